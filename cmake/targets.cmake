@@ -1,0 +1,41 @@
+# Every target of ours is made here, so that all get the same warnings.
+
+set(PB_WARNINGS
+  -Wall -Wextra -Werror -Wpedantic -Wshadow -Wundef -Wconversion -Wsign-conversion
+  -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
+  -Wcast-align -Wcast-qual -Wnull-dereference -Wdouble-promotion -Wvla
+  -Wswitch-enum -Wformat=2 -Wwrite-strings -Wpointer-arith -Wredundant-decls)
+
+function(pb_configure target)
+  target_compile_options(${target} PRIVATE ${PB_WARNINGS} -fno-common)
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
+  # Images and reports must not depend on where the tree lies.
+  target_compile_options(${target} PRIVATE -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+  if(PB_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(${target} PRIVATE -fsanitize=address,undefined)
+  endif()
+endfunction()
+
+# pb_library(NAME SOURCES a.c b.c [LINKS target...])
+function(pb_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
+  add_library(${name} STATIC ${arg_SOURCES})
+  pb_configure(${name})
+  target_link_libraries(${name} PUBLIC ${arg_LINKS})
+endfunction()
+
+# pb_program(NAME SOURCES a.c [LINKS target...])
+function(pb_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  pb_configure(${name})
+  target_link_libraries(${name} PRIVATE ${arg_LINKS})
+endfunction()
+
+# pb_unit_test(NAME SOURCES a.c [LINKS target...]): a cmocka program, run by ctest.
+function(pb_unit_test name)
+  pb_program(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE cmocka)
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * A channel: one host client's control ring, kick ring and event ring.
+ *
+ * Indices are free-running 32-bit counters; entry = index modulo the ring's
+ * power-of-two size. The producer publishes an entry, then a release barrier,
+ * then the index. A producer never runs more than the ring's size ahead.
+ */
+#ifndef PB_FIRMWARE_ABI_CHANNEL_H
+#define PB_FIRMWARE_ABI_CHANNEL_H
+
+#include "firmware/abi/base.h"
+
+/** The card's supervisor; it alone may close other channels. */
+#define PB_CHANNEL_ADMIN 0u
+
+/*
+ * attach_request and attach_done:
+ *
+ *   31                    2 1   0
+ *  +-----------------------+-----+
+ *  |        counter        | op  |   op: 1 attach, 2 detach
+ *  +-----------------------+-----+
+ *
+ * A request is a value other than attach_done; the firmware answers by
+ * storing the same value there, after state and error.
+ */
+#define PB_ATTACH_OP_MASK 3u
+#define PB_ATTACH_OP_ATTACH 1u
+#define PB_ATTACH_OP_DETACH 2u
+#define PB_ATTACH_COUNTER_ONE 4u
+
+enum pb_channel_state {
+	PB_CHANNEL_CLOSED = 0,  /**< its rings are ignored */
+	PB_CHANNEL_OPEN = 1,    /**< its rings are served */
+	PB_CHANNEL_CLOSING = 2, /**< its work is being drained; ends as CLOSED */
+	PB_CHANNEL_FAULTED = 3, /**< a ring index broke its rule; attach again */
+};
+
+/** Directory entry of one channel, 256 bytes. The host may write its two lines at any time. */
+struct pb_channel_entry {
+	/* line 0: written by the host */
+	uint32_t attach_request; /**< see above; stored last */
+	uint32_t host_version;   /**< PB_ABI_VERSION of the host */
+	uint32_t incarnation;    /**< the firmware's incarnation that the host saw: another one is refused */
+	uint32_t line0_reserved[13];
+
+	/* line 1: written by the host */
+	uint32_t control_put; /**< commands asked */
+	uint32_t reply_get;   /**< replies read */
+	uint32_t kick_put;    /**< kicks written */
+	uint32_t rescan;      /**< bumped when the kick ring was full: look at every queue of the channel */
+	uint32_t event_get;   /**< events read */
+	uint32_t line1_reserved[11];
+
+	/* line 2: written by the firmware */
+	uint32_t attach_done;     /**< the last request answered */
+	uint32_t state;           /**< enum pb_channel_state */
+	uint32_t error;           /**< enum pb_error of the last attach, or why the channel faulted */
+	uint32_t epoch;           /**< bumped at every attach and close; carried by events and records */
+	uint32_t control_offset;  /**< array of struct pb_command */
+	uint32_t reply_offset;    /**< array of struct pb_reply */
+	uint32_t kick_offset;     /**< array of uint32_t queue handles */
+	uint32_t event_offset;    /**< array of struct pb_event */
+	uint32_t control_entries; /**< of the control ring, and of the reply ring */
+	uint32_t kick_entries;
+	uint32_t event_entries;
+	uint32_t line2_reserved[5];
+
+	/* line 3: written by the firmware */
+	uint32_t control_get;    /**< commands taken */
+	uint32_t reply_put;      /**< replies written */
+	uint32_t kick_get;       /**< kicks taken */
+	uint32_t event_put;      /**< events written */
+	uint32_t events_dropped; /**< events that found the ring full; the records hold what they said */
+	uint32_t line3_reserved[11];
+};
+PB_SIZE(pb_channel_entry, 256);
+PB_AT(pb_channel_entry, attach_request, 0);
+PB_AT(pb_channel_entry, host_version, 4);
+PB_AT(pb_channel_entry, incarnation, 8);
+PB_AT(pb_channel_entry, line0_reserved, 12);
+PB_AT(pb_channel_entry, control_put, 64);
+PB_AT(pb_channel_entry, reply_get, 68);
+PB_AT(pb_channel_entry, kick_put, 72);
+PB_AT(pb_channel_entry, rescan, 76);
+PB_AT(pb_channel_entry, event_get, 80);
+PB_AT(pb_channel_entry, line1_reserved, 84);
+PB_AT(pb_channel_entry, attach_done, 128);
+PB_AT(pb_channel_entry, state, 132);
+PB_AT(pb_channel_entry, error, 136);
+PB_AT(pb_channel_entry, epoch, 140);
+PB_AT(pb_channel_entry, control_offset, 144);
+PB_AT(pb_channel_entry, reply_offset, 148);
+PB_AT(pb_channel_entry, kick_offset, 152);
+PB_AT(pb_channel_entry, event_offset, 156);
+PB_AT(pb_channel_entry, control_entries, 160);
+PB_AT(pb_channel_entry, kick_entries, 164);
+PB_AT(pb_channel_entry, event_entries, 168);
+PB_AT(pb_channel_entry, line2_reserved, 172);
+PB_AT(pb_channel_entry, control_get, 192);
+PB_AT(pb_channel_entry, reply_put, 196);
+PB_AT(pb_channel_entry, kick_get, 200);
+PB_AT(pb_channel_entry, event_put, 204);
+PB_AT(pb_channel_entry, events_dropped, 208);
+PB_AT(pb_channel_entry, line3_reserved, 212);
+
+/*
+ * Control commands. X(NAME, number, arguments -> results)
+ *
+ * PING            -> nothing
+ * SEGMENT_CREATE  0 segment, 1 kind, 2,3 os_base, 4,5 gpu_base, 6,7 size, 8 backing bytes
+ *                 -> 0 offset of the backing in card memory
+ * SEGMENT_DESTROY 0 segment
+ * CONTEXT_CREATE  -> 0 context handle
+ * CONTEXT_DESTROY 0 context
+ * CONTEXT_CLEAR   0 context: no longer lost
+ * QUEUE_CREATE    0 node, 1 entries, 2,3 address of its struct pb_queue_page in segment 0, 4 priority
+ *                 -> 0 queue handle
+ * QUEUE_DESTROY   0 queue; the reply comes when its last fed work has left the node
+ * QUEUE_CLEAR     0 queue: forgets the first error in its fence record
+ * CHANNEL_CLOSE   0 channel (admin only); the reply comes when its work is gone and its slots are free
+ *
+ * 64-bit values are low word, high word. Unused arguments are ignored.
+ */
+#define PB_COMMANDS(X)                                              \
+	X(PING, 1, "answers")                                       \
+	X(SEGMENT_CREATE, 2, "makes a segment, with backing memory") \
+	X(SEGMENT_DESTROY, 3, "removes a segment")                  \
+	X(CONTEXT_CREATE, 4, "makes a context")                     \
+	X(CONTEXT_DESTROY, 5, "removes a context")                  \
+	X(CONTEXT_CLEAR, 6, "lets a lost context work again")       \
+	X(QUEUE_CREATE, 7, "makes a queue")                         \
+	X(QUEUE_DESTROY, 8, "removes a queue")                      \
+	X(QUEUE_CLEAR, 9, "acknowledges a queue's first error")     \
+	X(CHANNEL_CLOSE, 10, "reclaims another channel")            \
+	X(FORMAT_TABLE, 11, "reserved: a channel's own patch formats") \
+	X(PREEMPT, 12, "reserved: withdraws work")                  \
+	X(SUSPEND, 13, "reserved: stops a queue")                   \
+	X(RESUME, 14, "reserved: starts a queue again")             \
+	X(RESET, 15, "reserved: resets a node")                     \
+	X(QUERY, 16, "reserved: one object's state")                \
+	X(LOG_LEVEL, 17, "reserved: how much is traced")
+
+enum pb_command_code {
+#define PB_COMMAND_ENUM(name, number, meaning) PB_COMMAND_##name = (number),
+	PB_COMMANDS(PB_COMMAND_ENUM)
+#undef PB_COMMAND_ENUM
+};
+
+#define PB_COMMAND_ARGUMENTS 14u
+
+/** Written by the host. */
+struct pb_command {
+	uint32_t code;                            /**< enum pb_command_code */
+	uint32_t tag;                             /**< the host's; comes back in the reply */
+	uint32_t arguments[PB_COMMAND_ARGUMENTS]; /**< as the command says */
+};
+PB_SIZE(pb_command, 64);
+PB_AT(pb_command, code, 0);
+PB_AT(pb_command, tag, 4);
+PB_AT(pb_command, arguments, 8);
+
+#define PB_REPLY_RESULTS 13u
+
+/** Written by the firmware. The host asks only while it has room for the reply. */
+struct pb_reply {
+	uint32_t code;                      /**< the command's */
+	uint32_t tag;                       /**< the command's; replies may come in another order */
+	uint32_t error;                     /**< enum pb_error */
+	uint32_t results[PB_REPLY_RESULTS]; /**< as the command says; 0 elsewhere */
+};
+PB_SIZE(pb_reply, 64);
+PB_AT(pb_reply, code, 0);
+PB_AT(pb_reply, tag, 4);
+PB_AT(pb_reply, error, 8);
+PB_AT(pb_reply, results, 12);
+
+/* X(NAME, number, meaning) */
+#define PB_EVENTS(X)                                                                     \
+	X(SUBMISSION_FAILED, 1, "refused before it ran: error, and the entry it failed at") \
+	X(ENGINE_FAULT, 2, "the engine refused it: detail is the engine's fault code")      \
+	X(ENGINE_HANG, 3, "the engine was reset under it")                                  \
+	X(CONTEXT_LOST, 4, "detail is the context; its later work is cancelled")            \
+	X(QUEUE_FAULT, 5, "the queue's put index broke its rule; it takes no more work")
+
+enum pb_event_type {
+#define PB_EVENT_ENUM(name, number, meaning) PB_EVENT_##name = (number),
+	PB_EVENTS(PB_EVENT_ENUM)
+#undef PB_EVENT_ENUM
+};
+
+/** `index` of an event or record that speaks of no list entry. */
+#define PB_INDEX_NONE 0xffffffffu
+
+/** Written by the firmware. Says "look again"; the fence records hold the state. */
+struct pb_event {
+	uint32_t type;     /**< enum pb_event_type */
+	uint32_t epoch;    /**< the channel's; older ones are stale */
+	uint32_t queue;    /**< queue handle */
+	uint32_t fence_id; /**< of the submission meant */
+	uint32_t error;    /**< enum pb_error */
+	uint32_t index;    /**< list entry, counted from the list's first; PB_INDEX_NONE if none */
+	uint32_t detail;   /**< as the type says, else 0 */
+	uint32_t number;   /**< counts events of the channel since attach, dropped ones too */
+};
+PB_SIZE(pb_event, 32);
+PB_AT(pb_event, type, 0);
+PB_AT(pb_event, epoch, 4);
+PB_AT(pb_event, queue, 8);
+PB_AT(pb_event, fence_id, 12);
+PB_AT(pb_event, error, 16);
+PB_AT(pb_event, index, 20);
+PB_AT(pb_event, detail, 24);
+PB_AT(pb_event, number, 28);
+
+/** Kinds of segment (argument 1 of SEGMENT_CREATE). */
+enum pb_segment_kind {
+	PB_SEGMENT_LINEAR = 0,
+	PB_SEGMENT_APERTURE = 1, /**< reserved: UNSUPPORTED */
+};
+/** Contiguous system memory: DMA buffers, lists, queue pages. */
+#define PB_SEGMENT_SYSTEM 0u
+
+#endif

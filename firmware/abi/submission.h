@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * A queue and one submission: what DXGKARG_PATCH and DXGKARG_SUBMITCOMMAND
+ * carry, with pointers replaced by addresses.
+ */
+#ifndef PB_FIRMWARE_ABI_SUBMISSION_H
+#define PB_FIRMWARE_ABI_SUBMISSION_H
+
+#include "firmware/abi/base.h"
+
+/**
+ * Completion state of a queue, 64 bytes, written by the firmware.
+ *
+ * A seqlock: `sequence` is odd while the rest changes. A reader takes an even
+ * value, acquire barrier, the fields, acquire barrier, and the same value
+ * again; it gives up after a bounded number of tries.
+ */
+struct pb_fence_record {
+	uint32_t sequence;
+	uint32_t completed;      /**< consumer index: descriptors completed or returned since creation */
+	uint32_t timeline_low;   /**< timeline value of the last completed one, low word */
+	uint32_t timeline_high;  /**< high word */
+	uint32_t fence_id;       /**< SubmissionFenceId of the last completed one; any value is valid */
+	uint32_t status;         /**< enum pb_error of the last completed one */
+	uint32_t epoch;          /**< the channel's, when the queue was made */
+	uint32_t valid;          /**< 1 once anything has completed: 0 is a fence id like any other */
+	uint32_t patches_low;    /**< patch locations carried out in this queue, low word */
+	uint32_t patches_high;   /**< high word */
+	uint32_t error;          /**< first error since the queue was made or cleared; PB_ERROR_OK if none */
+	uint32_t error_fence_id; /**< the submission it befell */
+	uint32_t error_index;    /**< the list entry, or PB_INDEX_NONE */
+	uint32_t errors;         /**< submissions that failed or were cancelled since creation */
+	uint32_t reserved[2];
+};
+PB_SIZE(pb_fence_record, 64);
+PB_AT(pb_fence_record, sequence, 0);
+PB_AT(pb_fence_record, completed, 4);
+PB_AT(pb_fence_record, timeline_low, 8);
+PB_AT(pb_fence_record, timeline_high, 12);
+PB_AT(pb_fence_record, fence_id, 16);
+PB_AT(pb_fence_record, status, 20);
+PB_AT(pb_fence_record, epoch, 24);
+PB_AT(pb_fence_record, valid, 28);
+PB_AT(pb_fence_record, patches_low, 32);
+PB_AT(pb_fence_record, patches_high, 36);
+PB_AT(pb_fence_record, error, 40);
+PB_AT(pb_fence_record, error_fence_id, 44);
+PB_AT(pb_fence_record, error_index, 48);
+PB_AT(pb_fence_record, errors, 52);
+PB_AT(pb_fence_record, reserved, 56);
+
+/**
+ * Head of a queue in the channel's segment 0, 64-byte aligned; the ring of
+ * descriptors follows right behind it. The host zeroes it before it creates
+ * the queue.
+ */
+struct pb_queue_page {
+	/* line 0: written by the host */
+	uint32_t put; /**< descriptors written since creation */
+	uint32_t line0_reserved[15];
+
+	/* line 1: written by the firmware */
+	struct pb_fence_record fence;
+};
+PB_SIZE(pb_queue_page, 128);
+PB_AT(pb_queue_page, put, 0);
+PB_AT(pb_queue_page, line0_reserved, 4);
+PB_AT(pb_queue_page, fence, 64);
+
+/*
+ * Descriptor.flags: DXGK_PATCHFLAGS and DXGK_SUBMITCOMMANDFLAGS. Unknown bits
+ * are ignored, as the WDDM contract has it.
+ *
+ *   31                            8 7 6 5 4 3 2 1 0
+ *  +-------------------------------+-+-+-+-+-+-+-+-+
+ *  |            ignored            |R|C|W|F|N|D|P|G|
+ *  +-------------------------------+-+-+-+-+-+-+-+-+
+ *  G Paging  P Present  D RedirectedPresent  N NullRendering
+ *  F Flip  W FlipWithNoWait  C ContextSwitch  R Resubmission
+ */
+#define PB_FLAG_PAGING 0x01u /**< UNSUPPORTED so far */
+#define PB_FLAG_PRESENT 0x02u
+#define PB_FLAG_REDIRECTED_PRESENT 0x04u
+#define PB_FLAG_NULL_RENDERING 0x08u /**< patched and fenced in order, not executed */
+#define PB_FLAG_FLIP 0x10u
+#define PB_FLAG_FLIP_WITH_NO_WAIT 0x20u
+#define PB_FLAG_CONTEXT_SWITCH 0x40u
+#define PB_FLAG_RESUBMISSION 0x80u
+
+/** Descriptor.patch_encoding */
+enum pb_patch_encoding {
+	PB_PATCH_ENCODING_WDDM = 0, /**< struct pb_patch_location, 24 bytes */
+};
+
+/**
+ * One submission, 128 bytes, written by the host and read once by the
+ * firmware. Addresses are those of the OS: the segment's base is included.
+ * Lists, waits and private data lie in backed memory of segment 0.
+ */
+struct pb_descriptor {
+	uint32_t flags;    /**< PB_FLAG_* */
+	uint32_t options;  /**< must be 0: bits of our own; unknown ones are refused */
+	uint32_t context;  /**< context handle */
+	uint32_t fence_id; /**< SubmissionFenceId, any value */
+
+	uint32_t timeline_low;     /**< greater than that of the descriptor before it */
+	uint32_t timeline_high;
+	uint32_t dma_address_low;  /**< DmaBufferPhysicalAddress: byte 0 of the buffer, 4 KiB aligned */
+	uint32_t dma_address_high;
+
+	uint32_t dma_segment; /**< DmaBufferSegmentId; must be backed memory */
+	uint32_t dma_size;    /**< DmaBufferSize in bytes */
+	uint32_t dma_start;   /**< DmaBufferSubmissionStartOffset, multiple of 4 */
+	uint32_t dma_end;     /**< DmaBufferSubmissionEndOffset: first byte not submitted */
+
+	uint32_t private_address_low; /**< pDmaBufferPrivateData; ignored when private_size is 0 */
+	uint32_t private_address_high;
+	uint32_t private_size;        /**< DmaBufferPrivateDataSize in bytes */
+	uint32_t private_start;       /**< DmaBufferPrivateDataSubmissionStartOffset */
+
+	uint32_t private_end;            /**< DmaBufferPrivateDataSubmissionEndOffset */
+	uint32_t allocation_count;       /**< AllocationListSize */
+	uint32_t allocation_address_low; /**< struct pb_allocation[], 8-byte aligned; ignored when count is 0 */
+	uint32_t allocation_address_high;
+
+	uint32_t patch_address_low; /**< pPatchLocationList, 4-byte aligned; ignored when patch_length is 0 */
+	uint32_t patch_address_high;
+	uint32_t patch_count;       /**< PatchLocationListSize */
+	uint32_t patch_start;       /**< PatchLocationListSubmissionStart */
+
+	uint32_t patch_length;   /**< PatchLocationListSubmissionLength */
+	uint32_t patch_encoding; /**< enum pb_patch_encoding */
+	uint32_t wait_address_low; /**< reserved for struct pb_wait[] */
+	uint32_t wait_address_high;
+
+	uint32_t wait_count;     /**< must be 0 so far: else UNSUPPORTED */
+	uint32_t engine_ordinal; /**< EngineOrdinal; ignored, the queue names the node */
+	uint32_t reserved[2];    /**< must be 0 */
+};
+PB_SIZE(pb_descriptor, 128);
+PB_AT(pb_descriptor, flags, 0);
+PB_AT(pb_descriptor, options, 4);
+PB_AT(pb_descriptor, context, 8);
+PB_AT(pb_descriptor, fence_id, 12);
+PB_AT(pb_descriptor, timeline_low, 16);
+PB_AT(pb_descriptor, timeline_high, 20);
+PB_AT(pb_descriptor, dma_address_low, 24);
+PB_AT(pb_descriptor, dma_address_high, 28);
+PB_AT(pb_descriptor, dma_segment, 32);
+PB_AT(pb_descriptor, dma_size, 36);
+PB_AT(pb_descriptor, dma_start, 40);
+PB_AT(pb_descriptor, dma_end, 44);
+PB_AT(pb_descriptor, private_address_low, 48);
+PB_AT(pb_descriptor, private_address_high, 52);
+PB_AT(pb_descriptor, private_size, 56);
+PB_AT(pb_descriptor, private_start, 60);
+PB_AT(pb_descriptor, private_end, 64);
+PB_AT(pb_descriptor, allocation_count, 68);
+PB_AT(pb_descriptor, allocation_address_low, 72);
+PB_AT(pb_descriptor, allocation_address_high, 76);
+PB_AT(pb_descriptor, patch_address_low, 80);
+PB_AT(pb_descriptor, patch_address_high, 84);
+PB_AT(pb_descriptor, patch_count, 88);
+PB_AT(pb_descriptor, patch_start, 92);
+PB_AT(pb_descriptor, patch_length, 96);
+PB_AT(pb_descriptor, patch_encoding, 100);
+PB_AT(pb_descriptor, wait_address_low, 104);
+PB_AT(pb_descriptor, wait_address_high, 108);
+PB_AT(pb_descriptor, wait_count, 112);
+PB_AT(pb_descriptor, engine_ordinal, 116);
+PB_AT(pb_descriptor, reserved, 120);
+
+/**
+ * Reserved: one wait on another queue of the same channel. Out of line,
+ * because four of them do not fit beside the fields of DXGKARG_PATCH in 128
+ * bytes, and a submission that waits for nothing need not carry them.
+ */
+struct pb_wait {
+	uint32_t queue; /**< queue handle */
+	uint32_t reserved;
+	uint32_t timeline_low; /**< runs when the queue's timeline has reached this */
+	uint32_t timeline_high;
+};
+PB_SIZE(pb_wait, 16);
+PB_AT(pb_wait, queue, 0);
+PB_AT(pb_wait, reserved, 4);
+PB_AT(pb_wait, timeline_low, 8);
+PB_AT(pb_wait, timeline_high, 12);
+
+#endif

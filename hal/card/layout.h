@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Fixed places in the memory of the emulated card, in bytes from its start.
+ * Hosts find everything through the boot block and need none of this; it is
+ * what the MCU's board table and the card program agree on.
+ *
+ *   0x00000  boot block, capability table       firmware/abi/boot.h
+ *   0x01000  line words                          hal/card/lines.h
+ *   0x02000  register blocks of the engines      hal/engine/registers.h
+ *   0x03000  range table of the engines
+ *   0x04000  rings of the engines
+ *   0x06000  channel directory, then the channels' rings
+ *   0x20000  pool: backing memory of segments, to the end
+ */
+#ifndef PB_HAL_CARD_LAYOUT_H
+#define PB_HAL_CARD_LAYOUT_H
+
+#define PB_CARD_MEMORY_BYTES 0x1000000u
+#define PB_CARD_ENGINE_OFFSET 0x2000u
+#define PB_CARD_ENGINE_STRIDE 0x100u
+#define PB_CARD_RANGES_OFFSET 0x3000u
+#define PB_CARD_RINGS_OFFSET 0x4000u
+#define PB_CARD_RING_STRIDE 0x800u
+#define PB_CARD_CHANNELS_OFFSET 0x6000u
+#define PB_CARD_POOL_OFFSET 0x20000u
+#define PB_CARD_NODES 2u
+
+#endif

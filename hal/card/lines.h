@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Interrupt lines of the emulated card: what the MCU's driver
+ * (hal/cortex_m/uart_lines.c) and the card (qemu/) agree on.
+ *
+ * A UART stands for a bundle of lines in each direction: a byte is the number
+ * of a line (hal/lines.h) that was raised. Beside it each line has two words in
+ * card memory, so that at most one byte per line is ever on its way:
+ *
+ *   raise:  raised += 1; full barrier; if taken == bytes I sent: send, count it
+ *   take:   taken += 1; full barrier; then look at what the line stands for
+ *
+ * A raise that finds a byte on its way sends none: the taker has not looked
+ * yet, or looks after its barrier. Either way it sees what the raiser stored.
+ *
+ * `bytes I sent` is the raiser's private count. A raiser that starts anew takes
+ * `taken` for it. The MCU's tick covers a byte that was lost between the two.
+ */
+#ifndef PB_HAL_CARD_LINES_H
+#define PB_HAL_CARD_LINES_H
+
+#include "firmware/abi/base.h"
+
+/** Lines in each direction; a byte of this or more is noise. */
+#define PB_CARD_LINES 32u
+
+/** Where the block lies in card memory, in bytes. */
+#define PB_CARD_LINES_OFFSET 0x1000u
+
+/** Both directions; each column is one writer's and starts a cache line. */
+struct pb_card_line_block {
+	uint32_t to_mcu_raised[PB_CARD_LINES];   /**< written by the card: for people, counts raises */
+	uint32_t to_mcu_taken[PB_CARD_LINES];    /**< written by the MCU: bytes taken */
+	uint32_t from_mcu_raised[PB_CARD_LINES]; /**< written by the MCU */
+	uint32_t from_mcu_taken[PB_CARD_LINES];  /**< written by the card: bytes taken */
+};
+PB_SIZE(pb_card_line_block, 512);
+PB_AT(pb_card_line_block, to_mcu_raised, 0);
+PB_AT(pb_card_line_block, to_mcu_taken, 128);
+PB_AT(pb_card_line_block, from_mcu_raised, 256);
+PB_AT(pb_card_line_block, from_mcu_taken, 384);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * One node's engine: a ring that runs indirect buffers in order, a sequence
+ * number that it reports, and a reset. Thread context only; nothing blocks.
+ */
+#ifndef PB_HAL_ENGINE_H
+#define PB_HAL_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** What one slot of the ring runs. */
+struct pb_engine_work {
+	uint32_t owner;        /**< channel in bits 0..7, context index in bits 16..31 */
+	uint32_t address_low;  /**< GPU address of the first byte to run, 4-byte aligned */
+	uint32_t address_high;
+	uint32_t bytes;        /**< multiple of 4; 0 runs nothing and is still fenced in order */
+};
+
+/** Addresses that a channel's work may touch. */
+struct pb_engine_range {
+	uint64_t gpu_base;      /**< first GPU address */
+	uint32_t bytes;         /**< 0: the range is not there */
+	uint32_t memory_offset; /**< where it lies in card memory */
+};
+
+/** Why the engine stopped. */
+struct pb_engine_fault {
+	uint32_t sequence; /**< of the work it stopped in */
+	uint32_t code;     /**< engine-specific, not 0 */
+};
+
+enum pb_engine_state {
+	PB_ENGINE_READY = 0,     /**< runs what it is fed */
+	PB_ENGINE_FAULTED = 1,   /**< stopped inside a buffer; resume() or reset() */
+	PB_ENGINE_RESETTING = 2, /**< not done with reset() or resume() yet; feed nothing */
+};
+
+/** Most slots that may be fed and not yet reported; a driver's ring holds at least as many. */
+#define PB_ENGINE_SLOTS 16u
+/** Ranges of one channel. */
+#define PB_ENGINE_RANGES 4u
+
+struct pb_engine_ops {
+	/**
+	 * Puts work into the next slot with a fence of the given sequence number
+	 * behind it, and rings the engine. The core feeds sequence 1 first after
+	 * a reset, then consecutive numbers, and never more than PB_ENGINE_SLOTS
+	 * unreported. Everything stored before is visible to the engine.
+	 */
+	void (*feed)(void *context, const struct pb_engine_work *work, uint32_t sequence);
+	/** The last sequence number whose work and stores are complete; foreign: range-check it. */
+	uint32_t (*completed)(void *context);
+	/** What the engine is doing. */
+	enum pb_engine_state (*state)(void *context);
+	/** Reads why it stopped; foreign values. Called in state FAULTED only. */
+	void (*fault)(void *context, struct pb_engine_fault *fault);
+	/** Skips the rest of the buffer it stopped in and goes on with the fence behind it. */
+	void (*resume)(void *context);
+	/** Drops all work, empties the ring, sequence 0. Done when state() is READY; the line is raised then. */
+	void (*reset)(void *context);
+	/**
+	 * A stopwatch for hangs: `progress` changes whenever the engine gets on,
+	 * the result is the engine's own running time in microseconds, modulo 2^32.
+	 */
+	uint32_t (*stopwatch)(void *context, uint32_t *progress);
+	/** Sets one of the ranges of a channel, for work fed later; it is not called for a channel with work fed. */
+	void (*set_range)(void *context, uint32_t channel, uint32_t index, const struct pb_engine_range *range);
+};
+
+/** An engine driver with its state; both live as long as the firmware. */
+struct pb_engine {
+	const struct pb_engine_ops *ops;
+	void *context;
+	uint32_t kind; /**< enum pb_node_kind */
+};
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Register block of the reference engine, in card memory: what its driver
+ * (hal/engine) and its model (qemu/engine) agree on. Not for hosts.
+ */
+#ifndef PB_HAL_ENGINE_REGISTERS_H
+#define PB_HAL_ENGINE_REGISTERS_H
+
+#include "firmware/abi/base.h"
+
+/*
+ * command and command_done:
+ *
+ *   31                    2 1   0
+ *  +-----------------------+-----+
+ *  |        counter        | op  |
+ *  +-----------------------+-----+
+ *
+ * The engine carries out a command when it differs from command_done, stores
+ * it there and raises the node's line.
+ */
+#define PB_ENGINE_COMMAND_OP_MASK 3u
+#define PB_ENGINE_COMMAND_RESET 1u    /**< head, sequence and fault become 0, the ring is empty */
+#define PB_ENGINE_COMMAND_CONTINUE 2u /**< leave the faulted buffer, go on behind it */
+#define PB_ENGINE_COMMAND_ONE 4u
+
+/** Why the engine faulted; 0 is none. */
+enum pb_engine_fault_code {
+	PB_ENGINE_FAULT_NONE = 0,
+	PB_ENGINE_FAULT_PACKET = 1,    /**< unknown opcode, wrong length, or cut off by the buffer's end */
+	PB_ENGINE_FAULT_ADDRESS = 2,   /**< an access outside the channel's ranges */
+	PB_ENGINE_FAULT_ALIGNMENT = 3, /**< address or size not a multiple of 4 */
+	PB_ENGINE_FAULT_VALUE = 4,     /**< an operand out of its documented range */
+	PB_ENGINE_FAULT_STATE = 5,     /**< draw without target or texture */
+	PB_ENGINE_FAULT_NESTING = 6,   /**< indirect buffers nested too deep */
+	PB_ENGINE_FAULT_ASKED = 7,     /**< the FAULT packet */
+	PB_ENGINE_FAULT_NODE = 8,      /**< this node's engine does not have that packet */
+};
+
+/** One node, 128 bytes. */
+struct pb_engine_registers {
+	/* line 0: written by the MCU */
+	uint32_t ring_offset;  /**< array of struct pb_engine_slot in card memory, in bytes */
+	uint32_t ring_slots;   /**< power of two */
+	uint32_t tail;         /**< slots fed since reset */
+	uint32_t command;      /**< see above */
+	uint32_t range_offset; /**< struct pb_engine_range_entry[channel][4] in card memory */
+	uint32_t channels;     /**< rows of that table */
+	uint32_t line0_reserved[10];
+
+	/* line 1: written by the engine */
+	uint32_t head;           /**< slots run since reset */
+	uint32_t sequence;       /**< of the last fence run; 0 after reset */
+	uint32_t command_done;   /**< the last command carried out */
+	uint32_t fault_code;     /**< enum pb_engine_fault_code; not 0 while stopped */
+	uint32_t fault_sequence; /**< of the slot it stopped in */
+	uint32_t fault_address_low;
+	uint32_t fault_address_high;
+	uint32_t progress; /**< changes with every packet, and within long ones */
+	uint32_t time;     /**< microseconds that the engine has been running something, modulo 2^32 */
+	uint32_t line1_reserved[7];
+};
+PB_SIZE(pb_engine_registers, 128);
+PB_AT(pb_engine_registers, ring_offset, 0);
+PB_AT(pb_engine_registers, ring_slots, 4);
+PB_AT(pb_engine_registers, tail, 8);
+PB_AT(pb_engine_registers, command, 12);
+PB_AT(pb_engine_registers, range_offset, 16);
+PB_AT(pb_engine_registers, channels, 20);
+PB_AT(pb_engine_registers, head, 64);
+PB_AT(pb_engine_registers, sequence, 68);
+PB_AT(pb_engine_registers, command_done, 72);
+PB_AT(pb_engine_registers, fault_code, 76);
+PB_AT(pb_engine_registers, fault_sequence, 80);
+PB_AT(pb_engine_registers, fault_address_low, 84);
+PB_AT(pb_engine_registers, fault_address_high, 88);
+PB_AT(pb_engine_registers, progress, 92);
+PB_AT(pb_engine_registers, time, 96);
+
+/** One slot of a node's ring: an indirect buffer and its fence, written by the MCU. */
+struct pb_engine_slot {
+	uint32_t buffer_header; /**< PB_PACKET_INDIRECT with 5 words */
+	uint32_t owner;         /**< channel in bits 0..7, context index in bits 16..31 */
+	uint32_t address_low;
+	uint32_t address_high;
+	uint32_t bytes;        /**< 0 runs nothing */
+	uint32_t fence_header; /**< PB_PACKET_FENCE with 2 words */
+	uint32_t sequence;     /**< stored into the sequence register, then the line is raised */
+	uint32_t pad;          /**< PB_PACKET_NOP with 1 word */
+};
+PB_SIZE(pb_engine_slot, 32);
+PB_AT(pb_engine_slot, buffer_header, 0);
+PB_AT(pb_engine_slot, owner, 4);
+PB_AT(pb_engine_slot, address_low, 8);
+PB_AT(pb_engine_slot, address_high, 12);
+PB_AT(pb_engine_slot, bytes, 16);
+PB_AT(pb_engine_slot, fence_header, 20);
+PB_AT(pb_engine_slot, sequence, 24);
+PB_AT(pb_engine_slot, pad, 28);
+
+/** One range of the table that every node shares, written by the MCU. bytes 0: not there. */
+struct pb_engine_range_entry {
+	uint32_t gpu_base_low;
+	uint32_t gpu_base_high;
+	uint32_t bytes;
+	uint32_t memory_offset;
+};
+PB_SIZE(pb_engine_range_entry, 16);
+PB_AT(pb_engine_range_entry, gpu_base_low, 0);
+PB_AT(pb_engine_range_entry, gpu_base_high, 4);
+PB_AT(pb_engine_range_entry, bytes, 8);
+PB_AT(pb_engine_range_entry, memory_offset, 12);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Access to memory that another processor writes or reads: card memory seen by
+ * the firmware, by the host library and by the engine model alike. The only
+ * place with `volatile`, so that a read happens once, where it stands.
+ *
+ * The core may assume: an aligned 32-bit access is one bus transaction; stores
+ * become visible in any order until a barrier. A board must map card memory as
+ * Normal non-cacheable (Arm) or coherent memory.
+ */
+#ifndef PB_HAL_SHARED_H
+#define PB_HAL_SHARED_H
+
+#include <stdint.h>
+
+/** Reads one word, exactly once. */
+static inline uint32_t pb_shared_read32(const uint32_t *address)
+{
+	return *(const volatile uint32_t *)address;
+}
+
+/** Writes one word. */
+static inline void pb_shared_write32(uint32_t *address, uint32_t value)
+{
+	*(volatile uint32_t *)address = value;
+}
+
+/** Reads before it are done before reads and writes after it. */
+static inline void pb_shared_acquire(void)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+
+/** Reads and writes before it are visible before writes after it. */
+static inline void pb_shared_release(void)
+{
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+/** Everything before it is done before everything after it: "I stored, now do I see your store?" */
+static inline void pb_shared_barrier(void)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+#endif

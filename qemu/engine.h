@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Model of the reference engine (docs/engine.md): one node. It reads its
+ * register block and ring from card memory and runs them in steps.
+ */
+#ifndef PB_QEMU_ENGINE_H
+#define PB_QEMU_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** What the model needs from the card around it. */
+struct pb_engine_model_config {
+	uint8_t *memory;            /**< card memory */
+	uint32_t memory_bytes;      /**< its size */
+	uint32_t registers_offset;  /**< this node's struct pb_engine_registers in it */
+	uint32_t kind;              /**< enum pb_node_kind */
+	void (*interrupt)(void *context); /**< raises the node's line towards the MCU */
+	void *context;
+};
+
+/** Counters for people; nothing depends on them. */
+struct pb_engine_model_statistics {
+	uint64_t slots;       /**< ring slots run */
+	uint64_t packets;     /**< packets run */
+	uint64_t bytes_moved; /**< bytes stored by FILL, COPY and COPY_RECT */
+	uint64_t pixels;      /**< pixels stored by DRAW */
+	uint64_t faults;
+};
+
+struct pb_engine_model;
+
+/** NULL when out of memory. The configuration is copied. */
+struct pb_engine_model *pb_engine_model_create(const struct pb_engine_model_config *config);
+void pb_engine_model_destroy(struct pb_engine_model *model);
+/**
+ * Carries out a new command, then runs packets until at least `microseconds`
+ * of engine time have gone by or there is nothing to run.
+ * @return true: there is more to run now. Call again when the MCU has rung the
+ * node's doorbell, or at once after true.
+ */
+bool pb_engine_model_step(struct pb_engine_model *model, uint32_t microseconds);
+void pb_engine_model_statistics(const struct pb_engine_model *model,
+				struct pb_engine_model_statistics *statistics);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The card in one process: the firmware core, the engine model and card memory
+ * on virtual time, single-threaded and deterministic. It moves only inside
+ * pb_sim_step, which links (host/link.h) call while they wait.
+ */
+#ifndef PB_QEMU_SIM_H
+#define PB_QEMU_SIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pb_sim;
+
+/** A booted card with the memory size of the emulated board; NULL when out of memory. */
+struct pb_sim *pb_sim_create(void);
+void pb_sim_destroy(struct pb_sim *sim);
+/** One pass of the firmware and one step of each engine; time moves on. */
+void pb_sim_step(struct pb_sim *sim);
+/** Virtual microseconds since it was created. */
+uint64_t pb_sim_now(const struct pb_sim *sim);
+uint8_t *pb_sim_memory(struct pb_sim *sim);
+uint32_t pb_sim_memory_bytes(const struct pb_sim *sim);
+/** Raises a channel's doorbell. */
+void pb_sim_doorbell(struct pb_sim *sim, uint32_t channel);
+/** Takes and clears a channel's host interrupt. */
+bool pb_sim_interrupt_take(struct pb_sim *sim, uint32_t channel);
+
+#endif
