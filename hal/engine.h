@@ -12,10 +12,10 @@
 
 /** What one slot of the ring runs. */
 struct pb_engine_work {
-	uint32_t owner;        /**< channel in bits 0..7, context index in bits 16..31 */
-	uint32_t address_low;  /**< GPU address of the first byte to run, 4-byte aligned */
+	uint32_t owner;       /**< channel in bits 0..7, context index in bits 16..31 */
+	uint32_t address_low; /**< GPU address of the first byte to run, 4-byte aligned */
 	uint32_t address_high;
-	uint32_t bytes;        /**< multiple of 4; 0 runs nothing and is still fenced in order */
+	uint32_t bytes; /**< multiple of 4; 0 runs nothing and is still fenced in order */
 };
 
 /** Addresses that a channel's work may touch. */
@@ -33,8 +33,8 @@ struct pb_engine_fault {
 
 enum pb_engine_state {
 	PB_ENGINE_READY = 0,     /**< runs what it is fed */
-	PB_ENGINE_FAULTED = 1,   /**< stopped inside a buffer; resume() or reset() */
-	PB_ENGINE_RESETTING = 2, /**< not done with reset() or resume() yet; feed nothing */
+	PB_ENGINE_FAULTED = 1,   /**< stopped inside a buffer, until reset() */
+	PB_ENGINE_RESETTING = 2, /**< not done with reset() yet; feed nothing */
 };
 
 /** Most slots that may be fed and not yet reported; a driver's ring holds at least as many. */
@@ -56,8 +56,6 @@ struct pb_engine_ops {
 	enum pb_engine_state (*state)(void *context);
 	/** Reads why it stopped; foreign values. Called in state FAULTED only. */
 	void (*fault)(void *context, struct pb_engine_fault *fault);
-	/** Skips the rest of the buffer it stopped in and goes on with the fence behind it. */
-	void (*resume)(void *context);
 	/** Drops all work, empties the ring, sequence 0. Done when state() is READY; the line is raised then. */
 	void (*reset)(void *context);
 	/**
@@ -65,8 +63,13 @@ struct pb_engine_ops {
 	 * the result is the engine's own running time in microseconds, modulo 2^32.
 	 */
 	uint32_t (*stopwatch)(void *context, uint32_t *progress);
-	/** Sets one of the ranges of a channel, for work fed later; it is not called for a channel with work fed. */
-	void (*set_range)(void *context, uint32_t channel, uint32_t index, const struct pb_engine_range *range);
+	/**
+	 * Sets one of the ranges of a channel, for all nodes. The core changes or
+	 * removes a range only while the channel has no work fed; adding one is
+	 * safe at any time, `bytes` becomes visible last.
+	 */
+	void (*set_range)(void *context, uint32_t channel, uint32_t index,
+			  const struct pb_engine_range *range);
 };
 
 /** An engine driver with its state; both live as long as the firmware. */

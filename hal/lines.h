@@ -17,7 +17,7 @@
 #define PB_LINE_TICK 31u
 
 #define PB_LINES_CHANNELS 0x0000ffffu
-#define PB_LINES_NODES 0x00ff0000u
+#define PB_LINES_NODES    0x00ff0000u
 
 /** Operations of a lines driver; all are called in thread context. */
 struct pb_lines_ops {

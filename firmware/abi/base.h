@@ -18,7 +18,7 @@
 #endif
 
 /** Checks the place of one field; stands right below its struct. */
-#define PB_AT(type, field, offset) \
+#define PB_AT(type, field, offset)                                                                           \
 	PB_STATIC_ASSERT(offsetof(struct type, field) == (offset), #type "." #field)
 /** Checks the size of one struct; stands right below it. */
 #define PB_SIZE(type, bytes) PB_STATIC_ASSERT(sizeof(struct type) == (bytes), #type)
@@ -29,8 +29,8 @@
  * added where older peers read zero or skip bumps minor. Firmware accepts a
  * host of its own major, whatever the minor.
  */
-#define PB_ABI_MAJOR 1u
-#define PB_ABI_MINOR 0u
+#define PB_ABI_MAJOR   1u
+#define PB_ABI_MINOR   0u
 #define PB_ABI_VERSION (PB_ABI_MAJOR << 16 | PB_ABI_MINOR)
 
 /** One writer a line: no two sides store into the same 64 bytes. */
@@ -47,8 +47,8 @@
  *  +--------------+--------------+
  */
 #define PB_HANDLE(index, generation) ((uint32_t)(generation) << 16 | (uint32_t)(index))
-#define PB_HANDLE_INDEX(handle) ((handle) & 0xffffu)
+#define PB_HANDLE_INDEX(handle)      ((handle)&0xffffu)
 #define PB_HANDLE_GENERATION(handle) ((handle) >> 16)
-#define PB_HANDLE_NONE 0u
+#define PB_HANDLE_NONE               0u
 
 #endif

@@ -15,12 +15,12 @@
 #define PB_BOOT_OFFSET 0u
 
 /* X(NAME, number, meaning): the order in which a boot goes through them. */
-#define PB_BOOT_STAGES(X)                                          \
-	X(NONE, 0, "the firmware has not run")                     \
-	X(STARTED, 1, "C code runs, private memory is set up")     \
-	X(ENGINES_RESET, 2, "all engines are reset")               \
-	X(RINGS_CLEARED, 3, "channels are closed, rings are empty") \
-	X(RUNNING, 4, "the main loop runs; channels may attach")   \
+#define PB_BOOT_STAGES(X)                                                                                    \
+	X(NONE, 0, "the firmware has not run")                                                               \
+	X(STARTED, 1, "C code runs, private memory is set up")                                               \
+	X(ENGINES_RESET, 2, "all engines are reset")                                                         \
+	X(RINGS_CLEARED, 3, "channels are closed, rings are empty")                                          \
+	X(RUNNING, 4, "the main loop runs; channels may attach")                                             \
 	X(FATAL, 5, "stopped; the fatal record says why")
 
 enum pb_boot_stage {
@@ -30,17 +30,17 @@ enum pb_boot_stage {
 };
 
 /* X(NAME, number, meaning): the step the main loop entered last. */
-#define PB_WAYPOINTS(X)                                                \
-	X(NONE, 0, "outside the main loop")                            \
-	X(IDLE, 1, "waiting for a line")                               \
-	X(DOORBELL, 2, "reading a channel's words and its kick ring")  \
-	X(CONTROL, 3, "carrying out a control command")                \
-	X(ADMIT, 4, "copying and checking a descriptor")               \
-	X(RESOLVE, 5, "resolving an allocation list")                  \
-	X(PATCH, 6, "patching")                                        \
-	X(FEED, 7, "feeding an engine's ring")                         \
-	X(RETIRE, 8, "retiring completed work")                        \
-	X(TICK, 9, "looking again at every channel")                   \
+#define PB_WAYPOINTS(X)                                                                                      \
+	X(NONE, 0, "outside the main loop")                                                                  \
+	X(IDLE, 1, "waiting for a line")                                                                     \
+	X(DOORBELL, 2, "reading a channel's words and its kick ring")                                        \
+	X(CONTROL, 3, "carrying out a control command")                                                      \
+	X(ADMIT, 4, "copying and checking a descriptor")                                                     \
+	X(RESOLVE, 5, "resolving an allocation list")                                                        \
+	X(PATCH, 6, "patching")                                                                              \
+	X(FEED, 7, "feeding an engine's ring")                                                               \
+	X(RETIRE, 8, "retiring completed work")                                                              \
+	X(TICK, 9, "looking again at every channel")                                                         \
 	X(RESET, 10, "resetting an engine")
 
 enum pb_waypoint {
@@ -100,9 +100,9 @@ struct pb_boot_block {
 	char build[32];                    /**< version and board, zero-terminated ASCII */
 
 	/* line 1: written while running */
-	uint32_t boot_stage;  /**< enum pb_boot_stage */
-	uint32_t waypoint;    /**< enum pb_waypoint */
-	uint32_t heartbeat;   /**< passes of the main loop since boot, modulo 2^32; moves at least every tick */
+	uint32_t boot_stage; /**< enum pb_boot_stage */
+	uint32_t waypoint;   /**< enum pb_waypoint */
+	uint32_t heartbeat; /**< passes of the main loop since boot, modulo 2^32; moves at least every tick */
 	uint32_t incarnation; /**< counts boots since the memory was cleared; never 0 once running */
 	uint32_t line1_reserved[12];
 
@@ -156,26 +156,26 @@ PB_AT(pb_capability, key, 0);
 PB_AT(pb_capability, value, 4);
 
 /* X(NAME, key, what the value says) */
-#define PB_CAPABILITIES(X)                                                   \
-	X(NODES, 1, "nodes, numbered from 0")                                \
-	X(NODE_KINDS, 2, "4 bits a node from bit 0: 1 3D, 2 copy")           \
-	X(CLIENTS, 3, "host clients at once, beside the admin channel")      \
-	X(QUEUES, 4, "queues, all channels together")                        \
-	X(CONTEXTS, 5, "contexts, all channels together")                    \
-	X(SEGMENTS, 6, "segments of a channel, segment 0 included")          \
-	X(ALLOCATIONS_MAX, 7, "allocation-list entries in one submission")   \
-	X(PATCHES_MAX, 8, "patch locations in one submission")               \
-	X(BUFFER_BYTES_MAX, 9, "bytes in one DMA buffer")                    \
-	X(RING_ENTRIES_MIN, 10, "descriptors in a submission ring, at least") \
-	X(RING_ENTRIES_MAX, 11, "descriptors in a submission ring, at most") \
-	X(IN_FLIGHT, 12, "submissions fed to a node and not yet retired")    \
-	X(WAITS_MAX, 13, "waits of a submission")                            \
-	X(PRIORITIES, 14, "priority levels")                                 \
-	X(TICK_MICROSECONDS, 15, "longest time a lost doorbell goes unseen") \
-	X(POOL_OFFSET, 16, "where backing memory for segments starts")       \
-	X(POOL_BYTES, 17, "backing memory for segments, all channels together") \
-	X(SEGMENT_KINDS, 18, "bit 0 linear, bit 1 aperture")                 \
-	X(PATCH_ENCODINGS, 19, "bit 0 the 24-byte patch location")           \
+#define PB_CAPABILITIES(X)                                                                                   \
+	X(NODES, 1, "nodes, numbered from 0")                                                                \
+	X(NODE_KINDS, 2, "4 bits a node from bit 0: 1 3D, 2 copy")                                           \
+	X(CLIENTS, 3, "host clients at once, beside the admin channel")                                      \
+	X(QUEUES, 4, "queues, all channels together")                                                        \
+	X(CONTEXTS, 5, "contexts, all channels together")                                                    \
+	X(SEGMENTS, 6, "segments of a channel, segment 0 included")                                          \
+	X(ALLOCATIONS_MAX, 7, "allocation-list entries in one submission")                                   \
+	X(PATCHES_MAX, 8, "patch locations in one submission")                                               \
+	X(BUFFER_BYTES_MAX, 9, "bytes in one DMA buffer")                                                    \
+	X(RING_ENTRIES_MIN, 10, "descriptors in a submission ring, at least")                                \
+	X(RING_ENTRIES_MAX, 11, "descriptors in a submission ring, at most")                                 \
+	X(IN_FLIGHT, 12, "submissions fed to a node and not yet retired")                                    \
+	X(WAITS_MAX, 13, "waits of a submission")                                                            \
+	X(PRIORITIES, 14, "priority levels")                                                                 \
+	X(TICK_MICROSECONDS, 15, "longest time a lost doorbell goes unseen")                                 \
+	X(POOL_OFFSET, 16, "where backing memory for segments starts")                                       \
+	X(POOL_BYTES, 17, "backing memory for segments, all channels together")                              \
+	X(SEGMENT_KINDS, 18, "bit 0 linear, bit 1 aperture")                                                 \
+	X(PATCH_ENCODINGS, 19, "bit 0 the 24-byte patch location")                                           \
 	X(FORMATS, 20, "built-in patch formats, numbered from 0")
 
 enum pb_capability_key {

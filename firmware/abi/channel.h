@@ -26,9 +26,9 @@
  * A request is a value other than attach_done; the firmware answers by
  * storing the same value there, after state and error.
  */
-#define PB_ATTACH_OP_MASK 3u
-#define PB_ATTACH_OP_ATTACH 1u
-#define PB_ATTACH_OP_DETACH 2u
+#define PB_ATTACH_OP_MASK     3u
+#define PB_ATTACH_OP_ATTACH   1u
+#define PB_ATTACH_OP_DETACH   2u
 #define PB_ATTACH_COUNTER_ONE 4u
 
 enum pb_channel_state {
@@ -124,23 +124,23 @@ PB_AT(pb_channel_entry, line3_reserved, 212);
  *
  * 64-bit values are low word, high word. Unused arguments are ignored.
  */
-#define PB_COMMANDS(X)                                              \
-	X(PING, 1, "answers")                                       \
-	X(SEGMENT_CREATE, 2, "makes a segment, with backing memory") \
-	X(SEGMENT_DESTROY, 3, "removes a segment")                  \
-	X(CONTEXT_CREATE, 4, "makes a context")                     \
-	X(CONTEXT_DESTROY, 5, "removes a context")                  \
-	X(CONTEXT_CLEAR, 6, "lets a lost context work again")       \
-	X(QUEUE_CREATE, 7, "makes a queue")                         \
-	X(QUEUE_DESTROY, 8, "removes a queue")                      \
-	X(QUEUE_CLEAR, 9, "acknowledges a queue's first error")     \
-	X(CHANNEL_CLOSE, 10, "reclaims another channel")            \
-	X(FORMAT_TABLE, 11, "reserved: a channel's own patch formats") \
-	X(PREEMPT, 12, "reserved: withdraws work")                  \
-	X(SUSPEND, 13, "reserved: stops a queue")                   \
-	X(RESUME, 14, "reserved: starts a queue again")             \
-	X(RESET, 15, "reserved: resets a node")                     \
-	X(QUERY, 16, "reserved: one object's state")                \
+#define PB_COMMANDS(X)                                                                                       \
+	X(PING, 1, "answers")                                                                                \
+	X(SEGMENT_CREATE, 2, "makes a segment, with backing memory")                                         \
+	X(SEGMENT_DESTROY, 3, "removes a segment")                                                           \
+	X(CONTEXT_CREATE, 4, "makes a context")                                                              \
+	X(CONTEXT_DESTROY, 5, "removes a context")                                                           \
+	X(CONTEXT_CLEAR, 6, "lets a lost context work again")                                                \
+	X(QUEUE_CREATE, 7, "makes a queue")                                                                  \
+	X(QUEUE_DESTROY, 8, "removes a queue")                                                               \
+	X(QUEUE_CLEAR, 9, "acknowledges a queue's first error")                                              \
+	X(CHANNEL_CLOSE, 10, "reclaims another channel")                                                     \
+	X(FORMAT_TABLE, 11, "reserved: a channel's own patch formats")                                       \
+	X(PREEMPT, 12, "reserved: withdraws work")                                                           \
+	X(SUSPEND, 13, "reserved: stops a queue")                                                            \
+	X(RESUME, 14, "reserved: starts a queue again")                                                      \
+	X(RESET, 15, "reserved: resets a node")                                                              \
+	X(QUERY, 16, "reserved: one object's state")                                                         \
 	X(LOG_LEVEL, 17, "reserved: how much is traced")
 
 enum pb_command_code {
@@ -178,11 +178,11 @@ PB_AT(pb_reply, error, 8);
 PB_AT(pb_reply, results, 12);
 
 /* X(NAME, number, meaning) */
-#define PB_EVENTS(X)                                                                     \
-	X(SUBMISSION_FAILED, 1, "refused before it ran: error, and the entry it failed at") \
-	X(ENGINE_FAULT, 2, "the engine refused it: detail is the engine's fault code")      \
-	X(ENGINE_HANG, 3, "the engine was reset under it")                                  \
-	X(CONTEXT_LOST, 4, "detail is the context; its later work is cancelled")            \
+#define PB_EVENTS(X)                                                                                         \
+	X(SUBMISSION_FAILED, 1, "refused before it ran: error, and the entry it failed at")                  \
+	X(ENGINE_FAULT, 2, "the engine refused it: detail is the engine's fault code")                       \
+	X(ENGINE_HANG, 3, "the engine was reset under it")                                                   \
+	X(CONTEXT_LOST, 4, "detail is the context; its later work is cancelled")                             \
 	X(QUEUE_FAULT, 5, "the queue's put index broke its rule; it takes no more work")
 
 enum pb_event_type {

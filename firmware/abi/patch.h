@@ -17,12 +17,15 @@
  *  |            reserved, 0          |U| 0 |SegmentId|W|
  *  +---------------------------------+-+---+---------+-+
  *  W WriteOperation  U unbind: names no memory; patches through it write nothing
+ *
+ * SegmentId 0 goes with U and with nothing else (NOT_RESIDENT): system memory
+ * holds DMA buffers and lists, an allocation lives in a segment of its own.
  */
-#define PB_ALLOCATION_WRITE 0x001u
+#define PB_ALLOCATION_WRITE         0x001u
 #define PB_ALLOCATION_SEGMENT_SHIFT 1u
-#define PB_ALLOCATION_SEGMENT_MASK 0x03eu
-#define PB_ALLOCATION_UNBIND 0x100u
-#define PB_ALLOCATION_RESERVED 0xfffffec0u
+#define PB_ALLOCATION_SEGMENT_MASK  0x03eu
+#define PB_ALLOCATION_UNBIND        0x100u
+#define PB_ALLOCATION_RESERVED      0xfffffec0u
 
 /**
  * One allocation, 24 bytes, written by the host. Replaces the kernel pointer
@@ -82,19 +85,19 @@ PB_AT(pb_patch_location, split_offset, 20);
  *   NONE    the offset is not bounded: its low bits are flags and end
  *           pointers lie at or beyond the size (i915 streams); the sum wraps
  */
-#define PB_PATCH_FORMATS(X)                                                                    \
-	X(ADDRESS32, 0, 4, INSIDE, 0, "32-bit address, read")                                  \
-	X(ADDRESS64, 1, 8, INSIDE, 0, "64-bit address, read")                                  \
-	X(ADDRESS32_WRITE, 2, 4, INSIDE, 1, "32-bit address that the engine writes to")        \
-	X(ADDRESS64_WRITE, 3, 8, INSIDE, 1, "64-bit address that the engine writes to")        \
-	X(SUM32, 4, 4, NONE, 0, "address + offset modulo 2^32 (i915 before gen 8)")            \
+#define PB_PATCH_FORMATS(X)                                                                                  \
+	X(ADDRESS32, 0, 4, INSIDE, 0, "32-bit address, read")                                                \
+	X(ADDRESS64, 1, 8, INSIDE, 0, "64-bit address, read")                                                \
+	X(ADDRESS32_WRITE, 2, 4, INSIDE, 1, "32-bit address that the engine writes to")                      \
+	X(ADDRESS64_WRITE, 3, 8, INSIDE, 1, "64-bit address that the engine writes to")                      \
+	X(SUM32, 4, 4, NONE, 0, "address + offset modulo 2^32 (i915 before gen 8)")                          \
 	X(SUM64_SIGNED, 5, 8, NONE, 0, "address + sign-extended offset modulo 2^64 (i915 gen 8)")
 
 enum pb_patch_format {
 #define PB_PATCH_FORMAT_ENUM(name, number, width, bound, write, meaning) PB_PATCH_FORMAT_##name = (number),
 	PB_PATCH_FORMATS(PB_PATCH_FORMAT_ENUM)
 #undef PB_PATCH_FORMAT_ENUM
-	PB_PATCH_FORMAT_COUNT
+	    PB_PATCH_FORMAT_COUNT
 };
 
 #endif

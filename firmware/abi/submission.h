@@ -79,14 +79,14 @@ PB_AT(pb_queue_page, fence, 64);
  *  G Paging  P Present  D RedirectedPresent  N NullRendering
  *  F Flip  W FlipWithNoWait  C ContextSwitch  R Resubmission
  */
-#define PB_FLAG_PAGING 0x01u /**< UNSUPPORTED so far */
-#define PB_FLAG_PRESENT 0x02u
+#define PB_FLAG_PAGING             0x01u /**< UNSUPPORTED so far */
+#define PB_FLAG_PRESENT            0x02u
 #define PB_FLAG_REDIRECTED_PRESENT 0x04u
-#define PB_FLAG_NULL_RENDERING 0x08u /**< patched and fenced in order, not executed */
-#define PB_FLAG_FLIP 0x10u
-#define PB_FLAG_FLIP_WITH_NO_WAIT 0x20u
-#define PB_FLAG_CONTEXT_SWITCH 0x40u
-#define PB_FLAG_RESUBMISSION 0x80u
+#define PB_FLAG_NULL_RENDERING     0x08u /**< patched and fenced in order, not executed */
+#define PB_FLAG_FLIP               0x10u
+#define PB_FLAG_FLIP_WITH_NO_WAIT  0x20u
+#define PB_FLAG_CONTEXT_SWITCH     0x40u
+#define PB_FLAG_RESUBMISSION       0x80u
 
 /** Descriptor.patch_encoding */
 enum pb_patch_encoding {
@@ -104,9 +104,9 @@ struct pb_descriptor {
 	uint32_t context;  /**< context handle */
 	uint32_t fence_id; /**< SubmissionFenceId, any value */
 
-	uint32_t timeline_low;     /**< greater than that of the descriptor before it */
+	uint32_t timeline_low; /**< greater than that of the descriptor before it */
 	uint32_t timeline_high;
-	uint32_t dma_address_low;  /**< DmaBufferPhysicalAddress: byte 0 of the buffer, 4 KiB aligned */
+	uint32_t dma_address_low; /**< DmaBufferPhysicalAddress: byte 0 of the buffer, 4 KiB aligned */
 	uint32_t dma_address_high;
 
 	uint32_t dma_segment; /**< DmaBufferSegmentId; must be backed memory */
@@ -116,21 +116,22 @@ struct pb_descriptor {
 
 	uint32_t private_address_low; /**< pDmaBufferPrivateData; ignored when private_size is 0 */
 	uint32_t private_address_high;
-	uint32_t private_size;        /**< DmaBufferPrivateDataSize in bytes */
-	uint32_t private_start;       /**< DmaBufferPrivateDataSubmissionStartOffset */
+	uint32_t private_size;  /**< DmaBufferPrivateDataSize in bytes */
+	uint32_t private_start; /**< DmaBufferPrivateDataSubmissionStartOffset */
 
-	uint32_t private_end;            /**< DmaBufferPrivateDataSubmissionEndOffset */
-	uint32_t allocation_count;       /**< AllocationListSize */
-	uint32_t allocation_address_low; /**< struct pb_allocation[], 8-byte aligned; ignored when count is 0 */
+	uint32_t private_end;      /**< DmaBufferPrivateDataSubmissionEndOffset */
+	uint32_t allocation_count; /**< AllocationListSize */
+	uint32_t
+	    allocation_address_low; /**< struct pb_allocation[], 8-byte aligned; ignored when count is 0 */
 	uint32_t allocation_address_high;
 
 	uint32_t patch_address_low; /**< pPatchLocationList, 4-byte aligned; ignored when patch_length is 0 */
 	uint32_t patch_address_high;
-	uint32_t patch_count;       /**< PatchLocationListSize */
-	uint32_t patch_start;       /**< PatchLocationListSubmissionStart */
+	uint32_t patch_count; /**< PatchLocationListSize */
+	uint32_t patch_start; /**< PatchLocationListSubmissionStart */
 
-	uint32_t patch_length;   /**< PatchLocationListSubmissionLength */
-	uint32_t patch_encoding; /**< enum pb_patch_encoding */
+	uint32_t patch_length;     /**< PatchLocationListSubmissionLength */
+	uint32_t patch_encoding;   /**< enum pb_patch_encoding */
 	uint32_t wait_address_low; /**< reserved for struct pb_wait[] */
 	uint32_t wait_address_high;
 

@@ -23,35 +23,36 @@
 
 #define PB_PACKET(opcode, words) ((uint32_t)(opcode) << 24 | (uint32_t)(words))
 #define PB_PACKET_OPCODE(header) ((header) >> 24)
-#define PB_PACKET_WORDS(header) ((header) & 0x00ffffffu)
+#define PB_PACKET_WORDS(header)  ((header)&0x00ffffffu)
 
 /* Both nodes. */
-#define PB_PACKET_NOP 0x00u           /**< any length from 1: skipped */
-#define PB_PACKET_FILL 0x01u          /**< 1,2 destination; 3 bytes; 4 value: stores the value in each word */
+#define PB_PACKET_NOP        0x00u /**< any length from 1: skipped */
+#define PB_PACKET_FILL       0x01u /**< 1,2 destination; 3 bytes; 4 value: stores the value in each word */
 #define PB_PACKET_FILL_WORDS 5u
-#define PB_PACKET_COPY 0x02u          /**< 1,2 source; 3,4 destination; 5 bytes: as memmove */
+#define PB_PACKET_COPY       0x02u /**< 1,2 source; 3,4 destination; 5 bytes: as memmove */
 #define PB_PACKET_COPY_WORDS 6u
-#define PB_PACKET_COPY_RECT 0x03u     /**< 1,2 source; 3 source pitch; 4,5 destination; 6 its pitch; 7 bytes a row; 8 rows */
-#define PB_PACKET_COPY_RECT_WORDS 9u
-#define PB_PACKET_INDIRECT 0x20u      /**< 1,2 buffer; 3 bytes: runs it, then goes on; in the ring: owner first */
-#define PB_PACKET_INDIRECT_WORDS 4u
+#define PB_PACKET_COPY_RECT                                                                                  \
+	0x03u /**< 1,2 source; 3 source pitch; 4,5 destination; 6 its pitch; 7 bytes a row; 8 rows */
+#define PB_PACKET_COPY_RECT_WORDS     9u
+#define PB_PACKET_INDIRECT            0x20u /**< 1,2 buffer; 3 bytes: runs it, then goes on; in the ring: owner first */
+#define PB_PACKET_INDIRECT_WORDS      4u
 #define PB_PACKET_INDIRECT_RING_WORDS 5u
-#define PB_PACKET_FENCE 0x21u         /**< 1 sequence: in the ring only */
-#define PB_PACKET_FENCE_WORDS 2u
-#define PB_PACKET_HANG 0x30u          /**< never ends: for tests */
-#define PB_PACKET_HANG_WORDS 1u
-#define PB_PACKET_FAULT 0x31u         /**< faults: for tests */
-#define PB_PACKET_FAULT_WORDS 1u
-#define PB_PACKET_BUSY 0x32u          /**< 1 microseconds of engine time: for tests */
-#define PB_PACKET_BUSY_WORDS 2u
+#define PB_PACKET_FENCE               0x21u /**< 1 sequence: in the ring only */
+#define PB_PACKET_FENCE_WORDS         2u
+#define PB_PACKET_HANG                0x30u /**< never ends: for tests */
+#define PB_PACKET_HANG_WORDS          1u
+#define PB_PACKET_FAULT               0x31u /**< faults: for tests */
+#define PB_PACKET_FAULT_WORDS         1u
+#define PB_PACKET_BUSY                0x32u /**< 1 microseconds of engine time: for tests */
+#define PB_PACKET_BUSY_WORDS          2u
 
 /* The 3D node only. State is gone at the end of each submission. */
-#define PB_PACKET_TARGET 0x10u        /**< 1,2 colour buffer; 3 width; 4 height; 5 pitch in bytes */
-#define PB_PACKET_TARGET_WORDS 6u
-#define PB_PACKET_TEXTURE 0x11u       /**< 1,2 texels; 3 width; 4 height; 5 pitch in bytes */
+#define PB_PACKET_TARGET        0x10u /**< 1,2 colour buffer; 3 width; 4 height; 5 pitch in bytes */
+#define PB_PACKET_TARGET_WORDS  6u
+#define PB_PACKET_TEXTURE       0x11u /**< 1,2 texels; 3 width; 4 height; 5 pitch in bytes */
 #define PB_PACKET_TEXTURE_WORDS 6u
-#define PB_PACKET_DRAW 0x12u          /**< 1,2 vertices; 3 their number, a multiple of 3: textured triangles */
-#define PB_PACKET_DRAW_WORDS 4u
+#define PB_PACKET_DRAW          0x12u /**< 1,2 vertices; 3 their number, a multiple of 3: textured triangles */
+#define PB_PACKET_DRAW_WORDS    4u
 
 /** Width and height of targets and textures: 1 up to this, in pixels of 4 bytes. */
 #define PB_ENGINE_EXTENT_MAX 4096u

@@ -20,10 +20,10 @@
  * The engine carries out a command when it differs from command_done, stores
  * it there and raises the node's line.
  */
-#define PB_ENGINE_COMMAND_OP_MASK 3u
-#define PB_ENGINE_COMMAND_RESET 1u    /**< head, sequence and fault become 0, the ring is empty */
+#define PB_ENGINE_COMMAND_OP_MASK  3u
+#define PB_ENGINE_COMMAND_RESET    1u /**< head, sequence and fault become 0, the ring is empty */
 #define PB_ENGINE_COMMAND_CONTINUE 2u /**< leave the faulted buffer, go on behind it */
-#define PB_ENGINE_COMMAND_ONE 4u
+#define PB_ENGINE_COMMAND_ONE      4u
 
 /** Why the engine faulted; 0 is none. */
 enum pb_engine_fault_code {

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Arm MPS2 with the AN500 FPGA image (Cortex-M7), as QEMU's mps2-an500 has it:
+ * card memory is the PSRAM, interrupt lines are UART 0. Addresses and
+ * interrupt numbers: Arm application note AN500, sections 3 and 4.
+ */
+#include "boards/board.h"
+
+#include "firmware/abi/boot.h"
+#include "hal/card/layout.h"
+#include "hal/cortex_m/cortex_m.h"
+#include "hal/cortex_m/uart_lines.h"
+#include "hal/engine/reference.h"
+
+#define CARD_MEMORY              0x60000000u
+#define CORE_HERTZ               25000000u
+#define UART0                    0x40004000u
+#define UART0_RECEIVE_INTERRUPT  0u
+#define UART0_TRANSMIT_INTERRUPT 1u
+
+static struct pb_uart_lines uart = {
+    .uart = UART0,
+    .block = (struct pb_card_line_block *)(CARD_MEMORY + PB_CARD_LINES_OFFSET),
+};
+
+static const struct pb_lines lines = {.ops = &pb_uart_lines_ops, .context = &uart};
+
+#define REFERENCE_ENGINE(n)                                                                                  \
+	{                                                                                                    \
+		.memory = (uint8_t *)CARD_MEMORY,                                                            \
+		.registers_offset = PB_CARD_ENGINE_OFFSET + (n)*PB_CARD_ENGINE_STRIDE,                       \
+		.ring_offset = PB_CARD_RINGS_OFFSET + (n)*PB_CARD_RING_STRIDE,                               \
+		.range_offset = PB_CARD_RANGES_OFFSET, .channels = PB_LIMIT_CHANNELS, .node = (n),           \
+		.lines = &lines,                                                                             \
+	}
+
+static struct pb_reference_engine reference[PB_CARD_NODES] = {REFERENCE_ENGINE(0), REFERENCE_ENGINE(1)};
+
+static const struct pb_engine engines[PB_CARD_NODES] = {
+    {.ops = &pb_reference_engine_ops, .context = &reference[0], .kind = PB_NODE_3D},
+    {.ops = &pb_reference_engine_ops, .context = &reference[1], .kind = PB_NODE_COPY},
+};
+
+static const struct pb_firmware_config config = {
+    .memory = (uint8_t *)CARD_MEMORY,
+    .memory_bytes = PB_CARD_MEMORY_BYTES,
+    .channels_offset = PB_CARD_CHANNELS_OFFSET,
+    .pool_offset = PB_CARD_POOL_OFFSET,
+    .lines = &lines,
+    .engines = engines,
+    .node_count = PB_CARD_NODES,
+    .board = "mps2_an500",
+};
+
+static void uart0_receive(void)
+{
+	pb_uart_lines_receive(&uart);
+}
+
+static void uart0_transmit(void)
+{
+	pb_uart_lines_transmit(&uart);
+}
+
+static void tick(void)
+{
+	pb_uart_lines_tick(&uart);
+}
+
+extern uint32_t pb_stack_top[];
+
+static const struct pb_cortex_m_vectors vectors __attribute__((section(".vectors"), used)) = {
+    .initial_stack = pb_stack_top,
+    .reset = pb_cortex_m_reset,
+    .nmi = pb_cortex_m_fault,
+    .hard_fault = pb_cortex_m_fault,
+    .memory_management = pb_cortex_m_fault,
+    .bus_fault = pb_cortex_m_fault,
+    .usage_fault = pb_cortex_m_fault,
+    .supervisor_call = pb_cortex_m_fault,
+    .debug_monitor = pb_cortex_m_fault,
+    .pend_supervisor = pb_cortex_m_fault,
+    .tick = tick,
+    /* The others are never enabled; one that came all the same would fault on its empty entry. */
+    .interrupts =
+	{
+	    [UART0_RECEIVE_INTERRUPT] = uart0_receive,
+	    [UART0_TRANSMIT_INTERRUPT] = uart0_transmit,
+	},
+};
+
+const struct pb_firmware_config *pb_board_start(void)
+{
+	pb_cortex_m_on_fault(pb_firmware_fatal);
+	pb_uart_lines_start(&uart);
+	pb_cortex_m_interrupt_enable(UART0_RECEIVE_INTERRUPT);
+	pb_cortex_m_interrupt_enable(UART0_TRANSMIT_INTERRUPT);
+	pb_cortex_m_tick_start(PB_TICK_MICROSECONDS * (CORE_HERTZ / 1000000u));
+	return &config;
+}

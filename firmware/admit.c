@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Step 1: the descriptor. Each of its words is read once, where it is checked;
+ * what passes stands in the job, and nothing later looks at the ring again.
+ */
+#include "firmware/core.h"
+
+void pb_core_job_fail(struct pb_firmware *firmware, struct pb_core_job *job, enum pb_error error,
+		      uint32_t index)
+{
+	job->work.status = error;
+	job->work.index = index;
+	job->work.engine.bytes = 0; /* nothing is executed, the fence is */
+	job->state = PB_CORE_JOB_READY;
+	pb_core_context_lose(firmware, &job->work);
+}
+
+static enum pb_error admit_timeline(struct pb_core_work *work, struct pb_core_queue *queue,
+				    const struct pb_descriptor *descriptor)
+{
+	const uint32_t low = pb_shared_read32(&descriptor->timeline_low);
+	const uint32_t high = pb_shared_read32(&descriptor->timeline_high);
+	const uint64_t timeline = pb_core_wide(low, high);
+
+	work->fence_id = pb_shared_read32(&descriptor->fence_id);
+	if (timeline <= queue->timeline) {
+		/* It completes like the one before it: a timeline never goes back. */
+		work->timeline_low = (uint32_t)queue->timeline;
+		work->timeline_high = (uint32_t)(queue->timeline >> 32);
+		return PB_ERROR_BAD_TIMELINE;
+	}
+	work->timeline_low = low;
+	work->timeline_high = high;
+	queue->timeline = timeline;
+	return PB_ERROR_OK;
+}
+
+static enum pb_error admit_context(struct pb_firmware *firmware, struct pb_core_work *work, uint32_t channel,
+				   const struct pb_descriptor *descriptor)
+{
+	const uint32_t handle = pb_shared_read32(&descriptor->context);
+	const struct pb_core_context *context = pb_core_context_find(firmware, channel, handle);
+
+	if (context == NULL)
+		return PB_ERROR_BAD_CONTEXT;
+	work->context = (uint16_t)PB_HANDLE_INDEX(handle);
+	work->engine.owner = channel | PB_HANDLE_INDEX(handle) << 16;
+	return context->lost ? PB_ERROR_CONTEXT_LOST : PB_ERROR_OK;
+}
+
+static enum pb_error admit_options(const struct pb_descriptor *descriptor, uint32_t flags)
+{
+	if (pb_shared_read32(&descriptor->options) != 0 || pb_shared_read32(&descriptor->reserved[0]) != 0 ||
+	    pb_shared_read32(&descriptor->reserved[1]) != 0)
+		return PB_ERROR_BAD_OPTIONS;
+	if ((flags & PB_FLAG_PAGING) != 0 || pb_shared_read32(&descriptor->wait_count) != 0 ||
+	    pb_shared_read32(&descriptor->patch_encoding) != PB_PATCH_ENCODING_WDDM)
+		return PB_ERROR_UNSUPPORTED;
+	return PB_ERROR_OK;
+}
+
+/** The DMA buffer and the range submitted. */
+static enum pb_error admit_buffer(const struct pb_firmware *firmware, struct pb_core_job *job,
+				  const struct pb_descriptor *descriptor)
+{
+	const uint32_t size = pb_shared_read32(&descriptor->dma_size);
+	const uint32_t start = pb_shared_read32(&descriptor->dma_start);
+	const uint32_t end = pb_shared_read32(&descriptor->dma_end);
+	const uint32_t segment_id = pb_shared_read32(&descriptor->dma_segment);
+	const uint64_t address = pb_core_wide(pb_shared_read32(&descriptor->dma_address_low),
+					      pb_shared_read32(&descriptor->dma_address_high));
+	const struct pb_core_segment *segment;
+	uint64_t gpu_address;
+	uint32_t offset;
+
+	if (start > end || end > size || start % 4u != 0)
+		return PB_ERROR_BAD_RANGE;
+	job->start = start;
+	job->bytes = end - start;
+	job->target = NULL;
+	job->work.engine.bytes = 0;
+	if (start == end)
+		return PB_ERROR_OK; /* an empty one need not have a buffer (wddm: section 7) */
+	if (segment_id >= PB_LIMIT_SEGMENTS || job->segments[segment_id].size == 0)
+		return PB_ERROR_BAD_SEGMENT;
+	segment = &job->segments[segment_id];
+	offset = pb_core_segment_memory(segment, address, size);
+	if (offset == 0 || address % PB_PAGE_BYTES != 0)
+		return PB_ERROR_BAD_BUFFER;
+	job->target = pb_core_at(firmware, offset + start);
+	gpu_address = segment->gpu_base + (address - segment->os_base) + start;
+	job->work.engine.address_low = (uint32_t)gpu_address;
+	job->work.engine.address_high = (uint32_t)(gpu_address >> 32);
+	job->work.engine.bytes = job->bytes;
+	return PB_ERROR_OK;
+}
+
+static enum pb_error admit_private(const struct pb_core_job *job, const struct pb_descriptor *descriptor)
+{
+	const uint32_t size = pb_shared_read32(&descriptor->private_size);
+	const uint32_t start = pb_shared_read32(&descriptor->private_start);
+	const uint32_t end = pb_shared_read32(&descriptor->private_end);
+
+	if (start > end || end > size)
+		return PB_ERROR_BAD_PRIVATE_DATA;
+	if (size != 0 &&
+	    pb_core_segment_memory(&job->segments[PB_SEGMENT_SYSTEM],
+				   pb_core_wide(pb_shared_read32(&descriptor->private_address_low),
+						pb_shared_read32(&descriptor->private_address_high)),
+				   size) == 0)
+		return PB_ERROR_BAD_PRIVATE_DATA;
+	return PB_ERROR_OK;
+}
+
+static enum pb_error admit_allocations(const struct pb_firmware *firmware, struct pb_core_job *job,
+				       const struct pb_descriptor *descriptor)
+{
+	const uint32_t count = pb_shared_read32(&descriptor->allocation_count);
+	uint64_t address;
+	uint32_t offset;
+
+	job->allocation_count = count;
+	job->resolved = 0;
+	if (count == 0)
+		return PB_ERROR_OK;
+	if (count > PB_LIMIT_ALLOCATIONS)
+		return PB_ERROR_TOO_MANY_ALLOCATIONS;
+	address = pb_core_wide(pb_shared_read32(&descriptor->allocation_address_low),
+			       pb_shared_read32(&descriptor->allocation_address_high));
+	offset = pb_core_segment_memory(&job->segments[PB_SEGMENT_SYSTEM], address,
+					count * sizeof(struct pb_allocation));
+	if (offset == 0 || address % 8u != 0)
+		return PB_ERROR_BAD_ALLOCATION_LIST;
+	job->allocations = pb_core_at(firmware, offset);
+	return PB_ERROR_OK;
+}
+
+static enum pb_error admit_patches(const struct pb_firmware *firmware, struct pb_core_job *job,
+				   const struct pb_descriptor *descriptor)
+{
+	const uint32_t count = pb_shared_read32(&descriptor->patch_count);
+	const uint32_t start = pb_shared_read32(&descriptor->patch_start);
+	const uint32_t length = pb_shared_read32(&descriptor->patch_length);
+	uint64_t address;
+	uint32_t offset;
+
+	job->patch_index = start;
+	job->patches_left = length;
+	if (start > count || length > count - start)
+		return PB_ERROR_BAD_PATCH_LIST;
+	if (length == 0)
+		return PB_ERROR_OK;
+	if (length > PB_LIMIT_PATCHES)
+		return PB_ERROR_TOO_MANY_PATCHES;
+	address = pb_core_wide(pb_shared_read32(&descriptor->patch_address_low),
+			       pb_shared_read32(&descriptor->patch_address_high));
+	offset = pb_core_segment_memory(&job->segments[PB_SEGMENT_SYSTEM], address,
+					(uint64_t)count * sizeof(struct pb_patch_location));
+	if (offset == 0 || address % 4u != 0)
+		return PB_ERROR_BAD_PATCH_LIST;
+	job->patches = (const struct pb_patch_location *)pb_core_at(firmware, offset) + start;
+	return PB_ERROR_OK;
+}
+
+/** Checks in the order in which the parts depend on each other; the first error counts. */
+static enum pb_error admit_all(struct pb_firmware *firmware, struct pb_core_job *job,
+			       struct pb_core_queue *queue, const struct pb_descriptor *descriptor)
+{
+	const uint32_t flags = pb_shared_read32(&descriptor->flags);
+	const enum pb_error timeline_error = admit_timeline(&job->work, queue, descriptor);
+	enum pb_error error = admit_context(firmware, &job->work, queue->channel, descriptor);
+
+	if (error == PB_ERROR_OK)
+		error = timeline_error;
+	if (error == PB_ERROR_OK)
+		error = admit_options(descriptor, flags);
+	if (error == PB_ERROR_OK)
+		error = admit_buffer(firmware, job, descriptor);
+	if (error == PB_ERROR_OK)
+		error = admit_private(job, descriptor);
+	if (error == PB_ERROR_OK)
+		error = admit_allocations(firmware, job, descriptor);
+	if (error == PB_ERROR_OK)
+		error = admit_patches(firmware, job, descriptor);
+	if ((flags & PB_FLAG_NULL_RENDERING) != 0)
+		job->work.engine.bytes = 0;
+	return error;
+}
+
+void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue)
+{
+	struct pb_core_job *job = &node->job;
+	struct pb_core_channel *channel = &firmware->channels[queue->channel];
+	const struct pb_descriptor *descriptor = &queue->ring[queue->admitted & queue->mask];
+	enum pb_error error;
+
+	queue->admitted++;
+	queue->busy++;
+	channel->busy++;
+	if (queue->admitted != queue->put)
+		pb_core_schedule_add(firmware, queue);
+	job->segments = channel->segments;
+	job->work.queue = (uint16_t)(queue - firmware->queues);
+	job->work.context = PB_LIMIT_CONTEXTS;
+	job->work.engine.owner = queue->channel;
+	job->work.status = PB_ERROR_OK;
+	job->work.index = PB_INDEX_NONE;
+	job->work.detail = 0;
+	job->work.patches = 0;
+	error = admit_all(firmware, job, queue, descriptor);
+	if (error != PB_ERROR_OK)
+		pb_core_job_fail(firmware, job, error, PB_INDEX_NONE);
+	else if (job->patches_left == 0)
+		job->state = PB_CORE_JOB_READY; /* the host patched it, or there is nothing to patch */
+	else
+		job->state = PB_CORE_JOB_RESOLVE;
+}
+
+void pb_core_job_drop(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	struct pb_core_job *job = &node->job;
+	struct pb_core_queue *queue = &firmware->queues[job->work.queue];
+
+	if (job->state == PB_CORE_JOB_NONE || queue->state != PB_CORE_QUEUE_CLOSING)
+		return;
+	job->state = PB_CORE_JOB_NONE;
+	queue->busy--;
+	firmware->channels[queue->channel].busy--;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "firmware/core.h"
+
+/** Where the capability table goes: behind the boot block. */
+#define CAPABILITY_OFFSET 0x200u
+
+static void write_build(struct pb_boot_block *boot, const char *board)
+{
+	char text[sizeof(boot->build)] = "patchbay 0.1.0 ";
+	uint32_t words[sizeof(text) / sizeof(uint32_t)];
+	size_t length = strlen(text);
+
+	for (; *board != '\0' && length < sizeof(text) - 1u; board++)
+		text[length++] = *board;
+	memcpy(words, text, sizeof(words));
+	for (uint32_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		pb_shared_write32((uint32_t *)(void *)boot->build + i, words[i]);
+}
+
+static uint32_t node_kinds(const struct pb_firmware_config *config)
+{
+	uint32_t kinds = 0;
+
+	for (uint32_t n = 0; n < config->node_count; n++)
+		kinds |= config->engines[n].kind << (4u * n);
+	return kinds;
+}
+
+static uint32_t write_capabilities(struct pb_firmware *firmware)
+{
+	const struct pb_firmware_config *config = firmware->config;
+	const uint32_t pool = config->memory_bytes - config->pool_offset;
+	const struct pb_capability table[] = {
+	    {PB_CAPABILITY_NODES, config->node_count},
+	    {PB_CAPABILITY_NODE_KINDS, node_kinds(config)},
+	    {PB_CAPABILITY_CLIENTS, PB_LIMIT_CLIENTS},
+	    {PB_CAPABILITY_QUEUES, PB_LIMIT_QUEUES},
+	    {PB_CAPABILITY_CONTEXTS, PB_LIMIT_CONTEXTS},
+	    {PB_CAPABILITY_SEGMENTS, PB_LIMIT_SEGMENTS},
+	    {PB_CAPABILITY_ALLOCATIONS_MAX, PB_LIMIT_ALLOCATIONS},
+	    {PB_CAPABILITY_PATCHES_MAX, PB_LIMIT_PATCHES},
+	    {PB_CAPABILITY_BUFFER_BYTES_MAX, pool},
+	    {PB_CAPABILITY_RING_ENTRIES_MIN, PB_LIMIT_RING_MIN},
+	    {PB_CAPABILITY_RING_ENTRIES_MAX, PB_LIMIT_RING_MAX},
+	    {PB_CAPABILITY_IN_FLIGHT, PB_LIMIT_IN_FLIGHT},
+	    {PB_CAPABILITY_WAITS_MAX, 0},
+	    {PB_CAPABILITY_PRIORITIES, 1},
+	    {PB_CAPABILITY_TICK_MICROSECONDS, PB_TICK_MICROSECONDS},
+	    {PB_CAPABILITY_POOL_OFFSET, config->pool_offset},
+	    {PB_CAPABILITY_POOL_BYTES, pool},
+	    {PB_CAPABILITY_SEGMENT_KINDS, 1u << PB_SEGMENT_LINEAR},
+	    {PB_CAPABILITY_PATCH_ENCODINGS, 1u << PB_PATCH_ENCODING_WDDM},
+	    {PB_CAPABILITY_FORMATS, PB_PATCH_FORMAT_COUNT},
+	};
+	const uint32_t count = sizeof(table) / sizeof(table[0]);
+	struct pb_capability *shared = pb_core_at(firmware, CAPABILITY_OFFSET);
+
+	for (uint32_t i = 0; i < count; i++) {
+		pb_shared_write32(&shared[i].key, table[i].key);
+		pb_shared_write32(&shared[i].value, table[i].value);
+	}
+	return count;
+}
+
+static void write_stage(struct pb_firmware *firmware, enum pb_boot_stage stage)
+{
+	firmware->stage = stage;
+	pb_shared_release();
+	pb_shared_write32(&firmware->boot->boot_stage, stage);
+}
+
+void pb_core_boot_publish(struct pb_firmware *firmware)
+{
+	struct pb_boot_block *boot = firmware->boot;
+	/* The one foreign word that a boot trusts, and only to be different from it. */
+	uint32_t incarnation = pb_shared_read32(&boot->incarnation) + 1u;
+
+	pb_shared_write32(&boot->magic, 0);
+	write_stage(firmware, PB_BOOT_STAGE_NONE);
+	for (uint32_t i = 0; i < sizeof(boot->fatal) / sizeof(uint32_t); i++)
+		pb_shared_write32(&boot->fatal.valid + i, 0);
+	pb_shared_write32(&boot->abi_version, PB_ABI_VERSION);
+	pb_shared_write32(&boot->block_bytes, sizeof(*boot));
+	pb_shared_write32(&boot->memory_bytes, firmware->config->memory_bytes);
+	pb_shared_write32(&boot->capability_offset, CAPABILITY_OFFSET);
+	pb_shared_write32(&boot->capability_count, write_capabilities(firmware));
+	pb_shared_write32(&boot->channel_directory_offset, firmware->config->channels_offset);
+	pb_shared_write32(&boot->channel_count, PB_LIMIT_CHANNELS);
+	write_build(boot, firmware->config->board);
+	pb_shared_write32(&boot->heartbeat, 0);
+	pb_shared_write32(&boot->waypoint, PB_WAYPOINT_NONE);
+	pb_shared_write32(&boot->incarnation, incarnation != 0 ? incarnation : 1u);
+	pb_shared_release();
+	pb_shared_write32(&boot->magic, PB_BOOT_MAGIC);
+	write_stage(firmware, PB_BOOT_STAGE_STARTED);
+}
+
+void pb_core_boot_continue(struct pb_firmware *firmware)
+{
+	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
+		const struct pb_engine *engine = firmware->nodes[n].engine;
+
+		/* Until then an engine may still run work of the last incarnation in the pool. */
+		if (engine->ops->state(engine->context) != PB_ENGINE_READY)
+			return;
+	}
+	write_stage(firmware, PB_BOOT_STAGE_ENGINES_RESET);
+	pb_core_channel_init(firmware);
+	write_stage(firmware, PB_BOOT_STAGE_RINGS_CLEARED);
+	write_stage(firmware, PB_BOOT_STAGE_RUNNING);
+	/* Hosts may have asked while it booted. */
+	firmware->channels_again = (1u << PB_LIMIT_CHANNELS) - 1u;
+}

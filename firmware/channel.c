@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "firmware/core.h"
+
+/* A channel's rings, behind the directory. */
+#define CONTROL_BYTES   (PB_LIMIT_CONTROL_ENTRIES * (uint32_t)sizeof(struct pb_command))
+#define REPLY_BYTES     (PB_LIMIT_CONTROL_ENTRIES * (uint32_t)sizeof(struct pb_reply))
+#define EVENT_BYTES     (PB_LIMIT_EVENT_ENTRIES * (uint32_t)sizeof(struct pb_event))
+#define KICK_BYTES      (PB_LIMIT_KICK_ENTRIES * (uint32_t)sizeof(uint32_t))
+#define RINGS_BYTES     (CONTROL_BYTES + REPLY_BYTES + EVENT_BYTES + KICK_BYTES)
+#define DIRECTORY_BYTES (PB_LIMIT_CHANNELS * (uint32_t)sizeof(struct pb_channel_entry))
+
+static void write_state(struct pb_core_channel *channel, enum pb_channel_state state, enum pb_error error)
+{
+	channel->state = state;
+	pb_shared_write32(&channel->entry->epoch, channel->epoch);
+	pb_shared_write32(&channel->entry->error, error);
+	pb_shared_write32(&channel->entry->state, state);
+}
+
+/** Where this channel's rings lie. Hosts get the offsets; the firmware adds them up itself each time. */
+static uint32_t rings_offset(const struct pb_firmware *firmware, uint32_t channel)
+{
+	return firmware->config->channels_offset + DIRECTORY_BYTES + channel * RINGS_BYTES;
+}
+
+static void write_rings(struct pb_firmware *firmware, uint32_t channel)
+{
+	struct pb_channel_entry *entry = firmware->channels[channel].entry;
+	const uint32_t control = rings_offset(firmware, channel);
+
+	pb_shared_write32(&entry->control_offset, control);
+	pb_shared_write32(&entry->reply_offset, control + CONTROL_BYTES);
+	pb_shared_write32(&entry->event_offset, control + CONTROL_BYTES + REPLY_BYTES);
+	pb_shared_write32(&entry->kick_offset, control + CONTROL_BYTES + REPLY_BYTES + EVENT_BYTES);
+	pb_shared_write32(&entry->control_entries, PB_LIMIT_CONTROL_ENTRIES);
+	pb_shared_write32(&entry->kick_entries, PB_LIMIT_KICK_ENTRIES);
+	pb_shared_write32(&entry->event_entries, PB_LIMIT_EVENT_ENTRIES);
+}
+
+void pb_core_channel_init(struct pb_firmware *firmware)
+{
+	const struct pb_firmware_config *config = firmware->config;
+	struct pb_channel_entry *directory = pb_core_at(firmware, config->channels_offset);
+
+	PB_ASSERT(config->channels_offset + DIRECTORY_BYTES + PB_LIMIT_CHANNELS * RINGS_BYTES <=
+		  config->pool_offset);
+	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++) {
+		struct pb_core_channel *channel = &firmware->channels[c];
+		const uint32_t rings = rings_offset(firmware, c);
+
+		channel->entry = &directory[c];
+		channel->control = pb_core_at(firmware, rings);
+		channel->replies = pb_core_at(firmware, rings + CONTROL_BYTES);
+		channel->events = pb_core_at(firmware, rings + CONTROL_BYTES + REPLY_BYTES);
+		channel->kicks = pb_core_at(firmware, rings + CONTROL_BYTES + REPLY_BYTES + EVENT_BYTES);
+		/* What stands in the request word was asked of the last incarnation. */
+		channel->attach_done = pb_shared_read32(&channel->entry->attach_request);
+		write_rings(firmware, c);
+		write_state(channel, PB_CHANNEL_CLOSED, PB_ERROR_OK);
+		pb_shared_write32(&channel->entry->attach_done, channel->attach_done);
+	}
+}
+
+/** Empties the rings of a channel that nobody uses. */
+static void clear_rings(struct pb_core_channel *channel)
+{
+	channel->control_get = 0;
+	channel->reply_put = 0;
+	channel->reply_get = 0;
+	channel->replies_owed = 0;
+	channel->kick_get = 0;
+	channel->rescan = pb_shared_read32(&channel->entry->rescan);
+	channel->event_put = 0;
+	channel->event_get = 0;
+	channel->event_number = 0;
+	channel->events_dropped = 0;
+	pb_shared_write32(&channel->entry->control_get, 0);
+	pb_shared_write32(&channel->entry->reply_put, 0);
+	pb_shared_write32(&channel->entry->kick_get, 0);
+	pb_shared_write32(&channel->entry->event_put, 0);
+	pb_shared_write32(&channel->entry->events_dropped, 0);
+}
+
+static enum pb_error attach_error(const struct pb_firmware *firmware, const struct pb_channel_entry *entry,
+				  uint32_t request)
+{
+	if ((request & PB_ATTACH_OP_MASK) != PB_ATTACH_OP_ATTACH)
+		return PB_ERROR_BAD_ARGUMENT;
+	if (pb_shared_read32(&entry->host_version) >> 16 != PB_ABI_MAJOR)
+		return PB_ERROR_BAD_VERSION;
+	/* A host that saw another incarnation has not seen that its work is gone. */
+	if (pb_shared_read32(&entry->incarnation) != pb_shared_read32(&firmware->boot->incarnation))
+		return PB_ERROR_BAD_ARGUMENT;
+	return PB_ERROR_OK;
+}
+
+void pb_core_channel_request(struct pb_firmware *firmware, uint32_t c, uint32_t request)
+{
+	struct pb_core_channel *channel = &firmware->channels[c];
+
+	if (channel->state == PB_CHANNEL_OPEN || channel->state == PB_CHANNEL_FAULTED)
+		pb_core_channel_close(firmware, c);
+	if (channel->state == PB_CHANNEL_CLOSING)
+		return; /* answered when it has drained */
+	if ((request & PB_ATTACH_OP_MASK) == PB_ATTACH_OP_DETACH) {
+		write_state(channel, PB_CHANNEL_CLOSED, PB_ERROR_OK);
+	} else {
+		enum pb_error error = attach_error(firmware, channel->entry, request);
+
+		if (error == PB_ERROR_OK) {
+			clear_rings(channel);
+			channel->epoch++;
+		}
+		write_state(channel, error == PB_ERROR_OK ? PB_CHANNEL_OPEN : PB_CHANNEL_CLOSED, error);
+	}
+	channel->attach_done = request;
+	pb_shared_release();
+	pb_shared_write32(&channel->entry->attach_done, request);
+	pb_core_interrupt(firmware, c);
+}
+
+void pb_core_channel_close(struct pb_firmware *firmware, uint32_t c)
+{
+	struct pb_core_channel *channel = &firmware->channels[c];
+
+	channel->epoch++;
+	write_state(channel, PB_CHANNEL_CLOSING, PB_ERROR_OK);
+	/* Held up, so that the channel is not taken for drained before its last queue is closed. */
+	channel->busy++;
+	for (uint32_t q = 0; q < PB_LIMIT_QUEUES; q++) {
+		struct pb_core_queue *queue = &firmware->queues[q];
+
+		if (queue->state == PB_CORE_QUEUE_FREE || queue->channel != c)
+			continue;
+		queue->reply_owed = false; /* nobody reads it any more */
+		pb_core_queue_close(firmware, queue);
+	}
+	channel->busy--;
+	if (channel->busy == 0)
+		pb_core_channel_drained(firmware, c);
+}
+
+void pb_core_channel_drained(struct pb_firmware *firmware, uint32_t c)
+{
+	struct pb_core_channel *channel = &firmware->channels[c];
+
+	for (uint32_t i = 0; i < PB_LIMIT_CONTEXTS; i++) {
+		if (firmware->contexts[i].channel == c)
+			firmware->contexts[i].used = false;
+	}
+	for (uint32_t s = 0; s < PB_LIMIT_SEGMENTS; s++) {
+		if (channel->segments[s].size != 0)
+			pb_core_segment_free(firmware, c, s);
+	}
+	write_state(channel, PB_CHANNEL_CLOSED, PB_ERROR_OK);
+	if (channel->close_asked) {
+		channel->close_asked = false;
+		pb_core_control_reply(firmware, PB_CHANNEL_ADMIN, PB_COMMAND_CHANNEL_CLOSE,
+				      channel->close_tag, PB_ERROR_OK);
+	}
+	/* Its host, or the next one, may be waiting to attach. */
+	firmware->channels_again |= 1u << c;
+}
+
+void pb_core_channel_fault(struct pb_firmware *firmware, uint32_t c)
+{
+	write_state(&firmware->channels[c], PB_CHANNEL_FAULTED, PB_ERROR_RING_FAULT);
+	pb_core_interrupt(firmware, c);
+}

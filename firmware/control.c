@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Control commands: one a pass, each bounded. A reply that must wait for work
+ * to drain is owed, and room for it is kept in the reply ring.
+ */
+#include "firmware/core.h"
+
+/** One command being carried out. */
+struct request {
+	struct pb_firmware *firmware;
+	uint32_t channel;
+	uint32_t tag;
+	uint32_t arguments[PB_COMMAND_ARGUMENTS];
+	uint32_t results[PB_REPLY_RESULTS];
+	bool later; /**< the reply is owed */
+};
+
+static enum pb_error ping(struct request *request)
+{
+	(void)request;
+	return PB_ERROR_OK;
+}
+
+static enum pb_error segment_create(struct request *request)
+{
+	return pb_core_segment_create(request->firmware, request->channel, request->arguments,
+				      request->results);
+}
+
+static enum pb_error segment_destroy(struct request *request)
+{
+	return pb_core_segment_destroy(request->firmware, request->channel, request->arguments[0]);
+}
+
+static enum pb_error context_create(struct request *request)
+{
+	return pb_core_context_create(request->firmware, request->channel, &request->results[0]);
+}
+
+static enum pb_error context_destroy(struct request *request)
+{
+	return pb_core_context_destroy(request->firmware, request->channel, request->arguments[0]);
+}
+
+static enum pb_error context_clear(struct request *request)
+{
+	struct pb_core_context *context =
+	    pb_core_context_find(request->firmware, request->channel, request->arguments[0]);
+
+	if (context == NULL)
+		return PB_ERROR_BAD_HANDLE;
+	context->lost = false;
+	return PB_ERROR_OK;
+}
+
+static enum pb_error queue_create(struct request *request)
+{
+	return pb_core_queue_create(request->firmware, request->channel, request->arguments,
+				    &request->results[0]);
+}
+
+static enum pb_error queue_destroy(struct request *request)
+{
+	struct pb_core_queue *queue =
+	    pb_core_queue_find(request->firmware, request->channel, request->arguments[0]);
+
+	if (queue == NULL)
+		return PB_ERROR_BAD_HANDLE;
+	pb_core_queue_close(request->firmware, queue);
+	if (queue->state == PB_CORE_QUEUE_FREE)
+		return PB_ERROR_OK;
+	queue->reply_owed = true;
+	queue->destroy_tag = request->tag;
+	request->later = true;
+	return PB_ERROR_OK;
+}
+
+static enum pb_error queue_clear(struct request *request)
+{
+	struct pb_core_queue *queue =
+	    pb_core_queue_find(request->firmware, request->channel, request->arguments[0]);
+
+	if (queue == NULL)
+		return PB_ERROR_BAD_HANDLE;
+	pb_core_record_clear(queue);
+	return PB_ERROR_OK;
+}
+
+static enum pb_error channel_close(struct request *request)
+{
+	const uint32_t victim = request->arguments[0];
+	struct pb_core_channel *channel;
+
+	if (request->channel != PB_CHANNEL_ADMIN)
+		return PB_ERROR_NO_PERMISSION;
+	if (victim == PB_CHANNEL_ADMIN || victim >= PB_LIMIT_CHANNELS)
+		return PB_ERROR_BAD_ARGUMENT;
+	channel = &request->firmware->channels[victim];
+	if (channel->close_asked)
+		return PB_ERROR_BUSY;
+	if (channel->state == PB_CHANNEL_OPEN || channel->state == PB_CHANNEL_FAULTED)
+		pb_core_channel_close(request->firmware, victim);
+	if (channel->state != PB_CHANNEL_CLOSING)
+		return PB_ERROR_OK;
+	channel->close_asked = true;
+	channel->close_tag = request->tag;
+	request->later = true;
+	return PB_ERROR_OK;
+}
+
+static enum pb_error unsupported(struct request *request)
+{
+	(void)request;
+	return PB_ERROR_UNSUPPORTED;
+}
+
+static enum pb_error (*const handlers[])(struct request *request) = {
+    [PB_COMMAND_PING] = ping,
+    [PB_COMMAND_SEGMENT_CREATE] = segment_create,
+    [PB_COMMAND_SEGMENT_DESTROY] = segment_destroy,
+    [PB_COMMAND_CONTEXT_CREATE] = context_create,
+    [PB_COMMAND_CONTEXT_DESTROY] = context_destroy,
+    [PB_COMMAND_CONTEXT_CLEAR] = context_clear,
+    [PB_COMMAND_QUEUE_CREATE] = queue_create,
+    [PB_COMMAND_QUEUE_DESTROY] = queue_destroy,
+    [PB_COMMAND_QUEUE_CLEAR] = queue_clear,
+    [PB_COMMAND_CHANNEL_CLOSE] = channel_close,
+    [PB_COMMAND_FORMAT_TABLE] = unsupported,
+    [PB_COMMAND_PREEMPT] = unsupported,
+    [PB_COMMAND_SUSPEND] = unsupported,
+    [PB_COMMAND_RESUME] = unsupported,
+    [PB_COMMAND_RESET] = unsupported,
+    [PB_COMMAND_QUERY] = unsupported,
+    [PB_COMMAND_LOG_LEVEL] = unsupported,
+};
+/* The first entry is a hole; every command of the list has its handler. */
+#define COUNT_COMMAND(name, number, meaning) +1
+PB_STATIC_ASSERT(sizeof(handlers) / sizeof(handlers[0]) == 1 PB_COMMANDS(COUNT_COMMAND),
+		 "one handler for each command");
+
+static void write_reply(struct pb_firmware *firmware, uint32_t c, const struct pb_reply *reply)
+{
+	struct pb_core_channel *channel = &firmware->channels[c];
+	struct pb_reply *slot = &channel->replies[channel->reply_put % PB_LIMIT_CONTROL_ENTRIES];
+
+	pb_shared_write32(&slot->code, reply->code);
+	pb_shared_write32(&slot->tag, reply->tag);
+	pb_shared_write32(&slot->error, reply->error);
+	for (uint32_t i = 0; i < PB_REPLY_RESULTS; i++)
+		pb_shared_write32(&slot->results[i], reply->results[i]);
+	pb_shared_release();
+	pb_shared_write32(&channel->entry->reply_put, ++channel->reply_put);
+	pb_core_interrupt(firmware, c);
+}
+
+void pb_core_control_reply(struct pb_firmware *firmware, uint32_t c, uint32_t code, uint32_t tag,
+			   enum pb_error error)
+{
+	struct pb_core_channel *channel = &firmware->channels[c];
+	const struct pb_reply reply = {.code = code, .tag = tag, .error = error};
+
+	if (channel->state != PB_CHANNEL_OPEN || channel->replies_owed == 0)
+		return; /* who asked has left */
+	channel->replies_owed--;
+	write_reply(firmware, c, &reply);
+}
+
+/** Whether one more reply fits beside those owed; a read index that makes no sense faults the channel. */
+static bool has_room(struct pb_firmware *firmware, uint32_t c)
+{
+	struct pb_core_channel *channel = &firmware->channels[c];
+	uint32_t get = pb_shared_read32(&channel->entry->reply_get);
+
+	if (get - channel->reply_get > channel->reply_put - channel->reply_get) {
+		pb_core_channel_fault(firmware, c);
+		return false;
+	}
+	channel->reply_get = get;
+	return channel->reply_put - get + channel->replies_owed < PB_LIMIT_CONTROL_ENTRIES;
+}
+
+static void carry_out(struct pb_firmware *firmware, uint32_t c, const struct pb_command *command)
+{
+	struct request request = {.firmware = firmware, .channel = c};
+	struct pb_reply reply = {.code = pb_shared_read32(&command->code)};
+
+	request.tag = pb_shared_read32(&command->tag);
+	for (uint32_t i = 0; i < PB_COMMAND_ARGUMENTS; i++)
+		request.arguments[i] = pb_shared_read32(&command->arguments[i]);
+	reply.tag = request.tag;
+	if (reply.code == 0 || reply.code >= sizeof(handlers) / sizeof(handlers[0]))
+		reply.error = PB_ERROR_BAD_COMMAND;
+	else
+		reply.error = handlers[reply.code](&request);
+	if (request.later) {
+		firmware->channels[c].replies_owed++;
+		return;
+	}
+	for (uint32_t i = 0; i < PB_REPLY_RESULTS; i++)
+		reply.results[i] = request.results[i];
+	write_reply(firmware, c, &reply);
+}
+
+bool pb_core_control(struct pb_firmware *firmware, uint32_t c, uint32_t put)
+{
+	struct pb_core_channel *channel = &firmware->channels[c];
+	const uint32_t get = channel->control_get;
+
+	if (put - get > PB_LIMIT_CONTROL_ENTRIES) {
+		pb_core_channel_fault(firmware, c);
+		return false;
+	}
+	if (!has_room(firmware, c))
+		return false;
+	channel->control_get = get + 1u;
+	carry_out(firmware, c, &channel->control[get % PB_LIMIT_CONTROL_ENTRIES]);
+	pb_shared_write32(&channel->entry->control_get, get + 1u);
+	return put != get + 1u;
+}

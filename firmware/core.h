@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * What the firmware's files offer each other. One file a step of the way of a
+ * submission: doorbell, schedule, admit, resolve, patch, feed, retire.
+ */
+#ifndef PB_FIRMWARE_CORE_H
+#define PB_FIRMWARE_CORE_H
+
+#include "firmware/assert.h"
+#include "firmware/state.h"
+#include "hal/shared.h"
+
+/* ---- boot.c ---- */
+
+/** Fills the boot block but for the stage. */
+void pb_core_boot_publish(struct pb_firmware *firmware);
+/** Moves on towards RUNNING. Called in each pass until then. */
+void pb_core_boot_continue(struct pb_firmware *firmware);
+
+/** Says which step the main loop is in. */
+static inline void pb_core_waypoint(struct pb_firmware *firmware, enum pb_waypoint waypoint)
+{
+	pb_shared_write32(&firmware->boot->waypoint, waypoint);
+}
+
+/** Raises a channel's host interrupt. What was stored before is visible to the host. */
+static inline void pb_core_interrupt(const struct pb_firmware *firmware, uint32_t channel)
+{
+	const struct pb_lines *lines = firmware->config->lines;
+
+	pb_shared_release();
+	lines->ops->raise(lines->context, PB_LINE_CHANNEL(channel));
+}
+
+/* ---- channel.c: attach and close ---- */
+
+/** Wires the directory entries; every channel is closed. */
+void pb_core_channel_init(struct pb_firmware *firmware);
+/** Answers an attach or detach request. */
+void pb_core_channel_request(struct pb_firmware *firmware, uint32_t channel, uint32_t request);
+/** Starts to close a channel: no more of its work is read. It ends in pb_core_channel_drained. */
+void pb_core_channel_close(struct pb_firmware *firmware, uint32_t channel);
+/** Frees what a closing channel had, once none of its work is left. */
+void pb_core_channel_drained(struct pb_firmware *firmware, uint32_t channel);
+/** Stops serving a channel whose ring index broke its rule. */
+void pb_core_channel_fault(struct pb_firmware *firmware, uint32_t channel);
+
+/* ---- doorbell.c: what a host asked for ---- */
+
+/** Looks at everything that the channel's host may have written. @return true: look again in the next pass */
+bool pb_core_doorbell(struct pb_firmware *firmware, uint32_t channel);
+/** Whether a doorbell would find anything, without doing it. */
+bool pb_core_doorbell_waiting(struct pb_firmware *firmware, uint32_t channel);
+
+/* ---- control.c ---- */
+
+/** Carries out the channel's oldest command, given its put. @return true: there is another */
+bool pb_core_control(struct pb_firmware *firmware, uint32_t channel, uint32_t put);
+/** Sends a reply that was owed. */
+void pb_core_control_reply(struct pb_firmware *firmware, uint32_t channel, uint32_t code, uint32_t tag,
+			   enum pb_error error);
+
+/* ---- memory.c, segment.c, context.c ---- */
+
+/** Finds card memory for a segment's backing. @return 0: none is free */
+uint32_t pb_core_memory_take(struct pb_firmware *firmware, uint32_t bytes);
+void pb_core_memory_give(struct pb_firmware *firmware, uint32_t offset);
+
+enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t channel,
+				     const uint32_t *arguments, uint32_t *results);
+enum pb_error pb_core_segment_destroy(struct pb_firmware *firmware, uint32_t channel, uint32_t segment);
+/** Removes a segment that nothing uses. */
+void pb_core_segment_free(struct pb_firmware *firmware, uint32_t channel, uint32_t segment);
+/**
+ * Where a piece of backed memory lies.
+ * @return its offset in card memory, or 0 (which is never in the pool) if any byte of it is not backed
+ */
+uint32_t pb_core_segment_memory(const struct pb_core_segment *segment, uint64_t os_address, uint64_t bytes);
+
+enum pb_error pb_core_context_create(struct pb_firmware *firmware, uint32_t channel, uint32_t *handle);
+/** The context that a handle names, or NULL. */
+struct pb_core_context *pb_core_context_find(struct pb_firmware *firmware, uint32_t channel, uint32_t handle);
+enum pb_error pb_core_context_destroy(struct pb_firmware *firmware, uint32_t channel, uint32_t handle);
+
+/* ---- queue.c ---- */
+
+enum pb_error pb_core_queue_create(struct pb_firmware *firmware, uint32_t channel, const uint32_t *arguments,
+				   uint32_t *handle);
+/** The open queue of this channel that a handle names, or NULL. */
+struct pb_core_queue *pb_core_queue_find(struct pb_firmware *firmware, uint32_t channel, uint32_t handle);
+/** Takes no more of its work; frees it at once if none is left. */
+void pb_core_queue_close(struct pb_firmware *firmware, struct pb_core_queue *queue);
+/** Frees a closing queue whose last work is gone, and sends the reply owed. */
+void pb_core_queue_drained(struct pb_firmware *firmware, struct pb_core_queue *queue);
+/** Reads the queue's put index and lets it wait for its node's turn. */
+void pb_core_queue_look(struct pb_firmware *firmware, struct pb_core_queue *queue);
+uint32_t pb_core_queue_handle(const struct pb_firmware *firmware, const struct pb_core_queue *queue);
+
+/* ---- record.c, event.c: what hosts read ---- */
+
+/** Publishes that work of this queue completed. */
+void pb_core_record_complete(struct pb_core_queue *queue, const struct pb_core_work *work);
+/** Publishes a queue's first error since it was cleared; later ones only count. */
+void pb_core_record_error(struct pb_core_queue *queue, uint32_t error, uint32_t fence_id, uint32_t index);
+void pb_core_record_clear(struct pb_core_queue *queue);
+void pb_core_record_init(struct pb_core_queue *queue, uint32_t epoch);
+
+/** Writes an event, or counts it as dropped. Fills in epoch and number. */
+void pb_core_event(struct pb_firmware *firmware, uint32_t channel, const struct pb_event *event);
+
+/* ---- schedule.c, admit.c, resolve.c, patch.c, feed.c, retire.c: the way of a submission ---- */
+
+/** Puts a queue with work at the end of its node's ready list. */
+void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *queue);
+/** Takes the queue whose turn it is off the list. @return NULL: none has work */
+struct pb_core_queue *pb_core_schedule_take(struct pb_firmware *firmware, struct pb_core_node *node);
+
+/** Reads and checks the queue's next descriptor into the node's job. */
+void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue);
+/** Resolves a slice of the job's allocation list. */
+void pb_core_resolve(struct pb_firmware *firmware, struct pb_core_job *job);
+/** Carries out a slice of the job's patch list. */
+void pb_core_patch(struct pb_firmware *firmware, struct pb_core_job *job);
+/** Ends a job's preparation with an error: it will be fed empty, and its context is lost. */
+void pb_core_job_fail(struct pb_firmware *firmware, struct pb_core_job *job, enum pb_error error,
+		      uint32_t index);
+/** From here on the context's work is cancelled, until its host clears it. */
+void pb_core_context_lose(struct pb_firmware *firmware, const struct pb_core_work *work);
+/** Hands the job to the engine. */
+void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node);
+/** Feeds again what is in flight, after a reset. */
+void pb_core_feed_again(struct pb_firmware *firmware, struct pb_core_node *node);
+/** Completes what the node's engine has finished; deals with its faults. */
+void pb_core_retire(struct pb_firmware *firmware, struct pb_core_node *node);
+/** Drops a job whose queue is closing. */
+void pb_core_job_drop(struct pb_firmware *firmware, struct pb_core_node *node);
+/** Resets a node whose engine has made no progress for too long. */
+void pb_core_hang_check(struct pb_firmware *firmware, struct pb_core_node *node);
+
+#endif

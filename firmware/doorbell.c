@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A doorbell says which channel to look at; what to do stands in the channel's
+ * words. Looking twice, or for nothing, is harmless.
+ */
+#include "firmware/core.h"
+
+/** A kick that names no queue of this channel: an error of the host, but of no queue. */
+static void stray_kick(struct pb_firmware *firmware, uint32_t channel, uint32_t handle)
+{
+	const struct pb_event event = {
+	    .type = PB_EVENT_QUEUE_FAULT,
+	    .queue = handle,
+	    .error = PB_ERROR_BAD_HANDLE,
+	    .index = PB_INDEX_NONE,
+	};
+
+	pb_core_event(firmware, channel, &event);
+}
+
+static void take_kicks(struct pb_firmware *firmware, uint32_t c, uint32_t put)
+{
+	struct pb_core_channel *channel = &firmware->channels[c];
+	uint32_t get = channel->kick_get;
+
+	if (put - get > PB_LIMIT_KICK_ENTRIES) {
+		pb_core_channel_fault(firmware, c);
+		return;
+	}
+	for (; get != put; get++) {
+		uint32_t handle = pb_shared_read32(&channel->kicks[get % PB_LIMIT_KICK_ENTRIES]);
+		struct pb_core_queue *queue = pb_core_queue_find(firmware, c, handle);
+
+		if (queue != NULL)
+			pb_core_queue_look(firmware, queue);
+		else
+			stray_kick(firmware, c, handle);
+	}
+	channel->kick_get = get;
+	pb_shared_write32(&channel->entry->kick_get, get);
+}
+
+static void look_at_all(struct pb_firmware *firmware, uint32_t channel)
+{
+	for (uint32_t q = 0; q < PB_LIMIT_QUEUES; q++) {
+		struct pb_core_queue *queue = &firmware->queues[q];
+
+		if (queue->channel == channel)
+			pb_core_queue_look(firmware, queue);
+	}
+}
+
+bool pb_core_doorbell(struct pb_firmware *firmware, uint32_t c)
+{
+	struct pb_core_channel *channel = &firmware->channels[c];
+	const struct pb_channel_entry *entry = channel->entry;
+	uint32_t request, kick_put, control_put, rescan;
+
+	pb_core_waypoint(firmware, PB_WAYPOINT_DOORBELL);
+	request = pb_shared_read32(&entry->attach_request);
+	if (request != channel->attach_done) {
+		pb_shared_acquire();
+		pb_core_channel_request(firmware, c, request);
+	}
+	if (channel->state != PB_CHANNEL_OPEN)
+		return false;
+	kick_put = pb_shared_read32(&entry->kick_put);
+	rescan = pb_shared_read32(&entry->rescan);
+	control_put = pb_shared_read32(&entry->control_put);
+	pb_shared_acquire();
+	if (kick_put != channel->kick_get)
+		take_kicks(firmware, c, kick_put);
+	if (rescan != channel->rescan) {
+		channel->rescan = rescan;
+		look_at_all(firmware, c);
+	}
+	if (control_put == channel->control_get)
+		return false;
+	pb_core_waypoint(firmware, PB_WAYPOINT_CONTROL);
+	return pb_core_control(firmware, c, control_put);
+}
+
+bool pb_core_doorbell_waiting(struct pb_firmware *firmware, uint32_t c)
+{
+	const struct pb_core_channel *channel = &firmware->channels[c];
+	const struct pb_channel_entry *entry = channel->entry;
+
+	if (channel->state == PB_CHANNEL_CLOSING)
+		return false;
+	if (pb_shared_read32(&entry->attach_request) != channel->attach_done)
+		return true;
+	/* Commands are left out: those that wait for room for a reply must not keep it awake. */
+	return channel->state == PB_CHANNEL_OPEN &&
+	       (pb_shared_read32(&entry->kick_put) != channel->kick_get ||
+		pb_shared_read32(&entry->rescan) != channel->rescan);
+}

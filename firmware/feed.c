@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Step 4: into the engine's ring. Work that failed is fed empty, so that its
+ * fence comes in order like any other.
+ */
+#include "firmware/core.h"
+
+void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	struct pb_core_job *job = &node->job;
+	struct pb_core_work *work;
+
+	(void)firmware;
+	node->fed++;
+	work = &node->in_flight[node->fed % PB_LIMIT_IN_FLIGHT];
+	*work = job->work;
+	job->state = PB_CORE_JOB_NONE;
+	node->engine->ops->feed(node->engine->context, &work->engine, node->fed);
+}
+
+void pb_core_feed_again(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	const uint32_t count = node->fed - node->retired;
+	struct pb_core_work again[PB_LIMIT_IN_FLIGHT];
+
+	for (uint32_t i = 0; i < count; i++)
+		again[i] = node->in_flight[(node->retired + 1u + i) % PB_LIMIT_IN_FLIGHT];
+	node->fed = 0;
+	node->retired = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		struct pb_core_work *work = &node->in_flight[++node->fed % PB_LIMIT_IN_FLIGHT];
+
+		*work = again[i];
+		if (work->status == PB_ERROR_OK && work->context < PB_LIMIT_CONTEXTS &&
+		    firmware->contexts[work->context].lost) {
+			work->status = PB_ERROR_CONTEXT_LOST;
+			work->engine.bytes = 0;
+		}
+		node->engine->ops->feed(node->engine->context, &work->engine, node->fed);
+	}
+}

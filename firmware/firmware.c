@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "firmware/firmware.h"
+
+#include <string.h>
+
+#include "firmware/core.h"
+#include "hal/halt.h"
+
+PB_STATIC_ASSERT(sizeof(void *) != 4 || sizeof(struct pb_core_queue) <= 64, "a queue takes 64 bytes at most");
+PB_STATIC_ASSERT(PB_LIMIT_IN_FLIGHT <= PB_ENGINE_SLOTS, "the engine's ring holds what is in flight");
+PB_STATIC_ASSERT(PB_LIMIT_SEGMENTS <= PB_ENGINE_RANGES, "every segment has its range");
+PB_STATIC_ASSERT(PB_LIMIT_CHANNELS <= 16u, "every channel has its line");
+PB_STATIC_ASSERT(PB_LIMIT_QUEUES <= PB_SLICE_PATCHES, "a loop over the queues is one slice");
+
+static struct pb_firmware the_firmware;
+
+/** For the fatal record, which has no other way to the boot block. */
+static struct pb_boot_block *fatal_boot;
+
+struct pb_firmware *pb_firmware_instance(void)
+{
+	return &the_firmware;
+}
+
+uint32_t pb_firmware_bytes(void)
+{
+	return sizeof(struct pb_firmware);
+}
+
+void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_config *config)
+{
+	memset(firmware, 0, sizeof(*firmware));
+	PB_ASSERT(config->node_count >= 1u && config->node_count <= PB_LIMIT_NODES);
+	firmware->config = config;
+	firmware->boot = pb_core_at(firmware, PB_BOOT_OFFSET);
+	fatal_boot = firmware->boot;
+	pb_core_boot_publish(firmware);
+	for (uint32_t n = 0; n < config->node_count; n++) {
+		struct pb_core_node *node = &firmware->nodes[n];
+
+		node->engine = &config->engines[n];
+		node->ready_head = PB_CORE_NO_QUEUE;
+		node->ready_tail = PB_CORE_NO_QUEUE;
+		node->engine->ops->reset(node->engine->context);
+	}
+}
+
+static void tick(struct pb_firmware *firmware)
+{
+	pb_core_waypoint(firmware, PB_WAYPOINT_TICK);
+	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
+		pb_core_retire(firmware, &firmware->nodes[n]);
+		pb_core_hang_check(firmware, &firmware->nodes[n]);
+	}
+	/* A doorbell that was lost is found here. */
+	firmware->channels_again = (1u << PB_LIMIT_CHANNELS) - 1u;
+}
+
+static void look_at_channels(struct pb_firmware *firmware, uint32_t channels)
+{
+	while (channels != 0) {
+		uint32_t channel = (uint32_t)__builtin_ctz(channels);
+
+		channels &= channels - 1u;
+		if (pb_core_doorbell(firmware, channel))
+			firmware->channels_again |= 1u << channel;
+	}
+}
+
+/** Moves a node's next submission on by one slice. @return true: there is more to do now */
+static bool run_node(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	struct pb_core_job *job = &node->job;
+
+	if (job->state == PB_CORE_JOB_NONE) {
+		struct pb_core_queue *queue = pb_core_schedule_take(firmware, node);
+
+		if (queue == NULL)
+			return false;
+		pb_core_waypoint(firmware, PB_WAYPOINT_ADMIT);
+		pb_core_admit(firmware, node, queue);
+	} else if (job->state == PB_CORE_JOB_RESOLVE) {
+		pb_core_waypoint(firmware, PB_WAYPOINT_RESOLVE);
+		pb_core_resolve(firmware, job);
+	} else if (job->state == PB_CORE_JOB_PATCH) {
+		pb_core_waypoint(firmware, PB_WAYPOINT_PATCH);
+		pb_core_patch(firmware, job);
+	}
+	if (job->state != PB_CORE_JOB_READY)
+		return true;
+	if (node->resetting || node->fed - node->retired >= PB_LIMIT_IN_FLIGHT)
+		return false; /* retire makes room and wakes the loop */
+	pb_core_waypoint(firmware, PB_WAYPOINT_FEED);
+	pb_core_feed(firmware, node);
+	return node->ready_head != PB_CORE_NO_QUEUE;
+}
+
+bool pb_firmware_pass(struct pb_firmware *firmware)
+{
+	const struct pb_lines *lines = firmware->config->lines;
+	uint32_t raised = lines->ops->take(lines->context);
+	uint32_t channels;
+	bool more = false;
+
+	pb_shared_write32(&firmware->boot->heartbeat, ++firmware->heartbeat);
+	if (firmware->stage != PB_BOOT_STAGE_RUNNING) {
+		pb_core_boot_continue(firmware);
+		return firmware->stage == PB_BOOT_STAGE_RUNNING;
+	}
+	if ((raised & 1u << PB_LINE_TICK) != 0) {
+		tick(firmware);
+	} else if ((raised & PB_LINES_NODES) != 0) {
+		for (uint32_t n = 0; n < firmware->config->node_count; n++) {
+			if ((raised & 1u << PB_LINE_NODE(n)) != 0)
+				pb_core_retire(firmware, &firmware->nodes[n]);
+		}
+	}
+	channels = (raised & PB_LINES_CHANNELS) | firmware->channels_again;
+	if (channels != 0) {
+		firmware->channels_again = 0;
+		look_at_channels(firmware, channels & ((1u << PB_LIMIT_CHANNELS) - 1u));
+	}
+	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
+		if (run_node(firmware, &firmware->nodes[n]))
+			more = true;
+	}
+	return more || firmware->channels_again != 0;
+}
+
+static bool host_waits(struct pb_firmware *firmware)
+{
+	if (firmware->stage != PB_BOOT_STAGE_RUNNING)
+		return false;
+	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++) {
+		if (pb_core_doorbell_waiting(firmware, channel)) {
+			firmware->channels_again |= 1u << channel;
+			return true;
+		}
+	}
+	return false;
+}
+
+void pb_firmware_idle(struct pb_firmware *firmware)
+{
+	const struct pb_lines *lines = firmware->config->lines;
+
+	pb_core_waypoint(firmware, PB_WAYPOINT_IDLE);
+	lines->ops->idle_enter(lines->context);
+	/* A host that stored before this barrier is seen below; one that stores after it rings afterwards. */
+	pb_shared_barrier();
+	if (!host_waits(firmware))
+		lines->ops->idle_wait(lines->context);
+	lines->ops->idle_leave(lines->context);
+}
+
+void pb_firmware_fatal(const struct pb_fatal_record *record)
+{
+	struct pb_boot_block *boot = fatal_boot;
+
+	if (boot == NULL)
+		return;
+	pb_shared_write32(&boot->fatal.kind, record->kind);
+	pb_shared_write32(&boot->fatal.pc, record->pc);
+	pb_shared_write32(&boot->fatal.lr, record->lr);
+	pb_shared_write32(&boot->fatal.status, record->status);
+	pb_shared_write32(&boot->fatal.address, record->address);
+	pb_shared_write32(&boot->fatal.psr, record->psr);
+	pb_shared_write32(&boot->fatal.waypoint, pb_shared_read32(&boot->waypoint));
+	pb_shared_release();
+	pb_shared_write32(&boot->fatal.valid, 1);
+	pb_shared_write32(&boot->boot_stage, PB_BOOT_STAGE_FATAL);
+}
+
+_Noreturn void pb_core_assert_failed(uint32_t line)
+{
+	const uintptr_t caller = (uintptr_t)__builtin_return_address(0);
+	const struct pb_fatal_record record = {
+	    .kind = PB_FATAL_ASSERT,
+	    .pc = (uint32_t)caller,
+	    .status = line,
+	};
+
+	pb_firmware_fatal(&record);
+	pb_hal_halt();
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The firmware core as a board sees it: hand it the card's memory, lines and
+ * engines, then call pass and idle for ever. Thread context only; interrupt
+ * handlers belong to the lines driver.
+ */
+#ifndef PB_FIRMWARE_FIRMWARE_H
+#define PB_FIRMWARE_FIRMWARE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "firmware/limits.h"
+#include "hal/engine.h"
+#include "hal/lines.h"
+
+/** What a board is made of. Lives as long as the firmware. */
+struct pb_firmware_config {
+	uint8_t *memory;       /**< card memory as the MCU sees it */
+	uint32_t memory_bytes; /**< its size */
+	uint32_t
+	    channels_offset; /**< where the channel directory and the channels' rings go, 4 KiB aligned */
+	uint32_t
+	    pool_offset; /**< where backing memory for segments starts, 4 KiB aligned; it runs to the end */
+	const struct pb_lines *lines;
+	const struct pb_engine *engines; /**< one a node */
+	uint32_t node_count;             /**< 1..PB_LIMIT_NODES */
+	const char *board;               /**< its name, at most 16 characters */
+};
+
+struct pb_firmware;
+
+/** The one instance of this image. */
+struct pb_firmware *pb_firmware_instance(void);
+/** Bytes of an instance, for hosts that keep several. */
+uint32_t pb_firmware_bytes(void);
+
+/**
+ * Boots: publishes the boot block and resets all engines. It reaches stage
+ * RUNNING inside pass, when the last engine has answered.
+ */
+void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_config *config);
+
+/**
+ * One pass of the main loop: bounded work, then back.
+ * @return true: there is more to do; false: nothing until a line is raised
+ */
+bool pb_firmware_pass(struct pb_firmware *firmware);
+
+/** Sleeps until a line is raised, unless a host has already asked for something. */
+void pb_firmware_idle(struct pb_firmware *firmware);
+
+/** Registers of a fatal fault, for the record that hosts read. */
+struct pb_fatal_record;
+/**
+ * Publishes the fatal record, with `valid` and `waypoint` filled in here, and
+ * stage FATAL. Any context. The caller then stops.
+ */
+void pb_firmware_fatal(const struct pb_fatal_record *record);
+
+#endif

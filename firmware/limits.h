@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * How much the firmware holds at once. All of it is static; the capability
+ * table tells hosts the same numbers.
+ */
+#ifndef PB_FIRMWARE_LIMITS_H
+#define PB_FIRMWARE_LIMITS_H
+
+/** Nodes that a board may wire. */
+#define PB_LIMIT_NODES 2u
+/** Host clients, and the admin channel before them. */
+#define PB_LIMIT_CLIENTS  8u
+#define PB_LIMIT_CHANNELS (PB_LIMIT_CLIENTS + 1u)
+/** All channels together. At most 64, so that a loop over them is one slice. */
+#define PB_LIMIT_QUEUES   64u
+#define PB_LIMIT_CONTEXTS 64u
+/** Segments of one channel, segment 0 included. */
+#define PB_LIMIT_SEGMENTS 4u
+/** Entries of an allocation list; 16 bytes of private memory each, for each node. */
+#define PB_LIMIT_ALLOCATIONS 1024u
+/** Patch locations of one submission. */
+#define PB_LIMIT_PATCHES 65536u
+/** Descriptors in a submission ring. */
+#define PB_LIMIT_RING_MIN 4u
+#define PB_LIMIT_RING_MAX 256u
+/** Submissions of a node that are fed and not retired: one runs, one waits behind it. */
+#define PB_LIMIT_IN_FLIGHT 2u
+
+/** Entries of a channel's rings, powers of two. */
+#define PB_LIMIT_CONTROL_ENTRIES 16u
+#define PB_LIMIT_KICK_ENTRIES    64u
+#define PB_LIMIT_EVENT_ENTRIES   64u
+
+/** Allocations resolved, and patch locations carried out, before the main loop looks around again. */
+#define PB_SLICE_ALLOCATIONS 32u
+#define PB_SLICE_PATCHES     64u
+
+/** Engine time without progress after which a node is reset, in microseconds. */
+#define PB_HANG_MICROSECONDS 100000u
+/** Longest time between two ticks, in microseconds; the board's timer keeps it. */
+#define PB_TICK_MICROSECONDS 5000u
+
+#endif

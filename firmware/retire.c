@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Step 5: completion, by position in the node's order. What the engine reports
+ * is its own sequence number; fence ids are looked up in private memory.
+ */
+#include "firmware/core.h"
+
+/** Tells the host that later work of the context is cancelled until it clears it. */
+static void report_context(struct pb_firmware *firmware, const struct pb_core_work *work, uint32_t channel,
+			   uint32_t queue)
+{
+	struct pb_core_context *context;
+	struct pb_event event = {
+	    .type = PB_EVENT_CONTEXT_LOST,
+	    .queue = queue,
+	    .fence_id = work->fence_id,
+	    .error = work->status,
+	    .index = work->index,
+	};
+
+	if (work->context >= PB_LIMIT_CONTEXTS)
+		return;
+	context = &firmware->contexts[work->context];
+	event.detail = PB_HANDLE(work->context, context->generation);
+	pb_core_event(firmware, channel, &event);
+}
+
+static uint32_t event_type(uint32_t status)
+{
+	if (status == PB_ERROR_ENGINE_FAULT)
+		return PB_EVENT_ENGINE_FAULT;
+	return status == PB_ERROR_ENGINE_HANG ? PB_EVENT_ENGINE_HANG : PB_EVENT_SUBMISSION_FAILED;
+}
+
+static void report_failure(struct pb_firmware *firmware, struct pb_core_queue *queue,
+			   const struct pb_core_work *work)
+{
+	const uint32_t handle = pb_core_queue_handle(firmware, queue);
+	const struct pb_event event = {
+	    .type = event_type(work->status),
+	    .queue = handle,
+	    .fence_id = work->fence_id,
+	    .error = work->status,
+	    .index = work->index,
+	    .detail = work->detail,
+	};
+
+	pb_core_record_error(queue, work->status, work->fence_id, work->index);
+	pb_core_event(firmware, queue->channel, &event);
+	if (work->status != PB_ERROR_CONTEXT_LOST)
+		report_context(firmware, work, queue->channel, handle);
+}
+
+/** Completes one. @return true: its host is to be interrupted */
+static bool complete(struct pb_firmware *firmware, const struct pb_core_work *work)
+{
+	struct pb_core_queue *queue = &firmware->queues[work->queue];
+	struct pb_core_channel *channel = &firmware->channels[queue->channel];
+
+	queue->busy--;
+	channel->busy--;
+	if (queue->state == PB_CORE_QUEUE_CLOSING) {
+		if (queue->busy == 0)
+			pb_core_queue_drained(firmware, queue);
+		if (channel->busy == 0 && channel->state == PB_CHANNEL_CLOSING)
+			pb_core_channel_drained(firmware, (uint32_t)(channel - firmware->channels));
+		return false;
+	}
+	queue->completed++;
+	queue->patches += work->patches;
+	if (work->status != PB_ERROR_OK)
+		report_failure(firmware, queue, work);
+	pb_core_record_complete(queue, work);
+	return true;
+}
+
+/** Completes everything up to a sequence number. */
+static void complete_to(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence)
+{
+	uint32_t interrupts = 0;
+
+	do {
+		const struct pb_core_work *work = &node->in_flight[++node->retired % PB_LIMIT_IN_FLIGHT];
+
+		if (complete(firmware, work))
+			interrupts |= 1u << firmware->queues[work->queue].channel;
+	} while (node->retired != sequence);
+	while (interrupts != 0) {
+		pb_core_interrupt(firmware, (uint32_t)__builtin_ctz(interrupts));
+		interrupts &= interrupts - 1u;
+	}
+}
+
+/** Resets the engine; the work at the head of its ring is to blame. */
+static void blame_and_reset(struct pb_firmware *firmware, struct pb_core_node *node, enum pb_error error,
+			    uint32_t detail)
+{
+	struct pb_core_work *guilty = &node->in_flight[(node->retired + 1u) % PB_LIMIT_IN_FLIGHT];
+
+	pb_core_waypoint(firmware, PB_WAYPOINT_RESET);
+	if (node->retired != node->fed) {
+		guilty->status = error;
+		guilty->detail = detail;
+		guilty->engine.bytes = 0;
+		pb_core_context_lose(firmware, guilty);
+	}
+	node->resetting = true;
+	node->engine->ops->reset(node->engine->context);
+}
+
+static void handle_fault(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	struct pb_engine_fault fault;
+
+	node->engine->ops->fault(node->engine->context, &fault);
+	blame_and_reset(firmware, node, PB_ERROR_ENGINE_FAULT, fault.code);
+}
+
+void pb_core_retire(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	const struct pb_engine *engine = node->engine;
+	const enum pb_engine_state state = engine->ops->state(engine->context);
+	uint32_t sequence;
+
+	pb_core_waypoint(firmware, PB_WAYPOINT_RETIRE);
+	if (state == PB_ENGINE_RESETTING)
+		return;
+	if (node->resetting) {
+		node->resetting = false;
+		pb_core_feed_again(firmware, node);
+		return;
+	}
+	sequence = engine->ops->completed(engine->context);
+	pb_shared_acquire();
+	if (sequence - node->retired > node->fed - node->retired) {
+		/* The engine reports what it was not fed: only a reset makes it trustworthy again. */
+		blame_and_reset(firmware, node, PB_ERROR_ENGINE_FAULT, 0);
+		return;
+	}
+	if (sequence != node->retired)
+		complete_to(firmware, node, sequence);
+	if (state == PB_ENGINE_FAULTED)
+		handle_fault(firmware, node);
+}
+
+void pb_core_hang_check(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	const struct pb_engine *engine = node->engine;
+	uint32_t progress;
+	const uint32_t time = engine->ops->stopwatch(engine->context, &progress);
+
+	if (progress != node->progress || node->fed == node->retired || node->resetting) {
+		node->progress = progress;
+		node->progress_time = time;
+	} else if (time - node->progress_time > PB_HANG_MICROSECONDS) {
+		blame_and_reset(firmware, node, PB_ERROR_ENGINE_HANG, 0);
+	}
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which queue a node serves next: round robin over those with work, one
+ * submission a turn. Queues without work are in no list and cost nothing.
+ */
+#include "firmware/core.h"
+
+void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	struct pb_core_node *node = &firmware->nodes[queue->node];
+	const uint16_t index = (uint16_t)(queue - firmware->queues);
+
+	queue->ready = true;
+	queue->next = PB_CORE_NO_QUEUE;
+	if (node->ready_head == PB_CORE_NO_QUEUE)
+		node->ready_head = index;
+	else
+		firmware->queues[node->ready_tail].next = index;
+	node->ready_tail = index;
+}
+
+struct pb_core_queue *pb_core_schedule_take(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	/* A closed queue leaves the list here; there are at most as many as there are queues. */
+	while (node->ready_head != PB_CORE_NO_QUEUE) {
+		struct pb_core_queue *queue = &firmware->queues[node->ready_head];
+
+		node->ready_head = queue->next;
+		queue->ready = false;
+		if (queue->state == PB_CORE_QUEUE_OPEN || queue->state == PB_CORE_QUEUE_FAULTED)
+			return queue;
+	}
+	return NULL;
+}

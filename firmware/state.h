@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * All private state of the firmware, in one place. Nothing here is visible to
+ * hosts; what is read from card memory is checked before it comes here.
+ */
+#ifndef PB_FIRMWARE_STATE_H
+#define PB_FIRMWARE_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "firmware/abi/boot.h"
+#include "firmware/abi/channel.h"
+#include "firmware/abi/errors.h"
+#include "firmware/abi/patch.h"
+#include "firmware/abi/submission.h"
+#include "firmware/firmware.h"
+#include "firmware/limits.h"
+#include "hal/engine.h"
+
+/** "No queue" in a list of queues. */
+#define PB_CORE_NO_QUEUE 0xffffu
+
+/** A segment of one channel. Not there while size is 0. */
+struct pb_core_segment {
+	uint64_t os_base;
+	uint64_t gpu_base;
+	uint64_t size;
+	uint32_t memory_offset; /**< of its backing */
+	uint32_t memory_bytes;  /**< backed from its start; the rest has addresses only */
+};
+
+struct pb_core_channel {
+	struct pb_channel_entry *entry; /**< shared, as are the rings below */
+	const struct pb_command *control;
+	struct pb_reply *replies;
+	struct pb_event *events;
+	const uint32_t *kicks;
+	uint32_t state; /**< enum pb_channel_state */
+	uint32_t attach_done;
+	uint32_t control_get;
+	uint32_t reply_put;
+	uint32_t reply_get;    /**< the last that the host showed */
+	uint32_t replies_owed; /**< deferred replies: room is kept for them */
+	uint32_t kick_get;
+	uint32_t rescan;
+	uint32_t event_put;
+	uint32_t event_get; /**< the last that the host showed */
+	uint32_t event_number;
+	uint32_t events_dropped;
+	uint32_t epoch;
+	uint32_t busy;      /**< submissions admitted and not retired */
+	bool close_asked;   /**< the admin waits for the reply to a CHANNEL_CLOSE */
+	uint32_t close_tag; /**< its tag */
+	struct pb_core_segment segments[PB_LIMIT_SEGMENTS];
+};
+
+enum pb_core_queue_state {
+	PB_CORE_QUEUE_FREE = 0,
+	PB_CORE_QUEUE_OPEN = 1,
+	PB_CORE_QUEUE_FAULTED = 2, /**< takes no more work; what it had goes on */
+	PB_CORE_QUEUE_CLOSING = 3, /**< waits for its fed work; its page is not written any more */
+};
+
+/** 64 bytes at most on a 32-bit MCU. */
+struct pb_core_queue {
+	struct pb_queue_page *page; /**< shared */
+	struct pb_descriptor *ring; /**< shared */
+	uint64_t timeline;          /**< of the last descriptor accepted */
+	uint64_t patches;           /**< carried out */
+	uint32_t mask;              /**< entries - 1 */
+	uint32_t put;               /**< the last that the host showed */
+	uint32_t admitted;          /**< descriptors read */
+	uint32_t completed;         /**< descriptors completed */
+	uint32_t record_sequence;   /**< of the fence record */
+	uint16_t errors;            /**< failed or cancelled, saturating */
+	uint16_t next;              /**< in its node's ready list */
+	uint16_t generation;
+	uint8_t channel;
+	uint8_t node;
+	uint8_t state;        /**< enum pb_core_queue_state */
+	uint8_t busy;         /**< submissions admitted and not retired */
+	bool ready;           /**< it is in the ready list */
+	bool error_shown;     /**< the record holds a first error */
+	bool reply_owed;      /**< a QUEUE_DESTROY waits for its reply */
+	uint32_t destroy_tag; /**< its tag */
+};
+
+struct pb_core_context {
+	uint16_t generation;
+	uint8_t channel;
+	bool used;
+	bool lost;
+};
+
+/** One allocation, resolved. limit 0: every use takes the slow path. */
+struct pb_core_slot {
+	uint32_t address_low; /**< GPU address */
+	uint32_t address_high;
+	uint32_t limit
+	    [2]; /**< AllocationOffset must be below; [0] for reads, [1] for formats that claim a write */
+};
+
+/** An admitted submission: all that is needed to feed, refeed and retire it. */
+struct pb_core_work {
+	struct pb_engine_work engine;
+	uint32_t fence_id;
+	uint32_t timeline_low;
+	uint32_t timeline_high;
+	uint32_t status;  /**< enum pb_error; OK while nothing went wrong */
+	uint32_t index;   /**< list entry that status is about, or PB_INDEX_NONE */
+	uint32_t detail;  /**< engine fault code */
+	uint32_t patches; /**< carried out */
+	uint16_t queue;
+	uint16_t context;
+};
+
+enum pb_core_job_state {
+	PB_CORE_JOB_NONE = 0,
+	PB_CORE_JOB_RESOLVE = 1,
+	PB_CORE_JOB_PATCH = 2,
+	PB_CORE_JOB_READY = 3, /**< to be fed */
+};
+
+/** The submission that a node prepares while its engine runs earlier ones. */
+struct pb_core_job {
+	uint32_t state; /**< enum pb_core_job_state */
+	struct pb_core_work work;
+	const struct pb_core_segment *segments;  /**< of its channel */
+	const struct pb_allocation *allocations; /**< shared */
+	const struct pb_patch_location *patches; /**< shared; the next to carry out */
+	uint8_t *target;                         /**< shared; byte 0 of the submission */
+	uint32_t start;                          /**< PatchOffset of that byte */
+	uint32_t bytes;                          /**< of the submission */
+	uint32_t allocation_count;
+	uint32_t resolved;    /**< allocations resolved */
+	uint32_t patch_index; /**< list index of the next patch */
+	uint32_t patches_left;
+	struct pb_core_slot slots[PB_LIMIT_ALLOCATIONS];
+};
+
+struct pb_core_node {
+	const struct pb_engine *engine;
+	uint16_t ready_head; /**< queues with work to admit, round robin */
+	uint16_t ready_tail;
+	bool resetting;
+	uint32_t fed;      /**< sequence number of the last work fed since the engine's reset */
+	uint32_t retired;  /**< of the last work retired */
+	uint32_t progress; /**< for the hang check */
+	uint32_t progress_time;
+	struct pb_core_work in_flight[PB_LIMIT_IN_FLIGHT]; /**< by sequence number modulo their count */
+	struct pb_core_job job;
+};
+
+/** A run of backing memory in use. */
+struct pb_core_extent {
+	uint32_t offset;
+	uint32_t bytes;
+};
+
+#define PB_CORE_EXTENTS (PB_LIMIT_CHANNELS * PB_LIMIT_SEGMENTS)
+
+struct pb_firmware {
+	const struct pb_firmware_config *config;
+	struct pb_boot_block *boot; /**< shared */
+	uint32_t heartbeat;
+	uint32_t stage;          /**< enum pb_boot_stage */
+	uint32_t channels_again; /**< mask of channels to look at in the next pass */
+	struct pb_core_channel channels[PB_LIMIT_CHANNELS];
+	struct pb_core_queue queues[PB_LIMIT_QUEUES];
+	struct pb_core_context contexts[PB_LIMIT_CONTEXTS];
+	struct pb_core_extent extents[PB_CORE_EXTENTS]; /**< sorted by offset */
+	uint32_t extent_count;
+	struct pb_core_node nodes[PB_LIMIT_NODES];
+};
+
+/** Address of an offset in card memory. */
+static inline void *pb_core_at(const struct pb_firmware *firmware, uint32_t offset)
+{
+	return firmware->config->memory + offset;
+}
+
+/** Two words as one number. */
+static inline uint64_t pb_core_wide(uint32_t low, uint32_t high)
+{
+	return (uint64_t)high << 32 | low;
+}
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The parts of an M-profile core that every board shares: vectors, start-up,
+ * faults, tick. References: Armv7-M Architecture Reference Manual, B1.5
+ * (exceptions), B3.2 (system control), B3.3 (SysTick), B3.4 (NVIC).
+ */
+#ifndef PB_HAL_CORTEX_M_CORTEX_M_H
+#define PB_HAL_CORTEX_M_CORTEX_M_H
+
+#include <stdint.h>
+
+#include "firmware/abi/boot.h"
+
+/** External interrupts in the vector table. */
+#define PB_CORTEX_M_INTERRUPTS 32u
+
+typedef void (*pb_cortex_m_handler)(void);
+
+/** The vector table; a board places one in section .vectors. */
+struct pb_cortex_m_vectors {
+	uint32_t *initial_stack; /**< first word above the stack */
+	pb_cortex_m_handler reset;
+	pb_cortex_m_handler nmi;
+	pb_cortex_m_handler hard_fault;
+	pb_cortex_m_handler memory_management;
+	pb_cortex_m_handler bus_fault;
+	pb_cortex_m_handler usage_fault;
+	pb_cortex_m_handler reserved_7_10[4];
+	pb_cortex_m_handler supervisor_call;
+	pb_cortex_m_handler debug_monitor;
+	pb_cortex_m_handler reserved_13;
+	pb_cortex_m_handler pend_supervisor;
+	pb_cortex_m_handler tick;
+	pb_cortex_m_handler interrupts[PB_CORTEX_M_INTERRUPTS];
+};
+
+/** Sets up memory and calls main. */
+void pb_cortex_m_reset(void);
+/** Handler of every fault, and of interrupts that nobody expects: reports and stops. */
+void pb_cortex_m_fault(void);
+
+/** Who publishes the fatal record; called once, in handler mode. */
+void pb_cortex_m_on_fault(void (*report)(const struct pb_fatal_record *record));
+/** Starts SysTick on the core clock. @param cycles between two ticks, 2..2^24 */
+void pb_cortex_m_tick_start(uint32_t cycles);
+/** Lets an external interrupt through. */
+void pb_cortex_m_interrupt_enable(uint32_t number);
+
+#endif

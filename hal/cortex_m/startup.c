@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "hal/cortex_m/cortex_m.h"
+#include "hal/halt.h"
+#include "hal/mmio.h"
+
+/* From linker/sections.ld; words, so that nothing is taken apart into bytes. */
+extern uint32_t pb_data_start[], pb_data_end[], pb_data_load[], pb_bss_start[], pb_bss_end[];
+
+int main(void);
+
+void pb_cortex_m_reset(void)
+{
+	memcpy(pb_data_start, pb_data_load, (size_t)(pb_data_end - pb_data_start) * sizeof(uint32_t));
+	memset(pb_bss_start, 0, (size_t)(pb_bss_end - pb_bss_start) * sizeof(uint32_t));
+	(void)main();
+	pb_hal_halt();
+}
+
+_Noreturn void pb_hal_halt(void)
+{
+	__asm__ volatile("cpsid i" ::: "memory");
+	for (;;)
+		__asm__ volatile("wfi");
+}
+
+#define SYSTICK_CONTROL 0xe000e010u
+#define SYSTICK_RELOAD  0xe000e014u
+#define SYSTICK_VALUE   0xe000e018u
+#define NVIC_SET_ENABLE 0xe000e100u
+
+void pb_cortex_m_tick_start(uint32_t cycles)
+{
+	pb_mmio_write32(SYSTICK_RELOAD, cycles - 1u);
+	pb_mmio_write32(SYSTICK_VALUE, 0);
+	pb_mmio_write32(SYSTICK_CONTROL, 7u); /* core clock, interrupt, run */
+}
+
+void pb_cortex_m_interrupt_enable(uint32_t number)
+{
+	pb_mmio_write32(NVIC_SET_ENABLE + 4u * (number / 32u), 1u << number % 32u);
+}

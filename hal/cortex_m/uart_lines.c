@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "hal/cortex_m/uart_lines.h"
+
+#include "hal/mmio.h"
+#include "hal/shared.h"
+
+#define UART_DATA            0x00u
+#define UART_STATE           0x04u
+#define UART_CONTROL         0x08u
+#define UART_INTERRUPT_CLEAR 0x0cu
+#define UART_BAUD_DIVIDER    0x10u
+
+#define STATE_TRANSMIT_FULL        1u
+#define STATE_RECEIVE_FULL         2u
+#define CONTROL_TRANSMIT           1u
+#define CONTROL_RECEIVE            2u
+#define CONTROL_TRANSMIT_INTERRUPT 4u
+#define CONTROL_RECEIVE_INTERRUPT  8u
+#define INTERRUPT_TRANSMIT         1u
+#define INTERRUPT_RECEIVE          2u
+/** The smallest that the UART accepts. */
+#define BAUD_DIVIDER 16u
+
+#define CONTROL_QUIET (CONTROL_TRANSMIT | CONTROL_RECEIVE | CONTROL_RECEIVE_INTERRUPT)
+
+static void mask_interrupts(void)
+{
+	__asm__ volatile("cpsid i" ::: "memory");
+}
+
+static void unmask_interrupts(void)
+{
+	__asm__ volatile("cpsie i" ::: "memory");
+}
+
+void pb_uart_lines_start(struct pb_uart_lines *lines)
+{
+	for (uint32_t line = 0; line < PB_CARD_LINES; line++) {
+		lines->taken[line] = pb_shared_read32(&lines->block->to_mcu_taken[line]);
+		lines->raised[line] = pb_shared_read32(&lines->block->from_mcu_raised[line]);
+		lines->sent[line] = pb_shared_read32(&lines->block->from_mcu_taken[line]);
+	}
+	pb_mmio_write32(lines->uart + UART_BAUD_DIVIDER, BAUD_DIVIDER);
+	pb_mmio_write32(lines->uart + UART_CONTROL, CONTROL_QUIET);
+}
+
+void pb_uart_lines_receive(struct pb_uart_lines *lines)
+{
+	while ((pb_mmio_read32(lines->uart + UART_STATE) & STATE_RECEIVE_FULL) != 0) {
+		const uint32_t line = pb_mmio_read32(lines->uart + UART_DATA);
+
+		pb_mmio_write32(lines->uart + UART_INTERRUPT_CLEAR, INTERRUPT_RECEIVE);
+		if (line >= PB_CARD_LINES)
+			continue;
+		pb_shared_write32(&lines->block->to_mcu_taken[line], ++lines->taken[line]);
+		lines->pending |= 1u << line;
+	}
+}
+
+void pb_uart_lines_transmit(struct pb_uart_lines *lines)
+{
+	pb_mmio_write32(lines->uart + UART_INTERRUPT_CLEAR, INTERRUPT_TRANSMIT);
+	if (lines->unsent == 0) {
+		pb_mmio_write32(lines->uart + UART_CONTROL, CONTROL_QUIET);
+		return;
+	}
+	pb_mmio_write32(lines->uart + UART_DATA, (uint32_t)__builtin_ctz(lines->unsent));
+	lines->unsent &= lines->unsent - 1u;
+}
+
+void pb_uart_lines_tick(struct pb_uart_lines *lines)
+{
+	lines->pending |= 1u << PB_LINE_TICK;
+}
+
+static uint32_t take(void *context)
+{
+	struct pb_uart_lines *lines = context;
+	/* An interrupt between load and store makes the exclusive store fail, and this tries again. */
+	const uint32_t pending = __atomic_exchange_n(&lines->pending, 0, __ATOMIC_RELAXED);
+
+	/* Between `taken`, stored by the handler, and whatever the caller looks at. */
+	pb_shared_barrier();
+	return pending;
+}
+
+/** Sends now if the transmitter is free, else from its interrupt. */
+static void send(struct pb_uart_lines *lines, uint32_t line)
+{
+	if (lines->unsent == 0 && (pb_mmio_read32(lines->uart + UART_STATE) & STATE_TRANSMIT_FULL) == 0) {
+		pb_mmio_write32(lines->uart + UART_DATA, line);
+		return;
+	}
+	mask_interrupts();
+	lines->unsent |= 1u << line;
+	pb_mmio_write32(lines->uart + UART_CONTROL, CONTROL_QUIET | CONTROL_TRANSMIT_INTERRUPT);
+	/* It may have become free meanwhile, and then no interrupt would come. */
+	if ((pb_mmio_read32(lines->uart + UART_STATE) & STATE_TRANSMIT_FULL) == 0)
+		pb_uart_lines_transmit(lines);
+	unmask_interrupts();
+}
+
+static void raise(void *context, uint32_t line)
+{
+	struct pb_uart_lines *lines = context;
+
+	pb_shared_write32(&lines->block->from_mcu_raised[line], ++lines->raised[line]);
+	pb_shared_barrier();
+	if (pb_shared_read32(&lines->block->from_mcu_taken[line]) != lines->sent[line])
+		return; /* its byte is on the way */
+	lines->sent[line]++;
+	send(lines, line);
+}
+
+static void idle_enter(void *context)
+{
+	(void)context;
+	mask_interrupts();
+}
+
+static void idle_wait(void *context)
+{
+	const struct pb_uart_lines *lines = context;
+
+	if (__atomic_load_n(&lines->pending, __ATOMIC_RELAXED) == 0)
+		__asm__ volatile("dsb\n\twfi" ::: "memory");
+}
+
+static void idle_leave(void *context)
+{
+	(void)context;
+	unmask_interrupts();
+}
+
+const struct pb_lines_ops pb_uart_lines_ops = {
+    .take = take,
+    .raise = raise,
+    .idle_enter = idle_enter,
+    .idle_wait = idle_wait,
+    .idle_leave = idle_leave,
+};

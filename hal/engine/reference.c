@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "hal/engine/reference.h"
+
+#include "hal/engine/packets.h"
+#include "hal/shared.h"
+
+static struct pb_engine_registers *registers_of(const struct pb_reference_engine *engine)
+{
+	return (struct pb_engine_registers *)(void *)(engine->memory + engine->registers_offset);
+}
+
+static struct pb_engine_slot *slot_of(const struct pb_reference_engine *engine, uint32_t index)
+{
+	struct pb_engine_slot *ring = (struct pb_engine_slot *)(void *)(engine->memory + engine->ring_offset);
+
+	return &ring[index % PB_ENGINE_SLOTS];
+}
+
+static void ring_doorbell(const struct pb_reference_engine *engine)
+{
+	engine->lines->ops->raise(engine->lines->context, PB_LINE_NODE(engine->node));
+}
+
+static void feed(void *context, const struct pb_engine_work *work, uint32_t sequence)
+{
+	const struct pb_reference_engine *engine = context;
+	struct pb_engine_slot *slot = slot_of(engine, sequence - 1u);
+
+	/* The headers are there since the reset. */
+	pb_shared_write32(&slot->owner, work->owner);
+	pb_shared_write32(&slot->address_low, work->address_low);
+	pb_shared_write32(&slot->address_high, work->address_high);
+	pb_shared_write32(&slot->bytes, work->bytes);
+	pb_shared_write32(&slot->sequence, sequence);
+	pb_shared_release();
+	pb_shared_write32(&registers_of(engine)->tail, sequence);
+	pb_shared_release();
+	ring_doorbell(engine);
+}
+
+static uint32_t completed(void *context)
+{
+	return pb_shared_read32(&registers_of(context)->sequence);
+}
+
+static enum pb_engine_state state(void *context)
+{
+	const struct pb_reference_engine *engine = context;
+	const struct pb_engine_registers *registers = registers_of(engine);
+
+	if (pb_shared_read32(&registers->command_done) != engine->command)
+		return PB_ENGINE_RESETTING;
+	return pb_shared_read32(&registers->fault_code) != PB_ENGINE_FAULT_NONE ? PB_ENGINE_FAULTED
+										: PB_ENGINE_READY;
+}
+
+static void fault(void *context, struct pb_engine_fault *fault)
+{
+	const struct pb_engine_registers *registers = registers_of(context);
+
+	fault->sequence = pb_shared_read32(&registers->fault_sequence);
+	fault->code = pb_shared_read32(&registers->fault_code);
+}
+
+static void write_headers(const struct pb_reference_engine *engine)
+{
+	for (uint32_t i = 0; i < PB_ENGINE_SLOTS; i++) {
+		struct pb_engine_slot *slot = slot_of(engine, i);
+
+		pb_shared_write32(&slot->buffer_header,
+				  PB_PACKET(PB_PACKET_INDIRECT, PB_PACKET_INDIRECT_RING_WORDS));
+		pb_shared_write32(&slot->fence_header, PB_PACKET(PB_PACKET_FENCE, PB_PACKET_FENCE_WORDS));
+		pb_shared_write32(&slot->pad, PB_PACKET(PB_PACKET_NOP, 1u));
+	}
+}
+
+static void reset(void *context)
+{
+	struct pb_reference_engine *engine = context;
+	struct pb_engine_registers *registers = registers_of(engine);
+	const uint32_t done = pb_shared_read32(&registers->command_done);
+
+	write_headers(engine);
+	pb_shared_write32(&registers->ring_offset, engine->ring_offset);
+	pb_shared_write32(&registers->ring_slots, PB_ENGINE_SLOTS);
+	pb_shared_write32(&registers->range_offset, engine->range_offset);
+	pb_shared_write32(&registers->channels, engine->channels);
+	pb_shared_write32(&registers->tail, 0);
+	engine->command = ((done | PB_ENGINE_COMMAND_OP_MASK) + 1u) | PB_ENGINE_COMMAND_RESET;
+	pb_shared_release();
+	pb_shared_write32(&registers->command, engine->command);
+	pb_shared_release();
+	ring_doorbell(engine);
+}
+
+static uint32_t stopwatch(void *context, uint32_t *progress)
+{
+	const struct pb_engine_registers *registers = registers_of(context);
+
+	*progress = pb_shared_read32(&registers->progress);
+	return pb_shared_read32(&registers->time);
+}
+
+static void set_range(void *context, uint32_t channel, uint32_t index, const struct pb_engine_range *range)
+{
+	const struct pb_reference_engine *engine = context;
+	struct pb_engine_range_entry *table =
+	    (struct pb_engine_range_entry *)(void *)(engine->memory + engine->range_offset);
+	struct pb_engine_range_entry *entry = &table[channel * PB_ENGINE_RANGES + index];
+
+	pb_shared_write32(&entry->bytes, 0);
+	pb_shared_release();
+	pb_shared_write32(&entry->gpu_base_low, (uint32_t)range->gpu_base);
+	pb_shared_write32(&entry->gpu_base_high, (uint32_t)(range->gpu_base >> 32));
+	pb_shared_write32(&entry->memory_offset, range->memory_offset);
+	pb_shared_release();
+	pb_shared_write32(&entry->bytes, range->bytes);
+}
+
+const struct pb_engine_ops pb_reference_engine_ops = {
+    .feed = feed,
+    .completed = completed,
+    .state = state,
+    .fault = fault,
+    .reset = reset,
+    .stopwatch = stopwatch,
+    .set_range = set_range,
+};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Driver of the reference engine (docs/engine.md): registers and ring in card
+ * memory, a line as its doorbell.
+ */
+#ifndef PB_HAL_ENGINE_REFERENCE_H
+#define PB_HAL_ENGINE_REFERENCE_H
+
+#include "hal/engine.h"
+#include "hal/engine/registers.h"
+#include "hal/lines.h"
+
+/** One node. The board fills it in; `memory` is card memory, offsets are bytes from its start. */
+struct pb_reference_engine {
+	uint8_t *memory;
+	uint32_t registers_offset;
+	uint32_t ring_offset;  /**< room for PB_ENGINE_SLOTS slots */
+	uint32_t range_offset; /**< shared by all nodes; room for channels x PB_ENGINE_RANGES entries */
+	uint32_t channels;
+	uint32_t node;
+	const struct pb_lines *lines;
+	uint32_t command; /**< private: the last one given */
+};
+
+extern const struct pb_engine_ops pb_reference_engine_ops;
+
+#endif

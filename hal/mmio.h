@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Registers of the MCU's own peripherals.
+ */
+#ifndef PB_HAL_MMIO_H
+#define PB_HAL_MMIO_H
+
+#include <stdint.h>
+
+static inline uint32_t pb_mmio_read32(uintptr_t address)
+{
+	return *(const volatile uint32_t *)address;
+}
+
+static inline void pb_mmio_write32(uintptr_t address, uint32_t value)
+{
+	*(volatile uint32_t *)address = value;
+}
+
+#endif
