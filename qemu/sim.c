@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+#include "qemu/sim.h"
+
+#include <stdlib.h>
+
+#include "firmware/abi/boot.h"
+#include "firmware/firmware.h"
+#include "hal/card/layout.h"
+#include "hal/engine/reference.h"
+#include "hal/host/host_lines.h"
+#include "qemu/engine.h"
+
+/** How far virtual time moves in one step while anything runs, in microseconds. */
+#define STEP_MICROSECONDS 10u
+
+struct engine_side {
+	struct pb_reference_engine driver;
+	struct pb_engine_model *model;
+	struct pb_sim *sim;
+	bool running; /**< it was rung, or has more to run */
+};
+
+struct pb_sim {
+	uint8_t *memory;
+	uint64_t now;
+	uint64_t next_tick;
+	struct pb_host_lines host_lines;
+	struct pb_lines lines;
+	struct engine_side sides[PB_CARD_NODES];
+	struct pb_engine engines[PB_CARD_NODES];
+	struct pb_firmware_config config;
+	struct pb_firmware *firmware;
+};
+
+static const uint32_t node_kinds[PB_CARD_NODES] = {PB_NODE_3D, PB_NODE_COPY};
+
+static void engine_interrupt(void *context)
+{
+	const struct engine_side *side = context;
+
+	side->sim->host_lines.pending |= 1u << PB_LINE_NODE(side->driver.node);
+}
+
+static bool create_engine(struct pb_sim *sim, uint32_t node)
+{
+	struct engine_side *side = &sim->sides[node];
+	const struct pb_engine_model_config config = {
+		.memory = sim->memory,
+		.memory_bytes = PB_CARD_MEMORY_BYTES,
+		.registers_offset = PB_CARD_ENGINE_OFFSET + node * PB_CARD_ENGINE_STRIDE,
+		.kind = node_kinds[node],
+		.interrupt = engine_interrupt,
+		.context = side,
+	};
+
+	side->sim = sim;
+	side->driver = (struct pb_reference_engine){
+		.memory = sim->memory,
+		.registers_offset = config.registers_offset,
+		.ring_offset = PB_CARD_RINGS_OFFSET + node * PB_CARD_RING_STRIDE,
+		.range_offset = PB_CARD_RANGES_OFFSET,
+		.channels = PB_LIMIT_CHANNELS,
+		.node = node,
+		.lines = &sim->lines,
+	};
+	sim->engines[node] = (struct pb_engine){
+		.ops = &pb_reference_engine_ops, .context = &side->driver, .kind = node_kinds[node]};
+	side->model = pb_engine_model_create(&config);
+	return side->model != NULL;
+}
+
+static bool create_parts(struct pb_sim *sim)
+{
+	sim->memory = calloc(1, PB_CARD_MEMORY_BYTES);
+	sim->firmware = calloc(1, pb_firmware_bytes());
+	if (sim->memory == NULL || sim->firmware == NULL)
+		return false;
+	sim->lines = (struct pb_lines){.ops = &pb_host_lines_ops, .context = &sim->host_lines};
+	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
+		if (!create_engine(sim, n))
+			return false;
+	}
+	return true;
+}
+
+struct pb_sim *pb_sim_create(void)
+{
+	struct pb_sim *sim = calloc(1, sizeof(*sim));
+
+	if (sim == NULL)
+		return NULL;
+	if (!create_parts(sim)) {
+		pb_sim_destroy(sim);
+		return NULL;
+	}
+	sim->config = (struct pb_firmware_config){
+		.memory = sim->memory,
+		.memory_bytes = PB_CARD_MEMORY_BYTES,
+		.channels_offset = PB_CARD_CHANNELS_OFFSET,
+		.pool_offset = PB_CARD_POOL_OFFSET,
+		.lines = &sim->lines,
+		.engines = sim->engines,
+		.node_count = PB_CARD_NODES,
+		.board = "simulation",
+	};
+	pb_firmware_init(sim->firmware, &sim->config);
+	return sim;
+}
+
+void pb_sim_destroy(struct pb_sim *sim)
+{
+	if (sim == NULL)
+		return;
+	for (uint32_t n = 0; n < PB_CARD_NODES; n++)
+		pb_engine_model_destroy(sim->sides[n].model);
+	free(sim->firmware);
+	free(sim->memory);
+	free(sim);
+}
+
+/** Takes the node lines that the firmware raised. */
+static void ring_engines(struct pb_sim *sim)
+{
+	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
+		if ((sim->host_lines.raised & 1u << PB_LINE_NODE(n)) != 0)
+			sim->sides[n].running = true;
+	}
+	sim->host_lines.raised &= ~PB_LINES_NODES;
+}
+
+static bool engines_run(const struct pb_sim *sim)
+{
+	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
+		if (sim->sides[n].running)
+			return true;
+	}
+	return false;
+}
+
+static void advance(struct pb_sim *sim)
+{
+	const bool asleep = sim->host_lines.idle && sim->host_lines.pending == 0 && !engines_run(sim);
+
+	sim->now = asleep && sim->now < sim->next_tick ? sim->next_tick : sim->now + STEP_MICROSECONDS;
+	if (sim->now < sim->next_tick)
+		return;
+	sim->next_tick = sim->now + PB_TICK_MICROSECONDS;
+	sim->host_lines.pending |= 1u << PB_LINE_TICK;
+}
+
+void pb_sim_step(struct pb_sim *sim)
+{
+	advance(sim);
+	if (!sim->host_lines.idle || sim->host_lines.pending != 0) {
+		if (!pb_firmware_pass(sim->firmware))
+			pb_firmware_idle(sim->firmware);
+	}
+	ring_engines(sim);
+	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
+		struct engine_side *side = &sim->sides[n];
+
+		if (side->running)
+			side->running = pb_engine_model_step(side->model, STEP_MICROSECONDS);
+	}
+}
+
+uint64_t pb_sim_now(const struct pb_sim *sim)
+{
+	return sim->now;
+}
+
+uint8_t *pb_sim_memory(struct pb_sim *sim)
+{
+	return sim->memory;
+}
+
+uint32_t pb_sim_memory_bytes(const struct pb_sim *sim)
+{
+	(void)sim;
+	return PB_CARD_MEMORY_BYTES;
+}
+
+void pb_sim_doorbell(struct pb_sim *sim, uint32_t channel)
+{
+	sim->host_lines.pending |= 1u << PB_LINE_CHANNEL(channel);
+}
+
+bool pb_sim_interrupt_take(struct pb_sim *sim, uint32_t channel)
+{
+	const uint32_t line = 1u << PB_LINE_CHANNEL(channel);
+	const bool raised = (sim->host_lines.raised & line) != 0;
+
+	sim->host_lines.raised &= ~line;
+	return raised;
+}

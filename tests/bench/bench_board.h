@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * What the bench needs from a board: bytes into the firmware's line UART from
+ * outside, a counter of instructions, and the moment an interrupt is taken.
+ */
+#ifndef PB_TESTS_BENCH_BENCH_BOARD_H
+#define PB_TESTS_BENCH_BENCH_BOARD_H
+
+#include <stdint.h>
+
+/** Starts the counter, and lets interrupts of the line UART be noted. After pb_board_start. */
+void pb_bench_board_start(void);
+/** Sends the byte of a line to the firmware, by way of the emulator's host side. */
+void pb_bench_board_send(uint32_t line);
+/** The counter, now: counts down, modulo 2^24. */
+uint32_t pb_bench_board_counter(void);
+/** The counter when the line UART's last interrupt was taken. */
+uint32_t pb_bench_board_interrupt(void);
+/** Instructions between two counter values, times 1000. */
+uint32_t pb_bench_board_instructions_milli(uint32_t from, uint32_t to);
+/** Prints text to whoever runs the emulator. */
+void pb_bench_board_print(const char *text);
+/** Ends the emulation. */
+_Noreturn void pb_bench_board_exit(uint32_t code);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * QEMU's mps2-an500 run with -icount shift=10: an instruction takes 1024 ns,
+ * which is 25.6 ticks of SysTick at 25 MHz, so that a difference of two
+ * readings gives the number of instructions exactly. UART 1's output is wired
+ * to UART 0's input outside.
+ */
+#include <string.h>
+
+#include "hal/cortex_m/cortex_m.h"
+#include "hal/mmio.h"
+#include "tests/bench/bench_board.h"
+
+#define UART1 0x40005000u
+#define UART_DATA 0x00u
+#define UART_STATE 0x04u
+#define UART_CONTROL 0x08u
+#define UART_BAUD_DIVIDER 0x10u
+#define STATE_TRANSMIT_FULL 1u
+#define CONTROL_TRANSMIT 1u
+
+#define VECTOR_TABLE_OFFSET 0xe000ed08u
+#define SYSTICK_CONTROL 0xe000e010u
+#define SYSTICK_RELOAD 0xe000e014u
+#define SYSTICK_VALUE 0xe000e018u
+#define SYSTICK_MASK 0x00ffffffu
+
+#define SEMIHOSTING_WRITE0 0x04u
+#define SEMIHOSTING_EXIT_EXTENDED 0x20u
+#define APPLICATION_EXIT 0x20026u
+
+static struct pb_cortex_m_vectors vectors __attribute__((aligned(256)));
+static pb_cortex_m_handler receive;
+static uint32_t noted;
+
+static void note_and_receive(void)
+{
+	noted = pb_mmio_read32(SYSTICK_VALUE);
+	receive();
+}
+
+void pb_bench_board_start(void)
+{
+	const void *table = (const void *)(uintptr_t)pb_mmio_read32(VECTOR_TABLE_OFFSET);
+
+	/* No tick: the counter takes SysTick, and nothing must come between. */
+	pb_mmio_write32(SYSTICK_RELOAD, SYSTICK_MASK);
+	pb_mmio_write32(SYSTICK_VALUE, 0);
+	pb_mmio_write32(SYSTICK_CONTROL, 5u);
+	memcpy(&vectors, table, sizeof(vectors));
+	receive = vectors.interrupts[0];
+	vectors.interrupts[0] = note_and_receive;
+	pb_mmio_write32(VECTOR_TABLE_OFFSET, (uint32_t)(uintptr_t)&vectors);
+	pb_mmio_write32(UART1 + UART_BAUD_DIVIDER, 16u);
+	pb_mmio_write32(UART1 + UART_CONTROL, CONTROL_TRANSMIT);
+}
+
+void pb_bench_board_send(uint32_t line)
+{
+	while ((pb_mmio_read32(UART1 + UART_STATE) & STATE_TRANSMIT_FULL) != 0)
+		continue;
+	pb_mmio_write32(UART1 + UART_DATA, line);
+}
+
+uint32_t pb_bench_board_counter(void)
+{
+	return pb_mmio_read32(SYSTICK_VALUE);
+}
+
+uint32_t pb_bench_board_interrupt(void)
+{
+	return noted;
+}
+
+uint32_t pb_bench_board_instructions_milli(uint32_t from, uint32_t to)
+{
+	const uint64_t ticks = (from - to) & SYSTICK_MASK;
+
+	return (uint32_t)(ticks * 10000u / 256u);
+}
+
+static uint32_t semihosting(uint32_t operation, const void *argument)
+{
+	register uint32_t r0 __asm__("r0") = operation;
+	register const void *r1 __asm__("r1") = argument;
+
+	__asm__ volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
+	return r0;
+}
+
+void pb_bench_board_print(const char *text)
+{
+	(void)semihosting(SEMIHOSTING_WRITE0, text);
+}
+
+_Noreturn void pb_bench_board_exit(uint32_t code)
+{
+	const uint32_t block[2] = {APPLICATION_EXIT, code};
+
+	(void)semihosting(SEMIHOSTING_EXIT_EXTENDED, block);
+	for (;;)
+		continue;
+}
