@@ -146,6 +146,7 @@ static enum pb_error admit_patches(const struct pb_firmware *firmware, struct pb
 
 	job->patch_index = start;
 	job->patches_left = length;
+	job->format_id = 0;
 	if (start > count || length > count - start)
 		return PB_ERROR_BAD_PATCH_LIST;
 	if (length == 0)

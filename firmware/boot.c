@@ -33,26 +33,26 @@ static uint32_t write_capabilities(struct pb_firmware *firmware)
 	const struct pb_firmware_config *config = firmware->config;
 	const uint32_t pool = config->memory_bytes - config->pool_offset;
 	const struct pb_capability table[] = {
-	    {PB_CAPABILITY_NODES, config->node_count},
-	    {PB_CAPABILITY_NODE_KINDS, node_kinds(config)},
-	    {PB_CAPABILITY_CLIENTS, PB_LIMIT_CLIENTS},
-	    {PB_CAPABILITY_QUEUES, PB_LIMIT_QUEUES},
-	    {PB_CAPABILITY_CONTEXTS, PB_LIMIT_CONTEXTS},
-	    {PB_CAPABILITY_SEGMENTS, PB_LIMIT_SEGMENTS},
-	    {PB_CAPABILITY_ALLOCATIONS_MAX, PB_LIMIT_ALLOCATIONS},
-	    {PB_CAPABILITY_PATCHES_MAX, PB_LIMIT_PATCHES},
-	    {PB_CAPABILITY_BUFFER_BYTES_MAX, pool},
-	    {PB_CAPABILITY_RING_ENTRIES_MIN, PB_LIMIT_RING_MIN},
-	    {PB_CAPABILITY_RING_ENTRIES_MAX, PB_LIMIT_RING_MAX},
-	    {PB_CAPABILITY_IN_FLIGHT, PB_LIMIT_IN_FLIGHT},
-	    {PB_CAPABILITY_WAITS_MAX, 0},
-	    {PB_CAPABILITY_PRIORITIES, 1},
-	    {PB_CAPABILITY_TICK_MICROSECONDS, PB_TICK_MICROSECONDS},
-	    {PB_CAPABILITY_POOL_OFFSET, config->pool_offset},
-	    {PB_CAPABILITY_POOL_BYTES, pool},
-	    {PB_CAPABILITY_SEGMENT_KINDS, 1u << PB_SEGMENT_LINEAR},
-	    {PB_CAPABILITY_PATCH_ENCODINGS, 1u << PB_PATCH_ENCODING_WDDM},
-	    {PB_CAPABILITY_FORMATS, PB_PATCH_FORMAT_COUNT},
+		{PB_CAPABILITY_NODES, config->node_count},
+		{PB_CAPABILITY_NODE_KINDS, node_kinds(config)},
+		{PB_CAPABILITY_CLIENTS, PB_LIMIT_CLIENTS},
+		{PB_CAPABILITY_QUEUES, PB_LIMIT_QUEUES},
+		{PB_CAPABILITY_CONTEXTS, PB_LIMIT_CONTEXTS},
+		{PB_CAPABILITY_SEGMENTS, PB_LIMIT_SEGMENTS},
+		{PB_CAPABILITY_ALLOCATIONS_MAX, PB_LIMIT_ALLOCATIONS},
+		{PB_CAPABILITY_PATCHES_MAX, PB_LIMIT_PATCHES},
+		{PB_CAPABILITY_BUFFER_BYTES_MAX, pool},
+		{PB_CAPABILITY_RING_ENTRIES_MIN, PB_LIMIT_RING_MIN},
+		{PB_CAPABILITY_RING_ENTRIES_MAX, PB_LIMIT_RING_MAX},
+		{PB_CAPABILITY_IN_FLIGHT, PB_LIMIT_IN_FLIGHT},
+		{PB_CAPABILITY_WAITS_MAX, 0},
+		{PB_CAPABILITY_PRIORITIES, 1},
+		{PB_CAPABILITY_TICK_MICROSECONDS, PB_TICK_MICROSECONDS},
+		{PB_CAPABILITY_POOL_OFFSET, config->pool_offset},
+		{PB_CAPABILITY_POOL_BYTES, pool},
+		{PB_CAPABILITY_SEGMENT_KINDS, 1u << PB_SEGMENT_LINEAR},
+		{PB_CAPABILITY_PATCH_ENCODINGS, 1u << PB_PATCH_ENCODING_WDDM},
+		{PB_CAPABILITY_FORMATS, PB_PATCH_FORMAT_COUNT},
 	};
 	const uint32_t count = sizeof(table) / sizeof(table[0]);
 	struct pb_capability *shared = pb_core_at(firmware, CAPABILITY_OFFSET);
@@ -101,9 +101,10 @@ void pb_core_boot_continue(struct pb_firmware *firmware)
 {
 	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
 		const struct pb_engine *engine = firmware->nodes[n].engine;
+		uint32_t sequence;
 
 		/* Until then an engine may still run work of the last incarnation in the pool. */
-		if (engine->ops->state(engine->context) != PB_ENGINE_READY)
+		if (engine->ops->poll(engine->context, &sequence) != PB_ENGINE_READY)
 			return;
 	}
 	write_stage(firmware, PB_BOOT_STAGE_ENGINES_RESET);

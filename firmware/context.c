@@ -19,16 +19,6 @@ enum pb_error pb_core_context_create(struct pb_firmware *firmware, uint32_t chan
 	return PB_ERROR_NO_SPACE;
 }
 
-struct pb_core_context *pb_core_context_find(struct pb_firmware *firmware, uint32_t channel, uint32_t handle)
-{
-	struct pb_core_context *context = &firmware->contexts[PB_HANDLE_INDEX(handle) % PB_LIMIT_CONTEXTS];
-
-	if (PB_HANDLE_INDEX(handle) >= PB_LIMIT_CONTEXTS || !context->used || context->channel != channel ||
-	    context->generation != PB_HANDLE_GENERATION(handle))
-		return NULL;
-	return context;
-}
-
 enum pb_error pb_core_context_destroy(struct pb_firmware *firmware, uint32_t channel, uint32_t handle)
 {
 	struct pb_core_context *context = pb_core_context_find(firmware, channel, handle);

@@ -45,7 +45,7 @@ static enum pb_error context_destroy(struct request *request)
 static enum pb_error context_clear(struct request *request)
 {
 	struct pb_core_context *context =
-	    pb_core_context_find(request->firmware, request->channel, request->arguments[0]);
+		pb_core_context_find(request->firmware, request->channel, request->arguments[0]);
 
 	if (context == NULL)
 		return PB_ERROR_BAD_HANDLE;
@@ -62,7 +62,7 @@ static enum pb_error queue_create(struct request *request)
 static enum pb_error queue_destroy(struct request *request)
 {
 	struct pb_core_queue *queue =
-	    pb_core_queue_find(request->firmware, request->channel, request->arguments[0]);
+		pb_core_queue_find(request->firmware, request->channel, request->arguments[0]);
 
 	if (queue == NULL)
 		return PB_ERROR_BAD_HANDLE;
@@ -78,7 +78,7 @@ static enum pb_error queue_destroy(struct request *request)
 static enum pb_error queue_clear(struct request *request)
 {
 	struct pb_core_queue *queue =
-	    pb_core_queue_find(request->firmware, request->channel, request->arguments[0]);
+		pb_core_queue_find(request->firmware, request->channel, request->arguments[0]);
 
 	if (queue == NULL)
 		return PB_ERROR_BAD_HANDLE;
@@ -115,23 +115,23 @@ static enum pb_error unsupported(struct request *request)
 }
 
 static enum pb_error (*const handlers[])(struct request *request) = {
-    [PB_COMMAND_PING] = ping,
-    [PB_COMMAND_SEGMENT_CREATE] = segment_create,
-    [PB_COMMAND_SEGMENT_DESTROY] = segment_destroy,
-    [PB_COMMAND_CONTEXT_CREATE] = context_create,
-    [PB_COMMAND_CONTEXT_DESTROY] = context_destroy,
-    [PB_COMMAND_CONTEXT_CLEAR] = context_clear,
-    [PB_COMMAND_QUEUE_CREATE] = queue_create,
-    [PB_COMMAND_QUEUE_DESTROY] = queue_destroy,
-    [PB_COMMAND_QUEUE_CLEAR] = queue_clear,
-    [PB_COMMAND_CHANNEL_CLOSE] = channel_close,
-    [PB_COMMAND_FORMAT_TABLE] = unsupported,
-    [PB_COMMAND_PREEMPT] = unsupported,
-    [PB_COMMAND_SUSPEND] = unsupported,
-    [PB_COMMAND_RESUME] = unsupported,
-    [PB_COMMAND_RESET] = unsupported,
-    [PB_COMMAND_QUERY] = unsupported,
-    [PB_COMMAND_LOG_LEVEL] = unsupported,
+	[PB_COMMAND_PING] = ping,
+	[PB_COMMAND_SEGMENT_CREATE] = segment_create,
+	[PB_COMMAND_SEGMENT_DESTROY] = segment_destroy,
+	[PB_COMMAND_CONTEXT_CREATE] = context_create,
+	[PB_COMMAND_CONTEXT_DESTROY] = context_destroy,
+	[PB_COMMAND_CONTEXT_CLEAR] = context_clear,
+	[PB_COMMAND_QUEUE_CREATE] = queue_create,
+	[PB_COMMAND_QUEUE_DESTROY] = queue_destroy,
+	[PB_COMMAND_QUEUE_CLEAR] = queue_clear,
+	[PB_COMMAND_CHANNEL_CLOSE] = channel_close,
+	[PB_COMMAND_FORMAT_TABLE] = unsupported,
+	[PB_COMMAND_PREEMPT] = unsupported,
+	[PB_COMMAND_SUSPEND] = unsupported,
+	[PB_COMMAND_RESUME] = unsupported,
+	[PB_COMMAND_RESET] = unsupported,
+	[PB_COMMAND_QUERY] = unsupported,
+	[PB_COMMAND_LOG_LEVEL] = unsupported,
 };
 /* The first entry is a hole; every command of the list has its handler. */
 #define COUNT_COMMAND(name, number, meaning) +1

@@ -79,16 +79,35 @@ void pb_core_segment_free(struct pb_firmware *firmware, uint32_t channel, uint32
 uint32_t pb_core_segment_memory(const struct pb_core_segment *segment, uint64_t os_address, uint64_t bytes);
 
 enum pb_error pb_core_context_create(struct pb_firmware *firmware, uint32_t channel, uint32_t *handle);
-/** The context that a handle names, or NULL. */
-struct pb_core_context *pb_core_context_find(struct pb_firmware *firmware, uint32_t channel, uint32_t handle);
+/** The context that a handle names, or NULL. Inline, as is pb_core_queue_find: each submission comes by. */
+static inline struct pb_core_context *pb_core_context_find(struct pb_firmware *firmware, uint32_t channel,
+							   uint32_t handle)
+{
+	struct pb_core_context *context = &firmware->contexts[PB_HANDLE_INDEX(handle) % PB_LIMIT_CONTEXTS];
+
+	if (PB_HANDLE_INDEX(handle) >= PB_LIMIT_CONTEXTS || !context->used || context->channel != channel ||
+	    context->generation != PB_HANDLE_GENERATION(handle))
+		return NULL;
+	return context;
+}
 enum pb_error pb_core_context_destroy(struct pb_firmware *firmware, uint32_t channel, uint32_t handle);
 
 /* ---- queue.c ---- */
 
 enum pb_error pb_core_queue_create(struct pb_firmware *firmware, uint32_t channel, const uint32_t *arguments,
 				   uint32_t *handle);
-/** The open queue of this channel that a handle names, or NULL. */
-struct pb_core_queue *pb_core_queue_find(struct pb_firmware *firmware, uint32_t channel, uint32_t handle);
+/** The queue of this channel that a handle names and that is not closing, or NULL. */
+static inline struct pb_core_queue *pb_core_queue_find(struct pb_firmware *firmware, uint32_t channel,
+						       uint32_t handle)
+{
+	struct pb_core_queue *queue = &firmware->queues[PB_HANDLE_INDEX(handle) % PB_LIMIT_QUEUES];
+
+	if (PB_HANDLE_INDEX(handle) >= PB_LIMIT_QUEUES || queue->generation != PB_HANDLE_GENERATION(handle) ||
+	    queue->channel != channel ||
+	    (queue->state != PB_CORE_QUEUE_OPEN && queue->state != PB_CORE_QUEUE_FAULTED))
+		return NULL;
+	return queue;
+}
 /** Takes no more of its work; frees it at once if none is left. */
 void pb_core_queue_close(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** Frees a closing queue whose last work is gone, and sends the reply owed. */

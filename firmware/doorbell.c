@@ -6,13 +6,14 @@
 #include "firmware/core.h"
 
 /** A kick that names no queue of this channel: an error of the host, but of no queue. */
-static void stray_kick(struct pb_firmware *firmware, uint32_t channel, uint32_t handle)
+static __attribute__((noinline)) void stray_kick(struct pb_firmware *firmware, uint32_t channel,
+						 uint32_t handle)
 {
 	const struct pb_event event = {
-	    .type = PB_EVENT_QUEUE_FAULT,
-	    .queue = handle,
-	    .error = PB_ERROR_BAD_HANDLE,
-	    .index = PB_INDEX_NONE,
+		.type = PB_EVENT_QUEUE_FAULT,
+		.queue = handle,
+		.error = PB_ERROR_BAD_HANDLE,
+		.index = PB_INDEX_NONE,
 	};
 
 	pb_core_event(firmware, channel, &event);
@@ -40,7 +41,7 @@ static void take_kicks(struct pb_firmware *firmware, uint32_t c, uint32_t put)
 	pb_shared_write32(&channel->entry->kick_get, get);
 }
 
-static void look_at_all(struct pb_firmware *firmware, uint32_t channel)
+static __attribute__((noinline)) void look_at_all(struct pb_firmware *firmware, uint32_t channel)
 {
 	for (uint32_t q = 0; q < PB_LIMIT_QUEUES; q++) {
 		struct pb_core_queue *queue = &firmware->queues[q];
@@ -74,7 +75,8 @@ bool pb_core_doorbell(struct pb_firmware *firmware, uint32_t c)
 		channel->rescan = rescan;
 		look_at_all(firmware, c);
 	}
-	if (control_put == channel->control_get)
+	/* What was looked at above may have faulted the channel. */
+	if (control_put == channel->control_get || channel->state != PB_CHANNEL_OPEN)
 		return false;
 	pb_core_waypoint(firmware, PB_WAYPOINT_CONTROL);
 	return pb_core_control(firmware, c, control_put);

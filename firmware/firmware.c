@@ -175,9 +175,9 @@ _Noreturn void pb_core_assert_failed(uint32_t line)
 {
 	const uintptr_t caller = (uintptr_t)__builtin_return_address(0);
 	const struct pb_fatal_record record = {
-	    .kind = PB_FATAL_ASSERT,
-	    .pc = (uint32_t)caller,
-	    .status = line,
+		.kind = PB_FATAL_ASSERT,
+		.pc = (uint32_t)caller,
+		.status = line,
 	};
 
 	pb_firmware_fatal(&record);

@@ -20,9 +20,9 @@ struct pb_firmware_config {
 	uint8_t *memory;       /**< card memory as the MCU sees it */
 	uint32_t memory_bytes; /**< its size */
 	uint32_t
-	    channels_offset; /**< where the channel directory and the channels' rings go, 4 KiB aligned */
+		channels_offset; /**< where the channel directory and the channels' rings go, 4 KiB aligned */
 	uint32_t
-	    pool_offset; /**< where backing memory for segments starts, 4 KiB aligned; it runs to the end */
+		pool_offset; /**< where backing memory for segments starts, 4 KiB aligned; it runs to the end */
 	const struct pb_lines *lines;
 	const struct pb_engine *engines; /**< one a node */
 	uint32_t node_count;             /**< 1..PB_LIMIT_NODES */

@@ -35,6 +35,8 @@
 /** Allocations resolved, and patch locations carried out, before the main loop looks around again. */
 #define PB_SLICE_ALLOCATIONS 32u
 #define PB_SLICE_PATCHES     64u
+/** Slices of patches in one pass of the main loop while no line is raised: then the other nodes have a turn. */
+#define PB_PASS_SLICES 16u
 
 /** Engine time without progress after which a node is reset, in microseconds. */
 #define PB_HANG_MICROSECONDS 100000u

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Step 3: the patch list. One loop a format, entered anew where DriverId
- * changes; each word of an entry is read once, checked, and the address is
- * written in place. Old bytes are never an addend, so patching again gives the
- * same bytes.
+ * Step 3: the patch list. Each word of an entry is read once, checked, and the
+ * address is written in place. Old bytes are never an addend, so patching
+ * again gives the same bytes.
  *
- * A check that trips in a loop hands its values to the exact path, which names
- * the error; so the loops hold compares only, no reasons.
+ * There is one loop a format. A loop holds compares only: an entry that trips
+ * any of them goes, by value, to the exact path, which carries it out if it is
+ * legal after all (another format, an unbound allocation) or names the error.
  */
 #include "firmware/core.h"
 
-#define WORDS_PER_ENTRY (sizeof(struct pb_patch_location) / sizeof(uint32_t))
+#define WORDS_PER_ENTRY ((uint32_t)(sizeof(struct pb_patch_location) / sizeof(uint32_t)))
+#define SLICE_WORDS     (PB_SLICE_PATCHES * WORDS_PER_ENTRY)
+/** Entries between two looks at the end of the slice. */
+#define UNROLL 4u
+
+/** Tells the compiler nothing about a value, so that it stays in its register. Costs no instruction. */
+#define PB_KEEP(value) __asm__("" : "+r"(value))
 
 /** What one entry says, in private memory. */
 struct entry {
@@ -21,26 +27,23 @@ struct entry {
 	uint32_t patch_offset;
 };
 
-/** What a loop needs from the job, and where it is in the list. */
+/** The submission and the place in its list. */
 struct cursor {
 	const struct pb_core_slot *slots;
-	const uint32_t *limits; /**< slots[0].limit[0] or [1], as the format claims a write or not */
-	uint32_t count;         /**< allocations */
-	uint8_t *target;
-	uint32_t start;        /**< PatchOffset of target */
+	uint32_t count;        /**< allocations */
+	uintptr_t origin;      /**< address that PatchOffset counts from */
+	uint32_t start;        /**< PatchOffset of the submission's byte 0 */
 	uint32_t bytes;        /**< of the submission */
+	uint32_t format_id;    /**< whose loop runs */
 	uint32_t positions;    /**< 4-byte aligned places at which the format's width fits */
-	const uint32_t *words; /**< shared; the entry to carry out */
+	const uint32_t *words; /**< shared; the next entry */
 	const uint32_t *end;   /**< shared; of this slice */
-	uint32_t driver_id;    /**< of the entry at `words`: already read, not to be read again */
-	struct entry failed;   /**< the entry that tripped a check */
+	struct entry tripped;  /**< the entry before `words`, if a loop stopped there */
 };
 
-enum outcome {
-	SLICE_DONE,   /**< words == end */
-	OTHER_FORMAT, /**< driver_id is the next entry's */
-	TRIPPED,      /**< failed holds the entry at `words` */
-};
+#define BOUND_INSIDE                                           true
+#define BOUND_NONE                                             false
+#define FORMAT_ROW(name, number, width, bound, write, meaning) [number] = {width, BOUND_##bound, write},
 
 struct format {
 	uint32_t width;  /**< bytes */
@@ -48,9 +51,6 @@ struct format {
 	uint32_t writes; /**< column of pb_core_slot.limit */
 };
 
-#define BOUND_INSIDE                                           true
-#define BOUND_NONE                                             false
-#define FORMAT_ROW(name, number, width, bound, write, meaning) [number] = {width, BOUND_##bound, write},
 static const struct format formats[] = {PB_PATCH_FORMATS(FORMAT_ROW)};
 
 static inline uint32_t rotate_right_2(uint32_t value)
@@ -58,193 +58,211 @@ static inline uint32_t rotate_right_2(uint32_t value)
 	return value >> 2 | value << 30;
 }
 
-/**
- * Carries out the entry at `words`, whose DriverId is known.
- * `width` and `bounded` are constants in every call, so that each loop has only its own checks.
- * @return false: a check tripped, nothing was written
- */
-static inline __attribute__((always_inline)) bool apply(struct cursor *cursor, const uint32_t *words,
-							uint32_t width, bool bounded)
+/** What AllocationOffset adds to the high word: nothing, or its sign where it is unbounded. */
+static inline uint32_t extend(uint32_t offset, bool bounded)
 {
-	const uint32_t index = pb_shared_read32(&words[0]);
-	const uint32_t slot_id = pb_shared_read32(&words[1]);
-	const uint32_t offset = pb_shared_read32(&words[3]);
-	const uint32_t place = pb_shared_read32(&words[4]);
-	const uint32_t relative = place - cursor->start;
-	const struct pb_core_slot *slot = &cursor->slots[index];
+	return bounded ? 0 : (uint32_t)((int32_t)offset >> 31);
+}
 
-	/* One compare for range, width and alignment: low bits set rotate to the top. */
-	if (rotate_right_2(relative) < cursor->positions && slot_id <= ~PB_PATCH_RESERVED_MASK &&
-	    index < cursor->count) {
-		const uint32_t limit = cursor->limits[index * (sizeof(*slot) / sizeof(uint32_t))];
-		uint32_t *target = (uint32_t *)(void *)(cursor->target + relative);
+/**
+ * Reads the entry at `words` and carries it out if it is an ordinary one of the given format.
+ * The format is a constant in every call, so that each loop has only its own checks.
+ * @return false: it is not; nothing was written
+ */
+static inline __attribute__((always_inline)) bool apply(const struct cursor *cursor, const uint32_t *words,
+							struct entry *entry, uint32_t id,
+							struct format format)
+{
+	const uint32_t index = entry->allocation_index = pb_shared_read32(&words[0]);
+	const uint32_t slot_id = entry->slot = pb_shared_read32(&words[1]);
+	const uint32_t driver_id = entry->driver_id = pb_shared_read32(&words[2]);
+	const uint32_t offset = entry->allocation_offset = pb_shared_read32(&words[3]);
+	const uint32_t place = entry->patch_offset = pb_shared_read32(&words[4]);
+	const struct pb_core_slot *slot;
+	uint32_t low, high, limit;
+	uint32_t *at;
 
-		if (bounded ? offset < limit : limit != 0) {
-			const uint32_t low = slot->address_low + offset;
+	if (((driver_id ^ id) | slot_id >> PB_PATCH_RESERVED_SHIFT) != 0)
+		return false;
+	/* From here on these two are known, and free their registers. */
+	entry->slot = 0;
+	entry->driver_id = id;
+	/* One compare for range, width and alignment: low bits that are set rotate to the top. */
+	if (rotate_right_2(place - cursor->start) >= cursor->positions || index >= cursor->count)
+		return false;
+	slot = &cursor->slots[index];
+	PB_KEEP(slot); /* computed once, not anew for each field */
+	limit = slot->limit[format.writes];
+	if (format.bounded ? offset >= limit : limit == 0)
+		return false;
+	low = slot->address_low + offset;
+	high = slot->address_high + extend(offset, format.bounded) + (low < offset);
+	/* The sum does not wrap 64 bits, as the allocation lies in a segment: high 0 says that it fits 32. */
+	if (format.width == 4u && format.bounded && high != 0)
+		return false;
+	at = (uint32_t *)(cursor->origin + place);
+	pb_shared_write32(at, low);
+	if (format.width == 8u)
+		pb_shared_write32(at + 1, high);
+	return true;
+}
 
-			if (width == 8) {
-				/* An unbounded offset is signed. */
-				const uint32_t sign = bounded ? 0 : (uint32_t)((int32_t)offset >> 31);
-				const uint64_t sum = pb_core_wide(slot->address_low, slot->address_high) +
-						     pb_core_wide(offset, sign);
+/** Runs ordinary entries of one format. @return true: the slice is done; false: `tripped` is not ordinary */
+static inline __attribute__((always_inline)) bool run(struct cursor *shared_cursor, uint32_t id,
+						      struct format format)
+{
+	const struct cursor cursor = *shared_cursor;
+	const uint32_t *words = cursor.words;
+	struct entry entry;
 
-				pb_shared_write32(target, (uint32_t)sum);
-				pb_shared_write32(target + 1, (uint32_t)(sum >> 32));
-				return true;
-			}
-			if (!bounded || (slot->address_high | (uint32_t)(low < offset)) == 0) {
-				pb_shared_write32(target, low);
-				return true;
-			}
-		}
+	while ((uint32_t)(cursor.end - words) >= UNROLL * WORDS_PER_ENTRY) {
+		if (!apply(&cursor, words, &entry, id, format))
+			goto tripped_0;
+		if (!apply(&cursor, words + WORDS_PER_ENTRY, &entry, id, format))
+			goto tripped_1;
+		if (!apply(&cursor, words + 2u * WORDS_PER_ENTRY, &entry, id, format))
+			goto tripped_2;
+		if (!apply(&cursor, words + 3u * WORDS_PER_ENTRY, &entry, id, format))
+			goto tripped_3;
+		words += UNROLL * WORDS_PER_ENTRY;
 	}
-	cursor->failed = (struct entry){index, slot_id, cursor->driver_id, offset, place};
+	for (; words != cursor.end; words += WORDS_PER_ENTRY) {
+		if (!apply(&cursor, words, &entry, id, format))
+			goto tripped_0;
+	}
+	shared_cursor->words = words;
+	return true;
+	/* Kept apart from the loop, or the compiler works these addresses out with every entry. */
+tripped_3:
+	PB_KEEP(words);
+	words += WORDS_PER_ENTRY;
+tripped_2:
+	PB_KEEP(words);
+	words += WORDS_PER_ENTRY;
+tripped_1:
+	PB_KEEP(words);
+	words += WORDS_PER_ENTRY;
+tripped_0:
+	shared_cursor->tripped = entry;
+	shared_cursor->words = words + WORDS_PER_ENTRY;
 	return false;
 }
 
-/** Runs entries of one format until the slice ends, the format changes or a check trips. */
-static inline __attribute__((always_inline)) enum outcome run(struct cursor *shared_cursor, uint32_t width,
-							      bool bounded)
-{
-	struct cursor cursor = *shared_cursor;
-	const uint32_t driver_id = cursor.driver_id;
-	enum outcome outcome = SLICE_DONE;
-
-	for (;;) {
-		if (!apply(&cursor, cursor.words, width, bounded)) {
-			outcome = TRIPPED;
-			break;
-		}
-		cursor.words += WORDS_PER_ENTRY;
-		if (cursor.words == cursor.end)
-			break;
-		cursor.driver_id = pb_shared_read32(&cursor.words[2]);
-		if (cursor.driver_id != driver_id) {
-			outcome = OTHER_FORMAT;
-			break;
-		}
+/* Functions of their own, so that each loop has all registers to itself. */
+#define FORMAT_LOOP(name, number, width, bound, write, meaning)                                              \
+	static __attribute__((noinline)) bool run_##name(struct cursor *cursor)                              \
+	{                                                                                                    \
+		return run(cursor, number, (struct format){width, BOUND_##bound, write});                    \
 	}
-	shared_cursor->words = cursor.words;
-	shared_cursor->driver_id = cursor.driver_id;
-	shared_cursor->failed = cursor.failed;
-	return outcome;
+PB_PATCH_FORMATS(FORMAT_LOOP)
+
+#define FORMAT_LOOP_ROW(name, number, width, bound, write, meaning) [number] = run_##name,
+static bool (*const loops[])(struct cursor *cursor) = {PB_PATCH_FORMATS(FORMAT_LOOP_ROW)};
+
+/** Bytes that end a submission of `bytes` at a place `relative` from its start, or more. */
+static bool inside(const struct cursor *cursor, const struct entry *entry, uint32_t width)
+{
+	return entry->patch_offset >= cursor->start && cursor->bytes >= width &&
+	       entry->patch_offset - cursor->start <= cursor->bytes - width;
 }
 
-static enum outcome run_address32(struct cursor *cursor)
+/** The exact path: checks one by one, in the order of the error list. */
+static enum pb_error carry_out(const struct cursor *cursor, const struct entry *entry)
 {
-	return run(cursor, 4, true);
-}
-
-static enum outcome run_address64(struct cursor *cursor)
-{
-	return run(cursor, 8, true);
-}
-
-static enum outcome run_sum32(struct cursor *cursor)
-{
-	return run(cursor, 4, false);
-}
-
-static enum outcome run_sum64(struct cursor *cursor)
-{
-	return run(cursor, 8, false);
-}
-
-/** The exact path: what an entry that tripped a check is. OK: it unbinds and writes nothing. */
-static enum pb_error judge(const struct cursor *cursor, const struct entry *entry,
-			   const struct format *format)
-{
-	const uint32_t relative = entry->patch_offset - cursor->start;
 	const struct pb_core_slot *slot;
+	const struct format *format;
+	uint32_t *at;
+	uint64_t sum;
 
 	if ((entry->slot & PB_PATCH_RESERVED_MASK) != 0)
 		return PB_ERROR_PATCH_RESERVED;
+	if (entry->driver_id >= PB_PATCH_FORMAT_COUNT)
+		return PB_ERROR_PATCH_FORMAT;
+	format = &formats[entry->driver_id];
 	if (entry->allocation_index >= cursor->count)
 		return PB_ERROR_PATCH_INDEX;
-	if (relative % 4u != 0)
+	if ((entry->patch_offset - cursor->start) % 4u != 0)
 		return PB_ERROR_PATCH_ALIGNMENT;
-	if (entry->patch_offset < cursor->start || cursor->bytes < format->width ||
-	    relative > cursor->bytes - format->width)
+	if (!inside(cursor, entry, format->width))
 		return PB_ERROR_PATCH_RANGE;
 	slot = &cursor->slots[entry->allocation_index];
 	if (slot->limit[0] == 0)
-		return PB_ERROR_OK;
+		return PB_ERROR_OK; /* unbound: legal, and writes nothing */
 	if (slot->limit[format->writes] == 0)
 		return PB_ERROR_PATCH_WRITE;
 	if (format->bounded && entry->allocation_offset >= slot->limit[0])
 		return PB_ERROR_PATCH_OFFSET;
-	/* All that is left: the address does not fit 32 bits. */
-	return PB_ERROR_PATCH_VALUE;
+	sum = pb_core_wide(slot->address_low, slot->address_high) +
+	      pb_core_wide(entry->allocation_offset, extend(entry->allocation_offset, format->bounded));
+	if (format->width == 4u && format->bounded && sum > UINT32_MAX)
+		return PB_ERROR_PATCH_VALUE;
+	at = (uint32_t *)(cursor->origin + entry->patch_offset);
+	pb_shared_write32(at, (uint32_t)sum);
+	if (format->width == 8u)
+		pb_shared_write32(at + 1, (uint32_t)(sum >> 32));
+	return PB_ERROR_OK;
 }
 
-static enum outcome run_format(struct cursor *cursor, const struct format *format)
+static void set_format(struct cursor *cursor, uint32_t id)
 {
-	cursor->limits = &cursor->slots[0].limit[format->writes];
-	cursor->positions = cursor->bytes < format->width ? 0 : (cursor->bytes - format->width) / 4u + 1u;
-	if (format->bounded)
-		return format->width == 4u ? run_address32(cursor) : run_address64(cursor);
-	return format->width == 4u ? run_sum32(cursor) : run_sum64(cursor);
+	const uint32_t width = formats[id].width;
+
+	cursor->format_id = id;
+	cursor->positions = cursor->bytes < width ? 0 : (cursor->bytes - width) / 4u + 1u;
 }
 
-/** Steps over an entry that unbinds. @return whether the slice has more */
-static bool skip(struct cursor *cursor)
-{
-	cursor->words += WORDS_PER_ENTRY;
-	if (cursor->words == cursor->end)
-		return false;
-	cursor->driver_id = pb_shared_read32(&cursor->words[2]);
-	return true;
-}
-
-/** @return OK: the slice is done; else what is wrong with the entry at `words` */
+/** @return OK: the slice is done; else what is wrong with the entry before `words` */
 static enum pb_error run_slice(struct cursor *cursor)
 {
-	cursor->driver_id = pb_shared_read32(&cursor->words[2]);
-	for (;;) {
-		const struct format *format;
-		enum outcome outcome;
-		enum pb_error error;
+	while (!loops[cursor->format_id](cursor)) {
+		const enum pb_error error = carry_out(cursor, &cursor->tripped);
 
-		if (cursor->driver_id >= PB_PATCH_FORMAT_COUNT)
-			return PB_ERROR_PATCH_FORMAT;
-		format = &formats[cursor->driver_id];
-		outcome = run_format(cursor, format);
-		if (outcome == SLICE_DONE)
-			return PB_ERROR_OK;
-		if (outcome == OTHER_FORMAT)
-			continue;
-		error = judge(cursor, &cursor->failed, format);
 		if (error != PB_ERROR_OK)
 			return error;
-		if (!skip(cursor))
-			return PB_ERROR_OK;
+		set_format(cursor, cursor->tripped.driver_id);
 	}
+	return PB_ERROR_OK;
+}
+
+/** Slices, until the list ends, an entry fails, a line is raised, or the other nodes have waited long enough. */
+static enum pb_error run_slices(struct cursor *cursor, const uint32_t *last, const struct pb_lines *lines)
+{
+	for (uint32_t slices = 0; slices < PB_PASS_SLICES; slices++) {
+		const uint32_t left = (uint32_t)(last - cursor->words);
+		enum pb_error error;
+
+		cursor->end = cursor->words + (left < SLICE_WORDS ? left : SLICE_WORDS);
+		error = run_slice(cursor);
+		if (error != PB_ERROR_OK || cursor->words == last || lines->ops->waiting(lines->context))
+			return error;
+	}
+	return PB_ERROR_OK;
 }
 
 void pb_core_patch(struct pb_firmware *firmware, struct pb_core_job *job)
 {
-	const uint32_t count = job->patches_left < PB_SLICE_PATCHES ? job->patches_left : PB_SLICE_PATCHES;
-	const uint32_t *first = &job->patches->allocation_index;
+	const uint32_t *const first = &job->patches->allocation_index;
 	struct cursor cursor = {
-	    .slots = job->slots,
-	    .count = job->allocation_count,
-	    .target = job->target,
-	    .start = job->start,
-	    .bytes = job->bytes,
-	    .words = first,
-	    .end = first + count * WORDS_PER_ENTRY,
+		.slots = job->slots,
+		.count = job->allocation_count,
+		.origin = (uintptr_t)job->target - job->start,
+		.start = job->start,
+		.bytes = job->bytes,
+		.words = first,
 	};
-	const enum pb_error error = run_slice(&cursor);
-	const uint32_t done = (uint32_t)(cursor.words - first) / WORDS_PER_ENTRY;
+	enum pb_error error;
+	uint32_t done;
 
+	set_format(&cursor, job->format_id);
+	error = run_slices(&cursor, first + job->patches_left * WORDS_PER_ENTRY, firmware->config->lines);
+	done = (uint32_t)(cursor.words - first) / WORDS_PER_ENTRY - (error != PB_ERROR_OK ? 1u : 0u);
+	job->format_id = cursor.format_id;
 	job->work.patches += done;
 	job->patch_index += done;
-	if (error != PB_ERROR_OK) {
+	job->patches += done;
+	job->patches_left -= done;
+	if (error != PB_ERROR_OK)
 		pb_core_job_fail(firmware, job, error, job->patch_index);
-		return;
-	}
-	job->patches += count;
-	job->patches_left -= count;
-	if (job->patches_left == 0)
+	else if (job->patches_left == 0)
 		job->state = PB_CORE_JOB_READY;
 }

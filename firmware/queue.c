@@ -17,14 +17,14 @@ static void open_queue(struct pb_core_queue *queue, uint32_t channel, uint32_t n
 	struct pb_queue_page *page = queue->page;
 
 	*queue = (struct pb_core_queue){
-	    .page = page,
-	    .ring = (struct pb_descriptor *)(void *)(page + 1),
-	    .mask = entries - 1u,
-	    .next = PB_CORE_NO_QUEUE,
-	    .generation = generation != 0 ? generation : 1u,
-	    .channel = (uint8_t)channel,
-	    .node = (uint8_t)node,
-	    .state = PB_CORE_QUEUE_OPEN,
+		.page = page,
+		.ring = (struct pb_descriptor *)(void *)(page + 1),
+		.mask = entries - 1u,
+		.next = PB_CORE_NO_QUEUE,
+		.generation = generation != 0 ? generation : 1u,
+		.channel = (uint8_t)channel,
+		.node = (uint8_t)node,
+		.state = PB_CORE_QUEUE_OPEN,
 	};
 }
 
@@ -44,7 +44,7 @@ enum pb_error pb_core_queue_create(struct pb_firmware *firmware, uint32_t channe
 	if (arguments[4] != 0)
 		return PB_ERROR_UNSUPPORTED; /* one priority so far */
 	offset = pb_core_segment_memory(
-	    system, address, sizeof(struct pb_queue_page) + entries * sizeof(struct pb_descriptor));
+		system, address, sizeof(struct pb_queue_page) + entries * sizeof(struct pb_descriptor));
 	if (offset == 0)
 		return PB_ERROR_BAD_ARGUMENT;
 	queue = find_free(firmware);
@@ -60,17 +60,6 @@ enum pb_error pb_core_queue_create(struct pb_firmware *firmware, uint32_t channe
 uint32_t pb_core_queue_handle(const struct pb_firmware *firmware, const struct pb_core_queue *queue)
 {
 	return PB_HANDLE(queue - firmware->queues, queue->generation);
-}
-
-struct pb_core_queue *pb_core_queue_find(struct pb_firmware *firmware, uint32_t channel, uint32_t handle)
-{
-	struct pb_core_queue *queue = &firmware->queues[PB_HANDLE_INDEX(handle) % PB_LIMIT_QUEUES];
-
-	if (PB_HANDLE_INDEX(handle) >= PB_LIMIT_QUEUES || queue->generation != PB_HANDLE_GENERATION(handle) ||
-	    queue->channel != channel ||
-	    (queue->state != PB_CORE_QUEUE_OPEN && queue->state != PB_CORE_QUEUE_FAULTED))
-		return NULL;
-	return queue;
 }
 
 void pb_core_queue_close(struct pb_firmware *firmware, struct pb_core_queue *queue)
@@ -99,13 +88,13 @@ static bool put_is_sane(const struct pb_core_queue *queue, uint32_t put)
 	return put - queue->put <= room;
 }
 
-static void put_fault(struct pb_firmware *firmware, struct pb_core_queue *queue)
+static __attribute__((noinline)) void put_fault(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
 	const struct pb_event event = {
-	    .type = PB_EVENT_QUEUE_FAULT,
-	    .queue = pb_core_queue_handle(firmware, queue),
-	    .error = PB_ERROR_RING_FAULT,
-	    .index = PB_INDEX_NONE,
+		.type = PB_EVENT_QUEUE_FAULT,
+		.queue = pb_core_queue_handle(firmware, queue),
+		.error = PB_ERROR_RING_FAULT,
+		.index = PB_INDEX_NONE,
 	};
 
 	queue->state = PB_CORE_QUEUE_FAULTED;

@@ -11,11 +11,11 @@ static void report_context(struct pb_firmware *firmware, const struct pb_core_wo
 {
 	struct pb_core_context *context;
 	struct pb_event event = {
-	    .type = PB_EVENT_CONTEXT_LOST,
-	    .queue = queue,
-	    .fence_id = work->fence_id,
-	    .error = work->status,
-	    .index = work->index,
+		.type = PB_EVENT_CONTEXT_LOST,
+		.queue = queue,
+		.fence_id = work->fence_id,
+		.error = work->status,
+		.index = work->index,
 	};
 
 	if (work->context >= PB_LIMIT_CONTEXTS)
@@ -32,17 +32,17 @@ static uint32_t event_type(uint32_t status)
 	return status == PB_ERROR_ENGINE_HANG ? PB_EVENT_ENGINE_HANG : PB_EVENT_SUBMISSION_FAILED;
 }
 
-static void report_failure(struct pb_firmware *firmware, struct pb_core_queue *queue,
-			   const struct pb_core_work *work)
+static __attribute__((noinline)) void
+report_failure(struct pb_firmware *firmware, struct pb_core_queue *queue, const struct pb_core_work *work)
 {
 	const uint32_t handle = pb_core_queue_handle(firmware, queue);
 	const struct pb_event event = {
-	    .type = event_type(work->status),
-	    .queue = handle,
-	    .fence_id = work->fence_id,
-	    .error = work->status,
-	    .index = work->index,
-	    .detail = work->detail,
+		.type = event_type(work->status),
+		.queue = handle,
+		.fence_id = work->fence_id,
+		.error = work->status,
+		.index = work->index,
+		.detail = work->detail,
 	};
 
 	pb_core_record_error(queue, work->status, work->fence_id, work->index);
@@ -51,49 +51,39 @@ static void report_failure(struct pb_firmware *firmware, struct pb_core_queue *q
 		report_context(firmware, work, queue->channel, handle);
 }
 
-/** Completes one. @return true: its host is to be interrupted */
-static bool complete(struct pb_firmware *firmware, const struct pb_core_work *work)
+/** Work of a queue that is closing ends without a trace; the last of it ends the queue. */
+static __attribute__((noinline)) void drain(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	struct pb_core_queue *queue = &firmware->queues[work->queue];
 	struct pb_core_channel *channel = &firmware->channels[queue->channel];
 
+	if (queue->busy == 0)
+		pb_core_queue_drained(firmware, queue);
+	if (channel->busy == 0 && channel->state == PB_CHANNEL_CLOSING)
+		pb_core_channel_drained(firmware, queue->channel);
+}
+
+static void complete(struct pb_firmware *firmware, const struct pb_core_work *work)
+{
+	struct pb_core_queue *queue = &firmware->queues[work->queue];
+	const uint32_t channel = queue->channel;
+
 	queue->busy--;
-	channel->busy--;
+	firmware->channels[channel].busy--;
 	if (queue->state == PB_CORE_QUEUE_CLOSING) {
-		if (queue->busy == 0)
-			pb_core_queue_drained(firmware, queue);
-		if (channel->busy == 0 && channel->state == PB_CHANNEL_CLOSING)
-			pb_core_channel_drained(firmware, (uint32_t)(channel - firmware->channels));
-		return false;
+		drain(firmware, queue);
+		return;
 	}
 	queue->completed++;
 	queue->patches += work->patches;
 	if (work->status != PB_ERROR_OK)
 		report_failure(firmware, queue, work);
 	pb_core_record_complete(queue, work);
-	return true;
-}
-
-/** Completes everything up to a sequence number. */
-static void complete_to(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence)
-{
-	uint32_t interrupts = 0;
-
-	do {
-		const struct pb_core_work *work = &node->in_flight[++node->retired % PB_LIMIT_IN_FLIGHT];
-
-		if (complete(firmware, work))
-			interrupts |= 1u << firmware->queues[work->queue].channel;
-	} while (node->retired != sequence);
-	while (interrupts != 0) {
-		pb_core_interrupt(firmware, (uint32_t)__builtin_ctz(interrupts));
-		interrupts &= interrupts - 1u;
-	}
+	pb_core_interrupt(firmware, channel);
 }
 
 /** Resets the engine; the work at the head of its ring is to blame. */
-static void blame_and_reset(struct pb_firmware *firmware, struct pb_core_node *node, enum pb_error error,
-			    uint32_t detail)
+static __attribute__((noinline)) void blame_and_reset(struct pb_firmware *firmware, struct pb_core_node *node,
+						      enum pb_error error, uint32_t detail)
 {
 	struct pb_core_work *guilty = &node->in_flight[(node->retired + 1u) % PB_LIMIT_IN_FLIGHT];
 
@@ -108,7 +98,7 @@ static void blame_and_reset(struct pb_firmware *firmware, struct pb_core_node *n
 	node->engine->ops->reset(node->engine->context);
 }
 
-static void handle_fault(struct pb_firmware *firmware, struct pb_core_node *node)
+static __attribute__((noinline)) void handle_fault(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	struct pb_engine_fault fault;
 
@@ -119,8 +109,8 @@ static void handle_fault(struct pb_firmware *firmware, struct pb_core_node *node
 void pb_core_retire(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	const struct pb_engine *engine = node->engine;
-	const enum pb_engine_state state = engine->ops->state(engine->context);
 	uint32_t sequence;
+	const enum pb_engine_state state = engine->ops->poll(engine->context, &sequence);
 
 	pb_core_waypoint(firmware, PB_WAYPOINT_RETIRE);
 	if (state == PB_ENGINE_RESETTING)
@@ -130,15 +120,14 @@ void pb_core_retire(struct pb_firmware *firmware, struct pb_core_node *node)
 		pb_core_feed_again(firmware, node);
 		return;
 	}
-	sequence = engine->ops->completed(engine->context);
 	pb_shared_acquire();
 	if (sequence - node->retired > node->fed - node->retired) {
 		/* The engine reports what it was not fed: only a reset makes it trustworthy again. */
 		blame_and_reset(firmware, node, PB_ERROR_ENGINE_FAULT, 0);
 		return;
 	}
-	if (sequence != node->retired)
-		complete_to(firmware, node, sequence);
+	while (node->retired != sequence)
+		complete(firmware, &node->in_flight[++node->retired % PB_LIMIT_IN_FLIGHT]);
 	if (state == PB_ENGINE_FAULTED)
 		handle_fault(firmware, node);
 }

@@ -52,10 +52,10 @@ enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t chan
 {
 	struct pb_core_channel *owner = &firmware->channels[channel];
 	struct pb_core_segment segment = {
-	    .os_base = pb_core_wide(arguments[2], arguments[3]),
-	    .gpu_base = pb_core_wide(arguments[4], arguments[5]),
-	    .size = pb_core_wide(arguments[6], arguments[7]),
-	    .memory_bytes = arguments[8],
+		.os_base = pb_core_wide(arguments[2], arguments[3]),
+		.gpu_base = pb_core_wide(arguments[4], arguments[5]),
+		.size = pb_core_wide(arguments[6], arguments[7]),
+		.memory_bytes = arguments[8],
 	};
 	enum pb_error error;
 

@@ -99,7 +99,7 @@ struct pb_core_slot {
 	uint32_t address_low; /**< GPU address */
 	uint32_t address_high;
 	uint32_t limit
-	    [2]; /**< AllocationOffset must be below; [0] for reads, [1] for formats that claim a write */
+		[2]; /**< AllocationOffset must be below; [0] for reads, [1] for formats that claim a write */
 };
 
 /** An admitted submission: all that is needed to feed, refeed and retire it. */
@@ -137,6 +137,7 @@ struct pb_core_job {
 	uint32_t resolved;    /**< allocations resolved */
 	uint32_t patch_index; /**< list index of the next patch */
 	uint32_t patches_left;
+	uint32_t format_id; /**< whose loop goes on: the last entry's format */
 	struct pb_core_slot slots[PB_LIMIT_ALLOCATIONS];
 };
 

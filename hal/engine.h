@@ -50,13 +50,14 @@ struct pb_engine_ops {
 	 * unreported. Everything stored before is visible to the engine.
 	 */
 	void (*feed)(void *context, const struct pb_engine_work *work, uint32_t sequence);
-	/** The last sequence number whose work and stores are complete; foreign: range-check it. */
-	uint32_t (*completed)(void *context);
-	/** What the engine is doing. */
-	enum pb_engine_state (*state)(void *context);
+	/**
+	 * What the engine is doing, and the last sequence number whose work and
+	 * stores are complete (foreign: range-check it).
+	 */
+	enum pb_engine_state (*poll)(void *context, uint32_t *sequence);
 	/** Reads why it stopped; foreign values. Called in state FAULTED only. */
 	void (*fault)(void *context, struct pb_engine_fault *fault);
-	/** Drops all work, empties the ring, sequence 0. Done when state() is READY; the line is raised then. */
+	/** Drops all work, empties the ring, sequence 0. Done when poll() says READY; the line is raised then. */
 	void (*reset)(void *context);
 	/**
 	 * A stopwatch for hangs: `progress` changes whenever the engine gets on,

@@ -7,6 +7,7 @@
 #ifndef PB_HAL_LINES_H
 #define PB_HAL_LINES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /** In: channel c's doorbell. Out: channel c's host interrupt. */
@@ -28,6 +29,8 @@ struct pb_lines_ops {
 	 * The driver's interrupt handler only records.
 	 */
 	uint32_t (*take)(void *context);
+	/** Whether take would return anything: for a look between two slices. May be a moment late. */
+	bool (*waiting)(void *context);
 	/**
 	 * Raises an outgoing line. Never blocks: the driver keeps what it cannot
 	 * send yet. Raising twice may be seen once. The core has put a release

@@ -19,8 +19,8 @@
 #define UART0_TRANSMIT_INTERRUPT 1u
 
 static struct pb_uart_lines uart = {
-    .uart = UART0,
-    .block = (struct pb_card_line_block *)(CARD_MEMORY + PB_CARD_LINES_OFFSET),
+	.uart = UART0,
+	.block = (struct pb_card_line_block *)(CARD_MEMORY + PB_CARD_LINES_OFFSET),
 };
 
 static const struct pb_lines lines = {.ops = &pb_uart_lines_ops, .context = &uart};
@@ -37,19 +37,19 @@ static const struct pb_lines lines = {.ops = &pb_uart_lines_ops, .context = &uar
 static struct pb_reference_engine reference[PB_CARD_NODES] = {REFERENCE_ENGINE(0), REFERENCE_ENGINE(1)};
 
 static const struct pb_engine engines[PB_CARD_NODES] = {
-    {.ops = &pb_reference_engine_ops, .context = &reference[0], .kind = PB_NODE_3D},
-    {.ops = &pb_reference_engine_ops, .context = &reference[1], .kind = PB_NODE_COPY},
+	{.ops = &pb_reference_engine_ops, .context = &reference[0], .kind = PB_NODE_3D},
+	{.ops = &pb_reference_engine_ops, .context = &reference[1], .kind = PB_NODE_COPY},
 };
 
 static const struct pb_firmware_config config = {
-    .memory = (uint8_t *)CARD_MEMORY,
-    .memory_bytes = PB_CARD_MEMORY_BYTES,
-    .channels_offset = PB_CARD_CHANNELS_OFFSET,
-    .pool_offset = PB_CARD_POOL_OFFSET,
-    .lines = &lines,
-    .engines = engines,
-    .node_count = PB_CARD_NODES,
-    .board = "mps2_an500",
+	.memory = (uint8_t *)CARD_MEMORY,
+	.memory_bytes = PB_CARD_MEMORY_BYTES,
+	.channels_offset = PB_CARD_CHANNELS_OFFSET,
+	.pool_offset = PB_CARD_POOL_OFFSET,
+	.lines = &lines,
+	.engines = engines,
+	.node_count = PB_CARD_NODES,
+	.board = "mps2_an500",
 };
 
 static void uart0_receive(void)
@@ -70,23 +70,23 @@ static void tick(void)
 extern uint32_t pb_stack_top[];
 
 static const struct pb_cortex_m_vectors vectors __attribute__((section(".vectors"), used)) = {
-    .initial_stack = pb_stack_top,
-    .reset = pb_cortex_m_reset,
-    .nmi = pb_cortex_m_fault,
-    .hard_fault = pb_cortex_m_fault,
-    .memory_management = pb_cortex_m_fault,
-    .bus_fault = pb_cortex_m_fault,
-    .usage_fault = pb_cortex_m_fault,
-    .supervisor_call = pb_cortex_m_fault,
-    .debug_monitor = pb_cortex_m_fault,
-    .pend_supervisor = pb_cortex_m_fault,
-    .tick = tick,
-    /* The others are never enabled; one that came all the same would fault on its empty entry. */
-    .interrupts =
-	{
-	    [UART0_RECEIVE_INTERRUPT] = uart0_receive,
-	    [UART0_TRANSMIT_INTERRUPT] = uart0_transmit,
-	},
+	.initial_stack = pb_stack_top,
+	.reset = pb_cortex_m_reset,
+	.nmi = pb_cortex_m_fault,
+	.hard_fault = pb_cortex_m_fault,
+	.memory_management = pb_cortex_m_fault,
+	.bus_fault = pb_cortex_m_fault,
+	.usage_fault = pb_cortex_m_fault,
+	.supervisor_call = pb_cortex_m_fault,
+	.debug_monitor = pb_cortex_m_fault,
+	.pend_supervisor = pb_cortex_m_fault,
+	.tick = tick,
+	/* The others are never enabled; one that came all the same would fault on its empty entry. */
+	.interrupts =
+		{
+			[UART0_RECEIVE_INTERRUPT] = uart0_receive,
+			[UART0_TRANSMIT_INTERRUPT] = uart0_transmit,
+		},
 };
 
 const struct pb_firmware_config *pb_board_start(void)

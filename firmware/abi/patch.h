@@ -55,7 +55,8 @@ PB_AT(pb_allocation, id, 20);
  *  | Reserved |         SlotId         |   Reserved must be 0
  *  +----------+------------------------+
  */
-#define PB_PATCH_RESERVED_MASK 0xff000000u
+#define PB_PATCH_RESERVED_MASK  0xff000000u
+#define PB_PATCH_RESERVED_SHIFT 24u
 
 /** D3DDDI_PATCHLOCATIONLIST as it is, 24 bytes, written by the host. */
 struct pb_patch_location {
@@ -97,7 +98,7 @@ enum pb_patch_format {
 #define PB_PATCH_FORMAT_ENUM(name, number, width, bound, write, meaning) PB_PATCH_FORMAT_##name = (number),
 	PB_PATCH_FORMATS(PB_PATCH_FORMAT_ENUM)
 #undef PB_PATCH_FORMAT_ENUM
-	    PB_PATCH_FORMAT_COUNT
+		PB_PATCH_FORMAT_COUNT
 };
 
 #endif

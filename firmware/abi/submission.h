@@ -122,7 +122,7 @@ struct pb_descriptor {
 	uint32_t private_end;      /**< DmaBufferPrivateDataSubmissionEndOffset */
 	uint32_t allocation_count; /**< AllocationListSize */
 	uint32_t
-	    allocation_address_low; /**< struct pb_allocation[], 8-byte aligned; ignored when count is 0 */
+		allocation_address_low; /**< struct pb_allocation[], 8-byte aligned; ignored when count is 0 */
 	uint32_t allocation_address_high;
 
 	uint32_t patch_address_low; /**< pPatchLocationList, 4-byte aligned; ignored when patch_length is 0 */

@@ -84,6 +84,13 @@ static uint32_t take(void *context)
 	return pending;
 }
 
+static bool waiting(void *context)
+{
+	const struct pb_uart_lines *lines = context;
+
+	return __atomic_load_n(&lines->pending, __ATOMIC_RELAXED) != 0;
+}
+
 /** Sends now if the transmitter is free, else from its interrupt. */
 static void send(struct pb_uart_lines *lines, uint32_t line)
 {
@@ -120,9 +127,7 @@ static void idle_enter(void *context)
 
 static void idle_wait(void *context)
 {
-	const struct pb_uart_lines *lines = context;
-
-	if (__atomic_load_n(&lines->pending, __ATOMIC_RELAXED) == 0)
+	if (!waiting(context))
 		__asm__ volatile("dsb\n\twfi" ::: "memory");
 }
 
@@ -133,9 +138,10 @@ static void idle_leave(void *context)
 }
 
 const struct pb_lines_ops pb_uart_lines_ops = {
-    .take = take,
-    .raise = raise,
-    .idle_enter = idle_enter,
-    .idle_wait = idle_wait,
-    .idle_leave = idle_leave,
+	.take = take,
+	.waiting = waiting,
+	.raise = raise,
+	.idle_enter = idle_enter,
+	.idle_wait = idle_wait,
+	.idle_leave = idle_leave,
 };

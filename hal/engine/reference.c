@@ -38,16 +38,12 @@ static void feed(void *context, const struct pb_engine_work *work, uint32_t sequ
 	ring_doorbell(engine);
 }
 
-static uint32_t completed(void *context)
-{
-	return pb_shared_read32(&registers_of(context)->sequence);
-}
-
-static enum pb_engine_state state(void *context)
+static enum pb_engine_state poll(void *context, uint32_t *sequence)
 {
 	const struct pb_reference_engine *engine = context;
 	const struct pb_engine_registers *registers = registers_of(engine);
 
+	*sequence = pb_shared_read32(&registers->sequence);
 	if (pb_shared_read32(&registers->command_done) != engine->command)
 		return PB_ENGINE_RESETTING;
 	return pb_shared_read32(&registers->fault_code) != PB_ENGINE_FAULT_NONE ? PB_ENGINE_FAULTED
@@ -105,7 +101,7 @@ static void set_range(void *context, uint32_t channel, uint32_t index, const str
 {
 	const struct pb_reference_engine *engine = context;
 	struct pb_engine_range_entry *table =
-	    (struct pb_engine_range_entry *)(void *)(engine->memory + engine->range_offset);
+		(struct pb_engine_range_entry *)(void *)(engine->memory + engine->range_offset);
 	struct pb_engine_range_entry *entry = &table[channel * PB_ENGINE_RANGES + index];
 
 	pb_shared_write32(&entry->bytes, 0);
@@ -118,11 +114,10 @@ static void set_range(void *context, uint32_t channel, uint32_t index, const str
 }
 
 const struct pb_engine_ops pb_reference_engine_ops = {
-    .feed = feed,
-    .completed = completed,
-    .state = state,
-    .fault = fault,
-    .reset = reset,
-    .stopwatch = stopwatch,
-    .set_range = set_range,
+	.feed = feed,
+	.poll = poll,
+	.fault = fault,
+	.reset = reset,
+	.stopwatch = stopwatch,
+	.set_range = set_range,
 };

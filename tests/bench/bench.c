@@ -8,30 +8,30 @@
 #include <stddef.h>
 
 #include "boards/board.h"
-#include "hal/engine/registers.h"
 #include "hal/card/layout.h"
 #include "hal/card/lines.h"
+#include "hal/engine/registers.h"
 #include "hal/shared.h"
 #include "host/patchbay.h"
 #include "tests/bench/bench_board.h"
 
-#define REPEATS 2048u
+#define REPEATS      2048u
 #define LIST_ENTRIES 2048u
-#define ALLOCATIONS 200u
-#define CHANNEL 1u
+#define ALLOCATIONS  200u
+#define CHANNEL      1u
 
 static struct pb_firmware_config config;
 static struct pb_lines lines;
+static struct pb_lines_ops lines_ops;
 static const struct pb_lines *board_lines;
 static struct pb_engine engines[PB_LIMIT_NODES];
 static struct pb_engine_ops engine_ops;
 static const struct pb_engine_ops *board_engine_ops;
 static struct pb_firmware *firmware;
 
-static uint32_t engine_rung;         /**< counter behind the last engine doorbell */
-static uint32_t host_rung;           /**< counter behind the last host interrupt */
-static bool engine_waits;            /**< an engine was rung and has not been served */
-static bool byte_sent;               /**< an interrupt is to come: sleeping ends */
+static uint32_t engine_rung; /**< counter behind the last engine doorbell */
+static uint32_t host_rung;   /**< counter behind the last host interrupt */
+static bool engine_waits;    /**< an engine was rung and has not been served */
 
 static struct pb_channel channel;
 static struct pb_segment system_segment, local_segment;
@@ -76,48 +76,20 @@ static void require(bool good, const char *what)
 
 /* ---- lines: the board's, with a look at the counter behind each raise ---- */
 
-static uint32_t lines_take(void *unused)
+static void lines_raise(void *context_, uint32_t line)
 {
-	const uint32_t raised = board_lines->ops->take(board_lines->context);
-
-	(void)unused;
-	if (raised != 0)
-		byte_sent = false;
-	return raised;
-}
-
-static void lines_raise(void *unused, uint32_t line)
-{
-	(void)unused;
-	board_lines->ops->raise(board_lines->context, line);
+	board_lines->ops->raise(context_, line);
 	host_rung = pb_bench_board_counter();
 }
 
-static void lines_idle_enter(void *unused)
+static void wrap_lines(void)
 {
-	(void)unused;
-	board_lines->ops->idle_enter(board_lines->context);
+	board_lines = config.lines;
+	lines_ops = *board_lines->ops;
+	lines_ops.raise = lines_raise;
+	lines = (struct pb_lines){.ops = &lines_ops, .context = board_lines->context};
+	config.lines = &lines;
 }
-
-static void lines_idle_wait(void *unused)
-{
-	(void)unused;
-	board_lines->ops->idle_wait(board_lines->context);
-}
-
-static void lines_idle_leave(void *unused)
-{
-	(void)unused;
-	board_lines->ops->idle_leave(board_lines->context);
-}
-
-static const struct pb_lines_ops lines_ops = {
-	.take = lines_take,
-	.raise = lines_raise,
-	.idle_enter = lines_idle_enter,
-	.idle_wait = lines_idle_wait,
-	.idle_leave = lines_idle_leave,
-};
 
 /* ---- engines: the board's, with a look at the counter behind each doorbell ---- */
 
@@ -147,13 +119,8 @@ static void take_outgoing_bytes(void)
 	struct pb_card_line_block *block = (void *)(config.memory + PB_CARD_LINES_OFFSET);
 
 	for (uint32_t line = 0; line < PB_CARD_LINES; line++)
-		pb_shared_write32(&block->from_mcu_taken[line], pb_shared_read32(&block->from_mcu_raised[line]));
-}
-
-static void send(uint32_t line)
-{
-	byte_sent = true;
-	pb_bench_board_send(line);
+		pb_shared_write32(&block->from_mcu_taken[line],
+				  pb_shared_read32(&block->from_mcu_raised[line]));
 }
 
 static void serve_engines(void)
@@ -169,27 +136,25 @@ static void serve_engines(void)
 			continue;
 		pb_shared_write32(&registers->sequence, tail);
 		pb_shared_write32(&registers->command_done, command);
-		send(PB_LINE_NODE(n));
+		pb_bench_board_send(PB_LINE_NODE(n));
 	}
 	engine_waits = false;
 }
 
-/** Lets the firmware run, sleep if there is something to wake it, and run again. */
+/** Lets the firmware do what it can, and the engines behind it. Nobody sleeps: whoever waits calls again. */
 static void run_firmware(void)
 {
 	while (pb_firmware_pass(firmware))
 		continue;
 	take_outgoing_bytes();
 	serve_engines();
-	if (byte_sent)
-		pb_firmware_idle(firmware);
 }
 
 /* ---- host: the host library, in the same program ---- */
 
 static void link_doorbell(struct pb_link *link)
 {
-	send(PB_LINE_CHANNEL(link->channel));
+	pb_bench_board_send(PB_LINE_CHANNEL(link->channel));
 }
 
 static enum pb_error link_wait(struct pb_link *link, uint64_t timeout_us)
@@ -223,9 +188,7 @@ static struct pb_link host_link = {.ops = &link_ops, .channel = CHANNEL};
 static void boot(void)
 {
 	config = *pb_board_start();
-	board_lines = config.lines;
-	lines = (struct pb_lines){.ops = &lines_ops};
-	config.lines = &lines;
+	wrap_lines();
 	wrap_engines();
 	host_link.memory = config.memory;
 	host_link.memory_bytes = config.memory_bytes;
@@ -236,8 +199,10 @@ static void boot(void)
 
 static void attach(void)
 {
-	const struct pb_segment_request system = {
-		.os_base = 0x10000000u, .gpu_base = 0x10000000u, .size = 0x200000u, .backing_bytes = 0x200000u};
+	const struct pb_segment_request system = {.os_base = 0x10000000u,
+						  .gpu_base = 0x10000000u,
+						  .size = 0x200000u,
+						  .backing_bytes = 0x200000u};
 	const struct pb_segment_request local = {
 		.id = 1, .os_base = 0x40000000u, .gpu_base = 0x20000000u, .size = 0x1000000u};
 
@@ -246,7 +211,8 @@ static void attach(void)
 	require(pb_segment_create(&local_segment, &channel, &local) == PB_ERROR_OK, "segment 1");
 	require(pb_context_create(&channel, &context) == PB_ERROR_OK, "context");
 	require(pb_queue_create(&queue, &channel, &system_segment, 0, 16) == PB_ERROR_OK, "queue");
-	require(pb_memory_allocate(&system_segment, 0x40000, PB_PAGE_BYTES, &buffer) == PB_ERROR_OK, "buffer");
+	require(pb_memory_allocate(&system_segment, 0x40000, PB_PAGE_BYTES, &buffer) == PB_ERROR_OK,
+		"buffer");
 	require(pb_memory_allocate(&system_segment, 0x40000, PB_PAGE_BYTES, &lists) == PB_ERROR_OK, "lists");
 }
 
@@ -307,12 +273,17 @@ static struct pb_descriptor describe(uint32_t patches)
 	};
 }
 
-/** Sleeps as the firmware does when no host has asked for anything yet, until an interrupt is taken. */
-static void sleep_until_interrupt(void)
+/** From here on an interrupt waits for sleep_and_wake, so that none of this program's work is counted. */
+static void hold_interrupts(void)
 {
-	lines_idle_enter(NULL);
-	lines_idle_wait(NULL);
-	lines_idle_leave(NULL);
+	board_lines->ops->idle_enter(board_lines->context);
+}
+
+/** Sleeps as the firmware does until an interrupt is there, and takes it. */
+static void sleep_and_wake(void)
+{
+	board_lines->ops->idle_wait(board_lines->context);
+	board_lines->ops->idle_leave(board_lines->context);
 }
 
 /** One submission from doorbell to fence. Gives the two spans, in instructions times 1000. */
@@ -321,21 +292,23 @@ static void submit_once(uint32_t patches, uint32_t *submit, uint32_t *retire)
 	const struct pb_descriptor descriptor = describe(patches);
 	struct pb_fence fence;
 
+	hold_interrupts();
 	require(pb_queue_submit(&queue, &descriptor) == PB_ERROR_OK, "submit");
-	sleep_until_interrupt(); /* the doorbell's */
+	sleep_and_wake(); /* by the doorbell */
 	while (pb_firmware_pass(firmware))
 		continue;
 	*submit = pb_bench_board_instructions_milli(pb_bench_board_interrupt(), engine_rung);
 	require(engine_waits, "the engine was not rung");
 	take_outgoing_bytes();
+	hold_interrupts();
 	serve_engines();
-	sleep_until_interrupt(); /* the engine's */
+	sleep_and_wake(); /* by the engine */
 	while (pb_firmware_pass(firmware))
 		continue;
 	*retire = pb_bench_board_instructions_milli(pb_bench_board_interrupt(), host_rung);
 	take_outgoing_bytes();
-	require(pb_queue_fence(&queue, &fence) == PB_ERROR_OK && fence.status == PB_ERROR_OK && fence.errors == 0 &&
-			fence.timeline == queue.timeline,
+	require(pb_queue_fence(&queue, &fence) == PB_ERROR_OK && fence.status == PB_ERROR_OK &&
+			fence.errors == 0 && fence.timeline == queue.timeline,
 		"a submission did not complete");
 }
 

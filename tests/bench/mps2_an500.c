@@ -11,23 +11,23 @@
 #include "hal/mmio.h"
 #include "tests/bench/bench_board.h"
 
-#define UART1 0x40005000u
-#define UART_DATA 0x00u
-#define UART_STATE 0x04u
-#define UART_CONTROL 0x08u
-#define UART_BAUD_DIVIDER 0x10u
+#define UART1               0x40005000u
+#define UART_DATA           0x00u
+#define UART_STATE          0x04u
+#define UART_CONTROL        0x08u
+#define UART_BAUD_DIVIDER   0x10u
 #define STATE_TRANSMIT_FULL 1u
-#define CONTROL_TRANSMIT 1u
+#define CONTROL_TRANSMIT    1u
 
 #define VECTOR_TABLE_OFFSET 0xe000ed08u
-#define SYSTICK_CONTROL 0xe000e010u
-#define SYSTICK_RELOAD 0xe000e014u
-#define SYSTICK_VALUE 0xe000e018u
-#define SYSTICK_MASK 0x00ffffffu
+#define SYSTICK_CONTROL     0xe000e010u
+#define SYSTICK_RELOAD      0xe000e014u
+#define SYSTICK_VALUE       0xe000e018u
+#define SYSTICK_MASK        0x00ffffffu
 
-#define SEMIHOSTING_WRITE0 0x04u
+#define SEMIHOSTING_WRITE0        0x04u
 #define SEMIHOSTING_EXIT_EXTENDED 0x20u
-#define APPLICATION_EXIT 0x20026u
+#define APPLICATION_EXIT          0x20026u
 
 static struct pb_cortex_m_vectors vectors __attribute__((aligned(256)));
 static pb_cortex_m_handler receive;
