@@ -53,13 +53,13 @@ struct pb_card_info {
 	uint32_t memory_bytes;
 	uint32_t channel_directory_offset;
 	uint32_t channel_count;
-	char build[33];                             /**< zero-terminated, printable */
-	uint32_t capabilities[PB_CAPABILITY_KEYS];  /**< by key; 0 where the card names none */
-	uint32_t boot_stage;                        /**< enum pb_boot_stage */
-	uint32_t waypoint;                          /**< enum pb_waypoint */
+	char build[33];                            /**< zero-terminated, printable */
+	uint32_t capabilities[PB_CAPABILITY_KEYS]; /**< by key; 0 where the card names none */
+	uint32_t boot_stage;                       /**< enum pb_boot_stage */
+	uint32_t waypoint;                         /**< enum pb_waypoint */
 	uint32_t heartbeat;
 	uint32_t incarnation;
-	uint32_t mcu_state;                         /**< enum pb_mcu_state */
+	uint32_t mcu_state; /**< enum pb_mcu_state */
 	uint32_t mcu_deaths;
 	uint32_t dead_stage;
 	uint32_t dead_waypoint;
@@ -69,6 +69,7 @@ struct pb_card_info {
 /**
  * Reads the boot block.
  * @retval PB_ERROR_NO_CARD no firmware has ever come up in this memory
+ * @retval PB_ERROR_BAD_VERSION of another major version; only abi_version is filled in
  * @retval PB_ERROR_PROTOCOL an offset or count in it is out of range
  */
 enum pb_error pb_card_read(const struct pb_link *link, struct pb_card_info *info);
@@ -157,7 +158,7 @@ struct pb_segment {
 /** A piece of a segment's backing memory. */
 struct pb_memory {
 	struct pb_segment *segment;
-	uint32_t offset;     /**< from the segment's start, multiple of 64 */
+	uint32_t offset; /**< from the segment's start, multiple of 64 */
 	uint32_t bytes;
 	uint64_t os_address; /**< for lists and descriptors */
 	uint8_t *bytes_host; /**< where the host sees it; foreign: others may write here */

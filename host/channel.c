@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* A channel: attach and detach, commands, events. */
+#include <string.h>
+
+#include "host/internal.h"
+
+/* More entries in a ring are no ring but garbage. */
+#define RING_ENTRIES_LIMIT 4096u
+
+uint64_t pb_deadline(struct pb_link *link, uint64_t timeout_us)
+{
+	uint64_t now = link->ops->now(link);
+
+	return timeout_us > UINT64_MAX - now ? UINT64_MAX : now + timeout_us;
+}
+
+enum pb_error pb_pause(struct pb_link *link, uint64_t deadline, uint64_t slice_us)
+{
+	uint64_t now = link->ops->now(link);
+	enum pb_error error;
+
+	if (now >= deadline)
+		return PB_ERROR_TIMEOUT;
+	error = link->ops->wait(link, deadline - now < slice_us ? deadline - now : slice_us);
+	return error == PB_ERROR_TIMEOUT ? PB_ERROR_OK : error;
+}
+
+/* Whether the firmware runs that was there when the channel's card was read. */
+static bool same_firmware(const struct pb_channel *channel)
+{
+	const struct pb_boot_block *block = pb_at(channel->link, PB_BOOT_OFFSET);
+
+	return pb_shared_read32(&block->mcu_state) != PB_MCU_DEAD &&
+	       pb_shared_read32(&block->boot_stage) == PB_BOOT_STAGE_RUNNING &&
+	       pb_shared_read32(&block->incarnation) == channel->card.incarnation;
+}
+
+/*
+ * An error number that the firmware wrote and calls a failure. It has no
+ * business with the library's own numbers: they would mislead the caller.
+ */
+static enum pb_error foreign_error(uint32_t number)
+{
+	if (number == PB_ERROR_OK || number >= PB_ERROR_TIMEOUT || pb_error_name(number)[0] == '?')
+		return PB_ERROR_PROTOCOL;
+	return (enum pb_error)number;
+}
+
+/* ---- attach and detach ---- */
+
+static enum pb_error await_running(struct pb_channel *channel, uint64_t deadline)
+{
+	struct pb_card_info *card = &channel->card;
+
+	for (;;) {
+		enum pb_error error = pb_card_read(channel->link, card);
+		bool dead = card->mcu_state == PB_MCU_DEAD || card->boot_stage == PB_BOOT_STAGE_FATAL;
+
+		if (error == PB_ERROR_OK && !dead && card->boot_stage == PB_BOOT_STAGE_RUNNING &&
+		    card->incarnation != 0)
+			return PB_ERROR_OK;
+		if (error != PB_ERROR_OK && error != PB_ERROR_NO_CARD)
+			return error;
+		error = pb_pause(channel->link, deadline, PB_ATTACH_SLICE_US);
+		if (error != PB_ERROR_OK)
+			return error == PB_ERROR_TIMEOUT && dead ? PB_ERROR_FIRMWARE_DEAD : error;
+	}
+}
+
+/* A request word that neither side has seen last. */
+static uint32_t fresh_request(const struct pb_channel_entry *entry, uint32_t op)
+{
+	uint32_t counter = pb_shared_read32(&entry->attach_request) & ~PB_ATTACH_OP_MASK;
+	uint32_t request = (counter + PB_ATTACH_COUNTER_ONE) | op;
+
+	if (request == pb_shared_read32(&entry->attach_done))
+		request += PB_ATTACH_COUNTER_ONE;
+	return request;
+}
+
+/* Asks for an attach or a detach and waits for the answer. */
+static enum pb_error ask(struct pb_channel *channel, uint32_t op, uint64_t deadline)
+{
+	struct pb_channel_entry *entry = channel->entry;
+	struct pb_link *link = channel->link;
+	uint32_t request = fresh_request(entry, op);
+
+	pb_shared_release();
+	pb_shared_write32(&entry->attach_request, request);
+	pb_shared_barrier();
+	link->ops->doorbell(link);
+	while (pb_shared_read32(&entry->attach_done) != request) {
+		enum pb_error error;
+
+		if (!same_firmware(channel))
+			return PB_ERROR_FIRMWARE_DEAD;
+		error = pb_pause(link, deadline, PB_ATTACH_SLICE_US);
+		if (error != PB_ERROR_OK)
+			return error;
+	}
+	pb_shared_acquire();
+	return PB_ERROR_OK;
+}
+
+static enum pb_error ask_attach(struct pb_channel *channel, uint64_t deadline)
+{
+	struct pb_channel_entry *entry = channel->entry;
+	enum pb_error error;
+
+	pb_shared_write32(&entry->control_put, 0);
+	pb_shared_write32(&entry->reply_get, 0);
+	pb_shared_write32(&entry->kick_put, 0);
+	pb_shared_write32(&entry->rescan, 0);
+	pb_shared_write32(&entry->event_get, 0);
+	pb_shared_write32(&entry->host_version, PB_ABI_VERSION);
+	pb_shared_write32(&entry->incarnation, channel->card.incarnation);
+	error = ask(channel, PB_ATTACH_OP_ATTACH, deadline);
+	if (error != PB_ERROR_OK)
+		return error;
+	if (pb_shared_read32(&entry->state) != PB_CHANNEL_OPEN)
+		return foreign_error(pb_shared_read32(&entry->error));
+	return PB_ERROR_OK;
+}
+
+static bool ring_fits(const struct pb_link *link, uint32_t offset, uint32_t entries, uint32_t entry_bytes)
+{
+	return pb_is_power_of_two(entries) && entries <= RING_ENTRIES_LIMIT &&
+	       pb_inside(link, offset, entries * entry_bytes);
+}
+
+static enum pb_error read_rings(struct pb_channel *channel)
+{
+	const struct pb_channel_entry *entry = channel->entry;
+	const struct pb_link *link = channel->link;
+
+	channel->epoch = pb_shared_read32(&entry->epoch);
+	channel->control_offset = pb_shared_read32(&entry->control_offset);
+	channel->reply_offset = pb_shared_read32(&entry->reply_offset);
+	channel->kick_offset = pb_shared_read32(&entry->kick_offset);
+	channel->event_offset = pb_shared_read32(&entry->event_offset);
+	channel->control_entries = pb_shared_read32(&entry->control_entries);
+	channel->kick_entries = pb_shared_read32(&entry->kick_entries);
+	channel->event_entries = pb_shared_read32(&entry->event_entries);
+	if (!ring_fits(link, channel->control_offset, channel->control_entries, sizeof(struct pb_command)) ||
+	    !ring_fits(link, channel->reply_offset, channel->control_entries, sizeof(struct pb_reply)) ||
+	    !ring_fits(link, channel->kick_offset, channel->kick_entries, sizeof(uint32_t)) ||
+	    !ring_fits(link, channel->event_offset, channel->event_entries, sizeof(struct pb_event)))
+		return PB_ERROR_PROTOCOL;
+	return PB_ERROR_OK;
+}
+
+static enum pb_error attach_once(struct pb_channel *channel, uint64_t deadline)
+{
+	struct pb_link *link = channel->link;
+	struct pb_channel_entry *directory = pb_at(link, channel->card.channel_directory_offset);
+	enum pb_error error;
+
+	if (link->channel >= channel->card.channel_count)
+		return PB_ERROR_NO_SPACE;
+	channel->entry = &directory[link->channel];
+	error = ask_attach(channel, deadline);
+	if (error == PB_ERROR_OK)
+		error = read_rings(channel);
+	/* What a reboot left half written is no breach of the contract. */
+	if (error == PB_ERROR_PROTOCOL && !same_firmware(channel))
+		return PB_ERROR_FIRMWARE_DEAD;
+	return error;
+}
+
+enum pb_error pb_channel_attach(struct pb_channel *channel, struct pb_link *link, uint64_t timeout_us)
+{
+	uint64_t deadline = pb_deadline(link, timeout_us);
+	enum pb_error error;
+
+	memset(channel, 0, sizeof(*channel));
+	channel->link = link;
+	for (;;) {
+		enum pb_error pause;
+
+		error = await_running(channel, deadline);
+		if (error != PB_ERROR_OK)
+			return error;
+		error = attach_once(channel, deadline);
+		if (error != PB_ERROR_BAD_ARGUMENT && error != PB_ERROR_FIRMWARE_DEAD)
+			break;
+		/* It rebooted between our look at its incarnation and its look at ours: look again. */
+		pause = pb_pause(link, deadline, PB_ATTACH_SLICE_US);
+		if (pause != PB_ERROR_OK)
+			return pause;
+	}
+	channel->attached = error == PB_ERROR_OK;
+	return error;
+}
+
+enum pb_error pb_channel_detach(struct pb_channel *channel)
+{
+	enum pb_error error;
+
+	if (!channel->attached)
+		return PB_ERROR_DETACHED;
+	channel->attached = false;
+	error = ask(channel, PB_ATTACH_OP_DETACH, pb_deadline(channel->link, PB_COMMAND_TIMEOUT_US));
+	if (error == PB_ERROR_OK && pb_shared_read32(&channel->entry->state) != PB_CHANNEL_CLOSED)
+		return PB_ERROR_PROTOCOL;
+	return error;
+}
+
+enum pb_error pb_channel_check(const struct pb_channel *channel, struct pb_card_info *now)
+{
+	bool open;
+
+	if (now != NULL)
+		*now = channel->card;
+	if (!channel->attached)
+		return PB_ERROR_DETACHED;
+	if (now != NULL)
+		pb_card_state(channel->link, now);
+	/* In this order: a reboot first says so, then clears the channels. */
+	open = pb_shared_read32(&channel->entry->state) == PB_CHANNEL_OPEN &&
+	       pb_shared_read32(&channel->entry->epoch) == channel->epoch;
+	pb_shared_acquire();
+	if (!same_firmware(channel))
+		return PB_ERROR_FIRMWARE_DEAD;
+	return open ? PB_ERROR_OK : PB_ERROR_DETACHED;
+}
+
+enum pb_error pb_blame(const struct pb_channel *channel, enum pb_error error)
+{
+	enum pb_error check = pb_channel_check(channel, NULL);
+
+	return check != PB_ERROR_OK ? check : error;
+}
+
+/* ---- commands ---- */
+
+/*
+ * Takes the oldest unread reply.
+ * @retval PB_ERROR_NO_SPACE there is none
+ */
+static enum pb_error take_reply(struct pb_channel *channel, struct pb_reply *reply)
+{
+	const struct pb_reply *ring = pb_at(channel->link, channel->reply_offset);
+	uint32_t unread = pb_shared_read32(&channel->entry->reply_put) - channel->reply_get;
+
+	/* Every command has one reply; no others come. */
+	if (unread > channel->control_put - channel->reply_get)
+		return PB_ERROR_PROTOCOL;
+	if (unread == 0)
+		return PB_ERROR_NO_SPACE;
+	pb_shared_acquire();
+	pb_copy_in(reply, &ring[channel->reply_get & (channel->control_entries - 1)], sizeof(*reply));
+	pb_shared_release();
+	pb_shared_write32(&channel->entry->reply_get, ++channel->reply_get);
+	return PB_ERROR_OK;
+}
+
+/* Takes replies until that of a tag. @retval PB_ERROR_NO_SPACE it has not come yet */
+static enum pb_error find_reply(struct pb_channel *channel, uint32_t tag, struct pb_reply *reply)
+{
+	for (;;) {
+		enum pb_error error = take_reply(channel, reply);
+
+		if (error != PB_ERROR_OK || reply->tag == tag)
+			return error;
+		/* An older one answers a command that was given up; a newer one answers nothing. */
+		if ((int32_t)(reply->tag - tag) > 0)
+			return PB_ERROR_PROTOCOL;
+	}
+}
+
+/* Makes room in both rings and writes the command. */
+static enum pb_error send_command(struct pb_channel *channel, uint32_t code, const uint32_t *arguments)
+{
+	struct pb_command *ring = pb_at(channel->link, channel->control_offset);
+	struct pb_command command = {.code = code, .tag = channel->next_tag};
+	struct pb_reply late;
+	enum pb_error error = find_reply(channel, channel->next_tag, &late);
+	uint32_t taken = pb_shared_read32(&channel->entry->control_get);
+
+	if (error != PB_ERROR_NO_SPACE || channel->control_put - taken > channel->control_entries)
+		return pb_blame(channel, PB_ERROR_PROTOCOL);
+	/* Full of commands that it never answered: this one would fare no better. */
+	if (channel->control_put - channel->reply_get >= channel->control_entries ||
+	    channel->control_put - taken >= channel->control_entries)
+		return PB_ERROR_TIMEOUT;
+	memcpy(command.arguments, arguments, sizeof(command.arguments));
+	pb_copy_out(&ring[channel->control_put & (channel->control_entries - 1)], &command, sizeof(command));
+	pb_shared_release();
+	pb_shared_write32(&channel->entry->control_put, ++channel->control_put);
+	channel->next_tag++;
+	pb_shared_barrier();
+	channel->link->ops->doorbell(channel->link);
+	return PB_ERROR_OK;
+}
+
+static enum pb_error await_reply(struct pb_channel *channel, uint32_t tag, struct pb_reply *reply)
+{
+	uint64_t deadline = pb_deadline(channel->link, PB_COMMAND_TIMEOUT_US);
+
+	for (;;) {
+		enum pb_error error = find_reply(channel, tag, reply);
+
+		if (error == PB_ERROR_OK)
+			return PB_ERROR_OK;
+		error = pb_blame(channel, error);
+		if (error != PB_ERROR_NO_SPACE)
+			return error;
+		error = pb_pause(channel->link, deadline, PB_WAIT_SLICE_US);
+		if (error != PB_ERROR_OK)
+			return error;
+	}
+}
+
+enum pb_error pb_channel_command(struct pb_channel *channel, uint32_t code, const uint32_t *arguments,
+				 uint32_t *results)
+{
+	uint32_t tag = channel->next_tag;
+	struct pb_reply reply;
+	enum pb_error error = pb_channel_check(channel, NULL);
+
+	if (error == PB_ERROR_OK)
+		error = send_command(channel, code, arguments);
+	if (error == PB_ERROR_OK)
+		error = await_reply(channel, tag, &reply);
+	if (error != PB_ERROR_OK)
+		return error;
+	if (reply.code != code)
+		return pb_blame(channel, PB_ERROR_PROTOCOL);
+	if (reply.error != PB_ERROR_OK) {
+		error = foreign_error(reply.error);
+		return error == PB_ERROR_PROTOCOL ? pb_blame(channel, error) : error;
+	}
+	if (results != NULL)
+		memcpy(results, reply.results, sizeof(reply.results));
+	return PB_ERROR_OK;
+}
+
+/* ---- events ---- */
+
+bool pb_channel_event(struct pb_channel *channel, struct pb_event *event)
+{
+	const struct pb_event *ring;
+	uint32_t unread;
+	bool fresh = false;
+
+	if (!channel->attached)
+		return false;
+	ring = pb_at(channel->link, channel->event_offset);
+	unread = pb_shared_read32(&channel->entry->event_put) - channel->event_get;
+	if (unread > channel->event_entries)
+		return false;
+	pb_shared_acquire();
+	for (; unread != 0 && !fresh; unread--) {
+		pb_copy_in(event, &ring[channel->event_get++ & (channel->event_entries - 1)], sizeof(*event));
+		fresh = event->epoch == channel->epoch;
+	}
+	pb_shared_release();
+	pb_shared_write32(&channel->entry->event_get, channel->event_get);
+	return fresh;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * What the files of the host library share and nobody else includes.
+ */
+#ifndef PB_HOST_INTERNAL_H
+#define PB_HOST_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hal/shared.h"
+#include "host/patchbay.h"
+
+/** Longest single wait on the link: an interrupt that got lost costs this much. */
+#define PB_WAIT_SLICE_US 100000u
+/** The same while nothing interrupts: before a channel is open. */
+#define PB_ATTACH_SLICE_US 1000u
+
+/** Address of a byte of card memory; the caller has checked the offset. */
+static inline void *pb_at(const struct pb_link *link, uint32_t offset)
+{
+	return link->memory + offset;
+}
+
+/** Whether a range of card memory is there and its words are aligned. */
+static inline bool pb_inside(const struct pb_link *link, uint32_t offset, uint64_t bytes)
+{
+	return offset % sizeof(uint32_t) == 0 && offset + bytes <= link->memory_bytes;
+}
+
+static inline bool pb_is_power_of_two(uint32_t value)
+{
+	return value != 0 && (value & (value - 1)) == 0;
+}
+
+/** Copies words out of card memory, each read once. */
+static inline void pb_copy_in(void *to, const void *from, uint32_t bytes)
+{
+	uint32_t *words = to;
+	const uint32_t *shared = from;
+
+	for (uint32_t i = 0; i < bytes / sizeof(uint32_t); i++)
+		words[i] = pb_shared_read32(&shared[i]);
+}
+
+/** Copies words into card memory. */
+static inline void pb_copy_out(void *to, const void *from, uint32_t bytes)
+{
+	uint32_t *shared = to;
+	const uint32_t *words = from;
+
+	for (uint32_t i = 0; i < bytes / sizeof(uint32_t); i++)
+		pb_shared_write32(&shared[i], words[i]);
+}
+
+/** Reads the lines of the boot block that change while the firmware runs; the block is inside the memory. */
+void pb_card_state(const struct pb_link *link, struct pb_card_info *info);
+
+/** The moment timeout_us from now. */
+uint64_t pb_deadline(struct pb_link *link, uint64_t timeout_us);
+/**
+ * Waits once, at most slice_us and not beyond the deadline.
+ * @retval PB_ERROR_OK look again
+ * @retval PB_ERROR_TIMEOUT the deadline was over before the call
+ */
+enum pb_error pb_pause(struct pb_link *link, uint64_t deadline, uint64_t slice_us);
+
+/**
+ * The error to report where the firmware's words made no sense: a firmware
+ * that is gone explains more than what it, or its successor, left there.
+ */
+enum pb_error pb_blame(const struct pb_channel *channel, enum pb_error error);
+
+#endif

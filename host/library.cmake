@@ -1,0 +1,7 @@
+# The part of the host library that a kernel driver would take: no OS, no heap.
+pb_library(pb_host SOURCES
+  ${CMAKE_CURRENT_LIST_DIR}/names.c
+  ${CMAKE_CURRENT_LIST_DIR}/card.c
+  ${CMAKE_CURRENT_LIST_DIR}/channel.c
+  ${CMAKE_CURRENT_LIST_DIR}/segment.c
+  ${CMAKE_CURRENT_LIST_DIR}/queue.c)

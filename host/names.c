@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* The names of numbers, from the same lists that define them. */
+#include "host/patchbay.h"
+
+#define PB_NAME_CASE(name, number, meaning)                                                                  \
+	case (number):                                                                                       \
+		return #name;
+#define PB_MEANING_CASE(name, number, meaning)                                                               \
+	case (number):                                                                                       \
+		return (meaning);
+
+const char *pb_error_name(uint32_t error)
+{
+	switch (error) {
+		PB_ERRORS(PB_NAME_CASE)
+	default:
+		return "?";
+	}
+}
+
+const char *pb_error_meaning(uint32_t error)
+{
+	switch (error) {
+		PB_ERRORS(PB_MEANING_CASE)
+	default:
+		return "?";
+	}
+}
+
+const char *pb_boot_stage_name(uint32_t stage)
+{
+	switch (stage) {
+		PB_BOOT_STAGES(PB_NAME_CASE)
+	default:
+		return "?";
+	}
+}
+
+const char *pb_waypoint_name(uint32_t waypoint)
+{
+	switch (waypoint) {
+		PB_WAYPOINTS(PB_NAME_CASE)
+	default:
+		return "?";
+	}
+}
+
+const char *pb_event_name(uint32_t type)
+{
+	switch (type) {
+		PB_EVENTS(PB_NAME_CASE)
+	default:
+		return "?";
+	}
+}
+
+const char *pb_capability_name(uint32_t key)
+{
+	switch (key) {
+		PB_CAPABILITIES(PB_NAME_CASE)
+	default:
+		return "?";
+	}
+}

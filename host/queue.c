@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* Contexts, queues, submissions and fences. */
+#include <string.h>
+
+#include "host/internal.h"
+
+/* Tries in a row to read a fence record whole; its writer needs a few dozen instructions. */
+#define RECORD_TRIES 1000u
+/*
+ * How long a record may stay half written. A writer on an emulated MCU loses
+ * its processor in the middle at times, so that running out of tries alone
+ * does not prove it broken.
+ */
+#define RECORD_PATIENCE_US 100000u
+#define RECORD_SLICE_US    1000u
+
+/* A command whose result is a handle. */
+static enum pb_error make(struct pb_channel *channel, uint32_t code, const uint32_t *arguments,
+			  uint32_t *handle)
+{
+	uint32_t results[PB_REPLY_RESULTS];
+	enum pb_error error = pb_channel_command(channel, code, arguments, results);
+
+	if (error != PB_ERROR_OK)
+		return error;
+	if (PB_HANDLE_GENERATION(results[0]) == 0)
+		return pb_blame(channel, PB_ERROR_PROTOCOL);
+	*handle = results[0];
+	return PB_ERROR_OK;
+}
+
+/* A command about the object of a handle. */
+static enum pb_error command(struct pb_channel *channel, uint32_t code, uint32_t handle)
+{
+	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {handle};
+
+	return pb_channel_command(channel, code, arguments, NULL);
+}
+
+enum pb_error pb_context_create(struct pb_channel *channel, uint32_t *context)
+{
+	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {0};
+
+	return make(channel, PB_COMMAND_CONTEXT_CREATE, arguments, context);
+}
+
+enum pb_error pb_context_destroy(struct pb_channel *channel, uint32_t context)
+{
+	return command(channel, PB_COMMAND_CONTEXT_DESTROY, context);
+}
+
+enum pb_error pb_context_clear(struct pb_channel *channel, uint32_t context)
+{
+	return command(channel, PB_COMMAND_CONTEXT_CLEAR, context);
+}
+
+static struct pb_queue_page *queue_page(const struct pb_queue *queue)
+{
+	return (struct pb_queue_page *)(void *)queue->memory.bytes_host;
+}
+
+/* Page and ring, with no work in them. */
+static enum pb_error allocate_queue(struct pb_queue *queue, struct pb_segment *system)
+{
+	static const struct pb_queue_page empty;
+	uint64_t bytes = sizeof(empty) + (uint64_t)queue->entries * sizeof(struct pb_descriptor);
+	enum pb_error error;
+
+	if (bytes > system->request.backing_bytes)
+		return PB_ERROR_NO_SPACE;
+	error = pb_memory_allocate(system, (uint32_t)bytes, PB_LINE_BYTES, &queue->memory);
+	if (error == PB_ERROR_OK)
+		pb_copy_out(queue_page(queue), &empty, sizeof(empty));
+	return error;
+}
+
+enum pb_error pb_queue_create(struct pb_queue *queue, struct pb_channel *channel, struct pb_segment *system,
+			      uint32_t node, uint32_t entries)
+{
+	uint32_t arguments[PB_COMMAND_ARGUMENTS] = {node, entries};
+	const uint32_t *capabilities = channel->card.capabilities;
+	enum pb_error error;
+
+	memset(queue, 0, sizeof(*queue));
+	if (!channel->attached)
+		return PB_ERROR_DETACHED;
+	if (!pb_is_power_of_two(entries) || entries < capabilities[PB_CAPABILITY_RING_ENTRIES_MIN] ||
+	    entries > capabilities[PB_CAPABILITY_RING_ENTRIES_MAX] || system->channel != channel ||
+	    system->request.id != PB_SEGMENT_SYSTEM)
+		return PB_ERROR_BAD_ARGUMENT;
+	queue->channel = channel;
+	queue->entries = entries;
+	error = allocate_queue(queue, system);
+	if (error != PB_ERROR_OK)
+		return error;
+	arguments[2] = (uint32_t)queue->memory.os_address;
+	arguments[3] = (uint32_t)(queue->memory.os_address >> 32);
+	error = make(channel, PB_COMMAND_QUEUE_CREATE, arguments, &queue->handle);
+	/* Unless it was refused, the firmware may yet write there: the memory stays taken. */
+	if (error != PB_ERROR_OK && error < PB_ERROR_TIMEOUT)
+		pb_memory_free(&queue->memory);
+	return error;
+}
+
+enum pb_error pb_queue_destroy(struct pb_queue *queue)
+{
+	enum pb_error error = command(queue->channel, PB_COMMAND_QUEUE_DESTROY, queue->handle);
+
+	if (error == PB_ERROR_OK)
+		pb_memory_free(&queue->memory);
+	return error;
+}
+
+enum pb_error pb_queue_clear(struct pb_queue *queue)
+{
+	return command(queue->channel, PB_COMMAND_QUEUE_CLEAR, queue->handle);
+}
+
+/* ---- submit ---- */
+
+/* Takes over a consumer index that the firmware wrote: it never goes back, nor past what was submitted. */
+static bool accept_completed(struct pb_queue *queue, uint32_t completed)
+{
+	if (completed - queue->completed > queue->put - queue->completed)
+		return false;
+	queue->completed = completed;
+	return true;
+}
+
+static void write_descriptor(struct pb_queue *queue, const struct pb_descriptor *descriptor)
+{
+	struct pb_queue_page *page = queue_page(queue);
+	struct pb_descriptor *ring = (struct pb_descriptor *)(void *)(page + 1);
+	struct pb_descriptor copy = *descriptor;
+	uint64_t timeline = (uint64_t)copy.timeline_high << 32 | copy.timeline_low;
+
+	if (timeline == 0) {
+		timeline = queue->timeline + 1;
+		copy.timeline_low = (uint32_t)timeline;
+		copy.timeline_high = (uint32_t)(timeline >> 32);
+	}
+	if (timeline > queue->timeline)
+		queue->timeline = timeline;
+	pb_copy_out(&ring[queue->put & (queue->entries - 1)], &copy, sizeof(copy));
+	pb_shared_release();
+	pb_shared_write32(&page->put, ++queue->put);
+	pb_shared_release();
+}
+
+static void kick(struct pb_queue *queue, bool room)
+{
+	struct pb_channel *channel = queue->channel;
+	uint32_t *ring = pb_at(channel->link, channel->kick_offset);
+
+	if (room) {
+		pb_shared_write32(&ring[channel->kick_put & (channel->kick_entries - 1)], queue->handle);
+		pb_shared_release();
+		pb_shared_write32(&channel->entry->kick_put, ++channel->kick_put);
+	} else {
+		pb_shared_write32(&channel->entry->rescan, ++channel->rescan);
+	}
+	pb_shared_barrier();
+	channel->link->ops->doorbell(channel->link);
+}
+
+enum pb_error pb_queue_submit(struct pb_queue *queue, const struct pb_descriptor *descriptor)
+{
+	struct pb_channel *channel = queue->channel;
+	enum pb_error error = pb_channel_check(channel, NULL);
+	uint32_t kicks;
+
+	if (error != PB_ERROR_OK)
+		return error;
+	/* All that can go wrong is looked at before anything is written. One word needs no seqlock. */
+	kicks = channel->kick_put - pb_shared_read32(&channel->entry->kick_get);
+	if (kicks > channel->kick_entries ||
+	    !accept_completed(queue, pb_shared_read32(&queue_page(queue)->fence.completed)))
+		return pb_blame(channel, PB_ERROR_PROTOCOL);
+	if (queue->put - queue->completed >= queue->entries)
+		return PB_ERROR_NO_SPACE;
+	pb_shared_acquire();
+	write_descriptor(queue, descriptor);
+	kick(queue, kicks < channel->kick_entries);
+	return PB_ERROR_OK;
+}
+
+/* ---- fences ---- */
+
+static bool try_record(const struct pb_fence_record *shared, struct pb_fence_record *record)
+{
+	for (uint32_t i = 0; i < RECORD_TRIES; i++) {
+		uint32_t sequence = pb_shared_read32(&shared->sequence);
+
+		if (sequence % 2 != 0)
+			continue;
+		pb_shared_acquire();
+		pb_copy_in(record, shared, sizeof(*record));
+		pb_shared_acquire();
+		if (pb_shared_read32(&shared->sequence) == sequence)
+			return true;
+	}
+	return false;
+}
+
+static enum pb_error read_record(const struct pb_queue *queue, struct pb_fence_record *record)
+{
+	struct pb_link *link = queue->channel->link;
+	uint64_t deadline = pb_deadline(link, RECORD_PATIENCE_US);
+
+	while (!try_record(&queue_page(queue)->fence, record)) {
+		enum pb_error error = pb_channel_check(queue->channel, NULL);
+
+		if (error != PB_ERROR_OK)
+			return error;
+		error = pb_pause(link, deadline, RECORD_SLICE_US);
+		if (error != PB_ERROR_OK)
+			return error == PB_ERROR_TIMEOUT ? PB_ERROR_PROTOCOL : error;
+	}
+	return PB_ERROR_OK;
+}
+
+/* Whether a record read whole is this queue's and makes sense. */
+static enum pb_error accept_record(struct pb_queue *queue, const struct pb_fence_record *record)
+{
+	if (record->epoch != queue->channel->epoch)
+		return pb_blame(queue->channel, PB_ERROR_DETACHED);
+	if (!accept_completed(queue, record->completed))
+		return pb_blame(queue->channel, PB_ERROR_PROTOCOL);
+	return PB_ERROR_OK;
+}
+
+enum pb_error pb_queue_fence(struct pb_queue *queue, struct pb_fence *fence)
+{
+	struct pb_fence_record record;
+	enum pb_error error;
+
+	if (!queue->channel->attached)
+		return PB_ERROR_DETACHED;
+	error = read_record(queue, &record);
+	if (error == PB_ERROR_OK)
+		error = accept_record(queue, &record);
+	if (error != PB_ERROR_OK)
+		return error;
+	*fence = (struct pb_fence){
+		.completed = record.completed,
+		.timeline = (uint64_t)record.timeline_high << 32 | record.timeline_low,
+		.fence_id = record.fence_id,
+		.status = record.status,
+		.valid = record.valid != 0,
+		.patches = (uint64_t)record.patches_high << 32 | record.patches_low,
+		.error = record.error,
+		.error_fence_id = record.error_fence_id,
+		.error_index = record.error_index,
+		.errors = record.errors,
+	};
+	return PB_ERROR_OK;
+}
+
+enum pb_error pb_queue_wait(struct pb_queue *queue, uint64_t timeline, uint64_t timeout_us,
+			    struct pb_fence *fence)
+{
+	uint64_t deadline = pb_deadline(queue->channel->link, timeout_us);
+	struct pb_fence now;
+
+	for (;;) {
+		enum pb_error error = pb_queue_fence(queue, &now);
+
+		if (error != PB_ERROR_OK)
+			return error;
+		if (fence != NULL)
+			*fence = now;
+		if (now.timeline >= timeline)
+			return PB_ERROR_OK;
+		error = pb_channel_check(queue->channel, NULL);
+		if (error == PB_ERROR_OK)
+			error = pb_pause(queue->channel->link, deadline, PB_WAIT_SLICE_US);
+		if (error != PB_ERROR_OK)
+			return error;
+	}
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Segments, and a first-fit allocator over the backing memory of each. */
+#include <string.h>
+
+#include "host/internal.h"
+
+/* Allocations start and end on lines, so that no two of them share one. */
+#define GRANULE PB_LINE_BYTES
+
+static uint32_t low(uint64_t value)
+{
+	return (uint32_t)value;
+}
+
+static uint32_t high(uint64_t value)
+{
+	return (uint32_t)(value >> 32);
+}
+
+enum pb_error pb_segment_create(struct pb_segment *segment, struct pb_channel *channel,
+				const struct pb_segment_request *request)
+{
+	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {
+		request->id,
+		PB_SEGMENT_LINEAR,
+		low(request->os_base),
+		high(request->os_base),
+		low(request->gpu_base),
+		high(request->gpu_base),
+		low(request->size),
+		high(request->size),
+		request->backing_bytes,
+	};
+	uint32_t results[PB_REPLY_RESULTS];
+	enum pb_error error;
+
+	memset(segment, 0, sizeof(*segment));
+	error = pb_channel_command(channel, PB_COMMAND_SEGMENT_CREATE, arguments, results);
+	if (error != PB_ERROR_OK)
+		return error;
+	if (request->backing_bytes != 0 && (results[0] % PB_PAGE_BYTES != 0 ||
+					    !pb_inside(channel->link, results[0], request->backing_bytes)))
+		return pb_blame(channel, PB_ERROR_PROTOCOL);
+	segment->channel = channel;
+	segment->request = *request;
+	segment->memory_offset = results[0];
+	return PB_ERROR_OK;
+}
+
+enum pb_error pb_segment_destroy(struct pb_segment *segment)
+{
+	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {segment->request.id};
+	enum pb_error error =
+		pb_channel_command(segment->channel, PB_COMMAND_SEGMENT_DESTROY, arguments, NULL);
+
+	if (error == PB_ERROR_OK)
+		memset(segment, 0, sizeof(*segment));
+	return error;
+}
+
+static uint64_t align_up(uint64_t value, uint32_t alignment)
+{
+	return (value + alignment - 1) & ~((uint64_t)alignment - 1);
+}
+
+/* Finds the first gap that is long enough. @return the extent that will follow it, or -1 */
+static int32_t find_gap(const struct pb_segment *segment, uint64_t bytes, uint32_t alignment, uint64_t *start)
+{
+	*start = 0;
+	for (uint32_t i = 0; i <= segment->extent_count; i++) {
+		bool last = i == segment->extent_count;
+		uint64_t end = last ? segment->request.backing_bytes : segment->extents[i].offset;
+
+		if (*start + bytes <= end)
+			return (int32_t)i;
+		if (!last)
+			*start = align_up((uint64_t)segment->extents[i].offset + segment->extents[i].bytes,
+					  alignment);
+	}
+	return -1;
+}
+
+enum pb_error pb_memory_allocate(struct pb_segment *segment, uint32_t bytes, uint32_t alignment,
+				 struct pb_memory *memory)
+{
+	uint64_t rounded = align_up(bytes, GRANULE);
+	uint64_t start;
+	int32_t place;
+
+	memset(memory, 0, sizeof(*memory));
+	if (bytes == 0 || alignment < GRANULE || !pb_is_power_of_two(alignment))
+		return PB_ERROR_BAD_ARGUMENT;
+	place = find_gap(segment, rounded, alignment, &start);
+	if (place < 0 || segment->extent_count == PB_SEGMENT_EXTENTS)
+		return PB_ERROR_NO_SPACE;
+	memmove(&segment->extents[place + 1], &segment->extents[place],
+		(segment->extent_count - (uint32_t)place) * sizeof(segment->extents[0]));
+	segment->extent_count++;
+	segment->extents[place].offset = (uint32_t)start;
+	segment->extents[place].bytes = (uint32_t)rounded;
+	*memory = (struct pb_memory){
+		.segment = segment,
+		.offset = (uint32_t)start,
+		.bytes = bytes,
+		.os_address = segment->request.os_base + start,
+		.bytes_host = pb_at(segment->channel->link, segment->memory_offset + (uint32_t)start),
+	};
+	return PB_ERROR_OK;
+}
+
+void pb_memory_free(struct pb_memory *memory)
+{
+	struct pb_segment *segment = memory->segment;
+	uint32_t place = 0;
+
+	if (segment == NULL)
+		return;
+	while (place < segment->extent_count && segment->extents[place].offset != memory->offset)
+		place++;
+	memset(memory, 0, sizeof(*memory));
+	if (place == segment->extent_count)
+		return;
+	segment->extent_count--;
+	memmove(&segment->extents[place], &segment->extents[place + 1],
+		(segment->extent_count - place) * sizeof(segment->extents[0]));
+}
