@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/* The card's event loop: who wakes whom. */
+#define _GNU_SOURCE
+#include "qemu/card.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "hal/card/layout.h"
+#include "hal/lines.h"
+#include "qemu/card_admin.h"
+#include "qemu/card_boot.h"
+#include "qemu/card_engines.h"
+#include "qemu/card_files.h"
+#include "qemu/card_lines.h"
+#include "qemu/card_mcu.h"
+#include "qemu/card_say.h"
+#include "qemu/card_server.h"
+#include "qemu/card_watch.h"
+
+/* While the firmware boots, its stage is looked at this often. */
+#define BOOT_POLL_MS 1
+/* While the admin waits for an answer: an interrupt that got lost costs this much. */
+#define ADMIN_POLL_MS 20
+/* Events taken at once. */
+#define EVENTS 16
+
+struct card {
+	const struct pb_card_options *options;
+	const struct pb_machine *machine;
+	struct pb_card_files files;
+	struct pb_card_server server;
+	struct pb_card_lines lines;
+	struct pb_card_engines engines;
+	struct pb_card_admin admin;
+	struct pb_card_boot boot;
+	struct pb_card_mcu mcu;
+	sigset_t former_signals;
+	int epoll;
+	int signals;
+	int ready_fd;
+	bool came_up; /* the firmware has run once */
+	bool stop;
+	int status;
+};
+
+#define SAY(card, ...)                                                                                       \
+	do {                                                                                                 \
+		if (!(card)->options->quiet)                                                                 \
+			pb_card_say(__VA_ARGS__);                                                            \
+	} while (0)
+
+static void fail(struct card *card)
+{
+	card->status = 1;
+	card->stop = true;
+}
+
+/* ---- what the parts tell each other ---- */
+
+static void line_raised(void *context, uint32_t line)
+{
+	struct card *card = context;
+
+	if ((PB_LINES_NODES & 1u << line) != 0)
+		pb_card_engines_ring(&card->engines, line - PB_LINE_NODE(0));
+	else if (line == PB_LINE_CHANNEL(PB_CHANNEL_ADMIN))
+		pb_card_admin_poll(&card->admin);
+	else if ((PB_LINES_CHANNELS & 1u << line) != 0)
+		pb_card_server_interrupt(&card->server, line - PB_LINE_CHANNEL(0));
+}
+
+static void engine_interrupt(void *context, uint32_t node)
+{
+	struct card *card = context;
+
+	pb_card_lines_raise(&card->lines, PB_LINE_NODE(node));
+}
+
+static void admin_rings(void *context)
+{
+	struct card *card = context;
+
+	pb_card_lines_raise(&card->lines, PB_LINE_CHANNEL(PB_CHANNEL_ADMIN));
+}
+
+static void channel_closed(void *context, uint32_t channel, uint32_t error)
+{
+	struct card *card = context;
+
+	if (error != 0)
+		pb_card_say("the firmware refused to close channel %u: error %u", channel, error);
+	pb_card_server_free(&card->server, channel);
+}
+
+static void host_gone(void *context, uint32_t channel)
+{
+	struct card *card = context;
+
+	/* Without an MCU nobody holds anything for it, and the next one closes all channels as it boots. */
+	if (card->mcu.pid == 0)
+		pb_card_server_free(&card->server, channel);
+	else
+		pb_card_admin_close(&card->admin, channel);
+}
+
+/* ---- the MCU's life ---- */
+
+static int accept_lines(const struct card *card)
+{
+	return accept4(card->files.lines_listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+static bool start_mcu(struct card *card)
+{
+	const struct pb_machine_files files = {.memory = card->files.memory_path,
+					       .lines = card->files.lines_path,
+					       .image = card->options->image};
+
+	/* The former MCU may have died between connecting and being accepted. */
+	for (int left = accept_lines(card); left >= 0; left = accept_lines(card))
+		close(left);
+	pb_card_lines_restart(&card->lines);
+	pb_card_boot_start(&card->boot);
+	return pb_card_mcu_start(&card->mcu, card->machine, &files) &&
+	       pb_card_watch(card->epoll, card->mcu.process, EPOLLIN, PB_CARD_WATCH_MCU, 0);
+}
+
+/* The MCU's UART has connected. */
+static void connect_lines(struct card *card)
+{
+	int socket = accept_lines(card);
+
+	if (socket < 0)
+		return;
+	/* It has one UART: whoever comes second is none. */
+	if (card->lines.socket < 0 && pb_card_watch(card->epoll, socket, EPOLLIN, PB_CARD_WATCH_LINES, 0))
+		pb_card_lines_connect(&card->lines, socket);
+	else
+		close(socket);
+}
+
+static void receive_lines(struct card *card)
+{
+	/* Its end is the MCU's end, of which its process tells. */
+	if (card->lines.socket >= 0 && !pb_card_lines_receive(&card->lines))
+		pb_card_watch_end(card->epoll, card->lines.socket);
+}
+
+/* The firmware has come up. */
+static void firmware_runs(struct card *card)
+{
+	const char newline = '\n';
+
+	SAY(card, "ready");
+	card->came_up = true;
+	pb_card_admin_start(&card->admin);
+	if (card->ready_fd >= 0) {
+		if (write(card->ready_fd, &newline, 1) != 1)
+			pb_card_say("nobody reads that the card is ready");
+		close(card->ready_fd);
+		card->ready_fd = -1;
+	}
+}
+
+/* Wakes every host, and lets the channels of those that left be given again. */
+static void announce_death(struct card *card)
+{
+	pb_card_boot_died(&card->boot);
+	pb_card_admin_stop(&card->admin);
+	for (uint32_t c = 1; c < PB_SOCKET_PEERS; c++) {
+		pb_card_server_interrupt(&card->server, c);
+		pb_card_server_free(&card->server, c);
+	}
+}
+
+static void mcu_died(struct card *card)
+{
+	int status = pb_card_mcu_collect(&card->mcu);
+	bool again = card->boot.deaths < card->options->restarts;
+	char how[32];
+
+	pb_card_mcu_status(status, how, sizeof(how));
+	announce_death(card);
+	if (!card->came_up) {
+		pb_card_say("the MCU ended before the firmware ran: %s", how);
+		fail(card);
+		return;
+	}
+	if (again)
+		pb_card_say("the MCU died (%s) at stage %s, waypoint %s: restart %u of %u", how,
+			    pb_card_boot_dead_stage(&card->boot), pb_card_boot_dead_waypoint(&card->boot),
+			    card->boot.deaths, card->options->restarts);
+	else
+		pb_card_say("the MCU died (%s) at stage %s, waypoint %s: it is not started again", how,
+			    pb_card_boot_dead_stage(&card->boot), pb_card_boot_dead_waypoint(&card->boot));
+	if (again && !start_mcu(card))
+		fail(card);
+	else if (!again)
+		pb_card_lines_restart(&card->lines);
+}
+
+/* ---- the loop ---- */
+
+static void handle(struct card *card, enum pb_card_source source, uint32_t index)
+{
+	switch (source) {
+	case PB_CARD_WATCH_SIGNAL:
+		card->stop = true;
+		break;
+	case PB_CARD_WATCH_ACCEPT:
+		pb_card_server_accept(&card->server);
+		break;
+	case PB_CARD_WATCH_HOST:
+		pb_card_server_host(&card->server, index);
+		break;
+	case PB_CARD_WATCH_DOORBELL:
+		if (pb_card_server_doorbell(&card->server, index))
+			pb_card_lines_raise(&card->lines, PB_LINE_CHANNEL(index));
+		break;
+	case PB_CARD_WATCH_MCU:
+		if (card->mcu.pid != 0)
+			mcu_died(card);
+		break;
+	case PB_CARD_WATCH_CONNECT:
+		connect_lines(card);
+		break;
+	case PB_CARD_WATCH_LINES:
+		receive_lines(card);
+		break;
+	case PB_CARD_WATCH_SOURCES:
+	default:
+		break;
+	}
+}
+
+static int sleep_ms(const struct card *card)
+{
+	int engines = pb_card_engines_sleep(&card->engines);
+
+	if (engines >= 0)
+		return engines;
+	if (card->mcu.pid != 0 && !card->boot.running)
+		return BOOT_POLL_MS;
+	return pb_card_admin_waits(&card->admin) ? ADMIN_POLL_MS : -1;
+}
+
+static void loop(struct card *card)
+{
+	struct epoll_event events[EVENTS];
+
+	while (!card->stop) {
+		int count = epoll_wait(card->epoll, events, EVENTS, sleep_ms(card));
+
+		if (count < 0 && errno != EINTR) {
+			pb_card_say("cannot wait for events: %s", strerror(errno));
+			fail(card);
+		}
+		for (int i = 0; i < count && !card->stop; i++)
+			handle(card, (enum pb_card_source)(events[i].data.u64 >> 32),
+			       (uint32_t)events[i].data.u64);
+		if (card->mcu.pid != 0 && pb_card_boot_poll(&card->boot))
+			firmware_runs(card);
+		pb_card_admin_poll(&card->admin);
+		pb_card_engines_run(&card->engines);
+	}
+}
+
+/* ---- start and end ---- */
+
+static bool block_signals(struct card *card)
+{
+	sigset_t ours;
+
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGTERM);
+	sigaddset(&ours, SIGINT);
+	sigaddset(&ours, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ours, &card->former_signals);
+	card->signals = signalfd(-1, &ours, SFD_NONBLOCK | SFD_CLOEXEC);
+	card->epoll = epoll_create1(EPOLL_CLOEXEC);
+	return card->signals >= 0 && card->epoll >= 0 &&
+	       pb_card_watch(card->epoll, card->signals, EPOLLIN, PB_CARD_WATCH_SIGNAL, 0);
+}
+
+/* Everything but the MCU; the files are there. */
+static bool start_parts(struct card *card)
+{
+	uint8_t *memory = card->files.memory;
+	const struct pb_card_admin_config admin = {.memory = memory,
+						   .memory_bytes = PB_CARD_MEMORY_BYTES,
+						   .ring = admin_rings,
+						   .closed = channel_closed,
+						   .context = card};
+
+	pb_card_boot_init(&card->boot, (void *)(memory + PB_BOOT_OFFSET));
+	pb_card_lines_init(&card->lines, (void *)(memory + PB_CARD_LINES_OFFSET), line_raised, card);
+	pb_card_admin_init(&card->admin, &admin);
+	return pb_card_engines_create(&card->engines, memory, engine_interrupt, card) &&
+	       pb_card_watch(card->epoll, card->files.lines_listener, EPOLLIN, PB_CARD_WATCH_CONNECT, 0);
+}
+
+static void run(struct card *card)
+{
+	bool served = start_parts(card);
+
+	served = pb_card_server_start(&card->server, card->files.socket_listener, card->epoll,
+				      card->files.memory_file, host_gone, card) &&
+		 served;
+	if (!served)
+		pb_card_say("cannot set up the card: %s", strerror(errno));
+	if (served && start_mcu(card)) {
+		SAY(card, "board %s, socket %s, memory %u MiB, MCU pid %d", card->options->board,
+		    card->files.socket_path, PB_CARD_MEMORY_BYTES >> 20, (int)card->mcu.pid);
+		loop(card);
+	} else {
+		fail(card);
+	}
+	pb_card_mcu_stop(&card->mcu);
+	pb_card_server_stop(&card->server);
+	pb_card_engines_destroy(&card->engines);
+	pb_card_lines_restart(&card->lines);
+}
+
+static void close_all(const struct card *card)
+{
+	const int files[] = {card->epoll, card->signals, card->ready_fd};
+	struct signalfd_siginfo taken;
+
+	/* Taken, or it would strike when the mask is back. */
+	while (card->signals >= 0 && read(card->signals, &taken, sizeof(taken)) > 0)
+		continue;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		if (files[i] >= 0)
+			close(files[i]);
+	}
+	sigprocmask(SIG_SETMASK, &card->former_signals, NULL);
+}
+
+int pb_card_run(const struct pb_card_options *options)
+{
+	struct card card = {.options = options, .epoll = -1, .signals = -1, .ready_fd = options->ready_fd};
+
+	card.mcu.process = -1;
+	card.machine = options->machine != NULL ? options->machine : pb_machine_find(options->board);
+	if (card.machine == NULL) {
+		pb_card_say("there is no emulator for board %s", options->board);
+		card.status = 1;
+	}
+	if (!block_signals(&card)) {
+		pb_card_say("cannot watch for events: %s", strerror(errno));
+		card.status = 1;
+	}
+	if (card.status == 0 && pb_card_files_make(&card.files, options->directory, options->socket)) {
+		run(&card);
+		pb_card_files_remove(&card.files);
+	} else {
+		card.status = 1;
+	}
+	close_all(&card);
+	return card.status;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The emulated card: memory, engines, interrupt lines and a socket for hosts,
+ * around an MCU that runs the real firmware image in an emulator.
+ */
+#ifndef PB_QEMU_CARD_H
+#define PB_QEMU_CARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "qemu/machines.h"
+
+/** What to emulate, and where. Start from PB_CARD_OPTIONS_DEFAULT. */
+struct pb_card_options {
+	const char *board;                /**< which MCU: a folder of boards/ */
+	const struct pb_machine *machine; /**< NULL: the one of that board */
+	const char *image;                /**< firmware image, ELF */
+	const char *socket;               /**< path where hosts connect; at most 107 bytes */
+	const char *directory;            /**< for the card's files; NULL: a new one, removed at the end */
+	uint32_t restarts;                /**< how often an MCU that died is started again */
+	bool quiet;                       /**< say nothing on standard error but what went wrong */
+	int ready_fd; /**< -1, or gets one '\n' when the firmware runs; closed then or at the end */
+};
+
+#define PB_CARD_OPTIONS_DEFAULT                                                                              \
+	((struct pb_card_options){.board = "mps2_an500", .restarts = 3, .ready_fd = -1})
+
+/**
+ * Runs a card until SIGTERM, SIGINT or SIGHUP, in the calling thread, which
+ * gets its signal mask back at the end. It also ends when the very first MCU
+ * does before its firmware runs; one that dies later leaves the card up, so
+ * that hosts can look.
+ * @return exit code: 0 asked to stop, 1 failed and said why on standard error
+ */
+int pb_card_run(const struct pb_card_options *options);
+
+/**
+ * Runs a card in a child process, which ends with the calling thread. Returns
+ * when the firmware runs. Not for programs with several threads.
+ * @param options ready_fd is not used
+ * @return 0, or -1: it failed, and the child has said why and ended
+ */
+int pb_card_start(const struct pb_card_options *options, pid_t *pid);
+
+/** Stops that child and waits for it. @return its exit code, or -1: it had to be killed */
+int pb_card_stop(pid_t pid);
+
+#endif

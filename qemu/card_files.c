@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "qemu/card_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "hal/card/layout.h"
+#include "qemu/card_say.h"
+
+/* Room for every host at once; one that comes while a slot is being freed waits there too. */
+#define BACKLOG 32
+
+static bool say_failed(const char *what, const char *path)
+{
+	pb_card_say("cannot %s %s: %s", what, path, strerror(errno));
+	return false;
+}
+
+/* Joins directory and name. */
+static bool set_path(char *path, const char *directory, const char *name)
+{
+	int length = snprintf(path, PB_CARD_PATH_BYTES, "%s%s", directory, name);
+
+	if (length >= 0 && (size_t)length < PB_CARD_PATH_BYTES)
+		return true;
+	pb_card_say("the path %s%s is too long for a socket", directory, name);
+	path[0] = '\0';
+	return false;
+}
+
+static bool make_directory(struct pb_card_files *files, const char *directory)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+
+	if (directory == NULL) {
+		runtime = runtime != NULL && runtime[0] == '/' ? runtime : "/tmp";
+		if (!set_path(files->directory, runtime, "/patchbay-XXXXXX"))
+			return false;
+		files->made_directory = mkdtemp(files->directory) != NULL;
+		return files->made_directory || say_failed("make a directory", files->directory);
+	}
+	if (!set_path(files->directory, directory, ""))
+		return false;
+	files->made_directory = mkdir(directory, 0700) == 0;
+	return files->made_directory || errno == EEXIST || say_failed("make directory", directory);
+}
+
+static bool make_memory(struct pb_card_files *files)
+{
+	void *memory;
+
+	if (!set_path(files->memory_path, files->directory, "/memory"))
+		return false;
+	/* A card that was killed may have left one; hosts that still map that keep it. */
+	unlink(files->memory_path);
+	files->memory_file = open(files->memory_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (files->memory_file < 0)
+		return say_failed("make", files->memory_path);
+	/* Real blocks, so that a full disk shows here and not as a fault of whoever stores first. */
+	errno = posix_fallocate(files->memory_file, 0, PB_CARD_MEMORY_BYTES);
+	if (errno != 0)
+		return say_failed("find room for", files->memory_path);
+	memory = mmap(NULL, PB_CARD_MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, files->memory_file, 0);
+	if (memory == MAP_FAILED)
+		return say_failed("map", files->memory_path);
+	files->memory = memory;
+	return true;
+}
+
+static int new_socket(int flags)
+{
+	return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
+}
+
+/* Whether nobody listens at an address that is taken. */
+static bool is_stale(const struct sockaddr_un *address)
+{
+	int probe = new_socket(SOCK_NONBLOCK);
+	bool stale = probe >= 0 && connect(probe, (const struct sockaddr *)address, sizeof(*address)) != 0 &&
+		     errno == ECONNREFUSED;
+
+	if (probe >= 0)
+		close(probe);
+	return stale;
+}
+
+static bool bind_socket(int listener, const struct sockaddr_un *address)
+{
+	mode_t others = umask(0177);
+	bool bound = bind(listener, (const struct sockaddr *)address, sizeof(*address)) == 0;
+
+	if (!bound && errno == EADDRINUSE) {
+		if (is_stale(address) && unlink(address->sun_path) == 0)
+			bound = bind(listener, (const struct sockaddr *)address, sizeof(*address)) == 0;
+		else
+			errno = EADDRINUSE;
+	}
+	umask(others);
+	return bound;
+}
+
+/* Listens at a path. @return -1: not possible */
+static int listen_at(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int listener = new_socket(SOCK_NONBLOCK);
+
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	if (listener >= 0 && bind_socket(listener, &address)) {
+		if (listen(listener, BACKLOG) == 0)
+			return listener;
+		unlink(path);
+	}
+	if (errno == EADDRINUSE)
+		pb_card_say("another card listens at %s", path);
+	else
+		say_failed("listen at", path);
+	if (listener >= 0)
+		close(listener);
+	return -1;
+}
+
+static bool make_sockets(struct pb_card_files *files, const char *socket)
+{
+	char path[PB_CARD_PATH_BYTES];
+
+	if (!set_path(path, socket, ""))
+		return false;
+	files->socket_listener = listen_at(path);
+	if (files->socket_listener < 0)
+		return false;
+	memcpy(files->socket_path, path, sizeof(path));
+	if (!set_path(path, files->directory, "/lines"))
+		return false;
+	files->lines_listener = listen_at(path);
+	if (files->lines_listener < 0)
+		return false;
+	memcpy(files->lines_path, path, sizeof(path));
+	return true;
+}
+
+bool pb_card_files_make(struct pb_card_files *files, const char *directory, const char *socket)
+{
+	*files = (struct pb_card_files){.memory_file = -1, .lines_listener = -1, .socket_listener = -1};
+	if (make_directory(files, directory) && make_sockets(files, socket) && make_memory(files))
+		return true;
+	pb_card_files_remove(files);
+	return false;
+}
+
+static void close_and_remove(int file, const char *path)
+{
+	if (path[0] != '\0')
+		unlink(path);
+	if (file >= 0)
+		close(file);
+}
+
+void pb_card_files_remove(struct pb_card_files *files)
+{
+	if (files->memory != NULL)
+		munmap(files->memory, PB_CARD_MEMORY_BYTES);
+	close_and_remove(files->socket_listener, files->socket_path);
+	close_and_remove(files->lines_listener, files->lines_path);
+	close_and_remove(files->memory_file, files->memory_path);
+	if (files->made_directory)
+		rmdir(files->directory);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * What the card keeps in the file system while it runs: a directory with its
+ * memory and the socket of its interrupt lines, and the socket for hosts.
+ */
+#ifndef PB_QEMU_CARD_FILES_H
+#define PB_QEMU_CARD_FILES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** As long as the path of a Unix socket may be, with its zero. */
+#define PB_CARD_PATH_BYTES 108u
+
+/** The caller's; read-only for everyone but the functions below. */
+struct pb_card_files {
+	char directory[PB_CARD_PATH_BYTES];
+	char memory_path[PB_CARD_PATH_BYTES];
+	char lines_path[PB_CARD_PATH_BYTES];
+	char socket_path[PB_CARD_PATH_BYTES];
+	uint8_t *memory;     /**< card memory, mapped, PB_CARD_MEMORY_BYTES */
+	int memory_file;     /**< the same as a descriptor */
+	int lines_listener;  /**< where the MCU connects */
+	int socket_listener; /**< where hosts connect */
+	bool made_directory;
+};
+
+/**
+ * Makes all of it. Says on standard error what went wrong, and leaves nothing
+ * behind then.
+ * @param directory NULL: a new one of its own
+ * @param socket where hosts connect; refused while another card listens there
+ */
+bool pb_card_files_make(struct pb_card_files *files, const char *directory, const char *socket);
+/** Closes and removes all of it. */
+void pb_card_files_remove(struct pb_card_files *files);
+
+#endif

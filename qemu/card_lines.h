@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The card's end of the interrupt lines to its MCU, as hal/card/lines.h has
+ * them. Raises what the card raises, hands on what the MCU raised. Never blocks.
+ */
+#ifndef PB_QEMU_CARD_LINES_H
+#define PB_QEMU_CARD_LINES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hal/card/lines.h"
+
+/** The caller's; only the functions below touch it. */
+struct pb_card_lines {
+	struct pb_card_line_block *block; /**< in card memory */
+	void (*line)(void *context, uint32_t line);
+	void *context;
+	int socket;      /**< to the MCU's UART; -1: it is not connected */
+	uint32_t unsent; /**< lines whose byte could not be sent yet */
+	uint32_t raised[PB_CARD_LINES];
+	uint32_t sent[PB_CARD_LINES];
+	uint32_t taken[PB_CARD_LINES];
+};
+
+/** @param line called for each line that the MCU raised, from pb_card_lines_receive */
+void pb_card_lines_init(struct pb_card_lines *lines, struct pb_card_line_block *block,
+			void (*line)(void *context, uint32_t line), void *context);
+/** Closes the connection and makes ready for an MCU that starts anew. None may run now. */
+void pb_card_lines_restart(struct pb_card_lines *lines);
+/** Takes over the connection of a new MCU and sends what was raised before it came. */
+void pb_card_lines_connect(struct pb_card_lines *lines, int socket);
+/** Raises a line towards the MCU. What was stored before is visible to it. */
+void pb_card_lines_raise(struct pb_card_lines *lines, uint32_t line);
+/** Takes what has come from the MCU. @return false: it has closed the connection */
+bool pb_card_lines_receive(struct pb_card_lines *lines);
+
+#endif

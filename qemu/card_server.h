@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The card's hosts: accepts them, tells them of each other and of their
+ * vectors (host/link_protocol.h). Never blocks: what a host does not read yet
+ * is told later, and only what still holds then.
+ */
+#ifndef PB_QEMU_CARD_SERVER_H
+#define PB_QEMU_CARD_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host/link_protocol.h"
+
+enum pb_card_peer_state {
+	PB_CARD_PEER_FREE = 0,
+	PB_CARD_PEER_HERE = 1,
+	PB_CARD_PEER_GONE = 2, /**< not given again before pb_card_server_free */
+};
+
+/** The card, or one host. */
+struct pb_card_peer {
+	enum pb_card_peer_state state;
+	int socket; /**< -1: none */
+	int vectors[PB_SOCKET_VECTORS];
+	uint32_t serial;   /**< of this connection, never used twice; 0 while nobody is here */
+	uint32_t greeting; /**< first messages sent */
+	bool held_up;      /**< it does not read; the rest waits for room */
+	struct {
+		uint32_t serial;  /**< the connection that this host has been told of */
+		uint32_t vectors; /**< as many of its vectors */
+	} told[PB_SOCKET_PEERS];
+};
+
+/** The caller's; only the functions below touch it. */
+struct pb_card_server {
+	int listener;
+	int epoll;
+	int memory_file;
+	void (*gone)(void *context, uint32_t channel);
+	void *context;
+	uint32_t serials; /**< given so far */
+	bool full;        /**< not accepting until a peer is freed */
+	struct pb_card_peer peers[PB_SOCKET_PEERS];
+};
+
+/**
+ * Starts to serve. The descriptors stay the caller's.
+ * @param gone called when a host has left, with its channel
+ */
+bool pb_card_server_start(struct pb_card_server *server, int listener, int epoll, int memory_file,
+			  void (*gone)(void *context, uint32_t channel), void *context);
+/** Leaves all hosts. */
+void pb_card_server_stop(struct pb_card_server *server);
+/** PB_CARD_WATCH_ACCEPT: takes in hosts that wait; refuses them while the card is full. */
+void pb_card_server_accept(struct pb_card_server *server);
+/** PB_CARD_WATCH_HOST: looks at a host's connection. */
+void pb_card_server_host(struct pb_card_server *server, uint32_t channel);
+/** PB_CARD_WATCH_DOORBELL: @return whether the channel's doorbell has been rung since the last call */
+bool pb_card_server_doorbell(struct pb_card_server *server, uint32_t channel);
+/** Interrupts a host, if it is there. */
+void pb_card_server_interrupt(const struct pb_card_server *server, uint32_t channel);
+/** Lets a channel whose host has gone be given again. */
+void pb_card_server_free(struct pb_card_server *server, uint32_t channel);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#include "qemu/card_watch.h"
+
+#include <stddef.h>
+#include <sys/epoll.h>
+
+static bool control(int epoll, int operation, int fd, uint32_t events, uint64_t data)
+{
+	struct epoll_event event = {.events = events, .data = {.u64 = data}};
+
+	return epoll_ctl(epoll, operation, fd, &event) == 0;
+}
+
+bool pb_card_watch(int epoll, int fd, uint32_t events, enum pb_card_source source, uint32_t index)
+{
+	return control(epoll, EPOLL_CTL_ADD, fd, events, (uint64_t)source << 32 | index);
+}
+
+bool pb_card_watch_change(int epoll, int fd, uint32_t events, enum pb_card_source source, uint32_t index)
+{
+	return control(epoll, EPOLL_CTL_MOD, fd, events, (uint64_t)source << 32 | index);
+}
+
+void pb_card_watch_end(int epoll, int fd)
+{
+	epoll_ctl(epoll, EPOLL_CTL_DEL, fd, NULL);
+}

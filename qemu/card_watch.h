@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * What the card's event loop watches. Closing a descriptor ends its watch.
+ */
+#ifndef PB_QEMU_CARD_WATCH_H
+#define PB_QEMU_CARD_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Whose descriptor it is. */
+enum pb_card_source {
+	PB_CARD_WATCH_SIGNAL = 0,   /**< signals that end the card */
+	PB_CARD_WATCH_ACCEPT = 1,   /**< a host connects */
+	PB_CARD_WATCH_HOST = 2,     /**< a host's connection; index: its channel */
+	PB_CARD_WATCH_DOORBELL = 3, /**< the card's own vectors; index: the channel */
+	PB_CARD_WATCH_MCU = 4,      /**< the MCU has ended */
+	PB_CARD_WATCH_CONNECT = 5,  /**< the MCU's UART connects */
+	PB_CARD_WATCH_LINES = 6,    /**< bytes from the MCU */
+	PB_CARD_WATCH_SOURCES
+};
+
+/** Adds a descriptor; @param events EPOLLIN, EPOLLOUT */
+bool pb_card_watch(int epoll, int fd, uint32_t events, enum pb_card_source source, uint32_t index);
+/** Changes what is watched for. */
+bool pb_card_watch_change(int epoll, int fd, uint32_t events, enum pb_card_source source, uint32_t index);
+/** Ends the watch of a descriptor that stays open. */
+void pb_card_watch_end(int epoll, int fd);
+
+#endif

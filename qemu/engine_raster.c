@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "qemu/engine_internal.h"
+
+/*
+ * Everything here is a linear function of the pixel: the three edge functions,
+ * and the numerators of u and v, which are sums of edge functions. With
+ * |x|, |y| <= 2^16 an edge function is below 2^36 on any pixel of a target, and
+ * a numerator below 2^58, so that 64 bits hold all of it exactly.
+ */
+struct plane {
+	int64_t value; /* at column 0 of the present row */
+	int64_t dx;    /* to the next column */
+	int64_t dy;    /* to the next row */
+};
+
+/* Columns or rows, both ends included. */
+struct span {
+	int64_t first;
+	int64_t last;
+};
+
+/*
+ * A texel coordinate, repeated into 0..size-1, that goes along a row. The
+ * division is carried on from pixel to pixel: texel + remainder / divisor is
+ * the exact coordinate.
+ */
+struct walker {
+	int64_t remainder;
+	int64_t remainder_step;
+	int64_t divisor;
+	uint32_t texel;
+	uint32_t texel_step;
+	uint32_t size;
+};
+
+struct triangle {
+	struct plane edges[3];
+	struct plane u;
+	struct plane v;
+	int64_t area; /* S of the documentation, made positive */
+};
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+	int64_t quotient = a / b;
+
+	return a % b < 0 ? quotient - 1 : quotient;
+}
+
+static uint32_t repeat(int64_t texel, uint32_t size)
+{
+	int64_t rest = texel % size;
+
+	return (uint32_t)(rest < 0 ? rest + size : rest);
+}
+
+static int64_t edge_at(const struct pb_vertex *a, const struct pb_vertex *b, int64_t x, int64_t y)
+{
+	return ((int64_t)b->x - a->x) * (y - a->y) - ((int64_t)b->y - a->y) * (x - a->x);
+}
+
+static struct plane edge_plane(const struct pb_vertex *a, const struct pb_vertex *b)
+{
+	return (struct plane){
+		.value = edge_at(a, b, 8, 8),
+		.dx = -16 * ((int64_t)b->y - a->y),
+		.dy = 16 * ((int64_t)b->x - a->x),
+	};
+}
+
+static bool is_top_left(const struct pb_vertex *a, const struct pb_vertex *b)
+{
+	return b->y < a->y || (b->y == a->y && b->x > a->x);
+}
+
+static struct plane weighted(const struct plane edges[3], int64_t a, int64_t b, int64_t c)
+{
+	return (struct plane){
+		.value = edges[0].value * a + edges[1].value * b + edges[2].value * c,
+		.dx = edges[0].dx * a + edges[1].dx * b + edges[2].dx * c,
+		.dy = edges[0].dy * a + edges[1].dy * b + edges[2].dy * c,
+	};
+}
+
+/* false: no area, nothing to draw. */
+static bool set_up(const struct pb_vertex vertices[3], struct triangle *triangle)
+{
+	int64_t area = edge_at(&vertices[0], &vertices[1], vertices[2].x, vertices[2].y);
+	const struct pb_vertex *v0 = &vertices[0];
+	const struct pb_vertex *v1 = &vertices[area < 0 ? 2 : 1];
+	const struct pb_vertex *v2 = &vertices[area < 0 ? 1 : 2];
+	const struct pb_vertex *ends[4] = {v1, v2, v0, v1};
+
+	if (area == 0)
+		return false;
+	triangle->area = area < 0 ? -area : area;
+	for (uint32_t i = 0; i < 3; i++)
+		triangle->edges[i] = edge_plane(ends[i], ends[i + 1]);
+	triangle->u = weighted(triangle->edges, v0->u, v1->u, v2->u);
+	triangle->v = weighted(triangle->edges, v0->v, v1->v, v2->v);
+	/* From here on covered means >= 0: w > 0 is w - 1 >= 0 in integers. */
+	for (uint32_t i = 0; i < 3; i++)
+		triangle->edges[i].value -= is_top_left(ends[i], ends[i + 1]) ? 0 : 1;
+	return true;
+}
+
+/* The pixels of 0..size-1 whose centres lie between the least and the greatest of three positions. */
+static struct span bounds(int32_t a, int32_t b, int32_t c, uint32_t size)
+{
+	int32_t least = a < b ? a : b;
+	int32_t greatest = a > b ? a : b;
+	struct span span;
+
+	least = least < c ? least : c;
+	greatest = greatest > c ? greatest : c;
+	span.first = floor_div((int64_t)least + 7, 16);
+	span.last = floor_div((int64_t)greatest - 8, 16);
+	span.first = span.first < 0 ? 0 : span.first;
+	span.last = span.last >= size ? (int64_t)size - 1 : span.last;
+	return span;
+}
+
+/* Leaves the columns where the edge covers: value + column * dx >= 0. */
+static void clip(struct span *span, const struct plane *edge)
+{
+	int64_t limit;
+
+	if (edge->dx > 0) {
+		limit = -floor_div(edge->value, edge->dx);
+		span->first = limit > span->first ? limit : span->first;
+	} else if (edge->dx < 0) {
+		limit = floor_div(edge->value, -edge->dx);
+		span->last = limit < span->last ? limit : span->last;
+	} else if (edge->value < 0) {
+		span->last = span->first - 1;
+	}
+}
+
+/* floor(floor(n / S) / 256) is floor(n / (256 S)): one division does for both of the documentation. */
+static struct walker walker_start(const struct plane *numerator, int64_t column, int64_t area, uint32_t size)
+{
+	int64_t divisor = 256 * area;
+	int64_t value = numerator->value + column * numerator->dx;
+	int64_t texel = floor_div(value, divisor);
+	int64_t step = floor_div(numerator->dx, divisor);
+
+	return (struct walker){
+		.remainder = value - texel * divisor,
+		.remainder_step = numerator->dx - step * divisor,
+		.divisor = divisor,
+		.texel = repeat(texel, size),
+		.texel_step = repeat(step, size),
+		.size = size,
+	};
+}
+
+static inline void walker_advance(struct walker *walker)
+{
+	walker->texel += walker->texel_step;
+	walker->remainder += walker->remainder_step;
+	if (walker->remainder >= walker->divisor) {
+		walker->remainder -= walker->divisor;
+		walker->texel++;
+	}
+	if (walker->texel >= walker->size)
+		walker->texel -= walker->size;
+}
+
+static void draw_row(uint32_t *row, struct span span, const struct triangle *triangle,
+		     const struct pb_model_surface *texture)
+{
+	struct walker u = walker_start(&triangle->u, span.first, triangle->area, texture->width);
+	struct walker v = walker_start(&triangle->v, span.first, triangle->area, texture->height);
+
+	for (int64_t column = span.first; column <= span.last; column++) {
+		row[column] = texture->pixels[(size_t)v.texel * texture->pitch + u.texel];
+		walker_advance(&u);
+		walker_advance(&v);
+	}
+}
+
+static void plane_skip_rows(struct plane *plane, int64_t rows)
+{
+	plane->value += rows * plane->dy;
+}
+
+static void skip_rows(struct triangle *triangle, int64_t rows)
+{
+	for (uint32_t i = 0; i < 3; i++)
+		plane_skip_rows(&triangle->edges[i], rows);
+	plane_skip_rows(&triangle->u, rows);
+	plane_skip_rows(&triangle->v, rows);
+}
+
+uint64_t pb_model_triangle(const struct pb_model_surface *target, const struct pb_model_surface *texture,
+			   const struct pb_vertex vertices[3], uint64_t *walked)
+{
+	struct span columns = bounds(vertices[0].x, vertices[1].x, vertices[2].x, target->width);
+	struct span rows = bounds(vertices[0].y, vertices[1].y, vertices[2].y, target->height);
+	struct triangle triangle;
+	uint64_t stored = 0;
+
+	*walked = 0;
+	if (columns.first > columns.last || rows.first > rows.last)
+		return 0;
+	*walked = (uint64_t)((columns.last - columns.first + 1) * (rows.last - rows.first + 1));
+	if (!set_up(vertices, &triangle))
+		return 0;
+	skip_rows(&triangle, rows.first);
+	for (int64_t row = rows.first; row <= rows.last; row++) {
+		struct span span = columns;
+
+		for (uint32_t i = 0; i < 3; i++)
+			clip(&span, &triangle.edges[i]);
+		if (span.first <= span.last) {
+			draw_row(target->pixels + (size_t)row * target->pitch, span, &triangle, texture);
+			stored += (uint64_t)(span.last - span.first + 1);
+		}
+		skip_rows(&triangle, 1);
+	}
+	return stored;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "qemu/machines.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* clang-format off */
+static const char *const mps2_an500_arguments[] = {
+	"-M", "mps2-an500,memory-backend=vram",
+	"-object", "memory-backend-file,id=vram,share=on,mem-path={memory},size=16M",
+	"-display", "none", "-monitor", "none",
+	"-chardev", "socket,id=lines,path={lines},server=off", "-serial", "chardev:lines",
+	"-kernel", "{image}",
+	NULL,
+};
+/* clang-format on */
+
+static const struct pb_machine machines[] = {
+	{"mps2_an500", "qemu-system-arm", "qemu-system-arm", mps2_an500_arguments},
+};
+
+const struct pb_machine *pb_machine_find(const char *board)
+{
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
+		if (strcmp(machines[i].board, board) == 0)
+			return &machines[i];
+	}
+	return NULL;
+}
+
+/* Room left for text, and where. */
+struct writer {
+	char *at;
+	size_t left;
+};
+
+static bool put(struct writer *writer, char c)
+{
+	if (writer->left == 0)
+		return false;
+	*writer->at++ = c;
+	writer->left--;
+	return true;
+}
+
+static bool put_path(struct writer *writer, const char *path, bool double_commas)
+{
+	for (; *path != '\0'; path++) {
+		if (!put(writer, *path) || (*path == ',' && double_commas && !put(writer, ',')))
+			return false;
+	}
+	return true;
+}
+
+/* Writes one argument with its placeholders filled in. */
+static bool put_argument(struct writer *writer, const char *text, const struct pb_machine_files *files)
+{
+	const struct {
+		const char *name;
+		const char *path;
+		bool double_commas;
+	} places[] = {{"{memory}", files->memory, true},
+		      {"{lines}", files->lines, true},
+		      {"{image}", files->image, false}};
+
+	while (*text != '\0') {
+		const char *path = NULL;
+
+		for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && path == NULL; i++) {
+			if (strncmp(text, places[i].name, strlen(places[i].name)) != 0)
+				continue;
+			path = places[i].path;
+			text += strlen(places[i].name);
+			if (!put_path(writer, path, places[i].double_commas))
+				return false;
+		}
+		if (path == NULL && !put(writer, *text++))
+			return false;
+	}
+	return put(writer, '\0');
+}
+
+bool pb_machine_command(struct pb_machine_command *command, const struct pb_machine *machine,
+			const struct pb_machine_files *files)
+{
+	struct writer writer = {command->text, sizeof(command->text)};
+	size_t count = 0;
+
+	command->argv[count++] = writer.at;
+	if (!put_argument(&writer, machine->program, files))
+		return false;
+	for (const char *const *argument = machine->arguments; *argument != NULL; argument++) {
+		if (count == PB_MACHINE_ARGUMENTS)
+			return false;
+		command->argv[count++] = writer.at;
+		if (!put_argument(&writer, *argument, files))
+			return false;
+	}
+	command->argv[count] = NULL;
+	return true;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * How to emulate the MCU of each board: a program and its arguments, as data.
+ */
+#ifndef PB_QEMU_MACHINES_H
+#define PB_QEMU_MACHINES_H
+
+#include <stdbool.h>
+
+/** One board's emulator. */
+struct pb_machine {
+	const char *board;   /**< a folder of boards/ */
+	const char *program; /**< looked for along PATH */
+	const char *package; /**< Debian package that has it */
+	/**
+	 * NULL at the end, the program's name not included. {memory}, {lines}
+	 * and {image} stand for the paths of struct pb_machine_files; in the
+	 * first two, which QEMU takes apart at commas, a comma is doubled.
+	 */
+	const char *const *arguments;
+};
+
+/** What the MCU is started with. */
+struct pb_machine_files {
+	const char *memory; /**< file that is the card's memory */
+	const char *lines;  /**< Unix socket to connect the UART of the interrupt lines to */
+	const char *image;  /**< firmware image, ELF */
+};
+
+/** Most arguments of a program, its name included. */
+#define PB_MACHINE_ARGUMENTS 24u
+/** Room for all of them, in bytes. */
+#define PB_MACHINE_TEXT_BYTES 8192u
+
+/** A command line as execvp takes it; argv points into text. */
+struct pb_machine_command {
+	char *argv[PB_MACHINE_ARGUMENTS + 1u];
+	char text[PB_MACHINE_TEXT_BYTES];
+};
+
+/** The row of a board; NULL: there is none. */
+const struct pb_machine *pb_machine_find(const char *board);
+/** Fills in the command line. @return false: it is too long */
+bool pb_machine_command(struct pb_machine_command *command, const struct pb_machine *machine,
+			const struct pb_machine_files *files);
+
+#endif
