@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "host/tool/board_image.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/** Goes up from build/PRESET/host/patchbay to build. */
+static bool build_folder(char *path, size_t bytes)
+{
+	const ssize_t length = readlink("/proc/self/exe", path, bytes - 1u);
+
+	if (length < 0)
+		return false;
+	path[length] = '\0';
+	for (int i = 0; i < 3; i++) {
+		char *slash = strrchr(path, '/');
+
+		if (slash == NULL)
+			return false;
+		*slash = '\0';
+	}
+	return true;
+}
+
+bool pb_board_image(const char *board, char *path, size_t bytes)
+{
+	char folder[PATH_MAX];
+
+	if (build_folder(folder, sizeof(folder))) {
+		const int length = snprintf(path, bytes, "%s/%s/patchbay-%s.elf", folder, board, board);
+
+		if (length > 0 && (size_t)length < bytes && access(path, R_OK) == 0)
+			return true;
+	}
+	fprintf(stderr,
+		"patchbay: no firmware image for board %s (%s)\n"
+		"Build it with: cmake --preset %s && cmake --build --preset %s\n",
+		board, path, board, board);
+	return false;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "host/tool/card_command.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "host/tool/board_image.h"
+#include "qemu/card.h"
+
+enum option_key {
+	KEY_BOARD = 0x100,
+	KEY_IMAGE,
+	KEY_SOCKET,
+	KEY_RESTARTS,
+	KEY_QUIET = 'q',
+};
+
+static const struct argp_option option_table[] = {
+	{"board", KEY_BOARD, "NAME", 0, "Emulate this board (default " PB_DEFAULT_BOARD ")", 0},
+	{"image", KEY_IMAGE, "FILE", 0, "Firmware image (default: the one built for the board)", 0},
+	{"socket", KEY_SOCKET, "PATH", 0,
+	 "Where hosts connect (default $XDG_RUNTIME_DIR/patchbay.sock or /tmp/patchbay.sock)", 0},
+	{"restarts", KEY_RESTARTS, "N", 0, "Start an MCU that died again, up to N times (default 3)", 0},
+	{"quiet", KEY_QUIET, NULL, 0, "Say only what went wrong", 0},
+	{0},
+};
+
+static uint32_t parse_restarts(const char *text, struct argp_state *state)
+{
+	char *end;
+	unsigned long value;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || value > UINT32_MAX)
+		argp_error(state, "%s is no number of restarts", text);
+	return (uint32_t)value;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct pb_card_options *options = state->input;
+
+	switch (key) {
+	case KEY_BOARD:
+		options->board = text;
+		return 0;
+	case KEY_IMAGE:
+		options->image = text;
+		return 0;
+	case KEY_SOCKET:
+		options->socket = text;
+		return 0;
+	case KEY_RESTARTS:
+		options->restarts = parse_restarts(text, state);
+		return 0;
+	case KEY_QUIET:
+		options->quiet = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static bool default_socket(char *path, size_t bytes)
+{
+	const char *folder = getenv("XDG_RUNTIME_DIR");
+	const int length = snprintf(path, bytes, "%s/patchbay.sock", folder != NULL ? folder : "/tmp");
+
+	return length > 0 && (size_t)length < bytes;
+}
+
+int pb_card_command(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = option_table,
+		.parser = parse,
+		.doc = "Emulate a card: its MCU in QEMU, its engines, memory and interrupt lines.\v"
+		       "Runs until it is interrupted. Up to 8 hosts connect with --card SOCKET.",
+	};
+	struct pb_card_options options = PB_CARD_OPTIONS_DEFAULT;
+	char image[PATH_MAX], socket[108];
+
+	argp_err_exit_status = 2;
+	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	if (pb_machine_find(options.board) == NULL) {
+		fprintf(stderr, "%s: no board is called %s\n", argv[0], options.board);
+		return 2;
+	}
+	if (options.image == NULL) {
+		if (!pb_board_image(options.board, image, sizeof(image)))
+			return 1;
+		options.image = image;
+	}
+	if (options.socket == NULL) {
+		if (!default_socket(socket, sizeof(socket))) {
+			fprintf(stderr, "%s: XDG_RUNTIME_DIR is too long for a socket's path\n", argv[0]);
+			return 2;
+		}
+		options.socket = socket;
+	}
+	return pb_card_run(&options);
+}

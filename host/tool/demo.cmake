@@ -1,0 +1,26 @@
+# The scene and its painter, which know no card; the demo; the builder that other programs use too.
+find_package(PNG REQUIRED)
+
+pb_library(pb_scene
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/scene.c
+    ${CMAKE_CURRENT_LIST_DIR}/scene_shapes.c
+    ${CMAKE_CURRENT_LIST_DIR}/scene_solids.c
+    ${CMAKE_CURRENT_LIST_DIR}/scene_texels.c
+    ${CMAKE_CURRENT_LIST_DIR}/painter.c)
+
+pb_library(pb_dma_builder
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/dma_builder.c
+  LINKS pb_host)
+
+pb_library(pb_demo
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/image_png.c
+    ${CMAKE_CURRENT_LIST_DIR}/demo.c
+    ${CMAKE_CURRENT_LIST_DIR}/demo_card.c
+    ${CMAKE_CURRENT_LIST_DIR}/demo_memory.c
+    ${CMAKE_CURRENT_LIST_DIR}/demo_draw.c
+    ${CMAKE_CURRENT_LIST_DIR}/demo_check.c
+    ${CMAKE_CURRENT_LIST_DIR}/demo_audit.c
+    ${CMAKE_CURRENT_LIST_DIR}/demo_command.c
+  LINKS pb_scene pb_dma_builder pb_host PNG::PNG)

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "host/tool/demo_state.h"
+#include "host/tool/painter.h"
+
+static bool make_image(struct pb_image *image, enum pb_scene_image like)
+{
+	image->width = pb_scene_images[like].width;
+	image->height = pb_scene_images[like].height;
+	image->pixels = calloc((size_t)image->width * image->height, sizeof(uint32_t));
+	return image->pixels != NULL;
+}
+
+bool pb_demo_make_images(struct pb_demo *demo)
+{
+	bool made = make_image(&demo->found, PB_SCENE_SCREEN);
+
+	for (uint32_t i = 0; i < PB_SCENE_IMAGES; i++) {
+		enum pb_scene_image image = (enum pb_scene_image)i;
+
+		if (!make_image(&demo->expected[i], image))
+			made = false;
+		else if (pb_scene_images[i].source == PB_SCENE_DRAWN)
+			pb_paint_clear(&demo->expected[i], PB_DEMO_POISON);
+		else
+			pb_scene_texels(image, 0, demo->expected[i].pixels);
+	}
+	return made || pb_demo_fail(demo, "images", PB_ERROR_HOST_MEMORY);
+}
+
+void pb_demo_free_images(struct pb_demo *demo)
+{
+	for (uint32_t i = 0; i < PB_SCENE_IMAGES; i++)
+		free(demo->expected[i].pixels);
+	free(demo->found.pixels);
+}
+
+static bool fail_file(const char *path, int error)
+{
+	fprintf(stderr, "patchbay demo: %s: %s\n", path, strerror(error));
+	return false;
+}
+
+/* Every folder on the way, as mkdir -p. */
+bool pb_demo_make_folder(const struct pb_demo *demo)
+{
+	char path[PATH_MAX];
+	size_t length = strlen(demo->options->output);
+
+	if (length == 0 || length >= sizeof(path))
+		return fail_file(demo->options->output, length == 0 ? ENOENT : ENAMETOOLONG);
+	memcpy(path, demo->options->output, length + 1);
+	for (size_t i = 1; i <= length; i++) {
+		char end = path[i];
+
+		if (end != '/' && end != '\0')
+			continue;
+		path[i] = '\0';
+		if (mkdir(path, 0777) != 0 && errno != EEXIST)
+			return fail_file(path, errno);
+		path[i] = end;
+	}
+	return true;
+}
+
+static bool write_picture(const struct pb_demo *demo, const struct pb_image *image, const char *suffix)
+{
+	char path[PATH_MAX];
+	int length = snprintf(path, sizeof(path), "%s/frame-%04u%s.png", demo->options->output,
+			      (unsigned)demo->frame, suffix);
+	int error = length < (int)sizeof(path) ? pb_image_write_png(image, path) : ENAMETOOLONG;
+
+	return error == 0 || fail_file(path, error);
+}
+
+void pb_demo_paint(struct pb_demo *demo, uint32_t number)
+{
+	const struct pb_scene_pass *pass = &demo->scene.passes[number];
+	struct pb_image *target = &demo->expected[pass->target];
+
+	pb_paint_clear(target, pass->clear);
+	for (uint32_t i = 0; i < pass->count; i++) {
+		const struct pb_scene_batch *batch = &demo->scene.batches[pass->first + i];
+
+		pb_paint_triangles(target, &demo->expected[batch->texture],
+				   &demo->scene.vertices[batch->first], batch->count);
+	}
+}
+
+bool pb_demo_check(struct pb_demo *demo)
+{
+	const struct pb_image *expected = &demo->expected[PB_SCENE_SCREEN];
+	uint32_t pixels = expected->width * expected->height;
+	uint32_t first = 0;
+
+	pb_demo_read(demo, PB_SCENE_SCREEN, demo->found.pixels);
+	if (!write_picture(demo, &demo->found, ""))
+		return false;
+	while (first < pixels && demo->found.pixels[first] == expected->pixels[first])
+		first++;
+	if (first == pixels)
+		return true;
+	fprintf(stderr, "patchbay demo: frame %u: pixel (%u, %u): expected 0x%08x, found 0x%08x\n",
+		(unsigned)demo->frame, (unsigned)(first % expected->width),
+		(unsigned)(first / expected->width), (unsigned)expected->pixels[first],
+		(unsigned)demo->found.pixels[first]);
+	(void)write_picture(demo, expected, "-expected");
+	return false;
+}

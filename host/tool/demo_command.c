@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "host/tool/demo.h"
+#include "host/tool/open_card.h"
+#include "host/tool/scene.h"
+
+#define FRAMES_MAX 9999u /* what fits the names of the files */
+
+/* Beyond the characters: there are no short options. */
+enum key { KEY_SIM = 256, KEY_BOARD, KEY_CARD, KEY_FRAMES, KEY_OUTPUT, KEY_NO_PATCHES, KEY_QUIET };
+
+struct arguments {
+	struct pb_open_options open;
+	struct pb_demo_options demo;
+};
+
+static const struct argp_option command_options[] = {
+	{"sim", KEY_SIM, NULL, 0, "Simulate the card in this process", 0},
+	{"board", KEY_BOARD, "NAME", 0, "Start an emulated card with this board's firmware", 0},
+	{"card", KEY_CARD, "SOCKET", 0, "Use the card that listens there", 0},
+	{"frames", KEY_FRAMES, "N", 0, "Frames to draw, from 1 (default: 72)", 0},
+	{"output", KEY_OUTPUT, "DIR", 0, "Where frame-NNNN.png go (default: build/demo)", 0},
+	{"no-patches", KEY_NO_PATCHES, NULL, 0,
+	 "Submit with empty patch lists: shows that the pictures depend on patching; must fail", 0},
+	{"quiet", KEY_QUIET, NULL, 0, "Print errors and the last line only", 0},
+	{0},
+};
+
+static uint32_t parse_frames(const char *text, struct argp_state *state)
+{
+	char *end;
+	unsigned long frames;
+
+	errno = 0;
+	frames = strtoul(text, &end, 10);
+	if (errno != 0 || end == text || *end != '\0' || *text == '-' || frames < 1 || frames > FRAMES_MAX)
+		argp_error(state, "--frames %s: a number from 1 to %u is needed", text, FRAMES_MAX);
+	return (uint32_t)frames;
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+
+	switch (key) {
+	case KEY_SIM:
+		arguments->open.sim = true;
+		return 0;
+	case KEY_BOARD:
+		arguments->open.board = value;
+		return 0;
+	case KEY_CARD:
+		arguments->open.socket = value;
+		return 0;
+	case KEY_NO_PATCHES:
+		arguments->demo.without_patches = true;
+		return 0;
+	case KEY_FRAMES:
+		arguments->demo.frames = parse_frames(value, state);
+		return 0;
+	case KEY_OUTPUT:
+		arguments->demo.output = value;
+		return 0;
+	case KEY_QUIET:
+		arguments->demo.quiet = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int pb_demo_command(int argc, char **argv)
+{
+	static const struct argp parser = {
+		.options = command_options,
+		.parser = parse,
+		.doc = "Renders an animation on the card while its textures, vertices and targets move "
+		       "about, "
+		       "and compares "
+		       "every frame with one drawn without the card.",
+	};
+	struct arguments arguments = {.demo = {.frames = PB_SCENE_PERIOD, .output = "build/demo"}};
+	struct pb_open_card card;
+	int code;
+
+	argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+	code = pb_open_card(&arguments.open, &card);
+	if (code != 0)
+		return code;
+	arguments.demo.link = card.link;
+	code = pb_demo_run(&arguments.demo);
+	pb_close_card(&card);
+	return code;
+}

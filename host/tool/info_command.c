@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "host/tool/info_command.h"
+
+#include <argp.h>
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "host/patchbay.h"
+#include "host/tool/open_card.h"
+
+enum option_key {
+	KEY_SIM = 0x100,
+	KEY_BOARD,
+	KEY_CARD,
+	KEY_JSON,
+};
+
+struct arguments {
+	struct pb_open_options card;
+	bool json;
+};
+
+static const struct argp_option option_table[] = {
+	{"json", KEY_JSON, NULL, 0, "Print one JSON object", 0},
+	{"sim", KEY_SIM, NULL, 0, "Simulate the card in this process", 1},
+	{"board", KEY_BOARD, "NAME", 0, "Start a card with this board", 1},
+	{"card", KEY_CARD, "SOCKET", 0, "Use the card that listens there", 1},
+	{0},
+};
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+
+	switch (key) {
+	case KEY_JSON:
+		arguments->json = true;
+		return 0;
+	case KEY_SIM:
+		arguments->card.sim = true;
+		return 0;
+	case KEY_BOARD:
+		arguments->card.board = text;
+		return 0;
+	case KEY_CARD:
+		arguments->card.socket = text;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const char *mcu_state_name(uint32_t state)
+{
+	if (state == PB_MCU_DEAD)
+		return "dead";
+	return state == PB_MCU_RUNNING ? "running" : "not supervised";
+}
+
+static void print_text(const struct pb_card_info *info)
+{
+	printf("build          %s\n", info->build);
+	printf("interface      %u.%u\n", info->abi_version >> 16, info->abi_version & 0xffffu);
+	printf("memory         %u bytes\n", info->memory_bytes);
+	printf("boot stage     %s\n", pb_boot_stage_name(info->boot_stage));
+	printf("waypoint       %s\n", pb_waypoint_name(info->waypoint));
+	printf("heartbeat      %u\n", info->heartbeat);
+	printf("incarnation    %u\n", info->incarnation);
+	printf("MCU            %s, died %u times\n", mcu_state_name(info->mcu_state), info->mcu_deaths);
+	if (info->mcu_deaths != 0)
+		printf("last death     stage %s, waypoint %s\n", pb_boot_stage_name(info->dead_stage),
+		       pb_waypoint_name(info->dead_waypoint));
+	if (info->fatal.valid != 0)
+		printf("fatal record   kind %u, pc 0x%08x, lr 0x%08x, status 0x%08x, address 0x%08x, "
+		       "waypoint %s\n",
+		       info->fatal.kind, info->fatal.pc, info->fatal.lr, info->fatal.status,
+		       info->fatal.address, pb_waypoint_name(info->fatal.waypoint));
+	printf("capabilities\n");
+	for (uint32_t key = 0; key < PB_CAPABILITY_KEYS; key++) {
+		if (pb_capability_name(key)[0] != '?')
+			printf("  %-20s %u\n", pb_capability_name(key), info->capabilities[key]);
+	}
+}
+
+static cJSON *capabilities_json(const struct pb_card_info *info)
+{
+	cJSON *object = cJSON_CreateObject();
+
+	for (uint32_t key = 0; key < PB_CAPABILITY_KEYS; key++) {
+		if (pb_capability_name(key)[0] != '?')
+			cJSON_AddNumberToObject(object, pb_capability_name(key), info->capabilities[key]);
+	}
+	return object;
+}
+
+static cJSON *fatal_json(const struct pb_fatal_record *fatal)
+{
+	cJSON *object = cJSON_CreateObject();
+
+	cJSON_AddNumberToObject(object, "kind", fatal->kind);
+	cJSON_AddNumberToObject(object, "pc", fatal->pc);
+	cJSON_AddNumberToObject(object, "lr", fatal->lr);
+	cJSON_AddNumberToObject(object, "status", fatal->status);
+	cJSON_AddNumberToObject(object, "address", fatal->address);
+	cJSON_AddStringToObject(object, "waypoint", pb_waypoint_name(fatal->waypoint));
+	return object;
+}
+
+static void print_json(const struct pb_card_info *info)
+{
+	cJSON *object = cJSON_CreateObject();
+	char *text;
+
+	cJSON_AddStringToObject(object, "build", info->build);
+	cJSON_AddNumberToObject(object, "abi_major", info->abi_version >> 16);
+	cJSON_AddNumberToObject(object, "abi_minor", info->abi_version & 0xffffu);
+	cJSON_AddNumberToObject(object, "memory_bytes", info->memory_bytes);
+	cJSON_AddStringToObject(object, "boot_stage", pb_boot_stage_name(info->boot_stage));
+	cJSON_AddStringToObject(object, "waypoint", pb_waypoint_name(info->waypoint));
+	cJSON_AddNumberToObject(object, "heartbeat", info->heartbeat);
+	cJSON_AddNumberToObject(object, "incarnation", info->incarnation);
+	cJSON_AddStringToObject(object, "mcu_state", mcu_state_name(info->mcu_state));
+	cJSON_AddNumberToObject(object, "mcu_deaths", info->mcu_deaths);
+	cJSON_AddItemToObject(object, "fatal",
+			      info->fatal.valid != 0 ? fatal_json(&info->fatal) : cJSON_CreateNull());
+	cJSON_AddItemToObject(object, "capabilities", capabilities_json(info));
+	text = cJSON_Print(object);
+	if (text != NULL)
+		puts(text);
+	cJSON_free(text);
+	cJSON_Delete(object);
+}
+
+/** Reads the block once more, later, so that a heart that beats is seen to beat. */
+static enum pb_error read_alive(struct pb_link *link, struct pb_card_info *info)
+{
+	enum pb_error error = pb_card_read(link, info);
+
+	/* A simulated card boots while somebody waits for it. */
+	for (int tries = 0; tries < 100 && error == PB_ERROR_OK && info->boot_stage < PB_BOOT_STAGE_RUNNING;
+	     tries++) {
+		(void)link->ops->wait(link, 10000);
+		error = pb_card_read(link, info);
+	}
+	return error;
+}
+
+int pb_info_command(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = option_table,
+		.parser = parse,
+		.doc = "Say what a card is, what it can do and how its firmware fares.\v"
+		       "Reads card memory only, so that it works when the firmware is dead too.",
+	};
+	struct arguments arguments = {0};
+	struct pb_open_card card;
+	struct pb_card_info info;
+	enum pb_error error;
+	int code;
+
+	argp_err_exit_status = 2;
+	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+	code = pb_open_card(&arguments.card, &card);
+	if (code != 0)
+		return code;
+	error = read_alive(card.link, &info);
+	if (error != PB_ERROR_OK)
+		fprintf(stderr, "%s: %s: %s\n", argv[0], pb_error_name(error), pb_error_meaning(error));
+	else if (arguments.json)
+		print_json(&info);
+	else
+		print_text(&info);
+	pb_close_card(&card);
+	return error == PB_ERROR_OK ? 0 : 1;
+}

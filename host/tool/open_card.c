@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "host/tool/open_card.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/patchbay.h"
+#include "host/tool/board_image.h"
+#include "qemu/card.h"
+#include "qemu/sim.h"
+
+/** The channel that a lone host of a simulated card has. */
+#define SIM_CHANNEL 1u
+
+static int open_sim(struct pb_open_card *card)
+{
+	card->sim = pb_sim_create();
+	if (card->sim == NULL || pb_link_open_sim(card->sim, SIM_CHANNEL, &card->link) != PB_ERROR_OK) {
+		fprintf(stderr, "patchbay: out of memory for a simulated card\n");
+		pb_sim_destroy(card->sim);
+		return 1;
+	}
+	return 0;
+}
+
+static int open_socket(const char *path, struct pb_open_card *card)
+{
+	const enum pb_error error = pb_link_open_socket(path, &card->link);
+
+	if (error == PB_ERROR_OK)
+		return 0;
+	fprintf(stderr, "patchbay: %s: %s: %s%s%s\n", path, pb_error_name(error), pb_error_meaning(error),
+		error == PB_ERROR_SYSTEM ? ": " : "", error == PB_ERROR_SYSTEM ? strerror(errno) : "");
+	return 1;
+}
+
+/** A path that no other process uses: the card refuses one that is taken. */
+static bool private_socket(char *path, size_t bytes)
+{
+	const char *folder = getenv("XDG_RUNTIME_DIR");
+	const int length = snprintf(path, bytes, "%s/patchbay-%ld.sock", folder != NULL ? folder : "/tmp",
+				    (long)getpid());
+
+	return length > 0 && (size_t)length < bytes;
+}
+
+static int open_own(const char *board, struct pb_open_card *card)
+{
+	struct pb_card_options options = PB_CARD_OPTIONS_DEFAULT;
+	char image[PATH_MAX];
+
+	if (pb_machine_find(board) == NULL) {
+		fprintf(stderr, "patchbay: no board is called %s\n", board);
+		return 2;
+	}
+	if (!pb_board_image(board, image, sizeof(image)))
+		return 1;
+	if (!private_socket(card->socket, sizeof(card->socket))) {
+		fprintf(stderr, "patchbay: XDG_RUNTIME_DIR is too long for a socket's path\n");
+		return 1;
+	}
+	options.board = board;
+	options.image = image;
+	options.socket = card->socket;
+	options.quiet = true;
+	if (pb_card_start(&options, &card->pid) != 0) {
+		card->pid = 0;
+		return 1;
+	}
+	if (open_socket(card->socket, card) == 0)
+		return 0;
+	pb_card_stop(card->pid);
+	return 1;
+}
+
+int pb_open_card(const struct pb_open_options *options, struct pb_open_card *card)
+{
+	memset(card, 0, sizeof(*card));
+	if (options->sim)
+		return open_sim(card);
+	if (options->socket != NULL)
+		return open_socket(options->socket, card);
+	return open_own(options->board != NULL ? options->board : PB_DEFAULT_BOARD, card);
+}
+
+void pb_close_card(struct pb_open_card *card)
+{
+	card->link->ops->close(card->link);
+	pb_sim_destroy(card->sim);
+	if (card->pid != 0)
+		pb_card_stop(card->pid);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * How the commands get at a card: one that runs already, one that they start
+ * for themselves, or one simulated in their own process.
+ */
+#ifndef PB_HOST_TOOL_OPEN_CARD_H
+#define PB_HOST_TOOL_OPEN_CARD_H
+
+#include <stdbool.h>
+
+#include "host/link.h"
+
+/** What the user asked for. At most one is given. */
+struct pb_open_options {
+	const char *board;  /**< NULL, or the board whose card to start */
+	const char *socket; /**< NULL, or where a running card listens */
+	bool sim;           /**< simulate a card */
+};
+
+struct pb_open_card {
+	struct pb_link *link; /**< for the caller */
+	struct pb_sim *sim;   /**< NULL unless simulated */
+	int pid;              /**< process of the card that was started; 0 if none */
+	char socket[108];     /**< where that one listens */
+};
+
+/**
+ * Opens a link to a card.
+ * @return 0, or the exit code; the error has been printed then
+ */
+int pb_open_card(const struct pb_open_options *options, struct pb_open_card *card);
+/** Closes the link and stops what was started. */
+void pb_close_card(struct pb_open_card *card);
+
+#endif

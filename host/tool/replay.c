@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+#include "host/tool/replay.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/patchbay.h"
+#include "host/tool/placement.h"
+#include "host/tool/replay_job.h"
+
+#define ATTACH_TIMEOUT_US 30000000u
+/** For one submission; an emulated MCU on a busy machine is slow. */
+#define FENCE_TIMEOUT_US 120000000u
+/** System memory is asked for in halves of the pool down to this. */
+#define SYSTEM_BYTES_MIN 0x100000u
+#define PROGRESS_STEP    16u
+
+struct replay {
+	const struct pb_replay_options *options;
+	struct pb_replay_summary *summary;
+	int result; /**< enum pb_replay_result of the first failure */
+	FILE *crc_out;
+	struct pb_subm_reader reader;
+	struct pb_replay_rules rules;
+	struct pb_channel channel;
+	struct pb_segment system;
+	struct pb_segment targets;
+	struct pb_queue queue;
+	uint32_t context;
+	uint64_t patches;             /**< the firmware's counter when it was last read */
+	struct pb_replay_job jobs[2]; /**< one with the card, one in preparation */
+};
+
+/** Notes a failure; the first one stays. false, so that it can be returned. */
+__attribute__((format(printf, 3, 4))) static bool fail(struct replay *replay, int result, const char *format,
+						       ...)
+{
+	va_list arguments;
+
+	if (replay->result != PB_REPLAY_OK)
+		return false;
+	replay->result = result;
+	va_start(arguments, format);
+	(void)vsnprintf(replay->summary->message, sizeof(replay->summary->message), format, arguments);
+	va_end(arguments);
+	return false;
+}
+
+static bool fail_card(struct replay *replay, const char *what, enum pb_error error)
+{
+	return fail(replay, PB_REPLAY_FAILED, "%s: %s (%s)", what, pb_error_name(error),
+		    pb_error_meaning(error));
+}
+
+static bool fail_submission(struct replay *replay, int result, uint32_t index, const char *message)
+{
+	return fail(replay, result, "%.160s: submission %" PRIu32 ": %s", replay->options->file, index,
+		    message);
+}
+
+/* ---- the card ---- */
+
+/** Takes as much of the pool as there is: the largest submission is not known beforehand. */
+static enum pb_error create_system(struct replay *replay)
+{
+	uint32_t pool = replay->channel.card.capabilities[PB_CAPABILITY_POOL_BYTES];
+	uint32_t bytes = pool / PB_PAGE_BYTES * PB_PAGE_BYTES;
+	enum pb_error error = PB_ERROR_NO_SPACE;
+
+	while (error == PB_ERROR_NO_SPACE && bytes >= SYSTEM_BYTES_MIN) {
+		/* Above all targets, so that no address means two things. */
+		const struct pb_segment_request request = {
+			.id = PB_SEGMENT_SYSTEM,
+			.os_base = PB_PLACEMENT_TOP,
+			.gpu_base = PB_PLACEMENT_TOP,
+			.size = bytes,
+			.backing_bytes = bytes,
+		};
+
+		error = pb_segment_create(&replay->system, &replay->channel, &request);
+		bytes = bytes / 2 / PB_PAGE_BYTES * PB_PAGE_BYTES;
+	}
+	return error;
+}
+
+static bool set_up_card(struct replay *replay, struct pb_link *link)
+{
+	const struct pb_segment_request targets = {.id = PB_REPLAY_TARGET_SEGMENT, .size = PB_PLACEMENT_TOP};
+	const uint32_t *capabilities = replay->channel.card.capabilities;
+	enum pb_error error = pb_channel_attach(&replay->channel, link, ATTACH_TIMEOUT_US);
+
+	if (error != PB_ERROR_OK)
+		return fail_card(replay, "cannot attach to the card", error);
+	error = create_system(replay);
+	if (error == PB_ERROR_OK)
+		error = pb_segment_create(&replay->targets, &replay->channel, &targets);
+	if (error != PB_ERROR_OK)
+		return fail_card(replay, "cannot make the segments", error);
+	error = pb_context_create(&replay->channel, &replay->context);
+	if (error == PB_ERROR_OK)
+		error = pb_queue_create(&replay->queue, &replay->channel, &replay->system, 0,
+					capabilities[PB_CAPABILITY_RING_ENTRIES_MIN]);
+	if (error != PB_ERROR_OK)
+		return fail_card(replay, "cannot make a context and a queue", error);
+	return true;
+}
+
+/* ---- one submission ---- */
+
+/** Says why the firmware refused a submission, and over which object or relocation. */
+static void describe_refusal(const struct pb_fence *fence, char *message)
+{
+	const char *list = fence->error < PB_ERROR_PATCH_RESERVED ? "object" : "relocation";
+	char entry[32] = "";
+
+	if (fence->error_index != PB_INDEX_NONE)
+		(void)snprintf(entry, sizeof(entry), "%s %" PRIu32 ": ", list, fence->error_index);
+	(void)snprintf(message, PB_REPLAY_MESSAGE_BYTES, "the firmware refused it: %s%s (%s)", entry,
+		       pb_error_name(fence->error), pb_error_meaning(fence->error));
+}
+
+static bool check_fence(struct replay *replay, const struct pb_replay_job *job, const struct pb_fence *fence)
+{
+	uint32_t index = job->submission.index;
+	uint64_t patches = fence->patches - replay->patches;
+	char message[PB_REPLAY_MESSAGE_BYTES];
+
+	replay->patches = fence->patches;
+	if (fence->errors != 0 || fence->status != PB_ERROR_OK)
+		describe_refusal(fence, message);
+	else if (fence->fence_id != index)
+		(void)snprintf(message, sizeof(message), "the fence of %" PRIu32 " came instead",
+			       fence->fence_id);
+	else if (patches != job->submission.relocation_count)
+		(void)snprintf(message, sizeof(message),
+			       "the firmware counted %" PRIu64 " patches for %" PRIu32 " relocations",
+			       patches, job->submission.relocation_count);
+	else
+		return true;
+	return fail_submission(replay, PB_REPLAY_FAILED, index, message);
+}
+
+/** Waits until the card is done with it. Only this one is with the card, so the counter is its own. */
+static bool await(struct replay *replay, const struct pb_replay_job *job)
+{
+	struct pb_fence fence;
+	enum pb_error error = pb_queue_wait(&replay->queue, replay->queue.timeline, FENCE_TIMEOUT_US, &fence);
+
+	if (error != PB_ERROR_OK)
+		return fail_submission(replay, PB_REPLAY_FAILED, job->submission.index, pb_error_name(error));
+	return check_fence(replay, job, &fence);
+}
+
+static void show_progress(const struct replay *replay, uint32_t index)
+{
+	if (replay->options->progress && index % PROGRESS_STEP == 0)
+		(void)fprintf(stderr, "\rreplay: %" PRIu32 " of %" PRIu32, index, replay->reader.count);
+}
+
+static void clear_progress(const struct replay *replay)
+{
+	if (replay->options->progress)
+		(void)fputs("\r\033[K", stderr);
+}
+
+/** Checks what came back, and gives its memory back. */
+static bool verify(struct replay *replay, struct pb_replay_job *job)
+{
+	const struct pb_subm_submission *submission = &job->submission;
+	char message[PB_REPLAY_MESSAGE_BYTES];
+	bool right = pb_replay_job_verify(job, message);
+
+	pb_memory_free(&job->memory);
+	if (replay->crc_out != NULL)
+		(void)fprintf(replay->crc_out, "%" PRIu32 "\t%" PRIu32 "\t%08" PRIx32 "\t%08" PRIx32 "\n",
+			      submission->index, submission->relocation_count, job->crc_before,
+			      job->crc_after);
+	if (!right)
+		return fail_submission(replay, PB_REPLAY_FAILED, submission->index, message);
+	replay->summary->submissions++;
+	replay->summary->relocations += submission->relocation_count;
+	replay->summary->bytes += submission->contents_bytes;
+	show_progress(replay, submission->index);
+	return true;
+}
+
+static bool finish(struct replay *replay, struct pb_replay_job *job)
+{
+	return await(replay, job) && verify(replay, job);
+}
+
+/** Reads and prepares the next one. @return false: there is none, or replay->result is set */
+static bool prepare(struct replay *replay, struct pb_replay_job *job)
+{
+	char message[PB_REPLAY_MESSAGE_BYTES];
+	int got;
+
+	pb_replay_job_clear(job);
+	got = pb_subm_next(&replay->reader, &job->submission);
+	if (got < 0)
+		return fail(replay, PB_REPLAY_REFUSED, "%s", replay->reader.error);
+	if (got == 0)
+		return false;
+	if (!pb_replay_job_prepare(job, &replay->rules, message))
+		return fail_submission(replay, PB_REPLAY_REFUSED, job->submission.index, message);
+	return true;
+}
+
+/** Finds card memory for it; if there is none left, the one that runs must end first. */
+static bool allocate(struct replay *replay, struct pb_replay_job *job, struct pb_replay_job **running)
+{
+	enum pb_error error =
+		pb_memory_allocate(&replay->system, job->memory_bytes, PB_PAGE_BYTES, &job->memory);
+	char message[PB_REPLAY_MESSAGE_BYTES];
+
+	if (error == PB_ERROR_NO_SPACE && *running != NULL) {
+		if (!finish(replay, *running))
+			return false;
+		*running = NULL;
+		error = pb_memory_allocate(&replay->system, job->memory_bytes, PB_PAGE_BYTES, &job->memory);
+	}
+	if (error == PB_ERROR_OK)
+		return true;
+	(void)snprintf(message, sizeof(message),
+		       "it needs %" PRIu32 " bytes of card memory; %" PRIu32
+		       " could be had of this board's %s = %" PRIu32,
+		       job->memory_bytes, replay->system.request.backing_bytes,
+		       pb_capability_name(PB_CAPABILITY_POOL_BYTES),
+		       replay->channel.card.capabilities[PB_CAPABILITY_POOL_BYTES]);
+	return fail_submission(replay, PB_REPLAY_REFUSED, job->submission.index, message);
+}
+
+/** Hands one to the card, then checks the one before it while the card works. */
+static bool submit(struct replay *replay, struct pb_replay_job *job, struct pb_replay_job *running)
+{
+	enum pb_error error;
+
+	if (running != NULL && !await(replay, running))
+		return false;
+	error = pb_queue_submit(&replay->queue, &job->descriptor);
+	if (error != PB_ERROR_OK)
+		return fail_submission(replay, PB_REPLAY_FAILED, job->submission.index, pb_error_name(error));
+	return running == NULL || verify(replay, running);
+}
+
+/* ---- the file ---- */
+
+static void replay_all(struct replay *replay)
+{
+	struct pb_replay_job *running = NULL;
+	struct pb_replay_job *job = &replay->jobs[0];
+
+	while (prepare(replay, job) && allocate(replay, job, &running)) {
+		pb_replay_job_write(job, replay->context);
+		if (!submit(replay, job, running))
+			return;
+		running = job;
+		job = job == &replay->jobs[0] ? &replay->jobs[1] : &replay->jobs[0];
+	}
+	if (running != NULL)
+		(void)finish(replay, running);
+}
+
+static bool open_files(struct replay *replay)
+{
+	const struct pb_replay_options *options = replay->options;
+
+	if (!pb_subm_open(&replay->reader, options->file))
+		return fail(replay, PB_REPLAY_REFUSED, "%s", replay->reader.error);
+	if (options->crc_out == NULL)
+		return true;
+	replay->crc_out = fopen(options->crc_out, "w");
+	if (replay->crc_out == NULL)
+		return fail(replay, PB_REPLAY_REFUSED, "%.160s: %s", options->crc_out, strerror(errno));
+	(void)fputs("index\trelocs\tcrc_before\tcrc_after\n", replay->crc_out);
+	return true;
+}
+
+static void close_files(struct replay *replay)
+{
+	pb_subm_close(&replay->reader);
+	if (replay->crc_out == NULL)
+		return;
+	if ((ferror(replay->crc_out) | fclose(replay->crc_out)) != 0)
+		(void)fail(replay, PB_REPLAY_REFUSED, "%.160s: %s", replay->options->crc_out,
+			   strerror(errno));
+}
+
+static void tear_down_card(struct replay *replay)
+{
+	enum pb_error error = pb_channel_detach(&replay->channel);
+
+	if (error != PB_ERROR_OK)
+		(void)fail_card(replay, "cannot detach from the card", error);
+	for (size_t i = 0; i < sizeof(replay->jobs) / sizeof(replay->jobs[0]); i++) {
+		pb_replay_job_clear(&replay->jobs[i]);
+		pb_subm_submission_free(&replay->jobs[i].submission);
+	}
+}
+
+int pb_replay_run(struct pb_link *link, const struct pb_replay_options *options,
+		  struct pb_replay_summary *summary)
+{
+	struct replay replay = {.options = options, .summary = summary};
+
+	*summary = (struct pb_replay_summary){0};
+	if (open_files(&replay)) {
+		if (set_up_card(&replay, link)) {
+			replay.rules = (struct pb_replay_rules){
+				.card = &replay.channel.card,
+				.reloc_bits = replay.reader.reloc_bits,
+				.random = options->random,
+				.random_state = options->seed,
+			};
+			replay_all(&replay);
+			clear_progress(&replay);
+		}
+		tear_down_card(&replay);
+	}
+	close_files(&replay);
+	return replay.result;
+}

@@ -1,0 +1,14 @@
+# Reader of captured submissions, and what they must become: needs no card.
+pb_library(pb_subm SOURCES
+  ${CMAKE_CURRENT_LIST_DIR}/subm_source.c
+  ${CMAKE_CURRENT_LIST_DIR}/subm.c
+  ${CMAKE_CURRENT_LIST_DIR}/placement.c
+  ${CMAKE_CURRENT_LIST_DIR}/replay_oracle.c
+  LINKS zstd z)
+
+# The replay through a card.
+pb_library(pb_replay SOURCES
+  ${CMAKE_CURRENT_LIST_DIR}/replay_job.c
+  ${CMAKE_CURRENT_LIST_DIR}/replay.c
+  ${CMAKE_CURRENT_LIST_DIR}/replay_command.c
+  LINKS pb_subm pb_host)

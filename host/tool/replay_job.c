@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+#include "host/tool/replay_job.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/tool/placement.h"
+#include "host/tool/replay_oracle.h"
+
+/** Contents start at multiples of this in the DMA buffer, as objects do in memory. */
+#define CONTENTS_ALIGNMENT 64u
+
+/** Writes a message; false, so that it can be returned. */
+__attribute__((format(printf, 2, 3))) static bool fail(char *message, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(message, PB_REPLAY_MESSAGE_BYTES, format, arguments);
+	va_end(arguments);
+	return false;
+}
+
+static uint64_t round_up(uint64_t bytes)
+{
+	return (bytes + CONTENTS_ALIGNMENT - 1) / CONTENTS_ALIGNMENT * CONTENTS_ALIGNMENT;
+}
+
+/** Bytes of all contents, each aligned. */
+static uint64_t buffer_size(const struct pb_subm_submission *submission)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < submission->contents_count; i++)
+		bytes += round_up(submission->contents[i].bytes);
+	return bytes;
+}
+
+static bool within_limits(struct pb_replay_job *job, const struct pb_card_info *card, char *message)
+{
+	const struct pb_subm_submission *submission = &job->submission;
+	uint64_t buffer_bytes = buffer_size(submission);
+	uint64_t memory_bytes = buffer_bytes + submission->object_count * sizeof(struct pb_allocation) +
+				submission->relocation_count * sizeof(struct pb_patch_location);
+	const struct {
+		const char *what;
+		uint64_t amount;
+		enum pb_capability_key key;
+	} demands[] = {
+		{"objects", submission->object_count, PB_CAPABILITY_ALLOCATIONS_MAX},
+		{"relocations", submission->relocation_count, PB_CAPABILITY_PATCHES_MAX},
+		{"bytes of contents in its DMA buffer", buffer_bytes, PB_CAPABILITY_BUFFER_BYTES_MAX},
+		{"bytes of buffer and lists", memory_bytes, PB_CAPABILITY_POOL_BYTES},
+	};
+
+	for (size_t i = 0; i < sizeof(demands) / sizeof(demands[0]); i++) {
+		if (demands[i].amount > card->capabilities[demands[i].key])
+			return fail(message, "it has %" PRIu64 " %s; this board's limit is %s = %" PRIu32,
+				    demands[i].amount, demands[i].what, pb_capability_name(demands[i].key),
+				    card->capabilities[demands[i].key]);
+	}
+	job->buffer_bytes = (uint32_t)buffer_bytes;
+	/* An empty submission still needs an address. */
+	job->memory_bytes = memory_bytes == 0 ? CONTENTS_ALIGNMENT : (uint32_t)memory_bytes;
+	return true;
+}
+
+static bool place_objects(struct pb_replay_job *job, struct pb_replay_rules *rules)
+{
+	uint32_t *order;
+	bool placed;
+
+	if (!rules->random)
+		return pb_placement_fixed(&job->submission, rules->reloc_bits, job->addresses);
+	order = malloc(job->submission.object_count * sizeof(*order));
+	placed = order != NULL && pb_placement_random(&job->submission, rules->reloc_bits,
+						      &rules->random_state, order, job->addresses);
+	free(order);
+	return placed;
+}
+
+/** Copies the contents, as captured, to where they lie in the DMA buffer. */
+static void lay_out(struct pb_replay_job *job)
+{
+	const struct pb_subm_submission *submission = &job->submission;
+	uint64_t next = 0;
+
+	for (uint32_t i = 0; i < submission->contents_count; i++) {
+		const struct pb_subm_contents *contents = &submission->contents[i];
+
+		job->places[i] = (uint32_t)next;
+		memcpy(job->expected + next, contents->data, contents->bytes);
+		next += round_up(contents->bytes);
+	}
+}
+
+bool pb_replay_job_prepare(struct pb_replay_job *job, struct pb_replay_rules *rules, char *message)
+{
+	const struct pb_subm_submission *submission = &job->submission;
+
+	if (!within_limits(job, rules->card, message))
+		return false;
+	job->addresses = calloc(submission->object_count, sizeof(*job->addresses));
+	job->places = calloc((size_t)submission->contents_count + 1, sizeof(*job->places));
+	job->expected = calloc((size_t)job->buffer_bytes + 1, 1);
+	job->found = calloc((size_t)job->buffer_bytes + 1, 1);
+	if (job->addresses == NULL || job->places == NULL || job->expected == NULL || job->found == NULL)
+		return fail(message, "out of memory");
+	if (!place_objects(job, rules))
+		return fail(message, "its objects do not fit below the top of the address space");
+	lay_out(job);
+	job->crc_before = pb_oracle_crc(submission, job->places, job->expected);
+	pb_oracle_apply(submission, job->addresses, job->places, job->expected);
+	return true;
+}
+
+/** Where a relocation patches, from the start of the DMA buffer. */
+static uint32_t patch_offset(const struct pb_replay_job *job, const struct pb_subm_relocation *relocation)
+{
+	uint32_t contents = job->submission.objects[relocation->object].contents;
+
+	return job->places[contents] + (uint32_t)relocation->offset;
+}
+
+static void write_buffer(const struct pb_replay_job *job, uint8_t *to)
+{
+	memcpy(to, job->expected, job->buffer_bytes);
+	for (uint32_t i = 0; i < job->submission.relocation_count; i++) {
+		const struct pb_subm_relocation *relocation = &job->submission.relocations[i];
+		uint32_t place = patch_offset(job, relocation);
+
+		for (uint32_t b = place; b < place + relocation->width; b++)
+			to[b] = (uint8_t)~job->expected[b];
+	}
+}
+
+static void write_allocations(const struct pb_replay_job *job, uint8_t *to)
+{
+	for (uint32_t i = 0; i < job->submission.object_count; i++) {
+		const struct pb_subm_object *object = &job->submission.objects[i];
+		struct pb_allocation entry = {
+			.address_low = (uint32_t)job->addresses[i],
+			.address_high = (uint32_t)(job->addresses[i] >> 32),
+			.size_low = (uint32_t)object->size,
+			.size_high = (uint32_t)(object->size >> 32),
+			.flags = PB_REPLAY_TARGET_SEGMENT << PB_ALLOCATION_SEGMENT_SHIFT,
+			.id = object->handle,
+		};
+
+		if (object->written)
+			entry.flags |= PB_ALLOCATION_WRITE;
+		memcpy(to + i * sizeof(entry), &entry, sizeof(entry));
+	}
+}
+
+static void write_patches(const struct pb_replay_job *job, uint8_t *to)
+{
+	for (uint32_t i = 0; i < job->submission.relocation_count; i++) {
+		const struct pb_subm_relocation *relocation = &job->submission.relocations[i];
+		const struct pb_patch_location entry = {
+			.allocation_index = relocation->target,
+			.slot = relocation->target & ~PB_PATCH_RESERVED_MASK,
+			.driver_id =
+				relocation->width == 8 ? PB_PATCH_FORMAT_SUM64_SIGNED : PB_PATCH_FORMAT_SUM32,
+			.allocation_offset = relocation->delta,
+			.patch_offset = patch_offset(job, relocation),
+		};
+
+		memcpy(to + i * sizeof(entry), &entry, sizeof(entry));
+	}
+}
+
+void pb_replay_job_write(struct pb_replay_job *job, uint32_t context)
+{
+	uint32_t allocations = job->buffer_bytes;
+	uint32_t patches =
+		allocations + job->submission.object_count * (uint32_t)sizeof(struct pb_allocation);
+	uint64_t address = job->memory.os_address;
+
+	write_buffer(job, job->memory.bytes_host);
+	write_allocations(job, job->memory.bytes_host + allocations);
+	write_patches(job, job->memory.bytes_host + patches);
+	job->descriptor = (struct pb_descriptor){
+		.flags = PB_FLAG_NULL_RENDERING,
+		.context = context,
+		.fence_id = job->submission.index,
+		.dma_address_low = (uint32_t)address,
+		.dma_address_high = (uint32_t)(address >> 32),
+		.dma_segment = PB_SEGMENT_SYSTEM,
+		.dma_size = job->buffer_bytes,
+		.dma_end = job->buffer_bytes,
+		.allocation_count = job->submission.object_count,
+		.allocation_address_low = (uint32_t)(address + allocations),
+		.allocation_address_high = (uint32_t)((address + allocations) >> 32),
+		.patch_address_low = (uint32_t)(address + patches),
+		.patch_address_high = (uint32_t)((address + patches) >> 32),
+		.patch_count = job->submission.relocation_count,
+		.patch_length = job->submission.relocation_count,
+		.patch_encoding = PB_PATCH_ENCODING_WDDM,
+	};
+}
+
+/** A patched value of 4 or 8 bytes. */
+static uint64_t value_at(const uint8_t *bytes, uint32_t place, uint32_t width)
+{
+	uint64_t value = 0;
+
+	for (uint32_t b = 0; b < width; b++)
+		value |= (uint64_t)bytes[place + b] << (8 * b);
+	return value;
+}
+
+/** Says what is wrong at byte `at` of the buffer. The last relocation there decides its value. */
+static bool describe_difference(const struct pb_replay_job *job, uint32_t at, char *message)
+{
+	for (uint32_t i = job->submission.relocation_count; i-- > 0;) {
+		const struct pb_subm_relocation *relocation = &job->submission.relocations[i];
+		uint32_t place = patch_offset(job, relocation);
+
+		if (at < place || at - place >= relocation->width)
+			continue;
+		return fail(message,
+			    "relocation %" PRIu32 " (object %" PRIu32 ", offset 0x%" PRIx64
+			    ", target %" PRIu32 " at 0x%" PRIx64 ", delta 0x%" PRIx32 "): expected 0x%" PRIx64
+			    ", found 0x%" PRIx64,
+			    i, relocation->object, relocation->offset, relocation->target,
+			    job->addresses[relocation->target], relocation->delta,
+			    value_at(job->expected, place, relocation->width),
+			    value_at(job->found, place, relocation->width));
+	}
+	return fail(message,
+		    "byte 0x%" PRIx32 " of the DMA buffer changed, and no relocation lies there: "
+		    "expected 0x%02x, found 0x%02x",
+		    at, job->expected[at], job->found[at]);
+}
+
+bool pb_replay_job_verify(struct pb_replay_job *job, char *message)
+{
+	uint32_t at = 0;
+
+	memcpy(job->found, job->memory.bytes_host, job->buffer_bytes);
+	job->crc_after = pb_oracle_crc(&job->submission, job->places, job->found);
+	if (memcmp(job->found, job->expected, job->buffer_bytes) == 0)
+		return true;
+	while (job->found[at] == job->expected[at])
+		at++;
+	return describe_difference(job, at, message);
+}
+
+void pb_replay_job_clear(struct pb_replay_job *job)
+{
+	free(job->addresses);
+	free(job->places);
+	free(job->expected);
+	free(job->found);
+	job->addresses = NULL;
+	job->places = NULL;
+	job->expected = NULL;
+	job->found = NULL;
+}

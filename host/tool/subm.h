@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Reader of SUBM files: captured GPU submissions with their relocation lists.
+ * tests/data/README.txt describes the format. A file is foreign input: whatever
+ * the reader hands out has been checked as the comments here say.
+ */
+#ifndef PB_HOST_TOOL_SUBM_H
+#define PB_HOST_TOOL_SUBM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host/tool/subm_source.h"
+
+/** A submission of more bytes than this is refused, so that memory stays bounded. */
+#define PB_SUBM_TOTAL_BYTES_MAX (64u << 20)
+/** `contents` of an object that has none. */
+#define PB_SUBM_NONE 0xffffffffu
+
+/** A buffer object that the submission refers to. */
+struct pb_subm_object {
+	uint32_t handle;
+	uint32_t flags;           /**< EXEC_OBJECT_* */
+	uint64_t size;            /**< bytes, not 0 */
+	uint64_t alignment;       /**< 0 or a power of two */
+	uint64_t presumed_offset; /**< the address that the driver believed in */
+	uint64_t placed;          /**< the address at capture; 0 is none */
+	uint32_t contents;        /**< index of its contents, or PB_SUBM_NONE */
+	bool written;             /**< by its flags, or by the write domain of a relocation that names it */
+};
+
+/** One place to patch. It lies, whole, inside the contents of its object and is 4-byte aligned. */
+struct pb_subm_relocation {
+	uint32_t object; /**< index of the patched object; it has contents */
+	uint32_t target; /**< index of the object whose address goes there */
+	uint64_t offset; /**< bytes from the start of the patched object */
+	uint32_t delta;
+	uint32_t read_domains;
+	uint32_t write_domain;
+	uint32_t width; /**< bytes: 4, or 8 in a file of 64-bit relocations */
+	uint64_t presumed_offset;
+};
+
+/** Memory of one object, from its start; no longer than the object. */
+struct pb_subm_contents {
+	uint32_t object;
+	uint32_t bytes;
+	const uint8_t *data; /**< inside the submission */
+};
+
+/** One submission. Zero it before the first use; it may be used again for the next one. */
+struct pb_subm_submission {
+	uint32_t index;        /**< position in the file, from 0 */
+	uint32_t object_count; /**< not 0 */
+	uint32_t relocation_count;
+	uint32_t contents_count;
+	uint32_t batch_object_index; /**< below object_count */
+	uint32_t batch_start;        /**< start + length lies inside the object */
+	uint32_t batch_length;       /**< 0: to the end of the object */
+	uint32_t context;
+	uint64_t exec_flags;
+	uint32_t sequence;
+	uint32_t source;
+	uint64_t contents_bytes; /**< all contents together */
+	struct pb_subm_object *objects;
+	struct pb_subm_relocation *relocations;
+	struct pb_subm_contents *contents; /**< at most one for each object */
+
+	uint8_t *raw; /**< the reader's: everything behind the submission header */
+	size_t raw_bytes;
+};
+
+/** An open file. */
+struct pb_subm_reader {
+	struct pb_subm_source *source;
+	const char *path;    /**< the caller's string */
+	uint32_t chipset;    /**< PCI device id */
+	uint32_t gen10;      /**< 10 x generation */
+	uint32_t reloc_bits; /**< 32 or 64 */
+	uint32_t count;      /**< submissions in the file */
+	uint32_t next;       /**< submissions read */
+	char error[320];     /**< after a failure: file, submission, and what is wrong */
+};
+
+/** @return false: see reader->error. Nothing is to be closed then. */
+bool pb_subm_open(struct pb_subm_reader *reader, const char *path);
+/**
+ * Reads the next submission.
+ * @retval 1 here it is
+ * @retval 0 that was all, and the file ends where it should
+ * @retval -1 see reader->error; there is no going on
+ */
+int pb_subm_next(struct pb_subm_reader *reader, struct pb_subm_submission *submission);
+void pb_subm_close(struct pb_subm_reader *reader);
+/** Frees what the reader allocated for it. */
+void pb_subm_submission_free(struct pb_subm_submission *submission);
+
+#endif

@@ -1,0 +1,11 @@
+# The patchbay command.
+include(${CMAKE_CURRENT_LIST_DIR}/replay.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/demo.cmake)
+pb_program(patchbay
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/main.c
+    ${CMAKE_CURRENT_LIST_DIR}/board_image.c
+    ${CMAKE_CURRENT_LIST_DIR}/open_card.c
+    ${CMAKE_CURRENT_LIST_DIR}/card_command.c
+    ${CMAKE_CURRENT_LIST_DIR}/info_command.c
+  LINKS pb_replay pb_demo pb_link_socket pb_card pb_sim cjson)
