@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* The demo on a simulated card: it is right, and it is wrong when nothing is patched. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/tool/demo.h"
+#include "host/tool/scene.h"
+#include "qemu/sim.h"
+#include "tests/unit/unit.h"
+
+/** What one run left behind. */
+struct outcome {
+	int code;
+	char out[4096];
+	char err[4096];
+	uint32_t files; /* pictures written */
+};
+
+/* Sends a stream of this process into a file. @return what to give to restore() */
+static int redirect(FILE *stream, FILE *to)
+{
+	int saved;
+
+	fflush(stream);
+	saved = dup(fileno(stream));
+	assert_true(saved >= 0);
+	assert_true(dup2(fileno(to), fileno(stream)) >= 0);
+	return saved;
+}
+
+static void restore(FILE *stream, int saved)
+{
+	fflush(stream);
+	assert_true(dup2(saved, fileno(stream)) >= 0);
+	close(saved);
+}
+
+static void take_text(FILE *from, char *text, size_t size)
+{
+	size_t length;
+
+	rewind(from);
+	length = fread(text, 1, size - 1, from);
+	text[length] = '\0';
+	fclose(from);
+}
+
+/* Counts the files of a folder and removes them and it. */
+static uint32_t remove_folder(const char *path)
+{
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+	uint32_t files = 0;
+
+	assert_non_null(folder);
+	while ((entry = readdir(folder)) != NULL) {
+		char file[512];
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
+		assert_int_equal(unlink(file), 0);
+		files++;
+	}
+	closedir(folder);
+	assert_int_equal(rmdir(path), 0);
+	return files;
+}
+
+static void run(struct outcome *outcome, struct pb_demo_options options,
+		void (*prepare)(struct pb_link *link))
+{
+	char parent[] = "/tmp/patchbay-demo-XXXXXX";
+	char folder[64];
+	FILE *out = tmpfile();
+	FILE *err = tmpfile();
+	struct pb_sim *sim = pb_sim_create();
+	int saved_out, saved_err;
+
+	assert_true(out != NULL && err != NULL && sim != NULL && mkdtemp(parent) != NULL);
+	assert_int_equal(pb_link_open_sim(sim, 1, &options.link), PB_ERROR_OK);
+	if (prepare != NULL)
+		prepare(options.link);
+	/* Two folders deep: the demo makes what is not there. */
+	snprintf(folder, sizeof(folder), "%s/made/here", parent);
+	options.output = folder;
+	saved_out = redirect(stdout, out);
+	saved_err = redirect(stderr, err);
+	outcome->code = pb_demo_run(&options);
+	restore(stdout, saved_out);
+	restore(stderr, saved_err);
+	take_text(out, outcome->out, sizeof(outcome->out));
+	take_text(err, outcome->err, sizeof(outcome->err));
+	outcome->files = remove_folder(folder);
+	*strrchr(folder, '/') = '\0';
+	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(rmdir(parent), 0);
+	options.link->ops->close(options.link);
+	pb_sim_destroy(sim);
+}
+
+static const char *last_line(char *text)
+{
+	size_t length = strlen(text);
+	char *newline;
+
+	assert_true(length > 0 && text[length - 1] == '\n');
+	text[length - 1] = '\0';
+	newline = strrchr(text, '\n');
+	return newline != NULL ? newline + 1 : text;
+}
+
+static void test_whole_demo(void **state)
+{
+	static struct outcome outcome;
+	unsigned submissions = 0, patches = 0, moves = 0;
+	char rest = '\0';
+	const char *line;
+
+	(void)state;
+	run(&outcome, (struct pb_demo_options){.frames = PB_SCENE_PERIOD}, NULL);
+	assert_string_equal(outcome.err, "");
+	assert_int_equal(outcome.code, 0);
+	assert_int_equal(outcome.files, 72);
+	line = last_line(outcome.out);
+	assert_int_equal(sscanf(line, "demo: ok 72 frames, %u submissions, %u patches, %u moves%c",
+				&submissions, &patches, &moves, &rest),
+			 3);
+	/* Each frame: two passes, and four moves at least: vertices, scope, both targets. Three patches a move. */
+	assert_true(submissions >= 72 * 5);
+	assert_true(moves >= 72 * 4);
+	assert_true(patches > 3 * moves);
+}
+
+static void test_quiet(void **state)
+{
+	static struct outcome outcome;
+
+	(void)state;
+	run(&outcome, (struct pb_demo_options){.frames = 1, .quiet = true}, NULL);
+	assert_int_equal(outcome.code, 0);
+	assert_string_equal(outcome.err, "");
+	assert_ptr_equal(last_line(outcome.out), outcome.out);
+	assert_memory_equal(outcome.out, "demo: ok 1 frames, ", 19);
+}
+
+static void test_without_patches(void **state)
+{
+	static struct outcome outcome;
+
+	(void)state;
+	run(&outcome, (struct pb_demo_options){.frames = PB_SCENE_PERIOD, .without_patches = true}, NULL);
+	assert_int_equal(outcome.code, 1);
+	assert_int_equal(outcome.files, 0);
+	assert_non_null(strstr(outcome.err, "patchbay demo: frame 0: copy node: ENGINE_FAULT: "));
+	assert_string_equal(last_line(outcome.out), "demo: failed");
+}
+
+/* ---- a card whose memory fails ---- */
+
+#define SCREW 0xff969aa0u /* a colour of the PANEL image */
+
+static const struct pb_link_ops *sound_ops;
+static uint32_t doorbells;
+
+/* In the middle of the animation, one bit of one colour goes wrong wherever it is. */
+static void failing_doorbell(struct pb_link *link)
+{
+	uint32_t *words = (uint32_t *)(void *)link->memory;
+
+	if (++doorbells == 40) {
+		for (uint32_t i = 0; i < link->memory_bytes / 4; i++)
+			words[i] ^= words[i] == SCREW ? 1u : 0u;
+	}
+	sound_ops->doorbell(link);
+}
+
+static void let_memory_fail(struct pb_link *link)
+{
+	static struct pb_link_ops failing;
+
+	sound_ops = link->ops;
+	failing = *sound_ops;
+	failing.doorbell = failing_doorbell;
+	doorbells = 0;
+	link->ops = &failing;
+}
+
+static void test_one_wrong_bit(void **state)
+{
+	static struct outcome outcome;
+	unsigned frame = 0, x, y, expected = 0, found = 0;
+
+	(void)state;
+	run(&outcome, (struct pb_demo_options){.frames = PB_SCENE_PERIOD}, let_memory_fail);
+	assert_int_equal(outcome.code, 1);
+	assert_string_equal(last_line(outcome.out), "demo: failed");
+	assert_int_equal(sscanf(outcome.err,
+				"patchbay demo: frame %u: pixel (%u, %u): expected 0x%x, found 0x%x\n",
+				&frame, &x, &y, &expected, &found),
+			 5);
+	assert_true(frame > 0);
+	assert_int_equal(expected, SCREW);
+	assert_int_equal(found, SCREW ^ 1u);
+	/* Frames 0 to this one, and what this one should be. */
+	assert_int_equal(outcome.files, frame + 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_whole_demo),
+		cmocka_unit_test(test_quiet),
+		cmocka_unit_test(test_without_patches),
+		cmocka_unit_test(test_one_wrong_bit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Who may include whom. The core knows its own headers and the hardware contracts, never a CPU or a board.
+source "$(dirname "$0")/lib.sh"
+
+freestanding='<(stdint|stddef|stdbool|string)[.]h>'
+
+# allow REGEX FILE...: every include of these files must match.
+allow() {
+	local allowed=$1
+	shift
+	(($#)) || return 0
+	awk -v allowed="^($allowed)\$" '
+	/^[ \t]*#[ \t]*include/ {
+		name = $0
+		sub(/^[ \t]*#[ \t]*include[ \t]*/, "", name)
+		sub(/[>"][^>"]*$/, substr(name, 1, 1) == "<" ? ">" : "\"", name)
+		if (name !~ allowed)
+			print FILENAME ":" FNR ": " name " may not be included here"
+	}' "$@" >>"$findings"
+}
+
+# rule FILES EXCEPT ALLOWED: each include of the files whose path matches FILES and not EXCEPT must match ALLOWED.
+rule() {
+	local files
+	mapfile -t files < <(sources firmware hal boards host qemu tests | grep -E "$1" | grep -Ev "$2" || true)
+	allow "$3" "${files[@]}"
+}
+
+none='^$'
+rule '^firmware/abi/' "$none" '"firmware/abi/[^"]*"|<(stdint|stddef)[.]h>'
+rule '^firmware/' '^firmware/abi/' "\"firmware/[^\"]*\"|\"hal/[^/\"]*\"|$freestanding"
+rule '^hal/[^/]*$' "$none" "\"firmware/abi/[^\"]*\"|\"hal/[^/\"]*\"|$freestanding"
+rule '^hal/.*/' '^hal/host/' "\"firmware/abi/[^\"]*\"|\"hal/[^\"]*\"|$freestanding"
+# The drivers of the host stand on its operating system.
+rule '^hal/host/' "$none" '"(firmware/abi|hal)/[^"]*"|<[^>]*>'
+rule '^boards/' "$none" "\"(boards|hal|firmware)/[^\"]*\"|$freestanding"
+# What a kernel driver would take: links to a card and the command line are not part of it.
+rule '^host/[^/]*$' '^host/link_' "\"host/[^/\"]*\"|\"firmware/abi/[^\"]*\"|\"hal/shared[.]h\"|$freestanding"
+rule '^host/(link_|.*/)' "$none" '"(host|qemu|hal|firmware/abi)/[^"]*"|<[^>]*>'
+rule '^qemu/' "$none" '"(qemu|host|hal|firmware)/[^"]*"|<[^>]*>'
+rule '^tests/' "$none" '"(tests|qemu|host|hal|firmware|boards)/[^"]*"|<[^>]*>'
+
+finish

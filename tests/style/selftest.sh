@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Each style check passes a small clean tree, and finds each of the faults below at the line where it stands.
+
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+cases=0
+
+# put FILE: standard input, in the tree of this case
+put() {
+	mkdir -p "$(dirname "$work/tree/$1")"
+	cat >"$work/tree/$1"
+}
+
+header='/* SPDX-License-Identifier: MIT */'
+
+# A source file: the SPDX line, then the argument from line 2 on.
+source_file() {
+	printf '%s\n%s\n' "$header" "$2" | put "$1"
+}
+
+clean_tree() {
+	rm -rf "$work/tree"
+	mkdir -p "$work/tree"
+	cp "$here/../../.clang-format" "$here/../../.clang-tidy" "$work/tree"
+	source_file firmware/core.c $'#include <stdint.h>\n\n#include "firmware/abi/wire.h"\n#include "hal/lines.h"\n\n/* no volatile, no malloc() in a comment */\nint pb_zero(void);\nint pb_zero(void)\n{\n\treturn 0;\n}'
+	source_file firmware/abi/base.h $'#include <stddef.h>\n#include <stdint.h>\n\n#define PB_SIZE(type, bytes)       _Static_assert(sizeof(struct type) == (bytes), #type)\n#define PB_AT(type, field, offset) _Static_assert(offsetof(struct type, field) == (offset), #field)'
+	source_file firmware/abi/wire.h $'#include "firmware/abi/base.h"\n\nstruct pb_wire {\n\tuint32_t first; /**< a field; with a semicolon */\n\tuint32_t reserved[3];\n};\nPB_SIZE(pb_wire, 16);\nPB_AT(pb_wire, first, 0);'
+	source_file hal/lines.h '#include <stdint.h>'
+	source_file hal/shared.h $'static inline int pb_read(const int *at)\n{\n\treturn *(const volatile int *)at;\n}'
+	source_file host/queue.c '#include "host/patchbay.h"'
+	source_file host/patchbay.h '#include "firmware/abi/wire.h"'
+	source_file host/tool/main.c $'#include <signal.h>\n#include <stdlib.h>\n\nstatic volatile sig_atomic_t stop;\n\nvoid pb_nop(void);\nvoid pb_nop(void)\n{\n\t__asm__ volatile("nop");\n}'
+	put README.md <<<'See `firmware/core.c`, `boards/NAME/board.c` and [this](firmware/abi/wire.h).'
+	source_file boards/one/board.c '#include "hal/lines.h"'
+	printf '#!/usr/bin/env bash\necho hello\n' | put scripts/hello
+	chmod +x "$work/tree/scripts/hello"
+	put CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.25)
+project(selftest LANGUAGES NONE)
+file(WRITE ${CMAKE_BINARY_DIR}/patchbay-mps2_an500.elf "the same")
+add_custom_target(image)
+END
+	put CMakePresets.json <<'END'
+{ "version": 6, "configurePresets": [
+  { "name": "mps2_an500", "generator": "Ninja", "binaryDir": "${sourceDir}/build/${presetName}" } ] }
+END
+	put build/host-test-clang/compile_commands.json <<END
+[
+{
+  "directory": "$work/tree",
+  "command": "clang -std=c11 -c firmware/core.c -I.",
+  "file": "$work/tree/firmware/core.c"
+}
+]
+END
+}
+
+report() {
+	failures=$((failures + 1))
+	echo "$*"
+	sed 's/^/    /' "$work/output"
+}
+
+passes() {
+	cases=$((cases + 1))
+	bash "$here/check_$1.sh" "$work/tree" >"$work/output" 2>&1 || report "$1 refuses a clean tree"
+}
+
+# finds CHECK PLACE WORDS: the tree as it is now has one fault.
+finds() {
+	cases=$((cases + 1))
+	local status=0
+	bash "$here/check_$1.sh" "$work/tree" >"$work/output" 2>&1 || status=$?
+	[[ $status == 1 ]] || report "$1 ends with status $status instead of 1 for: $3"
+	grep -F "$2" "$work/output" | grep -qF "$3" || report "$1 does not say at $2: $3"
+	[[ $(wc -l <"$work/output") == 1 ]] || report "$1 says more than: $3"
+	clean_tree
+}
+
+clean_tree
+for check in "$here"/check_*.sh; do
+	name=$(basename "$check" .sh)
+	passes "${name#check_}"
+done
+
+# check | file | what follows the SPDX line | place | words
+while IFS='|' read -r check file text place words; do
+	source_file "$file" "$(printf '%b' "$text")"
+	finds "$check" "$place" "$words"
+done <<'END'
+include_direction|firmware/core.c|#include "boards/one/board.h"|firmware/core.c:2:|"boards/one/board.h"
+include_direction|firmware/core.c|#include "hal/cortex_m/nvic.h"|firmware/core.c:2:|"hal/cortex_m/nvic.h"
+include_direction|firmware/core.c|#include <stdio.h>|firmware/core.c:2:|<stdio.h>
+include_direction|firmware/core.c|#include "state.h"|firmware/core.c:2:|"state.h"
+include_direction|firmware/sub/part.c|#include "host/patchbay.h"|firmware/sub/part.c:2:|"host/patchbay.h"
+include_direction|firmware/abi/other.h|#include "hal/lines.h"|firmware/abi/other.h:2:|"hal/lines.h"
+include_direction|firmware/abi/other.h|#include <string.h>|firmware/abi/other.h:2:|<string.h>
+include_direction|hal/lines.h|\n#include "hal/cortex_m/nvic.h"|hal/lines.h:3:|"hal/cortex_m/nvic.h"
+include_direction|hal/cortex_m/nvic.c|#include "firmware/core.h"|hal/cortex_m/nvic.c:2:|"firmware/core.h"
+include_direction|hal/cortex_m/nvic.c|#include <stdlib.h>|hal/cortex_m/nvic.c:2:|<stdlib.h>
+include_direction|hal/host/halt.c|#include <stdlib.h>\n#include "qemu/sim.h"|hal/host/halt.c:3:|"qemu/sim.h"
+include_direction|host/queue.c|#include <unistd.h>|host/queue.c:2:|<unistd.h>
+include_direction|host/queue.c|#include "qemu/sim.h"|host/queue.c:2:|"qemu/sim.h"
+include_direction|host/tool/main.c|#include "firmware/core.h"|host/tool/main.c:2:|"firmware/core.h"
+include_direction|host/link_socket.c|#include "firmware/core.h"|host/link_socket.c:2:|"firmware/core.h"
+include_direction|boards/one/board.c|#include <cmsis.h>|boards/one/board.c:2:|<cmsis.h>
+include_direction|qemu/card.c|#include "boards/one/board.h"|qemu/card.c:2:|"boards/one/board.h"
+rules|firmware/core.c|/* a\ncomment */ volatile int x;|firmware/core.c:3:|volatile
+rules|host/tool/main.c|const volatile int *x;|host/tool/main.c:2:|volatile
+rules|firmware/core.c|void *x = malloc(4);|firmware/core.c:2:|no heap
+rules|hal/engine/ring.c|void f(void *x)\n{\n\tfree(x);\n}|hal/engine/ring.c:4:|no heap
+rules|host/queue.c|void *x = calloc(1, 4);|host/queue.c:2:|no heap
+rules|firmware/abi/wire.h|struct x {\n\tuint32_t y : 3;\n};|firmware/abi/wire.h:3:|bit-field
+rules|boards/one/board.c|__attribute__((weak)) void f(void);|boards/one/board.c:2:|weak
+rules|hal/cortex_m/vectors.c|#pragma weak handler|hal/cortex_m/vectors.c:2:|weak
+rules|firmware/core.c|#ifdef __arm__\n#endif|firmware/core.c:2:|conditional
+rules|firmware/core.c|#if PB_BOARD == 1\n#endif|firmware/core.c:2:|conditional
+include_direction|host/queue.c|# include <stdio.h> // "host/patchbay.h"|host/queue.c:2:|may not
+abi|firmware/abi/wire.h|struct pb_wire {\n\tuint32_t a;\n};\nPB_AT(pb_wire, a, 0);|firmware/abi/wire.h:2:|PB_SIZE(pb_wire
+abi|firmware/abi/wire.h|struct pb_wire {\n\tuint32_t a;\n\tuint32_t b;\n};\nPB_SIZE(pb_wire, 8);\nPB_AT(pb_wire, a, 0);|firmware/abi/wire.h:4:|PB_AT(pb_wire, b
+abi|firmware/abi/wire.h|struct pb_wire {\n\tint a;\n};\nPB_SIZE(pb_wire, 4);|firmware/abi/wire.h:3:|fixed-width
+abi|firmware/abi/wire.h|struct pb_wire {\n\tuint32_t *a;\n};\nPB_SIZE(pb_wire, 4);|firmware/abi/wire.h:3:|fixed-width
+format|firmware/core.c|int  x;|firmware/core.c:2:|clang-format
+tidy|firmware/core.c|int pb_f(int n);\nint pb_f(int n)\n{\n\treturn n ? pb_f(n - 1) : 0;\n}|firmware/core.c:3:|recursive
+tidy|firmware/core.c|int pb_f(int n);\nint pb_f(int n)\n{\n\tint x;\n\tif (n)\n\t\tx = 1;\n\treturn x;\n}|firmware/core.c:8:|uninitialized
+END
+
+lines() {
+	local i
+	for ((i = 0; i < $1; i++)); do echo "$2"; done
+}
+
+source_file firmware/core.c "$(lines 500 '/**/')"
+finds rules firmware/core.c:501: 'longer than 500 lines'
+source_file firmware/core.c "$(printf 'int f(void)\n{\n'; lines 81 ';'; echo '}')"
+finds rules firmware/core.c:3: 'the function has 81 lines'
+echo 'int x;' | put firmware/core.c
+finds rules firmware/core.c:1: 'SPDX'
+source_file firmware/core.c '/* TO''DO: more */'
+finds rules firmware/core.c:2: 'unfinished'
+printf '\nsee /ho''me/someone/file\n' | put README.md
+finds rules README.md:2: 'path of one machine'
+printf 'One.\nSee `firmware/gone.c`.\n' | put README.md
+finds docs README.md:2: 'firmware/gone.c does not exist'
+printf 'See [this](docs/gone.md).\n' | put README.md
+finds docs README.md:1: 'docs/gone.md does not exist'
+printf '```\nscripts/gone --fast\n```\n' | put README.md
+finds docs README.md:2: 'scripts/gone does not exist'
+printf '#!/usr/bin/env bash\nif true; then\n' | put scripts/hello
+finds shell scripts/hello:3: 'syntax error'
+chmod -x "$work/tree/scripts/hello"
+finds shell scripts/hello:1: 'not executable'
+sed -i 's/the same/\${CMAKE_SOURCE_DIR}/' "$work/tree/CMakeLists.txt"
+finds reproducible build/mps2_an500/patchbay-mps2_an500.elf:1: 'differs'
+sed -i '/the same/d' "$work/tree/CMakeLists.txt"
+finds reproducible build/mps2_an500:1: 'no image'
+
+echo "$cases cases, $failures wrong"
+((failures == 0))

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/engine_bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/unit.h"
+
+static void raise_line(void *context)
+{
+	struct bench *bench = context;
+
+	bench->interrupts++;
+	if (bench->on_interrupt != NULL)
+		bench->on_interrupt(bench);
+}
+
+uint32_t *bench_at(const struct bench *bench, uint32_t offset)
+{
+	return (uint32_t *)(void *)(bench->memory + offset);
+}
+
+struct pb_engine_range_entry *bench_range(const struct bench *bench, uint32_t channel, uint32_t index)
+{
+	return (struct pb_engine_range_entry *)(void *)(bench->memory + BENCH_RANGES) + 4 * channel + index;
+}
+
+void bench_start(struct bench *bench, uint32_t kind)
+{
+	memset(bench, 0, sizeof(*bench));
+	bench->memory = malloc(BENCH_BYTES);
+	assert_non_null(bench->memory);
+	for (uint32_t i = 0; i < BENCH_BYTES; i++)
+		bench->memory[i] = (uint8_t)(i * 7 + i / 256);
+	bench->registers = (struct pb_engine_registers *)(void *)(bench->memory + BENCH_REGISTERS);
+	memset(bench->registers, 0, 64);
+	bench->registers->ring_offset = BENCH_RING;
+	bench->registers->ring_slots = BENCH_SLOTS;
+	bench->registers->range_offset = BENCH_RANGES;
+	bench->registers->channels = BENCH_CHANNELS;
+	memset(bench->memory + BENCH_RANGES, 0, BENCH_CHANNELS * 64);
+	*bench_range(bench, 1, 0) = (struct pb_engine_range_entry){AT(BENCH_RANGE0), 0xf000, BENCH_RANGE0};
+	*bench_range(bench, 1, 1) = (struct pb_engine_range_entry){AT(BENCH_RANGE1), 0x4000, BENCH_RANGE1};
+	*bench_range(bench, 1, 2) =
+		(struct pb_engine_range_entry){ADDRESS(BENCH_RANGE2_GPU), BENCH_RANGE2_BYTES, BENCH_RANGE2};
+	*bench_range(bench, 2, 0) =
+		(struct pb_engine_range_entry){AT(BENCH_RANGE0), BENCH_OTHER_BYTES, BENCH_OTHER};
+	bench->model = pb_engine_model_create(&(struct pb_engine_model_config){
+		.memory = bench->memory,
+		.memory_bytes = BENCH_BYTES,
+		.registers_offset = BENCH_REGISTERS,
+		.kind = kind,
+		.interrupt = raise_line,
+		.context = bench,
+	});
+	assert_non_null(bench->model);
+}
+
+void bench_stop(struct bench *bench)
+{
+	pb_engine_model_destroy(bench->model);
+	free(bench->memory);
+}
+
+struct pb_engine_slot *bench_next_slot(const struct bench *bench)
+{
+	return (struct pb_engine_slot *)(void *)(bench->memory + BENCH_RING) + bench->fed % BENCH_SLOTS;
+}
+
+void bench_feed(struct bench *bench, uint32_t owner, uint64_t address, uint32_t bytes)
+{
+	*bench_next_slot(bench) = (struct pb_engine_slot){
+		PB_PACKET(0x20, 5), owner,          ADDRESS(address),   bytes,
+		PB_PACKET(0x21, 2), bench->fed + 1, PB_PACKET(0x00, 1),
+	};
+	bench->fed++;
+	bench->registers->tail = bench->fed;
+}
+
+void bench_store(const struct bench *bench, uint32_t offset, const uint32_t *words, size_t count)
+{
+	memcpy(bench->memory + offset, words, 4 * count);
+}
+
+void bench_run(struct bench *bench)
+{
+	for (uint32_t steps = 0; steps < 10000; steps++) {
+		if (!pb_engine_model_step(bench->model, 100))
+			return;
+	}
+	fail_msg("still running");
+}
+
+void bench_submit(struct bench *bench, const uint32_t *words, size_t count)
+{
+	bench_store(bench, BENCH_BUFFER, words, count);
+	bench_feed(bench, 1, BENCH_GPU + BENCH_BUFFER, (uint32_t)(4 * count));
+	bench_run(bench);
+}
+
+void bench_command(struct bench *bench, uint32_t op)
+{
+	uint32_t before = bench->interrupts;
+
+	bench->registers->command =
+		((bench->registers->command & ~PB_ENGINE_COMMAND_OP_MASK) + PB_ENGINE_COMMAND_ONE) | op;
+	pb_engine_model_step(bench->model, 0);
+	assert_int_equal(bench->registers->command_done, bench->registers->command);
+	assert_int_equal(bench->interrupts, before + 1);
+}
+
+void bench_reset(struct bench *bench)
+{
+	bench->registers->tail = 0;
+	bench->fed = 0;
+	bench_command(bench, PB_ENGINE_COMMAND_RESET);
+}
+
+void bench_expect_fault(const struct bench *bench, uint32_t code, uint64_t address)
+{
+	const struct pb_engine_registers *registers = bench->registers;
+
+	assert_int_equal(registers->fault_code, code);
+	assert_int_equal(registers->fault_sequence, bench->fed);
+	assert_true(((uint64_t)registers->fault_address_high << 32 | registers->fault_address_low) ==
+		    address);
+	assert_int_equal(registers->sequence, bench->fed - 1);
+	assert_int_equal(registers->head, bench->fed - 1);
+}
+
+void bench_expect_done(const struct bench *bench)
+{
+	assert_int_equal(bench->registers->fault_code, PB_ENGINE_FAULT_NONE);
+	assert_int_equal(bench->registers->sequence, bench->fed);
+	assert_int_equal(bench->registers->head, bench->fed);
+}
+
+uint32_t bench_random(uint32_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 17;
+	*seed ^= *seed << 5;
+	return *seed;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fake_mcu MEMORY LINES IMAGE [die]: stands in for the emulated MCU. It boots,
+ * answers each channel's doorbell with its interrupt, attaches the admin and
+ * carries out CHANNEL_CLOSE. With `die` it ends before it boots.
+ */
+#define _GNU_SOURCE
+#include "tests/unit/fake_mcu.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "firmware/abi/boot.h"
+#include "firmware/abi/channel.h"
+#include "hal/card/lines.h"
+#include "hal/engine/packets.h"
+#include "hal/engine/registers.h"
+#include "hal/lines.h"
+#include "hal/shared.h"
+
+#define CONTROL_OFFSET (PB_CARD_CHANNELS_OFFSET + 0x1000u)
+#define REPLY_OFFSET   (PB_CARD_CHANNELS_OFFSET + 0x2000u)
+/* Fewer than there are channels, so that the admin has to wait for room. */
+#define ENTRIES 4u
+
+static uint8_t *memory;
+static int lines_socket;
+static uint32_t taken[PB_CARD_LINES];
+static uint32_t sent[PB_CARD_LINES];
+static uint32_t control_get;
+static uint32_t reply_put;
+
+static struct fake_mailbox *mailbox(void)
+{
+	return (void *)(memory + FAKE_OFFSET);
+}
+
+static struct pb_card_line_block *block(void)
+{
+	return (void *)(memory + PB_CARD_LINES_OFFSET);
+}
+
+static struct pb_channel_entry *admin(void)
+{
+	return (void *)(memory + PB_CARD_CHANNELS_OFFSET);
+}
+
+static void raise_line(uint32_t line)
+{
+	struct pb_card_line_block *words = block();
+	uint8_t byte = (uint8_t)line;
+
+	pb_shared_release();
+	pb_shared_write32(&words->from_mcu_raised[line],
+			  pb_shared_read32(&words->from_mcu_raised[line]) + 1u);
+	pb_shared_barrier();
+	if (pb_shared_read32(&words->from_mcu_taken[line]) != sent[line])
+		return;
+	sent[line]++;
+	if (write(lines_socket, &byte, 1) != 1)
+		exit(4);
+}
+
+static void boot(void)
+{
+	struct pb_boot_block *words = (void *)(memory + PB_BOOT_OFFSET);
+
+	pb_shared_write32(&words->boot_stage, PB_BOOT_STAGE_NONE);
+	pb_shared_write32(&words->abi_version, PB_ABI_VERSION);
+	pb_shared_write32(&words->channel_directory_offset, PB_CARD_CHANNELS_OFFSET);
+	pb_shared_write32(&words->channel_count, FAKE_CHANNELS);
+	pb_shared_write32(&words->waypoint, FAKE_WAYPOINT);
+	pb_shared_write32(&words->heartbeat, FAKE_HEARTBEAT);
+	pb_shared_write32(&words->incarnation, pb_shared_read32(&words->incarnation) + 1u);
+	pb_shared_write32(&words->magic, PB_BOOT_MAGIC);
+	pb_shared_write32(&admin()->attach_done, pb_shared_read32(&admin()->attach_request));
+	pb_shared_write32(&mailbox()->pid, (uint32_t)getpid());
+	pb_shared_release();
+	pb_shared_write32(&words->boot_stage, PB_BOOT_STAGE_RUNNING);
+}
+
+static void attach(uint32_t request)
+{
+	control_get = 0;
+	reply_put = 0;
+	pb_shared_write32(&admin()->reply_put, 0);
+	pb_shared_write32(&admin()->control_offset, CONTROL_OFFSET);
+	pb_shared_write32(&admin()->reply_offset, REPLY_OFFSET);
+	pb_shared_write32(&admin()->control_entries, ENTRIES);
+	pb_shared_write32(&admin()->state, PB_CHANNEL_OPEN);
+	pb_shared_release();
+	pb_shared_write32(&admin()->attach_done, request);
+	raise_line(PB_LINE_CHANNEL(0));
+}
+
+static void carry_out_one(void)
+{
+	const struct pb_command *command =
+		(const void *)(memory + CONTROL_OFFSET + control_get % ENTRIES * sizeof(*command));
+	struct pb_reply *reply = (void *)(memory + REPLY_OFFSET + reply_put % ENTRIES * sizeof(*reply));
+	uint32_t channel = pb_shared_read32(&command->arguments[0]);
+
+	control_get++;
+	if (channel < FAKE_CHANNELS)
+		mailbox()->closes[channel]++;
+	pb_shared_write32(&reply->code, pb_shared_read32(&command->code));
+	pb_shared_write32(&reply->tag, pb_shared_read32(&command->tag));
+	pb_shared_write32(&reply->error, 0);
+	pb_shared_release();
+	pb_shared_write32(&admin()->reply_put, ++reply_put);
+	raise_line(PB_LINE_CHANNEL(0));
+}
+
+static void serve_admin(void)
+{
+	uint32_t request = pb_shared_read32(&admin()->attach_request);
+
+	if (pb_shared_read32(&mailbox()->hold_attach) == 0 &&
+	    request != pb_shared_read32(&admin()->attach_done))
+		attach(request);
+	while (pb_shared_read32(&mailbox()->hold_closes) == 0 &&
+	       pb_shared_read32(&admin()->state) == PB_CHANNEL_OPEN &&
+	       control_get != pb_shared_read32(&admin()->control_put))
+		carry_out_one();
+}
+
+static void feed_engine(uint32_t node)
+{
+	struct pb_engine_registers *registers =
+		(void *)(memory + PB_CARD_ENGINE_OFFSET + node * PB_CARD_ENGINE_STRIDE);
+	struct pb_engine_slot *slot = (void *)(memory + PB_CARD_RINGS_OFFSET);
+
+	*slot = (struct pb_engine_slot){
+		.buffer_header = PB_PACKET(PB_PACKET_INDIRECT, PB_PACKET_INDIRECT_RING_WORDS),
+		.fence_header = PB_PACKET(PB_PACKET_FENCE, PB_PACKET_FENCE_WORDS),
+		.sequence = 77,
+		.pad = PB_PACKET(PB_PACKET_NOP, 1),
+	};
+	registers->ring_offset = PB_CARD_RINGS_OFFSET;
+	registers->ring_slots = 4;
+	registers->range_offset = PB_CARD_RANGES_OFFSET;
+	registers->channels = FAKE_CHANNELS;
+	pb_shared_release();
+	pb_shared_write32(&registers->tail, 1);
+	raise_line(PB_LINE_NODE(node));
+}
+
+static void take(uint32_t line)
+{
+	pb_shared_write32(&block()->to_mcu_taken[line], ++taken[line]);
+	pb_shared_barrier();
+	if (line < FAKE_CHANNELS) {
+		mailbox()->doorbells[line]++;
+		if (line != 0)
+			raise_line(PB_LINE_CHANNEL(line));
+	} else if (line >= PB_LINE_NODE(0) && line < PB_LINE_NODE(PB_CARD_NODES)) {
+		mailbox()->nodes[line - PB_LINE_NODE(0)]++;
+	}
+	if (mailbox()->feed != 0) {
+		feed_engine(mailbox()->feed - 1u);
+		mailbox()->feed = 0;
+	}
+}
+
+static void open_card(const char *file, const char *socket_path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = open(file, O_RDWR);
+	void *map = mmap(NULL, PB_CARD_MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	lines_socket = socket(AF_UNIX, SOCK_STREAM, 0);
+	strncpy(address.sun_path, socket_path, sizeof(address.sun_path) - 1);
+	if (map == MAP_FAILED ||
+	    connect(lines_socket, (const struct sockaddr *)&address, sizeof(address)) != 0)
+		exit(5);
+	memory = map;
+	for (uint32_t line = 0; line < PB_CARD_LINES; line++) {
+		taken[line] = pb_shared_read32(&block()->to_mcu_taken[line]);
+		sent[line] = pb_shared_read32(&block()->from_mcu_taken[line]);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct pollfd poller = {.events = POLLIN};
+
+	if (argc != 4)
+		return 3;
+	open_card(argv[1], argv[2]);
+	boot();
+	poller.fd = lines_socket;
+	for (;;) {
+		uint8_t line;
+
+		/* The tick: a held command is looked at again. */
+		if (poll(&poller, 1, 1) > 0) {
+			if (read(lines_socket, &line, 1) != 1)
+				return 0;
+			if (line < PB_CARD_LINES)
+				take(line);
+		}
+		serve_admin();
+	}
+}

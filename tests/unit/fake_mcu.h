@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * What a test and the program that stands in for the MCU tell each other, in
+ * card memory where segments would be.
+ */
+#ifndef PB_TESTS_UNIT_FAKE_MCU_H
+#define PB_TESTS_UNIT_FAKE_MCU_H
+
+#include <stdint.h>
+
+#include "hal/card/layout.h"
+
+#define FAKE_OFFSET    PB_CARD_POOL_OFFSET
+#define FAKE_CHANNELS  9u
+#define FAKE_WAYPOINT  6u
+#define FAKE_HEARTBEAT 1234u
+
+struct fake_mailbox {
+	uint32_t pid;                      /* of the MCU */
+	uint32_t doorbells[FAKE_CHANNELS]; /* bytes taken, by channel */
+	uint32_t nodes[PB_CARD_NODES];     /* engine interrupts taken */
+	uint32_t closes[FAKE_CHANNELS];    /* CHANNEL_CLOSE carried out, by channel */
+	uint32_t hold_closes;              /* 1: leave CHANNEL_CLOSE alone for now */
+	uint32_t hold_attach;              /* 1: leave the admin's attach alone for now */
+	uint32_t feed;                     /* node + 1: feed its engine an empty slot */
+};
+
+#endif

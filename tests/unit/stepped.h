@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Included before everything else in the stepped build of the host library:
+ * every access to card memory becomes a step at which a test may act.
+ */
+#ifndef PB_TESTS_UNIT_STEPPED_H
+#define PB_TESTS_UNIT_STEPPED_H
+
+#include "hal/shared.h"
+
+/** Lets the test act, then reads. */
+uint32_t pb_stepped_read32(const uint32_t *address);
+/** Lets the test act, then writes. */
+void pb_stepped_write32(uint32_t *address, uint32_t value);
+
+#define pb_shared_read32  pb_stepped_read32
+#define pb_shared_write32 pb_stepped_write32
+
+#endif

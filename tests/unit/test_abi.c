@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The numbers that are on the wire, written down a second time: what has been
+ * released keeps its number and its name, and new ones are added here too.
+ */
+#include <string.h>
+
+#include "host/patchbay.h"
+#include "tests/unit/unit.h"
+
+struct number {
+	uint32_t number;
+	const char *name;
+};
+
+static const struct number frozen_errors[] = {
+	{0, "OK"},
+	{1, "UNSUPPORTED"},
+	{2, "BAD_VERSION"},
+	{3, "BAD_COMMAND"},
+	{4, "BAD_HANDLE"},
+	{5, "BUSY"},
+	{6, "NO_SPACE"},
+	{7, "NO_PERMISSION"},
+	{8, "BAD_ARGUMENT"},
+	{9, "RING_FAULT"},
+	{16, "BAD_OPTIONS"},
+	{17, "BAD_CONTEXT"},
+	{18, "CONTEXT_LOST"},
+	{19, "BAD_SEGMENT"},
+	{20, "BAD_BUFFER"},
+	{21, "BAD_RANGE"},
+	{22, "BAD_PRIVATE_DATA"},
+	{23, "BAD_ALLOCATION_LIST"},
+	{24, "BAD_PATCH_LIST"},
+	{25, "TOO_MANY_ALLOCATIONS"},
+	{26, "TOO_MANY_PATCHES"},
+	{27, "BAD_TIMELINE"},
+	{32, "NOT_RESIDENT"},
+	{33, "BAD_ALLOCATION"},
+	{34, "ALLOCATION_OUTSIDE_SEGMENT"},
+	{35, "ALLOCATION_SEGMENT"},
+	{48, "PATCH_RESERVED"},
+	{49, "PATCH_FORMAT"},
+	{50, "PATCH_INDEX"},
+	{51, "PATCH_ALIGNMENT"},
+	{52, "PATCH_RANGE"},
+	{53, "PATCH_OFFSET"},
+	{54, "PATCH_WRITE"},
+	{55, "PATCH_VALUE"},
+	{64, "ENGINE_FAULT"},
+	{65, "ENGINE_HANG"},
+	{66, "CANCELLED"},
+	{80, "TIMEOUT"},
+	{81, "FIRMWARE_DEAD"},
+	{82, "NO_CARD"},
+	{83, "PROTOCOL"},
+	{84, "DETACHED"},
+	{85, "HOST_MEMORY"},
+	{86, "SYSTEM"},
+};
+
+static const struct number frozen_stages[] = {
+	{0, "NONE"}, {1, "STARTED"}, {2, "ENGINES_RESET"}, {3, "RINGS_CLEARED"}, {4, "RUNNING"}, {5, "FATAL"},
+};
+
+static const struct number frozen_waypoints[] = {
+	{0, "NONE"},  {1, "IDLE"}, {2, "DOORBELL"}, {3, "CONTROL"}, {4, "ADMIT"},  {5, "RESOLVE"},
+	{6, "PATCH"}, {7, "FEED"}, {8, "RETIRE"},   {9, "TICK"},    {10, "RESET"},
+};
+
+static const struct number frozen_events[] = {
+	{1, "SUBMISSION_FAILED"}, {2, "ENGINE_FAULT"}, {3, "ENGINE_HANG"},
+	{4, "CONTEXT_LOST"},      {5, "QUEUE_FAULT"},
+};
+
+static const struct number frozen_capabilities[] = {
+	{1, "NODES"},
+	{2, "NODE_KINDS"},
+	{3, "CLIENTS"},
+	{4, "QUEUES"},
+	{5, "CONTEXTS"},
+	{6, "SEGMENTS"},
+	{7, "ALLOCATIONS_MAX"},
+	{8, "PATCHES_MAX"},
+	{9, "BUFFER_BYTES_MAX"},
+	{10, "RING_ENTRIES_MIN"},
+	{11, "RING_ENTRIES_MAX"},
+	{12, "IN_FLIGHT"},
+	{13, "WAITS_MAX"},
+	{14, "PRIORITIES"},
+	{15, "TICK_MICROSECONDS"},
+	{16, "POOL_OFFSET"},
+	{17, "POOL_BYTES"},
+	{18, "SEGMENT_KINDS"},
+	{19, "PATCH_ENCODINGS"},
+	{20, "FORMATS"},
+};
+
+static const struct number frozen_commands[] = {
+	{1, "PING"},           {2, "SEGMENT_CREATE"},  {3, "SEGMENT_DESTROY"},
+	{4, "CONTEXT_CREATE"}, {5, "CONTEXT_DESTROY"}, {6, "CONTEXT_CLEAR"},
+	{7, "QUEUE_CREATE"},   {8, "QUEUE_DESTROY"},   {9, "QUEUE_CLEAR"},
+	{10, "CHANNEL_CLOSE"}, {11, "FORMAT_TABLE"},   {12, "PREEMPT"},
+	{13, "SUSPEND"},       {14, "RESUME"},         {15, "RESET"},
+	{16, "QUERY"},         {17, "LOG_LEVEL"},
+};
+
+static const struct number frozen_formats[] = {
+	{0, "ADDRESS32"},       {1, "ADDRESS64"}, {2, "ADDRESS32_WRITE"},
+	{3, "ADDRESS64_WRITE"}, {4, "SUM32"},     {5, "SUM64_SIGNED"},
+};
+
+#define NUMBER(name, number, ...) {(number), #name},
+static const struct number errors[] = {PB_ERRORS(NUMBER)};
+static const struct number stages[] = {PB_BOOT_STAGES(NUMBER)};
+static const struct number waypoints[] = {PB_WAYPOINTS(NUMBER)};
+static const struct number events[] = {PB_EVENTS(NUMBER)};
+static const struct number capabilities[] = {PB_CAPABILITIES(NUMBER)};
+static const struct number commands[] = {PB_COMMANDS(NUMBER)};
+static const struct number formats[] = {PB_PATCH_FORMATS(NUMBER)};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define LIST(list, function)                                                                                 \
+	{                                                                                                    \
+#list, list, COUNT(list), frozen_##list, COUNT(frozen_##list), function                      \
+	}
+
+static const struct {
+	const char *what;
+	const struct number *list;
+	size_t count;
+	const struct number *frozen;
+	size_t frozen_count;
+	const char *(*name)(uint32_t number); /* NULL: the library has no names for it */
+} lists[] = {
+	LIST(errors, pb_error_name),
+	LIST(stages, pb_boot_stage_name),
+	LIST(waypoints, pb_waypoint_name),
+	LIST(events, pb_event_name),
+	LIST(capabilities, pb_capability_name),
+	LIST(commands, NULL),
+	LIST(formats, NULL),
+};
+
+static void numbers_are_as_released(void **state)
+{
+	(void)state;
+	for (size_t l = 0; l < COUNT(lists); l++) {
+		print_message("%s\n", lists[l].what);
+		assert_int_equal(lists[l].count, lists[l].frozen_count);
+		for (size_t i = 0; i < lists[l].count; i++) {
+			assert_string_equal(lists[l].list[i].name, lists[l].frozen[i].name);
+			assert_int_equal(lists[l].list[i].number, lists[l].frozen[i].number);
+		}
+	}
+}
+
+static void numbers_and_names_are_unique(void **state)
+{
+	(void)state;
+	for (size_t l = 0; l < COUNT(lists); l++)
+		for (size_t i = 0; i < lists[l].count; i++)
+			for (size_t k = 0; k < i; k++) {
+				assert_int_not_equal(lists[l].list[i].number, lists[l].list[k].number);
+				assert_string_not_equal(lists[l].list[i].name, lists[l].list[k].name);
+			}
+}
+
+static const char *expected_name(size_t l, uint32_t number)
+{
+	for (size_t i = 0; i < lists[l].frozen_count; i++)
+		if (lists[l].frozen[i].number == number)
+			return lists[l].frozen[i].name;
+	return "?";
+}
+
+static void every_number_has_its_name(void **state)
+{
+	(void)state;
+	for (size_t l = 0; l < COUNT(lists); l++) {
+		if (lists[l].name == NULL)
+			continue;
+		for (uint32_t number = 0; number < 4096; number++)
+			assert_string_equal(lists[l].name(number), expected_name(l, number));
+		assert_string_equal(lists[l].name(UINT32_MAX), "?");
+	}
+}
+
+static void every_error_has_a_meaning(void **state)
+{
+	(void)state;
+	for (uint32_t number = 0; number < 4096; number++) {
+		bool named = strcmp(pb_error_name(number), "?") != 0;
+
+		assert_int_equal(strlen(pb_error_meaning(number)) > 5, named);
+	}
+	assert_string_equal(pb_error_meaning(999), "?");
+	assert_string_equal(pb_error_meaning(PB_ERROR_TIMEOUT), "the time given ran out");
+}
+
+static void capabilities_fit_the_library(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(capabilities); i++)
+		assert_true(capabilities[i].number < PB_CAPABILITY_KEYS);
+}
+
+static void handle_takes_apart(void **state)
+{
+	(void)state;
+	assert_int_equal(PB_HANDLE(0x1234, 0xfedc), 0xfedc1234);
+	assert_int_equal(PB_HANDLE_INDEX(0xfedc1234), 0x1234);
+	assert_int_equal(PB_HANDLE_GENERATION(0xfedc1234), 0xfedc);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_are_as_released),
+		cmocka_unit_test(numbers_and_names_are_unique),
+		cmocka_unit_test(every_number_has_its_name),
+		cmocka_unit_test(every_error_has_a_meaning),
+		cmocka_unit_test(capabilities_fit_the_library),
+		cmocka_unit_test(handle_takes_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

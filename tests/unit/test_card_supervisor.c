@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* The MCU's life and death as hosts see it, and how a card starts and ends. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "firmware/abi/boot.h"
+#include "hal/shared.h"
+#include "host/link_protocol.h"
+#include "tests/unit/card_bench.h"
+#include "tests/unit/raw_host.h"
+#include "tests/unit/unit.h"
+
+static const struct pb_boot_block *boot_block(const struct pb_link *link)
+{
+	return (const void *)(link->memory + PB_BOOT_OFFSET);
+}
+
+static void kill_mcu(const struct pb_link *link)
+{
+	assert_int_equal(kill((pid_t)pb_shared_read32(&card_bench_mailbox(link)->pid), SIGKILL), 0);
+}
+
+/* Sleeps on the link, as hosts do, until the word has the value. */
+static void await_woken(struct pb_link *link, const uint32_t *word, uint32_t value)
+{
+	while (pb_shared_read32(word) != value)
+		assert_int_equal(link->ops->wait(link, 60000000), PB_ERROR_OK);
+}
+
+static void test_death(void **unused)
+{
+	struct card_bench bench;
+	struct pb_link *links[2];
+	struct pb_link *late;
+
+	(void)unused;
+	card_bench_make(&bench);
+	bench.options.restarts = 0;
+	assert_int_equal(card_bench_start(&bench), 0);
+	for (uint32_t i = 0; i < 2; i++)
+		links[i] = card_bench_open(&bench);
+	for (uint32_t i = 0; i < 2; i++) {
+		card_bench_quiet(links[i]);
+		assert_int_equal(boot_block(links[i])->mcu_state, PB_MCU_RUNNING);
+		assert_int_equal(boot_block(links[i])->mcu_deaths, 0);
+	}
+	kill_mcu(links[0]);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct pb_boot_block *block = boot_block(links[i]);
+
+		await_woken(links[i], &block->mcu_state, PB_MCU_DEAD);
+		assert_int_equal(block->mcu_deaths, 1);
+		assert_int_equal(block->dead_stage, PB_BOOT_STAGE_RUNNING);
+		assert_int_equal(block->dead_waypoint, FAKE_WAYPOINT);
+		assert_int_equal(block->dead_heartbeat, FAKE_HEARTBEAT);
+		assert_int_equal(block->incarnation, 1);
+	}
+	/* The card is still there for those who want to look, as often as they like. */
+	links[0]->ops->doorbell(links[0]);
+	links[0]->ops->close(links[0]);
+	for (uint32_t i = 0; i < 20; i++) {
+		late = card_bench_open(&bench);
+		assert_int_equal(boot_block(late)->mcu_state, PB_MCU_DEAD);
+		late->ops->close(late);
+	}
+	links[1]->ops->close(links[1]);
+	assert_true(
+		card_bench_said(&bench, "(signal 9) at stage RUNNING, waypoint PATCH: it is not started"));
+	card_bench_end(&bench);
+}
+
+static void test_restart(void **unused)
+{
+	struct card_bench bench;
+	struct pb_link *link;
+	const struct pb_boot_block *block;
+
+	(void)unused;
+	card_bench_make(&bench);
+	bench.options.restarts = 2;
+	assert_int_equal(card_bench_start(&bench), 0);
+	link = card_bench_open(&bench);
+	block = boot_block(link);
+	for (uint32_t deaths = 1; deaths <= 2; deaths++) {
+		uint32_t rings = pb_shared_read32(&card_bench_mailbox(link)->doorbells[1]);
+
+		kill_mcu(link);
+		card_bench_await(&block->incarnation, deaths + 1);
+		card_bench_await(&block->mcu_state, PB_MCU_RUNNING);
+		assert_int_equal(block->mcu_deaths, deaths);
+		link->ops->doorbell(link);
+		card_bench_await(&card_bench_mailbox(link)->doorbells[1], rings + 1);
+	}
+	kill_mcu(link);
+	card_bench_await(&block->mcu_deaths, 3);
+	card_bench_await(&block->mcu_state, PB_MCU_DEAD);
+	assert_int_equal(block->incarnation, 3);
+	link->ops->close(link);
+	assert_true(card_bench_said(&bench, "restart 2 of 2"));
+	card_bench_end(&bench);
+}
+
+/* The admin attaches anew after a restart, and closes what was left meanwhile. */
+static void test_leave_while_booting(void **unused)
+{
+	struct card_bench bench;
+	struct pb_link *witness;
+	struct pb_link *leaver;
+	struct fake_mailbox *mailbox;
+
+	(void)unused;
+	card_bench_make(&bench);
+	assert_int_equal(card_bench_start(&bench), 0);
+	witness = card_bench_open(&bench);
+	leaver = card_bench_open(&bench);
+	mailbox = card_bench_mailbox(witness);
+	pb_shared_write32(&mailbox->hold_attach, 1);
+	kill_mcu(witness);
+	card_bench_await(&boot_block(witness)->incarnation, 2);
+	leaver->ops->close(leaver);
+	/* The card has heard of it before it hears this. */
+	for (uint32_t i = 1; i <= 3; i++) {
+		uint32_t rings = pb_shared_read32(&mailbox->doorbells[1]);
+
+		witness->ops->doorbell(witness);
+		card_bench_await(&mailbox->doorbells[1], rings + 1);
+	}
+	assert_int_equal(pb_shared_read32(&mailbox->closes[2]), 0);
+	pb_shared_write32(&mailbox->hold_attach, 0);
+	card_bench_await(&mailbox->closes[2], 1);
+	witness->ops->close(witness);
+	card_bench_end(&bench);
+}
+
+/* ---- starts that must fail ---- */
+
+static const char *const no_arguments[] = {NULL};
+static const struct pb_machine missing_program = {"none", "no-such-emulator", "some-package", no_arguments};
+static const struct pb_machine ends_at_once = {"none", FAKE_MCU, "none", no_arguments};
+
+/* What differs from a card that would start; NULL: nothing. */
+struct refusal {
+	const struct pb_machine *machine;
+	const char *board;
+	const char *image;
+	const char *socket;
+	const char *directory;
+	const char *said;
+};
+
+static void check_refused(const struct refusal *refusal)
+{
+	struct card_bench bench;
+	struct pb_card_options *options = &bench.options;
+
+	card_bench_make(&bench);
+	if (refusal->machine != NULL || refusal->board != NULL)
+		options->machine = refusal->machine;
+	options->board = refusal->board != NULL ? refusal->board : options->board;
+	options->image = refusal->image != NULL ? refusal->image : options->image;
+	options->socket = refusal->socket != NULL ? refusal->socket : options->socket;
+	options->directory = refusal->directory != NULL ? refusal->directory : options->directory;
+	assert_int_equal(card_bench_start(&bench), -1);
+	assert_true(card_bench_said(&bench, refusal->said));
+	/* It left nothing behind. */
+	unlink(bench.log);
+	assert_int_equal(rmdir(bench.directory), 0);
+}
+
+static void test_refusals(void **unused)
+{
+	static const char long_path[] =
+		"/tmp/"
+		"0123456789012345678901234567890123456789012345678901234567890123456789"
+		"0123456789012345678901234567890123456789";
+	static const struct refusal refusals[] = {
+		{.machine = &missing_program,
+		 .said = "no-such-emulator is not installed; Debian package some-package"},
+		{.machine = &ends_at_once, .said = "the MCU ended before the firmware ran: exit status 3"},
+		{.board = "no_such_board", .said = "there is no emulator for board no_such_board"},
+		{.image = "/no/such/image", .said = "no firmware image at /no/such/image"},
+		{.socket = "/no/such/folder/socket", .said = "cannot listen at /no/such/folder/socket"},
+		{.directory = "/no/such/folder/files", .said = "cannot make directory /no/such/folder/files"},
+		{.socket = long_path, .said = "too long for a socket"},
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
+		check_refused(&refusals[i]);
+}
+
+static void test_one_card_a_socket(void **unused)
+{
+	struct card_bench first;
+	struct card_bench second;
+	struct pb_link *link;
+
+	(void)unused;
+	card_bench_make(&first);
+	assert_int_equal(card_bench_start(&first), 0);
+	card_bench_make(&second);
+	second.options.socket = first.socket;
+	assert_int_equal(card_bench_start(&second), -1);
+	assert_true(card_bench_said(&second, "another card listens at"));
+	unlink(second.log);
+	assert_int_equal(rmdir(second.directory), 0);
+	/* The first did not suffer. */
+	link = card_bench_open(&first);
+	link->ops->close(link);
+	card_bench_end(&first);
+}
+
+/* A card that was killed leaves its files; the next one takes their place. */
+static void test_after_kill(void **unused)
+{
+	struct card_bench bench;
+	struct pb_link *link;
+	pid_t mcu;
+
+	(void)unused;
+	card_bench_make(&bench);
+	assert_int_equal(card_bench_start(&bench), 0);
+	link = card_bench_open(&bench);
+	mcu = (pid_t)pb_shared_read32(&card_bench_mailbox(link)->pid);
+	assert_int_equal(kill(bench.card, SIGKILL), 0);
+	assert_int_equal(pb_card_stop(bench.card), -1);
+	/* The MCU goes with it. */
+	for (uint32_t i = 0; i < 600000 && kill(mcu, 0) == 0; i++)
+		usleep(100);
+	assert_int_equal(kill(mcu, 0), -1);
+	link->ops->close(link);
+	assert_int_equal(card_bench_start(&bench), 0);
+	link = card_bench_open(&bench);
+	assert_int_equal(boot_block(link)->incarnation, 1);
+	link->ops->close(link);
+	/* The folder was there already, so it is not the second card's to remove. */
+	assert_int_equal(pb_card_stop(bench.card), 0);
+	assert_int_equal(rmdir(bench.files), 0);
+	unlink(bench.log);
+	assert_int_equal(rmdir(bench.directory), 0);
+}
+
+static void test_own_directory_and_quiet(void **unused)
+{
+	struct card_bench bench;
+	struct pb_link *link;
+
+	(void)unused;
+	card_bench_make(&bench);
+	bench.options.directory = NULL;
+	bench.options.quiet = true;
+	assert_int_equal(setenv("XDG_RUNTIME_DIR", bench.directory, 1), 0);
+	assert_int_equal(card_bench_start(&bench), 0);
+	link = card_bench_open(&bench);
+	link->ops->close(link);
+	assert_false(card_bench_said(&bench, "card:"));
+	card_bench_end(&bench);
+	unsetenv("XDG_RUNTIME_DIR");
+}
+
+static void test_says_what_it_is(void **unused)
+{
+	struct card_bench bench;
+
+	(void)unused;
+	card_bench_make(&bench);
+	assert_int_equal(card_bench_start(&bench), 0);
+	assert_true(card_bench_said(&bench, "card: board mps2_an500, socket "));
+	assert_true(card_bench_said(&bench, ", memory 16 MiB, MCU pid "));
+	assert_true(card_bench_said(&bench, "card: ready\n"));
+	card_bench_end(&bench);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_death),
+		cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_leave_while_booting),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_one_card_a_socket),
+		cmocka_unit_test(test_after_kill),
+		cmocka_unit_test(test_own_directory_and_quiet),
+		cmocka_unit_test(test_says_what_it_is),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A firmware that writes anything anywhere it may write, at any moment. The
+ * library must come back in bounded time, with an error that it documents, and
+ * must touch no memory but the card's. Run it with the address sanitizer.
+ */
+#include <string.h>
+
+#include "tests/unit/fake_firmware.h"
+#include "tests/unit/unit.h"
+
+#define ROUNDS 20000u
+/* Nothing waits longer than one command beside the time that the caller gave. */
+#define CALL_LIMIT_US (PB_COMMAND_TIMEOUT_US + 200000u)
+
+static uint32_t seed;
+
+static uint32_t draw(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 17;
+	seed ^= seed << 5;
+	return seed;
+}
+
+/* Values that have a chance to get past a check, and some that have not. */
+static uint32_t draw_word(void)
+{
+	static const uint32_t edges[] = {0,          1,          2,          3,          4,
+					 0xffffffff, 0x80000000, 0x7fffffff, FAKE_BYTES, 0xfffff000};
+
+	switch (draw() % 4) {
+	case 0:
+		return edges[draw() % (sizeof(edges) / sizeof(edges[0]))];
+	case 1:
+		return draw() % 16;
+	case 2:
+		return draw() % (FAKE_BYTES + 64) & ~3u;
+	default:
+		return draw();
+	}
+}
+
+static void spoil_words(struct fake_firmware *fake, uint32_t offset, uint32_t bytes)
+{
+	*fake_word(fake, offset + draw() % (bytes / 4) * 4) = draw_word();
+}
+
+/* One word in one of the places that the firmware or the supervisor writes. */
+static void spoil_something(struct fake_firmware *fake)
+{
+	const uint32_t entry = FAKE_DIRECTORY_OFFSET + FAKE_CHANNEL * 256u;
+
+	switch (draw() % 8) {
+	case 0:
+		spoil_words(fake, PB_BOOT_OFFSET, sizeof(struct pb_boot_block));
+		break;
+	case 1:
+		spoil_words(fake, FAKE_CAPABILITY_OFFSET, 64);
+		break;
+	case 2:
+	case 3:
+		spoil_words(fake, entry + 128, 64);
+		break;
+	case 4:
+		spoil_words(fake, entry + 192, 64);
+		break;
+	case 5:
+		spoil_words(fake, FAKE_REPLY_OFFSET, 512);
+		break;
+	case 6:
+		spoil_words(fake, FAKE_EVENT_OFFSET, 256);
+		break;
+	default:
+		spoil_words(fake, FAKE_POOL_OFFSET + 64, 64); /* the first queue's record */
+		break;
+	}
+}
+
+static void spoil_at_times(struct fake_firmware *fake, enum fake_moment moment)
+{
+	if (moment == FAKE_REPLY && draw() % 8 == 0)
+		((uint32_t *)(void *)&fake->reply)[draw() % 4] = draw_word();
+	if (draw() % 16 == 0)
+		spoil_something(fake);
+}
+
+struct session {
+	struct fake_firmware fake;
+	struct pb_channel channel;
+	struct pb_segment system;
+	struct pb_queue queue;
+	uint32_t ended[128]; /* how often a call ended so */
+};
+
+static void ends(struct session *session, uint64_t begin, enum pb_error error)
+{
+	assert_true(session->fake.now - begin <= CALL_LIMIT_US);
+	assert_string_not_equal(pb_error_name(error), "?");
+	session->ended[error]++;
+}
+
+/* Memory that the library hands out is the card's: use all of it. */
+static void use_memory(struct session *session)
+{
+	struct pb_memory memory;
+
+	if (pb_memory_allocate(&session->system, 1 + draw() % 0x1000, 64, &memory) != PB_ERROR_OK)
+		return;
+	memset(memory.bytes_host, 0, memory.bytes);
+	pb_memory_free(&memory);
+}
+
+static void use_queue(struct session *session)
+{
+	const struct pb_descriptor work = {.fence_id = draw()};
+	struct pb_fence fence;
+	struct pb_event event;
+	uint64_t begin = session->fake.now;
+
+	ends(session, begin, pb_queue_submit(&session->queue, &work));
+	ends(session, begin, pb_queue_fence(&session->queue, &fence));
+	begin = session->fake.now;
+	ends(session, begin, pb_queue_wait(&session->queue, draw() % 4, 5000, &fence));
+	pb_channel_event(&session->channel, &event);
+	begin = session->fake.now;
+	ends(session, begin, pb_queue_clear(&session->queue));
+	begin = session->fake.now;
+	ends(session, begin, pb_queue_destroy(&session->queue));
+}
+
+static void use_channel(struct session *session)
+{
+	const struct pb_segment_request request = {
+		.os_base = FAKE_OS_BASE, .size = 0x10000, .backing_bytes = 0x10000};
+	uint64_t begin = session->fake.now;
+	struct pb_card_info now;
+	uint32_t context = 1;
+	enum pb_error error;
+
+	ends(session, begin, pb_channel_check(&session->channel, &now));
+	ends(session, begin, pb_context_create(&session->channel, &context));
+	begin = session->fake.now;
+	ends(session, begin, pb_context_clear(&session->channel, context));
+	begin = session->fake.now;
+	ends(session, begin, pb_context_destroy(&session->channel, context));
+	begin = session->fake.now;
+	error = pb_segment_create(&session->system, &session->channel, &request);
+	ends(session, begin, error);
+	if (error != PB_ERROR_OK)
+		return;
+	begin = session->fake.now;
+	error = pb_queue_create(&session->queue, &session->channel, &session->system, 0, 4u << draw() % 5);
+	ends(session, begin, error);
+	if (error == PB_ERROR_OK)
+		use_queue(session);
+	use_memory(session);
+	begin = session->fake.now;
+	ends(session, begin, pb_segment_destroy(&session->system));
+}
+
+static void one_round(struct session *session)
+{
+	struct pb_card_info info;
+	enum pb_error error;
+	uint64_t begin;
+
+	fake_start(&session->fake);
+	for (uint32_t spoiled = draw() % 3; spoiled != 0; spoiled--)
+		spoil_something(&session->fake);
+	session->fake.tamper = spoil_at_times;
+	pb_card_read(&session->fake.link, &info);
+	begin = session->fake.now;
+	error = pb_channel_attach(&session->channel, &session->fake.link, 20000);
+	ends(session, begin, error);
+	if (error == PB_ERROR_OK) {
+		use_channel(session);
+		begin = session->fake.now;
+		ends(session, begin, pb_channel_detach(&session->channel));
+	}
+	fake_stop(&session->fake);
+}
+
+static void survives_a_firmware_gone_mad(void **state)
+{
+	static struct session session;
+
+	(void)state;
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		seed = round * 2654435761u + 1;
+		one_round(&session);
+	}
+	/* The rounds went deep enough to mean something. */
+	for (uint32_t error = 0; error < 128; error++)
+		if (session.ended[error] != 0)
+			print_message("%8u %s\n", session.ended[error], pb_error_name(error));
+	assert_true(session.ended[PB_ERROR_OK] > ROUNDS);
+	assert_true(session.ended[PB_ERROR_PROTOCOL] > 100);
+	assert_true(session.ended[PB_ERROR_FIRMWARE_DEAD] > 100);
+	assert_true(session.ended[PB_ERROR_DETACHED] > 100);
+	assert_true(session.ended[PB_ERROR_TIMEOUT] > 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(survives_a_firmware_gone_mad),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/* Captured submissions through the real firmware core, on the simulated card. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "firmware/abi/patch.h"
+#include "hal/card/layout.h"
+#include "host/link.h"
+#include "host/tool/replay.h"
+#include "qemu/sim.h"
+#include "tests/unit/subm_writer.h"
+#include "tests/unit/unit.h"
+
+/* NULL, or what happens to the card's pool just before each doorbell. */
+static void (*sabotage)(uint8_t *pool);
+static const struct pb_link_ops *real_ops;
+
+static void sabotaged_doorbell(struct pb_link *link)
+{
+	if (sabotage != NULL)
+		sabotage(link->memory + PB_CARD_POOL_OFFSET);
+	real_ops->doorbell(link);
+}
+
+static int replay(const struct pb_replay_options *options, struct pb_replay_summary *summary)
+{
+	struct pb_sim *sim = pb_sim_create();
+	struct pb_link_ops ops;
+	struct pb_link *link;
+	int result;
+
+	assert_non_null(sim);
+	assert_int_equal(pb_link_open_sim(sim, 1, &link), PB_ERROR_OK);
+	real_ops = link->ops;
+	ops = *real_ops;
+	ops.doorbell = sabotaged_doorbell;
+	link->ops = &ops;
+	result = pb_replay_run(link, options, summary);
+	link->ops->close(link);
+	pb_sim_destroy(sim);
+	return result;
+}
+
+static void read_text(const char *path, char *text, size_t bytes)
+{
+	FILE *file = fopen(path, "r");
+	size_t got;
+
+	assert_non_null(file);
+	got = fread(text, 1, bytes - 1, file);
+	assert_true(got < bytes - 1);
+	text[got] = '\0';
+	(void)fclose(file);
+}
+
+/* ---- the samples ---- */
+
+struct sample {
+	const char *name;
+	uint64_t submissions;
+	uint64_t relocations;
+	uint64_t bytes;
+};
+
+static const struct sample samples[] = {
+	{"hsw", 67, 10476, 804992},
+	{"snb", 56, 9252, 782840},
+	{"bdw", 67, 7326, 826176},
+	{"hswvk", 4, 9163, 1546008},
+};
+
+static void replay_sample(const struct sample *sample, struct pb_replay_options *options)
+{
+	struct pb_replay_summary summary;
+	char file[512];
+	int result;
+
+	(void)snprintf(file, sizeof(file), "%s/%s.subm.zst", PB_TEST_DATA, sample->name);
+	options->file = file;
+	result = replay(options, &summary);
+	assert_string_equal(summary.message, "");
+	assert_int_equal(result, PB_REPLAY_OK);
+	assert_int_equal(summary.submissions, sample->submissions);
+	assert_int_equal(summary.relocations, sample->relocations);
+	assert_int_equal(summary.bytes, sample->bytes);
+}
+
+/* The firmware's results have the CRCs that a separate program worked out. */
+static void test_samples(void **state)
+{
+	static char expected[65536];
+	static char found[65536];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+		char out[] = "/tmp/patchbay-test-XXXXXX";
+		struct pb_replay_options options = {.crc_out = out};
+		char path[512];
+		int file = mkstemp(out);
+
+		assert_true(file >= 0);
+		assert_int_equal(close(file), 0);
+		replay_sample(&samples[i], &options);
+		(void)snprintf(path, sizeof(path), "%s/%s.expect.tsv", PB_TEST_DATA, samples[i].name);
+		read_text(path, expected, sizeof(expected));
+		read_text(out, found, sizeof(found));
+		assert_string_equal(found, expected);
+		assert_int_equal(unlink(out), 0);
+	}
+}
+
+static void test_samples_at_random_places(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 3; seed++) {
+		for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
+			replay_sample(&samples[i], &(struct pb_replay_options){.random = true, .seed = seed});
+	}
+}
+
+/* ---- made files ---- */
+
+/* Saves the file, replays it under both placements, and removes it. */
+static int replay_made(struct subm_writer *writer, struct pb_replay_summary *summary)
+{
+	struct pb_replay_summary again;
+	char path[SUBM_PATH_BYTES];
+	int result;
+
+	subm_save(writer, writer->used, true, path);
+	result = replay(&(struct pb_replay_options){.file = path}, summary);
+	assert_int_equal(replay(&(struct pb_replay_options){.file = path, .random = true, .seed = 5}, &again),
+			 result);
+	assert_int_equal(again.submissions, summary->submissions);
+	assert_int_equal(unlink(path), 0);
+	subm_free(writer);
+	return result;
+}
+
+static void expect_right(struct subm_writer *writer, uint64_t submissions, uint64_t relocations)
+{
+	struct pb_replay_summary summary;
+	int result = replay_made(writer, &summary);
+
+	assert_string_equal(summary.message, "");
+	assert_int_equal(result, PB_REPLAY_OK);
+	assert_int_equal(summary.submissions, submissions);
+	assert_int_equal(summary.relocations, relocations);
+}
+
+static void expect_refused(struct subm_writer *writer, uint64_t submissions, const char *message)
+{
+	struct pb_replay_summary summary;
+
+	assert_int_equal(replay_made(writer, &summary), PB_REPLAY_REFUSED);
+	assert_int_equal(summary.submissions, submissions);
+	if (strstr(summary.message, message) == NULL)
+		fail_msg("\"%s\" lacks \"%s\"", summary.message, message);
+}
+
+/* Objects that are their own targets, as gen 4 and 5 have them. */
+static void test_self(void **state)
+{
+	struct subm_writer writer = {0};
+
+	(void)state;
+	subm_file_header(&writer, 32, 1);
+	subm_begin(&writer, 2, 3, 2);
+	subm_object(&writer, 1, 4096, 0);
+	subm_object(&writer, 2, 8192, 0x20000);
+	subm_relocation(&writer, 0, 0, 0, 0x101, 4);
+	subm_relocation(&writer, 1, 1, 4092, 0x7c0, 4);
+	subm_relocation(&writer, 1, 0, 8, 0, 4);
+	subm_contents(&writer, 0, 64);
+	subm_contents(&writer, 1, 4096);
+	subm_end(&writer);
+	expect_right(&writer, 1, 3);
+}
+
+/* Deltas beyond the target, negative ones, both widths in one file, and two that overlap. */
+static void test_deltas(void **state)
+{
+	static const uint32_t deltas[] = {0,          1,          0xfff,      0x1000,     0x1001,
+					  0x7fffffff, 0x80000000, 0xfffffff0, 0xffffffff, 0xdeadbeef};
+	const uint32_t count = sizeof(deltas) / sizeof(deltas[0]);
+
+	(void)state;
+	for (uint32_t bits = 32; bits <= 64; bits += 32) {
+		struct subm_writer writer = {0};
+
+		subm_file_header(&writer, bits, 1);
+		subm_begin(&writer, 2, 2 * count + 2, 1);
+		subm_object(&writer, 1, 4096, 0);
+		subm_object(&writer, 2, 4096, 0);
+		for (uint32_t i = 0; i < count; i++)
+			subm_relocation(&writer, 0, 1, 4 + 12 * i, deltas[i], bits / 8);
+		for (uint32_t i = 0; i < count; i++)
+			subm_relocation(&writer, 0, 1, 12 + 12 * i, deltas[i], 4);
+		subm_relocation(&writer, 0, 1, 400, 0x11, bits / 8);
+		subm_relocation(&writer, 0, 0, 404, 0x22, 4);
+		subm_contents(&writer, 0, 512);
+		subm_end(&writer);
+		expect_right(&writer, 1, 2 * count + 2);
+	}
+}
+
+/* No relocations; contents of no bytes; no contents at all; no submissions. */
+static void test_empty(void **state)
+{
+	struct subm_writer writer = {0};
+
+	(void)state;
+	subm_file_header(&writer, 64, 3);
+	subm_begin(&writer, 1, 0, 1);
+	subm_object(&writer, 1, 4096, 0);
+	subm_contents(&writer, 0, 6);
+	subm_end(&writer);
+	subm_begin(&writer, 1, 0, 1);
+	subm_object(&writer, 1, 4096, 0);
+	subm_contents(&writer, 0, 0);
+	subm_end(&writer);
+	subm_begin(&writer, 1, 0, 0);
+	subm_object(&writer, 1, 4096, 0);
+	subm_end(&writer);
+	expect_right(&writer, 3, 0);
+	subm_file_header(&writer, 32, 0);
+	expect_right(&writer, 0, 0);
+}
+
+/* `relocations` into the contents of one object, `bytes` long; every object is a target. */
+static void write_large(struct subm_writer *writer, uint32_t objects, uint32_t relocations, uint32_t bytes)
+{
+	subm_begin(writer, objects, relocations, 1);
+	for (uint32_t i = 0; i < objects; i++)
+		subm_object(writer, i + 1, i == 0 ? 64u << 20 : 4096, 0);
+	for (uint32_t i = 0; i < relocations; i++)
+		subm_relocation(writer, 0, i % objects, (uint64_t)i * (bytes / relocations / 8 * 8) + 4, i,
+				8);
+	subm_contents(writer, 0, bytes);
+	subm_end(writer);
+}
+
+/* As large as the largest captures may be, several in a row. */
+static void test_large(void **state)
+{
+	struct subm_writer writer = {0};
+
+	(void)state;
+	subm_file_header(&writer, 64, 4);
+	write_large(&writer, 1024, 40000, 640000);
+	write_large(&writer, 1024, 1024, 8u << 20);
+	write_large(&writer, 3, 40000, 8u << 20);
+	write_large(&writer, 1, 1, 16);
+	expect_right(&writer, 4, 40000 + 1024 + 40000 + 1);
+}
+
+/* One right submission, then one that is too much; the limit is named. */
+static void test_limits(void **state)
+{
+	static const struct {
+		uint32_t objects;
+		uint32_t relocations;
+		uint32_t bytes;
+		const char *message;
+	} cases[] = {
+		{1025, 1, 64,
+		 "submission 1: it has 1025 objects; this board's limit is ALLOCATIONS_MAX = 1024"},
+		{2, 65537, 1u << 20, "it has 65537 relocations; this board's limit is PATCHES_MAX = 65536"},
+		{1, 1, 16u << 20, "this board's limit is BUFFER_BYTES_MAX = 16646144"},
+		{1, 1, 16646144,
+		 "it has 16646192 bytes of buffer and lists; this board's limit is POOL_BYTES"},
+		{1, 1, 16646144 - 64, "16646128 bytes of card memory"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct subm_writer writer = {0};
+
+		subm_file_header(&writer, 64, 2);
+		write_large(&writer, 2, 4, 256);
+		write_large(&writer, cases[i].objects, cases[i].relocations, cases[i].bytes);
+		expect_refused(&writer, 1, cases[i].message);
+	}
+}
+
+static void test_bad_files(void **state)
+{
+	struct pb_replay_summary summary;
+	struct subm_writer writer = {0};
+
+	(void)state;
+	subm_file_header(&writer, 64, 2);
+	write_large(&writer, 2, 4, 256);
+	expect_refused(&writer, 1, "submission 1: the file is cut off");
+	subm_file_header(&writer, 32, 0);
+	subm_set32(&writer, 8, 2);
+	expect_refused(&writer, 0, "submissions of nouveau cannot be replayed");
+	assert_int_equal(replay(&(struct pb_replay_options){.file = "/nonexistent"}, &summary),
+			 PB_REPLAY_REFUSED);
+	assert_string_equal(summary.message, "/nonexistent: No such file or directory");
+}
+
+static void test_bad_output(void **state)
+{
+	char file[512];
+	struct pb_replay_options options = {.file = file, .crc_out = "/nonexistent/crc.tsv"};
+	struct pb_replay_summary summary;
+
+	(void)state;
+	(void)snprintf(file, sizeof(file), "%s/hswvk.subm.zst", PB_TEST_DATA);
+	assert_int_equal(replay(&options, &summary), PB_REPLAY_REFUSED);
+	assert_string_equal(summary.message, "/nonexistent/crc.tsv: No such file or directory");
+	options.crc_out = "/dev/full";
+	assert_int_equal(replay(&options, &summary), PB_REPLAY_REFUSED);
+	assert_string_equal(summary.message, "/dev/full: No space left on device");
+}
+
+/* ---- a card that does not do what it should ---- */
+
+/*
+ * Where things lie in the pool for the first submission: behind the queue, a
+ * DMA buffer of 256 bytes, two allocations, the patch list.
+ */
+#define BUFFER      0x1000u
+#define ALLOCATIONS (BUFFER + 256u)
+#define PATCHES     (ALLOCATIONS + 48u)
+
+static void change_word(uint8_t *at, uint32_t from, uint32_t to)
+{
+	if (memcmp(at, &from, sizeof(from)) == 0)
+		memcpy(at, &to, sizeof(to));
+}
+
+static void spoil_format(uint8_t *pool)
+{
+	change_word(pool + PATCHES + 24 + 8, PB_PATCH_FORMAT_SUM64_SIGNED, PB_PATCH_FORMAT_COUNT);
+}
+
+static void spoil_allocation(uint8_t *pool)
+{
+	change_word(pool + ALLOCATIONS + 24 + 16, 3u << 1 | PB_ALLOCATION_WRITE, 2u << 1);
+}
+
+static void spoil_address(uint8_t *pool)
+{
+	change_word(pool + ALLOCATIONS + 24, 0x04000000, 0x04001000);
+}
+
+static void spoil_contents(uint8_t *pool)
+{
+	pool[BUFFER + 100] = 0;
+}
+
+static void test_wrong_card(void **state)
+{
+	static const struct {
+		void (*sabotage)(uint8_t *pool);
+		const char *message;
+	} cases[] = {
+		{spoil_format, "submission 0: the firmware refused it: relocation 1: PATCH_FORMAT ("},
+		{spoil_allocation, "submission 0: the firmware refused it: object 1: ALLOCATION_SEGMENT ("},
+		{spoil_address,
+		 "submission 0: relocation 1 (object 0, offset 0x44, target 1 at 0x104000000, delta "
+		 "0x1): expected 0x104000001, found 0x104001001"},
+		{spoil_contents, "submission 0: byte 0x64 of the DMA buffer changed"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pb_replay_summary summary;
+		struct subm_writer writer = {0};
+		char path[SUBM_PATH_BYTES];
+		int result;
+
+		subm_file_header(&writer, 64, 2);
+		write_large(&writer, 2, 4, 256);
+		write_large(&writer, 2, 4, 256);
+		subm_save(&writer, writer.used, true, path);
+		sabotage = cases[i].sabotage;
+		result = replay(&(struct pb_replay_options){.file = path}, &summary);
+		sabotage = NULL;
+		assert_int_equal(unlink(path), 0);
+		subm_free(&writer);
+		assert_int_equal(result, PB_REPLAY_FAILED);
+		assert_int_equal(summary.submissions, 0);
+		if (strstr(summary.message, cases[i].message) == NULL)
+			fail_msg("\"%s\" lacks \"%s\"", summary.message, cases[i].message);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_samples),    cmocka_unit_test(test_samples_at_random_places),
+		cmocka_unit_test(test_self),       cmocka_unit_test(test_deltas),
+		cmocka_unit_test(test_empty),      cmocka_unit_test(test_large),
+		cmocka_unit_test(test_limits),     cmocka_unit_test(test_bad_files),
+		cmocka_unit_test(test_bad_output), cmocka_unit_test(test_wrong_card),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
