@@ -7,5 +7,5 @@ set(CMAKE_C_COMPILER_TARGET arm-none-eabi)
 set(PB_LINK_IMAGE OFF)
 include(${CMAKE_CURRENT_LIST_DIR}/../boards/${PB_BOARD}/board.cmake)
 add_compile_options(${PB_CPU_FLAGS} -fshort-enums -ffunction-sections -fdata-sections
-  -isystem /usr/include/newlib/nano -isystem /usr/include/newlib)
+  "SHELL:-isystem /usr/include/newlib/nano" "SHELL:-isystem /usr/include/newlib")
 set(CMAKE_C_FLAGS_RELEASE "-O2 -g" CACHE STRING "")

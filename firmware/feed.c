@@ -5,15 +5,25 @@
  */
 #include "firmware/core.h"
 
+/** A context may have been lost since its work was admitted: by earlier work, or on another node. */
+static void cancel_if_lost(const struct pb_firmware *firmware, struct pb_core_work *work)
+{
+	if (work->status == PB_ERROR_OK && work->context < PB_LIMIT_CONTEXTS &&
+	    firmware->contexts[work->context].lost) {
+		work->status = PB_ERROR_CONTEXT_LOST;
+		work->engine.bytes = 0;
+	}
+}
+
 void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	struct pb_core_job *job = &node->job;
 	struct pb_core_work *work;
 
-	(void)firmware;
 	node->fed++;
 	work = &node->in_flight[node->fed % PB_LIMIT_IN_FLIGHT];
 	*work = job->work;
+	cancel_if_lost(firmware, work);
 	job->state = PB_CORE_JOB_NONE;
 	node->engine->ops->feed(node->engine->context, &work->engine, node->fed);
 }
@@ -31,11 +41,7 @@ void pb_core_feed_again(struct pb_firmware *firmware, struct pb_core_node *node)
 		struct pb_core_work *work = &node->in_flight[++node->fed % PB_LIMIT_IN_FLIGHT];
 
 		*work = again[i];
-		if (work->status == PB_ERROR_OK && work->context < PB_LIMIT_CONTEXTS &&
-		    firmware->contexts[work->context].lost) {
-			work->status = PB_ERROR_CONTEXT_LOST;
-			work->engine.bytes = 0;
-		}
+		cancel_if_lost(firmware, work);
 		node->engine->ops->feed(node->engine->context, &work->engine, node->fed);
 	}
 }

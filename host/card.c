@@ -23,7 +23,7 @@ static void read_capabilities(const struct pb_capability *table, uint32_t count,
 
 static void read_build(const struct pb_link *link, struct pb_card_info *info)
 {
-	uint32_t words[sizeof(info->build) / sizeof(uint32_t)];
+	uint32_t words[(sizeof(info->build) - 1) / sizeof(uint32_t)];
 
 	pb_copy_in(words, pb_at(link, PB_BOOT_OFFSET + offsetof(struct pb_boot_block, build)), sizeof(words));
 	for (uint32_t i = 0; i < sizeof(words); i++) {

@@ -125,7 +125,7 @@ struct pb_descriptor {
 		allocation_address_low; /**< struct pb_allocation[], 8-byte aligned; ignored when count is 0 */
 	uint32_t allocation_address_high;
 
-	uint32_t patch_address_low; /**< pPatchLocationList, 4-byte aligned; ignored when patch_length is 0 */
+	uint32_t patch_address_low; /**< pPatchLocationList, 4-byte aligned; unused when patch_length is 0 */
 	uint32_t patch_address_high;
 	uint32_t patch_count; /**< PatchLocationListSize */
 	uint32_t patch_start; /**< PatchLocationListSubmissionStart */

@@ -170,6 +170,8 @@ static struct pb_descriptor describe(const struct card *card, const struct oracl
 
 static void compare_pages(const char *row, const uint8_t *actual, const uint8_t *expected)
 {
+	if (memcmp(actual, expected, PAGES_BYTES) == 0)
+		return;
 	for (uint32_t i = 0; i < PAGES_BYTES; i++) {
 		if (actual[i] != expected[i])
 			fail_msg("%s: byte %d is %02x, expected %02x", row, (int)i - (int)ORACLE_BUFFER_BYTES,
@@ -186,8 +188,11 @@ enum pb_error oracle_check(struct card *card, const char *row, const struct orac
 	uint32_t errors, done;
 	struct pb_fence fence;
 
-	for (uint32_t i = 0; i < PAGES_BYTES; i++)
-		expected[i] = (uint8_t)(oracle_random(&seed) >> 16);
+	for (uint32_t i = 0; i < PAGES_BYTES; i += 4u) {
+		const uint32_t word = oracle_random(&seed);
+
+		memcpy(&expected[i], &word, sizeof(word));
+	}
 	memcpy(pages, expected, sizeof(expected));
 	done = oracle_run(list, &expected[ORACLE_BUFFER_BYTES], &errors);
 	fence = card_execute(card, 0, &descriptor);

@@ -263,9 +263,10 @@ static void good_lists(void **state)
 	(void)state;
 	card_start(&card);
 	for (enum mix mix = UNIFORM; mix < MIXES; mix++) {
-		struct oracle_list list = list_of(patches, LIST);
+		struct oracle_list list;
 
 		make_list(patches, mix);
+		list = list_of(patches, LIST);
 		for (uint32_t length = 60; length <= 70; length++) {
 			list.patch_length = length;
 			card_equal("part", oracle_check(&card, "part", &list, length), PB_ERROR_OK);
@@ -313,10 +314,11 @@ static void bad_entry_anywhere(void **state)
 	for (enum mix mix = UNIFORM; mix < MIXES; mix++) {
 		for (uint32_t f = 0; f < COUNT(faults); f++) {
 			for (uint32_t p = 0; p < COUNT(positions); p++) {
-				const struct oracle_list list = list_of(patches, LIST);
+				struct oracle_list list;
 
 				make_list(patches, mix);
 				patches[positions[p]] = faults[f].patch;
+				list = list_of(patches, LIST);
 				snprintf(row, sizeof(row), "mix %d, fault %u at %u", (int)mix, f,
 					 positions[p]);
 				card_equal(row, oracle_check(&card, row, &list, 9 + f), faults[f].error);
@@ -330,12 +332,13 @@ static void bad_entry_anywhere(void **state)
 static void part_of_a_list(void **state)
 {
 	struct pb_patch_location patches[LIST];
-	struct oracle_list list = list_of(patches, LIST);
+	struct oracle_list list;
 	struct card card;
 
 	(void)state;
 	card_start(&card);
 	make_list(patches, RUNS);
+	list = list_of(patches, LIST);
 	for (uint32_t i = 0; i < LIST; i++) {
 		if (i < 70 || i >= 150)
 			patches[i] = faults[i % COUNT(faults)].patch;

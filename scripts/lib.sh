@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2034
+# Shared by the scripts: where the project is, packages, builds. Sourced by bash, never run.
+# All messages go to stderr, so that stdout belongs to the command that a script runs.
+
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+logs=$root/build/log
+
+# Debian packages, by what they are needed for.
+packages_host=(gcc g++ libc6-dev cmake ninja-build libcmocka-dev libpng-dev zlib1g-dev libzstd-dev
+	libcjson-dev)
+packages_firmware=(gcc-arm-none-eabi libnewlib-arm-none-eabi)
+packages_run=(qemu-system-arm)
+packages_test=(clang libclang-rt-14-dev clang-format clang-tidy)
+
+# The command that a package is wanted for. A package without one here is a library.
+declare -A package_command=(
+	[gcc]=gcc [g++]=g++ [cmake]=cmake [ninja-build]=ninja [gcc-arm-none-eabi]=arm-none-eabi-gcc
+	[qemu-system-arm]=qemu-system-arm [clang]=clang [clang-format]=clang-format [clang-tidy]=clang-tidy
+)
+
+say() {
+	printf -- '-- %s\n' "$*" >&2
+}
+
+# die STATUS TEXT...
+die() {
+	local status=$1
+	shift
+	printf 'error: %s\n' "$*" >&2
+	exit "$status"
+}
+
+package_present() {
+	local command=${package_command[$1]-}
+	if [[ -n $command ]] && command -v "$command" >/dev/null; then
+		return 0
+	fi
+	dpkg-query -W -f '${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed
+}
+
+# On another system only commands can be looked for; a missing library shows when CMake configures.
+need_commands() {
+	local package command missing=()
+	for package in "$@"; do
+		command=${package_command[$package]-}
+		if [[ -n $command ]] && ! command -v "$command" >/dev/null; then
+			missing+=("$command (Debian package $package)")
+		fi
+	done
+	if ((${#missing[@]})); then
+		printf '  %s\n' "${missing[@]}" >&2
+		die 3 "this is no Debian system: install the tools above by hand"
+	fi
+}
+
+# install_packages PREFIX PACKAGE...: PREFIX is the command in front of apt-get, or empty.
+install_packages() {
+	local prefix=$1
+	shift
+	local install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@")
+	mkdir -p "$logs"
+	# Package lists that are missing or too old make the first try fail.
+	if ! $prefix "${install[@]}" >"$logs/packages.log" 2>&1 </dev/null; then
+		say "updating the package lists"
+		if ! { $prefix apt-get update -q && $prefix "${install[@]}"; } >>"$logs/packages.log" 2>&1 </dev/null; then
+			tail -n 20 "$logs/packages.log" >&2
+			die 3 "packages could not be installed; the whole log is $logs/packages.log"
+		fi
+	fi
+}
+
+# need_packages PACKAGE...: returns when all are there; exit status 3 if that cannot be had.
+need_packages() {
+	if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+		need_commands "$@"
+		return
+	fi
+	local package missing=() answer
+	for package in "$@"; do
+		package_present "$package" || missing+=("$package")
+	done
+	if ((${#missing[@]} == 0)); then
+		return
+	fi
+	if ((EUID == 0)); then
+		say "installing ${missing[*]}"
+		install_packages "" "${missing[@]}"
+	elif [[ -t 0 && -t 2 && -z ${CI-} ]] && command -v sudo >/dev/null; then
+		say "missing Debian packages: ${missing[*]}"
+		read -r -p "Install them now with sudo? [y/N] " answer
+		[[ $answer == [yY]* ]] || die 3 "not installed"
+		sudo -v || die 3 "no right to install packages"
+		install_packages sudo "${missing[@]}"
+	else
+		die 3 "missing Debian packages; as root:" \
+			"apt-get update && apt-get install -y --no-install-recommends ${missing[*]}"
+	fi
+}
+
+# logged NAME COMMAND...: quiet when it works, else the end of its output.
+logged() {
+	local log=$logs/$1.log
+	shift
+	mkdir -p "$logs"
+	if ! "$@" >>"$log" 2>&1 </dev/null; then
+		tail -n 40 "$log" >&2
+		die 1 "$* failed; the whole log is $log"
+	fi
+}
+
+# build_preset NAME [TARGET]: configures it if that has not been done, and builds.
+build_preset() {
+	local name=$1 target=${2-all} folder=$root/build/$1
+	rm -f "$logs/$name.log"
+	if [[ ! -e $folder/build.ninja ]]; then
+		say "configuring and building $name"
+		logged "$name" cmake -S "$root" --preset "$name"
+	fi
+	logged "$name" cmake --build "$folder" --target "$target" -j "$(nproc)"
+}
+
+# step TEXT COMMAND...: says what is done and how long it took.
+step() {
+	local text=$1 start=$SECONDS
+	shift
+	say "$text"
+	"$@"
+	say "$text: $((SECONDS - start)) s"
+}

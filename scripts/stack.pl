@@ -1,0 +1,92 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: MIT
+# scripts/stack.pl BUILD_FOLDER: the worst stack of a firmware image, in bytes, from the call
+# graphs that gcc writes beside its objects (-fcallgraph-info=su). Fails on recursion, on a frame
+# of unknown size and on a call that it cannot follow.
+use strict;
+use warnings;
+
+my $build = shift or die "usage: scripts/stack.pl BUILD_FOLDER\n";
+
+# Exception frame and its alignment (Armv7-M Architecture Reference Manual, B1.5.6).
+my $exception_bytes = 32 + 4;
+# Hand-written or library functions, whose frames gcc does not know: read off their code.
+my %library = (memcpy => 24, memset => 24, memmove => 24, strlen => 24, pb_cortex_m_fault => 0);
+
+my (%bytes, %file, %calls, %called);
+sub short { my $name = shift; $name =~ s{^.*/(\w+/\w+\.[ch]:)}{$1}; return $name }
+
+my @graphs = split /\n/, `find '$build' -name '*.ci' -not -path '*bench*'`;
+@graphs or die "stack: no call graphs in $build: build the image first\n";
+my @indirect;
+for my $graph (@graphs) {
+	open my $in, '<', $graph or die "stack: $graph: $!\n";
+	while (<$in>) {
+		if (/^node: \{ title: "([^"]+)" label: "[^"\\]*\\n([^"\\]*)\\n(\d+) bytes \((\w+)/) {
+			my $name = short($1);
+			$4 eq 'static' or die "stack: $name has a frame of no fixed size\n";
+			$bytes{$name} = $3;
+			($file{$name}) = $2 =~ m{(\w+/\w+\.[ch]):\d+};
+		} elsif (/^edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)" label: "([^"]*)"/) {
+			my ($from, $to, $at) = (short($1), short($2), $3);
+			if ($to eq '__indirect_call') {
+				push @indirect, [$from, $at];
+			} else {
+				$calls{$from}{$to} = 1;
+				$called{$to} = 1;
+			}
+		}
+	}
+}
+
+# A static function that nobody calls by name is called through a table of its own file.
+sub table_of { my $wanted = shift; return grep { ($file{$_} // '') eq $wanted && /:/ && !$called{$_} } keys %bytes }
+
+# Who may be meant by a call through a pointer, by the file of the call.
+my %tables = (
+	'firmware/control.c' => ['firmware/control.c'],
+	'firmware/patch.c' => ['firmware/patch.c', 'cortex_m/uart_lines.c'],
+	'engine/reference.c' => ['cortex_m/uart_lines.c'],
+);
+for my $call (@indirect) {
+	my ($from, $at) = @$call;
+	my ($where) = $at =~ m{(\w+/\w+\.[ch]):\d+};
+	my @targets;
+	if ($where eq 'cortex_m/fault.c') {
+		@targets = ('pb_firmware_fatal');
+	} elsif ($tables{$where}) {
+		@targets = map { table_of($_) } @{$tables{$where}};
+	} elsif ($where =~ m{^firmware/}) {
+		@targets = map { table_of($_) } 'cortex_m/uart_lines.c', 'engine/reference.c';
+	}
+	@targets or die "stack: cannot tell whom $from calls at $at\n";
+	$calls{$from}{$_} = 1 for @targets;
+}
+
+my (%worst, %path, %active);
+sub worst {
+	my $name = shift;
+	return $worst{$name} if exists $worst{$name};
+	die "stack: recursion through $name\n" if $active{$name};
+	$active{$name} = 1;
+	my $own = $bytes{$name} // $library{$name} // die "stack: the frame of $name is unknown\n";
+	my ($deepest, $next) = (0, '');
+	for my $target (sort keys %{$calls{$name} // {}}) {
+		my $depth = worst($target);
+		($deepest, $next) = ($depth, $target) if $depth > $deepest;
+	}
+	delete $active{$name};
+	$path{$name} = $next;
+	return $worst{$name} = $own + $deepest;
+}
+
+my $thread = worst('pb_cortex_m_reset');
+my ($handler) = sort { worst($b) <=> worst($a) } map { table_of($_) } grep { m{/board\.c$} } values %file;
+my $fault = worst((grep { /fault\.c:fault$/ } keys %bytes)[0]);
+my $total = $thread + $exception_bytes + worst($handler) + $exception_bytes + $fault;
+
+my @way = ('pb_cortex_m_reset');
+push @way, $path{$way[-1]} while $path{$way[-1]};
+printf STDERR "stack: thread %d (%s), handler %d (%s), fault %d\n", $thread, join(' > ', map { s/.*://r } @way),
+	worst($handler), $handler, $fault;
+print "$total\n";
