@@ -165,7 +165,7 @@ void pb_core_control_reply(struct pb_firmware *firmware, uint32_t c, uint32_t co
 	write_reply(firmware, c, &reply);
 }
 
-/** Whether one more reply fits beside those owed; a read index that makes no sense faults the channel. */
+/** Looks how far the host has read, and whether one more reply fits; a read index that makes no sense faults the channel. */
 static bool has_room(struct pb_firmware *firmware, uint32_t c)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
@@ -176,7 +176,7 @@ static bool has_room(struct pb_firmware *firmware, uint32_t c)
 		return false;
 	}
 	channel->reply_get = get;
-	return channel->reply_put - get + channel->replies_owed < PB_LIMIT_CONTROL_ENTRIES;
+	return pb_core_control_room(channel);
 }
 
 static void carry_out(struct pb_firmware *firmware, uint32_t c, const struct pb_command *command)

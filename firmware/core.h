@@ -57,6 +57,11 @@ bool pb_core_doorbell_waiting(struct pb_firmware *firmware, uint32_t channel);
 
 /** Carries out the channel's oldest command, given its put. @return true: there is another */
 bool pb_core_control(struct pb_firmware *firmware, uint32_t channel, uint32_t put);
+/** Whether one more reply fits beside those owed, as far as the host has shown. */
+static inline bool pb_core_control_room(const struct pb_core_channel *channel)
+{
+	return channel->reply_put - channel->reply_get + channel->replies_owed < PB_LIMIT_CONTROL_ENTRIES;
+}
 /** Sends a reply that was owed. */
 void pb_core_control_reply(struct pb_firmware *firmware, uint32_t channel, uint32_t code, uint32_t tag,
 			   enum pb_error error);

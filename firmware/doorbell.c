@@ -91,8 +91,11 @@ bool pb_core_doorbell_waiting(struct pb_firmware *firmware, uint32_t c)
 		return false;
 	if (pb_shared_read32(&entry->attach_request) != channel->attach_done)
 		return true;
-	/* Commands are left out: those that wait for room for a reply must not keep it awake. */
-	return channel->state == PB_CHANNEL_OPEN &&
-	       (pb_shared_read32(&entry->kick_put) != channel->kick_get ||
-		pb_shared_read32(&entry->rescan) != channel->rescan);
+	if (channel->state != PB_CHANNEL_OPEN)
+		return false;
+	/* Commands that wait for room for a reply must not keep it awake: their host rings when it has read some. */
+	return pb_shared_read32(&entry->kick_put) != channel->kick_get ||
+	       pb_shared_read32(&entry->rescan) != channel->rescan ||
+	       (pb_core_control_room(channel) &&
+		pb_shared_read32(&entry->control_put) != channel->control_get);
 }

@@ -118,6 +118,8 @@ void pb_core_retire(struct pb_firmware *firmware, struct pb_core_node *node)
 	if (node->resetting) {
 		node->resetting = false;
 		pb_core_feed_again(firmware, node);
+		/* The innocent do not inherit the time that the guilty work took. */
+		node->progress_time = engine->ops->stopwatch(engine->context, &node->progress);
 		return;
 	}
 	pb_shared_acquire();

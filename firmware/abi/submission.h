@@ -119,10 +119,9 @@ struct pb_descriptor {
 	uint32_t private_size;  /**< DmaBufferPrivateDataSize in bytes */
 	uint32_t private_start; /**< DmaBufferPrivateDataSubmissionStartOffset */
 
-	uint32_t private_end;      /**< DmaBufferPrivateDataSubmissionEndOffset */
-	uint32_t allocation_count; /**< AllocationListSize */
-	uint32_t
-		allocation_address_low; /**< struct pb_allocation[], 8-byte aligned; ignored when count is 0 */
+	uint32_t private_end;            /**< DmaBufferPrivateDataSubmissionEndOffset */
+	uint32_t allocation_count;       /**< AllocationListSize */
+	uint32_t allocation_address_low; /**< struct pb_allocation[], 8-byte aligned; unused if none */
 	uint32_t allocation_address_high;
 
 	uint32_t patch_address_low; /**< pPatchLocationList, 4-byte aligned; unused when patch_length is 0 */
