@@ -111,7 +111,7 @@ static void print_table(const struct pb_demo *demo)
 static bool run(struct pb_demo *demo)
 {
 	return pb_demo_make_images(demo) && pb_demo_make_folder(demo) && pb_demo_open(demo) &&
-	       pb_demo_fill_memory(demo) && run_frames(demo);
+	       pb_demo_make_shadows(demo) && pb_demo_fill_memory(demo) && run_frames(demo);
 }
 
 static void print_last_line(const struct pb_demo *demo, bool good)
@@ -145,6 +145,7 @@ int pb_demo_run(const struct pb_demo_options *options)
 	print_last_line(demo, good);
 	pb_demo_close(demo);
 	pb_demo_free_images(demo);
+	pb_demo_free_shadows(demo);
 	free(demo);
 	return good ? 0 : 1;
 }

@@ -14,10 +14,10 @@ static const uint32_t *contents(const struct pb_demo *demo, uint32_t resource)
 	return demo->expected[resource].pixels;
 }
 
-/* Puts a resource where it lies in its segment. */
-static void lay_out(const struct pb_demo_resource *resource, const uint32_t *words, uint32_t *segment)
+/* Puts a resource where it lies in its segment, given the segment's shadow. */
+static void lay_out(const struct pb_demo_resource *resource, const uint32_t *words, uint32_t *shadow)
 {
-	uint32_t *row = segment + (resource->memory.offset + resource->inset) / 4;
+	uint32_t *row = shadow + (resource->memory.offset + resource->inset) / 4;
 
 	for (uint32_t i = 0; i < resource->rows; i++) {
 		memcpy(row, words, resource->row_bytes);
@@ -26,10 +26,12 @@ static void lay_out(const struct pb_demo_resource *resource, const uint32_t *wor
 	}
 }
 
-static bool compare(const struct pb_demo *demo, const struct pb_segment *segment, const uint32_t *expected)
+static bool compare(const struct pb_demo *demo, uint32_t number)
 {
+	const struct pb_segment *segment = &demo->segments[number];
 	const struct pb_memory *skipped = &demo->queues[PB_DEMO_3D].dma.buffer;
 	const uint32_t *found = (const void *)(segment->channel->link->memory + segment->memory_offset);
+	const uint32_t *expected = demo->shadows[number];
 
 	for (uint32_t i = 0; i < segment->request.backing_bytes / 4; i++) {
 		uint32_t word = pb_shared_read32(&found[i]);
@@ -39,36 +41,51 @@ static bool compare(const struct pb_demo *demo, const struct pb_segment *segment
 			continue;
 		fprintf(stderr,
 			"patchbay demo: frame %u: segment %u, offset 0x%x: expected 0x%08x, found 0x%08x\n",
-			(unsigned)demo->frame, (unsigned)segment->request.id, (unsigned)(4 * i),
-			(unsigned)expected[i], (unsigned)word);
+			(unsigned)demo->frame, (unsigned)number, (unsigned)(4 * i), (unsigned)expected[i],
+			(unsigned)word);
 		return false;
 	}
 	return true;
 }
 
-static bool audit_segment(struct pb_demo *demo, const struct pb_segment *segment, uint32_t *expected)
+bool pb_demo_make_shadows(struct pb_demo *demo)
 {
-	for (uint32_t i = 0; i < segment->request.backing_bytes / 4; i++)
-		expected[i] = PB_DEMO_POISON;
-	for (uint32_t i = 0; i < PB_DEMO_RESOURCES; i++) {
-		if (demo->resources[i].memory.segment == segment)
-			lay_out(&demo->resources[i], contents(demo, i), expected);
+	for (uint32_t i = 1; i < PB_DEMO_SEGMENTS; i++) {
+		uint32_t bytes = demo->segments[i].request.backing_bytes;
+
+		demo->shadows[i] = malloc(bytes);
+		if (demo->shadows[i] == NULL)
+			return pb_demo_fail(demo, "shadow of a segment", PB_ERROR_HOST_MEMORY);
+		for (uint32_t j = 0; j < bytes / 4; j++)
+			demo->shadows[i][j] = PB_DEMO_POISON;
 	}
-	return compare(demo, segment, expected);
+	return true;
+}
+
+void pb_demo_free_shadows(struct pb_demo *demo)
+{
+	for (uint32_t i = 1; i < PB_DEMO_SEGMENTS; i++)
+		free(demo->shadows[i]);
+}
+
+void pb_demo_shadow_fill(struct pb_demo *demo, const struct pb_memory *memory, uint32_t value)
+{
+	uint32_t *words = demo->shadows[memory->segment->request.id] + memory->offset / 4;
+
+	for (uint32_t i = 0; i < memory->bytes / 4; i++)
+		words[i] = value;
 }
 
 bool pb_demo_audit(struct pb_demo *demo)
 {
-	bool good = true;
+	for (uint32_t i = 0; i < PB_DEMO_RESOURCES; i++) {
+		const struct pb_demo_resource *resource = &demo->resources[i];
 
-	for (uint32_t i = 1; good && i < PB_DEMO_SEGMENTS; i++) {
-		const struct pb_segment *segment = &demo->segments[i];
-		uint32_t *expected = malloc(segment->request.backing_bytes);
-
-		if (expected == NULL)
-			return pb_demo_fail(demo, "audit", PB_ERROR_HOST_MEMORY);
-		good = audit_segment(demo, segment, expected);
-		free(expected);
+		lay_out(resource, contents(demo, i), demo->shadows[resource->memory.segment->request.id]);
 	}
-	return good;
+	for (uint32_t i = 1; i < PB_DEMO_SEGMENTS; i++) {
+		if (!compare(demo, i))
+			return false;
+	}
+	return true;
 }

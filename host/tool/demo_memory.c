@@ -135,25 +135,28 @@ static void add_copy(struct pb_dma *dma, const struct pb_demo_resource *from,
 	pb_dma_word(dma, from->rows);
 }
 
-static void add_poison(struct pb_dma *dma, const struct pb_memory *memory)
+static void add_poison(struct pb_demo *demo, const struct pb_memory *memory)
 {
+	struct pb_dma *dma = &demo->queues[PB_DEMO_COPY].dma;
+	uint32_t value = PB_DEMO_POISON - 1 - demo->moves % 127;
+
 	pb_dma_packet(dma, PB_PACKET_FILL, PB_PACKET_FILL_WORDS);
 	pb_dma_address(dma, memory, 0, true);
 	pb_dma_word(dma, memory->bytes);
-	pb_dma_word(dma, PB_DEMO_POISON);
+	pb_dma_word(dma, value);
+	pb_demo_shadow_fill(demo, memory, value);
 }
 
 static bool add_move(struct pb_demo *demo, struct pb_demo_resource *resource)
 {
 	struct pb_demo_resource from = *resource;
-	struct pb_dma *dma = &demo->queues[PB_DEMO_COPY].dma;
 
 	if (demo->left_count == PB_DEMO_LEFT_MAX)
 		return pb_demo_fail(demo, "moves of a frame", PB_ERROR_NO_SPACE);
 	if (!place(demo, resource))
 		return false;
-	add_copy(dma, &from, resource);
-	add_poison(dma, &from.memory);
+	add_copy(&demo->queues[PB_DEMO_COPY].dma, &from, resource);
+	add_poison(demo, &from.memory);
 	demo->left[demo->left_count++] = from.memory;
 	demo->moves++;
 	demo->bytes_moved += (uint64_t)from.row_bytes * from.rows;

@@ -17,7 +17,10 @@
 #include "host/tool/image.h"
 #include "host/tool/scene.h"
 
-/** What moved away leaves this behind: an opaque magenta, seen at once where it should not be. */
+/**
+ * What moved away leaves this behind, less up to 127: opaque magentas, seen at
+ * once where they should not be, and another one with each move.
+ */
 #define PB_DEMO_POISON   0xffff00ffu
 #define PB_DEMO_SEGMENTS 3u
 /** Moves in one frame. */
@@ -59,6 +62,7 @@ struct pb_demo {
 	struct pb_demo_resource resources[PB_DEMO_RESOURCES];
 	struct pb_memory left[PB_DEMO_LEFT_MAX]; /**< places that this frame's moves left */
 	uint32_t left_count;
+	uint32_t *shadows[PB_DEMO_SEGMENTS]; /**< of segments 1 and 2 */
 	uint32_t random;
 	uint32_t frame;
 	uint32_t moves;
@@ -119,10 +123,15 @@ bool pb_demo_check(struct pb_demo *demo);
 
 /* ---- demo_audit.c: memory ---- */
 
+/** Makes the shadows: what every word of segments 1 and 2 should be, poison at first. */
+bool pb_demo_make_shadows(struct pb_demo *demo);
+void pb_demo_free_shadows(struct pb_demo *demo);
+/** Notes that a piece of memory has been filled. */
+void pb_demo_shadow_fill(struct pb_demo *demo, const struct pb_memory *memory, uint32_t value);
 /**
  * Compares segments 1 and 2 word by word with what should be there: every
- * resource in its place, and poison everywhere else. So a wrong patch is found
- * even where it spoils nothing that the picture shows.
+ * resource in its place, and around them the poison of whatever left there. So
+ * a wrong patch is found even where it spoils nothing that the picture shows.
  */
 bool pb_demo_audit(struct pb_demo *demo);
 

@@ -45,6 +45,8 @@ void bench_start(struct bench *bench, uint32_t kind)
 		(struct pb_engine_range_entry){ADDRESS(BENCH_RANGE2_GPU), BENCH_RANGE2_BYTES, BENCH_RANGE2};
 	*bench_range(bench, 2, 0) =
 		(struct pb_engine_range_entry){AT(BENCH_RANGE0), BENCH_OTHER_BYTES, BENCH_OTHER};
+	/* Behind the table: what a channel beyond it must not get. */
+	memcpy(bench_range(bench, BENCH_CHANNELS, 0), bench_range(bench, 1, 0), 64);
 	bench->model = pb_engine_model_create(&(struct pb_engine_model_config){
 		.memory = bench->memory,
 		.memory_bytes = BENCH_BYTES,

@@ -138,6 +138,28 @@ static void test_leave_while_booting(void **unused)
 	card_bench_end(&bench);
 }
 
+/* A channel that waits for the firmware to close it is free once that firmware is dead. */
+static void test_death_frees_channels(void **unused)
+{
+	struct card_bench bench;
+	struct pb_link *links[PB_SOCKET_CLIENTS];
+
+	(void)unused;
+	card_bench_make(&bench);
+	bench.options.restarts = 0;
+	assert_int_equal(card_bench_start(&bench), 0);
+	for (uint32_t i = 0; i < PB_SOCKET_CLIENTS; i++)
+		links[i] = card_bench_open(&bench);
+	pb_shared_write32(&card_bench_mailbox(links[0])->hold_closes, 1);
+	links[2]->ops->close(links[2]);
+	kill_mcu(links[0]);
+	links[2] = card_bench_open(&bench);
+	assert_int_equal(links[2]->channel, 3);
+	for (uint32_t i = 0; i < PB_SOCKET_CLIENTS; i++)
+		links[i]->ops->close(links[i]);
+	card_bench_end(&bench);
+}
+
 /* ---- starts that must fail ---- */
 
 static const char *const no_arguments[] = {NULL};
@@ -283,6 +305,7 @@ int main(void)
 		cmocka_unit_test(test_death),
 		cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_leave_while_booting),
+		cmocka_unit_test(test_death_frees_channels),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_one_card_a_socket),
 		cmocka_unit_test(test_after_kill),

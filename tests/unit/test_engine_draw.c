@@ -163,8 +163,14 @@ static void state_lasts_as_long_as_the_slot(void **state)
 	SUBMIT(&bench, INDIRECT(AT(BENCH_DATA), 72), DRAW(AT(VERTEX_AT), 3));
 	bench_expect_done(&bench);
 	expect_target(&bench, 0x55667788);
-	SUBMIT(&bench, DRAW(AT(VERTEX_AT), 3));
-	bench_expect_fault(&bench, PB_ENGINE_FAULT_STATE, BENCH_GPU + BENCH_BUFFER);
+	/* Half of it anew is not enough, whichever half. */
+	SUBMIT(&bench, TEXTURE(AT(TEXELS_AT), 1, 1, 4), DRAW(AT(VERTEX_AT), 3));
+	bench_expect_fault(&bench, PB_ENGINE_FAULT_STATE, BENCH_GPU + BENCH_BUFFER + 24);
+	bench_command(&bench, PB_ENGINE_COMMAND_CONTINUE);
+	SUBMIT(&bench, SMALL, DRAW(AT(VERTEX_AT), 3));
+	bench_expect_done(&bench);
+	SUBMIT(&bench, TARGET(AT(TARGET_AT), 16, 16, 64), DRAW(AT(VERTEX_AT), 3));
+	bench_expect_fault(&bench, PB_ENGINE_FAULT_STATE, BENCH_GPU + BENCH_BUFFER + 24);
 	bench_stop(&bench);
 }
 
@@ -179,7 +185,7 @@ static void time_is_vertices_and_bounding_boxes(void **state)
 		{{{0, 0, 0, 0}, {256, 0, 0, 0}, {0, 256, 0, 0}}, 32, (96 + 8 * 256) / 1024},
 		{{{0, 0, 0, 0}, {512, 0, 0, 0}, {0, 512, 0, 0}}, 32, (96 + 8 * 1024) / 1024},
 		{{{-4096, -4096, 0, 0}, {4096, 0, 0, 0}, {0, 4096, 0, 0}}, 32, (96 + 8 * 1024) / 1024},
-		{{{8, 8, 0, 0}, {488, 488, 0, 0}, {8, 8, 0, 0}}, 32, (96 + 8 * 31 * 31) / 1024}, /* no area */
+		{{{8, 8, 0, 0}, {312, 392, 0, 0}, {8, 8, 0, 0}}, 32, (96 + 8 * 20 * 25) / 1024}, /* no area */
 		{{{9, 0, 0, 0}, {23, 512, 0, 0}, {9, 512, 0, 0}}, 32, 0},      /* no column */
 		{{{513, 0, 0, 0}, {600, 512, 0, 0}, {700, 512, 0, 0}}, 32, 0}, /* outside */
 	};

@@ -216,15 +216,24 @@ static void rows_before_a_fault_are_copied(void **state)
 	bench_stop(&bench);
 }
 
-/* Row addresses are 64 bits: a pitch of 2^32 - 4 goes up, not back. */
+/* Row addresses are 64 bits: a large pitch goes up, it neither goes back nor wraps. */
 static void a_large_pitch_is_not_negative(void **state)
 {
+	const uint64_t third_row = BENCH_GPU + BENCH_DATA + UINT64_C(0x100000000);
 	struct bench bench;
 
 	(void)state;
 	bench_start(&bench, PB_NODE_COPY);
 	SUBMIT(&bench, RECT(AT(BENCH_DATA + 4), 0, AT(BENCH_DATA + 4), 0xfffffffc, 4, 2));
-	bench_expect_fault(&bench, PB_ENGINE_FAULT_ADDRESS, BENCH_GPU + BENCH_DATA + UINT64_C(0x100000000));
+	bench_expect_fault(&bench, PB_ENGINE_FAULT_ADDRESS, third_row);
+	bench_reset(&bench);
+	/* The second row is there, the third would be the first again in 32 bits. */
+	*bench_range(&bench, 1, 3) = (struct pb_engine_range_entry){AT(0x80000000 + BENCH_DATA), 4, 0x1a000};
+	SUBMIT(&bench, RECT(AT(BENCH_DATA), 0x80000000, AT(BENCH_DATA), 0, 4, 3));
+	bench_expect_fault(&bench, PB_ENGINE_FAULT_ADDRESS, third_row);
+	bench_reset(&bench);
+	SUBMIT(&bench, RECT(AT(BENCH_DATA), 0, AT(BENCH_DATA), 0x80000000, 4, 3));
+	bench_expect_fault(&bench, PB_ENGINE_FAULT_ADDRESS, third_row);
 	bench_stop(&bench);
 }
 

@@ -102,6 +102,25 @@ static const struct {
 	{"unbound, 64-bit sum", 5, UNBOUND, 1, PB_ERROR_OK, PRIOR_LOW, PRIOR_HIGH},
 };
 
+/**
+ * An entry that is good in every format, to come before another one: the first
+ * of a format and those that follow it may go different ways.
+ */
+static struct pb_patch_location leader(uint32_t format, uint32_t place)
+{
+	return (struct pb_patch_location){WIDE, 0, format, 0, place, 0};
+}
+
+/** Word w of the buffer afterwards; the leader, if there is one, has zeroed the first or the first two. */
+static uint32_t expected_word(uint32_t i, uint32_t w, uint32_t lead)
+{
+	const uint32_t zeroed = values[i].format % 2 != 0 ? 2 : 1;
+
+	if (w < zeroed * lead)
+		return 0;
+	return w == 9 ? values[i].low : w == 10 ? values[i].high : 0x33333300u + w;
+}
+
 /** In a buffer of its own, so that the oracle has no part in it. */
 static void values_by_hand(void **state)
 {
@@ -110,22 +129,23 @@ static void values_by_hand(void **state)
 	(void)state;
 	card_start(&card);
 	memcpy(card_bytes(&card, 0, CARD_ALLOCATIONS), allocations, sizeof(allocations));
-	for (uint32_t i = 0; i < COUNT(values); i++) {
+	for (uint32_t n = 0; n < COUNT(values) * 2; n++) {
+		const uint32_t i = n / 2;
+		const uint32_t lead = n % 2;
+		const struct pb_patch_location first = leader(values[i].format, 0);
 		const struct pb_patch_location patch = {values[i].allocation, 0x00ffffff, values[i].format,
 							values[i].offset,     36,         0xffffffff};
-		struct pb_descriptor descriptor = card_descriptor(&card, 0, 64, ALLOCATIONS, 1);
+		struct pb_descriptor descriptor = card_descriptor(&card, 0, 64, ALLOCATIONS, 1 + lead);
 		uint32_t *words = card_dma(&card, 0);
 
 		for (uint32_t w = 0; w < 16; w++)
 			words[w] = w == 9 ? PRIOR_LOW : w == 10 ? PRIOR_HIGH : 0x33333300u + w;
-		card_patch(&card, 0, &patch);
+		card_patch(&card, 0, &first);
+		card_patch(&card, lead, &patch);
 		descriptor.flags = PB_FLAG_NULL_RENDERING;
 		card_equal(values[i].name, card_execute(&card, 0, &descriptor).status, values[i].error);
 		for (uint32_t w = 0; w < 16; w++)
-			card_equal(values[i].name, words[w],
-				   w == 9    ? values[i].low
-				   : w == 10 ? values[i].high
-					     : 0x33333300u + w);
+			card_equal(values[i].name, words[w], expected_word(i, w, lead));
 		assert_int_equal(pb_context_clear(&card.channel, card.context), PB_ERROR_OK);
 	}
 	card_stop(&card);
@@ -148,12 +168,15 @@ static void every_combination(void **state)
 	for (uint32_t format = 0; format < PB_PATCH_FORMAT_COUNT; format++) {
 		for (uint32_t a = 0; a < ALLOCATIONS; a++) {
 			for (uint32_t i = 0; i < COUNT(offsets); i++) {
-				const struct pb_patch_location patch = {a, 1, format, offsets[i], 0x40, 0};
-				const struct oracle_list list = list_of(&patch, 1);
+				const struct pb_patch_location patches[] = {
+					leader(format, 0x20), {a, 1, format, offsets[i], 0x40, 0}};
+				const struct oracle_list alone = list_of(&patches[1], 1);
+				const struct oracle_list led = list_of(patches, 2);
 
 				snprintf(row, sizeof(row), "format %u, allocation %u, offset 0x%x", format, a,
 					 offsets[i]);
-				oracle_check(&card, row, &list, 1 + i);
+				oracle_check(&card, row, &alone, 1 + i);
+				oracle_check(&card, row, &led, 1 + i);
 			}
 		}
 	}
@@ -209,17 +232,24 @@ static void place_in_the_buffer(void **state)
 	(void)state;
 	card_start(&card);
 	for (uint32_t i = 0; i < COUNT(places); i++) {
+		const uint32_t width = places[i].format == 0 ? 4 : 8;
+
 		/* Through an unbound allocation the place is checked all the same. */
 		for (uint32_t a = WIDE; a <= UNBOUND; a += UNBOUND) {
-			const struct pb_patch_location patch = {
-				a, 0, places[i].format, 0x98765432, places[i].place, 0};
-			struct oracle_list list = list_of(&patch, 1);
+			const struct pb_patch_location patches[] = {
+				leader(places[i].format, places[i].start),
+				{a, 0, places[i].format, 0x98765432, places[i].place, 0}};
+			struct oracle_list list = list_of(&patches[1], 1);
 
-			if (a == WIDE && places[i].format == 1)
-				continue;
 			list.dma_start = places[i].start;
 			list.dma_end = places[i].end;
 			card_equal(places[i].name, oracle_check(&card, places[i].name, &list, 77),
+				   places[i].error);
+			if (places[i].end - places[i].start < width)
+				continue; /* no room for a leader */
+			list.patches = patches;
+			list.patch_count = list.patch_length = 2;
+			card_equal(places[i].name, oracle_check(&card, places[i].name, &list, 78),
 				   places[i].error);
 		}
 	}
@@ -357,6 +387,24 @@ static void part_of_a_list(void **state)
 	card_stop(&card);
 }
 
+/** What an earlier submission resolved behind the end of a shorter list does not count. */
+static void earlier_lists_are_forgotten(void **state)
+{
+	const struct pb_patch_location patches[] = {leader(PB_PATCH_FORMAT_ADDRESS64, 0),
+						    {VIDEO, 0, PB_PATCH_FORMAT_ADDRESS64, 0, 8, 0}};
+	struct oracle_list list = list_of(patches, 2);
+	struct card card;
+
+	(void)state;
+	card_start(&card);
+	card_equal("long", oracle_check(&card, "long", &list, 4), PB_ERROR_OK);
+	list.allocation_count = VIDEO;
+	card_equal("short", oracle_check(&card, "short", &list, 4), PB_ERROR_PATCH_INDEX);
+	list.allocation_count = 0;
+	card_equal("empty", oracle_check(&card, "empty", &list, 4), PB_ERROR_PATCH_INDEX);
+	card_stop(&card);
+}
+
 /** The old bytes have no part in the new ones. */
 static void patching_again_changes_nothing(void **state)
 {
@@ -410,6 +458,7 @@ int main(void)
 		cmocka_unit_test(good_lists),
 		cmocka_unit_test(bad_entry_anywhere),
 		cmocka_unit_test(part_of_a_list),
+		cmocka_unit_test(earlier_lists_are_forgotten),
 		cmocka_unit_test(patching_again_changes_nothing),
 		cmocka_unit_test(failed_buffer_is_not_run),
 	};

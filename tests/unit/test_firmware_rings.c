@@ -326,20 +326,24 @@ static void kick_of_a_destroyed_queue(void **state)
 static void rescan_when_the_kick_ring_is_full(void **state)
 {
 	struct card card;
+	struct pb_queue third;
 	struct pb_descriptor descriptor;
 
 	(void)state;
 	card_start(&card);
+	assert_int_equal(pb_queue_create(&third, &card.channel, &card.segments[0], 1, 4), PB_ERROR_OK);
 	for (uint32_t i = 0; i < KICK_ENTRIES; i++)
 		kick(&card, card.queues[1].handle);
 	descriptor = card_mark(&card, 0, 9);
 	card_submit(&card, 0, &descriptor);
-	assert_int_equal(card.channel.entry->rescan, 1);
+	assert_int_equal(pb_queue_submit(&third, &descriptor), PB_ERROR_OK);
+	assert_int_equal(card.channel.entry->rescan, 2);
 	assert_int_equal(card.channel.entry->kick_put - card.channel.entry->kick_get, KICK_ENTRIES);
 	assert_int_equal(card_wait(&card, 0, 1).status, PB_ERROR_OK);
+	assert_int_equal(card_wait_queue(&card, &third, 1).status, PB_ERROR_OK);
 	assert_int_equal(card.channel.entry->kick_put, card.channel.entry->kick_get);
 	expect_works(&card, "by a kick again", 0);
-	assert_int_equal(card.channel.entry->rescan, 1);
+	assert_int_equal(card.channel.entry->rescan, 2);
 	card_expect_no_event(&card.channel, "rescan");
 	card_stop(&card);
 }

@@ -115,8 +115,8 @@ static void test_uses(void **state)
 static void test_known_pictures(void **state)
 {
 	(void)state;
-	assert_int_equal(crc_words(paint(0, PB_SCENE_IMAGES), TEXELS_MAX), 0x657d0e23);
-	assert_int_equal(crc_words(paint(40, PB_SCENE_IMAGES), TEXELS_MAX), 0x9b820e29);
+	assert_int_equal(crc_words(paint(0, PB_SCENE_IMAGES), TEXELS_MAX), 0x4ddf2ec9);
+	assert_int_equal(crc_words(paint(40, PB_SCENE_IMAGES), TEXELS_MAX), 0xed353035);
 }
 
 static void test_frames_differ_and_repeat(void **state)
@@ -147,7 +147,7 @@ static void test_every_texture_shows(void **state)
 	}
 }
 
-/* Magenta stands for memory that something moved away from: the scene itself must not have it. */
+/* These magentas stand for memory that something moved away from: the scene itself must not have them. */
 static void test_no_poison_in_the_picture(void **state)
 {
 	(void)state;
@@ -155,7 +155,7 @@ static void test_no_poison_in_the_picture(void **state)
 		const uint32_t *picture = paint(frame, PB_SCENE_IMAGES);
 
 		for (uint32_t i = 0; i < TEXELS_MAX; i++) {
-			assert_true(picture[i] != 0xffff00ffu);
+			assert_true(picture[i] < 0xffff0080u || picture[i] > 0xffff00ffu);
 			assert_int_equal(picture[i] >> 24, 0xff);
 		}
 	}
