@@ -43,7 +43,7 @@ static enum pb_error admit_context(struct pb_firmware *firmware, struct pb_core_
 
 	if (context == NULL)
 		return PB_ERROR_BAD_CONTEXT;
-	work->context = (uint16_t)PB_HANDLE_INDEX(handle);
+	work->context = PB_HANDLE_INDEX(handle);
 	work->engine.owner = channel | PB_HANDLE_INDEX(handle) << 16;
 	return context->lost ? PB_ERROR_CONTEXT_LOST : PB_ERROR_OK;
 }
@@ -73,7 +73,7 @@ static enum pb_error admit_buffer(const struct pb_firmware *firmware, struct pb_
 	uint64_t gpu_address;
 	uint32_t offset;
 
-	if (start > end || end > size || start % 4u != 0)
+	if (start > end || end > size || (start | end) % 4u != 0)
 		return PB_ERROR_BAD_RANGE;
 	job->start = start;
 	job->bytes = end - start;
@@ -201,7 +201,7 @@ void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, stru
 	if (queue->admitted != queue->put)
 		pb_core_schedule_add(firmware, queue);
 	job->segments = channel->segments;
-	job->work.queue = (uint16_t)(queue - firmware->queues);
+	job->work.queue = queue;
 	job->work.context = PB_LIMIT_CONTEXTS;
 	job->work.engine.owner = queue->channel;
 	job->work.status = PB_ERROR_OK;
@@ -220,7 +220,7 @@ void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, stru
 void pb_core_job_drop(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	struct pb_core_job *job = &node->job;
-	struct pb_core_queue *queue = &firmware->queues[job->work.queue];
+	struct pb_core_queue *queue = job->work.queue;
 
 	if (job->state == PB_CORE_JOB_NONE || queue->state != PB_CORE_QUEUE_CLOSING)
 		return;

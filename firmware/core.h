@@ -154,7 +154,7 @@ void pb_core_context_lose(struct pb_firmware *firmware, const struct pb_core_wor
 /** Hands the job to the engine. */
 void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node);
 /** Feeds again what is in flight, after a reset. */
-void pb_core_feed_again(struct pb_firmware *firmware, struct pb_core_node *node);
+void pb_core_feed_again(struct pb_core_node *node);
 /** Completes what the node's engine has finished; deals with its faults. */
 void pb_core_retire(struct pb_firmware *firmware, struct pb_core_node *node);
 /** Drops a job whose queue is closing. */

@@ -28,7 +28,7 @@ void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node)
 	node->engine->ops->feed(node->engine->context, &work->engine, node->fed);
 }
 
-void pb_core_feed_again(struct pb_firmware *firmware, struct pb_core_node *node)
+void pb_core_feed_again(struct pb_core_node *node)
 {
 	const uint32_t count = node->fed - node->retired;
 	struct pb_core_work again[PB_LIMIT_IN_FLIGHT];
@@ -41,7 +41,6 @@ void pb_core_feed_again(struct pb_firmware *firmware, struct pb_core_node *node)
 		struct pb_core_work *work = &node->in_flight[++node->fed % PB_LIMIT_IN_FLIGHT];
 
 		*work = again[i];
-		cancel_if_lost(firmware, work);
 		node->engine->ops->feed(node->engine->context, &work->engine, node->fed);
 	}
 }

@@ -64,7 +64,7 @@ static __attribute__((noinline)) void drain(struct pb_firmware *firmware, struct
 
 static void complete(struct pb_firmware *firmware, const struct pb_core_work *work)
 {
-	struct pb_core_queue *queue = &firmware->queues[work->queue];
+	struct pb_core_queue *queue = work->queue;
 	const uint32_t channel = queue->channel;
 
 	queue->busy--;
@@ -81,6 +81,19 @@ static void complete(struct pb_firmware *firmware, const struct pb_core_work *wo
 	pb_core_interrupt(firmware, channel);
 }
 
+/** Work behind the guilty one and of the same context is cancelled; what was in flight before it is not. */
+static void cancel_behind(struct pb_core_node *node, const struct pb_core_work *guilty)
+{
+	for (uint32_t sequence = node->retired + 2u; sequence != node->fed + 1u; sequence++) {
+		struct pb_core_work *work = &node->in_flight[sequence % PB_LIMIT_IN_FLIGHT];
+
+		if (work->status != PB_ERROR_OK || work->context != guilty->context)
+			continue;
+		work->status = PB_ERROR_CONTEXT_LOST;
+		work->engine.bytes = 0;
+	}
+}
+
 /** Resets the engine; the work at the head of its ring is to blame. */
 static __attribute__((noinline)) void blame_and_reset(struct pb_firmware *firmware, struct pb_core_node *node,
 						      enum pb_error error, uint32_t detail)
@@ -88,11 +101,12 @@ static __attribute__((noinline)) void blame_and_reset(struct pb_firmware *firmwa
 	struct pb_core_work *guilty = &node->in_flight[(node->retired + 1u) % PB_LIMIT_IN_FLIGHT];
 
 	pb_core_waypoint(firmware, PB_WAYPOINT_RESET);
-	if (node->retired != node->fed) {
+	if (node->retired != node->fed && guilty->status == PB_ERROR_OK) {
 		guilty->status = error;
 		guilty->detail = detail;
 		guilty->engine.bytes = 0;
 		pb_core_context_lose(firmware, guilty);
+		cancel_behind(node, guilty);
 	}
 	node->resetting = true;
 	node->engine->ops->reset(node->engine->context);
@@ -117,12 +131,11 @@ void pb_core_retire(struct pb_firmware *firmware, struct pb_core_node *node)
 		return;
 	if (node->resetting) {
 		node->resetting = false;
-		pb_core_feed_again(firmware, node);
+		pb_core_feed_again(node);
 		/* The innocent do not inherit the time that the guilty work took. */
 		node->progress_time = engine->ops->stopwatch(engine->context, &node->progress);
 		return;
 	}
-	pb_shared_acquire();
 	if (sequence - node->retired > node->fed - node->retired) {
 		/* The engine reports what it was not fed: only a reset makes it trustworthy again. */
 		blame_and_reset(firmware, node, PB_ERROR_ENGINE_FAULT, 0);

@@ -112,8 +112,8 @@ struct pb_core_work {
 	uint32_t index;   /**< list entry that status is about, or PB_INDEX_NONE */
 	uint32_t detail;  /**< engine fault code */
 	uint32_t patches; /**< carried out */
-	uint16_t queue;
-	uint16_t context;
+	struct pb_core_queue *queue;
+	uint32_t context; /**< index; PB_LIMIT_CONTEXTS: its handle named none */
 };
 
 enum pb_core_job_state {

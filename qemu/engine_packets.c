@@ -62,7 +62,6 @@ void pb_model_packets_clear(struct pb_engine_model *model)
 	model->depth = 0;
 	model->operation = NULL;
 	model->packet_address = 0;
-	model->touched = 0;
 	model->target = (struct pb_model_surface){.pixels = NULL};
 	model->texture = (struct pb_model_surface){.pixels = NULL};
 }

@@ -26,7 +26,7 @@
 	X(CONTEXT_LOST, 18, "the context was lost by an earlier error and not cleared since")                \
 	X(BAD_SEGMENT, 19, "the segment does not exist in this channel")                                     \
 	X(BAD_BUFFER, 20, "the DMA buffer is not in backed memory of its segment, or not 4 KiB aligned")     \
-	X(BAD_RANGE, 21, "submission start and end do not fit the DMA buffer, or start is no multiple of 4") \
+	X(BAD_RANGE, 21, "submission start and end do not fit the DMA buffer, or are no multiples of 4")     \
 	X(BAD_PRIVATE_DATA, 22, "private data is not in backed memory, or its range does not fit")           \
 	X(BAD_ALLOCATION_LIST, 23, "the allocation list is not in backed memory, or is misaligned")          \
 	X(BAD_PATCH_LIST, 24,                                                                                \

@@ -112,7 +112,7 @@ struct pb_descriptor {
 	uint32_t dma_segment; /**< DmaBufferSegmentId; must be backed memory */
 	uint32_t dma_size;    /**< DmaBufferSize in bytes */
 	uint32_t dma_start;   /**< DmaBufferSubmissionStartOffset, multiple of 4 */
-	uint32_t dma_end;     /**< DmaBufferSubmissionEndOffset: first byte not submitted */
+	uint32_t dma_end;     /**< DmaBufferSubmissionEndOffset: first byte not submitted, multiple of 4 */
 
 	uint32_t private_address_low; /**< pDmaBufferPrivateData; ignored when private_size is 0 */
 	uint32_t private_address_high;
@@ -120,7 +120,7 @@ struct pb_descriptor {
 	uint32_t private_start; /**< DmaBufferPrivateDataSubmissionStartOffset */
 
 	uint32_t private_end;            /**< DmaBufferPrivateDataSubmissionEndOffset */
-	uint32_t allocation_count;       /**< AllocationListSize */
+	uint32_t allocation_count;       /**< AllocationListSize; not looked at when patch_length is 0 */
 	uint32_t allocation_address_low; /**< struct pb_allocation[], 8-byte aligned; unused if none */
 	uint32_t allocation_address_high;
 

@@ -43,11 +43,15 @@ static enum pb_engine_state poll(void *context, uint32_t *sequence)
 	const struct pb_reference_engine *engine = context;
 	const struct pb_engine_registers *registers = registers_of(engine);
 
+	const uint32_t done = pb_shared_read32(&registers->command_done);
+	const uint32_t fault_code = pb_shared_read32(&registers->fault_code);
+
+	/* In this order: what completed before the engine stopped is not to be blamed for it. */
+	pb_shared_acquire();
 	*sequence = pb_shared_read32(&registers->sequence);
-	if (pb_shared_read32(&registers->command_done) != engine->command)
+	if (done != engine->command)
 		return PB_ENGINE_RESETTING;
-	return pb_shared_read32(&registers->fault_code) != PB_ENGINE_FAULT_NONE ? PB_ENGINE_FAULTED
-										: PB_ENGINE_READY;
+	return fault_code != PB_ENGINE_FAULT_NONE ? PB_ENGINE_FAULTED : PB_ENGINE_READY;
 }
 
 static void fault(void *context, struct pb_engine_fault *fault)

@@ -117,7 +117,7 @@ void pb_demo_free_images(struct pb_demo *demo);
 /** Makes the folder that the files go to. */
 bool pb_demo_make_folder(const struct pb_demo *demo);
 /** Paints what the target of a pass should hold after it. */
-void pb_demo_paint(struct pb_demo *demo, uint32_t pass);
+void pb_demo_paint(struct pb_demo *demo, uint32_t number);
 /** Writes the card's picture to a file and compares it with the painted one. */
 bool pb_demo_check(struct pb_demo *demo);
 
