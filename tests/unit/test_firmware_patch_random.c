@@ -143,7 +143,8 @@ static void random_list(struct world *world)
 		.patch_count = 1 + below(world, PATCHES_MAX),
 		.dma_start = below(world, ORACLE_BUFFER_BYTES / 4u - 16u) * 4u,
 	};
-	list->dma_end = list->dma_start + 8u + below(world, (ORACLE_BUFFER_BYTES - list->dma_start - 4u) / 4u) * 4u;
+	list->dma_end =
+		list->dma_start + 8u + below(world, (ORACLE_BUFFER_BYTES - list->dma_start - 4u) / 4u) * 4u;
 	list->patch_start = below(world, 3) == 0 ? below(world, list->patch_count) : 0;
 	list->patch_length = list->patch_count - list->patch_start;
 	if (below(world, 3) == 0)
