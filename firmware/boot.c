@@ -75,8 +75,9 @@ void pb_core_boot_publish(struct pb_firmware *firmware)
 {
 	struct pb_boot_block *boot = firmware->boot;
 	/* The one foreign word that a boot trusts, and only to be different from it. */
-	uint32_t incarnation = pb_shared_read32(&boot->incarnation) + 1u;
+	const uint32_t incarnation = pb_shared_read32(&boot->incarnation) + 1u;
 
+	firmware->incarnation = incarnation != 0 ? incarnation : 1u;
 	pb_shared_write32(&boot->magic, 0);
 	write_stage(firmware, PB_BOOT_STAGE_NONE);
 	for (uint32_t i = 0; i < sizeof(boot->fatal) / sizeof(uint32_t); i++)
@@ -91,7 +92,7 @@ void pb_core_boot_publish(struct pb_firmware *firmware)
 	write_build(boot, firmware->config->board);
 	pb_shared_write32(&boot->heartbeat, 0);
 	pb_shared_write32(&boot->waypoint, PB_WAYPOINT_NONE);
-	pb_shared_write32(&boot->incarnation, incarnation != 0 ? incarnation : 1u);
+	pb_shared_write32(&boot->incarnation, firmware->incarnation);
 	pb_shared_release();
 	pb_shared_write32(&boot->magic, PB_BOOT_MAGIC);
 	write_stage(firmware, PB_BOOT_STAGE_STARTED);

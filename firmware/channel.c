@@ -66,6 +66,7 @@ void pb_core_channel_init(struct pb_firmware *firmware)
 /** Empties the rings of a channel that nobody uses. */
 static void clear_rings(struct pb_core_channel *channel)
 {
+	channel->control_put = 0;
 	channel->control_get = 0;
 	channel->reply_put = 0;
 	channel->reply_get = 0;
@@ -91,7 +92,7 @@ static enum pb_error attach_error(const struct pb_firmware *firmware, const stru
 	if (pb_shared_read32(&entry->host_version) >> 16 != PB_ABI_MAJOR)
 		return PB_ERROR_BAD_VERSION;
 	/* A host that saw another incarnation has not seen that its work is gone. */
-	if (pb_shared_read32(&entry->incarnation) != pb_shared_read32(&firmware->boot->incarnation))
+	if (pb_shared_read32(&entry->incarnation) != firmware->incarnation)
 		return PB_ERROR_BAD_ARGUMENT;
 	return PB_ERROR_OK;
 }
@@ -121,12 +122,21 @@ void pb_core_channel_request(struct pb_firmware *firmware, uint32_t c, uint32_t 
 	pb_core_interrupt(firmware, c);
 }
 
+/** An admin that left waits for no reply; the one that comes next must not get it in place of its own. */
+static void forget_closes(struct pb_firmware *firmware)
+{
+	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++)
+		firmware->channels[c].close_asked = false;
+}
+
 void pb_core_channel_close(struct pb_firmware *firmware, uint32_t c)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
 
 	channel->epoch++;
 	write_state(channel, PB_CHANNEL_CLOSING, PB_ERROR_OK);
+	if (c == PB_CHANNEL_ADMIN)
+		forget_closes(firmware);
 	/* Held up, so that the channel is not taken for drained before its last queue is closed. */
 	channel->busy++;
 	for (uint32_t q = 0; q < PB_LIMIT_QUEUES; q++) {

@@ -206,14 +206,17 @@ bool pb_core_control(struct pb_firmware *firmware, uint32_t c, uint32_t put)
 	struct pb_core_channel *channel = &firmware->channels[c];
 	const uint32_t get = channel->control_get;
 
-	if (put - get > PB_LIMIT_CONTROL_ENTRIES) {
+	/* Forward, and within one ring of what was taken. */
+	if (put - channel->control_put > PB_LIMIT_CONTROL_ENTRIES - (channel->control_put - get)) {
 		pb_core_channel_fault(firmware, c);
 		return false;
 	}
+	channel->control_put = put;
 	if (!has_room(firmware, c))
 		return false;
 	channel->control_get = get + 1u;
 	carry_out(firmware, c, &channel->control[get % PB_LIMIT_CONTROL_ENTRIES]);
+	pb_shared_release();
 	pb_shared_write32(&channel->entry->control_get, get + 1u);
 	return put != get + 1u;
 }

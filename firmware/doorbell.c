@@ -38,6 +38,7 @@ static void take_kicks(struct pb_firmware *firmware, uint32_t c, uint32_t put)
 			stray_kick(firmware, c, handle);
 	}
 	channel->kick_get = get;
+	pb_shared_release(); /* the kicks are read before the host may write over them */
 	pb_shared_write32(&channel->entry->kick_get, get);
 }
 

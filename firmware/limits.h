@@ -38,7 +38,7 @@
 /** Slices of patches in one pass of the main loop while no line is raised: then the other nodes have a turn. */
 #define PB_PASS_SLICES 16u
 
-/** Engine time without progress after which a node is reset, in microseconds. */
+/** Engine time without progress, or of a closing channel's work, after which a node is reset, in microseconds. */
 #define PB_HANG_MICROSECONDS 100000u
 /** Longest time between two ticks, in microseconds; the board's timer keeps it. */
 #define PB_TICK_MICROSECONDS 5000u

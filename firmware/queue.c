@@ -114,6 +114,7 @@ void pb_core_queue_look(struct pb_firmware *firmware, struct pb_core_queue *queu
 		return;
 	}
 	queue->put = put;
+	pb_shared_acquire(); /* the descriptors behind put may be newer than the kick that led here */
 	if (put != queue->admitted && !queue->ready)
 		pb_core_schedule_add(firmware, queue);
 }

@@ -147,13 +147,23 @@ void pb_core_retire(struct pb_firmware *firmware, struct pb_core_node *node)
 		handle_fault(firmware, node);
 }
 
+/** Work of a closing channel has this much time left, however well it gets on: others want what it holds. */
+static bool is_left_behind(const struct pb_firmware *firmware, const struct pb_core_node *node)
+{
+	const struct pb_core_work *work = &node->in_flight[(node->retired + 1u) % PB_LIMIT_IN_FLIGHT];
+
+	return firmware->channels[work->queue->channel].state == PB_CHANNEL_CLOSING;
+}
+
 void pb_core_hang_check(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	const struct pb_engine *engine = node->engine;
 	uint32_t progress;
 	const uint32_t time = engine->ops->stopwatch(engine->context, &progress);
 
-	if (progress != node->progress || node->fed == node->retired || node->resetting) {
+	if (node->fed == node->retired || node->resetting || node->retired != node->watched ||
+	    (progress != node->progress && !is_left_behind(firmware, node))) {
+		node->watched = node->retired;
 		node->progress = progress;
 		node->progress_time = time;
 	} else if (time - node->progress_time > PB_HANG_MICROSECONDS) {

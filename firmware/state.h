@@ -39,6 +39,7 @@ struct pb_core_channel {
 	const uint32_t *kicks;
 	uint32_t state; /**< enum pb_channel_state */
 	uint32_t attach_done;
+	uint32_t control_put; /**< the last that the host showed */
 	uint32_t control_get;
 	uint32_t reply_put;
 	uint32_t reply_get;    /**< the last that the host showed */
@@ -150,6 +151,7 @@ struct pb_core_node {
 	uint32_t retired;  /**< of the last work retired */
 	uint32_t progress; /**< for the hang check */
 	uint32_t progress_time;
+	uint32_t watched;                                  /**< `retired` when it last looked */
 	struct pb_core_work in_flight[PB_LIMIT_IN_FLIGHT]; /**< by sequence number modulo their count */
 	struct pb_core_job job;
 };
@@ -166,6 +168,7 @@ struct pb_firmware {
 	const struct pb_firmware_config *config;
 	struct pb_boot_block *boot; /**< shared */
 	uint32_t heartbeat;
+	uint32_t incarnation;
 	uint32_t stage;          /**< enum pb_boot_stage */
 	uint32_t channels_again; /**< mask of channels to look at in the next pass */
 	struct pb_core_channel channels[PB_LIMIT_CHANNELS];

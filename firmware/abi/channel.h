@@ -52,7 +52,8 @@ struct pb_channel_entry {
 	uint32_t kick_put;    /**< kicks written */
 	uint32_t rescan;      /**< bumped when the kick ring was full: look at every queue of the channel */
 	uint32_t event_get;   /**< events read */
-	uint32_t line1_reserved[11];
+	uint32_t reset;       /**< reserved: a reset request that needs no room in a ring */
+	uint32_t line1_reserved[10];
 
 	/* line 2: written by the firmware */
 	uint32_t attach_done;     /**< the last request answered */
@@ -86,7 +87,8 @@ PB_AT(pb_channel_entry, reply_get, 68);
 PB_AT(pb_channel_entry, kick_put, 72);
 PB_AT(pb_channel_entry, rescan, 76);
 PB_AT(pb_channel_entry, event_get, 80);
-PB_AT(pb_channel_entry, line1_reserved, 84);
+PB_AT(pb_channel_entry, reset, 84);
+PB_AT(pb_channel_entry, line1_reserved, 88);
 PB_AT(pb_channel_entry, attach_done, 128);
 PB_AT(pb_channel_entry, state, 132);
 PB_AT(pb_channel_entry, error, 136);

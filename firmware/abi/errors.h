@@ -56,7 +56,7 @@
 	/* found by the host library */                                                                      \
 	X(TIMEOUT, 80, "the time given ran out")                                                             \
 	X(FIRMWARE_DEAD, 81, "the firmware stopped, or was restarted since this channel attached")           \
-	X(NO_CARD, 82, "no card answers there")                                                              \
+	X(NO_CARD, 82, "no card answers there, or all its channels are taken")                               \
 	X(PROTOCOL, 83, "the other side wrote something that its contract excludes")                         \
 	X(DETACHED, 84, "the channel is not attached")                                                       \
 	X(HOST_MEMORY, 85, "the host is out of memory")                                                      \

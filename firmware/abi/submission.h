@@ -62,11 +62,15 @@ struct pb_queue_page {
 
 	/* line 1: written by the firmware */
 	struct pb_fence_record fence;
+
+	/* line 2: written by the firmware: reserved for the preempt record, apart from completions */
+	uint32_t line2_reserved[16];
 };
-PB_SIZE(pb_queue_page, 128);
+PB_SIZE(pb_queue_page, 192);
 PB_AT(pb_queue_page, put, 0);
 PB_AT(pb_queue_page, line0_reserved, 4);
 PB_AT(pb_queue_page, fence, 64);
+PB_AT(pb_queue_page, line2_reserved, 128);
 
 /*
  * Descriptor.flags: DXGK_PATCHFLAGS and DXGK_SUBMITCOMMANDFLAGS. Unknown bits
@@ -120,7 +124,7 @@ struct pb_descriptor {
 	uint32_t private_start; /**< DmaBufferPrivateDataSubmissionStartOffset */
 
 	uint32_t private_end;            /**< DmaBufferPrivateDataSubmissionEndOffset */
-	uint32_t allocation_count;       /**< AllocationListSize; not looked at when patch_length is 0 */
+	uint32_t allocation_count;       /**< AllocationListSize; no entry is read if patch_length is 0 */
 	uint32_t allocation_address_low; /**< struct pb_allocation[], 8-byte aligned; unused if none */
 	uint32_t allocation_address_high;
 

@@ -3,7 +3,7 @@
  * @file
  * The parts of an M-profile core that every board shares: vectors, start-up,
  * faults, tick. References: Armv7-M Architecture Reference Manual, B1.5
- * (exceptions), B3.2 (system control), B3.3 (SysTick), B3.4 (NVIC).
+ * (exceptions), B3.2 (system control), B3.3 (SysTick), B3.4 (NVIC), B3.5 (MPU).
  */
 #ifndef PB_HAL_CORTEX_M_CORTEX_M_H
 #define PB_HAL_CORTEX_M_CORTEX_M_H
@@ -35,7 +35,7 @@ struct pb_cortex_m_vectors {
 	pb_cortex_m_handler interrupts[PB_CORTEX_M_INTERRUPTS];
 };
 
-/** Sets up memory and calls main. */
+/** Sets up memory, with a guard below the stack, and calls main. */
 void pb_cortex_m_reset(void);
 /** Handler of every fault, and of interrupts that nobody expects: reports and stops. */
 void pb_cortex_m_fault(void);

@@ -59,8 +59,9 @@ __attribute__((naked)) void pb_cortex_m_fault(void)
 			 "ldr r1, =pb_stack_top\n"
 			 "cmp r0, r1\n"
 			 "sub r1, r1, #64\n" /* keeps the frame of an almost empty stack */
-			 "it hi\n"
+			 "itt hi\n"
 			 "movhi r0, r1\n"
+			 "movhi sp, r1\n"
 			 "ldr r2, =pb_stack_bottom\n"
 			 "cmp r0, r2\n"
 			 "it lo\n"

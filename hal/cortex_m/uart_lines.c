@@ -64,6 +64,9 @@ void pb_uart_lines_transmit(struct pb_uart_lines *lines)
 		pb_mmio_write32(lines->uart + UART_CONTROL, CONTROL_QUIET);
 		return;
 	}
+	/* An interrupt stays pending although send() has used what it told of; another one comes. */
+	if ((pb_mmio_read32(lines->uart + UART_STATE) & STATE_TRANSMIT_FULL) != 0)
+		return;
 	pb_mmio_write32(lines->uart + UART_DATA, (uint32_t)__builtin_ctz(lines->unsent));
 	lines->unsent &= lines->unsent - 1u;
 }

@@ -191,6 +191,44 @@ static void hanging_client_is_reclaimed(void **state)
 	card_stop(&card);
 }
 
+/** Work that gets on, but would for an hour, does not keep its channel's slots, nor the node from the others. */
+static void busy_client_is_reclaimed(void **state)
+{
+	struct card card;
+	struct pb_channel admin;
+	struct pb_descriptor descriptor;
+	const uint32_t victim[PB_COMMAND_ARGUMENTS] = {1};
+	struct pb_fence fence;
+	uint32_t second;
+	uint64_t start;
+
+	(void)state;
+	card_start(&card);
+	card_join(&card, &admin, PB_CHANNEL_ADMIN);
+	assert_int_equal(pb_context_create(&card.channel, &second), PB_ERROR_OK);
+	card_dma(&card, 0)[0] = PB_PACKET(PB_PACKET_BUSY, PB_PACKET_BUSY_WORDS);
+	card_dma(&card, 0)[1] = 0xffffffff;
+	descriptor = card_descriptor(&card, 0, 8, 0, 0);
+	for (uint32_t node = 0; node < 2; node++) {
+		/* Of two contexts, so that the second is fed again when the first is reset. */
+		descriptor.context = card.context;
+		card_submit(&card, node, &descriptor);
+		descriptor.context = second;
+		card_submit(&card, node, &descriptor);
+	}
+	/* While the channel is open, work may take as long as it likes. */
+	card_run(&card, 300000);
+	assert_int_equal(pb_queue_fence(&card.queues[0], &fence), PB_ERROR_OK);
+	assert_int_equal(fence.completed, 0);
+	start = pb_sim_now(card.sim);
+	assert_int_equal(pb_channel_command(&admin, PB_COMMAND_CHANNEL_CLOSE, victim, NULL), PB_ERROR_OK);
+	assert_in_range(pb_sim_now(card.sim) - start, 190000, 230000);
+	assert_int_equal(card.channel.entry->state, PB_CHANNEL_CLOSED);
+	card_leave(&admin);
+	assert_int_equal(pb_channel_attach(&card.channel, card.link, 1000000), PB_ERROR_OK);
+	card_stop(&card);
+}
+
 /** The client comes back while its old work still runs: the answer waits until that is gone. */
 static void attach_waits_for_old_work(void **state)
 {
@@ -338,6 +376,7 @@ int main(void)
 		cmocka_unit_test(closed_channel_is_not_served),
 		cmocka_unit_test(attach_gives_everything_back),
 		cmocka_unit_test(hanging_client_is_reclaimed),
+		cmocka_unit_test(busy_client_is_reclaimed),
 		cmocka_unit_test(attach_waits_for_old_work),
 		cmocka_unit_test(channels_do_not_share_memory),
 		cmocka_unit_test(channel_cannot_reach_another),

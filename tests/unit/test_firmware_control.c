@@ -8,7 +8,7 @@
 #define CONTROL_ENTRIES 16u
 #define SYSTEM_END      ((uint32_t)CARD_SYSTEM_OS + CARD_SYSTEM_BYTES)
 /** Of a ring of four descriptors with its page. */
-#define SMALL_QUEUE (128u + 4u * 128u)
+#define SMALL_QUEUE (192u + 4u * 128u)
 
 static const struct {
 	const char *name;
@@ -110,7 +110,7 @@ static void queues_at_the_edge(void **state)
 		uint32_t address;
 	} edges[] = {
 		{4, SYSTEM_END - SMALL_QUEUE},
-		{256, SYSTEM_END - 128 - 256 * 128},
+		{256, SYSTEM_END - 192 - 256 * 128},
 		{8, (uint32_t)CARD_SYSTEM_OS + 0x80040},
 	};
 	struct card card;
@@ -309,6 +309,33 @@ static void admin_closes_channels(void **state)
 	card_stop(&card);
 }
 
+/** An admin that attached anew gets the replies to what it asked itself, and no other. */
+static void new_admin_gets_its_own_replies(void **state)
+{
+	struct card card;
+	struct pb_channel admin;
+	struct pb_channel neighbour;
+
+	(void)state;
+	card_start(&card);
+	card_join(&card, &neighbour, 2);
+	card_join(&card, &admin, PB_CHANNEL_ADMIN);
+	submit_slow_work(&card, 30000);
+	write_command(&admin, PB_COMMAND_CHANNEL_CLOSE, 0x4001, 1);
+	card_run(&card, 1000);
+	assert_int_equal(pb_channel_attach(&admin, admin.link, 1000000), PB_ERROR_OK);
+	/* Not BUSY: nobody waits for the first any more. */
+	write_command(&admin, PB_COMMAND_CHANNEL_CLOSE, 0x4002, 1);
+	write_command(&admin, PB_COMMAND_CHANNEL_CLOSE, 0x4003, 2);
+	card_run(&card, 40000);
+	expect_reply(&admin, PB_COMMAND_CHANNEL_CLOSE, 0x4003, PB_ERROR_OK);
+	expect_reply(&admin, PB_COMMAND_CHANNEL_CLOSE, 0x4002, PB_ERROR_OK);
+	assert_int_equal(admin.entry->reply_put, admin.reply_get);
+	card_leave(&admin);
+	card_leave(&neighbour);
+	card_stop(&card);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -319,6 +346,7 @@ int main(void)
 		cmocka_unit_test(owed_reply_has_its_room),
 		cmocka_unit_test(context_in_use_is_busy),
 		cmocka_unit_test(admin_closes_channels),
+		cmocka_unit_test(new_admin_gets_its_own_replies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

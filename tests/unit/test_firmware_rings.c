@@ -385,60 +385,6 @@ static void events_overflow(void **state)
 	card_stop(&card);
 }
 
-static void write_ping(struct card *card, uint32_t index)
-{
-	const struct pb_command command = {.code = PB_COMMAND_PING, .tag = 0x7a60 + index};
-
-	memcpy(card->link->memory + card->channel.control_offset + index % CONTROL_ENTRIES * sizeof(command),
-	       &command, sizeof(command));
-	card->channel.entry->control_put = index + 1;
-}
-
-static void expect_reply(struct card *card, uint32_t index)
-{
-	struct pb_reply reply;
-
-	memcpy(&reply,
-	       card->link->memory + card->channel.reply_offset + index % CONTROL_ENTRIES * sizeof(reply),
-	       sizeof(reply));
-	assert_int_equal(reply.code, PB_COMMAND_PING);
-	assert_int_equal(reply.tag, 0x7a60 + index);
-	assert_int_equal(reply.error, PB_ERROR_OK);
-}
-
-/** The host does not read its replies: later commands wait for room, and none is lost. */
-static void commands_wait_for_room(void **state)
-{
-	struct card card;
-	struct pb_channel_entry *entry;
-	uint32_t read = 0;
-
-	(void)state;
-	card_attach(&card);
-	entry = card.channel.entry;
-	for (uint32_t i = 0; i < 16; i++)
-		write_ping(&card, i);
-	ring_doorbell(&card);
-	card_run(&card, 1000);
-	assert_int_equal(entry->control_get, 16);
-	assert_int_equal(entry->reply_put, 16);
-	for (uint32_t i = 16; i < 32; i++)
-		write_ping(&card, i);
-	ring_doorbell(&card);
-	card_run(&card, 50000);
-	assert_int_equal(entry->control_get, 16);
-	assert_int_equal(entry->reply_put, 16);
-	for (; read < 32; read++) {
-		assert_int_equal(entry->reply_put, read < 16 ? 16 + read : 32);
-		expect_reply(&card, read);
-		entry->reply_get = read + 1;
-		/* Room made without a doorbell is found by the tick. */
-		card_run(&card, 11000);
-	}
-	assert_int_equal(entry->state, PB_CHANNEL_OPEN);
-	card_stop(&card);
-}
-
 /* ---- lost doorbells ---- */
 
 static void ring_nothing(struct pb_link *link)
@@ -486,7 +432,6 @@ int main(void)
 		cmocka_unit_test(kick_of_a_destroyed_queue),
 		cmocka_unit_test(rescan_when_the_kick_ring_is_full),
 		cmocka_unit_test(events_overflow),
-		cmocka_unit_test(commands_wait_for_room),
 		cmocka_unit_test(lost_doorbell_is_found_by_the_tick),
 	};
 

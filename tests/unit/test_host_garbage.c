@@ -85,7 +85,7 @@ static void spoil_at_times(struct fake_firmware *fake, enum fake_moment moment)
 		spoil_something(fake);
 }
 
-struct session {
+struct client {
 	struct fake_firmware fake;
 	struct pb_channel channel;
 	struct pb_segment system;
@@ -93,112 +93,112 @@ struct session {
 	uint32_t ended[128]; /* how often a call ended so */
 };
 
-static void ends(struct session *session, uint64_t begin, enum pb_error error)
+static void ends(struct client *client, uint64_t begin, enum pb_error error)
 {
-	assert_true(session->fake.now - begin <= CALL_LIMIT_US);
+	assert_true(client->fake.now - begin <= CALL_LIMIT_US);
 	assert_string_not_equal(pb_error_name(error), "?");
-	session->ended[error]++;
+	client->ended[error]++;
 }
 
 /* Memory that the library hands out is the card's: use all of it. */
-static void use_memory(struct session *session)
+static void use_memory(struct client *client)
 {
 	struct pb_memory memory;
 
-	if (pb_memory_allocate(&session->system, 1 + draw() % 0x1000, 64, &memory) != PB_ERROR_OK)
+	if (pb_memory_allocate(&client->system, 1 + draw() % 0x1000, 64, &memory) != PB_ERROR_OK)
 		return;
 	memset(memory.bytes_host, 0, memory.bytes);
 	pb_memory_free(&memory);
 }
 
-static void use_queue(struct session *session)
+static void use_queue(struct client *client)
 {
 	const struct pb_descriptor work = {.fence_id = draw()};
 	struct pb_fence fence;
 	struct pb_event event;
-	uint64_t begin = session->fake.now;
+	uint64_t begin = client->fake.now;
 
-	ends(session, begin, pb_queue_submit(&session->queue, &work));
-	ends(session, begin, pb_queue_fence(&session->queue, &fence));
-	begin = session->fake.now;
-	ends(session, begin, pb_queue_wait(&session->queue, draw() % 4, 5000, &fence));
-	pb_channel_event(&session->channel, &event);
-	begin = session->fake.now;
-	ends(session, begin, pb_queue_clear(&session->queue));
-	begin = session->fake.now;
-	ends(session, begin, pb_queue_destroy(&session->queue));
+	ends(client, begin, pb_queue_submit(&client->queue, &work));
+	ends(client, begin, pb_queue_fence(&client->queue, &fence));
+	begin = client->fake.now;
+	ends(client, begin, pb_queue_wait(&client->queue, draw() % 4, 5000, &fence));
+	pb_channel_event(&client->channel, &event);
+	begin = client->fake.now;
+	ends(client, begin, pb_queue_clear(&client->queue));
+	begin = client->fake.now;
+	ends(client, begin, pb_queue_destroy(&client->queue));
 }
 
-static void use_channel(struct session *session)
+static void use_channel(struct client *client)
 {
 	const struct pb_segment_request request = {
 		.os_base = FAKE_OS_BASE, .size = 0x10000, .backing_bytes = 0x10000};
-	uint64_t begin = session->fake.now;
+	uint64_t begin = client->fake.now;
 	struct pb_card_info now;
 	uint32_t context = 1;
 	enum pb_error error;
 
-	ends(session, begin, pb_channel_check(&session->channel, &now));
-	ends(session, begin, pb_context_create(&session->channel, &context));
-	begin = session->fake.now;
-	ends(session, begin, pb_context_clear(&session->channel, context));
-	begin = session->fake.now;
-	ends(session, begin, pb_context_destroy(&session->channel, context));
-	begin = session->fake.now;
-	error = pb_segment_create(&session->system, &session->channel, &request);
-	ends(session, begin, error);
+	ends(client, begin, pb_channel_check(&client->channel, &now));
+	ends(client, begin, pb_context_create(&client->channel, &context));
+	begin = client->fake.now;
+	ends(client, begin, pb_context_clear(&client->channel, context));
+	begin = client->fake.now;
+	ends(client, begin, pb_context_destroy(&client->channel, context));
+	begin = client->fake.now;
+	error = pb_segment_create(&client->system, &client->channel, &request);
+	ends(client, begin, error);
 	if (error != PB_ERROR_OK)
 		return;
-	begin = session->fake.now;
-	error = pb_queue_create(&session->queue, &session->channel, &session->system, 0, 4u << draw() % 5);
-	ends(session, begin, error);
+	begin = client->fake.now;
+	error = pb_queue_create(&client->queue, &client->channel, &client->system, 0, 4u << draw() % 5);
+	ends(client, begin, error);
 	if (error == PB_ERROR_OK)
-		use_queue(session);
-	use_memory(session);
-	begin = session->fake.now;
-	ends(session, begin, pb_segment_destroy(&session->system));
+		use_queue(client);
+	use_memory(client);
+	begin = client->fake.now;
+	ends(client, begin, pb_segment_destroy(&client->system));
 }
 
-static void one_round(struct session *session)
+static void one_round(struct client *client)
 {
 	struct pb_card_info info;
 	enum pb_error error;
 	uint64_t begin;
 
-	fake_start(&session->fake);
+	fake_start(&client->fake);
 	for (uint32_t spoiled = draw() % 3; spoiled != 0; spoiled--)
-		spoil_something(&session->fake);
-	session->fake.tamper = spoil_at_times;
-	pb_card_read(&session->fake.link, &info);
-	begin = session->fake.now;
-	error = pb_channel_attach(&session->channel, &session->fake.link, 20000);
-	ends(session, begin, error);
+		spoil_something(&client->fake);
+	client->fake.tamper = spoil_at_times;
+	pb_card_read(&client->fake.link, &info);
+	begin = client->fake.now;
+	error = pb_channel_attach(&client->channel, &client->fake.link, 20000);
+	ends(client, begin, error);
 	if (error == PB_ERROR_OK) {
-		use_channel(session);
-		begin = session->fake.now;
-		ends(session, begin, pb_channel_detach(&session->channel));
+		use_channel(client);
+		begin = client->fake.now;
+		ends(client, begin, pb_channel_detach(&client->channel));
 	}
-	fake_stop(&session->fake);
+	fake_stop(&client->fake);
 }
 
 static void survives_a_firmware_gone_mad(void **state)
 {
-	static struct session session;
+	static struct client client;
 
 	(void)state;
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		seed = round * 2654435761u + 1;
-		one_round(&session);
+		one_round(&client);
 	}
 	/* The rounds went deep enough to mean something. */
 	for (uint32_t error = 0; error < 128; error++)
-		if (session.ended[error] != 0)
-			print_message("%8u %s\n", session.ended[error], pb_error_name(error));
-	assert_true(session.ended[PB_ERROR_OK] > ROUNDS);
-	assert_true(session.ended[PB_ERROR_PROTOCOL] > 100);
-	assert_true(session.ended[PB_ERROR_FIRMWARE_DEAD] > 100);
-	assert_true(session.ended[PB_ERROR_DETACHED] > 100);
-	assert_true(session.ended[PB_ERROR_TIMEOUT] > 100);
+		if (client.ended[error] != 0)
+			print_message("%8u %s\n", client.ended[error], pb_error_name(error));
+	assert_true(client.ended[PB_ERROR_OK] > ROUNDS);
+	assert_true(client.ended[PB_ERROR_PROTOCOL] > 100);
+	assert_true(client.ended[PB_ERROR_FIRMWARE_DEAD] > 100);
+	assert_true(client.ended[PB_ERROR_DETACHED] > 100);
+	assert_true(client.ended[PB_ERROR_TIMEOUT] > 100);
 }
 
 int main(void)

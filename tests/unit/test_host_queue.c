@@ -49,19 +49,19 @@ static void queue_create_names_its_page(void **state)
 
 	(void)state;
 	fake_bench_start(&bench);
-	memset(bench.fake.link.memory + FAKE_POOL_OFFSET + 128 + 8 * 128, 0xee, 4096);
+	memset(bench.fake.link.memory + FAKE_POOL_OFFSET + 192 + 8 * 128, 0xee, 4096);
 	bench.fake.stalled = true;
 	assert_int_equal(pb_queue_create(&second, &bench.channel, &bench.system, 1, 64), PB_ERROR_TIMEOUT);
 	assert_memory_equal(second.memory.bytes_host, &empty, sizeof(empty));
-	assert_int_equal(second.memory.offset, 128 + 8 * 128);
-	assert_int_equal(second.memory.bytes, 128 + 64 * 128);
+	assert_int_equal(second.memory.offset, 192 + 8 * 128);
+	assert_int_equal(second.memory.bytes, 192 + 64 * 128);
 	bench.fake.stalled = false;
 	assert_int_equal(pb_queue_create(&second, &bench.channel, &bench.system, 1, 4), PB_ERROR_OK);
 	assert_int_equal(bench.fake.last_command[0], PB_COMMAND_QUEUE_CREATE);
 	assert_int_equal(bench.fake.last_command[2], 1);
 	assert_int_equal(bench.fake.last_command[3], 4);
 	/* The memory of the one that was given up stays taken: it may have come to be. */
-	assert_int_equal(bench.fake.last_command[4], 0x40000000 + 2 * 128 + (8 + 64) * 128);
+	assert_int_equal(bench.fake.last_command[4], 0x40000000 + 2 * 192 + (8 + 64) * 128);
 	assert_int_equal(bench.fake.last_command[5], 1);
 	assert_int_equal(bench.fake.last_command[6], 0);
 	fake_bench_stop(&bench);

@@ -122,7 +122,7 @@ static void run_again(struct fake_firmware *fake, enum fake_moment moment)
 }
 
 /* Everything that a host does, once; stops at the first error. */
-static enum pb_error session(void)
+static enum pb_error life(void)
 {
 	const struct pb_segment_request request = {
 		.os_base = FAKE_OS_BASE, .size = 0x10000, .backing_bytes = 0x10000};
@@ -148,14 +148,14 @@ static enum pb_error session(void)
 	return error == PB_ERROR_OK ? pb_channel_detach(channel) : error;
 }
 
-static enum pb_error session_with(uint32_t at, void (*act)(void))
+static enum pb_error life_with(uint32_t at, void (*act)(void))
 {
 	enum pb_error error;
 
 	arm(at, act, 0, NULL);
 	fake_start(&bench.fake);
 	bench.fake.tamper = run_again;
-	error = session();
+	error = life();
 	/* An attach waits its time out for a firmware that may come back; nothing else waits for a dead one. */
 	assert_true(bench.fake.now <= 1000 + 50000 + 200 * FAKE_PASS_US + 1000);
 	fake_stop(&bench.fake);
@@ -167,16 +167,16 @@ static void firmware_goes_away_at_any_step(void **state)
 	uint32_t steps;
 
 	(void)state;
-	assert_int_equal(session_with(UINT32_MAX, NULL), PB_ERROR_OK);
+	assert_int_equal(life_with(UINT32_MAX, NULL), PB_ERROR_OK);
 	steps = step;
 	assert_true(steps > 300);
 	for (uint32_t at = 0; at < steps; at++) {
-		enum pb_error error = session_with(at, die);
+		enum pb_error error = life_with(at, die);
 		bool late = at + 100 > steps; /* its last answer may be out by then */
 
 		if (error != PB_ERROR_FIRMWARE_DEAD && !(late && error == PB_ERROR_OK))
 			fail_msg("dead at step %u: %s", at, pb_error_name(error));
-		error = session_with(at, start_to_reboot);
+		error = life_with(at, start_to_reboot);
 		/* An attach starts over. */
 		if (error != PB_ERROR_FIRMWARE_DEAD && error != PB_ERROR_OK)
 			fail_msg("reboot at step %u: %s", at, pb_error_name(error));

@@ -1,0 +1,12 @@
+# The WDDM contract: what docs/wddm.md promises and no other test shows.
+pb_unit_test(test_firmware_contract
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_contract.c LINKS test_card_fixture pb_sim pb_host)
+
+# The core again, with every access to card memory a step that the test sees.
+get_target_property(firmware_folder pb_firmware SOURCE_DIR)
+get_target_property(firmware_sources pb_firmware SOURCES)
+list(TRANSFORM firmware_sources PREPEND ${firmware_folder}/)
+pb_unit_test(test_firmware_reads
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_reads.c ${firmware_sources}
+  LINKS test_card_fixture pb_sim pb_host)
+target_compile_options(test_firmware_reads PRIVATE -include ${CMAKE_CURRENT_LIST_DIR}/stepped.h)

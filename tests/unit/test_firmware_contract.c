@@ -1,0 +1,584 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rules of the WDDM 1.x contract that no other test shows: docs/wddm.md has the
+ * table of rules and tests.
+ */
+#include <string.h>
+
+#include "hal/engine/registers.h"
+#include "tests/unit/card_fixture.h"
+
+#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
+#define WRITE        PB_ALLOCATION_WRITE
+#define FILL_BYTES   (PB_PACKET_FILL_WORDS * 4u)
+/** Of the public headers, not among our flags: bit 8 of DXGK_SUBMITCOMMANDFLAGS. */
+#define FLAG_VIRTUAL_MACHINE_DATA 0x100u
+
+static uint32_t other_context(struct card *card)
+{
+	uint32_t context;
+
+	assert_int_equal(pb_context_create(&card->channel, &context), PB_ERROR_OK);
+	return context;
+}
+
+/** A submission that keeps its node busy. */
+static struct pb_descriptor busy(const struct card *card, uint32_t slot, uint32_t microseconds)
+{
+	uint32_t *words = card_dma(card, slot);
+
+	words[0] = PB_PACKET(PB_PACKET_BUSY, PB_PACKET_BUSY_WORDS);
+	words[1] = microseconds;
+	return card_descriptor(card, slot, PB_PACKET_BUSY_WORDS * 4u, 0, 0);
+}
+
+/* ---- parts of one DMA buffer ---- */
+
+#define PACKETS 4u
+
+/** FILL packets for words 0 to 3 of the allocation, one after the other in DMA buffer 0, and their patches. */
+static struct pb_descriptor four_packets(const struct card *card)
+{
+	for (uint32_t i = 0; i < PACKETS; i++) {
+		card_fill(card_dma(card, 0) + i * PB_PACKET_FILL_WORDS, 0, 4, 0xa0 + i);
+		card_patch(card, i,
+			   &(struct pb_patch_location){
+				   .driver_id = PB_PATCH_FORMAT_ADDRESS64_WRITE,
+				   .allocation_offset = i * 4,
+				   .patch_offset = i * FILL_BYTES + 4,
+				   .split_offset = i * FILL_BYTES,
+			   });
+	}
+	return card_descriptor(card, 0, PACKETS * FILL_BYTES, 1, PACKETS);
+}
+
+/** The two address words of a packet. */
+static void expect_address(const struct card *card, uint32_t packet, uint64_t address)
+{
+	const uint32_t *words = card_dma(card, 0) + packet * PB_PACKET_FILL_WORDS;
+
+	card_equal("low", words[1], (uint32_t)address);
+	card_equal("high", words[2], (uint32_t)(address >> 32));
+}
+
+/**
+ * The memory manager submits a buffer in two parts, each with its fence and its
+ * part of the patch list. Between them another context runs, and the
+ * allocation moves.
+ */
+static void parts_of_one_buffer(void **state)
+{
+	struct card card;
+	struct pb_descriptor part, between;
+	struct pb_fence fence;
+
+	(void)state;
+	card_start(&card);
+	between = card_mark(&card, 8, 0xbe);
+	between.context = other_context(&card);
+	part = four_packets(&card);
+
+	part.dma_end = 2 * FILL_BYTES;
+	part.patch_length = 2;
+	part.fence_id = 10;
+	fence = card_execute(&card, 0, &part);
+	assert_int_equal(fence.status, PB_ERROR_OK);
+	assert_int_equal(fence.fence_id, 10);
+	assert_int_equal(fence.patches, 2);
+	expect_address(&card, 0, CARD_VIDEO_GPU);
+	expect_address(&card, 1, CARD_VIDEO_GPU + 4);
+	expect_address(&card, 2, 0);
+	expect_address(&card, 3, 0);
+
+	assert_int_equal(card_execute(&card, 0, &between).status, PB_ERROR_OK);
+
+	card_allocation(&card, 0, CARD_VIDEO_OS + 0x100, 4096, CARD_SEGMENT(1) | WRITE);
+	part.dma_start = 2 * FILL_BYTES;
+	part.dma_end = 4 * FILL_BYTES;
+	part.patch_start = 2;
+	part.fence_id = 11;
+	fence = card_execute(&card, 0, &part);
+	assert_int_equal(fence.status, PB_ERROR_OK);
+	assert_int_equal(fence.fence_id, 11);
+	assert_int_equal(fence.patches, 2 + 1 + 2);
+	expect_address(&card, 0, CARD_VIDEO_GPU);
+	expect_address(&card, 1, CARD_VIDEO_GPU + 4);
+	expect_address(&card, 2, CARD_VIDEO_GPU + 0x108);
+	expect_address(&card, 3, CARD_VIDEO_GPU + 0x10c);
+	for (uint32_t i = 0; i < PACKETS; i++) {
+		card_equal("first place", card_word(&card, 1, i * 4), i < 2 ? 0xa0 + i : 0);
+		card_equal("second place", card_word(&card, 1, 0x100 + i * 4), i < 2 ? 0 : 0xa0 + i);
+	}
+	assert_int_equal(card_word(&card, 1, 32), 0xbe);
+	card_stop(&card);
+}
+
+/* ---- patching again ---- */
+
+/** Allocations by index; 64-bit formats use the first, 32-bit formats the second. */
+struct place {
+	uint64_t os_address;
+	uint32_t segment;
+};
+static const struct place places[][2] = {
+	{{CARD_VIDEO_OS + 0x2000, 1}, {0x5000, 3}},
+	{{0x9000, 3}, {CARD_EDGE_OS + 0x40, 2}},
+};
+/** Worked out by hand: the value of format f, at the first place and at the second, with offset 0x10. */
+static const uint64_t moved[PB_PATCH_FORMAT_COUNT][2] = {
+	{0x5010, 0xffff0050},  {0x180002010, 0x9010}, {0x5010, 0xffff0050},
+	{0x180002010, 0x9010}, {0x5010, 0xffff0050},  {0x180002010, 0x9010},
+};
+#define PRIOR 0x5a5a5a5au
+
+static void patch_at(struct card *card, uint32_t slot, uint32_t p)
+{
+	struct pb_descriptor descriptor =
+		card_descriptor(card, slot, PB_PATCH_FORMAT_COUNT * 8u, 2, PB_PATCH_FORMAT_COUNT);
+
+	for (uint32_t a = 0; a < 2; a++)
+		card_allocation(card, a, places[p][a].os_address, 0x20,
+				CARD_SEGMENT(places[p][a].segment) | WRITE);
+	descriptor.flags = PB_FLAG_NULL_RENDERING;
+	assert_int_equal(card_execute(card, 0, &descriptor).status, PB_ERROR_OK);
+}
+
+static void expect_moved(const struct card *card, uint32_t slot, uint32_t p)
+{
+	for (uint32_t f = 0; f < PB_PATCH_FORMAT_COUNT; f++) {
+		card_equal("low", card_dma(card, slot)[2 * f], (uint32_t)moved[f][p]);
+		card_equal("high", card_dma(card, slot)[2 * f + 1],
+			   f % 2 != 0 ? (uint32_t)(moved[f][p] >> 32) : PRIOR);
+	}
+}
+
+/** After a preemption everything may have moved: what is patched again is as if patched there at first. */
+static void moved_allocations_are_patched_anew(void **state)
+{
+	struct card card;
+
+	(void)state;
+	card_start(&card);
+	for (uint32_t f = 0; f < PB_PATCH_FORMAT_COUNT; f++)
+		card_patch(&card, f,
+			   &(struct pb_patch_location){
+				   .allocation_index = f % 2 != 0 ? 0 : 1,
+				   .driver_id = f,
+				   .allocation_offset = 0x10,
+				   .patch_offset = f * 8,
+			   });
+	for (uint32_t w = 0; w < PB_PATCH_FORMAT_COUNT * 2u; w++)
+		card_dma(&card, 0)[w] = card_dma(&card, 1)[w] = PRIOR;
+	patch_at(&card, 0, 0);
+	expect_moved(&card, 0, 0);
+	patch_at(&card, 0, 1);
+	expect_moved(&card, 0, 1);
+	patch_at(&card, 1, 1);
+	expect_moved(&card, 1, 1);
+	assert_memory_equal(card_dma(&card, 0), card_dma(&card, 1), PB_PATCH_FORMAT_COUNT * 8u);
+	patch_at(&card, 0, 0);
+	expect_moved(&card, 0, 0);
+	card_stop(&card);
+}
+
+/* ---- flags ---- */
+
+/** Whatever other flags come together, the work is patched and run as without them. */
+static void flags_without_effect(void **state)
+{
+	static const uint32_t flags[] = {
+		PB_FLAG_PRESENT,           PB_FLAG_REDIRECTED_PRESENT, PB_FLAG_FLIP,
+		PB_FLAG_FLIP_WITH_NO_WAIT, PB_FLAG_CONTEXT_SWITCH,     PB_FLAG_RESUBMISSION,
+		FLAG_VIRTUAL_MACHINE_DATA,
+	};
+	struct card card;
+
+	(void)state;
+	card_start(&card);
+	for (uint32_t set = 0; set < 1u << COUNT(flags); set++) {
+		struct pb_descriptor descriptor = card_mark(&card, 1, 0x1000 + set);
+
+		for (uint32_t i = 0; i < COUNT(flags); i++)
+			descriptor.flags |= (set >> i & 1u) * flags[i];
+		card_equal("status", card_execute(&card, 0, &descriptor).status, PB_ERROR_OK);
+		card_equal("low", card_dma(&card, 1)[1], (uint32_t)CARD_VIDEO_GPU + 4);
+		card_equal("high", card_dma(&card, 1)[2], (uint32_t)(CARD_VIDEO_GPU >> 32));
+		card_equal("stored", card_word(&card, 1, 4), 0x1000 + set);
+	}
+	card_expect_no_event(&card.channel, "flags");
+	card_stop(&card);
+}
+
+/** Paging work is refused whatever it is made of, and its fence still comes. */
+static void paging_is_refused(void **state)
+{
+	static const struct {
+		const char *name;
+		struct card_edit edits[CARD_EDITS];
+	} rows[] = {
+		{"with lists", {CARD_SET(flags, PB_FLAG_PAGING)}},
+		{"without lists",
+		 {CARD_SET(flags, PB_FLAG_PAGING), CARD_SET(allocation_count, 0), CARD_SET(patch_count, 0),
+		  CARD_SET(patch_length, 0)}},
+		{"empty", {CARD_SET(flags, PB_FLAG_PAGING), CARD_SET(dma_end, 0), CARD_SET(patch_length, 0)}},
+		{"empty context switch",
+		 {CARD_SET(flags, PB_FLAG_PAGING | PB_FLAG_CONTEXT_SWITCH), CARD_SET(dma_end, 0),
+		  CARD_SET(patch_length, 0)}},
+		{"null rendering", {CARD_SET(flags, PB_FLAG_PAGING | PB_FLAG_NULL_RENDERING)}},
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		struct card card;
+		struct pb_descriptor descriptor;
+		struct pb_fence fence;
+
+		card_start(&card);
+		descriptor = card_mark(&card, 1, 0x9a);
+		card_edit(&descriptor, rows[i].edits);
+		fence = card_execute(&card, 0, &descriptor);
+		card_equal(rows[i].name, fence.status, PB_ERROR_UNSUPPORTED);
+		card_equal(rows[i].name, fence.fence_id, 0x9a);
+		card_equal(rows[i].name, card_dma(&card, 1)[1], 0);
+		card_equal(rows[i].name, card_word(&card, 1, 4), 0);
+		card_stop(&card);
+	}
+}
+
+/** TARGET is a packet that only the 3D node has, so that it tells where it ran. */
+static void engine_ordinal_does_not_route(void **state)
+{
+	static const uint32_t ordinals[] = {0, 1, 2, 0xffffffff};
+	struct card card;
+
+	(void)state;
+	card_start(&card);
+	for (uint32_t i = 0; i < COUNT(ordinals) * 2; i++) {
+		const uint32_t node = i % 2;
+		struct pb_descriptor descriptor =
+			card_descriptor(&card, 0, PB_PACKET_TARGET_WORDS * 4u, 0, 0);
+		uint32_t *words = card_dma(&card, 0);
+
+		words[0] = PB_PACKET(PB_PACKET_TARGET, PB_PACKET_TARGET_WORDS);
+		words[1] = (uint32_t)CARD_VIDEO_GPU;
+		words[2] = (uint32_t)(CARD_VIDEO_GPU >> 32);
+		words[3] = words[4] = 1;
+		words[5] = 4;
+		descriptor.engine_ordinal = ordinals[i / 2];
+		card_equal("status", card_execute(&card, node, &descriptor).status,
+			   node == 0 ? PB_ERROR_OK : PB_ERROR_ENGINE_FAULT);
+		assert_int_equal(pb_context_clear(&card.channel, card.context), PB_ERROR_OK);
+	}
+	card_stop(&card);
+}
+
+/* ---- the order of fences ---- */
+
+/** Waits for `count` submissions; whenever the record moves, it must show the fence id of the one it counts. */
+static void expect_order(struct card *card, uint32_t node, const uint32_t *fence_ids, uint32_t count)
+{
+	const uint32_t first = card->queues[node].put - count;
+	uint32_t seen = first;
+	struct pb_fence fence = {0};
+
+	for (uint32_t steps = 0; seen - first < count; steps++) {
+		if (steps > 100000)
+			fail_msg("%u of %u completed", seen - first, count);
+		pb_sim_step(card->sim);
+		assert_int_equal(pb_queue_fence(&card->queues[node], &fence), PB_ERROR_OK);
+		if (fence.completed == seen)
+			continue;
+		assert_true(fence.completed - seen <= count);
+		seen = fence.completed;
+		card_equal("fence id", fence.fence_id, fence_ids[seen - first - 1]);
+	}
+}
+
+/** Work that needs nothing of the engine, or fails before it, does not overtake. */
+static void empty_work_waits_its_turn(void **state)
+{
+	static const uint32_t ids[] = {50, 51, 52, 53, 54, 55, 56};
+	static const struct card_edit edits[COUNT(ids) - 1][CARD_EDITS] = {
+		{CARD_SET(flags, PB_FLAG_CONTEXT_SWITCH), CARD_SET(dma_end, 0), CARD_SET(patch_length, 0)},
+		{CARD_SET(dma_address_low, 0), CARD_SET(dma_size, 0), CARD_SET(dma_end, 0),
+		 CARD_SET(patch_length, 0)}, /* what could not be prepared */
+		{CARD_SET(flags, PB_FLAG_NULL_RENDERING)},
+		{CARD_SET(flags, PB_FLAG_NULL_RENDERING | PB_FLAG_CONTEXT_SWITCH), CARD_SET(dma_end, 0),
+		 CARD_SET(patch_length, 0)},
+		{CARD_SET(patch_start, 2)}, /* refused */
+		{CARD_SET(flags, 0)},       /* cancelled */
+	};
+	struct card card;
+	struct pb_descriptor descriptor;
+	struct pb_fence fence;
+
+	(void)state;
+	card_start(&card);
+	descriptor = busy(&card, 0, 3000);
+	descriptor.context = other_context(&card);
+	descriptor.fence_id = ids[0];
+	card_submit(&card, 0, &descriptor);
+	for (uint32_t i = 1; i < COUNT(ids); i++) {
+		descriptor = card_mark(&card, i, ids[i]);
+		card_edit(&descriptor, edits[i - 1]);
+		card_submit(&card, 0, &descriptor);
+	}
+	card_run(&card, 2500);
+	fence = card_wait(&card, 0, 0);
+	assert_false(fence.valid);
+	expect_order(&card, 0, ids, COUNT(ids));
+	fence = card_wait(&card, 0, COUNT(ids));
+	assert_int_equal(fence.status, PB_ERROR_CONTEXT_LOST);
+	assert_int_equal(fence.error, PB_ERROR_BAD_PATCH_LIST);
+	assert_int_equal(fence.error_fence_id, ids[5]);
+	assert_int_equal(fence.errors, 2);
+	for (uint32_t i = 1; i < COUNT(ids); i++)
+		card_equal("not run", card_word(&card, 1, i * 4), 0);
+	card_stop(&card);
+}
+
+/** Ids that wrap, repeat, and go back, all in the ring at once: order is the ring's. */
+static void fence_ids_say_nothing_about_order(void **state)
+{
+	static const uint32_t ids[] = {
+		0xfffffffe, 0xffffffff, 0, 1, 0xffffffff, 0xffffffff, 0x7fffffff, 0x80000001, 0, 0, 5,
+	};
+	struct card card;
+
+	(void)state;
+	card_start(&card);
+	for (uint32_t i = 0; i < COUNT(ids); i++) {
+		struct pb_descriptor descriptor = card_mark(&card, i, ids[i]);
+
+		/* The value stored tells the submissions apart where the ids do not. */
+		card_dma(&card, i)[4] = 0x100 + i;
+		card_submit(&card, 0, &descriptor);
+	}
+	expect_order(&card, 0, ids, COUNT(ids));
+	assert_int_equal(card_wait(&card, 0, COUNT(ids)).errors, 0);
+	for (uint32_t i = 0; i < COUNT(ids); i++)
+		card_equal("stored", card_word(&card, 1, i * 4), 0x100 + i);
+	card_expect_no_event(&card.channel, "fence ids");
+	card_stop(&card);
+}
+
+/** The same buffer once more with the same id or a lower one, after it was lost to a fault before it. */
+static void resubmission(void **state)
+{
+	static const uint32_t ids[] = {1000, 1000, 999};
+	struct card card;
+	struct pb_descriptor descriptor;
+	struct pb_fence fence;
+
+	(void)state;
+	card_start(&card);
+	for (uint32_t i = 0; i < COUNT(ids); i++) {
+		card_dma(&card, 0)[0] = PB_PACKET(PB_PACKET_FAULT, PB_PACKET_FAULT_WORDS);
+		descriptor = card_descriptor(&card, 0, 4, 0, 0);
+		descriptor.fence_id = 998;
+		card_submit(&card, 0, &descriptor);
+		descriptor = card_mark(&card, 1, 1000);
+		fence = card_execute(&card, 0, &descriptor);
+		assert_int_equal(fence.status, PB_ERROR_CONTEXT_LOST);
+		assert_int_equal(card_word(&card, 1, 4), 0);
+		assert_int_equal(pb_context_clear(&card.channel, card.context), PB_ERROR_OK);
+
+		descriptor.fence_id = ids[i];
+		descriptor.flags = PB_FLAG_RESUBMISSION;
+		fence = card_execute(&card, 0, &descriptor);
+		assert_int_equal(fence.status, PB_ERROR_OK);
+		assert_int_equal(fence.fence_id, ids[i]);
+		assert_int_equal(card_word(&card, 1, 4), 1000);
+		memset(card_bytes(&card, 1, 4), 0, 4);
+	}
+	card_stop(&card);
+}
+
+/** The OS numbers the work of each node by itself. */
+static void each_queue_has_its_own_fences(void **state)
+{
+	static const uint32_t ids[2][3] = {{1185, 1186, 1187}, {9228, 3, 1186}};
+	struct card card;
+
+	(void)state;
+	card_start(&card);
+	for (uint32_t i = 0; i < 3; i++) {
+		for (uint32_t node = 0; node < 2; node++) {
+			struct pb_descriptor descriptor = card_mark(&card, i * 2 + node, ids[node][i]);
+
+			card_submit(&card, node, &descriptor);
+		}
+	}
+	for (uint32_t node = 0; node < 2; node++) {
+		const struct pb_fence fence = card_wait(&card, node, 3);
+
+		assert_int_equal(fence.fence_id, ids[node][2]);
+		assert_int_equal(fence.timeline, 3);
+		assert_int_equal(fence.patches, 3);
+	}
+	card_stop(&card);
+}
+
+/* ---- lists ---- */
+
+/** SlotId and SplitOffset are for the memory manager; no value of them makes a difference. */
+static void slot_and_split_offset_are_the_hosts(void **state)
+{
+	static const uint32_t numbers[] = {0, 1, 0x80, 0xffff, 0x00800000, 0x00ffffff, 0x00aaaaaa, 0};
+	struct card card;
+
+	(void)state;
+	card_start(&card);
+	for (uint32_t i = 0; i < COUNT(numbers); i++) {
+		struct pb_descriptor descriptor = four_packets(&card);
+
+		card_allocation(&card, 0, CARD_VIDEO_OS, 64, CARD_SEGMENT(1) | WRITE);
+		for (uint32_t p = 0; p < PACKETS; p++) {
+			struct pb_patch_location patch;
+			const uint32_t at = CARD_PATCHES + p * (uint32_t)sizeof(patch);
+
+			memcpy(&patch, card_bytes(&card, 0, at), sizeof(patch));
+			patch.slot = numbers[i] ^ (p == 2 ? 1u : 0u);
+			patch.split_offset = p % 2 != 0 ? numbers[i] : ~numbers[i]; /* goes up and down */
+			card_patch(&card, p, &patch);
+		}
+		assert_int_equal(card_execute(&card, 0, &descriptor).status, PB_ERROR_OK);
+		for (uint32_t p = 0; p < PACKETS; p++) {
+			expect_address(&card, p, CARD_VIDEO_GPU + p * 4);
+			card_equal("stored", card_word(&card, 1, p * 4), 0xa0 + p);
+			memset(card_bytes(&card, 1, p * 4), 0, 4);
+		}
+	}
+	card_stop(&card);
+}
+
+/**
+ * SegmentId is five bits, 0x3e. Under the misprinted mask 0x2e the ids 8 to 15
+ * would pass for 0 to 7, and 24 to 31 for 16 to 23; the address given is that
+ * of the segment which an id would then name.
+ */
+static void segment_ids_are_five_bits(void **state)
+{
+	static const uint64_t addresses[4] = {CARD_SYSTEM_OS, CARD_VIDEO_OS, CARD_EDGE_OS, 0};
+	const struct pb_patch_location patch = {.driver_id = PB_PATCH_FORMAT_ADDRESS64};
+	struct card card;
+
+	(void)state;
+	card_start(&card);
+	assert_int_equal(card.channel.card.capabilities[PB_CAPABILITY_SEGMENTS], 4);
+	card_patch(&card, 0, &patch);
+	for (uint32_t id = 1; id < 32; id++) {
+		struct pb_descriptor descriptor = card_descriptor(&card, 0, 8, 1, 1);
+		struct pb_fence fence;
+
+		card_allocation(&card, 0, addresses[id % 4], 4096, CARD_SEGMENT(id) | WRITE);
+		card_dma(&card, 0)[0] = card_dma(&card, 0)[1] = PRIOR;
+		descriptor.flags = PB_FLAG_NULL_RENDERING;
+		fence = card_execute(&card, 0, &descriptor);
+		card_equal("status", fence.status, id < 4 ? PB_ERROR_OK : PB_ERROR_ALLOCATION_SEGMENT);
+		card_equal("patched", card_dma(&card, 0)[0] != PRIOR, id < 4);
+		card_equal("patched", card_dma(&card, 0)[1] != PRIOR, id < 4);
+		assert_int_equal(pb_context_clear(&card.channel, card.context), PB_ERROR_OK);
+	}
+	card_stop(&card);
+}
+
+/** 0 is an address like any other: of a DMA buffer, of an allocation, of what the engine writes. */
+static void address_0_is_an_address(void **state)
+{
+	const struct pb_segment_request request = {3, 0, 0, 0x10000, 0x10000};
+	const struct pb_patch_location patches[] = {
+		{.driver_id = PB_PATCH_FORMAT_ADDRESS64_WRITE, .patch_offset = 4},
+		{.driver_id = PB_PATCH_FORMAT_ADDRESS32_WRITE,
+		 .allocation_offset = 64,
+		 .patch_offset = FILL_BYTES + 4},
+	};
+	struct card card;
+	struct pb_descriptor descriptor;
+	uint32_t *words;
+
+	(void)state;
+	card_start(&card);
+	assert_int_equal(pb_segment_destroy(&card.segments[3]), PB_ERROR_OK);
+	assert_int_equal(pb_segment_create(&card.segments[3], &card.channel, &request), PB_ERROR_OK);
+	/* The buffer is its own allocation: its first packet writes over its own head. */
+	words = (uint32_t *)(void *)card_bytes(&card, 3, 0);
+	words = card_fill(words, UINT64_MAX, 4, 0x0aa0);
+	card_fill(words, 0xffffffff, 4, 0x0bb0);
+	card_allocation(&card, 0, 0, 4096, CARD_SEGMENT(3) | WRITE);
+	card_patch(&card, 0, &patches[0]);
+	card_patch(&card, 1, &patches[1]);
+	descriptor = card_descriptor(&card, 0, 2 * FILL_BYTES, 1, 2);
+	descriptor.dma_segment = 3;
+	descriptor.dma_address_low = 0;
+	assert_int_equal(card_execute(&card, 0, &descriptor).status, PB_ERROR_OK);
+	assert_int_equal(card_word(&card, 3, 4), 0);
+	assert_int_equal(card_word(&card, 3, 8), 0);
+	assert_int_equal(card_word(&card, 3, 0), 0x0aa0);
+	assert_int_equal(card_word(&card, 3, FILL_BYTES + 4), 64);
+	assert_int_equal(card_word(&card, 3, 64), 0x0bb0);
+	card_stop(&card);
+}
+
+/** A list may name an allocation twice, with different rights, and others that no patch uses. */
+static void allocation_may_come_twice(void **state)
+{
+	struct card card;
+	struct pb_descriptor descriptor;
+	struct pb_patch_location patch = {
+		.allocation_index = 2, .driver_id = PB_PATCH_FORMAT_ADDRESS64_WRITE, .patch_offset = 4};
+
+	(void)state;
+	card_start(&card);
+	card_fill(card_dma(&card, 0), 0, 4, 0x77);
+	card_allocation(&card, 0, CARD_VIDEO_OS + 0x40, 64, CARD_SEGMENT(1));
+	card_allocation(&card, 1, 0, 0, PB_ALLOCATION_UNBIND);
+	card_allocation(&card, 2, CARD_VIDEO_OS + 0x40, 64, CARD_SEGMENT(1) | WRITE);
+	card_allocation(&card, 3, CARD_EDGE_OS, 4096, CARD_SEGMENT(2));
+	card_patch(&card, 0, &patch);
+	descriptor = card_descriptor(&card, 0, FILL_BYTES, 4, 1);
+	assert_int_equal(card_execute(&card, 0, &descriptor).status, PB_ERROR_OK);
+	assert_int_equal(card_word(&card, 1, 0x40), 0x77);
+	patch.allocation_index = 0;
+	card_patch(&card, 0, &patch);
+	assert_int_equal(card_execute(&card, 0, &descriptor).status, PB_ERROR_PATCH_WRITE);
+	card_stop(&card);
+}
+
+/** Without a patch there is nothing to resolve: what the allocation list says is not looked at. */
+static void list_without_patches_is_not_looked_at(void **state)
+{
+	struct card card;
+	struct pb_descriptor descriptor;
+
+	(void)state;
+	card_start(&card);
+	card_fill(card_dma(&card, 0), CARD_VIDEO_GPU, 4, 0x77);
+	memset(card_bytes(&card, 0, CARD_ALLOCATIONS), 0xff, 1024 * sizeof(struct pb_allocation));
+	descriptor = card_descriptor(&card, 0, FILL_BYTES, 1024, 0);
+	assert_int_equal(card_execute(&card, 0, &descriptor).status, PB_ERROR_OK);
+	assert_int_equal(card_word(&card, 1, 0), 0x77);
+	card_stop(&card);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parts_of_one_buffer),
+		cmocka_unit_test(moved_allocations_are_patched_anew),
+		cmocka_unit_test(flags_without_effect),
+		cmocka_unit_test(paging_is_refused),
+		cmocka_unit_test(engine_ordinal_does_not_route),
+		cmocka_unit_test(empty_work_waits_its_turn),
+		cmocka_unit_test(fence_ids_say_nothing_about_order),
+		cmocka_unit_test(resubmission),
+		cmocka_unit_test(each_queue_has_its_own_fences),
+		cmocka_unit_test(slot_and_split_offset_are_the_hosts),
+		cmocka_unit_test(segment_ids_are_five_bits),
+		cmocka_unit_test(address_0_is_an_address),
+		cmocka_unit_test(allocation_may_come_twice),
+		cmocka_unit_test(list_without_patches_is_not_looked_at),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A host that changes a descriptor or a list under the firmware's hands: each
+ * of their words turns into nonsense as soon as it has been read. Work comes
+ * out as if nothing had happened, so nothing is read twice; what has not
+ * turned was not read at all.
+ */
+#include <string.h>
+
+#include "tests/unit/card_fixture.h"
+#include "tests/unit/stepped.h"
+
+#define NONSENSE    0xfffffffdu
+#define ALLOCATIONS 80u /* more than two slices */
+#define PATCHES     300u
+
+/** Areas of card memory that turn; both empty while no test wants it. */
+static struct {
+	const uint8_t *begin;
+	const uint8_t *end;
+} areas[3];
+static uint32_t turned;
+
+uint32_t pb_stepped_read32(const uint32_t *address)
+{
+	const uint32_t value = *address;
+	uint8_t *at = (uint8_t *)(uintptr_t)address;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		if (at >= areas[i].begin && at < areas[i].end) {
+			*(uint32_t *)(void *)at = NONSENSE;
+			turned++;
+		}
+	}
+	return value;
+}
+
+void pb_stepped_write32(uint32_t *address, uint32_t value)
+{
+	*address = value;
+}
+
+static void watch(uint32_t area, uint8_t *begin, size_t bytes)
+{
+	areas[area].begin = begin;
+	areas[area].end = begin + bytes;
+}
+
+static int forget(void **state)
+{
+	(void)state;
+	memset(areas, 0, sizeof(areas));
+	turned = 0;
+	return 0;
+}
+
+/** The ring's next entry. */
+static struct pb_descriptor *next_entry(const struct card *card)
+{
+	const struct pb_queue *queue = &card->queues[0];
+
+	return (struct pb_descriptor *)(void *)(queue->memory.bytes_host + sizeof(struct pb_queue_page)) +
+	       queue->put % queue->entries;
+}
+
+/** Allocation i starts at this GPU address; every seventh is unbound. */
+static uint64_t address_of(uint32_t i)
+{
+	return CARD_VIDEO_GPU + i * 0x1000u;
+}
+
+static bool is_unbound(uint32_t i)
+{
+	return i % 7 == 3;
+}
+
+/** Patch i: formats change along the list, so that both ways through patch.c are taken. */
+static struct pb_patch_location patch_of(uint32_t i)
+{
+	return (struct pb_patch_location){
+		.allocation_index = i % ALLOCATIONS,
+		.slot = i,
+		.driver_id = i / 10 % 3 == 0 ? PB_PATCH_FORMAT_ADDRESS64_WRITE : PB_PATCH_FORMAT_SUM64_SIGNED,
+		.allocation_offset = i,
+		.patch_offset = i * 8,
+		.split_offset = 0x51000000u + i,
+	};
+}
+
+static void write_lists(const struct card *card)
+{
+	for (uint32_t i = 0; i < ALLOCATIONS; i++)
+		card_allocation(card, i, CARD_VIDEO_OS + i * 0x1000u, 0x1000,
+				is_unbound(i) ? PB_ALLOCATION_UNBIND : CARD_SEGMENT(1) | PB_ALLOCATION_WRITE);
+	for (uint32_t i = 0; i < PATCHES; i++) {
+		const struct pb_patch_location patch = patch_of(i);
+
+		card_patch(card, i, &patch);
+	}
+}
+
+static void watch_all(const struct card *card)
+{
+	watch(0, (uint8_t *)next_entry(card), sizeof(struct pb_descriptor));
+	watch(1, card_bytes(card, 0, CARD_ALLOCATIONS), ALLOCATIONS * sizeof(struct pb_allocation));
+	watch(2, card_bytes(card, 0, CARD_PATCHES), PATCHES * sizeof(struct pb_patch_location));
+}
+
+static void every_word_is_read_once(void **state)
+{
+	struct card card;
+	struct pb_descriptor descriptor;
+	struct pb_fence fence;
+
+	(void)state;
+	card_start(&card);
+	write_lists(&card);
+	descriptor = card_descriptor(&card, 0, PATCHES * 8u, ALLOCATIONS, PATCHES);
+	descriptor.flags = PB_FLAG_NULL_RENDERING;
+	descriptor.fence_id = 0xfe;
+	descriptor.private_address_low = (uint32_t)CARD_SYSTEM_OS;
+	descriptor.private_size = 16;
+	watch_all(&card);
+	fence = card_execute(&card, 0, &descriptor);
+	assert_true(turned > PATCHES * 5u + ALLOCATIONS * 5u);
+	assert_int_equal(fence.status, PB_ERROR_OK);
+	assert_int_equal(fence.fence_id, 0xfe);
+	assert_int_equal(fence.timeline, 1);
+	assert_int_equal(fence.patches, PATCHES);
+	for (uint32_t i = 0; i < PATCHES; i++) {
+		const uint32_t a = i % ALLOCATIONS;
+		const uint64_t expected = is_unbound(a) ? 0 : address_of(a) + i;
+
+		card_equal("low", card_dma(&card, 0)[2 * i], (uint32_t)expected);
+		card_equal("high", card_dma(&card, 0)[2 * i + 1], (uint32_t)(expected >> 32));
+	}
+	card_stop(&card);
+}
+
+/** Fields that the contract leaves to the host stand as they were. */
+static void the_hosts_words_are_not_read(void **state)
+{
+	struct card card;
+	struct pb_descriptor descriptor, *entry;
+
+	(void)state;
+	card_start(&card);
+	write_lists(&card);
+	descriptor = card_descriptor(&card, 0, PATCHES * 8u, ALLOCATIONS, PATCHES);
+	descriptor.flags = PB_FLAG_NULL_RENDERING;
+	descriptor.engine_ordinal = 0x0e0e0e0e;
+	descriptor.private_address_low = 0x0b0b0b0b;
+	descriptor.private_address_high = 0x0c0c0c0c;
+	descriptor.wait_address_low = 0x0d0d0d0d;
+	descriptor.wait_address_high = 0x0f0f0f0f;
+	entry = next_entry(&card);
+	watch_all(&card);
+	assert_int_equal(card_execute(&card, 0, &descriptor).status, PB_ERROR_OK);
+	assert_int_equal(entry->flags, NONSENSE);
+	assert_int_equal(entry->engine_ordinal, 0x0e0e0e0e);
+	assert_int_equal(entry->private_address_low, 0x0b0b0b0b);
+	assert_int_equal(entry->private_address_high, 0x0c0c0c0c);
+	assert_int_equal(entry->wait_address_low, 0x0d0d0d0d);
+	assert_int_equal(entry->wait_address_high, 0x0f0f0f0f);
+	for (uint32_t i = 0; i < ALLOCATIONS; i++) {
+		struct pb_allocation allocation;
+
+		memcpy(&allocation, card_bytes(&card, 0, CARD_ALLOCATIONS + i * (uint32_t)sizeof(allocation)),
+		       sizeof(allocation));
+		assert_int_equal(allocation.flags, NONSENSE);
+		assert_int_equal(allocation.id, 0xa110c000u + i);
+	}
+	for (uint32_t i = 0; i < PATCHES; i++) {
+		struct pb_patch_location patch;
+
+		memcpy(&patch, card_bytes(&card, 0, CARD_PATCHES + i * (uint32_t)sizeof(patch)),
+		       sizeof(patch));
+		assert_int_equal(patch.patch_offset, NONSENSE);
+		assert_int_equal(patch.split_offset, 0x51000000u + i);
+	}
+	card_stop(&card);
+}
+
+/** Nothing of the list outside [start, start + length) is read, nor of the private data. */
+static void only_the_submitted_part_is_read(void **state)
+{
+	struct card card;
+	struct pb_descriptor descriptor;
+
+	(void)state;
+	card_start(&card);
+	write_lists(&card);
+	descriptor = card_descriptor(&card, 0, PATCHES * 8u, ALLOCATIONS, PATCHES);
+	descriptor.flags = PB_FLAG_NULL_RENDERING;
+	descriptor.patch_start = 100;
+	descriptor.patch_length = 70;
+	descriptor.private_address_low = (uint32_t)CARD_SYSTEM_OS + CARD_DMA - 64;
+	descriptor.private_size = 64;
+	descriptor.private_end = 64;
+	watch(0, card_bytes(&card, 0, CARD_PATCHES), 100 * sizeof(struct pb_patch_location));
+	watch(1, card_bytes(&card, 0, CARD_PATCHES + 170 * (uint32_t)sizeof(struct pb_patch_location)),
+	      130 * sizeof(struct pb_patch_location));
+	watch(2, card_bytes(&card, 0, CARD_DMA - 64), 64);
+	assert_int_equal(card_execute(&card, 0, &descriptor).status, PB_ERROR_OK);
+	assert_int_equal(turned, 0);
+	assert_int_equal(card_dma(&card, 0)[199], 0);
+	assert_int_equal(card_dma(&card, 0)[200], (uint32_t)address_of(20) + 100);
+	assert_int_equal(card_dma(&card, 0)[340], 0);
+	card_stop(&card);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(every_word_is_read_once, forget),
+		cmocka_unit_test_teardown(the_hosts_words_are_not_read, forget),
+		cmocka_unit_test_teardown(only_the_submitted_part_is_read, forget),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
