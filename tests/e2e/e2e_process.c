@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tests/e2e/e2e_process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/e2e/e2e.h"
+
+#define CHILDREN 64u
+
+/* The parent of a process that is alive; 0 if it is not. */
+static pid_t living_parent(const char *pid)
+{
+	char path[300], text[512];
+	FILE *file;
+	const char *end;
+	int parent = 0;
+	char state = 'Z';
+
+	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
+	file = fopen(path, "r");
+	if (file == NULL)
+		return 0;
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	/* The name before it is in parentheses and may hold anything. */
+	end = strrchr(text, ')');
+	if (end == NULL || sscanf(end + 1, " %c %d", &state, &parent) != 2 || state == 'Z' || state == 'X')
+		return 0;
+	return parent;
+}
+
+size_t e2e_children(pid_t parent, pid_t *children, size_t most)
+{
+	DIR *processes = opendir("/proc");
+	const struct dirent *entry;
+	size_t count = 0;
+
+	assert_non_null(processes);
+	while (count < most && (entry = readdir(processes)) != NULL) {
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
+		    living_parent(entry->d_name) == parent)
+			children[count++] = (pid_t)strtol(entry->d_name, NULL, 10);
+	}
+	closedir(processes);
+	return count;
+}
+
+size_t e2e_end_children(void)
+{
+	pid_t children[CHILDREN];
+	size_t all = 0;
+
+	for (;;) {
+		size_t count = e2e_children(getpid(), children, CHILDREN);
+
+		for (size_t i = 0; i < count; i++) {
+			fprintf(stderr, "still running: process %d\n", (int)children[i]);
+			kill(children[i], SIGKILL);
+		}
+		/* Each one that ends may hand on its own. */
+		while (waitpid(-1, NULL, count != 0 ? 0 : WNOHANG) > 0)
+			continue;
+		if (count == 0)
+			return all;
+		all += count;
+	}
+}
+
+/* ---- clients ---- */
+
+void e2e_process_start(struct e2e_process *process, int (*body)(struct e2e_process *self, void *argument),
+		       void *argument)
+{
+	pid_t parent = getpid();
+	int there[2], back[2];
+
+	assert_int_equal(pipe2(there, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(back, O_CLOEXEC), 0);
+	fflush(NULL);
+	process->pid = fork();
+	assert_true(process->pid >= 0);
+	if (process->pid == 0) {
+		struct e2e_process self = {.pid = parent, .to = back[1], .from = there[0]};
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(there[1]);
+		close(back[0]);
+		_exit(getppid() == parent ? body(&self, argument) : 1);
+	}
+	close(there[0]);
+	close(back[1]);
+	process->to = there[1];
+	process->from = back[0];
+}
+
+void e2e_say(const struct e2e_process *process, char word)
+{
+	/* Whoever has ended does not hear it; the test finds that out by its exit code. */
+	if (write(process->to, &word, 1) != 1)
+		fprintf(stderr, "process %d has ended\n", (int)process->pid);
+}
+
+char e2e_hear(const struct e2e_process *process)
+{
+	char word;
+	ssize_t got;
+
+	do {
+		got = read(process->from, &word, 1);
+	} while (got < 0 && errno == EINTR);
+	return got == 1 ? word : '\0';
+}
+
+int e2e_process_end(struct e2e_process *process)
+{
+	int status;
+
+	assert_int_equal(waitpid(process->pid, &status, 0), process->pid);
+	close(process->to);
+	close(process->from);
+	return status;
+}
+
+void e2e_process_kill(struct e2e_process *process)
+{
+	int status;
+
+	assert_int_equal(kill(process->pid, SIGKILL), 0);
+	status = e2e_process_end(process);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+/* ---- the command ---- */
+
+static void redirect(const char *name, int to)
+{
+	char path[E2E_PATH_BYTES];
+	int fd;
+
+	e2e_path(path, name);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0 || dup2(fd, to) < 0)
+		_exit(126);
+}
+
+pid_t e2e_spawn(const char *program, const char *const *arguments, const char *search)
+{
+	char *argv[E2E_ARGUMENTS + 2] = {NULL};
+	pid_t parent = getpid();
+	pid_t pid;
+
+	argv[0] = strdup(program);
+	for (size_t i = 0; i < E2E_ARGUMENTS && arguments[i] != NULL; i++)
+		argv[i + 1] = strdup(arguments[i]);
+	fflush(NULL);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		redirect("out", STDOUT_FILENO);
+		redirect("err", STDERR_FILENO);
+		if (getppid() == parent && (search == NULL || setenv("PATH", search, 1) == 0))
+			execv(program, argv);
+		_exit(127);
+	}
+	for (size_t i = 0; argv[i] != NULL; i++)
+		free(argv[i]);
+	return pid;
+}
+
+static void take_text(const char *name, char *text, size_t room)
+{
+	char path[E2E_PATH_BYTES];
+	size_t bytes;
+	uint8_t *data;
+
+	e2e_path(path, name);
+	data = e2e_read_file(path, &bytes);
+	snprintf(text, room, "%s", (const char *)data);
+	free(data);
+}
+
+void e2e_collect(pid_t pid, struct e2e_output *output)
+{
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	output->code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	take_text("out", output->out, sizeof(output->out));
+	take_text("err", output->err, sizeof(output->err));
+}
+
+const char *e2e_last_line(char *text)
+{
+	size_t length = strlen(text);
+	const char *newline;
+
+	if (length != 0 && text[length - 1] == '\n')
+		text[length - 1] = '\0';
+	newline = strrchr(text, '\n');
+	return newline != NULL ? newline + 1 : text;
+}

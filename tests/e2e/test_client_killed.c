@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* A client is killed in the worst moments. Another one goes on, and all that the dead one held is free again. */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "hal/engine/packets.h"
+#include "hal/shared.h"
+#include "tests/e2e/e2e.h"
+#include "tests/e2e/e2e_host.h"
+
+#define REPEATS 3u
+/* A second of engine time. */
+#define BUSY_US 1000000u
+#define MARK    0x4d41524bu
+/* As many as one submission may have. */
+#define MANY_PATCHES  60000u
+#define MANY_BYTES    0x300000u
+#define FREE_QUEUES   (64u - E2E_NODES)
+#define FREE_CONTEXTS (64u - 1u)
+
+/* ---- the victim ---- */
+
+static _Noreturn void die(void)
+{
+	for (;;)
+		kill(getpid(), SIGKILL);
+}
+
+static void die_in_doorbell(struct pb_link *link)
+{
+	(void)link;
+	die();
+}
+
+static void replace_doorbell(struct pb_link *link, void (*doorbell)(struct pb_link *link))
+{
+	static struct pb_link_ops replaced;
+
+	replaced = *link->ops;
+	replaced.doorbell = doorbell;
+	link->ops = &replaced;
+}
+
+static bool idle(struct e2e_host *host)
+{
+	(void)host;
+	die();
+}
+
+/* The descriptor is there, put and kick point at it, and nobody has been told. */
+static bool before_doorbell(struct e2e_host *host)
+{
+	e2e_host_fill(host, 0, MARK);
+	replace_doorbell(host->link, die_in_doorbell);
+	return e2e_ok("submit", pb_dma_submit(&host->work[0], 1));
+}
+
+/* Submits a FILL and a test packet as often as the ring takes it, and dies once the engine is at it. */
+static bool die_at(struct e2e_host *host, uint32_t node, uint32_t opcode, uint32_t words)
+{
+	struct pb_dma *dma = &host->work[node];
+	enum pb_error error = PB_ERROR_OK;
+	const uint64_t start = e2e_now();
+
+	e2e_target_set(host, node, 0);
+	e2e_host_fill(host, node, MARK);
+	pb_dma_packet(dma, opcode, words);
+	if (words > 1)
+		pb_dma_word(dma, BUSY_US);
+	for (uint32_t i = 0; error == PB_ERROR_OK; i++)
+		error = pb_dma_submit(dma, i);
+	if (error != PB_ERROR_NO_SPACE)
+		return e2e_ok("submit", error);
+	while (pb_shared_read32((uint32_t *)(void *)host->targets[node].bytes_host) != MARK) {
+		if (!e2e_patience(start))
+			return e2e_fail("the engine did not start");
+	}
+	die();
+}
+
+static bool in_flight(struct e2e_host *host)
+{
+	return die_at(host, 0, PB_PACKET_BUSY, PB_PACKET_BUSY_WORDS);
+}
+
+static bool in_flight_on_copy(struct e2e_host *host)
+{
+	return die_at(host, 1, PB_PACKET_BUSY, PB_PACKET_BUSY_WORDS);
+}
+
+static bool hanging(struct e2e_host *host)
+{
+	return die_at(host, 0, PB_PACKET_HANG, PB_PACKET_HANG_WORDS);
+}
+
+/* Big patch lists for both nodes, of which the firmware can have worked off the first ones at most. */
+static bool in_patch_list(struct e2e_host *host)
+{
+	struct pb_dma dma;
+
+	if (!e2e_ok("big builder", pb_dma_open(&dma, &host->queues[0], host->context, &host->system,
+					       &host->system, (1u + 2u * MANY_PATCHES) * 4u, MANY_PATCHES)))
+		return false;
+	pb_dma_begin(&dma);
+	pb_dma_packet(&dma, PB_PACKET_NOP, 1u + 2u * MANY_PATCHES);
+	for (uint32_t i = 0; i < MANY_PATCHES; i++)
+		pb_dma_address(&dma, &host->targets[i % E2E_NODES], i % E2E_TARGET_BYTES, true);
+	for (uint32_t i = 0; i < 16; i++) {
+		dma.queue = &host->queues[i % E2E_NODES];
+		if (!e2e_ok("submit", pb_dma_submit(&dma, i)))
+			return false;
+	}
+	die();
+}
+
+static const struct moment {
+	const char *name;
+	bool (*die)(struct e2e_host *host); /**< returns only if it failed */
+	uint32_t system_bytes;
+} moments[] = {
+	{"idle", idle, E2E_SYSTEM_BYTES},
+	{"between descriptor and doorbell", before_doorbell, E2E_SYSTEM_BYTES},
+	{"work in flight", in_flight, E2E_SYSTEM_BYTES},
+	{"work in flight on the copy node", in_flight_on_copy, E2E_SYSTEM_BYTES},
+	{"engine hangs", hanging, E2E_SYSTEM_BYTES},
+	{"in a patch list", in_patch_list, MANY_BYTES},
+};
+
+struct victim {
+	const char *socket;
+	const struct moment *moment;
+};
+
+static int victim_body(struct e2e_process *self, void *argument)
+{
+	const struct victim *victim = argument;
+	struct e2e_host host;
+
+	if (!e2e_host_attach(&host, victim->socket) ||
+	    !e2e_host_furnish(&host, victim->moment->system_bytes) || !e2e_host_round(&host, MARK))
+		return 1;
+	e2e_say(self, (char)('0' + host.link->channel));
+	victim->moment->die(&host);
+	return 1;
+}
+
+/* ---- the witness ---- */
+
+static uint32_t next_value = 0x77000000u;
+
+static void check_witness(struct e2e_host *witness)
+{
+	assert_true(e2e_host_round(witness, next_value++));
+}
+
+/* Has a victim die. @return the channel that it had */
+static uint32_t kill_one(struct e2e_host *witness, const char *socket, const struct moment *moment)
+{
+	struct victim victim = {.socket = socket, .moment = moment};
+	struct e2e_process process;
+	int status = 0;
+	char channel;
+
+	e2e_process_start(&process, victim_body, &victim);
+	channel = e2e_hear(&process);
+	assert_true(channel >= '1' && channel <= '8');
+	while (waitpid(process.pid, &status, WNOHANG | WNOWAIT) == 0)
+		check_witness(witness);
+	status = e2e_process_end(&process);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	return (uint32_t)(channel - '0');
+}
+
+/* Connects as that channel, once the card has it back. The witness works meanwhile. */
+static struct pb_link *open_as(uint32_t channel, struct e2e_host *witness, const char *socket)
+{
+	const uint64_t start = e2e_now();
+	struct pb_link *link;
+
+	for (;;) {
+		check_witness(witness);
+		assert_int_equal(pb_link_open_socket(socket, &link), PB_ERROR_OK);
+		if (link->channel == channel)
+			return link;
+		link->ops->close(link);
+		assert_true(e2e_patience(start));
+	}
+}
+
+/* ---- everything is free again ---- */
+
+static void take_contexts(struct pb_channel *channel)
+{
+	uint32_t context;
+
+	for (uint32_t i = 0; i < FREE_CONTEXTS; i++)
+		assert_int_equal(pb_context_create(channel, &context), PB_ERROR_OK);
+	assert_int_equal(pb_context_create(channel, &context), PB_ERROR_NO_SPACE);
+}
+
+static void take_queues(struct pb_channel *channel, struct pb_segment *system)
+{
+	static struct pb_queue queues[FREE_QUEUES + 1u];
+
+	for (uint32_t i = 0; i < FREE_QUEUES; i++)
+		assert_int_equal(pb_queue_create(&queues[i], channel, system, i % E2E_NODES, 4), PB_ERROR_OK);
+	assert_int_equal(pb_queue_create(&queues[FREE_QUEUES], channel, system, 0, 4), PB_ERROR_NO_SPACE);
+}
+
+/* The pool in one piece but for what the witness has, which came first. */
+static void take_pool(struct pb_channel *channel, struct pb_segment *system)
+{
+	const uint32_t bytes =
+		channel->card.capabilities[PB_CAPABILITY_POOL_BYTES] - E2E_SYSTEM_BYTES - E2E_VIDEO_BYTES;
+	struct pb_segment_request request = {.os_base = E2E_SYSTEM_BASE,
+					     .gpu_base = E2E_SYSTEM_BASE,
+					     .size = bytes,
+					     .backing_bytes = bytes};
+	struct pb_segment more;
+
+	assert_int_equal(pb_segment_create(system, channel, &request), PB_ERROR_OK);
+	request = (struct pb_segment_request){.id = E2E_VIDEO,
+					      .os_base = E2E_VIDEO_OS,
+					      .gpu_base = E2E_VIDEO_GPU,
+					      .size = PB_PAGE_BYTES,
+					      .backing_bytes = PB_PAGE_BYTES};
+	assert_int_equal(pb_segment_create(&more, channel, &request), PB_ERROR_NO_SPACE);
+}
+
+static void check_all_is_free(struct pb_link *link)
+{
+	static struct pb_segment system;
+	struct pb_channel channel;
+
+	assert_int_equal(pb_channel_attach(&channel, link, E2E_PATIENCE_US), PB_ERROR_OK);
+	take_contexts(&channel);
+	take_pool(&channel, &system);
+	take_queues(&channel, &system);
+	assert_int_equal(pb_channel_detach(&channel), PB_ERROR_OK);
+}
+
+static void check_works(struct pb_link *link)
+{
+	struct e2e_host host = {.link = link};
+
+	assert_int_equal(pb_channel_attach(&host.channel, link, E2E_PATIENCE_US), PB_ERROR_OK);
+	assert_true(e2e_host_furnish(&host, E2E_SYSTEM_BYTES));
+	assert_true(e2e_host_round(&host, next_value++));
+	assert_true(e2e_host_close(&host));
+}
+
+static void check_moment(struct e2e_host *witness, const char *socket, const struct moment *moment)
+{
+	struct pb_link *link;
+	uint32_t channel;
+
+	check_witness(witness);
+	channel = kill_one(witness, socket, moment);
+	link = open_as(channel, witness, socket);
+	check_all_is_free(link);
+	check_witness(witness);
+	check_works(link);
+	check_witness(witness);
+}
+
+static void test_moments(void **state)
+{
+	struct e2e_host witness;
+	struct e2e_card card;
+	struct pb_event event;
+
+	(void)state;
+	e2e_card_start(&card, 0);
+	assert_true(e2e_host_open(&witness, card.socket));
+	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
+		print_message("killed: %s\n", moments[i].name);
+		for (uint32_t repeat = 0; repeat < REPEATS; repeat++)
+			check_moment(&witness, card.socket, &moments[i]);
+	}
+	/* It was told of nothing, because nothing befell it. */
+	assert_false(pb_channel_event(&witness.channel, &event));
+	assert_true(e2e_host_close(&witness));
+	e2e_card_stop(&card);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		e2e_test(test_moments),
+	};
+
+	return e2e_run_tests(tests);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* `patchbay info`, and what the command says when it is used wrongly. */
+#include <cjson/cJSON.h>
+#include <string.h>
+
+#include "firmware/abi/base.h"
+#include "tests/e2e/e2e.h"
+
+static double number(const cJSON *object, const char *name)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+
+	assert_true(cJSON_IsNumber(item));
+	return item->valuedouble;
+}
+
+static void check_text(const cJSON *object, const char *name, const char *expected)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+
+	assert_true(cJSON_IsString(item));
+	assert_string_equal(item->valuestring, expected);
+}
+
+static void check_capabilities(const cJSON *object)
+{
+	static const struct {
+		const char *name;
+		double value;
+	} expected[] = {
+		{"NODES", 2},
+		{"NODE_KINDS", 0x21},
+		{"CLIENTS", 8},
+		{"QUEUES", 64},
+		{"CONTEXTS", 64},
+		{"SEGMENTS", 4},
+		{"RING_ENTRIES_MIN", 4},
+		{"RING_ENTRIES_MAX", 256},
+		{"TICK_MICROSECONDS", 5000},
+		{"POOL_OFFSET", 0x20000},
+		{"POOL_BYTES", 0xfe0000},
+		{"FORMATS", 6},
+	};
+	const cJSON *capabilities = cJSON_GetObjectItemCaseSensitive(object, "capabilities");
+
+	assert_true(cJSON_IsObject(capabilities));
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		assert_true(number(capabilities, expected[i].name) == expected[i].value);
+}
+
+/* What holds for every card whose firmware runs. */
+static cJSON *parse_running(const char *text)
+{
+	cJSON *object = cJSON_Parse(text);
+
+	assert_non_null(object);
+	check_text(object, "boot_stage", "RUNNING");
+	assert_true(number(object, "abi_major") == PB_ABI_MAJOR);
+	assert_true(number(object, "abi_minor") == PB_ABI_MINOR);
+	assert_true(number(object, "memory_bytes") == 16.0 * 1024 * 1024);
+	assert_true(number(object, "incarnation") == 1);
+	assert_true(number(object, "mcu_deaths") == 0);
+	assert_true(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(object, "fatal")));
+	assert_true(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(object, "last_death")));
+	check_capabilities(object);
+	return object;
+}
+
+static void test_own_card(void **state)
+{
+	static struct e2e_output output;
+	cJSON *object;
+
+	(void)state;
+	e2e_patchbay(&output, "info", "--json");
+	assert_string_equal(output.err, "");
+	assert_int_equal(output.code, 0);
+	object = parse_running(output.out);
+	check_text(object, "build", "patchbay 0.1.0 mps2_an500");
+	check_text(object, "mcu_state", "running");
+	cJSON_Delete(object);
+}
+
+static void test_simulated_card(void **state)
+{
+	static struct e2e_output output;
+	cJSON *object;
+
+	(void)state;
+	e2e_patchbay(&output, "info", "--json", "--sim");
+	assert_string_equal(output.err, "");
+	assert_int_equal(output.code, 0);
+	object = parse_running(output.out);
+	check_text(object, "mcu_state", "not supervised");
+	cJSON_Delete(object);
+}
+
+static double heartbeat(const char *socket)
+{
+	static struct e2e_output output;
+	cJSON *object;
+	double beats;
+
+	e2e_patchbay(&output, "info", "--json", "--card", socket);
+	assert_int_equal(output.code, 0);
+	object = parse_running(output.out);
+	beats = number(object, "heartbeat");
+	cJSON_Delete(object);
+	return beats;
+}
+
+static void test_heartbeat(void **state)
+{
+	const uint64_t start = e2e_now();
+	struct e2e_card card;
+	double first;
+
+	(void)state;
+	e2e_card_start(&card, 0);
+	first = heartbeat(card.socket);
+	/* It moves with each tick at least, nobody needs to ask for anything. */
+	while (heartbeat(card.socket) == first)
+		assert_true(e2e_patience(start));
+	e2e_card_stop(&card);
+}
+
+static void test_text(void **state)
+{
+	static const char *const lines[] = {
+		"build          patchbay 0.1.0 mps2_an500\n",
+		"interface      1.0\n",
+		"memory         16777216 bytes\n",
+		"boot stage     RUNNING\n",
+		"MCU            running, died 0 times\n",
+		"  QUEUES               64\n",
+	};
+	static struct e2e_output output;
+
+	(void)state;
+	e2e_patchbay(&output, "info");
+	assert_string_equal(output.err, "");
+	assert_int_equal(output.code, 0);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		assert_non_null(strstr(output.out, lines[i]));
+}
+
+static void test_bad_arguments(void **state)
+{
+	static const struct {
+		const char *arguments[E2E_ARGUMENTS];
+		int code;
+		const char *said;
+	} cases[] = {
+		{{NULL}, 2, "Usage: patchbay COMMAND"},
+		{{"no-such-command"}, 2, "there is no command no-such-command"},
+		{{"--no-such-option"}, 2, "there is no command --no-such-option"},
+		{{"info", "--no-such-option"}, 2, "unrecognized option"},
+		{{"info", "argument"}, 2, "Too many arguments"},
+		{{"info", "--board", "none"}, 2, "no board is called none"},
+		{{"card", "--restarts", "some"}, 2, "some is no number of restarts"},
+		{{"card", "--restarts", "-1"}, 2, "-1 is no number of restarts"},
+		{{"card", "--board", "none"}, 2, "no board is called none"},
+		{{"info", "--card", "/no/such/socket"}, 1, "/no/such/socket: NO_CARD: no card answers there"},
+	};
+	static struct e2e_output output;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		e2e_collect(e2e_spawn(E2E_PATCHBAY, cases[i].arguments, NULL), &output);
+		assert_int_equal(output.code, cases[i].code);
+		assert_non_null(strstr(output.err, cases[i].said));
+		assert_string_equal(output.out, "");
+	}
+}
+
+static void test_help(void **state)
+{
+	static const char *const commands[] = {"demo", "replay", "info", "card"};
+	static struct e2e_output output;
+
+	(void)state;
+	e2e_patchbay(&output, "--help");
+	assert_int_equal(output.code, 0);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		assert_non_null(strstr(output.out, commands[i]));
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		e2e_patchbay(&output, commands[i], "--help");
+		assert_int_equal(output.code, 0);
+		assert_non_null(strstr(output.out, "Usage: "));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		e2e_test(test_own_card), e2e_test(test_simulated_card), e2e_test(test_heartbeat),
+		e2e_test(test_text),     e2e_test(test_bad_arguments),  e2e_test(test_help),
+	};
+
+	return e2e_run_tests(tests);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* Doorbells that never ring: what a host has stored is found by the firmware's tick. */
+#define _GNU_SOURCE
+#include <signal.h>
+
+#include "tests/e2e/e2e.h"
+#include "tests/e2e/e2e_host.h"
+
+#define ROUNDS 10u
+
+static uint32_t lost;
+
+static void lose_doorbell(struct pb_link *link)
+{
+	(void)link;
+	lost++;
+}
+
+/* Every store of pb_queue_submit happens, the ring does not. */
+static void mute(struct pb_link *link, struct pb_link_ops *muted)
+{
+	*muted = *link->ops;
+	muted->doorbell = lose_doorbell;
+	link->ops = muted;
+	lost = 0;
+}
+
+static void test_submissions(void **state)
+{
+	static struct pb_link_ops muted;
+	struct e2e_host host;
+	struct e2e_card card;
+
+	(void)state;
+	e2e_card_start(&card, 0);
+	assert_true(e2e_host_open(&host, card.socket));
+	mute(host.link, &muted);
+	for (uint32_t i = 0; i < ROUNDS; i++)
+		assert_true(e2e_host_round(&host, 0x51000000u + i));
+	assert_int_equal(lost, 2 * ROUNDS);
+	assert_true(e2e_host_close(&host));
+	e2e_card_stop(&card);
+}
+
+/* Nothing at all rings: attach, commands, submissions, detach. */
+static void test_everything(void **state)
+{
+	static struct pb_link_ops muted;
+	struct e2e_host host = {.rounds = 0};
+	struct e2e_card card;
+
+	(void)state;
+	e2e_card_start(&card, 0);
+	assert_int_equal(pb_link_open_socket(card.socket, &host.link), PB_ERROR_OK);
+	mute(host.link, &muted);
+	assert_int_equal(pb_channel_attach(&host.channel, host.link, E2E_PATIENCE_US), PB_ERROR_OK);
+	assert_true(e2e_host_furnish(&host, E2E_SYSTEM_BYTES));
+	assert_true(e2e_host_round(&host, 0x52000000u));
+	/* Attach, five commands, two submissions. */
+	assert_int_equal(lost, 1 + 5 + 2);
+	assert_true(e2e_host_close(&host));
+	e2e_card_stop(&card);
+}
+
+/* The MCU sleeps until the kick ring is full: the rescan word stands in for the rest. */
+static void test_full_kick_ring(void **state)
+{
+	static struct pb_link_ops muted;
+	struct e2e_host host;
+	struct e2e_card card;
+	pid_t mcu;
+
+	(void)state;
+	e2e_card_start(&card, 0);
+	assert_true(e2e_host_open(&host, card.socket));
+	mute(host.link, &muted);
+	mcu = e2e_card_mcu(&card);
+	assert_int_equal(kill(mcu, SIGSTOP), 0);
+	for (uint32_t n = 0; n < E2E_NODES; n++) {
+		e2e_host_fill(&host, n, 0x53000000u);
+		for (uint32_t i = 0; i < E2E_RING_ENTRIES; i++)
+			assert_int_equal(pb_dma_submit(&host.work[n], i), PB_ERROR_OK);
+		assert_int_equal(pb_dma_submit(&host.work[n], 0), PB_ERROR_NO_SPACE);
+	}
+	assert_int_equal(host.channel.rescan, E2E_NODES * E2E_RING_ENTRIES - host.channel.kick_entries);
+	assert_int_equal(kill(mcu, SIGCONT), 0);
+	for (uint32_t n = 0; n < E2E_NODES; n++) {
+		struct pb_fence fence;
+
+		assert_int_equal(pb_dma_wait(&host.work[n], E2E_PATIENCE_US, &fence), PB_ERROR_OK);
+		assert_int_equal(fence.completed, E2E_RING_ENTRIES);
+		assert_int_equal(fence.errors, 0);
+		assert_true(e2e_target_is(&host, n, 0x53000000u));
+	}
+	assert_true(e2e_host_close(&host));
+	e2e_card_stop(&card);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		e2e_test(test_submissions),
+		e2e_test(test_everything),
+		e2e_test(test_full_kick_ring),
+	};
+
+	return e2e_run_tests(tests);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* What the command says when something that it needs is not there. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/e2e/e2e.h"
+
+static void test_no_emulator(void **state)
+{
+	static const char *const cases[][E2E_ARGUMENTS] = {
+		{"card"},
+		{"demo"},
+		{"info"},
+		{"replay", E2E_DATA "/snb.subm.zst"},
+	};
+	static struct e2e_output output;
+	char empty[E2E_PATH_BYTES];
+
+	(void)state;
+	e2e_path(empty, "empty");
+	assert_int_equal(mkdir(empty, 0700), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		e2e_collect(e2e_spawn(E2E_PATCHBAY, cases[i], empty), &output);
+		assert_int_equal(output.code, 1);
+		assert_non_null(strstr(output.err, "qemu-system-arm is not installed; "
+						   "Debian package qemu-system-arm has it"));
+		assert_string_equal(output.out, "");
+	}
+}
+
+/* A copy of the command in a build folder without images. */
+static void copy_command(char path[E2E_PATH_BYTES])
+{
+	static const char *const folders[] = {"build", "build/host", "build/host/host"};
+	size_t bytes;
+	uint8_t *data = e2e_read_file(E2E_PATCHBAY, &bytes);
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		e2e_path(path, folders[i]);
+		assert_int_equal(mkdir(path, 0700), 0);
+	}
+	e2e_path(path, "build/host/host/patchbay");
+	e2e_write_file(path, data, bytes);
+	assert_int_equal(chmod(path, 0700), 0);
+	free(data);
+}
+
+static void test_no_image(void **state)
+{
+	static const char *const cases[][E2E_ARGUMENTS] = {
+		{"card"},
+		{"demo"},
+		{"info"},
+		{"replay", E2E_DATA "/snb.subm.zst"},
+	};
+	static struct e2e_output output;
+	char command[E2E_PATH_BYTES], image[E2E_PATH_BYTES];
+
+	(void)state;
+	copy_command(command);
+	e2e_path(image, "build/mps2_an500/patchbay-mps2_an500.elf");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		e2e_collect(e2e_spawn(command, cases[i], NULL), &output);
+		assert_int_equal(output.code, 1);
+		assert_non_null(strstr(output.err, image));
+		assert_non_null(strstr(output.err, "Build it with: cmake --preset mps2_an500 && "
+						   "cmake --build --preset mps2_an500"));
+		assert_string_equal(output.out, "");
+	}
+}
+
+static void test_wrong_image(void **state)
+{
+	static struct e2e_output output;
+	char path[E2E_PATH_BYTES];
+
+	(void)state;
+	e2e_path(path, "none.elf");
+	e2e_patchbay(&output, "card", "--image", path);
+	assert_int_equal(output.code, 1);
+	assert_non_null(strstr(output.err, path));
+	assert_non_null(strstr(output.err, "No such file"));
+}
+
+/* The simulated card needs neither. */
+static void test_simulated(void **state)
+{
+	static struct e2e_output output;
+	char command[E2E_PATH_BYTES], empty[E2E_PATH_BYTES];
+
+	(void)state;
+	copy_command(command);
+	e2e_path(empty, "empty");
+	assert_int_equal(mkdir(empty, 0700), 0);
+	e2e_collect(e2e_spawn(command, E2E_ARGUMENT_LIST("replay", "--sim", E2E_DATA "/snb.subm.zst"), empty),
+		    &output);
+	assert_string_equal(output.err, "");
+	assert_int_equal(output.code, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		e2e_test(test_no_emulator),
+		e2e_test(test_no_image),
+		e2e_test(test_wrong_image),
+		e2e_test(test_simulated),
+	};
+
+	return e2e_run_tests(tests);
+}
