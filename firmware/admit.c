@@ -80,7 +80,7 @@ static enum pb_error admit_buffer(const struct pb_firmware *firmware, struct pb_
 	job->target = NULL;
 	job->work.engine.bytes = 0;
 	if (start == end)
-		return PB_ERROR_OK; /* an empty one need not have a buffer (wddm: section 7) */
+		return PB_ERROR_OK; /* an empty one need not have a buffer (docs/wddm.md) */
 	if (segment_id >= PB_LIMIT_SEGMENTS || job->segments[segment_id].size == 0)
 		return PB_ERROR_BAD_SEGMENT;
 	segment = &job->segments[segment_id];

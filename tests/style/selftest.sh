@@ -29,12 +29,15 @@ clean_tree() {
 	source_file firmware/core.c $'#include <stdint.h>\n\n#include "firmware/abi/wire.h"\n#include "hal/lines.h"\n\n/* no volatile, no malloc() in a comment */\nint pb_zero(void);\nint pb_zero(void)\n{\n\treturn 0;\n}'
 	source_file firmware/abi/base.h $'#include <stddef.h>\n#include <stdint.h>\n\n#define PB_SIZE(type, bytes)       _Static_assert(sizeof(struct type) == (bytes), #type)\n#define PB_AT(type, field, offset) _Static_assert(offsetof(struct type, field) == (offset), #field)'
 	source_file firmware/abi/wire.h $'#include "firmware/abi/base.h"\n\nstruct pb_wire {\n\tuint32_t first; /**< a field; with a semicolon */\n\tuint32_t reserved[3];\n};\nPB_SIZE(pb_wire, 16);\nPB_AT(pb_wire, first, 0);'
+	source_file firmware/abi/patch.h $'#include "firmware/abi/base.h"\n\nstruct pb_allocation {\n\tuint32_t size;\n};\nPB_SIZE(pb_allocation, 4);\nPB_AT(pb_allocation, size, 0);'
 	source_file hal/lines.h '#include <stdint.h>'
 	source_file hal/shared.h $'static inline int pb_read(const int *at)\n{\n\treturn *(const volatile int *)at;\n}'
 	source_file host/queue.c '#include "host/patchbay.h"'
 	source_file host/patchbay.h '#include "firmware/abi/wire.h"'
 	source_file host/tool/main.c $'#include <signal.h>\n#include <stdlib.h>\n\nstatic volatile sig_atomic_t stop;\n\nvoid pb_nop(void);\nvoid pb_nop(void)\n{\n\t__asm__ volatile("nop");\n}'
 	put README.md <<<'See `firmware/core.c`, `boards/NAME/board.c` and [this](firmware/abi/wire.h).'
+	put docs/wddm.md <<<$'# WDDM\n\n## `struct pb_allocation`\n\n`size`, shown by `test_core.every_row: a row`\n'
+	source_file tests/unit/test_core.c $'static const char *const row = "a row";\n\nstatic void every_row(void **state)\n{\n\t(void)state;\n}'
 	source_file boards/one/board.c '#include "hal/lines.h"'
 	printf '#!/usr/bin/env bash\necho hello\n' | put scripts/hello
 	chmod +x "$work/tree/scripts/hello"
@@ -124,6 +127,10 @@ abi|firmware/abi/wire.h|struct pb_wire {\n\tuint32_t a;\n};\nPB_AT(pb_wire, a, 0
 abi|firmware/abi/wire.h|struct pb_wire {\n\tuint32_t a;\n\tuint32_t b;\n};\nPB_SIZE(pb_wire, 8);\nPB_AT(pb_wire, a, 0);|firmware/abi/wire.h:4:|PB_AT(pb_wire, b
 abi|firmware/abi/wire.h|struct pb_wire {\n\tint a;\n};\nPB_SIZE(pb_wire, 4);|firmware/abi/wire.h:3:|fixed-width
 abi|firmware/abi/wire.h|struct pb_wire {\n\tuint32_t *a;\n};\nPB_SIZE(pb_wire, 4);|firmware/abi/wire.h:3:|fixed-width
+wddm|firmware/abi/patch.h|struct pb_allocation {\n\tuint32_t size;\n\tuint32_t extra;\n};|firmware/abi/patch.h:4:|does not mention pb_allocation.extra
+wddm|firmware/abi/patch.h|struct pb_descriptor {\n\tuint32_t size;\n};|firmware/abi/patch.h:3:|does not mention pb_descriptor.size
+wddm|tests/unit/test_core.c|static void another(void **state)|docs/wddm.md:5:|there is no test test_core.every_row
+wddm|tests/unit/test_core.c|static void every_row(void **state)|docs/wddm.md:5:|test_core.every_row has no row "a row"
 format|firmware/core.c|int  x;|firmware/core.c:2:|clang-format
 tidy|firmware/core.c|int pb_f(int n);\nint pb_f(int n)\n{\n\treturn n ? pb_f(n - 1) : 0;\n}|firmware/core.c:3:|recursive
 tidy|firmware/core.c|int pb_f(int n);\nint pb_f(int n)\n{\n\tint x;\n\tif (n)\n\t\tx = 1;\n\treturn x;\n}|firmware/core.c:8:|uninitialized
@@ -150,6 +157,10 @@ printf 'See [this](docs/gone.md).\n' | put README.md
 finds docs README.md:1: 'docs/gone.md does not exist'
 printf '```\nscripts/gone --fast\n```\n' | put README.md
 finds docs README.md:2: 'scripts/gone does not exist'
+printf '## `struct pb_allocation`\n`size` by `test_gone.every_row`\n' | put docs/wddm.md
+finds wddm docs/wddm.md:2: 'there is no test test_gone.every_row'
+rm "$work/tree/docs/wddm.md"
+finds wddm firmware/abi/patch.h:5: 'docs/wddm.md does not mention pb_allocation.size'
 printf '#!/usr/bin/env bash\nif true; then\n' | put scripts/hello
 finds shell scripts/hello:3: 'syntax error'
 chmod -x "$work/tree/scripts/hello"

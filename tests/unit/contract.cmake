@@ -1,6 +1,8 @@
 # The WDDM contract: what docs/wddm.md promises and no other test shows.
-pb_unit_test(test_firmware_contract
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_contract.c LINKS test_card_fixture pb_sim pb_host)
+foreach(name contract lists)
+  pb_unit_test(test_firmware_${name}
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_${name}.c LINKS test_card_fixture pb_sim pb_host)
+endforeach()
 
 # The core again, with every access to card memory a step that the test sees.
 get_target_property(firmware_folder pb_firmware SOURCE_DIR)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A host that changes a descriptor or a list under the firmware's hands: each
- * of their words turns into nonsense as soon as it has been read. Work comes
- * out as if nothing had happened, so nothing is read twice; what has not
+ * of their words turns into something else as soon as it has been read. Work
+ * comes out as if nothing had happened, so nothing is read twice; what has not
  * turned was not read at all.
  */
 #include <string.h>
@@ -14,12 +14,13 @@
 #define ALLOCATIONS 80u /* more than two slices */
 #define PATCHES     300u
 
-/** Areas of card memory that turn; both empty while no test wants it. */
+/** Areas of card memory that turn; empty ones do not. */
 static struct {
 	const uint8_t *begin;
 	const uint8_t *end;
 } areas[3];
 static uint32_t turned;
+static uint32_t nonsense; /* what they turn into */
 
 uint32_t pb_stepped_read32(const uint32_t *address)
 {
@@ -28,7 +29,7 @@ uint32_t pb_stepped_read32(const uint32_t *address)
 
 	for (uint32_t i = 0; i < 3; i++) {
 		if (at >= areas[i].begin && at < areas[i].end) {
-			*(uint32_t *)(void *)at = NONSENSE;
+			*(uint32_t *)(void *)at = nonsense;
 			turned++;
 		}
 	}
@@ -46,11 +47,17 @@ static void watch(uint32_t area, uint8_t *begin, size_t bytes)
 	areas[area].end = begin + bytes;
 }
 
-static int forget(void **state)
+static void watch_nothing(void)
+{
+	memset(areas, 0, sizeof(areas));
+}
+
+static int start(void **state)
 {
 	(void)state;
-	memset(areas, 0, sizeof(areas));
+	watch_nothing();
 	turned = 0;
+	nonsense = NONSENSE;
 	return 0;
 }
 
@@ -137,6 +144,48 @@ static void every_word_is_read_once(void **state)
 	card_stop(&card);
 }
 
+/**
+ * A bad entry stays bad, whatever it turns into: an earlier, longer list has
+ * left an allocation where its index points. The entry that the error names is
+ * counted from numbers that were read before, too.
+ */
+static void bad_entry_stays_bad(void **state)
+{
+	static const uint32_t values[] = {NONSENSE, 0};
+	const uint32_t last = PATCHES - 1;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct card card;
+		struct pb_patch_location bad = patch_of(last);
+		struct pb_descriptor descriptor;
+		struct pb_fence fence;
+
+		card_start(&card);
+		write_lists(&card);
+		card_allocation(&card, ALLOCATIONS, CARD_VIDEO_OS, 0x1000, CARD_SEGMENT(1));
+		descriptor = card_descriptor(&card, 0, PATCHES * 8u, ALLOCATIONS + 1, PATCHES);
+		descriptor.flags = PB_FLAG_NULL_RENDERING;
+		assert_int_equal(card_execute(&card, 0, &descriptor).status, PB_ERROR_OK);
+
+		bad.allocation_index = ALLOCATIONS;
+		card_patch(&card, last, &bad);
+		card_dma(&card, 0)[2 * last] = 0x1234;
+		descriptor.allocation_count = ALLOCATIONS;
+		descriptor.patch_start = 50;
+		descriptor.patch_length = PATCHES - 50;
+		nonsense = values[i];
+		watch_all(&card);
+		fence = card_execute(&card, 0, &descriptor);
+		assert_int_equal(fence.status, PB_ERROR_PATCH_INDEX);
+		assert_int_equal(fence.error_index, last);
+		assert_int_equal(fence.patches, PATCHES + PATCHES - 51);
+		assert_int_equal(card_dma(&card, 0)[2 * last], 0x1234);
+		watch_nothing();
+		card_stop(&card);
+	}
+}
+
 /** Fields that the contract leaves to the host stand as they were. */
 static void the_hosts_words_are_not_read(void **state)
 {
@@ -212,9 +261,10 @@ static void only_the_submitted_part_is_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(every_word_is_read_once, forget),
-		cmocka_unit_test_teardown(the_hosts_words_are_not_read, forget),
-		cmocka_unit_test_teardown(only_the_submitted_part_is_read, forget),
+		cmocka_unit_test_setup(every_word_is_read_once, start),
+		cmocka_unit_test_setup(bad_entry_stays_bad, start),
+		cmocka_unit_test_setup(the_hosts_words_are_not_read, start),
+		cmocka_unit_test_setup(only_the_submitted_part_is_read, start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
