@@ -8,7 +8,7 @@
 
 static void write_build(struct pb_boot_block *boot, const char *board)
 {
-	char text[sizeof(boot->build)] = "patchbay 0.1.0 ";
+	char text[sizeof(boot->build)] = "patchbay " PB_VERSION " ";
 	uint32_t words[sizeof(text) / sizeof(uint32_t)];
 	size_t length = strlen(text);
 

@@ -70,17 +70,30 @@ PB_AT(pb_fatal_record, address, 20);
 PB_AT(pb_fatal_record, psr, 24);
 PB_AT(pb_fatal_record, waypoint, 28);
 
+/* X(NAME, number, meaning) */
+#define PB_FATAL_KINDS(X)                                                                                    \
+	X(NONE, 0, "no record")                                                                              \
+	X(ASSERT, 1, "the firmware found its own state broken")                                              \
+	X(CPU_FAULT, 2, "the CPU took a fault")
+
 enum pb_fatal_kind {
-	PB_FATAL_NONE = 0,
-	PB_FATAL_ASSERT = 1,    /**< the firmware found its own state broken */
-	PB_FATAL_CPU_FAULT = 2, /**< the CPU took a fault */
+#define PB_FATAL_ENUM(name, number, meaning) PB_FATAL_##name = (number),
+	PB_FATAL_KINDS(PB_FATAL_ENUM)
+#undef PB_FATAL_ENUM
 };
+
+/* X(NAME, number, meaning) */
+#define PB_MCU_STATES(X)                                                                                     \
+	X(UNKNOWN, 0, "nobody supervises: judge by boot stage and heartbeat alone")                          \
+	X(RUNNING, 1, "it runs, as far as the supervisor knows")                                             \
+	X(DEAD, 2, "it stopped, and nobody starts it again")                                                 \
+	X(RESTARTING, 3, "it stopped; its successor has not published itself yet")
 
 /** State of the MCU as the card's supervisor sees it; the firmware cannot write its own death. */
 enum pb_mcu_state {
-	PB_MCU_UNKNOWN = 0, /**< nobody supervises: judge by the heartbeat alone */
-	PB_MCU_RUNNING = 1,
-	PB_MCU_DEAD = 2,
+#define PB_MCU_ENUM(name, number, meaning) PB_MCU_##name = (number),
+	PB_MCU_STATES(PB_MCU_ENUM)
+#undef PB_MCU_ENUM
 };
 
 /**
@@ -106,7 +119,7 @@ struct pb_boot_block {
 	uint32_t incarnation; /**< counts boots since the memory was cleared; never 0 once running */
 	uint32_t line1_reserved[12];
 
-	/* line 2: written once, at death */
+	/* line 2: written once, at death; cleared by the next incarnation */
 	struct pb_fatal_record fatal;
 	uint32_t line2_reserved[8];
 

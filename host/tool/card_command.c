@@ -81,7 +81,8 @@ int pb_card_command(int argc, char **argv)
 		.options = option_table,
 		.parser = parse,
 		.doc = "Emulate a card: its MCU in QEMU, its engines, memory and interrupt lines.\v"
-		       "Runs until it is interrupted. Up to 8 hosts connect with --card SOCKET.",
+		       "Runs until it is interrupted. Up to 8 hosts connect with --card SOCKET.\n\n"
+		       "Exit code: 0 it was interrupted; 1 the card does not work; 2 wrong arguments.",
 	};
 	struct pb_card_options options = PB_CARD_OPTIONS_DEFAULT;
 	char image[PATH_MAX], socket[108];

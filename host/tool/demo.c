@@ -140,8 +140,10 @@ int pb_demo_run(const struct pb_demo_options *options)
 	demo->options = options;
 	demo->random = 0x2545f491;
 	good = run(demo);
-	if (!options->quiet && demo->queue_count == PB_DEMO_ENGINES)
+	if (!options->quiet && demo->queue_count == PB_DEMO_ENGINES) {
+		printf("pictures: %s/frame-NNNN.png\n", options->output);
 		print_table(demo);
+	}
 	print_last_line(demo, good);
 	pb_demo_close(demo);
 	pb_demo_free_images(demo);

@@ -23,4 +23,4 @@ pb_library(pb_demo
     ${CMAKE_CURRENT_LIST_DIR}/demo_check.c
     ${CMAKE_CURRENT_LIST_DIR}/demo_audit.c
     ${CMAKE_CURRENT_LIST_DIR}/demo_command.c
-  LINKS pb_scene pb_dma_builder pb_host PNG::PNG)
+  LINKS pb_scene pb_dma_builder pb_card_failure pb_host PNG::PNG)

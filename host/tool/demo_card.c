@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
+#include "host/tool/card_failure.h"
 #include "host/tool/demo_state.h"
 
 #define ATTACH_TIMEOUT_US 30000000u
@@ -27,8 +28,10 @@ static const struct pb_segment_request requests[PB_DEMO_SEGMENTS] = {
 
 bool pb_demo_fail(const struct pb_demo *demo, const char *what, enum pb_error error)
 {
-	fprintf(stderr, "patchbay demo: frame %u: %s: %s: %s\n", (unsigned)demo->frame, what,
-		pb_error_name((uint32_t)error), pb_error_meaning((uint32_t)error));
+	char failure[PB_CARD_FAILURE_BYTES];
+
+	pb_card_failure(&demo->channel, error, failure);
+	fprintf(stderr, "patchbay demo: frame %u: %s: %s\n", (unsigned)demo->frame, what, failure);
 	return false;
 }
 
@@ -72,11 +75,22 @@ static bool open_queue(struct pb_demo *demo, enum pb_demo_engine engine)
 	return true;
 }
 
+static bool fail_full(const struct pb_demo *demo, uint32_t bytes)
+{
+	char failure[PB_CARD_FAILURE_BYTES];
+
+	pb_card_full(&demo->channel, bytes, failure);
+	fprintf(stderr, "patchbay demo: segment: %s\n", failure);
+	return false;
+}
+
 static bool open_segments(struct pb_demo *demo)
 {
 	for (uint32_t i = 0; i < PB_DEMO_SEGMENTS; i++) {
 		enum pb_error error = pb_segment_create(&demo->segments[i], &demo->channel, &requests[i]);
 
+		if (error == PB_ERROR_NO_SPACE)
+			return fail_full(demo, requests[i].backing_bytes);
 		if (error != PB_ERROR_OK)
 			return pb_demo_fail(demo, "segment", error);
 		demo->segment_count++;

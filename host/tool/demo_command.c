@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "host/tool/card_arguments.h"
 #include "host/tool/demo.h"
 #include "host/tool/open_card.h"
 #include "host/tool/scene.h"
@@ -11,7 +12,7 @@
 #define FRAMES_MAX 9999u /* what fits the names of the files */
 
 /* Beyond the characters: there are no short options. */
-enum key { KEY_SIM = 256, KEY_BOARD, KEY_CARD, KEY_FRAMES, KEY_OUTPUT, KEY_NO_PATCHES, KEY_QUIET };
+enum key { KEY_FRAMES = 0x100, KEY_OUTPUT, KEY_NO_PATCHES, KEY_QUIET };
 
 struct arguments {
 	struct pb_open_options open;
@@ -19,9 +20,6 @@ struct arguments {
 };
 
 static const struct argp_option command_options[] = {
-	{"sim", KEY_SIM, NULL, 0, "Simulate the card in this process", 0},
-	{"board", KEY_BOARD, "NAME", 0, "Start an emulated card with this board's firmware", 0},
-	{"card", KEY_CARD, "SOCKET", 0, "Use the card that listens there", 0},
 	{"frames", KEY_FRAMES, "N", 0, "Frames to draw, from 1 (default: 72)", 0},
 	{"output", KEY_OUTPUT, "DIR", 0, "Where frame-NNNN.png go (default: build/demo)", 0},
 	{"no-patches", KEY_NO_PATCHES, NULL, 0,
@@ -47,14 +45,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	struct arguments *arguments = state->input;
 
 	switch (key) {
-	case KEY_SIM:
-		arguments->open.sim = true;
-		return 0;
-	case KEY_BOARD:
-		arguments->open.board = value;
-		return 0;
-	case KEY_CARD:
-		arguments->open.socket = value;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &arguments->open;
 		return 0;
 	case KEY_NO_PATCHES:
 		arguments->demo.without_patches = true;
@@ -79,14 +71,16 @@ int pb_demo_command(int argc, char **argv)
 		.options = command_options,
 		.parser = parse,
 		.doc = "Renders an animation on the card while its textures, vertices and targets move "
-		       "about, "
-		       "and compares "
-		       "every frame with one drawn without the card.",
+		       "about, and compares every frame with one drawn without the card.\v"
+		       "Exit code: 0 all frames are right; 1 a frame is wrong, or the card does not work, "
+		       "or a picture cannot be written; 2 wrong arguments.",
+		.children = pb_card_arguments,
 	};
 	struct arguments arguments = {.demo = {.frames = PB_SCENE_PERIOD, .output = "build/demo"}};
 	struct pb_open_card card;
 	int code;
 
+	argp_err_exit_status = 2;
 	argp_parse(&parser, argc, argv, 0, NULL, &arguments);
 	code = pb_open_card(&arguments.open, &card);
 	if (code != 0)

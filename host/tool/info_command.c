@@ -8,13 +8,11 @@
 #include <stdlib.h>
 
 #include "host/patchbay.h"
+#include "host/tool/card_arguments.h"
 #include "host/tool/open_card.h"
 
 enum option_key {
-	KEY_SIM = 0x100,
-	KEY_BOARD,
-	KEY_CARD,
-	KEY_JSON,
+	KEY_JSON = 0x100,
 };
 
 struct arguments {
@@ -24,9 +22,6 @@ struct arguments {
 
 static const struct argp_option option_table[] = {
 	{"json", KEY_JSON, NULL, 0, "Print one JSON object", 0},
-	{"sim", KEY_SIM, NULL, 0, "Simulate the card in this process", 1},
-	{"board", KEY_BOARD, "NAME", 0, "Start a card with this board", 1},
-	{"card", KEY_CARD, "SOCKET", 0, "Use the card that listens there", 1},
 	{0},
 };
 
@@ -34,18 +29,13 @@ static error_t parse(int key, char *text, struct argp_state *state)
 {
 	struct arguments *arguments = state->input;
 
+	(void)text;
 	switch (key) {
 	case KEY_JSON:
 		arguments->json = true;
 		return 0;
-	case KEY_SIM:
-		arguments->card.sim = true;
-		return 0;
-	case KEY_BOARD:
-		arguments->card.board = text;
-		return 0;
-	case KEY_CARD:
-		arguments->card.socket = text;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &arguments->card;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -56,6 +46,8 @@ static const char *mcu_state_name(uint32_t state)
 {
 	if (state == PB_MCU_DEAD)
 		return "dead";
+	if (state == PB_MCU_RESTARTING)
+		return "restarting";
 	return state == PB_MCU_RUNNING ? "running" : "not supervised";
 }
 
@@ -108,6 +100,15 @@ static cJSON *fatal_json(const struct pb_fatal_record *fatal)
 	return object;
 }
 
+static cJSON *death_json(const struct pb_card_info *info)
+{
+	cJSON *object = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(object, "stage", pb_boot_stage_name(info->dead_stage));
+	cJSON_AddStringToObject(object, "waypoint", pb_waypoint_name(info->dead_waypoint));
+	return object;
+}
+
 static void print_json(const struct pb_card_info *info)
 {
 	cJSON *object = cJSON_CreateObject();
@@ -123,6 +124,8 @@ static void print_json(const struct pb_card_info *info)
 	cJSON_AddNumberToObject(object, "incarnation", info->incarnation);
 	cJSON_AddStringToObject(object, "mcu_state", mcu_state_name(info->mcu_state));
 	cJSON_AddNumberToObject(object, "mcu_deaths", info->mcu_deaths);
+	cJSON_AddItemToObject(object, "last_death",
+			      info->mcu_deaths != 0 ? death_json(info) : cJSON_CreateNull());
 	cJSON_AddItemToObject(object, "fatal",
 			      info->fatal.valid != 0 ? fatal_json(&info->fatal) : cJSON_CreateNull());
 	cJSON_AddItemToObject(object, "capabilities", capabilities_json(info));
@@ -153,7 +156,10 @@ int pb_info_command(int argc, char **argv)
 		.options = option_table,
 		.parser = parse,
 		.doc = "Say what a card is, what it can do and how its firmware fares.\v"
-		       "Reads card memory only, so that it works when the firmware is dead too.",
+		       "Reads card memory only, so that it works when the firmware is dead too.\n\n"
+		       "Exit code: 0 here it is; 1 the card does not work, or there is none; 2 wrong "
+		       "arguments.",
+		.children = pb_card_arguments,
 	};
 	struct arguments arguments = {0};
 	struct pb_open_card card;

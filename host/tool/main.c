@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "firmware/abi/base.h"
 #include "host/tool/card_command.h"
 #include "host/tool/demo.h"
 #include "host/tool/info_command.h"
@@ -32,26 +33,51 @@ static void print_usage(FILE *stream)
 	fprintf(stream, "Usage: patchbay COMMAND [ARGUMENT...]\n\n");
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		fprintf(stream, "  %-8s %s\n", commands[i].name, commands[i].summary);
-	fprintf(stream, "\npatchbay COMMAND --help says more.\n");
+	fprintf(stream, "\npatchbay COMMAND --help says more; patchbay --version says which one this is.\n"
+			"Exit code: 0 all is right; 1 something is not; 2 wrong arguments.\n");
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(name, commands[i].name) == 0)
+			return &commands[i];
+	}
+	fprintf(stderr, "patchbay: there is no command %s\n\n", name);
+	print_usage(stderr);
+	return NULL;
+}
+
+static int print_help(const char *name)
+{
+	const struct command *command = find_command(name);
+
+	if (command == NULL)
+		return EXIT_USAGE;
+	return command->run(2, (char *[]){command->full_name, (char[]){"--help"}, NULL});
 }
 
 int main(int argc, char **argv)
 {
+	const struct command *command;
+
 	if (argc < 2) {
 		print_usage(stderr);
 		return EXIT_USAGE;
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+	if (strcmp(argv[1], "--version") == 0) {
+		printf("patchbay %s, interface %u.%u\n", PB_VERSION, PB_ABI_MAJOR, PB_ABI_MINOR);
+		return 0;
+	}
+	if (strcmp(argv[1], "help") == 0 && argc > 2)
+		return print_help(argv[2]);
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
 		print_usage(stdout);
 		return 0;
 	}
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		if (strcmp(argv[1], commands[i].name) != 0)
-			continue;
-		argv[1] = commands[i].full_name;
-		return commands[i].run(argc - 1, argv + 1);
-	}
-	fprintf(stderr, "patchbay: there is no command %s\n\n", argv[1]);
-	print_usage(stderr);
-	return EXIT_USAGE;
+	command = find_command(argv[1]);
+	if (command == NULL)
+		return EXIT_USAGE;
+	argv[1] = command->full_name;
+	return command->run(argc - 1, argv + 1);
 }

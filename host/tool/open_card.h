@@ -13,7 +13,7 @@
 
 /** What the user asked for. At most one is given. */
 struct pb_open_options {
-	const char *board;  /**< NULL, or the board whose card to start */
+	const char *board;  /**< NULL, or the board whose card to start; there is one of that name */
 	const char *socket; /**< NULL, or where a running card listens */
 	bool sim;           /**< simulate a card */
 };

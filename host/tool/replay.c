@@ -8,20 +8,20 @@
 #include <string.h>
 
 #include "host/patchbay.h"
+#include "host/tool/card_failure.h"
 #include "host/tool/placement.h"
 #include "host/tool/replay_job.h"
 
 #define ATTACH_TIMEOUT_US 30000000u
 /** For one submission; an emulated MCU on a busy machine is slow. */
 #define FENCE_TIMEOUT_US 120000000u
-/** System memory is asked for in halves of the pool down to this. */
-#define SYSTEM_BYTES_MIN 0x100000u
 #define PROGRESS_STEP    16u
 
 struct replay {
 	const struct pb_replay_options *options;
 	struct pb_replay_summary *summary;
-	int result; /**< enum pb_replay_result of the first failure */
+	uint64_t largest; /**< bytes of card memory for the largest submission */
+	int result;       /**< enum pb_replay_result of the first failure */
 	FILE *crc_out;
 	struct pb_subm_reader reader;
 	struct pb_replay_rules rules;
@@ -51,8 +51,10 @@ __attribute__((format(printf, 3, 4))) static bool fail(struct replay *replay, in
 
 static bool fail_card(struct replay *replay, const char *what, enum pb_error error)
 {
-	return fail(replay, PB_REPLAY_FAILED, "%s: %s (%s)", what, pb_error_name(error),
-		    pb_error_meaning(error));
+	char failure[PB_CARD_FAILURE_BYTES];
+
+	pb_card_failure(&replay->channel, error, failure);
+	return fail(replay, PB_REPLAY_FAILED, "%s: %s", what, failure);
 }
 
 static bool fail_submission(struct replay *replay, int result, uint32_t index, const char *message)
@@ -61,16 +63,42 @@ static bool fail_submission(struct replay *replay, int result, uint32_t index, c
 		    message);
 }
 
+/** The card failed over a submission. */
+static bool fail_job(struct replay *replay, const struct pb_replay_job *job, enum pb_error error)
+{
+	char failure[PB_CARD_FAILURE_BYTES];
+
+	pb_card_failure(&replay->channel, error, failure);
+	return fail_submission(replay, PB_REPLAY_FAILED, job->submission.index, failure);
+}
+
 /* ---- the card ---- */
 
-/** Takes as much of the pool as there is: the largest submission is not known beforehand. */
+static uint64_t round_to_page(uint64_t bytes)
+{
+	return (bytes + PB_PAGE_BYTES - 1) / PB_PAGE_BYTES * PB_PAGE_BYTES;
+}
+
+/** Bytes for the queue and some of the largest submissions, but no more than there is of memory. */
+static uint32_t system_bytes(const struct replay *replay, uint32_t submissions)
+{
+	const uint32_t *capabilities = replay->channel.card.capabilities;
+	uint32_t pool = capabilities[PB_CAPABILITY_POOL_BYTES] / PB_PAGE_BYTES * PB_PAGE_BYTES;
+	uint64_t queue =
+		sizeof(struct pb_queue_page) +
+		(uint64_t)capabilities[PB_CAPABILITY_RING_ENTRIES_MIN] * sizeof(struct pb_descriptor);
+	uint64_t bytes = round_to_page(queue) + submissions * round_to_page(replay->largest);
+
+	return bytes < pool ? (uint32_t)bytes : pool;
+}
+
+/** Asks for what two submissions need, or else for one: other clients need memory too. */
 static enum pb_error create_system(struct replay *replay)
 {
-	uint32_t pool = replay->channel.card.capabilities[PB_CAPABILITY_POOL_BYTES];
-	uint32_t bytes = pool / PB_PAGE_BYTES * PB_PAGE_BYTES;
 	enum pb_error error = PB_ERROR_NO_SPACE;
 
-	while (error == PB_ERROR_NO_SPACE && bytes >= SYSTEM_BYTES_MIN) {
+	for (uint32_t submissions = 2; error == PB_ERROR_NO_SPACE && submissions > 0; submissions--) {
+		uint32_t bytes = system_bytes(replay, submissions);
 		/* Above all targets, so that no address means two things. */
 		const struct pb_segment_request request = {
 			.id = PB_SEGMENT_SYSTEM,
@@ -81,9 +109,16 @@ static enum pb_error create_system(struct replay *replay)
 		};
 
 		error = pb_segment_create(&replay->system, &replay->channel, &request);
-		bytes = bytes / 2 / PB_PAGE_BYTES * PB_PAGE_BYTES;
 	}
 	return error;
+}
+
+static bool fail_full(struct replay *replay)
+{
+	char failure[PB_CARD_FAILURE_BYTES];
+
+	pb_card_full(&replay->channel, system_bytes(replay, 1), failure);
+	return fail(replay, PB_REPLAY_FAILED, "cannot make the segments: %s", failure);
 }
 
 static bool set_up_card(struct replay *replay, struct pb_link *link)
@@ -95,6 +130,8 @@ static bool set_up_card(struct replay *replay, struct pb_link *link)
 	if (error != PB_ERROR_OK)
 		return fail_card(replay, "cannot attach to the card", error);
 	error = create_system(replay);
+	if (error == PB_ERROR_NO_SPACE)
+		return fail_full(replay);
 	if (error == PB_ERROR_OK)
 		error = pb_segment_create(&replay->targets, &replay->channel, &targets);
 	if (error != PB_ERROR_OK)
@@ -150,7 +187,7 @@ static bool await(struct replay *replay, const struct pb_replay_job *job)
 	enum pb_error error = pb_queue_wait(&replay->queue, replay->queue.timeline, FENCE_TIMEOUT_US, &fence);
 
 	if (error != PB_ERROR_OK)
-		return fail_submission(replay, PB_REPLAY_FAILED, job->submission.index, pb_error_name(error));
+		return fail_job(replay, job, error);
 	return check_fence(replay, job, &fence);
 }
 
@@ -242,7 +279,7 @@ static bool submit(struct replay *replay, struct pb_replay_job *job, struct pb_r
 		return false;
 	error = pb_queue_submit(&replay->queue, &job->descriptor);
 	if (error != PB_ERROR_OK)
-		return fail_submission(replay, PB_REPLAY_FAILED, job->submission.index, pb_error_name(error));
+		return fail_job(replay, job, error);
 	return running == NULL || verify(replay, running);
 }
 
@@ -301,10 +338,34 @@ static void tear_down_card(struct replay *replay)
 	}
 }
 
-int pb_replay_run(struct pb_link *link, const struct pb_replay_options *options,
+int pb_replay_scan(const char *file, uint64_t *largest, struct pb_replay_summary *summary)
+{
+	struct pb_subm_submission submission = {0};
+	struct pb_subm_reader reader;
+	int got = -1;
+
+	*summary = (struct pb_replay_summary){0};
+	*largest = 0;
+	if (pb_subm_open(&reader, file)) {
+		while ((got = pb_subm_next(&reader, &submission)) > 0) {
+			uint64_t bytes = pb_replay_job_bytes(&submission);
+
+			if (bytes > *largest)
+				*largest = bytes;
+		}
+		pb_subm_close(&reader);
+		pb_subm_submission_free(&submission);
+	}
+	if (got == 0)
+		return PB_REPLAY_OK;
+	(void)snprintf(summary->message, sizeof(summary->message), "%s", reader.error);
+	return PB_REPLAY_REFUSED;
+}
+
+int pb_replay_run(struct pb_link *link, const struct pb_replay_options *options, uint64_t largest,
 		  struct pb_replay_summary *summary)
 {
-	struct replay replay = {.options = options, .summary = summary};
+	struct replay replay = {.options = options, .summary = summary, .largest = largest};
 
 	*summary = (struct pb_replay_summary){0};
 	if (open_files(&replay)) {

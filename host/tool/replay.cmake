@@ -11,4 +11,4 @@ pb_library(pb_replay SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/replay_job.c
   ${CMAKE_CURRENT_LIST_DIR}/replay.c
   ${CMAKE_CURRENT_LIST_DIR}/replay_command.c
-  LINKS pb_subm pb_host)
+  LINKS pb_subm pb_card_failure pb_host)

@@ -37,10 +37,18 @@ struct pb_replay_summary {
 };
 
 /**
+ * Reads a file to its end, with no card.
+ * @param largest bytes of card memory that its largest submission takes
+ * @return PB_REPLAY_OK, or PB_REPLAY_REFUSED with the summary's message
+ */
+int pb_replay_scan(const char *file, uint64_t *largest, struct pb_replay_summary *summary);
+
+/**
  * Attaches to the card, replays one file, detaches. The link stays open.
+ * @param largest from pb_replay_scan: so much card memory, twice if it can be had, is taken
  * @return enum pb_replay_result
  */
-int pb_replay_run(struct pb_link *link, const struct pb_replay_options *options,
+int pb_replay_run(struct pb_link *link, const struct pb_replay_options *options, uint64_t largest,
 		  struct pb_replay_summary *summary);
 
 #endif

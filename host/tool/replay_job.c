@@ -39,12 +39,20 @@ static uint64_t buffer_size(const struct pb_subm_submission *submission)
 	return bytes;
 }
 
+uint64_t pb_replay_job_bytes(const struct pb_subm_submission *submission)
+{
+	uint64_t bytes = buffer_size(submission) + submission->object_count * sizeof(struct pb_allocation) +
+			 submission->relocation_count * sizeof(struct pb_patch_location);
+
+	/* An empty submission still needs an address. */
+	return bytes == 0 ? CONTENTS_ALIGNMENT : bytes;
+}
+
 static bool within_limits(struct pb_replay_job *job, const struct pb_card_info *card, char *message)
 {
 	const struct pb_subm_submission *submission = &job->submission;
 	uint64_t buffer_bytes = buffer_size(submission);
-	uint64_t memory_bytes = buffer_bytes + submission->object_count * sizeof(struct pb_allocation) +
-				submission->relocation_count * sizeof(struct pb_patch_location);
+	uint64_t memory_bytes = pb_replay_job_bytes(submission);
 	const struct {
 		const char *what;
 		uint64_t amount;
@@ -63,8 +71,7 @@ static bool within_limits(struct pb_replay_job *job, const struct pb_card_info *
 				    card->capabilities[demands[i].key]);
 	}
 	job->buffer_bytes = (uint32_t)buffer_bytes;
-	/* An empty submission still needs an address. */
-	job->memory_bytes = memory_bytes == 0 ? CONTENTS_ALIGNMENT : (uint32_t)memory_bytes;
+	job->memory_bytes = (uint32_t)memory_bytes;
 	return true;
 }
 

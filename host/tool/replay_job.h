@@ -42,6 +42,8 @@ struct pb_replay_job {
 /** Room for a message about a job. */
 #define PB_REPLAY_MESSAGE_BYTES 400u
 
+/** Bytes of card memory for a submission: DMA buffer and lists. Never 0. */
+uint64_t pb_replay_job_bytes(const struct pb_subm_submission *submission);
 /**
  * Lays out the DMA buffer, places the objects and works out the result.
  * @return false: `message` says why, without the submission's number

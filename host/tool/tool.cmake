@@ -1,3 +1,8 @@
+# What its commands share, and tests of them use too.
+pb_library(pb_card_failure
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/card_failure.c
+  LINKS pb_host)
+
 # The patchbay command.
 include(${CMAKE_CURRENT_LIST_DIR}/replay.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/demo.cmake)
@@ -6,6 +11,7 @@ pb_program(patchbay
     ${CMAKE_CURRENT_LIST_DIR}/main.c
     ${CMAKE_CURRENT_LIST_DIR}/board_image.c
     ${CMAKE_CURRENT_LIST_DIR}/open_card.c
+    ${CMAKE_CURRENT_LIST_DIR}/card_arguments.c
     ${CMAKE_CURRENT_LIST_DIR}/card_command.c
     ${CMAKE_CURRENT_LIST_DIR}/info_command.c
   LINKS pb_replay pb_demo pb_link_socket pb_card pb_sim cjson)

@@ -104,6 +104,18 @@ void subm_end(struct subm_writer *writer)
 	subm_set32(writer, writer->submission, (uint32_t)(writer->used - writer->submission));
 }
 
+void subm_large(struct subm_writer *writer, uint32_t objects, uint32_t relocations, uint32_t bytes)
+{
+	subm_begin(writer, objects, relocations, 1);
+	for (uint32_t i = 0; i < objects; i++)
+		subm_object(writer, i + 1, i == 0 ? 64u << 20 : 4096, 0);
+	for (uint32_t i = 0; i < relocations; i++)
+		subm_relocation(writer, 0, i % objects, (uint64_t)i * (bytes / relocations / 8 * 8) + 4, i,
+				8);
+	subm_contents(writer, 0, bytes);
+	subm_end(writer);
+}
+
 void subm_save(const struct subm_writer *writer, size_t bytes, bool compressed, char *path)
 {
 	size_t room = ZSTD_compressBound(bytes);

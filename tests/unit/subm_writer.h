@@ -35,6 +35,8 @@ void subm_relocation(struct subm_writer *writer, uint32_t object, uint32_t targe
 void subm_contents(struct subm_writer *writer, uint32_t object, uint32_t bytes);
 /** Fills in the total. */
 void subm_end(struct subm_writer *writer);
+/** A whole submission: relocations into the contents of one object, `bytes` long; every object is a target. */
+void subm_large(struct subm_writer *writer, uint32_t objects, uint32_t relocations, uint32_t bytes);
 /** Saves the first `bytes` bytes under a new name, compressed or not. Asserts that it works. */
 void subm_save(const struct subm_writer *writer, size_t bytes, bool compressed, char *path);
 void subm_free(struct subm_writer *writer);

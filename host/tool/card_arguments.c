@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "host/tool/card_arguments.h"
+
+#include "host/tool/board_image.h"
+#include "host/tool/open_card.h"
+#include "qemu/card.h"
+
+/* Apart from the commands' own keys: a parent and its child must not share one. */
+enum option_key {
+	KEY_SIM = 0x1000,
+	KEY_BOARD,
+	KEY_CARD,
+};
+
+static const struct argp_option option_table[] = {
+	{"sim", KEY_SIM, NULL, 0, "Simulate the card in this process", 0},
+	{"board", KEY_BOARD, "NAME", 0, "Start an emulated card with this board's firmware", 0},
+	{"card", KEY_CARD, "SOCKET", 0, "Use the card that listens there", 0},
+	{0},
+};
+
+static void set_board(struct pb_open_options *options, const char *board, struct argp_state *state)
+{
+	if (pb_machine_find(board) == NULL)
+		argp_error(state, "no board is called %s", board);
+	options->board = board;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct pb_open_options *options = state->input;
+
+	if (key != KEY_SIM && key != KEY_BOARD && key != KEY_CARD)
+		return ARGP_ERR_UNKNOWN;
+	if (options->sim || options->board != NULL || options->socket != NULL)
+		argp_error(state, "one card only: --sim, --board and --card exclude each other");
+	if (key == KEY_SIM)
+		options->sim = true;
+	else if (key == KEY_BOARD)
+		set_board(options, text, state);
+	else
+		options->socket = text;
+	return 0;
+}
+
+static const struct argp argp = {.options = option_table, .parser = parse};
+
+const struct argp_child pb_card_arguments[] = {
+	{&argp, 0, "Which card (default: --board " PB_DEFAULT_BOARD "):", 1},
+	{0},
+};

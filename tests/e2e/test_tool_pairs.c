@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands that share one card, commands whose card dies, and what the command says about itself. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "hal/shared.h"
+#include "tests/e2e/e2e.h"
+#include "tests/e2e/e2e_host.h"
+#include "tests/unit/subm_writer.h"
+
+#define HSWVK E2E_DATA "/hswvk.subm.zst"
+#define BDW   E2E_DATA "/bdw.subm.zst"
+
+/* ---- commands that run beside each other, each with its own output ---- */
+
+struct command {
+	struct e2e_process process;
+	const char *name; /* of its output's files: NAME.out, NAME.err */
+	const char *const *arguments;
+};
+
+static void command_path(const struct command *command, const char *end, char path[E2E_PATH_BYTES])
+{
+	char name[64];
+
+	assert_true(snprintf(name, sizeof(name), "%s.%s", command->name, end) < (int)sizeof(name));
+	e2e_path(path, name);
+}
+
+static bool redirect(const struct command *command, const char *end, int to)
+{
+	char path[E2E_PATH_BYTES];
+	int fd;
+
+	command_path(command, end, path);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	return fd >= 0 && dup2(fd, to) >= 0;
+}
+
+static int command_body(struct e2e_process *self, void *argument)
+{
+	const struct command *command = argument;
+	char *argv[E2E_ARGUMENTS + 2] = {NULL};
+
+	(void)self;
+	argv[0] = strdup(E2E_PATCHBAY);
+	for (size_t i = 0; i < E2E_ARGUMENTS && command->arguments[i] != NULL; i++)
+		argv[i + 1] = strdup(command->arguments[i]);
+	if (redirect(command, "out", STDOUT_FILENO) && redirect(command, "err", STDERR_FILENO))
+		execv(argv[0], argv);
+	return 127;
+}
+
+static void command_start(struct command *command, const char *name, const char *const *arguments)
+{
+	command->name = name;
+	command->arguments = arguments;
+	e2e_process_start(&command->process, command_body, command);
+}
+
+static void command_read(const struct command *command, const char *end, char *text, size_t room)
+{
+	char path[E2E_PATH_BYTES];
+	size_t bytes;
+	uint8_t *data;
+
+	command_path(command, end, path);
+	data = e2e_read_file(path, &bytes);
+	assert_true(bytes < room);
+	memcpy(text, data, bytes + 1);
+	free(data);
+}
+
+static void command_end(struct command *command, struct e2e_output *output)
+{
+	int status = e2e_process_end(&command->process);
+
+	output->code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	command_read(command, "out", output->out, sizeof(output->out));
+	command_read(command, "err", output->err, sizeof(output->err));
+}
+
+/* It worked, said nothing on standard error, and its last line starts like this. */
+static void check_worked(struct e2e_output *output, const char *start)
+{
+	const char *last;
+
+	assert_string_equal(output->err, "");
+	assert_int_equal(output->code, 0);
+	last = e2e_last_line(output->out);
+	if (strncmp(last, start, strlen(start)) != 0)
+		print_error("last line: %s\n", last);
+	assert_memory_equal(last, start, strlen(start));
+}
+
+static void command_check(struct command *command, const char *start)
+{
+	static struct e2e_output output;
+
+	command_end(command, &output);
+	check_worked(&output, start);
+}
+
+static void command_signal(const struct command *command, int number)
+{
+	assert_int_equal(kill(command->process.pid, number), 0);
+}
+
+static bool ended(const struct command *command)
+{
+	siginfo_t info = {.si_pid = 0};
+
+	assert_int_equal(waitid(P_PID, (id_t)command->process.pid, &info, WEXITED | WNOHANG | WNOWAIT), 0);
+	return info.si_pid != 0;
+}
+
+/* ---- commands that are at work ---- */
+
+static void demo_start(struct command *command, const char *socket, const char *folder, const char *frames)
+{
+	static const char *arguments[E2E_ARGUMENTS];
+	const char *const used[E2E_ARGUMENTS] = {"demo", "--card",   socket, "--frames",
+						 frames, "--output", folder};
+
+	memcpy(arguments, used, sizeof(arguments));
+	command_start(command, "demo", arguments);
+}
+
+/* Waits for its first picture: it has its memory, and frames are still to come. */
+static void await_picture(const char *folder)
+{
+	const uint64_t start = e2e_now();
+	char path[E2E_PATH_BYTES + 32];
+
+	snprintf(path, sizeof(path), "%s/frame-0000.png", folder);
+	while (access(path, R_OK) != 0)
+		assert_true(e2e_patience(start));
+}
+
+static size_t open_channels(const struct e2e_host *host)
+{
+	const struct pb_card_info *card = &host->channel.card;
+	const struct pb_channel_entry *entries =
+		(const void *)(host->link->memory + card->channel_directory_offset);
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < card->channel_count; i++)
+		count += pb_shared_read32(&entries[i].state) == PB_CHANNEL_OPEN ? 1u : 0u;
+	return count;
+}
+
+/* Waits until it has attached, and then until it is at work; if it is not yet, or no more, the test is only easier. */
+static void await_work(const struct command *command, const struct e2e_host *observer, size_t channels)
+{
+	const uint64_t start = e2e_now();
+
+	while (open_channels(observer) <= channels && !ended(command))
+		assert_true(e2e_patience(start));
+	usleep(20000);
+}
+
+/* ---- the tests ---- */
+
+static void test_two_replays(void **state)
+{
+	static struct e2e_output output;
+	struct command first;
+	struct e2e_host observer;
+	struct e2e_card card;
+	size_t channels;
+
+	(void)state;
+	e2e_card_start(&card, 0);
+	assert_true(e2e_host_attach(&observer, card.socket));
+	channels = open_channels(&observer);
+	command_start(&first, "first", E2E_ARGUMENT_LIST("replay", HSWVK, "--card", card.socket));
+	await_work(&first, &observer, channels);
+	/* It keeps what it has while another one runs from start to end. */
+	command_signal(&first, SIGSTOP);
+	e2e_patchbay(&output, "replay", HSWVK, "--card", card.socket);
+	command_signal(&first, SIGCONT);
+	check_worked(&output, "replay: ok " HSWVK ": 4 submissions, 9163 relocations, 1546008 bytes");
+	command_check(&first, "replay: ok " HSWVK ": 4 submissions, 9163 relocations, 1546008 bytes");
+	assert_true(e2e_host_close(&observer));
+	e2e_card_stop(&card);
+}
+
+/* Neither waits for the other one. */
+static void test_replays_at_once(void **state)
+{
+	struct command first, second;
+	struct e2e_card card;
+
+	(void)state;
+	e2e_card_start(&card, 0);
+	command_start(&first, "first", E2E_ARGUMENT_LIST("replay", BDW, "--card", card.socket));
+	command_start(&second, "second",
+		      E2E_ARGUMENT_LIST("replay", BDW, "--seed", "3", "--card", card.socket));
+	command_check(&first, "replay: ok " BDW ": 67 submissions, 7326 relocations, 826176 bytes");
+	command_check(&second, "replay: ok " BDW ": 67 submissions, 7326 relocations, 826176 bytes");
+	e2e_card_stop(&card);
+}
+
+static void test_demo_beside_replay(void **state)
+{
+	static struct e2e_output output;
+	char folder[E2E_PATH_BYTES];
+	struct command demo;
+	struct e2e_card card;
+
+	(void)state;
+	e2e_path(folder, "pictures");
+	e2e_card_start(&card, 0);
+	demo_start(&demo, card.socket, folder, "12");
+	await_picture(folder);
+	command_signal(&demo, SIGSTOP);
+	e2e_patchbay(&output, "replay", HSWVK, "--card", card.socket);
+	command_signal(&demo, SIGCONT);
+	check_worked(&output, "replay: ok ");
+	/* Now both at once. */
+	e2e_patchbay(&output, "replay", BDW, "--card", card.socket);
+	check_worked(&output, "replay: ok ");
+	command_check(&demo, "demo: ok 12 frames, ");
+	e2e_card_stop(&card);
+}
+
+/* Another client has all memory: both commands say so. */
+static void test_full_card(void **state)
+{
+	static struct e2e_output output;
+	struct pb_segment_request request = {.id = 1, .gpu_base = 1u << 30};
+	char folder[E2E_PATH_BYTES];
+	struct pb_segment all;
+	struct e2e_host host;
+	struct e2e_card card;
+
+	(void)state;
+	e2e_path(folder, "pictures");
+	e2e_card_start(&card, 0);
+	assert_true(e2e_host_attach(&host, card.socket));
+	request.backing_bytes = host.channel.card.capabilities[PB_CAPABILITY_POOL_BYTES];
+	request.size = request.backing_bytes;
+	assert_int_equal(pb_segment_create(&all, &host.channel, &request), PB_ERROR_OK);
+	e2e_patchbay(&output, "replay", BDW, "--card", card.socket);
+	assert_int_equal(output.code, 1);
+	assert_non_null(strstr(output.err, "NO_SPACE: "));
+	assert_non_null(strstr(output.err, "other clients hold too much of the card's POOL_BYTES"));
+	e2e_patchbay(&output, "demo", "--output", folder, "--card", card.socket);
+	assert_int_equal(output.code, 1);
+	assert_non_null(strstr(output.err, "segment: NO_SPACE: "));
+	assert_non_null(strstr(output.err, "other clients hold too much of the card's POOL_BYTES"));
+	assert_true(e2e_host_close(&host));
+	e2e_patchbay(&output, "replay", BDW, "--card", card.socket);
+	check_worked(&output, "replay: ok ");
+	e2e_card_stop(&card);
+}
+
+static void check_death(struct command *command, const char *where)
+{
+	static struct e2e_output output;
+
+	command_end(command, &output);
+	if (strstr(output.err, where) == NULL)
+		print_error("said: %s\n", output.err);
+	assert_int_equal(output.code, 1);
+	assert_non_null(strstr(output.err, where));
+	assert_non_null(strstr(output.err, ": FIRMWARE_DEAD: the firmware stopped, or was restarted"));
+	assert_non_null(strstr(output.err, "; it died at stage RUNNING, waypoint "));
+}
+
+/* A file that takes minutes to replay. */
+static void write_long_file(char path[SUBM_PATH_BYTES])
+{
+	const uint32_t count = 50000;
+	struct subm_writer writer = {0};
+
+	subm_file_header(&writer, 32, count);
+	for (uint32_t i = 0; i < count; i++) {
+		subm_begin(&writer, 1, 0, 0);
+		subm_object(&writer, 1, 4096, 0);
+		subm_end(&writer);
+	}
+	subm_save(&writer, writer.used, true, path);
+	subm_free(&writer);
+}
+
+/* Both commands have so much to do that the death comes in between. */
+static void test_death_of_the_firmware(void **state)
+{
+	struct command demo, replay;
+	char folder[E2E_PATH_BYTES], file[SUBM_PATH_BYTES];
+	struct e2e_host observer;
+	struct e2e_card card;
+	size_t channels;
+
+	(void)state;
+	e2e_path(folder, "pictures");
+	write_long_file(file);
+	e2e_card_start(&card, 0);
+	assert_true(e2e_host_attach(&observer, card.socket));
+	demo_start(&demo, card.socket, folder, "9999");
+	await_picture(folder);
+	channels = open_channels(&observer);
+	command_start(&replay, "replay", E2E_ARGUMENT_LIST("replay", file, "--card", card.socket));
+	await_work(&replay, &observer, channels);
+	assert_int_equal(kill(e2e_card_mcu(&card), SIGKILL), 0);
+	check_death(&demo, "patchbay demo: frame ");
+	check_death(&replay, "replay: ");
+	assert_int_equal(unlink(file), 0);
+	observer.link->ops->close(observer.link);
+	e2e_card_stop(&card);
+}
+
+/* A bad file needs no card: there is no emulator to start one. */
+static void test_bad_file_first(void **state)
+{
+	static struct e2e_output output;
+	char path[E2E_PATH_BYTES];
+
+	(void)state;
+	e2e_path(path, "words");
+	e2e_write_file(path, "no submissions here, only some words", 36);
+	e2e_collect(e2e_spawn(E2E_PATCHBAY, E2E_ARGUMENT_LIST("replay", path), "/nonexistent"), &output);
+	assert_int_equal(output.code, 2);
+	assert_non_null(strstr(output.err, "not a SUBM file"));
+}
+
+static void test_wrong_arguments(void **state)
+{
+	static const struct {
+		const char *arguments[E2E_ARGUMENTS];
+		const char *said;
+	} cases[] = {
+		{{"info", "--sim", "--card", "x"}, "exclude each other"},
+		{{"info", "--card", "x", "--board", "mps2_an500"}, "exclude each other"},
+		{{"demo", "--sim", "--board", "mps2_an500"}, "exclude each other"},
+		{{"demo", "--board", "mps2_an500", "--sim"}, "exclude each other"},
+		{{"replay", "x", "--board", "mps2_an500", "--sim"}, "exclude each other"},
+		{{"replay", "x", "--card", "x", "--card", "y"}, "exclude each other"},
+		{{"replay", "--board", "none", "x"}, "no board is called none"},
+		{{"replay", "x", "--sim", "--seed", " -1"}, " -1 is no seed"},
+		{{"replay", "x", "--sim", "--seed", " 1"}, " 1 is no seed"},
+		{{"replay", "x", "--sim", "--seed", "+1"}, "+1 is no seed"},
+		{{"replay", "x", "--sim", "--seed", ""}, " is no seed"},
+		{{"replay", "x", "--sim", "--seed", "18446744073709551616"}, " is no seed"},
+		{{"help", "none"}, "there is no command none"},
+	};
+	static struct e2e_output output;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		e2e_collect(e2e_spawn(E2E_PATCHBAY, cases[i].arguments, NULL), &output);
+		assert_int_equal(output.code, 2);
+		assert_non_null(strstr(output.err, cases[i].said));
+		assert_string_equal(output.out, "");
+	}
+}
+
+static void test_help(void **state)
+{
+	static const char *const commands[] = {"demo", "replay", "info", "card"};
+	static struct e2e_output output, other;
+
+	(void)state;
+	e2e_patchbay(&output, "--help");
+	e2e_patchbay(&other, "-h");
+	assert_int_equal(other.code, 0);
+	assert_string_equal(other.out, output.out);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		e2e_patchbay(&output, commands[i], "--help");
+		assert_non_null(strstr(output.out, "Exit code: 0 "));
+		e2e_patchbay(&other, "help", commands[i]);
+		assert_int_equal(other.code, 0);
+		assert_string_equal(other.out, output.out);
+	}
+	e2e_patchbay(&output, "--version");
+	assert_int_equal(output.code, 0);
+	assert_string_equal(output.out, "patchbay 0.1.0, interface 1.0\n");
+}
+
+static void test_where_the_pictures_are(void **state)
+{
+	static struct e2e_output output;
+	char folder[E2E_PATH_BYTES], line[E2E_PATH_BYTES + 64];
+
+	(void)state;
+	e2e_path(folder, "pictures");
+	snprintf(line, sizeof(line), "pictures: %s/frame-NNNN.png\n", folder);
+	e2e_patchbay(&output, "demo", "--sim", "--frames", "1", "--output", folder);
+	assert_memory_equal(output.out, line, strlen(line));
+	e2e_patchbay(&output, "demo", "--sim", "--frames", "1", "--output", folder, "--quiet");
+	assert_null(strstr(output.out, folder));
+	check_worked(&output, "demo: ok 1 frames, ");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		e2e_test(test_two_replays),
+		e2e_test(test_replays_at_once),
+		e2e_test(test_demo_beside_replay),
+		e2e_test(test_full_card),
+		e2e_test(test_death_of_the_firmware),
+		e2e_test(test_bad_file_first),
+		e2e_test(test_wrong_arguments),
+		e2e_test(test_help),
+		e2e_test(test_where_the_pictures_are),
+	};
+
+	return e2e_run_tests(tests);
+}

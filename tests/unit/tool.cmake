@@ -1,0 +1,2 @@
+# What the commands have in common.
+pb_unit_test(test_card_failure SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_card_failure.c LINKS pb_card_failure)
