@@ -1,8 +1,10 @@
-# Several commands on one emulated card; and a card that dies under them.
+# The command at its limits; several on one emulated card; and a card that dies under them.
 if(NOT PB_SANITIZE)
-  pb_program(e2e_tool_pairs SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_tool_pairs.c LINKS test_e2e_support test_subm_writer)
-  add_dependencies(e2e_tool_pairs patchbay)
-  add_test(NAME e2e_tool_pairs COMMAND e2e_tool_pairs)
-  # As the other end-to-end tests.
-  set_tests_properties(e2e_tool_pairs PROPERTIES LABELS e2e RUN_SERIAL TRUE TIMEOUT 120)
+  foreach(name tool_pairs replay_large)
+    pb_program(e2e_${name} SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_${name}.c LINKS test_e2e_support test_subm_writer)
+    add_dependencies(e2e_${name} patchbay)
+    add_test(NAME e2e_${name} COMMAND e2e_${name})
+    # As the other end-to-end tests.
+    set_tests_properties(e2e_${name} PROPERTIES LABELS e2e RUN_SERIAL TRUE TIMEOUT 120)
+  endforeach()
 endif()
