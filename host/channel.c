@@ -25,12 +25,17 @@ enum pb_error pb_pause(struct pb_link *link, uint64_t deadline, uint64_t slice_u
 	return error == PB_ERROR_TIMEOUT ? PB_ERROR_OK : error;
 }
 
+static bool mcu_is_dead(uint32_t mcu_state)
+{
+	return mcu_state == PB_MCU_DEAD || mcu_state == PB_MCU_RESTARTING;
+}
+
 /* Whether the firmware runs that was there when the channel's card was read. */
 static bool same_firmware(const struct pb_channel *channel)
 {
 	const struct pb_boot_block *block = pb_at(channel->link, PB_BOOT_OFFSET);
 
-	return pb_shared_read32(&block->mcu_state) != PB_MCU_DEAD &&
+	return !mcu_is_dead(pb_shared_read32(&block->mcu_state)) &&
 	       pb_shared_read32(&block->boot_stage) == PB_BOOT_STAGE_RUNNING &&
 	       pb_shared_read32(&block->incarnation) == channel->card.incarnation;
 }
@@ -48,19 +53,28 @@ static enum pb_error foreign_error(uint32_t number)
 
 /* ---- attach and detach ---- */
 
+/* Whether nobody will start the firmware again; a supervisor that has not seen it stop yet may. */
+static bool dead_for_good(const struct pb_card_info *card)
+{
+	return card->mcu_state == PB_MCU_DEAD ||
+	       (card->mcu_state == PB_MCU_UNKNOWN && card->boot_stage == PB_BOOT_STAGE_FATAL);
+}
+
 static enum pb_error await_running(struct pb_channel *channel, uint64_t deadline)
 {
 	struct pb_card_info *card = &channel->card;
 
 	for (;;) {
 		enum pb_error error = pb_card_read(channel->link, card);
-		bool dead = card->mcu_state == PB_MCU_DEAD || card->boot_stage == PB_BOOT_STAGE_FATAL;
+		bool dead = mcu_is_dead(card->mcu_state) || card->boot_stage == PB_BOOT_STAGE_FATAL;
 
 		if (error == PB_ERROR_OK && !dead && card->boot_stage == PB_BOOT_STAGE_RUNNING &&
 		    card->incarnation != 0)
 			return PB_ERROR_OK;
 		if (error != PB_ERROR_OK && error != PB_ERROR_NO_CARD)
 			return error;
+		if (dead_for_good(card))
+			return PB_ERROR_FIRMWARE_DEAD;
 		error = pb_pause(channel->link, deadline, PB_ATTACH_SLICE_US);
 		if (error != PB_ERROR_OK)
 			return error == PB_ERROR_TIMEOUT && dead ? PB_ERROR_FIRMWARE_DEAD : error;

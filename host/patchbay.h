@@ -100,8 +100,11 @@ struct pb_channel {
 
 /**
  * Waits for the firmware to run, checks its version, and attaches. Whatever
- * this channel had before is drained and freed first.
+ * this channel had before is drained and freed first. It also waits while the
+ * card starts dead firmware again.
  * @param timeout_us for all of it
+ * @retval PB_ERROR_FIRMWARE_DEAD it stopped: returned at once if nobody starts it again, else at the
+ *   end of the time given
  * @retval PB_ERROR_BAD_VERSION firmware and library do not fit; card.abi_version has the firmware's
  * @retval PB_ERROR_TIMEOUT it does not answer; card.boot_stage has how far it came
  */

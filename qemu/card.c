@@ -26,8 +26,8 @@
 
 /* While the firmware boots, its stage is looked at this often. */
 #define BOOT_POLL_MS 1
-/* While the admin waits for an answer: an interrupt that got lost costs this much. */
-#define ADMIN_POLL_MS 20
+/* While it runs: how long a fatal record, or an answer to the admin whose interrupt got lost, goes unseen. */
+#define RUN_POLL_MS 20
 /* Events taken at once. */
 #define EVENTS 16
 
@@ -170,9 +170,9 @@ static void firmware_runs(struct card *card)
 }
 
 /* Wakes every host, and lets the channels of those that left be given again. */
-static void announce_death(struct card *card)
+static void announce_death(struct card *card, bool again)
 {
-	pb_card_boot_died(&card->boot);
+	pb_card_boot_died(&card->boot, again);
 	pb_card_admin_stop(&card->admin);
 	for (uint32_t c = 1; c < PB_SOCKET_PEERS; c++) {
 		pb_card_server_interrupt(&card->server, c);
@@ -180,16 +180,15 @@ static void announce_death(struct card *card)
 	}
 }
 
-static void mcu_died(struct card *card)
+/* No MCU runs any more. */
+static void mcu_died(struct card *card, const char *how)
 {
-	int status = pb_card_mcu_collect(&card->mcu);
-	bool again = card->boot.deaths < card->options->restarts;
-	char how[32];
+	bool again = card->came_up && card->boot.deaths < card->options->restarts;
 
-	pb_card_mcu_status(status, how, sizeof(how));
-	announce_death(card);
+	announce_death(card, again);
 	if (!card->came_up) {
-		pb_card_say("the MCU ended before the firmware ran: %s", how);
+		pb_card_say("the MCU ended before the firmware ran: %s, at stage %s, waypoint %s", how,
+			    pb_card_boot_dead_stage(&card->boot), pb_card_boot_dead_waypoint(&card->boot));
 		fail(card);
 		return;
 	}
@@ -204,6 +203,40 @@ static void mcu_died(struct card *card)
 		fail(card);
 	else if (!again)
 		pb_card_lines_restart(&card->lines);
+}
+
+static void mcu_ended(struct card *card)
+{
+	int status = pb_card_mcu_collect(&card->mcu);
+	char how[32];
+
+	pb_card_mcu_status(status, how, sizeof(how));
+	mcu_died(card, how);
+}
+
+/* The firmware has given itself up; its MCU would do nothing for ever. */
+static void firmware_failed(struct card *card)
+{
+	char how[PB_CARD_BOOT_FATAL_BYTES];
+
+	pb_card_boot_fatal(&card->boot, how);
+	pb_card_mcu_stop(&card->mcu);
+	mcu_died(card, how);
+}
+
+static void look_at_firmware(struct card *card)
+{
+	switch (pb_card_boot_poll(&card->boot)) {
+	case PB_CARD_BOOT_RUNS:
+		firmware_runs(card);
+		break;
+	case PB_CARD_BOOT_FATAL:
+		firmware_failed(card);
+		break;
+	case PB_CARD_BOOT_NOTHING:
+	default:
+		break;
+	}
 }
 
 /* ---- the loop ---- */
@@ -226,7 +259,7 @@ static void handle(struct card *card, enum pb_card_source source, uint32_t index
 		break;
 	case PB_CARD_WATCH_MCU:
 		if (card->mcu.pid != 0)
-			mcu_died(card);
+			mcu_ended(card);
 		break;
 	case PB_CARD_WATCH_CONNECT:
 		connect_lines(card);
@@ -246,9 +279,9 @@ static int sleep_ms(const struct card *card)
 
 	if (engines >= 0)
 		return engines;
-	if (card->mcu.pid != 0 && !card->boot.running)
-		return BOOT_POLL_MS;
-	return pb_card_admin_waits(&card->admin) ? ADMIN_POLL_MS : -1;
+	if (card->mcu.pid != 0)
+		return card->boot.running ? RUN_POLL_MS : BOOT_POLL_MS;
+	return -1;
 }
 
 static void loop(struct card *card)
@@ -265,8 +298,8 @@ static void loop(struct card *card)
 		for (int i = 0; i < count && !card->stop; i++)
 			handle(card, (enum pb_card_source)(events[i].data.u64 >> 32),
 			       (uint32_t)events[i].data.u64);
-		if (card->mcu.pid != 0 && pb_card_boot_poll(&card->boot))
-			firmware_runs(card);
+		if (card->mcu.pid != 0)
+			look_at_firmware(card);
 		pb_card_admin_poll(&card->admin);
 		pb_card_engines_run(&card->engines);
 	}
@@ -323,6 +356,7 @@ static void run(struct card *card)
 		fail(card);
 	}
 	pb_card_mcu_stop(&card->mcu);
+	pb_card_boot_end(&card->boot);
 	pb_card_server_stop(&card->server);
 	pb_card_engines_destroy(&card->engines);
 	pb_card_lines_restart(&card->lines);

@@ -32,7 +32,8 @@ struct pb_card_options {
  * Runs a card until SIGTERM, SIGINT or SIGHUP, in the calling thread, which
  * gets its signal mask back at the end. It also ends when the very first MCU
  * does before its firmware runs; one that dies later leaves the card up, so
- * that hosts can look.
+ * that hosts can look. Firmware that stops with a fatal record is dead: its
+ * MCU is ended, and the record stays until the next incarnation clears it.
  * @return exit code: 0 asked to stop, 1 failed and said why on standard error
  */
 int pb_card_run(const struct pb_card_options *options);

@@ -169,9 +169,3 @@ void pb_card_admin_poll(struct pb_card_admin *admin)
 	if (admin->state == PB_CARD_ADMIN_ATTACHED)
 		send_wanted(admin);
 }
-
-bool pb_card_admin_waits(const struct pb_card_admin *admin)
-{
-	return admin->state == PB_CARD_ADMIN_ATTACHING ||
-	       (admin->state == PB_CARD_ADMIN_ATTACHED && (admin->asked | admin->wanted) != 0);
-}

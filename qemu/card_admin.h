@@ -3,7 +3,8 @@
  * @file
  * The card as a host of its own firmware: attached to the admin channel, it
  * closes the channels of clients that have left. It never waits; the event
- * loop calls pb_card_admin_poll when something may have changed.
+ * loop calls pb_card_admin_poll when something may have changed, and now and
+ * then, in case an interrupt got lost.
  */
 #ifndef PB_QEMU_CARD_ADMIN_H
 #define PB_QEMU_CARD_ADMIN_H
@@ -53,7 +54,5 @@ void pb_card_admin_stop(struct pb_card_admin *admin);
 void pb_card_admin_close(struct pb_card_admin *admin, uint32_t channel);
 /** Goes on as far as the firmware has got. */
 void pb_card_admin_poll(struct pb_card_admin *admin);
-/** Whether an answer is due: then poll now and then, even if no interrupt comes. */
-bool pb_card_admin_waits(const struct pb_card_admin *admin);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "qemu/card_boot.h"
 
+#include <stdio.h>
+
 #include "hal/shared.h"
 
 void pb_card_boot_init(struct pb_card_boot *boot, struct pb_boot_block *block)
@@ -11,26 +13,33 @@ void pb_card_boot_init(struct pb_card_boot *boot, struct pb_boot_block *block)
 void pb_card_boot_start(struct pb_card_boot *boot)
 {
 	boot->former = pb_shared_read32(&boot->block->incarnation);
+	boot->former_fatal = pb_shared_read32(&boot->block->boot_stage) == PB_BOOT_STAGE_FATAL;
 	boot->published = false;
 	boot->running = false;
 }
 
-bool pb_card_boot_poll(struct pb_card_boot *boot)
+enum pb_card_boot_news pb_card_boot_poll(struct pb_card_boot *boot)
 {
 	struct pb_boot_block *block = boot->block;
+	bool published = pb_shared_read32(&block->incarnation) != boot->former;
+	uint32_t stage;
 
-	/* What stands there before is the former firmware's, and says RUNNING. */
-	if (boot->running || pb_shared_read32(&block->incarnation) == boot->former)
-		return false;
 	pb_shared_acquire();
+	stage = pb_shared_read32(&block->boot_stage);
+	/* Before it has published itself, what stands there may be the former firmware's. */
+	boot->former_fatal = boot->former_fatal && !published && stage == PB_BOOT_STAGE_FATAL;
+	if (stage == PB_BOOT_STAGE_FATAL && !boot->former_fatal)
+		return PB_CARD_BOOT_FATAL;
+	if (boot->running || !published)
+		return PB_CARD_BOOT_NOTHING;
 	if (!boot->published)
 		pb_shared_write32(&block->mcu_state, PB_MCU_RUNNING);
 	boot->published = true;
-	boot->running = pb_shared_read32(&block->boot_stage) == PB_BOOT_STAGE_RUNNING;
-	return boot->running;
+	boot->running = stage == PB_BOOT_STAGE_RUNNING;
+	return boot->running ? PB_CARD_BOOT_RUNS : PB_CARD_BOOT_NOTHING;
 }
 
-void pb_card_boot_died(struct pb_card_boot *boot)
+void pb_card_boot_died(struct pb_card_boot *boot, bool again)
 {
 	struct pb_boot_block *block = boot->block;
 
@@ -40,7 +49,12 @@ void pb_card_boot_died(struct pb_card_boot *boot)
 	pb_shared_write32(&block->dead_heartbeat, pb_shared_read32(&block->heartbeat));
 	pb_shared_write32(&block->mcu_deaths, ++boot->deaths);
 	pb_shared_release();
-	pb_shared_write32(&block->mcu_state, PB_MCU_DEAD);
+	pb_shared_write32(&block->mcu_state, again ? PB_MCU_RESTARTING : PB_MCU_DEAD);
+}
+
+void pb_card_boot_end(struct pb_card_boot *boot)
+{
+	pb_shared_write32(&boot->block->mcu_state, PB_MCU_DEAD);
 }
 
 #define NAME_CASE(name, number, meaning)                                                                     \
@@ -63,4 +77,23 @@ const char *pb_card_boot_dead_waypoint(const struct pb_card_boot *boot)
 	default:
 		return "?";
 	}
+}
+
+static const char *fatal_kind_name(uint32_t kind)
+{
+	switch (kind) {
+		PB_FATAL_KINDS(NAME_CASE)
+	default:
+		return "?";
+	}
+}
+
+void pb_card_boot_fatal(const struct pb_card_boot *boot, char text[PB_CARD_BOOT_FATAL_BYTES])
+{
+	const struct pb_fatal_record *fatal = &boot->block->fatal;
+
+	pb_shared_acquire();
+	snprintf(text, PB_CARD_BOOT_FATAL_BYTES, "%s, pc 0x%08x, status 0x%08x",
+		 fatal_kind_name(pb_shared_read32(&fatal->kind)), pb_shared_read32(&fatal->pc),
+		 pb_shared_read32(&fatal->status));
 }

@@ -81,7 +81,15 @@ static int new_socket(int flags)
 	return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
 }
 
-/* Whether nobody listens at an address that is taken. */
+/* A regular file refuses a connection too, and is somebody's. */
+static bool is_socket(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
+/* Whether nobody listens at a socket. */
 static bool is_stale(const struct sockaddr_un *address)
 {
 	int probe = new_socket(SOCK_NONBLOCK);
@@ -93,17 +101,27 @@ static bool is_stale(const struct sockaddr_un *address)
 	return stale;
 }
 
+/* Makes way at an address that is taken. @return false: errno is EEXIST, EADDRINUSE or the system's */
+static bool remove_stale(const struct sockaddr_un *address)
+{
+	if (!is_socket(address->sun_path)) {
+		errno = EEXIST;
+		return false;
+	}
+	if (!is_stale(address)) {
+		errno = EADDRINUSE;
+		return false;
+	}
+	return unlink(address->sun_path) == 0;
+}
+
 static bool bind_socket(int listener, const struct sockaddr_un *address)
 {
 	mode_t others = umask(0177);
 	bool bound = bind(listener, (const struct sockaddr *)address, sizeof(*address)) == 0;
 
-	if (!bound && errno == EADDRINUSE) {
-		if (is_stale(address) && unlink(address->sun_path) == 0)
-			bound = bind(listener, (const struct sockaddr *)address, sizeof(*address)) == 0;
-		else
-			errno = EADDRINUSE;
-	}
+	if (!bound && errno == EADDRINUSE && remove_stale(address))
+		bound = bind(listener, (const struct sockaddr *)address, sizeof(*address)) == 0;
 	umask(others);
 	return bound;
 }
@@ -120,7 +138,9 @@ static int listen_at(const char *path)
 			return listener;
 		unlink(path);
 	}
-	if (errno == EADDRINUSE)
+	if (errno == EEXIST)
+		pb_card_say("%s exists and is no socket", path);
+	else if (errno == EADDRINUSE)
 		pb_card_say("another card listens at %s", path);
 	else
 		say_failed("listen at", path);

@@ -30,7 +30,7 @@ struct pb_card_files {
  * Makes all of it. Says on standard error what went wrong, and leaves nothing
  * behind then.
  * @param directory NULL: a new one of its own
- * @param socket where hosts connect; refused while another card listens there
+ * @param socket where hosts connect; refused while another card listens there, or if it is no socket
  */
 bool pb_card_files_make(struct pb_card_files *files, const char *directory, const char *socket);
 /** Closes and removes all of it. */

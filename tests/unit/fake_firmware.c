@@ -288,6 +288,11 @@ void fake_die(struct fake_firmware *fake)
 	fake_boot(fake)->mcu_state = PB_MCU_DEAD;
 }
 
+void fake_restart(struct fake_firmware *fake)
+{
+	fake_boot(fake)->mcu_state = PB_MCU_RESTARTING;
+}
+
 void fake_fail(struct fake_firmware *fake)
 {
 	fake_boot(fake)->boot_stage = PB_BOOT_STAGE_FATAL;

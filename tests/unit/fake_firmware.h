@@ -76,9 +76,10 @@ struct pb_queue_page *fake_page(const struct fake_firmware *fake, uint32_t queue
 void fake_event(struct fake_firmware *fake, uint32_t type, uint32_t epoch);
 /** Serves everything that the host asked for. @return false: nothing was asked */
 bool fake_serve(struct fake_firmware *fake);
-/** What may befall it, for tables: nothing, the supervisor or itself calls it dead, the rest as the name says. */
+/** What may befall it, for tables: nothing, the supervisor or itself calls it dead, the supervisor starts it again, the rest as the name says. */
 void fake_nothing(struct fake_firmware *fake);
 void fake_die(struct fake_firmware *fake);
+void fake_restart(struct fake_firmware *fake);
 void fake_fail(struct fake_firmware *fake);
 void fake_reboot(struct fake_firmware *fake);
 void fake_close_channel(struct fake_firmware *fake);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fake_mcu MEMORY LINES IMAGE [die]: stands in for the emulated MCU. It boots,
+ * fake_mcu MEMORY LINES IMAGE [fail]: stands in for the emulated MCU. It boots,
  * answers each channel's doorbell with its interrupt, attaches the admin and
- * carries out CHANNEL_CLOSE. With `die` it ends before it boots.
+ * carries out CHANNEL_CLOSE. With `fail` it stops while it boots, with a fatal
+ * record. With fewer arguments it ends at once.
  */
 #define _GNU_SOURCE
 #include "tests/unit/fake_mcu.h"
@@ -67,11 +68,31 @@ static void raise_line(uint32_t line)
 		exit(4);
 }
 
+/* Stops with a fatal record if that is due, and then does nothing for ever. */
+static void fail_if_due(void)
+{
+	struct pb_boot_block *words = (void *)(memory + PB_BOOT_OFFSET);
+
+	if (pb_shared_read32(&mailbox()->fails) == 0)
+		return;
+	pb_shared_write32(&mailbox()->fails, mailbox()->fails - 1u);
+	pb_shared_write32(&words->fatal.kind, PB_FATAL_CPU_FAULT);
+	pb_shared_write32(&words->fatal.pc, FAKE_FATAL_PC);
+	pb_shared_write32(&words->fatal.status, 0x10000);
+	pb_shared_write32(&words->fatal.waypoint, FAKE_WAYPOINT);
+	pb_shared_release();
+	pb_shared_write32(&words->fatal.valid, 1);
+	pb_shared_write32(&words->boot_stage, PB_BOOT_STAGE_FATAL);
+	for (;;)
+		pause();
+}
+
 static void boot(void)
 {
 	struct pb_boot_block *words = (void *)(memory + PB_BOOT_OFFSET);
 
 	pb_shared_write32(&words->boot_stage, PB_BOOT_STAGE_NONE);
+	pb_shared_write32(&words->fatal.valid, 0);
 	pb_shared_write32(&words->abi_version, PB_ABI_VERSION);
 	pb_shared_write32(&words->channel_directory_offset, PB_CARD_CHANNELS_OFFSET);
 	pb_shared_write32(&words->channel_count, FAKE_CHANNELS);
@@ -81,6 +102,7 @@ static void boot(void)
 	pb_shared_write32(&words->magic, PB_BOOT_MAGIC);
 	pb_shared_write32(&admin()->attach_done, pb_shared_read32(&admin()->attach_request));
 	pb_shared_write32(&mailbox()->pid, (uint32_t)getpid());
+	fail_if_due();
 	pb_shared_release();
 	pb_shared_write32(&words->boot_stage, PB_BOOT_STAGE_RUNNING);
 }
@@ -190,9 +212,13 @@ int main(int argc, char **argv)
 {
 	struct pollfd poller = {.events = POLLIN};
 
-	if (argc != 4)
+	if (argc < 4)
 		return 3;
 	open_card(argv[1], argv[2]);
+	if (argc > 4)
+		pb_shared_write32(&mailbox()->fails, 1);
+	while (pb_shared_read32(&mailbox()->hold_boot) != 0)
+		usleep(100);
 	boot();
 	poller.fd = lines_socket;
 	for (;;) {
@@ -206,5 +232,6 @@ int main(int argc, char **argv)
 				take(line);
 		}
 		serve_admin();
+		fail_if_due();
 	}
 }

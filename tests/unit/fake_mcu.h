@@ -15,6 +15,7 @@
 #define FAKE_CHANNELS  9u
 #define FAKE_WAYPOINT  6u
 #define FAKE_HEARTBEAT 1234u
+#define FAKE_FATAL_PC  0x1234u
 
 struct fake_mailbox {
 	uint32_t pid;                      /* of the MCU */
@@ -24,6 +25,8 @@ struct fake_mailbox {
 	uint32_t hold_closes;              /* 1: leave CHANNEL_CLOSE alone for now */
 	uint32_t hold_attach;              /* 1: leave the admin's attach alone for now */
 	uint32_t feed;                     /* node + 1: feed its engine an empty slot */
+	uint32_t hold_boot;                /* 1: do not boot yet */
+	uint32_t fails;                    /* how often to stop with a fatal record, now or at its boot */
 };
 
 #endif

@@ -69,6 +69,19 @@ static const struct number frozen_waypoints[] = {
 	{6, "PATCH"}, {7, "FEED"}, {8, "RETIRE"},   {9, "TICK"},    {10, "RESET"},
 };
 
+static const struct number frozen_fatal_kinds[] = {
+	{0, "NONE"},
+	{1, "ASSERT"},
+	{2, "CPU_FAULT"},
+};
+
+static const struct number frozen_mcu_states[] = {
+	{0, "UNKNOWN"},
+	{1, "RUNNING"},
+	{2, "DEAD"},
+	{3, "RESTARTING"},
+};
+
 static const struct number frozen_events[] = {
 	{1, "SUBMISSION_FAILED"}, {2, "ENGINE_FAULT"}, {3, "ENGINE_HANG"},
 	{4, "CONTEXT_LOST"},      {5, "QUEUE_FAULT"},
@@ -115,6 +128,8 @@ static const struct number frozen_formats[] = {
 static const struct number errors[] = {PB_ERRORS(NUMBER)};
 static const struct number stages[] = {PB_BOOT_STAGES(NUMBER)};
 static const struct number waypoints[] = {PB_WAYPOINTS(NUMBER)};
+static const struct number fatal_kinds[] = {PB_FATAL_KINDS(NUMBER)};
+static const struct number mcu_states[] = {PB_MCU_STATES(NUMBER)};
 static const struct number events[] = {PB_EVENTS(NUMBER)};
 static const struct number capabilities[] = {PB_CAPABILITIES(NUMBER)};
 static const struct number commands[] = {PB_COMMANDS(NUMBER)};
@@ -137,6 +152,8 @@ static const struct {
 	LIST(errors, pb_error_name),
 	LIST(stages, pb_boot_stage_name),
 	LIST(waypoints, pb_waypoint_name),
+	LIST(fatal_kinds, NULL),
+	LIST(mcu_states, NULL),
 	LIST(events, pb_event_name),
 	LIST(capabilities, pb_capability_name),
 	LIST(commands, NULL),

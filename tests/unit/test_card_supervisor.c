@@ -106,6 +106,141 @@ static void test_restart(void **unused)
 	card_bench_end(&bench);
 }
 
+/* ---- firmware that stops by itself ---- */
+
+static void fail_times(const struct pb_link *link, uint32_t times)
+{
+	pb_shared_write32(&card_bench_mailbox(link)->fails, times);
+}
+
+static void check_fatal_death(const struct pb_boot_block *block, uint32_t deaths)
+{
+	assert_int_equal(block->mcu_deaths, deaths);
+	assert_int_equal(block->dead_stage, PB_BOOT_STAGE_FATAL);
+	assert_int_equal(block->dead_waypoint, FAKE_WAYPOINT);
+}
+
+/* Its MCU runs on and does nothing: only the boot stage tells. */
+static void test_fatal(void **unused)
+{
+	struct card_bench bench;
+	struct pb_link *link;
+	const struct pb_boot_block *block;
+	pid_t mcu;
+
+	(void)unused;
+	card_bench_make(&bench);
+	bench.options.restarts = 0;
+	assert_int_equal(card_bench_start(&bench), 0);
+	link = card_bench_open(&bench);
+	block = boot_block(link);
+	mcu = (pid_t)pb_shared_read32(&card_bench_mailbox(link)->pid);
+	card_bench_quiet(link);
+	fail_times(link, 1);
+	await_woken(link, &block->mcu_state, PB_MCU_DEAD);
+	check_fatal_death(block, 1);
+	assert_int_equal(kill(mcu, 0), -1);
+	/* For those who come to look. */
+	assert_int_equal(block->fatal.valid, 1);
+	assert_int_equal(block->fatal.pc, FAKE_FATAL_PC);
+	assert_int_equal(block->incarnation, 1);
+	link->ops->close(link);
+	assert_true(card_bench_said(&bench,
+				    "card: the MCU died (CPU_FAULT, pc 0x00001234, status 0x00010000) at "
+				    "stage FATAL, waypoint PATCH: it is not started again\n"));
+	card_bench_end(&bench);
+}
+
+/* Once while it runs; the rest, if any, as it boots again. */
+static void test_fatal_and_restart(void **unused)
+{
+	struct card_bench bench;
+	struct pb_link *link;
+	const struct pb_boot_block *block;
+
+	(void)unused;
+	card_bench_make(&bench);
+	bench.options.restarts = 4;
+	assert_int_equal(card_bench_start(&bench), 0);
+	link = card_bench_open(&bench);
+	block = boot_block(link);
+	for (uint32_t times = 1; times <= 3; times += 2) {
+		uint32_t deaths = times == 1 ? 1 : 4;
+		uint32_t rings;
+
+		fail_times(link, times);
+		card_bench_await(&block->mcu_deaths, deaths);
+		card_bench_await(&block->mcu_state, PB_MCU_RUNNING);
+		card_bench_await(&block->boot_stage, PB_BOOT_STAGE_RUNNING);
+		assert_int_equal(block->incarnation, deaths + 1);
+		assert_int_equal(block->fatal.valid, 0);
+		check_fatal_death(block, deaths);
+		rings = pb_shared_read32(&card_bench_mailbox(link)->doorbells[1]);
+		link->ops->doorbell(link);
+		card_bench_await(&card_bench_mailbox(link)->doorbells[1], rings + 1);
+	}
+	fail_times(link, 1);
+	card_bench_await(&block->mcu_state, PB_MCU_DEAD);
+	check_fatal_death(block, 5);
+	assert_int_equal(block->fatal.valid, 1);
+	link->ops->close(link);
+	assert_true(card_bench_said(&bench, "stage FATAL, waypoint PATCH: restart 4 of 4"));
+	card_bench_end(&bench);
+}
+
+/* While a new MCU has yet to publish itself, what the dead one left there is not taken for its own. */
+static void test_restarting(void **unused)
+{
+	struct card_bench bench;
+	struct pb_link *link;
+	const struct pb_boot_block *block;
+
+	(void)unused;
+	card_bench_make(&bench);
+	assert_int_equal(card_bench_start(&bench), 0);
+	link = card_bench_open(&bench);
+	block = boot_block(link);
+	for (uint32_t deaths = 1; deaths <= 2; deaths++) {
+		bool fatal = deaths == 2;
+
+		pb_shared_write32(&card_bench_mailbox(link)->hold_boot, 1);
+		card_bench_quiet(link);
+		if (fatal)
+			fail_times(link, 1);
+		else
+			kill_mcu(link);
+		await_woken(link, &block->mcu_state, PB_MCU_RESTARTING);
+		/* Room for the card to be wrong. */
+		usleep(50000);
+		assert_int_equal(block->mcu_state, PB_MCU_RESTARTING);
+		assert_int_equal(block->mcu_deaths, deaths);
+		assert_int_equal(block->fatal.valid, fatal);
+		assert_int_equal(block->incarnation, deaths);
+		pb_shared_write32(&card_bench_mailbox(link)->hold_boot, 0);
+		card_bench_await(&block->incarnation, deaths + 1);
+		card_bench_await(&block->mcu_state, PB_MCU_RUNNING);
+		assert_int_equal(block->mcu_deaths, deaths);
+	}
+	link->ops->close(link);
+	card_bench_end(&bench);
+}
+
+/* A card that is stopped starts nothing again, although nothing died. */
+static void test_stop_is_for_good(void **unused)
+{
+	struct card_bench bench;
+	struct pb_link *link;
+
+	(void)unused;
+	card_bench_make(&bench);
+	assert_int_equal(card_bench_start(&bench), 0);
+	link = card_bench_open(&bench);
+	card_bench_end(&bench);
+	assert_int_equal(boot_block(link)->mcu_state, PB_MCU_DEAD);
+	assert_int_equal(boot_block(link)->mcu_deaths, 0);
+	link->ops->close(link);
+}
+
 /* The admin attaches anew after a restart, and closes what was left meanwhile. */
 static void test_leave_while_booting(void **unused)
 {
@@ -165,6 +300,8 @@ static void test_death_frees_channels(void **unused)
 static const char *const no_arguments[] = {NULL};
 static const struct pb_machine missing_program = {"none", "no-such-emulator", "some-package", no_arguments};
 static const struct pb_machine ends_at_once = {"none", FAKE_MCU, "none", no_arguments};
+static const char *const fail_arguments[] = {"{memory}", "{lines}", "{image}", "fail", NULL};
+static const struct pb_machine fails_at_boot = {"none", FAKE_MCU, "none", fail_arguments};
 
 /* What differs from a card that would start; NULL: nothing. */
 struct refusal {
@@ -205,6 +342,9 @@ static void test_refusals(void **unused)
 		{.machine = &missing_program,
 		 .said = "no-such-emulator is not installed; Debian package some-package"},
 		{.machine = &ends_at_once, .said = "the MCU ended before the firmware ran: exit status 3"},
+		{.machine = &fails_at_boot,
+		 .said = "the MCU ended before the firmware ran: CPU_FAULT, pc 0x00001234, status "
+			 "0x00010000, at stage FATAL, waypoint PATCH\n"},
 		{.board = "no_such_board", .said = "there is no emulator for board no_such_board"},
 		{.image = "/no/such/image", .said = "no firmware image at /no/such/image"},
 		{.socket = "/no/such/folder/socket", .said = "cannot listen at /no/such/folder/socket"},
@@ -236,6 +376,30 @@ static void test_one_card_a_socket(void **unused)
 	link = card_bench_open(&first);
 	link->ops->close(link);
 	card_bench_end(&first);
+}
+
+/* Only a socket may be in the way of a socket. */
+static void test_keeps_what_is_no_socket(void **unused)
+{
+	static const char kept[] = "somebody's";
+	struct card_bench bench;
+	char text[sizeof(kept)] = "";
+	int file;
+
+	(void)unused;
+	card_bench_make(&bench);
+	file = open(bench.socket, O_RDWR | O_CREAT | O_EXCL, 0600);
+	assert_true(file >= 0 && write(file, kept, sizeof(kept)) == (ssize_t)sizeof(kept));
+	close(file);
+	assert_int_equal(card_bench_start(&bench), -1);
+	assert_true(card_bench_said(&bench, "/socket exists and is no socket\n"));
+	file = open(bench.socket, O_RDONLY);
+	assert_true(file >= 0 && read(file, text, sizeof(text)) == (ssize_t)sizeof(text));
+	close(file);
+	assert_string_equal(text, kept);
+	unlink(bench.socket);
+	unlink(bench.log);
+	assert_int_equal(rmdir(bench.directory), 0);
 }
 
 /* A card that was killed leaves its files; the next one takes their place. */
@@ -304,10 +468,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_death),
 		cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_fatal),
+		cmocka_unit_test(test_fatal_and_restart),
+		cmocka_unit_test(test_restarting),
+		cmocka_unit_test(test_stop_is_for_good),
 		cmocka_unit_test(test_leave_while_booting),
 		cmocka_unit_test(test_death_frees_channels),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_one_card_a_socket),
+		cmocka_unit_test(test_keeps_what_is_no_socket),
 		cmocka_unit_test(test_after_kill),
 		cmocka_unit_test(test_own_directory_and_quiet),
 		cmocka_unit_test(test_says_what_it_is),

@@ -4,6 +4,10 @@
 #include "tests/unit/unit.h"
 
 #define SECOND 1000000u
+/* Waits of a millisecond in it. */
+#define WHOLE_TIME 1000u
+/* For rows that are not about that. */
+#define ANY_TIME UINT32_MAX
 
 /* ---- attach ---- */
 
@@ -77,6 +81,81 @@ static void dies_meanwhile(struct fake_firmware *fake)
 	fake->tamper = dies_at_wait;
 }
 
+static void fails_unsupervised(struct fake_firmware *fake)
+{
+	fake_fail(fake);
+	fake_boot(fake)->mcu_state = PB_MCU_UNKNOWN;
+}
+static void fails_for_good(struct fake_firmware *fake)
+{
+	fake_fail(fake);
+	fake_die(fake);
+}
+static void fails_and_restarts(struct fake_firmware *fake)
+{
+	fake_fail(fake);
+	fake_restart(fake);
+}
+
+/* What hosts see from a death to the end of the next boot. */
+static void comes_back(struct fake_firmware *fake, enum fake_moment moment)
+{
+	struct pb_boot_block *boot = fake_boot(fake);
+
+	if (moment != FAKE_WAIT)
+		return;
+	if (fake->waits == 3) {
+		boot->boot_stage = PB_BOOT_STAGE_STARTED;
+		boot->incarnation++;
+	}
+	if (fake->waits == 4)
+		boot->boot_stage = PB_BOOT_STAGE_RUNNING;
+	if (fake->waits == 5)
+		boot->mcu_state = PB_MCU_RUNNING;
+}
+static void is_being_restarted(struct fake_firmware *fake)
+{
+	fake_restart(fake);
+	fake->tamper = comes_back;
+}
+static void failed_and_is_being_restarted(struct fake_firmware *fake)
+{
+	fails_and_restarts(fake);
+	fake->tamper = comes_back;
+}
+/* The supervisor has not seen it yet. */
+static void fails_then_is_restarted(struct fake_firmware *fake)
+{
+	fake_fail(fake);
+	fake->tamper = comes_back;
+}
+
+static void gives_up(struct fake_firmware *fake, enum fake_moment moment)
+{
+	if (moment == FAKE_WAIT && fake->waits == 3)
+		fake_die(fake);
+}
+static void fails_then_given_up(struct fake_firmware *fake)
+{
+	fake_fail(fake);
+	fake->tamper = gives_up;
+}
+static void restarted_then_given_up(struct fake_firmware *fake)
+{
+	fake_restart(fake);
+	fake->tamper = gives_up;
+}
+static void restarts_at_wait(struct fake_firmware *fake, enum fake_moment moment)
+{
+	if (moment == FAKE_WAIT)
+		fake_restart(fake);
+}
+static void restarts_meanwhile(struct fake_firmware *fake)
+{
+	fake->stalled = true;
+	fake->tamper = restarts_at_wait;
+}
+
 static uint32_t refusal_error;
 static void refuse(struct fake_firmware *fake, enum fake_moment moment)
 {
@@ -113,27 +192,42 @@ static void attach_ends_as_the_firmware_behaves(void **state)
 		void (*prepare)(struct fake_firmware *fake);
 		enum pb_error expected;
 		uint32_t stage; /* in channel.card afterwards */
+		uint32_t waits;
 	} cases[] = {
-		{"sound", fake_nothing, PB_ERROR_OK, PB_BOOT_STAGE_RUNNING},
-		{"no magic", no_magic, PB_ERROR_TIMEOUT, PB_BOOT_STAGE_NONE},
-		{"another major", next_major, PB_ERROR_BAD_VERSION, PB_BOOT_STAGE_NONE},
-		{"directory outside", bad_directory, PB_ERROR_PROTOCOL, PB_BOOT_STAGE_RUNNING},
-		{"never answers", never_answers, PB_ERROR_TIMEOUT, PB_BOOT_STAGE_RUNNING},
-		{"boot hangs", boot_hangs, PB_ERROR_TIMEOUT, PB_BOOT_STAGE_ENGINES_RESET},
-		{"no incarnation", no_incarnation, PB_ERROR_TIMEOUT, PB_BOOT_STAGE_RUNNING},
-		{"dead", fake_die, PB_ERROR_FIRMWARE_DEAD, PB_BOOT_STAGE_RUNNING},
-		{"fatal", fake_fail, PB_ERROR_FIRMWARE_DEAD, PB_BOOT_STAGE_FATAL},
-		{"link gone", fake_unplug, PB_ERROR_NO_CARD, PB_BOOT_STAGE_RUNNING},
-		{"channel beyond", channel_beyond, PB_ERROR_NO_SPACE, PB_BOOT_STAGE_RUNNING},
-		{"refused twice", refused_twice, PB_ERROR_OK, PB_BOOT_STAGE_RUNNING},
-		{"refused forever", refused_forever, PB_ERROR_TIMEOUT, PB_BOOT_STAGE_RUNNING},
-		{"boots late", boots_late, PB_ERROR_OK, PB_BOOT_STAGE_RUNNING},
-		{"reboots meanwhile", reboots_meanwhile, PB_ERROR_OK, PB_BOOT_STAGE_RUNNING},
-		{"dies meanwhile", dies_meanwhile, PB_ERROR_FIRMWARE_DEAD, PB_BOOT_STAGE_RUNNING},
-		{"refuses version", refuses_version, PB_ERROR_BAD_VERSION, PB_BOOT_STAGE_RUNNING},
-		{"refuses with OK", refuses_with_ok, PB_ERROR_PROTOCOL, PB_BOOT_STAGE_RUNNING},
-		{"unknown error", refuses_with_unknown, PB_ERROR_PROTOCOL, PB_BOOT_STAGE_RUNNING},
-		{"a host's error", refuses_as_dead, PB_ERROR_PROTOCOL, PB_BOOT_STAGE_RUNNING},
+		{"sound", fake_nothing, PB_ERROR_OK, PB_BOOT_STAGE_RUNNING, ANY_TIME},
+		{"no magic", no_magic, PB_ERROR_TIMEOUT, PB_BOOT_STAGE_NONE, ANY_TIME},
+		{"another major", next_major, PB_ERROR_BAD_VERSION, PB_BOOT_STAGE_NONE, ANY_TIME},
+		{"directory outside", bad_directory, PB_ERROR_PROTOCOL, PB_BOOT_STAGE_RUNNING, ANY_TIME},
+		{"never answers", never_answers, PB_ERROR_TIMEOUT, PB_BOOT_STAGE_RUNNING, ANY_TIME},
+		{"boot hangs", boot_hangs, PB_ERROR_TIMEOUT, PB_BOOT_STAGE_ENGINES_RESET, ANY_TIME},
+		{"no incarnation", no_incarnation, PB_ERROR_TIMEOUT, PB_BOOT_STAGE_RUNNING, ANY_TIME},
+		{"dead", fake_die, PB_ERROR_FIRMWARE_DEAD, PB_BOOT_STAGE_RUNNING, 0},
+		{"fatal", fake_fail, PB_ERROR_FIRMWARE_DEAD, PB_BOOT_STAGE_FATAL, WHOLE_TIME},
+		{"fatal, unsupervised", fails_unsupervised, PB_ERROR_FIRMWARE_DEAD, PB_BOOT_STAGE_FATAL, 0},
+		{"fatal, for good", fails_for_good, PB_ERROR_FIRMWARE_DEAD, PB_BOOT_STAGE_FATAL, 0},
+		{"fatal, given up", fails_then_given_up, PB_ERROR_FIRMWARE_DEAD, PB_BOOT_STAGE_FATAL, 3},
+		{"restarting", fake_restart, PB_ERROR_FIRMWARE_DEAD, PB_BOOT_STAGE_RUNNING, WHOLE_TIME},
+		{"fatal, restarting", fails_and_restarts, PB_ERROR_FIRMWARE_DEAD, PB_BOOT_STAGE_FATAL,
+		 WHOLE_TIME},
+		{"restarted", is_being_restarted, PB_ERROR_OK, PB_BOOT_STAGE_RUNNING, 6},
+		{"fatal, restarted", failed_and_is_being_restarted, PB_ERROR_OK, PB_BOOT_STAGE_RUNNING, 6},
+		{"fatal, then restarted", fails_then_is_restarted, PB_ERROR_OK, PB_BOOT_STAGE_RUNNING,
+		 ANY_TIME},
+		{"restart given up", restarted_then_given_up, PB_ERROR_FIRMWARE_DEAD, PB_BOOT_STAGE_RUNNING,
+		 3},
+		{"link gone", fake_unplug, PB_ERROR_NO_CARD, PB_BOOT_STAGE_RUNNING, ANY_TIME},
+		{"channel beyond", channel_beyond, PB_ERROR_NO_SPACE, PB_BOOT_STAGE_RUNNING, ANY_TIME},
+		{"refused twice", refused_twice, PB_ERROR_OK, PB_BOOT_STAGE_RUNNING, ANY_TIME},
+		{"refused forever", refused_forever, PB_ERROR_TIMEOUT, PB_BOOT_STAGE_RUNNING, ANY_TIME},
+		{"boots late", boots_late, PB_ERROR_OK, PB_BOOT_STAGE_RUNNING, ANY_TIME},
+		{"reboots meanwhile", reboots_meanwhile, PB_ERROR_OK, PB_BOOT_STAGE_RUNNING, ANY_TIME},
+		{"dies meanwhile", dies_meanwhile, PB_ERROR_FIRMWARE_DEAD, PB_BOOT_STAGE_RUNNING, 2},
+		{"restarts meanwhile", restarts_meanwhile, PB_ERROR_FIRMWARE_DEAD, PB_BOOT_STAGE_RUNNING,
+		 WHOLE_TIME},
+		{"refuses version", refuses_version, PB_ERROR_BAD_VERSION, PB_BOOT_STAGE_RUNNING, ANY_TIME},
+		{"refuses with OK", refuses_with_ok, PB_ERROR_PROTOCOL, PB_BOOT_STAGE_RUNNING, ANY_TIME},
+		{"unknown error", refuses_with_unknown, PB_ERROR_PROTOCOL, PB_BOOT_STAGE_RUNNING, ANY_TIME},
+		{"a host's error", refuses_as_dead, PB_ERROR_PROTOCOL, PB_BOOT_STAGE_RUNNING, ANY_TIME},
 	};
 
 	(void)state;
@@ -148,6 +242,8 @@ static void attach_ends_as_the_firmware_behaves(void **state)
 		assert_int_equal(channel.card.boot_stage, cases[i].stage);
 		assert_int_equal(channel.attached, cases[i].expected == PB_ERROR_OK);
 		assert_true(fake.now <= 1000 + SECOND);
+		if (cases[i].waits != ANY_TIME)
+			assert_int_equal(fake.waits, cases[i].waits);
 		assert_int_equal(fake.violations, 0);
 		fake_stop(&fake);
 	}
@@ -267,6 +363,7 @@ static const struct {
 } fates[] = {
 	{"nothing", fake_nothing, PB_ERROR_OK},
 	{"MCU dead", fake_die, PB_ERROR_FIRMWARE_DEAD},
+	{"MCU restarting", fake_restart, PB_ERROR_FIRMWARE_DEAD},
 	{"fatal", fake_fail, PB_ERROR_FIRMWARE_DEAD},
 	{"rebooted", fake_reboot, PB_ERROR_FIRMWARE_DEAD},
 	{"boots again", boot_hangs, PB_ERROR_FIRMWARE_DEAD},
