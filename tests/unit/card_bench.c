@@ -54,7 +54,7 @@ void card_bench_end(struct card_bench *bench)
 	assert_int_equal(rmdir(bench->directory), 0);
 }
 
-bool card_bench_said(const struct card_bench *bench, const char *text)
+static bool said_by_now(const struct card_bench *bench, const char *text)
 {
 	char said[8192] = "";
 	int log = open(bench->log, O_RDONLY);
@@ -62,6 +62,21 @@ bool card_bench_said(const struct card_bench *bench, const char *text)
 	assert_true(log >= 0 && read(log, said, sizeof(said) - 1) >= 0);
 	close(log);
 	return strstr(said, text) != NULL;
+}
+
+bool card_bench_said(const struct card_bench *bench, const char *text)
+{
+	for (uint32_t i = 0; i < PATIENCE; i++) {
+		if (said_by_now(bench, text))
+			return true;
+		usleep(100);
+	}
+	return false;
+}
+
+bool card_bench_kept_quiet(const struct card_bench *bench)
+{
+	return !said_by_now(bench, "card:");
 }
 
 struct pb_link *card_bench_open(const struct card_bench *bench)

@@ -25,8 +25,10 @@ void card_bench_make(struct card_bench *bench);
 int card_bench_start(struct card_bench *bench);
 /** Stops the card, and checks that it left nothing behind. */
 void card_bench_end(struct card_bench *bench);
-/** Whether the card has said this so far. */
+/** Waits until the card has said this: hosts see what happened before people read of it. @return false: it has not */
 bool card_bench_said(const struct card_bench *bench, const char *text);
+/** Whether the card has said nothing so far. */
+bool card_bench_kept_quiet(const struct card_bench *bench);
 
 /** A link that must open. */
 struct pb_link *card_bench_open(const struct card_bench *bench);
