@@ -159,7 +159,7 @@ PB_PATCH_FORMATS(FORMAT_LOOP)
 #define FORMAT_LOOP_ROW(name, number, width, bound, write, meaning) [number] = run_##name,
 static bool (*const loops[])(struct cursor *cursor) = {PB_PATCH_FORMATS(FORMAT_LOOP_ROW)};
 
-/** Bytes that end a submission of `bytes` at a place `relative` from its start, or more. */
+/** Whether a field of `width` bytes at the entry's place lies in the submission. */
 static bool inside(const struct cursor *cursor, const struct entry *entry, uint32_t width)
 {
 	return entry->patch_offset >= cursor->start && cursor->bytes >= width &&
