@@ -1,2 +1,3 @@
 set(CMAKE_C_COMPILER clang)
 set(CMAKE_CXX_COMPILER clang++)
+set(CMAKE_C_FLAGS_DEBUG "-O1 -g" CACHE STRING "")
