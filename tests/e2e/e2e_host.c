@@ -16,6 +16,8 @@
 #define FILL_START  64u
 #define COPY_START  256u
 #define ROUND_BYTES 1024u
+#define FILL_PIECES 8u
+#define PIECE_BYTES (ROUND_BYTES / FILL_PIECES)
 
 bool e2e_fail(const char *format, ...)
 {
@@ -184,16 +186,23 @@ static bool buffer_holds(const struct pb_dma *dma, const uint32_t *words, uint32
 	return true;
 }
 
+/* In pieces, so that the patch list has a run of equal entries. */
 static bool fill_round(struct e2e_host *host, uint32_t value)
 {
-	const uint64_t target = e2e_target_gpu(host, 0, FILL_START);
-	const uint32_t expected[] = {0x01000005, (uint32_t)target, (uint32_t)(target >> 32), ROUND_BYTES,
-				     value};
+	uint32_t expected[FILL_PIECES * PB_PACKET_FILL_WORDS];
 	struct pb_dma *dma = &host->work[0];
 
 	pb_dma_begin(dma);
-	append_fill(host, dma, 0, FILL_START, ROUND_BYTES, value);
-	return run(dma, host->rounds) && buffer_holds(dma, expected, 5) &&
+	for (uint32_t i = 0; i < FILL_PIECES; i++) {
+		const uint32_t start = FILL_START + i * PIECE_BYTES;
+		const uint64_t target = e2e_target_gpu(host, 0, start);
+		const uint32_t packet[] = {0x01000005, (uint32_t)target, (uint32_t)(target >> 32),
+					   PIECE_BYTES, value};
+
+		append_fill(host, dma, 0, start, PIECE_BYTES, value);
+		memcpy(&expected[i * PB_PACKET_FILL_WORDS], packet, sizeof(packet));
+	}
+	return run(dma, host->rounds) && buffer_holds(dma, expected, FILL_PIECES * PB_PACKET_FILL_WORDS) &&
 	       target_holds(host, 0, FILL_START, ROUND_BYTES, value, ~value);
 }
 

@@ -61,7 +61,7 @@ bool e2e_host_open(struct e2e_host *host, const char *socket);
 bool e2e_host_close(struct e2e_host *host);
 
 /**
- * Fills the first target on the 3D node and copies from it to the second on
+ * Fills a part of the first target on the 3D node and copies from it to the second on
  * the copy node, with patched addresses, and checks every byte of the buffers
  * and of the targets.
  */

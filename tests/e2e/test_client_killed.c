@@ -251,6 +251,19 @@ static void check_works(struct pb_link *link)
 	assert_true(e2e_host_close(&host));
 }
 
+/* The card gives back what a dead client had, although nobody asks for its channel. */
+static void await_closed(uint32_t channel, struct e2e_host *witness)
+{
+	const struct pb_channel_entry *directory =
+		(const void *)(witness->link->memory + witness->channel.card.channel_directory_offset);
+	const uint64_t start = e2e_now();
+
+	while (pb_shared_read32(&directory[channel].state) != PB_CHANNEL_CLOSED) {
+		check_witness(witness);
+		assert_true(e2e_patience(start));
+	}
+}
+
 static void check_moment(struct e2e_host *witness, const char *socket, const struct moment *moment)
 {
 	struct pb_link *link;
@@ -258,6 +271,7 @@ static void check_moment(struct e2e_host *witness, const char *socket, const str
 
 	check_witness(witness);
 	channel = kill_one(witness, socket, moment);
+	await_closed(channel, witness);
 	link = open_as(channel, witness, socket);
 	check_all_is_free(link);
 	check_witness(witness);
