@@ -30,8 +30,6 @@
 
 /** Capabilities that the library keeps: keys below this. */
 #define PB_CAPABILITY_KEYS 32u
-/** Segments that one channel keeps on the host side. */
-#define PB_HOST_SEGMENTS 32u
 /** How long a control command may take before it counts as lost, in microseconds. */
 #define PB_COMMAND_TIMEOUT_US 5000000u
 
