@@ -44,14 +44,13 @@ static enum pb_error admit_context(struct pb_firmware *firmware, struct pb_core_
 	if (context == NULL)
 		return PB_ERROR_BAD_CONTEXT;
 	work->context = PB_HANDLE_INDEX(handle);
-	work->engine.owner = channel | PB_HANDLE_INDEX(handle) << 16;
+	work->engine.owner = PB_ENGINE_OWNER(channel, PB_HANDLE_INDEX(handle));
 	return context->lost ? PB_ERROR_CONTEXT_LOST : PB_ERROR_OK;
 }
 
 static enum pb_error admit_options(const struct pb_descriptor *descriptor, uint32_t flags)
 {
-	if (pb_shared_read32(&descriptor->options) != 0 || pb_shared_read32(&descriptor->reserved[0]) != 0 ||
-	    pb_shared_read32(&descriptor->reserved[1]) != 0)
+	if (pb_shared_read32(&descriptor->options) != 0 || pb_shared_read32(&descriptor->reserved) != 0)
 		return PB_ERROR_BAD_OPTIONS;
 	if ((flags & PB_FLAG_PAGING) != 0 || pb_shared_read32(&descriptor->wait_count) != 0 ||
 	    pb_shared_read32(&descriptor->patch_encoding) != PB_PATCH_ENCODING_WDDM)
@@ -60,7 +59,7 @@ static enum pb_error admit_options(const struct pb_descriptor *descriptor, uint3
 }
 
 /** The DMA buffer and the range submitted. */
-static enum pb_error admit_buffer(const struct pb_firmware *firmware, struct pb_core_job *job,
+static enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb_core_job *job,
 				  const struct pb_descriptor *descriptor)
 {
 	const uint32_t size = pb_shared_read32(&descriptor->dma_size);
@@ -81,9 +80,9 @@ static enum pb_error admit_buffer(const struct pb_firmware *firmware, struct pb_
 	job->work.engine.bytes = 0;
 	if (start == end)
 		return PB_ERROR_OK; /* an empty one need not have a buffer (docs/wddm.md) */
-	if (segment_id >= PB_LIMIT_SEGMENTS || job->segments[segment_id].size == 0)
+	segment = pb_core_segment_of(firmware, job->channel, segment_id);
+	if (segment->size == 0)
 		return PB_ERROR_BAD_SEGMENT;
-	segment = &job->segments[segment_id];
 	offset = pb_core_segment_memory(segment, address, size);
 	if (offset == 0 || address % PB_PAGE_BYTES != 0)
 		return PB_ERROR_BAD_BUFFER;
@@ -95,7 +94,8 @@ static enum pb_error admit_buffer(const struct pb_firmware *firmware, struct pb_
 	return PB_ERROR_OK;
 }
 
-static enum pb_error admit_private(const struct pb_core_job *job, const struct pb_descriptor *descriptor)
+static enum pb_error admit_private(struct pb_firmware *firmware, const struct pb_core_job *job,
+				   const struct pb_descriptor *descriptor)
 {
 	const uint32_t size = pb_shared_read32(&descriptor->private_size);
 	const uint32_t start = pb_shared_read32(&descriptor->private_start);
@@ -104,7 +104,7 @@ static enum pb_error admit_private(const struct pb_core_job *job, const struct p
 	if (start > end || end > size)
 		return PB_ERROR_BAD_PRIVATE_DATA;
 	if (size != 0 &&
-	    pb_core_segment_memory(&job->segments[PB_SEGMENT_SYSTEM],
+	    pb_core_segment_memory(pb_core_segment_of(firmware, job->channel, PB_SEGMENT_SYSTEM),
 				   pb_core_wide(pb_shared_read32(&descriptor->private_address_low),
 						pb_shared_read32(&descriptor->private_address_high)),
 				   size) == 0)
@@ -112,7 +112,7 @@ static enum pb_error admit_private(const struct pb_core_job *job, const struct p
 	return PB_ERROR_OK;
 }
 
-static enum pb_error admit_allocations(const struct pb_firmware *firmware, struct pb_core_job *job,
+static enum pb_error admit_allocations(struct pb_firmware *firmware, struct pb_core_job *job,
 				       const struct pb_descriptor *descriptor)
 {
 	const uint32_t count = pb_shared_read32(&descriptor->allocation_count);
@@ -127,15 +127,15 @@ static enum pb_error admit_allocations(const struct pb_firmware *firmware, struc
 		return PB_ERROR_TOO_MANY_ALLOCATIONS;
 	address = pb_core_wide(pb_shared_read32(&descriptor->allocation_address_low),
 			       pb_shared_read32(&descriptor->allocation_address_high));
-	offset = pb_core_segment_memory(&job->segments[PB_SEGMENT_SYSTEM], address,
-					count * sizeof(struct pb_allocation));
+	offset = pb_core_segment_memory(pb_core_segment_of(firmware, job->channel, PB_SEGMENT_SYSTEM),
+					address, count * sizeof(struct pb_allocation));
 	if (offset == 0 || address % 8u != 0)
 		return PB_ERROR_BAD_ALLOCATION_LIST;
 	job->allocations = pb_core_at(firmware, offset);
 	return PB_ERROR_OK;
 }
 
-static enum pb_error admit_patches(const struct pb_firmware *firmware, struct pb_core_job *job,
+static enum pb_error admit_patches(struct pb_firmware *firmware, struct pb_core_job *job,
 				   const struct pb_descriptor *descriptor)
 {
 	const uint32_t count = pb_shared_read32(&descriptor->patch_count);
@@ -155,8 +155,8 @@ static enum pb_error admit_patches(const struct pb_firmware *firmware, struct pb
 		return PB_ERROR_TOO_MANY_PATCHES;
 	address = pb_core_wide(pb_shared_read32(&descriptor->patch_address_low),
 			       pb_shared_read32(&descriptor->patch_address_high));
-	offset = pb_core_segment_memory(&job->segments[PB_SEGMENT_SYSTEM], address,
-					(uint64_t)count * sizeof(struct pb_patch_location));
+	offset = pb_core_segment_memory(pb_core_segment_of(firmware, job->channel, PB_SEGMENT_SYSTEM),
+					address, (uint64_t)count * sizeof(struct pb_patch_location));
 	if (offset == 0 || address % 4u != 0)
 		return PB_ERROR_BAD_PATCH_LIST;
 	job->patches = (const struct pb_patch_location *)pb_core_at(firmware, offset) + start;
@@ -178,7 +178,7 @@ static enum pb_error admit_all(struct pb_firmware *firmware, struct pb_core_job 
 	if (error == PB_ERROR_OK)
 		error = admit_buffer(firmware, job, descriptor);
 	if (error == PB_ERROR_OK)
-		error = admit_private(job, descriptor);
+		error = admit_private(firmware, job, descriptor);
 	if (error == PB_ERROR_OK)
 		error = admit_allocations(firmware, job, descriptor);
 	if (error == PB_ERROR_OK)
@@ -200,7 +200,7 @@ void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, stru
 	channel->busy++;
 	if (queue->admitted != queue->put)
 		pb_core_schedule_add(firmware, queue);
-	job->segments = channel->segments;
+	job->channel = channel;
 	job->work.queue = queue;
 	job->work.context = PB_LIMIT_CONTEXTS;
 	job->work.engine.owner = queue->channel;

@@ -53,6 +53,8 @@ static uint32_t write_capabilities(struct pb_firmware *firmware)
 		{PB_CAPABILITY_SEGMENT_KINDS, 1u << PB_SEGMENT_LINEAR},
 		{PB_CAPABILITY_PATCH_ENCODINGS, 1u << PB_PATCH_ENCODING_WDDM},
 		{PB_CAPABILITY_FORMATS, PB_PATCH_FORMAT_COUNT},
+		{PB_CAPABILITY_FORMATS_OWN, PB_LIMIT_FORMATS_OWN},
+		{PB_CAPABILITY_SEGMENTS_TOTAL, PB_LIMIT_SEGMENTS_TOTAL},
 	};
 	const uint32_t count = sizeof(table) / sizeof(table[0]);
 	struct pb_capability *shared = pb_core_at(firmware, CAPABILITY_OFFSET);

@@ -161,7 +161,7 @@ void pb_core_channel_drained(struct pb_firmware *firmware, uint32_t c)
 			firmware->contexts[i].used = false;
 	}
 	for (uint32_t s = 0; s < PB_LIMIT_SEGMENTS; s++) {
-		if (channel->segments[s].size != 0)
+		if (channel->segment_of[s] != 0)
 			pb_core_segment_free(firmware, c, s);
 	}
 	write_state(channel, PB_CHANNEL_CLOSED, PB_ERROR_OK);

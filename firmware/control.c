@@ -125,13 +125,14 @@ static enum pb_error (*const handlers[])(struct request *request) = {
 	[PB_COMMAND_QUEUE_DESTROY] = queue_destroy,
 	[PB_COMMAND_QUEUE_CLEAR] = queue_clear,
 	[PB_COMMAND_CHANNEL_CLOSE] = channel_close,
-	[PB_COMMAND_FORMAT_TABLE] = unsupported,
+	[PB_COMMAND_FORMAT_SET] = unsupported,
 	[PB_COMMAND_PREEMPT] = unsupported,
 	[PB_COMMAND_SUSPEND] = unsupported,
 	[PB_COMMAND_RESUME] = unsupported,
 	[PB_COMMAND_RESET] = unsupported,
 	[PB_COMMAND_QUERY] = unsupported,
 	[PB_COMMAND_LOG_LEVEL] = unsupported,
+	[PB_COMMAND_CHANNEL_GRANT] = unsupported,
 };
 /* The first entry is a hole; every command of the list has its handler. */
 #define COUNT_COMMAND(name, number, meaning) +1

@@ -15,8 +15,12 @@
 /** All channels together. At most 64, so that a loop over them is one slice. */
 #define PB_LIMIT_QUEUES   64u
 #define PB_LIMIT_CONTEXTS 64u
-/** Segments of one channel, segment 0 included. */
-#define PB_LIMIT_SEGMENTS 4u
+/** Segments of one channel, segment 0 included: all that five bits can name. */
+#define PB_LIMIT_SEGMENTS 32u
+/** All channels together; at most 255. */
+#define PB_LIMIT_SEGMENTS_TOTAL 96u
+/** A channel's own patch formats. */
+#define PB_LIMIT_FORMATS_OWN 16u
 /** Entries of an allocation list; 16 bytes of private memory each, for each node. */
 #define PB_LIMIT_ALLOCATIONS 1024u
 /** Patch locations of one submission. */

@@ -41,9 +41,11 @@ struct cursor {
 	struct entry tripped;  /**< the entry before `words`, if a loop stopped there */
 };
 
-#define BOUND_INSIDE                                           true
-#define BOUND_NONE                                             false
-#define FORMAT_ROW(name, number, width, bound, write, meaning) [number] = {width, BOUND_##bound, write},
+/* X(number, width, bounded, write) */
+#define FAST_FORMATS(X)                                                                                      \
+	X(0, 4, true, 0)                                                                                     \
+	X(1, 8, true, 0) X(2, 4, true, 1) X(3, 8, true, 1) X(4, 4, false, 0) X(5, 8, false, 0)
+#define FORMAT_ROW(number, width, bound, write) [number] = {width, bound, write},
 
 struct format {
 	uint32_t width;  /**< bytes */
@@ -51,7 +53,7 @@ struct format {
 	uint32_t writes; /**< column of pb_core_slot.limit */
 };
 
-static const struct format formats[] = {PB_PATCH_FORMATS(FORMAT_ROW)};
+static const struct format formats[] = {FAST_FORMATS(FORMAT_ROW)};
 
 static inline uint32_t rotate_right_2(uint32_t value)
 {
@@ -149,15 +151,15 @@ tripped_0:
 }
 
 /* Functions of their own, so that each loop has all registers to itself. */
-#define FORMAT_LOOP(name, number, width, bound, write, meaning)                                              \
-	static __attribute__((noinline)) bool run_##name(struct cursor *cursor)                              \
+#define FORMAT_LOOP(number, width, bound, write)                                                             \
+	static __attribute__((noinline)) bool run_##number(struct cursor *cursor)                            \
 	{                                                                                                    \
-		return run(cursor, number, (struct format){width, BOUND_##bound, write});                    \
+		return run(cursor, number, (struct format){width, bound, write});                            \
 	}
-PB_PATCH_FORMATS(FORMAT_LOOP)
+FAST_FORMATS(FORMAT_LOOP)
 
-#define FORMAT_LOOP_ROW(name, number, width, bound, write, meaning) [number] = run_##name,
-static bool (*const loops[])(struct cursor *cursor) = {PB_PATCH_FORMATS(FORMAT_LOOP_ROW)};
+#define FORMAT_LOOP_ROW(number, width, bound, write) [number] = run_##number,
+static bool (*const loops[])(struct cursor *cursor) = {FAST_FORMATS(FORMAT_LOOP_ROW)};
 
 /** Whether a field of `width` bytes at the entry's place lies in the submission. */
 static bool inside(const struct cursor *cursor, const struct entry *entry, uint32_t width)
@@ -176,7 +178,7 @@ static enum pb_error carry_out(const struct cursor *cursor, const struct entry *
 
 	if ((entry->slot & PB_PATCH_RESERVED_MASK) != 0)
 		return PB_ERROR_PATCH_RESERVED;
-	if (entry->driver_id >= PB_PATCH_FORMAT_COUNT)
+	if (entry->driver_id >= 6u)
 		return PB_ERROR_PATCH_FORMAT;
 	format = &formats[entry->driver_id];
 	if (entry->allocation_index >= cursor->count)

@@ -34,7 +34,8 @@ enum pb_error pb_core_queue_create(struct pb_firmware *firmware, uint32_t channe
 	const uint32_t node = arguments[0];
 	const uint32_t entries = arguments[1];
 	const uint64_t address = pb_core_wide(arguments[2], arguments[3]);
-	const struct pb_core_segment *system = &firmware->channels[channel].segments[PB_SEGMENT_SYSTEM];
+	const struct pb_core_segment *system =
+		pb_core_segment_of(firmware, &firmware->channels[channel], PB_SEGMENT_SYSTEM);
 	struct pb_core_queue *queue;
 	uint32_t offset;
 

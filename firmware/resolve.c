@@ -5,7 +5,7 @@
  */
 #include "firmware/core.h"
 
-static enum pb_error resolve_one(const struct pb_core_segment *segments,
+static enum pb_error resolve_one(struct pb_firmware *firmware, const struct pb_core_channel *channel,
 				 const struct pb_allocation *allocation, struct pb_core_slot *slot)
 {
 	const uint32_t flags = pb_shared_read32(&allocation->flags);
@@ -26,11 +26,11 @@ static enum pb_error resolve_one(const struct pb_core_segment *segments,
 	}
 	if (id == 0)
 		return PB_ERROR_NOT_RESIDENT;
-	if (id >= PB_LIMIT_SEGMENTS || segments[id].size == 0)
+	segment = pb_core_segment_of(firmware, channel, id);
+	if (segment->size == 0)
 		return PB_ERROR_ALLOCATION_SEGMENT;
 	if (size == 0)
 		return PB_ERROR_BAD_ALLOCATION;
-	segment = &segments[id];
 	offset = address - segment->os_base; /* wraps to a large one below the base */
 	if (offset > segment->size || size > segment->size - offset)
 		return PB_ERROR_ALLOCATION_OUTSIDE_SEGMENT;
@@ -49,7 +49,8 @@ void pb_core_resolve(struct pb_firmware *firmware, struct pb_core_job *job)
 	if (end > job->allocation_count)
 		end = job->allocation_count;
 	for (uint32_t i = job->resolved; i < end; i++) {
-		enum pb_error error = resolve_one(job->segments, &job->allocations[i], &job->slots[i]);
+		enum pb_error error =
+			resolve_one(firmware, job->channel, &job->allocations[i], &job->slots[i]);
 
 		if (error != PB_ERROR_OK) {
 			pb_core_job_fail(firmware, job, error, i);

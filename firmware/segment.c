@@ -15,10 +15,11 @@ static bool fits_64(uint64_t base, uint64_t size)
 }
 
 /** Backed parts must not overlap as the engine sees them: its ranges would be ambiguous. */
-static bool overlaps(const struct pb_core_channel *channel, uint64_t gpu_base, uint32_t bytes)
+static bool overlaps(struct pb_firmware *firmware, const struct pb_core_channel *channel, uint64_t gpu_base,
+		     uint32_t bytes)
 {
 	for (uint32_t s = 0; s < PB_LIMIT_SEGMENTS; s++) {
-		const struct pb_core_segment *other = &channel->segments[s];
+		const struct pb_core_segment *other = pb_core_segment_of(firmware, channel, s);
 
 		if (other->memory_bytes != 0 && bytes != 0 &&
 		    gpu_base < other->gpu_base + other->memory_bytes && other->gpu_base < gpu_base + bytes)
@@ -35,7 +36,8 @@ static void set_range(struct pb_firmware *firmware, uint32_t channel, uint32_t i
 	engine->ops->set_range(engine->context, channel, index, range);
 }
 
-static enum pb_error check(const struct pb_core_channel *channel, const struct pb_core_segment *segment)
+static enum pb_error check(struct pb_firmware *firmware, const struct pb_core_channel *channel,
+			   const struct pb_core_segment *segment)
 {
 	if (segment->size == 0 || !whole_pages(segment->size) || !whole_pages(segment->os_base) ||
 	    !whole_pages(segment->gpu_base) || !whole_pages(segment->memory_bytes))
@@ -43,8 +45,18 @@ static enum pb_error check(const struct pb_core_channel *channel, const struct p
 	if (!fits_64(segment->os_base, segment->size) || !fits_64(segment->gpu_base, segment->size) ||
 	    segment->memory_bytes > segment->size)
 		return PB_ERROR_BAD_ARGUMENT;
-	return overlaps(channel, segment->gpu_base, segment->memory_bytes) ? PB_ERROR_BAD_ARGUMENT
-									   : PB_ERROR_OK;
+	return overlaps(firmware, channel, segment->gpu_base, segment->memory_bytes) ? PB_ERROR_BAD_ARGUMENT
+										     : PB_ERROR_OK;
+}
+
+/** @return a free place, or 0 */
+static uint8_t find_place(const struct pb_firmware *firmware)
+{
+	for (uint32_t place = 1; place <= PB_LIMIT_SEGMENTS_TOTAL; place++) {
+		if (firmware->segments[place].size == 0)
+			return (uint8_t)place;
+	}
+	return 0;
 }
 
 enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t channel,
@@ -57,17 +69,20 @@ enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t chan
 		.size = pb_core_wide(arguments[6], arguments[7]),
 		.memory_bytes = arguments[8],
 	};
+	const uint8_t place = find_place(firmware);
 	enum pb_error error;
 
 	if (arguments[0] >= PB_LIMIT_SEGMENTS)
 		return PB_ERROR_BAD_ARGUMENT;
 	if (arguments[1] != PB_SEGMENT_LINEAR)
 		return PB_ERROR_UNSUPPORTED;
-	if (owner->segments[arguments[0]].size != 0)
+	if (owner->segment_of[arguments[0]] != 0)
 		return PB_ERROR_BUSY;
-	error = check(owner, &segment);
+	error = check(firmware, owner, &segment);
 	if (error != PB_ERROR_OK)
 		return error;
+	if (place == 0)
+		return PB_ERROR_NO_SPACE;
 	if (segment.memory_bytes != 0) {
 		segment.memory_offset = pb_core_memory_take(firmware, segment.memory_bytes);
 		if (segment.memory_offset == 0)
@@ -77,20 +92,23 @@ enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t chan
 						    .bytes = segment.memory_bytes,
 						    .memory_offset = segment.memory_offset});
 	}
-	owner->segments[arguments[0]] = segment;
+	firmware->segments[place] = segment;
+	owner->segment_of[arguments[0]] = place;
 	results[0] = segment.memory_offset;
 	return PB_ERROR_OK;
 }
 
 void pb_core_segment_free(struct pb_firmware *firmware, uint32_t channel, uint32_t segment)
 {
-	struct pb_core_segment *gone = &firmware->channels[channel].segments[segment];
+	struct pb_core_channel *owner = &firmware->channels[channel];
+	struct pb_core_segment *gone = pb_core_segment_of(firmware, owner, segment);
 
 	if (gone->memory_bytes != 0) {
 		set_range(firmware, channel, segment, &(struct pb_engine_range){.bytes = 0});
 		pb_core_memory_give(firmware, gone->memory_offset);
 	}
 	memset(gone, 0, sizeof(*gone));
+	owner->segment_of[segment] = 0;
 }
 
 /** Segment 0 holds the pages and rings of the channel's queues. */
@@ -109,7 +127,7 @@ enum pb_error pb_core_segment_destroy(struct pb_firmware *firmware, uint32_t cha
 {
 	const struct pb_core_channel *owner = &firmware->channels[channel];
 
-	if (segment >= PB_LIMIT_SEGMENTS || owner->segments[segment].size == 0)
+	if (segment >= PB_LIMIT_SEGMENTS || owner->segment_of[segment] == 0)
 		return PB_ERROR_BAD_ARGUMENT;
 	if (owner->busy != 0 || holds_queues(firmware, channel, segment))
 		return PB_ERROR_BUSY;

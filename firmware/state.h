@@ -22,7 +22,7 @@
 /** "No queue" in a list of queues. */
 #define PB_CORE_NO_QUEUE 0xffffu
 
-/** A segment of one channel. Not there while size is 0. */
+/** A segment of some channel. Not there while size is 0. */
 struct pb_core_segment {
 	uint64_t os_base;
 	uint64_t gpu_base;
@@ -51,10 +51,10 @@ struct pb_core_channel {
 	uint32_t event_number;
 	uint32_t events_dropped;
 	uint32_t epoch;
-	uint32_t busy;      /**< submissions admitted and not retired */
-	bool close_asked;   /**< the admin waits for the reply to a CHANNEL_CLOSE */
-	uint32_t close_tag; /**< its tag */
-	struct pb_core_segment segments[PB_LIMIT_SEGMENTS];
+	uint32_t busy;                         /**< submissions admitted and not retired */
+	bool close_asked;                      /**< the admin waits for the reply to a CHANNEL_CLOSE */
+	uint32_t close_tag;                    /**< its tag */
+	uint8_t segment_of[PB_LIMIT_SEGMENTS]; /**< by segment id: place in pb_firmware.segments; 0: none */
 };
 
 enum pb_core_queue_state {
@@ -128,7 +128,7 @@ enum pb_core_job_state {
 struct pb_core_job {
 	uint32_t state; /**< enum pb_core_job_state */
 	struct pb_core_work work;
-	const struct pb_core_segment *segments;  /**< of its channel */
+	const struct pb_core_channel *channel;
 	const struct pb_allocation *allocations; /**< shared */
 	const struct pb_patch_location *patches; /**< shared; the next to carry out */
 	uint8_t *target;                         /**< shared; byte 0 of the submission */
@@ -162,7 +162,7 @@ struct pb_core_extent {
 	uint32_t bytes;
 };
 
-#define PB_CORE_EXTENTS (PB_LIMIT_CHANNELS * PB_LIMIT_SEGMENTS)
+#define PB_CORE_EXTENTS PB_LIMIT_SEGMENTS_TOTAL
 
 struct pb_firmware {
 	const struct pb_firmware_config *config;
@@ -174,7 +174,8 @@ struct pb_firmware {
 	struct pb_core_channel channels[PB_LIMIT_CHANNELS];
 	struct pb_core_queue queues[PB_LIMIT_QUEUES];
 	struct pb_core_context contexts[PB_LIMIT_CONTEXTS];
-	struct pb_core_extent extents[PB_CORE_EXTENTS]; /**< sorted by offset */
+	struct pb_core_segment segments[PB_LIMIT_SEGMENTS_TOTAL + 1u]; /**< the first is never there */
+	struct pb_core_extent extents[PB_CORE_EXTENTS];                /**< sorted by offset */
 	uint32_t extent_count;
 	struct pb_core_node nodes[PB_LIMIT_NODES];
 };
@@ -183,6 +184,13 @@ struct pb_firmware {
 static inline void *pb_core_at(const struct pb_firmware *firmware, uint32_t offset)
 {
 	return firmware->config->memory + offset;
+}
+
+/** A channel's segment. One that the channel does not have has size 0. */
+static inline struct pb_core_segment *pb_core_segment_of(struct pb_firmware *firmware,
+							 const struct pb_core_channel *channel, uint32_t id)
+{
+	return &firmware->segments[id < PB_LIMIT_SEGMENTS ? channel->segment_of[id] : 0];
 }
 
 /** Two words as one number. */

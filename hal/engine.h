@@ -10,20 +10,39 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "firmware/abi/base.h"
+
 /** What one slot of the ring runs. */
 struct pb_engine_work {
-	uint32_t owner;       /**< channel in bits 0..7, context index in bits 16..31 */
+	uint32_t owner;       /**< PB_ENGINE_OWNER */
 	uint32_t address_low; /**< GPU address of the first byte to run, 4-byte aligned */
 	uint32_t address_high;
 	uint32_t bytes; /**< multiple of 4; 0 runs nothing and is still fenced in order */
 };
 
+/*
+ * Whose work it is:
+ *
+ *   31          16 15    9   8   7        0
+ *  +--------------+-------+-----+----------+
+ *  |   context    |   0   |  P  | channel  |   P: privileged, may run paging packets
+ *  +--------------+-------+-----+----------+
+ */
+#define PB_ENGINE_OWNER(channel, context) ((uint32_t)(channel) | (uint32_t)(context) << 16)
+#define PB_ENGINE_OWNER_PRIVILEGED        0x100u
+/** The context of work that has none. */
+#define PB_ENGINE_OWNER_NOBODY 0xffffu
+
 /** Addresses that a channel's work may touch. */
 struct pb_engine_range {
 	uint64_t gpu_base;      /**< first GPU address */
-	uint32_t bytes;         /**< 0: the range is not there */
-	uint32_t memory_offset; /**< where it lies in card memory */
+	uint32_t bytes;         /**< 0: the range is not there; whole pages */
+	uint32_t memory_offset; /**< where it lies in card memory; paged: where its page table lies */
+	bool paged;             /**< an aperture: each page lies where its page table entry says */
 };
+
+/** Bytes of page table for an aperture of so many bytes. */
+#define PB_ENGINE_TABLE_BYTES(bytes) ((bytes) / PB_PAGE_BYTES * 4u)
 
 /** Why the engine stopped. */
 struct pb_engine_fault {
@@ -40,7 +59,7 @@ enum pb_engine_state {
 /** Most slots that may be fed and not yet reported; a driver's ring holds at least as many. */
 #define PB_ENGINE_SLOTS 16u
 /** Ranges of one channel. */
-#define PB_ENGINE_RANGES 4u
+#define PB_ENGINE_RANGES 32u
 
 struct pb_engine_ops {
 	/**
@@ -71,6 +90,13 @@ struct pb_engine_ops {
 	 */
 	void (*set_range)(void *context, uint32_t channel, uint32_t index,
 			  const struct pb_engine_range *range);
+	/**
+	 * Reads one entry of a page table, for the MCU's own way through an aperture.
+	 * @return the page's offset in card memory (foreign: range-check it), or 0 if it is not mapped
+	 */
+	uint32_t (*page)(void *context, uint32_t table_offset, uint32_t index);
+	/** Writes `count` page table entries as not mapped. */
+	void (*page_clear)(void *context, uint32_t table_offset, uint32_t index, uint32_t count);
 };
 
 /** An engine driver with its state; both live as long as the firmware. */

@@ -60,6 +60,7 @@ static bool create_engine(struct pb_sim *sim, uint32_t node)
 		.ring_offset = PB_CARD_RINGS_OFFSET + node * PB_CARD_RING_STRIDE,
 		.range_offset = PB_CARD_RANGES_OFFSET,
 		.channels = PB_LIMIT_CHANNELS,
+		.dummy_offset = PB_CARD_DUMMY_OFFSET,
 		.node = node,
 		.lines = &sim->lines,
 	};

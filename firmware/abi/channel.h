@@ -113,7 +113,7 @@ PB_AT(pb_channel_entry, line3_reserved, 212);
  *
  * PING            -> nothing
  * SEGMENT_CREATE  0 segment, 1 kind, 2,3 os_base, 4,5 gpu_base, 6,7 size, 8 backing bytes
- *                 -> 0 offset of the backing in card memory
+ *                 -> 0 offset of the backing in card memory; APERTURE has none, its page table is private
  * SEGMENT_DESTROY 0 segment
  * CONTEXT_CREATE  -> 0 context handle
  * CONTEXT_DESTROY 0 context
@@ -123,6 +123,10 @@ PB_AT(pb_channel_entry, line3_reserved, 212);
  * QUEUE_DESTROY   0 queue; the reply comes when its last fed work has left the node
  * QUEUE_CLEAR     0 queue: forgets the first error in its fence record
  * CHANNEL_CLOSE   0 channel (admin only); the reply comes when its work is gone and its slots are free
+ * CHANNEL_GRANT   0 channel, 1 PB_PRIVILEGE_* (admin only): all its privileges, until it is closed
+ * FORMAT_SET      0 DriverId, PB_FORMAT_OWN and up, 1 to 12 struct pb_patch_format; BUSY while work is admitted
+ *                 -> 0 enum pb_format_reason
+ * RESET           0 node: the channel's work there, halted by a bad paging buffer, goes on
  *
  * 64-bit values are low word, high word. Unused arguments are ignored.
  */
@@ -137,13 +141,14 @@ PB_AT(pb_channel_entry, line3_reserved, 212);
 	X(QUEUE_DESTROY, 8, "removes a queue")                                                               \
 	X(QUEUE_CLEAR, 9, "acknowledges a queue's first error")                                              \
 	X(CHANNEL_CLOSE, 10, "reclaims another channel")                                                     \
-	X(FORMAT_TABLE, 11, "reserved: a channel's own patch formats")                                       \
+	X(FORMAT_SET, 11, "sets one of the channel's own patch formats")                                     \
 	X(PREEMPT, 12, "reserved: withdraws work")                                                           \
 	X(SUSPEND, 13, "reserved: stops a queue")                                                            \
 	X(RESUME, 14, "reserved: starts a queue again")                                                      \
-	X(RESET, 15, "reserved: resets a node")                                                              \
+	X(RESET, 15, "lets the channel's halted work on a node go on")                                       \
 	X(QUERY, 16, "reserved: one object's state")                                                         \
-	X(LOG_LEVEL, 17, "reserved: how much is traced")
+	X(LOG_LEVEL, 17, "reserved: how much is traced")                                                     \
+	X(CHANNEL_GRANT, 18, "gives another channel its privileges")
 
 enum pb_command_code {
 #define PB_COMMAND_ENUM(name, number, meaning) PB_COMMAND_##name = (number),
@@ -185,7 +190,8 @@ PB_AT(pb_reply, results, 12);
 	X(ENGINE_FAULT, 2, "the engine refused it: detail is the engine's fault code")                       \
 	X(ENGINE_HANG, 3, "the engine was reset under it")                                                   \
 	X(CONTEXT_LOST, 4, "detail is the context; its later work is cancelled")                             \
-	X(QUEUE_FAULT, 5, "the queue's put index broke its rule; it takes no more work")
+	X(QUEUE_FAULT, 5, "the queue's put index broke its rule; it takes no more work")                     \
+	X(HALTED, 6, "a bad paging buffer: the channel's work on the node, detail, waits for RESET")
 
 enum pb_event_type {
 #define PB_EVENT_ENUM(name, number, meaning) PB_EVENT_##name = (number),
@@ -220,8 +226,11 @@ PB_AT(pb_event, number, 28);
 /** Kinds of segment (argument 1 of SEGMENT_CREATE). */
 enum pb_segment_kind {
 	PB_SEGMENT_LINEAR = 0,
-	PB_SEGMENT_APERTURE = 1, /**< reserved: UNSUPPORTED */
+	PB_SEGMENT_APERTURE = 1, /**< pages of linear segments, mapped by paging buffers */
 };
+/** Privileges of a channel. The admin channel gives them. */
+#define PB_PRIVILEGE_PAGING 0x1u /**< paging buffers */
+
 /** Contiguous system memory: DMA buffers, lists, queue pages. */
 #define PB_SEGMENT_SYSTEM 0u
 

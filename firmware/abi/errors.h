@@ -20,6 +20,7 @@
 	X(NO_PERMISSION, 7, "the channel lacks the privilege")                                               \
 	X(BAD_ARGUMENT, 8, "an argument is out of its documented range")                                     \
 	X(RING_FAULT, 9, "a ring index moved backward or past the ring")                                     \
+	X(BAD_FORMAT, 10, "a patch format that cannot be: result 0 says why")                                \
 	/* one descriptor */                                                                                 \
 	X(BAD_OPTIONS, 16, "unknown bits in the options word, or a reserved word is not 0")                  \
 	X(BAD_CONTEXT, 17, "the submission's context does not exist in this channel")                        \
@@ -34,6 +35,7 @@
 	X(TOO_MANY_ALLOCATIONS, 25, "more allocations than the board holds at once")                         \
 	X(TOO_MANY_PATCHES, 26, "more patch locations than the board takes in one submission")               \
 	X(BAD_TIMELINE, 27, "the timeline value is not greater than the last accepted one")                  \
+	X(BAD_PAGING, 28, "a paging buffer with lists, or with a context")                                   \
 	/* one allocation-list entry */                                                                      \
 	X(NOT_RESIDENT, 32, "the allocation is in segment 0 and not marked as unbind")                       \
 	X(BAD_ALLOCATION, 33, "reserved bits are set, or the size is 0")                                     \
@@ -43,16 +45,19 @@
 	X(PATCH_RESERVED, 48, "reserved bits of the patch location are not 0")                               \
 	X(PATCH_FORMAT, 49, "DriverId names no patch format")                                                \
 	X(PATCH_INDEX, 50, "AllocationIndex is not below the size of the allocation list")                   \
-	X(PATCH_ALIGNMENT, 51, "PatchOffset is not a multiple of 4")                                         \
+	X(PATCH_ALIGNMENT, 51, "PatchOffset is not a multiple of what the format asks")                      \
 	X(PATCH_RANGE, 52, "PatchOffset, or its last byte, is outside the submission")                       \
 	X(PATCH_OFFSET, 53, "AllocationOffset is outside the allocation")                                    \
 	X(PATCH_WRITE, 54, "the format claims a write, the allocation has WriteOperation 0")                 \
 	X(PATCH_VALUE, 55, "the address does not fit the width of the format")                               \
+	X(PATCH_ENCODING, 56, "an entry of a compact list is cut off by the list's end")                     \
+	X(PATCH_PAGE, 57, "the place to patch is in an aperture page that is not mapped")                    \
 	/* running work */                                                                                   \
 	X(ENGINE_FAULT, 64,                                                                                  \
 	  "the engine refused the work: bad packet or access outside the channel's ranges")                  \
 	X(ENGINE_HANG, 65, "the engine made no progress and was reset")                                      \
 	X(CANCELLED, 66, "withdrawn because its queue or channel was closed")                                \
+	X(HALTED, 67, "a bad paging buffer ahead of it halted the channel on this node")                     \
 	/* found by the host library */                                                                      \
 	X(TIMEOUT, 80, "the time given ran out")                                                             \
 	X(FIRMWARE_DEAD, 81, "the firmware stopped, or was restarted since this channel attached")           \

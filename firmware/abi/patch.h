@@ -1,31 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The two lists of a submission and the built-in patch formats.
+ * The two lists of a submission. Patch formats: firmware/abi/format.h.
  */
 #ifndef PB_FIRMWARE_ABI_PATCH_H
 #define PB_FIRMWARE_ABI_PATCH_H
 
 #include "firmware/abi/base.h"
+#include "firmware/abi/format.h"
 
 /*
  * Allocation.flags: the word of DXGK_ALLOCATIONLIST, whose SegmentId is bits
- * 1..5 (its public mask 0x2E is a misprint of 0x3E), and one bit of our own.
+ * 1..5 (its public mask 0x2E is a misprint of 0x3E), and three bits of our own.
  *
- *   31                              9 8 7 6 5       1 0
- *  +---------------------------------+-+---+---------+-+
- *  |            reserved, 0          |U| 0 |SegmentId|W|
- *  +---------------------------------+-+---+---------+-+
+ *   31                         11 10  9 8 7 6 5       1 0
+ *  +-----------------------------+-----+-+---+---------+-+
+ *  |          reserved, 0        |  A  |U| 0 |SegmentId|W|
+ *  +-----------------------------+-----+-+---+---------+-+
  *  W WriteOperation  U unbind: names no memory; patches through it write nothing
+ *  A attribute of the host's, which a format may write (tiling, for example)
  *
  * SegmentId 0 goes with U and with nothing else (NOT_RESIDENT): system memory
  * holds DMA buffers and lists, an allocation lives in a segment of its own.
  */
-#define PB_ALLOCATION_WRITE         0x001u
-#define PB_ALLOCATION_SEGMENT_SHIFT 1u
-#define PB_ALLOCATION_SEGMENT_MASK  0x03eu
-#define PB_ALLOCATION_UNBIND        0x100u
-#define PB_ALLOCATION_RESERVED      0xfffffec0u
+#define PB_ALLOCATION_WRITE           0x001u
+#define PB_ALLOCATION_SEGMENT_SHIFT   1u
+#define PB_ALLOCATION_SEGMENT_MASK    0x03eu
+#define PB_ALLOCATION_UNBIND          0x100u
+#define PB_ALLOCATION_ATTRIBUTE_SHIFT 9u
+#define PB_ALLOCATION_ATTRIBUTE_MASK  0x600u
+#define PB_ALLOCATION_RESERVED        0xfffff8c0u
 
 /**
  * One allocation, 24 bytes, written by the host. Replaces the kernel pointer
@@ -37,7 +41,7 @@ struct pb_allocation {
 	uint32_t size_low; /**< bytes, not 0; a patch offset reaches the first 4 GiB - 1 of them */
 	uint32_t size_high;
 	uint32_t flags; /**< PB_ALLOCATION_* */
-	uint32_t id;    /**< the host's name for it; the firmware does not read it so far */
+	uint32_t id;    /**< the host's name for it; formats of source ID write it */
 };
 PB_SIZE(pb_allocation, 24);
 PB_AT(pb_allocation, address_low, 0);
@@ -60,9 +64,9 @@ PB_AT(pb_allocation, id, 20);
 
 /** D3DDDI_PATCHLOCATIONLIST as it is, 24 bytes, written by the host. */
 struct pb_patch_location {
-	uint32_t allocation_index;  /**< AllocationIndex into the allocation list */
-	uint32_t slot;              /**< SlotId and Reserved; SlotId is the host's */
-	uint32_t driver_id;         /**< DriverId: enum pb_patch_format */
+	uint32_t allocation_index; /**< AllocationIndex into the allocation list */
+	uint32_t slot;             /**< SlotId and Reserved; SlotId is the host's */
+	uint32_t driver_id; /**< DriverId: the patch format, enum pb_patch_format_number or a channel's own */
 	uint32_t allocation_offset; /**< AllocationOffset in bytes */
 	uint32_t patch_offset;      /**< PatchOffset in bytes from the start of the DMA buffer */
 	uint32_t split_offset;      /**< SplitOffset; the host's, not read by the firmware */
@@ -76,29 +80,34 @@ PB_AT(pb_patch_location, patch_offset, 16);
 PB_AT(pb_patch_location, split_offset, 20);
 
 /*
- * Built-in patch formats, the values of DriverId.
- * X(NAME, number, width in bytes, bound, claims a write, meaning)
+ * The compact list, an encoding of the same entries (PB_PATCH_ENCODING_COMPACT):
+ * a stream of 32-bit words. An entry takes two of them, or three.
  *
- * Every format stores 32-bit words at 4-byte aligned places. Bounds:
- *   INSIDE  AllocationOffset < size of the allocation, so that the address
- *           lies in the allocation and in its segment; the address must fit
- *           the width
- *   NONE    the offset is not bounded: its low bits are flags and end
- *           pointers lie at or beyond the size (i915 streams); the sum wraps
+ *   short    31                 10 9          0      31                     0
+ *           +---------------------+------------+    +------------------------+
+ *           |   PatchOffset / 4   | Allocation |    |    AllocationOffset    |
+ *           +---------------------+------------+    +------------------------+
+ *
+ *   escape   31                 22 21    18 17    10 9          0
+ *           +---------------------+--------+--------+------------+
+ *           |     all ones        |    0   | format | Allocation |   then PatchOffset, AllocationOffset
+ *           +---------------------+--------+--------+------------+
+ *
+ * A short entry has the format of the entry before it; before the first one of
+ * a submission that is format 0. An escape gives any entry, and the format from
+ * there on: a run of equal formats pays for it once. Words of an escape's
+ * prefix are PatchOffsets of 16 MiB - 16 KiB and up, which no short entry has.
+ * List sizes, starts, lengths and the index of a bad entry count words.
  */
-#define PB_PATCH_FORMATS(X)                                                                                  \
-	X(ADDRESS32, 0, 4, INSIDE, 0, "32-bit address, read")                                                \
-	X(ADDRESS64, 1, 8, INSIDE, 0, "64-bit address, read")                                                \
-	X(ADDRESS32_WRITE, 2, 4, INSIDE, 1, "32-bit address that the engine writes to")                      \
-	X(ADDRESS64_WRITE, 3, 8, INSIDE, 1, "64-bit address that the engine writes to")                      \
-	X(SUM32, 4, 4, NONE, 0, "address + offset modulo 2^32 (i915 before gen 8)")                          \
-	X(SUM64_SIGNED, 5, 8, NONE, 0, "address + sign-extended offset modulo 2^64 (i915 gen 8)")
-
-enum pb_patch_format {
-#define PB_PATCH_FORMAT_ENUM(name, number, width, bound, write, meaning) PB_PATCH_FORMAT_##name = (number),
-	PB_PATCH_FORMATS(PB_PATCH_FORMAT_ENUM)
-#undef PB_PATCH_FORMAT_ENUM
-		PB_PATCH_FORMAT_COUNT
-};
+#define PB_COMPACT_PLACE_SHIFT  10u
+#define PB_COMPACT_INDEX_MASK   0x000003ffu
+#define PB_COMPACT_ESCAPE       0xffc00000u /**< bits 22 to 31: all ones in an escape, and in nothing else */
+#define PB_COMPACT_ZERO         0x003c0000u /**< 0 in an escape: else PATCH_RESERVED */
+#define PB_COMPACT_FORMAT_SHIFT 10u
+#define PB_COMPACT_FORMAT_MASK  0x0003fc00u
+#define PB_COMPACT_SHORT_WORDS  2u
+#define PB_COMPACT_ESCAPE_WORDS 3u
+/** A short entry's PatchOffset is below this. */
+#define PB_COMPACT_PLACE_END 0x00ffc000u
 
 #endif

@@ -83,7 +83,7 @@ PB_AT(pb_queue_page, line2_reserved, 128);
  *  G Paging  P Present  D RedirectedPresent  N NullRendering
  *  F Flip  W FlipWithNoWait  C ContextSwitch  R Resubmission
  */
-#define PB_FLAG_PAGING             0x01u /**< UNSUPPORTED so far */
+#define PB_FLAG_PAGING             0x01u /**< no lists, context 0; the channel needs the privilege */
 #define PB_FLAG_PRESENT            0x02u
 #define PB_FLAG_REDIRECTED_PRESENT 0x04u
 #define PB_FLAG_NULL_RENDERING     0x08u /**< patched and fenced in order, not executed */
@@ -94,7 +94,8 @@ PB_AT(pb_queue_page, line2_reserved, 128);
 
 /** Descriptor.patch_encoding */
 enum pb_patch_encoding {
-	PB_PATCH_ENCODING_WDDM = 0, /**< struct pb_patch_location, 24 bytes */
+	PB_PATCH_ENCODING_WDDM = 0,    /**< struct pb_patch_location, 24 bytes */
+	PB_PATCH_ENCODING_COMPACT = 1, /**< words, see firmware/abi/patch.h; counts are in words */
 };
 
 /**
@@ -105,7 +106,7 @@ enum pb_patch_encoding {
 struct pb_descriptor {
 	uint32_t flags;    /**< PB_FLAG_* */
 	uint32_t options;  /**< must be 0: bits of our own; unknown ones are refused */
-	uint32_t context;  /**< context handle */
+	uint32_t context;  /**< context handle; 0 for a paging buffer */
 	uint32_t fence_id; /**< SubmissionFenceId, any value */
 
 	uint32_t timeline_low; /**< greater than that of the descriptor before it */
@@ -113,7 +114,7 @@ struct pb_descriptor {
 	uint32_t dma_address_low; /**< DmaBufferPhysicalAddress: byte 0 of the buffer, 4 KiB aligned */
 	uint32_t dma_address_high;
 
-	uint32_t dma_segment; /**< DmaBufferSegmentId; must be backed memory */
+	uint32_t dma_segment; /**< DmaBufferSegmentId; must be backed memory, or mapped in an aperture */
 	uint32_t dma_size;    /**< DmaBufferSize in bytes */
 	uint32_t dma_start;   /**< DmaBufferSubmissionStartOffset, multiple of 4 */
 	uint32_t dma_end;     /**< DmaBufferSubmissionEndOffset: first byte not submitted, multiple of 4 */
@@ -140,7 +141,13 @@ struct pb_descriptor {
 
 	uint32_t wait_count;     /**< must be 0 so far: else UNSUPPORTED */
 	uint32_t engine_ordinal; /**< EngineOrdinal; ignored, the queue names the node */
-	uint32_t reserved[2];    /**< must be 0 */
+	/**
+	 * The host's name for what stands in the buffer and in its lists; 0: none. A submission whose cookie
+	 * the firmware knows, with the same range, lists and placements, is not patched again: the host gives
+	 * another cookie after each change to the patch list or to the range of the buffer.
+	 */
+	uint32_t cookie;
+	uint32_t reserved; /**< must be 0 */
 };
 PB_SIZE(pb_descriptor, 128);
 PB_AT(pb_descriptor, flags, 0);
@@ -173,7 +180,8 @@ PB_AT(pb_descriptor, wait_address_low, 104);
 PB_AT(pb_descriptor, wait_address_high, 108);
 PB_AT(pb_descriptor, wait_count, 112);
 PB_AT(pb_descriptor, engine_ordinal, 116);
-PB_AT(pb_descriptor, reserved, 120);
+PB_AT(pb_descriptor, cookie, 120);
+PB_AT(pb_descriptor, reserved, 124);
 
 /**
  * Reserved: one wait on another queue of the same channel. Out of line,

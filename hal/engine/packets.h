@@ -33,18 +33,26 @@
 #define PB_PACKET_COPY_WORDS 6u
 #define PB_PACKET_COPY_RECT                                                                                  \
 	0x03u /**< 1,2 source; 3 source pitch; 4,5 destination; 6 its pitch; 7 bytes a row; 8 rows */
-#define PB_PACKET_COPY_RECT_WORDS     9u
-#define PB_PACKET_INDIRECT            0x20u /**< 1,2 buffer; 3 bytes: runs it, then goes on; in the ring: owner first */
-#define PB_PACKET_INDIRECT_WORDS      4u
-#define PB_PACKET_INDIRECT_RING_WORDS 5u
-#define PB_PACKET_FENCE               0x21u /**< 1 sequence: in the ring only */
-#define PB_PACKET_FENCE_WORDS         2u
-#define PB_PACKET_HANG                0x30u /**< never ends: for tests */
-#define PB_PACKET_HANG_WORDS          1u
-#define PB_PACKET_FAULT               0x31u /**< faults: for tests */
-#define PB_PACKET_FAULT_WORDS         1u
-#define PB_PACKET_BUSY                0x32u /**< 1 microseconds of engine time: for tests */
-#define PB_PACKET_BUSY_WORDS          2u
+#define PB_PACKET_COPY_RECT_WORDS 9u
+#define PB_PACKET_DISCARD                                                                                    \
+	0x04u /**< paging. 1,2 address; 3 bytes: their contents matter no more; stores PB_ENGINE_POISON */
+#define PB_PACKET_DISCARD_WORDS 4u
+#define PB_PACKET_MAP_APERTURE                                                                               \
+	0x05u /**< paging. 1,2 first page in the aperture; 3 pages; 4,5 array of their GPU addresses, 8 bytes each */
+#define PB_PACKET_MAP_APERTURE_WORDS   6u
+#define PB_PACKET_UNMAP_APERTURE       0x06u /**< paging. 1,2 first page in the aperture; 3 pages */
+#define PB_PACKET_UNMAP_APERTURE_WORDS 4u
+#define PB_PACKET_INDIRECT             0x20u /**< 1,2 buffer; 3 bytes: runs it, then goes on; in the ring: owner first */
+#define PB_PACKET_INDIRECT_WORDS       4u
+#define PB_PACKET_INDIRECT_RING_WORDS  5u
+#define PB_PACKET_FENCE                0x21u /**< 1 sequence: in the ring only */
+#define PB_PACKET_FENCE_WORDS          2u
+#define PB_PACKET_HANG                 0x30u /**< never ends: for tests */
+#define PB_PACKET_HANG_WORDS           1u
+#define PB_PACKET_FAULT                0x31u /**< faults: for tests */
+#define PB_PACKET_FAULT_WORDS          1u
+#define PB_PACKET_BUSY                 0x32u /**< 1 microseconds of engine time: for tests */
+#define PB_PACKET_BUSY_WORDS           2u
 
 /* The 3D node only. State is gone at the end of each submission. */
 #define PB_PACKET_TARGET        0x10u /**< 1,2 colour buffer; 3 width; 4 height; 5 pitch in bytes */
@@ -53,6 +61,9 @@
 #define PB_PACKET_TEXTURE_WORDS 6u
 #define PB_PACKET_DRAW          0x12u /**< 1,2 vertices; 3 their number, a multiple of 3: textured triangles */
 #define PB_PACKET_DRAW_WORDS    4u
+
+/** What DISCARD leaves behind, in each word: whoever reads it has read too late. */
+#define PB_ENGINE_POISON 0xdeadda7au
 
 /** Width and height of targets and textures: 1 up to this, in pixels of 4 bytes. */
 #define PB_ENGINE_EXTENT_MAX 4096u

@@ -85,6 +85,7 @@ static void reset(void *context)
 	pb_shared_write32(&registers->ring_slots, PB_ENGINE_SLOTS);
 	pb_shared_write32(&registers->range_offset, engine->range_offset);
 	pb_shared_write32(&registers->channels, engine->channels);
+	pb_shared_write32(&registers->dummy_offset, engine->dummy_offset);
 	pb_shared_write32(&registers->tail, 0);
 	engine->command = ((done | PB_ENGINE_COMMAND_OP_MASK) + 1u) | PB_ENGINE_COMMAND_RESET;
 	pb_shared_release();
@@ -112,9 +113,28 @@ static void set_range(void *context, uint32_t channel, uint32_t index, const str
 	pb_shared_release();
 	pb_shared_write32(&entry->gpu_base_low, (uint32_t)range->gpu_base);
 	pb_shared_write32(&entry->gpu_base_high, (uint32_t)(range->gpu_base >> 32));
-	pb_shared_write32(&entry->memory_offset, range->memory_offset);
+	pb_shared_write32(&entry->memory_offset,
+			  range->memory_offset | (range->paged ? PB_ENGINE_RANGE_PAGED : 0));
 	pb_shared_release();
 	pb_shared_write32(&entry->bytes, range->bytes);
+}
+
+static uint32_t *page_entry(const struct pb_reference_engine *engine, uint32_t table_offset, uint32_t index)
+{
+	return (uint32_t *)(void *)(engine->memory + table_offset) + index;
+}
+
+static uint32_t page(void *context, uint32_t table_offset, uint32_t index)
+{
+	const uint32_t entry = pb_shared_read32(page_entry(context, table_offset, index));
+
+	return (entry & PB_ENGINE_PAGE_VALID) != 0 ? entry & ~(PB_PAGE_BYTES - 1u) : 0;
+}
+
+static void page_clear(void *context, uint32_t table_offset, uint32_t index, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		pb_shared_write32(page_entry(context, table_offset, index + i), 0);
 }
 
 const struct pb_engine_ops pb_reference_engine_ops = {
@@ -124,4 +144,6 @@ const struct pb_engine_ops pb_reference_engine_ops = {
 	.reset = reset,
 	.stopwatch = stopwatch,
 	.set_range = set_range,
+	.page = page,
+	.page_clear = page_clear,
 };

@@ -36,6 +36,9 @@ enum pb_engine_fault_code {
 	PB_ENGINE_FAULT_NESTING = 6,   /**< indirect buffers nested too deep */
 	PB_ENGINE_FAULT_ASKED = 7,     /**< the FAULT packet */
 	PB_ENGINE_FAULT_NODE = 8,      /**< this node's engine does not have that packet */
+	PB_ENGINE_FAULT_PAGE =
+		9, /**< an aperture page that is not mapped: the access went to the dummy page */
+	PB_ENGINE_FAULT_PRIVILEGE = 10, /**< a paging packet of work that is not privileged */
 };
 
 /** One node, 128 bytes. */
@@ -45,9 +48,10 @@ struct pb_engine_registers {
 	uint32_t ring_slots;   /**< power of two */
 	uint32_t tail;         /**< slots fed since reset */
 	uint32_t command;      /**< see above */
-	uint32_t range_offset; /**< struct pb_engine_range_entry[channel][4] in card memory */
+	uint32_t range_offset; /**< struct pb_engine_range_entry[channel][PB_ENGINE_RANGES] in card memory */
 	uint32_t channels;     /**< rows of that table */
-	uint32_t line0_reserved[10];
+	uint32_t dummy_offset; /**< one page of card memory: stands for pages that are not mapped */
+	uint32_t line0_reserved[9];
 
 	/* line 1: written by the engine */
 	uint32_t head;           /**< slots run since reset */
@@ -68,6 +72,7 @@ PB_AT(pb_engine_registers, tail, 8);
 PB_AT(pb_engine_registers, command, 12);
 PB_AT(pb_engine_registers, range_offset, 16);
 PB_AT(pb_engine_registers, channels, 20);
+PB_AT(pb_engine_registers, dummy_offset, 24);
 PB_AT(pb_engine_registers, head, 64);
 PB_AT(pb_engine_registers, sequence, 68);
 PB_AT(pb_engine_registers, command_done, 72);
@@ -81,7 +86,7 @@ PB_AT(pb_engine_registers, time, 96);
 /** One slot of a node's ring: an indirect buffer and its fence, written by the MCU. */
 struct pb_engine_slot {
 	uint32_t buffer_header; /**< PB_PACKET_INDIRECT with 5 words */
-	uint32_t owner;         /**< channel in bits 0..7, context index in bits 16..31 */
+	uint32_t owner;         /**< PB_ENGINE_OWNER (hal/engine.h) */
 	uint32_t address_low;
 	uint32_t address_high;
 	uint32_t bytes;        /**< 0 runs nothing */
@@ -104,12 +109,28 @@ struct pb_engine_range_entry {
 	uint32_t gpu_base_low;
 	uint32_t gpu_base_high;
 	uint32_t bytes;
-	uint32_t memory_offset;
+	uint32_t memory_offset; /**< a multiple of 4 KiB, and PB_ENGINE_RANGE_PAGED */
 };
+/** Bit of memory_offset: the rest of it is the offset of a page table. */
+#define PB_ENGINE_RANGE_PAGED 1u
+
 PB_SIZE(pb_engine_range_entry, 16);
 PB_AT(pb_engine_range_entry, gpu_base_low, 0);
 PB_AT(pb_engine_range_entry, gpu_base_high, 4);
 PB_AT(pb_engine_range_entry, bytes, 8);
 PB_AT(pb_engine_range_entry, memory_offset, 12);
+
+/*
+ * Page table (GART) of an aperture: a word for each page, written by the
+ * engine as it runs MAP_APERTURE and UNMAP_APERTURE, and cleared by the MCU
+ * before it shows the range. The engine keeps entries in a translation cache
+ * that only these packets and a reset empty.
+ *
+ *   31                          12 11         1   0
+ *  +------------------------------+------------+-----+
+ *  | page's offset in card memory |     0      |  V  |   V: mapped
+ *  +------------------------------+------------+-----+
+ */
+#define PB_ENGINE_PAGE_VALID 1u
 
 #endif

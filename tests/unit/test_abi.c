@@ -24,6 +24,7 @@ static const struct number frozen_errors[] = {
 	{7, "NO_PERMISSION"},
 	{8, "BAD_ARGUMENT"},
 	{9, "RING_FAULT"},
+	{10, "BAD_FORMAT"},
 	{16, "BAD_OPTIONS"},
 	{17, "BAD_CONTEXT"},
 	{18, "CONTEXT_LOST"},
@@ -36,6 +37,7 @@ static const struct number frozen_errors[] = {
 	{25, "TOO_MANY_ALLOCATIONS"},
 	{26, "TOO_MANY_PATCHES"},
 	{27, "BAD_TIMELINE"},
+	{28, "BAD_PAGING"},
 	{32, "NOT_RESIDENT"},
 	{33, "BAD_ALLOCATION"},
 	{34, "ALLOCATION_OUTSIDE_SEGMENT"},
@@ -48,9 +50,12 @@ static const struct number frozen_errors[] = {
 	{53, "PATCH_OFFSET"},
 	{54, "PATCH_WRITE"},
 	{55, "PATCH_VALUE"},
+	{56, "PATCH_ENCODING"},
+	{57, "PATCH_PAGE"},
 	{64, "ENGINE_FAULT"},
 	{65, "ENGINE_HANG"},
 	{66, "CANCELLED"},
+	{67, "HALTED"},
 	{80, "TIMEOUT"},
 	{81, "FIRMWARE_DEAD"},
 	{82, "NO_CARD"},
@@ -84,7 +89,7 @@ static const struct number frozen_mcu_states[] = {
 
 static const struct number frozen_events[] = {
 	{1, "SUBMISSION_FAILED"}, {2, "ENGINE_FAULT"}, {3, "ENGINE_HANG"},
-	{4, "CONTEXT_LOST"},      {5, "QUEUE_FAULT"},
+	{4, "CONTEXT_LOST"},      {5, "QUEUE_FAULT"},  {6, "HALTED"},
 };
 
 static const struct number frozen_capabilities[] = {
@@ -108,20 +113,32 @@ static const struct number frozen_capabilities[] = {
 	{18, "SEGMENT_KINDS"},
 	{19, "PATCH_ENCODINGS"},
 	{20, "FORMATS"},
+	{21, "FORMATS_OWN"},
+	{22, "SEGMENTS_TOTAL"},
 };
 
 static const struct number frozen_commands[] = {
 	{1, "PING"},           {2, "SEGMENT_CREATE"},  {3, "SEGMENT_DESTROY"},
 	{4, "CONTEXT_CREATE"}, {5, "CONTEXT_DESTROY"}, {6, "CONTEXT_CLEAR"},
 	{7, "QUEUE_CREATE"},   {8, "QUEUE_DESTROY"},   {9, "QUEUE_CLEAR"},
-	{10, "CHANNEL_CLOSE"}, {11, "FORMAT_TABLE"},   {12, "PREEMPT"},
+	{10, "CHANNEL_CLOSE"}, {11, "FORMAT_SET"},     {12, "PREEMPT"},
 	{13, "SUSPEND"},       {14, "RESUME"},         {15, "RESET"},
-	{16, "QUERY"},         {17, "LOG_LEVEL"},
+	{16, "QUERY"},         {17, "LOG_LEVEL"},      {18, "CHANNEL_GRANT"},
 };
 
 static const struct number frozen_formats[] = {
-	{0, "ADDRESS32"},       {1, "ADDRESS64"}, {2, "ADDRESS32_WRITE"},
-	{3, "ADDRESS64_WRITE"}, {4, "SUM32"},     {5, "SUM64_SIGNED"},
+	{0, "ADDRESS32"},   {1, "ADDRESS64"},      {2, "ADDRESS32_WRITE"}, {3, "ADDRESS64_WRITE"},
+	{4, "SUM32"},       {5, "SUM64_SIGNED"},   {6, "SUM64_CANONICAL"}, {7, "HIGH32"},
+	{8, "NOUVEAU_DMA"}, {9, "NOUVEAU_OR"},     {10, "NOUVEAU_LOW_OR"}, {11, "SHIFT1"},
+	{12, "SHIFT8"},     {13, "SHIFT8_SECTOR"}, {14, "SPLIT40"},        {15, "TILING"},
+	{16, "ID32"},       {17, "FIELD28"},       {18, "UNALIGNED32"},    {19, "LOW24"},
+	{20, "HIGH8_0"},    {21, "HIGH8_1"},       {22, "HIGH8_2"},        {23, "FENCE_ID"},
+	{24, "SELF32"},     {25, "SELF64"},
+};
+
+static const struct number frozen_format_reasons[] = {
+	{0, "NONE"},  {1, "NUMBER"}, {2, "SOURCE"}, {3, "BOUND"}, {4, "FLAGS"},       {5, "ALIGN"},
+	{6, "SHIFT"}, {7, "STEP"},   {8, "OR"},     {9, "MASK"},  {10, "BACKGROUND"}, {11, "RESERVED"},
 };
 
 #define NUMBER(name, number, ...) {(number), #name},
@@ -134,6 +151,7 @@ static const struct number events[] = {PB_EVENTS(NUMBER)};
 static const struct number capabilities[] = {PB_CAPABILITIES(NUMBER)};
 static const struct number commands[] = {PB_COMMANDS(NUMBER)};
 static const struct number formats[] = {PB_PATCH_FORMATS(NUMBER)};
+static const struct number format_reasons[] = {PB_FORMAT_REASONS(NUMBER)};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define LIST(list, function)                                                                                 \
@@ -158,6 +176,7 @@ static const struct {
 	LIST(capabilities, pb_capability_name),
 	LIST(commands, NULL),
 	LIST(formats, NULL),
+	LIST(format_reasons, NULL),
 };
 
 static void numbers_are_as_released(void **state)

@@ -92,7 +92,26 @@ static void set_range(void *context, uint32_t channel, uint32_t index, const str
 	(void)range;
 }
 
-static const struct pb_engine_ops puppet_ops = {feed, poll, fault, reset, stopwatch, set_range};
+/** These tests have no aperture. */
+static uint32_t page(void *context, uint32_t table_offset, uint32_t index)
+{
+	(void)context;
+	(void)table_offset;
+	(void)index;
+	return 0;
+}
+
+static void page_clear(void *context, uint32_t table_offset, uint32_t index, uint32_t count)
+{
+	(void)context;
+	(void)table_offset;
+	(void)index;
+	(void)count;
+}
+
+static const struct pb_engine_ops puppet_ops = {
+	feed, poll, fault, reset, stopwatch, set_range, page, page_clear,
+};
 
 /** Raises lines and lets the firmware run until it has nothing to do. */
 static void run(uint32_t lines)
