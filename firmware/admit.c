@@ -48,18 +48,12 @@ static enum pb_error admit_context(struct pb_firmware *firmware, struct pb_core_
 	return context->lost ? PB_ERROR_CONTEXT_LOST : PB_ERROR_OK;
 }
 
-static enum pb_error admit_options(struct pb_core_job *job, const struct pb_descriptor *descriptor,
-				   uint32_t flags)
+static enum pb_error admit_options(const struct pb_descriptor *descriptor, uint32_t flags)
 {
-	const uint32_t encoding = pb_shared_read32(&descriptor->patch_encoding);
-
 	if (pb_shared_read32(&descriptor->options) != 0 || pb_shared_read32(&descriptor->reserved) != 0)
 		return PB_ERROR_BAD_OPTIONS;
-	if ((flags & PB_FLAG_PAGING) != 0 || pb_shared_read32(&descriptor->wait_count) != 0 ||
-	    encoding > PB_PATCH_ENCODING_COMPACT)
+	if ((flags & PB_FLAG_PAGING) != 0 || pb_shared_read32(&descriptor->wait_count) != 0)
 		return PB_ERROR_UNSUPPORTED;
-	job->compact = encoding == PB_PATCH_ENCODING_COMPACT;
-	job->cookie = pb_shared_read32(&descriptor->cookie);
 	return PB_ERROR_OK;
 }
 
@@ -93,10 +87,7 @@ static enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb_core_j
 	if (offset == 0 || address % PB_PAGE_BYTES != 0)
 		return PB_ERROR_BAD_BUFFER;
 	job->target = pb_core_at(firmware, offset + start);
-	gpu_address = segment->gpu_base + (address - segment->os_base);
-	job->self_low = (uint32_t)gpu_address;
-	job->self_high = (uint32_t)(gpu_address >> 32);
-	gpu_address += start;
+	gpu_address = segment->gpu_base + (address - segment->os_base) + start;
 	job->work.engine.address_low = (uint32_t)gpu_address;
 	job->work.engine.address_high = (uint32_t)(gpu_address >> 32);
 	job->work.engine.bytes = job->bytes;
@@ -129,10 +120,6 @@ static enum pb_error admit_allocations(struct pb_firmware *firmware, struct pb_c
 	uint32_t offset;
 
 	job->allocation_count = count;
-	job->resolved = 0;
-	job->compared = 0;
-	job->high = false;
-	job->crossing = false;
 	if (count == 0)
 		return PB_ERROR_OK;
 	if (count > PB_LIMIT_ALLOCATIONS)
@@ -147,26 +134,31 @@ static enum pb_error admit_allocations(struct pb_firmware *firmware, struct pb_c
 	return PB_ERROR_OK;
 }
 
-static enum pb_error admit_patches(struct pb_firmware *firmware, struct pb_core_job *job,
-				   const struct pb_descriptor *descriptor)
+/** Nothing of the lists has been looked at. */
+static void start_lists(struct pb_core_job *job)
 {
-	const uint32_t count = pb_shared_read32(&descriptor->patch_count);
-	const uint32_t start = pb_shared_read32(&descriptor->patch_start);
-	const uint32_t length = pb_shared_read32(&descriptor->patch_length);
-	const uint32_t unit_words = job->compact ? 1u : sizeof(struct pb_patch_location) / sizeof(uint32_t);
-	const uint32_t length_max =
-		job->compact ? PB_LIMIT_PATCHES * PB_COMPACT_SHORT_WORDS : PB_LIMIT_PATCHES;
+	job->resolved = 0;
+	job->compared = 0;
+	job->high = false;
+	job->crossing = false;
+	job->format_id = 0;
+	job->plan.id = PB_CORE_NO_FORMAT;
+	job->general.id = PB_CORE_NO_FORMAT;
+}
+
+/** A list that is not empty; its sizes count entries, or words of a compact one. */
+static enum pb_error admit_list(struct pb_firmware *firmware, struct pb_core_job *job,
+				const struct pb_descriptor *descriptor, uint32_t count, uint32_t length)
+{
+	const uint32_t encoding = pb_shared_read32(&descriptor->patch_encoding);
+	const bool compact = encoding == PB_PATCH_ENCODING_COMPACT;
+	const uint32_t unit_words = compact ? 1u : sizeof(struct pb_patch_location) / sizeof(uint32_t);
 	uint64_t address;
 	uint32_t offset;
 
-	job->list_index = start;
-	job->list_words = 0;
-	job->format_id = 0;
-	if (start > count || length > count - start)
-		return PB_ERROR_BAD_PATCH_LIST;
-	if (length == 0)
-		return PB_ERROR_OK;
-	if (length > length_max)
+	if (encoding > PB_PATCH_ENCODING_COMPACT)
+		return PB_ERROR_UNSUPPORTED;
+	if (length > (compact ? PB_LIMIT_PATCHES * PB_COMPACT_ESCAPE_WORDS : PB_LIMIT_PATCHES))
 		return PB_ERROR_TOO_MANY_PATCHES;
 	address = pb_core_wide(pb_shared_read32(&descriptor->patch_address_low),
 			       pb_shared_read32(&descriptor->patch_address_high));
@@ -174,9 +166,28 @@ static enum pb_error admit_patches(struct pb_firmware *firmware, struct pb_core_
 					address, (uint64_t)count * unit_words * sizeof(uint32_t));
 	if (offset == 0 || address % 4u != 0)
 		return PB_ERROR_BAD_PATCH_LIST;
-	job->list = (const uint32_t *)pb_core_at(firmware, offset) + start * unit_words;
+	job->list = (const uint32_t *)pb_core_at(firmware, offset) + job->list_index * unit_words;
 	job->list_words = length * unit_words;
+	job->compact = compact;
+	job->cookie = pb_shared_read32(&descriptor->cookie);
+	start_lists(job);
 	return PB_ERROR_OK;
+}
+
+static enum pb_error admit_patches(struct pb_firmware *firmware, struct pb_core_job *job,
+				   const struct pb_descriptor *descriptor)
+{
+	const uint32_t count = pb_shared_read32(&descriptor->patch_count);
+	const uint32_t start = pb_shared_read32(&descriptor->patch_start);
+	const uint32_t length = pb_shared_read32(&descriptor->patch_length);
+
+	job->list_words = 0;
+	if (start > count || length > count - start)
+		return PB_ERROR_BAD_PATCH_LIST;
+	if (length == 0)
+		return PB_ERROR_OK;
+	job->list_index = start;
+	return admit_list(firmware, job, descriptor, count, length);
 }
 
 /** Checks in the order in which the parts depend on each other; the first error counts. */
@@ -190,7 +201,7 @@ static enum pb_error admit_all(struct pb_firmware *firmware, struct pb_core_job 
 	if (error == PB_ERROR_OK)
 		error = timeline_error;
 	if (error == PB_ERROR_OK)
-		error = admit_options(job, descriptor, flags);
+		error = admit_options(descriptor, flags);
 	if (error == PB_ERROR_OK)
 		error = admit_buffer(firmware, job, descriptor);
 	if (error == PB_ERROR_OK)

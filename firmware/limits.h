@@ -40,11 +40,17 @@
 #define PB_LIMIT_PATCHED 16u
 
 /** What is done between two looks at the lines: slots cleared or compared, allocations resolved, patches carried out. */
-#define PB_SLICE_SLOTS       32u
+#define PB_SLICE_SLOTS       24u
 #define PB_SLICE_ALLOCATIONS 16u
 #define PB_SLICE_PATCHES     24u
-/** A patch that goes the general way counts as so many. */
-#define PB_COST_GENERAL 3u
+/** The same for patches that take no fast loop, in instructions of a Cortex-M7, and what they cost about. */
+#define PB_SLICE_INSTRUCTIONS 400u
+#define PB_COST_FAST          28u
+#define PB_COST_PLAIN         50u
+#define PB_COST_RICH          100u
+#define PB_COST_EXACT         180u
+#define PB_COST_PLAN          120u
+#define PB_COST_CHANGE        60u
 /** Slices in one pass of the main loop while no line is raised: then the other nodes have a turn. */
 #define PB_PASS_SLICES 48u
 

@@ -31,20 +31,11 @@ static enum pb_error finish_slice(struct pb_core_cursor *cursor, bool tripped)
 
 	/* Each turn carries out one entry at least: what trips the mixed loop goes the general way. */
 	do {
-		if (tripped)
-			tripped = pb_core_list_mixed(cursor) == PB_CORE_TRIPPED;
-		if (!tripped && cursor->words == cursor->slice)
+		if (tripped && pb_core_list_mixed(cursor) == PB_CORE_DONE)
 			return PB_ERROR_OK;
 		error = pb_core_list_general(cursor, &tripped);
 	} while (error == PB_ERROR_OK && tripped);
 	return error;
-}
-
-static void start_slice(struct pb_core_cursor *cursor)
-{
-	const ptrdiff_t words = PB_SLICE_PATCHES * PB_CORE_ENTRY_WORDS;
-
-	cursor->slice = cursor->end - cursor->words > words ? cursor->words + words : cursor->end;
 }
 
 /** Slices, until the list ends, an entry fails, a line is raised, or the other nodes have waited long enough. */
@@ -58,8 +49,6 @@ static enum pb_error list_slices(struct pb_core_cursor *cursor)
 			tripped = pb_core_list_run(cursor) == PB_CORE_TRIPPED;
 			if (!tripped)
 				return PB_ERROR_OK;
-		} else {
-			start_slice(cursor);
 		}
 		error = finish_slice(cursor, tripped);
 		if (error != PB_ERROR_OK) {
@@ -111,7 +100,6 @@ void pb_core_patch(struct pb_firmware *firmware, struct pb_core_job *job)
 		.start = job->start,
 		.pending = firmware->config->lines->pending,
 		.format_id = job->format_id,
-		.plan = {.id = UINT32_MAX},
 		.firmware = firmware,
 		.job = job,
 	};

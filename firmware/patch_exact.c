@@ -17,20 +17,34 @@ static bool uses_allocation(const struct pb_patch_format *format)
 	       format->or_by != PB_FORMAT_OR_FIRST;
 }
 
+/** The DMA buffer as if it were an allocation. */
+static struct pb_core_slot self_slot(const struct pb_core_job *job)
+{
+	const struct pb_engine_work *engine = &job->work.engine;
+	const uint64_t address = pb_core_wide(engine->address_low, engine->address_high) - job->start;
+
+	return (struct pb_core_slot){
+		.low = (uint32_t)address,
+		.high = (uint32_t)(address >> 32),
+		.limit = {job->dma_bytes},
+	};
+}
+
 /** All that depends on the format and the submission alone. */
 static __attribute__((noinline)) void make_plan(struct pb_core_cursor *cursor, uint32_t id)
 {
-	const struct pb_core_job *job = cursor->job;
+	struct pb_core_job *job = cursor->job;
 	const struct pb_patch_format *format = pb_core_format_find(cursor->firmware, job->channel, id);
-	struct pb_core_plan *plan = &cursor->plan;
+	struct pb_core_plan *plan = &cursor->job->plan;
 
 	*plan = (struct pb_core_plan){.format = format, .id = id};
+	pb_core_spend(cursor, PB_COST_PLAN);
 	if (format == NULL)
 		return;
 	plan->places = job->bytes < extent(format) ? 0 : job->bytes - extent(format) + 1u;
 	plan->uses_allocation = uses_allocation(format);
 	if (format->source == PB_FORMAT_SELF)
-		plan->base = (struct pb_core_slot){job->self_low, job->self_high, {job->dma_bytes, 0}};
+		plan->base = self_slot(job);
 	else if (format->source == PB_FORMAT_FENCE)
 		plan->base.low = job->work.fence_id;
 	cursor->fenced = cursor->fenced || format->source == PB_FORMAT_FENCE;
@@ -114,26 +128,26 @@ static void store(const struct pb_core_cursor *cursor, const struct pb_patch_for
 enum pb_error pb_core_exact(struct pb_core_cursor *cursor, const struct pb_core_entry *entry)
 {
 	const uint32_t index = entry->allocation_index;
-	const struct pb_core_slot *slot = &cursor->plan.base;
+	const struct pb_core_slot *slot = &cursor->job->plan.base;
 	const struct pb_patch_format *format;
 	uint64_t value;
 	uint32_t tag = 0;
 
 	if ((entry->slot & PB_PATCH_RESERVED_MASK) != 0)
 		return PB_ERROR_PATCH_RESERVED;
-	if (entry->driver_id != cursor->plan.id)
+	if (entry->driver_id != cursor->job->plan.id)
 		make_plan(cursor, entry->driver_id);
-	format = cursor->plan.format;
+	format = cursor->job->plan.format;
 	if (format == NULL)
 		return PB_ERROR_PATCH_FORMAT;
-	if (cursor->plan.uses_allocation && index >= cursor->job->allocation_count)
+	if (cursor->job->plan.uses_allocation && index >= cursor->job->allocation_count)
 		return PB_ERROR_PATCH_INDEX;
 	if ((entry->patch_offset & (format->align - 1u)) != 0)
 		return PB_ERROR_PATCH_ALIGNMENT;
-	if (entry->patch_offset - cursor->start >= cursor->plan.places)
+	if (entry->patch_offset - cursor->start >= cursor->job->plan.places)
 		return PB_ERROR_PATCH_RANGE;
 	value = pb_core_wide(slot->low, slot->high);
-	if (cursor->plan.uses_allocation) {
+	if (cursor->job->plan.uses_allocation) {
 		const struct pb_core_slot *named = &cursor->slots[index];
 
 		if (named->limit[0] == 0)

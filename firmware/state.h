@@ -135,6 +135,41 @@ enum pb_core_job_state {
 	PB_CORE_JOB_READY = 4, /**< to be fed */
 };
 
+/** No format has this number. */
+#define PB_CORE_NO_FORMAT UINT32_MAX
+
+/** A format as the exact way uses it. */
+struct pb_core_plan {
+	const struct pb_patch_format *format; /**< NULL: no such format */
+	uint32_t id;
+	uint32_t places;          /**< bytes of the submission at which its words may start */
+	bool uses_allocation;     /**< AllocationIndex names something */
+	struct pb_core_slot base; /**< of a source that is no allocation; limit of an offset into it */
+};
+
+/** What the general loops can do of a format. */
+enum pb_core_general_kind {
+	PB_CORE_GENERAL_NOT = 0, /**< nothing: it always takes the exact way */
+	PB_CORE_GENERAL_PLAIN,   /**< an address, shifted, one word of it */
+	PB_CORE_GENERAL_RICH,    /**< the rest */
+};
+
+/** A format as the general loops use it. */
+struct pb_core_general {
+	enum pb_core_general_kind kind;
+	uint32_t id;
+	const struct pb_patch_format *format;
+	uint32_t places;   /**< 4-byte aligned ones */
+	uint32_t bounded;  /**< all ones: AllocationOffset is; 0: it is not */
+	uint32_t column;   /**< of pb_core_slot.limit */
+	uint32_t right;    /**< shift, modulo 32 */
+	uint32_t lost_low; /**< bits that must not be lost */
+	uint32_t lost_high;
+	uint32_t mask;
+	uint32_t high_or; /**< into the second word */
+	uint32_t ors[4];  /**< into the first word: background, and all that is ORed in */
+};
+
 /** The submission that a node prepares while its engine runs earlier ones. */
 struct pb_core_job {
 	uint32_t state; /**< enum pb_core_job_state */
@@ -143,8 +178,6 @@ struct pb_core_job {
 	uint8_t *target;   /**< shared; byte 0 of the submission */
 	uint32_t start;    /**< PatchOffset of that byte */
 	uint32_t bytes;    /**< of the submission */
-	uint32_t self_low; /**< GPU address of the DMA buffer's byte 0 */
-	uint32_t self_high;
 	uint32_t dma_bytes; /**< of the whole DMA buffer */
 
 	const struct pb_allocation *allocations; /**< shared */
@@ -158,10 +191,12 @@ struct pb_core_job {
 	uint32_t list_words;  /**< of it that are left */
 	uint32_t list_index;  /**< list index of the next entry, or word of a compact list */
 	bool compact;
-	uint32_t format_id; /**< of the last entry */
-	uint32_t cookie;    /**< the host's name for the buffer's contents, or 0 */
-	uint32_t compared;  /**< slots that the digest holds */
-	uint64_t digest;    /**< of all that the patched bytes depend on, with a cookie */
+	uint32_t format_id;             /**< of the last entry */
+	struct pb_core_plan plan;       /**< of some format that took the exact way */
+	struct pb_core_general general; /**< of some format that took a general loop */
+	uint32_t cookie;                /**< the host's name for the buffer's contents, or 0 */
+	uint32_t compared;              /**< slots that the digest holds */
+	uint64_t digest;                /**< of all that the patched bytes depend on, with a cookie */
 
 	struct pb_core_slot slots[PB_LIMIT_ALLOCATIONS];
 	uint32_t ids[PB_LIMIT_ALLOCATIONS];
