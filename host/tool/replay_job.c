@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "host/tool/replay_job.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/compact.h"
 #include "host/tool/placement.h"
 #include "host/tool/replay_oracle.h"
 
@@ -39,20 +41,23 @@ static uint64_t buffer_size(const struct pb_subm_submission *submission)
 	return bytes;
 }
 
-uint64_t pb_replay_job_bytes(const struct pb_subm_submission *submission)
+uint64_t pb_replay_job_bytes(const struct pb_subm_submission *submission, enum pb_patch_encoding encoding)
 {
+	uint64_t entry_bytes = encoding == PB_PATCH_ENCODING_COMPACT ? PB_COMPACT_WORDS_MAX(sizeof(uint32_t))
+								     : sizeof(struct pb_patch_location);
 	uint64_t bytes = buffer_size(submission) + submission->object_count * sizeof(struct pb_allocation) +
-			 submission->relocation_count * sizeof(struct pb_patch_location);
+			 submission->relocation_count * entry_bytes;
 
 	/* An empty submission still needs an address. */
 	return bytes == 0 ? CONTENTS_ALIGNMENT : bytes;
 }
 
-static bool within_limits(struct pb_replay_job *job, const struct pb_card_info *card, char *message)
+static bool within_limits(struct pb_replay_job *job, const struct pb_replay_rules *rules, char *message)
 {
+	const struct pb_card_info *card = rules->card;
 	const struct pb_subm_submission *submission = &job->submission;
 	uint64_t buffer_bytes = buffer_size(submission);
-	uint64_t memory_bytes = pb_replay_job_bytes(submission);
+	uint64_t memory_bytes = pb_replay_job_bytes(submission, rules->encoding);
 	const struct {
 		const char *what;
 		uint64_t amount;
@@ -70,6 +75,10 @@ static bool within_limits(struct pb_replay_job *job, const struct pb_card_info *
 				    demands[i].amount, demands[i].what, pb_capability_name(demands[i].key),
 				    card->capabilities[demands[i].key]);
 	}
+	if (rules->encoding == PB_PATCH_ENCODING_COMPACT &&
+	    submission->object_count > PB_COMPACT_INDEX_MASK + 1)
+		return fail(message, "it has %" PRIu32 " objects; a compact list can name %u",
+			    submission->object_count, PB_COMPACT_INDEX_MASK + 1);
 	job->buffer_bytes = (uint32_t)buffer_bytes;
 	job->memory_bytes = (uint32_t)memory_bytes;
 	return true;
@@ -104,17 +113,30 @@ static void lay_out(struct pb_replay_job *job)
 	}
 }
 
-bool pb_replay_job_prepare(struct pb_replay_job *job, struct pb_replay_rules *rules, char *message)
+/** Room for all that depends on the counts; one more of each, as sizes of 0 have no address. */
+static bool make_room(struct pb_replay_job *job, enum pb_patch_encoding encoding)
 {
 	const struct pb_subm_submission *submission = &job->submission;
+	const size_t entries = (size_t)submission->relocation_count + 1;
 
-	if (!within_limits(job, rules->card, message))
-		return false;
 	job->addresses = calloc(submission->object_count, sizeof(*job->addresses));
 	job->places = calloc((size_t)submission->contents_count + 1, sizeof(*job->places));
 	job->expected = calloc((size_t)job->buffer_bytes + 1, 1);
 	job->found = calloc((size_t)job->buffer_bytes + 1, 1);
-	if (job->addresses == NULL || job->places == NULL || job->expected == NULL || job->found == NULL)
+	job->patches = calloc(entries, sizeof(*job->patches));
+	if (encoding == PB_PATCH_ENCODING_COMPACT)
+		job->words = calloc(PB_COMPACT_WORDS_MAX(entries), sizeof(*job->words));
+	return job->addresses != NULL && job->places != NULL && job->expected != NULL && job->found != NULL &&
+	       job->patches != NULL && (encoding != PB_PATCH_ENCODING_COMPACT || job->words != NULL);
+}
+
+bool pb_replay_job_prepare(struct pb_replay_job *job, struct pb_replay_rules *rules, char *message)
+{
+	const struct pb_subm_submission *submission = &job->submission;
+
+	if (!within_limits(job, rules, message))
+		return false;
+	if (!make_room(job, rules->encoding))
 		return fail(message, "out of memory");
 	if (!place_objects(job, rules))
 		return fail(message, "its objects do not fit below the top of the address space");
@@ -159,37 +181,60 @@ static void write_allocations(const struct pb_replay_job *job, uint8_t *to)
 
 		if (object->written)
 			entry.flags |= PB_ALLOCATION_WRITE;
+		if (object->gart)
+			entry.flags |= PB_REPLAY_ATTRIBUTE_GART << PB_ALLOCATION_ATTRIBUTE_SHIFT;
 		memcpy(to + i * sizeof(entry), &entry, sizeof(entry));
 	}
 }
 
-static void write_patches(const struct pb_replay_job *job, uint8_t *to)
+static void make_patches(struct pb_replay_job *job, const struct pb_replay_formats *formats)
 {
-	for (uint32_t i = 0; i < job->submission.relocation_count; i++) {
-		const struct pb_subm_relocation *relocation = &job->submission.relocations[i];
-		const struct pb_patch_location entry = {
+	const struct pb_subm_submission *submission = &job->submission;
+
+	for (uint32_t i = 0; i < submission->relocation_count; i++) {
+		const struct pb_subm_relocation *relocation = &submission->relocations[i];
+
+		job->patches[i] = (struct pb_patch_location){
 			.allocation_index = relocation->target,
 			.slot = relocation->target & ~PB_PATCH_RESERVED_MASK,
-			.driver_id =
-				relocation->width == 8 ? PB_PATCH_FORMAT_SUM64_SIGNED : PB_PATCH_FORMAT_SUM32,
+			.driver_id = pb_replay_formats_number(formats, submission->driver, relocation),
 			.allocation_offset = relocation->delta,
 			.patch_offset = patch_offset(job, relocation),
 		};
-
-		memcpy(to + i * sizeof(entry), &entry, sizeof(entry));
 	}
 }
 
-void pb_replay_job_write(struct pb_replay_job *job, uint32_t context)
+/** Writes the list as the card gets it. @return its entries, or its words if it is compact */
+static uint32_t write_patches(struct pb_replay_job *job, uint8_t *to)
+{
+	const uint32_t count = job->submission.relocation_count;
+	uint32_t used, taken;
+
+	if (job->words == NULL) {
+		job->list_bytes = count * (uint32_t)sizeof(*job->patches);
+		memcpy(to, job->patches, job->list_bytes);
+		return count;
+	}
+	(void)pb_compact_encode(job->patches, count, job->words, PB_COMPACT_WORDS_MAX(count), &used, &taken);
+	/* The limits were looked at before. */
+	assert(taken == count);
+	job->list_bytes = used * (uint32_t)sizeof(*job->words);
+	memcpy(to, job->words, job->list_bytes);
+	return used;
+}
+
+void pb_replay_job_write(struct pb_replay_job *job, const struct pb_replay_formats *formats, uint32_t context)
 {
 	uint32_t allocations = job->buffer_bytes;
 	uint32_t patches =
 		allocations + job->submission.object_count * (uint32_t)sizeof(struct pb_allocation);
 	uint64_t address = job->memory.os_address;
+	uint32_t patch_count;
 
 	write_buffer(job, job->memory.bytes_host);
 	write_allocations(job, job->memory.bytes_host + allocations);
-	write_patches(job, job->memory.bytes_host + patches);
+	make_patches(job, formats);
+	patch_count = write_patches(job, job->memory.bytes_host + patches);
 	job->descriptor = (struct pb_descriptor){
 		.flags = PB_FLAG_NULL_RENDERING,
 		.context = context,
@@ -204,10 +249,17 @@ void pb_replay_job_write(struct pb_replay_job *job, uint32_t context)
 		.allocation_address_high = (uint32_t)((address + allocations) >> 32),
 		.patch_address_low = (uint32_t)(address + patches),
 		.patch_address_high = (uint32_t)((address + patches) >> 32),
-		.patch_count = job->submission.relocation_count,
-		.patch_length = job->submission.relocation_count,
-		.patch_encoding = PB_PATCH_ENCODING_WDDM,
+		.patch_count = patch_count,
+		.patch_length = patch_count,
+		.patch_encoding = job->words != NULL ? PB_PATCH_ENCODING_COMPACT : PB_PATCH_ENCODING_WDDM,
 	};
+}
+
+uint32_t pb_replay_job_entry(const struct pb_replay_job *job, uint32_t index)
+{
+	if (job->words == NULL)
+		return index;
+	return pb_compact_index(job->words, job->descriptor.patch_count, index);
 }
 
 /** A patched value of 4 or 8 bytes. */
@@ -263,6 +315,10 @@ void pb_replay_job_clear(struct pb_replay_job *job)
 	free(job->places);
 	free(job->expected);
 	free(job->found);
+	free(job->patches);
+	free(job->words);
+	job->patches = NULL;
+	job->words = NULL;
 	job->addresses = NULL;
 	job->places = NULL;
 	job->expected = NULL;

@@ -10,7 +10,7 @@
 
 #include "tests/e2e/e2e.h"
 
-static const char *const samples[] = {"bdw", "hsw", "hswvk", "snb"};
+static const char *const samples[] = {"bdw", "hsw", "hswvk", "nv40", "nv50", "snb"};
 
 static void sample_path(char path[E2E_PATH_BYTES], const char *sample, const char *end)
 {
@@ -147,8 +147,8 @@ static const struct bad_file {
 	{"cut-early", "hsw", 0, 3, NULL, 0, "cut off"},
 	{"empty", NULL, 0, 0, "", 0, "cut off"},
 	{"text", NULL, 0, 0, "no submissions here, only some words", 36, "not a SUBM file"},
-	{"nouveau", NULL, 0, 0, "SUBM\1\0\0\0\2\0\0\0\0\0\0\0\0\0\0\0\40\0\0\0\1\0\0\0\0\0\0\0", 32,
-	 "nouveau"},
+	{"driver", NULL, 0, 0, "SUBM\1\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\40\0\0\0\1\0\0\0\0\0\0\0", 32,
+	 "driver 3"},
 	{"version", NULL, 0, 0, "SUBM\2\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\40\0\0\0\1\0\0\0\0\0\0\0", 32,
 	 "version 2"},
 	{"headless", NULL, 0, 0, "SUBM\1\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\40\0\0\0\1\0\0\0\0\0\0\0", 32,
@@ -213,6 +213,7 @@ static void test_bad_arguments(void **state)
 		{{"replay"}, "which file?"},
 		{{"replay", "one", "two"}, "one file only"},
 		{{"replay", "file", "--seed", "seven"}, "seven is no seed"},
+		{{"replay", "file", "--encoding", "short"}, "short is no encoding"},
 		{{"replay", "file", "--sim", "--card", "socket"}, "exclude each other"},
 		{{"replay", "file", "--board", "none"}, "no board is called none"},
 	};

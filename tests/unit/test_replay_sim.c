@@ -31,7 +31,7 @@ static int replay(const struct pb_replay_options *options, struct pb_replay_summ
 	struct pb_link_ops ops;
 	struct pb_link *link;
 	uint64_t largest;
-	int result = pb_replay_scan(options->file, &largest, summary);
+	int result = pb_replay_scan(options, &largest, summary);
 
 	if (result != PB_REPLAY_OK)
 		return result;
@@ -67,13 +67,13 @@ struct sample {
 	uint64_t submissions;
 	uint64_t relocations;
 	uint64_t bytes;
+	uint64_t list_bytes[2]; /* by encoding */
 };
 
 static const struct sample samples[] = {
-	{"hsw", 67, 10476, 804992},
-	{"snb", 56, 9252, 782840},
-	{"bdw", 67, 7326, 826176},
-	{"hswvk", 4, 9163, 1546008},
+	{"hsw", 67, 10476, 804992, {251424, 84076}}, {"snb", 56, 9252, 782840, {222048, 74240}},
+	{"bdw", 67, 7326, 826176, {175824, 58876}},  {"hswvk", 4, 9163, 1546008, {219912, 73316}},
+	{"nv40", 40, 1481, 16900, {35544, 15856}},   {"nv50", 20, 920, 14400, {22080, 10080}},
 };
 
 static void replay_sample(const struct sample *sample, struct pb_replay_options *options)
@@ -90,25 +90,30 @@ static void replay_sample(const struct sample *sample, struct pb_replay_options 
 	assert_int_equal(summary.submissions, sample->submissions);
 	assert_int_equal(summary.relocations, sample->relocations);
 	assert_int_equal(summary.bytes, sample->bytes);
+	assert_int_equal(summary.list_bytes, sample->list_bytes[options->encoding]);
 }
 
-/* The firmware's results have the CRCs that a separate program worked out. */
+/* The firmware's results have the CRCs that a separate program worked out, however the lists are written. */
 static void test_samples(void **state)
 {
 	static char expected[65536];
 	static char found[65536];
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+	for (size_t i = 0; i < 2 * sizeof(samples) / sizeof(samples[0]); i++) {
+		const struct sample *sample = &samples[i / 2];
 		char out[] = "/tmp/patchbay-test-XXXXXX";
-		struct pb_replay_options options = {.crc_out = out};
+		struct pb_replay_options options = {
+			.crc_out = out,
+			.encoding = i % 2 == 0 ? PB_PATCH_ENCODING_WDDM : PB_PATCH_ENCODING_COMPACT,
+		};
 		char path[512];
 		int file = mkstemp(out);
 
 		assert_true(file >= 0);
 		assert_int_equal(close(file), 0);
-		replay_sample(&samples[i], &options);
-		(void)snprintf(path, sizeof(path), "%s/%s.expect.tsv", PB_TEST_DATA, samples[i].name);
+		replay_sample(sample, &options);
+		(void)snprintf(path, sizeof(path), "%s/%s.expect.tsv", PB_TEST_DATA, sample->name);
 		read_text(path, expected, sizeof(expected));
 		read_text(out, found, sizeof(found));
 		assert_string_equal(found, expected);
@@ -288,8 +293,8 @@ static void test_bad_files(void **state)
 	/* Before the first one is replayed. */
 	expect_refused(&writer, 0, "submission 1: the file is cut off");
 	subm_file_header(&writer, 32, 0);
-	subm_set32(&writer, 8, 2);
-	expect_refused(&writer, 0, "submissions of nouveau cannot be replayed");
+	subm_set32(&writer, 8, 3);
+	expect_refused(&writer, 0, "driver 3 is unknown");
 	assert_int_equal(replay(&(struct pb_replay_options){.file = "/nonexistent"}, &summary),
 			 PB_REPLAY_REFUSED);
 	assert_string_equal(summary.message, "/nonexistent: No such file or directory");
