@@ -48,13 +48,18 @@ static enum pb_error admit_context(struct pb_firmware *firmware, struct pb_core_
 	return context->lost ? PB_ERROR_CONTEXT_LOST : PB_ERROR_OK;
 }
 
-static enum pb_error admit_options(const struct pb_descriptor *descriptor, uint32_t flags)
+static enum pb_error admit_options(struct pb_core_job *job, const struct pb_descriptor *descriptor,
+				   uint32_t flags)
 {
+	const uint32_t encoding = pb_shared_read32(&descriptor->patch_encoding);
+
 	if (pb_shared_read32(&descriptor->options) != 0 || pb_shared_read32(&descriptor->reserved) != 0)
 		return PB_ERROR_BAD_OPTIONS;
 	if ((flags & PB_FLAG_PAGING) != 0 || pb_shared_read32(&descriptor->wait_count) != 0 ||
-	    pb_shared_read32(&descriptor->patch_encoding) != PB_PATCH_ENCODING_WDDM)
+	    encoding > PB_PATCH_ENCODING_COMPACT)
 		return PB_ERROR_UNSUPPORTED;
+	job->compact = encoding == PB_PATCH_ENCODING_COMPACT;
+	job->cookie = pb_shared_read32(&descriptor->cookie);
 	return PB_ERROR_OK;
 }
 
@@ -76,6 +81,7 @@ static enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb_core_j
 		return PB_ERROR_BAD_RANGE;
 	job->start = start;
 	job->bytes = end - start;
+	job->dma_bytes = size;
 	job->target = NULL;
 	job->work.engine.bytes = 0;
 	if (start == end)
@@ -87,7 +93,10 @@ static enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb_core_j
 	if (offset == 0 || address % PB_PAGE_BYTES != 0)
 		return PB_ERROR_BAD_BUFFER;
 	job->target = pb_core_at(firmware, offset + start);
-	gpu_address = segment->gpu_base + (address - segment->os_base) + start;
+	gpu_address = segment->gpu_base + (address - segment->os_base);
+	job->self_low = (uint32_t)gpu_address;
+	job->self_high = (uint32_t)(gpu_address >> 32);
+	gpu_address += start;
 	job->work.engine.address_low = (uint32_t)gpu_address;
 	job->work.engine.address_high = (uint32_t)(gpu_address >> 32);
 	job->work.engine.bytes = job->bytes;
@@ -121,6 +130,9 @@ static enum pb_error admit_allocations(struct pb_firmware *firmware, struct pb_c
 
 	job->allocation_count = count;
 	job->resolved = 0;
+	job->compared = 0;
+	job->high = false;
+	job->crossing = false;
 	if (count == 0)
 		return PB_ERROR_OK;
 	if (count > PB_LIMIT_ALLOCATIONS)
@@ -141,25 +153,29 @@ static enum pb_error admit_patches(struct pb_firmware *firmware, struct pb_core_
 	const uint32_t count = pb_shared_read32(&descriptor->patch_count);
 	const uint32_t start = pb_shared_read32(&descriptor->patch_start);
 	const uint32_t length = pb_shared_read32(&descriptor->patch_length);
+	const uint32_t unit_words = job->compact ? 1u : sizeof(struct pb_patch_location) / sizeof(uint32_t);
+	const uint32_t length_max =
+		job->compact ? PB_LIMIT_PATCHES * PB_COMPACT_SHORT_WORDS : PB_LIMIT_PATCHES;
 	uint64_t address;
 	uint32_t offset;
 
-	job->patch_index = start;
-	job->patches_left = length;
+	job->list_index = start;
+	job->list_words = 0;
 	job->format_id = 0;
 	if (start > count || length > count - start)
 		return PB_ERROR_BAD_PATCH_LIST;
 	if (length == 0)
 		return PB_ERROR_OK;
-	if (length > PB_LIMIT_PATCHES)
+	if (length > length_max)
 		return PB_ERROR_TOO_MANY_PATCHES;
 	address = pb_core_wide(pb_shared_read32(&descriptor->patch_address_low),
 			       pb_shared_read32(&descriptor->patch_address_high));
 	offset = pb_core_segment_memory(pb_core_segment_of(firmware, job->channel, PB_SEGMENT_SYSTEM),
-					address, (uint64_t)count * sizeof(struct pb_patch_location));
+					address, (uint64_t)count * unit_words * sizeof(uint32_t));
 	if (offset == 0 || address % 4u != 0)
 		return PB_ERROR_BAD_PATCH_LIST;
-	job->patches = (const struct pb_patch_location *)pb_core_at(firmware, offset) + start;
+	job->list = (const uint32_t *)pb_core_at(firmware, offset) + start * unit_words;
+	job->list_words = length * unit_words;
 	return PB_ERROR_OK;
 }
 
@@ -174,7 +190,7 @@ static enum pb_error admit_all(struct pb_firmware *firmware, struct pb_core_job 
 	if (error == PB_ERROR_OK)
 		error = timeline_error;
 	if (error == PB_ERROR_OK)
-		error = admit_options(descriptor, flags);
+		error = admit_options(job, descriptor, flags);
 	if (error == PB_ERROR_OK)
 		error = admit_buffer(firmware, job, descriptor);
 	if (error == PB_ERROR_OK)
@@ -211,7 +227,7 @@ void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, stru
 	error = admit_all(firmware, job, queue, descriptor);
 	if (error != PB_ERROR_OK)
 		pb_core_job_fail(firmware, job, error, PB_INDEX_NONE);
-	else if (job->patches_left == 0)
+	else if (job->list_words == 0)
 		job->state = PB_CORE_JOB_READY; /* the host patched it, or there is nothing to patch */
 	else
 		job->state = PB_CORE_JOB_RESOLVE;

@@ -112,6 +112,7 @@ void pb_core_channel_request(struct pb_firmware *firmware, uint32_t c, uint32_t 
 
 		if (error == PB_ERROR_OK) {
 			clear_rings(channel);
+			pb_core_format_forget(firmware, c);
 			channel->epoch++;
 		}
 		write_state(channel, error == PB_ERROR_OK ? PB_CHANNEL_OPEN : PB_CHANNEL_CLOSED, error);

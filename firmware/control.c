@@ -86,6 +86,12 @@ static enum pb_error queue_clear(struct request *request)
 	return PB_ERROR_OK;
 }
 
+static enum pb_error format_set(struct request *request)
+{
+	return pb_core_format_set(request->firmware, request->channel, request->arguments,
+				  &request->results[0]);
+}
+
 static enum pb_error channel_close(struct request *request)
 {
 	const uint32_t victim = request->arguments[0];
@@ -125,7 +131,7 @@ static enum pb_error (*const handlers[])(struct request *request) = {
 	[PB_COMMAND_QUEUE_DESTROY] = queue_destroy,
 	[PB_COMMAND_QUEUE_CLEAR] = queue_clear,
 	[PB_COMMAND_CHANNEL_CLOSE] = channel_close,
-	[PB_COMMAND_FORMAT_SET] = unsupported,
+	[PB_COMMAND_FORMAT_SET] = format_set,
 	[PB_COMMAND_PREEMPT] = unsupported,
 	[PB_COMMAND_SUSPEND] = unsupported,
 	[PB_COMMAND_RESUME] = unsupported,

@@ -66,7 +66,7 @@ static inline bool pb_core_control_room(const struct pb_core_channel *channel)
 void pb_core_control_reply(struct pb_firmware *firmware, uint32_t channel, uint32_t code, uint32_t tag,
 			   enum pb_error error);
 
-/* ---- memory.c, segment.c, context.c ---- */
+/* ---- memory.c, segment.c, format.c, context.c ---- */
 
 /** Finds card memory for a segment's backing. @return 0: none is free */
 uint32_t pb_core_memory_take(struct pb_firmware *firmware, uint32_t bytes);
@@ -82,6 +82,12 @@ void pb_core_segment_free(struct pb_firmware *firmware, uint32_t channel, uint32
  * @return its offset in card memory, or 0 (which is never in the pool) if any byte of it is not backed
  */
 uint32_t pb_core_segment_memory(const struct pb_core_segment *segment, uint64_t os_address, uint64_t bytes);
+
+/** Sets one of a channel's own patch formats. @param reason set to enum pb_format_reason */
+enum pb_error pb_core_format_set(struct pb_firmware *firmware, uint32_t channel, const uint32_t *arguments,
+				 uint32_t *reason);
+/** A channel has no formats of its own any more. */
+void pb_core_format_forget(struct pb_firmware *firmware, uint32_t channel);
 
 enum pb_error pb_core_context_create(struct pb_firmware *firmware, uint32_t channel, uint32_t *handle);
 /** The context that a handle names, or NULL. Inline, as is pb_core_queue_find: each submission comes by. */
@@ -142,9 +148,13 @@ struct pb_core_queue *pb_core_schedule_take(struct pb_firmware *firmware, struct
 
 /** Reads and checks the queue's next descriptor into the node's job. */
 void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue);
-/** Resolves a slice of the job's allocation list. */
+/** Resolves slices of the job's allocation list. */
 void pb_core_resolve(struct pb_firmware *firmware, struct pb_core_job *job);
-/** Carries out a slice of the job's patch list. */
+/** Finds out whether the buffer of a job with a cookie is patched like this already. */
+void pb_core_compare(struct pb_firmware *firmware, struct pb_core_job *job);
+/** Notes that it is. */
+void pb_core_compare_remember(struct pb_firmware *firmware, const struct pb_core_job *job);
+/** Carries out slices of the job's patch list. */
 void pb_core_patch(struct pb_firmware *firmware, struct pb_core_job *job);
 /** Ends a job's preparation with an error: it will be fed empty, and its context is lost. */
 void pb_core_job_fail(struct pb_firmware *firmware, struct pb_core_job *job, enum pb_error error,

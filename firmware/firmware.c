@@ -10,7 +10,7 @@ PB_STATIC_ASSERT(sizeof(void *) != 4 || sizeof(struct pb_core_queue) <= 64, "a q
 PB_STATIC_ASSERT(PB_LIMIT_IN_FLIGHT <= PB_ENGINE_SLOTS, "the engine's ring holds what is in flight");
 PB_STATIC_ASSERT(PB_LIMIT_SEGMENTS <= PB_ENGINE_RANGES, "every segment has its range");
 PB_STATIC_ASSERT(PB_LIMIT_CHANNELS <= 16u, "every channel has its line");
-PB_STATIC_ASSERT(PB_LIMIT_QUEUES <= PB_SLICE_PATCHES, "a loop over the queues is one slice");
+PB_STATIC_ASSERT(PB_LIMIT_QUEUES <= 64u, "a loop over the queues is one slice");
 
 static struct pb_firmware the_firmware;
 
@@ -82,6 +82,8 @@ static bool run_node(struct pb_firmware *firmware, struct pb_core_node *node)
 	} else if (job->state == PB_CORE_JOB_RESOLVE) {
 		pb_core_waypoint(firmware, PB_WAYPOINT_RESOLVE);
 		pb_core_resolve(firmware, job);
+	} else if (job->state == PB_CORE_JOB_COMPARE) {
+		pb_core_compare(firmware, job);
 	} else if (job->state == PB_CORE_JOB_PATCH) {
 		pb_core_waypoint(firmware, PB_WAYPOINT_PATCH);
 		pb_core_patch(firmware, job);

@@ -36,11 +36,17 @@
 #define PB_LIMIT_KICK_ENTRIES    64u
 #define PB_LIMIT_EVENT_ENTRIES   64u
 
-/** Allocations resolved, and patch locations carried out, before the main loop looks around again. */
-#define PB_SLICE_ALLOCATIONS 32u
-#define PB_SLICE_PATCHES     64u
-/** Slices of patches in one pass of the main loop while no line is raised: then the other nodes have a turn. */
-#define PB_PASS_SLICES 16u
+/** Buffers that are known to be patched. A power of two. */
+#define PB_LIMIT_PATCHED 16u
+
+/** What is done between two looks at the lines: slots cleared or compared, allocations resolved, patches carried out. */
+#define PB_SLICE_SLOTS       32u
+#define PB_SLICE_ALLOCATIONS 16u
+#define PB_SLICE_PATCHES     24u
+/** A patch that goes the general way counts as so many. */
+#define PB_COST_GENERAL 3u
+/** Slices in one pass of the main loop while no line is raised: then the other nodes have a turn. */
+#define PB_PASS_SLICES 48u
 
 /** Engine time without progress, or of a closing channel's work, after which a node is reset, in microseconds. */
 #define PB_HANG_MICROSECONDS 100000u

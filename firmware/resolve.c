@@ -2,31 +2,165 @@
 /*
  * Step 2: the allocation list, once a submission. Everything that depends on
  * the allocation alone is decided here, so that a patch costs one compare.
+ *
+ * Neighbours in a list mostly lie in the same segment. What is known of it
+ * stands in a window; an allocation that is not an ordinary one of that window
+ * goes, by value, to the exact path, which also opens the next window.
  */
+#include <string.h>
+
 #include "firmware/core.h"
 
-static enum pb_error resolve_one(struct pb_firmware *firmware, const struct pb_core_channel *channel,
-				 const struct pb_allocation *allocation, struct pb_core_slot *slot)
-{
-	const uint32_t flags = pb_shared_read32(&allocation->flags);
-	const uint32_t size_low = pb_shared_read32(&allocation->size_low);
-	const uint32_t size_high = pb_shared_read32(&allocation->size_high);
-	const uint64_t size = pb_core_wide(size_low, size_high);
-	const uint64_t address = pb_core_wide(pb_shared_read32(&allocation->address_low),
-					      pb_shared_read32(&allocation->address_high));
-	const uint32_t id = (flags & PB_ALLOCATION_SEGMENT_MASK) >> PB_ALLOCATION_SEGMENT_SHIFT;
-	const struct pb_core_segment *segment;
-	uint64_t offset, gpu_address;
+/** One allocation-list entry, each word of it read once. */
+struct listed {
+	uint32_t address_low;
+	uint32_t address_high;
+	uint32_t size_low;
+	uint32_t size_high;
+	uint32_t flags;
+	uint32_t id;
+};
 
-	if ((flags & PB_ALLOCATION_RESERVED) != 0)
+/** A segment as seen by its ordinary allocations: no address in it crosses a multiple of 4 GiB. */
+struct window {
+	uint32_t flags; /**< of those allocations; all ones, which no legal one has: closed */
+	uint32_t os_high;
+	uint32_t os_end; /**< low word of the address behind it */
+	uint32_t bytes;
+	uint32_t gpu_delta; /**< from OS address to GPU address, low words */
+	uint32_t gpu_high;
+	uint32_t writable; /**< all ones, or 0 */
+	uint8_t tag;
+};
+
+#define WINDOW_CLOSED UINT32_MAX
+
+/**
+ * Resolves ordinary allocations, slice after slice. Words are read in an order
+ * in which the first compare needs few of them; what is left of an allocation
+ * that trips is read where it does.
+ * @param tripped the allocation at job->resolved, if that is not ordinary
+ * @return whether there is such a one; else a line is raised, or this is the end
+ */
+static __attribute__((noinline)) bool run_window(struct pb_core_job *job, const struct window *shared_window,
+						 uint32_t end, const uint32_t *pending,
+						 struct listed *tripped)
+{
+	const struct window window = *shared_window;
+	const uint32_t first = job->resolved;
+	const struct pb_allocation *allocation = &job->allocations[first];
+	const struct pb_allocation *const last = &job->allocations[end];
+	struct pb_core_slot *slot = &job->slots[first];
+	uint32_t *id = &job->ids[first];
+	bool is_tripped = true;
+	struct listed listed;
+
+	do {
+		const struct pb_allocation *const slice = (uint32_t)(last - allocation) > PB_SLICE_ALLOCATIONS
+								  ? allocation + PB_SLICE_ALLOCATIONS
+								  : last;
+
+		for (; allocation != slice; allocation++, slot++, id++) {
+			uint32_t room;
+
+			listed.flags = pb_shared_read32(&allocation->flags);
+			listed.address_high = pb_shared_read32(&allocation->address_high);
+			listed.size_high = pb_shared_read32(&allocation->size_high);
+			if (((listed.flags ^ window.flags) | (listed.address_high ^ window.os_high) |
+			     listed.size_high) != 0)
+				goto tripped_early;
+			listed.size_low = pb_shared_read32(&allocation->size_low);
+			listed.address_low = pb_shared_read32(&allocation->address_low);
+			room = window.os_end - listed.address_low;
+			if (room > window.bytes || listed.size_low - 1u >= room)
+				goto tripped_late;
+			slot->low = listed.address_low + window.gpu_delta;
+			slot->high = window.gpu_high;
+			slot->limit[0] = listed.size_low;
+			slot->limit[1] = listed.size_low & window.writable;
+			*id = pb_shared_read32(&allocation->id);
+		}
+	} while (allocation != last && !pb_lines_waiting(pending));
+	is_tripped = false;
+	goto out;
+tripped_early:
+	listed.size_low = pb_shared_read32(&allocation->size_low);
+	listed.address_low = pb_shared_read32(&allocation->address_low);
+	listed.id = pb_shared_read32(&allocation->id);
+	*tripped = listed;
+	goto out;
+tripped_late:
+	/* What was equal is taken from the window, which frees three registers. */
+	*tripped = (struct listed){
+		.address_low = listed.address_low,
+		.address_high = window.os_high,
+		.size_low = listed.size_low,
+		.size_high = 0,
+		.flags = window.flags,
+		.id = pb_shared_read32(&allocation->id),
+	};
+out:
+	job->resolved = (uint32_t)(allocation - job->allocations);
+	memset(&job->tags[first], window.tag, job->resolved - first);
+	return is_tripped;
+}
+
+/** Opens a window on the segment of an allocation, if all of it is ordinary. */
+static void open_window(struct window *window, const struct pb_core_segment *segment, uint32_t flags,
+			uint8_t tag)
+{
+	const uint32_t bytes = (uint32_t)segment->size;
+	const uint32_t os_low = (uint32_t)segment->os_base;
+	const uint32_t gpu_low = (uint32_t)segment->gpu_base;
+
+	*window = (struct window){
+		.flags = flags,
+		.os_high = (uint32_t)(segment->os_base >> 32),
+		.os_end = os_low + bytes,
+		.bytes = bytes,
+		.gpu_delta = gpu_low - os_low,
+		.gpu_high = (uint32_t)(segment->gpu_base >> 32),
+		.writable = (flags & PB_ALLOCATION_WRITE) != 0 ? UINT32_MAX : 0,
+		.tag = tag,
+	};
+	if (segment->size != bytes || os_low + (bytes - 1u) < os_low || gpu_low + (bytes - 1u) < gpu_low)
+		window->flags = WINDOW_CLOSED;
+}
+
+/** Fills a slot, and notes what the fast loops cannot do. */
+static void set_slot(struct pb_core_job *job, uint32_t i, uint64_t gpu_address, uint32_t limit,
+		     uint32_t flags)
+{
+	const uint32_t low = (uint32_t)gpu_address;
+	const uint32_t high = (uint32_t)(gpu_address >> 32);
+
+	job->slots[i] = (struct pb_core_slot){
+		.low = low,
+		.high = high,
+		.limit = {limit, (flags & PB_ALLOCATION_WRITE) != 0 ? limit : 0},
+	};
+	job->high = job->high || high != 0;
+	job->crossing = job->crossing || low + (limit - 1u) < low;
+}
+
+/** The exact path: checks one by one, in the order of the error list. */
+static enum pb_error resolve_exact(struct pb_firmware *firmware, struct pb_core_job *job, uint32_t i,
+				   const struct listed *listed, struct window *window)
+{
+	const uint64_t size = pb_core_wide(listed->size_low, listed->size_high);
+	const uint64_t address = pb_core_wide(listed->address_low, listed->address_high);
+	const uint32_t id = (listed->flags & PB_ALLOCATION_SEGMENT_MASK) >> PB_ALLOCATION_SEGMENT_SHIFT;
+	const struct pb_core_segment *segment = pb_core_segment_of(firmware, job->channel, id);
+	uint64_t offset;
+
+	if ((listed->flags & PB_ALLOCATION_RESERVED) != 0)
 		return PB_ERROR_BAD_ALLOCATION;
-	if ((flags & PB_ALLOCATION_UNBIND) != 0) {
-		*slot = (struct pb_core_slot){0};
+	if ((listed->flags & PB_ALLOCATION_UNBIND) != 0) {
+		job->slots[i] = (struct pb_core_slot){0};
 		return id == 0 ? PB_ERROR_OK : PB_ERROR_BAD_ALLOCATION;
 	}
 	if (id == 0)
 		return PB_ERROR_NOT_RESIDENT;
-	segment = pb_core_segment_of(firmware, channel, id);
 	if (segment->size == 0)
 		return PB_ERROR_ALLOCATION_SEGMENT;
 	if (size == 0)
@@ -34,30 +168,68 @@ static enum pb_error resolve_one(struct pb_firmware *firmware, const struct pb_c
 	offset = address - segment->os_base; /* wraps to a large one below the base */
 	if (offset > segment->size || size > segment->size - offset)
 		return PB_ERROR_ALLOCATION_OUTSIDE_SEGMENT;
-	gpu_address = segment->gpu_base + offset;
-	slot->address_low = (uint32_t)gpu_address;
-	slot->address_high = (uint32_t)(gpu_address >> 32);
-	slot->limit[0] = size_high != 0 ? UINT32_MAX : size_low;
-	slot->limit[1] = (flags & PB_ALLOCATION_WRITE) != 0 ? slot->limit[0] : 0;
+	set_slot(job, i, segment->gpu_base + offset, listed->size_high != 0 ? UINT32_MAX : listed->size_low,
+		 listed->flags);
+	job->ids[i] = listed->id;
+	job->tags[i] = PB_CORE_TAG(segment->kind, (listed->flags & PB_ALLOCATION_ATTRIBUTE_MASK) >>
+							  PB_ALLOCATION_ATTRIBUTE_SHIFT);
+	open_window(window, segment, listed->flags, job->tags[i]);
+	return PB_ERROR_OK;
+}
+
+/** Clears slots that an earlier, longer list has left behind. @return true: it is done */
+static bool clear_left_over(struct pb_core_job *job, const uint32_t *pending)
+{
+	while (job->slots_used > job->allocation_count) {
+		uint32_t slice = job->slots_used - job->allocation_count;
+
+		if (slice > PB_SLICE_SLOTS)
+			slice = PB_SLICE_SLOTS;
+		while (slice-- != 0) {
+			struct pb_core_slot *slot = &job->slots[--job->slots_used];
+
+			slot->limit[0] = 0;
+			slot->limit[1] = 0;
+		}
+		if (pb_lines_waiting(pending))
+			return false;
+	}
+	return true;
+}
+
+/** @return what is wrong with the allocation at job->resolved */
+static enum pb_error resolve_slices(struct pb_firmware *firmware, struct pb_core_job *job,
+				    const uint32_t *pending)
+{
+	const uint32_t pass = job->resolved + PB_PASS_SLICES * PB_SLICE_ALLOCATIONS;
+	const uint32_t end = pass < job->allocation_count ? pass : job->allocation_count;
+	struct window window = {.flags = WINDOW_CLOSED};
+	struct listed tripped;
+
+	while (run_window(job, &window, end, pending, &tripped)) {
+		const enum pb_error error = resolve_exact(firmware, job, job->resolved, &tripped, &window);
+
+		if (error != PB_ERROR_OK)
+			return error;
+		job->resolved++;
+		if (job->resolved == end || pb_lines_waiting(pending))
+			break;
+	}
 	return PB_ERROR_OK;
 }
 
 void pb_core_resolve(struct pb_firmware *firmware, struct pb_core_job *job)
 {
-	uint32_t end = job->resolved + PB_SLICE_ALLOCATIONS;
+	const uint32_t *pending = firmware->config->lines->pending;
+	enum pb_error error;
 
-	if (end > job->allocation_count)
-		end = job->allocation_count;
-	for (uint32_t i = job->resolved; i < end; i++) {
-		enum pb_error error =
-			resolve_one(firmware, job->channel, &job->allocations[i], &job->slots[i]);
-
-		if (error != PB_ERROR_OK) {
-			pb_core_job_fail(firmware, job, error, i);
-			return;
-		}
-	}
-	job->resolved = end;
-	if (end == job->allocation_count)
-		job->state = PB_CORE_JOB_PATCH;
+	if (job->resolved == 0 && !clear_left_over(job, pending))
+		return;
+	error = resolve_slices(firmware, job, pending);
+	if (job->slots_used < job->resolved)
+		job->slots_used = job->resolved;
+	if (error != PB_ERROR_OK)
+		pb_core_job_fail(firmware, job, error, job->resolved);
+	else if (job->resolved == job->allocation_count)
+		job->state = job->cookie != 0 ? PB_CORE_JOB_COMPARE : PB_CORE_JOB_PATCH;
 }

@@ -29,6 +29,7 @@ struct pb_core_segment {
 	uint64_t size;
 	uint32_t memory_offset; /**< of its backing */
 	uint32_t memory_bytes;  /**< backed from its start; the rest has addresses only */
+	uint32_t kind;          /**< enum pb_segment_kind */
 };
 
 struct pb_core_channel {
@@ -52,6 +53,7 @@ struct pb_core_channel {
 	uint32_t events_dropped;
 	uint32_t epoch;
 	uint32_t busy;                         /**< submissions admitted and not retired */
+	uint32_t formats_version;              /**< counts changes to its own formats */
 	bool close_asked;                      /**< the admin waits for the reply to a CHANNEL_CLOSE */
 	uint32_t close_tag;                    /**< its tag */
 	uint8_t segment_of[PB_LIMIT_SEGMENTS]; /**< by segment id: place in pb_firmware.segments; 0: none */
@@ -95,13 +97,21 @@ struct pb_core_context {
 	bool lost;
 };
 
-/** One allocation, resolved. limit 0: every use takes the slow path. */
+/**
+ * One allocation, resolved: what a patch needs of it. Slots at and beyond the
+ * size of the list have limit 0, so that the fast loops need no index check.
+ */
 struct pb_core_slot {
-	uint32_t address_low; /**< GPU address */
-	uint32_t address_high;
+	uint32_t low; /**< GPU address */
+	uint32_t high;
 	uint32_t limit
 		[2]; /**< AllocationOffset must be below; [0] for reads, [1] for formats that claim a write */
 };
+
+/** The bits of an allocation that formats may choose a value by. */
+#define PB_CORE_TAG(kind, attribute) ((uint8_t)((kind) << 4 | (attribute)))
+#define PB_CORE_TAG_KIND(tag)        ((uint32_t)(tag) >> 4)
+#define PB_CORE_TAG_ATTRIBUTE(tag)   ((tag)&3u)
 
 /** An admitted submission: all that is needed to feed, refeed and retire it. */
 struct pb_core_work {
@@ -120,8 +130,9 @@ struct pb_core_work {
 enum pb_core_job_state {
 	PB_CORE_JOB_NONE = 0,
 	PB_CORE_JOB_RESOLVE = 1,
-	PB_CORE_JOB_PATCH = 2,
-	PB_CORE_JOB_READY = 3, /**< to be fed */
+	PB_CORE_JOB_COMPARE = 2, /**< is it patched like this already? */
+	PB_CORE_JOB_PATCH = 3,
+	PB_CORE_JOB_READY = 4, /**< to be fed */
 };
 
 /** The submission that a node prepares while its engine runs earlier ones. */
@@ -129,17 +140,39 @@ struct pb_core_job {
 	uint32_t state; /**< enum pb_core_job_state */
 	struct pb_core_work work;
 	const struct pb_core_channel *channel;
+	uint8_t *target;   /**< shared; byte 0 of the submission */
+	uint32_t start;    /**< PatchOffset of that byte */
+	uint32_t bytes;    /**< of the submission */
+	uint32_t self_low; /**< GPU address of the DMA buffer's byte 0 */
+	uint32_t self_high;
+	uint32_t dma_bytes; /**< of the whole DMA buffer */
+
 	const struct pb_allocation *allocations; /**< shared */
-	const struct pb_patch_location *patches; /**< shared; the next to carry out */
-	uint8_t *target;                         /**< shared; byte 0 of the submission */
-	uint32_t start;                          /**< PatchOffset of that byte */
-	uint32_t bytes;                          /**< of the submission */
 	uint32_t allocation_count;
-	uint32_t resolved;    /**< allocations resolved */
-	uint32_t patch_index; /**< list index of the next patch */
-	uint32_t patches_left;
-	uint32_t format_id; /**< whose loop goes on: the last entry's format */
+	uint32_t resolved;   /**< allocations resolved */
+	uint32_t slots_used; /**< slots from here on have limit 0 */
+	bool high;           /**< some address does not fit 32 bits */
+	bool crossing;       /**< some allocation reaches over a multiple of 4 GiB */
+
+	const uint32_t *list; /**< shared; the next word of the patch list */
+	uint32_t list_words;  /**< of it that are left */
+	uint32_t list_index;  /**< list index of the next entry, or word of a compact list */
+	bool compact;
+	uint32_t format_id; /**< of the last entry */
+	uint32_t cookie;    /**< the host's name for the buffer's contents, or 0 */
+	uint32_t compared;  /**< slots that the digest holds */
+	uint64_t digest;    /**< of all that the patched bytes depend on, with a cookie */
+
 	struct pb_core_slot slots[PB_LIMIT_ALLOCATIONS];
+	uint32_t ids[PB_LIMIT_ALLOCATIONS];
+	uint8_t tags[PB_LIMIT_ALLOCATIONS]; /**< PB_CORE_TAG */
+};
+
+/** A buffer that was patched to its end, and how. */
+struct pb_core_patched {
+	uint32_t cookie;  /**< 0: none */
+	uint32_t channel; /**< whose it is */
+	uint64_t digest;
 };
 
 struct pb_core_node {
@@ -176,6 +209,9 @@ struct pb_firmware {
 	struct pb_core_context contexts[PB_LIMIT_CONTEXTS];
 	struct pb_core_segment segments[PB_LIMIT_SEGMENTS_TOTAL + 1u]; /**< the first is never there */
 	struct pb_core_extent extents[PB_CORE_EXTENTS];                /**< sorted by offset */
+	struct pb_patch_format formats[PB_LIMIT_CHANNELS]
+				      [PB_LIMIT_FORMATS_OWN]; /**< not there while mask is 0 */
+	struct pb_core_patched patched[PB_LIMIT_PATCHED];     /**< by cookie */
 	uint32_t extent_count;
 	struct pb_core_node nodes[PB_LIMIT_NODES];
 };

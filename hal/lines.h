@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hal/shared.h"
+
 /** In: channel c's doorbell. Out: channel c's host interrupt. */
 #define PB_LINE_CHANNEL(c) ((uint32_t)(c))
 /** In: node n's engine interrupt. Out: node n's engine doorbell. */
@@ -29,8 +31,6 @@ struct pb_lines_ops {
 	 * The driver's interrupt handler only records.
 	 */
 	uint32_t (*take)(void *context);
-	/** Whether take would return anything: for a look between two slices. May be a moment late. */
-	bool (*waiting)(void *context);
 	/**
 	 * Raises an outgoing line. Never blocks: the driver keeps what it cannot
 	 * send yet. Raising twice may be seen once. The core has put a release
@@ -52,6 +52,13 @@ struct pb_lines_ops {
 struct pb_lines {
 	const struct pb_lines_ops *ops;
 	void *context;
+	const uint32_t *pending; /**< a word of the driver's: not 0 while take() would return anything */
 };
+
+/** Whether take() would return anything: for a look between two slices. May be a moment late. */
+static inline bool pb_lines_waiting(const uint32_t *pending)
+{
+	return pb_shared_read32(pending) != 0;
+}
 
 #endif

@@ -26,6 +26,17 @@ static inline void pb_shared_write32(uint32_t *address, uint32_t value)
 	*(volatile uint32_t *)address = value;
 }
 
+/** The same for one byte, where a word may stand at any address. */
+static inline uint8_t pb_shared_read8(const uint8_t *address)
+{
+	return *(const volatile uint8_t *)address;
+}
+
+static inline void pb_shared_write8(uint8_t *address, uint8_t value)
+{
+	*(volatile uint8_t *)address = value;
+}
+
 /** Reads before it are done before reads and writes after it. */
 static inline void pb_shared_acquire(void)
 {

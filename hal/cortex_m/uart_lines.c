@@ -87,13 +87,6 @@ static uint32_t take(void *context)
 	return pending;
 }
 
-static bool waiting(void *context)
-{
-	const struct pb_uart_lines *lines = context;
-
-	return __atomic_load_n(&lines->pending, __ATOMIC_RELAXED) != 0;
-}
-
 /** Sends now if the transmitter is free, else from its interrupt. */
 static void send(struct pb_uart_lines *lines, uint32_t line)
 {
@@ -130,7 +123,9 @@ static void idle_enter(void *context)
 
 static void idle_wait(void *context)
 {
-	if (!waiting(context))
+	const struct pb_uart_lines *lines = context;
+
+	if (!pb_lines_waiting(&lines->pending))
 		__asm__ volatile("dsb\n\twfi" ::: "memory");
 }
 
@@ -142,7 +137,6 @@ static void idle_leave(void *context)
 
 const struct pb_lines_ops pb_uart_lines_ops = {
 	.take = take,
-	.waiting = waiting,
 	.raise = raise,
 	.idle_enter = idle_enter,
 	.idle_wait = idle_wait,

@@ -11,13 +11,6 @@ static uint32_t take(void *context)
 	return pending;
 }
 
-static bool waiting(void *context)
-{
-	const struct pb_host_lines *lines = context;
-
-	return lines->pending != 0;
-}
-
 static void raise(void *context, uint32_t line)
 {
 	struct pb_host_lines *lines = context;
@@ -45,7 +38,6 @@ static void idle_leave(void *context)
 
 const struct pb_lines_ops pb_host_lines_ops = {
 	.take = take,
-	.waiting = waiting,
 	.raise = raise,
 	.idle_enter = idle_enter,
 	.idle_wait = idle_wait,

@@ -87,7 +87,8 @@ static void wrap_lines(void)
 	board_lines = config.lines;
 	lines_ops = *board_lines->ops;
 	lines_ops.raise = lines_raise;
-	lines = (struct pb_lines){.ops = &lines_ops, .context = board_lines->context};
+	lines = (struct pb_lines){.ops = &lines_ops, .context = board_lines->context,
+				   .pending = board_lines->pending};
 	config.lines = &lines;
 }
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Between steps 2 and 3: a buffer that comes again unchanged, with nothing
+ * moved, needs no patch. The host says what is unchanged by a cookie; whether
+ * anything moved is decided here, from the resolved list.
+ *
+ * A digest stands for it: the sum of products of word pairs, each word with a
+ * key of its place added (the NH hash of UMAC, RFC 4418 section 5.2). A host
+ * that finds two placements of one digest, or gives a wrong cookie, runs a
+ * buffer with its own stale addresses; the engine checks those as all others.
+ */
+#include "firmware/core.h"
+
+/** Odd constants without a pattern: fractional digits of square roots, as SHA-256 has them. */
+#define KEY_LOW   0x6a09e667u
+#define KEY_HIGH  0xbb67ae85u
+#define KEY_READ  0x3c6ef373u
+#define KEY_WRITE 0xa54ff53bu
+#define KEY_ID    0x510e527fu
+#define KEY_TAG   0x9b05688du
+/** What the keys grow by from slot to slot. */
+#define KEY_STEP 0x9e3779b1u
+
+static inline uint64_t product(uint32_t a, uint32_t b)
+{
+	return (uint64_t)a * b;
+}
+
+static uint64_t digest_slots(const struct pb_core_job *job, uint64_t digest, uint32_t from, uint32_t to)
+{
+	uint32_t step = from * KEY_STEP;
+
+	for (uint32_t i = from; i < to; i++) {
+		const struct pb_core_slot *slot = &job->slots[i];
+
+		digest += product(slot->low + KEY_LOW + step, slot->high + KEY_HIGH + step);
+		digest += product(slot->limit[0] + KEY_READ + step, slot->limit[1] + KEY_WRITE + step);
+		digest += product(job->ids[i] + KEY_ID + step, job->tags[i] + KEY_TAG + step);
+		step += KEY_STEP;
+	}
+	return digest;
+}
+
+/** Of all but the allocations: which bytes, by which list and which formats, in whose name. */
+static uint64_t digest_job(const struct pb_core_job *job)
+{
+	const uint32_t words[] = {
+		(uint32_t)(uintptr_t)job->target,
+		job->start,
+		job->bytes,
+		job->dma_bytes,
+		job->self_low,
+		job->self_high,
+		(uint32_t)(uintptr_t)job->list,
+		job->list_words,
+		job->compact,
+		job->allocation_count,
+		job->channel->epoch,
+		job->channel->formats_version,
+	};
+	uint64_t digest = 1u;
+
+	/* A chain, as these words may take each other's place. */
+	for (uint32_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		digest = (digest ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	return digest ^ digest >> 32;
+}
+
+static struct pb_core_patched *place_of(struct pb_firmware *firmware, const struct pb_core_job *job)
+{
+	const uint32_t hash = (job->cookie + job->work.queue->channel) * KEY_STEP;
+
+	return &firmware->patched[hash / (UINT32_MAX / PB_LIMIT_PATCHED + 1u)];
+}
+
+void pb_core_compare(struct pb_firmware *firmware, struct pb_core_job *job)
+{
+	const uint32_t *pending = firmware->config->lines->pending;
+	struct pb_core_patched *patched = place_of(firmware, job);
+
+	if (job->compared == 0)
+		job->digest = digest_job(job);
+	while (job->compared < job->allocation_count) {
+		uint32_t end = job->allocation_count;
+
+		if (end - job->compared > PB_SLICE_SLOTS)
+			end = job->compared + PB_SLICE_SLOTS;
+		job->digest = digest_slots(job, job->digest, job->compared, end);
+		job->compared = end;
+		if (end != job->allocation_count && pb_lines_waiting(pending))
+			return;
+	}
+	job->state = PB_CORE_JOB_PATCH;
+	if (patched->cookie != job->cookie || patched->channel != job->work.queue->channel)
+		return;
+	if (patched->digest == job->digest)
+		job->state = PB_CORE_JOB_READY;
+	else
+		patched->cookie = 0; /* from the first new byte on the old ones are no more */
+}
+
+void pb_core_compare_remember(struct pb_firmware *firmware, const struct pb_core_job *job)
+{
+	*place_of(firmware, job) = (struct pb_core_patched){
+		.cookie = job->cookie,
+		.channel = job->work.queue->channel,
+		.digest = job->digest,
+	};
+}

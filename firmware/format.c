@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Patch formats: the built-in table, and those that channels set. */
+#include "firmware/patch.h"
+
+#define FORMAT_ROW(name, number, meaning, source_, bound_, flags_, align_, right, left, step_, or_by_,       \
+		   mask_, high_mask_, background_, pre_or_low_, pre_or_high_, or0, or1, or2, or3)            \
+	[number] = {                                                                                         \
+		.source = PB_FORMAT_##source_,                                                               \
+		.bound = PB_FORMAT_##bound_,                                                                 \
+		.flags = (flags_),                                                                           \
+		.align = (align_),                                                                           \
+		.shift_right = (right),                                                                      \
+		.shift_left = (left),                                                                        \
+		.step = (step_),                                                                             \
+		.or_by = PB_FORMAT_OR_##or_by_,                                                              \
+		.mask = (mask_),                                                                             \
+		.high_mask = (high_mask_),                                                                   \
+		.background = (background_),                                                                 \
+		.pre_or_low = (pre_or_low_),                                                                 \
+		.pre_or_high = (pre_or_high_),                                                               \
+		.or_value = {or0, or1, or2, or3},                                                            \
+	},
+
+static const struct pb_patch_format built_in[] = {PB_PATCH_FORMATS(FORMAT_ROW)};
+PB_STATIC_ASSERT(sizeof(built_in) / sizeof(built_in[0]) == PB_PATCH_FORMAT_COUNT, "numbers without holes");
+
+const struct pb_patch_format *pb_core_format_find(const struct pb_firmware *firmware,
+						  const struct pb_core_channel *channel, uint32_t id)
+{
+	const struct pb_patch_format *format;
+
+	if (id < PB_PATCH_FORMAT_COUNT)
+		return &built_in[id];
+	if (id - PB_FORMAT_OWN >= PB_LIMIT_FORMATS_OWN)
+		return NULL;
+	format = &firmware->formats[channel - firmware->channels][id - PB_FORMAT_OWN];
+	return format->mask != 0 ? format : NULL;
+}
+
+static struct pb_patch_format take_apart(const uint32_t *words)
+{
+	return (struct pb_patch_format){
+		.source = (uint8_t)words[0],
+		.bound = (uint8_t)(words[0] >> 8),
+		.flags = (uint8_t)(words[0] >> 16),
+		.align = (uint8_t)(words[0] >> 24),
+		.shift_right = (uint8_t)words[1],
+		.shift_left = (uint8_t)(words[1] >> 8),
+		.step = (uint8_t)(words[1] >> 16),
+		.or_by = (uint8_t)(words[1] >> 24),
+		.mask = words[2],
+		.high_mask = words[3],
+		.background = words[4],
+		.pre_or_low = words[5],
+		.pre_or_high = words[6],
+		.or_value = {words[7], words[8], words[9], words[10]},
+		.reserved = words[11],
+	};
+}
+
+/** Whether or_value has anything that or_by cannot choose. */
+static bool or_is_bad(const struct pb_patch_format *format)
+{
+	static const uint8_t choices[PB_FORMAT_ORS] = {
+		[PB_FORMAT_OR_FIRST] = 1, [PB_FORMAT_OR_SEGMENT] = 2, [PB_FORMAT_OR_ATTRIBUTE] = 4};
+
+	if (format->or_by >= PB_FORMAT_ORS)
+		return true;
+	for (uint32_t i = choices[format->or_by]; i < 4u; i++) {
+		if (format->or_value[i] != 0)
+			return true;
+	}
+	return false;
+}
+
+static enum pb_format_reason check(const struct pb_patch_format *format)
+{
+	const bool wide = (format->flags & PB_FORMAT_WIDE) != 0;
+
+	if (format->source >= PB_FORMAT_SOURCES)
+		return PB_FORMAT_REASON_SOURCE;
+	if (format->bound >= PB_FORMAT_BOUNDS ||
+	    (format->bound != PB_FORMAT_NONE && format->source != PB_FORMAT_ADDRESS &&
+	     format->source != PB_FORMAT_SELF))
+		return PB_FORMAT_REASON_BOUND;
+	if ((format->flags & ~PB_FORMAT_FLAGS) != 0 ||
+	    ((format->flags & PB_FORMAT_WRITE) != 0 && format->source != PB_FORMAT_ADDRESS))
+		return PB_FORMAT_REASON_FLAGS;
+	if (format->align != 1u && format->align != 4u && format->align != 8u)
+		return PB_FORMAT_REASON_ALIGN;
+	if (format->shift_right > 63u || format->shift_left > 31u)
+		return PB_FORMAT_REASON_SHIFT;
+	if (wide ? format->step < 1u || format->step > 4u : format->step != 0)
+		return PB_FORMAT_REASON_STEP;
+	if (or_is_bad(format))
+		return PB_FORMAT_REASON_OR;
+	if (format->mask == 0 || wide != (format->high_mask != 0))
+		return PB_FORMAT_REASON_MASK;
+	if ((format->background & format->mask) != 0 ||
+	    ((format->flags & PB_FORMAT_KEEP) != 0 && format->background != 0))
+		return PB_FORMAT_REASON_BACKGROUND;
+	return format->reserved != 0 ? PB_FORMAT_REASON_RESERVED : PB_FORMAT_REASON_NONE;
+}
+
+enum pb_error pb_core_format_set(struct pb_firmware *firmware, uint32_t c, const uint32_t *arguments,
+				 uint32_t *reason)
+{
+	struct pb_core_channel *channel = &firmware->channels[c];
+	const uint32_t own = arguments[0] - PB_FORMAT_OWN;
+	const struct pb_patch_format format = take_apart(&arguments[1]);
+
+	if (channel->busy != 0)
+		return PB_ERROR_BUSY;
+	*reason = own < PB_LIMIT_FORMATS_OWN ? check(&format) : PB_FORMAT_REASON_NUMBER;
+	if (*reason != PB_FORMAT_REASON_NONE)
+		return PB_ERROR_BAD_FORMAT;
+	firmware->formats[c][own] = format;
+	channel->formats_version++;
+	return PB_ERROR_OK;
+}
+
+void pb_core_format_forget(struct pb_firmware *firmware, uint32_t c)
+{
+	for (uint32_t own = 0; own < PB_LIMIT_FORMATS_OWN; own++)
+		firmware->formats[c][own].mask = 0;
+	firmware->channels[c].formats_version++;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * What the files of the patch step share.
+ *
+ *   patch.c          the job: slices, their ends, errors
+ *   patch_list.c     fast loops over the 24-byte list
+ *   patch_compact.c  fast loops over the compact list
+ *   patch_exact.c    any entry, check by check; the general formats
+ *   format.c         the formats
+ *
+ * A fast loop holds compares only. An entry that trips one of them goes, by
+ * value, to a slower way: no word of a list is read twice.
+ */
+#ifndef PB_FIRMWARE_PATCH_H
+#define PB_FIRMWARE_PATCH_H
+
+#include "firmware/core.h"
+
+/** What one entry says, in private memory. */
+struct pb_core_entry {
+	uint32_t allocation_index;
+	uint32_t slot; /**< SlotId and Reserved */
+	uint32_t driver_id;
+	uint32_t allocation_offset;
+	uint32_t patch_offset;
+};
+
+/*
+ * Formats that have fast loops.
+ * X(NAME, class, value, bounded, column): the class of places that it may
+ * write to, what it stores, whether AllocationOffset is bounded, and which
+ * limit of a slot counts.
+ */
+#define PB_CORE_FAST_FORMATS(X)                                                                              \
+	X(ADDRESS32, LOW, LOW, true, 0)                                                                      \
+	X(ADDRESS64, WIDE, WIDE, true, 0)                                                                    \
+	X(ADDRESS32_WRITE, LOW, LOW, true, 1)                                                                \
+	X(ADDRESS64_WRITE, WIDE, WIDE, true, 1)                                                              \
+	X(SUM32, ANY, LOW, false, 0)                                                                         \
+	X(SUM64_SIGNED, ANY_WIDE, WIDE, false, 0)                                                            \
+	X(HIGH32, ANY, HIGH, false, 0)                                                                       \
+	X(SHIFT8, WORD, SHIFT8, true, 0)
+
+/**
+ * Classes of formats that agree on where they may write: the number of 4-byte
+ * aligned places in the submission, or 0 where this job's allocations need the
+ * exact way.
+ */
+enum pb_core_class {
+	PB_CORE_CLASS_LOW = 0,      /**< 4 bytes, the address must fit them */
+	PB_CORE_CLASS_WORD = 1,     /**< 4 bytes, bounded */
+	PB_CORE_CLASS_WIDE = 2,     /**< 8 bytes, bounded */
+	PB_CORE_CLASS_ANY = 3,      /**< 4 bytes, nothing bounded */
+	PB_CORE_CLASS_ANY_WIDE = 4, /**< 8 bytes, nothing bounded */
+	PB_CORE_CLASSES
+};
+
+enum pb_core_value {
+	PB_CORE_VALUE_LOW,
+	PB_CORE_VALUE_WIDE,
+	PB_CORE_VALUE_HIGH,
+	PB_CORE_VALUE_SHIFT8,
+};
+
+/** What a fast loop of a format is made for; constant wherever it is used. */
+struct pb_core_fast {
+	uint32_t id;
+	enum pb_core_class places;
+	enum pb_core_value value;
+	bool bounded;
+	uint32_t column;
+};
+#define PB_CORE_FAST(name, class, value, bounded, column)                                                    \
+	((struct pb_core_fast){PB_PATCH_FORMAT_##name, PB_CORE_CLASS_##class, PB_CORE_VALUE_##value,         \
+			       bounded, column})
+
+/** A format as the exact way uses it. */
+struct pb_core_plan {
+	const struct pb_patch_format *format; /**< NULL: no such format */
+	uint32_t id;
+	uint32_t places;          /**< bytes of the submission at which its words may start */
+	bool uses_allocation;     /**< AllocationIndex names something */
+	struct pb_core_slot base; /**< of a source that is no allocation; limit of an offset into it */
+};
+
+/** The submission, and the place in its list. */
+struct pb_core_cursor {
+	const uint32_t *words; /**< shared; the next one to read */
+	const uint32_t *slice; /**< shared; end of this slice */
+	const uint32_t *pass;  /**< shared; where this pass ends, or a little later */
+	const uint32_t *end;   /**< shared; of the list */
+	const struct pb_core_slot *slots;
+	uintptr_t origin; /**< address that PatchOffset counts from */
+	uint32_t start;   /**< PatchOffset of the submission's byte 0 */
+	uint32_t places[PB_CORE_CLASSES];
+	const uint32_t *pending; /**< see hal/lines.h */
+	uint32_t format_id;      /**< of the last entry */
+	struct pb_core_entry
+		tripped;  /**< after PB_CORE_TRIPPED: the entry before `words`; compact: the words there */
+	uint32_t escapes; /**< of a compact list, in this pass */
+	bool fenced;      /**< something depends on this very submission */
+	struct pb_core_plan plan;
+	struct pb_firmware *firmware;
+	const struct pb_core_job *job;
+};
+
+/** How a loop ended. */
+enum pb_core_run {
+	PB_CORE_DONE,    /**< at the slice's end */
+	PB_CORE_TRIPPED, /**< `tripped` has been read and not carried out */
+};
+
+#define PB_CORE_ENTRY_WORDS ((uint32_t)(sizeof(struct pb_patch_location) / sizeof(uint32_t)))
+
+/** Whether a format has fast loops. */
+#define PB_CORE_FAST_BIT(name, class, value, bounded, column) | 1u << PB_PATCH_FORMAT_##name
+static inline bool pb_core_is_fast(uint32_t id)
+{
+	return id < 32u && (((0u PB_CORE_FAST_FORMATS(PB_CORE_FAST_BIT)) >> id) & 1u) != 0;
+}
+
+/** Tells the compiler nothing about a value, so that it stays in its register. Costs no instruction. */
+#define PB_CORE_KEEP(value) __asm__("" : "+r"(value))
+
+/**
+ * Writes an ordinary entry of a fast format. Its place has been checked.
+ * @return false: it is not ordinary; nothing was written
+ */
+static inline __attribute__((always_inline)) bool
+pb_core_store(const struct pb_core_slot *slot, uint32_t offset, uint32_t *at, struct pb_core_fast fast)
+{
+	const uint32_t limit = slot->limit[fast.column];
+	uint32_t low, high;
+
+	if (fast.bounded ? offset >= limit : limit == 0)
+		return false;
+	low = slot->low + offset;
+	if (fast.value == PB_CORE_VALUE_LOW) {
+		pb_shared_write32(at, low);
+		return true;
+	}
+	/* No carry where the offset is bounded: no allocation of this job crosses 4 GiB, or there were no places. */
+	high = slot->high;
+	if (!fast.bounded && fast.value == PB_CORE_VALUE_WIDE)
+		high += (uint32_t)((int32_t)offset >> 31);
+	if (!fast.bounded)
+		high += low < offset;
+	if (fast.value == PB_CORE_VALUE_HIGH) {
+		pb_shared_write32(at, high);
+	} else if (fast.value == PB_CORE_VALUE_SHIFT8) {
+		if (high > 0xffu)
+			return false;
+		pb_shared_write32(at, low >> 8 | high << 24);
+	} else {
+		pb_shared_write32(at, low);
+		pb_shared_write32(at + 1, high);
+	}
+	return true;
+}
+
+/* ---- patch_list.c ---- */
+
+/** Runs entries of the fast format cursor->format_id, slice after slice, from `words` on. */
+enum pb_core_run pb_core_list_run(struct pb_core_cursor *cursor);
+/** Goes on with the tripped entry and those behind it, while they are of any fast format, to the slice's end. */
+enum pb_core_run pb_core_list_mixed(struct pb_core_cursor *cursor);
+/**
+ * The same for entries of general formats, and for a tripped one of any format.
+ * @param tripped whether one has been read; set to false at the slice's end, to true if a fast one is to be gone on with
+ * @return what is wrong with the entry before `words`
+ */
+enum pb_error pb_core_list_general(struct pb_core_cursor *cursor, bool *tripped);
+
+/* ---- patch_compact.c ---- */
+
+/** The next slices of a compact list. @return what is wrong with the entry at `words` */
+enum pb_error pb_core_compact_slices(struct pb_core_cursor *cursor);
+
+/* ---- patch_exact.c ---- */
+
+/** Carries out any entry, or says what is wrong with it. */
+enum pb_error pb_core_exact(struct pb_core_cursor *cursor, const struct pb_core_entry *entry);
+
+/* ---- format.c ---- */
+
+/** The format that a DriverId names in this channel, or NULL. */
+const struct pb_patch_format *pb_core_format_find(const struct pb_firmware *firmware,
+						  const struct pb_core_channel *channel, uint32_t id);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Any entry, check by check in the order of the error list. The formats are
+ * data here (firmware/abi/format.h says what they mean).
+ */
+#include "firmware/patch.h"
+
+/** Bytes from the first that a format writes to behind the last. */
+static uint32_t extent(const struct pb_patch_format *format)
+{
+	return 4u * (1u + format->step);
+}
+
+static bool uses_allocation(const struct pb_patch_format *format)
+{
+	return format->source == PB_FORMAT_ADDRESS || format->source == PB_FORMAT_ID ||
+	       format->or_by != PB_FORMAT_OR_FIRST;
+}
+
+/** All that depends on the format and the submission alone. */
+static __attribute__((noinline)) void make_plan(struct pb_core_cursor *cursor, uint32_t id)
+{
+	const struct pb_core_job *job = cursor->job;
+	const struct pb_patch_format *format = pb_core_format_find(cursor->firmware, job->channel, id);
+	struct pb_core_plan *plan = &cursor->plan;
+
+	*plan = (struct pb_core_plan){.format = format, .id = id};
+	if (format == NULL)
+		return;
+	plan->places = job->bytes < extent(format) ? 0 : job->bytes - extent(format) + 1u;
+	plan->uses_allocation = uses_allocation(format);
+	if (format->source == PB_FORMAT_SELF)
+		plan->base = (struct pb_core_slot){job->self_low, job->self_high, {job->dma_bytes, 0}};
+	else if (format->source == PB_FORMAT_FENCE)
+		plan->base.low = job->work.fence_id;
+	cursor->fenced = cursor->fenced || format->source == PB_FORMAT_FENCE;
+}
+
+static bool offset_is_bad(uint32_t bound, uint32_t offset, uint32_t limit)
+{
+	if (bound == PB_FORMAT_INSIDE)
+		return offset >= limit;
+	if (bound == PB_FORMAT_END)
+		return offset > limit;
+	return bound == PB_FORMAT_PAGE && (offset & ~(PB_PAGE_BYTES - 1u)) >= limit;
+}
+
+/**
+ * The value that a format makes of an address, before anything is ORed in.
+ * @return false: bits of it would be lost that the format must not lose
+ */
+static bool make_value(const struct pb_patch_format *format, uint64_t base, uint32_t offset, uint64_t *value)
+{
+	const bool negative = (format->flags & PB_FORMAT_SIGNED) != 0 && (int32_t)offset < 0;
+	uint64_t sum = base + (negative ? pb_core_wide(offset, UINT32_MAX) : offset);
+
+	if (format->bound != PB_FORMAT_NONE && sum < base)
+		return false;
+	sum |= pb_core_wide(format->pre_or_low, format->pre_or_high);
+	if ((format->flags & PB_FORMAT_CANONICAL) != 0)
+		sum = (uint64_t)((int64_t)(sum << 16) >> 16);
+	*value = sum >> format->shift_right << format->shift_left;
+	return (format->flags & PB_FORMAT_FITS) == 0 ||
+	       (*value & ~pb_core_wide(format->mask, format->high_mask)) == 0;
+}
+
+static uint32_t or_value(const struct pb_patch_format *format, uint32_t tag)
+{
+	if (format->or_by == PB_FORMAT_OR_SEGMENT)
+		return format->or_value[PB_CORE_TAG_KIND(tag)];
+	return format->or_value[format->or_by == PB_FORMAT_OR_ATTRIBUTE ? PB_CORE_TAG_ATTRIBUTE(tag) : 0];
+}
+
+/** A word at any byte, as formats of alignment 1 have it. */
+static uint32_t read_bytes(const uint8_t *at)
+{
+	return pb_shared_read8(&at[0]) | (uint32_t)pb_shared_read8(&at[1]) << 8 |
+	       (uint32_t)pb_shared_read8(&at[2]) << 16 | (uint32_t)pb_shared_read8(&at[3]) << 24;
+}
+
+static void write_bytes(uint8_t *at, uint32_t value)
+{
+	for (uint32_t i = 0; i < 4u; i++)
+		pb_shared_write8(&at[i], (uint8_t)(value >> 8u * i));
+}
+
+/** Stores the bits under a mask; the others stay, or are those given. */
+static void store_word(uintptr_t address, uint32_t value, uint32_t mask, bool keep, uint32_t background)
+{
+	const bool aligned = address % 4u == 0;
+
+	if (keep)
+		background = (aligned ? pb_shared_read32((uint32_t *)address)
+				      : read_bytes((const uint8_t *)address)) &
+			     ~mask;
+	value = (value & mask) | background;
+	if (aligned)
+		pb_shared_write32((uint32_t *)address, value);
+	else
+		write_bytes((uint8_t *)address, value);
+}
+
+static void store(const struct pb_core_cursor *cursor, const struct pb_patch_format *format, uint32_t place,
+		  uint64_t value)
+{
+	const uintptr_t address = cursor->origin + place;
+	const bool keep = (format->flags & PB_FORMAT_KEEP) != 0;
+
+	store_word(address, (uint32_t)value, format->mask, keep, format->background);
+	if ((format->flags & PB_FORMAT_WIDE) != 0)
+		store_word(address + 4u * format->step, (uint32_t)(value >> 32), format->high_mask, keep, 0);
+}
+
+enum pb_error pb_core_exact(struct pb_core_cursor *cursor, const struct pb_core_entry *entry)
+{
+	const uint32_t index = entry->allocation_index;
+	const struct pb_core_slot *slot = &cursor->plan.base;
+	const struct pb_patch_format *format;
+	uint64_t value;
+	uint32_t tag = 0;
+
+	if ((entry->slot & PB_PATCH_RESERVED_MASK) != 0)
+		return PB_ERROR_PATCH_RESERVED;
+	if (entry->driver_id != cursor->plan.id)
+		make_plan(cursor, entry->driver_id);
+	format = cursor->plan.format;
+	if (format == NULL)
+		return PB_ERROR_PATCH_FORMAT;
+	if (cursor->plan.uses_allocation && index >= cursor->job->allocation_count)
+		return PB_ERROR_PATCH_INDEX;
+	if ((entry->patch_offset & (format->align - 1u)) != 0)
+		return PB_ERROR_PATCH_ALIGNMENT;
+	if (entry->patch_offset - cursor->start >= cursor->plan.places)
+		return PB_ERROR_PATCH_RANGE;
+	value = pb_core_wide(slot->low, slot->high);
+	if (cursor->plan.uses_allocation) {
+		const struct pb_core_slot *named = &cursor->slots[index];
+
+		if (named->limit[0] == 0)
+			return PB_ERROR_OK; /* unbound: legal, and writes nothing */
+		if ((format->flags & PB_FORMAT_WRITE) != 0 && named->limit[1] == 0)
+			return PB_ERROR_PATCH_WRITE;
+		tag = cursor->job->tags[index];
+		if (format->source == PB_FORMAT_ADDRESS) {
+			slot = named;
+			value = pb_core_wide(slot->low, slot->high);
+		} else if (format->source == PB_FORMAT_ID) {
+			value = cursor->job->ids[index];
+		}
+	}
+	if (offset_is_bad(format->bound, entry->allocation_offset, slot->limit[0]))
+		return PB_ERROR_PATCH_OFFSET;
+	if (!make_value(format, value, entry->allocation_offset, &value))
+		return PB_ERROR_PATCH_VALUE;
+	store(cursor, format, entry->patch_offset, value | or_value(format, tag));
+	return PB_ERROR_OK;
+}
