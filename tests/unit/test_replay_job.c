@@ -225,7 +225,7 @@ static void test_nouveau_lists(void **state)
 		struct pb_allocation allocation;
 
 		read_allocation(&job, i, &allocation);
-		assert_int_equal(allocation.flags, 3u << 1 | (i == 1) | (i == 3) << 9);
+		assert_int_equal(allocation.flags, 3u << 1 | (i == 1 ? 1u : 0u) | (i == 3 ? 1u << 9 : 0u));
 	}
 	assert_int_equal(job.patches[0].driver_id, PB_PATCH_FORMAT_HIGH32);
 	end_job(&job);
