@@ -299,19 +299,21 @@ static bool set_formats(struct replay *replay, const struct pb_replay_job *job)
 	return true;
 }
 
-/** Sees that the card has the formats that it needs; if they change, the one that runs must end first. */
-static bool agree_formats(struct replay *replay, const struct pb_replay_job *job,
-			  struct pb_replay_job **running)
+/** Makes its patch list. If the card lacks formats for it, the one that runs must end first. */
+static bool list(struct replay *replay, struct pb_replay_job *job, struct pb_replay_job **running)
 {
+	struct pb_replay_formats *formats = &replay->formats;
 	char message[PB_REPLAY_MESSAGE_BYTES];
 
-	if (!pb_replay_formats_add(&replay->formats, &job->submission)) {
+	if (!pb_replay_formats_add(formats, &job->submission)) {
 		(void)snprintf(message, sizeof(message),
 			       "it needs more patch formats of its own; this board's limit is %s = %" PRIu32,
-			       pb_capability_name(PB_CAPABILITY_FORMATS_OWN), replay->formats.room);
+			       pb_capability_name(PB_CAPABILITY_FORMATS_OWN), formats->room);
 		return fail_submission(replay, PB_REPLAY_REFUSED, job->submission.index, message);
 	}
-	if (replay->formats.set == replay->formats.count)
+	if (!pb_replay_job_list(job, &replay->rules, formats, message))
+		return fail_submission(replay, PB_REPLAY_REFUSED, job->submission.index, message);
+	if (formats->set == formats->count)
 		return true;
 	if (*running != NULL && !finish(replay, *running))
 		return false;
@@ -339,9 +341,8 @@ static void replay_all(struct replay *replay)
 	struct pb_replay_job *running = NULL;
 	struct pb_replay_job *job = &replay->jobs[0];
 
-	while (prepare(replay, job) && allocate(replay, job, &running) &&
-	       agree_formats(replay, job, &running)) {
-		pb_replay_job_write(job, &replay->formats, replay->context);
+	while (prepare(replay, job) && allocate(replay, job, &running) && list(replay, job, &running)) {
+		pb_replay_job_write(job, replay->context);
 		if (!submit(replay, job, running))
 			return;
 		running = job;

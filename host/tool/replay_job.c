@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "host/tool/replay_job.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -75,10 +74,6 @@ static bool within_limits(struct pb_replay_job *job, const struct pb_replay_rule
 				    demands[i].amount, demands[i].what, pb_capability_name(demands[i].key),
 				    card->capabilities[demands[i].key]);
 	}
-	if (rules->encoding == PB_PATCH_ENCODING_COMPACT &&
-	    submission->object_count > PB_COMPACT_INDEX_MASK + 1)
-		return fail(message, "it has %" PRIu32 " objects; a compact list can name %u",
-			    submission->object_count, PB_COMPACT_INDEX_MASK + 1);
 	job->buffer_bytes = (uint32_t)buffer_bytes;
 	job->memory_bytes = (uint32_t)memory_bytes;
 	return true;
@@ -204,37 +199,51 @@ static void make_patches(struct pb_replay_job *job, const struct pb_replay_forma
 	}
 }
 
-/** Writes the list as the card gets it. @return its entries, or its words if it is compact */
-static uint32_t write_patches(struct pb_replay_job *job, uint8_t *to)
+/** Encodes the list, if it is to be compact. Only what the encoding cannot name may stop it. */
+static bool make_words(struct pb_replay_job *job, const struct pb_card_info *card, char *message)
 {
 	const uint32_t count = job->submission.relocation_count;
-	uint32_t used, taken;
+	const uint32_t most = PB_COMPACT_SHORT_WORDS * card->capabilities[PB_CAPABILITY_PATCHES_MAX];
+	uint32_t taken;
 
-	if (job->words == NULL) {
-		job->list_bytes = count * (uint32_t)sizeof(*job->patches);
-		memcpy(to, job->patches, job->list_bytes);
-		return count;
-	}
-	(void)pb_compact_encode(job->patches, count, job->words, PB_COMPACT_WORDS_MAX(count), &used, &taken);
-	/* The limits were looked at before. */
-	assert(taken == count);
-	job->list_bytes = used * (uint32_t)sizeof(*job->words);
-	memcpy(to, job->words, job->list_bytes);
-	return used;
+	if (pb_compact_encode(job->patches, count, job->words, PB_COMPACT_WORDS_MAX(count), &job->list_count,
+			      &taken) != PB_ERROR_OK)
+		return fail(message,
+			    "relocation %" PRIu32 " names object %" PRIu32 "; a compact list can name %u",
+			    taken, job->patches[taken].allocation_index, PB_COMPACT_INDEX_MASK + 1);
+	job->list_bytes = job->list_count * (uint32_t)sizeof(*job->words);
+	if (job->list_count <= most)
+		return true;
+	return fail(message,
+		    "its compact list has %" PRIu32 " words; this board's limit is twice %s = %" PRIu32,
+		    job->list_count, pb_capability_name(PB_CAPABILITY_PATCHES_MAX),
+		    card->capabilities[PB_CAPABILITY_PATCHES_MAX]);
 }
 
-void pb_replay_job_write(struct pb_replay_job *job, const struct pb_replay_formats *formats, uint32_t context)
+bool pb_replay_job_list(struct pb_replay_job *job, const struct pb_replay_rules *rules,
+			const struct pb_replay_formats *formats, char *message)
+{
+	make_patches(job, formats);
+	if (job->words != NULL)
+		return make_words(job, rules->card, message);
+	job->list_count = job->submission.relocation_count;
+	job->list_bytes = job->list_count * (uint32_t)sizeof(*job->patches);
+	return true;
+}
+
+void pb_replay_job_write(struct pb_replay_job *job, uint32_t context)
 {
 	uint32_t allocations = job->buffer_bytes;
 	uint32_t patches =
 		allocations + job->submission.object_count * (uint32_t)sizeof(struct pb_allocation);
 	uint64_t address = job->memory.os_address;
-	uint32_t patch_count;
+	const void *list = job->patches;
 
+	if (job->words != NULL)
+		list = job->words;
 	write_buffer(job, job->memory.bytes_host);
 	write_allocations(job, job->memory.bytes_host + allocations);
-	make_patches(job, formats);
-	patch_count = write_patches(job, job->memory.bytes_host + patches);
+	memcpy(job->memory.bytes_host + patches, list, job->list_bytes);
 	job->descriptor = (struct pb_descriptor){
 		.flags = PB_FLAG_NULL_RENDERING,
 		.context = context,
@@ -249,8 +258,8 @@ void pb_replay_job_write(struct pb_replay_job *job, const struct pb_replay_forma
 		.allocation_address_high = (uint32_t)((address + allocations) >> 32),
 		.patch_address_low = (uint32_t)(address + patches),
 		.patch_address_high = (uint32_t)((address + patches) >> 32),
-		.patch_count = patch_count,
-		.patch_length = patch_count,
+		.patch_count = job->list_count,
+		.patch_length = job->list_count,
 		.patch_encoding = job->words != NULL ? PB_PATCH_ENCODING_COMPACT : PB_PATCH_ENCODING_WDDM,
 	};
 }
@@ -259,7 +268,7 @@ uint32_t pb_replay_job_entry(const struct pb_replay_job *job, uint32_t index)
 {
 	if (job->words == NULL)
 		return index;
-	return pb_compact_index(job->words, job->descriptor.patch_count, index);
+	return pb_compact_index(job->words, job->list_count, index);
 }
 
 /** A patched value of 4 or 8 bytes. */

@@ -37,7 +37,8 @@ struct pb_replay_job {
 	uint32_t *words;                      /**< the same, compact; NULL if that is not wanted */
 	uint32_t buffer_bytes;                /**< of the DMA buffer */
 	uint32_t memory_bytes;                /**< of the DMA buffer and its two lists, at most */
-	uint32_t list_bytes;                  /**< of the patch list as the card gets it */
+	uint32_t list_count;                  /**< entries of the patch list; words if it is compact */
+	uint32_t list_bytes;                  /**< the same in bytes */
 	uint32_t crc_before;                  /**< over the contents as captured */
 	uint32_t crc_after;                   /**< over the contents as read back */
 	struct pb_memory memory;              /**< allocated and freed by the caller */
@@ -55,13 +56,18 @@ uint64_t pb_replay_job_bytes(const struct pb_subm_submission *submission, enum p
  */
 bool pb_replay_job_prepare(struct pb_replay_job *job, struct pb_replay_rules *rules, char *message);
 /**
+ * Makes the patch list.
+ * @param formats as pb_replay_formats_add left them for this submission
+ * @return false: it is beyond the encoding or the board; `message` says why
+ */
+bool pb_replay_job_list(struct pb_replay_job *job, const struct pb_replay_rules *rules,
+			const struct pb_replay_formats *formats, char *message);
+/**
  * Writes buffer and lists into job->memory and fills the descriptor. Each word
  * to be patched becomes the complement of what it must be, so that a patch that
  * is left out shows, whatever its value.
- * @param formats as pb_replay_formats_add left them for this submission
  */
-void pb_replay_job_write(struct pb_replay_job *job, const struct pb_replay_formats *formats,
-			 uint32_t context);
+void pb_replay_job_write(struct pb_replay_job *job, uint32_t context);
 /** Which relocation the firmware means by the index of an error; PB_INDEX_NONE if none. */
 uint32_t pb_replay_job_entry(const struct pb_replay_job *job, uint32_t index);
 /**

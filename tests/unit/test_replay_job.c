@@ -76,7 +76,8 @@ static void write_job(struct pb_replay_job *job, enum pb_patch_encoding encoding
 					 .bytes_host = malloc(job->memory_bytes)};
 	assert_non_null(job->memory.bytes_host);
 	memset(job->memory.bytes_host, 0xcc, job->memory_bytes);
-	pb_replay_job_write(job, &formats, 0x10007);
+	assert_true(pb_replay_job_list(job, &rules, &formats, message));
+	pb_replay_job_write(job, 0x10007);
 }
 
 static void start_job(struct pb_replay_job *job)
@@ -209,7 +210,6 @@ static void test_plain_entries(void **state)
 /* An object of nouveau says by its attribute where it was. */
 static void test_nouveau_lists(void **state)
 {
-	struct pb_replay_formats own = {.room = 1, .count = 1};
 	struct pb_replay_job job;
 
 	(void)state;
@@ -220,7 +220,6 @@ static void test_nouveau_lists(void **state)
 	relocations[0] =
 		(struct pb_subm_relocation){.target = 3, .offset = 4, .width = 4, .flags = PB_SUBM_HIGH};
 	write_job(&job, PB_PATCH_ENCODING_WDDM);
-	pb_replay_job_write(&job, &own, 0x10007);
 	for (uint32_t i = 0; i < 4; i++) {
 		struct pb_allocation allocation;
 
@@ -349,31 +348,27 @@ static void test_limits(void **state)
 
 static void test_compact_limits(void **state)
 {
-	static struct pb_subm_object many[1025];
-	struct pb_card_info large = board;
+	struct pb_card_info small = board;
 	struct pb_replay_rules rules = {
-		.card = &large, .reloc_bits = 64, .encoding = PB_PATCH_ENCODING_COMPACT};
+		.card = &small, .reloc_bits = 64, .encoding = PB_PATCH_ENCODING_COMPACT};
 	char message[PB_REPLAY_MESSAGE_BYTES];
 	struct pb_replay_job job;
 
 	(void)state;
-	large.capabilities[PB_CAPABILITY_ALLOCATIONS_MAX] = 2000;
-	large.capabilities[PB_CAPABILITY_POOL_BYTES] = 100000;
-	for (uint32_t i = 0; i < 1025; i++)
-		many[i] = (struct pb_subm_object){.size = 4096, .contents = PB_SUBM_NONE};
 	make_job(&job);
-	many[0].contents = 0;
-	many[2].contents = 1;
-	job.submission.objects = many;
-	job.submission.object_count = 1024;
 	assert_true(pb_replay_job_prepare(&job, &rules, message));
-	pb_replay_job_clear(&job);
-	job.submission.object_count = 1025;
-	assert_false(pb_replay_job_prepare(&job, &rules, message));
-	assert_string_equal(message, "it has 1025 objects; a compact list can name 1024");
-	pb_replay_job_clear(&job);
-	rules.encoding = PB_PATCH_ENCODING_WDDM;
-	assert_true(pb_replay_job_prepare(&job, &rules, message));
+	/* Three escapes. */
+	assert_true(pb_replay_job_list(&job, &rules, &formats, message));
+	small.capabilities[PB_CAPABILITY_PATCHES_MAX] = 4;
+	assert_false(pb_replay_job_list(&job, &rules, &formats, message));
+	assert_string_equal(message,
+			    "its compact list has 9 words; this board's limit is twice PATCHES_MAX = 4");
+	job.submission.relocations[1].target = 1023;
+	small.capabilities[PB_CAPABILITY_PATCHES_MAX] = 5;
+	assert_true(pb_replay_job_list(&job, &rules, &formats, message));
+	job.submission.relocations[1].target = 1024;
+	assert_false(pb_replay_job_list(&job, &rules, &formats, message));
+	assert_string_equal(message, "relocation 1 names object 1024; a compact list can name 1024");
 	pb_replay_job_clear(&job);
 }
 
