@@ -62,6 +62,23 @@ static void test_samples_simulated(void **state)
 		check_sample(samples[i], "--sim", NULL);
 }
 
+/* The same bytes from compact lists, and the tool says which lists it used. */
+static void test_samples_compact(void **state)
+{
+	char file[E2E_PATH_BYTES];
+	static struct e2e_output output;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
+		check_sample(samples[i], "--encoding", "compact");
+	sample_path(file, "nv50", ".subm.zst");
+	e2e_patchbay(&output, "replay", file, "--sim", "--encoding", "compact");
+	assert_non_null(strstr(output.out, ": 20 submissions, 920 relocations, 14400 bytes; "
+					   "compact patch lists of 10080 bytes\n"));
+	e2e_patchbay(&output, "replay", file, "--sim", "--encoding", "wddm");
+	assert_non_null(strstr(output.out, "; wddm patch lists of 22080 bytes\n"));
+}
+
 /* The objects lie elsewhere: the bytes differ from the table's, and still are right. */
 static void test_seed(void **state)
 {
@@ -231,8 +248,9 @@ static void test_bad_arguments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_samples),      e2e_test(test_samples_simulated), e2e_test(test_seed),
-		e2e_test(test_running_card), e2e_test(test_bad_files),         e2e_test(test_bad_arguments),
+		e2e_test(test_samples),         e2e_test(test_samples_simulated), e2e_test(test_seed),
+		e2e_test(test_samples_compact), e2e_test(test_running_card),      e2e_test(test_bad_files),
+		e2e_test(test_bad_arguments),
 	};
 
 	return e2e_run_tests(tests);

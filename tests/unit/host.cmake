@@ -10,8 +10,10 @@ endforeach()
 pb_library(test_peer_kernels SOURCES ${CMAKE_CURRENT_LIST_DIR}/peer_kernels.c LINKS pb_host)
 pb_unit_test(test_host_compact SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_host_compact.c LINKS pb_host)
 pb_unit_test(test_host_lift SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_host_lift.c LINKS test_peer_kernels)
-pb_unit_test(test_lift_sim
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_lift_sim.c LINKS test_peer_kernels test_card_fixture)
+foreach(name lift_sim peer_formats)
+  pb_unit_test(test_${name}
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_${name}.c LINKS test_peer_kernels test_card_fixture)
+endforeach()
 
 # The library again, with every access to card memory a step that the test sees.
 get_target_property(host_sources pb_host SOURCES)

@@ -52,6 +52,12 @@ static const struct good goods[] = {
 	 {{1, 0, 1, 4}, {1, 255, 2, 8}, {1, 0, 3, 12}},
 	 8,
 	 {0x00000401, 1, 0xffc3fc01, 8, 2, 0xffc00001, 12, 3}},
+	/* The example of docs/formats.md. */
+	{"example",
+	 4,
+	 {{1, 0, 0x40, 0x10}, {2, 3, 0, 0x18}, {2, 3, 0x100, 0x20}, {1, 3, 8, 0x1000000}},
+	 10,
+	 {0x00001001, 0x40, 0xffc00c02, 0x18, 0, 0x00002002, 0x100, 0xffc00c01, 0x01000000, 8}},
 	{"an escape for its place keeps the format",
 	 4,
 	 {{0, 128, 1, 0}, {0, 128, 2, 0xffc004}, {0, 128, 3, 2}, {0, 128, 4, 12}},
