@@ -6,10 +6,10 @@
  */
 #include "firmware/patch.h"
 
-/** 4-byte aligned places at which so many bytes fit. */
+/** 4-byte aligned places at which so many bytes fit; of an aperture only the exact way finds any. */
 static uint32_t places(const struct pb_core_job *job, uint32_t bytes)
 {
-	return job->bytes < bytes ? 0 : (job->bytes - bytes) / 4u + 1u;
+	return job->aperture != NULL || job->bytes < bytes ? 0 : (job->bytes - bytes) / 4u + 1u;
 }
 
 static void set_places(struct pb_core_cursor *cursor, const struct pb_core_job *job)
@@ -83,8 +83,9 @@ static void advance(struct pb_core_job *job, const struct pb_core_cursor *cursor
 	const uint32_t words = (uint32_t)(cursor->words - job->list);
 	const uint32_t done = entries(job, cursor, words);
 
-	if (cursor->fenced)
-		job->cookie = 0; /* another submission of it gets other bytes */
+	/* Another submission of it gets other bytes, or its place has moved without a word to the firmware. */
+	if (cursor->fenced || job->aperture != NULL)
+		job->cookie = 0;
 	job->format_id = cursor->format_id;
 	job->work.patches += done;
 	job->list += words;
