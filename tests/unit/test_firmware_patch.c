@@ -239,13 +239,13 @@ static void place_in_the_buffer(void **state)
 
 			list.dma_start = places[i].start;
 			list.dma_end = places[i].end;
-			card_equal(places[i].name, oracle_check(&card, places[i].name, &list, 77),
+			card_equal(places[i].name, oracle_check(&card, places[i].name, &list, 77).error,
 				   places[i].error);
 			if (places[i].end - places[i].start < width)
 				continue; /* no room for a leader */
 			list.patches = patches;
 			list.patch_count = list.patch_length = 2;
-			card_equal(places[i].name, oracle_check(&card, places[i].name, &list, 78),
+			card_equal(places[i].name, oracle_check(&card, places[i].name, &list, 78).error,
 				   places[i].error);
 		}
 	}
@@ -295,10 +295,10 @@ static void good_lists(void **state)
 		list = list_of(patches, LIST);
 		for (uint32_t length = 60; length <= 70; length++) {
 			list.patch_length = length;
-			card_equal("part", oracle_check(&card, "part", &list, length), PB_ERROR_OK);
+			card_equal("part", oracle_check(&card, "part", &list, length).error, PB_ERROR_OK);
 		}
 		list.patch_length = LIST;
-		card_equal("whole", oracle_check(&card, "whole", &list, 5), PB_ERROR_OK);
+		card_equal("whole", oracle_check(&card, "whole", &list, 5).error, PB_ERROR_OK);
 	}
 	card_stop(&card);
 }
@@ -347,7 +347,8 @@ static void bad_entry_anywhere(void **state)
 				list = list_of(patches, LIST);
 				snprintf(row, sizeof(row), "mix %d, fault %u at %u", (int)mix, f,
 					 positions[p]);
-				card_equal(row, oracle_check(&card, row, &list, 9 + f), faults[f].error);
+				card_equal(row, oracle_check(&card, row, &list, 9 + f).error,
+					   faults[f].error);
 			}
 		}
 	}
@@ -371,15 +372,16 @@ static void part_of_a_list(void **state)
 	}
 	list.patch_start = 70;
 	list.patch_length = 80;
-	card_equal("good part", oracle_check(&card, "good part", &list, 3), PB_ERROR_OK);
+	card_equal("good part", oracle_check(&card, "good part", &list, 3).error, PB_ERROR_OK);
 	list.patch_length = 81;
-	card_equal("one more", oracle_check(&card, "one more", &list, 3), faults[150 % COUNT(faults)].error);
+	card_equal("one more", oracle_check(&card, "one more", &list, 3).error,
+		   faults[150 % COUNT(faults)].error);
 	list.patch_start = 69;
-	card_equal("one before", oracle_check(&card, "one before", &list, 3),
+	card_equal("one before", oracle_check(&card, "one before", &list, 3).error,
 		   faults[69 % COUNT(faults)].error);
 	list.patch_start = LIST;
 	list.patch_length = 0;
-	card_equal("none", oracle_check(&card, "none", &list, 3), PB_ERROR_OK);
+	card_equal("none", oracle_check(&card, "none", &list, 3).error, PB_ERROR_OK);
 	card_stop(&card);
 }
 
@@ -393,11 +395,11 @@ static void earlier_lists_are_forgotten(void **state)
 
 	(void)state;
 	card_start(&card);
-	card_equal("long", oracle_check(&card, "long", &list, 4), PB_ERROR_OK);
+	card_equal("long", oracle_check(&card, "long", &list, 4).error, PB_ERROR_OK);
 	list.allocation_count = VIDEO;
-	card_equal("short", oracle_check(&card, "short", &list, 4), PB_ERROR_PATCH_INDEX);
+	card_equal("short", oracle_check(&card, "short", &list, 4).error, PB_ERROR_PATCH_INDEX);
 	list.allocation_count = 0;
-	card_equal("empty", oracle_check(&card, "empty", &list, 4), PB_ERROR_PATCH_INDEX);
+	card_equal("empty", oracle_check(&card, "empty", &list, 4).error, PB_ERROR_PATCH_INDEX);
 	card_stop(&card);
 }
 
