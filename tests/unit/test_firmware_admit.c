@@ -21,7 +21,7 @@ static const struct row rows[] = {
 
 	{"paging", PB_ERROR_UNSUPPORTED, {CARD_SET(flags, PB_FLAG_PAGING)}},
 	{"a wait", PB_ERROR_UNSUPPORTED, {CARD_SET(wait_count, 1)}},
-	{"encoding 1", PB_ERROR_UNSUPPORTED, {CARD_SET(patch_encoding, 1)}},
+	{"encoding 2", PB_ERROR_UNSUPPORTED, {CARD_SET(patch_encoding, 2)}},
 	{"encoding of all ones", PB_ERROR_UNSUPPORTED, {CARD_SET(patch_encoding, 0xffffffff)}},
 
 	{"start behind end", PB_ERROR_BAD_RANGE, {CARD_SET(dma_start, 24)}},
