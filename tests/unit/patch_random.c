@@ -120,40 +120,74 @@ uint32_t random_format(struct random_world *world)
 
 /* ---- lists ---- */
 
+static const struct {
+	uint64_t os_base;
+	uint64_t gpu_base;
+	uint64_t size;
+} segments[] = {
+	{0, 0, CARD_WIDE_BYTES}, /* the fixture's fourth, more often than the others */
+	{CARD_VIDEO_OS, CARD_VIDEO_GPU, CARD_VIDEO_BYTES},
+	{CARD_EDGE_OS, CARD_EDGE_GPU, CARD_EDGE_BYTES},
+	{0, 0, CARD_WIDE_BYTES},
+	{ORACLE_SIGN_OS, ORACLE_SIGN_GPU, ORACLE_SMALL_BYTES},
+	{ORACLE_BIT48_OS, ORACLE_BIT48_GPU, ORACLE_SMALL_BYTES},
+	{ORACLE_TOP_OS, ORACLE_TOP_GPU, ORACLE_TOP_BYTES},
+};
+
+static bool within_reach(const struct random_world *world, uint64_t gpu_address, uint64_t size)
+{
+	const uint64_t most = size < 0xffffffff ? size : 0xffffffff;
+
+	if (world->reach == RANDOM_ANYWHERE)
+		return true;
+	return (gpu_address + most - 1) >> 32 == gpu_address >> 32 &&
+	       (world->reach == RANDOM_UNCROSSED || gpu_address >> 32 == 0);
+}
+
+static uint64_t size_up_to(struct random_world *world, uint64_t most)
+{
+	uint64_t size = most;
+
+	if (!random_once_in(world, 4))
+		size = 1 + draw_64(world) % most;
+	if (random_once_in(world, 2) && size >> 20 != 0)
+		size = 1 + size % 0x100000;
+	if (random_once_in(world, 4) && size > 64)
+		size = 1 + size % 64;
+	return size;
+}
+
+static struct pb_allocation bound_allocation(struct random_world *world, uint32_t attribute)
+{
+	for (;;) {
+		const uint32_t place = random_below(world, 7);
+		const uint32_t id = place == 0 ? 3 : place;
+		uint64_t offset = draw_64(world) % segments[id].size;
+		struct pb_allocation allocation;
+		uint64_t size;
+
+		if (place == 0)
+			offset %= UINT64_C(0x100000000);
+		if (random_once_in(world, 8))
+			offset = 0;
+		size = size_up_to(world, segments[id].size - offset);
+		if (!within_reach(world, segments[id].gpu_base + offset, size))
+			continue;
+		allocation =
+			oracle_allocation(segments[id].os_base + offset, size, CARD_SEGMENT(id) | attribute);
+		allocation.id = draw(world) >> random_below(world, 32);
+		return allocation;
+	}
+}
+
 struct pb_allocation random_allocation(struct random_world *world)
 {
-	static const struct {
-		uint64_t base;
-		uint64_t size;
-	} segments[] = {
-		{0, CARD_WIDE_BYTES}, /* the fixture's fourth, more often than the others */
-		{CARD_VIDEO_OS, CARD_VIDEO_BYTES},
-		{CARD_EDGE_OS, CARD_EDGE_BYTES},
-		{0, CARD_WIDE_BYTES},
-		{ORACLE_SIGN_OS, ORACLE_SMALL_BYTES},
-		{ORACLE_BIT48_OS, ORACLE_SMALL_BYTES},
-		{ORACLE_TOP_OS, ORACLE_TOP_BYTES},
-	};
-	const uint32_t place = random_below(world, 7);
-	const uint32_t id = place == 0 ? 3 : place;
 	const uint32_t attribute = random_below(world, 4) << PB_ALLOCATION_ATTRIBUTE_SHIFT;
-	uint64_t offset = draw_64(world) % segments[id].size;
 	struct pb_allocation allocation;
-	uint64_t size;
 
 	if (random_once_in(world, 8))
 		return oracle_allocation(draw_64(world), draw_64(world), PB_ALLOCATION_UNBIND | attribute);
-	if (place == 0)
-		offset %= UINT64_C(0x100000000);
-	if (random_once_in(world, 8))
-		offset = 0;
-	size = segments[id].size - offset;
-	if (!random_once_in(world, 4))
-		size = 1 + draw_64(world) % size;
-	if (random_once_in(world, 4) && size > 64)
-		size = 1 + size % 64;
-	allocation = oracle_allocation(segments[id].base + offset, size, CARD_SEGMENT(id) | attribute);
-	allocation.id = draw(world) >> random_below(world, 32);
+	allocation = bound_allocation(world, attribute);
 	if (!random_once_in(world, 4))
 		allocation.flags |= PB_ALLOCATION_WRITE;
 	return allocation;
@@ -226,8 +260,9 @@ void random_fault(struct random_world *world, struct pb_patch_location *patch)
 					      : world->list.dma_end - random_below(world, WIDTH_MAX + 1u);
 		break;
 	case 5:
-		patch->driver_id =
-			random_once_in(world, 2) ? random_format(world) : PB_PATCH_FORMAT_ADDRESS64_WRITE;
+		patch->driver_id = random_once_in(world, 4)
+					   ? random_format(world)
+					   : PB_PATCH_FORMAT_ADDRESS32_WRITE + random_below(world, 2);
 		break;
 	case 6:
 		patch->allocation_index = random_below(world, world->list.allocation_count);

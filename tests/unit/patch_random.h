@@ -14,8 +14,17 @@
 /** Own formats that a list has; the slots behind them are never set. */
 #define RANDOM_FORMATS 14u
 
+/** How far allocations reach. The firmware has short ways for lists without far ones. */
+enum random_reach {
+	RANDOM_LOW,       /**< below 4 GiB for the engine, unbound ones aside */
+	RANDOM_UNCROSSED, /**< anywhere, none across a multiple of 4 GiB as far as an offset reaches */
+	RANDOM_ANYWHERE,
+	RANDOM_REACHES
+};
+
 struct random_world {
 	uint32_t seed; /**< moves on with every draw; never 0 */
+	enum random_reach reach;
 	struct oracle_formats own;
 	struct pb_allocation allocations[RANDOM_ALLOCATIONS];
 	struct pb_patch_location patches[RANDOM_PATCHES];
@@ -28,7 +37,7 @@ uint32_t random_below(struct random_world *world, uint32_t bound);
 bool random_once_in(struct random_world *world, uint32_t odds);
 /** The channel's own formats: any that FORMAT_SET takes. */
 void random_formats(struct random_world *world);
-/** An allocation anywhere inside a segment; edges come more often than by chance. One in 8 is unbound. */
+/** An allocation in a segment within reach; edges come more often than by chance. One in 8 is unbound. */
 struct pb_allocation random_allocation(struct random_world *world);
 /** A part of a buffer of up to `most` bytes to patch, with room for every format. */
 void random_range(struct random_world *world, uint32_t most);

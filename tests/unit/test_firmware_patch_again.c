@@ -48,6 +48,7 @@ static bool good_everywhere(const struct pb_patch_location *patch)
 static void make_list(uint32_t seed)
 {
 	world.seed = seed * 2654435761u | 1u;
+	world.reach = seed % RANDOM_REACHES;
 	random_formats(&world);
 	make_placements();
 	world.list = (struct oracle_list){

@@ -53,6 +53,7 @@ static void make_list(struct random_world *world, uint32_t seed)
 	struct oracle_list *list = &world->list;
 	uint32_t format = 0;
 
+	world->reach = random_below(world, RANDOM_REACHES);
 	random_formats(world);
 	*list = (struct oracle_list){
 		.allocations = world->allocations,
