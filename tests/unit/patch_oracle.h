@@ -27,7 +27,11 @@
 #define ORACLE_BIT48_GPU   UINT64_C(0x1000000000000)
 #define ORACLE_TOP_OS      UINT64_C(0x40000000000) /**< segment 6: as high as one can lie */
 #define ORACLE_TOP_GPU     UINT64_C(0xfffffffffffe0000)
-#define ORACLE_SMALL_BYTES 0x20000u /**< of segments 4 and 5 */
+#define ORACLE_BIT40_OS    UINT64_C(0x50000000000) /**< segment 7: bit 40 is on */
+#define ORACLE_BIT40_GPU   UINT64_C(0x10000000000)
+#define ORACLE_LOW_OS      UINT64_C(0x60000000000) /**< segment 8: small and below 4 GiB, where most are */
+#define ORACLE_LOW_GPU     UINT64_C(0x20000000)
+#define ORACLE_SMALL_BYTES 0x20000u /**< of segments 4, 5, 7 and 8 */
 #define ORACLE_TOP_BYTES   0x1f000u
 
 /** Formats of the channel that submits. */

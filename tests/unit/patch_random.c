@@ -132,7 +132,10 @@ static const struct {
 	{ORACLE_SIGN_OS, ORACLE_SIGN_GPU, ORACLE_SMALL_BYTES},
 	{ORACLE_BIT48_OS, ORACLE_BIT48_GPU, ORACLE_SMALL_BYTES},
 	{ORACLE_TOP_OS, ORACLE_TOP_GPU, ORACLE_TOP_BYTES},
+	{ORACLE_BIT40_OS, ORACLE_BIT40_GPU, ORACLE_SMALL_BYTES},
+	{ORACLE_LOW_OS, ORACLE_LOW_GPU, ORACLE_SMALL_BYTES},
 };
+#define SEGMENTS ((uint32_t)(sizeof(segments) / sizeof(segments[0])))
 
 static bool within_reach(const struct random_world *world, uint64_t gpu_address, uint64_t size)
 {
@@ -157,40 +160,42 @@ static uint64_t size_up_to(struct random_world *world, uint64_t most)
 	return size;
 }
 
-static struct pb_allocation bound_allocation(struct random_world *world, uint32_t attribute)
+static void choose_segment(struct random_world *world)
 {
-	for (;;) {
-		const uint32_t place = random_below(world, 7);
-		const uint32_t id = place == 0 ? 3 : place;
-		uint64_t offset = draw_64(world) % segments[id].size;
-		struct pb_allocation allocation;
-		uint64_t size;
-
-		if (place == 0)
-			offset %= UINT64_C(0x100000000);
-		if (random_once_in(world, 8))
-			offset = 0;
-		size = size_up_to(world, segments[id].size - offset);
-		if (!within_reach(world, segments[id].gpu_base + offset, size))
-			continue;
-		allocation =
-			oracle_allocation(segments[id].os_base + offset, size, CARD_SEGMENT(id) | attribute);
-		allocation.id = draw(world) >> random_below(world, 32);
-		return allocation;
-	}
+	world->segment = random_below(world, SEGMENTS);
+	world->flags = random_below(world, 4) << PB_ALLOCATION_ATTRIBUTE_SHIFT;
+	if (!random_once_in(world, 4))
+		world->flags |= PB_ALLOCATION_WRITE;
 }
 
 struct pb_allocation random_allocation(struct random_world *world)
 {
-	const uint32_t attribute = random_below(world, 4) << PB_ALLOCATION_ATTRIBUTE_SHIFT;
-	struct pb_allocation allocation;
+	const bool same = !random_once_in(world, 3);
 
 	if (random_once_in(world, 8))
-		return oracle_allocation(draw_64(world), draw_64(world), PB_ALLOCATION_UNBIND | attribute);
-	allocation = bound_allocation(world, attribute);
-	if (!random_once_in(world, 4))
-		allocation.flags |= PB_ALLOCATION_WRITE;
-	return allocation;
+		return oracle_allocation(draw_64(world), draw_64(world),
+					 PB_ALLOCATION_UNBIND |
+						 (world->flags & PB_ALLOCATION_ATTRIBUTE_MASK));
+	for (uint32_t tries = 0;; tries++) {
+		uint64_t offset, size;
+
+		if (!same || tries % 8 == 7)
+			choose_segment(world);
+		offset = draw_64(world) % segments[world->segment].size;
+		if (world->segment == 0)
+			offset %= UINT64_C(0x100000000);
+		if (random_once_in(world, 8))
+			offset = 0;
+		size = size_up_to(world, segments[world->segment].size - offset);
+		if (within_reach(world, segments[world->segment].gpu_base + offset, size)) {
+			struct pb_allocation allocation = oracle_allocation(
+				segments[world->segment].os_base + offset, size,
+				CARD_SEGMENT(world->segment == 0 ? 3 : world->segment) | world->flags);
+
+			allocation.id = draw(world) >> random_below(world, 32);
+			return allocation;
+		}
+	}
 }
 
 void random_range(struct random_world *world, uint32_t most)
@@ -263,6 +268,12 @@ void random_fault(struct random_world *world, struct pb_patch_location *patch)
 		patch->driver_id = random_once_in(world, 4)
 					   ? random_format(world)
 					   : PB_PATCH_FORMAT_ADDRESS32_WRITE + random_below(world, 2);
+		for (uint32_t tries = 0; tries < 8; tries++) {
+			patch->allocation_index = random_below(world, world->list.allocation_count);
+			if ((world->allocations[patch->allocation_index].flags &
+			     (PB_ALLOCATION_UNBIND | PB_ALLOCATION_WRITE)) == 0)
+				break;
+		}
 		break;
 	case 6:
 		patch->allocation_index = random_below(world, world->list.allocation_count);

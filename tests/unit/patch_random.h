@@ -25,6 +25,8 @@ enum random_reach {
 struct random_world {
 	uint32_t seed; /**< moves on with every draw; never 0 */
 	enum random_reach reach;
+	uint32_t segment; /**< of the last allocation, and its flags: often the next has the same */
+	uint32_t flags;
 	struct oracle_formats own;
 	struct pb_allocation allocations[RANDOM_ALLOCATIONS];
 	struct pb_patch_location patches[RANDOM_PATCHES];

@@ -414,6 +414,9 @@ static void formats_belong_to_their_channel(void **state)
 	oracle_own(&neighbour, &other, OWN + 2, &theirs);
 	oracle_own(&neighbour, &other, OWN + 3, &theirs);
 	card_equal("not ours", use(&card, &own, OWN + 3), PB_ERROR_PATCH_FORMAT);
+	/* Numbers do not run on into the formats of the next channel. */
+	oracle_own(&neighbour, &other, OWN, &theirs);
+	card_equal("behind ours", use(&card, &own, OWN + ORACLE_OWN_FORMATS), PB_ERROR_PATCH_FORMAT);
 	for (uint32_t i = 0; i < 3; i++) {
 		card_equal("ours", use(&card, &own, OWN + 2), PB_ERROR_OK);
 		card_equal("theirs", use(&neighbour, &other, OWN + 2), PB_ERROR_OK);

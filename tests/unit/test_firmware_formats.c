@@ -24,6 +24,7 @@ enum {
 	ALL,       /* GPU addresses 0 to 2^40 */
 	TOP_40,    /* the last 16 bytes of those */
 	SIGN,      /* GPU addresses 0x7ffffffffff0 to 0x800000000010: bit 47 turns on */
+	BIT_40,    /* GPU address 0x10000000000 */
 	BIT_48,    /* GPU address 0x1000000000100: bit 48 on, bit 47 off */
 	TOP_64,    /* the last 256 bytes of the highest segment: 0xffffffffffffef00 and up */
 	READ_ONLY, /* GPU address 0x6000 */
@@ -39,6 +40,7 @@ static const struct pb_allocation allocations[ALLOCATIONS] = {
 	[ALL] = {0, 0, 0, 0x100, CARD_SEGMENT(3) | WRITE, 0},
 	[TOP_40] = {0xfffffff0, 0xff, 16, 0, CARD_SEGMENT(3) | WRITE, 0},
 	[SIGN] = {0x0000fff0, 0x200, 0x20, 0, CARD_SEGMENT(4) | WRITE, 0},
+	[BIT_40] = {0, 0x500, 0x1000, 0, CARD_SEGMENT(7) | WRITE, 0},
 	[BIT_48] = {0x100, 0x300, 0x1000, 0, CARD_SEGMENT(5) | WRITE, 0},
 	[TOP_64] = {0x1ef00, 0x400, 0x100, 0, CARD_SEGMENT(6) | WRITE, 0},
 	[READ_ONLY] = {0x6000, 0, 0x100, 0, CARD_SEGMENT(3), 0},
@@ -138,9 +140,12 @@ static const struct vector {
 	{"SHIFT8", F(SHIFT8), VIDEO, 0, OK(0x01800012)},
 	{"SHIFT8, 40 bits", F(SHIFT8), TOP_40, 15, OK(0xffffffff)},
 	{"SHIFT8, more than 40 bits", F(SHIFT8), SIGN, 0, BAD(VALUE)},
+	{"SHIFT8, bit 40", F(SHIFT8), BIT_40, 0, BAD(VALUE)},
 	{"SHIFT8, at the size", F(SHIFT8), TOP_40, 16, BAD(OFFSET)},
 	/* (0x1_80001234 | 0x80_00000000) / 256 = 0x81800012 */
 	{"SHIFT8_SECTOR", F(SHIFT8_SECTOR), VIDEO, 0, OK(0x81800012)},
+	/* (0x100_00000000 | 0x80_00000000) / 256 = 0x1_80000000 */
+	{"SHIFT8_SECTOR, cut", F(SHIFT8_SECTOR), BIT_40, 0, OK(0x80000000)},
 	{"SHIFT8_SECTOR, set already", F(SHIFT8_SECTOR), TOP_40, 0, OK(0xffffffff)},
 
 	/* Kept: bits 0 and 1 of 0x...c5 are 01, bits 8 up of the high word are 0x123456. */
@@ -148,6 +153,7 @@ static const struct vector {
 	{"SPLIT40, 40 bits", F(SPLIT40), TOP_40, 12, OK2, 0xfffffffd, 0x123456ff},
 	{"SPLIT40, bit 0", F(SPLIT40), VIDEO, 1, BAD(VALUE)},
 	{"SPLIT40, bit 1", F(SPLIT40), VIDEO, 2, BAD(VALUE)},
+	{"SPLIT40, bit 40", F(SPLIT40), BIT_40, 0, BAD(VALUE)},
 	{"SPLIT40, bit 40 up", F(SPLIT40), SIGN, 0, BAD(VALUE)},
 
 	/* 0xf1e2d3c5 with 0xf00 taken out is 0xf1e2d0c5. */

@@ -14,6 +14,7 @@ enum {
 	CROSSING,  /* GPU addresses 0xfffffff0 to 0x100000010 */
 	NEAR_4G,   /* GPU address 0xffffff00, 256 bytes: ends at 4 GiB */
 	LAST,      /* the last 16 bytes of segment 3 */
+	BY_ONE,    /* GPU addresses 0xfffffff0 to 0x100000000 */
 	UNBOUND,   /* */
 	READ_ONLY, /* GPU address 0x5000, one byte */
 	ALLOCATIONS,
@@ -28,6 +29,7 @@ static int set_up(void **state)
 	allocations[WIDE] = oracle_allocation(0, CARD_WIDE_BYTES, CARD_SEGMENT(3) | write);
 	allocations[VIDEO] = oracle_allocation(CARD_VIDEO_OS + 0x1234, 0x1000, CARD_SEGMENT(1) | write);
 	allocations[CROSSING] = oracle_allocation(CARD_EDGE_OS + 0xfff0, 0x20, CARD_SEGMENT(2) | write);
+	allocations[BY_ONE] = oracle_allocation(CARD_EDGE_OS + 0xfff0, 0x11, CARD_SEGMENT(2) | write);
 	allocations[NEAR_4G] = oracle_allocation(0xffffff00, 0x100, CARD_SEGMENT(3) | write);
 	allocations[LAST] = oracle_allocation(CARD_WIDE_BYTES - 16, 16, CARD_SEGMENT(3) | write);
 	allocations[UNBOUND] = oracle_allocation(0, 0, PB_ALLOCATION_UNBIND);
@@ -92,6 +94,8 @@ static const struct {
 	{"32 bits of a higher address", 0, VIDEO, 0, PB_ERROR_PATCH_VALUE, PRIOR_LOW, PRIOR_HIGH},
 	{"32 bits, before the carry", 0, CROSSING, 0xf, PB_ERROR_OK, 0xffffffff, PRIOR_HIGH},
 	{"32 bits, carry", 0, CROSSING, 0x10, PB_ERROR_PATCH_VALUE, PRIOR_LOW, PRIOR_HIGH},
+	{"64 bits, carry of the last byte", 1, BY_ONE, 0x10, PB_ERROR_OK, 0, 1},
+	{"32 bits, carry of the last byte", 0, BY_ONE, 0x10, PB_ERROR_PATCH_VALUE, PRIOR_LOW, PRIOR_HIGH},
 	{"32 bits, carry, write", 2, CROSSING, 0x1f, PB_ERROR_PATCH_VALUE, PRIOR_LOW, PRIOR_HIGH},
 	{"32 bits, up to 4 GiB", 2, NEAR_4G, 0xff, PB_ERROR_OK, 0xffffffff, PRIOR_HIGH},
 	{"32 bits, at the size", 2, NEAR_4G, 0x100, PB_ERROR_PATCH_OFFSET, PRIOR_LOW, PRIOR_HIGH},
@@ -240,6 +244,27 @@ static const struct {
 	{"an empty part, before", 8, 8, 4, 1, PB_ERROR_PATCH_RANGE},
 };
 
+static void place_in(struct card *card, uint32_t i, uint32_t format)
+{
+	/* Through an unbound allocation the place is checked all the same. */
+	for (uint32_t a = WIDE; a <= UNBOUND; a += UNBOUND) {
+		const struct pb_patch_location patches[] = {leader(format, places[i].start),
+							    {a, 0, format, 0x430, places[i].place, 0}};
+		struct oracle_list list = list_of(patches, 2);
+
+		list.dma_start = places[i].start;
+		list.dma_end = places[i].end;
+		if (places[i].end - places[i].start >= format_width(&format_built_in[format]))
+			card_equal(places[i].name, oracle_check_both(card, places[i].name, &list, 78),
+				   places[i].error);
+		list.patches = &patches[1];
+		list.patch_count = list.patch_length = 1;
+		card_equal(places[i].name, oracle_check_both(card, places[i].name, &list, 77),
+			   places[i].error);
+	}
+}
+
+/** A row of format 0 goes for every format of one aligned word, one of format 1 for those of two. */
 static void place_in_the_buffer(void **state)
 {
 	struct card card;
@@ -247,25 +272,11 @@ static void place_in_the_buffer(void **state)
 	(void)state;
 	card_start(&card);
 	for (uint32_t i = 0; i < COUNT(places); i++) {
-		const uint32_t width = places[i].format == 0 ? 4 : 8;
-
-		/* Through an unbound allocation the place is checked all the same. */
-		for (uint32_t a = WIDE; a <= UNBOUND; a += UNBOUND) {
-			const struct pb_patch_location patches[] = {
-				leader(places[i].format, places[i].start),
-				{a, 0, places[i].format, 0x98765432, places[i].place, 0}};
-			struct oracle_list list = list_of(&patches[1], 1);
-
-			list.dma_start = places[i].start;
-			list.dma_end = places[i].end;
-			card_equal(places[i].name, oracle_check(&card, places[i].name, &list, 77).error,
-				   places[i].error);
-			if (places[i].end - places[i].start < width)
-				continue; /* no room for a leader */
-			list.patches = patches;
-			list.patch_count = list.patch_length = 2;
-			card_equal(places[i].name, oracle_check(&card, places[i].name, &list, 78).error,
-				   places[i].error);
+		for (uint32_t format = 0; format < PB_PATCH_FORMAT_COUNT; format++) {
+			if (format_built_in[format].align == 4 &&
+			    format_width(&format_built_in[format]) ==
+				    format_width(&format_built_in[places[i].format]))
+				place_in(&card, i, format);
 		}
 	}
 	card_stop(&card);

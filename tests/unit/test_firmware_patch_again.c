@@ -49,6 +49,7 @@ static void make_list(uint32_t seed)
 {
 	world.seed = seed * 2654435761u | 1u;
 	world.reach = seed % RANDOM_REACHES;
+	world.segment = world.flags = 0;
 	random_formats(&world);
 	make_placements();
 	world.list = (struct oracle_list){

@@ -54,6 +54,7 @@ static void make_list(struct random_world *world, uint32_t seed)
 	uint32_t format = 0;
 
 	world->reach = random_below(world, RANDOM_REACHES);
+	world->segment = world->flags = 0;
 	random_formats(world);
 	*list = (struct oracle_list){
 		.allocations = world->allocations,
