@@ -97,7 +97,9 @@ PB_AT(pb_patch_location, split_offset, 20);
  * a submission that is format 0. An escape gives any entry, and the format from
  * there on: a run of equal formats pays for it once. Words of an escape's
  * prefix are PatchOffsets of 16 MiB - 16 KiB and up, which no short entry has.
- * List sizes, starts, lengths and the index of a bad entry count words.
+ * List sizes, starts, lengths and the index of a bad entry count words; a
+ * fence record counts entries. One that the end of the submission's part cuts
+ * off is PATCH_ENCODING, whatever else is wrong with it.
  */
 #define PB_COMPACT_PLACE_SHIFT  10u
 #define PB_COMPACT_INDEX_MASK   0x000003ffu

@@ -398,6 +398,31 @@ static void busy_while_work_is_admitted(void **state)
 	card_stop(&card);
 }
 
+/** What was patched with another format was not patched with this one, whatever the cookie says. */
+static void a_cookie_does_not_outlive_a_format(void **state)
+{
+	const struct pb_patch_format formats[] = {numbered(4, 0), numbered(4, 2), numbered(4, 0)};
+	const struct pb_patch_location patch = {.driver_id = OWN};
+	struct oracle_formats own = {0};
+	struct card card;
+
+	(void)state;
+	card_start(&card);
+	card_allocation(&card, 0, 0x5600, 0x1000, CARD_SEGMENT(3));
+	card_patch(&card, 0, &patch);
+	for (uint32_t i = 0; i < COUNT(formats); i++) {
+		struct pb_descriptor descriptor = card_descriptor(&card, 1, 64, 1, 1);
+
+		oracle_own(&card, &own, OWN, &formats[i]);
+		descriptor.flags = PB_FLAG_NULL_RENDERING;
+		descriptor.cookie = 0x1234;
+		assert_int_equal(card_execute(&card, 0, &descriptor).status, PB_ERROR_OK);
+		/* 0x5600 / 2 below the number in bits 24 up */
+		assert_int_equal(*card_dma(&card, 1), (i == 1 ? 0x24000000 : 0x04000000) | 0x2b00);
+	}
+	card_stop(&card);
+}
+
 static void formats_belong_to_their_channel(void **state)
 {
 	const struct pb_patch_format ours = numbered(4, 0);
@@ -443,6 +468,7 @@ int main(void)
 		cmocka_unit_test(refused_formats_change_nothing),
 		cmocka_unit_test(only_known_numbers),
 		cmocka_unit_test(busy_while_work_is_admitted),
+		cmocka_unit_test(a_cookie_does_not_outlive_a_format),
 		cmocka_unit_test(formats_belong_to_their_channel),
 	};
 
