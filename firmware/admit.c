@@ -68,7 +68,6 @@ static INLINE void place_buffer(struct pb_core_job *job, const struct pb_core_se
 
 	job->work.engine.address_low = (uint32_t)gpu_address;
 	job->work.engine.address_high = (uint32_t)(gpu_address >> 32);
-	job->work.engine.bytes = job->bytes;
 }
 
 /** A buffer that does not begin a page of backed memory: page by page in an aperture, or an error. */
@@ -107,7 +106,7 @@ static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb
 	job->dma_bytes = size;
 	job->target = NULL;
 	job->aperture = NULL;
-	job->work.engine.bytes = 0;
+	job->work.engine.bytes = end - start;
 	if (start == end)
 		return PB_ERROR_OK; /* an empty one need not have a buffer (docs/wddm.md) */
 	segment = pb_core_segment_of(firmware, job->channel, segment_id);

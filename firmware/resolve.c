@@ -206,13 +206,13 @@ static enum pb_error resolve_slices(struct pb_firmware *firmware, struct pb_core
 	struct window window = {.flags = WINDOW_CLOSED};
 	struct listed tripped;
 
-	while (run_window(job, &window, end, pending, &tripped)) {
+	while (job->resolved != end && run_window(job, &window, end, pending, &tripped)) {
 		const enum pb_error error = resolve_exact(firmware, job, job->resolved, &tripped, &window);
 
 		if (error != PB_ERROR_OK)
 			return error;
 		job->resolved++;
-		if (job->resolved == end || pb_lines_waiting(pending))
+		if (pb_lines_waiting(pending))
 			break;
 	}
 	return PB_ERROR_OK;

@@ -6,11 +6,12 @@
  *
  * The value of an entry, in 64 bits:
  *
- *   v = source + AllocationOffset          offset zero- or sign-extended (SIGNED); modulo 2^64
+ *   v = source + AllocationOffset          offset zero- or sign-extended (SIGNED); modulo 2^64,
+ *                                          but with a bound a carry out of bit 63 is PATCH_VALUE
  *   v = v | pre_or
  *   v = bit 47 of v repeated above it      only with CANONICAL
- *   v = v >> shift_right << shift_left     logical
- *   with FITS no bit of v may be lost below: else PATCH_VALUE
+ *   v = v >> shift_right << shift_left     logical; what is shifted out is gone
+ *   with FITS every bit of v that is set lies under `mask` or `high_mask`: else PATCH_VALUE
  *   v = v | or_value[k]                    into the low word; k as or_by says
  *
  * What is stored at PatchOffset, `step` words from each other:
@@ -21,6 +22,12 @@
  * No bit under a mask depends on what was there before, so that patching again
  * gives the same bytes. An engine format that adds to what stands in the
  * buffer is served by the host, which lifts that addend into AllocationOffset.
+ *
+ * A format uses the entry's allocation if its source is ADDRESS or ID, or if
+ * or_by is not FIRST. Else AllocationIndex may be anything. The checks of one
+ * entry, in this order: reserved bits, format, index, alignment, the whole of
+ * its place (from the first of its words to the last), then nothing more
+ * through an unbound allocation, which writes nothing; write, offset, value.
  */
 #ifndef PB_FIRMWARE_ABI_FORMAT_H
 #define PB_FIRMWARE_ABI_FORMAT_H
@@ -37,7 +44,10 @@ enum pb_format_source {
 	PB_FORMAT_SOURCES       /**< their number */
 };
 
-/** What AllocationOffset is checked against. Sources other than ADDRESS and SELF take NONE only. */
+/**
+ * What AllocationOffset, as 32 bits without a sign, is checked against. Sources other than ADDRESS and SELF take
+ * NONE only. A size beyond 2^32 - 1 counts as that.
+ */
 enum pb_format_bound {
 	PB_FORMAT_INSIDE = 0, /**< below the size (of the allocation, or of the DMA buffer) */
 	PB_FORMAT_END = 1,    /**< the size at most: end pointers */
@@ -107,7 +117,7 @@ PB_AT(pb_patch_format, reserved, 44);
 	X(NUMBER, 1, "the channel has no format of that number")                                             \
 	X(SOURCE, 2, "no such source")                                                                       \
 	X(BOUND, 3, "no such bound, or one that the source cannot have")                                     \
-	X(FLAGS, 4, "unknown flags, or WRITE without an address")                                            \
+	X(FLAGS, 4, "unknown flags, or WRITE and a source other than ADDRESS")                               \
 	X(ALIGN, 5, "not 1, 4 or 8")                                                                         \
 	X(SHIFT, 6, "a shift out of its range")                                                              \
 	X(STEP, 7, "not 1 to 4 with WIDE, or not 0 without")                                                 \

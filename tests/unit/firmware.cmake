@@ -1,8 +1,14 @@
 # Tests of the firmware core, run in one process with the engine model through the host library.
-pb_library(test_card_fixture SOURCES ${CMAKE_CURRENT_LIST_DIR}/card_fixture.c ${CMAKE_CURRENT_LIST_DIR}/patch_oracle.c
+pb_library(test_card_fixture
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/card_fixture.c ${CMAKE_CURRENT_LIST_DIR}/format_oracle.c
+    ${CMAKE_CURRENT_LIST_DIR}/patch_oracle.c ${CMAKE_CURRENT_LIST_DIR}/patch_random.c
   LINKS pb_sim pb_host)
 
-foreach(name admit edges resolve patch patch_random rings replies control segment pool aperture paged paging halt channel engine watchdog)
+foreach(name admit edges resolve patch patch_random formats format_set format_edges compact
+    peer_bugs patch_again rings replies control segment pool aperture paged paging halt channel engine watchdog)
   pb_unit_test(test_firmware_${name}
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_${name}.c LINKS test_card_fixture pb_sim pb_host)
 endforeach()
+# Sanitizers cost a factor of ten: the build as released checks most of the entries.
+target_compile_definitions(test_firmware_patch_random PRIVATE
+  RANDOM_ENTRIES=$<IF:$<BOOL:${PB_SANITIZE}>,1000000,10000000>)

@@ -3,39 +3,28 @@
 
 #include <string.h>
 
-#define PAGES_BYTES (3u * ORACLE_BUFFER_BYTES)
-
-/** Wide enough that no sum below can wrap. */
-__extension__ typedef __int128 wide;
+#define PAGES_BYTES (ORACLE_BUFFER_MAX + 2u * CARD_DMA_STRIDE)
+#define OWN_END     (PB_FORMAT_OWN + ORACLE_OWN_FORMATS)
 
 struct place {
 	uint64_t os_base;
 	uint64_t gpu_base;
+	uint64_t size;
+	uint32_t kind;
 };
-static const struct place segments[4] = {
-	{CARD_SYSTEM_OS, CARD_SYSTEM_GPU},
-	{CARD_VIDEO_OS, CARD_VIDEO_GPU},
-	{CARD_EDGE_OS, CARD_EDGE_GPU},
-	{0, 0},
+static const struct place segments[] = {
+	{CARD_SYSTEM_OS, CARD_SYSTEM_GPU, CARD_SYSTEM_BYTES, PB_SEGMENT_LINEAR},
+	{CARD_VIDEO_OS, CARD_VIDEO_GPU, CARD_VIDEO_BYTES, PB_SEGMENT_LINEAR},
+	{CARD_EDGE_OS, CARD_EDGE_GPU, CARD_EDGE_BYTES, PB_SEGMENT_LINEAR},
+	{0, 0, CARD_WIDE_BYTES, PB_SEGMENT_LINEAR},
+	{ORACLE_SIGN_OS, ORACLE_SIGN_GPU, ORACLE_SMALL_BYTES, PB_SEGMENT_LINEAR},
+	{ORACLE_BIT48_OS, ORACLE_BIT48_GPU, ORACLE_SMALL_BYTES, PB_SEGMENT_LINEAR},
+	{ORACLE_TOP_OS, ORACLE_TOP_GPU, ORACLE_TOP_BYTES, PB_SEGMENT_LINEAR},
+	{ORACLE_BIT40_OS, ORACLE_BIT40_GPU, ORACLE_SMALL_BYTES, PB_SEGMENT_LINEAR},
+	{ORACLE_LOW_OS, ORACLE_LOW_GPU, ORACLE_SMALL_BYTES, PB_SEGMENT_LINEAR},
 };
 
-static uint32_t width_of(uint32_t format)
-{
-	return format == PB_PATCH_FORMAT_ADDRESS64 || format == PB_PATCH_FORMAT_ADDRESS64_WRITE ||
-			       format == PB_PATCH_FORMAT_SUM64_SIGNED
-		       ? 8
-		       : 4;
-}
-
-static bool writes(uint32_t format)
-{
-	return format == PB_PATCH_FORMAT_ADDRESS32_WRITE || format == PB_PATCH_FORMAT_ADDRESS64_WRITE;
-}
-
-static bool is_sum(uint32_t format)
-{
-	return format == PB_PATCH_FORMAT_SUM32 || format == PB_PATCH_FORMAT_SUM64_SIGNED;
-}
+/* ---- one entry ---- */
 
 struct pb_allocation oracle_allocation(uint64_t os_address, uint64_t size, uint32_t flags)
 {
@@ -48,79 +37,170 @@ struct pb_allocation oracle_allocation(uint64_t os_address, uint64_t size, uint3
 	};
 }
 
-static wide join(uint32_t low, uint32_t high)
+static uint64_t join(uint32_t low, uint32_t high)
 {
-	return ((wide)high << 32) + low;
+	return (uint64_t)high * 0x100000000 + low;
 }
 
-/** The number that a good entry stands for, before it is cut to its width. */
-static wide value_of(const struct pb_allocation *allocation, const struct pb_patch_location *patch)
+static uint32_t buffer_bytes(const struct oracle_list *list)
 {
-	const struct place *segment = &segments[allocation->flags >> 1 & 3u];
-	const wide address = join(allocation->address_low, allocation->address_high);
-	wide offset = patch->allocation_offset;
-
-	if (patch->driver_id == PB_PATCH_FORMAT_SUM64_SIGNED && offset >= join(0x80000000, 0))
-		offset -= join(0, 1);
-	return address - segment->os_base + segment->gpu_base + offset;
+	return list->buffer_bytes != 0 ? list->buffer_bytes : ORACLE_BUFFER_BYTES;
 }
 
-static uint32_t address_errors(const struct pb_allocation *allocation, const struct pb_patch_location *patch)
+static struct format_target target_of(const struct oracle_list *list, const struct pb_patch_format *format,
+				      uint32_t allocation_index, uint32_t fence_id)
 {
-	const wide size = join(allocation->size_low, allocation->size_high);
-	uint32_t errors = 0;
+	struct format_target target = {
+		.fence_id = fence_id,
+		.self = ORACLE_SELF,
+		.self_bytes = buffer_bytes(list),
+	};
 
-	if (writes(patch->driver_id) && (allocation->flags & PB_ALLOCATION_WRITE) == 0)
-		errors |= ORACLE_ERROR(PB_ERROR_PATCH_WRITE);
-	if (is_sum(patch->driver_id))
-		return errors;
-	/* The documents give an offset the first 4 GiB - 1 of an allocation. */
-	if (patch->allocation_offset >= size || patch->allocation_offset == 0xffffffff)
-		errors |= ORACLE_ERROR(PB_ERROR_PATCH_OFFSET);
-	if (width_of(patch->driver_id) == 4 && value_of(allocation, patch) >= join(0, 1))
-		errors |= ORACLE_ERROR(PB_ERROR_PATCH_VALUE);
-	return errors;
+	if (format_uses_allocation(format)) {
+		const struct pb_allocation *allocation = &list->allocations[allocation_index];
+		const struct place *segment = &segments[allocation->flags / 2 % 32];
+
+		target.address = join(allocation->address_low, allocation->address_high) - segment->os_base +
+				 segment->gpu_base;
+		target.size = join(allocation->size_low, allocation->size_high);
+		target.id = allocation->id;
+		target.kind = segment->kind;
+		target.attribute = allocation->flags / 512 % 4;
+		target.writable = allocation->flags % 2 != 0;
+		target.unbound = allocation->flags / 256 % 2 != 0;
+	}
+	return target;
 }
 
-uint32_t oracle_errors(const struct oracle_list *list, const struct pb_patch_location *patch)
+const struct pb_patch_format *oracle_format(const struct oracle_list *list, uint32_t driver_id)
 {
-	const wide place = patch->patch_offset;
-	uint32_t errors = 0;
+	if (driver_id < PB_PATCH_FORMAT_COUNT)
+		return &format_built_in[driver_id];
+	if (driver_id < PB_FORMAT_OWN || driver_id >= OWN_END || list->own == NULL ||
+	    !list->own->set[driver_id - PB_FORMAT_OWN])
+		return NULL;
+	return &list->own->format[driver_id - PB_FORMAT_OWN];
+}
+
+/** What can be told without the allocation. */
+static enum pb_error check_place(const struct oracle_list *list, const struct pb_patch_format *format,
+				 const struct pb_patch_location *patch)
+{
+	const uint64_t first = patch->patch_offset;
 
 	if (patch->slot >= 0x01000000)
-		errors |= ORACLE_ERROR(PB_ERROR_PATCH_RESERVED);
-	if (patch->driver_id > 5)
-		errors |= ORACLE_ERROR(PB_ERROR_PATCH_FORMAT);
-	if (patch->allocation_index >= list->allocation_count)
-		errors |= ORACLE_ERROR(PB_ERROR_PATCH_INDEX);
-	if (place % 4 != 0)
-		errors |= ORACLE_ERROR(PB_ERROR_PATCH_ALIGNMENT);
-	if (place < list->dma_start || place + width_of(patch->driver_id) > list->dma_end)
-		errors |= ORACLE_ERROR(PB_ERROR_PATCH_RANGE);
-	if (errors == 0 && (list->allocations[patch->allocation_index].flags & PB_ALLOCATION_UNBIND) == 0)
-		errors = address_errors(&list->allocations[patch->allocation_index], patch);
-	return errors;
+		return PB_ERROR_PATCH_RESERVED;
+	if (format == NULL)
+		return PB_ERROR_PATCH_FORMAT;
+	if (format_uses_allocation(format) && patch->allocation_index >= list->allocation_count)
+		return PB_ERROR_PATCH_INDEX;
+	if (first % format->align != 0)
+		return PB_ERROR_PATCH_ALIGNMENT;
+	if (first < list->dma_start || first + format_width(format) > list->dma_end)
+		return PB_ERROR_PATCH_RANGE;
+	return PB_ERROR_OK;
 }
 
-uint32_t oracle_run(const struct oracle_list *list, uint8_t *buffer, uint32_t *errors)
+/** Checks one entry and carries it out, unless `buffer` is NULL. */
+static enum pb_error carry_out(const struct oracle_list *list, const struct pb_patch_location *patch,
+			       uint32_t fence_id, uint8_t *buffer)
 {
-	for (uint32_t i = 0; i < list->patch_length; i++) {
-		const struct pb_patch_location *patch = &list->patches[list->patch_start + i];
-		const struct pb_allocation *allocation;
-		wide value;
+	const struct pb_patch_format *format = oracle_format(list, patch->driver_id);
+	enum pb_error error = check_place(list, format, patch);
+	struct format_target target;
+	struct format_bits value;
 
-		*errors = oracle_errors(list, patch);
-		if (*errors != 0)
-			return i;
-		allocation = &list->allocations[patch->allocation_index];
-		if ((allocation->flags & PB_ALLOCATION_UNBIND) != 0)
-			continue;
-		value = value_of(allocation, patch);
-		for (uint32_t byte = 0; byte < width_of(patch->driver_id); byte++, value >>= 8)
-			buffer[patch->patch_offset + byte] = (uint8_t)(value & 0xff);
+	if (error != PB_ERROR_OK)
+		return error;
+	target = target_of(list, format, patch->allocation_index, fence_id);
+	if (target.unbound)
+		return PB_ERROR_OK;
+	error = format_value(format, &target, patch->allocation_offset, &value);
+	if (error == PB_ERROR_OK && buffer != NULL)
+		format_store(format, &value, &buffer[patch->patch_offset]);
+	return error;
+}
+
+enum pb_error oracle_entry(const struct oracle_list *list, const struct pb_patch_location *patch,
+			   uint32_t fence_id)
+{
+	return carry_out(list, patch, fence_id, NULL);
+}
+
+/* ---- a list ---- */
+
+/** Takes the compact entry at `*at` and moves on; an entry that follows it may inherit `*format`. */
+static enum pb_error take_compact(const struct oracle_list *list, uint32_t *at, uint32_t *format,
+				  struct pb_patch_location *patch)
+{
+	const uint32_t end = list->patch_start + list->patch_length;
+	const uint32_t *words = &list->words[*at];
+	const bool escape = words[0] / 0x400000 == 0x3ff;
+
+	*patch = (struct pb_patch_location){.allocation_index = words[0] % 1024};
+	*at += escape ? 3 : 2;
+	if (*at > end) {
+		*at = end;
+		return PB_ERROR_PATCH_ENCODING;
 	}
-	*errors = 0;
-	return list->patch_length;
+	if (escape) {
+		if (words[0] / 0x40000 % 16 != 0)
+			return PB_ERROR_PATCH_RESERVED;
+		*format = words[0] / 1024 % 256;
+		patch->patch_offset = words[1];
+	} else {
+		patch->patch_offset = words[0] / 1024 * 4;
+	}
+	patch->driver_id = *format;
+	patch->allocation_offset = words[escape ? 2 : 1];
+	return PB_ERROR_OK;
+}
+
+struct oracle_result oracle_run(const struct oracle_list *list, uint32_t fence_id, uint8_t *buffer)
+{
+	const uint32_t end = list->patch_start + list->patch_length;
+	struct oracle_result result = {.next = list->patch_start};
+	uint32_t format = 0;
+
+	while (result.next < end) {
+		struct pb_patch_location patch;
+
+		result.index = result.next;
+		if (list->encoding == PB_PATCH_ENCODING_COMPACT)
+			result.error = take_compact(list, &result.next, &format, &patch);
+		else
+			patch = list->patches[result.next++];
+		if (result.error == PB_ERROR_OK)
+			result.error = carry_out(list, &patch, fence_id, buffer);
+		if (result.error != PB_ERROR_OK)
+			return result;
+		result.done++;
+	}
+	result.index = PB_INDEX_NONE;
+	return result;
+}
+
+uint32_t oracle_compact(const struct pb_patch_location *patches, uint32_t count, uint32_t loose,
+			uint32_t *words)
+{
+	uint32_t format = 0;
+	uint32_t used = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct pb_patch_location *patch = &patches[i];
+		const uint32_t index = patch->allocation_index % 1024;
+
+		if ((loose >> i % 32 & 1u) == 0 && patch->driver_id == format &&
+		    patch->patch_offset % 4 == 0 && patch->patch_offset / 4 < 1023 * 4096) {
+			words[used++] = patch->patch_offset / 4 * 1024 + index;
+		} else {
+			format = patch->driver_id % 256;
+			words[used++] = 0xffc00000 + format * 1024 + index;
+			words[used++] = patch->patch_offset;
+		}
+		words[used++] = patch->allocation_offset;
+	}
+	return used;
 }
 
 uint32_t oracle_random(uint32_t *seed)
@@ -132,17 +212,117 @@ uint32_t oracle_random(uint32_t *seed)
 	return *seed;
 }
 
-static void expect_failure(struct card *card, const char *row, uint32_t fence_id, enum pb_error error,
-			   uint32_t index)
+/* ---- the card ---- */
+
+void oracle_start(struct card *card)
+{
+	card_start(card);
+	for (uint32_t id = 4; id < sizeof(segments) / sizeof(segments[0]); id++) {
+		const struct place *place = &segments[id];
+		const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {
+			id,
+			place->kind,
+			(uint32_t)place->os_base,
+			(uint32_t)(place->os_base >> 32),
+			(uint32_t)place->gpu_base,
+			(uint32_t)(place->gpu_base >> 32),
+			(uint32_t)place->size,
+			(uint32_t)(place->size >> 32),
+		};
+
+		assert_int_equal(
+			pb_channel_command(&card->channel, PB_COMMAND_SEGMENT_CREATE, arguments, NULL),
+			PB_ERROR_OK);
+	}
+}
+
+enum pb_error oracle_format_set(struct pb_channel *channel, uint32_t driver_id,
+				const struct pb_patch_format *format, uint32_t *reason)
+{
+	uint32_t arguments[PB_COMMAND_ARGUMENTS] = {driver_id};
+	const struct pb_reply *replies;
+	enum pb_error error;
+
+	memcpy(&arguments[1], format, sizeof(*format));
+	error = pb_channel_command(channel, PB_COMMAND_FORMAT_SET, arguments, NULL);
+	/* The library keeps results of what was carried out only; this one is in the ring still. */
+	replies = (const struct pb_reply *)(const void *)(channel->link->memory + channel->reply_offset);
+	*reason = replies[(channel->reply_get - 1u) % channel->control_entries].results[0];
+	return error;
+}
+
+void oracle_own(struct card *card, struct oracle_formats *own, uint32_t driver_id,
+		const struct pb_patch_format *format)
+{
+	uint32_t reason;
+
+	card_equal("FORMAT_SET", oracle_format_set(&card->channel, driver_id, format, &reason), PB_ERROR_OK);
+	card_equal("FORMAT_SET", reason, PB_FORMAT_REASON_NONE);
+	own->format[driver_id - PB_FORMAT_OWN] = *format;
+	own->set[driver_id - PB_FORMAT_OWN] = true;
+}
+
+uint8_t *oracle_pages(const struct card *card)
+{
+	return card_bytes(card, 0, CARD_DMA);
+}
+
+static const void *entries_of(const struct oracle_list *list, uint32_t *bytes)
+{
+	if (list->encoding == PB_PATCH_ENCODING_COMPACT) {
+		*bytes = list->patch_count * (uint32_t)sizeof(*list->words);
+		return list->words;
+	}
+	*bytes = list->patch_count * (uint32_t)sizeof(*list->patches);
+	return list->patches;
+}
+
+static struct pb_descriptor describe(const struct card *card, const struct oracle_list *list)
+{
+	struct pb_descriptor descriptor =
+		card_descriptor(card, 1, buffer_bytes(list), list->allocation_count, list->patch_count);
+	uint32_t bytes;
+	const void *entries = entries_of(list, &bytes);
+
+	assert_true(buffer_bytes(list) <= ORACLE_BUFFER_MAX &&
+		    CARD_PATCHES + bytes <= card->segments[0].request.backing_bytes);
+	if (list->allocation_count != 0)
+		memcpy(card_bytes(card, 0, CARD_ALLOCATIONS), list->allocations,
+		       list->allocation_count * sizeof(*list->allocations));
+	memcpy(card_bytes(card, 0, CARD_PATCHES), entries, bytes);
+	descriptor.flags = PB_FLAG_NULL_RENDERING;
+	descriptor.fence_id = list->fence_id != 0 ? list->fence_id : 0xf0000000u + card->queues[0].put;
+	descriptor.dma_size = buffer_bytes(list);
+	descriptor.dma_start = list->dma_start;
+	descriptor.dma_end = list->dma_end;
+	descriptor.patch_start = list->patch_start;
+	descriptor.patch_length = list->patch_length;
+	descriptor.patch_encoding = list->encoding;
+	return descriptor;
+}
+
+struct pb_fence oracle_submit(struct card *card, const struct oracle_list *list)
+{
+	const struct pb_descriptor descriptor = describe(card, list);
+	const struct pb_fence fence = card_execute(card, 0, &descriptor);
+
+	assert_int_equal(fence.fence_id, descriptor.fence_id);
+	return fence;
+}
+
+static void expect_failure(struct card *card, const char *row, const struct pb_fence *fence,
+			   const struct oracle_result *result)
 {
 	struct pb_event event = {
 		.type = PB_EVENT_SUBMISSION_FAILED,
 		.queue = card->queues[0].handle,
-		.fence_id = fence_id,
-		.error = error,
-		.index = index,
+		.fence_id = fence->fence_id,
+		.error = result->error,
+		.index = result->index,
 	};
 
+	card_equal(row, fence->error_fence_id, fence->fence_id);
+	card_equal(row, fence->error_index, result->index);
 	card_expect_event(&card->channel, row, &event);
 	event.type = PB_EVENT_CONTEXT_LOST;
 	event.detail = card->context;
@@ -151,68 +331,95 @@ static void expect_failure(struct card *card, const char *row, uint32_t fence_id
 	assert_int_equal(pb_queue_clear(&card->queues[0]), PB_ERROR_OK);
 }
 
-static struct pb_descriptor describe(const struct card *card, const struct oracle_list *list)
+static void compare_pages(const char *row, const uint8_t *actual, const uint8_t *expected, uint32_t bytes)
 {
-	struct pb_descriptor descriptor =
-		card_descriptor(card, 1, ORACLE_BUFFER_BYTES, list->allocation_count, list->patch_count);
-
-	memcpy(card_bytes(card, 0, CARD_ALLOCATIONS), list->allocations,
-	       list->allocation_count * sizeof(*list->allocations));
-	memcpy(card_bytes(card, 0, CARD_PATCHES), list->patches, list->patch_count * sizeof(*list->patches));
-	descriptor.flags = PB_FLAG_NULL_RENDERING;
-	descriptor.fence_id = 0xf0000000u + card->queues[0].put;
-	descriptor.dma_start = list->dma_start;
-	descriptor.dma_end = list->dma_end;
-	descriptor.patch_start = list->patch_start;
-	descriptor.patch_length = list->patch_length;
-	return descriptor;
-}
-
-static void compare_pages(const char *row, const uint8_t *actual, const uint8_t *expected)
-{
-	if (memcmp(actual, expected, PAGES_BYTES) == 0)
+	if (memcmp(actual, expected, bytes) == 0)
 		return;
-	for (uint32_t i = 0; i < PAGES_BYTES; i++) {
+	for (uint32_t i = 0; i < bytes; i++) {
 		if (actual[i] != expected[i])
-			fail_msg("%s: byte %d is %02x, expected %02x", row, (int)i - (int)ORACLE_BUFFER_BYTES,
+			fail_msg("%s: byte %d is %02x, expected %02x", row, (int)i - (int)CARD_DMA_STRIDE,
 				 actual[i], expected[i]);
 	}
 }
 
-enum pb_error oracle_check(struct card *card, const char *row, const struct oracle_list *list, uint32_t seed)
+/** The lists are the host's: the card only reads them. */
+static void compare_lists(const struct card *card, const char *row, const struct oracle_list *list)
 {
-	static uint8_t expected[PAGES_BYTES];
-	const struct pb_descriptor descriptor = describe(card, list);
-	const struct pb_fence before = card_wait(card, 0, card->queues[0].put);
-	uint8_t *pages = (uint8_t *)card_dma(card, 0);
-	uint32_t errors, done;
-	struct pb_fence fence;
+	uint32_t bytes;
+	const void *entries = entries_of(list, &bytes);
 
-	for (uint32_t i = 0; i < PAGES_BYTES; i += 4u) {
+	card_equal(row, memcmp(card_bytes(card, 0, CARD_PATCHES), entries, bytes), 0);
+	if (list->allocation_count != 0)
+		card_equal(row,
+			   memcmp(card_bytes(card, 0, CARD_ALLOCATIONS), list->allocations,
+				  list->allocation_count * sizeof(*list->allocations)),
+			   0);
+}
+
+static void fill(uint8_t *bytes, uint32_t count, uint32_t seed)
+{
+	for (uint32_t i = 0; i < count; i += 4u) {
 		const uint32_t word = oracle_random(&seed);
 
-		memcpy(&expected[i], &word, sizeof(word));
+		memcpy(&bytes[i], &word, sizeof(word));
 	}
-	memcpy(pages, expected, sizeof(expected));
-	done = oracle_run(list, &expected[ORACLE_BUFFER_BYTES], &errors);
-	fence = card_execute(card, 0, &descriptor);
-	compare_pages(row, pages, expected);
-	card_equal(row, fence.fence_id, descriptor.fence_id);
-	card_equal(row, fence.patches - before.patches, done);
-	card_equal(row, fence.errors - before.errors, errors != 0);
-	card_equal(row, fence.error, fence.status);
-	if (errors == 0) {
-		card_equal(row, fence.status, PB_ERROR_OK);
-	} else {
-		if (fence.status < PB_ERROR_PATCH_RESERVED || fence.status > PB_ERROR_PATCH_VALUE ||
-		    (errors & ORACLE_ERROR(fence.status)) == 0)
-			fail_msg("%s: error %s, expected one of set %02x", row, pb_error_name(fence.status),
-				 errors);
-		card_equal(row, fence.error_fence_id, descriptor.fence_id);
-		card_equal(row, fence.error_index, list->patch_start + done);
-		expect_failure(card, row, descriptor.fence_id, (enum pb_error)fence.status,
-			       list->patch_start + done);
-	}
+}
+
+struct oracle_result oracle_check(struct card *card, const char *row, const struct oracle_list *list,
+				  uint32_t seed)
+{
+	static uint8_t expected[PAGES_BYTES];
+	const uint32_t bytes = buffer_bytes(list) + 2u * CARD_DMA_STRIDE;
+	const struct pb_fence before = card_wait(card, 0, card->queues[0].put);
+	uint8_t *pages = oracle_pages(card);
+	struct oracle_result result;
+	struct pb_fence fence;
+
+	fill(expected, bytes, seed);
+	memcpy(pages, expected, bytes);
+	fence = oracle_submit(card, list);
+	result = oracle_run(list, fence.fence_id, &expected[CARD_DMA_STRIDE]);
+	compare_pages(row, pages, expected, bytes);
+	compare_lists(card, row, list);
+	card_equal(row, fence.status, result.error);
+	card_equal(row, fence.error, result.error);
+	card_equal(row, fence.patches - before.patches, result.done);
+	card_equal(row, fence.errors - before.errors, result.error != PB_ERROR_OK);
+	if (result.error != PB_ERROR_OK)
+		expect_failure(card, row, &fence, &result);
 	card_expect_no_event(&card->channel, row);
-	return (enum pb_error)fence.status;
+	return result;
+}
+
+static bool has_compact_form(const struct oracle_list *list)
+{
+	for (uint32_t i = 0; i < list->patch_count; i++) {
+		const struct pb_patch_location *patch = &list->patches[i];
+		const struct pb_patch_format *format = oracle_format(list, patch->driver_id);
+
+		if (patch->slot >= 0x01000000 || patch->driver_id >= 256 ||
+		    (patch->allocation_index >= 1024 && (format == NULL || format_uses_allocation(format))))
+			return false;
+	}
+	return true;
+}
+
+enum pb_error oracle_check_both(struct card *card, const char *row, const struct oracle_list *list,
+				uint32_t seed)
+{
+	const enum pb_error error = oracle_check(card, row, list, seed).error;
+	uint32_t words[64 * PB_COMPACT_ESCAPE_WORDS];
+	struct oracle_list compact = *list;
+
+	assert_true(list->patch_count <= 64);
+	if (!has_compact_form(list))
+		return error;
+	compact.encoding = PB_PATCH_ENCODING_COMPACT;
+	compact.words = words;
+	for (uint32_t loose = 0; loose < 2; loose++) {
+		compact.patch_count = oracle_compact(list->patches, list->patch_count, 0u - loose, words);
+		compact.patch_length = compact.patch_count;
+		card_equal(row, oracle_check(card, row, &compact, seed).error, error);
+	}
+	return error;
 }

@@ -115,31 +115,62 @@ static void parts_of_one_buffer(void **state)
 
 /* ---- patching again ---- */
 
-/** Allocations by index; 64-bit formats use the first, 32-bit formats the second. */
+/** An allocation at its two places: the first reaches beyond 32 bits, the second up to 32, the third up to 28. */
 struct place {
 	uint64_t os_address;
 	uint32_t segment;
 };
-static const struct place places[][2] = {
-	{{CARD_VIDEO_OS + 0x2000, 1}, {0x5000, 3}},
-	{{0x9000, 3}, {CARD_EDGE_OS + 0x40, 2}},
+#define MOVABLE 3u
+static const struct place places[][MOVABLE] = {
+	{{CARD_VIDEO_OS + 0x2000, 1}, {0x5000, 3}, {0x5000, 3}},
+	{{0x9000, 3}, {CARD_EDGE_OS + 0x40, 2}, {0xb000, 3}},
 };
-/** Worked out by hand: the value of format f, at the first place and at the second, with offset 0x10. */
-static const uint64_t moved[PB_PATCH_FORMAT_COUNT][2] = {
-	{0x5010, 0xffff0050},  {0x180002010, 0x9010}, {0x5010, 0xffff0050},
-	{0x180002010, 0x9010}, {0x5010, 0xffff0050},  {0x180002010, 0x9010},
-};
+
 #define PRIOR 0x5a5a5a5au
+/** Worked out by hand, with offset 0x10, attribute 1, id 0xa110c000 and fence id 0: both words at either place. */
+static const struct {
+	uint32_t allocation;
+	uint32_t words[2][2];
+} moved[PB_PATCH_FORMAT_COUNT] = {
+#define F(name) [PB_PATCH_FORMAT_##name]
+	F(ADDRESS32) = {1, {{0x5010, PRIOR}, {0xffff0050, PRIOR}}},
+	F(ADDRESS64) = {0, {{0x80002010, 1}, {0x9010, 0}}},
+	F(ADDRESS32_WRITE) = {1, {{0x5010, PRIOR}, {0xffff0050, PRIOR}}},
+	F(ADDRESS64_WRITE) = {0, {{0x80002010, 1}, {0x9010, 0}}},
+	F(SUM32) = {0, {{0x80002010, PRIOR}, {0x9010, PRIOR}}},
+	F(SUM64_SIGNED) = {0, {{0x80002010, 1}, {0x9010, 0}}},
+	F(SUM64_CANONICAL) = {0, {{0x80002010, 1}, {0x9010, 0}}},
+	F(HIGH32) = {0, {{1, PRIOR}, {0, PRIOR}}},
+	F(NOUVEAU_DMA) = {0, {{0xbeef0211, PRIOR}, {0xbeef0211, PRIOR}}},
+	F(NOUVEAU_OR) = {0, {{0x11, PRIOR}, {0x11, PRIOR}}},
+	F(NOUVEAU_LOW_OR) = {0, {{0x80002011, PRIOR}, {0x9011, PRIOR}}},
+	F(SHIFT1) = {0, {{0xc0001008, PRIOR}, {0x4808, PRIOR}}},
+	F(SHIFT8) = {0, {{0x01800020, PRIOR}, {0x90, PRIOR}}},
+	F(SHIFT8_SECTOR) = {0, {{0x81800020, PRIOR}, {0x80000090, PRIOR}}},
+	F(SPLIT40) = {0, {{0x80002012, 0x5a5a5a01}, {0x9012, 0x5a5a5a00}}},
+	F(TILING) = {0, {{0x5a5a515a, PRIOR}, {0x5a5a515a, PRIOR}}},
+	F(ID32) = {0, {{0xa110c010, PRIOR}, {0xa110c010, PRIOR}}},
+	F(FIELD28) = {2, {{0xa0005010, PRIOR}, {0xa000b010, PRIOR}}},
+	F(UNALIGNED32) = {1, {{0x5010, PRIOR}, {0xffff0050, PRIOR}}},
+	F(LOW24) = {1, {{0x5a005010, PRIOR}, {0x5aff0050, PRIOR}}},
+	F(HIGH8_0) = {1, {{0x5a5a5a00, PRIOR}, {0x5a5a5aff, PRIOR}}},
+	F(HIGH8_1) = {1, {{0x5a5a005a, PRIOR}, {0x5a5aff5a, PRIOR}}},
+	F(HIGH8_2) = {1, {{0x5a005a5a, PRIOR}, {0x5aff5a5a, PRIOR}}},
+	F(FENCE_ID) = {0, {{0x10, PRIOR}, {0x10, PRIOR}}},
+	F(SELF32) = {0, {{0x40100010, PRIOR}, {0x40100010, PRIOR}}},
+	F(SELF64) = {0, {{0x40100010, 0}, {0x40100010, 0}}},
+};
 /** Two patches of each format in a row: the first and the second go different ways through the firmware. */
 #define MOVED (PB_PATCH_FORMAT_COUNT * 2u)
 
 static void patch_at(struct card *card, uint32_t slot, uint32_t p)
 {
-	struct pb_descriptor descriptor = card_descriptor(card, slot, MOVED * 8u, 2, MOVED);
+	struct pb_descriptor descriptor = card_descriptor(card, slot, MOVED * 8u, MOVABLE, MOVED);
 
-	for (uint32_t a = 0; a < 2; a++)
+	for (uint32_t a = 0; a < MOVABLE; a++)
 		card_allocation(card, a, places[p][a].os_address, 0x20,
-				CARD_SEGMENT(places[p][a].segment) | WRITE);
+				CARD_SEGMENT(places[p][a].segment) | WRITE |
+					1u << PB_ALLOCATION_ATTRIBUTE_SHIFT);
 	descriptor.flags = PB_FLAG_NULL_RENDERING;
 	assert_int_equal(card_execute(card, 0, &descriptor).status, PB_ERROR_OK);
 }
@@ -147,11 +178,13 @@ static void patch_at(struct card *card, uint32_t slot, uint32_t p)
 static void expect_moved(const struct card *card, uint32_t slot, uint32_t p)
 {
 	for (uint32_t i = 0; i < MOVED; i++) {
-		const uint64_t value = moved[i / 2][p];
+		const uint32_t format = i / 2;
+		const uint32_t *words = moved[format].words[p];
+		const bool self = format == PB_PATCH_FORMAT_SELF32 || format == PB_PATCH_FORMAT_SELF64;
 
-		card_equal("low", card_dma(card, slot)[2 * i], (uint32_t)value);
-		card_equal("high", card_dma(card, slot)[2 * i + 1],
-			   i / 2 % 2 != 0 ? (uint32_t)(value >> 32) : PRIOR);
+		card_equal("low", card_dma(card, slot)[2 * i],
+			   words[0] + (self ? slot * CARD_DMA_STRIDE : 0));
+		card_equal("high", card_dma(card, slot)[2 * i + 1], words[1]);
 	}
 }
 
@@ -165,7 +198,7 @@ static void moved_allocations_are_patched_anew(void **state)
 	for (uint32_t i = 0; i < MOVED; i++)
 		card_patch(&card, i,
 			   &(struct pb_patch_location){
-				   .allocation_index = i / 2 % 2 != 0 ? 0 : 1,
+				   .allocation_index = moved[i / 2].allocation,
 				   .driver_id = i / 2,
 				   .allocation_offset = 0x10,
 				   .patch_offset = i * 8,
@@ -177,7 +210,7 @@ static void moved_allocations_are_patched_anew(void **state)
 	patch_at(&card, 0, 1);
 	expect_moved(&card, 0, 1);
 	patch_at(&card, 1, 1);
-	assert_memory_equal(card_dma(&card, 0), card_dma(&card, 1), MOVED * 8u);
+	expect_moved(&card, 1, 1);
 	patch_at(&card, 0, 0);
 	expect_moved(&card, 0, 0);
 	card_stop(&card);

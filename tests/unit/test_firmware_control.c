@@ -21,7 +21,7 @@ static const struct {
 	{"command 0", 0, {0}, PB_ERROR_BAD_COMMAND},
 	{"first unknown command", 19, {0}, PB_ERROR_BAD_COMMAND},
 	{"command of all ones", 0xffffffff, {0}, PB_ERROR_BAD_COMMAND},
-	{"format table", PB_COMMAND_FORMAT_SET, {0}, PB_ERROR_UNSUPPORTED},
+	{"format that is built in", PB_COMMAND_FORMAT_SET, {0}, PB_ERROR_BAD_FORMAT},
 	{"preempt", PB_COMMAND_PREEMPT, {0}, PB_ERROR_UNSUPPORTED},
 	{"suspend", PB_COMMAND_SUSPEND, {0}, PB_ERROR_UNSUPPORTED},
 	{"resume", PB_COMMAND_RESUME, {0}, PB_ERROR_UNSUPPORTED},

@@ -1,195 +1,170 @@
 /* SPDX-License-Identifier: MIT */
-/* Random patch lists, some of them with faults, against the oracle. The seed is fixed: a failure comes again. */
+/*
+ * Random patch lists of both encodings, some of them with faults, against the
+ * oracle: every byte of the buffer and around it, where a list stops, and why.
+ * After a bad entry the rest of the list is submitted, until its end.
+ *
+ *   test_firmware_patch_random [FIRST_SEED [ENTRIES]]
+ *
+ * A list follows from its seed alone: what fails with seed N fails again with
+ * the argument N and, if one list is wanted, ENTRIES 1.
+ */
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/patch_oracle.h"
+#include "tests/unit/patch_random.h"
 
-#define LISTS           5000u
-#define ALLOCATIONS_MAX 40u
-#define PATCHES_MAX     160u
+/** A list goes on behind so many bad entries. */
+#define FAULTS_MAX 8u
+/** Entries to carry out or refuse, all lists together: the build sets RANDOM_ENTRIES. */
+static uint32_t first_seed = 20240229;
+static uint64_t entries_wanted = RANDOM_ENTRIES;
 
-struct world {
-	uint32_t seed;
-	struct pb_allocation allocations[ALLOCATIONS_MAX];
-	struct pb_patch_location patches[PATCHES_MAX];
-	struct oracle_list list;
+static uint32_t words[RANDOM_PATCHES * PB_COMPACT_ESCAPE_WORDS];
+
+struct counts {
+	uint64_t entries;
+	uint32_t lists;
+	uint32_t results[PB_ERROR_PATCH_ENCODING + 1u];
+	uint64_t formats[256];
 };
 
-static uint32_t below(struct world *world, uint32_t bound)
-{
-	return oracle_random(&world->seed) % bound;
-}
-
-static uint64_t random_64(struct world *world)
-{
-	const uint64_t high = oracle_random(&world->seed);
-
-	return high << 32 | oracle_random(&world->seed);
-}
-
-/** Anywhere inside a segment: its own limits, and those of 32 bits, are met more often than by chance. */
-static struct pb_allocation random_allocation(struct world *world)
-{
-	static const struct {
-		uint64_t base;
-		uint64_t size;
-	} segments[4] = {
-		{0, 0},
-		{CARD_VIDEO_OS, CARD_VIDEO_BYTES},
-		{CARD_EDGE_OS, CARD_EDGE_BYTES},
-		{0, CARD_WIDE_BYTES},
-	};
-	const uint32_t id = 1 + below(world, 3);
-	uint64_t offset = random_64(world) % segments[id].size;
-	uint64_t size;
-
-	if (below(world, 8) == 0)
-		return oracle_allocation(random_64(world), random_64(world), PB_ALLOCATION_UNBIND);
-	if (id == 3 && below(world, 2) == 0)
-		offset %= UINT64_C(0x100000000);
-	if (below(world, 8) == 0)
-		offset = 0;
-	size = segments[id].size - offset;
-	if (below(world, 4) != 0)
-		size = 1 + random_64(world) % size;
-	if (below(world, 4) == 0 && size > 64)
-		size = 1 + size % 64;
-	return oracle_allocation(segments[id].base + offset, size,
-				 CARD_SEGMENT(id) | (below(world, 4) != 0 ? PB_ALLOCATION_WRITE : 0));
-}
-
-static uint32_t random_offset(struct world *world, const struct pb_allocation *allocation)
-{
-	const uint64_t size = (uint64_t)allocation->size_high << 32 | allocation->size_low;
-
-	if (size == 0 || below(world, 8) == 0)
-		return oracle_random(&world->seed);
-	if (below(world, 4) == 0)
-		return (uint32_t)(size - 1);
-	return (uint32_t)(random_64(world) % size);
-}
-
-static struct pb_patch_location random_patch(struct world *world, uint32_t format)
-{
-	const struct oracle_list *list = &world->list;
-	struct pb_patch_location patch = {
-		.allocation_index = below(world, list->allocation_count),
-		.slot = oracle_random(&world->seed) >> 8,
-		.driver_id = format,
-		.patch_offset = list->dma_start + below(world, (list->dma_end - list->dma_start) / 4u) * 4u,
-		.split_offset = oracle_random(&world->seed),
-	};
-
-	patch.allocation_offset = random_offset(world, &world->allocations[patch.allocation_index]);
-	return patch;
-}
-
-/** An entry that obeys every rule: tried until one does. Any buffer has room for a 32-bit sum. */
-static struct pb_patch_location good_patch(struct world *world, uint32_t format)
+/** An entry that obeys every rule: tried until one does. An own format or a small range may leave none. */
+static struct pb_patch_location good_entry(struct random_world *world, uint32_t format)
 {
 	struct pb_patch_location patch;
 
-	for (uint32_t tries = 0; tries < 20; tries++) {
-		patch = random_patch(world, format);
-		if (oracle_errors(&world->list, &patch) == 0)
+	for (uint32_t tries = 0; tries < 12; tries++) {
+		patch = random_entry(world, format);
+		if (oracle_entry(&world->list, &patch, 0) == PB_ERROR_OK)
 			return patch;
 	}
-	return random_patch(world, PB_PATCH_FORMAT_SUM32);
+	return random_entry(world, PB_PATCH_FORMAT_SUM32);
 }
 
-/** Breaks one word, or none if it happens to stay legal. */
-static void spoil(struct world *world, struct pb_patch_location *patch)
+/** One in eight lists is as long as the card takes at once here; the others are short. */
+static void make_list(struct random_world *world, uint32_t seed)
 {
-	switch (below(world, 8)) {
-	case 0:
-		patch->slot |= 0x01000000u << below(world, 8);
-		break;
-	case 1:
-		patch->driver_id = below(world, 2) == 0 ? oracle_random(&world->seed) : below(world, 8);
-		break;
-	case 2:
-		patch->allocation_index =
-			world->list.allocation_count + below(world, 4) * below(world, 0x40000000);
-		break;
-	case 3:
-		patch->patch_offset += 1 + below(world, 3);
-		break;
-	case 4:
-		patch->patch_offset = below(world, 2) == 0 ? oracle_random(&world->seed)
-							   : world->list.dma_end - below(world, 3) * 4u;
-		break;
-	case 5:
-		patch->driver_id = PB_PATCH_FORMAT_ADDRESS32_WRITE + below(world, 2);
-		break;
-	case 6:
-		patch->allocation_index = below(world, world->list.allocation_count);
-		break;
-	default:
-		patch->allocation_offset = oracle_random(&world->seed);
-		break;
-	}
-}
-
-static void random_list(struct world *world)
-{
+	static const uint32_t runs[] = {1, 3, 20, 2000};
+	const bool is_long = (world->seed = seed * 2654435761u | 1u, random_once_in(world, 8));
+	const uint32_t run = runs[random_below(world, 4)];
 	struct oracle_list *list = &world->list;
 	uint32_t format = 0;
 
+	world->reach = random_below(world, RANDOM_REACHES);
+	world->segment = world->flags = 0;
+	random_formats(world);
 	*list = (struct oracle_list){
 		.allocations = world->allocations,
 		.patches = world->patches,
-		.allocation_count = 1 + below(world, ALLOCATIONS_MAX),
-		.patch_count = 1 + below(world, PATCHES_MAX),
-		.dma_start = below(world, ORACLE_BUFFER_BYTES / 4u - 16u) * 4u,
+		.own = &world->own,
+		.allocation_count = 1 + random_below(world, is_long ? RANDOM_ALLOCATIONS : 40),
+		.patch_count = 1 + (is_long ? RANDOM_PATCHES / 2 + random_below(world, RANDOM_PATCHES / 2)
+					    : random_below(world, 160)),
+		.words = words,
+		.encoding = random_below(world, 2),
 	};
-	list->dma_end =
-		list->dma_start + 8u + below(world, (ORACLE_BUFFER_BYTES - list->dma_start - 4u) / 4u) * 4u;
-	list->patch_start = below(world, 3) == 0 ? below(world, list->patch_count) : 0;
-	list->patch_length = list->patch_count - list->patch_start;
-	if (below(world, 3) == 0)
-		list->patch_length = below(world, list->patch_length + 1u);
+	random_range(world, is_long ? ORACLE_BUFFER_MAX : ORACLE_BUFFER_BYTES);
 	for (uint32_t i = 0; i < list->allocation_count; i++)
 		world->allocations[i] = random_allocation(world);
 	for (uint32_t i = 0; i < list->patch_count; i++) {
-		if (below(world, 8) == 0)
-			format = below(world, PB_PATCH_FORMAT_COUNT);
-		world->patches[i] = good_patch(world, format);
+		if (random_once_in(world, run))
+			format = random_format(world);
+		world->patches[i] = good_entry(world, format);
 	}
-	if (below(world, 2) == 0)
-		spoil(world, &world->patches[below(world, list->patch_count)]);
+	for (uint32_t faults = random_below(world, 6); faults > 1; faults--)
+		random_fault(world, &world->patches[random_below(world, list->patch_count)]);
+}
+
+/** The same as words, or a part of them, with a bit changed now and then. */
+static void make_compact(struct random_world *world)
+{
+	struct oracle_list *list = &world->list;
+	const uint32_t loose = random_once_in(world, 3) ? world->seed : 0;
+
+	list->patch_count = oracle_compact(list->patches, list->patch_count, loose, words);
+	if (random_once_in(world, 3))
+		words[random_below(world, list->patch_count)] ^= 1u << random_below(world, 32);
+	if (random_once_in(world, 8))
+		list->patch_count -= 1;
+}
+
+/** Submits the list, and what comes behind each bad entry. */
+static void run_list(struct card *card, struct random_world *world, struct counts *counts, const char *row)
+{
+	struct oracle_list *list = &world->list;
+
+	if (random_once_in(world, 4))
+		list->patch_start = random_below(world, list->patch_count);
+	for (uint32_t parts = 0; parts < FAULTS_MAX; parts++) {
+		struct oracle_result result;
+
+		list->patch_length = list->patch_count - list->patch_start;
+		if (random_once_in(world, 8))
+			list->patch_length = random_below(world, list->patch_length + 1u);
+		result = oracle_check(card, row, list, world->seed);
+		counts->results[result.error]++;
+		counts->entries += result.done + (result.error != PB_ERROR_OK ? 1u : 0u);
+		list->patch_start = result.next;
+		if (list->patch_start == list->patch_count)
+			break;
+	}
+}
+
+/** Lists that all fail, or never do in one way, or never use a format, would test little. */
+static void expect_variety(const struct counts *counts)
+{
+	print_message("%" PRIu64 " entries in %u lists, seeds %u to %u; parts that ended well: %u\n",
+		      counts->entries, counts->lists, first_seed, first_seed + counts->lists - 1,
+		      counts->results[PB_ERROR_OK]);
+	for (uint32_t error = PB_ERROR_PATCH_RESERVED; error <= PB_ERROR_PATCH_ENCODING; error++)
+		print_message("  %s %u\n", pb_error_name(error), counts->results[error]);
+	if (counts->lists < 200)
+		return; /* a replay */
+	assert_true(counts->results[PB_ERROR_OK] > counts->lists / 3);
+	for (uint32_t error = PB_ERROR_PATCH_RESERVED; error <= PB_ERROR_PATCH_ENCODING; error++)
+		card_equal(pb_error_name(error), counts->results[error] >= 5, true);
+	for (uint32_t format = 0; format < PB_PATCH_FORMAT_COUNT; format++)
+		card_equal("format", counts->formats[format] != 0, true);
 }
 
 static void random_lists(void **state)
 {
-	static struct world world;
-	uint32_t results[PB_ERROR_PATCH_VALUE + 1u] = {0};
+	static struct random_world world;
+	static struct counts counts;
 	struct card card;
 	char row[32];
 
 	(void)state;
-	world.seed = 20240229;
-	card_start(&card);
-	for (uint32_t i = 0; i < LISTS; i++) {
-		enum pb_error error;
+	oracle_start(&card);
+	for (; counts.entries < entries_wanted; counts.lists++) {
+		struct oracle_formats set = {0};
 
-		snprintf(row, sizeof(row), "list %u", i);
-		random_list(&world);
-		error = oracle_check(&card, row, &world.list, 1 + i);
-		results[error]++;
+		snprintf(row, sizeof(row), "seed %u", first_seed + counts.lists);
+		make_list(&world, first_seed + counts.lists);
+		for (uint32_t i = 0; i < RANDOM_FORMATS; i++)
+			oracle_own(&card, &set, PB_FORMAT_OWN + i, &world.own.format[i]);
+		for (uint32_t i = 0; i < world.list.patch_count; i++)
+			counts.formats[world.patches[i].driver_id % 256]++;
+		if (world.list.encoding == PB_PATCH_ENCODING_COMPACT)
+			make_compact(&world);
+		run_list(&card, &world, &counts, row);
 	}
 	card_stop(&card);
-	/* Lists that all fail, or never do in one way, would test little. */
-	assert_true(results[PB_ERROR_OK] > LISTS / 2);
-	for (uint32_t error = PB_ERROR_PATCH_RESERVED; error <= PB_ERROR_PATCH_VALUE; error++)
-		card_equal(pb_error_name(error), results[error] >= 5, true);
+	expect_variety(&counts);
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_lists),
 	};
 
+	if (count > 1)
+		first_seed = (uint32_t)strtoul(arguments[1], NULL, 0);
+	if (count > 2)
+		entries_wanted = strtoull(arguments[2], NULL, 0);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,6 +42,8 @@ static const struct row rows[] = {
 	 PB_ERROR_ALLOCATION_OUTSIDE_SEGMENT, 0},
 	{"end one byte past", VIDEO_END - 99, 100, CARD_SEGMENT(1), PB_ERROR_ALLOCATION_OUTSIDE_SEGMENT, 0},
 	{"at the end", VIDEO_END, 1, CARD_SEGMENT(1), PB_ERROR_ALLOCATION_OUTSIDE_SEGMENT, 0},
+	{"behind the end, far above", VIDEO_END + 0x1000, 1, CARD_SEGMENT(1),
+	 PB_ERROR_ALLOCATION_OUTSIDE_SEGMENT, 0},
 	{"behind the end", EDGE_END + 0x1000, 1, CARD_SEGMENT(2), PB_ERROR_ALLOCATION_OUTSIDE_SEGMENT, 0},
 	{"address 0 where the segment starts higher", 0, 1, CARD_SEGMENT(2),
 	 PB_ERROR_ALLOCATION_OUTSIDE_SEGMENT, 0},
@@ -82,6 +84,15 @@ static void good_list(struct card *card)
 {
 	for (uint32_t i = 0; i < LIST; i++)
 		card_allocation(card, i, 0x1000 * i, 0x1000, CARD_SEGMENT(3));
+}
+
+/** All in video memory, with the flags of the entry under test if it is there: neighbours have a way of their own. */
+static void list_of_neighbours(struct card *card, uint32_t flags)
+{
+	if ((flags & PB_ALLOCATION_SEGMENT_MASK) != CARD_SEGMENT(1) || (flags & UNBIND) != 0)
+		flags = CARD_SEGMENT(1);
+	for (uint32_t i = 0; i < LIST; i++)
+		card_allocation(card, i, CARD_VIDEO_OS + 0x100 * i, 0x100, flags);
 }
 
 /** Patches two words through one allocation, and only that. */
@@ -142,16 +153,20 @@ static void every_entry_at_every_place(void **state)
 	for (uint32_t r = 0; r < COUNT(rows); r++) {
 		const struct row *row = &rows[r];
 
-		for (uint32_t p = 0; p < COUNT(places); p++) {
+		for (uint32_t p = 0; p < COUNT(places) * 2; p++) {
+			const uint32_t place = places[p / 2];
 			struct card card;
 			struct pb_fence fence;
 
 			card_start(&card);
-			good_list(&card);
-			card_allocation(&card, places[p], row->address, row->size, row->flags);
-			fence = resolve(&card, LIST, places[p]);
+			if (p % 2 == 0)
+				good_list(&card);
+			else
+				list_of_neighbours(&card, row->flags);
+			card_allocation(&card, place, row->address, row->size, row->flags);
+			fence = resolve(&card, LIST, place);
 			if (row->error != PB_ERROR_OK) {
-				expect_error(&card, row->name, &fence, row->error, places[p]);
+				expect_error(&card, row->name, &fence, row->error, place);
 			} else {
 				card_equal(row->name, fence.status, PB_ERROR_OK);
 				expect_words(&card, row->name, row->gpu_address);

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/format_oracle.h"
+
+/** Wide enough that no sum below can wrap. */
+__extension__ typedef unsigned __int128 wide;
+
+#define TWO_64 ((wide)1 << 64)
+
+#define ROW(name, number, text, from, bounded, flag_bits, alignment, right, left, steps, chosen_by, low,     \
+	    high, around, or_low, or_high, ...)                                                              \
+	[number] = {.source = PB_FORMAT_##from,                                                              \
+		    .bound = PB_FORMAT_##bounded,                                                            \
+		    .flags = (flag_bits),                                                                    \
+		    .align = (alignment),                                                                    \
+		    .shift_right = (right),                                                                  \
+		    .shift_left = (left),                                                                    \
+		    .step = (steps),                                                                         \
+		    .or_by = PB_FORMAT_OR_##chosen_by,                                                       \
+		    .mask = (low),                                                                           \
+		    .high_mask = (high),                                                                     \
+		    .background = (around),                                                                  \
+		    .pre_or_low = (or_low),                                                                  \
+		    .pre_or_high = (or_high),                                                                \
+		    .or_value = {__VA_ARGS__}},
+const struct pb_patch_format format_built_in[PB_PATCH_FORMAT_COUNT] = {PB_PATCH_FORMATS(ROW)};
+
+static bool has(const struct pb_patch_format *format, uint32_t flag)
+{
+	return (format->flags & flag) != 0;
+}
+
+static bool bit_of(uint64_t number, uint32_t bit)
+{
+	return (number >> bit & 1u) != 0;
+}
+
+bool format_uses_allocation(const struct pb_patch_format *format)
+{
+	return format->source == PB_FORMAT_ADDRESS || format->source == PB_FORMAT_ID ||
+	       format->or_by != PB_FORMAT_OR_FIRST;
+}
+
+uint32_t format_width(const struct pb_patch_format *format)
+{
+	return has(format, PB_FORMAT_WIDE) ? 4u + 4u * format->step : 4u;
+}
+
+static uint64_t source_of(const struct pb_patch_format *format, const struct format_target *target)
+{
+	switch ((enum pb_format_source)format->source) {
+	case PB_FORMAT_ADDRESS:
+		return target->address;
+	case PB_FORMAT_ID:
+		return target->id;
+	case PB_FORMAT_FENCE:
+		return target->fence_id;
+	case PB_FORMAT_SELF:
+		return target->self;
+	case PB_FORMAT_CONSTANT:
+	case PB_FORMAT_SOURCES:
+		break;
+	}
+	return 0;
+}
+
+/** An offset reaches the first 4 GiB - 1 of anything larger. */
+static bool in_bounds(const struct pb_patch_format *format, const struct format_target *target, wide offset)
+{
+	wide limit = format->source == PB_FORMAT_SELF ? target->self_bytes : target->size;
+
+	if (limit > 0xffffffff)
+		limit = 0xffffffff;
+	switch ((enum pb_format_bound)format->bound) {
+	case PB_FORMAT_INSIDE:
+		return offset < limit;
+	case PB_FORMAT_END:
+		return offset <= limit;
+	case PB_FORMAT_PAGE:
+		return offset / 4096 * 4096 < limit;
+	case PB_FORMAT_NONE:
+	case PB_FORMAT_BOUNDS:
+		break;
+	}
+	return true;
+}
+
+/** Bit b of the value comes from bit b - left + right. */
+static struct format_bits shifted(const struct format_bits *bits, uint32_t right, uint32_t left)
+{
+	struct format_bits result = {{false}};
+
+	for (uint32_t to = left; to < 64 && to - left + right < 64; to++)
+		result.bit[to] = bits->bit[to - left + right];
+	return result;
+}
+
+static bool owns(const struct pb_patch_format *format, uint32_t bit)
+{
+	return bit < 32 ? bit_of(format->mask, bit) : bit_of(format->high_mask, bit - 32);
+}
+
+static uint32_t chosen_or(const struct pb_patch_format *format, const struct format_target *target)
+{
+	if (format->or_by == PB_FORMAT_OR_SEGMENT)
+		return format->or_value[target->kind];
+	if (format->or_by == PB_FORMAT_OR_ATTRIBUTE)
+		return format->or_value[target->attribute];
+	return format->or_value[0];
+}
+
+enum pb_error format_value(const struct pb_patch_format *format, const struct format_target *target,
+			   uint32_t allocation_offset, struct format_bits *value)
+{
+	const uint32_t or_value = chosen_or(format, target);
+	struct format_bits bits;
+	wide sum = allocation_offset;
+
+	if (has(format, PB_FORMAT_WRITE) && !target->writable)
+		return PB_ERROR_PATCH_WRITE;
+	if (!in_bounds(format, target, allocation_offset))
+		return PB_ERROR_PATCH_OFFSET;
+	if (has(format, PB_FORMAT_SIGNED) && allocation_offset >= 0x80000000)
+		sum += TWO_64 - ((wide)1 << 32);
+	sum += source_of(format, target);
+	if (format->bound != PB_FORMAT_NONE && sum >= TWO_64)
+		return PB_ERROR_PATCH_VALUE;
+	for (uint32_t b = 0; b < 64; b++)
+		bits.bit[b] = bit_of((uint64_t)(sum % TWO_64), b) ||
+			      bit_of(b < 32 ? format->pre_or_low : format->pre_or_high, b % 32);
+	for (uint32_t b = 48; b < 64 && has(format, PB_FORMAT_CANONICAL); b++)
+		bits.bit[b] = bits.bit[47];
+	*value = shifted(&bits, format->shift_right, format->shift_left);
+	for (uint32_t b = 0; b < 64 && has(format, PB_FORMAT_FITS); b++) {
+		if (value->bit[b] && !owns(format, b))
+			return PB_ERROR_PATCH_VALUE;
+	}
+	for (uint32_t b = 0; b < 32; b++)
+		value->bit[b] = value->bit[b] || bit_of(or_value, b);
+	return PB_ERROR_OK;
+}
+
+/** Bits 32 and up go to the second word. */
+void format_store(const struct pb_patch_format *format, const struct format_bits *value, uint8_t *place)
+{
+	const uint32_t bits = has(format, PB_FORMAT_WIDE) ? 64 : 32;
+
+	for (uint32_t b = 0; b < bits; b++) {
+		uint8_t *byte = &place[b % 32 / 8 + (b < 32 ? 0 : 4u * format->step)];
+		const uint8_t weight = (uint8_t)(1u << b % 8);
+		bool bit = b < 32 && bit_of(format->background, b);
+
+		if (owns(format, b))
+			bit = value->bit[b];
+		else if (has(format, PB_FORMAT_KEEP))
+			continue;
+		*byte = (uint8_t)(bit ? *byte | weight : *byte & ~weight);
+	}
+}
+
+static bool or_values_good(const struct pb_patch_format *format)
+{
+	static const uint32_t choices[PB_FORMAT_ORS] = {1, 2, 4};
+
+	if (format->or_by >= PB_FORMAT_ORS)
+		return false;
+	for (uint32_t i = choices[format->or_by]; i < 4; i++) {
+		if (format->or_value[i] != 0)
+			return false;
+	}
+	return true;
+}
+
+enum pb_format_reason format_reason(const struct pb_patch_format *format)
+{
+	const bool wide_format = has(format, PB_FORMAT_WIDE);
+	const bool addresses = format->source == PB_FORMAT_ADDRESS || format->source == PB_FORMAT_SELF;
+
+	if (format->source >= PB_FORMAT_SOURCES)
+		return PB_FORMAT_REASON_SOURCE;
+	if (format->bound >= PB_FORMAT_BOUNDS || (!addresses && format->bound != PB_FORMAT_NONE))
+		return PB_FORMAT_REASON_BOUND;
+	if (format->flags > 0x3f || (has(format, PB_FORMAT_WRITE) && format->source != PB_FORMAT_ADDRESS))
+		return PB_FORMAT_REASON_FLAGS;
+	if (format->align != 1 && format->align != 4 && format->align != 8)
+		return PB_FORMAT_REASON_ALIGN;
+	if (format->shift_right > 63 || format->shift_left > 31)
+		return PB_FORMAT_REASON_SHIFT;
+	if (wide_format ? format->step == 0 || format->step > 4 : format->step != 0)
+		return PB_FORMAT_REASON_STEP;
+	if (!or_values_good(format))
+		return PB_FORMAT_REASON_OR;
+	if (format->mask == 0 || wide_format != (format->high_mask != 0))
+		return PB_FORMAT_REASON_MASK;
+	if ((format->background & format->mask) != 0 ||
+	    (has(format, PB_FORMAT_KEEP) && format->background != 0))
+		return PB_FORMAT_REASON_BACKGROUND;
+	return format->reserved != 0 ? PB_FORMAT_REASON_RESERVED : PB_FORMAT_REASON_NONE;
+}
