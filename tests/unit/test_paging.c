@@ -42,95 +42,94 @@ static void expect_words(const char *row, const struct bench *bench, uint64_t gp
 	assert_int_equal(bench->buffer.dma_size, bytes - 4 * count);
 }
 
+static const struct {
+	const char *row;
+	struct pb_paging_operation operation;
+	uint64_t gpu_address; /* of the buffer */
+	uint32_t count;
+	uint32_t words[24];
+} written[] = {
+	{"copy",
+	 {PB_PAGING_TRANSFER, {0x123456784, NULL}, {0x9abcdef00, NULL}, 20, 0, 0},
+	 GPU,
+	 6,
+	 {0x02000006, 0x23456784, 1, 0xabcdef00, 9, 20}},
+	{"nothing to copy: an eviction that is only told",
+	 {PB_PAGING_TRANSFER, {0x1000, NULL}, {0x2000, NULL}, 0, 0, 0},
+	 GPU,
+	 0,
+	 {0}},
+	{"copy from a page list: runs, and a short end",
+	 {PB_PAGING_TRANSFER, {0, scattered}, {0x500000100, NULL}, 0x4010, 0, 0},
+	 GPU,
+	 18,
+	 {0x02000006, 0x00001000, 2, 0x00000100, 5, 0x2000, 0x02000006, 0x00007000, 2, 0x00002100, 5, 0x2000,
+	  0x02000006, 0x00003000, 2, 0x00004100, 5, 0x10}},
+	{"copy to a page list",
+	 {PB_PAGING_TRANSFER, {0x500000000, NULL}, {0, scattered}, 0x3000, 0, 0},
+	 GPU,
+	 12,
+	 {0x02000006, 0, 5, 0x00001000, 2, 0x2000, 0x02000006, 0x2000, 5, 0x00007000, 2, 0x1000}},
+	{"copy between page lists: a run ends on either side",
+	 {PB_PAGING_TRANSFER, {0, in_row}, {0, scattered}, 0x4000, 0, 0},
+	 GPU,
+	 12,
+	 {0x02000006, 0, 3, 0x1000, 2, 0x2000, 0x02000006, 0x2000, 3, 0x7000, 2, 0x2000}},
+	{"more than one packet can count",
+	 {PB_PAGING_TRANSFER, {0x1000000000, NULL}, {0x2000000000, NULL}, 0x100000004, 0, 0},
+	 GPU,
+	 12,
+	 {0x02000006, 0, 0x10, 0, 0x20, 0xfffff000, 0x02000006, 0xfffff000, 0x10, 0xfffff000, 0x20, 0x1004}},
+	{"fill",
+	 {PB_PAGING_FILL, {1, NULL}, {0x123456784, NULL}, 0x2004, 0xfee1dead, 0},
+	 GPU,
+	 5,
+	 {0x01000005, 0x23456784, 1, 0x2004, 0xfee1dead}},
+	{"discard",
+	 {PB_PAGING_DISCARD, {1, NULL}, {0x123456784, NULL}, 8, 0, 0},
+	 GPU,
+	 4,
+	 {0x04000004, 0x23456784, 1, 8}},
+	{"map, page list behind NOP and one word",
+	 {PB_PAGING_MAP_APERTURE, {0, scattered}, {0x700004000, NULL}, 0x3000, 0, 0},
+	 GPU,
+	 14,
+	 {0x00000008, 0, 0x1000, 2, 0x2000, 2, 0x7000, 2, 0x05000006, 0x4000, 7, 3, 0xf0000008, 1}},
+	{"map, page list right behind NOP",
+	 {PB_PAGING_MAP_APERTURE, {0x88000, NULL}, {0x700004000, NULL}, 0x2000, 0, 0},
+	 0xfffffffcu,
+	 11,
+	 {0x00000005, 0x88000, 0, 0x89000, 0, 0x05000006, 0x4000, 7, 2, 0x00000000, 1}},
+	{"unmap",
+	 {PB_PAGING_UNMAP_APERTURE, {1, NULL}, {0x700004000, NULL}, 0x5000, 0, 0},
+	 GPU,
+	 4,
+	 {0x06000004, 0x4000, 7, 5}},
+	{"rest of an unmap",
+	 {PB_PAGING_UNMAP_APERTURE, {1, NULL}, {0x700004000, NULL}, 0x5000, 0, 3},
+	 GPU,
+	 4,
+	 {0x06000004, 0x7000, 7, 2}},
+};
+
 static void test_words(void **state)
 {
-	static const struct {
-		const char *row;
-		struct pb_paging_operation operation;
-		uint64_t gpu_address; /* of the buffer */
-		uint32_t count;
-		uint32_t words[24];
-	} cases[] = {
-		{"copy",
-		 {PB_PAGING_TRANSFER, {0x123456784, NULL}, {0x9abcdef00, NULL}, 20, 0, 0},
-		 GPU,
-		 6,
-		 {0x02000006, 0x23456784, 1, 0xabcdef00, 9, 20}},
-		{"nothing to copy: an eviction that is only told",
-		 {PB_PAGING_TRANSFER, {0x1000, NULL}, {0x2000, NULL}, 0, 0, 0},
-		 GPU,
-		 0,
-		 {0}},
-		{"copy from a page list: runs, and a short end",
-		 {PB_PAGING_TRANSFER, {0, scattered}, {0x500000100, NULL}, 0x4010, 0, 0},
-		 GPU,
-		 18,
-		 {0x02000006, 0x00001000, 2, 0x00000100, 5, 0x2000, 0x02000006, 0x00007000, 2, 0x00002100, 5,
-		  0x2000, 0x02000006, 0x00003000, 2, 0x00004100, 5, 0x10}},
-		{"copy to a page list",
-		 {PB_PAGING_TRANSFER, {0x500000000, NULL}, {0, scattered}, 0x3000, 0, 0},
-		 GPU,
-		 12,
-		 {0x02000006, 0, 5, 0x00001000, 2, 0x2000, 0x02000006, 0x2000, 5, 0x00007000, 2, 0x1000}},
-		{"copy between page lists: a run ends on either side",
-		 {PB_PAGING_TRANSFER, {0, in_row}, {0, scattered}, 0x4000, 0, 0},
-		 GPU,
-		 12,
-		 {0x02000006, 0, 3, 0x1000, 2, 0x2000, 0x02000006, 0x2000, 3, 0x7000, 2, 0x2000}},
-		{"more than one packet can count",
-		 {PB_PAGING_TRANSFER, {0x1000000000, NULL}, {0x2000000000, NULL}, 0x100000004, 0, 0},
-		 GPU,
-		 12,
-		 {0x02000006, 0, 0x10, 0, 0x20, 0xfffff000, 0x02000006, 0xfffff000, 0x10, 0xfffff000, 0x20,
-		  0x1004}},
-		{"fill",
-		 {PB_PAGING_FILL, {1, NULL}, {0x123456784, NULL}, 0x2004, 0xfee1dead, 0},
-		 GPU,
-		 5,
-		 {0x01000005, 0x23456784, 1, 0x2004, 0xfee1dead}},
-		{"discard",
-		 {PB_PAGING_DISCARD, {1, NULL}, {0x123456784, NULL}, 8, 0, 0},
-		 GPU,
-		 4,
-		 {0x04000004, 0x23456784, 1, 8}},
-		{"map, page list behind NOP and one word",
-		 {PB_PAGING_MAP_APERTURE, {0, scattered}, {0x700004000, NULL}, 0x3000, 0, 0},
-		 GPU,
-		 14,
-		 {0x00000008, 0, 0x1000, 2, 0x2000, 2, 0x7000, 2, 0x05000006, 0x4000, 7, 3, 0xf0000008, 1}},
-		{"map, page list right behind NOP",
-		 {PB_PAGING_MAP_APERTURE, {0x88000, NULL}, {0x700004000, NULL}, 0x2000, 0, 0},
-		 0xfffffffcu,
-		 11,
-		 {0x00000005, 0x88000, 0, 0x89000, 0, 0x05000006, 0x4000, 7, 2, 0x00000000, 1}},
-		{"unmap",
-		 {PB_PAGING_UNMAP_APERTURE, {1, NULL}, {0x700004000, NULL}, 0x5000, 0, 0},
-		 GPU,
-		 4,
-		 {0x06000004, 0x4000, 7, 5}},
-		{"rest of an unmap",
-		 {PB_PAGING_UNMAP_APERTURE, {1, NULL}, {0x700004000, NULL}, 0x5000, 0, 3},
-		 GPU,
-		 4,
-		 {0x06000004, 0x7000, 7, 2}},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct pb_paging_operation operation = cases[i].operation;
-		const uint32_t bytes = 4 * cases[i].count;
+	for (size_t i = 0; i < sizeof(written) / sizeof(written[0]); i++) {
+		struct pb_paging_operation operation = written[i].operation;
+		const uint32_t bytes = 4 * written[i].count;
 		struct bench bench;
 
 		/* Just enough room. */
-		open_buffer(&bench, cases[i].gpu_address, bytes);
+		open_buffer(&bench, written[i].gpu_address, bytes);
 		assert_int_equal(pb_paging_build(&operation, &bench.buffer), PB_RENDER_SUCCESS);
-		expect_words(cases[i].row, &bench, cases[i].gpu_address, bytes, cases[i].words,
-			     cases[i].count);
+		expect_words(written[i].row, &bench, written[i].gpu_address, bytes, written[i].words,
+			     written[i].count);
 		assert_int_equal(operation.multipass_offset, (operation.bytes + 4095) / 4096);
 		/* Done is done. */
 		assert_int_equal(pb_paging_build(&operation, &bench.buffer), PB_RENDER_SUCCESS);
-		expect_words(cases[i].row, &bench, cases[i].gpu_address, bytes, cases[i].words,
-			     cases[i].count);
+		expect_words(written[i].row, &bench, written[i].gpu_address, bytes, written[i].words,
+			     written[i].count);
 	}
 }
 
