@@ -61,6 +61,7 @@ static bool create_engine(struct pb_sim *sim, uint32_t node)
 		.range_offset = PB_CARD_RANGES_OFFSET,
 		.channels = PB_LIMIT_CHANNELS,
 		.dummy_offset = PB_CARD_DUMMY_OFFSET,
+		.translation_offset = PB_CARD_TRANSLATION_OFFSET,
 		.node = node,
 		.lines = &sim->lines,
 	};

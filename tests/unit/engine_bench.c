@@ -22,7 +22,8 @@ uint32_t *bench_at(const struct bench *bench, uint32_t offset)
 
 struct pb_engine_range_entry *bench_range(const struct bench *bench, uint32_t channel, uint32_t index)
 {
-	return (struct pb_engine_range_entry *)(void *)(bench->memory + BENCH_RANGES) + 4 * channel + index;
+	return (struct pb_engine_range_entry *)(void *)(bench->memory + BENCH_RANGES) +
+	       (size_t)PB_ENGINE_RANGES * channel + index;
 }
 
 void bench_start(struct bench *bench, uint32_t kind)
@@ -38,15 +39,20 @@ void bench_start(struct bench *bench, uint32_t kind)
 	bench->registers->ring_slots = BENCH_SLOTS;
 	bench->registers->range_offset = BENCH_RANGES;
 	bench->registers->channels = BENCH_CHANNELS;
-	memset(bench->memory + BENCH_RANGES, 0, BENCH_CHANNELS * 64);
+	bench->registers->dummy_offset = BENCH_DUMMY;
+	bench->registers->translation_offset = BENCH_TRANSLATION;
+	memset(bench->memory + BENCH_TABLE, 0, 4 * BENCH_PAGES);
+	memset(bench->memory + BENCH_RANGES, 0, BENCH_CHANNELS * BENCH_ROW_BYTES);
 	*bench_range(bench, 1, 0) = (struct pb_engine_range_entry){AT(BENCH_RANGE0), 0xf000, BENCH_RANGE0};
 	*bench_range(bench, 1, 1) = (struct pb_engine_range_entry){AT(BENCH_RANGE1), 0x4000, BENCH_RANGE1};
 	*bench_range(bench, 1, 2) =
 		(struct pb_engine_range_entry){ADDRESS(BENCH_RANGE2_GPU), BENCH_RANGE2_BYTES, BENCH_RANGE2};
+	*bench_range(bench, 1, 4) = (struct pb_engine_range_entry){
+		ADDRESS(BENCH_APERTURE), BENCH_PAGES * PB_PAGE_BYTES, BENCH_TABLE | PB_ENGINE_RANGE_PAGED};
 	*bench_range(bench, 2, 0) =
 		(struct pb_engine_range_entry){AT(BENCH_RANGE0), BENCH_OTHER_BYTES, BENCH_OTHER};
 	/* Behind the table: what a channel beyond it must not get. */
-	memcpy(bench_range(bench, BENCH_CHANNELS, 0), bench_range(bench, 1, 0), 64);
+	memcpy(bench_range(bench, BENCH_CHANNELS, 0), bench_range(bench, 1, 0), BENCH_ROW_BYTES);
 	bench->model = pb_engine_model_create(&(struct pb_engine_model_config){
 		.memory = bench->memory,
 		.memory_bytes = BENCH_BYTES,
@@ -93,11 +99,16 @@ void bench_run(struct bench *bench)
 	fail_msg("still running");
 }
 
-void bench_submit(struct bench *bench, const uint32_t *words, size_t count)
+void bench_submit_as(struct bench *bench, uint32_t owner, const uint32_t *words, size_t count)
 {
 	bench_store(bench, BENCH_BUFFER, words, count);
-	bench_feed(bench, 1, BENCH_GPU + BENCH_BUFFER, (uint32_t)(4 * count));
+	bench_feed(bench, owner, BENCH_GPU + BENCH_BUFFER, (uint32_t)(4 * count));
 	bench_run(bench);
+}
+
+void bench_submit(struct bench *bench, const uint32_t *words, size_t count)
+{
+	bench_submit_as(bench, 1, words, count);
 }
 
 void bench_command(struct bench *bench, uint32_t op)
