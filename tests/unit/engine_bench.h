@@ -34,7 +34,7 @@
 #define BENCH_RANGE2_GPU   UINT64_C(0x2000)
 #define BENCH_RANGE2_BYTES 0x1000u
 #define BENCH_APERTURE     UINT64_C(0x700000000) /**< range 4: an aperture, nothing is mapped in it */
-#define BENCH_PAGES        16u                   /**< its size */
+#define BENCH_PAGES        80u                   /**< its size */
 /* Channel 2: one range, at the addresses where channel 1 has its first */
 #define BENCH_OTHER       0x18000u
 #define BENCH_OTHER_BYTES 0x1000u
@@ -44,6 +44,7 @@
 
 struct bench {
 	uint8_t *memory;
+	uint32_t ring; /**< its offset */
 	struct pb_engine_registers *registers;
 	struct pb_engine_model *model;
 	uint32_t fed;        /**< slots since reset */
@@ -74,10 +75,39 @@ struct bench {
 #define RECT(from, fp, to, tp, b, rows) PB_PACKET(PB_PACKET_COPY_RECT, 9), from, fp, to, tp, b, rows
 
 void bench_start(struct bench *bench, uint32_t kind);
+/** A second engine on the memory of the first; stop it before that one. */
+void bench_start_other(struct bench *other, const struct bench *first, uint32_t kind);
+void bench_stop_other(struct bench *other);
 void bench_stop(struct bench *bench);
 /** The word at an offset of memory. */
 uint32_t *bench_at(const struct bench *bench, uint32_t offset);
 struct pb_engine_range_entry *bench_range(const struct bench *bench, uint32_t channel, uint32_t index);
+/** Stores the word of the aperture's page table as it says that a page lies at an offset of memory. */
+void bench_map(const struct bench *bench, uint32_t page, uint32_t offset);
+
+/*
+ * A scattered aperture: its first pages lie in all ranges of channel 1, in no
+ * order. Offsets are bytes of it; from BENCH_LINEAR on they are of memory.
+ */
+#define BENCH_MAPPED 0x8000u /**< so many bytes are mapped; the page behind them is not */
+#define BENCH_ISLAND 0x9000u /**< one page more, none behind it */
+#define BENCH_LINEAR 0x100000u
+#define BENCH_OF(offset)                                                                                     \
+	ADDRESS((offset) >= BENCH_LINEAR ? BENCH_GPU + (offset)-BENCH_LINEAR : BENCH_APERTURE + (offset))
+/** Maps it. Memory from 0xc000 to 0xefff is free, and BENCH_DATA up to 0x3fff. */
+void bench_scatter(const struct bench *bench);
+/** Where the byte at such an offset lies in memory. */
+uint32_t bench_place(uint32_t offset);
+/** Stores words at such an offset. */
+void bench_store_in(const struct bench *bench, uint32_t offset, const uint32_t *words, size_t count);
+/** The same in a copy of the memory: one value, for so many bytes. */
+void bench_expect_fill(uint8_t *memory, uint32_t offset, uint32_t bytes, uint32_t value);
+
+/** Copies the memory. */
+void bench_keep(const struct bench *bench, uint8_t copy[BENCH_BYTES]);
+/** All from BENCH_DATA on, but for the dummy page, is as in this copy. */
+void bench_expect_memory(const struct bench *bench, const uint8_t expected[BENCH_BYTES]);
+
 /** The slot that the next feed uses. */
 struct pb_engine_slot *bench_next_slot(const struct bench *bench);
 /** Feeds one slot; its sequence is the number of slots fed. */
