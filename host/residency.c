@@ -429,10 +429,14 @@ enum pb_error pb_residency_page_out(struct pb_residency *manager, uint32_t handl
 
 enum pb_error pb_residency_remove(struct pb_residency *manager, uint32_t handle)
 {
-	const enum pb_error error = pb_residency_page_out(manager, handle, false);
+	struct pb_residency_allocation *allocation = pb_residency_at(manager, handle);
+	enum pb_error error;
 
+	if (allocation == NULL)
+		return PB_ERROR_BAD_HANDLE;
+	error = pb_residency_page_out(manager, handle, false);
 	if (error == PB_ERROR_OK)
-		*pb_residency_at(manager, handle) = (struct pb_residency_allocation){0};
+		*allocation = (struct pb_residency_allocation){0};
 	return error;
 }
 

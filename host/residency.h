@@ -80,7 +80,7 @@ struct pb_residency_figures {
 	uint64_t bytes_out;          /**< transferred to backing stores */
 	uint32_t paging_submissions; /**< paging buffers */
 	uint32_t splits;             /**< DMA buffers cut in two, once more for each further cut */
-	uint32_t waits;              /**< for work in flight: before eviction, or before a part */
+	uint32_t waits;              /**< for work in flight, or for room in a ring */
 };
 
 struct pb_residency {

@@ -158,7 +158,11 @@ static enum pb_error mark(struct pb_residency *manager, uint32_t queue, const st
 	return PB_ERROR_OK;
 }
 
-/** The allocation list for one part: what it does not name is unbound, for its place may be another's. */
+/**
+ * The allocation list for one part: what it does not name is unbound, for its
+ * place may be another's. The part before has been done with the list since an
+ * allocation of its own was waited for, to make room: that is what a cut means.
+ */
 static void write_list(const struct pb_residency *manager, uint32_t queue,
 		       const struct pb_residency_work *work, uint64_t timeline)
 {
@@ -205,13 +209,8 @@ static enum pb_error submit_part(struct pb_residency *manager, uint32_t number,
 	struct pb_queue *queue = manager->setup.queues[number];
 	const uint64_t timeline = queue->timeline + 1;
 	const struct pb_descriptor descriptor = describe(work, part, timeline);
-	enum pb_error error = PB_ERROR_OK;
+	enum pb_error error = pb_residency_flush(manager);
 
-	/* The parts share one allocation list, and the one before may not have been resolved yet. */
-	if (work->parts != 0)
-		error = pb_residency_await(manager, number, queue->timeline);
-	if (error == PB_ERROR_OK)
-		error = pb_residency_flush(manager);
 	if (error == PB_ERROR_OK)
 		error = mark(manager, number, work, part, timeline);
 	if (error != PB_ERROR_OK)

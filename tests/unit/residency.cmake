@@ -9,3 +9,7 @@ foreach(name place split)
   pb_unit_test(test_residency_${name}
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_residency_${name}.c LINKS test_residency_bench)
 endforeach()
+
+# On the simulated card.
+pb_unit_test(test_residency_sim
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_residency_sim.c LINKS test_card_fixture)

@@ -69,6 +69,7 @@ static void test_least_recently_used(void **state)
 		{"abcda", "P(x1.1+1 e>1.1) W0(0-32 0+1 f7 e1.1) "},
 		{"abcdabc", "P(x1.3+1 e>1.3) W0(0-32 0+1 f7 e1.3) "},
 		{"abcdbad", "P(x1.2+1 e>1.2) W0(0-32 0+1 f7 e1.2) "},
+		{"Aabcd", "P(1.0>a x1.0+1 e>1.0) W0(0-32 0+1 f7 e1.0) "},
 		{"abCdab", "P(1.2>c x1.2+1 e>1.2) W0(0-32 0+1 f7 e1.2) "},
 		/* Written to, gone, come back, not written to: nothing to keep. */
 		{"Abcdefabcd", "P(x1.2+1 e>1.2) W0(0-32 0+1 f7 e1.2) "},
