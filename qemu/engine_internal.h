@@ -172,9 +172,23 @@ bool pb_model_window_holds(const struct pb_model_window *window, uint64_t addres
  */
 bool pb_model_span(struct pb_engine_model *model, uint64_t address, uint64_t bytes,
 		   struct pb_model_span *span);
+/** The first of `bytes` bytes so far into a paged window, up to the end of the page. */
+struct pb_model_piece pb_model_page_piece(struct pb_engine_model *model, const struct pb_model_window *window,
+					  uint32_t at, uint32_t bytes);
 /** The first of `bytes` bytes at an offset of a span, which has them, as far as they lie in a row. */
-struct pb_model_piece pb_model_piece(struct pb_engine_model *model, const struct pb_model_span *span,
-				     uint32_t offset, uint32_t bytes);
+static inline struct pb_model_piece pb_model_piece(struct pb_engine_model *model,
+						   const struct pb_model_span *span, uint32_t offset,
+						   uint32_t bytes)
+{
+	const struct pb_model_window *window = span->window;
+	uint32_t at = (uint32_t)(span->address - window->gpu_base) + offset;
+
+	if (window->paged)
+		return pb_model_page_piece(model, window, at, bytes);
+	return (struct pb_model_piece){
+		.words = pb_model_words(model, window->offset + at), .bytes = bytes, .mapped = true};
+}
+
 /** Reads words at an offset of a span, each once. @return how many, up to the first whose page is not mapped */
 uint32_t pb_model_read(struct pb_engine_model *model, const struct pb_model_span *span, uint32_t offset,
 		       uint32_t *words, uint32_t count);
@@ -183,9 +197,6 @@ uint32_t pb_model_read(struct pb_engine_model *model, const struct pb_model_span
 void pb_model_pages_reset(struct pb_engine_model *model);
 /** Empties it if page tables have changed: between two packets. */
 void pb_model_pages_look(struct pb_engine_model *model);
-/** As pb_model_piece, `at` bytes into a paged window. */
-struct pb_model_piece pb_model_page_piece(struct pb_engine_model *model, const struct pb_model_window *window,
-					  uint32_t at, uint32_t bytes);
 enum pb_model_status pb_model_map(struct pb_engine_model *model, const uint32_t *words);
 enum pb_model_status pb_model_unmap(struct pb_engine_model *model, const uint32_t *words);
 

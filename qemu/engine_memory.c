@@ -70,18 +70,6 @@ bool pb_model_span(struct pb_engine_model *model, uint64_t address, uint64_t byt
 	return false;
 }
 
-struct pb_model_piece pb_model_piece(struct pb_engine_model *model, const struct pb_model_span *span,
-				     uint32_t offset, uint32_t bytes)
-{
-	const struct pb_model_window *window = span->window;
-	uint32_t at = (uint32_t)(span->address - window->gpu_base) + offset;
-
-	if (window->paged)
-		return pb_model_page_piece(model, window, at, bytes);
-	return (struct pb_model_piece){
-		.words = pb_model_words(model, window->offset + at), .bytes = bytes, .mapped = true};
-}
-
 uint32_t pb_model_read(struct pb_engine_model *model, const struct pb_model_span *span, uint32_t offset,
 		       uint32_t *words, uint32_t count)
 {
@@ -94,7 +82,8 @@ uint32_t pb_model_read(struct pb_engine_model *model, const struct pb_model_span
 		if (!piece.mapped)
 			break;
 		for (uint32_t i = 0; i < piece.bytes / 4; i++)
-			words[done++] = pb_shared_read32(&piece.words[i]);
+			words[done + i] = pb_shared_read32(&piece.words[i]);
+		done += piece.bytes / 4;
 	}
 	return done;
 }

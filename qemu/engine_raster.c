@@ -33,11 +33,11 @@ struct walker {
 	uint32_t size;
 };
 
-/* Where the texels of the next pixels are. */
+/* Where the texels of the next pixels are, in pages. */
 struct sampler {
 	struct walker u;
 	struct walker v;
-	struct pb_model_piece piece; /* of the texture, the one used last; no bytes: none */
+	struct pb_model_piece piece; /* of the texture, the one used last; no bytes: none yet */
 	uint32_t first;              /* its offset in the texture */
 };
 
@@ -174,63 +174,71 @@ static inline void walker_advance(struct walker *walker)
 		walker->texel -= walker->size;
 }
 
+/* A row of pixels where target and texture are linear: most of what is drawn. */
+static void draw_linear(uint32_t *row, struct span span, const struct triangle *triangle,
+			const struct pb_model_surface *texture, const uint32_t *texels)
+{
+	struct walker u = walker_start(&triangle->u, span.first, triangle->area, texture->width);
+	struct walker v = walker_start(&triangle->v, span.first, triangle->area, texture->height);
+	const size_t pitch = texture->pitch / 4;
+
+	for (int64_t column = span.first; column <= span.last; column++) {
+		row[column] = texels[v.texel * pitch + u.texel];
+		walker_advance(&u);
+		walker_advance(&v);
+	}
+}
+
 /* The texel at an offset of the texture; NULL: its page is not mapped. */
-static inline const uint32_t *fetch(struct pb_engine_model *model, struct sampler *sampler, uint32_t offset)
+static const uint32_t *fetch(struct pb_engine_model *model, struct sampler *sampler, uint32_t offset)
 {
 	const struct pb_model_span *span = &model->texture.span;
 	uint32_t in_page;
 
 	if (offset - sampler->first >= sampler->piece.bytes) {
 		in_page = (uint32_t)((span->address + offset) % PB_PAGE_BYTES);
-		sampler->first = span->window->paged && in_page < offset ? offset - in_page : 0;
+		sampler->first = in_page < offset ? offset - in_page : 0;
 		sampler->piece = pb_model_piece(model, span, sampler->first, span->bytes - sampler->first);
-		if (!sampler->piece.mapped) {
-			sampler->piece.bytes = 0;
-			return NULL;
-		}
 	}
-	return &sampler->piece.words[(offset - sampler->first) / 4];
+	return sampler->piece.mapped ? &sampler->piece.words[(offset - sampler->first) / 4] : NULL;
 }
 
-/* Pixels that lie in a row in card memory. */
 static enum pb_model_status draw_pixels(struct pb_engine_model *model, struct sampler *sampler,
-					uint32_t *pixels, uint32_t count)
+					const struct pb_model_piece *piece)
 {
-	struct walker u = sampler->u;
-	struct walker v = sampler->v;
-	uint32_t pitch = model->texture.pitch;
-
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t offset = v.texel * pitch + 4 * u.texel;
+	for (uint32_t i = 0; i < piece->bytes / 4; i++) {
+		uint32_t offset = sampler->v.texel * model->texture.pitch + 4 * sampler->u.texel;
 		const uint32_t *texel = fetch(model, sampler, offset);
 
 		if (texel == NULL)
 			return pb_model_fault(model, PB_ENGINE_FAULT_PAGE,
 					      model->texture.span.address + offset);
-		pixels[i] = *texel;
-		walker_advance(&u);
-		walker_advance(&v);
+		piece->words[i] = *texel;
+		walker_advance(&sampler->u);
+		walker_advance(&sampler->v);
 	}
-	sampler->u = u;
-	sampler->v = v;
-	model->statistics.pixels += count;
 	return PB_MODEL_DONE;
 }
 
-static enum pb_model_status draw_row(struct pb_engine_model *model, struct sampler *sampler, uint32_t offset,
-				     uint32_t bytes)
+/* A row of pixels where either is in pages, or both. */
+static enum pb_model_status draw_paged(struct pb_engine_model *model, struct sampler *sampler,
+				       const struct triangle *triangle, struct span span, uint32_t offset)
 {
-	const struct pb_model_span *span = &model->target.span;
+	const struct pb_model_surface *texture = &model->texture;
+	const struct pb_model_span *target = &model->target.span;
+	uint32_t end = offset + 4 * (uint32_t)(span.last + 1);
 
-	while (bytes != 0) {
-		const struct pb_model_piece piece = pb_model_piece(model, span, offset, bytes);
+	sampler->u = walker_start(&triangle->u, span.first, triangle->area, texture->width);
+	sampler->v = walker_start(&triangle->v, span.first, triangle->area, texture->height);
+	offset += 4 * (uint32_t)span.first;
+	while (offset < end) {
+		const struct pb_model_piece piece = pb_model_piece(model, target, offset, end - offset);
 
-		if (draw_pixels(model, sampler, piece.words, piece.bytes / 4) == PB_MODEL_FAULTED)
+		if (draw_pixels(model, sampler, &piece) == PB_MODEL_FAULTED)
 			return PB_MODEL_FAULTED;
 		if (!piece.mapped)
-			return pb_model_fault(model, PB_ENGINE_FAULT_PAGE, span->address + offset);
+			return pb_model_fault(model, PB_ENGINE_FAULT_PAGE, target->address + offset);
 		offset += piece.bytes;
-		bytes -= piece.bytes;
 	}
 	return PB_MODEL_DONE;
 }
@@ -248,11 +256,20 @@ static void skip_rows(struct triangle *triangle, int64_t rows)
 	plane_skip_rows(&triangle->v, rows);
 }
 
+/* A surface that lies in a row in card memory; NULL: it is in pages. */
+static uint32_t *pixels_of(struct pb_engine_model *model, const struct pb_model_surface *surface)
+{
+	if (surface->span.window->paged)
+		return NULL;
+	return pb_model_piece(model, &surface->span, 0, surface->span.bytes).words;
+}
+
 static enum pb_model_status draw_rows(struct pb_engine_model *model, struct triangle *triangle,
 				      struct span columns, struct span rows)
 {
-	const struct pb_model_surface *target = &model->target;
-	const struct pb_model_surface *texture = &model->texture;
+	const uint32_t pitch = model->target.pitch;
+	uint32_t *pixels = pixels_of(model, &model->target);
+	const uint32_t *texels = pixels_of(model, &model->texture);
 	struct sampler sampler = {.first = 0};
 
 	skip_rows(triangle, rows.first);
@@ -262,11 +279,13 @@ static enum pb_model_status draw_rows(struct pb_engine_model *model, struct tria
 		for (uint32_t i = 0; i < 3; i++)
 			clip(&span, &triangle->edges[i]);
 		if (span.first <= span.last) {
-			sampler.u = walker_start(&triangle->u, span.first, triangle->area, texture->width);
-			sampler.v = walker_start(&triangle->v, span.first, triangle->area, texture->height);
-			if (draw_row(model, &sampler, (uint32_t)(row * target->pitch + 4 * span.first),
-				     (uint32_t)(4 * (span.last - span.first + 1))) == PB_MODEL_FAULTED)
+			if (pixels != NULL && texels != NULL)
+				draw_linear(pixels + (size_t)row * (pitch / 4), span, triangle,
+					    &model->texture, texels);
+			else if (draw_paged(model, &sampler, triangle, span, (uint32_t)row * pitch) ==
+				 PB_MODEL_FAULTED)
 				return PB_MODEL_FAULTED;
+			model->statistics.pixels += (uint64_t)(span.last - span.first + 1);
 		}
 		skip_rows(triangle, 1);
 	}

@@ -5,3 +5,5 @@ foreach(name ring time packets ranges aperture unmapped translation paging draw 
   pb_unit_test(test_engine_${name}
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_engine_${name}.c LINKS test_engine_bench)
 endforeach()
+pb_unit_test(test_engine_driver
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_engine_driver.c LINKS test_engine_bench pb_hal_engine)
