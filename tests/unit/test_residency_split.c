@@ -146,8 +146,10 @@ static void test_too_much(void **state)
 		uint32_t failed;
 		const char *expected;
 	} cases[] = {
-		{"abc", 0, 2, ""},
-		{"a bcd", 1, 3, "P(a>1.0) W0(0-32 0+1 f7 a1.0) "},
+		{"abc", 0, 2, "P(a>1.0 b>1.2 x1.0+2 x1.2+2 a>1.0 b>1.2 x1.0+2 d>1.0) W0(0-32 0+1 f7 d1.0) "},
+		{"a bcd", 1, 3,
+		 "P(a>1.0 b>1.2) W0(0-32 0+1 f7 a1.0) "
+		 "P(x1.0+2 c>1.0 x1.2+2 x1.0+2 b>1.0 c>1.2 x1.0+2 d>1.0) W0(0-32 0+1 f7 d1.0) "},
 	};
 
 	(void)state;
@@ -160,12 +162,9 @@ static void test_too_much(void **state)
 		assert_int_equal(pb_residency_submit(&bench.manager, 0, &work), PB_ERROR_NO_SPACE);
 		assert_int_equal(work.parts, cases[i].parts);
 		assert_int_equal(work.failed, cases[i].failed);
-		if (i == 0)
-			residency_bench_expect(&bench, cases[i].expected);
-		/* The manager goes on. */
-		bench.text[0] = '\0';
+		/* The manager goes on: what it has moved in vain is in the next paging buffer. */
 		assert_int_equal(residency_bench_submit(&bench, "d"), PB_ERROR_OK);
-		assert_non_null(strstr(bench.text, "W0(0-32 0+1 f7 d"));
+		residency_bench_expect(&bench, cases[i].expected);
 		residency_bench_stop(&bench);
 	}
 }
