@@ -75,9 +75,9 @@ static void slices_end(void **state)
 	(void)state;
 	for (uint32_t place = 1; place <= 96; place++)
 		assert_int_equal(take(place, 2), 2 * (place - 1));
-	for (uint32_t slice = 1; slice <= 6; slice++) {
+	for (uint32_t slice = 1; slice <= 12; slice++) {
 		assert_int_equal(search_on(&at, 3), PB_CORE_SEARCH_MORE);
-		assert_int_equal(at, 32 * slice);
+		assert_int_equal(at, 16 * slice);
 	}
 	assert_int_equal(search_on(&at, 3), PB_CORE_SEARCH_FOUND);
 	assert_int_equal(at, 192);
@@ -91,21 +91,21 @@ static void pool_changes_between_slices(void **state)
 	uint32_t at = 0;
 
 	(void)state;
-	for (uint32_t place = 1; place <= 40; place++)
+	for (uint32_t place = 1; place <= 25; place++)
 		assert_int_equal(take(place, 2), 2 * (place - 1));
 	assert_int_equal(search_on(&at, 3), PB_CORE_SEARCH_MORE);
-	assert_int_equal(at, 32);
-	/* Pages 28 to 35 are given back, and somebody takes 28 to 34: page 32 is in the middle of that. */
-	for (uint32_t place = 15; place <= 18; place++)
+	assert_int_equal(at, 16);
+	/* Pages 12 to 19 are given back, and somebody takes 12 to 18: page 16 is in the middle of that. */
+	for (uint32_t place = 7; place <= 10; place++)
 		pb_core_memory_give(&firmware, place);
-	assert_int_equal(take(15, 7), 28);
+	assert_int_equal(take(7, 7), 12);
 	assert_int_equal(search_on(&at, 3), PB_CORE_SEARCH_MORE);
-	assert_int_equal(at, 68);
+	assert_int_equal(at, 36);
 	/* All before it goes: no harm. */
-	for (uint32_t place = 1; place <= 34; place++)
+	for (uint32_t place = 1; place <= 18; place++)
 		pb_core_memory_give(&firmware, place);
 	assert_int_equal(search_on(&at, 3), PB_CORE_SEARCH_FOUND);
-	assert_int_equal(at, 80);
+	assert_int_equal(at, 50);
 }
 
 /** Against a map of pages: many random takes and gives. */
