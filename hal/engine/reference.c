@@ -129,7 +129,9 @@ static uint32_t page(void *context, uint32_t table_offset, uint32_t index)
 {
 	const uint32_t entry = pb_shared_read32(page_entry(context, table_offset, index));
 
-	return entry % PB_PAGE_BYTES == PB_ENGINE_PAGE_VALID ? entry - PB_ENGINE_PAGE_VALID : 0;
+	if (entry % PB_PAGE_BYTES != PB_ENGINE_PAGE_VALID)
+		return 0;
+	return entry - PB_ENGINE_PAGE_VALID;
 }
 
 static void page_clear(void *context, uint32_t table_offset, uint32_t index, uint32_t count)
