@@ -143,6 +143,7 @@ struct pb_segment_request {
 	uint64_t gpu_base;      /**< first address as the engine sees it */
 	uint64_t size;          /**< bytes of address space, multiple of 4 KiB */
 	uint32_t backing_bytes; /**< bytes of memory behind its start, multiple of 4 KiB; may be 0 */
+	uint32_t kind;          /**< enum pb_segment_kind; an aperture has no backing of its own */
 };
 
 /** Extents that one segment's allocator can hold. */

@@ -22,7 +22,7 @@ enum pb_error pb_segment_create(struct pb_segment *segment, struct pb_channel *c
 {
 	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {
 		request->id,
-		PB_SEGMENT_LINEAR,
+		request->kind,
 		low(request->os_base),
 		high(request->os_base),
 		low(request->gpu_base),

@@ -1,4 +1,4 @@
-# The scene and its painter, which know no card; the demo; the builder that other programs use too.
+# The scene and its painter, which know no card; and the demo.
 find_package(PNG REQUIRED)
 
 pb_library(pb_scene
@@ -8,10 +8,6 @@ pb_library(pb_scene
     ${CMAKE_CURRENT_LIST_DIR}/scene_solids.c
     ${CMAKE_CURRENT_LIST_DIR}/scene_texels.c
     ${CMAKE_CURRENT_LIST_DIR}/painter.c)
-
-pb_library(pb_dma_builder
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/dma_builder.c
-  LINKS pb_host)
 
 pb_library(pb_demo
   SOURCES
@@ -23,4 +19,4 @@ pb_library(pb_demo
     ${CMAKE_CURRENT_LIST_DIR}/demo_check.c
     ${CMAKE_CURRENT_LIST_DIR}/demo_audit.c
     ${CMAKE_CURRENT_LIST_DIR}/demo_command.c
-  LINKS pb_scene pb_dma_builder pb_card_failure pb_host PNG::PNG)
+  LINKS pb_scene pb_card_failure pb_host PNG::PNG)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The demo: frames of the scene, rendered by the card while everything that
- * they are made of moves about, each compared with what the painter draws.
+ * The demo: frames of the scene, rendered by the card while what they are made
+ * of is paged in and out, each compared with what the painter draws.
  */
 #ifndef PB_HOST_TOOL_DEMO_H
 #define PB_HOST_TOOL_DEMO_H

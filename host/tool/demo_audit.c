@@ -3,88 +3,99 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hal/engine/packets.h"
 #include "hal/shared.h"
 #include "host/tool/demo_state.h"
 
-/* What a resource should hold now, row after row. */
-static const uint32_t *contents(const struct pb_demo *demo, uint32_t resource)
+/* What a resource should hold now behind its inset, row after row. */
+static const uint32_t *rows_of(const struct pb_demo *demo, uint32_t number)
 {
-	if (resource == PB_DEMO_VERTICES)
+	if (number == PB_DEMO_VERTICES)
 		return (const uint32_t *)(const void *)demo->scene.vertices;
-	return demo->expected[resource].pixels;
+	return demo->expected[number].pixels;
 }
 
-/* Puts a resource where it lies in its segment, given the segment's shadow. */
-static void lay_out(const struct pb_demo_resource *resource, const uint32_t *words, uint32_t *shadow)
+/* Writes all that a resource should hold. @return its words */
+static uint32_t lay_out(const struct pb_demo *demo, uint32_t number, uint32_t *words)
 {
-	uint32_t *row = shadow + (resource->memory.offset + resource->inset) / 4;
+	const struct pb_demo_resource *resource = &demo->resources[number];
+	const uint32_t bytes = resource->row_bytes * resource->rows;
 
-	for (uint32_t i = 0; i < resource->rows; i++) {
-		memcpy(row, words, resource->row_bytes);
-		row += resource->pitch / 4;
-		words += resource->row_bytes / 4;
-	}
+	for (uint32_t i = 0; i < resource->inset / 4; i++)
+		words[i] = PB_DEMO_POISON;
+	memcpy(words + resource->inset / 4, rows_of(demo, number), bytes);
+	return (resource->inset + bytes) / 4;
 }
 
-static bool compare(const struct pb_demo *demo, uint32_t number)
+/* @param offset in the segment, of the first word */
+static bool compare(const struct pb_demo *demo, uint32_t segment, uint32_t offset, const uint32_t *found,
+		    uint32_t count)
 {
-	const struct pb_segment *segment = &demo->segments[number];
-	const struct pb_memory *skipped = &demo->queues[PB_DEMO_3D].dma.buffer;
-	const uint32_t *found = (const void *)(segment->channel->link->memory + segment->memory_offset);
-	const uint32_t *expected = demo->shadows[number];
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t word = pb_shared_read32(&found[i]);
 
-	for (uint32_t i = 0; i < segment->request.backing_bytes / 4; i++) {
-		uint32_t word = pb_shared_read32(&found[i]);
-
-		if (word == expected[i] ||
-		    (skipped->segment == segment && 4 * i - skipped->offset < skipped->bytes))
+		if (word == demo->shadow[i])
 			continue;
 		fprintf(stderr,
 			"patchbay demo: frame %u: segment %u, offset 0x%x: expected 0x%08x, found 0x%08x\n",
-			(unsigned)demo->frame, (unsigned)number, (unsigned)(4 * i), (unsigned)expected[i],
-			(unsigned)word);
+			(unsigned)demo->frame, (unsigned)segment, (unsigned)(offset + 4 * i),
+			(unsigned)demo->shadow[i], (unsigned)word);
 		return false;
 	}
 	return true;
 }
 
-bool pb_demo_make_shadows(struct pb_demo *demo)
+/* A segment of video memory: what is resident there, and what DISCARD left around it. */
+static bool audit_segment(struct pb_demo *demo, uint32_t number)
 {
-	for (uint32_t i = 1; i < PB_DEMO_SEGMENTS; i++) {
-		uint32_t bytes = demo->segments[i].request.backing_bytes;
+	const struct pb_segment *segment = &demo->segments[number];
+	const uint32_t count = segment->request.backing_bytes / 4;
 
-		demo->shadows[i] = malloc(bytes);
-		if (demo->shadows[i] == NULL)
-			return pb_demo_fail(demo, "shadow of a segment", PB_ERROR_HOST_MEMORY);
-		for (uint32_t j = 0; j < bytes / 4; j++)
-			demo->shadows[i][j] = PB_DEMO_POISON;
+	for (uint32_t i = 0; i < count; i++)
+		demo->shadow[i] = PB_ENGINE_POISON;
+	for (uint32_t i = 0; i < PB_DEMO_RESOURCES; i++) {
+		struct pb_render_allocation found;
+
+		(void)pb_demo_contents(demo, i, &found);
+		if (found.segment == number)
+			(void)lay_out(demo, i,
+				      demo->shadow + (found.os_address - segment->request.os_base) / 4);
 	}
-	return true;
+	return compare(demo, number, 0, (const void *)(demo->channel.link->memory + segment->memory_offset),
+		       count);
 }
 
-void pb_demo_free_shadows(struct pb_demo *demo)
+/* What is paged out, or seen through the aperture, is in its backing store. */
+static bool audit_backing(struct pb_demo *demo, uint32_t number)
 {
-	for (uint32_t i = 1; i < PB_DEMO_SEGMENTS; i++)
-		free(demo->shadows[i]);
+	const struct pb_memory *backing = &demo->resources[number].backing;
+	struct pb_render_allocation found;
+	const uint32_t *words = pb_demo_contents(demo, number, &found);
+
+	if (found.segment == PB_DEMO_LARGE || found.segment == PB_DEMO_SMALL)
+		return true;
+	return compare(demo, PB_DEMO_SYSTEM, backing->offset, words, lay_out(demo, number, demo->shadow));
 }
 
-void pb_demo_shadow_fill(struct pb_demo *demo, const struct pb_memory *memory, uint32_t value)
+static uint32_t largest_segment(const struct pb_demo *demo)
 {
-	uint32_t *words = demo->shadows[memory->segment->request.id] + memory->offset / 4;
+	const uint32_t large = demo->segments[PB_DEMO_LARGE].request.backing_bytes;
+	const uint32_t small = demo->segments[PB_DEMO_SMALL].request.backing_bytes;
 
-	for (uint32_t i = 0; i < memory->bytes / 4; i++)
-		words[i] = value;
+	return large > small ? large : small;
 }
 
 bool pb_demo_audit(struct pb_demo *demo)
 {
+	/* No resource is larger than the segment that it must fit. */
+	if (demo->shadow == NULL)
+		demo->shadow = malloc(largest_segment(demo));
+	if (demo->shadow == NULL)
+		return pb_demo_fail(demo, "shadow of a segment", PB_ERROR_HOST_MEMORY);
+	if (!audit_segment(demo, PB_DEMO_LARGE) || !audit_segment(demo, PB_DEMO_SMALL))
+		return false;
 	for (uint32_t i = 0; i < PB_DEMO_RESOURCES; i++) {
-		const struct pb_demo_resource *resource = &demo->resources[i];
-
-		lay_out(resource, contents(demo, i), demo->shadows[resource->memory.segment->request.id]);
-	}
-	for (uint32_t i = 1; i < PB_DEMO_SEGMENTS; i++) {
-		if (!compare(demo, i))
+		if (!audit_backing(demo, i))
 			return false;
 	}
 	return true;

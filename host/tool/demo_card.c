@@ -5,25 +5,36 @@
 #include "host/tool/demo_state.h"
 
 #define ATTACH_TIMEOUT_US 30000000u
-#define DMA_BYTES         8192u
-#define DMA_PATCHES       256u
+/* Small, so that one pass of the scene takes several calls of Render. */
+#define DMA_BYTES  512u
+#define LIST_BYTES 4096u
 
 /*
  * OS and GPU addresses differ, and both go beyond 4 GiB: an address that was
- * patched with the wrong base, or in one word only, leads nowhere.
+ * patched with the wrong base, or in one word only, leads nowhere. Video memory
+ * is a quarter of what the demo draws with: one screen, and half of the textures.
  */
 static const struct pb_segment_request requests[PB_DEMO_SEGMENTS] = {
-	{.id = 0, .os_base = 0x10000000, .gpu_base = 0x10000000, .size = 0x100000, .backing_bytes = 0x100000},
-	{.id = 1,
+	{.id = PB_DEMO_SYSTEM,
+	 .os_base = 0x10000000,
+	 .gpu_base = 0x10000000,
+	 .size = 0x200000,
+	 .backing_bytes = 0x200000},
+	{.id = PB_DEMO_LARGE,
 	 .os_base = 0x40000000,
 	 .gpu_base = 0x240000000,
 	 .size = 0x4000000,
-	 .backing_bytes = 0x400000},
-	{.id = 2,
+	 .backing_bytes = 0x50000},
+	{.id = PB_DEMO_SMALL,
 	 .os_base = 0x900000000,
 	 .gpu_base = 0x1280000000,
 	 .size = 0x4000000,
-	 .backing_bytes = 0x400000},
+	 .backing_bytes = 0x10000},
+	{.id = PB_DEMO_APERTURE,
+	 .os_base = 0x700000000,
+	 .gpu_base = 0x380000000,
+	 .size = 0x20000,
+	 .kind = PB_SEGMENT_APERTURE},
 };
 
 bool pb_demo_fail(const struct pb_demo *demo, const char *what, enum pb_error error)
@@ -50,29 +61,35 @@ static uint32_t find_node(const struct pb_card_info *card, uint32_t kind)
 	return node;
 }
 
-/* The DMA buffer of the 3D node lies in a segment that patches may point into: its draws are an indirect part. */
 static bool open_queue(struct pb_demo *demo, enum pb_demo_engine engine)
 {
 	static const char *const names[PB_DEMO_ENGINES] = {"3D node", "copy node"};
 	static const uint32_t kinds[PB_DEMO_ENGINES] = {PB_NODE_3D, PB_NODE_COPY};
 	struct pb_demo_queue *queue = &demo->queues[engine];
-	struct pb_segment *system = &demo->segments[0];
 	enum pb_error error;
 
 	queue->name = names[engine];
-	error = pb_queue_create(&queue->queue, &demo->channel, system,
+	error = pb_queue_create(&queue->queue, &demo->channel, &demo->segments[PB_DEMO_SYSTEM],
 				find_node(&demo->channel.card, kinds[engine]),
 				demo->channel.card.capabilities[PB_CAPABILITY_RING_ENTRIES_MIN]);
 	if (error != PB_ERROR_OK)
 		return pb_demo_fail(demo, queue->name, error);
 	demo->queue_count++;
-	error = pb_dma_open(&queue->dma, &queue->queue, demo->context,
-			    engine == PB_DEMO_3D ? &demo->segments[1] : system, system, DMA_BYTES,
-			    DMA_PATCHES);
-	if (error != PB_ERROR_OK)
-		return pb_demo_fail(demo, "DMA buffer", error);
-	queue->dma.without_patches = demo->options->without_patches;
 	return true;
+}
+
+static bool open_buffers(struct pb_demo *demo)
+{
+	struct pb_segment *system = &demo->segments[PB_DEMO_SYSTEM];
+	enum pb_error error = PB_ERROR_OK;
+
+	for (uint32_t i = 0; error == PB_ERROR_OK && i < PB_DEMO_BUFFERS; i++) {
+		error = pb_memory_allocate(system, DMA_BYTES, PB_PAGE_BYTES, &demo->buffers[i].dma);
+		if (error == PB_ERROR_OK)
+			error = pb_memory_allocate(system, LIST_BYTES, PB_PAGE_BYTES,
+						   &demo->buffers[i].lists);
+	}
+	return error == PB_ERROR_OK || pb_demo_fail(demo, "DMA buffer", error);
 }
 
 static bool fail_full(const struct pb_demo *demo, uint32_t bytes)
@@ -113,7 +130,7 @@ bool pb_demo_open(struct pb_demo *demo)
 		if (!open_queue(demo, (enum pb_demo_engine)i))
 			return false;
 	}
-	return true;
+	return open_buffers(demo);
 }
 
 /* Detaching gives queues, context and segments back to the card. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "hal/shared.h"
 #include "host/tool/demo_state.h"
 #include "host/tool/painter.h"
 
@@ -22,12 +23,14 @@ bool pb_demo_make_images(struct pb_demo *demo)
 {
 	bool made = make_image(&demo->found, PB_SCENE_SCREEN);
 
-	for (uint32_t i = 0; i < PB_SCENE_IMAGES; i++) {
-		enum pb_scene_image image = (enum pb_scene_image)i;
+	for (uint32_t i = 0; i < PB_DEMO_RESOURCES; i++) {
+		enum pb_scene_image image = pb_demo_image_of(i);
 
+		if (i == PB_DEMO_VERTICES)
+			continue;
 		if (!make_image(&demo->expected[i], image))
 			made = false;
-		else if (pb_scene_images[i].source == PB_SCENE_DRAWN)
+		else if (pb_scene_images[image].source == PB_SCENE_DRAWN)
 			pb_paint_clear(&demo->expected[i], PB_DEMO_POISON);
 		else
 			pb_scene_texels(image, 0, demo->expected[i].pixels);
@@ -37,7 +40,7 @@ bool pb_demo_make_images(struct pb_demo *demo)
 
 void pb_demo_free_images(struct pb_demo *demo)
 {
-	for (uint32_t i = 0; i < PB_SCENE_IMAGES; i++)
+	for (uint32_t i = 0; i < PB_DEMO_RESOURCES; i++)
 		free(demo->expected[i].pixels);
 	free(demo->found.pixels);
 }
@@ -83,7 +86,7 @@ static bool write_picture(const struct pb_demo *demo, const struct pb_image *ima
 void pb_demo_paint(struct pb_demo *demo, uint32_t number)
 {
 	const struct pb_scene_pass *pass = &demo->scene.passes[number];
-	struct pb_image *target = &demo->expected[pass->target];
+	struct pb_image *target = &demo->expected[pb_demo_resource_of(demo, pass->target)];
 
 	pb_paint_clear(target, pass->clear);
 	for (uint32_t i = 0; i < pass->count; i++) {
@@ -96,11 +99,14 @@ void pb_demo_paint(struct pb_demo *demo, uint32_t number)
 
 bool pb_demo_check(struct pb_demo *demo)
 {
-	const struct pb_image *expected = &demo->expected[PB_SCENE_SCREEN];
+	const uint32_t screen = pb_demo_resource_of(demo, PB_SCENE_SCREEN);
+	const struct pb_image *expected = &demo->expected[screen];
+	const uint32_t *shared = pb_demo_contents(demo, screen, NULL) + demo->resources[screen].inset / 4;
 	uint32_t pixels = expected->width * expected->height;
 	uint32_t first = 0;
 
-	pb_demo_read(demo, PB_SCENE_SCREEN, demo->found.pixels);
+	for (uint32_t i = 0; i < pixels; i++)
+		demo->found.pixels[i] = pb_shared_read32(&shared[i]);
 	if (!write_picture(demo, &demo->found, ""))
 		return false;
 	while (first < pixels && demo->found.pixels[first] == expected->pixels[first])

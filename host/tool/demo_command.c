@@ -70,8 +70,8 @@ int pb_demo_command(int argc, char **argv)
 	static const struct argp parser = {
 		.options = command_options,
 		.parser = parse,
-		.doc = "Renders an animation on the card while its textures, vertices and targets move "
-		       "about, and compares every frame with one drawn without the card.\v"
+		.doc = "Renders an animation on the card in about a quarter of the video memory that it "
+		       "needs, and compares every frame with one drawn without the card.\v"
 		       "Exit code: 0 all frames are right; 1 a frame is wrong, or the card does not work, "
 		       "or a picture cannot be written; 2 wrong arguments.",
 		.children = pb_card_arguments,

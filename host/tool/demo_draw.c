@@ -1,74 +1,137 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
+#include <string.h>
 
 #include "host/tool/demo_state.h"
 
 #define WAIT_TIMEOUT_US 60000000u
 
-static void add_image(struct pb_dma *dma, uint32_t opcode, const struct pb_demo_resource *image, bool write)
+/* Where things are in a buffer's lists. */
+#define ALLOCATIONS_PLACE 64u
+#define LOCATIONS_PLACE   1024u
+
+_Static_assert(sizeof(struct pb_render_record) <= ALLOCATIONS_PLACE, "private data");
+_Static_assert(ALLOCATIONS_PLACE + PB_DEMO_RESOURCES * sizeof(struct pb_allocation) <= LOCATIONS_PLACE,
+	       "allocation list");
+
+/* ---- what user mode does: commands that name allocations by their place in a list ---- */
+
+static uint32_t *add(uint32_t *words, uint32_t opcode, uint32_t count)
 {
-	pb_dma_packet(dma, opcode, PB_PACKET_TARGET_WORDS);
-	pb_dma_address(dma, &image->memory, image->inset, write);
-	pb_dma_word(dma, image->row_bytes / 4);
-	pb_dma_word(dma, image->rows);
-	pb_dma_word(dma, image->pitch);
+	*words++ = PB_PACKET(opcode, count);
+	return words;
 }
 
-static void add_clear(struct pb_dma *dma, const struct pb_demo_resource *image, uint32_t colour)
+static uint32_t *add_image(const struct pb_demo *demo, uint32_t *words, uint32_t opcode, uint32_t number)
 {
-	pb_dma_packet(dma, PB_PACKET_FILL, PB_PACKET_FILL_WORDS);
-	pb_dma_address(dma, &image->memory, image->inset, true);
-	pb_dma_word(dma, image->pitch * (image->rows - 1) + image->row_bytes);
-	pb_dma_word(dma, colour);
+	const struct pb_demo_resource *image = &demo->resources[number];
+
+	words = add(words, opcode, PB_PACKET_TARGET_WORDS);
+	*words++ = number;
+	*words++ = image->inset;
+	*words++ = image->row_bytes / 4;
+	*words++ = image->rows;
+	*words++ = image->row_bytes;
+	return words;
 }
 
-static void add_batch(struct pb_demo *demo, struct pb_dma *dma, const struct pb_scene_batch *batch)
+static uint32_t *add_clear(const struct pb_demo *demo, uint32_t *words, uint32_t number, uint32_t colour)
 {
-	const struct pb_demo_resource *vertices = &demo->resources[PB_DEMO_VERTICES];
+	const struct pb_demo_resource *image = &demo->resources[number];
 
-	add_image(dma, PB_PACKET_TEXTURE, &demo->resources[batch->texture], false);
-	pb_dma_packet(dma, PB_PACKET_DRAW, PB_PACKET_DRAW_WORDS);
-	pb_dma_address(dma, &vertices->memory,
-		       vertices->inset + batch->first * (uint32_t)sizeof(struct pb_vertex), false);
-	pb_dma_word(dma, batch->count);
+	words = add(words, PB_PACKET_FILL, PB_PACKET_FILL_WORDS);
+	*words++ = number;
+	*words++ = image->inset;
+	*words++ = image->row_bytes * image->rows;
+	*words++ = colour;
+	return words;
 }
 
-/*
- * The first batch is drawn where it stands; the others are an indirect buffer
- * inside the same DMA buffer, whose own address is patched as well.
- */
-bool pb_demo_draw(struct pb_demo *demo, uint32_t number)
+static uint32_t *add_batch(const struct pb_demo *demo, uint32_t *words, const struct pb_scene_batch *batch)
 {
-	const struct pb_scene_pass *pass = &demo->scene.passes[number];
-	const struct pb_scene_batch *batches = &demo->scene.batches[pass->first];
-	const struct pb_demo_resource *target = &demo->resources[pass->target];
-	struct pb_dma *dma = &demo->queues[PB_DEMO_3D].dma;
-	uint32_t start, bytes;
-
-	pb_dma_begin(dma);
-	start = pb_dma_skip_begin(dma);
-	for (uint32_t i = 1; i < pass->count; i++)
-		add_batch(demo, dma, &batches[i]);
-	bytes = pb_dma_skip_end(dma, start);
-	add_clear(dma, target, pass->clear);
-	add_image(dma, PB_PACKET_TARGET, target, true);
-	add_batch(demo, dma, &batches[0]);
-	pb_dma_packet(dma, PB_PACKET_INDIRECT, PB_PACKET_INDIRECT_WORDS);
-	pb_dma_address(dma, &dma->buffer, start, false);
-	pb_dma_word(dma, bytes);
-	return pb_demo_submit(demo, PB_DEMO_3D);
+	words = add_image(demo, words, PB_PACKET_TEXTURE, pb_demo_resource_of(demo, batch->texture));
+	words = add(words, PB_PACKET_DRAW, PB_PACKET_DRAW_WORDS);
+	*words++ = PB_DEMO_VERTICES;
+	*words++ =
+		demo->resources[PB_DEMO_VERTICES].inset + batch->first * (uint32_t)sizeof(struct pb_vertex);
+	*words++ = batch->count;
+	return words;
 }
 
-bool pb_demo_submit(struct pb_demo *demo, enum pb_demo_engine engine)
+/* @return bytes of the command buffer */
+static uint32_t write_commands(struct pb_demo *demo, const struct pb_scene_pass *pass)
 {
-	struct pb_demo_queue *queue = &demo->queues[engine];
-	enum pb_error error = pb_dma_submit(&queue->dma, queue->submissions);
+	const uint32_t target = pb_demo_resource_of(demo, pass->target);
+	uint32_t *words = add_clear(demo, demo->commands, target, pass->clear);
 
-	if (error != PB_ERROR_OK)
-		return pb_demo_fail(demo, queue->name, error);
-	queue->submissions++;
-	queue->busy = true;
-	return true;
+	words = add_image(demo, words, PB_PACKET_TARGET, target);
+	for (uint32_t i = 0; i < pass->count; i++)
+		words = add_batch(demo, words, &demo->scene.batches[pass->first + i]);
+	return (uint32_t)(words - demo->commands) * (uint32_t)sizeof(*words);
+}
+
+static void write_list(const struct pb_demo *demo, struct pb_render_user_allocation list[PB_DEMO_RESOURCES])
+{
+	for (uint32_t i = 0; i < PB_DEMO_RESOURCES; i++) {
+		const bool drawn = i != PB_DEMO_VERTICES &&
+				   pb_scene_images[pb_demo_image_of(i)].source == PB_SCENE_DRAWN;
+
+		list[i] = (struct pb_render_user_allocation){demo->resources[i].handle,
+							     drawn ? PB_RENDER_USER_WRITE : 0};
+	}
+}
+
+/* ---- what the kernel's side does ---- */
+
+/* Keeps to itself where an allocation is, so that the firmware has to patch every address over poison. */
+static bool find_size(void *context, uint32_t handle, struct pb_render_allocation *allocation)
+{
+	const bool found = pb_residency_find(context, handle, allocation);
+
+	allocation->segment = 0;
+	return found;
+}
+
+static struct pb_render_output output_of(const struct pb_demo_buffer *buffer)
+{
+	uint8_t *lists = buffer->lists.bytes_host;
+
+	return (struct pb_render_output){
+		.dma_buffer = (uint32_t *)(void *)buffer->dma.bytes_host,
+		.dma_size = buffer->dma.bytes,
+		.private_data = (uint32_t *)(void *)lists,
+		.private_data_size = sizeof(struct pb_render_record),
+		.allocations = (struct pb_allocation *)(void *)(lists + ALLOCATIONS_PLACE),
+		.allocations_size = PB_DEMO_RESOURCES,
+		.locations = (struct pb_patch_location *)(void *)(lists + LOCATIONS_PLACE),
+		.locations_size = (buffer->lists.bytes - LOCATIONS_PLACE) / sizeof(struct pb_patch_location),
+	};
+}
+
+static struct pb_descriptor describe(const struct pb_demo *demo, const struct pb_demo_buffer *buffer,
+				     const struct pb_render_record *record)
+{
+	const uint64_t lists = buffer->lists.os_address;
+	struct pb_descriptor descriptor = {
+		.context = demo->context,
+		.fence_id = demo->submissions,
+		.dma_address_low = (uint32_t)buffer->dma.os_address,
+		.dma_address_high = (uint32_t)(buffer->dma.os_address >> 32),
+		.dma_segment = PB_DEMO_SYSTEM,
+		.dma_size = buffer->dma.bytes,
+		.private_address_low = (uint32_t)lists,
+		.private_address_high = (uint32_t)(lists >> 32),
+		.private_size = sizeof(*record),
+		.allocation_address_low = (uint32_t)(lists + ALLOCATIONS_PLACE),
+		.allocation_address_high = (uint32_t)((lists + ALLOCATIONS_PLACE) >> 32),
+		.patch_address_low = (uint32_t)(lists + LOCATIONS_PLACE),
+		.patch_address_high = (uint32_t)((lists + LOCATIONS_PLACE) >> 32),
+	};
+
+	pb_render_describe(record, &descriptor);
+	if (demo->options->without_patches)
+		descriptor.patch_length = 0;
+	return descriptor;
 }
 
 /* What the firmware has to say about the failure. */
@@ -85,20 +148,83 @@ static void print_events(struct pb_demo *demo)
 	}
 }
 
-bool pb_demo_wait(struct pb_demo *demo, enum pb_demo_engine engine)
+static bool wait_for(struct pb_demo *demo, uint64_t timeline)
 {
-	struct pb_demo_queue *queue = &demo->queues[engine];
-	enum pb_error error;
+	struct pb_demo_queue *queue = &demo->queues[PB_DEMO_3D];
+	enum pb_error error = pb_queue_wait(&queue->queue, timeline, WAIT_TIMEOUT_US, &queue->fence);
 
-	if (!queue->busy)
+	if (error == PB_ERROR_OK)
+		error = (enum pb_error)queue->fence.error;
+	if (error == PB_ERROR_OK)
 		return true;
-	error = pb_dma_wait(&queue->dma, WAIT_TIMEOUT_US, &queue->fence);
-	if (error != PB_ERROR_OK) {
-		pb_demo_fail(demo, queue->name, error);
-		print_events(demo);
+	pb_demo_fail(demo, queue->name, error);
+	print_events(demo);
+	return false;
+}
+
+static bool submit(struct pb_demo *demo, struct pb_demo_buffer *buffer, const struct pb_render_record *record)
+{
+	const struct pb_render_output output = output_of(buffer);
+	struct pb_residency_work work = {
+		.descriptor = describe(demo, buffer, record),
+		.allocations = output.allocations,
+		.locations = output.locations,
+	};
+	const enum pb_error error = pb_residency_submit(&demo->residency, 0, &work);
+
+	demo->submissions += work.parts;
+	buffer->timeline = demo->queues[PB_DEMO_3D].queue.timeline;
+	if (error == PB_ERROR_OK)
+		return true;
+	pb_demo_fail(demo, "residency", error);
+	print_events(demo);
+	return false;
+}
+
+/* One call of Render, into the buffer that was used longest ago. */
+static bool render(struct pb_demo *demo, struct pb_render_arguments *arguments, bool *done)
+{
+	struct pb_demo_buffer *buffer = &demo->buffers[demo->next_buffer++ % PB_DEMO_BUFFERS];
+	enum pb_render_status status;
+
+	if (!wait_for(demo, buffer->timeline))
+		return false;
+	arguments->output = output_of(buffer);
+	status = pb_render(arguments);
+	*done = status == PB_RENDER_SUCCESS;
+	if (!*done && status != PB_RENDER_INSUFFICIENT_DMA_BUFFER) {
+		fprintf(stderr, "patchbay demo: frame %u: render: %s\n", (unsigned)demo->frame,
+			pb_render_status_name(status));
 		return false;
 	}
-	queue->busy = false;
-	queue->waited++;
+	return submit(demo, buffer, &arguments->output.record);
+}
+
+bool pb_demo_draw(struct pb_demo *demo, uint32_t number)
+{
+	const struct pb_render_device device = {
+		.find = find_size, .context = &demo->residency, .node = PB_NODE_3D};
+	struct pb_render_user_allocation list[PB_DEMO_RESOURCES];
+	struct pb_render_arguments arguments = {
+		.device = &device,
+		.staging = demo->staging,
+		.staging_size = sizeof(demo->staging),
+		.command = demo->commands,
+		.command_length = write_commands(demo, &demo->scene.passes[number]),
+		.user_allocations = list,
+		.user_allocation_count = PB_DEMO_RESOURCES,
+	};
+	bool done = false;
+
+	write_list(demo, list);
+	while (!done) {
+		if (!render(demo, &arguments, &done))
+			return false;
+	}
 	return true;
+}
+
+bool pb_demo_wait(struct pb_demo *demo)
+{
+	return wait_for(demo, demo->queues[PB_DEMO_3D].queue.timeline);
 }

@@ -1,185 +1,172 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
 #include "hal/engine/packets.h"
 #include "hal/shared.h"
 #include "host/tool/demo_state.h"
 
-/* Tries to find a place, in one segment or the other. */
-#define PLACE_TRIES 16u
+#define WAIT_TIMEOUT_US 60000000u
 
-/* Xorshift: the same moves in every run. @return 0..below - 1 */
-static uint32_t chance(struct pb_demo *demo, uint32_t below)
+enum pb_scene_image pb_demo_image_of(uint32_t resource)
 {
-	demo->random ^= demo->random << 13;
-	demo->random ^= demo->random >> 17;
-	demo->random ^= demo->random << 5;
-	return demo->random % below;
+	return resource > PB_DEMO_VERTICES ? PB_SCENE_SCREEN : (enum pb_scene_image)resource;
 }
 
-/* First fit would alternate between two places; a spacer of random size in front makes it wander. */
-static enum pb_error take_place(struct pb_demo *demo, uint32_t bytes, struct pb_memory *memory)
+uint32_t pb_demo_resource_of(const struct pb_demo *demo, enum pb_scene_image image)
 {
-	struct pb_segment *segment = &demo->segments[1 + chance(demo, 2)];
-	uint32_t alignment = 64u << chance(demo, 7);
-	struct pb_memory spacer;
-	enum pb_error error = pb_memory_allocate(segment, 64 + chance(demo, 0x100000), 64, &spacer);
+	const uint32_t turn = demo->frame % PB_DEMO_SCREENS;
 
-	if (error != PB_ERROR_OK)
-		return error;
-	error = pb_memory_allocate(segment, bytes, alignment, memory);
-	pb_memory_free(&spacer);
-	return error;
+	return image != PB_SCENE_SCREEN || turn == 0 ? (uint32_t)image : PB_DEMO_MORE_SCREENS + turn - 1u;
 }
 
-/* Puts the resource somewhere else, at another offset and pitch; says nothing about what lies there. */
-static bool place(struct pb_demo *demo, struct pb_demo_resource *resource)
+static uint32_t bytes_of(const struct pb_demo_resource *resource)
 {
-	uint32_t inset = 4 * chance(demo, 64);
-	uint32_t pitch = resource->row_bytes + 4 * chance(demo, 16);
-	uint32_t bytes = inset + pitch * resource->rows;
-	enum pb_error error = PB_ERROR_NO_SPACE;
+	return resource->inset + resource->row_bytes * resource->rows;
+}
 
-	for (uint32_t i = 0; i < PLACE_TRIES && error == PB_ERROR_NO_SPACE; i++)
-		error = take_place(demo, bytes, &resource->memory);
+static void write_words(uint32_t *shared, const uint32_t *words, uint32_t bytes)
+{
+	for (uint32_t i = 0; i < bytes / 4; i++)
+		pb_shared_write32(&shared[i], words[i]);
+}
+
+static void fill_words(uint8_t *memory, uint32_t bytes, uint32_t value)
+{
+	uint32_t *shared = (uint32_t *)(void *)memory;
+
+	for (uint32_t i = 0; i < bytes / 4; i++)
+		pb_shared_write32(&shared[i], value);
+}
+
+static void write_rows(const struct pb_demo_resource *resource, const uint32_t *words)
+{
+	write_words((uint32_t *)(void *)(resource->backing.bytes_host + resource->inset), words,
+		    resource->row_bytes * resource->rows);
+}
+
+bool pb_demo_write(struct pb_demo *demo, uint32_t resource, const uint32_t *words)
+{
+	const struct pb_demo_resource *to = &demo->resources[resource];
+	const enum pb_error error = pb_residency_page_out(&demo->residency, to->handle, false);
+
 	if (error != PB_ERROR_OK)
-		return pb_demo_fail(demo, "place for a resource", error);
-	resource->inset = inset;
-	resource->pitch = pitch;
+		return pb_demo_fail(demo, "page out", error);
+	fill_words(to->backing.bytes_host, to->inset, PB_DEMO_POISON);
+	write_rows(to, words);
 	return true;
 }
 
-static uint32_t *row_of(const struct pb_demo_resource *resource, uint32_t row)
+const uint32_t *pb_demo_contents(struct pb_demo *demo, uint32_t resource, struct pb_render_allocation *found)
 {
-	void *start = resource->memory.bytes_host + resource->inset + row * resource->pitch;
+	const struct pb_demo_resource *at = &demo->resources[resource];
+	const uint8_t *bytes = at->backing.bytes_host;
+	struct pb_render_allocation now = {0};
 
-	return start;
-}
+	(void)pb_residency_find(&demo->residency, at->handle, &now);
+	if (now.segment != 0 && demo->segments[now.segment].request.kind == PB_SEGMENT_LINEAR) {
+		const struct pb_segment *segment = &demo->segments[now.segment];
 
-void pb_demo_write(struct pb_demo *demo, uint32_t resource, const uint32_t *words)
-{
-	const struct pb_demo_resource *to = &demo->resources[resource];
-
-	for (uint32_t row = 0; row < to->rows; row++) {
-		uint32_t *shared = row_of(to, row);
-
-		for (uint32_t i = 0; i < to->row_bytes / 4; i++)
-			pb_shared_write32(&shared[i], *words++);
+		bytes = demo->channel.link->memory + segment->memory_offset +
+			(now.os_address - segment->request.os_base);
 	}
+	if (found != NULL)
+		*found = now;
+	return (const uint32_t *)(const void *)bytes;
 }
 
-void pb_demo_read(const struct pb_demo *demo, uint32_t resource, uint32_t *words)
+/* The manager gets everything but system memory. */
+static bool start_manager(struct pb_demo *demo)
 {
-	const struct pb_demo_resource *from = &demo->resources[resource];
+	struct pb_residency_setup setup = {
+		.segments = demo->managed,
+		.segment_count = PB_DEMO_SEGMENTS - 1,
+		.allocations = demo->allocations,
+		.allocation_count = PB_DEMO_RESOURCES,
+		.queues = {&demo->queues[PB_DEMO_3D].queue},
+		.paging = &demo->queues[PB_DEMO_COPY].queue,
+		.timeout_us = WAIT_TIMEOUT_US,
+	};
+	enum pb_error error = pb_memory_allocate(&demo->segments[PB_DEMO_SYSTEM], PB_PAGE_BYTES,
+						 PB_PAGE_BYTES, &setup.buffer);
 
-	for (uint32_t row = 0; row < from->rows; row++) {
-		const uint32_t *shared = row_of(from, row);
+	for (uint32_t i = 1; i < PB_DEMO_SEGMENTS; i++) {
+		const struct pb_segment_request *request = &demo->segments[i].request;
 
-		for (uint32_t i = 0; i < from->row_bytes / 4; i++)
-			*words++ = pb_shared_read32(&shared[i]);
+		demo->managed[i - 1] = (struct pb_residency_segment){
+			.id = request->id,
+			.kind = request->kind,
+			.os_base = request->os_base,
+			.gpu_base = request->gpu_base,
+			.bytes =
+				request->kind == PB_SEGMENT_APERTURE ? request->size : request->backing_bytes,
+		};
 	}
+	if (error == PB_ERROR_OK)
+		error = pb_residency_start(&demo->residency, &setup);
+	return error == PB_ERROR_OK || pb_demo_fail(demo, "memory manager", error);
 }
 
-/* Overwrites what is free in a segment with poison. Nothing else may have been taken from it behind the DMA buffer. */
-static bool poison_segment(struct pb_demo *demo, struct pb_segment *segment)
+/* The vertices stay in system memory, screens need the large segment, all others like the small one. */
+static struct pb_residency_request request_of(uint32_t number, const struct pb_demo_resource *resource)
 {
-	uint32_t taken = segment->extent_count == 0
-				 ? 0
-				 : segment->extents[segment->extent_count - 1].offset +
-					   segment->extents[segment->extent_count - 1].bytes;
-	struct pb_memory rest;
-	enum pb_error error = pb_memory_allocate(segment, segment->request.backing_bytes - taken, 64, &rest);
+	const struct pb_memory *backing = &resource->backing;
+	struct pb_residency_request request = {
+		.bytes = bytes_of(resource),
+		.alignment = 64u << number % 4,
+		.backing = backing->segment->request.gpu_base + backing->offset,
+		.segments = {PB_DEMO_SMALL, PB_DEMO_LARGE},
+	};
 
+	if (number == PB_DEMO_VERTICES) {
+		request.segments[0] = PB_DEMO_APERTURE;
+		request.segments[1] = 0;
+	} else if (pb_demo_image_of(number) == PB_SCENE_SCREEN) {
+		request.segments[0] = PB_DEMO_LARGE;
+		request.segments[1] = 0;
+	}
+	return request;
+}
+
+static bool make_resource(struct pb_demo *demo, uint32_t number)
+{
+	struct pb_demo_resource *resource = &demo->resources[number];
+	const bool vertices = number == PB_DEMO_VERTICES;
+	struct pb_residency_request request;
+	enum pb_error error;
+
+	resource->inset = 4 * (number * 37 % 64);
+	resource->rows = vertices ? 1 : demo->expected[number].height;
+	resource->row_bytes =
+		vertices ? (uint32_t)sizeof(demo->scene.vertices) : 4 * demo->expected[number].width;
+	/* Whole pages, for the aperture. */
+	error = pb_memory_allocate(&demo->segments[PB_DEMO_SYSTEM],
+				   (bytes_of(resource) + PB_PAGE_BYTES - 1) / PB_PAGE_BYTES * PB_PAGE_BYTES,
+				   PB_PAGE_BYTES, &resource->backing);
+	if (error == PB_ERROR_OK) {
+		fill_words(resource->backing.bytes_host, resource->backing.bytes, PB_DEMO_POISON);
+		request = request_of(number, resource);
+		error = pb_residency_add(&demo->residency, &request, &resource->handle);
+	}
 	if (error != PB_ERROR_OK)
-		return pb_demo_fail(demo, "poison", error);
-	for (uint32_t i = 0; i < rest.bytes / 4; i++)
-		pb_shared_write32((uint32_t *)(void *)rest.bytes_host + i, PB_DEMO_POISON);
-	pb_memory_free(&rest);
+		return pb_demo_fail(demo, "resource", error);
+	if (!vertices && pb_scene_images[pb_demo_image_of(number)].source == PB_SCENE_FIXED)
+		write_rows(resource, demo->expected[number].pixels);
 	return true;
 }
 
 bool pb_demo_fill_memory(struct pb_demo *demo)
 {
-	for (uint32_t i = 1; i < PB_DEMO_SEGMENTS; i++) {
-		if (!poison_segment(demo, &demo->segments[i]))
-			return false;
+	for (uint32_t i = PB_DEMO_LARGE; i <= PB_DEMO_SMALL; i++) {
+		const struct pb_segment *segment = &demo->segments[i];
+
+		fill_words(demo->channel.link->memory + segment->memory_offset,
+			   segment->request.backing_bytes, PB_ENGINE_POISON);
 	}
-	for (uint32_t i = 0; i < PB_DEMO_RESOURCES; i++) {
-		struct pb_demo_resource *resource = &demo->resources[i];
-
-		resource->rows = i == PB_DEMO_VERTICES ? 1 : pb_scene_images[i].height;
-		resource->row_bytes = i == PB_DEMO_VERTICES ? (uint32_t)sizeof(demo->scene.vertices)
-							    : 4 * pb_scene_images[i].width;
-		if (!place(demo, resource))
-			return false;
-		if (i != PB_DEMO_VERTICES && pb_scene_images[i].source == PB_SCENE_FIXED)
-			pb_demo_write(demo, i, demo->expected[i].pixels);
-	}
-	return true;
-}
-
-static void add_copy(struct pb_dma *dma, const struct pb_demo_resource *from,
-		     const struct pb_demo_resource *to)
-{
-	if (from->rows == 1) {
-		pb_dma_packet(dma, PB_PACKET_COPY, PB_PACKET_COPY_WORDS);
-		pb_dma_address(dma, &from->memory, from->inset, false);
-		pb_dma_address(dma, &to->memory, to->inset, true);
-		pb_dma_word(dma, from->row_bytes);
-		return;
-	}
-	pb_dma_packet(dma, PB_PACKET_COPY_RECT, PB_PACKET_COPY_RECT_WORDS);
-	pb_dma_address(dma, &from->memory, from->inset, false);
-	pb_dma_word(dma, from->pitch);
-	pb_dma_address(dma, &to->memory, to->inset, true);
-	pb_dma_word(dma, to->pitch);
-	pb_dma_word(dma, from->row_bytes);
-	pb_dma_word(dma, from->rows);
-}
-
-static void add_poison(struct pb_demo *demo, const struct pb_memory *memory)
-{
-	struct pb_dma *dma = &demo->queues[PB_DEMO_COPY].dma;
-	uint32_t value = PB_DEMO_POISON - 1 - demo->moves % 127;
-
-	pb_dma_packet(dma, PB_PACKET_FILL, PB_PACKET_FILL_WORDS);
-	pb_dma_address(dma, memory, 0, true);
-	pb_dma_word(dma, memory->bytes);
-	pb_dma_word(dma, value);
-	pb_demo_shadow_fill(demo, memory, value);
-}
-
-static bool add_move(struct pb_demo *demo, struct pb_demo_resource *resource)
-{
-	struct pb_demo_resource from = *resource;
-
-	if (demo->left_count == PB_DEMO_LEFT_MAX)
-		return pb_demo_fail(demo, "moves of a frame", PB_ERROR_NO_SPACE);
-	if (!place(demo, resource))
+	if (!start_manager(demo))
 		return false;
-	add_copy(&demo->queues[PB_DEMO_COPY].dma, &from, resource);
-	add_poison(demo, &from.memory);
-	demo->left[demo->left_count++] = from.memory;
-	demo->moves++;
-	demo->bytes_moved += (uint64_t)from.row_bytes * from.rows;
-	return true;
-}
-
-bool pb_demo_move(struct pb_demo *demo, uint32_t must, uint32_t may)
-{
-	uint32_t moves = demo->moves;
-
-	pb_dma_begin(&demo->queues[PB_DEMO_COPY].dma);
 	for (uint32_t i = 0; i < PB_DEMO_RESOURCES; i++) {
-		bool moving =
-			(must & PB_DEMO_BIT(i)) != 0 || ((may & PB_DEMO_BIT(i)) != 0 && chance(demo, 2) != 0);
-
-		if (moving && !add_move(demo, &demo->resources[i]))
+		if (!make_resource(demo, i))
 			return false;
 	}
-	return demo->moves == moves || pb_demo_submit(demo, PB_DEMO_COPY);
-}
-
-void pb_demo_free_left(struct pb_demo *demo)
-{
-	while (demo->left_count > 0)
-		pb_memory_free(&demo->left[--demo->left_count]);
+	return true;
 }

@@ -12,44 +12,59 @@
 #include <stdint.h>
 
 #include "host/patchbay.h"
+#include "host/render.h"
+#include "host/residency.h"
 #include "host/tool/demo.h"
-#include "host/tool/dma_builder.h"
 #include "host/tool/image.h"
 #include "host/tool/scene.h"
 
-/**
- * What moved away leaves this behind, less up to 127: opaque magentas, seen at
- * once where they should not be, and another one with each move.
- */
-#define PB_DEMO_POISON   0xffff00ffu
-#define PB_DEMO_SEGMENTS 3u
-/** Moves in one frame. */
-#define PB_DEMO_LEFT_MAX 64u
+/** What nobody has written to yet: an opaque magenta, seen at once where it should not be. */
+#define PB_DEMO_POISON 0xffff00ffu
+/** Screens that frames are drawn into in turn. */
+#define PB_DEMO_SCREENS 4u
 
-/** The images of the scene, by their own numbers, and the vertices. */
-enum { PB_DEMO_VERTICES = PB_SCENE_IMAGES, PB_DEMO_RESOURCES };
+/** The images of the scene, by their own numbers, the vertices, and the screens beside PB_SCENE_SCREEN. */
+enum {
+	PB_DEMO_VERTICES = PB_SCENE_IMAGES,
+	PB_DEMO_MORE_SCREENS,
+	PB_DEMO_RESOURCES = PB_DEMO_MORE_SCREENS + (int)PB_DEMO_SCREENS - 1
+};
 
-/** Something that lies in card memory, somewhere in segment 1 or 2, and moves. */
+/** System memory, two segments of video memory, and an aperture. */
+enum { PB_DEMO_SYSTEM, PB_DEMO_LARGE, PB_DEMO_SMALL, PB_DEMO_APERTURE, PB_DEMO_SEGMENTS };
+
+/** An allocation: its inset, then its rows. */
 struct pb_demo_resource {
-	struct pb_memory memory; /**< where it is now */
-	uint32_t inset;          /**< its first byte, from the start of its memory */
-	uint32_t pitch;
+	struct pb_memory backing; /**< its backing store */
+	uint32_t handle;
+	uint32_t inset; /**< bytes before the first row */
 	uint32_t row_bytes;
 	uint32_t rows;
 };
 
 enum pb_demo_engine { PB_DEMO_3D, PB_DEMO_COPY, PB_DEMO_ENGINES };
 
-/** One node's queue, with one submission under way at most. */
+/** One node's queue. The copy node has the paging buffers. */
 struct pb_demo_queue {
 	const char *name;
 	struct pb_queue queue;
-	struct pb_dma dma;
 	struct pb_fence fence; /**< as last read */
-	bool busy;             /**< submitted and not waited for */
-	uint32_t submissions;
-	uint32_t waited;
 };
+
+/** DMA buffers: one is rendered while the other runs. */
+#define PB_DEMO_BUFFERS 2u
+
+/** A DMA buffer and what belongs to it, in segment 0. */
+struct pb_demo_buffer {
+	struct pb_memory dma;
+	struct pb_memory lists; /**< private data, allocation list, patch-location list */
+	uint64_t timeline;      /**< of its last submission */
+};
+
+/** The most words that one pass's commands take: a FILL, a TARGET, and TEXTURE and DRAW for each batch. */
+#define PB_DEMO_COMMAND_WORDS                                                                                \
+	(PB_PACKET_FILL_WORDS + PB_PACKET_TARGET_WORDS +                                                     \
+	 PB_SCENE_BATCHES_MAX * (PB_PACKET_TEXTURE_WORDS + PB_PACKET_DRAW_WORDS))
 
 struct pb_demo {
 	const struct pb_demo_options *options;
@@ -59,17 +74,21 @@ struct pb_demo {
 	uint32_t context;
 	struct pb_demo_queue queues[PB_DEMO_ENGINES];
 	uint32_t queue_count; /**< made so far */
+	struct pb_residency residency;
+	struct pb_residency_segment managed[PB_DEMO_SEGMENTS - 1];
+	struct pb_residency_allocation allocations[PB_DEMO_RESOURCES];
 	struct pb_demo_resource resources[PB_DEMO_RESOURCES];
-	struct pb_memory left[PB_DEMO_LEFT_MAX]; /**< places that this frame's moves left */
-	uint32_t left_count;
-	uint32_t *shadows[PB_DEMO_SEGMENTS]; /**< of segments 1 and 2 */
-	uint32_t random;
+	struct pb_demo_buffer buffers[PB_DEMO_BUFFERS];
+	uint32_t next_buffer;
+	uint32_t commands[PB_DEMO_COMMAND_WORDS]; /**< as user mode writes them */
+	uint64_t staging[1024];
+	uint32_t *shadow; /**< room for what a segment of video memory should hold */
 	uint32_t frame;
-	uint32_t moves;
-	uint64_t bytes_moved;
+	uint32_t submissions; /**< of DMA buffers, parts of them included */
 	struct pb_scene scene;
-	struct pb_image expected[PB_SCENE_IMAGES]; /**< what each image should hold now */
-	struct pb_image found;                     /**< what the card drew */
+	struct pb_image
+		expected[PB_DEMO_RESOURCES]; /**< what each image should hold now; none for the vertices */
+	struct pb_image found;               /**< what the card drew */
 };
 
 /** Prints "patchbay demo: frame N: what: error". @return false */
@@ -81,34 +100,28 @@ bool pb_demo_open(struct pb_demo *demo);
 /** Undoes as much of pb_demo_open as was done. */
 void pb_demo_close(struct pb_demo *demo);
 
-/* ---- demo_memory.c: where things are ---- */
+/* ---- demo_memory.c: what is in memory ---- */
 
-/** A bit for each resource. */
-#define PB_DEMO_BIT(resource) (1u << (resource))
-
-/** Poisons segments 1 and 2, then finds places for all resources and writes the fixed images there. */
+/** The image of the scene that a resource is; not for the vertices. */
+enum pb_scene_image pb_demo_image_of(uint32_t resource);
+/** The resource that stands for an image in this frame. */
+uint32_t pb_demo_resource_of(const struct pb_demo *demo, enum pb_scene_image image);
+/** Poisons video memory, makes the memory manager and all resources, and writes the fixed images. */
 bool pb_demo_fill_memory(struct pb_demo *demo);
-/** Writes a resource where it is now. The engines must not be using it. */
-void pb_demo_write(struct pb_demo *demo, uint32_t resource, const uint32_t *words);
-/** Reads a resource from where it is now. */
-void pb_demo_read(const struct pb_demo *demo, uint32_t resource, uint32_t *words);
+/** Takes a resource out of video memory and gives it new contents. */
+bool pb_demo_write(struct pb_demo *demo, uint32_t resource, const uint32_t *words);
 /**
- * Has the copy node move resources to new places and poison the old ones, and
- * does not wait for it.
- * @param must bits of those that move
- * @param may bits of those that move or stay, as chance has it
+ * Where the host sees a resource now, its inset included.
+ * @param found NULL, or where the manager says that it is
  */
-bool pb_demo_move(struct pb_demo *demo, uint32_t must, uint32_t may);
-/** Frees the places that the frame's moves left. */
-void pb_demo_free_left(struct pb_demo *demo);
+const uint32_t *pb_demo_contents(struct pb_demo *demo, uint32_t resource, struct pb_render_allocation *found);
 
-/* ---- demo_draw.c: work for the engines ---- */
+/* ---- demo_draw.c: work for the 3D node ---- */
 
 /** Has the 3D node draw one pass of the scene, and does not wait for it. */
 bool pb_demo_draw(struct pb_demo *demo, uint32_t pass);
-bool pb_demo_submit(struct pb_demo *demo, enum pb_demo_engine engine);
-/** Waits for the engine's submission, if there is one, and checks that it completed without error. */
-bool pb_demo_wait(struct pb_demo *demo, enum pb_demo_engine engine);
+/** Waits for all submissions, and checks that they completed without error. */
+bool pb_demo_wait(struct pb_demo *demo);
 
 /* ---- demo_check.c: pictures ---- */
 
@@ -123,15 +136,11 @@ bool pb_demo_check(struct pb_demo *demo);
 
 /* ---- demo_audit.c: memory ---- */
 
-/** Makes the shadows: what every word of segments 1 and 2 should be, poison at first. */
-bool pb_demo_make_shadows(struct pb_demo *demo);
-void pb_demo_free_shadows(struct pb_demo *demo);
-/** Notes that a piece of memory has been filled. */
-void pb_demo_shadow_fill(struct pb_demo *demo, const struct pb_memory *memory, uint32_t value);
 /**
- * Compares segments 1 and 2 word by word with what should be there: every
- * resource in its place, and around them the poison of whatever left there. So
- * a wrong patch is found even where it spoils nothing that the picture shows.
+ * Compares both segments of video memory word by word with what should be
+ * there: every resident resource, and poison around them. So a wrong patch is
+ * found even where it spoils nothing that the picture shows. What is paged out
+ * is compared in its backing store.
  */
 bool pb_demo_audit(struct pb_demo *demo);
 

@@ -1,3 +1,6 @@
+# Builds DMA buffers by hand; a unit test has it too.
+pb_library(pb_dma_builder SOURCES ${CMAKE_CURRENT_LIST_DIR}/dma_builder.c LINKS pb_host)
+
 # The real firmware image in QEMU, real shared memory, real processes. They test what users run: without sanitizers.
 if(NOT PB_SANITIZE)
   pb_library(test_e2e_support
@@ -11,7 +14,7 @@ if(NOT PB_SANITIZE)
     E2E_IMAGE="${PROJECT_BINARY_DIR}/../mps2_an500/patchbay-mps2_an500.elf"
     E2E_DATA="${PROJECT_SOURCE_DIR}/tests/data")
 
-  foreach(name replay demo info clients lost_doorbell client_killed mcu_killed faults tools)
+  foreach(name replay demo info clients lost_doorbell client_killed mcu_killed faults tools indirect)
     pb_program(e2e_${name} SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_${name}.c LINKS test_e2e_support cjson)
     add_dependencies(e2e_${name} patchbay)
     add_test(NAME e2e_${name} COMMAND e2e_${name})

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "host/patchbay.h"
-#include "host/tool/dma_builder.h"
+#include "tests/e2e/dma_builder.h"
 
 /*
  * Every host uses these addresses: they are private to a channel. What the OS

@@ -74,7 +74,7 @@ static void check_without_patches(const char *option)
 	e2e_patchbay(&output, "demo", "--frames", "6", "--output", folder, "--no-patches", option);
 	assert_int_equal(output.code, 1);
 	assert_null(strstr(output.out, "demo: ok"));
-	assert_non_null(strstr(output.err, "frame 0: copy node: ENGINE_FAULT: "));
+	assert_non_null(strstr(output.err, "frame 0: 3D node: ENGINE_FAULT: "));
 	assert_string_equal(e2e_last_line(output.out), "demo: failed");
 	assert_int_equal(count_files(folder), 0);
 }

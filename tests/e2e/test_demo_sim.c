@@ -118,23 +118,36 @@ static const char *last_line(char *text)
 static void test_whole_demo(void **state)
 {
 	static struct outcome outcome;
-	unsigned submissions = 0, patches = 0, moves = 0;
+	unsigned submissions = 0, patches = 0, moves = 0, evictions = 0, page_ins = 0, paged = 0, splits = 0;
 	char rest = '\0';
-	const char *line;
+	const char *figures, *line;
 
 	(void)state;
 	run(&outcome, (struct pb_demo_options){.frames = PB_SCENE_PERIOD}, NULL);
 	assert_string_equal(outcome.err, "");
 	assert_int_equal(outcome.code, 0);
 	assert_int_equal(outcome.files, 72);
+	figures = strstr(outcome.out, "errors\n");
+	assert_non_null(figures);
+	for (uint32_t i = 0; i < 3; i++)
+		figures = strchr(figures, '\n') + 1;
+	assert_int_equal(sscanf(figures, "%u evictions, %u page-ins, %u bytes paged, %u splits\n", &evictions,
+				&page_ins, &paged, &splits),
+			 4);
 	line = last_line(outcome.out);
 	assert_int_equal(sscanf(line, "demo: ok 72 frames, %u submissions, %u patches, %u moves%c",
 				&submissions, &patches, &moves, &rest),
 			 3);
-	/* Each frame: two passes, and four moves at least: vertices, scope, both targets. Three patches a move. */
-	assert_true(submissions >= 72 * 5);
-	assert_true(moves >= 72 * 4);
-	assert_true(patches > 3 * moves);
+	/* Two clears in each frame; the rest are draws, of three addresses each. */
+	assert_true(patches > 72 * 30);
+	assert_int_equal((patches - 72 * 2) % 3, 0);
+	/* Each frame takes a screen in and another one out, and writes vertices, plasma and scope anew. */
+	assert_true(evictions >= 72 * 4);
+	assert_true(page_ins >= evictions);
+	assert_int_equal(moves, evictions + page_ins);
+	assert_true(paged > 71u * 2 * 320 * 240 * 4);
+	assert_true(splits >= 72);
+	assert_true(submissions >= 72 * 3 + splits);
 }
 
 static void test_quiet(void **state)
@@ -157,7 +170,7 @@ static void test_without_patches(void **state)
 	run(&outcome, (struct pb_demo_options){.frames = PB_SCENE_PERIOD, .without_patches = true}, NULL);
 	assert_int_equal(outcome.code, 1);
 	assert_int_equal(outcome.files, 0);
-	assert_non_null(strstr(outcome.err, "patchbay demo: frame 0: copy node: ENGINE_FAULT: "));
+	assert_non_null(strstr(outcome.err, "patchbay demo: frame 0: 3D node: ENGINE_FAULT: "));
 	assert_string_equal(last_line(outcome.out), "demo: failed");
 }
 

@@ -250,15 +250,15 @@ static uint32_t take_kicks(struct fake_firmware *fake)
 
 static bool serve_work(struct fake_firmware *fake)
 {
-	uint32_t queues;
 	bool served = false;
 
 	if (fake->work_limit == 0 || fake_entry(fake)->state != PB_CHANNEL_OPEN)
 		return false;
-	queues = take_kicks(fake);
+	fake->kicked |= take_kicks(fake);
 	for (uint32_t i = 0; i < FAKE_QUEUES; i++)
-		if ((queues >> i & 1u) != 0 && fake->queues[i].page != 0)
+		if (((fake->kicked & ~fake->stopped) >> i & 1u) != 0 && fake->queues[i].page != 0)
 			served |= serve_queue(fake, i);
+	fake->kicked &= fake->stopped;
 	return served;
 }
 

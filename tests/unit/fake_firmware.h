@@ -61,6 +61,8 @@ struct fake_firmware {
 		uint32_t get;
 	} queues[FAKE_QUEUES];
 	uint32_t rescan;
+	uint32_t kicked;                                 /**< a bit for every queue that is to be looked at */
+	uint32_t stopped;                                /**< a bit for every queue whose work is kept back */
 	uint32_t last_command[PB_COMMAND_ARGUMENTS + 2]; /**< as it stood in the ring */
 };
 

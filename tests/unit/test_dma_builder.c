@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "hal/engine/packets.h"
-#include "host/tool/dma_builder.h"
+#include "tests/e2e/dma_builder.h"
 #include "tests/unit/unit.h"
 
 #define POISON PB_DMA_POISON

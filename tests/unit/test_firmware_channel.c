@@ -311,8 +311,8 @@ static void channel_cannot_reach_another(void **state)
 	struct client other;
 	struct pb_descriptor descriptor;
 	struct pb_segment apart;
-	const struct pb_segment_request request_apart = {3, UINT64_C(1) << 44, UINT64_C(1) << 44, 0x1000,
-							 0x1000};
+	const struct pb_segment_request request_apart = {
+		3, UINT64_C(1) << 44, UINT64_C(1) << 44, 0x1000, 0x1000, 0};
 
 	(void)state;
 	card_start(&card);

@@ -66,7 +66,7 @@ static void segment_ids_are_five_bits(void **state)
 	for (uint32_t i = 0; i < 2 * (32 - 4); i++) {
 		const uint32_t id = 4 + i / 2;
 		const bool there = i % 2 != 0;
-		const struct pb_segment_request request = {id, MANY_OS, many_gpu(id), 4096, 0};
+		const struct pb_segment_request request = {id, MANY_OS, many_gpu(id), 4096, 0, 0};
 		struct pb_descriptor descriptor = card_descriptor(&card, 0, 8, 1, 1);
 		struct pb_segment segment;
 		struct pb_fence fence;
@@ -88,7 +88,7 @@ static void segment_ids_are_five_bits(void **state)
 /** 0 is an address like any other: of a DMA buffer, of an allocation, of what the engine writes. */
 static void address_0_is_an_address(void **state)
 {
-	const struct pb_segment_request request = {3, 0, 0, 0x10000, 0x10000};
+	const struct pb_segment_request request = {3, 0, 0, 0x10000, 0x10000, 0};
 	const struct pb_patch_location patches[] = {
 		{.driver_id = PB_PATCH_FORMAT_ADDRESS64_WRITE, .patch_offset = 4},
 		{.driver_id = PB_PATCH_FORMAT_ADDRESS32_WRITE,

@@ -176,7 +176,7 @@ static void boot(void)
 
 static int start(void **state)
 {
-	const struct pb_segment_request request = {0, 0, 0, SYSTEM_BYTES, SYSTEM_BYTES};
+	const struct pb_segment_request request = {0, 0, 0, SYSTEM_BYTES, SYSTEM_BYTES, 0};
 
 	(void)state;
 	memset(&bench, 0, sizeof(bench));

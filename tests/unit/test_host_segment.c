@@ -14,9 +14,10 @@ static void create_asks_for_what_is_wanted(void **state)
 		.gpu_base = 0x8899aabbccddf000,
 		.size = 0x500003000,
 		.backing_bytes = 0x2000,
+		.kind = PB_SEGMENT_APERTURE,
 	};
 	const uint32_t expected[PB_COMMAND_ARGUMENTS] = {
-		3, 0, 0x55667000, 0x11223344, 0xccddf000, 0x8899aabb, 0x00003000, 5, 0x2000};
+		3, 1, 0x55667000, 0x11223344, 0xccddf000, 0x8899aabb, 0x00003000, 5, 0x2000};
 	struct fake_firmware fake;
 	struct pb_channel channel;
 	struct pb_segment system;

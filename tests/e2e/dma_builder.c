@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "host/tool/dma_builder.h"
+#include "tests/e2e/dma_builder.h"
 
 #include <string.h>
 
@@ -155,8 +155,8 @@ enum pb_error pb_dma_submit(struct pb_dma *dma, uint32_t fence_id)
 		.allocation_address_high = high(lists),
 		.patch_address_low = low(lists + PATCHES_OFFSET),
 		.patch_address_high = high(lists + PATCHES_OFFSET),
-		.patch_count = dma->without_patches ? 0 : dma->patch_count,
-		.patch_length = dma->without_patches ? 0 : dma->patch_count,
+		.patch_count = dma->patch_count,
+		.patch_length = dma->patch_count,
 		.patch_encoding = PB_PATCH_ENCODING_WDDM,
 	};
 

@@ -8,8 +8,8 @@
  * Errors stick: after the first one nothing is added any more, and
  * pb_dma_submit returns it.
  */
-#ifndef PB_HOST_TOOL_DMA_BUILDER_H
-#define PB_HOST_TOOL_DMA_BUILDER_H
+#ifndef PB_TESTS_E2E_DMA_BUILDER_H
+#define PB_TESTS_E2E_DMA_BUILDER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,9 +33,8 @@ struct pb_dma {
 	uint32_t patch_count;
 	uint32_t allocation_count;
 	struct pb_allocation allocations[PB_DMA_ALLOCATIONS];
-	uint64_t timeline;    /**< of the last submission */
-	bool without_patches; /**< set by the user: submit with an empty patch list */
-	enum pb_error error;  /**< the first since pb_dma_begin */
+	uint64_t timeline;   /**< of the last submission */
+	enum pb_error error; /**< the first since pb_dma_begin */
 };
 
 /**
