@@ -1,0 +1,7 @@
+# A WDDM 1.x miniport's functions for work; no OS, no heap.
+pb_library(pb_wddm SOURCES
+  ${CMAKE_CURRENT_LIST_DIR}/adapter.c
+  ${CMAKE_CURRENT_LIST_DIR}/render.c
+  ${CMAKE_CURRENT_LIST_DIR}/submit.c
+  ${CMAKE_CURRENT_LIST_DIR}/interrupt.c
+  LINKS pb_host)
