@@ -6,4 +6,5 @@ pb_library(pb_host SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/segment.c
   ${CMAKE_CURRENT_LIST_DIR}/queue.c
   ${CMAKE_CURRENT_LIST_DIR}/render.c
-  ${CMAKE_CURRENT_LIST_DIR}/render_commands.c)
+  ${CMAKE_CURRENT_LIST_DIR}/render_commands.c
+  ${CMAKE_CURRENT_LIST_DIR}/paging.c)
