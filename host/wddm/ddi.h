@@ -20,6 +20,7 @@
 
 #include "firmware/abi/base.h"
 #include "firmware/abi/patch.h"
+#include "firmware/abi/submission.h"
 
 /* The layouts are those of 64-bit Windows; elsewhere pointers are shorter, and nobody shares these structs. */
 #define PB_DDI_64(condition, text)     PB_STATIC_ASSERT(sizeof(void *) != 8 || (condition), text)
@@ -112,11 +113,75 @@ struct pb_dxgkarg_present {
 	uint32_t Flags;                     /**< PB_DXGK_PRESENT_* */
 };
 
-/* DXGK_PATCHFLAGS; the first four are also DXGK_SUBMITCOMMANDFLAGS. PB_FLAG_* are the same bits. */
-#define PB_DXGK_PATCH_PAGING             0x1u
-#define PB_DXGK_PATCH_PRESENT            0x2u
-#define PB_DXGK_PATCH_REDIRECTED_PRESENT 0x4u
-#define PB_DXGK_PATCH_NULL_RENDERING     0x8u
+/** DXGK_BUILDPAGINGBUFFER_OPERATION, of WDDM 1.x. */
+enum pb_dxgk_operation {
+	PB_DXGK_OPERATION_TRANSFER = 0,
+	PB_DXGK_OPERATION_FILL = 1,
+	PB_DXGK_OPERATION_DISCARD_CONTENT = 2,
+	PB_DXGK_OPERATION_READ_PHYSICAL = 3,
+	PB_DXGK_OPERATION_WRITE_PHYSICAL = 4,
+	PB_DXGK_OPERATION_MAP_APERTURE_SEGMENT = 5,
+	PB_DXGK_OPERATION_UNMAP_APERTURE_SEGMENT = 6,
+	PB_DXGK_OPERATION_SPECIAL_LOCK_TRANSFER = 7,
+};
+
+/** MDL: pages of system memory, as the engine sees them. */
+struct pb_mdl {
+	const uint64_t *pages; /**< address of each, multiple of 4 KiB */
+};
+
+/** A place that a paging operation is about. */
+struct pb_dxgk_place {
+	uint32_t SegmentId;      /**< 0: pMdl */
+	uint64_t SegmentAddress; /**< base included */
+	const struct pb_mdl *pMdl;
+};
+
+/** DXGKARG_BUILDPAGINGBUFFER. */
+struct pb_dxgkarg_buildpagingbuffer {
+	void *pDmaBuffer; /**< advanced past the last byte written */
+	uint32_t DmaSize; /**< bytes left */
+	enum pb_dxgk_operation Operation;
+	uint32_t MultipassOffset; /**< 0 for a new operation, then as the last call left it */
+	union {
+		struct {
+			void *hAllocation;       /**< NULL: a raw copy; here all copies are */
+			uint32_t TransferOffset; /**< bytes, for the side that is in a segment */
+			uint64_t TransferSize;   /**< bytes; 0: it was lost, nothing is copied */
+			struct pb_dxgk_place Source;
+			struct pb_dxgk_place Destination;
+			uint32_t MdlOffset; /**< pages, for the side that is an MDL */
+		} Transfer;
+		struct {
+			void *hAllocation;
+			uint64_t FillSize; /**< bytes */
+			uint32_t FillPattern;
+			struct pb_dxgk_place Destination; /**< in a segment */
+		} Fill;
+		struct {
+			void *hAllocation; /**< struct pb_wddm_allocation: says how many bytes */
+			uint32_t SegmentId;
+			uint64_t SegmentAddress;
+		} DiscardContent;
+		struct {
+			void *hAllocation; /**< NULL for DMA buffers */
+			uint32_t SegmentId;
+			uint64_t OffsetInPages; /**< from the start of the aperture */
+			uint64_t NumberOfPages;
+			const struct pb_mdl *pMdl;
+			uint32_t MdlOffset; /**< pages */
+		} MapApertureSegment;
+		struct {
+			void *hAllocation;
+			uint32_t SegmentId;
+			uint64_t OffsetInPages;
+			uint64_t NumberOfPages;
+			uint64_t DummyPage; /**< the firmware has its own */
+		} UnmapApertureSegment;
+	};
+};
+
+/* DXGK_PATCHFLAGS and DXGK_SUBMITCOMMANDFLAGS are PB_FLAG_* (firmware/abi/submission.h): the same bits. */
 
 /** DXGKARG_PATCH. */
 struct pb_dxgkarg_patch {
@@ -138,7 +203,7 @@ struct pb_dxgkarg_patch {
 	uint32_t PatchLocationListSubmissionStart;
 	uint32_t PatchLocationListSubmissionLength;
 	uint32_t SubmissionFenceId;
-	uint32_t Flags; /**< PB_DXGK_PATCH_* */
+	uint32_t Flags; /**< DXGK_PATCHFLAGS: PB_FLAG_* */
 	uint32_t EngineOrdinal;
 };
 PB_DDI_SIZE(pb_dxgkarg_patch, 120);
@@ -162,9 +227,6 @@ PB_DDI_AT(pb_dxgkarg_patch, PatchLocationListSubmissionLength, 0x68);
 PB_DDI_AT(pb_dxgkarg_patch, SubmissionFenceId, 0x6c);
 PB_DDI_AT(pb_dxgkarg_patch, Flags, 0x70);
 PB_DDI_AT(pb_dxgkarg_patch, EngineOrdinal, 0x74);
-
-/* More DXGK_SUBMITCOMMANDFLAGS. */
-#define PB_DXGK_SUBMIT_CONTEXT_SWITCH 0x40u
 
 /** DXGKARG_SUBMITCOMMAND as of Windows 8: no list, and no pointer to the DMA buffer. */
 struct pb_dxgkarg_submitcommand {

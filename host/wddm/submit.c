@@ -130,7 +130,7 @@ uint32_t pb_wddm_patch(struct pb_wddm_adapter *adapter, const struct pb_dxgkarg_
 	struct pb_wddm_slot *slot;
 
 	/* A paging buffer holds addresses that are final when it is built. */
-	if ((patch->Flags & PB_DXGK_PATCH_PAGING) != 0 || context == NULL)
+	if ((patch->Flags & PB_FLAG_PAGING) != 0 || context == NULL)
 		return PB_STATUS_SUCCESS;
 	node = &adapter->nodes[context->node];
 	slot = find_patched(node, &key);

@@ -173,6 +173,18 @@ uint32_t pb_wddm_patch(struct pb_wddm_adapter *adapter, const struct pb_dxgkarg_
 uint32_t pb_wddm_submit_command(struct pb_wddm_adapter *adapter,
 				const struct pb_dxgkarg_submitcommand *submit);
 
+/* ---- paging.c ---- */
+
+/**
+ * DxgkDdiBuildPagingBuffer. The buffer lies in system memory (segment 0),
+ * 4-byte aligned, and is submitted with the flag Paging.
+ * @return PB_STATUS_SUCCESS, or PB_STATUS_INSUFFICIENT_DMA_BUFFER: submit it and
+ *         call again with a new one. There is no place for another error, so an
+ *         operation that this card cannot do ends the adapter: no fence comes.
+ */
+uint32_t pb_wddm_build_paging_buffer(struct pb_wddm_adapter *adapter,
+				     struct pb_dxgkarg_buildpagingbuffer *build);
+
 /* ---- interrupt.c ---- */
 
 /**

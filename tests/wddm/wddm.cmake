@@ -1,0 +1,6 @@
+# A model of the WDDM kernel, and the shim under it.
+pb_library(test_os_model_lib SOURCES
+  ${CMAKE_CURRENT_LIST_DIR}/os_model.c ${CMAKE_CURRENT_LIST_DIR}/os_tdr.c)
+
+pb_unit_test(test_os_model
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_os_model.c ${CMAKE_CURRENT_LIST_DIR}/puppet.c LINKS test_os_model_lib)
