@@ -5,7 +5,7 @@
 
 #define ATTACH_TIMEOUT_US 1000000u
 #define PATIENCE_US       60000000u
-#define QUEUE_ENTRIES     16u
+#define QUEUE_ENTRIES     OS_HARDWARE_MAX
 #define DEPTH             4u
 #define OLD_PATTERN       0x0d0d0d0du
 #define VIDEO_PAGES       32u
@@ -367,6 +367,8 @@ static void prepare(void *context, struct os_packet *packet)
 	memcpy(vm->patches, buffer->patches, sizeof(vm->patches));
 	packet->patch.pAllocationList = vm->list;
 	packet->patch.pPatchLocationList = vm->patches;
+	if (vm->spoil != NULL)
+		vm->spoil(vm, packet);
 	vm->skipped += packet->skip_patch;
 }
 

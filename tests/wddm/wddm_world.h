@@ -76,7 +76,9 @@ struct vm {
 	uint32_t skipped; /**< submissions without Patch */
 	uint32_t moved;   /**< allocations */
 	uint32_t patched; /**< calls of Patch */
-	bool hide;        /**< allocations that a packet does not need look paged out */
+	/** Called last before a submission: to spoil what the OS shows to Patch and SubmitCommand. */
+	void (*spoil)(struct vm *vm, struct os_packet *packet);
+	bool hide; /**< allocations that a packet does not need look paged out */
 };
 
 /** @param first_fence of each node */
