@@ -183,10 +183,9 @@ static void add_lists(const struct pb_wddm_adapter *adapter, const struct pb_wdd
 	descriptor->patch_address_high = (uint32_t)(patches >> 32);
 }
 
-/** What Patch has kept for this submission, if anything. Without patches no list is needed either. */
-static struct pb_wddm_slot *claim_lists(const struct pb_wddm_adapter *adapter, struct pb_wddm_node *node,
-					const struct pb_dxgkarg_submitcommand *submit,
-					struct pb_descriptor *descriptor)
+/** What Patch has kept for this submission; NULL: it was not called. */
+static struct pb_wddm_slot *claim_lists(struct pb_wddm_node *node,
+					const struct pb_dxgkarg_submitcommand *submit)
 {
 	const struct pb_wddm_slot key = {
 		.context = submit->hContext,
@@ -197,20 +196,17 @@ static struct pb_wddm_slot *claim_lists(const struct pb_wddm_adapter *adapter, s
 	};
 	struct pb_wddm_slot *slot = (submit->Flags & PB_FLAG_PAGING) == 0 ? find_patched(node, &key) : NULL;
 
-	if (slot == NULL)
-		return NULL;
-	if (slot->refused)
-		descriptor->dma_end = descriptor->dma_start;
-	else
-		add_lists(adapter, node, slot, descriptor);
-	slot->state = PB_WDDM_SLOT_SUBMITTED;
+	if (slot != NULL)
+		slot->state = PB_WDDM_SLOT_SUBMITTED;
 	return slot;
 }
 
 static enum pb_error submit_to(struct pb_wddm_adapter *adapter, uint32_t n,
 			       const struct pb_dxgkarg_submitcommand *submit)
 {
-	struct pb_wddm_context *context = submit->hContext;
+	const bool paging = (submit->Flags & PB_FLAG_PAGING) != 0;
+	/* A paging buffer is the OS's, whatever context it is for. */
+	struct pb_wddm_context *context = paging ? NULL : submit->hContext;
 	struct pb_descriptor descriptor = describe(submit);
 	struct pb_wddm_node *node;
 	struct pb_wddm_slot *slot;
@@ -220,16 +216,20 @@ static enum pb_error submit_to(struct pb_wddm_adapter *adapter, uint32_t n,
 	node = &adapter->nodes[n];
 	if (node->submitted - node->reported >= adapter->config.queue_entries)
 		return PB_ERROR_NO_SPACE;
-	slot = claim_lists(adapter, node, submit, &descriptor);
-	if (slot != NULL && slot->refused && context != NULL)
+	slot = claim_lists(node, submit);
+	if (slot != NULL && slot->refused)
 		context->lost = true;
+	if (context != NULL && context->lost)
+		descriptor.dma_end = descriptor.dma_start; /* of a lost device nothing runs any more */
+	else if (slot != NULL)
+		add_lists(adapter, node, slot, &descriptor);
 	if (node->submitted == 0)
 		node->current_fence = submit->SubmissionFenceId - 1u;
 	*pb_wddm_packet(adapter, node, node->submitted++) = (struct pb_wddm_packet){
 		.fence_id = submit->SubmissionFenceId,
 		.context = context,
 		.slot = slot,
-		.paging = (submit->Flags & PB_FLAG_PAGING) != 0,
+		.paging = paging,
 	};
 	return pb_queue_submit(&node->queue, &descriptor);
 }

@@ -249,8 +249,9 @@ struct vm_buffer *vm_buffer(struct vm *vm, struct vm_context *context)
 	for (uint32_t b = 0; b < VM_BUFFERS; b++) {
 		struct vm_buffer *buffer = &vm->buffers[b];
 
-		if (buffer->parts != 0)
+		if (buffer->reserved || buffer->parts != 0)
 			continue;
+		buffer->reserved = true;
 		buffer->context = context;
 		return buffer;
 	}
@@ -326,6 +327,7 @@ void vm_queue(struct vm *vm, const struct os_packet *packet)
 	assert_true(os_queue(&vm->os, packet));
 	if (buffer == NULL)
 		return;
+	buffer->reserved = false;
 	buffer->parts++;
 	buffer->context->outstanding++;
 }

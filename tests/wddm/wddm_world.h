@@ -54,6 +54,7 @@ struct vm_buffer {
 	uint32_t bytes;
 	uint32_t patch_count;
 	struct pb_dxgk_allocationlist rendered[VM_LIST]; /**< as Render saw it */
+	bool reserved;                                   /**< handed out, not queued yet */
 	uint32_t parts;                                  /**< packets that are not retired; 0: free */
 	struct vm_context *context;
 };
@@ -112,7 +113,7 @@ void vm_model(struct vm *vm, struct vm_context *context);
 
 /** The allocation list as the memory manager has it now. */
 void vm_list(const struct vm *vm, const struct vm_context *context, struct pb_dxgk_allocationlist *list);
-/** A free DMA buffer; NULL: none. */
+/** A free DMA buffer, which stays taken until it is queued and retired; NULL: none. */
 struct vm_buffer *vm_buffer(struct vm *vm, struct vm_context *context);
 /**
  * Calls Render for the command buffer, into one DMA buffer.
