@@ -48,13 +48,27 @@ static enum pb_error admit_context(struct pb_firmware *firmware, struct pb_core_
 	return context->lost ? PB_ERROR_CONTEXT_LOST : PB_ERROR_OK;
 }
 
-static enum pb_error admit_options(const struct pb_descriptor *descriptor, uint32_t flags)
+static enum pb_error admit_options(const struct pb_descriptor *descriptor)
 {
 	if (pb_shared_read32(&descriptor->options) != 0 || pb_shared_read32(&descriptor->reserved) != 0)
 		return PB_ERROR_BAD_OPTIONS;
-	if ((flags & PB_FLAG_PAGING) != 0 || pb_shared_read32(&descriptor->wait_count) != 0 ||
+	if (pb_shared_read32(&descriptor->wait_count) != 0 ||
 	    pb_shared_read32(&descriptor->patch_encoding) != PB_PATCH_ENCODING_WDDM)
 		return PB_ERROR_UNSUPPORTED;
+	return PB_ERROR_OK;
+}
+
+/** A buffer that is not in backed memory: page by page in an aperture, or an error. */
+static __attribute__((noinline)) enum pb_error admit_paged_buffer(struct pb_core_job *job,
+								  const struct pb_core_segment *segment,
+								  uint64_t address, uint32_t size)
+{
+	const uint64_t offset = address - segment->os_base; /* wraps to a large one below the base */
+
+	if (segment->kind != PB_SEGMENT_APERTURE || offset > segment->size || size > segment->size - offset)
+		return PB_ERROR_BAD_BUFFER;
+	job->aperture = segment;
+	job->aperture_offset = (uint32_t)offset;
 	return PB_ERROR_OK;
 }
 
@@ -77,6 +91,7 @@ static enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb_core_j
 	job->start = start;
 	job->bytes = end - start;
 	job->target = NULL;
+	job->aperture = NULL;
 	job->work.engine.bytes = 0;
 	if (start == end)
 		return PB_ERROR_OK; /* an empty one need not have a buffer (docs/wddm.md) */
@@ -84,9 +99,12 @@ static enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb_core_j
 	if (segment->size == 0)
 		return PB_ERROR_BAD_SEGMENT;
 	offset = pb_core_segment_memory(segment, address, size);
-	if (offset == 0 || address % PB_PAGE_BYTES != 0)
+	if (address % PB_PAGE_BYTES != 0)
 		return PB_ERROR_BAD_BUFFER;
-	job->target = pb_core_at(firmware, offset + start);
+	if (offset != 0)
+		job->target = pb_core_at(firmware, offset + start);
+	else if (admit_paged_buffer(job, segment, address, size) != PB_ERROR_OK)
+		return PB_ERROR_BAD_BUFFER;
 	gpu_address = segment->gpu_base + (address - segment->os_base) + start;
 	job->work.engine.address_low = (uint32_t)gpu_address;
 	job->work.engine.address_high = (uint32_t)(gpu_address >> 32);
@@ -163,18 +181,23 @@ static enum pb_error admit_patches(struct pb_firmware *firmware, struct pb_core_
 	return PB_ERROR_OK;
 }
 
+/** The patch code does not go through page tables yet. */
+static enum pb_error refuse_paged_patches(const struct pb_core_job *job)
+{
+	return job->aperture != NULL && job->patches_left != 0 ? PB_ERROR_BAD_BUFFER : PB_ERROR_OK;
+}
+
 /** Checks in the order in which the parts depend on each other; the first error counts. */
 static enum pb_error admit_all(struct pb_firmware *firmware, struct pb_core_job *job,
 			       struct pb_core_queue *queue, const struct pb_descriptor *descriptor)
 {
-	const uint32_t flags = pb_shared_read32(&descriptor->flags);
 	const enum pb_error timeline_error = admit_timeline(&job->work, queue, descriptor);
 	enum pb_error error = admit_context(firmware, &job->work, queue->channel, descriptor);
 
 	if (error == PB_ERROR_OK)
 		error = timeline_error;
 	if (error == PB_ERROR_OK)
-		error = admit_options(descriptor, flags);
+		error = admit_options(descriptor);
 	if (error == PB_ERROR_OK)
 		error = admit_buffer(firmware, job, descriptor);
 	if (error == PB_ERROR_OK)
@@ -183,32 +206,57 @@ static enum pb_error admit_all(struct pb_firmware *firmware, struct pb_core_job 
 		error = admit_allocations(firmware, job, descriptor);
 	if (error == PB_ERROR_OK)
 		error = admit_patches(firmware, job, descriptor);
-	if ((flags & PB_FLAG_NULL_RENDERING) != 0)
-		job->work.engine.bytes = 0;
+	if (error == PB_ERROR_OK)
+		error = refuse_paged_patches(job);
 	return error;
 }
 
-void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue)
+static enum pb_error check_paging(struct pb_firmware *firmware, struct pb_core_job *job,
+				  const struct pb_descriptor *descriptor)
 {
-	struct pb_core_job *job = &node->job;
-	struct pb_core_channel *channel = &firmware->channels[queue->channel];
-	const struct pb_descriptor *descriptor = &queue->ring[queue->admitted & queue->mask];
 	enum pb_error error;
 
-	queue->admitted++;
-	queue->busy++;
-	channel->busy++;
-	if (queue->admitted != queue->put)
-		pb_core_schedule_add(firmware, queue);
-	job->channel = channel;
-	job->work.queue = queue;
-	job->work.context = PB_LIMIT_CONTEXTS;
-	job->work.engine.owner = queue->channel;
-	job->work.status = PB_ERROR_OK;
-	job->work.index = PB_INDEX_NONE;
-	job->work.detail = 0;
-	job->work.patches = 0;
-	error = admit_all(firmware, job, queue, descriptor);
+	if ((job->channel->privileges & PB_PRIVILEGE_PAGING) == 0)
+		return PB_ERROR_NO_PERMISSION;
+	if ((pb_shared_read32(&descriptor->context) | pb_shared_read32(&descriptor->allocation_count) |
+	     pb_shared_read32(&descriptor->patch_count) | pb_shared_read32(&descriptor->patch_length)) != 0)
+		return PB_ERROR_BAD_PAGING;
+	job->work.engine.owner |= PB_ENGINE_OWNER_PRIVILEGED;
+	error = admit_options(descriptor);
+	if (error == PB_ERROR_OK)
+		error = admit_buffer(firmware, job, descriptor);
+	if (error == PB_ERROR_OK)
+		error = admit_private(firmware, job, descriptor);
+	return error;
+}
+
+/** A paging buffer has neither context nor lists. A bad one halts its channel on the node. */
+static __attribute__((noinline)) void admit_paging(struct pb_firmware *firmware, struct pb_core_node *node,
+						   struct pb_core_queue *queue,
+						   const struct pb_descriptor *descriptor)
+{
+	struct pb_core_job *job = &node->job;
+	const enum pb_error timeline_error = admit_timeline(&job->work, queue, descriptor);
+	enum pb_error error;
+
+	job->work.context = PB_CORE_CONTEXT_PAGING;
+	job->work.engine.owner = PB_ENGINE_OWNER(queue->channel, PB_ENGINE_OWNER_NOBODY);
+	job->patches_left = 0;
+	error = check_paging(firmware, job, descriptor);
+	if (error == PB_ERROR_OK)
+		error = timeline_error;
+	job->state = PB_CORE_JOB_READY;
+	if (error == PB_ERROR_OK)
+		return;
+	pb_core_job_fail(firmware, job, error, PB_INDEX_NONE);
+	pb_core_halt(node, &job->work);
+}
+
+static void admit_ordinary(struct pb_firmware *firmware, struct pb_core_job *job, struct pb_core_queue *queue,
+			   const struct pb_descriptor *descriptor)
+{
+	const enum pb_error error = admit_all(firmware, job, queue, descriptor);
+
 	if (error != PB_ERROR_OK)
 		pb_core_job_fail(firmware, job, error, PB_INDEX_NONE);
 	else if (job->patches_left == 0)
@@ -217,14 +265,44 @@ void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, stru
 		job->state = PB_CORE_JOB_RESOLVE;
 }
 
+void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue)
+{
+	struct pb_core_job *job = &node->job;
+	struct pb_core_channel *channel = &firmware->channels[queue->channel];
+	const struct pb_descriptor *descriptor = &queue->ring[queue->admitted & queue->mask];
+	const uint32_t flags = pb_shared_read32(&descriptor->flags);
+
+	queue->admitted++;
+	queue->busy++;
+	channel->busy++;
+	if (queue->admitted != queue->put)
+		pb_core_schedule_add(firmware, queue);
+	job->channel = channel;
+	job->work.queue = queue;
+	job->work.context = PB_CORE_CONTEXT_NONE;
+	job->work.engine.owner = queue->channel;
+	job->work.status = PB_ERROR_OK;
+	job->work.index = PB_INDEX_NONE;
+	job->work.detail = 0;
+	job->work.patches = 0;
+	if ((flags & PB_FLAG_PAGING) != 0)
+		admit_paging(firmware, node, queue, descriptor);
+	else
+		admit_ordinary(firmware, job, queue, descriptor);
+	if ((flags & PB_FLAG_NULL_RENDERING) != 0)
+		job->work.engine.bytes = 0;
+}
+
 void pb_core_job_drop(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	struct pb_core_job *job = &node->job;
 	struct pb_core_queue *queue = job->work.queue;
 
-	if (job->state == PB_CORE_JOB_NONE || queue->state != PB_CORE_QUEUE_CLOSING)
+	if (job->state == PB_CORE_JOB_NONE ||
+	    (queue->state != PB_CORE_QUEUE_CLOSING && job->channel->state != PB_CHANNEL_CLOSING))
 		return;
 	job->state = PB_CORE_JOB_NONE;
+	pb_core_halt_report(firmware, &job->work);
 	queue->busy--;
 	firmware->channels[queue->channel].busy--;
 }

@@ -19,6 +19,8 @@
 #define PB_LIMIT_SEGMENTS 32u
 /** All channels together; at most 255. */
 #define PB_LIMIT_SEGMENTS_TOTAL 96u
+/** Pages of an aperture: its page table takes a word for each. */
+#define PB_LIMIT_APERTURE_PAGES 16384u
 /** A channel's own patch formats. */
 #define PB_LIMIT_FORMATS_OWN 16u
 /** Entries of an allocation list; 16 bytes of private memory each, for each node. */
@@ -39,6 +41,13 @@
 /** Allocations resolved, and patch locations carried out, before the main loop looks around again. */
 #define PB_SLICE_ALLOCATIONS 32u
 #define PB_SLICE_PATCHES     64u
+/** Segments compared, pieces of memory passed by, page table entries cleared while a segment is made: in one pass. */
+#define PB_SLICE_SEGMENTS 8u
+#define PB_SLICE_PIECES   16u
+#define PB_SLICE_PAGES    64u
+/** Queues closed, contexts freed while a channel closes: in one pass. Its segments go one in a pass. */
+#define PB_SLICE_QUEUES   8u
+#define PB_SLICE_CONTEXTS 16u
 /** Slices of patches in one pass of the main loop while no line is raised: then the other nodes have a turn. */
 #define PB_PASS_SLICES 16u
 

@@ -19,16 +19,37 @@ void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *qu
 	node->ready_tail = index;
 }
 
+/** Whether the queue's channel is halted on this node, or closing. */
+static __attribute__((noinline)) bool is_held(const struct pb_core_node *node,
+					      const struct pb_core_queue *queue)
+{
+	return (node->held & 1u << queue->channel) != 0;
+}
+
 struct pb_core_queue *pb_core_schedule_take(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	/* A closed queue leaves the list here; there are at most as many as there are queues. */
+	/* Closed queues and those held leave the list here; there are at most as many as there are queues. */
 	while (node->ready_head != PB_CORE_NO_QUEUE) {
 		struct pb_core_queue *queue = &firmware->queues[node->ready_head];
 
 		node->ready_head = queue->next;
 		queue->ready = false;
+		if (node->held != 0 && is_held(node, queue))
+			continue;
 		if (queue->state == PB_CORE_QUEUE_OPEN || queue->state == PB_CORE_QUEUE_FAULTED)
 			return queue;
 	}
 	return NULL;
+}
+
+void pb_core_schedule_release(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t channel)
+{
+	node->held &= ~(1u << channel);
+	for (uint32_t q = 0; q < PB_LIMIT_QUEUES; q++) {
+		struct pb_core_queue *queue = &firmware->queues[q];
+
+		if (queue->channel == channel && &firmware->nodes[queue->node] == node && !queue->ready &&
+		    queue->put != queue->admitted)
+			pb_core_schedule_add(firmware, queue);
+	}
 }

@@ -33,6 +33,14 @@ struct walker {
 	uint32_t size;
 };
 
+/* Where the texels of the next pixels are. */
+struct sampler {
+	struct walker u;
+	struct walker v;
+	struct pb_model_piece piece; /* of the texture, the one used last; no bytes: none */
+	uint32_t first;              /* its offset in the texture */
+};
+
 struct triangle {
 	struct plane edges[3];
 	struct plane u;
@@ -166,17 +174,65 @@ static inline void walker_advance(struct walker *walker)
 		walker->texel -= walker->size;
 }
 
-static void draw_row(uint32_t *row, struct span span, const struct triangle *triangle,
-		     const struct pb_model_surface *texture)
+/* The texel at an offset of the texture; NULL: its page is not mapped. */
+static inline const uint32_t *fetch(struct pb_engine_model *model, struct sampler *sampler, uint32_t offset)
 {
-	struct walker u = walker_start(&triangle->u, span.first, triangle->area, texture->width);
-	struct walker v = walker_start(&triangle->v, span.first, triangle->area, texture->height);
+	const struct pb_model_span *span = &model->texture.span;
+	uint32_t in_page;
 
-	for (int64_t column = span.first; column <= span.last; column++) {
-		row[column] = texture->pixels[(size_t)v.texel * texture->pitch + u.texel];
+	if (offset - sampler->first >= sampler->piece.bytes) {
+		in_page = (uint32_t)((span->address + offset) % PB_PAGE_BYTES);
+		sampler->first = span->window->paged && in_page < offset ? offset - in_page : 0;
+		sampler->piece = pb_model_piece(model, span, sampler->first, span->bytes - sampler->first);
+		if (!sampler->piece.mapped) {
+			sampler->piece.bytes = 0;
+			return NULL;
+		}
+	}
+	return &sampler->piece.words[(offset - sampler->first) / 4];
+}
+
+/* Pixels that lie in a row in card memory. */
+static enum pb_model_status draw_pixels(struct pb_engine_model *model, struct sampler *sampler,
+					uint32_t *pixels, uint32_t count)
+{
+	struct walker u = sampler->u;
+	struct walker v = sampler->v;
+	uint32_t pitch = model->texture.pitch;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t offset = v.texel * pitch + 4 * u.texel;
+		const uint32_t *texel = fetch(model, sampler, offset);
+
+		if (texel == NULL)
+			return pb_model_fault(model, PB_ENGINE_FAULT_PAGE,
+					      model->texture.span.address + offset);
+		pixels[i] = *texel;
 		walker_advance(&u);
 		walker_advance(&v);
 	}
+	sampler->u = u;
+	sampler->v = v;
+	model->statistics.pixels += count;
+	return PB_MODEL_DONE;
+}
+
+static enum pb_model_status draw_row(struct pb_engine_model *model, struct sampler *sampler, uint32_t offset,
+				     uint32_t bytes)
+{
+	const struct pb_model_span *span = &model->target.span;
+
+	while (bytes != 0) {
+		const struct pb_model_piece piece = pb_model_piece(model, span, offset, bytes);
+
+		if (draw_pixels(model, sampler, piece.words, piece.bytes / 4) == PB_MODEL_FAULTED)
+			return PB_MODEL_FAULTED;
+		if (!piece.mapped)
+			return pb_model_fault(model, PB_ENGINE_FAULT_PAGE, span->address + offset);
+		offset += piece.bytes;
+		bytes -= piece.bytes;
+	}
+	return PB_MODEL_DONE;
 }
 
 static void plane_skip_rows(struct plane *plane, int64_t rows)
@@ -192,31 +248,44 @@ static void skip_rows(struct triangle *triangle, int64_t rows)
 	plane_skip_rows(&triangle->v, rows);
 }
 
-uint64_t pb_model_triangle(const struct pb_model_surface *target, const struct pb_model_surface *texture,
-			   const struct pb_vertex vertices[3], uint64_t *walked)
+static enum pb_model_status draw_rows(struct pb_engine_model *model, struct triangle *triangle,
+				      struct span columns, struct span rows)
 {
-	struct span columns = bounds(vertices[0].x, vertices[1].x, vertices[2].x, target->width);
-	struct span rows = bounds(vertices[0].y, vertices[1].y, vertices[2].y, target->height);
-	struct triangle triangle;
-	uint64_t stored = 0;
+	const struct pb_model_surface *target = &model->target;
+	const struct pb_model_surface *texture = &model->texture;
+	struct sampler sampler = {.first = 0};
 
-	*walked = 0;
-	if (columns.first > columns.last || rows.first > rows.last)
-		return 0;
-	*walked = (uint64_t)((columns.last - columns.first + 1) * (rows.last - rows.first + 1));
-	if (!set_up(vertices, &triangle))
-		return 0;
-	skip_rows(&triangle, rows.first);
+	skip_rows(triangle, rows.first);
 	for (int64_t row = rows.first; row <= rows.last; row++) {
 		struct span span = columns;
 
 		for (uint32_t i = 0; i < 3; i++)
-			clip(&span, &triangle.edges[i]);
+			clip(&span, &triangle->edges[i]);
 		if (span.first <= span.last) {
-			draw_row(target->pixels + (size_t)row * target->pitch, span, &triangle, texture);
-			stored += (uint64_t)(span.last - span.first + 1);
+			sampler.u = walker_start(&triangle->u, span.first, triangle->area, texture->width);
+			sampler.v = walker_start(&triangle->v, span.first, triangle->area, texture->height);
+			if (draw_row(model, &sampler, (uint32_t)(row * target->pitch + 4 * span.first),
+				     (uint32_t)(4 * (span.last - span.first + 1))) == PB_MODEL_FAULTED)
+				return PB_MODEL_FAULTED;
 		}
-		skip_rows(&triangle, 1);
+		skip_rows(triangle, 1);
 	}
-	return stored;
+	return PB_MODEL_DONE;
+}
+
+enum pb_model_status pb_model_triangle(struct pb_engine_model *model, const struct pb_vertex vertices[3],
+				       uint64_t *walked)
+{
+	const struct pb_model_surface *target = &model->target;
+	struct span columns = bounds(vertices[0].x, vertices[1].x, vertices[2].x, target->width);
+	struct span rows = bounds(vertices[0].y, vertices[1].y, vertices[2].y, target->height);
+	struct triangle triangle;
+
+	*walked = 0;
+	if (columns.first > columns.last || rows.first > rows.last)
+		return PB_MODEL_DONE;
+	*walked = (uint64_t)((columns.last - columns.first + 1) * (rows.last - rows.first + 1));
+	if (!set_up(vertices, &triangle))
+		return PB_MODEL_DONE;
+	return draw_rows(model, &triangle, columns, rows);
 }

@@ -282,7 +282,7 @@ static void spoil(struct bench *bench, uint32_t *seed)
 		if (below(seed, 4) == 0)
 			registers[i] = pick_word(seed);
 	}
-	for (uint32_t i = 0; i < 16 * BENCH_CHANNELS; i++) {
+	for (uint32_t i = 0; i < BENCH_CHANNELS * BENCH_ROW_BYTES / 4; i++) {
 		if (below(seed, 4) == 0)
 			*bench_at(bench, BENCH_RANGES + 4 * i) = pick_word(seed);
 	}

@@ -19,7 +19,6 @@ static const struct row rows[] = {
 	{"reserved word 0", PB_ERROR_BAD_OPTIONS, {CARD_SET(reserved, 1)}},
 	{"reserved word 1", PB_ERROR_BAD_OPTIONS, {CARD_SET(reserved, 0x80000000)}},
 
-	{"paging", PB_ERROR_UNSUPPORTED, {CARD_SET(flags, PB_FLAG_PAGING)}},
 	{"a wait", PB_ERROR_UNSUPPORTED, {CARD_SET(wait_count, 1)}},
 	{"encoding 1", PB_ERROR_UNSUPPORTED, {CARD_SET(patch_encoding, 1)}},
 	{"encoding of all ones", PB_ERROR_UNSUPPORTED, {CARD_SET(patch_encoding, 0xffffffff)}},
