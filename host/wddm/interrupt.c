@@ -21,13 +21,17 @@ static void fail(struct pb_wddm_packet *packet)
 		packet->context->lost = true;
 }
 
-/** Finds the submission that an event speaks of: ids may come twice, and events come in order. */
+/**
+ * Finds the submission that an event speaks of: ids may come twice, and events
+ * come in order. What a halt took down with it is not to blame.
+ */
 static void take_event(struct pb_wddm_adapter *adapter, const struct pb_event *event)
 {
 	struct pb_wddm_node *node = node_of_queue(adapter, event->queue);
 
-	if (node == NULL || (event->type != PB_EVENT_SUBMISSION_FAILED &&
-			     event->type != PB_EVENT_ENGINE_FAULT && event->type != PB_EVENT_ENGINE_HANG))
+	if (node == NULL || event->error == PB_ERROR_HALTED ||
+	    (event->type != PB_EVENT_SUBMISSION_FAILED && event->type != PB_EVENT_ENGINE_FAULT &&
+	     event->type != PB_EVENT_ENGINE_HANG))
 		return;
 	for (uint32_t p = node->reported; p != node->submitted; p++) {
 		struct pb_wddm_packet *packet = pb_wddm_packet(adapter, node, p);

@@ -100,8 +100,10 @@ static void settle(struct vm *vm, struct vm_allocation *allocation)
 {
 	uint32_t page = vm_random(vm, VM_HOME_PAGES);
 
-	while (vm->places[page])
+	for (uint32_t tries = 0; vm->places[page]; tries++) {
+		assert_true(tries < VM_HOME_PAGES);
 		page = (page + 1) % VM_HOME_PAGES;
+	}
 	vm->places[page] = true;
 	allocation->page = page;
 	allocation->segment = page < VIDEO_PAGES ? 1 : 2;
@@ -329,7 +331,8 @@ void vm_queue(struct vm *vm, const struct os_packet *packet)
 		return;
 	buffer->reserved = false;
 	buffer->parts++;
-	buffer->context->outstanding++;
+	if (buffer->context != NULL)
+		buffer->context->outstanding++;
 }
 
 /** Whether an allocation is named by the patches of a packet. */
@@ -353,7 +356,7 @@ static void prepare(void *context, struct os_packet *packet)
 	struct vm *vm = context;
 	const struct vm_buffer *buffer = buffer_of(vm, packet);
 
-	if (buffer == NULL)
+	if (buffer == NULL || buffer->context == NULL)
 		return;
 	vm_list(vm, buffer->context, vm->list);
 	packet->skip_patch =
@@ -383,7 +386,8 @@ static void retired(void *context, const struct os_packet *packet, enum os_outco
 	if (buffer == NULL)
 		return;
 	buffer->parts--;
-	buffer->context->outstanding--;
+	if (buffer->context != NULL)
+		buffer->context->outstanding--;
 }
 
 void vm_draw(struct vm *vm, uint32_t number)
@@ -397,6 +401,67 @@ void vm_draw(struct vm *vm, uint32_t number)
 	packet = vm_packet(buffer, 0, 0, buffer->bytes);
 	vm_queue(vm, &packet);
 	vm_model(vm, context);
+}
+
+/* ---- paging ---- */
+
+uint32_t vm_page(struct vm *vm, uint32_t node, struct pb_dxgkarg_buildpagingbuffer build, uint32_t room)
+{
+	uint32_t status;
+	uint32_t buffers = 0;
+
+	do {
+		struct vm_buffer *buffer = vm_buffer(vm, NULL);
+		struct os_packet packet = {.submit = {.Flags = PB_FLAG_PAGING, .NodeOrdinal = node},
+					   .skip_patch = vm_random(vm, 2) != 0};
+
+		assert_non_null(buffer);
+		build.pDmaBuffer = buffer->memory.bytes_host;
+		build.DmaSize = room;
+		status = pb_wddm_build_paging_buffer(&vm->adapter, &build);
+		packet.patch = (struct pb_dxgkarg_patch){
+			.DmaBufferPhysicalAddress = buffer->memory.os_address,
+			.pDmaBuffer = buffer->memory.bytes_host,
+			.DmaBufferSize = VM_BUFFER,
+			.DmaBufferSubmissionEndOffset =
+				(uint32_t)((uint8_t *)build.pDmaBuffer - buffer->memory.bytes_host),
+			.Flags = PB_FLAG_PAGING,
+		};
+		vm_queue(vm, &packet);
+		buffers++;
+	} while (status == PB_STATUS_INSUFFICIENT_DMA_BUFFER);
+	assert_int_equal(status, PB_STATUS_SUCCESS);
+	return buffers;
+}
+
+void vm_move_in_order(struct vm *vm, struct vm_allocation *allocation, uint32_t node)
+{
+	const struct vm_allocation before = *allocation;
+	const struct pb_mdl mdl = {.pages = &vm->away_pages[before.page]};
+	struct pb_dxgkarg_buildpagingbuffer transfer = {
+		.Operation = PB_DXGK_OPERATION_TRANSFER,
+		.Transfer = {.hAllocation = &allocation->object,
+			     .TransferSize = VM_BYTES,
+			     .Source = {.SegmentId = before.segment, .SegmentAddress = before.address},
+			     .Destination = {.pMdl = &mdl}},
+	};
+	const struct pb_dxgkarg_buildpagingbuffer fill = {
+		.Operation = PB_DXGK_OPERATION_FILL,
+		.Fill = {.FillSize = VM_BYTES,
+			 .FillPattern = OLD_PATTERN,
+			 .Destination = {.SegmentId = before.segment, .SegmentAddress = before.address}},
+	};
+
+	assert_int_equal(vm->os.nodes[node].software.count, 0);
+	(void)vm_page(vm, node, transfer, VM_BUFFER);
+	(void)vm_page(vm, node, fill, VM_BUFFER);
+	settle(vm, allocation);
+	vm->leaving[before.page] = true;
+	transfer.Transfer.Source = (struct pb_dxgk_place){.pMdl = &mdl};
+	transfer.Transfer.Destination = (struct pb_dxgk_place){.SegmentId = allocation->segment,
+							       .SegmentAddress = allocation->address};
+	(void)vm_page(vm, node, transfer, VM_BUFFER);
+	vm->moved++;
 }
 
 /* ---- life ---- */
@@ -471,6 +536,10 @@ void vm_start(struct vm *vm, uint32_t first_fence)
 			place_memory(vm, page)[w] = OLD_PATTERN;
 	}
 	start_adapter(vm);
+	assert_int_equal(pb_memory_allocate(&vm->segments[0], VM_HOME_PAGES * VM_BYTES, VM_BYTES, &vm->away),
+			 PB_ERROR_OK);
+	for (uint32_t page = 0; page < VM_HOME_PAGES; page++)
+		vm->away_pages[page] = CARD_SYSTEM_GPU + vm->away.offset + page * VM_BYTES;
 	for (uint32_t b = 0; b < VM_BUFFERS; b++)
 		assert_int_equal(
 			pb_memory_allocate(&vm->segments[0], VM_BUFFER, VM_BUFFER, &vm->buffers[b].memory),
@@ -504,5 +573,9 @@ void vm_finish(struct vm *vm)
 		if (pb_sim_now(vm->card.sim) > end)
 			fail_msg("%u packets have not come to an end",
 				 vm->os.nodes[0].hardware.count + vm->os.nodes[1].hardware.count);
+	}
+	for (uint32_t page = 0; page < VM_HOME_PAGES; page++) {
+		vm->places[page] = vm->places[page] && !vm->leaving[page];
+		vm->leaving[page] = false;
 	}
 }

@@ -56,7 +56,7 @@ struct vm_buffer {
 	struct pb_dxgk_allocationlist rendered[VM_LIST]; /**< as Render saw it */
 	bool reserved;                                   /**< handed out, not queued yet */
 	uint32_t parts;                                  /**< packets that are not retired; 0: free */
-	struct vm_context *context;
+	struct vm_context *context;                      /**< NULL: a paging buffer */
 };
 
 struct vm {
@@ -66,6 +66,10 @@ struct vm {
 	struct os_model os;
 	struct vm_context contexts[VM_CONTEXTS];
 	struct vm_buffer buffers[VM_BUFFERS];
+	bool leaving
+		[VM_HOME_PAGES]; /**< taken until vm_finish, as paging buffers may be on their way there */
+	struct pb_memory away;   /**< a page of system memory for transfers, for each place */
+	uint64_t away_pages[VM_HOME_PAGES];
 	bool places[VM_HOME_PAGES]; /**< taken */
 	/* What the OS shows to Patch: filled anew for each call, so that what is not copied is lost. */
 	struct pb_dxgk_allocationlist list[VM_LIST];
@@ -123,6 +127,13 @@ uint32_t vm_render(struct vm *vm, struct vm_context *context, struct vm_buffer *
 /** A packet of bytes [start, end) of a buffer, with the patches in that range. */
 struct os_packet vm_packet(const struct vm_buffer *buffer, uint32_t flags, uint32_t start, uint32_t end);
 void vm_queue(struct vm *vm, const struct os_packet *packet);
+/**
+ * Builds an operation into as many paging buffers of `room` bytes as it takes,
+ * and queues them on a node. @return how many
+ */
+uint32_t vm_page(struct vm *vm, uint32_t node, struct pb_dxgkarg_buildpagingbuffer build, uint32_t room);
+/** As vm_move, by paging buffers behind all that is submitted; nothing of the node may wait to be. */
+void vm_move_in_order(struct vm *vm, struct vm_allocation *allocation, uint32_t node);
 /** Render, one packet, and the model. Fails if Render refuses. */
 void vm_draw(struct vm *vm, uint32_t context);
 /** Lets the OS run until nothing is left to do; fails after a minute of the card's time. */
