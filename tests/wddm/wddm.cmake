@@ -8,6 +8,6 @@ pb_unit_test(test_os_model
 pb_library(test_wddm_world SOURCES ${CMAKE_CURRENT_LIST_DIR}/wddm_world.c
   LINKS pb_wddm test_os_model_lib test_card_fixture)
 
-foreach(name shim refusals failures patch random)
+foreach(name shim refusals failures patch random paging)
   pb_unit_test(test_wddm_${name} SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_wddm_${name}.c LINKS test_wddm_world)
 endforeach()
