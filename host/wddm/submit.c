@@ -139,7 +139,7 @@ uint32_t pb_wddm_patch(struct pb_wddm_adapter *adapter, const struct pb_dxgkarg_
 	key.age = node->patches++;
 	key.refused = lists_are_bad(&adapter->config, patch);
 	*slot = key;
-	if (!key.refused)
+	if (!key.refused && key.patch_count != 0)
 		keep_lists(adapter, node, slot, patch);
 	return PB_STATUS_SUCCESS;
 }

@@ -7,7 +7,6 @@
 #define PATIENCE_US       60000000u
 #define QUEUE_ENTRIES     OS_HARDWARE_MAX
 #define DEPTH             4u
-#define OLD_PATTERN       0x0d0d0d0du
 #define VIDEO_PAGES       32u
 #define BAD_LIST_WORD     0xeeeeeeeeu
 
@@ -96,7 +95,7 @@ uint32_t *vm_memory(const struct vm *vm, const struct vm_allocation *allocation)
 	return place_memory(vm, allocation->page);
 }
 
-static void settle(struct vm *vm, struct vm_allocation *allocation)
+void vm_settle(struct vm *vm, struct vm_allocation *allocation)
 {
 	uint32_t page = vm_random(vm, VM_HOME_PAGES);
 
@@ -116,7 +115,7 @@ static void leave(struct vm *vm, struct vm_allocation *allocation)
 	uint32_t *memory = vm_memory(vm, allocation);
 
 	for (uint32_t i = 0; i < VM_BYTES / 4; i++)
-		memory[i] = OLD_PATTERN;
+		memory[i] = VM_OLD_PATTERN;
 	vm->places[allocation->page] = false;
 	allocation->segment = 0;
 	allocation->address = 0;
@@ -126,7 +125,7 @@ void vm_move(struct vm *vm, struct vm_allocation *allocation)
 {
 	struct vm_allocation before = *allocation;
 
-	settle(vm, allocation);
+	vm_settle(vm, allocation);
 	memcpy(vm_memory(vm, allocation), vm_memory(vm, &before), VM_BYTES);
 	leave(vm, &before);
 	vm->moved++;
@@ -139,7 +138,7 @@ void vm_page_out(struct vm *vm, struct vm_allocation *allocation)
 
 void vm_page_in(struct vm *vm, struct vm_allocation *allocation)
 {
-	settle(vm, allocation);
+	vm_settle(vm, allocation);
 	memcpy(vm_memory(vm, allocation), allocation->model, VM_BYTES);
 }
 
@@ -160,7 +159,7 @@ void vm_compare(const struct vm *vm, const char *row)
 	}
 	for (uint32_t page = 0; page < VM_HOME_PAGES; page++) {
 		for (uint32_t w = 0; !vm->places[page] && w < VM_BYTES / 4; w++) {
-			if (place_memory(vm, page)[w] != OLD_PATTERN)
+			if (place_memory(vm, page)[w] != VM_OLD_PATTERN)
 				fail_msg("%s: word %u of the free page %u was written", row, w, page);
 		}
 	}
@@ -176,71 +175,6 @@ void vm_list(const struct vm *vm, const struct vm_context *context, struct pb_dx
 		list[a + 1].hDeviceSpecificAllocation = (void *)(uintptr_t)&allocation->object;
 		list[a + 1].Value = 1u | allocation->segment << 1;
 		list[a + 1].PhysicalAddress = allocation->address;
-	}
-}
-
-/* ---- commands ---- */
-
-void vm_begin(struct vm *vm)
-{
-	vm->count = 0;
-}
-
-static void word(struct vm *vm, uint32_t value)
-{
-	assert_true(vm->count < VM_WORDS);
-	vm->words[vm->count++] = value;
-}
-
-void vm_fill(struct vm *vm, uint32_t to, uint32_t offset, uint32_t bytes, uint32_t value)
-{
-	word(vm, 0x01000005);
-	word(vm, to);
-	word(vm, offset);
-	word(vm, bytes);
-	word(vm, value);
-}
-
-void vm_copy(struct vm *vm, uint32_t to, uint32_t to_offset, uint32_t from, uint32_t from_offset,
-	     uint32_t bytes)
-{
-	word(vm, 0x02000006);
-	word(vm, from);
-	word(vm, from_offset);
-	word(vm, to);
-	word(vm, to_offset);
-	word(vm, bytes);
-}
-
-void vm_random_commands(struct vm *vm, uint32_t commands)
-{
-	vm_begin(vm);
-	for (uint32_t i = 0; i < commands; i++) {
-		const uint32_t to = 1 + vm_random(vm, VM_ALLOCATIONS);
-		const uint32_t bytes = 4 * vm_random(vm, 32);
-		const uint32_t offset = 4 * vm_random(vm, (VM_BYTES - 128) / 4);
-
-		if (vm_random(vm, 2) == 0)
-			vm_fill(vm, to, offset, bytes, vm_random(vm, UINT32_MAX));
-		else
-			vm_copy(vm, to, offset, 1 + vm_random(vm, VM_ALLOCATIONS),
-				4 * vm_random(vm, (VM_BYTES - 128) / 4), bytes);
-	}
-}
-
-void vm_model(struct vm *vm, struct vm_context *context)
-{
-	for (uint32_t at = 0; at < vm->count; at += vm->words[at] & 0xffffff) {
-		const uint32_t *command = &vm->words[at];
-
-		if (command[0] >> 24 == 1) {
-			for (uint32_t i = 0; i < command[3] / 4; i++)
-				context->allocations[command[1] - 1].model[command[2] / 4 + i] = command[4];
-		} else {
-			assert_int_equal(command[0] >> 24, 2);
-			memmove(&context->allocations[command[3] - 1].model[command[4] / 4],
-				&context->allocations[command[1] - 1].model[command[2] / 4], command[5]);
-		}
 	}
 }
 
@@ -403,67 +337,6 @@ void vm_draw(struct vm *vm, uint32_t number)
 	vm_model(vm, context);
 }
 
-/* ---- paging ---- */
-
-uint32_t vm_page(struct vm *vm, uint32_t node, struct pb_dxgkarg_buildpagingbuffer build, uint32_t room)
-{
-	uint32_t status;
-	uint32_t buffers = 0;
-
-	do {
-		struct vm_buffer *buffer = vm_buffer(vm, NULL);
-		struct os_packet packet = {.submit = {.Flags = PB_FLAG_PAGING, .NodeOrdinal = node},
-					   .skip_patch = vm_random(vm, 2) != 0};
-
-		assert_non_null(buffer);
-		build.pDmaBuffer = buffer->memory.bytes_host;
-		build.DmaSize = room;
-		status = pb_wddm_build_paging_buffer(&vm->adapter, &build);
-		packet.patch = (struct pb_dxgkarg_patch){
-			.DmaBufferPhysicalAddress = buffer->memory.os_address,
-			.pDmaBuffer = buffer->memory.bytes_host,
-			.DmaBufferSize = VM_BUFFER,
-			.DmaBufferSubmissionEndOffset =
-				(uint32_t)((uint8_t *)build.pDmaBuffer - buffer->memory.bytes_host),
-			.Flags = PB_FLAG_PAGING,
-		};
-		vm_queue(vm, &packet);
-		buffers++;
-	} while (status == PB_STATUS_INSUFFICIENT_DMA_BUFFER);
-	assert_int_equal(status, PB_STATUS_SUCCESS);
-	return buffers;
-}
-
-void vm_move_in_order(struct vm *vm, struct vm_allocation *allocation, uint32_t node)
-{
-	const struct vm_allocation before = *allocation;
-	const struct pb_mdl mdl = {.pages = &vm->away_pages[before.page]};
-	struct pb_dxgkarg_buildpagingbuffer transfer = {
-		.Operation = PB_DXGK_OPERATION_TRANSFER,
-		.Transfer = {.hAllocation = &allocation->object,
-			     .TransferSize = VM_BYTES,
-			     .Source = {.SegmentId = before.segment, .SegmentAddress = before.address},
-			     .Destination = {.pMdl = &mdl}},
-	};
-	const struct pb_dxgkarg_buildpagingbuffer fill = {
-		.Operation = PB_DXGK_OPERATION_FILL,
-		.Fill = {.FillSize = VM_BYTES,
-			 .FillPattern = OLD_PATTERN,
-			 .Destination = {.SegmentId = before.segment, .SegmentAddress = before.address}},
-	};
-
-	assert_int_equal(vm->os.nodes[node].software.count, 0);
-	(void)vm_page(vm, node, transfer, VM_BUFFER);
-	(void)vm_page(vm, node, fill, VM_BUFFER);
-	settle(vm, allocation);
-	vm->leaving[before.page] = true;
-	transfer.Transfer.Source = (struct pb_dxgk_place){.pMdl = &mdl};
-	transfer.Transfer.Destination = (struct pb_dxgk_place){.SegmentId = allocation->segment,
-							       .SegmentAddress = allocation->address};
-	(void)vm_page(vm, node, transfer, VM_BUFFER);
-	vm->moved++;
-}
-
 /* ---- life ---- */
 
 void vm_context_start(struct vm *vm, uint32_t number)
@@ -533,7 +406,7 @@ void vm_start(struct vm *vm, uint32_t first_fence)
 				 PB_ERROR_OK);
 	for (uint32_t page = 0; page < VM_HOME_PAGES; page++) {
 		for (uint32_t w = 0; w < VM_BYTES / 4; w++)
-			place_memory(vm, page)[w] = OLD_PATTERN;
+			place_memory(vm, page)[w] = VM_OLD_PATTERN;
 	}
 	start_adapter(vm);
 	assert_int_equal(pb_memory_allocate(&vm->segments[0], VM_HOME_PAGES * VM_BYTES, VM_BYTES, &vm->away),

@@ -22,7 +22,8 @@
 #define VM_BUFFERS     48u
 #define VM_BUFFER      4096u
 #define VM_PATCHES     64u
-#define VM_HOME_PAGES  64u /**< places in segments 1 and 2 */
+#define VM_OLD_PATTERN 0x0d0d0d0du /**< what stands in a place that nobody has */
+#define VM_HOME_PAGES  64u         /**< places in segments 1 and 2 */
 
 /* Segment 1: starts at address 0 for the OS. Segment 2: its engine addresses cross 4 GiB. */
 #define VM_VIDEO_OS  UINT64_C(0)
@@ -96,6 +97,8 @@ void vm_context_stop(struct vm *vm, uint32_t number);
 
 /** Memory of an allocation, where it is. */
 uint32_t *vm_memory(const struct vm *vm, const struct vm_allocation *allocation);
+/** Gives an allocation a free place. */
+void vm_settle(struct vm *vm, struct vm_allocation *allocation);
 /** Moves one elsewhere; nothing may use it. Its old place is filled with a pattern. */
 void vm_move(struct vm *vm, struct vm_allocation *allocation);
 /** Takes its place away: its contents are kept by the model. */
