@@ -194,7 +194,7 @@ static struct pb_wddm_slot *claim_lists(struct pb_wddm_node *node,
 		.end = submit->DmaBufferSubmissionEndOffset,
 		.fence_id = submit->SubmissionFenceId,
 	};
-	struct pb_wddm_slot *slot = (submit->Flags & PB_FLAG_PAGING) == 0 ? find_patched(node, &key) : NULL;
+	struct pb_wddm_slot *slot = find_patched(node, &key);
 
 	if (slot != NULL)
 		slot->state = PB_WDDM_SLOT_SUBMITTED;
@@ -216,7 +216,7 @@ static enum pb_error submit_to(struct pb_wddm_adapter *adapter, uint32_t n,
 	node = &adapter->nodes[n];
 	if (node->submitted - node->reported >= adapter->config.queue_entries)
 		return PB_ERROR_NO_SPACE;
-	slot = claim_lists(node, submit);
+	slot = context != NULL ? claim_lists(node, submit) : NULL;
 	if (slot != NULL && slot->refused)
 		context->lost = true;
 	if (context != NULL && context->lost)

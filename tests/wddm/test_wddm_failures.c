@@ -270,6 +270,29 @@ static void events_dropped(void **state)
 	vm_stop(&vm);
 }
 
+/** Two submissions on their way have the same id, and both are bad: each event is about one of them. */
+static void same_id_twice(void **state)
+{
+	struct pb_dxgkarg_submitcommand submit = {.SubmissionFenceId = 5,
+						  .DmaBufferPhysicalAddress = CARD_SYSTEM_OS + 64,
+						  .DmaBufferSize = 64,
+						  .DmaBufferSubmissionEndOffset = 64};
+
+	(void)state;
+	vm_start(&vm, 100);
+	vm.os.bugcheck = 1; /* these submissions are not the model's */
+	for (uint32_t c = 0; c < 2; c++) {
+		submit.hContext = &vm.contexts[c].shim;
+		assert_int_equal(pb_wddm_submit_command(&vm.adapter, &submit), PB_STATUS_SUCCESS);
+	}
+	card_run(&vm.card, 10000);
+	assert_true(pb_wddm_interrupt(&vm.adapter));
+	assert_true(vm.contexts[0].shim.lost);
+	assert_true(vm.contexts[1].shim.lost);
+	assert_false(vm.contexts[2].shim.lost);
+	vm_stop(&vm);
+}
+
 /* ---- the firmware ---- */
 
 /** It is gone: calls succeed, Render refuses, no fence comes, and the OS finds out. */
@@ -358,9 +381,10 @@ static void query_of_no_node(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bad_work),           cmocka_unit_test(events_dropped),
-		cmocka_unit_test(firmware_dead),      cmocka_unit_test(firmware_lies),
-		cmocka_unit_test(os_breaks_its_word), cmocka_unit_test(query_of_no_node),
+		cmocka_unit_test(bad_work),         cmocka_unit_test(events_dropped),
+		cmocka_unit_test(same_id_twice),    cmocka_unit_test(firmware_dead),
+		cmocka_unit_test(firmware_lies),    cmocka_unit_test(os_breaks_its_word),
+		cmocka_unit_test(query_of_no_node),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

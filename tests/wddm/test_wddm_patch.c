@@ -66,6 +66,29 @@ static void patched_ahead(void **state)
 	vm_stop(&vm);
 }
 
+/** Of one too many the first is forgotten, and runs as it was rendered; the others are not. */
+static void oldest_is_forgotten(void **state)
+{
+	struct vm_context *context = &vm.contexts[0];
+	struct os_packet packets[PB_WDDM_PATCHED_MAX + 1];
+
+	(void)state;
+	vm_start(&vm, 0xffffffff);
+	for (uint32_t i = 0; i <= PB_WDDM_PATCHED_MAX; i++)
+		packets[i] = fill_moved(context, i, 10 + i);
+	vm_move(&vm, &context->allocations[0]);
+	for (uint32_t i = 0; i <= PB_WDDM_PATCHED_MAX; i++)
+		patch_now(context, &packets[i]);
+	for (uint32_t i = 0; i <= PB_WDDM_PATCHED_MAX; i++)
+		submit_now(&packets[i]);
+	for (uint32_t i = 0; i <= PB_WDDM_PATCHED_MAX; i++) {
+		const uint32_t expected = i == 0 ? context->allocations[0].model[0] : 0xf1110000 + i;
+
+		assert_int_equal(vm_memory(&vm, &context->allocations[0])[i], expected);
+	}
+	vm_stop(&vm);
+}
+
 /** The same once more for the same fence: the last word counts. */
 static void patched_again(void **state)
 {
@@ -133,7 +156,7 @@ static void lists_of_another(void **state)
 	struct vm_context *context = &vm.contexts[0];
 
 	(void)state;
-	for (uint32_t i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 5; i++) {
 		struct os_packet packet, other;
 		uint32_t old;
 
@@ -149,6 +172,8 @@ static void lists_of_another(void **state)
 			other.patch.DmaBufferPhysicalAddress += VM_BUFFER;
 		if (i == 3)
 			other.patch.DmaBufferSubmissionEndOffset += 4;
+		if (i == 4)
+			other.patch.DmaBufferSubmissionStartOffset += 4;
 		/* It would write elsewhere. */
 		old = context->allocations[0].model[8];
 		vm_move(&vm, &context->allocations[0]);
@@ -177,9 +202,10 @@ static void paging_patch(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(patched_ahead),    cmocka_unit_test(patched_again),
-		cmocka_unit_test(patched_in_vain),  cmocka_unit_test(resubmitted),
-		cmocka_unit_test(lists_of_another), cmocka_unit_test(paging_patch),
+		cmocka_unit_test(patched_ahead),       cmocka_unit_test(patched_again),
+		cmocka_unit_test(oldest_is_forgotten), cmocka_unit_test(patched_in_vain),
+		cmocka_unit_test(resubmitted),         cmocka_unit_test(lists_of_another),
+		cmocka_unit_test(paging_patch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

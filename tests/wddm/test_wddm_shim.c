@@ -83,6 +83,44 @@ static void prepatched_as_known(void **state)
 	vm_stop(&vm);
 }
 
+/** An address that does not lie in its segment is as good as none. */
+static const struct {
+	uint32_t segment;
+	uint64_t address;
+	uint32_t unresolved;
+} homes[] = {
+	{VM_VIDEO, 0, 0},
+	{VM_EDGE, VM_EDGE_OS, 0},
+	{VM_EDGE, VM_EDGE_OS + VM_EDGE_BYTES - VM_BYTES, 0},
+	{VM_EDGE, VM_EDGE_OS + VM_EDGE_BYTES, 1},
+	{VM_EDGE, VM_EDGE_OS - VM_BYTES, 1},
+	{VM_EDGE - 8, VM_EDGE_OS, 1},
+	{PB_WDDM_TRAP_SEGMENT, 0, 1},
+	{0, 0, 1},
+};
+
+static void known_addresses(void **state)
+{
+	struct vm_context *context = &vm.contexts[0];
+
+	(void)state;
+	vm_start(&vm, 100);
+	vm_begin(&vm);
+	vm_fill(&vm, 1, 0, 4, 5);
+	for (size_t i = 0; i < sizeof(homes) / sizeof(homes[0]); i++) {
+		struct vm_buffer *buffer = vm_buffer(&vm, context);
+		struct vm_allocation *allocation = &context->allocations[0];
+		struct pb_render_record record;
+
+		allocation->segment = homes[i].segment;
+		allocation->address = homes[i].address;
+		assert_int_equal(vm_render(&vm, context, buffer), PB_STATUS_SUCCESS);
+		memcpy(&record, buffer->private_data, sizeof(record));
+		assert_int_equal(record.unresolved_count, homes[i].unresolved);
+	}
+	vm_stop(&vm);
+}
+
 /** Two allocations to and fro, in four parts: what a part does not name looks paged out to Patch. */
 static void split_buffer(void **state)
 {
@@ -368,6 +406,7 @@ int main(void)
 		cmocka_unit_test(frames),
 		cmocka_unit_test(moved_since_render),
 		cmocka_unit_test(prepatched_as_known),
+		cmocka_unit_test(known_addresses),
 		cmocka_unit_test(split_buffer),
 		cmocka_unit_test(fence_ids),
 		cmocka_unit_test(address_zero),

@@ -12,9 +12,8 @@
 
 static const struct pb_segment_request requests[3] = {
 	{0, CARD_SYSTEM_OS, CARD_SYSTEM_GPU, CARD_SYSTEM_BYTES, CARD_SYSTEM_BYTES},
-	{1, VM_VIDEO_OS, VM_VIDEO_GPU, VIDEO_PAGES *VM_BYTES, VIDEO_PAGES *VM_BYTES},
-	{2, VM_EDGE_OS, VM_EDGE_GPU, (VM_HOME_PAGES - VIDEO_PAGES) * VM_BYTES,
-	 (VM_HOME_PAGES - VIDEO_PAGES) * VM_BYTES},
+	{VM_VIDEO, VM_VIDEO_OS, VM_VIDEO_GPU, VIDEO_PAGES *VM_BYTES, VIDEO_PAGES *VM_BYTES},
+	{VM_EDGE, VM_EDGE_OS, VM_EDGE_GPU, VM_EDGE_BYTES, VM_EDGE_BYTES},
 };
 
 uint32_t vm_random(struct vm *vm, uint32_t bound)
@@ -105,7 +104,7 @@ void vm_settle(struct vm *vm, struct vm_allocation *allocation)
 	}
 	vm->places[page] = true;
 	allocation->page = page;
-	allocation->segment = page < VIDEO_PAGES ? 1 : 2;
+	allocation->segment = page < VIDEO_PAGES ? VM_VIDEO : VM_EDGE;
 	allocation->address = page < VIDEO_PAGES ? VM_VIDEO_OS + page * VM_BYTES
 						 : VM_EDGE_OS + (page - VIDEO_PAGES) * VM_BYTES;
 }
@@ -372,7 +371,9 @@ static void start_adapter(struct vm *vm)
 {
 	struct pb_wddm_config config = {
 		.channel = &vm->card.channel,
-		.segments = {&vm->segments[0], &vm->segments[1], &vm->segments[2]},
+		.segments = {[PB_SEGMENT_SYSTEM] = &vm->segments[0],
+			     [VM_VIDEO] = &vm->segments[1],
+			     [VM_EDGE] = &vm->segments[2]},
 		.node_count = 2,
 		.queue_entries = QUEUE_ENTRIES,
 		.allocations = VM_LIST,

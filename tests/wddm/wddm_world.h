@@ -23,13 +23,19 @@
 #define VM_BUFFER      4096u
 #define VM_PATCHES     64u
 #define VM_OLD_PATTERN 0x0d0d0d0du /**< what stands in a place that nobody has */
-#define VM_HOME_PAGES  64u         /**< places in segments 1 and 2 */
+#define VM_HOME_PAGES  64u         /**< places in both segments */
 
-/* Segment 1: starts at address 0 for the OS. Segment 2: its engine addresses cross 4 GiB. */
-#define VM_VIDEO_OS  UINT64_C(0)
-#define VM_VIDEO_GPU UINT64_C(0x180000000)
-#define VM_EDGE_OS   UINT64_C(0x800000000)
-#define VM_EDGE_GPU  UINT64_C(0xfffe0000)
+/*
+ * Segment 1: starts at address 0 for the OS. Segment 24, an id that the misprinted mask would lose: its engine
+ * addresses cross 4 GiB.
+ */
+#define VM_VIDEO      1u
+#define VM_EDGE       24u
+#define VM_EDGE_BYTES 0x20000u
+#define VM_VIDEO_OS   UINT64_C(0)
+#define VM_VIDEO_GPU  UINT64_C(0x180000000)
+#define VM_EDGE_OS    UINT64_C(0x800000000)
+#define VM_EDGE_GPU   UINT64_C(0xfffe0000)
 
 struct vm_allocation {
 	struct pb_wddm_allocation object; /**< what the OS's handle points to */
