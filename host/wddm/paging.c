@@ -11,7 +11,8 @@ static bool in_segment(const struct pb_wddm_adapter *adapter, uint32_t id, uint6
 	const struct pb_segment *segment =
 		id <= PB_WDDM_TRAP_SEGMENT && id != PB_SEGMENT_SYSTEM ? adapter->config.segments[id] : NULL;
 
-	if (segment == NULL || address < segment->request.os_base || bytes > segment->request.size ||
+	/* Below its start the difference wraps, beyond any size. */
+	if (segment == NULL || bytes > segment->request.size ||
 	    address - segment->request.os_base > segment->request.size - bytes)
 		return false;
 	place->pages = NULL;

@@ -24,8 +24,8 @@ static bool engine_address(const struct pb_wddm_adapter *adapter, uint32_t segme
 {
 	const struct pb_segment *known = adapter->config.segments[segment];
 
-	if (known == NULL || address < known->request.os_base ||
-	    address - known->request.os_base >= known->request.size)
+	/* Below its start the difference wraps, beyond any size. */
+	if (known == NULL || address - known->request.os_base >= known->request.size)
 		return false;
 	*engine = known->request.gpu_base + (address - known->request.os_base);
 	return true;
