@@ -5,6 +5,9 @@
  */
 #include "firmware/core.h"
 
+/** For what paging buffers share with other work: the ordinary submission does not pay for that. */
+#define INLINE inline __attribute__((always_inline))
+
 void pb_core_job_fail(struct pb_firmware *firmware, struct pb_core_job *job, enum pb_error error,
 		      uint32_t index)
 {
@@ -48,7 +51,7 @@ static enum pb_error admit_context(struct pb_firmware *firmware, struct pb_core_
 	return context->lost ? PB_ERROR_CONTEXT_LOST : PB_ERROR_OK;
 }
 
-static enum pb_error admit_options(const struct pb_descriptor *descriptor)
+static INLINE enum pb_error admit_options(const struct pb_descriptor *descriptor)
 {
 	if (pb_shared_read32(&descriptor->options) != 0 || pb_shared_read32(&descriptor->reserved) != 0)
 		return PB_ERROR_BAD_OPTIONS;
@@ -58,23 +61,36 @@ static enum pb_error admit_options(const struct pb_descriptor *descriptor)
 	return PB_ERROR_OK;
 }
 
-/** A buffer that is not in backed memory: page by page in an aperture, or an error. */
+/** Where the engine finds the range submitted. */
+static INLINE void place_buffer(struct pb_core_job *job, const struct pb_core_segment *segment,
+				uint64_t address)
+{
+	const uint64_t gpu_address = segment->gpu_base + (address - segment->os_base) + job->start;
+
+	job->work.engine.address_low = (uint32_t)gpu_address;
+	job->work.engine.address_high = (uint32_t)(gpu_address >> 32);
+	job->work.engine.bytes = job->bytes;
+}
+
+/** A buffer that does not begin a page of backed memory: page by page in an aperture, or an error. */
 static __attribute__((noinline)) enum pb_error admit_paged_buffer(struct pb_core_job *job,
 								  const struct pb_core_segment *segment,
 								  uint64_t address, uint32_t size)
 {
 	const uint64_t offset = address - segment->os_base; /* wraps to a large one below the base */
 
-	if (segment->kind != PB_SEGMENT_APERTURE || offset > segment->size || size > segment->size - offset)
+	if (segment->kind != PB_SEGMENT_APERTURE || address % PB_PAGE_BYTES != 0 || offset > segment->size ||
+	    size > segment->size - offset)
 		return PB_ERROR_BAD_BUFFER;
 	job->aperture = segment;
 	job->aperture_offset = (uint32_t)offset;
+	place_buffer(job, segment, address);
 	return PB_ERROR_OK;
 }
 
 /** The DMA buffer and the range submitted. */
-static enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb_core_job *job,
-				  const struct pb_descriptor *descriptor)
+static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb_core_job *job,
+					 const struct pb_descriptor *descriptor)
 {
 	const uint32_t size = pb_shared_read32(&descriptor->dma_size);
 	const uint32_t start = pb_shared_read32(&descriptor->dma_start);
@@ -83,7 +99,6 @@ static enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb_core_j
 	const uint64_t address = pb_core_wide(pb_shared_read32(&descriptor->dma_address_low),
 					      pb_shared_read32(&descriptor->dma_address_high));
 	const struct pb_core_segment *segment;
-	uint64_t gpu_address;
 	uint32_t offset;
 
 	if (start > end || end > size || (start | end) % 4u != 0)
@@ -99,21 +114,15 @@ static enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb_core_j
 	if (segment->size == 0)
 		return PB_ERROR_BAD_SEGMENT;
 	offset = pb_core_segment_memory(segment, address, size);
-	if (address % PB_PAGE_BYTES != 0)
-		return PB_ERROR_BAD_BUFFER;
-	if (offset != 0)
-		job->target = pb_core_at(firmware, offset + start);
-	else if (admit_paged_buffer(job, segment, address, size) != PB_ERROR_OK)
-		return PB_ERROR_BAD_BUFFER;
-	gpu_address = segment->gpu_base + (address - segment->os_base) + start;
-	job->work.engine.address_low = (uint32_t)gpu_address;
-	job->work.engine.address_high = (uint32_t)(gpu_address >> 32);
-	job->work.engine.bytes = job->bytes;
+	if (offset == 0 || address % PB_PAGE_BYTES != 0)
+		return admit_paged_buffer(job, segment, address, size);
+	job->target = pb_core_at(firmware, offset + start);
+	place_buffer(job, segment, address);
 	return PB_ERROR_OK;
 }
 
-static enum pb_error admit_private(struct pb_firmware *firmware, const struct pb_core_job *job,
-				   const struct pb_descriptor *descriptor)
+static INLINE enum pb_error admit_private(struct pb_firmware *firmware, const struct pb_core_job *job,
+					  const struct pb_descriptor *descriptor)
 {
 	const uint32_t size = pb_shared_read32(&descriptor->private_size);
 	const uint32_t start = pb_shared_read32(&descriptor->private_start);
@@ -230,7 +239,7 @@ static enum pb_error check_paging(struct pb_firmware *firmware, struct pb_core_j
 	return error;
 }
 
-/** A paging buffer has neither context nor lists. A bad one halts its channel on the node. */
+/** A paging buffer has neither a context nor lists. A bad one halts its channel on the node. */
 static __attribute__((noinline)) void admit_paging(struct pb_firmware *firmware, struct pb_core_node *node,
 						   struct pb_core_queue *queue,
 						   const struct pb_descriptor *descriptor)
@@ -252,8 +261,8 @@ static __attribute__((noinline)) void admit_paging(struct pb_firmware *firmware,
 	pb_core_halt(node, &job->work);
 }
 
-static void admit_ordinary(struct pb_firmware *firmware, struct pb_core_job *job, struct pb_core_queue *queue,
-			   const struct pb_descriptor *descriptor)
+static INLINE void admit_ordinary(struct pb_firmware *firmware, struct pb_core_job *job,
+				  struct pb_core_queue *queue, const struct pb_descriptor *descriptor)
 {
 	const enum pb_error error = admit_all(firmware, job, queue, descriptor);
 

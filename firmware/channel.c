@@ -153,6 +153,7 @@ void pb_core_channel_drained(struct pb_firmware *firmware, uint32_t c)
 	firmware->channels[c].closing = PB_CORE_CLOSING_CONTEXTS;
 	firmware->channels[c].closing_at = 0;
 	firmware->chores |= 1u << c;
+	firmware->channels_again |= 1u << c;
 }
 
 static void close_queues(struct pb_firmware *firmware, uint32_t c)

@@ -83,6 +83,7 @@ static __attribute__((noinline)) void do_chore(struct pb_firmware *firmware)
 		pb_core_channel_step(firmware, channel);
 	else
 		pb_core_segment_step(firmware, channel);
+	firmware->channels_again |= firmware->chores;
 }
 
 /** Moves a node's next submission on by one slice. @return true: there is more to do now */
@@ -137,14 +138,14 @@ bool pb_firmware_pass(struct pb_firmware *firmware)
 	if (channels != 0) {
 		firmware->channels_again = 0;
 		look_at_channels(firmware, channels & ((1u << PB_LIMIT_CHANNELS) - 1u));
+		if (firmware->chores != 0)
+			do_chore(firmware);
 	}
-	if (firmware->chores != 0)
-		do_chore(firmware);
 	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
 		if (run_node(firmware, &firmware->nodes[n]))
 			more = true;
 	}
-	return more || (firmware->channels_again | firmware->chores) != 0;
+	return more || firmware->channels_again != 0;
 }
 
 static bool host_waits(struct pb_firmware *firmware)

@@ -43,10 +43,10 @@
 #define PB_SLICE_PATCHES     64u
 /** Segments compared, pieces of memory passed by, page table entries cleared while a segment is made: in one pass. */
 #define PB_SLICE_SEGMENTS 8u
-#define PB_SLICE_PIECES   16u
+#define PB_SLICE_PIECES   8u
 #define PB_SLICE_PAGES    64u
 /** Queues closed, contexts freed while a channel closes: in one pass. Its segments go one in a pass. */
-#define PB_SLICE_QUEUES   8u
+#define PB_SLICE_QUEUES   4u
 #define PB_SLICE_CONTEXTS 16u
 /** Slices of patches in one pass of the main loop while no line is raised: then the other nodes have a turn. */
 #define PB_PASS_SLICES 16u

@@ -19,13 +19,6 @@ void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *qu
 	node->ready_tail = index;
 }
 
-/** Whether the queue's channel is halted on this node, or closing. */
-static __attribute__((noinline)) bool is_held(const struct pb_core_node *node,
-					      const struct pb_core_queue *queue)
-{
-	return (node->held & 1u << queue->channel) != 0;
-}
-
 struct pb_core_queue *pb_core_schedule_take(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	/* Closed queues and those held leave the list here; there are at most as many as there are queues. */
@@ -34,7 +27,7 @@ struct pb_core_queue *pb_core_schedule_take(struct pb_firmware *firmware, struct
 
 		node->ready_head = queue->next;
 		queue->ready = false;
-		if (node->held != 0 && is_held(node, queue))
+		if (node->held != 0 && (node->held >> queue->channel & 1u) != 0)
 			continue;
 		if (queue->state == PB_CORE_QUEUE_OPEN || queue->state == PB_CORE_QUEUE_FAULTED)
 			return queue;

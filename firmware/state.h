@@ -212,8 +212,9 @@ struct pb_firmware {
 	uint32_t incarnation;
 	uint32_t stage;          /**< enum pb_boot_stage */
 	uint32_t channels_again; /**< mask of channels to look at in the next pass */
-	uint32_t chores;         /**< mask of channels that close, or have a segment made */
-	uint32_t chore_turn;     /**< the channel whose turn was last */
+	uint32_t
+		chores; /**< mask of channels that close, or have a segment made; looked at with channels_again */
+	uint32_t chore_turn; /**< the channel whose turn was last */
 	struct pb_core_channel channels[PB_LIMIT_CHANNELS];
 	struct pb_core_queue queues[PB_LIMIT_QUEUES];
 	struct pb_core_context contexts[PB_LIMIT_CONTEXTS];

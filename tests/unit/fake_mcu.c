@@ -100,6 +100,7 @@ static void boot(void)
 	pb_shared_write32(&words->heartbeat, FAKE_HEARTBEAT);
 	pb_shared_write32(&words->incarnation, pb_shared_read32(&words->incarnation) + 1u);
 	pb_shared_write32(&words->magic, PB_BOOT_MAGIC);
+	pb_shared_write32(&admin()->state, PB_CHANNEL_CLOSED); /* the former's commands are nobody's */
 	pb_shared_write32(&admin()->attach_done, pb_shared_read32(&admin()->attach_request));
 	pb_shared_write32(&mailbox()->pid, (uint32_t)getpid());
 	memset(mailbox()->privileges, 0, sizeof(mailbox()->privileges));
