@@ -5,6 +5,9 @@
  */
 #include "firmware/core.h"
 
+/** For what paging buffers share with other work: the ordinary submission does not pay for that. */
+#define INLINE inline __attribute__((always_inline))
+
 void pb_core_job_fail(struct pb_firmware *firmware, struct pb_core_job *job, enum pb_error error,
 		      uint32_t index)
 {
@@ -48,24 +51,45 @@ static enum pb_error admit_context(struct pb_firmware *firmware, struct pb_core_
 	return context->lost ? PB_ERROR_CONTEXT_LOST : PB_ERROR_OK;
 }
 
-static enum pb_error admit_options(struct pb_core_job *job, const struct pb_descriptor *descriptor,
-				   uint32_t flags)
+static INLINE enum pb_error admit_options(const struct pb_descriptor *descriptor)
 {
-	const uint32_t encoding = pb_shared_read32(&descriptor->patch_encoding);
-
 	if (pb_shared_read32(&descriptor->options) != 0 || pb_shared_read32(&descriptor->reserved) != 0)
 		return PB_ERROR_BAD_OPTIONS;
-	if ((flags & PB_FLAG_PAGING) != 0 || pb_shared_read32(&descriptor->wait_count) != 0 ||
-	    encoding > PB_PATCH_ENCODING_COMPACT)
+	if (pb_shared_read32(&descriptor->wait_count) != 0)
 		return PB_ERROR_UNSUPPORTED;
-	job->compact = encoding == PB_PATCH_ENCODING_COMPACT;
-	job->cookie = pb_shared_read32(&descriptor->cookie);
+	return PB_ERROR_OK;
+}
+
+/** Where the engine finds the range submitted. */
+static INLINE void place_buffer(struct pb_core_job *job, const struct pb_core_segment *segment,
+				uint64_t address)
+{
+	const uint64_t gpu_address = segment->gpu_base + (address - segment->os_base) + job->start;
+
+	job->work.engine.address_low = (uint32_t)gpu_address;
+	job->work.engine.address_high = (uint32_t)(gpu_address >> 32);
+	job->work.engine.bytes = job->bytes;
+}
+
+/** A buffer that does not begin a page of backed memory: page by page in an aperture, or an error. */
+static __attribute__((noinline)) enum pb_error admit_paged_buffer(struct pb_core_job *job,
+								  const struct pb_core_segment *segment,
+								  uint64_t address, uint32_t size)
+{
+	const uint64_t offset = address - segment->os_base; /* wraps to a large one below the base */
+
+	if (segment->kind != PB_SEGMENT_APERTURE || address % PB_PAGE_BYTES != 0 || offset > segment->size ||
+	    size > segment->size - offset)
+		return PB_ERROR_BAD_BUFFER;
+	job->aperture = segment;
+	job->aperture_offset = (uint32_t)offset;
+	place_buffer(job, segment, address);
 	return PB_ERROR_OK;
 }
 
 /** The DMA buffer and the range submitted. */
-static enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb_core_job *job,
-				  const struct pb_descriptor *descriptor)
+static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb_core_job *job,
+					 const struct pb_descriptor *descriptor)
 {
 	const uint32_t size = pb_shared_read32(&descriptor->dma_size);
 	const uint32_t start = pb_shared_read32(&descriptor->dma_start);
@@ -74,7 +98,6 @@ static enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb_core_j
 	const uint64_t address = pb_core_wide(pb_shared_read32(&descriptor->dma_address_low),
 					      pb_shared_read32(&descriptor->dma_address_high));
 	const struct pb_core_segment *segment;
-	uint64_t gpu_address;
 	uint32_t offset;
 
 	if (start > end || end > size || (start | end) % 4u != 0)
@@ -83,6 +106,7 @@ static enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb_core_j
 	job->bytes = end - start;
 	job->dma_bytes = size;
 	job->target = NULL;
+	job->aperture = NULL;
 	job->work.engine.bytes = 0;
 	if (start == end)
 		return PB_ERROR_OK; /* an empty one need not have a buffer (docs/wddm.md) */
@@ -91,20 +115,14 @@ static enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb_core_j
 		return PB_ERROR_BAD_SEGMENT;
 	offset = pb_core_segment_memory(segment, address, size);
 	if (offset == 0 || address % PB_PAGE_BYTES != 0)
-		return PB_ERROR_BAD_BUFFER;
+		return admit_paged_buffer(job, segment, address, size);
 	job->target = pb_core_at(firmware, offset + start);
-	gpu_address = segment->gpu_base + (address - segment->os_base);
-	job->self_low = (uint32_t)gpu_address;
-	job->self_high = (uint32_t)(gpu_address >> 32);
-	gpu_address += start;
-	job->work.engine.address_low = (uint32_t)gpu_address;
-	job->work.engine.address_high = (uint32_t)(gpu_address >> 32);
-	job->work.engine.bytes = job->bytes;
+	place_buffer(job, segment, address);
 	return PB_ERROR_OK;
 }
 
-static enum pb_error admit_private(struct pb_firmware *firmware, const struct pb_core_job *job,
-				   const struct pb_descriptor *descriptor)
+static INLINE enum pb_error admit_private(struct pb_firmware *firmware, const struct pb_core_job *job,
+					  const struct pb_descriptor *descriptor)
 {
 	const uint32_t size = pb_shared_read32(&descriptor->private_size);
 	const uint32_t start = pb_shared_read32(&descriptor->private_start);
@@ -129,10 +147,6 @@ static enum pb_error admit_allocations(struct pb_firmware *firmware, struct pb_c
 	uint32_t offset;
 
 	job->allocation_count = count;
-	job->resolved = 0;
-	job->compared = 0;
-	job->high = false;
-	job->crossing = false;
 	if (count == 0)
 		return PB_ERROR_OK;
 	if (count > PB_LIMIT_ALLOCATIONS)
@@ -147,26 +161,31 @@ static enum pb_error admit_allocations(struct pb_firmware *firmware, struct pb_c
 	return PB_ERROR_OK;
 }
 
-static enum pb_error admit_patches(struct pb_firmware *firmware, struct pb_core_job *job,
-				   const struct pb_descriptor *descriptor)
+/** Nothing of the lists has been looked at. */
+static void start_lists(struct pb_core_job *job)
 {
-	const uint32_t count = pb_shared_read32(&descriptor->patch_count);
-	const uint32_t start = pb_shared_read32(&descriptor->patch_start);
-	const uint32_t length = pb_shared_read32(&descriptor->patch_length);
-	const uint32_t unit_words = job->compact ? 1u : sizeof(struct pb_patch_location) / sizeof(uint32_t);
-	const uint32_t length_max =
-		job->compact ? PB_LIMIT_PATCHES * PB_COMPACT_SHORT_WORDS : PB_LIMIT_PATCHES;
+	job->resolved = 0;
+	job->compared = 0;
+	job->high = false;
+	job->crossing = false;
+	job->format_id = 0;
+	job->plan.id = PB_CORE_NO_FORMAT;
+	job->general.id = PB_CORE_NO_FORMAT;
+}
+
+/** A list that is not empty; its sizes count entries, or words of a compact one. */
+static enum pb_error admit_list(struct pb_firmware *firmware, struct pb_core_job *job,
+				const struct pb_descriptor *descriptor, uint32_t count, uint32_t length)
+{
+	const uint32_t encoding = pb_shared_read32(&descriptor->patch_encoding);
+	const bool compact = encoding == PB_PATCH_ENCODING_COMPACT;
+	const uint32_t unit_words = compact ? 1u : sizeof(struct pb_patch_location) / sizeof(uint32_t);
 	uint64_t address;
 	uint32_t offset;
 
-	job->list_index = start;
-	job->list_words = 0;
-	job->format_id = 0;
-	if (start > count || length > count - start)
-		return PB_ERROR_BAD_PATCH_LIST;
-	if (length == 0)
-		return PB_ERROR_OK;
-	if (length > length_max)
+	if (encoding > PB_PATCH_ENCODING_COMPACT)
+		return PB_ERROR_UNSUPPORTED;
+	if (length > (compact ? PB_LIMIT_PATCHES * PB_COMPACT_ESCAPE_WORDS : PB_LIMIT_PATCHES))
 		return PB_ERROR_TOO_MANY_PATCHES;
 	address = pb_core_wide(pb_shared_read32(&descriptor->patch_address_low),
 			       pb_shared_read32(&descriptor->patch_address_high));
@@ -174,23 +193,41 @@ static enum pb_error admit_patches(struct pb_firmware *firmware, struct pb_core_
 					address, (uint64_t)count * unit_words * sizeof(uint32_t));
 	if (offset == 0 || address % 4u != 0)
 		return PB_ERROR_BAD_PATCH_LIST;
-	job->list = (const uint32_t *)pb_core_at(firmware, offset) + start * unit_words;
+	job->list = (const uint32_t *)pb_core_at(firmware, offset) + job->list_index * unit_words;
 	job->list_words = length * unit_words;
+	job->compact = compact;
+	job->cookie = pb_shared_read32(&descriptor->cookie);
+	start_lists(job);
 	return PB_ERROR_OK;
+}
+
+static enum pb_error admit_patches(struct pb_firmware *firmware, struct pb_core_job *job,
+				   const struct pb_descriptor *descriptor)
+{
+	const uint32_t count = pb_shared_read32(&descriptor->patch_count);
+	const uint32_t start = pb_shared_read32(&descriptor->patch_start);
+	const uint32_t length = pb_shared_read32(&descriptor->patch_length);
+
+	job->list_words = 0;
+	if (start > count || length > count - start)
+		return PB_ERROR_BAD_PATCH_LIST;
+	if (length == 0)
+		return PB_ERROR_OK;
+	job->list_index = start;
+	return admit_list(firmware, job, descriptor, count, length);
 }
 
 /** Checks in the order in which the parts depend on each other; the first error counts. */
 static enum pb_error admit_all(struct pb_firmware *firmware, struct pb_core_job *job,
 			       struct pb_core_queue *queue, const struct pb_descriptor *descriptor)
 {
-	const uint32_t flags = pb_shared_read32(&descriptor->flags);
 	const enum pb_error timeline_error = admit_timeline(&job->work, queue, descriptor);
 	enum pb_error error = admit_context(firmware, &job->work, queue->channel, descriptor);
 
 	if (error == PB_ERROR_OK)
 		error = timeline_error;
 	if (error == PB_ERROR_OK)
-		error = admit_options(job, descriptor, flags);
+		error = admit_options(descriptor);
 	if (error == PB_ERROR_OK)
 		error = admit_buffer(firmware, job, descriptor);
 	if (error == PB_ERROR_OK)
@@ -199,32 +236,55 @@ static enum pb_error admit_all(struct pb_firmware *firmware, struct pb_core_job 
 		error = admit_allocations(firmware, job, descriptor);
 	if (error == PB_ERROR_OK)
 		error = admit_patches(firmware, job, descriptor);
-	if ((flags & PB_FLAG_NULL_RENDERING) != 0)
-		job->work.engine.bytes = 0;
 	return error;
 }
 
-void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue)
+static enum pb_error check_paging(struct pb_firmware *firmware, struct pb_core_job *job,
+				  const struct pb_descriptor *descriptor)
 {
-	struct pb_core_job *job = &node->job;
-	struct pb_core_channel *channel = &firmware->channels[queue->channel];
-	const struct pb_descriptor *descriptor = &queue->ring[queue->admitted & queue->mask];
 	enum pb_error error;
 
-	queue->admitted++;
-	queue->busy++;
-	channel->busy++;
-	if (queue->admitted != queue->put)
-		pb_core_schedule_add(firmware, queue);
-	job->channel = channel;
-	job->work.queue = queue;
-	job->work.context = PB_LIMIT_CONTEXTS;
-	job->work.engine.owner = queue->channel;
-	job->work.status = PB_ERROR_OK;
-	job->work.index = PB_INDEX_NONE;
-	job->work.detail = 0;
-	job->work.patches = 0;
-	error = admit_all(firmware, job, queue, descriptor);
+	if ((job->channel->privileges & PB_PRIVILEGE_PAGING) == 0)
+		return PB_ERROR_NO_PERMISSION;
+	if ((pb_shared_read32(&descriptor->context) | pb_shared_read32(&descriptor->allocation_count) |
+	     pb_shared_read32(&descriptor->patch_count) | pb_shared_read32(&descriptor->patch_length)) != 0)
+		return PB_ERROR_BAD_PAGING;
+	job->work.engine.owner |= PB_ENGINE_OWNER_PRIVILEGED;
+	error = admit_options(descriptor);
+	if (error == PB_ERROR_OK)
+		error = admit_buffer(firmware, job, descriptor);
+	if (error == PB_ERROR_OK)
+		error = admit_private(firmware, job, descriptor);
+	return error;
+}
+
+/** A paging buffer has neither a context nor lists. A bad one halts its channel on the node. */
+static __attribute__((noinline)) void admit_paging(struct pb_firmware *firmware, struct pb_core_node *node,
+						   struct pb_core_queue *queue,
+						   const struct pb_descriptor *descriptor)
+{
+	struct pb_core_job *job = &node->job;
+	const enum pb_error timeline_error = admit_timeline(&job->work, queue, descriptor);
+	enum pb_error error;
+
+	job->work.context = PB_CORE_CONTEXT_PAGING;
+	job->work.engine.owner = PB_ENGINE_OWNER(queue->channel, PB_ENGINE_OWNER_NOBODY);
+	job->list_words = 0;
+	error = check_paging(firmware, job, descriptor);
+	if (error == PB_ERROR_OK)
+		error = timeline_error;
+	job->state = PB_CORE_JOB_READY;
+	if (error == PB_ERROR_OK)
+		return;
+	pb_core_job_fail(firmware, job, error, PB_INDEX_NONE);
+	pb_core_halt(node, &job->work);
+}
+
+static INLINE void admit_ordinary(struct pb_firmware *firmware, struct pb_core_job *job,
+				  struct pb_core_queue *queue, const struct pb_descriptor *descriptor)
+{
+	const enum pb_error error = admit_all(firmware, job, queue, descriptor);
+
 	if (error != PB_ERROR_OK)
 		pb_core_job_fail(firmware, job, error, PB_INDEX_NONE);
 	else if (job->list_words == 0)
@@ -233,14 +293,44 @@ void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, stru
 		job->state = PB_CORE_JOB_RESOLVE;
 }
 
+void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue)
+{
+	struct pb_core_job *job = &node->job;
+	struct pb_core_channel *channel = &firmware->channels[queue->channel];
+	const struct pb_descriptor *descriptor = &queue->ring[queue->admitted & queue->mask];
+	const uint32_t flags = pb_shared_read32(&descriptor->flags);
+
+	queue->admitted++;
+	queue->busy++;
+	channel->busy++;
+	if (queue->admitted != queue->put)
+		pb_core_schedule_add(firmware, queue);
+	job->channel = channel;
+	job->work.queue = queue;
+	job->work.context = PB_CORE_CONTEXT_NONE;
+	job->work.engine.owner = queue->channel;
+	job->work.status = PB_ERROR_OK;
+	job->work.index = PB_INDEX_NONE;
+	job->work.detail = 0;
+	job->work.patches = 0;
+	if ((flags & PB_FLAG_PAGING) != 0)
+		admit_paging(firmware, node, queue, descriptor);
+	else
+		admit_ordinary(firmware, job, queue, descriptor);
+	if ((flags & PB_FLAG_NULL_RENDERING) != 0)
+		job->work.engine.bytes = 0;
+}
+
 void pb_core_job_drop(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	struct pb_core_job *job = &node->job;
 	struct pb_core_queue *queue = job->work.queue;
 
-	if (job->state == PB_CORE_JOB_NONE || queue->state != PB_CORE_QUEUE_CLOSING)
+	if (job->state == PB_CORE_JOB_NONE ||
+	    (queue->state != PB_CORE_QUEUE_CLOSING && job->channel->state != PB_CHANNEL_CLOSING))
 		return;
 	job->state = PB_CORE_JOB_NONE;
+	pb_core_halt_report(firmware, &job->work);
 	queue->busy--;
 	firmware->channels[queue->channel].busy--;
 }

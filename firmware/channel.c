@@ -138,41 +138,104 @@ void pb_core_channel_close(struct pb_firmware *firmware, uint32_t c)
 	write_state(channel, PB_CHANNEL_CLOSING, PB_ERROR_OK);
 	if (c == PB_CHANNEL_ADMIN)
 		forget_closes(firmware);
-	/* Held up, so that the channel is not taken for drained before its last queue is closed. */
+	/* Held up, so that it is not taken for drained before its last queue is closed. */
 	channel->busy++;
-	for (uint32_t q = 0; q < PB_LIMIT_QUEUES; q++) {
-		struct pb_core_queue *queue = &firmware->queues[q];
+	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
+		firmware->nodes[n].held |= 1u << c;
+		pb_core_job_drop(firmware, &firmware->nodes[n]);
+	}
+	channel->closing = PB_CORE_CLOSING_QUEUES;
+	channel->closing_at = 0;
+	firmware->chores |= 1u << c;
+}
+
+void pb_core_channel_drained(struct pb_firmware *firmware, uint32_t c)
+{
+	firmware->channels[c].closing = PB_CORE_CLOSING_CONTEXTS;
+	firmware->channels[c].closing_at = 0;
+	firmware->chores |= 1u << c;
+	firmware->channels_again |= 1u << c;
+}
+
+static void close_queues(struct pb_firmware *firmware, uint32_t c)
+{
+	struct pb_core_channel *channel = &firmware->channels[c];
+	const uint32_t end = channel->closing_at + PB_SLICE_QUEUES;
+
+	for (; channel->closing_at < end; channel->closing_at++) {
+		struct pb_core_queue *queue = &firmware->queues[channel->closing_at];
 
 		if (queue->state == PB_CORE_QUEUE_FREE || queue->channel != c)
 			continue;
 		queue->reply_owed = false; /* nobody reads it any more */
 		pb_core_queue_close(firmware, queue);
 	}
+	if (end < PB_LIMIT_QUEUES)
+		return;
 	channel->busy--;
+	channel->closing = PB_CORE_CLOSING_WORK;
+	firmware->chores &= ~(1u << c);
 	if (channel->busy == 0)
 		pb_core_channel_drained(firmware, c);
 }
 
-void pb_core_channel_drained(struct pb_firmware *firmware, uint32_t c)
+static void free_contexts(struct pb_firmware *firmware, uint32_t c)
+{
+	struct pb_core_channel *channel = &firmware->channels[c];
+	const uint32_t end = channel->closing_at + PB_SLICE_CONTEXTS;
+
+	for (; channel->closing_at < end; channel->closing_at++) {
+		struct pb_core_context *context = &firmware->contexts[channel->closing_at];
+
+		if (context->channel == c)
+			context->used = false;
+	}
+	if (end < PB_LIMIT_CONTEXTS)
+		return;
+	pb_core_segment_abandon(firmware, c);
+	channel->closing = PB_CORE_CLOSING_SEGMENTS;
+	channel->closing_at = 0;
+}
+
+static void closed(struct pb_firmware *firmware, uint32_t c)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
 
-	for (uint32_t i = 0; i < PB_LIMIT_CONTEXTS; i++) {
-		if (firmware->contexts[i].channel == c)
-			firmware->contexts[i].used = false;
-	}
-	for (uint32_t s = 0; s < PB_LIMIT_SEGMENTS; s++) {
-		if (channel->segment_of[s] != 0)
-			pb_core_segment_free(firmware, c, s);
-	}
+	for (uint32_t n = 0; n < firmware->config->node_count; n++)
+		firmware->nodes[n].held &= ~(1u << c);
+	firmware->chores &= ~(1u << c);
 	write_state(channel, PB_CHANNEL_CLOSED, PB_ERROR_OK);
 	if (channel->close_asked) {
 		channel->close_asked = false;
 		pb_core_control_reply(firmware, PB_CHANNEL_ADMIN, PB_COMMAND_CHANNEL_CLOSE,
-				      channel->close_tag, PB_ERROR_OK);
+				      channel->close_tag, PB_ERROR_OK, 0);
 	}
 	/* Its host, or the next one, may be waiting to attach. */
 	firmware->channels_again |= 1u << c;
+}
+
+static void free_a_segment(struct pb_firmware *firmware, uint32_t c)
+{
+	struct pb_core_channel *channel = &firmware->channels[c];
+
+	while (channel->closing_at < PB_LIMIT_SEGMENTS && channel->segment_of[channel->closing_at] == 0)
+		channel->closing_at++;
+	if (channel->closing_at < PB_LIMIT_SEGMENTS)
+		pb_core_segment_free(firmware, c, channel->closing_at);
+	else
+		closed(firmware, c);
+}
+
+void pb_core_channel_step(struct pb_firmware *firmware, uint32_t c)
+{
+	const uint32_t closing = firmware->channels[c].closing;
+
+	if (closing == PB_CORE_CLOSING_QUEUES)
+		close_queues(firmware, c);
+	else if (closing == PB_CORE_CLOSING_CONTEXTS)
+		free_contexts(firmware, c);
+	else
+		free_a_segment(firmware, c);
 }
 
 void pb_core_channel_fault(struct pb_firmware *firmware, uint32_t c)

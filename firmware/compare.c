@@ -11,32 +11,30 @@
  */
 #include "firmware/core.h"
 
-/** Odd constants without a pattern: fractional digits of square roots, as SHA-256 has them. */
-#define KEY_LOW   0x6a09e667u
-#define KEY_HIGH  0xbb67ae85u
-#define KEY_READ  0x3c6ef373u
-#define KEY_WRITE 0xa54ff53bu
-#define KEY_ID    0x510e527fu
-#define KEY_TAG   0x9b05688du
-/** What the keys grow by from slot to slot. */
-#define KEY_STEP 0x9e3779b1u
+/** The key of slot 0, and what it grows by from slot to slot: odd, and without a pattern (2^32 / golden ratio). */
+#define KEY_FIRST 0x6a09e667u
+#define KEY_STEP  0x9e3779b1u
 
-static inline uint64_t product(uint32_t a, uint32_t b)
+static inline uint32_t rotate_right(uint32_t value, uint32_t bits)
 {
-	return (uint64_t)a * b;
+	return value >> bits | value << (32u - bits);
 }
 
 static uint64_t digest_slots(const struct pb_core_job *job, uint64_t digest, uint32_t from, uint32_t to)
 {
-	uint32_t step = from * KEY_STEP;
+	const struct pb_core_slot *slot = &job->slots[from];
+	const struct pb_core_slot *const end = &job->slots[to];
+	const uint32_t *id = &job->ids[from];
+	const uint8_t *tag = &job->tags[from];
+	uint32_t key = KEY_FIRST + from * KEY_STEP;
 
-	for (uint32_t i = from; i < to; i++) {
-		const struct pb_core_slot *slot = &job->slots[i];
+	for (; slot != end; slot++, id++, tag++) {
+		/* The second limit is the first or 0, a tag a few bits: they share a word with the id. */
+		const uint32_t others = slot->limit[1] ^ rotate_right(*id ^ *tag, 8);
 
-		digest += product(slot->low + KEY_LOW + step, slot->high + KEY_HIGH + step);
-		digest += product(slot->limit[0] + KEY_READ + step, slot->limit[1] + KEY_WRITE + step);
-		digest += product(job->ids[i] + KEY_ID + step, job->tags[i] + KEY_TAG + step);
-		step += KEY_STEP;
+		digest += (uint64_t)(slot->low + key) * (slot->high - key);
+		digest += (uint64_t)(slot->limit[0] ^ key) * (others + rotate_right(key, 13));
+		key += KEY_STEP;
 	}
 	return digest;
 }
@@ -49,8 +47,8 @@ static uint64_t digest_job(const struct pb_core_job *job)
 		job->start,
 		job->bytes,
 		job->dma_bytes,
-		job->self_low,
-		job->self_high,
+		job->work.engine.address_low,
+		job->work.engine.address_high,
 		(uint32_t)(uintptr_t)job->list,
 		job->list_words,
 		job->compact,

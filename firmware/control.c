@@ -13,6 +13,7 @@ struct request {
 	uint32_t arguments[PB_COMMAND_ARGUMENTS];
 	uint32_t results[PB_REPLY_RESULTS];
 	bool later; /**< the reply is owed */
+	bool again; /**< not now: the command stays in its ring */
 };
 
 static enum pb_error ping(struct request *request)
@@ -23,8 +24,17 @@ static enum pb_error ping(struct request *request)
 
 static enum pb_error segment_create(struct request *request)
 {
-	return pb_core_segment_create(request->firmware, request->channel, request->arguments,
-				      request->results);
+	const struct pb_core_channel *channel = &request->firmware->channels[request->channel];
+	enum pb_error error;
+
+	/* One at a time. What is wrong with this one, it may as well hear later. */
+	request->again = channel->make.step != PB_CORE_MAKE_NONE &&
+			 !pb_core_segment_being_made(channel, request->arguments[0]);
+	if (request->again)
+		return PB_ERROR_OK;
+	error = pb_core_segment_create(request->firmware, request->channel, request->tag, request->arguments);
+	request->later = error == PB_ERROR_OK;
+	return error;
 }
 
 static enum pb_error segment_destroy(struct request *request)
@@ -104,6 +114,7 @@ static enum pb_error channel_close(struct request *request)
 	channel = &request->firmware->channels[victim];
 	if (channel->close_asked)
 		return PB_ERROR_BUSY;
+	channel->privileges = 0;
 	if (channel->state == PB_CHANNEL_OPEN || channel->state == PB_CHANNEL_FAULTED)
 		pb_core_channel_close(request->firmware, victim);
 	if (channel->state != PB_CHANNEL_CLOSING)
@@ -111,6 +122,30 @@ static enum pb_error channel_close(struct request *request)
 	channel->close_asked = true;
 	channel->close_tag = request->tag;
 	request->later = true;
+	return PB_ERROR_OK;
+}
+
+static enum pb_error channel_grant(struct request *request)
+{
+	const uint32_t channel = request->arguments[0];
+	const uint32_t privileges = request->arguments[1];
+
+	if (request->channel != PB_CHANNEL_ADMIN)
+		return PB_ERROR_NO_PERMISSION;
+	if (channel == PB_CHANNEL_ADMIN || channel >= PB_LIMIT_CHANNELS ||
+	    (privileges & ~PB_PRIVILEGE_PAGING) != 0)
+		return PB_ERROR_BAD_ARGUMENT;
+	request->firmware->channels[channel].privileges = privileges;
+	return PB_ERROR_OK;
+}
+
+static enum pb_error reset(struct request *request)
+{
+	struct pb_firmware *firmware = request->firmware;
+
+	if (request->arguments[0] >= firmware->config->node_count)
+		return PB_ERROR_BAD_ARGUMENT;
+	pb_core_schedule_release(firmware, &firmware->nodes[request->arguments[0]], request->channel);
 	return PB_ERROR_OK;
 }
 
@@ -135,10 +170,10 @@ static enum pb_error (*const handlers[])(struct request *request) = {
 	[PB_COMMAND_PREEMPT] = unsupported,
 	[PB_COMMAND_SUSPEND] = unsupported,
 	[PB_COMMAND_RESUME] = unsupported,
-	[PB_COMMAND_RESET] = unsupported,
+	[PB_COMMAND_RESET] = reset,
 	[PB_COMMAND_QUERY] = unsupported,
 	[PB_COMMAND_LOG_LEVEL] = unsupported,
-	[PB_COMMAND_CHANNEL_GRANT] = unsupported,
+	[PB_COMMAND_CHANNEL_GRANT] = channel_grant,
 };
 /* The first entry is a hole; every command of the list has its handler. */
 #define COUNT_COMMAND(name, number, meaning) +1
@@ -161,10 +196,10 @@ static void write_reply(struct pb_firmware *firmware, uint32_t c, const struct p
 }
 
 void pb_core_control_reply(struct pb_firmware *firmware, uint32_t c, uint32_t code, uint32_t tag,
-			   enum pb_error error)
+			   enum pb_error error, uint32_t result)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
-	const struct pb_reply reply = {.code = code, .tag = tag, .error = error};
+	const struct pb_reply reply = {.code = code, .tag = tag, .error = error, .results = {result}};
 
 	if (channel->state != PB_CHANNEL_OPEN || channel->replies_owed == 0)
 		return; /* who asked has left */
@@ -186,7 +221,8 @@ static bool has_room(struct pb_firmware *firmware, uint32_t c)
 	return pb_core_control_room(channel);
 }
 
-static void carry_out(struct pb_firmware *firmware, uint32_t c, const struct pb_command *command)
+/** @return false: the command cannot be taken yet */
+static bool carry_out(struct pb_firmware *firmware, uint32_t c, const struct pb_command *command)
 {
 	struct request request = {.firmware = firmware, .channel = c};
 	struct pb_reply reply = {.code = pb_shared_read32(&command->code)};
@@ -199,13 +235,22 @@ static void carry_out(struct pb_firmware *firmware, uint32_t c, const struct pb_
 		reply.error = PB_ERROR_BAD_COMMAND;
 	else
 		reply.error = handlers[reply.code](&request);
+	if (request.again)
+		return false;
 	if (request.later) {
 		firmware->channels[c].replies_owed++;
-		return;
+		return true;
 	}
 	for (uint32_t i = 0; i < PB_REPLY_RESULTS; i++)
 		reply.results[i] = request.results[i];
 	write_reply(firmware, c, &reply);
+	return true;
+}
+
+/** A segment is made in order with the commands behind it, but for the time that an aperture's table takes. */
+static bool must_wait(const struct pb_core_channel *channel)
+{
+	return channel->make.step == PB_CORE_MAKE_CHECK || channel->make.step == PB_CORE_MAKE_PLACE;
 }
 
 bool pb_core_control(struct pb_firmware *firmware, uint32_t c, uint32_t put)
@@ -221,8 +266,9 @@ bool pb_core_control(struct pb_firmware *firmware, uint32_t c, uint32_t put)
 	channel->control_put = put;
 	if (!has_room(firmware, c))
 		return false;
+	if (must_wait(channel) || !carry_out(firmware, c, &channel->control[get % PB_LIMIT_CONTROL_ENTRIES]))
+		return true;
 	channel->control_get = get + 1u;
-	carry_out(firmware, c, &channel->control[get % PB_LIMIT_CONTROL_ENTRIES]);
 	pb_shared_release();
 	pb_shared_write32(&channel->entry->control_get, get + 1u);
 	return put != get + 1u;

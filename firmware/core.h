@@ -39,10 +39,12 @@ static inline void pb_core_interrupt(const struct pb_firmware *firmware, uint32_
 void pb_core_channel_init(struct pb_firmware *firmware);
 /** Answers an attach or detach request. */
 void pb_core_channel_request(struct pb_firmware *firmware, uint32_t channel, uint32_t request);
-/** Starts to close a channel: no more of its work is read. It ends in pb_core_channel_drained. */
+/** Starts to close a channel: no more of its work is read. It ends some passes later, in pb_core_channel_step. */
 void pb_core_channel_close(struct pb_firmware *firmware, uint32_t channel);
-/** Frees what a closing channel had, once none of its work is left. */
+/** None of a closing channel's work is left: what it had may be freed. */
 void pb_core_channel_drained(struct pb_firmware *firmware, uint32_t channel);
+/** Closes a slice of a closing channel's queues, or frees a slice of what it had. */
+void pb_core_channel_step(struct pb_firmware *firmware, uint32_t channel);
 /** Stops serving a channel whose ring index broke its rule. */
 void pb_core_channel_fault(struct pb_firmware *firmware, uint32_t channel);
 
@@ -62,18 +64,43 @@ static inline bool pb_core_control_room(const struct pb_core_channel *channel)
 {
 	return channel->reply_put - channel->reply_get + channel->replies_owed < PB_LIMIT_CONTROL_ENTRIES;
 }
-/** Sends a reply that was owed. */
+/** Sends a reply that was owed, with its result 0. */
 void pb_core_control_reply(struct pb_firmware *firmware, uint32_t channel, uint32_t code, uint32_t tag,
-			   enum pb_error error);
+			   enum pb_error error, uint32_t result);
 
-/* ---- memory.c, segment.c, format.c, context.c ---- */
+/* ---- memory.c, segment.c, aperture.c, format.c, context.c ---- */
 
-/** Finds card memory for a segment's backing. @return 0: none is free */
-uint32_t pb_core_memory_take(struct pb_firmware *firmware, uint32_t bytes);
-void pb_core_memory_give(struct pb_firmware *firmware, uint32_t offset);
+enum pb_core_search {
+	PB_CORE_SEARCH_MORE = 0,
+	PB_CORE_SEARCH_FOUND = 1,
+	PB_CORE_SEARCH_NONE = 2,
+};
 
-enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t channel,
-				     const uint32_t *arguments, uint32_t *results);
+/**
+ * Looks for a free piece of the pool, a slice at a time.
+ * @param start where to go on; at first the start of the pool. FOUND: where the piece is
+ */
+enum pb_core_search pb_core_memory_search(const struct pb_firmware *firmware, uint32_t *start,
+					  uint32_t bytes);
+/** Takes what the search has just found. */
+void pb_core_memory_take(struct pb_firmware *firmware, uint32_t place, uint32_t offset, uint32_t bytes);
+/** Gives back what a place has of the pool, if anything. */
+void pb_core_memory_give(struct pb_firmware *firmware, uint32_t place);
+/** @return the place that has this byte of card memory, or 0 */
+uint32_t pb_core_memory_owner(const struct pb_firmware *firmware, uint32_t offset);
+
+/** Whether an id is that of the segment that the channel has in the making. */
+static inline bool pb_core_segment_being_made(const struct pb_core_channel *channel, uint32_t id)
+{
+	return channel->make.step != PB_CORE_MAKE_NONE && channel->make.id == id;
+}
+/** Starts to make a segment, unless another of the channel is being made. @return OK: the reply comes from pb_core_segment_step */
+enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t channel, uint32_t tag,
+				     const uint32_t *arguments);
+/** Moves the channel's segment on by one slice. */
+void pb_core_segment_step(struct pb_firmware *firmware, uint32_t channel);
+/** Ends the making of a segment; nothing of it is left. */
+void pb_core_segment_abandon(struct pb_firmware *firmware, uint32_t channel);
 enum pb_error pb_core_segment_destroy(struct pb_firmware *firmware, uint32_t channel, uint32_t segment);
 /** Removes a segment that nothing uses. */
 void pb_core_segment_free(struct pb_firmware *firmware, uint32_t channel, uint32_t segment);
@@ -88,6 +115,16 @@ enum pb_error pb_core_format_set(struct pb_firmware *firmware, uint32_t channel,
 				 uint32_t *reason);
 /** A channel has no formats of its own any more. */
 void pb_core_format_forget(struct pb_firmware *firmware, uint32_t channel);
+/** Clears a slice of an aperture's page table from page `at` on. @return the first page that is left */
+uint32_t pb_core_aperture_clear(const struct pb_firmware *firmware, const struct pb_core_segment *aperture,
+				uint32_t at);
+/**
+ * Where a word of an aperture lies in card memory just now.
+ * @param offset from the aperture's start, a multiple of 4, inside it
+ * @return NULL: its page is not mapped, or not to backed memory of the channel's linear segments
+ */
+uint32_t *pb_core_aperture_word(struct pb_firmware *firmware, const struct pb_core_channel *channel,
+				const struct pb_core_segment *aperture, uint32_t offset);
 
 enum pb_error pb_core_context_create(struct pb_firmware *firmware, uint32_t channel, uint32_t *handle);
 /** The context that a handle names, or NULL. Inline, as is pb_core_queue_find: each submission comes by. */
@@ -145,6 +182,8 @@ void pb_core_event(struct pb_firmware *firmware, uint32_t channel, const struct 
 void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** Takes the queue whose turn it is off the list. @return NULL: none has work */
 struct pb_core_queue *pb_core_schedule_take(struct pb_firmware *firmware, struct pb_core_node *node);
+/** Serves a halted channel's queues on this node again. */
+void pb_core_schedule_release(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t channel);
 
 /** Reads and checks the queue's next descriptor into the node's job. */
 void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue);
@@ -161,13 +200,17 @@ void pb_core_job_fail(struct pb_firmware *firmware, struct pb_core_job *job, enu
 		      uint32_t index);
 /** From here on the context's work is cancelled, until its host clears it. */
 void pb_core_context_lose(struct pb_firmware *firmware, const struct pb_core_work *work);
+/** A bad paging buffer: from here on nothing of its channel is admitted on the node, until RESET. */
+void pb_core_halt(struct pb_core_node *node, const struct pb_core_work *work);
+/** Tells the host of a halt, if that is what this work led to. */
+void pb_core_halt_report(struct pb_firmware *firmware, const struct pb_core_work *work);
 /** Hands the job to the engine. */
 void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node);
 /** Feeds again what is in flight, after a reset. */
 void pb_core_feed_again(struct pb_core_node *node);
 /** Completes what the node's engine has finished; deals with its faults. */
 void pb_core_retire(struct pb_firmware *firmware, struct pb_core_node *node);
-/** Drops a job whose queue is closing. */
+/** Drops a job whose queue or channel is closing. */
 void pb_core_job_drop(struct pb_firmware *firmware, struct pb_core_node *node);
 /** Resets a node whose engine has made no progress for too long. */
 void pb_core_hang_check(struct pb_firmware *firmware, struct pb_core_node *node);

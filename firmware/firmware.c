@@ -9,6 +9,10 @@
 PB_STATIC_ASSERT(sizeof(void *) != 4 || sizeof(struct pb_core_queue) <= 64, "a queue takes 64 bytes at most");
 PB_STATIC_ASSERT(PB_LIMIT_IN_FLIGHT <= PB_ENGINE_SLOTS, "the engine's ring holds what is in flight");
 PB_STATIC_ASSERT(PB_LIMIT_SEGMENTS <= PB_ENGINE_RANGES, "every segment has its range");
+PB_STATIC_ASSERT(PB_LIMIT_SEGMENTS_TOTAL % 32u == 0 && PB_LIMIT_SEGMENTS_TOTAL < 256u,
+		 "places in whole words, each of them in a byte");
+PB_STATIC_ASSERT(PB_LIMIT_QUEUES % PB_SLICE_QUEUES == 0 && PB_LIMIT_CONTEXTS % PB_SLICE_CONTEXTS == 0,
+		 "a channel closes in whole slices");
 PB_STATIC_ASSERT(PB_LIMIT_CHANNELS <= 16u, "every channel has its line");
 PB_STATIC_ASSERT(PB_LIMIT_QUEUES <= 64u, "a loop over the queues is one slice");
 
@@ -67,6 +71,21 @@ static void look_at_channels(struct pb_firmware *firmware, uint32_t channels)
 	}
 }
 
+/** One slice of a channel that closes, or of a segment that is made. The channels take turns. */
+static __attribute__((noinline)) void do_chore(struct pb_firmware *firmware)
+{
+	const uint32_t next = firmware->chores & ~((2u << firmware->chore_turn) - 1u);
+	const uint32_t channel = (uint32_t)__builtin_ctz(next != 0 ? next : firmware->chores);
+
+	firmware->chore_turn = channel;
+	pb_core_waypoint(firmware, PB_WAYPOINT_CONTROL);
+	if (firmware->channels[channel].state == PB_CHANNEL_CLOSING)
+		pb_core_channel_step(firmware, channel);
+	else
+		pb_core_segment_step(firmware, channel);
+	firmware->channels_again |= firmware->chores;
+}
+
 /** Moves a node's next submission on by one slice. @return true: there is more to do now */
 static bool run_node(struct pb_firmware *firmware, struct pb_core_node *node)
 {
@@ -121,6 +140,8 @@ bool pb_firmware_pass(struct pb_firmware *firmware)
 	if (channels != 0) {
 		firmware->channels_again = 0;
 		look_at_channels(firmware, channels & ((1u << PB_LIMIT_CHANNELS) - 1u));
+		if (firmware->chores != 0)
+			do_chore(firmware);
 	}
 	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
 		if (run_node(firmware, &firmware->nodes[n]))

@@ -19,6 +19,8 @@
 #define PB_LIMIT_SEGMENTS 32u
 /** All channels together; at most 255. */
 #define PB_LIMIT_SEGMENTS_TOTAL 96u
+/** Pages of an aperture: its page table takes a word for each. */
+#define PB_LIMIT_APERTURE_PAGES 16384u
 /** A channel's own patch formats. */
 #define PB_LIMIT_FORMATS_OWN 16u
 /** Entries of an allocation list; 16 bytes of private memory each, for each node. */
@@ -40,13 +42,26 @@
 #define PB_LIMIT_PATCHED 16u
 
 /** What is done between two looks at the lines: slots cleared or compared, allocations resolved, patches carried out. */
-#define PB_SLICE_SLOTS       32u
+#define PB_SLICE_SLOTS       24u
 #define PB_SLICE_ALLOCATIONS 16u
 #define PB_SLICE_PATCHES     24u
-/** A patch that goes the general way counts as so many. */
-#define PB_COST_GENERAL 3u
+/** The same for patches that take no fast loop, in instructions of a Cortex-M7, and what they cost about. */
+#define PB_SLICE_INSTRUCTIONS 400u
+#define PB_COST_FAST          28u
+#define PB_COST_PLAIN         50u
+#define PB_COST_RICH          100u
+#define PB_COST_EXACT         180u
+#define PB_COST_PLAN          120u
+#define PB_COST_CHANGE        60u
 /** Slices in one pass of the main loop while no line is raised: then the other nodes have a turn. */
 #define PB_PASS_SLICES 48u
+/** Segments compared, pieces of memory passed by, page table entries cleared while a segment is made: in one pass. */
+#define PB_SLICE_SEGMENTS 8u
+#define PB_SLICE_PIECES   8u
+#define PB_SLICE_PAGES    64u
+/** Queues closed, contexts freed while a channel closes: in one pass. Its segments go one in a pass. */
+#define PB_SLICE_QUEUES   4u
+#define PB_SLICE_CONTEXTS 16u
 
 /** Engine time without progress, or of a closing channel's work, after which a node is reset, in microseconds. */
 #define PB_HANG_MICROSECONDS 100000u

@@ -6,10 +6,10 @@
  */
 #include "firmware/patch.h"
 
-/** 4-byte aligned places at which so many bytes fit. */
+/** 4-byte aligned places at which so many bytes fit; of an aperture only the exact way finds any. */
 static uint32_t places(const struct pb_core_job *job, uint32_t bytes)
 {
-	return job->bytes < bytes ? 0 : (job->bytes - bytes) / 4u + 1u;
+	return job->aperture != NULL || job->bytes < bytes ? 0 : (job->bytes - bytes) / 4u + 1u;
 }
 
 static void set_places(struct pb_core_cursor *cursor, const struct pb_core_job *job)
@@ -31,20 +31,11 @@ static enum pb_error finish_slice(struct pb_core_cursor *cursor, bool tripped)
 
 	/* Each turn carries out one entry at least: what trips the mixed loop goes the general way. */
 	do {
-		if (tripped)
-			tripped = pb_core_list_mixed(cursor) == PB_CORE_TRIPPED;
-		if (!tripped && cursor->words == cursor->slice)
+		if (tripped && pb_core_list_mixed(cursor) == PB_CORE_DONE)
 			return PB_ERROR_OK;
 		error = pb_core_list_general(cursor, &tripped);
 	} while (error == PB_ERROR_OK && tripped);
 	return error;
-}
-
-static void start_slice(struct pb_core_cursor *cursor)
-{
-	const ptrdiff_t words = PB_SLICE_PATCHES * PB_CORE_ENTRY_WORDS;
-
-	cursor->slice = cursor->end - cursor->words > words ? cursor->words + words : cursor->end;
 }
 
 /** Slices, until the list ends, an entry fails, a line is raised, or the other nodes have waited long enough. */
@@ -58,8 +49,6 @@ static enum pb_error list_slices(struct pb_core_cursor *cursor)
 			tripped = pb_core_list_run(cursor) == PB_CORE_TRIPPED;
 			if (!tripped)
 				return PB_ERROR_OK;
-		} else {
-			start_slice(cursor);
 		}
 		error = finish_slice(cursor, tripped);
 		if (error != PB_ERROR_OK) {
@@ -94,8 +83,9 @@ static void advance(struct pb_core_job *job, const struct pb_core_cursor *cursor
 	const uint32_t words = (uint32_t)(cursor->words - job->list);
 	const uint32_t done = entries(job, cursor, words);
 
-	if (cursor->fenced)
-		job->cookie = 0; /* another submission of it gets other bytes */
+	/* Another submission of it gets other bytes, or its place has moved without a word to the firmware. */
+	if (cursor->fenced || job->aperture != NULL)
+		job->cookie = 0;
 	job->format_id = cursor->format_id;
 	job->work.patches += done;
 	job->list += words;
@@ -111,7 +101,6 @@ void pb_core_patch(struct pb_firmware *firmware, struct pb_core_job *job)
 		.start = job->start,
 		.pending = firmware->config->lines->pending,
 		.format_id = job->format_id,
-		.plan = {.id = UINT32_MAX},
 		.firmware = firmware,
 		.job = job,
 	};

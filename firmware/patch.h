@@ -6,7 +6,8 @@
  *   patch.c          the job: slices, their ends, errors
  *   patch_list.c     fast loops over the 24-byte list
  *   patch_compact.c  fast loops over the compact list
- *   patch_exact.c    any entry, check by check; the general formats
+ *   patch_general.c  loops over that list for formats that have no fast one
+ *   patch_exact.c    any entry of any format, check by check
  *   format.c         the formats
  *
  * A fast loop holds compares only. An entry that trips one of them goes, by
@@ -39,6 +40,7 @@ struct pb_core_entry {
 	X(ADDRESS64_WRITE, WIDE, WIDE, true, 1)                                                              \
 	X(SUM32, ANY, LOW, false, 0)                                                                         \
 	X(SUM64_SIGNED, ANY_WIDE, WIDE, false, 0)                                                            \
+	X(SUM64_CANONICAL, ANY_WIDE, CANONICAL, false, 0)                                                    \
 	X(HIGH32, ANY, HIGH, false, 0)                                                                       \
 	X(SHIFT8, WORD, SHIFT8, true, 0)
 
@@ -59,6 +61,7 @@ enum pb_core_class {
 enum pb_core_value {
 	PB_CORE_VALUE_LOW,
 	PB_CORE_VALUE_WIDE,
+	PB_CORE_VALUE_CANONICAL, /**< WIDE, sign-extended from bit 47 */
 	PB_CORE_VALUE_HIGH,
 	PB_CORE_VALUE_SHIFT8,
 };
@@ -75,15 +78,6 @@ struct pb_core_fast {
 	((struct pb_core_fast){PB_PATCH_FORMAT_##name, PB_CORE_CLASS_##class, PB_CORE_VALUE_##value,         \
 			       bounded, column})
 
-/** A format as the exact way uses it. */
-struct pb_core_plan {
-	const struct pb_patch_format *format; /**< NULL: no such format */
-	uint32_t id;
-	uint32_t places;          /**< bytes of the submission at which its words may start */
-	bool uses_allocation;     /**< AllocationIndex names something */
-	struct pb_core_slot base; /**< of a source that is no allocation; limit of an offset into it */
-};
-
 /** The submission, and the place in its list. */
 struct pb_core_cursor {
 	const uint32_t *words; /**< shared; the next one to read */
@@ -99,10 +93,11 @@ struct pb_core_cursor {
 	struct pb_core_entry
 		tripped;  /**< after PB_CORE_TRIPPED: the entry before `words`; compact: the words there */
 	uint32_t escapes; /**< of a compact list, in this pass */
-	bool fenced;      /**< something depends on this very submission */
-	struct pb_core_plan plan;
+	uint32_t mixed_slices; /**< to go until two neighbours are compared; 0: now, with `format_id` */
+	bool fenced;           /**< something depends on this very submission */
+	uint32_t budget;       /**< instructions left of this slice, on the general way */
 	struct pb_firmware *firmware;
-	const struct pb_core_job *job;
+	struct pb_core_job *job;
 };
 
 /** How a loop ended. */
@@ -120,6 +115,27 @@ static inline bool pb_core_is_fast(uint32_t id)
 	return id < 32u && (((0u PB_CORE_FAST_FORMATS(PB_CORE_FAST_BIT)) >> id) & 1u) != 0;
 }
 
+/** Reads the entry at `words`. */
+static inline __attribute__((always_inline)) void pb_core_read_entry(const uint32_t *words,
+								     struct pb_core_entry *entry)
+{
+	entry->allocation_index = pb_shared_read32(&words[0]);
+	entry->slot = pb_shared_read32(&words[1]);
+	entry->driver_id = pb_shared_read32(&words[2]);
+	entry->allocation_offset = pb_shared_read32(&words[3]);
+	entry->patch_offset = pb_shared_read32(&words[4]);
+}
+
+static inline uint32_t pb_core_rotate_right_2(uint32_t value)
+{
+	return value >> 2 | value << 30;
+}
+
+/* An index that has bits above these is out of range; one that has none hits a slot, which may have limit 0. */
+#define PB_CORE_INDEX_BITS 10u
+PB_STATIC_ASSERT(PB_LIMIT_ALLOCATIONS == 1u << PB_CORE_INDEX_BITS,
+		 "every index of that many bits has a slot");
+
 /** Tells the compiler nothing about a value, so that it stays in its register. Costs no instruction. */
 #define PB_CORE_KEEP(value) __asm__("" : "+r"(value))
 
@@ -135,14 +151,18 @@ pb_core_store(const struct pb_core_slot *slot, uint32_t offset, uint32_t *at, st
 
 	if (fast.bounded ? offset >= limit : limit == 0)
 		return false;
-	low = slot->low + offset;
+	low = slot->low;
 	if (fast.value == PB_CORE_VALUE_LOW) {
-		pb_shared_write32(at, low);
+		pb_shared_write32(at, low + offset);
 		return true;
 	}
-	/* No carry where the offset is bounded: no allocation of this job crosses 4 GiB, or there were no places. */
 	high = slot->high;
-	if (!fast.bounded && fast.value == PB_CORE_VALUE_WIDE)
+	if (fast.bounded)
+		__asm__(""
+			: "+r"(low), "+r"(high)); /* side by side, which makes one instruction of two loads */
+	low += offset;
+	/* No carry where the offset is bounded: no allocation of this job crosses 4 GiB, or there were no places. */
+	if (!fast.bounded && fast.value != PB_CORE_VALUE_HIGH)
 		high += (uint32_t)((int32_t)offset >> 31);
 	if (!fast.bounded)
 		high += low < offset;
@@ -154,9 +174,15 @@ pb_core_store(const struct pb_core_slot *slot, uint32_t offset, uint32_t *at, st
 		pb_shared_write32(at, low >> 8 | high << 24);
 	} else {
 		pb_shared_write32(at, low);
-		pb_shared_write32(at + 1, high);
+		pb_shared_write32(at + 1, fast.value == PB_CORE_VALUE_WIDE ? high : (uint32_t)(int16_t)high);
 	}
 	return true;
+}
+
+/** Takes from what is left of the slice. */
+static inline void pb_core_spend(struct pb_core_cursor *cursor, uint32_t instructions)
+{
+	cursor->budget = cursor->budget > instructions ? cursor->budget - instructions : 0;
 }
 
 /* ---- patch_list.c ---- */
@@ -176,6 +202,13 @@ enum pb_error pb_core_list_general(struct pb_core_cursor *cursor, bool *tripped)
 
 /** The next slices of a compact list. @return what is wrong with the entry at `words` */
 enum pb_error pb_core_compact_slices(struct pb_core_cursor *cursor);
+
+/* ---- patch_general.c ---- */
+
+/** Whether a loop can go on with entries of cursor->format_id; job->plan must be of that format. */
+bool pb_core_general_ready(struct pb_core_cursor *cursor);
+/** Runs entries of job->general, slice after slice, from `words` on. */
+enum pb_core_run pb_core_general_run(struct pb_core_cursor *cursor);
 
 /* ---- patch_exact.c ---- */
 

@@ -174,7 +174,7 @@ enum pb_error pb_core_compact_slices(struct pb_core_cursor *cursor)
 		if (error != PB_ERROR_OK)
 			return error;
 		exact++;
-		if (exact % (PB_SLICE_PATCHES / PB_COST_GENERAL) == 0 && pb_lines_waiting(cursor->pending))
+		if (exact % (PB_SLICE_INSTRUCTIONS / PB_COST_EXACT) == 0 && pb_lines_waiting(cursor->pending))
 			break;
 		if (cursor->words >= cursor->pass)
 			break;

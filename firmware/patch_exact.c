@@ -17,20 +17,34 @@ static bool uses_allocation(const struct pb_patch_format *format)
 	       format->or_by != PB_FORMAT_OR_FIRST;
 }
 
+/** The DMA buffer as if it were an allocation. */
+static struct pb_core_slot self_slot(const struct pb_core_job *job)
+{
+	const struct pb_engine_work *engine = &job->work.engine;
+	const uint64_t address = pb_core_wide(engine->address_low, engine->address_high) - job->start;
+
+	return (struct pb_core_slot){
+		.low = (uint32_t)address,
+		.high = (uint32_t)(address >> 32),
+		.limit = {job->dma_bytes},
+	};
+}
+
 /** All that depends on the format and the submission alone. */
 static __attribute__((noinline)) void make_plan(struct pb_core_cursor *cursor, uint32_t id)
 {
-	const struct pb_core_job *job = cursor->job;
+	struct pb_core_job *job = cursor->job;
 	const struct pb_patch_format *format = pb_core_format_find(cursor->firmware, job->channel, id);
-	struct pb_core_plan *plan = &cursor->plan;
+	struct pb_core_plan *plan = &cursor->job->plan;
 
 	*plan = (struct pb_core_plan){.format = format, .id = id};
+	pb_core_spend(cursor, PB_COST_PLAN);
 	if (format == NULL)
 		return;
 	plan->places = job->bytes < extent(format) ? 0 : job->bytes - extent(format) + 1u;
 	plan->uses_allocation = uses_allocation(format);
 	if (format->source == PB_FORMAT_SELF)
-		plan->base = (struct pb_core_slot){job->self_low, job->self_high, {job->dma_bytes, 0}};
+		plan->base = self_slot(job);
 	else if (format->source == PB_FORMAT_FENCE)
 		plan->base.low = job->work.fence_id;
 	cursor->fenced = cursor->fenced || format->source == PB_FORMAT_FENCE;
@@ -71,69 +85,91 @@ static uint32_t or_value(const struct pb_patch_format *format, uint32_t tag)
 	return format->or_value[format->or_by == PB_FORMAT_OR_ATTRIBUTE ? PB_CORE_TAG_ATTRIBUTE(tag) : 0];
 }
 
-/** A word at any byte, as formats of alignment 1 have it. */
-static uint32_t read_bytes(const uint8_t *at)
+/** Where a byte of the DMA buffer is. @return NULL: in an aperture page that is not mapped */
+static uint8_t *byte_at(const struct pb_core_cursor *cursor, uint32_t offset)
 {
-	return pb_shared_read8(&at[0]) | (uint32_t)pb_shared_read8(&at[1]) << 8 |
-	       (uint32_t)pb_shared_read8(&at[2]) << 16 | (uint32_t)pb_shared_read8(&at[3]) << 24;
+	const struct pb_core_job *job = cursor->job;
+	uint32_t *word;
+
+	if (job->aperture == NULL)
+		return (uint8_t *)(cursor->origin + offset);
+	offset += job->aperture_offset;
+	word = pb_core_aperture_word(cursor->firmware, job->channel, job->aperture, offset & ~3u);
+	return word == NULL ? NULL : (uint8_t *)word + offset % 4u;
 }
 
-static void write_bytes(uint8_t *at, uint32_t value)
+/** A word at any byte, as formats of alignment 1 have it: byte by byte, as it may lie in two pages. */
+static bool store_bytes(const struct pb_core_cursor *cursor, uint32_t offset, uint32_t value, uint32_t mask,
+			bool keep)
 {
-	for (uint32_t i = 0; i < 4u; i++)
-		pb_shared_write8(&at[i], (uint8_t)(value >> 8u * i));
+	for (uint32_t i = 0; i < 4u; i++, value >>= 8, mask >>= 8) {
+		uint8_t *at = byte_at(cursor, offset + i);
+
+		if (at == NULL)
+			return false;
+		if (keep)
+			value = (value & ~0xffu) | (value & mask & 0xffu) |
+				(pb_shared_read8(at) & ~mask & 0xffu);
+		pb_shared_write8(at, (uint8_t)value);
+	}
+	return true;
 }
 
-/** Stores the bits under a mask; the others stay, or are those given. */
-static void store_word(uintptr_t address, uint32_t value, uint32_t mask, bool keep, uint32_t background)
+/**
+ * Stores the bits under a mask; the others stay, or are those given.
+ * @return false: the place is not mapped
+ */
+static bool store_word(const struct pb_core_cursor *cursor, uint32_t offset, uint32_t value, uint32_t mask,
+		       bool keep, uint32_t background)
 {
-	const bool aligned = address % 4u == 0;
+	uint32_t *at;
 
-	if (keep)
-		background = (aligned ? pb_shared_read32((uint32_t *)address)
-				      : read_bytes((const uint8_t *)address)) &
-			     ~mask;
 	value = (value & mask) | background;
-	if (aligned)
-		pb_shared_write32((uint32_t *)address, value);
-	else
-		write_bytes((uint8_t *)address, value);
+	if (offset % 4u != 0)
+		return store_bytes(cursor, offset, value, mask, keep);
+	at = (uint32_t *)(void *)byte_at(cursor, offset);
+	if (at == NULL)
+		return false;
+	if (keep)
+		value |= pb_shared_read32(at) & ~mask;
+	pb_shared_write32(at, value);
+	return true;
 }
 
-static void store(const struct pb_core_cursor *cursor, const struct pb_patch_format *format, uint32_t place,
+static bool store(const struct pb_core_cursor *cursor, const struct pb_patch_format *format, uint32_t place,
 		  uint64_t value)
 {
-	const uintptr_t address = cursor->origin + place;
 	const bool keep = (format->flags & PB_FORMAT_KEEP) != 0;
 
-	store_word(address, (uint32_t)value, format->mask, keep, format->background);
-	if ((format->flags & PB_FORMAT_WIDE) != 0)
-		store_word(address + 4u * format->step, (uint32_t)(value >> 32), format->high_mask, keep, 0);
+	return store_word(cursor, place, (uint32_t)value, format->mask, keep, format->background) &&
+	       ((format->flags & PB_FORMAT_WIDE) == 0 ||
+		store_word(cursor, place + 4u * format->step, (uint32_t)(value >> 32), format->high_mask,
+			   keep, 0));
 }
 
 enum pb_error pb_core_exact(struct pb_core_cursor *cursor, const struct pb_core_entry *entry)
 {
 	const uint32_t index = entry->allocation_index;
-	const struct pb_core_slot *slot = &cursor->plan.base;
+	const struct pb_core_slot *slot = &cursor->job->plan.base;
 	const struct pb_patch_format *format;
 	uint64_t value;
 	uint32_t tag = 0;
 
 	if ((entry->slot & PB_PATCH_RESERVED_MASK) != 0)
 		return PB_ERROR_PATCH_RESERVED;
-	if (entry->driver_id != cursor->plan.id)
+	if (entry->driver_id != cursor->job->plan.id)
 		make_plan(cursor, entry->driver_id);
-	format = cursor->plan.format;
+	format = cursor->job->plan.format;
 	if (format == NULL)
 		return PB_ERROR_PATCH_FORMAT;
-	if (cursor->plan.uses_allocation && index >= cursor->job->allocation_count)
+	if (cursor->job->plan.uses_allocation && index >= cursor->job->allocation_count)
 		return PB_ERROR_PATCH_INDEX;
 	if ((entry->patch_offset & (format->align - 1u)) != 0)
 		return PB_ERROR_PATCH_ALIGNMENT;
-	if (entry->patch_offset - cursor->start >= cursor->plan.places)
+	if (entry->patch_offset - cursor->start >= cursor->job->plan.places)
 		return PB_ERROR_PATCH_RANGE;
 	value = pb_core_wide(slot->low, slot->high);
-	if (cursor->plan.uses_allocation) {
+	if (cursor->job->plan.uses_allocation) {
 		const struct pb_core_slot *named = &cursor->slots[index];
 
 		if (named->limit[0] == 0)
@@ -152,6 +188,7 @@ enum pb_error pb_core_exact(struct pb_core_cursor *cursor, const struct pb_core_
 		return PB_ERROR_PATCH_OFFSET;
 	if (!make_value(format, value, entry->allocation_offset, &value))
 		return PB_ERROR_PATCH_VALUE;
-	store(cursor, format, entry->patch_offset, value | or_value(format, tag));
-	return PB_ERROR_OK;
+	return store(cursor, format, entry->patch_offset, value | or_value(format, tag))
+		       ? PB_ERROR_OK
+		       : PB_ERROR_PATCH_PAGE;
 }

@@ -11,30 +11,6 @@
 #define UNROLL 4u
 
 PB_STATIC_ASSERT(PB_SLICE_PATCHES % UNROLL == 0, "only the last slice of a list has a rest");
-/* An index that has bits above these is out of range; one that has none hits a slot, which may have limit 0. */
-#define INDEX_BITS 10u
-PB_STATIC_ASSERT(PB_LIMIT_ALLOCATIONS == 1u << INDEX_BITS, "every index of that many bits has a slot");
-
-static inline uint32_t rotate_right_2(uint32_t value)
-{
-	return value >> 2 | value << 30;
-}
-
-static inline __attribute__((always_inline)) void read_entry(const uint32_t *words,
-							     struct pb_core_entry *entry)
-{
-	entry->allocation_index = pb_shared_read32(&words[0]);
-	entry->slot = pb_shared_read32(&words[1]);
-	entry->driver_id = pb_shared_read32(&words[2]);
-	entry->allocation_offset = pb_shared_read32(&words[3]);
-	entry->patch_offset = pb_shared_read32(&words[4]);
-}
-
-/** Bits that only an entry has which is not ordinary. */
-static inline uint32_t odd_bits(const struct pb_core_entry *entry)
-{
-	return entry->slot >> PB_PATCH_RESERVED_SHIFT | entry->allocation_index >> INDEX_BITS;
-}
 
 /** What an entry's place is checked and found by; in registers all through a loop. */
 struct ground {
@@ -54,16 +30,16 @@ static inline __attribute__((always_inline)) bool apply(const struct ground *gro
 	const struct pb_core_slot *slot;
 	uint32_t odd;
 
-	read_entry(words, entry);
+	pb_core_read_entry(words, entry);
 	odd = (entry->driver_id ^ fast.id) | entry->slot >> PB_PATCH_RESERVED_SHIFT;
 	PB_CORE_KEEP(odd); /* in this order each shift is part of an OR */
-	if ((odd | entry->allocation_index >> INDEX_BITS) != 0)
+	if ((odd | entry->allocation_index >> PB_CORE_INDEX_BITS) != 0)
 		return false;
 	/* Known, or of no use, from here on, which frees their registers. */
 	entry->driver_id = fast.id;
 	entry->slot = 0;
 	/* One compare for range, width and alignment: low bits that are set rotate to the top. */
-	if (rotate_right_2(entry->patch_offset - ground->start) >= ground->places)
+	if (pb_core_rotate_right_2(entry->patch_offset - ground->start) >= ground->places)
 		return false;
 	slot = &ground->slots[entry->allocation_index];
 	PB_CORE_KEEP(slot); /* computed once, not anew for each field */
@@ -142,56 +118,106 @@ enum pb_core_run pb_core_list_run(struct pb_core_cursor *cursor)
 	return runs[cursor->format_id](cursor);
 }
 
+/** Slices that the mixed loop goes through between two looks for a run. */
+#define MIXED_SLICES 4u
+
+/**
+ * Where the mixed loop stops: behind its second entry, to see whether that and
+ * the first are of a kind, and at slices' ends, some of which are followed by
+ * such a look too. Two of a kind may be a run, which has a loop of its own.
+ * @param next the entry behind the one at which it stopped
+ * @return the entry at which to stop again; NULL: here
+ */
+static __attribute__((noinline)) const uint32_t *stop_mixed(struct pb_core_cursor *cursor,
+							    const uint32_t *next, uint32_t driver_id)
+{
+	const bool two_of_a_kind = cursor->mixed_slices == 0 && driver_id == cursor->format_id;
+
+	cursor->format_id = driver_id;
+	cursor->words = next;
+	if (two_of_a_kind)
+		return NULL;
+	if (next == cursor->slice) {
+		if (next >= cursor->pass || pb_lines_waiting(cursor->pending))
+			return NULL;
+		cursor->slice = end_of_slice(next, cursor->end);
+	}
+	if (cursor->mixed_slices == 0)
+		cursor->mixed_slices = MIXED_SLICES;
+	else if (--cursor->mixed_slices == 0)
+		return next;
+	return cursor->slice - PB_CORE_ENTRY_WORDS;
+}
+
 enum pb_core_run pb_core_list_mixed(struct pb_core_cursor *cursor)
 {
-	const uint32_t *words = cursor->words;
+	const struct pb_core_slot *const slots = cursor->slots;
+	const uintptr_t origin = cursor->origin;
+	const uint32_t start = cursor->start;
+	const uint32_t *words = cursor->words - PB_CORE_ENTRY_WORDS; /* the entry at hand */
+	const uint32_t *stop = cursor->words == cursor->slice ? words : cursor->words;
 	struct pb_core_entry entry = cursor->tripped;
 
+	cursor->format_id = entry.driver_id;
+	cursor->mixed_slices = 0;
 	for (;;) {
-		const uint32_t place = rotate_right_2(entry.patch_offset - cursor->start);
-		const struct pb_core_slot *slot = &cursor->slots[entry.allocation_index];
-		uint32_t *at = (uint32_t *)(cursor->origin + entry.patch_offset);
-		bool stored = false;
+		const struct pb_core_slot *slot = &slots[entry.allocation_index];
+		uint32_t reserved = entry.slot >> PB_PATCH_RESERVED_SHIFT;
 
-		if (odd_bits(&entry) != 0)
-			break;
+		PB_CORE_KEEP(reserved);
+		/* Of the slot no more than this is kept: SlotId is of no use and has no register. */
+		entry.slot = reserved << PB_PATCH_RESERVED_SHIFT;
+		if ((reserved | entry.allocation_index >> PB_CORE_INDEX_BITS) != 0)
+			goto tripped;
 		PB_CORE_KEEP(slot);
 		switch (entry.driver_id) {
 #define MIXED(name, class, ...)                                                                              \
 	case PB_PATCH_FORMAT_##name:                                                                         \
-		if (place < cursor->places[PB_CORE_CLASS_##class])                                           \
-			stored = pb_core_store(slot, entry.allocation_offset, at,                            \
-					       PB_CORE_FAST(name, class, __VA_ARGS__));                      \
+		if (pb_core_rotate_right_2(entry.patch_offset - start) >=                                    \
+			    cursor->places[PB_CORE_CLASS_##class] ||                                         \
+		    !pb_core_store(slot, entry.allocation_offset, (uint32_t *)(origin + entry.patch_offset), \
+				   PB_CORE_FAST(name, class, __VA_ARGS__)))                                  \
+			goto tripped;                                                                        \
 		break;
 			PB_CORE_FAST_FORMATS(MIXED)
 		default:
-			break;
+			goto tripped;
 		}
-		if (!stored)
-			break;
-		if (words == cursor->slice) {
-			cursor->words = words;
-			cursor->format_id = entry.driver_id;
-			return PB_CORE_DONE;
+		if (words == stop) {
+			stop = stop_mixed(cursor, words + PB_CORE_ENTRY_WORDS, entry.driver_id);
+			if (stop == NULL)
+				return PB_CORE_DONE;
 		}
-		read_entry(words, &entry);
 		words += PB_CORE_ENTRY_WORDS;
+		pb_core_read_entry(words, &entry);
 	}
-	cursor->words = words;
+tripped:
+	cursor->words = words + PB_CORE_ENTRY_WORDS;
 	cursor->tripped = entry;
 	return PB_CORE_TRIPPED;
 }
 
-/** Takes from the slice what a general entry costs more than an ordinary one. */
-static void shorten_slice(struct pb_core_cursor *cursor)
+/** What is left of a slice, in instructions. */
+static uint32_t budget_of_slice(const struct pb_core_cursor *cursor)
 {
-	const ptrdiff_t cost = (PB_COST_GENERAL - 1u) * PB_CORE_ENTRY_WORDS;
+	return (uint32_t)(cursor->slice - cursor->words) / PB_CORE_ENTRY_WORDS * PB_COST_FAST;
+}
 
-	cursor->slice = cursor->slice - cursor->words > cost ? cursor->slice - cost : cursor->words;
+/** The other way round. */
+static void set_slice(struct pb_core_cursor *cursor)
+{
+	const uint32_t words = cursor->budget / PB_COST_FAST * PB_CORE_ENTRY_WORDS;
+
+	cursor->slice = (uint32_t)(cursor->end - cursor->words) > words ? cursor->words + words : cursor->end;
 }
 
 enum pb_error pb_core_list_general(struct pb_core_cursor *cursor, bool *tripped)
 {
+	if (*tripped)
+		cursor->budget = budget_of_slice(cursor);
+	else
+		cursor->budget = PB_SLICE_INSTRUCTIONS;
+	pb_core_spend(cursor, PB_COST_CHANGE);
 	for (;;) {
 		if (*tripped) {
 			const enum pb_error error = pb_core_exact(cursor, &cursor->tripped);
@@ -200,14 +226,22 @@ enum pb_error pb_core_list_general(struct pb_core_cursor *cursor, bool *tripped)
 				return error;
 			cursor->format_id = cursor->tripped.driver_id;
 			*tripped = false;
-			shorten_slice(cursor);
+			pb_core_spend(cursor, PB_COST_EXACT);
 		}
-		if (cursor->words == cursor->slice)
+		if (cursor->words == cursor->end || cursor->budget == 0)
 			return PB_ERROR_OK;
-		read_entry(cursor->words, &cursor->tripped);
-		cursor->words += PB_CORE_ENTRY_WORDS;
+		if (pb_core_general_ready(cursor)) {
+			if (pb_core_general_run(cursor) == PB_CORE_DONE)
+				return PB_ERROR_OK;
+		} else {
+			pb_core_read_entry(cursor->words, &cursor->tripped);
+			cursor->words += PB_CORE_ENTRY_WORDS;
+		}
 		*tripped = true;
-		if (pb_core_is_fast(cursor->tripped.driver_id))
+		if (pb_core_is_fast(cursor->tripped.driver_id) &&
+		    cursor->tripped.driver_id != cursor->format_id) {
+			set_slice(cursor);
 			return PB_ERROR_OK;
+		}
 	}
 }

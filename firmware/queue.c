@@ -78,7 +78,7 @@ void pb_core_queue_drained(struct pb_firmware *firmware, struct pb_core_queue *q
 		return;
 	queue->reply_owed = false;
 	pb_core_control_reply(firmware, queue->channel, PB_COMMAND_QUEUE_DESTROY, queue->destroy_tag,
-			      PB_ERROR_OK);
+			      PB_ERROR_OK, 0);
 }
 
 /** A put index moves forward, and stays within one ring of what was completed. */

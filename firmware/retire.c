@@ -5,6 +5,23 @@
  */
 #include "firmware/core.h"
 
+void pb_core_halt_report(struct pb_firmware *firmware, const struct pb_core_work *work)
+{
+	const struct pb_core_queue *queue = work->queue;
+	const struct pb_event event = {
+		.type = PB_EVENT_HALTED,
+		.queue = pb_core_queue_handle(firmware, queue),
+		.fence_id = work->fence_id,
+		.error = work->status,
+		.index = PB_INDEX_NONE,
+		.detail = queue->node,
+	};
+
+	if (work->context == PB_CORE_CONTEXT_PAGING && work->status != PB_ERROR_OK &&
+	    work->status != PB_ERROR_HALTED)
+		pb_core_event(firmware, queue->channel, &event);
+}
+
 /** Tells the host that later work of the context is cancelled until it clears it. */
 static void report_context(struct pb_firmware *firmware, const struct pb_core_work *work, uint32_t channel,
 			   uint32_t queue)
@@ -47,15 +64,18 @@ report_failure(struct pb_firmware *firmware, struct pb_core_queue *queue, const 
 
 	pb_core_record_error(queue, work->status, work->fence_id, work->index);
 	pb_core_event(firmware, queue->channel, &event);
-	if (work->status != PB_ERROR_CONTEXT_LOST)
+	if (work->status != PB_ERROR_CONTEXT_LOST && work->status != PB_ERROR_HALTED)
 		report_context(firmware, work, queue->channel, handle);
+	pb_core_halt_report(firmware, work);
 }
 
-/** Work of a queue that is closing ends without a trace; the last of it ends the queue. */
-static __attribute__((noinline)) void drain(struct pb_firmware *firmware, struct pb_core_queue *queue)
+/** Work of a queue that is closing ends without a trace, but for a halt; the last of it ends the queue. */
+static __attribute__((noinline)) void drain(struct pb_firmware *firmware, const struct pb_core_work *work)
 {
+	struct pb_core_queue *queue = work->queue;
 	struct pb_core_channel *channel = &firmware->channels[queue->channel];
 
+	pb_core_halt_report(firmware, work);
 	if (queue->busy == 0)
 		pb_core_queue_drained(firmware, queue);
 	if (channel->busy == 0 && channel->state == PB_CHANNEL_CLOSING)
@@ -70,7 +90,7 @@ static void complete(struct pb_firmware *firmware, const struct pb_core_work *wo
 	queue->busy--;
 	firmware->channels[channel].busy--;
 	if (queue->state == PB_CORE_QUEUE_CLOSING) {
-		drain(firmware, queue);
+		drain(firmware, work);
 		return;
 	}
 	queue->completed++;
@@ -81,16 +101,42 @@ static void complete(struct pb_firmware *firmware, const struct pb_core_work *wo
 	pb_core_interrupt(firmware, channel);
 }
 
-/** Work behind the guilty one and of the same context is cancelled; what was in flight before it is not. */
+/** Whether work goes down with the guilty: it is of the same context, or behind a paging buffer of the same channel. */
+static bool goes_down(const struct pb_core_work *work, const struct pb_core_work *guilty)
+{
+	if (guilty->context == PB_CORE_CONTEXT_PAGING)
+		return work->queue->channel == guilty->queue->channel;
+	return work->context == guilty->context;
+}
+
+/** Some of the work behind the guilty is cancelled; what was in flight before it is not. */
 static void cancel_behind(struct pb_core_node *node, const struct pb_core_work *guilty)
 {
+	const enum pb_error error =
+		guilty->context == PB_CORE_CONTEXT_PAGING ? PB_ERROR_HALTED : PB_ERROR_CONTEXT_LOST;
+
 	for (uint32_t sequence = node->retired + 2u; sequence != node->fed + 1u; sequence++) {
 		struct pb_core_work *work = &node->in_flight[sequence % PB_LIMIT_IN_FLIGHT];
 
-		if (work->status != PB_ERROR_OK || work->context != guilty->context)
+		if (work->status != PB_ERROR_OK || !goes_down(work, guilty))
 			continue;
-		work->status = PB_ERROR_CONTEXT_LOST;
+		work->status = error;
 		work->engine.bytes = 0;
+	}
+}
+
+void pb_core_halt(struct pb_core_node *node, const struct pb_core_work *work)
+{
+	struct pb_core_job *job = &node->job;
+	const uint32_t channel = work->queue->channel;
+
+	node->held |= 1u << channel;
+	/* What was being prepared behind it has read its descriptor: it must complete. */
+	if (job->state != PB_CORE_JOB_NONE && job->work.queue->channel == channel &&
+	    job->work.status == PB_ERROR_OK) {
+		job->work.status = PB_ERROR_HALTED;
+		job->work.engine.bytes = 0;
+		job->state = PB_CORE_JOB_READY;
 	}
 }
 
@@ -107,6 +153,8 @@ static __attribute__((noinline)) void blame_and_reset(struct pb_firmware *firmwa
 		guilty->engine.bytes = 0;
 		pb_core_context_lose(firmware, guilty);
 		cancel_behind(node, guilty);
+		if (guilty->context == PB_CORE_CONTEXT_PAGING)
+			pb_core_halt(node, guilty);
 	}
 	node->resetting = true;
 	node->engine->ops->reset(node->engine->context);

@@ -14,18 +14,29 @@ static bool fits_64(uint64_t base, uint64_t size)
 	return base <= UINT64_MAX - size;
 }
 
-/** Backed parts must not overlap as the engine sees them: its ranges would be ambiguous. */
-static bool overlaps(struct pb_firmware *firmware, const struct pb_core_channel *channel, uint64_t gpu_base,
-		     uint32_t bytes)
+/** Bytes that the engine sees: what is backed, all of an aperture. */
+static uint32_t engine_bytes(const struct pb_core_segment *segment)
 {
-	for (uint32_t s = 0; s < PB_LIMIT_SEGMENTS; s++) {
-		const struct pb_core_segment *other = pb_core_segment_of(firmware, channel, s);
+	return segment->kind == PB_SEGMENT_APERTURE ? (uint32_t)segment->size : segment->memory_bytes;
+}
 
-		if (other->memory_bytes != 0 && bytes != 0 &&
-		    gpu_base < other->gpu_base + other->memory_bytes && other->gpu_base < gpu_base + bytes)
-			return true;
-	}
-	return false;
+/** Bytes of the pool: what is backed, or an aperture's page table. */
+static uint32_t pool_bytes(const struct pb_core_segment *segment)
+{
+	const uint32_t table = PB_ENGINE_TABLE_BYTES((uint32_t)segment->size);
+
+	if (segment->kind == PB_SEGMENT_APERTURE)
+		return (table + PB_PAGE_BYTES - 1u) / PB_PAGE_BYTES * PB_PAGE_BYTES;
+	return segment->memory_bytes;
+}
+
+/** What the engine sees of two segments must not overlap: its ranges would be ambiguous. */
+static bool overlap(const struct pb_core_segment *one, const struct pb_core_segment *other)
+{
+	const uint32_t bytes = engine_bytes(other);
+
+	return bytes != 0 && one->gpu_base < other->gpu_base + bytes &&
+	       other->gpu_base < one->gpu_base + engine_bytes(one);
 }
 
 static void set_range(struct pb_firmware *firmware, uint32_t channel, uint32_t index,
@@ -36,8 +47,7 @@ static void set_range(struct pb_firmware *firmware, uint32_t channel, uint32_t i
 	engine->ops->set_range(engine->context, channel, index, range);
 }
 
-static enum pb_error check(struct pb_firmware *firmware, const struct pb_core_channel *channel,
-			   const struct pb_core_segment *segment)
+static enum pb_error check(const struct pb_core_segment *segment)
 {
 	if (segment->size == 0 || !whole_pages(segment->size) || !whole_pages(segment->os_base) ||
 	    !whole_pages(segment->gpu_base) || !whole_pages(segment->memory_bytes))
@@ -45,68 +55,179 @@ static enum pb_error check(struct pb_firmware *firmware, const struct pb_core_ch
 	if (!fits_64(segment->os_base, segment->size) || !fits_64(segment->gpu_base, segment->size) ||
 	    segment->memory_bytes > segment->size)
 		return PB_ERROR_BAD_ARGUMENT;
-	return overlaps(firmware, channel, segment->gpu_base, segment->memory_bytes) ? PB_ERROR_BAD_ARGUMENT
-										     : PB_ERROR_OK;
+	if (segment->kind == PB_SEGMENT_APERTURE &&
+	    (segment->memory_bytes != 0 || segment->size > PB_LIMIT_APERTURE_PAGES * PB_PAGE_BYTES))
+		return PB_ERROR_BAD_ARGUMENT;
+	return PB_ERROR_OK;
 }
 
 /** @return a free place, or 0 */
-static uint8_t find_place(const struct pb_firmware *firmware)
+static uint32_t take_place(struct pb_firmware *firmware)
 {
-	for (uint32_t place = 1; place <= PB_LIMIT_SEGMENTS_TOTAL; place++) {
-		if (firmware->segments[place].size == 0)
-			return (uint8_t)place;
+	for (uint32_t word = 0; word < PB_LIMIT_SEGMENTS_TOTAL / 32u; word++) {
+		const uint32_t taken = firmware->places_taken[word];
+
+		if (taken != UINT32_MAX) {
+			firmware->places_taken[word] = taken | (taken + 1u);
+			return 32u * word + (uint32_t)__builtin_ctz(~taken) + 1u;
+		}
 	}
 	return 0;
 }
 
-enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t channel,
-				     const uint32_t *arguments, uint32_t *results)
+/** Place and memory are free for others. */
+static void give_place(struct pb_firmware *firmware, uint32_t place)
+{
+	pb_core_memory_give(firmware, place);
+	firmware->places_taken[(place - 1u) / 32u] &= ~(1u << (place - 1u) % 32u);
+}
+
+enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t channel, uint32_t tag,
+				     const uint32_t *arguments)
 {
 	struct pb_core_channel *owner = &firmware->channels[channel];
-	struct pb_core_segment segment = {
+	const struct pb_core_segment segment = {
 		.os_base = pb_core_wide(arguments[2], arguments[3]),
 		.gpu_base = pb_core_wide(arguments[4], arguments[5]),
 		.size = pb_core_wide(arguments[6], arguments[7]),
 		.memory_bytes = arguments[8],
+		.kind = (uint8_t)arguments[1],
+		.channel = (uint8_t)channel,
 	};
-	const uint8_t place = find_place(firmware);
 	enum pb_error error;
 
 	if (arguments[0] >= PB_LIMIT_SEGMENTS)
 		return PB_ERROR_BAD_ARGUMENT;
-	if (arguments[1] != PB_SEGMENT_LINEAR)
+	if (arguments[1] != PB_SEGMENT_LINEAR && arguments[1] != PB_SEGMENT_APERTURE)
 		return PB_ERROR_UNSUPPORTED;
-	if (owner->segment_of[arguments[0]] != 0)
+	if (owner->segment_of[arguments[0]] != 0 || pb_core_segment_being_made(owner, arguments[0]))
 		return PB_ERROR_BUSY;
-	error = check(firmware, owner, &segment);
+	error = check(&segment);
 	if (error != PB_ERROR_OK)
 		return error;
-	if (place == 0)
-		return PB_ERROR_NO_SPACE;
-	if (segment.memory_bytes != 0) {
-		segment.memory_offset = pb_core_memory_take(firmware, segment.memory_bytes);
-		if (segment.memory_offset == 0)
-			return PB_ERROR_NO_SPACE;
-		set_range(firmware, channel, arguments[0],
-			  &(struct pb_engine_range){.gpu_base = segment.gpu_base,
-						    .bytes = segment.memory_bytes,
-						    .memory_offset = segment.memory_offset});
-	}
-	firmware->segments[place] = segment;
-	owner->segment_of[arguments[0]] = place;
-	results[0] = segment.memory_offset;
+	owner->make = (struct pb_core_make){
+		.segment = segment,
+		.step = PB_CORE_MAKE_CHECK,
+		.id = arguments[0],
+		.tag = tag,
+		.at = engine_bytes(&segment) != 0 ? 0 : PB_LIMIT_SEGMENTS,
+	};
+	firmware->chores |= 1u << channel;
 	return PB_ERROR_OK;
+}
+
+static void finish(struct pb_firmware *firmware, uint32_t channel, enum pb_error error)
+{
+	struct pb_core_make *make = &firmware->channels[channel].make;
+
+	make->step = PB_CORE_MAKE_NONE;
+	firmware->chores &= ~(1u << channel);
+	if (error != PB_ERROR_OK && make->place != 0)
+		give_place(firmware, make->place);
+	pb_core_control_reply(firmware, channel, PB_COMMAND_SEGMENT_CREATE, make->tag, error,
+			      error == PB_ERROR_OK ? make->segment.memory_offset : 0);
+}
+
+/** From here on the segment is there. */
+static void show(struct pb_firmware *firmware, uint32_t channel)
+{
+	const struct pb_core_make *make = &firmware->channels[channel].make;
+	const struct pb_core_segment *segment = &make->segment;
+	const bool paged = segment->kind == PB_SEGMENT_APERTURE;
+
+	if (engine_bytes(segment) != 0)
+		set_range(firmware, channel, make->id,
+			  &(struct pb_engine_range){.gpu_base = segment->gpu_base,
+						    .bytes = engine_bytes(segment),
+						    .memory_offset = paged ? segment->table_offset
+									   : segment->memory_offset,
+						    .paged = paged});
+	firmware->segments[make->place] = *segment;
+	firmware->channels[channel].segment_of[make->id] = (uint8_t)make->place;
+	finish(firmware, channel, PB_ERROR_OK);
+}
+
+static void compare(struct pb_firmware *firmware, uint32_t channel)
+{
+	const struct pb_core_channel *owner = &firmware->channels[channel];
+	struct pb_core_make *make = &firmware->channels[channel].make;
+
+	for (uint32_t i = 0; i < PB_SLICE_SEGMENTS && make->at < PB_LIMIT_SEGMENTS; i++, make->at++) {
+		if (overlap(&make->segment, pb_core_segment_of(firmware, owner, make->at))) {
+			finish(firmware, channel, PB_ERROR_BAD_ARGUMENT);
+			return;
+		}
+	}
+	if (make->at < PB_LIMIT_SEGMENTS)
+		return;
+	make->place = take_place(firmware);
+	if (make->place == 0) {
+		finish(firmware, channel, PB_ERROR_NO_SPACE);
+		return;
+	}
+	make->step = PB_CORE_MAKE_PLACE;
+	make->at = firmware->config->pool_offset;
+}
+
+static void look_for_memory(struct pb_firmware *firmware, uint32_t channel)
+{
+	struct pb_core_make *make = &firmware->channels[channel].make;
+	const uint32_t bytes = pool_bytes(&make->segment);
+	enum pb_core_search search;
+
+	if (bytes == 0) {
+		show(firmware, channel);
+		return;
+	}
+	search = pb_core_memory_search(firmware, &make->at, bytes);
+	if (search == PB_CORE_SEARCH_NONE)
+		finish(firmware, channel, PB_ERROR_NO_SPACE);
+	if (search != PB_CORE_SEARCH_FOUND)
+		return;
+	pb_core_memory_take(firmware, make->place, make->at, bytes);
+	if (make->segment.kind == PB_SEGMENT_APERTURE) {
+		make->segment.table_offset = make->at;
+		make->step = PB_CORE_MAKE_CLEAR;
+		make->at = 0;
+	} else {
+		make->segment.memory_offset = make->at;
+		show(firmware, channel);
+	}
+}
+
+void pb_core_segment_step(struct pb_firmware *firmware, uint32_t channel)
+{
+	struct pb_core_make *make = &firmware->channels[channel].make;
+
+	if (make->step == PB_CORE_MAKE_CHECK) {
+		compare(firmware, channel);
+	} else if (make->step == PB_CORE_MAKE_PLACE) {
+		look_for_memory(firmware, channel);
+	} else {
+		make->at = pb_core_aperture_clear(firmware, &make->segment, make->at);
+		if (make->at == make->segment.size / PB_PAGE_BYTES)
+			show(firmware, channel);
+	}
+}
+
+void pb_core_segment_abandon(struct pb_firmware *firmware, uint32_t channel)
+{
+	struct pb_core_make *make = &firmware->channels[channel].make;
+
+	if (make->step != PB_CORE_MAKE_NONE && make->place != 0)
+		give_place(firmware, make->place);
+	make->step = PB_CORE_MAKE_NONE;
 }
 
 void pb_core_segment_free(struct pb_firmware *firmware, uint32_t channel, uint32_t segment)
 {
 	struct pb_core_channel *owner = &firmware->channels[channel];
-	struct pb_core_segment *gone = pb_core_segment_of(firmware, owner, segment);
+	const uint32_t place = owner->segment_of[segment];
+	struct pb_core_segment *gone = &firmware->segments[place];
 
-	if (gone->memory_bytes != 0) {
+	if (engine_bytes(gone) != 0)
 		set_range(firmware, channel, segment, &(struct pb_engine_range){.bytes = 0});
-		pb_core_memory_give(firmware, gone->memory_offset);
-	}
+	give_place(firmware, place);
 	memset(gone, 0, sizeof(*gone));
 	owner->segment_of[segment] = 0;
 }
@@ -127,6 +248,8 @@ enum pb_error pb_core_segment_destroy(struct pb_firmware *firmware, uint32_t cha
 {
 	const struct pb_core_channel *owner = &firmware->channels[channel];
 
+	if (pb_core_segment_being_made(owner, segment))
+		return PB_ERROR_BUSY;
 	if (segment >= PB_LIMIT_SEGMENTS || owner->segment_of[segment] == 0)
 		return PB_ERROR_BAD_ARGUMENT;
 	if (owner->busy != 0 || holds_queues(firmware, channel, segment))

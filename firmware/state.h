@@ -28,8 +28,34 @@ struct pb_core_segment {
 	uint64_t gpu_base;
 	uint64_t size;
 	uint32_t memory_offset; /**< of its backing */
-	uint32_t memory_bytes;  /**< backed from its start; the rest has addresses only */
-	uint32_t kind;          /**< enum pb_segment_kind */
+	uint32_t memory_bytes;  /**< backed from its start; the rest has addresses only. An aperture: 0 */
+	uint32_t table_offset;  /**< an aperture's page table in card memory; else 0 */
+	uint8_t kind;           /**< enum pb_segment_kind */
+	uint8_t channel;        /**< whose it is */
+};
+
+enum pb_core_make_step {
+	PB_CORE_MAKE_NONE = 0,
+	PB_CORE_MAKE_CHECK = 1, /**< compares it with the channel's other segments */
+	PB_CORE_MAKE_PLACE = 2, /**< looks for memory */
+	PB_CORE_MAKE_CLEAR = 3, /**< clears an aperture's page table */
+};
+
+/** A SEGMENT_CREATE under way: a slice in each pass, the reply at the end. */
+struct pb_core_make {
+	struct pb_core_segment segment; /**< as it will be */
+	uint32_t step;                  /**< enum pb_core_make_step */
+	uint32_t id;                    /**< the channel's name for it */
+	uint32_t tag;                   /**< of the command */
+	uint32_t at;    /**< how far the step has got: segment id, offset in card memory, page */
+	uint32_t place; /**< in pb_firmware.segments, once it has one; else 0 */
+};
+
+enum pb_core_closing {
+	PB_CORE_CLOSING_QUEUES = 0,
+	PB_CORE_CLOSING_WORK = 1, /**< waits for what is fed */
+	PB_CORE_CLOSING_CONTEXTS = 2,
+	PB_CORE_CLOSING_SEGMENTS = 3,
 };
 
 struct pb_core_channel {
@@ -54,6 +80,10 @@ struct pb_core_channel {
 	uint32_t epoch;
 	uint32_t busy;                         /**< submissions admitted and not retired */
 	uint32_t formats_version;              /**< counts changes to its own formats */
+	uint32_t privileges;                   /**< PB_PRIVILEGE_* */
+	struct pb_core_make make;              /**< the segment being made */
+	uint32_t closing;                      /**< enum pb_core_closing, while state is CLOSING */
+	uint32_t closing_at;                   /**< how far that has got */
 	bool close_asked;                      /**< the admin waits for the reply to a CHANNEL_CLOSE */
 	uint32_t close_tag;                    /**< its tag */
 	uint8_t segment_of[PB_LIMIT_SEGMENTS]; /**< by segment id: place in pb_firmware.segments; 0: none */
@@ -97,6 +127,10 @@ struct pb_core_context {
 	bool lost;
 };
 
+/** Instead of a context's index in pb_core_work. */
+#define PB_CORE_CONTEXT_NONE   PB_LIMIT_CONTEXTS        /**< its handle named none */
+#define PB_CORE_CONTEXT_PAGING (PB_LIMIT_CONTEXTS + 1u) /**< a paging buffer */
+
 /**
  * One allocation, resolved: what a patch needs of it. Slots at and beyond the
  * size of the list have limit 0, so that the fast loops need no index check.
@@ -124,7 +158,7 @@ struct pb_core_work {
 	uint32_t detail;  /**< engine fault code */
 	uint32_t patches; /**< carried out */
 	struct pb_core_queue *queue;
-	uint32_t context; /**< index; PB_LIMIT_CONTEXTS: its handle named none */
+	uint32_t context; /**< index, PB_CORE_CONTEXT_NONE or PB_CORE_CONTEXT_PAGING */
 };
 
 enum pb_core_job_state {
@@ -135,19 +169,55 @@ enum pb_core_job_state {
 	PB_CORE_JOB_READY = 4, /**< to be fed */
 };
 
+/** No format has this number. */
+#define PB_CORE_NO_FORMAT UINT32_MAX
+
+/** A format as the exact way uses it. */
+struct pb_core_plan {
+	const struct pb_patch_format *format; /**< NULL: no such format */
+	uint32_t id;
+	uint32_t places;          /**< bytes of the submission at which its words may start */
+	bool uses_allocation;     /**< AllocationIndex names something */
+	struct pb_core_slot base; /**< of a source that is no allocation; limit of an offset into it */
+};
+
+/** What the general loops can do of a format. */
+enum pb_core_general_kind {
+	PB_CORE_GENERAL_NOT = 0, /**< nothing: it always takes the exact way */
+	PB_CORE_GENERAL_PLAIN,   /**< an address, shifted, one word of it */
+	PB_CORE_GENERAL_RICH,    /**< the rest */
+};
+
+/** A format as the general loops use it. */
+struct pb_core_general {
+	enum pb_core_general_kind kind;
+	uint32_t id;
+	const struct pb_patch_format *format;
+	uint32_t places;   /**< 4-byte aligned ones */
+	uint32_t bounded;  /**< all ones: AllocationOffset is; 0: it is not */
+	uint32_t column;   /**< of pb_core_slot.limit */
+	uint32_t right;    /**< shift, modulo 32 */
+	uint32_t lost_low; /**< bits that must not be lost */
+	uint32_t lost_high;
+	uint32_t mask;
+	uint32_t high_or; /**< into the second word */
+	uint32_t ors[4];  /**< into the first word: background, and all that is ORed in */
+};
+
 /** The submission that a node prepares while its engine runs earlier ones. */
 struct pb_core_job {
 	uint32_t state; /**< enum pb_core_job_state */
 	struct pb_core_work work;
 	const struct pb_core_channel *channel;
-	uint8_t *target;   /**< shared; byte 0 of the submission */
-	uint32_t start;    /**< PatchOffset of that byte */
-	uint32_t bytes;    /**< of the submission */
-	uint32_t self_low; /**< GPU address of the DMA buffer's byte 0 */
-	uint32_t self_high;
+	uint8_t *target;    /**< shared; byte 0 of the submission */
+	uint32_t start;     /**< PatchOffset of that byte */
+	uint32_t bytes;     /**< of the submission */
 	uint32_t dma_bytes; /**< of the whole DMA buffer */
 
 	const struct pb_allocation *allocations; /**< shared */
+	/** Where the buffer lies page by page; NULL: it is contiguous. */
+	const struct pb_core_segment *aperture;
+	uint32_t aperture_offset; /**< of the buffer's byte 0 in the aperture */
 	uint32_t allocation_count;
 	uint32_t resolved;   /**< allocations resolved */
 	uint32_t slots_used; /**< slots from here on have limit 0 */
@@ -158,10 +228,12 @@ struct pb_core_job {
 	uint32_t list_words;  /**< of it that are left */
 	uint32_t list_index;  /**< list index of the next entry, or word of a compact list */
 	bool compact;
-	uint32_t format_id; /**< of the last entry */
-	uint32_t cookie;    /**< the host's name for the buffer's contents, or 0 */
-	uint32_t compared;  /**< slots that the digest holds */
-	uint64_t digest;    /**< of all that the patched bytes depend on, with a cookie */
+	uint32_t format_id;             /**< of the last entry */
+	struct pb_core_plan plan;       /**< of some format that took the exact way */
+	struct pb_core_general general; /**< of some format that took a general loop */
+	uint32_t cookie;                /**< the host's name for the buffer's contents, or 0 */
+	uint32_t compared;              /**< slots that the digest holds */
+	uint64_t digest;                /**< of all that the patched bytes depend on, with a cookie */
 
 	struct pb_core_slot slots[PB_LIMIT_ALLOCATIONS];
 	uint32_t ids[PB_LIMIT_ALLOCATIONS];
@@ -179,6 +251,8 @@ struct pb_core_node {
 	const struct pb_engine *engine;
 	uint16_t ready_head; /**< queues with work to admit, round robin */
 	uint16_t ready_tail;
+	uint32_t
+		held; /**< mask of channels whose work is not admitted here: halted by a bad paging buffer, or closing */
 	bool resetting;
 	uint32_t fed;      /**< sequence number of the last work fed since the engine's reset */
 	uint32_t retired;  /**< of the last work retired */
@@ -189,13 +263,13 @@ struct pb_core_node {
 	struct pb_core_job job;
 };
 
-/** A run of backing memory in use. */
-struct pb_core_extent {
+/** What a place in pb_firmware.segments has of the pool. bytes 0: nothing. */
+struct pb_core_piece {
 	uint32_t offset;
 	uint32_t bytes;
 };
 
-#define PB_CORE_EXTENTS PB_LIMIT_SEGMENTS_TOTAL
+#define PB_CORE_PLACES (PB_LIMIT_SEGMENTS_TOTAL + 1u) /**< the first is never taken */
 
 struct pb_firmware {
 	const struct pb_firmware_config *config;
@@ -204,15 +278,20 @@ struct pb_firmware {
 	uint32_t incarnation;
 	uint32_t stage;          /**< enum pb_boot_stage */
 	uint32_t channels_again; /**< mask of channels to look at in the next pass */
+	uint32_t
+		chores; /**< mask of channels that close, or have a segment made; looked at with channels_again */
+	uint32_t chore_turn; /**< the channel whose turn was last */
 	struct pb_core_channel channels[PB_LIMIT_CHANNELS];
 	struct pb_core_queue queues[PB_LIMIT_QUEUES];
 	struct pb_core_context contexts[PB_LIMIT_CONTEXTS];
-	struct pb_core_segment segments[PB_LIMIT_SEGMENTS_TOTAL + 1u]; /**< the first is never there */
-	struct pb_core_extent extents[PB_CORE_EXTENTS];                /**< sorted by offset */
+	struct pb_core_segment segments[PB_CORE_PLACES];
+	struct pb_core_piece pieces[PB_CORE_PLACES];          /**< by place */
+	uint32_t places_taken[PB_LIMIT_SEGMENTS_TOTAL / 32u]; /**< bit 0 is place 1 */
+	uint8_t order[PB_LIMIT_SEGMENTS_TOTAL]; /**< places that have a piece, sorted by its offset */
+	uint32_t piece_count;
 	struct pb_patch_format formats[PB_LIMIT_CHANNELS]
 				      [PB_LIMIT_FORMATS_OWN]; /**< not there while mask is 0 */
 	struct pb_core_patched patched[PB_LIMIT_PATCHED];     /**< by cookie */
-	uint32_t extent_count;
 	struct pb_core_node nodes[PB_LIMIT_NODES];
 };
 

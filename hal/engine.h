@@ -33,12 +33,12 @@ struct pb_engine_work {
 /** The context of work that has none. */
 #define PB_ENGINE_OWNER_NOBODY 0xffffu
 
-/** Addresses that a channel's work may touch. */
+/** Addresses that a channel's work may touch: whole pages, in all three numbers. */
 struct pb_engine_range {
 	uint64_t gpu_base;      /**< first GPU address */
-	uint32_t bytes;         /**< 0: the range is not there; whole pages */
+	uint32_t bytes;         /**< 0: the range is not there */
 	uint32_t memory_offset; /**< where it lies in card memory; paged: where its page table lies */
-	bool paged;             /**< an aperture: each page lies where its page table entry says */
+	bool paged; /**< an aperture: each page lies where its page table entry says, in a range that is not paged */
 };
 
 /** Bytes of page table for an aperture of so many bytes. */
@@ -95,7 +95,7 @@ struct pb_engine_ops {
 	 * @return the page's offset in card memory (foreign: range-check it), or 0 if it is not mapped
 	 */
 	uint32_t (*page)(void *context, uint32_t table_offset, uint32_t index);
-	/** Writes `count` page table entries as not mapped. */
+	/** Writes `count` page table entries as not mapped, and has all nodes forget what they said. */
 	void (*page_clear)(void *context, uint32_t table_offset, uint32_t index, uint32_t count);
 };
 

@@ -340,13 +340,12 @@ enum pb_error pb_channel_command(struct pb_channel *channel, uint32_t code, cons
 		return error;
 	if (reply.code != code)
 		return pb_blame(channel, PB_ERROR_PROTOCOL);
-	if (reply.error != PB_ERROR_OK) {
-		error = foreign_error(reply.error);
-		return error == PB_ERROR_PROTOCOL ? pb_blame(channel, error) : error;
-	}
 	if (results != NULL)
 		memcpy(results, reply.results, sizeof(reply.results));
-	return PB_ERROR_OK;
+	if (reply.error == PB_ERROR_OK)
+		return PB_ERROR_OK;
+	error = foreign_error(reply.error);
+	return error == PB_ERROR_PROTOCOL ? pb_blame(channel, error) : error;
 }
 
 /* ---- events ---- */

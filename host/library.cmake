@@ -5,5 +5,8 @@ pb_library(pb_host SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/channel.c
   ${CMAKE_CURRENT_LIST_DIR}/segment.c
   ${CMAKE_CURRENT_LIST_DIR}/queue.c
+  ${CMAKE_CURRENT_LIST_DIR}/format.c
+  ${CMAKE_CURRENT_LIST_DIR}/compact.c
+  ${CMAKE_CURRENT_LIST_DIR}/lift.c
   ${CMAKE_CURRENT_LIST_DIR}/render.c
   ${CMAKE_CURRENT_LIST_DIR}/render_commands.c)

@@ -62,3 +62,21 @@ const char *pb_capability_name(uint32_t key)
 		return "?";
 	}
 }
+
+const char *pb_format_reason_name(uint32_t reason)
+{
+	switch (reason) {
+		PB_FORMAT_REASONS(PB_NAME_CASE)
+	default:
+		return "?";
+	}
+}
+
+const char *pb_format_reason_meaning(uint32_t reason)
+{
+	switch (reason) {
+		PB_FORMAT_REASONS(PB_MEANING_CASE)
+	default:
+		return "?";
+	}
+}

@@ -42,6 +42,10 @@ const char *pb_boot_stage_name(uint32_t stage);
 const char *pb_waypoint_name(uint32_t waypoint);
 const char *pb_event_name(uint32_t type);
 const char *pb_capability_name(uint32_t key);
+/** Name of enum pb_format_reason, such as "SHIFT"; "?" for a number not in the list. */
+const char *pb_format_reason_name(uint32_t reason);
+/** What it means, in one phrase. */
+const char *pb_format_reason_meaning(uint32_t reason);
 
 /* ---- card.c: what can be read with no command ---- */
 
@@ -121,7 +125,7 @@ enum pb_error pb_channel_check(const struct pb_channel *channel, struct pb_card_
 /**
  * Carries out one control command and waits for its reply.
  * @param arguments PB_COMMAND_ARGUMENTS words
- * @param results NULL or PB_REPLY_RESULTS words
+ * @param results NULL or PB_REPLY_RESULTS words, filled in by any reply, one with an error too
  * @return the reply's error, or one of the library's
  */
 enum pb_error pb_channel_command(struct pb_channel *channel, uint32_t code, const uint32_t *arguments,

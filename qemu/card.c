@@ -45,7 +45,8 @@ struct card {
 	int epoll;
 	int signals;
 	int ready_fd;
-	bool came_up; /* the firmware has run once */
+	bool came_up; /* hosts could attach once */
+	bool open;    /* hosts may attach */
 	bool stop;
 	int status;
 };
@@ -90,13 +91,17 @@ static void admin_rings(void *context)
 	pb_card_lines_raise(&card->lines, PB_LINE_CHANNEL(PB_CHANNEL_ADMIN));
 }
 
-static void channel_closed(void *context, uint32_t channel, uint32_t error)
+static void channel_closed(void *context, uint32_t channel)
 {
 	struct card *card = context;
 
-	if (error != 0)
-		pb_card_say("the firmware refused to close channel %u: error %u", channel, error);
 	pb_card_server_free(&card->server, channel);
+}
+
+static void admin_refused(void *context, uint32_t code, uint32_t channel, uint32_t error)
+{
+	(void)context;
+	pb_card_say("the firmware refused command %u about channel %u: error %u", code, channel, error);
 }
 
 static void host_gone(void *context, uint32_t channel)
@@ -153,14 +158,15 @@ static void receive_lines(struct card *card)
 		pb_card_watch_end(card->epoll, card->lines.socket);
 }
 
-/* The firmware has come up. */
-static void firmware_runs(struct card *card)
+/* Once every channel has its privileges. */
+static void let_hosts_attach(struct card *card)
 {
 	const char newline = '\n';
 
 	SAY(card, "ready");
 	card->came_up = true;
-	pb_card_admin_start(&card->admin);
+	card->open = true;
+	pb_card_boot_open(&card->boot);
 	if (card->ready_fd >= 0) {
 		if (write(card->ready_fd, &newline, 1) != 1)
 			pb_card_say("nobody reads that the card is ready");
@@ -172,6 +178,7 @@ static void firmware_runs(struct card *card)
 /* Wakes every host, and lets the channels of those that left be given again. */
 static void announce_death(struct card *card, bool again)
 {
+	card->open = false;
 	pb_card_boot_died(&card->boot, again);
 	pb_card_admin_stop(&card->admin);
 	for (uint32_t c = 1; c < PB_SOCKET_PEERS; c++) {
@@ -228,7 +235,7 @@ static void look_at_firmware(struct card *card)
 {
 	switch (pb_card_boot_poll(&card->boot)) {
 	case PB_CARD_BOOT_RUNS:
-		firmware_runs(card);
+		pb_card_admin_start(&card->admin);
 		break;
 	case PB_CARD_BOOT_FATAL:
 		firmware_failed(card);
@@ -301,6 +308,8 @@ static void loop(struct card *card)
 		if (card->mcu.pid != 0)
 			look_at_firmware(card);
 		pb_card_admin_poll(&card->admin);
+		if (!card->open && pb_card_admin_settled(&card->admin))
+			let_hosts_attach(card);
 		pb_card_engines_run(&card->engines);
 	}
 }
@@ -330,6 +339,7 @@ static bool start_parts(struct card *card)
 						   .memory_bytes = PB_CARD_MEMORY_BYTES,
 						   .ring = admin_rings,
 						   .closed = channel_closed,
+						   .refused = admin_refused,
 						   .context = card};
 
 	pb_card_boot_init(&card->boot, (void *)(memory + PB_BOOT_OFFSET));

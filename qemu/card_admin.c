@@ -70,8 +70,11 @@ void pb_card_admin_start(struct pb_card_admin *admin)
 void pb_card_admin_stop(struct pb_card_admin *admin)
 {
 	admin->state = PB_CARD_ADMIN_OFF;
-	admin->wanted = 0;
-	admin->asked = 0;
+	admin->closes = 0;
+	admin->closing = 0;
+	admin->grants = 0;
+	admin->granting = 0;
+	admin->leaving = 0;
 }
 
 static bool read_rings(struct pb_card_admin *admin)
@@ -87,41 +90,82 @@ static bool read_rings(struct pb_card_admin *admin)
 	       inside(admin, admin->reply_offset, entries * (uint32_t)sizeof(struct pb_reply));
 }
 
+/* The channels behind the admin's own. */
+static uint32_t clients(const struct pb_card_admin *admin)
+{
+	const struct pb_boot_block *boot = at(admin, PB_BOOT_OFFSET);
+	uint32_t count = pb_shared_read32(&boot->channel_count);
+
+	return (count < 32u ? (1u << count) - 1u : UINT32_MAX) & ~(1u << PB_CHANNEL_ADMIN);
+}
+
 static void finish_attach(struct pb_card_admin *admin)
 {
 	if (pb_shared_read32(&admin->entry->attach_done) != admin->request)
 		return;
 	pb_shared_acquire();
-	if (pb_shared_read32(&admin->entry->state) == PB_CHANNEL_OPEN && read_rings(admin))
-		admin->state = PB_CARD_ADMIN_ATTACHED;
-	else
-		admin->state = PB_CARD_ADMIN_LOST;
+	admin->state = PB_CARD_ADMIN_LOST;
+	if (pb_shared_read32(&admin->entry->state) != PB_CHANNEL_OPEN || !read_rings(admin))
+		return;
+	admin->state = PB_CARD_ADMIN_ATTACHED;
+	admin->grants = clients(admin);
 }
 
 /* ---- commands ---- */
 
-static void send_close(struct pb_card_admin *admin, uint32_t channel)
+static void send(struct pb_card_admin *admin, uint32_t code, uint32_t channel, uint32_t argument)
 {
 	struct pb_command *ring = at(admin, admin->control_offset);
 	struct pb_command *command = &ring[admin->control_put & (admin->entries - 1u)];
 
-	pb_shared_write32(&command->code, PB_COMMAND_CHANNEL_CLOSE);
+	pb_shared_write32(&command->code, code);
 	pb_shared_write32(&command->tag, channel);
 	pb_shared_write32(&command->arguments[0], channel);
-	for (uint32_t i = 1; i < PB_COMMAND_ARGUMENTS; i++)
+	pb_shared_write32(&command->arguments[1], argument);
+	for (uint32_t i = 2; i < PB_COMMAND_ARGUMENTS; i++)
 		pb_shared_write32(&command->arguments[i], 0);
 	pb_shared_release();
 	pb_shared_write32(&admin->entry->control_put, ++admin->control_put);
-	admin->wanted &= ~(1u << channel);
-	admin->asked |= 1u << channel;
 	admin->config.ring(admin->config.context);
 }
 
-/* Asks what there is room for: a command that has no reply yet keeps its entry in both rings. */
+/* A command that has no reply yet keeps its entry in both rings. */
+static bool has_room(const struct pb_card_admin *admin)
+{
+	return admin->control_put - admin->reply_get < admin->entries;
+}
+
 static void send_wanted(struct pb_card_admin *admin)
 {
-	while (admin->wanted != 0 && admin->control_put - admin->reply_get < admin->entries)
-		send_close(admin, (uint32_t)__builtin_ctz(admin->wanted));
+	for (; admin->closes != 0 && has_room(admin); admin->closes &= admin->closes - 1u) {
+		send(admin, PB_COMMAND_CHANNEL_CLOSE, (uint32_t)__builtin_ctz(admin->closes), 0);
+		admin->closing |= admin->closes & (0u - admin->closes);
+	}
+	for (; admin->grants != 0 && has_room(admin); admin->grants &= admin->grants - 1u) {
+		send(admin, PB_COMMAND_CHANNEL_GRANT, (uint32_t)__builtin_ctz(admin->grants),
+		     PB_PRIVILEGE_PAGING);
+		admin->granting |= admin->grants & (0u - admin->grants);
+	}
+}
+
+/* Closing took the channel's privileges; the next client shall have them. */
+static void was_closed(struct pb_card_admin *admin, uint32_t channel)
+{
+	admin->closing &= ~(1u << channel);
+	admin->leaving |= 1u << channel;
+	admin->grants |= 1u << channel;
+}
+
+static void was_granted(struct pb_card_admin *admin, uint32_t channel)
+{
+	const uint32_t bit = 1u << channel;
+
+	admin->granting &= ~bit;
+	/* A grant from before it was closed, or one to follow, does not count. */
+	if ((admin->leaving & bit) == 0 || (admin->grants & bit) != 0)
+		return;
+	admin->leaving &= ~bit;
+	admin->config.closed(admin->config.context, channel);
 }
 
 /* @return false: the reply answers nothing that was asked */
@@ -132,13 +176,20 @@ static bool take_reply(struct pb_card_admin *admin)
 	uint32_t channel = pb_shared_read32(&reply->tag);
 	uint32_t code = pb_shared_read32(&reply->code);
 	uint32_t error = pb_shared_read32(&reply->error);
+	uint32_t asked = code == PB_COMMAND_CHANNEL_CLOSE   ? admin->closing
+			 : code == PB_COMMAND_CHANNEL_GRANT ? admin->granting
+							    : 0;
 
-	if (code != PB_COMMAND_CHANNEL_CLOSE || channel >= 32u || (admin->asked & 1u << channel) == 0)
+	if (channel >= 32u || (asked & 1u << channel) == 0)
 		return false;
 	pb_shared_release();
 	pb_shared_write32(&admin->entry->reply_get, ++admin->reply_get);
-	admin->asked &= ~(1u << channel);
-	admin->config.closed(admin->config.context, channel, error);
+	if (error != PB_ERROR_OK)
+		admin->config.refused(admin->config.context, code, channel, error);
+	if (code == PB_COMMAND_CHANNEL_CLOSE)
+		was_closed(admin, channel);
+	else
+		was_granted(admin, channel);
 	return true;
 }
 
@@ -156,7 +207,7 @@ static void take_replies(struct pb_card_admin *admin)
 
 void pb_card_admin_close(struct pb_card_admin *admin, uint32_t channel)
 {
-	admin->wanted |= 1u << channel;
+	admin->closes |= 1u << channel;
 	pb_card_admin_poll(admin);
 }
 
@@ -168,4 +219,10 @@ void pb_card_admin_poll(struct pb_card_admin *admin)
 		take_replies(admin);
 	if (admin->state == PB_CARD_ADMIN_ATTACHED)
 		send_wanted(admin);
+}
+
+bool pb_card_admin_settled(const struct pb_card_admin *admin)
+{
+	return admin->state == PB_CARD_ADMIN_LOST ||
+	       (admin->state == PB_CARD_ADMIN_ATTACHED && (admin->grants | admin->granting) == 0);
 }

@@ -2,9 +2,10 @@
 /**
  * @file
  * The card as a host of its own firmware: attached to the admin channel, it
- * closes the channels of clients that have left. It never waits; the event
- * loop calls pb_card_admin_poll when something may have changed, and now and
- * then, in case an interrupt got lost.
+ * gives every client's channel the privilege to page, and closes the channels
+ * of clients that have left. It never waits; the event loop calls
+ * pb_card_admin_poll when something may have changed, and now and then, in
+ * case an interrupt got lost.
  */
 #ifndef PB_QEMU_CARD_ADMIN_H
 #define PB_QEMU_CARD_ADMIN_H
@@ -25,8 +26,11 @@ enum pb_card_admin_state {
 struct pb_card_admin_config {
 	uint8_t *memory;
 	uint32_t memory_bytes;
-	void (*ring)(void *context);                                     /**< the admin channel's doorbell */
-	void (*closed)(void *context, uint32_t channel, uint32_t error); /**< the firmware's answer */
+	void (*ring)(void *context); /**< the admin channel's doorbell */
+	/** A channel has been closed and has its privileges again: the next client may come. */
+	void (*closed)(void *context, uint32_t channel);
+	/** The firmware refused a command about a channel. The admin goes on as if it had not. */
+	void (*refused)(void *context, uint32_t code, uint32_t channel, uint32_t error);
 	void *context;
 };
 
@@ -41,8 +45,11 @@ struct pb_card_admin {
 	uint32_t entries; /**< of both rings */
 	uint32_t control_put;
 	uint32_t reply_get;
-	uint32_t wanted; /**< mask of channels to close */
-	uint32_t asked;  /**< mask of those whose reply is not there yet */
+	uint32_t closes;   /**< mask of channels to close */
+	uint32_t closing;  /**< mask of those whose reply is not there yet */
+	uint32_t grants;   /**< mask of channels to give their privileges */
+	uint32_t granting; /**< mask of those whose reply is not there yet */
+	uint32_t leaving;  /**< mask of channels that are closed but for their privileges */
 };
 
 void pb_card_admin_init(struct pb_card_admin *admin, const struct pb_card_admin_config *config);
@@ -54,5 +61,7 @@ void pb_card_admin_stop(struct pb_card_admin *admin);
 void pb_card_admin_close(struct pb_card_admin *admin, uint32_t channel);
 /** Goes on as far as the firmware has got. */
 void pb_card_admin_poll(struct pb_card_admin *admin);
+/** Whether the firmware has given all clients their privileges, or will not: hosts may come. */
+bool pb_card_admin_settled(const struct pb_card_admin *admin);
 
 #endif

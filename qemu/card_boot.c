@@ -14,8 +14,8 @@ void pb_card_boot_start(struct pb_card_boot *boot)
 {
 	boot->former = pb_shared_read32(&boot->block->incarnation);
 	boot->former_fatal = pb_shared_read32(&boot->block->boot_stage) == PB_BOOT_STAGE_FATAL;
-	boot->published = false;
 	boot->running = false;
+	pb_shared_write32(&boot->block->mcu_state, PB_MCU_RESTARTING);
 }
 
 enum pb_card_boot_news pb_card_boot_poll(struct pb_card_boot *boot)
@@ -32,11 +32,14 @@ enum pb_card_boot_news pb_card_boot_poll(struct pb_card_boot *boot)
 		return PB_CARD_BOOT_FATAL;
 	if (boot->running || !published)
 		return PB_CARD_BOOT_NOTHING;
-	if (!boot->published)
-		pb_shared_write32(&block->mcu_state, PB_MCU_RUNNING);
-	boot->published = true;
 	boot->running = stage == PB_BOOT_STAGE_RUNNING;
 	return boot->running ? PB_CARD_BOOT_RUNS : PB_CARD_BOOT_NOTHING;
+}
+
+void pb_card_boot_open(struct pb_card_boot *boot)
+{
+	pb_shared_release();
+	pb_shared_write32(&boot->block->mcu_state, PB_MCU_RUNNING);
 }
 
 void pb_card_boot_died(struct pb_card_boot *boot, bool again)

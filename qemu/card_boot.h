@@ -18,7 +18,6 @@ struct pb_card_boot {
 	uint32_t former;             /**< incarnation when the MCU was started */
 	uint32_t deaths;
 	bool former_fatal; /**< stage FATAL is the former firmware's, as far as can be told */
-	bool published;    /**< the firmware of this start has published itself */
 	bool running;      /**< it has reached RUNNING */
 };
 
@@ -33,12 +32,14 @@ enum pb_card_boot_news {
 #define PB_CARD_BOOT_FATAL_BYTES 64u
 
 void pb_card_boot_init(struct pb_card_boot *boot, struct pb_boot_block *block);
-/** An MCU starts now. */
+/** An MCU starts now; hosts wait for pb_card_boot_open. */
 void pb_card_boot_start(struct pb_card_boot *boot);
 /** Looks how far it is. */
 enum pb_card_boot_news pb_card_boot_poll(struct pb_card_boot *boot);
 /** What the fatal record says, in words. */
 void pb_card_boot_fatal(const struct pb_card_boot *boot, char text[PB_CARD_BOOT_FATAL_BYTES]);
+/** Hosts may attach to the firmware that runs: says so. */
+void pb_card_boot_open(struct pb_card_boot *boot);
 /** The MCU has died: writes where, for hosts. @param again it is going to be started again */
 void pb_card_boot_died(struct pb_card_boot *boot, bool again);
 /** The MCU has been ended for good, alive or dead. */

@@ -5,8 +5,9 @@
  *
  *   engine_model.c    registers, commands, the walk over the ring, time
  *   engine_packets.c  the packet table, decoding, buffers inside buffers
- *   engine_memory.c   GPU address -> pointer, against the channel's ranges
- *   engine_blit.c     FILL, COPY, COPY_RECT
+ *   engine_memory.c   GPU address -> card memory, against the channel's ranges
+ *   engine_pages.c    pages of apertures: translation, MAP_APERTURE, UNMAP_APERTURE
+ *   engine_blit.c     FILL, DISCARD, COPY, COPY_RECT
  *   engine_draw.c     TARGET, TEXTURE, DRAW: operands and state
  *   engine_raster.c   one triangle
  */
@@ -20,26 +21,51 @@
 
 #define PB_MODEL_PACKET_WORDS_MAX PB_PACKET_COPY_RECT_WORDS
 
-/** One range of the running channel, checked: it lies in card memory. */
+/** Entries of the translation cache. */
+#define PB_MODEL_CACHE_ENTRIES 64u
+/** Tag of an entry that is free: no word of a page table lies there. */
+#define PB_MODEL_CACHE_EMPTY 1u
+
+/** One range of the running channel, checked: it, or its page table, lies in card memory. Whole pages. */
 struct pb_model_window {
 	uint64_t gpu_base;
-	uint32_t bytes; /**< 0: matches nothing */
-	uint32_t *memory;
+	uint32_t bytes;
+	uint32_t offset; /**< in card memory; of the page table when paged */
+	bool paged;
+};
+
+/** Bytes that a packet names, checked: they lie in one window. */
+struct pb_model_span {
+	const struct pb_model_window *window; /**< NULL: no bytes */
+	uint64_t address;
+	uint32_t bytes;
+};
+
+/** Bytes of a span that lie in a row in card memory. */
+struct pb_model_piece {
+	uint32_t *words;
+	uint32_t bytes; /**< a multiple of 4, not 0 */
+	bool mapped;    /**< false: `words` is the one word of the dummy page; use it, then fault with PAGE */
+};
+
+/** A word of a page table that was read. */
+struct pb_model_translation {
+	uint32_t tag;  /**< offset of the word in card memory, or PB_MODEL_CACHE_EMPTY */
+	uint32_t page; /**< what it says: offset of a page */
 };
 
 /** A buffer being run. */
 struct pb_model_frame {
-	const uint32_t *next; /**< first word not yet read */
-	uint64_t address;     /**< its GPU address */
-	uint32_t words;       /**< that are left */
+	struct pb_model_span span;
+	uint32_t done; /**< bytes read */
 };
 
 /** Target or texture. */
 struct pb_model_surface {
-	uint32_t *pixels; /**< NULL: not set in this submission */
+	struct pb_model_span span; /**< no bytes: not set in this submission */
 	uint32_t width;
 	uint32_t height;
-	uint32_t pitch; /**< in pixels */
+	uint32_t pitch; /**< in bytes */
 };
 
 enum pb_model_phase {
@@ -63,6 +89,7 @@ struct pb_model_operation {
 	uint32_t words;                                     /**< length of the packet; 0: any */
 	uint32_t kinds;                                     /**< bit for each enum pb_node_kind that has it */
 	uint32_t cost; /**< microseconds before anything that it touches */
+	bool paging;   /**< for privileged work only */
 };
 
 struct pb_engine_model {
@@ -77,10 +104,19 @@ struct pb_engine_model {
 	uint32_t time;
 	int64_t budget; /**< microseconds left of this step; below 0 when the last packet took longer */
 
+	struct pb_model_translation cache[PB_MODEL_CACHE_ENTRIES]; /**< direct mapped */
+	uint32_t cleared; /**< of struct pb_engine_translation, when the cache was last emptied */
+	uint32_t changed;
+	uint32_t nowhere; /**< where words go when there is no dummy page either */
+
 	/* The slot being run. */
 	enum pb_model_phase phase;
 	uint32_t sequence; /**< of its fence */
+	bool privileged;
+	uint32_t dummy_offset; /**< as the register says: not checked */
+	struct pb_engine_translation *translation;
 	struct pb_model_window windows[PB_ENGINE_RANGES];
+	uint32_t window_count;
 	struct pb_model_frame frames[PB_ENGINE_NESTING_MAX];
 	uint32_t depth; /**< frames in use */
 	struct pb_model_surface target;
@@ -98,6 +134,12 @@ struct pb_engine_model {
 static inline uint64_t pb_model_address(const uint32_t *words)
 {
 	return (uint64_t)words[1] << 32 | words[0];
+}
+
+/** The word at an offset of card memory, which the caller has checked. */
+static inline uint32_t *pb_model_words(const struct pb_engine_model *model, uint32_t offset)
+{
+	return (uint32_t *)(void *)(model->config.memory + offset);
 }
 
 /** Stops the engine. @return PB_MODEL_FAULTED */
@@ -122,14 +164,44 @@ bool pb_model_packets_run(struct pb_engine_model *model);
 /** Reads the ranges of a channel; one out of the table has none. The table lies in card memory. */
 void pb_model_windows_load(struct pb_engine_model *model, uint32_t range_offset, uint32_t channels,
 			   uint32_t channel);
+/** Whether [address, address + bytes) lies in a window. */
+bool pb_model_window_holds(const struct pb_model_window *window, uint64_t address, uint64_t bytes);
 /**
- * Where the bytes at a GPU address lie.
- * @param words not to be used when `bytes` is 0
+ * Checks the bytes at a GPU address.
  * @return false: the engine has stopped with ALIGNMENT or ADDRESS
  */
-bool pb_model_access(struct pb_engine_model *model, uint64_t address, uint64_t bytes, uint32_t **words);
+bool pb_model_span(struct pb_engine_model *model, uint64_t address, uint64_t bytes,
+		   struct pb_model_span *span);
+/** The first of `bytes` bytes so far into a paged window, up to the end of the page. */
+struct pb_model_piece pb_model_page_piece(struct pb_engine_model *model, const struct pb_model_window *window,
+					  uint32_t at, uint32_t bytes);
+/** The first of `bytes` bytes at an offset of a span, which has them, as far as they lie in a row. */
+static inline struct pb_model_piece pb_model_piece(struct pb_engine_model *model,
+						   const struct pb_model_span *span, uint32_t offset,
+						   uint32_t bytes)
+{
+	const struct pb_model_window *window = span->window;
+	uint32_t at = (uint32_t)(span->address - window->gpu_base) + offset;
+
+	if (window->paged)
+		return pb_model_page_piece(model, window, at, bytes);
+	return (struct pb_model_piece){
+		.words = pb_model_words(model, window->offset + at), .bytes = bytes, .mapped = true};
+}
+
+/** Reads words at an offset of a span, each once. @return how many, up to the first whose page is not mapped */
+uint32_t pb_model_read(struct pb_engine_model *model, const struct pb_model_span *span, uint32_t offset,
+		       uint32_t *words, uint32_t count);
+
+/** Empties the translation cache. */
+void pb_model_pages_reset(struct pb_engine_model *model);
+/** Empties it if page tables have changed: between two packets. */
+void pb_model_pages_look(struct pb_engine_model *model);
+enum pb_model_status pb_model_map(struct pb_engine_model *model, const uint32_t *words);
+enum pb_model_status pb_model_unmap(struct pb_engine_model *model, const uint32_t *words);
 
 enum pb_model_status pb_model_fill(struct pb_engine_model *model, const uint32_t *words);
+enum pb_model_status pb_model_discard(struct pb_engine_model *model, const uint32_t *words);
 enum pb_model_status pb_model_copy(struct pb_engine_model *model, const uint32_t *words);
 enum pb_model_status pb_model_copy_rect(struct pb_engine_model *model, const uint32_t *words);
 enum pb_model_status pb_model_target(struct pb_engine_model *model, const uint32_t *words);
@@ -137,11 +209,11 @@ enum pb_model_status pb_model_texture(struct pb_engine_model *model, const uint3
 enum pb_model_status pb_model_draw(struct pb_engine_model *model, const uint32_t *words);
 
 /**
- * Draws one triangle. The vertices are in their documented range.
+ * Draws one triangle onto the target. The vertices are in their documented range.
  * @param walked set to the pixels of its bounding box inside the target
- * @return pixels stored
+ * @return PB_MODEL_DONE or PB_MODEL_FAULTED
  */
-uint64_t pb_model_triangle(const struct pb_model_surface *target, const struct pb_model_surface *texture,
-			   const struct pb_vertex vertices[3], uint64_t *walked);
+enum pb_model_status pb_model_triangle(struct pb_engine_model *model, const struct pb_vertex vertices[3],
+				       uint64_t *walked);
 
 #endif

@@ -13,6 +13,8 @@ struct line0 {
 	uint32_t tail;
 	uint32_t range_offset;
 	uint32_t channels;
+	uint32_t dummy_offset;
+	uint32_t translation_offset;
 };
 
 static void write_register(uint32_t *address, uint32_t value)
@@ -83,6 +85,7 @@ static void clear_fault(struct pb_engine_model *model)
 static void reset(struct pb_engine_model *model)
 {
 	pb_model_packets_clear(model);
+	pb_model_pages_reset(model);
 	model->phase = PB_MODEL_WAITING;
 	model->head = 0;
 	write_register(&model->registers->head, 0);
@@ -126,13 +129,16 @@ static bool read_line0(const struct pb_engine_model *model, struct line0 *line)
 		.tail = pb_shared_read32(&registers->tail),
 		.range_offset = pb_shared_read32(&registers->range_offset),
 		.channels = pb_shared_read32(&registers->channels),
+		.dummy_offset = pb_shared_read32(&registers->dummy_offset),
+		.translation_offset = pb_shared_read32(&registers->translation_offset),
 	};
 	pb_shared_acquire();
 	if (line->ring_slots == 0 || (line->ring_slots & (line->ring_slots - 1)) != 0)
 		return false;
 	if (!array_fits(model, line->ring_offset, line->ring_slots, sizeof(struct pb_engine_slot)) ||
 	    !array_fits(model, line->range_offset, line->channels,
-			PB_ENGINE_RANGES * sizeof(struct pb_engine_range_entry)))
+			PB_ENGINE_RANGES * sizeof(struct pb_engine_range_entry)) ||
+	    !array_fits(model, line->translation_offset, 1, sizeof(struct pb_engine_translation)))
 		return false;
 	return line->tail != model->head && line->tail - model->head <= line->ring_slots;
 }
@@ -181,6 +187,10 @@ static bool start_slot(struct pb_engine_model *model)
 		pb_model_fault_packet(model, PB_ENGINE_FAULT_PACKET);
 		return true;
 	}
+	model->privileged = (slot.owner & PB_ENGINE_OWNER_PRIVILEGED) != 0;
+	model->dummy_offset = line.dummy_offset;
+	model->translation =
+		(struct pb_engine_translation *)(void *)pb_model_words(model, line.translation_offset);
 	pb_model_windows_load(model, line.range_offset, line.channels, slot.owner & 0xffu);
 	pb_model_enter(model, (uint64_t)slot.address_high << 32 | slot.address_low, slot.bytes);
 	return true;

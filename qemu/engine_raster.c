@@ -33,6 +33,14 @@ struct walker {
 	uint32_t size;
 };
 
+/* Where the texels of the next pixels are, in pages. */
+struct sampler {
+	struct walker u;
+	struct walker v;
+	struct pb_model_piece piece; /* of the texture, the one used last; no bytes: none yet */
+	uint32_t first;              /* its offset in the texture */
+};
+
 struct triangle {
 	struct plane edges[3];
 	struct plane u;
@@ -166,17 +174,73 @@ static inline void walker_advance(struct walker *walker)
 		walker->texel -= walker->size;
 }
 
-static void draw_row(uint32_t *row, struct span span, const struct triangle *triangle,
-		     const struct pb_model_surface *texture)
+/* A row of pixels where target and texture are linear: most of what is drawn. */
+static void draw_linear(uint32_t *row, struct span span, const struct triangle *triangle,
+			const struct pb_model_surface *texture, const uint32_t *texels)
 {
 	struct walker u = walker_start(&triangle->u, span.first, triangle->area, texture->width);
 	struct walker v = walker_start(&triangle->v, span.first, triangle->area, texture->height);
+	const size_t pitch = texture->pitch / 4;
 
 	for (int64_t column = span.first; column <= span.last; column++) {
-		row[column] = texture->pixels[(size_t)v.texel * texture->pitch + u.texel];
+		row[column] = texels[v.texel * pitch + u.texel];
 		walker_advance(&u);
 		walker_advance(&v);
 	}
+}
+
+/* The texel at an offset of the texture; NULL: its page is not mapped. */
+static const uint32_t *fetch(struct pb_engine_model *model, struct sampler *sampler, uint32_t offset)
+{
+	const struct pb_model_span *span = &model->texture.span;
+	uint32_t in_page;
+
+	if (offset - sampler->first >= sampler->piece.bytes) {
+		in_page = (uint32_t)((span->address + offset) % PB_PAGE_BYTES);
+		sampler->first = in_page < offset ? offset - in_page : 0;
+		sampler->piece = pb_model_piece(model, span, sampler->first, span->bytes - sampler->first);
+	}
+	return sampler->piece.mapped ? &sampler->piece.words[(offset - sampler->first) / 4] : NULL;
+}
+
+static enum pb_model_status draw_pixels(struct pb_engine_model *model, struct sampler *sampler,
+					const struct pb_model_piece *piece)
+{
+	for (uint32_t i = 0; i < piece->bytes / 4; i++) {
+		uint32_t offset = sampler->v.texel * model->texture.pitch + 4 * sampler->u.texel;
+		const uint32_t *texel = fetch(model, sampler, offset);
+
+		if (texel == NULL)
+			return pb_model_fault(model, PB_ENGINE_FAULT_PAGE,
+					      model->texture.span.address + offset);
+		piece->words[i] = *texel;
+		walker_advance(&sampler->u);
+		walker_advance(&sampler->v);
+	}
+	return PB_MODEL_DONE;
+}
+
+/* A row of pixels where either is in pages, or both. */
+static enum pb_model_status draw_paged(struct pb_engine_model *model, struct sampler *sampler,
+				       const struct triangle *triangle, struct span span, uint32_t offset)
+{
+	const struct pb_model_surface *texture = &model->texture;
+	const struct pb_model_span *target = &model->target.span;
+	uint32_t end = offset + 4 * (uint32_t)(span.last + 1);
+
+	sampler->u = walker_start(&triangle->u, span.first, triangle->area, texture->width);
+	sampler->v = walker_start(&triangle->v, span.first, triangle->area, texture->height);
+	offset += 4 * (uint32_t)span.first;
+	while (offset < end) {
+		const struct pb_model_piece piece = pb_model_piece(model, target, offset, end - offset);
+
+		if (draw_pixels(model, sampler, &piece) == PB_MODEL_FAULTED)
+			return PB_MODEL_FAULTED;
+		if (!piece.mapped)
+			return pb_model_fault(model, PB_ENGINE_FAULT_PAGE, target->address + offset);
+		offset += piece.bytes;
+	}
+	return PB_MODEL_DONE;
 }
 
 static void plane_skip_rows(struct plane *plane, int64_t rows)
@@ -192,31 +256,55 @@ static void skip_rows(struct triangle *triangle, int64_t rows)
 	plane_skip_rows(&triangle->v, rows);
 }
 
-uint64_t pb_model_triangle(const struct pb_model_surface *target, const struct pb_model_surface *texture,
-			   const struct pb_vertex vertices[3], uint64_t *walked)
+/* A surface that lies in a row in card memory; NULL: it is in pages. */
+static uint32_t *pixels_of(struct pb_engine_model *model, const struct pb_model_surface *surface)
 {
-	struct span columns = bounds(vertices[0].x, vertices[1].x, vertices[2].x, target->width);
-	struct span rows = bounds(vertices[0].y, vertices[1].y, vertices[2].y, target->height);
-	struct triangle triangle;
-	uint64_t stored = 0;
+	if (surface->span.window->paged)
+		return NULL;
+	return pb_model_piece(model, &surface->span, 0, surface->span.bytes).words;
+}
 
-	*walked = 0;
-	if (columns.first > columns.last || rows.first > rows.last)
-		return 0;
-	*walked = (uint64_t)((columns.last - columns.first + 1) * (rows.last - rows.first + 1));
-	if (!set_up(vertices, &triangle))
-		return 0;
-	skip_rows(&triangle, rows.first);
+static enum pb_model_status draw_rows(struct pb_engine_model *model, struct triangle *triangle,
+				      struct span columns, struct span rows)
+{
+	const uint32_t pitch = model->target.pitch;
+	uint32_t *pixels = pixels_of(model, &model->target);
+	const uint32_t *texels = pixels_of(model, &model->texture);
+	struct sampler sampler = {.first = 0};
+
+	skip_rows(triangle, rows.first);
 	for (int64_t row = rows.first; row <= rows.last; row++) {
 		struct span span = columns;
 
 		for (uint32_t i = 0; i < 3; i++)
-			clip(&span, &triangle.edges[i]);
+			clip(&span, &triangle->edges[i]);
 		if (span.first <= span.last) {
-			draw_row(target->pixels + (size_t)row * target->pitch, span, &triangle, texture);
-			stored += (uint64_t)(span.last - span.first + 1);
+			if (pixels != NULL && texels != NULL)
+				draw_linear(pixels + (size_t)row * (pitch / 4), span, triangle,
+					    &model->texture, texels);
+			else if (draw_paged(model, &sampler, triangle, span, (uint32_t)row * pitch) ==
+				 PB_MODEL_FAULTED)
+				return PB_MODEL_FAULTED;
+			model->statistics.pixels += (uint64_t)(span.last - span.first + 1);
 		}
-		skip_rows(&triangle, 1);
+		skip_rows(triangle, 1);
 	}
-	return stored;
+	return PB_MODEL_DONE;
+}
+
+enum pb_model_status pb_model_triangle(struct pb_engine_model *model, const struct pb_vertex vertices[3],
+				       uint64_t *walked)
+{
+	const struct pb_model_surface *target = &model->target;
+	struct span columns = bounds(vertices[0].x, vertices[1].x, vertices[2].x, target->width);
+	struct span rows = bounds(vertices[0].y, vertices[1].y, vertices[2].y, target->height);
+	struct triangle triangle;
+
+	*walked = 0;
+	if (columns.first > columns.last || rows.first > rows.last)
+		return PB_MODEL_DONE;
+	*walked = (uint64_t)((columns.last - columns.first + 1) * (rows.last - rows.first + 1));
+	if (!set_up(vertices, &triangle))
+		return PB_MODEL_DONE;
+	return draw_rows(model, &triangle, columns, rows);
 }

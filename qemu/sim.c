@@ -8,6 +8,8 @@
 #include "hal/card/layout.h"
 #include "hal/engine/reference.h"
 #include "hal/host/host_lines.h"
+#include "hal/shared.h"
+#include "qemu/card_admin.h"
 #include "qemu/engine.h"
 
 /** How far virtual time moves in one step while anything runs, in microseconds. */
@@ -30,6 +32,7 @@ struct pb_sim {
 	struct pb_engine engines[PB_CARD_NODES];
 	struct pb_firmware_config config;
 	struct pb_firmware *firmware;
+	struct pb_card_admin admin;
 };
 
 static const uint32_t node_kinds[PB_CARD_NODES] = {PB_NODE_3D, PB_NODE_COPY};
@@ -61,6 +64,7 @@ static bool create_engine(struct pb_sim *sim, uint32_t node)
 		.range_offset = PB_CARD_RANGES_OFFSET,
 		.channels = PB_LIMIT_CHANNELS,
 		.dummy_offset = PB_CARD_DUMMY_OFFSET,
+		.translation_offset = PB_CARD_TRANSLATION_OFFSET,
 		.node = node,
 		.lines = &sim->lines,
 	};
@@ -85,6 +89,32 @@ static bool create_parts(struct pb_sim *sim)
 	return true;
 }
 
+static void ring_admin(void *context)
+{
+	pb_sim_doorbell(context, PB_CHANNEL_ADMIN);
+}
+
+/** Boots, and gives the clients their privileges, as the emulated card does. Nothing here refuses them. */
+static void give_privileges(struct pb_sim *sim)
+{
+	const struct pb_boot_block *boot = (const void *)(sim->memory + PB_BOOT_OFFSET);
+	const struct pb_card_admin_config config = {
+		.memory = sim->memory,
+		.memory_bytes = PB_CARD_MEMORY_BYTES,
+		.ring = ring_admin,
+		.context = sim,
+	};
+
+	while (pb_shared_read32(&boot->boot_stage) != PB_BOOT_STAGE_RUNNING)
+		pb_sim_step(sim);
+	pb_card_admin_init(&sim->admin, &config);
+	pb_card_admin_start(&sim->admin);
+	while (!pb_card_admin_settled(&sim->admin)) {
+		pb_sim_step(sim);
+		pb_card_admin_poll(&sim->admin);
+	}
+}
+
 struct pb_sim *pb_sim_create(void)
 {
 	struct pb_sim *sim = calloc(1, sizeof(*sim));
@@ -106,6 +136,7 @@ struct pb_sim *pb_sim_create(void)
 		.board = "simulation",
 	};
 	pb_firmware_init(sim->firmware, &sim->config);
+	give_privileges(sim);
 	return sim;
 }
 

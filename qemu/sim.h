@@ -13,7 +13,10 @@
 
 struct pb_sim;
 
-/** A booted card with the memory size of the emulated board; NULL when out of memory. */
+/**
+ * A booted card with the memory size of the emulated board; NULL when out of memory. Clients may page. Who
+ * attaches to the admin channel takes it over.
+ */
 struct pb_sim *pb_sim_create(void);
 void pb_sim_destroy(struct pb_sim *sim);
 /** One pass of the firmware and one step of each engine; time moves on. */

@@ -32,7 +32,8 @@ static const struct pb_lines lines = {
 		.registers_offset = PB_CARD_ENGINE_OFFSET + (n)*PB_CARD_ENGINE_STRIDE,                       \
 		.ring_offset = PB_CARD_RINGS_OFFSET + (n)*PB_CARD_RING_STRIDE,                               \
 		.range_offset = PB_CARD_RANGES_OFFSET, .channels = PB_LIMIT_CHANNELS,                        \
-		.dummy_offset = PB_CARD_DUMMY_OFFSET, .node = (n), .lines = &lines,                          \
+		.dummy_offset = PB_CARD_DUMMY_OFFSET, .translation_offset = PB_CARD_TRANSLATION_OFFSET,      \
+		.node = (n), .lines = &lines,                                                                \
 	}
 
 static struct pb_reference_engine reference[PB_CARD_NODES] = {REFERENCE_ENGINE(0), REFERENCE_ENGINE(1)};

@@ -87,7 +87,7 @@ enum pb_fatal_kind {
 	X(UNKNOWN, 0, "nobody supervises: judge by boot stage and heartbeat alone")                          \
 	X(RUNNING, 1, "it runs, as far as the supervisor knows")                                             \
 	X(DEAD, 2, "it stopped, and nobody starts it again")                                                 \
-	X(RESTARTING, 3, "it stopped; its successor has not published itself yet")
+	X(RESTARTING, 3, "it is being started, or started again; hosts wait")
 
 /** State of the MCU as the card's supervisor sees it; the firmware cannot write its own death. */
 enum pb_mcu_state {
@@ -191,7 +191,8 @@ PB_AT(pb_capability, value, 4);
 	X(PATCH_ENCODINGS, 19, "bit 0 the 24-byte patch location, bit 1 compact")                            \
 	X(FORMATS, 20, "built-in patch formats, numbered from 0")                                            \
 	X(FORMATS_OWN, 21, "a channel's own patch formats, numbered from 128")                               \
-	X(SEGMENTS_TOTAL, 22, "segments of all channels together")
+	X(SEGMENTS_TOTAL, 22, "segments of all channels together")                                           \
+	X(APERTURE_PAGES, 23, "pages of an aperture segment, at most")
 
 enum pb_capability_key {
 #define PB_CAPABILITY_ENUM(name, key, meaning) PB_CAPABILITY_##name = (key),

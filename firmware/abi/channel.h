@@ -113,7 +113,9 @@ PB_AT(pb_channel_entry, line3_reserved, 212);
  *
  * PING            -> nothing
  * SEGMENT_CREATE  0 segment, 1 kind, 2,3 os_base, 4,5 gpu_base, 6,7 size, 8 backing bytes
- *                 -> 0 offset of the backing in card memory; APERTURE has none, its page table is private
+ *                 -> 0 offset of the backing in card memory
+ *                 APERTURE: no more pages than the capability says, backing 0, result 0. None of its pages is
+ *                 mapped at first. While its page table is being cleared, its id is BUSY and names no segment
  * SEGMENT_DESTROY 0 segment
  * CONTEXT_CREATE  -> 0 context handle
  * CONTEXT_DESTROY 0 context
@@ -123,7 +125,8 @@ PB_AT(pb_channel_entry, line3_reserved, 212);
  * QUEUE_DESTROY   0 queue; the reply comes when its last fed work has left the node
  * QUEUE_CLEAR     0 queue: forgets the first error in its fence record
  * CHANNEL_CLOSE   0 channel (admin only); the reply comes when its work is gone and its slots are free
- * CHANNEL_GRANT   0 channel, 1 PB_PRIVILEGE_* (admin only): all its privileges, until it is closed
+ * CHANNEL_GRANT   0 channel, 1 PB_PRIVILEGE_* (admin only): all its privileges from now on, whoever attaches there,
+ *                 until CHANNEL_CLOSE
  * FORMAT_SET      0 DriverId, PB_FORMAT_OWN and up, 1 to 12 struct pb_patch_format; BUSY while work is admitted
  *                 -> 0 enum pb_format_reason
  * RESET           0 node: the channel's work there, halted by a bad paging buffer, goes on

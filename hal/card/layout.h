@@ -9,6 +9,7 @@
  *   0x01000  line words                          hal/card/lines.h
  *   0x02000  register blocks of the engines      hal/engine/registers.h
  *   0x03000  range table of the engines
+ *   0x04700  counters of their page tables
  *   0x04800  rings of the engines
  *   0x06000  channel directory, then the channels' rings
  *   0x1f000  dummy page of the engines' apertures
@@ -17,15 +18,16 @@
 #ifndef PB_HAL_CARD_LAYOUT_H
 #define PB_HAL_CARD_LAYOUT_H
 
-#define PB_CARD_MEMORY_BYTES    0x1000000u
-#define PB_CARD_ENGINE_OFFSET   0x2000u
-#define PB_CARD_ENGINE_STRIDE   0x100u
-#define PB_CARD_RANGES_OFFSET   0x3000u
-#define PB_CARD_RINGS_OFFSET    0x4800u
-#define PB_CARD_RING_STRIDE     0x800u
-#define PB_CARD_CHANNELS_OFFSET 0x6000u
-#define PB_CARD_DUMMY_OFFSET    0x1f000u
-#define PB_CARD_POOL_OFFSET     0x20000u
-#define PB_CARD_NODES           2u
+#define PB_CARD_MEMORY_BYTES       0x1000000u
+#define PB_CARD_ENGINE_OFFSET      0x2000u
+#define PB_CARD_ENGINE_STRIDE      0x100u
+#define PB_CARD_RANGES_OFFSET      0x3000u
+#define PB_CARD_TRANSLATION_OFFSET 0x4700u
+#define PB_CARD_RINGS_OFFSET       0x4800u
+#define PB_CARD_RING_STRIDE        0x800u
+#define PB_CARD_CHANNELS_OFFSET    0x6000u
+#define PB_CARD_DUMMY_OFFSET       0x1f000u
+#define PB_CARD_POOL_OFFSET        0x20000u
+#define PB_CARD_NODES              2u
 
 #endif

@@ -13,8 +13,9 @@
  * Addresses are GPU addresses, two words, low first: the places that patch
  * locations point at. Every access is checked against the channel's ranges
  * before it is made; a packet that faults has written nothing beyond the rows,
- * pixels or words before the one that faulted. docs/engine.md has the exact
- * fill, sampling and copy rules.
+ * pixels, pages or words before the one that faulted. docs/engine.md has the
+ * exact fill, sampling, copy and aperture rules. Paging packets are those of
+ * privileged work (PB_ENGINE_OWNER_PRIVILEGED) only.
  */
 #ifndef PB_HAL_ENGINE_PACKETS_H
 #define PB_HAL_ENGINE_PACKETS_H

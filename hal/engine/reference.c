@@ -86,6 +86,7 @@ static void reset(void *context)
 	pb_shared_write32(&registers->range_offset, engine->range_offset);
 	pb_shared_write32(&registers->channels, engine->channels);
 	pb_shared_write32(&registers->dummy_offset, engine->dummy_offset);
+	pb_shared_write32(&registers->translation_offset, engine->translation_offset);
 	pb_shared_write32(&registers->tail, 0);
 	engine->command = ((done | PB_ENGINE_COMMAND_OP_MASK) + 1u) | PB_ENGINE_COMMAND_RESET;
 	pb_shared_release();
@@ -128,13 +129,21 @@ static uint32_t page(void *context, uint32_t table_offset, uint32_t index)
 {
 	const uint32_t entry = pb_shared_read32(page_entry(context, table_offset, index));
 
-	return (entry & PB_ENGINE_PAGE_VALID) != 0 ? entry & ~(PB_PAGE_BYTES - 1u) : 0;
+	if (entry % PB_PAGE_BYTES != PB_ENGINE_PAGE_VALID)
+		return 0;
+	return entry - PB_ENGINE_PAGE_VALID;
 }
 
 static void page_clear(void *context, uint32_t table_offset, uint32_t index, uint32_t count)
 {
+	const struct pb_reference_engine *engine = context;
+	struct pb_engine_translation *translation =
+		(struct pb_engine_translation *)(void *)(engine->memory + engine->translation_offset);
+
 	for (uint32_t i = 0; i < count; i++)
-		pb_shared_write32(page_entry(context, table_offset, index + i), 0);
+		pb_shared_write32(page_entry(engine, table_offset, index + i), 0);
+	pb_shared_release();
+	pb_shared_write32(&translation->cleared, pb_shared_read32(&translation->cleared) + 1u);
 }
 
 const struct pb_engine_ops pb_reference_engine_ops = {

@@ -18,7 +18,8 @@ struct pb_reference_engine {
 	uint32_t ring_offset;  /**< room for PB_ENGINE_SLOTS slots */
 	uint32_t range_offset; /**< shared by all nodes; room for channels x PB_ENGINE_RANGES entries */
 	uint32_t channels;
-	uint32_t dummy_offset; /**< one page, see registers.h */
+	uint32_t dummy_offset;       /**< one page, see registers.h */
+	uint32_t translation_offset; /**< struct pb_engine_translation, shared by all nodes */
 	uint32_t node;
 	const struct pb_lines *lines;
 	uint32_t command; /**< private: the last one given */

@@ -36,8 +36,8 @@ enum pb_engine_fault_code {
 	PB_ENGINE_FAULT_NESTING = 6,   /**< indirect buffers nested too deep */
 	PB_ENGINE_FAULT_ASKED = 7,     /**< the FAULT packet */
 	PB_ENGINE_FAULT_NODE = 8,      /**< this node's engine does not have that packet */
-	PB_ENGINE_FAULT_PAGE =
-		9, /**< an aperture page that is not mapped: the access went to the dummy page */
+	/** a page of an aperture is not mapped: the access went to the dummy page */
+	PB_ENGINE_FAULT_PAGE = 9,
 	PB_ENGINE_FAULT_PRIVILEGE = 10, /**< a paging packet of work that is not privileged */
 };
 
@@ -50,8 +50,9 @@ struct pb_engine_registers {
 	uint32_t command;      /**< see above */
 	uint32_t range_offset; /**< struct pb_engine_range_entry[channel][PB_ENGINE_RANGES] in card memory */
 	uint32_t channels;     /**< rows of that table */
-	uint32_t dummy_offset; /**< one page of card memory: stands for pages that are not mapped */
-	uint32_t line0_reserved[9];
+	uint32_t dummy_offset; /**< one page of card memory: takes accesses to pages that are not mapped */
+	uint32_t translation_offset; /**< the struct pb_engine_translation of the card */
+	uint32_t line0_reserved[8];
 
 	/* line 1: written by the engine */
 	uint32_t head;           /**< slots run since reset */
@@ -73,6 +74,7 @@ PB_AT(pb_engine_registers, command, 12);
 PB_AT(pb_engine_registers, range_offset, 16);
 PB_AT(pb_engine_registers, channels, 20);
 PB_AT(pb_engine_registers, dummy_offset, 24);
+PB_AT(pb_engine_registers, translation_offset, 28);
 PB_AT(pb_engine_registers, head, 64);
 PB_AT(pb_engine_registers, sequence, 68);
 PB_AT(pb_engine_registers, command_done, 72);
@@ -104,14 +106,17 @@ PB_AT(pb_engine_slot, fence_header, 20);
 PB_AT(pb_engine_slot, sequence, 24);
 PB_AT(pb_engine_slot, pad, 28);
 
-/** One range of the table that every node shares, written by the MCU. bytes 0: not there. */
+/**
+ * One range of the table that every node shares, written by the MCU. bytes 0:
+ * not there. Base, bytes and offset are whole pages.
+ */
 struct pb_engine_range_entry {
 	uint32_t gpu_base_low;
 	uint32_t gpu_base_high;
 	uint32_t bytes;
-	uint32_t memory_offset; /**< a multiple of 4 KiB, and PB_ENGINE_RANGE_PAGED */
+	uint32_t memory_offset; /**< where it lies in card memory, and PB_ENGINE_RANGE_PAGED */
 };
-/** Bit of memory_offset: the rest of it is the offset of a page table. */
+/** Bit of memory_offset: an aperture; the rest is the offset of its page table. */
 #define PB_ENGINE_RANGE_PAGED 1u
 
 PB_SIZE(pb_engine_range_entry, 16);
@@ -123,8 +128,7 @@ PB_AT(pb_engine_range_entry, memory_offset, 12);
 /*
  * Page table (GART) of an aperture: a word for each page, written by the
  * engine as it runs MAP_APERTURE and UNMAP_APERTURE, and cleared by the MCU
- * before it shows the range. The engine keeps entries in a translation cache
- * that only these packets and a reset empty.
+ * before it shows the range.
  *
  *   31                          12 11         1   0
  *  +------------------------------+------------+-----+
@@ -132,5 +136,23 @@ PB_AT(pb_engine_range_entry, memory_offset, 12);
  *  +------------------------------+------------+-----+
  */
 #define PB_ENGINE_PAGE_VALID 1u
+
+/**
+ * What keeps the translation caches of a card's engines true, 128 bytes. Each
+ * engine keeps words of page tables; between two packets it empties its cache
+ * if a counter here has moved, or on a reset. It notices nothing else.
+ */
+struct pb_engine_translation {
+	/* line 0: written by the MCU */
+	uint32_t cleared; /**< counts up after it has cleared words of a page table */
+	uint32_t line0_reserved[15];
+
+	/* line 1: written by the engines, which add to it in one access */
+	uint32_t changed; /**< counts up after packets have stored into page tables */
+	uint32_t line1_reserved[15];
+};
+PB_SIZE(pb_engine_translation, 128);
+PB_AT(pb_engine_translation, cleared, 0);
+PB_AT(pb_engine_translation, changed, 64);
 
 #endif

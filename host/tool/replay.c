@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/format.h"
 #include "host/patchbay.h"
 #include "host/tool/card_failure.h"
 #include "host/tool/placement.h"
@@ -25,6 +26,7 @@ struct replay {
 	FILE *crc_out;
 	struct pb_subm_reader reader;
 	struct pb_replay_rules rules;
+	struct pb_replay_formats formats;
 	struct pb_channel channel;
 	struct pb_segment system;
 	struct pb_segment targets;
@@ -148,13 +150,15 @@ static bool set_up_card(struct replay *replay, struct pb_link *link)
 /* ---- one submission ---- */
 
 /** Says why the firmware refused a submission, and over which object or relocation. */
-static void describe_refusal(const struct pb_fence *fence, char *message)
+static void describe_refusal(const struct pb_replay_job *job, const struct pb_fence *fence, char *message)
 {
-	const char *list = fence->error < PB_ERROR_PATCH_RESERVED ? "object" : "relocation";
+	const bool object = fence->error < PB_ERROR_PATCH_RESERVED;
+	const uint32_t index = object ? fence->error_index : pb_replay_job_entry(job, fence->error_index);
 	char entry[32] = "";
 
-	if (fence->error_index != PB_INDEX_NONE)
-		(void)snprintf(entry, sizeof(entry), "%s %" PRIu32 ": ", list, fence->error_index);
+	if (index != PB_INDEX_NONE)
+		(void)snprintf(entry, sizeof(entry), "%s %" PRIu32 ": ", object ? "object" : "relocation",
+			       index);
 	(void)snprintf(message, PB_REPLAY_MESSAGE_BYTES, "the firmware refused it: %s%s (%s)", entry,
 		       pb_error_name(fence->error), pb_error_meaning(fence->error));
 }
@@ -167,7 +171,7 @@ static bool check_fence(struct replay *replay, const struct pb_replay_job *job, 
 
 	replay->patches = fence->patches;
 	if (fence->errors != 0 || fence->status != PB_ERROR_OK)
-		describe_refusal(fence, message);
+		describe_refusal(job, fence, message);
 	else if (fence->fence_id != index)
 		(void)snprintf(message, sizeof(message), "the fence of %" PRIu32 " came instead",
 			       fence->fence_id);
@@ -220,6 +224,7 @@ static bool verify(struct replay *replay, struct pb_replay_job *job)
 	replay->summary->submissions++;
 	replay->summary->relocations += submission->relocation_count;
 	replay->summary->bytes += submission->contents_bytes;
+	replay->summary->list_bytes += job->list_bytes;
 	show_progress(replay, submission->index);
 	return true;
 }
@@ -270,6 +275,52 @@ static bool allocate(struct replay *replay, struct pb_replay_job *job, struct pb
 	return fail_submission(replay, PB_REPLAY_REFUSED, job->submission.index, message);
 }
 
+/** Tells the card the formats that it lacks. No work is admitted. */
+static bool set_formats(struct replay *replay, const struct pb_replay_job *job)
+{
+	struct pb_replay_formats *formats = &replay->formats;
+
+	for (; formats->set < formats->count; formats->set++) {
+		const uint32_t number = PB_FORMAT_OWN + formats->set;
+		char message[PB_REPLAY_MESSAGE_BYTES];
+		uint32_t reason;
+		enum pb_error error =
+			pb_format_set(&replay->channel, number, &formats->own[formats->set], &reason);
+
+		if (error == PB_ERROR_OK)
+			continue;
+		if (error != PB_ERROR_BAD_FORMAT)
+			return fail_job(replay, job, error);
+		(void)snprintf(message, sizeof(message),
+			       "the firmware refused patch format %" PRIu32 ": %s (%s)", number,
+			       pb_format_reason_name(reason), pb_format_reason_meaning(reason));
+		return fail_submission(replay, PB_REPLAY_FAILED, job->submission.index, message);
+	}
+	return true;
+}
+
+/** Makes its patch list. If the card lacks formats for it, the one that runs must end first. */
+static bool list(struct replay *replay, struct pb_replay_job *job, struct pb_replay_job **running)
+{
+	struct pb_replay_formats *formats = &replay->formats;
+	char message[PB_REPLAY_MESSAGE_BYTES];
+
+	if (!pb_replay_formats_add(formats, &job->submission)) {
+		(void)snprintf(message, sizeof(message),
+			       "it needs more patch formats of its own; this board's limit is %s = %" PRIu32,
+			       pb_capability_name(PB_CAPABILITY_FORMATS_OWN), formats->room);
+		return fail_submission(replay, PB_REPLAY_REFUSED, job->submission.index, message);
+	}
+	if (!pb_replay_job_list(job, &replay->rules, formats, message))
+		return fail_submission(replay, PB_REPLAY_REFUSED, job->submission.index, message);
+	if (formats->set == formats->count)
+		return true;
+	if (*running != NULL && !finish(replay, *running))
+		return false;
+	*running = NULL;
+	return set_formats(replay, job);
+}
+
 /** Hands one to the card, then checks the one before it while the card works. */
 static bool submit(struct replay *replay, struct pb_replay_job *job, struct pb_replay_job *running)
 {
@@ -290,7 +341,7 @@ static void replay_all(struct replay *replay)
 	struct pb_replay_job *running = NULL;
 	struct pb_replay_job *job = &replay->jobs[0];
 
-	while (prepare(replay, job) && allocate(replay, job, &running)) {
+	while (prepare(replay, job) && allocate(replay, job, &running) && list(replay, job, &running)) {
 		pb_replay_job_write(job, replay->context);
 		if (!submit(replay, job, running))
 			return;
@@ -338,7 +389,8 @@ static void tear_down_card(struct replay *replay)
 	}
 }
 
-int pb_replay_scan(const char *file, uint64_t *largest, struct pb_replay_summary *summary)
+int pb_replay_scan(const struct pb_replay_options *options, uint64_t *largest,
+		   struct pb_replay_summary *summary)
 {
 	struct pb_subm_submission submission = {0};
 	struct pb_subm_reader reader;
@@ -346,9 +398,9 @@ int pb_replay_scan(const char *file, uint64_t *largest, struct pb_replay_summary
 
 	*summary = (struct pb_replay_summary){0};
 	*largest = 0;
-	if (pb_subm_open(&reader, file)) {
+	if (pb_subm_open(&reader, options->file)) {
 		while ((got = pb_subm_next(&reader, &submission)) > 0) {
-			uint64_t bytes = pb_replay_job_bytes(&submission);
+			uint64_t bytes = pb_replay_job_bytes(&submission, options->encoding);
 
 			if (bytes > *largest)
 				*largest = bytes;
@@ -362,6 +414,25 @@ int pb_replay_scan(const char *file, uint64_t *largest, struct pb_replay_summary
 	return PB_REPLAY_REFUSED;
 }
 
+static struct pb_replay_rules make_rules(const struct replay *replay)
+{
+	return (struct pb_replay_rules){
+		.card = &replay->channel.card,
+		.reloc_bits = replay->reader.reloc_bits,
+		.encoding = replay->options->encoding,
+		.random = replay->options->random,
+		.random_state = replay->options->seed,
+	};
+}
+
+/** Own formats that this card's channels have, of those that we can use. */
+static uint32_t formats_room(const struct pb_card_info *card)
+{
+	const uint32_t room = card->capabilities[PB_CAPABILITY_FORMATS_OWN];
+
+	return room < PB_REPLAY_FORMATS_MAX ? room : PB_REPLAY_FORMATS_MAX;
+}
+
 int pb_replay_run(struct pb_link *link, const struct pb_replay_options *options, uint64_t largest,
 		  struct pb_replay_summary *summary)
 {
@@ -370,12 +441,8 @@ int pb_replay_run(struct pb_link *link, const struct pb_replay_options *options,
 	*summary = (struct pb_replay_summary){0};
 	if (open_files(&replay)) {
 		if (set_up_card(&replay, link)) {
-			replay.rules = (struct pb_replay_rules){
-				.card = &replay.channel.card,
-				.reloc_bits = replay.reader.reloc_bits,
-				.random = options->random,
-				.random_state = options->seed,
-			};
+			replay.rules = make_rules(&replay);
+			replay.formats.room = formats_room(&replay.channel.card);
 			replay_all(&replay);
 			clear_progress(&replay);
 		}

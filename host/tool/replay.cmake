@@ -8,6 +8,7 @@ pb_library(pb_subm SOURCES
 
 # The replay through a card.
 pb_library(pb_replay SOURCES
+  ${CMAKE_CURRENT_LIST_DIR}/replay_formats.c
   ${CMAKE_CURRENT_LIST_DIR}/replay_job.c
   ${CMAKE_CURRENT_LIST_DIR}/replay.c
   ${CMAKE_CURRENT_LIST_DIR}/replay_command.c

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "firmware/abi/submission.h"
 #include "host/link.h"
 
 /** Exit codes. */
@@ -26,22 +27,25 @@ struct pb_replay_options {
 	bool random;         /**< a random placement instead of the fixed one */
 	uint64_t seed;       /**< of the random placement */
 	bool progress;       /**< show it on stderr */
+	enum pb_patch_encoding encoding; /**< of the patch lists */
 };
 
 /** What was replayed and found right, up to the failure if there was one. */
 struct pb_replay_summary {
 	uint64_t submissions;
 	uint64_t relocations;
-	uint64_t bytes;    /**< of contents */
-	char message[600]; /**< why the result is not PB_REPLAY_OK */
+	uint64_t bytes;      /**< of contents */
+	uint64_t list_bytes; /**< of patch lists */
+	char message[600];   /**< why the result is not PB_REPLAY_OK */
 };
 
 /**
- * Reads a file to its end, with no card.
+ * Reads the file to its end, with no card.
  * @param largest bytes of card memory that its largest submission takes
  * @return PB_REPLAY_OK, or PB_REPLAY_REFUSED with the summary's message
  */
-int pb_replay_scan(const char *file, uint64_t *largest, struct pb_replay_summary *summary);
+int pb_replay_scan(const struct pb_replay_options *options, uint64_t *largest,
+		   struct pb_replay_summary *summary);
 
 /**
  * Attaches to the card, replays one file, detaches. The link stays open.

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "host/tool/card_arguments.h"
@@ -17,6 +18,7 @@
 enum option_key {
 	KEY_CRC_OUT = 0x100,
 	KEY_SEED,
+	KEY_ENCODING,
 };
 
 struct arguments {
@@ -28,8 +30,24 @@ static const struct argp_option option_table[] = {
 	{"crc-out", KEY_CRC_OUT, "OUT.tsv", 0,
 	 "Write index, relocs, crc_before, crc_after of each submission", 0},
 	{"seed", KEY_SEED, "N", 0, "Place the objects at random, from this seed", 0},
+	{"encoding", KEY_ENCODING, "wddm|compact", 0, "How patch lists are written; wddm if not given", 0},
 	{0},
 };
+
+static const char *const encoding_names[] = {
+	[PB_PATCH_ENCODING_WDDM] = "wddm",
+	[PB_PATCH_ENCODING_COMPACT] = "compact",
+};
+
+static void parse_encoding(const char *text, struct argp_state *state, struct pb_replay_options *options)
+{
+	if (strcmp(text, encoding_names[PB_PATCH_ENCODING_WDDM]) == 0)
+		options->encoding = PB_PATCH_ENCODING_WDDM;
+	else if (strcmp(text, encoding_names[PB_PATCH_ENCODING_COMPACT]) == 0)
+		options->encoding = PB_PATCH_ENCODING_COMPACT;
+	else
+		argp_error(state, "%s is no encoding: wddm or compact", text);
+}
 
 static void parse_seed(const char *text, struct argp_state *state, struct pb_replay_options *options)
 {
@@ -53,6 +71,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		break;
 	case KEY_SEED:
 		parse_seed(text, state, &arguments->replay);
+		break;
+	case KEY_ENCODING:
+		parse_encoding(text, state, &arguments->replay);
 		break;
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &arguments->card;
@@ -79,9 +100,9 @@ static void print_result(const struct arguments *arguments, int result,
 		(void)fprintf(stderr, "replay: %s\n", summary->message);
 	else
 		(void)printf("replay: ok %s: %" PRIu64 " submissions, %" PRIu64 " relocations, %" PRIu64
-			     " bytes\n",
+			     " bytes; %s patch lists of %" PRIu64 " bytes\n",
 			     arguments->replay.file, summary->submissions, summary->relocations,
-			     summary->bytes);
+			     summary->bytes, encoding_names[arguments->replay.encoding], summary->list_bytes);
 }
 
 int pb_replay_command(int argc, char **argv)
@@ -90,7 +111,8 @@ int pb_replay_command(int argc, char **argv)
 		.options = option_table,
 		.parser = parse,
 		.args_doc = "FILE.subm[.zst]",
-		.doc = "Replays captured submissions of i915 drivers through the firmware, without executing "
+		.doc = "Replays captured submissions of i915 and nouveau drivers through the firmware, "
+		       "without executing "
 		       "them, and checks every patched byte.\v"
 		       "The file is read twice: first to check it and to see what it needs of a card.\n\n"
 		       "Exit code: 0 all is right; 1 the firmware's result is wrong, or the card does not "
@@ -107,7 +129,7 @@ int pb_replay_command(int argc, char **argv)
 	argp_err_exit_status = PB_REPLAY_REFUSED;
 	(void)argp_parse(&argp, argc, argv, 0, NULL, &arguments);
 	/* Before a card is started: a bad file needs none. */
-	result = pb_replay_scan(arguments.replay.file, &largest, &summary);
+	result = pb_replay_scan(&arguments.replay, &largest, &summary);
 	if (result == PB_REPLAY_OK) {
 		result = pb_open_card(&arguments.card, &card);
 		if (result != 0)

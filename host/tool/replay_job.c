@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/compact.h"
 #include "host/tool/placement.h"
 #include "host/tool/replay_oracle.h"
 
@@ -39,20 +40,23 @@ static uint64_t buffer_size(const struct pb_subm_submission *submission)
 	return bytes;
 }
 
-uint64_t pb_replay_job_bytes(const struct pb_subm_submission *submission)
+uint64_t pb_replay_job_bytes(const struct pb_subm_submission *submission, enum pb_patch_encoding encoding)
 {
+	uint64_t entry_bytes = encoding == PB_PATCH_ENCODING_COMPACT ? PB_COMPACT_WORDS_MAX(sizeof(uint32_t))
+								     : sizeof(struct pb_patch_location);
 	uint64_t bytes = buffer_size(submission) + submission->object_count * sizeof(struct pb_allocation) +
-			 submission->relocation_count * sizeof(struct pb_patch_location);
+			 submission->relocation_count * entry_bytes;
 
 	/* An empty submission still needs an address. */
 	return bytes == 0 ? CONTENTS_ALIGNMENT : bytes;
 }
 
-static bool within_limits(struct pb_replay_job *job, const struct pb_card_info *card, char *message)
+static bool within_limits(struct pb_replay_job *job, const struct pb_replay_rules *rules, char *message)
 {
+	const struct pb_card_info *card = rules->card;
 	const struct pb_subm_submission *submission = &job->submission;
 	uint64_t buffer_bytes = buffer_size(submission);
-	uint64_t memory_bytes = pb_replay_job_bytes(submission);
+	uint64_t memory_bytes = pb_replay_job_bytes(submission, rules->encoding);
 	const struct {
 		const char *what;
 		uint64_t amount;
@@ -104,17 +108,30 @@ static void lay_out(struct pb_replay_job *job)
 	}
 }
 
-bool pb_replay_job_prepare(struct pb_replay_job *job, struct pb_replay_rules *rules, char *message)
+/** Room for all that depends on the counts; one more of each, as sizes of 0 have no address. */
+static bool make_room(struct pb_replay_job *job, enum pb_patch_encoding encoding)
 {
 	const struct pb_subm_submission *submission = &job->submission;
+	const size_t entries = (size_t)submission->relocation_count + 1;
 
-	if (!within_limits(job, rules->card, message))
-		return false;
 	job->addresses = calloc(submission->object_count, sizeof(*job->addresses));
 	job->places = calloc((size_t)submission->contents_count + 1, sizeof(*job->places));
 	job->expected = calloc((size_t)job->buffer_bytes + 1, 1);
 	job->found = calloc((size_t)job->buffer_bytes + 1, 1);
-	if (job->addresses == NULL || job->places == NULL || job->expected == NULL || job->found == NULL)
+	job->patches = calloc(entries, sizeof(*job->patches));
+	if (encoding == PB_PATCH_ENCODING_COMPACT)
+		job->words = calloc(PB_COMPACT_WORDS_MAX(entries), sizeof(*job->words));
+	return job->addresses != NULL && job->places != NULL && job->expected != NULL && job->found != NULL &&
+	       job->patches != NULL && (encoding != PB_PATCH_ENCODING_COMPACT || job->words != NULL);
+}
+
+bool pb_replay_job_prepare(struct pb_replay_job *job, struct pb_replay_rules *rules, char *message)
+{
+	const struct pb_subm_submission *submission = &job->submission;
+
+	if (!within_limits(job, rules, message))
+		return false;
+	if (!make_room(job, rules->encoding))
 		return fail(message, "out of memory");
 	if (!place_objects(job, rules))
 		return fail(message, "its objects do not fit below the top of the address space");
@@ -159,25 +176,59 @@ static void write_allocations(const struct pb_replay_job *job, uint8_t *to)
 
 		if (object->written)
 			entry.flags |= PB_ALLOCATION_WRITE;
+		if (object->gart)
+			entry.flags |= PB_REPLAY_ATTRIBUTE_GART << PB_ALLOCATION_ATTRIBUTE_SHIFT;
 		memcpy(to + i * sizeof(entry), &entry, sizeof(entry));
 	}
 }
 
-static void write_patches(const struct pb_replay_job *job, uint8_t *to)
+static void make_patches(struct pb_replay_job *job, const struct pb_replay_formats *formats)
 {
-	for (uint32_t i = 0; i < job->submission.relocation_count; i++) {
-		const struct pb_subm_relocation *relocation = &job->submission.relocations[i];
-		const struct pb_patch_location entry = {
+	const struct pb_subm_submission *submission = &job->submission;
+
+	for (uint32_t i = 0; i < submission->relocation_count; i++) {
+		const struct pb_subm_relocation *relocation = &submission->relocations[i];
+
+		job->patches[i] = (struct pb_patch_location){
 			.allocation_index = relocation->target,
 			.slot = relocation->target & ~PB_PATCH_RESERVED_MASK,
-			.driver_id =
-				relocation->width == 8 ? PB_PATCH_FORMAT_SUM64_SIGNED : PB_PATCH_FORMAT_SUM32,
+			.driver_id = pb_replay_formats_number(formats, submission->driver, relocation),
 			.allocation_offset = relocation->delta,
 			.patch_offset = patch_offset(job, relocation),
 		};
-
-		memcpy(to + i * sizeof(entry), &entry, sizeof(entry));
 	}
+}
+
+/** Encodes the list, if it is to be compact. Only what the encoding cannot name may stop it. */
+static bool make_words(struct pb_replay_job *job, const struct pb_card_info *card, char *message)
+{
+	const uint32_t count = job->submission.relocation_count;
+	const uint32_t most = PB_COMPACT_SHORT_WORDS * card->capabilities[PB_CAPABILITY_PATCHES_MAX];
+	uint32_t taken;
+
+	if (pb_compact_encode(job->patches, count, job->words, PB_COMPACT_WORDS_MAX(count), &job->list_count,
+			      &taken) != PB_ERROR_OK)
+		return fail(message,
+			    "relocation %" PRIu32 " names object %" PRIu32 "; a compact list can name %u",
+			    taken, job->patches[taken].allocation_index, PB_COMPACT_INDEX_MASK + 1);
+	job->list_bytes = job->list_count * (uint32_t)sizeof(*job->words);
+	if (job->list_count <= most)
+		return true;
+	return fail(message,
+		    "its compact list has %" PRIu32 " words; this board's limit is twice %s = %" PRIu32,
+		    job->list_count, pb_capability_name(PB_CAPABILITY_PATCHES_MAX),
+		    card->capabilities[PB_CAPABILITY_PATCHES_MAX]);
+}
+
+bool pb_replay_job_list(struct pb_replay_job *job, const struct pb_replay_rules *rules,
+			const struct pb_replay_formats *formats, char *message)
+{
+	make_patches(job, formats);
+	if (job->words != NULL)
+		return make_words(job, rules->card, message);
+	job->list_count = job->submission.relocation_count;
+	job->list_bytes = job->list_count * (uint32_t)sizeof(*job->patches);
+	return true;
 }
 
 void pb_replay_job_write(struct pb_replay_job *job, uint32_t context)
@@ -186,10 +237,13 @@ void pb_replay_job_write(struct pb_replay_job *job, uint32_t context)
 	uint32_t patches =
 		allocations + job->submission.object_count * (uint32_t)sizeof(struct pb_allocation);
 	uint64_t address = job->memory.os_address;
+	const void *list = job->patches;
 
+	if (job->words != NULL)
+		list = job->words;
 	write_buffer(job, job->memory.bytes_host);
 	write_allocations(job, job->memory.bytes_host + allocations);
-	write_patches(job, job->memory.bytes_host + patches);
+	memcpy(job->memory.bytes_host + patches, list, job->list_bytes);
 	job->descriptor = (struct pb_descriptor){
 		.flags = PB_FLAG_NULL_RENDERING,
 		.context = context,
@@ -204,10 +258,17 @@ void pb_replay_job_write(struct pb_replay_job *job, uint32_t context)
 		.allocation_address_high = (uint32_t)((address + allocations) >> 32),
 		.patch_address_low = (uint32_t)(address + patches),
 		.patch_address_high = (uint32_t)((address + patches) >> 32),
-		.patch_count = job->submission.relocation_count,
-		.patch_length = job->submission.relocation_count,
-		.patch_encoding = PB_PATCH_ENCODING_WDDM,
+		.patch_count = job->list_count,
+		.patch_length = job->list_count,
+		.patch_encoding = job->words != NULL ? PB_PATCH_ENCODING_COMPACT : PB_PATCH_ENCODING_WDDM,
 	};
+}
+
+uint32_t pb_replay_job_entry(const struct pb_replay_job *job, uint32_t index)
+{
+	if (job->words == NULL)
+		return index;
+	return pb_compact_index(job->words, job->list_count, index);
 }
 
 /** A patched value of 4 or 8 bytes. */
@@ -263,6 +324,10 @@ void pb_replay_job_clear(struct pb_replay_job *job)
 	free(job->places);
 	free(job->expected);
 	free(job->found);
+	free(job->patches);
+	free(job->words);
+	job->patches = NULL;
+	job->words = NULL;
 	job->addresses = NULL;
 	job->places = NULL;
 	job->expected = NULL;

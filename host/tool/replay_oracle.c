@@ -3,6 +3,28 @@
 
 #include <zlib.h>
 
+/** The delta of a wide relocation is signed; a narrow one loses the difference anyway. */
+static uint64_t i915_value(const struct pb_subm_relocation *relocation, uint64_t address)
+{
+	uint64_t value = address + relocation->delta;
+
+	return relocation->delta >= 0x80000000u ? value - UINT64_C(0x100000000) : value;
+}
+
+static uint64_t nouveau_value(const struct pb_subm_relocation *relocation, uint64_t address, bool gart)
+{
+	uint64_t sum = address + relocation->delta;
+	uint64_t value = relocation->delta;
+
+	if ((relocation->flags & PB_SUBM_LOW) != 0)
+		value = sum;
+	else if ((relocation->flags & PB_SUBM_HIGH) != 0)
+		value = sum >> 32;
+	if ((relocation->flags & PB_SUBM_OR) != 0)
+		value |= gart ? relocation->write_domain : relocation->read_domains;
+	return value;
+}
+
 void pb_oracle_apply(const struct pb_subm_submission *submission, const uint64_t *addresses,
 		     const uint32_t *places, uint8_t *bytes)
 {
@@ -10,11 +32,12 @@ void pb_oracle_apply(const struct pb_subm_submission *submission, const uint64_t
 		const struct pb_subm_relocation *relocation = &submission->relocations[i];
 		uint8_t *to =
 			bytes + places[submission->objects[relocation->object].contents] + relocation->offset;
-		uint64_t value = addresses[relocation->target] + relocation->delta;
+		uint64_t address = addresses[relocation->target];
+		uint64_t value = submission->driver == PB_SUBM_NOUVEAU
+					 ? nouveau_value(relocation, address,
+							 submission->objects[relocation->target].gart)
+					 : i915_value(relocation, address);
 
-		/* The delta of a wide relocation is signed; a narrow one loses the difference anyway. */
-		if (relocation->delta >= 0x80000000u)
-			value -= UINT64_C(0x100000000);
 		for (uint32_t b = 0; b < relocation->width; b++)
 			to[b] = (uint8_t)(value >> (8 * b));
 	}

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VERSION        1u
-#define DRIVER_I915    1u
-#define DRIVER_NOUVEAU 2u
+#define VERSION 1u
 
 #define FILE_HEADER_BYTES     32u
 #define HEADER_BYTES          48u
@@ -17,8 +15,16 @@
 #define RELOCATION_BYTES      40u
 #define CONTENTS_HEADER_BYTES 8u
 
-/** Object flags: EXEC_OBJECT_WRITE. */
+/** Object flags of i915: EXEC_OBJECT_WRITE. */
 #define OBJECT_WRITE 4u
+/** Object flags of nouveau: the domains that it is written in. */
+#define OBJECT_WRITE_DOMAINS 0xff0000u
+/** Where an object of nouveau was placed: in video memory. */
+#define PLACED_VRAM (UINT64_C(1) << 63)
+/** Kind of a relocation: width in bytes, and nouveau's flags. */
+#define KIND_WIDTH       0xffu
+#define KIND_FLAGS_SHIFT 8u
+#define KIND_FLAGS       ((PB_SUBM_LOW | PB_SUBM_HIGH | PB_SUBM_OR) << KIND_FLAGS_SHIFT)
 
 static uint32_t get32(const uint8_t *from)
 {
@@ -66,11 +72,11 @@ static bool parse_file_header(struct pb_subm_reader *reader, const uint8_t *head
 	if (version != VERSION)
 		return fail(reader, "SUBM version %" PRIu32 " is unknown; this tool reads version %u",
 			    version, VERSION);
-	if (driver == DRIVER_NOUVEAU)
-		return fail(reader, "submissions of nouveau cannot be replayed: "
-				    "the firmware has no patch formats for them; i915 files work");
-	if (driver != DRIVER_I915)
-		return fail(reader, "driver %" PRIu32 " is unknown; this tool replays i915 (1)", driver);
+	if (driver != PB_SUBM_I915 && driver != PB_SUBM_NOUVEAU)
+		return fail(reader,
+			    "driver %" PRIu32 " is unknown; this tool replays i915 (1) and nouveau (2)",
+			    driver);
+	reader->driver = (enum pb_subm_driver)driver;
 	reader->chipset = get32(header + 12);
 	reader->gen10 = get32(header + 16);
 	reader->reloc_bits = get32(header + 20);
@@ -101,6 +107,7 @@ static bool parse_header(struct pb_subm_reader *reader, struct pb_subm_submissio
 	uint32_t total = get32(header);
 	uint64_t needed;
 
+	submission->driver = reader->driver;
 	submission->index = reader->next;
 	submission->object_count = get32(header + 4);
 	submission->relocation_count = get32(header + 8);
@@ -144,6 +151,16 @@ static bool make_room(struct pb_subm_reader *reader, struct pb_subm_submission *
 	return true;
 }
 
+/** What nouveau says in the fields of an object that mean something else to i915. */
+static void parse_nouveau_object(struct pb_subm_object *object)
+{
+	/* There it is: 1 if the presumed address is valid. */
+	object->alignment = 0;
+	object->written = (object->flags & OBJECT_WRITE_DOMAINS) != 0;
+	object->gart = (object->placed & PLACED_VRAM) == 0;
+	object->placed &= ~PLACED_VRAM;
+}
+
 static bool parse_object(struct pb_subm_reader *reader, struct pb_subm_submission *submission, uint32_t i,
 			 const uint8_t *from)
 {
@@ -159,6 +176,8 @@ static bool parse_object(struct pb_subm_reader *reader, struct pb_subm_submissio
 		.contents = PB_SUBM_NONE,
 		.written = (get32(from + 4) & OBJECT_WRITE) != 0,
 	};
+	if (reader->driver == PB_SUBM_NOUVEAU)
+		parse_nouveau_object(object);
 	if (object->size == 0)
 		return fail(reader, "submission %" PRIu32 ": object %" PRIu32 " has size 0", reader->next, i);
 	if ((object->alignment & (object->alignment - 1)) != 0)
@@ -232,6 +251,13 @@ static bool parse_contents(struct pb_subm_reader *reader, struct pb_subm_submiss
 	return true;
 }
 
+static bool kind_is_known(const struct pb_subm_reader *reader, uint32_t kind)
+{
+	if (reader->driver == PB_SUBM_NOUVEAU)
+		return (kind & ~KIND_FLAGS) == 4;
+	return kind == 4 || (kind == 8 && reader->reloc_bits == 64);
+}
+
 /** What is wrong with a relocation; NULL if nothing is. */
 static const char *relocation_problem(const struct pb_subm_reader *reader,
 				      const struct pb_subm_submission *submission,
@@ -244,7 +270,7 @@ static const char *relocation_problem(const struct pb_subm_reader *reader,
 		return "the patched object does not exist";
 	if (relocation->target >= submission->object_count)
 		return "the target object does not exist";
-	if (kind != 4 && (kind != 8 || reader->reloc_bits != 64))
+	if (!kind_is_known(reader, kind))
 		return "kind is no width of this file's relocations";
 	if (relocation->offset % 4 != 0)
 		return "the offset is no multiple of 4";
@@ -271,12 +297,13 @@ static bool parse_relocation(struct pb_subm_reader *reader, struct pb_subm_submi
 		.delta = get32(from + 16),
 		.read_domains = get32(from + 20),
 		.write_domain = get32(from + 24),
-		.width = kind & 0xffu,
+		.width = kind & KIND_WIDTH,
+		.flags = (kind & KIND_FLAGS) >> KIND_FLAGS_SHIFT,
 		.presumed_offset = get64(from + 32),
 	};
 	problem = relocation_problem(reader, submission, relocation, kind);
 	if (problem == NULL) {
-		if (relocation->write_domain != 0)
+		if (reader->driver == PB_SUBM_I915 && relocation->write_domain != 0)
 			submission->objects[relocation->target].written = true;
 		return true;
 	}

@@ -19,16 +19,28 @@
 /** `contents` of an object that has none. */
 #define PB_SUBM_NONE 0xffffffffu
 
+/** Whose submissions a file holds. */
+enum pb_subm_driver {
+	PB_SUBM_I915 = 1,
+	PB_SUBM_NOUVEAU = 2,
+};
+
+/* Relocation.flags, of nouveau: what is stored. None: the delta alone. */
+#define PB_SUBM_LOW  0x1u /**< the low word of address + delta */
+#define PB_SUBM_HIGH 0x2u /**< the high word; LOW goes before it */
+#define PB_SUBM_OR   0x4u /**< with the bits that belong to the target's memory set */
+
 /** A buffer object that the submission refers to. */
 struct pb_subm_object {
 	uint32_t handle;
-	uint32_t flags;           /**< EXEC_OBJECT_* */
+	uint32_t flags;           /**< EXEC_OBJECT_*, or nouveau's domains */
 	uint64_t size;            /**< bytes, not 0 */
-	uint64_t alignment;       /**< 0 or a power of two */
+	uint64_t alignment;       /**< 0 or a power of two; 0 in all files of nouveau */
 	uint64_t presumed_offset; /**< the address that the driver believed in */
 	uint64_t placed;          /**< the address at capture; 0 is none */
 	uint32_t contents;        /**< index of its contents, or PB_SUBM_NONE */
 	bool written;             /**< by its flags, or by the write domain of a relocation that names it */
+	bool gart;                /**< nouveau: it was in GART, not in video memory */
 };
 
 /** One place to patch. It lies, whole, inside the contents of its object and is 4-byte aligned. */
@@ -37,9 +49,10 @@ struct pb_subm_relocation {
 	uint32_t target; /**< index of the object whose address goes there */
 	uint64_t offset; /**< bytes from the start of the patched object */
 	uint32_t delta;
-	uint32_t read_domains;
-	uint32_t write_domain;
-	uint32_t width; /**< bytes: 4, or 8 in a file of 64-bit relocations */
+	uint32_t read_domains; /**< nouveau: bits to set if the target is in video memory */
+	uint32_t write_domain; /**< nouveau: bits to set if it is in GART */
+	uint32_t width;        /**< bytes: 4, or 8 in an i915 file of 64-bit relocations */
+	uint32_t flags;        /**< PB_SUBM_*; 0 for i915 */
 	uint64_t presumed_offset;
 };
 
@@ -52,8 +65,9 @@ struct pb_subm_contents {
 
 /** One submission. Zero it before the first use; it may be used again for the next one. */
 struct pb_subm_submission {
-	uint32_t index;        /**< position in the file, from 0 */
-	uint32_t object_count; /**< not 0 */
+	enum pb_subm_driver driver; /**< of the file */
+	uint32_t index;             /**< position in the file, from 0 */
+	uint32_t object_count;      /**< not 0 */
 	uint32_t relocation_count;
 	uint32_t contents_count;
 	uint32_t batch_object_index; /**< below object_count */
@@ -75,10 +89,11 @@ struct pb_subm_submission {
 /** An open file. */
 struct pb_subm_reader {
 	struct pb_subm_source *source;
-	const char *path;    /**< the caller's string */
-	uint32_t chipset;    /**< PCI device id */
-	uint32_t gen10;      /**< 10 x generation */
-	uint32_t reloc_bits; /**< 32 or 64 */
+	const char *path; /**< the caller's string */
+	enum pb_subm_driver driver;
+	uint32_t chipset;    /**< PCI device id; nouveau: its chipset id */
+	uint32_t gen10;      /**< 10 x generation; nouveau: 0 */
+	uint32_t reloc_bits; /**< 32 or 64: how far the addresses go */
 	uint32_t count;      /**< submissions in the file */
 	uint32_t next;       /**< submissions read */
 	char error[320];     /**< after a failure: file, submission, and what is wrong */

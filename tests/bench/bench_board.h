@@ -7,6 +7,7 @@
 #ifndef PB_TESTS_BENCH_BENCH_BOARD_H
 #define PB_TESTS_BENCH_BENCH_BOARD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /** Starts the counter, and lets interrupts of the line UART be noted. After pb_board_start. */
@@ -19,6 +20,13 @@ uint32_t pb_bench_board_counter(void);
 uint32_t pb_bench_board_interrupt(void);
 /** Instructions between two counter values, times 1000. */
 uint32_t pb_bench_board_instructions_milli(uint32_t from, uint32_t to);
+/** Lets an alarm ring each so many instructions. */
+void pb_bench_board_alarm_start(uint32_t instructions);
+/** A word that is not 0 while an alarm has rung that pb_bench_board_alarm_rang has not told of. */
+const uint32_t *pb_bench_board_alarms(void);
+void pb_bench_board_alarm_stop(void);
+/** Whether it has rung since the last call. @param counter the counter then */
+bool pb_bench_board_alarm_rang(uint32_t *counter);
 /** Prints text to whoever runs the emulator. */
 void pb_bench_board_print(const char *text);
 /** Ends the emulation. */

@@ -19,6 +19,14 @@
 #define STATE_TRANSMIT_FULL 1u
 #define CONTROL_TRANSMIT    1u
 
+#define TIMER0           0x40000000u
+#define TIMER0_INTERRUPT 8u
+#define TIMER_CONTROL    0x00u
+#define TIMER_VALUE      0x04u
+#define TIMER_RELOAD     0x08u
+#define TIMER_CLEAR      0x0cu
+#define TIMER_ENABLED    9u /* with its interrupt */
+
 #define VECTOR_TABLE_OFFSET 0xe000ed08u
 #define SYSTICK_CONTROL     0xe000e010u
 #define SYSTICK_RELOAD      0xe000e014u
@@ -32,11 +40,52 @@
 static struct pb_cortex_m_vectors vectors __attribute__((aligned(256)));
 static pb_cortex_m_handler receive;
 static uint32_t noted;
+static uint32_t alarmed;
+static uint32_t alarms; /**< not yet asked for; written by the interrupt */
 
 static void note_and_receive(void)
 {
 	noted = pb_mmio_read32(SYSTICK_VALUE);
 	receive();
+}
+
+static void ring_alarm(void)
+{
+	const uint32_t now = pb_mmio_read32(SYSTICK_VALUE);
+
+	pb_mmio_write32(TIMER0 + TIMER_CLEAR, 1u);
+	if (alarms != 0)
+		return;
+	alarmed = now;
+	alarms = 1;
+}
+
+const uint32_t *pb_bench_board_alarms(void)
+{
+	return &alarms;
+}
+
+void pb_bench_board_alarm_start(uint32_t instructions)
+{
+	const uint32_t ticks = instructions * 256u / 10u;
+
+	pb_cortex_m_interrupt_enable(TIMER0_INTERRUPT);
+	pb_mmio_write32(TIMER0 + TIMER_RELOAD, ticks);
+	pb_mmio_write32(TIMER0 + TIMER_VALUE, ticks);
+	pb_mmio_write32(TIMER0 + TIMER_CONTROL, TIMER_ENABLED);
+}
+
+void pb_bench_board_alarm_stop(void)
+{
+	pb_mmio_write32(TIMER0 + TIMER_CONTROL, 0);
+}
+
+bool pb_bench_board_alarm_rang(uint32_t *counter)
+{
+	const uint32_t rang = __atomic_exchange_n(&alarms, 0, __ATOMIC_RELAXED);
+
+	*counter = alarmed;
+	return rang != 0;
 }
 
 void pb_bench_board_start(void)
@@ -50,6 +99,7 @@ void pb_bench_board_start(void)
 	memcpy(&vectors, table, sizeof(vectors));
 	receive = vectors.interrupts[0];
 	vectors.interrupts[0] = note_and_receive;
+	vectors.interrupts[TIMER0_INTERRUPT] = ring_alarm;
 	pb_mmio_write32(VECTOR_TABLE_OFFSET, (uint32_t)(uintptr_t)&vectors);
 	pb_mmio_write32(UART1 + UART_BAUD_DIVIDER, 16u);
 	pb_mmio_write32(UART1 + UART_CONTROL, CONTROL_TRANSMIT);

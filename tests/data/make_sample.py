@@ -17,6 +17,7 @@ HEADER = struct.Struct('<8IQ2I')
 OBJECT = struct.Struct('<IIQQQQ')
 RELOCATION = struct.Struct('<IIQIIIIQ')
 CONTENTS = struct.Struct('<II')
+NOUVEAU = 2
 
 
 def read(path):
@@ -41,16 +42,27 @@ def crc(contents):
     return value
 
 
-def expect(index, blob, bits):
+def value_of(driver, address, placed, delta, vor, tor, kind):
+    """What a relocation stores, cut to its width by the caller."""
+    if driver != NOUVEAU:
+        return address + (delta - (1 << 32) if kind & 0xff == 8 and delta >= 1 << 31 else delta)
+    value = address + delta if kind & 0x100 else (address + delta) >> 32 if kind & 0x200 else delta
+    if kind & 0x400:
+        value |= vor if placed >> 63 else tor
+    return value
+
+
+def expect(index, blob, bits, driver):
     """One row of the .expect.tsv file."""
     _, n_objects, n_relocations, n_contents = HEADER.unpack_from(blob)[:4]
     at = HEADER.size
-    addresses, contents = [], {}
+    addresses, memory, contents = [], [], {}
     place = 0x100000000 if bits == 64 else 0x00100000
-    for _, _, size, alignment, _, _ in OBJECT.iter_unpack(blob[at:at + n_objects * OBJECT.size]):
-        grid = max(4096, alignment)
+    for _, _, size, alignment, _, placed in OBJECT.iter_unpack(blob[at:at + n_objects * OBJECT.size]):
+        grid = 4096 if driver == NOUVEAU else max(4096, alignment)
         place = (place + grid - 1) // grid * grid
         addresses.append(place)
+        memory.append(placed)
         place += size
     at += n_objects * OBJECT.size
     relocations = list(RELOCATION.iter_unpack(blob[at:at + n_relocations * RELOCATION.size]))
@@ -60,27 +72,29 @@ def expect(index, blob, bits):
         contents[number] = bytearray(blob[at + CONTENTS.size:at + CONTENTS.size + length])
         at += CONTENTS.size + length
     before = crc(contents)
-    for patched, target, offset, delta, _, _, kind, _ in relocations:
+    for patched, target, offset, delta, vor, tor, kind, _ in relocations:
         width = kind & 0xff
-        if width == 8 and delta >= 1 << 31:
-            delta -= 1 << 32
-        value = (addresses[target] + delta) % (1 << 8 * width)
+        value = value_of(driver, addresses[target], memory[target], delta, vor, tor, kind) % (1 << 8 * width)
         contents[patched][offset:offset + width] = value.to_bytes(width, 'little')
     return f'{index}\t{n_relocations}\t{before:08x}\t{crc(contents):08x}\n'
+
+
+def save(out, fields, chosen):
+    """Writes both files; `fields` is a file header, but for the number of submissions."""
+    driver, bits, fields[6] = fields[2], fields[5], len(chosen)
+    with open(out + '.subm', 'wb') as file:
+        file.write(FILE_HEADER.pack(*fields) + b''.join(chosen))
+    subprocess.run(['zstd', '-q', '-f', '--ultra', '-22', '--long=27', '--rm', out + '.subm'], check=True)
+    with open(out + '.expect.tsv', 'w', encoding='ascii') as file:
+        file.write('index\trelocs\tcrc_before\tcrc_after\n')
+        file.writelines(expect(i, blob, bits, driver) for i, blob in enumerate(chosen))
 
 
 def main(source, out, numbers):
     data = read(source)
     fields = list(FILE_HEADER.unpack_from(data))
     every = list(submissions(data, fields[6]))
-    chosen = [every[int(number)] for number in numbers.split(',')]
-    bits, fields[6] = fields[5], len(chosen)
-    with open(out + '.subm', 'wb') as file:
-        file.write(FILE_HEADER.pack(*fields) + b''.join(chosen))
-    subprocess.run(['zstd', '-q', '-f', '--ultra', '-22', '--long=27', '--rm', out + '.subm'], check=True)
-    with open(out + '.expect.tsv', 'w', encoding='ascii') as file:
-        file.write('index\trelocs\tcrc_before\tcrc_after\n')
-        file.writelines(expect(i, blob, bits) for i, blob in enumerate(chosen))
+    save(out, fields, [every[int(number)] for number in numbers.split(',')])
 
 
 if __name__ == '__main__':

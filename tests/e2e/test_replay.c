@@ -10,7 +10,7 @@
 
 #include "tests/e2e/e2e.h"
 
-static const char *const samples[] = {"bdw", "hsw", "hswvk", "snb"};
+static const char *const samples[] = {"bdw", "hsw", "hswvk", "nv40", "nv50", "snb"};
 
 static void sample_path(char path[E2E_PATH_BYTES], const char *sample, const char *end)
 {
@@ -60,6 +60,23 @@ static void test_samples_simulated(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
 		check_sample(samples[i], "--sim", NULL);
+}
+
+/* The same bytes from compact lists, and the tool says which lists it used. */
+static void test_samples_compact(void **state)
+{
+	char file[E2E_PATH_BYTES];
+	static struct e2e_output output;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
+		check_sample(samples[i], "--encoding", "compact");
+	sample_path(file, "nv50", ".subm.zst");
+	e2e_patchbay(&output, "replay", file, "--sim", "--encoding", "compact");
+	assert_non_null(strstr(output.out, ": 20 submissions, 920 relocations, 14400 bytes; "
+					   "compact patch lists of 10080 bytes\n"));
+	e2e_patchbay(&output, "replay", file, "--sim", "--encoding", "wddm");
+	assert_non_null(strstr(output.out, "; wddm patch lists of 22080 bytes\n"));
 }
 
 /* The objects lie elsewhere: the bytes differ from the table's, and still are right. */
@@ -147,8 +164,8 @@ static const struct bad_file {
 	{"cut-early", "hsw", 0, 3, NULL, 0, "cut off"},
 	{"empty", NULL, 0, 0, "", 0, "cut off"},
 	{"text", NULL, 0, 0, "no submissions here, only some words", 36, "not a SUBM file"},
-	{"nouveau", NULL, 0, 0, "SUBM\1\0\0\0\2\0\0\0\0\0\0\0\0\0\0\0\40\0\0\0\1\0\0\0\0\0\0\0", 32,
-	 "nouveau"},
+	{"driver", NULL, 0, 0, "SUBM\1\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\40\0\0\0\1\0\0\0\0\0\0\0", 32,
+	 "driver 3"},
 	{"version", NULL, 0, 0, "SUBM\2\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\40\0\0\0\1\0\0\0\0\0\0\0", 32,
 	 "version 2"},
 	{"headless", NULL, 0, 0, "SUBM\1\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\40\0\0\0\1\0\0\0\0\0\0\0", 32,
@@ -213,6 +230,7 @@ static void test_bad_arguments(void **state)
 		{{"replay"}, "which file?"},
 		{{"replay", "one", "two"}, "one file only"},
 		{{"replay", "file", "--seed", "seven"}, "seven is no seed"},
+		{{"replay", "file", "--encoding", "short"}, "short is no encoding"},
 		{{"replay", "file", "--sim", "--card", "socket"}, "exclude each other"},
 		{{"replay", "file", "--board", "none"}, "no board is called none"},
 	};
@@ -230,8 +248,9 @@ static void test_bad_arguments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_samples),      e2e_test(test_samples_simulated), e2e_test(test_seed),
-		e2e_test(test_running_card), e2e_test(test_bad_files),         e2e_test(test_bad_arguments),
+		e2e_test(test_samples),         e2e_test(test_samples_simulated), e2e_test(test_seed),
+		e2e_test(test_samples_compact), e2e_test(test_running_card),      e2e_test(test_bad_files),
+		e2e_test(test_bad_arguments),
 	};
 
 	return e2e_run_tests(tests);

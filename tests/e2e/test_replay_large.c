@@ -23,7 +23,8 @@ static void check_replay(const struct subm_writer *writer, const char *summary, 
 /** 1,024 objects, 40,000 relocations and 8 MiB of contents, each with the others small and large. */
 static void test_limits(void **state)
 {
-	static const char summary[] = "4 submissions, 81025 relocations, 17417232 bytes";
+	static const char summary[] = "4 submissions, 81025 relocations, 17417232 bytes; "
+				      "wddm patch lists of 1944600 bytes";
 	struct subm_writer writer = {0};
 
 	(void)state;

@@ -1,7 +1,9 @@
 # Tests of the engine model.
 pb_library(test_engine_bench SOURCES ${CMAKE_CURRENT_LIST_DIR}/engine_bench.c LINKS pb_engine_model)
 
-foreach(name ring time packets ranges draw raster fuzz)
+foreach(name ring time packets ranges aperture unmapped translation paging draw raster fuzz)
   pb_unit_test(test_engine_${name}
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_engine_${name}.c LINKS test_engine_bench)
 endforeach()
+pb_unit_test(test_engine_driver
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_engine_driver.c LINKS test_engine_bench pb_hal_engine)

@@ -6,6 +6,10 @@
 
 #include "tests/unit/unit.h"
 
+/* 0: not mapped. */
+static const uint32_t places[] = {0x9000, 0x5000,  0x10000, 0x14000, 0x4000,
+				  0xf000, 0x13000, 0x7000,  0,       0xb000};
+
 static void raise_line(void *context)
 {
 	struct bench *bench = context;
@@ -22,40 +26,76 @@ uint32_t *bench_at(const struct bench *bench, uint32_t offset)
 
 struct pb_engine_range_entry *bench_range(const struct bench *bench, uint32_t channel, uint32_t index)
 {
-	return (struct pb_engine_range_entry *)(void *)(bench->memory + BENCH_RANGES) + 4 * channel + index;
+	return (struct pb_engine_range_entry *)(void *)(bench->memory + BENCH_RANGES) +
+	       (size_t)PB_ENGINE_RANGES * channel + index;
 }
 
-void bench_start(struct bench *bench, uint32_t kind)
+static void start_registers(struct bench *bench, uint32_t offset)
 {
-	memset(bench, 0, sizeof(*bench));
-	bench->memory = malloc(BENCH_BYTES);
-	assert_non_null(bench->memory);
-	for (uint32_t i = 0; i < BENCH_BYTES; i++)
-		bench->memory[i] = (uint8_t)(i * 7 + i / 256);
-	bench->registers = (struct pb_engine_registers *)(void *)(bench->memory + BENCH_REGISTERS);
+	bench->registers = (struct pb_engine_registers *)(void *)(bench->memory + offset);
 	memset(bench->registers, 0, 64);
-	bench->registers->ring_offset = BENCH_RING;
+	bench->registers->ring_offset = bench->ring;
 	bench->registers->ring_slots = BENCH_SLOTS;
 	bench->registers->range_offset = BENCH_RANGES;
 	bench->registers->channels = BENCH_CHANNELS;
-	memset(bench->memory + BENCH_RANGES, 0, BENCH_CHANNELS * 64);
-	*bench_range(bench, 1, 0) = (struct pb_engine_range_entry){AT(BENCH_RANGE0), 0xf000, BENCH_RANGE0};
-	*bench_range(bench, 1, 1) = (struct pb_engine_range_entry){AT(BENCH_RANGE1), 0x4000, BENCH_RANGE1};
-	*bench_range(bench, 1, 2) =
-		(struct pb_engine_range_entry){ADDRESS(BENCH_RANGE2_GPU), BENCH_RANGE2_BYTES, BENCH_RANGE2};
-	*bench_range(bench, 2, 0) =
-		(struct pb_engine_range_entry){AT(BENCH_RANGE0), BENCH_OTHER_BYTES, BENCH_OTHER};
-	/* Behind the table: what a channel beyond it must not get. */
-	memcpy(bench_range(bench, BENCH_CHANNELS, 0), bench_range(bench, 1, 0), 64);
+	bench->registers->dummy_offset = BENCH_DUMMY;
+	bench->registers->translation_offset = BENCH_TRANSLATION;
+}
+
+static void start_model(struct bench *bench, uint32_t registers_offset, uint32_t kind)
+{
 	bench->model = pb_engine_model_create(&(struct pb_engine_model_config){
 		.memory = bench->memory,
 		.memory_bytes = BENCH_BYTES,
-		.registers_offset = BENCH_REGISTERS,
+		.registers_offset = registers_offset,
 		.kind = kind,
 		.interrupt = raise_line,
 		.context = bench,
 	});
 	assert_non_null(bench->model);
+}
+
+void bench_map(const struct bench *bench, uint32_t page, uint32_t offset)
+{
+	*bench_at(bench, BENCH_TABLE + 4 * page) = offset | PB_ENGINE_PAGE_VALID;
+}
+
+void bench_start(struct bench *bench, uint32_t kind)
+{
+	memset(bench, 0, sizeof(*bench));
+	bench->ring = BENCH_RING;
+	bench->memory = malloc(BENCH_BYTES);
+	assert_non_null(bench->memory);
+	for (uint32_t i = 0; i < BENCH_BYTES; i++)
+		bench->memory[i] = (uint8_t)(i * 7 + i / 256);
+	start_registers(bench, BENCH_REGISTERS);
+	memset(bench->memory + BENCH_TABLE, 0, 4 * BENCH_PAGES);
+	memset(bench->memory + BENCH_RANGES, 0, BENCH_CHANNELS * BENCH_ROW_BYTES);
+	*bench_range(bench, 1, 0) = (struct pb_engine_range_entry){AT(BENCH_RANGE0), 0xf000, BENCH_RANGE0};
+	*bench_range(bench, 1, 1) = (struct pb_engine_range_entry){AT(BENCH_RANGE1), 0x4000, BENCH_RANGE1};
+	*bench_range(bench, 1, 2) =
+		(struct pb_engine_range_entry){ADDRESS(BENCH_RANGE2_GPU), BENCH_RANGE2_BYTES, BENCH_RANGE2};
+	*bench_range(bench, 1, 4) = (struct pb_engine_range_entry){
+		ADDRESS(BENCH_APERTURE), BENCH_PAGES * PB_PAGE_BYTES, BENCH_TABLE | PB_ENGINE_RANGE_PAGED};
+	*bench_range(bench, 2, 0) =
+		(struct pb_engine_range_entry){AT(BENCH_RANGE0), BENCH_OTHER_BYTES, BENCH_OTHER};
+	/* Behind the table: what a channel beyond it must not get. */
+	memcpy(bench_range(bench, BENCH_CHANNELS, 0), bench_range(bench, 1, 0), BENCH_ROW_BYTES);
+	start_model(bench, BENCH_REGISTERS, kind);
+}
+
+void bench_start_other(struct bench *other, const struct bench *first, uint32_t kind)
+{
+	memset(other, 0, sizeof(*other));
+	other->memory = first->memory;
+	other->ring = BENCH_OTHER_RING;
+	start_registers(other, BENCH_OTHER_NODE);
+	start_model(other, BENCH_OTHER_NODE, kind);
+}
+
+void bench_stop_other(struct bench *other)
+{
+	pb_engine_model_destroy(other->model);
 }
 
 void bench_stop(struct bench *bench)
@@ -66,7 +106,7 @@ void bench_stop(struct bench *bench)
 
 struct pb_engine_slot *bench_next_slot(const struct bench *bench)
 {
-	return (struct pb_engine_slot *)(void *)(bench->memory + BENCH_RING) + bench->fed % BENCH_SLOTS;
+	return (struct pb_engine_slot *)(void *)(bench->memory + bench->ring) + bench->fed % BENCH_SLOTS;
 }
 
 void bench_feed(struct bench *bench, uint32_t owner, uint64_t address, uint32_t bytes)
@@ -84,6 +124,42 @@ void bench_store(const struct bench *bench, uint32_t offset, const uint32_t *wor
 	memcpy(bench->memory + offset, words, 4 * count);
 }
 
+void bench_scatter(const struct bench *bench)
+{
+	for (uint32_t page = 0; page < sizeof(places) / sizeof(places[0]); page++) {
+		if (places[page] != 0)
+			bench_map(bench, page, places[page]);
+	}
+}
+
+uint32_t bench_place(uint32_t offset)
+{
+	return offset >= BENCH_LINEAR ? offset - BENCH_LINEAR : places[offset / 4096] + offset % 4096;
+}
+
+void bench_store_in(const struct bench *bench, uint32_t offset, const uint32_t *words, size_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		*bench_at(bench, bench_place(offset + 4 * i)) = words[i];
+}
+
+void bench_expect_fill(uint8_t *memory, uint32_t offset, uint32_t bytes, uint32_t value)
+{
+	for (uint32_t i = 0; i < bytes; i += 4)
+		memcpy(memory + bench_place(offset + i), &value, 4);
+}
+
+void bench_keep(const struct bench *bench, uint8_t copy[BENCH_BYTES])
+{
+	memcpy(copy, bench->memory, BENCH_BYTES);
+}
+
+void bench_expect_memory(const struct bench *bench, const uint8_t expected[BENCH_BYTES])
+{
+	assert_memory_equal(bench->memory + BENCH_DATA, expected + BENCH_DATA, BENCH_DUMMY - BENCH_DATA);
+	assert_memory_equal(bench->memory + BENCH_TABLE, expected + BENCH_TABLE, BENCH_BYTES - BENCH_TABLE);
+}
+
 void bench_run(struct bench *bench)
 {
 	for (uint32_t steps = 0; steps < 10000; steps++) {
@@ -93,11 +169,16 @@ void bench_run(struct bench *bench)
 	fail_msg("still running");
 }
 
-void bench_submit(struct bench *bench, const uint32_t *words, size_t count)
+void bench_submit_as(struct bench *bench, uint32_t owner, const uint32_t *words, size_t count)
 {
 	bench_store(bench, BENCH_BUFFER, words, count);
-	bench_feed(bench, 1, BENCH_GPU + BENCH_BUFFER, (uint32_t)(4 * count));
+	bench_feed(bench, owner, BENCH_GPU + BENCH_BUFFER, (uint32_t)(4 * count));
 	bench_run(bench);
+}
+
+void bench_submit(struct bench *bench, const uint32_t *words, size_t count)
+{
+	bench_submit_as(bench, 1, words, count);
 }
 
 void bench_command(struct bench *bench, uint32_t op)

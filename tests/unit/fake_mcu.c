@@ -2,7 +2,7 @@
 /*
  * fake_mcu MEMORY LINES IMAGE [fail]: stands in for the emulated MCU. It boots,
  * answers each channel's doorbell with its interrupt, attaches the admin and
- * carries out CHANNEL_CLOSE. With `fail` it stops while it boots, with a fatal
+ * carries out CHANNEL_CLOSE and CHANNEL_GRANT. With `fail` it stops while it boots, with a fatal
  * record. With fewer arguments it ends at once.
  */
 #define _GNU_SOURCE
@@ -100,8 +100,10 @@ static void boot(void)
 	pb_shared_write32(&words->heartbeat, FAKE_HEARTBEAT);
 	pb_shared_write32(&words->incarnation, pb_shared_read32(&words->incarnation) + 1u);
 	pb_shared_write32(&words->magic, PB_BOOT_MAGIC);
+	pb_shared_write32(&admin()->state, PB_CHANNEL_CLOSED); /* the former's commands are nobody's */
 	pb_shared_write32(&admin()->attach_done, pb_shared_read32(&admin()->attach_request));
 	pb_shared_write32(&mailbox()->pid, (uint32_t)getpid());
+	memset(mailbox()->privileges, 0, sizeof(mailbox()->privileges));
 	fail_if_due();
 	pb_shared_release();
 	pb_shared_write32(&words->boot_stage, PB_BOOT_STAGE_RUNNING);
@@ -127,11 +129,16 @@ static void carry_out_one(void)
 		(const void *)(memory + CONTROL_OFFSET + control_get % ENTRIES * sizeof(*command));
 	struct pb_reply *reply = (void *)(memory + REPLY_OFFSET + reply_put % ENTRIES * sizeof(*reply));
 	uint32_t channel = pb_shared_read32(&command->arguments[0]);
+	uint32_t code = pb_shared_read32(&command->code);
 
 	control_get++;
-	if (channel < FAKE_CHANNELS)
+	if (channel < FAKE_CHANNELS && code == PB_COMMAND_CHANNEL_CLOSE) {
 		mailbox()->closes[channel]++;
-	pb_shared_write32(&reply->code, pb_shared_read32(&command->code));
+		mailbox()->privileges[channel] = 0;
+	} else if (channel < FAKE_CHANNELS && code == PB_COMMAND_CHANNEL_GRANT) {
+		mailbox()->privileges[channel] = pb_shared_read32(&command->arguments[1]);
+	}
+	pb_shared_write32(&reply->code, code);
 	pb_shared_write32(&reply->tag, pb_shared_read32(&command->tag));
 	pb_shared_write32(&reply->error, 0);
 	pb_shared_release();

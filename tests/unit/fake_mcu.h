@@ -18,15 +18,16 @@
 #define FAKE_FATAL_PC  0x1234u
 
 struct fake_mailbox {
-	uint32_t pid;                      /* of the MCU */
-	uint32_t doorbells[FAKE_CHANNELS]; /* bytes taken, by channel */
-	uint32_t nodes[PB_CARD_NODES];     /* engine interrupts taken */
-	uint32_t closes[FAKE_CHANNELS];    /* CHANNEL_CLOSE carried out, by channel */
-	uint32_t hold_closes;              /* 1: leave CHANNEL_CLOSE alone for now */
-	uint32_t hold_attach;              /* 1: leave the admin's attach alone for now */
-	uint32_t feed;                     /* node + 1: feed its engine an empty slot */
-	uint32_t hold_boot;                /* 1: do not boot yet */
-	uint32_t fails;                    /* how often to stop with a fatal record, now or at its boot */
+	uint32_t pid;                       /* of the MCU */
+	uint32_t doorbells[FAKE_CHANNELS];  /* bytes taken, by channel */
+	uint32_t nodes[PB_CARD_NODES];      /* engine interrupts taken */
+	uint32_t closes[FAKE_CHANNELS];     /* CHANNEL_CLOSE carried out, by channel */
+	uint32_t privileges[FAKE_CHANNELS]; /* by CHANNEL_GRANT, since boot or CHANNEL_CLOSE */
+	uint32_t hold_closes;               /* 1: leave the admin's commands alone for now */
+	uint32_t hold_attach;               /* 1: leave the admin's attach alone for now */
+	uint32_t feed;                      /* node + 1: feed its engine an empty slot */
+	uint32_t hold_boot;                 /* 1: do not boot yet */
+	uint32_t fails;                     /* how often to stop with a fatal record, now or at its boot */
 };
 
 #endif

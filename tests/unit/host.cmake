@@ -1,9 +1,18 @@
 # Tests of the host library against a scripted firmware.
 pb_library(test_fake_firmware SOURCES ${CMAKE_CURRENT_LIST_DIR}/fake_firmware.c LINKS pb_host)
 
-foreach(name card attach command segment queue fence garbage)
+foreach(name card attach command segment queue fence garbage format)
   pb_unit_test(test_host_${name}
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_host_${name}.c LINKS test_fake_firmware pb_host)
+endforeach()
+
+# What needs no firmware at all.
+pb_library(test_peer_kernels SOURCES ${CMAKE_CURRENT_LIST_DIR}/peer_kernels.c LINKS pb_host)
+pb_unit_test(test_host_compact SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_host_compact.c LINKS pb_host)
+pb_unit_test(test_host_lift SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_host_lift.c LINKS test_peer_kernels)
+foreach(name lift_sim peer_formats)
+  pb_unit_test(test_${name}
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_${name}.c LINKS test_peer_kernels test_card_fixture)
 endforeach()
 
 # The library again, with every access to card memory a step that the test sees.

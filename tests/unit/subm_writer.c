@@ -88,6 +88,17 @@ void subm_relocation(struct subm_writer *writer, uint32_t object, uint32_t targe
 	put64(writer, UINT64_MAX);
 }
 
+void subm_nouveau(struct subm_writer *writer)
+{
+	subm_set32(writer, 8, 2);
+}
+
+void subm_bits(struct subm_writer *writer, uint32_t vram, uint32_t gart)
+{
+	subm_set32(writer, writer->used - 20, vram);
+	subm_set32(writer, writer->used - 16, gart);
+}
+
 void subm_contents(struct subm_writer *writer, uint32_t object, uint32_t bytes)
 {
 	uint8_t *data;

@@ -31,6 +31,10 @@ void subm_begin(struct subm_writer *writer, uint32_t objects, uint32_t relocatio
 void subm_object(struct subm_writer *writer, uint32_t handle, uint64_t size, uint64_t alignment);
 void subm_relocation(struct subm_writer *writer, uint32_t object, uint32_t target, uint64_t offset,
 		     uint32_t delta, uint32_t width);
+/** Makes the file one of nouveau; its header is written. */
+void subm_nouveau(struct subm_writer *writer);
+/** The bits of the relocation just written: for a target in video memory, and for one in GART. */
+void subm_bits(struct subm_writer *writer, uint32_t vram, uint32_t gart);
 /** Contents whose bytes differ from place to place. */
 void subm_contents(struct subm_writer *writer, uint32_t object, uint32_t bytes);
 /** Fills in the total. */

@@ -115,6 +115,7 @@ static const struct number frozen_capabilities[] = {
 	{20, "FORMATS"},
 	{21, "FORMATS_OWN"},
 	{22, "SEGMENTS_TOTAL"},
+	{23, "APERTURE_PAGES"},
 };
 
 static const struct number frozen_commands[] = {

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "firmware/abi/channel.h"
 #include "hal/shared.h"
 #include "host/link_protocol.h"
 #include "tests/unit/card_bench.h"
@@ -160,6 +161,8 @@ static void test_full(void **state)
 	pb_shared_write32(&mailbox->hold_closes, 0);
 	expect_greeting(ninth, 5);
 	assert_int_equal(pb_shared_read32(&mailbox->closes[5]), 1);
+	/* The card gave it its privileges before it said hello. */
+	assert_int_equal(pb_shared_read32(&mailbox->privileges[5]), PB_PRIVILEGE_PAGING);
 	close(ninth);
 	for (uint32_t i = 0; i < PB_SOCKET_CLIENTS; i++) {
 		if (i != 4)

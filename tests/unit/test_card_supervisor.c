@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "firmware/abi/boot.h"
+#include "firmware/abi/channel.h"
 #include "hal/shared.h"
 #include "host/link_protocol.h"
 #include "tests/unit/card_bench.h"
@@ -219,6 +220,10 @@ static void test_restarting(void **unused)
 		pb_shared_write32(&card_bench_mailbox(link)->hold_boot, 0);
 		card_bench_await(&block->incarnation, deaths + 1);
 		card_bench_await(&block->mcu_state, PB_MCU_RUNNING);
+		/* Hosts may come: the card has told the new firmware who may do what. */
+		for (uint32_t c = 0; c < FAKE_CHANNELS; c++)
+			assert_int_equal(card_bench_mailbox(link)->privileges[c],
+					 c != 0 ? PB_PRIVILEGE_PAGING : 0);
 		assert_int_equal(block->mcu_deaths, deaths);
 	}
 	link->ops->close(link);

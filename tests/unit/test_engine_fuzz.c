@@ -15,6 +15,11 @@
 #define STREAM_WORDS 64u
 #define STREAM_STEPS 12u
 #define ARRAY(a)     (sizeof(a) / sizeof((a)[0]))
+/* Addresses of pages, where most MAPs find theirs. */
+#define LISTS       0xe000u
+#define LISTS_BYTES 0x400u
+/* Pages of the aperture that are used most. */
+#define PAGES 12u
 
 static uint32_t below(uint32_t *seed, uint32_t limit)
 {
@@ -32,6 +37,8 @@ static uint64_t pick_address(uint32_t *seed)
 		0,
 		UINT64_MAX - 7,
 		BENCH_GPU,
+		BENCH_APERTURE,
+		BENCH_APERTURE + BENCH_PAGES * UINT64_C(4096),
 	};
 
 	switch (below(seed, 32)) {
@@ -41,9 +48,27 @@ static uint64_t pick_address(uint32_t *seed)
 		return (uint64_t)bench_random(seed) << 32 | bench_random(seed);
 	case 2:
 		return BENCH_GPU + BENCH_RANGE0 + below(seed, 0x13000);
+	case 3:
+		return BENCH_APERTURE + 4096 * (uint64_t)below(seed, BENCH_PAGES) - 4 * below(seed, 4);
 	default:
-		return BENCH_GPU + BENCH_DATA + 4 * (uint64_t)below(seed, 0x3000);
+		return below(seed, 3) == 0 ? BENCH_APERTURE + 4 * (uint64_t)below(seed, 1024 * PAGES)
+					   : BENCH_GPU + BENCH_DATA + 4 * (uint64_t)below(seed, 0x3000);
 	}
+}
+
+/* The page that MAP and UNMAP begin with. */
+static uint64_t pick_page(uint32_t *seed)
+{
+	if (below(seed, 16) == 0)
+		return pick_address(seed);
+	return BENCH_APERTURE + 4096 * (uint64_t)below(seed, PAGES);
+}
+
+static uint64_t pick_list(uint32_t *seed)
+{
+	if (below(seed, 16) == 0)
+		return pick_address(seed);
+	return BENCH_GPU + LISTS + 8 * (uint64_t)below(seed, LISTS_BYTES / 8);
 }
 
 static uint32_t pick_size(uint32_t *seed)
@@ -80,6 +105,9 @@ enum {
 	FORM_FILL,
 	FORM_COPY,
 	FORM_COPY_RECT,
+	FORM_DISCARD,
+	FORM_MAP,
+	FORM_UNMAP,
 	FORM_INDIRECT,
 	FORM_BUSY,
 	FORM_HANG,
@@ -89,7 +117,8 @@ enum {
 
 /*
  * Operands: 'a' an address, 'b' often that of the stream, 's' a size, 'e' an
- * extent, 'p' a pitch, 'v' a number of vertices, 'x' anything.
+ * extent, 'p' a pitch, 'v' a number of vertices, 'P' a page, 'l' a list of
+ * pages, 'n' how many, 'x' anything.
  */
 static const struct {
 	uint32_t header;
@@ -102,6 +131,9 @@ static const struct {
 	[FORM_FILL] = {PB_PACKET(PB_PACKET_FILL, 5), "ase"},
 	[FORM_COPY] = {PB_PACKET(PB_PACKET_COPY, 6), "aas"},
 	[FORM_COPY_RECT] = {PB_PACKET(PB_PACKET_COPY_RECT, 9), "apapse"},
+	[FORM_DISCARD] = {PB_PACKET(PB_PACKET_DISCARD, 4), "as"},
+	[FORM_MAP] = {PB_PACKET(PB_PACKET_MAP_APERTURE, 6), "Pnl"},
+	[FORM_UNMAP] = {PB_PACKET(PB_PACKET_UNMAP_APERTURE, 4), "Pn"},
 	[FORM_INDIRECT] = {PB_PACKET(PB_PACKET_INDIRECT, 4), "bs"},
 	[FORM_BUSY] = {PB_PACKET(PB_PACKET_BUSY, 2), "s"},
 	[FORM_HANG] = {PB_PACKET(PB_PACKET_HANG, 1), ""},
@@ -109,19 +141,28 @@ static const struct {
 	[FORM_FENCE] = {PB_PACKET(PB_PACKET_FENCE, 2), "x"},
 };
 
+static uint32_t put_address(uint32_t *words, uint64_t address)
+{
+	words[0] = (uint32_t)address;
+	words[1] = (uint32_t)(address >> 32);
+	return 2;
+}
+
 static uint32_t append_operand(uint32_t *seed, char kind, uint32_t *words)
 {
-	uint64_t address;
-
 	switch (kind) {
 	case 'a':
+		return put_address(words, pick_address(seed));
 	case 'b':
-		address = pick_address(seed);
-		if (kind == 'b' && below(seed, 2) == 0)
-			address = BENCH_GPU + BENCH_BUFFER;
-		words[0] = (uint32_t)address;
-		words[1] = (uint32_t)(address >> 32);
-		return 2;
+		return put_address(words,
+				   below(seed, 2) == 0 ? BENCH_GPU + BENCH_BUFFER : pick_address(seed));
+	case 'P':
+		return put_address(words, pick_page(seed));
+	case 'l':
+		return put_address(words, pick_list(seed));
+	case 'n':
+		words[0] = below(seed, 32) == 0 ? pick_extent(seed) : below(seed, 4);
+		return 1;
 	case 's':
 		words[0] = pick_size(seed);
 		return 1;
@@ -188,14 +229,50 @@ static void scatter_vertices(struct bench *bench, uint32_t *seed)
 		*bench_at(bench, at) = below(seed, 2000) - 500;
 }
 
-/* What channel 1 must leave alone: all but its ranges and the engine's own line. */
+/* A word of a register, range, slot or page table: small, near the size of memory, or anything. */
+static uint32_t pick_word(uint32_t *seed)
+{
+	switch (below(seed, 6)) {
+	case 0:
+		return bench_random(seed);
+	case 1:
+		return 1u << below(seed, 32);
+	case 2:
+		return BENCH_BYTES - 4 * below(seed, 64);
+	case 3:
+		return UINT32_MAX - below(seed, 8);
+	default:
+		return 4 * below(seed, BENCH_BYTES / 4);
+	}
+}
+
+/* Lists of pages, and a page table: some words of them are wrong, some not mapped. */
+static void scatter_pages(struct bench *bench, uint32_t *seed)
+{
+	for (uint32_t at = LISTS; at < LISTS + LISTS_BYTES; at += 8) {
+		uint64_t page = BENCH_GPU + BENCH_DATA + 4096 * (uint64_t)below(seed, 17);
+
+		put_address(bench_at(bench, at), below(seed, 32) == 0 ? pick_address(seed) : page);
+	}
+	for (uint32_t page = 0; page < BENCH_PAGES; page++) {
+		*bench_at(bench, BENCH_TABLE + 4 * page) = 0;
+		if (page < PAGES && below(seed, 16) != 0)
+			bench_map(bench, page, BENCH_DATA + 4096 * below(seed, 17));
+		if (below(seed, 16) == 0)
+			*bench_at(bench, BENCH_TABLE + 4 * page) = pick_word(seed) | below(seed, 2);
+	}
+}
+
+/* What channel 1 must leave alone: all but its ranges, their page tables, the dummy page and what is the engine's. */
 static const struct {
 	uint32_t first;
 	uint32_t end;
 } outside[] = {
 	{0, BENCH_REGISTERS + 64},
-	{BENCH_REGISTERS + 128, BENCH_RANGE0},
-	{BENCH_RANGE2 + 0x1000, BENCH_BYTES},
+	{BENCH_REGISTERS + 128, BENCH_TRANSLATION + 64},
+	{BENCH_TRANSLATION + 68, BENCH_RANGE0},
+	{BENCH_RANGE2 + 0x1000, BENCH_DUMMY},
+	{BENCH_TABLE + 4 * BENCH_PAGES, BENCH_BYTES},
 };
 
 static void save_outside(const struct bench *bench, uint8_t *before)
@@ -225,31 +302,37 @@ static void streams_stay_in_their_ranges(void **state)
 {
 	static uint8_t before[BENCH_BYTES];
 	struct pb_engine_model_statistics statistics;
-	uint32_t codes[PB_ENGINE_FAULT_NODE + 1] = {0};
+	uint32_t codes[PB_ENGINE_FAULT_PRIVILEGE + 1] = {0};
 	struct bench bench;
 	uint32_t seed = 4711;
+	uint32_t changed;
 
 	(void)state;
 	bench_start(&bench, PB_NODE_3D);
+	changed = *bench_at(&bench, BENCH_TRANSLATION + 64);
 	for (uint32_t i = 0; i < STREAMS; i++) {
 		uint32_t words[STREAM_WORDS];
 		uint32_t count = generate(&seed, words);
 
 		mutate(&seed, words, count);
-		if (i % 8 == 0)
+		if (i % 8 == 0) {
 			scatter_vertices(&bench, &seed);
+			scatter_pages(&bench, &seed);
+		}
 		bench_store(&bench, BENCH_BUFFER, words, count);
-		bench_feed(&bench, 1, BENCH_GPU + BENCH_BUFFER, 4 * count);
+		bench_feed(&bench, below(&seed, 4) == 0 ? 1 : BENCH_PAGING, BENCH_GPU + BENCH_BUFFER,
+			   4 * count);
 		save_outside(&bench, before);
 		run_a_while(&bench);
 		expect_outside(&bench, before);
-		assert_in_range(bench.registers->fault_code, 0, PB_ENGINE_FAULT_ASKED);
+		assert_in_range(bench.registers->fault_code, 0, PB_ENGINE_FAULT_PRIVILEGE);
 		codes[bench.registers->fault_code]++;
 		bench_reset(&bench);
 	}
-	/* The noise was no mere noise: everything was reached, often. */
-	for (uint32_t code = 0; code <= PB_ENGINE_FAULT_ASKED; code++)
-		assert_true(codes[code] > 20);
+	/* The noise was no mere noise: everything that this node has was reached, often. */
+	for (uint32_t code = 0; code <= PB_ENGINE_FAULT_PRIVILEGE; code++)
+		assert_true(code == PB_ENGINE_FAULT_NODE ? codes[code] == 0 : codes[code] > 20);
+	assert_true(*bench_at(&bench, BENCH_TRANSLATION + 64) - changed > STREAMS / 8);
 	pb_engine_model_statistics(bench.model, &statistics);
 	assert_true(statistics.packets > 2 * STREAMS);
 	assert_true(statistics.bytes_moved > STREAMS);
@@ -257,34 +340,21 @@ static void streams_stay_in_their_ranges(void **state)
 	bench_stop(&bench);
 }
 
-/* A register, range or slot word: small, near the size of memory, or anything. */
-static uint32_t pick_word(uint32_t *seed)
-{
-	switch (below(seed, 6)) {
-	case 0:
-		return bench_random(seed);
-	case 1:
-		return 1u << below(seed, 32);
-	case 2:
-		return BENCH_BYTES - 4 * below(seed, 64);
-	case 3:
-		return UINT32_MAX - below(seed, 8);
-	default:
-		return 4 * below(seed, BENCH_BYTES / 4);
-	}
-}
-
 static void spoil(struct bench *bench, uint32_t *seed)
 {
 	uint32_t *registers = bench_at(bench, BENCH_REGISTERS);
 
-	for (uint32_t i = 0; i < 6; i++) {
+	for (uint32_t i = 0; i < 8; i++) {
 		if (below(seed, 4) == 0)
 			registers[i] = pick_word(seed);
 	}
-	for (uint32_t i = 0; i < 16 * BENCH_CHANNELS; i++) {
+	for (uint32_t i = 0; i < BENCH_CHANNELS * BENCH_ROW_BYTES / 4; i++) {
 		if (below(seed, 4) == 0)
 			*bench_at(bench, BENCH_RANGES + 4 * i) = pick_word(seed);
+	}
+	for (uint32_t i = 0; i < BENCH_PAGES; i++) {
+		if (below(seed, 2) == 0)
+			*bench_at(bench, BENCH_TABLE + 4 * i) = pick_word(seed) | below(seed, 2);
 	}
 	for (uint32_t i = 0; i < 8 * BENCH_SLOTS; i++) {
 		if (below(seed, 16) == 0)
@@ -310,7 +380,9 @@ static void no_memory_brings_the_model_down(void **state)
 
 			mutate(&seed, words, count);
 			bench_store(&bench, at, words, count);
-			bench_feed(&bench, below(&seed, BENCH_CHANNELS + 1), BENCH_GPU + at, 4 * count);
+			bench_feed(&bench,
+				   below(&seed, BENCH_CHANNELS + 1) | (slot % 2 * PB_ENGINE_OWNER_PRIVILEGED),
+				   BENCH_GPU + at, 4 * count);
 		}
 		spoil(&bench, &seed);
 		run_a_while(&bench);

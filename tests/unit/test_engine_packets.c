@@ -30,7 +30,7 @@ struct fault_case {
 static const struct fault_case fault_cases[] = {
 	FAULT_CASE("length 0", PACKET, AT_PACKET(0), PB_PACKET(PB_PACKET_NOP, 0)),
 	FAULT_CASE("second of two", PACKET, AT_PACKET(3), NOP(3), 0, 0, 0x70000001),
-	FAULT_CASE("unknown below the last", PACKET, AT_PACKET(0), PB_PACKET(0x04, 1)),
+	FAULT_CASE("unknown below the last", PACKET, AT_PACKET(0), PB_PACKET(0x07, 1)),
 	FAULT_CASE("unknown above the last", PACKET, AT_PACKET(0), PB_PACKET(0x33, 1)),
 	FAULT_CASE("unknown 0xff", PACKET, AT_PACKET(0), PB_PACKET(0xff, 1)),
 	FAULT_CASE("FENCE in a buffer", PACKET, AT_PACKET(0), PB_PACKET(PB_PACKET_FENCE, 2), 77),
@@ -228,7 +228,8 @@ static void a_large_pitch_is_not_negative(void **state)
 	bench_expect_fault(&bench, PB_ENGINE_FAULT_ADDRESS, third_row);
 	bench_reset(&bench);
 	/* The second row is there, the third would be the first again in 32 bits. */
-	*bench_range(&bench, 1, 3) = (struct pb_engine_range_entry){AT(0x80000000 + BENCH_DATA), 4, 0x1a000};
+	*bench_range(&bench, 1, 3) =
+		(struct pb_engine_range_entry){AT(0x80000000 + BENCH_DATA), 0x1000, 0x1a000};
 	SUBMIT(&bench, RECT(AT(BENCH_DATA), 0x80000000, AT(BENCH_DATA), 0, 4, 3));
 	bench_expect_fault(&bench, PB_ENGINE_FAULT_ADDRESS, third_row);
 	bench_reset(&bench);

@@ -244,42 +244,6 @@ static void flags_without_effect(void **state)
 	card_stop(&card);
 }
 
-/** Paging work is refused whatever it is made of, and its fence still comes. */
-static void paging_is_refused(void **state)
-{
-	static const struct {
-		const char *name;
-		struct card_edit edits[CARD_EDITS];
-	} rows[] = {
-		{"with lists", {CARD_SET(flags, PB_FLAG_PAGING)}},
-		{"without lists",
-		 {CARD_SET(flags, PB_FLAG_PAGING), CARD_SET(allocation_count, 0), CARD_SET(patch_count, 0),
-		  CARD_SET(patch_length, 0)}},
-		{"empty", {CARD_SET(flags, PB_FLAG_PAGING), CARD_SET(dma_end, 0), CARD_SET(patch_length, 0)}},
-		{"empty context switch",
-		 {CARD_SET(flags, PB_FLAG_PAGING | PB_FLAG_CONTEXT_SWITCH), CARD_SET(dma_end, 0),
-		  CARD_SET(patch_length, 0)}},
-		{"null rendering", {CARD_SET(flags, PB_FLAG_PAGING | PB_FLAG_NULL_RENDERING)}},
-	};
-
-	(void)state;
-	for (uint32_t i = 0; i < COUNT(rows); i++) {
-		struct card card;
-		struct pb_descriptor descriptor;
-		struct pb_fence fence;
-
-		card_start(&card);
-		descriptor = card_mark(&card, 1, 0x9a);
-		card_edit(&descriptor, rows[i].edits);
-		fence = card_execute(&card, 0, &descriptor);
-		card_equal(rows[i].name, fence.status, PB_ERROR_UNSUPPORTED);
-		card_equal(rows[i].name, fence.fence_id, 0x9a);
-		card_equal(rows[i].name, card_dma(&card, 1)[1], 0);
-		card_equal(rows[i].name, card_word(&card, 1, 4), 0);
-		card_stop(&card);
-	}
-}
-
 /** TARGET is a packet that only the 3D node has, so that it tells where it ran. */
 static void engine_ordinal_does_not_route(void **state)
 {
@@ -460,7 +424,6 @@ int main(void)
 		cmocka_unit_test(parts_of_one_buffer),
 		cmocka_unit_test(moved_allocations_are_patched_anew),
 		cmocka_unit_test(flags_without_effect),
-		cmocka_unit_test(paging_is_refused),
 		cmocka_unit_test(engine_ordinal_does_not_route),
 		cmocka_unit_test(empty_work_waits_its_turn),
 		cmocka_unit_test(fence_ids_say_nothing_about_order),

@@ -19,15 +19,19 @@ static const struct {
 	{"ping", PB_COMMAND_PING, {0}, PB_ERROR_OK},
 	{"ping with arguments", PB_COMMAND_PING, {1, 2, 3}, PB_ERROR_OK},
 	{"command 0", 0, {0}, PB_ERROR_BAD_COMMAND},
-	{"first unknown command", 18, {0}, PB_ERROR_BAD_COMMAND},
+	{"first unknown command", 19, {0}, PB_ERROR_BAD_COMMAND},
 	{"command of all ones", 0xffffffff, {0}, PB_ERROR_BAD_COMMAND},
 	{"format that is built in", PB_COMMAND_FORMAT_SET, {0}, PB_ERROR_BAD_FORMAT},
 	{"preempt", PB_COMMAND_PREEMPT, {0}, PB_ERROR_UNSUPPORTED},
 	{"suspend", PB_COMMAND_SUSPEND, {0}, PB_ERROR_UNSUPPORTED},
 	{"resume", PB_COMMAND_RESUME, {0}, PB_ERROR_UNSUPPORTED},
-	{"reset", PB_COMMAND_RESET, {0}, PB_ERROR_UNSUPPORTED},
 	{"query", PB_COMMAND_QUERY, {0}, PB_ERROR_UNSUPPORTED},
 	{"log level", PB_COMMAND_LOG_LEVEL, {0}, PB_ERROR_UNSUPPORTED},
+
+	{"reset", PB_COMMAND_RESET, {0}, PB_ERROR_OK},
+	{"reset the other node", PB_COMMAND_RESET, {1}, PB_ERROR_OK},
+	{"reset node 2", PB_COMMAND_RESET, {2}, PB_ERROR_BAD_ARGUMENT},
+	{"reset node of all ones", PB_COMMAND_RESET, {-1u}, PB_ERROR_BAD_ARGUMENT},
 
 	{"clear no context", PB_COMMAND_CONTEXT_CLEAR, {0}, PB_ERROR_BAD_HANDLE},
 	{"clear a context never made", PB_COMMAND_CONTEXT_CLEAR, {0x00010001}, PB_ERROR_BAD_HANDLE},
@@ -74,6 +78,9 @@ static const struct {
 	{"close a neighbour", PB_COMMAND_CHANNEL_CLOSE, {2}, PB_ERROR_NO_PERMISSION},
 	{"close oneself", PB_COMMAND_CHANNEL_CLOSE, {1}, PB_ERROR_NO_PERMISSION},
 	{"close the admin", PB_COMMAND_CHANNEL_CLOSE, {0}, PB_ERROR_NO_PERMISSION},
+	{"grant a neighbour", PB_COMMAND_CHANNEL_GRANT, {2, 0}, PB_ERROR_NO_PERMISSION},
+	{"grant oneself", PB_COMMAND_CHANNEL_GRANT, {1, 1}, PB_ERROR_NO_PERMISSION},
+	{"grant nobody", PB_COMMAND_CHANNEL_GRANT, {-1u, -1u}, PB_ERROR_NO_PERMISSION},
 };
 
 static void every_row(void **state)

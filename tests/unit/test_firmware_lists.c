@@ -43,32 +43,43 @@ static void slot_and_split_offset_are_the_hosts(void **state)
 	card_stop(&card);
 }
 
+/** Segments 4 to 31: one page of the same OS addresses, each with engine addresses of its own. */
+#define MANY_OS UINT64_C(0x70000000)
+static uint64_t many_gpu(uint32_t id)
+{
+	return UINT64_C(0x300000000) + id * UINT64_C(0x101000);
+}
+
 /**
  * SegmentId is five bits, 0x3e. Under the misprinted mask 0x2e the ids 8 to 15
- * would pass for 0 to 7, and 24 to 31 for 16 to 23; the address given is that
- * of the segment which an id would then name.
+ * would pass for 0 to 7, and 24 to 31 for 16 to 23.
  */
 static void segment_ids_are_five_bits(void **state)
 {
-	static const uint64_t addresses[4] = {CARD_SYSTEM_OS, CARD_VIDEO_OS, CARD_EDGE_OS, 0};
 	const struct pb_patch_location patch = {.driver_id = PB_PATCH_FORMAT_ADDRESS64};
 	struct card card;
 
 	(void)state;
 	card_start(&card);
-	assert_int_equal(card.channel.card.capabilities[PB_CAPABILITY_SEGMENTS], 4);
+	assert_int_equal(card.channel.card.capabilities[PB_CAPABILITY_SEGMENTS], 32);
 	card_patch(&card, 0, &patch);
-	for (uint32_t id = 1; id < 32; id++) {
+	for (uint32_t i = 0; i < 2 * (32 - 4); i++) {
+		const uint32_t id = 4 + i / 2;
+		const bool there = i % 2 != 0;
+		const struct pb_segment_request request = {id, MANY_OS, many_gpu(id), 4096, 0};
 		struct pb_descriptor descriptor = card_descriptor(&card, 0, 8, 1, 1);
+		struct pb_segment segment;
 		struct pb_fence fence;
 
-		card_allocation(&card, 0, addresses[id % 4], 4096, CARD_SEGMENT(id) | WRITE);
+		if (there)
+			assert_int_equal(pb_segment_create(&segment, &card.channel, &request), PB_ERROR_OK);
+		card_allocation(&card, 0, MANY_OS, 4096, CARD_SEGMENT(id) | WRITE);
 		card_dma(&card, 0)[0] = card_dma(&card, 0)[1] = PRIOR;
 		descriptor.flags = PB_FLAG_NULL_RENDERING;
 		fence = card_execute(&card, 0, &descriptor);
-		card_equal("status", fence.status, id < 4 ? PB_ERROR_OK : PB_ERROR_ALLOCATION_SEGMENT);
-		card_equal("patched", card_dma(&card, 0)[0] != PRIOR, id < 4);
-		card_equal("patched", card_dma(&card, 0)[1] != PRIOR, id < 4);
+		card_equal("status", fence.status, there ? PB_ERROR_OK : PB_ERROR_ALLOCATION_SEGMENT);
+		card_equal("low", card_dma(&card, 0)[0], there ? (uint32_t)many_gpu(id) : PRIOR);
+		card_equal("high", card_dma(&card, 0)[1], there ? (uint32_t)(many_gpu(id) >> 32) : PRIOR);
 		assert_int_equal(pb_context_clear(&card.channel, card.context), PB_ERROR_OK);
 	}
 	card_stop(&card);

@@ -217,7 +217,7 @@ static void the_hosts_words_are_not_read(void **state)
 		memcpy(&allocation, card_bytes(&card, 0, CARD_ALLOCATIONS + i * (uint32_t)sizeof(allocation)),
 		       sizeof(allocation));
 		assert_int_equal(allocation.flags, NONSENSE);
-		assert_int_equal(allocation.id, 0xa110c000u + i);
+		assert_int_equal(allocation.id, NONSENSE); /* formats may write it */
 	}
 	for (uint32_t i = 0; i < PATCHES; i++) {
 		struct pb_patch_location patch;

@@ -62,7 +62,8 @@ static const struct {
 	{"its part that is not backed reaches over", 1, 0, 3 * MIB, 4 * MIB, MIB, PB_ERROR_OK},
 	{"addresses only, over memory", 1, 0, 4 * MIB, MIB, 0, PB_ERROR_OK},
 
-	{"segment 4", 4, 0, 0, PAGE, 0, PB_ERROR_BAD_ARGUMENT},
+	{"segment 31", 31, 0, 0, PAGE, 0, PB_ERROR_OK},
+	{"segment 32", 32, 0, 0, PAGE, 0, PB_ERROR_BAD_ARGUMENT},
 	{"segment 2^32 - 1", 0xffffffff, 0, 0, PAGE, 0, PB_ERROR_BAD_ARGUMENT},
 	{"segment that exists", 0, 0, 0, PAGE, 0, PB_ERROR_BUSY},
 	{"size 0", 1, 0, 0, 0, 0, PB_ERROR_BAD_ARGUMENT},
@@ -110,24 +111,31 @@ static void every_row(void **state)
 static void kinds(void **state)
 {
 	struct card card;
-	uint32_t arguments[PB_COMMAND_ARGUMENTS] = {1, PB_SEGMENT_APERTURE, 0, 0, 0, 0, PAGE};
+	uint32_t arguments[PB_COMMAND_ARGUMENTS] = {1, 2, 0, 0, 0, 0, PAGE};
+	static const uint32_t unknown[] = {2, 256, 257, 0xffffffff};
 
 	(void)state;
 	card_attach(&card);
-	assert_int_equal(pb_channel_command(&card.channel, PB_COMMAND_SEGMENT_CREATE, arguments, NULL),
-			 PB_ERROR_UNSUPPORTED);
-	arguments[1] = 2;
-	assert_int_equal(pb_channel_command(&card.channel, PB_COMMAND_SEGMENT_CREATE, arguments, NULL),
-			 PB_ERROR_UNSUPPORTED);
-	arguments[1] = PB_SEGMENT_LINEAR;
-	assert_int_equal(pb_channel_command(&card.channel, PB_COMMAND_SEGMENT_CREATE, arguments, NULL),
-			 PB_ERROR_OK);
+	assert_int_equal(card.channel.card.capabilities[PB_CAPABILITY_SEGMENT_KINDS], 3);
+	for (uint32_t i = 0; i < COUNT(unknown); i++) {
+		arguments[1] = unknown[i];
+		assert_int_equal(
+			pb_channel_command(&card.channel, PB_COMMAND_SEGMENT_CREATE, arguments, NULL),
+			PB_ERROR_UNSUPPORTED);
+	}
+	for (uint32_t kind = PB_SEGMENT_LINEAR; kind <= PB_SEGMENT_APERTURE; kind++) {
+		arguments[0] = 1 + kind;
+		arguments[1] = kind;
+		assert_int_equal(
+			pb_channel_command(&card.channel, PB_COMMAND_SEGMENT_CREATE, arguments, NULL),
+			PB_ERROR_OK);
+	}
 	card_stop(&card);
 }
 
 static void destroy_what_is_not_there(void **state)
 {
-	static const uint32_t ids[] = {1, 4, 31, 0xffffffff};
+	static const uint32_t ids[] = {1, 4, 31, 32, 0xffffffff};
 	struct card card;
 
 	(void)state;
@@ -195,30 +203,54 @@ static void pool_to_its_last_page(void **state)
 	card_stop(&card);
 }
 
-/** Every segment of every channel at once. */
+/** As many segments as there are places, made and destroyed in another order, twice; the next finds none. */
 static void as_many_as_there_can_be(void **state)
 {
 	struct card card;
-	struct pb_channel channels[9];
+	struct pb_channel channels[4];
 
 	(void)state;
 	card_attach(&card);
-	channels[1] = card.channel;
+	assert_int_equal(card.channel.card.capabilities[PB_CAPABILITY_SEGMENTS_TOTAL], 96);
+	for (uint32_t c = 0; c < 4; c++)
+		card_join(&card, &channels[c], 2 + c);
 	for (uint32_t round = 0; round < 2; round++) {
-		for (uint32_t c = 0; c < 9; c++) {
-			if (c != 1 && round == 0)
-				card_join(&card, &channels[c], c);
-			for (uint32_t s = 0; s < 4; s++)
-				assert_int_equal(
-					create(&channels[c], s, 0, s * MIB, MIB, (1 + s + c) * PAGE, NULL),
-					PB_ERROR_OK);
-		}
-		for (uint32_t i = 0; i < 36; i++)
-			assert_int_equal(destroy(&channels[i * 5 % 9], i / 9), PB_ERROR_OK);
+		for (uint32_t i = 0; i < 96; i++)
+			assert_int_equal(
+				create(&channels[i % 3], i / 3, 0, i * MIB, MIB, (1 + i % 7) * PAGE, NULL),
+				PB_ERROR_OK);
+		assert_int_equal(create(&channels[3], 0, 0, 0, MIB, PAGE, NULL), PB_ERROR_NO_SPACE);
+		assert_int_equal(create(&channels[3], 0, 0, 0, MIB, 0, NULL), PB_ERROR_NO_SPACE);
+		for (uint32_t i = 0; i < 96; i++)
+			assert_int_equal(destroy(&channels[i * 5 % 3], i * 5 % 96 / 3), PB_ERROR_OK);
 	}
-	for (uint32_t c = 0; c < 9; c++) {
-		if (c != 1)
-			card_leave(&channels[c]);
+	for (uint32_t c = 0; c < 4; c++)
+		card_leave(&channels[c]);
+	card_stop(&card);
+}
+
+/** A channel with all that it can have is closed, and another finds all of it. */
+static void closing_gives_everything_back(void **state)
+{
+	struct card card;
+	uint32_t pool;
+
+	(void)state;
+	card_attach(&card);
+	pool = card.channel.card.capabilities[PB_CAPABILITY_POOL_BYTES];
+	for (uint32_t round = 0; round < 4; round++) {
+		const uint32_t number = 1 + round % 2;
+		struct pb_channel channel;
+
+		card_join(&card, &channel, number);
+		for (uint32_t s = 0; s < 32; s++)
+			assert_int_equal(create(&channel, s, 0, s * MIB, MIB, MIB / 4, NULL), PB_ERROR_OK);
+		assert_int_equal(pb_channel_detach(&channel), PB_ERROR_OK);
+		card_leave(&channel);
+		card_join(&card, &channel, 3);
+		assert_int_equal(create(&channel, 0, 0, 0, pool, pool, NULL), PB_ERROR_OK);
+		assert_int_equal(pb_channel_detach(&channel), PB_ERROR_OK);
+		card_leave(&channel);
 	}
 	card_stop(&card);
 }
@@ -287,6 +319,7 @@ int main(void)
 		cmocka_unit_test(first_fit),
 		cmocka_unit_test(pool_to_its_last_page),
 		cmocka_unit_test(as_many_as_there_can_be),
+		cmocka_unit_test(closing_gives_everything_back),
 		cmocka_unit_test(segment_in_use_is_busy),
 		cmocka_unit_test(destroyed_segment_is_out_of_reach),
 	};

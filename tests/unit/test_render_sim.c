@@ -3,12 +3,17 @@
 #include <string.h>
 
 #include "firmware/abi/boot.h"
+#include "host/compact.h"
 #include "tests/unit/render_bench.h"
 #include "tests/unit/render_world.h"
 
 #define BUFFERS  60u
 #define COMMANDS 40u
 #define NODE_3D  0u
+
+/* Where compact lists stand in segment 0. */
+#define WORDS_PLACE (CARD_PATCHES + 0x20000u)
+#define WORDS_ROOM  4096u
 
 static void random_commands(struct world *world)
 {
@@ -23,12 +28,34 @@ static void page_out_some(struct world *world)
 		world->paged_out[n] = world_random(world, 2) == 0;
 }
 
-/* Patched by the firmware, whatever was known before. */
-static void test_patched(void **state)
+/* Entries of the patch list that Render left, as words behind `used`. @return words in all then */
+static uint32_t compact_part(const struct world *world, uint32_t first, uint32_t count, uint32_t used)
+{
+	static struct pb_patch_location list[1024];
+	uint32_t *words = (uint32_t *)(void *)card_bytes(&world->card, 0, WORDS_PLACE);
+	uint32_t more, taken;
+
+	memcpy(list, card_bytes(&world->card, 0, CARD_PATCHES), sizeof(list));
+	assert_int_equal(
+		pb_compact_encode(&list[first], count, words + used, WORDS_ROOM - used, &more, &taken),
+		PB_ERROR_OK);
+	return used + more;
+}
+
+/* Lets a descriptor name the compact list of this many words. */
+static void use_compact(struct pb_descriptor *descriptor, uint32_t words)
+{
+	descriptor->patch_encoding = PB_PATCH_ENCODING_COMPACT;
+	descriptor->patch_address_low = (uint32_t)CARD_SYSTEM_OS + WORDS_PLACE;
+	descriptor->patch_count = words;
+	descriptor->patch_length = words;
+}
+
+/* Patched by the firmware, whatever was known before, from a list in this encoding. */
+static void patched(enum pb_patch_encoding encoding)
 {
 	static struct world world;
 
-	(void)state;
 	world_start(&world);
 	for (uint32_t i = 0; i < BUFFERS; i++) {
 		struct pb_descriptor descriptor;
@@ -41,10 +68,24 @@ static void test_patched(void **state)
 		render_expect("patched", pb_render(&world.arguments), PB_RENDER_SUCCESS);
 		world_page_in(&world);
 		descriptor = world_descriptor(&world);
+		if (encoding == PB_PATCH_ENCODING_COMPACT)
+			use_compact(&descriptor, compact_part(&world, 0, descriptor.patch_count, 0));
 		assert_int_equal(world_execute(&world, i % 2, &descriptor), PB_ERROR_OK);
 		world_compare(&world, "patched");
 	}
 	world_stop(&world);
+}
+
+static void test_patched(void **state)
+{
+	(void)state;
+	patched(PB_PATCH_ENCODING_WDDM);
+}
+
+static void test_patched_compact(void **state)
+{
+	(void)state;
+	patched(PB_PATCH_ENCODING_COMPACT);
 }
 
 /* All addresses known: runs as it is, with nothing patched. */
@@ -237,16 +278,19 @@ static void test_draws(void **state)
 	world_stop(&world);
 }
 
-/* Each part between two SplitOffsets as a submission of its own: none needs what an earlier one has set. */
-static void test_split(void **state)
+/*
+ * Each part between two SplitOffsets as a submission of its own: none needs
+ * what an earlier one has set. A compact list is encoded part by part.
+ */
+static void split(enum pb_patch_encoding encoding)
 {
 	static struct world world;
 	struct pb_patch_location locations[16];
 	struct pb_descriptor whole;
 	uint32_t first = 0;
 	uint32_t parts = 0;
+	uint32_t words = 0;
 
-	(void)state;
 	start_draws(&world);
 	render_expect("split", pb_render(&world.arguments), PB_RENDER_SUCCESS);
 	memcpy(locations, card_bytes(&world.card, 0, CARD_PATCHES), sizeof(locations));
@@ -263,6 +307,14 @@ static void test_split(void **state)
 		part.dma_end = next == whole.patch_count ? whole.dma_end : locations[next].split_offset;
 		part.patch_start = first;
 		part.patch_length = next - first;
+		if (encoding == PB_PATCH_ENCODING_COMPACT) {
+			const uint32_t start = words;
+
+			words = compact_part(&world, first, next - first, start);
+			use_compact(&part, words);
+			part.patch_start = start;
+			part.patch_length = words - start;
+		}
 		assert_int_equal(world_execute(&world, NODE_3D, &part), PB_ERROR_OK);
 		first = next;
 		parts++;
@@ -270,6 +322,18 @@ static void test_split(void **state)
 	assert_int_equal(parts, 4);
 	world_compare(&world, "split");
 	world_stop(&world);
+}
+
+static void test_split(void **state)
+{
+	(void)state;
+	split(PB_PATCH_ENCODING_WDDM);
+}
+
+static void test_split_compact(void **state)
+{
+	(void)state;
+	split(PB_PATCH_ENCODING_COMPACT);
 }
 
 static void test_draws_in_passes(void **state)
@@ -359,6 +423,7 @@ static void test_present(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_patched_compact), cmocka_unit_test(test_split_compact),
 		cmocka_unit_test(test_patched),         cmocka_unit_test(test_as_it_is),
 		cmocka_unit_test(test_poison_faults),   cmocka_unit_test(test_not_resident),
 		cmocka_unit_test(test_moved),           cmocka_unit_test(test_passes),

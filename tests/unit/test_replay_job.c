@@ -18,6 +18,7 @@ static const struct pb_card_info board = {
 	.capabilities[PB_CAPABILITY_POOL_BYTES] = 448,
 };
 
+static const struct pb_replay_formats formats;
 static uint8_t contents_bytes[2][128];
 static struct pb_subm_object objects[4];
 static struct pb_subm_relocation relocations[6];
@@ -44,6 +45,7 @@ static void make_job(struct pb_replay_job *job)
 	*job = (struct pb_replay_job){
 		.submission =
 			{
+				.driver = PB_SUBM_I915,
 				.index = 9,
 				.object_count = 4,
 				.relocation_count = 3,
@@ -62,19 +64,26 @@ static struct pb_replay_rules make_rules(void)
 }
 
 /* Prepares the job and writes it into memory of its own. */
-static void start_job(struct pb_replay_job *job)
+static void write_job(struct pb_replay_job *job, enum pb_patch_encoding encoding)
 {
 	struct pb_replay_rules rules = make_rules();
 	char message[PB_REPLAY_MESSAGE_BYTES];
 
-	make_job(job);
+	rules.encoding = encoding;
 	assert_true(pb_replay_job_prepare(job, &rules, message));
 	job->memory = (struct pb_memory){.bytes = job->memory_bytes,
 					 .os_address = OS_ADDRESS,
 					 .bytes_host = malloc(job->memory_bytes)};
 	assert_non_null(job->memory.bytes_host);
 	memset(job->memory.bytes_host, 0xcc, job->memory_bytes);
+	assert_true(pb_replay_job_list(job, &rules, &formats, message));
 	pb_replay_job_write(job, 0x10007);
+}
+
+static void start_job(struct pb_replay_job *job)
+{
+	make_job(job);
+	write_job(job, PB_PATCH_ENCODING_WDDM);
 }
 
 static void end_job(struct pb_replay_job *job)
@@ -156,6 +165,68 @@ static void test_lists(void **state)
 		read_patch(&job, i, &entry);
 		assert_memory_equal(&entry, &patches[i], sizeof(entry));
 	}
+	end_job(&job);
+}
+
+/* Three escapes, as the format changes each time. */
+static void test_compact_list(void **state)
+{
+	static const uint32_t words[] = {0xffc01401, 4,          8,        0xffc01000, 96,
+					 0x2001,     0xffc01403, 128 + 12, 0xffffffff};
+	static const uint32_t entries[] = {0, 0, 0, 1, 1, 1, 2, 2, 2, PB_INDEX_NONE};
+	struct pb_replay_job job;
+	uint64_t list;
+
+	(void)state;
+	make_job(&job);
+	write_job(&job, PB_PATCH_ENCODING_COMPACT);
+	list = (uint64_t)job.descriptor.patch_address_high << 32 | job.descriptor.patch_address_low;
+	assert_int_equal(job.memory_bytes, 192 + 4 * 24 + 3 * 12);
+	assert_int_equal(job.list_bytes, sizeof(words));
+	assert_int_equal(job.descriptor.patch_encoding, PB_PATCH_ENCODING_COMPACT);
+	assert_int_equal(job.descriptor.patch_count, 9);
+	assert_int_equal(job.descriptor.patch_start, 0);
+	assert_int_equal(job.descriptor.patch_length, 9);
+	assert_memory_equal(job.memory.bytes_host + (list - OS_ADDRESS), words, sizeof(words));
+	for (uint32_t i = 0; i < 10; i++)
+		assert_int_equal(pb_replay_job_entry(&job, i), entries[i]);
+	end_job(&job);
+}
+
+/* In a plain list the index of an error is the relocation's. */
+static void test_plain_entries(void **state)
+{
+	struct pb_replay_job job;
+
+	(void)state;
+	start_job(&job);
+	assert_int_equal(job.list_bytes, 3 * 24);
+	assert_int_equal(job.descriptor.patch_encoding, PB_PATCH_ENCODING_WDDM);
+	assert_int_equal(pb_replay_job_entry(&job, 2), 2);
+	assert_int_equal(pb_replay_job_entry(&job, PB_INDEX_NONE), PB_INDEX_NONE);
+	end_job(&job);
+}
+
+/* An object of nouveau says by its attribute where it was. */
+static void test_nouveau_lists(void **state)
+{
+	struct pb_replay_job job;
+
+	(void)state;
+	make_job(&job);
+	job.submission.driver = PB_SUBM_NOUVEAU;
+	job.submission.relocation_count = 1;
+	objects[3].gart = true;
+	relocations[0] =
+		(struct pb_subm_relocation){.target = 3, .offset = 4, .width = 4, .flags = PB_SUBM_HIGH};
+	write_job(&job, PB_PATCH_ENCODING_WDDM);
+	for (uint32_t i = 0; i < 4; i++) {
+		struct pb_allocation allocation;
+
+		read_allocation(&job, i, &allocation);
+		assert_int_equal(allocation.flags, 3u << 1 | (i == 1 ? 1u : 0u) | (i == 3 ? 1u << 9 : 0u));
+	}
+	assert_int_equal(job.patches[0].driver_id, PB_PATCH_FORMAT_HIGH32);
 	end_job(&job);
 }
 
@@ -275,6 +346,32 @@ static void test_limits(void **state)
 	}
 }
 
+static void test_compact_limits(void **state)
+{
+	struct pb_card_info small = board;
+	struct pb_replay_rules rules = {
+		.card = &small, .reloc_bits = 64, .encoding = PB_PATCH_ENCODING_COMPACT};
+	char message[PB_REPLAY_MESSAGE_BYTES];
+	struct pb_replay_job job;
+
+	(void)state;
+	make_job(&job);
+	assert_true(pb_replay_job_prepare(&job, &rules, message));
+	/* Three escapes. */
+	assert_true(pb_replay_job_list(&job, &rules, &formats, message));
+	small.capabilities[PB_CAPABILITY_PATCHES_MAX] = 4;
+	assert_false(pb_replay_job_list(&job, &rules, &formats, message));
+	assert_string_equal(message,
+			    "its compact list has 9 words; this board's limit is twice PATCHES_MAX = 4");
+	job.submission.relocations[1].target = 1023;
+	small.capabilities[PB_CAPABILITY_PATCHES_MAX] = 5;
+	assert_true(pb_replay_job_list(&job, &rules, &formats, message));
+	job.submission.relocations[1].target = 1024;
+	assert_false(pb_replay_job_list(&job, &rules, &formats, message));
+	assert_string_equal(message, "relocation 1 names object 1024; a compact list can name 1024");
+	pb_replay_job_clear(&job);
+}
+
 static void test_no_place(void **state)
 {
 	struct pb_replay_rules rules = make_rules();
@@ -292,9 +389,12 @@ static void test_no_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lists),    cmocka_unit_test(test_poison), cmocka_unit_test(test_right),
-		cmocka_unit_test(test_missed),   cmocka_unit_test(test_stray),  cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_no_place),
+		cmocka_unit_test(test_lists),          cmocka_unit_test(test_poison),
+		cmocka_unit_test(test_right),          cmocka_unit_test(test_missed),
+		cmocka_unit_test(test_stray),          cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_no_place),       cmocka_unit_test(test_compact_list),
+		cmocka_unit_test(test_plain_entries),  cmocka_unit_test(test_nouveau_lists),
+		cmocka_unit_test(test_compact_limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,8 @@ static void expect_largest(struct subm_writer *writer, uint64_t expected)
 	uint64_t largest = 1;
 
 	subm_save(writer, writer->used, true, path);
-	assert_int_equal(pb_replay_scan(path, &largest, &summary), PB_REPLAY_OK);
+	assert_int_equal(pb_replay_scan(&(struct pb_replay_options){.file = path}, &largest, &summary),
+			 PB_REPLAY_OK);
 	assert_string_equal(summary.message, "");
 	assert_int_equal(largest, expected);
 	assert_int_equal(unlink(path), 0);
@@ -86,7 +87,8 @@ static int replay_beside_neighbour(uint32_t left, struct pb_replay_summary *summ
 		subm_large(&writer, 2, 4, LARGE_BYTES);
 	subm_save(&writer, writer.used, true, path);
 	subm_free(&writer);
-	assert_int_equal(pb_replay_scan(path, &largest, summary), PB_REPLAY_OK);
+	assert_int_equal(pb_replay_scan(&(struct pb_replay_options){.file = path}, &largest, summary),
+			 PB_REPLAY_OK);
 	assert_non_null(sim);
 	take_pool(sim, left);
 	assert_int_equal(pb_link_open_sim(sim, 1, &link), PB_ERROR_OK);
@@ -162,7 +164,8 @@ static void test_dead_card(void **state)
 	(void)snprintf(file, sizeof(file), "%s/snb.subm.zst", PB_TEST_DATA);
 	/* Attach, two segments, a context, a queue, two submissions, and then. */
 	doorbells_to_death = 8;
-	assert_int_equal(pb_replay_scan(file, &largest, &summary), PB_REPLAY_OK);
+	assert_int_equal(pb_replay_scan(&(struct pb_replay_options){.file = file}, &largest, &summary),
+			 PB_REPLAY_OK);
 	assert_non_null(sim);
 	assert_int_equal(pb_link_open_sim(sim, 1, &link), PB_ERROR_OK);
 	real_ops = link->ops;

@@ -31,7 +31,7 @@ static int replay(const struct pb_replay_options *options, struct pb_replay_summ
 	struct pb_link_ops ops;
 	struct pb_link *link;
 	uint64_t largest;
-	int result = pb_replay_scan(options->file, &largest, summary);
+	int result = pb_replay_scan(options, &largest, summary);
 
 	if (result != PB_REPLAY_OK)
 		return result;
@@ -67,13 +67,13 @@ struct sample {
 	uint64_t submissions;
 	uint64_t relocations;
 	uint64_t bytes;
+	uint64_t list_bytes[2]; /* by encoding */
 };
 
 static const struct sample samples[] = {
-	{"hsw", 67, 10476, 804992},
-	{"snb", 56, 9252, 782840},
-	{"bdw", 67, 7326, 826176},
-	{"hswvk", 4, 9163, 1546008},
+	{"hsw", 67, 10476, 804992, {251424, 84076}}, {"snb", 56, 9252, 782840, {222048, 74240}},
+	{"bdw", 67, 7326, 826176, {175824, 58876}},  {"hswvk", 4, 9163, 1546008, {219912, 73316}},
+	{"nv40", 40, 1481, 16900, {35544, 15856}},   {"nv50", 20, 920, 14400, {22080, 10080}},
 };
 
 static void replay_sample(const struct sample *sample, struct pb_replay_options *options)
@@ -90,25 +90,30 @@ static void replay_sample(const struct sample *sample, struct pb_replay_options 
 	assert_int_equal(summary.submissions, sample->submissions);
 	assert_int_equal(summary.relocations, sample->relocations);
 	assert_int_equal(summary.bytes, sample->bytes);
+	assert_int_equal(summary.list_bytes, sample->list_bytes[options->encoding]);
 }
 
-/* The firmware's results have the CRCs that a separate program worked out. */
+/* The firmware's results have the CRCs that a separate program worked out, however the lists are written. */
 static void test_samples(void **state)
 {
 	static char expected[65536];
 	static char found[65536];
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+	for (size_t i = 0; i < 2 * sizeof(samples) / sizeof(samples[0]); i++) {
+		const struct sample *sample = &samples[i / 2];
 		char out[] = "/tmp/patchbay-test-XXXXXX";
-		struct pb_replay_options options = {.crc_out = out};
+		struct pb_replay_options options = {
+			.crc_out = out,
+			.encoding = i % 2 == 0 ? PB_PATCH_ENCODING_WDDM : PB_PATCH_ENCODING_COMPACT,
+		};
 		char path[512];
 		int file = mkstemp(out);
 
 		assert_true(file >= 0);
 		assert_int_equal(close(file), 0);
-		replay_sample(&samples[i], &options);
-		(void)snprintf(path, sizeof(path), "%s/%s.expect.tsv", PB_TEST_DATA, samples[i].name);
+		replay_sample(sample, &options);
+		(void)snprintf(path, sizeof(path), "%s/%s.expect.tsv", PB_TEST_DATA, sample->name);
 		read_text(path, expected, sizeof(expected));
 		read_text(out, found, sizeof(found));
 		assert_string_equal(found, expected);
@@ -277,6 +282,39 @@ static void test_limits(void **state)
 	}
 }
 
+/* Relocations of as many formats as asked for, in one submission after one that needs none. */
+static void write_formats(struct subm_writer *writer, uint32_t formats)
+{
+	subm_file_header(writer, 64, 2);
+	subm_nouveau(writer);
+	subm_begin(writer, 1, 1, 1);
+	subm_object(writer, 1, 4096, 0);
+	subm_relocation(writer, 0, 0, 4, 0x100, 0x104);
+	subm_contents(writer, 0, 64);
+	subm_end(writer);
+	subm_begin(writer, 1, formats, 1);
+	subm_object(writer, 1, 4096, 0);
+	for (uint32_t i = 0; i < formats; i++) {
+		subm_relocation(writer, 0, 0, 4 * i, 0x100, 0x504);
+		subm_bits(writer, 0, i + 1);
+	}
+	subm_contents(writer, 0, 128);
+	subm_end(writer);
+}
+
+static void test_own_formats(void **state)
+{
+	struct subm_writer writer = {0};
+
+	(void)state;
+	write_formats(&writer, 16);
+	expect_right(&writer, 2, 17);
+	write_formats(&writer, 17);
+	expect_refused(&writer, 1,
+		       "submission 1: it needs more patch formats of its own; this board's limit is "
+		       "FORMATS_OWN = 16");
+}
+
 static void test_bad_files(void **state)
 {
 	struct pb_replay_summary summary;
@@ -288,8 +326,8 @@ static void test_bad_files(void **state)
 	/* Before the first one is replayed. */
 	expect_refused(&writer, 0, "submission 1: the file is cut off");
 	subm_file_header(&writer, 32, 0);
-	subm_set32(&writer, 8, 2);
-	expect_refused(&writer, 0, "submissions of nouveau cannot be replayed");
+	subm_set32(&writer, 8, 3);
+	expect_refused(&writer, 0, "driver 3 is unknown");
 	assert_int_equal(replay(&(struct pb_replay_options){.file = "/nonexistent"}, &summary),
 			 PB_REPLAY_REFUSED);
 	assert_string_equal(summary.message, "/nonexistent: No such file or directory");
@@ -346,41 +384,91 @@ static void spoil_contents(uint8_t *pool)
 	pool[BUFFER + 100] = 0;
 }
 
+/* The second entry of the compact list, which is the short one that patches 68. */
+static void spoil_word(uint8_t *pool)
+{
+	change_word(pool + PATCHES + 12, 17u << 10 | 1u, 17u << 10 | 1023u);
+}
+
+/* A command to set a format, in the control ring: its places would be multiples of 3. */
+static void spoil_command(uint8_t *pool)
+{
+	static const uint32_t wanted[] = {PB_FORMAT_OWN, 4u << 24 | PB_FORMAT_NONE << 8 | PB_FORMAT_CONSTANT};
+
+	for (uint8_t *at = pool - PB_CARD_POOL_OFFSET; at + sizeof(wanted) <= pool; at += 4) {
+		if (memcmp(at, wanted, sizeof(wanted)) == 0)
+			at[7] = 3;
+	}
+}
+
+static int replay_spoiled(struct subm_writer *writer, enum pb_patch_encoding encoding,
+			  void (*spoil)(uint8_t *pool), struct pb_replay_summary *summary)
+{
+	char path[SUBM_PATH_BYTES];
+	int result;
+
+	subm_save(writer, writer->used, true, path);
+	sabotage = spoil;
+	result = replay(&(struct pb_replay_options){.file = path, .encoding = encoding}, summary);
+	sabotage = NULL;
+	assert_int_equal(unlink(path), 0);
+	subm_free(writer);
+	return result;
+}
+
 static void test_wrong_card(void **state)
 {
 	static const struct {
 		void (*sabotage)(uint8_t *pool);
+		enum pb_patch_encoding encoding;
 		const char *message;
 	} cases[] = {
-		{spoil_format, "submission 0: the firmware refused it: relocation 1: PATCH_FORMAT ("},
-		{spoil_allocation, "submission 0: the firmware refused it: object 1: ALLOCATION_SEGMENT ("},
-		{spoil_address,
+		{spoil_format, PB_PATCH_ENCODING_WDDM,
+		 "submission 0: the firmware refused it: relocation 1: PATCH_FORMAT ("},
+		{spoil_allocation, PB_PATCH_ENCODING_WDDM,
+		 "submission 0: the firmware refused it: object 1: ALLOCATION_SEGMENT ("},
+		{spoil_address, PB_PATCH_ENCODING_WDDM,
 		 "submission 0: relocation 1 (object 0, offset 0x44, target 1 at 0x104000000, delta "
 		 "0x1): expected 0x104000001, found 0x104001001"},
-		{spoil_contents, "submission 0: byte 0x64 of the DMA buffer changed"},
+		{spoil_contents, PB_PATCH_ENCODING_WDDM, "submission 0: byte 0x64 of the DMA buffer changed"},
+		{spoil_word, PB_PATCH_ENCODING_COMPACT,
+		 "submission 0: the firmware refused it: relocation 1: PATCH_INDEX ("},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct pb_replay_summary summary;
 		struct subm_writer writer = {0};
-		char path[SUBM_PATH_BYTES];
-		int result;
 
 		subm_file_header(&writer, 64, 2);
 		subm_large(&writer, 2, 4, 256);
 		subm_large(&writer, 2, 4, 256);
-		subm_save(&writer, writer.used, true, path);
-		sabotage = cases[i].sabotage;
-		result = replay(&(struct pb_replay_options){.file = path}, &summary);
-		sabotage = NULL;
-		assert_int_equal(unlink(path), 0);
-		subm_free(&writer);
-		assert_int_equal(result, PB_REPLAY_FAILED);
+		assert_int_equal(replay_spoiled(&writer, cases[i].encoding, cases[i].sabotage, &summary),
+				 PB_REPLAY_FAILED);
 		assert_int_equal(summary.submissions, 0);
 		if (strstr(summary.message, cases[i].message) == NULL)
 			fail_msg("\"%s\" lacks \"%s\"", summary.message, cases[i].message);
 	}
+}
+
+static void test_wrong_format(void **state)
+{
+	struct pb_replay_summary summary;
+	struct subm_writer writer = {0};
+
+	(void)state;
+	subm_file_header(&writer, 64, 1);
+	subm_nouveau(&writer);
+	subm_begin(&writer, 1, 1, 1);
+	subm_object(&writer, 1, 4096, 0);
+	subm_relocation(&writer, 0, 0, 4, 0x100, 4);
+	subm_contents(&writer, 0, 64);
+	subm_end(&writer);
+	assert_int_equal(replay_spoiled(&writer, PB_PATCH_ENCODING_WDDM, spoil_command, &summary),
+			 PB_REPLAY_FAILED);
+	if (strstr(summary.message,
+		   "submission 0: the firmware refused patch format 128: ALIGN (not 1, 4 or 8)") == NULL)
+		fail_msg("\"%s\"", summary.message);
 }
 
 int main(void)
@@ -389,8 +477,9 @@ int main(void)
 		cmocka_unit_test(test_samples),    cmocka_unit_test(test_samples_at_random_places),
 		cmocka_unit_test(test_self),       cmocka_unit_test(test_deltas),
 		cmocka_unit_test(test_empty),      cmocka_unit_test(test_large),
-		cmocka_unit_test(test_limits),     cmocka_unit_test(test_bad_files),
-		cmocka_unit_test(test_bad_output), cmocka_unit_test(test_wrong_card),
+		cmocka_unit_test(test_limits),     cmocka_unit_test(test_own_formats),
+		cmocka_unit_test(test_bad_files),  cmocka_unit_test(test_bad_output),
+		cmocka_unit_test(test_wrong_card), cmocka_unit_test(test_wrong_format),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

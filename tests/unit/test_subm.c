@@ -30,10 +30,9 @@ struct sample {
 
 /* Counted by a separate program when the samples were cut. */
 static const struct sample samples[] = {
-	{"hsw", 0x0412, 75, 32, 67, 10476, 1427, 804992},
-	{"snb", 0x0112, 60, 32, 56, 9252, 1257, 782840},
-	{"bdw", 0x1616, 80, 64, 67, 7326, 1410, 826176},
-	{"hswvk", 0x0412, 75, 32, 4, 9163, 140, 1546008},
+	{"hsw", 0x0412, 75, 32, 67, 10476, 1427, 804992}, {"snb", 0x0112, 60, 32, 56, 9252, 1257, 782840},
+	{"bdw", 0x1616, 80, 64, 67, 7326, 1410, 826176},  {"hswvk", 0x0412, 75, 32, 4, 9163, 140, 1546008},
+	{"nv40", 0x46, 0, 32, 40, 1481, 480, 16900},      {"nv50", 0x96, 0, 64, 20, 920, 140, 14400},
 };
 
 /* Applies the relocations to a copy and compares both CRCs with the row. */
@@ -220,7 +219,7 @@ static const struct corruption corruptions[] = {
 	{4, 0, "version 0 is unknown"},
 	{4, 2, "version 2 is unknown"},
 	{8, 0, "driver 0 is unknown"},
-	{8, 2, "submissions of nouveau cannot be replayed"},
+	{8, 2, "relocation 0 (object 0, target 1, offset 0x4, kind 0x8): kind is no width"},
 	{8, 3, "driver 3 is unknown"},
 	{20, 0, "relocations of 0 bits"},
 	{20, 16, "relocations of 16 bits"},

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Step 3 for runs of a general format: its descriptor, worked out once into
+ * what a loop needs. Formats or entries that are out of the ordinary take the
+ * exact way.
+ */
+#include "firmware/patch.h"
+
+static bool is_plain(const struct pb_patch_format *format)
+{
+	return format->source == PB_FORMAT_ADDRESS && format->or_by == PB_FORMAT_OR_FIRST &&
+	       format->shift_left == 0 &&
+	       (format->flags & (PB_FORMAT_WIDE | PB_FORMAT_KEEP | PB_FORMAT_SIGNED)) == 0;
+}
+
+/** Whether the loops can do this format at all, given the part of pre_or that is shifted into place. */
+static bool is_general(const struct pb_core_cursor *cursor, const struct pb_patch_format *format,
+		       uint64_t shifted)
+{
+	const bool fits = (format->flags & PB_FORMAT_FITS) != 0;
+
+	return format->align == 4u && format->step <= 1u && (format->flags & PB_FORMAT_CANONICAL) == 0 &&
+	       (format->bound == PB_FORMAT_INSIDE || format->bound == PB_FORMAT_NONE) &&
+	       format->source <= PB_FORMAT_CONSTANT && cursor->job->plan.uses_allocation &&
+	       (!fits || (shifted & ~pb_core_wide(format->mask, format->high_mask)) == 0);
+}
+
+static __attribute__((noinline)) void make_general(struct pb_core_cursor *cursor,
+						   const struct pb_patch_format *format)
+{
+	const uint64_t pre_or = pb_core_wide(format->pre_or_low, format->pre_or_high);
+	/* A shifted OR is the OR of what is shifted, so that both are one constant. */
+	const uint64_t shifted = pre_or >> format->shift_right << format->shift_left;
+	const bool fits = (format->flags & PB_FORMAT_FITS) != 0;
+	const bool wide = (format->flags & PB_FORMAT_WIDE) != 0;
+	struct pb_core_general *general = &cursor->job->general;
+
+	*general = (struct pb_core_general){
+		.id = cursor->job->plan.id,
+		.format = format,
+		.places = cursor->places[wide ? PB_CORE_CLASS_ANY_WIDE : PB_CORE_CLASS_ANY],
+		.bounded = format->bound == PB_FORMAT_INSIDE ? UINT32_MAX : 0,
+		.column = (format->flags & PB_FORMAT_WRITE) != 0 ? 1u : 0,
+		.right = format->shift_right % 32u,
+		.lost_low = fits ? ~format->mask : 0,
+		.lost_high = fits ? ~format->high_mask : 0,
+		.mask = format->mask,
+		.high_or = (uint32_t)(shifted >> 32) & format->high_mask,
+	};
+	for (uint32_t i = 0; i < 4u; i++)
+		general->ors[i] =
+			format->background | (((uint32_t)shifted | format->or_value[i]) & format->mask);
+	if (is_general(cursor, format, shifted))
+		general->kind = is_plain(format) ? PB_CORE_GENERAL_PLAIN : PB_CORE_GENERAL_RICH;
+	pb_core_spend(cursor, PB_COST_PLAN);
+}
+
+bool pb_core_general_ready(struct pb_core_cursor *cursor)
+{
+	if (cursor->job->plan.id != cursor->format_id || cursor->job->plan.format == NULL)
+		return false;
+	if (cursor->job->general.id != cursor->format_id)
+		make_general(cursor, cursor->job->plan.format);
+	return cursor->job->general.kind != PB_CORE_GENERAL_NOT;
+}
+
+/** Stores one value of a rich format. */
+static inline __attribute__((always_inline)) void store_rich(const struct pb_core_general *general,
+							     uint64_t value, uint32_t or_value, uint32_t *at)
+{
+	const bool keep = (general->format->flags & PB_FORMAT_KEEP) != 0;
+	uint32_t low = ((uint32_t)value & general->mask) | or_value;
+	uint32_t high;
+
+	if (keep)
+		low |= pb_shared_read32(at) & ~general->mask;
+	pb_shared_write32(at, low);
+	if ((general->format->flags & PB_FORMAT_WIDE) == 0)
+		return;
+	high = ((uint32_t)(value >> 32) & general->format->high_mask) | general->high_or;
+	if (keep)
+		high |= pb_shared_read32(at + 1) & ~general->format->high_mask;
+	pb_shared_write32(at + 1, high);
+}
+
+static inline __attribute__((always_inline)) bool apply_rich(const struct pb_core_cursor *cursor,
+							     const struct pb_core_general *general,
+							     const struct pb_core_slot *slot,
+							     const struct pb_core_entry *entry)
+{
+	const struct pb_patch_format *format = general->format;
+	const uint32_t tag = cursor->job->tags[entry->allocation_index];
+	const uint32_t offset = entry->allocation_offset;
+	uint64_t value = 0;
+	uint32_t k = 0;
+
+	if (format->source == PB_FORMAT_ADDRESS)
+		value = pb_core_wide(slot->low, slot->high);
+	else if (format->source == PB_FORMAT_ID)
+		value = cursor->job->ids[entry->allocation_index];
+	value += (format->flags & PB_FORMAT_SIGNED) != 0 ? (uint64_t)(int64_t)(int32_t)offset : offset;
+	value = value >> format->shift_right << format->shift_left;
+	if (((uint32_t)value & general->lost_low) != 0 || ((uint32_t)(value >> 32) & general->lost_high) != 0)
+		return false;
+	if (format->or_by == PB_FORMAT_OR_SEGMENT)
+		k = PB_CORE_TAG_KIND(tag);
+	else if (format->or_by == PB_FORMAT_OR_ATTRIBUTE)
+		k = PB_CORE_TAG_ATTRIBUTE(tag);
+	store_rich(general, value, general->ors[k], (uint32_t *)(cursor->origin + entry->patch_offset));
+	return true;
+}
+
+static inline __attribute__((always_inline)) bool
+apply_plain(const struct pb_core_cursor *cursor, const struct pb_core_general *general,
+	    const struct pb_core_slot *slot, const struct pb_core_entry *entry, bool high_only)
+{
+	uint32_t low = slot->low + entry->allocation_offset;
+	uint32_t high = slot->high + (low < entry->allocation_offset);
+
+	if (high_only) {
+		low = high >> general->right;
+		high = 0;
+	} else {
+		low = low >> general->right | high << 1 << (31u - general->right);
+		high >>= general->right;
+	}
+	if (((low & general->lost_low) | (high & general->lost_high)) != 0)
+		return false;
+	pb_shared_write32((uint32_t *)(cursor->origin + entry->patch_offset),
+			  (low & general->mask) | general->ors[0]);
+	return true;
+}
+
+enum shape {
+	PLAIN,
+	PLAIN_HIGH, /**< shifted right by 32 or more */
+	RICH,
+};
+
+static inline __attribute__((always_inline)) enum pb_core_run run(struct pb_core_cursor *cursor,
+								  enum shape shape)
+{
+	const struct pb_core_general general = cursor->job->general;
+	const uint32_t cost = shape == RICH ? PB_COST_RICH : PB_COST_PLAIN;
+	const uint32_t start = cursor->start;
+	const uint32_t *words = cursor->words;
+	uint32_t budget = cursor->budget;
+	struct pb_core_entry entry;
+
+	do {
+		const uint32_t slice_words = (budget / cost + 1u) * PB_CORE_ENTRY_WORDS;
+		const uint32_t *const slice =
+			(uint32_t)(cursor->end - words) > slice_words ? words + slice_words : cursor->end;
+
+		for (; words != slice; words += PB_CORE_ENTRY_WORDS) {
+			const struct pb_core_slot *slot;
+			uint32_t odd;
+
+			pb_core_read_entry(words, &entry);
+			odd = (entry.driver_id ^ general.id) | entry.slot >> PB_PATCH_RESERVED_SHIFT;
+			if ((odd | entry.allocation_index >> PB_CORE_INDEX_BITS) != 0)
+				goto tripped;
+			entry.driver_id = general.id;
+			entry.slot = 0;
+			if (pb_core_rotate_right_2(entry.patch_offset - start) >= general.places)
+				goto tripped;
+			slot = &cursor->slots[entry.allocation_index];
+			PB_CORE_KEEP(slot);
+			if ((entry.allocation_offset & general.bounded) >= slot->limit[general.column])
+				goto tripped;
+			if (shape == RICH ? !apply_rich(cursor, &cursor->job->general, slot, &entry)
+					  : !apply_plain(cursor, &general, slot, &entry, shape == PLAIN_HIGH))
+				goto tripped;
+		}
+		budget = PB_SLICE_INSTRUCTIONS;
+	} while (words < cursor->pass && !pb_lines_waiting(cursor->pending));
+	cursor->words = words;
+	return PB_CORE_DONE;
+tripped:
+	cursor->tripped = entry;
+	cursor->words = words + PB_CORE_ENTRY_WORDS;
+	/* Of this slice a half is left, on average. */
+	cursor->budget = budget / 2u;
+	return PB_CORE_TRIPPED;
+}
+
+static __attribute__((noinline)) enum pb_core_run run_plain(struct pb_core_cursor *cursor)
+{
+	return run(cursor, PLAIN);
+}
+
+static __attribute__((noinline)) enum pb_core_run run_plain_high(struct pb_core_cursor *cursor)
+{
+	return run(cursor, PLAIN_HIGH);
+}
+
+static __attribute__((noinline)) enum pb_core_run run_rich(struct pb_core_cursor *cursor)
+{
+	return run(cursor, RICH);
+}
+
+enum pb_core_run pb_core_general_run(struct pb_core_cursor *cursor)
+{
+	if (cursor->job->general.kind == PB_CORE_GENERAL_RICH)
+		return run_rich(cursor);
+	return cursor->job->general.format->shift_right < 32u ? run_plain(cursor) : run_plain_high(cursor);
+}

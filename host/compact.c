@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "host/compact.h"
+
+#include <stdbool.h>
+
+#include "hal/shared.h"
+
+/* Why an entry cannot be carried; PB_ERROR_OK if it can. */
+static enum pb_error judge(const struct pb_patch_location *entry)
+{
+	if ((entry->slot & PB_PATCH_RESERVED_MASK) != 0)
+		return PB_ERROR_PATCH_RESERVED;
+	if (entry->driver_id > PB_COMPACT_FORMAT_MASK >> PB_COMPACT_FORMAT_SHIFT)
+		return PB_ERROR_PATCH_FORMAT;
+	if (entry->allocation_index > PB_COMPACT_INDEX_MASK)
+		return PB_ERROR_PATCH_INDEX;
+	return PB_ERROR_OK;
+}
+
+static bool is_short(const struct pb_patch_location *entry, uint32_t format)
+{
+	return entry->driver_id == format && entry->patch_offset % 4 == 0 &&
+	       entry->patch_offset < PB_COMPACT_PLACE_END;
+}
+
+/* @return words written */
+static uint32_t write_entry(const struct pb_patch_location *entry, bool compact, uint32_t *to)
+{
+	if (compact) {
+		pb_shared_write32(&to[0], entry->patch_offset / 4 << PB_COMPACT_PLACE_SHIFT |
+						  entry->allocation_index);
+		pb_shared_write32(&to[1], entry->allocation_offset);
+		return PB_COMPACT_SHORT_WORDS;
+	}
+	pb_shared_write32(&to[0], PB_COMPACT_ESCAPE | entry->driver_id << PB_COMPACT_FORMAT_SHIFT |
+					  entry->allocation_index);
+	pb_shared_write32(&to[1], entry->patch_offset);
+	pb_shared_write32(&to[2], entry->allocation_offset);
+	return PB_COMPACT_ESCAPE_WORDS;
+}
+
+enum pb_error pb_compact_encode(const struct pb_patch_location *list, uint32_t count, uint32_t *words,
+				uint32_t room, uint32_t *used, uint32_t *taken)
+{
+	uint32_t format = 0;
+
+	*used = 0;
+	for (*taken = 0; *taken < count; (*taken)++) {
+		const struct pb_patch_location *entry = &list[*taken];
+		const bool compact = is_short(entry, format);
+		const enum pb_error error = judge(entry);
+
+		if (error != PB_ERROR_OK)
+			return error;
+		if (room - *used < (compact ? PB_COMPACT_SHORT_WORDS : PB_COMPACT_ESCAPE_WORDS))
+			return PB_ERROR_NO_SPACE;
+		*used += write_entry(entry, compact, &words[*used]);
+		format = entry->driver_id;
+	}
+	return PB_ERROR_OK;
+}
+
+uint32_t pb_compact_index(const uint32_t *words, uint32_t used, uint32_t word_index)
+{
+	uint32_t entry = 0;
+
+	if (word_index >= used)
+		return PB_INDEX_NONE;
+	for (uint32_t at = 0;; entry++) {
+		const uint32_t first = pb_shared_read32(&words[at]);
+		const bool escape = (first & PB_COMPACT_ESCAPE) == PB_COMPACT_ESCAPE;
+		const uint32_t length = escape ? PB_COMPACT_ESCAPE_WORDS : PB_COMPACT_SHORT_WORDS;
+
+		if (word_index - at < length)
+			return entry;
+		at += length;
+	}
+}

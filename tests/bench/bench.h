@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The parts of the bench: a card and its host around the firmware (bench_card.c),
+ * and what is measured there (bench.c, bench_patch.c, bench_delay.c).
+ */
+#ifndef PB_TESTS_BENCH_BENCH_H
+#define PB_TESTS_BENCH_BENCH_H
+
+#include "host/patchbay.h"
+
+/** The host's side. Segment 0 is backed; segment 1 has addresses only. */
+struct pb_bench {
+	struct pb_channel channel;
+	struct pb_segment system_segment, local_segment;
+	struct pb_queue queue;
+	struct pb_memory buffer, lists;
+	uint32_t context;
+	uint32_t fence_id;
+};
+
+#define PB_BENCH_BUFFER_BYTES 0x40000u
+#define PB_BENCH_LISTS_BYTES  0x110000u
+/** Where segment 1 lies, for lists and for the engine. */
+#define PB_BENCH_LOCAL_OS  0x40000000u
+#define PB_BENCH_LOCAL_GPU 0x20000000u
+
+extern struct pb_bench pb_bench;
+
+/** Boots the firmware and attaches to it. */
+void pb_bench_boot(void);
+/** One submission from doorbell to fence. Gives the two spans, in instructions times 1000. */
+void pb_bench_submit(const struct pb_descriptor *descriptor, uint32_t *submit, uint32_t *retire);
+/** The same without a look at the counter, interrupts as they come. @param wait until it completes */
+void pb_bench_submit_plainly(const struct pb_descriptor *descriptor, bool wait);
+/** Lets the firmware do what it can, and the engines behind it. */
+void pb_bench_run(void);
+/** A descriptor of the whole buffer, without lists. */
+struct pb_descriptor pb_bench_descriptor(void);
+/** From here on alarms are looked for. Not before: it costs the main loop some instructions. */
+void pb_bench_watch_alarms(void);
+/** Longest time from an alarm (bench_board.h) to the firmware's look at its lines, in instructions times 1000. */
+extern uint32_t pb_bench_longest_delay;
+
+/** Ends the bench with an error unless `good`. */
+void pb_bench_require(bool good, const char *what);
+/** Prints "key value". */
+void pb_bench_print_milli(const char *key, uint32_t milli);
+
+/** What a patched entry and an allocation cost, by kind of list. */
+void pb_bench_patches(void);
+/** How long the firmware does not look at its lines. */
+void pb_bench_delays(void);
+
+#endif

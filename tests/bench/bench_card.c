@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The card around the firmware: host, engines and lines of the bench, and the
+ * whole of one submission.
+ */
+#include <stddef.h>
+
+#include "boards/board.h"
+#include "hal/card/layout.h"
+#include "hal/card/lines.h"
+#include "hal/engine/registers.h"
+#include "hal/shared.h"
+#include "host/patchbay.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/bench_board.h"
+
+#define REPEATS 2048u
+#define CHANNEL 1u
+
+static struct pb_firmware_config config;
+static struct pb_lines lines;
+static struct pb_lines_ops lines_ops;
+static const struct pb_lines *board_lines;
+static struct pb_engine engines[PB_LIMIT_NODES];
+static struct pb_engine_ops engine_ops;
+static const struct pb_engine_ops *board_engine_ops;
+static struct pb_firmware *firmware;
+
+static uint32_t engine_rung; /**< counter behind the last engine doorbell */
+static uint32_t host_rung;   /**< counter behind the last host interrupt */
+static bool engine_waits;    /**< an engine was rung and has not been served */
+
+struct pb_bench pb_bench;
+uint32_t pb_bench_longest_delay;
+
+static void print_number(uint32_t value)
+{
+	char text[12];
+	size_t at = sizeof(text) - 1u;
+
+	text[at] = '\0';
+	do {
+		text[--at] = (char)('0' + value % 10u);
+		value /= 10u;
+	} while (value != 0);
+	pb_bench_board_print(&text[at]);
+}
+
+void pb_bench_print_milli(const char *key, uint32_t milli)
+{
+	pb_bench_board_print(key);
+	pb_bench_board_print(" ");
+	print_number(milli / 1000u);
+	pb_bench_board_print(".");
+	print_number(milli / 100u % 10u);
+	print_number(milli / 10u % 10u);
+	pb_bench_board_print("\n");
+}
+
+void pb_bench_require(bool good, const char *what)
+{
+	if (good)
+		return;
+	pb_bench_board_print("bench: failed: ");
+	pb_bench_board_print(what);
+	pb_bench_board_print("\n");
+	pb_bench_board_exit(1);
+}
+
+/* ---- lines: the board's, with a look at the counter behind each raise ---- */
+
+static void lines_raise(void *context_, uint32_t line)
+{
+	board_lines->ops->raise(context_, line);
+	host_rung = pb_bench_board_counter();
+}
+
+static uint32_t lines_take(void *context_)
+{
+	const uint32_t taken = board_lines->ops->take(context_);
+	uint32_t alarm;
+
+	if (pb_bench_board_alarm_rang(&alarm)) {
+		const uint32_t delay = pb_bench_board_instructions_milli(alarm, pb_bench_board_counter());
+
+		if (delay > pb_bench_longest_delay)
+			pb_bench_longest_delay = delay;
+		return taken | 1u << PB_LINE_CHANNEL(CHANNEL + 1u); /* somebody else's doorbell */
+	}
+	return taken;
+}
+
+void pb_bench_watch_alarms(void)
+{
+	pb_bench_longest_delay = 0;
+	lines_ops.take = lines_take;
+	lines.pending = pb_bench_board_alarms();
+}
+
+static void wrap_lines(void)
+{
+	board_lines = config.lines;
+	lines_ops = *board_lines->ops;
+	lines_ops.raise = lines_raise;
+	lines = (struct pb_lines){
+		.ops = &lines_ops, .context = board_lines->context, .pending = board_lines->pending};
+	config.lines = &lines;
+}
+
+/* ---- engines: the board's, with a look at the counter behind each doorbell ---- */
+
+static void engine_feed(void *context_, const struct pb_engine_work *work, uint32_t sequence)
+{
+	board_engine_ops->feed(context_, work, sequence);
+	engine_rung = pb_bench_board_counter();
+	engine_waits = true;
+}
+
+static void wrap_engines(void)
+{
+	board_engine_ops = config.engines[0].ops;
+	engine_ops = *board_engine_ops;
+	engine_ops.feed = engine_feed;
+	for (uint32_t n = 0; n < config.node_count; n++) {
+		engines[n] = config.engines[n];
+		engines[n].ops = &engine_ops;
+	}
+	config.engines = engines;
+}
+
+/* ---- the card's other side: engines that finish everything at once ---- */
+
+static void take_outgoing_bytes(void)
+{
+	struct pb_card_line_block *block = (void *)(config.memory + PB_CARD_LINES_OFFSET);
+
+	for (uint32_t line = 0; line < PB_CARD_LINES; line++)
+		pb_shared_write32(&block->from_mcu_taken[line],
+				  pb_shared_read32(&block->from_mcu_raised[line]));
+}
+
+static void serve_engines(void)
+{
+	for (uint32_t n = 0; n < config.node_count; n++) {
+		struct pb_engine_registers *registers =
+			(void *)(config.memory + PB_CARD_ENGINE_OFFSET + n * PB_CARD_ENGINE_STRIDE);
+		const uint32_t command = pb_shared_read32(&registers->command);
+		const uint32_t tail = pb_shared_read32(&registers->tail);
+
+		if (command == pb_shared_read32(&registers->command_done) &&
+		    tail == pb_shared_read32(&registers->sequence))
+			continue;
+		pb_shared_write32(&registers->sequence, tail);
+		pb_shared_write32(&registers->command_done, command);
+		pb_bench_board_send(PB_LINE_NODE(n));
+	}
+	engine_waits = false;
+}
+
+/* Nobody sleeps: whoever waits calls again. */
+void pb_bench_run(void)
+{
+	uint32_t alarm;
+
+	(void)pb_bench_board_alarm_rang(&alarm); /* while this program was at work, not the firmware */
+	while (pb_firmware_pass(firmware))
+		continue;
+	take_outgoing_bytes();
+	serve_engines();
+}
+
+/* ---- host: the host library, in the same program ---- */
+
+static void link_doorbell(struct pb_link *link)
+{
+	pb_bench_board_send(PB_LINE_CHANNEL(link->channel));
+}
+
+static enum pb_error link_wait(struct pb_link *link, uint64_t timeout_us)
+{
+	(void)link;
+	(void)timeout_us;
+	pb_bench_run();
+	return PB_ERROR_OK;
+}
+
+static uint64_t link_now(struct pb_link *link)
+{
+	(void)link;
+	return 0; /* nothing times out: whoever runs the bench does that */
+}
+
+static void link_close(struct pb_link *link)
+{
+	(void)link;
+}
+
+static const struct pb_link_ops link_ops = {
+	.doorbell = link_doorbell,
+	.wait = link_wait,
+	.now = link_now,
+	.close = link_close,
+};
+
+static struct pb_link host_link = {.ops = &link_ops, .channel = CHANNEL};
+
+static void boot(void)
+{
+	config = *pb_board_start();
+	wrap_lines();
+	wrap_engines();
+	host_link.memory = config.memory;
+	host_link.memory_bytes = config.memory_bytes;
+	pb_bench_board_start();
+	firmware = pb_firmware_instance();
+	pb_firmware_init(firmware, &config);
+}
+
+static void attach(void)
+{
+	const struct pb_segment_request system = {.os_base = 0x10000000u,
+						  .gpu_base = 0x10000000u,
+						  .size = 0x200000u,
+						  .backing_bytes = 0x200000u};
+	const struct pb_segment_request local = {
+		.id = 1, .os_base = PB_BENCH_LOCAL_OS, .gpu_base = PB_BENCH_LOCAL_GPU, .size = 0x1000000u};
+	struct pb_bench *bench = &pb_bench;
+	enum pb_error error = pb_channel_attach(&bench->channel, &host_link, 1);
+
+	pb_bench_require(error == PB_ERROR_OK, "attach");
+	error = pb_segment_create(&bench->system_segment, &bench->channel, &system);
+	pb_bench_require(error == PB_ERROR_OK, "segment 0");
+	error = pb_segment_create(&bench->local_segment, &bench->channel, &local);
+	pb_bench_require(error == PB_ERROR_OK, "segment 1");
+	error = pb_context_create(&bench->channel, &bench->context);
+	pb_bench_require(error == PB_ERROR_OK, "context");
+	error = pb_queue_create(&bench->queue, &bench->channel, &bench->system_segment, 0, 256);
+	pb_bench_require(error == PB_ERROR_OK, "queue");
+	error = pb_memory_allocate(&bench->system_segment, PB_BENCH_BUFFER_BYTES, PB_PAGE_BYTES,
+				   &bench->buffer);
+	pb_bench_require(error == PB_ERROR_OK, "buffer");
+	error = pb_memory_allocate(&bench->system_segment, PB_BENCH_LISTS_BYTES, PB_PAGE_BYTES,
+				   &bench->lists);
+	pb_bench_require(error == PB_ERROR_OK, "lists");
+}
+
+void pb_bench_boot(void)
+{
+	boot();
+	attach();
+}
+
+struct pb_descriptor pb_bench_descriptor(void)
+{
+	return (struct pb_descriptor){
+		.context = pb_bench.context,
+		.fence_id = pb_bench.fence_id++,
+		.dma_address_low = (uint32_t)pb_bench.buffer.os_address,
+		.dma_size = PB_BENCH_BUFFER_BYTES,
+		.dma_end = PB_BENCH_BUFFER_BYTES,
+	};
+}
+
+/** From here on an interrupt waits for sleep_and_wake, so that none of this program's work is counted. */
+static void hold_interrupts(void)
+{
+	board_lines->ops->idle_enter(board_lines->context);
+}
+
+/** Sleeps as the firmware does until an interrupt is there, and takes it. */
+static void sleep_and_wake(void)
+{
+	board_lines->ops->idle_wait(board_lines->context);
+	board_lines->ops->idle_leave(board_lines->context);
+}
+
+static void require_completed(void)
+{
+	struct pb_fence fence;
+
+	pb_bench_require(pb_queue_fence(&pb_bench.queue, &fence) == PB_ERROR_OK &&
+				 fence.status == PB_ERROR_OK && fence.errors == 0 &&
+				 fence.timeline == pb_bench.queue.timeline,
+			 "a submission did not complete");
+}
+
+void pb_bench_submit(const struct pb_descriptor *descriptor, uint32_t *submit, uint32_t *retire)
+{
+	hold_interrupts();
+	pb_bench_require(pb_queue_submit(&pb_bench.queue, descriptor) == PB_ERROR_OK, "submit");
+	sleep_and_wake(); /* by the doorbell */
+	while (pb_firmware_pass(firmware))
+		continue;
+	*submit = pb_bench_board_instructions_milli(pb_bench_board_interrupt(), engine_rung);
+	pb_bench_require(engine_waits, "the engine was not rung");
+	take_outgoing_bytes();
+	hold_interrupts();
+	serve_engines();
+	sleep_and_wake(); /* by the engine */
+	while (pb_firmware_pass(firmware))
+		continue;
+	*retire = pb_bench_board_instructions_milli(pb_bench_board_interrupt(), host_rung);
+	take_outgoing_bytes();
+	require_completed();
+}
+
+void pb_bench_submit_plainly(const struct pb_descriptor *descriptor, bool wait)
+{
+	pb_bench_require(pb_queue_submit(&pb_bench.queue, descriptor) == PB_ERROR_OK, "submit");
+	if (!wait)
+		return;
+	pb_bench_require(pb_queue_wait(&pb_bench.queue, pb_bench.queue.timeline, 1, NULL) == PB_ERROR_OK,
+			 "wait");
+	require_completed();
+}
