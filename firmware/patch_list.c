@@ -47,10 +47,10 @@ static inline __attribute__((always_inline)) bool apply(const struct ground *gro
 			     (uint32_t *)(ground->origin + entry->patch_offset), fast);
 }
 
-static inline __attribute__((always_inline)) const uint32_t *end_of_slice(const uint32_t *words,
-									  const uint32_t *end)
+static inline __attribute__((always_inline)) const uint32_t *
+end_of_slice(const uint32_t *words, const uint32_t *end, uint32_t slice_words)
 {
-	return (uint32_t)(end - words) > SLICE_WORDS ? words + SLICE_WORDS : end;
+	return (uint32_t)(end - words) > slice_words ? words + slice_words : end;
 }
 
 /** Runs ordinary entries of one format, slice after slice. */
@@ -65,7 +65,7 @@ static inline __attribute__((always_inline)) enum pb_core_run run(struct pb_core
 	struct pb_core_entry entry;
 
 	do {
-		unrolled = end_of_slice(words, cursor->end) - UNROLL * PB_CORE_ENTRY_WORDS;
+		unrolled = end_of_slice(words, cursor->end, SLICE_WORDS) - UNROLL * PB_CORE_ENTRY_WORDS;
 		PB_CORE_KEEP(unrolled); /* or the slice's end keeps a register of its own */
 		while (words <= unrolled) {
 			if (!apply(&ground, words, &entry, fast))
@@ -140,7 +140,7 @@ static __attribute__((noinline)) const uint32_t *stop_mixed(struct pb_core_curso
 	if (next == cursor->slice) {
 		if (next >= cursor->pass || pb_lines_waiting(cursor->pending))
 			return NULL;
-		cursor->slice = end_of_slice(next, cursor->end);
+		cursor->slice = end_of_slice(next, cursor->end, PB_SLICE_MIXED * PB_CORE_ENTRY_WORDS);
 	}
 	if (cursor->mixed_slices == 0)
 		cursor->mixed_slices = MIXED_SLICES;
@@ -226,7 +226,8 @@ enum pb_error pb_core_list_general(struct pb_core_cursor *cursor, bool *tripped)
 				return error;
 			cursor->format_id = cursor->tripped.driver_id;
 			*tripped = false;
-			pb_core_spend(cursor, PB_COST_EXACT);
+			pb_core_spend(cursor,
+				      PB_COST_EXACT + (cursor->job->aperture != NULL ? PB_COST_PAGES : 0));
 		}
 		if (cursor->words == cursor->end || cursor->budget == 0)
 			return PB_ERROR_OK;

@@ -72,7 +72,9 @@ struct pb_core_channel {
 	uint32_t reply_get;    /**< the last that the host showed */
 	uint32_t replies_owed; /**< deferred replies: room is kept for them */
 	uint32_t kick_get;
-	uint32_t rescan;
+	uint32_t rescan;       /**< the last that was carried out */
+	uint32_t rescan_asked; /**< the one being carried out */
+	uint32_t rescan_at;    /**< its next queue */
 	uint32_t event_put;
 	uint32_t event_get; /**< the last that the host showed */
 	uint32_t event_number;
