@@ -87,8 +87,9 @@ static void start_with_aperture(struct pb_segment *segment)
 	vm_start(&vm, 100);
 	assert_int_equal(pb_channel_command(&vm.card.channel, PB_COMMAND_SEGMENT_CREATE, arguments, NULL),
 			 PB_ERROR_OK);
-	*segment = (struct pb_segment){.channel = &vm.card.channel,
-				       .request = {APERTURE, APERTURE_OS, APERTURE_GPU, 0x10000, 0, PB_SEGMENT_APERTURE}};
+	*segment = (struct pb_segment){
+		.channel = &vm.card.channel,
+		.request = {APERTURE, APERTURE_OS, APERTURE_GPU, 0x10000, 0, PB_SEGMENT_APERTURE}};
 	vm.adapter.config.segments[APERTURE] = segment;
 }
 
