@@ -169,6 +169,7 @@ static void start_lists(struct pb_core_job *job)
 	job->crossing = false;
 	job->format_id = 0;
 	job->plan.id = PB_CORE_NO_FORMAT;
+	job->plan.format = NULL; /* what an entry with a DriverId of all ones gets */
 	job->general.id = PB_CORE_NO_FORMAT;
 }
 

@@ -191,7 +191,9 @@ void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, stru
 void pb_core_resolve(struct pb_firmware *firmware, struct pb_core_job *job);
 /** Finds out whether the buffer of a job with a cookie is patched like this already. */
 void pb_core_compare(struct pb_firmware *firmware, struct pb_core_job *job);
-/** Notes that it is. */
+/** Before a job writes to its range: what stands there is not what any cookie says. */
+void pb_core_compare_forget(struct pb_firmware *firmware, const struct pb_core_job *job);
+/** Notes that the job's buffer is patched as its cookie says. */
 void pb_core_compare_remember(struct pb_firmware *firmware, const struct pb_core_job *job);
 /** Carries out slices of the job's patch list. */
 void pb_core_patch(struct pb_firmware *firmware, struct pb_core_job *job);

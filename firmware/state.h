@@ -247,6 +247,8 @@ struct pb_core_patched {
 	uint32_t cookie;  /**< 0: none */
 	uint32_t channel; /**< whose it is */
 	uint64_t digest;
+	uintptr_t target; /**< where its range is */
+	uint32_t bytes;
 };
 
 struct pb_core_node {
@@ -294,6 +296,7 @@ struct pb_firmware {
 	struct pb_patch_format formats[PB_LIMIT_CHANNELS]
 				      [PB_LIMIT_FORMATS_OWN]; /**< not there while mask is 0 */
 	struct pb_core_patched patched[PB_LIMIT_PATCHED];     /**< by cookie */
+	uint32_t patched_end;                                 /**< places from here on were never taken */
 	struct pb_core_node nodes[PB_LIMIT_NODES];
 };
 

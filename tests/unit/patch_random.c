@@ -53,7 +53,7 @@ static void choose_flags(struct random_world *world, struct pb_patch_format *for
 	uint32_t flags = random_below(world, PB_FORMAT_FLAGS + 1u);
 
 	format->bound = PB_FORMAT_NONE;
-	if (addresses && (flags & PB_FORMAT_SIGNED) == 0)
+	if (addresses)
 		format->bound = (uint8_t)random_below(world, PB_FORMAT_BOUNDS);
 	if (format->source != PB_FORMAT_ADDRESS)
 		flags &= ~PB_FORMAT_WRITE;
