@@ -11,9 +11,7 @@
 void pb_core_job_fail(struct pb_firmware *firmware, struct pb_core_job *job, enum pb_error error,
 		      uint32_t index)
 {
-	job->work.status = error;
-	job->work.index = index;
-	job->work.engine.bytes = 0; /* nothing is executed, the fence is */
+	pb_core_work_fail(&job->work, error, index, 0);
 	job->state = PB_CORE_JOB_READY;
 	pb_core_context_lose(firmware, &job->work);
 }
@@ -310,8 +308,6 @@ void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, stru
 	job->work.context = PB_CORE_CONTEXT_NONE;
 	job->work.engine.owner = queue->channel;
 	job->work.status = PB_ERROR_OK;
-	job->work.index = PB_INDEX_NONE;
-	job->work.detail = 0;
 	job->work.patches = 0;
 	if ((flags & PB_FLAG_PAGING) != 0)
 		admit_paging(firmware, node, queue, descriptor);

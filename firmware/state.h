@@ -155,9 +155,9 @@ struct pb_core_work {
 	uint32_t fence_id;
 	uint32_t timeline_low;
 	uint32_t timeline_high;
-	uint32_t status;  /**< enum pb_error; OK while nothing went wrong */
-	uint32_t index;   /**< list entry that status is about, or PB_INDEX_NONE */
-	uint32_t detail;  /**< engine fault code */
+	uint32_t status; /**< enum pb_error; OK while nothing went wrong */
+	uint32_t index; /**< with a status other than OK: the list entry that it is about, or PB_INDEX_NONE */
+	uint32_t detail;  /**< with a status other than OK: engine fault code, or 0 */
 	uint32_t patches; /**< carried out */
 	struct pb_core_queue *queue;
 	uint32_t context; /**< index, PB_CORE_CONTEXT_NONE or PB_CORE_CONTEXT_PAGING */
@@ -281,6 +281,7 @@ struct pb_firmware {
 	uint32_t heartbeat;
 	uint32_t incarnation;
 	uint32_t stage;          /**< enum pb_boot_stage */
+	bool nodes_waited;       /**< the last pass left the nodes out */
 	uint32_t channels_again; /**< mask of channels to look at in the next pass */
 	uint32_t
 		chores; /**< mask of channels that close, or have a segment made; looked at with channels_again */
