@@ -16,6 +16,11 @@ PB_STATIC_ASSERT(PB_LIMIT_QUEUES % PB_SLICE_QUEUES == 0 && PB_LIMIT_CONTEXTS % P
 PB_STATIC_ASSERT(PB_LIMIT_CHANNELS <= 16u, "every channel has its line");
 PB_STATIC_ASSERT(PB_LIMIT_QUEUES <= 64u, "a loop over the queues is one slice");
 
+/** Lines, and bits of channels_again. */
+#define EVERY_CHANNEL ((1u << PB_LIMIT_CHANNELS) - 1u)
+PB_STATIC_ASSERT(PB_LINE_CHANNEL(0) == 0 && (EVERY_CHANNEL & ~PB_LINES_CHANNELS) == 0,
+		 "a channel's bit is its line");
+
 static struct pb_firmware the_firmware;
 
 /** For the fatal record, which has no other way to the boot block. */
@@ -57,7 +62,7 @@ static void tick(struct pb_firmware *firmware)
 		pb_core_hang_check(firmware, &firmware->nodes[n]);
 	}
 	/* A doorbell that was lost is found here. */
-	firmware->channels_again = (1u << PB_LIMIT_CHANNELS) - 1u;
+	firmware->channels_again = EVERY_CHANNEL;
 }
 
 static void look_at_channels(struct pb_firmware *firmware, uint32_t channels)
@@ -116,6 +121,13 @@ static bool run_node(struct pb_firmware *firmware, struct pb_core_node *node)
 	return node->ready_head != PB_CORE_NO_QUEUE;
 }
 
+/** Channels that are not done took a slice of time. But the nodes are left out in every other pass only. */
+static __attribute__((noinline)) bool nodes_wait(struct pb_firmware *firmware)
+{
+	firmware->nodes_waited = !firmware->nodes_waited;
+	return firmware->nodes_waited;
+}
+
 bool pb_firmware_pass(struct pb_firmware *firmware)
 {
 	const struct pb_lines *lines = firmware->config->lines;
@@ -129,27 +141,24 @@ bool pb_firmware_pass(struct pb_firmware *firmware)
 		return firmware->stage == PB_BOOT_STAGE_RUNNING;
 	}
 	if ((raised & 1u << PB_LINE_TICK) != 0) {
-		tick(firmware);
-	} else if ((raised & PB_LINES_NODES) != 0) {
+		tick(firmware); /* finds what any other line could tell */
+		return true;
+	}
+	if ((raised & PB_LINES_NODES) != 0) {
 		for (uint32_t n = 0; n < firmware->config->node_count; n++) {
 			if ((raised & 1u << PB_LINE_NODE(n)) != 0)
 				pb_core_retire(firmware, &firmware->nodes[n]);
 		}
 	}
-	channels = (raised & PB_LINES_CHANNELS) | firmware->channels_again;
+	channels = (raised & EVERY_CHANNEL) | firmware->channels_again;
 	if (channels != 0) {
 		firmware->channels_again = 0;
-		look_at_channels(firmware, channels & ((1u << PB_LIMIT_CHANNELS) - 1u));
+		look_at_channels(firmware, channels);
 		if (firmware->chores != 0)
 			do_chore(firmware);
 	}
-	/* What took long, a tick or commands, is a slice of its own; but two in a row would starve the nodes. */
-	if (((raised & 1u << PB_LINE_TICK) != 0 || firmware->channels_again != 0) &&
-	    !firmware->nodes_waited) {
-		firmware->nodes_waited = true;
+	if (firmware->channels_again != 0 && nodes_wait(firmware))
 		return true;
-	}
-	firmware->nodes_waited = false;
 	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
 		if (run_node(firmware, &firmware->nodes[n]))
 			more = true;

@@ -47,7 +47,7 @@
 #define PB_SLICE_PATCHES     24u
 #define PB_SLICE_MIXED       20u
 /** The same for patches that take no fast loop, in instructions of a Cortex-M7, and what they cost about. */
-#define PB_SLICE_INSTRUCTIONS 220u
+#define PB_SLICE_INSTRUCTIONS 280u
 #define PB_COST_FAST          28u
 #define PB_COST_PLAIN         50u
 #define PB_COST_RICH          100u

@@ -200,7 +200,9 @@ tripped:
 /** What is left of a slice, in instructions. */
 static uint32_t budget_of_slice(const struct pb_core_cursor *cursor)
 {
-	return (uint32_t)(cursor->slice - cursor->words) / PB_CORE_ENTRY_WORDS * PB_COST_FAST;
+	const uint32_t left = (uint32_t)(cursor->slice - cursor->words) / PB_CORE_ENTRY_WORDS * PB_COST_FAST;
+
+	return left < PB_SLICE_INSTRUCTIONS ? left : PB_SLICE_INSTRUCTIONS;
 }
 
 /** The other way round. */
