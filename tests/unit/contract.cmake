@@ -4,11 +4,14 @@ foreach(name contract lists)
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_${name}.c LINKS test_card_fixture pb_sim pb_host)
 endforeach()
 
-# The core again, with every access to card memory a step that the test sees.
+# The core and the engine's driver again, with every access to card memory a step that the test sees.
 get_target_property(firmware_folder pb_firmware SOURCE_DIR)
 get_target_property(firmware_sources pb_firmware SOURCES)
 list(TRANSFORM firmware_sources PREPEND ${firmware_folder}/)
-pb_unit_test(test_firmware_reads
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_reads.c ${firmware_sources}
-  LINKS test_card_fixture pb_sim pb_host)
-target_compile_options(test_firmware_reads PRIVATE -include ${CMAKE_CURRENT_LIST_DIR}/stepped.h)
+foreach(name reads slices)
+  pb_unit_test(test_firmware_${name}
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_${name}.c ${firmware_sources}
+      ${PROJECT_SOURCE_DIR}/hal/engine/reference.c
+    LINKS test_card_fixture pb_sim pb_host)
+  target_compile_options(test_firmware_${name} PRIVATE -include ${CMAKE_CURRENT_LIST_DIR}/stepped.h)
+endforeach()

@@ -237,6 +237,17 @@ static void rotate_all(struct host *host)
 		swap(host->card, i, i + 1u);
 }
 
+static void an_attribute(struct host *host)
+{
+	allocation_at(host->card, MIDDLE)->flags |= 0x200;
+}
+
+static void attribute_to_another(struct host *host)
+{
+	allocation_at(host->card, MIDDLE)->flags &= ~0x200u;
+	allocation_at(host->card, MIDDLE + 1u)->flags |= 0x200;
+}
+
 static void one_more(struct host *host)
 {
 	*allocation_at(host->card, ALLOCATIONS) = allocation_of(ALLOCATIONS);
@@ -304,6 +315,7 @@ static const struct {
 	{"two neighbours swapped", nothing, swap_neighbours, true},
 	{"first and last swapped", nothing, swap_ends, true},
 	{"all in another order", nothing, rotate_all, true},
+	{"an attribute that goes to the next", an_attribute, attribute_to_another, true},
 	{"an allocation more", nothing, one_more, true},
 	{"an allocation less", one_more, one_less, true},
 	{"allocations elsewhere", nothing, allocations_elsewhere, false},

@@ -7,6 +7,9 @@
  */
 #include <string.h>
 
+#include "hal/card/layout.h"
+#include "hal/engine.h"
+#include "hal/engine/registers.h"
 #include "tests/unit/card_fixture.h"
 #include "tests/unit/stepped.h"
 
@@ -127,6 +130,7 @@ static void every_word_is_read_once(void **state)
 	descriptor.fence_id = 0xfe;
 	descriptor.private_address_low = (uint32_t)CARD_SYSTEM_OS;
 	descriptor.private_size = 16;
+	descriptor.cookie = 0xc00c1e;
 	watch_all(&card);
 	fence = card_execute(&card, 0, &descriptor);
 	assert_true(turned > PATCHES * 5u + ALLOCATIONS * 5u);
@@ -258,6 +262,192 @@ static void only_the_submitted_part_is_read(void **state)
 	card_stop(&card);
 }
 
+/** The cookie is what it was when it was read: the buffer is known by that, and not by what it has become. */
+static void cookie_is_read_once(void **state)
+{
+	static const uint32_t cookies[] = {0xc00c1e, 0, NONSENSE - 1u};
+	struct card card;
+	struct pb_descriptor descriptor;
+	uint64_t before = 0;
+
+	(void)state;
+	card_start(&card);
+	write_lists(&card);
+	descriptor = card_descriptor(&card, 0, PATCHES * 8u, ALLOCATIONS, PATCHES);
+	descriptor.flags = PB_FLAG_NULL_RENDERING;
+	for (uint32_t i = 0; i < sizeof(cookies) / sizeof(cookies[0]); i++) {
+		/* Once with words that turn, and again with that name and words that stay. */
+		for (uint32_t again = 0; again < 2; again++) {
+			struct pb_fence fence;
+
+			descriptor.cookie = cookies[i];
+			if (again == 0)
+				watch(0, (uint8_t *)next_entry(&card), sizeof(struct pb_descriptor));
+			fence = card_execute(&card, 0, &descriptor);
+			watch_nothing();
+			card_equal("status", fence.status, PB_ERROR_OK);
+			card_equal("patches", fence.patches - before,
+				   again == 0 || cookies[i] == 0 ? PATCHES : 0);
+			before = fence.patches;
+		}
+	}
+	card_stop(&card);
+}
+
+/* ---- a format's words ---- */
+
+static enum pb_error set_format(struct card *card, const struct pb_patch_format *format, uint32_t *reason)
+{
+	const uint8_t *memory = pb_sim_memory(card->sim);
+	uint32_t arguments[PB_COMMAND_ARGUMENTS] = {PB_FORMAT_OWN};
+	const struct pb_channel_entry *entry =
+		(const struct pb_channel_entry *)(const void *)(memory + PB_CARD_CHANNELS_OFFSET) + 1;
+	const uint32_t at = entry->control_put % entry->control_entries;
+	enum pb_error error;
+
+	memcpy(&arguments[1], format, sizeof(*format));
+	watch(0, pb_sim_memory(card->sim) + entry->control_offset + at * sizeof(struct pb_command),
+	      sizeof(struct pb_command));
+	turned = 0;
+	error = pb_channel_command(&card->channel, PB_COMMAND_FORMAT_SET, arguments, NULL);
+	watch_nothing();
+	*reason = ((const struct pb_reply *)(const void *)(memory +
+							   entry->reply_offset))[(entry->reply_put - 1u) %
+										 entry->control_entries]
+			  .results[0];
+	return error;
+}
+
+/** A format is what was read: a good one is taken as it was, a bad one is refused for what it was. */
+static void format_words_are_read_once(void **state)
+{
+	static const struct pb_patch_format good = {.bound = PB_FORMAT_NONE,
+						    .align = 4,
+						    .shift_right = 4,
+						    .mask = 0x0fffffff,
+						    .background = 0x70000000};
+	static const struct pb_patch_format bad = {
+		.bound = PB_FORMAT_NONE, .align = 4, .mask = 1, .reserved = 1};
+	static const uint32_t values[] = {NONSENSE, 0, 0x04000300};
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct pb_patch_location patch = {.driver_id = PB_FORMAT_OWN, .patch_offset = 8};
+		struct card card;
+		struct pb_descriptor descriptor;
+		uint32_t reason;
+
+		card_start(&card);
+		nonsense = values[i];
+		assert_int_equal(set_format(&card, &bad, &reason), PB_ERROR_BAD_FORMAT);
+		assert_int_equal(reason, PB_FORMAT_REASON_RESERVED);
+		assert_int_equal(set_format(&card, &good, &reason), PB_ERROR_OK);
+		assert_int_equal(reason, PB_FORMAT_REASON_NONE);
+		assert_true(turned >= 15); /* code, tag and 13 arguments at least */
+		card_allocation(&card, 0, 0x12345670, 0x1000, CARD_SEGMENT(3));
+		card_patch(&card, 0, &patch);
+		descriptor = card_descriptor(&card, 0, 64, 1, 1);
+		descriptor.flags = PB_FLAG_NULL_RENDERING;
+		assert_int_equal(card_execute(&card, 0, &descriptor).status, PB_ERROR_OK);
+		assert_int_equal(card_dma(&card, 0)[2], 0x71234567);
+		card_stop(&card);
+	}
+}
+
+/* ---- an aperture's page table ---- */
+
+#define APERTURE     4u
+#define APERTURE_OS  UINT64_C(0x50000000)
+#define APERTURE_GPU UINT64_C(0xa0000000)
+#define FIRST_SLOT   20u
+#define OTHER_SLOT   30u
+
+/** A buffer of two pages in an aperture. @return the words of its page table */
+static uint32_t *start_paged(struct card *card)
+{
+	static const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {
+		APERTURE, PB_SEGMENT_APERTURE, (uint32_t)APERTURE_OS, 0, (uint32_t)APERTURE_GPU, 0, 0x10000};
+	const struct pb_engine_range_entry *ranges;
+	uint32_t *table;
+
+	card_start(card);
+	assert_int_equal(pb_channel_command(&card->channel, PB_COMMAND_SEGMENT_CREATE, arguments, NULL),
+			 PB_ERROR_OK);
+	ranges = (const void *)(pb_sim_memory(card->sim) + PB_CARD_RANGES_OFFSET);
+	table = (uint32_t *)(void *)(pb_sim_memory(card->sim) +
+				     (ranges[PB_ENGINE_RANGES + APERTURE].memory_offset &
+				      ~PB_ENGINE_RANGE_PAGED));
+	for (uint32_t page = 0; page < 2; page++)
+		table[page] =
+			(uint32_t)((uint8_t *)card_dma(card, FIRST_SLOT + page) - pb_sim_memory(card->sim)) |
+			PB_ENGINE_PAGE_VALID;
+	card_allocation(card, 0, 0x33445566, 0x1000, CARD_SEGMENT(3));
+	memset(card_dma(card, FIRST_SLOT), 0xdd, 2u * CARD_DMA_STRIDE);
+	memset(card_dma(card, OTHER_SLOT), 0xdd, CARD_DMA_STRIDE);
+	return table;
+}
+
+/**
+ * A page's word is read once for each word that is stored, or each byte of one
+ * that is not aligned: what was read is what was checked and what is used.
+ * After the first read it is gone, or another page of the channel's.
+ */
+static const struct {
+	const char *name;
+	uint32_t format;
+	uint32_t place;
+	uint32_t reads;    /* with words that turn into a good page */
+	bool one_word;     /* one read is all that it takes */
+	uint32_t first[2]; /* words 0 and 1 of its first page afterwards */
+	uint32_t other[2]; /* of the page that it has turned into */
+} paged[] = {
+	{"a word", PB_PATCH_FORMAT_ADDRESS32, 0, 1, true, {0x33445566, 0xdddddddd}, {0xdddddddd, 0xdddddddd}},
+	{"kept bits", PB_PATCH_FORMAT_LOW24, 0, 1, true, {0xdd445566, 0xdddddddd}, {0xdddddddd, 0xdddddddd}},
+	{"two words", PB_PATCH_FORMAT_ADDRESS64, 0, 2, false, {0x33445566, 0xdddddddd}, {0xdddddddd, 0}},
+	{"four bytes",
+	 PB_PATCH_FORMAT_UNALIGNED32,
+	 1,
+	 4,
+	 false,
+	 {0xdddd66dd, 0xdddddddd},
+	 {0x4455dddd, 0xdddddd33}},
+};
+
+static void page_words(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 2u * sizeof(paged) / sizeof(paged[0]); i++) {
+		const uint32_t row = i / 2u;
+		const struct pb_patch_location patch = {.driver_id = paged[row].format,
+							.patch_offset = paged[row].place};
+		const bool gone = i % 2u != 0;
+		struct card card;
+		uint32_t *table = start_paged(&card);
+		struct pb_descriptor descriptor = card_descriptor(&card, 0, 0x2000, 1, 1);
+
+		card_patch(&card, 0, &patch);
+		descriptor.flags = PB_FLAG_NULL_RENDERING;
+		descriptor.dma_segment = APERTURE;
+		descriptor.dma_address_low = (uint32_t)APERTURE_OS;
+		nonsense =
+			gone ? 0
+			     : (uint32_t)((uint8_t *)card_dma(&card, OTHER_SLOT) - pb_sim_memory(card.sim)) |
+					PB_ENGINE_PAGE_VALID;
+		turned = 0;
+		watch(0, (uint8_t *)table, 8);
+		card_equal(paged[row].name, card_execute(&card, 0, &descriptor).status,
+			   gone && !paged[row].one_word ? PB_ERROR_PATCH_PAGE : PB_ERROR_OK);
+		watch_nothing();
+		card_equal(paged[row].name, turned, gone && !paged[row].one_word ? 2 : paged[row].reads);
+		for (uint32_t w = 0; w < 2; w++) {
+			card_equal(paged[row].name, card_dma(&card, FIRST_SLOT)[w], paged[row].first[w]);
+			card_equal(paged[row].name, card_dma(&card, OTHER_SLOT)[w],
+				   gone ? 0xdddddddd : paged[row].other[w]);
+		}
+		card_stop(&card);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -265,6 +455,9 @@ int main(void)
 		cmocka_unit_test_setup(bad_entry_stays_bad, start),
 		cmocka_unit_test_setup(the_hosts_words_are_not_read, start),
 		cmocka_unit_test_setup(only_the_submitted_part_is_read, start),
+		cmocka_unit_test_setup(cookie_is_read_once, start),
+		cmocka_unit_test_setup(format_words_are_read_once, start),
+		cmocka_unit_test_setup(page_words, start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
