@@ -72,6 +72,5 @@ IS(PB_LOOPS_SLICE_ALLOCATIONS, PB_SLICE_ALLOCATIONS);
 IS(PB_LOOPS_SHORT_END, PB_COMPACT_PLACE_END);
 IS(PB_LOOPS_RESERVED_SHIFT, PB_PATCH_RESERVED_SHIFT);
 IS(PB_LOOPS_FORMAT, PB_PATCH_FORMAT_ADDRESS64);
-/* A window is open or closed by the top bit of its flags. */
+/* The top bit of an open window's flags need not be compared. */
 IS(PB_ALLOCATION_RESERVED >> 31, 1u);
-IS(PB_CORE_WINDOW_CLOSED >> 31, 1u);

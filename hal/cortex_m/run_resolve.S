@@ -9,7 +9,9 @@
  *             end, of size_low one less
  *   r7        low word of the OS address behind the segment
  *   r8        of the GPU address there
- *   r9        the window's flags, times 2, plus 1: shifted back they set the carry
+ *   r9        the window's flags, times 2, plus 1: shifted back they set the
+ *             carry; the top bit is lost, which only a closed window has, and
+ *             that has no bytes, so that all trip
  *   r10       the window's os_high
  *   r11       its bytes
  *   r12       the next slot
@@ -81,8 +83,6 @@ pb_core_run_resolve:
 	mov	r11, r7
 	mov	r7, r6
 	add	r8, r8, r6
-	movs	r1, r4
-	bmi	closed
 	lsl	r9, r4, #1
 	orr	r9, r9, #1
 	b	slice
@@ -126,10 +126,6 @@ rest:
 done:
 	movs	r0, #0
 	b	leave
-closed:
-	ldmia	r0!, {r1-r6}
-	sub	r1, r7, r1
-	sub	r3, r3, #1
 tripped:
 	sub	r1, r7, r1
 	add	r3, r3, #1

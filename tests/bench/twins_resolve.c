@@ -198,8 +198,9 @@ static void closed_window(void)
 	static const uint32_t sizes[] = {0, 1, UINT32_MAX};
 
 	line = 0;
-	for (uint32_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		list(1)[0] = (struct pb_allocation){.size_low = sizes[i], .flags = PB_CORE_WINDOW_CLOSED};
+	for (uint32_t i = 0; i < 2u * sizeof(sizes) / sizeof(sizes[0]); i++) {
+		list(1)[0] = (struct pb_allocation){.size_low = sizes[i / 2u],
+						    .flags = PB_CORE_WINDOW_CLOSED >> i % 2u};
 		run(&window, 1, 0, USED);
 		pb_twins_require(by_c.resolved == 0, "a closed window was used");
 	}
