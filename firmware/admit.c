@@ -11,9 +11,7 @@
 void pb_core_job_fail(struct pb_firmware *firmware, struct pb_core_job *job, enum pb_error error,
 		      uint32_t index)
 {
-	job->work.status = error;
-	job->work.index = index;
-	job->work.engine.bytes = 0; /* nothing is executed, the fence is */
+	pb_core_work_fail(&job->work, error, index, 0);
 	job->state = PB_CORE_JOB_READY;
 	pb_core_context_lose(firmware, &job->work);
 }
@@ -169,6 +167,7 @@ static void start_lists(struct pb_core_job *job)
 	job->crossing = false;
 	job->format_id = 0;
 	job->plan.id = PB_CORE_NO_FORMAT;
+	job->plan.format = NULL; /* what an entry with a DriverId of all ones gets */
 	job->general.id = PB_CORE_NO_FORMAT;
 }
 
@@ -309,8 +308,6 @@ void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, stru
 	job->work.context = PB_CORE_CONTEXT_NONE;
 	job->work.engine.owner = queue->channel;
 	job->work.status = PB_ERROR_OK;
-	job->work.index = PB_INDEX_NONE;
-	job->work.detail = 0;
 	job->work.patches = 0;
 	if ((flags & PB_FLAG_PAGING) != 0)
 		admit_paging(firmware, node, queue, descriptor);

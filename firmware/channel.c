@@ -73,6 +73,7 @@ static void clear_rings(struct pb_core_channel *channel)
 	channel->replies_owed = 0;
 	channel->kick_get = 0;
 	channel->rescan = pb_shared_read32(&channel->entry->rescan);
+	channel->rescan_asked = channel->rescan;
 	channel->event_put = 0;
 	channel->event_get = 0;
 	channel->event_number = 0;

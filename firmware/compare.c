@@ -29,11 +29,10 @@ static uint64_t digest_slots(const struct pb_core_job *job, uint64_t digest, uin
 	uint32_t key = KEY_FIRST + from * KEY_STEP;
 
 	for (; slot != end; slot++, id++, tag++) {
-		/* The second limit is the first or 0, a tag a few bits: they share a word with the id. */
-		const uint32_t others = slot->limit[1] ^ rotate_right(*id ^ *tag, 8);
-
 		digest += (uint64_t)(slot->low + key) * (slot->high - key);
-		digest += (uint64_t)(slot->limit[0] ^ key) * (others + rotate_right(key, 13));
+		digest += (uint64_t)(slot->limit[0] ^ key) * (*id + rotate_right(key, 13));
+		/* The second limit is the first or 0, a tag six bits: they share a word. */
+		digest += (uint64_t)(slot->limit[1] ^ (uint32_t)*tag << 26) * key;
 		key += KEY_STEP;
 	}
 	return digest;
@@ -89,12 +88,26 @@ void pb_core_compare(struct pb_firmware *firmware, struct pb_core_job *job)
 			return;
 	}
 	job->state = PB_CORE_JOB_PATCH;
-	if (patched->cookie != job->cookie || patched->channel != job->work.queue->channel)
-		return;
-	if (patched->digest == job->digest)
+	if (patched->cookie == job->cookie && patched->channel == job->work.queue->channel &&
+	    patched->digest == job->digest)
 		job->state = PB_CORE_JOB_READY;
 	else
-		patched->cookie = 0; /* from the first new byte on the old ones are no more */
+		pb_core_compare_forget(firmware, job);
+}
+
+void pb_core_compare_forget(struct pb_firmware *firmware, const struct pb_core_job *job)
+{
+	const uintptr_t target = (uintptr_t)job->target;
+
+	for (uint32_t i = 0; i < firmware->patched_end; i++) {
+		struct pb_core_patched *patched = &firmware->patched[i];
+
+		/* Through an aperture it may be any buffer of the channel. */
+		if (job->aperture != NULL ? patched->channel == job->work.queue->channel
+					  : patched->target - target < job->bytes ||
+						    target - patched->target < patched->bytes)
+			patched->cookie = 0;
+	}
 }
 
 void pb_core_compare_remember(struct pb_firmware *firmware, const struct pb_core_job *job)
@@ -103,5 +116,8 @@ void pb_core_compare_remember(struct pb_firmware *firmware, const struct pb_core
 		.cookie = job->cookie,
 		.channel = job->work.queue->channel,
 		.digest = job->digest,
+		.target = (uintptr_t)job->target,
+		.bytes = job->bytes,
 	};
+	firmware->patched_end = PB_LIMIT_PATCHED; /* hosts that give no cookies do not pay for them */
 }

@@ -191,10 +191,21 @@ void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, stru
 void pb_core_resolve(struct pb_firmware *firmware, struct pb_core_job *job);
 /** Finds out whether the buffer of a job with a cookie is patched like this already. */
 void pb_core_compare(struct pb_firmware *firmware, struct pb_core_job *job);
-/** Notes that it is. */
+/** Before a job writes to its range: what stands there is not what any cookie says. */
+void pb_core_compare_forget(struct pb_firmware *firmware, const struct pb_core_job *job);
+/** Notes that the job's buffer is patched as its cookie says. */
 void pb_core_compare_remember(struct pb_firmware *firmware, const struct pb_core_job *job);
 /** Carries out slices of the job's patch list. */
 void pb_core_patch(struct pb_firmware *firmware, struct pb_core_job *job);
+/** Work will not be executed, its fence is. @param index list entry that is wrong, or PB_INDEX_NONE */
+static inline void pb_core_work_fail(struct pb_core_work *work, enum pb_error error, uint32_t index,
+				     uint32_t detail)
+{
+	work->status = error;
+	work->index = index;
+	work->detail = detail;
+	work->engine.bytes = 0;
+}
 /** Ends a job's preparation with an error: it will be fed empty, and its context is lost. */
 void pb_core_job_fail(struct pb_firmware *firmware, struct pb_core_job *job, enum pb_error error,
 		      uint32_t index);

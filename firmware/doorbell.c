@@ -19,15 +19,26 @@ static __attribute__((noinline)) void stray_kick(struct pb_firmware *firmware, u
 	pb_core_event(firmware, channel, &event);
 }
 
+/** More kicks than a slice has: the rest waits for the next pass. @return where this slice ends */
+static __attribute__((noinline)) uint32_t end_of_slice(struct pb_firmware *firmware, uint32_t c, uint32_t put)
+{
+	const uint32_t get = firmware->channels[c].kick_get;
+
+	if (put - get > PB_LIMIT_KICK_ENTRIES) {
+		pb_core_channel_fault(firmware, c);
+		return get;
+	}
+	firmware->channels_again |= 1u << c;
+	return get + PB_SLICE_LOOKS;
+}
+
 static void take_kicks(struct pb_firmware *firmware, uint32_t c, uint32_t put)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
 	uint32_t get = channel->kick_get;
 
-	if (put - get > PB_LIMIT_KICK_ENTRIES) {
-		pb_core_channel_fault(firmware, c);
-		return;
-	}
+	if (put - get > PB_SLICE_LOOKS)
+		put = end_of_slice(firmware, c, put);
 	for (; get != put; get++) {
 		uint32_t handle = pb_shared_read32(&channel->kicks[get % PB_LIMIT_KICK_ENTRIES]);
 		struct pb_core_queue *queue = pb_core_queue_find(firmware, c, handle);
@@ -42,14 +53,27 @@ static void take_kicks(struct pb_firmware *firmware, uint32_t c, uint32_t put)
 	pb_shared_write32(&channel->entry->kick_get, get);
 }
 
-static __attribute__((noinline)) void look_at_all(struct pb_firmware *firmware, uint32_t channel)
+/** Looks at the next queues of a channel whose host asked for all of them. */
+static __attribute__((noinline)) void look_at_all(struct pb_firmware *firmware, uint32_t c, uint32_t rescan)
 {
-	for (uint32_t q = 0; q < PB_LIMIT_QUEUES; q++) {
-		struct pb_core_queue *queue = &firmware->queues[q];
+	struct pb_core_channel *channel = &firmware->channels[c];
 
-		if (queue->channel == channel)
+	if (rescan != channel->rescan_asked) {
+		channel->rescan_asked = rescan;
+		channel->rescan_at = 0;
+	}
+	for (uint32_t i = 0; i < PB_SLICE_LOOKS; i++) {
+		struct pb_core_queue *queue = &firmware->queues[channel->rescan_at++];
+
+		if (queue->channel == c)
 			pb_core_queue_look(firmware, queue);
 	}
+	if (channel->rescan_at < PB_LIMIT_QUEUES) {
+		firmware->channels_again |= 1u << c;
+		return;
+	}
+	channel->rescan = rescan;
+	channel->rescan_asked = rescan - 1u; /* the next one starts anew */
 }
 
 bool pb_core_doorbell(struct pb_firmware *firmware, uint32_t c)
@@ -72,15 +96,14 @@ bool pb_core_doorbell(struct pb_firmware *firmware, uint32_t c)
 	pb_shared_acquire();
 	if (kick_put != channel->kick_get)
 		take_kicks(firmware, c, kick_put);
-	if (rescan != channel->rescan) {
-		channel->rescan = rescan;
-		look_at_all(firmware, c);
-	}
+	if (rescan != channel->rescan)
+		look_at_all(firmware, c, rescan);
 	/* What was looked at above may have faulted the channel. */
 	if (control_put == channel->control_get || channel->state != PB_CHANNEL_OPEN)
 		return false;
 	pb_core_waypoint(firmware, PB_WAYPOINT_CONTROL);
-	return pb_core_control(firmware, c, control_put);
+	(void)pb_core_control(firmware, c, control_put);
+	return true;
 }
 
 bool pb_core_doorbell_waiting(struct pb_firmware *firmware, uint32_t c)

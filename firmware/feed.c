@@ -9,10 +9,8 @@
 static void cancel_if_lost(const struct pb_firmware *firmware, struct pb_core_work *work)
 {
 	if (work->status == PB_ERROR_OK && work->context < PB_LIMIT_CONTEXTS &&
-	    firmware->contexts[work->context].lost) {
-		work->status = PB_ERROR_CONTEXT_LOST;
-		work->engine.bytes = 0;
-	}
+	    firmware->contexts[work->context].lost)
+		pb_core_work_fail(work, PB_ERROR_CONTEXT_LOST, PB_INDEX_NONE, 0);
 }
 
 void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node)

@@ -143,6 +143,13 @@ bool pb_firmware_pass(struct pb_firmware *firmware)
 		if (firmware->chores != 0)
 			do_chore(firmware);
 	}
+	/* What took long, a tick or commands, is a slice of its own; but two in a row would starve the nodes. */
+	if (((raised & 1u << PB_LINE_TICK) != 0 || firmware->channels_again != 0) &&
+	    !firmware->nodes_waited) {
+		firmware->nodes_waited = true;
+		return true;
+	}
+	firmware->nodes_waited = false;
 	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
 		if (run_node(firmware, &firmware->nodes[n]))
 			more = true;

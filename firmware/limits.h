@@ -45,16 +45,20 @@
 #define PB_SLICE_SLOTS       24u
 #define PB_SLICE_ALLOCATIONS 16u
 #define PB_SLICE_PATCHES     24u
+#define PB_SLICE_MIXED       20u
 /** The same for patches that take no fast loop, in instructions of a Cortex-M7, and what they cost about. */
-#define PB_SLICE_INSTRUCTIONS 400u
+#define PB_SLICE_INSTRUCTIONS 220u
 #define PB_COST_FAST          28u
 #define PB_COST_PLAIN         50u
 #define PB_COST_RICH          100u
 #define PB_COST_EXACT         180u
-#define PB_COST_PLAN          120u
-#define PB_COST_CHANGE        60u
+#define PB_COST_PLAN          150u
+#define PB_COST_CHANGE        80u
+#define PB_COST_PAGES         180u
 /** Slices in one pass of the main loop while no line is raised: then the other nodes have a turn. */
 #define PB_PASS_SLICES 48u
+/** Queues looked at, for kicks or because the host asked for all, in one pass. Divides their number. */
+#define PB_SLICE_LOOKS 2u
 /** Segments compared, pieces of memory passed by, page table entries cleared while a segment is made: in one pass. */
 #define PB_SLICE_SEGMENTS 8u
 #define PB_SLICE_PIECES   8u

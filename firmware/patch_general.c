@@ -18,10 +18,12 @@ static bool is_general(const struct pb_core_cursor *cursor, const struct pb_patc
 		       uint64_t shifted)
 {
 	const bool fits = (format->flags & PB_FORMAT_FITS) != 0;
+	/* Inside an allocation no sum has a carry out of bit 63, unless the offset is negative. */
+	const bool adds = format->bound == PB_FORMAT_NONE ||
+			  (format->bound == PB_FORMAT_INSIDE && (format->flags & PB_FORMAT_SIGNED) == 0);
 
 	return format->align == 4u && format->step <= 1u && (format->flags & PB_FORMAT_CANONICAL) == 0 &&
-	       (format->bound == PB_FORMAT_INSIDE || format->bound == PB_FORMAT_NONE) &&
-	       format->source <= PB_FORMAT_CONSTANT && cursor->job->plan.uses_allocation &&
+	       adds && format->source <= PB_FORMAT_CONSTANT && cursor->job->plan.uses_allocation &&
 	       (!fits || (shifted & ~pb_core_wide(format->mask, format->high_mask)) == 0);
 }
 

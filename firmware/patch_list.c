@@ -46,7 +46,7 @@ static __attribute__((noinline)) const uint32_t *stop_mixed(struct pb_core_curso
 	if (next == cursor->slice) {
 		if (next >= cursor->pass || pb_lines_waiting(cursor->pending))
 			return NULL;
-		cursor->slice = pb_core_list_slice(next, cursor->end);
+		cursor->slice = pb_core_list_slice(next, cursor->end, PB_SLICE_MIXED * PB_CORE_ENTRY_WORDS);
 	}
 	if (cursor->mixed_slices == 0)
 		cursor->mixed_slices = MIXED_SLICES;
@@ -132,7 +132,8 @@ enum pb_error pb_core_list_general(struct pb_core_cursor *cursor, bool *tripped)
 				return error;
 			cursor->format_id = cursor->tripped.driver_id;
 			*tripped = false;
-			pb_core_spend(cursor, PB_COST_EXACT);
+			pb_core_spend(cursor,
+				      PB_COST_EXACT + (cursor->job->aperture != NULL ? PB_COST_PAGES : 0));
 		}
 		if (cursor->words == cursor->end || cursor->budget == 0)
 			return PB_ERROR_OK;

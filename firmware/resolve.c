@@ -63,6 +63,9 @@ static enum pb_error resolve_exact(struct pb_firmware *firmware, struct pb_core_
 		return PB_ERROR_BAD_ALLOCATION;
 	if ((listed->flags & PB_ALLOCATION_UNBIND) != 0) {
 		job->slots[i] = (struct pb_core_slot){0};
+		job->ids[i] =
+			0; /* no patch asks for these; the digest of a list must not depend on earlier ones */
+		job->tags[i] = 0;
 		return id == 0 ? PB_ERROR_OK : PB_ERROR_BAD_ALLOCATION;
 	}
 	if (id == 0)
@@ -135,6 +138,17 @@ static enum pb_error resolve_slices(struct pb_firmware *firmware, struct pb_core
 	return PB_ERROR_OK;
 }
 
+/** All of the list is. */
+static void resolved(struct pb_firmware *firmware, struct pb_core_job *job)
+{
+	if (job->cookie != 0) {
+		job->state = PB_CORE_JOB_COMPARE;
+		return;
+	}
+	pb_core_compare_forget(firmware, job);
+	job->state = PB_CORE_JOB_PATCH;
+}
+
 void pb_core_resolve(struct pb_firmware *firmware, struct pb_core_job *job)
 {
 	const uint32_t *pending = firmware->config->lines->pending;
@@ -148,5 +162,5 @@ void pb_core_resolve(struct pb_firmware *firmware, struct pb_core_job *job)
 	if (error != PB_ERROR_OK)
 		pb_core_job_fail(firmware, job, error, job->resolved);
 	else if (job->resolved == job->allocation_count)
-		job->state = job->cookie != 0 ? PB_CORE_JOB_COMPARE : PB_CORE_JOB_PATCH;
+		resolved(firmware, job);
 }

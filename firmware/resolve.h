@@ -21,8 +21,7 @@ struct pb_core_listed {
 
 /** A segment as seen by its ordinary allocations: no address in it crosses a multiple of 4 GiB. */
 struct pb_core_window {
-	uint32_t
-		flags; /**< of those allocations; all ones, which no legal one has: closed, and all else is 0 */
+	uint32_t flags; /**< of those allocations; all ones, which no legal one has, and `bytes` 0: closed */
 	uint32_t os_high;
 	uint32_t os_end; /**< low word of the address behind it */
 	uint32_t bytes;

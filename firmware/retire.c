@@ -118,10 +118,8 @@ static void cancel_behind(struct pb_core_node *node, const struct pb_core_work *
 	for (uint32_t sequence = node->retired + 2u; sequence != node->fed + 1u; sequence++) {
 		struct pb_core_work *work = &node->in_flight[sequence % PB_LIMIT_IN_FLIGHT];
 
-		if (work->status != PB_ERROR_OK || !goes_down(work, guilty))
-			continue;
-		work->status = error;
-		work->engine.bytes = 0;
+		if (work->status == PB_ERROR_OK && goes_down(work, guilty))
+			pb_core_work_fail(work, error, PB_INDEX_NONE, 0);
 	}
 }
 
@@ -134,8 +132,7 @@ void pb_core_halt(struct pb_core_node *node, const struct pb_core_work *work)
 	/* What was being prepared behind it has read its descriptor: it must complete. */
 	if (job->state != PB_CORE_JOB_NONE && job->work.queue->channel == channel &&
 	    job->work.status == PB_ERROR_OK) {
-		job->work.status = PB_ERROR_HALTED;
-		job->work.engine.bytes = 0;
+		pb_core_work_fail(&job->work, PB_ERROR_HALTED, PB_INDEX_NONE, 0);
 		job->state = PB_CORE_JOB_READY;
 	}
 }
@@ -148,9 +145,7 @@ static __attribute__((noinline)) void blame_and_reset(struct pb_firmware *firmwa
 
 	pb_core_waypoint(firmware, PB_WAYPOINT_RESET);
 	if (node->retired != node->fed && guilty->status == PB_ERROR_OK) {
-		guilty->status = error;
-		guilty->detail = detail;
-		guilty->engine.bytes = 0;
+		pb_core_work_fail(guilty, error, PB_INDEX_NONE, detail);
 		pb_core_context_lose(firmware, guilty);
 		cancel_behind(node, guilty);
 		if (guilty->context == PB_CORE_CONTEXT_PAGING)

@@ -52,10 +52,10 @@ static inline __attribute__((always_inline)) bool pb_core_list_apply(const struc
 			     (uint32_t *)(ground->origin + entry->patch_offset), fast);
 }
 
-static inline __attribute__((always_inline)) const uint32_t *pb_core_list_slice(const uint32_t *words,
-										const uint32_t *end)
+static inline __attribute__((always_inline)) const uint32_t *
+pb_core_list_slice(const uint32_t *words, const uint32_t *end, uint32_t slice_words)
 {
-	return (uint32_t)(end - words) > PB_CORE_SLICE_WORDS ? words + PB_CORE_SLICE_WORDS : end;
+	return (uint32_t)(end - words) > slice_words ? words + slice_words : end;
 }
 
 /** Runs ordinary entries of one format, slice after slice. */
@@ -70,7 +70,8 @@ static inline __attribute__((always_inline)) enum pb_core_run pb_core_list_loop(
 	struct pb_core_entry entry;
 
 	do {
-		unrolled = pb_core_list_slice(words, cursor->end) - PB_CORE_LIST_UNROLL * PB_CORE_ENTRY_WORDS;
+		unrolled = pb_core_list_slice(words, cursor->end, PB_CORE_SLICE_WORDS) -
+			   PB_CORE_LIST_UNROLL * PB_CORE_ENTRY_WORDS;
 		PB_CORE_KEEP(unrolled); /* or the slice's end keeps a register of its own */
 		while (words <= unrolled) {
 			if (!pb_core_list_apply(&ground, words, &entry, fast))

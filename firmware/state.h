@@ -72,7 +72,9 @@ struct pb_core_channel {
 	uint32_t reply_get;    /**< the last that the host showed */
 	uint32_t replies_owed; /**< deferred replies: room is kept for them */
 	uint32_t kick_get;
-	uint32_t rescan;
+	uint32_t rescan;       /**< the last that was carried out */
+	uint32_t rescan_asked; /**< the one being carried out */
+	uint32_t rescan_at;    /**< its next queue */
 	uint32_t event_put;
 	uint32_t event_get; /**< the last that the host showed */
 	uint32_t event_number;
@@ -143,7 +145,7 @@ struct pb_core_slot {
 };
 
 /** The bits of an allocation that formats may choose a value by. */
-#define PB_CORE_TAG(kind, attribute) ((uint8_t)((kind) << 4 | (attribute)))
+#define PB_CORE_TAG(kind, attribute) ((uint8_t)((uint32_t)(kind) << 4 | (attribute)))
 #define PB_CORE_TAG_KIND(tag)        ((uint32_t)(tag) >> 4)
 #define PB_CORE_TAG_ATTRIBUTE(tag)   ((tag)&3u)
 
@@ -153,9 +155,9 @@ struct pb_core_work {
 	uint32_t fence_id;
 	uint32_t timeline_low;
 	uint32_t timeline_high;
-	uint32_t status;  /**< enum pb_error; OK while nothing went wrong */
-	uint32_t index;   /**< list entry that status is about, or PB_INDEX_NONE */
-	uint32_t detail;  /**< engine fault code */
+	uint32_t status; /**< enum pb_error; OK while nothing went wrong */
+	uint32_t index; /**< with a status other than OK: the list entry that it is about, or PB_INDEX_NONE */
+	uint32_t detail;  /**< with a status other than OK: engine fault code, or 0 */
 	uint32_t patches; /**< carried out */
 	struct pb_core_queue *queue;
 	uint32_t context; /**< index, PB_CORE_CONTEXT_NONE or PB_CORE_CONTEXT_PAGING */
@@ -245,6 +247,8 @@ struct pb_core_patched {
 	uint32_t cookie;  /**< 0: none */
 	uint32_t channel; /**< whose it is */
 	uint64_t digest;
+	uintptr_t target; /**< where its range is */
+	uint32_t bytes;
 };
 
 struct pb_core_node {
@@ -277,6 +281,7 @@ struct pb_firmware {
 	uint32_t heartbeat;
 	uint32_t incarnation;
 	uint32_t stage;          /**< enum pb_boot_stage */
+	bool nodes_waited;       /**< the last pass left the nodes out */
 	uint32_t channels_again; /**< mask of channels to look at in the next pass */
 	uint32_t
 		chores; /**< mask of channels that close, or have a segment made; looked at with channels_again */
@@ -292,6 +297,7 @@ struct pb_firmware {
 	struct pb_patch_format formats[PB_LIMIT_CHANNELS]
 				      [PB_LIMIT_FORMATS_OWN]; /**< not there while mask is 0 */
 	struct pb_core_patched patched[PB_LIMIT_PATCHED];     /**< by cookie */
+	uint32_t patched_end;                                 /**< places from here on were never taken */
 	struct pb_core_node nodes[PB_LIMIT_NODES];
 };
 

@@ -225,6 +225,11 @@ enum pb_error pb_queue_destroy(struct pb_queue *queue);
  * @retval PB_ERROR_NO_SPACE the ring is full: wait for a fence first
  */
 enum pb_error pb_queue_submit(struct pb_queue *queue, const struct pb_descriptor *descriptor);
+/**
+ * How many submissions are done, without waiting: for an interrupt routine.
+ * What they did to memory, and the events that they raised, are visible.
+ */
+enum pb_error pb_queue_completed(struct pb_queue *queue, uint32_t *completed);
 /** Reads the fence record. */
 enum pb_error pb_queue_fence(struct pb_queue *queue, struct pb_fence *fence);
 /**

@@ -229,6 +229,20 @@ static enum pb_error accept_record(struct pb_queue *queue, const struct pb_fence
 	return PB_ERROR_OK;
 }
 
+enum pb_error pb_queue_completed(struct pb_queue *queue, uint32_t *completed)
+{
+	enum pb_error error = PB_ERROR_OK;
+
+	if (!queue->channel->attached)
+		return PB_ERROR_DETACHED;
+	/* One word needs no seqlock. */
+	if (!accept_completed(queue, pb_shared_read32(&queue_page(queue)->fence.completed)))
+		error = pb_blame(queue->channel, PB_ERROR_PROTOCOL);
+	pb_shared_acquire();
+	*completed = queue->completed;
+	return error;
+}
+
 enum pb_error pb_queue_fence(struct pb_queue *queue, struct pb_fence *fence)
 {
 	struct pb_fence_record record;

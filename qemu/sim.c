@@ -80,8 +80,8 @@ static bool create_parts(struct pb_sim *sim)
 	sim->firmware = calloc(1, pb_firmware_bytes());
 	if (sim->memory == NULL || sim->firmware == NULL)
 		return false;
-	sim->lines = (struct pb_lines){.ops = &pb_host_lines_ops, .context = &sim->host_lines,
-					 .pending = &sim->host_lines.pending};
+	sim->lines = (struct pb_lines){
+		.ops = &pb_host_lines_ops, .context = &sim->host_lines, .pending = &sim->host_lines.pending};
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		if (!create_engine(sim, n))
 			return false;

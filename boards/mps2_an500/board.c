@@ -23,8 +23,7 @@ static struct pb_uart_lines uart = {
 	.block = (struct pb_card_line_block *)(CARD_MEMORY + PB_CARD_LINES_OFFSET),
 };
 
-static const struct pb_lines lines = {
-	.ops = &pb_uart_lines_ops, .context = &uart, .pending = &uart.pending};
+static const struct pb_lines lines = {.ops = &pb_uart_lines_ops, .context = &uart, .pending = &uart.pending};
 
 #define REFERENCE_ENGINE(n)                                                                                  \
 	{                                                                                                    \

@@ -98,9 +98,9 @@ PB_AT(pb_patch_location, split_offset, 20);
  * there on: a run of equal formats pays for it once. Words of an escape's
  * prefix are PatchOffsets of 16 MiB - 16 KiB and up, which no short entry has.
  * List sizes, starts, lengths and the index of a bad entry count words; a
- * fence record counts entries; a submission takes up to three for each patch
- * location that the card allows. An entry that the end of the submission's part
- * cuts off is PATCH_ENCODING, whatever else is wrong with it.
+ * fence record counts entries. A submission takes up to three words for each
+ * patch location that the card allows. An entry that the end of its part of the
+ * list cuts off is PATCH_ENCODING, whatever else is wrong with it.
  */
 #define PB_COMPACT_PLACE_SHIFT  10u
 #define PB_COMPACT_INDEX_MASK   0x000003ffu

@@ -144,7 +144,9 @@ struct pb_descriptor {
 	/**
 	 * The host's name for what stands in the buffer and in its lists; 0: none. A submission whose cookie
 	 * the firmware knows, with the same range, lists and placements, is not patched again: the host gives
-	 * another cookie after each change to the patch list or to the range of the buffer.
+	 * another cookie after each change to the patch list or to the range of the buffer. Patches of other
+	 * submissions to that range are no such change: the firmware knows of them. Without effect where the
+	 * buffer lies in an aperture, or an entry writes the fence id: it is patched each time.
 	 */
 	uint32_t cookie;
 	uint32_t reserved; /**< must be 0 */

@@ -31,13 +31,11 @@ extern struct pb_bench pb_bench;
 void pb_bench_boot(void);
 /** One submission from doorbell to fence. Gives the two spans, in instructions times 1000. */
 void pb_bench_submit(const struct pb_descriptor *descriptor, uint32_t *submit, uint32_t *retire);
-/** The same without a look at the counter, interrupts as they come. @param wait until it completes */
+/** The same without a look at the counter. @param wait until it completes */
 void pb_bench_submit_plainly(const struct pb_descriptor *descriptor, bool wait);
-/** Lets the firmware do what it can, and the engines behind it. */
-void pb_bench_run(void);
 /** A descriptor of the whole buffer, without lists. */
 struct pb_descriptor pb_bench_descriptor(void);
-/** From here on alarms are looked for. Not before: it costs the main loop some instructions. */
+/** From here on alarms ring while the firmware runs. Not before: they cost the main loop some instructions. */
 void pb_bench_watch_alarms(void);
 /** Longest time from an alarm (bench_board.h) to the firmware's look at its lines, in instructions times 1000. */
 extern uint32_t pb_bench_longest_delay;

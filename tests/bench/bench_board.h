@@ -20,8 +20,8 @@ uint32_t pb_bench_board_counter(void);
 uint32_t pb_bench_board_interrupt(void);
 /** Instructions between two counter values, times 1000. */
 uint32_t pb_bench_board_instructions_milli(uint32_t from, uint32_t to);
-/** Lets an alarm ring each so many instructions. */
-void pb_bench_board_alarm_start(uint32_t instructions);
+/** Lets an alarm ring again and again, the first time after ever other numbers of instructions. */
+void pb_bench_board_alarm_start(void);
 /** A word that is not 0 while an alarm has rung that pb_bench_board_alarm_rang has not told of. */
 const uint32_t *pb_bench_board_alarms(void);
 void pb_bench_board_alarm_stop(void);

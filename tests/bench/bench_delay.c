@@ -5,12 +5,12 @@
  * main loop takes it is noted.
  */
 #include "tests/bench/bench.h"
-#include "tests/bench/bench_board.h"
 
-#define ENTRIES     40000u
+#define ENTRIES     2000u
 #define ALLOCATIONS 1024u
-/** Instructions between two alarms: prime, so that they come at all places. */
-#define ALARM_INSTRUCTIONS 1777u
+/** How often all is done: a long way that is gone once in a list is met by few of the alarms. */
+#define LIST_ROUNDS  40u
+#define QUEUE_ROUNDS 8u
 
 static struct pb_allocation *allocations(void)
 {
@@ -91,26 +91,31 @@ static void patch_long_lists(void)
 	}
 }
 
-/** A queue goes while its 256 entries are waiting. */
-static void destroy_a_full_queue(void)
+/** A queue goes while its 256 entries are waiting, and another one comes. */
+static void replace_a_full_queue(void)
 {
-	write_lists(true, PB_PATCH_FORMAT_ADDRESS32, PB_PATCH_FORMAT_ADDRESS64);
-	for (uint32_t i = 0; i < pb_bench.queue.entries; i++) {
+	struct pb_queue *queue = &pb_bench.queue;
+	enum pb_error error;
+
+	for (uint32_t i = 0; i < queue->entries; i++) {
 		const struct pb_descriptor descriptor = describe(ENTRIES);
 
 		pb_bench_submit_plainly(&descriptor, false);
 	}
-	pb_bench_require(pb_queue_destroy(&pb_bench.queue) == PB_ERROR_OK, "queue destroy");
+	pb_bench_require(pb_queue_destroy(queue) == PB_ERROR_OK, "queue destroy");
+	error = pb_queue_create(queue, &pb_bench.channel, &pb_bench.system_segment, 0, queue->entries);
+	pb_bench_require(error == PB_ERROR_OK, "queue create");
 }
 
 void pb_bench_delays(void)
 {
 	pb_bench_watch_alarms();
-	pb_bench_board_alarm_start(ALARM_INSTRUCTIONS);
-	patch_long_lists();
-	destroy_a_full_queue();
+	for (uint32_t i = 0; i < LIST_ROUNDS; i++)
+		patch_long_lists();
+	write_lists(true, PB_PATCH_FORMAT_ADDRESS32, PB_PATCH_FORMAT_ADDRESS64);
+	for (uint32_t i = 0; i < QUEUE_ROUNDS; i++)
+		replace_a_full_queue();
 	pb_bench_require(pb_channel_detach(&pb_bench.channel) == PB_ERROR_OK, "detach");
-	pb_bench_board_alarm_stop();
 	pb_bench_require(pb_bench_longest_delay != 0, "no alarm was taken");
 	pb_bench_print_milli("slice_instr_max", pb_bench_longest_delay);
 }

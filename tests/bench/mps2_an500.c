@@ -27,6 +27,10 @@
 #define TIMER_CLEAR      0x0cu
 #define TIMER_ENABLED    9u /* with its interrupt */
 
+/** Instructions between two alarms, and what the first comes later each time: primes, so that they come at all places. */
+#define ALARM_INSTRUCTIONS 1777u
+#define ALARM_STEP         691u
+
 #define VECTOR_TABLE_OFFSET 0xe000ed08u
 #define SYSTICK_CONTROL     0xe000e010u
 #define SYSTICK_RELOAD      0xe000e014u
@@ -60,18 +64,24 @@ static void ring_alarm(void)
 	alarms = 1;
 }
 
+static uint32_t ticks(uint32_t instructions)
+{
+	return instructions * 256u / 10u;
+}
+
 const uint32_t *pb_bench_board_alarms(void)
 {
 	return &alarms;
 }
 
-void pb_bench_board_alarm_start(uint32_t instructions)
+void pb_bench_board_alarm_start(void)
 {
-	const uint32_t ticks = instructions * 256u / 10u;
+	static uint32_t first;
 
+	first = (first + ALARM_STEP) % ALARM_INSTRUCTIONS;
 	pb_cortex_m_interrupt_enable(TIMER0_INTERRUPT);
-	pb_mmio_write32(TIMER0 + TIMER_RELOAD, ticks);
-	pb_mmio_write32(TIMER0 + TIMER_VALUE, ticks);
+	pb_mmio_write32(TIMER0 + TIMER_RELOAD, ticks(ALARM_INSTRUCTIONS));
+	pb_mmio_write32(TIMER0 + TIMER_VALUE, ticks(first + 1u));
 	pb_mmio_write32(TIMER0 + TIMER_CONTROL, TIMER_ENABLED);
 }
 

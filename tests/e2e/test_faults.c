@@ -234,7 +234,6 @@ static const struct fault {
 	{"start misaligned", IN_DESCRIPTOR(dma_start), 2, PB_ERROR_BAD_RANGE, NONE},
 	{"private data", IN_DESCRIPTOR(private_end), 1, PB_ERROR_BAD_PRIVATE_DATA, NONE},
 	{"options", IN_DESCRIPTOR(options), 1, PB_ERROR_BAD_OPTIONS, NONE},
-	{"paging", IN_DESCRIPTOR(flags), PB_FLAG_PAGING, PB_ERROR_UNSUPPORTED, NONE},
 	{"waits", IN_DESCRIPTOR(wait_count), 1, PB_ERROR_UNSUPPORTED, NONE},
 	{"encoding", IN_DESCRIPTOR(patch_encoding), 1, PB_ERROR_UNSUPPORTED, NONE},
 };
@@ -417,6 +416,38 @@ static void check_version(struct pb_link *link, const struct version *version)
 	assert_int_equal(pb_shared_read32(&entry->error), version->error);
 }
 
+/* The card lets its clients page. One that does it wrong waits on that node until it says RESET. */
+static void test_paging(void **state)
+{
+	const uint32_t node[PB_COMMAND_ARGUMENTS] = {1};
+	struct bench bench;
+	struct pb_queue *queue;
+	struct pb_fence fence;
+	struct pb_descriptor descriptor = {.flags = PB_FLAG_PAGING, .fence_id = 7, .dma_end = 4};
+
+	(void)state;
+	bench_open(&bench, 1);
+	prepare(&bench, &fence);
+	queue = bench.bad.queue;
+	pb_shared_write32((uint32_t *)(void *)bench.bad.buffer.bytes_host, PB_PACKET(PB_PACKET_NOP, 1));
+	descriptor.dma_address_low = (uint32_t)bench.bad.buffer.os_address;
+	descriptor.dma_size = bench.bad.buffer.bytes;
+	assert_int_equal(pb_queue_submit(queue, &descriptor), PB_ERROR_OK);
+	assert_int_equal(pb_queue_wait(queue, queue->timeline, E2E_PATIENCE_US, &fence), PB_ERROR_OK);
+	assert_int_equal(fence.status, PB_ERROR_OK);
+	descriptor.context = bench.host.context;
+	assert_int_equal(pb_queue_submit(queue, &descriptor), PB_ERROR_OK);
+	assert_int_equal(pb_queue_wait(queue, queue->timeline, E2E_PATIENCE_US, &fence), PB_ERROR_OK);
+	assert_int_equal(fence.status, PB_ERROR_BAD_PAGING);
+	assert_int_equal(pb_dma_submit(&bench.good, 8), PB_ERROR_OK);
+	assert_int_equal(pb_dma_wait(&bench.good, 100000, &fence), PB_ERROR_TIMEOUT);
+	assert_int_equal(pb_channel_command(&bench.host.channel, PB_COMMAND_RESET, node, NULL), PB_ERROR_OK);
+	assert_int_equal(pb_dma_wait(&bench.good, E2E_PATIENCE_US, &fence), PB_ERROR_OK);
+	assert_int_equal(fence.status, PB_ERROR_OK);
+	assert_true(e2e_target_is(&bench.host, 1, GOOD));
+	bench_close(&bench);
+}
+
 static void test_versions(void **state)
 {
 	struct e2e_card card;
@@ -438,10 +469,8 @@ static void test_versions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_patch_faults),
-		e2e_test(test_nothing_spoiled),
-		e2e_test(test_engine_faults),
-		e2e_test(test_versions),
+		e2e_test(test_patch_faults), e2e_test(test_nothing_spoiled), e2e_test(test_engine_faults),
+		e2e_test(test_paging),       e2e_test(test_versions),
 	};
 
 	return e2e_run_tests(tests);

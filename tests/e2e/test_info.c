@@ -33,13 +33,16 @@ static void check_capabilities(const cJSON *object)
 		{"CLIENTS", 8},
 		{"QUEUES", 64},
 		{"CONTEXTS", 64},
-		{"SEGMENTS", 4},
+		{"SEGMENTS", 32},
+		{"SEGMENTS_TOTAL", 96},
+		{"SEGMENT_KINDS", 3},
+		{"APERTURE_PAGES", 16384},
 		{"RING_ENTRIES_MIN", 4},
 		{"RING_ENTRIES_MAX", 256},
 		{"TICK_MICROSECONDS", 5000},
 		{"POOL_OFFSET", 0x20000},
 		{"POOL_BYTES", 0xfe0000},
-		{"FORMATS", 6},
+		{"FORMATS", 26},
 	};
 	const cJSON *capabilities = cJSON_GetObjectItemCaseSensitive(object, "capabilities");
 

@@ -37,7 +37,8 @@ rule '^hal/host/' "$none" '"(firmware/abi|hal)/[^"]*"|<[^>]*>'
 rule '^boards/' "$none" "\"(boards|hal|firmware)/[^\"]*\"|$freestanding"
 # What a kernel driver would take: links to a card and the command line are not part of it.
 rule '^host/[^/]*$' '^host/link_' "\"host/[^/\"]*\"|\"firmware/abi/[^\"]*\"|\"hal/(shared|engine/packets)[.]h\"|$freestanding"
-rule '^host/(link_|.*/)' "$none" '"(host|qemu|hal|firmware/abi)/[^"]*"|<[^>]*>'
+rule '^host/wddm/' "$none" "\"host/(wddm/)?[^/\"]*\"|\"firmware/abi/[^\"]*\"|\"hal/shared[.]h\"|$freestanding"
+rule '^host/(link_|.*/)' '^host/wddm/' '"(host|qemu|hal|firmware/abi)/[^"]*"|<[^>]*>'
 rule '^qemu/' "$none" '"(qemu|host|hal|firmware)/[^"]*"|<[^>]*>'
 rule '^tests/' "$none" '"(tests|qemu|host|hal|firmware|boards)/[^"]*"|<[^>]*>'
 

@@ -4,8 +4,9 @@ pb_library(test_card_fixture
     ${CMAKE_CURRENT_LIST_DIR}/patch_oracle.c ${CMAKE_CURRENT_LIST_DIR}/patch_random.c
   LINKS pb_sim pb_host)
 
-foreach(name admit edges resolve patch patch_random formats format_set format_edges compact
-    peer_bugs patch_again rings replies control segment pool aperture paged paging halt channel engine watchdog)
+foreach(name admit edges resolve patch patch_random patch_again formats format_set format_edges compact peer_bugs
+    leftovers ways cookie cookie_between cookie_random rings replies control segment pool aperture paged paged_patch
+    paging halt channel engine watchdog)
   pb_unit_test(test_firmware_${name}
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_${name}.c LINKS test_card_fixture pb_sim pb_host)
 endforeach()

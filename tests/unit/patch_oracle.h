@@ -19,20 +19,22 @@
 /** A channel's own formats. */
 #define ORACLE_OWN_FORMATS 16u
 
-/* Segments beside those of the fixture: addresses only. */
+/* Segments beside those of the fixture: addresses only, nothing mapped. */
 #define ORACLE_SIGN_OS                                                                                       \
 	UINT64_C(0x20000000000) /**< segment 4: bit 47 of its addresses turns on in the middle */
-#define ORACLE_SIGN_GPU    UINT64_C(0x7fffffff0000)
-#define ORACLE_BIT48_OS    UINT64_C(0x30000000000) /**< segment 5: bit 48 is on, bit 47 off */
-#define ORACLE_BIT48_GPU   UINT64_C(0x1000000000000)
-#define ORACLE_TOP_OS      UINT64_C(0x40000000000) /**< segment 6: as high as one can lie */
-#define ORACLE_TOP_GPU     UINT64_C(0xfffffffffffe0000)
-#define ORACLE_BIT40_OS    UINT64_C(0x50000000000) /**< segment 7: bit 40 is on */
-#define ORACLE_BIT40_GPU   UINT64_C(0x10000000000)
-#define ORACLE_LOW_OS      UINT64_C(0x60000000000) /**< segment 8: small and below 4 GiB, where most are */
-#define ORACLE_LOW_GPU     UINT64_C(0x20000000)
-#define ORACLE_SMALL_BYTES 0x20000u /**< of segments 4, 5, 7 and 8 */
-#define ORACLE_TOP_BYTES   0x1f000u
+#define ORACLE_SIGN_GPU     UINT64_C(0x7fffffff0000)
+#define ORACLE_BIT48_OS     UINT64_C(0x30000000000) /**< segment 5: bit 48 is on, bit 47 off */
+#define ORACLE_BIT48_GPU    UINT64_C(0x1000000000000)
+#define ORACLE_TOP_OS       UINT64_C(0x40000000000) /**< segment 6: as high as one can lie */
+#define ORACLE_TOP_GPU      UINT64_C(0xfffffffffffe0000)
+#define ORACLE_BIT40_OS     UINT64_C(0x50000000000) /**< segment 7: bit 40 is on */
+#define ORACLE_BIT40_GPU    UINT64_C(0x10000000000)
+#define ORACLE_LOW_OS       UINT64_C(0x60000000000) /**< segment 8: small and below 4 GiB, where most are */
+#define ORACLE_LOW_GPU      UINT64_C(0x20000000)
+#define ORACLE_APERTURE_OS  UINT64_C(0x70000000000) /**< segment 9: an aperture */
+#define ORACLE_APERTURE_GPU UINT64_C(0x30000000)
+#define ORACLE_SMALL_BYTES  0x20000u /**< of segments 4, 5 and 7 to 9 */
+#define ORACLE_TOP_BYTES    0x1f000u
 
 /** Formats of the channel that submits. */
 struct oracle_formats {

@@ -53,7 +53,7 @@ static void choose_flags(struct random_world *world, struct pb_patch_format *for
 	uint32_t flags = random_below(world, PB_FORMAT_FLAGS + 1u);
 
 	format->bound = PB_FORMAT_NONE;
-	if (addresses && (flags & PB_FORMAT_SIGNED) == 0)
+	if (addresses)
 		format->bound = (uint8_t)random_below(world, PB_FORMAT_BOUNDS);
 	if (format->source != PB_FORMAT_ADDRESS)
 		flags &= ~PB_FORMAT_WRITE;
@@ -134,6 +134,7 @@ static const struct {
 	{ORACLE_TOP_OS, ORACLE_TOP_GPU, ORACLE_TOP_BYTES},
 	{ORACLE_BIT40_OS, ORACLE_BIT40_GPU, ORACLE_SMALL_BYTES},
 	{ORACLE_LOW_OS, ORACLE_LOW_GPU, ORACLE_SMALL_BYTES},
+	{ORACLE_APERTURE_OS, ORACLE_APERTURE_GPU, ORACLE_SMALL_BYTES},
 };
 #define SEGMENTS ((uint32_t)(sizeof(segments) / sizeof(segments[0])))
 

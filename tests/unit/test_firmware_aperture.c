@@ -338,6 +338,8 @@ static void closed_in_the_middle(void **state)
 		assert_int_equal(pb_channel_detach(&card.channel), PB_ERROR_OK);
 		assert_int_equal(create(&other, &whole, NULL), PB_ERROR_OK);
 		assert_int_equal(destroy(&other, 0), PB_ERROR_OK);
+		assert_int_equal(pb_channel_attach(&card.channel, card.link, 1000000), PB_ERROR_OK);
+		assert_int_equal(create(&card.channel, &the_aperture, NULL), PB_ERROR_OK);
 	}
 	card_leave(&other);
 	card_stop(&card);

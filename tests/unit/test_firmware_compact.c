@@ -5,7 +5,8 @@
 #include "tests/unit/patch_oracle.h"
 
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
-#define MOST_WORDS   196608u
+/** Three for each patch location that a submission may have. */
+#define MOST_WORDS 196608u
 
 /* One allocation of each kind; all is at GPU address 0x10000 but for the last index that an entry can name. */
 #define ALLOCATIONS 1024u

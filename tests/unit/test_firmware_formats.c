@@ -27,6 +27,7 @@ enum {
 	BIT_40,    /* GPU address 0x10000000000 */
 	BIT_48,    /* GPU address 0x1000000000100: bit 48 on, bit 47 off */
 	TOP_64,    /* the last 256 bytes of the highest segment: 0xffffffffffffef00 and up */
+	GART,      /* GPU address 0x30000010, in an aperture */
 	READ_ONLY, /* GPU address 0x6000 */
 	UNBOUND,   /* */
 	ALLOCATIONS,
@@ -43,6 +44,7 @@ static const struct pb_allocation allocations[ALLOCATIONS] = {
 	[BIT_40] = {0, 0x500, 0x1000, 0, CARD_SEGMENT(7) | WRITE, 0},
 	[BIT_48] = {0x100, 0x300, 0x1000, 0, CARD_SEGMENT(5) | WRITE, 0},
 	[TOP_64] = {0x1ef00, 0x400, 0x100, 0, CARD_SEGMENT(6) | WRITE, 0},
+	[GART] = {0x10, 0x700, 0x1000, 0, CARD_SEGMENT(9) | WRITE, 0},
 	[READ_ONLY] = {0x6000, 0, 0x100, 0, CARD_SEGMENT(3), 0},
 	[UNBOUND] = {0, 0, 0, 0, PB_ALLOCATION_UNBIND, 5},
 };
@@ -125,9 +127,12 @@ static const struct vector {
 	{"NOUVEAU_DMA", F(NOUVEAU_DMA), VIDEO, 0, OK(0xbeef0201)},
 	/* 0x12 | 0xbeef0201 */
 	{"NOUVEAU_DMA, offset", F(NOUVEAU_DMA), LOW, 0x12, OK(0xbeef0213)},
+	{"NOUVEAU_DMA, GART", F(NOUVEAU_DMA), GART, 0, OK(0xbeef0202)},
 	{"NOUVEAU_DMA, unbound", F(NOUVEAU_DMA), UNBOUND, 0, NOTHING},
 	{"NOUVEAU_OR", F(NOUVEAU_OR), VIDEO, 0x100, OK(0x101)},
 	/* 0x1_80001234 + 0xc = 0x1_80001240, | 1 */
+	{"NOUVEAU_OR, GART", F(NOUVEAU_OR), GART, 0x100, OK(0x102)},
+	{"NOUVEAU_LOW_OR, GART", F(NOUVEAU_LOW_OR), GART, 4, OK(0x30000016)},
 	{"NOUVEAU_LOW_OR", F(NOUVEAU_LOW_OR), VIDEO, 0xc, OK(0x80001241)},
 
 	/* 0x1_80001236 / 2 = 0xc000091b */

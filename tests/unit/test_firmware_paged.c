@@ -199,23 +199,6 @@ static void allocations_resolve(void **state)
 	card_stop(&card);
 }
 
-/** So far. */
-static void patched_buffers_are_refused(void **state)
-{
-	struct card card;
-	struct pb_descriptor descriptor;
-
-	(void)state;
-	start(&card);
-	page_in(&card, true);
-	descriptor = paged_buffer(&card);
-	descriptor.patch_count = 1;
-	assert_int_equal(card_execute(&card, 0, &descriptor).status, PB_ERROR_OK);
-	descriptor.patch_length = 1;
-	assert_int_equal(card_execute(&card, 0, &descriptor).status, PB_ERROR_BAD_BUFFER);
-	card_stop(&card);
-}
-
 /** A destroyed aperture is out of the engine's reach; one made again in its place has forgotten its pages. */
 static void destroyed_aperture_forgets(void **state)
 {
@@ -243,7 +226,6 @@ int main(void)
 		cmocka_unit_test(pages_not_mapped_fault),
 		cmocka_unit_test(every_place),
 		cmocka_unit_test(allocations_resolve),
-		cmocka_unit_test(patched_buffers_are_refused),
 		cmocka_unit_test(destroyed_aperture_forgets),
 	};
 

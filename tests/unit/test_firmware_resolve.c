@@ -218,21 +218,6 @@ static void reserved_bits(void **state)
 	card_stop(&card);
 }
 
-/** The segment before it has no ordinary allocations; one whose flags are what stands there instead is none either. */
-static void all_flags_set(void **state)
-{
-	struct card card;
-	struct pb_fence fence;
-
-	(void)state;
-	card_start(&card);
-	card_allocation(&card, 0, CARD_EDGE_OS, 0x1000, CARD_SEGMENT(2));
-	card_allocation(&card, 1, CARD_EDGE_OS, 0x1000, UINT32_MAX);
-	fence = resolve(&card, 2, 1);
-	expect_error(&card, "all flags set", &fence, PB_ERROR_BAD_ALLOCATION, 1);
-	card_stop(&card);
-}
-
 /** An unbind entry has no address to be wrong; patches through it are carried out and write nothing. */
 static void unbind_entries(void **state)
 {
@@ -302,7 +287,6 @@ int main(void)
 		cmocka_unit_test(every_entry_at_every_place),
 		cmocka_unit_test(entries_that_no_patch_names),
 		cmocka_unit_test(reserved_bits),
-		cmocka_unit_test(all_flags_set),
 		cmocka_unit_test(unbind_entries),
 		cmocka_unit_test(lists_are_read_anew),
 		cmocka_unit_test(destroyed_segment),

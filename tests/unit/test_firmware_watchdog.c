@@ -156,8 +156,7 @@ static void reset_done(void)
 static void boot(void)
 {
 	bench.engine = (struct pb_engine){&puppet_ops, &bench.puppet, PB_NODE_COPY};
-	bench.lines = (struct pb_lines){&pb_host_lines_ops, &bench.host_lines,
-					&bench.host_lines.pending};
+	bench.lines = (struct pb_lines){&pb_host_lines_ops, &bench.host_lines, &bench.host_lines.pending};
 	bench.config = (struct pb_firmware_config){
 		.memory = memory,
 		.memory_bytes = MEMORY_BYTES,

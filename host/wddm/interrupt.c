@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Completion. How many submissions of a node are done is one word, in the order
+ * of submission; fence ids are looked up here. Events only tell which failed.
+ */
+#include "host/wddm/internal.h"
+
+static struct pb_wddm_node *node_of_queue(struct pb_wddm_adapter *adapter, uint32_t handle)
+{
+	for (uint32_t n = 0; n < adapter->config.node_count; n++) {
+		if (adapter->nodes[n].queue.handle == handle)
+			return &adapter->nodes[n];
+	}
+	return NULL;
+}
+
+static void fail(struct pb_wddm_packet *packet)
+{
+	packet->failed = true;
+	if (packet->context != NULL)
+		packet->context->lost = true;
+}
+
+/**
+ * Finds the submission that an event speaks of: ids may come twice, and events
+ * come in order. What a halt took down with it is not to blame.
+ */
+static void take_event(struct pb_wddm_adapter *adapter, const struct pb_event *event)
+{
+	struct pb_wddm_node *node = node_of_queue(adapter, event->queue);
+
+	if (node == NULL || event->error == PB_ERROR_HALTED ||
+	    (event->type != PB_EVENT_SUBMISSION_FAILED && event->type != PB_EVENT_ENGINE_FAULT &&
+	     event->type != PB_EVENT_ENGINE_HANG))
+		return;
+	for (uint32_t p = node->reported; p != node->submitted; p++) {
+		struct pb_wddm_packet *packet = pb_wddm_packet(adapter, node, p);
+
+		if (packet->fence_id == event->fence_id && !packet->failed) {
+			fail(packet);
+			return;
+		}
+	}
+}
+
+/** Events were lost: anything that is not reported yet may have failed. */
+static void fail_all(struct pb_wddm_adapter *adapter)
+{
+	for (uint32_t n = 0; n < adapter->config.node_count; n++) {
+		struct pb_wddm_node *node = &adapter->nodes[n];
+
+		for (uint32_t p = node->reported; p != node->submitted; p++)
+			fail(pb_wddm_packet(adapter, node, p));
+	}
+}
+
+static void take_events(struct pb_wddm_adapter *adapter)
+{
+	struct pb_channel *channel = adapter->config.channel;
+	struct pb_event event;
+	uint32_t dropped;
+
+	while (pb_channel_event(channel, &event))
+		take_event(adapter, &event);
+	dropped = pb_shared_read32(&channel->entry->events_dropped);
+	if (dropped != adapter->events_dropped)
+		fail_all(adapter);
+	adapter->events_dropped = dropped;
+}
+
+static void notify(struct pb_wddm_adapter *adapter, uint32_t n, uint32_t fence_id)
+{
+	const struct pb_dxgkargcb_notify_interrupt_data data = {
+		.InterruptType = PB_DXGK_INTERRUPT_DMA_COMPLETED,
+		.DmaCompleted = {.SubmissionFenceId = fence_id, .NodeOrdinal = n},
+	};
+
+	adapter->config.callbacks.notify_interrupt(adapter->config.callbacks.context, &data);
+}
+
+/**
+ * Reports what is done, one by one. A paging buffer that failed is not done,
+ * and neither is what stands behind it: what it was to move is not there.
+ */
+static bool report(struct pb_wddm_adapter *adapter, uint32_t n, uint32_t completed)
+{
+	struct pb_wddm_node *node = &adapter->nodes[n];
+	bool news = false;
+
+	while (node->reported != completed) {
+		const struct pb_wddm_packet *packet = pb_wddm_packet(adapter, node, node->reported);
+
+		if (packet->paging && packet->failed)
+			break;
+		if (packet->slot != NULL)
+			packet->slot->state = PB_WDDM_SLOT_FREE;
+		node->current_fence = packet->fence_id;
+		node->reported++;
+		notify(adapter, n, node->current_fence);
+		news = true;
+	}
+	return news;
+}
+
+bool pb_wddm_interrupt(struct pb_wddm_adapter *adapter)
+{
+	uint32_t completed[PB_WDDM_NODES];
+	bool news = false;
+
+	if (adapter->error != PB_ERROR_OK)
+		return false;
+	/* An event is there before the count that includes its submission: so the counts are read first. */
+	for (uint32_t n = 0; n < adapter->config.node_count && adapter->error == PB_ERROR_OK; n++)
+		adapter->error = pb_queue_completed(&adapter->nodes[n].queue, &completed[n]);
+	if (adapter->error != PB_ERROR_OK)
+		return false;
+	take_events(adapter);
+	for (uint32_t n = 0; n < adapter->config.node_count; n++)
+		news = report(adapter, n, completed[n]) || news;
+	if (news)
+		adapter->config.callbacks.queue_dpc(adapter->config.callbacks.context);
+	return news;
+}
+
+void pb_wddm_dpc(struct pb_wddm_adapter *adapter)
+{
+	adapter->config.callbacks.notify_dpc(adapter->config.callbacks.context);
+}
+
+uint32_t pb_wddm_query_current_fence(struct pb_wddm_adapter *adapter,
+				     struct pb_dxgkarg_querycurrentfence *query)
+{
+	(void)pb_wddm_interrupt(adapter);
+	query->CurrentFence = query->NodeOrdinal < adapter->config.node_count
+				      ? adapter->nodes[query->NodeOrdinal].current_fence
+				      : 0;
+	return PB_STATUS_SUCCESS;
+}

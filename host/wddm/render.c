@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* Render, RenderKm and Present: the kernel's lists in, host/render.h in between. */
+#include "host/render.h"
+
+#include "host/wddm/internal.h"
+
+/** Allocation list of a present: NULL, source, destination. */
+#define PRESENT_ENTRIES     3u
+#define PRESENT_SOURCE      1u
+#define PRESENT_DESTINATION 2u
+
+/** The kernel's allocation list; a handle for Render is an index into it, plus 1. */
+struct list {
+	const struct pb_wddm_adapter *adapter;
+	const struct pb_dxgk_allocationlist *entries;
+};
+
+/**
+ * Where the engine sees an address of a segment.
+ * @return false: it does not lie there, so that it is no use to write it down already
+ */
+static bool engine_address(const struct pb_wddm_adapter *adapter, uint32_t segment, uint64_t address,
+			   uint64_t *engine)
+{
+	const struct pb_segment *known = adapter->config.segments[segment];
+
+	/* Below its start the difference wraps, beyond any size. */
+	if (known == NULL || address - known->request.os_base >= known->request.size)
+		return false;
+	*engine = known->request.gpu_base + (address - known->request.os_base);
+	return true;
+}
+
+static bool find(void *context, uint32_t handle, struct pb_render_allocation *allocation)
+{
+	const struct list *list = context;
+	const struct pb_dxgk_allocationlist *entry = &list->entries[handle - 1];
+	const struct pb_wddm_allocation *object = entry->hDeviceSpecificAllocation;
+
+	*allocation = (struct pb_render_allocation){.size = object->size,
+						    .os_address = entry->PhysicalAddress,
+						    .segment = pb_wddm_segment(entry)};
+	if (!engine_address(list->adapter, allocation->segment, entry->PhysicalAddress,
+			    &allocation->gpu_address))
+		allocation->segment = 0;
+	return true;
+}
+
+static struct pb_render_device device_of(const struct pb_wddm_context *context, struct list *list)
+{
+	const uint32_t kinds = context->adapter->config.channel->card.capabilities[PB_CAPABILITY_NODE_KINDS];
+
+	return (struct pb_render_device){
+		.find = find, .context = list, .node = kinds >> 4u * context->node & 0xfu};
+}
+
+static uint32_t at_most(uint32_t value, uint32_t limit)
+{
+	return value < limit ? value : limit;
+}
+
+/** No output may be longer than what SubmitCommand has room for. */
+static struct pb_render_output output_of(const struct pb_wddm_adapter *adapter, void *dma_buffer,
+					 uint32_t dma_size, void *private_data, uint32_t private_data_size,
+					 struct pb_patch_location *locations, uint32_t locations_size)
+{
+	const uint32_t dma_max = adapter->config.channel->card.capabilities[PB_CAPABILITY_BUFFER_BYTES_MAX];
+
+	return (struct pb_render_output){
+		.dma_buffer = dma_buffer,
+		.dma_size = at_most(dma_size, dma_max),
+		.private_data = private_data,
+		.private_data_size = private_data_size,
+		.locations = locations,
+		.locations_size = at_most(locations_size, adapter->config.patches),
+	};
+}
+
+/** The context's staging memory: a list that Render writes and nobody reads, the handles, the rest. */
+static uint32_t stage(const struct pb_wddm_context *context, const struct pb_dxgkarg_render *render,
+		      struct pb_render_arguments *arguments)
+{
+	const uint32_t count = render->AllocationListSize;
+	const uint64_t taken = pb_wddm_staging_bytes(0, count, 0) - pb_render_staging_bytes(0, count, 0);
+	struct pb_allocation *unused = context->staging;
+	struct pb_render_user_allocation *handles = (void *)(unused + count);
+
+	if (count > context->adapter->config.allocations)
+		return pb_render_ntstatus(PB_RENDER_INVALID_PARAMETER);
+	if (taken > context->staging_size)
+		return pb_render_ntstatus(PB_RENDER_NO_MEMORY);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct pb_dxgk_allocationlist *entry = &render->pAllocationList[i];
+
+		handles[i] = (struct pb_render_user_allocation){
+			.handle = entry->hDeviceSpecificAllocation != NULL ? i + 1 : 0,
+			.flags = (entry->Value & PB_DXGK_ALLOCATION_WRITE) != 0 ? PB_RENDER_USER_WRITE : 0,
+		};
+	}
+	arguments->output.allocations = unused;
+	arguments->output.allocations_size = count;
+	arguments->user_allocations = handles;
+	arguments->user_allocation_count = count;
+	arguments->staging = handles + count;
+	arguments->staging_size = context->staging_size - (uint32_t)taken;
+	return PB_STATUS_SUCCESS;
+}
+
+static uint32_t render_with(struct pb_wddm_context *context, struct pb_dxgkarg_render *render,
+			    enum pb_render_status (*translate)(struct pb_render_arguments *))
+{
+	struct list list = {.adapter = context->adapter, .entries = render->pAllocationList};
+	const struct pb_render_device device = device_of(context, &list);
+	struct pb_render_arguments arguments = {
+		.device = &device,
+		.command = render->pCommand,
+		.command_length = render->CommandLength,
+		.user_locations = render->pPatchLocationListIn,
+		.user_location_count = render->PatchLocationListInSize,
+		.output = output_of(context->adapter, render->pDmaBuffer, render->DmaSize,
+				    render->pDmaBufferPrivateData, render->DmaBufferPrivateDataSize,
+				    render->pPatchLocationListOut, render->PatchLocationListOutSize),
+		.multipass_offset = render->MultipassOffset,
+	};
+	uint32_t status;
+
+	if (context->lost || context->adapter->error != PB_ERROR_OK)
+		return PB_STATUS_GPU_EXCEPTION_ON_DEVICE;
+	status = stage(context, render, &arguments);
+	if (status != PB_STATUS_SUCCESS)
+		return status;
+	status = pb_render_ntstatus(translate(&arguments));
+	render->pDmaBuffer = arguments.output.dma_buffer;
+	render->pDmaBufferPrivateData = arguments.output.private_data;
+	render->pPatchLocationListOut = arguments.output.locations;
+	render->MultipassOffset = arguments.multipass_offset;
+	return status;
+}
+
+uint32_t pb_wddm_render(struct pb_wddm_context *context, struct pb_dxgkarg_render *render)
+{
+	return render_with(context, render, pb_render);
+}
+
+uint32_t pb_wddm_render_km(struct pb_wddm_context *context, struct pb_dxgkarg_render *render)
+{
+	return render_with(context, render, pb_render_km);
+}
+
+/* ---- present ---- */
+
+static bool inside(const struct pb_rect *part, const struct pb_rect *whole)
+{
+	return part->left >= whole->left && part->top >= whole->top && part->right <= whole->right &&
+	       part->bottom <= whole->bottom && part->left <= part->right && part->top <= part->bottom;
+}
+
+static int64_t width(const struct pb_rect *rect)
+{
+	return (int64_t)rect->right - rect->left;
+}
+
+static int64_t height(const struct pb_rect *rect)
+{
+	return (int64_t)rect->bottom - rect->top;
+}
+
+/** What this pass is to write. @return false: not one that this card can do */
+static bool part_of(const struct pb_dxgkarg_present *present, struct pb_rect *part)
+{
+	const struct pb_rect *source = &present->SrcRect;
+	const struct pb_rect *whole = &present->DstRect;
+
+	if (present->Flags != PB_DXGK_PRESENT_BLT || source->left < 0 || source->top < 0 || whole->left < 0 ||
+	    whole->top < 0 || width(source) < 0 || height(source) < 0 || width(source) != width(whole) ||
+	    height(source) != height(whole))
+		return false;
+	*part = *whole;
+	if (present->SubRectCnt == 0)
+		return present->MultipassOffset == 0;
+	if (present->MultipassOffset >= present->SubRectCnt)
+		return false;
+	*part = present->pDstSubRects[present->MultipassOffset];
+	return inside(part, whole);
+}
+
+static struct pb_render_surface surface(const struct pb_dxgkarg_present *present, uint32_t index,
+					int32_t left, int32_t top)
+{
+	const struct pb_wddm_allocation *object = present->pAllocationList[index].hDeviceSpecificAllocation;
+
+	return (struct pb_render_surface){
+		.handle = index + 1,
+		.pitch = object->pitch,
+		.left = (uint32_t)left,
+		.top = (uint32_t)top,
+	};
+}
+
+static uint32_t blit(struct pb_wddm_context *context, struct pb_dxgkarg_present *present,
+		     const struct pb_rect *part)
+{
+	struct list list = {.adapter = context->adapter, .entries = present->pAllocationList};
+	const struct pb_render_device device = device_of(context, &list);
+	struct pb_allocation unused[PRESENT_ENTRIES];
+	struct pb_render_present blit = {
+		.device = &device,
+		.source = surface(present, PRESENT_SOURCE,
+				  present->SrcRect.left + (part->left - present->DstRect.left),
+				  present->SrcRect.top + (part->top - present->DstRect.top)),
+		.destination = surface(present, PRESENT_DESTINATION, part->left, part->top),
+		.width = (uint32_t)width(part),
+		.height = (uint32_t)height(part),
+		.output = output_of(context->adapter, present->pDmaBuffer, present->DmaSize,
+				    present->pDmaBufferPrivateData, present->DmaBufferPrivateDataSize,
+				    present->pPatchLocationListOut, present->PatchLocationListOutSize),
+	};
+	uint32_t status;
+
+	blit.output.allocations = unused;
+	blit.output.allocations_size = PRESENT_ENTRIES;
+	status = pb_render_ntstatus(pb_render_present(&blit));
+	present->pDmaBuffer = blit.output.dma_buffer;
+	present->pDmaBufferPrivateData = blit.output.private_data;
+	present->pPatchLocationListOut = blit.output.locations;
+	return status;
+}
+
+uint32_t pb_wddm_present(struct pb_wddm_context *context, struct pb_dxgkarg_present *present)
+{
+	struct pb_rect part;
+	uint32_t status;
+
+	if (context->lost || context->adapter->error != PB_ERROR_OK)
+		return PB_STATUS_GPU_EXCEPTION_ON_DEVICE;
+	if (present->pDmaBuffer == NULL || !part_of(present, &part))
+		return pb_render_ntstatus(PB_RENDER_INVALID_PARAMETER);
+	status = blit(context, present, &part);
+	if (status == PB_STATUS_SUCCESS && present->SubRectCnt != 0 &&
+	    ++present->MultipassOffset != present->SubRectCnt)
+		return PB_STATUS_INSUFFICIENT_DMA_BUFFER;
+	return status;
+}

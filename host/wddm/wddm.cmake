@@ -1,0 +1,8 @@
+# A WDDM 1.x miniport's functions for work; no OS, no heap.
+pb_library(pb_wddm SOURCES
+  ${CMAKE_CURRENT_LIST_DIR}/adapter.c
+  ${CMAKE_CURRENT_LIST_DIR}/render.c
+  ${CMAKE_CURRENT_LIST_DIR}/submit.c
+  ${CMAKE_CURRENT_LIST_DIR}/interrupt.c
+  ${CMAKE_CURRENT_LIST_DIR}/paging.c
+  LINKS pb_host)

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the host library costs on the host's own CPU: Render of a frame of the
+ * demo, and submitting to the simulated card. Repeats one of them and prints
+ * how many units that were and the median time of one; scripts/bench runs it
+ * once more under callgrind, which counts the instructions of the one function.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "tests/bench/host_bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define REPEATS_MAX 10000u
+
+void pb_host_bench_require(bool good, const char *what)
+{
+	if (good)
+		return;
+	fprintf(stderr, "host bench: failed: %s\n", what);
+	exit(1);
+}
+
+uint64_t pb_host_bench_now_ns(void)
+{
+	struct timespec now;
+
+	pb_host_bench_require(clock_gettime(CLOCK_MONOTONIC, &now) == 0, "clock");
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int compare(const void *left_, const void *right_)
+{
+	const uint64_t *left = left_, *right = right_;
+
+	return (*left > *right) - (*left < *right);
+}
+
+int main(int count, char **words)
+{
+	static uint64_t times[REPEATS_MAX];
+	const bool renders = count == 3 && strcmp(words[1], "render") == 0;
+	const bool submits = count == 3 && strcmp(words[1], "submit") == 0;
+	const uint32_t repeats = count == 3 ? (uint32_t)strtoul(words[2], NULL, 10) : 0;
+	uint32_t units;
+
+	if ((!renders && !submits) || repeats == 0 || repeats > REPEATS_MAX) {
+		fprintf(stderr, "patchbay-host-bench render|submit REPEATS\n");
+		return 2;
+	}
+	units = renders ? pb_host_bench_render(times, repeats) : pb_host_bench_submit(times, repeats);
+	qsort(times, repeats, sizeof(times[0]), compare);
+	printf("%u %.1f\n", (unsigned)(units * repeats), (double)times[repeats / 2u] / units);
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The parts of the bench of the host library.
+ */
+#ifndef PB_TESTS_BENCH_HOST_BENCH_H
+#define PB_TESTS_BENCH_HOST_BENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Ends the bench with an error unless `good`. */
+void pb_host_bench_require(bool good, const char *what);
+/** Nanoseconds on a clock that never goes back. */
+uint64_t pb_host_bench_now_ns(void);
+
+/**
+ * A frame's commands through pb_render, again and again. @param times filled in: nanoseconds of each call
+ * @return commands in a call
+ */
+uint32_t pb_host_bench_render(uint64_t *times, uint32_t repeats);
+/**
+ * Bursts of submissions to the simulated card, which completes each burst before the next.
+ * @param times filled in: nanoseconds of each burst @return submissions in a burst
+ */
+uint32_t pb_host_bench_submit(uint64_t *times, uint32_t repeats);
+
+#endif

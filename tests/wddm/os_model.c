@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/wddm/os_model.h"
+
+#include <string.h>
+
+void os_init(struct os_model *os, const struct os_miniport *miniport, uint32_t node_count,
+	     uint32_t first_fence, uint32_t depth)
+{
+	memset(os, 0, sizeof(*os));
+	os->miniport = *miniport;
+	os->node_count = node_count;
+	os->depth = depth;
+	os->fence_step = 1;
+	for (uint32_t n = 0; n < node_count; n++) {
+		os->nodes[n].next_fence = first_fence;
+		os->nodes[n].last_completed = first_fence - 1;
+	}
+	/* Preemptions are counted apart, and may well have the number of a packet. */
+	os->next_preemption = first_fence;
+}
+
+void os_bugcheck(struct os_model *os, uint32_t code, uint32_t parameter)
+{
+	if (os->bugcheck != 0)
+		return;
+	os->bugcheck = code;
+	os->parameter = parameter;
+}
+
+bool os_is_idle(const struct os_model *os)
+{
+	for (uint32_t n = 0; n < os->node_count; n++) {
+		if (os->nodes[n].software.count != 0 || os->nodes[n].hardware.count != 0)
+			return false;
+	}
+	return true;
+}
+
+/* ---- queues ---- */
+
+static void pop(struct os_queue *queue)
+{
+	queue->count--;
+	memmove(&queue->packets[0], &queue->packets[1], queue->count * sizeof(queue->packets[0]));
+}
+
+bool os_queue(struct os_model *os, const struct os_packet *packet)
+{
+	struct os_queue *queue = &os->nodes[packet->submit.NodeOrdinal].software;
+
+	/* Room for what may be withdrawn is kept free. */
+	if (queue->count >= OS_SOFTWARE_MAX - OS_HARDWARE_MAX)
+		return false;
+	queue->packets[queue->count++] = *packet;
+	return true;
+}
+
+int32_t os_find(const struct os_node *node, uint32_t fence_id)
+{
+	for (uint32_t i = 0; i < node->hardware.count; i++) {
+		if (!node->hardware.packets[i].reported && node->hardware.packets[i].fence_id == fence_id)
+			return (int32_t)i;
+	}
+	return -1;
+}
+
+void os_retire(struct os_model *os, struct os_node *node, uint32_t count, enum os_outcome outcome)
+{
+	for (; count != 0; count--) {
+		const struct os_packet packet = node->hardware.packets[0];
+
+		pop(&node->hardware);
+		os->completed += outcome == OS_COMPLETED;
+		os->aborted += outcome == OS_ABORTED;
+		if (os->retired != NULL)
+			os->retired(os->context, &packet, outcome);
+	}
+	node->head_since = os->miniport.now(os->miniport.context);
+	node->asked = false;
+}
+
+void os_retire_reported(struct os_model *os, struct os_node *node)
+{
+	uint32_t done = 0;
+
+	while (done < node->hardware.count && node->hardware.packets[done].reported)
+		done++;
+	if (done != 0)
+		os_retire(os, node, done, OS_COMPLETED);
+}
+
+void os_withdraw(struct os_node *node)
+{
+	const uint32_t count = node->hardware.count;
+
+	memmove(&node->software.packets[count], &node->software.packets[0],
+		node->software.count * sizeof(node->software.packets[0]));
+	memcpy(&node->software.packets[0], &node->hardware.packets[0],
+	       count * sizeof(node->software.packets[0]));
+	for (uint32_t i = 0; i < count; i++)
+		node->software.packets[i].has_fence =
+			(node->software.packets[i].submit.Flags & PB_FLAG_PAGING) != 0;
+	node->software.count += count;
+	node->hardware.count = 0;
+}
+
+/* ---- submission ---- */
+
+void os_ddi_done(struct os_model *os, uint64_t since)
+{
+	if (os->miniport.now(os->miniport.context) - since > OS_TDR_DDI_US)
+		os_bugcheck(os, OS_BUGCHECK_TDR, OS_TDR_DDI);
+}
+
+static void fill_in(struct os_packet *packet)
+{
+	struct pb_dxgkarg_patch *patch = &packet->patch;
+	struct pb_dxgkarg_submitcommand *submit = &packet->submit;
+
+	patch->SubmissionFenceId = packet->fence_id;
+	submit->hContext = patch->hContext;
+	submit->DmaBufferSegmentId = patch->DmaBufferSegmentId;
+	submit->DmaBufferPhysicalAddress = patch->DmaBufferPhysicalAddress;
+	submit->DmaBufferSize = patch->DmaBufferSize;
+	submit->DmaBufferSubmissionStartOffset = patch->DmaBufferSubmissionStartOffset;
+	submit->DmaBufferSubmissionEndOffset = patch->DmaBufferSubmissionEndOffset;
+	submit->pDmaBufferPrivateData = patch->pDmaBufferPrivateData;
+	submit->DmaBufferPrivateDataSize = patch->DmaBufferPrivateDataSize;
+	submit->DmaBufferPrivateDataSubmissionStartOffset = patch->DmaBufferPrivateDataSubmissionStartOffset;
+	submit->DmaBufferPrivateDataSubmissionEndOffset = patch->DmaBufferPrivateDataSubmissionEndOffset;
+	submit->SubmissionFenceId = patch->SubmissionFenceId;
+}
+
+static void patch_it(struct os_model *os, const struct os_packet *packet)
+{
+	const uint64_t since = os->miniport.now(os->miniport.context);
+
+	if (packet->skip_patch)
+		return;
+	if (os->miniport.patch(os->miniport.context, &packet->patch) != PB_STATUS_SUCCESS)
+		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_PATCH_FAILED);
+	os_ddi_done(os, since);
+}
+
+/** It is on the hardware queue before the call: its interrupt may come in the middle. */
+static void submit_it(struct os_model *os, struct os_node *node, const struct os_packet *packet)
+{
+	const uint64_t since = os->miniport.now(os->miniport.context);
+
+	if (node->hardware.count == 0)
+		os_retire(os, node, 0, OS_COMPLETED); /* it is the head from now on */
+	node->hardware.packets[node->hardware.count++] = *packet;
+	if (os->miniport.submit_command(os->miniport.context, &packet->submit) != PB_STATUS_SUCCESS)
+		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_SUBMIT_FAILED);
+	os_ddi_done(os, since);
+}
+
+static void submit_next(struct os_model *os, struct os_node *node)
+{
+	struct os_packet packet = node->software.packets[0];
+
+	pop(&node->software);
+	if (os->prepare != NULL)
+		os->prepare(os->context, &packet);
+	if (!packet.has_fence) {
+		packet.fence_id = node->next_fence;
+		node->next_fence += os->fence_step;
+	}
+	packet.reported = false;
+	fill_in(&packet);
+	patch_it(os, &packet);
+	if (os->bugcheck == 0)
+		submit_it(os, node, &packet);
+}
+
+void os_step(struct os_model *os, uint64_t microseconds)
+{
+	for (uint32_t n = 0; n < os->node_count; n++) {
+		struct os_node *node = &os->nodes[n];
+
+		while (os->bugcheck == 0 && !node->preemption.pending && node->software.count != 0 &&
+		       node->hardware.count < os->depth)
+			submit_next(os, node);
+	}
+	if (os->bugcheck == 0)
+		os->miniport.run(os->miniport.context, microseconds);
+	if (os->bugcheck == 0 && os->dpc_queued) {
+		os->dpc_queued = false;
+		os->miniport.dpc(os->miniport.context);
+	}
+	if (os->bugcheck == 0)
+		os_check_time(os);
+}
+
+void os_preempt(struct os_model *os, uint32_t n)
+{
+	struct os_node *node = &os->nodes[n];
+	const uint64_t since = os->miniport.now(os->miniport.context);
+	const struct pb_dxgkarg_preemptcommand preempt = {.PreemptionFenceId = os->next_preemption,
+							  .NodeOrdinal = n};
+
+	if (os->bugcheck != 0 || node->preemption.pending)
+		return;
+	node->preemption.pending = true;
+	node->preemption.fence_id = os->next_preemption++;
+	node->preemption.since = since;
+	if (os->miniport.preempt_command(os->miniport.context, &preempt) != PB_STATUS_SUCCESS)
+		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_SUBMIT_FAILED);
+	os_ddi_done(os, since);
+}
+
+/* ---- notifications ---- */
+
+/** Everything up to a fence is done. @return its place; -1 and a bugcheck: it is not outstanding */
+static int32_t report(struct os_model *os, struct os_node *node, uint32_t fence_id)
+{
+	const int32_t place = os_find(node, fence_id);
+
+	if (place < 0) {
+		uint32_t parameter = OS_INVALID_FENCE;
+
+		for (uint32_t i = 0; i < node->aborted_count; i++) {
+			if (node->aborted[i] == fence_id)
+				parameter = OS_AFTER_RESET;
+		}
+		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, parameter);
+		return -1;
+	}
+	for (int32_t i = 0; i <= place; i++)
+		node->hardware.packets[i].reported = true;
+	node->last_completed = fence_id;
+	return place;
+}
+
+static void preempted(struct os_model *os, struct os_node *node, uint32_t preemption_id,
+		      uint32_t last_completed)
+{
+	if (!node->preemption.pending || node->preemption.fence_id != preemption_id) {
+		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_INVALID_FENCE);
+		return;
+	}
+	if (last_completed != node->last_completed && report(os, node, last_completed) < 0)
+		return;
+	os_retire_reported(os, node);
+	os->preempted += node->hardware.count;
+	os_withdraw(node);
+	node->preemption.pending = false;
+}
+
+static void faulted(struct os_model *os, struct os_node *node, uint32_t fence_id)
+{
+	const int32_t place = report(os, node, fence_id);
+
+	if (place < 0)
+		return;
+	if ((node->hardware.packets[place].submit.Flags & PB_FLAG_PAGING) != 0)
+		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_PAGING_FAULTED);
+	os->faulted++;
+}
+
+/** The node that a notification is about. @return NULL: ignored, or a bugcheck */
+static struct os_node *node_of(struct os_model *os, uint32_t n)
+{
+	if (n >= os->node_count) {
+		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_NODE_UNKNOWN);
+		return NULL;
+	}
+	return os->nodes[n].resetting ? NULL : &os->nodes[n];
+}
+
+void os_notify_interrupt(void *context, const struct pb_dxgkargcb_notify_interrupt_data *data)
+{
+	struct os_model *os = context;
+	struct os_node *node;
+
+	if (os->bugcheck != 0)
+		return;
+	if (data->InterruptType == PB_DXGK_INTERRUPT_DMA_COMPLETED) {
+		node = node_of(os, data->DmaCompleted.NodeOrdinal);
+		if (node != NULL)
+			(void)report(os, node, data->DmaCompleted.SubmissionFenceId);
+	} else if (data->InterruptType == PB_DXGK_INTERRUPT_DMA_PREEMPTED) {
+		node = node_of(os, data->DmaPreempted.NodeOrdinal);
+		if (node != NULL)
+			preempted(os, node, data->DmaPreempted.PreemptionFenceId,
+				  data->DmaPreempted.LastCompletedFenceId);
+	} else if (data->InterruptType == PB_DXGK_INTERRUPT_DMA_FAULTED) {
+		node = node_of(os, data->DmaFaulted.NodeOrdinal);
+		if (node != NULL)
+			faulted(os, node, data->DmaFaulted.FaultedFenceId);
+	}
+}
+
+void os_queue_dpc(void *context)
+{
+	struct os_model *os = context;
+
+	os->dpc_queued = true;
+}
+
+/** Packets leave here, and not before: a miniport that never calls it finishes nothing. */
+void os_notify_dpc(void *context)
+{
+	struct os_model *os = context;
+
+	for (uint32_t n = 0; n < os->node_count && os->bugcheck == 0; n++)
+		os_retire_reported(os, &os->nodes[n]);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/wddm/puppet.h"
+
+#include <string.h>
+
+#define FAILURE     0xc0000001u
+#define DEPTH       3u
+#define AHEAD       1000u
+#define SLOW_US     UINT64_C(6000000)
+#define FAULT_CAUSE 0xc000001du
+
+static void notify(struct puppet *puppet, uint32_t n, uint32_t fence_id)
+{
+	struct pb_dxgkargcb_notify_interrupt_data data = {
+		.InterruptType = PB_DXGK_INTERRUPT_DMA_COMPLETED,
+		.DmaCompleted = {.SubmissionFenceId = fence_id, .NodeOrdinal = n},
+	};
+
+	if (puppet->vice == PUPPET_FAULTS) {
+		data.InterruptType = PB_DXGK_INTERRUPT_DMA_FAULTED;
+		data.DmaFaulted.FaultedFenceId = fence_id;
+		data.DmaFaulted.Status = FAULT_CAUSE;
+		data.DmaFaulted.NodeOrdinal = n;
+		data.DmaFaulted.EngineOrdinal = 0;
+	}
+	os_notify_interrupt(puppet->os, &data);
+	if (puppet->vice != PUPPET_NO_DPC)
+		os_queue_dpc(puppet->os);
+}
+
+static void notify_preempted(struct puppet *puppet, uint32_t n, uint32_t preemption, uint32_t last)
+{
+	const struct pb_dxgkargcb_notify_interrupt_data data = {
+		.InterruptType = PB_DXGK_INTERRUPT_DMA_PREEMPTED,
+		.DmaPreempted = {.PreemptionFenceId = preemption,
+				 .LastCompletedFenceId = last,
+				 .NodeOrdinal = n},
+	};
+
+	os_notify_interrupt(puppet->os, &data);
+	os_queue_dpc(puppet->os);
+}
+
+static uint32_t patch(void *context, const struct pb_dxgkarg_patch *arguments)
+{
+	struct puppet *puppet = context;
+
+	(void)arguments;
+	puppet->patches++;
+	return puppet->vice == PUPPET_PATCH_FAILS ? FAILURE : PB_STATUS_SUCCESS;
+}
+
+static uint32_t submit_command(void *context, const struct pb_dxgkarg_submitcommand *submit)
+{
+	struct puppet *puppet = context;
+	struct puppet_node *node = &puppet->nodes[submit->NodeOrdinal];
+
+	puppet->submissions++;
+	if (puppet->vice == PUPPET_SUBMIT_FAILS)
+		return FAILURE;
+	if (puppet->vice == PUPPET_SLOW)
+		puppet->now += SLOW_US;
+	if (puppet->vice == PUPPET_INLINE && submit->DmaBufferSubmissionEndOffset == 0) {
+		notify(puppet, submit->NodeOrdinal, submit->SubmissionFenceId);
+		return PB_STATUS_SUCCESS;
+	}
+	if (node->count == 0)
+		node->started = puppet->now;
+	node->fences[node->count++] = submit->SubmissionFenceId;
+	return PB_STATUS_SUCCESS;
+}
+
+static void shift(struct puppet_node *node)
+{
+	node->done = node->fences[0];
+	node->count--;
+	memmove(&node->fences[0], &node->fences[1], node->count * sizeof(node->fences[0]));
+}
+
+static void complete(struct puppet *puppet, uint32_t n)
+{
+	struct puppet_node *node = &puppet->nodes[n];
+
+	if (puppet->vice == PUPPET_REVERSED && node->count > 1)
+		notify(puppet, n, node->fences[1]);
+	shift(node);
+	puppet->last_done = node->done;
+	if (puppet->vice == PUPPET_SILENT || puppet->vice == PUPPET_QUERY_LIES)
+		return;
+	if (puppet->vice == PUPPET_ONE_LEDGER) {
+		for (uint32_t other = 0; other < OS_NODES; other++)
+			notify(puppet, other, puppet->last_done);
+	} else if (puppet->vice == PUPPET_AHEAD) {
+		notify(puppet, n, node->done + AHEAD);
+	} else if (puppet->vice == PUPPET_NO_SUCH_NODE) {
+		notify(puppet, 7, node->done);
+	} else if (puppet->coalesce < 2 || node->count == 0 || node->done % puppet->coalesce == 0) {
+		notify(puppet, n, node->done);
+	}
+	if (puppet->vice == PUPPET_TWICE)
+		notify(puppet, n, node->done);
+}
+
+static bool hangs(const struct puppet *puppet)
+{
+	return puppet->vice == PUPPET_HANGS || puppet->vice == PUPPET_RESET_AHEAD ||
+	       puppet->vice == PUPPET_RESET_BEHIND || puppet->vice == PUPPET_LATE ||
+	       puppet->vice == PUPPET_RESET_FAILS || puppet->vice == PUPPET_DEAD;
+}
+
+static void run(void *context, uint64_t microseconds)
+{
+	struct puppet *puppet = context;
+
+	puppet->now += microseconds;
+	if (puppet->late) {
+		puppet->late = false;
+		notify(puppet, 0, puppet->late_fence);
+	}
+	for (uint32_t n = 0; n < OS_NODES && !hangs(puppet); n++) {
+		struct puppet_node *node = &puppet->nodes[n];
+
+		while (node->count != 0 && puppet->now - node->started >= PUPPET_PACKET_US) {
+			node->started += PUPPET_PACKET_US;
+			complete(puppet, n);
+		}
+	}
+}
+
+/** At the end of what is finished now: the rest is withdrawn. */
+static uint32_t preempt_command(void *context, const struct pb_dxgkarg_preemptcommand *preempt)
+{
+	struct puppet *puppet = context;
+	struct puppet_node *node = &puppet->nodes[preempt->NodeOrdinal];
+	const uint32_t first = node->fences[0];
+	const bool had_work = node->count != 0;
+	uint32_t last = node->done;
+
+	if (puppet->vice == PUPPET_PREEMPT_FAILS)
+		return FAILURE;
+	if (puppet->vice == PUPPET_DEAF || hangs(puppet))
+		return PB_STATUS_SUCCESS;
+	if (puppet->vice == PUPPET_PREEMPT_AHEAD)
+		last += AHEAD;
+	node->count = 0;
+	notify_preempted(puppet, preempt->NodeOrdinal,
+			 preempt->PreemptionFenceId + (puppet->vice == PUPPET_OTHER_PREEMPTION ? 1 : 0),
+			 last);
+	if (puppet->vice == PUPPET_PREEMPT_THEN_COMPLETE && had_work)
+		notify(puppet, preempt->NodeOrdinal, first);
+	return PB_STATUS_SUCCESS;
+}
+
+static uint32_t query_current_fence(void *context, struct pb_dxgkarg_querycurrentfence *query)
+{
+	struct puppet *puppet = context;
+	const struct puppet_node *node = &puppet->nodes[query->NodeOrdinal];
+
+	query->CurrentFence = node->done;
+	if (puppet->vice == PUPPET_SILENT &&
+	    node->done != puppet->os->nodes[query->NodeOrdinal].last_completed)
+		notify(puppet, query->NodeOrdinal, node->done);
+	return PB_STATUS_SUCCESS;
+}
+
+static uint32_t reset_engine(void *context, struct pb_dxgkarg_resetengine *reset)
+{
+	struct puppet *puppet = context;
+	struct puppet_node *node = &puppet->nodes[reset->NodeOrdinal];
+
+	if (puppet->vice == PUPPET_RESET_FAILS || puppet->vice == PUPPET_DEAD)
+		return FAILURE;
+	reset->LastAbortedFenceId = node->count != 0 ? node->fences[0] : node->done;
+	if (puppet->vice == PUPPET_RESET_AHEAD)
+		reset->LastAbortedFenceId += AHEAD;
+	if (puppet->vice == PUPPET_RESET_BEHIND)
+		reset->LastAbortedFenceId = node->done - 1;
+	puppet->late = puppet->vice == PUPPET_LATE;
+	puppet->late_fence = node->fences[0];
+	node->done = reset->LastAbortedFenceId;
+	node->count = 0;
+	return PB_STATUS_SUCCESS;
+}
+
+static uint32_t reset_from_timeout(void *context)
+{
+	struct puppet *puppet = context;
+
+	if (puppet->vice == PUPPET_DEAD)
+		return FAILURE;
+	for (uint32_t n = 0; n < OS_NODES; n++) {
+		while (puppet->nodes[n].count != 0)
+			shift(&puppet->nodes[n]);
+	}
+	return PB_STATUS_SUCCESS;
+}
+
+static void dpc(void *context)
+{
+	const struct puppet *puppet = context;
+
+	os_notify_dpc(puppet->os);
+}
+
+static uint64_t now(void *context)
+{
+	const struct puppet *puppet = context;
+
+	return puppet->now;
+}
+
+void puppet_start(struct puppet *puppet, struct os_model *os, enum puppet_vice vice, bool preempts,
+		  uint32_t first_fence)
+{
+	const struct os_miniport miniport = {
+		.patch = patch,
+		.submit_command = submit_command,
+		.query_current_fence = query_current_fence,
+		.preempt_command = preempts ? preempt_command : NULL,
+		.reset_engine = reset_engine,
+		.reset_from_timeout = reset_from_timeout,
+		.dpc = dpc,
+		.run = run,
+		.now = now,
+		.context = puppet,
+	};
+
+	memset(puppet, 0, sizeof(*puppet));
+	puppet->os = os;
+	puppet->vice = vice;
+	puppet->now = 1;
+	for (uint32_t n = 0; n < OS_NODES; n++)
+		puppet->nodes[n].done = first_fence - 1;
+	puppet->last_done = first_fence - 1;
+	os_init(os, &miniport, OS_NODES, first_fence, DEPTH);
+}

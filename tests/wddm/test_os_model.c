@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* The model of the OS itself: a miniport that breaks a rule stops it, a correct one does not. */
+#include "tests/unit/unit.h"
+#include "tests/wddm/puppet.h"
+
+static void queue(struct os_model *os, uint32_t node, uint32_t flags, uint32_t bytes)
+{
+	const struct os_packet packet = {
+		.patch = {.DmaBufferSubmissionEndOffset = bytes, .Flags = flags & 0xf},
+		.submit = {.Flags = flags, .NodeOrdinal = node},
+		.skip_patch = (flags & PB_FLAG_PAGING) != 0,
+	};
+
+	assert_true(os_queue(os, &packet));
+}
+
+static void run_for(struct os_model *os, uint64_t microseconds)
+{
+	for (uint64_t t = 0; t < microseconds && os->bugcheck == 0; t += OS_STEP_US_MAX)
+		os_step(os, OS_STEP_US_MAX);
+}
+
+/** The same life for each of them: two nodes, paging, an empty packet, preemptions, forty seconds. */
+static void live(struct os_model *os, bool preempts)
+{
+	static const uint32_t flags[] = {0, PB_FLAG_PAGING, PB_FLAG_PRESENT, PB_FLAG_NULL_RENDERING};
+
+	/* Node 1 is ahead of node 0 from the start. */
+	queue(os, 1, 0, 64);
+	os_step(os, 1);
+	for (uint32_t i = 0; i < 8; i++) {
+		queue(os, i % 3 == 2, flags[i % 4], i == 5 ? 0 : 64);
+		queue(os, 0, 0, 64);
+	}
+	os_step(os, 10);
+	if (preempts)
+		os_preempt(os, 0);
+	for (uint32_t i = 0; i < 30 && os->bugcheck == 0; i++)
+		os_step(os, 75);
+	run_for(os, 40000000);
+}
+
+/** One vice each. */
+static const struct vice {
+	const char *name;
+	enum puppet_vice vice;
+	bool preempts;
+	uint32_t bugcheck;
+	uint32_t parameter;
+} vices[] = {
+	{"Patch fails", PUPPET_PATCH_FAILS, false, 0x119, 0x3},
+	{"SubmitCommand fails", PUPPET_SUBMIT_FAILS, false, 0x119, 0x2},
+	{"PreemptCommand fails", PUPPET_PREEMPT_FAILS, true, 0x119, 0x2},
+	{"a fence twice", PUPPET_TWICE, false, 0x119, 0x1},
+	{"fences out of order", PUPPET_REVERSED, false, 0x119, 0x1},
+	{"one ledger for all nodes", PUPPET_ONE_LEDGER, false, 0x119, 0x1},
+	{"a fence never submitted", PUPPET_AHEAD, false, 0x119, 0x1},
+	{"empty work overtakes", PUPPET_INLINE, false, 0x119, 0x1},
+	{"no such node", PUPPET_NO_SUCH_NODE, false, 0x119, 0x8},
+	{"a paging packet faults", PUPPET_FAULTS, false, 0x119, 0x5},
+	{"another preemption", PUPPET_OTHER_PREEMPTION, true, 0x119, 0x1},
+	{"last completed is to come", PUPPET_PREEMPT_AHEAD, true, 0x119, 0x1},
+	{"completed after preempted", PUPPET_PREEMPT_THEN_COMPLETE, true, 0x119, 0x1},
+	{"aborted is to come", PUPPET_RESET_AHEAD, false, 0x119, 0xa},
+	{"aborted is long completed", PUPPET_RESET_BEHIND, false, 0x119, 0xa},
+	{"an interrupt after the reset", PUPPET_LATE, false, 0x119, 0x10},
+	{"current fence is another than notified", PUPPET_QUERY_LIES, false, 0x119, 0x1},
+	{"no reset works", PUPPET_DEAD, false, 0x116, OS_TDR_NO_RESET},
+	{"hangs again and again", PUPPET_HANGS, false, 0x116, OS_TDR_TOO_OFTEN},
+	{"the same, preemption unanswered", PUPPET_HANGS, true, 0x116, OS_TDR_TOO_OFTEN},
+	{"adapter resets, again and again", PUPPET_RESET_FAILS, false, 0x116, OS_TDR_TOO_OFTEN},
+	{"six seconds in a call", PUPPET_SLOW, false, 0x116, OS_TDR_DDI},
+};
+
+static void every_vice(void **state)
+{
+	static struct os_model os;
+	static struct puppet puppet;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(vices) / sizeof(vices[0]); i++) {
+		const struct vice *row = &vices[i];
+
+		puppet_start(&puppet, &os, row->vice, row->preempts, 100);
+		/* Work enough to hang on, one time after the other. */
+		if (row->bugcheck == OS_BUGCHECK_TDR)
+			for (uint32_t n = 0; n < 9; n++)
+				queue(&os, 0, 0, 64);
+		live(&os, row->preempts);
+		if (os.bugcheck != row->bugcheck || os.parameter != row->parameter)
+			fail_msg("%s: bugcheck 0x%x/0x%x, expected 0x%x/0x%x", row->name, os.bugcheck,
+				 os.parameter, row->bugcheck, row->parameter);
+	}
+}
+
+/** Nothing of what is allowed stops it. */
+static void correct_one_lives(void **state)
+{
+	static const uint32_t first_fences[] = {100, 0, 1, 0xffffffff, 0xfffffffa, 0x7ffffffc};
+	static struct os_model os;
+	static struct puppet puppet;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2 * sizeof(first_fences) / sizeof(first_fences[0]); i++) {
+		puppet_start(&puppet, &os, PUPPET_CORRECT, i % 2 != 0, first_fences[i / 2]);
+		puppet.coalesce = i % 3;
+		live(&os, i % 2 != 0);
+		assert_int_equal(os.bugcheck, 0);
+		assert_true(os_is_idle(&os));
+		assert_int_equal(os.completed, 17);
+		assert_int_equal(os.tdr_count, 0);
+		assert_int_equal(os.preempted, i % 2 != 0 ? 3 : 0);
+		/* Nodes 0 and 1 have 13 and 3 packets and the early one; what was preempted came again. */
+		assert_int_equal(puppet.submissions, 17 + os.preempted);
+	}
+}
+
+/** A withdrawn paging packet comes again with its id, other packets with a new one. */
+static void ids_after_preemption(void **state)
+{
+	static struct os_model os;
+	static struct puppet puppet;
+
+	(void)state;
+	puppet_start(&puppet, &os, PUPPET_CORRECT, true, 0xfffffffe);
+	queue(&os, 0, PB_FLAG_PAGING, 64);
+	queue(&os, 0, 0, 64);
+	queue(&os, 0, PB_FLAG_PAGING, 0);
+	os_step(&os, 1);
+	assert_int_equal(puppet.nodes[0].count, 3);
+	os_preempt(&os, 0);
+	assert_int_equal(puppet.nodes[0].count, 0);
+	assert_int_equal(os.preempted, 3);
+	os_step(&os, 1);
+	assert_int_equal(puppet.nodes[0].count, 3);
+	assert_int_equal(puppet.nodes[0].fences[0], 0xfffffffe);
+	assert_int_equal(puppet.nodes[0].fences[1], 1);
+	assert_int_equal(puppet.nodes[0].fences[2], 0);
+	run_for(&os, 1000000);
+	assert_int_equal(os.bugcheck, 0);
+	assert_int_equal(os.completed, 3);
+}
+
+/** What a miniport survives, and what it costs. */
+static const struct {
+	const char *name;
+	enum puppet_vice vice;
+	bool preempts;
+	uint32_t flags;
+	uint32_t tdrs;
+	uint32_t adapter_resets;
+	uint32_t completed;
+	uint32_t aborted;
+	uint32_t faulted;
+} survivors[] = {
+	{"the engine hangs once", PUPPET_HANGS, false, 0, 1, 0, 1, 1, 0},
+	{"preemption, then reset", PUPPET_HANGS, true, 0, 1, 0, 1, 1, 0},
+	{"no answer to a preemption", PUPPET_DEAF, true, 0, 1, 0, 2, 0, 0},
+	{"an engine that cannot be reset", PUPPET_RESET_FAILS, false, 0, 1, 1, 0, 2, 0},
+	{"a paging packet is aborted", PUPPET_HANGS, false, PB_FLAG_PAGING, 1, 1, 0, 2, 0},
+	{"interrupts are lost", PUPPET_SILENT, false, 0, 0, 0, 2, 0, 0},
+	{"a packet faults", PUPPET_FAULTS, false, 0, 0, 0, 2, 0, 2},
+};
+
+static void survivals(void **state)
+{
+	static struct os_model os;
+	static struct puppet puppet;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(survivors) / sizeof(survivors[0]); i++) {
+		puppet_start(&puppet, &os, survivors[i].vice, survivors[i].preempts, 7);
+		queue(&os, 0, survivors[i].flags, 64);
+		queue(&os, 0, 0, 64);
+		os_step(&os, 1);
+		if (survivors[i].vice == PUPPET_DEAF)
+			os_preempt(&os, 0);
+		while (os.tdr_count == 0 && os.bugcheck == 0 && puppet.now < 10000000)
+			os_step(&os, OS_STEP_US_MAX);
+		puppet.vice = PUPPET_CORRECT;
+		run_for(&os, 1000000);
+		if (os.bugcheck != 0 || os.tdr_count != survivors[i].tdrs ||
+		    os.adapter_resets != survivors[i].adapter_resets ||
+		    os.completed != survivors[i].completed || os.aborted != survivors[i].aborted ||
+		    os.faulted != survivors[i].faulted)
+			fail_msg("%s: bugcheck 0x%x/0x%x, %u timeouts, %u adapter resets, %u completed, %u "
+				 "aborted, %u faulted",
+				 survivors[i].name, os.bugcheck, os.parameter, os.tdr_count,
+				 os.adapter_resets, os.completed, os.aborted, os.faulted);
+		assert_true(os_is_idle(&os));
+	}
+}
+
+/** Completions count when NotifyDpc is called; without it the OS resets again and again. */
+static void no_dpc_no_progress(void **state)
+{
+	static struct os_model os;
+	static struct puppet puppet;
+
+	(void)state;
+	puppet_start(&puppet, &os, PUPPET_NO_DPC, false, 7);
+	queue(&os, 0, 0, 64);
+	run_for(&os, 1900000);
+	assert_int_equal(os.completed, 0);
+	assert_false(os_is_idle(&os));
+	run_for(&os, 500000);
+	assert_int_equal(os.bugcheck, 0);
+	assert_int_equal(os.tdr_count, 1);
+}
+
+/** Five recoveries in a minute are allowed, and more if they are far enough apart. */
+static void recoveries_far_apart(void **state)
+{
+	static struct os_model os;
+	static struct puppet puppet;
+
+	(void)state;
+	puppet_start(&puppet, &os, PUPPET_HANGS, false, 7);
+	for (uint32_t i = 0; i < 12; i++) {
+		queue(&os, 0, 0, 64);
+		run_for(&os, 12500000);
+		assert_int_equal(os.tdr_count, i + 1);
+	}
+	assert_int_equal(os.bugcheck, 0);
+	assert_int_equal(os.aborted, 12);
+}
+
+/** Nothing is called after a bugcheck. */
+static void stopped_is_stopped(void **state)
+{
+	static struct os_model os;
+	static struct puppet puppet;
+
+	(void)state;
+	puppet_start(&puppet, &os, PUPPET_CORRECT, true, 7);
+	queue(&os, 0, 0, 64);
+	os_bugcheck(&os, 0x119, 0x5);
+	os_bugcheck(&os, 0x116, 1);
+	os_step(&os, 1000);
+	os_preempt(&os, 0);
+	assert_int_equal(os.bugcheck, 0x119);
+	assert_int_equal(os.parameter, 0x5);
+	assert_int_equal(puppet.patches + puppet.submissions, 0);
+	assert_int_equal(puppet.now, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_vice),           cmocka_unit_test(correct_one_lives),
+		cmocka_unit_test(ids_after_preemption), cmocka_unit_test(survivals),
+		cmocka_unit_test(no_dpc_no_progress),   cmocka_unit_test(recoveries_far_apart),
+		cmocka_unit_test(stopped_is_stopped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/* BuildPagingBuffer, and what becomes of paging buffers. */
+#include <string.h>
+
+#include "tests/wddm/wddm_world.h"
+
+#define APERTURE     5u
+#define APERTURE_OS  UINT64_C(0x4000000)
+#define APERTURE_GPU UINT64_C(0x700000000)
+
+static struct vm vm;
+
+static uint32_t *away(uint32_t page)
+{
+	return (uint32_t *)(void *)(vm.away.bytes_host + page * VM_BYTES);
+}
+
+/* ---- what is written: words by hand ---- */
+
+static const uint64_t pages[] = {0x40300000, 0x40301000, 0x40305000};
+static const struct pb_mdl mdl = {.pages = pages};
+static const struct pb_wddm_allocation object = {.size = 0x1806};
+
+static const struct {
+	const char *name;
+	struct pb_dxgkarg_buildpagingbuffer build;
+	uint32_t count;
+	uint32_t words[16];
+} operations[] = {
+	{"page out, two runs",
+	 {.Operation = PB_DXGK_OPERATION_TRANSFER,
+	  .Transfer = {.TransferSize = 0x3000,
+		       .Source = {VM_VIDEO, VM_VIDEO_OS + 0x3000, NULL},
+		       .Destination = {.pMdl = &mdl}}},
+	 12,
+	 {0x02000006, 0x80003000, 1, 0x40300000, 0, 0x2000, 0x02000006, 0x80005000, 1, 0x40305000, 0,
+	  0x1000}},
+	{"page in, offsets of both sides",
+	 {.Operation = PB_DXGK_OPERATION_TRANSFER,
+	  .Transfer = {.TransferOffset = 0x1000,
+		       .TransferSize = 0x1000,
+		       .Source = {.pMdl = &mdl},
+		       .Destination = {VM_EDGE, VM_EDGE_OS + 0x2000, NULL},
+		       .MdlOffset = 2}},
+	 6,
+	 {0x02000006, 0x40305000, 0, 0xfffe3000, 0, 0x1000}},
+	{"from segment to segment",
+	 {.Operation = PB_DXGK_OPERATION_TRANSFER,
+	  .Transfer = {.TransferSize = 8,
+		       .Source = {VM_VIDEO, VM_VIDEO_OS, NULL},
+		       .Destination = {VM_EDGE, VM_EDGE_OS + 4, NULL}}},
+	 6,
+	 {0x02000006, 0x80000000, 1, 0xfffe0004, 0, 8}},
+	{"lost in a reset",
+	 {.Operation = PB_DXGK_OPERATION_TRANSFER, .Transfer = {.Source = {9, 1, NULL}}},
+	 0,
+	 {0}},
+	{"fill",
+	 {.Operation = PB_DXGK_OPERATION_FILL,
+	  .Fill = {.FillSize = 12,
+		   .FillPattern = 0xabcd,
+		   .Destination = {VM_VIDEO, VM_VIDEO_OS + 0x3000, NULL}}},
+	 5,
+	 {0x01000005, 0x80003000, 1, 12, 0xabcd}},
+	{"discard: whole words",
+	 {.Operation = PB_DXGK_OPERATION_DISCARD_CONTENT,
+	  .DiscardContent = {(void *)(uintptr_t)&object, 1, VM_VIDEO_OS + 0x3000}},
+	 4,
+	 {0x04000004, 0x80003000, 1, 0x1804}},
+	{"read", {.Operation = PB_DXGK_OPERATION_READ_PHYSICAL}, 0, {0}},
+	{"write", {.Operation = PB_DXGK_OPERATION_WRITE_PHYSICAL}, 0, {0}},
+	{"unmap",
+	 {.Operation = PB_DXGK_OPERATION_UNMAP_APERTURE_SEGMENT,
+	  .UnmapApertureSegment = {NULL, APERTURE, 3, 2, 0}},
+	 4,
+	 {0x06000004, 0x00003000, 7, 2}},
+};
+
+/** An aperture of 16 pages, made by hand. */
+static void start_with_aperture(struct pb_segment *segment)
+{
+	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {
+		APERTURE, PB_SEGMENT_APERTURE,    (uint32_t)APERTURE_OS,
+		0,        (uint32_t)APERTURE_GPU, (uint32_t)(APERTURE_GPU >> 32),
+		0x10000};
+
+	vm_start(&vm, 100);
+	assert_int_equal(pb_channel_command(&vm.card.channel, PB_COMMAND_SEGMENT_CREATE, arguments, NULL),
+			 PB_ERROR_OK);
+	*segment = (struct pb_segment){
+		.channel = &vm.card.channel,
+		.request = {APERTURE, APERTURE_OS, APERTURE_GPU, 0x10000, 0, PB_SEGMENT_APERTURE}};
+	vm.adapter.config.segments[APERTURE] = segment;
+}
+
+static void words_of_operations(void **state)
+{
+	static struct pb_segment aperture;
+
+	(void)state;
+	start_with_aperture(&aperture);
+	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+		struct pb_dxgkarg_buildpagingbuffer build = operations[i].build;
+
+		build.pDmaBuffer = vm.buffers[0].memory.bytes_host;
+		build.DmaSize = VM_BUFFER + 3;
+		card_equal(operations[i].name, pb_wddm_build_paging_buffer(&vm.adapter, &build), 0);
+		card_equal(operations[i].name, vm.adapter.error, PB_ERROR_OK);
+		card_equal(operations[i].name, (uint8_t *)build.pDmaBuffer - vm.buffers[0].memory.bytes_host,
+			   4 * operations[i].count);
+		for (uint32_t w = 0; w < operations[i].count; w++)
+			card_equal(operations[i].name,
+				   ((const uint32_t *)(const void *)vm.buffers[0].memory.bytes_host)[w],
+				   operations[i].words[w]);
+	}
+	vm_stop(&vm);
+}
+
+/** What this card cannot do: no error is returned, and no fence comes any more. */
+static const struct {
+	const char *name;
+	struct pb_dxgkarg_buildpagingbuffer build;
+} impossible[] = {
+	{"special lock", {.Operation = PB_DXGK_OPERATION_SPECIAL_LOCK_TRANSFER}},
+	{"no such operation", {.Operation = (enum pb_dxgk_operation)8}},
+	{"half a word",
+	 {.Operation = PB_DXGK_OPERATION_FILL,
+	  .Fill = {.FillSize = 6, .Destination = {VM_VIDEO, VM_VIDEO_OS, NULL}}}},
+	{"no such segment",
+	 {.Operation = PB_DXGK_OPERATION_FILL, .Fill = {.FillSize = 8, .Destination = {7, 0, NULL}}}},
+	{"segment 32",
+	 {.Operation = PB_DXGK_OPERATION_FILL, .Fill = {.FillSize = 8, .Destination = {32, 0, NULL}}}},
+	{"segment 0",
+	 {.Operation = PB_DXGK_OPERATION_FILL,
+	  .Fill = {.FillSize = 8, .Destination = {0, CARD_SYSTEM_OS, NULL}}}},
+	{"before its segment",
+	 {.Operation = PB_DXGK_OPERATION_FILL,
+	  .Fill = {.FillSize = 8, .Destination = {VM_EDGE, VM_EDGE_OS - 8, NULL}}}},
+	{"past its segment",
+	 {.Operation = PB_DXGK_OPERATION_FILL,
+	  .Fill = {.FillSize = 8, .Destination = {VM_EDGE, VM_EDGE_OS + 0x1fffc, NULL}}}},
+	{"longer than any",
+	 {.Operation = PB_DXGK_OPERATION_FILL,
+	  .Fill = {.FillSize = UINT64_MAX - 3, .Destination = {VM_EDGE, VM_EDGE_OS, NULL}}}},
+	{"source not in its segment",
+	 {.Operation = PB_DXGK_OPERATION_TRANSFER,
+	  .Transfer = {.TransferSize = 8, .Source = {VM_EDGE, 0, NULL}, .Destination = {.pMdl = &mdl}}}},
+	{"discard in no segment",
+	 {.Operation = PB_DXGK_OPERATION_DISCARD_CONTENT, .DiscardContent = {NULL, 9, 0}}},
+	{"map into no segment",
+	 {.Operation = PB_DXGK_OPERATION_MAP_APERTURE_SEGMENT,
+	  .MapApertureSegment = {NULL, 9, 0, 1, &mdl, 0}}},
+	{"unmap past the aperture",
+	 {.Operation = PB_DXGK_OPERATION_UNMAP_APERTURE_SEGMENT,
+	  .UnmapApertureSegment = {NULL, APERTURE, 15, 2, 0}}},
+	{"unmap far away",
+	 {.Operation = PB_DXGK_OPERATION_UNMAP_APERTURE_SEGMENT,
+	  .UnmapApertureSegment = {NULL, APERTURE, UINT64_C(1) << 52, 1, 0}}},
+	{"unmap very much",
+	 {.Operation = PB_DXGK_OPERATION_UNMAP_APERTURE_SEGMENT,
+	  .UnmapApertureSegment = {NULL, APERTURE, 0, UINT64_C(1) << 52, 0}}},
+};
+
+static void impossible_operations(void **state)
+{
+	static struct pb_segment aperture;
+
+	(void)state;
+	start_with_aperture(&aperture);
+	for (size_t i = 0; i < sizeof(impossible) / sizeof(impossible[0]); i++) {
+		struct pb_dxgkarg_buildpagingbuffer build = impossible[i].build;
+
+		vm.adapter.error = PB_ERROR_OK;
+		build.pDmaBuffer = vm.buffers[0].memory.bytes_host;
+		build.DmaSize = VM_BUFFER;
+		card_equal(impossible[i].name, pb_wddm_build_paging_buffer(&vm.adapter, &build), 0);
+		card_equal(impossible[i].name, vm.adapter.error, PB_ERROR_BAD_ARGUMENT);
+	}
+	/* The first error is the one to know. */
+	vm.adapter.error = PB_ERROR_FIRMWARE_DEAD;
+	assert_int_equal(
+		pb_wddm_build_paging_buffer(&vm.adapter,
+					    &(struct pb_dxgkarg_buildpagingbuffer){
+						    .pDmaBuffer = vm.buffers[0].memory.bytes_host,
+						    .Operation = PB_DXGK_OPERATION_SPECIAL_LOCK_TRANSFER}),
+		PB_STATUS_SUCCESS);
+	assert_int_equal(vm.adapter.error, PB_ERROR_FIRMWARE_DEAD);
+	vm_stop(&vm);
+}
+
+/* ---- what comes of it ---- */
+
+/** Paged out in order, while work before it runs; back in elsewhere, into tiny buffers. */
+static void in_order_with_work(void **state)
+{
+	(void)state;
+	vm_start(&vm, 0xffffffff);
+	for (uint32_t i = 0; i < 24; i++) {
+		const uint32_t number = i % VM_CONTEXTS;
+		struct vm_context *context = &vm.contexts[number];
+
+		vm_random_commands(&vm, 6);
+		vm_draw(&vm, number);
+		while (vm.os.nodes[context->shim.node].software.count != 0)
+			os_step(&vm.os, 10);
+		vm_move_in_order(&vm, &context->allocations[i % VM_ALLOCATIONS], context->shim.node);
+		vm_random_commands(&vm, 6);
+		vm_draw(&vm, number);
+		if (i % 5 == 4) {
+			vm_finish(&vm);
+			vm_compare(&vm, "paging");
+		}
+	}
+	vm_finish(&vm);
+	vm_compare(&vm, "paging");
+	assert_int_equal(vm.os.completed, 24 * (2 + 3));
+	vm_stop(&vm);
+}
+
+/** An operation that does not fit one buffer: pages of system memory in no order. */
+static void many_buffers(void **state)
+{
+	static uint64_t scattered[VM_HOME_PAGES / 2];
+	const struct pb_mdl list = {.pages = scattered};
+	struct pb_dxgkarg_buildpagingbuffer build = {
+		.Operation = PB_DXGK_OPERATION_TRANSFER,
+		.Transfer = {.TransferSize = sizeof(scattered) / 8 * VM_BYTES,
+			     .Source = {VM_VIDEO, VM_VIDEO_OS, NULL},
+			     .Destination = {.pMdl = &list}},
+	};
+
+	(void)state;
+	vm_start(&vm, 100);
+	for (uint32_t i = 0; i < VM_HOME_PAGES / 2; i++)
+		scattered[i] = vm.away_pages[i * 7 % (VM_HOME_PAGES / 2)];
+	assert_int_equal(vm_page(&vm, 1, build, 100), 8);
+	vm_finish(&vm);
+	for (uint32_t i = 0; i < VM_HOME_PAGES / 2; i++)
+		assert_memory_equal(away(i * 7 % (VM_HOME_PAGES / 2)),
+				    vm.card.link->memory + vm.segments[1].memory_offset + i * VM_BYTES,
+				    VM_BYTES);
+	vm_stop(&vm);
+}
+
+/** Through an aperture: mapped, written, unmapped. */
+static void aperture_in_order(void **state)
+{
+	static struct pb_segment aperture;
+	const struct pb_mdl list = {.pages = vm.away_pages};
+	struct pb_dxgkarg_buildpagingbuffer build = {
+		.Operation = PB_DXGK_OPERATION_MAP_APERTURE_SEGMENT,
+		.MapApertureSegment = {NULL, APERTURE, 4, 3, &list, 2},
+	};
+
+	(void)state;
+	start_with_aperture(&aperture);
+	memset(away(0), 0, 6u * VM_BYTES);
+	assert_int_equal(vm_page(&vm, 0, build, 64), 1);
+	build = (struct pb_dxgkarg_buildpagingbuffer){
+		.Operation = PB_DXGK_OPERATION_FILL,
+		.Fill = {.FillSize = 8,
+			 .FillPattern = 0x77,
+			 .Destination = {APERTURE, APERTURE_OS + 0x5ffc, NULL}},
+	};
+	(void)vm_page(&vm, 0, build, 64);
+	build = (struct pb_dxgkarg_buildpagingbuffer){
+		.Operation = PB_DXGK_OPERATION_UNMAP_APERTURE_SEGMENT,
+		.UnmapApertureSegment = {NULL, APERTURE, 4, 3, 0},
+	};
+	(void)vm_page(&vm, 0, build, 64);
+	vm_finish(&vm);
+	/* Pages 4, 5, 6 of the aperture were pages 2, 3, 4 of the list. */
+	assert_int_equal(away(3)[VM_BYTES / 4 - 1], 0x77);
+	assert_int_equal(away(4)[0], 0x77);
+	assert_int_equal(away(4)[1], 0);
+	assert_int_equal(away(2)[VM_BYTES / 4 - 1], 0);
+	vm_stop(&vm);
+}
+
+/** The same ids come again, lower than what went before: as after a preemption. */
+static void ids_come_again(void **state)
+{
+	struct pb_dxgkarg_buildpagingbuffer build = {
+		.Operation = PB_DXGK_OPERATION_FILL,
+		.Fill = {.FillSize = 4, .Destination = {VM_VIDEO, VM_VIDEO_OS, NULL}},
+	};
+
+	(void)state;
+	vm_start(&vm, 100);
+	for (uint32_t i = 0; i < 6; i++) {
+		(void)vm_page(&vm, 0, build, 64);
+		vm.os.nodes[0].software.packets[0].has_fence = true;
+		vm.os.nodes[0].software.packets[0].fence_id = 40 + i % 2;
+		vm_random_commands(&vm, 2);
+		vm_draw(&vm, 0);
+		vm_finish(&vm);
+	}
+	assert_int_equal(vm.os.completed, 12);
+	vm_stop(&vm);
+}
+
+/** Zero bytes, flags and contexts as they come. */
+static void empty_paging(void **state)
+{
+	const uint32_t flags[] = {PB_FLAG_PAGING, PB_FLAG_PAGING | PB_FLAG_CONTEXT_SWITCH};
+
+	(void)state;
+	vm_start(&vm, 100);
+	for (uint32_t i = 0; i < 12; i++) {
+		const struct os_packet packet = {
+			.patch = {.hContext = i % 3 == 2 ? &vm.contexts[1].shim : NULL,
+				  .Flags = PB_FLAG_PAGING},
+			.submit = {.Flags = flags[i % 2]},
+		};
+
+		vm_random_commands(&vm, 3);
+		vm_draw(&vm, 0);
+		assert_true(os_queue(&vm.os, &packet));
+	}
+	vm_finish(&vm);
+	vm_compare(&vm, "empty");
+	assert_int_equal(vm.os.completed, 24);
+	vm_stop(&vm);
+}
+
+/** A bad paging buffer is never told to be done, nor is what stands behind it. The OS finds a hang. */
+static void bad_paging_buffer(void **state)
+{
+	struct pb_dxgkarg_buildpagingbuffer build = {
+		.Operation = PB_DXGK_OPERATION_FILL,
+		.Fill = {.FillSize = 4, .Destination = {VM_VIDEO, VM_VIDEO_OS, NULL}},
+	};
+	/* No such packet; and one that hangs, with work in flight behind it. */
+	static const uint32_t nonsense[] = {0x7f000001, 0x30000001};
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		vm_start(&vm, 100);
+		vm_random_commands(&vm, 3);
+		vm_draw(&vm, 0);
+		(void)vm_page(&vm, 0, build, 64);
+		memcpy(vm.os.nodes[0].software.packets[1].patch.pDmaBuffer, &nonsense[i],
+		       sizeof(nonsense[i]));
+		vm_draw(&vm, 1);
+		vm_draw(&vm, 2);
+		for (uint32_t step = 0; step < 15; step++)
+			os_step(&vm.os, 100000);
+		vm_alive(&vm, "bad paging");
+		assert_int_equal(vm.os.completed, 2);
+		assert_int_equal(vm.os.nodes[0].hardware.count, 2);
+		assert_false(vm.contexts[1].shim.lost);
+		for (uint32_t step = 0; step < 15; step++)
+			os_step(&vm.os, 100000);
+		assert_int_equal(vm.os.bugcheck, OS_BUGCHECK_TDR);
+		assert_int_equal(vm.os.parameter, OS_TDR_NO_RESET);
+		vm_stop(&vm);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words_of_operations), cmocka_unit_test(impossible_operations),
+		cmocka_unit_test(in_order_with_work),  cmocka_unit_test(many_buffers),
+		cmocka_unit_test(aperture_in_order),   cmocka_unit_test(ids_come_again),
+		cmocka_unit_test(empty_paging),        cmocka_unit_test(bad_paging_buffer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

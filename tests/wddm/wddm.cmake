@@ -1,0 +1,15 @@
+# A model of the WDDM kernel, and the shim under it.
+pb_library(test_os_model_lib SOURCES
+  ${CMAKE_CURRENT_LIST_DIR}/os_model.c ${CMAKE_CURRENT_LIST_DIR}/os_tdr.c)
+
+pb_unit_test(test_os_model
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_os_model.c ${CMAKE_CURRENT_LIST_DIR}/puppet.c LINKS test_os_model_lib)
+
+pb_library(test_wddm_world SOURCES
+  ${CMAKE_CURRENT_LIST_DIR}/wddm_world.c ${CMAKE_CURRENT_LIST_DIR}/wddm_commands.c
+  ${CMAKE_CURRENT_LIST_DIR}/wddm_paging.c
+  LINKS pb_wddm test_os_model_lib test_card_fixture)
+
+foreach(name shim refusals failures patch random paging)
+  pb_unit_test(test_wddm_${name} SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_wddm_${name}.c LINKS test_wddm_world)
+endforeach()

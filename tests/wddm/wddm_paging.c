@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Paging buffers of a world. */
+#include "tests/wddm/wddm_world.h"
+
+uint32_t vm_page(struct vm *vm, uint32_t node, struct pb_dxgkarg_buildpagingbuffer build, uint32_t room)
+{
+	uint32_t status;
+	uint32_t buffers = 0;
+
+	do {
+		struct vm_buffer *buffer = vm_buffer(vm, NULL);
+		struct os_packet packet = {.submit = {.Flags = PB_FLAG_PAGING, .NodeOrdinal = node},
+					   .skip_patch = vm_random(vm, 2) != 0};
+
+		assert_non_null(buffer);
+		build.pDmaBuffer = buffer->memory.bytes_host;
+		build.DmaSize = room;
+		status = pb_wddm_build_paging_buffer(&vm->adapter, &build);
+		packet.patch = (struct pb_dxgkarg_patch){
+			.DmaBufferPhysicalAddress = buffer->memory.os_address,
+			.pDmaBuffer = buffer->memory.bytes_host,
+			.DmaBufferSize = VM_BUFFER,
+			.DmaBufferSubmissionEndOffset =
+				(uint32_t)((uint8_t *)build.pDmaBuffer - buffer->memory.bytes_host),
+			.Flags = PB_FLAG_PAGING,
+		};
+		vm_queue(vm, &packet);
+		buffers++;
+	} while (status == PB_STATUS_INSUFFICIENT_DMA_BUFFER);
+	assert_int_equal(status, PB_STATUS_SUCCESS);
+	return buffers;
+}
+
+void vm_move_in_order(struct vm *vm, struct vm_allocation *allocation, uint32_t node)
+{
+	const struct vm_allocation before = *allocation;
+	const struct pb_mdl mdl = {.pages = &vm->away_pages[before.page]};
+	struct pb_dxgkarg_buildpagingbuffer transfer = {
+		.Operation = PB_DXGK_OPERATION_TRANSFER,
+		.Transfer = {.hAllocation = &allocation->object,
+			     .TransferSize = VM_BYTES,
+			     .Source = {.SegmentId = before.segment, .SegmentAddress = before.address},
+			     .Destination = {.pMdl = &mdl}},
+	};
+	const struct pb_dxgkarg_buildpagingbuffer fill = {
+		.Operation = PB_DXGK_OPERATION_FILL,
+		.Fill = {.FillSize = VM_BYTES,
+			 .FillPattern = VM_OLD_PATTERN,
+			 .Destination = {.SegmentId = before.segment, .SegmentAddress = before.address}},
+	};
+
+	assert_int_equal(vm->os.nodes[node].software.count, 0);
+	(void)vm_page(vm, node, transfer, VM_BUFFER);
+	(void)vm_page(vm, node, fill, VM_BUFFER);
+	vm_settle(vm, allocation);
+	vm->leaving[before.page] = true;
+	transfer.Transfer.Source = (struct pb_dxgk_place){.pMdl = &mdl};
+	transfer.Transfer.Destination = (struct pb_dxgk_place){.SegmentId = allocation->segment,
+							       .SegmentAddress = allocation->address};
+	(void)vm_page(vm, node, transfer, VM_BUFFER);
+	vm->moved++;
+}

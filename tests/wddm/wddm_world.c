@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/wddm/wddm_world.h"
+
+#include <string.h>
+
+#define ATTACH_TIMEOUT_US 1000000u
+#define PATIENCE_US       60000000u
+#define QUEUE_ENTRIES     OS_HARDWARE_MAX
+#define DEPTH             4u
+#define VIDEO_PAGES       32u
+#define BAD_LIST_WORD     0xeeeeeeeeu
+
+static const struct pb_segment_request requests[3] = {
+	{0, CARD_SYSTEM_OS, CARD_SYSTEM_GPU, CARD_SYSTEM_BYTES, CARD_SYSTEM_BYTES, PB_SEGMENT_LINEAR},
+	{VM_VIDEO, VM_VIDEO_OS, VM_VIDEO_GPU, VIDEO_PAGES *VM_BYTES, VIDEO_PAGES *VM_BYTES,
+	 PB_SEGMENT_LINEAR},
+	{VM_EDGE, VM_EDGE_OS, VM_EDGE_GPU, VM_EDGE_BYTES, VM_EDGE_BYTES, PB_SEGMENT_LINEAR},
+};
+
+uint32_t vm_random(struct vm *vm, uint32_t bound)
+{
+	vm->seed ^= vm->seed << 13;
+	vm->seed ^= vm->seed >> 17;
+	vm->seed ^= vm->seed << 5;
+	return vm->seed % bound;
+}
+
+/* ---- the miniport's table ---- */
+
+static uint32_t patch(void *context, const struct pb_dxgkarg_patch *arguments)
+{
+	struct vm *vm = context;
+	const uint32_t status = pb_wddm_patch(&vm->adapter, arguments);
+
+	vm->patched++;
+	/* The lists are the OS's again. */
+	memset(vm->list, BAD_LIST_WORD & 0xff, sizeof(vm->list));
+	memset(vm->patches, BAD_LIST_WORD & 0xff, sizeof(vm->patches));
+	return status;
+}
+
+static uint32_t submit_command(void *context, const struct pb_dxgkarg_submitcommand *submit)
+{
+	struct vm *vm = context;
+
+	return pb_wddm_submit_command(&vm->adapter, submit);
+}
+
+static uint32_t query_current_fence(void *context, struct pb_dxgkarg_querycurrentfence *query)
+{
+	struct vm *vm = context;
+
+	return pb_wddm_query_current_fence(&vm->adapter, query);
+}
+
+static void dpc(void *context)
+{
+	struct vm *vm = context;
+
+	pb_wddm_dpc(&vm->adapter);
+}
+
+static void run(void *context, uint64_t microseconds)
+{
+	struct vm *vm = context;
+	const uint64_t end = pb_sim_now(vm->card.sim) + microseconds;
+
+	while (pb_sim_now(vm->card.sim) < end) {
+		pb_sim_step(vm->card.sim);
+		if (pb_sim_interrupt_take(vm->card.sim, vm->card.link->channel) && !vm->deaf)
+			(void)pb_wddm_interrupt(&vm->adapter);
+	}
+}
+
+static uint64_t now(void *context)
+{
+	const struct vm *vm = context;
+
+	return pb_sim_now(vm->card.sim);
+}
+
+/* ---- the memory manager ---- */
+
+static uint32_t *place_memory(const struct vm *vm, uint32_t page)
+{
+	const struct pb_segment *segment = &vm->segments[page < VIDEO_PAGES ? 1 : 2];
+	const uint32_t in_segment = page < VIDEO_PAGES ? page : page - VIDEO_PAGES;
+
+	return (uint32_t *)(void *)(vm->card.link->memory + segment->memory_offset + in_segment * VM_BYTES);
+}
+
+uint32_t *vm_memory(const struct vm *vm, const struct vm_allocation *allocation)
+{
+	assert_int_not_equal(allocation->segment, 0);
+	return place_memory(vm, allocation->page);
+}
+
+void vm_settle(struct vm *vm, struct vm_allocation *allocation)
+{
+	uint32_t page = vm_random(vm, VM_HOME_PAGES);
+
+	for (uint32_t tries = 0; vm->places[page]; tries++) {
+		assert_true(tries < VM_HOME_PAGES);
+		page = (page + 1) % VM_HOME_PAGES;
+	}
+	vm->places[page] = true;
+	allocation->page = page;
+	allocation->segment = page < VIDEO_PAGES ? VM_VIDEO : VM_EDGE;
+	allocation->address = page < VIDEO_PAGES ? VM_VIDEO_OS + page * VM_BYTES
+						 : VM_EDGE_OS + (page - VIDEO_PAGES) * VM_BYTES;
+}
+
+static void leave(struct vm *vm, struct vm_allocation *allocation)
+{
+	uint32_t *memory = vm_memory(vm, allocation);
+
+	for (uint32_t i = 0; i < VM_BYTES / 4; i++)
+		memory[i] = VM_OLD_PATTERN;
+	vm->places[allocation->page] = false;
+	allocation->segment = 0;
+	allocation->address = 0;
+}
+
+void vm_move(struct vm *vm, struct vm_allocation *allocation)
+{
+	struct vm_allocation before = *allocation;
+
+	vm_settle(vm, allocation);
+	memcpy(vm_memory(vm, allocation), vm_memory(vm, &before), VM_BYTES);
+	leave(vm, &before);
+	vm->moved++;
+}
+
+void vm_page_out(struct vm *vm, struct vm_allocation *allocation)
+{
+	leave(vm, allocation);
+}
+
+void vm_page_in(struct vm *vm, struct vm_allocation *allocation)
+{
+	vm_settle(vm, allocation);
+	memcpy(vm_memory(vm, allocation), allocation->model, VM_BYTES);
+}
+
+void vm_compare(const struct vm *vm, const char *row)
+{
+	for (uint32_t i = 0; i < VM_CONTEXTS * VM_ALLOCATIONS; i++) {
+		const struct vm_context *context = &vm->contexts[i / VM_ALLOCATIONS];
+		const struct vm_allocation *allocation = &context->allocations[i % VM_ALLOCATIONS];
+
+		if (context->tainted || allocation->segment == 0)
+			continue;
+		for (uint32_t w = 0; w < VM_BYTES / 4; w++) {
+			if (vm_memory(vm, allocation)[w] != allocation->model[w])
+				fail_msg("%s: word %u of allocation %u of context %u is 0x%x, not 0x%x", row,
+					 w, i % VM_ALLOCATIONS + 1, i / VM_ALLOCATIONS,
+					 vm_memory(vm, allocation)[w], allocation->model[w]);
+		}
+	}
+	for (uint32_t page = 0; page < VM_HOME_PAGES; page++) {
+		for (uint32_t w = 0; !vm->places[page] && w < VM_BYTES / 4; w++) {
+			if (place_memory(vm, page)[w] != VM_OLD_PATTERN)
+				fail_msg("%s: word %u of the free page %u was written", row, w, page);
+		}
+	}
+}
+
+void vm_list(const struct vm *vm, const struct vm_context *context, struct pb_dxgk_allocationlist *list)
+{
+	(void)vm;
+	memset(list, 0, VM_LIST * sizeof(*list));
+	for (uint32_t a = 0; a < VM_ALLOCATIONS; a++) {
+		const struct vm_allocation *allocation = &context->allocations[a];
+
+		list[a + 1].hDeviceSpecificAllocation = (void *)(uintptr_t)&allocation->object;
+		list[a + 1].Value = 1u | allocation->segment << 1;
+		list[a + 1].PhysicalAddress = allocation->address;
+	}
+}
+
+/* ---- DMA buffers and packets ---- */
+
+struct vm_buffer *vm_buffer(struct vm *vm, struct vm_context *context)
+{
+	for (uint32_t b = 0; b < VM_BUFFERS; b++) {
+		struct vm_buffer *buffer = &vm->buffers[b];
+
+		if (buffer->reserved || buffer->parts != 0)
+			continue;
+		buffer->reserved = true;
+		buffer->context = context;
+		return buffer;
+	}
+	return NULL;
+}
+
+uint32_t vm_render(struct vm *vm, struct vm_context *context, struct vm_buffer *buffer)
+{
+	struct pb_dxgkarg_render render = {
+		.pCommand = vm->words,
+		.CommandLength = vm->count * 4,
+		.pDmaBuffer = buffer->memory.bytes_host,
+		.DmaSize = VM_BUFFER,
+		.pDmaBufferPrivateData = buffer->private_data,
+		.DmaBufferPrivateDataSize = sizeof(buffer->private_data),
+		.pAllocationList = buffer->rendered,
+		.AllocationListSize = VM_LIST,
+		.pPatchLocationListOut = buffer->patches,
+		.PatchLocationListOutSize = VM_PATCHES,
+	};
+	uint32_t status;
+
+	vm_list(vm, context, buffer->rendered);
+	status = pb_wddm_render(&context->shim, &render);
+	buffer->bytes = (uint32_t)((uint8_t *)render.pDmaBuffer - buffer->memory.bytes_host);
+	buffer->patch_count = (uint32_t)(render.pPatchLocationListOut - buffer->patches);
+	return status;
+}
+
+struct os_packet vm_packet(const struct vm_buffer *buffer, uint32_t flags, uint32_t start, uint32_t end)
+{
+	struct os_packet packet = {
+		.patch =
+			{
+				.hContext = (void *)(uintptr_t)&buffer->context->shim,
+				.DmaBufferPhysicalAddress = buffer->memory.os_address,
+				.pDmaBuffer = buffer->memory.bytes_host,
+				.DmaBufferSize = VM_BUFFER,
+				.DmaBufferSubmissionStartOffset = start,
+				.DmaBufferSubmissionEndOffset = end,
+				.AllocationListSize = VM_LIST,
+				.PatchLocationListSize = buffer->patch_count,
+				.Flags = flags & 0xf,
+			},
+		.submit = {.Flags = flags, .NodeOrdinal = buffer->context->shim.node},
+		.tag = (uint32_t)(buffer->memory.offset),
+	};
+	uint32_t first = 0;
+	uint32_t last;
+
+	while (first < buffer->patch_count && buffer->patches[first].patch_offset < start)
+		first++;
+	for (last = first; last < buffer->patch_count && buffer->patches[last].patch_offset < end;)
+		last++;
+	packet.patch.PatchLocationListSubmissionStart = first;
+	packet.patch.PatchLocationListSubmissionLength = last - first;
+	return packet;
+}
+
+static struct vm_buffer *buffer_of(struct vm *vm, const struct os_packet *packet)
+{
+	for (uint32_t b = 0; b < VM_BUFFERS; b++) {
+		if (vm->buffers[b].memory.bytes_host == packet->patch.pDmaBuffer)
+			return &vm->buffers[b];
+	}
+	return NULL;
+}
+
+void vm_queue(struct vm *vm, const struct os_packet *packet)
+{
+	struct vm_buffer *buffer = buffer_of(vm, packet);
+
+	assert_true(os_queue(&vm->os, packet));
+	if (buffer == NULL)
+		return;
+	buffer->reserved = false;
+	buffer->parts++;
+	if (buffer->context != NULL)
+		buffer->context->outstanding++;
+}
+
+/** Whether an allocation is named by the patches of a packet. */
+static bool needed(const struct vm_buffer *buffer, const struct os_packet *packet, uint32_t index)
+{
+	const uint32_t start = packet->patch.PatchLocationListSubmissionStart;
+
+	for (uint32_t p = start; p < start + packet->patch.PatchLocationListSubmissionLength; p++) {
+		if (buffer->patches[p].allocation_index == index)
+			return true;
+	}
+	return false;
+}
+
+/**
+ * Before a submission: the lists as they are now. Patch is left out where
+ * nothing has changed since Render; which is what it was at Render anyway.
+ */
+static void prepare(void *context, struct os_packet *packet)
+{
+	struct vm *vm = context;
+	const struct vm_buffer *buffer = buffer_of(vm, packet);
+
+	if (buffer == NULL || buffer->context == NULL)
+		return;
+	vm_list(vm, buffer->context, vm->list);
+	packet->skip_patch =
+		memcmp(vm->list, buffer->rendered, sizeof(vm->list)) == 0 && vm_random(vm, 4) != 0;
+	for (uint32_t i = 1; i < VM_LIST; i++) {
+		if (vm->list[i].Value >> 1 == 0)
+			packet->skip_patch = false;
+		if (vm->hide && !needed(buffer, packet, i)) {
+			vm->list[i].Value &= 1u;
+			vm->list[i].PhysicalAddress = 0;
+		}
+	}
+	memcpy(vm->patches, buffer->patches, sizeof(vm->patches));
+	packet->patch.pAllocationList = vm->list;
+	packet->patch.pPatchLocationList = vm->patches;
+	if (vm->spoil != NULL)
+		vm->spoil(vm, packet);
+	vm->skipped += packet->skip_patch;
+}
+
+static void retired(void *context, const struct os_packet *packet, enum os_outcome outcome)
+{
+	struct vm *vm = context;
+	struct vm_buffer *buffer = buffer_of(vm, packet);
+
+	(void)outcome;
+	if (buffer == NULL)
+		return;
+	buffer->parts--;
+	if (buffer->context != NULL)
+		buffer->context->outstanding--;
+}
+
+void vm_draw(struct vm *vm, uint32_t number)
+{
+	struct vm_context *context = &vm->contexts[number];
+	struct vm_buffer *buffer = vm_buffer(vm, context);
+	struct os_packet packet;
+
+	if (buffer == NULL) {
+		fail_msg("no DMA buffer is free");
+		return;
+	}
+	assert_int_equal(vm_render(vm, context, buffer), PB_STATUS_SUCCESS);
+	packet = vm_packet(buffer, 0, 0, buffer->bytes);
+	vm_queue(vm, &packet);
+	vm_model(vm, context);
+}
+
+/* ---- life ---- */
+
+void vm_context_start(struct vm *vm, uint32_t number)
+{
+	struct vm_context *context = &vm->contexts[number];
+
+	memset(context, 0, sizeof(*context));
+	assert_int_equal(pb_wddm_context_create(&vm->adapter, &context->shim, number == 2, context->staging,
+						sizeof(context->staging)),
+			 PB_ERROR_OK);
+	for (uint32_t a = 0; a < VM_ALLOCATIONS; a++) {
+		struct vm_allocation *allocation = &context->allocations[a];
+
+		allocation->object = (struct pb_wddm_allocation){.size = VM_BYTES, .pitch = VM_PITCH};
+		for (uint32_t i = 0; i < VM_BYTES / 4; i++)
+			allocation->model[i] = vm_random(vm, UINT32_MAX);
+		vm_page_in(vm, allocation);
+	}
+}
+
+void vm_context_stop(struct vm *vm, uint32_t number)
+{
+	struct vm_context *context = &vm->contexts[number];
+
+	assert_int_equal(pb_wddm_context_destroy(&context->shim), PB_ERROR_OK);
+	for (uint32_t a = 0; a < VM_ALLOCATIONS; a++) {
+		if (context->allocations[a].segment != 0)
+			vm_page_out(vm, &context->allocations[a]);
+	}
+}
+
+static void start_adapter(struct vm *vm)
+{
+	struct pb_wddm_config config = {
+		.channel = &vm->card.channel,
+		.segments = {[PB_SEGMENT_SYSTEM] = &vm->segments[0],
+			     [VM_VIDEO] = &vm->segments[1],
+			     [VM_EDGE] = &vm->segments[2]},
+		.node_count = 2,
+		.queue_entries = QUEUE_ENTRIES,
+		.allocations = VM_LIST,
+		.patches = VM_PATCHES,
+		.callbacks = {.notify_interrupt = os_notify_interrupt,
+			      .queue_dpc = os_queue_dpc,
+			      .notify_dpc = os_notify_dpc,
+			      .context = &vm->os},
+	};
+
+	assert_int_equal(pb_wddm_start(&vm->adapter, &config), PB_ERROR_OK);
+}
+
+void vm_start(struct vm *vm, uint32_t first_fence)
+{
+	const struct os_miniport miniport = {
+		.patch = patch,
+		.submit_command = submit_command,
+		.query_current_fence = query_current_fence,
+		.dpc = dpc,
+		.run = run,
+		.now = now,
+		.context = vm,
+	};
+
+	memset(vm, 0, sizeof(*vm));
+	vm->seed = 0x2545f491;
+	card_attach(&vm->card);
+	for (uint32_t s = 0; s < 3; s++)
+		assert_int_equal(pb_segment_create(&vm->segments[s], &vm->card.channel, &requests[s]),
+				 PB_ERROR_OK);
+	for (uint32_t page = 0; page < VM_HOME_PAGES; page++) {
+		for (uint32_t w = 0; w < VM_BYTES / 4; w++)
+			place_memory(vm, page)[w] = VM_OLD_PATTERN;
+	}
+	start_adapter(vm);
+	assert_int_equal(pb_memory_allocate(&vm->segments[0], VM_HOME_PAGES * VM_BYTES, VM_BYTES, &vm->away),
+			 PB_ERROR_OK);
+	for (uint32_t page = 0; page < VM_HOME_PAGES; page++)
+		vm->away_pages[page] = CARD_SYSTEM_GPU + vm->away.offset + page * VM_BYTES;
+	for (uint32_t b = 0; b < VM_BUFFERS; b++)
+		assert_int_equal(
+			pb_memory_allocate(&vm->segments[0], VM_BUFFER, VM_BUFFER, &vm->buffers[b].memory),
+			PB_ERROR_OK);
+	for (uint32_t c = 0; c < VM_CONTEXTS; c++)
+		vm_context_start(vm, c);
+	os_init(&vm->os, &miniport, 2, first_fence, DEPTH);
+	vm->os.prepare = prepare;
+	vm->os.retired = retired;
+	vm->os.context = vm;
+}
+
+void vm_stop(struct vm *vm)
+{
+	card_stop(&vm->card);
+}
+
+void vm_alive(const struct vm *vm, const char *row)
+{
+	if (vm->os.bugcheck != 0)
+		fail_msg("%s: bugcheck 0x%x, 0x%x", row, vm->os.bugcheck, vm->os.parameter);
+}
+
+void vm_finish(struct vm *vm)
+{
+	const uint64_t end = pb_sim_now(vm->card.sim) + PATIENCE_US;
+
+	while (!os_is_idle(&vm->os)) {
+		os_step(&vm->os, 100);
+		vm_alive(vm, "finish");
+		if (pb_sim_now(vm->card.sim) > end)
+			fail_msg("%u packets have not come to an end",
+				 vm->os.nodes[0].hardware.count + vm->os.nodes[1].hardware.count);
+	}
+	for (uint32_t page = 0; page < VM_HOME_PAGES; page++) {
+		vm->places[page] = vm->places[page] && !vm->leaving[page];
+		vm->leaving[page] = false;
+	}
+}

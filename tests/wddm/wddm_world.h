@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The shim on a simulated card, under the model of the OS: a few contexts with
+ * allocations of their own, a memory manager that moves them, a pool of DMA
+ * buffers, and a model of the contents in plain memory.
+ */
+#ifndef PB_TESTS_WDDM_WDDM_WORLD_H
+#define PB_TESTS_WDDM_WDDM_WORLD_H
+
+#include "host/render.h"
+#include "host/wddm/wddm.h"
+#include "tests/unit/card_fixture.h"
+#include "tests/wddm/os_model.h"
+
+#define VM_CONTEXTS    3u                    /**< 0 and 1 on node 0, 2 on node 1 */
+#define VM_ALLOCATIONS 4u                    /**< of each context */
+#define VM_LIST        (VM_ALLOCATIONS + 1u) /**< allocation list: NULL, then these */
+#define VM_BYTES       4096u                 /**< of each allocation */
+#define VM_PITCH       64u                   /**< of each, as a surface: 16 x 64 pixels */
+#define VM_WORDS       256u                  /**< of a command buffer */
+#define VM_BUFFERS     48u
+#define VM_BUFFER      4096u
+#define VM_PATCHES     64u
+#define VM_OLD_PATTERN 0x0d0d0d0du /**< what stands in a place that nobody has */
+#define VM_HOME_PAGES  64u         /**< places in both segments */
+
+/*
+ * Segment 1: starts at address 0 for the OS. Segment 24, an id that the misprinted mask would lose: its engine
+ * addresses cross 4 GiB.
+ */
+#define VM_VIDEO      1u
+#define VM_EDGE       24u
+#define VM_EDGE_BYTES 0x20000u
+#define VM_VIDEO_OS   UINT64_C(0)
+#define VM_VIDEO_GPU  UINT64_C(0x180000000)
+#define VM_EDGE_OS    UINT64_C(0x800000000)
+#define VM_EDGE_GPU   UINT64_C(0xfffe0000)
+
+struct vm_allocation {
+	struct pb_wddm_allocation object; /**< what the OS's handle points to */
+	uint32_t segment;                 /**< 0: paged out */
+	uint64_t address;
+	uint32_t page; /**< of the places; its index */
+	uint32_t model[VM_BYTES / 4];
+};
+
+struct vm_context {
+	struct pb_wddm_context shim;
+	uint64_t staging[512];
+	struct vm_allocation allocations[VM_ALLOCATIONS];
+	uint32_t outstanding; /**< packets that are not retired */
+	bool tainted;         /**< its model is no longer true */
+};
+
+/** One DMA buffer with its private data, and what Render said of it. */
+struct vm_buffer {
+	struct pb_memory memory;
+	uint32_t private_data[16];
+	struct pb_patch_location patches[VM_PATCHES];
+	uint32_t bytes;
+	uint32_t patch_count;
+	struct pb_dxgk_allocationlist rendered[VM_LIST]; /**< as Render saw it */
+	bool reserved;                                   /**< handed out, not queued yet */
+	uint32_t parts;                                  /**< packets that are not retired; 0: free */
+	struct vm_context *context;                      /**< NULL: a paging buffer */
+};
+
+struct vm {
+	struct card card; /**< simulation, link and channel */
+	struct pb_segment segments[3];
+	struct pb_wddm_adapter adapter;
+	struct os_model os;
+	struct vm_context contexts[VM_CONTEXTS];
+	struct vm_buffer buffers[VM_BUFFERS];
+	bool leaving
+		[VM_HOME_PAGES]; /**< taken until vm_finish, as paging buffers may be on their way there */
+	struct pb_memory away;   /**< a page of system memory for transfers, for each place */
+	uint64_t away_pages[VM_HOME_PAGES];
+	bool places[VM_HOME_PAGES]; /**< taken */
+	/* What the OS shows to Patch: filled anew for each call, so that what is not copied is lost. */
+	struct pb_dxgk_allocationlist list[VM_LIST];
+	struct pb_patch_location patches[VM_PATCHES];
+	uint32_t words[VM_WORDS]; /**< the command buffer */
+	uint32_t count;
+	uint32_t seed;
+	bool deaf;        /**< interrupts are lost */
+	uint32_t skipped; /**< submissions without Patch */
+	uint32_t moved;   /**< allocations */
+	uint32_t patched; /**< calls of Patch */
+	/** Called last before a submission: to spoil what the OS shows to Patch and SubmitCommand. */
+	void (*spoil)(struct vm *vm, struct os_packet *packet);
+	bool hide; /**< allocations that a packet does not need look paged out */
+};
+
+/** @param first_fence of each node */
+void vm_start(struct vm *vm, uint32_t first_fence);
+void vm_stop(struct vm *vm);
+uint32_t vm_random(struct vm *vm, uint32_t bound);
+/** A new context with allocations of random contents. */
+void vm_context_start(struct vm *vm, uint32_t number);
+void vm_context_stop(struct vm *vm, uint32_t number);
+
+/** Memory of an allocation, where it is. */
+uint32_t *vm_memory(const struct vm *vm, const struct vm_allocation *allocation);
+/** Gives an allocation a free place. */
+void vm_settle(struct vm *vm, struct vm_allocation *allocation);
+/** Moves one elsewhere; nothing may use it. Its old place is filled with a pattern. */
+void vm_move(struct vm *vm, struct vm_allocation *allocation);
+/** Takes its place away: its contents are kept by the model. */
+void vm_page_out(struct vm *vm, struct vm_allocation *allocation);
+void vm_page_in(struct vm *vm, struct vm_allocation *allocation);
+/** Fails if an allocation of a context differs from its model. */
+void vm_compare(const struct vm *vm, const char *row);
+
+/** Starts a command buffer. */
+void vm_begin(struct vm *vm);
+/** Appends commands; `to` and `from` are 1 to VM_ALLOCATIONS, offsets and sizes multiples of 4. */
+void vm_fill(struct vm *vm, uint32_t to, uint32_t offset, uint32_t bytes, uint32_t value);
+void vm_copy(struct vm *vm, uint32_t to, uint32_t to_offset, uint32_t from, uint32_t from_offset,
+	     uint32_t bytes);
+/** A legal command buffer. */
+void vm_random_commands(struct vm *vm, uint32_t commands);
+/** Carries the command buffer out in the model of a context. */
+void vm_model(struct vm *vm, struct vm_context *context);
+
+/** The allocation list as the memory manager has it now. */
+void vm_list(const struct vm *vm, const struct vm_context *context, struct pb_dxgk_allocationlist *list);
+/** A free DMA buffer, which stays taken until it is queued and retired; NULL: none. */
+struct vm_buffer *vm_buffer(struct vm *vm, struct vm_context *context);
+/**
+ * Calls Render for the command buffer, into one DMA buffer.
+ * @return its NTSTATUS
+ */
+uint32_t vm_render(struct vm *vm, struct vm_context *context, struct vm_buffer *buffer);
+/** A packet of bytes [start, end) of a buffer, with the patches in that range. */
+struct os_packet vm_packet(const struct vm_buffer *buffer, uint32_t flags, uint32_t start, uint32_t end);
+void vm_queue(struct vm *vm, const struct os_packet *packet);
+/**
+ * Builds an operation into as many paging buffers of `room` bytes as it takes,
+ * and queues them on a node. @return how many
+ */
+uint32_t vm_page(struct vm *vm, uint32_t node, struct pb_dxgkarg_buildpagingbuffer build, uint32_t room);
+/** As vm_move, by paging buffers behind all that is submitted; nothing of the node may wait to be. */
+void vm_move_in_order(struct vm *vm, struct vm_allocation *allocation, uint32_t node);
+/** Render, one packet, and the model. Fails if Render refuses. */
+void vm_draw(struct vm *vm, uint32_t context);
+/** Lets the OS run until nothing is left to do; fails after a minute of the card's time. */
+void vm_finish(struct vm *vm);
+/** Fails if the OS has stopped. */
+void vm_alive(const struct vm *vm, const char *row);
+
+#endif
