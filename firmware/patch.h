@@ -5,7 +5,10 @@
  *
  *   patch.c          the job: slices, their ends, errors
  *   patch_list.c     fast loops over the 24-byte list
- *   patch_compact.c  fast loops over the compact list
+ *   run_list.h       what these are made of
+ *   run_list_64.c    the one of them that a board may replace
+ *   patch_compact.c  fast loops over the compact list,
+ *   run_compact.h    run_compact_64.c: likewise
  *   patch_general.c  loops over that list for formats that have no fast one
  *   patch_exact.c    any entry of any format, check by check
  *   format.c         the formats
@@ -33,9 +36,8 @@ struct pb_core_entry {
  * write to, what it stores, whether AllocationOffset is bounded, and which
  * limit of a slot counts.
  */
-#define PB_CORE_FAST_FORMATS(X)                                                                              \
+#define PB_CORE_COMMON_FORMATS(X)                                                                            \
 	X(ADDRESS32, LOW, LOW, true, 0)                                                                      \
-	X(ADDRESS64, WIDE, WIDE, true, 0)                                                                    \
 	X(ADDRESS32_WRITE, LOW, LOW, true, 1)                                                                \
 	X(ADDRESS64_WRITE, WIDE, WIDE, true, 1)                                                              \
 	X(SUM32, ANY, LOW, false, 0)                                                                         \
@@ -43,6 +45,10 @@ struct pb_core_entry {
 	X(SUM64_CANONICAL, ANY_WIDE, CANONICAL, false, 0)                                                    \
 	X(HIGH32, ANY, HIGH, false, 0)                                                                       \
 	X(SHIFT8, WORD, SHIFT8, true, 0)
+/** The one whose loops over runs are files of their own. */
+#define PB_CORE_RUN_64(X) X(ADDRESS64, WIDE, WIDE, true, 0)
+
+#define PB_CORE_FAST_FORMATS(X) PB_CORE_COMMON_FORMATS(X) PB_CORE_RUN_64(X)
 
 /**
  * Classes of formats that agree on where they may write: the number of 4-byte
@@ -197,6 +203,17 @@ enum pb_core_run pb_core_list_mixed(struct pb_core_cursor *cursor);
  * @return what is wrong with the entry before `words`
  */
 enum pb_error pb_core_list_general(struct pb_core_cursor *cursor, bool *tripped);
+
+/* ---- run_list_64.c, run_compact_64.c: may be replaced by the files of a CPU, see firmware/CMakeLists.txt ---- */
+
+/**
+ * Runs ordinary entries of format ADDRESS64 in the 24-byte list, slice after
+ * slice, from `words` on; sets `words`, and what PB_CORE_TRIPPED says.
+ * In `tripped` SlotId need not be the one read. Then `slice` is set, too.
+ */
+enum pb_core_run pb_core_run_list_64(struct pb_core_cursor *cursor);
+/** The same for short entries of a compact list. `slice` stays as it is, and so may all but two words of `tripped`. */
+enum pb_core_run pb_core_run_compact_64(struct pb_core_cursor *cursor);
 
 /* ---- patch_compact.c ---- */
 

@@ -4,107 +4,19 @@
  * index has its slot and every place is aligned, so that two compares are all.
  * An escape's prefix is beyond the last place that a short entry may name.
  */
-#include "firmware/patch.h"
-
-#define SHORT_WORDS PB_COMPACT_SHORT_WORDS
-#define SLICE_WORDS (PB_SLICE_PATCHES * SHORT_WORDS)
-#define UNROLL      4u
-
-PB_STATIC_ASSERT(PB_COMPACT_INDEX_MASK == PB_LIMIT_ALLOCATIONS - 1u, "every index has its slot");
-
-/** What an entry's place is checked and found by; places stand where a short entry has them. */
-struct ground {
-	const struct pb_core_slot *slots;
-	uintptr_t target; /**< address of the submission's byte 0 */
-	uint32_t start;
-	uint32_t places;
-};
-
-/** The number of places that a short entry may name, as it names them. */
-static uint32_t short_places(const struct pb_core_cursor *cursor, enum pb_core_class class)
-{
-	const uint32_t end = cursor->start < PB_COMPACT_PLACE_END ? PB_COMPACT_PLACE_END - cursor->start : 0;
-	const uint32_t count = cursor->places[class];
-
-	return (count < end / 4u ? count : end / 4u) << PB_COMPACT_PLACE_SHIFT;
-}
-
-/** Carries out the entry at `words` if it is a short and ordinary one of the format. */
-static inline __attribute__((always_inline)) bool apply(const struct ground *ground, const uint32_t *words,
-							struct pb_core_entry *entry, struct pb_core_fast fast)
-{
-	const uint32_t word = entry->slot = pb_shared_read32(&words[0]);
-	const uint32_t offset = entry->allocation_offset = pb_shared_read32(&words[1]);
-	const uint32_t place = word - ground->start;
-	const struct pb_core_slot *slot;
-
-	if (place >= ground->places)
-		return false;
-	slot = &ground->slots[word & PB_COMPACT_INDEX_MASK];
-	PB_CORE_KEEP(slot);
-	return pb_core_store(slot, offset,
-			     (uint32_t *)(ground->target + (place >> PB_COMPACT_PLACE_SHIFT) * 4u), fast);
-}
-
-static inline __attribute__((always_inline)) enum pb_core_run run(struct pb_core_cursor *cursor,
-								  struct pb_core_fast fast)
-{
-	const struct ground ground = {cursor->slots, cursor->origin + cursor->start,
-				      cursor->start << (PB_COMPACT_PLACE_SHIFT - 2u),
-				      short_places(cursor, fast.places)};
-	const uint32_t *words = cursor->words;
-	const uint32_t *slice;
-	struct pb_core_entry entry;
-
-	do {
-		const uint32_t left = (uint32_t)(cursor->end - words);
-		const uint32_t *rest;
-
-		slice = left > SLICE_WORDS ? words + SLICE_WORDS : cursor->end;
-		rest = left > SLICE_WORDS ? slice
-					  : words + left / (UNROLL * SHORT_WORDS) * (UNROLL * SHORT_WORDS);
-		while (words != rest) {
-			if (!apply(&ground, words, &entry, fast))
-				goto tripped_0;
-			if (!apply(&ground, words + SHORT_WORDS, &entry, fast))
-				goto tripped_1;
-			if (!apply(&ground, words + 2u * SHORT_WORDS, &entry, fast))
-				goto tripped_2;
-			if (!apply(&ground, words + 3u * SHORT_WORDS, &entry, fast))
-				goto tripped_3;
-			words += UNROLL * SHORT_WORDS;
-		}
-		for (; (uint32_t)(slice - words) >= SHORT_WORDS; words += SHORT_WORDS) {
-			if (!apply(&ground, words, &entry, fast))
-				goto tripped_0;
-		}
-	} while (words < cursor->pass && words + 1 < cursor->end && !pb_lines_waiting(cursor->pending));
-	cursor->words = words;
-	return PB_CORE_DONE;
-tripped_3:
-	PB_CORE_KEEP(words);
-	words += SHORT_WORDS;
-tripped_2:
-	PB_CORE_KEEP(words);
-	words += SHORT_WORDS;
-tripped_1:
-	PB_CORE_KEEP(words);
-	words += SHORT_WORDS;
-tripped_0:
-	cursor->tripped = entry;
-	cursor->words = words;
-	return PB_CORE_TRIPPED;
-}
+#include "firmware/run_compact.h"
 
 #define RUN(name, ...)                                                                                       \
 	static __attribute__((noinline)) enum pb_core_run run_##name(struct pb_core_cursor *cursor)          \
 	{                                                                                                    \
-		return run(cursor, PB_CORE_FAST(name, __VA_ARGS__));                                         \
+		return pb_core_short_loop(cursor, PB_CORE_FAST(name, __VA_ARGS__));                          \
 	}
-PB_CORE_FAST_FORMATS(RUN)
+PB_CORE_COMMON_FORMATS(RUN)
 
 #define RUN_ROW(name, ...) [PB_PATCH_FORMAT_##name] = run_##name,
-static enum pb_core_run (*const runs[])(struct pb_core_cursor *cursor) = {PB_CORE_FAST_FORMATS(RUN_ROW)};
+static enum pb_core_run (*const runs[])(struct pb_core_cursor *cursor) = {
+	PB_CORE_COMMON_FORMATS(RUN_ROW)[PB_PATCH_FORMAT_ADDRESS64] = pb_core_run_compact_64,
+};
 
 /**
  * Makes an entry of the two words in `tripped`, and a third for an escape.

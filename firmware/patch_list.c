@@ -4,114 +4,20 @@
  * has a loop of its own, with that format's checks and no other. Where formats
  * change, the rest of the slice takes a loop that chooses for each entry.
  */
-#include "firmware/patch.h"
-
-#define SLICE_WORDS (PB_SLICE_PATCHES * PB_CORE_ENTRY_WORDS)
-/** Entries between two looks at the end of the slice. */
-#define UNROLL 4u
-
-PB_STATIC_ASSERT(PB_SLICE_PATCHES % UNROLL == 0, "only the last slice of a list has a rest");
-
-/** What an entry's place is checked and found by; in registers all through a loop. */
-struct ground {
-	const struct pb_core_slot *slots;
-	uintptr_t origin;
-	uint32_t start;
-	uint32_t places;
-};
-
-/**
- * Reads the entry at `words` and carries it out if it is an ordinary one of the given format.
- * @return false: it is not; nothing was written
- */
-static inline __attribute__((always_inline)) bool apply(const struct ground *ground, const uint32_t *words,
-							struct pb_core_entry *entry, struct pb_core_fast fast)
-{
-	const struct pb_core_slot *slot;
-	uint32_t odd;
-
-	pb_core_read_entry(words, entry);
-	odd = (entry->driver_id ^ fast.id) | entry->slot >> PB_PATCH_RESERVED_SHIFT;
-	PB_CORE_KEEP(odd); /* in this order each shift is part of an OR */
-	if ((odd | entry->allocation_index >> PB_CORE_INDEX_BITS) != 0)
-		return false;
-	/* Known, or of no use, from here on, which frees their registers. */
-	entry->driver_id = fast.id;
-	entry->slot = 0;
-	/* One compare for range, width and alignment: low bits that are set rotate to the top. */
-	if (pb_core_rotate_right_2(entry->patch_offset - ground->start) >= ground->places)
-		return false;
-	slot = &ground->slots[entry->allocation_index];
-	PB_CORE_KEEP(slot); /* computed once, not anew for each field */
-	return pb_core_store(slot, entry->allocation_offset,
-			     (uint32_t *)(ground->origin + entry->patch_offset), fast);
-}
-
-static inline __attribute__((always_inline)) const uint32_t *
-end_of_slice(const uint32_t *words, const uint32_t *end, uint32_t slice_words)
-{
-	return (uint32_t)(end - words) > slice_words ? words + slice_words : end;
-}
-
-/** Runs ordinary entries of one format, slice after slice. */
-static inline __attribute__((always_inline)) enum pb_core_run run(struct pb_core_cursor *cursor,
-								  struct pb_core_fast fast)
-{
-	const struct ground ground = {cursor->slots, cursor->origin, cursor->start,
-				      cursor->places[fast.places]};
-	const uint32_t *words = cursor->words;
-	const uint32_t
-		*unrolled; /* no further than this an unrolled turn may start; the slice's end is behind it */
-	struct pb_core_entry entry;
-
-	do {
-		unrolled = end_of_slice(words, cursor->end, SLICE_WORDS) - UNROLL * PB_CORE_ENTRY_WORDS;
-		PB_CORE_KEEP(unrolled); /* or the slice's end keeps a register of its own */
-		while (words <= unrolled) {
-			if (!apply(&ground, words, &entry, fast))
-				goto tripped_0;
-			if (!apply(&ground, words + PB_CORE_ENTRY_WORDS, &entry, fast))
-				goto tripped_1;
-			if (!apply(&ground, words + 2u * PB_CORE_ENTRY_WORDS, &entry, fast))
-				goto tripped_2;
-			if (!apply(&ground, words + 3u * PB_CORE_ENTRY_WORDS, &entry, fast))
-				goto tripped_3;
-			words += UNROLL * PB_CORE_ENTRY_WORDS;
-		}
-		for (; words != unrolled + UNROLL * PB_CORE_ENTRY_WORDS; words += PB_CORE_ENTRY_WORDS) {
-			if (!apply(&ground, words, &entry, fast))
-				goto tripped_0;
-		}
-	} while (words < cursor->pass && !pb_lines_waiting(cursor->pending));
-	cursor->words = words;
-	return PB_CORE_DONE;
-	/* Kept apart from the loop, or the compiler works these addresses out with every entry. */
-tripped_3:
-	PB_CORE_KEEP(words);
-	words += PB_CORE_ENTRY_WORDS;
-tripped_2:
-	PB_CORE_KEEP(words);
-	words += PB_CORE_ENTRY_WORDS;
-tripped_1:
-	PB_CORE_KEEP(words);
-	words += PB_CORE_ENTRY_WORDS;
-tripped_0:
-	cursor->slice = unrolled + UNROLL * PB_CORE_ENTRY_WORDS;
-	cursor->tripped = entry;
-	cursor->words = words + PB_CORE_ENTRY_WORDS;
-	return PB_CORE_TRIPPED;
-}
+#include "firmware/run_list.h"
 
 /* Functions of their own, so that each loop has all registers to itself. */
 #define RUN(name, ...)                                                                                       \
 	static __attribute__((noinline)) enum pb_core_run run_##name(struct pb_core_cursor *cursor)          \
 	{                                                                                                    \
-		return run(cursor, PB_CORE_FAST(name, __VA_ARGS__));                                         \
+		return pb_core_list_loop(cursor, PB_CORE_FAST(name, __VA_ARGS__));                           \
 	}
-PB_CORE_FAST_FORMATS(RUN)
+PB_CORE_COMMON_FORMATS(RUN)
 
 #define RUN_ROW(name, ...) [PB_PATCH_FORMAT_##name] = run_##name,
-static enum pb_core_run (*const runs[])(struct pb_core_cursor *cursor) = {PB_CORE_FAST_FORMATS(RUN_ROW)};
+static enum pb_core_run (*const runs[])(struct pb_core_cursor *cursor) = {
+	PB_CORE_COMMON_FORMATS(RUN_ROW)[PB_PATCH_FORMAT_ADDRESS64] = pb_core_run_list_64,
+};
 
 enum pb_core_run pb_core_list_run(struct pb_core_cursor *cursor)
 {
@@ -140,7 +46,7 @@ static __attribute__((noinline)) const uint32_t *stop_mixed(struct pb_core_curso
 	if (next == cursor->slice) {
 		if (next >= cursor->pass || pb_lines_waiting(cursor->pending))
 			return NULL;
-		cursor->slice = end_of_slice(next, cursor->end, PB_SLICE_MIXED * PB_CORE_ENTRY_WORDS);
+		cursor->slice = pb_core_list_slice(next, cursor->end, PB_SLICE_MIXED * PB_CORE_ENTRY_WORDS);
 	}
 	if (cursor->mixed_slices == 0)
 		cursor->mixed_slices = MIXED_SLICES;

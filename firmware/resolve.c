@@ -7,113 +7,19 @@
  * stands in a window; an allocation that is not an ordinary one of that window
  * goes, by value, to the exact path, which also opens the next window.
  */
+#include "firmware/resolve.h"
+
 #include <string.h>
 
-#include "firmware/core.h"
-
-/** One allocation-list entry, each word of it read once. */
-struct listed {
-	uint32_t address_low;
-	uint32_t address_high;
-	uint32_t size_low;
-	uint32_t size_high;
-	uint32_t flags;
-	uint32_t id;
-};
-
-/** A segment as seen by its ordinary allocations: no address in it crosses a multiple of 4 GiB. */
-struct window {
-	uint32_t flags; /**< of those allocations; all ones, which no legal one has, and `bytes` 0: closed */
-	uint32_t os_high;
-	uint32_t os_end; /**< low word of the address behind it */
-	uint32_t bytes;
-	uint32_t gpu_delta; /**< from OS address to GPU address, low words */
-	uint32_t gpu_high;
-	uint32_t writable; /**< all ones, or 0 */
-	uint8_t tag;
-};
-
-#define WINDOW_CLOSED UINT32_MAX
-
-/**
- * Resolves ordinary allocations, slice after slice. Words are read in an order
- * in which the first compare needs few of them; what is left of an allocation
- * that trips is read where it does.
- * @param tripped the allocation at job->resolved, if that is not ordinary
- * @return whether there is such a one; else a line is raised, or this is the end
- */
-static __attribute__((noinline)) bool run_window(struct pb_core_job *job, const struct window *shared_window,
-						 uint32_t end, const uint32_t *pending,
-						 struct listed *tripped)
-{
-	const struct window window = *shared_window;
-	const uint32_t first = job->resolved;
-	const struct pb_allocation *allocation = &job->allocations[first];
-	const struct pb_allocation *const last = &job->allocations[end];
-	struct pb_core_slot *slot = &job->slots[first];
-	uint32_t *id = &job->ids[first];
-	bool is_tripped = true;
-	struct listed listed;
-
-	do {
-		const struct pb_allocation *const slice = (uint32_t)(last - allocation) > PB_SLICE_ALLOCATIONS
-								  ? allocation + PB_SLICE_ALLOCATIONS
-								  : last;
-
-		for (; allocation != slice; allocation++, slot++, id++) {
-			uint32_t room;
-
-			listed.flags = pb_shared_read32(&allocation->flags);
-			listed.address_high = pb_shared_read32(&allocation->address_high);
-			listed.size_high = pb_shared_read32(&allocation->size_high);
-			if (((listed.flags ^ window.flags) | (listed.address_high ^ window.os_high) |
-			     listed.size_high) != 0)
-				goto tripped_early;
-			listed.size_low = pb_shared_read32(&allocation->size_low);
-			listed.address_low = pb_shared_read32(&allocation->address_low);
-			room = window.os_end - listed.address_low;
-			if (room > window.bytes || listed.size_low - 1u >= room)
-				goto tripped_late;
-			slot->low = listed.address_low + window.gpu_delta;
-			slot->high = window.gpu_high;
-			slot->limit[0] = listed.size_low;
-			slot->limit[1] = listed.size_low & window.writable;
-			*id = pb_shared_read32(&allocation->id);
-		}
-	} while (allocation != last && !pb_lines_waiting(pending));
-	is_tripped = false;
-	goto out;
-tripped_early:
-	listed.size_low = pb_shared_read32(&allocation->size_low);
-	listed.address_low = pb_shared_read32(&allocation->address_low);
-	listed.id = pb_shared_read32(&allocation->id);
-	*tripped = listed;
-	goto out;
-tripped_late:
-	/* What was equal is taken from the window, which frees three registers. */
-	*tripped = (struct listed){
-		.address_low = listed.address_low,
-		.address_high = window.os_high,
-		.size_low = listed.size_low,
-		.size_high = 0,
-		.flags = window.flags,
-		.id = pb_shared_read32(&allocation->id),
-	};
-out:
-	job->resolved = (uint32_t)(allocation - job->allocations);
-	memset(&job->tags[first], window.tag, job->resolved - first);
-	return is_tripped;
-}
-
 /** Opens a window on the segment of an allocation, if all of it is ordinary. */
-static void open_window(struct window *window, const struct pb_core_segment *segment, uint32_t flags,
+static void open_window(struct pb_core_window *window, const struct pb_core_segment *segment, uint32_t flags,
 			uint8_t tag)
 {
 	const uint32_t bytes = (uint32_t)segment->size;
 	const uint32_t os_low = (uint32_t)segment->os_base;
 	const uint32_t gpu_low = (uint32_t)segment->gpu_base;
 
-	*window = (struct window){
+	*window = (struct pb_core_window){
 		.flags = flags,
 		.os_high = (uint32_t)(segment->os_base >> 32),
 		.os_end = os_low + bytes,
@@ -124,7 +30,7 @@ static void open_window(struct window *window, const struct pb_core_segment *seg
 		.tag = tag,
 	};
 	if (segment->size != bytes || os_low + (bytes - 1u) < os_low || gpu_low + (bytes - 1u) < gpu_low)
-		*window = (struct window){.flags = WINDOW_CLOSED};
+		*window = (struct pb_core_window){.flags = PB_CORE_WINDOW_CLOSED};
 }
 
 /** Fills a slot, and notes what the fast loops cannot do. */
@@ -145,7 +51,7 @@ static void set_slot(struct pb_core_job *job, uint32_t i, uint64_t gpu_address, 
 
 /** The exact path: checks one by one, in the order of the error list. */
 static enum pb_error resolve_exact(struct pb_firmware *firmware, struct pb_core_job *job, uint32_t i,
-				   const struct listed *listed, struct window *window)
+				   const struct pb_core_listed *listed, struct pb_core_window *window)
 {
 	const uint64_t size = pb_core_wide(listed->size_low, listed->size_high);
 	const uint64_t address = pb_core_wide(listed->address_low, listed->address_high);
@@ -200,14 +106,25 @@ static bool clear_left_over(struct pb_core_job *job, const uint32_t *pending)
 	return true;
 }
 
+/** pb_core_run_resolve, and the tags, of which a window has one. */
+static bool run_window(struct pb_core_job *job, const struct pb_core_window *window, uint32_t end,
+		       const uint32_t *pending, struct pb_core_listed *tripped)
+{
+	const uint32_t first = job->resolved;
+	const bool is_tripped = pb_core_run_resolve(job, window, end, pending, tripped);
+
+	memset(&job->tags[first], window->tag, job->resolved - first);
+	return is_tripped;
+}
+
 /** @return what is wrong with the allocation at job->resolved */
 static enum pb_error resolve_slices(struct pb_firmware *firmware, struct pb_core_job *job,
 				    const uint32_t *pending)
 {
 	const uint32_t pass = job->resolved + PB_PASS_SLICES * PB_SLICE_ALLOCATIONS;
 	const uint32_t end = pass < job->allocation_count ? pass : job->allocation_count;
-	struct window window = {.flags = WINDOW_CLOSED};
-	struct listed tripped;
+	struct pb_core_window window = {.flags = PB_CORE_WINDOW_CLOSED};
+	struct pb_core_listed tripped;
 
 	while (job->resolved != end && run_window(job, &window, end, pending, &tripped)) {
 		const enum pb_error error = resolve_exact(firmware, job, job->resolved, &tripped, &window);

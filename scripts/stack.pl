@@ -11,7 +11,8 @@ my $build = shift or die "usage: scripts/stack.pl BUILD_FOLDER\n";
 # Exception frame and its alignment (Armv7-M Architecture Reference Manual, B1.5.6).
 my $exception_bytes = 32 + 4;
 # Hand-written or library functions, whose frames gcc does not know: read off their code.
-my %library = (memcpy => 24, memset => 24, memmove => 24, strlen => 24, pb_cortex_m_fault => 0);
+my %library = (memcpy => 24, memset => 24, memmove => 24, strlen => 24, pb_cortex_m_fault => 0,
+	pb_core_run_list_64 => 48, pb_core_run_compact_64 => 44, pb_core_run_resolve => 60);
 
 my (%bytes, %file, %calls, %called);
 sub short { my $name = shift; $name =~ s{^.*/(\w+/\w+\.[ch]:)}{$1}; return $name }
@@ -47,7 +48,14 @@ sub table_of { my $wanted = shift; return grep { ($file{$_} // '') eq $wanted &&
 my %tables = (
 	'firmware/control.c' => ['firmware/control.c'],
 	'firmware/patch.c' => ['firmware/patch.c', 'cortex_m/uart_lines.c'],
+	'firmware/patch_list.c' => ['firmware/patch_list.c'],
+	'firmware/patch_compact.c' => ['firmware/patch_compact.c'],
 	'engine/reference.c' => ['cortex_m/uart_lines.c'],
+);
+# And functions of other files in those tables.
+my %entries = (
+	'firmware/patch_list.c' => ['pb_core_run_list_64'],
+	'firmware/patch_compact.c' => ['pb_core_run_compact_64'],
 );
 for my $call (@indirect) {
 	my ($from, $at) = @$call;
@@ -56,7 +64,7 @@ for my $call (@indirect) {
 	if ($where eq 'cortex_m/fault.c') {
 		@targets = ('pb_firmware_fatal');
 	} elsif ($tables{$where}) {
-		@targets = map { table_of($_) } @{$tables{$where}};
+		@targets = ((map { table_of($_) } @{$tables{$where}}), @{$entries{$where} // []});
 	} elsif ($where =~ m{^firmware/}) {
 		@targets = map { table_of($_) } 'cortex_m/uart_lines.c', 'engine/reference.c';
 	}

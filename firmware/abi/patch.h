@@ -69,7 +69,7 @@ struct pb_patch_location {
 	uint32_t driver_id; /**< DriverId: the patch format, enum pb_patch_format_number or a channel's own */
 	uint32_t allocation_offset; /**< AllocationOffset in bytes */
 	uint32_t patch_offset;      /**< PatchOffset in bytes from the start of the DMA buffer */
-	uint32_t split_offset;      /**< SplitOffset; the host's, not read by the firmware */
+	uint32_t split_offset;      /**< SplitOffset; the host's, of no use to the firmware */
 };
 PB_SIZE(pb_patch_location, 24);
 PB_AT(pb_patch_location, allocation_index, 0);

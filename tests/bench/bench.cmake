@@ -9,4 +9,5 @@ if(EXISTS ${bench_board})
     ${PROJECT_SOURCE_DIR}/tests/bench/bench_delay.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_patch.c
     ${bench_board} LINKS pb_bench_host)
   target_link_options(patchbay-bench-${PB_BOARD}.elf PRIVATE -Wl,--defsym=PB_STACK_BYTES=8192)
+  include(${PROJECT_SOURCE_DIR}/tests/bench/twins.cmake)
 endif()

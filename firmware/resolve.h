@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * What the two files of the resolve step share: resolve.c, and the loop over
+ * ordinary allocations in run_resolve.c.
+ */
+#ifndef PB_FIRMWARE_RESOLVE_H
+#define PB_FIRMWARE_RESOLVE_H
+
+#include "firmware/core.h"
+
+/** One allocation-list entry, each word of it read once. */
+struct pb_core_listed {
+	uint32_t address_low;
+	uint32_t address_high;
+	uint32_t size_low;
+	uint32_t size_high;
+	uint32_t flags;
+	uint32_t id;
+};
+
+/** A segment as seen by its ordinary allocations: no address in it crosses a multiple of 4 GiB. */
+struct pb_core_window {
+	uint32_t flags; /**< of those allocations; all ones, which no legal one has, and `bytes` 0: closed */
+	uint32_t os_high;
+	uint32_t os_end; /**< low word of the address behind it */
+	uint32_t bytes;
+	uint32_t gpu_delta; /**< from OS address to GPU address, low words */
+	uint32_t gpu_high;
+	uint32_t writable; /**< all ones, or 0 */
+	uint8_t tag;
+};
+
+#define PB_CORE_WINDOW_CLOSED UINT32_MAX
+
+/**
+ * Resolves ordinary allocations of a window, slice after slice, from
+ * job->resolved on, which it moves; there is one at least. Slots and ids are
+ * filled, tags are not. May be replaced by a file of a CPU, see firmware/CMakeLists.txt.
+ * @param end where to stop
+ * @param tripped the allocation at job->resolved, if that is not ordinary
+ * @return whether there is such a one; else a line is raised, or this is the end
+ */
+bool pb_core_run_resolve(struct pb_core_job *job, const struct pb_core_window *window, uint32_t end,
+			 const uint32_t *pending, struct pb_core_listed *tripped);
+
+#endif

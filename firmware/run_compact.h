@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The loop over a run of short and ordinary entries of one format in the
+ * compact list, like firmware/run_list.h.
+ */
+#ifndef PB_FIRMWARE_RUN_COMPACT_H
+#define PB_FIRMWARE_RUN_COMPACT_H
+
+#include "firmware/patch.h"
+
+#define PB_CORE_SHORT_SLICE_WORDS (PB_SLICE_PATCHES * PB_COMPACT_SHORT_WORDS)
+#define PB_CORE_SHORT_UNROLL      4u
+
+PB_STATIC_ASSERT(PB_COMPACT_INDEX_MASK == PB_LIMIT_ALLOCATIONS - 1u, "every index has its slot");
+
+/** What an entry's place is checked and found by; places stand where a short entry has them. */
+struct pb_core_short_ground {
+	const struct pb_core_slot *slots;
+	uintptr_t target; /**< address of the submission's byte 0 */
+	uint32_t start;
+	uint32_t places;
+};
+
+/** The number of places that a short entry may name, as it names them. */
+static inline uint32_t pb_core_short_places(const struct pb_core_cursor *cursor, enum pb_core_class class)
+{
+	const uint32_t end = cursor->start < PB_COMPACT_PLACE_END ? PB_COMPACT_PLACE_END - cursor->start : 0;
+	const uint32_t count = cursor->places[class];
+
+	return (count < end / 4u ? count : end / 4u) << PB_COMPACT_PLACE_SHIFT;
+}
+
+/** Carries out the entry at `words` if it is a short and ordinary one of the format. */
+static inline __attribute__((always_inline)) bool
+pb_core_short_apply(const struct pb_core_short_ground *ground, const uint32_t *words,
+		    struct pb_core_entry *entry, struct pb_core_fast fast)
+{
+	const uint32_t word = entry->slot = pb_shared_read32(&words[0]);
+	const uint32_t offset = entry->allocation_offset = pb_shared_read32(&words[1]);
+	const uint32_t place = word - ground->start;
+	const struct pb_core_slot *slot;
+
+	if (place >= ground->places)
+		return false;
+	slot = &ground->slots[word & PB_COMPACT_INDEX_MASK];
+	PB_CORE_KEEP(slot);
+	return pb_core_store(slot, offset,
+			     (uint32_t *)(ground->target + (place >> PB_COMPACT_PLACE_SHIFT) * 4u), fast);
+}
+
+static inline __attribute__((always_inline)) enum pb_core_run
+pb_core_short_loop(struct pb_core_cursor *cursor, struct pb_core_fast fast)
+{
+	const struct pb_core_short_ground ground = {cursor->slots, cursor->origin + cursor->start,
+						    cursor->start << (PB_COMPACT_PLACE_SHIFT - 2u),
+						    pb_core_short_places(cursor, fast.places)};
+	const uint32_t *words = cursor->words;
+	const uint32_t *slice;
+	struct pb_core_entry entry;
+
+	do {
+		const uint32_t left = (uint32_t)(cursor->end - words);
+		const uint32_t *rest;
+
+		slice = left > PB_CORE_SHORT_SLICE_WORDS ? words + PB_CORE_SHORT_SLICE_WORDS : cursor->end;
+		rest = left > PB_CORE_SHORT_SLICE_WORDS
+			       ? slice
+			       : words + left / (PB_CORE_SHORT_UNROLL * PB_COMPACT_SHORT_WORDS) *
+						 (PB_CORE_SHORT_UNROLL * PB_COMPACT_SHORT_WORDS);
+		while (words != rest) {
+			if (!pb_core_short_apply(&ground, words, &entry, fast))
+				goto tripped_0;
+			if (!pb_core_short_apply(&ground, words + PB_COMPACT_SHORT_WORDS, &entry, fast))
+				goto tripped_1;
+			if (!pb_core_short_apply(&ground, words + 2u * PB_COMPACT_SHORT_WORDS, &entry, fast))
+				goto tripped_2;
+			if (!pb_core_short_apply(&ground, words + 3u * PB_COMPACT_SHORT_WORDS, &entry, fast))
+				goto tripped_3;
+			words += PB_CORE_SHORT_UNROLL * PB_COMPACT_SHORT_WORDS;
+		}
+		for (; (uint32_t)(slice - words) >= PB_COMPACT_SHORT_WORDS; words += PB_COMPACT_SHORT_WORDS) {
+			if (!pb_core_short_apply(&ground, words, &entry, fast))
+				goto tripped_0;
+		}
+	} while (words < cursor->pass && words + 1 < cursor->end && !pb_lines_waiting(cursor->pending));
+	cursor->words = words;
+	return PB_CORE_DONE;
+tripped_3:
+	PB_CORE_KEEP(words);
+	words += PB_COMPACT_SHORT_WORDS;
+tripped_2:
+	PB_CORE_KEEP(words);
+	words += PB_COMPACT_SHORT_WORDS;
+tripped_1:
+	PB_CORE_KEEP(words);
+	words += PB_COMPACT_SHORT_WORDS;
+tripped_0:
+	cursor->tripped = entry;
+	cursor->words = words;
+	return PB_CORE_TRIPPED;
+}
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * firmware/run_list_64.c for Cortex-M7: 14 instructions an entry.
+ *
+ * All five checks of an entry hang on the flags: each compare is done only if
+ * those before it came out well, and one branch follows the last. While all is
+ * well LS holds (C clear or Z set); every failure leaves HI, or HS at the last.
+ * No word of the entry is changed before that branch, but PatchOffset, which
+ * can be worked out again. A load in an IT block that an interrupt breaks off
+ * starts anew, so a word may go over the bus twice; only the last value counts.
+ *
+ *   r0        behind the entry at hand
+ *   r1 - r4   AllocationIndex, SlotId and Reserved, DriverId, AllocationOffset
+ *   r5        PatchOffset, then the 4-byte place in the submission
+ *   r6        SplitOffset, of no use; then index and Reserved, then the address
+ *   r7        place at which the submission starts
+ *   r8        slots
+ *   r9        1023: the last index; its top bit is the DriverId, and the next the carry
+ *   r10       the last place
+ *   r11       the submission's byte 0
+ *   r12, lr   the slot: address; high word, limit
+ */
+#include "hal/cortex_m/loops.h"
+
+	.syntax unified
+	.thumb
+
+#define UNROLL 8
+#define TURN   (UNROLL * PB_LOOPS_ENTRY)
+#define SLICE  (PB_LOOPS_SLICE_PATCHES * PB_LOOPS_ENTRY)
+/* The index bits that are above it are the format's number. */
+#define FORMAT_SHIFT (PB_LOOPS_INDEX_BITS - 1)
+	.if ((1 << PB_LOOPS_INDEX_BITS) - 1) >> FORMAT_SHIFT != PB_LOOPS_FORMAT
+	.error "the last index does not hold the format"
+	.endif
+	.if PB_LOOPS_SLICE_PATCHES % UNROLL
+	.error "only the last slice of a list has a rest"
+	.endif
+
+/* On the stack. */
+#define FULL   0  /* no full slice starts here or further on */
+#define LIMIT  4  /* the last place at which a whole turn of this slice may start */
+#define CURSOR 8
+
+.macro entry
+	ldmia	r0!, {r1-r6}
+	rsb	r5, r7, r5, ror #2	/* of a place that is not aligned: too large */
+	orr	r6, r1, r2, lsr #(PB_LOOPS_RESERVED_SHIFT - PB_LOOPS_INDEX_BITS)	/* Reserved onto the bits above an index */
+	add	lr, r8, r1, lsl #PB_LOOPS_SLOT_SHIFT
+	teq	r3, r9, lsr #FORMAT_SHIFT	/* C is set */
+	itttt	ls
+	cmpls	r5, r10
+	cmpls	r6, r9
+	ldmls	lr, {r6, r12, lr}	/* low, high, limit */
+	cmpls	r4, lr
+	bhs	tripped
+	add	r6, r6, r4
+	add	lr, r11, r5, lsl #2
+	strd	r6, r12, [lr]
+.endm
+
+	.section .text.pb_core_run_list_64, "ax", %progbits
+	.global	pb_core_run_list_64
+	.type	pb_core_run_list_64, %function
+	.p2align 2
+pb_core_run_list_64:
+	push	{r0, r4-r11, lr}
+	sub	sp, sp, #8
+	mov	r12, r0
+	ldr	r0, [r12, #PB_LOOPS_CURSOR_WORDS]
+	ldr	r1, [r12, #PB_LOOPS_CURSOR_END]
+	sub	r1, r1, #(SLICE - 1)
+	str	r1, [sp, #FULL]
+	ldr	r8, [r12, #PB_LOOPS_CURSOR_SLOTS]
+	ldr	r11, [r12, #PB_LOOPS_CURSOR_ORIGIN]
+	ldr	r7, [r12, #PB_LOOPS_CURSOR_START]
+	add	r11, r11, r7
+	lsr	r7, r7, #2
+	movw	r9, #((1 << PB_LOOPS_INDEX_BITS) - 1)
+	ldr	r10, [r12, #PB_LOOPS_CURSOR_WIDE_PLACES]
+	subs	r10, r10, #1
+	blo	no_place
+
+slice:
+	ldr	r1, [sp, #FULL]
+	cmp	r0, r1
+	bhs	last_slice
+	add	r1, r0, #(SLICE - TURN)
+	str	r1, [sp, #LIMIT]
+turn:
+	.rept	UNROLL
+	entry
+	.endr
+	ldr	r1, [sp, #LIMIT]
+	cmp	r0, r1
+	bls	turn
+	add	r1, r1, #TURN
+	cmp	r0, r1
+	bne	rest
+slice_done:
+	ldr	r12, [sp, #CURSOR]
+	ldr	r1, [r12, #PB_LOOPS_CURSOR_PASS]
+	cmp	r0, r1
+	bhs	done
+	ldr	r1, [r12, #PB_LOOPS_CURSOR_PENDING]
+	ldr	r1, [r1]
+	cmp	r1, #0
+	beq	slice
+done:
+	str	r0, [r12, #PB_LOOPS_CURSOR_WORDS]
+	movs	r0, #PB_LOOPS_DONE
+	add	sp, sp, #12
+	pop	{r4-r11, pc}
+
+last_slice:
+	ldr	r12, [sp, #CURSOR]
+	ldr	r2, [r12, #PB_LOOPS_CURSOR_END]
+	sub	r1, r2, #TURN
+	str	r1, [sp, #LIMIT]
+	cmp	r0, r1
+	bls	turn
+	cmp	r0, r2
+	beq	slice_done
+rest:
+	entry
+	ldr	r1, [sp, #LIMIT]
+	add	r1, r1, #TURN
+	cmp	r0, r1
+	bne	rest
+	b	slice_done
+
+/* All trip: the first one does, if there is one. */
+no_place:
+	ldr	r2, [r12, #PB_LOOPS_CURSOR_END]
+	cmp	r0, r2
+	beq	slice_done
+	ldr	r1, [sp, #FULL]
+	add	r3, r0, #SLICE
+	cmp	r0, r1
+	it	lo
+	movlo	r2, r3
+	sub	r2, r2, #TURN
+	str	r2, [sp, #LIMIT]
+	ldmia	r0!, {r1-r6}
+	rsb	r5, r7, r5, ror #2
+
+tripped:
+	add	r5, r5, r7
+	ror	r5, r5, #30		/* PatchOffset again */
+	ldr	r12, [sp, #CURSOR]
+	ldr	r6, [sp, #LIMIT]
+	add	r6, r6, #TURN
+	strd	r0, r6, [r12, #PB_LOOPS_CURSOR_WORDS]	/* and the slice */
+	add	r12, r12, #PB_LOOPS_CURSOR_TRIPPED
+	stmia	r12, {r1-r5}
+	movs	r0, #PB_LOOPS_TRIPPED
+	add	sp, sp, #12
+	pop	{r4-r11, pc}
+	.size	pb_core_run_list_64, . - pb_core_run_list_64

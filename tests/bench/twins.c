@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/bench/twins.h"
+
+#include "boards/board.h"
+#include "tests/bench/bench_board.h"
+
+static uint32_t random_state = 1;
+
+uint32_t pb_twins_random(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 17;
+	random_state ^= random_state << 5;
+	return random_state;
+}
+
+uint32_t pb_twins_below(uint32_t bound)
+{
+	return (uint32_t)((uint64_t)pb_twins_random() * bound >> 32);
+}
+
+uint32_t pb_twins_odd_number(void)
+{
+	const uint32_t bit = 1u << pb_twins_below(32);
+
+	switch (pb_twins_below(4)) {
+	case 0:
+		return bit;
+	case 1:
+		return bit - 1u;
+	case 2:
+		return 0u - bit;
+	default:
+		return pb_twins_random();
+	}
+}
+
+void pb_twins_require(bool good, const char *what)
+{
+	if (good)
+		return;
+	pb_bench_board_print("twins: failed: ");
+	pb_bench_board_print(what);
+	pb_bench_board_print("\n");
+	pb_bench_board_exit(1);
+}
+
+bool pb_twins_equal(const void *a, const void *b, uint32_t words)
+{
+	const uint32_t *const one = a, *const other = b;
+
+	for (uint32_t i = 0; i < words; i++) {
+		if (one[i] != other[i])
+			return false;
+	}
+	return true;
+}
+
+static void print_number(uint32_t value)
+{
+	char text[12];
+	uint32_t at = sizeof(text) - 1u;
+
+	text[at] = '\0';
+	do {
+		text[--at] = (char)('0' + value % 10u);
+		value /= 10u;
+	} while (value != 0);
+	pb_bench_board_print(&text[at]);
+}
+
+void pb_twins_report(const char *key, const struct pb_twins_ends *ends)
+{
+	for (uint32_t i = 0; i < sizeof(ends->tripped) / sizeof(ends->tripped[0]); i++)
+		pb_twins_require(ends->tripped[i] != 0, "no entry tripped at some place of the slice");
+	pb_twins_require(ends->raised != 0, "no run ended by a line");
+	pb_twins_require(ends->finished != 0, "no run came to its end");
+	pb_bench_board_print(key);
+	pb_bench_board_print(" ");
+	print_number(ends->entries);
+	pb_bench_board_print(" entries, ");
+	print_number(ends->runs);
+	pb_bench_board_print(" runs\n");
+}
+
+int main(void);
+
+int main(void)
+{
+	(void)pb_board_start();
+	pb_twins_list();
+	pb_twins_compact();
+	pb_twins_resolve();
+	pb_bench_board_exit(0);
+}

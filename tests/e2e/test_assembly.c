@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* The image whose hot loops are in assembly: every patched byte of a replay, every picture of the demo. */
+#define _GNU_SOURCE
+#include <unistd.h>
+
+#include "qemu/card.h"
+#include "tests/e2e/e2e.h"
+
+static void start_card(struct e2e_card *card)
+{
+	struct pb_card_options options = PB_CARD_OPTIONS_DEFAULT;
+
+	if (access(E2E_IMAGE_ASSEMBLY, R_OK) != 0)
+		print_error("Build it with: cmake --preset mps2_an500-asm && "
+			    "cmake --build --preset mps2_an500-asm\n");
+	assert_int_equal(access(E2E_IMAGE_ASSEMBLY, R_OK), 0);
+	e2e_path(card->socket, "card");
+	options.image = E2E_IMAGE_ASSEMBLY;
+	options.socket = card->socket;
+	options.restarts = 0;
+	options.quiet = true;
+	assert_int_equal(pb_card_start(&options, &card->pid), 0);
+}
+
+static void test_replay(void **state)
+{
+	static const char *const encodings[] = {"--encoding=wddm", "--encoding=compact"};
+	struct e2e_card card;
+
+	(void)state;
+	start_card(&card);
+	for (size_t i = 0; i < sizeof(encodings) / sizeof(encodings[0]); i++) {
+		static struct e2e_output output;
+
+		e2e_patchbay(&output, "replay", "--card", card.socket, encodings[i],
+			     E2E_DATA "/nv50.subm.zst");
+		assert_string_equal(output.err, "");
+		assert_int_equal(output.code, 0);
+	}
+	e2e_card_stop(&card);
+}
+
+/* Its addresses are 64 bits, read: the format that these loops are for. */
+static void test_demo(void **state)
+{
+	char folder[E2E_PATH_BYTES];
+	static struct e2e_output output;
+	struct e2e_card card;
+
+	(void)state;
+	start_card(&card);
+	e2e_path(folder, "frames");
+	e2e_patchbay(&output, "demo", "--card", card.socket, "--frames", "6", "--output", folder);
+	assert_string_equal(output.err, "");
+	assert_int_equal(output.code, 0);
+	assert_memory_equal(e2e_last_line(output.out), "demo: ok 6 frames, ", 19);
+	e2e_card_stop(&card);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {e2e_test(test_replay), e2e_test(test_demo)};
+
+	return e2e_run_tests(tests);
+}
