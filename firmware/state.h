@@ -143,7 +143,7 @@ struct pb_core_slot {
 };
 
 /** The bits of an allocation that formats may choose a value by. */
-#define PB_CORE_TAG(kind, attribute) ((uint8_t)((kind) << 4 | (attribute)))
+#define PB_CORE_TAG(kind, attribute) ((uint8_t)((uint32_t)(kind) << 4 | (attribute)))
 #define PB_CORE_TAG_KIND(tag)        ((uint32_t)(tag) >> 4)
 #define PB_CORE_TAG_ATTRIBUTE(tag)   ((tag)&3u)
 
