@@ -181,7 +181,7 @@ enum where { PATCH, ALLOCATION, DESCRIPTOR };
 #define SEGMENT(id)   ((id) << PB_ALLOCATION_SEGMENT_SHIFT)
 #define SYSTEM_END    (E2E_SYSTEM_BASE + E2E_SYSTEM_BYTES)
 #define NONE          PB_INDEX_NONE
-#define UNUSED_FORMAT 6u
+#define UNUSED_FORMAT ((uint32_t)PB_PATCH_FORMAT_COUNT)
 
 /* One word of otherwise good work, and what it must lead to. */
 static const struct fault {
