@@ -44,12 +44,14 @@ void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_con
 	firmware->boot = pb_core_at(firmware, PB_BOOT_OFFSET);
 	fatal_boot = firmware->boot;
 	pb_core_boot_publish(firmware);
+	for (uint32_t n = 0; n < PB_LIMIT_NODES; n++) {
+		firmware->nodes[n].ready_head = PB_CORE_NO_QUEUE;
+		firmware->nodes[n].ready_tail = PB_CORE_NO_QUEUE;
+	}
 	for (uint32_t n = 0; n < config->node_count; n++) {
 		struct pb_core_node *node = &firmware->nodes[n];
 
 		node->engine = &config->engines[n];
-		node->ready_head = PB_CORE_NO_QUEUE;
-		node->ready_tail = PB_CORE_NO_QUEUE;
 		node->engine->ops->reset(node->engine->context);
 	}
 }
@@ -159,9 +161,18 @@ bool pb_firmware_pass(struct pb_firmware *firmware)
 	}
 	if (firmware->channels_again != 0 && nodes_wait(firmware))
 		return true;
-	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
-		if (run_node(firmware, &firmware->nodes[n]))
-			more = true;
+	for (uint32_t n = firmware->first_node; n < PB_LIMIT_NODES; n++) {
+		if (!run_node(firmware, &firmware->nodes[n]))
+			continue;
+		more = true;
+		if (pb_lines_waiting(lines->pending)) {
+			firmware->first_node = (n + 1u) % PB_LIMIT_NODES;
+			return true;
+		}
+	}
+	if (firmware->first_node != 0) {
+		firmware->first_node = 0; /* those before it have not been asked */
+		return true;
 	}
 	return more || firmware->channels_again != 0;
 }

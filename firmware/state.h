@@ -281,6 +281,7 @@ struct pb_firmware {
 	uint32_t heartbeat;
 	uint32_t incarnation;
 	uint32_t stage;          /**< enum pb_boot_stage */
+	uint32_t first_node;     /**< whose turn it is: not 0 if a line was raised before all had theirs */
 	bool nodes_waited;       /**< the last pass left the nodes out */
 	uint32_t channels_again; /**< mask of channels to look at in the next pass */
 	uint32_t

@@ -11,6 +11,7 @@
 /** How often all is done: a long way that is gone once in a list is met by few of the alarms. */
 #define LIST_ROUNDS  40u
 #define QUEUE_ROUNDS 8u
+#define TURNS        40u
 
 static struct pb_allocation *allocations(void)
 {
@@ -91,6 +92,28 @@ static void patch_long_lists(void)
 	}
 }
 
+/** Long lists on both nodes at once: neither node's slice is added to the other's. */
+static void patch_on_two_nodes(void)
+{
+	struct pb_queue first = pb_bench.queue, second;
+	struct pb_descriptor descriptor = describe(ENTRIES);
+	enum pb_error error = pb_queue_create(&second, &pb_bench.channel, &pb_bench.system_segment, 1, 4);
+
+	pb_bench_require(error == PB_ERROR_OK, "second queue");
+	for (uint32_t i = 0; i < TURNS; i++) {
+		error = pb_queue_submit(&first, &descriptor);
+		pb_bench_require(error == PB_ERROR_OK, "submit to node 0");
+		error = pb_queue_submit(&second, &descriptor);
+		pb_bench_require(error == PB_ERROR_OK, "submit to node 1");
+		error = pb_queue_wait(&first, first.timeline, 1, NULL);
+		pb_bench_require(error == PB_ERROR_OK, "wait for node 0");
+		error = pb_queue_wait(&second, second.timeline, 1, NULL);
+		pb_bench_require(error == PB_ERROR_OK, "wait for node 1");
+	}
+	pb_bench.queue = first;
+	pb_bench_require(pb_queue_destroy(&second) == PB_ERROR_OK, "second queue's end");
+}
+
 /** A queue goes while its 256 entries are waiting, and another one comes. */
 static void replace_a_full_queue(void)
 {
@@ -113,6 +136,7 @@ void pb_bench_delays(void)
 	for (uint32_t i = 0; i < LIST_ROUNDS; i++)
 		patch_long_lists();
 	write_lists(true, PB_PATCH_FORMAT_ADDRESS32, PB_PATCH_FORMAT_ADDRESS64);
+	patch_on_two_nodes();
 	for (uint32_t i = 0; i < QUEUE_ROUNDS; i++)
 		replace_a_full_queue();
 	pb_bench_require(pb_channel_detach(&pb_bench.channel) == PB_ERROR_OK, "detach");

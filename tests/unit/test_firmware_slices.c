@@ -338,12 +338,41 @@ static void lines_while_comparing(void **state)
 	card_stop(&card);
 }
 
+/** A line that is raised all the time ends each pass with the first slice: the nodes have theirs in turn. */
+static void nodes_take_turns(void **state)
+{
+	struct card card;
+	struct pb_descriptor descriptor;
+	struct oracle_list list;
+	struct pb_fence fence;
+
+	(void)state;
+	oracle_start(&card);
+	watch.raise_at = 0;
+	list = make_list(&scenarios[0]);
+	oracle_submit(&card, &list); /* writes the lists */
+	descriptor = card_descriptor(&card, 1, BYTES, ALLOCATIONS, ENTRIES);
+	descriptor.flags = PB_FLAG_NULL_RENDERING;
+	start_watch(&card);
+	watch.raise_at = RAISE_ALWAYS;
+	for (uint32_t i = 0; i < 3u; i++)
+		card_submit(&card, 0, &descriptor);
+	card_submit(&card, 1, &descriptor);
+	card_equal("node 1", card_wait(&card, 1, 1).status, PB_ERROR_OK);
+	assert_int_equal(pb_queue_fence(&card.queues[0], &fence), PB_ERROR_OK);
+	assert_true(fence.completed < 1u + 3u);
+	card_equal("node 0", card_wait(&card, 0, 4).status, PB_ERROR_OK);
+	watch.sim = NULL;
+	card_stop(&card);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_raised_at_any_look),
 		cmocka_unit_test(words_that_turn),
 		cmocka_unit_test(lines_while_comparing),
+		cmocka_unit_test(nodes_take_turns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
