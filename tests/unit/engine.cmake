@@ -7,3 +7,5 @@ foreach(name ring time packets ranges aperture unmapped translation paging draw 
 endforeach()
 pb_unit_test(test_engine_driver
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_engine_driver.c LINKS test_engine_bench pb_hal_engine)
+# Sanitizers cost a factor of ten: the build as released does most of the work.
+target_compile_definitions(test_engine_fuzz PRIVATE STREAMS=$<IF:$<BOOL:${PB_SANITIZE}>,10000,60000>u)

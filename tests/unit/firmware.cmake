@@ -10,6 +10,7 @@ foreach(name admit edges resolve patch patch_random patch_again formats format_s
   pb_unit_test(test_firmware_${name}
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_${name}.c LINKS test_card_fixture pb_sim pb_host)
 endforeach()
-# Sanitizers cost a factor of ten: the build as released checks most of the entries.
+# Sanitizers cost a factor of ten: the build as released does most of the work.
 target_compile_definitions(test_firmware_patch_random PRIVATE
-  RANDOM_ENTRIES=$<IF:$<BOOL:${PB_SANITIZE}>,1000000,10000000>)
+  RANDOM_ENTRIES=$<IF:$<BOOL:${PB_SANITIZE}>,200000,10000000>)
+target_compile_definitions(test_firmware_ways PRIVATE SEEDS=$<IF:$<BOOL:${PB_SANITIZE}>,6,60>u)

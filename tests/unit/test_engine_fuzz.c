@@ -10,7 +10,6 @@
 #include "tests/unit/engine_bench.h"
 #include "tests/unit/unit.h"
 
-#define STREAMS      24000u
 #define MEMORIES     4000u
 #define STREAM_WORDS 64u
 #define STREAM_STEPS 12u

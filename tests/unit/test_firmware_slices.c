@@ -254,7 +254,7 @@ static void lines_raised_at_any_look(void **state)
 		/* A pass ends with such a look; at most one more is made on the way out. */
 		if (always < quiet + looks / 3u)
 			fail_msg("%s: %u passes, %u when quiet, %u looks", row, always, quiet, looks);
-		for (uint32_t at = 1; at <= looks; at += 1u + at / 16u) {
+		for (uint32_t at = 1; at <= looks; at += 1u + at / 6u) {
 			snprintf(row, sizeof(row), "%s, line at look %u", scenarios[s].name, at);
 			watch.raise_at = at;
 			run(&card, &scenarios[s], row);

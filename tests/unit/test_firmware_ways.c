@@ -9,7 +9,6 @@
 #include "tests/unit/patch_random.h"
 
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
-#define SEEDS        25u
 #define LEAD         2u /* good entries ahead of the one that is looked at */
 
 static const uint32_t offsets[] = {0, 0xfff, 0x1000, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff};
