@@ -271,5 +271,5 @@ bool pb_core_control(struct pb_firmware *firmware, uint32_t c, uint32_t put)
 	channel->control_get = get + 1u;
 	pb_shared_release();
 	pb_shared_write32(&channel->entry->control_get, get + 1u);
-	return put != get + 1u;
+	return true;
 }

@@ -57,7 +57,10 @@ bool pb_core_doorbell_waiting(struct pb_firmware *firmware, uint32_t channel);
 
 /* ---- control.c ---- */
 
-/** Carries out the channel's oldest command, given its put. @return true: there is another */
+/**
+ * Carries out the channel's oldest command, given its put; that is a slice of its own.
+ * @return true: look again in the next pass; false: nothing was done, and the host will ring when something can be
+ */
 bool pb_core_control(struct pb_firmware *firmware, uint32_t channel, uint32_t put);
 /** Whether one more reply fits beside those owed, as far as the host has shown. */
 static inline bool pb_core_control_room(const struct pb_core_channel *channel)

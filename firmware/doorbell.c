@@ -102,8 +102,7 @@ bool pb_core_doorbell(struct pb_firmware *firmware, uint32_t c)
 	if (control_put == channel->control_get || channel->state != PB_CHANNEL_OPEN)
 		return false;
 	pb_core_waypoint(firmware, PB_WAYPOINT_CONTROL);
-	(void)pb_core_control(firmware, c, control_put);
-	return true;
+	return pb_core_control(firmware, c, control_put);
 }
 
 bool pb_core_doorbell_waiting(struct pb_firmware *firmware, uint32_t c)

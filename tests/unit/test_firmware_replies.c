@@ -11,6 +11,14 @@ static void ring_doorbell(struct card *card)
 	pb_sim_doorbell(card->sim, 1);
 }
 
+/** Passes of the firmware's main loop. */
+static uint32_t passes(const struct card *card)
+{
+	const struct pb_boot_block *boot = (const void *)(pb_sim_memory(card->sim) + PB_BOOT_OFFSET);
+
+	return boot->heartbeat;
+}
+
 static void write_ping(struct card *card, uint32_t index)
 {
 	const struct pb_command command = {.code = PB_COMMAND_PING, .tag = 0x7a60 + index};
@@ -37,7 +45,7 @@ static void commands_wait_for_room(void **state)
 {
 	struct card card;
 	struct pb_channel_entry *entry;
-	uint32_t read = 0;
+	uint32_t read = 0, before;
 
 	(void)state;
 	card_attach(&card);
@@ -51,7 +59,10 @@ static void commands_wait_for_room(void **state)
 	for (uint32_t i = 16; i < 32; i++)
 		write_ping(&card, i);
 	ring_doorbell(&card);
+	before = passes(&card);
 	card_run(&card, 50000);
+	/* Ten ticks, with a few passes each: commands that wait do not keep the firmware awake. */
+	assert_true(passes(&card) - before < 60);
 	assert_int_equal(entry->control_get, 16);
 	assert_int_equal(entry->reply_put, 16);
 	for (; read < 32; read++) {
