@@ -2,26 +2,7 @@
 /* Patch formats: the built-in table, and those that channels set. */
 #include "firmware/patch.h"
 
-#define FORMAT_ROW(name, number, meaning, source_, bound_, flags_, align_, right, left, step_, or_by_,       \
-		   mask_, high_mask_, background_, pre_or_low_, pre_or_high_, or0, or1, or2, or3)            \
-	[number] = {                                                                                         \
-		.source = PB_FORMAT_##source_,                                                               \
-		.bound = PB_FORMAT_##bound_,                                                                 \
-		.flags = (flags_),                                                                           \
-		.align = (align_),                                                                           \
-		.shift_right = (right),                                                                      \
-		.shift_left = (left),                                                                        \
-		.step = (step_),                                                                             \
-		.or_by = PB_FORMAT_OR_##or_by_,                                                              \
-		.mask = (mask_),                                                                             \
-		.high_mask = (high_mask_),                                                                   \
-		.background = (background_),                                                                 \
-		.pre_or_low = (pre_or_low_),                                                                 \
-		.pre_or_high = (pre_or_high_),                                                               \
-		.or_value = {or0, or1, or2, or3},                                                            \
-	},
-
-static const struct pb_patch_format built_in[] = {PB_PATCH_FORMATS(FORMAT_ROW)};
+static const struct pb_patch_format built_in[] = {PB_PATCH_FORMATS(PB_PATCH_FORMAT_ROW)};
 PB_STATIC_ASSERT(sizeof(built_in) / sizeof(built_in[0]) == PB_PATCH_FORMAT_COUNT, "numbers without holes");
 
 const struct pb_patch_format *pb_core_format_find(const struct pb_firmware *firmware,

@@ -71,8 +71,6 @@ static enum pb_error carry_out(struct pb_core_cursor *cursor, bool tripped)
 
 enum pb_error pb_core_compact_slices(struct pb_core_cursor *cursor)
 {
-	uint32_t exact = 0;
-
 	while (cursor->words != cursor->end) {
 		bool tripped = false;
 		enum pb_error error;
@@ -85,10 +83,7 @@ enum pb_error pb_core_compact_slices(struct pb_core_cursor *cursor)
 		error = carry_out(cursor, tripped);
 		if (error != PB_ERROR_OK)
 			return error;
-		exact++;
-		if (exact % (PB_SLICE_INSTRUCTIONS / PB_COST_EXACT) == 0 && pb_lines_waiting(cursor->pending))
-			break;
-		if (cursor->words >= cursor->pass)
+		if (cursor->words >= cursor->pass || pb_lines_waiting(cursor->pending))
 			break;
 	}
 	return PB_ERROR_OK;

@@ -35,7 +35,7 @@ static __attribute__((noinline)) void make_plan(struct pb_core_cursor *cursor, u
 {
 	struct pb_core_job *job = cursor->job;
 	const struct pb_patch_format *format = pb_core_format_find(cursor->firmware, job->channel, id);
-	struct pb_core_plan *plan = &cursor->job->plan;
+	struct pb_core_plan *plan = &job->plan;
 
 	*plan = (struct pb_core_plan){.format = format, .id = id};
 	pb_core_spend(cursor, PB_COST_PLAN);
@@ -150,26 +150,27 @@ static bool store(const struct pb_core_cursor *cursor, const struct pb_patch_for
 enum pb_error pb_core_exact(struct pb_core_cursor *cursor, const struct pb_core_entry *entry)
 {
 	const uint32_t index = entry->allocation_index;
-	const struct pb_core_slot *slot = &cursor->job->plan.base;
+	const struct pb_core_plan *plan = &cursor->job->plan;
+	const struct pb_core_slot *slot = &plan->base;
 	const struct pb_patch_format *format;
 	uint64_t value;
 	uint32_t tag = 0;
 
 	if ((entry->slot & PB_PATCH_RESERVED_MASK) != 0)
 		return PB_ERROR_PATCH_RESERVED;
-	if (entry->driver_id != cursor->job->plan.id)
+	if (entry->driver_id != plan->id)
 		make_plan(cursor, entry->driver_id);
-	format = cursor->job->plan.format;
+	format = plan->format;
 	if (format == NULL)
 		return PB_ERROR_PATCH_FORMAT;
-	if (cursor->job->plan.uses_allocation && index >= cursor->job->allocation_count)
+	if (plan->uses_allocation && index >= cursor->job->allocation_count)
 		return PB_ERROR_PATCH_INDEX;
 	if ((entry->patch_offset & (format->align - 1u)) != 0)
 		return PB_ERROR_PATCH_ALIGNMENT;
-	if (entry->patch_offset - cursor->start >= cursor->job->plan.places)
+	if (entry->patch_offset - cursor->start >= plan->places)
 		return PB_ERROR_PATCH_RANGE;
 	value = pb_core_wide(slot->low, slot->high);
-	if (cursor->job->plan.uses_allocation) {
+	if (plan->uses_allocation) {
 		const struct pb_core_slot *named = &cursor->slots[index];
 
 		if (named->limit[0] == 0)

@@ -3,26 +3,7 @@
 
 #include <string.h>
 
-#define FORMAT(name, number, meaning, from, bounded, flag_bits, multiple, right, left, words, chosen_by,     \
-	       low_mask, second_mask, outside, or_low, or_high, or0, or1, or2, or3)                          \
-	[PB_PATCH_FORMAT_##name] = {                                                                         \
-		.source = PB_FORMAT_##from,                                                                  \
-		.bound = PB_FORMAT_##bounded,                                                                \
-		.flags = (flag_bits),                                                                        \
-		.align = (multiple),                                                                         \
-		.shift_right = (right),                                                                      \
-		.shift_left = (left),                                                                        \
-		.step = (words),                                                                             \
-		.or_by = PB_FORMAT_OR_##chosen_by,                                                           \
-		.mask = (low_mask),                                                                          \
-		.high_mask = (second_mask),                                                                  \
-		.background = (outside),                                                                     \
-		.pre_or_low = (or_low),                                                                      \
-		.pre_or_high = (or_high),                                                                    \
-		.or_value = {(or0), (or1), (or2), (or3)},                                                    \
-	},
-
-static const struct pb_patch_format builtin[] = {PB_PATCH_FORMATS(FORMAT)};
+static const struct pb_patch_format builtin[] = {PB_PATCH_FORMATS(PB_PATCH_FORMAT_ROW)};
 
 const struct pb_patch_format *pb_format_builtin(uint32_t number)
 {

@@ -201,6 +201,27 @@ enum pb_format_reason {
 	  SELF, INSIDE, PB_FORMAT_WIDE, 4, 0, 0, 1, FIRST, PB_FORMAT_ONES, PB_FORMAT_ONES, 0, 0, 0, 0, 0, 0, 0)
 /* clang-format on */
 
+/** A row of the list as the element of an array of struct pb_patch_format (C only). */
+#define PB_PATCH_FORMAT_ROW(name, number, meaning, source_, bound_, flags_, align_, right, left, step_,      \
+			    or_by_, mask_, high_mask_, background_, pre_or_low_, pre_or_high_, or0, or1,     \
+			    or2, or3)                                                                        \
+	[(number)] = {                                                                                       \
+		.source = PB_FORMAT_##source_,                                                               \
+		.bound = PB_FORMAT_##bound_,                                                                 \
+		.flags = (flags_),                                                                           \
+		.align = (align_),                                                                           \
+		.shift_right = (right),                                                                      \
+		.shift_left = (left),                                                                        \
+		.step = (step_),                                                                             \
+		.or_by = PB_FORMAT_OR_##or_by_,                                                              \
+		.mask = (mask_),                                                                             \
+		.high_mask = (high_mask_),                                                                   \
+		.background = (background_),                                                                 \
+		.pre_or_low = (pre_or_low_),                                                                 \
+		.pre_or_high = (pre_or_high_),                                                               \
+		.or_value = {(or0), (or1), (or2), (or3)},                                                    \
+	},
+
 enum pb_patch_format_number {
 #define PB_PATCH_FORMAT_ENUM(name, number, ...) PB_PATCH_FORMAT_##name = (number),
 	PB_PATCH_FORMATS(PB_PATCH_FORMAT_ENUM)

@@ -29,6 +29,8 @@ void pb_bench_board_alarm_stop(void);
 bool pb_bench_board_alarm_rang(uint32_t *counter);
 /** Prints text to whoever runs the emulator. */
 void pb_bench_board_print(const char *text);
+/** The same for a number, in decimal. Not the board's: bench_number.c has it for all. */
+void pb_bench_print_number(uint32_t value);
 /** Ends the emulation. */
 _Noreturn void pb_bench_board_exit(uint32_t code);
 

@@ -34,27 +34,14 @@ static bool watching;        /**< alarms ring while the firmware runs */
 struct pb_bench pb_bench;
 uint32_t pb_bench_longest_delay;
 
-static void print_number(uint32_t value)
-{
-	char text[12];
-	size_t at = sizeof(text) - 1u;
-
-	text[at] = '\0';
-	do {
-		text[--at] = (char)('0' + value % 10u);
-		value /= 10u;
-	} while (value != 0);
-	pb_bench_board_print(&text[at]);
-}
-
 void pb_bench_print_milli(const char *key, uint32_t milli)
 {
 	pb_bench_board_print(key);
 	pb_bench_board_print(" ");
-	print_number(milli / 1000u);
+	pb_bench_print_number(milli / 1000u);
 	pb_bench_board_print(".");
-	print_number(milli / 100u % 10u);
-	print_number(milli / 10u % 10u);
+	pb_bench_print_number(milli / 100u % 10u);
+	pb_bench_print_number(milli / 10u % 10u);
 	pb_bench_board_print("\n");
 }
 

@@ -13,74 +13,33 @@
 #define STRIDE      16u
 #define POISON      0xdeadbeefu
 
-/** Picks the format of entry i. */
-typedef uint32_t formats(uint32_t i);
+/** The format of each entry. */
+static uint8_t format_of[ENTRIES];
 
-static uint32_t random_state;
-
-static uint32_t random_number(void)
+static void all_of(uint32_t format)
 {
-	random_state = random_state * 1664525u + 1013904223u;
-	return random_state >> 16;
+	for (uint32_t i = 0; i < ENTRIES; i++)
+		format_of[i] = (uint8_t)format;
 }
 
 /** The four that practice needs most: low word, both words, high word, address >> 8. */
-static const uint32_t four[4] = {PB_PATCH_FORMAT_ADDRESS32, PB_PATCH_FORMAT_ADDRESS64, PB_PATCH_FORMAT_HIGH32,
-				 PB_PATCH_FORMAT_SHIFT8};
+static const uint8_t four[4] = {PB_PATCH_FORMAT_ADDRESS32, PB_PATCH_FORMAT_ADDRESS64, PB_PATCH_FORMAT_HIGH32,
+				PB_PATCH_FORMAT_SHIFT8};
 
-static uint32_t all_address32(uint32_t i)
+static void runs_of_32(void)
 {
-	(void)i;
-	return PB_PATCH_FORMAT_ADDRESS32;
+	for (uint32_t i = 0; i < ENTRIES; i++)
+		format_of[i] = four[i / 32u % 4u];
 }
 
-static uint32_t all_address64(uint32_t i)
+static void any_of_four(void)
 {
-	(void)i;
-	return PB_PATCH_FORMAT_ADDRESS64;
-}
+	uint32_t random = 1;
 
-static uint32_t all_write64(uint32_t i)
-{
-	(void)i;
-	return PB_PATCH_FORMAT_ADDRESS64_WRITE;
-}
-
-static uint32_t all_sum32(uint32_t i)
-{
-	(void)i;
-	return PB_PATCH_FORMAT_SUM32;
-}
-
-static uint32_t all_sum64(uint32_t i)
-{
-	(void)i;
-	return PB_PATCH_FORMAT_SUM64_SIGNED;
-}
-
-/** A format without a loop of its own: two words, bits ORed in before a shift. */
-static uint32_t all_general(uint32_t i)
-{
-	(void)i;
-	return PB_PATCH_FORMAT_SHIFT8_SECTOR;
-}
-
-/** The dearest: two words whose other bits stay. */
-static uint32_t all_split(uint32_t i)
-{
-	(void)i;
-	return PB_PATCH_FORMAT_SPLIT40;
-}
-
-static uint32_t runs_of_32(uint32_t i)
-{
-	return four[i / 32u % 4u];
-}
-
-static uint32_t any_of_four(uint32_t i)
-{
-	(void)i;
-	return four[random_number() % 4u];
+	for (uint32_t i = 0; i < ENTRIES; i++) {
+		random = random * 1664525u + 1013904223u;
+		format_of[i] = four[(random >> 16) % 4u];
+	}
 }
 
 static uint32_t allocation_of(uint32_t i)
@@ -115,26 +74,25 @@ static void write_allocations(void)
 	}
 }
 
-static void write_list(formats *format)
+static void write_list(void)
 {
 	struct pb_patch_location *patches = list();
 
-	random_state = 1;
 	for (uint32_t i = 0; i < ENTRIES; i++) {
 		patches[i] = (struct pb_patch_location){.allocation_index = allocation_of(i),
 							.slot = i % ALLOCATIONS,
-							.driver_id = format(i),
+							.driver_id = format_of[i],
 							.allocation_offset = offset_of(i),
 							.patch_offset = i * STRIDE};
 	}
 }
 
 /** The same entries, all of one format. */
-static void write_compact(uint32_t format)
+static void write_compact(void)
 {
 	uint32_t *words = list();
 
-	*words++ = PB_COMPACT_ESCAPE | format << PB_COMPACT_FORMAT_SHIFT | allocation_of(0);
+	*words++ = PB_COMPACT_ESCAPE | (uint32_t)format_of[0] << PB_COMPACT_FORMAT_SHIFT | allocation_of(0);
 	*words++ = 0;
 	*words++ = offset_of(0);
 	for (uint32_t i = 1; i < ENTRIES; i++) {
@@ -152,14 +110,13 @@ static void poison(void)
 }
 
 /** Words that the patches must have written, counted independently of the firmware's code. */
-static void check(formats *format, uint32_t count)
+static void check(uint32_t count)
 {
 	const uint32_t *words = (const void *)pb_bench.buffer.bytes_host;
 
-	random_state = 1;
 	for (uint32_t i = 0; i < ENTRIES; i++, words += STRIDE / 4u) {
 		const uint32_t address = PB_BENCH_LOCAL_GPU + allocation_of(i) * 0x10000u + offset_of(i);
-		const uint32_t id = format(i);
+		const uint32_t id = format_of[i];
 		uint32_t low = address, high = POISON;
 
 		if (id == PB_PATCH_FORMAT_ADDRESS64 || id == PB_PATCH_FORMAT_ADDRESS64_WRITE ||
@@ -202,32 +159,32 @@ static uint32_t submit(uint32_t length, uint32_t encoding)
 }
 
 /** The first submission is a long one, so that no slot is left to be cleared. */
-static void measure(const char *key, formats *format)
+static void measure(const char *key)
 {
 	uint32_t full, half;
 
-	write_list(format);
+	write_list();
 	poison();
 	half = submit(ENTRIES / 2u, PB_PATCH_ENCODING_WDDM);
-	check(format, ENTRIES / 2u);
+	check(ENTRIES / 2u);
 	poison();
 	full = submit(ENTRIES, PB_PATCH_ENCODING_WDDM);
-	check(format, ENTRIES);
+	check(ENTRIES);
 	pb_bench_print_milli(key, (full - half) / (ENTRIES / 2u));
 }
 
-static void measure_compact(const char *key, formats *format)
+static void measure_compact(const char *key)
 {
 	const uint32_t half_words = ENTRIES / 2u * PB_COMPACT_SHORT_WORDS + 1u;
 	uint32_t full, half;
 
-	write_compact(format(0));
+	write_compact();
 	poison();
 	half = submit(half_words, PB_PATCH_ENCODING_COMPACT);
-	check(format, ENTRIES / 2u);
+	check(ENTRIES / 2u);
 	poison();
 	full = submit(ENTRIES * PB_COMPACT_SHORT_WORDS + 1u, PB_PATCH_ENCODING_COMPACT);
-	check(format, ENTRIES);
+	check(ENTRIES);
 	pb_bench_print_milli(key, (full - half) / (ENTRIES / 2u));
 }
 
@@ -237,7 +194,8 @@ static void measure_allocations(void)
 	struct pb_descriptor descriptor;
 	uint32_t empty, one, unused;
 
-	write_list(all_address32);
+	all_of(PB_PATCH_FORMAT_ADDRESS32);
+	write_list();
 	empty = submit(0, PB_PATCH_ENCODING_WDDM);
 	one = submit(1, PB_PATCH_ENCODING_WDDM);
 	pb_bench_print_milli("resolve_instr_per_allocation", (one - empty) / ALLOCATIONS);
@@ -247,23 +205,42 @@ static void measure_allocations(void)
 		descriptor.cookie = 1;
 		pb_bench_submit(&descriptor, &one, &unused);
 	}
-	check(all_address32, ENTRIES);
+	check(ENTRIES);
 	pb_bench_print_milli("unmoved_instr_per_allocation", (one - empty) / ALLOCATIONS);
 }
+
+/** Lists of one format. */
+static const struct {
+	const char *key;
+	uint32_t format;
+	bool compact;
+} rows[] = {
+	{"patch32_instr_per_entry", PB_PATCH_FORMAT_ADDRESS32, false},
+	{"patch64_instr_per_entry", PB_PATCH_FORMAT_ADDRESS64, false},
+	{"patch64_write_instr_per_entry", PB_PATCH_FORMAT_ADDRESS64_WRITE, false},
+	{"sum32_instr_per_entry", PB_PATCH_FORMAT_SUM32, false},
+	{"sum64_instr_per_entry", PB_PATCH_FORMAT_SUM64_SIGNED, false},
+	/* No loop of its own: one word of the address, with a bit ORed in, shifted. */
+	{"patch_generic_instr_per_entry", PB_PATCH_FORMAT_SHIFT8_SECTOR, false},
+	/* The dearest: two words whose other bits stay. */
+	{"patch_split_instr_per_entry", PB_PATCH_FORMAT_SPLIT40, false},
+	{"patch_compact_instr_per_entry", PB_PATCH_FORMAT_ADDRESS64, true},
+	{"patch_compact32_instr_per_entry", PB_PATCH_FORMAT_ADDRESS32, true},
+};
 
 void pb_bench_patches(void)
 {
 	write_allocations();
 	measure_allocations();
-	measure("patch32_instr_per_entry", all_address32);
-	measure("patch64_instr_per_entry", all_address64);
-	measure("patch64_write_instr_per_entry", all_write64);
-	measure("sum32_instr_per_entry", all_sum32);
-	measure("sum64_instr_per_entry", all_sum64);
-	measure("patch_runs32_instr_per_entry", runs_of_32);
-	measure("patch_random_formats_instr_per_entry", any_of_four);
-	measure("patch_generic_instr_per_entry", all_general);
-	measure("patch_split_instr_per_entry", all_split);
-	measure_compact("patch_compact_instr_per_entry", all_address64);
-	measure_compact("patch_compact32_instr_per_entry", all_address32);
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		all_of(rows[i].format);
+		if (rows[i].compact)
+			measure_compact(rows[i].key);
+		else
+			measure(rows[i].key);
+	}
+	runs_of_32();
+	measure("patch_runs32_instr_per_entry");
+	any_of_four();
+	measure("patch_random_formats_instr_per_entry");
 }

@@ -56,19 +56,6 @@ bool pb_twins_equal(const void *a, const void *b, uint32_t words)
 	return true;
 }
 
-static void print_number(uint32_t value)
-{
-	char text[12];
-	uint32_t at = sizeof(text) - 1u;
-
-	text[at] = '\0';
-	do {
-		text[--at] = (char)('0' + value % 10u);
-		value /= 10u;
-	} while (value != 0);
-	pb_bench_board_print(&text[at]);
-}
-
 void pb_twins_report(const char *key, const struct pb_twins_ends *ends)
 {
 	for (uint32_t i = 0; i < sizeof(ends->tripped) / sizeof(ends->tripped[0]); i++)
@@ -77,9 +64,9 @@ void pb_twins_report(const char *key, const struct pb_twins_ends *ends)
 	pb_twins_require(ends->finished != 0, "no run came to its end");
 	pb_bench_board_print(key);
 	pb_bench_board_print(" ");
-	print_number(ends->entries);
+	pb_bench_print_number(ends->entries);
 	pb_bench_board_print(" entries, ");
-	print_number(ends->runs);
+	pb_bench_print_number(ends->runs);
 	pb_bench_board_print(" runs\n");
 }
 

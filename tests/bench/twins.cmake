@@ -7,7 +7,7 @@ if(PB_ASSEMBLY)
     target_compile_definitions(pb_bench_twins PRIVATE pb_core_run_${loop}=pb_twin_run_${loop})
   endforeach()
   pb_image(patchbay-twins-${PB_BOARD}.elf
-    SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/twins.c ${PROJECT_SOURCE_DIR}/tests/bench/twins_compact.c
+    SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/bench_number.c ${PROJECT_SOURCE_DIR}/tests/bench/twins.c ${PROJECT_SOURCE_DIR}/tests/bench/twins_compact.c
     ${PROJECT_SOURCE_DIR}/tests/bench/twins_cursor.c ${PROJECT_SOURCE_DIR}/tests/bench/twins_list.c
     ${PROJECT_SOURCE_DIR}/tests/bench/twins_resolve.c ${bench_board} LINKS pb_bench_twins)
   target_link_options(patchbay-twins-${PB_BOARD}.elf PRIVATE -Wl,--defsym=PB_STACK_BYTES=8192)

@@ -54,6 +54,15 @@ void card_make_segments(struct pb_channel *channel, struct pb_segment segments[4
 		assert_int_equal(pb_segment_create(&segments[s], channel, &requests[s]), PB_ERROR_OK);
 }
 
+void card_join_client(const struct card *card, struct card_client *client, uint32_t number)
+{
+	card_join(card, &client->channel, number);
+	card_make_segments(&client->channel, client->segments);
+	assert_int_equal(pb_context_create(&client->channel, &client->context), PB_ERROR_OK);
+	assert_int_equal(pb_queue_create(&client->queue, &client->channel, &client->segments[0], 0, 8),
+			 PB_ERROR_OK);
+}
+
 void card_start(struct card *card)
 {
 	card_attach(card);

@@ -67,6 +67,17 @@ void card_leave(struct pb_channel *channel);
 /** Makes the fixture's segments in a channel. */
 void card_make_segments(struct pb_channel *channel, struct pb_segment segments[4]);
 
+/** Another client with the fixture's segments, a context, and a queue on node 0. */
+struct card_client {
+	struct pb_channel channel;
+	struct pb_segment segments[4];
+	struct pb_queue queue;
+	uint32_t context;
+};
+
+/** Makes all of it; card_leave(&client->channel) ends it. */
+void card_join_client(const struct card *card, struct card_client *client, uint32_t number);
+
 /** Where the host sees a byte of a segment's backing. */
 uint8_t *card_bytes(const struct card *card, uint32_t segment, uint32_t offset);
 uint32_t card_word(const struct card *card, uint32_t segment, uint32_t offset);

@@ -254,23 +254,7 @@ static void attach_waits_for_old_work(void **state)
 
 /* ---- two channels ---- */
 
-struct client {
-	struct pb_channel channel;
-	struct pb_segment segments[4];
-	struct pb_queue queue;
-	uint32_t context;
-};
-
-static void join(struct card *card, struct client *client, uint32_t number)
-{
-	card_join(card, &client->channel, number);
-	card_make_segments(&client->channel, client->segments);
-	assert_int_equal(pb_context_create(&client->channel, &client->context), PB_ERROR_OK);
-	assert_int_equal(pb_queue_create(&client->queue, &client->channel, &client->segments[0], 0, 8),
-			 PB_ERROR_OK);
-}
-
-static uint32_t *video_of(const struct client *client)
+static uint32_t *video_of(const struct card_client *client)
 {
 	return (uint32_t *)(void *)(client->channel.link->memory + client->segments[1].memory_offset);
 }
@@ -279,13 +263,13 @@ static uint32_t *video_of(const struct client *client)
 static void channels_do_not_share_memory(void **state)
 {
 	struct card card;
-	struct client other;
+	struct card_client other;
 	struct pb_descriptor descriptor;
 	uint32_t *words;
 
 	(void)state;
 	card_start(&card);
-	join(&card, &other, 2);
+	card_join_client(&card, &other, 2);
 	descriptor = card_mark(&card, 0, 0xaaaa);
 	assert_int_equal(card_execute(&card, 0, &descriptor).status, PB_ERROR_OK);
 	assert_int_equal(card_word(&card, 1, 0), 0xaaaa);
@@ -308,7 +292,7 @@ static void channels_do_not_share_memory(void **state)
 static void channel_cannot_reach_another(void **state)
 {
 	struct card card;
-	struct client other;
+	struct card_client other;
 	struct pb_descriptor descriptor;
 	struct pb_segment apart;
 	const struct pb_segment_request request_apart = {
@@ -316,7 +300,7 @@ static void channel_cannot_reach_another(void **state)
 
 	(void)state;
 	card_start(&card);
-	join(&card, &other, 2);
+	card_join_client(&card, &other, 2);
 	assert_int_equal(pb_segment_destroy(&other.segments[3]), PB_ERROR_OK);
 	assert_int_equal(pb_segment_create(&apart, &other.channel, &request_apart), PB_ERROR_OK);
 	card_fill(card_dma(&card, 0), UINT64_C(1) << 44, 4, 0xbad);
@@ -337,12 +321,12 @@ static void channel_cannot_reach_another(void **state)
 static void queues_take_turns(void **state)
 {
 	struct card card;
-	struct client other;
+	struct card_client other;
 	uint32_t mine = 0, theirs = 0;
 
 	(void)state;
 	card_start(&card);
-	join(&card, &other, 2);
+	card_join_client(&card, &other, 2);
 	for (uint32_t i = 0; i < 8; i++) {
 		struct pb_descriptor descriptor = card_descriptor(&card, 0, 8, 0, 0);
 		uint32_t *words = (uint32_t *)(void *)(other.channel.link->memory +

@@ -16,30 +16,13 @@ static enum pb_error command(struct pb_channel *channel, uint32_t code, uint32_t
 	return pb_channel_command(channel, code, arguments, NULL);
 }
 
-/** Another client with memory, a context and a queue on node 0. */
-struct client {
-	struct pb_channel channel;
-	struct pb_segment segments[4];
-	struct pb_queue queue;
-	uint32_t context;
-};
-
-static void join(struct card *card, struct client *client, uint32_t number)
-{
-	card_join(card, &client->channel, number);
-	card_make_segments(&client->channel, client->segments);
-	assert_int_equal(pb_context_create(&client->channel, &client->context), PB_ERROR_OK);
-	assert_int_equal(pb_queue_create(&client->queue, &client->channel, &client->segments[0], 0, 8),
-			 PB_ERROR_OK);
-}
-
-static uint8_t *memory_of(const struct client *client, uint32_t segment)
+static uint8_t *memory_of(const struct card_client *client, uint32_t segment)
 {
 	return client->channel.link->memory + client->segments[segment].memory_offset;
 }
 
 /** Stores the fence id into its own word 0 of video memory; the same addresses as the fixture's. */
-static void submit_as(struct client *client, uint32_t fence_id)
+static void submit_as(struct card_client *client, uint32_t fence_id)
 {
 	const struct pb_descriptor descriptor = {
 		.context = client->context,
@@ -176,11 +159,11 @@ static void others_do_not_notice(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < COUNT(failures); i++) {
 		struct card card;
-		struct client other;
+		struct card_client other;
 		struct pb_descriptor descriptor;
 
 		card_start(&card);
-		join(&card, &other, 2);
+		card_join_client(&card, &other, 2);
 		descriptor = page_packet(&card, 0, failures[i].header, 0, 0x11);
 		card_submit(&card, 0, &descriptor);
 		submit_as(&other, 0x21);
