@@ -36,7 +36,7 @@ static uint32_t write_capabilities(struct pb_firmware *firmware)
 		{PB_CAPABILITY_NODES, config->node_count},
 		{PB_CAPABILITY_NODE_KINDS, node_kinds(config)},
 		{PB_CAPABILITY_CLIENTS, PB_LIMIT_CLIENTS},
-		{PB_CAPABILITY_QUEUES, PB_LIMIT_QUEUES},
+		{PB_CAPABILITY_QUEUES, config->queue_count},
 		{PB_CAPABILITY_CONTEXTS, PB_LIMIT_CONTEXTS},
 		{PB_CAPABILITY_SEGMENTS, PB_LIMIT_SEGMENTS},
 		{PB_CAPABILITY_ALLOCATIONS_MAX, PB_LIMIT_ALLOCATIONS},
@@ -46,7 +46,7 @@ static uint32_t write_capabilities(struct pb_firmware *firmware)
 		{PB_CAPABILITY_RING_ENTRIES_MAX, PB_LIMIT_RING_MAX},
 		{PB_CAPABILITY_IN_FLIGHT, PB_LIMIT_IN_FLIGHT},
 		{PB_CAPABILITY_WAITS_MAX, 0},
-		{PB_CAPABILITY_PRIORITIES, 1},
+		{PB_CAPABILITY_PRIORITIES, PB_PRIORITIES},
 		{PB_CAPABILITY_TICK_MICROSECONDS, PB_TICK_MICROSECONDS},
 		{PB_CAPABILITY_POOL_OFFSET, config->pool_offset},
 		{PB_CAPABILITY_POOL_BYTES, pool},
@@ -57,6 +57,9 @@ static uint32_t write_capabilities(struct pb_firmware *firmware)
 		{PB_CAPABILITY_FORMATS_OWN, PB_LIMIT_FORMATS_OWN},
 		{PB_CAPABILITY_SEGMENTS_TOTAL, PB_LIMIT_SEGMENTS_TOTAL},
 		{PB_CAPABILITY_APERTURE_PAGES, PB_LIMIT_APERTURE_PAGES},
+		{PB_CAPABILITY_PREEMPTION, 3},
+		{PB_CAPABILITY_QUANTUM_MICROSECONDS, PB_QUANTUM_MICROSECONDS},
+		{PB_CAPABILITY_HANG_MICROSECONDS, PB_HANG_MICROSECONDS},
 	};
 	const uint32_t count = sizeof(table) / sizeof(table[0]);
 	struct pb_capability *shared = pb_core_at(firmware, CAPABILITY_OFFSET);
@@ -106,10 +109,10 @@ void pb_core_boot_continue(struct pb_firmware *firmware)
 {
 	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
 		const struct pb_engine *engine = firmware->nodes[n].engine;
-		uint32_t sequence;
+		struct pb_engine_report report;
 
 		/* Until then an engine may still run work of the last incarnation in the pool. */
-		if (engine->ops->poll(engine->context, &sequence) != PB_ENGINE_READY)
+		if (engine->ops->poll(engine->context, &report) != PB_ENGINE_READY)
 			return;
 	}
 	write_stage(firmware, PB_BOOT_STAGE_ENGINES_RESET);

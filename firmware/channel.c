@@ -78,11 +78,14 @@ static void clear_rings(struct pb_core_channel *channel)
 	channel->event_get = 0;
 	channel->event_number = 0;
 	channel->events_dropped = 0;
+	channel->patches = 0;
 	pb_shared_write32(&channel->entry->control_get, 0);
 	pb_shared_write32(&channel->entry->reply_put, 0);
 	pb_shared_write32(&channel->entry->kick_get, 0);
 	pb_shared_write32(&channel->entry->event_put, 0);
 	pb_shared_write32(&channel->entry->events_dropped, 0);
+	pb_shared_write32(&channel->entry->patches_low, 0);
+	pb_shared_write32(&channel->entry->patches_high, 0);
 }
 
 static enum pb_error attach_error(const struct pb_firmware *firmware, const struct pb_channel_entry *entry,
@@ -171,7 +174,7 @@ static void close_queues(struct pb_firmware *firmware, uint32_t c)
 		queue->reply_owed = false; /* nobody reads it any more */
 		pb_core_queue_close(firmware, queue);
 	}
-	if (end < PB_LIMIT_QUEUES)
+	if (end < firmware->queue_count)
 		return;
 	channel->busy--;
 	channel->closing = PB_CORE_CLOSING_WORK;

@@ -174,6 +174,8 @@ static enum pb_error (*const handlers[])(struct request *request) = {
 	[PB_COMMAND_QUERY] = unsupported,
 	[PB_COMMAND_LOG_LEVEL] = unsupported,
 	[PB_COMMAND_CHANNEL_GRANT] = channel_grant,
+	[PB_COMMAND_NODE_SET] = unsupported,
+	[PB_COMMAND_MODERATE] = unsupported,
 };
 /* The first entry is a hole; every command of the list has its handler. */
 #define COUNT_COMMAND(name, number, meaning) +1

@@ -153,7 +153,7 @@ static inline struct pb_core_queue *pb_core_queue_find(struct pb_firmware *firmw
 {
 	struct pb_core_queue *queue = &firmware->queues[PB_HANDLE_INDEX(handle) % PB_LIMIT_QUEUES];
 
-	if (PB_HANDLE_INDEX(handle) >= PB_LIMIT_QUEUES || queue->generation != PB_HANDLE_GENERATION(handle) ||
+	if (PB_HANDLE_INDEX(handle) >= firmware->queue_count || queue->generation != PB_HANDLE_GENERATION(handle) ||
 	    queue->channel != channel ||
 	    (queue->state != PB_CORE_QUEUE_OPEN && queue->state != PB_CORE_QUEUE_FAULTED))
 		return NULL;

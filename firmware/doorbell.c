@@ -68,7 +68,7 @@ static __attribute__((noinline)) void look_at_all(struct pb_firmware *firmware, 
 		if (queue->channel == c)
 			pb_core_queue_look(firmware, queue);
 	}
-	if (channel->rescan_at < PB_LIMIT_QUEUES) {
+	if (channel->rescan_at < firmware->queue_count) {
 		firmware->channels_again |= 1u << c;
 		return;
 	}

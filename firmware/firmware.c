@@ -6,15 +6,14 @@
 #include "firmware/core.h"
 #include "hal/halt.h"
 
-PB_STATIC_ASSERT(sizeof(void *) != 4 || sizeof(struct pb_core_queue) <= 64, "a queue takes 64 bytes at most");
+PB_STATIC_ASSERT(sizeof(struct pb_core_queue) <= PB_FIRMWARE_QUEUE_BYTES, "what a board reserves for a queue");
 PB_STATIC_ASSERT(PB_LIMIT_IN_FLIGHT <= PB_ENGINE_SLOTS, "the engine's ring holds what is in flight");
 PB_STATIC_ASSERT(PB_LIMIT_SEGMENTS <= PB_ENGINE_RANGES, "every segment has its range");
 PB_STATIC_ASSERT(PB_LIMIT_SEGMENTS_TOTAL % 32u == 0 && PB_LIMIT_SEGMENTS_TOTAL < 256u,
 		 "places in whole words, each of them in a byte");
-PB_STATIC_ASSERT(PB_LIMIT_QUEUES % PB_SLICE_QUEUES == 0 && PB_LIMIT_CONTEXTS % PB_SLICE_CONTEXTS == 0,
+PB_STATIC_ASSERT(PB_LIMIT_CONTEXTS % PB_SLICE_CONTEXTS == 0,
 		 "a channel closes in whole slices");
 PB_STATIC_ASSERT(PB_LIMIT_CHANNELS <= 16u, "every channel has its line");
-PB_STATIC_ASSERT(PB_LIMIT_QUEUES <= 64u, "a loop over the queues is one slice");
 
 /** Lines, and bits of channels_again. */
 #define EVERY_CHANNEL ((1u << PB_LIMIT_CHANNELS) - 1u)
@@ -40,7 +39,11 @@ void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_con
 {
 	memset(firmware, 0, sizeof(*firmware));
 	PB_ASSERT(config->node_count >= 1u && config->node_count <= PB_LIMIT_NODES);
+	PB_ASSERT(config->queue_count >= 1u && config->queue_count <= PB_LIMIT_QUEUES);
 	firmware->config = config;
+	firmware->queues = config->queues;
+	firmware->queue_count = config->queue_count;
+	memset(config->queues, 0, config->queue_count * sizeof(struct pb_core_queue));
 	firmware->boot = pb_core_at(firmware, PB_BOOT_OFFSET);
 	fatal_boot = firmware->boot;
 	pb_core_boot_publish(firmware);
@@ -161,12 +164,12 @@ bool pb_firmware_pass(struct pb_firmware *firmware)
 	}
 	if (firmware->channels_again != 0 && nodes_wait(firmware))
 		return true;
-	for (uint32_t n = firmware->first_node; n < PB_LIMIT_NODES; n++) {
+	for (uint32_t n = firmware->first_node; n < firmware->config->node_count; n++) {
 		if (!run_node(firmware, &firmware->nodes[n]))
 			continue;
 		more = true;
 		if (pb_lines_waiting(lines->pending)) {
-			firmware->first_node = (n + 1u) % PB_LIMIT_NODES;
+			firmware->first_node = (n + 1u) % firmware->config->node_count;
 			return true;
 		}
 	}

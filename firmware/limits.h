@@ -8,12 +8,12 @@
 #define PB_FIRMWARE_LIMITS_H
 
 /** Nodes that a board may wire. */
-#define PB_LIMIT_NODES 2u
+#define PB_LIMIT_NODES 4u
 /** Host clients, and the admin channel before them. */
 #define PB_LIMIT_CLIENTS  8u
 #define PB_LIMIT_CHANNELS (PB_LIMIT_CLIENTS + 1u)
-/** All channels together. At most 64, so that a loop over them is one slice. */
-#define PB_LIMIT_QUEUES   64u
+/** Queues, all channels together, that a board may have memory for; a power of two. */
+#define PB_LIMIT_QUEUES   4096u
 #define PB_LIMIT_CONTEXTS 64u
 /** Segments of one channel, segment 0 included: all that five bits can name. */
 #define PB_LIMIT_SEGMENTS 32u
@@ -30,12 +30,14 @@
 /** Descriptors in a submission ring. */
 #define PB_LIMIT_RING_MIN 4u
 #define PB_LIMIT_RING_MAX 256u
-/** Submissions of a node that are fed and not retired: one runs, one waits behind it. */
-#define PB_LIMIT_IN_FLIGHT 2u
+/** Submissions of a node that are fed and not retired, at most; a power of two. */
+#define PB_LIMIT_IN_FLIGHT 4u
+/** The same unless NODE_SET says otherwise: one runs, one waits behind it. */
+#define PB_DEFAULT_IN_FLIGHT 2u
 
 /** Entries of a channel's rings, powers of two. */
 #define PB_LIMIT_CONTROL_ENTRIES 16u
-#define PB_LIMIT_KICK_ENTRIES    64u
+#define PB_LIMIT_KICK_ENTRIES    256u
 #define PB_LIMIT_EVENT_ENTRIES   64u
 
 /** Buffers that are known to be patched. A power of two. */
@@ -69,6 +71,12 @@
 
 /** Engine time without progress, or of a closing channel's work, after which a node is reset, in microseconds. */
 #define PB_HANG_MICROSECONDS 100000u
+/** Time on the card's clock for an engine's answer to a stop or reset, in microseconds, unless NODE_SET. */
+#define PB_ANSWER_MICROSECONDS 100000u
+/** Engine time of a queue's turn, in microseconds, unless it asks for another. */
+#define PB_QUANTUM_MICROSECONDS 5000u
+/** Submissions of a more urgent level in a row, after which a ready less urgent one gets one that is not stopped. */
+#define PB_LIMIT_BYPASSES 32u
 /** Longest time between two ticks, in microseconds; the board's timer keeps it. */
 #define PB_TICK_MICROSECONDS 5000u
 

@@ -3,7 +3,7 @@
 
 static struct pb_core_queue *find_free(struct pb_firmware *firmware)
 {
-	for (uint32_t q = 0; q < PB_LIMIT_QUEUES; q++) {
+	for (uint32_t q = 0; q < firmware->queue_count; q++) {
 		/* A freed queue may still stand in a ready list until its turn comes. */
 		if (firmware->queues[q].state == PB_CORE_QUEUE_FREE && !firmware->queues[q].ready)
 			return &firmware->queues[q];
@@ -42,8 +42,8 @@ enum pb_error pb_core_queue_create(struct pb_firmware *firmware, uint32_t channe
 	if (node >= firmware->config->node_count || address % PB_LINE_BYTES != 0 ||
 	    entries < PB_LIMIT_RING_MIN || entries > PB_LIMIT_RING_MAX || (entries & (entries - 1u)) != 0)
 		return PB_ERROR_BAD_ARGUMENT;
-	if (arguments[4] != 0)
-		return PB_ERROR_UNSUPPORTED; /* one priority so far */
+	if (arguments[4] >= PB_PRIORITIES)
+		return PB_ERROR_BAD_ARGUMENT;
 	offset = pb_core_segment_memory(
 		system, address, sizeof(struct pb_queue_page) + entries * sizeof(struct pb_descriptor));
 	if (offset == 0)

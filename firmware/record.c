@@ -41,8 +41,6 @@ void pb_core_record_complete(struct pb_core_queue *queue, const struct pb_core_w
 	pb_shared_write32(&record->fence_id, work->fence_id);
 	pb_shared_write32(&record->status, work->status);
 	pb_shared_write32(&record->valid, 1);
-	pb_shared_write32(&record->patches_low, (uint32_t)queue->patches);
-	pb_shared_write32(&record->patches_high, (uint32_t)(queue->patches >> 32));
 	end(queue);
 }
 

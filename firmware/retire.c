@@ -82,6 +82,13 @@ static __attribute__((noinline)) void drain(struct pb_firmware *firmware, const 
 		pb_core_channel_drained(firmware, queue->channel);
 }
 
+static __attribute__((noinline)) void count_patches(struct pb_core_channel *channel, uint32_t patches)
+{
+	channel->patches += patches;
+	pb_shared_write32(&channel->entry->patches_low, (uint32_t)channel->patches);
+	pb_shared_write32(&channel->entry->patches_high, (uint32_t)(channel->patches >> 32));
+}
+
 static void complete(struct pb_firmware *firmware, const struct pb_core_work *work)
 {
 	struct pb_core_queue *queue = work->queue;
@@ -94,7 +101,8 @@ static void complete(struct pb_firmware *firmware, const struct pb_core_work *wo
 		return;
 	}
 	queue->completed++;
-	queue->patches += work->patches;
+	if (work->patches != 0)
+		count_patches(&firmware->channels[channel], work->patches);
 	if (work->status != PB_ERROR_OK)
 		report_failure(firmware, queue, work);
 	pb_core_record_complete(queue, work);
@@ -166,11 +174,12 @@ static __attribute__((noinline)) void handle_fault(struct pb_firmware *firmware,
 void pb_core_retire(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	const struct pb_engine *engine = node->engine;
-	uint32_t sequence;
-	const enum pb_engine_state state = engine->ops->poll(engine->context, &sequence);
+	struct pb_engine_report report;
+	const enum pb_engine_state state = engine->ops->poll(engine->context, &report);
+	const uint32_t sequence = report.sequence;
 
 	pb_core_waypoint(firmware, PB_WAYPOINT_RETIRE);
-	if (state == PB_ENGINE_RESETTING)
+	if (state == PB_ENGINE_BUSY)
 		return;
 	if (node->resetting) {
 		node->resetting = false;

@@ -38,7 +38,7 @@ struct pb_core_queue *pb_core_schedule_take(struct pb_firmware *firmware, struct
 void pb_core_schedule_release(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t channel)
 {
 	node->held &= ~(1u << channel);
-	for (uint32_t q = 0; q < PB_LIMIT_QUEUES; q++) {
+	for (uint32_t q = 0; q < firmware->queue_count; q++) {
 		struct pb_core_queue *queue = &firmware->queues[q];
 
 		if (queue->channel == channel && &firmware->nodes[queue->node] == node && !queue->ready &&

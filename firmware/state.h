@@ -81,6 +81,7 @@ struct pb_core_channel {
 	uint32_t events_dropped;
 	uint32_t epoch;
 	uint32_t busy;                         /**< submissions admitted and not retired */
+	uint64_t patches;                      /**< carried out in completed work */
 	uint32_t formats_version;              /**< counts changes to its own formats */
 	uint32_t privileges;                   /**< PB_PRIVILEGE_* */
 	struct pb_core_make make;              /**< the segment being made */
@@ -103,7 +104,6 @@ struct pb_core_queue {
 	struct pb_queue_page *page; /**< shared */
 	struct pb_descriptor *ring; /**< shared */
 	uint64_t timeline;          /**< of the last descriptor accepted */
-	uint64_t patches;           /**< carried out */
 	uint32_t mask;              /**< entries - 1 */
 	uint32_t put;               /**< the last that the host showed */
 	uint32_t admitted;          /**< descriptors read */
@@ -288,7 +288,8 @@ struct pb_firmware {
 		chores; /**< mask of channels that close, or have a segment made; looked at with channels_again */
 	uint32_t chore_turn; /**< the channel whose turn was last */
 	struct pb_core_channel channels[PB_LIMIT_CHANNELS];
-	struct pb_core_queue queues[PB_LIMIT_QUEUES];
+	struct pb_core_queue *queues; /**< config->queues */
+	uint32_t queue_count;
 	struct pb_core_context contexts[PB_LIMIT_CONTEXTS];
 	struct pb_core_segment segments[PB_CORE_PLACES];
 	struct pb_core_piece pieces[PB_CORE_PLACES];          /**< by place */

@@ -44,6 +44,18 @@ struct pb_engine_range {
 /** Bytes of page table for an aperture of so many bytes. */
 #define PB_ENGINE_TABLE_BYTES(bytes) ((bytes) / PB_PAGE_BYTES * 4u)
 
+/** What an engine says of itself. Foreign values. */
+struct pb_engine_report {
+	uint32_t sequence; /**< the last one whose work and stores are complete: range-check it */
+	uint32_t time;     /**< microseconds that it has been running something, modulo 2^32 */
+};
+
+/** Where an engine was when it stopped. Foreign values: range-check them. */
+struct pb_engine_stop {
+	uint32_t sequence; /**< the last one complete; the numbering starts anew after this */
+	uint32_t running;  /**< not 0: the one that had begun, which save() tells about */
+};
+
 /** Why the engine stopped. */
 struct pb_engine_fault {
 	uint32_t sequence; /**< of the work it stopped in */
@@ -53,7 +65,7 @@ struct pb_engine_fault {
 enum pb_engine_state {
 	PB_ENGINE_READY = 0,     /**< runs what it is fed */
 	PB_ENGINE_FAULTED = 1,   /**< stopped inside a buffer, until reset() */
-	PB_ENGINE_RESETTING = 2, /**< not done with reset() yet; feed nothing */
+	PB_ENGINE_BUSY = 2, /**< it has not answered the last stop(), reset() or power_cycle(); feed nothing */
 };
 
 /** Most slots that may be fed and not yet reported; a driver's ring holds at least as many. */
@@ -66,18 +78,36 @@ struct pb_engine_ops {
 	 * Puts work into the next slot with a fence of the given sequence number
 	 * behind it, and rings the engine. The core feeds sequence 1 first after
 	 * a reset, then consecutive numbers, and never more than PB_ENGINE_SLOTS
-	 * unreported. Everything stored before is visible to the engine.
+	 * unreported. Everything stored before is visible to the engine. Never
+	 * called while the engine is BUSY.
 	 */
 	void (*feed)(void *context, const struct pb_engine_work *work, uint32_t sequence);
+	/** What the engine is doing. The report says nothing while it is BUSY. */
+	enum pb_engine_state (*poll)(void *context, struct pb_engine_report *report);
 	/**
-	 * What the engine is doing, and the last sequence number whose work and
-	 * stores are complete (foreign: range-check it).
+	 * Asks it to stop: at the end of the buffer it runs, or with `inside` at
+	 * the next place inside it where it can go on later. What is behind that
+	 * is dropped from the ring. Answered when poll() no longer says BUSY; the
+	 * line is raised then. Then the ring is empty and the core feeds sequence 1
+	 * first, as after a reset. Never called while it is BUSY or FAULTED, but it
+	 * may fault before it stops; that shows as FAULTED behind the answer.
 	 */
-	enum pb_engine_state (*poll)(void *context, uint32_t *sequence);
+	void (*stop)(void *context, bool inside);
+	/** Where it stopped. Called once, after the answer to a stop(). */
+	void (*stopped)(void *context, struct pb_engine_stop *stop);
+	/** Keeps the progress of the work that had begun, PB_SAVE_WORDS words of card memory. Before the next feed. */
+	void (*save)(void *context, uint32_t *words);
+	/**
+	 * The next work fed goes on from what save() kept, which may be foreign
+	 * by now: the engine checks it like the work itself.
+	 */
+	void (*restore)(void *context, const uint32_t *words);
 	/** Reads why it stopped; foreign values. Called in state FAULTED only. */
 	void (*fault)(void *context, struct pb_engine_fault *fault);
 	/** Drops all work, empties the ring, sequence 0. Done when poll() says READY; the line is raised then. */
 	void (*reset)(void *context);
+	/** The same by force, for an engine that does not answer a reset(): power, or the reset line of the node. */
+	void (*power_cycle)(void *context);
 	/**
 	 * A stopwatch for hangs: `progress` changes whenever the engine gets on,
 	 * the result is the engine's own running time in microseconds, modulo 2^32.

@@ -207,7 +207,7 @@ struct pb_fence {
 	uint32_t fence_id;
 	uint32_t status; /**< enum pb_error of the last completed submission */
 	bool valid;      /**< anything has completed */
-	uint64_t patches;
+	uint64_t patches; /**< carried out in completed work of the whole channel since it attached */
 	uint32_t error; /**< first one since made or cleared */
 	uint32_t error_fence_id;
 	uint32_t error_index;

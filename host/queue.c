@@ -243,6 +243,19 @@ enum pb_error pb_queue_completed(struct pb_queue *queue, uint32_t *completed)
 	return error;
 }
 
+/** Two words that may change between the reads: the high one counts if it did not. */
+static uint64_t read_patches(const struct pb_channel_entry *entry)
+{
+	const uint32_t before = pb_shared_read32(&entry->patches_high);
+	uint32_t low, high;
+
+	pb_shared_acquire();
+	low = pb_shared_read32(&entry->patches_low);
+	pb_shared_acquire();
+	high = pb_shared_read32(&entry->patches_high);
+	return high == before ? (uint64_t)high << 32 | low : (uint64_t)high << 32;
+}
+
 enum pb_error pb_queue_fence(struct pb_queue *queue, struct pb_fence *fence)
 {
 	struct pb_fence_record record;
@@ -261,7 +274,7 @@ enum pb_error pb_queue_fence(struct pb_queue *queue, struct pb_fence *fence)
 		.fence_id = record.fence_id,
 		.status = record.status,
 		.valid = record.valid != 0,
-		.patches = (uint64_t)record.patches_high << 32 | record.patches_low,
+		.patches = read_patches(queue->channel->entry),
 		.error = record.error,
 		.error_fence_id = record.error_fence_id,
 		.error_index = record.error_index,

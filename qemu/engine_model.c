@@ -159,15 +159,14 @@ static void read_slot(const struct pb_engine_model *model, const struct line0 *l
 		.bytes = pb_shared_read32(&from->bytes),
 		.fence_header = pb_shared_read32(&from->fence_header),
 		.sequence = pb_shared_read32(&from->sequence),
-		.pad = pb_shared_read32(&from->pad),
+		.resume = pb_shared_read32(&from->resume),
 	};
 }
 
 static bool slot_is_good(const struct pb_engine_slot *slot)
 {
 	return slot->buffer_header == PB_PACKET(PB_PACKET_INDIRECT, PB_PACKET_INDIRECT_RING_WORDS) &&
-	       slot->fence_header == PB_PACKET(PB_PACKET_FENCE, PB_PACKET_FENCE_WORDS) &&
-	       slot->pad == PB_PACKET(PB_PACKET_NOP, 1);
+	       slot->fence_header == PB_PACKET(PB_PACKET_FENCE, PB_PACKET_FENCE_WORDS);
 }
 
 /* false: nothing to run. A slot that faults has been something to run. */

@@ -32,10 +32,11 @@ struct pb_sim {
 	struct pb_engine engines[PB_CARD_NODES];
 	struct pb_firmware_config config;
 	struct pb_firmware *firmware;
+	void *queues;
 	struct pb_card_admin admin;
 };
 
-static const uint32_t node_kinds[PB_CARD_NODES] = {PB_NODE_3D, PB_NODE_COPY};
+static const uint32_t node_kinds[PB_CARD_NODES] = {PB_NODE_3D, PB_NODE_COPY, PB_NODE_3D, PB_NODE_COPY};
 
 static void engine_interrupt(void *context)
 {
@@ -78,7 +79,8 @@ static bool create_parts(struct pb_sim *sim)
 {
 	sim->memory = calloc(1, PB_CARD_MEMORY_BYTES);
 	sim->firmware = calloc(1, pb_firmware_bytes());
-	if (sim->memory == NULL || sim->firmware == NULL)
+	sim->queues = calloc(PB_LIMIT_QUEUES, PB_FIRMWARE_QUEUE_BYTES);
+	if (sim->memory == NULL || sim->firmware == NULL || sim->queues == NULL)
 		return false;
 	sim->lines = (struct pb_lines){
 		.ops = &pb_host_lines_ops, .context = &sim->host_lines, .pending = &sim->host_lines.pending};
@@ -118,6 +120,7 @@ static void give_privileges(struct pb_sim *sim)
 struct pb_sim *pb_sim_create(void)
 {
 	struct pb_sim *sim = calloc(1, sizeof(*sim));
+	struct pb_boot_block *boot;
 
 	if (sim == NULL)
 		return NULL;
@@ -125,6 +128,7 @@ struct pb_sim *pb_sim_create(void)
 		pb_sim_destroy(sim);
 		return NULL;
 	}
+	boot = (struct pb_boot_block *)(void *)(sim->memory + PB_BOOT_OFFSET);
 	sim->config = (struct pb_firmware_config){
 		.memory = sim->memory,
 		.memory_bytes = PB_CARD_MEMORY_BYTES,
@@ -133,6 +137,9 @@ struct pb_sim *pb_sim_create(void)
 		.lines = &sim->lines,
 		.engines = sim->engines,
 		.node_count = PB_CARD_NODES,
+		.clock = &boot->clock,
+		.queues = sim->queues,
+		.queue_count = PB_LIMIT_QUEUES,
 		.board = "simulation",
 	};
 	pb_firmware_init(sim->firmware, &sim->config);
@@ -146,6 +153,7 @@ void pb_sim_destroy(struct pb_sim *sim)
 		return;
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++)
 		pb_engine_model_destroy(sim->sides[n].model);
+	free(sim->queues);
 	free(sim->firmware);
 	free(sim->memory);
 	free(sim);
@@ -172,9 +180,11 @@ static bool engines_run(const struct pb_sim *sim)
 
 static void advance(struct pb_sim *sim)
 {
+	struct pb_boot_block *boot = (struct pb_boot_block *)(void *)(sim->memory + PB_BOOT_OFFSET);
 	const bool asleep = sim->host_lines.idle && sim->host_lines.pending == 0 && !engines_run(sim);
 
 	sim->now = asleep && sim->now < sim->next_tick ? sim->next_tick : sim->now + STEP_MICROSECONDS;
+	pb_shared_write32(&boot->clock, (uint32_t)sim->now);
 	if (sim->now < sim->next_tick)
 		return;
 	sim->next_tick = sim->now + PB_TICK_MICROSECONDS;

@@ -6,6 +6,8 @@
  */
 #include "boards/board.h"
 
+#include <stddef.h>
+
 #include "firmware/abi/boot.h"
 #include "hal/card/layout.h"
 #include "hal/cortex_m/cortex_m.h"
@@ -35,12 +37,19 @@ static const struct pb_lines lines = {.ops = &pb_uart_lines_ops, .context = &uar
 		.node = (n), .lines = &lines,                                                                \
 	}
 
-static struct pb_reference_engine reference[PB_CARD_NODES] = {REFERENCE_ENGINE(0), REFERENCE_ENGINE(1)};
+static struct pb_reference_engine reference[PB_CARD_NODES] = {REFERENCE_ENGINE(0), REFERENCE_ENGINE(1), REFERENCE_ENGINE(2),
+								    REFERENCE_ENGINE(3)};
 
 static const struct pb_engine engines[PB_CARD_NODES] = {
 	{.ops = &pb_reference_engine_ops, .context = &reference[0], .kind = PB_NODE_3D},
 	{.ops = &pb_reference_engine_ops, .context = &reference[1], .kind = PB_NODE_COPY},
+	{.ops = &pb_reference_engine_ops, .context = &reference[2], .kind = PB_NODE_3D},
+	{.ops = &pb_reference_engine_ops, .context = &reference[3], .kind = PB_NODE_COPY},
 };
+
+#define QUEUES 4096u
+
+static uint64_t queues[QUEUES * PB_FIRMWARE_QUEUE_BYTES / sizeof(uint64_t)];
 
 static const struct pb_firmware_config config = {
 	.memory = (uint8_t *)CARD_MEMORY,
@@ -50,6 +59,9 @@ static const struct pb_firmware_config config = {
 	.lines = &lines,
 	.engines = engines,
 	.node_count = PB_CARD_NODES,
+	.clock = (const uint32_t *)(CARD_MEMORY + PB_BOOT_OFFSET + offsetof(struct pb_boot_block, clock)),
+	.queues = queues,
+	.queue_count = QUEUES,
 	.board = "mps2_an500",
 };
 

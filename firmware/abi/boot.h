@@ -41,7 +41,9 @@ enum pb_boot_stage {
 	X(FEED, 7, "feeding an engine's ring")                                                               \
 	X(RETIRE, 8, "retiring completed work")                                                              \
 	X(TICK, 9, "looking again at every channel")                                                         \
-	X(RESET, 10, "resetting an engine")
+	X(RESET, 10, "resetting an engine")                                                                  \
+	X(STOP, 11, "withdrawing work from an engine")                                                       \
+	X(WAIT, 12, "waking queues that waited for another")
 
 enum pb_waypoint {
 #define PB_WAYPOINT_ENUM(name, number, meaning) PB_WAYPOINT_##name = (number),
@@ -132,7 +134,12 @@ struct pb_boot_block {
 	uint32_t dead_stage;     /**< boot_stage at the last death */
 	uint32_t dead_waypoint;  /**< waypoint at the last death */
 	uint32_t dead_heartbeat; /**< heartbeat at the last death */
-	uint32_t line4_reserved[11];
+	/**
+	 * The card's clock in microseconds, modulo 2^32: it stands still while the engines or the MCU are not given
+	 * time to run, so that nothing is late because a machine that emulates them is busy.
+	 */
+	uint32_t clock;
+	uint32_t line4_reserved[10];
 };
 PB_SIZE(pb_boot_block, 320);
 PB_AT(pb_boot_block, magic, 0);
@@ -157,7 +164,8 @@ PB_AT(pb_boot_block, mcu_deaths, 260);
 PB_AT(pb_boot_block, dead_stage, 264);
 PB_AT(pb_boot_block, dead_waypoint, 268);
 PB_AT(pb_boot_block, dead_heartbeat, 272);
-PB_AT(pb_boot_block, line4_reserved, 276);
+PB_AT(pb_boot_block, clock, 276);
+PB_AT(pb_boot_block, line4_reserved, 280);
 
 /** One thing the firmware can do. A reader skips keys that it does not know. */
 struct pb_capability {
@@ -192,7 +200,10 @@ PB_AT(pb_capability, value, 4);
 	X(FORMATS, 20, "built-in patch formats, numbered from 0")                                            \
 	X(FORMATS_OWN, 21, "a channel's own patch formats, numbered from 128")                               \
 	X(SEGMENTS_TOTAL, 22, "segments of all channels together")                                           \
-	X(APERTURE_PAGES, 23, "pages of an aperture segment, at most")
+	X(APERTURE_PAGES, 23, "pages of an aperture segment, at most")                                       \
+	X(PREEMPTION, 24, "bit 0 between two buffers, bit 1 inside one")                                     \
+	X(QUANTUM_MICROSECONDS, 25, "engine time of a queue's turn, if it asks for none")                    \
+	X(HANG_MICROSECONDS, 26, "engine time without progress that counts as a hang, unless NODE_SET")
 
 enum pb_capability_key {
 #define PB_CAPABILITY_ENUM(name, key, meaning) PB_CAPABILITY_##name = (key),

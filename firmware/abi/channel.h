@@ -52,7 +52,7 @@ struct pb_channel_entry {
 	uint32_t kick_put;    /**< kicks written */
 	uint32_t rescan;      /**< bumped when the kick ring was full: look at every queue of the channel */
 	uint32_t event_get;   /**< events read */
-	uint32_t reset;       /**< reserved: a reset request that needs no room in a ring */
+	uint32_t reset;       /**< reserved */
 	uint32_t line1_reserved[10];
 
 	/* line 2: written by the firmware */
@@ -75,7 +75,9 @@ struct pb_channel_entry {
 	uint32_t kick_get;       /**< kicks taken */
 	uint32_t event_put;      /**< events written */
 	uint32_t events_dropped; /**< events that found the ring full; the records hold what they said */
-	uint32_t line3_reserved[11];
+	uint32_t patches_low;    /**< patch locations carried out in completed work since the attach, low word */
+	uint32_t patches_high;   /**< high word; stored before the fence record that they belong to */
+	uint32_t line3_reserved[9];
 };
 PB_SIZE(pb_channel_entry, 256);
 PB_AT(pb_channel_entry, attach_request, 0);
@@ -106,7 +108,9 @@ PB_AT(pb_channel_entry, reply_put, 196);
 PB_AT(pb_channel_entry, kick_get, 200);
 PB_AT(pb_channel_entry, event_put, 204);
 PB_AT(pb_channel_entry, events_dropped, 208);
-PB_AT(pb_channel_entry, line3_reserved, 212);
+PB_AT(pb_channel_entry, patches_low, 212);
+PB_AT(pb_channel_entry, patches_high, 216);
+PB_AT(pb_channel_entry, line3_reserved, 220);
 
 /*
  * Control commands. X(NAME, number, arguments -> results)
@@ -120,16 +124,36 @@ PB_AT(pb_channel_entry, line3_reserved, 212);
  * CONTEXT_CREATE  -> 0 context handle
  * CONTEXT_DESTROY 0 context
  * CONTEXT_CLEAR   0 context: no longer lost
- * QUEUE_CREATE    0 node, 1 entries, 2,3 address of its struct pb_queue_page in segment 0, 4 priority
- *                 -> 0 queue handle
+ * QUEUE_CREATE    0 node, 1 entries, 2,3 address of its struct pb_queue_page in segment 0, 4 enum pb_priority,
+ *                 5 quantum in microseconds of engine time, 0: the default
+ *                 -> 0 queue handle. NO_PERMISSION above the channel's cap; NO_SPACE for a second queue of a node
+ *                 in host-ordered mode
  * QUEUE_DESTROY   0 queue; the reply comes when its last fed work has left the node
  * QUEUE_CLEAR     0 queue: forgets the first error in its fence record
  * CHANNEL_CLOSE   0 channel (admin only); the reply comes when its work is gone and its slots are free
- * CHANNEL_GRANT   0 channel, 1 PB_PRIVILEGE_* (admin only): all its privileges from now on, whoever attaches there,
- *                 until CHANNEL_CLOSE
+ * CHANNEL_GRANT   0 channel, 1 PB_PRIVILEGE_*, 2 weight 1..PB_WEIGHT_MAX, 3 highest enum pb_priority of its
+ *                 queues (admin only): all its privileges from now on, whoever attaches there, until CHANNEL_CLOSE
  * FORMAT_SET      0 DriverId, PB_FORMAT_OWN and up, 1 to 12 struct pb_patch_format; BUSY while work is admitted
  *                 -> 0 enum pb_format_reason
- * RESET           0 node: the channel's work there, halted by a bad paging buffer, goes on
+ * PREEMPT         0 queue, 1 cutoff: its put when this was asked, 2 preemption id, 3 PB_STOP_*
+ *                 -> as struct pb_preempt_record: 0 fence_id, 1 valid, 2 completed, 3 returned, 4 started.
+ *                 What was submitted before the cutoff completes or is returned; then the record is written, the
+ *                 event and the reply are sent. What is behind it may be submitted at any time and runs afterwards.
+ *                 BUSY while an earlier PREEMPT, SUSPEND or RESET of the queue is under way
+ * SUSPEND         0 queue, or 0: the whole card (admin only); 1 cutoff; 2 PB_STOP_*
+ *                 A queue: what is before the cutoff completes or, with WITHDRAW, is withdrawn from the engine; then
+ *                 nothing of it runs, the reply comes, and its host may move what it names. A card: the same of all
+ *                 queues, without a cutoff
+ * RESUME          0 queue, or 0: the whole card (admin only). Withdrawn work is read and patched anew
+ * RESET           0 node, 1 queue or 0. 0: the channel's work there, halted by a bad paging buffer, goes on.
+ *                 A queue: the engine is reset; what it ran of the queue fails with ENGINE_HANG, the rest is returned
+ *                 -> 0 fence id of the last one aborted, or completed if none was, 1 valid, 2 completed, 3 returned
+ * QUERY           0 enum pb_query, 1 handle, node or channel (another than its own: admin only) -> as pb_query says
+ * NODE_SET        0 node, 1 enum pb_node_mode, 2 depth 1..IN_FLIGHT, 3 microseconds without progress that count as a
+ *                 hang, 4 microseconds for an engine's answer; 0 in 2..4: as it is (admin only). Another mode: BUSY
+ *                 while the node has a queue
+ * MODERATE        0 completions, 1 microseconds: the host interrupt comes when so many have gathered, or the first
+ *                 one is so old, to the next tick; 1 or less: at each one. Events and replies are not moderated
  *
  * 64-bit values are low word, high word. Unused arguments are ignored.
  */
@@ -145,13 +169,15 @@ PB_AT(pb_channel_entry, line3_reserved, 212);
 	X(QUEUE_CLEAR, 9, "acknowledges a queue's first error")                                              \
 	X(CHANNEL_CLOSE, 10, "reclaims another channel")                                                     \
 	X(FORMAT_SET, 11, "sets one of the channel's own patch formats")                                     \
-	X(PREEMPT, 12, "reserved: withdraws work")                                                           \
-	X(SUSPEND, 13, "reserved: stops a queue")                                                            \
-	X(RESUME, 14, "reserved: starts a queue again")                                                      \
-	X(RESET, 15, "lets the channel's halted work on a node go on")                                       \
-	X(QUERY, 16, "reserved: one object's state")                                                         \
+	X(PREEMPT, 12, "takes back what a queue has submitted")                                              \
+	X(SUSPEND, 13, "stops a queue, or the card")                                                         \
+	X(RESUME, 14, "starts it again")                                                                     \
+	X(RESET, 15, "lets halted work go on, or resets the engine under a queue")                           \
+	X(QUERY, 16, "one object's state")                                                                   \
 	X(LOG_LEVEL, 17, "reserved: how much is traced")                                                     \
-	X(CHANNEL_GRANT, 18, "gives another channel its privileges")
+	X(CHANNEL_GRANT, 18, "gives another channel its privileges, weight and priority cap")                \
+	X(NODE_SET, 19, "mode, depth and times of a node")                                                   \
+	X(MODERATE, 20, "how often completions interrupt the host")
 
 enum pb_command_code {
 #define PB_COMMAND_ENUM(name, number, meaning) PB_COMMAND_##name = (number),
@@ -194,7 +220,9 @@ PB_AT(pb_reply, results, 12);
 	X(ENGINE_HANG, 3, "the engine was reset under it")                                                   \
 	X(CONTEXT_LOST, 4, "detail is the context; its later work is cancelled")                             \
 	X(QUEUE_FAULT, 5, "the queue's put index broke its rule; it takes no more work")                     \
-	X(HALTED, 6, "a bad paging buffer: the channel's work on the node, detail, waits for RESET")
+	X(HALTED, 6, "a bad paging buffer: the channel's work on the node, detail, waits for RESET")         \
+	X(PREEMPTED, 7, "a PREEMPT is done: detail is its id; the preempt record says what it came to")      \
+	X(NODE_DEAD, 8, "the engine of the node, detail, does not answer; its work fails from now on")
 
 enum pb_event_type {
 #define PB_EVENT_ENUM(name, number, meaning) PB_EVENT_##name = (number),
@@ -231,6 +259,83 @@ enum pb_segment_kind {
 	PB_SEGMENT_LINEAR = 0,
 	PB_SEGMENT_APERTURE = 1, /**< pages of linear segments, mapped by paging buffers */
 };
+/** Levels of priority: work of a higher one goes first, and stops work of a lower one. */
+enum pb_priority {
+	PB_PRIORITY_IDLE = 0,
+	PB_PRIORITY_LOW = 1,
+	PB_PRIORITY_NORMAL = 2,
+	PB_PRIORITY_HIGH = 3,
+	PB_PRIORITY_REALTIME = 4,
+};
+#define PB_PRIORITIES 5u
+
+/** Greatest weight of a channel: its share of a node's engine time beside others of the same level. */
+#define PB_WEIGHT_MAX 64u
+
+/** Who decides what a node runs next. */
+enum pb_node_mode {
+	PB_NODE_SCHEDULED = 0,    /**< the firmware, by level, weight and quantum */
+	PB_NODE_HOST_ORDERED = 1, /**< the host: one queue, strictly first in, first out (WDDM 1.x) */
+};
+
+/** Flags of PREEMPT and SUSPEND. */
+#define PB_STOP_INSIDE   0x1u /**< the engine may stop inside a buffer, if it can; else at its end */
+#define PB_STOP_WITHDRAW 0x2u /**< of SUSPEND: withdraw what has not begun, instead of waiting for it */
+
+/** What QUERY tells. */
+enum pb_query {
+	/**
+	 * 0 enum pb_why, 1 queue that it waits for, 2,3 value that it waits for, 4 put, 5 admitted, 6 completed,
+	 * 7,8 timeline reached, 9 first error, 10 1: suspended, 11 node, 12 enum pb_priority
+	 */
+	PB_QUERY_QUEUE = 1,
+	/**
+	 * 0 enum pb_node_state, 1 enum pb_node_mode, 2 depth, 3 in flight, 4 progress, 5 microseconds of engine time,
+	 * 6 times it went idle, 7 microseconds that it was idle because nothing was patched yet, 8 stops, 9 resets,
+	 * 10 handle of the queue whose work is first in the ring, if it is the asker's, 11 completed
+	 */
+	PB_QUERY_NODE = 2,
+	/** 0 1: lost */
+	PB_QUERY_CONTEXT = 3,
+	/** 0 PB_PRIVILEGE_*, 1 weight, 2 highest enum pb_priority, 3 queues, 4 contexts, 5 segments, 6 admitted, 7 events dropped */
+	PB_QUERY_CHANNEL = 4,
+};
+
+/* X(NAME, number, meaning): why a queue has nothing running. */
+#define PB_WHYS(X)                                                                                           \
+	X(RUNNING, 0, "it has work at the engine")                                                           \
+	X(EMPTY, 1, "nothing is submitted")                                                                  \
+	X(PREPARING, 2, "its next submission is being resolved and patched")                                 \
+	X(READY, 3, "its turn has not come: others run on the node")                                         \
+	X(WAITING, 4, "its next submission waits for another queue")                                         \
+	X(SUSPENDED, 5, "it is suspended")                                                                   \
+	X(PREEMPTED, 6, "a preemption or reset of it is under way")                                          \
+	X(HALTED, 7, "a bad paging buffer halted its channel on the node")                                   \
+	X(FAULTED, 8, "its put index broke its rule")                                                        \
+	X(NODE_BUSY, 9, "the node's engine is being stopped or reset")                                       \
+	X(NODE_DEAD, 10, "the node's engine does not answer any more")                                       \
+	X(CARD_SUSPENDED, 11, "the card is suspended")
+
+enum pb_why {
+#define PB_WHY_ENUM(name, number, meaning) PB_WHY_##name = (number),
+	PB_WHYS(PB_WHY_ENUM)
+#undef PB_WHY_ENUM
+};
+
+/* X(NAME, number, meaning): what the firmware has asked a node's engine. */
+#define PB_NODE_STATES(X)                                                                                    \
+	X(RUNNING, 0, "it runs what it is fed")                                                              \
+	X(STOPPING, 1, "it was asked to stop, so that work can be withdrawn")                                \
+	X(RESETTING, 2, "it was asked to reset itself")                                                      \
+	X(CYCLING, 3, "it did not answer; the node is reset as a whole")                                     \
+	X(DEAD, 4, "it did not answer that either")
+
+enum pb_node_state {
+#define PB_NODE_STATE_ENUM(name, number, meaning) PB_NODE_STATE_##name = (number),
+	PB_NODE_STATES(PB_NODE_STATE_ENUM)
+#undef PB_NODE_STATE_ENUM
+};
+
 /** Privileges of a channel. The admin channel gives them. */
 #define PB_PRIVILEGE_PAGING 0x1u /**< paging buffers */
 

@@ -36,6 +36,7 @@
 	X(TOO_MANY_PATCHES, 26, "more patch locations than the board takes in one submission")               \
 	X(BAD_TIMELINE, 27, "the timeline value is not greater than the last accepted one")                  \
 	X(BAD_PAGING, 28, "a paging buffer with lists, or with a context")                                   \
+	X(BAD_WAIT, 29, "the wait list is not in backed memory, too long, or a reserved word is not 0")      \
 	/* one allocation-list entry */                                                                      \
 	X(NOT_RESIDENT, 32, "the allocation is in segment 0 and not marked as unbind")                       \
 	X(BAD_ALLOCATION, 33, "reserved bits are set, or the size is 0")                                     \
@@ -58,6 +59,9 @@
 	X(ENGINE_HANG, 65, "the engine made no progress and was reset")                                      \
 	X(CANCELLED, 66, "withdrawn because its queue or channel was closed")                                \
 	X(HALTED, 67, "a bad paging buffer ahead of it halted the channel on this node")                     \
+	X(DEP_FAILED, 68, "a queue that it waited for failed at or before that value, or is gone")           \
+	X(DEADLOCK, 69, "its wait would have closed a cycle of waits")                                       \
+	X(ENGINE_DEAD, 70, "the node's engine does not answer even a reset of the node")                     \
 	/* found by the host library */                                                                      \
 	X(TIMEOUT, 80, "the time given ran out")                                                             \
 	X(FIRMWARE_DEAD, 81, "the firmware stopped, or was restarted since this channel attached")           \
@@ -65,7 +69,8 @@
 	X(PROTOCOL, 83, "the other side wrote something that its contract excludes")                         \
 	X(DETACHED, 84, "the channel is not attached")                                                       \
 	X(HOST_MEMORY, 85, "the host is out of memory")                                                      \
-	X(SYSTEM, 86, "an operating system call failed")
+	X(SYSTEM, 86, "an operating system call failed")                                                     \
+	X(RETURNED, 87, "given back without having completed: submit it again")
 
 /** Error numbers as they stand in replies, records and events. */
 enum pb_error {

@@ -25,8 +25,7 @@ struct pb_fence_record {
 	uint32_t status;         /**< enum pb_error of the last completed one */
 	uint32_t epoch;          /**< the channel's, when the queue was made */
 	uint32_t valid;          /**< 1 once anything has completed: 0 is a fence id like any other */
-	uint32_t patches_low;    /**< patch locations carried out in this queue, low word */
-	uint32_t patches_high;   /**< high word */
+	uint32_t reserved_patches[2];
 	uint32_t error;          /**< first error since the queue was made or cleared; PB_ERROR_OK if none */
 	uint32_t error_fence_id; /**< the submission it befell */
 	uint32_t error_index;    /**< the list entry, or PB_INDEX_NONE */
@@ -42,13 +41,45 @@ PB_AT(pb_fence_record, fence_id, 16);
 PB_AT(pb_fence_record, status, 20);
 PB_AT(pb_fence_record, epoch, 24);
 PB_AT(pb_fence_record, valid, 28);
-PB_AT(pb_fence_record, patches_low, 32);
-PB_AT(pb_fence_record, patches_high, 36);
+PB_AT(pb_fence_record, reserved_patches, 32);
 PB_AT(pb_fence_record, error, 40);
 PB_AT(pb_fence_record, error_fence_id, 44);
 PB_AT(pb_fence_record, error_index, 48);
 PB_AT(pb_fence_record, errors, 52);
 PB_AT(pb_fence_record, reserved, 56);
+
+/**
+ * What the last preemption by the host came to, 64 bytes, written by the
+ * firmware; apart from completions, whose ids come from another counter. A
+ * seqlock like the fence record, written after it: what had completed is
+ * reported first.
+ */
+struct pb_preempt_record {
+	uint32_t sequence;
+	uint32_t count;         /**< preemptions of this queue that were reported; 0: none, the rest says nothing */
+	uint32_t preemption_id; /**< of the request; any value */
+	uint32_t fence_id;      /**< of the last submission completed */
+	uint32_t valid;         /**< 1 if anything has completed: 0 is a fence id like any other */
+	uint32_t completed;     /**< consumer index behind the last one completed or returned */
+	uint32_t returned;      /**< submissions given back: those right before `completed` */
+	uint32_t started;       /**< 1: the first of them had begun; PB_OPTION_RESUME goes on where it stopped */
+	uint32_t epoch;         /**< the channel's */
+	uint32_t reserved[7];
+};
+PB_SIZE(pb_preempt_record, 64);
+PB_AT(pb_preempt_record, sequence, 0);
+PB_AT(pb_preempt_record, count, 4);
+PB_AT(pb_preempt_record, preemption_id, 8);
+PB_AT(pb_preempt_record, fence_id, 12);
+PB_AT(pb_preempt_record, valid, 16);
+PB_AT(pb_preempt_record, completed, 20);
+PB_AT(pb_preempt_record, returned, 24);
+PB_AT(pb_preempt_record, started, 28);
+PB_AT(pb_preempt_record, epoch, 32);
+PB_AT(pb_preempt_record, reserved, 36);
+
+/** Words of progress that an engine keeps of work that it stopped inside. Their meaning is the engine's. */
+#define PB_SAVE_WORDS 16u
 
 /**
  * Head of a queue in the channel's segment 0, 64-byte aligned; the ring of
@@ -63,14 +94,18 @@ struct pb_queue_page {
 	/* line 1: written by the firmware */
 	struct pb_fence_record fence;
 
-	/* line 2: written by the firmware: reserved for the preempt record, apart from completions */
-	uint32_t line2_reserved[16];
+	/* line 2: written by the firmware */
+	struct pb_preempt_record preempt;
+
+	/* line 3: written by the firmware when the engine stopped inside this queue's work, and read when it goes on */
+	uint32_t save[PB_SAVE_WORDS];
 };
-PB_SIZE(pb_queue_page, 192);
+PB_SIZE(pb_queue_page, 256);
 PB_AT(pb_queue_page, put, 0);
 PB_AT(pb_queue_page, line0_reserved, 4);
 PB_AT(pb_queue_page, fence, 64);
-PB_AT(pb_queue_page, line2_reserved, 128);
+PB_AT(pb_queue_page, preempt, 128);
+PB_AT(pb_queue_page, save, 192);
 
 /*
  * Descriptor.flags: DXGK_PATCHFLAGS and DXGK_SUBMITCOMMANDFLAGS. Unknown bits
@@ -92,6 +127,9 @@ PB_AT(pb_queue_page, line2_reserved, 128);
 #define PB_FLAG_CONTEXT_SWITCH     0x40u
 #define PB_FLAG_RESUBMISSION       0x80u
 
+/** Descriptor.options: bits of our own; unknown ones are refused. */
+#define PB_OPTION_RESUME 0x1u /**< goes on from pb_queue_page.save: it was returned when it had begun */
+
 /** Descriptor.patch_encoding */
 enum pb_patch_encoding {
 	PB_PATCH_ENCODING_WDDM = 0,    /**< struct pb_patch_location, 24 bytes */
@@ -105,7 +143,7 @@ enum pb_patch_encoding {
  */
 struct pb_descriptor {
 	uint32_t flags;    /**< PB_FLAG_* */
-	uint32_t options;  /**< must be 0: bits of our own; unknown ones are refused */
+	uint32_t options;  /**< PB_OPTION_* */
 	uint32_t context;  /**< context handle; 0 for a paging buffer */
 	uint32_t fence_id; /**< SubmissionFenceId, any value */
 
@@ -136,10 +174,10 @@ struct pb_descriptor {
 
 	uint32_t patch_length;     /**< PatchLocationListSubmissionLength */
 	uint32_t patch_encoding;   /**< enum pb_patch_encoding */
-	uint32_t wait_address_low; /**< reserved for struct pb_wait[] */
+	uint32_t wait_address_low; /**< struct pb_wait[], 8-byte aligned; unused if none */
 	uint32_t wait_address_high;
 
-	uint32_t wait_count;     /**< must be 0 so far: else UNSUPPORTED */
+	uint32_t wait_count;     /**< 0..PB_WAITS_MAX */
 	uint32_t engine_ordinal; /**< EngineOrdinal; ignored, the queue names the node */
 	/**
 	 * The host's name for what stands in the buffer and in its lists; 0: none. A submission whose cookie
@@ -185,14 +223,18 @@ PB_AT(pb_descriptor, engine_ordinal, 116);
 PB_AT(pb_descriptor, cookie, 120);
 PB_AT(pb_descriptor, reserved, 124);
 
+/** Waits of one submission. */
+#define PB_WAITS_MAX 4u
+
 /**
- * Reserved: one wait on another queue of the same channel. Out of line,
- * because four of them do not fit beside the fields of DXGKARG_PATCH in 128
- * bytes, and a submission that waits for nothing need not carry them.
+ * One wait on a queue of the same channel. Out of line, because four of them
+ * do not fit beside the fields of DXGKARG_PATCH in 128 bytes, and a submission
+ * that waits for nothing need not carry them. It waits before it is patched.
+ * The value need not have been submitted yet.
  */
 struct pb_wait {
-	uint32_t queue; /**< queue handle */
-	uint32_t reserved;
+	uint32_t queue;    /**< queue handle */
+	uint32_t reserved; /**< must be 0 */
 	uint32_t timeline_low; /**< runs when the queue's timeline has reached this */
 	uint32_t timeline_high;
 };

@@ -24,10 +24,10 @@
 #define PB_CARD_RANGES_OFFSET      0x3000u
 #define PB_CARD_TRANSLATION_OFFSET 0x4700u
 #define PB_CARD_RINGS_OFFSET       0x4800u
-#define PB_CARD_RING_STRIDE        0x800u
+#define PB_CARD_RING_STRIDE        0x400u
 #define PB_CARD_CHANNELS_OFFSET    0x6000u
 #define PB_CARD_DUMMY_OFFSET       0x1f000u
 #define PB_CARD_POOL_OFFSET        0x20000u
-#define PB_CARD_NODES              2u
+#define PB_CARD_NODES              4u
 
 #endif

@@ -21,9 +21,16 @@ static void ring_doorbell(const struct pb_reference_engine *engine)
 	engine->lines->ops->raise(engine->lines->context, PB_LINE_NODE(engine->node));
 }
 
+static __attribute__((noinline)) void mark_resumed(struct pb_reference_engine *engine,
+						   struct pb_engine_slot *slot, uint32_t sequence)
+{
+	pb_shared_write32(&slot->resume, sequence);
+	engine->resume = false;
+}
+
 static void feed(void *context, const struct pb_engine_work *work, uint32_t sequence)
 {
-	const struct pb_reference_engine *engine = context;
+	struct pb_reference_engine *engine = context;
 	struct pb_engine_slot *slot = slot_of(engine, sequence - 1u);
 
 	/* The headers are there since the reset. */
@@ -32,13 +39,15 @@ static void feed(void *context, const struct pb_engine_work *work, uint32_t sequ
 	pb_shared_write32(&slot->address_high, work->address_high);
 	pb_shared_write32(&slot->bytes, work->bytes);
 	pb_shared_write32(&slot->sequence, sequence);
+	if (engine->resume)
+		mark_resumed(engine, slot, sequence);
 	pb_shared_release();
 	pb_shared_write32(&registers_of(engine)->tail, sequence);
 	pb_shared_release();
 	ring_doorbell(engine);
 }
 
-static enum pb_engine_state poll(void *context, uint32_t *sequence)
+static enum pb_engine_state poll(void *context, struct pb_engine_report *report)
 {
 	const struct pb_reference_engine *engine = context;
 	const struct pb_engine_registers *registers = registers_of(engine);
@@ -48,9 +57,10 @@ static enum pb_engine_state poll(void *context, uint32_t *sequence)
 
 	/* In this order: what completed before the engine stopped is not to be blamed for it. */
 	pb_shared_acquire();
-	*sequence = pb_shared_read32(&registers->sequence);
+	report->sequence = pb_shared_read32(&registers->sequence);
+	report->time = pb_shared_read32(&registers->time);
 	if (done != engine->command)
-		return PB_ENGINE_RESETTING;
+		return PB_ENGINE_BUSY;
 	return fault_code != PB_ENGINE_FAULT_NONE ? PB_ENGINE_FAULTED : PB_ENGINE_READY;
 }
 
@@ -70,15 +80,58 @@ static void write_headers(const struct pb_reference_engine *engine)
 		pb_shared_write32(&slot->buffer_header,
 				  PB_PACKET(PB_PACKET_INDIRECT, PB_PACKET_INDIRECT_RING_WORDS));
 		pb_shared_write32(&slot->fence_header, PB_PACKET(PB_PACKET_FENCE, PB_PACKET_FENCE_WORDS));
-		pb_shared_write32(&slot->pad, PB_PACKET(PB_PACKET_NOP, 1u));
+		pb_shared_write32(&slot->resume, 0);
 	}
 }
 
-static void reset(void *context)
+/** The ring counts as empty from here on, whatever stands in it. */
+static void command(struct pb_reference_engine *engine, uint32_t op)
+{
+	struct pb_engine_registers *registers = registers_of(engine);
+
+	pb_shared_write32(&registers->tail, 0);
+	engine->command = ((engine->command | PB_ENGINE_COMMAND_OP_MASK) + 1u) | op;
+	pb_shared_release();
+	pb_shared_write32(&registers->command, engine->command);
+	pb_shared_release();
+	ring_doorbell(engine);
+}
+
+static void stop(void *context, bool inside)
+{
+	command(context, inside ? PB_ENGINE_COMMAND_STOP_INSIDE : PB_ENGINE_COMMAND_STOP);
+}
+
+static void stopped(void *context, struct pb_engine_stop *stop)
+{
+	const struct pb_engine_registers *registers = registers_of(context);
+
+	stop->sequence = pb_shared_read32(&registers->stop_sequence);
+	stop->running = pb_shared_read32(&registers->stop_running);
+	write_headers(context); /* no slot of the old numbering may look like one to resume */
+}
+
+static void save(void *context, uint32_t *words)
+{
+	const struct pb_engine_registers *registers = registers_of(context);
+
+	for (uint32_t i = 0; i < PB_SAVE_WORDS; i++)
+		pb_shared_write32(&words[i], pb_shared_read32(&registers->save[i]));
+}
+
+static void restore(void *context, const uint32_t *words)
 {
 	struct pb_reference_engine *engine = context;
 	struct pb_engine_registers *registers = registers_of(engine);
-	const uint32_t done = pb_shared_read32(&registers->command_done);
+
+	for (uint32_t i = 0; i < PB_SAVE_WORDS; i++)
+		pb_shared_write32(&registers->restore[i], pb_shared_read32(&words[i]));
+	engine->resume = true;
+}
+
+static void write_registers(const struct pb_reference_engine *engine)
+{
+	struct pb_engine_registers *registers = registers_of(engine);
 
 	write_headers(engine);
 	pb_shared_write32(&registers->ring_offset, engine->ring_offset);
@@ -87,10 +140,26 @@ static void reset(void *context)
 	pb_shared_write32(&registers->channels, engine->channels);
 	pb_shared_write32(&registers->dummy_offset, engine->dummy_offset);
 	pb_shared_write32(&registers->translation_offset, engine->translation_offset);
-	pb_shared_write32(&registers->tail, 0);
-	engine->command = ((done | PB_ENGINE_COMMAND_OP_MASK) + 1u) | PB_ENGINE_COMMAND_RESET;
-	pb_shared_release();
-	pb_shared_write32(&registers->command, engine->command);
+}
+
+static void reset(void *context)
+{
+	struct pb_reference_engine *engine = context;
+
+	/* Another one than the last that it answered, be it an earlier incarnation's. */
+	engine->command = pb_shared_read32(&registers_of(engine)->command_done);
+	engine->resume = false;
+	write_registers(engine);
+	command(engine, PB_ENGINE_COMMAND_RESET);
+}
+
+static void power_cycle(void *context)
+{
+	struct pb_reference_engine *engine = context;
+	struct pb_engine_registers *registers = registers_of(engine);
+
+	reset(engine);
+	pb_shared_write32(&registers->power, pb_shared_read32(&registers->power_done) + 1u);
 	pb_shared_release();
 	ring_doorbell(engine);
 }
@@ -150,7 +219,12 @@ const struct pb_engine_ops pb_reference_engine_ops = {
 	.feed = feed,
 	.poll = poll,
 	.fault = fault,
+	.stop = stop,
+	.stopped = stopped,
+	.save = save,
+	.restore = restore,
 	.reset = reset,
+	.power_cycle = power_cycle,
 	.stopwatch = stopwatch,
 	.set_range = set_range,
 	.page = page,

@@ -23,6 +23,7 @@ struct pb_reference_engine {
 	uint32_t node;
 	const struct pb_lines *lines;
 	uint32_t command; /**< private: the last one given */
+	bool resume;      /**< private: the next work fed goes on from the restore words */
 };
 
 extern const struct pb_engine_ops pb_reference_engine_ops;

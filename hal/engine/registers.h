@@ -7,12 +7,12 @@
 #ifndef PB_HAL_ENGINE_REGISTERS_H
 #define PB_HAL_ENGINE_REGISTERS_H
 
-#include "firmware/abi/base.h"
+#include "firmware/abi/submission.h"
 
 /*
  * command and command_done:
  *
- *   31                    2 1   0
+ *   31                    3 2   0
  *  +-----------------------+-----+
  *  |        counter        | op  |
  *  +-----------------------+-----+
@@ -20,10 +20,12 @@
  * The engine carries out a command when it differs from command_done, stores
  * it there and raises the node's line.
  */
-#define PB_ENGINE_COMMAND_OP_MASK  3u
-#define PB_ENGINE_COMMAND_RESET    1u /**< head, sequence and fault become 0, the ring is empty */
-#define PB_ENGINE_COMMAND_CONTINUE 2u /**< leave the faulted buffer, go on behind it */
-#define PB_ENGINE_COMMAND_ONE      4u
+#define PB_ENGINE_COMMAND_OP_MASK     7u
+#define PB_ENGINE_COMMAND_RESET       1u /**< head, sequence and fault become 0, the ring is empty */
+#define PB_ENGINE_COMMAND_CONTINUE    2u /**< leave the faulted buffer, go on behind it */
+#define PB_ENGINE_COMMAND_STOP        3u /**< at the end of the buffer it runs; head and sequence become 0 */
+#define PB_ENGINE_COMMAND_STOP_INSIDE 4u /**< the same, or between two packets of the outermost buffer */
+#define PB_ENGINE_COMMAND_ONE         8u
 
 /** Why the engine faulted; 0 is none. */
 enum pb_engine_fault_code {
@@ -41,7 +43,7 @@ enum pb_engine_fault_code {
 	PB_ENGINE_FAULT_PRIVILEGE = 10, /**< a paging packet of work that is not privileged */
 };
 
-/** One node, 128 bytes. */
+/** One node, 256 bytes. */
 struct pb_engine_registers {
 	/* line 0: written by the MCU */
 	uint32_t ring_offset;  /**< array of struct pb_engine_slot in card memory, in bytes */
@@ -52,7 +54,8 @@ struct pb_engine_registers {
 	uint32_t channels;     /**< rows of that table */
 	uint32_t dummy_offset; /**< one page of card memory: takes accesses to pages that are not mapped */
 	uint32_t translation_offset; /**< the struct pb_engine_translation of the card */
-	uint32_t line0_reserved[8];
+	uint32_t power;              /**< another value: a RESET whatever it is doing; then command counts as done */
+	uint32_t line0_reserved[7];
 
 	/* line 1: written by the engine */
 	uint32_t head;           /**< slots run since reset */
@@ -64,9 +67,18 @@ struct pb_engine_registers {
 	uint32_t fault_address_high;
 	uint32_t progress; /**< changes with every packet, and within long ones */
 	uint32_t time;     /**< microseconds that the engine has been running something, modulo 2^32 */
-	uint32_t line1_reserved[7];
+	uint32_t stop_sequence; /**< of the last fence run before the last stop */
+	uint32_t stop_running;  /**< of the slot that it stopped inside; 0: none */
+	uint32_t power_done;    /**< the last value of `power` that was carried out */
+	uint32_t line1_reserved[4];
+
+	/* line 2: written by the engine: progress of the slot that it stopped inside, as docs/engine.md says */
+	uint32_t save[PB_SAVE_WORDS];
+
+	/* line 3: written by the MCU: where a slot whose `resume` is its sequence number goes on */
+	uint32_t restore[PB_SAVE_WORDS];
 };
-PB_SIZE(pb_engine_registers, 128);
+PB_SIZE(pb_engine_registers, 256);
 PB_AT(pb_engine_registers, ring_offset, 0);
 PB_AT(pb_engine_registers, ring_slots, 4);
 PB_AT(pb_engine_registers, tail, 8);
@@ -75,6 +87,8 @@ PB_AT(pb_engine_registers, range_offset, 16);
 PB_AT(pb_engine_registers, channels, 20);
 PB_AT(pb_engine_registers, dummy_offset, 24);
 PB_AT(pb_engine_registers, translation_offset, 28);
+PB_AT(pb_engine_registers, power, 32);
+PB_AT(pb_engine_registers, line0_reserved, 36);
 PB_AT(pb_engine_registers, head, 64);
 PB_AT(pb_engine_registers, sequence, 68);
 PB_AT(pb_engine_registers, command_done, 72);
@@ -84,6 +98,12 @@ PB_AT(pb_engine_registers, fault_address_low, 84);
 PB_AT(pb_engine_registers, fault_address_high, 88);
 PB_AT(pb_engine_registers, progress, 92);
 PB_AT(pb_engine_registers, time, 96);
+PB_AT(pb_engine_registers, stop_sequence, 100);
+PB_AT(pb_engine_registers, stop_running, 104);
+PB_AT(pb_engine_registers, power_done, 108);
+PB_AT(pb_engine_registers, line1_reserved, 112);
+PB_AT(pb_engine_registers, save, 128);
+PB_AT(pb_engine_registers, restore, 192);
 
 /** One slot of a node's ring: an indirect buffer and its fence, written by the MCU. */
 struct pb_engine_slot {
@@ -94,7 +114,7 @@ struct pb_engine_slot {
 	uint32_t bytes;        /**< 0 runs nothing */
 	uint32_t fence_header; /**< PB_PACKET_FENCE with 2 words */
 	uint32_t sequence;     /**< stored into the sequence register, then the line is raised */
-	uint32_t pad;          /**< PB_PACKET_NOP with 1 word */
+	uint32_t resume;       /**< equal to sequence: it goes on from pb_engine_registers.restore */
 };
 PB_SIZE(pb_engine_slot, 32);
 PB_AT(pb_engine_slot, buffer_header, 0);
@@ -104,7 +124,7 @@ PB_AT(pb_engine_slot, address_high, 12);
 PB_AT(pb_engine_slot, bytes, 16);
 PB_AT(pb_engine_slot, fence_header, 20);
 PB_AT(pb_engine_slot, sequence, 24);
-PB_AT(pb_engine_slot, pad, 28);
+PB_AT(pb_engine_slot, resume, 28);
 
 /**
  * One range of the table that every node shares, written by the MCU. bytes 0:

@@ -57,13 +57,13 @@ static void print_table(struct pb_demo *demo)
 	const struct pb_residency_figures *figures = &demo->residency.figures;
 	const uint32_t submissions[PB_DEMO_ENGINES] = {demo->submissions, figures->paging_submissions};
 
-	printf("%-10s %12s %12s %12s %12s\n", "", "submissions", "patches", "fences", "errors");
+	printf("%-10s %12s %12s %12s\n", "", "submissions", "fences", "errors");
 	for (uint32_t i = 0; i < PB_DEMO_ENGINES; i++) {
 		struct pb_demo_queue *queue = &demo->queues[i];
 
 		(void)pb_queue_fence(&queue->queue, &queue->fence);
-		printf("%-10s %12u %12" PRIu64 " %12u %12u\n", queue->name, (unsigned)submissions[i],
-		       queue->fence.patches, (unsigned)queue->fence.completed, (unsigned)queue->fence.errors);
+		printf("%-10s %12u %12u %12u\n", queue->name, (unsigned)submissions[i],
+		       (unsigned)queue->fence.completed, (unsigned)queue->fence.errors);
 	}
 	printf("%u evictions, %u page-ins, %" PRIu64 " bytes paged, %u splits\n",
 	       (unsigned)figures->evictions, (unsigned)figures->page_ins,

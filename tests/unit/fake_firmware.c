@@ -209,7 +209,6 @@ static void complete(struct pb_fence_record *fence, const struct pb_descriptor *
 	fence->timeline_high = work->timeline_high;
 	fence->fence_id = work->fence_id;
 	fence->valid = 1;
-	fence->patches_low += work->patch_length;
 	fence->sequence++;
 }
 

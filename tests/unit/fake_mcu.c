@@ -169,7 +169,6 @@ static void feed_engine(uint32_t node)
 		.buffer_header = PB_PACKET(PB_PACKET_INDIRECT, PB_PACKET_INDIRECT_RING_WORDS),
 		.fence_header = PB_PACKET(PB_PACKET_FENCE, PB_PACKET_FENCE_WORDS),
 		.sequence = 77,
-		.pad = PB_PACKET(PB_PACKET_NOP, 1),
 	};
 	registers->ring_offset = PB_CARD_RINGS_OFFSET;
 	registers->ring_slots = 4;

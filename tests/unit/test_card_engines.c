@@ -62,7 +62,6 @@ static void feed(const struct bench *bench, uint32_t node, uint32_t header, uint
 		.bytes = PB_PACKET_WORDS(header) * 4u,
 		.fence_header = PB_PACKET(PB_PACKET_FENCE, PB_PACKET_FENCE_WORDS),
 		.sequence = 1,
-		.pad = PB_PACKET(PB_PACKET_NOP, 1),
 	};
 	const uint32_t ring = PB_CARD_RINGS_OFFSET + node * PB_CARD_RING_STRIDE;
 

@@ -171,7 +171,6 @@ static void a_wrong_slot_faults(void **state)
 		{offsetof(struct pb_engine_slot, buffer_header), PB_PACKET(0x00, 5), PB_ENGINE_FAULT_PACKET},
 		{offsetof(struct pb_engine_slot, fence_header), PB_PACKET(0x21, 1), PB_ENGINE_FAULT_PACKET},
 		{offsetof(struct pb_engine_slot, fence_header), 0, PB_ENGINE_FAULT_PACKET},
-		{offsetof(struct pb_engine_slot, pad), PB_PACKET(0x00, 2), PB_ENGINE_FAULT_PACKET},
 		{offsetof(struct pb_engine_slot, address_low), BENCH_BUFFER + 2, PB_ENGINE_FAULT_ALIGNMENT},
 		{offsetof(struct pb_engine_slot, bytes), 5, PB_ENGINE_FAULT_ALIGNMENT},
 		{offsetof(struct pb_engine_slot, address_high), 0, PB_ENGINE_FAULT_ADDRESS},

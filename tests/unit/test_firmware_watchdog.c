@@ -41,6 +41,8 @@ struct bench {
 	struct pb_segment system;
 	struct pb_queue queue;
 	uint32_t contexts[3];
+	uint32_t clock;
+	uint64_t queues[8u * PB_FIRMWARE_QUEUE_BYTES / sizeof(uint64_t)];
 };
 static struct bench bench;
 static _Alignas(64) uint8_t memory[MEMORY_BYTES];
@@ -54,11 +56,11 @@ static void feed(void *context, const struct pb_engine_work *work, uint32_t sequ
 	puppet->sequences[puppet->count++] = sequence;
 }
 
-static enum pb_engine_state poll(void *context, uint32_t *sequence)
+static enum pb_engine_state poll(void *context, struct pb_engine_report *report)
 {
 	const struct puppet *puppet = context;
 
-	*sequence = puppet->sequence;
+	*report = (struct pb_engine_report){.sequence = puppet->sequence, .time = puppet->time};
 	return puppet->state;
 }
 
@@ -73,7 +75,7 @@ static void reset(void *context)
 	struct puppet *puppet = context;
 
 	puppet->resets++;
-	puppet->state = PB_ENGINE_RESETTING;
+	puppet->state = PB_ENGINE_BUSY;
 }
 
 static uint32_t stopwatch(void *context, uint32_t *progress)
@@ -110,7 +112,14 @@ static void page_clear(void *context, uint32_t table_offset, uint32_t index, uin
 }
 
 static const struct pb_engine_ops puppet_ops = {
-	feed, poll, fault, reset, stopwatch, set_range, page, page_clear,
+	.feed = feed,
+	.poll = poll,
+	.fault = fault,
+	.reset = reset,
+	.stopwatch = stopwatch,
+	.set_range = set_range,
+	.page = page,
+	.page_clear = page_clear,
 };
 
 /** Raises lines and lets the firmware run until it has nothing to do. */
@@ -165,6 +174,9 @@ static void boot(void)
 		.lines = &bench.lines,
 		.engines = &bench.engine,
 		.node_count = 1,
+		.clock = &bench.clock,
+		.queues = bench.queues,
+		.queue_count = 8,
 		.board = "puppet",
 	};
 	bench.link = (struct pb_link){
