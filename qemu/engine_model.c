@@ -235,6 +235,9 @@ struct pb_engine_model *pb_engine_model_create(const struct pb_engine_model_conf
 	pb_model_store(&model->registers->command_done, 0);
 	pb_model_store(&model->registers->progress, 0);
 	pb_model_store(&model->registers->time, 0);
+	pb_model_store(&model->registers->stop_sequence, 0);
+	pb_model_store(&model->registers->stop_running, 0);
+	pb_model_store(&model->registers->power_done, 0);
 	pb_model_reset(model);
 	return model;
 }

@@ -13,9 +13,9 @@ static void starts_clean(void **state)
 
 	(void)state;
 	bench_start(&bench, PB_NODE_COPY);
-	assert_memory_equal(&bench.registers->head, zero, 36);
+	assert_memory_equal(&bench.registers->head, zero, 48);
 	assert_false(pb_engine_model_step(bench.model, 1000));
-	assert_memory_equal(&bench.registers->head, zero, 36);
+	assert_memory_equal(&bench.registers->head, zero, 48);
 	assert_int_equal(bench.interrupts, 0);
 	bench_stop(&bench);
 }
