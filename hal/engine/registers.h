@@ -84,8 +84,7 @@ struct pb_engine_registers {
 	uint32_t dummy_offset; /**< one page of card memory: takes accesses to pages that are not mapped */
 	uint32_t translation_offset; /**< the struct pb_engine_translation of the card */
 	uint32_t power; /**< equal to command, stored after it: a RESET by force, whatever it is doing */
-	uint32_t
-		restore_offset; /**< array of struct pb_engine_progress in card memory, for each slot of the ring */
+	uint32_t restore_offset; /**< array of struct pb_engine_progress in card memory, one for each slot */
 	uint32_t line0_reserved[6];
 
 	/* line 1: written by the engine */
@@ -98,8 +97,8 @@ struct pb_engine_registers {
 	uint32_t fault_address_high;
 	uint32_t progress; /**< changes with every packet, and within long ones */
 	uint32_t time;     /**< microseconds that the engine has been running something, modulo 2^32 */
-	uint32_t
-		stop_sequence; /**< of the last fence run between the last stop and the reset or stop before; 0: none */
+	/** Of the last fence run before the last stop, and behind the reset or stop before that; 0: none. */
+	uint32_t stop_sequence;
 	uint32_t stop_running; /**< of the slot that it stopped inside; 0: none */
 	uint32_t power_done;   /**< the last command carried out by force */
 	uint32_t line1_reserved[4];
@@ -146,8 +145,7 @@ struct pb_engine_slot {
 	uint32_t bytes;        /**< 0 runs nothing */
 	uint32_t fence_header; /**< PB_PACKET_FENCE with 2 words */
 	uint32_t sequence;     /**< stored into the sequence register, then the line is raised */
-	uint32_t
-		resume; /**< equal to sequence: it goes on from its struct pb_engine_progress, if that is valid */
+	uint32_t resume; /**< equal to sequence: it goes on from its struct pb_engine_progress, if valid */
 };
 PB_SIZE(pb_engine_slot, 32);
 PB_AT(pb_engine_slot, buffer_header, 0);

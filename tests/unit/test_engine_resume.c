@@ -55,104 +55,100 @@ static void the_words_are_as_documented(void **state)
 }
 
 /* The words that others may have spoiled; 0 is no fault. */
+static const struct {
+	const char *name;
+	struct pb_engine_progress progress;
+	uint32_t kind;
+	uint32_t code;
+	uint64_t address;
+} spoiled[] = {
+	{"good", {VERSION, 20, NONE, NONE, {0}, 0}, PB_NODE_3D, 0, 0},
+	{"good on the copy node", {VERSION, 20, NONE, NONE, {0}, 0}, PB_NODE_COPY, 0, 0},
+	{"target", {VERSION, 20, {AT(BENCH_DATA), 1, 1, 4}, NONE, {0}, 0}, PB_NODE_3D, 0, 0},
+	{"no version", {0, 20, NONE, NONE, {0}, 0}, PB_NODE_3D, PB_ENGINE_FAULT_VALUE, 0},
+	{"next version", {VERSION + 1, 20, NONE, NONE, {0}, 0}, PB_NODE_3D, PB_ENGINE_FAULT_VALUE, 0},
+	{"unaligned", {VERSION, 21, NONE, NONE, {0}, 0}, PB_NODE_3D, PB_ENGINE_FAULT_ALIGNMENT, 0},
+	{"half aligned", {VERSION, 18, NONE, NONE, {0}, 0}, PB_NODE_3D, PB_ENGINE_FAULT_ALIGNMENT, 0},
+	{"past the end", {VERSION, 44, NONE, NONE, {0}, 0}, PB_NODE_3D, PB_ENGINE_FAULT_VALUE, 0},
+	{"past the end, unaligned", {VERSION, 41, NONE, NONE, {0}, 0}, PB_NODE_3D, PB_ENGINE_FAULT_VALUE, 0},
+	{"far", {VERSION, 0xfffffffc, NONE, NONE, {0}, 0}, PB_NODE_3D, PB_ENGINE_FAULT_VALUE, 0},
+	{"reserved 0", {VERSION, 20, NONE, NONE, {1, 0, 0}, 0}, PB_NODE_3D, PB_ENGINE_FAULT_VALUE, 0},
+	{"reserved 1", {VERSION, 20, NONE, NONE, {0, 1, 0}, 0}, PB_NODE_3D, PB_ENGINE_FAULT_VALUE, 0},
+	{"reserved 2", {VERSION, 20, NONE, NONE, {0, 0, 1}, 0}, PB_NODE_3D, PB_ENGINE_FAULT_VALUE, 0},
+	{"a target on the copy node",
+	 {VERSION, 20, {AT(BENCH_DATA), 1, 1, 4}, NONE, {0}, 0},
+	 PB_NODE_COPY,
+	 PB_ENGINE_FAULT_NODE,
+	 0},
+	{"a texture on the copy node",
+	 {VERSION, 20, NONE, {0, 0, 0, 0, 1}, {0}, 0},
+	 PB_NODE_COPY,
+	 PB_ENGINE_FAULT_NODE,
+	 0},
+	{"target, no width",
+	 {VERSION, 20, {AT(BENCH_DATA), 0, 1, 4}, NONE, {0}, 0},
+	 PB_NODE_3D,
+	 PB_ENGINE_FAULT_VALUE,
+	 0},
+	{"target, an address only",
+	 {VERSION, 20, {1, 0, 0, 0, 0}, NONE, {0}, 0},
+	 PB_NODE_3D,
+	 PB_ENGINE_FAULT_VALUE,
+	 0},
+	{"texture, too high",
+	 {VERSION, 20, NONE, {AT(BENCH_DATA), 1, 4097, 4}, {0}, 0},
+	 PB_NODE_3D,
+	 PB_ENGINE_FAULT_VALUE,
+	 0},
+	{"texture, pitch too small",
+	 {VERSION, 20, NONE, {AT(BENCH_DATA), 2, 1, 4}, {0}, 0},
+	 PB_NODE_3D,
+	 PB_ENGINE_FAULT_VALUE,
+	 0},
+	{"target, pitch unaligned",
+	 {VERSION, 20, {AT(BENCH_DATA), 1, 1, 5}, NONE, {0}, 0},
+	 PB_NODE_3D,
+	 PB_ENGINE_FAULT_ALIGNMENT,
+	 0},
+	{"texture unaligned",
+	 {VERSION, 20, NONE, {AT(BENCH_DATA + 2), 1, 1, 4}, {0}, 0},
+	 PB_NODE_3D,
+	 PB_ENGINE_FAULT_ALIGNMENT,
+	 0},
+	{"target not the channel's",
+	 {VERSION, 20, {AT(BENCH_OTHER), 1, 1, 4}, NONE, {0}, 0},
+	 PB_NODE_3D,
+	 PB_ENGINE_FAULT_ADDRESS,
+	 BENCH_GPU + BENCH_OTHER},
+	{"texture past the end of its range",
+	 {VERSION, 20, NONE, {AT(BENCH_RANGE1_END - 8), 1, 3, 4}, {0}, 0},
+	 PB_NODE_3D,
+	 PB_ENGINE_FAULT_ADDRESS,
+	 BENCH_GPU + BENCH_RANGE1_END - 8},
+	{"the target comes first",
+	 {VERSION, 20, {AT(0), 1, 1, 4}, {AT(0), 0, 1, 4}, {0}, 0},
+	 PB_NODE_3D,
+	 PB_ENGINE_FAULT_ADDRESS,
+	 BENCH_GPU},
+};
+
 static void progress_is_checked(void **state)
 {
-	static const struct {
-		const char *name;
-		struct pb_engine_progress progress;
-		uint32_t kind;
-		uint32_t code;
-		uint64_t address;
-	} cases[] = {
-		{"good", {VERSION, 20, NONE, NONE, {0}, 0}, PB_NODE_3D, 0, 0},
-		{"good on the copy node", {VERSION, 20, NONE, NONE, {0}, 0}, PB_NODE_COPY, 0, 0},
-		{"target", {VERSION, 20, {AT(BENCH_DATA), 1, 1, 4}, NONE, {0}, 0}, PB_NODE_3D, 0, 0},
-		{"no version", {0, 20, NONE, NONE, {0}, 0}, PB_NODE_3D, PB_ENGINE_FAULT_VALUE, 0},
-		{"next version", {VERSION + 1, 20, NONE, NONE, {0}, 0}, PB_NODE_3D, PB_ENGINE_FAULT_VALUE, 0},
-		{"unaligned", {VERSION, 21, NONE, NONE, {0}, 0}, PB_NODE_3D, PB_ENGINE_FAULT_ALIGNMENT, 0},
-		{"half aligned", {VERSION, 18, NONE, NONE, {0}, 0}, PB_NODE_3D, PB_ENGINE_FAULT_ALIGNMENT, 0},
-		{"past the end", {VERSION, 44, NONE, NONE, {0}, 0}, PB_NODE_3D, PB_ENGINE_FAULT_VALUE, 0},
-		{"past the end, unaligned",
-		 {VERSION, 41, NONE, NONE, {0}, 0},
-		 PB_NODE_3D,
-		 PB_ENGINE_FAULT_VALUE,
-		 0},
-		{"far", {VERSION, 0xfffffffc, NONE, NONE, {0}, 0}, PB_NODE_3D, PB_ENGINE_FAULT_VALUE, 0},
-		{"reserved 0", {VERSION, 20, NONE, NONE, {1, 0, 0}, 0}, PB_NODE_3D, PB_ENGINE_FAULT_VALUE, 0},
-		{"reserved 1", {VERSION, 20, NONE, NONE, {0, 1, 0}, 0}, PB_NODE_3D, PB_ENGINE_FAULT_VALUE, 0},
-		{"reserved 2", {VERSION, 20, NONE, NONE, {0, 0, 1}, 0}, PB_NODE_3D, PB_ENGINE_FAULT_VALUE, 0},
-		{"a target on the copy node",
-		 {VERSION, 20, {AT(BENCH_DATA), 1, 1, 4}, NONE, {0}, 0},
-		 PB_NODE_COPY,
-		 PB_ENGINE_FAULT_NODE,
-		 0},
-		{"a texture on the copy node",
-		 {VERSION, 20, NONE, {0, 0, 0, 0, 1}, {0}, 0},
-		 PB_NODE_COPY,
-		 PB_ENGINE_FAULT_NODE,
-		 0},
-		{"target, no width",
-		 {VERSION, 20, {AT(BENCH_DATA), 0, 1, 4}, NONE, {0}, 0},
-		 PB_NODE_3D,
-		 PB_ENGINE_FAULT_VALUE,
-		 0},
-		{"target, an address only",
-		 {VERSION, 20, {1, 0, 0, 0, 0}, NONE, {0}, 0},
-		 PB_NODE_3D,
-		 PB_ENGINE_FAULT_VALUE,
-		 0},
-		{"texture, too high",
-		 {VERSION, 20, NONE, {AT(BENCH_DATA), 1, 4097, 4}, {0}, 0},
-		 PB_NODE_3D,
-		 PB_ENGINE_FAULT_VALUE,
-		 0},
-		{"texture, pitch too small",
-		 {VERSION, 20, NONE, {AT(BENCH_DATA), 2, 1, 4}, {0}, 0},
-		 PB_NODE_3D,
-		 PB_ENGINE_FAULT_VALUE,
-		 0},
-		{"target, pitch unaligned",
-		 {VERSION, 20, {AT(BENCH_DATA), 1, 1, 5}, NONE, {0}, 0},
-		 PB_NODE_3D,
-		 PB_ENGINE_FAULT_ALIGNMENT,
-		 0},
-		{"texture unaligned",
-		 {VERSION, 20, NONE, {AT(BENCH_DATA + 2), 1, 1, 4}, {0}, 0},
-		 PB_NODE_3D,
-		 PB_ENGINE_FAULT_ALIGNMENT,
-		 0},
-		{"target not the channel's",
-		 {VERSION, 20, {AT(BENCH_OTHER), 1, 1, 4}, NONE, {0}, 0},
-		 PB_NODE_3D,
-		 PB_ENGINE_FAULT_ADDRESS,
-		 BENCH_GPU + BENCH_OTHER},
-		{"texture past the end of its range",
-		 {VERSION, 20, NONE, {AT(BENCH_RANGE1_END - 8), 1, 3, 4}, {0}, 0},
-		 PB_NODE_3D,
-		 PB_ENGINE_FAULT_ADDRESS,
-		 BENCH_GPU + BENCH_RANGE1_END - 8},
-		{"the target comes first",
-		 {VERSION, 20, {AT(0), 1, 1, 4}, {AT(0), 0, 1, 4}, {0}, 0},
-		 PB_NODE_3D,
-		 PB_ENGINE_FAULT_ADDRESS,
-		 BENCH_GPU},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY(cases); i++) {
+	for (size_t i = 0; i < ARRAY(spoiled); i++) {
 		struct bench bench;
 
-		bench_start(&bench, cases[i].kind);
+		bench_start(&bench, spoiled[i].kind);
 		STORE(&bench, BENCH_DATA, 8, 9);
-		bench_resume(&bench, &cases[i].progress);
+		bench_resume(&bench, &spoiled[i].progress);
 		SUBMIT(&bench, FILL(AT(BENCH_DATA), 4, 1), FILL(AT(BENCH_DATA + 4), 4, 2));
-		if (bench.registers->fault_code != cases[i].code)
-			fail_msg("%s: %u", cases[i].name, (unsigned int)bench.registers->fault_code);
+		if (bench.registers->fault_code != spoiled[i].code)
+			fail_msg("%s: %u", spoiled[i].name, (unsigned int)bench.registers->fault_code);
 		assert_int_equal(*bench_at(&bench, BENCH_DATA), 8);
-		assert_int_equal(*bench_at(&bench, BENCH_DATA + 4), cases[i].code == 0 ? 2 : 9);
-		assert_int_equal(bench.registers->time, cases[i].code == 0 ? 2 : 1);
-		if (cases[i].code != 0) {
-			bench_expect_fault(&bench, cases[i].code, cases[i].address);
+		assert_int_equal(*bench_at(&bench, BENCH_DATA + 4), spoiled[i].code == 0 ? 2 : 9);
+		assert_int_equal(bench.registers->time, spoiled[i].code == 0 ? 2 : 1);
+		if (spoiled[i].code != 0) {
+			bench_expect_fault(&bench, spoiled[i].code, spoiled[i].address);
 			bench_command(&bench, PB_ENGINE_COMMAND_CONTINUE);
 			bench_run(&bench);
 		}

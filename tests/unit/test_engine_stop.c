@@ -12,71 +12,74 @@
 #define NESTED   (BENCH_DATA + 0x100)
 #define NEVER    UINT32_MAX
 
-/* A slot before, then the buffer, and one behind it; a stop at some time in the buffer. */
+/* A stop at some time in a buffer. */
+static const struct place {
+	const char *name;
+	uint32_t words[8];
+	uint32_t bytes;
+	uint32_t op;
+	uint32_t at;       /* microseconds into the slot, its own one included */
+	uint32_t answered; /* the same */
+	uint32_t sequence;
+	uint32_t running;
+	uint32_t offset; /* done, when it runs */
+} places[] = {
+	{"between slots", {NOP(1), NOP(1)}, 8, STOP, 0, 0, 1, 0, 0},
+	{"between slots, inside", {NOP(1), NOP(1)}, 8, INSIDE, 0, 0, 1, 0, 0},
+	{"before the first packet", {NOP(1), NOP(1)}, 8, INSIDE, 1, 1, 1, 2, 0},
+	{"before the first packet, end", {NOP(1), NOP(1)}, 8, STOP, 1, 3, 2, 0, 0},
+	{"between two packets", {NOP(1), NOP(1)}, 8, INSIDE, 2, 2, 1, 2, 4},
+	{"between two packets, end", {NOP(1), NOP(1)}, 8, STOP, 2, 3, 2, 0, 0},
+	{"behind the last", {NOP(1), NOP(1)}, 8, INSIDE, 3, 3, 2, 0, 0},
+	{"behind the last, end", {NOP(1), NOP(1)}, 8, STOP, 3, 3, 2, 0, 0},
+	{"in a long packet", {BUSY(50), NOP(1)}, 12, INSIDE, 10, 51, 1, 2, 8},
+	{"in a long packet, end", {BUSY(50), NOP(1)}, 12, STOP, 10, 52, 2, 0, 0},
+	{"in the last, long one", {NOP(1), BUSY(50)}, 12, INSIDE, 10, 52, 2, 0, 0},
+	{"before a nested buffer", {NOP(1), INDIRECT(AT(NESTED), 12), NOP(1)}, 24, INSIDE, 2, 2, 1, 2, 4},
+	{"in a nested buffer", {NOP(1), INDIRECT(AT(NESTED), 12), NOP(1)}, 24, INSIDE, 4, 6, 1, 2, 20},
+	{"in a nested buffer, end", {NOP(1), INDIRECT(AT(NESTED), 12), NOP(1)}, 24, STOP, 4, 7, 2, 0, 0},
+	{"at its end", {NOP(1), INDIRECT(AT(NESTED), 12), NOP(1)}, 24, INSIDE, 6, 6, 1, 2, 20},
+	{"in a nested buffer at the end", {INDIRECT(AT(NESTED), 12)}, 16, INSIDE, 3, 5, 2, 0, 0},
+	{"in an empty slot", {0}, 0, INSIDE, 1, 1, 2, 0, 0},
+	{"in an empty slot, end", {0}, 0, STOP, 1, 1, 2, 0, 0},
+	{"in a hang", {NOP(1), HANG, NOP(1)}, 12, INSIDE, 5, NEVER, 0, 0, 0},
+	{"in a hang, end", {NOP(1), HANG, NOP(1)}, 12, STOP, 5, NEVER, 0, 0, 0},
+	{"before a hang", {NOP(1), HANG, NOP(1)}, 12, INSIDE, 2, 2, 1, 2, 4},
+	{"before a hang, end", {NOP(1), HANG, NOP(1)}, 12, STOP, 2, NEVER, 0, 0, 0},
+	{"before a fault", {NOP(1), FAULT, NOP(1)}, 12, INSIDE, 2, 2, 1, 2, 4},
+};
+
+static void step_until_stopped(struct bench *bench)
+{
+	for (uint32_t step = 0; step < 100; step++) {
+		if (!pb_engine_model_step(bench->model, 1))
+			break;
+		assert_true(bench->registers->command_done != bench->registers->command);
+		assert_int_equal(bench->registers->sequence, 1);
+	}
+}
+
+static void expect_place(const struct bench *bench, const struct place *place, uint32_t time,
+			 uint32_t interrupts)
+{
+	if (place->answered == NEVER) {
+		assert_true(bench->registers->command_done != bench->registers->command);
+		assert_int_equal(interrupts, 0);
+		return;
+	}
+	if (time != place->answered)
+		fail_msg("%s: %u", place->name, (unsigned int)time);
+	bench_expect_stop(bench, place->sequence, place->running);
+	assert_int_equal(interrupts, place->sequence == 2 ? 2 : 1);
+	if (place->running != 0)
+		assert_int_equal(bench->registers->save.offset, place->offset);
+}
+
+/* A slot before, then the buffer, and one behind it. */
 static void the_engine_stops_where_it_may(void **state)
 {
-	static const struct {
-		const char *name;
-		uint32_t words[8];
-		uint32_t bytes;
-		uint32_t op;
-		uint32_t at;       /* microseconds into the slot, its own one included */
-		uint32_t answered; /* the same */
-		uint32_t sequence;
-		uint32_t running;
-		uint32_t offset; /* done, when it runs */
-	} cases[] = {
-		{"between slots", {NOP(1), NOP(1)}, 8, STOP, 0, 0, 1, 0, 0},
-		{"between slots, inside", {NOP(1), NOP(1)}, 8, INSIDE, 0, 0, 1, 0, 0},
-		{"before the first packet", {NOP(1), NOP(1)}, 8, INSIDE, 1, 1, 1, 2, 0},
-		{"before the first packet, end", {NOP(1), NOP(1)}, 8, STOP, 1, 3, 2, 0, 0},
-		{"between two packets", {NOP(1), NOP(1)}, 8, INSIDE, 2, 2, 1, 2, 4},
-		{"between two packets, end", {NOP(1), NOP(1)}, 8, STOP, 2, 3, 2, 0, 0},
-		{"behind the last", {NOP(1), NOP(1)}, 8, INSIDE, 3, 3, 2, 0, 0},
-		{"behind the last, end", {NOP(1), NOP(1)}, 8, STOP, 3, 3, 2, 0, 0},
-		{"in a long packet", {BUSY(50), NOP(1)}, 12, INSIDE, 10, 51, 1, 2, 8},
-		{"in a long packet, end", {BUSY(50), NOP(1)}, 12, STOP, 10, 52, 2, 0, 0},
-		{"in the last, long one", {NOP(1), BUSY(50)}, 12, INSIDE, 10, 52, 2, 0, 0},
-		{"before a nested buffer",
-		 {NOP(1), INDIRECT(AT(NESTED), 12), NOP(1)},
-		 24,
-		 INSIDE,
-		 2,
-		 2,
-		 1,
-		 2,
-		 4},
-		{"in a nested buffer",
-		 {NOP(1), INDIRECT(AT(NESTED), 12), NOP(1)},
-		 24,
-		 INSIDE,
-		 4,
-		 6,
-		 1,
-		 2,
-		 20},
-		{"in a nested buffer, end",
-		 {NOP(1), INDIRECT(AT(NESTED), 12), NOP(1)},
-		 24,
-		 STOP,
-		 4,
-		 7,
-		 2,
-		 0,
-		 0},
-		{"at its end", {NOP(1), INDIRECT(AT(NESTED), 12), NOP(1)}, 24, INSIDE, 6, 6, 1, 2, 20},
-		{"in a nested buffer at the end", {INDIRECT(AT(NESTED), 12)}, 16, INSIDE, 3, 5, 2, 0, 0},
-		{"in an empty slot", {0}, 0, INSIDE, 1, 1, 2, 0, 0},
-		{"in an empty slot, end", {0}, 0, STOP, 1, 1, 2, 0, 0},
-		{"in a hang", {NOP(1), HANG, NOP(1)}, 12, INSIDE, 5, NEVER, 0, 0, 0},
-		{"in a hang, end", {NOP(1), HANG, NOP(1)}, 12, STOP, 5, NEVER, 0, 0, 0},
-		{"before a hang", {NOP(1), HANG, NOP(1)}, 12, INSIDE, 2, 2, 1, 2, 4},
-		{"before a hang, end", {NOP(1), HANG, NOP(1)}, 12, STOP, 2, NEVER, 0, 0, 0},
-		{"before a fault", {NOP(1), FAULT, NOP(1)}, 12, INSIDE, 2, 2, 1, 2, 4},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY(cases); i++) {
+	for (size_t i = 0; i < ARRAY(places); i++) {
 		struct bench bench;
 		uint32_t start;
 		uint32_t before;
@@ -86,31 +89,15 @@ static void the_engine_stops_where_it_may(void **state)
 		bench_run(&bench);
 		start = bench.registers->time;
 		STORE(&bench, NESTED, NOP(1), NOP(1), NOP(1));
-		bench_store(&bench, BENCH_BUFFER, cases[i].words, 8);
-		bench_feed(&bench, 1, BENCH_GPU + BENCH_BUFFER, cases[i].bytes);
+		bench_store(&bench, BENCH_BUFFER, places[i].words, 8);
+		bench_feed(&bench, 1, BENCH_GPU + BENCH_BUFFER, places[i].bytes);
 		bench_feed(&bench, 1, 0, 0);
-		pb_engine_model_step(bench.model, cases[i].at);
-		assert_int_equal(bench.registers->time - start, cases[i].at);
+		pb_engine_model_step(bench.model, places[i].at);
+		assert_int_equal(bench.registers->time - start, places[i].at);
 		before = bench.interrupts;
-		bench_ask(&bench, cases[i].op);
-		for (uint32_t step = 0; step < 100; step++) {
-			if (!pb_engine_model_step(bench.model, 1))
-				break;
-			assert_true(bench.registers->command_done != bench.registers->command);
-			assert_int_equal(bench.registers->sequence, 1);
-		}
-		if (cases[i].answered == NEVER) {
-			assert_true(bench.registers->command_done != bench.registers->command);
-			assert_int_equal(bench.interrupts, before);
-		} else {
-			if (bench.registers->time - start != cases[i].answered)
-				fail_msg("%s: %u", cases[i].name,
-					 (unsigned int)bench.registers->time - start);
-			bench_expect_stop(&bench, cases[i].sequence, cases[i].running);
-			assert_int_equal(bench.interrupts, before + 1 + (cases[i].sequence == 2 ? 1 : 0));
-			if (cases[i].running != 0)
-				assert_int_equal(bench.registers->save.offset, cases[i].offset);
-		}
+		bench_ask(&bench, places[i].op);
+		step_until_stopped(&bench);
+		expect_place(&bench, &places[i], bench.registers->time - start, bench.interrupts - before);
 		bench_reset(&bench);
 		bench_feed(&bench, 1, 0, 0);
 		bench_run(&bench);
