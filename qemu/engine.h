@@ -35,8 +35,8 @@ struct pb_engine_model_statistics {
  */
 struct pb_engine_model_defects {
 	bool deaf_to_stop;       /**< STOP and STOP_INSIDE are not seen */
-	bool deaf_to_reset;      /**< nor is RESET, unless by force */
-	bool deaf_to_power;      /**< nor is the force: a RESET is like any other */
+	bool deaf_to_reset;      /**< RESET is not seen, unless by force */
+	bool deaf_to_power;      /**< the force is not seen: such a RESET is like any other */
 	bool stuck;              /**< packets get no further, as in HANG: time goes by, progress does not */
 	uint32_t lose_interrupt; /**< the one so many from now is lost: 1 the next; 0: none */
 	uint32_t spurious_every; /**< steps from one interrupt for nothing to the next; 0: none */

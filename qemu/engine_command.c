@@ -9,7 +9,6 @@ static void clear_fault(struct pb_engine_model *model)
 /* The slots fed so far are gone, and numbers start anew. */
 static void empty_ring(struct pb_engine_model *model)
 {
-	pb_model_packets_clear(model);
 	model->head = 0;
 	model->finished = 0;
 	model->stop = 0;

@@ -172,9 +172,8 @@ void pb_model_look(struct pb_engine_model *model);
 bool pb_model_stop(struct pb_engine_model *model);
 /** Stores how far the slot has come. Between two packets of its own buffer. */
 void pb_model_save(struct pb_engine_model *model);
-/** Goes on from `progress`, if it is valid. The slot's own buffer has been entered. */
-void pb_model_restore(struct pb_engine_model *model, const struct pb_engine_progress *progress,
-		      uint32_t bytes);
+/** Goes on from there, if that is valid. The slot's own buffer, of so many bytes, has been entered. */
+void pb_model_restore(struct pb_engine_model *model, const struct pb_engine_progress *from, uint32_t bytes);
 
 /** Stores the reason why the engine is stopped, or none. */
 void pb_model_store_fault(struct pb_engine_model *model, enum pb_engine_fault_code code, uint32_t sequence,
