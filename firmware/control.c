@@ -56,12 +56,11 @@ static enum pb_error context_destroy(struct request *request)
 
 static enum pb_error context_clear(struct request *request)
 {
-	struct pb_core_context *context =
-		pb_core_context_find(request->firmware, request->channel, request->arguments[0]);
+	uint32_t *context = pb_core_context_find(request->firmware, request->channel, request->arguments[0]);
 
 	if (context == NULL)
 		return PB_ERROR_BAD_HANDLE;
-	context->lost = false;
+	*context &= ~PB_CORE_CONTEXT_LOST;
 	return PB_ERROR_OK;
 }
 

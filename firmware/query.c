@@ -24,7 +24,7 @@ static enum pb_why why_not_now(const struct pb_firmware *firmware, struct pb_cor
 		return PB_WHY_CARD_SUSPENDED;
 	if ((node->halted >> queue->channel & 1u) != 0)
 		return PB_WHY_HALTED;
-	if (node->job != NULL && node->job->work->queue == queue)
+	if (node->next == PB_CORE_NEXT_JOB && node->job->work->queue == queue)
 		return PB_WHY_PREPARING;
 	if (node->state != PB_NODE_STATE_RUNNING)
 		return PB_WHY_NODE_BUSY;
@@ -101,11 +101,11 @@ static enum pb_error query_node(struct pb_firmware *firmware, uint32_t channel, 
 static enum pb_error query_context(struct pb_firmware *firmware, uint32_t channel, uint32_t handle,
 				   uint32_t *results)
 {
-	const struct pb_core_context *context = pb_core_context_find(firmware, channel, handle);
+	const uint32_t *context = pb_core_context_find(firmware, channel, handle);
 
 	if (context == NULL)
 		return PB_ERROR_BAD_HANDLE;
-	results[0] = context->lost;
+	results[0] = (*context & PB_CORE_CONTEXT_LOST) != 0;
 	return PB_ERROR_OK;
 }
 
@@ -124,7 +124,7 @@ static enum pb_error query_channel(struct pb_firmware *firmware, uint32_t asker,
 	results[2] = channel->priority_cap;
 	results[3] = channel->queues;
 	for (uint32_t i = 0; i < PB_LIMIT_CONTEXTS; i++)
-		results[4] += firmware->contexts[i].used && firmware->contexts[i].channel == c;
+		results[4] += pb_core_context_is_of(firmware->contexts[i], c);
 	for (uint32_t i = 0; i < PB_LIMIT_SEGMENTS; i++)
 		results[5] += channel->segment_of[i] != 0;
 	results[6] = channel->busy;
