@@ -27,30 +27,12 @@
 #include "firmware/abi/patch.h"
 #include "firmware/abi/submission.h"
 #include "host/link.h"
+#include "host/names.h"
 
 /** Capabilities that the library keeps: keys below this. */
 #define PB_CAPABILITY_KEYS 32u
 /** How long a control command may take before it counts as lost, in microseconds. */
 #define PB_COMMAND_TIMEOUT_US 5000000u
-
-/** Name of an error, such as "PATCH_RANGE"; "?" for a number not in the list. */
-const char *pb_error_name(uint32_t error);
-/** What it means, in one phrase. */
-const char *pb_error_meaning(uint32_t error);
-/** Name of a boot stage, waypoint, event type, capability, level or node state; "?" for an unknown number. */
-const char *pb_boot_stage_name(uint32_t stage);
-const char *pb_waypoint_name(uint32_t waypoint);
-const char *pb_event_name(uint32_t type);
-const char *pb_capability_name(uint32_t key);
-const char *pb_priority_name(uint32_t priority);
-const char *pb_node_state_name(uint32_t state);
-/** Name of enum pb_why, such as "WAITING", and what it means, in one phrase; "?" for a number not in the list. */
-const char *pb_why_name(uint32_t why);
-const char *pb_why_meaning(uint32_t why);
-/** Name of enum pb_format_reason, such as "SHIFT"; "?" for a number not in the list. */
-const char *pb_format_reason_name(uint32_t reason);
-/** What it means, in one phrase. */
-const char *pb_format_reason_meaning(uint32_t reason);
 
 /* ---- card.c: what can be read with no command ---- */
 
@@ -257,6 +239,18 @@ enum pb_error pb_context_destroy(struct pb_channel *channel, uint32_t context);
 /** Lets a context that an error lost work again. */
 enum pb_error pb_context_clear(struct pb_channel *channel, uint32_t context);
 
+/** What a preemption or a reset of a queue came to. */
+struct pb_preempt {
+	uint32_t count;         /**< preemptions of the queue that were reported; 0 for a reset */
+	uint32_t preemption_id; /**< of the request; 0 for a reset */
+	uint32_t
+		fence_id; /**< of the last submission completed; for a reset of the last one aborted, if any */
+	bool valid;       /**< fence_id says something */
+	uint32_t completed; /**< consumer index behind the last submission completed or returned */
+	uint32_t returned;  /**< submissions given back: the last ones before `completed` */
+	bool started;       /**< the first of them had begun; PB_OPTION_RESUME goes on where it stopped */
+};
+
 /** A host's side of one queue. */
 struct pb_queue {
 	struct pb_channel *channel;
@@ -269,12 +263,12 @@ struct pb_queue {
 	uint64_t timeline;             /**< of the last descriptor submitted that was not returned */
 	struct pb_descriptor *history; /**< the request's */
 	struct pb_stop {
-		bool pending;      /**< begun, and its reply not taken */
-		uint32_t tag;      /**< of the command */
-		uint32_t begun;    /**< preemptions asked since the queue was made */
-		uint32_t id;       /**< of the last one */
-		uint32_t cutoff;   /**< put when it was asked */
-		uint32_t earliest; /**< consumer index known then: what is before it cannot be returned */
+		bool pending;           /**< a preemption is begun, and its reply not taken */
+		uint32_t tag;           /**< of its command */
+		uint32_t id;            /**< its own */
+		uint32_t cutoff;        /**< put when it was asked */
+		uint32_t earliest;      /**< consumer index known then: what is before cannot be returned */
+		struct pb_preempt last; /**< what the last one came to */
 	} stop;
 };
 
@@ -342,18 +336,6 @@ enum pb_error pb_queue_wait(struct pb_queue *queue, uint64_t timeline, uint64_t 
 enum pb_error pb_queue_clear(struct pb_queue *queue);
 
 /* ---- stop.c: taking work back, stopping and going on ---- */
-
-/** What a preemption or a reset of a queue came to. */
-struct pb_preempt {
-	uint32_t count; /**< of pb_queue_preempted only: preemptions of the queue that were reported */
-	uint32_t preemption_id; /**< of the request; 0 for a reset */
-	uint32_t
-		fence_id; /**< of the last submission completed; for a reset of the last one aborted, if any */
-	bool valid;       /**< fence_id says something */
-	uint32_t completed; /**< consumer index behind the last submission completed or returned */
-	uint32_t returned;  /**< submissions given back: the last ones before `completed` */
-	bool started;       /**< the first of them had begun; PB_OPTION_RESUME goes on where it stopped */
-};
 
 /**
  * Takes back what the queue has submitted: each of it has completed, or is
