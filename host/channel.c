@@ -160,7 +160,6 @@ static enum pb_error ask_attach(struct pb_channel *channel, uint64_t deadline)
 	pb_shared_write32(&entry->event_get, 0);
 	pb_shared_write32(&entry->host_version, PB_ABI_VERSION);
 	pb_shared_write32(&entry->incarnation, channel->card.incarnation);
-	restart_watch(channel, channel->card.heartbeat);
 	error = ask(channel, PB_ATTACH_OP_ATTACH, deadline);
 	if (error != PB_ERROR_OK)
 		return error;
@@ -218,6 +217,7 @@ static enum pb_error attach_once(struct pb_channel *channel, uint64_t deadline)
 enum pb_error pb_channel_attach(struct pb_channel *channel, struct pb_link *link, uint64_t timeout_us)
 {
 	uint64_t deadline = pb_deadline(link, timeout_us);
+	bool watched = false;
 	enum pb_error error;
 
 	memset(channel, 0, sizeof(*channel));
@@ -228,6 +228,9 @@ enum pb_error pb_channel_attach(struct pb_channel *channel, struct pb_link *link
 		error = await_running(channel, deadline);
 		if (error != PB_ERROR_OK)
 			return error;
+		if (!watched)
+			restart_watch(channel, channel->card.heartbeat);
+		watched = true;
 		error = attach_once(channel, deadline);
 		if (error != PB_ERROR_BAD_ARGUMENT && error != PB_ERROR_FIRMWARE_DEAD)
 			break;
