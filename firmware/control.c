@@ -133,7 +133,7 @@ static enum pb_error channel_grant(struct request *request)
 	if (request->channel != PB_CHANNEL_ADMIN)
 		return PB_ERROR_NO_PERMISSION;
 	if (channel == PB_CHANNEL_ADMIN || channel >= PB_LIMIT_CHANNELS ||
-	    (privileges & ~PB_PRIVILEGE_PAGING) != 0)
+	    (privileges & ~(PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY)) != 0)
 		return PB_ERROR_BAD_ARGUMENT;
 	request->firmware->channels[channel].privileges = privileges;
 	return PB_ERROR_OK;

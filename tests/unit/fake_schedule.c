@@ -114,6 +114,8 @@ static void query_queue(struct fake_firmware *fake, uint32_t index)
 static void query(struct fake_firmware *fake, const struct pb_command *command)
 {
 	const uint32_t kind = command->arguments[0];
+	const uint32_t owner = command->arguments[2];
+	uint32_t handle = command->arguments[1];
 	uint32_t index;
 
 	if (kind != PB_QUERY_QUEUE) {
@@ -121,7 +123,10 @@ static void query(struct fake_firmware *fake, const struct pb_command *command)
 			fake->reply.results[i] = 100 * kind + i;
 		return;
 	}
-	index = find_queue(fake, command->arguments[1]);
+	/* All queues are those of the one channel there is, and have generation 1. */
+	if (PB_HANDLE_GENERATION(handle) == 0)
+		handle = PB_HANDLE(handle, 1);
+	index = find_queue(fake, owner == 0 || owner == FAKE_CHANNEL ? handle : PB_HANDLE_NONE);
 	if (index < FAKE_QUEUES)
 		query_queue(fake, index);
 }
