@@ -115,7 +115,7 @@ static void slow_host_calls_nobody_dead(void **state)
 			fake_bench_start(&bench);
 			assert_int_equal(pb_channel_watch(&bench.channel), PB_ERROR_OK);
 			arm(first, time_goes_by, last, time_goes_by);
-			for (uint32_t i = 0; i < 5; i++)
+			for (uint32_t i = 0; i < 8; i++)
 				assert_int_equal(pb_channel_watch(&bench.channel), PB_ERROR_OK);
 			assert_true(step > last);
 			arm(0, NULL, 0, NULL);
