@@ -4,14 +4,12 @@
 
 /* ---- what a report may say ---- */
 
-/* Whether its numbers can be: of what was submitted, only [earliest, cutoff) could be returned. */
-static bool report_fits(const struct pb_queue *queue, uint32_t earliest, uint32_t cutoff,
-			const struct pb_preempt *report)
+/* Whether its numbers can be: nothing before `earliest` was outstanding when it was asked for. */
+static bool report_fits(const struct pb_queue *queue, uint32_t earliest, const struct pb_preempt *report)
 {
 	uint32_t completed = report->completed - earliest;
 
-	return completed <= queue->put - earliest && report->returned <= completed &&
-	       report->returned <= cutoff - earliest;
+	return completed <= queue->put - earliest && report->returned <= completed;
 }
 
 /* The cutoff of a preemption is behind it, and what it returned lies right before that. */
@@ -19,7 +17,7 @@ static bool preemption_fits(const struct pb_queue *queue, const struct pb_preemp
 {
 	const struct pb_stop *stop = &queue->stop;
 
-	if (!report_fits(queue, stop->earliest, stop->cutoff, report) ||
+	if (!report_fits(queue, stop->earliest, report) ||
 	    report->completed - stop->cutoff > queue->put - stop->cutoff)
 		return false;
 	return report->returned != 0 ? report->completed == stop->cutoff : !report->started;
@@ -197,7 +195,6 @@ enum pb_error pb_card_resume(struct pb_channel *channel)
 enum pb_error pb_queue_reset(struct pb_queue *queue, struct pb_preempt *result)
 {
 	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {queue->node, queue->handle};
-	const uint32_t cutoff = queue->put;
 	uint32_t results[PB_REPLY_RESULTS];
 	struct pb_preempt report;
 	uint32_t earliest;
@@ -213,7 +210,7 @@ enum pb_error pb_queue_reset(struct pb_queue *queue, struct pb_preempt *result)
 		.completed = results[2],
 		.returned = results[3],
 	};
-	if (!report_fits(queue, earliest, cutoff, &report))
+	if (!report_fits(queue, earliest, &report))
 		return pb_blame(queue->channel, PB_ERROR_PROTOCOL);
 	if (result != NULL)
 		*result = report;
