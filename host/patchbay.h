@@ -412,7 +412,7 @@ struct pb_queue_state {
 	uint32_t admitted;        /**< read and checked */
 	uint32_t completed;       /**< completed or returned */
 	uint64_t timeline;        /**< reached */
-	uint32_t error;           /**< enum pb_error: the first since it was made or cleared */
+	bool failed;              /**< the fence record has an error that is not acknowledged */
 	bool suspended;
 	uint32_t node;
 	uint32_t priority; /**< enum pb_priority */

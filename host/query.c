@@ -31,7 +31,7 @@ enum pb_error pb_handle_query(struct pb_channel *channel, uint32_t owner, uint32
 		.admitted = results[5],
 		.completed = results[6],
 		.timeline = wide(&results[7]),
-		.error = results[9],
+		.failed = results[9] != 0,
 		.suspended = results[10] != 0,
 		.node = results[11],
 		.priority = results[12],

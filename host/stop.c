@@ -194,7 +194,7 @@ enum pb_error pb_card_resume(struct pb_channel *channel)
 
 enum pb_error pb_queue_reset(struct pb_queue *queue, struct pb_preempt *result)
 {
-	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {queue->node, queue->handle};
+	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {queue->node, queue->handle, queue->put};
 	uint32_t results[PB_REPLY_RESULTS];
 	struct pb_preempt report;
 	uint32_t earliest;

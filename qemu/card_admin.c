@@ -113,16 +113,14 @@ static void finish_attach(struct pb_card_admin *admin)
 
 /* ---- commands ---- */
 
-/* What a client may do. All clients of an emulated card map the same memory: asking about others tells no more. */
-static const uint32_t granted[] = {
-	PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY,
-	1, /* weight */
-	PB_PRIORITY_REALTIME,
-};
-#define GRANTED (sizeof(granted) / sizeof(granted[0]))
+/*
+ * What a client gets: paging buffers and questions about others, whose memory it maps anyway, a share
+ * like the others', and every priority.
+ */
+#define GRANTED 3u
+static const uint32_t granted[GRANTED] = {PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY, 1, PB_PRIORITY_REALTIME};
 
-/* @param more arguments behind the channel, as many as there are in `granted`, or NULL */
-static void send(struct pb_card_admin *admin, uint32_t code, uint32_t channel, const uint32_t *more)
+static void send(struct pb_card_admin *admin, uint32_t code, uint32_t channel)
 {
 	struct pb_command *ring = at(admin, admin->control_offset);
 	struct pb_command *command = &ring[admin->control_put & (admin->entries - 1u)];
@@ -131,7 +129,8 @@ static void send(struct pb_card_admin *admin, uint32_t code, uint32_t channel, c
 	pb_shared_write32(&command->tag, channel);
 	pb_shared_write32(&command->arguments[0], channel);
 	for (uint32_t i = 1; i < PB_COMMAND_ARGUMENTS; i++)
-		pb_shared_write32(&command->arguments[i], more != NULL && i <= GRANTED ? more[i - 1] : 0);
+		pb_shared_write32(&command->arguments[i],
+				  code == PB_COMMAND_CHANNEL_GRANT && i <= GRANTED ? granted[i - 1u] : 0);
 	pb_shared_release();
 	pb_shared_write32(&admin->entry->control_put, ++admin->control_put);
 	admin->config.ring(admin->config.context);
@@ -146,11 +145,11 @@ static bool has_room(const struct pb_card_admin *admin)
 static void send_wanted(struct pb_card_admin *admin)
 {
 	for (; admin->closes != 0 && has_room(admin); admin->closes &= admin->closes - 1u) {
-		send(admin, PB_COMMAND_CHANNEL_CLOSE, (uint32_t)__builtin_ctz(admin->closes), NULL);
+		send(admin, PB_COMMAND_CHANNEL_CLOSE, (uint32_t)__builtin_ctz(admin->closes));
 		admin->closing |= admin->closes & (0u - admin->closes);
 	}
 	for (; admin->grants != 0 && has_room(admin); admin->grants &= admin->grants - 1u) {
-		send(admin, PB_COMMAND_CHANNEL_GRANT, (uint32_t)__builtin_ctz(admin->grants), granted);
+		send(admin, PB_COMMAND_CHANNEL_GRANT, (uint32_t)__builtin_ctz(admin->grants));
 		admin->granting |= admin->grants & (0u - admin->grants);
 	}
 }

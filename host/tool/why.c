@@ -66,20 +66,19 @@ static void name_queue(const struct pb_why_queue *queue, char *text, size_t byte
 void pb_why_sentence(const struct pb_why_queue *queue, const struct pb_queue_state *state, char *text)
 {
 	const bool runs = state->why == PB_WHY_RUNNING;
-	char name[16], waits[64] = "", error[64] = "";
+	char name[16], waits[64] = "";
 
 	name_queue(queue, name, sizeof(name));
 	if (state->why == PB_WHY_WAITING)
 		(void)snprintf(waits, sizeof(waits), " (0x%08" PRIx32 " to reach %" PRIu64 ")",
 			       state->waits_for_queue, state->waits_for_value);
-	if (state->error != PB_ERROR_OK)
-		(void)snprintf(error, sizeof(error), "; its first error was %s", pb_error_name(state->error));
 	(void)snprintf(text, PB_WHY_BYTES,
 		       "Queue %s of channel %" PRIu32 " (node %" PRIu32 ", level %s) %s: %s%s; %" PRIu32
 		       " submitted, %" PRIu32 " admitted, %" PRIu32 " completed, timeline %" PRIu64 "%s.",
 		       name, queue->channel, state->node, pb_priority_name(state->priority),
 		       runs ? "runs" : "does not run", pb_why_meaning(state->why), waits, state->put,
-		       state->admitted, state->completed, state->timeline, error);
+		       state->admitted, state->completed, state->timeline,
+		       state->failed ? "; work of it failed" : "");
 }
 
 /* A number of 64 bits, which a double does not hold. */
@@ -117,7 +116,7 @@ char *pb_why_json(const struct pb_why_queue *queue, const struct pb_queue_state 
 	cJSON_AddNumberToObject(object, "admitted", state->admitted);
 	cJSON_AddNumberToObject(object, "completed", state->completed);
 	add_wide(object, "timeline", state->timeline);
-	cJSON_AddStringToObject(object, "error", pb_error_name(state->error));
+	cJSON_AddBoolToObject(object, "failed", state->failed);
 	cJSON_AddBoolToObject(object, "suspended", state->suspended);
 	cJSON_AddNumberToObject(object, "node", state->node);
 	cJSON_AddStringToObject(object, "priority", pb_priority_name(state->priority));

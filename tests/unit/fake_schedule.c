@@ -104,7 +104,7 @@ static void query_queue(struct fake_firmware *fake, uint32_t index)
 	results[6] = page->fence.completed;
 	results[7] = page->fence.timeline_low;
 	results[8] = page->fence.timeline_high;
-	results[9] = page->fence.error;
+	results[9] = page->fence.error != PB_ERROR_OK;
 	results[10] = fake->stopped >> index & 1u;
 	results[11] = fake->queues[index].node;
 	results[12] = fake->queues[index].priority;

@@ -370,6 +370,7 @@ static void reset_aborts_one_and_returns_the_rest(void **state)
 	assert_int_equal(bench.fake.last_command[0], PB_COMMAND_RESET);
 	assert_int_equal(bench.fake.last_command[2], 1); /* the bench's node */
 	assert_int_equal(bench.fake.last_command[3], PB_HANDLE(0, 1));
+	assert_int_equal(bench.fake.last_command[4], 5);
 	assert_int_equal(pb_queue_fence(&bench.queue, &fence), PB_ERROR_OK);
 	assert_int_equal(fence.error, PB_ERROR_ENGINE_HANG);
 	assert_true(bench.queue.timeline == 3);
