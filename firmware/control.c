@@ -134,7 +134,7 @@ static enum pb_error channel_grant(struct request *request)
 	if (request->channel != PB_CHANNEL_ADMIN)
 		return PB_ERROR_NO_PERMISSION;
 	if (arguments[0] == PB_CHANNEL_ADMIN || arguments[0] >= PB_LIMIT_CHANNELS ||
-	    (arguments[1] & ~PB_PRIVILEGE_PAGING) != 0 || arguments[2] - 1u >= PB_WEIGHT_MAX ||
+	    (arguments[1] & ~(PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY)) != 0 || arguments[2] - 1u >= PB_WEIGHT_MAX ||
 	    arguments[3] >= PB_PRIORITIES)
 		return PB_ERROR_BAD_ARGUMENT;
 	channel = &request->firmware->channels[arguments[0]];

@@ -47,12 +47,33 @@ static enum pb_why why(const struct pb_firmware *firmware, struct pb_core_node *
 	return why_not_now(firmware, node, queue);
 }
 
-static enum pb_error query_queue(struct pb_firmware *firmware, uint32_t channel, uint32_t handle,
+/** Whether a channel may ask about another. */
+static bool may_ask(const struct pb_firmware *firmware, uint32_t asker, uint32_t channel)
+{
+	return asker == channel || asker == PB_CHANNEL_ADMIN ||
+	       (firmware->channels[asker].privileges & PB_PRIVILEGE_QUERY) != 0;
+}
+
+/** The queue that a handle names; with a generation of 0 the one that has the index, whichever it is. */
+static const struct pb_core_queue *find(struct pb_firmware *firmware, uint32_t channel, uint32_t handle)
+{
+	if (PB_HANDLE_GENERATION(handle) == 0 && PB_HANDLE_INDEX(handle) < firmware->queue_count)
+		handle = pb_core_queue_handle(firmware, &firmware->queues[PB_HANDLE_INDEX(handle)]);
+	return pb_core_queue_find(firmware, channel, handle);
+}
+
+static enum pb_error query_queue(struct pb_firmware *firmware, uint32_t asker, const uint32_t *arguments,
 				 uint32_t *results)
 {
-	const struct pb_core_queue *queue = pb_core_queue_find(firmware, channel, handle);
+	const uint32_t channel = arguments[2] != 0 ? arguments[2] : asker;
+	const struct pb_core_queue *queue;
 	struct pb_core_node *node;
 
+	if (channel >= PB_LIMIT_CHANNELS)
+		return PB_ERROR_BAD_ARGUMENT;
+	if (!may_ask(firmware, asker, channel))
+		return PB_ERROR_NO_PERMISSION;
+	queue = find(firmware, channel, arguments[1]);
 	if (queue == NULL)
 		return PB_ERROR_BAD_HANDLE;
 	node = &firmware->nodes[queue->node];
@@ -116,7 +137,7 @@ static enum pb_error query_channel(struct pb_firmware *firmware, uint32_t asker,
 
 	if (c >= PB_LIMIT_CHANNELS)
 		return PB_ERROR_BAD_ARGUMENT;
-	if (c != asker && asker != PB_CHANNEL_ADMIN)
+	if (!may_ask(firmware, asker, c))
 		return PB_ERROR_NO_PERMISSION;
 	channel = &firmware->channels[c];
 	results[0] = channel->privileges;
@@ -137,7 +158,7 @@ enum pb_error pb_core_query(struct pb_firmware *firmware, uint32_t channel, cons
 {
 	switch (arguments[0]) {
 	case PB_QUERY_QUEUE:
-		return query_queue(firmware, channel, arguments[1], results);
+		return query_queue(firmware, channel, arguments, results);
 	case PB_QUERY_NODE:
 		return query_node(firmware, channel, arguments[1], results);
 	case PB_QUERY_CONTEXT:
