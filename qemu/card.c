@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
@@ -16,18 +17,22 @@
 #include "hal/lines.h"
 #include "qemu/card_admin.h"
 #include "qemu/card_boot.h"
+#include "qemu/card_clock.h"
 #include "qemu/card_engines.h"
 #include "qemu/card_files.h"
 #include "qemu/card_lines.h"
 #include "qemu/card_mcu.h"
+#include "qemu/card_monitor.h"
 #include "qemu/card_say.h"
 #include "qemu/card_server.h"
 #include "qemu/card_watch.h"
 
-/* While the firmware boots, its stage is looked at this often. */
-#define BOOT_POLL_MS 1
-/* While it runs: how long a fatal record, or an answer to the admin whose interrupt got lost, goes unseen. */
-#define RUN_POLL_MS 20
+/* While somebody may wait for the card's clock or for the firmware to boot, it turns this often. */
+#define TURN_MS 1
+/* Else: how long a fatal record, or an answer to the admin whose interrupt got lost, goes unseen. */
+#define REST_MS 20
+/* Hosts take firmware for dead when its heartbeat has stood for so long, if they look: they are woken. */
+#define HOSTS_DOUBT_US 10000u
 /* Events taken at once. */
 #define EVENTS 16
 
@@ -41,12 +46,15 @@ struct card {
 	struct pb_card_admin admin;
 	struct pb_card_boot boot;
 	struct pb_card_mcu mcu;
+	struct pb_card_clock clock;
+	struct pb_card_monitor monitor;
 	sigset_t former_signals;
 	int epoll;
 	int signals;
 	int ready_fd;
 	bool came_up; /* hosts could attach once */
 	bool open;    /* hosts may attach */
+	bool doubted; /* hosts have been woken since the heartbeat stands */
 	bool stop;
 	int status;
 };
@@ -117,22 +125,20 @@ static void host_gone(void *context, uint32_t channel)
 
 /* ---- the MCU's life ---- */
 
-static int accept_lines(const struct card *card)
-{
-	return accept4(card->files.lines_listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-}
-
 static bool start_mcu(struct card *card)
 {
 	const struct pb_machine_files files = {.memory = card->files.memory_path,
 					       .lines = card->files.lines_path,
+					       .monitor = card->files.monitor_path,
 					       .image = card->options->image};
 
 	/* The former MCU may have died between connecting and being accepted. */
-	for (int left = accept_lines(card); left >= 0; left = accept_lines(card))
-		close(left);
+	pb_card_refuse(card->files.lines_listener);
+	pb_card_refuse(card->files.monitor_listener);
 	pb_card_lines_restart(&card->lines);
+	pb_card_monitor_restart(&card->monitor);
 	pb_card_boot_start(&card->boot);
+	pb_card_clock_start(&card->clock, pb_card_wall_us());
 	return pb_card_mcu_start(&card->mcu, card->machine, &files) &&
 	       pb_card_watch(card->epoll, card->mcu.process, EPOLLIN, PB_CARD_WATCH_MCU, 0);
 }
@@ -140,7 +146,7 @@ static bool start_mcu(struct card *card)
 /* The MCU's UART has connected. */
 static void connect_lines(struct card *card)
 {
-	int socket = accept_lines(card);
+	int socket = pb_card_accept(card->files.lines_listener);
 
 	if (socket < 0)
 		return;
@@ -156,6 +162,25 @@ static void receive_lines(struct card *card)
 	/* Its end is the MCU's end, of which its process tells. */
 	if (card->lines.socket >= 0 && !pb_card_lines_receive(&card->lines))
 		pb_card_watch_end(card->epoll, card->lines.socket);
+}
+
+/* The control interface of its emulator has connected; as above. */
+static void connect_monitor(struct card *card)
+{
+	int socket = pb_card_accept(card->files.monitor_listener);
+
+	if (socket < 0)
+		return;
+	if (card->monitor.socket < 0 && pb_card_watch(card->epoll, socket, EPOLLIN, PB_CARD_WATCH_MONITOR, 0))
+		pb_card_monitor_connect(&card->monitor, socket);
+	else
+		close(socket);
+}
+
+static void receive_monitor(struct card *card)
+{
+	if (card->monitor.socket >= 0 && !pb_card_monitor_receive(&card->monitor, pb_card_wall_us()))
+		pb_card_watch_end(card->epoll, card->monitor.socket);
 }
 
 /* Once every channel has its privileges. */
@@ -175,16 +200,21 @@ static void let_hosts_attach(struct card *card)
 	}
 }
 
+static void wake_hosts(const struct card *card)
+{
+	for (uint32_t c = 1; c < PB_SOCKET_PEERS; c++)
+		pb_card_server_interrupt(&card->server, c);
+}
+
 /* Wakes every host, and lets the channels of those that left be given again. */
 static void announce_death(struct card *card, bool again)
 {
 	card->open = false;
 	pb_card_boot_died(&card->boot, again);
 	pb_card_admin_stop(&card->admin);
-	for (uint32_t c = 1; c < PB_SOCKET_PEERS; c++) {
-		pb_card_server_interrupt(&card->server, c);
+	wake_hosts(card);
+	for (uint32_t c = 1; c < PB_SOCKET_PEERS; c++)
 		pb_card_server_free(&card->server, c);
-	}
 }
 
 /* No MCU runs any more. */
@@ -208,8 +238,10 @@ static void mcu_died(struct card *card, const char *how)
 			    pb_card_boot_dead_stage(&card->boot), pb_card_boot_dead_waypoint(&card->boot));
 	if (again && !start_mcu(card))
 		fail(card);
-	else if (!again)
+	else if (!again) {
 		pb_card_lines_restart(&card->lines);
+		pb_card_monitor_restart(&card->monitor);
+	}
 }
 
 static void mcu_ended(struct card *card)
@@ -231,8 +263,34 @@ static void firmware_failed(struct card *card)
 	mcu_died(card, how);
 }
 
+/* It does not get on, as far as its MCU has been run. */
+static void firmware_hangs(struct card *card)
+{
+	char how[64];
+
+	snprintf(how, sizeof(how), "no heartbeat for %u us", card->clock.still);
+	pb_card_mcu_stop(&card->mcu);
+	mcu_died(card, how);
+}
+
+static void advance_clock(struct card *card)
+{
+	const uint64_t now = pb_card_wall_us();
+
+	pb_card_clock_turn(&card->clock, now, pb_card_monitor_proof(&card->monitor));
+	if (pb_card_clock_doubts(&card->clock))
+		pb_card_monitor_probe(&card->monitor, now);
+	if (card->clock.still <= HOSTS_DOUBT_US) {
+		card->doubted = false;
+	} else if (!card->doubted) {
+		card->doubted = true;
+		wake_hosts(card);
+	}
+}
+
 static void look_at_firmware(struct card *card)
 {
+	advance_clock(card);
 	switch (pb_card_boot_poll(&card->boot)) {
 	case PB_CARD_BOOT_RUNS:
 		pb_card_admin_start(&card->admin);
@@ -241,6 +299,9 @@ static void look_at_firmware(struct card *card)
 		firmware_failed(card);
 		break;
 	case PB_CARD_BOOT_NOTHING:
+		if (card->clock.still >= card->options->dead_us)
+			firmware_hangs(card);
+		break;
 	default:
 		break;
 	}
@@ -274,6 +335,12 @@ static void handle(struct card *card, enum pb_card_source source, uint32_t index
 	case PB_CARD_WATCH_LINES:
 		receive_lines(card);
 		break;
+	case PB_CARD_WATCH_CONTROL:
+		connect_monitor(card);
+		break;
+	case PB_CARD_WATCH_MONITOR:
+		receive_monitor(card);
+		break;
 	case PB_CARD_WATCH_SOURCES:
 	default:
 		break;
@@ -286,9 +353,10 @@ static int sleep_ms(const struct card *card)
 
 	if (engines >= 0)
 		return engines;
-	if (card->mcu.pid != 0)
-		return card->boot.running ? RUN_POLL_MS : BOOT_POLL_MS;
-	return -1;
+	if (card->mcu.pid == 0)
+		return -1;
+	return card->boot.running && card->clock.still == 0 && pb_card_server_empty(&card->server) ? REST_MS
+												   : TURN_MS;
 }
 
 static void loop(struct card *card)
@@ -343,10 +411,13 @@ static bool start_parts(struct card *card)
 						   .context = card};
 
 	pb_card_boot_init(&card->boot, (void *)(memory + PB_BOOT_OFFSET));
+	pb_card_clock_init(&card->clock, (void *)(memory + PB_BOOT_OFFSET), pb_card_wall_us());
+	pb_card_monitor_init(&card->monitor);
 	pb_card_lines_init(&card->lines, (void *)(memory + PB_CARD_LINES_OFFSET), line_raised, card);
 	pb_card_admin_init(&card->admin, &admin);
 	return pb_card_engines_create(&card->engines, memory, engine_interrupt, card) &&
-	       pb_card_watch(card->epoll, card->files.lines_listener, EPOLLIN, PB_CARD_WATCH_CONNECT, 0);
+	       pb_card_watch(card->epoll, card->files.lines_listener, EPOLLIN, PB_CARD_WATCH_CONNECT, 0) &&
+	       pb_card_watch(card->epoll, card->files.monitor_listener, EPOLLIN, PB_CARD_WATCH_CONTROL, 0);
 }
 
 static void run(struct card *card)
@@ -370,6 +441,7 @@ static void run(struct card *card)
 	pb_card_server_stop(&card->server);
 	pb_card_engines_destroy(&card->engines);
 	pb_card_lines_restart(&card->lines);
+	pb_card_monitor_restart(&card->monitor);
 }
 
 static void close_all(const struct card *card)

@@ -63,5 +63,7 @@ bool pb_card_server_doorbell(struct pb_card_server *server, uint32_t channel);
 void pb_card_server_interrupt(const struct pb_card_server *server, uint32_t channel);
 /** Lets a channel whose host has gone be given again. */
 void pb_card_server_free(struct pb_card_server *server, uint32_t channel);
+/** Whether nobody is here, and what everyone who was has been cleared away. */
+bool pb_card_server_empty(const struct pb_card_server *server);
 
 #endif
