@@ -33,6 +33,10 @@
 #define REST_MS 20
 /* Hosts take firmware for dead when its heartbeat has stood for so long, if they look: they are woken. */
 #define HOSTS_DOUBT_US 10000u
+/* After the last raise of the MCU its lines are looked at for so long, without a byte, before the card sleeps. */
+#define SPIN_US 30u
+/* And for so long at most before it looks at everything else. */
+#define SPIN_MOST_US 200u
 /* Events taken at once. */
 #define EVENTS 16
 
@@ -52,9 +56,10 @@ struct card {
 	int epoll;
 	int signals;
 	int ready_fd;
-	bool came_up; /* hosts could attach once */
-	bool open;    /* hosts may attach */
-	bool doubted; /* hosts have been woken since the heartbeat stands */
+	bool came_up;    /* hosts could attach once */
+	bool open;       /* hosts may attach */
+	uint64_t active; /* when the MCU raised a line last */
+	bool doubted;    /* hosts have been woken since the heartbeat stands */
 	bool stop;
 	int status;
 };
@@ -159,6 +164,7 @@ static void connect_lines(struct card *card)
 
 static void receive_lines(struct card *card)
 {
+	card->active = pb_card_wall_us();
 	/* Its end is the MCU's end, of which its process tells. */
 	if (card->lines.socket >= 0 && !pb_card_lines_receive(&card->lines))
 		pb_card_watch_end(card->epoll, card->lines.socket);
@@ -347,11 +353,29 @@ static void handle(struct card *card, enum pb_card_source source, uint32_t index
 	}
 }
 
-static int sleep_ms(const struct card *card)
+/* Serves an MCU and engines that keep each other busy, without a byte or a system call between them. */
+static void spin(struct card *card)
+{
+	const uint64_t start = pb_card_wall_us();
+	uint64_t now = start;
+
+	while (now - card->active < SPIN_US && now - start < SPIN_MOST_US) {
+		if (pb_card_lines_poll(&card->lines)) {
+			pb_card_engines_run(&card->engines);
+			card->active = now;
+		}
+		now = pb_card_wall_us();
+	}
+}
+
+/* @return how long the loop may sleep, after which the MCU has to send a byte to wake it */
+static int sleep_ms(struct card *card)
 {
 	int engines = pb_card_engines_sleep(&card->engines);
 
-	if (engines >= 0)
+	if (engines == 0 || pb_card_wall_us() - card->active < SPIN_US || pb_card_lines_rest(&card->lines))
+		return 0;
+	if (engines > 0)
 		return engines;
 	if (card->mcu.pid == 0)
 		return -1;
@@ -379,6 +403,7 @@ static void loop(struct card *card)
 		if (!card->open && pb_card_admin_settled(&card->admin))
 			let_hosts_attach(card);
 		pb_card_engines_run(&card->engines);
+		spin(card);
 	}
 }
 
