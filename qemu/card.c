@@ -5,11 +5,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -25,6 +23,7 @@
 #include "qemu/card_monitor.h"
 #include "qemu/card_say.h"
 #include "qemu/card_server.h"
+#include "qemu/card_signals.h"
 #include "qemu/card_watch.h"
 
 /* While somebody may wait for the card's clock or for the firmware to boot, it turns this often. */
@@ -52,9 +51,8 @@ struct card {
 	struct pb_card_mcu mcu;
 	struct pb_card_clock clock;
 	struct pb_card_monitor monitor;
-	sigset_t former_signals;
 	int epoll;
-	int signals;
+	struct pb_card_signals signals;
 	int ready_fd;
 	bool came_up;    /* hosts could attach once */
 	bool open;       /* hosts may attach */
@@ -206,19 +204,13 @@ static void let_hosts_attach(struct card *card)
 	}
 }
 
-static void wake_hosts(const struct card *card)
-{
-	for (uint32_t c = 1; c < PB_SOCKET_PEERS; c++)
-		pb_card_server_interrupt(&card->server, c);
-}
-
 /* Wakes every host, and lets the channels of those that left be given again. */
 static void announce_death(struct card *card, bool again)
 {
 	card->open = false;
 	pb_card_boot_died(&card->boot, again);
 	pb_card_admin_stop(&card->admin);
-	wake_hosts(card);
+	pb_card_server_interrupt_all(&card->server);
 	for (uint32_t c = 1; c < PB_SOCKET_PEERS; c++)
 		pb_card_server_free(&card->server, c);
 }
@@ -290,7 +282,7 @@ static void advance_clock(struct card *card)
 		card->doubted = false;
 	} else if (!card->doubted) {
 		card->doubted = true;
-		wake_hosts(card);
+		pb_card_server_interrupt_all(&card->server);
 	}
 }
 
@@ -409,19 +401,12 @@ static void loop(struct card *card)
 
 /* ---- start and end ---- */
 
-static bool block_signals(struct card *card)
+static bool watch_signals(struct card *card)
 {
-	sigset_t ours;
-
-	sigemptyset(&ours);
-	sigaddset(&ours, SIGTERM);
-	sigaddset(&ours, SIGINT);
-	sigaddset(&ours, SIGHUP);
-	sigprocmask(SIG_BLOCK, &ours, &card->former_signals);
-	card->signals = signalfd(-1, &ours, SFD_NONBLOCK | SFD_CLOEXEC);
+	pb_card_signals_block(&card->signals);
 	card->epoll = epoll_create1(EPOLL_CLOEXEC);
-	return card->signals >= 0 && card->epoll >= 0 &&
-	       pb_card_watch(card->epoll, card->signals, EPOLLIN, PB_CARD_WATCH_SIGNAL, 0);
+	return card->signals.file >= 0 && card->epoll >= 0 &&
+	       pb_card_watch(card->epoll, card->signals.file, EPOLLIN, PB_CARD_WATCH_SIGNAL, 0);
 }
 
 /* Everything but the MCU; the files are there. */
@@ -469,24 +454,18 @@ static void run(struct card *card)
 	pb_card_monitor_restart(&card->monitor);
 }
 
-static void close_all(const struct card *card)
+static void close_all(struct card *card)
 {
-	const int files[] = {card->epoll, card->signals, card->ready_fd};
-	struct signalfd_siginfo taken;
-
-	/* Taken, or it would strike when the mask is back. */
-	while (card->signals >= 0 && read(card->signals, &taken, sizeof(taken)) > 0)
-		continue;
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		if (files[i] >= 0)
-			close(files[i]);
-	}
-	sigprocmask(SIG_SETMASK, &card->former_signals, NULL);
+	if (card->epoll >= 0)
+		close(card->epoll);
+	if (card->ready_fd >= 0)
+		close(card->ready_fd);
+	pb_card_signals_unblock(&card->signals);
 }
 
 int pb_card_run(const struct pb_card_options *options)
 {
-	struct card card = {.options = options, .epoll = -1, .signals = -1, .ready_fd = options->ready_fd};
+	struct card card = {.options = options, .epoll = -1, .ready_fd = options->ready_fd};
 
 	card.mcu.process = -1;
 	card.machine = options->machine != NULL ? options->machine : pb_machine_find(options->board);
@@ -494,7 +473,7 @@ int pb_card_run(const struct pb_card_options *options)
 		pb_card_say("there is no emulator for board %s", options->board);
 		card.status = 1;
 	}
-	if (!block_signals(&card)) {
+	if (!watch_signals(&card)) {
 		pb_card_say("cannot watch for events: %s", strerror(errno));
 		card.status = 1;
 	}

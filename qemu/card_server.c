@@ -302,6 +302,12 @@ void pb_card_server_interrupt(const struct pb_card_server *server, uint32_t chan
 		return;
 }
 
+void pb_card_server_interrupt_all(const struct pb_card_server *server)
+{
+	for (uint32_t c = 1; c < PB_SOCKET_PEERS; c++)
+		pb_card_server_interrupt(server, c);
+}
+
 void pb_card_server_free(struct pb_card_server *server, uint32_t channel)
 {
 	if (server->peers[channel].state == PB_CARD_PEER_GONE)

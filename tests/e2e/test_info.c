@@ -135,7 +135,7 @@ static void test_text(void **state)
 		"memory         16777216 bytes\n",
 		"boot stage     RUNNING\n",
 		"MCU            running, died 0 times\n",
-		"  QUEUES               64\n",
+		"  QUEUES               4096\n",
 	};
 	static struct e2e_output output;
 
