@@ -46,7 +46,7 @@ static void flush(struct pb_card_lines *lines)
 	if (count == 0)
 		return;
 	sent = send(lines->socket, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
-	for (ssize_t i = 0; i < sent; i++) {
+	for (size_t i = 0; i < count && (ssize_t)i < sent; i++) {
 		lines->unsent &= ~(1u << bytes[i]);
 		lines->sent[bytes[i]]++;
 	}

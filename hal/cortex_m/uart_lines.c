@@ -52,7 +52,7 @@ void pb_uart_lines_receive(struct pb_uart_lines *lines)
 		pb_mmio_write32(lines->uart + UART_INTERRUPT_CLEAR, INTERRUPT_RECEIVE);
 		if (line >= PB_CARD_LINES)
 			continue;
-		lines->here |= 1u << line;
+		pb_shared_write32(&lines->block->to_mcu_taken[line], ++lines->taken[line]);
 		lines->pending |= 1u << line;
 	}
 }
@@ -76,46 +76,15 @@ void pb_uart_lines_tick(struct pb_uart_lines *lines)
 	lines->pending |= 1u << PB_LINE_TICK;
 }
 
-/** @return those of the lines that the card has raised since they were looked at */
-static uint32_t look(struct pb_uart_lines *lines, uint32_t mask)
-{
-	uint32_t raised = 0;
-
-	for (; mask != 0; mask &= mask - 1u) {
-		const uint32_t line = (uint32_t)__builtin_ctz(mask);
-		const uint32_t count = pb_shared_read32(&lines->block->to_mcu_raised[line]);
-
-		if (count != lines->seen[line])
-			raised |= 1u << line;
-		lines->seen[line] = count;
-	}
-	return raised;
-}
-
-/** Takes the bytes of lines: their next raise sends another. @return those raised since they were looked at */
-static uint32_t take_bytes(struct pb_uart_lines *lines, uint32_t mask)
-{
-	/* No other byte of theirs can come before `taken` says so. */
-	__atomic_fetch_and(&lines->here, ~mask, __ATOMIC_RELAXED);
-	for (uint32_t left = mask; left != 0; left &= left - 1u) {
-		const uint32_t line = (uint32_t)__builtin_ctz(left);
-
-		pb_shared_write32(&lines->block->to_mcu_taken[line], ++lines->taken[line]);
-	}
-	pb_shared_barrier();
-	return look(lines, mask);
-}
-
 static uint32_t take(void *context)
 {
 	struct pb_uart_lines *lines = context;
 	/* An interrupt between load and store makes the exclusive store fail, and this tries again. */
-	const uint32_t told = __atomic_exchange_n(&lines->pending, 0, __ATOMIC_RELAXED);
-	const uint32_t here = __atomic_load_n(&lines->here, __ATOMIC_RELAXED);
-	const uint32_t raised = told | look(lines, here);
+	const uint32_t pending = __atomic_exchange_n(&lines->pending, 0, __ATOMIC_RELAXED);
 
-	/* An engine that is busy is looked at again the next time. */
-	return raised | take_bytes(lines, here & ~(raised & PB_LINES_NODES));
+	/* Between `taken`, stored by the handler, and whatever the caller looks at. */
+	pb_shared_barrier();
+	return pending;
 }
 
 /** Sends now if the transmitter is free, else from its interrupt. */
@@ -148,10 +117,8 @@ static void raise(void *context, uint32_t line)
 
 static void idle_enter(void *context)
 {
-	struct pb_uart_lines *lines = context;
-
+	(void)context;
 	mask_interrupts();
-	lines->pending |= take_bytes(lines, lines->here);
 }
 
 static void idle_wait(void *context)

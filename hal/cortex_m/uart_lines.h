@@ -4,11 +4,6 @@
  * Interrupt lines of the emulated card (hal/card/lines.h) over an Arm CMSDK
  * APB UART: each byte names a line. Reference: Arm Cortex-M System Design Kit
  * Technical Reference Manual, section 4.3.
- *
- * While an engine's line is raised again before each take(), its byte stays
- * untaken, and take() finds the raise in card memory: no byte, no interrupt.
- * Such a raise does not show in `pending`. Other lines' bytes are taken by the
- * take() that returns them, all of them before the MCU sleeps.
  */
 #ifndef PB_HAL_CORTEX_M_UART_LINES_H
 #define PB_HAL_CORTEX_M_UART_LINES_H
@@ -21,10 +16,8 @@ struct pb_uart_lines {
 	uintptr_t uart;                   /**< base address */
 	struct pb_card_line_block *block; /**< in card memory */
 	uint32_t pending;                 /**< lines raised and not taken; written by interrupt handlers */
-	uint32_t here;   /**< lines whose byte has come and is not taken; handlers add to it */
-	uint32_t unsent; /**< lines whose byte waits for the transmitter */
+	uint32_t unsent;                  /**< lines whose byte waits for the transmitter */
 	uint32_t taken[PB_CARD_LINES];
-	uint32_t seen[PB_CARD_LINES]; /**< raises of the card when they were last looked at */
 	uint32_t raised[PB_CARD_LINES];
 	uint32_t sent[PB_CARD_LINES];
 };
