@@ -1,0 +1,2 @@
+#include "tests/unit/unit.h"
+int main(void){return 0;}
