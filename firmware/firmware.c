@@ -128,8 +128,11 @@ static __attribute__((noinline)) bool walk(struct pb_firmware *firmware, struct 
 
 	if (firmware->jobs_free == 0)
 		return false; /* it could not fail now; whoever gives back a job wakes the node */
-	if (pb_core_wait_walk(firmware, node) == PB_CORE_WALK_CYCLE)
-		pb_core_admit(firmware, node, walker, PB_ERROR_DEADLOCK);
+	if (pb_core_wait_walk(firmware, node) != PB_CORE_WALK_CYCLE)
+		return true;
+	pb_core_admit(firmware, node, walker, PB_ERROR_DEADLOCK);
+	if (pb_core_queue_has_more(walker))
+		pb_core_schedule_add(firmware, walker); /* it was in no list */
 	return true;
 }
 
