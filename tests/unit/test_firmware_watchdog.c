@@ -156,6 +156,53 @@ static void reset_that_is_never_answered(void **state)
 	assert_int_equal(pb_queue_destroy(&puppet_bench.queue), PB_ERROR_OK);
 }
 
+static uint32_t why(const struct pb_queue *queue)
+{
+	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {PB_QUERY_QUEUE, queue->handle};
+	uint32_t results[PB_REPLY_RESULTS];
+
+	assert_int_equal(pb_channel_command(&puppet_bench.channel, PB_COMMAND_QUERY, arguments, results),
+			 PB_ERROR_OK);
+	return results[0];
+}
+
+static uint32_t node_state(void)
+{
+	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {PB_QUERY_NODE};
+	uint32_t results[PB_REPLY_RESULTS];
+
+	assert_int_equal(pb_channel_command(&puppet_bench.channel, PB_COMMAND_QUERY, arguments, results),
+			 PB_ERROR_OK);
+	return results[0];
+}
+
+/** What QUERY says on each rung, of the node and of a queue that has nothing at the engine. */
+static void rungs_as_seen_by_the_host(void **state)
+{
+	const struct pb_descriptor nothing = {.context = puppet_bench.contexts[2]};
+	struct pb_queue second;
+
+	(void)state;
+	assert_int_equal(pb_queue_create(&second, &puppet_bench.channel, &puppet_bench.system, 0, 4),
+			 PB_ERROR_OK);
+	puppet_submit(0, 1);
+	puppet_submit(0, 2);
+	assert_int_equal(pb_queue_submit(&second, &nothing), PB_ERROR_OK);
+	assert_int_equal(node_state(), PB_NODE_STATE_RUNNING);
+	assert_int_equal(why(&second), PB_WHY_READY);
+	puppet_stall(PUPPET_HANG_MS + 5);
+	assert_int_equal(node_state(), PB_NODE_STATE_RESETTING);
+	assert_int_equal(why(&second), PB_WHY_NODE_BUSY);
+	assert_int_equal(why(&puppet_bench.queue), PB_WHY_RUNNING);
+	puppet_stall(PUPPET_HANG_MS + 5);
+	assert_int_equal(node_state(), PB_NODE_STATE_CYCLING);
+	assert_int_equal(why(&second), PB_WHY_NODE_BUSY);
+	puppet_stall(PUPPET_HANG_MS + 5);
+	assert_int_equal(node_state(), PB_NODE_STATE_DEAD);
+	assert_int_equal(why(&second), PB_WHY_NODE_DEAD);
+	assert_int_equal(why(&puppet_bench.queue), PB_WHY_NODE_DEAD);
+}
+
 /** The engine's own time says nothing: an engine that has stopped counting hangs all the same, and none hangs while the card stands still. */
 static void hangs_are_told_by_the_cards_clock(void **state)
 {
@@ -281,6 +328,7 @@ int main(void)
 		cmocka_unit_test_setup(innocent_work_has_its_own_time, puppet_start),
 		cmocka_unit_test_setup(reset_answered_by_power, puppet_start),
 		cmocka_unit_test_setup(reset_that_is_never_answered, puppet_start),
+		cmocka_unit_test_setup(rungs_as_seen_by_the_host, puppet_start),
 		cmocka_unit_test_setup(hangs_are_told_by_the_cards_clock, puppet_start),
 		cmocka_unit_test_setup(clock_wraps, puppet_start),
 		cmocka_unit_test_setup(sequence_out_of_range, puppet_start),
