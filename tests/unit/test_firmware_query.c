@@ -371,6 +371,9 @@ static void refusals(void **state)
 	(void)state;
 	start(&card);
 	card_join_client(&card, &other, 2);
+	/* Nothing but paging. */
+	assert_int_equal(card_command(&admin, PB_COMMAND_CHANNEL_GRANT, 1, PB_PRIVILEGE_PAGING, 1, 4, 0),
+			 PB_ERROR_OK);
 	const struct {
 		struct pb_channel *asker;
 		uint32_t what;
@@ -380,7 +383,7 @@ static void refusals(void **state)
 		{&card.channel, 0, 0, PB_ERROR_BAD_ARGUMENT},
 		{&card.channel, 5, 0, PB_ERROR_BAD_ARGUMENT},
 		{&card.channel, -1u, 0, PB_ERROR_BAD_ARGUMENT},
-		{&card.channel, PB_QUERY_QUEUE, 0, PB_ERROR_BAD_HANDLE},
+		{&card.channel, PB_QUERY_QUEUE, PB_HANDLE(9, 0), PB_ERROR_BAD_HANDLE},
 		{&card.channel, PB_QUERY_QUEUE, card.queues[0].handle + 0x10000, PB_ERROR_BAD_HANDLE},
 		{&card.channel, PB_QUERY_QUEUE, PB_HANDLE(4096, 1), PB_ERROR_BAD_HANDLE},
 		{&card.channel, PB_QUERY_QUEUE, other.queue.handle, PB_ERROR_BAD_HANDLE},
