@@ -138,11 +138,24 @@ static __attribute__((noinline)) void make_way(struct pb_firmware *firmware, str
 	pb_core_schedule_return(firmware, queue);
 }
 
-/** Moves on what a node has begun. */
-static __attribute__((noinline)) void go_on(struct pb_firmware *firmware, struct pb_core_node *node)
+/** A queue that waits may have closed a cycle. */
+static __attribute__((noinline)) void walk(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	struct pb_core_queue *walker = node->walker;
 
+	if (pb_core_wait_walk(firmware, node) != PB_CORE_WALK_CYCLE)
+		return;
+	if (!pb_core_admit(firmware, node, walker, PB_ERROR_DEADLOCK)) {
+		pb_core_schedule_add(firmware, walker); /* no job is free: it waits, and walks, again */
+		return;
+	}
+	if (pb_core_queue_has_more(walker))
+		pb_core_schedule_add(firmware, walker); /* it was in no list */
+}
+
+/** Moves on what a node has begun. */
+static __attribute__((noinline)) void go_on(struct pb_firmware *firmware, struct pb_core_node *node)
+{
 	if (node->levels != 0 && node->next != PB_CORE_NEXT_WALK)
 		make_way(firmware, node);
 	if (node->next == PB_CORE_NEXT_JOB)

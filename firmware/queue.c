@@ -35,6 +35,7 @@ static void open_queue(struct pb_firmware *firmware, struct pb_core_queue *queue
 	firmware->free_queues = queue->next;
 	*queue = (struct pb_core_queue){
 		.page = pb_core_at(firmware, wanted->offset),
+		.error_timeline = UINT64_MAX,
 		.mask = (uint8_t)(wanted->entries - 1u),
 		.waiters = PB_CORE_NO_QUEUE,
 		.generation = generation != 0 ? generation : 1u,

@@ -101,6 +101,7 @@ void pb_core_record_clear(struct pb_core_queue *queue)
 	struct pb_fence_record *record = &queue->page->fence;
 
 	queue->flags &= (uint8_t)~PB_CORE_QUEUE_ERROR_SHOWN;
+	queue->error_timeline = UINT64_MAX;
 	begin_change(queue);
 	pb_shared_write32(&record->error, PB_ERROR_OK);
 	pb_shared_write32(&record->error_fence_id, 0);

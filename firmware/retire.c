@@ -53,6 +53,7 @@ static __attribute__((noinline)) void
 report_failure(struct pb_firmware *firmware, struct pb_core_queue *queue, const struct pb_core_work *work)
 {
 	const uint32_t handle = pb_core_queue_handle(firmware, queue);
+	const uint64_t timeline = pb_core_wide(work->timeline_low, work->timeline_high);
 	const struct pb_event event = {
 		.type = event_type(work->status),
 		.queue = handle,
@@ -62,8 +63,9 @@ report_failure(struct pb_firmware *firmware, struct pb_core_queue *queue, const 
 		.detail = work->detail,
 	};
 
-	if ((queue->flags & PB_CORE_QUEUE_ERROR_SHOWN) == 0)
-		queue->error_timeline = pb_core_wide(work->timeline_low, work->timeline_high);
+	/* Not the flag: a broken put is an error too, but of no submission. */
+	if (timeline < queue->error_timeline)
+		queue->error_timeline = timeline;
 	pb_core_record_error(queue, work->status, work->fence_id, work->index);
 	pb_core_event(firmware, queue->channel, &event);
 	if (work->status != PB_ERROR_CONTEXT_LOST && work->status != PB_ERROR_HALTED &&
