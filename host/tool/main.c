@@ -10,6 +10,7 @@
 #include "host/tool/demo.h"
 #include "host/tool/info_command.h"
 #include "host/tool/replay_command.h"
+#include "host/tool/sim_command.h"
 
 /** Exit code of a usage error, in every subcommand. */
 #define EXIT_USAGE 2
@@ -25,6 +26,8 @@ static const struct command {
 	{"replay", (char[]){"patchbay replay"}, pb_replay_command,
 	 "patch captured submissions of real drivers"},
 	{"info", (char[]){"patchbay info"}, pb_info_command, "what a card is and how its firmware fares"},
+	{"sim", (char[]){"patchbay sim"}, pb_sim_command,
+	 "try schedules by seed against a model of the contract"},
 	{"card", (char[]){"patchbay card"}, pb_card_command, "emulate a card for other processes"},
 };
 
