@@ -140,6 +140,6 @@ void pb_act(struct pb_run *run)
 
 	if (host->attached)
 		act_as(run, host, queue);
-	else if (host->leaving && pb_host_left(run, host))
+	else if (!host->leaving)
 		pb_host_open(run, host);
 }

@@ -121,10 +121,10 @@ void pb_host_leave(struct pb_run *run, struct pb_host *host)
 	pb_client_ask(&host->client, PB_ATTACH_OP_DETACH);
 }
 
-bool pb_host_left(struct pb_run *run, struct pb_host *host)
+void pb_host_look_gone(struct pb_run *run, struct pb_host *host)
 {
 	if (!pb_client_answered(&host->client))
-		return false;
+		return;
 	if (pb_shared_read32(&host->client.entry->state) != PB_CHANNEL_CLOSED)
 		pb_run_break(run, "channel %u: detached, and its state is %u", host->client.channel,
 			     pb_shared_read32(&host->client.entry->state));
@@ -139,5 +139,4 @@ bool pb_host_left(struct pb_run *run, struct pb_host *host)
 		queue->life = PB_QUEUE_ABSENT;
 	}
 	host->leaving = false;
-	return true;
 }

@@ -14,7 +14,7 @@ void pb_host_open(struct pb_run *run, struct pb_host *host);
 void pb_host_make_queue(struct pb_run *run, struct pb_host *host, uint32_t queue);
 /** Asks to detach; what it has submitted goes with it. */
 void pb_host_leave(struct pb_run *run, struct pb_host *host);
-/** Whether it is gone; if so, nothing of it runs any more. */
-bool pb_host_left(struct pb_run *run, struct pb_host *host);
+/** Notes when it is gone: nothing of it runs any more. */
+void pb_host_look_gone(struct pb_run *run, struct pb_host *host);
 
 #endif

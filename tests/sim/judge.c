@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/sim/judge.h"
 
+#include "tests/sim/host.h"
 #include "tests/sim/inside.h"
 #include "tests/sim/work.h"
 
@@ -61,6 +62,12 @@ static void take_event(struct pb_run *run, struct pb_host *host, const struct pb
 		break;
 	case PB_EVENT_CONTEXT_LOST:
 		break;
+	case PB_EVENT_QUEUE_FAULT:
+		/* A kick may be read behind the command that ends its queue: they come by two rings. */
+		if (event->error == PB_ERROR_BAD_HANDLE && (queue == NULL || queue->life != PB_QUEUE_OPEN))
+			break;
+		pb_run_break(run, "channel %u queue %08x: faulted with error %u", host->client.channel,
+			     event->queue, event->error);
 	default:
 		pb_run_break(run, "channel %u: an event of type %u, queue %08x", host->client.channel,
 			     event->type, event->queue);
@@ -217,6 +224,8 @@ void pb_judge_look(struct pb_run *run)
 	for (uint32_t h = 0; h < run->host_count; h++) {
 		if (run->hosts[h].attached)
 			look_at_host(run, &run->hosts[h]);
+		else if (run->hosts[h].leaving)
+			pb_host_look_gone(run, &run->hosts[h]);
 	}
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		if (pb_inside_idle_slot(run->world.firmware, n))

@@ -28,6 +28,7 @@ static void context_cleared(const struct pb_run *run, struct pb_host *host, uint
 	struct pb_context_view *view = &host->contexts[context];
 
 	view->maybe_step = run->step;
+	view->clear_step = run->step;
 	view->maybe_lost = may_lose(run, host, context);
 }
 

@@ -182,7 +182,9 @@ static void note_loss(struct pb_run *run, struct pb_host *host, struct pb_entry 
 		host->halted_step[node] = run->step;
 	} else if (!entry->paging && loses_context(status)) {
 		context->maybe_lost = true;
-		context->sure_lost = !pb_client_asks(&host->client, PB_COMMAND_CONTEXT_CLEAR, entry->context);
+		/* A clear may have come between the loss and the completion that tells of it. */
+		context->sure_lost = context->clear_step < entry->step &&
+				     !pb_client_asks(&host->client, PB_COMMAND_CONTEXT_CLEAR, entry->context);
 	}
 	if (context->maybe_lost)
 		context->maybe_step = run->step;

@@ -102,20 +102,21 @@ static void break_queue(struct pb_run *run, struct pb_host *host, struct pb_queu
 	}
 }
 
-void pb_mutate(struct pb_run *run)
+bool pb_mutate(struct pb_run *run)
 {
 	struct pb_queue_view *queue;
 	struct pb_host *host;
 
 	if (run->mutation.kind == PB_MUTATION_NONE || run->mutation.done)
-		return;
+		return false;
 	if (run->mutation.kind == PB_MUTATION_STORE) {
 		run->mutation.done = store_late(run);
-		return;
+		return run->mutation.done;
 	}
 	queue = running_queue(run, &host);
 	if (queue == NULL || (run->mutation.kind == PB_MUTATION_EVENT && host->client.event_get == 0))
-		return;
+		return false;
 	break_queue(run, host, queue);
 	run->mutation.done = true;
+	return true;
 }

@@ -29,7 +29,7 @@ struct pb_mutation {
 	bool done; /**< it was put into practice */
 };
 
-/** Puts the run's mutation into practice as soon as there is an occasion. */
-void pb_mutate(struct pb_run *run);
+/** Puts the run's mutation into practice as soon as there is an occasion. @return true: now */
+bool pb_mutate(struct pb_run *run);
 
 #endif

@@ -165,6 +165,7 @@ struct pb_context_view {
 	uint32_t handle;
 	bool maybe_lost;     /**< something may have lost it since it was cleared */
 	bool sure_lost;      /**< something has, and nothing has cleared it */
+	uint64_t clear_step; /**< when it was cleared last */
 	uint64_t maybe_step; /**< when it may have been lost last */
 };
 
@@ -215,7 +216,6 @@ struct pb_run {
 	uint64_t step;
 	bool verbose;
 	uint32_t features;
-	bool features_known;
 	struct pb_client admin;
 	uint32_t host_count;
 	struct pb_host hosts[PB_HOSTS];

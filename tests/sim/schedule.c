@@ -12,6 +12,7 @@
 #include "tests/sim/actions.h"
 #include "tests/sim/host.h"
 #include "tests/sim/judge.h"
+#include "tests/sim/leaks.h"
 
 /** Steps between two looks at memory that must not change, and at what stands still. */
 #define LOOK_STEPS 16u
@@ -65,7 +66,8 @@ void pb_run_step(struct pb_run *run)
 		pb_judge_look(run);
 	}
 	run->quiet = !pb_world_engines(&run->world, microseconds) && !pb_world_awake(&run->world);
-	pb_mutate(run);
+	if (pb_mutate(run))
+		pb_judge_look(run); /* before the firmware writes over it */
 	if (run->step % LOOK_STEPS != 0)
 		return;
 	for (uint32_t h = 0; h < run->host_count; h++) {
@@ -147,7 +149,6 @@ static void find_features(struct pb_run *run)
 		run->features |= PB_FEATURE_MODERATE;
 	if (capability(run, PB_CAPABILITY_WAITS_MAX) != 0)
 		run->features |= PB_FEATURE_WAITS;
-	run->features_known = true;
 }
 
 static void admin_does(struct pb_run *run, uint32_t code, const uint32_t *arguments, uint32_t count)
@@ -197,8 +198,6 @@ static void begin(struct pb_run *run)
 {
 	pb_world_boot(&run->world, pb_random_next(&run->random));
 	attach_admin(run);
-	if (!run->features_known)
-		find_features(run);
 	set_up_nodes(run);
 	run->host_count = 0;
 	for (uint32_t h = 0; h < 2u + pb_random_below(&run->random, PB_HOSTS - 1u); h++) {
@@ -263,10 +262,9 @@ static bool finish(struct pb_run *run)
 	for (uint32_t h = 0; h < run->host_count; h++) {
 		struct pb_host *host = &run->hosts[h];
 
-		if (host->leaving && !pb_host_left(run, host))
-			done = false;
-		else if (host->attached)
+		if (host->attached)
 			done = finish_host(run, host) && done;
+		done = done && !host->leaving;
 	}
 	return done;
 }
@@ -300,30 +298,19 @@ static void end(struct pb_run *run)
 	}
 }
 
-/** All that hosts had can be had again. */
-static void check_leaks(struct pb_run *run)
-{
-	struct pb_host *host = &run->hosts[0];
-
-	for (uint32_t kind = 0; kind < 2u; kind++)
-		(void)kind;
-	(void)host;
-}
-
 static void run_all(struct pb_run *run)
 {
 	uint32_t actions;
 
 	begin(run);
-	actions = 16u + pb_random_below(&run->random, 100);
+	actions = 16u + pb_random_below(&run->random, 200);
 	for (; actions != 0; actions--) {
 		pb_act(run);
 		for (uint32_t i = pb_random_below(&run->random, 5); i > 1u; i--)
 			pb_run_step(run);
 	}
 	end(run);
-	if (run->seed % 8u == 0)
-		check_leaks(run);
+	pb_leaks_check(run);
 }
 
 /* ---- a firmware that gives up ---- */
@@ -344,7 +331,8 @@ static void say_fatal(struct pb_run *run)
 		 fatal->kind, fatal->status, fatal->waypoint);
 }
 
-bool pb_schedule_run(struct pb_run *run, uint64_t seed, enum pb_mutation_kind mutation)
+/** Runs something that may break, or stop the firmware. @return true: it came to its end */
+static bool try(struct pb_run *run, uint64_t seed, void (*what)(struct pb_run *run))
 {
 	struct sigaction old, action = {.sa_handler = on_abort, .sa_flags = SA_NODEFER};
 	bool held = false;
@@ -356,12 +344,12 @@ bool pb_schedule_run(struct pb_run *run, uint64_t seed, enum pb_mutation_kind mu
 	run->quiet = false;
 	run->host_count = 0;
 	run->rates = 0;
-	run->mutation = (struct pb_mutation){.kind = mutation};
+	run->card_suspended = false;
 	aborting = run;
 	sigaction(SIGABRT, &action, &old);
 	switch (setjmp(run->broken)) {
 	case 0:
-		run_all(run);
+		what(run);
 		held = true;
 		break;
 	case 2:
@@ -371,15 +359,29 @@ bool pb_schedule_run(struct pb_run *run, uint64_t seed, enum pb_mutation_kind mu
 		break;
 	}
 	sigaction(SIGABRT, &old, NULL);
-	run->totals.schedules++;
 	return held;
+}
+
+bool pb_schedule_run(struct pb_run *run, uint64_t seed, enum pb_mutation_kind mutation)
+{
+	run->mutation = (struct pb_mutation){.kind = mutation};
+	run->totals.schedules++;
+	return try(run, seed, run_all);
+}
+
+static void boot_and_ask(struct pb_run *run)
+{
+	pb_world_boot(&run->world, 0);
+	attach_admin(run);
+	find_features(run);
 }
 
 struct pb_run *pb_schedule_create(void)
 {
 	struct pb_run *run = calloc(1, sizeof(*run));
 
-	if (run != NULL && pb_world_create(&run->world))
+	/* Before the first schedule, so that each of them depends on its seed only. */
+	if (run != NULL && pb_world_create(&run->world) && try(run, 0, boot_and_ask))
 		return run;
 	free(run);
 	return NULL;

@@ -8,7 +8,7 @@
 
 #include "tests/sim/run.h"
 
-/** NULL when out of memory. */
+/** NULL when out of memory, or when the firmware does not boot. */
 struct pb_run *pb_schedule_create(void);
 void pb_schedule_destroy(struct pb_run *run);
 /**
