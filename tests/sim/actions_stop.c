@@ -43,6 +43,8 @@ void pb_act_suspend(struct pb_run *run, struct pb_host *host, struct pb_queue_vi
 /** Work that had not begun may be anywhere else from now on. */
 static void move_some(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
 {
+	struct pb_descriptor *ring = (struct pb_descriptor *)(void *)(queue->page + 1);
+
 	for (uint32_t i = queue->completed; i != queue->put; i++) {
 		struct pb_entry *entry = pb_entry_at(queue, i);
 		struct pb_mark *mark = &host->marks[entry->mark];
@@ -51,7 +53,7 @@ static void move_some(struct pb_run *run, struct pb_host *host, struct pb_queue_
 		/* The second one and those behind it cannot have begun. */
 		if (i != queue->completed && entry->kind == PB_KIND_PLAIN && !entry->resumed &&
 		    host->mark_count + 96u < PB_MARKS && pb_random_one_in(&run->random, 3))
-			pb_work_move(run, host, entry);
+			pb_work_move(run, host, entry, &ring[i % queue->entries]);
 	}
 }
 

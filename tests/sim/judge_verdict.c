@@ -131,7 +131,8 @@ static bool is_own(const struct pb_entry *entry, uint32_t status, uint32_t index
 static bool loses_context(uint32_t status)
 {
 	return status != PB_ERROR_CONTEXT_LOST && status != PB_ERROR_HALTED &&
-	       status != PB_ERROR_DEP_FAILED && status != PB_ERROR_DEADLOCK && status != PB_ERROR_ENGINE_DEAD;
+	       status != PB_ERROR_DEP_FAILED && status != PB_ERROR_DEADLOCK &&
+	       status != PB_ERROR_ENGINE_DEAD && status != PB_ERROR_BAD_CONTEXT;
 }
 
 static void check_failure(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,

@@ -89,9 +89,11 @@ struct pb_entry {
 	uint32_t context; /**< of the host */
 	uint32_t place;
 	uint32_t mark;
-	uint32_t bad;       /**< enum pb_error */
-	uint32_t bad_index; /**< list entry */
-	uint32_t busy;      /**< microseconds of engine time */
+	uint32_t bad;        /**< enum pb_error */
+	uint32_t bad_index;  /**< list entry */
+	uint32_t wrong_word; /**< not 0: which word of the descriptor is wrong (work.c) */
+	uint32_t cookie;
+	uint32_t busy; /**< microseconds of engine time */
 	uint32_t wait_count;
 	struct pb_entry_wait waits[PB_WAITS_MAX];
 	uint64_t step; /**< of the schedule, when it was submitted */
@@ -182,6 +184,7 @@ struct pb_host {
 	struct pb_place places[PB_PLACES];
 	struct pb_mark marks[PB_MARKS];
 	uint32_t mark_count;
+	uint32_t cookies;                    /**< given so far */
 	uint32_t events;                     /**< read since the attach */
 	bool halted[PB_CARD_NODES];          /**< its work there waits for RESET */
 	uint64_t halted_step[PB_CARD_NODES]; /**< when it was last so */

@@ -201,10 +201,46 @@ static void make_mistake(struct pb_run *run, struct pb_host *host, struct pb_ent
 		word[mistake->word] = mistake->value;
 }
 
+/** A mistake in the descriptor. */
+struct wrong_word {
+	uint32_t error;
+	size_t offset; /**< of the word in the descriptor */
+	uint32_t value;
+};
+
+static const struct wrong_word wrong_words[] = {
+	{PB_ERROR_BAD_OPTIONS, offsetof(struct pb_descriptor, options), 0x80000000u},
+	{PB_ERROR_BAD_OPTIONS, offsetof(struct pb_descriptor, reserved), 1},
+	{PB_ERROR_BAD_CONTEXT, offsetof(struct pb_descriptor, context), 0},
+	{PB_ERROR_BAD_RANGE, offsetof(struct pb_descriptor, dma_end), PB_PAGE_BYTES + 4u},
+	{PB_ERROR_BAD_RANGE, offsetof(struct pb_descriptor, dma_start), 2},
+	{PB_ERROR_BAD_BUFFER, offsetof(struct pb_descriptor, dma_address_low), 0x10},
+	{PB_ERROR_BAD_SEGMENT, offsetof(struct pb_descriptor, dma_segment), 20},
+	{PB_ERROR_BAD_PRIVATE_DATA, offsetof(struct pb_descriptor, private_end), 1},
+	{PB_ERROR_BAD_ALLOCATION_LIST, offsetof(struct pb_descriptor, allocation_address_high), UINT32_MAX},
+	{PB_ERROR_TOO_MANY_ALLOCATIONS, offsetof(struct pb_descriptor, allocation_count), UINT32_MAX},
+	{PB_ERROR_BAD_PATCH_LIST, offsetof(struct pb_descriptor, patch_address_high), UINT32_MAX},
+	{PB_ERROR_BAD_PATCH_LIST, offsetof(struct pb_descriptor, patch_start), UINT32_MAX},
+};
+
+static void make_wrong_word(struct pb_run *run, struct pb_entry *entry)
+{
+	const struct wrong_word *wrong =
+		&wrong_words[pb_random_below(&run->random, sizeof(wrong_words) / sizeof(wrong_words[0]))];
+
+	entry->bad = wrong->error;
+	entry->bad_index = PB_INDEX_NONE;
+	entry->wrong_word = 1u + (uint32_t)(wrong - wrong_words);
+}
+
 void pb_work_build(struct pb_run *run, struct pb_host *host, struct pb_entry *entry)
 {
 	build_program(run, host, entry);
-	if (entry->kind == PB_KIND_BAD)
+	entry->cookie = pb_random_one_in(&run->random, 2) ? ++host->cookies : 0;
+	entry->wrong_word = 0;
+	if (entry->kind == PB_KIND_BAD && pb_random_one_in(&run->random, 3))
+		make_wrong_word(run, entry);
+	else if (entry->kind == PB_KIND_BAD)
 		make_mistake(run, host, entry);
 }
 
@@ -266,8 +302,12 @@ static struct pb_descriptor describe(const struct pb_host *host, const struct pb
 		.wait_count = entry->wait_count,
 		.wait_address_low = (uint32_t)(lists + WAITS_AT),
 		.wait_address_high = (uint32_t)((lists + WAITS_AT) >> 32),
+		.cookie = entry->cookie,
 	};
 
+	if (entry->wrong_word != 0)
+		memcpy((uint8_t *)&descriptor + wrong_words[entry->wrong_word - 1u].offset,
+		       &wrong_words[entry->wrong_word - 1u].value, sizeof(uint32_t));
 	return descriptor;
 }
 
@@ -283,14 +323,12 @@ void pb_work_write(struct pb_host *host, const struct pb_entry *entry, struct pb
 	write_words(to, &descriptor, sizeof(descriptor));
 }
 
-void pb_work_move(struct pb_run *run, struct pb_host *host, struct pb_entry *entry)
+void pb_work_move(struct pb_run *run, struct pb_host *host, struct pb_entry *entry, struct pb_descriptor *to)
 {
 	host->marks[entry->mark].settled = true;
 	for (uint32_t i = 0; i < 3u; i++)
 		host->marks[entry->mark].seen[i] = PB_UNMARKED;
 	entry->mark = pb_work_new_mark(run, host);
 	pb_work_build(run, host, entry);
-	write_words(pb_work_words(host, entry->place), host->places[entry->place].raw,
-		    host->places[entry->place].words * 4u);
-	write_lists(host, entry);
+	pb_work_write(host, entry, to);
 }

@@ -22,7 +22,7 @@ void pb_work_build(struct pb_run *run, struct pb_host *host, struct pb_entry *en
 /** Writes buffer and lists where the firmware finds them, and the descriptor at `to`. */
 void pb_work_write(struct pb_host *host, const struct pb_entry *entry, struct pb_descriptor *to);
 /** Other words of segment 1 for an entry that has not begun: its host has moved an allocation. */
-void pb_work_move(struct pb_run *run, struct pb_host *host, struct pb_entry *entry);
+void pb_work_move(struct pb_run *run, struct pb_host *host, struct pb_entry *entry, struct pb_descriptor *to);
 /** A mark of its own for an entry. */
 uint32_t pb_work_new_mark(struct pb_run *run, struct pb_host *host);
 /** The words of a mark in card memory. */
