@@ -11,9 +11,9 @@
 void pb_core_job_fail(struct pb_firmware *firmware, struct pb_core_job *job, enum pb_error error,
 		      uint32_t index)
 {
-	pb_core_work_fail(&job->work, error, index, 0);
+	pb_core_work_fail(job->work, error, index, 0);
 	job->state = PB_CORE_JOB_READY;
-	pb_core_context_lose(firmware, &job->work);
+	pb_core_context_lose(firmware, job->work);
 }
 
 static enum pb_error admit_timeline(struct pb_core_work *work, struct pb_core_queue *queue,
@@ -44,17 +44,18 @@ static enum pb_error admit_context(struct pb_firmware *firmware, struct pb_core_
 
 	if (context == NULL)
 		return PB_ERROR_BAD_CONTEXT;
-	work->context = PB_HANDLE_INDEX(handle);
+	work->context = (uint16_t)PB_HANDLE_INDEX(handle);
 	work->engine.owner = PB_ENGINE_OWNER(channel, PB_HANDLE_INDEX(handle));
 	return context->lost ? PB_ERROR_CONTEXT_LOST : PB_ERROR_OK;
 }
 
-static INLINE enum pb_error admit_options(const struct pb_descriptor *descriptor)
+static INLINE enum pb_error admit_options(struct pb_core_work *work, const struct pb_descriptor *descriptor)
 {
-	if (pb_shared_read32(&descriptor->options) != 0 || pb_shared_read32(&descriptor->reserved) != 0)
+	const uint32_t options = pb_shared_read32(&descriptor->options);
+
+	if ((options & ~PB_OPTION_RESUME) != 0 || pb_shared_read32(&descriptor->reserved) != 0)
 		return PB_ERROR_BAD_OPTIONS;
-	if (pb_shared_read32(&descriptor->wait_count) != 0)
-		return PB_ERROR_UNSUPPORTED;
+	work->resumes = (options & PB_OPTION_RESUME) != 0;
 	return PB_ERROR_OK;
 }
 
@@ -64,8 +65,8 @@ static INLINE void place_buffer(struct pb_core_job *job, const struct pb_core_se
 {
 	const uint64_t gpu_address = segment->gpu_base + (address - segment->os_base) + job->start;
 
-	job->work.engine.address_low = (uint32_t)gpu_address;
-	job->work.engine.address_high = (uint32_t)(gpu_address >> 32);
+	job->work->engine.address_low = (uint32_t)gpu_address;
+	job->work->engine.address_high = (uint32_t)(gpu_address >> 32);
 }
 
 /** A buffer that does not begin a page of backed memory: page by page in an aperture, or an error. */
@@ -104,7 +105,7 @@ static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb
 	job->dma_bytes = size;
 	job->target = NULL;
 	job->aperture = NULL;
-	job->work.engine.bytes = end - start;
+	job->work->engine.bytes = end - start;
 	if (start == end)
 		return PB_ERROR_OK; /* an empty one need not have a buffer (docs/wddm.md) */
 	segment = pb_core_segment_of(firmware, job->channel, segment_id);
@@ -219,13 +220,13 @@ static enum pb_error admit_patches(struct pb_firmware *firmware, struct pb_core_
 static enum pb_error admit_all(struct pb_firmware *firmware, struct pb_core_job *job,
 			       struct pb_core_queue *queue, const struct pb_descriptor *descriptor)
 {
-	const enum pb_error timeline_error = admit_timeline(&job->work, queue, descriptor);
-	enum pb_error error = admit_context(firmware, &job->work, queue->channel, descriptor);
+	const enum pb_error timeline_error = admit_timeline(job->work, queue, descriptor);
+	enum pb_error error = admit_context(firmware, job->work, queue->channel, descriptor);
 
 	if (error == PB_ERROR_OK)
 		error = timeline_error;
 	if (error == PB_ERROR_OK)
-		error = admit_options(descriptor);
+		error = admit_options(job->work, descriptor);
 	if (error == PB_ERROR_OK)
 		error = admit_buffer(firmware, job, descriptor);
 	if (error == PB_ERROR_OK)
@@ -247,8 +248,8 @@ static enum pb_error check_paging(struct pb_firmware *firmware, struct pb_core_j
 	if ((pb_shared_read32(&descriptor->context) | pb_shared_read32(&descriptor->allocation_count) |
 	     pb_shared_read32(&descriptor->patch_count) | pb_shared_read32(&descriptor->patch_length)) != 0)
 		return PB_ERROR_BAD_PAGING;
-	job->work.engine.owner |= PB_ENGINE_OWNER_PRIVILEGED;
-	error = admit_options(descriptor);
+	job->work->engine.owner |= PB_ENGINE_OWNER_PRIVILEGED;
+	error = admit_options(job->work, descriptor);
 	if (error == PB_ERROR_OK)
 		error = admit_buffer(firmware, job, descriptor);
 	if (error == PB_ERROR_OK)
@@ -258,75 +259,163 @@ static enum pb_error check_paging(struct pb_firmware *firmware, struct pb_core_j
 
 /** A paging buffer has neither a context nor lists. A bad one halts its channel on the node. */
 static __attribute__((noinline)) void admit_paging(struct pb_firmware *firmware, struct pb_core_node *node,
-						   struct pb_core_queue *queue,
-						   const struct pb_descriptor *descriptor)
+						   struct pb_core_job *job, struct pb_core_queue *queue,
+						   const struct pb_descriptor *descriptor,
+						   enum pb_error waits)
 {
-	struct pb_core_job *job = &node->job;
-	const enum pb_error timeline_error = admit_timeline(&job->work, queue, descriptor);
+	const enum pb_error timeline_error = admit_timeline(job->work, queue, descriptor);
 	enum pb_error error;
 
-	job->work.context = PB_CORE_CONTEXT_PAGING;
-	job->work.engine.owner = PB_ENGINE_OWNER(queue->channel, PB_ENGINE_OWNER_NOBODY);
+	job->work->context = PB_CORE_CONTEXT_PAGING;
+	job->work->engine.owner = PB_ENGINE_OWNER(queue->channel, PB_ENGINE_OWNER_NOBODY);
 	job->list_words = 0;
 	error = check_paging(firmware, job, descriptor);
 	if (error == PB_ERROR_OK)
 		error = timeline_error;
 	job->state = PB_CORE_JOB_READY;
+	if (error == PB_ERROR_OK && (waits == PB_ERROR_DEP_FAILED || waits == PB_ERROR_DEADLOCK)) {
+		pb_core_work_fail(job->work, waits, PB_INDEX_NONE, 0);
+		return;
+	}
+	if (error == PB_ERROR_OK)
+		error = waits;
 	if (error == PB_ERROR_OK)
 		return;
 	pb_core_job_fail(firmware, job, error, PB_INDEX_NONE);
-	pb_core_halt(node, &job->work);
+	pb_core_halt(firmware, node, job->work);
 }
 
-static INLINE void admit_ordinary(struct pb_firmware *firmware, struct pb_core_job *job,
-				  struct pb_core_queue *queue, const struct pb_descriptor *descriptor)
+/** A wait that failed does not lose the context: the work itself was not wrong. */
+static __attribute__((noinline)) void fail(struct pb_firmware *firmware, struct pb_core_job *job,
+					   enum pb_error error)
 {
-	const enum pb_error error = admit_all(firmware, job, queue, descriptor);
-
-	if (error != PB_ERROR_OK)
+	if (error != PB_ERROR_DEP_FAILED && error != PB_ERROR_DEADLOCK) {
 		pb_core_job_fail(firmware, job, error, PB_INDEX_NONE);
+		return;
+	}
+	pb_core_work_fail(job->work, error, PB_INDEX_NONE, 0);
+	job->state = PB_CORE_JOB_READY;
+}
+
+/** @param waits what came of its waits */
+static INLINE void admit_ordinary(struct pb_firmware *firmware, struct pb_core_job *job,
+				  struct pb_core_queue *queue, const struct pb_descriptor *descriptor,
+				  enum pb_error waits)
+{
+	enum pb_error error = admit_all(firmware, job, queue, descriptor);
+
+	if (error == PB_ERROR_OK)
+		error = waits;
+	if (error != PB_ERROR_OK)
+		fail(firmware, job, error);
 	else if (job->list_words == 0)
 		job->state = PB_CORE_JOB_READY; /* the host patched it, or there is nothing to patch */
 	else
 		job->state = PB_CORE_JOB_RESOLVE;
 }
 
-void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue)
+/** A queue's next submission counts as admitted from here on. */
+static INLINE void begin(struct pb_core_node *node, struct pb_core_queue *queue, struct pb_core_work *work)
 {
-	struct pb_core_job *job = &node->job;
-	struct pb_core_channel *channel = &firmware->channels[queue->channel];
-	const struct pb_descriptor *descriptor = &queue->ring[queue->admitted & queue->mask];
-	const uint32_t flags = pb_shared_read32(&descriptor->flags);
-
-	queue->admitted++;
+	work->queue = queue;
+	work->context = PB_CORE_CONTEXT_NONE;
+	work->guarded = node->guard;
+	work->resumes = false;
+	work->engine.owner = queue->channel;
+	work->status = PB_ERROR_OK;
+	work->patches = 0;
+	node->guard = false;
 	queue->busy++;
-	channel->busy++;
-	if (queue->admitted != queue->put)
-		pb_core_schedule_add(firmware, queue);
+}
+
+/** It was withdrawn: it is patched, and may have begun. */
+static __attribute__((noinline)) void take_up(struct pb_core_job *job, struct pb_core_queue *queue)
+{
+	queue->patched--;
+	if ((queue->flags & PB_CORE_QUEUE_STARTED) != 0)
+		job->work->resumes = true;
+	queue->flags &= (uint8_t)~PB_CORE_QUEUE_STARTED;
+	if (job->state == PB_CORE_JOB_RESOLVE)
+		job->state = PB_CORE_JOB_READY;
+}
+
+/** Whether it must wait, and if that cannot end well, why. @return true: it is not admitted now */
+static __attribute__((noinline)) bool must_wait(struct pb_firmware *firmware, struct pb_core_queue *queue,
+						const struct pb_descriptor *descriptor, uint32_t count,
+						enum pb_error *error)
+{
+	bool parked;
+
+	if (queue->patched != 0)
+		return false; /* it has waited before it was withdrawn */
+	*error = pb_core_wait(firmware, queue, descriptor, count, &parked);
+	return parked;
+}
+
+/** What is prepared by now, the node has; else the job stays with it. */
+static INLINE void hand_over(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_job *job)
+{
+	if (job->state == PB_CORE_JOB_READY) {
+		node->prepared = true;
+		return;
+	}
+	firmware->jobs_free &= firmware->jobs_free - 1u; /* the lowest bit is this one's */
+	node->job = job;
+	node->preparing = pb_shared_read32(firmware->config->clock);
+}
+
+void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue,
+		   enum pb_error error)
+{
+	struct pb_core_job *job = &firmware->jobs[__builtin_ctz(firmware->jobs_free)];
+	struct pb_core_channel *channel = &firmware->channels[queue->channel];
+	const struct pb_descriptor *descriptor =
+		(const struct pb_descriptor *)(const void *)(queue->page + 1) +
+		((queue->completed + queue->busy) & queue->mask);
+	const uint32_t flags = pb_shared_read32(&descriptor->flags);
+	const uint32_t waits = pb_shared_read32(&descriptor->wait_count);
+
+	if (waits != 0 && error == PB_ERROR_OK && must_wait(firmware, queue, descriptor, waits, &error))
+		return;
+	job->work = pb_core_work_at(node, node->fed + 1u);
 	job->channel = channel;
-	job->work.queue = queue;
-	job->work.context = PB_CORE_CONTEXT_NONE;
-	job->work.engine.owner = queue->channel;
-	job->work.status = PB_ERROR_OK;
-	job->work.patches = 0;
+	begin(node, queue, job->work);
+	channel->busy++;
 	if ((flags & PB_FLAG_PAGING) != 0)
-		admit_paging(firmware, node, queue, descriptor);
+		admit_paging(firmware, node, job, queue, descriptor, error);
 	else
-		admit_ordinary(firmware, job, queue, descriptor);
+		admit_ordinary(firmware, job, queue, descriptor, error);
+	if (queue->patched != 0)
+		take_up(job, queue);
 	if ((flags & PB_FLAG_NULL_RENDERING) != 0)
-		job->work.engine.bytes = 0;
+		job->work->engine.bytes = 0;
+	hand_over(firmware, node, job);
+}
+
+void pb_core_job_release(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	if (node->job == NULL)
+		return;
+	firmware->jobs_free |= 1u << (node->job - firmware->jobs);
+	node->job = NULL;
+	firmware->awake |= firmware->jobs_wanted;
+	firmware->jobs_wanted = 0;
 }
 
 void pb_core_job_drop(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	struct pb_core_job *job = &node->job;
-	struct pb_core_queue *queue = job->work.queue;
+	const struct pb_core_work *work = pb_core_work_at(node, node->fed + 1u);
+	struct pb_core_queue *queue = work->queue;
 
-	if (job->state == PB_CORE_JOB_NONE ||
-	    (queue->state != PB_CORE_QUEUE_CLOSING && job->channel->state != PB_CHANNEL_CLOSING))
+	if (!node->prepared && node->job == NULL)
 		return;
-	job->state = PB_CORE_JOB_NONE;
-	pb_core_halt_report(firmware, &job->work);
+	if (pb_core_queue_state(queue) != PB_CORE_QUEUE_CLOSING &&
+	    (firmware->closing >> queue->channel & 1u) == 0)
+		return;
+	pb_core_job_release(firmware, node);
+	node->prepared = false;
+	pb_core_halt_report(firmware, work);
 	queue->busy--;
 	firmware->channels[queue->channel].busy--;
+	firmware->awake |= 1u << queue->node;
 }

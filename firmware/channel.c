@@ -51,6 +51,7 @@ void pb_core_channel_init(struct pb_firmware *firmware)
 		const uint32_t rings = rings_offset(firmware, c);
 
 		channel->entry = &directory[c];
+		pb_core_channel_revoke(channel);
 		channel->control = pb_core_at(firmware, rings);
 		channel->replies = pb_core_at(firmware, rings + CONTROL_BYTES);
 		channel->events = pb_core_at(firmware, rings + CONTROL_BYTES + REPLY_BYTES);
@@ -79,6 +80,8 @@ static void clear_rings(struct pb_core_channel *channel)
 	channel->event_number = 0;
 	channel->events_dropped = 0;
 	channel->patches = 0;
+	channel->moderate_count = 0;
+	channel->unreported = 0;
 	pb_shared_write32(&channel->entry->control_get, 0);
 	pb_shared_write32(&channel->entry->reply_put, 0);
 	pb_shared_write32(&channel->entry->kick_get, 0);
@@ -127,6 +130,13 @@ void pb_core_channel_request(struct pb_firmware *firmware, uint32_t c, uint32_t 
 	pb_core_interrupt(firmware, c);
 }
 
+void pb_core_channel_revoke(struct pb_core_channel *channel)
+{
+	channel->privileges = 0;
+	channel->weight = 1;
+	channel->priority_cap = PB_PRIORITY_NORMAL;
+}
+
 /** An admin that left waits for no reply; the one that comes next must not get it in place of its own. */
 static void forget_closes(struct pb_firmware *firmware)
 {
@@ -144,8 +154,9 @@ void pb_core_channel_close(struct pb_firmware *firmware, uint32_t c)
 		forget_closes(firmware);
 	/* Held up, so that it is not taken for drained before its last queue is closed. */
 	channel->busy++;
+	firmware->closing |= 1u << c;
 	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
-		firmware->nodes[n].held |= 1u << c;
+		pb_core_schedule_hold(firmware, &firmware->nodes[n]);
 		pb_core_job_drop(firmware, &firmware->nodes[n]);
 	}
 	channel->closing = PB_CORE_CLOSING_QUEUES;
@@ -164,14 +175,15 @@ void pb_core_channel_drained(struct pb_firmware *firmware, uint32_t c)
 static void close_queues(struct pb_firmware *firmware, uint32_t c)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
-	const uint32_t end = channel->closing_at + PB_SLICE_QUEUES;
+	const uint32_t last = firmware->queue_count - channel->closing_at;
+	const uint32_t end = channel->closing_at + (last < PB_SLICE_QUEUES ? last : PB_SLICE_QUEUES);
 
 	for (; channel->closing_at < end; channel->closing_at++) {
 		struct pb_core_queue *queue = &firmware->queues[channel->closing_at];
 
-		if (queue->state == PB_CORE_QUEUE_FREE || queue->channel != c)
+		if (pb_core_queue_state(queue) == PB_CORE_QUEUE_FREE || queue->channel != c)
 			continue;
-		queue->reply_owed = false; /* nobody reads it any more */
+		queue->flags &= (uint8_t)~PB_CORE_QUEUE_REPLY_OWED; /* nobody reads it any more */
 		pb_core_queue_close(firmware, queue);
 	}
 	if (end < firmware->queue_count)
@@ -205,14 +217,17 @@ static void closed(struct pb_firmware *firmware, uint32_t c)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
 
-	for (uint32_t n = 0; n < firmware->config->node_count; n++)
-		firmware->nodes[n].held &= ~(1u << c);
+	firmware->closing &= ~(1u << c);
+	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
+		firmware->nodes[n].halted &= ~(1u << c);
+		pb_core_schedule_hold(firmware, &firmware->nodes[n]);
+	}
 	firmware->chores &= ~(1u << c);
 	write_state(channel, PB_CHANNEL_CLOSED, PB_ERROR_OK);
 	if (channel->close_asked) {
 		channel->close_asked = false;
 		pb_core_control_reply(firmware, PB_CHANNEL_ADMIN, PB_COMMAND_CHANNEL_CLOSE,
-				      channel->close_tag, PB_ERROR_OK, 0);
+				      channel->close_tag, PB_ERROR_OK, NULL);
 	}
 	/* Its host, or the next one, may be waiting to attach. */
 	firmware->channels_again |= 1u << c;

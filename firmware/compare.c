@@ -46,8 +46,8 @@ static uint64_t digest_job(const struct pb_core_job *job)
 		job->start,
 		job->bytes,
 		job->dma_bytes,
-		job->work.engine.address_low,
-		job->work.engine.address_high,
+		job->work->engine.address_low,
+		job->work->engine.address_high,
 		(uint32_t)(uintptr_t)job->list,
 		job->list_words,
 		job->compact,
@@ -65,7 +65,7 @@ static uint64_t digest_job(const struct pb_core_job *job)
 
 static struct pb_core_patched *place_of(struct pb_firmware *firmware, const struct pb_core_job *job)
 {
-	const uint32_t hash = (job->cookie + job->work.queue->channel) * KEY_STEP;
+	const uint32_t hash = (job->cookie + job->work->queue->channel) * KEY_STEP;
 
 	return &firmware->patched[hash / (UINT32_MAX / PB_LIMIT_PATCHED + 1u)];
 }
@@ -88,7 +88,7 @@ void pb_core_compare(struct pb_firmware *firmware, struct pb_core_job *job)
 			return;
 	}
 	job->state = PB_CORE_JOB_PATCH;
-	if (patched->cookie == job->cookie && patched->channel == job->work.queue->channel &&
+	if (patched->cookie == job->cookie && patched->channel == job->work->queue->channel &&
 	    patched->digest == job->digest)
 		job->state = PB_CORE_JOB_READY;
 	else
@@ -103,7 +103,7 @@ void pb_core_compare_forget(struct pb_firmware *firmware, const struct pb_core_j
 		struct pb_core_patched *patched = &firmware->patched[i];
 
 		/* Through an aperture it may be any buffer of the channel. */
-		if (job->aperture != NULL ? patched->channel == job->work.queue->channel
+		if (job->aperture != NULL ? patched->channel == job->work->queue->channel
 					  : patched->target - target < job->bytes ||
 						    target - patched->target < patched->bytes)
 			patched->cookie = 0;
@@ -114,7 +114,7 @@ void pb_core_compare_remember(struct pb_firmware *firmware, const struct pb_core
 {
 	*place_of(firmware, job) = (struct pb_core_patched){
 		.cookie = job->cookie,
-		.channel = job->work.queue->channel,
+		.channel = job->work->queue->channel,
 		.digest = job->digest,
 		.target = (uintptr_t)job->target,
 		.bytes = job->bytes,

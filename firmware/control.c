@@ -3,6 +3,8 @@
  * Control commands: one a pass, each bounded. A reply that must wait for work
  * to drain is owed, and room for it is kept in the reply ring.
  */
+#include <string.h>
+
 #include "firmware/core.h"
 
 /** One command being carried out. */
@@ -77,10 +79,10 @@ static enum pb_error queue_destroy(struct request *request)
 	if (queue == NULL)
 		return PB_ERROR_BAD_HANDLE;
 	pb_core_queue_close(request->firmware, queue);
-	if (queue->state == PB_CORE_QUEUE_FREE)
+	if (pb_core_queue_state(queue) == PB_CORE_QUEUE_FREE)
 		return PB_ERROR_OK;
-	queue->reply_owed = true;
-	queue->destroy_tag = request->tag;
+	queue->flags |= PB_CORE_QUEUE_REPLY_OWED;
+	queue->awaited = request->tag;
 	request->later = true;
 	return PB_ERROR_OK;
 }
@@ -114,7 +116,7 @@ static enum pb_error channel_close(struct request *request)
 	channel = &request->firmware->channels[victim];
 	if (channel->close_asked)
 		return PB_ERROR_BUSY;
-	channel->privileges = 0;
+	pb_core_channel_revoke(channel);
 	if (channel->state == PB_CHANNEL_OPEN || channel->state == PB_CHANNEL_FAULTED)
 		pb_core_channel_close(request->firmware, victim);
 	if (channel->state != PB_CHANNEL_CLOSING)
@@ -127,25 +129,142 @@ static enum pb_error channel_close(struct request *request)
 
 static enum pb_error channel_grant(struct request *request)
 {
-	const uint32_t channel = request->arguments[0];
-	const uint32_t privileges = request->arguments[1];
+	const uint32_t *arguments = request->arguments;
+	struct pb_core_channel *channel;
 
 	if (request->channel != PB_CHANNEL_ADMIN)
 		return PB_ERROR_NO_PERMISSION;
-	if (channel == PB_CHANNEL_ADMIN || channel >= PB_LIMIT_CHANNELS ||
-	    (privileges & ~PB_PRIVILEGE_PAGING) != 0)
+	if (arguments[0] == PB_CHANNEL_ADMIN || arguments[0] >= PB_LIMIT_CHANNELS ||
+	    (arguments[1] & ~PB_PRIVILEGE_PAGING) != 0 || arguments[2] - 1u >= PB_WEIGHT_MAX ||
+	    arguments[3] >= PB_PRIORITIES)
 		return PB_ERROR_BAD_ARGUMENT;
-	request->firmware->channels[channel].privileges = privileges;
+	channel = &request->firmware->channels[arguments[0]];
+	channel->privileges = arguments[1];
+	channel->weight = arguments[2];
+	channel->priority_cap = arguments[3];
+	return PB_ERROR_OK;
+}
+
+/** A PREEMPT, SUSPEND or RESET of a queue. */
+static enum pb_error stop_queue(struct request *request, struct pb_core_stop *asked, uint32_t handle,
+				uint32_t flags)
+{
+	struct pb_core_outcome outcome = {{0}};
+	struct pb_core_queue *queue = pb_core_queue_find(request->firmware, request->channel, handle);
+
+	if (queue == NULL)
+		return PB_ERROR_BAD_HANDLE;
+	if ((flags & ~(PB_STOP_INSIDE | PB_STOP_WITHDRAW)) != 0)
+		return PB_ERROR_BAD_ARGUMENT;
+	if ((queue->flags & PB_CORE_QUEUE_STOPPING) != 0)
+		return PB_ERROR_BUSY;
+	if (asked->cutoff - queue->completed > queue->mask + 1u)
+		return PB_ERROR_BAD_ARGUMENT;
+	request->again = pb_core_stop_free(request->firmware) == NULL;
+	if (request->again)
+		return PB_ERROR_OK;
+	asked->queue = queue;
+	asked->tag = request->tag;
+	request->later = !pb_core_stop_begin(request->firmware, asked, flags, &outcome);
+	memcpy(request->results, outcome.words, sizeof(outcome.words));
+	return PB_ERROR_OK;
+}
+
+static enum pb_error preempt(struct request *request)
+{
+	struct pb_core_stop asked = {.kind = PB_CORE_STOP_PREEMPT,
+				     .cutoff = request->arguments[1],
+				     .preemption_id = request->arguments[2]};
+
+	return stop_queue(request, &asked, request->arguments[0], request->arguments[3]);
+}
+
+static enum pb_error suspend(struct request *request)
+{
+	struct pb_core_stop asked = {.kind = PB_CORE_STOP_SUSPEND, .cutoff = request->arguments[1]};
+
+	if (request->arguments[0] != 0)
+		return stop_queue(request, &asked, request->arguments[0], request->arguments[2]);
+	if (request->channel != PB_CHANNEL_ADMIN)
+		return PB_ERROR_NO_PERMISSION;
+	if (request->firmware->suspended)
+		return PB_ERROR_BUSY;
+	request->later = !pb_core_card_suspend(request->firmware, request->tag, request->arguments[2]);
+	return PB_ERROR_OK;
+}
+
+static enum pb_error resume(struct request *request)
+{
+	struct pb_firmware *firmware = request->firmware;
+	struct pb_core_queue *queue;
+
+	if (request->arguments[0] == 0) {
+		if (request->channel != PB_CHANNEL_ADMIN)
+			return PB_ERROR_NO_PERMISSION;
+		return pb_core_card_resume(firmware);
+	}
+	queue = pb_core_queue_find(firmware, request->channel, request->arguments[0]);
+	if (queue == NULL)
+		return PB_ERROR_BAD_HANDLE;
+	if ((queue->flags & PB_CORE_QUEUE_STOPPING) != 0)
+		return PB_ERROR_BUSY;
+	queue->flags &= (uint8_t)~PB_CORE_QUEUE_SUSPENDED;
+	pb_core_queue_look(firmware, queue);
 	return PB_ERROR_OK;
 }
 
 static enum pb_error reset(struct request *request)
 {
 	struct pb_firmware *firmware = request->firmware;
+	struct pb_core_stop asked = {.kind = PB_CORE_STOP_RESET, .cutoff = request->arguments[2]};
+	const struct pb_core_queue *queue;
+	struct pb_core_node *node;
 
 	if (request->arguments[0] >= firmware->config->node_count)
 		return PB_ERROR_BAD_ARGUMENT;
-	pb_core_schedule_release(firmware, &firmware->nodes[request->arguments[0]], request->channel);
+	node = &firmware->nodes[request->arguments[0]];
+	if (request->arguments[1] == 0) {
+		node->halted &= ~(1u << request->channel);
+		pb_core_schedule_hold(firmware, node);
+		return PB_ERROR_OK;
+	}
+	queue = pb_core_queue_find(firmware, request->channel, request->arguments[1]);
+	if (queue == NULL || &firmware->nodes[queue->node] != node)
+		return PB_ERROR_BAD_HANDLE;
+	return stop_queue(request, &asked, request->arguments[1], 0);
+}
+
+static enum pb_error query(struct request *request)
+{
+	return pb_core_query(request->firmware, request->channel, request->arguments, request->results);
+}
+
+static enum pb_error node_set(struct request *request)
+{
+	const uint32_t *arguments = request->arguments;
+	struct pb_core_node *node;
+
+	if (request->channel != PB_CHANNEL_ADMIN)
+		return PB_ERROR_NO_PERMISSION;
+	if (arguments[0] >= request->firmware->config->node_count || arguments[1] > PB_NODE_HOST_ORDERED ||
+	    arguments[2] > PB_LIMIT_IN_FLIGHT)
+		return PB_ERROR_BAD_ARGUMENT;
+	node = &request->firmware->nodes[arguments[0]];
+	if (node->mode != arguments[1] && node->queues != 0)
+		return PB_ERROR_BUSY;
+	node->mode = (uint8_t)arguments[1];
+	node->depth = arguments[2] != 0 ? arguments[2] : node->depth;
+	node->hang_limit = arguments[3] != 0 ? arguments[3] : node->hang_limit;
+	node->answer_limit = arguments[4] != 0 ? arguments[4] : node->answer_limit;
+	return PB_ERROR_OK;
+}
+
+static enum pb_error moderate(struct request *request)
+{
+	struct pb_core_channel *channel = &request->firmware->channels[request->channel];
+
+	channel->moderate_count = request->arguments[0];
+	channel->moderate_microseconds = request->arguments[1];
 	return PB_ERROR_OK;
 }
 
@@ -167,15 +286,15 @@ static enum pb_error (*const handlers[])(struct request *request) = {
 	[PB_COMMAND_QUEUE_CLEAR] = queue_clear,
 	[PB_COMMAND_CHANNEL_CLOSE] = channel_close,
 	[PB_COMMAND_FORMAT_SET] = format_set,
-	[PB_COMMAND_PREEMPT] = unsupported,
-	[PB_COMMAND_SUSPEND] = unsupported,
-	[PB_COMMAND_RESUME] = unsupported,
+	[PB_COMMAND_PREEMPT] = preempt,
+	[PB_COMMAND_SUSPEND] = suspend,
+	[PB_COMMAND_RESUME] = resume,
 	[PB_COMMAND_RESET] = reset,
-	[PB_COMMAND_QUERY] = unsupported,
+	[PB_COMMAND_QUERY] = query,
 	[PB_COMMAND_LOG_LEVEL] = unsupported,
 	[PB_COMMAND_CHANNEL_GRANT] = channel_grant,
-	[PB_COMMAND_NODE_SET] = unsupported,
-	[PB_COMMAND_MODERATE] = unsupported,
+	[PB_COMMAND_NODE_SET] = node_set,
+	[PB_COMMAND_MODERATE] = moderate,
 };
 /* The first entry is a hole; every command of the list has its handler. */
 #define COUNT_COMMAND(name, number, meaning) +1
@@ -198,11 +317,13 @@ static void write_reply(struct pb_firmware *firmware, uint32_t c, const struct p
 }
 
 void pb_core_control_reply(struct pb_firmware *firmware, uint32_t c, uint32_t code, uint32_t tag,
-			   enum pb_error error, uint32_t result)
+			   enum pb_error error, const struct pb_core_outcome *outcome)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
-	const struct pb_reply reply = {.code = code, .tag = tag, .error = error, .results = {result}};
+	struct pb_reply reply = {.code = code, .tag = tag, .error = error};
 
+	if (outcome != NULL)
+		memcpy(reply.results, outcome->words, sizeof(outcome->words));
 	if (channel->state != PB_CHANNEL_OPEN || channel->replies_owed == 0)
 		return; /* who asked has left */
 	channel->replies_owed--;

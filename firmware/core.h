@@ -33,6 +33,14 @@ static inline void pb_core_interrupt(const struct pb_firmware *firmware, uint32_
 	lines->ops->raise(lines->context, PB_LINE_CHANNEL(channel));
 }
 
+/** The same for completions that were held back. */
+static inline void pb_core_report(struct pb_firmware *firmware, uint32_t channel)
+{
+	firmware->moderated &= ~(1u << channel);
+	firmware->channels[channel].unreported = 0;
+	pb_core_interrupt(firmware, channel);
+}
+
 /* ---- channel.c: attach and close ---- */
 
 /** Wires the directory entries; every channel is closed. */
@@ -41,6 +49,8 @@ void pb_core_channel_init(struct pb_firmware *firmware);
 void pb_core_channel_request(struct pb_firmware *firmware, uint32_t channel, uint32_t request);
 /** Starts to close a channel: no more of its work is read. It ends some passes later, in pb_core_channel_step. */
 void pb_core_channel_close(struct pb_firmware *firmware, uint32_t channel);
+/** What a channel has that nobody granted anything. */
+void pb_core_channel_revoke(struct pb_core_channel *channel);
 /** None of a closing channel's work is left: what it had may be freed. */
 void pb_core_channel_drained(struct pb_firmware *firmware, uint32_t channel);
 /** Closes a slice of a closing channel's queues, or frees a slice of what it had. */
@@ -67,9 +77,10 @@ static inline bool pb_core_control_room(const struct pb_core_channel *channel)
 {
 	return channel->reply_put - channel->reply_get + channel->replies_owed < PB_LIMIT_CONTROL_ENTRIES;
 }
-/** Sends a reply that was owed, with its result 0. */
+struct pb_core_outcome;
+/** Sends a reply that was owed. @param outcome its first results, or NULL: all are 0 */
 void pb_core_control_reply(struct pb_firmware *firmware, uint32_t channel, uint32_t code, uint32_t tag,
-			   enum pb_error error, uint32_t result);
+			   enum pb_error error, const struct pb_core_outcome *outcome);
 
 /* ---- memory.c, segment.c, aperture.c, format.c, context.c ---- */
 
@@ -145,23 +156,25 @@ enum pb_error pb_core_context_destroy(struct pb_firmware *firmware, uint32_t cha
 
 /* ---- queue.c ---- */
 
+/** Takes the board's memory for queues; all of them are free. */
+void pb_core_queue_init(struct pb_firmware *firmware);
 enum pb_error pb_core_queue_create(struct pb_firmware *firmware, uint32_t channel, const uint32_t *arguments,
 				   uint32_t *handle);
 /** The queue of this channel that a handle names and that is not closing, or NULL. */
 static inline struct pb_core_queue *pb_core_queue_find(struct pb_firmware *firmware, uint32_t channel,
 						       uint32_t handle)
 {
-	struct pb_core_queue *queue = &firmware->queues[PB_HANDLE_INDEX(handle) % PB_LIMIT_QUEUES];
+	struct pb_core_queue *queue = &firmware->queues[PB_HANDLE_INDEX(handle)];
 
-	if (PB_HANDLE_INDEX(handle) >= firmware->queue_count || queue->generation != PB_HANDLE_GENERATION(handle) ||
-	    queue->channel != channel ||
-	    (queue->state != PB_CORE_QUEUE_OPEN && queue->state != PB_CORE_QUEUE_FAULTED))
+	if (PB_HANDLE_INDEX(handle) >= firmware->queue_count || queue->channel != channel ||
+	    queue->generation != PB_HANDLE_GENERATION(handle) ||
+	    (pb_core_queue_state(queue) - PB_CORE_QUEUE_OPEN) > PB_CORE_QUEUE_FAULTED - PB_CORE_QUEUE_OPEN)
 		return NULL;
 	return queue;
 }
 /** Takes no more of its work; frees it at once if none is left. */
 void pb_core_queue_close(struct pb_firmware *firmware, struct pb_core_queue *queue);
-/** Frees a closing queue whose last work is gone, and sends the reply owed. */
+/** Frees a closing queue whose last work is gone, and sends the reply owed, unless others still wait for it. */
 void pb_core_queue_drained(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** Reads the queue's put index and lets it wait for its node's turn. */
 void pb_core_queue_look(struct pb_firmware *firmware, struct pb_core_queue *queue);
@@ -169,8 +182,19 @@ uint32_t pb_core_queue_handle(const struct pb_firmware *firmware, const struct p
 
 /* ---- record.c, event.c: what hosts read ---- */
 
-/** Publishes that work of this queue completed. */
+/** Publishes that work of this queue completed: `completed` counts it already. */
 void pb_core_record_complete(struct pb_core_queue *queue, const struct pb_core_work *work);
+/** Publishes that all before the cutoff were given back. */
+void pb_core_record_returned(struct pb_core_queue *queue, uint32_t cutoff);
+/** The fence id of the last one completed. @param valid set to 1 if there is one */
+uint32_t pb_core_record_last(const struct pb_core_queue *queue, uint32_t *valid);
+
+/** What a PREEMPT, SUSPEND or RESET came to, as the results of its reply. */
+struct pb_core_outcome {
+	uint32_t words[5];
+};
+void pb_core_record_preempted(struct pb_core_queue *queue, const struct pb_core_stop *stop,
+			      const struct pb_core_outcome *outcome);
 /** Publishes a queue's first error since it was cleared; later ones only count. */
 void pb_core_record_error(struct pb_core_queue *queue, uint32_t error, uint32_t fence_id, uint32_t index);
 void pb_core_record_clear(struct pb_core_queue *queue);
@@ -181,15 +205,31 @@ void pb_core_event(struct pb_firmware *firmware, uint32_t channel, const struct 
 
 /* ---- schedule.c, admit.c, resolve.c, patch.c, feed.c, retire.c: the way of a submission ---- */
 
-/** Puts a queue with work at the end of its node's ready list. */
+/** A queue that is in no list has work: it gets its turn, or waits for it at the end of its flow. */
 void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *queue);
-/** Takes the queue whose turn it is off the list. @return NULL: none has work */
+/** Work of a queue was withdrawn: it is the first of its flow, unless it is in a list already. */
+void pb_core_schedule_return(struct pb_firmware *firmware, struct pb_core_queue *queue);
+/** It has no turn, nor waits for one. */
+void pb_core_schedule_remove(struct pb_firmware *firmware, struct pb_core_queue *queue);
+/** Works out which channels are held on a node, after `halted`, `closing` or `suspended` has changed. */
+void pb_core_schedule_hold(struct pb_firmware *firmware, struct pb_core_node *node);
+/** The queue whose turn it is. @return NULL: none has work */
 struct pb_core_queue *pb_core_schedule_take(struct pb_firmware *firmware, struct pb_core_node *node);
-/** Serves a halted channel's queues on this node again. */
-void pb_core_schedule_release(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t channel);
+/** Whether a queue's turn is over, when it has used so many microseconds: others of its level wait. */
+bool pb_core_schedule_turn_over(const struct pb_core_node *node, const struct pb_core_queue *queue,
+				uint32_t used);
+/** A queue's work has used engine time while others waited. */
+void pb_core_schedule_charge(struct pb_core_node *node, const struct pb_core_queue *queue,
+			     uint32_t microseconds);
 
-/** Reads and checks the queue's next descriptor into the node's job. */
-void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue);
+/**
+ * Reads and checks the queue's next descriptor: then the node has prepared it or a job that does, or the queue waits
+ * for another. A job is free. @param error OK, or what became of its waits: it is to fail with that
+ */
+void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue,
+		   enum pb_error error);
+/** The node's job, if it has one, is free again. */
+void pb_core_job_release(struct pb_firmware *firmware, struct pb_core_node *node);
 /** Resolves slices of the job's allocation list. */
 void pb_core_resolve(struct pb_firmware *firmware, struct pb_core_job *job);
 /** Finds out whether the buffer of a job with a cookie is patched like this already. */
@@ -215,18 +255,105 @@ void pb_core_job_fail(struct pb_firmware *firmware, struct pb_core_job *job, enu
 /** From here on the context's work is cancelled, until its host clears it. */
 void pb_core_context_lose(struct pb_firmware *firmware, const struct pb_core_work *work);
 /** A bad paging buffer: from here on nothing of its channel is admitted on the node, until RESET. */
-void pb_core_halt(struct pb_core_node *node, const struct pb_core_work *work);
+void pb_core_halt(struct pb_firmware *firmware, struct pb_core_node *node, const struct pb_core_work *work);
 /** Tells the host of a halt, if that is what this work led to. */
 void pb_core_halt_report(struct pb_firmware *firmware, const struct pb_core_work *work);
-/** Hands the job to the engine. */
+/** Hands what is prepared to the engine, or has it stop first. The node is RUNNING and has room. */
 void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node);
-/** Feeds again what is in flight, after a reset. */
-void pb_core_feed_again(struct pb_core_node *node);
-/** Completes what the node's engine has finished; deals with its faults. */
+/** Gives the engine one work of the node's. */
+void pb_core_feed_one(struct pb_core_node *node, uint32_t sequence);
+/** Completes what the node's engine has finished; deals with its faults and answers. */
 void pb_core_retire(struct pb_firmware *firmware, struct pb_core_node *node);
-/** Drops a job whose queue or channel is closing. */
+/** Completes all up to a sequence number. */
+void pb_core_retire_to(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence);
+void pb_core_count_patches(struct pb_core_channel *channel, uint32_t patches);
+/** Drops what is prepared, if its queue or channel is closing. */
 void pb_core_job_drop(struct pb_firmware *firmware, struct pb_core_node *node);
-/** Resets a node whose engine has made no progress for too long. */
-void pb_core_hang_check(struct pb_firmware *firmware, struct pb_core_node *node);
+
+/** A work in flight, or with the number behind the last, the next one. */
+static inline struct pb_core_work *pb_core_work_at(struct pb_core_node *node, uint32_t sequence)
+{
+	return &node->works[sequence % PB_CORE_WORKS];
+}
+
+/* ---- wait.c ---- */
+
+/** Whether a submission's waits let it go. @param parked set to whether its queue waits now; then the result is OK */
+enum pb_error pb_core_wait(struct pb_firmware *firmware, struct pb_core_queue *queue,
+			   const struct pb_descriptor *descriptor, uint32_t count, bool *parked);
+/** It does not wait any longer, if it did. */
+void pb_core_wait_leave(struct pb_firmware *firmware, struct pb_core_queue *queue);
+/** A queue got on, or will not: those that wait for it are to be looked at. */
+void pb_core_wait_wake(struct pb_firmware *firmware, struct pb_core_queue *target);
+/** Looks at some of those. @return true: there are more */
+bool pb_core_wait_step(struct pb_firmware *firmware);
+static inline bool pb_core_wait_pending(const struct pb_firmware *firmware)
+{
+	return firmware->waking != PB_CORE_NO_QUEUE || firmware->wakes_put != firmware->wakes_get ||
+	       firmware->wakes_lost;
+}
+
+enum pb_core_walk {
+	PB_CORE_WALK_MORE = 0,
+	PB_CORE_WALK_FREE = 1,  /**< no cycle */
+	PB_CORE_WALK_CYCLE = 2, /**< the queue does not wait any longer: its submission is to fail */
+};
+/** Follows some of the chain of waits that the node's walker has begun. */
+enum pb_core_walk pb_core_wait_walk(struct pb_firmware *firmware, struct pb_core_node *node);
+
+/* ---- node.c, withdraw.c: what an engine is asked ---- */
+
+/** Nothing is known of its engine but that it is being reset. */
+void pb_core_node_init(struct pb_core_node *node, const struct pb_engine *engine);
+
+/** The first work in flight is to blame, if any is and has not failed: it fails, and its context's goes with it. */
+void pb_core_node_blame(struct pb_firmware *firmware, struct pb_core_node *node, enum pb_error error,
+			uint32_t detail);
+/** Has the engine stop, so that work can be withdrawn. @param inside it may be inside a buffer */
+void pb_core_node_withdraw(struct pb_firmware *firmware, struct pb_core_node *node,
+			   enum pb_core_stop_reason reason, bool inside);
+void pb_core_node_reset(struct pb_firmware *firmware, struct pb_core_node *node);
+/** The engine has answered what it was asked; `state` is what it says. */
+void pb_core_node_answered(struct pb_firmware *firmware, struct pb_core_node *node,
+			   enum pb_engine_state state);
+/** The engine faulted, or with READY: reported nonsense. */
+void pb_core_node_fault(struct pb_firmware *firmware, struct pb_core_node *node, enum pb_engine_state state);
+/** The tick: hangs, answers that do not come, turns that are over. */
+void pb_core_node_check(struct pb_firmware *firmware, struct pb_core_node *node);
+/** Fails the next work of a dead node. @return false: there is none */
+bool pb_core_node_fail_next(struct pb_firmware *firmware, struct pb_core_node *node);
+/** Takes back what is to be, and feeds the rest again. The engine's ring is empty. */
+void pb_core_withdraw(struct pb_firmware *firmware, struct pb_core_node *node);
+/** Whether the next work of a node, prepared or not yet, is this queue's. */
+bool pb_core_next_is(struct pb_core_node *node, const struct pb_core_queue *queue);
+/** Takes back a node's next work, which has not failed: its queue's ring has it. */
+void pb_core_drop_next(struct pb_firmware *firmware, struct pb_core_node *node);
+
+/* ---- stop.c: PREEMPT, SUSPEND and RESET of a queue ---- */
+
+/** @return room for one more under way, or NULL */
+struct pb_core_stop *pb_core_stop_free(struct pb_firmware *firmware);
+/** Begins one; there is room. @return true: it is done, and `outcome` is what it came to; false: the reply is owed */
+bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked, uint32_t flags,
+			struct pb_core_outcome *outcome);
+/** Work of a queue with PB_CORE_QUEUE_STOPPING is gone: perhaps it was the last. */
+void pb_core_stop_progress(struct pb_firmware *firmware, struct pb_core_queue *queue);
+/** The same for all queues of a node. */
+void pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node);
+/** Nobody waits for it any more. */
+void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *queue);
+
+/* ---- power.c ---- */
+
+/** Begins to suspend the card. @return true: it is; false: the admin's reply is owed */
+bool pb_core_card_suspend(struct pb_firmware *firmware, uint32_t tag, uint32_t flags);
+/** While that reply is owed: perhaps the last work is gone. */
+void pb_core_card_progress(struct pb_firmware *firmware);
+enum pb_error pb_core_card_resume(struct pb_firmware *firmware);
+
+/* ---- query.c ---- */
+
+enum pb_error pb_core_query(struct pb_firmware *firmware, uint32_t channel, const uint32_t *arguments,
+			    uint32_t *results);
 
 #endif

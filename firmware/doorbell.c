@@ -57,16 +57,22 @@ static void take_kicks(struct pb_firmware *firmware, uint32_t c, uint32_t put)
 static __attribute__((noinline)) void look_at_all(struct pb_firmware *firmware, uint32_t c, uint32_t rescan)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
+	uint32_t looked = 0;
 
 	if (rescan != channel->rescan_asked) {
 		channel->rescan_asked = rescan;
 		channel->rescan_at = 0;
 	}
-	for (uint32_t i = 0; i < PB_SLICE_LOOKS; i++) {
-		struct pb_core_queue *queue = &firmware->queues[channel->rescan_at++];
+	for (uint32_t i = 0; i < PB_SLICE_SEARCH && looked < PB_SLICE_LOOKS; i++) {
+		struct pb_core_queue *queue = &firmware->queues[channel->rescan_at];
 
-		if (queue->channel == c)
-			pb_core_queue_look(firmware, queue);
+		if (channel->rescan_at == firmware->queue_count)
+			break;
+		channel->rescan_at++;
+		if (queue->channel != c)
+			continue;
+		looked++;
+		pb_core_queue_look(firmware, queue);
 	}
 	if (channel->rescan_at < firmware->queue_count) {
 		firmware->channels_again |= 1u << c;

@@ -13,32 +13,62 @@ static void cancel_if_lost(const struct pb_firmware *firmware, struct pb_core_wo
 		pb_core_work_fail(work, PB_ERROR_CONTEXT_LOST, PB_INDEX_NONE, 0);
 }
 
-void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node)
+/** Whether less urgent work in flight is to make room for the next one. */
+static __attribute__((noinline)) bool must_switch(struct pb_core_node *node, const struct pb_core_work *next)
 {
-	struct pb_core_job *job = &node->job;
-	struct pb_core_work *work;
+	const uint32_t level = pb_core_queue_level(next->queue);
+	bool less_urgent = false;
 
-	node->fed++;
-	work = &node->in_flight[node->fed % PB_LIMIT_IN_FLIGHT];
-	*work = job->work;
-	cancel_if_lost(firmware, work);
-	job->state = PB_CORE_JOB_NONE;
-	node->engine->ops->feed(node->engine->context, &work->engine, node->fed);
+	for (uint32_t sequence = node->retired + 1u; sequence != node->fed + 1u; sequence++) {
+		const struct pb_core_work *work = pb_core_work_at(node, sequence);
+
+		if (work->guarded)
+			return false;
+		less_urgent = less_urgent ||
+			      (work->status == PB_ERROR_OK && pb_core_queue_level(work->queue) < level);
+	}
+	return less_urgent;
 }
 
-void pb_core_feed_again(struct pb_core_node *node)
+/** The engine had nothing to run while this was being prepared. */
+static __attribute__((noinline)) void count_starved(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	const uint32_t count = node->fed - node->retired;
-	struct pb_core_work again[PB_LIMIT_IN_FLIGHT];
+	const uint32_t now = pb_shared_read32(firmware->config->clock);
+	const uint32_t idle = now - node->idle_since;
+	const uint32_t preparing = now - node->preparing;
 
-	for (uint32_t i = 0; i < count; i++)
-		again[i] = node->in_flight[(node->retired + 1u + i) % PB_LIMIT_IN_FLIGHT];
-	node->fed = 0;
-	node->retired = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		struct pb_core_work *work = &node->in_flight[++node->fed % PB_LIMIT_IN_FLIGHT];
+	node->starved += idle < preparing ? idle : preparing;
+}
 
-		*work = again[i];
-		node->engine->ops->feed(node->engine->context, &work->engine, node->fed);
+static __attribute__((noinline)) void restore(struct pb_core_node *node, const struct pb_core_work *work)
+{
+	if (work->engine.bytes != 0)
+		node->engine->ops->restore(node->engine->context, work->queue->page->save);
+}
+
+void pb_core_feed_one(struct pb_core_node *node, uint32_t sequence)
+{
+	const struct pb_core_work *work = pb_core_work_at(node, sequence);
+
+	if (work->resumes)
+		restore(node, work);
+	node->engine->ops->feed(node->engine->context, &work->engine, sequence);
+}
+
+void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	struct pb_core_work *work = pb_core_work_at(node, node->fed + 1u);
+
+	if (node->fed != node->retired) {
+		if (must_switch(node, work)) {
+			pb_core_node_withdraw(firmware, node, PB_CORE_STOP_TO_SWITCH, true);
+			return;
+		}
+	} else if (work->patches != 0) {
+		count_starved(firmware, node);
 	}
+	cancel_if_lost(firmware, work);
+	node->prepared = false;
+	node->fed++;
+	pb_core_feed_one(node, node->fed);
 }

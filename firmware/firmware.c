@@ -6,13 +6,13 @@
 #include "firmware/core.h"
 #include "hal/halt.h"
 
-PB_STATIC_ASSERT(sizeof(struct pb_core_queue) <= PB_FIRMWARE_QUEUE_BYTES, "what a board reserves for a queue");
-PB_STATIC_ASSERT(PB_LIMIT_IN_FLIGHT <= PB_ENGINE_SLOTS, "the engine's ring holds what is in flight");
+PB_STATIC_ASSERT(sizeof(struct pb_core_queue) <= PB_FIRMWARE_QUEUE_BYTES,
+		 "what a board reserves for a queue");
+PB_STATIC_ASSERT(PB_CORE_WORKS <= PB_ENGINE_SLOTS, "the engine's ring holds what is in flight");
 PB_STATIC_ASSERT(PB_LIMIT_SEGMENTS <= PB_ENGINE_RANGES, "every segment has its range");
 PB_STATIC_ASSERT(PB_LIMIT_SEGMENTS_TOTAL % 32u == 0 && PB_LIMIT_SEGMENTS_TOTAL < 256u,
 		 "places in whole words, each of them in a byte");
-PB_STATIC_ASSERT(PB_LIMIT_CONTEXTS % PB_SLICE_CONTEXTS == 0,
-		 "a channel closes in whole slices");
+PB_STATIC_ASSERT(PB_LIMIT_CONTEXTS % PB_SLICE_CONTEXTS == 0, "a channel closes in whole slices");
 PB_STATIC_ASSERT(PB_LIMIT_CHANNELS <= 16u, "every channel has its line");
 
 /** Lines, and bits of channels_again. */
@@ -39,23 +39,27 @@ void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_con
 {
 	memset(firmware, 0, sizeof(*firmware));
 	PB_ASSERT(config->node_count >= 1u && config->node_count <= PB_LIMIT_NODES);
-	PB_ASSERT(config->queue_count >= 1u && config->queue_count <= PB_LIMIT_QUEUES);
 	firmware->config = config;
-	firmware->queues = config->queues;
-	firmware->queue_count = config->queue_count;
-	memset(config->queues, 0, config->queue_count * sizeof(struct pb_core_queue));
+	pb_core_queue_init(firmware);
+	firmware->jobs_free = (1u << PB_LIMIT_JOBS) - 1u;
 	firmware->boot = pb_core_at(firmware, PB_BOOT_OFFSET);
 	fatal_boot = firmware->boot;
 	pb_core_boot_publish(firmware);
-	for (uint32_t n = 0; n < PB_LIMIT_NODES; n++) {
-		firmware->nodes[n].ready_head = PB_CORE_NO_QUEUE;
-		firmware->nodes[n].ready_tail = PB_CORE_NO_QUEUE;
-	}
-	for (uint32_t n = 0; n < config->node_count; n++) {
-		struct pb_core_node *node = &firmware->nodes[n];
+	for (uint32_t n = 0; n < config->node_count; n++)
+		pb_core_node_init(&firmware->nodes[n], &config->engines[n]);
+}
 
-		node->engine = &config->engines[n];
-		node->engine->ops->reset(node->engine->context);
+/** Completions that have waited long enough for others interrupt the host. */
+static __attribute__((noinline)) void report_moderated(struct pb_firmware *firmware)
+{
+	const uint32_t clock = pb_shared_read32(firmware->config->clock);
+
+	for (uint32_t left = firmware->moderated; left != 0; left &= left - 1u) {
+		const uint32_t c = (uint32_t)__builtin_ctz(left);
+		struct pb_core_channel *channel = &firmware->channels[c];
+
+		if (clock - channel->unreported_since >= channel->moderate_microseconds)
+			pb_core_report(firmware, c);
 	}
 }
 
@@ -64,8 +68,10 @@ static void tick(struct pb_firmware *firmware)
 	pb_core_waypoint(firmware, PB_WAYPOINT_TICK);
 	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
 		pb_core_retire(firmware, &firmware->nodes[n]);
-		pb_core_hang_check(firmware, &firmware->nodes[n]);
+		pb_core_node_check(firmware, &firmware->nodes[n]);
 	}
+	if (firmware->moderated != 0)
+		report_moderated(firmware);
 	/* A doorbell that was lost is found here. */
 	firmware->channels_again = EVERY_CHANNEL;
 }
@@ -96,34 +102,109 @@ static __attribute__((noinline)) void do_chore(struct pb_firmware *firmware)
 	firmware->channels_again |= firmware->chores;
 }
 
-/** Moves a node's next submission on by one slice. @return true: there is more to do now */
-static bool run_node(struct pb_firmware *firmware, struct pb_core_node *node)
+static void move_job(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	struct pb_core_job *job = &node->job;
+	struct pb_core_job *job = node->job;
 
-	if (job->state == PB_CORE_JOB_NONE) {
-		struct pb_core_queue *queue = pb_core_schedule_take(firmware, node);
-
-		if (queue == NULL)
-			return false;
-		pb_core_waypoint(firmware, PB_WAYPOINT_ADMIT);
-		pb_core_admit(firmware, node, queue);
-	} else if (job->state == PB_CORE_JOB_RESOLVE) {
+	if (job->state == PB_CORE_JOB_RESOLVE) {
 		pb_core_waypoint(firmware, PB_WAYPOINT_RESOLVE);
 		pb_core_resolve(firmware, job);
 	} else if (job->state == PB_CORE_JOB_COMPARE) {
 		pb_core_compare(firmware, job);
-	} else if (job->state == PB_CORE_JOB_PATCH) {
+	} else {
 		pb_core_waypoint(firmware, PB_WAYPOINT_PATCH);
 		pb_core_patch(firmware, job);
 	}
 	if (job->state != PB_CORE_JOB_READY)
+		return;
+	node->prepared = true;
+	pb_core_job_release(firmware, node);
+}
+
+/** A queue that waits may have closed a cycle. @return true: there is more to do now */
+static __attribute__((noinline)) bool walk(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	struct pb_core_queue *walker = node->walker;
+
+	if (firmware->jobs_free == 0)
+		return false; /* it could not fail now; whoever gives back a job wakes the node */
+	if (pb_core_wait_walk(firmware, node) == PB_CORE_WALK_CYCLE)
+		pb_core_admit(firmware, node, walker, PB_ERROR_DEADLOCK);
+	return true;
+}
+
+/** Admits the next submission. @return true: there is more to do now */
+static bool admit_next(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	struct pb_core_queue *queue;
+
+	if (firmware->jobs_free == 0) {
+		firmware->jobs_wanted |= 1u << (node - firmware->nodes);
+		return false;
+	}
+	if (node->walker != NULL)
+		return walk(firmware, node);
+	queue = pb_core_schedule_take(firmware, node);
+	if (queue == NULL)
+		return false;
+	pb_core_waypoint(firmware, PB_WAYPOINT_ADMIT);
+	pb_core_admit(firmware, node, queue, PB_ERROR_OK);
+	return true;
+}
+
+/** A more urgent queue is ready, and less urgent work is being prepared, or prepared: that goes back. */
+static __attribute__((noinline)) void make_way(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	const struct pb_core_work *next = pb_core_work_at(node, node->fed + 1u);
+	struct pb_core_queue *queue = next->queue;
+
+	if (next->guarded || next->status != PB_ERROR_OK || node->levels >> pb_core_queue_level(queue) <= 1u)
+		return;
+	pb_core_drop_next(firmware, node);
+	pb_core_schedule_return(firmware, queue);
+}
+
+/** Moves a node's next submission on by one slice. @return true: there is more to do now */
+static bool run_node(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	if (node->state == PB_NODE_STATE_DEAD && pb_core_node_fail_next(firmware, node))
 		return true;
-	if (node->resetting || node->fed - node->retired >= PB_LIMIT_IN_FLIGHT)
-		return false; /* retire makes room and wakes the loop */
+	if (node->levels != 0 && (node->prepared || node->job != NULL))
+		make_way(firmware, node);
+	if (node->job != NULL)
+		move_job(firmware, node);
+	else if (!node->prepared && !admit_next(firmware, node))
+		return false;
+	if (!node->prepared)
+		return true;
+	if (node->state != PB_NODE_STATE_RUNNING)
+		return node->state == PB_NODE_STATE_DEAD; /* or its engine's answer wakes the node */
+	if (node->fed - node->retired >= node->depth)
+		return false; /* retire makes room and wakes the node */
 	pb_core_waypoint(firmware, PB_WAYPOINT_FEED);
 	pb_core_feed(firmware, node);
-	return node->ready_head != PB_CORE_NO_QUEUE;
+	return !node->prepared;
+}
+
+/** @return true: a line was raised before all had their turn */
+static bool run_nodes(struct pb_firmware *firmware)
+{
+	const uint32_t *pending = firmware->config->lines->pending;
+	uint32_t first = firmware->awake & ~((1u << firmware->first_node) - 1u);
+
+	for (uint32_t left = first != 0 ? first : firmware->awake; left != 0; left &= left - 1u) {
+		const uint32_t n = (uint32_t)__builtin_ctz(left);
+
+		firmware->awake &= ~(1u << n);
+		if (!run_node(firmware, &firmware->nodes[n]))
+			continue;
+		firmware->awake |= 1u << n;
+		firmware->first_node = n + 1u;
+		if (pb_lines_waiting(pending))
+			return true;
+	}
+	firmware->first_node = 0;
+	return false;
 }
 
 /** Channels that are not done took a slice of time. But the nodes are left out in every other pass only. */
@@ -138,7 +219,6 @@ bool pb_firmware_pass(struct pb_firmware *firmware)
 	const struct pb_lines *lines = firmware->config->lines;
 	uint32_t raised = lines->ops->take(lines->context);
 	uint32_t channels;
-	bool more = false;
 
 	pb_shared_write32(&firmware->boot->heartbeat, ++firmware->heartbeat);
 	if (firmware->stage != PB_BOOT_STAGE_RUNNING) {
@@ -164,20 +244,13 @@ bool pb_firmware_pass(struct pb_firmware *firmware)
 	}
 	if (firmware->channels_again != 0 && nodes_wait(firmware))
 		return true;
-	for (uint32_t n = firmware->first_node; n < firmware->config->node_count; n++) {
-		if (!run_node(firmware, &firmware->nodes[n]))
-			continue;
-		more = true;
-		if (pb_lines_waiting(lines->pending)) {
-			firmware->first_node = (n + 1u) % firmware->config->node_count;
-			return true;
-		}
-	}
-	if (firmware->first_node != 0) {
-		firmware->first_node = 0; /* those before it have not been asked */
-		return true;
-	}
-	return more || firmware->channels_again != 0;
+	if (pb_core_wait_pending(firmware))
+		(void)pb_core_wait_step(firmware);
+	if (firmware->awake != 0)
+		(void)run_nodes(firmware);
+	if (firmware->suspend_owed)
+		pb_core_card_progress(firmware);
+	return (firmware->awake | firmware->channels_again) != 0 || pb_core_wait_pending(firmware);
 }
 
 static bool host_waits(struct pb_firmware *firmware)

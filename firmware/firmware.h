@@ -26,10 +26,10 @@ struct pb_firmware_config {
 	const struct pb_lines *lines;
 	const struct pb_engine *engines; /**< one a node */
 	uint32_t node_count;             /**< 1..PB_LIMIT_NODES */
-	const uint32_t *clock;           /**< a word that counts microseconds of the card's clock, modulo 2^32 */
-	void *queues;         /**< private memory: PB_FIRMWARE_QUEUE_BYTES for each queue, 8-byte aligned */
-	uint32_t queue_count; /**< 1..PB_LIMIT_QUEUES */
-	const char *board;               /**< its name, at most 16 characters */
+	const uint32_t *clock; /**< a word that counts microseconds of the card's clock, modulo 2^32 */
+	void *queues;          /**< private memory: PB_FIRMWARE_QUEUE_BYTES for each queue, 8-byte aligned */
+	uint32_t queue_count;  /**< 1..PB_LIMIT_QUEUES */
+	const char *board;     /**< its name, at most 16 characters */
 };
 
 /** What a queue takes of private memory. */

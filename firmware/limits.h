@@ -30,6 +30,12 @@
 /** Descriptors in a submission ring. */
 #define PB_LIMIT_RING_MIN 4u
 #define PB_LIMIT_RING_MAX 256u
+/** Submissions that are resolved and patched at once, on all nodes together; each takes private memory. */
+#define PB_LIMIT_JOBS 2u
+/** Queues whose waiters wait to be looked at; if there are more, all queues are looked through. A power of two. */
+#define PB_LIMIT_WAKES 32u
+/** Preemptions, suspensions and resets of queues that are under way at once. */
+#define PB_LIMIT_STOPS 16u
 /** Submissions of a node that are fed and not retired, at most; a power of two. */
 #define PB_LIMIT_IN_FLIGHT 4u
 /** The same unless NODE_SET says otherwise: one runs, one waits behind it. */
@@ -61,6 +67,10 @@
 #define PB_PASS_SLICES 48u
 /** Queues looked at, for kicks or because the host asked for all, in one pass. Divides their number. */
 #define PB_SLICE_LOOKS 2u
+/** Waiters of a queue looked at, steps along a chain of waits, queues looked through, in one pass. */
+#define PB_SLICE_WAITERS 8u
+#define PB_SLICE_CHAIN   24u
+#define PB_SLICE_SEARCH  32u
 /** Segments compared, pieces of memory passed by, page table entries cleared while a segment is made: in one pass. */
 #define PB_SLICE_SEGMENTS 8u
 #define PB_SLICE_PIECES   8u
@@ -75,6 +85,8 @@
 #define PB_ANSWER_MICROSECONDS 100000u
 /** Engine time of a queue's turn, in microseconds, unless it asks for another. */
 #define PB_QUANTUM_MICROSECONDS 5000u
+/** The longest that a queue may ask for. */
+#define PB_QUANTUM_MICROSECONDS_MAX 65280u
 /** Submissions of a more urgent level in a row, after which a ready less urgent one gets one that is not stopped. */
 #define PB_LIMIT_BYPASSES 32u
 /** Longest time between two ticks, in microseconds; the board's timer keeps it. */

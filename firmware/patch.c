@@ -87,7 +87,7 @@ static void advance(struct pb_core_job *job, const struct pb_core_cursor *cursor
 	if (cursor->fenced || job->aperture != NULL)
 		job->cookie = 0;
 	job->format_id = cursor->format_id;
-	job->work.patches += done;
+	job->work->patches += done;
 	job->list += words;
 	job->list_words -= words;
 	job->list_index += job->compact ? words : done;

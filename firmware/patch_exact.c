@@ -20,7 +20,7 @@ static bool uses_allocation(const struct pb_patch_format *format)
 /** The DMA buffer as if it were an allocation. */
 static struct pb_core_slot self_slot(const struct pb_core_job *job)
 {
-	const struct pb_engine_work *engine = &job->work.engine;
+	const struct pb_engine_work *engine = &job->work->engine;
 	const uint64_t address = pb_core_wide(engine->address_low, engine->address_high) - job->start;
 
 	return (struct pb_core_slot){
@@ -46,7 +46,7 @@ static __attribute__((noinline)) void make_plan(struct pb_core_cursor *cursor, u
 	if (format->source == PB_FORMAT_SELF)
 		plan->base = self_slot(job);
 	else if (format->source == PB_FORMAT_FENCE)
-		plan->base.low = job->work.fence_id;
+		plan->base.low = job->work->fence_id;
 	cursor->fenced = cursor->fenced || format->source == PB_FORMAT_FENCE;
 }
 

@@ -1,58 +1,100 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
 #include "firmware/core.h"
 
-static struct pb_core_queue *find_free(struct pb_firmware *firmware)
+void pb_core_queue_init(struct pb_firmware *firmware)
 {
-	for (uint32_t q = 0; q < firmware->queue_count; q++) {
-		/* A freed queue may still stand in a ready list until its turn comes. */
-		if (firmware->queues[q].state == PB_CORE_QUEUE_FREE && !firmware->queues[q].ready)
-			return &firmware->queues[q];
-	}
-	return NULL;
+	const struct pb_firmware_config *config = firmware->config;
+
+	PB_ASSERT(config->queue_count >= 1u && config->queue_count <= PB_LIMIT_QUEUES);
+	firmware->queues = config->queues;
+	firmware->queue_count = config->queue_count;
+	memset(firmware->queues, 0, firmware->queue_count * sizeof(struct pb_core_queue));
+	for (uint32_t q = 0; q < firmware->queue_count; q++)
+		firmware->queues[q].next =
+			q + 1u < firmware->queue_count ? (uint16_t)(q + 1u) : PB_CORE_NO_QUEUE;
+	firmware->free_queues = 0;
+	firmware->waking = PB_CORE_NO_QUEUE;
 }
 
-static void open_queue(struct pb_core_queue *queue, uint32_t channel, uint32_t node, uint32_t entries)
+/** What a QUEUE_CREATE asks for, checked. */
+struct wanted {
+	uint32_t node;
+	uint32_t entries;
+	uint32_t level;
+	uint32_t quantum; /**< in PB_CORE_QUANTUM_UNIT */
+	uint32_t offset;  /**< of its page in card memory */
+};
+
+static void open_queue(struct pb_firmware *firmware, struct pb_core_queue *queue, uint32_t channel,
+		       const struct wanted *wanted)
 {
 	const uint16_t generation = (uint16_t)(queue->generation + 1u);
-	struct pb_queue_page *page = queue->page;
 
+	firmware->free_queues = queue->next;
 	*queue = (struct pb_core_queue){
-		.page = page,
-		.ring = (struct pb_descriptor *)(void *)(page + 1),
-		.mask = entries - 1u,
-		.next = PB_CORE_NO_QUEUE,
+		.page = pb_core_at(firmware, wanted->offset),
+		.mask = (uint8_t)(wanted->entries - 1u),
+		.waiters = PB_CORE_NO_QUEUE,
 		.generation = generation != 0 ? generation : 1u,
 		.channel = (uint8_t)channel,
-		.node = (uint8_t)node,
-		.state = PB_CORE_QUEUE_OPEN,
+		.node = (uint8_t)wanted->node,
+		.quantum = (uint8_t)wanted->quantum,
+		.state = (uint8_t)(PB_CORE_QUEUE_OPEN | wanted->level << 4),
 	};
+	firmware->channels[channel].queues++;
+	firmware->nodes[wanted->node].queues++;
+}
+
+static enum pb_error check_priority(const struct pb_firmware *firmware, uint32_t channel,
+				    const uint32_t *arguments, struct wanted *wanted)
+{
+	const uint32_t quantum = arguments[5] != 0 ? arguments[5] : PB_QUANTUM_MICROSECONDS;
+
+	if (arguments[4] >= PB_PRIORITIES || quantum > PB_QUANTUM_MICROSECONDS_MAX)
+		return PB_ERROR_BAD_ARGUMENT;
+	wanted->level = arguments[4];
+	wanted->quantum = (quantum + PB_CORE_QUANTUM_UNIT - 1u) / PB_CORE_QUANTUM_UNIT;
+	return wanted->level > firmware->channels[channel].priority_cap ? PB_ERROR_NO_PERMISSION
+									: PB_ERROR_OK;
+}
+
+static enum pb_error check_place(struct pb_firmware *firmware, uint32_t channel, const uint32_t *arguments,
+				 struct wanted *wanted)
+{
+	const uint32_t entries = arguments[1];
+	const uint64_t address = pb_core_wide(arguments[2], arguments[3]);
+	const struct pb_core_segment *system =
+		pb_core_segment_of(firmware, &firmware->channels[channel], PB_SEGMENT_SYSTEM);
+
+	if (arguments[0] >= firmware->config->node_count || address % PB_LINE_BYTES != 0 ||
+	    entries < PB_LIMIT_RING_MIN || entries > PB_LIMIT_RING_MAX || (entries & (entries - 1u)) != 0)
+		return PB_ERROR_BAD_ARGUMENT;
+	wanted->node = arguments[0];
+	wanted->entries = entries;
+	wanted->offset = pb_core_segment_memory(
+		system, address, sizeof(struct pb_queue_page) + entries * sizeof(struct pb_descriptor));
+	return wanted->offset == 0 ? PB_ERROR_BAD_ARGUMENT : PB_ERROR_OK;
 }
 
 enum pb_error pb_core_queue_create(struct pb_firmware *firmware, uint32_t channel, const uint32_t *arguments,
 				   uint32_t *handle)
 {
-	const uint32_t node = arguments[0];
-	const uint32_t entries = arguments[1];
-	const uint64_t address = pb_core_wide(arguments[2], arguments[3]);
-	const struct pb_core_segment *system =
-		pb_core_segment_of(firmware, &firmware->channels[channel], PB_SEGMENT_SYSTEM);
-	struct pb_core_queue *queue;
-	uint32_t offset;
+	struct pb_core_queue *queue = &firmware->queues[firmware->free_queues % PB_LIMIT_QUEUES];
+	const struct pb_core_node *node;
+	struct wanted wanted;
+	enum pb_error error = check_place(firmware, channel, arguments, &wanted);
 
-	if (node >= firmware->config->node_count || address % PB_LINE_BYTES != 0 ||
-	    entries < PB_LIMIT_RING_MIN || entries > PB_LIMIT_RING_MAX || (entries & (entries - 1u)) != 0)
-		return PB_ERROR_BAD_ARGUMENT;
-	if (arguments[4] >= PB_PRIORITIES)
-		return PB_ERROR_BAD_ARGUMENT;
-	offset = pb_core_segment_memory(
-		system, address, sizeof(struct pb_queue_page) + entries * sizeof(struct pb_descriptor));
-	if (offset == 0)
-		return PB_ERROR_BAD_ARGUMENT;
-	queue = find_free(firmware);
-	if (queue == NULL)
+	if (error == PB_ERROR_OK)
+		error = check_priority(firmware, channel, arguments, &wanted);
+	if (error != PB_ERROR_OK)
+		return error;
+	node = &firmware->nodes[wanted.node];
+	if (firmware->free_queues == PB_CORE_NO_QUEUE ||
+	    (node->mode == PB_NODE_HOST_ORDERED && node->queues != 0))
 		return PB_ERROR_NO_SPACE;
-	queue->page = pb_core_at(firmware, offset);
-	open_queue(queue, channel, node, entries);
+	open_queue(firmware, queue, channel, &wanted);
 	pb_core_record_init(queue, firmware->channels[channel].epoch);
 	*handle = pb_core_queue_handle(firmware, queue);
 	return PB_ERROR_OK;
@@ -65,20 +107,35 @@ uint32_t pb_core_queue_handle(const struct pb_firmware *firmware, const struct p
 
 void pb_core_queue_close(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	queue->state = PB_CORE_QUEUE_CLOSING;
-	pb_core_job_drop(firmware, &firmware->nodes[queue->node]);
-	if (queue->state == PB_CORE_QUEUE_CLOSING && queue->busy == 0)
+	struct pb_core_node *node = &firmware->nodes[queue->node];
+
+	pb_core_schedule_remove(firmware, queue);
+	pb_core_wait_leave(firmware, queue);
+	pb_core_stop_abandon(firmware, queue);
+	pb_core_queue_set_state(queue, PB_CORE_QUEUE_CLOSING);
+	queue->flags |= PB_CORE_QUEUE_CLOSING_IT;
+	if (pb_core_next_is(node, queue))
+		pb_core_job_drop(firmware, node);
+	pb_core_wait_wake(firmware, queue);
+	if (queue->busy == 0)
 		pb_core_queue_drained(firmware, queue);
 }
 
 void pb_core_queue_drained(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	queue->state = PB_CORE_QUEUE_FREE;
-	if (!queue->reply_owed)
+	const uint32_t index = (uint32_t)(queue - firmware->queues);
+
+	if ((queue->flags & PB_CORE_QUEUE_AWAITED) != 0 || firmware->waking == index)
+		return; /* once those that wait for it have been told, this comes again */
+	pb_core_queue_set_state(queue, PB_CORE_QUEUE_FREE);
+	queue->next = firmware->free_queues;
+	firmware->free_queues = (uint16_t)index;
+	firmware->channels[queue->channel].queues--;
+	firmware->nodes[queue->node].queues--;
+	if ((queue->flags & PB_CORE_QUEUE_REPLY_OWED) == 0)
 		return;
-	queue->reply_owed = false;
-	pb_core_control_reply(firmware, queue->channel, PB_COMMAND_QUEUE_DESTROY, queue->destroy_tag,
-			      PB_ERROR_OK, 0);
+	pb_core_control_reply(firmware, queue->channel, PB_COMMAND_QUEUE_DESTROY, (uint32_t)queue->awaited,
+			      PB_ERROR_OK, NULL);
 }
 
 /** A put index moves forward, and stays within one ring of what was completed. */
@@ -98,7 +155,8 @@ static __attribute__((noinline)) void put_fault(struct pb_firmware *firmware, st
 		.index = PB_INDEX_NONE,
 	};
 
-	queue->state = PB_CORE_QUEUE_FAULTED;
+	pb_core_queue_set_state(queue, PB_CORE_QUEUE_FAULTED);
+	pb_core_wait_wake(firmware, queue);
 	pb_core_record_error(queue, PB_ERROR_RING_FAULT, 0, PB_INDEX_NONE);
 	pb_core_event(firmware, queue->channel, &event);
 }
@@ -107,7 +165,8 @@ void pb_core_queue_look(struct pb_firmware *firmware, struct pb_core_queue *queu
 {
 	uint32_t put;
 
-	if (queue->state != PB_CORE_QUEUE_OPEN)
+	if (pb_core_queue_state(queue) != PB_CORE_QUEUE_OPEN ||
+	    (queue->flags & (PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_SUSPENDED)) != 0)
 		return;
 	put = pb_shared_read32(&queue->page->put);
 	if (!put_is_sane(queue, put)) {
@@ -116,6 +175,10 @@ void pb_core_queue_look(struct pb_firmware *firmware, struct pb_core_queue *queu
 	}
 	queue->put = put;
 	pb_shared_acquire(); /* the descriptors behind put may be newer than the kick that led here */
-	if (put != queue->admitted && !queue->ready)
+	if (!pb_core_queue_has_more(queue))
+		return;
+	if (pb_core_queue_place(queue) == PB_CORE_PLACE_NONE)
 		pb_core_schedule_add(firmware, queue);
+	else
+		firmware->awake |= 1u << queue->node;
 }

@@ -62,113 +62,157 @@ report_failure(struct pb_firmware *firmware, struct pb_core_queue *queue, const 
 		.detail = work->detail,
 	};
 
+	if ((queue->flags & PB_CORE_QUEUE_ERROR_SHOWN) == 0)
+		queue->error_timeline = pb_core_wide(work->timeline_low, work->timeline_high);
 	pb_core_record_error(queue, work->status, work->fence_id, work->index);
 	pb_core_event(firmware, queue->channel, &event);
-	if (work->status != PB_ERROR_CONTEXT_LOST && work->status != PB_ERROR_HALTED)
+	if (work->status != PB_ERROR_CONTEXT_LOST && work->status != PB_ERROR_HALTED &&
+	    work->status != PB_ERROR_DEP_FAILED && work->status != PB_ERROR_DEADLOCK &&
+	    work->status != PB_ERROR_ENGINE_DEAD)
 		report_context(firmware, work, queue->channel, handle);
 	pb_core_halt_report(firmware, work);
 }
 
 /** Work of a queue that is closing ends without a trace, but for a halt; the last of it ends the queue. */
-static __attribute__((noinline)) void drain(struct pb_firmware *firmware, const struct pb_core_work *work)
+static void drain(struct pb_firmware *firmware, const struct pb_core_work *work)
 {
 	struct pb_core_queue *queue = work->queue;
-	struct pb_core_channel *channel = &firmware->channels[queue->channel];
+	const uint32_t channel = queue->channel;
 
 	pb_core_halt_report(firmware, work);
 	if (queue->busy == 0)
 		pb_core_queue_drained(firmware, queue);
-	if (channel->busy == 0 && channel->state == PB_CHANNEL_CLOSING)
-		pb_core_channel_drained(firmware, queue->channel);
+	if (firmware->channels[channel].busy == 0 && firmware->channels[channel].state == PB_CHANNEL_CLOSING)
+		pb_core_channel_drained(firmware, channel);
 }
 
-static __attribute__((noinline)) void count_patches(struct pb_core_channel *channel, uint32_t patches)
+void pb_core_count_patches(struct pb_core_channel *channel, uint32_t patches)
 {
 	channel->patches += patches;
 	pb_shared_write32(&channel->entry->patches_low, (uint32_t)channel->patches);
 	pb_shared_write32(&channel->entry->patches_high, (uint32_t)(channel->patches >> 32));
 }
 
-static void complete(struct pb_firmware *firmware, const struct pb_core_work *work)
+/** The host interrupt waits for more completions, or for the tick. */
+static __attribute__((noinline)) void moderate(struct pb_firmware *firmware, struct pb_core_channel *channel)
+{
+	const uint32_t c = (uint32_t)(channel - firmware->channels);
+
+	if (++channel->unreported < channel->moderate_count) {
+		if (channel->unreported == 1u)
+			channel->unreported_since = pb_shared_read32(firmware->config->clock);
+		firmware->moderated |= 1u << c;
+		return;
+	}
+	pb_core_report(firmware, c);
+}
+
+static __attribute__((noinline)) void publish(struct pb_firmware *firmware, const struct pb_core_work *work)
+{
+	if (work->status != PB_ERROR_OK)
+		report_failure(firmware, work->queue, work);
+	work->queue->completed++;
+	work->queue->reached = pb_core_wide(work->timeline_low, work->timeline_high);
+	pb_core_record_complete(work->queue, work);
+}
+
+/** Work that failed, or whose queue is being closed or stopped, or has others wait for it. */
+static __attribute__((noinline)) void complete_special(struct pb_firmware *firmware,
+						       const struct pb_core_work *work)
 {
 	struct pb_core_queue *queue = work->queue;
-	const uint32_t channel = queue->channel;
 
-	queue->busy--;
-	firmware->channels[channel].busy--;
-	if (queue->state == PB_CORE_QUEUE_CLOSING) {
+	if ((queue->flags & PB_CORE_QUEUE_CLOSING_IT) != 0) {
 		drain(firmware, work);
 		return;
 	}
-	queue->completed++;
+	publish(firmware, work);
+	pb_core_interrupt(firmware, queue->channel);
+	pb_core_wait_wake(firmware, queue);
+	if ((queue->flags & PB_CORE_QUEUE_STOPPING) != 0)
+		pb_core_stop_progress(firmware, queue);
+}
+
+static void complete(struct pb_firmware *firmware, const struct pb_core_work *work)
+{
+	struct pb_core_queue *queue = work->queue;
+	struct pb_core_channel *channel = &firmware->channels[queue->channel];
+
+	queue->busy--;
+	channel->busy--;
 	if (work->patches != 0)
-		count_patches(&firmware->channels[channel], work->patches);
-	if (work->status != PB_ERROR_OK)
-		report_failure(firmware, queue, work);
+		pb_core_count_patches(channel, work->patches);
+	if (((queue->flags & PB_CORE_QUEUE_SPECIAL) | work->status) != 0) {
+		complete_special(firmware, work);
+		return;
+	}
+	queue->completed++;
+	queue->reached = pb_core_wide(work->timeline_low, work->timeline_high);
 	pb_core_record_complete(queue, work);
-	pb_core_interrupt(firmware, channel);
+	if (channel->moderate_count > 1u)
+		moderate(firmware, channel);
+	else
+		pb_core_interrupt(firmware, queue->channel);
 }
 
-/** Whether work goes down with the guilty: it is of the same context, or behind a paging buffer of the same channel. */
-static bool goes_down(const struct pb_core_work *work, const struct pb_core_work *guilty)
+void pb_core_halt(struct pb_firmware *firmware, struct pb_core_node *node, const struct pb_core_work *work)
 {
-	if (guilty->context == PB_CORE_CONTEXT_PAGING)
-		return work->queue->channel == guilty->queue->channel;
-	return work->context == guilty->context;
-}
-
-/** Some of the work behind the guilty is cancelled; what was in flight before it is not. */
-static void cancel_behind(struct pb_core_node *node, const struct pb_core_work *guilty)
-{
-	const enum pb_error error =
-		guilty->context == PB_CORE_CONTEXT_PAGING ? PB_ERROR_HALTED : PB_ERROR_CONTEXT_LOST;
-
-	for (uint32_t sequence = node->retired + 2u; sequence != node->fed + 1u; sequence++) {
-		struct pb_core_work *work = &node->in_flight[sequence % PB_LIMIT_IN_FLIGHT];
-
-		if (work->status == PB_ERROR_OK && goes_down(work, guilty))
-			pb_core_work_fail(work, error, PB_INDEX_NONE, 0);
-	}
-}
-
-void pb_core_halt(struct pb_core_node *node, const struct pb_core_work *work)
-{
-	struct pb_core_job *job = &node->job;
 	const uint32_t channel = work->queue->channel;
+	struct pb_core_work *next = pb_core_work_at(node, node->fed + 1u);
 
-	node->held |= 1u << channel;
+	node->halted |= 1u << channel;
+	pb_core_schedule_hold(firmware, node);
 	/* What was being prepared behind it has read its descriptor: it must complete. */
-	if (job->state != PB_CORE_JOB_NONE && job->work.queue->channel == channel &&
-	    job->work.status == PB_ERROR_OK) {
-		pb_core_work_fail(&job->work, PB_ERROR_HALTED, PB_INDEX_NONE, 0);
-		job->state = PB_CORE_JOB_READY;
+	if ((node->prepared || node->job != NULL) && next != work && next->queue->channel == channel &&
+	    next->status == PB_ERROR_OK) {
+		pb_core_work_fail(next, PB_ERROR_HALTED, PB_INDEX_NONE, 0);
+		pb_core_job_release(firmware, node);
+		node->prepared = true;
 	}
 }
 
-/** Resets the engine; the work at the head of its ring is to blame. */
-static __attribute__((noinline)) void blame_and_reset(struct pb_firmware *firmware, struct pb_core_node *node,
-						      enum pb_error error, uint32_t detail)
+/** Others want their share of the engine's time, and this much was used. */
+static __attribute__((noinline)) void charge(struct pb_core_node *node, uint32_t sequence, uint32_t time)
 {
-	struct pb_core_work *guilty = &node->in_flight[(node->retired + 1u) % PB_LIMIT_IN_FLIGHT];
+	const uint32_t count = sequence - node->retired;
 
-	pb_core_waypoint(firmware, PB_WAYPOINT_RESET);
-	if (node->retired != node->fed && guilty->status == PB_ERROR_OK) {
-		pb_core_work_fail(guilty, error, PB_INDEX_NONE, detail);
-		pb_core_context_lose(firmware, guilty);
-		cancel_behind(node, guilty);
-		if (guilty->context == PB_CORE_CONTEXT_PAGING)
-			pb_core_halt(node, guilty);
-	}
-	node->resetting = true;
-	node->engine->ops->reset(node->engine->context);
+	for (uint32_t i = 1; i <= count; i++)
+		pb_core_schedule_charge(node, pb_core_work_at(node, node->retired + i)->queue,
+					(time - node->time) / count);
 }
 
-static __attribute__((noinline)) void handle_fault(struct pb_firmware *firmware, struct pb_core_node *node)
+void pb_core_retire_to(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence)
 {
-	struct pb_engine_fault fault;
+	while (node->retired != sequence) {
+		node->completed++;
+		complete(firmware, pb_core_work_at(node, ++node->retired));
+	}
+}
 
-	node->engine->ops->fault(node->engine->context, &fault);
-	blame_and_reset(firmware, node, PB_ERROR_ENGINE_FAULT, fault.code);
+static void retire_some(struct pb_firmware *firmware, struct pb_core_node *node,
+			const struct pb_engine_report *report)
+{
+	if (node->levels != 0)
+		charge(node, report->sequence, report->time);
+	node->time = report->time;
+	pb_core_retire_to(firmware, node, report->sequence);
+	firmware->awake |= 1u << (node - firmware->nodes);
+	if (node->retired != node->fed)
+		return;
+	node->idles++;
+	node->idle_since = pb_shared_read32(firmware->config->clock);
+}
+
+/** The engine was asked something. What it finishes before it answers counts. */
+static __attribute__((noinline)) void retire_asked(struct pb_firmware *firmware, struct pb_core_node *node,
+						   enum pb_engine_state state,
+						   const struct pb_engine_report *report)
+{
+	if (state != PB_ENGINE_BUSY)
+		pb_core_node_answered(firmware, node, state);
+	else if (node->state == PB_NODE_STATE_STOPPING &&
+		 report->sequence - node->retired <= node->fed - node->retired)
+		retire_some(firmware, node, report);
 }
 
 void pb_core_retire(struct pb_firmware *firmware, struct pb_core_node *node)
@@ -176,49 +220,20 @@ void pb_core_retire(struct pb_firmware *firmware, struct pb_core_node *node)
 	const struct pb_engine *engine = node->engine;
 	struct pb_engine_report report;
 	const enum pb_engine_state state = engine->ops->poll(engine->context, &report);
-	const uint32_t sequence = report.sequence;
 
 	pb_core_waypoint(firmware, PB_WAYPOINT_RETIRE);
-	if (state == PB_ENGINE_BUSY)
-		return;
-	if (node->resetting) {
-		node->resetting = false;
-		pb_core_feed_again(node);
-		/* The innocent do not inherit the time that the guilty work took. */
-		node->progress_time = engine->ops->stopwatch(engine->context, &node->progress);
+	if (node->state != PB_NODE_STATE_RUNNING) {
+		retire_asked(firmware, node, state, &report);
 		return;
 	}
-	if (sequence - node->retired > node->fed - node->retired) {
-		/* The engine reports what it was not fed: only a reset makes it trustworthy again. */
-		blame_and_reset(firmware, node, PB_ERROR_ENGINE_FAULT, 0);
-		return;
+	if (report.sequence != node->retired) {
+		/* An engine that reports what it was not fed: only a reset makes it trustworthy again. */
+		if (report.sequence - node->retired > node->fed - node->retired) {
+			pb_core_node_fault(firmware, node, PB_ENGINE_READY);
+			return;
+		}
+		retire_some(firmware, node, &report);
 	}
-	while (node->retired != sequence)
-		complete(firmware, &node->in_flight[++node->retired % PB_LIMIT_IN_FLIGHT]);
 	if (state == PB_ENGINE_FAULTED)
-		handle_fault(firmware, node);
-}
-
-/** Work of a closing channel has this much time left, however well it gets on: others want what it holds. */
-static bool is_left_behind(const struct pb_firmware *firmware, const struct pb_core_node *node)
-{
-	const struct pb_core_work *work = &node->in_flight[(node->retired + 1u) % PB_LIMIT_IN_FLIGHT];
-
-	return firmware->channels[work->queue->channel].state == PB_CHANNEL_CLOSING;
-}
-
-void pb_core_hang_check(struct pb_firmware *firmware, struct pb_core_node *node)
-{
-	const struct pb_engine *engine = node->engine;
-	uint32_t progress;
-	const uint32_t time = engine->ops->stopwatch(engine->context, &progress);
-
-	if (node->fed == node->retired || node->resetting || node->retired != node->watched ||
-	    (progress != node->progress && !is_left_behind(firmware, node))) {
-		node->watched = node->retired;
-		node->progress = progress;
-		node->progress_time = time;
-	} else if (time - node->progress_time > PB_HANG_MICROSECONDS) {
-		blame_and_reset(firmware, node, PB_ERROR_ENGINE_HANG, 0);
-	}
+		pb_core_node_fault(firmware, node, state);
 }

@@ -1,48 +1,306 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which queue a node serves next: round robin over those with work, one
- * submission a turn. Queues without work are in no list and cost nothing.
+ * Step 2: whose turn it is. A queue has its turn for a quantum of engine time,
+ * then the next of its channel has; a channel has its turn until its weight's
+ * worth is used up (deficit round robin: Shreedhar and Varghese, 1995), then
+ * the next of its level has. Levels are strict, but for one submission after
+ * PB_LIMIT_BYPASSES of more urgent ones. Queues without work are in no list.
  */
 #include "firmware/core.h"
+
+static uint32_t index_of(const struct pb_firmware *firmware, const struct pb_core_queue *queue)
+{
+	return (uint32_t)(queue - firmware->queues);
+}
+
+static uint32_t highest(uint32_t mask)
+{
+	return 31u - (uint32_t)__builtin_clz(mask);
+}
+
+static void begin_turn(struct pb_core_node *node, struct pb_core_queue *queue)
+{
+	node->current = queue;
+	node->used = 0;
+	pb_core_queue_set_place(queue, PB_CORE_PLACE_CURRENT);
+}
+
+/** Works out which of a level's channels are ready: those that have queues listed and are not held. */
+static void update(struct pb_core_node *node, uint32_t level)
+{
+	node->level[level].ready = (uint16_t)(node->level[level].listed & ~node->held);
+	if (node->level[level].ready != 0) {
+		node->levels |= 1u << level;
+		return;
+	}
+	node->levels &= ~(1u << level);
+	node->level[level].bypassed = 0;
+}
+
+static void append(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue)
+{
+	const uint32_t level = pb_core_queue_level(queue);
+	struct pb_core_flow *flow = &node->level[level].flows[queue->channel];
+	const uint16_t index = (uint16_t)index_of(firmware, queue);
+
+	pb_core_queue_set_place(queue, PB_CORE_PLACE_LISTED);
+	queue->next = PB_CORE_NO_QUEUE;
+	queue->prev = flow->tail;
+	if (flow->head == PB_CORE_NO_QUEUE)
+		flow->head = index;
+	else
+		firmware->queues[flow->tail].next = index;
+	flow->tail = index;
+	node->level[level].listed |= (uint16_t)(1u << queue->channel);
+	update(node, level);
+}
+
+static void prepend(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue)
+{
+	const uint32_t level = pb_core_queue_level(queue);
+	struct pb_core_flow *flow = &node->level[level].flows[queue->channel];
+	const uint16_t index = (uint16_t)index_of(firmware, queue);
+
+	pb_core_queue_set_place(queue, PB_CORE_PLACE_LISTED);
+	queue->next = flow->head;
+	queue->prev = PB_CORE_NO_QUEUE;
+	if (flow->head == PB_CORE_NO_QUEUE)
+		flow->tail = index;
+	else
+		firmware->queues[flow->head].prev = index;
+	flow->head = index;
+	node->level[level].listed |= (uint16_t)(1u << queue->channel);
+	update(node, level);
+}
+
+static void unlink_listed(struct pb_firmware *firmware, struct pb_core_node *node,
+			  struct pb_core_queue *queue)
+{
+	const uint32_t level = pb_core_queue_level(queue);
+	struct pb_core_flow *flow = &node->level[level].flows[queue->channel];
+
+	if (queue->prev == PB_CORE_NO_QUEUE)
+		flow->head = queue->next;
+	else
+		firmware->queues[queue->prev].next = queue->next;
+	if (queue->next == PB_CORE_NO_QUEUE)
+		flow->tail = queue->prev;
+	else
+		firmware->queues[queue->next].prev = queue->prev;
+	pb_core_queue_set_place(queue, PB_CORE_PLACE_NONE);
+	if (flow->head != PB_CORE_NO_QUEUE)
+		return;
+	node->level[level].listed &= (uint16_t) ~(1u << queue->channel);
+	update(node, level);
+}
 
 void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
 	struct pb_core_node *node = &firmware->nodes[queue->node];
-	const uint16_t index = (uint16_t)(queue - firmware->queues);
 
-	queue->ready = true;
-	queue->next = PB_CORE_NO_QUEUE;
-	if (node->ready_head == PB_CORE_NO_QUEUE)
-		node->ready_head = index;
+	firmware->awake |= 1u << queue->node;
+	if (node->current == NULL && (node->levels | node->held) == 0)
+		begin_turn(node, queue);
 	else
-		firmware->queues[node->ready_tail].next = index;
-	node->ready_tail = index;
+		append(firmware, node, queue);
+}
+
+void pb_core_schedule_return(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	firmware->awake |= 1u << queue->node;
+	if (pb_core_queue_place(queue) == PB_CORE_PLACE_NONE)
+		prepend(firmware, &firmware->nodes[queue->node], queue);
+}
+
+void pb_core_schedule_remove(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	struct pb_core_node *node = &firmware->nodes[queue->node];
+
+	if (pb_core_queue_place(queue) == PB_CORE_PLACE_LISTED) {
+		unlink_listed(firmware, node, queue);
+	} else if (pb_core_queue_place(queue) == PB_CORE_PLACE_CURRENT) {
+		node->current = NULL;
+		node->guard = false;
+		pb_core_queue_set_place(queue, PB_CORE_PLACE_NONE);
+	}
+}
+
+void pb_core_schedule_hold(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	struct pb_core_queue *current = node->current;
+
+	node->held = node->halted | firmware->closing | (firmware->suspended ? UINT32_MAX : 0);
+	if (current != NULL && (node->held >> current->channel & 1u) != 0) {
+		pb_core_schedule_remove(firmware, current);
+		if (pb_core_queue_has_more(current))
+			prepend(firmware, node, current);
+	}
+	for (uint32_t level = 0; level < PB_PRIORITIES; level++)
+		update(node, level);
+	firmware->awake |= 1u << (node - firmware->nodes);
+}
+
+static int32_t share(const struct pb_firmware *firmware, uint32_t channel)
+{
+	return (int32_t)(firmware->channels[channel].weight * PB_QUANTUM_MICROSECONDS);
+}
+
+/** After a round in which nobody came out of debt: as many rounds at once as it takes the first one. */
+static void forgive(const struct pb_firmware *firmware, struct pb_core_level *level)
+{
+	int32_t rounds = INT32_MAX;
+
+	for (uint32_t left = level->ready; left != 0; left &= left - 1u) {
+		const uint32_t channel = (uint32_t)__builtin_ctz(left);
+		const int32_t takes = -level->flows[channel].deficit / share(firmware, channel);
+
+		rounds = takes < rounds ? takes : rounds;
+	}
+	for (uint32_t left = level->ready; left != 0; left &= left - 1u) {
+		const uint32_t channel = (uint32_t)__builtin_ctz(left);
+
+		level->flows[channel].deficit += rounds * share(firmware, channel);
+	}
+}
+
+/** The channel whose turn it is now. */
+static uint32_t turn_of(const struct pb_firmware *firmware, struct pb_core_level *level)
+{
+	const uint32_t ready = level->ready;
+	uint32_t channel = level->turn;
+
+	if ((ready >> channel & 1u) != 0 && level->flows[channel].deficit > 0)
+		return channel;
+	for (uint32_t step = 1;; step++) {
+		const uint32_t behind = ready & ~((2u << channel) - 1u);
+
+		channel = (uint32_t)__builtin_ctz(behind != 0 ? behind : ready);
+		level->flows[channel].deficit += share(firmware, channel);
+		if (level->flows[channel].deficit > 0)
+			break;
+		if (step == PB_LIMIT_CHANNELS)
+			forgive(firmware, level);
+	}
+	level->turn = (uint8_t)channel;
+	return channel;
+}
+
+/** Levels below the one that is served were passed by once more. */
+static void count_bypasses(struct pb_core_node *node, uint32_t level)
+{
+	for (uint32_t left = node->levels & ((1u << level) - 1u); left != 0; left &= left - 1u)
+		node->level[__builtin_ctz(left)].bypassed++;
+}
+
+/** The level to serve: the highest, or one that was passed by too often. */
+static uint32_t level_of(struct pb_core_node *node)
+{
+	const uint32_t top = highest(node->levels);
+
+	for (uint32_t left = node->levels & ((1u << top) - 1u); left != 0; left &= left - 1u) {
+		const uint32_t level = (uint32_t)__builtin_ctz(left);
+
+		if (node->level[level].bypassed < PB_LIMIT_BYPASSES)
+			continue;
+		node->level[level].bypassed = 0;
+		node->guard = true;
+		return level;
+	}
+	count_bypasses(node, top);
+	return top;
+}
+
+static struct pb_core_queue *pick(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	const uint32_t level = level_of(node);
+	const uint32_t channel = turn_of(firmware, &node->level[level]);
+	struct pb_core_queue *queue = &firmware->queues[node->level[level].flows[channel].head];
+
+	unlink_listed(firmware, node, queue);
+	begin_turn(node, queue);
+	return queue;
+}
+
+bool pb_core_schedule_turn_over(const struct pb_core_node *node, const struct pb_core_queue *queue,
+				uint32_t used)
+{
+	const struct pb_core_level *level = &node->level[pb_core_queue_level(queue)];
+	const struct pb_core_flow *flow = &level->flows[queue->channel];
+
+	if ((level->ready & ~(1u << queue->channel)) != 0 && flow->deficit <= 0)
+		return true;
+	return flow->head != PB_CORE_NO_QUEUE && used >= queue->quantum * PB_CORE_QUANTUM_UNIT;
+}
+
+/** Whether the queue that has its turn goes on with it, beside others. */
+static bool goes_on(const struct pb_core_node *node, const struct pb_core_queue *queue)
+{
+	const uint32_t level = pb_core_queue_level(queue);
+	const uint32_t below = node->levels & ((1u << level) - 1u);
+
+	if (node->guard)
+		return true;
+	if (node->levels >> level > 1u || pb_core_schedule_turn_over(node, queue, node->used))
+		return false;
+	for (uint32_t left = below; left != 0; left &= left - 1u) {
+		if (node->level[__builtin_ctz(left)].bypassed >= PB_LIMIT_BYPASSES)
+			return false;
+	}
+	return true;
+}
+
+/** Its turn ends; it comes last, or first again if only a more urgent one goes before it. */
+static void end_turn(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue)
+{
+	struct pb_core_flow *flow = &node->level[pb_core_queue_level(queue)].flows[queue->channel];
+	const bool over = pb_core_schedule_turn_over(node, queue, node->used);
+
+	pb_core_schedule_remove(firmware, queue);
+	if (!pb_core_queue_has_more(queue)) {
+		/* Who has nothing to do saves nothing up. */
+		if (flow->head == PB_CORE_NO_QUEUE && flow->deficit > 0)
+			flow->deficit = 0;
+	} else if (over) {
+		append(firmware, node, queue);
+	} else {
+		prepend(firmware, node, queue);
+	}
+}
+
+static __attribute__((noinline)) struct pb_core_queue *choose(struct pb_firmware *firmware,
+							      struct pb_core_node *node)
+{
+	struct pb_core_queue *queue = node->current;
+
+	if (queue != NULL && pb_core_queue_has_more(queue) && goes_on(node, queue)) {
+		count_bypasses(node, pb_core_queue_level(queue));
+		return queue;
+	}
+	if (node->levels == 0)
+		return NULL; /* it keeps its turn, until another queue has work */
+	if (queue != NULL)
+		end_turn(firmware, node, queue);
+	return node->levels != 0 ? pick(firmware, node) : NULL;
 }
 
 struct pb_core_queue *pb_core_schedule_take(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	/* Closed queues and those held leave the list here; there are at most as many as there are queues. */
-	while (node->ready_head != PB_CORE_NO_QUEUE) {
-		struct pb_core_queue *queue = &firmware->queues[node->ready_head];
+	struct pb_core_queue *queue = node->current;
 
-		node->ready_head = queue->next;
-		queue->ready = false;
-		if (node->held != 0 && (node->held >> queue->channel & 1u) != 0)
-			continue;
-		if (queue->state == PB_CORE_QUEUE_OPEN || queue->state == PB_CORE_QUEUE_FAULTED)
-			return queue;
-	}
-	return NULL;
+	if (queue != NULL && node->levels == 0 && pb_core_queue_has_more(queue))
+		return queue;
+	return choose(firmware, node);
 }
 
-void pb_core_schedule_release(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t channel)
+void pb_core_schedule_charge(struct pb_core_node *node, const struct pb_core_queue *queue,
+			     uint32_t microseconds)
 {
-	node->held &= ~(1u << channel);
-	for (uint32_t q = 0; q < firmware->queue_count; q++) {
-		struct pb_core_queue *queue = &firmware->queues[q];
+	struct pb_core_level *level = &node->level[pb_core_queue_level(queue)];
+	struct pb_core_flow *flow = &level->flows[queue->channel];
 
-		if (queue->channel == channel && &firmware->nodes[queue->node] == node && !queue->ready &&
-		    queue->put != queue->admitted)
-			pb_core_schedule_add(firmware, queue);
-	}
+	if (queue == node->current)
+		node->used += microseconds;
+	/* Who is alone at its level owes nothing to anybody. */
+	if (level->ready != 0 && flow->deficit > INT32_MIN / 2)
+		flow->deficit -= (int32_t)microseconds;
 }

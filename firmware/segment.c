@@ -119,13 +119,13 @@ enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t chan
 static void finish(struct pb_firmware *firmware, uint32_t channel, enum pb_error error)
 {
 	struct pb_core_make *make = &firmware->channels[channel].make;
+	const struct pb_core_outcome outcome = {{error == PB_ERROR_OK ? make->segment.memory_offset : 0}};
 
 	make->step = PB_CORE_MAKE_NONE;
 	firmware->chores &= ~(1u << channel);
 	if (error != PB_ERROR_OK && make->place != 0)
 		give_place(firmware, make->place);
-	pb_core_control_reply(firmware, channel, PB_COMMAND_SEGMENT_CREATE, make->tag, error,
-			      error == PB_ERROR_OK ? make->segment.memory_offset : 0);
+	pb_core_control_reply(firmware, channel, PB_COMMAND_SEGMENT_CREATE, make->tag, error, &outcome);
 }
 
 /** From here on the segment is there. */

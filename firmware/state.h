@@ -82,6 +82,13 @@ struct pb_core_channel {
 	uint32_t epoch;
 	uint32_t busy;                         /**< submissions admitted and not retired */
 	uint64_t patches;                      /**< carried out in completed work */
+	uint32_t weight;                       /**< its share of a node, beside others of the same level */
+	uint32_t priority_cap;                 /**< highest enum pb_priority of its queues */
+	uint32_t queues;                       /**< how many it has */
+	uint32_t moderate_count;               /**< completions to an interrupt; 0 and 1: each */
+	uint32_t moderate_microseconds;        /**< after which one comes all the same */
+	uint32_t unreported;                   /**< completions since the last interrupt */
+	uint32_t unreported_since;             /**< on the card's clock */
 	uint32_t formats_version;              /**< counts changes to its own formats */
 	uint32_t privileges;                   /**< PB_PRIVILEGE_* */
 	struct pb_core_make make;              /**< the segment being made */
@@ -99,28 +106,95 @@ enum pb_core_queue_state {
 	PB_CORE_QUEUE_CLOSING = 3, /**< waits for its fed work; its page is not written any more */
 };
 
-/** 64 bytes at most on a 32-bit MCU. */
+/** Where a queue stands with its node. `next` and `prev` belong to the list it is in, if any. */
+enum pb_core_place {
+	PB_CORE_PLACE_NONE = 0,    /**< nothing to admit, or it may not be */
+	PB_CORE_PLACE_LISTED = 1,  /**< in its flow's list */
+	PB_CORE_PLACE_CURRENT = 2, /**< it has its turn */
+	PB_CORE_PLACE_WAITING = 3, /**< in the list of a queue that it waits for */
+};
+
+/* struct pb_core_queue.flags. Those of the first group make it more than ordinary to complete its work. */
+#define PB_CORE_QUEUE_STOPPING                                                                               \
+	0x01u /**< a PREEMPT, SUSPEND or RESET is under way: it is in pb_firmware.stops */
+#define PB_CORE_QUEUE_AWAITED     0x02u /**< others wait for it */
+#define PB_CORE_QUEUE_DRAINING    0x04u /**< the SUSPEND lets what is before its cutoff complete */
+#define PB_CORE_QUEUE_CLOSING_IT  0x08u /**< its state is CLOSING */
+#define PB_CORE_QUEUE_SPECIAL     0x0fu
+#define PB_CORE_QUEUE_SUSPENDED   0x10u
+#define PB_CORE_QUEUE_STARTED     0x20u /**< its first submission had begun: its progress is in the page */
+#define PB_CORE_QUEUE_ERROR_SHOWN 0x40u /**< the record holds a first error */
+#define PB_CORE_QUEUE_REPLY_OWED  0x80u /**< a QUEUE_DESTROY waits for its reply */
+
+/** Unit of pb_core_queue.quantum, in microseconds. */
+#define PB_CORE_QUANTUM_UNIT 256u
+
+/** PB_FIRMWARE_QUEUE_BYTES. Descriptors admitted = completed + busy. */
 struct pb_core_queue {
-	struct pb_queue_page *page; /**< shared */
-	struct pb_descriptor *ring; /**< shared */
-	uint64_t timeline;          /**< of the last descriptor accepted */
-	uint32_t mask;              /**< entries - 1 */
+	struct pb_queue_page *page; /**< shared; the ring is right behind it */
 	uint32_t put;               /**< the last that the host showed */
-	uint32_t admitted;          /**< descriptors read */
-	uint32_t completed;         /**< descriptors completed */
-	uint32_t record_sequence;   /**< of the fence record */
-	uint16_t errors;            /**< failed or cancelled, saturating */
-	uint16_t next;              /**< in its node's ready list */
+	uint64_t timeline;          /**< of the last descriptor accepted */
+	uint64_t reached;           /**< of the last one completed */
+	uint64_t
+		error_timeline; /**< of the first one that failed since the error was cleared; all ones: none */
+	uint64_t awaited;       /**< WAITING: the value; CLOSING: the tag of the QUEUE_DESTROY */
+	uint32_t completed;     /**< descriptors completed or returned */
+	uint16_t next;
+	uint16_t prev;
+	uint16_t waiters; /**< first of the queues that wait for this one */
 	uint16_t generation;
+	uint16_t awaits;  /**< WAITING: the queue that it waits for */
+	uint16_t changes; /**< of the fence record, beside completions */
 	uint8_t channel;
 	uint8_t node;
-	uint8_t state;        /**< enum pb_core_queue_state */
-	uint8_t busy;         /**< submissions admitted and not retired */
-	bool ready;           /**< it is in the ready list */
-	bool error_shown;     /**< the record holds a first error */
-	bool reply_owed;      /**< a QUEUE_DESTROY waits for its reply */
-	uint32_t destroy_tag; /**< its tag */
+	uint8_t mask;    /**< entries - 1 */
+	uint8_t quantum; /**< in PB_CORE_QUANTUM_UNIT of engine time */
+	uint8_t busy;    /**< submissions admitted and not retired */
+	uint8_t patched; /**< of those to be admitted next, so many are patched: they were withdrawn */
+	uint8_t flags;   /**< PB_CORE_QUEUE_* */
+	uint8_t state;   /**< enum pb_core_queue_state, enum pb_core_place, enum pb_priority: see below */
 };
+
+/*
+ * pb_core_queue.state:
+ *
+ *   7 6   4 3   2 1     0
+ *  +-+-----+-----+-------+
+ *  |W|level|place| state |   W: its waiters are to be looked at
+ *  +-+-----+-----+-------+
+ */
+#define PB_CORE_QUEUE_WAKES 0x80u
+
+static inline uint32_t pb_core_queue_state(const struct pb_core_queue *queue)
+{
+	return queue->state & 3u;
+}
+
+static inline uint32_t pb_core_queue_place(const struct pb_core_queue *queue)
+{
+	return queue->state >> 2 & 3u;
+}
+
+static inline void pb_core_queue_set_state(struct pb_core_queue *queue, enum pb_core_queue_state state)
+{
+	queue->state = (uint8_t)((queue->state & ~3u) | state);
+}
+
+static inline void pb_core_queue_set_place(struct pb_core_queue *queue, enum pb_core_place place)
+{
+	queue->state = (uint8_t)((queue->state & ~0xcu) | (uint32_t)place << 2);
+}
+
+/** Whether it has descriptors that have not been admitted. */
+static inline bool pb_core_queue_has_more(const struct pb_core_queue *queue)
+{
+	return queue->put != queue->completed + queue->busy;
+}
+
+static inline uint32_t pb_core_queue_level(const struct pb_core_queue *queue)
+{
+	return queue->state >> 4 & 7u;
+}
 
 struct pb_core_context {
 	uint16_t generation;
@@ -155,20 +229,24 @@ struct pb_core_work {
 	uint32_t fence_id;
 	uint32_t timeline_low;
 	uint32_t timeline_high;
-	uint32_t status; /**< enum pb_error; OK while nothing went wrong */
-	uint32_t index; /**< with a status other than OK: the list entry that it is about, or PB_INDEX_NONE */
-	uint32_t detail;  /**< with a status other than OK: engine fault code, or 0 */
+	uint32_t status;  /**< enum pb_error; OK while nothing went wrong */
 	uint32_t patches; /**< carried out */
 	struct pb_core_queue *queue;
-	uint32_t context; /**< index, PB_CORE_CONTEXT_NONE or PB_CORE_CONTEXT_PAGING */
+	uint16_t context; /**< index, PB_CORE_CONTEXT_NONE or PB_CORE_CONTEXT_PAGING */
+	bool guarded;     /**< its turn came after many of more urgent levels: it is not stopped for those */
+	bool resumes;     /**< it goes on from what its queue's page has saved */
+	uint32_t index; /**< with a status other than OK: the list entry that it is about, or PB_INDEX_NONE */
+	uint32_t detail; /**< with a status other than OK: engine fault code, or 0 */
 };
 
+/** Works of a node: those in flight and the next one. A power of two. */
+#define PB_CORE_WORKS (2u * PB_LIMIT_IN_FLIGHT)
+
 enum pb_core_job_state {
-	PB_CORE_JOB_NONE = 0,
 	PB_CORE_JOB_RESOLVE = 1,
 	PB_CORE_JOB_COMPARE = 2, /**< is it patched like this already? */
 	PB_CORE_JOB_PATCH = 3,
-	PB_CORE_JOB_READY = 4, /**< to be fed */
+	PB_CORE_JOB_READY = 4, /**< nothing is left to do: the node has the work, the job is free */
 };
 
 /** No format has this number. */
@@ -206,10 +284,10 @@ struct pb_core_general {
 	uint32_t ors[4];  /**< into the first word: background, and all that is ORed in */
 };
 
-/** The submission that a node prepares while its engine runs earlier ones. */
+/** What it takes to prepare a submission. There are fewer than nodes: one that is ready needs none. */
 struct pb_core_job {
-	uint32_t state; /**< enum pb_core_job_state */
-	struct pb_core_work work;
+	uint32_t state;            /**< enum pb_core_job_state */
+	struct pb_core_work *work; /**< in its node */
 	const struct pb_core_channel *channel;
 	uint8_t *target;    /**< shared; byte 0 of the submission */
 	uint32_t start;     /**< PatchOffset of that byte */
@@ -251,20 +329,69 @@ struct pb_core_patched {
 	uint32_t bytes;
 };
 
+/** Queues of one channel and level that wait for their turn on a node. */
+struct pb_core_flow {
+	uint16_t head;
+	uint16_t tail;
+	int32_t deficit; /**< microseconds of engine time that the channel may still use, or has used too much */
+};
+
+/** Flows of one level. */
+struct pb_core_level {
+	uint16_t listed;  /**< mask of channels that have queues in their flow */
+	uint16_t ready;   /**< those of them that are not held */
+	uint8_t turn;     /**< the channel whose turn it is */
+	uint8_t bypassed; /**< submissions of more urgent levels since one of this could have gone */
+	struct pb_core_flow flows[PB_LIMIT_CHANNELS];
+};
+
+/** Why a node's engine was asked to stop. */
+enum pb_core_stop_reason {
+	PB_CORE_STOP_FOR_HOST =
+		0, /**< the work of queues that are being preempted, suspended or reset is withdrawn */
+	PB_CORE_STOP_TO_SWITCH = 1, /**< all of it is, as another queue's turn has come */
+};
+
 struct pb_core_node {
 	const struct pb_engine *engine;
-	uint16_t ready_head; /**< queues with work to admit, round robin */
-	uint16_t ready_tail;
-	uint32_t
-		held; /**< mask of channels whose work is not admitted here: halted by a bad paging buffer, or closing */
-	bool resetting;
-	uint32_t fed;      /**< sequence number of the last work fed since the engine's reset */
-	uint32_t retired;  /**< of the last work retired */
-	uint32_t progress; /**< for the hang check */
+	struct pb_core_queue *current; /**< the queue that has its turn; NULL: none */
+	uint32_t levels;               /**< mask of levels that are ready */
+	uint32_t fed;                  /**< sequence number of the last work fed since the engine's reset */
+	uint32_t retired;              /**< of the last work retired */
+	uint32_t depth;                /**< most that may be fed and not retired */
+	struct pb_core_job *job;       /**< prepares the next work; NULL: nobody does */
+	struct pb_core_queue
+		*walker;  /**< it waits, and whether that closes a cycle is being found out; NULL: none */
+	uint16_t walk_at; /**< how far that has got */
+	uint32_t walk_unparked; /**< pb_firmware.unparked, when it began */
+	bool prepared;          /**< the next work is ready to be fed */
+	bool guard;     /**< the current queue's next submission is not stopped for more urgent ones */
+	bool inside;    /**< the stop that is asked next may be inside a buffer */
+	uint8_t state;  /**< enum pb_node_state */
+	uint8_t reason; /**< enum pb_core_stop_reason, while STOPPING */
+	uint8_t mode;   /**< enum pb_node_mode */
+	uint32_t used;  /**< microseconds of engine time in the current turn */
+	uint32_t time;  /**< the engine's, when it last reported */
+
+	uint32_t asked;        /**< on the card's clock: when the engine was last asked for an answer */
+	uint32_t held;         /**< mask of channels whose work is not admitted */
+	uint32_t halted;       /**< those of them that a bad paging buffer halted */
+	uint32_t hang_limit;   /**< microseconds */
+	uint32_t answer_limit; /**< microseconds */
+	uint32_t progress;     /**< for the hang check */
 	uint32_t progress_time;
-	uint32_t watched;                                  /**< `retired` when it last looked */
-	struct pb_core_work in_flight[PB_LIMIT_IN_FLIGHT]; /**< by sequence number modulo their count */
-	struct pb_core_job job;
+	uint32_t watched;    /**< `retired` when it last looked */
+	uint32_t queues;     /**< of this node */
+	uint32_t completed;  /**< works, for QUERY; as are those below */
+	uint32_t idles;      /**< times that nothing was left in flight */
+	uint32_t idle_since; /**< on the card's clock */
+	uint32_t starved;    /**< microseconds without work while some was being prepared */
+	uint32_t preparing;  /**< on the card's clock: since when a job prepares */
+	uint32_t stops;
+	uint32_t resets;
+	struct pb_core_work
+		works[PB_CORE_WORKS]; /**< by sequence number modulo their count; the next one too */
+	struct pb_core_level level[PB_PRIORITIES];
 };
 
 /** What a place in pb_firmware.segments has of the pool. bytes 0: nothing. */
@@ -275,13 +402,35 @@ struct pb_core_piece {
 
 #define PB_CORE_PLACES (PB_LIMIT_SEGMENTS_TOTAL + 1u) /**< the first is never taken */
 
+enum pb_core_stop_kind {
+	PB_CORE_STOP_NONE = 0,
+	PB_CORE_STOP_PREEMPT,
+	PB_CORE_STOP_SUSPEND,
+	PB_CORE_STOP_RESET,
+};
+
+/** What a host has asked of a queue and what has not come to its end. */
+struct pb_core_stop {
+	struct pb_core_queue *queue;
+	uint32_t tag;
+	uint32_t cutoff;
+	uint32_t preemption_id;
+	uint32_t fence_id; /**< of RESET: the last one aborted, if any */
+	uint8_t kind;      /**< enum pb_core_stop_kind */
+	bool aborted;      /**< of RESET: fence_id is valid */
+};
+
 struct pb_firmware {
 	const struct pb_firmware_config *config;
 	struct pb_boot_block *boot; /**< shared */
 	uint32_t heartbeat;
 	uint32_t incarnation;
 	uint32_t stage;          /**< enum pb_boot_stage */
+	uint32_t awake;          /**< mask of nodes that have something to do */
+	uint32_t closing;        /**< mask of channels that close */
 	uint32_t first_node;     /**< whose turn it is: not 0 if a line was raised before all had theirs */
+	uint32_t jobs_free;      /**< mask of jobs */
+	uint32_t jobs_wanted;    /**< mask of nodes that wait for one */
 	bool nodes_waited;       /**< the last pass left the nodes out */
 	uint32_t channels_again; /**< mask of channels to look at in the next pass */
 	uint32_t
@@ -300,6 +449,21 @@ struct pb_firmware {
 				      [PB_LIMIT_FORMATS_OWN]; /**< not there while mask is 0 */
 	struct pb_core_patched patched[PB_LIMIT_PATCHED];     /**< by cookie */
 	uint32_t patched_end;                                 /**< places from here on were never taken */
+	uint16_t free_queues; /**< first of those that are free, linked by `next` */
+	uint16_t waking;      /**< the queue whose waiters are looked at, or PB_CORE_NO_QUEUE */
+	uint16_t waking_last; /**< the last of them to look at */
+	uint32_t wakes_put;   /**< into `wakes` */
+	uint32_t wakes_get;
+	uint16_t wakes[PB_LIMIT_WAKES]; /**< queues with PB_CORE_QUEUE_WAKES, as long as there is room */
+	bool wakes_lost;                /**< there was none: all queues are to be looked at */
+	uint16_t wakes_at;              /**< the next of all */
+	uint32_t unparked;              /**< counts queues that ceased to wait */
+	bool suspended;                 /**< the whole card is, or is about to be */
+	bool suspend_owed;              /**< the admin waits for the reply to a SUSPEND of the card */
+	uint32_t suspend_tag;           /**< its tag */
+	uint32_t moderated; /**< mask of channels whose completions are held back from an interrupt */
+	struct pb_core_stop stops[PB_LIMIT_STOPS];
+	struct pb_core_job jobs[PB_LIMIT_JOBS];
 	struct pb_core_node nodes[PB_LIMIT_NODES];
 };
 

@@ -113,7 +113,11 @@ static void finish_attach(struct pb_card_admin *admin)
 
 /* ---- commands ---- */
 
-static void send(struct pb_card_admin *admin, uint32_t code, uint32_t channel, uint32_t argument)
+/* What a client gets: paging buffers, a share like the others', and every priority. */
+#define GRANTED 3u
+static const uint32_t granted[GRANTED] = {PB_PRIVILEGE_PAGING, 1, PB_PRIORITY_REALTIME};
+
+static void send(struct pb_card_admin *admin, uint32_t code, uint32_t channel)
 {
 	struct pb_command *ring = at(admin, admin->control_offset);
 	struct pb_command *command = &ring[admin->control_put & (admin->entries - 1u)];
@@ -121,9 +125,9 @@ static void send(struct pb_card_admin *admin, uint32_t code, uint32_t channel, u
 	pb_shared_write32(&command->code, code);
 	pb_shared_write32(&command->tag, channel);
 	pb_shared_write32(&command->arguments[0], channel);
-	pb_shared_write32(&command->arguments[1], argument);
-	for (uint32_t i = 2; i < PB_COMMAND_ARGUMENTS; i++)
-		pb_shared_write32(&command->arguments[i], 0);
+	for (uint32_t i = 1; i < PB_COMMAND_ARGUMENTS; i++)
+		pb_shared_write32(&command->arguments[i],
+				  code == PB_COMMAND_CHANNEL_GRANT && i <= GRANTED ? granted[i - 1u] : 0);
 	pb_shared_release();
 	pb_shared_write32(&admin->entry->control_put, ++admin->control_put);
 	admin->config.ring(admin->config.context);
@@ -138,12 +142,11 @@ static bool has_room(const struct pb_card_admin *admin)
 static void send_wanted(struct pb_card_admin *admin)
 {
 	for (; admin->closes != 0 && has_room(admin); admin->closes &= admin->closes - 1u) {
-		send(admin, PB_COMMAND_CHANNEL_CLOSE, (uint32_t)__builtin_ctz(admin->closes), 0);
+		send(admin, PB_COMMAND_CHANNEL_CLOSE, (uint32_t)__builtin_ctz(admin->closes));
 		admin->closing |= admin->closes & (0u - admin->closes);
 	}
 	for (; admin->grants != 0 && has_room(admin); admin->grants &= admin->grants - 1u) {
-		send(admin, PB_COMMAND_CHANNEL_GRANT, (uint32_t)__builtin_ctz(admin->grants),
-		     PB_PRIVILEGE_PAGING);
+		send(admin, PB_COMMAND_CHANNEL_GRANT, (uint32_t)__builtin_ctz(admin->grants));
 		admin->granting |= admin->grants & (0u - admin->grants);
 	}
 }

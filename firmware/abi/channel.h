@@ -145,7 +145,7 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  *                 nothing of it runs, the reply comes, and its host may move what it names. A card: the same of all
  *                 queues, without a cutoff
  * RESUME          0 queue, or 0: the whole card (admin only). Withdrawn work is read and patched anew
- * RESET           0 node, 1 queue or 0. 0: the channel's work there, halted by a bad paging buffer, goes on.
+ * RESET           0 node, 1 queue or 0, 2 cutoff. 0: the channel's work there, halted by a bad paging buffer, goes on.
  *                 A queue: the engine is reset; what it ran of the queue fails with ENGINE_HANG, the rest is returned
  *                 -> 0 fence id of the last one aborted, or completed if none was, 1 valid, 2 completed, 3 returned
  * QUERY           0 enum pb_query, 1 handle, node or channel (another than its own: admin only) -> as pb_query says
@@ -286,7 +286,7 @@ enum pb_node_mode {
 enum pb_query {
 	/**
 	 * 0 enum pb_why, 1 queue that it waits for, 2,3 value that it waits for, 4 put, 5 admitted, 6 completed,
-	 * 7,8 timeline reached, 9 first error, 10 1: suspended, 11 node, 12 enum pb_priority
+	 * 7,8 timeline reached, 9 1: an error is not acknowledged, 10 1: suspended, 11 node, 12 enum pb_priority
 	 */
 	PB_QUERY_QUEUE = 1,
 	/**

@@ -26,9 +26,9 @@
 #define PB_LOOPS_CURSOR_TRIPPED_ALLOCATION_OFFSET 68
 
 /* struct pb_core_job */
-#define PB_LOOPS_JOB_ALLOCATIONS 76
-#define PB_LOOPS_JOB_RESOLVED    92
-#define PB_LOOPS_JOB_SLOTS       232
+#define PB_LOOPS_JOB_ALLOCATIONS 28
+#define PB_LOOPS_JOB_RESOLVED    44
+#define PB_LOOPS_JOB_SLOTS       184
 #define PB_LOOPS_SLOTS_TO_IDS    16384
 
 /* Sizes in bytes, and what depends on them; limits. */

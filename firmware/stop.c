@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PREEMPT, SUSPEND and RESET of a queue: from the request, over the engine's
+ * stop if it has work of the queue, to the report when none is left there.
+ */
+#include "firmware/core.h"
+
+static struct pb_core_stop *find(struct pb_firmware *firmware, const struct pb_core_queue *queue)
+{
+	for (uint32_t i = 0; i < PB_LIMIT_STOPS; i++) {
+		if (firmware->stops[i].kind != PB_CORE_STOP_NONE && firmware->stops[i].queue == queue)
+			return &firmware->stops[i];
+	}
+	PB_ASSERT(false);
+	return NULL;
+}
+
+struct pb_core_stop *pb_core_stop_free(struct pb_firmware *firmware)
+{
+	for (uint32_t i = 0; i < PB_LIMIT_STOPS; i++) {
+		if (firmware->stops[i].kind == PB_CORE_STOP_NONE)
+			return &firmware->stops[i];
+	}
+	return NULL;
+}
+
+/** What has not completed before the cutoff is given back. @return how many */
+static uint32_t return_rest(struct pb_core_queue *queue, uint32_t cutoff)
+{
+	const uint32_t returned = cutoff - queue->completed;
+
+	if (returned - 1u > queue->mask) /* none, or it completed beyond the cutoff */
+		return 0;
+	if (queue->put - cutoff > queue->mask + 1u)
+		queue->put = cutoff; /* more was returned than had been looked at */
+	queue->patched = 0;
+	pb_core_record_returned(queue, cutoff);
+	return returned;
+}
+
+static void report_preempted(struct pb_firmware *firmware, const struct pb_core_stop *stop,
+			     const struct pb_core_outcome *outcome)
+{
+	const struct pb_event event = {
+		.type = PB_EVENT_PREEMPTED,
+		.queue = pb_core_queue_handle(firmware, stop->queue),
+		.fence_id = outcome->words[0],
+		.index = PB_INDEX_NONE,
+		.detail = stop->preemption_id,
+	};
+
+	pb_core_record_preempted(stop->queue, stop, outcome);
+	pb_core_event(firmware, stop->queue->channel, &event);
+}
+
+static void give_back(struct pb_core_queue *queue, const struct pb_core_stop *stop,
+		      struct pb_core_outcome *outcome)
+{
+	const bool started = (queue->flags & PB_CORE_QUEUE_STARTED) != 0;
+	uint32_t valid;
+
+	outcome->words[0] = pb_core_record_last(queue, &valid);
+	outcome->words[1] = valid;
+	outcome->words[3] = return_rest(queue, stop->cutoff);
+	outcome->words[2] = queue->completed;
+	outcome->words[4] = started && outcome->words[3] != 0 ? 1u : 0;
+	if (outcome->words[3] != 0)
+		queue->flags &= (uint8_t)~PB_CORE_QUEUE_STARTED;
+}
+
+/** None of the queue's work is left at the engine, nor on its way there. */
+static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, struct pb_core_outcome *outcome)
+{
+	struct pb_core_queue *queue = stop->queue;
+
+	if (stop->kind == PB_CORE_STOP_SUSPEND) {
+		queue->flags |= PB_CORE_QUEUE_SUSPENDED;
+		queue->patched = 0; /* its host may move what the patches name */
+		pb_core_schedule_remove(firmware, queue);
+		pb_core_wait_leave(firmware, queue);
+	} else {
+		give_back(queue, stop, outcome);
+	}
+	if (stop->kind == PB_CORE_STOP_RESET && stop->aborted)
+		outcome->words[0] = stop->fence_id;
+	if (stop->kind == PB_CORE_STOP_PREEMPT)
+		report_preempted(firmware, stop, outcome);
+	queue->flags &= (uint8_t) ~(PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_DRAINING);
+	stop->kind = PB_CORE_STOP_NONE;
+	pb_core_queue_look(firmware, queue);
+}
+
+/** Whether what was asked has come to its end. */
+static bool is_done(const struct pb_core_queue *queue)
+{
+	return queue->busy == 0 &&
+	       ((queue->flags & PB_CORE_QUEUE_DRAINING) == 0 || !pb_core_queue_has_more(queue));
+}
+
+void pb_core_stop_progress(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	static const uint32_t codes[] = {
+		[PB_CORE_STOP_PREEMPT] = PB_COMMAND_PREEMPT,
+		[PB_CORE_STOP_SUSPEND] = PB_COMMAND_SUSPEND,
+		[PB_CORE_STOP_RESET] = PB_COMMAND_RESET,
+	};
+	struct pb_core_outcome outcome = {{0}};
+	struct pb_core_stop *stop;
+	uint32_t code, tag;
+
+	if (!is_done(queue))
+		return;
+	stop = find(firmware, queue);
+	code = codes[stop->kind];
+	tag = stop->tag;
+	finish(firmware, stop, &outcome);
+	pb_core_control_reply(firmware, queue->channel, code, tag, PB_ERROR_OK, &outcome);
+}
+
+void pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node)
+{
+	for (uint32_t i = 0; i < PB_LIMIT_STOPS; i++) {
+		struct pb_core_stop *stop = &firmware->stops[i];
+
+		if (stop->kind != PB_CORE_STOP_NONE && &firmware->nodes[stop->queue->node] == node)
+			pb_core_stop_progress(firmware, stop->queue);
+	}
+}
+
+void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	if ((queue->flags & PB_CORE_QUEUE_STOPPING) == 0)
+		return;
+	find(firmware, queue)->kind = PB_CORE_STOP_NONE;
+	queue->flags &= (uint8_t) ~(PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_DRAINING);
+}
+
+/** The first work of the queue that is in flight. @return its place from the ring's head, or 0 */
+static uint32_t first_in_flight(struct pb_core_node *node, const struct pb_core_queue *queue)
+{
+	for (uint32_t i = 1; i <= node->fed - node->retired; i++) {
+		if (pb_core_work_at(node, node->retired + i)->queue == queue)
+			return i;
+	}
+	return 0;
+}
+
+static void leave_lists(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	struct pb_core_node *node = &firmware->nodes[queue->node];
+
+	pb_core_schedule_remove(firmware, queue);
+	pb_core_wait_leave(firmware, queue);
+	if (pb_core_next_is(node, queue) && pb_core_work_at(node, node->fed + 1u)->status == PB_ERROR_OK)
+		pb_core_drop_next(firmware, node);
+}
+
+/** Takes the queue's work from the engine: by a reset if that is asked for and it runs some, else by a stop. */
+static void take_from_engine(struct pb_firmware *firmware, struct pb_core_node *node,
+			     struct pb_core_stop *stop, bool inside)
+{
+	const uint32_t place = first_in_flight(node, stop->queue);
+	const struct pb_core_work *head = pb_core_work_at(node, node->retired + 1u);
+
+	if (place == 0)
+		return;
+	if (stop->kind != PB_CORE_STOP_RESET || place != 1u || head->status != PB_ERROR_OK) {
+		pb_core_node_withdraw(firmware, node, PB_CORE_STOP_FOR_HOST, inside);
+		return;
+	}
+	pb_core_node_blame(firmware, node, PB_ERROR_ENGINE_HANG, 0);
+	stop->fence_id = head->fence_id;
+	stop->aborted = true;
+	pb_core_node_reset(firmware, node);
+}
+
+/** So many more from the ring's head may complete; what is admitted already does anyway. */
+static void let_through(struct pb_firmware *firmware, struct pb_core_queue *queue, uint32_t count)
+{
+	queue->flags |= PB_CORE_QUEUE_DRAINING;
+	queue->put = queue->completed + (count > queue->busy ? count : queue->busy);
+	if (pb_core_queue_place(queue) == PB_CORE_PLACE_NONE && pb_core_queue_has_more(queue))
+		pb_core_schedule_add(firmware, queue);
+}
+
+bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked, uint32_t flags,
+			struct pb_core_outcome *outcome)
+{
+	struct pb_core_queue *queue = asked->queue;
+	struct pb_core_node *node = &firmware->nodes[queue->node];
+	struct pb_core_stop *stop = pb_core_stop_free(firmware);
+	const bool suspend = asked->kind == PB_CORE_STOP_SUSPEND;
+
+	PB_ASSERT(stop != NULL);
+	*stop = *asked;
+	queue->flags |= PB_CORE_QUEUE_STOPPING;
+	if (suspend && (flags & PB_STOP_WITHDRAW) == 0) {
+		let_through(firmware, queue, asked->cutoff - queue->completed);
+	} else if (suspend && (queue->flags & PB_CORE_QUEUE_STARTED) != 0) {
+		let_through(firmware, queue,
+			    1); /* what has begun must end before its host may move what it names */
+	} else {
+		leave_lists(firmware, queue);
+		take_from_engine(firmware, node, stop, !suspend && (flags & PB_STOP_INSIDE) != 0);
+	}
+	if (!is_done(queue))
+		return false;
+	finish(firmware, stop, outcome);
+	return true;
+}
