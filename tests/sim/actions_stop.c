@@ -69,7 +69,7 @@ void pb_act_reset(struct pb_run *run, struct pb_host *host, struct pb_queue_view
 {
 	if (queue->hold != PB_HOLD_NONE || queue->back_count != 0)
 		return;
-	if (!ask(run, host, queue, PB_COMMAND_RESET, (uint32_t[]){queue->node, queue->handle}, 2,
+	if (!ask(run, host, queue, PB_COMMAND_RESET, (uint32_t[]){queue->node, queue->handle, queue->put}, 3,
 		 PB_HOLD_RESETTING))
 		return;
 	for (uint32_t c = 0; c < PB_CONTEXTS; c++)

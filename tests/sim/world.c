@@ -192,10 +192,12 @@ static void step_deaf(struct pb_world_node *node, struct pb_engine_registers *re
 	const uint32_t command = pb_shared_read32(&registers->command);
 	const uint32_t power = pb_shared_read32(&registers->power);
 
-	if (is_deaf_to(node, command))
-		pb_shared_write32(&registers->command, pb_shared_read32(&registers->command_done));
 	if ((node->deaf & PB_WORLD_DEAF_POWER) != 0)
 		pb_shared_write32(&registers->power, pb_shared_read32(&registers->power_done));
+	/* Power is no question of hearing: what was asked before it is done with it. */
+	if (is_deaf_to(node, command) &&
+	    pb_shared_read32(&registers->power) == pb_shared_read32(&registers->power_done))
+		pb_shared_write32(&registers->command, pb_shared_read32(&registers->command_done));
 	node->running = pb_engine_model_step(node->model, microseconds);
 	pb_shared_write32(&registers->command, command);
 	pb_shared_write32(&registers->power, power);
