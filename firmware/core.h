@@ -256,6 +256,8 @@ void pb_core_job_fail(struct pb_firmware *firmware, struct pb_core_job *job, enu
 void pb_core_context_lose(struct pb_firmware *firmware, const struct pb_core_work *work);
 /** A bad paging buffer: from here on nothing of its channel is admitted on the node, until RESET. */
 void pb_core_halt(struct pb_firmware *firmware, struct pb_core_node *node, const struct pb_core_work *work);
+/** Work of a closing queue is gone: if it was the last, the queue, and a closing channel, go on with that. */
+void pb_core_drained(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** Tells the host of a halt, if that is what this work led to. */
 void pb_core_halt_report(struct pb_firmware *firmware, const struct pb_core_work *work);
 /** Hands what is prepared to the engine, or has it stop first. The node is RUNNING and has room. */

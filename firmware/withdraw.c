@@ -125,7 +125,9 @@ static void withdraw(struct pb_firmware *firmware, struct pb_core_node *node, co
 		queue->flags |= PB_CORE_QUEUE_STARTED;
 	give_back(firmware, queue);
 	rewind_timeline(node, queue);
-	if ((queue->flags & (PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_CLOSING_IT)) == 0)
+	if ((queue->flags & PB_CORE_QUEUE_CLOSING_IT) != 0)
+		pb_core_drained(firmware, queue); /* this was the last of it, maybe */
+	else if ((queue->flags & PB_CORE_QUEUE_STOPPING) == 0)
 		pb_core_schedule_return(firmware, queue);
 }
 
