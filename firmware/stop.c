@@ -179,8 +179,12 @@ static void let_through(struct pb_firmware *firmware, struct pb_core_queue *queu
 {
 	queue->flags |= PB_CORE_QUEUE_DRAINING;
 	queue->put = queue->completed + (count > queue->busy ? count : queue->busy);
-	if (pb_core_queue_place(queue) == PB_CORE_PLACE_NONE && pb_core_queue_has_more(queue))
+	if (!pb_core_queue_has_more(queue)) {
+		pb_core_schedule_remove(firmware, queue); /* what is behind the cutoff stays where it is */
+		pb_core_wait_leave(firmware, queue);
+	} else if (pb_core_queue_place(queue) == PB_CORE_PLACE_NONE) {
 		pb_core_schedule_add(firmware, queue);
+	}
 }
 
 bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked, uint32_t flags,

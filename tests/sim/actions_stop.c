@@ -13,8 +13,8 @@ static bool ask(struct pb_run *run, struct pb_host *host, struct pb_queue_view *
 	queue->cutoff = queue->put;
 	queue->returned = 0;
 	run->moved = run->world.now;
-	pb_run_say(run, "channel %u queue %08x: command %u, cutoff %u", host->client.channel, queue->handle,
-		   code, queue->cutoff);
+	pb_run_say(run, "channel %u queue %08x: command %u, cutoff %u, last argument %x",
+		   host->client.channel, queue->handle, code, queue->cutoff, arguments[count - 1u]);
 	return pb_client_post(&host->client, code, (uint32_t)(queue - host->queues), arguments, count);
 }
 
