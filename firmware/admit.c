@@ -16,8 +16,8 @@ void pb_core_job_fail(struct pb_firmware *firmware, struct pb_core_job *job, enu
 	pb_core_context_lose(firmware, job->work);
 }
 
-static enum pb_error admit_timeline(struct pb_core_work *work, struct pb_core_queue *queue,
-				    const struct pb_descriptor *descriptor)
+static INLINE enum pb_error admit_timeline(struct pb_core_work *work, struct pb_core_queue *queue,
+					   const struct pb_descriptor *descriptor)
 {
 	const uint32_t low = pb_shared_read32(&descriptor->timeline_low);
 	const uint32_t high = pb_shared_read32(&descriptor->timeline_high);
@@ -36,12 +36,14 @@ static enum pb_error admit_timeline(struct pb_core_work *work, struct pb_core_qu
 	return PB_ERROR_OK;
 }
 
-static enum pb_error admit_context(struct pb_firmware *firmware, struct pb_core_work *work, uint32_t channel,
-				   const struct pb_descriptor *descriptor)
+static INLINE enum pb_error admit_context(struct pb_firmware *firmware, struct pb_core_work *work,
+					  uint32_t channel, const struct pb_descriptor *descriptor)
 {
 	const uint32_t handle = pb_shared_read32(&descriptor->context);
 	const struct pb_core_context *context = pb_core_context_find(firmware, channel, handle);
 
+	work->context = PB_CORE_CONTEXT_NONE;
+	work->engine.owner = channel;
 	if (context == NULL)
 		return PB_ERROR_BAD_CONTEXT;
 	work->context = (uint16_t)PB_HANDLE_INDEX(handle);
@@ -52,74 +54,89 @@ static enum pb_error admit_context(struct pb_firmware *firmware, struct pb_core_
 static INLINE enum pb_error admit_options(struct pb_core_work *work, const struct pb_descriptor *descriptor)
 {
 	const uint32_t options = pb_shared_read32(&descriptor->options);
+	const uint32_t reserved = pb_shared_read32(&descriptor->reserved);
 
-	if ((options & ~PB_OPTION_RESUME) != 0 || pb_shared_read32(&descriptor->reserved) != 0)
+	if ((options | reserved) == 0)
+		return PB_ERROR_OK;
+	if ((options & ~PB_OPTION_RESUME) != 0 || reserved != 0)
 		return PB_ERROR_BAD_OPTIONS;
-	work->resumes = (options & PB_OPTION_RESUME) != 0;
+	work->resumes = true;
 	return PB_ERROR_OK;
 }
 
-/** Where the engine finds the range submitted. */
-static INLINE void place_buffer(struct pb_core_job *job, const struct pb_core_segment *segment,
-				uint64_t address)
-{
-	const uint64_t gpu_address = segment->gpu_base + (address - segment->os_base) + job->start;
+/** Where the DMA buffer of a submission is, and what range of it is submitted. */
+struct range {
+	uint32_t start;
+	uint32_t end;
+	uint32_t size; /**< of the whole buffer */
+	uint8_t *
+		target; /**< shared; byte 0 of the range. NULL: it is empty, or page by page in the job's aperture */
+};
 
-	job->work->engine.address_low = (uint32_t)gpu_address;
-	job->work->engine.address_high = (uint32_t)(gpu_address >> 32);
+/** Where the engine finds the range. @param offset of the buffer in its segment */
+static INLINE void place_buffer(struct pb_core_work *work, const struct pb_core_segment *segment,
+				uint32_t offset)
+{
+	const uint64_t gpu_address = segment->gpu_base + offset;
+
+	work->engine.address_low = (uint32_t)gpu_address;
+	work->engine.address_high = (uint32_t)(gpu_address >> 32);
 }
 
 /** A buffer that does not begin a page of backed memory: page by page in an aperture, or an error. */
 static __attribute__((noinline)) enum pb_error admit_paged_buffer(struct pb_core_job *job,
 								  const struct pb_core_segment *segment,
-								  uint64_t address, uint32_t size)
+								  uint64_t address, uint32_t size,
+								  uint32_t start)
 {
 	const uint64_t offset = address - segment->os_base; /* wraps to a large one below the base */
 
+	if (segment->size == 0)
+		return PB_ERROR_BAD_SEGMENT;
 	if (segment->kind != PB_SEGMENT_APERTURE || address % PB_PAGE_BYTES != 0 || offset > segment->size ||
 	    size > segment->size - offset)
 		return PB_ERROR_BAD_BUFFER;
 	job->aperture = segment;
 	job->aperture_offset = (uint32_t)offset;
-	place_buffer(job, segment, address);
+	place_buffer(job->work, segment, (uint32_t)offset + start);
 	return PB_ERROR_OK;
 }
 
 /** The DMA buffer and the range submitted. */
 static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb_core_job *job,
-					 const struct pb_descriptor *descriptor)
+					 struct pb_core_work *work, const struct pb_core_channel *channel,
+					 const struct pb_descriptor *descriptor, struct range *range)
 {
 	const uint32_t size = pb_shared_read32(&descriptor->dma_size);
 	const uint32_t start = pb_shared_read32(&descriptor->dma_start);
 	const uint32_t end = pb_shared_read32(&descriptor->dma_end);
 	const uint32_t segment_id = pb_shared_read32(&descriptor->dma_segment);
-	const uint64_t address = pb_core_wide(pb_shared_read32(&descriptor->dma_address_low),
-					      pb_shared_read32(&descriptor->dma_address_high));
+	const uint32_t low = pb_shared_read32(&descriptor->dma_address_low);
+	const uint64_t address = pb_core_wide(low, pb_shared_read32(&descriptor->dma_address_high));
 	const struct pb_core_segment *segment;
-	uint32_t offset;
+	uint64_t offset;
 
+	range->start = start;
+	range->end = end;
+	range->size = size;
+	range->target = NULL;
 	if (start > end || end > size || (start | end) % 4u != 0)
 		return PB_ERROR_BAD_RANGE;
-	job->start = start;
-	job->bytes = end - start;
-	job->dma_bytes = size;
-	job->target = NULL;
-	job->aperture = NULL;
-	job->work->engine.bytes = end - start;
+	work->engine.bytes = end - start;
 	if (start == end)
 		return PB_ERROR_OK; /* an empty one need not have a buffer (docs/wddm.md) */
-	segment = pb_core_segment_of(firmware, job->channel, segment_id);
-	if (segment->size == 0)
-		return PB_ERROR_BAD_SEGMENT;
-	offset = pb_core_segment_memory(segment, address, size);
-	if (offset == 0 || address % PB_PAGE_BYTES != 0)
-		return admit_paged_buffer(job, segment, address, size);
-	job->target = pb_core_at(firmware, offset + start);
-	place_buffer(job, segment, address);
+	segment = pb_core_segment_of(firmware, channel, segment_id);
+	PB_CORE_KEEP(segment);
+	offset = address - segment->os_base; /* wraps to a large one below the base */
+	if (offset >> 32 != 0 || (uint32_t)offset > segment->memory_bytes ||
+	    size > segment->memory_bytes - (uint32_t)offset || low % PB_PAGE_BYTES != 0)
+		return admit_paged_buffer(job, segment, address, size, start);
+	range->target = pb_core_at(firmware, segment->memory_offset + (uint32_t)offset + start);
+	place_buffer(work, segment, (uint32_t)offset + start);
 	return PB_ERROR_OK;
 }
 
-static INLINE enum pb_error admit_private(struct pb_firmware *firmware, const struct pb_core_job *job,
+static INLINE enum pb_error admit_private(struct pb_firmware *firmware, const struct pb_core_channel *channel,
 					  const struct pb_descriptor *descriptor)
 {
 	const uint32_t size = pb_shared_read32(&descriptor->private_size);
@@ -129,7 +146,7 @@ static INLINE enum pb_error admit_private(struct pb_firmware *firmware, const st
 	if (start > end || end > size)
 		return PB_ERROR_BAD_PRIVATE_DATA;
 	if (size != 0 &&
-	    pb_core_segment_memory(pb_core_segment_of(firmware, job->channel, PB_SEGMENT_SYSTEM),
+	    pb_core_segment_memory(pb_core_segment_of(firmware, channel, PB_SEGMENT_SYSTEM),
 				   pb_core_wide(pb_shared_read32(&descriptor->private_address_low),
 						pb_shared_read32(&descriptor->private_address_high)),
 				   size) == 0)
@@ -137,16 +154,14 @@ static INLINE enum pb_error admit_private(struct pb_firmware *firmware, const st
 	return PB_ERROR_OK;
 }
 
-static enum pb_error admit_allocations(struct pb_firmware *firmware, struct pb_core_job *job,
-				       const struct pb_descriptor *descriptor)
+static __attribute__((noinline)) enum pb_error admit_allocations(struct pb_firmware *firmware,
+								 struct pb_core_job *job,
+								 const struct pb_descriptor *descriptor,
+								 uint32_t count)
 {
-	const uint32_t count = pb_shared_read32(&descriptor->allocation_count);
 	uint64_t address;
 	uint32_t offset;
 
-	job->allocation_count = count;
-	if (count == 0)
-		return PB_ERROR_OK;
 	if (count > PB_LIMIT_ALLOCATIONS)
 		return PB_ERROR_TOO_MANY_ALLOCATIONS;
 	address = pb_core_wide(pb_shared_read32(&descriptor->allocation_address_low),
@@ -173,8 +188,10 @@ static void start_lists(struct pb_core_job *job)
 }
 
 /** A list that is not empty; its sizes count entries, or words of a compact one. */
-static enum pb_error admit_list(struct pb_firmware *firmware, struct pb_core_job *job,
-				const struct pb_descriptor *descriptor, uint32_t count, uint32_t length)
+static __attribute__((noinline)) enum pb_error admit_list(struct pb_firmware *firmware,
+							  struct pb_core_job *job,
+							  const struct pb_descriptor *descriptor,
+							  uint32_t count, uint32_t length)
 {
 	const uint32_t encoding = pb_shared_read32(&descriptor->patch_encoding);
 	const bool compact = encoding == PB_PATCH_ENCODING_COMPACT;
@@ -197,53 +214,76 @@ static enum pb_error admit_list(struct pb_firmware *firmware, struct pb_core_job
 	job->compact = compact;
 	job->cookie = pb_shared_read32(&descriptor->cookie);
 	start_lists(job);
+	job->state = PB_CORE_JOB_RESOLVE;
 	return PB_ERROR_OK;
 }
 
-static enum pb_error admit_patches(struct pb_firmware *firmware, struct pb_core_job *job,
-				   const struct pb_descriptor *descriptor)
+/** The part of a job that the way of an unpatched submission has no use for. */
+static INLINE void keep_range(struct pb_core_job *job, const struct range *range)
+{
+	job->start = range->start;
+	job->bytes = range->end - range->start;
+	job->dma_bytes = range->size;
+	job->target = range->target;
+	if (range->target != NULL || range->start == range->end)
+		job->aperture = NULL;
+}
+
+static INLINE enum pb_error admit_patches(struct pb_firmware *firmware, struct pb_core_job *job,
+					  const struct pb_descriptor *descriptor, const struct range *range)
 {
 	const uint32_t count = pb_shared_read32(&descriptor->patch_count);
 	const uint32_t start = pb_shared_read32(&descriptor->patch_start);
 	const uint32_t length = pb_shared_read32(&descriptor->patch_length);
 
-	job->list_words = 0;
 	if (start > count || length > count - start)
 		return PB_ERROR_BAD_PATCH_LIST;
+	job->state = PB_CORE_JOB_READY; /* the host patched it, or there is nothing to patch */
 	if (length == 0)
 		return PB_ERROR_OK;
+	keep_range(job, range);
 	job->list_index = start;
 	return admit_list(firmware, job, descriptor, count, length);
 }
 
 /** Checks in the order in which the parts depend on each other; the first error counts. */
-static enum pb_error admit_all(struct pb_firmware *firmware, struct pb_core_job *job,
-			       struct pb_core_queue *queue, const struct pb_descriptor *descriptor)
+static INLINE enum pb_error admit_all(struct pb_firmware *firmware, struct pb_core_job *job,
+				      struct pb_core_work *work, struct pb_core_queue *queue,
+				      const struct pb_descriptor *descriptor)
 {
-	const enum pb_error timeline_error = admit_timeline(job->work, queue, descriptor);
-	enum pb_error error = admit_context(firmware, job->work, queue->channel, descriptor);
+	const struct pb_core_channel *channel = job->channel;
+	const enum pb_error timeline_error = admit_timeline(work, queue, descriptor);
+	enum pb_error error = admit_context(firmware, work, queue->channel, descriptor);
+	uint32_t allocations;
+	struct range range;
 
 	if (error == PB_ERROR_OK)
 		error = timeline_error;
 	if (error == PB_ERROR_OK)
-		error = admit_options(job->work, descriptor);
+		error = admit_options(work, descriptor);
 	if (error == PB_ERROR_OK)
-		error = admit_buffer(firmware, job, descriptor);
+		error = admit_buffer(firmware, job, work, channel, descriptor, &range);
 	if (error == PB_ERROR_OK)
-		error = admit_private(firmware, job, descriptor);
-	if (error == PB_ERROR_OK)
-		error = admit_allocations(firmware, job, descriptor);
-	if (error == PB_ERROR_OK)
-		error = admit_patches(firmware, job, descriptor);
-	return error;
+		error = admit_private(firmware, channel, descriptor);
+	if (error != PB_ERROR_OK)
+		return error;
+	allocations = pb_shared_read32(&descriptor->allocation_count);
+	if (allocations != 0)
+		error = admit_allocations(firmware, job, descriptor, allocations);
+	if (error != PB_ERROR_OK)
+		return error;
+	job->allocation_count = allocations;
+	return admit_patches(firmware, job, descriptor, &range);
 }
 
 static enum pb_error check_paging(struct pb_firmware *firmware, struct pb_core_job *job,
 				  const struct pb_descriptor *descriptor)
 {
+	const struct pb_core_channel *channel = job->channel;
+	struct range range;
 	enum pb_error error;
 
-	if ((job->channel->privileges & PB_PRIVILEGE_PAGING) == 0)
+	if ((channel->privileges & PB_PRIVILEGE_PAGING) == 0)
 		return PB_ERROR_NO_PERMISSION;
 	if ((pb_shared_read32(&descriptor->context) | pb_shared_read32(&descriptor->allocation_count) |
 	     pb_shared_read32(&descriptor->patch_count) | pb_shared_read32(&descriptor->patch_length)) != 0)
@@ -251,105 +291,48 @@ static enum pb_error check_paging(struct pb_firmware *firmware, struct pb_core_j
 	job->work->engine.owner |= PB_ENGINE_OWNER_PRIVILEGED;
 	error = admit_options(job->work, descriptor);
 	if (error == PB_ERROR_OK)
-		error = admit_buffer(firmware, job, descriptor);
+		error = admit_buffer(firmware, job, job->work, channel, descriptor, &range);
 	if (error == PB_ERROR_OK)
-		error = admit_private(firmware, job, descriptor);
+		error = admit_private(firmware, channel, descriptor);
 	return error;
 }
 
+/** A wait that failed does not lose the context, nor halt: the work itself was not wrong. */
+static bool is_of_a_wait(enum pb_error error)
+{
+	return error == PB_ERROR_DEP_FAILED || error == PB_ERROR_DEADLOCK;
+}
+
 /** A paging buffer has neither a context nor lists. A bad one halts its channel on the node. */
-static __attribute__((noinline)) void admit_paging(struct pb_firmware *firmware, struct pb_core_node *node,
-						   struct pb_core_job *job, struct pb_core_queue *queue,
-						   const struct pb_descriptor *descriptor,
-						   enum pb_error waits)
+static void admit_paging(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_job *job,
+			 struct pb_core_queue *queue, const struct pb_descriptor *descriptor,
+			 enum pb_error waits)
 {
 	const enum pb_error timeline_error = admit_timeline(job->work, queue, descriptor);
 	enum pb_error error;
 
 	job->work->context = PB_CORE_CONTEXT_PAGING;
 	job->work->engine.owner = PB_ENGINE_OWNER(queue->channel, PB_ENGINE_OWNER_NOBODY);
-	job->list_words = 0;
 	error = check_paging(firmware, job, descriptor);
 	if (error == PB_ERROR_OK)
 		error = timeline_error;
-	job->state = PB_CORE_JOB_READY;
-	if (error == PB_ERROR_OK && (waits == PB_ERROR_DEP_FAILED || waits == PB_ERROR_DEADLOCK)) {
-		pb_core_work_fail(job->work, waits, PB_INDEX_NONE, 0);
-		return;
-	}
 	if (error == PB_ERROR_OK)
 		error = waits;
+	job->state = PB_CORE_JOB_READY;
 	if (error == PB_ERROR_OK)
 		return;
-	pb_core_job_fail(firmware, job, error, PB_INDEX_NONE);
-	pb_core_halt(firmware, node, job->work);
+	pb_core_work_fail(job->work, error, PB_INDEX_NONE, 0);
+	if (!is_of_a_wait(error))
+		pb_core_halt(firmware, node, job->work);
 }
 
-/** A wait that failed does not lose the context: the work itself was not wrong. */
 static __attribute__((noinline)) void fail(struct pb_firmware *firmware, struct pb_core_job *job,
 					   enum pb_error error)
 {
-	if (error != PB_ERROR_DEP_FAILED && error != PB_ERROR_DEADLOCK) {
-		pb_core_job_fail(firmware, job, error, PB_INDEX_NONE);
-		return;
-	}
 	pb_core_work_fail(job->work, error, PB_INDEX_NONE, 0);
 	job->state = PB_CORE_JOB_READY;
-}
-
-/** @param waits what came of its waits */
-static INLINE void admit_ordinary(struct pb_firmware *firmware, struct pb_core_job *job,
-				  struct pb_core_queue *queue, const struct pb_descriptor *descriptor,
-				  enum pb_error waits)
-{
-	enum pb_error error = admit_all(firmware, job, queue, descriptor);
-
-	if (error == PB_ERROR_OK)
-		error = waits;
-	if (error != PB_ERROR_OK)
-		fail(firmware, job, error);
-	else if (job->list_words == 0)
-		job->state = PB_CORE_JOB_READY; /* the host patched it, or there is nothing to patch */
-	else
-		job->state = PB_CORE_JOB_RESOLVE;
-}
-
-/** A queue's next submission counts as admitted from here on. */
-static INLINE void begin(struct pb_core_node *node, struct pb_core_queue *queue, struct pb_core_work *work)
-{
-	work->queue = queue;
-	work->context = PB_CORE_CONTEXT_NONE;
-	work->guarded = node->guard;
-	work->resumes = false;
-	work->engine.owner = queue->channel;
-	work->status = PB_ERROR_OK;
-	work->patches = 0;
-	node->guard = false;
-	queue->busy++;
-}
-
-/** It was withdrawn: it is patched, and may have begun. */
-static __attribute__((noinline)) void take_up(struct pb_core_job *job, struct pb_core_queue *queue)
-{
-	queue->patched--;
-	if ((queue->flags & PB_CORE_QUEUE_STARTED) != 0)
-		job->work->resumes = true;
-	queue->flags &= (uint8_t)~PB_CORE_QUEUE_STARTED;
-	if (job->state == PB_CORE_JOB_RESOLVE)
-		job->state = PB_CORE_JOB_READY;
-}
-
-/** Whether it must wait, and if that cannot end well, why. @return true: it is not admitted now */
-static __attribute__((noinline)) bool must_wait(struct pb_firmware *firmware, struct pb_core_queue *queue,
-						const struct pb_descriptor *descriptor, uint32_t count,
-						enum pb_error *error)
-{
-	bool parked;
-
-	if (queue->patched != 0)
-		return false; /* it has waited before it was withdrawn */
-	*error = pb_core_wait(firmware, queue, descriptor, count, &parked);
-	return parked;
+	if (!is_of_a_wait(error))
+		pb_core_context_lose(firmware, job->work);
 }
 
 /** What is prepared by now, the node has; else the job stays with it. */
@@ -364,31 +347,90 @@ static INLINE void hand_over(struct pb_firmware *firmware, struct pb_core_node *
 	node->preparing = pb_shared_read32(firmware->config->clock);
 }
 
-void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue,
-		   enum pb_error error)
+/** A queue's next submission counts as admitted from here on. */
+static INLINE void begin(struct pb_core_job *job, struct pb_core_channel *channel,
+			 struct pb_core_queue *queue, struct pb_core_work *work)
+{
+	job->work = work;
+	job->channel = channel;
+	work->queue = queue;
+	work->guarded = false;
+	work->resumes = false;
+	work->status = PB_ERROR_OK;
+	work->patches = 0;
+	queue->busy++;
+	channel->busy++;
+}
+
+/** It was withdrawn: it is patched, and may have begun. */
+static void take_up(struct pb_core_job *job, struct pb_core_queue *queue)
+{
+	queue->patched--;
+	if ((queue->flags & PB_CORE_QUEUE_STARTED) != 0)
+		job->work->resumes = true;
+	queue->flags &= (uint8_t)~PB_CORE_QUEUE_STARTED;
+	job->state = PB_CORE_JOB_READY;
+}
+
+/** One that has waits, was withdrawn before, is guarded, is a paging buffer, or is not to be executed. */
+static __attribute__((noinline)) void admit_special(struct pb_firmware *firmware, struct pb_core_node *node,
+						    struct pb_core_queue *queue,
+						    const struct pb_descriptor *descriptor, uint32_t flags,
+						    uint32_t waits, enum pb_error error)
 {
 	struct pb_core_job *job = &firmware->jobs[__builtin_ctz(firmware->jobs_free)];
-	struct pb_core_channel *channel = &firmware->channels[queue->channel];
-	const struct pb_descriptor *descriptor =
-		(const struct pb_descriptor *)(const void *)(queue->page + 1) +
-		((queue->completed + queue->busy) & queue->mask);
-	const uint32_t flags = pb_shared_read32(&descriptor->flags);
-	const uint32_t waits = pb_shared_read32(&descriptor->wait_count);
+	bool parked = false;
 
-	if (waits != 0 && error == PB_ERROR_OK && must_wait(firmware, queue, descriptor, waits, &error))
+	/* If it was withdrawn, it has waited before. */
+	if (waits != 0 && queue->patched == 0 && error == PB_ERROR_OK)
+		error = pb_core_wait(firmware, queue, descriptor, waits, &parked);
+	if (parked)
 		return;
-	job->work = pb_core_work_at(node, node->fed + 1u);
-	job->channel = channel;
-	begin(node, queue, job->work);
-	channel->busy++;
-	if ((flags & PB_FLAG_PAGING) != 0)
+	begin(job, &firmware->channels[queue->channel], queue, pb_core_work_at(node, node->fed + 1u));
+	job->work->guarded = node->guard;
+	node->guard = false;
+	if ((flags & PB_FLAG_PAGING) != 0) {
 		admit_paging(firmware, node, job, queue, descriptor, error);
-	else
-		admit_ordinary(firmware, job, queue, descriptor, error);
+	} else {
+		const enum pb_error other = admit_all(firmware, job, job->work, queue, descriptor);
+
+		if (other != PB_ERROR_OK || error != PB_ERROR_OK)
+			fail(firmware, job, other != PB_ERROR_OK ? other : error);
+	}
 	if (queue->patched != 0)
 		take_up(job, queue);
 	if ((flags & PB_FLAG_NULL_RENDERING) != 0)
 		job->work->engine.bytes = 0;
+	hand_over(firmware, node, job);
+}
+
+void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue,
+		   enum pb_error failed)
+{
+	const struct pb_descriptor *descriptor =
+		(const struct pb_descriptor *)(const void *)(queue->page + 1) +
+		((queue->completed + queue->busy) & queue->mask);
+	struct pb_core_job *job = &firmware->jobs[__builtin_ctz(firmware->jobs_free)];
+	struct pb_core_work *work = pb_core_work_at(node, node->fed + 1u);
+	struct pb_core_channel *channel = &firmware->channels[queue->channel];
+	uint32_t flags, waits;
+	enum pb_error error;
+
+	PB_CORE_KEEP(descriptor);
+	flags = pb_shared_read32(&descriptor->flags);
+	waits = pb_shared_read32(&descriptor->wait_count);
+	if (((flags & (PB_FLAG_PAGING | PB_FLAG_NULL_RENDERING)) | waits | queue->patched |
+	     (uint32_t)node->guard | (uint32_t)failed) != 0) {
+		admit_special(firmware, node, queue, descriptor, flags, waits, failed);
+		return;
+	}
+	PB_CORE_KEEP(job);
+	PB_CORE_KEEP(work);
+	PB_CORE_KEEP(channel);
+	begin(job, channel, queue, work);
+	error = admit_all(firmware, job, work, queue, descriptor);
+	if (error != PB_ERROR_OK)
+		fail(firmware, job, error);
 	hand_over(firmware, node, job);
 }
 

@@ -11,6 +11,12 @@
 #include "firmware/state.h"
 #include "hal/shared.h"
 
+/**
+ * Keeps a value in a register: else GCC works a pointer out again, from an
+ * array's base and an index, at each of its uses, or reads a value again.
+ */
+#define PB_CORE_KEEP(value) __asm__("" : "+r"(value))
+
 /* ---- boot.c ---- */
 
 /** Fills the boot block but for the stage. */
@@ -287,13 +293,8 @@ enum pb_error pb_core_wait(struct pb_firmware *firmware, struct pb_core_queue *q
 void pb_core_wait_leave(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** A queue got on, or will not: those that wait for it are to be looked at. */
 void pb_core_wait_wake(struct pb_firmware *firmware, struct pb_core_queue *target);
-/** Looks at some of those. @return true: there are more */
-bool pb_core_wait_step(struct pb_firmware *firmware);
-static inline bool pb_core_wait_pending(const struct pb_firmware *firmware)
-{
-	return firmware->waking != PB_CORE_NO_QUEUE || firmware->wakes_put != firmware->wakes_get ||
-	       firmware->wakes_lost;
-}
+/** Looks at some of those. */
+void pb_core_wait_step(struct pb_firmware *firmware);
 
 enum pb_core_walk {
 	PB_CORE_WALK_MORE = 0,

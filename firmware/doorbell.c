@@ -32,9 +32,9 @@ static __attribute__((noinline)) uint32_t end_of_slice(struct pb_firmware *firmw
 	return get + PB_SLICE_LOOKS;
 }
 
-static void take_kicks(struct pb_firmware *firmware, uint32_t c, uint32_t put)
+static inline void take_kicks(struct pb_firmware *firmware, struct pb_core_channel *channel, uint32_t c,
+			      uint32_t put)
 {
-	struct pb_core_channel *channel = &firmware->channels[c];
 	uint32_t get = channel->kick_get;
 
 	if (put - get > PB_SLICE_LOOKS)
@@ -85,9 +85,11 @@ static __attribute__((noinline)) void look_at_all(struct pb_firmware *firmware, 
 bool pb_core_doorbell(struct pb_firmware *firmware, uint32_t c)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
-	const struct pb_channel_entry *entry = channel->entry;
+	const struct pb_channel_entry *entry;
 	uint32_t request, kick_put, control_put, rescan;
 
+	PB_CORE_KEEP(channel);
+	entry = channel->entry;
 	pb_core_waypoint(firmware, PB_WAYPOINT_DOORBELL);
 	request = pb_shared_read32(&entry->attach_request);
 	if (request != channel->attach_done) {
@@ -101,7 +103,7 @@ bool pb_core_doorbell(struct pb_firmware *firmware, uint32_t c)
 	control_put = pb_shared_read32(&entry->control_put);
 	pb_shared_acquire();
 	if (kick_put != channel->kick_get)
-		take_kicks(firmware, c, kick_put);
+		take_kicks(firmware, channel, c, kick_put);
 	if (rescan != channel->rescan)
 		look_at_all(firmware, c, rescan);
 	/* What was looked at above may have faulted the channel. */

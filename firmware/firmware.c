@@ -45,8 +45,11 @@ void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_con
 	firmware->boot = pb_core_at(firmware, PB_BOOT_OFFSET);
 	fatal_boot = firmware->boot;
 	pb_core_boot_publish(firmware);
-	for (uint32_t n = 0; n < config->node_count; n++)
+	for (uint32_t n = 0; n < config->node_count; n++) {
+		firmware->node_lines |= 1u << PB_LINE_NODE(n);
+		firmware->nodes[n].bit = 1u << n;
 		pb_core_node_init(&firmware->nodes[n], &config->engines[n]);
+	}
 }
 
 /** Completions that have waited long enough for others interrupt the host. */
@@ -121,29 +124,27 @@ static void move_job(struct pb_firmware *firmware, struct pb_core_node *node)
 	pb_core_job_release(firmware, node);
 }
 
-/** A queue that waits may have closed a cycle. @return true: there is more to do now */
-static __attribute__((noinline)) bool walk(struct pb_firmware *firmware, struct pb_core_node *node)
+/** No job is free, or a queue's chain of waits is being followed. @return true: there is more to do now */
+static __attribute__((noinline)) bool cannot_admit(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	struct pb_core_queue *walker = node->walker;
 
-	if (firmware->jobs_free == 0)
-		return false; /* it could not fail now; whoever gives back a job wakes the node */
+	if (firmware->jobs_free == 0) {
+		firmware->jobs_wanted |= node->bit;
+		return false; /* whoever gives one back wakes the node */
+	}
 	if (pb_core_wait_walk(firmware, node) == PB_CORE_WALK_CYCLE)
 		pb_core_admit(firmware, node, walker, PB_ERROR_DEADLOCK);
 	return true;
 }
 
 /** Admits the next submission. @return true: there is more to do now */
-static bool admit_next(struct pb_firmware *firmware, struct pb_core_node *node)
+static inline bool admit_next(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	struct pb_core_queue *queue;
 
-	if (firmware->jobs_free == 0) {
-		firmware->jobs_wanted |= 1u << (node - firmware->nodes);
-		return false;
-	}
-	if (node->walker != NULL)
-		return walk(firmware, node);
+	if (firmware->jobs_free == 0 || node->walker != NULL)
+		return cannot_admit(firmware, node);
 	queue = pb_core_schedule_take(firmware, node);
 	if (queue == NULL)
 		return false;
@@ -164,8 +165,8 @@ static __attribute__((noinline)) void make_way(struct pb_firmware *firmware, str
 	pb_core_schedule_return(firmware, queue);
 }
 
-/** Moves a node's next submission on by one slice. @return true: there is more to do now */
-static bool run_node(struct pb_firmware *firmware, struct pb_core_node *node)
+/** Moves on what a node has begun to prepare. @return false: there was nothing */
+static __attribute__((noinline)) bool go_on(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	if (node->state == PB_NODE_STATE_DEAD && pb_core_node_fail_next(firmware, node))
 		return true;
@@ -173,8 +174,19 @@ static bool run_node(struct pb_firmware *firmware, struct pb_core_node *node)
 		make_way(firmware, node);
 	if (node->job != NULL)
 		move_job(firmware, node);
-	else if (!node->prepared && !admit_next(firmware, node))
+	return node->job != NULL || node->prepared;
+}
+
+/** Moves a node's next submission on by one slice. @return true: there is more to do now */
+static __attribute__((noinline)) bool run_node(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	if ((node->state == PB_NODE_STATE_DEAD || node->prepared || node->job != NULL) &&
+	    go_on(firmware, node)) {
+		if (!node->prepared)
+			return true;
+	} else if (!admit_next(firmware, node)) {
 		return false;
+	}
 	if (!node->prepared)
 		return true;
 	if (node->state != PB_NODE_STATE_RUNNING)
@@ -186,25 +198,25 @@ static bool run_node(struct pb_firmware *firmware, struct pb_core_node *node)
 	return !node->prepared;
 }
 
-/** @return true: a line was raised before all had their turn */
-static bool run_nodes(struct pb_firmware *firmware)
+/** Each node that has something to do has a slice, until a line is raised; then the next one is first in the next pass. */
+static inline void run_nodes(struct pb_firmware *firmware)
 {
 	const uint32_t *pending = firmware->config->lines->pending;
-	uint32_t first = firmware->awake & ~((1u << firmware->first_node) - 1u);
+	const uint32_t behind = firmware->awake & ~((1u << firmware->first_node) - 1u);
 
-	for (uint32_t left = first != 0 ? first : firmware->awake; left != 0; left &= left - 1u) {
+	for (uint32_t left = behind != 0 ? behind : firmware->awake; left != 0; left &= left - 1u) {
 		const uint32_t n = (uint32_t)__builtin_ctz(left);
 
 		firmware->awake &= ~(1u << n);
 		if (!run_node(firmware, &firmware->nodes[n]))
 			continue;
 		firmware->awake |= 1u << n;
-		firmware->first_node = n + 1u;
-		if (pb_lines_waiting(pending))
-			return true;
+		if (pb_lines_waiting(pending)) {
+			firmware->first_node = n + 1u;
+			return;
+		}
 	}
 	firmware->first_node = 0;
-	return false;
 }
 
 /** Channels that are not done took a slice of time. But the nodes are left out in every other pass only. */
@@ -214,43 +226,52 @@ static __attribute__((noinline)) bool nodes_wait(struct pb_firmware *firmware)
 	return firmware->nodes_waited;
 }
 
+/** Booting, or a tick, which finds what any other line could tell. @return whether there is more to do */
+static __attribute__((noinline)) bool pass_apart(struct pb_firmware *firmware)
+{
+	if (firmware->stage == PB_BOOT_STAGE_RUNNING) {
+		tick(firmware);
+		return true;
+	}
+	pb_core_boot_continue(firmware);
+	return firmware->stage == PB_BOOT_STAGE_RUNNING;
+}
+
+/** What few passes have to do, beside channels and nodes. @return true: that was enough for one pass */
+static __attribute__((noinline)) bool do_duties(struct pb_firmware *firmware, bool looked)
+{
+	if (firmware->suspend_owed != 0)
+		pb_core_card_progress(firmware);
+	if (firmware->wakes_pending != 0)
+		pb_core_wait_step(firmware);
+	if (looked && firmware->chores != 0)
+		do_chore(firmware);
+	return firmware->channels_again != 0 && nodes_wait(firmware);
+}
+
 bool pb_firmware_pass(struct pb_firmware *firmware)
 {
 	const struct pb_lines *lines = firmware->config->lines;
-	uint32_t raised = lines->ops->take(lines->context);
+	const uint32_t raised = lines->ops->take(lines->context);
 	uint32_t channels;
 
 	pb_shared_write32(&firmware->boot->heartbeat, ++firmware->heartbeat);
-	if (firmware->stage != PB_BOOT_STAGE_RUNNING) {
-		pb_core_boot_continue(firmware);
-		return firmware->stage == PB_BOOT_STAGE_RUNNING;
-	}
-	if ((raised & 1u << PB_LINE_TICK) != 0) {
-		tick(firmware); /* finds what any other line could tell */
-		return true;
-	}
-	if ((raised & PB_LINES_NODES) != 0) {
-		for (uint32_t n = 0; n < firmware->config->node_count; n++) {
-			if ((raised & 1u << PB_LINE_NODE(n)) != 0)
-				pb_core_retire(firmware, &firmware->nodes[n]);
-		}
-	}
+	if (firmware->stage != PB_BOOT_STAGE_RUNNING || (raised & 1u << PB_LINE_TICK) != 0)
+		return pass_apart(firmware);
+	for (uint32_t left = raised & firmware->node_lines; left != 0; left &= left - 1u)
+		pb_core_retire(firmware, &firmware->nodes[(uint32_t)__builtin_ctz(left) - PB_LINE_NODE(0)]);
 	channels = (raised & EVERY_CHANNEL) | firmware->channels_again;
 	if (channels != 0) {
 		firmware->channels_again = 0;
 		look_at_channels(firmware, channels);
-		if (firmware->chores != 0)
-			do_chore(firmware);
 	}
-	if (firmware->channels_again != 0 && nodes_wait(firmware))
+	if ((firmware->channels_again | firmware->chores | firmware->wakes_pending |
+	     firmware->suspend_owed) != 0 &&
+	    do_duties(firmware, channels != 0))
 		return true;
-	if (pb_core_wait_pending(firmware))
-		(void)pb_core_wait_step(firmware);
 	if (firmware->awake != 0)
-		(void)run_nodes(firmware);
-	if (firmware->suspend_owed)
-		pb_core_card_progress(firmware);
-	return (firmware->awake | firmware->channels_again) != 0 || pb_core_wait_pending(firmware);
+		run_nodes(firmware);
+	return (firmware->awake | firmware->channels_again | firmware->wakes_pending) != 0;
 }
 
 static bool host_waits(struct pb_firmware *firmware)

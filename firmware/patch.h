@@ -142,9 +142,6 @@ static inline uint32_t pb_core_rotate_right_2(uint32_t value)
 PB_STATIC_ASSERT(PB_LIMIT_ALLOCATIONS == 1u << PB_CORE_INDEX_BITS,
 		 "every index of that many bits has a slot");
 
-/** Tells the compiler nothing about a value, so that it stays in its register. Costs no instruction. */
-#define PB_CORE_KEEP(value) __asm__("" : "+r"(value))
-
 /**
  * Writes an ordinary entry of a fast format. Its place has been checked.
  * @return false: it is not ordinary; nothing was written

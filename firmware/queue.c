@@ -175,7 +175,7 @@ void pb_core_queue_look(struct pb_firmware *firmware, struct pb_core_queue *queu
 	}
 	queue->put = put;
 	pb_shared_acquire(); /* the descriptors behind put may be newer than the kick that led here */
-	if (!pb_core_queue_has_more(queue))
+	if (put == queue->completed + queue->busy)
 		return;
 	if (pb_core_queue_place(queue) == PB_CORE_PLACE_NONE)
 		pb_core_schedule_add(firmware, queue);

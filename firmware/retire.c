@@ -200,7 +200,7 @@ static void retire_some(struct pb_firmware *firmware, struct pb_core_node *node,
 		charge(node, report->sequence, report->time);
 	node->time = report->time;
 	pb_core_retire_to(firmware, node, report->sequence);
-	firmware->awake |= 1u << (node - firmware->nodes);
+	firmware->awake |= node->bit;
 	if (node->retired != node->fed)
 		return;
 	node->idles++;

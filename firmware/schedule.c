@@ -137,7 +137,7 @@ void pb_core_schedule_hold(struct pb_firmware *firmware, struct pb_core_node *no
 	}
 	for (uint32_t level = 0; level < PB_PRIORITIES; level++)
 		update(node, level);
-	firmware->awake |= 1u << (node - firmware->nodes);
+	firmware->awake |= node->bit;
 }
 
 static int32_t share(const struct pb_firmware *firmware, uint32_t channel)

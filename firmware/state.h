@@ -354,6 +354,7 @@ enum pb_core_stop_reason {
 
 struct pb_core_node {
 	const struct pb_engine *engine;
+	uint32_t bit;                  /**< its own in masks of nodes */
 	struct pb_core_queue *current; /**< the queue that has its turn; NULL: none */
 	uint32_t levels;               /**< mask of levels that are ready */
 	uint32_t fed;                  /**< sequence number of the last work fed since the engine's reset */
@@ -435,7 +436,11 @@ struct pb_firmware {
 	uint32_t channels_again; /**< mask of channels to look at in the next pass */
 	uint32_t
 		chores; /**< mask of channels that close, or have a segment made; looked at with channels_again */
-	uint32_t chore_turn; /**< the channel whose turn was last */
+	uint32_t wakes_pending; /**< not 0: queues wait to be told of what they wait for */
+	uint32_t suspend_owed;  /**< not 0: the admin waits for the reply to a SUSPEND of the card */
+	uint32_t chore_turn;    /**< the channel whose turn was last */
+	uint32_t node_lines;    /**< mask of the lines of its nodes */
+	struct pb_core_node nodes[PB_LIMIT_NODES];
 	struct pb_core_channel channels[PB_LIMIT_CHANNELS];
 	struct pb_core_queue *queues; /**< config->queues */
 	uint32_t queue_count;
@@ -459,12 +464,10 @@ struct pb_firmware {
 	uint16_t wakes_at;              /**< the next of all */
 	uint32_t unparked;              /**< counts queues that ceased to wait */
 	bool suspended;                 /**< the whole card is, or is about to be */
-	bool suspend_owed;              /**< the admin waits for the reply to a SUSPEND of the card */
 	uint32_t suspend_tag;           /**< its tag */
 	uint32_t moderated; /**< mask of channels whose completions are held back from an interrupt */
 	struct pb_core_stop stops[PB_LIMIT_STOPS];
 	struct pb_core_job jobs[PB_LIMIT_JOBS];
-	struct pb_core_node nodes[PB_LIMIT_NODES];
 };
 
 /** Address of an offset in card memory. */

@@ -163,6 +163,7 @@ void pb_core_wait_wake(struct pb_firmware *firmware, struct pb_core_queue *targe
 	if ((target->flags & PB_CORE_QUEUE_AWAITED) == 0 || (target->state & PB_CORE_QUEUE_WAKES) != 0)
 		return;
 	target->state |= PB_CORE_QUEUE_WAKES;
+	firmware->wakes_pending = 1;
 	if (firmware->wakes_put - firmware->wakes_get == PB_LIMIT_WAKES) {
 		firmware->wakes_lost = true;
 		firmware->wakes_at = 0;
@@ -229,7 +230,7 @@ static void wake_some(struct pb_firmware *firmware)
 	}
 }
 
-bool pb_core_wait_step(struct pb_firmware *firmware)
+void pb_core_wait_step(struct pb_firmware *firmware)
 {
 	pb_core_waypoint(firmware, PB_WAYPOINT_WAIT);
 	if (firmware->waking != PB_CORE_NO_QUEUE)
@@ -238,5 +239,6 @@ bool pb_core_wait_step(struct pb_firmware *firmware)
 		start(firmware, firmware->wakes[firmware->wakes_get++ % PB_LIMIT_WAKES]);
 	else if (firmware->wakes_lost)
 		search(firmware);
-	return pb_core_wait_pending(firmware);
+	firmware->wakes_pending = firmware->waking != PB_CORE_NO_QUEUE ||
+				  firmware->wakes_put != firmware->wakes_get || firmware->wakes_lost;
 }

@@ -4,13 +4,12 @@
 /* The vertices of one triangle. */
 #define TRIANGLE_WORDS 12u
 
-/* Operands of TARGET and TEXTURE. */
-static enum pb_model_status bind(struct pb_engine_model *model, const uint32_t *words,
-				 struct pb_model_surface *surface)
+enum pb_model_status pb_model_bind(struct pb_engine_model *model, const uint32_t *operands,
+				   struct pb_model_surface *surface)
 {
-	uint32_t width = words[3];
-	uint32_t height = words[4];
-	uint32_t pitch = words[5];
+	uint32_t width = operands[2];
+	uint32_t height = operands[3];
+	uint32_t pitch = operands[4];
 	struct pb_model_span span;
 
 	if (width == 0 || width > PB_ENGINE_EXTENT_MAX || height == 0 || height > PB_ENGINE_EXTENT_MAX ||
@@ -18,7 +17,7 @@ static enum pb_model_status bind(struct pb_engine_model *model, const uint32_t *
 		return pb_model_fault_packet(model, PB_ENGINE_FAULT_VALUE);
 	if ((pitch & 3u) != 0)
 		return pb_model_fault_packet(model, PB_ENGINE_FAULT_ALIGNMENT);
-	if (!pb_model_span(model, pb_model_address(&words[1]), (uint64_t)pitch * (height - 1) + 4u * width,
+	if (!pb_model_span(model, pb_model_address(operands), (uint64_t)pitch * (height - 1) + 4u * width,
 			   &span))
 		return PB_MODEL_FAULTED;
 	*surface = (struct pb_model_surface){.span = span, .width = width, .height = height, .pitch = pitch};
@@ -27,12 +26,12 @@ static enum pb_model_status bind(struct pb_engine_model *model, const uint32_t *
 
 enum pb_model_status pb_model_target(struct pb_engine_model *model, const uint32_t *words)
 {
-	return bind(model, words, &model->target);
+	return pb_model_bind(model, &words[1], &model->target);
 }
 
 enum pb_model_status pb_model_texture(struct pb_engine_model *model, const uint32_t *words)
 {
-	return bind(model, words, &model->texture);
+	return pb_model_bind(model, &words[1], &model->texture);
 }
 
 static bool in_range(int32_t value, int32_t limit)

@@ -3,7 +3,10 @@
  * @file
  * What the files of the engine model share. Not for anyone else.
  *
- *   engine_model.c    registers, commands, the walk over the ring, time
+ *   engine_model.c    registers, the walk over the ring, time
+ *   engine_command.c  commands: reset, go on behind a fault, stop
+ *   engine_progress.c what is kept of a slot that it stopped inside, and how it goes on
+ *   engine_defects.c  interrupts, and how they get lost
  *   engine_packets.c  the packet table, decoding, buffers inside buffers
  *   engine_memory.c   GPU address -> card memory, against the channel's ranges
  *   engine_pages.c    pages of apertures: translation, MAP_APERTURE, UNMAP_APERTURE
@@ -17,6 +20,7 @@
 #include "hal/engine.h"
 #include "hal/engine/packets.h"
 #include "hal/engine/registers.h"
+#include "hal/shared.h"
 #include "qemu/engine.h"
 
 #define PB_MODEL_PACKET_WORDS_MAX PB_PACKET_COPY_RECT_WORDS
@@ -73,6 +77,7 @@ enum pb_model_phase {
 	PB_MODEL_RUNNING, /**< in a slot's buffer */
 	PB_MODEL_FENCING, /**< behind it */
 	PB_MODEL_STOPPED, /**< faulted */
+	PB_MODEL_DROPPED, /**< faulted, and a stop has emptied the ring */
 };
 
 /** What became of a packet. */
@@ -102,7 +107,13 @@ struct pb_engine_model {
 	uint32_t command_done;
 	uint32_t progress;
 	uint32_t time;
-	int64_t budget; /**< microseconds left of this step; below 0 when the last packet took longer */
+	uint32_t finished; /**< sequence of the last fence since the last reset or stop */
+	uint32_t stop;     /**< the STOP or STOP_INSIDE that is not answered yet; 0: none */
+	int64_t budget;    /**< microseconds left of this step; below 0 when the last packet took longer */
+
+	struct pb_engine_model_defects defects;
+	uint32_t steps; /**< since an interrupt for nothing */
+	uint32_t held;  /**< steps until the line is raised; 0: nothing to raise */
 
 	struct pb_model_translation cache[PB_MODEL_CACHE_ENTRIES]; /**< direct mapped */
 	uint32_t cleared; /**< of struct pb_engine_translation, when the cache was last emptied */
@@ -142,6 +153,31 @@ static inline uint32_t *pb_model_words(const struct pb_engine_model *model, uint
 	return (uint32_t *)(void *)(model->config.memory + offset);
 }
 
+/** Stores a word of the register block. */
+static inline void pb_model_store(uint32_t *address, uint32_t value)
+{
+	pb_shared_write32(address, value);
+}
+
+/** Raises the node's line, if the defects let it. */
+void pb_model_interrupt(struct pb_engine_model *model);
+/** What they do with each step. */
+void pb_model_defects_step(struct pb_engine_model *model);
+
+/** Everything as at the start, but for time, progress and counters. */
+void pb_model_reset(struct pb_engine_model *model);
+/** Looks at the command. */
+void pb_model_look(struct pb_engine_model *model);
+/** Answers a stop that was asked for, if this is the place. @return true: it has stopped */
+bool pb_model_stop(struct pb_engine_model *model);
+/** Stores how far the slot has come. Between two packets of its own buffer. */
+void pb_model_save(struct pb_engine_model *model);
+/** Goes on from there, if that is valid. The slot's own buffer, of so many bytes, has been entered. */
+void pb_model_restore(struct pb_engine_model *model, const struct pb_engine_progress *from, uint32_t bytes);
+
+/** Stores the reason why the engine is stopped, or none. */
+void pb_model_store_fault(struct pb_engine_model *model, enum pb_engine_fault_code code, uint32_t sequence,
+			  uint64_t address);
 /** Stops the engine. @return PB_MODEL_FAULTED */
 enum pb_model_status pb_model_fault(struct pb_engine_model *model, enum pb_engine_fault_code code,
 				    uint64_t address);
@@ -158,6 +194,8 @@ void pb_model_stall(struct pb_engine_model *model);
 void pb_model_packets_clear(struct pb_engine_model *model);
 /** Starts a buffer inside the present one, or the submission's own. @return PB_MODEL_DONE or PB_MODEL_FAULTED */
 enum pb_model_status pb_model_enter(struct pb_engine_model *model, uint64_t address, uint32_t bytes);
+/** Whether the next packet is one of the slot's own buffer, the one before it being done. */
+bool pb_model_between_packets(struct pb_engine_model *model);
 /** Runs a packet or a part of it. @return false: no buffer is left, or the engine has stopped */
 bool pb_model_packets_run(struct pb_engine_model *model);
 
@@ -204,6 +242,9 @@ enum pb_model_status pb_model_fill(struct pb_engine_model *model, const uint32_t
 enum pb_model_status pb_model_discard(struct pb_engine_model *model, const uint32_t *words);
 enum pb_model_status pb_model_copy(struct pb_engine_model *model, const uint32_t *words);
 enum pb_model_status pb_model_copy_rect(struct pb_engine_model *model, const uint32_t *words);
+/** Takes the operands of TARGET or TEXTURE. @return PB_MODEL_DONE or PB_MODEL_FAULTED */
+enum pb_model_status pb_model_bind(struct pb_engine_model *model, const uint32_t *operands,
+				   struct pb_model_surface *surface);
 enum pb_model_status pb_model_target(struct pb_engine_model *model, const uint32_t *words);
 enum pb_model_status pb_model_texture(struct pb_engine_model *model, const uint32_t *words);
 enum pb_model_status pb_model_draw(struct pb_engine_model *model, const uint32_t *words);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "hal/shared.h"
 #include "qemu/engine_internal.h"
 
 #define TOUCHED_PER_MICROSECOND 1024u
@@ -15,25 +14,16 @@ struct line0 {
 	uint32_t channels;
 	uint32_t dummy_offset;
 	uint32_t translation_offset;
+	uint32_t restore_offset;
 };
-
-static void write_register(uint32_t *address, uint32_t value)
-{
-	pb_shared_write32(address, value);
-}
-
-static void interrupt(const struct pb_engine_model *model)
-{
-	model->config.interrupt(model->config.context);
-}
 
 void pb_model_charge(struct pb_engine_model *model, uint32_t microseconds)
 {
 	model->time += microseconds;
 	model->progress += microseconds;
 	model->budget -= microseconds;
-	write_register(&model->registers->time, model->time);
-	write_register(&model->registers->progress, model->progress);
+	pb_model_store(&model->registers->time, model->time);
+	pb_model_store(&model->registers->progress, model->progress);
 }
 
 void pb_model_touch(struct pb_engine_model *model, uint64_t count)
@@ -48,18 +38,20 @@ void pb_model_stall(struct pb_engine_model *model)
 {
 	model->time += (uint32_t)model->budget;
 	model->budget = 0;
-	write_register(&model->registers->time, model->time);
+	pb_model_store(&model->registers->time, model->time);
 }
 
 /* The code is what the driver looks at, so that it is stored last. */
-static void store_fault(struct pb_engine_registers *registers, enum pb_engine_fault_code code,
-			uint32_t sequence, uint64_t address)
+void pb_model_store_fault(struct pb_engine_model *model, enum pb_engine_fault_code code, uint32_t sequence,
+			  uint64_t address)
 {
-	write_register(&registers->fault_sequence, sequence);
-	write_register(&registers->fault_address_low, (uint32_t)address);
-	write_register(&registers->fault_address_high, (uint32_t)(address >> 32));
+	struct pb_engine_registers *registers = model->registers;
+
+	pb_model_store(&registers->fault_sequence, sequence);
+	pb_model_store(&registers->fault_address_low, (uint32_t)address);
+	pb_model_store(&registers->fault_address_high, (uint32_t)(address >> 32));
 	pb_shared_release();
-	write_register(&registers->fault_code, (uint32_t)code);
+	pb_model_store(&registers->fault_code, (uint32_t)code);
 }
 
 enum pb_model_status pb_model_fault(struct pb_engine_model *model, enum pb_engine_fault_code code,
@@ -67,50 +59,14 @@ enum pb_model_status pb_model_fault(struct pb_engine_model *model, enum pb_engin
 {
 	model->phase = PB_MODEL_STOPPED;
 	model->statistics.faults++;
-	store_fault(model->registers, code, model->sequence, address);
-	interrupt(model);
+	pb_model_store_fault(model, code, model->sequence, address);
+	pb_model_interrupt(model);
 	return PB_MODEL_FAULTED;
 }
 
 enum pb_model_status pb_model_fault_packet(struct pb_engine_model *model, enum pb_engine_fault_code code)
 {
 	return pb_model_fault(model, code, model->packet_address);
-}
-
-static void clear_fault(struct pb_engine_model *model)
-{
-	store_fault(model->registers, PB_ENGINE_FAULT_NONE, 0, 0);
-}
-
-static void reset(struct pb_engine_model *model)
-{
-	pb_model_packets_clear(model);
-	pb_model_pages_reset(model);
-	model->phase = PB_MODEL_WAITING;
-	model->head = 0;
-	write_register(&model->registers->head, 0);
-	write_register(&model->registers->sequence, 0);
-	clear_fault(model);
-}
-
-static void carry_out_command(struct pb_engine_model *model)
-{
-	uint32_t command = pb_shared_read32(&model->registers->command);
-	uint32_t op = command & PB_ENGINE_COMMAND_OP_MASK;
-
-	if (command == model->command_done)
-		return;
-	pb_shared_acquire();
-	if (op == PB_ENGINE_COMMAND_RESET) {
-		reset(model);
-	} else if (op == PB_ENGINE_COMMAND_CONTINUE && model->phase == PB_MODEL_STOPPED) {
-		clear_fault(model);
-		model->phase = PB_MODEL_FENCING;
-	}
-	model->command_done = command;
-	pb_shared_release();
-	write_register(&model->registers->command_done, command);
-	interrupt(model);
 }
 
 static bool array_fits(const struct pb_engine_model *model, uint32_t offset, uint32_t count, uint32_t bytes)
@@ -131,6 +87,7 @@ static bool read_line0(const struct pb_engine_model *model, struct line0 *line)
 		.channels = pb_shared_read32(&registers->channels),
 		.dummy_offset = pb_shared_read32(&registers->dummy_offset),
 		.translation_offset = pb_shared_read32(&registers->translation_offset),
+		.restore_offset = pb_shared_read32(&registers->restore_offset),
 	};
 	pb_shared_acquire();
 	if (line->ring_slots == 0 || (line->ring_slots & (line->ring_slots - 1)) != 0)
@@ -138,7 +95,8 @@ static bool read_line0(const struct pb_engine_model *model, struct line0 *line)
 	if (!array_fits(model, line->ring_offset, line->ring_slots, sizeof(struct pb_engine_slot)) ||
 	    !array_fits(model, line->range_offset, line->channels,
 			PB_ENGINE_RANGES * sizeof(struct pb_engine_range_entry)) ||
-	    !array_fits(model, line->translation_offset, 1, sizeof(struct pb_engine_translation)))
+	    !array_fits(model, line->translation_offset, 1, sizeof(struct pb_engine_translation)) ||
+	    !array_fits(model, line->restore_offset, line->ring_slots, sizeof(struct pb_engine_progress)))
 		return false;
 	return line->tail != model->head && line->tail - model->head <= line->ring_slots;
 }
@@ -169,6 +127,25 @@ static bool slot_is_good(const struct pb_engine_slot *slot)
 	       slot->fence_header == PB_PACKET(PB_PACKET_FENCE, PB_PACKET_FENCE_WORDS);
 }
 
+/* Enters the slot's buffer, where it goes on or from its start. */
+static void enter_slot(struct pb_engine_model *model, const struct line0 *line,
+		       const struct pb_engine_slot *slot)
+{
+	const struct pb_engine_progress *progress =
+		(const struct pb_engine_progress *)(const void *)pb_model_words(model, line->restore_offset) +
+		(model->head & (line->ring_slots - 1));
+
+	model->privileged = (slot->owner & PB_ENGINE_OWNER_PRIVILEGED) != 0;
+	model->dummy_offset = line->dummy_offset;
+	model->translation =
+		(struct pb_engine_translation *)(void *)pb_model_words(model, line->translation_offset);
+	pb_model_windows_load(model, line->range_offset, line->channels, slot->owner & 0xffu);
+	if (pb_model_enter(model, (uint64_t)slot->address_high << 32 | slot->address_low, slot->bytes) ==
+		    PB_MODEL_DONE &&
+	    slot->resume == slot->sequence)
+		pb_model_restore(model, progress, slot->bytes);
+}
+
 /* false: nothing to run. A slot that faults has been something to run. */
 static bool start_slot(struct pb_engine_model *model)
 {
@@ -182,16 +159,10 @@ static bool start_slot(struct pb_engine_model *model)
 	model->sequence = slot.sequence;
 	model->phase = PB_MODEL_RUNNING;
 	pb_model_charge(model, 1);
-	if (!slot_is_good(&slot)) {
+	if (slot_is_good(&slot))
+		enter_slot(model, &line, &slot);
+	else
 		pb_model_fault_packet(model, PB_ENGINE_FAULT_PACKET);
-		return true;
-	}
-	model->privileged = (slot.owner & PB_ENGINE_OWNER_PRIVILEGED) != 0;
-	model->dummy_offset = line.dummy_offset;
-	model->translation =
-		(struct pb_engine_translation *)(void *)pb_model_words(model, line.translation_offset);
-	pb_model_windows_load(model, line.range_offset, line.channels, slot.owner & 0xffu);
-	pb_model_enter(model, (uint64_t)slot.address_high << 32 | slot.address_low, slot.bytes);
 	return true;
 }
 
@@ -199,11 +170,20 @@ static void run_fence(struct pb_engine_model *model)
 {
 	model->phase = PB_MODEL_WAITING;
 	model->head++;
+	model->finished = model->sequence;
 	model->statistics.slots++;
-	write_register(&model->registers->head, model->head);
+	pb_model_store(&model->registers->head, model->head);
 	pb_shared_release();
-	write_register(&model->registers->sequence, model->sequence);
-	interrupt(model);
+	pb_model_store(&model->registers->sequence, model->sequence);
+	pb_model_interrupt(model);
+}
+
+static void run_packets(struct pb_engine_model *model)
+{
+	if (model->defects.stuck)
+		pb_model_stall(model);
+	else if (!pb_model_packets_run(model) && model->phase == PB_MODEL_RUNNING)
+		model->phase = PB_MODEL_FENCING;
 }
 
 /* One piece of work; false: there is none. */
@@ -213,29 +193,35 @@ static bool run_one(struct pb_engine_model *model)
 	case PB_MODEL_WAITING:
 		return start_slot(model);
 	case PB_MODEL_RUNNING:
-		if (!pb_model_packets_run(model) && model->phase == PB_MODEL_RUNNING)
-			model->phase = PB_MODEL_FENCING;
+		run_packets(model);
 		return true;
 	case PB_MODEL_FENCING:
 		run_fence(model);
 		return true;
 	case PB_MODEL_STOPPED:
+	case PB_MODEL_DROPPED:
 		break;
 	}
 	return false;
 }
 
-bool pb_engine_model_step(struct pb_engine_model *model, uint32_t microseconds)
+static bool has_more(const struct pb_engine_model *model)
 {
 	struct line0 line;
 
-	carry_out_command(model);
-	model->budget = microseconds;
-	while (model->budget > 0 && run_one(model))
-		continue;
 	if (model->phase == PB_MODEL_WAITING)
 		return read_line0(model, &line);
-	return model->phase != PB_MODEL_STOPPED;
+	return model->phase == PB_MODEL_RUNNING || model->phase == PB_MODEL_FENCING;
+}
+
+bool pb_engine_model_step(struct pb_engine_model *model, uint32_t microseconds)
+{
+	pb_model_defects_step(model);
+	pb_model_look(model);
+	model->budget = microseconds;
+	while (!pb_model_stop(model) && model->budget > 0 && run_one(model))
+		continue;
+	return has_more(model) || model->held != 0;
 }
 
 struct pb_engine_model *pb_engine_model_create(const struct pb_engine_model_config *config)
@@ -246,10 +232,13 @@ struct pb_engine_model *pb_engine_model_create(const struct pb_engine_model_conf
 		return NULL;
 	model->config = *config;
 	model->registers = (struct pb_engine_registers *)(void *)(config->memory + config->registers_offset);
-	write_register(&model->registers->command_done, 0);
-	write_register(&model->registers->progress, 0);
-	write_register(&model->registers->time, 0);
-	reset(model);
+	pb_model_store(&model->registers->command_done, 0);
+	pb_model_store(&model->registers->progress, 0);
+	pb_model_store(&model->registers->time, 0);
+	pb_model_store(&model->registers->stop_sequence, 0);
+	pb_model_store(&model->registers->stop_running, 0);
+	pb_model_store(&model->registers->power_done, 0);
+	pb_model_reset(model);
 	return model;
 }
 

@@ -143,12 +143,27 @@ static bool frame_ends(const struct pb_model_frame *frame)
 	return frame->done == frame->span.bytes;
 }
 
+/* Leaves the buffers that have ended. Between two packets. */
+static void leave(struct pb_engine_model *model)
+{
+	while (model->depth != 0 && frame_ends(&model->frames[model->depth - 1]))
+		model->depth--;
+}
+
+bool pb_model_between_packets(struct pb_engine_model *model)
+{
+	if (model->operation != NULL)
+		return false;
+	leave(model);
+	return model->depth == 1;
+}
+
 bool pb_model_packets_run(struct pb_engine_model *model)
 {
 	enum pb_model_status status = PB_MODEL_DONE;
 
-	while (model->depth != 0 && model->operation == NULL && frame_ends(&model->frames[model->depth - 1]))
-		model->depth--;
+	if (model->operation == NULL)
+		leave(model);
 	if (model->operation == NULL && model->depth == 0)
 		return false;
 	if (model->operation == NULL) {

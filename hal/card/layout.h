@@ -10,7 +10,7 @@
  *   0x02000  register blocks of the engines      hal/engine/registers.h
  *   0x03000  range table of the engines
  *   0x04700  counters of their page tables
- *   0x04800  rings of the engines
+ *   0x04800  rings of the engines, each with the progress of what they go on with
  *   0x06000  channel directory, then the channels' rings
  *   0x1f000  dummy page of the engines' apertures
  *   0x20000  pool: backing memory of segments, to the end
@@ -24,7 +24,7 @@
 #define PB_CARD_RANGES_OFFSET      0x3000u
 #define PB_CARD_TRANSLATION_OFFSET 0x4700u
 #define PB_CARD_RINGS_OFFSET       0x4800u
-#define PB_CARD_RING_STRIDE        0x400u
+#define PB_CARD_RING_STRIDE        0x600u
 #define PB_CARD_CHANNELS_OFFSET    0x6000u
 #define PB_CARD_DUMMY_OFFSET       0x1f000u
 #define PB_CARD_POOL_OFFSET        0x20000u

@@ -21,16 +21,14 @@ static void ring_doorbell(const struct pb_reference_engine *engine)
 	engine->lines->ops->raise(engine->lines->context, PB_LINE_NODE(engine->node));
 }
 
-static __attribute__((noinline)) void mark_resumed(struct pb_reference_engine *engine,
-						   struct pb_engine_slot *slot, uint32_t sequence)
+static uint32_t restore_offset_of(const struct pb_reference_engine *engine)
 {
-	pb_shared_write32(&slot->resume, sequence);
-	engine->resume = false;
+	return engine->ring_offset + PB_ENGINE_SLOTS * (uint32_t)sizeof(struct pb_engine_slot);
 }
 
 static void feed(void *context, const struct pb_engine_work *work, uint32_t sequence)
 {
-	struct pb_reference_engine *engine = context;
+	const struct pb_reference_engine *engine = context;
 	struct pb_engine_slot *slot = slot_of(engine, sequence - 1u);
 
 	/* The headers are there since the reset. */
@@ -39,8 +37,6 @@ static void feed(void *context, const struct pb_engine_work *work, uint32_t sequ
 	pb_shared_write32(&slot->address_high, work->address_high);
 	pb_shared_write32(&slot->bytes, work->bytes);
 	pb_shared_write32(&slot->sequence, sequence);
-	if (engine->resume)
-		mark_resumed(engine, slot, sequence);
 	pb_shared_release();
 	pb_shared_write32(&registers_of(engine)->tail, sequence);
 	pb_shared_release();
@@ -53,9 +49,14 @@ static enum pb_engine_state poll(void *context, struct pb_engine_report *report)
 	const struct pb_engine_registers *registers = registers_of(engine);
 
 	const uint32_t done = pb_shared_read32(&registers->command_done);
-	const uint32_t fault_code = pb_shared_read32(&registers->fault_code);
+	uint32_t fault_code;
 
-	/* In this order: what completed before the engine stopped is not to be blamed for it. */
+	/*
+	 * In this order: a fault before the answer is seen with the answer, and
+	 * what completed before the fault is not to be blamed for it.
+	 */
+	pb_shared_acquire();
+	fault_code = pb_shared_read32(&registers->fault_code);
 	pb_shared_acquire();
 	report->sequence = pb_shared_read32(&registers->sequence);
 	report->time = pb_shared_read32(&registers->time);
@@ -80,7 +81,6 @@ static void write_headers(const struct pb_reference_engine *engine)
 		pb_shared_write32(&slot->buffer_header,
 				  PB_PACKET(PB_PACKET_INDIRECT, PB_PACKET_INDIRECT_RING_WORDS));
 		pb_shared_write32(&slot->fence_header, PB_PACKET(PB_PACKET_FENCE, PB_PACKET_FENCE_WORDS));
-		pb_shared_write32(&slot->resume, 0);
 	}
 }
 
@@ -108,25 +108,33 @@ static void stopped(void *context, struct pb_engine_stop *stop)
 
 	stop->sequence = pb_shared_read32(&registers->stop_sequence);
 	stop->running = pb_shared_read32(&registers->stop_running);
-	write_headers(context); /* no slot of the old numbering may look like one to resume */
 }
 
 static void save(void *context, uint32_t *words)
 {
-	const struct pb_engine_registers *registers = registers_of(context);
+	const uint32_t *saved = (const uint32_t *)(const void *)&registers_of(context)->save;
 
 	for (uint32_t i = 0; i < PB_SAVE_WORDS; i++)
-		pb_shared_write32(&words[i], pb_shared_read32(&registers->save[i]));
+		pb_shared_write32(&words[i], pb_shared_read32(&saved[i]));
 }
 
+/*
+ * Prepares the slot that comes next, so that feed() has nothing to do with it.
+ * What stays behind there is the progress of another command or sequence.
+ */
 static void restore(void *context, const uint32_t *words)
 {
-	struct pb_reference_engine *engine = context;
-	struct pb_engine_registers *registers = registers_of(engine);
+	const struct pb_reference_engine *engine = context;
+	const uint32_t index = pb_shared_read32(&registers_of(engine)->tail);
+	struct pb_engine_progress *progress =
+		(struct pb_engine_progress *)(void *)(engine->memory + restore_offset_of(engine)) +
+		index % PB_ENGINE_SLOTS;
+	uint32_t *to = (uint32_t *)(void *)progress;
 
 	for (uint32_t i = 0; i < PB_SAVE_WORDS; i++)
-		pb_shared_write32(&registers->restore[i], pb_shared_read32(&words[i]));
-	engine->resume = true;
+		pb_shared_write32(&to[i], pb_shared_read32(&words[i]));
+	pb_shared_write32(&progress->command, engine->command);
+	pb_shared_write32(&slot_of(engine, index)->resume, index + 1u);
 }
 
 static void write_registers(const struct pb_reference_engine *engine)
@@ -140,6 +148,7 @@ static void write_registers(const struct pb_reference_engine *engine)
 	pb_shared_write32(&registers->channels, engine->channels);
 	pb_shared_write32(&registers->dummy_offset, engine->dummy_offset);
 	pb_shared_write32(&registers->translation_offset, engine->translation_offset);
+	pb_shared_write32(&registers->restore_offset, restore_offset_of(engine));
 }
 
 static void reset(void *context)
@@ -148,7 +157,6 @@ static void reset(void *context)
 
 	/* Another one than the last that it answered, be it an earlier incarnation's. */
 	engine->command = pb_shared_read32(&registers_of(engine)->command_done);
-	engine->resume = false;
 	write_registers(engine);
 	command(engine, PB_ENGINE_COMMAND_RESET);
 }
@@ -158,8 +166,9 @@ static void power_cycle(void *context)
 	struct pb_reference_engine *engine = context;
 	struct pb_engine_registers *registers = registers_of(engine);
 
+	/* The force behind this very command: if the engine obeys it meanwhile, nothing is left to force. */
 	reset(engine);
-	pb_shared_write32(&registers->power, pb_shared_read32(&registers->power_done) + 1u);
+	pb_shared_write32(&registers->power, engine->command);
 	pb_shared_release();
 	ring_doorbell(engine);
 }

@@ -15,7 +15,7 @@
 struct pb_reference_engine {
 	uint8_t *memory;
 	uint32_t registers_offset;
-	uint32_t ring_offset;  /**< room for PB_ENGINE_SLOTS slots */
+	uint32_t ring_offset;  /**< room for PB_ENGINE_SLOTS slots, then as many struct pb_engine_progress */
 	uint32_t range_offset; /**< shared by all nodes; room for channels x PB_ENGINE_RANGES entries */
 	uint32_t channels;
 	uint32_t dummy_offset;       /**< one page, see registers.h */
@@ -23,7 +23,6 @@ struct pb_reference_engine {
 	uint32_t node;
 	const struct pb_lines *lines;
 	uint32_t command; /**< private: the last one given */
-	bool resume;      /**< private: the next work fed goes on from the restore words */
 };
 
 extern const struct pb_engine_ops pb_reference_engine_ops;

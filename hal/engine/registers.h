@@ -18,7 +18,9 @@
  *  +-----------------------+-----+
  *
  * The engine carries out a command when it differs from command_done, stores
- * it there and raises the node's line.
+ * it there and raises the node's line. Only the last command given counts: one
+ * that has not been answered is forgotten for the next. `tail` becomes 0 before
+ * each of RESET, STOP and STOP_INSIDE.
  */
 #define PB_ENGINE_COMMAND_OP_MASK     7u
 #define PB_ENGINE_COMMAND_RESET       1u /**< head, sequence and fault become 0, the ring is empty */
@@ -43,23 +45,51 @@ enum pb_engine_fault_code {
 	PB_ENGINE_FAULT_PRIVILEGE = 10, /**< a paging packet of work that is not privileged */
 };
 
+/** pb_engine_progress.version: the layout below. */
+#define PB_ENGINE_PROGRESS_VERSION 0x50425031u
+/** Operands of TARGET and TEXTURE. */
+#define PB_ENGINE_SURFACE_WORDS 5u
+
+/**
+ * How far a slot has come. The engine writes it when it stops inside one; the
+ * MCU brings it back, after it was in the hands of others: nothing in it is
+ * trusted, docs/engine.md says how it is checked.
+ */
+struct pb_engine_progress {
+	uint32_t version; /**< PB_ENGINE_PROGRESS_VERSION */
+	uint32_t offset;  /**< bytes of the slot's own buffer that are done */
+	/** Operands of the packets in force, 1 to 5, or all 0 where there was none. */
+	uint32_t target[PB_ENGINE_SURFACE_WORDS];
+	uint32_t texture[PB_ENGINE_SURFACE_WORDS];
+	uint32_t reserved[3]; /**< 0 */
+	uint32_t command; /**< written by the MCU: valid while this is command_done; the engine writes 0 */
+};
+PB_SIZE(pb_engine_progress, PB_SAVE_WORDS * 4);
+PB_AT(pb_engine_progress, version, 0);
+PB_AT(pb_engine_progress, offset, 4);
+PB_AT(pb_engine_progress, target, 8);
+PB_AT(pb_engine_progress, texture, 28);
+PB_AT(pb_engine_progress, reserved, 48);
+PB_AT(pb_engine_progress, command, 60);
+
 /** One node, 256 bytes. */
 struct pb_engine_registers {
 	/* line 0: written by the MCU */
 	uint32_t ring_offset;  /**< array of struct pb_engine_slot in card memory, in bytes */
 	uint32_t ring_slots;   /**< power of two */
-	uint32_t tail;         /**< slots fed since reset */
+	uint32_t tail;         /**< slots fed since the last reset or stop */
 	uint32_t command;      /**< see above */
 	uint32_t range_offset; /**< struct pb_engine_range_entry[channel][PB_ENGINE_RANGES] in card memory */
 	uint32_t channels;     /**< rows of that table */
 	uint32_t dummy_offset; /**< one page of card memory: takes accesses to pages that are not mapped */
 	uint32_t translation_offset; /**< the struct pb_engine_translation of the card */
-	uint32_t power;              /**< another value: a RESET whatever it is doing; then command counts as done */
-	uint32_t line0_reserved[7];
+	uint32_t power; /**< equal to command, stored after it: a RESET by force, whatever it is doing */
+	uint32_t restore_offset; /**< array of struct pb_engine_progress in card memory, one for each slot */
+	uint32_t line0_reserved[6];
 
 	/* line 1: written by the engine */
-	uint32_t head;           /**< slots run since reset */
-	uint32_t sequence;       /**< of the last fence run; 0 after reset */
+	uint32_t head;           /**< slots run since the last reset or stop */
+	uint32_t sequence;       /**< of the last fence run; 0 after a reset or stop */
 	uint32_t command_done;   /**< the last command carried out */
 	uint32_t fault_code;     /**< enum pb_engine_fault_code; not 0 while stopped */
 	uint32_t fault_sequence; /**< of the slot it stopped in */
@@ -67,16 +97,16 @@ struct pb_engine_registers {
 	uint32_t fault_address_high;
 	uint32_t progress; /**< changes with every packet, and within long ones */
 	uint32_t time;     /**< microseconds that the engine has been running something, modulo 2^32 */
-	uint32_t stop_sequence; /**< of the last fence run before the last stop */
-	uint32_t stop_running;  /**< of the slot that it stopped inside; 0: none */
-	uint32_t power_done;    /**< the last value of `power` that was carried out */
+	/** Of the last fence run before the last stop, and behind the reset or stop before that; 0: none. */
+	uint32_t stop_sequence;
+	uint32_t stop_running; /**< of the slot that it stopped inside; 0: none */
+	uint32_t power_done;   /**< the last command carried out by force */
 	uint32_t line1_reserved[4];
 
-	/* line 2: written by the engine: progress of the slot that it stopped inside, as docs/engine.md says */
-	uint32_t save[PB_SAVE_WORDS];
+	/* line 2: written by the engine */
+	struct pb_engine_progress save; /**< of the slot that it stopped inside */
 
-	/* line 3: written by the MCU: where a slot whose `resume` is its sequence number goes on */
-	uint32_t restore[PB_SAVE_WORDS];
+	uint32_t line3_reserved[16];
 };
 PB_SIZE(pb_engine_registers, 256);
 PB_AT(pb_engine_registers, ring_offset, 0);
@@ -88,7 +118,8 @@ PB_AT(pb_engine_registers, channels, 20);
 PB_AT(pb_engine_registers, dummy_offset, 24);
 PB_AT(pb_engine_registers, translation_offset, 28);
 PB_AT(pb_engine_registers, power, 32);
-PB_AT(pb_engine_registers, line0_reserved, 36);
+PB_AT(pb_engine_registers, restore_offset, 36);
+PB_AT(pb_engine_registers, line0_reserved, 40);
 PB_AT(pb_engine_registers, head, 64);
 PB_AT(pb_engine_registers, sequence, 68);
 PB_AT(pb_engine_registers, command_done, 72);
@@ -103,7 +134,7 @@ PB_AT(pb_engine_registers, stop_running, 104);
 PB_AT(pb_engine_registers, power_done, 108);
 PB_AT(pb_engine_registers, line1_reserved, 112);
 PB_AT(pb_engine_registers, save, 128);
-PB_AT(pb_engine_registers, restore, 192);
+PB_AT(pb_engine_registers, line3_reserved, 192);
 
 /** One slot of a node's ring: an indirect buffer and its fence, written by the MCU. */
 struct pb_engine_slot {
@@ -114,7 +145,7 @@ struct pb_engine_slot {
 	uint32_t bytes;        /**< 0 runs nothing */
 	uint32_t fence_header; /**< PB_PACKET_FENCE with 2 words */
 	uint32_t sequence;     /**< stored into the sequence register, then the line is raised */
-	uint32_t resume;       /**< equal to sequence: it goes on from pb_engine_registers.restore */
+	uint32_t resume; /**< equal to sequence: it goes on from its struct pb_engine_progress, if valid */
 };
 PB_SIZE(pb_engine_slot, 32);
 PB_AT(pb_engine_slot, buffer_header, 0);

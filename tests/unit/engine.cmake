@@ -1,7 +1,9 @@
 # Tests of the engine model.
-pb_library(test_engine_bench SOURCES ${CMAKE_CURRENT_LIST_DIR}/engine_bench.c LINKS pb_engine_model)
+pb_library(test_engine_bench
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/engine_bench.c ${CMAKE_CURRENT_LIST_DIR}/engine_stream.c LINKS pb_engine_model)
 
-foreach(name ring time packets ranges aperture unmapped translation paging draw raster fuzz)
+foreach(name
+    ring stop resume preempt defects time packets ranges aperture unmapped translation paging draw raster fuzz)
   pb_unit_test(test_engine_${name}
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_engine_${name}.c LINKS test_engine_bench)
 endforeach()
@@ -9,3 +11,4 @@ pb_unit_test(test_engine_driver
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_engine_driver.c LINKS test_engine_bench pb_hal_engine)
 # Sanitizers cost a factor of ten: the build as released does most of the work.
 target_compile_definitions(test_engine_fuzz PRIVATE STREAMS=$<IF:$<BOOL:${PB_SANITIZE}>,10000,60000>u)
+target_compile_definitions(test_engine_preempt PRIVATE CASES=$<IF:$<BOOL:${PB_SANITIZE}>,2000,6000>u)

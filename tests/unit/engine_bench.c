@@ -40,6 +40,7 @@ static void start_registers(struct bench *bench, uint32_t offset)
 	bench->registers->channels = BENCH_CHANNELS;
 	bench->registers->dummy_offset = BENCH_DUMMY;
 	bench->registers->translation_offset = BENCH_TRANSLATION;
+	bench->registers->restore_offset = BENCH_RESTORE;
 }
 
 static void start_model(struct bench *bench, uint32_t registers_offset, uint32_t kind)
@@ -112,8 +113,13 @@ struct pb_engine_slot *bench_next_slot(const struct bench *bench)
 void bench_feed(struct bench *bench, uint32_t owner, uint64_t address, uint32_t bytes)
 {
 	*bench_next_slot(bench) = (struct pb_engine_slot){
-		PB_PACKET(0x20, 5), owner,          ADDRESS(address),   bytes,
-		PB_PACKET(0x21, 2), bench->fed + 1, PB_PACKET(0x00, 1),
+		PB_PACKET(0x20, 5),
+		owner,
+		ADDRESS(address),
+		bytes,
+		PB_PACKET(0x21, 2),
+		bench->fed + 1,
+		bench_next_slot(bench)->resume,
 	};
 	bench->fed++;
 	bench->registers->tail = bench->fed;
@@ -181,12 +187,45 @@ void bench_submit(struct bench *bench, const uint32_t *words, size_t count)
 	bench_submit_as(bench, 1, words, count);
 }
 
+static void next_command(struct bench *bench, uint32_t op)
+{
+	bench->registers->command =
+		((bench->registers->command & ~PB_ENGINE_COMMAND_OP_MASK) + PB_ENGINE_COMMAND_ONE) | op;
+}
+
+void bench_ask(struct bench *bench, uint32_t op)
+{
+	bench->registers->tail = 0;
+	bench->fed = 0;
+	next_command(bench, op);
+}
+
+void bench_resume(const struct bench *bench, const struct pb_engine_progress *progress)
+{
+	struct pb_engine_progress *to = (struct pb_engine_progress *)(void *)bench_at(bench, BENCH_RESTORE) +
+					bench->fed % BENCH_SLOTS;
+
+	*to = *progress;
+	to->command = bench->registers->command;
+	bench_next_slot(bench)->resume = bench->fed + 1;
+}
+
+void bench_expect_stop(const struct bench *bench, uint32_t sequence, uint32_t running)
+{
+	const struct pb_engine_registers *registers = bench->registers;
+
+	assert_int_equal(registers->command_done, registers->command);
+	assert_int_equal(registers->stop_sequence, sequence);
+	assert_int_equal(registers->stop_running, running);
+	assert_int_equal(registers->head, 0);
+	assert_int_equal(registers->sequence, 0);
+}
+
 void bench_command(struct bench *bench, uint32_t op)
 {
 	uint32_t before = bench->interrupts;
 
-	bench->registers->command =
-		((bench->registers->command & ~PB_ENGINE_COMMAND_OP_MASK) + PB_ENGINE_COMMAND_ONE) | op;
+	next_command(bench, op);
 	pb_engine_model_step(bench->model, 0);
 	assert_int_equal(bench->registers->command_done, bench->registers->command);
 	assert_int_equal(bench->interrupts, before + 1);

@@ -22,6 +22,7 @@
 #define BENCH_TRANSLATION 0xb00u
 #define BENCH_OTHER_NODE  0xc00u /**< registers of a second engine, where a test has one */
 #define BENCH_OTHER_RING  0xd00u
+#define BENCH_RESTORE     0xe00u /**< progress of the slots, of both engines */
 #define BENCH_GPU         UINT64_C(0x100000000)
 
 /* Channel 1 */
@@ -47,7 +48,7 @@ struct bench {
 	uint32_t ring; /**< its offset */
 	struct pb_engine_registers *registers;
 	struct pb_engine_model *model;
-	uint32_t fed;        /**< slots since reset */
+	uint32_t fed;        /**< slots since the last reset or stop */
 	uint32_t interrupts; /**< raised so far */
 	/** Called in the interrupt; may be NULL. */
 	void (*on_interrupt)(struct bench *bench);
@@ -132,6 +133,12 @@ void bench_submit(struct bench *bench, const uint32_t *words, size_t count);
 		    sizeof((const uint32_t[]){__VA_ARGS__}) / 4)
 /** Asks for a command and steps once, for no time. */
 void bench_command(struct bench *bench, uint32_t op);
+/** Asks for RESET, STOP or STOP_INSIDE as the MCU does it: the ring counts as empty. Steps nothing. */
+void bench_ask(struct bench *bench, uint32_t op);
+/** The next slot to be fed goes on from there. */
+void bench_resume(const struct bench *bench, const struct pb_engine_progress *progress);
+/** The last command is answered, and says so. */
+void bench_expect_stop(const struct bench *bench, uint32_t sequence, uint32_t running);
 /** RESET as the MCU does it. */
 void bench_reset(struct bench *bench);
 /** The engine is stopped by this fault in the slot fed last. */

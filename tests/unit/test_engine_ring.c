@@ -13,9 +13,9 @@ static void starts_clean(void **state)
 
 	(void)state;
 	bench_start(&bench, PB_NODE_COPY);
-	assert_memory_equal(&bench.registers->head, zero, 36);
+	assert_memory_equal(&bench.registers->head, zero, 48);
 	assert_false(pb_engine_model_step(bench.model, 1000));
-	assert_memory_equal(&bench.registers->head, zero, 36);
+	assert_memory_equal(&bench.registers->head, zero, 48);
 	assert_int_equal(bench.interrupts, 0);
 	bench_stop(&bench);
 }
@@ -128,6 +128,13 @@ static void nonsense_in_a_register_runs_nothing(void **state)
 		{"counters past the end", offsetof(struct pb_engine_registers, translation_offset),
 		 BENCH_BYTES - 124, false},
 		{"counters far", offsetof(struct pb_engine_registers, translation_offset), 0xffffff80, false},
+		{"progress unaligned", offsetof(struct pb_engine_registers, restore_offset),
+		 BENCH_RESTORE + 2, false},
+		{"progress at the end", offsetof(struct pb_engine_registers, restore_offset),
+		 BENCH_BYTES - 256, true},
+		{"progress past the end", offsetof(struct pb_engine_registers, restore_offset),
+		 BENCH_BYTES - 252, false},
+		{"progress far", offsetof(struct pb_engine_registers, restore_offset), 0xffffff00, false},
 		{"channels past the end", offsetof(struct pb_engine_registers, channels), 0x4000000, false},
 		{"channels far", offsetof(struct pb_engine_registers, channels), 0xffffffff, false},
 	};
@@ -285,14 +292,15 @@ static void other_commands_are_acknowledged(void **state)
 	bench_start(&bench, PB_NODE_COPY);
 	bench_feed(&bench, 1, 0, 0);
 	bench_run(&bench);
-	for (uint32_t op = 0; op < 4; op++) {
-		if (op == PB_ENGINE_COMMAND_RESET)
+	for (uint32_t op = 0; op < 8; op++) {
+		if (op == PB_ENGINE_COMMAND_RESET || op == PB_ENGINE_COMMAND_STOP ||
+		    op == PB_ENGINE_COMMAND_STOP_INSIDE)
 			continue;
 		bench_command(&bench, op);
 		bench_expect_done(&bench);
 	}
 	assert_false(pb_engine_model_step(bench.model, 100)); /* and each only once */
-	assert_int_equal(bench.interrupts, 4);
+	assert_int_equal(bench.interrupts, 6);
 	SUBMIT(&bench, BUSY(50));
 	bench_expect_done(&bench);
 	bench_stop(&bench);
