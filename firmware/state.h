@@ -419,6 +419,7 @@ struct pb_core_stop {
 	uint32_t fence_id; /**< of RESET: the last one aborted, if any */
 	uint8_t kind;      /**< enum pb_core_stop_kind */
 	bool aborted;      /**< of RESET: fence_id is valid */
+	bool inside;       /**< of PREEMPT: its host takes back what has begun */
 };
 
 struct pb_firmware {

@@ -28,10 +28,11 @@ void pb_core_drop_next(struct pb_firmware *firmware, struct pb_core_node *node)
 	const struct pb_core_work *work = pb_core_work_at(node, node->fed + 1u);
 	struct pb_core_queue *queue = work->queue;
 
-	if (node->prepared)
-		queue->patched++;
-	else
+	if (!node->prepared)
 		pb_core_job_release(firmware, node);
+	else if (work->resumes)
+		queue->flags |= PB_CORE_QUEUE_STARTED;
+	queue->patched += node->prepared;
 	node->prepared = false;
 	if (work->patches != 0)
 		pb_core_count_patches(&firmware->channels[queue->channel], work->patches);
