@@ -3,6 +3,7 @@
 
 #include "tests/sim/host.h"
 #include "tests/sim/judge.h"
+#include "tests/sim/work.h"
 
 static bool has_room(const struct pb_host *host)
 {
@@ -105,6 +106,30 @@ static void deafen(struct pb_run *run)
 	pb_world_deafen(&run->world, node, deaf, for_good ? 10000000u : pb_random_below(&run->random, 20000));
 }
 
+/** Takes away what work that runs has stored: if it stores it again, it was begun anew. */
+static void take_marks(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
+{
+	struct pb_entry *entry;
+	struct pb_mark *mark;
+	uint32_t *words;
+
+	if (queue->life != PB_QUEUE_OPEN || pb_outstanding(queue) == 0)
+		return;
+	entry = pb_entry_at(queue, queue->completed);
+	mark = &host->marks[entry->mark];
+	words = pb_work_mark(host, entry->mark);
+	if (entry->kind != PB_KIND_PLAIN || mark->settled)
+		return;
+	for (uint32_t i = 0; i < 3u; i++) {
+		if (mark->value[i] == 0 || pb_shared_read32(&words[i]) != mark->value[i])
+			continue;
+		pb_run_say(run, "channel %u: takes word %u of fence %08x", host->client.channel, i,
+			   entry->fence_id);
+		pb_shared_write32(&words[i], PB_UNMARKED);
+		mark->value[i] = 0;
+	}
+}
+
 static void act_as(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
 {
 	const uint32_t roll = pb_random_below(&run->random, 64);
@@ -129,6 +154,8 @@ static void act_as(struct pb_run *run, struct pb_host *host, struct pb_queue_vie
 		pb_act_release(run, host, queue->node);
 	else if (roll < 61u)
 		deafen(run);
+	else if (roll < 63u)
+		take_marks(run, host, queue);
 	else
 		chat(run, host);
 }

@@ -191,8 +191,13 @@ static void note_possible(struct pb_run *run, struct pb_host *host)
 	for (uint32_t q = 0; q < PB_QUEUES; q++) {
 		struct pb_queue_view *queue = &host->queues[q];
 
-		if (queue->life >= PB_QUEUE_OPEN && queue->hold == PB_HOLD_RESETTING)
+		if (queue->life < PB_QUEUE_OPEN)
+			continue;
+		if (queue->hold == PB_HOLD_RESETTING)
 			run->nodes[queue->node].trouble_step = queue->reset_step = run->step;
+		/* Who does not hear is taken for hanging, and its work for guilty. */
+		for (uint32_t i = queue->completed; run->world.nodes[queue->node].deaf != 0 && i != queue->put; i++)
+			host->contexts[pb_entry_at(queue, i)->context].maybe_lost = true;
 	}
 }
 

@@ -300,13 +300,14 @@ static void end(struct pb_run *run)
 
 static void run_all(struct pb_run *run)
 {
-	uint32_t actions;
+	uint32_t actions, still; /* the fewer steps between two actions, the more is outstanding */
 
 	begin(run);
 	actions = 16u + pb_random_below(&run->random, 200);
+	still = pb_random_below(&run->random, 5);
 	for (; actions != 0; actions--) {
 		pb_act(run);
-		for (uint32_t i = pb_random_below(&run->random, 5); i > 1u; i--)
+		for (uint32_t i = pb_random_below(&run->random, 6); i > still; i--)
 			pb_run_step(run);
 	}
 	end(run);
