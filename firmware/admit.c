@@ -40,7 +40,7 @@ static INLINE enum pb_error admit_context(struct pb_firmware *firmware, struct p
 					  uint32_t channel, const struct pb_descriptor *descriptor)
 {
 	const uint32_t handle = pb_shared_read32(&descriptor->context);
-	const struct pb_core_context *context = pb_core_context_find(firmware, channel, handle);
+	const uint32_t *context = pb_core_context_find(firmware, channel, handle);
 
 	work->context = PB_CORE_CONTEXT_NONE;
 	work->engine.owner = channel;
@@ -48,7 +48,7 @@ static INLINE enum pb_error admit_context(struct pb_firmware *firmware, struct p
 		return PB_ERROR_BAD_CONTEXT;
 	work->context = (uint16_t)PB_HANDLE_INDEX(handle);
 	work->engine.owner = PB_ENGINE_OWNER(channel, PB_HANDLE_INDEX(handle));
-	return context->lost ? PB_ERROR_CONTEXT_LOST : PB_ERROR_OK;
+	return (*context & PB_CORE_CONTEXT_LOST) != 0 ? PB_ERROR_CONTEXT_LOST : PB_ERROR_OK;
 }
 
 static INLINE enum pb_error admit_options(struct pb_core_work *work, const struct pb_descriptor *descriptor)
@@ -68,12 +68,13 @@ static INLINE enum pb_error admit_options(struct pb_core_work *work, const struc
 struct range {
 	uint32_t start;
 	uint32_t end;
-	uint32_t size; /**< of the whole buffer */
-	uint8_t *
-		target; /**< shared; byte 0 of the range. NULL: it is empty, or page by page in the job's aperture */
+	uint32_t size;   /**< of the whole buffer */
+	uint8_t *target; /**< shared; byte 0 of the range, if the buffer is contiguous */
+	const struct pb_core_segment *aperture; /**< else where it lies page by page; or NULL */
+	uint32_t aperture_offset;               /**< of the buffer's byte 0 */
 };
 
-/** Where the engine finds the range. @param offset of the buffer in its segment */
+/** Where the engine finds the range. @param offset of the range in its segment */
 static INLINE void place_buffer(struct pb_core_work *work, const struct pb_core_segment *segment,
 				uint32_t offset)
 {
@@ -84,10 +85,8 @@ static INLINE void place_buffer(struct pb_core_work *work, const struct pb_core_
 }
 
 /** A buffer that does not begin a page of backed memory: page by page in an aperture, or an error. */
-static __attribute__((noinline)) enum pb_error admit_paged_buffer(struct pb_core_job *job,
-								  const struct pb_core_segment *segment,
-								  uint64_t address, uint32_t size,
-								  uint32_t start)
+static __attribute__((noinline)) enum pb_error check_paged_buffer(const struct pb_core_segment *segment,
+								  uint64_t address, uint32_t size)
 {
 	const uint64_t offset = address - segment->os_base; /* wraps to a large one below the base */
 
@@ -96,15 +95,12 @@ static __attribute__((noinline)) enum pb_error admit_paged_buffer(struct pb_core
 	if (segment->kind != PB_SEGMENT_APERTURE || address % PB_PAGE_BYTES != 0 || offset > segment->size ||
 	    size > segment->size - offset)
 		return PB_ERROR_BAD_BUFFER;
-	job->aperture = segment;
-	job->aperture_offset = (uint32_t)offset;
-	place_buffer(job->work, segment, (uint32_t)offset + start);
 	return PB_ERROR_OK;
 }
 
 /** The DMA buffer and the range submitted. */
-static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb_core_job *job,
-					 struct pb_core_work *work, const struct pb_core_channel *channel,
+static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb_core_work *work,
+					 const struct pb_core_channel *channel,
 					 const struct pb_descriptor *descriptor, struct range *range)
 {
 	const uint32_t size = pb_shared_read32(&descriptor->dma_size);
@@ -114,12 +110,10 @@ static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb
 	const uint32_t low = pb_shared_read32(&descriptor->dma_address_low);
 	const uint64_t address = pb_core_wide(low, pb_shared_read32(&descriptor->dma_address_high));
 	const struct pb_core_segment *segment;
+	enum pb_error error = PB_ERROR_OK;
 	uint64_t offset;
 
-	range->start = start;
-	range->end = end;
-	range->size = size;
-	range->target = NULL;
+	*range = (struct range){.start = start, .end = end, .size = size};
 	if (start > end || end > size || (start | end) % 4u != 0)
 		return PB_ERROR_BAD_RANGE;
 	work->engine.bytes = end - start;
@@ -129,10 +123,30 @@ static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb
 	PB_CORE_KEEP(segment);
 	offset = address - segment->os_base; /* wraps to a large one below the base */
 	if (offset >> 32 != 0 || (uint32_t)offset > segment->memory_bytes ||
-	    size > segment->memory_bytes - (uint32_t)offset || low % PB_PAGE_BYTES != 0)
-		return admit_paged_buffer(job, segment, address, size, start);
-	range->target = pb_core_at(firmware, segment->memory_offset + (uint32_t)offset + start);
+	    size > segment->memory_bytes - (uint32_t)offset || low % PB_PAGE_BYTES != 0) {
+		error = check_paged_buffer(segment, address, size);
+		range->aperture = segment;
+		range->aperture_offset = (uint32_t)offset;
+	} else {
+		range->target = pb_core_at(firmware, segment->memory_offset + (uint32_t)offset + start);
+	}
 	place_buffer(work, segment, (uint32_t)offset + start);
+	return error;
+}
+
+static __attribute__((noinline)) enum pb_error check_private(struct pb_firmware *firmware,
+							     const struct pb_core_channel *channel,
+							     const struct pb_descriptor *descriptor,
+							     uint32_t size, uint32_t start, uint32_t end)
+{
+	const uint32_t low = pb_shared_read32(&descriptor->private_address_low);
+	const uint64_t address = pb_core_wide(low, pb_shared_read32(&descriptor->private_address_high));
+
+	if (start > end || end > size)
+		return PB_ERROR_BAD_PRIVATE_DATA;
+	if (size != 0 && pb_core_segment_memory(pb_core_segment_of(firmware, channel, PB_SEGMENT_SYSTEM),
+						address, size) == 0)
+		return PB_ERROR_BAD_PRIVATE_DATA;
 	return PB_ERROR_OK;
 }
 
@@ -143,21 +157,14 @@ static INLINE enum pb_error admit_private(struct pb_firmware *firmware, const st
 	const uint32_t start = pb_shared_read32(&descriptor->private_start);
 	const uint32_t end = pb_shared_read32(&descriptor->private_end);
 
-	if (start > end || end > size)
-		return PB_ERROR_BAD_PRIVATE_DATA;
-	if (size != 0 &&
-	    pb_core_segment_memory(pb_core_segment_of(firmware, channel, PB_SEGMENT_SYSTEM),
-				   pb_core_wide(pb_shared_read32(&descriptor->private_address_low),
-						pb_shared_read32(&descriptor->private_address_high)),
-				   size) == 0)
-		return PB_ERROR_BAD_PRIVATE_DATA;
-	return PB_ERROR_OK;
+	if ((size | start | end) == 0)
+		return PB_ERROR_OK;
+	return check_private(firmware, channel, descriptor, size, start, end);
 }
 
-static __attribute__((noinline)) enum pb_error admit_allocations(struct pb_firmware *firmware,
-								 struct pb_core_job *job,
-								 const struct pb_descriptor *descriptor,
-								 uint32_t count)
+static __attribute__((noinline)) enum pb_error
+admit_allocations(struct pb_firmware *firmware, const struct pb_core_channel *channel,
+		  const struct pb_descriptor *descriptor, uint32_t count, const struct pb_allocation **list)
 {
 	uint64_t address;
 	uint32_t offset;
@@ -166,11 +173,11 @@ static __attribute__((noinline)) enum pb_error admit_allocations(struct pb_firmw
 		return PB_ERROR_TOO_MANY_ALLOCATIONS;
 	address = pb_core_wide(pb_shared_read32(&descriptor->allocation_address_low),
 			       pb_shared_read32(&descriptor->allocation_address_high));
-	offset = pb_core_segment_memory(pb_core_segment_of(firmware, job->channel, PB_SEGMENT_SYSTEM),
-					address, count * sizeof(struct pb_allocation));
+	offset = pb_core_segment_memory(pb_core_segment_of(firmware, channel, PB_SEGMENT_SYSTEM), address,
+					count * sizeof(struct pb_allocation));
 	if (offset == 0 || address % 8u != 0)
 		return PB_ERROR_BAD_ALLOCATION_LIST;
-	job->allocations = pb_core_at(firmware, offset);
+	*list = pb_core_at(firmware, offset);
 	return PB_ERROR_OK;
 }
 
@@ -187,11 +194,18 @@ static void start_lists(struct pb_core_job *job)
 	job->general.id = PB_CORE_NO_FORMAT;
 }
 
+/** The patch list of a submission, and the allocation list that goes with it. */
+struct lists {
+	const struct pb_allocation *allocations; /**< shared */
+	uint32_t allocation_count;
+	uint32_t count; /**< of the patch list, as are start and length */
+	uint32_t start;
+	uint32_t length;
+};
+
 /** A list that is not empty; its sizes count entries, or words of a compact one. */
-static __attribute__((noinline)) enum pb_error admit_list(struct pb_firmware *firmware,
-							  struct pb_core_job *job,
-							  const struct pb_descriptor *descriptor,
-							  uint32_t count, uint32_t length)
+static enum pb_error admit_list(struct pb_firmware *firmware, struct pb_core_job *job,
+				const struct pb_descriptor *descriptor, const struct lists *lists)
 {
 	const uint32_t encoding = pb_shared_read32(&descriptor->patch_encoding);
 	const bool compact = encoding == PB_PATCH_ENCODING_COMPACT;
@@ -201,247 +215,285 @@ static __attribute__((noinline)) enum pb_error admit_list(struct pb_firmware *fi
 
 	if (encoding > PB_PATCH_ENCODING_COMPACT)
 		return PB_ERROR_UNSUPPORTED;
-	if (length > (compact ? PB_LIMIT_PATCHES * PB_COMPACT_ESCAPE_WORDS : PB_LIMIT_PATCHES))
+	if (lists->length > (compact ? PB_LIMIT_PATCHES * PB_COMPACT_ESCAPE_WORDS : PB_LIMIT_PATCHES))
 		return PB_ERROR_TOO_MANY_PATCHES;
 	address = pb_core_wide(pb_shared_read32(&descriptor->patch_address_low),
 			       pb_shared_read32(&descriptor->patch_address_high));
 	offset = pb_core_segment_memory(pb_core_segment_of(firmware, job->channel, PB_SEGMENT_SYSTEM),
-					address, (uint64_t)count * unit_words * sizeof(uint32_t));
+					address, (uint64_t)lists->count * unit_words * sizeof(uint32_t));
 	if (offset == 0 || address % 4u != 0)
 		return PB_ERROR_BAD_PATCH_LIST;
-	job->list = (const uint32_t *)pb_core_at(firmware, offset) + job->list_index * unit_words;
-	job->list_words = length * unit_words;
+	job->list = (const uint32_t *)pb_core_at(firmware, offset) + lists->start * unit_words;
+	job->list_words = lists->length * unit_words;
+	job->list_index = lists->start;
 	job->compact = compact;
 	job->cookie = pb_shared_read32(&descriptor->cookie);
-	start_lists(job);
-	job->state = PB_CORE_JOB_RESOLVE;
 	return PB_ERROR_OK;
 }
 
-/** The part of a job that the way of an unpatched submission has no use for. */
-static INLINE void keep_range(struct pb_core_job *job, const struct range *range)
+/** The node takes a job, which keeps what the lists need. One is free. */
+static __attribute__((noinline)) enum pb_error
+admit_lists(struct pb_firmware *firmware, struct pb_core_node *node, const struct pb_core_channel *channel,
+	    const struct pb_descriptor *descriptor, const struct range *range, const struct lists *lists)
 {
+	const uint32_t j = (uint32_t)__builtin_ctz(firmware->jobs_free);
+	struct pb_core_job *job = &firmware->jobs[j];
+	enum pb_error error;
+
+	job->channel = channel;
+	error = admit_list(firmware, job, descriptor, lists);
+	if (error != PB_ERROR_OK)
+		return error;
+	job->work = pb_core_work_at(node, node->fed + 1u);
+	job->allocations = lists->allocations;
+	job->allocation_count = lists->allocation_count;
 	job->start = range->start;
 	job->bytes = range->end - range->start;
 	job->dma_bytes = range->size;
 	job->target = range->target;
-	if (range->target != NULL || range->start == range->end)
-		job->aperture = NULL;
+	job->aperture = range->aperture;
+	job->aperture_offset = range->aperture_offset;
+	job->state = PB_CORE_JOB_RESOLVE;
+	start_lists(job);
+	firmware->jobs_free &= ~(1u << j);
+	node->job = job;
+	node->next = PB_CORE_NEXT_JOB;
+	node->preparing = pb_shared_read32(firmware->config->clock);
+	return PB_ERROR_OK;
 }
 
-static INLINE enum pb_error admit_patches(struct pb_firmware *firmware, struct pb_core_job *job,
-					  const struct pb_descriptor *descriptor, const struct range *range)
+/** Both lists. If there is nothing to patch, the host did it, and the node's next work is prepared. */
+static INLINE enum pb_error check_lists(struct pb_firmware *firmware, struct pb_core_node *node,
+					const struct pb_core_channel *channel,
+					const struct pb_descriptor *descriptor, const struct range *range,
+					uint32_t length)
 {
+	const uint32_t allocation_count = pb_shared_read32(&descriptor->allocation_count);
 	const uint32_t count = pb_shared_read32(&descriptor->patch_count);
 	const uint32_t start = pb_shared_read32(&descriptor->patch_start);
-	const uint32_t length = pb_shared_read32(&descriptor->patch_length);
+	const struct pb_allocation *allocations = NULL;
 
+	if (allocation_count != 0) {
+		const enum pb_error error =
+			admit_allocations(firmware, channel, descriptor, allocation_count, &allocations);
+
+		if (error != PB_ERROR_OK)
+			return error;
+	}
 	if (start > count || length > count - start)
 		return PB_ERROR_BAD_PATCH_LIST;
-	job->state = PB_CORE_JOB_READY; /* the host patched it, or there is nothing to patch */
-	if (length == 0)
-		return PB_ERROR_OK;
-	keep_range(job, range);
-	job->list_index = start;
-	return admit_list(firmware, job, descriptor, count, length);
+	if (length != 0) {
+		const struct lists lists = {allocations, allocation_count, count, start, length};
+		const struct range kept = *range;
+
+		return admit_lists(firmware, node, channel, descriptor, &kept, &lists);
+	}
+	node->next = PB_CORE_NEXT_PREPARED;
+	return PB_ERROR_OK;
 }
 
+/** A submission on its way into the node. */
+struct admission {
+	struct pb_core_node *node;
+	struct pb_core_queue *queue;
+	struct pb_core_channel *channel;
+	struct pb_core_work *work; /**< the node's next */
+	const struct pb_descriptor *descriptor;
+	uint32_t length; /**< of its patch list */
+};
+
 /** Checks in the order in which the parts depend on each other; the first error counts. */
-static INLINE enum pb_error admit_all(struct pb_firmware *firmware, struct pb_core_job *job,
-				      struct pb_core_work *work, struct pb_core_queue *queue,
-				      const struct pb_descriptor *descriptor)
+static INLINE enum pb_error admit_all(struct pb_firmware *firmware, const struct admission *admission)
 {
-	const struct pb_core_channel *channel = job->channel;
-	const enum pb_error timeline_error = admit_timeline(work, queue, descriptor);
-	enum pb_error error = admit_context(firmware, work, queue->channel, descriptor);
-	uint32_t allocations;
+	const struct pb_core_channel *channel = admission->channel;
+	const struct pb_descriptor *descriptor = admission->descriptor;
+	const enum pb_error timeline_error = admit_timeline(admission->work, admission->queue, descriptor);
+	enum pb_error error = admit_context(firmware, admission->work, admission->queue->channel, descriptor);
 	struct range range;
 
 	if (error == PB_ERROR_OK)
 		error = timeline_error;
 	if (error == PB_ERROR_OK)
-		error = admit_options(work, descriptor);
+		error = admit_options(admission->work, descriptor);
 	if (error == PB_ERROR_OK)
-		error = admit_buffer(firmware, job, work, channel, descriptor, &range);
+		error = admit_buffer(firmware, admission->work, channel, descriptor, &range);
 	if (error == PB_ERROR_OK)
 		error = admit_private(firmware, channel, descriptor);
-	if (error != PB_ERROR_OK)
-		return error;
-	allocations = pb_shared_read32(&descriptor->allocation_count);
-	if (allocations != 0)
-		error = admit_allocations(firmware, job, descriptor, allocations);
-	if (error != PB_ERROR_OK)
-		return error;
-	job->allocation_count = allocations;
-	return admit_patches(firmware, job, descriptor, &range);
+	if (error == PB_ERROR_OK)
+		error = check_lists(firmware, admission->node, channel, descriptor, &range,
+				    admission->length);
+	return error;
 }
 
-static enum pb_error check_paging(struct pb_firmware *firmware, struct pb_core_job *job,
-				  const struct pb_descriptor *descriptor)
+static enum pb_error check_paging(struct pb_firmware *firmware, const struct admission *admission)
 {
-	const struct pb_core_channel *channel = job->channel;
+	const struct pb_core_channel *channel = admission->channel;
+	const struct pb_descriptor *descriptor = admission->descriptor;
 	struct range range;
 	enum pb_error error;
 
 	if ((channel->privileges & PB_PRIVILEGE_PAGING) == 0)
 		return PB_ERROR_NO_PERMISSION;
 	if ((pb_shared_read32(&descriptor->context) | pb_shared_read32(&descriptor->allocation_count) |
-	     pb_shared_read32(&descriptor->patch_count) | pb_shared_read32(&descriptor->patch_length)) != 0)
+	     pb_shared_read32(&descriptor->patch_count) | admission->length) != 0)
 		return PB_ERROR_BAD_PAGING;
-	job->work->engine.owner |= PB_ENGINE_OWNER_PRIVILEGED;
-	error = admit_options(job->work, descriptor);
+	admission->work->engine.owner |= PB_ENGINE_OWNER_PRIVILEGED;
+	error = admit_options(admission->work, descriptor);
 	if (error == PB_ERROR_OK)
-		error = admit_buffer(firmware, job, job->work, channel, descriptor, &range);
+		error = admit_buffer(firmware, admission->work, channel, descriptor, &range);
 	if (error == PB_ERROR_OK)
 		error = admit_private(firmware, channel, descriptor);
 	return error;
 }
 
-/** A wait that failed does not lose the context, nor halt: the work itself was not wrong. */
-static bool is_of_a_wait(enum pb_error error)
+/** A paging buffer has neither a context nor lists. */
+static enum pb_error admit_paging(struct pb_firmware *firmware, const struct admission *admission)
 {
-	return error == PB_ERROR_DEP_FAILED || error == PB_ERROR_DEADLOCK;
-}
-
-/** A paging buffer has neither a context nor lists. A bad one halts its channel on the node. */
-static void admit_paging(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_job *job,
-			 struct pb_core_queue *queue, const struct pb_descriptor *descriptor,
-			 enum pb_error waits)
-{
-	const enum pb_error timeline_error = admit_timeline(job->work, queue, descriptor);
+	struct pb_core_work *work = admission->work;
+	const enum pb_error timeline_error = admit_timeline(work, admission->queue, admission->descriptor);
 	enum pb_error error;
 
-	job->work->context = PB_CORE_CONTEXT_PAGING;
-	job->work->engine.owner = PB_ENGINE_OWNER(queue->channel, PB_ENGINE_OWNER_NOBODY);
-	error = check_paging(firmware, job, descriptor);
-	if (error == PB_ERROR_OK)
-		error = timeline_error;
-	if (error == PB_ERROR_OK)
-		error = waits;
-	job->state = PB_CORE_JOB_READY;
-	if (error == PB_ERROR_OK)
-		return;
-	pb_core_work_fail(job->work, error, PB_INDEX_NONE, 0);
-	if (!is_of_a_wait(error))
-		pb_core_halt(firmware, node, job->work);
+	work->context = PB_CORE_CONTEXT_PAGING;
+	work->engine.owner = PB_ENGINE_OWNER(admission->queue->channel, PB_ENGINE_OWNER_NOBODY);
+	error = check_paging(firmware, admission);
+	admission->node->next = PB_CORE_NEXT_PREPARED;
+	return error != PB_ERROR_OK ? error : timeline_error;
 }
 
-static __attribute__((noinline)) void fail(struct pb_firmware *firmware, struct pb_core_job *job,
+/**
+ * It will be fed empty. A wait that failed does not lose the context: the work itself was not wrong. Of other
+ * errors, that of a paging buffer halts its channel on the node.
+ */
+static __attribute__((noinline)) void fail(struct pb_firmware *firmware, struct pb_core_node *node,
 					   enum pb_error error)
 {
-	pb_core_work_fail(job->work, error, PB_INDEX_NONE, 0);
-	job->state = PB_CORE_JOB_READY;
-	if (!is_of_a_wait(error))
-		pb_core_context_lose(firmware, job->work);
-}
+	struct pb_core_work *work = pb_core_work_at(node, node->fed + 1u);
 
-/** What is prepared by now, the node has; else the job stays with it. */
-static INLINE void hand_over(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_job *job)
-{
-	if (job->state == PB_CORE_JOB_READY) {
-		node->prepared = true;
+	pb_core_work_fail(work, error, PB_INDEX_NONE, 0);
+	pb_core_job_release(firmware, node);
+	node->next = PB_CORE_NEXT_PREPARED;
+	if (error == PB_ERROR_DEP_FAILED || error == PB_ERROR_DEADLOCK)
 		return;
-	}
-	firmware->jobs_free &= firmware->jobs_free - 1u; /* the lowest bit is this one's */
-	node->job = job;
-	node->preparing = pb_shared_read32(firmware->config->clock);
+	pb_core_context_lose(firmware, work);
+	if (work->context == PB_CORE_CONTEXT_PAGING)
+		pb_core_halt(firmware, node, work);
 }
 
 /** A queue's next submission counts as admitted from here on. */
-static INLINE void begin(struct pb_core_job *job, struct pb_core_channel *channel,
-			 struct pb_core_queue *queue, struct pb_core_work *work)
+static INLINE void begin(const struct admission *admission)
 {
-	job->work = work;
-	job->channel = channel;
-	work->queue = queue;
+	struct pb_core_work *work = admission->work;
+
+	work->queue = admission->queue;
 	work->guarded = false;
 	work->resumes = false;
 	work->status = PB_ERROR_OK;
 	work->patches = 0;
-	queue->busy++;
-	channel->busy++;
+	admission->queue->busy++;
+	admission->channel->busy++;
 }
 
 /** It was withdrawn: it is patched, and may have begun. */
-static void take_up(struct pb_core_job *job, struct pb_core_queue *queue)
+static void take_up(struct pb_firmware *firmware, const struct admission *admission)
 {
+	struct pb_core_queue *queue = admission->queue;
+
 	queue->patched--;
 	if ((queue->flags & PB_CORE_QUEUE_STARTED) != 0)
-		job->work->resumes = true;
+		admission->work->resumes = true;
 	queue->flags &= (uint8_t)~PB_CORE_QUEUE_STARTED;
-	job->state = PB_CORE_JOB_READY;
+	pb_core_job_release(firmware, admission->node);
+	admission->node->next = PB_CORE_NEXT_PREPARED;
 }
 
 /** One that has waits, was withdrawn before, is guarded, is a paging buffer, or is not to be executed. */
-static __attribute__((noinline)) void admit_special(struct pb_firmware *firmware, struct pb_core_node *node,
-						    struct pb_core_queue *queue,
-						    const struct pb_descriptor *descriptor, uint32_t flags,
-						    uint32_t waits, enum pb_error error)
+static __attribute__((noinline)) void admit_special(struct pb_firmware *firmware,
+						    const struct admission *admission, uint32_t flags,
+						    uint32_t waits, enum pb_error failed)
 {
-	struct pb_core_job *job = &firmware->jobs[__builtin_ctz(firmware->jobs_free)];
+	struct pb_core_node *node = admission->node;
+	struct pb_core_queue *queue = admission->queue;
+	enum pb_error error;
 	bool parked = false;
 
 	/* If it was withdrawn, it has waited before. */
-	if (waits != 0 && queue->patched == 0 && error == PB_ERROR_OK)
-		error = pb_core_wait(firmware, queue, descriptor, waits, &parked);
+	if (waits != 0 && queue->patched == 0 && failed == PB_ERROR_OK)
+		failed = pb_core_wait(firmware, queue, admission->descriptor, waits, &parked);
 	if (parked)
 		return;
-	begin(job, &firmware->channels[queue->channel], queue, pb_core_work_at(node, node->fed + 1u));
-	job->work->guarded = node->guard;
+	begin(admission);
+	admission->work->guarded = node->guard;
 	node->guard = false;
-	if ((flags & PB_FLAG_PAGING) != 0) {
-		admit_paging(firmware, node, job, queue, descriptor, error);
-	} else {
-		const enum pb_error other = admit_all(firmware, job, job->work, queue, descriptor);
-
-		if (other != PB_ERROR_OK || error != PB_ERROR_OK)
-			fail(firmware, job, other != PB_ERROR_OK ? other : error);
-	}
+	error = (flags & PB_FLAG_PAGING) != 0 ? admit_paging(firmware, admission)
+					      : admit_all(firmware, admission);
+	if (error == PB_ERROR_OK)
+		error = failed;
+	if (error != PB_ERROR_OK)
+		fail(firmware, node, error);
 	if (queue->patched != 0)
-		take_up(job, queue);
+		take_up(firmware, admission);
 	if ((flags & PB_FLAG_NULL_RENDERING) != 0)
-		job->work->engine.bytes = 0;
-	hand_over(firmware, node, job);
+		admission->work->engine.bytes = 0;
 }
 
-void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue,
+/** The others, at no cost that is theirs only. */
+static INLINE void admit_ordinary(struct pb_firmware *firmware, const struct admission *admission)
+{
+	enum pb_error error;
+
+	begin(admission);
+	error = admit_all(firmware, admission);
+	if (error != PB_ERROR_OK)
+		fail(firmware, admission->node, error);
+}
+
+bool pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue,
 		   enum pb_error failed)
 {
 	const struct pb_descriptor *descriptor =
 		(const struct pb_descriptor *)(const void *)(queue->page + 1) +
 		((queue->completed + queue->busy) & queue->mask);
-	struct pb_core_job *job = &firmware->jobs[__builtin_ctz(firmware->jobs_free)];
 	struct pb_core_work *work = pb_core_work_at(node, node->fed + 1u);
 	struct pb_core_channel *channel = &firmware->channels[queue->channel];
-	uint32_t flags, waits;
-	enum pb_error error;
+	uint32_t flags, waits, length;
 
 	PB_CORE_KEEP(descriptor);
-	flags = pb_shared_read32(&descriptor->flags);
-	waits = pb_shared_read32(&descriptor->wait_count);
-	if (((flags & (PB_FLAG_PAGING | PB_FLAG_NULL_RENDERING)) | waits | queue->patched |
-	     (uint32_t)node->guard | (uint32_t)failed) != 0) {
-		admit_special(firmware, node, queue, descriptor, flags, waits, failed);
-		return;
-	}
-	PB_CORE_KEEP(job);
 	PB_CORE_KEEP(work);
 	PB_CORE_KEEP(channel);
-	begin(job, channel, queue, work);
-	error = admit_all(firmware, job, work, queue, descriptor);
-	if (error != PB_ERROR_OK)
-		fail(firmware, job, error);
-	hand_over(firmware, node, job);
+	flags = pb_shared_read32(&descriptor->flags);
+	waits = pb_shared_read32(&descriptor->wait_count);
+	length = pb_shared_read32(&descriptor->patch_length);
+	if (length != 0 && firmware->jobs_free == 0) {
+		firmware->jobs_wanted |= node->bit;
+		return false;
+	}
+	if (((flags & (PB_FLAG_PAGING | PB_FLAG_NULL_RENDERING)) | waits | queue->patched |
+	     (uint32_t)node->guard | (uint32_t)failed) == 0) {
+		const struct admission ordinary = {node, queue, channel, work, descriptor, length};
+
+		admit_ordinary(firmware, &ordinary);
+	} else {
+		const struct admission special = {node, queue, channel, work, descriptor, length};
+
+		admit_special(firmware, &special, flags, waits, failed);
+	}
+	return true;
 }
 
 void pb_core_job_release(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	if (node->job == NULL)
+	if (node->next != PB_CORE_NEXT_JOB)
 		return;
+	node->next = PB_CORE_NEXT_NONE;
 	firmware->jobs_free |= 1u << (node->job - firmware->jobs);
-	node->job = NULL;
 	firmware->awake |= firmware->jobs_wanted;
 	firmware->jobs_wanted = 0;
+}
+
+void pb_core_next_clear(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	pb_core_job_release(firmware, node);
+	node->next = PB_CORE_NEXT_NONE;
 }
 
 void pb_core_job_drop(struct pb_firmware *firmware, struct pb_core_node *node)
@@ -449,13 +501,12 @@ void pb_core_job_drop(struct pb_firmware *firmware, struct pb_core_node *node)
 	const struct pb_core_work *work = pb_core_work_at(node, node->fed + 1u);
 	struct pb_core_queue *queue = work->queue;
 
-	if (!node->prepared && node->job == NULL)
+	if (!pb_core_has_next(node))
 		return;
 	if (pb_core_queue_state(queue) != PB_CORE_QUEUE_CLOSING &&
 	    (firmware->closing >> queue->channel & 1u) == 0)
 		return;
-	pb_core_job_release(firmware, node);
-	node->prepared = false;
+	pb_core_next_clear(firmware, node);
 	pb_core_halt_report(firmware, work);
 	queue->busy--;
 	firmware->channels[queue->channel].busy--;

@@ -201,10 +201,10 @@ static void free_contexts(struct pb_firmware *firmware, uint32_t c)
 	const uint32_t end = channel->closing_at + PB_SLICE_CONTEXTS;
 
 	for (; channel->closing_at < end; channel->closing_at++) {
-		struct pb_core_context *context = &firmware->contexts[channel->closing_at];
+		uint32_t *context = &firmware->contexts[channel->closing_at];
 
-		if (context->channel == c)
-			context->used = false;
+		if (pb_core_context_is_of(*context, c))
+			*context &= ~PB_CORE_CONTEXT_USED;
 	}
 	if (end < PB_LIMIT_CONTEXTS)
 		return;

@@ -56,12 +56,11 @@ static enum pb_error context_destroy(struct request *request)
 
 static enum pb_error context_clear(struct request *request)
 {
-	struct pb_core_context *context =
-		pb_core_context_find(request->firmware, request->channel, request->arguments[0]);
+	uint32_t *context = pb_core_context_find(request->firmware, request->channel, request->arguments[0]);
 
 	if (context == NULL)
 		return PB_ERROR_BAD_HANDLE;
-	context->lost = false;
+	*context &= ~PB_CORE_CONTEXT_LOST;
 	return PB_ERROR_OK;
 }
 
@@ -135,7 +134,7 @@ static enum pb_error channel_grant(struct request *request)
 	if (request->channel != PB_CHANNEL_ADMIN)
 		return PB_ERROR_NO_PERMISSION;
 	if (arguments[0] == PB_CHANNEL_ADMIN || arguments[0] >= PB_LIMIT_CHANNELS ||
-	    (arguments[1] & ~PB_PRIVILEGE_PAGING) != 0 || arguments[2] - 1u >= PB_WEIGHT_MAX ||
+	    (arguments[1] & ~(PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY)) != 0 || arguments[2] - 1u >= PB_WEIGHT_MAX ||
 	    arguments[3] >= PB_PRIORITIES)
 		return PB_ERROR_BAD_ARGUMENT;
 	channel = &request->firmware->channels[arguments[0]];

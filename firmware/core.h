@@ -148,16 +148,25 @@ uint32_t *pb_core_aperture_word(struct pb_firmware *firmware, const struct pb_co
 
 enum pb_error pb_core_context_create(struct pb_firmware *firmware, uint32_t channel, uint32_t *handle);
 /** The context that a handle names, or NULL. Inline, as is pb_core_queue_find: each submission comes by. */
-static inline struct pb_core_context *pb_core_context_find(struct pb_firmware *firmware, uint32_t channel,
-							   uint32_t handle)
+static inline uint32_t *pb_core_context_find(struct pb_firmware *firmware, uint32_t channel, uint32_t handle)
 {
-	struct pb_core_context *context = &firmware->contexts[PB_HANDLE_INDEX(handle) % PB_LIMIT_CONTEXTS];
+	uint32_t *context = &firmware->contexts[PB_HANDLE_INDEX(handle) % PB_LIMIT_CONTEXTS];
 
-	if (PB_HANDLE_INDEX(handle) >= PB_LIMIT_CONTEXTS || !context->used || context->channel != channel ||
-	    context->generation != PB_HANDLE_GENERATION(handle))
+	if (PB_HANDLE_INDEX(handle) >= PB_LIMIT_CONTEXTS ||
+	    (*context & ~PB_CORE_CONTEXT_LOST) !=
+		    (PB_CORE_CONTEXT(PB_HANDLE_GENERATION(handle), channel) | PB_CORE_CONTEXT_USED))
 		return NULL;
 	return context;
 }
+/** Whether work is of a context that is lost. */
+static inline bool pb_core_context_is_lost(const struct pb_firmware *firmware,
+					   const struct pb_core_work *work)
+{
+	return work->context < PB_LIMIT_CONTEXTS &&
+	       (firmware->contexts[work->context] & PB_CORE_CONTEXT_LOST) != 0;
+}
+/** Whether a context is there, and this channel's. */
+bool pb_core_context_is_of(uint32_t context, uint32_t channel);
 enum pb_error pb_core_context_destroy(struct pb_firmware *firmware, uint32_t channel, uint32_t handle);
 
 /* ---- queue.c ---- */
@@ -230,12 +239,15 @@ void pb_core_schedule_charge(struct pb_core_node *node, const struct pb_core_que
 
 /**
  * Reads and checks the queue's next descriptor: then the node has prepared it or a job that does, or the queue waits
- * for another. A job is free. @param error OK, or what became of its waits: it is to fail with that
+ * for another. @param error OK, or what became of its waits: it is to fail with that
+ * @return false: it takes a job, and none is free; the node is woken when one is
  */
-void pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue,
+bool pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue,
 		   enum pb_error error);
-/** The node's job, if it has one, is free again. */
+/** The node's job, if it has one, is free again; so is the node's next work then. */
 void pb_core_job_release(struct pb_firmware *firmware, struct pb_core_node *node);
+/** The node has no next work any more. */
+void pb_core_next_clear(struct pb_firmware *firmware, struct pb_core_node *node);
 /** Resolves slices of the job's allocation list. */
 void pb_core_resolve(struct pb_firmware *firmware, struct pb_core_job *job);
 /** Finds out whether the buffer of a job with a cookie is patched like this already. */
@@ -266,6 +278,12 @@ void pb_core_halt(struct pb_firmware *firmware, struct pb_core_node *node, const
 void pb_core_drained(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** Tells the host of a halt, if that is what this work led to. */
 void pb_core_halt_report(struct pb_firmware *firmware, const struct pb_core_work *work);
+/** Its context may have been lost since it was admitted: by earlier work, or on another node. */
+static inline void pb_core_cancel_if_lost(const struct pb_firmware *firmware, struct pb_core_work *work)
+{
+	if (work->status == PB_ERROR_OK && pb_core_context_is_lost(firmware, work))
+		pb_core_work_fail(work, PB_ERROR_CONTEXT_LOST, PB_INDEX_NONE, 0);
+}
 /** Hands what is prepared to the engine, or has it stop first. The node is RUNNING and has room. */
 void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node);
 /** Gives the engine one work of the node's. */
@@ -282,6 +300,11 @@ void pb_core_job_drop(struct pb_firmware *firmware, struct pb_core_node *node);
 static inline struct pb_core_work *pb_core_work_at(struct pb_core_node *node, uint32_t sequence)
 {
 	return &node->works[sequence % PB_CORE_WORKS];
+}
+
+static inline bool pb_core_has_next(const struct pb_core_node *node)
+{
+	return node->next == PB_CORE_NEXT_JOB || node->next == PB_CORE_NEXT_PREPARED;
 }
 
 /* ---- wait.c ---- */

@@ -5,14 +5,6 @@
  */
 #include "firmware/core.h"
 
-/** A context may have been lost since its work was admitted: by earlier work, or on another node. */
-static void cancel_if_lost(const struct pb_firmware *firmware, struct pb_core_work *work)
-{
-	if (work->status == PB_ERROR_OK && work->context < PB_LIMIT_CONTEXTS &&
-	    firmware->contexts[work->context].lost)
-		pb_core_work_fail(work, PB_ERROR_CONTEXT_LOST, PB_INDEX_NONE, 0);
-}
-
 /** Whether this work, or one of its queue behind it, has failed: it stays in flight then (firmware/withdraw.c). */
 static bool is_followed_by_failed(struct pb_core_node *node, uint32_t sequence)
 {
@@ -71,8 +63,10 @@ void pb_core_feed_one(struct pb_core_node *node, uint32_t sequence)
 
 void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	struct pb_core_work *work = pb_core_work_at(node, node->fed + 1u);
+	const uint32_t sequence = node->fed + 1u;
+	struct pb_core_work *work = pb_core_work_at(node, sequence);
 
+	PB_CORE_KEEP(work);
 	if (node->fed != node->retired) {
 		if (must_switch(node, work)) {
 			pb_core_node_withdraw(firmware, node, PB_CORE_STOP_TO_SWITCH, true);
@@ -81,8 +75,9 @@ void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node)
 	} else if (work->patches != 0) {
 		count_starved(firmware, node);
 	}
-	cancel_if_lost(firmware, work);
-	node->prepared = false;
-	node->fed++;
-	pb_core_feed_one(node, node->fed);
+	node->next = PB_CORE_NEXT_NONE;
+	node->fed = sequence;
+	if (work->resumes)
+		restore(node, work);
+	node->engine->ops->feed(node->engine->context, &work->engine, sequence);
 }

@@ -120,40 +120,11 @@ static void move_job(struct pb_firmware *firmware, struct pb_core_node *node)
 	}
 	if (job->state != PB_CORE_JOB_READY)
 		return;
-	node->prepared = true;
 	pb_core_job_release(firmware, node);
+	node->next = PB_CORE_NEXT_PREPARED;
 }
 
-/** No job is free, or a queue's chain of waits is being followed. @return true: there is more to do now */
-static __attribute__((noinline)) bool cannot_admit(struct pb_firmware *firmware, struct pb_core_node *node)
-{
-	struct pb_core_queue *walker = node->walker;
-
-	if (firmware->jobs_free == 0) {
-		firmware->jobs_wanted |= node->bit;
-		return false; /* whoever gives one back wakes the node */
-	}
-	if (pb_core_wait_walk(firmware, node) == PB_CORE_WALK_CYCLE)
-		pb_core_admit(firmware, node, walker, PB_ERROR_DEADLOCK);
-	return true;
-}
-
-/** Admits the next submission. @return true: there is more to do now */
-static inline bool admit_next(struct pb_firmware *firmware, struct pb_core_node *node)
-{
-	struct pb_core_queue *queue;
-
-	if (firmware->jobs_free == 0 || node->walker != NULL)
-		return cannot_admit(firmware, node);
-	queue = pb_core_schedule_take(firmware, node);
-	if (queue == NULL)
-		return false;
-	pb_core_waypoint(firmware, PB_WAYPOINT_ADMIT);
-	pb_core_admit(firmware, node, queue, PB_ERROR_OK);
-	return true;
-}
-
-/** A more urgent queue is ready, and less urgent work is being prepared, or prepared: that goes back. */
+/** A more urgent queue is ready than that of the next work: that goes back. */
 static __attribute__((noinline)) void make_way(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	const struct pb_core_work *next = pb_core_work_at(node, node->fed + 1u);
@@ -165,37 +136,45 @@ static __attribute__((noinline)) void make_way(struct pb_firmware *firmware, str
 	pb_core_schedule_return(firmware, queue);
 }
 
-/** Moves on what a node has begun to prepare. @return false: there was nothing */
-static __attribute__((noinline)) bool go_on(struct pb_firmware *firmware, struct pb_core_node *node)
+/** Moves on what a node has begun. */
+static __attribute__((noinline)) void go_on(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	if (node->state == PB_NODE_STATE_DEAD && pb_core_node_fail_next(firmware, node))
-		return true;
-	if (node->levels != 0 && (node->prepared || node->job != NULL))
+	struct pb_core_queue *walker = node->walker;
+
+	if (node->levels != 0 && node->next != PB_CORE_NEXT_WALK)
 		make_way(firmware, node);
-	if (node->job != NULL)
+	if (node->next == PB_CORE_NEXT_JOB)
 		move_job(firmware, node);
-	return node->job != NULL || node->prepared;
+	else if (node->next == PB_CORE_NEXT_PREPARED)
+		pb_core_cancel_if_lost(firmware, pb_core_work_at(node, node->fed + 1u));
+	else if (node->next == PB_CORE_NEXT_WALK && pb_core_wait_walk(firmware, node) == PB_CORE_WALK_CYCLE)
+		(void)pb_core_admit(firmware, node, walker, PB_ERROR_DEADLOCK);
 }
 
 /** Moves a node's next submission on by one slice. @return true: there is more to do now */
 static __attribute__((noinline)) bool run_node(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	if ((node->state == PB_NODE_STATE_DEAD || node->prepared || node->job != NULL) &&
-	    go_on(firmware, node)) {
-		if (!node->prepared)
-			return true;
-	} else if (!admit_next(firmware, node)) {
-		return false;
+	if (node->next != PB_CORE_NEXT_NONE) {
+		go_on(firmware, node);
+	} else {
+		struct pb_core_queue *queue = pb_core_schedule_take(firmware, node);
+
+		if (queue == NULL)
+			return node->state == PB_NODE_STATE_DEAD && pb_core_node_fail_next(firmware, node);
+		pb_core_waypoint(firmware, PB_WAYPOINT_ADMIT);
+		if (!pb_core_admit(firmware, node, queue, PB_ERROR_OK))
+			return false;
 	}
-	if (!node->prepared)
+	if (node->next != PB_CORE_NEXT_PREPARED)
 		return true;
 	if (node->state != PB_NODE_STATE_RUNNING)
-		return node->state == PB_NODE_STATE_DEAD; /* or its engine's answer wakes the node */
+		/* Else its engine's answer wakes the node. */
+		return node->state == PB_NODE_STATE_DEAD && pb_core_node_fail_next(firmware, node);
 	if (node->fed - node->retired >= node->depth)
 		return false; /* retire makes room and wakes the node */
 	pb_core_waypoint(firmware, PB_WAYPOINT_FEED);
 	pb_core_feed(firmware, node);
-	return !node->prepared;
+	return node->next != PB_CORE_NEXT_PREPARED;
 }
 
 /** Each node that has something to do has a slice, until a line is raised; then the next one is first in the next pass. */

@@ -36,8 +36,8 @@
 #define PB_LIMIT_WAKES 32u
 /** Preemptions, suspensions and resets of queues that are under way at once. */
 #define PB_LIMIT_STOPS 16u
-/** Submissions of a node that are fed and not retired, at most; a power of two. */
-#define PB_LIMIT_IN_FLIGHT 4u
+/** Submissions of a node that are fed and not retired, at most; one less than a power of two. */
+#define PB_LIMIT_IN_FLIGHT 3u
 /** The same unless NODE_SET says otherwise: one runs, one waits behind it. */
 #define PB_DEFAULT_IN_FLIGHT 2u
 

@@ -247,10 +247,10 @@ bool pb_core_node_fail_next(struct pb_firmware *firmware, struct pb_core_node *n
 	struct pb_core_work *work;
 
 	if (node->retired == node->fed) {
-		if (!node->prepared)
+		if (node->next != PB_CORE_NEXT_PREPARED)
 			return false;
 		node->fed++;
-		node->prepared = false;
+		node->next = PB_CORE_NEXT_NONE;
 	}
 	work = pb_core_work_at(node, node->retired + 1u);
 	if (work->status == PB_ERROR_OK)

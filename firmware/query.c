@@ -24,7 +24,7 @@ static enum pb_why why_not_now(const struct pb_firmware *firmware, struct pb_cor
 		return PB_WHY_CARD_SUSPENDED;
 	if ((node->halted >> queue->channel & 1u) != 0)
 		return PB_WHY_HALTED;
-	if (node->job != NULL && node->job->work->queue == queue)
+	if (node->next == PB_CORE_NEXT_JOB && node->job->work->queue == queue)
 		return PB_WHY_PREPARING;
 	if (node->state != PB_NODE_STATE_RUNNING)
 		return PB_WHY_NODE_BUSY;
@@ -47,12 +47,33 @@ static enum pb_why why(const struct pb_firmware *firmware, struct pb_core_node *
 	return why_not_now(firmware, node, queue);
 }
 
-static enum pb_error query_queue(struct pb_firmware *firmware, uint32_t channel, uint32_t handle,
+/** Whether a channel may ask about another. */
+static bool may_ask(const struct pb_firmware *firmware, uint32_t asker, uint32_t channel)
+{
+	return asker == channel || asker == PB_CHANNEL_ADMIN ||
+	       (firmware->channels[asker].privileges & PB_PRIVILEGE_QUERY) != 0;
+}
+
+/** The queue that a handle names; with a generation of 0 the one that has the index, whichever it is. */
+static const struct pb_core_queue *find(struct pb_firmware *firmware, uint32_t channel, uint32_t handle)
+{
+	if (PB_HANDLE_GENERATION(handle) == 0 && PB_HANDLE_INDEX(handle) < firmware->queue_count)
+		handle = pb_core_queue_handle(firmware, &firmware->queues[PB_HANDLE_INDEX(handle)]);
+	return pb_core_queue_find(firmware, channel, handle);
+}
+
+static enum pb_error query_queue(struct pb_firmware *firmware, uint32_t asker, const uint32_t *arguments,
 				 uint32_t *results)
 {
-	const struct pb_core_queue *queue = pb_core_queue_find(firmware, channel, handle);
+	const uint32_t channel = arguments[2] != 0 ? arguments[2] : asker;
+	const struct pb_core_queue *queue;
 	struct pb_core_node *node;
 
+	if (channel >= PB_LIMIT_CHANNELS)
+		return PB_ERROR_BAD_ARGUMENT;
+	if (!may_ask(firmware, asker, channel))
+		return PB_ERROR_NO_PERMISSION;
+	queue = find(firmware, channel, arguments[1]);
 	if (queue == NULL)
 		return PB_ERROR_BAD_HANDLE;
 	node = &firmware->nodes[queue->node];
@@ -101,11 +122,11 @@ static enum pb_error query_node(struct pb_firmware *firmware, uint32_t channel, 
 static enum pb_error query_context(struct pb_firmware *firmware, uint32_t channel, uint32_t handle,
 				   uint32_t *results)
 {
-	const struct pb_core_context *context = pb_core_context_find(firmware, channel, handle);
+	const uint32_t *context = pb_core_context_find(firmware, channel, handle);
 
 	if (context == NULL)
 		return PB_ERROR_BAD_HANDLE;
-	results[0] = context->lost;
+	results[0] = (*context & PB_CORE_CONTEXT_LOST) != 0;
 	return PB_ERROR_OK;
 }
 
@@ -116,7 +137,7 @@ static enum pb_error query_channel(struct pb_firmware *firmware, uint32_t asker,
 
 	if (c >= PB_LIMIT_CHANNELS)
 		return PB_ERROR_BAD_ARGUMENT;
-	if (c != asker && asker != PB_CHANNEL_ADMIN)
+	if (!may_ask(firmware, asker, c))
 		return PB_ERROR_NO_PERMISSION;
 	channel = &firmware->channels[c];
 	results[0] = channel->privileges;
@@ -124,7 +145,7 @@ static enum pb_error query_channel(struct pb_firmware *firmware, uint32_t asker,
 	results[2] = channel->priority_cap;
 	results[3] = channel->queues;
 	for (uint32_t i = 0; i < PB_LIMIT_CONTEXTS; i++)
-		results[4] += firmware->contexts[i].used && firmware->contexts[i].channel == c;
+		results[4] += pb_core_context_is_of(firmware->contexts[i], c);
 	for (uint32_t i = 0; i < PB_LIMIT_SEGMENTS; i++)
 		results[5] += channel->segment_of[i] != 0;
 	results[6] = channel->busy;
@@ -137,7 +158,7 @@ enum pb_error pb_core_query(struct pb_firmware *firmware, uint32_t channel, cons
 {
 	switch (arguments[0]) {
 	case PB_QUERY_QUEUE:
-		return query_queue(firmware, channel, arguments[1], results);
+		return query_queue(firmware, channel, arguments, results);
 	case PB_QUERY_NODE:
 		return query_node(firmware, channel, arguments[1], results);
 	case PB_QUERY_CONTEXT:

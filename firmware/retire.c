@@ -26,7 +26,6 @@ void pb_core_halt_report(struct pb_firmware *firmware, const struct pb_core_work
 static void report_context(struct pb_firmware *firmware, const struct pb_core_work *work, uint32_t channel,
 			   uint32_t queue)
 {
-	struct pb_core_context *context;
 	struct pb_event event = {
 		.type = PB_EVENT_CONTEXT_LOST,
 		.queue = queue,
@@ -37,8 +36,7 @@ static void report_context(struct pb_firmware *firmware, const struct pb_core_wo
 
 	if (work->context >= PB_LIMIT_CONTEXTS)
 		return;
-	context = &firmware->contexts[work->context];
-	event.detail = PB_HANDLE(work->context, context->generation);
+	event.detail = PB_HANDLE(work->context, firmware->contexts[work->context] >> 16);
 	pb_core_event(firmware, channel, &event);
 }
 
@@ -137,11 +135,13 @@ static __attribute__((noinline)) void complete_special(struct pb_firmware *firmw
 		pb_core_stop_progress(firmware, queue);
 }
 
-static void complete(struct pb_firmware *firmware, const struct pb_core_work *work)
+static inline void complete(struct pb_firmware *firmware, const struct pb_core_work *work)
 {
 	struct pb_core_queue *queue = work->queue;
 	struct pb_core_channel *channel = &firmware->channels[queue->channel];
 
+	PB_CORE_KEEP(work);
+	PB_CORE_KEEP(channel);
 	queue->busy--;
 	channel->busy--;
 	if (work->patches != 0)
@@ -167,11 +167,11 @@ void pb_core_halt(struct pb_firmware *firmware, struct pb_core_node *node, const
 	node->halted |= 1u << channel;
 	pb_core_schedule_hold(firmware, node);
 	/* What was being prepared behind it has read its descriptor: it must complete. */
-	if ((node->prepared || node->job != NULL) && next != work && next->queue->channel == channel &&
+	if (pb_core_has_next(node) && next != work && next->queue->channel == channel &&
 	    next->status == PB_ERROR_OK) {
 		pb_core_work_fail(next, PB_ERROR_HALTED, PB_INDEX_NONE, 0);
 		pb_core_job_release(firmware, node);
-		node->prepared = true;
+		node->next = PB_CORE_NEXT_PREPARED;
 	}
 }
 
@@ -187,14 +187,13 @@ static __attribute__((noinline)) void charge(struct pb_core_node *node, uint32_t
 
 void pb_core_retire_to(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence)
 {
-	while (node->retired != sequence) {
-		node->completed++;
+	node->completed += sequence - node->retired;
+	while (node->retired != sequence)
 		complete(firmware, pb_core_work_at(node, ++node->retired));
-	}
 }
 
-static void retire_some(struct pb_firmware *firmware, struct pb_core_node *node,
-			const struct pb_engine_report *report)
+static inline void retire_some(struct pb_firmware *firmware, struct pb_core_node *node,
+			       const struct pb_engine_report *report)
 {
 	if (node->levels != 0)
 		charge(node, report->sequence, report->time);

@@ -196,12 +196,17 @@ static inline uint32_t pb_core_queue_level(const struct pb_core_queue *queue)
 	return queue->state >> 4 & 7u;
 }
 
-struct pb_core_context {
-	uint16_t generation;
-	uint8_t channel;
-	bool used;
-	bool lost;
-};
+/*
+ * A context:
+ *
+ *   31          16 15        8 7     2 1 0
+ *  +--------------+-----------+-------+-+-+
+ *  |  generation  |  channel  |   0   |L|U|   U: used  L: lost
+ *  +--------------+-----------+-------+-+-+
+ */
+#define PB_CORE_CONTEXT_USED                 1u
+#define PB_CORE_CONTEXT_LOST                 2u
+#define PB_CORE_CONTEXT(generation, channel) ((uint32_t)(generation) << 16 | (uint32_t)(channel) << 8)
 
 /** Instead of a context's index in pb_core_work. */
 #define PB_CORE_CONTEXT_NONE   PB_LIMIT_CONTEXTS        /**< its handle named none */
@@ -240,7 +245,7 @@ struct pb_core_work {
 };
 
 /** Works of a node: those in flight and the next one. A power of two. */
-#define PB_CORE_WORKS (2u * PB_LIMIT_IN_FLIGHT)
+#define PB_CORE_WORKS (PB_LIMIT_IN_FLIGHT + 1u)
 
 enum pb_core_job_state {
 	PB_CORE_JOB_RESOLVE = 1,
@@ -345,6 +350,14 @@ struct pb_core_level {
 	struct pb_core_flow flows[PB_LIMIT_CHANNELS];
 };
 
+/** What there is of a node's next work. */
+enum pb_core_next {
+	PB_CORE_NEXT_NONE = 0,
+	PB_CORE_NEXT_JOB = 1,      /**< a job prepares it */
+	PB_CORE_NEXT_PREPARED = 2, /**< it is ready to be fed */
+	PB_CORE_NEXT_WALK = 3,     /**< none, and whether a wait closes a cycle is being found out */
+};
+
 /** Why a node's engine was asked to stop. */
 enum pb_core_stop_reason {
 	PB_CORE_STOP_FOR_HOST =
@@ -360,12 +373,11 @@ struct pb_core_node {
 	uint32_t fed;                  /**< sequence number of the last work fed since the engine's reset */
 	uint32_t retired;              /**< of the last work retired */
 	uint32_t depth;                /**< most that may be fed and not retired */
-	struct pb_core_job *job;       /**< prepares the next work; NULL: nobody does */
-	struct pb_core_queue
-		*walker;  /**< it waits, and whether that closes a cycle is being found out; NULL: none */
-	uint16_t walk_at; /**< how far that has got */
-	uint32_t walk_unparked; /**< pb_firmware.unparked, when it began */
-	bool prepared;          /**< the next work is ready to be fed */
+	struct pb_core_job *job;       /**< JOB: what prepares the next work */
+	struct pb_core_queue *walker;  /**< WALK: the queue that waits */
+	uint16_t walk_at;              /**< how far that has got */
+	uint32_t walk_unparked;        /**< pb_firmware.unparked, when it began */
+	uint8_t next;                  /**< enum pb_core_next */
 	bool guard;     /**< the current queue's next submission is not stopped for more urgent ones */
 	bool inside;    /**< the stop that is asked next may be inside a buffer */
 	uint8_t state;  /**< enum pb_node_state */
@@ -440,12 +452,12 @@ struct pb_firmware {
 	uint32_t wakes_pending; /**< not 0: queues wait to be told of what they wait for */
 	uint32_t suspend_owed;  /**< not 0: the admin waits for the reply to a SUSPEND of the card */
 	uint32_t chore_turn;    /**< the channel whose turn was last */
-	uint32_t node_lines;    /**< mask of the lines of its nodes */
+	uint32_t contexts[PB_LIMIT_CONTEXTS]; /**< PB_CORE_CONTEXT */
+	uint32_t node_lines;                  /**< mask of the lines of its nodes */
 	struct pb_core_node nodes[PB_LIMIT_NODES];
 	struct pb_core_channel channels[PB_LIMIT_CHANNELS];
 	struct pb_core_queue *queues; /**< config->queues */
 	uint32_t queue_count;
-	struct pb_core_context contexts[PB_LIMIT_CONTEXTS];
 	struct pb_core_segment segments[PB_CORE_PLACES];
 	struct pb_core_piece pieces[PB_CORE_PLACES];          /**< by place */
 	uint32_t places_taken[PB_LIMIT_SEGMENTS_TOTAL / 32u]; /**< bit 0 is place 1 */

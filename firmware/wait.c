@@ -91,6 +91,7 @@ static enum pb_error wait_one(struct pb_firmware *firmware, struct pb_core_queue
 	park(firmware, queue, target, value);
 	*parked = true;
 	if (pb_core_queue_place(target) == PB_CORE_PLACE_WAITING && value > target->timeline) {
+		node->next = PB_CORE_NEXT_WALK;
 		node->walker = queue;
 		node->walk_at = index_of(firmware, target);
 		node->walk_unparked = firmware->unparked;
@@ -132,7 +133,7 @@ enum pb_core_walk pb_core_wait_walk(struct pb_firmware *firmware, struct pb_core
 	struct pb_core_queue *walker = node->walker;
 
 	if (pb_core_queue_place(walker) != PB_CORE_PLACE_WAITING) {
-		node->walker = NULL;
+		node->next = PB_CORE_NEXT_NONE;
 		return PB_CORE_WALK_FREE;
 	}
 	if (node->walk_unparked != firmware->unparked) {
@@ -145,11 +146,11 @@ enum pb_core_walk pb_core_wait_walk(struct pb_firmware *firmware, struct pb_core
 
 		if (pb_core_queue_place(queue) != PB_CORE_PLACE_WAITING ||
 		    queue->awaited <= target->timeline) {
-			node->walker = NULL;
+			node->next = PB_CORE_NEXT_NONE;
 			return PB_CORE_WALK_FREE;
 		}
 		if (target == walker) {
-			node->walker = NULL;
+			node->next = PB_CORE_NEXT_NONE;
 			pb_core_wait_leave(firmware, walker);
 			return PB_CORE_WALK_CYCLE;
 		}

@@ -28,12 +28,12 @@ void pb_core_drop_next(struct pb_firmware *firmware, struct pb_core_node *node)
 	const struct pb_core_work *work = pb_core_work_at(node, node->fed + 1u);
 	struct pb_core_queue *queue = work->queue;
 
-	if (!node->prepared)
-		pb_core_job_release(firmware, node);
-	else if (work->resumes)
-		queue->flags |= PB_CORE_QUEUE_STARTED;
-	queue->patched += node->prepared;
-	node->prepared = false;
+	if (node->next == PB_CORE_NEXT_PREPARED) {
+		queue->patched++;
+		if (work->resumes)
+			queue->flags |= PB_CORE_QUEUE_STARTED;
+	}
+	pb_core_next_clear(firmware, node);
 	if (work->patches != 0)
 		pb_core_count_patches(&firmware->channels[queue->channel], work->patches);
 	give_back(firmware, queue);
@@ -43,7 +43,7 @@ void pb_core_drop_next(struct pb_firmware *firmware, struct pb_core_node *node)
 
 bool pb_core_next_is(struct pb_core_node *node, const struct pb_core_queue *queue)
 {
-	return (node->prepared || node->job != NULL) && pb_core_work_at(node, node->fed + 1u)->queue == queue;
+	return pb_core_has_next(node) && pb_core_work_at(node, node->fed + 1u)->queue == queue;
 }
 
 /** What was in flight, and the next work, while they are put in their new places. */
@@ -82,7 +82,7 @@ static bool is_kept(const struct works *works, uint32_t i)
 static void collect(struct pb_core_node *node, struct works *works)
 {
 	works->count = node->fed - node->retired;
-	works->next = node->prepared || node->job != NULL;
+	works->next = pb_core_has_next(node);
 	works->out = 0;
 	for (uint32_t i = 0; i < works->count + (works->next ? 1u : 0u); i++)
 		works->at[i] = *pb_core_work_at(node, node->retired + 1u + i);
@@ -104,7 +104,7 @@ static void renumber(struct pb_core_node *node, const struct works *works)
 	if (!works->next)
 		return;
 	*pb_core_work_at(node, node->fed + 1u) = works->at[works->count];
-	if (node->job != NULL)
+	if (node->next == PB_CORE_NEXT_JOB)
 		node->job->work = pb_core_work_at(node, node->fed + 1u);
 }
 

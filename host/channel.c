@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A channel: attach and detach, commands, events. */
+/* A channel: attach and detach, events, and whether the firmware lives. */
 #include <string.h>
 
 #include "host/internal.h"
@@ -40,15 +40,45 @@ static bool same_firmware(const struct pb_channel *channel)
 	       pb_shared_read32(&block->incarnation) == channel->card.incarnation;
 }
 
-/*
- * An error number that the firmware wrote and calls a failure. It has no
- * business with the library's own numbers: they would mislead the caller.
- */
-static enum pb_error foreign_error(uint32_t number)
+enum pb_error pb_foreign_error(uint32_t number)
 {
 	if (number == PB_ERROR_OK || number >= PB_ERROR_TIMEOUT || pb_error_name(number)[0] == '?')
 		return PB_ERROR_PROTOCOL;
 	return (enum pb_error)number;
+}
+
+/* ---- the heartbeat ---- */
+
+static uint32_t card_clock(const struct pb_link *link)
+{
+	const struct pb_boot_block *block = pb_at(link, PB_BOOT_OFFSET);
+
+	return pb_shared_read32(&block->clock);
+}
+
+/* The clock is read after the heartbeat, so that time between the two readings counts for the firmware. */
+static void restart_watch(struct pb_channel *channel, uint32_t heartbeat)
+{
+	channel->watch.heartbeat = heartbeat;
+	pb_shared_acquire();
+	channel->watch.clock = card_clock(channel->link);
+}
+
+enum pb_error pb_channel_watch(struct pb_channel *channel)
+{
+	const struct pb_boot_block *block = pb_at(channel->link, PB_BOOT_OFFSET);
+	/* And here before it, for the same reason. */
+	const uint32_t silence = card_clock(channel->link) - channel->watch.clock;
+	uint32_t heartbeat;
+
+	pb_shared_acquire();
+	heartbeat = pb_shared_read32(&block->heartbeat);
+	/* A clock that went back was set anew. */
+	if (heartbeat != channel->watch.heartbeat || silence > UINT32_MAX / 2) {
+		restart_watch(channel, heartbeat);
+		return PB_ERROR_OK;
+	}
+	return silence > PB_HEARTBEAT_US ? PB_ERROR_FIRMWARE_DEAD : PB_ERROR_OK;
 }
 
 /* ---- attach and detach ---- */
@@ -108,7 +138,9 @@ static enum pb_error ask(struct pb_channel *channel, uint32_t op, uint64_t deadl
 
 		if (!same_firmware(channel))
 			return PB_ERROR_FIRMWARE_DEAD;
-		error = pb_pause(link, deadline, PB_ATTACH_SLICE_US);
+		error = pb_channel_watch(channel);
+		if (error == PB_ERROR_OK)
+			error = pb_pause(link, deadline, PB_ATTACH_SLICE_US);
 		if (error != PB_ERROR_OK)
 			return error;
 	}
@@ -132,7 +164,7 @@ static enum pb_error ask_attach(struct pb_channel *channel, uint64_t deadline)
 	if (error != PB_ERROR_OK)
 		return error;
 	if (pb_shared_read32(&entry->state) != PB_CHANNEL_OPEN)
-		return foreign_error(pb_shared_read32(&entry->error));
+		return pb_foreign_error(pb_shared_read32(&entry->error));
 	return PB_ERROR_OK;
 }
 
@@ -155,6 +187,7 @@ static enum pb_error read_rings(struct pb_channel *channel)
 	channel->control_entries = pb_shared_read32(&entry->control_entries);
 	channel->kick_entries = pb_shared_read32(&entry->kick_entries);
 	channel->event_entries = pb_shared_read32(&entry->event_entries);
+	channel->events_dropped = pb_shared_read32(&entry->events_dropped);
 	if (!ring_fits(link, channel->control_offset, channel->control_entries, sizeof(struct pb_command)) ||
 	    !ring_fits(link, channel->reply_offset, channel->control_entries, sizeof(struct pb_reply)) ||
 	    !ring_fits(link, channel->kick_offset, channel->kick_entries, sizeof(uint32_t)) ||
@@ -184,6 +217,7 @@ static enum pb_error attach_once(struct pb_channel *channel, uint64_t deadline)
 enum pb_error pb_channel_attach(struct pb_channel *channel, struct pb_link *link, uint64_t timeout_us)
 {
 	uint64_t deadline = pb_deadline(link, timeout_us);
+	bool watched = false;
 	enum pb_error error;
 
 	memset(channel, 0, sizeof(*channel));
@@ -194,13 +228,16 @@ enum pb_error pb_channel_attach(struct pb_channel *channel, struct pb_link *link
 		error = await_running(channel, deadline);
 		if (error != PB_ERROR_OK)
 			return error;
+		if (!watched)
+			restart_watch(channel, channel->card.heartbeat);
+		watched = true;
 		error = attach_once(channel, deadline);
 		if (error != PB_ERROR_BAD_ARGUMENT && error != PB_ERROR_FIRMWARE_DEAD)
 			break;
 		/* It rebooted between our look at its incarnation and its look at ours: look again. */
 		pause = pb_pause(link, deadline, PB_ATTACH_SLICE_US);
 		if (pause != PB_ERROR_OK)
-			return pause;
+			return pause == PB_ERROR_TIMEOUT && error == PB_ERROR_FIRMWARE_DEAD ? error : pause;
 	}
 	channel->attached = error == PB_ERROR_OK;
 	return error;
@@ -245,109 +282,6 @@ enum pb_error pb_blame(const struct pb_channel *channel, enum pb_error error)
 	return check != PB_ERROR_OK ? check : error;
 }
 
-/* ---- commands ---- */
-
-/*
- * Takes the oldest unread reply.
- * @retval PB_ERROR_NO_SPACE there is none
- */
-static enum pb_error take_reply(struct pb_channel *channel, struct pb_reply *reply)
-{
-	const struct pb_reply *ring = pb_at(channel->link, channel->reply_offset);
-	uint32_t unread = pb_shared_read32(&channel->entry->reply_put) - channel->reply_get;
-
-	/* Every command has one reply; no others come. */
-	if (unread > channel->control_put - channel->reply_get)
-		return PB_ERROR_PROTOCOL;
-	if (unread == 0)
-		return PB_ERROR_NO_SPACE;
-	pb_shared_acquire();
-	pb_copy_in(reply, &ring[channel->reply_get & (channel->control_entries - 1)], sizeof(*reply));
-	pb_shared_release();
-	pb_shared_write32(&channel->entry->reply_get, ++channel->reply_get);
-	return PB_ERROR_OK;
-}
-
-/* Takes replies until that of a tag. @retval PB_ERROR_NO_SPACE it has not come yet */
-static enum pb_error find_reply(struct pb_channel *channel, uint32_t tag, struct pb_reply *reply)
-{
-	for (;;) {
-		enum pb_error error = take_reply(channel, reply);
-
-		if (error != PB_ERROR_OK || reply->tag == tag)
-			return error;
-		/* An older one answers a command that was given up; a newer one answers nothing. */
-		if ((int32_t)(reply->tag - tag) > 0)
-			return PB_ERROR_PROTOCOL;
-	}
-}
-
-/* Makes room in both rings and writes the command. */
-static enum pb_error send_command(struct pb_channel *channel, uint32_t code, const uint32_t *arguments)
-{
-	struct pb_command *ring = pb_at(channel->link, channel->control_offset);
-	struct pb_command command = {.code = code, .tag = channel->next_tag};
-	struct pb_reply late;
-	enum pb_error error = find_reply(channel, channel->next_tag, &late);
-	uint32_t taken = pb_shared_read32(&channel->entry->control_get);
-
-	if (error != PB_ERROR_NO_SPACE || channel->control_put - taken > channel->control_entries)
-		return pb_blame(channel, PB_ERROR_PROTOCOL);
-	/* Full of commands that it never answered: this one would fare no better. */
-	if (channel->control_put - channel->reply_get >= channel->control_entries ||
-	    channel->control_put - taken >= channel->control_entries)
-		return PB_ERROR_TIMEOUT;
-	memcpy(command.arguments, arguments, sizeof(command.arguments));
-	pb_copy_out(&ring[channel->control_put & (channel->control_entries - 1)], &command, sizeof(command));
-	pb_shared_release();
-	pb_shared_write32(&channel->entry->control_put, ++channel->control_put);
-	channel->next_tag++;
-	pb_shared_barrier();
-	channel->link->ops->doorbell(channel->link);
-	return PB_ERROR_OK;
-}
-
-static enum pb_error await_reply(struct pb_channel *channel, uint32_t tag, struct pb_reply *reply)
-{
-	uint64_t deadline = pb_deadline(channel->link, PB_COMMAND_TIMEOUT_US);
-
-	for (;;) {
-		enum pb_error error = find_reply(channel, tag, reply);
-
-		if (error == PB_ERROR_OK)
-			return PB_ERROR_OK;
-		error = pb_blame(channel, error);
-		if (error != PB_ERROR_NO_SPACE)
-			return error;
-		error = pb_pause(channel->link, deadline, PB_WAIT_SLICE_US);
-		if (error != PB_ERROR_OK)
-			return error;
-	}
-}
-
-enum pb_error pb_channel_command(struct pb_channel *channel, uint32_t code, const uint32_t *arguments,
-				 uint32_t *results)
-{
-	uint32_t tag = channel->next_tag;
-	struct pb_reply reply;
-	enum pb_error error = pb_channel_check(channel, NULL);
-
-	if (error == PB_ERROR_OK)
-		error = send_command(channel, code, arguments);
-	if (error == PB_ERROR_OK)
-		error = await_reply(channel, tag, &reply);
-	if (error != PB_ERROR_OK)
-		return error;
-	if (reply.code != code)
-		return pb_blame(channel, PB_ERROR_PROTOCOL);
-	if (results != NULL)
-		memcpy(results, reply.results, sizeof(reply.results));
-	if (reply.error == PB_ERROR_OK)
-		return PB_ERROR_OK;
-	error = foreign_error(reply.error);
-	return error == PB_ERROR_PROTOCOL ? pb_blame(channel, error) : error;
-}
-
 /* ---- events ---- */
 
 bool pb_channel_event(struct pb_channel *channel, struct pb_event *event)
@@ -370,4 +304,16 @@ bool pb_channel_event(struct pb_channel *channel, struct pb_event *event)
 	pb_shared_release();
 	pb_shared_write32(&channel->entry->event_get, channel->event_get);
 	return fresh;
+}
+
+uint32_t pb_channel_dropped(struct pb_channel *channel)
+{
+	uint32_t since = channel->events_dropped;
+
+	if (!channel->attached)
+		return 0;
+	channel->events_dropped = pb_shared_read32(&channel->entry->events_dropped);
+	/* The records hold at least what the count vouches for. */
+	pb_shared_acquire();
+	return channel->events_dropped - since;
 }

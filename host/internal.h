@@ -12,8 +12,8 @@
 #include "hal/shared.h"
 #include "host/patchbay.h"
 
-/** Longest single wait on the link: an interrupt that got lost costs this much. */
-#define PB_WAIT_SLICE_US 100000u
+/** Longest single wait on the link: what a lost interrupt costs, and how often the heartbeat is looked at. */
+#define PB_WAIT_SLICE_US 2000u
 /** The same while nothing interrupts: before a channel is open. */
 #define PB_ATTACH_SLICE_US 1000u
 
@@ -71,5 +71,27 @@ enum pb_error pb_pause(struct pb_link *link, uint64_t deadline, uint64_t slice_u
  * that is gone explains more than what it, or its successor, left there.
  */
 enum pb_error pb_blame(const struct pb_channel *channel, enum pb_error error);
+
+/**
+ * An error number that the firmware wrote and calls a failure. It has no
+ * business with the library's own numbers: they would mislead the caller.
+ */
+enum pb_error pb_foreign_error(uint32_t number);
+
+/** Waits for the reply of a command that was begun. @retval PB_ERROR_TIMEOUT it is still pending */
+enum pb_error pb_channel_await(struct pb_channel *channel, uint32_t tag, uint32_t *results);
+/** A command of up to two arguments without results. */
+enum pb_error pb_command_about(struct pb_channel *channel, uint32_t code, uint32_t first, uint32_t second);
+
+/** The queue's page in card memory. */
+static inline struct pb_queue_page *pb_queue_page(const struct pb_queue *queue)
+{
+	return (struct pb_queue_page *)(void *)queue->memory.bytes_host;
+}
+
+/** Reads a seqlock record of one line, its sequence first, whole. */
+enum pb_error pb_read_record(const struct pb_queue *queue, const void *shared, void *record);
+/** Takes over a consumer index that the firmware wrote. @return false: it goes back, or past what was submitted */
+bool pb_accept_completed(struct pb_queue *queue, uint32_t completed);
 
 #endif

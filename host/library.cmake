@@ -3,8 +3,11 @@ pb_library(pb_host SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/names.c
   ${CMAKE_CURRENT_LIST_DIR}/card.c
   ${CMAKE_CURRENT_LIST_DIR}/channel.c
+  ${CMAKE_CURRENT_LIST_DIR}/command.c
   ${CMAKE_CURRENT_LIST_DIR}/segment.c
   ${CMAKE_CURRENT_LIST_DIR}/queue.c
+  ${CMAKE_CURRENT_LIST_DIR}/stop.c
+  ${CMAKE_CURRENT_LIST_DIR}/query.c
   ${CMAKE_CURRENT_LIST_DIR}/format.c
   ${CMAKE_CURRENT_LIST_DIR}/compact.c
   ${CMAKE_CURRENT_LIST_DIR}/lift.c

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The names of numbers, from the same lists that define them. */
-#include "host/patchbay.h"
+#include "host/names.h"
+
+#include "firmware/abi/boot.h"
+#include "firmware/abi/channel.h"
+#include "firmware/abi/errors.h"
+#include "firmware/abi/format.h"
 
 #define PB_NAME_CASE(name, number, meaning)                                                                  \
 	case (number):                                                                                       \
@@ -76,6 +81,42 @@ const char *pb_format_reason_meaning(uint32_t reason)
 {
 	switch (reason) {
 		PB_FORMAT_REASONS(PB_MEANING_CASE)
+	default:
+		return "?";
+	}
+}
+
+const char *pb_priority_name(uint32_t priority)
+{
+	switch (priority) {
+		PB_PRIORITY_LEVELS(PB_NAME_CASE)
+	default:
+		return "?";
+	}
+}
+
+const char *pb_node_state_name(uint32_t state)
+{
+	switch (state) {
+		PB_NODE_STATES(PB_NAME_CASE)
+	default:
+		return "?";
+	}
+}
+
+const char *pb_why_name(uint32_t why)
+{
+	switch (why) {
+		PB_WHYS(PB_NAME_CASE)
+	default:
+		return "?";
+	}
+}
+
+const char *pb_why_meaning(uint32_t why)
+{
+	switch (why) {
+		PB_WHYS(PB_MEANING_CASE)
 	default:
 		return "?";
 	}

@@ -29,14 +29,6 @@ static enum pb_error make(struct pb_channel *channel, uint32_t code, const uint3
 	return PB_ERROR_OK;
 }
 
-/* A command about the object of a handle. */
-static enum pb_error command(struct pb_channel *channel, uint32_t code, uint32_t handle)
-{
-	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {handle};
-
-	return pb_channel_command(channel, code, arguments, NULL);
-}
-
 enum pb_error pb_context_create(struct pb_channel *channel, uint32_t *context)
 {
 	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {0};
@@ -46,50 +38,62 @@ enum pb_error pb_context_create(struct pb_channel *channel, uint32_t *context)
 
 enum pb_error pb_context_destroy(struct pb_channel *channel, uint32_t context)
 {
-	return command(channel, PB_COMMAND_CONTEXT_DESTROY, context);
+	return pb_command_about(channel, PB_COMMAND_CONTEXT_DESTROY, context, 0);
 }
 
 enum pb_error pb_context_clear(struct pb_channel *channel, uint32_t context)
 {
-	return command(channel, PB_COMMAND_CONTEXT_CLEAR, context);
-}
-
-static struct pb_queue_page *queue_page(const struct pb_queue *queue)
-{
-	return (struct pb_queue_page *)(void *)queue->memory.bytes_host;
+	return pb_command_about(channel, PB_COMMAND_CONTEXT_CLEAR, context, 0);
 }
 
 /* Page and ring, with no work in them. */
 static enum pb_error allocate_queue(struct pb_queue *queue, struct pb_segment *system)
 {
-	static const struct pb_queue_page empty;
-	uint64_t bytes = sizeof(empty) + (uint64_t)queue->entries * sizeof(struct pb_descriptor);
+	uint64_t bytes =
+		sizeof(struct pb_queue_page) + (uint64_t)queue->entries * sizeof(struct pb_descriptor);
 	enum pb_error error;
 
 	if (bytes > system->request.backing_bytes)
 		return PB_ERROR_NO_SPACE;
 	error = pb_memory_allocate(system, (uint32_t)bytes, PB_LINE_BYTES, &queue->memory);
-	if (error == PB_ERROR_OK)
-		pb_copy_out(queue_page(queue), &empty, sizeof(empty));
-	return error;
+	if (error != PB_ERROR_OK)
+		return error;
+	for (uint32_t i = 0; i < bytes; i += (uint32_t)sizeof(uint32_t))
+		pb_shared_write32((uint32_t *)(void *)(queue->memory.bytes_host + i), 0);
+	return PB_ERROR_OK;
 }
 
-enum pb_error pb_queue_create(struct pb_queue *queue, struct pb_channel *channel, struct pb_segment *system,
-			      uint32_t node, uint32_t entries)
+static bool queue_is_possible(const struct pb_channel *channel, const struct pb_segment *system,
+			      const struct pb_queue_request *request)
 {
-	uint32_t arguments[PB_COMMAND_ARGUMENTS] = {node, entries};
 	const uint32_t *capabilities = channel->card.capabilities;
+
+	return pb_is_power_of_two(request->entries) &&
+	       request->entries >= capabilities[PB_CAPABILITY_RING_ENTRIES_MIN] &&
+	       request->entries <= capabilities[PB_CAPABILITY_RING_ENTRIES_MAX] &&
+	       system->channel == channel && system->request.id == PB_SEGMENT_SYSTEM;
+}
+
+enum pb_error pb_queue_create_with(struct pb_queue *queue, struct pb_channel *channel,
+				   struct pb_segment *system, const struct pb_queue_request *request)
+{
+	uint32_t arguments[PB_COMMAND_ARGUMENTS] = {
+		[0] = request->node,
+		[1] = request->entries,
+		[4] = request->priority,
+		[5] = request->quantum_us,
+	};
 	enum pb_error error;
 
 	memset(queue, 0, sizeof(*queue));
 	if (!channel->attached)
 		return PB_ERROR_DETACHED;
-	if (!pb_is_power_of_two(entries) || entries < capabilities[PB_CAPABILITY_RING_ENTRIES_MIN] ||
-	    entries > capabilities[PB_CAPABILITY_RING_ENTRIES_MAX] || system->channel != channel ||
-	    system->request.id != PB_SEGMENT_SYSTEM)
+	if (!queue_is_possible(channel, system, request))
 		return PB_ERROR_BAD_ARGUMENT;
 	queue->channel = channel;
-	queue->entries = entries;
+	queue->node = request->node;
+	queue->entries = request->entries;
+	queue->history = request->history;
 	error = allocate_queue(queue, system);
 	if (error != PB_ERROR_OK)
 		return error;
@@ -102,9 +106,18 @@ enum pb_error pb_queue_create(struct pb_queue *queue, struct pb_channel *channel
 	return error;
 }
 
+enum pb_error pb_queue_create(struct pb_queue *queue, struct pb_channel *channel, struct pb_segment *system,
+			      uint32_t node, uint32_t entries)
+{
+	const struct pb_queue_request request = {
+		.node = node, .entries = entries, .priority = PB_PRIORITY_NORMAL};
+
+	return pb_queue_create_with(queue, channel, system, &request);
+}
+
 enum pb_error pb_queue_destroy(struct pb_queue *queue)
 {
-	enum pb_error error = command(queue->channel, PB_COMMAND_QUEUE_DESTROY, queue->handle);
+	enum pb_error error = pb_command_about(queue->channel, PB_COMMAND_QUEUE_DESTROY, queue->handle, 0);
 
 	if (error == PB_ERROR_OK)
 		pb_memory_free(&queue->memory);
@@ -113,13 +126,12 @@ enum pb_error pb_queue_destroy(struct pb_queue *queue)
 
 enum pb_error pb_queue_clear(struct pb_queue *queue)
 {
-	return command(queue->channel, PB_COMMAND_QUEUE_CLEAR, queue->handle);
+	return pb_command_about(queue->channel, PB_COMMAND_QUEUE_CLEAR, queue->handle, 0);
 }
 
 /* ---- submit ---- */
 
-/* Takes over a consumer index that the firmware wrote: it never goes back, nor past what was submitted. */
-static bool accept_completed(struct pb_queue *queue, uint32_t completed)
+bool pb_accept_completed(struct pb_queue *queue, uint32_t completed)
 {
 	if (completed - queue->completed > queue->put - queue->completed)
 		return false;
@@ -129,7 +141,7 @@ static bool accept_completed(struct pb_queue *queue, uint32_t completed)
 
 static void write_descriptor(struct pb_queue *queue, const struct pb_descriptor *descriptor)
 {
-	struct pb_queue_page *page = queue_page(queue);
+	struct pb_queue_page *page = pb_queue_page(queue);
 	struct pb_descriptor *ring = (struct pb_descriptor *)(void *)(page + 1);
 	struct pb_descriptor copy = *descriptor;
 	uint64_t timeline = (uint64_t)copy.timeline_high << 32 | copy.timeline_low;
@@ -142,6 +154,8 @@ static void write_descriptor(struct pb_queue *queue, const struct pb_descriptor 
 	if (timeline > queue->timeline)
 		queue->timeline = timeline;
 	pb_copy_out(&ring[queue->put & (queue->entries - 1)], &copy, sizeof(copy));
+	if (queue->history != NULL)
+		queue->history[queue->put & (queue->entries - 1)] = copy;
 	pb_shared_release();
 	pb_shared_write32(&page->put, ++queue->put);
 	pb_shared_release();
@@ -163,6 +177,17 @@ static void kick(struct pb_queue *queue, bool room)
 	channel->link->ops->doorbell(channel->link);
 }
 
+void pb_wait_on(struct pb_wait *wait, const struct pb_queue *queue, uint64_t timeline)
+{
+	const struct pb_wait words = {
+		.queue = queue->handle,
+		.timeline_low = (uint32_t)timeline,
+		.timeline_high = (uint32_t)(timeline >> 32),
+	};
+
+	pb_copy_out(wait, &words, sizeof(words));
+}
+
 enum pb_error pb_queue_submit(struct pb_queue *queue, const struct pb_descriptor *descriptor)
 {
 	struct pb_channel *channel = queue->channel;
@@ -174,7 +199,7 @@ enum pb_error pb_queue_submit(struct pb_queue *queue, const struct pb_descriptor
 	/* All that can go wrong is looked at before anything is written. One word needs no seqlock. */
 	kicks = channel->kick_put - pb_shared_read32(&channel->entry->kick_get);
 	if (kicks > channel->kick_entries ||
-	    !accept_completed(queue, pb_shared_read32(&queue_page(queue)->fence.completed)))
+	    !pb_accept_completed(queue, pb_shared_read32(&pb_queue_page(queue)->fence.completed)))
 		return pb_blame(channel, PB_ERROR_PROTOCOL);
 	if (queue->put - queue->completed >= queue->entries)
 		return PB_ERROR_NO_SPACE;
@@ -186,30 +211,35 @@ enum pb_error pb_queue_submit(struct pb_queue *queue, const struct pb_descriptor
 
 /* ---- fences ---- */
 
-static bool try_record(const struct pb_fence_record *shared, struct pb_fence_record *record)
+/* @param shared a record of one line that begins with its sequence */
+static bool try_record(const void *shared, void *record)
 {
+	const uint32_t *lock = shared;
+
 	for (uint32_t i = 0; i < RECORD_TRIES; i++) {
-		uint32_t sequence = pb_shared_read32(&shared->sequence);
+		uint32_t sequence = pb_shared_read32(lock);
 
 		if (sequence % 2 != 0)
 			continue;
 		pb_shared_acquire();
-		pb_copy_in(record, shared, sizeof(*record));
+		pb_copy_in(record, shared, PB_LINE_BYTES);
 		pb_shared_acquire();
-		if (pb_shared_read32(&shared->sequence) == sequence)
+		if (pb_shared_read32(lock) == sequence)
 			return true;
 	}
 	return false;
 }
 
-static enum pb_error read_record(const struct pb_queue *queue, struct pb_fence_record *record)
+enum pb_error pb_read_record(const struct pb_queue *queue, const void *shared, void *record)
 {
 	struct pb_link *link = queue->channel->link;
 	uint64_t deadline = pb_deadline(link, RECORD_PATIENCE_US);
 
-	while (!try_record(&queue_page(queue)->fence, record)) {
+	while (!try_record(shared, record)) {
 		enum pb_error error = pb_channel_check(queue->channel, NULL);
 
+		if (error == PB_ERROR_OK)
+			error = pb_channel_watch(queue->channel);
 		if (error != PB_ERROR_OK)
 			return error;
 		error = pb_pause(link, deadline, RECORD_SLICE_US);
@@ -224,7 +254,7 @@ static enum pb_error accept_record(struct pb_queue *queue, const struct pb_fence
 {
 	if (record->epoch != queue->channel->epoch)
 		return pb_blame(queue->channel, PB_ERROR_DETACHED);
-	if (!accept_completed(queue, record->completed))
+	if (!pb_accept_completed(queue, record->completed))
 		return pb_blame(queue->channel, PB_ERROR_PROTOCOL);
 	return PB_ERROR_OK;
 }
@@ -236,7 +266,7 @@ enum pb_error pb_queue_completed(struct pb_queue *queue, uint32_t *completed)
 	if (!queue->channel->attached)
 		return PB_ERROR_DETACHED;
 	/* One word needs no seqlock. */
-	if (!accept_completed(queue, pb_shared_read32(&queue_page(queue)->fence.completed)))
+	if (!pb_accept_completed(queue, pb_shared_read32(&pb_queue_page(queue)->fence.completed)))
 		error = pb_blame(queue->channel, PB_ERROR_PROTOCOL);
 	pb_shared_acquire();
 	*completed = queue->completed;
@@ -263,7 +293,7 @@ enum pb_error pb_queue_fence(struct pb_queue *queue, struct pb_fence *fence)
 
 	if (!queue->channel->attached)
 		return PB_ERROR_DETACHED;
-	error = read_record(queue, &record);
+	error = pb_read_record(queue, &pb_queue_page(queue)->fence, &record);
 	if (error == PB_ERROR_OK)
 		error = accept_record(queue, &record);
 	if (error != PB_ERROR_OK)
@@ -299,6 +329,8 @@ enum pb_error pb_queue_wait(struct pb_queue *queue, uint64_t timeline, uint64_t 
 		if (now.timeline >= timeline)
 			return PB_ERROR_OK;
 		error = pb_channel_check(queue->channel, NULL);
+		if (error == PB_ERROR_OK)
+			error = pb_channel_watch(queue->channel);
 		if (error == PB_ERROR_OK)
 			error = pb_pause(queue->channel->link, deadline, PB_WAIT_SLICE_US);
 		if (error != PB_ERROR_OK)

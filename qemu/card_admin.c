@@ -113,9 +113,12 @@ static void finish_attach(struct pb_card_admin *admin)
 
 /* ---- commands ---- */
 
-/* What a client gets: paging buffers, a share like the others', and every priority. */
+/*
+ * What a client gets: paging buffers and questions about others, whose memory it maps anyway, a share
+ * like the others', and every priority.
+ */
 #define GRANTED 3u
-static const uint32_t granted[GRANTED] = {PB_PRIVILEGE_PAGING, 1, PB_PRIORITY_REALTIME};
+static const uint32_t granted[GRANTED] = {PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY, 1, PB_PRIORITY_REALTIME};
 
 static void send(struct pb_card_admin *admin, uint32_t code, uint32_t channel)
 {

@@ -75,8 +75,8 @@ struct pb_channel_entry {
 	uint32_t kick_get;       /**< kicks taken */
 	uint32_t event_put;      /**< events written */
 	uint32_t events_dropped; /**< events that found the ring full; the records hold what they said */
-	uint32_t patches_low;    /**< patch locations carried out in completed work since the attach, low word */
-	uint32_t patches_high;   /**< high word; stored before the fence record that they belong to */
+	uint32_t patches_low; /**< patch locations carried out in completed work since the attach, low word */
+	uint32_t patches_high; /**< high word; stored before the fence record that they belong to */
 	uint32_t line3_reserved[9];
 };
 PB_SIZE(pb_channel_entry, 256);
@@ -148,7 +148,9 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  * RESET           0 node, 1 queue or 0, 2 cutoff. 0: the channel's work there, halted by a bad paging buffer, goes on.
  *                 A queue: the engine is reset; what it ran of the queue fails with ENGINE_HANG, the rest is returned
  *                 -> 0 fence id of the last one aborted, or completed if none was, 1 valid, 2 completed, 3 returned
- * QUERY           0 enum pb_query, 1 handle, node or channel (another than its own: admin only) -> as pb_query says
+ * QUERY           0 enum pb_query, 1 handle, node or channel (another than its own: PB_PRIVILEGE_QUERY or the admin)
+ *                 -> as pb_query says. Of a queue: 2 channel whose it is, 0: the asker's; a handle of generation 0
+ *                 means whatever queue of that channel has the index
  * NODE_SET        0 node, 1 enum pb_node_mode, 2 depth 1..IN_FLIGHT, 3 microseconds without progress that count as a
  *                 hang, 4 microseconds for an engine's answer; 0 in 2..4: as it is (admin only). Another mode: BUSY
  *                 while the node has a queue
@@ -259,13 +261,19 @@ enum pb_segment_kind {
 	PB_SEGMENT_LINEAR = 0,
 	PB_SEGMENT_APERTURE = 1, /**< pages of linear segments, mapped by paging buffers */
 };
-/** Levels of priority: work of a higher one goes first, and stops work of a lower one. */
+
+/* X(NAME, number, meaning): work of a higher level goes first, and stops work of a lower one. */
+#define PB_PRIORITY_LEVELS(X)                                                                                \
+	X(IDLE, 0, "when nothing else is there")                                                             \
+	X(LOW, 1, "in the background")                                                                       \
+	X(NORMAL, 2, "what a queue has that asks for nothing")                                               \
+	X(HIGH, 3, "before normal work")                                                                     \
+	X(REALTIME, 4, "before all else")
+
 enum pb_priority {
-	PB_PRIORITY_IDLE = 0,
-	PB_PRIORITY_LOW = 1,
-	PB_PRIORITY_NORMAL = 2,
-	PB_PRIORITY_HIGH = 3,
-	PB_PRIORITY_REALTIME = 4,
+#define PB_PRIORITY_ENUM(name, number, meaning) PB_PRIORITY_##name = (number),
+	PB_PRIORITY_LEVELS(PB_PRIORITY_ENUM)
+#undef PB_PRIORITY_ENUM
 };
 #define PB_PRIORITIES 5u
 
@@ -338,6 +346,7 @@ enum pb_node_state {
 
 /** Privileges of a channel. The admin channel gives them. */
 #define PB_PRIVILEGE_PAGING 0x1u /**< paging buffers */
+#define PB_PRIVILEGE_QUERY  0x2u /**< QUERY about other channels and their queues */
 
 /** Contiguous system memory: DMA buffers, lists, queue pages. */
 #define PB_SEGMENT_SYSTEM 0u

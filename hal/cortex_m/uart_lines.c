@@ -46,15 +46,18 @@ void pb_uart_lines_start(struct pb_uart_lines *lines)
 
 void pb_uart_lines_receive(struct pb_uart_lines *lines)
 {
-	while ((pb_mmio_read32(lines->uart + UART_STATE) & STATE_RECEIVE_FULL) != 0) {
-		const uint32_t line = pb_mmio_read32(lines->uart + UART_DATA);
+	const uintptr_t uart = lines->uart;
+	uint32_t line;
 
-		pb_mmio_write32(lines->uart + UART_INTERRUPT_CLEAR, INTERRUPT_RECEIVE);
-		if (line >= PB_CARD_LINES)
-			continue;
-		pb_shared_write32(&lines->block->to_mcu_taken[line], ++lines->taken[line]);
-		lines->pending |= 1u << line;
-	}
+	if ((pb_mmio_read32(uart + UART_STATE) & STATE_RECEIVE_FULL) == 0)
+		return;
+	/* In this order: the next byte can only come, and interrupt, once this one is read. */
+	pb_mmio_write32(uart + UART_INTERRUPT_CLEAR, INTERRUPT_RECEIVE);
+	line = pb_mmio_read32(uart + UART_DATA);
+	if (line >= PB_CARD_LINES)
+		return;
+	pb_shared_write32(&lines->block->to_mcu_taken[line], ++lines->taken[line]);
+	lines->pending |= 1u << line;
 }
 
 void pb_uart_lines_transmit(struct pb_uart_lines *lines)

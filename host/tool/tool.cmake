@@ -3,6 +3,9 @@ pb_library(pb_card_failure
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/card_failure.c
   LINKS pb_host)
 
+# Why a queue does not run: the part that needs no card of its own.
+pb_library(pb_why SOURCES ${CMAKE_CURRENT_LIST_DIR}/why.c LINKS pb_host cjson)
+
 # The patchbay command.
 include(${CMAKE_CURRENT_LIST_DIR}/replay.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/demo.cmake)
@@ -14,4 +17,5 @@ pb_program(patchbay
     ${CMAKE_CURRENT_LIST_DIR}/card_arguments.c
     ${CMAKE_CURRENT_LIST_DIR}/card_command.c
     ${CMAKE_CURRENT_LIST_DIR}/info_command.c
-  LINKS pb_replay pb_demo pb_link_socket pb_card pb_sim pb_schedules cjson)
+    ${CMAKE_CURRENT_LIST_DIR}/why_command.c
+  LINKS pb_why pb_card_failure pb_replay pb_demo pb_link_socket pb_card pb_sim pb_schedules cjson)

@@ -196,7 +196,8 @@ static void note_possible(struct pb_run *run, struct pb_host *host)
 		if (queue->hold == PB_HOLD_RESETTING)
 			run->nodes[queue->node].trouble_step = queue->reset_step = run->step;
 		/* Who does not hear is taken for hanging, and its work for guilty. */
-		for (uint32_t i = queue->completed; run->world.nodes[queue->node].deaf != 0 && i != queue->put; i++)
+		for (uint32_t i = queue->completed;
+		     run->world.nodes[queue->node].deaf != 0 && i != queue->put; i++)
 			host->contexts[pb_entry_at(queue, i)->context].maybe_lost = true;
 	}
 }

@@ -172,7 +172,9 @@ static void set_up_nodes(struct pb_run *run)
 		node->hang_us = 6000u + pb_random_below(&run->random, 20000);
 		node->answer_us = 3000u + pb_random_below(&run->random, 20000);
 		admin_does(run, PB_COMMAND_NODE_SET,
-			   (uint32_t[]){n, PB_NODE_SCHEDULED, 1u + pb_random_below(&run->random, 4),
+			   (uint32_t[]){n, PB_NODE_SCHEDULED,
+					1u + pb_random_below(&run->random,
+							     capability(run, PB_CAPABILITY_IN_FLIGHT)),
 					node->hang_us, node->answer_us},
 			   5);
 	}

@@ -119,6 +119,8 @@ static void create_queue(struct fake_firmware *fake, const struct pb_command *co
 	fake->queues[free_slot].page = (uint32_t)page;
 	fake->queues[free_slot].entries = command->arguments[1];
 	fake->queues[free_slot].get = 0;
+	fake->queues[free_slot].node = command->arguments[0];
+	fake->queues[free_slot].priority = command->arguments[4];
 	fake_page(fake, free_slot)->fence.epoch = fake_entry(fake)->epoch;
 	fake->reply.results[0] = fake->queues[free_slot].handle;
 }
@@ -152,6 +154,7 @@ static void carry_out(struct fake_firmware *fake, const struct pb_command *comma
 		fake->reply.error = PB_ERROR_NO_PERMISSION;
 		break;
 	default:
+		fake_schedule(fake, command);
 		break;
 	}
 }
@@ -194,25 +197,36 @@ static bool serve_commands(struct fake_firmware *fake)
 		fake->reply.tag = command.tag;
 		carry_out(fake, &command);
 		tamper(fake, FAKE_REPLY);
-		post_reply(fake);
+		if (fake->defer)
+			fake->deferred[fake->deferred_count++ % FAKE_CONTROL_ENTRIES] = fake->reply;
+		else
+			post_reply(fake);
 	}
 	return open && asked != 0;
 }
 
+void fake_answer(struct fake_firmware *fake, uint32_t deferred)
+{
+	fake->reply = fake->deferred[deferred];
+	post_reply(fake);
+}
+
 /* ---- work ---- */
 
-static void complete(struct pb_fence_record *fence, const struct pb_descriptor *work, uint32_t completed)
+void fake_complete(struct pb_fence_record *fence, const struct pb_descriptor *work, uint32_t completed)
 {
 	fence->sequence++;
 	fence->completed = completed;
-	fence->timeline_low = work->timeline_low;
-	fence->timeline_high = work->timeline_high;
-	fence->fence_id = work->fence_id;
-	fence->valid = 1;
+	if (work != NULL) {
+		fence->timeline_low = work->timeline_low;
+		fence->timeline_high = work->timeline_high;
+		fence->fence_id = work->fence_id;
+		fence->valid = 1;
+	}
 	fence->sequence++;
 }
 
-static bool serve_queue(struct fake_firmware *fake, uint32_t index)
+bool fake_serve_queue(struct fake_firmware *fake, uint32_t index)
 {
 	struct pb_queue_page *page = fake_page(fake, index);
 	const struct pb_descriptor *ring = (const struct pb_descriptor *)(const void *)(page + 1);
@@ -224,7 +238,7 @@ static bool serve_queue(struct fake_firmware *fake, uint32_t index)
 		struct pb_descriptor work = ring[fake->queues[index].get++ % entries];
 
 		fake->work_limit--;
-		complete(&page->fence, &work, fake->queues[index].get);
+		fake_complete(&page->fence, &work, fake->queues[index].get);
 		tamper(fake, FAKE_COMPLETED);
 		served = true;
 	}
@@ -256,7 +270,7 @@ static bool serve_work(struct fake_firmware *fake)
 	fake->kicked |= take_kicks(fake);
 	for (uint32_t i = 0; i < FAKE_QUEUES; i++)
 		if (((fake->kicked & ~fake->stopped) >> i & 1u) != 0 && fake->queues[i].page != 0)
-			served |= serve_queue(fake, i);
+			served |= fake_serve_queue(fake, i);
 	fake->kicked &= fake->stopped;
 	return served;
 }

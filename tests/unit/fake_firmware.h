@@ -59,11 +59,16 @@ struct fake_firmware {
 		uint32_t page; /**< offset of its queue page in the memory; 0: no queue */
 		uint32_t entries;
 		uint32_t get;
+		uint32_t node;
+		uint32_t priority;
 	} queues[FAKE_QUEUES];
 	uint32_t rescan;
 	uint32_t kicked;                                 /**< a bit for every queue that is to be looked at */
 	uint32_t stopped;                                /**< a bit for every queue whose work is kept back */
 	uint32_t last_command[PB_COMMAND_ARGUMENTS + 2]; /**< as it stood in the ring */
+	bool defer;                                      /**< replies are put aside, for fake_answer */
+	uint32_t deferred_count;
+	struct pb_reply deferred[FAKE_CONTROL_ENTRIES];
 };
 
 /** Boots. The memory is a heap block of exactly FAKE_BYTES, so that the sanitizer sees what lies outside. */
@@ -76,6 +81,14 @@ struct pb_channel_entry *fake_entry(const struct fake_firmware *fake);
 struct pb_queue_page *fake_page(const struct fake_firmware *fake, uint32_t queue);
 /** Puts an event into the ring. */
 void fake_event(struct fake_firmware *fake, uint32_t type, uint32_t epoch);
+/** Puts a reply into the ring that was put aside: the one of that number. */
+void fake_answer(struct fake_firmware *fake, uint32_t deferred);
+/** Completes what a queue has submitted, as far as the work limit goes. @return whether there was any */
+bool fake_serve_queue(struct fake_firmware *fake, uint32_t index);
+/** Writes a fence record anew: its consumer index, and of `work`, if not NULL, what it says of the last completed. */
+void fake_complete(struct pb_fence_record *fence, const struct pb_descriptor *work, uint32_t completed);
+/** Carries out PREEMPT, SUSPEND, RESUME, RESET or QUERY; the reply is in hand. Others: nothing (fake_schedule.c). */
+void fake_schedule(struct fake_firmware *fake, const struct pb_command *command);
 /** Serves everything that the host asked for. @return false: nothing was asked */
 bool fake_serve(struct fake_firmware *fake);
 /** What may befall it, for tables: nothing, the supervisor or itself calls it dead, the supervisor starts it again, the rest as the name says. */

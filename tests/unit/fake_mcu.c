@@ -137,6 +137,8 @@ static void carry_out_one(void)
 		mailbox()->privileges[channel] = 0;
 	} else if (channel < FAKE_CHANNELS && code == PB_COMMAND_CHANNEL_GRANT) {
 		mailbox()->privileges[channel] = pb_shared_read32(&command->arguments[1]);
+		mailbox()->weights[channel] = pb_shared_read32(&command->arguments[2]);
+		mailbox()->priorities[channel] = pb_shared_read32(&command->arguments[3]);
 	}
 	pb_shared_write32(&reply->code, code);
 	pb_shared_write32(&reply->tag, pb_shared_read32(&command->tag));

@@ -23,6 +23,8 @@ struct fake_mailbox {
 	uint32_t nodes[PB_CARD_NODES];      /* engine interrupts taken */
 	uint32_t closes[FAKE_CHANNELS];     /* CHANNEL_CLOSE carried out, by channel */
 	uint32_t privileges[FAKE_CHANNELS]; /* by CHANNEL_GRANT, since boot or CHANNEL_CLOSE */
+	uint32_t weights[FAKE_CHANNELS];    /* by the last CHANNEL_GRANT */
+	uint32_t priorities[FAKE_CHANNELS]; /* the highest of its queues, likewise */
 	uint32_t hold_closes;               /* 1: leave the admin's commands alone for now */
 	uint32_t hold_attach;               /* 1: leave the admin's attach alone for now */
 	uint32_t feed;                      /* node + 1: feed its engine an empty slot */

@@ -1,7 +1,10 @@
 # Tests of the host library against a scripted firmware.
-pb_library(test_fake_firmware SOURCES ${CMAKE_CURRENT_LIST_DIR}/fake_firmware.c LINKS pb_host)
+pb_library(test_fake_firmware
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/fake_firmware.c ${CMAKE_CURRENT_LIST_DIR}/fake_schedule.c
+  LINKS pb_host)
 
-foreach(name card attach command segment queue fence garbage format)
+foreach(name card attach command segment queue fence garbage format
+             begin stop unfinished query watch)
   pb_unit_test(test_host_${name}
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_host_${name}.c LINKS test_fake_firmware pb_host)
 endforeach()
@@ -18,5 +21,6 @@ endforeach()
 # The library again, with every access to card memory a step that the test sees.
 get_target_property(host_sources pb_host SOURCES)
 pb_unit_test(test_host_steps SOURCES
-  ${CMAKE_CURRENT_LIST_DIR}/test_host_steps.c ${CMAKE_CURRENT_LIST_DIR}/fake_firmware.c ${host_sources})
+  ${CMAKE_CURRENT_LIST_DIR}/test_host_steps.c ${CMAKE_CURRENT_LIST_DIR}/fake_firmware.c
+  ${CMAKE_CURRENT_LIST_DIR}/fake_schedule.c ${host_sources})
 target_compile_options(test_host_steps PRIVATE -include ${CMAKE_CURRENT_LIST_DIR}/stepped.h)

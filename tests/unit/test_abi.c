@@ -38,6 +38,7 @@ static const struct number frozen_errors[] = {
 	{26, "TOO_MANY_PATCHES"},
 	{27, "BAD_TIMELINE"},
 	{28, "BAD_PAGING"},
+	{29, "BAD_WAIT"},
 	{32, "NOT_RESIDENT"},
 	{33, "BAD_ALLOCATION"},
 	{34, "ALLOCATION_OUTSIDE_SEGMENT"},
@@ -56,6 +57,9 @@ static const struct number frozen_errors[] = {
 	{65, "ENGINE_HANG"},
 	{66, "CANCELLED"},
 	{67, "HALTED"},
+	{68, "DEP_FAILED"},
+	{69, "DEADLOCK"},
+	{70, "ENGINE_DEAD"},
 	{80, "TIMEOUT"},
 	{81, "FIRMWARE_DEAD"},
 	{82, "NO_CARD"},
@@ -63,6 +67,7 @@ static const struct number frozen_errors[] = {
 	{84, "DETACHED"},
 	{85, "HOST_MEMORY"},
 	{86, "SYSTEM"},
+	{87, "RETURNED"},
 };
 
 static const struct number frozen_stages[] = {
@@ -70,8 +75,9 @@ static const struct number frozen_stages[] = {
 };
 
 static const struct number frozen_waypoints[] = {
-	{0, "NONE"},  {1, "IDLE"}, {2, "DOORBELL"}, {3, "CONTROL"}, {4, "ADMIT"},  {5, "RESOLVE"},
-	{6, "PATCH"}, {7, "FEED"}, {8, "RETIRE"},   {9, "TICK"},    {10, "RESET"},
+	{0, "NONE"},    {1, "IDLE"},  {2, "DOORBELL"}, {3, "CONTROL"}, {4, "ADMIT"},
+	{5, "RESOLVE"}, {6, "PATCH"}, {7, "FEED"},     {8, "RETIRE"},  {9, "TICK"},
+	{10, "RESET"},  {11, "STOP"}, {12, "WAIT"},
 };
 
 static const struct number frozen_fatal_kinds[] = {
@@ -88,8 +94,8 @@ static const struct number frozen_mcu_states[] = {
 };
 
 static const struct number frozen_events[] = {
-	{1, "SUBMISSION_FAILED"}, {2, "ENGINE_FAULT"}, {3, "ENGINE_HANG"},
-	{4, "CONTEXT_LOST"},      {5, "QUEUE_FAULT"},  {6, "HALTED"},
+	{1, "SUBMISSION_FAILED"}, {2, "ENGINE_FAULT"}, {3, "ENGINE_HANG"}, {4, "CONTEXT_LOST"},
+	{5, "QUEUE_FAULT"},       {6, "HALTED"},       {7, "PREEMPTED"},   {8, "NODE_DEAD"},
 };
 
 static const struct number frozen_capabilities[] = {
@@ -116,6 +122,9 @@ static const struct number frozen_capabilities[] = {
 	{21, "FORMATS_OWN"},
 	{22, "SEGMENTS_TOTAL"},
 	{23, "APERTURE_PAGES"},
+	{24, "PREEMPTION"},
+	{25, "QUANTUM_MICROSECONDS"},
+	{26, "HANG_MICROSECONDS"},
 };
 
 static const struct number frozen_commands[] = {
@@ -125,6 +134,21 @@ static const struct number frozen_commands[] = {
 	{10, "CHANNEL_CLOSE"}, {11, "FORMAT_SET"},     {12, "PREEMPT"},
 	{13, "SUSPEND"},       {14, "RESUME"},         {15, "RESET"},
 	{16, "QUERY"},         {17, "LOG_LEVEL"},      {18, "CHANNEL_GRANT"},
+	{19, "NODE_SET"},      {20, "MODERATE"},
+};
+
+static const struct number frozen_priorities[] = {
+	{0, "IDLE"}, {1, "LOW"}, {2, "NORMAL"}, {3, "HIGH"}, {4, "REALTIME"},
+};
+
+static const struct number frozen_whys[] = {
+	{0, "RUNNING"}, {1, "EMPTY"},     {2, "PREPARING"},  {3, "READY"},
+	{4, "WAITING"}, {5, "SUSPENDED"}, {6, "PREEMPTED"},  {7, "HALTED"},
+	{8, "FAULTED"}, {9, "NODE_BUSY"}, {10, "NODE_DEAD"}, {11, "CARD_SUSPENDED"},
+};
+
+static const struct number frozen_node_states[] = {
+	{0, "RUNNING"}, {1, "STOPPING"}, {2, "RESETTING"}, {3, "CYCLING"}, {4, "DEAD"},
 };
 
 static const struct number frozen_formats[] = {
@@ -151,6 +175,9 @@ static const struct number mcu_states[] = {PB_MCU_STATES(NUMBER)};
 static const struct number events[] = {PB_EVENTS(NUMBER)};
 static const struct number capabilities[] = {PB_CAPABILITIES(NUMBER)};
 static const struct number commands[] = {PB_COMMANDS(NUMBER)};
+static const struct number priorities[] = {PB_PRIORITY_LEVELS(NUMBER)};
+static const struct number whys[] = {PB_WHYS(NUMBER)};
+static const struct number node_states[] = {PB_NODE_STATES(NUMBER)};
 static const struct number formats[] = {PB_PATCH_FORMATS(NUMBER)};
 static const struct number format_reasons[] = {PB_FORMAT_REASONS(NUMBER)};
 
@@ -176,6 +203,9 @@ static const struct {
 	LIST(events, pb_event_name),
 	LIST(capabilities, pb_capability_name),
 	LIST(commands, NULL),
+	LIST(priorities, pb_priority_name),
+	LIST(whys, pb_why_name),
+	LIST(node_states, pb_node_state_name),
 	LIST(formats, NULL),
 	LIST(format_reasons, NULL),
 };
@@ -236,6 +266,48 @@ static void every_error_has_a_meaning(void **state)
 	assert_string_equal(pb_error_meaning(PB_ERROR_TIMEOUT), "the time given ran out");
 }
 
+static void every_why_has_a_meaning(void **state)
+{
+	(void)state;
+	for (uint32_t number = 0; number < 4096; number++) {
+		bool named = strcmp(pb_why_name(number), "?") != 0;
+
+		assert_int_equal(strlen(pb_why_meaning(number)) > 5, named);
+	}
+	assert_string_equal(pb_why_meaning(PB_WHY_SUSPENDED), "it is suspended");
+}
+
+/* Numbers that stand alone, with no list. */
+static void flags_are_as_released(void **state)
+{
+	static const uint32_t numbers[][2] = {
+		{PB_STOP_INSIDE, 1},
+		{PB_STOP_WITHDRAW, 2},
+		{PB_OPTION_RESUME, 1},
+		{PB_PRIVILEGE_PAGING, 1},
+		{PB_PRIVILEGE_QUERY, 2},
+		{PB_QUERY_QUEUE, 1},
+		{PB_QUERY_NODE, 2},
+		{PB_QUERY_CONTEXT, 3},
+		{PB_QUERY_CHANNEL, 4},
+		{PB_NODE_SCHEDULED, 0},
+		{PB_NODE_HOST_ORDERED, 1},
+		{PB_PRIORITIES, 5},
+		{PB_WEIGHT_MAX, 64},
+		{PB_WAITS_MAX, 4},
+		{PB_SAVE_WORDS, 16},
+		{offsetof(struct pb_queue_page, fence), 64},
+		{offsetof(struct pb_queue_page, preempt), 128},
+		{offsetof(struct pb_queue_page, save), 192},
+		{sizeof(struct pb_queue_page), 256},
+		{offsetof(struct pb_boot_block, clock), 276},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(numbers); i++)
+		assert_int_equal(numbers[i][0], numbers[i][1]);
+}
+
 static void capabilities_fit_the_library(void **state)
 {
 	(void)state;
@@ -258,6 +330,8 @@ int main(void)
 		cmocka_unit_test(numbers_and_names_are_unique),
 		cmocka_unit_test(every_number_has_its_name),
 		cmocka_unit_test(every_error_has_a_meaning),
+		cmocka_unit_test(every_why_has_a_meaning),
+		cmocka_unit_test(flags_are_as_released),
 		cmocka_unit_test(capabilities_fit_the_library),
 		cmocka_unit_test(handle_takes_apart),
 	};

@@ -162,7 +162,8 @@ static void test_full(void **state)
 	expect_greeting(ninth, 5);
 	assert_int_equal(pb_shared_read32(&mailbox->closes[5]), 1);
 	/* The card gave it its privileges before it said hello. */
-	assert_int_equal(pb_shared_read32(&mailbox->privileges[5]), PB_PRIVILEGE_PAGING);
+	assert_int_equal(pb_shared_read32(&mailbox->privileges[5]),
+			 (PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY));
 	close(ninth);
 	for (uint32_t i = 0; i < PB_SOCKET_CLIENTS; i++) {
 		if (i != 4)

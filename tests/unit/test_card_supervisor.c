@@ -221,9 +221,14 @@ static void test_restarting(void **unused)
 		card_bench_await(&block->incarnation, deaths + 1);
 		card_bench_await(&block->mcu_state, PB_MCU_RUNNING);
 		/* Hosts may come: the card has told the new firmware who may do what. */
-		for (uint32_t c = 0; c < FAKE_CHANNELS; c++)
-			assert_int_equal(card_bench_mailbox(link)->privileges[c],
-					 c != 0 ? PB_PRIVILEGE_PAGING : 0);
+		for (uint32_t c = 0; c < FAKE_CHANNELS; c++) {
+			const struct fake_mailbox *mailbox = card_bench_mailbox(link);
+
+			assert_int_equal(mailbox->privileges[c],
+					 c != 0 ? PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY : 0);
+			assert_int_equal(mailbox->weights[c], c != 0 ? 1 : 0);
+			assert_int_equal(mailbox->priorities[c], c != 0 ? PB_PRIORITY_REALTIME : 0);
+		}
 		assert_int_equal(block->mcu_deaths, deaths);
 	}
 	link->ops->close(link);

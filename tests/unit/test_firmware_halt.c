@@ -280,12 +280,13 @@ static const struct {
 	enum pb_error error;
 } grants[] = {
 	{"none", 1, 0, PB_ERROR_OK},
-	{"all there are", 8, PB_PRIVILEGE_PAGING, PB_ERROR_OK},
+	{"one", 8, PB_PRIVILEGE_PAGING, PB_ERROR_OK},
+	{"all there are", 8, PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY, PB_ERROR_OK},
 	{"the admin", 0, PB_PRIVILEGE_PAGING, PB_ERROR_BAD_ARGUMENT},
 	{"channel 9", 9, PB_PRIVILEGE_PAGING, PB_ERROR_BAD_ARGUMENT},
 	{"channel 32", 32, 0, PB_ERROR_BAD_ARGUMENT},
 	{"channel of all ones", -1u, 0, PB_ERROR_BAD_ARGUMENT},
-	{"privilege 1", 1, 2, PB_ERROR_BAD_ARGUMENT},
+	{"privilege 2", 1, 4, PB_ERROR_BAD_ARGUMENT},
 	{"privilege 31 too", 1, 0x80000001, PB_ERROR_BAD_ARGUMENT},
 };
 

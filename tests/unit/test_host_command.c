@@ -101,7 +101,7 @@ static void replies_are_not_trusted(void **state)
 		{"no reply", no_reply, PB_ERROR_TIMEOUT},
 		{"two replies", two_replies, PB_ERROR_PROTOCOL},
 		{"newer tag", newer_tag, PB_ERROR_PROTOCOL},
-		{"older tag", older_tag, PB_ERROR_TIMEOUT},
+		{"older tag", older_tag, PB_ERROR_PROTOCOL},
 		{"other code", other_code, PB_ERROR_PROTOCOL},
 		{"unknown error", unknown_error, PB_ERROR_PROTOCOL},
 		{"known error", last_wire_error, PB_ERROR_CANCELLED},

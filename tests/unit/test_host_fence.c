@@ -14,8 +14,8 @@ static void fence_is_the_record(void **state)
 	assert_false(fence.valid);
 	assert_true(fence.timeline == 0);
 	assert_int_equal(fake_submit(&bench, 0), PB_ERROR_OK);
-	*fake_record(&bench) = (struct pb_fence_record){2, 1, 3,  4,  5,  6,     bench.channel.epoch, 1, {0, 0},
-							9, 10, 11, 12, {0, 0}};
+	*fake_record(&bench) = (struct pb_fence_record){2, 1,      3, 4,  5,  6,  bench.channel.epoch,
+							1, {0, 0}, 9, 10, 11, 12, {0, 0}};
 	bench.channel.entry->patches_low = 7;
 	bench.channel.entry->patches_high = 8;
 	assert_int_equal(pb_queue_fence(&bench.queue, &fence), PB_ERROR_OK);

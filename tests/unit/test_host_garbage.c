@@ -72,7 +72,7 @@ static void spoil_something(struct fake_firmware *fake)
 		spoil_words(fake, FAKE_EVENT_OFFSET, 256);
 		break;
 	default:
-		spoil_words(fake, FAKE_POOL_OFFSET + 64, 64); /* the first queue's record */
+		spoil_words(fake, FAKE_POOL_OFFSET + 64, 192); /* the first queue's records */
 		break;
 	}
 }
@@ -90,6 +90,7 @@ struct client {
 	struct pb_channel channel;
 	struct pb_segment system;
 	struct pb_queue queue;
+	struct pb_descriptor history[64];
 	uint32_t ended[128]; /* how often a call ended so */
 };
 
@@ -111,6 +112,64 @@ static void use_memory(struct client *client)
 	pb_memory_free(&memory);
 }
 
+/* Taking work back, with work behind it; now and then without waiting for it. */
+static void take_back(struct client *client)
+{
+	const struct pb_descriptor work = {.fence_id = draw()};
+	struct pb_preempt preempt;
+	uint64_t begin = client->fake.now;
+	uint32_t tag;
+
+	client->fake.work_limit = draw() % 3;
+	client->fake.defer = draw() % 4 == 0;
+	if (client->fake.defer) {
+		ends(client, begin, pb_queue_preempt_begin(&client->queue, draw(), draw() % 2));
+		ends(client, begin, pb_queue_submit(&client->queue, &work));
+		fake_serve(&client->fake);
+		ends(client, begin, pb_queue_preempted(&client->queue, &preempt));
+		fake_answer(&client->fake, 0);
+		ends(client, begin, pb_queue_preempt_finish(&client->queue, &preempt));
+		client->fake.defer = false;
+	}
+	ends(client, begin, pb_queue_suspend_begin(&client->queue, PB_STOP_WITHDRAW, &tag));
+	begin = client->fake.now;
+	ends(client, begin, pb_queue_preempt(&client->queue, draw(), draw() % 2, &preempt));
+	ends(client, begin, pb_queue_preempted(&client->queue, &preempt));
+	begin = client->fake.now;
+	ends(client, begin, pb_queue_reset(&client->queue, &preempt));
+	ends(client, begin, pb_channel_finish(&client->channel, tag, NULL));
+	client->fake.work_limit = UINT32_MAX;
+	begin = client->fake.now;
+	ends(client, begin, pb_queue_resume(&client->queue));
+}
+
+static void ask_about(struct client *client)
+{
+	uint64_t begin = client->fake.now;
+	struct pb_queue_resync resync;
+	struct pb_node_status node;
+	struct pb_channel_status channel;
+
+	ends(client, begin, pb_queue_resync(&client->queue, &resync));
+	begin = client->fake.now;
+	ends(client, begin, pb_node_query(&client->channel, 0, &node));
+	begin = client->fake.now;
+	ends(client, begin, pb_channel_query(&client->channel, &channel));
+	pb_channel_dropped(&client->channel);
+	ends(client, begin, pb_channel_watch(&client->channel));
+}
+
+/* No more submissions than the ring holds, whatever the firmware made of the indices. */
+static void collect_unfinished(struct client *client)
+{
+	struct pb_descriptor descriptor;
+	uint32_t count = 0;
+
+	while (pb_queue_unfinished(&client->queue, &descriptor) != PB_ERROR_OK)
+		count++;
+	assert_true(count <= client->queue.entries);
+}
+
 static void use_queue(struct client *client)
 {
 	const struct pb_descriptor work = {.fence_id = draw()};
@@ -123,16 +182,21 @@ static void use_queue(struct client *client)
 	begin = client->fake.now;
 	ends(client, begin, pb_queue_wait(&client->queue, draw() % 4, 5000, &fence));
 	pb_channel_event(&client->channel, &event);
+	take_back(client);
+	ask_about(client);
 	begin = client->fake.now;
 	ends(client, begin, pb_queue_clear(&client->queue));
 	begin = client->fake.now;
 	ends(client, begin, pb_queue_destroy(&client->queue));
+	collect_unfinished(client);
 }
 
 static void use_channel(struct client *client)
 {
 	const struct pb_segment_request request = {
 		.os_base = FAKE_OS_BASE, .size = 0x10000, .backing_bytes = 0x10000};
+	const struct pb_queue_request queue = {
+		.entries = 4u << draw() % 5, .priority = draw() % 6, .history = client->history};
 	uint64_t begin = client->fake.now;
 	struct pb_card_info now;
 	uint32_t context = 1;
@@ -150,7 +214,7 @@ static void use_channel(struct client *client)
 	if (error != PB_ERROR_OK)
 		return;
 	begin = client->fake.now;
-	error = pb_queue_create(&client->queue, &client->channel, &client->system, 0, 4u << draw() % 5);
+	error = pb_queue_create_with(&client->queue, &client->channel, &client->system, &queue);
 	ends(client, begin, error);
 	if (error == PB_ERROR_OK)
 		use_queue(client);

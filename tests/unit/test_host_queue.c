@@ -45,25 +45,60 @@ static void queue_create_names_its_page(void **state)
 {
 	struct fake_bench bench;
 	struct pb_queue second;
-	const struct pb_queue_page empty = {0};
+	static const uint8_t empty[256 + 64 * 128];
 
 	(void)state;
 	fake_bench_start(&bench);
-	memset(bench.fake.link.memory + FAKE_POOL_OFFSET + 192 + 8 * 128, 0xee, 4096);
+	memset(bench.fake.link.memory + FAKE_POOL_OFFSET + 256 + 8 * 128, 0xee, sizeof(empty));
 	bench.fake.stalled = true;
 	assert_int_equal(pb_queue_create(&second, &bench.channel, &bench.system, 1, 64), PB_ERROR_TIMEOUT);
 	assert_memory_equal(second.memory.bytes_host, &empty, sizeof(empty));
-	assert_int_equal(second.memory.offset, 192 + 8 * 128);
-	assert_int_equal(second.memory.bytes, 192 + 64 * 128);
+	assert_int_equal(second.memory.offset, 256 + 8 * 128);
+	assert_int_equal(second.memory.bytes, 256 + 64 * 128);
 	bench.fake.stalled = false;
 	assert_int_equal(pb_queue_create(&second, &bench.channel, &bench.system, 1, 4), PB_ERROR_OK);
 	assert_int_equal(bench.fake.last_command[0], PB_COMMAND_QUEUE_CREATE);
 	assert_int_equal(bench.fake.last_command[2], 1);
 	assert_int_equal(bench.fake.last_command[3], 4);
 	/* The memory of the one that was given up stays taken: it may have come to be. */
-	assert_int_equal(bench.fake.last_command[4], 0x40000000 + 2 * 192 + (8 + 64) * 128);
+	assert_int_equal(bench.fake.last_command[4], 0x40000000 + 2 * 256 + (8 + 64) * 128);
 	assert_int_equal(bench.fake.last_command[5], 1);
-	assert_int_equal(bench.fake.last_command[6], 0);
+	assert_int_equal(bench.fake.last_command[6], PB_PRIORITY_NORMAL);
+	assert_int_equal(bench.fake.last_command[7], 0);
+	fake_bench_stop(&bench);
+}
+
+static void queue_create_with_all_there_is(void **state)
+{
+	const struct pb_queue_request request = {
+		.node = 3, .entries = 16, .priority = PB_PRIORITY_REALTIME, .quantum_us = 12345};
+	const uint32_t expected[] = {PB_COMMAND_QUEUE_CREATE, 3,    16, 0x40000000 + 256 + 8 * 128, 1,
+				     PB_PRIORITY_REALTIME,    12345};
+	struct fake_bench bench;
+	struct pb_queue queue;
+
+	(void)state;
+	fake_bench_start(&bench);
+	assert_int_equal(pb_queue_create_with(&queue, &bench.channel, &bench.system, &request), PB_ERROR_OK);
+	assert_int_equal(bench.fake.last_command[0], expected[0]);
+	assert_memory_equal(&bench.fake.last_command[2], &expected[1], sizeof(expected) - 4);
+	assert_int_equal(queue.node, 3);
+	assert_int_equal(queue.entries, 16);
+	fake_bench_stop(&bench);
+}
+
+static void wait_names_a_queue_and_a_value(void **state)
+{
+	struct fake_bench bench;
+	struct pb_wait waits[2];
+	const uint32_t expected[] = {PB_HANDLE(0, 1), 0, 0x89abcdef, 0x01234567};
+
+	(void)state;
+	fake_bench_start(&bench);
+	memset(waits, 0xee, sizeof(waits));
+	pb_wait_on(&waits[0], &bench.queue, 0x0123456789abcdef);
+	assert_memory_equal(&waits[0], expected, 16);
+	assert_int_equal(waits[1].reserved, 0xeeeeeeee);
 	fake_bench_stop(&bench);
 }
 
@@ -307,6 +342,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(context_commands),
 		cmocka_unit_test(queue_create_names_its_page),
+		cmocka_unit_test(queue_create_with_all_there_is),
+		cmocka_unit_test(wait_names_a_queue_and_a_value),
 		cmocka_unit_test(queue_create_refuses),
 		cmocka_unit_test(refused_queue_gives_its_memory_back),
 		cmocka_unit_test(destroy_frees_when_the_firmware_lets_go),

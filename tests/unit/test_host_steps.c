@@ -97,6 +97,32 @@ static void record_is_read_whole(void **state)
 	assert_true(seen[2] > 100);
 }
 
+/* ---- a host that gets no processor for a while ---- */
+
+static void time_goes_by(void)
+{
+	fake_boot(&bench.fake)->clock += 4 * PB_HEARTBEAT_US;
+	fake_boot(&bench.fake)->heartbeat += 8;
+}
+
+/* Time that passes between two of its reads is no silence of the firmware. */
+static void slow_host_calls_nobody_dead(void **state)
+{
+	(void)state;
+	for (uint32_t first = 0; first < 12; first++)
+		for (uint32_t last = first; last < 12; last++) {
+			arm(0, NULL, 0, NULL);
+			fake_bench_start(&bench);
+			assert_int_equal(pb_channel_watch(&bench.channel), PB_ERROR_OK);
+			arm(first, time_goes_by, last, time_goes_by);
+			for (uint32_t i = 0; i < 8; i++)
+				assert_int_equal(pb_channel_watch(&bench.channel), PB_ERROR_OK);
+			assert_true(step > last);
+			arm(0, NULL, 0, NULL);
+			fake_bench_stop(&bench);
+		}
+}
+
 /* ---- a firmware that goes away at step N ---- */
 
 static void die(void)
@@ -118,6 +144,29 @@ static void run_again(struct fake_firmware *fake, enum fake_moment moment)
 		return;
 	fake_boot(fake)->incarnation++;
 	fake_boot(fake)->boot_stage = PB_BOOT_STAGE_RUNNING;
+}
+
+/* Submits, takes it back, asks what came of it, and submits again. */
+static enum pb_error take_back(void)
+{
+	struct pb_queue_resync resync;
+	struct pb_preempt last;
+	enum pb_error error;
+
+	bench.fake.work_limit = 1;
+	error = fake_submit(&bench, 20);
+	if (error == PB_ERROR_OK)
+		error = fake_submit(&bench, 21);
+	if (error == PB_ERROR_OK)
+		error = pb_queue_preempt(&bench.queue, 5, 0, &last);
+	if (error == PB_ERROR_OK)
+		error = pb_queue_preempted(&bench.queue, &last);
+	if (error == PB_ERROR_OK)
+		error = pb_queue_resync(&bench.queue, &resync);
+	if (error == PB_ERROR_OK)
+		error = pb_queue_reset(&bench.queue, NULL);
+	bench.fake.work_limit = UINT32_MAX;
+	return error;
 }
 
 /* Everything that a host does, once; stops at the first error. */
@@ -143,6 +192,8 @@ static enum pb_error life(void)
 	if (error == PB_ERROR_OK)
 		error = pb_queue_wait(&bench.queue, bench.queue.timeline, 1000000, NULL);
 	if (error == PB_ERROR_OK)
+		error = take_back();
+	if (error == PB_ERROR_OK)
 		error = pb_queue_destroy(&bench.queue);
 	return error == PB_ERROR_OK ? pb_channel_detach(channel) : error;
 }
@@ -156,7 +207,7 @@ static enum pb_error life_with(uint32_t at, void (*act)(void))
 	bench.fake.tamper = run_again;
 	error = life();
 	/* An attach waits its time out for a firmware that may come back; nothing else waits for a dead one. */
-	assert_true(bench.fake.now <= 1000 + 50000 + 200 * FAKE_PASS_US + 1000);
+	assert_true(bench.fake.now <= 1000 + 50000 + 200 * FAKE_PASS_US + 2000);
 	fake_stop(&bench.fake);
 	return error;
 }
@@ -186,6 +237,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(record_is_read_whole),
+		cmocka_unit_test(slow_host_calls_nobody_dead),
 		cmocka_unit_test(firmware_goes_away_at_any_step),
 	};
 

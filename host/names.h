@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The names of numbers on the wire, for people.
+ */
+#ifndef PB_HOST_NAMES_H
+#define PB_HOST_NAMES_H
+
+#include <stdint.h>
+
+/** Name of an error, such as "PATCH_RANGE"; "?" for a number not in the list. */
+const char *pb_error_name(uint32_t error);
+/** What it means, in one phrase. */
+const char *pb_error_meaning(uint32_t error);
+/** Name of a boot stage, waypoint, event type, capability, level or node state; "?" for an unknown number. */
+const char *pb_boot_stage_name(uint32_t stage);
+const char *pb_waypoint_name(uint32_t waypoint);
+const char *pb_event_name(uint32_t type);
+const char *pb_capability_name(uint32_t key);
+const char *pb_priority_name(uint32_t priority);
+const char *pb_node_state_name(uint32_t state);
+/** Name of enum pb_why, such as "WAITING", and what it means, in one phrase; "?" for a number not in the list. */
+const char *pb_why_name(uint32_t why);
+const char *pb_why_meaning(uint32_t why);
+/** Name of enum pb_format_reason, such as "SHIFT"; "?" for a number not in the list. */
+const char *pb_format_reason_name(uint32_t reason);
+/** What it means, in one phrase. */
+const char *pb_format_reason_meaning(uint32_t reason);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "host/tool/why.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A card has fewer channels than this. */
+#define CHANNELS_LIMIT 32u
+
+/* Reads a number that ends at `end`. */
+static bool read_number(const char *text, char end, uint64_t most, uint32_t *number, const char **rest)
+{
+	unsigned long long value;
+	char *stop;
+
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	value = strtoull(text, &stop, 0);
+	if (errno != 0 || *stop != end || value > most)
+		return false;
+	*number = (uint32_t)value;
+	*rest = stop;
+	return true;
+}
+
+bool pb_why_parse(const char *text, struct pb_why_queue *queue)
+{
+	const char *rest = text;
+
+	*queue = (struct pb_why_queue){0};
+	if (read_number(text, '\0', UINT32_MAX, &queue->handle, &rest))
+		return PB_HANDLE_GENERATION(queue->handle) != 0;
+	return read_number(text, ':', CHANNELS_LIMIT - 1u, &queue->channel, &rest) && queue->channel != 0 &&
+	       read_number(rest + 1, '\0', UINT16_MAX, &queue->handle, &rest);
+}
+
+enum pb_error pb_why_ask(struct pb_channel *channel, struct pb_why_queue *queue, struct pb_queue_state *state)
+{
+	const uint32_t count = channel->card.channel_count;
+	enum pb_error error = PB_ERROR_BAD_HANDLE;
+
+	if (queue->channel != 0)
+		return pb_handle_query(channel, queue->channel, queue->handle, state);
+	for (uint32_t c = 1; c < count && c < CHANNELS_LIMIT && error == PB_ERROR_BAD_HANDLE; c++) {
+		error = pb_handle_query(channel, c, queue->handle, state);
+		if (error == PB_ERROR_OK)
+			queue->channel = c;
+	}
+	return error;
+}
+
+/* ---- words ---- */
+
+static void name_queue(const struct pb_why_queue *queue, char *text, size_t bytes)
+{
+	if (PB_HANDLE_GENERATION(queue->handle) != 0)
+		(void)snprintf(text, bytes, "0x%08" PRIx32, queue->handle);
+	else
+		(void)snprintf(text, bytes, "%" PRIu32, queue->handle);
+}
+
+void pb_why_sentence(const struct pb_why_queue *queue, const struct pb_queue_state *state, char *text)
+{
+	const bool runs = state->why == PB_WHY_RUNNING;
+	char name[16], waits[64] = "";
+
+	name_queue(queue, name, sizeof(name));
+	if (state->why == PB_WHY_WAITING)
+		(void)snprintf(waits, sizeof(waits), " (0x%08" PRIx32 " to reach %" PRIu64 ")",
+			       state->waits_for_queue, state->waits_for_value);
+	(void)snprintf(text, PB_WHY_BYTES,
+		       "Queue %s of channel %" PRIu32 " (node %" PRIu32 ", level %s) %s: %s%s; %" PRIu32
+		       " submitted, %" PRIu32 " admitted, %" PRIu32 " completed, timeline %" PRIu64 "%s.",
+		       name, queue->channel, state->node, pb_priority_name(state->priority),
+		       runs ? "runs" : "does not run", pb_why_meaning(state->why), waits, state->put,
+		       state->admitted, state->completed, state->timeline,
+		       state->failed ? "; work of it failed" : "");
+}
+
+/* A number of 64 bits, which a double does not hold. */
+static void add_wide(cJSON *object, const char *name, uint64_t value)
+{
+	char digits[24];
+
+	(void)snprintf(digits, sizeof(digits), "%" PRIu64, value);
+	cJSON_AddRawToObject(object, name, digits);
+}
+
+static cJSON *waits_json(const struct pb_queue_state *state)
+{
+	cJSON *object;
+
+	if (state->why != PB_WHY_WAITING)
+		return cJSON_CreateNull();
+	object = cJSON_CreateObject();
+	cJSON_AddNumberToObject(object, "queue", state->waits_for_queue);
+	add_wide(object, "timeline", state->waits_for_value);
+	return object;
+}
+
+char *pb_why_json(const struct pb_why_queue *queue, const struct pb_queue_state *state)
+{
+	cJSON *object = cJSON_CreateObject();
+	char *text;
+
+	cJSON_AddNumberToObject(object, "channel", queue->channel);
+	cJSON_AddNumberToObject(object, "queue", queue->handle);
+	cJSON_AddStringToObject(object, "why", pb_why_name(state->why));
+	cJSON_AddStringToObject(object, "meaning", pb_why_meaning(state->why));
+	cJSON_AddItemToObject(object, "waits_for", waits_json(state));
+	cJSON_AddNumberToObject(object, "put", state->put);
+	cJSON_AddNumberToObject(object, "admitted", state->admitted);
+	cJSON_AddNumberToObject(object, "completed", state->completed);
+	add_wide(object, "timeline", state->timeline);
+	cJSON_AddBoolToObject(object, "failed", state->failed);
+	cJSON_AddBoolToObject(object, "suspended", state->suspended);
+	cJSON_AddNumberToObject(object, "node", state->node);
+	cJSON_AddStringToObject(object, "priority", pb_priority_name(state->priority));
+	text = cJSON_Print(object);
+	cJSON_Delete(object);
+	return text;
+}

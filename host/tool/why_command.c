@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "host/tool/why_command.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "host/tool/card_failure.h"
+#include "host/tool/open_card.h"
+#include "host/tool/why.h"
+
+#define ATTACH_TIMEOUT_US 30000000u
+
+enum option_key {
+	KEY_CARD = 0x100,
+	KEY_CHANNEL,
+	KEY_JSON,
+};
+
+struct arguments {
+	struct pb_open_options card;
+	struct pb_why_queue queue;
+	uint32_t channel; /**< 0: not given */
+	bool named;
+	bool json;
+};
+
+static const struct argp_option option_table[] = {
+	{"card", KEY_CARD, "SOCKET", 0, "The card that listens there", 0},
+	{"channel", KEY_CHANNEL, "N", 0, "The queue is this channel's", 0},
+	{"json", KEY_JSON, NULL, 0, "Print one JSON object", 0},
+	{0},
+};
+
+static void set_channel(struct arguments *arguments, const char *text, struct argp_state *state)
+{
+	char *end;
+	const unsigned long channel = strtoul(text, &end, 10);
+
+	if (end == text || *end != '\0' || channel == 0 || channel > 31)
+		argp_error(state, "%s is no channel of a client", text);
+	arguments->channel = (uint32_t)channel;
+}
+
+static void set_queue(struct arguments *arguments, const char *text, struct argp_state *state)
+{
+	if (arguments->named)
+		argp_error(state, "one queue only");
+	if (!pb_why_parse(text, &arguments->queue))
+		argp_error(state, "%s is neither a queue's handle nor CHANNEL:INDEX", text);
+	arguments->named = true;
+}
+
+/* All arguments are there: do they fit each other? */
+static void check(struct arguments *arguments, struct argp_state *state)
+{
+	if (!arguments->named)
+		argp_error(state, "which QUEUE?");
+	if (arguments->card.socket == NULL)
+		argp_error(state, "which card? --card SOCKET names one that runs");
+	if (arguments->channel != 0 && arguments->queue.channel != 0)
+		argp_error(state, "the queue's name says already which channel's it is");
+	if (arguments->channel != 0)
+		arguments->queue.channel = arguments->channel;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+
+	switch (key) {
+	case KEY_CARD:
+		arguments->card.socket = text;
+		return 0;
+	case KEY_CHANNEL:
+		set_channel(arguments, text, state);
+		return 0;
+	case KEY_JSON:
+		arguments->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		set_queue(arguments, text, state);
+		return 0;
+	case ARGP_KEY_END:
+		check(arguments, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static bool print_json(const struct pb_why_queue *queue, const struct pb_queue_state *state)
+{
+	char *text = pb_why_json(queue, state);
+
+	if (text != NULL)
+		puts(text);
+	free(text);
+	return text != NULL;
+}
+
+/* Attaches as a client of its own, asks, and leaves. @return exit code */
+static int ask(const char *program, struct pb_link *link, struct arguments *arguments)
+{
+	struct pb_channel channel;
+	struct pb_queue_state state;
+	char text[PB_WHY_BYTES];
+	enum pb_error error = pb_channel_attach(&channel, link, ATTACH_TIMEOUT_US);
+
+	if (error == PB_ERROR_OK) {
+		error = pb_why_ask(&channel, &arguments->queue, &state);
+		(void)pb_channel_detach(&channel);
+	}
+	if (error != PB_ERROR_OK) {
+		pb_card_failure(&channel, error, text);
+		fprintf(stderr, "%s: %s\n", program, text);
+		return 1;
+	}
+	if (arguments->json)
+		return print_json(&arguments->queue, &state) ? 0 : 1;
+	pb_why_sentence(&arguments->queue, &state, text);
+	puts(text);
+	return 0;
+}
+
+int pb_why_command(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = option_table,
+		.parser = parse,
+		.args_doc = "QUEUE",
+		.doc = "Say why a queue of a card that runs has nothing at its engine, and what it waits "
+		       "for.\v"
+		       "QUEUE is a queue's handle, or CHANNEL:INDEX: whatever queue of that channel has the "
+		       "handle's low 16 bits.\n\n"
+		       "Exit code: 0 here is the answer; 1 there is none; 2 wrong arguments.",
+	};
+	struct arguments arguments = {0};
+	struct pb_open_card card;
+	int code;
+
+	argp_err_exit_status = 2;
+	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+	code = pb_open_card(&arguments.card, &card);
+	if (code != 0)
+		return code;
+	code = ask(argv[0], card.link, &arguments);
+	pb_close_card(&card);
+	return code;
+}
