@@ -189,7 +189,8 @@ static enum pb_error suspend(struct request *request)
 		return PB_ERROR_NO_PERMISSION;
 	if (request->firmware->suspended)
 		return PB_ERROR_BUSY;
-	request->later = !pb_core_card_suspend(request->firmware, request->tag, request->arguments[2]);
+	pb_core_card_suspend(request->firmware, request->tag, request->arguments[2]);
+	request->later = true;
 	return PB_ERROR_OK;
 }
 

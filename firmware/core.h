@@ -371,9 +371,9 @@ void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *qu
 
 /* ---- power.c ---- */
 
-/** Begins to suspend the card. @return true: it is; false: the admin's reply is owed */
-bool pb_core_card_suspend(struct pb_firmware *firmware, uint32_t tag, uint32_t flags);
-/** While that reply is owed: perhaps the last work is gone. */
+/** Begins to suspend the card. The admin's reply is owed. */
+void pb_core_card_suspend(struct pb_firmware *firmware, uint32_t tag, uint32_t flags);
+/** While that reply is owed: perhaps the last work is gone, and queues are told so, a slice in each pass. */
 void pb_core_card_progress(struct pb_firmware *firmware);
 enum pb_error pb_core_card_resume(struct pb_firmware *firmware);
 

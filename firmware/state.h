@@ -451,6 +451,7 @@ struct pb_firmware {
 		chores; /**< mask of channels that close, or have a segment made; looked at with channels_again */
 	uint32_t wakes_pending; /**< not 0: queues wait to be told of what they wait for */
 	uint32_t suspend_owed;  /**< not 0: the admin waits for the reply to a SUSPEND of the card */
+	uint32_t suspend_at;    /**< while it does, and nothing runs: the next queue to be told */
 	uint32_t chore_turn;    /**< the channel whose turn was last */
 	uint32_t contexts[PB_LIMIT_CONTEXTS]; /**< PB_CORE_CONTEXT */
 	uint32_t node_lines;                  /**< mask of the lines of its nodes */

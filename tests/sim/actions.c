@@ -130,32 +130,42 @@ static void take_marks(struct pb_run *run, struct pb_host *host, struct pb_queue
 	}
 }
 
+static void hold_card(struct pb_run *run)
+{
+	if (run->card == PB_HOLD_SUSPENDED)
+		pb_act_resume_card(run);
+	else if ((run->rates & PB_RATE_CARD) != 0 && pb_random_one_in(&run->random, 4))
+		pb_act_suspend_card(run);
+}
+
 static void act_as(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
 {
 	const uint32_t roll = pb_random_below(&run->random, 64);
 
-	if (roll < 36u)
+	if (roll < 35u)
 		pb_act_submit(run, host, queue);
-	else if (roll < 44u)
+	else if (roll < 43u)
 		pb_act_resubmit(run, host, queue);
-	else if (roll < 48u)
+	else if (roll < 47u)
 		stop_something(run, host, queue);
-	else if (roll < 51u)
+	else if (roll < 50u)
 		pb_act_resume(run, host, queue);
-	else if (roll < 54u)
+	else if (roll < 53u)
 		clear_context(run, host, pb_random_below(&run->random, PB_CONTEXTS));
-	else if (roll < 56u)
+	else if (roll < 55u)
 		clear_queue(host, queue);
-	else if (roll < 58u)
+	else if (roll < 57u)
 		change_queue(run, host, queue);
-	else if (roll < 59u)
+	else if (roll < 58u)
 		leave(run, host);
-	else if (roll < 60u)
+	else if (roll < 59u)
 		pb_act_release(run, host, queue->node);
-	else if (roll < 61u)
+	else if (roll < 60u)
 		deafen(run);
-	else if (roll < 63u)
+	else if (roll < 62u)
 		take_marks(run, host, queue);
+	else if (pb_random_one_in(&run->random, 2))
+		hold_card(run);
 	else
 		chat(run, host);
 }

@@ -25,6 +25,9 @@ void pb_act_signal(struct pb_run *run, struct pb_host *host, struct pb_queue_vie
 void pb_act_preempt(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue);
 void pb_act_suspend(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue);
 void pb_act_resume(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue);
+/** The whole card, by the admin. */
+void pb_act_suspend_card(struct pb_run *run);
+void pb_act_resume_card(struct pb_run *run);
 void pb_act_reset(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue);
 /** Lets work go on that a bad paging buffer has halted. */
 void pb_act_release(struct pb_run *run, struct pb_host *host, uint32_t node);

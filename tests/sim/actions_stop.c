@@ -83,3 +83,38 @@ void pb_act_release(struct pb_run *run, struct pb_host *host, uint32_t node)
 	    pb_client_open_questions(&host->client) < 12u)
 		pb_client_post(&host->client, PB_COMMAND_RESET, PB_QUEUES + node, &node, 1);
 }
+
+static bool is_waiting_for_admin(const struct pb_run *run)
+{
+	return pb_client_open_questions(&run->admin) != 0;
+}
+
+void pb_act_suspend_card(struct pb_run *run)
+{
+	const uint32_t flags = pb_random_below(&run->random, 4);
+
+	if (run->card != PB_HOLD_NONE || is_waiting_for_admin(run))
+		return;
+	run->card = PB_HOLD_SUSPENDING;
+	run->moved = run->world.now;
+	pb_run_say(run, "the card is to be suspended, flags %x", flags);
+	pb_client_post(&run->admin, PB_COMMAND_SUSPEND, 0, (uint32_t[]){0, 0, flags}, 3);
+}
+
+void pb_act_resume_card(struct pb_run *run)
+{
+	if (run->card != PB_HOLD_SUSPENDED)
+		return;
+	run->card = PB_HOLD_RESUMING;
+	run->moved = run->world.now;
+	for (uint32_t h = 0; h < run->host_count; h++) {
+		for (uint32_t q = 0; run->hosts[h].attached && q < PB_QUEUES; q++) {
+			struct pb_queue_view *queue = &run->hosts[h].queues[q];
+
+			if (queue->life >= PB_QUEUE_OPEN && queue->hold != PB_HOLD_SUSPENDED)
+				move_some(run, &run->hosts[h], queue);
+		}
+	}
+	pb_run_say(run, "the card goes on");
+	pb_client_post(&run->admin, PB_COMMAND_RESUME, 0, (uint32_t[]){0}, 1);
+}

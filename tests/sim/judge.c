@@ -120,6 +120,11 @@ static void take_completions(struct pb_run *run, struct pb_host *host, struct pb
 		if (record->valid == 1u && entry->timeline <= reached) {
 			const struct pb_told told = status_of(queue, entry);
 
+			if (run->card == PB_HOLD_SUSPENDED)
+				pb_run_break(
+					run,
+					"channel %u queue %08x: completes work while the card is suspended",
+					host->client.channel, queue->handle);
 			status = told.error;
 			any = true;
 			pb_judge_completed(run, host, queue, entry, told.error, told.index);
@@ -233,6 +238,7 @@ void pb_judge_look(struct pb_run *run)
 		else if (run->hosts[h].leaving)
 			pb_host_look_gone(run, &run->hosts[h]);
 	}
+	pb_judge_admin(run);
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		if (pb_inside_idle_slot(run->world.firmware, n))
 			pb_run_break(run, "node %u: a free slot beside a submission that is ready", n);

@@ -42,6 +42,8 @@ bool pb_judge_free_to_run(struct pb_host *host, struct pb_queue_view *queue);
 /* ---- replies (judge_replies.c) ---- */
 
 void pb_judge_replies(struct pb_run *run, struct pb_host *host);
+/** Those of the admin that nobody waits for. */
+void pb_judge_admin(struct pb_run *run);
 /** The preempt record, when the event says that it was written. */
 void pb_judge_preempted(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue, uint32_t id);
 

@@ -31,37 +31,47 @@ static bool is_stuck(const struct pb_run *run, struct pb_host *host, struct pb_q
 {
 	if (queue->life != PB_QUEUE_OPEN || pb_outstanding(queue) == 0)
 		return false;
-	if (queue->hold == PB_HOLD_SUSPENDED || run->card_suspended || host->halted[queue->node])
+	if (queue->hold == PB_HOLD_SUSPENDED || run->card == PB_HOLD_SUSPENDING ||
+	    run->card == PB_HOLD_SUSPENDED || host->halted[queue->node])
 		return false;
 	return pb_judge_free_to_run(host, queue) && run->world.now - run->moved > allowance(run, queue->node);
 }
 
 static void look_at_questions(struct pb_run *run, struct pb_host *host)
 {
-	uint64_t most = 0;
-
-	for (uint32_t n = 0; n < PB_CARD_NODES; n++)
-		most += allowance(run, n);
-	if (run->world.now - run->moved <= most)
-		return;
 	for (uint32_t i = 0; i < PB_LIMIT_CONTROL_ENTRIES; i++) {
 		const struct pb_question *question = &host->client.questions[i];
 
 		/* To drain a queue may take as long as what its work waits for. */
-		if (question->code != 0 && question->code != PB_COMMAND_SUSPEND)
+		if (question->code != 0 && question->code != PB_COMMAND_SUSPEND && run->card == PB_HOLD_NONE)
 			pb_run_break(run, "channel %u: no answer to command %u about %u",
 				     host->client.channel, question->code, question->object);
 	}
 }
 
+/** Whether nothing at all has happened for longer than any answer may take. */
+static bool is_too_quiet(const struct pb_run *run)
+{
+	uint64_t most = 0;
+
+	for (uint32_t n = 0; n < PB_CARD_NODES; n++)
+		most += allowance(run, n);
+	return run->world.now - run->moved > most;
+}
+
 void pb_judge_patience(struct pb_run *run)
 {
+	const bool too_quiet = is_too_quiet(run);
+
+	if (too_quiet && (run->card == PB_HOLD_SUSPENDING || run->card == PB_HOLD_RESUMING))
+		pb_run_break(run, "the card is neither suspended nor resumed");
 	for (uint32_t h = 0; h < run->host_count; h++) {
 		struct pb_host *host = &run->hosts[h];
 
 		if (!host->attached)
 			continue;
-		look_at_questions(run, host);
+		if (too_quiet)
+			look_at_questions(run, host);
 		for (uint32_t q = 0; q < PB_QUEUES; q++) {
 			struct pb_queue_view *queue = &host->queues[q];
 

@@ -197,3 +197,38 @@ void pb_judge_replies(struct pb_run *run, struct pb_host *host)
 		take_reply(run, host, &reply, &question);
 	}
 }
+
+/** Nothing runs any more, of nobody. */
+static void card_suspended(struct pb_run *run)
+{
+	run->card = PB_HOLD_SUSPENDED;
+	run->totals.suspensions++;
+	for (uint32_t h = 0; h < run->host_count; h++) {
+		for (uint32_t q = 0; run->hosts[h].attached && q < PB_QUEUES; q++) {
+			struct pb_queue_view *queue = &run->hosts[h].queues[q];
+
+			if (queue->life == PB_QUEUE_ABSENT)
+				continue;
+			for (uint32_t i = queue->completed; i != queue->put; i++)
+				pb_judge_settle(&run->hosts[h], pb_entry_at(queue, i));
+		}
+	}
+}
+
+void pb_judge_admin(struct pb_run *run)
+{
+	struct pb_question question;
+	struct pb_reply reply;
+
+	if ((run->card != PB_HOLD_SUSPENDING && run->card != PB_HOLD_RESUMING) ||
+	    !pb_client_reply(&run->admin, &reply, &question))
+		return;
+	if (reply.error != PB_ERROR_OK || reply.code != question.code)
+		pb_run_break(run, "the admin's command %u fails with %u", reply.code, reply.error);
+	pb_run_say(run, "reply to the admin's command %u", reply.code);
+	run->moved = run->world.now;
+	if (reply.code == PB_COMMAND_SUSPEND)
+		card_suspended(run);
+	else
+		run->card = PB_HOLD_NONE;
+}

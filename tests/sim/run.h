@@ -42,6 +42,7 @@
 #define PB_RATE_STOPS 8u /**< preempt, suspend, reset */
 #define PB_RATE_DEAF  16u
 #define PB_RATE_ROOMS 32u /**< queues and channels come and go */
+#define PB_RATE_CARD  64u /**< the card is suspended */
 
 /** What a submission is, for what must become of it. */
 enum pb_kind {
@@ -223,8 +224,8 @@ struct pb_run {
 	uint32_t host_count;
 	struct pb_host hosts[PB_HOSTS];
 	struct pb_node_view nodes[PB_CARD_NODES];
-	uint64_t moved; /**< virtual time: when anything last ended, came or was let go */
-	bool card_suspended;
+	uint64_t moved;    /**< virtual time: when anything last ended, came or was let go */
+	enum pb_hold card; /**< NONE, SUSPENDING, SUSPENDED or RESUMING, as for a queue */
 	struct pb_mutation mutation;
 	struct pb_totals totals;
 	jmp_buf broken;

@@ -185,6 +185,8 @@ static void choose_rates(struct pb_run *run)
 	run->rates = (uint32_t)pb_random_next(&run->random) & (uint32_t)pb_random_next(&run->random);
 	if ((run->features & PB_FEATURE_WAITS) == 0)
 		run->rates &= ~PB_RATE_WAITS;
+	if ((run->features & PB_FEATURE_SUSPEND) == 0)
+		run->rates &= ~PB_RATE_CARD;
 	if (pb_random_one_in(&run->random, 2))
 		return;
 	run->world.rates = (struct pb_world_rates){
@@ -259,8 +261,9 @@ static void signal_all(struct pb_run *run, struct pb_host *host)
 
 static bool finish(struct pb_run *run)
 {
-	bool done = true;
+	bool done = run->card == PB_HOLD_NONE;
 
+	pb_act_resume_card(run);
 	for (uint32_t h = 0; h < run->host_count; h++) {
 		struct pb_host *host = &run->hosts[h];
 
@@ -347,7 +350,7 @@ static bool try(struct pb_run *run, uint64_t seed, void (*what)(struct pb_run *r
 	run->quiet = false;
 	run->host_count = 0;
 	run->rates = 0;
-	run->card_suspended = false;
+	run->card = PB_HOLD_NONE;
 	aborting = run;
 	sigaction(SIGABRT, &action, &old);
 	switch (setjmp(run->broken)) {
