@@ -301,6 +301,8 @@ void pb_core_job_fail(struct pb_firmware *firmware, struct pb_core_job *job, enu
 void pb_core_context_lose(struct pb_firmware *firmware, const struct pb_core_work *work);
 /** A bad paging buffer: from here on nothing of its channel is admitted on the node, until RESET. */
 void pb_core_halt(struct pb_firmware *firmware, struct pb_core_node *node, const struct pb_core_work *work);
+/** Work of a closing queue is gone: if it was the last, the queue, and a closing channel, go on with that. */
+void pb_core_drained(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** Tells the host of a halt, if that is what this work led to. */
 void pb_core_halt_report(struct pb_firmware *firmware, const struct pb_core_work *work);
 /** Its context may have been lost since it was admitted: by earlier work, or on another node. */
@@ -396,9 +398,9 @@ void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *qu
 
 /* ---- power.c ---- */
 
-/** Begins to suspend the card. @return true: it is; false: the admin's reply is owed */
-bool pb_core_card_suspend(struct pb_firmware *firmware, uint32_t tag, uint32_t flags);
-/** While that reply is owed: perhaps the last work is gone. */
+/** Begins to suspend the card. The admin's reply is owed. */
+void pb_core_card_suspend(struct pb_firmware *firmware, uint32_t tag, uint32_t flags);
+/** While that reply is owed: perhaps the last work is gone, and queues are told so, a slice in each pass. */
 void pb_core_card_progress(struct pb_firmware *firmware);
 enum pb_error pb_core_card_resume(struct pb_firmware *firmware);
 

@@ -75,17 +75,21 @@ report_failure(struct pb_firmware *firmware, struct pb_core_queue *queue, const 
 	pb_core_halt_report(firmware, work);
 }
 
-/** Work of a queue that is closing ends without a trace, but for a halt; the last of it ends the queue. */
-static void drain(struct pb_firmware *firmware, const struct pb_core_work *work)
+void pb_core_drained(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	struct pb_core_queue *queue = work->queue;
 	const uint32_t channel = queue->channel;
 
-	pb_core_halt_report(firmware, work);
 	if (queue->busy == 0)
 		pb_core_queue_drained(firmware, queue);
 	if (firmware->channels[channel].busy == 0 && firmware->channels[channel].state == PB_CHANNEL_CLOSING)
 		pb_core_channel_drained(firmware, channel);
+}
+
+/** Work of a queue that is closing ends without a trace, but for a halt; the last of it ends the queue. */
+static void drain(struct pb_firmware *firmware, const struct pb_core_work *work)
+{
+	pb_core_halt_report(firmware, work);
+	pb_core_drained(firmware, work->queue);
 }
 
 void pb_core_count_patches(struct pb_core_channel *channel, uint32_t patches)

@@ -432,6 +432,7 @@ struct pb_core_stop {
 	uint32_t fence_id; /**< of RESET: the last one aborted, if any */
 	uint8_t kind;      /**< enum pb_core_stop_kind */
 	bool aborted;      /**< of RESET: fence_id is valid */
+	bool inside;       /**< of PREEMPT: its host takes back what has begun */
 };
 
 struct pb_firmware {
@@ -455,6 +456,7 @@ struct pb_firmware {
 		chores; /**< mask of channels that close, or have a segment made; looked at with channels_again */
 	uint32_t wakes_pending; /**< not 0: queues wait to be told of what they wait for */
 	uint32_t suspend_owed;  /**< not 0: the admin waits for the reply to a SUSPEND of the card */
+	uint32_t suspend_at;    /**< while it does, and nothing runs: the next queue to be told */
 	uint32_t chore_turn;    /**< the channel whose turn was last */
 	uint32_t contexts[PB_LIMIT_CONTEXTS]; /**< PB_CORE_CONTEXT */
 	uint32_t node_lines;                  /**< mask of the lines of its nodes */
