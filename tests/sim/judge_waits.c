@@ -50,8 +50,8 @@ bool pb_judge_dep_failed(const struct pb_run *run, const struct pb_host *host, c
 	return false;
 }
 
-/** Whether anything outstanding of `from` waits for `to`, directly or through others. */
-static bool leads_to(struct pb_host *host, uint32_t from, uint32_t to, uint32_t *seen)
+/** Whether anything of `from` that was outstanding at or after that step waits for `to`, directly or through others. */
+static bool leads_to(struct pb_host *host, uint32_t from, uint32_t to, uint64_t step, uint32_t *seen)
 {
 	struct pb_queue_view *queue = &host->queues[from];
 
@@ -60,12 +60,14 @@ static bool leads_to(struct pb_host *host, uint32_t from, uint32_t to, uint32_t 
 	if ((*seen & 1u << from) != 0 || queue->entries == 0)
 		return false;
 	*seen |= 1u << from;
-	for (uint32_t i = queue->completed; i != queue->put; i++) {
-		const struct pb_entry *entry = pb_entry_at(queue, i);
+	for (uint32_t i = 0; i < queue->entries; i++) {
+		const struct pb_entry *entry = &queue->ring[i];
 
+		if (entry->end_step < step)
+			continue;
 		for (uint32_t w = 0; w < entry->wait_count; w++) {
 			if (entry->waits[w].queue != PB_QUEUES &&
-			    leads_to(host, entry->waits[w].queue, to, seen))
+			    leads_to(host, entry->waits[w].queue, to, step, seen))
 				return true;
 		}
 	}
@@ -80,10 +82,11 @@ bool pb_judge_deadlock(struct pb_host *host, const struct pb_queue_view *queue, 
 	for (uint32_t i = 0; i < entry->wait_count; i++) {
 		const struct pb_entry_wait *wait = &entry->waits[i];
 
-		if (wait->queue == self && wait->value >= entry->timeline)
+		/* Nothing before it in its own queue reaches that any more. */
+		if (wait->queue == self && wait->handle == queue->handle && !is_reached(host, wait))
 			return true;
 		if (wait->queue != PB_QUEUES && wait->queue != self &&
-		    leads_to(host, wait->queue, self, &seen))
+		    leads_to(host, wait->queue, self, entry->step, &seen))
 			return true;
 	}
 	return false;

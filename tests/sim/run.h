@@ -97,7 +97,8 @@ struct pb_entry {
 	uint32_t busy; /**< microseconds of engine time */
 	uint32_t wait_count;
 	struct pb_entry_wait waits[PB_WAITS_MAX];
-	uint64_t step; /**< of the schedule, when it was submitted */
+	uint64_t step;     /**< of the schedule, when it was submitted */
+	uint64_t end_step; /**< when it ended; UINT64_MAX: it has not; 0: nothing was ever submitted here */
 };
 
 /** An error event of a queue, until its completion shows in the record. */
