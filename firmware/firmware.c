@@ -136,6 +136,14 @@ static __attribute__((noinline)) void make_way(struct pb_firmware *firmware, str
 	pb_core_schedule_return(firmware, queue);
 }
 
+/** Its wait closes a cycle. A job is free, so that it can be admitted; what is behind it has its turn again. */
+static void fail_walker(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *walker)
+{
+	(void)pb_core_admit(firmware, node, walker, PB_ERROR_DEADLOCK);
+	if (pb_core_queue_has_more(walker))
+		pb_core_schedule_add(firmware, walker);
+}
+
 /** Moves on what a node has begun. */
 static __attribute__((noinline)) void go_on(struct pb_firmware *firmware, struct pb_core_node *node)
 {
@@ -147,8 +155,9 @@ static __attribute__((noinline)) void go_on(struct pb_firmware *firmware, struct
 		move_job(firmware, node);
 	else if (node->next == PB_CORE_NEXT_PREPARED)
 		pb_core_cancel_if_lost(firmware, pb_core_work_at(node, node->fed + 1u));
-	else if (node->next == PB_CORE_NEXT_WALK && pb_core_wait_walk(firmware, node) == PB_CORE_WALK_CYCLE)
-		(void)pb_core_admit(firmware, node, walker, PB_ERROR_DEADLOCK);
+	else if (node->next == PB_CORE_NEXT_WALK && firmware->jobs_free != 0 &&
+		 pb_core_wait_walk(firmware, node) == PB_CORE_WALK_CYCLE)
+		fail_walker(firmware, node, walker);
 }
 
 /** Moves a node's next submission on by one slice. @return true: there is more to do now */

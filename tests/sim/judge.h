@@ -32,6 +32,8 @@ void pb_judge_settle(struct pb_host *host, const struct pb_entry *entry);
 
 /** Whether all that an entry waits for has been reached. */
 bool pb_judge_wait_reached(const struct pb_host *host, const struct pb_entry *entry);
+/** A queue is about to go: what was reached is noted. */
+void pb_judge_waits_keep(struct pb_host *host);
 /** Whether DEP_FAILED can be true of the entry. */
 bool pb_judge_dep_failed(const struct pb_run *run, const struct pb_host *host, const struct pb_entry *entry);
 /** Whether DEADLOCK can be true of the entry. */

@@ -47,6 +47,7 @@ static void queue_cleared(const struct pb_run *run, struct pb_queue_view *queue)
 
 static void queue_gone(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
 {
+	pb_judge_waits_keep(host);
 	for (; queue->completed != queue->put; queue->completed++) {
 		struct pb_entry *entry = pb_entry_at(queue, queue->completed);
 

@@ -5,6 +5,8 @@ static bool is_reached(const struct pb_host *host, const struct pb_entry_wait *w
 {
 	const struct pb_queue_view *queue;
 
+	if (wait->reached)
+		return true;
 	if (wait->queue == PB_QUEUES)
 		return false;
 	queue = &host->queues[wait->queue];
@@ -20,6 +22,20 @@ bool pb_judge_wait_reached(const struct pb_host *host, const struct pb_entry *en
 			return false;
 	}
 	return true;
+}
+
+void pb_judge_waits_keep(struct pb_host *host)
+{
+	for (uint32_t q = 0; q < PB_QUEUES; q++) {
+		struct pb_queue_view *queue = &host->queues[q];
+
+		for (uint32_t i = queue->completed; queue->life >= PB_QUEUE_OPEN && i != queue->put; i++) {
+			struct pb_entry *entry = pb_entry_at(queue, i);
+
+			for (uint32_t w = 0; w < entry->wait_count; w++)
+				entry->waits[w].reached = is_reached(host, &entry->waits[w]);
+		}
+	}
 }
 
 /** The handle named nothing at some time since the entry was submitted. */

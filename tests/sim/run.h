@@ -77,6 +77,7 @@ struct pb_entry_wait {
 	uint32_t queue; /**< of the host; PB_QUEUES: a handle that names nothing */
 	uint32_t handle;
 	uint64_t value;
+	bool reached; /**< before its queue went */
 };
 
 /** One submission, as its host knows it. */
