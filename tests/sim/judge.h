@@ -30,6 +30,7 @@ void pb_judge_settle(struct pb_host *host, const struct pb_entry *entry);
 
 /* ---- waits (judge_waits.c) ---- */
 
+bool pb_judge_is_reached(const struct pb_host *host, const struct pb_entry_wait *wait);
 /** Whether all that an entry waits for has been reached. */
 bool pb_judge_wait_reached(const struct pb_host *host, const struct pb_entry *entry);
 /** A queue is about to go: what was reached is noted. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/sim/judge.h"
 
-static bool is_reached(const struct pb_host *host, const struct pb_entry_wait *wait)
+bool pb_judge_is_reached(const struct pb_host *host, const struct pb_entry_wait *wait)
 {
 	const struct pb_queue_view *queue;
 
@@ -18,7 +18,7 @@ static bool is_reached(const struct pb_host *host, const struct pb_entry_wait *w
 bool pb_judge_wait_reached(const struct pb_host *host, const struct pb_entry *entry)
 {
 	for (uint32_t i = 0; i < entry->wait_count; i++) {
-		if (!is_reached(host, &entry->waits[i]))
+		if (!pb_judge_is_reached(host, &entry->waits[i]))
 			return false;
 	}
 	return true;
@@ -33,7 +33,7 @@ void pb_judge_waits_keep(struct pb_host *host)
 			struct pb_entry *entry = pb_entry_at(queue, i);
 
 			for (uint32_t w = 0; w < entry->wait_count; w++)
-				entry->waits[w].reached = is_reached(host, &entry->waits[w]);
+				entry->waits[w].reached = pb_judge_is_reached(host, &entry->waits[w]);
 		}
 	}
 }
@@ -99,7 +99,7 @@ bool pb_judge_deadlock(struct pb_host *host, const struct pb_queue_view *queue, 
 		const struct pb_entry_wait *wait = &entry->waits[i];
 
 		/* Nothing before it in its own queue reaches that any more. */
-		if (wait->queue == self && wait->handle == queue->handle && !is_reached(host, wait))
+		if (wait->queue == self && wait->handle == queue->handle && !pb_judge_is_reached(host, wait))
 			return true;
 		if (wait->queue != PB_QUEUES && wait->queue != self &&
 		    leads_to(host, wait->queue, self, entry->step, &seen))
@@ -108,16 +108,17 @@ bool pb_judge_deadlock(struct pb_host *host, const struct pb_queue_view *queue, 
 	return false;
 }
 
+/** They are looked at one after another: what is behind one that is not reached does not count yet. */
 bool pb_judge_free_to_run(struct pb_host *host, struct pb_queue_view *queue)
 {
 	const struct pb_entry *entry = pb_entry_at(queue, queue->completed);
 
-	if (pb_judge_wait_reached(host, entry))
-		return true;
 	for (uint32_t i = 0; i < entry->wait_count; i++) {
-		if (was_gone(host, entry, &entry->waits[i]))
-			return true;
+		const struct pb_entry_wait *wait = &entry->waits[i];
+
+		if (pb_judge_is_reached(host, wait))
+			continue;
+		return was_gone(host, entry, wait) || &host->queues[wait->queue] == queue;
 	}
-	return pb_judge_deadlock(host, queue, entry) && entry->wait_count == 1 &&
-	       &host->queues[entry->waits[0].queue] == queue;
+	return true;
 }

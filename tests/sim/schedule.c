@@ -253,7 +253,8 @@ static void signal_all(struct pb_run *run, struct pb_host *host)
 		for (uint32_t w = 0; w < pb_entry_at(queue, queue->completed)->wait_count; w++) {
 			const struct pb_entry_wait *wait = &pb_entry_at(queue, queue->completed)->waits[w];
 
-			if (wait->queue != PB_QUEUES && host->queues[wait->queue].handle == wait->handle)
+			if (wait->queue != PB_QUEUES && host->queues[wait->queue].handle == wait->handle &&
+			    !pb_judge_is_reached(host, wait))
 				pb_act_signal(run, host, &host->queues[wait->queue], wait->value);
 		}
 	}
