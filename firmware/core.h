@@ -33,7 +33,7 @@ static inline void pb_core_waypoint(struct pb_firmware *firmware, enum pb_waypoi
 /** Raises a channel's host interrupt. What was stored before is visible to the host. */
 static inline void pb_core_interrupt(const struct pb_firmware *firmware, uint32_t channel)
 {
-	const struct pb_lines *lines = firmware->config->lines;
+	const struct pb_lines *lines = firmware->lines;
 
 	pb_shared_release();
 	lines->ops->raise(lines->context, PB_LINE_CHANNEL(channel));
@@ -191,14 +191,44 @@ static inline struct pb_core_queue *pb_core_queue_find(struct pb_firmware *firmw
 void pb_core_queue_close(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** Frees a closing queue whose last work is gone, and sends the reply owed, unless others still wait for it. */
 void pb_core_queue_drained(struct pb_firmware *firmware, struct pb_core_queue *queue);
-/** Reads the queue's put index and lets it wait for its node's turn. */
-void pb_core_queue_look(struct pb_firmware *firmware, struct pb_core_queue *queue);
+/** After a stop or a suspension: what it has is admitted again. */
+void pb_core_queue_go_on(struct pb_firmware *firmware, struct pb_core_queue *queue);
+bool pb_core_queue_is_there(const struct pb_core_queue *queue);
+/** Its put index broke its rule. */
+void pb_core_queue_put_fault(struct pb_firmware *firmware, struct pb_core_queue *queue);
+void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *queue);
+/**
+ * Reads the queue's put index and lets it wait for its node's turn.
+ * @return false: it is free or closing. Inline: each submission comes by
+ */
+static inline bool pb_core_queue_look(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	/* Side by side, so that one load has both. */
+	const uint32_t state = queue->flags | (uint32_t)queue->state << 8;
+	uint32_t put;
+
+	if ((state & (PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_SUSPENDED | 3u << 8)) != PB_CORE_QUEUE_OPEN << 8)
+		return pb_core_queue_is_there(queue);
+	put = pb_shared_read32(&queue->page->put);
+	pb_shared_acquire(); /* the descriptors behind put may be newer than the kick that led here */
+	/* It moves forward, and stays within one ring of what was completed. */
+	if (put - queue->put > queue->mask + 1u - (queue->put - queue->completed)) {
+		pb_core_queue_put_fault(firmware, queue);
+		return true;
+	}
+	queue->put = put;
+	if (put == queue->completed + queue->busy)
+		return true;
+	if (pb_core_queue_place(queue) == PB_CORE_PLACE_NONE)
+		pb_core_schedule_add(firmware, queue);
+	else
+		firmware->awake |= 1u << queue->node;
+	return true;
+}
 uint32_t pb_core_queue_handle(const struct pb_firmware *firmware, const struct pb_core_queue *queue);
 
 /* ---- record.c, event.c: what hosts read ---- */
 
-/** Publishes that work of this queue completed: `completed` counts it already. */
-void pb_core_record_complete(struct pb_core_queue *queue, const struct pb_core_work *work);
 /** Publishes that all before the cutoff were given back. */
 void pb_core_record_returned(struct pb_core_queue *queue, uint32_t cutoff);
 /** The fence id of the last one completed. @param valid set to 1 if there is one */
@@ -220,9 +250,8 @@ void pb_core_event(struct pb_firmware *firmware, uint32_t channel, const struct 
 
 /* ---- schedule.c, admit.c, resolve.c, patch.c, feed.c, retire.c: the way of a submission ---- */
 
-/** A queue that is in no list has work: it gets its turn, or waits for it at the end of its flow. */
-void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *queue);
-/** Work of a queue was withdrawn: it is the first of its flow, unless it is in a list already. */
+/* pb_core_schedule_add above: a queue that is in no list has work: it gets its turn, or waits for it behind others. */
+/** Work of a queue was withdrawn: it is the first of its flow, or the last if its turn is over. Not if it is in a list. */
 void pb_core_schedule_return(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** It has no turn, nor waits for one. */
 void pb_core_schedule_remove(struct pb_firmware *firmware, struct pb_core_queue *queue);

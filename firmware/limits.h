@@ -23,6 +23,8 @@
 #define PB_LIMIT_APERTURE_PAGES 16384u
 /** A channel's own patch formats. */
 #define PB_LIMIT_FORMATS_OWN 16u
+/** All channels together; at most 255. */
+#define PB_LIMIT_FORMATS_TOTAL 64u
 /** Entries of an allocation list; 16 bytes of private memory each, for each node. */
 #define PB_LIMIT_ALLOCATIONS 1024u
 /** Patch locations of one submission. */
@@ -76,7 +78,7 @@
 #define PB_SLICE_PIECES   8u
 #define PB_SLICE_PAGES    64u
 /** Queues closed, contexts freed while a channel closes: in one pass. Its segments go one in a pass. */
-#define PB_SLICE_QUEUES   4u
+#define PB_SLICE_QUEUES   3u
 #define PB_SLICE_CONTEXTS 16u
 
 /** Engine time without progress, or of a closing channel's work, after which a node is reset, in microseconds. */

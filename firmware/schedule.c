@@ -107,11 +107,17 @@ void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *qu
 
 void pb_core_schedule_return(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
+	struct pb_core_node *node = &firmware->nodes[queue->node];
+
 	firmware->awake |= 1u << queue->node;
 	/* It may have begun to wait for what is behind that work, or even for that work. */
 	pb_core_wait_leave(firmware, queue);
-	if (pb_core_queue_place(queue) == PB_CORE_PLACE_NONE)
-		prepend(firmware, &firmware->nodes[queue->node], queue);
+	if (pb_core_queue_place(queue) != PB_CORE_PLACE_NONE)
+		return;
+	if (queue == node->expired)
+		append(firmware, node, queue);
+	else
+		prepend(firmware, node, queue);
 }
 
 void pb_core_schedule_remove(struct pb_firmware *firmware, struct pb_core_queue *queue)
@@ -137,8 +143,10 @@ void pb_core_schedule_hold(struct pb_firmware *firmware, struct pb_core_node *no
 		if (pb_core_queue_has_more(current))
 			prepend(firmware, node, current);
 	}
-	for (uint32_t level = 0; level < PB_PRIORITIES; level++)
-		update(node, level);
+	for (uint32_t level = 0; level < PB_PRIORITIES; level++) {
+		if (node->level[level].listed != 0)
+			update(node, level);
+	}
 	firmware->awake |= node->bit;
 }
 

@@ -242,6 +242,7 @@ struct pb_core_work {
 	bool resumes;     /**< it goes on from what its queue's page has saved */
 	uint32_t index; /**< with a status other than OK: the list entry that it is about, or PB_INDEX_NONE */
 	uint32_t detail; /**< with a status other than OK: engine fault code, or 0 */
+	uint32_t unused[3]; /**< makes it 64 bytes on a 32-bit MCU: its place is worked out often */
 };
 
 /** Works of a node: those in flight and the next one. A power of two. */
@@ -384,6 +385,7 @@ struct pb_core_node {
 	uint8_t reason; /**< enum pb_core_stop_reason, while STOPPING */
 	uint8_t mode;   /**< enum pb_node_mode */
 	uint32_t used;  /**< microseconds of engine time in the current turn */
+	const struct pb_core_queue *expired; /**< its turn is over, and it is being stopped for that; else NULL */
 	uint32_t time;  /**< the engine's, when it last reported */
 
 	uint32_t asked;        /**< on the card's clock: when the engine was last asked for an answer */
@@ -436,10 +438,14 @@ struct pb_core_stop {
 
 struct pb_firmware {
 	const struct pb_firmware_config *config;
-	struct pb_boot_block *boot; /**< shared */
+	struct pb_boot_block *boot;    /**< shared */
+	const struct pb_lines *lines;  /**< the board's */
+	struct pb_core_queue *queues;  /**< config->queues */
+	uint32_t queue_count;
 	uint32_t heartbeat;
 	uint32_t incarnation;
 	uint32_t stage;          /**< enum pb_boot_stage */
+	uint32_t booting;        /**< as if the tick were raised, until the stage is RUNNING; then 0 */
 	uint32_t awake;          /**< mask of nodes that have something to do */
 	uint32_t closing;        /**< mask of channels that close */
 	uint32_t first_node;     /**< whose turn it is: not 0 if a line was raised before all had theirs */
@@ -457,15 +463,14 @@ struct pb_firmware {
 	uint32_t node_lines;                  /**< mask of the lines of its nodes */
 	struct pb_core_node nodes[PB_LIMIT_NODES];
 	struct pb_core_channel channels[PB_LIMIT_CHANNELS];
-	struct pb_core_queue *queues; /**< config->queues */
-	uint32_t queue_count;
 	struct pb_core_segment segments[PB_CORE_PLACES];
 	struct pb_core_piece pieces[PB_CORE_PLACES];          /**< by place */
 	uint32_t places_taken[PB_LIMIT_SEGMENTS_TOTAL / 32u]; /**< bit 0 is place 1 */
 	uint8_t order[PB_LIMIT_SEGMENTS_TOTAL]; /**< places that have a piece, sorted by its offset */
 	uint32_t piece_count;
-	struct pb_patch_format formats[PB_LIMIT_CHANNELS]
-				      [PB_LIMIT_FORMATS_OWN]; /**< not there while mask is 0 */
+	struct pb_patch_format formats[PB_LIMIT_FORMATS_TOTAL]; /**< of all channels; not taken while mask is 0 */
+	/** By channel and number of its own: place in `formats` plus 1; 0: none. */
+	uint8_t format_of[PB_LIMIT_CHANNELS][PB_LIMIT_FORMATS_OWN];
 	struct pb_core_patched patched[PB_LIMIT_PATCHED];     /**< by cookie */
 	uint32_t patched_end;                                 /**< places from here on were never taken */
 	uint16_t free_queues; /**< first of those that are free, linked by `next` */

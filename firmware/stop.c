@@ -95,7 +95,7 @@ static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, stru
 		report_preempted(firmware, stop, outcome);
 	queue->flags &= (uint8_t) ~(PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_DRAINING);
 	stop->kind = PB_CORE_STOP_NONE;
-	pb_core_queue_look(firmware, queue);
+	pb_core_queue_go_on(firmware, queue);
 }
 
 /** So many more from the ring's head may complete; what is admitted already does anyway. */
