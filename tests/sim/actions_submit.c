@@ -72,7 +72,6 @@ static void submit(struct pb_run *run, struct pb_host *host, struct pb_queue_vie
 	struct pb_context_view *context = &host->contexts[entry->context];
 
 	entry->step = run->step;
-	entry->end_step = UINT64_MAX;
 	entry->sure_lost = context->sure_lost;
 	if (entry->kind >= PB_KIND_BAD && !entry->paging)
 		context->maybe_lost = true;

@@ -66,6 +66,20 @@ bool pb_judge_dep_failed(const struct pb_run *run, const struct pb_host *host, c
 	return false;
 }
 
+/** Whether anything outstanding waits for queue q of the host. */
+static bool waits_for(struct pb_queue_view *queue, uint32_t q)
+{
+	for (uint32_t i = queue->completed; i != queue->put; i++) {
+		const struct pb_entry *entry = pb_entry_at(queue, i);
+
+		for (uint32_t w = 0; w < entry->wait_count; w++) {
+			if (entry->waits[w].queue == q)
+				return true;
+		}
+	}
+	return false;
+}
+
 /** Whether anything of `from` that was outstanding at or after that step waits for `to`, directly or through others. */
 static bool leads_to(struct pb_host *host, uint32_t from, uint32_t to, uint64_t step, uint32_t *seen)
 {
@@ -76,16 +90,11 @@ static bool leads_to(struct pb_host *host, uint32_t from, uint32_t to, uint64_t 
 	if ((*seen & 1u << from) != 0 || queue->entries == 0)
 		return false;
 	*seen |= 1u << from;
-	for (uint32_t i = 0; i < queue->entries; i++) {
-		const struct pb_entry *entry = &queue->ring[i];
+	for (uint32_t q = 0; q < PB_QUEUES; q++) {
+		const bool waits = queue->waited_step[q] >= step || waits_for(queue, q);
 
-		if (entry->end_step < step)
-			continue;
-		for (uint32_t w = 0; w < entry->wait_count; w++) {
-			if (entry->waits[w].queue != PB_QUEUES &&
-			    leads_to(host, entry->waits[w].queue, to, step, seen))
-				return true;
-		}
+		if (waits && leads_to(host, q, to, step, seen))
+			return true;
 	}
 	return false;
 }

@@ -98,8 +98,7 @@ struct pb_entry {
 	uint32_t busy; /**< microseconds of engine time */
 	uint32_t wait_count;
 	struct pb_entry_wait waits[PB_WAITS_MAX];
-	uint64_t step;     /**< of the schedule, when it was submitted */
-	uint64_t end_step; /**< when it ended; UINT64_MAX: it has not; 0: nothing was ever submitted here */
+	uint64_t step; /**< of the schedule, when it was submitted */
 };
 
 /** An error event of a queue, until its completion shows in the record. */
@@ -162,8 +161,9 @@ struct pb_queue_view {
 	bool may_resume;   /**< nothing was submitted since the last report, whose first one had begun */
 	struct pb_entry back[PB_RING_MAX]; /**< returned, to be submitted again */
 	uint32_t back_count;
-	uint64_t reset_step; /**< when it was last reset */
-	uint64_t gone_step;  /**< when its handle last named nothing */
+	uint64_t reset_step;             /**< when it was last reset */
+	uint64_t waited_step[PB_QUEUES]; /**< by queue: when work that waited for it last ended */
+	uint64_t gone_step;              /**< when its handle last named nothing */
 };
 
 struct pb_context_view {
