@@ -131,8 +131,7 @@ static void take_completions(struct pb_run *run, struct pb_host *host, struct pb
 		} else {
 			pb_judge_returned(run, host, queue, entry);
 		}
-		for (uint32_t w = 0; w < entry->wait_count; w++)
-			queue->waited_step[entry->waits[w].queue % PB_QUEUES] = run->step;
+		pb_judge_waited(run, queue, entry);
 		queue->completed++;
 		run->moved = run->world.now;
 	}

@@ -53,6 +53,7 @@ static void queue_gone(struct pb_run *run, struct pb_host *host, struct pb_queue
 
 		if (entry->kind >= PB_KIND_BAD)
 			host->contexts[entry->context].maybe_lost = true;
+		pb_judge_waited(run, queue, entry);
 		pb_judge_cancelled(run, host, entry);
 	}
 	for (uint32_t i = 0; i < queue->back_count; i++)

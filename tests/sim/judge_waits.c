@@ -66,6 +66,14 @@ bool pb_judge_dep_failed(const struct pb_run *run, const struct pb_host *host, c
 	return false;
 }
 
+void pb_judge_waited(const struct pb_run *run, struct pb_queue_view *queue, const struct pb_entry *entry)
+{
+	for (uint32_t w = 0; w < entry->wait_count; w++) {
+		if (entry->waits[w].queue != PB_QUEUES)
+			queue->waited_step[entry->waits[w].queue] = run->step;
+	}
+}
+
 /** Whether anything outstanding waits for queue q of the host. */
 static bool waits_for(struct pb_queue_view *queue, uint32_t q)
 {
