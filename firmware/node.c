@@ -111,10 +111,10 @@ void pb_core_node_withdraw(struct pb_firmware *firmware, struct pb_core_node *no
 			   enum pb_core_stop_reason reason, bool inside)
 {
 	if (node->state == PB_NODE_STATE_RUNNING) {
-		node->reason = reason;
+		node->reason = (uint8_t)reason;
 		node->inside = inside;
 	} else if (reason == PB_CORE_STOP_TO_SWITCH) {
-		node->reason = reason; /* it takes back all that a host wants back, too */
+		node->reason = (uint8_t)reason; /* it takes back all that a host wants back, too */
 	}
 	on_event(firmware, node, PB_CORE_NODE_EVENT_WITHDRAW);
 }

@@ -97,6 +97,8 @@ void pb_core_schedule_return(struct pb_firmware *firmware, struct pb_core_queue 
 	struct pb_core_node *node = &firmware->nodes[queue->node];
 
 	firmware->awake |= 1u << queue->node;
+	/* It may have begun to wait for what is behind that work, or even for that work. */
+	pb_core_wait_leave(firmware, queue);
 	if (pb_core_queue_place(queue) != PB_CORE_PLACE_NONE)
 		return;
 	if (queue == node->expired)
