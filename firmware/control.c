@@ -13,8 +13,8 @@ struct request {
 	uint32_t channel;
 	uint32_t tag;
 	uint32_t arguments[PB_COMMAND_ARGUMENTS];
-	uint32_t results[PB_REPLY_RESULTS];
-	bool later; /**< the reply is owed */
+	uint32_t *results; /**< PB_REPLY_RESULTS of them, 0 */
+	bool later;        /**< the reply is owed */
 	bool again; /**< not now: the command stays in its ring */
 };
 
@@ -350,10 +350,17 @@ static bool has_room(struct pb_firmware *firmware, uint32_t c)
 /** @return false: the command cannot be taken yet */
 static bool carry_out(struct pb_firmware *firmware, uint32_t c, const struct pb_command *command)
 {
-	struct request request = {.firmware = firmware, .channel = c};
-	struct pb_reply reply = {.code = pb_shared_read32(&command->code)};
+	struct pb_reply reply;
+	struct request request;
 
+	request.firmware = firmware;
+	request.channel = c;
+	request.results = reply.results;
+	request.later = false;
+	request.again = false;
+	reply.code = pb_shared_read32(&command->code);
 	request.tag = pb_shared_read32(&command->tag);
+	memset(reply.results, 0, sizeof(reply.results));
 	for (uint32_t i = 0; i < PB_COMMAND_ARGUMENTS; i++)
 		request.arguments[i] = pb_shared_read32(&command->arguments[i]);
 	reply.tag = request.tag;
@@ -367,8 +374,6 @@ static bool carry_out(struct pb_firmware *firmware, uint32_t c, const struct pb_
 		firmware->channels[c].replies_owed++;
 		return true;
 	}
-	for (uint32_t i = 0; i < PB_REPLY_RESULTS; i++)
-		reply.results[i] = request.results[i];
 	write_reply(firmware, c, &reply);
 	return true;
 }

@@ -224,8 +224,12 @@ bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop 
 	if (suspend && (flags & PB_STOP_WITHDRAW) == 0) {
 		let_through(firmware, queue, before_cutoff(queue, asked->cutoff));
 	} else {
+		/* The engine first, so that it hears of it soon; unless it is to be reset: that looks at what is next. */
+		if (asked->kind != PB_CORE_STOP_RESET)
+			take_from_engine(firmware, node, stop, stop->inside);
 		leave_lists(firmware, queue);
-		take_from_engine(firmware, node, stop, stop->inside);
+		if (asked->kind == PB_CORE_STOP_RESET)
+			take_from_engine(firmware, node, stop, false);
 		if (must_end_first(queue, stop))
 			let_through(firmware, queue, 1);
 	}

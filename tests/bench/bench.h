@@ -52,12 +52,17 @@ void pb_bench_print_milli(const char *key, uint32_t milli);
 void pb_bench_pass(uint32_t passes);
 /** While muted, the host's doorbells are not rung. */
 void pb_bench_mute(bool muted);
-/** A doorbell at an arbitrary moment. @return from there to the request that an engine stop, in instructions times 1000 */
+/**
+ * A doorbell at an arbitrary moment.
+ * @return from there to the request that an engine stop, in instructions times 1000; 0: there was none
+ */
 uint32_t pb_bench_stop_delay(void);
 /** A tick, when the engine has run for long. @return from its look at the lines to that request, likewise */
 uint32_t pb_bench_switch(void);
 /** Engines answer what they were asked, and finish nothing. */
 void pb_bench_answer(void);
+/** Engines finish what they have been fed. */
+void pb_bench_serve(void);
 /** Engines finish everything, until the queue is done. */
 void pb_bench_finish(struct pb_queue *queue);
 

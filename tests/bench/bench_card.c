@@ -16,6 +16,8 @@
 
 #define REPEATS 2048u
 #define CHANNEL 1u
+/** Far more than an alarm and what it leads to take. */
+#define PASSES_TO_STOP 2000u
 
 static struct pb_firmware_config config;
 static struct pb_lines lines;
@@ -191,7 +193,7 @@ void pb_bench_answer(void)
 	}
 }
 
-static void serve_engines(void)
+void pb_bench_serve(void)
 {
 	pb_bench_answer();
 	for (uint32_t n = 0; n < config.node_count; n++) {
@@ -218,7 +220,7 @@ static void run(void)
 	pb_bench_board_alarm_stop();
 	(void)pb_bench_board_alarm_rang(&alarm); /* behind the firmware's last look: no delay of its own */
 	take_outgoing_bytes();
-	serve_engines();
+	pb_bench_serve();
 }
 
 /* ---- host: the host library, in the same program ---- */
@@ -389,7 +391,7 @@ void pb_bench_submit_to(struct pb_queue *queue, const struct pb_descriptor *desc
 	pb_bench_require(engine_waits, "the engine was not rung");
 	take_outgoing_bytes();
 	hold_interrupts();
-	serve_engines();
+	pb_bench_serve();
 	sleep_and_wake(); /* by the engine */
 	while (pb_firmware_pass(firmware))
 		continue;
@@ -435,14 +437,14 @@ uint32_t pb_bench_stop_delay(void)
 	lines_ops.take = lines_take;
 	lines.pending = pb_bench_board_alarms();
 	pb_bench_board_alarm_start();
-	while (!stop_asked)
+	for (uint32_t i = 0; i < PASSES_TO_STOP && !stop_asked; i++)
 		(void)pb_firmware_pass(firmware);
 	pb_bench_board_alarm_stop();
 	(void)pb_bench_board_alarm_rang(&alarm);
 	ringing = false;
 	lines_ops.take = board_lines->ops->take;
 	lines.pending = board_lines->pending;
-	return pb_bench_board_instructions_milli(looked, stop_rung);
+	return stop_asked ? pb_bench_board_instructions_milli(looked, stop_rung) : 0;
 }
 
 uint32_t pb_bench_switch(void)
