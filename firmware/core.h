@@ -404,7 +404,7 @@ void pb_core_node_answered(struct pb_firmware *firmware, struct pb_core_node *no
 			   enum pb_engine_state state);
 /** The engine faulted, or with READY: reported nonsense. */
 void pb_core_node_fault(struct pb_firmware *firmware, struct pb_core_node *node, enum pb_engine_state state);
-/** The tick: hangs, answers that do not come, turns that are over. */
+/** The tick: what is complete, hangs, answers that do not come, turns that are over. */
 void pb_core_node_check(struct pb_firmware *firmware, struct pb_core_node *node);
 /** Fails the next work of a dead node. @return false: there is none */
 bool pb_core_node_fail_next(struct pb_firmware *firmware, struct pb_core_node *node);

@@ -72,7 +72,6 @@ static void tick(struct pb_firmware *firmware)
 {
 	pb_core_waypoint(firmware, PB_WAYPOINT_TICK);
 	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
-		pb_core_retire(firmware, &firmware->nodes[n]);
 		pb_core_node_check(firmware, &firmware->nodes[n]);
 	}
 	if (firmware->moderated != 0)

@@ -192,32 +192,29 @@ static bool is_left_behind(const struct pb_firmware *firmware, struct pb_core_no
 	return (firmware->closing >> work->queue->channel & 1u) != 0;
 }
 
-/** What the stopwatch and the clock say at a tick. */
-struct moment {
-	uint32_t clock;
-	uint32_t time;
-	uint32_t progress;
-};
-
 /** Whether the engine got on since it was looked at last, or has nothing to get on with. */
-static bool gets_on(const struct pb_firmware *firmware, struct pb_core_node *node, const struct moment *now)
+static bool gets_on(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t clock)
 {
-	if (node->fed != node->retired && node->retired == node->watched &&
-	    (now->progress == node->progress || is_left_behind(firmware, node)))
-		return false;
+	uint32_t progress = node->progress;
+
+	if (node->fed != node->retired && node->retired == node->watched) {
+		(void)node->engine->ops->stopwatch(node->engine->context, &progress);
+		if (progress == node->progress || is_left_behind(firmware, node))
+			return false;
+	}
 	node->watched = node->retired;
-	node->progress = now->progress;
-	node->progress_time = now->clock;
+	node->progress = progress;
+	node->progress_time = clock;
 	return true;
 }
 
-static void check_answer(struct pb_firmware *firmware, struct pb_core_node *node, const struct moment *now)
+static void check_answer(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t clock)
 {
 	/* A buffer that is to be run to its end takes what it takes, as long as it gets on. */
 	if (node->state == PB_NODE_STATE_STOPPING && node->fed != node->retired &&
-	    gets_on(firmware, node, now))
-		node->asked = now->clock;
-	if (now->clock - node->asked <= node->answer_limit)
+	    gets_on(firmware, node, clock))
+		node->asked = clock;
+	if (clock - node->asked <= node->answer_limit)
 		return;
 	if (node->state == PB_NODE_STATE_STOPPING)
 		pb_core_node_blame(firmware, node, PB_ERROR_ENGINE_HANG, 0);
@@ -239,7 +236,7 @@ static bool is_followed(struct pb_core_node *node, const struct pb_core_queue *q
 	return false;
 }
 
-/** Stops the work of a queue that has used up its turn while others wait for theirs. */
+/** Stops the work of a queue that has used up its turn while others wait for theirs. @param time the engine's */
 static void check_turn(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t time)
 {
 	const struct pb_core_work *head = pb_core_work_at(node, node->retired + 1u);
@@ -260,18 +257,25 @@ static void check_turn(struct pb_firmware *firmware, struct pb_core_node *node, 
 
 void pb_core_node_check(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	struct moment now = {.clock = pb_shared_read32(firmware->config->clock)};
+	const uint32_t clock = pb_shared_read32(firmware->config->clock);
+	struct pb_engine_report report;
+	const enum pb_engine_state state = node->engine->ops->poll(node->engine->context, &report);
 
-	now.time = node->engine->ops->stopwatch(node->engine->context, &now.progress);
+	/* An interrupt may have been lost. */
+	if (state != PB_ENGINE_READY || node->state != PB_NODE_STATE_RUNNING ||
+	    report.sequence != node->retired) {
+		pb_core_retire(firmware, node);
+		report.time = node->time;
+	}
 	if (node->state == PB_NODE_STATE_DEAD)
 		return;
 	if (node->state != PB_NODE_STATE_RUNNING) {
-		check_answer(firmware, node, &now);
-	} else if (!gets_on(firmware, node, &now) && now.clock - node->progress_time > node->hang_limit) {
+		check_answer(firmware, node, clock);
+	} else if (!gets_on(firmware, node, clock) && clock - node->progress_time > node->hang_limit) {
 		pb_core_node_blame(firmware, node, PB_ERROR_ENGINE_HANG, 0);
 		pb_core_node_reset(firmware, node);
 	} else if (node->fed != node->retired && node->mode == PB_NODE_SCHEDULED) {
-		check_turn(firmware, node, now.time);
+		check_turn(firmware, node, report.time);
 	}
 }
 
