@@ -116,9 +116,8 @@ static enum pb_error channel_close(struct request *request)
 	if (channel->close_asked)
 		return PB_ERROR_BUSY;
 	pb_core_channel_revoke(channel);
-	if (channel->state == PB_CHANNEL_OPEN || channel->state == PB_CHANNEL_FAULTED)
-		pb_core_channel_close(request->firmware, victim);
-	if (channel->state != PB_CHANNEL_CLOSING)
+	pb_core_channel_close(request->firmware, victim);
+	if (channel->state == PB_CORE_CHANNEL_CLOSED)
 		return PB_ERROR_OK;
 	channel->close_asked = true;
 	channel->close_tag = request->tag;
@@ -134,8 +133,8 @@ static enum pb_error channel_grant(struct request *request)
 	if (request->channel != PB_CHANNEL_ADMIN)
 		return PB_ERROR_NO_PERMISSION;
 	if (arguments[0] == PB_CHANNEL_ADMIN || arguments[0] >= PB_LIMIT_CHANNELS ||
-	    (arguments[1] & ~(PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY)) != 0 || arguments[2] - 1u >= PB_WEIGHT_MAX ||
-	    arguments[3] >= PB_PRIORITIES)
+	    (arguments[1] & ~(PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY)) != 0 ||
+	    arguments[2] - 1u >= PB_WEIGHT_MAX || arguments[3] >= PB_PRIORITIES)
 		return PB_ERROR_BAD_ARGUMENT;
 	channel = &request->firmware->channels[arguments[0]];
 	channel->privileges = arguments[1];
@@ -155,7 +154,7 @@ static enum pb_error stop_queue(struct request *request, struct pb_core_stop *as
 		return PB_ERROR_BAD_HANDLE;
 	if ((flags & ~(PB_STOP_INSIDE | PB_STOP_WITHDRAW)) != 0)
 		return PB_ERROR_BAD_ARGUMENT;
-	if ((queue->flags & PB_CORE_QUEUE_STOPPING) != 0)
+	if (pb_core_stop_refuses(queue))
 		return PB_ERROR_BUSY;
 	/* What has run to its end counts, although its line was not seen: a RESET would blame it, or begin it anew. */
 	pb_core_retire(request->firmware, &request->firmware->nodes[queue->node]);
@@ -209,11 +208,7 @@ static enum pb_error resume(struct request *request)
 	queue = pb_core_queue_find(firmware, request->channel, request->arguments[0]);
 	if (queue == NULL)
 		return PB_ERROR_BAD_HANDLE;
-	if ((queue->flags & PB_CORE_QUEUE_STOPPING) != 0)
-		return PB_ERROR_BUSY;
-	queue->flags &= (uint8_t)~PB_CORE_QUEUE_SUSPENDED;
-	pb_core_queue_go_on(firmware, queue);
-	return PB_ERROR_OK;
+	return pb_core_stop_resume(firmware, queue);
 }
 
 static enum pb_error reset(struct request *request)
@@ -327,7 +322,7 @@ void pb_core_control_reply(struct pb_firmware *firmware, uint32_t c, uint32_t co
 
 	if (outcome != NULL)
 		memcpy(reply.results, outcome->words, sizeof(outcome->words));
-	if (channel->state != PB_CHANNEL_OPEN || channel->replies_owed == 0)
+	if (channel->state != PB_CORE_CHANNEL_OPEN || channel->replies_owed == 0)
 		return; /* who asked has left */
 	channel->replies_owed--;
 	write_reply(firmware, c, &reply);

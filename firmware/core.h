@@ -426,6 +426,10 @@ bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop 
 void pb_core_stop_progress(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** The same for all queues of a node. */
 void pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node);
+/** Whether one is under way, so that no other can be asked. */
+bool pb_core_stop_refuses(const struct pb_core_queue *queue);
+/** Ends a suspension. @return BUSY while one of them is under way */
+enum pb_error pb_core_stop_resume(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** Nobody waits for it any more. */
 void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *queue);
 

@@ -99,7 +99,7 @@ static __attribute__((noinline)) void do_chore(struct pb_firmware *firmware)
 
 	firmware->chore_turn = channel;
 	pb_core_waypoint(firmware, PB_WAYPOINT_CONTROL);
-	if (firmware->channels[channel].state == PB_CHANNEL_CLOSING)
+	if (firmware->channels[channel].state >= PB_CORE_CHANNEL_CLOSING_QUEUES)
 		pb_core_channel_step(firmware, channel);
 	else
 		pb_core_segment_step(firmware, channel);

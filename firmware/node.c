@@ -4,7 +4,6 @@
  * the actions of the machine in machine.h, and the clock that drives it.
  */
 #include "firmware/core.h"
-#include "firmware/machine.h"
 
 void pb_core_node_init(struct pb_core_node *node, const struct pb_engine *engine)
 {
@@ -99,8 +98,9 @@ static void act(struct pb_firmware *firmware, struct pb_core_node *node, uint32_
 
 static void on_event(struct pb_firmware *firmware, struct pb_core_node *node, enum pb_core_node_event event)
 {
-	const struct pb_core_node_step step = pb_core_node_next(node->state, event);
+	const struct pb_core_step step = pb_core_node_next(node->state, event);
 
+	PB_ASSERT(step.action != PB_CORE_NODE_ACTION_IMPOSSIBLE);
 	if (step.state != node->state)
 		note_asked(firmware, node);
 	node->state = step.state;
@@ -161,8 +161,6 @@ static bool take_stop(struct pb_firmware *firmware, struct pb_core_node *node)
 void pb_core_node_answered(struct pb_firmware *firmware, struct pb_core_node *node,
 			   enum pb_engine_state state)
 {
-	if (node->state == PB_NODE_STATE_DEAD)
-		return; /* too late */
 	if (node->state == PB_NODE_STATE_STOPPING) {
 		if (!take_stop(firmware, node) || state == PB_ENGINE_FAULTED) {
 			pb_core_node_fault(firmware, node, state);

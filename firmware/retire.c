@@ -81,7 +81,8 @@ void pb_core_drained(struct pb_firmware *firmware, struct pb_core_queue *queue)
 
 	if (queue->busy == 0)
 		pb_core_queue_drained(firmware, queue);
-	if (firmware->channels[channel].busy == 0 && firmware->channels[channel].state == PB_CHANNEL_CLOSING)
+	if (firmware->channels[channel].busy == 0 &&
+	    firmware->channels[channel].state == PB_CORE_CHANNEL_CLOSING_WORK)
 		pb_core_channel_drained(firmware, channel);
 }
 
