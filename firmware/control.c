@@ -272,27 +272,31 @@ static enum pb_error unsupported(struct request *request)
 	return PB_ERROR_UNSUPPORTED;
 }
 
-static enum pb_error (*const handlers[])(struct request *request) = {
-	[PB_COMMAND_PING] = ping,
-	[PB_COMMAND_SEGMENT_CREATE] = segment_create,
-	[PB_COMMAND_SEGMENT_DESTROY] = segment_destroy,
-	[PB_COMMAND_CONTEXT_CREATE] = context_create,
-	[PB_COMMAND_CONTEXT_DESTROY] = context_destroy,
-	[PB_COMMAND_CONTEXT_CLEAR] = context_clear,
-	[PB_COMMAND_QUEUE_CREATE] = queue_create,
-	[PB_COMMAND_QUEUE_DESTROY] = queue_destroy,
-	[PB_COMMAND_QUEUE_CLEAR] = queue_clear,
-	[PB_COMMAND_CHANNEL_CLOSE] = channel_close,
-	[PB_COMMAND_FORMAT_SET] = format_set,
-	[PB_COMMAND_PREEMPT] = preempt,
-	[PB_COMMAND_SUSPEND] = suspend,
-	[PB_COMMAND_RESUME] = resume,
-	[PB_COMMAND_RESET] = reset,
-	[PB_COMMAND_QUERY] = query,
-	[PB_COMMAND_LOG_LEVEL] = unsupported,
-	[PB_COMMAND_CHANNEL_GRANT] = channel_grant,
-	[PB_COMMAND_NODE_SET] = node_set,
-	[PB_COMMAND_MODERATE] = moderate,
+/** Who carries a command out, and how many of its arguments mean anything: the others are not read. */
+static const struct {
+	enum pb_error (*carry_out)(struct request *request);
+	uint32_t arguments;
+} handlers[] = {
+	[PB_COMMAND_PING] = {ping, 0},
+	[PB_COMMAND_SEGMENT_CREATE] = {segment_create, 9},
+	[PB_COMMAND_SEGMENT_DESTROY] = {segment_destroy, 1},
+	[PB_COMMAND_CONTEXT_CREATE] = {context_create, 0},
+	[PB_COMMAND_CONTEXT_DESTROY] = {context_destroy, 1},
+	[PB_COMMAND_CONTEXT_CLEAR] = {context_clear, 1},
+	[PB_COMMAND_QUEUE_CREATE] = {queue_create, 6},
+	[PB_COMMAND_QUEUE_DESTROY] = {queue_destroy, 1},
+	[PB_COMMAND_QUEUE_CLEAR] = {queue_clear, 1},
+	[PB_COMMAND_CHANNEL_CLOSE] = {channel_close, 1},
+	[PB_COMMAND_FORMAT_SET] = {format_set, 13},
+	[PB_COMMAND_PREEMPT] = {preempt, 4},
+	[PB_COMMAND_SUSPEND] = {suspend, 3},
+	[PB_COMMAND_RESUME] = {resume, 1},
+	[PB_COMMAND_RESET] = {reset, 3},
+	[PB_COMMAND_QUERY] = {query, 3},
+	[PB_COMMAND_LOG_LEVEL] = {unsupported, 0},
+	[PB_COMMAND_CHANNEL_GRANT] = {channel_grant, 4},
+	[PB_COMMAND_NODE_SET] = {node_set, 5},
+	[PB_COMMAND_MODERATE] = {moderate, 2},
 };
 /* The first entry is a hole; every command of the list has its handler. */
 #define COUNT_COMMAND(name, number, meaning) +1
@@ -355,14 +359,18 @@ static bool carry_out(struct pb_firmware *firmware, uint32_t c, const struct pb_
 	request.again = false;
 	reply.code = pb_shared_read32(&command->code);
 	request.tag = pb_shared_read32(&command->tag);
-	memset(reply.results, 0, sizeof(reply.results));
-	for (uint32_t i = 0; i < PB_COMMAND_ARGUMENTS; i++)
-		request.arguments[i] = pb_shared_read32(&command->arguments[i]);
+	for (uint32_t i = 0; i < PB_REPLY_RESULTS; i++) {
+		reply.results[i] = 0;
+		PB_CORE_KEEP(i); /* no call of a memset that goes byte by byte */
+	}
 	reply.tag = request.tag;
-	if (reply.code == 0 || reply.code >= sizeof(handlers) / sizeof(handlers[0]))
+	if (reply.code == 0 || reply.code >= sizeof(handlers) / sizeof(handlers[0])) {
 		reply.error = PB_ERROR_BAD_COMMAND;
-	else
-		reply.error = handlers[reply.code](&request);
+	} else {
+		for (uint32_t i = 0; i < handlers[reply.code].arguments; i++)
+			request.arguments[i] = pb_shared_read32(&command->arguments[i]);
+		reply.error = handlers[reply.code].carry_out(&request);
+	}
 	if (request.again)
 		return false;
 	if (request.later) {

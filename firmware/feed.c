@@ -45,7 +45,7 @@ void pb_core_feed_urgent(struct pb_firmware *firmware, struct pb_core_node *node
 /** The engine had nothing to run while this was being prepared. */
 static __attribute__((noinline)) void count_starved(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	const uint32_t now = pb_shared_read32(firmware->config->clock);
+	const uint32_t now = pb_shared_read32(firmware->clock);
 	const uint32_t idle = now - node->idle_since;
 	const uint32_t preparing = now - node->preparing;
 

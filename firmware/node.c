@@ -58,11 +58,11 @@ void pb_core_node_blame(struct pb_firmware *firmware, struct pb_core_node *node,
 
 static void note_asked(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	node->asked = pb_shared_read32(firmware->config->clock);
+	node->asked = pb_shared_read32(firmware->clock);
 }
 
 /** Its channel hears of it; what the node has fails one by one in pb_core_node_fail_next. */
-static void die(struct pb_firmware *firmware, struct pb_core_node *node)
+static __attribute__((noinline)) void die(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	const uint32_t n = (uint32_t)(node - firmware->nodes);
 	const struct pb_event event = {.type = PB_EVENT_NODE_DEAD,
@@ -81,7 +81,6 @@ static void act(struct pb_firmware *firmware, struct pb_core_node *node, uint32_
 
 	if (action == PB_CORE_NODE_ACTION_STOP) {
 		node->stops++;
-		pb_core_waypoint(firmware, PB_WAYPOINT_STOP);
 		engine->ops->stop(engine->context, node->inside);
 	} else if (action == PB_CORE_NODE_ACTION_RESET) {
 		node->resets++;
@@ -90,6 +89,7 @@ static void act(struct pb_firmware *firmware, struct pb_core_node *node, uint32_
 	} else if (action == PB_CORE_NODE_ACTION_CYCLE) {
 		engine->ops->power_cycle(engine->context);
 	} else if (action == PB_CORE_NODE_ACTION_REBUILD) {
+		pb_core_waypoint(firmware, PB_WAYPOINT_STOP);
 		pb_core_withdraw(firmware, node);
 	} else if (action == PB_CORE_NODE_ACTION_DIE) {
 		die(firmware, node);
@@ -168,7 +168,7 @@ void pb_core_node_answered(struct pb_firmware *firmware, struct pb_core_node *no
 		}
 	}
 	on_event(firmware, node, PB_CORE_NODE_EVENT_ANSWER);
-	node->progress_time = pb_shared_read32(firmware->config->clock);
+	node->progress_time = pb_shared_read32(firmware->clock);
 }
 
 void pb_core_node_fault(struct pb_firmware *firmware, struct pb_core_node *node, enum pb_engine_state state)
@@ -234,8 +234,8 @@ static bool is_followed(struct pb_core_node *node, const struct pb_core_queue *q
 	return false;
 }
 
-/** Stops the work of a queue that has used up its turn while others wait for theirs. @param time the engine's */
-static void check_turn(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t time)
+/** Stops the work of a queue that has used up its turn while others wait for theirs. @param time the engine's. @return true: it is asked */
+static bool check_turn(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t time)
 {
 	const struct pb_core_work *head = pb_core_work_at(node, node->retired + 1u);
 	struct pb_core_queue *queue = head->queue;
@@ -244,18 +244,19 @@ static void check_turn(struct pb_firmware *firmware, struct pb_core_node *node, 
 	if (queue == node->current)
 		used += node->used;
 	if (used < queue->quantum * PB_CORE_QUANTUM_UNIT || head->guarded)
-		return;
-	if (!is_followed(node, queue) && !pb_core_schedule_turn_over(node, queue, used))
-		return;
+		return false;
+	if (!pb_core_schedule_turn_over(node, queue, used) && !is_followed(node, queue))
+		return false;
 	if (queue == node->current)
 		node->used = used;
 	node->expired = queue;
 	pb_core_node_withdraw(firmware, node, PB_CORE_STOP_TO_SWITCH, true);
+	return true;
 }
 
 void pb_core_node_check(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	const uint32_t clock = pb_shared_read32(firmware->config->clock);
+	const uint32_t clock = pb_shared_read32(firmware->clock);
 	struct pb_engine_report report;
 	const enum pb_engine_state state = node->engine->ops->poll(node->engine->context, &report);
 
@@ -269,11 +270,13 @@ void pb_core_node_check(struct pb_firmware *firmware, struct pb_core_node *node)
 		return;
 	if (node->state != PB_NODE_STATE_RUNNING) {
 		check_answer(firmware, node, clock);
-	} else if (!gets_on(firmware, node, clock) && clock - node->progress_time > node->hang_limit) {
+		return;
+	}
+	if (node->fed != node->retired && node->mode == PB_NODE_SCHEDULED && check_turn(firmware, node, report.time))
+		return;
+	if (!gets_on(firmware, node, clock) && clock - node->progress_time > node->hang_limit) {
 		pb_core_node_blame(firmware, node, PB_ERROR_ENGINE_HANG, 0);
 		pb_core_node_reset(firmware, node);
-	} else if (node->fed != node->retired && node->mode == PB_NODE_SCHEDULED) {
-		check_turn(firmware, node, report.time);
 	}
 }
 

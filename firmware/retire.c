@@ -107,7 +107,7 @@ static __attribute__((noinline)) void moderate(struct pb_firmware *firmware, str
 
 	if (++channel->unreported < channel->moderate_count) {
 		if (channel->unreported == 1u)
-			channel->unreported_since = pb_shared_read32(firmware->config->clock);
+			channel->unreported_since = pb_shared_read32(firmware->clock);
 		firmware->moderated |= 1u << c;
 		return;
 	}
@@ -232,7 +232,7 @@ static INLINE void retire_some(struct pb_firmware *firmware, struct pb_core_node
 	if (sequence != node->fed)
 		return;
 	node->idles++;
-	node->idle_since = pb_shared_read32(firmware->config->clock);
+	node->idle_since = pb_shared_read32(firmware->clock);
 }
 
 /** The engine was asked something. What it finishes before it answers counts. */

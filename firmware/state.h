@@ -366,6 +366,7 @@ struct pb_core_node {
 	uint16_t walk_at;              /**< how far that has got */
 	uint32_t walk_unparked;        /**< pb_firmware.unparked, when it began */
 	uint8_t next;                  /**< enum pb_core_next */
+	bool yielded;           /**< its job has let a line go first */
 	bool guard;     /**< the current queue's next submission is not stopped for more urgent ones */
 	bool inside;    /**< the stop that is asked next may be inside a buffer */
 	uint8_t state;  /**< enum pb_node_state */
@@ -427,6 +428,7 @@ struct pb_firmware {
 	const struct pb_firmware_config *config;
 	struct pb_boot_block *boot;   /**< shared */
 	const struct pb_lines *lines; /**< the board's */
+	const uint32_t *clock;         /**< the board's */
 	struct pb_core_queue *queues; /**< config->queues */
 	uint32_t queue_count;
 	uint32_t heartbeat;

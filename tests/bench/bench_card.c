@@ -261,7 +261,7 @@ static struct pb_link host_link = {.ops = &link_ops, .channel = CHANNEL};
 
 /* ---- what the stopwatch itself takes: from an interrupt that does nothing to a doorbell that rings nothing ---- */
 
-static uint32_t empty_submit, empty_retire;
+static uint32_t empty_submit, empty_retire, empty_switch;
 
 static void raise_nothing(void *context_, uint32_t line)
 {
@@ -276,10 +276,22 @@ static void feed_nothing(void *context_, const struct pb_engine_work *work, uint
 	(void)sequence;
 }
 
+static uint32_t take_nothing(void *context_)
+{
+	(void)context_;
+	return 0;
+}
+
+static void stop_nothing(void *context_, bool inside)
+{
+	(void)context_;
+	(void)inside;
+}
+
 static void calibrate(void)
 {
-	static const struct pb_lines_ops silent_lines_ops = {.raise = raise_nothing};
-	static const struct pb_engine_ops silent_engine_ops = {.feed = feed_nothing};
+	static const struct pb_lines_ops silent_lines_ops = {.raise = raise_nothing, .take = take_nothing};
+	static const struct pb_engine_ops silent_engine_ops = {.feed = feed_nothing, .stop = stop_nothing};
 	const struct pb_lines silent = {.ops = &silent_lines_ops};
 	const struct pb_engine_ops *const real_engine_ops = board_engine_ops;
 	const struct pb_lines *const real_lines = board_lines;
@@ -292,6 +304,10 @@ static void calibrate(void)
 	pb_bench_board_interrupt_empty();
 	engine_feed(NULL, NULL, 0);
 	empty_submit = pb_bench_board_instructions_milli(pb_bench_board_interrupt(), engine_rung);
+	ticking = true;
+	(void)lines_take(NULL);
+	engine_stop(NULL, false);
+	empty_switch = pb_bench_board_instructions_milli(looked, stop_rung);
 	engine_waits = false;
 	board_lines = real_lines;
 	board_engine_ops = real_engine_ops;
@@ -458,7 +474,7 @@ uint32_t pb_bench_switch(void)
 	(void)pb_firmware_pass(firmware);
 	lines_ops.take = board_lines->ops->take;
 	pb_bench_require(stop_asked, "the turn was not over");
-	return pb_bench_board_instructions_milli(looked, stop_rung);
+	return pb_bench_board_instructions_milli(looked, stop_rung) - empty_switch;
 }
 
 void pb_bench_finish(struct pb_queue *queue)
