@@ -155,7 +155,7 @@ static enum pb_error stop_queue(struct request *request, struct pb_core_stop *as
 		return PB_ERROR_BAD_HANDLE;
 	if ((flags & ~(PB_STOP_INSIDE | PB_STOP_WITHDRAW)) != 0)
 		return PB_ERROR_BAD_ARGUMENT;
-	if ((queue->flags & PB_CORE_QUEUE_STOPPING) != 0)
+	if (!pb_core_stop_may_begin(request->firmware, queue, asked))
 		return PB_ERROR_BUSY;
 	if (asked->cutoff - queue->completed > queue->mask + 1u)
 		return PB_ERROR_BAD_ARGUMENT;

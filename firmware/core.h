@@ -357,6 +357,9 @@ void pb_core_drop_next(struct pb_firmware *firmware, struct pb_core_node *node);
 
 /** @return room for one more under way, or NULL */
 struct pb_core_stop *pb_core_stop_free(struct pb_firmware *firmware);
+/** Whether one may begin beside what is under way: a reset beside a preemption, which it forces. */
+bool pb_core_stop_may_begin(struct pb_firmware *firmware, const struct pb_core_queue *queue,
+			    const struct pb_core_stop *asked);
 /** Begins one; there is room. @return true: it is done, and `outcome` is what it came to; false: the reply is owed */
 bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked, uint32_t flags,
 			struct pb_core_outcome *outcome);

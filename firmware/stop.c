@@ -5,14 +5,36 @@
  */
 #include "firmware/core.h"
 
+/** What is under way for a queue; of a preemption and the reset that forces it, the preemption. @return NULL: nothing */
 static struct pb_core_stop *find(struct pb_firmware *firmware, const struct pb_core_queue *queue)
 {
+	struct pb_core_stop *found = NULL;
+
 	for (uint32_t i = 0; i < PB_LIMIT_STOPS; i++) {
-		if (firmware->stops[i].kind != PB_CORE_STOP_NONE && firmware->stops[i].queue == queue)
+		struct pb_core_stop *stop = &firmware->stops[i];
+
+		if (stop->kind != PB_CORE_STOP_NONE && stop->queue == queue &&
+		    (found == NULL || found->kind == PB_CORE_STOP_RESET))
+			found = stop;
+	}
+	return found;
+}
+
+static struct pb_core_stop *find_reset(struct pb_firmware *firmware, const struct pb_core_queue *queue)
+{
+	for (uint32_t i = 0; i < PB_LIMIT_STOPS; i++) {
+		if (firmware->stops[i].kind == PB_CORE_STOP_RESET && firmware->stops[i].queue == queue)
 			return &firmware->stops[i];
 	}
-	PB_ASSERT(false);
 	return NULL;
+}
+
+bool pb_core_stop_may_begin(struct pb_firmware *firmware, const struct pb_core_queue *queue,
+			    const struct pb_core_stop *asked)
+{
+	return (queue->flags & PB_CORE_QUEUE_STOPPING) == 0 ||
+	       (asked->kind == PB_CORE_STOP_RESET && find(firmware, queue)->kind == PB_CORE_STOP_PREEMPT &&
+		find_reset(firmware, queue) == NULL);
 }
 
 struct pb_core_stop *pb_core_stop_free(struct pb_firmware *firmware)
@@ -85,8 +107,10 @@ static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, stru
 		outcome->words[0] = stop->fence_id;
 	if (stop->kind == PB_CORE_STOP_PREEMPT)
 		report_preempted(firmware, stop, outcome);
-	queue->flags &= (uint8_t) ~(PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_DRAINING);
 	stop->kind = PB_CORE_STOP_NONE;
+	if (find(firmware, queue) != NULL)
+		return;
+	queue->flags &= (uint8_t) ~(PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_DRAINING);
 	pb_core_queue_look(firmware, queue);
 }
 
@@ -97,7 +121,7 @@ static bool is_done(const struct pb_core_queue *queue)
 	       ((queue->flags & PB_CORE_QUEUE_DRAINING) == 0 || !pb_core_queue_has_more(queue));
 }
 
-void pb_core_stop_progress(struct pb_firmware *firmware, struct pb_core_queue *queue)
+static void answer(struct pb_firmware *firmware, struct pb_core_stop *stop)
 {
 	static const uint32_t codes[] = {
 		[PB_CORE_STOP_PREEMPT] = PB_COMMAND_PREEMPT,
@@ -105,16 +129,25 @@ void pb_core_stop_progress(struct pb_firmware *firmware, struct pb_core_queue *q
 		[PB_CORE_STOP_RESET] = PB_COMMAND_RESET,
 	};
 	struct pb_core_outcome outcome = {{0}};
-	struct pb_core_stop *stop;
-	uint32_t code, tag;
+	const uint32_t channel = stop->queue->channel;
+	const uint32_t code = codes[stop->kind];
+	const uint32_t tag = stop->tag;
+
+	finish(firmware, stop, &outcome);
+	pb_core_control_reply(firmware, channel, code, tag, PB_ERROR_OK, &outcome);
+}
+
+void pb_core_stop_progress(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	struct pb_core_stop *reset;
 
 	if (!is_done(queue))
 		return;
-	stop = find(firmware, queue);
-	code = codes[stop->kind];
-	tag = stop->tag;
-	finish(firmware, stop, &outcome);
-	pb_core_control_reply(firmware, queue->channel, code, tag, PB_ERROR_OK, &outcome);
+	/* A preemption that a reset has forced was asked first. */
+	reset = find_reset(firmware, queue);
+	answer(firmware, find(firmware, queue));
+	if (reset != NULL && reset->kind != PB_CORE_STOP_NONE)
+		answer(firmware, reset);
 }
 
 void pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node)
@@ -131,7 +164,8 @@ void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *qu
 {
 	if ((queue->flags & PB_CORE_QUEUE_STOPPING) == 0)
 		return;
-	find(firmware, queue)->kind = PB_CORE_STOP_NONE;
+	for (struct pb_core_stop *stop = find(firmware, queue); stop != NULL; stop = find(firmware, queue))
+		stop->kind = PB_CORE_STOP_NONE;
 	queue->flags &= (uint8_t) ~(PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_DRAINING);
 }
 
@@ -205,6 +239,8 @@ bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop 
 	}
 	if (!is_done(queue))
 		return false;
+	if (find(firmware, queue) != stop)
+		answer(firmware, find(firmware, queue));
 	finish(firmware, stop, outcome);
 	return true;
 }
