@@ -40,15 +40,19 @@ static INLINE enum pb_error admit_context(struct pb_firmware *firmware, struct p
 					  uint32_t channel, const struct pb_descriptor *descriptor)
 {
 	const uint32_t handle = pb_shared_read32(&descriptor->context);
-	const uint32_t *context = pb_core_context_find(firmware, channel, handle);
+	const uint32_t index = handle % PB_LIMIT_CONTEXTS;
+	/* The same as in pb_core_context_find, with what is lost told apart by one comparison. */
+	const uint32_t difference =
+		firmware->contexts[index] - (handle - index + PB_CORE_CONTEXT(0, channel) + PB_CORE_CONTEXT_USED);
 
-	work->context = PB_CORE_CONTEXT_NONE;
-	work->engine.owner = channel;
-	if (context == NULL)
+	if (PB_HANDLE_INDEX(handle) != index || (difference & ~PB_CORE_CONTEXT_LOST) != 0) {
+		work->context = PB_CORE_CONTEXT_NONE;
+		work->engine.owner = channel;
 		return PB_ERROR_BAD_CONTEXT;
-	work->context = (uint16_t)PB_HANDLE_INDEX(handle);
-	work->engine.owner = PB_ENGINE_OWNER(channel, PB_HANDLE_INDEX(handle));
-	return (*context & PB_CORE_CONTEXT_LOST) != 0 ? PB_ERROR_CONTEXT_LOST : PB_ERROR_OK;
+	}
+	work->context = (uint16_t)index;
+	work->engine.owner = PB_ENGINE_OWNER(channel, index);
+	return difference != 0 ? PB_ERROR_CONTEXT_LOST : PB_ERROR_OK;
 }
 
 static INLINE enum pb_error admit_options(struct pb_core_work *work, const struct pb_descriptor *descriptor)
@@ -68,10 +72,10 @@ static INLINE enum pb_error admit_options(struct pb_core_work *work, const struc
 struct range {
 	uint32_t start;
 	uint32_t end;
-	uint32_t size;   /**< of the whole buffer */
-	uint8_t *target; /**< shared; byte 0 of the range, if the buffer is contiguous */
-	const struct pb_core_segment *aperture; /**< else where it lies page by page; or NULL */
-	uint32_t aperture_offset;               /**< of the buffer's byte 0 */
+	uint32_t size;                         /**< of the whole buffer */
+	const struct pb_core_segment *segment; /**< where it is; NULL: nowhere, as the range is empty */
+	uint32_t offset;                       /**< of the buffer's byte 0 in it */
+	bool paged;                            /**< it lies page by page, as the segment is an aperture */
 };
 
 /** Where the engine finds the range. @param offset of the range in its segment */
@@ -125,11 +129,10 @@ static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb
 	if (offset >> 32 != 0 || (uint32_t)offset > segment->memory_bytes ||
 	    size > segment->memory_bytes - (uint32_t)offset || low % PB_PAGE_BYTES != 0) {
 		error = check_paged_buffer(segment, address, size);
-		range->aperture = segment;
-		range->aperture_offset = (uint32_t)offset;
-	} else {
-		range->target = pb_core_at(firmware, segment->memory_offset + (uint32_t)offset + start);
+		range->paged = true;
 	}
+	range->segment = segment;
+	range->offset = (uint32_t)offset;
 	place_buffer(work, segment, (uint32_t)offset + start);
 	return error;
 }
@@ -231,6 +234,17 @@ static enum pb_error admit_list(struct pb_firmware *firmware, struct pb_core_job
 	return PB_ERROR_OK;
 }
 
+static void keep_place(const struct pb_firmware *firmware, struct pb_core_job *job, const struct range *range)
+{
+	const struct pb_core_segment *segment = range->segment;
+
+	job->target = NULL;
+	job->aperture = range->paged ? segment : NULL;
+	job->aperture_offset = range->offset;
+	if (segment != NULL && !range->paged)
+		job->target = pb_core_at(firmware, segment->memory_offset + range->offset + range->start);
+}
+
 /** The node takes a job, which keeps what the lists need. One is free. */
 static __attribute__((noinline)) enum pb_error
 admit_lists(struct pb_firmware *firmware, struct pb_core_node *node, const struct pb_core_channel *channel,
@@ -250,9 +264,7 @@ admit_lists(struct pb_firmware *firmware, struct pb_core_node *node, const struc
 	job->start = range->start;
 	job->bytes = range->end - range->start;
 	job->dma_bytes = range->size;
-	job->target = range->target;
-	job->aperture = range->aperture;
-	job->aperture_offset = range->aperture_offset;
+	keep_place(firmware, job, range);
 	job->state = PB_CORE_JOB_RESOLVE;
 	start_lists(job);
 	firmware->jobs_free &= ~(1u << j);
@@ -262,31 +274,40 @@ admit_lists(struct pb_firmware *firmware, struct pb_core_node *node, const struc
 	return PB_ERROR_OK;
 }
 
+static __attribute__((noinline)) enum pb_error
+check_lists(struct pb_firmware *firmware, struct pb_core_node *node, const struct pb_core_channel *channel,
+	    const struct pb_descriptor *descriptor, const struct range *range, struct lists *lists)
+{
+	enum pb_error error = PB_ERROR_OK;
+
+	lists->count = pb_shared_read32(&descriptor->patch_count);
+	if (lists->allocation_count != 0)
+		error = admit_allocations(firmware, channel, descriptor, lists->allocation_count,
+					  &lists->allocations);
+	if (error != PB_ERROR_OK)
+		return error;
+	if (lists->start > lists->count || lists->length > lists->count - lists->start)
+		return PB_ERROR_BAD_PATCH_LIST;
+	if (lists->length != 0)
+		return admit_lists(firmware, node, channel, descriptor, range, lists);
+	node->next = PB_CORE_NEXT_PREPARED;
+	return PB_ERROR_OK;
+}
+
 /** Both lists. If there is nothing to patch, the host did it, and the node's next work is prepared. */
-static INLINE enum pb_error check_lists(struct pb_firmware *firmware, struct pb_core_node *node,
-					const struct pb_core_channel *channel,
-					const struct pb_descriptor *descriptor, const struct range *range,
-					uint32_t length)
+static INLINE enum pb_error look_at_lists(struct pb_firmware *firmware, struct pb_core_node *node,
+					  const struct pb_core_channel *channel,
+					  const struct pb_descriptor *descriptor, const struct range *range,
+					  uint32_t length)
 {
 	const uint32_t allocation_count = pb_shared_read32(&descriptor->allocation_count);
-	const uint32_t count = pb_shared_read32(&descriptor->patch_count);
 	const uint32_t start = pb_shared_read32(&descriptor->patch_start);
-	const struct pb_allocation *allocations = NULL;
 
-	if (allocation_count != 0) {
-		const enum pb_error error =
-			admit_allocations(firmware, channel, descriptor, allocation_count, &allocations);
-
-		if (error != PB_ERROR_OK)
-			return error;
-	}
-	if (start > count || length > count - start)
-		return PB_ERROR_BAD_PATCH_LIST;
-	if (length != 0) {
-		const struct lists lists = {allocations, allocation_count, count, start, length};
+	if ((allocation_count | start | length) != 0) {
+		struct lists lists = {NULL, allocation_count, 0, start, length};
 		const struct range kept = *range;
 
-		return admit_lists(firmware, node, channel, descriptor, &kept, &lists);
+		return check_lists(firmware, node, channel, descriptor, &kept, &lists);
 	}
 	node->next = PB_CORE_NEXT_PREPARED;
 	return PB_ERROR_OK;
@@ -320,8 +341,7 @@ static INLINE enum pb_error admit_all(struct pb_firmware *firmware, const struct
 	if (error == PB_ERROR_OK)
 		error = admit_private(firmware, channel, descriptor);
 	if (error == PB_ERROR_OK)
-		error = check_lists(firmware, admission->node, channel, descriptor, &range,
-				    admission->length);
+		error = look_at_lists(firmware, admission->node, channel, descriptor, &range, admission->length);
 	return error;
 }
 
@@ -406,8 +426,8 @@ static void take_up(struct pb_firmware *firmware, const struct admission *admiss
 	admission->node->next = PB_CORE_NEXT_PREPARED;
 }
 
-/** One that has waits, was withdrawn before, is guarded, is a paging buffer, or is not to be executed. */
-static __attribute__((noinline)) void admit_special(struct pb_firmware *firmware,
+/** One that has patches or waits, was withdrawn before, is guarded, is a paging buffer, or is not to be executed. */
+static __attribute__((noinline)) bool admit_special(struct pb_firmware *firmware,
 						    const struct admission *admission, uint32_t flags,
 						    uint32_t waits, enum pb_error failed)
 {
@@ -416,11 +436,15 @@ static __attribute__((noinline)) void admit_special(struct pb_firmware *firmware
 	enum pb_error error;
 	bool parked = false;
 
+	if (admission->length != 0 && firmware->jobs_free == 0) {
+		firmware->jobs_wanted |= node->bit;
+		return false;
+	}
 	/* If it was withdrawn, it has waited before. */
 	if (waits != 0 && queue->patched == 0 && failed == PB_ERROR_OK)
 		failed = pb_core_wait(firmware, queue, admission->descriptor, waits, &parked);
 	if (parked)
-		return;
+		return true;
 	begin(admission);
 	admission->work->guarded = node->guard;
 	node->guard = false;
@@ -434,6 +458,7 @@ static __attribute__((noinline)) void admit_special(struct pb_firmware *firmware
 		take_up(firmware, admission);
 	if ((flags & PB_FLAG_NULL_RENDERING) != 0)
 		admission->work->engine.bytes = 0;
+	return true;
 }
 
 /** The others, at no cost that is theirs only. */
@@ -463,19 +488,15 @@ bool pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, stru
 	flags = pb_shared_read32(&descriptor->flags);
 	waits = pb_shared_read32(&descriptor->wait_count);
 	length = pb_shared_read32(&descriptor->patch_length);
-	if (length != 0 && firmware->jobs_free == 0) {
-		firmware->jobs_wanted |= node->bit;
-		return false;
-	}
 	if (((flags & (PB_FLAG_PAGING | PB_FLAG_NULL_RENDERING)) | waits | queue->patched |
-	     (uint32_t)node->guard | (uint32_t)failed) == 0) {
-		const struct admission ordinary = {node, queue, channel, work, descriptor, length};
+	     (uint32_t)node->guard | (uint32_t)failed | length) == 0) {
+		const struct admission ordinary = {node, queue, channel, work, descriptor, 0};
 
 		admit_ordinary(firmware, &ordinary);
 	} else {
 		const struct admission special = {node, queue, channel, work, descriptor, length};
 
-		admit_special(firmware, &special, flags, waits, failed);
+		return admit_special(firmware, &special, flags, waits, failed);
 	}
 	return true;
 }

@@ -119,6 +119,7 @@ void pb_core_boot_continue(struct pb_firmware *firmware)
 	pb_core_channel_init(firmware);
 	write_stage(firmware, PB_BOOT_STAGE_RINGS_CLEARED);
 	write_stage(firmware, PB_BOOT_STAGE_RUNNING);
+	firmware->booting = 0;
 	/* Hosts may have asked while it booted. */
 	firmware->channels_again = (1u << PB_LIMIT_CHANNELS) - 1u;
 }

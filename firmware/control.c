@@ -157,7 +157,8 @@ static enum pb_error stop_queue(struct request *request, struct pb_core_stop *as
 		return PB_ERROR_BAD_ARGUMENT;
 	if (!pb_core_stop_may_begin(request->firmware, queue, asked))
 		return PB_ERROR_BUSY;
-	if (asked->cutoff - queue->completed > queue->mask + 1u)
+	/* It may lie behind what has completed by now, also of what was submitted after it was asked. */
+	if ((int32_t)(asked->cutoff - queue->completed) > (int32_t)queue->mask + 1)
 		return PB_ERROR_BAD_ARGUMENT;
 	request->again = pb_core_stop_free(request->firmware) == NULL;
 	if (request->again)
@@ -188,7 +189,8 @@ static enum pb_error suspend(struct request *request)
 		return PB_ERROR_NO_PERMISSION;
 	if (request->firmware->suspended)
 		return PB_ERROR_BUSY;
-	request->later = !pb_core_card_suspend(request->firmware, request->tag, request->arguments[2]);
+	pb_core_card_suspend(request->firmware, request->tag, request->arguments[2]);
+	request->later = true;
 	return PB_ERROR_OK;
 }
 
@@ -208,7 +210,7 @@ static enum pb_error resume(struct request *request)
 	if ((queue->flags & PB_CORE_QUEUE_STOPPING) != 0)
 		return PB_ERROR_BUSY;
 	queue->flags &= (uint8_t)~PB_CORE_QUEUE_SUSPENDED;
-	pb_core_queue_look(firmware, queue);
+	(void)pb_core_queue_look(firmware, queue);
 	return PB_ERROR_OK;
 }
 

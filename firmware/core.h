@@ -33,7 +33,7 @@ static inline void pb_core_waypoint(struct pb_firmware *firmware, enum pb_waypoi
 /** Raises a channel's host interrupt. What was stored before is visible to the host. */
 static inline void pb_core_interrupt(const struct pb_firmware *firmware, uint32_t channel)
 {
-	const struct pb_lines *lines = firmware->config->lines;
+	const struct pb_lines *lines = firmware->lines;
 
 	pb_shared_release();
 	lines->ops->raise(lines->context, PB_LINE_CHANNEL(channel));
@@ -191,14 +191,42 @@ static inline struct pb_core_queue *pb_core_queue_find(struct pb_firmware *firmw
 void pb_core_queue_close(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** Frees a closing queue whose last work is gone, and sends the reply owed, unless others still wait for it. */
 void pb_core_queue_drained(struct pb_firmware *firmware, struct pb_core_queue *queue);
-/** Reads the queue's put index and lets it wait for its node's turn. */
-void pb_core_queue_look(struct pb_firmware *firmware, struct pb_core_queue *queue);
+bool pb_core_queue_is_there(const struct pb_core_queue *queue);
+/** Its put index broke its rule. */
+void pb_core_queue_put_fault(struct pb_firmware *firmware, struct pb_core_queue *queue);
+void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *queue);
+/**
+ * Reads the queue's put index and lets it wait for its node's turn.
+ * @return false: it is free or closing. Inline: each submission comes by
+ */
+static inline bool pb_core_queue_look(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	/* Side by side, so that one load has both. */
+	const uint32_t state = queue->flags | (uint32_t)queue->state << 8;
+	uint32_t put;
+
+	if ((state & (PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_SUSPENDED | 3u << 8)) != PB_CORE_QUEUE_OPEN << 8)
+		return pb_core_queue_is_there(queue);
+	put = pb_shared_read32(&queue->page->put);
+	pb_shared_acquire(); /* the descriptors behind put may be newer than the kick that led here */
+	/* It moves forward, and stays within one ring of what was completed. */
+	if (put - queue->put > queue->mask + 1u - (queue->put - queue->completed)) {
+		pb_core_queue_put_fault(firmware, queue);
+		return true;
+	}
+	queue->put = put;
+	if (put == queue->completed + queue->busy)
+		return true;
+	if (pb_core_queue_place(queue) == PB_CORE_PLACE_NONE)
+		pb_core_schedule_add(firmware, queue);
+	else
+		firmware->awake |= 1u << queue->node;
+	return true;
+}
 uint32_t pb_core_queue_handle(const struct pb_firmware *firmware, const struct pb_core_queue *queue);
 
 /* ---- record.c, event.c: what hosts read ---- */
 
-/** Publishes that work of this queue completed: `completed` counts it already. */
-void pb_core_record_complete(struct pb_core_queue *queue, const struct pb_core_work *work);
 /** Publishes that all before the cutoff were given back. */
 void pb_core_record_returned(struct pb_core_queue *queue, uint32_t cutoff);
 /** The fence id of the last one completed. @param valid set to 1 if there is one */
@@ -220,8 +248,7 @@ void pb_core_event(struct pb_firmware *firmware, uint32_t channel, const struct 
 
 /* ---- schedule.c, admit.c, resolve.c, patch.c, feed.c, retire.c: the way of a submission ---- */
 
-/** A queue that is in no list has work: it gets its turn, or waits for it at the end of its flow. */
-void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *queue);
+/* pb_core_schedule_add above: a queue that is in no list has work: it gets its turn, or waits for it behind others. */
 /** Work of a queue was withdrawn: it is the first of its flow, unless it is in a list already. */
 void pb_core_schedule_return(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** It has no turn, nor waits for one. */
@@ -274,6 +301,8 @@ void pb_core_job_fail(struct pb_firmware *firmware, struct pb_core_job *job, enu
 void pb_core_context_lose(struct pb_firmware *firmware, const struct pb_core_work *work);
 /** A bad paging buffer: from here on nothing of its channel is admitted on the node, until RESET. */
 void pb_core_halt(struct pb_firmware *firmware, struct pb_core_node *node, const struct pb_core_work *work);
+/** Work of a closing queue is gone: if it was the last, the queue, and a closing channel, go on with that. */
+void pb_core_drained(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** Tells the host of a halt, if that is what this work led to. */
 void pb_core_halt_report(struct pb_firmware *firmware, const struct pb_core_work *work);
 /** Its context may have been lost since it was admitted: by earlier work, or on another node. */
@@ -372,9 +401,9 @@ void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *qu
 
 /* ---- power.c ---- */
 
-/** Begins to suspend the card. @return true: it is; false: the admin's reply is owed */
-bool pb_core_card_suspend(struct pb_firmware *firmware, uint32_t tag, uint32_t flags);
-/** While that reply is owed: perhaps the last work is gone. */
+/** Begins to suspend the card. The admin's reply is owed. */
+void pb_core_card_suspend(struct pb_firmware *firmware, uint32_t tag, uint32_t flags);
+/** While that reply is owed: perhaps the last work is gone, and queues are told so, a slice in each pass. */
 void pb_core_card_progress(struct pb_firmware *firmware);
 enum pb_error pb_core_card_resume(struct pb_firmware *firmware);
 

@@ -41,11 +41,11 @@ static inline void take_kicks(struct pb_firmware *firmware, struct pb_core_chann
 		put = end_of_slice(firmware, c, put);
 	for (; get != put; get++) {
 		uint32_t handle = pb_shared_read32(&channel->kicks[get % PB_LIMIT_KICK_ENTRIES]);
-		struct pb_core_queue *queue = pb_core_queue_find(firmware, c, handle);
+		struct pb_core_queue *queue = &firmware->queues[PB_HANDLE_INDEX(handle)];
 
-		if (queue != NULL)
-			pb_core_queue_look(firmware, queue);
-		else
+		/* Whether it is open, the look will show. */
+		if (PB_HANDLE_INDEX(handle) >= firmware->queue_count || queue->channel != c ||
+		    queue->generation != PB_HANDLE_GENERATION(handle) || !pb_core_queue_look(firmware, queue))
 			stray_kick(firmware, c, handle);
 	}
 	channel->kick_get = get;
@@ -72,7 +72,7 @@ static __attribute__((noinline)) void look_at_all(struct pb_firmware *firmware, 
 		if (queue->channel != c)
 			continue;
 		looked++;
-		pb_core_queue_look(firmware, queue);
+		(void)pb_core_queue_look(firmware, queue);
 	}
 	if (channel->rescan_at < firmware->queue_count) {
 		firmware->channels_again |= 1u << c;

@@ -5,6 +5,20 @@
  */
 #include "firmware/core.h"
 
+/** Whether this work, or one of its queue behind it, has failed: it stays in flight then (firmware/withdraw.c). */
+static bool is_followed_by_failed(struct pb_core_node *node, uint32_t sequence)
+{
+	const struct pb_core_queue *queue = pb_core_work_at(node, sequence)->queue;
+
+	for (; sequence != node->fed + 1u; sequence++) {
+		const struct pb_core_work *work = pb_core_work_at(node, sequence);
+
+		if (work->queue == queue && work->status != PB_ERROR_OK)
+			return true;
+	}
+	return false;
+}
+
 /** Whether less urgent work in flight is to make room for the next one. */
 static __attribute__((noinline)) bool must_switch(struct pb_core_node *node, const struct pb_core_work *next)
 {
@@ -16,8 +30,8 @@ static __attribute__((noinline)) bool must_switch(struct pb_core_node *node, con
 
 		if (work->guarded)
 			return false;
-		less_urgent = less_urgent ||
-			      (work->status == PB_ERROR_OK && pb_core_queue_level(work->queue) < level);
+		less_urgent = less_urgent || (pb_core_queue_level(work->queue) < level &&
+					      !is_followed_by_failed(node, sequence));
 	}
 	return less_urgent;
 }

@@ -40,6 +40,8 @@ void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_con
 	memset(firmware, 0, sizeof(*firmware));
 	PB_ASSERT(config->node_count >= 1u && config->node_count <= PB_LIMIT_NODES);
 	firmware->config = config;
+	firmware->lines = config->lines;
+	firmware->booting = 1u << PB_LINE_TICK;
 	pb_core_queue_init(firmware);
 	firmware->jobs_free = (1u << PB_LIMIT_JOBS) - 1u;
 	firmware->boot = pb_core_at(firmware, PB_BOOT_OFFSET);
@@ -136,11 +138,24 @@ static __attribute__((noinline)) void make_way(struct pb_firmware *firmware, str
 	pb_core_schedule_return(firmware, queue);
 }
 
-/** Moves on what a node has begun. */
-static __attribute__((noinline)) void go_on(struct pb_firmware *firmware, struct pb_core_node *node)
+/** A queue that waits may have closed a cycle. */
+static __attribute__((noinline)) void walk(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	struct pb_core_queue *walker = node->walker;
 
+	if (pb_core_wait_walk(firmware, node) != PB_CORE_WALK_CYCLE)
+		return;
+	if (!pb_core_admit(firmware, node, walker, PB_ERROR_DEADLOCK)) {
+		pb_core_schedule_add(firmware, walker); /* no job is free: it waits, and walks, again */
+		return;
+	}
+	if (pb_core_queue_has_more(walker))
+		pb_core_schedule_add(firmware, walker); /* it was in no list */
+}
+
+/** Moves on what a node has begun. */
+static __attribute__((noinline)) void go_on(struct pb_firmware *firmware, struct pb_core_node *node)
+{
 	if (node->levels != 0 && node->next != PB_CORE_NEXT_WALK)
 		make_way(firmware, node);
 	if (node->next == PB_CORE_NEXT_JOB)
@@ -180,17 +195,18 @@ static __attribute__((noinline)) bool run_node(struct pb_firmware *firmware, str
 /** Each node that has something to do has a slice, until a line is raised; then the next one is first in the next pass. */
 static inline void run_nodes(struct pb_firmware *firmware)
 {
-	const uint32_t *pending = firmware->config->lines->pending;
-	const uint32_t behind = firmware->awake & ~((1u << firmware->first_node) - 1u);
+	uint32_t left = firmware->awake;
 
-	for (uint32_t left = behind != 0 ? behind : firmware->awake; left != 0; left &= left - 1u) {
+	if (firmware->first_node != 0 && left >> firmware->first_node != 0)
+		left &= ~((1u << firmware->first_node) - 1u);
+	for (; left != 0; left &= left - 1u) {
 		const uint32_t n = (uint32_t)__builtin_ctz(left);
 
 		firmware->awake &= ~(1u << n);
 		if (!run_node(firmware, &firmware->nodes[n]))
 			continue;
 		firmware->awake |= 1u << n;
-		if (pb_lines_waiting(pending)) {
+		if (pb_lines_waiting(firmware->lines->pending)) {
 			firmware->first_node = n + 1u;
 			return;
 		}
@@ -230,12 +246,12 @@ static __attribute__((noinline)) bool do_duties(struct pb_firmware *firmware, bo
 
 bool pb_firmware_pass(struct pb_firmware *firmware)
 {
-	const struct pb_lines *lines = firmware->config->lines;
+	const struct pb_lines *lines = firmware->lines;
 	const uint32_t raised = lines->ops->take(lines->context);
 	uint32_t channels;
 
 	pb_shared_write32(&firmware->boot->heartbeat, ++firmware->heartbeat);
-	if (firmware->stage != PB_BOOT_STAGE_RUNNING || (raised & 1u << PB_LINE_TICK) != 0)
+	if (((raised | firmware->booting) & 1u << PB_LINE_TICK) != 0)
 		return pass_apart(firmware);
 	for (uint32_t left = raised & firmware->node_lines; left != 0; left &= left - 1u)
 		pb_core_retire(firmware, &firmware->nodes[(uint32_t)__builtin_ctz(left) - PB_LINE_NODE(0)]);

@@ -8,14 +8,14 @@ PB_STATIC_ASSERT(sizeof(built_in) / sizeof(built_in[0]) == PB_PATCH_FORMAT_COUNT
 const struct pb_patch_format *pb_core_format_find(const struct pb_firmware *firmware,
 						  const struct pb_core_channel *channel, uint32_t id)
 {
-	const struct pb_patch_format *format;
+	uint32_t place;
 
 	if (id < PB_PATCH_FORMAT_COUNT)
 		return &built_in[id];
 	if (id - PB_FORMAT_OWN >= PB_LIMIT_FORMATS_OWN)
 		return NULL;
-	format = &firmware->formats[channel - firmware->channels][id - PB_FORMAT_OWN];
-	return format->mask != 0 ? format : NULL;
+	place = firmware->format_of[channel - firmware->channels][id - PB_FORMAT_OWN];
+	return place != 0 ? &firmware->formats[place - 1u] : NULL;
 }
 
 static struct pb_patch_format take_apart(const uint32_t *words)
@@ -83,26 +83,47 @@ static enum pb_format_reason check(const struct pb_patch_format *format)
 	return format->reserved != 0 ? PB_FORMAT_REASON_RESERVED : PB_FORMAT_REASON_NONE;
 }
 
+/** Where a channel's own format is, or is to be. @return NULL: all places are taken */
+static struct pb_patch_format *place_of(struct pb_firmware *firmware, uint32_t c, uint32_t own)
+{
+	uint8_t *place = &firmware->format_of[c][own];
+
+	for (uint32_t i = 0; i < PB_LIMIT_FORMATS_TOTAL && *place == 0; i++) {
+		if (firmware->formats[i].mask == 0)
+			*place = (uint8_t)(i + 1u);
+	}
+	return *place != 0 ? &firmware->formats[*place - 1u] : NULL;
+}
+
 enum pb_error pb_core_format_set(struct pb_firmware *firmware, uint32_t c, const uint32_t *arguments,
 				 uint32_t *reason)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
 	const uint32_t own = arguments[0] - PB_FORMAT_OWN;
 	const struct pb_patch_format format = take_apart(&arguments[1]);
+	struct pb_patch_format *place;
 
 	if (channel->busy != 0)
 		return PB_ERROR_BUSY;
 	*reason = own < PB_LIMIT_FORMATS_OWN ? check(&format) : PB_FORMAT_REASON_NUMBER;
 	if (*reason != PB_FORMAT_REASON_NONE)
 		return PB_ERROR_BAD_FORMAT;
-	firmware->formats[c][own] = format;
+	place = place_of(firmware, c, own);
+	if (place == NULL)
+		return PB_ERROR_NO_SPACE;
+	*place = format;
 	channel->formats_version++;
 	return PB_ERROR_OK;
 }
 
 void pb_core_format_forget(struct pb_firmware *firmware, uint32_t c)
 {
-	for (uint32_t own = 0; own < PB_LIMIT_FORMATS_OWN; own++)
-		firmware->formats[c][own].mask = 0;
+	for (uint32_t own = 0; own < PB_LIMIT_FORMATS_OWN; own++) {
+		const uint32_t place = firmware->format_of[c][own];
+
+		if (place != 0)
+			firmware->formats[place - 1u].mask = 0;
+		firmware->format_of[c][own] = 0;
+	}
 	firmware->channels[c].formats_version++;
 }

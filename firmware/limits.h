@@ -23,6 +23,8 @@
 #define PB_LIMIT_APERTURE_PAGES 16384u
 /** A channel's own patch formats. */
 #define PB_LIMIT_FORMATS_OWN 16u
+/** All channels together; at most 255. */
+#define PB_LIMIT_FORMATS_TOTAL 64u
 /** Entries of an allocation list; 16 bytes of private memory each, for each node. */
 #define PB_LIMIT_ALLOCATIONS 1024u
 /** Patch locations of one submission. */

@@ -42,22 +42,40 @@ static bool is_all_quiet(const struct pb_firmware *firmware)
 	return true;
 }
 
-bool pb_core_card_suspend(struct pb_firmware *firmware, uint32_t tag, uint32_t flags)
+/**
+ * While nothing runs, hosts may move what is not begun: the next queues have theirs patched anew.
+ * @return true: all have
+ */
+static bool forget_some(struct pb_firmware *firmware)
+{
+	for (uint32_t i = 0; i < PB_SLICE_SEARCH && firmware->suspend_at != firmware->queue_count; i++) {
+		struct pb_core_queue *queue = &firmware->queues[firmware->suspend_at++];
+
+		queue->patched = (queue->flags & PB_CORE_QUEUE_STARTED) != 0 ? 1u : 0;
+	}
+	return firmware->suspend_at == firmware->queue_count;
+}
+
+void pb_core_card_suspend(struct pb_firmware *firmware, uint32_t tag, uint32_t flags)
 {
 	hold_all(firmware, true);
 	if ((flags & PB_STOP_WITHDRAW) != 0) {
 		for (uint32_t n = 0; n < firmware->config->node_count; n++)
 			take_back(firmware, &firmware->nodes[n], flags);
 	}
-	firmware->suspend_owed = !is_all_quiet(firmware);
+	firmware->suspend_owed = true;
+	firmware->suspend_at = 0;
 	firmware->suspend_tag = tag;
-	return !firmware->suspend_owed;
 }
 
 void pb_core_card_progress(struct pb_firmware *firmware)
 {
 	if (!is_all_quiet(firmware))
+		return; /* an engine's answer wakes the firmware */
+	if (!forget_some(firmware)) {
+		firmware->awake |= firmware->nodes[0].bit; /* for another pass: the node has nothing to do */
 		return;
+	}
 	firmware->suspend_owed = false;
 	pb_core_control_reply(firmware, PB_CHANNEL_ADMIN, PB_COMMAND_SUSPEND, firmware->suspend_tag,
 			      PB_ERROR_OK, NULL);

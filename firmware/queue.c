@@ -35,6 +35,7 @@ static void open_queue(struct pb_firmware *firmware, struct pb_core_queue *queue
 	firmware->free_queues = queue->next;
 	*queue = (struct pb_core_queue){
 		.page = pb_core_at(firmware, wanted->offset),
+		.error_timeline = UINT64_MAX,
 		.mask = (uint8_t)(wanted->entries - 1u),
 		.waiters = PB_CORE_NO_QUEUE,
 		.generation = generation != 0 ? generation : 1u,
@@ -138,15 +139,7 @@ void pb_core_queue_drained(struct pb_firmware *firmware, struct pb_core_queue *q
 			      PB_ERROR_OK, NULL);
 }
 
-/** A put index moves forward, and stays within one ring of what was completed. */
-static bool put_is_sane(const struct pb_core_queue *queue, uint32_t put)
-{
-	const uint32_t room = queue->mask + 1u - (queue->put - queue->completed);
-
-	return put - queue->put <= room;
-}
-
-static __attribute__((noinline)) void put_fault(struct pb_firmware *firmware, struct pb_core_queue *queue)
+void pb_core_queue_put_fault(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
 	const struct pb_event event = {
 		.type = PB_EVENT_QUEUE_FAULT,
@@ -161,24 +154,8 @@ static __attribute__((noinline)) void put_fault(struct pb_firmware *firmware, st
 	pb_core_event(firmware, queue->channel, &event);
 }
 
-void pb_core_queue_look(struct pb_firmware *firmware, struct pb_core_queue *queue)
+bool pb_core_queue_is_there(const struct pb_core_queue *queue)
 {
-	uint32_t put;
-
-	if (pb_core_queue_state(queue) != PB_CORE_QUEUE_OPEN ||
-	    (queue->flags & (PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_SUSPENDED)) != 0)
-		return;
-	put = pb_shared_read32(&queue->page->put);
-	if (!put_is_sane(queue, put)) {
-		put_fault(firmware, queue);
-		return;
-	}
-	queue->put = put;
-	pb_shared_acquire(); /* the descriptors behind put may be newer than the kick that led here */
-	if (put == queue->completed + queue->busy)
-		return;
-	if (pb_core_queue_place(queue) == PB_CORE_PLACE_NONE)
-		pb_core_schedule_add(firmware, queue);
-	else
-		firmware->awake |= 1u << queue->node;
+	return pb_core_queue_state(queue) != PB_CORE_QUEUE_FREE &&
+	       pb_core_queue_state(queue) != PB_CORE_QUEUE_CLOSING;
 }

@@ -45,20 +45,6 @@ void pb_core_record_init(struct pb_core_queue *queue, uint32_t epoch)
 	pb_shared_write32(&preempt->epoch, epoch);
 }
 
-void pb_core_record_complete(struct pb_core_queue *queue, const struct pb_core_work *work)
-{
-	struct pb_fence_record *record = &queue->page->fence;
-
-	begin(queue, sequence_of(queue) - 2u);
-	pb_shared_write32(&record->completed, queue->completed);
-	pb_shared_write32(&record->timeline_low, work->timeline_low);
-	pb_shared_write32(&record->timeline_high, work->timeline_high);
-	pb_shared_write32(&record->fence_id, work->fence_id);
-	pb_shared_write32(&record->status, work->status);
-	pb_shared_write32(&record->valid, 1);
-	end(queue);
-}
-
 void pb_core_record_returned(struct pb_core_queue *queue, uint32_t cutoff)
 {
 	begin_change(queue);
@@ -115,6 +101,7 @@ void pb_core_record_clear(struct pb_core_queue *queue)
 	struct pb_fence_record *record = &queue->page->fence;
 
 	queue->flags &= (uint8_t)~PB_CORE_QUEUE_ERROR_SHOWN;
+	queue->error_timeline = UINT64_MAX;
 	begin_change(queue);
 	pb_shared_write32(&record->error, PB_ERROR_OK);
 	pb_shared_write32(&record->error_fence_id, 0);

@@ -5,6 +5,8 @@
  */
 #include "firmware/core.h"
 
+#define INLINE inline __attribute__((always_inline))
+
 void pb_core_halt_report(struct pb_firmware *firmware, const struct pb_core_work *work)
 {
 	const struct pb_core_queue *queue = work->queue;
@@ -51,6 +53,7 @@ static __attribute__((noinline)) void
 report_failure(struct pb_firmware *firmware, struct pb_core_queue *queue, const struct pb_core_work *work)
 {
 	const uint32_t handle = pb_core_queue_handle(firmware, queue);
+	const uint64_t timeline = pb_core_wide(work->timeline_low, work->timeline_high);
 	const struct pb_event event = {
 		.type = event_type(work->status),
 		.queue = handle,
@@ -60,8 +63,9 @@ report_failure(struct pb_firmware *firmware, struct pb_core_queue *queue, const 
 		.detail = work->detail,
 	};
 
-	if ((queue->flags & PB_CORE_QUEUE_ERROR_SHOWN) == 0)
-		queue->error_timeline = pb_core_wide(work->timeline_low, work->timeline_high);
+	/* Not the flag: a broken put is an error too, but of no submission. */
+	if (timeline < queue->error_timeline)
+		queue->error_timeline = timeline;
 	pb_core_record_error(queue, work->status, work->fence_id, work->index);
 	pb_core_event(firmware, queue->channel, &event);
 	if (work->status != PB_ERROR_CONTEXT_LOST && work->status != PB_ERROR_HALTED &&
@@ -71,17 +75,21 @@ report_failure(struct pb_firmware *firmware, struct pb_core_queue *queue, const 
 	pb_core_halt_report(firmware, work);
 }
 
-/** Work of a queue that is closing ends without a trace, but for a halt; the last of it ends the queue. */
-static void drain(struct pb_firmware *firmware, const struct pb_core_work *work)
+void pb_core_drained(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	struct pb_core_queue *queue = work->queue;
 	const uint32_t channel = queue->channel;
 
-	pb_core_halt_report(firmware, work);
 	if (queue->busy == 0)
 		pb_core_queue_drained(firmware, queue);
 	if (firmware->channels[channel].busy == 0 && firmware->channels[channel].state == PB_CHANNEL_CLOSING)
 		pb_core_channel_drained(firmware, channel);
+}
+
+/** Work of a queue that is closing ends without a trace, but for a halt; the last of it ends the queue. */
+static void drain(struct pb_firmware *firmware, const struct pb_core_work *work)
+{
+	pb_core_halt_report(firmware, work);
+	pb_core_drained(firmware, work->queue);
 }
 
 void pb_core_count_patches(struct pb_core_channel *channel, uint32_t patches)
@@ -105,16 +113,38 @@ static __attribute__((noinline)) void moderate(struct pb_firmware *firmware, str
 	pb_core_report(firmware, c);
 }
 
-static __attribute__((noinline)) void publish(struct pb_firmware *firmware, const struct pb_core_work *work)
+/** Its queue's timeline has reached it, and so the fence record says. */
+static INLINE void publish(struct pb_core_queue *queue, const struct pb_core_work *work, uint32_t status)
 {
-	if (work->status != PB_ERROR_OK)
-		report_failure(firmware, work->queue, work);
-	work->queue->completed++;
-	work->queue->reached = pb_core_wide(work->timeline_low, work->timeline_high);
-	pb_core_record_complete(work->queue, work);
+	struct pb_fence_record *record = &queue->page->fence;
+	const uint32_t completed = queue->completed + 1u;
+	const uint32_t low = work->timeline_low;
+	const uint32_t high = work->timeline_high;
+	const uint32_t sequence = 2u * (completed + queue->changes); /* as record.c counts it */
+
+	queue->completed = completed;
+	queue->reached = pb_core_wide(low, high);
+	pb_shared_write32(&record->sequence, sequence - 1u);
+	pb_shared_release();
+	pb_shared_write32(&record->completed, completed);
+	pb_shared_write32(&record->timeline_low, low);
+	pb_shared_write32(&record->timeline_high, high);
+	pb_shared_write32(&record->fence_id, work->fence_id);
+	pb_shared_write32(&record->status, status);
+	pb_shared_write32(&record->valid, 1);
+	pb_shared_release();
+	pb_shared_write32(&record->sequence, sequence);
 }
 
-/** Work that failed, or whose queue is being closed or stopped, or has others wait for it. */
+static INLINE void interrupt(struct pb_firmware *firmware, struct pb_core_channel *channel, uint32_t c)
+{
+	if (channel->moderate_count > 1u)
+		moderate(firmware, channel);
+	else
+		pb_core_interrupt(firmware, c);
+}
+
+/** Work that failed, that patches were carried out for, or whose queue is being closed or stopped, or has others wait for it. */
 static __attribute__((noinline)) void complete_special(struct pb_firmware *firmware,
 						       const struct pb_core_work *work)
 {
@@ -124,14 +154,18 @@ static __attribute__((noinline)) void complete_special(struct pb_firmware *firmw
 		drain(firmware, work);
 		return;
 	}
-	publish(firmware, work);
-	pb_core_interrupt(firmware, queue->channel);
+	if (work->patches != 0)
+		pb_core_count_patches(&firmware->channels[queue->channel], work->patches);
+	if (work->status != PB_ERROR_OK)
+		report_failure(firmware, queue, work);
+	publish(queue, work, work->status);
+	interrupt(firmware, &firmware->channels[queue->channel], queue->channel);
 	pb_core_wait_wake(firmware, queue);
 	if ((queue->flags & PB_CORE_QUEUE_STOPPING) != 0)
 		pb_core_stop_progress(firmware, queue);
 }
 
-static inline void complete(struct pb_firmware *firmware, const struct pb_core_work *work)
+static INLINE void complete(struct pb_firmware *firmware, const struct pb_core_work *work)
 {
 	struct pb_core_queue *queue = work->queue;
 	struct pb_core_channel *channel = &firmware->channels[queue->channel];
@@ -140,19 +174,12 @@ static inline void complete(struct pb_firmware *firmware, const struct pb_core_w
 	PB_CORE_KEEP(channel);
 	queue->busy--;
 	channel->busy--;
-	if (work->patches != 0)
-		pb_core_count_patches(channel, work->patches);
-	if (((queue->flags & PB_CORE_QUEUE_SPECIAL) | work->status) != 0) {
+	if (((queue->flags & PB_CORE_QUEUE_SPECIAL) | work->status | work->patches) != 0) {
 		complete_special(firmware, work);
 		return;
 	}
-	queue->completed++;
-	queue->reached = pb_core_wide(work->timeline_low, work->timeline_high);
-	pb_core_record_complete(queue, work);
-	if (channel->moderate_count > 1u)
-		moderate(firmware, channel);
-	else
-		pb_core_interrupt(firmware, queue->channel);
+	publish(queue, work, PB_ERROR_OK);
+	interrupt(firmware, channel, queue->channel);
 }
 
 void pb_core_halt(struct pb_firmware *firmware, struct pb_core_node *node, const struct pb_core_work *work)
@@ -183,20 +210,25 @@ static __attribute__((noinline)) void charge(struct pb_core_node *node, uint32_t
 
 void pb_core_retire_to(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence)
 {
-	node->completed += sequence - node->retired;
 	while (node->retired != sequence)
 		complete(firmware, pb_core_work_at(node, ++node->retired));
 }
 
-static inline void retire_some(struct pb_firmware *firmware, struct pb_core_node *node,
+static INLINE void retire_some(struct pb_firmware *firmware, struct pb_core_node *node,
 			       const struct pb_engine_report *report)
 {
+	uint32_t sequence = node->retired;
+
 	if (node->levels != 0)
 		charge(node, report->sequence, report->time);
 	node->time = report->time;
-	pb_core_retire_to(firmware, node, report->sequence);
+	while (sequence != report->sequence) {
+		node->retired = ++sequence;
+		complete(firmware, pb_core_work_at(node, sequence));
+		node->completed++;
+	}
 	firmware->awake |= node->bit;
-	if (node->retired != node->fed)
+	if (sequence != node->fed)
 		return;
 	node->idles++;
 	node->idle_since = pb_shared_read32(firmware->config->clock);

@@ -135,8 +135,10 @@ void pb_core_schedule_hold(struct pb_firmware *firmware, struct pb_core_node *no
 		if (pb_core_queue_has_more(current))
 			prepend(firmware, node, current);
 	}
-	for (uint32_t level = 0; level < PB_PRIORITIES; level++)
-		update(node, level);
+	for (uint32_t level = 0; level < PB_PRIORITIES; level++) {
+		if (node->level[level].listed != 0)
+			update(node, level);
+	}
 	firmware->awake |= node->bit;
 }
 

@@ -242,6 +242,7 @@ struct pb_core_work {
 	bool resumes;     /**< it goes on from what its queue's page has saved */
 	uint32_t index; /**< with a status other than OK: the list entry that it is about, or PB_INDEX_NONE */
 	uint32_t detail; /**< with a status other than OK: engine fault code, or 0 */
+	uint32_t unused[3]; /**< makes it 64 bytes on a 32-bit MCU: its place is worked out often */
 };
 
 /** Works of a node: those in flight and the next one. A power of two. */
@@ -431,14 +432,19 @@ struct pb_core_stop {
 	uint32_t fence_id; /**< of RESET: the last one aborted, if any */
 	uint8_t kind;      /**< enum pb_core_stop_kind */
 	bool aborted;      /**< of RESET: fence_id is valid */
+	bool inside;       /**< of PREEMPT: its host takes back what has begun */
 };
 
 struct pb_firmware {
 	const struct pb_firmware_config *config;
-	struct pb_boot_block *boot; /**< shared */
+	struct pb_boot_block *boot;    /**< shared */
+	const struct pb_lines *lines;  /**< the board's */
+	struct pb_core_queue *queues;  /**< config->queues */
+	uint32_t queue_count;
 	uint32_t heartbeat;
 	uint32_t incarnation;
 	uint32_t stage;          /**< enum pb_boot_stage */
+	uint32_t booting;        /**< as if the tick were raised, until the stage is RUNNING; then 0 */
 	uint32_t awake;          /**< mask of nodes that have something to do */
 	uint32_t closing;        /**< mask of channels that close */
 	uint32_t first_node;     /**< whose turn it is: not 0 if a line was raised before all had theirs */
@@ -450,20 +456,20 @@ struct pb_firmware {
 		chores; /**< mask of channels that close, or have a segment made; looked at with channels_again */
 	uint32_t wakes_pending; /**< not 0: queues wait to be told of what they wait for */
 	uint32_t suspend_owed;  /**< not 0: the admin waits for the reply to a SUSPEND of the card */
+	uint32_t suspend_at;    /**< while it does, and nothing runs: the next queue to be told */
 	uint32_t chore_turn;    /**< the channel whose turn was last */
 	uint32_t contexts[PB_LIMIT_CONTEXTS]; /**< PB_CORE_CONTEXT */
 	uint32_t node_lines;                  /**< mask of the lines of its nodes */
 	struct pb_core_node nodes[PB_LIMIT_NODES];
 	struct pb_core_channel channels[PB_LIMIT_CHANNELS];
-	struct pb_core_queue *queues; /**< config->queues */
-	uint32_t queue_count;
 	struct pb_core_segment segments[PB_CORE_PLACES];
 	struct pb_core_piece pieces[PB_CORE_PLACES];          /**< by place */
 	uint32_t places_taken[PB_LIMIT_SEGMENTS_TOTAL / 32u]; /**< bit 0 is place 1 */
 	uint8_t order[PB_LIMIT_SEGMENTS_TOTAL]; /**< places that have a piece, sorted by its offset */
 	uint32_t piece_count;
-	struct pb_patch_format formats[PB_LIMIT_CHANNELS]
-				      [PB_LIMIT_FORMATS_OWN]; /**< not there while mask is 0 */
+	struct pb_patch_format formats[PB_LIMIT_FORMATS_TOTAL]; /**< of all channels; not taken while mask is 0 */
+	/** By channel and number of its own: place in `formats` plus 1; 0: none. */
+	uint8_t format_of[PB_LIMIT_CHANNELS][PB_LIMIT_FORMATS_OWN];
 	struct pb_core_patched patched[PB_LIMIT_PATCHED];     /**< by cookie */
 	uint32_t patched_end;                                 /**< places from here on were never taken */
 	uint16_t free_queues; /**< first of those that are free, linked by `next` */

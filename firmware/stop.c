@@ -46,12 +46,20 @@ struct pb_core_stop *pb_core_stop_free(struct pb_firmware *firmware)
 	return NULL;
 }
 
+/** How many submissions before the cutoff have not completed. */
+static uint32_t before_cutoff(const struct pb_core_queue *queue, uint32_t cutoff)
+{
+	const uint32_t count = cutoff - queue->completed;
+
+	return count > queue->mask + 1u ? 0 : count; /* or it completed beyond the cutoff */
+}
+
 /** What has not completed before the cutoff is given back. @return how many */
 static uint32_t return_rest(struct pb_core_queue *queue, uint32_t cutoff)
 {
-	const uint32_t returned = cutoff - queue->completed;
+	const uint32_t returned = before_cutoff(queue, cutoff);
 
-	if (returned - 1u > queue->mask) /* none, or it completed beyond the cutoff */
+	if (returned == 0)
 		return 0;
 	if (queue->put - cutoff > queue->mask + 1u)
 		queue->put = cutoff; /* more was returned than had been looked at */
@@ -111,7 +119,30 @@ static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, stru
 	if (find(firmware, queue) != NULL)
 		return;
 	queue->flags &= (uint8_t) ~(PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_DRAINING);
-	pb_core_queue_look(firmware, queue);
+	(void)pb_core_queue_look(firmware, queue);
+}
+
+/** So many more from the ring's head may complete; what is admitted already does anyway. */
+static void let_through(struct pb_firmware *firmware, struct pb_core_queue *queue, uint32_t count)
+{
+	queue->flags |= PB_CORE_QUEUE_DRAINING;
+	queue->put = queue->completed + (count > queue->busy ? count : queue->busy);
+	if (!pb_core_queue_has_more(queue)) {
+		pb_core_schedule_remove(firmware, queue); /* what is behind the cutoff stays where it is */
+		pb_core_wait_leave(firmware, queue);
+	} else if (pb_core_queue_place(queue) == PB_CORE_PLACE_NONE) {
+		pb_core_schedule_add(firmware, queue);
+	} else {
+		firmware->awake |= 1u << queue->node; /* it may have its turn, and hear of this work only now */
+	}
+}
+
+/** Work that was stopped inside, maybe for another reason, ends before its host may move it or take it back. */
+static bool must_end_first(const struct pb_core_queue *queue, const struct pb_core_stop *stop)
+{
+	if ((queue->flags & (PB_CORE_QUEUE_STARTED | PB_CORE_QUEUE_DRAINING)) != PB_CORE_QUEUE_STARTED)
+		return false;
+	return stop->kind == PB_CORE_STOP_SUSPEND || (stop->kind == PB_CORE_STOP_PREEMPT && !stop->inside);
 }
 
 /** Whether what was asked has come to its end. */
@@ -139,14 +170,20 @@ static void answer(struct pb_firmware *firmware, struct pb_core_stop *stop)
 
 void pb_core_stop_progress(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
+	struct pb_core_stop *stop;
 	struct pb_core_stop *reset;
 
 	if (!is_done(queue))
 		return;
 	/* A preemption that a reset has forced was asked first. */
 	reset = find_reset(firmware, queue);
-	answer(firmware, find(firmware, queue));
-	if (reset != NULL && reset->kind != PB_CORE_STOP_NONE)
+	stop = find(firmware, queue);
+	if (reset == NULL && must_end_first(queue, stop)) {
+		let_through(firmware, queue, 1);
+		return;
+	}
+	answer(firmware, stop);
+	if (reset != NULL && reset != stop)
 		answer(firmware, reset);
 }
 
@@ -208,15 +245,6 @@ static void take_from_engine(struct pb_firmware *firmware, struct pb_core_node *
 	pb_core_node_reset(firmware, node);
 }
 
-/** So many more from the ring's head may complete; what is admitted already does anyway. */
-static void let_through(struct pb_firmware *firmware, struct pb_core_queue *queue, uint32_t count)
-{
-	queue->flags |= PB_CORE_QUEUE_DRAINING;
-	queue->put = queue->completed + (count > queue->busy ? count : queue->busy);
-	if (pb_core_queue_place(queue) == PB_CORE_PLACE_NONE && pb_core_queue_has_more(queue))
-		pb_core_schedule_add(firmware, queue);
-}
-
 bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked, uint32_t flags,
 			struct pb_core_outcome *outcome)
 {
@@ -227,15 +255,16 @@ bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop 
 
 	PB_ASSERT(stop != NULL);
 	*stop = *asked;
+	stop->inside = asked->kind == PB_CORE_STOP_PREEMPT && (flags & PB_STOP_INSIDE) != 0;
 	queue->flags |= PB_CORE_QUEUE_STOPPING;
+	queue->flags &= (uint8_t)~PB_CORE_QUEUE_DRAINING; /* nothing that a reset forces is let through */
 	if (suspend && (flags & PB_STOP_WITHDRAW) == 0) {
-		let_through(firmware, queue, asked->cutoff - queue->completed);
-	} else if (suspend && (queue->flags & PB_CORE_QUEUE_STARTED) != 0) {
-		let_through(firmware, queue,
-			    1); /* what has begun must end before its host may move what it names */
+		let_through(firmware, queue, before_cutoff(queue, asked->cutoff));
 	} else {
 		leave_lists(firmware, queue);
-		take_from_engine(firmware, node, stop, !suspend && (flags & PB_STOP_INSIDE) != 0);
+		take_from_engine(firmware, node, stop, stop->inside);
+		if (must_end_first(queue, stop))
+			let_through(firmware, queue, 1);
 	}
 	if (!is_done(queue))
 		return false;

@@ -173,6 +173,14 @@ void pb_core_wait_wake(struct pb_firmware *firmware, struct pb_core_queue *targe
 	firmware->wakes[firmware->wakes_put++ % PB_LIMIT_WAKES] = index_of(firmware, target);
 }
 
+/** A queue that was closed, and that nobody waits for any more, can be freed. */
+static void stop(struct pb_firmware *firmware, struct pb_core_queue *target)
+{
+	firmware->waking = PB_CORE_NO_QUEUE;
+	if (pb_core_queue_state(target) == PB_CORE_QUEUE_CLOSING && target->busy == 0)
+		pb_core_queue_drained(firmware, target);
+}
+
 static void start(struct pb_firmware *firmware, uint16_t index)
 {
 	struct pb_core_queue *target = &firmware->queues[index];
@@ -180,8 +188,10 @@ static void start(struct pb_firmware *firmware, uint16_t index)
 	if ((target->state & PB_CORE_QUEUE_WAKES) == 0)
 		return;
 	target->state &= (uint8_t)~PB_CORE_QUEUE_WAKES;
-	if (target->waiters == PB_CORE_NO_QUEUE)
+	if (target->waiters == PB_CORE_NO_QUEUE) {
+		stop(firmware, target); /* they have all left meanwhile */
 		return;
+	}
 	firmware->waking = index;
 	firmware->waking_last = firmware->queues[target->waiters].prev;
 }
@@ -196,14 +206,6 @@ static void search(struct pb_firmware *firmware)
 		}
 		start(firmware, firmware->wakes_at++);
 	}
-}
-
-/** A queue that was closed, and that nobody waits for any more, can be freed. */
-static void stop(struct pb_firmware *firmware, struct pb_core_queue *target)
-{
-	firmware->waking = PB_CORE_NO_QUEUE;
-	if (pb_core_queue_state(target) == PB_CORE_QUEUE_CLOSING && target->busy == 0)
-		pb_core_queue_drained(firmware, target);
 }
 
 static void wake_some(struct pb_firmware *firmware)

@@ -28,8 +28,11 @@ void pb_core_drop_next(struct pb_firmware *firmware, struct pb_core_node *node)
 	const struct pb_core_work *work = pb_core_work_at(node, node->fed + 1u);
 	struct pb_core_queue *queue = work->queue;
 
-	if (node->next == PB_CORE_NEXT_PREPARED)
+	if (node->next == PB_CORE_NEXT_PREPARED) {
 		queue->patched++;
+		if (work->resumes)
+			queue->flags |= PB_CORE_QUEUE_STARTED;
+	}
 	pb_core_next_clear(firmware, node);
 	if (work->patches != 0)
 		pb_core_count_patches(&firmware->channels[queue->channel], work->patches);
@@ -51,11 +54,15 @@ struct works {
 	uint32_t out;   /**< mask of those that are withdrawn */
 };
 
+/** What drains is no more the host's to take back than other work. */
+static bool is_wanted_back_by_host(const struct pb_core_queue *queue)
+{
+	return (queue->flags & (PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_DRAINING)) == PB_CORE_QUEUE_STOPPING;
+}
+
 static bool is_wanted_back(const struct pb_core_node *node, const struct pb_core_work *work)
 {
-	const uint32_t flags = work->queue->flags & (PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_DRAINING);
-
-	if (flags == PB_CORE_QUEUE_STOPPING)
+	if (is_wanted_back_by_host(work->queue))
 		return true;
 	return node->reason == PB_CORE_STOP_TO_SWITCH && !work->guarded;
 }
@@ -123,7 +130,9 @@ static void withdraw(struct pb_firmware *firmware, struct pb_core_node *node, co
 		queue->flags |= PB_CORE_QUEUE_STARTED;
 	give_back(firmware, queue);
 	rewind_timeline(node, queue);
-	if ((queue->flags & (PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_CLOSING_IT)) == 0)
+	if ((queue->flags & PB_CORE_QUEUE_CLOSING_IT) != 0)
+		pb_core_drained(firmware, queue); /* this was the last of it, maybe */
+	else if (!is_wanted_back_by_host(queue))
 		pb_core_schedule_return(firmware, queue);
 }
 

@@ -5,10 +5,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,18 +15,27 @@
 #include "hal/lines.h"
 #include "qemu/card_admin.h"
 #include "qemu/card_boot.h"
+#include "qemu/card_clock.h"
 #include "qemu/card_engines.h"
 #include "qemu/card_files.h"
 #include "qemu/card_lines.h"
 #include "qemu/card_mcu.h"
+#include "qemu/card_monitor.h"
 #include "qemu/card_say.h"
 #include "qemu/card_server.h"
+#include "qemu/card_signals.h"
 #include "qemu/card_watch.h"
 
-/* While the firmware boots, its stage is looked at this often. */
-#define BOOT_POLL_MS 1
-/* While it runs: how long a fatal record, or an answer to the admin whose interrupt got lost, goes unseen. */
-#define RUN_POLL_MS 20
+/* While somebody may wait for the card's clock or for the firmware to boot, it turns this often. */
+#define TURN_MS 1
+/* Else: how long a fatal record, or an answer to the admin whose interrupt got lost, goes unseen. */
+#define REST_MS 20
+/* Hosts take firmware for dead when its heartbeat has stood for so long, if they look: they are woken. */
+#define HOSTS_DOUBT_US 10000u
+/* After the last raise of the MCU its lines are looked at for so long, without a byte, before the card sleeps. */
+#define SPIN_US 30u
+/* And for so long at most before it looks at everything else. */
+#define SPIN_MOST_US 200u
 /* Events taken at once. */
 #define EVENTS 16
 
@@ -41,12 +49,15 @@ struct card {
 	struct pb_card_admin admin;
 	struct pb_card_boot boot;
 	struct pb_card_mcu mcu;
-	sigset_t former_signals;
+	struct pb_card_clock clock;
+	struct pb_card_monitor monitor;
 	int epoll;
-	int signals;
+	struct pb_card_signals signals;
 	int ready_fd;
-	bool came_up; /* hosts could attach once */
-	bool open;    /* hosts may attach */
+	bool came_up;    /* hosts could attach once */
+	bool open;       /* hosts may attach */
+	uint64_t active; /* when the MCU raised a line last */
+	bool doubted;    /* hosts have been woken since the heartbeat stands */
 	bool stop;
 	int status;
 };
@@ -117,22 +128,20 @@ static void host_gone(void *context, uint32_t channel)
 
 /* ---- the MCU's life ---- */
 
-static int accept_lines(const struct card *card)
-{
-	return accept4(card->files.lines_listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-}
-
 static bool start_mcu(struct card *card)
 {
 	const struct pb_machine_files files = {.memory = card->files.memory_path,
 					       .lines = card->files.lines_path,
+					       .monitor = card->files.monitor_path,
 					       .image = card->options->image};
 
 	/* The former MCU may have died between connecting and being accepted. */
-	for (int left = accept_lines(card); left >= 0; left = accept_lines(card))
-		close(left);
+	pb_card_refuse(card->files.lines_listener);
+	pb_card_refuse(card->files.monitor_listener);
 	pb_card_lines_restart(&card->lines);
+	pb_card_monitor_restart(&card->monitor);
 	pb_card_boot_start(&card->boot);
+	pb_card_clock_start(&card->clock, pb_card_wall_us());
 	return pb_card_mcu_start(&card->mcu, card->machine, &files) &&
 	       pb_card_watch(card->epoll, card->mcu.process, EPOLLIN, PB_CARD_WATCH_MCU, 0);
 }
@@ -140,7 +149,7 @@ static bool start_mcu(struct card *card)
 /* The MCU's UART has connected. */
 static void connect_lines(struct card *card)
 {
-	int socket = accept_lines(card);
+	int socket = pb_card_accept(card->files.lines_listener);
 
 	if (socket < 0)
 		return;
@@ -153,9 +162,29 @@ static void connect_lines(struct card *card)
 
 static void receive_lines(struct card *card)
 {
+	card->active = pb_card_wall_us();
 	/* Its end is the MCU's end, of which its process tells. */
 	if (card->lines.socket >= 0 && !pb_card_lines_receive(&card->lines))
 		pb_card_watch_end(card->epoll, card->lines.socket);
+}
+
+/* The control interface of its emulator has connected; as above. */
+static void connect_monitor(struct card *card)
+{
+	int socket = pb_card_accept(card->files.monitor_listener);
+
+	if (socket < 0)
+		return;
+	if (card->monitor.socket < 0 && pb_card_watch(card->epoll, socket, EPOLLIN, PB_CARD_WATCH_MONITOR, 0))
+		pb_card_monitor_connect(&card->monitor, socket);
+	else
+		close(socket);
+}
+
+static void receive_monitor(struct card *card)
+{
+	if (card->monitor.socket >= 0 && !pb_card_monitor_receive(&card->monitor, pb_card_wall_us()))
+		pb_card_watch_end(card->epoll, card->monitor.socket);
 }
 
 /* Once every channel has its privileges. */
@@ -181,10 +210,9 @@ static void announce_death(struct card *card, bool again)
 	card->open = false;
 	pb_card_boot_died(&card->boot, again);
 	pb_card_admin_stop(&card->admin);
-	for (uint32_t c = 1; c < PB_SOCKET_PEERS; c++) {
-		pb_card_server_interrupt(&card->server, c);
+	pb_card_server_interrupt_all(&card->server);
+	for (uint32_t c = 1; c < PB_SOCKET_PEERS; c++)
 		pb_card_server_free(&card->server, c);
-	}
 }
 
 /* No MCU runs any more. */
@@ -208,8 +236,10 @@ static void mcu_died(struct card *card, const char *how)
 			    pb_card_boot_dead_stage(&card->boot), pb_card_boot_dead_waypoint(&card->boot));
 	if (again && !start_mcu(card))
 		fail(card);
-	else if (!again)
+	else if (!again) {
 		pb_card_lines_restart(&card->lines);
+		pb_card_monitor_restart(&card->monitor);
+	}
 }
 
 static void mcu_ended(struct card *card)
@@ -231,8 +261,34 @@ static void firmware_failed(struct card *card)
 	mcu_died(card, how);
 }
 
+/* It does not get on, as far as its MCU has been run. */
+static void firmware_hangs(struct card *card)
+{
+	char how[64];
+
+	snprintf(how, sizeof(how), "no heartbeat for %u us", card->clock.still);
+	pb_card_mcu_stop(&card->mcu);
+	mcu_died(card, how);
+}
+
+static void advance_clock(struct card *card)
+{
+	const uint64_t now = pb_card_wall_us();
+
+	pb_card_clock_turn(&card->clock, now, pb_card_monitor_proof(&card->monitor));
+	if (pb_card_clock_doubts(&card->clock))
+		pb_card_monitor_probe(&card->monitor, now);
+	if (card->clock.still <= HOSTS_DOUBT_US) {
+		card->doubted = false;
+	} else if (!card->doubted) {
+		card->doubted = true;
+		pb_card_server_interrupt_all(&card->server);
+	}
+}
+
 static void look_at_firmware(struct card *card)
 {
+	advance_clock(card);
 	switch (pb_card_boot_poll(&card->boot)) {
 	case PB_CARD_BOOT_RUNS:
 		pb_card_admin_start(&card->admin);
@@ -241,6 +297,9 @@ static void look_at_firmware(struct card *card)
 		firmware_failed(card);
 		break;
 	case PB_CARD_BOOT_NOTHING:
+		if (card->clock.still >= card->options->dead_us)
+			firmware_hangs(card);
+		break;
 	default:
 		break;
 	}
@@ -274,21 +333,46 @@ static void handle(struct card *card, enum pb_card_source source, uint32_t index
 	case PB_CARD_WATCH_LINES:
 		receive_lines(card);
 		break;
+	case PB_CARD_WATCH_CONTROL:
+		connect_monitor(card);
+		break;
+	case PB_CARD_WATCH_MONITOR:
+		receive_monitor(card);
+		break;
 	case PB_CARD_WATCH_SOURCES:
 	default:
 		break;
 	}
 }
 
-static int sleep_ms(const struct card *card)
+/* Serves an MCU and engines that keep each other busy, without a byte or a system call between them. */
+static void spin(struct card *card)
+{
+	const uint64_t start = pb_card_wall_us();
+	uint64_t now = start;
+
+	while (now - card->active < SPIN_US && now - start < SPIN_MOST_US) {
+		if (pb_card_lines_poll(&card->lines)) {
+			pb_card_engines_run(&card->engines);
+			card->active = now;
+		}
+		now = pb_card_wall_us();
+	}
+}
+
+/* @return how long the loop may sleep, after which the MCU has to send a byte to wake it */
+static int sleep_ms(struct card *card)
 {
 	int engines = pb_card_engines_sleep(&card->engines);
 
-	if (engines >= 0)
+	if (engines == 0 || pb_card_wall_us() - card->active < SPIN_US || pb_card_lines_rest(&card->lines))
+		return 0;
+	if (engines > 0)
 		return engines;
-	if (card->mcu.pid != 0)
-		return card->boot.running ? RUN_POLL_MS : BOOT_POLL_MS;
-	return -1;
+	if (card->mcu.pid == 0)
+		return -1;
+	return card->boot.running && card->clock.still == 0 && pb_card_server_empty(&card->server) ? REST_MS
+												   : TURN_MS;
 }
 
 static void loop(struct card *card)
@@ -311,24 +395,18 @@ static void loop(struct card *card)
 		if (!card->open && pb_card_admin_settled(&card->admin))
 			let_hosts_attach(card);
 		pb_card_engines_run(&card->engines);
+		spin(card);
 	}
 }
 
 /* ---- start and end ---- */
 
-static bool block_signals(struct card *card)
+static bool watch_signals(struct card *card)
 {
-	sigset_t ours;
-
-	sigemptyset(&ours);
-	sigaddset(&ours, SIGTERM);
-	sigaddset(&ours, SIGINT);
-	sigaddset(&ours, SIGHUP);
-	sigprocmask(SIG_BLOCK, &ours, &card->former_signals);
-	card->signals = signalfd(-1, &ours, SFD_NONBLOCK | SFD_CLOEXEC);
+	pb_card_signals_block(&card->signals);
 	card->epoll = epoll_create1(EPOLL_CLOEXEC);
-	return card->signals >= 0 && card->epoll >= 0 &&
-	       pb_card_watch(card->epoll, card->signals, EPOLLIN, PB_CARD_WATCH_SIGNAL, 0);
+	return card->signals.file >= 0 && card->epoll >= 0 &&
+	       pb_card_watch(card->epoll, card->signals.file, EPOLLIN, PB_CARD_WATCH_SIGNAL, 0);
 }
 
 /* Everything but the MCU; the files are there. */
@@ -343,10 +421,13 @@ static bool start_parts(struct card *card)
 						   .context = card};
 
 	pb_card_boot_init(&card->boot, (void *)(memory + PB_BOOT_OFFSET));
+	pb_card_clock_init(&card->clock, (void *)(memory + PB_BOOT_OFFSET), pb_card_wall_us());
+	pb_card_monitor_init(&card->monitor);
 	pb_card_lines_init(&card->lines, (void *)(memory + PB_CARD_LINES_OFFSET), line_raised, card);
 	pb_card_admin_init(&card->admin, &admin);
 	return pb_card_engines_create(&card->engines, memory, engine_interrupt, card) &&
-	       pb_card_watch(card->epoll, card->files.lines_listener, EPOLLIN, PB_CARD_WATCH_CONNECT, 0);
+	       pb_card_watch(card->epoll, card->files.lines_listener, EPOLLIN, PB_CARD_WATCH_CONNECT, 0) &&
+	       pb_card_watch(card->epoll, card->files.monitor_listener, EPOLLIN, PB_CARD_WATCH_CONTROL, 0);
 }
 
 static void run(struct card *card)
@@ -370,26 +451,21 @@ static void run(struct card *card)
 	pb_card_server_stop(&card->server);
 	pb_card_engines_destroy(&card->engines);
 	pb_card_lines_restart(&card->lines);
+	pb_card_monitor_restart(&card->monitor);
 }
 
-static void close_all(const struct card *card)
+static void close_all(struct card *card)
 {
-	const int files[] = {card->epoll, card->signals, card->ready_fd};
-	struct signalfd_siginfo taken;
-
-	/* Taken, or it would strike when the mask is back. */
-	while (card->signals >= 0 && read(card->signals, &taken, sizeof(taken)) > 0)
-		continue;
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		if (files[i] >= 0)
-			close(files[i]);
-	}
-	sigprocmask(SIG_SETMASK, &card->former_signals, NULL);
+	if (card->epoll >= 0)
+		close(card->epoll);
+	if (card->ready_fd >= 0)
+		close(card->ready_fd);
+	pb_card_signals_unblock(&card->signals);
 }
 
 int pb_card_run(const struct pb_card_options *options)
 {
-	struct card card = {.options = options, .epoll = -1, .signals = -1, .ready_fd = options->ready_fd};
+	struct card card = {.options = options, .epoll = -1, .ready_fd = options->ready_fd};
 
 	card.mcu.process = -1;
 	card.machine = options->machine != NULL ? options->machine : pb_machine_find(options->board);
@@ -397,7 +473,7 @@ int pb_card_run(const struct pb_card_options *options)
 		pb_card_say("there is no emulator for board %s", options->board);
 		card.status = 1;
 	}
-	if (!block_signals(&card)) {
+	if (!watch_signals(&card)) {
 		pb_card_say("cannot watch for events: %s", strerror(errno));
 		card.status = 1;
 	}

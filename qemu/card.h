@@ -21,19 +21,25 @@ struct pb_card_options {
 	const char *socket;               /**< path where hosts connect; at most 107 bytes */
 	const char *directory;            /**< for the card's files; NULL: a new one, removed at the end */
 	uint32_t restarts;                /**< how often an MCU that died is started again */
-	bool quiet;                       /**< say nothing on standard error but what went wrong */
-	int ready_fd; /**< -1, or gets one '\n' when the firmware runs; closed then or at the end */
+	uint32_t dead_us; /**< firmware whose heartbeat stood for so long on the card's clock is dead */
+	bool quiet;       /**< say nothing on standard error but what went wrong */
+	int ready_fd;     /**< -1, or gets one '\n' when the firmware runs; closed then or at the end */
 };
 
+/** As long as Windows waits for a GPU. */
+#define PB_CARD_DEAD_US 2000000u
+
 #define PB_CARD_OPTIONS_DEFAULT                                                                              \
-	((struct pb_card_options){.board = "mps2_an500", .restarts = 3, .ready_fd = -1})
+	((struct pb_card_options){                                                                           \
+		.board = "mps2_an500", .restarts = 3, .dead_us = PB_CARD_DEAD_US, .ready_fd = -1})
 
 /**
  * Runs a card until SIGTERM, SIGINT or SIGHUP, in the calling thread, which
  * gets its signal mask back at the end. It also ends when the very first MCU
  * does before its firmware runs; one that dies later leaves the card up, so
  * that hosts can look. Firmware that stops with a fatal record is dead: its
- * MCU is ended, and the record stays until the next incarnation clears it.
+ * MCU is ended, and the record stays until the next incarnation clears it. So
+ * is firmware whose heartbeat stands still for dead_us.
  * @return exit code: 0 asked to stop, 1 failed and said why on standard error
  */
 int pb_card_run(const struct pb_card_options *options);

@@ -23,9 +23,9 @@ static bool hangs(const struct pb_card_engine *engine)
 
 static void interrupt(void *context)
 {
-	const struct pb_card_engine *engine = context;
+	struct pb_card_engine *engine = context;
 
-	engine->engines->interrupt(engine->engines->context, engine->node);
+	engine->raised = true;
 }
 
 static uint32_t registers_offset(uint32_t node)
@@ -87,6 +87,10 @@ static void run(struct pb_card_engine *engine)
 	else if (!hangs(engine))
 		engine->idle += slice;
 	engine->progress = progress;
+	/* Once for all that the slice has completed. */
+	if (engine->raised)
+		engine->engines->interrupt(engine->engines->context, engine->node);
+	engine->raised = false;
 }
 
 void pb_card_engines_run(struct pb_card_engines *engines)

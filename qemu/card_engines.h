@@ -20,6 +20,7 @@ struct pb_card_engine {
 	uint32_t node;
 	struct pb_engine_model *model;
 	bool running;      /**< it has work */
+	bool raised;       /**< its interrupt, in this slice */
 	uint32_t progress; /**< its register as last seen */
 	uint32_t idle;     /**< engine time since that moved, in microseconds */
 };

@@ -149,28 +149,31 @@ static int listen_at(const char *path)
 	return -1;
 }
 
-static bool make_sockets(struct pb_card_files *files, const char *socket)
+/* @param kept gets the path once something listens there: it is then ours to remove */
+static bool make_socket(int *listener, char kept[PB_CARD_PATH_BYTES], const char *directory, const char *name)
 {
 	char path[PB_CARD_PATH_BYTES];
 
-	if (!set_path(path, socket, ""))
+	if (!set_path(path, directory, name))
 		return false;
-	files->socket_listener = listen_at(path);
-	if (files->socket_listener < 0)
+	*listener = listen_at(path);
+	if (*listener < 0)
 		return false;
-	memcpy(files->socket_path, path, sizeof(path));
-	if (!set_path(path, files->directory, "/lines"))
-		return false;
-	files->lines_listener = listen_at(path);
-	if (files->lines_listener < 0)
-		return false;
-	memcpy(files->lines_path, path, sizeof(path));
+	memcpy(kept, path, sizeof(path));
 	return true;
+}
+
+static bool make_sockets(struct pb_card_files *files, const char *socket)
+{
+	return make_socket(&files->socket_listener, files->socket_path, socket, "") &&
+	       make_socket(&files->lines_listener, files->lines_path, files->directory, "/lines") &&
+	       make_socket(&files->monitor_listener, files->monitor_path, files->directory, "/monitor");
 }
 
 bool pb_card_files_make(struct pb_card_files *files, const char *directory, const char *socket)
 {
-	*files = (struct pb_card_files){.memory_file = -1, .lines_listener = -1, .socket_listener = -1};
+	*files = (struct pb_card_files){
+		.memory_file = -1, .lines_listener = -1, .monitor_listener = -1, .socket_listener = -1};
 	if (make_directory(files, directory) && make_sockets(files, socket) && make_memory(files))
 		return true;
 	pb_card_files_remove(files);
@@ -191,6 +194,7 @@ void pb_card_files_remove(struct pb_card_files *files)
 		munmap(files->memory, PB_CARD_MEMORY_BYTES);
 	close_and_remove(files->socket_listener, files->socket_path);
 	close_and_remove(files->lines_listener, files->lines_path);
+	close_and_remove(files->monitor_listener, files->monitor_path);
 	close_and_remove(files->memory_file, files->memory_path);
 	if (files->made_directory)
 		rmdir(files->directory);

@@ -2,7 +2,8 @@
 /**
  * @file
  * What the card keeps in the file system while it runs: a directory with its
- * memory and the socket of its interrupt lines, and the socket for hosts.
+ * memory and the sockets of its interrupt lines and of the emulator's control, and
+ * the socket for hosts.
  */
 #ifndef PB_QEMU_CARD_FILES_H
 #define PB_QEMU_CARD_FILES_H
@@ -18,11 +19,13 @@ struct pb_card_files {
 	char directory[PB_CARD_PATH_BYTES];
 	char memory_path[PB_CARD_PATH_BYTES];
 	char lines_path[PB_CARD_PATH_BYTES];
+	char monitor_path[PB_CARD_PATH_BYTES];
 	char socket_path[PB_CARD_PATH_BYTES];
-	uint8_t *memory;     /**< card memory, mapped, PB_CARD_MEMORY_BYTES */
-	int memory_file;     /**< the same as a descriptor */
-	int lines_listener;  /**< where the MCU connects */
-	int socket_listener; /**< where hosts connect */
+	uint8_t *memory;      /**< card memory, mapped, PB_CARD_MEMORY_BYTES */
+	int memory_file;      /**< the same as a descriptor */
+	int lines_listener;   /**< where the MCU connects */
+	int monitor_listener; /**< where its control interface connects */
+	int socket_listener;  /**< where hosts connect */
 	bool made_directory;
 };
 

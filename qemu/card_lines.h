@@ -19,12 +19,14 @@ struct pb_card_lines {
 	void *context;
 	int socket;      /**< to the MCU's UART; -1: it is not connected */
 	uint32_t unsent; /**< lines whose byte could not be sent yet */
+	uint32_t here;   /**< lines whose byte has come and is not taken: the MCU sends no other */
 	uint32_t raised[PB_CARD_LINES];
 	uint32_t sent[PB_CARD_LINES];
 	uint32_t taken[PB_CARD_LINES];
+	uint32_t seen[PB_CARD_LINES]; /**< raises of the MCU, as last looked at */
 };
 
-/** @param line called for each line that the MCU raised, from pb_card_lines_receive */
+/** @param line called for each line that the MCU raised, from receive, poll and rest */
 void pb_card_lines_init(struct pb_card_lines *lines, struct pb_card_line_block *block,
 			void (*line)(void *context, uint32_t line), void *context);
 /** Closes the connection and makes ready for an MCU that starts anew. None may run now. */
@@ -33,7 +35,14 @@ void pb_card_lines_restart(struct pb_card_lines *lines);
 void pb_card_lines_connect(struct pb_card_lines *lines, int socket);
 /** Raises a line towards the MCU. What was stored before is visible to it. */
 void pb_card_lines_raise(struct pb_card_lines *lines, uint32_t line);
-/** Takes what has come from the MCU. @return false: it has closed the connection */
+/** Looks at what has come from the MCU. @return false: it has closed the connection */
 bool pb_card_lines_receive(struct pb_card_lines *lines);
+/**
+ * Looks again at the lines of which a byte has come: until pb_card_lines_rest
+ * the MCU raises them without one. @return whether one was raised
+ */
+bool pb_card_lines_poll(struct pb_card_lines *lines);
+/** Takes the bytes that have come, for a card that is going to sleep: the next raise sends one. @return as above */
+bool pb_card_lines_rest(struct pb_card_lines *lines);
 
 #endif

@@ -302,10 +302,25 @@ void pb_card_server_interrupt(const struct pb_card_server *server, uint32_t chan
 		return;
 }
 
+void pb_card_server_interrupt_all(const struct pb_card_server *server)
+{
+	for (uint32_t c = 1; c < PB_SOCKET_PEERS; c++)
+		pb_card_server_interrupt(server, c);
+}
+
 void pb_card_server_free(struct pb_card_server *server, uint32_t channel)
 {
 	if (server->peers[channel].state == PB_CARD_PEER_GONE)
 		server->peers[channel].state = PB_CARD_PEER_FREE;
 	if (server->full && pb_card_watch(server->epoll, server->listener, EPOLLIN, PB_CARD_WATCH_ACCEPT, 0))
 		server->full = false;
+}
+
+bool pb_card_server_empty(const struct pb_card_server *server)
+{
+	uint32_t c = 1;
+
+	while (c < PB_SOCKET_PEERS && server->peers[c].state == PB_CARD_PEER_FREE)
+		c++;
+	return c == PB_SOCKET_PEERS;
 }

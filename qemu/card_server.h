@@ -61,7 +61,11 @@ void pb_card_server_host(struct pb_card_server *server, uint32_t channel);
 bool pb_card_server_doorbell(struct pb_card_server *server, uint32_t channel);
 /** Interrupts a host, if it is there. */
 void pb_card_server_interrupt(const struct pb_card_server *server, uint32_t channel);
+/** Interrupts every host that is there: something has happened to the card. */
+void pb_card_server_interrupt_all(const struct pb_card_server *server);
 /** Lets a channel whose host has gone be given again. */
 void pb_card_server_free(struct pb_card_server *server, uint32_t channel);
+/** Whether nobody is here, and what everyone who was has been cleared away. */
+bool pb_card_server_empty(const struct pb_card_server *server);
 
 #endif

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
 #include "qemu/card_watch.h"
 
 #include <stddef.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 static bool control(int epoll, int operation, int fd, uint32_t events, uint64_t data)
 {
@@ -24,4 +27,15 @@ bool pb_card_watch_change(int epoll, int fd, uint32_t events, enum pb_card_sourc
 void pb_card_watch_end(int epoll, int fd)
 {
 	epoll_ctl(epoll, EPOLL_CTL_DEL, fd, NULL);
+}
+
+int pb_card_accept(int listener)
+{
+	return accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+void pb_card_refuse(int listener)
+{
+	for (int waiting = pb_card_accept(listener); waiting >= 0; waiting = pb_card_accept(listener))
+		close(waiting);
 }

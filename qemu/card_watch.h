@@ -18,6 +18,8 @@ enum pb_card_source {
 	PB_CARD_WATCH_MCU = 4,      /**< the MCU has ended */
 	PB_CARD_WATCH_CONNECT = 5,  /**< the MCU's UART connects */
 	PB_CARD_WATCH_LINES = 6,    /**< bytes from the MCU */
+	PB_CARD_WATCH_CONTROL = 7,  /**< the control interface of its emulator connects */
+	PB_CARD_WATCH_MONITOR = 8,  /**< answers from it */
 	PB_CARD_WATCH_SOURCES
 };
 
@@ -27,5 +29,10 @@ bool pb_card_watch(int epoll, int fd, uint32_t events, enum pb_card_source sourc
 bool pb_card_watch_change(int epoll, int fd, uint32_t events, enum pb_card_source source, uint32_t index);
 /** Ends the watch of a descriptor that stays open. */
 void pb_card_watch_end(int epoll, int fd);
+
+/** Takes a connection that waits at a listening socket. @return its descriptor; -1: none waits */
+int pb_card_accept(int listener);
+/** Closes all connections that wait there. */
+void pb_card_refuse(int listener);
 
 #endif

@@ -10,6 +10,7 @@ static const char *const mps2_an500_arguments[] = {
 	"-object", "memory-backend-file,id=vram,share=on,mem-path={memory},size=16M",
 	"-display", "none", "-monitor", "none",
 	"-chardev", "socket,id=lines,path={lines},server=off", "-serial", "chardev:lines",
+	"-chardev", "socket,id=monitor,path={monitor},server=off", "-mon", "chardev=monitor,mode=control",
 	"-kernel", "{image}",
 	NULL,
 };
@@ -61,6 +62,7 @@ static bool put_argument(struct writer *writer, const char *text, const struct p
 		bool double_commas;
 	} places[] = {{"{memory}", files->memory, true},
 		      {"{lines}", files->lines, true},
+		      {"{monitor}", files->monitor, true},
 		      {"{image}", files->image, false}};
 
 	while (*text != '\0') {

@@ -14,18 +14,19 @@ struct pb_machine {
 	const char *program; /**< looked for along PATH */
 	const char *package; /**< Debian package that has it */
 	/**
-	 * NULL at the end, the program's name not included. {memory}, {lines}
-	 * and {image} stand for the paths of struct pb_machine_files; in the
-	 * first two, which QEMU takes apart at commas, a comma is doubled.
+	 * NULL at the end, the program's name not included. {memory}, {lines},
+	 * {monitor} and {image} stand for the paths of struct pb_machine_files; in
+	 * all but the last, which QEMU takes apart at commas, a comma is doubled.
 	 */
 	const char *const *arguments;
 };
 
 /** What the MCU is started with. */
 struct pb_machine_files {
-	const char *memory; /**< file that is the card's memory */
-	const char *lines;  /**< Unix socket to connect the UART of the interrupt lines to */
-	const char *image;  /**< firmware image, ELF */
+	const char *memory;  /**< file that is the card's memory */
+	const char *lines;   /**< Unix socket to connect the UART of the interrupt lines to */
+	const char *monitor; /**< Unix socket to connect the emulator's control interface (QMP) to */
+	const char *image;   /**< firmware image, ELF */
 };
 
 /** Most arguments of a program, its name included. */

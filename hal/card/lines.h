@@ -14,6 +14,11 @@
  * A raise that finds a byte on its way sends none: the taker has not looked
  * yet, or looks after its barrier. Either way it sees what the raiser stored.
  *
+ * A taker that is awake anyway may leave a byte untaken and look at `raised`
+ * instead: while it does, the other side raises the line by two accesses to
+ * memory. It takes the byte before it sleeps, and looks once more behind the
+ * barrier.
+ *
  * `bytes I sent` is the raiser's private count. A raiser that starts anew takes
  * `taken` for it. The MCU's tick covers a byte that was lost between the two.
  */
@@ -30,15 +35,15 @@
 
 /** Both directions; each column is one writer's and starts a cache line. */
 struct pb_card_line_block {
-	uint32_t to_mcu_raised[PB_CARD_LINES];   /**< written by the card: for people, counts raises */
+	uint32_t to_mcu_raised[PB_CARD_LINES];   /**< written by the card: counts raises */
 	uint32_t to_mcu_taken[PB_CARD_LINES];    /**< written by the MCU: bytes taken */
-	uint32_t from_mcu_raised[PB_CARD_LINES]; /**< written by the MCU */
+	uint32_t from_mcu_sent[PB_CARD_LINES];   /**< written by the MCU: for people, counts bytes */
 	uint32_t from_mcu_taken[PB_CARD_LINES];  /**< written by the card: bytes taken */
 };
 PB_SIZE(pb_card_line_block, 512);
 PB_AT(pb_card_line_block, to_mcu_raised, 0);
 PB_AT(pb_card_line_block, to_mcu_taken, 128);
-PB_AT(pb_card_line_block, from_mcu_raised, 256);
+PB_AT(pb_card_line_block, from_mcu_sent, 256);
 PB_AT(pb_card_line_block, from_mcu_taken, 384);
 
 #endif

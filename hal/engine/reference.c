@@ -6,14 +6,12 @@
 
 static struct pb_engine_registers *registers_of(const struct pb_reference_engine *engine)
 {
-	return (struct pb_engine_registers *)(void *)(engine->memory + engine->registers_offset);
+	return engine->registers;
 }
 
 static struct pb_engine_slot *slot_of(const struct pb_reference_engine *engine, uint32_t index)
 {
-	struct pb_engine_slot *ring = (struct pb_engine_slot *)(void *)(engine->memory + engine->ring_offset);
-
-	return &ring[index % PB_ENGINE_SLOTS];
+	return &engine->ring[index % PB_ENGINE_SLOTS];
 }
 
 static void ring_doorbell(const struct pb_reference_engine *engine)
@@ -155,6 +153,8 @@ static void reset(void *context)
 {
 	struct pb_reference_engine *engine = context;
 
+	engine->registers = (struct pb_engine_registers *)(void *)(engine->memory + engine->registers_offset);
+	engine->ring = (struct pb_engine_slot *)(void *)(engine->memory + engine->ring_offset);
 	/* Another one than the last that it answered, be it an earlier incarnation's. */
 	engine->command = pb_shared_read32(&registers_of(engine)->command_done);
 	write_registers(engine);

@@ -22,7 +22,9 @@ struct pb_reference_engine {
 	uint32_t translation_offset; /**< struct pb_engine_translation, shared by all nodes */
 	uint32_t node;
 	const struct pb_lines *lines;
-	uint32_t command; /**< private: the last one given */
+	uint32_t command;                      /**< private, as are the others: the last one given */
+	struct pb_engine_registers *registers; /**< worked out at each reset */
+	struct pb_engine_slot *ring;
 };
 
 extern const struct pb_engine_ops pb_reference_engine_ops;

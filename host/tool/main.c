@@ -10,6 +10,7 @@
 #include "host/tool/demo.h"
 #include "host/tool/info_command.h"
 #include "host/tool/replay_command.h"
+#include "host/tool/sim_command.h"
 #include "host/tool/why_command.h"
 
 /** Exit code of a usage error, in every subcommand. */
@@ -26,6 +27,8 @@ static const struct command {
 	{"replay", (char[]){"patchbay replay"}, pb_replay_command,
 	 "patch captured submissions of real drivers"},
 	{"info", (char[]){"patchbay info"}, pb_info_command, "what a card is and how its firmware fares"},
+	{"sim", (char[]){"patchbay sim"}, pb_sim_command,
+	 "try schedules by seed against a model of the contract"},
 	{"why", (char[]){"patchbay why"}, pb_why_command, "why a queue of a running card does not run"},
 	{"card", (char[]){"patchbay card"}, pb_card_command, "emulate a card for other processes"},
 };

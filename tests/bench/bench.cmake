@@ -2,7 +2,7 @@
 set(bench_board ${PROJECT_SOURCE_DIR}/tests/bench/${PB_BOARD}.c)
 if(EXISTS ${bench_board})
   pb_library(pb_bench_host SOURCES
-    ${PROJECT_SOURCE_DIR}/host/card.c ${PROJECT_SOURCE_DIR}/host/channel.c
+    ${PROJECT_SOURCE_DIR}/host/card.c ${PROJECT_SOURCE_DIR}/host/channel.c ${PROJECT_SOURCE_DIR}/host/command.c
     ${PROJECT_SOURCE_DIR}/host/names.c ${PROJECT_SOURCE_DIR}/host/queue.c ${PROJECT_SOURCE_DIR}/host/segment.c)
   pb_image(patchbay-bench-${PB_BOARD}.elf
     SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/bench.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_card.c

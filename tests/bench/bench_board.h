@@ -18,6 +18,8 @@ void pb_bench_board_send(uint32_t line);
 uint32_t pb_bench_board_counter(void);
 /** The counter when the line UART's last interrupt was taken. */
 uint32_t pb_bench_board_interrupt(void);
+/** The handler of that interrupt, as if it did nothing but note the counter. */
+void pb_bench_board_interrupt_empty(void);
 /** Instructions between two counter values, times 1000. */
 uint32_t pb_bench_board_instructions_milli(uint32_t from, uint32_t to);
 /** Lets an alarm ring again and again, the first time after ever other numbers of instructions. */

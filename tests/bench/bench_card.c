@@ -144,7 +144,7 @@ static void take_outgoing_bytes(void)
 
 	for (uint32_t line = 0; line < PB_CARD_LINES; line++)
 		pb_shared_write32(&block->from_mcu_taken[line],
-				  pb_shared_read32(&block->from_mcu_raised[line]));
+				  pb_shared_read32(&block->from_mcu_sent[line]));
 }
 
 static void serve_engines(void)
@@ -215,6 +215,44 @@ static const struct pb_link_ops link_ops = {
 
 static struct pb_link host_link = {.ops = &link_ops, .channel = CHANNEL};
 
+/* ---- what the stopwatch itself takes: from an interrupt that does nothing to a doorbell that rings nothing ---- */
+
+static uint32_t empty_submit, empty_retire;
+
+static void raise_nothing(void *context_, uint32_t line)
+{
+	(void)context_;
+	(void)line;
+}
+
+static void feed_nothing(void *context_, const struct pb_engine_work *work, uint32_t sequence)
+{
+	(void)context_;
+	(void)work;
+	(void)sequence;
+}
+
+static void calibrate(void)
+{
+	static const struct pb_lines_ops silent_lines_ops = {.raise = raise_nothing};
+	static const struct pb_engine_ops silent_engine_ops = {.feed = feed_nothing};
+	const struct pb_lines silent = {.ops = &silent_lines_ops};
+	const struct pb_engine_ops *const real_engine_ops = board_engine_ops;
+	const struct pb_lines *const real_lines = board_lines;
+
+	board_lines = &silent;
+	board_engine_ops = &silent_engine_ops;
+	pb_bench_board_interrupt_empty();
+	lines_raise(NULL, 0);
+	empty_retire = pb_bench_board_instructions_milli(pb_bench_board_interrupt(), host_rung);
+	pb_bench_board_interrupt_empty();
+	engine_feed(NULL, NULL, 0);
+	empty_submit = pb_bench_board_instructions_milli(pb_bench_board_interrupt(), engine_rung);
+	engine_waits = false;
+	board_lines = real_lines;
+	board_engine_ops = real_engine_ops;
+}
+
 static void boot(void)
 {
 	config = *pb_board_start();
@@ -223,6 +261,7 @@ static void boot(void)
 	host_link.memory = config.memory;
 	host_link.memory_bytes = config.memory_bytes;
 	pb_bench_board_start();
+	calibrate();
 	firmware = pb_firmware_instance();
 	pb_firmware_init(firmware, &config);
 }
@@ -302,7 +341,7 @@ void pb_bench_submit(const struct pb_descriptor *descriptor, uint32_t *submit, u
 	sleep_and_wake(); /* by the doorbell */
 	while (pb_firmware_pass(firmware))
 		continue;
-	*submit = pb_bench_board_instructions_milli(pb_bench_board_interrupt(), engine_rung);
+	*submit = pb_bench_board_instructions_milli(pb_bench_board_interrupt(), engine_rung) - empty_submit;
 	pb_bench_require(engine_waits, "the engine was not rung");
 	take_outgoing_bytes();
 	hold_interrupts();
@@ -310,7 +349,7 @@ void pb_bench_submit(const struct pb_descriptor *descriptor, uint32_t *submit, u
 	sleep_and_wake(); /* by the engine */
 	while (pb_firmware_pass(firmware))
 		continue;
-	*retire = pb_bench_board_instructions_milli(pb_bench_board_interrupt(), host_rung);
+	*retire = pb_bench_board_instructions_milli(pb_bench_board_interrupt(), host_rung) - empty_retire;
 	take_outgoing_bytes();
 	require_completed();
 }

@@ -4,109 +4,24 @@
  * where, and the card starts it again as often as it may.
  */
 #define _GNU_SOURCE
-#include <elf.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "qemu/card.h"
 #include "tests/e2e/e2e.h"
 #include "tests/e2e/e2e_host.h"
+#include "tests/e2e/e2e_image.h"
 
 /* How soon a waiting host must know, from the submission to its return. */
 #define NOTICE_US 1000000u
 /* Far longer than it takes to say that nobody starts the firmware again. */
 #define ATTACH_US 30000000u
-/* UDF #0, undefined on every Thumb processor. */
-#define UNDEFINED_INSTRUCTION 0xde00u
 /* UFSR.UNDEFINSTR, as CFSR shows it. */
 #define STATUS_UNDEFINED 0x00010000u
-
-/* ---- an image that faults ---- */
-
-struct image {
-	uint8_t *bytes;
-	size_t size;
-};
-
-/* Copies out of the image; whatever lies there has no alignment. */
-static void take(const struct image *image, size_t offset, void *to, size_t bytes)
-{
-	assert_true(offset <= image->size && bytes <= image->size - offset);
-	memcpy(to, image->bytes + offset, bytes);
-}
-
-static Elf32_Shdr section(const struct image *image, const Elf32_Ehdr *header, uint32_t index)
-{
-	Elf32_Shdr found;
-
-	assert_true(index < header->e_shnum);
-	take(image, header->e_shoff + index * sizeof(found), &found, sizeof(found));
-	return found;
-}
-
-static bool is_name(const struct image *image, size_t offset, const char *name)
-{
-	const size_t bytes = strlen(name) + 1;
-
-	return offset <= image->size && bytes <= image->size - offset &&
-	       memcmp(image->bytes + offset, name, bytes) == 0;
-}
-
-/* Where a function's code is in the MCU's memory. */
-static uint32_t function_address(const struct image *image, const Elf32_Ehdr *header, const char *name)
-{
-	for (uint32_t s = 0; s < header->e_shnum; s++) {
-		const Elf32_Shdr table = section(image, header, s);
-
-		if (table.sh_type != SHT_SYMTAB)
-			continue;
-		for (uint32_t i = 0; i < table.sh_size / sizeof(Elf32_Sym); i++) {
-			Elf32_Sym symbol;
-
-			take(image, table.sh_offset + i * sizeof(symbol), &symbol, sizeof(symbol));
-			if (ELF32_ST_TYPE(symbol.st_info) == STT_FUNC &&
-			    is_name(image, section(image, header, table.sh_link).sh_offset + symbol.st_name,
-				    name))
-				return symbol.st_value & ~1u; /* bit 0 says Thumb */
-		}
-	}
-	fail_msg("the image has no function %s", name);
-	return 0;
-}
-
-static size_t file_offset(const struct image *image, const Elf32_Ehdr *header, uint32_t address)
-{
-	for (uint32_t i = 0; i < header->e_phnum; i++) {
-		Elf32_Phdr part;
-
-		take(image, header->e_phoff + i * sizeof(part), &part, sizeof(part));
-		if (part.p_type == PT_LOAD && address >= part.p_vaddr &&
-		    address - part.p_vaddr < part.p_filesz)
-			return part.p_offset + (address - part.p_vaddr);
-	}
-	fail_msg("the image does not load 0x%08x", (unsigned)address);
-	return 0;
-}
 
 /* Writes an image whose pb_core_admit starts with an undefined instruction. @return that address */
 static uint32_t write_broken_image(const char *path)
 {
-	const uint8_t code[] = {UNDEFINED_INSTRUCTION & 0xffu, UNDEFINED_INSTRUCTION >> 8};
-	struct image image;
-	Elf32_Ehdr header;
-	uint32_t address;
-	size_t offset;
-
-	image.bytes = e2e_read_file(E2E_IMAGE, &image.size);
-	take(&image, 0, &header, sizeof(header));
-	assert_memory_equal(header.e_ident, ELFMAG "\x01\x01", SELFMAG + 2); /* 32 bits, little-endian */
-	address = function_address(&image, &header, "pb_core_admit");
-	offset = file_offset(&image, &header, address);
-	assert_true(offset + sizeof(code) <= image.size);
-	memcpy(image.bytes + offset, code, sizeof(code));
-	e2e_write_file(path, image.bytes, image.size);
-	free(image.bytes);
-	return address;
+	return e2e_image_write(path, "pb_core_admit", E2E_IMAGE_FAULTS);
 }
 
 /* @return where its firmware will fault */

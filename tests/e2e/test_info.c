@@ -28,10 +28,10 @@ static void check_capabilities(const cJSON *object)
 		const char *name;
 		double value;
 	} expected[] = {
-		{"NODES", 2},
-		{"NODE_KINDS", 0x21},
+		{"NODES", 4},
+		{"NODE_KINDS", 0x2121},
 		{"CLIENTS", 8},
-		{"QUEUES", 64},
+		{"QUEUES", 4096},
 		{"CONTEXTS", 64},
 		{"SEGMENTS", 32},
 		{"SEGMENTS_TOTAL", 96},
@@ -135,7 +135,7 @@ static void test_text(void **state)
 		"memory         16777216 bytes\n",
 		"boot stage     RUNNING\n",
 		"MCU            running, died 0 times\n",
-		"  QUEUES               64\n",
+		"  QUEUES               4096\n",
 	};
 	static struct e2e_output output;
 

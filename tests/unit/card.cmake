@@ -2,12 +2,13 @@
 pb_program(test_fake_mcu SOURCES ${CMAKE_CURRENT_LIST_DIR}/fake_mcu.c)
 pb_library(test_raw_host SOURCES ${CMAKE_CURRENT_LIST_DIR}/raw_host.c)
 
+pb_unit_test(test_card_clock SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_card_clock.c LINKS pb_card)
 pb_unit_test(test_card_lines SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_card_lines.c LINKS pb_card)
 pb_unit_test(test_card_engines SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_card_engines.c LINKS pb_card)
 pb_unit_test(test_card_machines SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_card_machines.c LINKS pb_card)
 pb_unit_test(test_link_socket
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_link_socket.c LINKS pb_link_socket)
-foreach(name server supervisor)
+foreach(name server supervisor hang)
   pb_unit_test(test_card_${name}
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_card_${name}.c ${CMAKE_CURRENT_LIST_DIR}/card_bench.c
     LINKS pb_card pb_link_socket test_raw_host)

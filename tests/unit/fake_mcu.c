@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fake_mcu MEMORY LINES IMAGE [fail]: stands in for the emulated MCU. It boots,
- * answers each channel's doorbell with its interrupt, attaches the admin and
- * carries out CHANNEL_CLOSE and CHANNEL_GRANT. With `fail` it stops while it boots, with a fatal
- * record. With fewer arguments it ends at once.
+ * fake_mcu MEMORY LINES IMAGE [fail | MONITOR]: stands in for the emulated MCU.
+ * It boots, answers each channel's doorbell with its interrupt, attaches the
+ * admin and carries out CHANNEL_CLOSE and CHANNEL_GRANT. With `fail` it stops
+ * while it boots, with a fatal record. With the path of a control socket it
+ * answers there, and its heartbeat moves. With fewer arguments it ends at once.
  */
 #define _GNU_SOURCE
 #include "tests/unit/fake_mcu.h"
@@ -32,6 +33,7 @@
 
 static uint8_t *memory;
 static int lines_socket;
+static int monitor_socket = -1;
 static uint32_t taken[PB_CARD_LINES];
 static uint32_t sent[PB_CARD_LINES];
 static uint32_t control_get;
@@ -58,8 +60,8 @@ static void raise_line(uint32_t line)
 	uint8_t byte = (uint8_t)line;
 
 	pb_shared_release();
-	pb_shared_write32(&words->from_mcu_raised[line],
-			  pb_shared_read32(&words->from_mcu_raised[line]) + 1u);
+	pb_shared_write32(&words->from_mcu_sent[line],
+			  pb_shared_read32(&words->from_mcu_sent[line]) + 1u);
 	pb_shared_barrier();
 	if (pb_shared_read32(&words->from_mcu_taken[line]) != sent[line])
 		return;
@@ -104,6 +106,7 @@ static void boot(void)
 	pb_shared_write32(&admin()->attach_done, pb_shared_read32(&admin()->attach_request));
 	pb_shared_write32(&mailbox()->pid, (uint32_t)getpid());
 	memset(mailbox()->privileges, 0, sizeof(mailbox()->privileges));
+	pb_shared_write32(&mailbox()->hangs, 0);
 	fail_if_due();
 	pb_shared_release();
 	pb_shared_write32(&words->boot_stage, PB_BOOT_STAGE_RUNNING);
@@ -198,17 +201,49 @@ static void take(uint32_t line)
 	}
 }
 
-static void open_card(const char *file, const char *socket_path)
+/* Every line is a command, and every command goes well. */
+static void answer_monitor(void)
+{
+	static const char answer[] = "{\"timestamp\": {}, \"event\": \"X\"}\r\n{\"return\": {}}\r\n";
+	char bytes[256];
+	ssize_t got;
+
+	if (pb_shared_read32(&mailbox()->hold_monitor) != 0)
+		return;
+	got = recv(monitor_socket, bytes, sizeof(bytes), MSG_DONTWAIT);
+	for (ssize_t i = 0; i < got; i++) {
+		if (bytes[i] == '\n' && write(monitor_socket, answer, sizeof(answer) - 1) < 0)
+			exit(6);
+	}
+}
+
+static void beat(void)
+{
+	struct pb_boot_block *words = (void *)(memory + PB_BOOT_OFFSET);
+
+	if (pb_shared_read32(&mailbox()->hangs) == 0)
+		pb_shared_write32(&words->heartbeat, pb_shared_read32(&words->heartbeat) + 1u);
+}
+
+static int connect_to(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int connected = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
+	if (connect(connected, (const struct sockaddr *)&address, sizeof(address)) != 0)
+		exit(5);
+	return connected;
+}
+
+static void open_card(const char *file, const char *socket_path)
+{
 	int fd = open(file, O_RDWR);
 	void *map = mmap(NULL, PB_CARD_MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-	lines_socket = socket(AF_UNIX, SOCK_STREAM, 0);
-	strncpy(address.sun_path, socket_path, sizeof(address.sun_path) - 1);
-	if (map == MAP_FAILED ||
-	    connect(lines_socket, (const struct sockaddr *)&address, sizeof(address)) != 0)
+	if (map == MAP_FAILED)
 		exit(5);
+	lines_socket = connect_to(socket_path);
 	memory = map;
 	for (uint32_t line = 0; line < PB_CARD_LINES; line++) {
 		taken[line] = pb_shared_read32(&block()->to_mcu_taken[line]);
@@ -223,7 +258,9 @@ int main(int argc, char **argv)
 	if (argc < 4)
 		return 3;
 	open_card(argv[1], argv[2]);
-	if (argc > 4)
+	if (argc > 4 && argv[4][0] == '/')
+		monitor_socket = connect_to(argv[4]);
+	else if (argc > 4)
 		pb_shared_write32(&mailbox()->fails, 1);
 	while (pb_shared_read32(&mailbox()->hold_boot) != 0)
 		usleep(100);
@@ -241,5 +278,9 @@ int main(int argc, char **argv)
 		}
 		serve_admin();
 		fail_if_due();
+		if (monitor_socket >= 0) {
+			answer_monitor();
+			beat();
+		}
 	}
 }

@@ -30,6 +30,8 @@ struct fake_mailbox {
 	uint32_t feed;                      /* node + 1: feed its engine an empty slot */
 	uint32_t hold_boot;                 /* 1: do not boot yet */
 	uint32_t fails;                     /* how often to stop with a fatal record, now or at its boot */
+	uint32_t hangs;                     /* 1: the heartbeat stands, until this one has ended */
+	uint32_t hold_monitor;              /* 1: no answer on the control socket */
 };
 
 #endif

@@ -1,12 +1,13 @@
 # Tests of the firmware core, run in one process with the engine model through the host library.
 pb_library(test_card_fixture
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/card_fixture.c ${CMAKE_CURRENT_LIST_DIR}/format_oracle.c
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/card_fixture.c ${CMAKE_CURRENT_LIST_DIR}/card_queues.c
+    ${CMAKE_CURRENT_LIST_DIR}/format_oracle.c
     ${CMAKE_CURRENT_LIST_DIR}/patch_oracle.c ${CMAKE_CURRENT_LIST_DIR}/patch_random.c
   LINKS pb_sim pb_host)
 
 foreach(name admit edges resolve patch patch_random patch_again formats format_set format_edges compact peer_bugs
     leftovers ways cookie cookie_between cookie_random rings replies control segment pool aperture paged paged_patch
-    paging halt channel engine watchdog)
+    paging halt channel engine schedule schedule_many wait wait_ends wait_chains query moderate)
   pb_unit_test(test_firmware_${name}
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_${name}.c LINKS test_card_fixture pb_sim pb_host)
 endforeach()
@@ -14,3 +15,7 @@ endforeach()
 target_compile_definitions(test_firmware_patch_random PRIVATE
   RANDOM_ENTRIES=$<IF:$<BOOL:${PB_SANITIZE}>,200000,10000000>)
 target_compile_definitions(test_firmware_ways PRIVATE SEEDS=$<IF:$<BOOL:${PB_SANITIZE}>,6,60>u)
+
+pb_unit_test(test_firmware_watchdog
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_watchdog.c ${CMAKE_CURRENT_LIST_DIR}/puppet_bench.c
+  LINKS test_card_fixture pb_sim pb_host)

@@ -20,6 +20,7 @@ struct mcu {
 	uint32_t raised[PB_CARD_LINES];
 	uint32_t sent[PB_CARD_LINES];
 	uint32_t taken[PB_CARD_LINES];
+	uint32_t here; /* lines whose byte it has and has not taken */
 	uint32_t line; /* being raised */
 	uint32_t step; /* 0: none is */
 };
@@ -72,7 +73,7 @@ static void mcu_raise_step(struct mcu *mcu)
 
 	switch (mcu->step++) {
 	case 1:
-		pb_shared_write32(&mcu->block->from_mcu_raised[mcu->line], ++mcu->raised[mcu->line]);
+		pb_shared_write32(&mcu->block->from_mcu_sent[mcu->line], ++mcu->raised[mcu->line]);
 		pb_shared_barrier();
 		break;
 	case 2:
@@ -95,8 +96,8 @@ static void mcu_raise_begin(struct mcu *mcu, uint32_t line)
 	mcu->step = 1;
 }
 
-/* @return false: no byte is there */
-static bool mcu_take(struct bench *bench)
+/* Looks at what a line stands for, without taking its byte. @return false: no byte is there */
+static bool mcu_receive(struct bench *bench)
 {
 	struct mcu *mcu = &bench->mcu;
 	uint8_t line;
@@ -104,10 +105,32 @@ static bool mcu_take(struct bench *bench)
 	if (recv(mcu->socket, &line, 1, MSG_DONTWAIT) != 1)
 		return false;
 	assert_true(line < PB_CARD_LINES);
-	pb_shared_write32(&mcu->block->to_mcu_taken[line], ++mcu->taken[line]);
-	pb_shared_barrier();
+	mcu->here |= 1u << line;
 	bench->seen_mcu[line] = pb_shared_read32(&bench->asked_mcu[line]);
 	return true;
+}
+
+/* Takes the bytes that it has, and looks once more. */
+static void mcu_rest(struct bench *bench)
+{
+	struct mcu *mcu = &bench->mcu;
+
+	for (; mcu->here != 0; mcu->here &= mcu->here - 1u) {
+		const uint32_t line = (uint32_t)__builtin_ctz(mcu->here);
+
+		pb_shared_write32(&mcu->block->to_mcu_taken[line], ++mcu->taken[line]);
+		pb_shared_barrier();
+		bench->seen_mcu[line] = pb_shared_read32(&bench->asked_mcu[line]);
+	}
+}
+
+/* @return false: no byte is there */
+static bool mcu_take(struct bench *bench)
+{
+	const bool received = mcu_receive(bench);
+
+	mcu_rest(bench);
+	return received;
 }
 
 /* Bytes that wait in a socket: at most one of each line. */
@@ -136,7 +159,7 @@ static void random_step(struct bench *bench, uint32_t *state)
 {
 	uint32_t line = next_random(state) % 5u; /* few lines, so that they meet */
 
-	switch (next_random(state) % 5u) {
+	switch (next_random(state) % 8u) {
 	case 0:
 		bench->asked_mcu[line]++;
 		pb_card_lines_raise(&bench->card, line);
@@ -152,6 +175,15 @@ static void random_step(struct bench *bench, uint32_t *state)
 		if (bench->mcu.step != 0)
 			mcu_raise_step(&bench->mcu);
 		break;
+	case 4:
+		mcu_receive(bench);
+		break;
+	case 5:
+		pb_card_lines_poll(&bench->card);
+		break;
+	case 6:
+		pb_card_lines_rest(&bench->card);
+		break;
 	default:
 		assert_true(pb_card_lines_receive(&bench->card));
 		break;
@@ -165,6 +197,7 @@ static void settle(struct bench *bench)
 	while (mcu_take(bench))
 		continue;
 	assert_true(pb_card_lines_receive(&bench->card));
+	pb_card_lines_rest(&bench->card);
 }
 
 static void test_random_interleavings(void **unused)
@@ -266,11 +299,49 @@ static void test_noise_and_end(void **unused)
 	assert_true(pb_card_lines_receive(&bench.card));
 	assert_int_equal(bench.seen_card[31], 7);
 	assert_int_equal(bench.seen_card[0], 9);
+	assert_int_equal(bench.block.from_mcu_taken[31], 0);
+	assert_false(pb_card_lines_rest(&bench.card));
 	assert_int_equal(bench.block.from_mcu_taken[31], 1);
+	assert_int_equal(bench.block.from_mcu_taken[0], 1);
 	assert_true(pb_card_lines_receive(&bench.card)); /* nothing there */
 	close(bench.mcu.socket);
 	bench.mcu.socket = -1;
 	assert_false(pb_card_lines_receive(&bench.card));
+	end_bench(&bench);
+}
+
+/* Until it rests the card hears of a raise without a byte, and of each once. */
+static void test_poll(void **unused)
+{
+	struct bench bench;
+
+	(void)unused;
+	make_bench(&bench);
+	connect_both(&bench);
+	mcu_raise_begin(&bench.mcu, 2);
+	mcu_raise_begin(&bench.mcu, 3); /* ends the first */
+	assert_false(pb_card_lines_poll(&bench.card));
+	assert_true(pb_card_lines_receive(&bench.card));
+	assert_false(pb_card_lines_poll(&bench.card));
+	bench.asked_card[2] = 5;
+	mcu_raise_begin(&bench.mcu, 2); /* ends the second */
+	mcu_raise_begin(&bench.mcu, 4);
+	assert_int_equal(bench.mcu.sent[2], 1);
+	assert_true(pb_card_lines_poll(&bench.card));
+	assert_int_equal(bench.seen_card[2], 5);
+	assert_false(pb_card_lines_poll(&bench.card));
+	/* One that comes between the last look and the rest. */
+	bench.asked_card[2] = 6;
+	mcu_raise_begin(&bench.mcu, 2);
+	mcu_raise_begin(&bench.mcu, 4);
+	assert_true(pb_card_lines_rest(&bench.card));
+	assert_int_equal(bench.seen_card[2], 6);
+	assert_int_equal(bench.block.from_mcu_taken[2], 1);
+	assert_false(pb_card_lines_rest(&bench.card));
+	/* From here on there is a byte again. */
+	mcu_raise_begin(&bench.mcu, 2);
+	mcu_raise_begin(&bench.mcu, 4);
+	assert_int_equal(bench.mcu.sent[2], 2);
 	end_bench(&bench);
 }
 
@@ -311,9 +382,14 @@ static void test_threads(void **unused)
 		pb_shared_write32(&bench.asked_mcu[4], i + 1u);
 		pb_card_lines_raise(&bench.card, 4);
 		assert_true(pb_card_lines_receive(&bench.card));
+		pb_card_lines_poll(&bench.card);
+		if (i % 8u == 0)
+			pb_card_lines_rest(&bench.card);
 	}
-	while (bench.seen_card[4] != THREAD_RAISES)
+	while (bench.seen_card[4] != THREAD_RAISES) {
 		assert_true(pb_card_lines_receive(&bench.card));
+		pb_card_lines_rest(&bench.card);
+	}
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_int_equal(bench.seen_mcu[4], THREAD_RAISES);
 	end_bench(&bench);
@@ -322,9 +398,13 @@ static void test_threads(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bytes),   cmocka_unit_test(test_raised_before),
-		cmocka_unit_test(test_restart), cmocka_unit_test(test_noise_and_end),
-		cmocka_unit_test(test_threads), cmocka_unit_test(test_random_interleavings),
+		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_raised_before),
+		cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_noise_and_end),
+		cmocka_unit_test(test_poll),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_random_interleavings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,8 @@
 #include "qemu/machines.h"
 #include "tests/unit/unit.h"
 
-static const struct pb_machine_files files = {"/run/a,b/memory", "/run/a,b/lines", "im,age.elf"};
+static const struct pb_machine_files files = {"/run/a,b/memory", "/run/a,b/lines", "/run/a,b/monitor",
+					      "im,age.elf"};
 
 static void test_find(void **unused)
 {
@@ -31,6 +32,10 @@ static void test_mps2_an500(void **unused)
 		"socket,id=lines,path=/run/a,,b/lines,server=off",
 		"-serial",
 		"chardev:lines",
+		"-chardev",
+		"socket,id=monitor,path=/run/a,,b/monitor,server=off",
+		"-mon",
+		"chardev=monitor,mode=control",
 		"-kernel",
 		"im,age.elf",
 	};
@@ -46,7 +51,8 @@ static void test_mps2_an500(void **unused)
 
 static void test_placeholders(void **unused)
 {
-	static const char *const arguments[] = {"{image}{image}", "a{memory}b", "{", "{unknown}", "", NULL};
+	static const char *const arguments[] = {"{image}{image}", "a{memory}b", "{monitor}", "{",
+						"{unknown}",      "",           NULL};
 	const struct pb_machine machine = {"b", "p", "k", arguments};
 	struct pb_machine_command command;
 
@@ -54,10 +60,11 @@ static void test_placeholders(void **unused)
 	assert_true(pb_machine_command(&command, &machine, &files));
 	assert_string_equal(command.argv[1], "im,age.elfim,age.elf");
 	assert_string_equal(command.argv[2], "a/run/a,,b/memoryb");
-	assert_string_equal(command.argv[3], "{");
-	assert_string_equal(command.argv[4], "{unknown}");
-	assert_string_equal(command.argv[5], "");
-	assert_null(command.argv[6]);
+	assert_string_equal(command.argv[3], "/run/a,,b/monitor");
+	assert_string_equal(command.argv[4], "{");
+	assert_string_equal(command.argv[5], "{unknown}");
+	assert_string_equal(command.argv[6], "");
+	assert_null(command.argv[7]);
 }
 
 static void test_too_long(void **unused)
@@ -66,7 +73,7 @@ static void test_too_long(void **unused)
 	static char path[PB_MACHINE_TEXT_BYTES];
 	static const char *const image[] = {"{image}", NULL};
 	struct pb_machine machine = {"b", "p", "k", most};
-	struct pb_machine_files long_files = {"", "", path};
+	struct pb_machine_files long_files = {"", "", "", path};
 	struct pb_machine_command command;
 
 	(void)unused;

@@ -14,12 +14,12 @@ struct row {
 #define SYSTEM_END ((uint32_t)CARD_SYSTEM_OS + CARD_SYSTEM_BYTES)
 
 static const struct row rows[] = {
-	{"option 0", PB_ERROR_BAD_OPTIONS, {CARD_SET(options, 1)}},
+	{"option 1", PB_ERROR_BAD_OPTIONS, {CARD_SET(options, 2)}},
 	{"option 31", PB_ERROR_BAD_OPTIONS, {CARD_SET(options, 0x80000000)}},
 	{"reserved word", PB_ERROR_BAD_OPTIONS, {CARD_SET(reserved, 1)}},
 	{"reserved word, high bit", PB_ERROR_BAD_OPTIONS, {CARD_SET(reserved, 0x80000000)}},
 
-	{"a wait", PB_ERROR_UNSUPPORTED, {CARD_SET(wait_count, 1)}},
+	{"a wait without a list", PB_ERROR_BAD_WAIT, {CARD_SET(wait_count, 1)}},
 	{"encoding 2", PB_ERROR_UNSUPPORTED, {CARD_SET(patch_encoding, 2)}},
 	{"encoding of all ones", PB_ERROR_UNSUPPORTED, {CARD_SET(patch_encoding, 0xffffffff)}},
 
@@ -402,7 +402,7 @@ static void failed_work_advances_the_timeline(void **state)
 	(void)state;
 	card_start(&card);
 	descriptor = card_mark(&card, 0, 1);
-	descriptor.options = 1;
+	descriptor.options = 2;
 	descriptor.timeline_low = 9;
 	fence = card_execute(&card, 0, &descriptor);
 	expect_fence("failed", &fence, 9, 1, PB_ERROR_BAD_OPTIONS);

@@ -8,7 +8,7 @@
 #define CONTROL_ENTRIES 16u
 #define SYSTEM_END      ((uint32_t)CARD_SYSTEM_OS + CARD_SYSTEM_BYTES)
 /** Of a ring of four descriptors with its page. */
-#define SMALL_QUEUE (192u + 4u * 128u)
+#define SMALL_QUEUE (256u + 4u * 128u)
 
 static const struct {
 	const char *name;
@@ -19,18 +19,34 @@ static const struct {
 	{"ping", PB_COMMAND_PING, {0}, PB_ERROR_OK},
 	{"ping with arguments", PB_COMMAND_PING, {1, 2, 3}, PB_ERROR_OK},
 	{"command 0", 0, {0}, PB_ERROR_BAD_COMMAND},
-	{"first unknown command", 19, {0}, PB_ERROR_BAD_COMMAND},
+	{"first unknown command", 21, {0}, PB_ERROR_BAD_COMMAND},
 	{"command of all ones", 0xffffffff, {0}, PB_ERROR_BAD_COMMAND},
 	{"format that is built in", PB_COMMAND_FORMAT_SET, {0}, PB_ERROR_BAD_FORMAT},
-	{"preempt", PB_COMMAND_PREEMPT, {0}, PB_ERROR_UNSUPPORTED},
-	{"suspend", PB_COMMAND_SUSPEND, {0}, PB_ERROR_UNSUPPORTED},
-	{"resume", PB_COMMAND_RESUME, {0}, PB_ERROR_UNSUPPORTED},
-	{"query", PB_COMMAND_QUERY, {0}, PB_ERROR_UNSUPPORTED},
+
+	{"preempt no queue", PB_COMMAND_PREEMPT, {0}, PB_ERROR_BAD_HANDLE},
+	{"preempt queue 2", PB_COMMAND_PREEMPT, {0x00010002}, PB_ERROR_BAD_HANDLE},
+	{"preempt with unknown flags", PB_COMMAND_PREEMPT, {0x00010000, 0, 0, 4}, PB_ERROR_BAD_ARGUMENT},
+	{"preempt past the ring", PB_COMMAND_PREEMPT, {0x00010000, 17}, PB_ERROR_BAD_ARGUMENT},
+	{"preempt before the start", PB_COMMAND_PREEMPT, {0x00010000, -1u}, PB_ERROR_BAD_ARGUMENT},
+	{"suspend the card", PB_COMMAND_SUSPEND, {0}, PB_ERROR_NO_PERMISSION},
+	{"suspend queue 2", PB_COMMAND_SUSPEND, {0x00010002}, PB_ERROR_BAD_HANDLE},
+	{"suspend with unknown flags", PB_COMMAND_SUSPEND, {0x00010000, 0, 4}, PB_ERROR_BAD_ARGUMENT},
+	{"suspend past the ring", PB_COMMAND_SUSPEND, {0x00010000, 17}, PB_ERROR_BAD_ARGUMENT},
+	{"resume the card", PB_COMMAND_RESUME, {0}, PB_ERROR_NO_PERMISSION},
+	{"resume queue 2", PB_COMMAND_RESUME, {0x00010002}, PB_ERROR_BAD_HANDLE},
+	{"resume what is not suspended", PB_COMMAND_RESUME, {0x00010000}, PB_ERROR_OK},
+	{"query nothing", PB_COMMAND_QUERY, {0}, PB_ERROR_BAD_ARGUMENT},
+	{"set a node", PB_COMMAND_NODE_SET, {0}, PB_ERROR_NO_PERMISSION},
+	{"moderate not at all", PB_COMMAND_MODERATE, {0}, PB_ERROR_OK},
 	{"log level", PB_COMMAND_LOG_LEVEL, {0}, PB_ERROR_UNSUPPORTED},
 
 	{"reset", PB_COMMAND_RESET, {0}, PB_ERROR_OK},
 	{"reset the other node", PB_COMMAND_RESET, {1}, PB_ERROR_OK},
-	{"reset node 2", PB_COMMAND_RESET, {2}, PB_ERROR_BAD_ARGUMENT},
+	{"reset the last node", PB_COMMAND_RESET, {3}, PB_ERROR_OK},
+	{"reset node 4", PB_COMMAND_RESET, {4}, PB_ERROR_BAD_ARGUMENT},
+	{"reset queue 2", PB_COMMAND_RESET, {0, 0x00010002}, PB_ERROR_BAD_HANDLE},
+	{"reset a queue of another node", PB_COMMAND_RESET, {1, 0x00010000}, PB_ERROR_BAD_HANDLE},
+	{"reset a queue past the ring", PB_COMMAND_RESET, {0, 0x00010000, 17}, PB_ERROR_BAD_ARGUMENT},
 	{"reset node of all ones", PB_COMMAND_RESET, {-1u}, PB_ERROR_BAD_ARGUMENT},
 
 	{"clear no context", PB_COMMAND_CONTEXT_CLEAR, {0}, PB_ERROR_BAD_HANDLE},
@@ -43,7 +59,7 @@ static const struct {
 	{"destroy another generation", PB_COMMAND_CONTEXT_DESTROY, {0x00020000}, PB_ERROR_BAD_HANDLE},
 	{"destroy context 64", PB_COMMAND_CONTEXT_DESTROY, {0x00010040}, PB_ERROR_BAD_HANDLE},
 
-	{"queue on node 2", PB_COMMAND_QUEUE_CREATE, {2, 4, 0x10080000}, PB_ERROR_BAD_ARGUMENT},
+	{"queue on node 4", PB_COMMAND_QUEUE_CREATE, {4, 4, 0x10080000}, PB_ERROR_BAD_ARGUMENT},
 	{"queue on the last node", PB_COMMAND_QUEUE_CREATE, {-1u, 4, 0x10080000}, PB_ERROR_BAD_ARGUMENT},
 	{"queue of 0", PB_COMMAND_QUEUE_CREATE, {0, 0, 0x10080000}, PB_ERROR_BAD_ARGUMENT},
 	{"queue of 2", PB_COMMAND_QUEUE_CREATE, {0, 2, 0x10080000}, PB_ERROR_BAD_ARGUMENT},
@@ -64,16 +80,30 @@ static const struct {
 	 PB_COMMAND_QUEUE_CREATE,
 	 {0, 4, 0xffffffc0, 0xffffffff},
 	 PB_ERROR_BAD_ARGUMENT},
-	{"queue with priority 1", PB_COMMAND_QUEUE_CREATE, {0, 4, 0x10080000, 0, 1}, PB_ERROR_UNSUPPORTED},
+	{"queue with priority 5", PB_COMMAND_QUEUE_CREATE, {0, 4, 0x10080000, 0, 5}, PB_ERROR_BAD_ARGUMENT},
+	{"queue with priority 2^31",
+	 PB_COMMAND_QUEUE_CREATE,
+	 {0, 4, 0x10080000, 0, 0x80000000},
+	 PB_ERROR_BAD_ARGUMENT},
+	{"queue with a quantum of 65281",
+	 PB_COMMAND_QUEUE_CREATE,
+	 {0, 4, 0x10080000, 0, 0, 65281},
+	 PB_ERROR_BAD_ARGUMENT},
+	{"queue with a quantum of 2^32 - 1",
+	 PB_COMMAND_QUEUE_CREATE,
+	 {0, 4, 0x10080000, 0, 0, -1u},
+	 PB_ERROR_BAD_ARGUMENT},
 
 	{"clear no queue", PB_COMMAND_QUEUE_CLEAR, {0}, PB_ERROR_BAD_HANDLE},
 	{"clear queue 2", PB_COMMAND_QUEUE_CLEAR, {0x00010002}, PB_ERROR_BAD_HANDLE},
 	{"clear queue 0 to come", PB_COMMAND_QUEUE_CLEAR, {0x00020000}, PB_ERROR_BAD_HANDLE},
 	{"clear queue 64", PB_COMMAND_QUEUE_CLEAR, {0x00010040}, PB_ERROR_BAD_HANDLE},
+	{"clear queue 4096", PB_COMMAND_QUEUE_CLEAR, {0x00011000}, PB_ERROR_BAD_HANDLE},
 	{"clear a queue", PB_COMMAND_QUEUE_CLEAR, {0x00010000}, PB_ERROR_OK},
 	{"destroy no queue", PB_COMMAND_QUEUE_DESTROY, {0}, PB_ERROR_BAD_HANDLE},
 	{"destroy queue 0 to come", PB_COMMAND_QUEUE_DESTROY, {0x00020000}, PB_ERROR_BAD_HANDLE},
 	{"destroy queue 64", PB_COMMAND_QUEUE_DESTROY, {0x00010040}, PB_ERROR_BAD_HANDLE},
+	{"destroy queue 4096", PB_COMMAND_QUEUE_DESTROY, {0x00011000}, PB_ERROR_BAD_HANDLE},
 
 	{"close a neighbour", PB_COMMAND_CHANNEL_CLOSE, {2}, PB_ERROR_NO_PERMISSION},
 	{"close oneself", PB_COMMAND_CHANNEL_CLOSE, {1}, PB_ERROR_NO_PERMISSION},
@@ -117,7 +147,7 @@ static void queues_at_the_edge(void **state)
 		uint32_t address;
 	} edges[] = {
 		{4, SYSTEM_END - SMALL_QUEUE},
-		{256, SYSTEM_END - 192 - 256 * 128},
+		{256, SYSTEM_END - 256 - 256 * 128},
 		{8, (uint32_t)CARD_SYSTEM_OS + 0x80040},
 	};
 	struct card card;
@@ -327,14 +357,14 @@ static void new_admin_gets_its_own_replies(void **state)
 	card_start(&card);
 	card_join(&card, &neighbour, 2);
 	card_join(&card, &admin, PB_CHANNEL_ADMIN);
-	submit_slow_work(&card, 30000);
+	submit_slow_work(&card, 100000); /* outlasts the close of both others */
 	write_command(&admin, PB_COMMAND_CHANNEL_CLOSE, 0x4001, 1);
 	card_run(&card, 1000);
 	assert_int_equal(pb_channel_attach(&admin, admin.link, 1000000), PB_ERROR_OK);
 	/* Not BUSY: nobody waits for the first any more. */
 	write_command(&admin, PB_COMMAND_CHANNEL_CLOSE, 0x4002, 1);
 	write_command(&admin, PB_COMMAND_CHANNEL_CLOSE, 0x4003, 2);
-	card_run(&card, 40000);
+	card_run(&card, 140000);
 	expect_reply(&admin, PB_COMMAND_CHANNEL_CLOSE, 0x4003, PB_ERROR_OK);
 	expect_reply(&admin, PB_COMMAND_CHANNEL_CLOSE, 0x4002, PB_ERROR_OK);
 	assert_int_equal(admin.entry->reply_put, admin.reply_get);

@@ -16,6 +16,14 @@ static enum pb_error command(struct pb_channel *channel, uint32_t code, uint32_t
 	return pb_channel_command(channel, code, arguments, NULL);
 }
 
+static enum pb_error grant(struct pb_channel *admin, uint32_t channel, uint32_t privileges, uint32_t weight,
+			   uint32_t priority)
+{
+	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {channel, privileges, weight, priority};
+
+	return pb_channel_command(admin, PB_COMMAND_CHANNEL_GRANT, arguments, NULL);
+}
+
 static uint8_t *memory_of(const struct card_client *client, uint32_t segment)
 {
 	return client->channel.link->memory + client->segments[segment].memory_offset;
@@ -249,7 +257,7 @@ static void halt_of_a_destroyed_queue_is_told(void **state)
 		}
 		completed = card.queues[0].put;
 		descriptor = page_packet(&card, 2, PACKET(FAULT), 0, 9);
-		descriptor.options = fed == 0;
+		descriptor.options = fed == 0 ? 2 : 0;
 		card_run(&card, 1000);
 		assert_int_equal(pb_queue_submit(&queue, &descriptor), PB_ERROR_OK);
 		card_run(&card, 1000);
@@ -277,17 +285,23 @@ static const struct {
 	const char *name;
 	uint32_t channel;
 	uint32_t privileges;
+	uint32_t weight;
+	uint32_t priority;
 	enum pb_error error;
 } grants[] = {
-	{"none", 1, 0, PB_ERROR_OK},
-	{"one", 8, PB_PRIVILEGE_PAGING, PB_ERROR_OK},
-	{"all there are", 8, PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY, PB_ERROR_OK},
-	{"the admin", 0, PB_PRIVILEGE_PAGING, PB_ERROR_BAD_ARGUMENT},
-	{"channel 9", 9, PB_PRIVILEGE_PAGING, PB_ERROR_BAD_ARGUMENT},
-	{"channel 32", 32, 0, PB_ERROR_BAD_ARGUMENT},
-	{"channel of all ones", -1u, 0, PB_ERROR_BAD_ARGUMENT},
-	{"privilege 2", 1, 4, PB_ERROR_BAD_ARGUMENT},
-	{"privilege 31 too", 1, 0x80000001, PB_ERROR_BAD_ARGUMENT},
+	{"none", 1, 0, 1, PB_PRIORITY_IDLE, PB_ERROR_OK},
+	{"all there are", 8, PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY, 64, PB_PRIORITY_REALTIME, PB_ERROR_OK},
+	{"the admin", 0, PB_PRIVILEGE_PAGING, 1, 2, PB_ERROR_BAD_ARGUMENT},
+	{"channel 9", 9, PB_PRIVILEGE_PAGING, 1, 2, PB_ERROR_BAD_ARGUMENT},
+	{"channel 32", 32, 0, 1, 2, PB_ERROR_BAD_ARGUMENT},
+	{"channel of all ones", -1u, 0, 1, 2, PB_ERROR_BAD_ARGUMENT},
+	{"privilege 2", 1, 4, 1, 2, PB_ERROR_BAD_ARGUMENT},
+	{"privilege 31 too", 1, 0x80000001, 1, 2, PB_ERROR_BAD_ARGUMENT},
+	{"weight 0", 1, 0, 0, 2, PB_ERROR_BAD_ARGUMENT},
+	{"weight 65", 1, 0, 65, 2, PB_ERROR_BAD_ARGUMENT},
+	{"weight of all ones", 1, 0, -1u, 2, PB_ERROR_BAD_ARGUMENT},
+	{"priority 5", 1, 0, 1, 5, PB_ERROR_BAD_ARGUMENT},
+	{"priority of all ones", 1, 0, 1, -1u, PB_ERROR_BAD_ARGUMENT},
 };
 
 static void every_grant(void **state)
@@ -300,7 +314,8 @@ static void every_grant(void **state)
 	card_join(&card, &admin, PB_CHANNEL_ADMIN);
 	for (uint32_t i = 0; i < COUNT(grants); i++)
 		card_equal(grants[i].name,
-			   command(&admin, PB_COMMAND_CHANNEL_GRANT, grants[i].channel, grants[i].privileges),
+			   grant(&admin, grants[i].channel, grants[i].privileges, grants[i].weight,
+				 grants[i].priority),
 			   grants[i].error);
 	card_leave(&admin);
 	card_stop(&card);
@@ -342,16 +357,16 @@ static void privileges_last_until_close(void **state)
 	assert_int_equal(try_to_page(&card), PB_ERROR_OK);
 	attach_again(&card);
 	assert_int_equal(try_to_page(&card), PB_ERROR_OK);
-	assert_int_equal(command(&admin, PB_COMMAND_CHANNEL_GRANT, 1, 0), PB_ERROR_OK);
+	assert_int_equal(grant(&admin, 1, 0, 1, PB_PRIORITY_NORMAL), PB_ERROR_OK);
 	assert_int_equal(try_to_page(&card), PB_ERROR_NO_PERMISSION);
 	attach_again(&card);
 	assert_int_equal(try_to_page(&card), PB_ERROR_NO_PERMISSION);
-	assert_int_equal(command(&admin, PB_COMMAND_CHANNEL_GRANT, 1, PB_PRIVILEGE_PAGING), PB_ERROR_OK);
+	assert_int_equal(grant(&admin, 1, PB_PRIVILEGE_PAGING, 1, PB_PRIORITY_NORMAL), PB_ERROR_OK);
 	assert_int_equal(try_to_page(&card), PB_ERROR_OK);
 	assert_int_equal(command(&admin, PB_COMMAND_CHANNEL_CLOSE, 1, 0), PB_ERROR_OK);
 	attach_again(&card);
 	assert_int_equal(try_to_page(&card), PB_ERROR_NO_PERMISSION);
-	assert_int_equal(command(&admin, PB_COMMAND_CHANNEL_GRANT, 1, PB_PRIVILEGE_PAGING), PB_ERROR_OK);
+	assert_int_equal(grant(&admin, 1, PB_PRIVILEGE_PAGING, 1, PB_PRIORITY_NORMAL), PB_ERROR_OK);
 	assert_int_equal(pb_channel_detach(&card.channel), PB_ERROR_OK);
 	assert_int_equal(command(&admin, PB_COMMAND_CHANNEL_CLOSE, 1, 0), PB_ERROR_OK);
 	attach_again(&card);

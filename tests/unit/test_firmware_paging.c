@@ -199,9 +199,9 @@ static const struct {
 	{"both lists",
 	 PB_ERROR_BAD_PAGING,
 	 {CARD_SET(allocation_count, 1), CARD_SET(patch_count, 1), CARD_SET(patch_length, 1)}},
-	{"an option", PB_ERROR_BAD_OPTIONS, {CARD_SET(options, 1)}},
+	{"an option", PB_ERROR_BAD_OPTIONS, {CARD_SET(options, 2)}},
 	{"the reserved word", PB_ERROR_BAD_OPTIONS, {CARD_SET(reserved, 1)}},
-	{"a wait", PB_ERROR_UNSUPPORTED, {CARD_SET(wait_count, 1)}},
+	{"a wait without a list", PB_ERROR_BAD_WAIT, {CARD_SET(wait_count, 1)}},
 	{"range misaligned", PB_ERROR_BAD_RANGE, {CARD_SET(dma_end, 18)}},
 	{"segment 31", PB_ERROR_BAD_SEGMENT, {CARD_SET(dma_segment, 31)}},
 	{"buffer misaligned", PB_ERROR_BAD_BUFFER, {CARD_SET(dma_address_low, CARD_SYSTEM_OS + 64)}},
@@ -292,7 +292,7 @@ static void halted_channel_does_not_keep_the_card_awake(void **state)
 	heartbeat = &((const struct pb_boot_block *)(const void *)(card.link->memory + PB_BOOT_OFFSET))
 			     ->heartbeat;
 	descriptor = page_mark(&card, 0, 1);
-	descriptor.options = 1;
+	descriptor.options = 2;
 	card_execute(&card, 0, &descriptor);
 	for (uint32_t i = 0; i < 5; i++) {
 		descriptor = card_mark(&card, 1, i);
@@ -320,7 +320,7 @@ static void reset_finds_every_queue(void **state)
 		assert_int_equal(pb_queue_create(&queues[i], &card.channel, &card.segments[0], 0, 4),
 				 PB_ERROR_OK);
 	descriptor = page_mark(&card, 0, 1);
-	descriptor.options = 1;
+	descriptor.options = 2;
 	card_execute(&card, 0, &descriptor);
 	for (uint32_t i = 0; i < COUNT(queues); i++) {
 		descriptor = page_mark(&card, 1 + i, 0x100 + i);
@@ -348,7 +348,7 @@ static void halt_and_reset_many_times(void **state)
 	card_start(&card);
 	for (uint32_t i = 0; i < 10; i++) {
 		descriptor = page_mark(&card, 0, i);
-		descriptor.options = i % 2;
+		descriptor.options = i % 2 * 2;
 		card_equal("status", card_execute(&card, 0, &descriptor).status,
 			   i % 2 != 0 ? PB_ERROR_BAD_OPTIONS : PB_ERROR_OK);
 		if (i % 2 != 0)

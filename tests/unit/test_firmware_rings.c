@@ -6,7 +6,7 @@
 
 #define COUNT(array)    ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 #define CONTROL_ENTRIES 16u
-#define KICK_ENTRIES    64u
+#define KICK_ENTRIES    256u
 #define EVENT_ENTRIES   64u
 
 static void ring_doorbell(struct card *card)
@@ -180,7 +180,7 @@ static void prod_card(struct card *card, const char *row, enum prod prod)
 	if (prod == COMMAND)
 		card_equal(row, pb_channel_command(&card->channel, PB_COMMAND_PING, nothing, NULL),
 			   PB_ERROR_DETACHED);
-	descriptor.options = 1;
+	descriptor.options = 2;
 	if (prod == FAIL)
 		card_submit(card, 0, &descriptor);
 	card_run(card, 6000);
@@ -194,7 +194,7 @@ static void use_channel(struct card *card)
 
 	expect_works(card, "before", 0);
 	expect_works(card, "before", 1);
-	descriptor.options = 1;
+	descriptor.options = 2;
 	for (uint32_t i = 0; i < 2; i++) {
 		card_execute(card, 1, &descriptor);
 		assert_true(pb_channel_event(&card->channel, &event));
@@ -257,7 +257,8 @@ static void faulted_channel_gets_no_command(void **state)
 static void stray_kicks(void **state)
 {
 	static const uint32_t handles[] = {
-		PB_HANDLE_NONE, PB_HANDLE(0, 2), PB_HANDLE(2, 1), PB_HANDLE(64, 1), 0xffffffff,
+		PB_HANDLE_NONE,   PB_HANDLE(0, 2),    PB_HANDLE(2, 1),
+		PB_HANDLE(64, 1), PB_HANDLE(4096, 1), 0xffffffff,
 	};
 	struct card card;
 
@@ -341,7 +342,7 @@ static void rescan_when_the_kick_ring_is_full(void **state)
 	assert_int_equal(card.channel.entry->kick_put - card.channel.entry->kick_get, KICK_ENTRIES);
 	assert_int_equal(card_wait(&card, 0, 1).status, PB_ERROR_OK);
 	assert_int_equal(card_wait_queue(&card, &third, 1).status, PB_ERROR_OK);
-	card_run(&card, 1000); /* the kicks go in slices */
+	card_run(&card, 4000); /* the kicks go in slices */
 	assert_int_equal(card.channel.entry->kick_put, card.channel.entry->kick_get);
 	expect_works(&card, "by a kick again", 0);
 	assert_int_equal(card.channel.entry->rescan, 2);
@@ -362,7 +363,7 @@ static void events_overflow(void **state)
 	for (uint32_t i = 0; i < 70; i++) {
 		struct pb_descriptor descriptor = card_mark(&card, 0, i);
 
-		descriptor.options = i == 0;
+		descriptor.options = i == 0 ? 2 : 0;
 		fence = card_execute(&card, 0, &descriptor);
 		assert_int_equal(fence.status, i == 0 ? PB_ERROR_BAD_OPTIONS : PB_ERROR_CONTEXT_LOST);
 	}

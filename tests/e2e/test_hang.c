@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Firmware that hangs: its hosts are told, it is started again, and they work
+ * again. Firmware whose emulator gets no processor does not hang.
+ */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "hal/shared.h"
+#include "qemu/card.h"
+#include "tests/e2e/e2e.h"
+#include "tests/e2e/e2e_host.h"
+#include "tests/e2e/e2e_image.h"
+
+/* Short, for the test's sake; the card's clock says when it is over. */
+#define DEAD_US 100000u
+/* How long the emulator is not run: many times what would count as dead on the wall. */
+#define FROZEN_US 500000u
+
+/* @param function where the firmware hangs; NULL: nowhere. Its successor is sound. */
+static void start_card(struct e2e_card *card, const char *function)
+{
+	struct pb_card_options options = PB_CARD_OPTIONS_DEFAULT;
+	char image[E2E_PATH_BYTES];
+	size_t bytes;
+	uint8_t *sound = e2e_read_file(E2E_IMAGE, &bytes);
+
+	e2e_path(image, "hangs.elf");
+	e2e_path(card->socket, "card");
+	if (function != NULL)
+		e2e_image_write(image, function, E2E_IMAGE_LOOPS);
+	else
+		e2e_write_file(image, sound, bytes);
+	options.image = image;
+	options.socket = card->socket;
+	options.restarts = 1;
+	options.dead_us = DEAD_US;
+	options.quiet = true;
+	assert_int_equal(pb_card_start(&options, &card->pid), 0);
+	/* The emulator has read it, and reads it again when it is started again. */
+	e2e_write_file(image, sound, bytes);
+	free(sound);
+}
+
+static const struct pb_boot_block *boot_block(const struct e2e_host *host)
+{
+	return (const void *)(host->link->memory + PB_BOOT_OFFSET);
+}
+
+static void check_restarted(struct e2e_host *host)
+{
+	struct pb_link *link = host->link;
+
+	*host = (struct e2e_host){.link = link};
+	assert_int_equal(pb_channel_attach(&host->channel, link, E2E_PATIENCE_US), PB_ERROR_OK);
+	assert_int_equal(host->channel.card.incarnation, 2);
+	assert_int_equal(host->channel.card.mcu_deaths, 1);
+	assert_int_equal(host->channel.card.dead_stage, PB_BOOT_STAGE_RUNNING);
+	assert_int_equal(host->channel.card.dead_waypoint, PB_WAYPOINT_ADMIT);
+	assert_true(e2e_host_furnish(host, E2E_SYSTEM_BYTES));
+	assert_true(e2e_host_round(host, 0x77000000u + link->channel));
+}
+
+static void test_hang(void **state)
+{
+	struct e2e_host host, other;
+	struct pb_fence fence;
+	struct e2e_card card;
+
+	(void)state;
+	start_card(&card, "pb_core_admit");
+	assert_true(e2e_host_open(&host, card.socket) && e2e_host_open(&other, card.socket));
+	e2e_host_fill(&host, 0, 1);
+	assert_int_equal(pb_dma_submit(&host.work[0], 1), PB_ERROR_OK);
+	assert_int_equal(pb_dma_wait(&host.work[0], E2E_PATIENCE_US, &fence), PB_ERROR_FIRMWARE_DEAD);
+	check_restarted(&host);
+	assert_int_equal(pb_channel_check(&other.channel, NULL), PB_ERROR_FIRMWARE_DEAD);
+	check_restarted(&other);
+	assert_true(e2e_host_close(&host) && e2e_host_close(&other));
+	e2e_card_stop(&card);
+}
+
+/* The clock waits for it, and so does everyone who goes by the clock. */
+static void test_frozen(void **state)
+{
+	struct e2e_host host;
+	struct e2e_card card;
+	uint32_t clock;
+	pid_t mcu;
+
+	(void)state;
+	start_card(&card, NULL);
+	assert_true(e2e_host_open(&host, card.socket));
+	mcu = e2e_card_mcu(&card);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(kill(mcu, SIGSTOP), 0);
+		clock = pb_shared_read32(&boot_block(&host)->clock);
+		usleep(FROZEN_US);
+		/* Its heartbeat may have moved, and a proof may have been under way. */
+		assert_in_range(pb_shared_read32(&boot_block(&host)->clock) - clock, 0, 10000);
+		assert_int_equal(kill(mcu, SIGCONT), 0);
+		assert_true(e2e_host_round(&host, 0x78000000u + i));
+	}
+	assert_int_equal(boot_block(&host)->mcu_deaths, 0);
+	assert_true(e2e_host_close(&host));
+	e2e_card_stop(&card);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		e2e_test(test_hang),
+		e2e_test(test_frozen),
+	};
+
+	return e2e_run_tests(tests);
+}

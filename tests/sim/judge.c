@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/sim/judge.h"
+
+#include "tests/sim/host.h"
+#include "tests/sim/inside.h"
+#include "tests/sim/work.h"
+
+/* ---- events ---- */
+
+static struct pb_queue_view *find_queue(struct pb_host *host, uint32_t handle)
+{
+	for (uint32_t q = 0; q < PB_QUEUES; q++) {
+		if (host->queues[q].handle == handle && host->queues[q].life >= PB_QUEUE_OPEN)
+			return &host->queues[q];
+	}
+	return NULL;
+}
+
+static void tell_failure(struct pb_run *run, struct pb_host *host, const struct pb_event *event)
+{
+	struct pb_queue_view *queue = find_queue(host, event->queue);
+
+	if (queue == NULL || queue->told_count == PB_RING_MAX)
+		pb_run_break(run, "channel %u: an event for queue %08x, which has no such work",
+			     host->client.channel, event->queue);
+	queue->told[queue->told_count++] = (struct pb_told){event->fence_id, event->error, event->index};
+}
+
+static void tell_node_dead(struct pb_run *run, uint32_t node)
+{
+	if (node >= PB_CARD_NODES || !run->nodes[node].may_die)
+		pb_run_break(run, "node %u was called dead for no reason", node);
+	run->nodes[node].dead = true;
+}
+
+static void take_event(struct pb_run *run, struct pb_host *host, const struct pb_event *event,
+		       bool preempted[PB_QUEUES])
+{
+	struct pb_queue_view *queue = find_queue(host, event->queue);
+
+	if (event->number != host->events++ || event->epoch != host->client.epoch)
+		pb_run_break(run, "channel %u: event %u of epoch %u instead of %u of epoch %u",
+			     host->client.channel, event->number, event->epoch, host->events - 1u,
+			     host->client.epoch);
+	switch (event->type) {
+	case PB_EVENT_SUBMISSION_FAILED:
+	case PB_EVENT_ENGINE_FAULT:
+	case PB_EVENT_ENGINE_HANG:
+		tell_failure(run, host, event);
+		break;
+	case PB_EVENT_HALTED:
+		host->halted[event->detail % PB_CARD_NODES] = true;
+		break;
+	case PB_EVENT_PREEMPTED:
+		if (queue == NULL || queue->hold != PB_HOLD_PREEMPTING || queue->stop_id != event->detail)
+			pb_run_break(run, "channel %u queue %08x: a preemption %08x that nobody asked for",
+				     host->client.channel, event->queue, event->detail);
+		preempted[queue - host->queues] = true;
+		break;
+	case PB_EVENT_NODE_DEAD:
+		tell_node_dead(run, event->detail);
+		break;
+	case PB_EVENT_CONTEXT_LOST:
+		break;
+	case PB_EVENT_QUEUE_FAULT:
+		/* A kick may be read behind the command that ends its queue: they come by two rings. */
+		if (event->error == PB_ERROR_BAD_HANDLE && (queue == NULL || queue->life != PB_QUEUE_OPEN))
+			break;
+		pb_run_break(run, "channel %u queue %08x: faulted with error %u", host->client.channel,
+			     event->queue, event->error);
+	default:
+		pb_run_break(run, "channel %u: an event of type %u, queue %08x", host->client.channel,
+			     event->type, event->queue);
+	}
+}
+
+/* ---- fence records ---- */
+
+/** The status of a completion that another one followed at once: OK, unless an event said something else. */
+static struct pb_told status_of(struct pb_queue_view *queue, const struct pb_entry *entry)
+{
+	struct pb_told told = queue->told[0];
+
+	if (queue->told_count == 0 || told.fence_id != entry->fence_id)
+		return (struct pb_told){entry->fence_id, PB_ERROR_OK, PB_INDEX_NONE};
+	queue->told_count--;
+	for (uint32_t i = 0; i < queue->told_count; i++)
+		queue->told[i] = queue->told[i + 1u];
+	return told;
+}
+
+static uint64_t wide(uint32_t low, uint32_t high)
+{
+	return (uint64_t)high << 32 | low;
+}
+
+static void check_last(struct pb_run *run, const struct pb_host *host, const struct pb_queue_view *queue,
+		       const struct pb_fence_record *record, uint32_t status)
+{
+	if (record->valid != 1u || record->fence_id != queue->last_fence || record->status != status ||
+	    wide(record->timeline_low, record->timeline_high) != queue->reached)
+		pb_run_break(run,
+			     "channel %u queue %08x: the record has fence %08x status %u, not fence %08x "
+			     "status %u",
+			     host->client.channel, queue->handle, record->fence_id, record->status,
+			     queue->last_fence, status);
+}
+
+/** All that lies before `completed` has ended. What the record's timeline has reached is complete, the rest returned. */
+static void take_completions(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,
+			     const struct pb_fence_record *record)
+{
+	const uint64_t reached = wide(record->timeline_low, record->timeline_high);
+	uint32_t status = PB_ERROR_OK;
+	bool any = false;
+
+	while (queue->completed != record->completed) {
+		struct pb_entry *entry = pb_entry_at(queue, queue->completed);
+
+		if (record->valid == 1u && entry->timeline <= reached) {
+			const struct pb_told told = status_of(queue, entry);
+
+			if (run->card == PB_HOLD_SUSPENDED)
+				pb_run_break(
+					run,
+					"channel %u queue %08x: completes work while the card is suspended",
+					host->client.channel, queue->handle);
+			status = told.error;
+			any = true;
+			pb_judge_completed(run, host, queue, entry, told.error, told.index);
+		} else {
+			pb_judge_returned(run, host, queue, entry);
+		}
+		queue->completed++;
+		run->moved = run->world.now;
+	}
+	if (any)
+		check_last(run, host, queue, record, status);
+}
+
+static void check_errors(struct pb_run *run, const struct pb_host *host, const struct pb_queue_view *queue,
+			 const struct pb_fence_record *record)
+{
+	const struct pb_first_error *first = &queue->first;
+
+	if (record->errors != queue->errors)
+		pb_run_break(run, "channel %u queue %08x: %u errors instead of %u", host->client.channel,
+			     queue->handle, record->errors, queue->errors);
+	if (pb_client_asks(&host->client, PB_COMMAND_QUEUE_CLEAR, (uint32_t)(queue - host->queues)))
+		return;
+	if (record->error != first->error ||
+	    (first->error != PB_ERROR_OK &&
+	     (record->error_fence_id != first->fence_id || record->error_index != first->index)))
+		pb_run_break(run, "channel %u queue %08x: first error %u of fence %08x instead of %u of %08x",
+			     host->client.channel, queue->handle, record->error, record->error_fence_id,
+			     first->error, first->fence_id);
+}
+
+static void look_at_record(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
+{
+	const struct pb_fence_record record = queue->page->fence;
+
+	if (record.sequence % 2u != 0 || record.epoch != host->client.epoch)
+		pb_run_break(run, "channel %u queue %08x: sequence %u, epoch %u", host->client.channel,
+			     queue->handle, record.sequence, record.epoch);
+	if (record.completed - queue->completed > queue->put - queue->completed)
+		pb_run_break(run, "channel %u queue %08x: completed goes from %u to %u, put is %u",
+			     host->client.channel, queue->handle, queue->completed, record.completed,
+			     queue->put);
+	if (queue->hold == PB_HOLD_SUSPENDED && record.completed != queue->completed)
+		pb_run_break(run, "channel %u queue %08x: completes work while it is suspended",
+			     host->client.channel, queue->handle);
+	if (record.completed != queue->completed)
+		take_completions(run, host, queue, &record);
+	if (queue->told_count != 0 && queue->life == PB_QUEUE_OPEN)
+		pb_run_break(run, "channel %u queue %08x: error %u of fence %08x without a completion",
+			     host->client.channel, queue->handle, queue->told[0].error,
+			     queue->told[0].fence_id);
+	if (queue->life == PB_QUEUE_OPEN)
+		check_errors(run, host, queue, &record);
+}
+
+/** What may be lost, halted or reset just now, for the verdicts on what ends later. */
+static void note_possible(struct pb_run *run, struct pb_host *host)
+{
+	for (uint32_t c = 0; c < PB_CONTEXTS; c++) {
+		if (host->contexts[c].maybe_lost)
+			host->contexts[c].maybe_step = run->step;
+	}
+	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
+		if (host->halted[n])
+			host->halted_step[n] = run->step;
+		if (run->world.nodes[n].deaf != 0)
+			run->nodes[n].trouble_step = run->nodes[n].deaf_step = run->step;
+	}
+	for (uint32_t q = 0; q < PB_QUEUES; q++) {
+		struct pb_queue_view *queue = &host->queues[q];
+
+		if (queue->life < PB_QUEUE_OPEN)
+			continue;
+		if (queue->hold == PB_HOLD_RESETTING)
+			run->nodes[queue->node].trouble_step = queue->reset_step = run->step;
+		/* Who does not hear is taken for hanging, and its work for guilty. */
+		for (uint32_t i = queue->completed;
+		     run->world.nodes[queue->node].deaf != 0 && i != queue->put; i++)
+			host->contexts[pb_entry_at(queue, i)->context].maybe_lost = true;
+	}
+}
+
+static void look_at_host(struct pb_run *run, struct pb_host *host)
+{
+	bool preempted[PB_QUEUES] = {false};
+	struct pb_event event;
+
+	note_possible(run, host);
+	while (pb_client_event(&host->client, &event))
+		take_event(run, host, &event, preempted);
+	if (pb_shared_read32(&host->client.entry->state) != PB_CHANNEL_OPEN)
+		pb_run_break(run, "channel %u: state %u", host->client.channel,
+			     pb_shared_read32(&host->client.entry->state));
+	for (uint32_t q = 0; q < PB_QUEUES; q++) {
+		if (host->queues[q].life >= PB_QUEUE_OPEN)
+			look_at_record(run, host, &host->queues[q]);
+	}
+	for (uint32_t q = 0; q < PB_QUEUES; q++) {
+		if (preempted[q])
+			pb_judge_preempted(run, host, &host->queues[q], host->queues[q].stop_id);
+	}
+	pb_judge_replies(run, host);
+	note_possible(run, host);
+}
+
+void pb_judge_look(struct pb_run *run)
+{
+	for (uint32_t h = 0; h < run->host_count; h++) {
+		if (run->hosts[h].attached)
+			look_at_host(run, &run->hosts[h]);
+		else if (run->hosts[h].leaving)
+			pb_host_look_gone(run, &run->hosts[h]);
+	}
+	pb_judge_admin(run);
+	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
+		if (pb_inside_idle_slot(run->world.firmware, n))
+			pb_run_break(run, "node %u: a free slot beside a submission that is ready", n);
+	}
+}
+
+void pb_judge_marks(struct pb_run *run, struct pb_host *host)
+{
+	for (uint32_t m = 0; m < host->mark_count; m++) {
+		const uint32_t *words = pb_work_mark(host, m);
+
+		if (!host->marks[m].settled)
+			continue;
+		for (uint32_t i = 0; i < 3u; i++) {
+			if (pb_shared_read32(&words[i]) != host->marks[m].seen[i])
+				pb_run_break(
+					run,
+					"channel %u: mark %u word %u was stored after the work had ended",
+					host->client.channel, m, i);
+		}
+	}
+}

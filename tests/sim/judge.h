@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The judge: looks at what the firmware has written, after each pass, and breaks the run if the contract excludes it.
+ */
+#ifndef PB_TESTS_SIM_JUDGE_H
+#define PB_TESTS_SIM_JUDGE_H
+
+#include "tests/sim/run.h"
+
+/** Everything that all hosts can see. */
+void pb_judge_look(struct pb_run *run);
+/** Stores that nobody may make any more: work that has ended, or does not run. */
+void pb_judge_marks(struct pb_run *run, struct pb_host *host);
+/** Whether something that could go on has stood still for too long (judge_patience.c). */
+void pb_judge_patience(struct pb_run *run);
+
+/* ---- the verdict on one submission (judge_verdict.c) ---- */
+
+/** A submission has completed with this status. */
+void pb_judge_completed(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,
+			struct pb_entry *entry, uint32_t status, uint32_t index);
+/** A submission was given back. */
+void pb_judge_returned(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,
+		       struct pb_entry *entry);
+/** A submission went with its queue or channel. */
+void pb_judge_cancelled(struct pb_run *run, struct pb_host *host, struct pb_entry *entry);
+/** What stands in an entry's mark from now on stays. */
+void pb_judge_settle(struct pb_host *host, const struct pb_entry *entry);
+
+/* ---- waits (judge_waits.c) ---- */
+
+/** Whether all that an entry waits for has been reached. */
+bool pb_judge_wait_reached(const struct pb_host *host, const struct pb_entry *entry);
+/** Whether DEP_FAILED can be true of the entry. */
+bool pb_judge_dep_failed(const struct pb_run *run, const struct pb_host *host, const struct pb_entry *entry);
+/** Whether DEADLOCK can be true of the entry. */
+bool pb_judge_deadlock(struct pb_host *host, const struct pb_queue_view *queue, const struct pb_entry *entry);
+/** Whether the queue's first entry could run, as far as waits go. */
+bool pb_judge_free_to_run(struct pb_host *host, struct pb_queue_view *queue);
+
+/* ---- replies (judge_replies.c) ---- */
+
+void pb_judge_replies(struct pb_run *run, struct pb_host *host);
+/** Those of the admin that nobody waits for. */
+void pb_judge_admin(struct pb_run *run);
+/** The preempt record, when the event says that it was written. */
+void pb_judge_preempted(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue, uint32_t id);
+
+#endif

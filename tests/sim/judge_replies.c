@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/sim/judge.h"
+
+/** A guess that no reply may confirm: the queue's work may still lose a context. */
+static bool may_lose(const struct pb_run *run, struct pb_host *host, uint32_t context)
+{
+	for (uint32_t q = 0; q < PB_QUEUES; q++) {
+		struct pb_queue_view *queue = &host->queues[q];
+
+		if (queue->life == PB_QUEUE_ABSENT)
+			continue;
+		for (uint32_t i = queue->completed; i != queue->put; i++) {
+			const struct pb_entry *entry = pb_entry_at(queue, i);
+			const bool guilty = entry->kind == PB_KIND_BAD || entry->kind == PB_KIND_FAULT ||
+					    entry->kind == PB_KIND_HANG;
+
+			if (entry->context == context && !entry->paging &&
+			    (guilty || queue->hold == PB_HOLD_RESETTING ||
+			     run->world.nodes[queue->node].deaf != 0))
+				return true;
+		}
+	}
+	return false;
+}
+
+static void context_cleared(const struct pb_run *run, struct pb_host *host, uint32_t context)
+{
+	struct pb_context_view *view = &host->contexts[context];
+
+	view->maybe_step = run->step;
+	view->clear_step = run->step;
+	view->maybe_lost = may_lose(run, host, context);
+}
+
+static void queue_cleared(const struct pb_run *run, struct pb_queue_view *queue)
+{
+	const struct pb_fence_record *record = &queue->page->fence;
+
+	/* Work may have failed behind it in the same pass. */
+	queue->first.error = record->error;
+	queue->first.fence_id = record->error_fence_id;
+	queue->first.index = record->error_index;
+	queue->worst_step = run->step;
+	if (record->error != PB_ERROR_OK)
+		queue->worst_step = UINT64_MAX;
+}
+
+static void queue_gone(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
+{
+	for (; queue->completed != queue->put; queue->completed++) {
+		struct pb_entry *entry = pb_entry_at(queue, queue->completed);
+
+		if (entry->kind >= PB_KIND_BAD)
+			host->contexts[entry->context].maybe_lost = true;
+		pb_judge_cancelled(run, host, entry);
+	}
+	for (uint32_t i = 0; i < queue->back_count; i++)
+		host->places[queue->back[i].place].used = false;
+	queue->back_count = 0;
+	queue->life = PB_QUEUE_ABSENT;
+	queue->gone_step = run->step;
+}
+
+static void check_stopped(struct pb_run *run, const struct pb_host *host, const struct pb_queue_view *queue,
+			  const char *what, uint32_t completed, uint32_t returned)
+{
+	if (queue->completed - queue->cutoff > PB_RING_MAX)
+		pb_run_break(run, "channel %u queue %08x: %s, and only %u of %u have ended",
+			     host->client.channel, queue->handle, what, queue->completed, queue->cutoff);
+	if (completed - queue->cutoff > queue->completed - queue->cutoff || returned != queue->returned)
+		pb_run_break(
+			run,
+			"channel %u queue %08x: %s says completed %u, returned %u; it is %u, %u, cutoff %u",
+			host->client.channel, queue->handle, what, completed, returned, queue->completed,
+			queue->returned, queue->cutoff);
+}
+
+void pb_judge_preempted(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue, uint32_t id)
+{
+	const struct pb_preempt_record record = queue->page->preempt;
+
+	if (record.sequence % 2u != 0 || record.count != queue->reports + 1u || record.preemption_id != id ||
+	    record.epoch != host->client.epoch)
+		pb_run_break(run, "channel %u queue %08x: preempt record %u of id %08x, not %u of %08x",
+			     host->client.channel, queue->handle, record.count, record.preemption_id,
+			     queue->reports + 1u, id);
+	check_stopped(run, host, queue, "the preempt record", record.completed, record.returned);
+	if (record.completed == queue->completed && (record.valid != (queue->valid ? 1u : 0u) ||
+						     (queue->valid && record.fence_id != queue->last_fence)))
+		pb_run_break(run, "channel %u queue %08x: preempted behind fence %08x, not %08x",
+			     host->client.channel, queue->handle, record.fence_id, queue->last_fence);
+	if (record.started > 1u || (record.started == 1u && record.returned == 0))
+		pb_run_break(run, "channel %u queue %08x: started %u, returned %u", host->client.channel,
+			     queue->handle, record.started, record.returned);
+	queue->reports++;
+	queue->may_resume = record.started == 1u && queue->put == queue->completed;
+	run->totals.preemptions++;
+}
+
+static void preempt_replied(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,
+			    const struct pb_reply *reply)
+{
+	const struct pb_preempt_record *record = &queue->page->preempt;
+
+	if (record->count != queue->reports || reply->results[0] != record->fence_id ||
+	    reply->results[1] != record->valid || reply->results[2] != record->completed ||
+	    reply->results[3] != record->returned || reply->results[4] != record->started)
+		pb_run_break(run, "channel %u queue %08x: the reply to PREEMPT is not the record",
+			     host->client.channel, queue->handle);
+	queue->hold = PB_HOLD_NONE;
+}
+
+static void reset_replied(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,
+			  const struct pb_reply *reply)
+{
+	check_stopped(run, host, queue, "RESET", reply->results[2], reply->results[3]);
+	queue->reset_step = run->step;
+	run->nodes[queue->node].trouble_step = run->step;
+	queue->hold = PB_HOLD_NONE;
+	run->totals.resets++;
+}
+
+static void suspended(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,
+		      const struct pb_question *question)
+{
+	const bool drained = (question->arguments[2] & PB_STOP_WITHDRAW) == 0;
+
+	if (drained && queue->completed - queue->cutoff > PB_RING_MAX)
+		pb_run_break(run, "channel %u queue %08x: suspended, and only %u of %u have ended",
+			     host->client.channel, queue->handle, queue->completed, queue->cutoff);
+	queue->hold = PB_HOLD_SUSPENDED;
+	for (uint32_t i = queue->completed; i != queue->put; i++)
+		pb_judge_settle(host, pb_entry_at(queue, i));
+	run->totals.suspensions++;
+}
+
+static void take_reply(struct pb_run *run, struct pb_host *host, const struct pb_reply *reply,
+		       const struct pb_question *question)
+{
+	struct pb_queue_view *queue = &host->queues[question->object % PB_QUEUES];
+
+	run->moved = run->world.now;
+	switch (reply->code) {
+	case PB_COMMAND_SEGMENT_CREATE:
+		host->memory[question->object] = run->world.memory + reply->results[0];
+		break;
+	case PB_COMMAND_CONTEXT_CREATE:
+		host->contexts[question->object].handle = reply->results[0];
+		break;
+	case PB_COMMAND_CONTEXT_CLEAR:
+		context_cleared(run, host, question->object);
+		break;
+	case PB_COMMAND_QUEUE_CREATE:
+		queue->handle = reply->results[0];
+		queue->life = PB_QUEUE_OPEN;
+		break;
+	case PB_COMMAND_QUEUE_CLEAR:
+		queue_cleared(run, queue);
+		break;
+	case PB_COMMAND_QUEUE_DESTROY:
+		queue_gone(run, host, queue);
+		break;
+	case PB_COMMAND_PREEMPT:
+		preempt_replied(run, host, queue, reply);
+		break;
+	case PB_COMMAND_SUSPEND:
+		suspended(run, host, queue, question);
+		break;
+	case PB_COMMAND_RESUME:
+		queue->hold = PB_HOLD_NONE;
+		break;
+	case PB_COMMAND_RESET:
+		if (question->arguments[1] != 0)
+			reset_replied(run, host, queue, reply);
+		else
+			host->halted[question->arguments[0]] = false;
+		break;
+	default:
+		break;
+	}
+}
+
+void pb_judge_replies(struct pb_run *run, struct pb_host *host)
+{
+	struct pb_question question;
+	struct pb_reply reply;
+
+	while (pb_client_reply(&host->client, &reply, &question)) {
+		if (question.code == 0 || question.code != reply.code)
+			pb_run_break(run, "channel %u: a reply to command %u that nobody asked for",
+				     host->client.channel, reply.code);
+		if (reply.error != PB_ERROR_OK)
+			pb_run_break(run, "channel %u: command %u about %u fails with %u",
+				     host->client.channel, reply.code, question.object, reply.error);
+		pb_run_say(run, "channel %u: reply to command %u about %u", host->client.channel, reply.code,
+			   question.object);
+		take_reply(run, host, &reply, &question);
+	}
+}
+
+/** Nothing runs any more, of nobody. */
+static void card_suspended(struct pb_run *run)
+{
+	run->card = PB_HOLD_SUSPENDED;
+	run->totals.suspensions++;
+	for (uint32_t h = 0; h < run->host_count; h++) {
+		for (uint32_t q = 0; run->hosts[h].attached && q < PB_QUEUES; q++) {
+			struct pb_queue_view *queue = &run->hosts[h].queues[q];
+
+			if (queue->life == PB_QUEUE_ABSENT)
+				continue;
+			for (uint32_t i = queue->completed; i != queue->put; i++)
+				pb_judge_settle(&run->hosts[h], pb_entry_at(queue, i));
+		}
+	}
+}
+
+void pb_judge_admin(struct pb_run *run)
+{
+	struct pb_question question;
+	struct pb_reply reply;
+
+	if ((run->card != PB_HOLD_SUSPENDING && run->card != PB_HOLD_RESUMING) ||
+	    !pb_client_reply(&run->admin, &reply, &question))
+		return;
+	if (reply.error != PB_ERROR_OK || reply.code != question.code)
+		pb_run_break(run, "the admin's command %u fails with %u", reply.code, reply.error);
+	pb_run_say(run, "reply to the admin's command %u", reply.code);
+	run->moved = run->world.now;
+	if (reply.code == PB_COMMAND_SUSPEND)
+		card_suspended(run);
+	else
+		run->card = PB_HOLD_NONE;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/sim/leaks.h"
+
+/** One schedule in so many is looked at; it costs more than the schedule itself. */
+#define ONE_IN 16u
+
+static struct pb_reply ask(struct pb_run *run, struct pb_client *client, uint32_t code,
+			   const uint32_t *arguments, uint32_t count)
+{
+	struct pb_reply reply;
+
+	pb_run_ask(run, client, code, arguments, count, &reply);
+	return reply;
+}
+
+/** So many, and then no more. */
+static void take_all(struct pb_run *run, struct pb_client *client, uint32_t code, const uint32_t *arguments,
+		     uint32_t count, uint32_t most)
+{
+	struct pb_reply reply;
+
+	for (uint32_t i = 0; i < most; i++) {
+		reply = ask(run, client, code, arguments, count);
+		if (reply.error != PB_ERROR_OK)
+			pb_run_break(run,
+				     "after the last host has gone, command %u fails with %u at %u of %u",
+				     code, reply.error, i, most);
+	}
+	reply = ask(run, client, code, arguments, count);
+	if (reply.error != PB_ERROR_NO_SPACE)
+		pb_run_break(run, "more than %u of command %u, or error %u", most, code, reply.error);
+}
+
+static void wait_answer(struct pb_run *run, struct pb_client *client)
+{
+	for (uint32_t i = 0; !pb_client_answered(client); i++) {
+		if (i == 100000u)
+			pb_run_break(run, "channel %u: does not attach or detach any more", client->channel);
+		pb_run_step(run);
+	}
+}
+
+void pb_leaks_check(struct pb_run *run)
+{
+	const uint32_t all = PB_WORLD_MEMORY_BYTES - PB_CARD_POOL_OFFSET;
+	const uint32_t segment[] = {0, PB_SEGMENT_LINEAR, 0, 0, 0, 0, all, 0, all};
+	const uint32_t queue[] = {0, 4, 0, 0, PB_PRIORITY_NORMAL, 0};
+	struct pb_client client;
+
+	if (run->seed % ONE_IN != 0)
+		return;
+	pb_client_init(&client, &run->world, 1);
+	pb_client_ask(&client, PB_ATTACH_OP_ATTACH);
+	wait_answer(run, &client);
+	if (ask(run, &client, PB_COMMAND_SEGMENT_CREATE, segment, 9).error != PB_ERROR_OK)
+		pb_run_break(run, "after the last host has gone, not all memory is free");
+	take_all(run, &client, PB_COMMAND_CONTEXT_CREATE, NULL, 0, PB_LIMIT_CONTEXTS);
+	take_all(run, &client, PB_COMMAND_QUEUE_CREATE, queue, 6, PB_WORLD_QUEUES);
+	pb_client_ask(&client, PB_ATTACH_OP_DETACH);
+	wait_answer(run, &client);
+}

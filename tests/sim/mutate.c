@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/sim/mutate.h"
+
+#include "tests/sim/run.h"
+#include "tests/sim/work.h"
+
+/** A queue with work that has begun and not ended. */
+static struct pb_queue_view *running_queue(struct pb_run *run, struct pb_host **host)
+{
+	for (uint32_t h = 0; h < run->host_count; h++) {
+		*host = &run->hosts[h];
+		for (uint32_t q = 0; (*host)->attached && q < PB_QUEUES; q++) {
+			struct pb_queue_view *queue = &(*host)->queues[q];
+			const struct pb_entry *entry;
+
+			if (queue->life != PB_QUEUE_OPEN || pb_outstanding(queue) == 0)
+				continue;
+			entry = pb_entry_at(queue, queue->completed);
+			if (entry->kind == PB_KIND_PLAIN && entry->wait_count == 0 && !entry->paging &&
+			    queue->valid &&
+			    pb_shared_read32(pb_work_mark(*host, entry->mark)) != PB_UNMARKED &&
+			    pb_shared_read32(pb_work_mark(*host, entry->mark) + 2) == PB_UNMARKED)
+				return queue;
+		}
+	}
+	return NULL;
+}
+
+static void complete_early(struct pb_queue_view *queue)
+{
+	const struct pb_entry *entry = pb_entry_at(queue, queue->completed);
+	struct pb_fence_record *record = &queue->page->fence;
+
+	record->completed++;
+	record->timeline_low = (uint32_t)entry->timeline;
+	record->timeline_high = (uint32_t)(entry->timeline >> 32);
+	record->fence_id = entry->fence_id;
+	record->status = PB_ERROR_OK;
+}
+
+static void complete_with_error(struct pb_queue_view *queue, struct pb_host *host)
+{
+	const struct pb_entry *entry = pb_entry_at(queue, queue->completed);
+
+	complete_early(queue);
+	queue->page->fence.status = PB_ERROR_ENGINE_FAULT;
+	queue->told[0] = (struct pb_told){entry->fence_id, PB_ERROR_ENGINE_FAULT, PB_INDEX_NONE};
+	queue->told_count = 1;
+	(void)host;
+}
+
+/** A word of work that has ended. */
+static bool store_late(struct pb_run *run)
+{
+	for (uint32_t h = 0; h < run->host_count; h++) {
+		struct pb_host *host = &run->hosts[h];
+
+		for (uint32_t m = 0; host->attached && m < host->mark_count; m++) {
+			if (!host->marks[m].settled)
+				continue;
+			*pb_work_mark(host, m) ^= 1u;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void break_queue(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
+{
+	const struct pb_entry *entry = pb_entry_at(queue, queue->completed);
+	const uint32_t words = host->places[entry->place].words;
+
+	switch (run->mutation.kind) {
+	case PB_MUTATION_LOST:
+		run->world.nodes[queue->node].frozen = true;
+		break;
+	case PB_MUTATION_EARLY:
+		complete_early(queue);
+		break;
+	case PB_MUTATION_BACK:
+		queue->page->fence.completed--;
+		break;
+	case PB_MUTATION_PATCH:
+		pb_work_words(host, entry->place)[words - 1u] ^= 4u;
+		break;
+	case PB_MUTATION_STATUS:
+		complete_with_error(queue, host);
+		break;
+	case PB_MUTATION_FENCE:
+		complete_early(queue);
+		pb_work_mark(host, entry->mark)[2] = host->marks[entry->mark].value[2];
+		queue->page->fence.fence_id ^= 0x100u;
+		break;
+	case PB_MUTATION_EVENT:
+		host->client.event_get -= 1u;
+		pb_shared_write32(&host->client.entry->event_put, host->client.event_get + 1u);
+		break;
+	case PB_MUTATION_STORE:
+	case PB_MUTATION_NONE:
+	case PB_MUTATIONS:
+		break;
+	}
+}
+
+bool pb_mutate(struct pb_run *run)
+{
+	struct pb_queue_view *queue;
+	struct pb_host *host;
+
+	if (run->mutation.kind == PB_MUTATION_NONE || run->mutation.done)
+		return false;
+	if (run->mutation.kind == PB_MUTATION_STORE) {
+		run->mutation.done = store_late(run);
+		return run->mutation.done;
+	}
+	queue = running_queue(run, &host);
+	if (queue == NULL || (run->mutation.kind == PB_MUTATION_EVENT && host->client.event_get == 0))
+		return false;
+	break_queue(run, host, queue);
+	run->mutation.done = true;
+	return true;
+}

@@ -1,0 +1,27 @@
+# Schedules by seed: patchbay sim.
+pb_library(pb_schedules
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/world.c
+    ${CMAKE_CURRENT_LIST_DIR}/inside.c
+    ${CMAKE_CURRENT_LIST_DIR}/client.c
+    ${CMAKE_CURRENT_LIST_DIR}/work.c
+    ${CMAKE_CURRENT_LIST_DIR}/host.c
+    ${CMAKE_CURRENT_LIST_DIR}/judge.c
+    ${CMAKE_CURRENT_LIST_DIR}/judge_verdict.c
+    ${CMAKE_CURRENT_LIST_DIR}/judge_waits.c
+    ${CMAKE_CURRENT_LIST_DIR}/judge_replies.c
+    ${CMAKE_CURRENT_LIST_DIR}/judge_patience.c
+    ${CMAKE_CURRENT_LIST_DIR}/leaks.c
+    ${CMAKE_CURRENT_LIST_DIR}/mutate.c
+    ${CMAKE_CURRENT_LIST_DIR}/actions.c
+    ${CMAKE_CURRENT_LIST_DIR}/actions_submit.c
+    ${CMAKE_CURRENT_LIST_DIR}/actions_stop.c
+    ${CMAKE_CURRENT_LIST_DIR}/schedule.c
+    ${CMAKE_CURRENT_LIST_DIR}/sim_command.c
+  LINKS pb_firmware pb_hal_engine pb_hal_host pb_engine_model)
+
+pb_unit_test(test_schedules SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_schedules.c LINKS pb_schedules)
+
+# Sanitizers cost a factor of ten: the build as released does most of the work.
+add_test(NAME schedules COMMAND patchbay sim --count $<IF:$<BOOL:${PB_SANITIZE}>,2000,100000>)
+set_tests_properties(schedules PROPERTIES LABELS sim PROCESSORS 2)

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "host/tool/sim_command.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/sim/schedule.h"
+
+#define JOBS_MAX 64u
+/** Failing seeds that are shown; the rest are counted. */
+#define SHOWN_MAX 10u
+/** Seeds of a job between two lines of progress. */
+#define PROGRESS_SEEDS 5000u
+
+enum key { KEY_FROM = 0x100, KEY_COUNT, KEY_JOBS, KEY_VERBOSE };
+
+struct arguments {
+	uint64_t from;
+	uint64_t count;
+	uint32_t jobs;
+	bool verbose;
+};
+
+/** What one job has come to; shared with the process that waits for it. */
+struct job {
+	struct pb_totals totals;
+	uint64_t broken;
+	bool finished;
+};
+
+static const struct argp_option command_options[] = {
+	{"from", KEY_FROM, "SEED", 0, "The first seed: any number of 64 bits (default: 0)", 0},
+	{"count", KEY_COUNT, "N", 0, "How many seeds, one after the other (default: 1000)", 0},
+	{"jobs", KEY_JOBS, "N", 0, "Processes that share them (default: one for each processor)", 0},
+	{"verbose", KEY_VERBOSE, NULL, 0, "Say what happens in each schedule", 0},
+	{0},
+};
+
+static uint64_t parse_number(const char *text, uint64_t least, uint64_t most, struct argp_state *state)
+{
+	char *end;
+	unsigned long long value;
+
+	errno = 0;
+	value = strtoull(text, &end, 0);
+	if (errno != 0 || end == text || *end != '\0' || *text == '-' || value < least || value > most)
+		argp_error(state, "%s: a number from %" PRIu64 " to %" PRIu64 " is needed", text, least,
+			   most);
+	return value;
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+
+	switch (key) {
+	case KEY_FROM:
+		arguments->from = parse_number(value, 0, UINT64_MAX, state);
+		return 0;
+	case KEY_COUNT:
+		arguments->count = parse_number(value, 1, UINT64_MAX, state);
+		return 0;
+	case KEY_JOBS:
+		arguments->jobs = (uint32_t)parse_number(value, 1, JOBS_MAX, state);
+		return 0;
+	case KEY_VERBOSE:
+		arguments->verbose = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void show_failure(const struct pb_run *run)
+{
+	printf("seed %" PRIu64 ", step %" PRIu64 ": %s\n  again: patchbay sim --from %" PRIu64
+	       " --count 1 --verbose\n",
+	       run->seed, run->step, run->what, run->seed);
+	fflush(stdout);
+}
+
+/** Seeds from + first, then each jobs-th one. */
+static void run_job(const struct arguments *arguments, struct job *job, uint32_t first)
+{
+	struct pb_run *run = pb_schedule_create();
+
+	if (run == NULL)
+		return;
+	run->verbose = arguments->verbose;
+	for (uint64_t i = first, done = 1; i < arguments->count; i += arguments->jobs, done++) {
+		if (!pb_schedule_run(run, arguments->from + i, PB_MUTATION_NONE) && job->broken++ < SHOWN_MAX)
+			show_failure(run);
+		if (done % PROGRESS_SEEDS == 0 && first == 0)
+			fprintf(stderr, "patchbay sim: %" PRIu64 " of %" PRIu64 "\n", i + 1u,
+				arguments->count);
+		if (arguments->count - i <= arguments->jobs)
+			break; /* the sum may not fit 64 bits */
+	}
+	job->totals = run->totals;
+	job->finished = true;
+	pb_schedule_destroy(run);
+}
+
+static void add(struct pb_totals *sum, const struct pb_totals *part)
+{
+	sum->schedules += part->schedules;
+	sum->submissions += part->submissions;
+	sum->completed += part->completed;
+	sum->failed += part->failed;
+	sum->returned += part->returned;
+	sum->cancelled += part->cancelled;
+	sum->preemptions += part->preemptions;
+	sum->suspensions += part->suspensions;
+	sum->resets += part->resets;
+	sum->faults += part->faults;
+}
+
+static int show_totals(const struct arguments *arguments, const struct job *jobs)
+{
+	struct pb_totals sum = {0};
+	uint64_t broken = 0;
+	bool finished = true;
+
+	for (uint32_t j = 0; j < arguments->jobs; j++) {
+		add(&sum, &jobs[j].totals);
+		broken += jobs[j].broken;
+		finished = finished && jobs[j].finished;
+	}
+	if (!finished)
+		printf("a process of the simulation died\n");
+	if (broken != 0)
+		printf("%" PRIu64 " schedules broke an invariant\n", broken);
+	printf("%" PRIu64 " schedules, %" PRIu64 " submissions (%" PRIu64 " completed, %" PRIu64
+	       " failed, %" PRIu64 " returned, %" PRIu64 " cancelled), %" PRIu64 " preemptions, %" PRIu64
+	       " suspensions, %" PRIu64 " resets, %" PRIu64 " faults injected\n",
+	       sum.schedules, sum.submissions, sum.completed, sum.failed, sum.returned, sum.cancelled,
+	       sum.preemptions, sum.suspensions, sum.resets, sum.faults);
+	return finished && broken == 0 ? 0 : 1;
+}
+
+static void run_jobs(const struct arguments *arguments, struct job *jobs)
+{
+	for (uint32_t j = 1; j < arguments->jobs; j++) {
+		if (fork() == 0) {
+			run_job(arguments, &jobs[j], j);
+			_exit(0);
+		}
+	}
+	run_job(arguments, &jobs[0], 0);
+	while (wait(NULL) > 0)
+		continue;
+}
+
+static void choose_jobs(struct arguments *arguments)
+{
+	const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (arguments->jobs == 0)
+		arguments->jobs = processors < 1 ? 1u : (uint32_t)processors;
+	if (arguments->jobs > JOBS_MAX)
+		arguments->jobs = JOBS_MAX;
+	if (arguments->jobs > arguments->count)
+		arguments->jobs = (uint32_t)arguments->count;
+}
+
+int pb_sim_command(int argc, char **argv)
+{
+	static const struct argp parser = {
+		.options = command_options,
+		.parser = parse,
+		.doc = "Runs schedules on a card in this process, one for each seed: hosts that submit, "
+		       "preempt, "
+		       "reset, come and go, and a card in which things go wrong. After each pass of the "
+		       "firmware "
+		       "all that hosts see is held against a model of the contract.\v"
+		       "Exit code: 0 every invariant held; 1 one did not; 2 wrong arguments.",
+	};
+	struct arguments arguments = {.count = 1000};
+	struct job *jobs;
+	int code;
+
+	argp_err_exit_status = 2;
+	argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+	choose_jobs(&arguments);
+	jobs = mmap(NULL, JOBS_MAX * sizeof(*jobs), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		    0);
+	if (jobs == MAP_FAILED) {
+		perror(argv[0]);
+		return 1;
+	}
+	run_jobs(&arguments, jobs);
+	code = show_totals(&arguments, jobs);
+	munmap(jobs, JOBS_MAX * sizeof(*jobs));
+	return code;
+}

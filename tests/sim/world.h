@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * A card on virtual time for schedules: the firmware core, the engine models and a small card memory in one
+ * process, and what goes wrong between them. It is booted anew for each schedule and allocates once.
+ *
+ * qemu/sim.h is the same card for hosts that wait inside their calls; here the caller decides what moves next.
+ */
+#ifndef PB_TESTS_SIM_WORLD_H
+#define PB_TESTS_SIM_WORLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "firmware/firmware.h"
+#include "hal/card/layout.h"
+#include "hal/engine/reference.h"
+#include "hal/host/host_lines.h"
+#include "qemu/engine.h"
+#include "tests/sim/random.h"
+
+#define PB_WORLD_MEMORY_BYTES 0x60000u
+/** Queues of the card, all channels together. */
+#define PB_WORLD_QUEUES 32u
+
+/** What an engine does not hear, bits of pb_world_node.deaf. */
+#define PB_WORLD_DEAF_STOP  1u
+#define PB_WORLD_DEAF_RESET 2u
+#define PB_WORLD_DEAF_POWER 4u
+
+/** How often something goes wrong: once in so many times; 0 is never. */
+struct pb_world_rates {
+	uint32_t interrupt_lost;
+	uint32_t interrupt_late;
+	uint32_t interrupt_spurious; /**< in so many steps */
+	uint32_t doorbell_lost;
+	uint32_t doorbell_twice;
+};
+
+struct pb_world;
+
+struct pb_world_node {
+	struct pb_reference_engine driver;
+	struct pb_engine_model *model;
+	struct pb_world *world;
+	bool running;        /**< it was rung, or has more to run */
+	bool frozen;         /**< it is given no time: a way to break the world on purpose */
+	uint64_t late_at;    /**< when a late interrupt comes; 0: none is under way */
+	uint32_t deaf;       /**< PB_WORLD_DEAF_* */
+	uint64_t deaf_until; /**< virtual time */
+	uint32_t progress;   /**< of its registers, when it was last given time */
+};
+
+struct pb_world {
+	uint8_t *memory;
+	uint64_t now;       /**< microseconds since boot */
+	uint64_t next_tick; /**< virtual time */
+	struct pb_host_lines host_lines;
+	struct pb_lines lines;
+	struct pb_world_node nodes[PB_CARD_NODES];
+	struct pb_engine engines[PB_CARD_NODES];
+	struct pb_firmware_config config;
+	struct pb_firmware *firmware;
+	void *queues;
+	struct pb_random random; /**< of what goes wrong */
+	struct pb_world_rates rates;
+	uint64_t injected; /**< faults so far */
+};
+
+/** @return false when out of memory */
+bool pb_world_create(struct pb_world *world);
+void pb_world_destroy(struct pb_world *world);
+/** A fresh card, its firmware at the start of its boot, nothing going wrong. */
+void pb_world_boot(struct pb_world *world, uint64_t seed);
+/** Time moves on: tick, late interrupts. */
+void pb_world_advance(struct pb_world *world, uint32_t microseconds);
+/** Whether the firmware would do anything. */
+bool pb_world_awake(const struct pb_world *world);
+/** One pass of the firmware. @return true: there is more to do */
+bool pb_world_pass(struct pb_world *world);
+/** Gives every engine that has something to run so much time. @return true: one of them got on */
+bool pb_world_engines(struct pb_world *world, uint32_t microseconds);
+/** A host rings. The ring may get lost, or come again. */
+void pb_world_doorbell(struct pb_world *world, uint32_t channel);
+/** A node's engine no longer hears what `deaf` says, for so many microseconds. */
+void pb_world_deafen(struct pb_world *world, uint32_t node, uint32_t deaf, uint64_t microseconds);
+/** Everything works from now on; who was deaf hears what was said. */
+void pb_world_heal(struct pb_world *world);
+
+struct pb_engine_registers *pb_world_registers(struct pb_world *world, uint32_t node);
+struct pb_boot_block *pb_world_boot_block(struct pb_world *world);
+
+#endif
