@@ -162,8 +162,8 @@ static __attribute__((noinline)) void go_on(struct pb_firmware *firmware, struct
 		move_job(firmware, node);
 	else if (node->next == PB_CORE_NEXT_PREPARED)
 		pb_core_cancel_if_lost(firmware, pb_core_work_at(node, node->fed + 1u));
-	else if (node->next == PB_CORE_NEXT_WALK && pb_core_wait_walk(firmware, node) == PB_CORE_WALK_CYCLE)
-		(void)pb_core_admit(firmware, node, walker, PB_ERROR_DEADLOCK);
+	else if (node->next == PB_CORE_NEXT_WALK)
+		walk(firmware, node);
 }
 
 /** Moves a node's next submission on by one slice. @return true: there is more to do now */
