@@ -175,18 +175,20 @@ void pb_core_channel_drained(struct pb_firmware *firmware, uint32_t c)
 static void close_queues(struct pb_firmware *firmware, uint32_t c)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
-	const uint32_t last = firmware->queue_count - channel->closing_at;
-	const uint32_t end = channel->closing_at + (last < PB_SLICE_QUEUES ? last : PB_SLICE_QUEUES);
+	uint32_t closed = 0;
 
-	for (; channel->closing_at < end; channel->closing_at++) {
-		struct pb_core_queue *queue = &firmware->queues[channel->closing_at];
+	for (uint32_t i = 0; i < PB_SLICE_SEARCH && closed < PB_SLICE_QUEUES && channel->queues != 0 &&
+			     channel->closing_at < firmware->queue_count;
+	     i++) {
+		struct pb_core_queue *queue = &firmware->queues[channel->closing_at++];
 
 		if (pb_core_queue_state(queue) == PB_CORE_QUEUE_FREE || queue->channel != c)
 			continue;
+		closed++;
 		queue->flags &= (uint8_t)~PB_CORE_QUEUE_REPLY_OWED; /* nobody reads it any more */
 		pb_core_queue_close(firmware, queue);
 	}
-	if (end < firmware->queue_count)
+	if (channel->queues != 0 && channel->closing_at < firmware->queue_count)
 		return;
 	channel->busy--;
 	channel->closing = PB_CORE_CLOSING_WORK;

@@ -210,7 +210,7 @@ static enum pb_error resume(struct request *request)
 	if ((queue->flags & PB_CORE_QUEUE_STOPPING) != 0)
 		return PB_ERROR_BUSY;
 	queue->flags &= (uint8_t)~PB_CORE_QUEUE_SUSPENDED;
-	(void)pb_core_queue_look(firmware, queue);
+	pb_core_queue_go_on(firmware, queue);
 	return PB_ERROR_OK;
 }
 

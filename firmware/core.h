@@ -191,6 +191,8 @@ static inline struct pb_core_queue *pb_core_queue_find(struct pb_firmware *firmw
 void pb_core_queue_close(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** Frees a closing queue whose last work is gone, and sends the reply owed, unless others still wait for it. */
 void pb_core_queue_drained(struct pb_firmware *firmware, struct pb_core_queue *queue);
+/** After a stop or a suspension: what it has is admitted again. */
+void pb_core_queue_go_on(struct pb_firmware *firmware, struct pb_core_queue *queue);
 bool pb_core_queue_is_there(const struct pb_core_queue *queue);
 /** Its put index broke its rule. */
 void pb_core_queue_put_fault(struct pb_firmware *firmware, struct pb_core_queue *queue);
@@ -249,7 +251,7 @@ void pb_core_event(struct pb_firmware *firmware, uint32_t channel, const struct 
 /* ---- schedule.c, admit.c, resolve.c, patch.c, feed.c, retire.c: the way of a submission ---- */
 
 /* pb_core_schedule_add above: a queue that is in no list has work: it gets its turn, or waits for it behind others. */
-/** Work of a queue was withdrawn: it is the first of its flow, unless it is in a list already. */
+/** Work of a queue was withdrawn: it is the first of its flow, or the last if its turn is over. Not if it is in a list. */
 void pb_core_schedule_return(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** It has no turn, nor waits for one. */
 void pb_core_schedule_remove(struct pb_firmware *firmware, struct pb_core_queue *queue);

@@ -78,7 +78,7 @@
 #define PB_SLICE_PIECES   8u
 #define PB_SLICE_PAGES    64u
 /** Queues closed, contexts freed while a channel closes: in one pass. Its segments go one in a pass. */
-#define PB_SLICE_QUEUES   4u
+#define PB_SLICE_QUEUES   3u
 #define PB_SLICE_CONTEXTS 16u
 
 /** Engine time without progress, or of a closing channel's work, after which a node is reset, in microseconds. */

@@ -126,6 +126,16 @@ void pb_core_node_reset(struct pb_firmware *firmware, struct pb_core_node *node)
 	on_event(firmware, node, PB_CORE_NODE_EVENT_RESET);
 }
 
+/** Work that was stopped inside has used time, too. */
+static void charge_part(struct pb_core_node *node, const struct pb_core_queue *queue)
+{
+	uint32_t progress;
+	const uint32_t time = node->engine->ops->stopwatch(node->engine->context, &progress);
+
+	pb_core_schedule_charge(node, queue, time - node->time);
+	node->time = time;
+}
+
 /** What the engine says about where it stopped. @return false: it makes no sense */
 static bool take_stop(struct pb_firmware *firmware, struct pb_core_node *node)
 {
@@ -143,6 +153,7 @@ static bool take_stop(struct pb_firmware *firmware, struct pb_core_node *node)
 		return false;
 	work = pb_core_work_at(node, stop.running);
 	work->resumes = true;
+	charge_part(node, work->queue);
 	engine->ops->save(engine->context, work->queue->page->save);
 	return true;
 }
@@ -209,20 +220,39 @@ static void check_answer(struct pb_firmware *firmware, struct pb_core_node *node
 	on_event(firmware, node, PB_CORE_NODE_EVENT_TIMEOUT);
 }
 
+/** Whether work of another queue, of its level or above, stands behind the first in the ring, or is the next. */
+static bool is_followed(struct pb_core_node *node, const struct pb_core_queue *queue)
+{
+	const uint32_t end = node->fed + (pb_core_has_next(node) ? 2u : 1u);
+
+	for (uint32_t sequence = node->retired + 2u; sequence != end; sequence++) {
+		const struct pb_core_queue *other = pb_core_work_at(node, sequence)->queue;
+
+		if (other != queue && (other->flags & PB_CORE_QUEUE_CLOSING_IT) == 0 &&
+		    pb_core_queue_level(other) >= pb_core_queue_level(queue))
+			return true;
+	}
+	return false;
+}
+
 /** Stops the work of a queue that has used up its turn while others wait for theirs. */
 static void check_turn(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	const struct pb_core_queue *queue = node->current;
+	const struct pb_core_work *head = pb_core_work_at(node, node->retired + 1u);
+	struct pb_core_queue *queue = head->queue;
 	uint32_t progress, used;
 
-	if (queue == NULL || node->levels == 0 || node->fed == node->retired ||
-	    node->mode == PB_NODE_HOST_ORDERED)
+	if (node->fed == node->retired || node->mode == PB_NODE_HOST_ORDERED || head->guarded)
 		return;
-	used = node->used + node->engine->ops->stopwatch(node->engine->context, &progress) - node->time;
-	if (pb_core_work_at(node, node->retired + 1u)->queue != queue ||
-	    !pb_core_schedule_turn_over(node, queue, used))
+	used = node->engine->ops->stopwatch(node->engine->context, &progress) - node->time;
+	if (queue == node->current)
+		used += node->used;
+	if (used < queue->quantum * PB_CORE_QUANTUM_UNIT ||
+	    (!pb_core_schedule_turn_over(node, queue, used) && !is_followed(node, queue)))
 		return;
-	node->used = used;
+	if (queue == node->current)
+		node->used = used;
+	node->expired = queue;
 	pb_core_node_withdraw(firmware, node, PB_CORE_STOP_TO_SWITCH, true);
 }
 

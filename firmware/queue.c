@@ -159,3 +159,13 @@ bool pb_core_queue_is_there(const struct pb_core_queue *queue)
 	return pb_core_queue_state(queue) != PB_CORE_QUEUE_FREE &&
 	       pb_core_queue_state(queue) != PB_CORE_QUEUE_CLOSING;
 }
+
+void pb_core_queue_go_on(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	(void)pb_core_queue_look(firmware, queue);
+	/* One that broke its rule takes no more work; what it had goes on. */
+	if (pb_core_queue_state(queue) == PB_CORE_QUEUE_FAULTED && pb_core_queue_has_more(queue) &&
+	    pb_core_queue_place(queue) == PB_CORE_PLACE_NONE &&
+	    (queue->flags & (PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_SUSPENDED)) == 0)
+		pb_core_schedule_add(firmware, queue);
+}

@@ -107,9 +107,15 @@ void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *qu
 
 void pb_core_schedule_return(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
+	struct pb_core_node *node = &firmware->nodes[queue->node];
+
 	firmware->awake |= 1u << queue->node;
-	if (pb_core_queue_place(queue) == PB_CORE_PLACE_NONE)
-		prepend(firmware, &firmware->nodes[queue->node], queue);
+	if (pb_core_queue_place(queue) != PB_CORE_PLACE_NONE)
+		return;
+	if (queue == node->expired)
+		append(firmware, node, queue);
+	else
+		prepend(firmware, node, queue);
 }
 
 void pb_core_schedule_remove(struct pb_firmware *firmware, struct pb_core_queue *queue)

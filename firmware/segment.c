@@ -235,13 +235,7 @@ void pb_core_segment_free(struct pb_firmware *firmware, uint32_t channel, uint32
 /** Segment 0 holds the pages and rings of the channel's queues. */
 static bool holds_queues(const struct pb_firmware *firmware, uint32_t channel, uint32_t segment)
 {
-	if (segment != PB_SEGMENT_SYSTEM)
-		return false;
-	for (uint32_t q = 0; q < PB_LIMIT_QUEUES; q++) {
-		if (firmware->queues[q].state != PB_CORE_QUEUE_FREE && firmware->queues[q].channel == channel)
-			return true;
-	}
-	return false;
+	return segment == PB_SEGMENT_SYSTEM && firmware->channels[channel].queues != 0;
 }
 
 enum pb_error pb_core_segment_destroy(struct pb_firmware *firmware, uint32_t channel, uint32_t segment)

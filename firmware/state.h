@@ -385,6 +385,7 @@ struct pb_core_node {
 	uint8_t reason; /**< enum pb_core_stop_reason, while STOPPING */
 	uint8_t mode;   /**< enum pb_node_mode */
 	uint32_t used;  /**< microseconds of engine time in the current turn */
+	const struct pb_core_queue *expired; /**< its turn is over, and it is being stopped for that; else NULL */
 	uint32_t time;  /**< the engine's, when it last reported */
 
 	uint32_t asked;        /**< on the card's clock: when the engine was last asked for an answer */

@@ -116,10 +116,8 @@ static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, stru
 	if (stop->kind == PB_CORE_STOP_PREEMPT)
 		report_preempted(firmware, stop, outcome);
 	stop->kind = PB_CORE_STOP_NONE;
-	if (find(firmware, queue) != NULL)
-		return;
-	queue->flags &= (uint8_t) ~(PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_DRAINING);
-	(void)pb_core_queue_look(firmware, queue);
+	if (find(firmware, queue) == NULL)
+		pb_core_queue_go_on(firmware, queue);
 }
 
 /** So many more from the ring's head may complete; what is admitted already does anyway. */

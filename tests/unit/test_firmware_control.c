@@ -27,7 +27,6 @@ static const struct {
 	{"preempt queue 2", PB_COMMAND_PREEMPT, {0x00010002}, PB_ERROR_BAD_HANDLE},
 	{"preempt with unknown flags", PB_COMMAND_PREEMPT, {0x00010000, 0, 0, 4}, PB_ERROR_BAD_ARGUMENT},
 	{"preempt past the ring", PB_COMMAND_PREEMPT, {0x00010000, 17}, PB_ERROR_BAD_ARGUMENT},
-	{"preempt before the start", PB_COMMAND_PREEMPT, {0x00010000, -1u}, PB_ERROR_BAD_ARGUMENT},
 	{"suspend the card", PB_COMMAND_SUSPEND, {0}, PB_ERROR_NO_PERMISSION},
 	{"suspend queue 2", PB_COMMAND_SUSPEND, {0x00010002}, PB_ERROR_BAD_HANDLE},
 	{"suspend with unknown flags", PB_COMMAND_SUSPEND, {0x00010000, 0, 4}, PB_ERROR_BAD_ARGUMENT},

@@ -109,12 +109,35 @@ static void ready_ones_cost_nothing(void **state)
 	card_stop(&card);
 }
 
+/** Segment 0 goes when the last queue has gone, whatever its level was. */
+static void segment_of_destroyed_queues(void **state)
+{
+	struct card card;
+	struct pb_segment *system = &card.segments[0];
+
+	(void)state;
+	card_start(&card);
+	for (uint32_t i = 0; i < PB_PRIORITIES; i++)
+		card_queue_make(&queues[i], &card, &(struct card_queue_request){.place = i, .level = i});
+	for (uint32_t i = 0; i < PB_PRIORITIES; i++) {
+		assert_int_equal(pb_segment_destroy(system), PB_ERROR_BUSY);
+		assert_int_equal(card_queue_close(&queues[i]), PB_ERROR_OK);
+	}
+	for (uint32_t node = 0; node < 2; node++) {
+		assert_int_equal(pb_segment_destroy(system), PB_ERROR_BUSY);
+		assert_int_equal(pb_queue_destroy(&card.queues[node]), PB_ERROR_OK);
+	}
+	assert_int_equal(pb_segment_destroy(system), PB_ERROR_OK);
+	card_stop(&card);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(made_used_destroyed_and_made_again),
 		cmocka_unit_test(others_cost_nothing),
 		cmocka_unit_test(ready_ones_cost_nothing),
+		cmocka_unit_test(segment_of_destroyed_queues),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
