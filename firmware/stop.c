@@ -116,8 +116,10 @@ static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, stru
 	if (stop->kind == PB_CORE_STOP_PREEMPT)
 		report_preempted(firmware, stop, outcome);
 	stop->kind = PB_CORE_STOP_NONE;
-	if (find(firmware, queue) == NULL)
-		pb_core_queue_go_on(firmware, queue);
+	if (find(firmware, queue) != NULL)
+		return; /* the reset that forced it goes on */
+	queue->flags &= (uint8_t) ~(PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_DRAINING);
+	pb_core_queue_go_on(firmware, queue);
 }
 
 /** So many more from the ring's head may complete; what is admitted already does anyway. */
@@ -131,7 +133,8 @@ static void let_through(struct pb_firmware *firmware, struct pb_core_queue *queu
 	} else if (pb_core_queue_place(queue) == PB_CORE_PLACE_NONE) {
 		pb_core_schedule_add(firmware, queue);
 	} else {
-		firmware->awake |= 1u << queue->node; /* it may have its turn, and hear of this work only now */
+		firmware->awake |= 1u
+				   << queue->node; /* it may have its turn, and hear of this work only now */
 	}
 }
 
