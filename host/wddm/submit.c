@@ -225,6 +225,7 @@ static enum pb_error submit_to(struct pb_wddm_adapter *adapter, uint32_t n,
 		add_lists(adapter, node, slot, &descriptor);
 	if (node->submitted == 0)
 		node->current_fence = submit->SubmissionFenceId - 1u;
+	node->submitted_fence = submit->SubmissionFenceId;
 	*pb_wddm_packet(adapter, node, node->submitted++) = (struct pb_wddm_packet){
 		.fence_id = submit->SubmissionFenceId,
 		.timeline = node->queue.timeline + 1u,

@@ -117,8 +117,14 @@ uint32_t pb_wddm_reset_from_timeout(struct pb_wddm_adapter *adapter)
 			return PB_STATUS_UNSUCCESSFUL;
 	}
 	pb_wddm_take_events(adapter);
-	for (uint32_t n = 0; n < adapter->config.node_count; n++)
-		forget(adapter, &adapter->nodes[n], adapter->nodes[n].submitted);
+	for (uint32_t n = 0; n < adapter->config.node_count; n++) {
+		struct pb_wddm_node *node = &adapter->nodes[n];
+
+		forget(adapter, node, node->submitted);
+		/* Also if a reset of the engine, or a preemption, has given that back before. */
+		if (node->submitted != 0)
+			node->current_fence = node->submitted_fence;
+	}
 	adapter->stopped = true;
 	return PB_STATUS_SUCCESS;
 }

@@ -141,7 +141,8 @@ struct pb_wddm_node {
 	uint32_t patches;                               /**< calls of Patch */
 	uint32_t submitted;                             /**< submissions so far */
 	uint32_t reported;                              /**< of these, the OS has been told */
-	uint32_t current_fence; /**< of the last one completed or aborted that it was told of */
+	uint32_t current_fence;   /**< of the last one completed or aborted that it was told of */
+	uint32_t submitted_fence; /**< of the last SubmitCommand */
 	struct pb_wddm_preemption preemption;
 	struct pb_wddm_progress progress;
 };
