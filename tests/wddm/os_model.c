@@ -95,22 +95,32 @@ static bool is_paging(const struct os_packet *packet)
 	return (packet->submit.Flags & PB_FLAG_PAGING) != 0;
 }
 
+/** Appends the packets of one kind; a paging packet that was submitted keeps its id. */
+static void append_kind(struct os_queue *to, const struct os_queue *from, bool paging)
+{
+	for (uint32_t i = 0; i < from->count; i++) {
+		if (is_paging(&from->packets[i]) != paging)
+			continue;
+		to->packets[to->count] = from->packets[i];
+		to->packets[to->count++].has_fence = paging;
+	}
+}
+
 void os_withdraw(struct os_node *node)
 {
-	const uint32_t count = node->hardware.count;
-	uint32_t to = 0;
+	struct os_queue *software = &node->software;
+	struct os_queue queue;
+	uint32_t first = 0;
 
-	memmove(&node->software.packets[count], &node->software.packets[0],
-		node->software.count * sizeof(node->software.packets[0]));
-	for (uint32_t pass = 0; pass < 2; pass++) {
-		for (uint32_t i = 0; i < count; i++) {
-			if (is_paging(&node->hardware.packets[i]) != (pass == 0))
-				continue;
-			node->software.packets[to] = node->hardware.packets[i];
-			node->software.packets[to++].has_fence = pass == 0;
-		}
-	}
-	node->software.count += count;
+	queue.count = 0;
+	append_kind(&queue, &node->hardware, true);
+	/* What is prepared anew is for memory as it will be: behind the paging that waits. */
+	for (; first < software->count && is_paging(&software->packets[first]); first++)
+		queue.packets[queue.count++] = software->packets[first];
+	append_kind(&queue, &node->hardware, false);
+	for (; first < software->count; first++)
+		queue.packets[queue.count++] = software->packets[first];
+	*software = queue;
 	node->hardware.count = 0;
 }
 
@@ -160,6 +170,7 @@ static void submit_it(struct os_model *os, struct os_node *node, const struct os
 	if (node->hardware.count == 0)
 		os_retire(os, node, 0, OS_COMPLETED); /* it is the head from now on */
 	node->used = true;
+	node->last_submitted = packet->fence_id;
 	node->hardware.packets[node->hardware.count++] = *packet;
 	if (os->miniport.submit_command(os->miniport.context, &packet->submit) != PB_STATUS_SUCCESS)
 		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_SUBMIT_FAILED);

@@ -83,6 +83,7 @@ struct os_node {
 	struct os_queue hardware;
 	uint32_t next_fence;
 	uint32_t last_completed;
+	uint32_t last_submitted;
 	bool used;           /**< something was submitted */
 	uint64_t head_since; /**< when what is first now became first */
 	bool asked;          /**< QueryCurrentFence, for this head */
@@ -148,7 +149,7 @@ bool os_queue(struct os_model *os, const struct os_packet *packet);
 void os_step(struct os_model *os, uint64_t microseconds);
 /** Asks a node to stop at its next boundary; nothing is submitted until it has. */
 void os_preempt(struct os_model *os, uint32_t node);
-/** What a timeout leads to: resets the engine or, if that fails, the adapter. */
+/** What a timeout leads to: resets the engine, if it has ever had work, or, if that fails, the adapter. */
 void os_recover(struct os_model *os, uint32_t node);
 /** Resets the adapter, whatever state it is in. */
 void os_reset_adapter(struct os_model *os);

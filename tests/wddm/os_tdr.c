@@ -56,8 +56,8 @@ void os_reset_adapter(struct os_model *os)
 		struct os_node *node = &os->nodes[n];
 
 		remember_aborted(node);
-		if (node->hardware.count != 0)
-			node->last_completed = node->hardware.packets[node->hardware.count - 1].fence_id;
+		if (node->used)
+			node->last_completed = node->last_submitted;
 		os_retire(os, node, node->hardware.count, OS_ABORTED);
 		node->resetting = false;
 	}
@@ -144,7 +144,8 @@ void os_recover(struct os_model *os, uint32_t n)
 {
 	uint64_t group;
 
-	if (os->bugcheck != 0 || !count_recovery(os, os->miniport.now(os->miniport.context)))
+	if (os->bugcheck != 0 || !os->nodes[n].used ||
+	    !count_recovery(os, os->miniport.now(os->miniport.context)))
 		return;
 	ask_status(os, n);
 	group = group_of(os, n);

@@ -66,6 +66,7 @@ static uint32_t submit_command(void *context, const struct pb_dxgkarg_submitcomm
 	}
 	if (node->count == 0)
 		node->started = puppet->now;
+	node->submitted = submit->SubmissionFenceId;
 	node->fences[node->count++] = submit->SubmissionFenceId;
 	return PB_STATUS_SUCCESS;
 }
@@ -231,8 +232,8 @@ static uint32_t reset_from_timeout(void *context)
 	puppet->late = puppet->vice == PUPPET_LATE_ADAPTER;
 	puppet->late_fence = puppet->nodes[0].fences[0];
 	for (uint32_t n = 0; n < OS_NODES; n++) {
-		while (puppet->nodes[n].count != 0)
-			shift(&puppet->nodes[n]);
+		puppet->nodes[n].count = 0;
+		puppet->nodes[n].done = puppet->nodes[n].submitted;
 	}
 	return PB_STATUS_SUCCESS;
 }
@@ -282,7 +283,7 @@ void puppet_start(struct puppet *puppet, struct os_model *os, enum puppet_vice v
 	puppet->vice = vice;
 	puppet->now = 1;
 	for (uint32_t n = 0; n < OS_NODES; n++)
-		puppet->nodes[n].done = first_fence - 1;
+		puppet->nodes[n].done = puppet->nodes[n].submitted = first_fence - 1;
 	puppet->last_done = first_fence - 1;
 	os_init(os, &miniport, OS_NODES, first_fence, DEPTH);
 }

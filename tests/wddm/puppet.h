@@ -52,7 +52,8 @@ struct puppet_node {
 	uint32_t fences[OS_HARDWARE_MAX];
 	uint32_t count;
 	uint64_t started;
-	uint32_t done; /**< the last one done */
+	uint32_t done;      /**< the last one done */
+	uint32_t submitted; /**< the last one submitted */
 };
 
 struct puppet {

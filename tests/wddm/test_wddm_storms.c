@@ -80,7 +80,7 @@ static bool one_in(uint32_t count)
 /** Time for something to happen to it. */
 static void take_longer(struct vm_buffer *buffer)
 {
-	const uint32_t words[] = {PB_PACKET(PB_PACKET_BUSY, PB_PACKET_BUSY_WORDS), 1 + vm_random(&vm, 1000)};
+	const uint32_t words[] = {PB_PACKET(PB_PACKET_BUSY, PB_PACKET_BUSY_WORDS), 1 + vm_random(&vm, 2000)};
 
 	memcpy(buffer->memory.bytes_host + buffer->bytes, words, sizeof(words));
 	buffer->bytes += (uint32_t)sizeof(words);
@@ -105,7 +105,7 @@ static void draw(struct vm_context *context, struct vm_buffer *buffer)
 	vm_random_commands(&vm, 1 + vm_random(&vm, 4));
 	if (refused(context, buffer, vm_render(&vm, context, buffer)))
 		return;
-	if (one_in(3))
+	if (one_in(2))
 		take_longer(buffer);
 	packet = vm_packet(buffer, flags, 0, buffer->bytes);
 	packet.tag = one_in(12) ? 1 + vm_random(&vm, WRONG_ENDLESS) : RIGHT;
@@ -248,7 +248,7 @@ static void one_step(void)
 {
 	const uint32_t node = vm_random(&vm, 2);
 
-	switch (vm_random(&vm, 24)) {
+	switch (vm_random(&vm, 20)) {
 	case 0:
 	case 1:
 	case 2:
@@ -276,7 +276,7 @@ static void one_step(void)
 		work(&vm.contexts[vm_random(&vm, VM_CONTEXTS)]);
 		break;
 	default:
-		os_step(&vm.os, 10 * (1 + vm_random(&vm, 20)));
+		os_step(&vm.os, 10 * (1 + vm_random(&vm, 8)));
 		break;
 	}
 	vm_alive(&vm, "storm");
@@ -291,6 +291,9 @@ static void one_schedule(void)
 		one_step();
 	mend();
 	vm_finish(&vm);
+	/* A broken engine hangs in good work, too. */
+	for (uint32_t c = 0; c < VM_CONTEXTS; c++)
+		vm.contexts[c].tainted = vm.contexts[c].tainted || vm.contexts[c].shim.lost;
 	assert_int_equal(vm.adapter.error, PB_ERROR_OK);
 	assert_int_equal(vm.os.implied, 0);
 	assert_int_equal(vm.os.late_answers, 0);
@@ -326,7 +329,7 @@ static void storms(void **state)
 	for (life = first_life; life != first_life + lives; life++)
 		live();
 	/* They were lives worth looking at. */
-	assert_true(total.completed > 200 * lives && total.preempted > 50 * lives &&
+	assert_true(total.completed > 200 * lives && total.preempted > 20 * lives &&
 		    total.preemptions > 50 * lives && total.engine_resets > 10 * lives &&
 		    total.adapter_resets > lives && total.aborted > 10 * lives &&
 		    total.presents > 50 * lives);
@@ -341,9 +344,10 @@ static int tell(void **state)
 			    schedule, life);
 	print_message("%" PRIu32 " schedules: %" PRIu32 " packets done, %" PRIu32 " given back by %" PRIu32
 		      " preemptions, %" PRIu32 " aborted by %" PRIu32 " resets of engines and %" PRIu32
-		      " of the adapter\n",
+		      " of the adapter, %" PRIu32 " presents\n",
 		      (life - first_life) * LIFE_SCHEDULES, total.completed, total.preempted,
-		      total.preemptions, total.aborted, total.engine_resets, total.adapter_resets);
+		      total.preemptions, total.aborted, total.engine_resets, total.adapter_resets,
+		      total.presents);
 	return 0;
 }
 

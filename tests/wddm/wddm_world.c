@@ -138,6 +138,7 @@ struct vm_buffer *vm_buffer(struct vm *vm, struct vm_context *context)
 		if (buffer->reserved || buffer->parts != 0)
 			continue;
 		buffer->reserved = true;
+		buffer->patched = false;
 		buffer->context = context;
 		return buffer;
 	}
@@ -233,18 +234,19 @@ static bool needed(const struct vm_buffer *buffer, const struct os_packet *packe
 
 /**
  * Before a submission: the lists as they are now. Patch is left out where
- * nothing has changed since Render; which is what it was at Render anyway.
+ * nothing has changed since Render; which is what it was at Render anyway. A
+ * buffer that it was called for once is patched each time that it comes again.
  */
 static void prepare(void *context, struct os_packet *packet)
 {
 	struct vm *vm = context;
-	const struct vm_buffer *buffer = buffer_of(vm, packet);
+	struct vm_buffer *buffer = buffer_of(vm, packet);
 
 	if (buffer == NULL || buffer->context == NULL)
 		return;
 	vm_list(vm, buffer->context, vm->list);
-	packet->skip_patch =
-		memcmp(vm->list, buffer->rendered, sizeof(vm->list)) == 0 && vm_random(vm, 4) != 0;
+	packet->skip_patch = !buffer->patched && memcmp(vm->list, buffer->rendered, sizeof(vm->list)) == 0 &&
+			     vm_random(vm, 4) != 0;
 	for (uint32_t i = 1; i < VM_LIST; i++) {
 		if (vm->list[i].Value >> 1 == 0)
 			packet->skip_patch = false;
@@ -258,6 +260,7 @@ static void prepare(void *context, struct os_packet *packet)
 	packet->patch.pPatchLocationList = vm->patches;
 	if (vm->spoil != NULL)
 		vm->spoil(vm, packet);
+	buffer->patched = buffer->patched || !packet->skip_patch;
 	vm->skipped += packet->skip_patch;
 }
 

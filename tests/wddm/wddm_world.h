@@ -62,9 +62,10 @@ struct vm_buffer {
 	uint32_t bytes;
 	uint32_t patch_count;
 	struct pb_dxgk_allocationlist rendered[VM_LIST]; /**< as Render saw it */
-	bool reserved;                                   /**< handed out, not queued yet */
-	uint32_t parts;                                  /**< packets that are not retired; 0: free */
-	struct vm_context *context;                      /**< NULL: a paging buffer */
+	bool patched;               /**< Patch was called since: it holds other addresses than Render's */
+	bool reserved;              /**< handed out, not queued yet */
+	uint32_t parts;             /**< packets that are not retired; 0: free */
+	struct vm_context *context; /**< NULL: a paging buffer */
 };
 
 struct vm {
