@@ -157,6 +157,8 @@ static enum pb_error stop_queue(struct request *request, struct pb_core_stop *as
 		return PB_ERROR_BAD_ARGUMENT;
 	if (!pb_core_stop_may_begin(request->firmware, queue, asked))
 		return PB_ERROR_BUSY;
+	/* What has run to its end counts, although its line was not seen: a RESET would blame it, or begin it anew. */
+	pb_core_retire(request->firmware, &request->firmware->nodes[queue->node]);
 	/* It may lie behind what has completed by now, also of what was submitted after it was asked. */
 	if ((int32_t)(asked->cutoff - queue->completed) > (int32_t)queue->mask + 1)
 		return PB_ERROR_BAD_ARGUMENT;

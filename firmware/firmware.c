@@ -185,8 +185,10 @@ static __attribute__((noinline)) bool run_node(struct pb_firmware *firmware, str
 	if (node->state != PB_NODE_STATE_RUNNING)
 		/* Else its engine's answer wakes the node. */
 		return node->state == PB_NODE_STATE_DEAD && pb_core_node_fail_next(firmware, node);
-	if (node->fed - node->retired >= node->depth)
-		return false; /* retire makes room and wakes the node */
+	if (node->fed - node->retired >= node->depth) {
+		pb_core_feed_urgent(firmware, node);
+		return false; /* retire, or an answer, makes room and wakes the node */
+	}
 	pb_core_waypoint(firmware, PB_WAYPOINT_FEED);
 	pb_core_feed(firmware, node);
 	return node->next != PB_CORE_NEXT_PREPARED;

@@ -111,10 +111,10 @@ void pb_core_node_withdraw(struct pb_firmware *firmware, struct pb_core_node *no
 			   enum pb_core_stop_reason reason, bool inside)
 {
 	if (node->state == PB_NODE_STATE_RUNNING) {
-		node->reason = reason;
+		node->reason = (uint8_t)reason;
 		node->inside = inside;
 	} else if (reason == PB_CORE_STOP_TO_SWITCH) {
-		node->reason = reason; /* it takes back all that a host wants back, too */
+		node->reason = (uint8_t)reason; /* it takes back all that a host wants back, too */
 	}
 	on_event(firmware, node, PB_CORE_NODE_EVENT_WITHDRAW);
 }
@@ -206,28 +206,32 @@ static bool is_left_behind(const struct pb_firmware *firmware, struct pb_core_no
 	return (firmware->closing >> work->queue->channel & 1u) != 0;
 }
 
-/** Whether the engine got on since it was looked at last, or has nothing to get on with. */
-static bool gets_on(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t clock)
-{
+/** What the stopwatch and the clock say at a tick. */
+struct moment {
+	uint32_t clock;
+	uint32_t time;
 	uint32_t progress;
+};
 
-	(void)node->engine->ops->stopwatch(node->engine->context, &progress);
+/** Whether the engine got on since it was looked at last, or has nothing to get on with. */
+static bool gets_on(const struct pb_firmware *firmware, struct pb_core_node *node, const struct moment *now)
+{
 	if (node->fed != node->retired && node->retired == node->watched &&
-	    (progress == node->progress || is_left_behind(firmware, node)))
+	    (now->progress == node->progress || is_left_behind(firmware, node)))
 		return false;
 	node->watched = node->retired;
-	node->progress = progress;
-	node->progress_time = clock;
+	node->progress = now->progress;
+	node->progress_time = now->clock;
 	return true;
 }
 
-static void check_answer(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t clock)
+static void check_answer(struct pb_firmware *firmware, struct pb_core_node *node, const struct moment *now)
 {
 	/* A buffer that is to be run to its end takes what it takes, as long as it gets on. */
 	if (node->state == PB_NODE_STATE_STOPPING && node->fed != node->retired &&
-	    gets_on(firmware, node, clock))
-		node->asked = clock;
-	if (clock - node->asked <= node->answer_limit)
+	    gets_on(firmware, node, now))
+		node->asked = now->clock;
+	if (now->clock - node->asked <= node->answer_limit)
 		return;
 	if (node->state == PB_NODE_STATE_STOPPING)
 		pb_core_node_blame(firmware, node, PB_ERROR_ENGINE_HANG, 0);
@@ -250,19 +254,17 @@ static bool is_followed(struct pb_core_node *node, const struct pb_core_queue *q
 }
 
 /** Stops the work of a queue that has used up its turn while others wait for theirs. */
-static void check_turn(struct pb_firmware *firmware, struct pb_core_node *node)
+static void check_turn(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t time)
 {
 	const struct pb_core_work *head = pb_core_work_at(node, node->retired + 1u);
 	struct pb_core_queue *queue = head->queue;
-	uint32_t progress, used;
+	uint32_t used = time - node->time;
 
-	if (node->fed == node->retired || node->mode == PB_NODE_HOST_ORDERED || head->guarded)
-		return;
-	used = node->engine->ops->stopwatch(node->engine->context, &progress) - node->time;
 	if (queue == node->current)
 		used += node->used;
-	if (used < queue->quantum * PB_CORE_QUANTUM_UNIT ||
-	    (!pb_core_schedule_turn_over(node, queue, used) && !is_followed(node, queue)))
+	if (used < queue->quantum * PB_CORE_QUANTUM_UNIT || head->guarded)
+		return;
+	if (!is_followed(node, queue) && !pb_core_schedule_turn_over(node, queue, used))
 		return;
 	if (queue == node->current)
 		node->used = used;
@@ -272,18 +274,19 @@ static void check_turn(struct pb_firmware *firmware, struct pb_core_node *node)
 
 void pb_core_node_check(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	const uint32_t clock = pb_shared_read32(firmware->config->clock);
+	struct moment now = {.clock = pb_shared_read32(firmware->config->clock)};
 
+	now.time = node->engine->ops->stopwatch(node->engine->context, &now.progress);
 	if (node->state == PB_NODE_STATE_DEAD)
 		return;
 	if (node->state != PB_NODE_STATE_RUNNING) {
-		check_answer(firmware, node, clock);
-	} else if (!gets_on(firmware, node, clock) && clock - node->progress_time > node->hang_limit) {
+		check_answer(firmware, node, &now);
+	} else if (!gets_on(firmware, node, &now) && now.clock - node->progress_time > node->hang_limit) {
 		node->stuck = pb_core_work_at(node, node->retired + 1u)->status != PB_ERROR_OK;
 		pb_core_node_blame(firmware, node, PB_ERROR_ENGINE_HANG, 0);
 		pb_core_node_reset(firmware, node);
-	} else {
-		check_turn(firmware, node);
+	} else if (node->fed != node->retired && node->mode == PB_NODE_SCHEDULED) {
+		check_turn(firmware, node, now.time);
 	}
 }
 

@@ -371,6 +371,7 @@ struct pb_core_node {
 	uint32_t bit;                  /**< its own in masks of nodes */
 	struct pb_core_queue *current; /**< the queue that has its turn; NULL: none */
 	uint32_t levels;               /**< mask of levels that are ready */
+	uint32_t held;         /**< mask of channels whose work is not admitted */
 	uint32_t fed;                  /**< sequence number of the last work fed since the engine's reset */
 	uint32_t retired;              /**< of the last work retired */
 	uint32_t depth;                /**< most that may be fed and not retired */
@@ -390,7 +391,6 @@ struct pb_core_node {
 	uint32_t time;  /**< the engine's, when it last reported */
 
 	uint32_t asked;        /**< on the card's clock: when the engine was last asked for an answer */
-	uint32_t held;         /**< mask of channels whose work is not admitted */
 	uint32_t halted;       /**< those of them that a bad paging buffer halted */
 	uint32_t hang_limit;   /**< microseconds */
 	uint32_t answer_limit; /**< microseconds */
