@@ -138,6 +138,35 @@ static void runs_to_the_end_of_the_buffer(void **state)
 	vm_stop(&vm);
 }
 
+/** The firmware has given work back, and its record is not written yet: what was given back is not done. */
+static void looked_at_in_between(void **state)
+{
+	struct pb_preempt_record before, after;
+	struct pb_queue_page *page;
+
+	(void)state;
+	begin();
+	page = (struct pb_queue_page *)(void *)vm.adapter.nodes[0].queue.memory.bytes_host;
+	submit_busy(0, 1, 1000, 0);
+	submit_busy(1, 2, 1000, 0);
+	submit_busy(2, 3, 1000, 0);
+	run(100);
+	before = page->preempt;
+	preempt(STOP_ID);
+	card_run(&vm.card, 10000);
+	assert_int_equal(page->fence.completed, 3);
+	after = page->preempt;
+	page->preempt = before;
+	assert_true(pb_wddm_interrupt(&vm.adapter));
+	assert_int_equal(noted, 1);
+	expect_completed(0, 1);
+	page->preempt = after;
+	assert_true(pb_wddm_interrupt(&vm.adapter));
+	assert_int_equal(noted, 2);
+	expect_preempted(1, STOP_ID, 1);
+	vm_stop(&vm);
+}
+
 /** The next one is asked before the reply of the last has been taken. */
 static void one_after_the_other(void **state)
 {
@@ -331,15 +360,11 @@ static void preempts_wrongly(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_to_preempt),
-		cmocka_unit_test(runs_to_the_end_of_the_buffer),
-		cmocka_unit_test(one_after_the_other),
-		cmocka_unit_test(reset_of_endless_work),
-		cmocka_unit_test(reset_of_unreported_work),
-		cmocka_unit_test(reset_of_the_adapter),
-		cmocka_unit_test(dead_engine),
-		cmocka_unit_test(engine_status),
-		cmocka_unit_test(groups),
+		cmocka_unit_test(nothing_to_preempt),    cmocka_unit_test(runs_to_the_end_of_the_buffer),
+		cmocka_unit_test(looked_at_in_between),  cmocka_unit_test(one_after_the_other),
+		cmocka_unit_test(reset_of_endless_work), cmocka_unit_test(reset_of_unreported_work),
+		cmocka_unit_test(reset_of_the_adapter),  cmocka_unit_test(dead_engine),
+		cmocka_unit_test(engine_status),         cmocka_unit_test(groups),
 		cmocka_unit_test(preempts_wrongly),
 	};
 
