@@ -154,7 +154,7 @@ static enum pb_error stop_queue(struct request *request, struct pb_core_stop *as
 		return PB_ERROR_BAD_HANDLE;
 	if ((flags & ~(PB_STOP_INSIDE | PB_STOP_WITHDRAW)) != 0)
 		return PB_ERROR_BAD_ARGUMENT;
-	if (pb_core_stop_refuses(queue))
+	if (!pb_core_stop_may_begin(request->firmware, queue, asked))
 		return PB_ERROR_BUSY;
 	/* What has run to its end counts, although its line was not seen: a RESET would blame it, or begin it anew. */
 	pb_core_retire(request->firmware, &request->firmware->nodes[queue->node]);

@@ -419,6 +419,9 @@ void pb_core_drop_next(struct pb_firmware *firmware, struct pb_core_node *node);
 
 /** @return room for one more under way, or NULL */
 struct pb_core_stop *pb_core_stop_free(struct pb_firmware *firmware);
+/** Whether one may begin beside what is under way: a reset beside a preemption, which it forces. */
+bool pb_core_stop_may_begin(struct pb_firmware *firmware, const struct pb_core_queue *queue,
+			    const struct pb_core_stop *asked);
 /** Begins one; there is room. @return true: it is done, and `outcome` is what it came to; false: the reply is owed */
 bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked, uint32_t flags,
 			struct pb_core_outcome *outcome);
@@ -426,8 +429,6 @@ bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop 
 void pb_core_stop_progress(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** The same for all queues of a node. */
 void pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node);
-/** Whether one is under way, so that no other can be asked. */
-bool pb_core_stop_refuses(const struct pb_core_queue *queue);
 /** Ends a suspension. @return BUSY while one of them is under way */
 enum pb_error pb_core_stop_resume(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** Nobody waits for it any more. */

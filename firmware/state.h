@@ -369,6 +369,7 @@ struct pb_core_node {
 	bool yielded;           /**< its job has let a line go first */
 	bool guard;     /**< the current queue's next submission is not stopped for more urgent ones */
 	bool inside;    /**< the stop that is asked next may be inside a buffer */
+	bool stuck;     /**< what hung last had failed before: the engine runs nothing */
 	uint8_t state;  /**< enum pb_node_state */
 	uint8_t reason; /**< enum pb_core_stop_reason, while STOPPING */
 	uint8_t mode;   /**< enum pb_node_mode */
