@@ -262,7 +262,7 @@ struct pb_core_queue *pb_core_schedule_take(struct pb_firmware *firmware, struct
 /** Whether a queue's turn is over, when it has used so many microseconds: others of its level wait. */
 bool pb_core_schedule_turn_over(const struct pb_core_node *node, const struct pb_core_queue *queue,
 				uint32_t used);
-/** A queue's work has used engine time while others waited. */
+/** A queue's work has used engine time, maybe while others waited. */
 void pb_core_schedule_charge(struct pb_core_node *node, const struct pb_core_queue *queue,
 			     uint32_t microseconds);
 
@@ -319,6 +319,8 @@ void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node);
 void pb_core_feed_one(struct pb_core_node *node, uint32_t sequence);
 /** Completes what the node's engine has finished; deals with its faults and answers. */
 void pb_core_retire(struct pb_firmware *firmware, struct pb_core_node *node);
+/** Engine time, up to what the engine's clock says, was used by the first work in its ring. */
+void pb_core_charge(struct pb_core_node *node, uint32_t time);
 /** Completes all up to a sequence number. */
 void pb_core_retire_to(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence);
 void pb_core_count_patches(struct pb_core_channel *channel, uint32_t patches);

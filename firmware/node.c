@@ -126,14 +126,12 @@ void pb_core_node_reset(struct pb_firmware *firmware, struct pb_core_node *node)
 	on_event(firmware, node, PB_CORE_NODE_EVENT_RESET);
 }
 
-/** Work that was stopped inside has used time, too. */
-static void charge_part(struct pb_core_node *node, const struct pb_core_queue *queue)
+/** What was done before the engine stopped, or stopped inside, has used time, too. */
+static void charge_stopped(struct pb_core_node *node)
 {
 	uint32_t progress;
-	const uint32_t time = node->engine->ops->stopwatch(node->engine->context, &progress);
 
-	pb_core_schedule_charge(node, queue, time - node->time);
-	node->time = time;
+	pb_core_charge(node, node->engine->ops->stopwatch(node->engine->context, &progress));
 }
 
 /** What the engine says about where it stopped. @return false: it makes no sense */
@@ -146,6 +144,8 @@ static bool take_stop(struct pb_firmware *firmware, struct pb_core_node *node)
 	engine->ops->stopped(engine->context, &stop);
 	if (stop.sequence - node->retired > node->fed - node->retired)
 		return false;
+	if (node->fed != node->retired)
+		charge_stopped(node);
 	pb_core_retire_to(firmware, node, stop.sequence);
 	if (stop.running == 0)
 		return true;
@@ -153,7 +153,6 @@ static bool take_stop(struct pb_firmware *firmware, struct pb_core_node *node)
 		return false;
 	work = pb_core_work_at(node, stop.running);
 	work->resumes = true;
-	charge_part(node, work->queue);
 	engine->ops->save(engine->context, work->queue->page->save);
 	return true;
 }

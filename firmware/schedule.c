@@ -300,15 +300,32 @@ struct pb_core_queue *pb_core_schedule_take(struct pb_firmware *firmware, struct
 	return choose(firmware, node);
 }
 
+/** Channels of a level that have work on the node: in its lists, in its turn, or fed. */
+static uint32_t channels_at(struct pb_core_node *node, uint32_t level)
+{
+	const struct pb_core_queue *current = node->current;
+	uint32_t channels = node->level[level].ready;
+
+	if (current != NULL && pb_core_queue_level(current) == level && pb_core_queue_has_more(current))
+		channels |= 1u << current->channel;
+	for (uint32_t sequence = node->retired + 1u; sequence != node->fed + 1u; sequence++) {
+		const struct pb_core_queue *queue = pb_core_work_at(node, sequence)->queue;
+
+		if (pb_core_queue_level(queue) == level)
+			channels |= 1u << queue->channel;
+	}
+	return channels;
+}
+
 void pb_core_schedule_charge(struct pb_core_node *node, const struct pb_core_queue *queue,
 			     uint32_t microseconds)
 {
-	struct pb_core_level *level = &node->level[pb_core_queue_level(queue)];
-	struct pb_core_flow *flow = &level->flows[queue->channel];
+	const uint32_t level = pb_core_queue_level(queue);
+	struct pb_core_flow *flow = &node->level[level].flows[queue->channel];
 
 	if (queue == node->current)
 		node->used += microseconds;
 	/* Who is alone at its level owes nothing to anybody. */
-	if (level->ready != 0 && flow->deficit > INT32_MIN / 2)
+	if ((channels_at(node, level) & ~(1u << queue->channel)) != 0 && flow->deficit > INT32_MIN / 2)
 		flow->deficit -= (int32_t)microseconds;
 }
