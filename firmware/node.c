@@ -127,11 +127,11 @@ void pb_core_node_reset(struct pb_firmware *firmware, struct pb_core_node *node)
 }
 
 /** What was done before the engine stopped, or stopped inside, has used time, too. */
-static void charge_stopped(struct pb_core_node *node)
+static void charge_stopped(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	uint32_t progress;
 
-	pb_core_charge(node, node->engine->ops->stopwatch(node->engine->context, &progress));
+	pb_core_charge(firmware, node, node->engine->ops->stopwatch(node->engine->context, &progress));
 }
 
 /** What the engine says about where it stopped. @return false: it makes no sense */
@@ -145,7 +145,7 @@ static bool take_stop(struct pb_firmware *firmware, struct pb_core_node *node)
 	if (stop.sequence - node->retired > node->fed - node->retired)
 		return false;
 	if (node->fed != node->retired)
-		charge_stopped(node);
+		charge_stopped(firmware, node);
 	pb_core_retire_to(firmware, node, stop.sequence);
 	if (stop.running == 0)
 		return true;

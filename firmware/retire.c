@@ -200,12 +200,21 @@ void pb_core_halt(struct pb_firmware *firmware, struct pb_core_node *node, const
 
 /*
  * All of it is the first one's: what was done behind it at the same look took
- * no longer than a look, or its own interrupt would have come in between.
+ * no longer than a look, or its own interrupt would have come in between. Time
+ * in which the engine had nothing to run, as the firmware was still busy with
+ * this one, was kept from others like that in which it ran.
  */
-void pb_core_charge(struct pb_core_node *node, uint32_t time)
+void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t time)
 {
-	pb_core_schedule_charge(node, pb_core_work_at(node, node->retired + 1u)->queue, time - node->time);
+	const uint32_t clock = pb_shared_read32(firmware->config->clock);
+	const uint32_t elapsed = node->lapsed ? 0 : clock - node->since;
+	const uint32_t run = time - node->time;
+
+	pb_core_schedule_charge(node, pb_core_work_at(node, node->retired + 1u)->queue,
+				run > elapsed ? run : elapsed);
 	node->time = time;
+	node->since = clock;
+	node->lapsed = false;
 }
 
 void pb_core_retire_to(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence)
@@ -229,7 +238,9 @@ static INLINE void retire_some(struct pb_firmware *firmware, struct pb_core_node
 	uint32_t sequence = node->retired;
 
 	if (is_contended(node))
-		pb_core_charge(node, report->time);
+		pb_core_charge(firmware, node, report->time);
+	else
+		node->lapsed = true;
 	node->time = report->time;
 	while (sequence != report->sequence) {
 		node->retired = ++sequence;

@@ -387,6 +387,8 @@ struct pb_core_node {
 	uint32_t used;  /**< microseconds of engine time in the current turn */
 	const struct pb_core_queue *expired; /**< its turn is over, and it is being stopped for that; else NULL */
 	uint32_t time;  /**< the engine's, when it last reported */
+	uint32_t since; /**< on the card's clock: up to when channels have been charged */
+	bool lapsed;    /**< they have not been since: there was nothing to do, or nobody else to do it for */
 
 	uint32_t asked;        /**< on the card's clock: when the engine was last asked for an answer */
 	uint32_t held;         /**< mask of channels whose work is not admitted */
