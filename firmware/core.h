@@ -262,8 +262,8 @@ struct pb_core_queue *pb_core_schedule_take(struct pb_firmware *firmware, struct
 /** Whether a queue's turn is over, when it has used so many microseconds: others of its level wait. */
 bool pb_core_schedule_turn_over(const struct pb_core_node *node, const struct pb_core_queue *queue,
 				uint32_t used);
-/** A queue's work has used engine time, maybe while others waited. */
-void pb_core_schedule_charge(struct pb_core_node *node, const struct pb_core_queue *queue,
+/** Work has used time of its node, maybe while others waited. */
+void pb_core_schedule_charge(struct pb_core_node *node, const struct pb_core_work *work,
 			     uint32_t microseconds);
 
 /**

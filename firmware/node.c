@@ -241,13 +241,13 @@ static void check_turn(struct pb_firmware *firmware, struct pb_core_node *node)
 	struct pb_core_queue *queue = head->queue;
 	uint32_t progress, used;
 
-	if (node->fed == node->retired || node->mode == PB_NODE_HOST_ORDERED || head->guarded)
+	if (node->fed == node->retired || node->mode == PB_NODE_HOST_ORDERED)
 		return;
 	used = node->engine->ops->stopwatch(node->engine->context, &progress) - node->time;
 	if (queue == node->current)
 		used += node->used;
 	if (used < queue->quantum * PB_CORE_QUANTUM_UNIT ||
-	    (!pb_core_schedule_turn_over(node, queue, used) && !is_followed(node, queue)))
+	    (!pb_core_schedule_turn_over(node, queue, used) && !is_followed(node, queue) && !head->guarded))
 		return;
 	if (queue == node->current)
 		node->used = used;

@@ -210,7 +210,7 @@ void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node, uin
 	const uint32_t elapsed = node->lapsed ? 0 : clock - node->since;
 	const uint32_t run = time - node->time;
 
-	pb_core_schedule_charge(node, pb_core_work_at(node, node->retired + 1u)->queue,
+	pb_core_schedule_charge(node, pb_core_work_at(node, node->retired + 1u),
 				run > elapsed ? run : elapsed);
 	node->time = time;
 	node->since = clock;

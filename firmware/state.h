@@ -348,6 +348,7 @@ struct pb_core_level {
 	uint16_t ready;   /**< those of them that are not held */
 	uint8_t turn;     /**< the channel whose turn it is */
 	uint8_t bypassed; /**< submissions of more urgent levels since one of this could have gone */
+	uint32_t owed; /**< microseconds that more urgent levels are to have before one of this may go before them again */
 	struct pb_core_flow flows[PB_LIMIT_CHANNELS];
 };
 
