@@ -8,6 +8,7 @@ if(NOT PB_SANITIZE)
       ${CMAKE_CURRENT_LIST_DIR}/e2e.c
       ${CMAKE_CURRENT_LIST_DIR}/e2e_process.c
       ${CMAKE_CURRENT_LIST_DIR}/e2e_host.c
+      ${CMAKE_CURRENT_LIST_DIR}/e2e_queues.c
       ${CMAKE_CURRENT_LIST_DIR}/e2e_image.c
     LINKS pb_dma_builder pb_host pb_link_socket pb_card cmocka)
   target_compile_definitions(test_e2e_support PUBLIC

@@ -5,7 +5,6 @@
  * wastes, also by faults, hangs and resets of the engine, is its own share.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/shares_bench.h"
@@ -31,9 +30,20 @@ static void nobody_is_hostile(void **state)
 	shares_run(&shares, NULL, WARM_UP_US);
 	shares_run(&shares, NULL, RUN_US);
 	for (uint32_t c = 0; c < SHARES_CLIENTS; c++)
-		print_message("%u: %u %%\n", c, percent_of_share(c));
-	for (uint32_t c = 0; c < SHARES_CLIENTS; c++)
 		assert_in_range(percent_of_share(c), 95, 105);
+	shares_stop(&shares);
+}
+
+/** A level above its cap is not to be had. */
+static void no_more_urgent_than_others(void **state)
+{
+	const struct card_queue_request request = {.place = SHARES_QUEUES, .level = PB_PRIORITY_HIGH};
+	struct shares_client *hostile = &shares.clients[SHARES_HOSTILE];
+
+	(void)state;
+	shares_start(&shares);
+	assert_int_equal(card_queue_open(&shares.hostile[0], &hostile->channel, &hostile->system, &request),
+			 PB_ERROR_NO_PERMISSION);
 	shares_stop(&shares);
 }
 
@@ -223,7 +233,6 @@ static void create_and_destroy(struct shares *s)
 {
 	static const uint32_t words[] = {BUSY(300)};
 	const uint32_t i = s->steps / 2u % s->hostile_queues;
-	struct shares_client *client = &s->clients[SHARES_HOSTILE];
 	const uint64_t address = s->hostile[i].memory.os_address;
 
 	/* Where the next handle stands is known: the last queue that went is the first to come. */
@@ -236,7 +245,6 @@ static void create_and_destroy(struct shares *s)
 		shares_hostile_ask(s, PB_COMMAND_QUEUE_CREATE, 0, CARD_QUEUE_ENTRIES, (uint32_t)address,
 				   (uint32_t)(address >> 32));
 	}
-	(void)client;
 	flood(words, COUNT(words));
 }
 
@@ -276,8 +284,7 @@ static void one_is_hostile(void **state)
 	uint32_t bad = 0;
 
 	(void)state;
-	uint32_t from = getenv("FROM") ? (uint32_t)atoi(getenv("FROM")) : 0, to = getenv("TO") ? (uint32_t)atoi(getenv("TO")) : COUNT(hostilities);
-	for (uint32_t i = from; i < to; i++) {
+	for (uint32_t i = 0; i < COUNT(hostilities); i++) {
 		const struct hostility *hostility = &hostilities[i];
 		uint32_t least = UINT32_MAX;
 
@@ -287,7 +294,6 @@ static void one_is_hostile(void **state)
 		shares_run(&shares, hostility->act, RUN_US);
 		for (uint32_t c = 0; c < SHARES_HOSTILE; c++) {
 			const uint32_t percent = percent_of_share(c);
-			print_message("%u ", percent);
 
 			least = percent < least ? percent : least;
 		}
@@ -302,6 +308,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nobody_is_hostile),
+		cmocka_unit_test(no_more_urgent_than_others),
 		cmocka_unit_test(one_is_hostile),
 	};
 
