@@ -118,8 +118,10 @@ static enum pb_error channel_close(struct request *request)
 	pb_core_channel_revoke(channel);
 	if (channel->state == PB_CHANNEL_OPEN || channel->state == PB_CHANNEL_FAULTED)
 		pb_core_channel_close(request->firmware, victim);
-	if (channel->state != PB_CHANNEL_CLOSING)
+	if (channel->state != PB_CHANNEL_CLOSING) {
+		pb_core_channel_forget(channel);
 		return PB_ERROR_OK;
+	}
 	channel->close_asked = true;
 	channel->close_tag = request->tag;
 	request->later = true;

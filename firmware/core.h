@@ -59,6 +59,8 @@ void pb_core_channel_close(struct pb_firmware *firmware, uint32_t channel);
 void pb_core_channel_revoke(struct pb_core_channel *channel);
 /** None of a closing channel's work is left: what it had may be freed. */
 void pb_core_channel_drained(struct pb_firmware *firmware, uint32_t channel);
+/** The host that asked for something is gone: what it asked must not open the channel behind its close. */
+void pb_core_channel_forget(struct pb_core_channel *channel);
 /** Closes a slice of a closing channel's queues, or frees a slice of what it had. */
 void pb_core_channel_step(struct pb_firmware *firmware, uint32_t channel);
 /** Stops serving a channel whose ring index broke its rule. */
