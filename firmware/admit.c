@@ -270,7 +270,7 @@ admit_lists(struct pb_firmware *firmware, struct pb_core_node *node, const struc
 	firmware->jobs_free &= ~(1u << j);
 	node->job = job;
 	node->next = PB_CORE_NEXT_JOB;
-	node->preparing = pb_shared_read32(firmware->config->clock);
+	node->preparing = pb_shared_read32(firmware->clock);
 	return PB_ERROR_OK;
 }
 

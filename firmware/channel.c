@@ -11,12 +11,15 @@
 #define RINGS_BYTES     (CONTROL_BYTES + REPLY_BYTES + EVENT_BYTES + KICK_BYTES)
 #define DIRECTORY_BYTES (PB_LIMIT_CHANNELS * (uint32_t)sizeof(struct pb_channel_entry))
 
-static void write_state(struct pb_core_channel *channel, enum pb_channel_state state, enum pb_error error)
+static void write_state(const struct pb_core_channel *channel, enum pb_error error)
 {
-	channel->state = state;
+#define SHOWN(name, shown, meaning) PB_CHANNEL_##shown,
+	static const uint8_t shown[] = {PB_CORE_CHANNEL_STATES(SHOWN)};
+#undef SHOWN
+
 	pb_shared_write32(&channel->entry->epoch, channel->epoch);
 	pb_shared_write32(&channel->entry->error, error);
-	pb_shared_write32(&channel->entry->state, state);
+	pb_shared_write32(&channel->entry->state, shown[channel->state]);
 }
 
 /** Where this channel's rings lie. Hosts get the offsets; the firmware adds them up itself each time. */
@@ -59,7 +62,7 @@ void pb_core_channel_init(struct pb_firmware *firmware)
 		/* What stands in the request word was asked of the last incarnation. */
 		channel->attach_done = pb_shared_read32(&channel->entry->attach_request);
 		write_rings(firmware, c);
-		write_state(channel, PB_CHANNEL_CLOSED, PB_ERROR_OK);
+		write_state(channel, PB_ERROR_OK);
 		pb_shared_write32(&channel->entry->attach_done, channel->attach_done);
 	}
 }
@@ -91,6 +94,107 @@ static void clear_rings(struct pb_core_channel *channel)
 	pb_shared_write32(&channel->entry->patches_high, 0);
 }
 
+/** An admin that left waits for no reply; the one that comes next must not get it in place of its own. */
+static void forget_closes(struct pb_firmware *firmware)
+{
+	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++)
+		firmware->channels[c].close_asked = false;
+}
+
+static void begin_closing(struct pb_firmware *firmware, uint32_t c)
+{
+	struct pb_core_channel *channel = &firmware->channels[c];
+
+	channel->epoch++;
+	write_state(channel, PB_ERROR_OK);
+	if (c == PB_CHANNEL_ADMIN)
+		forget_closes(firmware);
+	/* Held up, so that it is not taken for drained before its last queue is closed. */
+	channel->busy++;
+	firmware->closing |= 1u << c;
+	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
+		pb_core_schedule_hold(firmware, &firmware->nodes[n]);
+		pb_core_job_drop(firmware, &firmware->nodes[n]);
+	}
+	channel->closing_at = 0;
+	firmware->chores |= 1u << c;
+}
+
+void pb_core_channel_forget(struct pb_core_channel *channel)
+{
+	channel->attach_done = pb_shared_read32(&channel->entry->attach_request);
+	pb_shared_release();
+	pb_shared_write32(&channel->entry->attach_done, channel->attach_done);
+}
+
+static void end_closing(struct pb_firmware *firmware, uint32_t c)
+{
+	struct pb_core_channel *channel = &firmware->channels[c];
+
+	firmware->closing &= ~(1u << c);
+	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
+		firmware->nodes[n].halted &= ~(1u << c);
+		pb_core_schedule_hold(firmware, &firmware->nodes[n]);
+	}
+	firmware->chores &= ~(1u << c);
+	write_state(channel, PB_ERROR_OK);
+	if (channel->close_asked) {
+		channel->close_asked = false;
+		pb_core_channel_forget(channel);
+		pb_core_control_reply(firmware, PB_CHANNEL_ADMIN, PB_COMMAND_CHANNEL_CLOSE,
+				      channel->close_tag, PB_ERROR_OK, NULL);
+	}
+	/* Its host, or the next one, may be waiting to attach. */
+	firmware->channels_again |= 1u << c;
+}
+
+static void act(struct pb_firmware *firmware, uint32_t c, uint32_t action)
+{
+	struct pb_core_channel *channel = &firmware->channels[c];
+
+	if (action == PB_CORE_CHANNEL_ACTION_CLOSE) {
+		begin_closing(firmware, c);
+	} else if (action == PB_CORE_CHANNEL_ACTION_WAIT) {
+		firmware->chores &= ~(1u << c);
+	} else if (action == PB_CORE_CHANNEL_ACTION_SWEEP) {
+		channel->closing_at = 0;
+		firmware->chores |= 1u << c;
+		firmware->channels_again |= 1u << c;
+	} else if (action == PB_CORE_CHANNEL_ACTION_END) {
+		end_closing(firmware, c);
+	} else if (action == PB_CORE_CHANNEL_ACTION_REPORT) {
+		write_state(channel, PB_ERROR_RING_FAULT);
+		pb_core_interrupt(firmware, c);
+	}
+}
+
+/** @return enum pb_core_channel_action; OPEN and ANSWER are left to the caller, who has the host's request */
+static uint32_t on_event(struct pb_firmware *firmware, uint32_t c, enum pb_core_channel_event event)
+{
+	struct pb_core_channel *channel = &firmware->channels[c];
+	const struct pb_core_step step = pb_core_channel_next(channel->state, event);
+
+	PB_ASSERT(step.action != PB_CORE_CHANNEL_ACTION_IMPOSSIBLE);
+	channel->state = step.state;
+	act(firmware, c, step.action);
+	return step.action;
+}
+
+void pb_core_channel_close(struct pb_firmware *firmware, uint32_t c)
+{
+	(void)on_event(firmware, c, PB_CORE_CHANNEL_EVENT_CLOSE);
+}
+
+void pb_core_channel_drained(struct pb_firmware *firmware, uint32_t c)
+{
+	(void)on_event(firmware, c, PB_CORE_CHANNEL_EVENT_EMPTY);
+}
+
+void pb_core_channel_fault(struct pb_firmware *firmware, uint32_t c)
+{
+	(void)on_event(firmware, c, PB_CORE_CHANNEL_EVENT_FAULT);
+}
+
 static enum pb_error attach_error(const struct pb_firmware *firmware, const struct pb_channel_entry *entry,
 				  uint32_t request)
 {
@@ -107,23 +211,20 @@ static enum pb_error attach_error(const struct pb_firmware *firmware, const stru
 void pb_core_channel_request(struct pb_firmware *firmware, uint32_t c, uint32_t request)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
+	const bool leaves = (request & PB_ATTACH_OP_MASK) == PB_ATTACH_OP_DETACH;
+	const enum pb_error error = leaves ? PB_ERROR_OK : attach_error(firmware, channel->entry, request);
+	const uint32_t action = on_event(firmware, c,
+					 leaves || error != PB_ERROR_OK ? PB_CORE_CHANNEL_EVENT_DETACH
+									: PB_CORE_CHANNEL_EVENT_ATTACH);
 
-	if (channel->state == PB_CHANNEL_OPEN || channel->state == PB_CHANNEL_FAULTED)
-		pb_core_channel_close(firmware, c);
-	if (channel->state == PB_CHANNEL_CLOSING)
-		return; /* answered when it has drained */
-	if ((request & PB_ATTACH_OP_MASK) == PB_ATTACH_OP_DETACH) {
-		write_state(channel, PB_CHANNEL_CLOSED, PB_ERROR_OK);
-	} else {
-		enum pb_error error = attach_error(firmware, channel->entry, request);
-
-		if (error == PB_ERROR_OK) {
-			clear_rings(channel);
-			pb_core_format_forget(firmware, c);
-			channel->epoch++;
-		}
-		write_state(channel, error == PB_ERROR_OK ? PB_CHANNEL_OPEN : PB_CHANNEL_CLOSED, error);
+	if (action != PB_CORE_CHANNEL_ACTION_OPEN && action != PB_CORE_CHANNEL_ACTION_ANSWER)
+		return; /* answered when it has closed */
+	if (action == PB_CORE_CHANNEL_ACTION_OPEN) {
+		clear_rings(channel);
+		pb_core_format_forget(firmware, c);
+		channel->epoch++;
 	}
+	write_state(channel, error);
 	channel->attach_done = request;
 	pb_shared_release();
 	pb_shared_write32(&channel->entry->attach_done, request);
@@ -135,41 +236,6 @@ void pb_core_channel_revoke(struct pb_core_channel *channel)
 	channel->privileges = 0;
 	channel->weight = 1;
 	channel->priority_cap = PB_PRIORITY_NORMAL;
-}
-
-/** An admin that left waits for no reply; the one that comes next must not get it in place of its own. */
-static void forget_closes(struct pb_firmware *firmware)
-{
-	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++)
-		firmware->channels[c].close_asked = false;
-}
-
-void pb_core_channel_close(struct pb_firmware *firmware, uint32_t c)
-{
-	struct pb_core_channel *channel = &firmware->channels[c];
-
-	channel->epoch++;
-	write_state(channel, PB_CHANNEL_CLOSING, PB_ERROR_OK);
-	if (c == PB_CHANNEL_ADMIN)
-		forget_closes(firmware);
-	/* Held up, so that it is not taken for drained before its last queue is closed. */
-	channel->busy++;
-	firmware->closing |= 1u << c;
-	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
-		pb_core_schedule_hold(firmware, &firmware->nodes[n]);
-		pb_core_job_drop(firmware, &firmware->nodes[n]);
-	}
-	channel->closing = PB_CORE_CLOSING_QUEUES;
-	channel->closing_at = 0;
-	firmware->chores |= 1u << c;
-}
-
-void pb_core_channel_drained(struct pb_firmware *firmware, uint32_t c)
-{
-	firmware->channels[c].closing = PB_CORE_CLOSING_CONTEXTS;
-	firmware->channels[c].closing_at = 0;
-	firmware->chores |= 1u << c;
-	firmware->channels_again |= 1u << c;
 }
 
 static void close_queues(struct pb_firmware *firmware, uint32_t c)
@@ -191,8 +257,7 @@ static void close_queues(struct pb_firmware *firmware, uint32_t c)
 	if (channel->queues != 0 && channel->closing_at < firmware->queue_count)
 		return;
 	channel->busy--;
-	channel->closing = PB_CORE_CLOSING_WORK;
-	firmware->chores &= ~(1u << c);
+	(void)on_event(firmware, c, PB_CORE_CHANNEL_EVENT_SWEPT);
 	if (channel->busy == 0)
 		pb_core_channel_drained(firmware, c);
 }
@@ -211,36 +276,7 @@ static void free_contexts(struct pb_firmware *firmware, uint32_t c)
 	if (end < PB_LIMIT_CONTEXTS)
 		return;
 	pb_core_segment_abandon(firmware, c);
-	channel->closing = PB_CORE_CLOSING_SEGMENTS;
-	channel->closing_at = 0;
-}
-
-void pb_core_channel_forget(struct pb_core_channel *channel)
-{
-	channel->attach_done = pb_shared_read32(&channel->entry->attach_request);
-	pb_shared_release();
-	pb_shared_write32(&channel->entry->attach_done, channel->attach_done);
-}
-
-static void closed(struct pb_firmware *firmware, uint32_t c)
-{
-	struct pb_core_channel *channel = &firmware->channels[c];
-
-	firmware->closing &= ~(1u << c);
-	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
-		firmware->nodes[n].halted &= ~(1u << c);
-		pb_core_schedule_hold(firmware, &firmware->nodes[n]);
-	}
-	firmware->chores &= ~(1u << c);
-	write_state(channel, PB_CHANNEL_CLOSED, PB_ERROR_OK);
-	if (channel->close_asked) {
-		channel->close_asked = false;
-		pb_core_channel_forget(channel);
-		pb_core_control_reply(firmware, PB_CHANNEL_ADMIN, PB_COMMAND_CHANNEL_CLOSE,
-				      channel->close_tag, PB_ERROR_OK, NULL);
-	}
-	/* Its host, or the next one, may be waiting to attach. */
-	firmware->channels_again |= 1u << c;
+	(void)on_event(firmware, c, PB_CORE_CHANNEL_EVENT_SWEPT);
 }
 
 static void free_a_segment(struct pb_firmware *firmware, uint32_t c)
@@ -252,23 +288,17 @@ static void free_a_segment(struct pb_firmware *firmware, uint32_t c)
 	if (channel->closing_at < PB_LIMIT_SEGMENTS)
 		pb_core_segment_free(firmware, c, channel->closing_at);
 	else
-		closed(firmware, c);
+		(void)on_event(firmware, c, PB_CORE_CHANNEL_EVENT_SWEPT);
 }
 
 void pb_core_channel_step(struct pb_firmware *firmware, uint32_t c)
 {
-	const uint32_t closing = firmware->channels[c].closing;
+	const uint32_t state = firmware->channels[c].state;
 
-	if (closing == PB_CORE_CLOSING_QUEUES)
+	if (state == PB_CORE_CHANNEL_CLOSING_QUEUES)
 		close_queues(firmware, c);
-	else if (closing == PB_CORE_CLOSING_CONTEXTS)
+	else if (state == PB_CORE_CHANNEL_CLOSING_CONTEXTS)
 		free_contexts(firmware, c);
 	else
 		free_a_segment(firmware, c);
-}
-
-void pb_core_channel_fault(struct pb_firmware *firmware, uint32_t c)
-{
-	write_state(&firmware->channels[c], PB_CHANNEL_FAULTED, PB_ERROR_RING_FAULT);
-	pb_core_interrupt(firmware, c);
 }

@@ -13,8 +13,8 @@ struct request {
 	uint32_t channel;
 	uint32_t tag;
 	uint32_t arguments[PB_COMMAND_ARGUMENTS];
-	uint32_t results[PB_REPLY_RESULTS];
-	bool later; /**< the reply is owed */
+	uint32_t *results; /**< PB_REPLY_RESULTS of them, 0 */
+	bool later;        /**< the reply is owed */
 	bool again; /**< not now: the command stays in its ring */
 };
 
@@ -116,9 +116,8 @@ static enum pb_error channel_close(struct request *request)
 	if (channel->close_asked)
 		return PB_ERROR_BUSY;
 	pb_core_channel_revoke(channel);
-	if (channel->state == PB_CHANNEL_OPEN || channel->state == PB_CHANNEL_FAULTED)
-		pb_core_channel_close(request->firmware, victim);
-	if (channel->state != PB_CHANNEL_CLOSING) {
+	pb_core_channel_close(request->firmware, victim);
+	if (channel->state == PB_CORE_CHANNEL_CLOSED) {
 		pb_core_channel_forget(channel);
 		return PB_ERROR_OK;
 	}
@@ -136,8 +135,8 @@ static enum pb_error channel_grant(struct request *request)
 	if (request->channel != PB_CHANNEL_ADMIN)
 		return PB_ERROR_NO_PERMISSION;
 	if (arguments[0] == PB_CHANNEL_ADMIN || arguments[0] >= PB_LIMIT_CHANNELS ||
-	    (arguments[1] & ~(PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY)) != 0 || arguments[2] - 1u >= PB_WEIGHT_MAX ||
-	    arguments[3] >= PB_PRIORITIES)
+	    (arguments[1] & ~(PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY)) != 0 ||
+	    arguments[2] - 1u >= PB_WEIGHT_MAX || arguments[3] >= PB_PRIORITIES)
 		return PB_ERROR_BAD_ARGUMENT;
 	channel = &request->firmware->channels[arguments[0]];
 	channel->privileges = arguments[1];
@@ -157,8 +156,10 @@ static enum pb_error stop_queue(struct request *request, struct pb_core_stop *as
 		return PB_ERROR_BAD_HANDLE;
 	if ((flags & ~(PB_STOP_INSIDE | PB_STOP_WITHDRAW)) != 0)
 		return PB_ERROR_BAD_ARGUMENT;
-	if ((queue->flags & PB_CORE_QUEUE_STOPPING) != 0)
+	if (pb_core_stop_refuses(queue))
 		return PB_ERROR_BUSY;
+	/* What has run to its end counts, although its line was not seen: a RESET would blame it, or begin it anew. */
+	pb_core_retire(request->firmware, &request->firmware->nodes[queue->node]);
 	/* It may lie behind what has completed by now, also of what was submitted after it was asked. */
 	if ((int32_t)(asked->cutoff - queue->completed) > (int32_t)queue->mask + 1)
 		return PB_ERROR_BAD_ARGUMENT;
@@ -209,11 +210,7 @@ static enum pb_error resume(struct request *request)
 	queue = pb_core_queue_find(firmware, request->channel, request->arguments[0]);
 	if (queue == NULL)
 		return PB_ERROR_BAD_HANDLE;
-	if ((queue->flags & PB_CORE_QUEUE_STOPPING) != 0)
-		return PB_ERROR_BUSY;
-	queue->flags &= (uint8_t)~PB_CORE_QUEUE_SUSPENDED;
-	pb_core_queue_go_on(firmware, queue);
-	return PB_ERROR_OK;
+	return pb_core_stop_resume(firmware, queue);
 }
 
 static enum pb_error reset(struct request *request)
@@ -277,27 +274,31 @@ static enum pb_error unsupported(struct request *request)
 	return PB_ERROR_UNSUPPORTED;
 }
 
-static enum pb_error (*const handlers[])(struct request *request) = {
-	[PB_COMMAND_PING] = ping,
-	[PB_COMMAND_SEGMENT_CREATE] = segment_create,
-	[PB_COMMAND_SEGMENT_DESTROY] = segment_destroy,
-	[PB_COMMAND_CONTEXT_CREATE] = context_create,
-	[PB_COMMAND_CONTEXT_DESTROY] = context_destroy,
-	[PB_COMMAND_CONTEXT_CLEAR] = context_clear,
-	[PB_COMMAND_QUEUE_CREATE] = queue_create,
-	[PB_COMMAND_QUEUE_DESTROY] = queue_destroy,
-	[PB_COMMAND_QUEUE_CLEAR] = queue_clear,
-	[PB_COMMAND_CHANNEL_CLOSE] = channel_close,
-	[PB_COMMAND_FORMAT_SET] = format_set,
-	[PB_COMMAND_PREEMPT] = preempt,
-	[PB_COMMAND_SUSPEND] = suspend,
-	[PB_COMMAND_RESUME] = resume,
-	[PB_COMMAND_RESET] = reset,
-	[PB_COMMAND_QUERY] = query,
-	[PB_COMMAND_LOG_LEVEL] = unsupported,
-	[PB_COMMAND_CHANNEL_GRANT] = channel_grant,
-	[PB_COMMAND_NODE_SET] = node_set,
-	[PB_COMMAND_MODERATE] = moderate,
+/** Who carries a command out, and how many of its arguments mean anything: the others are not read. */
+static const struct {
+	enum pb_error (*carry_out)(struct request *request);
+	uint32_t arguments;
+} handlers[] = {
+	[PB_COMMAND_PING] = {ping, 0},
+	[PB_COMMAND_SEGMENT_CREATE] = {segment_create, 9},
+	[PB_COMMAND_SEGMENT_DESTROY] = {segment_destroy, 1},
+	[PB_COMMAND_CONTEXT_CREATE] = {context_create, 0},
+	[PB_COMMAND_CONTEXT_DESTROY] = {context_destroy, 1},
+	[PB_COMMAND_CONTEXT_CLEAR] = {context_clear, 1},
+	[PB_COMMAND_QUEUE_CREATE] = {queue_create, 6},
+	[PB_COMMAND_QUEUE_DESTROY] = {queue_destroy, 1},
+	[PB_COMMAND_QUEUE_CLEAR] = {queue_clear, 1},
+	[PB_COMMAND_CHANNEL_CLOSE] = {channel_close, 1},
+	[PB_COMMAND_FORMAT_SET] = {format_set, 13},
+	[PB_COMMAND_PREEMPT] = {preempt, 4},
+	[PB_COMMAND_SUSPEND] = {suspend, 3},
+	[PB_COMMAND_RESUME] = {resume, 1},
+	[PB_COMMAND_RESET] = {reset, 3},
+	[PB_COMMAND_QUERY] = {query, 3},
+	[PB_COMMAND_LOG_LEVEL] = {unsupported, 0},
+	[PB_COMMAND_CHANNEL_GRANT] = {channel_grant, 4},
+	[PB_COMMAND_NODE_SET] = {node_set, 5},
+	[PB_COMMAND_MODERATE] = {moderate, 2},
 };
 /* The first entry is a hole; every command of the list has its handler. */
 #define COUNT_COMMAND(name, number, meaning) +1
@@ -327,7 +328,7 @@ void pb_core_control_reply(struct pb_firmware *firmware, uint32_t c, uint32_t co
 
 	if (outcome != NULL)
 		memcpy(reply.results, outcome->words, sizeof(outcome->words));
-	if (channel->state != PB_CHANNEL_OPEN || channel->replies_owed == 0)
+	if (channel->state != PB_CORE_CHANNEL_OPEN || channel->replies_owed == 0)
 		return; /* who asked has left */
 	channel->replies_owed--;
 	write_reply(firmware, c, &reply);
@@ -350,25 +351,34 @@ static bool has_room(struct pb_firmware *firmware, uint32_t c)
 /** @return false: the command cannot be taken yet */
 static bool carry_out(struct pb_firmware *firmware, uint32_t c, const struct pb_command *command)
 {
-	struct request request = {.firmware = firmware, .channel = c};
-	struct pb_reply reply = {.code = pb_shared_read32(&command->code)};
+	struct pb_reply reply;
+	struct request request;
 
+	request.firmware = firmware;
+	request.channel = c;
+	request.results = reply.results;
+	request.later = false;
+	request.again = false;
+	reply.code = pb_shared_read32(&command->code);
 	request.tag = pb_shared_read32(&command->tag);
-	for (uint32_t i = 0; i < PB_COMMAND_ARGUMENTS; i++)
-		request.arguments[i] = pb_shared_read32(&command->arguments[i]);
+	for (uint32_t i = 0; i < PB_REPLY_RESULTS; i++) {
+		reply.results[i] = 0;
+		PB_CORE_KEEP(i); /* no call of a memset that goes byte by byte */
+	}
 	reply.tag = request.tag;
-	if (reply.code == 0 || reply.code >= sizeof(handlers) / sizeof(handlers[0]))
+	if (reply.code == 0 || reply.code >= sizeof(handlers) / sizeof(handlers[0])) {
 		reply.error = PB_ERROR_BAD_COMMAND;
-	else
-		reply.error = handlers[reply.code](&request);
+	} else {
+		for (uint32_t i = 0; i < handlers[reply.code].arguments; i++)
+			request.arguments[i] = pb_shared_read32(&command->arguments[i]);
+		reply.error = handlers[reply.code].carry_out(&request);
+	}
 	if (request.again)
 		return false;
 	if (request.later) {
 		firmware->channels[c].replies_owed++;
 		return true;
 	}
-	for (uint32_t i = 0; i < PB_REPLY_RESULTS; i++)
-		reply.results[i] = request.results[i];
 	write_reply(firmware, c, &reply);
 	return true;
 }

@@ -198,7 +198,37 @@ void pb_core_queue_go_on(struct pb_firmware *firmware, struct pb_core_queue *que
 bool pb_core_queue_is_there(const struct pb_core_queue *queue);
 /** Its put index broke its rule. */
 void pb_core_queue_put_fault(struct pb_firmware *firmware, struct pb_core_queue *queue);
-void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *queue);
+/** Its turn, for which it waited, begins. It is in no list. */
+static inline void pb_core_schedule_begin_turn(struct pb_core_node *node, struct pb_core_queue *queue)
+{
+	node->current = queue;
+	node->used = 0;
+	pb_core_queue_set_place(queue, PB_CORE_PLACE_CURRENT);
+}
+/** It waits for its turn, behind the others of its flow. It is in no list. */
+void pb_core_schedule_append(struct pb_firmware *firmware, struct pb_core_queue *queue);
+/** A queue that is in no list has work: its turn begins, if nobody has work or waits, or is kept from that. */
+static inline void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	struct pb_core_node *node = &firmware->nodes[queue->node];
+	struct pb_core_queue *current;
+
+	PB_CORE_KEEP(node);
+	current = node->current;
+	firmware->awake |= node->bit;
+	if ((node->levels | node->held) != 0) {
+		pb_core_schedule_append(firmware, queue);
+		return;
+	}
+	if (current != NULL) {
+		if (pb_core_queue_has_more(current)) {
+			pb_core_schedule_append(firmware, queue);
+			return;
+		}
+		pb_core_queue_set_place(current, PB_CORE_PLACE_NONE);
+	}
+	pb_core_schedule_begin_turn(node, queue);
+}
 /**
  * Reads the queue's put index and lets it wait for its node's turn.
  * @return false: it is free or closing. Inline: each submission comes by
@@ -252,7 +282,6 @@ void pb_core_event(struct pb_firmware *firmware, uint32_t channel, const struct 
 
 /* ---- schedule.c, admit.c, resolve.c, patch.c, feed.c, retire.c: the way of a submission ---- */
 
-/* pb_core_schedule_add above: a queue that is in no list has work: it gets its turn, or waits for it behind others. */
 /** Work of a queue was withdrawn: it is the first of its flow, or the last if its turn is over. Not if it is in a list. */
 void pb_core_schedule_return(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** It has no turn, nor waits for one. */
@@ -317,6 +346,8 @@ static inline void pb_core_cancel_if_lost(const struct pb_firmware *firmware, st
 }
 /** Hands what is prepared to the engine, or has it stop first. The node is RUNNING and has room. */
 void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node);
+/** Has the engine stop if what is in flight is less urgent than what is prepared. The node is RUNNING. */
+void pb_core_feed_urgent(struct pb_firmware *firmware, struct pb_core_node *node);
 /** Gives the engine one work of the node's. */
 void pb_core_feed_one(struct pb_core_node *node, uint32_t sequence);
 /** Completes what the node's engine has finished; deals with its faults and answers. */
@@ -377,7 +408,7 @@ void pb_core_node_answered(struct pb_firmware *firmware, struct pb_core_node *no
 			   enum pb_engine_state state);
 /** The engine faulted, or with READY: reported nonsense. */
 void pb_core_node_fault(struct pb_firmware *firmware, struct pb_core_node *node, enum pb_engine_state state);
-/** The tick: hangs, answers that do not come, turns that are over. */
+/** The tick: what is complete, hangs, answers that do not come, turns that are over. */
 void pb_core_node_check(struct pb_firmware *firmware, struct pb_core_node *node);
 /** Fails the next work of a dead node. @return false: there is none */
 bool pb_core_node_fail_next(struct pb_firmware *firmware, struct pb_core_node *node);
@@ -399,6 +430,10 @@ bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop 
 void pb_core_stop_progress(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** The same for all queues of a node. */
 void pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node);
+/** Whether one is under way, so that no other can be asked. */
+bool pb_core_stop_refuses(const struct pb_core_queue *queue);
+/** Ends a suspension. @return BUSY while one of them is under way */
+enum pb_error pb_core_stop_resume(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** Nobody waits for it any more. */
 void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *queue);
 

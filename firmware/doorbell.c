@@ -96,7 +96,7 @@ bool pb_core_doorbell(struct pb_firmware *firmware, uint32_t c)
 		pb_shared_acquire();
 		pb_core_channel_request(firmware, c, request);
 	}
-	if (channel->state != PB_CHANNEL_OPEN)
+	if (channel->state != PB_CORE_CHANNEL_OPEN)
 		return false;
 	kick_put = pb_shared_read32(&entry->kick_put);
 	rescan = pb_shared_read32(&entry->rescan);
@@ -107,7 +107,7 @@ bool pb_core_doorbell(struct pb_firmware *firmware, uint32_t c)
 	if (rescan != channel->rescan)
 		look_at_all(firmware, c, rescan);
 	/* What was looked at above may have faulted the channel. */
-	if (control_put == channel->control_get || channel->state != PB_CHANNEL_OPEN)
+	if (control_put == channel->control_get || channel->state != PB_CORE_CHANNEL_OPEN)
 		return false;
 	pb_core_waypoint(firmware, PB_WAYPOINT_CONTROL);
 	return pb_core_control(firmware, c, control_put);
@@ -118,11 +118,11 @@ bool pb_core_doorbell_waiting(struct pb_firmware *firmware, uint32_t c)
 	const struct pb_core_channel *channel = &firmware->channels[c];
 	const struct pb_channel_entry *entry = channel->entry;
 
-	if (channel->state == PB_CHANNEL_CLOSING)
+	if (channel->state >= PB_CORE_CHANNEL_CLOSING_QUEUES)
 		return false;
 	if (pb_shared_read32(&entry->attach_request) != channel->attach_done)
 		return true;
-	if (channel->state != PB_CHANNEL_OPEN)
+	if (channel->state != PB_CORE_CHANNEL_OPEN)
 		return false;
 	/* Commands that wait for room for a reply must not keep it awake: their host rings when it has read some. */
 	return pb_shared_read32(&entry->kick_put) != channel->kick_get ||

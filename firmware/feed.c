@@ -36,10 +36,16 @@ static __attribute__((noinline)) bool must_switch(struct pb_core_node *node, con
 	return less_urgent;
 }
 
+void pb_core_feed_urgent(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	if (must_switch(node, pb_core_work_at(node, node->fed + 1u)))
+		pb_core_node_withdraw(firmware, node, PB_CORE_STOP_TO_SWITCH, true);
+}
+
 /** The engine had nothing to run while this was being prepared. */
 static __attribute__((noinline)) void count_starved(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	const uint32_t now = pb_shared_read32(firmware->config->clock);
+	const uint32_t now = pb_shared_read32(firmware->clock);
 	const uint32_t idle = now - node->idle_since;
 	const uint32_t preparing = now - node->preparing;
 
@@ -68,10 +74,9 @@ void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node)
 
 	PB_CORE_KEEP(work);
 	if (node->fed != node->retired) {
-		if (must_switch(node, work)) {
-			pb_core_node_withdraw(firmware, node, PB_CORE_STOP_TO_SWITCH, true);
+		pb_core_feed_urgent(firmware, node);
+		if (node->state != PB_NODE_STATE_RUNNING)
 			return;
-		}
 	} else if (work->patches != 0) {
 		count_starved(firmware, node);
 	}

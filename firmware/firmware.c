@@ -41,6 +41,7 @@ void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_con
 	PB_ASSERT(config->node_count >= 1u && config->node_count <= PB_LIMIT_NODES);
 	firmware->config = config;
 	firmware->lines = config->lines;
+	firmware->clock = config->clock;
 	firmware->booting = 1u << PB_LINE_TICK;
 	pb_core_queue_init(firmware);
 	firmware->jobs_free = (1u << PB_LIMIT_JOBS) - 1u;
@@ -57,7 +58,7 @@ void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_con
 /** Completions that have waited long enough for others interrupt the host. */
 static __attribute__((noinline)) void report_moderated(struct pb_firmware *firmware)
 {
-	const uint32_t clock = pb_shared_read32(firmware->config->clock);
+	const uint32_t clock = pb_shared_read32(firmware->clock);
 
 	for (uint32_t left = firmware->moderated; left != 0; left &= left - 1u) {
 		const uint32_t c = (uint32_t)__builtin_ctz(left);
@@ -70,14 +71,15 @@ static __attribute__((noinline)) void report_moderated(struct pb_firmware *firmw
 
 static void tick(struct pb_firmware *firmware)
 {
-	pb_core_waypoint(firmware, PB_WAYPOINT_TICK);
-	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
-		pb_core_retire(firmware, &firmware->nodes[n]);
+	uint32_t n = 0;
+
+	do
 		pb_core_node_check(firmware, &firmware->nodes[n]);
-	}
+	while (++n < firmware->config->node_count);
 	if (firmware->moderated != 0)
 		report_moderated(firmware);
 	/* A doorbell that was lost is found here. */
+	pb_core_waypoint(firmware, PB_WAYPOINT_TICK);
 	firmware->channels_again = EVERY_CHANNEL;
 }
 
@@ -100,7 +102,7 @@ static __attribute__((noinline)) void do_chore(struct pb_firmware *firmware)
 
 	firmware->chore_turn = channel;
 	pb_core_waypoint(firmware, PB_WAYPOINT_CONTROL);
-	if (firmware->channels[channel].state == PB_CHANNEL_CLOSING)
+	if (firmware->channels[channel].state >= PB_CORE_CHANNEL_CLOSING_QUEUES)
 		pb_core_channel_step(firmware, channel);
 	else
 		pb_core_segment_step(firmware, channel);
@@ -158,9 +160,12 @@ static __attribute__((noinline)) void go_on(struct pb_firmware *firmware, struct
 {
 	if (node->levels != 0 && node->next != PB_CORE_NEXT_WALK)
 		make_way(firmware, node);
-	if (node->next == PB_CORE_NEXT_JOB)
-		move_job(firmware, node);
-	else if (node->next == PB_CORE_NEXT_PREPARED)
+	if (node->next == PB_CORE_NEXT_JOB) {
+		/* A line that is raised before the slice goes first, but not twice in a row: the job gets on. */
+		node->yielded = !node->yielded && pb_lines_waiting(firmware->lines->pending);
+		if (!node->yielded)
+			move_job(firmware, node);
+	} else if (node->next == PB_CORE_NEXT_PREPARED)
 		pb_core_cancel_if_lost(firmware, pb_core_work_at(node, node->fed + 1u));
 	else if (node->next == PB_CORE_NEXT_WALK)
 		walk(firmware, node);
@@ -187,8 +192,10 @@ static __attribute__((noinline)) bool run_node(struct pb_firmware *firmware, str
 	if (node->state != PB_NODE_STATE_RUNNING)
 		/* Else its engine's answer wakes the node. */
 		return node->state == PB_NODE_STATE_DEAD && pb_core_node_fail_next(firmware, node);
-	if (node->fed - node->retired >= node->depth)
-		return false; /* retire makes room and wakes the node */
+	if (node->fed - node->retired >= node->depth) {
+		pb_core_feed_urgent(firmware, node);
+		return false; /* retire, or an answer, makes room and wakes the node */
+	}
 	pb_core_waypoint(firmware, PB_WAYPOINT_FEED);
 	pb_core_feed(firmware, node);
 	return node->next != PB_CORE_NEXT_PREPARED;
@@ -226,7 +233,7 @@ static __attribute__((noinline)) bool nodes_wait(struct pb_firmware *firmware)
 /** Booting, or a tick, which finds what any other line could tell. @return whether there is more to do */
 static __attribute__((noinline)) bool pass_apart(struct pb_firmware *firmware)
 {
-	if (firmware->stage == PB_BOOT_STAGE_RUNNING) {
+	if (firmware->booting == 0) {
 		tick(firmware);
 		return true;
 	}

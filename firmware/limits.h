@@ -55,6 +55,7 @@
 #define PB_SLICE_SLOTS       24u
 #define PB_SLICE_ALLOCATIONS 16u
 #define PB_SLICE_PATCHES     24u
+#define PB_SLICE_WIDE        16u /* of two words, one format after another */
 #define PB_SLICE_MIXED       20u
 /** The same for patches that take no fast loop, in instructions of a Cortex-M7, and what they cost about. */
 #define PB_SLICE_INSTRUCTIONS 280u

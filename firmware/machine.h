@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * What becomes of a node, as a pure function: the ladder from a request to
- * stop, over a reset of the engine and of the node, to a dead node. It ends
- * even if the engine never answers. docs/machines.md has the picture.
+ * The state machines of the core, as pure functions: which state comes next on
+ * an event, and what the firmware does then. docs/machines.md has their
+ * pictures, drawn from these tables. What a table does not name is impossible,
+ * and who finds it asserts.
  */
 #ifndef PB_FIRMWARE_MACHINE_H
 #define PB_FIRMWARE_MACHINE_H
@@ -11,6 +12,15 @@
 #include <stdint.h>
 
 #include "firmware/abi/channel.h"
+
+struct pb_core_step {
+	uint8_t state;
+	uint8_t action; /**< 0: impossible */
+};
+
+/* ---- a node: what its engine was asked. node.c; the states are PB_NODE_STATES ---- */
+
+#define PB_CORE_NODE_STATES 5u
 
 /* X(NAME, meaning): what happens to a node. */
 #define PB_CORE_NODE_EVENTS(X)                                                                               \
@@ -28,6 +38,7 @@ enum pb_core_node_event {
 
 /* X(NAME, meaning): what the firmware does then. */
 #define PB_CORE_NODE_ACTIONS(X)                                                                              \
+	X(IMPOSSIBLE, "cannot happen")                                                                       \
 	X(NOTHING, "nothing")                                                                                \
 	X(STOP, "asks the engine to stop")                                                                   \
 	X(RESET, "asks the engine to reset itself")                                                          \
@@ -42,36 +53,253 @@ enum pb_core_node_action {
 		PB_CORE_NODE_ACTION_COUNT
 };
 
-struct pb_core_node_step {
-	uint8_t state;  /**< enum pb_node_state */
-	uint8_t action; /**< enum pb_core_node_action */
+static inline struct pb_core_step pb_core_node_next(enum pb_node_state state, enum pb_core_node_event event)
+{
+#define ON(event_, state_, action_)                                                                          \
+	[PB_CORE_NODE_EVENT_##event_] = { PB_NODE_STATE_##state_, PB_CORE_NODE_ACTION_##action_ }
+	static const struct pb_core_step steps[PB_CORE_NODE_STATES][PB_CORE_NODE_EVENT_COUNT] = {
+		[PB_NODE_STATE_RUNNING] = {ON(WITHDRAW, STOPPING, STOP), ON(RESET, RESETTING, RESET)},
+		[PB_NODE_STATE_STOPPING] = {ON(WITHDRAW, STOPPING, NOTHING), ON(RESET, RESETTING, RESET),
+					    ON(ANSWER, RUNNING, REBUILD), ON(TIMEOUT, RESETTING, RESET)},
+		[PB_NODE_STATE_RESETTING] = {ON(WITHDRAW, RESETTING, NOTHING), ON(RESET, RESETTING, NOTHING),
+					     ON(ANSWER, RUNNING, REBUILD), ON(TIMEOUT, CYCLING, CYCLE)},
+		[PB_NODE_STATE_CYCLING] = {ON(WITHDRAW, CYCLING, NOTHING), ON(RESET, CYCLING, NOTHING),
+					   ON(ANSWER, RUNNING, REBUILD), ON(TIMEOUT, DEAD, DIE)},
+		[PB_NODE_STATE_DEAD] = {ON(WITHDRAW, DEAD, NOTHING), ON(RESET, DEAD, NOTHING),
+					ON(ANSWER, DEAD, NOTHING)},
+	};
+#undef ON
+
+	return steps[state][event];
+}
+
+/* ---- a queue: queue.c ---- */
+
+/* X(NAME, meaning) */
+#define PB_CORE_QUEUE_STATES(X)                                                                              \
+	X(FREE, "there is none: its place is in the list of free ones")                                      \
+	X(OPEN, "its ring is served")                                                                        \
+	X(FAULTED, "takes no more work; what it had goes on")                                                \
+	X(CLOSING, "waits for its fed work; its page is not written any more")
+
+enum pb_core_queue_state {
+#define PB_CORE_QUEUE_ENUM(name, meaning) PB_CORE_QUEUE_##name,
+	PB_CORE_QUEUE_STATES(PB_CORE_QUEUE_ENUM)
+#undef PB_CORE_QUEUE_ENUM
+		PB_CORE_QUEUE_STATE_COUNT
 };
 
-/** States of enum pb_node_state. */
-#define PB_CORE_NODE_STATES 5u
+/* X(NAME, meaning) */
+#define PB_CORE_QUEUE_EVENTS(X)                                                                              \
+	X(CREATE, "QUEUE_CREATE")                                                                            \
+	X(FAULT, "its put index broke its rule")                                                             \
+	X(CLOSE, "QUEUE_DESTROY, or its channel closes")                                                     \
+	X(EMPTY, "its last work is gone, and nobody waits for it")
 
-/** The step from a state on an event. Both are in range. */
-static inline struct pb_core_node_step pb_core_node_next(enum pb_node_state state,
-							 enum pb_core_node_event event)
+enum pb_core_queue_event {
+#define PB_CORE_QUEUE_EVENT_ENUM(name, meaning) PB_CORE_QUEUE_EVENT_##name,
+	PB_CORE_QUEUE_EVENTS(PB_CORE_QUEUE_EVENT_ENUM)
+#undef PB_CORE_QUEUE_EVENT_ENUM
+		PB_CORE_QUEUE_EVENT_COUNT
+};
+
+/* X(NAME, meaning) */
+#define PB_CORE_QUEUE_ACTIONS(X)                                                                             \
+	X(IMPOSSIBLE, "cannot happen")                                                                       \
+	X(NOTHING, "nothing")                                                                                \
+	X(OPEN, "takes its place from the list and sets up its record")                                      \
+	X(REPORT, "writes the error into its record and sends an event")                                     \
+	X(CLOSE, "takes it out of all lists, drops what is not fed, and wakes those that wait for it")       \
+	X(FREE, "puts its place back into the list, and sends the reply owed")
+
+enum pb_core_queue_action {
+#define PB_CORE_QUEUE_ACTION_ENUM(name, meaning) PB_CORE_QUEUE_ACTION_##name,
+	PB_CORE_QUEUE_ACTIONS(PB_CORE_QUEUE_ACTION_ENUM)
+#undef PB_CORE_QUEUE_ACTION_ENUM
+		PB_CORE_QUEUE_ACTION_COUNT
+};
+
+static inline struct pb_core_step pb_core_queue_next(enum pb_core_queue_state state,
+						     enum pb_core_queue_event event)
 {
-#define TO(state_, action_)                                                                                  \
-	{                                                                                                    \
-		PB_NODE_STATE_##state_, PB_CORE_NODE_ACTION_##action_                                        \
-	}
-	/* By event: WITHDRAW, RESET, ANSWER, TIMEOUT. */
-	static const struct pb_core_node_step steps[PB_CORE_NODE_STATES][PB_CORE_NODE_EVENT_COUNT] = {
-		[PB_NODE_STATE_RUNNING] = {TO(STOPPING, STOP), TO(RESETTING, RESET), TO(RUNNING, NOTHING),
-					   TO(RUNNING, NOTHING)},
-		[PB_NODE_STATE_STOPPING] = {TO(STOPPING, NOTHING), TO(RESETTING, RESET), TO(RUNNING, REBUILD),
-					    TO(RESETTING, RESET)},
-		[PB_NODE_STATE_RESETTING] = {TO(RESETTING, NOTHING), TO(RESETTING, NOTHING),
-					     TO(RUNNING, REBUILD), TO(CYCLING, CYCLE)},
-		[PB_NODE_STATE_CYCLING] = {TO(CYCLING, NOTHING), TO(CYCLING, NOTHING), TO(RUNNING, REBUILD),
-					   TO(DEAD, DIE)},
-		[PB_NODE_STATE_DEAD] = {TO(DEAD, NOTHING), TO(DEAD, NOTHING), TO(DEAD, NOTHING),
-					TO(DEAD, NOTHING)},
+#define ON(event_, state_, action_)                                                                          \
+	[PB_CORE_QUEUE_EVENT_##event_] = { PB_CORE_QUEUE_##state_, PB_CORE_QUEUE_ACTION_##action_ }
+	static const struct pb_core_step steps[PB_CORE_QUEUE_STATE_COUNT][PB_CORE_QUEUE_EVENT_COUNT] = {
+		[PB_CORE_QUEUE_FREE] = {ON(CREATE, OPEN, OPEN)},
+		[PB_CORE_QUEUE_OPEN] = {ON(FAULT, FAULTED, REPORT), ON(CLOSE, CLOSING, CLOSE)},
+		[PB_CORE_QUEUE_FAULTED] = {ON(CLOSE, CLOSING, CLOSE)},
+		[PB_CORE_QUEUE_CLOSING] = {ON(CLOSE, CLOSING, NOTHING), ON(EMPTY, FREE, FREE)},
 	};
-#undef TO
+#undef ON
+
+	return steps[state][event];
+}
+
+/* ---- what a host has asked of a queue that is open or faulted: stop.c ---- */
+
+/* X(NAME, flags, meaning); the flags are those of struct pb_core_queue, PB_CORE_QUEUE_*. */
+#define PB_CORE_STOPPING_STATES(X)                                                                           \
+	X(RUNS, 0, "its work is admitted")                                                                   \
+	X(WITHDRAWS, PB_CORE_QUEUE_STOPPING, "its work is being taken back")                                 \
+	X(DRAINS, PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_DRAINING, "some of its work is still to complete")  \
+	X(SUSPENDED, PB_CORE_QUEUE_SUSPENDED, "its work is not admitted")                                    \
+	X(SUSPENDED_WITHDRAWS, PB_CORE_QUEUE_SUSPENDED | PB_CORE_QUEUE_STOPPING,                             \
+	  "as WITHDRAWS, from SUSPENDED")                                                                    \
+	X(SUSPENDED_DRAINS, PB_CORE_QUEUE_SUSPENDED | PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_DRAINING,       \
+	  "as DRAINS, from SUSPENDED")
+
+enum pb_core_stopping_state {
+#define PB_CORE_STOPPING_ENUM(name, flags, meaning) PB_CORE_STOPPING_##name,
+	PB_CORE_STOPPING_STATES(PB_CORE_STOPPING_ENUM)
+#undef PB_CORE_STOPPING_ENUM
+		PB_CORE_STOPPING_STATE_COUNT
+};
+
+/* X(NAME, meaning) */
+#define PB_CORE_STOPPING_EVENTS(X)                                                                           \
+	X(WITHDRAW, "PREEMPT, RESET, or SUSPEND with WITHDRAW")                                              \
+	X(DRAIN, "SUSPEND that lets the work before its cutoff complete")                                    \
+	X(BEGUN, "its first work was stopped inside, and must end before the host may have the rest")        \
+	X(RETURN, "none of its work is left at the engine, and it was PREEMPT or RESET")                     \
+	X(STAY, "the same, and it was SUSPEND")                                                              \
+	X(RESUME, "RESUME")                                                                                  \
+	X(CLOSE, "the queue closes")
+
+enum pb_core_stopping_event {
+#define PB_CORE_STOPPING_EVENT_ENUM(name, meaning) PB_CORE_STOPPING_EVENT_##name,
+	PB_CORE_STOPPING_EVENTS(PB_CORE_STOPPING_EVENT_ENUM)
+#undef PB_CORE_STOPPING_EVENT_ENUM
+		PB_CORE_STOPPING_EVENT_COUNT
+};
+
+/* X(NAME, meaning) */
+#define PB_CORE_STOPPING_ACTIONS(X)                                                                          \
+	X(IMPOSSIBLE, "cannot happen")                                                                       \
+	X(NOTHING, "nothing")                                                                                \
+	X(REFUSE, "replies BUSY")                                                                            \
+	X(TAKE, "takes it out of all lists, and its work from the engine")                                   \
+	X(LET, "lets so many of its submissions through")                                                    \
+	X(GIVE, "gives back what is before the cutoff, reports, and goes on")                                \
+	X(HOLD, "takes it out of all lists; what is in its ring will be patched anew")                       \
+	X(ADMIT, "looks at its ring again")                                                                  \
+	X(FORGET, "forgets the request: nobody waits for the reply")
+
+enum pb_core_stopping_action {
+#define PB_CORE_STOPPING_ACTION_ENUM(name, meaning) PB_CORE_STOPPING_ACTION_##name,
+	PB_CORE_STOPPING_ACTIONS(PB_CORE_STOPPING_ACTION_ENUM)
+#undef PB_CORE_STOPPING_ACTION_ENUM
+		PB_CORE_STOPPING_ACTION_COUNT
+};
+
+static inline struct pb_core_step pb_core_stopping_next(enum pb_core_stopping_state state,
+							enum pb_core_stopping_event event)
+{
+#define ON(event_, state_, action_)                                                                          \
+	[PB_CORE_STOPPING_EVENT_##event_] = { PB_CORE_STOPPING_##state_, PB_CORE_STOPPING_ACTION_##action_ }
+#define REFUSED(state_) ON(WITHDRAW, state_, REFUSE), ON(DRAIN, state_, REFUSE), ON(RESUME, state_, REFUSE)
+	static const struct pb_core_step steps[PB_CORE_STOPPING_STATE_COUNT][PB_CORE_STOPPING_EVENT_COUNT] = {
+		[PB_CORE_STOPPING_RUNS] = {ON(WITHDRAW, WITHDRAWS, TAKE), ON(DRAIN, DRAINS, LET),
+					   ON(RESUME, RUNS, ADMIT), ON(CLOSE, RUNS, NOTHING)},
+		[PB_CORE_STOPPING_WITHDRAWS] = {REFUSED(WITHDRAWS), ON(BEGUN, DRAINS, LET),
+						ON(RETURN, RUNS, GIVE), ON(STAY, SUSPENDED, HOLD),
+						ON(CLOSE, RUNS, FORGET)},
+		[PB_CORE_STOPPING_DRAINS] = {REFUSED(DRAINS), ON(RETURN, RUNS, GIVE),
+					     ON(STAY, SUSPENDED, HOLD), ON(CLOSE, RUNS, FORGET)},
+		[PB_CORE_STOPPING_SUSPENDED] = {ON(WITHDRAW, SUSPENDED_WITHDRAWS, TAKE),
+						ON(DRAIN, SUSPENDED_DRAINS, LET), ON(RESUME, RUNS, ADMIT),
+						ON(CLOSE, SUSPENDED, NOTHING)},
+		[PB_CORE_STOPPING_SUSPENDED_WITHDRAWS] = {REFUSED(SUSPENDED_WITHDRAWS),
+							  ON(BEGUN, SUSPENDED_DRAINS, LET),
+							  ON(RETURN, SUSPENDED, GIVE),
+							  ON(STAY, SUSPENDED, HOLD),
+							  ON(CLOSE, SUSPENDED, FORGET)},
+		[PB_CORE_STOPPING_SUSPENDED_DRAINS] = {REFUSED(SUSPENDED_DRAINS), ON(RETURN, SUSPENDED, GIVE),
+						       ON(STAY, SUSPENDED, HOLD),
+						       ON(CLOSE, SUSPENDED, FORGET)},
+	};
+#undef REFUSED
+#undef ON
+
+	return steps[state][event];
+}
+
+/* ---- a channel: channel.c ---- */
+
+/* X(NAME, shown, meaning); the host is shown enum pb_channel_state. Those that close it come last. */
+#define PB_CORE_CHANNEL_STATES(X)                                                                            \
+	X(CLOSED, CLOSED, "its rings are ignored")                                                           \
+	X(OPEN, OPEN, "its rings are served")                                                                \
+	X(FAULTED, FAULTED, "a ring index broke its rule; nothing is read from its rings")                   \
+	X(CLOSING_QUEUES, CLOSING, "its queues are closed, some in each pass")                               \
+	X(CLOSING_WORK, CLOSING, "waits for what is fed")                                                    \
+	X(CLOSING_CONTEXTS, CLOSING, "its contexts are freed, some in each pass")                            \
+	X(CLOSING_SEGMENTS, CLOSING, "its segments are freed, one in each pass")
+
+enum pb_core_channel_state {
+#define PB_CORE_CHANNEL_ENUM(name, shown, meaning) PB_CORE_CHANNEL_##name,
+	PB_CORE_CHANNEL_STATES(PB_CORE_CHANNEL_ENUM)
+#undef PB_CORE_CHANNEL_ENUM
+		PB_CORE_CHANNEL_STATE_COUNT
+};
+
+/* X(NAME, meaning) */
+#define PB_CORE_CHANNEL_EVENTS(X)                                                                            \
+	X(ATTACH, "a host asks for it, and may have it")                                                     \
+	X(DETACH, "a host asks to leave, or for what it cannot have")                                        \
+	X(CLOSE, "CHANNEL_CLOSE")                                                                            \
+	X(FAULT, "a ring index of its host broke its rule")                                                  \
+	X(SWEPT, "all queues, contexts or segments were looked at")                                          \
+	X(EMPTY, "nothing of it is fed any more")
+
+enum pb_core_channel_event {
+#define PB_CORE_CHANNEL_EVENT_ENUM(name, meaning) PB_CORE_CHANNEL_EVENT_##name,
+	PB_CORE_CHANNEL_EVENTS(PB_CORE_CHANNEL_EVENT_ENUM)
+#undef PB_CORE_CHANNEL_EVENT_ENUM
+		PB_CORE_CHANNEL_EVENT_COUNT
+};
+
+/* X(NAME, meaning) */
+#define PB_CORE_CHANNEL_ACTIONS(X)                                                                           \
+	X(IMPOSSIBLE, "cannot happen")                                                                       \
+	X(NOTHING, "nothing; a host's request is answered once it is CLOSED")                                \
+	X(OPEN, "empties its rings, begins a new epoch, and answers")                                        \
+	X(ANSWER, "answers")                                                                                 \
+	X(REPORT, "shows the error and interrupts")                                                          \
+	X(CLOSE, "ends its epoch, admits none of its work, and begins with its queues")                      \
+	X(WAIT, "leaves it alone until it is EMPTY")                                                         \
+	X(SWEEP, "begins with the first one of the next kind")                                               \
+	X(END, "sends the reply owed, and looks for a host that wants it")
+
+enum pb_core_channel_action {
+#define PB_CORE_CHANNEL_ACTION_ENUM(name, meaning) PB_CORE_CHANNEL_ACTION_##name,
+	PB_CORE_CHANNEL_ACTIONS(PB_CORE_CHANNEL_ACTION_ENUM)
+#undef PB_CORE_CHANNEL_ACTION_ENUM
+		PB_CORE_CHANNEL_ACTION_COUNT
+};
+
+static inline struct pb_core_step pb_core_channel_next(enum pb_core_channel_state state,
+						       enum pb_core_channel_event event)
+{
+#define ON(event_, state_, action_)                                                                          \
+	[PB_CORE_CHANNEL_EVENT_##event_] = { PB_CORE_CHANNEL_##state_, PB_CORE_CHANNEL_ACTION_##action_ }
+#define ASKED(state_, action_)                                                                               \
+	ON(ATTACH, state_, action_), ON(DETACH, state_, action_), ON(CLOSE, state_, action_)
+	static const struct pb_core_step steps[PB_CORE_CHANNEL_STATE_COUNT][PB_CORE_CHANNEL_EVENT_COUNT] = {
+		[PB_CORE_CHANNEL_CLOSED] = {ON(ATTACH, OPEN, OPEN), ON(DETACH, CLOSED, ANSWER),
+					    ON(CLOSE, CLOSED, NOTHING)},
+		[PB_CORE_CHANNEL_OPEN] = {ASKED(CLOSING_QUEUES, CLOSE), ON(FAULT, FAULTED, REPORT)},
+		[PB_CORE_CHANNEL_FAULTED] = {ASKED(CLOSING_QUEUES, CLOSE)},
+		[PB_CORE_CHANNEL_CLOSING_QUEUES] = {ASKED(CLOSING_QUEUES, NOTHING),
+						    ON(SWEPT, CLOSING_WORK, WAIT)},
+		[PB_CORE_CHANNEL_CLOSING_WORK] = {ASKED(CLOSING_WORK, NOTHING),
+						  ON(EMPTY, CLOSING_CONTEXTS, SWEEP)},
+		[PB_CORE_CHANNEL_CLOSING_CONTEXTS] = {ASKED(CLOSING_CONTEXTS, NOTHING),
+						      ON(SWEPT, CLOSING_SEGMENTS, SWEEP)},
+		[PB_CORE_CHANNEL_CLOSING_SEGMENTS] = {ASKED(CLOSING_SEGMENTS, NOTHING),
+						      ON(SWEPT, CLOSED, END)},
+	};
+#undef ASKED
+#undef ON
 
 	return steps[state][event];
 }

@@ -4,7 +4,6 @@
  * the actions of the machine in machine.h, and the clock that drives it.
  */
 #include "firmware/core.h"
-#include "firmware/machine.h"
 
 void pb_core_node_init(struct pb_core_node *node, const struct pb_engine *engine)
 {
@@ -59,11 +58,11 @@ void pb_core_node_blame(struct pb_firmware *firmware, struct pb_core_node *node,
 
 static void note_asked(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	node->asked = pb_shared_read32(firmware->config->clock);
+	node->asked = pb_shared_read32(firmware->clock);
 }
 
 /** Its channel hears of it; what the node has fails one by one in pb_core_node_fail_next. */
-static void die(struct pb_firmware *firmware, struct pb_core_node *node)
+static __attribute__((noinline)) void die(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	const uint32_t n = (uint32_t)(node - firmware->nodes);
 	const struct pb_event event = {.type = PB_EVENT_NODE_DEAD,
@@ -82,7 +81,6 @@ static void act(struct pb_firmware *firmware, struct pb_core_node *node, uint32_
 
 	if (action == PB_CORE_NODE_ACTION_STOP) {
 		node->stops++;
-		pb_core_waypoint(firmware, PB_WAYPOINT_STOP);
 		engine->ops->stop(engine->context, node->inside);
 	} else if (action == PB_CORE_NODE_ACTION_RESET) {
 		node->resets++;
@@ -91,6 +89,7 @@ static void act(struct pb_firmware *firmware, struct pb_core_node *node, uint32_
 	} else if (action == PB_CORE_NODE_ACTION_CYCLE) {
 		engine->ops->power_cycle(engine->context);
 	} else if (action == PB_CORE_NODE_ACTION_REBUILD) {
+		pb_core_waypoint(firmware, PB_WAYPOINT_STOP);
 		pb_core_withdraw(firmware, node);
 	} else if (action == PB_CORE_NODE_ACTION_DIE) {
 		die(firmware, node);
@@ -99,8 +98,9 @@ static void act(struct pb_firmware *firmware, struct pb_core_node *node, uint32_
 
 static void on_event(struct pb_firmware *firmware, struct pb_core_node *node, enum pb_core_node_event event)
 {
-	const struct pb_core_node_step step = pb_core_node_next(node->state, event);
+	const struct pb_core_step step = pb_core_node_next(node->state, event);
 
+	PB_ASSERT(step.action != PB_CORE_NODE_ACTION_IMPOSSIBLE);
 	if (step.state != node->state)
 		note_asked(firmware, node);
 	node->state = step.state;
@@ -111,10 +111,10 @@ void pb_core_node_withdraw(struct pb_firmware *firmware, struct pb_core_node *no
 			   enum pb_core_stop_reason reason, bool inside)
 {
 	if (node->state == PB_NODE_STATE_RUNNING) {
-		node->reason = reason;
+		node->reason = (uint8_t)reason;
 		node->inside = inside;
 	} else if (reason == PB_CORE_STOP_TO_SWITCH) {
-		node->reason = reason; /* it takes back all that a host wants back, too */
+		node->reason = (uint8_t)reason; /* it takes back all that a host wants back, too */
 	}
 	on_event(firmware, node, PB_CORE_NODE_EVENT_WITHDRAW);
 }
@@ -160,8 +160,6 @@ static bool take_stop(struct pb_firmware *firmware, struct pb_core_node *node)
 void pb_core_node_answered(struct pb_firmware *firmware, struct pb_core_node *node,
 			   enum pb_engine_state state)
 {
-	if (node->state == PB_NODE_STATE_DEAD)
-		return; /* too late */
 	if (node->state == PB_NODE_STATE_STOPPING) {
 		if (!take_stop(firmware, node) || state == PB_ENGINE_FAULTED) {
 			pb_core_node_fault(firmware, node, state);
@@ -169,7 +167,7 @@ void pb_core_node_answered(struct pb_firmware *firmware, struct pb_core_node *no
 		}
 	}
 	on_event(firmware, node, PB_CORE_NODE_EVENT_ANSWER);
-	node->progress_time = pb_shared_read32(firmware->config->clock);
+	node->progress_time = pb_shared_read32(firmware->clock);
 }
 
 void pb_core_node_fault(struct pb_firmware *firmware, struct pb_core_node *node, enum pb_engine_state state)
@@ -194,12 +192,13 @@ static bool is_left_behind(const struct pb_firmware *firmware, struct pb_core_no
 /** Whether the engine got on since it was looked at last, or has nothing to get on with. */
 static bool gets_on(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t clock)
 {
-	uint32_t progress;
+	uint32_t progress = node->progress;
 
-	(void)node->engine->ops->stopwatch(node->engine->context, &progress);
-	if (node->fed != node->retired && node->retired == node->watched &&
-	    (progress == node->progress || is_left_behind(firmware, node)))
-		return false;
+	if (node->fed != node->retired && node->retired == node->watched) {
+		(void)node->engine->ops->stopwatch(node->engine->context, &progress);
+		if (progress == node->progress || is_left_behind(firmware, node))
+			return false;
+	}
 	node->watched = node->retired;
 	node->progress = progress;
 	node->progress_time = clock;
@@ -234,40 +233,49 @@ static bool is_followed(struct pb_core_node *node, const struct pb_core_queue *q
 	return false;
 }
 
-/** Stops the work of a queue that has used up its turn while others wait for theirs. */
-static void check_turn(struct pb_firmware *firmware, struct pb_core_node *node)
+/** Stops the work of a queue that has used up its turn while others wait for theirs. @param time the engine's. @return true: it is asked */
+static bool check_turn(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t time)
 {
 	const struct pb_core_work *head = pb_core_work_at(node, node->retired + 1u);
 	struct pb_core_queue *queue = head->queue;
-	uint32_t progress, used;
+	uint32_t used = time - node->time;
 
-	if (node->fed == node->retired || node->mode == PB_NODE_HOST_ORDERED)
-		return;
-	used = node->engine->ops->stopwatch(node->engine->context, &progress) - node->time;
 	if (queue == node->current)
 		used += node->used;
-	if (used < queue->quantum * PB_CORE_QUANTUM_UNIT ||
-	    (!pb_core_schedule_turn_over(node, queue, used) && !is_followed(node, queue) && !head->guarded))
-		return;
+	if (used < queue->quantum * PB_CORE_QUANTUM_UNIT)
+		return false;
+	if (!pb_core_schedule_turn_over(node, queue, used) && !is_followed(node, queue) && !head->guarded)
+		return false;
 	if (queue == node->current)
 		node->used = used;
 	node->expired = queue;
 	pb_core_node_withdraw(firmware, node, PB_CORE_STOP_TO_SWITCH, true);
+	return true;
 }
 
 void pb_core_node_check(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	const uint32_t clock = pb_shared_read32(firmware->config->clock);
+	const uint32_t clock = pb_shared_read32(firmware->clock);
+	struct pb_engine_report report;
+	const enum pb_engine_state state = node->engine->ops->poll(node->engine->context, &report);
 
+	/* An interrupt may have been lost. */
+	if (state != PB_ENGINE_READY || node->state != PB_NODE_STATE_RUNNING ||
+	    report.sequence != node->retired) {
+		pb_core_retire(firmware, node);
+		report.time = node->time;
+	}
 	if (node->state == PB_NODE_STATE_DEAD)
 		return;
 	if (node->state != PB_NODE_STATE_RUNNING) {
 		check_answer(firmware, node, clock);
-	} else if (!gets_on(firmware, node, clock) && clock - node->progress_time > node->hang_limit) {
+		return;
+	}
+	if (node->fed != node->retired && node->mode == PB_NODE_SCHEDULED && check_turn(firmware, node, report.time))
+		return;
+	if (!gets_on(firmware, node, clock) && clock - node->progress_time > node->hang_limit) {
 		pb_core_node_blame(firmware, node, PB_ERROR_ENGINE_HANG, 0);
 		pb_core_node_reset(firmware, node);
-	} else {
-		check_turn(firmware, node);
 	}
 }
 

@@ -29,7 +29,7 @@ static void take_back(struct pb_firmware *firmware, struct pb_core_node *node, u
 
 static bool is_quiet(const struct pb_core_node *node)
 {
-	return node->fed == node->retired && !pb_core_has_next(node) &&
+	return node->fed == node->retired && node->next == PB_CORE_NEXT_NONE &&
 	       (node->state == PB_NODE_STATE_RUNNING || node->state == PB_NODE_STATE_DEAD);
 }
 

@@ -18,6 +18,16 @@ void pb_core_queue_init(struct pb_firmware *firmware)
 	firmware->waking = PB_CORE_NO_QUEUE;
 }
 
+/** @return enum pb_core_queue_action: what is to be done */
+static uint32_t on_event(struct pb_core_queue *queue, enum pb_core_queue_event event)
+{
+	const struct pb_core_step step = pb_core_queue_next(pb_core_queue_state(queue), event);
+
+	PB_ASSERT(step.action != PB_CORE_QUEUE_ACTION_IMPOSSIBLE);
+	pb_core_queue_set_state(queue, step.state);
+	return step.action;
+}
+
 /** What a QUEUE_CREATE asks for, checked. */
 struct wanted {
 	uint32_t node;
@@ -33,6 +43,7 @@ static void open_queue(struct pb_firmware *firmware, struct pb_core_queue *queue
 	const uint16_t generation = (uint16_t)(queue->generation + 1u);
 
 	firmware->free_queues = queue->next;
+	(void)on_event(queue, PB_CORE_QUEUE_EVENT_CREATE);
 	*queue = (struct pb_core_queue){
 		.page = pb_core_at(firmware, wanted->offset),
 		.error_timeline = UINT64_MAX,
@@ -42,7 +53,7 @@ static void open_queue(struct pb_firmware *firmware, struct pb_core_queue *queue
 		.channel = (uint8_t)channel,
 		.node = (uint8_t)wanted->node,
 		.quantum = (uint8_t)wanted->quantum,
-		.state = (uint8_t)(PB_CORE_QUEUE_OPEN | wanted->level << 4),
+		.state = (uint8_t)(pb_core_queue_state(queue) | wanted->level << 4),
 	};
 	firmware->channels[channel].queues++;
 	firmware->nodes[wanted->node].queues++;
@@ -110,10 +121,11 @@ void pb_core_queue_close(struct pb_firmware *firmware, struct pb_core_queue *que
 {
 	struct pb_core_node *node = &firmware->nodes[queue->node];
 
+	if (on_event(queue, PB_CORE_QUEUE_EVENT_CLOSE) == PB_CORE_QUEUE_ACTION_NOTHING)
+		return;
 	pb_core_schedule_remove(firmware, queue);
 	pb_core_wait_leave(firmware, queue);
 	pb_core_stop_abandon(firmware, queue);
-	pb_core_queue_set_state(queue, PB_CORE_QUEUE_CLOSING);
 	queue->flags |= PB_CORE_QUEUE_CLOSING_IT;
 	if (pb_core_next_is(node, queue))
 		pb_core_job_drop(firmware, node);
@@ -128,7 +140,7 @@ void pb_core_queue_drained(struct pb_firmware *firmware, struct pb_core_queue *q
 
 	if ((queue->flags & PB_CORE_QUEUE_AWAITED) != 0 || firmware->waking == index)
 		return; /* once those that wait for it have been told, this comes again */
-	pb_core_queue_set_state(queue, PB_CORE_QUEUE_FREE);
+	(void)on_event(queue, PB_CORE_QUEUE_EVENT_EMPTY);
 	queue->next = firmware->free_queues;
 	firmware->free_queues = (uint16_t)index;
 	firmware->channels[queue->channel].queues--;
@@ -148,7 +160,7 @@ void pb_core_queue_put_fault(struct pb_firmware *firmware, struct pb_core_queue 
 		.index = PB_INDEX_NONE,
 	};
 
-	pb_core_queue_set_state(queue, PB_CORE_QUEUE_FAULTED);
+	(void)on_event(queue, PB_CORE_QUEUE_EVENT_FAULT);
 	pb_core_wait_wake(firmware, queue);
 	pb_core_record_error(queue, PB_ERROR_RING_FAULT, 0, PB_INDEX_NONE);
 	pb_core_event(firmware, queue->channel, &event);

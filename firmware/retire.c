@@ -81,7 +81,8 @@ void pb_core_drained(struct pb_firmware *firmware, struct pb_core_queue *queue)
 
 	if (queue->busy == 0)
 		pb_core_queue_drained(firmware, queue);
-	if (firmware->channels[channel].busy == 0 && firmware->channels[channel].state == PB_CHANNEL_CLOSING)
+	if (firmware->channels[channel].busy == 0 &&
+	    firmware->channels[channel].state == PB_CORE_CHANNEL_CLOSING_WORK)
 		pb_core_channel_drained(firmware, channel);
 }
 
@@ -106,7 +107,7 @@ static __attribute__((noinline)) void moderate(struct pb_firmware *firmware, str
 
 	if (++channel->unreported < channel->moderate_count) {
 		if (channel->unreported == 1u)
-			channel->unreported_since = pb_shared_read32(firmware->config->clock);
+			channel->unreported_since = pb_shared_read32(firmware->clock);
 		firmware->moderated |= 1u << c;
 		return;
 	}
@@ -206,7 +207,7 @@ void pb_core_halt(struct pb_firmware *firmware, struct pb_core_node *node, const
  */
 void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t time)
 {
-	const uint32_t clock = pb_shared_read32(firmware->config->clock);
+	const uint32_t clock = pb_shared_read32(firmware->clock);
 	const uint32_t elapsed = node->lapsed ? 0 : clock - node->since;
 	const uint32_t run = time - node->time;
 
@@ -251,7 +252,7 @@ static INLINE void retire_some(struct pb_firmware *firmware, struct pb_core_node
 	if (sequence != node->fed)
 		return;
 	node->idles++;
-	node->idle_since = pb_shared_read32(firmware->config->clock);
+	node->idle_since = pb_shared_read32(firmware->clock);
 }
 
 /** The engine was asked something. What it finishes before it answers counts. */

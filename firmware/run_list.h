@@ -9,11 +9,13 @@
 
 #include "firmware/patch.h"
 
-#define PB_CORE_SLICE_WORDS (PB_SLICE_PATCHES * PB_CORE_ENTRY_WORDS)
+#define PB_CORE_SLICE_WORDS      (PB_SLICE_PATCHES * PB_CORE_ENTRY_WORDS)
+#define PB_CORE_WIDE_SLICE_WORDS (PB_SLICE_WIDE * PB_CORE_ENTRY_WORDS)
 /** Entries between two looks at the end of the slice. */
 #define PB_CORE_LIST_UNROLL 4u
 
-PB_STATIC_ASSERT(PB_SLICE_PATCHES % PB_CORE_LIST_UNROLL == 0, "only the last slice of a list has a rest");
+PB_STATIC_ASSERT(PB_SLICE_PATCHES % PB_CORE_LIST_UNROLL == 0 && PB_SLICE_WIDE % PB_CORE_LIST_UNROLL == 0,
+		 "only the last slice of a list has a rest");
 
 /** What an entry's place is checked and found by; in registers all through a loop. */
 struct pb_core_list_ground {
@@ -70,7 +72,9 @@ static inline __attribute__((always_inline)) enum pb_core_run pb_core_list_loop(
 	struct pb_core_entry entry;
 
 	do {
-		unrolled = pb_core_list_slice(words, cursor->end, PB_CORE_SLICE_WORDS) -
+		unrolled = pb_core_list_slice(words, cursor->end,
+					      fast.places == PB_CORE_CLASS_WIDE ? PB_CORE_WIDE_SLICE_WORDS
+										: PB_CORE_SLICE_WORDS) -
 			   PB_CORE_LIST_UNROLL * PB_CORE_ENTRY_WORDS;
 		PB_CORE_KEEP(unrolled); /* or the slice's end keeps a register of its own */
 		while (words <= unrolled) {

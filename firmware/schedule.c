@@ -18,13 +18,6 @@ static uint32_t highest(uint32_t mask)
 	return 31u - (uint32_t)__builtin_clz(mask);
 }
 
-static void begin_turn(struct pb_core_node *node, struct pb_core_queue *queue)
-{
-	node->current = queue;
-	node->used = 0;
-	pb_core_queue_set_place(queue, PB_CORE_PLACE_CURRENT);
-}
-
 /** Works out which of a level's channels are ready: those that have queues listed and are not held. */
 static void update(struct pb_core_node *node, uint32_t level)
 {
@@ -94,15 +87,9 @@ static void unlink_listed(struct pb_firmware *firmware, struct pb_core_node *nod
 	update(node, level);
 }
 
-void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *queue)
+void pb_core_schedule_append(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	struct pb_core_node *node = &firmware->nodes[queue->node];
-
-	firmware->awake |= 1u << queue->node;
-	if (node->current == NULL && (node->levels | node->held) == 0)
-		begin_turn(node, queue);
-	else
-		append(firmware, node, queue);
+	append(firmware, &firmware->nodes[queue->node], queue);
 }
 
 void pb_core_schedule_return(struct pb_firmware *firmware, struct pb_core_queue *queue)
@@ -110,6 +97,8 @@ void pb_core_schedule_return(struct pb_firmware *firmware, struct pb_core_queue 
 	struct pb_core_node *node = &firmware->nodes[queue->node];
 
 	firmware->awake |= 1u << queue->node;
+	/* It may have begun to wait for what is behind that work, or even for that work. */
+	pb_core_wait_leave(firmware, queue);
 	if (pb_core_queue_place(queue) != PB_CORE_PLACE_NONE)
 		return;
 	if (queue == node->expired)
@@ -235,7 +224,7 @@ static struct pb_core_queue *pick(struct pb_firmware *firmware, struct pb_core_n
 	struct pb_core_queue *queue = &firmware->queues[node->level[level].flows[channel].head];
 
 	unlink_listed(firmware, node, queue);
-	begin_turn(node, queue);
+	pb_core_schedule_begin_turn(node, queue);
 	return queue;
 }
 

@@ -17,6 +17,7 @@
 #include "firmware/abi/submission.h"
 #include "firmware/firmware.h"
 #include "firmware/limits.h"
+#include "firmware/machine.h"
 #include "hal/engine.h"
 
 /** "No queue" in a list of queues. */
@@ -51,20 +52,13 @@ struct pb_core_make {
 	uint32_t place; /**< in pb_firmware.segments, once it has one; else 0 */
 };
 
-enum pb_core_closing {
-	PB_CORE_CLOSING_QUEUES = 0,
-	PB_CORE_CLOSING_WORK = 1, /**< waits for what is fed */
-	PB_CORE_CLOSING_CONTEXTS = 2,
-	PB_CORE_CLOSING_SEGMENTS = 3,
-};
-
 struct pb_core_channel {
 	struct pb_channel_entry *entry; /**< shared, as are the rings below */
 	const struct pb_command *control;
 	struct pb_reply *replies;
 	struct pb_event *events;
 	const uint32_t *kicks;
-	uint32_t state; /**< enum pb_channel_state */
+	uint32_t state; /**< enum pb_core_channel_state */
 	uint32_t attach_done;
 	uint32_t control_put; /**< the last that the host showed */
 	uint32_t control_get;
@@ -92,18 +86,10 @@ struct pb_core_channel {
 	uint32_t formats_version;              /**< counts changes to its own formats */
 	uint32_t privileges;                   /**< PB_PRIVILEGE_* */
 	struct pb_core_make make;              /**< the segment being made */
-	uint32_t closing;                      /**< enum pb_core_closing, while state is CLOSING */
-	uint32_t closing_at;                   /**< how far that has got */
+	uint32_t closing_at;                   /**< how far its closing has got in this state */
 	bool close_asked;                      /**< the admin waits for the reply to a CHANNEL_CLOSE */
 	uint32_t close_tag;                    /**< its tag */
 	uint8_t segment_of[PB_LIMIT_SEGMENTS]; /**< by segment id: place in pb_firmware.segments; 0: none */
-};
-
-enum pb_core_queue_state {
-	PB_CORE_QUEUE_FREE = 0,
-	PB_CORE_QUEUE_OPEN = 1,
-	PB_CORE_QUEUE_FAULTED = 2, /**< takes no more work; what it had goes on */
-	PB_CORE_QUEUE_CLOSING = 3, /**< waits for its fed work; its page is not written any more */
 };
 
 /** Where a queue stands with its node. `next` and `prev` belong to the list it is in, if any. */
@@ -241,7 +227,7 @@ struct pb_core_work {
 	bool guarded;     /**< its turn came after many of more urgent levels: it is not stopped for those */
 	bool resumes;     /**< it goes on from what its queue's page has saved */
 	uint32_t index; /**< with a status other than OK: the list entry that it is about, or PB_INDEX_NONE */
-	uint32_t detail; /**< with a status other than OK: engine fault code, or 0 */
+	uint32_t detail;    /**< with a status other than OK: engine fault code, or 0 */
 	uint32_t unused[3]; /**< makes it 64 bytes on a 32-bit MCU: its place is worked out often */
 };
 
@@ -372,6 +358,7 @@ struct pb_core_node {
 	uint32_t bit;                  /**< its own in masks of nodes */
 	struct pb_core_queue *current; /**< the queue that has its turn; NULL: none */
 	uint32_t levels;               /**< mask of levels that are ready */
+	uint32_t held;         /**< mask of channels whose work is not admitted */
 	uint32_t fed;                  /**< sequence number of the last work fed since the engine's reset */
 	uint32_t retired;              /**< of the last work retired */
 	uint32_t depth;                /**< most that may be fed and not retired */
@@ -380,19 +367,20 @@ struct pb_core_node {
 	uint16_t walk_at;              /**< how far that has got */
 	uint32_t walk_unparked;        /**< pb_firmware.unparked, when it began */
 	uint8_t next;                  /**< enum pb_core_next */
+	bool yielded;           /**< its job has let a line go first */
 	bool guard;     /**< the current queue's next submission is not stopped for more urgent ones */
 	bool inside;    /**< the stop that is asked next may be inside a buffer */
 	uint8_t state;  /**< enum pb_node_state */
 	uint8_t reason; /**< enum pb_core_stop_reason, while STOPPING */
 	uint8_t mode;   /**< enum pb_node_mode */
 	uint32_t used;  /**< microseconds of engine time in the current turn */
-	const struct pb_core_queue *expired; /**< its turn is over, and it is being stopped for that; else NULL */
-	uint32_t time;  /**< the engine's, when it last reported */
+	const struct pb_core_queue
+		*expired; /**< its turn is over, and it is being stopped for that; else NULL */
+	uint32_t time;    /**< the engine's, when it last reported */
 	uint32_t since; /**< on the card's clock: up to when channels have been charged */
 	bool lapsed;    /**< they have not been since: there was nothing to do, or nobody else to do it for */
 
 	uint32_t asked;        /**< on the card's clock: when the engine was last asked for an answer */
-	uint32_t held;         /**< mask of channels whose work is not admitted */
 	uint32_t halted;       /**< those of them that a bad paging buffer halted */
 	uint32_t hang_limit;   /**< microseconds */
 	uint32_t answer_limit; /**< microseconds */
@@ -441,9 +429,10 @@ struct pb_core_stop {
 
 struct pb_firmware {
 	const struct pb_firmware_config *config;
-	struct pb_boot_block *boot;    /**< shared */
-	const struct pb_lines *lines;  /**< the board's */
-	struct pb_core_queue *queues;  /**< config->queues */
+	struct pb_boot_block *boot;   /**< shared */
+	const struct pb_lines *lines; /**< the board's */
+	const uint32_t *clock;         /**< the board's */
+	struct pb_core_queue *queues; /**< config->queues */
 	uint32_t queue_count;
 	uint32_t heartbeat;
 	uint32_t incarnation;
@@ -471,11 +460,12 @@ struct pb_firmware {
 	uint32_t places_taken[PB_LIMIT_SEGMENTS_TOTAL / 32u]; /**< bit 0 is place 1 */
 	uint8_t order[PB_LIMIT_SEGMENTS_TOTAL]; /**< places that have a piece, sorted by its offset */
 	uint32_t piece_count;
-	struct pb_patch_format formats[PB_LIMIT_FORMATS_TOTAL]; /**< of all channels; not taken while mask is 0 */
+	struct pb_patch_format
+		formats[PB_LIMIT_FORMATS_TOTAL]; /**< of all channels; not taken while mask is 0 */
 	/** By channel and number of its own: place in `formats` plus 1; 0: none. */
 	uint8_t format_of[PB_LIMIT_CHANNELS][PB_LIMIT_FORMATS_OWN];
-	struct pb_core_patched patched[PB_LIMIT_PATCHED];     /**< by cookie */
-	uint32_t patched_end;                                 /**< places from here on were never taken */
+	struct pb_core_patched patched[PB_LIMIT_PATCHED]; /**< by cookie */
+	uint32_t patched_end;                             /**< places from here on were never taken */
 	uint16_t free_queues; /**< first of those that are free, linked by `next` */
 	uint16_t waking;      /**< the queue whose waiters are looked at, or PB_CORE_NO_QUEUE */
 	uint16_t waking_last; /**< the last of them to look at */

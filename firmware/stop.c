@@ -24,6 +24,44 @@ struct pb_core_stop *pb_core_stop_free(struct pb_firmware *firmware)
 	return NULL;
 }
 
+static struct pb_core_step step_on(const struct pb_core_queue *queue, enum pb_core_stopping_event event)
+{
+	const uint32_t drains = (queue->flags & PB_CORE_QUEUE_DRAINING) != 0 ? 2u : 1u;
+	const uint32_t state =
+		((queue->flags & PB_CORE_QUEUE_SUSPENDED) != 0 ? PB_CORE_STOPPING_SUSPENDED : 0) +
+		((queue->flags & PB_CORE_QUEUE_STOPPING) != 0 ? drains : 0);
+
+	return pb_core_stopping_next(state, event);
+}
+
+/** @return enum pb_core_stopping_action: what is to be done */
+static uint32_t on_event(struct pb_core_queue *queue, enum pb_core_stopping_event event)
+{
+#define FLAGS(name, flags, meaning) (flags),
+	static const uint8_t flags[] = {PB_CORE_STOPPING_STATES(FLAGS)};
+#undef FLAGS
+	const struct pb_core_step step = step_on(queue, event);
+
+	PB_ASSERT(step.action != PB_CORE_STOPPING_ACTION_IMPOSSIBLE);
+	queue->flags &=
+		(uint8_t) ~(PB_CORE_QUEUE_SUSPENDED | PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_DRAINING);
+	queue->flags |= flags[step.state];
+	return step.action;
+}
+
+bool pb_core_stop_refuses(const struct pb_core_queue *queue)
+{
+	return step_on(queue, PB_CORE_STOPPING_EVENT_WITHDRAW).action == PB_CORE_STOPPING_ACTION_REFUSE;
+}
+
+enum pb_error pb_core_stop_resume(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	if (on_event(queue, PB_CORE_STOPPING_EVENT_RESUME) == PB_CORE_STOPPING_ACTION_REFUSE)
+		return PB_ERROR_BUSY;
+	pb_core_queue_go_on(firmware, queue);
+	return PB_ERROR_OK;
+}
+
 /** How many submissions before the cutoff have not completed. */
 static uint32_t before_cutoff(const struct pb_core_queue *queue, uint32_t cutoff)
 {
@@ -80,9 +118,11 @@ static void give_back(struct pb_core_queue *queue, const struct pb_core_stop *st
 static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, struct pb_core_outcome *outcome)
 {
 	struct pb_core_queue *queue = stop->queue;
+	const uint32_t action =
+		on_event(queue, stop->kind == PB_CORE_STOP_SUSPEND ? PB_CORE_STOPPING_EVENT_STAY
+								   : PB_CORE_STOPPING_EVENT_RETURN);
 
-	if (stop->kind == PB_CORE_STOP_SUSPEND) {
-		queue->flags |= PB_CORE_QUEUE_SUSPENDED;
+	if (action == PB_CORE_STOPPING_ACTION_HOLD) {
 		queue->patched = 0; /* its host may move what the patches name */
 		pb_core_schedule_remove(firmware, queue);
 		pb_core_wait_leave(firmware, queue);
@@ -93,7 +133,6 @@ static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, stru
 		outcome->words[0] = stop->fence_id;
 	if (stop->kind == PB_CORE_STOP_PREEMPT)
 		report_preempted(firmware, stop, outcome);
-	queue->flags &= (uint8_t) ~(PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_DRAINING);
 	stop->kind = PB_CORE_STOP_NONE;
 	pb_core_queue_go_on(firmware, queue);
 }
@@ -101,7 +140,6 @@ static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, stru
 /** So many more from the ring's head may complete; what is admitted already does anyway. */
 static void let_through(struct pb_firmware *firmware, struct pb_core_queue *queue, uint32_t count)
 {
-	queue->flags |= PB_CORE_QUEUE_DRAINING;
 	queue->put = queue->completed + (count > queue->busy ? count : queue->busy);
 	if (!pb_core_queue_has_more(queue)) {
 		pb_core_schedule_remove(firmware, queue); /* what is behind the cutoff stays where it is */
@@ -109,16 +147,21 @@ static void let_through(struct pb_firmware *firmware, struct pb_core_queue *queu
 	} else if (pb_core_queue_place(queue) == PB_CORE_PLACE_NONE) {
 		pb_core_schedule_add(firmware, queue);
 	} else {
-		firmware->awake |= 1u << queue->node; /* it may have its turn, and hear of this work only now */
+		firmware->awake |= 1u
+				   << queue->node; /* it may have its turn, and hear of this work only now */
 	}
 }
 
 /** Work that was stopped inside, maybe for another reason, ends before its host may move it or take it back. */
-static bool must_end_first(const struct pb_core_queue *queue, const struct pb_core_stop *stop)
+static bool let_first_end(struct pb_firmware *firmware, struct pb_core_queue *queue,
+			  const struct pb_core_stop *stop)
 {
-	if ((queue->flags & (PB_CORE_QUEUE_STARTED | PB_CORE_QUEUE_DRAINING)) != PB_CORE_QUEUE_STARTED)
+	if ((queue->flags & (PB_CORE_QUEUE_STARTED | PB_CORE_QUEUE_DRAINING)) != PB_CORE_QUEUE_STARTED ||
+	    stop->kind == PB_CORE_STOP_RESET || (stop->kind == PB_CORE_STOP_PREEMPT && stop->inside))
 		return false;
-	return stop->kind == PB_CORE_STOP_SUSPEND || (stop->kind == PB_CORE_STOP_PREEMPT && !stop->inside);
+	(void)on_event(queue, PB_CORE_STOPPING_EVENT_BEGUN);
+	let_through(firmware, queue, 1);
+	return true;
 }
 
 /** Whether what was asked has come to its end. */
@@ -142,10 +185,8 @@ void pb_core_stop_progress(struct pb_firmware *firmware, struct pb_core_queue *q
 	if (!is_done(queue))
 		return;
 	stop = find(firmware, queue);
-	if (must_end_first(queue, stop)) {
-		let_through(firmware, queue, 1);
+	if (let_first_end(firmware, queue, stop))
 		return;
-	}
 	code = codes[stop->kind];
 	tag = stop->tag;
 	finish(firmware, stop, &outcome);
@@ -164,10 +205,8 @@ void pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node
 
 void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	if ((queue->flags & PB_CORE_QUEUE_STOPPING) == 0)
-		return;
-	find(firmware, queue)->kind = PB_CORE_STOP_NONE;
-	queue->flags &= (uint8_t) ~(PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_DRAINING);
+	if (on_event(queue, PB_CORE_STOPPING_EVENT_CLOSE) == PB_CORE_STOPPING_ACTION_FORGET)
+		find(firmware, queue)->kind = PB_CORE_STOP_NONE;
 }
 
 /** The first work of the queue that is in flight. @return its place from the ring's head, or 0 */
@@ -215,19 +254,22 @@ bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop 
 	struct pb_core_queue *queue = asked->queue;
 	struct pb_core_node *node = &firmware->nodes[queue->node];
 	struct pb_core_stop *stop = pb_core_stop_free(firmware);
-	const bool suspend = asked->kind == PB_CORE_STOP_SUSPEND;
+	const bool drain = asked->kind == PB_CORE_STOP_SUSPEND && (flags & PB_STOP_WITHDRAW) == 0;
 
 	PB_ASSERT(stop != NULL);
 	*stop = *asked;
 	stop->inside = asked->kind == PB_CORE_STOP_PREEMPT && (flags & PB_STOP_INSIDE) != 0;
-	queue->flags |= PB_CORE_QUEUE_STOPPING;
-	if (suspend && (flags & PB_STOP_WITHDRAW) == 0) {
+	if (on_event(queue, drain ? PB_CORE_STOPPING_EVENT_DRAIN : PB_CORE_STOPPING_EVENT_WITHDRAW) ==
+	    PB_CORE_STOPPING_ACTION_LET) {
 		let_through(firmware, queue, before_cutoff(queue, asked->cutoff));
 	} else {
+		/* The engine first, so that it hears of it soon; unless it is to be reset: that looks at what is next. */
+		if (asked->kind != PB_CORE_STOP_RESET)
+			take_from_engine(firmware, node, stop, stop->inside);
 		leave_lists(firmware, queue);
-		take_from_engine(firmware, node, stop, stop->inside);
-		if (must_end_first(queue, stop))
-			let_through(firmware, queue, 1);
+		if (asked->kind == PB_CORE_STOP_RESET)
+			take_from_engine(firmware, node, stop, false);
+		(void)let_first_end(firmware, queue, stop);
 	}
 	if (!is_done(queue))
 		return false;

@@ -20,7 +20,7 @@ packages_test=(clang libclang-rt-14-dev clang-format clang-tidy)
 declare -A package_command=(
 	[gcc]=gcc [g++]=g++ [cmake]=cmake [ninja-build]=ninja [gcc-arm-none-eabi]=arm-none-eabi-gcc
 	[qemu-system-arm]=qemu-system-arm [clang]=clang [clang-format]=clang-format [clang-tidy]=clang-tidy
-	[valgrind]=valgrind
+	[valgrind]=valgrind [graphviz]=dot
 )
 
 say() {

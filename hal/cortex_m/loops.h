@@ -38,6 +38,7 @@
 #define PB_LOOPS_SLOT_SHIFT        4 /* of an index, to the slot's place */
 #define PB_LOOPS_INDEX_BITS        10
 #define PB_LOOPS_SLICE_PATCHES     24
+#define PB_LOOPS_SLICE_WIDE        16
 #define PB_LOOPS_SLICE_ALLOCATIONS 16
 #define PB_LOOPS_SHORT_END         0x00ffc000
 #define PB_LOOPS_RESERVED_SHIFT    24

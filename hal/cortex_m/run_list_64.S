@@ -27,13 +27,13 @@
 
 #define UNROLL 8
 #define TURN   (UNROLL * PB_LOOPS_ENTRY)
-#define SLICE  (PB_LOOPS_SLICE_PATCHES * PB_LOOPS_ENTRY)
+#define SLICE  (PB_LOOPS_SLICE_WIDE * PB_LOOPS_ENTRY)
 /* The index bits that are above it are the format's number. */
 #define FORMAT_SHIFT (PB_LOOPS_INDEX_BITS - 1)
 	.if ((1 << PB_LOOPS_INDEX_BITS) - 1) >> FORMAT_SHIFT != PB_LOOPS_FORMAT
 	.error "the last index does not hold the format"
 	.endif
-	.if PB_LOOPS_SLICE_PATCHES % UNROLL
+	.if PB_LOOPS_SLICE_WIDE % UNROLL
 	.error "only the last slice of a list has a rest"
 	.endif
 

@@ -87,10 +87,12 @@ static void command(struct pb_reference_engine *engine, uint32_t op)
 {
 	struct pb_engine_registers *registers = registers_of(engine);
 
+	const uint32_t word = ((engine->command | PB_ENGINE_COMMAND_OP_MASK) + 1u) | op;
+
 	pb_shared_write32(&registers->tail, 0);
-	engine->command = ((engine->command | PB_ENGINE_COMMAND_OP_MASK) + 1u) | op;
+	engine->command = word;
 	pb_shared_release();
-	pb_shared_write32(&registers->command, engine->command);
+	pb_shared_write32(&registers->command, word);
 	pb_shared_release();
 	ring_doorbell(engine);
 }

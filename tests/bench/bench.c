@@ -33,6 +33,7 @@ int main(void)
 {
 	pb_bench_boot();
 	measure_empty();
+	pb_bench_schedule();
 	pb_bench_patches();
 	pb_bench_delays();
 	pb_bench_board_exit(0);

@@ -7,7 +7,7 @@ if(EXISTS ${bench_board})
   pb_image(patchbay-bench-${PB_BOARD}.elf
     SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/bench.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_card.c
     ${PROJECT_SOURCE_DIR}/tests/bench/bench_delay.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_number.c
-    ${PROJECT_SOURCE_DIR}/tests/bench/bench_patch.c
+    ${PROJECT_SOURCE_DIR}/tests/bench/bench_patch.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_schedule.c
     ${bench_board} LINKS pb_bench_host)
   target_link_options(patchbay-bench-${PB_BOARD}.elf PRIVATE -Wl,--defsym=PB_STACK_BYTES=8192)
   include(${PROJECT_SOURCE_DIR}/tests/bench/twins.cmake)

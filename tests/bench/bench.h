@@ -31,6 +31,9 @@ extern struct pb_bench pb_bench;
 void pb_bench_boot(void);
 /** One submission from doorbell to fence. Gives the two spans, in instructions times 1000. */
 void pb_bench_submit(const struct pb_descriptor *descriptor, uint32_t *submit, uint32_t *retire);
+/** The same in another queue. */
+void pb_bench_submit_to(struct pb_queue *queue, const struct pb_descriptor *descriptor, uint32_t *submit,
+			uint32_t *retire);
 /** The same without a look at the counter. @param wait until it completes */
 void pb_bench_submit_plainly(const struct pb_descriptor *descriptor, bool wait);
 /** A descriptor of the whole buffer, without lists. */
@@ -45,6 +48,26 @@ void pb_bench_require(bool good, const char *what);
 /** Prints "key value". */
 void pb_bench_print_milli(const char *key, uint32_t milli);
 
+/** Passes of the firmware, at most so many. Engines answer nothing and finish nothing meanwhile. */
+void pb_bench_pass(uint32_t passes);
+/** While muted, the host's doorbells are not rung. */
+void pb_bench_mute(bool muted);
+/**
+ * A doorbell at an arbitrary moment.
+ * @return from there to the request that an engine stop, in instructions times 1000; 0: there was none
+ */
+uint32_t pb_bench_stop_delay(void);
+/** A tick, when the engine has run for long. @return from its look at the lines to that request, likewise */
+uint32_t pb_bench_switch(void);
+/** Engines answer what they were asked, and finish nothing. */
+void pb_bench_answer(void);
+/** Engines finish what they have been fed. */
+void pb_bench_serve(void);
+/** Engines finish everything, until the queue is done. */
+void pb_bench_finish(struct pb_queue *queue);
+
+/** What scheduling costs. */
+void pb_bench_schedule(void);
 /** What a patched entry and an allocation cost, by kind of list. */
 void pb_bench_patches(void);
 /** How long the firmware does not look at its lines. */

@@ -16,6 +16,8 @@
 
 #define REPEATS 2048u
 #define CHANNEL 1u
+/** Far more than an alarm and what it leads to take. */
+#define PASSES_TO_STOP 2000u
 
 static struct pb_firmware_config config;
 static struct pb_lines lines;
@@ -29,7 +31,14 @@ static struct pb_firmware *firmware;
 static uint32_t engine_rung; /**< counter behind the last engine doorbell */
 static uint32_t host_rung;   /**< counter behind the last host interrupt */
 static bool engine_waits;    /**< an engine was rung and has not been served */
+static uint32_t stop_rung;   /**< counter behind the last request that an engine stop */
+static bool stop_asked;      /**< there was one */
 static bool watching;        /**< alarms ring while the firmware runs */
+static bool ringing;         /**< an alarm is this channel's doorbell */
+static bool ticking;         /**< the next look finds a tick */
+static bool held;            /**< interrupts wait for sleep_and_wake */
+static bool muted;           /**< the host's doorbell is not rung */
+static uint32_t looked;      /**< counter when the tick was found; or when the alarm rang */
 
 struct pb_bench pb_bench;
 uint32_t pb_bench_longest_delay;
@@ -68,7 +77,15 @@ static uint32_t lines_take(void *context_)
 	const uint32_t taken = board_lines->ops->take(context_);
 	uint32_t alarm;
 
+	if (ticking) {
+		ticking = false;
+		looked = pb_bench_board_counter();
+		return taken | 1u << PB_LINE_TICK;
+	}
 	if (pb_bench_board_alarm_rang(&alarm)) {
+		looked = alarm;
+		if (ringing)
+			return taken | 1u << PB_LINE_CHANNEL(CHANNEL);
 		const uint32_t delay = pb_bench_board_instructions_milli(alarm, pb_bench_board_counter());
 
 		if (delay > pb_bench_longest_delay)
@@ -105,11 +122,19 @@ static void engine_feed(void *context_, const struct pb_engine_work *work, uint3
 	engine_waits = true;
 }
 
+static void engine_stop(void *context_, bool inside)
+{
+	board_engine_ops->stop(context_, inside);
+	stop_rung = pb_bench_board_counter();
+	stop_asked = true;
+}
+
 static void wrap_engines(void)
 {
 	board_engine_ops = config.engines[0].ops;
 	engine_ops = *board_engine_ops;
 	engine_ops.feed = engine_feed;
+	engine_ops.stop = engine_stop;
 	for (uint32_t n = 0; n < config.node_count; n++) {
 		engines[n] = config.engines[n];
 		engines[n].ops = &engine_ops;
@@ -126,7 +151,7 @@ static struct pb_card_line_block *line_block(void)
 
 /**
  * The way of the byte through the emulator takes a while, by the host's clock.
- * While alarms ring, nothing goes on meanwhile: all runs are the same.
+ * Unless interrupts are held, nothing goes on meanwhile: all runs are the same.
  */
 static void send(uint32_t line)
 {
@@ -134,7 +159,7 @@ static void send(uint32_t line)
 	const uint32_t before = pb_shared_read32(taken);
 
 	pb_bench_board_send(line);
-	while (watching && pb_shared_read32(taken) == before)
+	while (!held && pb_shared_read32(taken) == before)
 		continue;
 }
 
@@ -147,19 +172,37 @@ static void take_outgoing_bytes(void)
 				  pb_shared_read32(&block->from_mcu_sent[line]));
 }
 
-static void serve_engines(void)
+static struct pb_engine_registers *registers_of(uint32_t node)
+{
+	return (void *)(config.memory + PB_CARD_ENGINE_OFFSET + node * PB_CARD_ENGINE_STRIDE);
+}
+
+void pb_bench_answer(void)
 {
 	for (uint32_t n = 0; n < config.node_count; n++) {
-		struct pb_engine_registers *registers =
-			(void *)(config.memory + PB_CARD_ENGINE_OFFSET + n * PB_CARD_ENGINE_STRIDE);
+		struct pb_engine_registers *registers = registers_of(n);
 		const uint32_t command = pb_shared_read32(&registers->command);
+
+		if (command == pb_shared_read32(&registers->command_done))
+			continue;
+		pb_shared_write32(&registers->stop_sequence, pb_shared_read32(&registers->sequence));
+		pb_shared_write32(&registers->stop_running, 0);
+		pb_shared_write32(&registers->sequence, 0);
+		pb_shared_write32(&registers->command_done, command);
+		send(PB_LINE_NODE(n));
+	}
+}
+
+void pb_bench_serve(void)
+{
+	pb_bench_answer();
+	for (uint32_t n = 0; n < config.node_count; n++) {
+		struct pb_engine_registers *registers = registers_of(n);
 		const uint32_t tail = pb_shared_read32(&registers->tail);
 
-		if (command == pb_shared_read32(&registers->command_done) &&
-		    tail == pb_shared_read32(&registers->sequence))
+		if (tail == pb_shared_read32(&registers->sequence))
 			continue;
 		pb_shared_write32(&registers->sequence, tail);
-		pb_shared_write32(&registers->command_done, command);
 		send(PB_LINE_NODE(n));
 	}
 	engine_waits = false;
@@ -177,14 +220,15 @@ static void run(void)
 	pb_bench_board_alarm_stop();
 	(void)pb_bench_board_alarm_rang(&alarm); /* behind the firmware's last look: no delay of its own */
 	take_outgoing_bytes();
-	serve_engines();
+	pb_bench_serve();
 }
 
 /* ---- host: the host library, in the same program ---- */
 
 static void link_doorbell(struct pb_link *link)
 {
-	send(PB_LINE_CHANNEL(link->channel));
+	if (!muted)
+		send(PB_LINE_CHANNEL(link->channel));
 }
 
 static enum pb_error link_wait(struct pb_link *link, uint64_t timeout_us)
@@ -217,7 +261,7 @@ static struct pb_link host_link = {.ops = &link_ops, .channel = CHANNEL};
 
 /* ---- what the stopwatch itself takes: from an interrupt that does nothing to a doorbell that rings nothing ---- */
 
-static uint32_t empty_submit, empty_retire;
+static uint32_t empty_submit, empty_retire, empty_switch;
 
 static void raise_nothing(void *context_, uint32_t line)
 {
@@ -232,10 +276,22 @@ static void feed_nothing(void *context_, const struct pb_engine_work *work, uint
 	(void)sequence;
 }
 
+static uint32_t take_nothing(void *context_)
+{
+	(void)context_;
+	return 0;
+}
+
+static void stop_nothing(void *context_, bool inside)
+{
+	(void)context_;
+	(void)inside;
+}
+
 static void calibrate(void)
 {
-	static const struct pb_lines_ops silent_lines_ops = {.raise = raise_nothing};
-	static const struct pb_engine_ops silent_engine_ops = {.feed = feed_nothing};
+	static const struct pb_lines_ops silent_lines_ops = {.raise = raise_nothing, .take = take_nothing};
+	static const struct pb_engine_ops silent_engine_ops = {.feed = feed_nothing, .stop = stop_nothing};
 	const struct pb_lines silent = {.ops = &silent_lines_ops};
 	const struct pb_engine_ops *const real_engine_ops = board_engine_ops;
 	const struct pb_lines *const real_lines = board_lines;
@@ -248,6 +304,10 @@ static void calibrate(void)
 	pb_bench_board_interrupt_empty();
 	engine_feed(NULL, NULL, 0);
 	empty_submit = pb_bench_board_instructions_milli(pb_bench_board_interrupt(), engine_rung);
+	ticking = true;
+	(void)lines_take(NULL);
+	engine_stop(NULL, false);
+	empty_switch = pb_bench_board_instructions_milli(looked, stop_rung);
 	engine_waits = false;
 	board_lines = real_lines;
 	board_engine_ops = real_engine_ops;
@@ -270,8 +330,8 @@ static void attach(void)
 {
 	const struct pb_segment_request system = {.os_base = 0x10000000u,
 						  .gpu_base = 0x10000000u,
-						  .size = 0x200000u,
-						  .backing_bytes = 0x200000u};
+						  .size = 0x600000u,
+						  .backing_bytes = 0x600000u};
 	const struct pb_segment_request local = {
 		.id = 1, .os_base = PB_BENCH_LOCAL_OS, .gpu_base = PB_BENCH_LOCAL_GPU, .size = 0x1000000u};
 	struct pb_bench *bench = &pb_bench;
@@ -315,29 +375,31 @@ struct pb_descriptor pb_bench_descriptor(void)
 static void hold_interrupts(void)
 {
 	board_lines->ops->idle_enter(board_lines->context);
+	held = true;
 }
 
 /** Sleeps as the firmware does until an interrupt is there, and takes it. */
 static void sleep_and_wake(void)
 {
 	board_lines->ops->idle_wait(board_lines->context);
+	held = false;
 	board_lines->ops->idle_leave(board_lines->context);
 }
 
-static void require_completed(void)
+static void require_completed(struct pb_queue *queue)
 {
 	struct pb_fence fence;
 
-	pb_bench_require(pb_queue_fence(&pb_bench.queue, &fence) == PB_ERROR_OK &&
-				 fence.status == PB_ERROR_OK && fence.errors == 0 &&
-				 fence.timeline == pb_bench.queue.timeline,
+	pb_bench_require(pb_queue_fence(queue, &fence) == PB_ERROR_OK && fence.status == PB_ERROR_OK &&
+				 fence.errors == 0 && fence.timeline == queue->timeline,
 			 "a submission did not complete");
 }
 
-void pb_bench_submit(const struct pb_descriptor *descriptor, uint32_t *submit, uint32_t *retire)
+void pb_bench_submit_to(struct pb_queue *queue, const struct pb_descriptor *descriptor, uint32_t *submit,
+			uint32_t *retire)
 {
 	hold_interrupts();
-	pb_bench_require(pb_queue_submit(&pb_bench.queue, descriptor) == PB_ERROR_OK, "submit");
+	pb_bench_require(pb_queue_submit(queue, descriptor) == PB_ERROR_OK, "submit");
 	sleep_and_wake(); /* by the doorbell */
 	while (pb_firmware_pass(firmware))
 		continue;
@@ -345,13 +407,18 @@ void pb_bench_submit(const struct pb_descriptor *descriptor, uint32_t *submit, u
 	pb_bench_require(engine_waits, "the engine was not rung");
 	take_outgoing_bytes();
 	hold_interrupts();
-	serve_engines();
+	pb_bench_serve();
 	sleep_and_wake(); /* by the engine */
 	while (pb_firmware_pass(firmware))
 		continue;
 	*retire = pb_bench_board_instructions_milli(pb_bench_board_interrupt(), host_rung) - empty_retire;
 	take_outgoing_bytes();
-	require_completed();
+	require_completed(queue);
+}
+
+void pb_bench_submit(const struct pb_descriptor *descriptor, uint32_t *submit, uint32_t *retire)
+{
+	pb_bench_submit_to(&pb_bench.queue, descriptor, submit, retire);
 }
 
 void pb_bench_submit_plainly(const struct pb_descriptor *descriptor, bool wait)
@@ -361,5 +428,56 @@ void pb_bench_submit_plainly(const struct pb_descriptor *descriptor, bool wait)
 		return;
 	pb_bench_require(pb_queue_wait(&pb_bench.queue, pb_bench.queue.timeline, 1, NULL) == PB_ERROR_OK,
 			 "wait");
-	require_completed();
+	require_completed(&pb_bench.queue);
+}
+
+void pb_bench_pass(uint32_t passes)
+{
+	for (uint32_t i = 0; i < passes; i++) {
+		(void)pb_firmware_pass(firmware);
+		take_outgoing_bytes();
+	}
+}
+
+void pb_bench_mute(bool mute)
+{
+	muted = mute;
+}
+
+uint32_t pb_bench_stop_delay(void)
+{
+	uint32_t alarm;
+
+	stop_asked = false;
+	ringing = true;
+	lines_ops.take = lines_take;
+	lines.pending = pb_bench_board_alarms();
+	pb_bench_board_alarm_start();
+	for (uint32_t i = 0; i < PASSES_TO_STOP && !stop_asked; i++)
+		(void)pb_firmware_pass(firmware);
+	pb_bench_board_alarm_stop();
+	(void)pb_bench_board_alarm_rang(&alarm);
+	ringing = false;
+	lines_ops.take = board_lines->ops->take;
+	lines.pending = board_lines->pending;
+	return stop_asked ? pb_bench_board_instructions_milli(looked, stop_rung) : 0;
+}
+
+uint32_t pb_bench_switch(void)
+{
+	struct pb_engine_registers *registers = registers_of(0);
+
+	pb_shared_write32(&registers->time, pb_shared_read32(&registers->time) + 2u * PB_QUANTUM_MICROSECONDS);
+	stop_asked = false;
+	ticking = true;
+	lines_ops.take = lines_take;
+	(void)pb_firmware_pass(firmware);
+	lines_ops.take = board_lines->ops->take;
+	pb_bench_require(stop_asked, "the turn was not over");
+	return pb_bench_board_instructions_milli(looked, stop_rung) - empty_switch;
+}
+
+void pb_bench_finish(struct pb_queue *queue)
+{
+	pb_bench_require(pb_queue_wait(queue, queue->timeline, 1, NULL) == PB_ERROR_OK, "wait");
 }

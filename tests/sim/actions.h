@@ -17,7 +17,7 @@ void pb_act(struct pb_run *run);
 void pb_act_submit(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue);
 /** Brings back what a preemption or reset has returned, if there is anything and room. */
 void pb_act_resubmit(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue);
-/** An empty submission that brings the queue's timeline to `value`, if there is room. */
+/** An empty submission that brings the queue's timeline to `value` or beyond, if there is room and nothing else may. */
 void pb_act_signal(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue, uint64_t value);
 
 /* ---- what holds queues up (actions_stop.c) ---- */

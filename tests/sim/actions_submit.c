@@ -118,10 +118,12 @@ void pb_act_signal(struct pb_run *run, struct pb_host *host, struct pb_queue_vie
 {
 	struct pb_entry entry = {.place = free_place(host), .kind = PB_KIND_EMPTY};
 
-	if (!has_room(queue) || entry.place == PB_PLACES || value <= queue->timeline)
+	/* What is outstanding may reach it. */
+	if (!has_room(queue) || entry.place == PB_PLACES ||
+	    (value <= queue->timeline && pb_outstanding(queue) != 0))
 		return;
-	queue->timeline = value;
-	entry.timeline = value;
+	queue->timeline = value > queue->timeline ? value : queue->timeline + 1u;
+	entry.timeline = queue->timeline;
 	entry.fence_id = queue->next_fence++;
 	entry.mark = pb_work_new_mark(run, host);
 	pb_work_build(run, host, &entry);

@@ -49,22 +49,22 @@ static uint64_t some_timeline(struct pb_run *run)
 void pb_host_make_queue(struct pb_run *run, struct pb_host *host, uint32_t q)
 {
 	struct pb_queue_view *queue = &host->queues[q];
-	const uint64_t gone_step = queue->gone_step;
-	const uint32_t handle = queue->handle;
+	const struct pb_queue_view old = *queue;
 	const uint32_t offset = pb_work_queue_offset(q);
 
 	*queue = (struct pb_queue_view){
 		.life = PB_QUEUE_CREATING,
 		.page = (struct pb_queue_page *)(void *)(host->memory[0] + offset),
 		.address = host->os_base[0] + offset,
-		.handle = handle,
+		.handle = old.handle,
 		.node = pb_random_below(&run->random, PB_CARD_NODES),
 		.entries = 4u << pb_random_below(&run->random, 3),
 		.timeline = some_timeline(run),
 		.next_fence = some_fence(run),
 		.worst = UINT64_MAX,
-		.gone_step = gone_step,
+		.gone_step = old.gone_step,
 	};
+	memcpy(queue->waited_step, old.waited_step, sizeof(old.waited_step));
 	memset(queue->page, 0, sizeof(*queue->page));
 	post(run, host, PB_COMMAND_QUEUE_CREATE, q,
 	     (uint32_t[]){queue->node, queue->entries, (uint32_t)queue->address,

@@ -131,6 +131,7 @@ static void take_completions(struct pb_run *run, struct pb_host *host, struct pb
 		} else {
 			pb_judge_returned(run, host, queue, entry);
 		}
+		pb_judge_waited(run, queue, entry);
 		queue->completed++;
 		run->moved = run->world.now;
 	}

@@ -30,8 +30,13 @@ void pb_judge_settle(struct pb_host *host, const struct pb_entry *entry);
 
 /* ---- waits (judge_waits.c) ---- */
 
+bool pb_judge_is_reached(const struct pb_host *host, const struct pb_entry_wait *wait);
 /** Whether all that an entry waits for has been reached. */
 bool pb_judge_wait_reached(const struct pb_host *host, const struct pb_entry *entry);
+/** Work of a queue has ended: what it waited for may still count in the verdict on others. */
+void pb_judge_waited(const struct pb_run *run, struct pb_queue_view *queue, const struct pb_entry *entry);
+/** A queue is about to go: what was reached is noted. */
+void pb_judge_waits_keep(struct pb_host *host);
 /** Whether DEP_FAILED can be true of the entry. */
 bool pb_judge_dep_failed(const struct pb_run *run, const struct pb_host *host, const struct pb_entry *entry);
 /** Whether DEADLOCK can be true of the entry. */

@@ -47,11 +47,13 @@ static void queue_cleared(const struct pb_run *run, struct pb_queue_view *queue)
 
 static void queue_gone(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
 {
+	pb_judge_waits_keep(host);
 	for (; queue->completed != queue->put; queue->completed++) {
 		struct pb_entry *entry = pb_entry_at(queue, queue->completed);
 
 		if (entry->kind >= PB_KIND_BAD)
 			host->contexts[entry->context].maybe_lost = true;
+		pb_judge_waited(run, queue, entry);
 		pb_judge_cancelled(run, host, entry);
 	}
 	for (uint32_t i = 0; i < queue->back_count; i++)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/sim/judge.h"
 
-static bool is_reached(const struct pb_host *host, const struct pb_entry_wait *wait)
+bool pb_judge_is_reached(const struct pb_host *host, const struct pb_entry_wait *wait)
 {
 	const struct pb_queue_view *queue;
 
+	if (wait->reached)
+		return true;
 	if (wait->queue == PB_QUEUES)
 		return false;
 	queue = &host->queues[wait->queue];
@@ -16,10 +18,24 @@ static bool is_reached(const struct pb_host *host, const struct pb_entry_wait *w
 bool pb_judge_wait_reached(const struct pb_host *host, const struct pb_entry *entry)
 {
 	for (uint32_t i = 0; i < entry->wait_count; i++) {
-		if (!is_reached(host, &entry->waits[i]))
+		if (!pb_judge_is_reached(host, &entry->waits[i]))
 			return false;
 	}
 	return true;
+}
+
+void pb_judge_waits_keep(struct pb_host *host)
+{
+	for (uint32_t q = 0; q < PB_QUEUES; q++) {
+		struct pb_queue_view *queue = &host->queues[q];
+
+		for (uint32_t i = queue->completed; queue->life >= PB_QUEUE_OPEN && i != queue->put; i++) {
+			struct pb_entry *entry = pb_entry_at(queue, i);
+
+			for (uint32_t w = 0; w < entry->wait_count; w++)
+				entry->waits[w].reached = pb_judge_is_reached(host, &entry->waits[w]);
+		}
+	}
 }
 
 /** The handle named nothing at some time since the entry was submitted. */
@@ -50,8 +66,30 @@ bool pb_judge_dep_failed(const struct pb_run *run, const struct pb_host *host, c
 	return false;
 }
 
-/** Whether anything outstanding of `from` waits for `to`, directly or through others. */
-static bool leads_to(struct pb_host *host, uint32_t from, uint32_t to, uint32_t *seen)
+void pb_judge_waited(const struct pb_run *run, struct pb_queue_view *queue, const struct pb_entry *entry)
+{
+	for (uint32_t w = 0; w < entry->wait_count; w++) {
+		if (entry->waits[w].queue != PB_QUEUES)
+			queue->waited_step[entry->waits[w].queue] = run->step;
+	}
+}
+
+/** Whether anything outstanding waits for queue q of the host. */
+static bool waits_for(struct pb_queue_view *queue, uint32_t q)
+{
+	for (uint32_t i = queue->completed; i != queue->put; i++) {
+		const struct pb_entry *entry = pb_entry_at(queue, i);
+
+		for (uint32_t w = 0; w < entry->wait_count; w++) {
+			if (entry->waits[w].queue == q)
+				return true;
+		}
+	}
+	return false;
+}
+
+/** Whether anything of `from` that was outstanding at or after that step waits for `to`, directly or through others. */
+static bool leads_to(struct pb_host *host, uint32_t from, uint32_t to, uint64_t step, uint32_t *seen)
 {
 	struct pb_queue_view *queue = &host->queues[from];
 
@@ -60,14 +98,11 @@ static bool leads_to(struct pb_host *host, uint32_t from, uint32_t to, uint32_t 
 	if ((*seen & 1u << from) != 0 || queue->entries == 0)
 		return false;
 	*seen |= 1u << from;
-	for (uint32_t i = queue->completed; i != queue->put; i++) {
-		const struct pb_entry *entry = pb_entry_at(queue, i);
+	for (uint32_t q = 0; q < PB_QUEUES; q++) {
+		const bool waits = queue->waited_step[q] >= step || waits_for(queue, q);
 
-		for (uint32_t w = 0; w < entry->wait_count; w++) {
-			if (entry->waits[w].queue != PB_QUEUES &&
-			    leads_to(host, entry->waits[w].queue, to, seen))
-				return true;
-		}
+		if (waits && leads_to(host, q, to, step, seen))
+			return true;
 	}
 	return false;
 }
@@ -80,25 +115,27 @@ bool pb_judge_deadlock(struct pb_host *host, const struct pb_queue_view *queue, 
 	for (uint32_t i = 0; i < entry->wait_count; i++) {
 		const struct pb_entry_wait *wait = &entry->waits[i];
 
-		if (wait->queue == self && wait->value >= entry->timeline)
+		/* Nothing before it in its own queue reaches that any more. */
+		if (wait->queue == self && wait->handle == queue->handle && !pb_judge_is_reached(host, wait))
 			return true;
 		if (wait->queue != PB_QUEUES && wait->queue != self &&
-		    leads_to(host, wait->queue, self, &seen))
+		    leads_to(host, wait->queue, self, entry->step, &seen))
 			return true;
 	}
 	return false;
 }
 
+/** They are looked at one after another: what is behind one that is not reached does not count yet. */
 bool pb_judge_free_to_run(struct pb_host *host, struct pb_queue_view *queue)
 {
 	const struct pb_entry *entry = pb_entry_at(queue, queue->completed);
 
-	if (pb_judge_wait_reached(host, entry))
-		return true;
 	for (uint32_t i = 0; i < entry->wait_count; i++) {
-		if (was_gone(host, entry, &entry->waits[i]))
-			return true;
+		const struct pb_entry_wait *wait = &entry->waits[i];
+
+		if (pb_judge_is_reached(host, wait))
+			continue;
+		return was_gone(host, entry, wait) || &host->queues[wait->queue] == queue;
 	}
-	return pb_judge_deadlock(host, queue, entry) && entry->wait_count == 1 &&
-	       &host->queues[entry->waits[0].queue] == queue;
+	return true;
 }

@@ -74,6 +74,9 @@ static void break_queue(struct pb_run *run, struct pb_host *host, struct pb_queu
 	case PB_MUTATION_LOST:
 		run->world.nodes[queue->node].frozen = true;
 		break;
+	case PB_MUTATION_STOPPED:
+		run->world.stopped = true;
+		break;
 	case PB_MUTATION_EARLY:
 		complete_early(queue);
 		break;

@@ -13,14 +13,15 @@ struct pb_run;
 
 enum pb_mutation_kind {
 	PB_MUTATION_NONE = 0,
-	PB_MUTATION_LOST,   /**< an engine gets no time any more: its work never ends */
-	PB_MUTATION_EARLY,  /**< a fence record says that work is complete which runs */
-	PB_MUTATION_BACK,   /**< a fence record goes back by one */
-	PB_MUTATION_STORE,  /**< something stores for work that has ended */
-	PB_MUTATION_PATCH,  /**< a word of a buffer is not what was patched */
-	PB_MUTATION_STATUS, /**< a completion has an error that nothing explains */
-	PB_MUTATION_FENCE,  /**< a fence record names another fence */
-	PB_MUTATION_EVENT,  /**< an event is told twice */
+	PB_MUTATION_LOST,    /**< an engine gets no time any more: its work never ends */
+	PB_MUTATION_STOPPED, /**< the MCU gets no time any more */
+	PB_MUTATION_EARLY,   /**< a fence record says that work is complete which runs */
+	PB_MUTATION_BACK,    /**< a fence record goes back by one */
+	PB_MUTATION_STORE,   /**< something stores for work that has ended */
+	PB_MUTATION_PATCH,   /**< a word of a buffer is not what was patched */
+	PB_MUTATION_STATUS,  /**< a completion has an error that nothing explains */
+	PB_MUTATION_FENCE,   /**< a fence record names another fence */
+	PB_MUTATION_EVENT,   /**< an event is told twice */
 	PB_MUTATIONS
 };
 

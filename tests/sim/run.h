@@ -77,6 +77,7 @@ struct pb_entry_wait {
 	uint32_t queue; /**< of the host; PB_QUEUES: a handle that names nothing */
 	uint32_t handle;
 	uint64_t value;
+	bool reached; /**< before its queue went */
 };
 
 /** One submission, as its host knows it. */
@@ -160,8 +161,9 @@ struct pb_queue_view {
 	bool may_resume;   /**< nothing was submitted since the last report, whose first one had begun */
 	struct pb_entry back[PB_RING_MAX]; /**< returned, to be submitted again */
 	uint32_t back_count;
-	uint64_t reset_step; /**< when it was last reset */
-	uint64_t gone_step;  /**< when its handle last named nothing */
+	uint64_t reset_step;             /**< when it was last reset */
+	uint64_t waited_step[PB_QUEUES]; /**< by queue: when work that waited for it last ended */
+	uint64_t gone_step;              /**< when its handle last named nothing */
 };
 
 struct pb_context_view {

@@ -253,7 +253,8 @@ static void signal_all(struct pb_run *run, struct pb_host *host)
 		for (uint32_t w = 0; w < pb_entry_at(queue, queue->completed)->wait_count; w++) {
 			const struct pb_entry_wait *wait = &pb_entry_at(queue, queue->completed)->waits[w];
 
-			if (wait->queue != PB_QUEUES && host->queues[wait->queue].handle == wait->handle)
+			if (wait->queue != PB_QUEUES && host->queues[wait->queue].handle == wait->handle &&
+			    !pb_judge_is_reached(host, wait))
 				pb_act_signal(run, host, &host->queues[wait->queue], wait->value);
 		}
 	}
@@ -274,6 +275,27 @@ static bool finish(struct pb_run *run)
 	return done;
 }
 
+/** What is left, for people. */
+static void say_what_is_left(struct pb_run *run)
+{
+	for (uint32_t h = 0; h < run->host_count; h++) {
+		for (uint32_t q = 0; q < PB_QUEUES; q++) {
+			struct pb_queue_view *queue = &run->hosts[h].queues[q];
+			const struct pb_entry *entry;
+
+			if (queue->life == PB_QUEUE_ABSENT || pb_outstanding(queue) == 0)
+				continue;
+			entry = pb_entry_at(queue, queue->completed);
+			pb_run_say(run, "channel %u queue %08x hold %d: fence %08x timeline %llx is left",
+				   h + 1u, queue->handle, (int)queue->hold, entry->fence_id,
+				   (unsigned long long)entry->timeline);
+			for (uint32_t w = 0; w < entry->wait_count; w++)
+				pb_run_say(run, "  waits for queue %08x timeline %llx",
+					   entry->waits[w].handle, (unsigned long long)entry->waits[w].value);
+		}
+	}
+}
+
 static void end(struct pb_run *run)
 {
 	const uint64_t start = run->step;
@@ -282,8 +304,10 @@ static void end(struct pb_run *run)
 	pb_world_heal(&run->world);
 	run->moved = run->world.now;
 	while (!finish(run)) {
-		if (run->step - start > END_STEPS)
+		if (run->step - start > END_STEPS) {
+			say_what_is_left(run);
 			pb_run_break(run, "the schedule does not come to its end");
+		}
 		for (uint32_t h = 0; run->quiet && h < run->host_count; h++) {
 			if (run->hosts[h].attached)
 				signal_all(run, &run->hosts[h]);

@@ -75,7 +75,8 @@ struct mutation_case {
 };
 
 static const struct mutation_case mutation_cases[] = {
-	{PB_MUTATION_LOST, "has waited", false},
+	{PB_MUTATION_LOST, "no reason", false},
+	{PB_MUTATION_STOPPED, "has waited", false},
 	{PB_MUTATION_EARLY, "completed when it had not run to its end", false},
 	{PB_MUTATION_BACK, "completed goes from", false},
 	{PB_MUTATION_STORE, "was stored after the work had ended", false},

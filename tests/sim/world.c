@@ -109,6 +109,7 @@ void pb_world_boot(struct pb_world *world, uint64_t seed)
 	world->random.state = seed;
 	world->rates = (struct pb_world_rates){0};
 	world->injected = 0;
+	world->stopped = false;
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++)
 		create_engine(world, n);
 	world->config = (struct pb_firmware_config){
@@ -157,7 +158,7 @@ void pb_world_advance(struct pb_world *world, uint32_t microseconds)
 
 bool pb_world_awake(const struct pb_world *world)
 {
-	return !world->host_lines.idle || world->host_lines.pending != 0;
+	return !world->stopped && (!world->host_lines.idle || world->host_lines.pending != 0);
 }
 
 bool pb_world_pass(struct pb_world *world)

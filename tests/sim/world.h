@@ -64,6 +64,7 @@ struct pb_world {
 	void *queues;
 	struct pb_random random; /**< of what goes wrong */
 	struct pb_world_rates rates;
+	bool stopped;      /**< the MCU is given no time: a way to break the world on purpose */
 	uint64_t injected; /**< faults so far */
 };
 

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What scheduling costs: a submission to one of 4,096 queues, a preemption in
+ * the middle of a long patch while all of them have work, and a switch of
+ * queues when a turn is over.
+ */
+#include "hal/shared.h"
+#include "tests/bench/bench.h"
+
+#define QUEUES      4095u /* beside the bench's own */
+#define ENTRIES     4u
+#define QUEUE_BYTES (sizeof(struct pb_queue_page) + ENTRIES * sizeof(struct pb_descriptor))
+#define REPEATS     2048u
+#define ROUNDS      100u
+/** Patch locations of the submission that is preempted. */
+#define PATCHES 40000u
+/** Passes after which all has been admitted that can be. */
+#define SETTLED 40u
+/** Passes after which the patching of that one is half done. */
+#define UNDER_WAY 16u
+
+static struct pb_memory pages;
+static struct pb_queue queues[QUEUES];
+
+static struct pb_descriptor nothing(void)
+{
+	return (struct pb_descriptor){.context = pb_bench.context, .fence_id = pb_bench.fence_id++};
+}
+
+/** Queues beyond what the library's allocator holds: their pages are pieces of one. */
+static void create(uint32_t priority)
+{
+	for (uint32_t i = 0; i < QUEUES; i++) {
+		struct pb_queue *queue = &queues[i];
+		const uint32_t offset = i * (uint32_t)QUEUE_BYTES;
+		const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {
+			0, ENTRIES, (uint32_t)pages.os_address + offset, 0, priority};
+		uint32_t results[PB_REPLY_RESULTS];
+
+		*queue = (struct pb_queue){.channel = &pb_bench.channel, .memory = pages, .entries = ENTRIES};
+		queue->memory.bytes_host += offset;
+		for (uint32_t w = 0; w < QUEUE_BYTES / 4u; w++)
+			pb_shared_write32((uint32_t *)(void *)queue->memory.bytes_host + w, 0);
+		pb_bench_require(pb_channel_command(&pb_bench.channel, PB_COMMAND_QUEUE_CREATE, arguments,
+						    results) == PB_ERROR_OK,
+				 "create one of many queues");
+		queue->handle = results[0];
+	}
+}
+
+static void destroy(void)
+{
+	for (uint32_t i = 0; i < QUEUES; i++) {
+		const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {queues[i].handle};
+
+		pb_bench_require(pb_channel_command(&pb_bench.channel, PB_COMMAND_QUEUE_DESTROY, arguments,
+						    NULL) == PB_ERROR_OK,
+				 "destroy one of many queues");
+	}
+}
+
+/** Any of them, each in its turn; the odd step spreads them. */
+static struct pb_queue *some_queue(uint32_t i)
+{
+	return i % 8u == 0 ? &pb_bench.queue : &queues[i * 1237u % QUEUES];
+}
+
+static void measure_submit(const char *key, bool many)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < REPEATS; i++) {
+		const struct pb_descriptor descriptor = pb_bench_descriptor();
+		struct pb_queue *queue = many ? some_queue(i) : &pb_bench.queue;
+		uint32_t submit, retire;
+
+		pb_bench_submit_to(queue, &descriptor, &submit, &retire);
+		sum += submit;
+	}
+	pb_bench_print_milli(key, (uint32_t)(sum / REPEATS));
+}
+
+static struct pb_descriptor long_patch(void)
+{
+	struct pb_allocation *allocation = (void *)pb_bench.lists.bytes_host;
+	struct pb_patch_location *patches = (void *)(allocation + 1);
+	struct pb_descriptor descriptor = pb_bench_descriptor();
+
+	*allocation = (struct pb_allocation){.address_low = PB_BENCH_LOCAL_OS,
+					     .size_low = 0x1000u,
+					     .flags = 1u << PB_ALLOCATION_SEGMENT_SHIFT};
+	for (uint32_t i = 0; i < PATCHES; i++)
+		patches[i] = (struct pb_patch_location){.driver_id = PB_PATCH_FORMAT_ADDRESS64,
+							.patch_offset = i * 4u % (PB_BENCH_BUFFER_BYTES - 8u)};
+	descriptor.allocation_count = 1;
+	descriptor.allocation_address_low = (uint32_t)pb_bench.lists.os_address;
+	descriptor.patch_address_low = descriptor.allocation_address_low + (uint32_t)sizeof(*allocation);
+	descriptor.patch_count = PATCHES;
+	descriptor.patch_length = PATCHES;
+	return descriptor;
+}
+
+/** A submission runs, one behind it is being patched, and its queue is preempted. @return instructions times 1000 */
+static uint32_t preempt_once(const struct pb_descriptor *patched)
+{
+	struct pb_queue *queue = &pb_bench.queue;
+	uint32_t arguments[PB_COMMAND_ARGUMENTS] = {queue->handle};
+	const struct pb_descriptor empty = nothing();
+	uint32_t tag, delay;
+
+	pb_bench_submit_plainly(&empty, false);
+	pb_bench_pass(SETTLED);
+	pb_bench_answer(); /* less urgent work was stopped for it */
+	pb_bench_pass(SETTLED);
+	pb_bench_submit_plainly(patched, false);
+	pb_bench_pass(UNDER_WAY);
+	arguments[1] = queue->put;
+	pb_bench_mute(true);
+	pb_bench_require(pb_channel_begin(&pb_bench.channel, PB_COMMAND_PREEMPT, arguments, &tag) ==
+				 PB_ERROR_OK,
+			 "ask for a preemption");
+	pb_bench_mute(false);
+	delay = pb_bench_stop_delay();
+	pb_bench_answer();
+	pb_bench_pass(SETTLED);
+	pb_bench_require(pb_channel_finish(&pb_bench.channel, tag, NULL) == PB_ERROR_OK, "the preemption");
+	queue->completed = queue->put;
+	pb_bench_serve(); /* a less urgent one of many may have its turn, and is not stopped: it goes */
+	pb_bench_pass(SETTLED);
+	return delay;
+}
+
+/** Every other queue has a submission, less urgent, so that these come last. */
+static void make_all_busy(void)
+{
+	const struct pb_descriptor descriptor = nothing();
+
+	for (uint32_t i = 0; i < QUEUES; i++) {
+		pb_bench_require(pb_queue_submit(&queues[i], &descriptor) == PB_ERROR_OK, "submit to all");
+		if (i % 64u == 0)
+			pb_bench_pass(512);
+	}
+	pb_bench_pass(16384);
+}
+
+static void measure_preempt(void)
+{
+	const struct pb_descriptor patched = long_patch();
+	uint32_t longest = 0, stops = 0;
+
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		const uint32_t delay = preempt_once(&patched);
+
+		/* None when less urgent work that was passed by for long is not to be stopped: then nothing of the queue runs. */
+		stops += delay != 0;
+		longest = delay > longest ? delay : longest;
+	}
+	pb_bench_require(stops > ROUNDS / 2u, "few preemptions stopped the engine");
+	pb_bench_print_milli("preempt_instr_max", longest);
+}
+
+/** The turn of a queue is over, its work runs, and another one waits. */
+static void measure_switch(void)
+{
+	const struct pb_descriptor descriptor = nothing();
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < REPEATS; i++) {
+		pb_bench_require(pb_queue_submit(&pb_bench.queue, &descriptor) == PB_ERROR_OK, "submit");
+		pb_bench_pass(8);
+		for (uint32_t q = 0; q < 3u; q++)
+			pb_bench_require(pb_queue_submit(&queues[q], &descriptor) == PB_ERROR_OK, "submit");
+		pb_bench_pass(8);
+		sum += pb_bench_switch();
+		pb_bench_answer();
+		pb_bench_finish(&pb_bench.queue);
+		for (uint32_t q = 0; q < 3u; q++)
+			pb_bench_finish(&queues[q]);
+	}
+	pb_bench_print_milli("switch_instr", (uint32_t)(sum / REPEATS));
+}
+
+void pb_bench_schedule(void)
+{
+	pb_bench_require(pb_memory_allocate(&pb_bench.system_segment, QUEUES * (uint32_t)QUEUE_BYTES, 64,
+					    &pages) == PB_ERROR_OK,
+			 "pages of many queues");
+	measure_submit("submit_instr_q1", false);
+	create(PB_PRIORITY_NORMAL);
+	measure_submit("submit_instr_q4096", true);
+	measure_switch();
+	destroy();
+	create(PB_PRIORITY_LOW);
+	make_all_busy();
+	measure_preempt();
+	for (uint32_t i = 0; i < QUEUES; i++)
+		pb_bench_finish(&queues[i]);
+	destroy();
+}
