@@ -120,6 +120,13 @@ static void begin_closing(struct pb_firmware *firmware, uint32_t c)
 	firmware->chores |= 1u << c;
 }
 
+void pb_core_channel_forget(struct pb_core_channel *channel)
+{
+	channel->attach_done = pb_shared_read32(&channel->entry->attach_request);
+	pb_shared_release();
+	pb_shared_write32(&channel->entry->attach_done, channel->attach_done);
+}
+
 static void end_closing(struct pb_firmware *firmware, uint32_t c)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
@@ -133,6 +140,7 @@ static void end_closing(struct pb_firmware *firmware, uint32_t c)
 	write_state(channel, PB_ERROR_OK);
 	if (channel->close_asked) {
 		channel->close_asked = false;
+		pb_core_channel_forget(channel);
 		pb_core_control_reply(firmware, PB_CHANNEL_ADMIN, PB_COMMAND_CHANNEL_CLOSE,
 				      channel->close_tag, PB_ERROR_OK, NULL);
 	}

@@ -117,8 +117,10 @@ static enum pb_error channel_close(struct request *request)
 		return PB_ERROR_BUSY;
 	pb_core_channel_revoke(channel);
 	pb_core_channel_close(request->firmware, victim);
-	if (channel->state == PB_CORE_CHANNEL_CLOSED)
+	if (channel->state == PB_CORE_CHANNEL_CLOSED) {
+		pb_core_channel_forget(channel);
 		return PB_ERROR_OK;
+	}
 	channel->close_asked = true;
 	channel->close_tag = request->tag;
 	request->later = true;

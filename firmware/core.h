@@ -59,6 +59,8 @@ void pb_core_channel_close(struct pb_firmware *firmware, uint32_t channel);
 void pb_core_channel_revoke(struct pb_core_channel *channel);
 /** None of a closing channel's work is left: what it had may be freed. */
 void pb_core_channel_drained(struct pb_firmware *firmware, uint32_t channel);
+/** The host that asked for something is gone: what it asked must not open the channel behind its close. */
+void pb_core_channel_forget(struct pb_core_channel *channel);
 /** Closes a slice of a closing channel's queues, or frees a slice of what it had. */
 void pb_core_channel_step(struct pb_firmware *firmware, uint32_t channel);
 /** Stops serving a channel whose ring index broke its rule. */
@@ -291,8 +293,8 @@ struct pb_core_queue *pb_core_schedule_take(struct pb_firmware *firmware, struct
 /** Whether a queue's turn is over, when it has used so many microseconds: others of its level wait. */
 bool pb_core_schedule_turn_over(const struct pb_core_node *node, const struct pb_core_queue *queue,
 				uint32_t used);
-/** A queue's work has used engine time while others waited. */
-void pb_core_schedule_charge(struct pb_core_node *node, const struct pb_core_queue *queue,
+/** Work has used time of its node, maybe while others waited. */
+void pb_core_schedule_charge(struct pb_core_node *node, const struct pb_core_work *work,
 			     uint32_t microseconds);
 
 /**
@@ -350,6 +352,8 @@ void pb_core_feed_urgent(struct pb_firmware *firmware, struct pb_core_node *node
 void pb_core_feed_one(struct pb_core_node *node, uint32_t sequence);
 /** Completes what the node's engine has finished; deals with its faults and answers. */
 void pb_core_retire(struct pb_firmware *firmware, struct pb_core_node *node);
+/** The first work in the engine's ring has used its time, up to what its clock says. */
+void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t time);
 /** Completes all up to a sequence number. */
 void pb_core_retire_to(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence);
 void pb_core_count_patches(struct pb_core_channel *channel, uint32_t patches);

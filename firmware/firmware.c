@@ -179,8 +179,10 @@ static __attribute__((noinline)) bool run_node(struct pb_firmware *firmware, str
 	} else {
 		struct pb_core_queue *queue = pb_core_schedule_take(firmware, node);
 
-		if (queue == NULL)
+		if (queue == NULL) {
+			node->lapsed = true;
 			return node->state == PB_NODE_STATE_DEAD && pb_core_node_fail_next(firmware, node);
+		}
 		pb_core_waypoint(firmware, PB_WAYPOINT_ADMIT);
 		if (!pb_core_admit(firmware, node, queue, PB_ERROR_OK))
 			return false;

@@ -92,6 +92,8 @@
 #define PB_QUANTUM_MICROSECONDS_MAX 65280u
 /** Submissions of a more urgent level in a row, after which a ready less urgent one gets one that is not stopped. */
 #define PB_LIMIT_BYPASSES 32u
+/** It has one part in so many, and one, of the time that they want, however long it takes. */
+#define PB_BYPASS_TIMES 16u
 /** Longest time between two ticks, in microseconds; the board's timer keeps it. */
 #define PB_TICK_MICROSECONDS 5000u
 

@@ -126,14 +126,12 @@ void pb_core_node_reset(struct pb_firmware *firmware, struct pb_core_node *node)
 	on_event(firmware, node, PB_CORE_NODE_EVENT_RESET);
 }
 
-/** Work that was stopped inside has used time, too. */
-static void charge_part(struct pb_core_node *node, const struct pb_core_queue *queue)
+/** What was done before the engine stopped, or stopped inside, has used time, too. */
+static void charge_stopped(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	uint32_t progress;
-	const uint32_t time = node->engine->ops->stopwatch(node->engine->context, &progress);
 
-	pb_core_schedule_charge(node, queue, time - node->time);
-	node->time = time;
+	pb_core_charge(firmware, node, node->engine->ops->stopwatch(node->engine->context, &progress));
 }
 
 /** What the engine says about where it stopped. @return false: it makes no sense */
@@ -146,6 +144,8 @@ static bool take_stop(struct pb_firmware *firmware, struct pb_core_node *node)
 	engine->ops->stopped(engine->context, &stop);
 	if (stop.sequence - node->retired > node->fed - node->retired)
 		return false;
+	if (node->fed != node->retired)
+		charge_stopped(firmware, node);
 	pb_core_retire_to(firmware, node, stop.sequence);
 	if (stop.running == 0)
 		return true;
@@ -153,7 +153,6 @@ static bool take_stop(struct pb_firmware *firmware, struct pb_core_node *node)
 		return false;
 	work = pb_core_work_at(node, stop.running);
 	work->resumes = true;
-	charge_part(node, work->queue);
 	engine->ops->save(engine->context, work->queue->page->save);
 	return true;
 }
@@ -257,9 +256,9 @@ static bool check_turn(struct pb_firmware *firmware, struct pb_core_node *node, 
 
 	if (queue == node->current)
 		used += node->used;
-	if (used < queue->quantum * PB_CORE_QUANTUM_UNIT || head->guarded)
+	if (used < queue->quantum * PB_CORE_QUANTUM_UNIT)
 		return false;
-	if (!pb_core_schedule_turn_over(node, queue, used) && !is_followed(node, queue))
+	if (!pb_core_schedule_turn_over(node, queue, used) && !is_followed(node, queue) && !head->guarded)
 		return false;
 	if (queue == node->current)
 		node->used = used;

@@ -199,14 +199,23 @@ void pb_core_halt(struct pb_firmware *firmware, struct pb_core_node *node, const
 	}
 }
 
-/** Others want their share of the engine's time, and this much was used. */
-static __attribute__((noinline)) void charge(struct pb_core_node *node, uint32_t sequence, uint32_t time)
+/*
+ * All of it is the first one's: what was done behind it at the same look took
+ * no longer than a look, or its own interrupt would have come in between. Time
+ * in which the engine had nothing to run, as the firmware was still busy with
+ * this one, was kept from others like that in which it ran.
+ */
+void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t time)
 {
-	const uint32_t count = sequence - node->retired;
+	const uint32_t clock = pb_shared_read32(firmware->clock);
+	const uint32_t elapsed = node->lapsed ? 0 : clock - node->since;
+	const uint32_t run = time - node->time;
 
-	for (uint32_t i = 1; i <= count; i++)
-		pb_core_schedule_charge(node, pb_core_work_at(node, node->retired + i)->queue,
-					(time - node->time) / count);
+	pb_core_schedule_charge(node, pb_core_work_at(node, node->retired + 1u),
+				run > elapsed ? run : elapsed);
+	node->time = time;
+	node->since = clock;
+	node->lapsed = false;
 }
 
 void pb_core_retire_to(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence)
@@ -215,13 +224,24 @@ void pb_core_retire_to(struct pb_firmware *firmware, struct pb_core_node *node, 
 		complete(firmware, pb_core_work_at(node, ++node->retired));
 }
 
+/** Whether another queue may want the engine's time that the first in the ring has used. */
+static INLINE bool is_contended(struct pb_core_node *node)
+{
+	const struct pb_core_queue *queue = pb_core_work_at(node, node->retired + 1u)->queue;
+
+	return node->levels != 0 || queue != node->current ||
+	       queue != pb_core_work_at(node, node->fed)->queue;
+}
+
 static INLINE void retire_some(struct pb_firmware *firmware, struct pb_core_node *node,
 			       const struct pb_engine_report *report)
 {
 	uint32_t sequence = node->retired;
 
-	if (node->levels != 0)
-		charge(node, report->sequence, report->time);
+	if (is_contended(node))
+		pb_core_charge(firmware, node, report->time);
+	else
+		node->lapsed = true;
 	node->time = report->time;
 	while (sequence != report->sequence) {
 		node->retired = ++sequence;

@@ -185,8 +185,18 @@ static uint32_t turn_of(const struct pb_firmware *firmware, struct pb_core_level
 /** Levels below the one that is served were passed by once more. */
 static void count_bypasses(struct pb_core_node *node, uint32_t level)
 {
-	for (uint32_t left = node->levels & ((1u << level) - 1u); left != 0; left &= left - 1u)
-		node->level[__builtin_ctz(left)].bypassed++;
+	for (uint32_t left = node->levels & ((1u << level) - 1u); left != 0; left &= left - 1u) {
+		struct pb_core_level *below = &node->level[__builtin_ctz(left)];
+
+		if (below->bypassed < PB_LIMIT_BYPASSES)
+			below->bypassed++;
+	}
+}
+
+/** Whether a level was passed by too often, and more urgent ones have had their time since that was so last. */
+static bool is_due(const struct pb_core_level *level)
+{
+	return level->bypassed == PB_LIMIT_BYPASSES && level->owed == 0;
 }
 
 /** The level to serve: the highest, or one that was passed by too often. */
@@ -197,7 +207,7 @@ static uint32_t level_of(struct pb_core_node *node)
 	for (uint32_t left = node->levels & ((1u << top) - 1u); left != 0; left &= left - 1u) {
 		const uint32_t level = (uint32_t)__builtin_ctz(left);
 
-		if (node->level[level].bypassed < PB_LIMIT_BYPASSES)
+		if (!is_due(&node->level[level]))
 			continue;
 		node->level[level].bypassed = 0;
 		node->guard = true;
@@ -240,7 +250,7 @@ static bool goes_on(const struct pb_core_node *node, const struct pb_core_queue 
 	if (node->levels >> level > 1u || pb_core_schedule_turn_over(node, queue, node->used))
 		return false;
 	for (uint32_t left = below; left != 0; left &= left - 1u) {
-		if (node->level[__builtin_ctz(left)].bypassed >= PB_LIMIT_BYPASSES)
+		if (is_due(&node->level[__builtin_ctz(left)]))
 			return false;
 	}
 	return true;
@@ -289,15 +299,49 @@ struct pb_core_queue *pb_core_schedule_take(struct pb_firmware *firmware, struct
 	return choose(firmware, node);
 }
 
-void pb_core_schedule_charge(struct pb_core_node *node, const struct pb_core_queue *queue,
+/** Channels of a level that have work on the node: in its lists, in its turn, or fed. */
+static uint32_t channels_at(struct pb_core_node *node, uint32_t level)
+{
+	const struct pb_core_queue *current = node->current;
+	uint32_t channels = node->level[level].ready;
+
+	if (current != NULL && pb_core_queue_level(current) == level && pb_core_queue_has_more(current))
+		channels |= 1u << current->channel;
+	for (uint32_t sequence = node->retired + 1u; sequence != node->fed + 1u; sequence++) {
+		const struct pb_core_queue *queue = pb_core_work_at(node, sequence)->queue;
+
+		if (pb_core_queue_level(queue) == level)
+			channels |= 1u << queue->channel;
+	}
+	return channels;
+}
+
+/** Work that went before more urgent levels owes them a multiple of its time; theirs pays off what others owe. */
+static void settle(struct pb_core_node *node, const struct pb_core_work *work, uint32_t microseconds)
+{
+	const uint32_t level = pb_core_queue_level(work->queue);
+	const uint32_t most = (UINT32_MAX - node->level[level].owed) / PB_BYPASS_TIMES;
+
+	if (work->guarded)
+		node->level[level].owed += (microseconds < most ? microseconds : most) * PB_BYPASS_TIMES;
+	for (uint32_t below = 0; below < level; below++) {
+		uint32_t *owed = &node->level[below].owed;
+
+		*owed -= microseconds < *owed ? microseconds : *owed;
+	}
+}
+
+void pb_core_schedule_charge(struct pb_core_node *node, const struct pb_core_work *work,
 			     uint32_t microseconds)
 {
-	struct pb_core_level *level = &node->level[pb_core_queue_level(queue)];
-	struct pb_core_flow *flow = &level->flows[queue->channel];
+	const struct pb_core_queue *queue = work->queue;
+	const uint32_t level = pb_core_queue_level(queue);
+	struct pb_core_flow *flow = &node->level[level].flows[queue->channel];
 
 	if (queue == node->current)
 		node->used += microseconds;
+	settle(node, work, microseconds);
 	/* Who is alone at its level owes nothing to anybody. */
-	if (level->ready != 0 && flow->deficit > INT32_MIN / 2)
+	if ((channels_at(node, level) & ~(1u << queue->channel)) != 0 && flow->deficit > INT32_MIN / 2)
 		flow->deficit -= (int32_t)microseconds;
 }

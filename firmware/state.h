@@ -334,6 +334,7 @@ struct pb_core_level {
 	uint16_t ready;   /**< those of them that are not held */
 	uint8_t turn;     /**< the channel whose turn it is */
 	uint8_t bypassed; /**< submissions of more urgent levels since one of this could have gone */
+	uint32_t owed; /**< microseconds that more urgent levels are to have before one of this may go before them again */
 	struct pb_core_flow flows[PB_LIMIT_CHANNELS];
 };
 
@@ -377,6 +378,8 @@ struct pb_core_node {
 	const struct pb_core_queue
 		*expired; /**< its turn is over, and it is being stopped for that; else NULL */
 	uint32_t time;    /**< the engine's, when it last reported */
+	uint32_t since; /**< on the card's clock: up to when channels have been charged */
+	bool lapsed;    /**< they have not been since: there was nothing to do, or nobody else to do it for */
 
 	uint32_t asked;        /**< on the card's clock: when the engine was last asked for an answer */
 	uint32_t halted;       /**< those of them that a bad paging buffer halted */

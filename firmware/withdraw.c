@@ -64,7 +64,7 @@ static bool is_wanted_back(const struct pb_core_node *node, const struct pb_core
 {
 	if (is_wanted_back_by_host(work->queue))
 		return true;
-	return node->reason == PB_CORE_STOP_TO_SWITCH && !work->guarded;
+	return node->reason == PB_CORE_STOP_TO_SWITCH && (!work->guarded || work->queue == node->expired);
 }
 
 /** Work that failed has told its context so: it completes, and so does what is before it in its queue. */

@@ -130,7 +130,8 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  *                 in host-ordered mode
  * QUEUE_DESTROY   0 queue; the reply comes when its last fed work has left the node
  * QUEUE_CLEAR     0 queue: forgets the first error in its fence record
- * CHANNEL_CLOSE   0 channel (admin only); the reply comes when its work is gone and its slots are free
+ * CHANNEL_CLOSE   0 channel (admin only); the reply comes when its work is gone and its slots are free.
+ *                 An attach that its host asked for before that, and that was not answered, is over too
  * CHANNEL_GRANT   0 channel, 1 PB_PRIVILEGE_*, 2 weight 1..PB_WEIGHT_MAX, 3 highest enum pb_priority of its
  *                 queues (admin only): all its privileges from now on, whoever attaches there, until CHANNEL_CLOSE
  * FORMAT_SET      0 DriverId, PB_FORMAT_OWN and up, 1 to 12 struct pb_patch_format; BUSY while work is admitted

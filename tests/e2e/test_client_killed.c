@@ -9,6 +9,7 @@
 #include "hal/shared.h"
 #include "tests/e2e/e2e.h"
 #include "tests/e2e/e2e_host.h"
+#include "tests/e2e/e2e_queues.h"
 
 #define REPEATS 3u
 /* A second of engine time. */
@@ -17,8 +18,6 @@
 /* As many as one submission may have. */
 #define MANY_PATCHES  60000u
 #define MANY_BYTES    0x300000u
-#define FREE_QUEUES   (64u - E2E_NODES)
-#define FREE_CONTEXTS (64u - 1u)
 
 /* ---- the victim ---- */
 
@@ -191,56 +190,6 @@ static struct pb_link *open_as(uint32_t channel, struct e2e_host *witness, const
 
 /* ---- everything is free again ---- */
 
-static void take_contexts(struct pb_channel *channel)
-{
-	uint32_t context;
-
-	for (uint32_t i = 0; i < FREE_CONTEXTS; i++)
-		assert_int_equal(pb_context_create(channel, &context), PB_ERROR_OK);
-	assert_int_equal(pb_context_create(channel, &context), PB_ERROR_NO_SPACE);
-}
-
-static void take_queues(struct pb_channel *channel, struct pb_segment *system)
-{
-	static struct pb_queue queues[FREE_QUEUES + 1u];
-
-	for (uint32_t i = 0; i < FREE_QUEUES; i++)
-		assert_int_equal(pb_queue_create(&queues[i], channel, system, i % E2E_NODES, 4), PB_ERROR_OK);
-	assert_int_equal(pb_queue_create(&queues[FREE_QUEUES], channel, system, 0, 4), PB_ERROR_NO_SPACE);
-}
-
-/* The pool in one piece but for what the witness has, which came first. */
-static void take_pool(struct pb_channel *channel, struct pb_segment *system)
-{
-	const uint32_t bytes =
-		channel->card.capabilities[PB_CAPABILITY_POOL_BYTES] - E2E_SYSTEM_BYTES - E2E_VIDEO_BYTES;
-	struct pb_segment_request request = {.os_base = E2E_SYSTEM_BASE,
-					     .gpu_base = E2E_SYSTEM_BASE,
-					     .size = bytes,
-					     .backing_bytes = bytes};
-	struct pb_segment more;
-
-	assert_int_equal(pb_segment_create(system, channel, &request), PB_ERROR_OK);
-	request = (struct pb_segment_request){.id = E2E_VIDEO,
-					      .os_base = E2E_VIDEO_OS,
-					      .gpu_base = E2E_VIDEO_GPU,
-					      .size = PB_PAGE_BYTES,
-					      .backing_bytes = PB_PAGE_BYTES};
-	assert_int_equal(pb_segment_create(&more, channel, &request), PB_ERROR_NO_SPACE);
-}
-
-static void check_all_is_free(struct pb_link *link)
-{
-	static struct pb_segment system;
-	struct pb_channel channel;
-
-	assert_int_equal(pb_channel_attach(&channel, link, E2E_PATIENCE_US), PB_ERROR_OK);
-	take_contexts(&channel);
-	take_pool(&channel, &system);
-	take_queues(&channel, &system);
-	assert_int_equal(pb_channel_detach(&channel), PB_ERROR_OK);
-}
-
 static void check_works(struct pb_link *link)
 {
 	struct e2e_host host = {.link = link};
@@ -273,7 +222,8 @@ static void check_moment(struct e2e_host *witness, const char *socket, const str
 	channel = kill_one(witness, socket, moment);
 	await_closed(channel, witness);
 	link = open_as(channel, witness, socket);
-	check_all_is_free(link);
+	e2e_channel_is_empty(&witness->channel, channel);
+	e2e_all_is_free(link);
 	check_witness(witness);
 	check_works(link);
 	check_witness(witness);

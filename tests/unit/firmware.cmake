@@ -19,3 +19,7 @@ target_compile_definitions(test_firmware_ways PRIVATE SEEDS=$<IF:$<BOOL:${PB_SAN
 pb_unit_test(test_firmware_watchdog
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_watchdog.c ${CMAKE_CURRENT_LIST_DIR}/puppet_bench.c
   LINKS test_card_fixture pb_sim pb_host)
+
+pb_unit_test(test_firmware_shares
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_shares.c ${CMAKE_CURRENT_LIST_DIR}/shares_bench.c
+  LINKS test_card_fixture pb_sim pb_host)

@@ -99,6 +99,34 @@ static void closed_channel_is_not_served(void **state)
 	card_stop(&card);
 }
 
+/** A client that died while it attached is closed for good, whether the firmware had seen its request or not. */
+static void nobody_attaches_behind_a_close(void **state)
+{
+	(void)state;
+	for (uint32_t open = 0; open < 2; open++) {
+		struct pb_channel_entry *entry;
+		struct pb_channel admin;
+		struct card card;
+
+		card_attach(&card);
+		card_join(&card, &admin, PB_CHANNEL_ADMIN);
+		entry = card.channel.entry;
+		if (open == 0)
+			assert_int_equal(pb_channel_detach(&card.channel), PB_ERROR_OK);
+		/* Nobody rings for it. */
+		entry->attach_request = ((entry->attach_done & ~PB_ATTACH_OP_MASK) + PB_ATTACH_COUNTER_ONE) |
+					PB_ATTACH_OP_ATTACH;
+		assert_int_equal(card_command(&admin, PB_COMMAND_CHANNEL_CLOSE, 1, 0, 0, 0, 0), PB_ERROR_OK);
+		assert_int_equal(entry->state, PB_CHANNEL_CLOSED);
+		assert_int_equal(entry->attach_done, entry->attach_request);
+		card_run(&card, 20000);
+		assert_int_equal(entry->state, PB_CHANNEL_CLOSED);
+		assert_int_equal(pb_channel_attach(&card.channel, card.link, 1000000), PB_ERROR_OK);
+		card_leave(&admin);
+		card_stop(&card);
+	}
+}
+
 /* ---- limits, and what an attach gives back ---- */
 
 /** Each queue stores its number with a context of its own, some queues at a time. */
@@ -363,6 +391,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_attach),
 		cmocka_unit_test(closed_channel_is_not_served),
+		cmocka_unit_test(nobody_attaches_behind_a_close),
 		cmocka_unit_test(attach_gives_everything_back),
 		cmocka_unit_test(hanging_client_is_reclaimed),
 		cmocka_unit_test(busy_client_is_reclaimed),
