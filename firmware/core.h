@@ -353,7 +353,8 @@ void pb_core_feed_one(struct pb_core_node *node, uint32_t sequence);
 /** Completes what the node's engine has finished; deals with its faults and answers. */
 void pb_core_retire(struct pb_firmware *firmware, struct pb_core_node *node);
 /** The first work in the engine's ring has used its time, up to what its clock says. */
-void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t time);
+void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node, const struct pb_core_work *head,
+		    uint32_t time);
 /** Completes all up to a sequence number. */
 void pb_core_retire_to(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence);
 void pb_core_count_patches(struct pb_core_channel *channel, uint32_t patches);

@@ -131,7 +131,8 @@ static void charge_stopped(struct pb_firmware *firmware, struct pb_core_node *no
 {
 	uint32_t progress;
 
-	pb_core_charge(firmware, node, node->engine->ops->stopwatch(node->engine->context, &progress));
+	pb_core_charge(firmware, node, pb_core_work_at(node, node->retired + 1u),
+		       node->engine->ops->stopwatch(node->engine->context, &progress));
 }
 
 /** What the engine says about where it stopped. @return false: it makes no sense */
