@@ -15,7 +15,7 @@ struct request {
 	uint32_t arguments[PB_COMMAND_ARGUMENTS];
 	uint32_t *results; /**< PB_REPLY_RESULTS of them, 0 */
 	bool later;        /**< the reply is owed */
-	bool again; /**< not now: the command stays in its ring */
+	bool again;        /**< not now: the command stays in its ring */
 };
 
 static enum pb_error ping(struct request *request)

@@ -286,7 +286,8 @@ void pb_core_node_check(struct pb_firmware *firmware, struct pb_core_node *node)
 		check_answer(firmware, node, clock);
 		return;
 	}
-	if (node->fed != node->retired && node->mode == PB_NODE_SCHEDULED && check_turn(firmware, node, report.time))
+	if (node->fed != node->retired && node->mode == PB_NODE_SCHEDULED &&
+	    check_turn(firmware, node, report.time))
 		return;
 	if (!gets_on(firmware, node, clock) && clock - node->progress_time > node->hang_limit) {
 		node->stuck = pb_core_work_at(node, node->retired + 1u)->status != PB_ERROR_OK;
