@@ -286,6 +286,40 @@ static void words_of_a_node(void **state)
 	stop(&card);
 }
 
+static uint32_t starved(struct card *card)
+{
+	uint32_t results[PB_REPLY_RESULTS];
+
+	card_query(&card->channel, PB_QUERY_NODE, 0, results);
+	return results[7];
+}
+
+/** Patching that an idle engine waits for is counted; patching behind work that runs is not. */
+static void time_lost_to_patching(void **state)
+{
+	struct card card;
+	struct pb_descriptor patched;
+	uint32_t alone;
+
+	(void)state;
+	start(&card);
+	card_allocation(&card, 0, 0, 0x1000, CARD_SEGMENT(3));
+	for (uint32_t i = 0; i < PATCHES; i++)
+		card_patch(&card, i, &(struct pb_patch_location){.patch_offset = i * 4u});
+	patched = card_descriptor(&card, 0, PATCHES * 4u, 1, PATCHES);
+	patched.flags = PB_FLAG_NULL_RENDERING;
+	assert_int_equal(starved(&card), 0);
+	assert_int_equal(card_execute(&card, 0, &patched).status, PB_ERROR_OK);
+	alone = starved(&card);
+	/* 48 slices of 24 entries in a pass, and 10 microseconds each. */
+	assert_in_range(alone, 400, 1200);
+	submit_busy(&card, 0, 20000);
+	card_submit(&card, 0, &patched);
+	card_wait(&card, 0, 3);
+	assert_int_equal(starved(&card), alone);
+	stop(&card);
+}
+
 static void resets_are_counted(void **state)
 {
 	uint32_t before[PB_REPLY_RESULTS], after[PB_REPLY_RESULTS];
@@ -422,6 +456,7 @@ int main(void)
 		cmocka_unit_test(card_suspended),
 		cmocka_unit_test(words_of_a_queue),
 		cmocka_unit_test(words_of_a_node),
+		cmocka_unit_test(time_lost_to_patching),
 		cmocka_unit_test(resets_are_counted),
 		cmocka_unit_test(words_of_a_context),
 		cmocka_unit_test(words_of_a_channel),
