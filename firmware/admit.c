@@ -3,7 +3,7 @@
  * Step 1: the descriptor. Each of its words is read once, where it is checked;
  * what passes stands in the job, and nothing later looks at the ring again.
  */
-#include "firmware/core.h"
+#include "firmware/admit.h"
 
 /** For what paging buffers share with other work: the ordinary submission does not pay for that. */
 #define INLINE inline __attribute__((always_inline))
@@ -42,8 +42,8 @@ static INLINE enum pb_error admit_context(struct pb_firmware *firmware, struct p
 	const uint32_t handle = pb_shared_read32(&descriptor->context);
 	const uint32_t index = handle % PB_LIMIT_CONTEXTS;
 	/* The same as in pb_core_context_find, with what is lost told apart by one comparison. */
-	const uint32_t difference =
-		firmware->contexts[index] - (handle - index + PB_CORE_CONTEXT(0, channel) + PB_CORE_CONTEXT_USED);
+	const uint32_t difference = firmware->contexts[index] -
+				    (handle - index + PB_CORE_CONTEXT(0, channel) + PB_CORE_CONTEXT_USED);
 
 	if (PB_HANDLE_INDEX(handle) != index || (difference & ~PB_CORE_CONTEXT_LOST) != 0) {
 		work->context = PB_CORE_CONTEXT_NONE;
@@ -67,16 +67,6 @@ static INLINE enum pb_error admit_options(struct pb_core_work *work, const struc
 	work->resumes = true;
 	return PB_ERROR_OK;
 }
-
-/** Where the DMA buffer of a submission is, and what range of it is submitted. */
-struct range {
-	uint32_t start;
-	uint32_t end;
-	uint32_t size;                         /**< of the whole buffer */
-	const struct pb_core_segment *segment; /**< where it is; NULL: nowhere, as the range is empty */
-	uint32_t offset;                       /**< of the buffer's byte 0 in it */
-	bool paged;                            /**< it lies page by page, as the segment is an aperture */
-};
 
 /** Where the engine finds the range. @param offset of the range in its segment */
 static INLINE void place_buffer(struct pb_core_work *work, const struct pb_core_segment *segment,
@@ -105,7 +95,7 @@ static __attribute__((noinline)) enum pb_error check_paged_buffer(const struct p
 /** The DMA buffer and the range submitted. */
 static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb_core_work *work,
 					 const struct pb_core_channel *channel,
-					 const struct pb_descriptor *descriptor, struct range *range)
+					 const struct pb_descriptor *descriptor, struct pb_core_range *range)
 {
 	const uint32_t size = pb_shared_read32(&descriptor->dma_size);
 	const uint32_t start = pb_shared_read32(&descriptor->dma_start);
@@ -117,7 +107,7 @@ static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb
 	enum pb_error error = PB_ERROR_OK;
 	uint64_t offset;
 
-	*range = (struct range){.start = start, .end = end, .size = size};
+	*range = (struct pb_core_range){.start = start, .end = end, .size = size};
 	if (start > end || end > size || (start | end) % 4u != 0)
 		return PB_ERROR_BAD_RANGE;
 	work->engine.bytes = end - start;
@@ -165,149 +155,20 @@ static INLINE enum pb_error admit_private(struct pb_firmware *firmware, const st
 	return check_private(firmware, channel, descriptor, size, start, end);
 }
 
-static __attribute__((noinline)) enum pb_error
-admit_allocations(struct pb_firmware *firmware, const struct pb_core_channel *channel,
-		  const struct pb_descriptor *descriptor, uint32_t count, const struct pb_allocation **list)
-{
-	uint64_t address;
-	uint32_t offset;
-
-	if (count > PB_LIMIT_ALLOCATIONS)
-		return PB_ERROR_TOO_MANY_ALLOCATIONS;
-	address = pb_core_wide(pb_shared_read32(&descriptor->allocation_address_low),
-			       pb_shared_read32(&descriptor->allocation_address_high));
-	offset = pb_core_segment_memory(pb_core_segment_of(firmware, channel, PB_SEGMENT_SYSTEM), address,
-					count * sizeof(struct pb_allocation));
-	if (offset == 0 || address % 8u != 0)
-		return PB_ERROR_BAD_ALLOCATION_LIST;
-	*list = pb_core_at(firmware, offset);
-	return PB_ERROR_OK;
-}
-
-/** Nothing of the lists has been looked at. */
-static void start_lists(struct pb_core_job *job)
-{
-	job->resolved = 0;
-	job->compared = 0;
-	job->high = false;
-	job->crossing = false;
-	job->format_id = 0;
-	job->plan.id = PB_CORE_NO_FORMAT;
-	job->plan.format = NULL; /* what an entry with a DriverId of all ones gets */
-	job->general.id = PB_CORE_NO_FORMAT;
-}
-
-/** The patch list of a submission, and the allocation list that goes with it. */
-struct lists {
-	const struct pb_allocation *allocations; /**< shared */
-	uint32_t allocation_count;
-	uint32_t count; /**< of the patch list, as are start and length */
-	uint32_t start;
-	uint32_t length;
-};
-
-/** A list that is not empty; its sizes count entries, or words of a compact one. */
-static enum pb_error admit_list(struct pb_firmware *firmware, struct pb_core_job *job,
-				const struct pb_descriptor *descriptor, const struct lists *lists)
-{
-	const uint32_t encoding = pb_shared_read32(&descriptor->patch_encoding);
-	const bool compact = encoding == PB_PATCH_ENCODING_COMPACT;
-	const uint32_t unit_words = compact ? 1u : sizeof(struct pb_patch_location) / sizeof(uint32_t);
-	uint64_t address;
-	uint32_t offset;
-
-	if (encoding > PB_PATCH_ENCODING_COMPACT)
-		return PB_ERROR_UNSUPPORTED;
-	if (lists->length > (compact ? PB_LIMIT_PATCHES * PB_COMPACT_ESCAPE_WORDS : PB_LIMIT_PATCHES))
-		return PB_ERROR_TOO_MANY_PATCHES;
-	address = pb_core_wide(pb_shared_read32(&descriptor->patch_address_low),
-			       pb_shared_read32(&descriptor->patch_address_high));
-	offset = pb_core_segment_memory(pb_core_segment_of(firmware, job->channel, PB_SEGMENT_SYSTEM),
-					address, (uint64_t)lists->count * unit_words * sizeof(uint32_t));
-	if (offset == 0 || address % 4u != 0)
-		return PB_ERROR_BAD_PATCH_LIST;
-	job->list = (const uint32_t *)pb_core_at(firmware, offset) + lists->start * unit_words;
-	job->list_words = lists->length * unit_words;
-	job->list_index = lists->start;
-	job->compact = compact;
-	job->cookie = pb_shared_read32(&descriptor->cookie);
-	return PB_ERROR_OK;
-}
-
-static void keep_place(const struct pb_firmware *firmware, struct pb_core_job *job, const struct range *range)
-{
-	const struct pb_core_segment *segment = range->segment;
-
-	job->target = NULL;
-	job->aperture = range->paged ? segment : NULL;
-	job->aperture_offset = range->offset;
-	if (segment != NULL && !range->paged)
-		job->target = pb_core_at(firmware, segment->memory_offset + range->offset + range->start);
-}
-
-/** The node takes a job, which keeps what the lists need. One is free. */
-static __attribute__((noinline)) enum pb_error
-admit_lists(struct pb_firmware *firmware, struct pb_core_node *node, const struct pb_core_channel *channel,
-	    const struct pb_descriptor *descriptor, const struct range *range, const struct lists *lists)
-{
-	const uint32_t j = (uint32_t)__builtin_ctz(firmware->jobs_free);
-	struct pb_core_job *job = &firmware->jobs[j];
-	enum pb_error error;
-
-	job->channel = channel;
-	error = admit_list(firmware, job, descriptor, lists);
-	if (error != PB_ERROR_OK)
-		return error;
-	job->work = pb_core_work_at(node, node->fed + 1u);
-	job->allocations = lists->allocations;
-	job->allocation_count = lists->allocation_count;
-	job->start = range->start;
-	job->bytes = range->end - range->start;
-	job->dma_bytes = range->size;
-	keep_place(firmware, job, range);
-	job->state = PB_CORE_JOB_RESOLVE;
-	start_lists(job);
-	firmware->jobs_free &= ~(1u << j);
-	node->job = job;
-	node->next = PB_CORE_NEXT_JOB;
-	node->preparing = pb_shared_read32(firmware->clock);
-	return PB_ERROR_OK;
-}
-
-static __attribute__((noinline)) enum pb_error
-check_lists(struct pb_firmware *firmware, struct pb_core_node *node, const struct pb_core_channel *channel,
-	    const struct pb_descriptor *descriptor, const struct range *range, struct lists *lists)
-{
-	enum pb_error error = PB_ERROR_OK;
-
-	lists->count = pb_shared_read32(&descriptor->patch_count);
-	if (lists->allocation_count != 0)
-		error = admit_allocations(firmware, channel, descriptor, lists->allocation_count,
-					  &lists->allocations);
-	if (error != PB_ERROR_OK)
-		return error;
-	if (lists->start > lists->count || lists->length > lists->count - lists->start)
-		return PB_ERROR_BAD_PATCH_LIST;
-	if (lists->length != 0)
-		return admit_lists(firmware, node, channel, descriptor, range, lists);
-	node->next = PB_CORE_NEXT_PREPARED;
-	return PB_ERROR_OK;
-}
-
 /** Both lists. If there is nothing to patch, the host did it, and the node's next work is prepared. */
 static INLINE enum pb_error look_at_lists(struct pb_firmware *firmware, struct pb_core_node *node,
 					  const struct pb_core_channel *channel,
-					  const struct pb_descriptor *descriptor, const struct range *range,
-					  uint32_t length)
+					  const struct pb_descriptor *descriptor,
+					  const struct pb_core_range *range, uint32_t length)
 {
 	const uint32_t allocation_count = pb_shared_read32(&descriptor->allocation_count);
 	const uint32_t start = pb_shared_read32(&descriptor->patch_start);
 
 	if ((allocation_count | start | length) != 0) {
-		struct lists lists = {NULL, allocation_count, 0, start, length};
-		const struct range kept = *range;
+		struct pb_core_lists lists = {NULL, allocation_count, 0, start, length};
+		const struct pb_core_range kept = *range;
 
-		return check_lists(firmware, node, channel, descriptor, &kept, &lists);
+		return pb_core_admit_lists(firmware, node, channel, descriptor, &kept, &lists);
 	}
 	node->next = PB_CORE_NEXT_PREPARED;
 	return PB_ERROR_OK;
@@ -330,7 +191,7 @@ static INLINE enum pb_error admit_all(struct pb_firmware *firmware, const struct
 	const struct pb_descriptor *descriptor = admission->descriptor;
 	const enum pb_error timeline_error = admit_timeline(admission->work, admission->queue, descriptor);
 	enum pb_error error = admit_context(firmware, admission->work, admission->queue->channel, descriptor);
-	struct range range;
+	struct pb_core_range range;
 
 	if (error == PB_ERROR_OK)
 		error = timeline_error;
@@ -341,7 +202,8 @@ static INLINE enum pb_error admit_all(struct pb_firmware *firmware, const struct
 	if (error == PB_ERROR_OK)
 		error = admit_private(firmware, channel, descriptor);
 	if (error == PB_ERROR_OK)
-		error = look_at_lists(firmware, admission->node, channel, descriptor, &range, admission->length);
+		error = look_at_lists(firmware, admission->node, channel, descriptor, &range,
+				      admission->length);
 	return error;
 }
 
@@ -349,7 +211,7 @@ static enum pb_error check_paging(struct pb_firmware *firmware, const struct adm
 {
 	const struct pb_core_channel *channel = admission->channel;
 	const struct pb_descriptor *descriptor = admission->descriptor;
-	struct range range;
+	struct pb_core_range range;
 	enum pb_error error;
 
 	if ((channel->privileges & PB_PRIVILEGE_PAGING) == 0)

@@ -162,22 +162,26 @@ static void act(struct pb_firmware *firmware, uint32_t c, uint32_t action)
 		firmware->channels_again |= 1u << c;
 	} else if (action == PB_CORE_CHANNEL_ACTION_END) {
 		end_closing(firmware, c);
-	} else if (action == PB_CORE_CHANNEL_ACTION_REPORT) {
-		write_state(channel, PB_ERROR_RING_FAULT);
-		pb_core_interrupt(firmware, c);
 	}
+}
+
+/** @return enum pb_core_channel_action: what is to be done */
+static uint32_t go_to_next(struct pb_core_channel *channel, enum pb_core_channel_event event)
+{
+	const struct pb_core_step step = pb_core_channel_next(channel->state, event);
+
+	PB_ASSERT(step.action != PB_CORE_CHANNEL_ACTION_IMPOSSIBLE);
+	channel->state = step.state;
+	return step.action;
 }
 
 /** @return enum pb_core_channel_action; OPEN and ANSWER are left to the caller, who has the host's request */
 static uint32_t on_event(struct pb_firmware *firmware, uint32_t c, enum pb_core_channel_event event)
 {
-	struct pb_core_channel *channel = &firmware->channels[c];
-	const struct pb_core_step step = pb_core_channel_next(channel->state, event);
+	const uint32_t action = go_to_next(&firmware->channels[c], event);
 
-	PB_ASSERT(step.action != PB_CORE_CHANNEL_ACTION_IMPOSSIBLE);
-	channel->state = step.state;
-	act(firmware, c, step.action);
-	return step.action;
+	act(firmware, c, action);
+	return action;
 }
 
 void pb_core_channel_close(struct pb_firmware *firmware, uint32_t c)
@@ -192,7 +196,13 @@ void pb_core_channel_drained(struct pb_firmware *firmware, uint32_t c)
 
 void pb_core_channel_fault(struct pb_firmware *firmware, uint32_t c)
 {
-	(void)on_event(firmware, c, PB_CORE_CHANNEL_EVENT_FAULT);
+	struct pb_core_channel *channel = &firmware->channels[c];
+
+	/* Whatever else happens to a channel may come here, by an event for its host: so not by way of act. */
+	if (go_to_next(channel, PB_CORE_CHANNEL_EVENT_FAULT) != PB_CORE_CHANNEL_ACTION_REPORT)
+		return;
+	write_state(channel, PB_ERROR_RING_FAULT);
+	pb_core_interrupt(firmware, c);
 }
 
 static enum pb_error attach_error(const struct pb_firmware *firmware, const struct pb_channel_entry *entry,

@@ -15,7 +15,7 @@ struct request {
 	uint32_t arguments[PB_COMMAND_ARGUMENTS];
 	uint32_t *results; /**< PB_REPLY_RESULTS of them, 0 */
 	bool later;        /**< the reply is owed */
-	bool again; /**< not now: the command stays in its ring */
+	bool again;        /**< not now: the command stays in its ring */
 };
 
 static enum pb_error ping(struct request *request)
@@ -156,7 +156,7 @@ static enum pb_error stop_queue(struct request *request, struct pb_core_stop *as
 		return PB_ERROR_BAD_HANDLE;
 	if ((flags & ~(PB_STOP_INSIDE | PB_STOP_WITHDRAW)) != 0)
 		return PB_ERROR_BAD_ARGUMENT;
-	if (pb_core_stop_refuses(queue))
+	if (!pb_core_stop_may_begin(request->firmware, queue, asked))
 		return PB_ERROR_BUSY;
 	/* What has run to its end counts, although its line was not seen: a RESET would blame it, or begin it anew. */
 	pb_core_retire(request->firmware, &request->firmware->nodes[queue->node]);

@@ -353,7 +353,8 @@ void pb_core_feed_one(struct pb_core_node *node, uint32_t sequence);
 /** Completes what the node's engine has finished; deals with its faults and answers. */
 void pb_core_retire(struct pb_firmware *firmware, struct pb_core_node *node);
 /** The first work in the engine's ring has used its time, up to what its clock says. */
-void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t time);
+void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node, const struct pb_core_work *head,
+		    uint32_t time);
 /** Completes all up to a sequence number. */
 void pb_core_retire_to(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence);
 void pb_core_count_patches(struct pb_core_channel *channel, uint32_t patches);
@@ -423,6 +424,9 @@ void pb_core_drop_next(struct pb_firmware *firmware, struct pb_core_node *node);
 
 /** @return room for one more under way, or NULL */
 struct pb_core_stop *pb_core_stop_free(struct pb_firmware *firmware);
+/** Whether one may begin beside what is under way: a reset beside a preemption, which it forces. */
+bool pb_core_stop_may_begin(struct pb_firmware *firmware, const struct pb_core_queue *queue,
+			    const struct pb_core_stop *asked);
 /** Begins one; there is room. @return true: it is done, and `outcome` is what it came to; false: the reply is owed */
 bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked, uint32_t flags,
 			struct pb_core_outcome *outcome);
@@ -430,8 +434,6 @@ bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop 
 void pb_core_stop_progress(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** The same for all queues of a node. */
 void pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node);
-/** Whether one is under way, so that no other can be asked. */
-bool pb_core_stop_refuses(const struct pb_core_queue *queue);
 /** Ends a suspension. @return BUSY while one of them is under way */
 enum pb_error pb_core_stop_resume(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** Nobody waits for it any more. */

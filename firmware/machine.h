@@ -159,6 +159,7 @@ enum pb_core_stopping_state {
 #define PB_CORE_STOPPING_EVENTS(X)                                                                           \
 	X(WITHDRAW, "PREEMPT, RESET, or SUSPEND with WITHDRAW")                                              \
 	X(DRAIN, "SUSPEND that lets the work before its cutoff complete")                                    \
+	X(FORCE, "RESET while a PREEMPT is under way")                                                       \
 	X(BEGUN, "its first work was stopped inside, and must end before the host may have the rest")        \
 	X(RETURN, "none of its work is left at the engine, and it was PREEMPT or RESET")                     \
 	X(STAY, "the same, and it was SUSPEND")                                                              \
@@ -200,21 +201,22 @@ static inline struct pb_core_step pb_core_stopping_next(enum pb_core_stopping_st
 	static const struct pb_core_step steps[PB_CORE_STOPPING_STATE_COUNT][PB_CORE_STOPPING_EVENT_COUNT] = {
 		[PB_CORE_STOPPING_RUNS] = {ON(WITHDRAW, WITHDRAWS, TAKE), ON(DRAIN, DRAINS, LET),
 					   ON(RESUME, RUNS, ADMIT), ON(CLOSE, RUNS, NOTHING)},
-		[PB_CORE_STOPPING_WITHDRAWS] = {REFUSED(WITHDRAWS), ON(BEGUN, DRAINS, LET),
-						ON(RETURN, RUNS, GIVE), ON(STAY, SUSPENDED, HOLD),
-						ON(CLOSE, RUNS, FORGET)},
-		[PB_CORE_STOPPING_DRAINS] = {REFUSED(DRAINS), ON(RETURN, RUNS, GIVE),
-					     ON(STAY, SUSPENDED, HOLD), ON(CLOSE, RUNS, FORGET)},
+		[PB_CORE_STOPPING_WITHDRAWS] = {REFUSED(WITHDRAWS), ON(FORCE, WITHDRAWS, TAKE),
+						ON(BEGUN, DRAINS, LET), ON(RETURN, RUNS, GIVE),
+						ON(STAY, SUSPENDED, HOLD), ON(CLOSE, RUNS, FORGET)},
+		[PB_CORE_STOPPING_DRAINS] = {REFUSED(DRAINS), ON(FORCE, WITHDRAWS, TAKE),
+					     ON(RETURN, RUNS, GIVE), ON(STAY, SUSPENDED, HOLD),
+					     ON(CLOSE, RUNS, FORGET)},
 		[PB_CORE_STOPPING_SUSPENDED] = {ON(WITHDRAW, SUSPENDED_WITHDRAWS, TAKE),
 						ON(DRAIN, SUSPENDED_DRAINS, LET), ON(RESUME, RUNS, ADMIT),
 						ON(CLOSE, SUSPENDED, NOTHING)},
-		[PB_CORE_STOPPING_SUSPENDED_WITHDRAWS] = {REFUSED(SUSPENDED_WITHDRAWS),
-							  ON(BEGUN, SUSPENDED_DRAINS, LET),
-							  ON(RETURN, SUSPENDED, GIVE),
-							  ON(STAY, SUSPENDED, HOLD),
-							  ON(CLOSE, SUSPENDED, FORGET)},
-		[PB_CORE_STOPPING_SUSPENDED_DRAINS] = {REFUSED(SUSPENDED_DRAINS), ON(RETURN, SUSPENDED, GIVE),
-						       ON(STAY, SUSPENDED, HOLD),
+		[PB_CORE_STOPPING_SUSPENDED_WITHDRAWS] =
+			{REFUSED(SUSPENDED_WITHDRAWS), ON(FORCE, SUSPENDED_WITHDRAWS, TAKE),
+			 ON(BEGUN, SUSPENDED_DRAINS, LET), ON(RETURN, SUSPENDED, GIVE),
+			 ON(STAY, SUSPENDED, HOLD), ON(CLOSE, SUSPENDED, FORGET)},
+		[PB_CORE_STOPPING_SUSPENDED_DRAINS] = {REFUSED(SUSPENDED_DRAINS),
+						       ON(FORCE, SUSPENDED_WITHDRAWS, TAKE),
+						       ON(RETURN, SUSPENDED, GIVE), ON(STAY, SUSPENDED, HOLD),
 						       ON(CLOSE, SUSPENDED, FORGET)},
 	};
 #undef REFUSED

@@ -131,7 +131,8 @@ static void charge_stopped(struct pb_firmware *firmware, struct pb_core_node *no
 {
 	uint32_t progress;
 
-	pb_core_charge(firmware, node, node->engine->ops->stopwatch(node->engine->context, &progress));
+	pb_core_charge(firmware, node, pb_core_work_at(node, node->retired + 1u),
+		       node->engine->ops->stopwatch(node->engine->context, &progress));
 }
 
 /** What the engine says about where it stopped. @return false: it makes no sense */
@@ -157,6 +158,19 @@ static bool take_stop(struct pb_firmware *firmware, struct pb_core_node *node)
 	return true;
 }
 
+/**
+ * What failed is fed empty, to complete in its turn. An engine that answers a
+ * reset but does not get even that done would be reset under it for ever: so
+ * it completes here, while the engine has nothing.
+ */
+static void retire_failed(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	while (node->stuck && node->retired != node->fed &&
+	       pb_core_work_at(node, node->retired + 1u)->status != PB_ERROR_OK)
+		pb_core_retire_to(firmware, node, node->retired + 1u);
+	node->stuck = false;
+}
+
 void pb_core_node_answered(struct pb_firmware *firmware, struct pb_core_node *node,
 			   enum pb_engine_state state)
 {
@@ -166,6 +180,7 @@ void pb_core_node_answered(struct pb_firmware *firmware, struct pb_core_node *no
 			return;
 		}
 	}
+	retire_failed(firmware, node);
 	on_event(firmware, node, PB_CORE_NODE_EVENT_ANSWER);
 	node->progress_time = pb_shared_read32(firmware->clock);
 }
@@ -271,9 +286,11 @@ void pb_core_node_check(struct pb_firmware *firmware, struct pb_core_node *node)
 		check_answer(firmware, node, clock);
 		return;
 	}
-	if (node->fed != node->retired && node->mode == PB_NODE_SCHEDULED && check_turn(firmware, node, report.time))
+	if (node->fed != node->retired && node->mode == PB_NODE_SCHEDULED &&
+	    check_turn(firmware, node, report.time))
 		return;
 	if (!gets_on(firmware, node, clock) && clock - node->progress_time > node->hang_limit) {
+		node->stuck = pb_core_work_at(node, node->retired + 1u)->status != PB_ERROR_OK;
 		pb_core_node_blame(firmware, node, PB_ERROR_ENGINE_HANG, 0);
 		pb_core_node_reset(firmware, node);
 	}

@@ -205,14 +205,14 @@ void pb_core_halt(struct pb_firmware *firmware, struct pb_core_node *node, const
  * in which the engine had nothing to run, as the firmware was still busy with
  * this one, was kept from others like that in which it ran.
  */
-void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t time)
+void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node, const struct pb_core_work *head,
+		    uint32_t time)
 {
 	const uint32_t clock = pb_shared_read32(firmware->clock);
 	const uint32_t elapsed = node->lapsed ? 0 : clock - node->since;
 	const uint32_t run = time - node->time;
 
-	pb_core_schedule_charge(node, pb_core_work_at(node, node->retired + 1u),
-				run > elapsed ? run : elapsed);
+	pb_core_schedule_charge(node, head, run > elapsed ? run : elapsed);
 	node->time = time;
 	node->since = clock;
 	node->lapsed = false;
@@ -224,10 +224,10 @@ void pb_core_retire_to(struct pb_firmware *firmware, struct pb_core_node *node, 
 		complete(firmware, pb_core_work_at(node, ++node->retired));
 }
 
-/** Whether another queue may want the engine's time that the first in the ring has used. */
-static INLINE bool is_contended(struct pb_core_node *node)
+/** Whether another queue may want the engine's time that this work, which was the first in the ring, has used. */
+static INLINE bool is_contended(struct pb_core_node *node, const struct pb_core_work *head)
 {
-	const struct pb_core_queue *queue = pb_core_work_at(node, node->retired + 1u)->queue;
+	const struct pb_core_queue *queue = head->queue;
 
 	return node->levels != 0 || queue != node->current ||
 	       queue != pb_core_work_at(node, node->fed)->queue;
@@ -236,18 +236,20 @@ static INLINE bool is_contended(struct pb_core_node *node)
 static INLINE void retire_some(struct pb_firmware *firmware, struct pb_core_node *node,
 			       const struct pb_engine_report *report)
 {
+	const struct pb_core_work *head = pb_core_work_at(node, node->retired + 1u);
 	uint32_t sequence = node->retired;
 
-	if (is_contended(node))
-		pb_core_charge(firmware, node, report->time);
-	else
-		node->lapsed = true;
-	node->time = report->time;
 	while (sequence != report->sequence) {
 		node->retired = ++sequence;
 		complete(firmware, pb_core_work_at(node, sequence));
 		node->completed++;
 	}
+	/* What it was is still there: only feeding writes over it. */
+	if (is_contended(node, head))
+		pb_core_charge(firmware, node, head, report->time);
+	else
+		node->lapsed = true;
+	node->time = report->time;
 	firmware->awake |= node->bit;
 	if (sequence != node->fed)
 		return;

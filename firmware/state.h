@@ -18,6 +18,7 @@
 #include "firmware/firmware.h"
 #include "firmware/limits.h"
 #include "firmware/machine.h"
+#include "firmware/queue_state.h"
 #include "hal/engine.h"
 
 /** "No queue" in a list of queues. */
@@ -91,96 +92,6 @@ struct pb_core_channel {
 	uint32_t close_tag;                    /**< its tag */
 	uint8_t segment_of[PB_LIMIT_SEGMENTS]; /**< by segment id: place in pb_firmware.segments; 0: none */
 };
-
-/** Where a queue stands with its node. `next` and `prev` belong to the list it is in, if any. */
-enum pb_core_place {
-	PB_CORE_PLACE_NONE = 0,    /**< nothing to admit, or it may not be */
-	PB_CORE_PLACE_LISTED = 1,  /**< in its flow's list */
-	PB_CORE_PLACE_CURRENT = 2, /**< it has its turn */
-	PB_CORE_PLACE_WAITING = 3, /**< in the list of a queue that it waits for */
-};
-
-/* struct pb_core_queue.flags. Those of the first group make it more than ordinary to complete its work. */
-#define PB_CORE_QUEUE_STOPPING                                                                               \
-	0x01u /**< a PREEMPT, SUSPEND or RESET is under way: it is in pb_firmware.stops */
-#define PB_CORE_QUEUE_AWAITED     0x02u /**< others wait for it */
-#define PB_CORE_QUEUE_DRAINING    0x04u /**< the SUSPEND lets what is before its cutoff complete */
-#define PB_CORE_QUEUE_CLOSING_IT  0x08u /**< its state is CLOSING */
-#define PB_CORE_QUEUE_SPECIAL     0x0fu
-#define PB_CORE_QUEUE_SUSPENDED   0x10u
-#define PB_CORE_QUEUE_STARTED     0x20u /**< its first submission had begun: its progress is in the page */
-#define PB_CORE_QUEUE_ERROR_SHOWN 0x40u /**< the record holds a first error */
-#define PB_CORE_QUEUE_REPLY_OWED  0x80u /**< a QUEUE_DESTROY waits for its reply */
-
-/** Unit of pb_core_queue.quantum, in microseconds. */
-#define PB_CORE_QUANTUM_UNIT 256u
-
-/** PB_FIRMWARE_QUEUE_BYTES. Descriptors admitted = completed + busy. */
-struct pb_core_queue {
-	struct pb_queue_page *page; /**< shared; the ring is right behind it */
-	uint32_t put;               /**< the last that the host showed */
-	uint64_t timeline;          /**< of the last descriptor accepted */
-	uint64_t reached;           /**< of the last one completed */
-	uint64_t
-		error_timeline; /**< of the first one that failed since the error was cleared; all ones: none */
-	uint64_t awaited;       /**< WAITING: the value; CLOSING: the tag of the QUEUE_DESTROY */
-	uint32_t completed;     /**< descriptors completed or returned */
-	uint16_t next;
-	uint16_t prev;
-	uint16_t waiters; /**< first of the queues that wait for this one */
-	uint16_t generation;
-	uint16_t awaits;  /**< WAITING: the queue that it waits for */
-	uint16_t changes; /**< of the fence record, beside completions */
-	uint8_t channel;
-	uint8_t node;
-	uint8_t mask;    /**< entries - 1 */
-	uint8_t quantum; /**< in PB_CORE_QUANTUM_UNIT of engine time */
-	uint8_t busy;    /**< submissions admitted and not retired */
-	uint8_t patched; /**< of those to be admitted next, so many are patched: they were withdrawn */
-	uint8_t flags;   /**< PB_CORE_QUEUE_* */
-	uint8_t state;   /**< enum pb_core_queue_state, enum pb_core_place, enum pb_priority: see below */
-};
-
-/*
- * pb_core_queue.state:
- *
- *   7 6   4 3   2 1     0
- *  +-+-----+-----+-------+
- *  |W|level|place| state |   W: its waiters are to be looked at
- *  +-+-----+-----+-------+
- */
-#define PB_CORE_QUEUE_WAKES 0x80u
-
-static inline uint32_t pb_core_queue_state(const struct pb_core_queue *queue)
-{
-	return queue->state & 3u;
-}
-
-static inline uint32_t pb_core_queue_place(const struct pb_core_queue *queue)
-{
-	return queue->state >> 2 & 3u;
-}
-
-static inline void pb_core_queue_set_state(struct pb_core_queue *queue, enum pb_core_queue_state state)
-{
-	queue->state = (uint8_t)((queue->state & ~3u) | state);
-}
-
-static inline void pb_core_queue_set_place(struct pb_core_queue *queue, enum pb_core_place place)
-{
-	queue->state = (uint8_t)((queue->state & ~0xcu) | (uint32_t)place << 2);
-}
-
-/** Whether it has descriptors that have not been admitted. */
-static inline bool pb_core_queue_has_more(const struct pb_core_queue *queue)
-{
-	return queue->put != queue->completed + queue->busy;
-}
-
-static inline uint32_t pb_core_queue_level(const struct pb_core_queue *queue)
-{
-	return queue->state >> 4 & 7u;
-}
 
 /*
  * A context:
@@ -334,7 +245,8 @@ struct pb_core_level {
 	uint16_t ready;   /**< those of them that are not held */
 	uint8_t turn;     /**< the channel whose turn it is */
 	uint8_t bypassed; /**< submissions of more urgent levels since one of this could have gone */
-	uint32_t owed; /**< microseconds that more urgent levels are to have before one of this may go before them again */
+	uint32_t
+		owed; /**< microseconds that more urgent levels are to have before one of this may go before them again */
 	struct pb_core_flow flows[PB_LIMIT_CHANNELS];
 };
 
@@ -358,7 +270,7 @@ struct pb_core_node {
 	uint32_t bit;                  /**< its own in masks of nodes */
 	struct pb_core_queue *current; /**< the queue that has its turn; NULL: none */
 	uint32_t levels;               /**< mask of levels that are ready */
-	uint32_t held;         /**< mask of channels whose work is not admitted */
+	uint32_t held;                 /**< mask of channels whose work is not admitted */
 	uint32_t fed;                  /**< sequence number of the last work fed since the engine's reset */
 	uint32_t retired;              /**< of the last work retired */
 	uint32_t depth;                /**< most that may be fed and not retired */
@@ -367,9 +279,10 @@ struct pb_core_node {
 	uint16_t walk_at;              /**< how far that has got */
 	uint32_t walk_unparked;        /**< pb_firmware.unparked, when it began */
 	uint8_t next;                  /**< enum pb_core_next */
-	bool yielded;           /**< its job has let a line go first */
+	bool yielded;                  /**< its job has let a line go first */
 	bool guard;     /**< the current queue's next submission is not stopped for more urgent ones */
 	bool inside;    /**< the stop that is asked next may be inside a buffer */
+	bool stuck;     /**< what hung last had failed before: the engine runs nothing */
 	uint8_t state;  /**< enum pb_node_state */
 	uint8_t reason; /**< enum pb_core_stop_reason, while STOPPING */
 	uint8_t mode;   /**< enum pb_node_mode */
@@ -377,8 +290,8 @@ struct pb_core_node {
 	const struct pb_core_queue
 		*expired; /**< its turn is over, and it is being stopped for that; else NULL */
 	uint32_t time;    /**< the engine's, when it last reported */
-	uint32_t since; /**< on the card's clock: up to when channels have been charged */
-	bool lapsed;    /**< they have not been since: there was nothing to do, or nobody else to do it for */
+	uint32_t since;   /**< on the card's clock: up to when channels have been charged */
+	bool lapsed; /**< they have not been since: there was nothing to do, or nobody else to do it for */
 
 	uint32_t asked;        /**< on the card's clock: when the engine was last asked for an answer */
 	uint32_t halted;       /**< those of them that a bad paging buffer halted */
@@ -431,7 +344,7 @@ struct pb_firmware {
 	const struct pb_firmware_config *config;
 	struct pb_boot_block *boot;   /**< shared */
 	const struct pb_lines *lines; /**< the board's */
-	const uint32_t *clock;         /**< the board's */
+	const uint32_t *clock;        /**< the board's */
 	struct pb_core_queue *queues; /**< config->queues */
 	uint32_t queue_count;
 	uint32_t heartbeat;

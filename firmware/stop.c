@@ -5,20 +5,25 @@
  */
 #include "firmware/core.h"
 
+/** What is under way for a queue; of a preemption and the reset that forces it, the preemption. @return NULL: nothing */
 static struct pb_core_stop *find(struct pb_firmware *firmware, const struct pb_core_queue *queue)
 {
+	struct pb_core_stop *found = NULL;
+
 	for (uint32_t i = 0; i < PB_LIMIT_STOPS; i++) {
-		if (firmware->stops[i].kind != PB_CORE_STOP_NONE && firmware->stops[i].queue == queue)
-			return &firmware->stops[i];
+		struct pb_core_stop *stop = &firmware->stops[i];
+
+		if (stop->kind != PB_CORE_STOP_NONE && stop->queue == queue &&
+		    (found == NULL || found->kind == PB_CORE_STOP_RESET))
+			found = stop;
 	}
-	PB_ASSERT(false);
-	return NULL;
+	return found;
 }
 
-struct pb_core_stop *pb_core_stop_free(struct pb_firmware *firmware)
+static struct pb_core_stop *find_reset(struct pb_firmware *firmware, const struct pb_core_queue *queue)
 {
 	for (uint32_t i = 0; i < PB_LIMIT_STOPS; i++) {
-		if (firmware->stops[i].kind == PB_CORE_STOP_NONE)
+		if (firmware->stops[i].kind == PB_CORE_STOP_RESET && firmware->stops[i].queue == queue)
 			return &firmware->stops[i];
 	}
 	return NULL;
@@ -34,6 +39,26 @@ static struct pb_core_step step_on(const struct pb_core_queue *queue, enum pb_co
 	return pb_core_stopping_next(state, event);
 }
 
+bool pb_core_stop_may_begin(struct pb_firmware *firmware, const struct pb_core_queue *queue,
+			    const struct pb_core_stop *asked)
+{
+	const bool refused =
+		step_on(queue, PB_CORE_STOPPING_EVENT_WITHDRAW).action == PB_CORE_STOPPING_ACTION_REFUSE;
+
+	return !refused ||
+	       (asked->kind == PB_CORE_STOP_RESET && find(firmware, queue)->kind == PB_CORE_STOP_PREEMPT &&
+		find_reset(firmware, queue) == NULL);
+}
+
+struct pb_core_stop *pb_core_stop_free(struct pb_firmware *firmware)
+{
+	for (uint32_t i = 0; i < PB_LIMIT_STOPS; i++) {
+		if (firmware->stops[i].kind == PB_CORE_STOP_NONE)
+			return &firmware->stops[i];
+	}
+	return NULL;
+}
+
 /** @return enum pb_core_stopping_action: what is to be done */
 static uint32_t on_event(struct pb_core_queue *queue, enum pb_core_stopping_event event)
 {
@@ -47,11 +72,6 @@ static uint32_t on_event(struct pb_core_queue *queue, enum pb_core_stopping_even
 		(uint8_t) ~(PB_CORE_QUEUE_SUSPENDED | PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_DRAINING);
 	queue->flags |= flags[step.state];
 	return step.action;
-}
-
-bool pb_core_stop_refuses(const struct pb_core_queue *queue)
-{
-	return step_on(queue, PB_CORE_STOPPING_EVENT_WITHDRAW).action == PB_CORE_STOPPING_ACTION_REFUSE;
 }
 
 enum pb_error pb_core_stop_resume(struct pb_firmware *firmware, struct pb_core_queue *queue)
@@ -134,6 +154,10 @@ static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, stru
 	if (stop->kind == PB_CORE_STOP_PREEMPT)
 		report_preempted(firmware, stop, outcome);
 	stop->kind = PB_CORE_STOP_NONE;
+	if (find(firmware, queue) != NULL) {
+		(void)on_event(queue, PB_CORE_STOPPING_EVENT_WITHDRAW); /* the reset that forced it goes on */
+		return;
+	}
 	pb_core_queue_go_on(firmware, queue);
 }
 
@@ -171,7 +195,7 @@ static bool is_done(const struct pb_core_queue *queue)
 	       ((queue->flags & PB_CORE_QUEUE_DRAINING) == 0 || !pb_core_queue_has_more(queue));
 }
 
-void pb_core_stop_progress(struct pb_firmware *firmware, struct pb_core_queue *queue)
+static void answer(struct pb_firmware *firmware, struct pb_core_stop *stop)
 {
 	static const uint32_t codes[] = {
 		[PB_CORE_STOP_PREEMPT] = PB_COMMAND_PREEMPT,
@@ -179,18 +203,30 @@ void pb_core_stop_progress(struct pb_firmware *firmware, struct pb_core_queue *q
 		[PB_CORE_STOP_RESET] = PB_COMMAND_RESET,
 	};
 	struct pb_core_outcome outcome = {{0}};
+	const uint32_t channel = stop->queue->channel;
+	const uint32_t code = codes[stop->kind];
+	const uint32_t tag = stop->tag;
+
+	finish(firmware, stop, &outcome);
+	pb_core_control_reply(firmware, channel, code, tag, PB_ERROR_OK, &outcome);
+}
+
+void pb_core_stop_progress(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
 	struct pb_core_stop *stop;
-	uint32_t code, tag;
+	struct pb_core_stop *reset;
 
 	if (!is_done(queue))
 		return;
+	/* A preemption that a reset has forced was asked first. */
+	reset = find_reset(firmware, queue);
 	stop = find(firmware, queue);
-	if (let_first_end(firmware, queue, stop))
+	PB_ASSERT(stop != NULL);
+	if (reset == NULL && let_first_end(firmware, queue, stop))
 		return;
-	code = codes[stop->kind];
-	tag = stop->tag;
-	finish(firmware, stop, &outcome);
-	pb_core_control_reply(firmware, queue->channel, code, tag, PB_ERROR_OK, &outcome);
+	answer(firmware, stop);
+	if (reset != NULL && reset != stop)
+		answer(firmware, reset);
 }
 
 void pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node)
@@ -205,8 +241,10 @@ void pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node
 
 void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	if (on_event(queue, PB_CORE_STOPPING_EVENT_CLOSE) == PB_CORE_STOPPING_ACTION_FORGET)
-		find(firmware, queue)->kind = PB_CORE_STOP_NONE;
+	if (on_event(queue, PB_CORE_STOPPING_EVENT_CLOSE) != PB_CORE_STOPPING_ACTION_FORGET)
+		return;
+	for (struct pb_core_stop *stop = find(firmware, queue); stop != NULL; stop = find(firmware, queue))
+		stop->kind = PB_CORE_STOP_NONE;
 }
 
 /** The first work of the queue that is in flight. @return its place from the ring's head, or 0 */
@@ -254,13 +292,16 @@ bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop 
 	struct pb_core_queue *queue = asked->queue;
 	struct pb_core_node *node = &firmware->nodes[queue->node];
 	struct pb_core_stop *stop = pb_core_stop_free(firmware);
-	const bool drain = asked->kind == PB_CORE_STOP_SUSPEND && (flags & PB_STOP_WITHDRAW) == 0;
+	enum pb_core_stopping_event event = PB_CORE_STOPPING_EVENT_WITHDRAW;
 
 	PB_ASSERT(stop != NULL);
 	*stop = *asked;
 	stop->inside = asked->kind == PB_CORE_STOP_PREEMPT && (flags & PB_STOP_INSIDE) != 0;
-	if (on_event(queue, drain ? PB_CORE_STOPPING_EVENT_DRAIN : PB_CORE_STOPPING_EVENT_WITHDRAW) ==
-	    PB_CORE_STOPPING_ACTION_LET) {
+	if (asked->kind == PB_CORE_STOP_SUSPEND && (flags & PB_STOP_WITHDRAW) == 0)
+		event = PB_CORE_STOPPING_EVENT_DRAIN;
+	else if ((queue->flags & PB_CORE_QUEUE_STOPPING) != 0)
+		event = PB_CORE_STOPPING_EVENT_FORCE;
+	if (on_event(queue, event) == PB_CORE_STOPPING_ACTION_LET) {
 		let_through(firmware, queue, before_cutoff(queue, asked->cutoff));
 	} else {
 		/* The engine first, so that it hears of it soon; unless it is to be reset: that looks at what is next. */
@@ -273,6 +314,8 @@ bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop 
 	}
 	if (!is_done(queue))
 		return false;
+	if (find(firmware, queue) != stop)
+		answer(firmware, find(firmware, queue));
 	finish(firmware, stop, outcome);
 	return true;
 }

@@ -63,9 +63,10 @@ struct pb_engine_fault {
 };
 
 enum pb_engine_state {
-	PB_ENGINE_READY = 0,     /**< runs what it is fed */
-	PB_ENGINE_FAULTED = 1,   /**< stopped inside a buffer, until reset() */
-	PB_ENGINE_BUSY = 2, /**< it has not answered the last stop(), reset() or power_cycle(); feed nothing */
+	PB_ENGINE_READY = 0,   /**< runs what it is fed */
+	PB_ENGINE_FAULTED = 1, /**< stopped inside a buffer, until reset() */
+	PB_ENGINE_BUSY =
+		2, /**< it has not answered the last stop(), reset() or power_cycle(); feed nothing */
 };
 
 /** Most slots that may be fed and not yet reported; a driver's ring holds at least as many. */

@@ -236,3 +236,8 @@ bool pb_sim_interrupt_take(struct pb_sim *sim, uint32_t channel)
 	sim->host_lines.raised &= ~line;
 	return raised;
 }
+
+struct pb_engine_model *pb_sim_engine(const struct pb_sim *sim, uint32_t node)
+{
+	return sim->sides[node].model;
+}

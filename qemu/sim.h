@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct pb_engine_model;
 struct pb_sim;
 
 /**
@@ -29,5 +30,7 @@ uint32_t pb_sim_memory_bytes(const struct pb_sim *sim);
 void pb_sim_doorbell(struct pb_sim *sim, uint32_t channel);
 /** Takes and clears a channel's host interrupt. */
 bool pb_sim_interrupt_take(struct pb_sim *sim, uint32_t channel);
+/** A node's engine, for tests that break it; the node exists. */
+struct pb_engine_model *pb_sim_engine(const struct pb_sim *sim, uint32_t node);
 
 #endif

@@ -17,8 +17,8 @@ my %library = (memcpy => 24, memset => 24, memmove => 24, strlen => 24, pb_corte
 my (%bytes, %file, %calls, %called);
 sub short { my $name = shift; $name =~ s{^.*/(\w+/\w+\.[ch]:)}{$1}; return $name }
 
-# The bench is no part of the image. Where the build folder lies must not matter.
-my @graphs = map { "$build/$_" } grep { !/bench/ } split /\n/, `find '$build' -name '*.ci' -printf '%P\\n'`;
+# The bench and the echo are no part of the image. Where the build folder lies must not matter.
+my @graphs = map { "$build/$_" } grep { !/bench|echo/ } split /\n/, `find '$build' -name '*.ci' -printf '%P\\n'`;
 @graphs or die "stack: no call graphs in $build: build the image first\n";
 my @indirect;
 for my $graph (@graphs) {

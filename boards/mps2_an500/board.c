@@ -37,8 +37,8 @@ static const struct pb_lines lines = {.ops = &pb_uart_lines_ops, .context = &uar
 		.node = (n), .lines = &lines,                                                                \
 	}
 
-static struct pb_reference_engine reference[PB_CARD_NODES] = {REFERENCE_ENGINE(0), REFERENCE_ENGINE(1), REFERENCE_ENGINE(2),
-								    REFERENCE_ENGINE(3)};
+static struct pb_reference_engine reference[PB_CARD_NODES] = {REFERENCE_ENGINE(0), REFERENCE_ENGINE(1),
+							      REFERENCE_ENGINE(2), REFERENCE_ENGINE(3)};
 
 static const struct pb_engine engines[PB_CARD_NODES] = {
 	{.ops = &pb_reference_engine_ops, .context = &reference[0], .kind = PB_NODE_3D},

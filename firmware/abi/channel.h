@@ -148,7 +148,9 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  * RESUME          0 queue, or 0: the whole card (admin only). Withdrawn work is read and patched anew
  * RESET           0 node, 1 queue or 0, 2 cutoff. 0: the channel's work there, halted by a bad paging buffer, goes on.
  *                 A queue: the engine is reset; what it ran of the queue fails with ENGINE_HANG, the rest is returned
- *                 -> 0 fence id of the last one aborted, or completed if none was, 1 valid, 2 completed, 3 returned
+ *                 -> 0 fence id of the last one aborted, or completed if none was, 1 valid, 2 completed, 3 returned.
+ *                 While a PREEMPT of the queue is under way it forces that: the report of the PREEMPT comes first.
+ *                 BUSY while a SUSPEND or RESET is under way
  * QUERY           0 enum pb_query, 1 handle, node or channel (another than its own: PB_PRIVILEGE_QUERY or the admin)
  *                 -> as pb_query says. Of a queue: 2 channel whose it is, 0: the asker's; a handle of generation 0
  *                 means whatever queue of that channel has the index

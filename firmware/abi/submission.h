@@ -18,13 +18,13 @@
  */
 struct pb_fence_record {
 	uint32_t sequence;
-	uint32_t completed;      /**< consumer index: descriptors completed or returned since creation */
-	uint32_t timeline_low;   /**< timeline value of the last completed one, low word */
-	uint32_t timeline_high;  /**< high word */
-	uint32_t fence_id;       /**< SubmissionFenceId of the last completed one; any value is valid */
-	uint32_t status;         /**< enum pb_error of the last completed one */
-	uint32_t epoch;          /**< the channel's, when the queue was made */
-	uint32_t valid;          /**< 1 once anything has completed: 0 is a fence id like any other */
+	uint32_t completed;     /**< consumer index: descriptors completed or returned since creation */
+	uint32_t timeline_low;  /**< timeline value of the last completed one, low word */
+	uint32_t timeline_high; /**< high word */
+	uint32_t fence_id;      /**< SubmissionFenceId of the last completed one; any value is valid */
+	uint32_t status;        /**< enum pb_error of the last completed one */
+	uint32_t epoch;         /**< the channel's, when the queue was made */
+	uint32_t valid;         /**< 1 once anything has completed: 0 is a fence id like any other */
 	uint32_t reserved_patches[2];
 	uint32_t error;          /**< first error since the queue was made or cleared; PB_ERROR_OK if none */
 	uint32_t error_fence_id; /**< the submission it befell */
@@ -56,14 +56,14 @@ PB_AT(pb_fence_record, reserved, 56);
  */
 struct pb_preempt_record {
 	uint32_t sequence;
-	uint32_t count;         /**< preemptions of this queue that were reported; 0: none, the rest says nothing */
+	uint32_t count; /**< preemptions of this queue that were reported; 0: none, the rest says nothing */
 	uint32_t preemption_id; /**< of the request; any value */
 	uint32_t fence_id;      /**< of the last submission completed */
 	uint32_t valid;         /**< 1 if anything has completed: 0 is a fence id like any other */
 	uint32_t completed;     /**< consumer index behind the last one completed or returned */
 	uint32_t returned;      /**< submissions given back: those right before `completed` */
-	uint32_t started;       /**< 1: the first of them had begun; PB_OPTION_RESUME goes on where it stopped */
-	uint32_t epoch;         /**< the channel's */
+	uint32_t started; /**< 1: the first of them had begun; PB_OPTION_RESUME goes on where it stopped */
+	uint32_t epoch;   /**< the channel's */
 	uint32_t reserved[7];
 };
 PB_SIZE(pb_preempt_record, 64);
@@ -233,8 +233,8 @@ PB_AT(pb_descriptor, reserved, 124);
  * The value need not have been submitted yet.
  */
 struct pb_wait {
-	uint32_t queue;    /**< queue handle */
-	uint32_t reserved; /**< must be 0 */
+	uint32_t queue;        /**< queue handle */
+	uint32_t reserved;     /**< must be 0 */
 	uint32_t timeline_low; /**< runs when the queue's timeline has reached this */
 	uint32_t timeline_high;
 };

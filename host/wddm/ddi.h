@@ -31,6 +31,7 @@
 #define PB_STATUS_SUCCESS                 0x00000000u
 #define PB_STATUS_ALLOCATION_BUSY         0xc01e0102u /**< STATUS_GRAPHICS_ALLOCATION_BUSY */
 #define PB_STATUS_INSUFFICIENT_DMA_BUFFER 0xc01e0001u /**< STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER */
+#define PB_STATUS_UNSUCCESSFUL            0xc0000001u
 #define PB_STATUS_GPU_EXCEPTION_ON_DEVICE 0xc01e0200u /**< STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE */
 
 /* DXGK_ALLOCATIONLIST.Value. The public header's mask of SegmentId, 0x2E, is a misprint. */
@@ -299,6 +300,15 @@ struct pb_dxgkarg_queryenginestatus {
 	uint32_t EngineStatus; /**< out: PB_DXGK_ENGINE_RESPONSIVE */
 };
 #define PB_DXGK_ENGINE_RESPONSIVE 0x1u
+
+/** DXGKARG_QUERYDEPENDENTENGINEGROUP. */
+struct pb_dxgkarg_querydependentenginegroup {
+	uint32_t NodeOrdinal;
+	uint32_t EngineOrdinal;
+	uint64_t
+		DependentNodeOrdinalMask; /**< out: nodes that a reset of this one resets, itself among them */
+};
+PB_DDI_SIZE(pb_dxgkarg_querydependentenginegroup, 16);
 
 /** DXGK_INTERRUPT_TYPE, of those that speak of DMA buffers. */
 enum pb_dxgk_interrupt_type {

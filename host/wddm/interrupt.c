@@ -14,7 +14,7 @@ static struct pb_wddm_node *node_of_queue(struct pb_wddm_adapter *adapter, uint3
 	return NULL;
 }
 
-static void fail(struct pb_wddm_packet *packet)
+void pb_wddm_fail(struct pb_wddm_packet *packet)
 {
 	packet->failed = true;
 	if (packet->context != NULL)
@@ -37,7 +37,7 @@ static void take_event(struct pb_wddm_adapter *adapter, const struct pb_event *e
 		struct pb_wddm_packet *packet = pb_wddm_packet(adapter, node, p);
 
 		if (packet->fence_id == event->fence_id && !packet->failed) {
-			fail(packet);
+			pb_wddm_fail(packet);
 			return;
 		}
 	}
@@ -50,11 +50,11 @@ static void fail_all(struct pb_wddm_adapter *adapter)
 		struct pb_wddm_node *node = &adapter->nodes[n];
 
 		for (uint32_t p = node->reported; p != node->submitted; p++)
-			fail(pb_wddm_packet(adapter, node, p));
+			pb_wddm_fail(pb_wddm_packet(adapter, node, p));
 	}
 }
 
-static void take_events(struct pb_wddm_adapter *adapter)
+void pb_wddm_take_events(struct pb_wddm_adapter *adapter)
 {
 	struct pb_channel *channel = adapter->config.channel;
 	struct pb_event event;
@@ -88,12 +88,11 @@ static bool report(struct pb_wddm_adapter *adapter, uint32_t n, uint32_t complet
 	bool news = false;
 
 	while (node->reported != completed) {
-		const struct pb_wddm_packet *packet = pb_wddm_packet(adapter, node, node->reported);
+		struct pb_wddm_packet *packet = pb_wddm_packet(adapter, node, node->reported);
 
 		if (packet->paging && packet->failed)
 			break;
-		if (packet->slot != NULL)
-			packet->slot->state = PB_WDDM_SLOT_FREE;
+		pb_wddm_release(packet);
 		node->current_fence = packet->fence_id;
 		node->reported++;
 		notify(adapter, n, node->current_fence);
@@ -104,19 +103,22 @@ static bool report(struct pb_wddm_adapter *adapter, uint32_t n, uint32_t complet
 
 bool pb_wddm_interrupt(struct pb_wddm_adapter *adapter)
 {
-	uint32_t completed[PB_WDDM_NODES];
+	struct pb_wddm_look looks[PB_WDDM_NODES];
 	bool news = false;
 
 	if (adapter->error != PB_ERROR_OK)
 		return false;
 	/* An event is there before the count that includes its submission: so the counts are read first. */
 	for (uint32_t n = 0; n < adapter->config.node_count && adapter->error == PB_ERROR_OK; n++)
-		adapter->error = pb_queue_completed(&adapter->nodes[n].queue, &completed[n]);
+		adapter->error = pb_wddm_look_at(adapter, &adapter->nodes[n], &looks[n]);
 	if (adapter->error != PB_ERROR_OK)
 		return false;
-	take_events(adapter);
-	for (uint32_t n = 0; n < adapter->config.node_count; n++)
-		news = report(adapter, n, completed[n]) || news;
+	pb_wddm_take_events(adapter);
+	for (uint32_t n = 0; n < adapter->config.node_count; n++) {
+		news = report(adapter, n, looks[n].done) || news;
+		news = pb_wddm_preempt_report(adapter, n, &looks[n]) || news;
+		news = pb_wddm_preempt_go_on(adapter, n) || news;
+	}
 	if (news)
 		adapter->config.callbacks.queue_dpc(adapter->config.callbacks.context);
 	return news;

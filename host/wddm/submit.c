@@ -211,7 +211,7 @@ static enum pb_error submit_to(struct pb_wddm_adapter *adapter, uint32_t n,
 	struct pb_wddm_node *node;
 	struct pb_wddm_slot *slot;
 
-	if (n >= adapter->config.node_count)
+	if (n >= adapter->config.node_count || adapter->stopped)
 		return PB_ERROR_BAD_ARGUMENT;
 	node = &adapter->nodes[n];
 	if (node->submitted - node->reported >= adapter->config.queue_entries)
@@ -225,8 +225,10 @@ static enum pb_error submit_to(struct pb_wddm_adapter *adapter, uint32_t n,
 		add_lists(adapter, node, slot, &descriptor);
 	if (node->submitted == 0)
 		node->current_fence = submit->SubmissionFenceId - 1u;
+	node->submitted_fence = submit->SubmissionFenceId;
 	*pb_wddm_packet(adapter, node, node->submitted++) = (struct pb_wddm_packet){
 		.fence_id = submit->SubmissionFenceId,
+		.timeline = node->queue.timeline + 1u,
 		.context = context,
 		.slot = slot,
 		.paging = paging,

@@ -4,5 +4,7 @@ pb_library(pb_wddm SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/render.c
   ${CMAKE_CURRENT_LIST_DIR}/submit.c
   ${CMAKE_CURRENT_LIST_DIR}/interrupt.c
+  ${CMAKE_CURRENT_LIST_DIR}/preempt.c
+  ${CMAKE_CURRENT_LIST_DIR}/tdr.c
   ${CMAKE_CURRENT_LIST_DIR}/paging.c
   LINKS pb_host)

@@ -16,8 +16,14 @@
  * No heap, no operating system, no lock. Render, RenderKm and Present of
  * different contexts may run at the same time as anything else. All other
  * functions of an adapter are called one at a time: the OS sees to that for
- * Patch, SubmitCommand and BuildPagingBuffer, and a driver calls
- * SubmitCommand, QueryCurrentFence and the interrupt under its interrupt lock.
+ * Patch, SubmitCommand, PreemptCommand, BuildPagingBuffer and the resets, and a
+ * driver calls SubmitCommand, PreemptCommand, QueryCurrentFence and the
+ * interrupt under its interrupt lock. The functions of tdr.c wait for the card,
+ * at PASSIVE_LEVEL: a driver keeps the card's interrupt off meanwhile, and they
+ * look themselves for what has come.
+ *
+ * The OS decides what a node runs next, so its nodes are PB_NODE_HOST_ORDERED:
+ * who has the admin channel sets that before pb_wddm_start.
  */
 #ifndef PB_HOST_WDDM_WDDM_H
 #define PB_HOST_WDDM_WDDM_H
@@ -105,10 +111,26 @@ struct pb_wddm_slot {
 /** One submission that the OS has not been told the end of. */
 struct pb_wddm_packet {
 	uint32_t fence_id;
+	uint64_t timeline;               /**< of the queue, when it is done */
 	struct pb_wddm_context *context; /**< NULL: none */
 	struct pb_wddm_slot *slot;       /**< NULL: it has no lists */
 	bool paging;
 	bool failed;
+};
+
+/** A PreemptCommand that is not answered. */
+struct pb_wddm_preemption {
+	bool pending;   /**< the OS waits for DMA_PREEMPTED */
+	bool begun;     /**< the firmware was asked; till then an earlier one's reply is awaited */
+	uint32_t id;    /**< PreemptionFenceId */
+	uint32_t count; /**< of the firmware's record that answers it */
+};
+
+/** When a node's engine was seen to get on last. */
+struct pb_wddm_progress {
+	uint32_t counter;   /**< the engine's */
+	uint32_t completed; /**< by the node */
+	uint64_t time;      /**< of the link, in microseconds */
 };
 
 struct pb_wddm_node {
@@ -119,7 +141,10 @@ struct pb_wddm_node {
 	uint32_t patches;                               /**< calls of Patch */
 	uint32_t submitted;                             /**< submissions so far */
 	uint32_t reported;                              /**< of these, the OS has been told */
-	uint32_t current_fence;                         /**< of the last one that it was told of */
+	uint32_t current_fence;   /**< of the last one completed or aborted that it was told of */
+	uint32_t submitted_fence; /**< of the last SubmitCommand */
+	struct pb_wddm_preemption preemption;
+	struct pb_wddm_progress progress;
 };
 
 /** One card. */
@@ -129,6 +154,7 @@ struct pb_wddm_adapter {
 	struct pb_wddm_node nodes[PB_WDDM_NODES];
 	uint32_t events_dropped; /**< the channel's count, as last seen */
 	enum pb_error error;     /**< the first that ended it: nothing is submitted any more */
+	bool stopped;            /**< from ResetFromTimeout to RestartFromTimeout */
 };
 
 /* ---- adapter.c: what StartDevice and CreateContext need ---- */
@@ -173,6 +199,33 @@ uint32_t pb_wddm_patch(struct pb_wddm_adapter *adapter, const struct pb_dxgkarg_
 uint32_t pb_wddm_submit_command(struct pb_wddm_adapter *adapter,
 				const struct pb_dxgkarg_submitcommand *submit);
 
+/**
+ * DxgkDdiPreemptCommand: DMA_PREEMPTED comes at once if nothing is on its way,
+ * else from the interrupt, when the buffer that runs is done. Never waits.
+ * A SubmitCommand is legal at any time, also from within the notification.
+ */
+uint32_t pb_wddm_preempt_command(struct pb_wddm_adapter *adapter,
+				 const struct pb_dxgkarg_preemptcommand *preempt);
+
+/* ---- tdr.c: timeout detection and recovery; returns PB_STATUS_SUCCESS or PB_STATUS_UNSUCCESSFUL ---- */
+
+/** DxgkDdiQueryDependentEngineGroup: each node has an engine of its own. */
+uint32_t pb_wddm_query_dependent_engine_group(const struct pb_wddm_adapter *adapter,
+					      struct pb_dxgkarg_querydependentenginegroup *group);
+/** DxgkDdiQueryEngineStatus: responsive is what is idle, or has got on within the last 10 ms. */
+uint32_t pb_wddm_query_engine_status(struct pb_wddm_adapter *adapter,
+				     struct pb_dxgkarg_queryenginestatus *status);
+/**
+ * DxgkDdiResetEngine: what the engine ran is aborted, and all that it has done
+ * and the OS was not told of; what stands behind that is given up, as in a
+ * preemption. UNSUCCESSFUL: the firmware or the engine is dead.
+ */
+uint32_t pb_wddm_reset_engine(struct pb_wddm_adapter *adapter, struct pb_dxgkarg_resetengine *reset);
+/** DxgkDdiResetFromTimeout: gives up all work of all nodes. Contexts that had some are lost. */
+uint32_t pb_wddm_reset_from_timeout(struct pb_wddm_adapter *adapter);
+/** DxgkDdiRestartFromTimeout */
+uint32_t pb_wddm_restart_from_timeout(struct pb_wddm_adapter *adapter);
+
 /* ---- paging.c ---- */
 
 /**
@@ -189,7 +242,8 @@ uint32_t pb_wddm_build_paging_buffer(struct pb_wddm_adapter *adapter,
 
 /**
  * The interrupt routine, and the poll if one may have been lost: tells the OS of
- * each fence that is done, in order. @return whether there was one
+ * each fence that is done, in order, and then of a preemption. @return whether
+ * there was something to tell
  */
 bool pb_wddm_interrupt(struct pb_wddm_adapter *adapter);
 /** The DPC. */

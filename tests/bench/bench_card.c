@@ -468,7 +468,8 @@ uint32_t pb_bench_switch(void)
 {
 	struct pb_engine_registers *registers = registers_of(0);
 
-	pb_shared_write32(&registers->time, pb_shared_read32(&registers->time) + 2u * PB_QUANTUM_MICROSECONDS);
+	pb_shared_write32(&registers->time,
+			  pb_shared_read32(&registers->time) + 2u * PB_QUANTUM_MICROSECONDS);
 	stop_asked = false;
 	ticking = true;
 	lines_ops.take = lines_take;

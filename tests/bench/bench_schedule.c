@@ -90,8 +90,9 @@ static struct pb_descriptor long_patch(void)
 					     .size_low = 0x1000u,
 					     .flags = 1u << PB_ALLOCATION_SEGMENT_SHIFT};
 	for (uint32_t i = 0; i < PATCHES; i++)
-		patches[i] = (struct pb_patch_location){.driver_id = PB_PATCH_FORMAT_ADDRESS64,
-							.patch_offset = i * 4u % (PB_BENCH_BUFFER_BYTES - 8u)};
+		patches[i] =
+			(struct pb_patch_location){.driver_id = PB_PATCH_FORMAT_ADDRESS64,
+						   .patch_offset = i * 4u % (PB_BENCH_BUFFER_BYTES - 8u)};
 	descriptor.allocation_count = 1;
 	descriptor.allocation_address_low = (uint32_t)pb_bench.lists.os_address;
 	descriptor.patch_address_low = descriptor.allocation_address_low + (uint32_t)sizeof(*allocation);

@@ -16,8 +16,8 @@
 #define BUSY_US 1000000u
 #define MARK    0x4d41524bu
 /* As many as one submission may have. */
-#define MANY_PATCHES  60000u
-#define MANY_BYTES    0x300000u
+#define MANY_PATCHES 60000u
+#define MANY_BYTES   0x300000u
 
 /* ---- the victim ---- */
 

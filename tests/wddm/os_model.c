@@ -11,6 +11,7 @@ void os_init(struct os_model *os, const struct os_miniport *miniport, uint32_t n
 	os->node_count = node_count;
 	os->depth = depth;
 	os->fence_step = 1;
+	os->tdr_delay = OS_TDR_DELAY_US;
 	for (uint32_t n = 0; n < node_count; n++) {
 		os->nodes[n].next_fence = first_fence;
 		os->nodes[n].last_completed = first_fence - 1;
@@ -89,18 +90,37 @@ void os_retire_reported(struct os_model *os, struct os_node *node)
 		os_retire(os, node, done, OS_COMPLETED);
 }
 
+static bool is_paging(const struct os_packet *packet)
+{
+	return (packet->submit.Flags & PB_FLAG_PAGING) != 0;
+}
+
+/** Appends the packets of one kind; a paging packet that was submitted keeps its id. */
+static void append_kind(struct os_queue *to, const struct os_queue *from, bool paging)
+{
+	for (uint32_t i = 0; i < from->count; i++) {
+		if (is_paging(&from->packets[i]) != paging)
+			continue;
+		to->packets[to->count] = from->packets[i];
+		to->packets[to->count++].has_fence = paging;
+	}
+}
+
 void os_withdraw(struct os_node *node)
 {
-	const uint32_t count = node->hardware.count;
+	struct os_queue *software = &node->software;
+	struct os_queue queue;
+	uint32_t first = 0;
 
-	memmove(&node->software.packets[count], &node->software.packets[0],
-		node->software.count * sizeof(node->software.packets[0]));
-	memcpy(&node->software.packets[0], &node->hardware.packets[0],
-	       count * sizeof(node->software.packets[0]));
-	for (uint32_t i = 0; i < count; i++)
-		node->software.packets[i].has_fence =
-			(node->software.packets[i].submit.Flags & PB_FLAG_PAGING) != 0;
-	node->software.count += count;
+	queue.count = 0;
+	append_kind(&queue, &node->hardware, true);
+	/* What is prepared anew is for memory as it will be: behind the paging that waits. */
+	for (; first < software->count && is_paging(&software->packets[first]); first++)
+		queue.packets[queue.count++] = software->packets[first];
+	append_kind(&queue, &node->hardware, false);
+	for (; first < software->count; first++)
+		queue.packets[queue.count++] = software->packets[first];
+	*software = queue;
 	node->hardware.count = 0;
 }
 
@@ -149,6 +169,8 @@ static void submit_it(struct os_model *os, struct os_node *node, const struct os
 
 	if (node->hardware.count == 0)
 		os_retire(os, node, 0, OS_COMPLETED); /* it is the head from now on */
+	node->used = true;
+	node->last_submitted = packet->fence_id;
 	node->hardware.packets[node->hardware.count++] = *packet;
 	if (os->miniport.submit_command(os->miniport.context, &packet->submit) != PB_STATUS_SUCCESS)
 		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_SUBMIT_FAILED);
@@ -192,6 +214,12 @@ void os_step(struct os_model *os, uint64_t microseconds)
 		os_check_time(os);
 }
 
+/** Whether all that was submitted has been reported. */
+static bool is_done(const struct os_node *node)
+{
+	return node->hardware.count == 0 || node->hardware.packets[node->hardware.count - 1].reported;
+}
+
 void os_preempt(struct os_model *os, uint32_t n)
 {
 	struct os_node *node = &os->nodes[n];
@@ -199,13 +227,19 @@ void os_preempt(struct os_model *os, uint32_t n)
 	const struct pb_dxgkarg_preemptcommand preempt = {.PreemptionFenceId = os->next_preemption,
 							  .NodeOrdinal = n};
 
-	if (os->bugcheck != 0 || node->preemption.pending)
+	const bool idle = is_done(node);
+
+	/* Nobody preempts a node that has never had anything. */
+	if (os->bugcheck != 0 || node->preemption.pending || !node->used)
 		return;
 	node->preemption.pending = true;
+	node->preemption.asked = false;
+	node->preemption.cancelled = false;
 	node->preemption.fence_id = os->next_preemption++;
 	node->preemption.since = since;
 	if (os->miniport.preempt_command(os->miniport.context, &preempt) != PB_STATUS_SUCCESS)
 		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_SUBMIT_FAILED);
+	os->late_answers += idle && node->preemption.pending;
 	os_ddi_done(os, since);
 }
 
@@ -232,19 +266,36 @@ static int32_t report(struct os_model *os, struct os_node *node, uint32_t fence_
 	return place;
 }
 
+/** From within the notification, as far as no Patch is needed. */
+static void submit_eagerly(struct os_model *os, struct os_node *node)
+{
+	while (os->eager && os->bugcheck == 0 && node->software.count != 0 &&
+	       node->hardware.count < os->depth && is_paging(&node->software.packets[0]) &&
+	       node->software.packets[0].skip_patch)
+		submit_next(os, node);
+}
+
 static void preempted(struct os_model *os, struct os_node *node, uint32_t preemption_id,
 		      uint32_t last_completed)
 {
 	if (!node->preemption.pending || node->preemption.fence_id != preemption_id) {
-		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_INVALID_FENCE);
+		os_bugcheck(os, OS_BUGCHECK_SCHEDULER,
+			    node->preemption.cancelled && node->preemption.cancelled_id == preemption_id
+				    ? OS_AFTER_RESET
+				    : OS_INVALID_FENCE);
 		return;
 	}
-	if (last_completed != node->last_completed && report(os, node, last_completed) < 0)
-		return;
+	if (last_completed != node->last_completed) {
+		if (report(os, node, last_completed) < 0)
+			return;
+		os->implied++;
+	}
 	os_retire_reported(os, node);
 	os->preempted += node->hardware.count;
+	os->preemptions++;
 	os_withdraw(node);
 	node->preemption.pending = false;
+	submit_eagerly(os, node);
 }
 
 static void faulted(struct os_model *os, struct os_node *node, uint32_t fence_id)

@@ -23,16 +23,15 @@
 #define OS_TDR_DDI_US   UINT64_C(5000000)
 #define OS_TDR_LIMIT    5u /**< recoveries within OS_TDR_LIMIT_US; one more is the end */
 #define OS_TDR_LIMIT_US UINT64_C(60000000)
-#define OS_LOST_IRQ_US  (OS_TDR_DELAY_US / 2) /**< after this long it asks QueryCurrentFence */
-#define OS_STEP_US_MAX  100000u               /**< longest step in which a timeout may go unseen */
+#define OS_STEP_US_MAX  100000u /**< longest step in which a timeout may go unseen */
 
 /** VIDEO_SCHEDULER_INTERNAL_ERROR; its first parameter: */
 #define OS_BUGCHECK_SCHEDULER 0x119u
-#define OS_INVALID_FENCE      0x1u  /**< completed or preempted what was not outstanding */
-#define OS_SUBMIT_FAILED      0x2u  /**< SubmitCommand or PreemptCommand returned an error */
-#define OS_PATCH_FAILED       0x3u  /**< Patch returned an error */
-#define OS_PAGING_FAULTED     0x5u  /**< DMA_FAULTED names a paging packet */
-#define OS_NODE_UNKNOWN       0x8u  /**< a notification names a node that there is not */
+#define OS_INVALID_FENCE      0x1u /**< completed or preempted what was not outstanding */
+#define OS_SUBMIT_FAILED      0x2u /**< SubmitCommand or PreemptCommand returned an error */
+#define OS_PATCH_FAILED       0x3u /**< Patch returned an error */
+#define OS_PAGING_FAULTED     0x5u /**< DMA_FAULTED names a paging packet */
+#define OS_NODE_UNKNOWN       0x8u /**< a notification, or a group of dependent nodes, is of the wrong nodes */
 #define OS_ABORTED_FENCE      0xau  /**< LastAbortedFenceId is not from last completed to last submitted */
 #define OS_AFTER_RESET        0x10u /**< a notification of what a reset of the engine had aborted */
 /** VIDEO_TDR_FAILURE; its first parameter is one of ours: */
@@ -47,9 +46,14 @@ struct os_miniport {
 	uint32_t (*submit_command)(void *context, const struct pb_dxgkarg_submitcommand *submit);
 	uint32_t (*query_current_fence)(void *context, struct pb_dxgkarg_querycurrentfence *query);
 	uint32_t (*preempt_command)(void *context,
-				    const struct pb_dxgkarg_preemptcommand *preempt);  /**< or NULL */
+				    const struct pb_dxgkarg_preemptcommand *preempt); /**< or NULL */
+	uint32_t (*query_dependent_engine_group)(
+		void *context, struct pb_dxgkarg_querydependentenginegroup *group); /**< or NULL: itself */
+	uint32_t (*query_engine_status)(void *context,
+					struct pb_dxgkarg_queryenginestatus *status);  /**< or NULL */
 	uint32_t (*reset_engine)(void *context, struct pb_dxgkarg_resetengine *reset); /**< or NULL */
 	uint32_t (*reset_from_timeout)(void *context);                                 /**< or NULL */
+	uint32_t (*restart_from_timeout)(void *context); /**< or NULL: nothing to do */
 	void (*dpc)(void *context);
 	/** The device runs for so long; its interrupts come meanwhile. */
 	void (*run)(void *context, uint64_t microseconds);
@@ -79,6 +83,8 @@ struct os_node {
 	struct os_queue hardware;
 	uint32_t next_fence;
 	uint32_t last_completed;
+	uint32_t last_submitted;
+	bool used;           /**< something was submitted */
 	uint64_t head_since; /**< when what is first now became first */
 	bool asked;          /**< QueryCurrentFence, for this head */
 	bool resetting;      /**< its interrupts are ignored */
@@ -86,6 +92,9 @@ struct os_node {
 		bool pending;
 		uint32_t fence_id;
 		uint64_t since;
+		bool asked;     /**< QueryCurrentFence, for this one */
+		bool cancelled; /**< by a reset: an answer is a crime from now on */
+		uint32_t cancelled_id;
 	} preemption;
 	uint32_t aborted[OS_HARDWARE_MAX]; /**< what the last reset of the engine took away */
 	uint32_t aborted_count;
@@ -103,6 +112,9 @@ struct os_model {
 	uint32_t node_count;
 	uint32_t depth; /**< packets on a hardware queue */
 	uint32_t fence_step;
+	uint64_t tdr_delay; /**< TdrDelay in microseconds; OS_TDR_DELAY_US at first */
+	bool unlimited;     /**< any number of recoveries will do: TdrLimitCount */
+	bool eager;         /**< submits from within DMA_PREEMPTED what needs no Patch */
 	struct os_node nodes[OS_NODES];
 	uint32_t next_preemption;
 	bool dpc_queued;
@@ -117,7 +129,12 @@ struct os_model {
 	uint32_t completed;
 	uint32_t faulted;
 	uint32_t aborted;
-	uint32_t preempted;
+	uint32_t preempted;    /**< packets given back */
+	uint32_t preemptions;  /**< answered */
+	uint32_t implied;      /**< completions that only LastCompletedFenceId of DMA_PREEMPTED spoke of */
+	uint32_t late_answers; /**< preemptions of a node that had nothing left, not answered at once */
+	uint32_t responsive;   /**< engines that were reset in spite of that */
+	uint32_t engine_resets;
 	uint32_t tdr_count;
 	uint32_t adapter_resets;
 	uint64_t tdr_times[OS_TDR_LIMIT];
@@ -132,6 +149,10 @@ bool os_queue(struct os_model *os, const struct os_packet *packet);
 void os_step(struct os_model *os, uint64_t microseconds);
 /** Asks a node to stop at its next boundary; nothing is submitted until it has. */
 void os_preempt(struct os_model *os, uint32_t node);
+/** What a timeout leads to: resets the engine, if it has ever had work, or, if that fails, the adapter. */
+void os_recover(struct os_model *os, uint32_t node);
+/** Resets the adapter, whatever state it is in. */
+void os_reset_adapter(struct os_model *os);
 /** Nothing is waiting or running. */
 bool os_is_idle(const struct os_model *os);
 /** Stops the machine, unless it has stopped. */
@@ -152,7 +173,7 @@ int32_t os_find(const struct os_node *node, uint32_t fence_id);
 void os_retire(struct os_model *os, struct os_node *node, uint32_t count, enum os_outcome outcome);
 /** Takes off what has been reported. */
 void os_retire_reported(struct os_model *os, struct os_node *node);
-/** The rest goes back to the front of the software queue: paging packets keep their ids. */
+/** The rest goes back to the front of the software queue: paging packets first, with the ids they have. */
 void os_withdraw(struct os_node *node);
 /** Looks for what takes too long. */
 void os_check_time(struct os_model *os);

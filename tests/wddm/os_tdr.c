@@ -12,7 +12,7 @@ static bool count_recovery(struct os_model *os, uint64_t now)
 {
 	const uint64_t oldest = os->tdr_times[os->tdr_count % OS_TDR_LIMIT];
 
-	if (os->tdr_count >= OS_TDR_LIMIT && now - oldest <= OS_TDR_LIMIT_US) {
+	if (!os->unlimited && os->tdr_count >= OS_TDR_LIMIT && now - oldest <= OS_TDR_LIMIT_US) {
 		os_bugcheck(os, OS_BUGCHECK_TDR, OS_TDR_TOO_OFTEN);
 		return false;
 	}
@@ -20,22 +20,33 @@ static bool count_recovery(struct os_model *os, uint64_t now)
 	return true;
 }
 
-/** Interrupts of what is on the hardware queue now are a crime from now on. */
+/** Interrupts of what is on the hardware queue now are a crime from now on, and so is an answer to a preemption. */
 static void remember_aborted(struct os_node *node)
 {
+	if (node->preemption.pending) {
+		node->preemption.cancelled = true;
+		node->preemption.cancelled_id = node->preemption.fence_id;
+		node->preemption.pending = false;
+	}
 	node->aborted_count = node->hardware.count;
 	for (uint32_t i = 0; i < node->hardware.count; i++)
 		node->aborted[i] = node->hardware.packets[i].fence_id;
 }
 
-static void reset_adapter(struct os_model *os)
+static bool restart(struct os_model *os)
+{
+	return os->miniport.restart_from_timeout == NULL ||
+	       os->miniport.restart_from_timeout(os->miniport.context) == PB_STATUS_SUCCESS;
+}
+
+void os_reset_adapter(struct os_model *os)
 {
 	const uint64_t since = os->miniport.now(os->miniport.context);
 
 	for (uint32_t n = 0; n < os->node_count; n++)
 		os->nodes[n].resetting = true;
 	if (os->miniport.reset_from_timeout == NULL ||
-	    os->miniport.reset_from_timeout(os->miniport.context) != PB_STATUS_SUCCESS) {
+	    os->miniport.reset_from_timeout(os->miniport.context) != PB_STATUS_SUCCESS || !restart(os)) {
 		os_bugcheck(os, OS_BUGCHECK_TDR, OS_TDR_NO_RESET);
 		return;
 	}
@@ -45,10 +56,9 @@ static void reset_adapter(struct os_model *os)
 		struct os_node *node = &os->nodes[n];
 
 		remember_aborted(node);
-		if (node->hardware.count != 0)
-			node->last_completed = node->hardware.packets[node->hardware.count - 1].fence_id;
+		if (node->used)
+			node->last_completed = node->last_submitted;
 		os_retire(os, node, node->hardware.count, OS_ABORTED);
-		node->preemption.pending = false;
 		node->resetting = false;
 	}
 }
@@ -100,17 +110,51 @@ static bool reset_engine(struct os_model *os, uint32_t n)
 	os_retire(os, node, (uint32_t)count, OS_ABORTED);
 	node->last_completed = reset.LastAbortedFenceId;
 	os_withdraw(node);
-	node->preemption.pending = false;
 	node->resetting = false;
+	os->engine_resets++;
 	return true;
 }
 
-static void recover(struct os_model *os, uint32_t n)
+/** Nodes that are reset with this one. @return 0: a bugcheck */
+static uint64_t group_of(struct os_model *os, uint32_t n)
 {
-	if (!count_recovery(os, os->miniport.now(os->miniport.context)))
+	struct pb_dxgkarg_querydependentenginegroup group = {.NodeOrdinal = n,
+							     .DependentNodeOrdinalMask = UINT64_C(1) << n};
+
+	if (os->miniport.query_dependent_engine_group != NULL &&
+	    os->miniport.query_dependent_engine_group(os->miniport.context, &group) != PB_STATUS_SUCCESS)
+		group.DependentNodeOrdinalMask = 0;
+	if ((group.DependentNodeOrdinalMask >> n & 1u) != 0 &&
+	    group.DependentNodeOrdinalMask >> os->node_count == 0)
+		return group.DependentNodeOrdinalMask;
+	os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_NODE_UNKNOWN);
+	return 0;
+}
+
+static void ask_status(struct os_model *os, uint32_t n)
+{
+	struct pb_dxgkarg_queryenginestatus status = {.NodeOrdinal = n};
+
+	if (os->miniport.query_engine_status != NULL &&
+	    os->miniport.query_engine_status(os->miniport.context, &status) == PB_STATUS_SUCCESS)
+		os->responsive += status.EngineStatus & PB_DXGK_ENGINE_RESPONSIVE;
+}
+
+void os_recover(struct os_model *os, uint32_t n)
+{
+	uint64_t group;
+
+	if (os->bugcheck != 0 || !os->nodes[n].used ||
+	    !count_recovery(os, os->miniport.now(os->miniport.context)))
 		return;
-	if (!reset_engine(os, n))
-		reset_adapter(os);
+	ask_status(os, n);
+	group = group_of(os, n);
+	for (uint32_t node = 0; node < os->node_count && os->bugcheck == 0; node++) {
+		if ((group >> node & 1u) != 0 && !reset_engine(os, node)) {
+			os_reset_adapter(os);
+			return;
+		}
+	}
 }
 
 /** Maybe only the interrupt was lost. What it says must be a fence that is or was there. */
@@ -120,31 +164,49 @@ static void ask(struct os_model *os, uint32_t n)
 	struct pb_dxgkarg_querycurrentfence query = {.NodeOrdinal = n};
 	const uint64_t since = os->miniport.now(os->miniport.context);
 
-	node->asked = true;
 	if (os->miniport.query_current_fence(os->miniport.context, &query) == PB_STATUS_SUCCESS &&
 	    os->bugcheck == 0 && query.CurrentFence != node->last_completed)
 		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_INVALID_FENCE);
 	os_ddi_done(os, since);
 }
 
+/** A preemption that is not answered: its interrupt was lost, or the engine hangs. */
+static void check_preemption(struct os_model *os, uint32_t n, uint64_t now)
+{
+	struct os_node *node = &os->nodes[n];
+	const uint64_t silence = now - node->preemption.since;
+
+	if (!node->preemption.asked && silence > os->tdr_delay / 2) {
+		node->preemption.asked = true;
+		ask(os, n);
+	} else if (silence > os->tdr_delay) {
+		os_recover(os, n);
+	}
+}
+
+static void check_head(struct os_model *os, uint32_t n, uint64_t now)
+{
+	struct os_node *node = &os->nodes[n];
+	const uint64_t silence = now - node->head_since;
+
+	if (!node->asked && silence > os->tdr_delay / 2) {
+		node->asked = true;
+		ask(os, n);
+	} else if (silence > os->tdr_delay && os->miniport.preempt_command != NULL) {
+		os_preempt(os, n);
+	} else if (silence > os->tdr_delay) {
+		os_recover(os, n);
+	}
+}
+
 void os_check_time(struct os_model *os)
 {
 	for (uint32_t n = 0; n < os->node_count && os->bugcheck == 0; n++) {
-		struct os_node *node = &os->nodes[n];
 		const uint64_t now = os->miniport.now(os->miniport.context);
 
-		if (node->preemption.pending) {
-			if (now - node->preemption.since > OS_TDR_DELAY_US)
-				recover(os, n);
-			continue;
-		}
-		if (node->hardware.count == 0)
-			continue;
-		if (!node->asked && now - node->head_since > OS_LOST_IRQ_US)
-			ask(os, n);
-		else if (now - node->head_since > OS_TDR_DELAY_US && os->miniport.preempt_command != NULL)
-			os_preempt(os, n);
-		else if (now - node->head_since > OS_TDR_DELAY_US)
-			recover(os, n);
+		if (os->nodes[n].preemption.pending)
+			check_preemption(os, n, now);
+		else if (os->nodes[n].hardware.count != 0)
+			check_head(os, n, now);
 	}
 }

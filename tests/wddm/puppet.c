@@ -66,6 +66,7 @@ static uint32_t submit_command(void *context, const struct pb_dxgkarg_submitcomm
 	}
 	if (node->count == 0)
 		node->started = puppet->now;
+	node->submitted = submit->SubmissionFenceId;
 	node->fences[node->count++] = submit->SubmissionFenceId;
 	return PB_STATUS_SUCCESS;
 }
@@ -105,7 +106,10 @@ static bool hangs(const struct puppet *puppet)
 {
 	return puppet->vice == PUPPET_HANGS || puppet->vice == PUPPET_RESET_AHEAD ||
 	       puppet->vice == PUPPET_RESET_BEHIND || puppet->vice == PUPPET_LATE ||
-	       puppet->vice == PUPPET_RESET_FAILS || puppet->vice == PUPPET_DEAD;
+	       puppet->vice == PUPPET_RESET_FAILS || puppet->vice == PUPPET_DEAD ||
+	       puppet->vice == PUPPET_LATE_PREEMPTED || puppet->vice == PUPPET_LATE_ADAPTER ||
+	       puppet->vice == PUPPET_NOT_IN_GROUP || puppet->vice == PUPPET_STRANGE_GROUP ||
+	       puppet->vice == PUPPET_ONE_GROUP || puppet->vice == PUPPET_RESTART_FAILS;
 }
 
 static void run(void *context, uint64_t microseconds)
@@ -113,7 +117,9 @@ static void run(void *context, uint64_t microseconds)
 	struct puppet *puppet = context;
 
 	puppet->now += microseconds;
-	if (puppet->late) {
+	if (puppet->late && puppet->vice == PUPPET_LATE_PREEMPTED) {
+		notify_preempted(puppet, 0, puppet->preemption, puppet->nodes[0].done);
+	} else if (puppet->late) {
 		puppet->late = false;
 		notify(puppet, 0, puppet->late_fence);
 	}
@@ -138,14 +144,20 @@ static uint32_t preempt_command(void *context, const struct pb_dxgkarg_preemptco
 
 	if (puppet->vice == PUPPET_PREEMPT_FAILS)
 		return FAILURE;
+	if (preempt->NodeOrdinal == 0)
+		puppet->preemption = preempt->PreemptionFenceId;
 	if (puppet->vice == PUPPET_DEAF || hangs(puppet))
 		return PB_STATUS_SUCCESS;
 	if (puppet->vice == PUPPET_PREEMPT_AHEAD)
 		last += AHEAD;
+	if (puppet->vice == PUPPET_PREEMPT_BEHIND)
+		last--;
 	node->count = 0;
 	notify_preempted(puppet, preempt->NodeOrdinal,
 			 preempt->PreemptionFenceId + (puppet->vice == PUPPET_OTHER_PREEMPTION ? 1 : 0),
 			 last);
+	if (puppet->vice == PUPPET_PREEMPTED_TWICE)
+		notify_preempted(puppet, preempt->NodeOrdinal, preempt->PreemptionFenceId, last);
 	if (puppet->vice == PUPPET_PREEMPT_THEN_COMPLETE && had_work)
 		notify(puppet, preempt->NodeOrdinal, first);
 	return PB_STATUS_SUCCESS;
@@ -163,19 +175,48 @@ static uint32_t query_current_fence(void *context, struct pb_dxgkarg_querycurren
 	return PB_STATUS_SUCCESS;
 }
 
+static uint32_t query_dependent_engine_group(void *context,
+					     struct pb_dxgkarg_querydependentenginegroup *group)
+{
+	const struct puppet *puppet = context;
+
+	group->DependentNodeOrdinalMask = UINT64_C(1) << group->NodeOrdinal;
+	if (puppet->vice == PUPPET_NOT_IN_GROUP)
+		group->DependentNodeOrdinalMask ^= 3u;
+	else if (puppet->vice == PUPPET_STRANGE_GROUP)
+		group->DependentNodeOrdinalMask |= 1u << OS_NODES;
+	else if (puppet->vice == PUPPET_ONE_GROUP)
+		group->DependentNodeOrdinalMask = (1u << OS_NODES) - 1u;
+	return PB_STATUS_SUCCESS;
+}
+
+static uint32_t query_engine_status(void *context, struct pb_dxgkarg_queryenginestatus *status)
+{
+	const struct puppet *puppet = context;
+
+	status->EngineStatus = hangs(puppet) ? 0 : PB_DXGK_ENGINE_RESPONSIVE;
+	return PB_STATUS_SUCCESS;
+}
+
+static bool refuses_engine_reset(const struct puppet *puppet)
+{
+	return puppet->vice == PUPPET_RESET_FAILS || puppet->vice == PUPPET_DEAD ||
+	       puppet->vice == PUPPET_LATE_ADAPTER || puppet->vice == PUPPET_RESTART_FAILS;
+}
+
 static uint32_t reset_engine(void *context, struct pb_dxgkarg_resetengine *reset)
 {
 	struct puppet *puppet = context;
 	struct puppet_node *node = &puppet->nodes[reset->NodeOrdinal];
 
-	if (puppet->vice == PUPPET_RESET_FAILS || puppet->vice == PUPPET_DEAD)
+	if (refuses_engine_reset(puppet))
 		return FAILURE;
 	reset->LastAbortedFenceId = node->count != 0 ? node->fences[0] : node->done;
 	if (puppet->vice == PUPPET_RESET_AHEAD)
 		reset->LastAbortedFenceId += AHEAD;
 	if (puppet->vice == PUPPET_RESET_BEHIND)
 		reset->LastAbortedFenceId = node->done - 1;
-	puppet->late = puppet->vice == PUPPET_LATE;
+	puppet->late = puppet->vice == PUPPET_LATE || puppet->vice == PUPPET_LATE_PREEMPTED;
 	puppet->late_fence = node->fences[0];
 	node->done = reset->LastAbortedFenceId;
 	node->count = 0;
@@ -188,11 +229,20 @@ static uint32_t reset_from_timeout(void *context)
 
 	if (puppet->vice == PUPPET_DEAD)
 		return FAILURE;
+	puppet->late = puppet->vice == PUPPET_LATE_ADAPTER;
+	puppet->late_fence = puppet->nodes[0].fences[0];
 	for (uint32_t n = 0; n < OS_NODES; n++) {
-		while (puppet->nodes[n].count != 0)
-			shift(&puppet->nodes[n]);
+		puppet->nodes[n].count = 0;
+		puppet->nodes[n].done = puppet->nodes[n].submitted;
 	}
 	return PB_STATUS_SUCCESS;
+}
+
+static uint32_t restart_from_timeout(void *context)
+{
+	const struct puppet *puppet = context;
+
+	return puppet->vice == PUPPET_RESTART_FAILS ? FAILURE : PB_STATUS_SUCCESS;
 }
 
 static void dpc(void *context)
@@ -217,8 +267,11 @@ void puppet_start(struct puppet *puppet, struct os_model *os, enum puppet_vice v
 		.submit_command = submit_command,
 		.query_current_fence = query_current_fence,
 		.preempt_command = preempts ? preempt_command : NULL,
+		.query_dependent_engine_group = query_dependent_engine_group,
+		.query_engine_status = query_engine_status,
 		.reset_engine = reset_engine,
 		.reset_from_timeout = reset_from_timeout,
+		.restart_from_timeout = restart_from_timeout,
 		.dpc = dpc,
 		.run = run,
 		.now = now,
@@ -230,7 +283,7 @@ void puppet_start(struct puppet *puppet, struct os_model *os, enum puppet_vice v
 	puppet->vice = vice;
 	puppet->now = 1;
 	for (uint32_t n = 0; n < OS_NODES; n++)
-		puppet->nodes[n].done = first_fence - 1;
+		puppet->nodes[n].done = puppet->nodes[n].submitted = first_fence - 1;
 	puppet->last_done = first_fence - 1;
 	os_init(os, &miniport, OS_NODES, first_fence, DEPTH);
 }

@@ -38,13 +38,22 @@ enum puppet_vice {
 	PUPPET_SILENT,       /**< no interrupt at all, but QueryCurrentFence looks */
 	PUPPET_QUERY_LIES,   /**< the same, but it says something else than it notifies */
 	PUPPET_NO_DPC,       /**< never calls NotifyDpc */
+	PUPPET_PREEMPTED_TWICE,
+	PUPPET_PREEMPT_BEHIND, /**< last completed is one before what was completed */
+	PUPPET_LATE_PREEMPTED, /**< answers the preemption after the reset of its engine */
+	PUPPET_LATE_ADAPTER, /**< no engine reset; an interrupt of work that the reset of the adapter aborted */
+	PUPPET_NOT_IN_GROUP,  /**< a node does not depend on itself */
+	PUPPET_STRANGE_GROUP, /**< a node depends on one that there is not */
+	PUPPET_ONE_GROUP,     /**< all nodes are reset with each of them; hangs */
+	PUPPET_RESTART_FAILS, /**< of the adapter, behind a reset that worked */
 };
 
 struct puppet_node {
 	uint32_t fences[OS_HARDWARE_MAX];
 	uint32_t count;
 	uint64_t started;
-	uint32_t done; /**< the last one done */
+	uint32_t done;      /**< the last one done */
+	uint32_t submitted; /**< the last one submitted */
 };
 
 struct puppet {
@@ -58,6 +67,7 @@ struct puppet {
 	uint32_t submissions;
 	uint32_t late_fence;
 	bool late;
+	uint32_t preemption; /**< the last one of node 0 */
 };
 
 /** @param vice what is wrong with it; @param preempts whether it is PreemptionAware; @param first_fence of each node */

@@ -61,6 +61,13 @@ static const struct vice {
 	{"another preemption", PUPPET_OTHER_PREEMPTION, true, 0x119, 0x1},
 	{"last completed is to come", PUPPET_PREEMPT_AHEAD, true, 0x119, 0x1},
 	{"completed after preempted", PUPPET_PREEMPT_THEN_COMPLETE, true, 0x119, 0x1},
+	{"preempted twice", PUPPET_PREEMPTED_TWICE, true, 0x119, 0x1},
+	{"last completed goes back", PUPPET_PREEMPT_BEHIND, true, 0x119, 0x1},
+	{"preempted after the reset", PUPPET_LATE_PREEMPTED, true, 0x119, 0x10},
+	{"an interrupt after the adapter's reset", PUPPET_LATE_ADAPTER, false, 0x119, 0x10},
+	{"a node that does not depend on itself", PUPPET_NOT_IN_GROUP, false, 0x119, 0x8},
+	{"a node that depends on none", PUPPET_STRANGE_GROUP, false, 0x119, 0x8},
+	{"the adapter does not start again", PUPPET_RESTART_FAILS, false, 0x116, OS_TDR_NO_RESET},
 	{"aborted is to come", PUPPET_RESET_AHEAD, false, 0x119, 0xa},
 	{"aborted is long completed", PUPPET_RESET_BEHIND, false, 0x119, 0xa},
 	{"an interrupt after the reset", PUPPET_LATE, false, 0x119, 0x10},
@@ -115,7 +122,7 @@ static void correct_one_lives(void **state)
 	}
 }
 
-/** A withdrawn paging packet comes again with its id, other packets with a new one. */
+/** Withdrawn paging packets come again first, with their ids, then the others with new ones. */
 static void ids_after_preemption(void **state)
 {
 	static struct os_model os;
@@ -134,11 +141,60 @@ static void ids_after_preemption(void **state)
 	os_step(&os, 1);
 	assert_int_equal(puppet.nodes[0].count, 3);
 	assert_int_equal(puppet.nodes[0].fences[0], 0xfffffffe);
-	assert_int_equal(puppet.nodes[0].fences[1], 1);
-	assert_int_equal(puppet.nodes[0].fences[2], 0);
+	assert_int_equal(puppet.nodes[0].fences[1], 0);
+	assert_int_equal(puppet.nodes[0].fences[2], 1);
 	run_for(&os, 1000000);
 	assert_int_equal(os.bugcheck, 0);
 	assert_int_equal(os.completed, 3);
+}
+
+/** What is submitted from within the notification is there when PreemptCommand returns. */
+static void eager_resubmission(void **state)
+{
+	static struct os_model os;
+	static struct puppet puppet;
+
+	(void)state;
+	puppet_start(&puppet, &os, PUPPET_CORRECT, true, 5);
+	os.eager = true;
+	queue(&os, 0, 0, 64);
+	queue(&os, 0, PB_FLAG_PAGING, 64);
+	os_step(&os, 1);
+	os_preempt(&os, 0);
+	assert_int_equal(os.preempted, 2);
+	assert_int_equal(puppet.nodes[0].count, 1);
+	assert_int_equal(puppet.nodes[0].fences[0], 6);
+	run_for(&os, 1000000);
+	assert_int_equal(os.bugcheck, 0);
+	assert_int_equal(os.completed, 2);
+	assert_int_equal(os.nodes[0].last_completed, 7);
+}
+
+/** What the model counts without stopping: an answer that had to come at once, a completion nobody reported. */
+static void counted_weaknesses(void **state)
+{
+	static struct os_model os;
+	static struct puppet puppet;
+
+	(void)state;
+	puppet_start(&puppet, &os, PUPPET_DEAF, true, 5);
+	queue(&os, 0, 0, 64);
+	run_for(&os, 1000000);
+	os_preempt(&os, 1);
+	assert_int_equal(os.late_answers, 0); /* node 1 has never had anything */
+	os_preempt(&os, 0);
+	assert_int_equal(os.late_answers, 1);
+
+	puppet_start(&puppet, &os, PUPPET_CORRECT, true, 5);
+	queue(&os, 0, 0, 64);
+	queue(&os, 0, 0, 64);
+	os_step(&os, 1);
+	puppet.vice = PUPPET_SILENT;
+	os_step(&os, PUPPET_PACKET_US);
+	os_preempt(&os, 0);
+	assert_int_equal(os.implied, 1);
+	assert_int_equal(os.completed, 1);
+	assert_int_equal(os.bugcheck, 0);
 }
 
 /** What a miniport survives, and what it costs. */
@@ -156,6 +212,7 @@ static const struct {
 	{"the engine hangs once", PUPPET_HANGS, false, 0, 1, 0, 1, 1, 0},
 	{"preemption, then reset", PUPPET_HANGS, true, 0, 1, 0, 1, 1, 0},
 	{"no answer to a preemption", PUPPET_DEAF, true, 0, 1, 0, 2, 0, 0},
+	{"engines that are reset together", PUPPET_ONE_GROUP, false, 0, 1, 0, 1, 1, 0},
 	{"an engine that cannot be reset", PUPPET_RESET_FAILS, false, 0, 1, 1, 0, 2, 0},
 	{"a paging packet is aborted", PUPPET_HANGS, false, PB_FLAG_PAGING, 1, 1, 0, 2, 0},
 	{"interrupts are lost", PUPPET_SILENT, false, 0, 0, 0, 2, 0, 0},
@@ -249,6 +306,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_vice),           cmocka_unit_test(correct_one_lives),
 		cmocka_unit_test(ids_after_preemption), cmocka_unit_test(survivals),
+		cmocka_unit_test(eager_resubmission),   cmocka_unit_test(counted_weaknesses),
 		cmocka_unit_test(no_dpc_no_progress),   cmocka_unit_test(recoveries_far_apart),
 		cmocka_unit_test(stopped_is_stopped),
 	};

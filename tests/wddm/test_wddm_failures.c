@@ -313,7 +313,7 @@ static void firmware_dead(void **state)
 	expect_lost(&vm.contexts[1], "dead");
 	assert_false(pb_wddm_interrupt(&vm.adapter));
 	assert_int_equal(pb_wddm_query_current_fence(&vm.adapter, &query), PB_STATUS_SUCCESS);
-	for (uint32_t i = 0; i < 30; i++)
+	for (uint32_t i = 0; i < 45; i++)
 		os_step(&vm.os, 100000);
 	assert_int_equal(vm.os.bugcheck, OS_BUGCHECK_TDR);
 	assert_int_equal(vm.os.parameter, OS_TDR_NO_RESET);

@@ -323,7 +323,10 @@ static void empty_paging(void **state)
 	vm_stop(&vm);
 }
 
-/** A bad paging buffer is never told to be done, nor is what stands behind it. The OS finds a hang. */
+/**
+ * A bad paging buffer is never told to be done, nor is what stands behind it.
+ * The OS finds a hang; as a paging buffer is aborted, it resets the adapter.
+ */
 static void bad_paging_buffer(void **state)
 {
 	struct pb_dxgkarg_buildpagingbuffer build = {
@@ -349,10 +352,23 @@ static void bad_paging_buffer(void **state)
 		assert_int_equal(vm.os.completed, 2);
 		assert_int_equal(vm.os.nodes[0].hardware.count, 2);
 		assert_false(vm.contexts[1].shim.lost);
-		for (uint32_t step = 0; step < 15; step++)
+		for (uint32_t step = 0; step < 30; step++)
 			os_step(&vm.os, 100000);
-		assert_int_equal(vm.os.bugcheck, OS_BUGCHECK_TDR);
-		assert_int_equal(vm.os.parameter, OS_TDR_NO_RESET);
+		vm_alive(&vm, "bad paging, reset");
+		assert_int_equal(vm.os.tdr_count, 1);
+		assert_int_equal(vm.os.adapter_resets, 1);
+		assert_int_equal(vm.os.aborted, 2);
+		/* The halt is over too. */
+		assert_true(vm.paging_aborted);
+		vm_repair(&vm);
+		for (uint32_t c = 0; c < VM_CONTEXTS; c++) {
+			vm_random_commands(&vm, 3);
+			vm_draw(&vm, c);
+		}
+		vm_finish(&vm);
+		vm_compare(&vm, "bad paging, over");
+		assert_int_equal(vm.os.completed, 5);
+		assert_int_equal(vm.os.tdr_count, 1);
 		vm_stop(&vm);
 	}
 }

@@ -8,7 +8,6 @@
 #define QUEUE_ENTRIES     OS_HARDWARE_MAX
 #define DEPTH             4u
 #define VIDEO_PAGES       32u
-#define BAD_LIST_WORD     0xeeeeeeeeu
 
 static const struct pb_segment_request requests[3] = {
 	{0, CARD_SYSTEM_OS, CARD_SYSTEM_GPU, CARD_SYSTEM_BYTES, CARD_SYSTEM_BYTES, PB_SEGMENT_LINEAR},
@@ -23,60 +22,6 @@ uint32_t vm_random(struct vm *vm, uint32_t bound)
 	vm->seed ^= vm->seed >> 17;
 	vm->seed ^= vm->seed << 5;
 	return vm->seed % bound;
-}
-
-/* ---- the miniport's table ---- */
-
-static uint32_t patch(void *context, const struct pb_dxgkarg_patch *arguments)
-{
-	struct vm *vm = context;
-	const uint32_t status = pb_wddm_patch(&vm->adapter, arguments);
-
-	vm->patched++;
-	/* The lists are the OS's again. */
-	memset(vm->list, BAD_LIST_WORD & 0xff, sizeof(vm->list));
-	memset(vm->patches, BAD_LIST_WORD & 0xff, sizeof(vm->patches));
-	return status;
-}
-
-static uint32_t submit_command(void *context, const struct pb_dxgkarg_submitcommand *submit)
-{
-	struct vm *vm = context;
-
-	return pb_wddm_submit_command(&vm->adapter, submit);
-}
-
-static uint32_t query_current_fence(void *context, struct pb_dxgkarg_querycurrentfence *query)
-{
-	struct vm *vm = context;
-
-	return pb_wddm_query_current_fence(&vm->adapter, query);
-}
-
-static void dpc(void *context)
-{
-	struct vm *vm = context;
-
-	pb_wddm_dpc(&vm->adapter);
-}
-
-static void run(void *context, uint64_t microseconds)
-{
-	struct vm *vm = context;
-	const uint64_t end = pb_sim_now(vm->card.sim) + microseconds;
-
-	while (pb_sim_now(vm->card.sim) < end) {
-		pb_sim_step(vm->card.sim);
-		if (pb_sim_interrupt_take(vm->card.sim, vm->card.link->channel) && !vm->deaf)
-			(void)pb_wddm_interrupt(&vm->adapter);
-	}
-}
-
-static uint64_t now(void *context)
-{
-	const struct vm *vm = context;
-
-	return pb_sim_now(vm->card.sim);
 }
 
 /* ---- the memory manager ---- */
@@ -110,12 +55,17 @@ void vm_settle(struct vm *vm, struct vm_allocation *allocation)
 						 : VM_EDGE_OS + (page - VIDEO_PAGES) * VM_BYTES;
 }
 
-static void leave(struct vm *vm, struct vm_allocation *allocation)
+static void clean(const struct vm *vm, uint32_t page)
 {
-	uint32_t *memory = vm_memory(vm, allocation);
+	uint32_t *memory = place_memory(vm, page);
 
 	for (uint32_t i = 0; i < VM_BYTES / 4; i++)
 		memory[i] = VM_OLD_PATTERN;
+}
+
+static void leave(struct vm *vm, struct vm_allocation *allocation)
+{
+	clean(vm, allocation->page);
 	vm->places[allocation->page] = false;
 	allocation->segment = 0;
 	allocation->address = 0;
@@ -188,6 +138,7 @@ struct vm_buffer *vm_buffer(struct vm *vm, struct vm_context *context)
 		if (buffer->reserved || buffer->parts != 0)
 			continue;
 		buffer->reserved = true;
+		buffer->patched = false;
 		buffer->context = context;
 		return buffer;
 	}
@@ -283,18 +234,19 @@ static bool needed(const struct vm_buffer *buffer, const struct os_packet *packe
 
 /**
  * Before a submission: the lists as they are now. Patch is left out where
- * nothing has changed since Render; which is what it was at Render anyway.
+ * nothing has changed since Render; which is what it was at Render anyway. A
+ * buffer that it was called for once is patched each time that it comes again.
  */
 static void prepare(void *context, struct os_packet *packet)
 {
 	struct vm *vm = context;
-	const struct vm_buffer *buffer = buffer_of(vm, packet);
+	struct vm_buffer *buffer = buffer_of(vm, packet);
 
 	if (buffer == NULL || buffer->context == NULL)
 		return;
 	vm_list(vm, buffer->context, vm->list);
-	packet->skip_patch =
-		memcmp(vm->list, buffer->rendered, sizeof(vm->list)) == 0 && vm_random(vm, 4) != 0;
+	packet->skip_patch = !buffer->patched && memcmp(vm->list, buffer->rendered, sizeof(vm->list)) == 0 &&
+			     vm_random(vm, 4) != 0;
 	for (uint32_t i = 1; i < VM_LIST; i++) {
 		if (vm->list[i].Value >> 1 == 0)
 			packet->skip_patch = false;
@@ -308,6 +260,7 @@ static void prepare(void *context, struct os_packet *packet)
 	packet->patch.pPatchLocationList = vm->patches;
 	if (vm->spoil != NULL)
 		vm->spoil(vm, packet);
+	buffer->patched = buffer->patched || !packet->skip_patch;
 	vm->skipped += packet->skip_patch;
 }
 
@@ -316,12 +269,15 @@ static void retired(void *context, const struct os_packet *packet, enum os_outco
 	struct vm *vm = context;
 	struct vm_buffer *buffer = buffer_of(vm, packet);
 
-	(void)outcome;
 	if (buffer == NULL)
 		return;
 	buffer->parts--;
-	if (buffer->context != NULL)
+	if (buffer->context != NULL) {
 		buffer->context->outstanding--;
+		buffer->context->tainted = buffer->context->tainted || outcome != OS_COMPLETED;
+	} else if (outcome != OS_COMPLETED) {
+		vm->paging_aborted = true;
+	}
 }
 
 void vm_draw(struct vm *vm, uint32_t number)
@@ -393,26 +349,19 @@ static void start_adapter(struct vm *vm)
 
 void vm_start(struct vm *vm, uint32_t first_fence)
 {
-	const struct os_miniport miniport = {
-		.patch = patch,
-		.submit_command = submit_command,
-		.query_current_fence = query_current_fence,
-		.dpc = dpc,
-		.run = run,
-		.now = now,
-		.context = vm,
-	};
+	struct os_miniport miniport;
 
 	memset(vm, 0, sizeof(*vm));
 	vm->seed = 0x2545f491;
 	card_attach(&vm->card);
+	card_join(&vm->card, &vm->admin, PB_CHANNEL_ADMIN);
+	for (uint32_t n = 0; n < 2; n++)
+		vm_node_times(vm, n, 0, 0);
 	for (uint32_t s = 0; s < 3; s++)
 		assert_int_equal(pb_segment_create(&vm->segments[s], &vm->card.channel, &requests[s]),
 				 PB_ERROR_OK);
-	for (uint32_t page = 0; page < VM_HOME_PAGES; page++) {
-		for (uint32_t w = 0; w < VM_BYTES / 4; w++)
-			place_memory(vm, page)[w] = VM_OLD_PATTERN;
-	}
+	for (uint32_t page = 0; page < VM_HOME_PAGES; page++)
+		clean(vm, page);
 	start_adapter(vm);
 	assert_int_equal(pb_memory_allocate(&vm->segments[0], VM_HOME_PAGES * VM_BYTES, VM_BYTES, &vm->away),
 			 PB_ERROR_OK);
@@ -424,6 +373,7 @@ void vm_start(struct vm *vm, uint32_t first_fence)
 			PB_ERROR_OK);
 	for (uint32_t c = 0; c < VM_CONTEXTS; c++)
 		vm_context_start(vm, c);
+	vm_miniport(vm, &miniport);
 	os_init(&vm->os, &miniport, 2, first_fence, DEPTH);
 	vm->os.prepare = prepare;
 	vm->os.retired = retired;
@@ -432,6 +382,7 @@ void vm_start(struct vm *vm, uint32_t first_fence)
 
 void vm_stop(struct vm *vm)
 {
+	card_leave(&vm->admin);
 	card_stop(&vm->card);
 }
 
@@ -456,4 +407,19 @@ void vm_finish(struct vm *vm)
 		vm->places[page] = vm->places[page] && !vm->leaving[page];
 		vm->leaving[page] = false;
 	}
+}
+
+void vm_repair(struct vm *vm)
+{
+	for (uint32_t c = 0; c < VM_CONTEXTS; c++) {
+		if (!vm->contexts[c].tainted && !vm->paging_aborted)
+			continue;
+		vm_context_stop(vm, c);
+		vm_context_start(vm, c);
+	}
+	for (uint32_t page = 0; page < VM_HOME_PAGES && vm->paging_aborted; page++) {
+		if (!vm->places[page])
+			clean(vm, page);
+	}
+	vm->paging_aborted = false;
 }

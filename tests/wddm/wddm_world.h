@@ -10,6 +10,7 @@
 
 #include "host/render.h"
 #include "host/wddm/wddm.h"
+#include "qemu/engine.h"
 #include "tests/unit/card_fixture.h"
 #include "tests/wddm/os_model.h"
 
@@ -61,13 +62,15 @@ struct vm_buffer {
 	uint32_t bytes;
 	uint32_t patch_count;
 	struct pb_dxgk_allocationlist rendered[VM_LIST]; /**< as Render saw it */
-	bool reserved;                                   /**< handed out, not queued yet */
-	uint32_t parts;                                  /**< packets that are not retired; 0: free */
-	struct vm_context *context;                      /**< NULL: a paging buffer */
+	bool patched;               /**< Patch was called since: it holds other addresses than Render's */
+	bool reserved;              /**< handed out, not queued yet */
+	uint32_t parts;             /**< packets that are not retired; 0: free */
+	struct vm_context *context; /**< NULL: a paging buffer */
 };
 
 struct vm {
-	struct card card; /**< simulation, link and channel */
+	struct card card;        /**< simulation, link and channel */
+	struct pb_channel admin; /**< sets the nodes' modes and times */
 	struct pb_segment segments[3];
 	struct pb_wddm_adapter adapter;
 	struct os_model os;
@@ -84,14 +87,21 @@ struct vm {
 	uint32_t words[VM_WORDS]; /**< the command buffer */
 	uint32_t count;
 	uint32_t seed;
-	bool deaf;        /**< interrupts are lost */
-	uint32_t skipped; /**< submissions without Patch */
-	uint32_t moved;   /**< allocations */
-	uint32_t patched; /**< calls of Patch */
+	bool deaf;           /**< interrupts are lost */
+	bool paging_aborted; /**< memory may be anything */
+	uint32_t skipped;    /**< submissions without Patch */
+	uint32_t moved;      /**< allocations */
+	uint32_t patched;    /**< calls of Patch */
 	/** Called last before a submission: to spoil what the OS shows to Patch and SubmitCommand. */
 	void (*spoil)(struct vm *vm, struct os_packet *packet);
 	bool hide; /**< allocations that a packet does not need look paged out */
 };
+
+/** The shim's functions. */
+void vm_miniport(struct vm *vm, struct os_miniport *miniport);
+/** Times for a hang and an answer of a node, in microseconds; 0: as they are. Its mode is HOST_ORDERED. */
+void vm_node_times(struct vm *vm, uint32_t node, uint32_t hang_us, uint32_t answer_us);
+void vm_break_engine(const struct vm *vm, uint32_t node, const struct pb_engine_model_defects *defects);
 
 /** @param first_fence of each node */
 void vm_start(struct vm *vm, uint32_t first_fence);
@@ -147,6 +157,8 @@ void vm_move_in_order(struct vm *vm, struct vm_allocation *allocation, uint32_t 
 void vm_draw(struct vm *vm, uint32_t context);
 /** Lets the OS run until nothing is left to do; fails after a minute of the card's time. */
 void vm_finish(struct vm *vm);
+/** Makes contexts anew whose models are no longer true, after vm_finish. */
+void vm_repair(struct vm *vm);
 /** Fails if the OS has stopped. */
 void vm_alive(const struct vm *vm, const char *row);
 

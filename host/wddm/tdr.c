@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Timeout detection and recovery: the firmware resets the engine under the
+ * node's queue, and everything that the node had is forgotten here. What the
+ * OS has not been told of by then it never is.
+ */
+#include "host/wddm/internal.h"
+
+/** Silence of an engine with work that counts as no response: it reports progress far more often. */
+#define RESPONSE_US 10000u
+
+uint32_t pb_wddm_query_dependent_engine_group(const struct pb_wddm_adapter *adapter,
+					      struct pb_dxgkarg_querydependentenginegroup *group)
+{
+	(void)adapter;
+	group->DependentNodeOrdinalMask = UINT64_C(1) << (group->NodeOrdinal & 63u);
+	return PB_STATUS_SUCCESS;
+}
+
+/** Whether it has got on since it was seen to last, or has nothing to get on with. */
+static bool gets_on(struct pb_wddm_progress *progress, const struct pb_node_status *status, uint64_t now)
+{
+	if (status->in_flight != 0 && status->progress == progress->counter &&
+	    status->completed == progress->completed)
+		return now - progress->time < RESPONSE_US;
+	*progress = (struct pb_wddm_progress){
+		.counter = status->progress, .completed = status->completed, .time = now};
+	return true;
+}
+
+uint32_t pb_wddm_query_engine_status(struct pb_wddm_adapter *adapter,
+				     struct pb_dxgkarg_queryenginestatus *status)
+{
+	struct pb_channel *channel = adapter->config.channel;
+	struct pb_node_status node;
+
+	status->EngineStatus = 0;
+	if (adapter->error != PB_ERROR_OK || status->NodeOrdinal >= adapter->config.node_count ||
+	    pb_node_query(channel, status->NodeOrdinal, &node) != PB_ERROR_OK)
+		return PB_STATUS_SUCCESS;
+	if (node.state == PB_NODE_STATE_RUNNING && gets_on(&adapter->nodes[status->NodeOrdinal].progress,
+							   &node, channel->link->ops->now(channel->link)))
+		status->EngineStatus = PB_DXGK_ENGINE_RESPONSIVE;
+	(void)pb_wddm_interrupt(adapter);
+	return PB_STATUS_SUCCESS;
+}
+
+/* ---- resets ---- */
+
+static enum pb_error check_alive(struct pb_wddm_adapter *adapter, uint32_t n)
+{
+	struct pb_node_status status;
+	enum pb_error error = pb_node_query(adapter->config.channel, n, &status);
+
+	return error == PB_ERROR_OK && status.state == PB_NODE_STATE_DEAD ? PB_ERROR_ENGINE_DEAD : error;
+}
+
+/**
+ * Takes everything that a node has from the card. @param done position behind
+ * the last one that completed or was aborted; what is behind it was returned
+ */
+static enum pb_error clear(struct pb_wddm_adapter *adapter, uint32_t n, uint32_t *done)
+{
+	struct pb_wddm_node *node = &adapter->nodes[n];
+	struct pb_preempt reset;
+	struct pb_preempt preempt;
+	enum pb_error error = pb_queue_reset(&node->queue, &reset);
+
+	if (error != PB_ERROR_OK)
+		return error;
+	*done = reset.completed - reset.returned;
+	/* A preemption under way is over too, and what it returned may come right before. */
+	if (node->queue.stop.pending) {
+		error = pb_queue_preempt_finish(&node->queue, &preempt);
+		if (error == PB_ERROR_OK && node->preemption.begun && preempt.completed == *done)
+			*done -= preempt.returned;
+	}
+	if (error == PB_ERROR_OK)
+		error = pb_node_release(adapter->config.channel, n);
+	return error == PB_ERROR_OK ? check_alive(adapter, n) : error;
+}
+
+/** Forgets all that a node has; contexts of what is before `aborted` are lost, and its fences count. */
+static void forget(struct pb_wddm_adapter *adapter, struct pb_wddm_node *node, uint32_t aborted)
+{
+	for (uint32_t p = node->reported; p != aborted; p++) {
+		pb_wddm_fail(pb_wddm_packet(adapter, node, p));
+		node->current_fence = pb_wddm_packet(adapter, node, p)->fence_id;
+	}
+	for (; node->reported != node->submitted; node->reported++)
+		pb_wddm_release(pb_wddm_packet(adapter, node, node->reported));
+	node->preemption = (struct pb_wddm_preemption){.pending = false};
+}
+
+uint32_t pb_wddm_reset_engine(struct pb_wddm_adapter *adapter, struct pb_dxgkarg_resetengine *reset)
+{
+	const uint32_t n = reset->NodeOrdinal;
+	uint32_t done;
+
+	if (adapter->error != PB_ERROR_OK || n >= adapter->config.node_count ||
+	    clear(adapter, n, &done) != PB_ERROR_OK)
+		return PB_STATUS_UNSUCCESSFUL;
+	pb_wddm_take_events(adapter);
+	forget(adapter, &adapter->nodes[n], done);
+	reset->LastAbortedFenceId = adapter->nodes[n].current_fence;
+	/* Of the other nodes. */
+	(void)pb_wddm_interrupt(adapter);
+	return adapter->error == PB_ERROR_OK ? PB_STATUS_SUCCESS : PB_STATUS_UNSUCCESSFUL;
+}
+
+uint32_t pb_wddm_reset_from_timeout(struct pb_wddm_adapter *adapter)
+{
+	uint32_t done;
+
+	for (uint32_t n = 0; n < adapter->config.node_count; n++) {
+		if (adapter->error != PB_ERROR_OK || clear(adapter, n, &done) != PB_ERROR_OK)
+			return PB_STATUS_UNSUCCESSFUL;
+	}
+	pb_wddm_take_events(adapter);
+	for (uint32_t n = 0; n < adapter->config.node_count; n++) {
+		struct pb_wddm_node *node = &adapter->nodes[n];
+
+		forget(adapter, node, node->submitted);
+		/* Also if a reset of the engine, or a preemption, has given that back before. */
+		if (node->submitted != 0)
+			node->current_fence = node->submitted_fence;
+	}
+	adapter->stopped = true;
+	return PB_STATUS_SUCCESS;
+}
+
+uint32_t pb_wddm_restart_from_timeout(struct pb_wddm_adapter *adapter)
+{
+	adapter->stopped = false;
+	return adapter->error == PB_ERROR_OK ? PB_STATUS_SUCCESS : PB_STATUS_UNSUCCESSFUL;
+}
