@@ -72,7 +72,7 @@ void pb_card_lines_raise(struct pb_card_lines *lines, uint32_t line)
 /* Looks at a line, if it has been raised since or a byte says so. */
 static bool look(struct pb_card_lines *lines, uint32_t line, bool told)
 {
-	const uint32_t raised = pb_shared_read32(&lines->block->from_mcu_sent[line]);
+	const uint32_t raised = pb_shared_read32(&lines->block->from_mcu_raised[line]);
 
 	if (raised == lines->seen[line] && !told)
 		return false;

@@ -35,15 +35,15 @@
 
 /** Both directions; each column is one writer's and starts a cache line. */
 struct pb_card_line_block {
-	uint32_t to_mcu_raised[PB_CARD_LINES];  /**< written by the card: counts raises */
-	uint32_t to_mcu_taken[PB_CARD_LINES];   /**< written by the MCU: bytes taken */
-	uint32_t from_mcu_sent[PB_CARD_LINES];  /**< written by the MCU: for people, counts bytes */
-	uint32_t from_mcu_taken[PB_CARD_LINES]; /**< written by the card: bytes taken */
+	uint32_t to_mcu_raised[PB_CARD_LINES];   /**< written by the card: counts raises */
+	uint32_t to_mcu_taken[PB_CARD_LINES];    /**< written by the MCU: bytes taken */
+	uint32_t from_mcu_raised[PB_CARD_LINES]; /**< written by the MCU: counts raises */
+	uint32_t from_mcu_taken[PB_CARD_LINES];  /**< written by the card: bytes taken */
 };
 PB_SIZE(pb_card_line_block, 512);
 PB_AT(pb_card_line_block, to_mcu_raised, 0);
 PB_AT(pb_card_line_block, to_mcu_taken, 128);
-PB_AT(pb_card_line_block, from_mcu_sent, 256);
+PB_AT(pb_card_line_block, from_mcu_raised, 256);
 PB_AT(pb_card_line_block, from_mcu_taken, 384);
 
 #endif

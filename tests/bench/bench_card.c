@@ -8,6 +8,7 @@
 #include "boards/board.h"
 #include "hal/card/layout.h"
 #include "hal/card/lines.h"
+#include "hal/cortex_m/uart_lines.h"
 #include "hal/engine/registers.h"
 #include "hal/shared.h"
 #include "host/patchbay.h"
@@ -166,10 +167,10 @@ static void send(uint32_t line)
 static void take_outgoing_bytes(void)
 {
 	struct pb_card_line_block *block = line_block();
+	const struct pb_uart_lines *uart = board_lines->context;
 
 	for (uint32_t line = 0; line < PB_CARD_LINES; line++)
-		pb_shared_write32(&block->from_mcu_taken[line],
-				  pb_shared_read32(&block->from_mcu_sent[line]));
+		pb_shared_write32(&block->from_mcu_taken[line], uart->sent[line]);
 }
 
 static struct pb_engine_registers *registers_of(uint32_t node)

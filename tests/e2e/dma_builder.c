@@ -142,7 +142,9 @@ uint32_t pb_dma_skip_end(struct pb_dma *dma, uint32_t start)
 enum pb_error pb_dma_submit(struct pb_dma *dma, uint32_t fence_id)
 {
 	uint64_t lists = dma->lists.os_address;
+	uint64_t waits = dma->wait_count != 0 ? dma->waits->os_address : 0;
 	const struct pb_descriptor descriptor = {
+		.options = dma->options,
 		.context = dma->context,
 		.fence_id = fence_id,
 		.dma_address_low = low(dma->buffer.os_address),
@@ -158,6 +160,9 @@ enum pb_error pb_dma_submit(struct pb_dma *dma, uint32_t fence_id)
 		.patch_count = dma->patch_count,
 		.patch_length = dma->patch_count,
 		.patch_encoding = PB_PATCH_ENCODING_WDDM,
+		.wait_address_low = low(waits),
+		.wait_address_high = high(waits),
+		.wait_count = dma->wait_count,
 	};
 
 	if (dma->error != PB_ERROR_OK)

@@ -33,7 +33,10 @@ struct pb_dma {
 	uint32_t patch_count;
 	uint32_t allocation_count;
 	struct pb_allocation allocations[PB_DMA_ALLOCATIONS];
-	uint64_t timeline;   /**< of the last submission */
+	uint64_t timeline;             /**< of the last submission */
+	uint32_t options;              /**< PB_OPTION_* of submissions; the caller's, as are the waits */
+	const struct pb_memory *waits; /**< struct pb_wait[wait_count] that submissions wait for */
+	uint32_t wait_count;
 	enum pb_error error; /**< the first since pb_dma_begin */
 };
 

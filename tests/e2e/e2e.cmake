@@ -16,12 +16,15 @@ if(NOT PB_SANITIZE)
     E2E_IMAGE="${PROJECT_BINARY_DIR}/../mps2_an500/patchbay-mps2_an500.elf"
     E2E_DATA="${PROJECT_SOURCE_DIR}/tests/data")
 
-  foreach(name replay demo info clients lost_doorbell client_killed kills mcu_killed faults tools indirect)
+  foreach(name replay demo info clients lost_doorbell client_killed kills stops waits admin many_queues mcu_killed faults tools indirect)
     pb_program(e2e_${name} SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_${name}.c LINKS test_e2e_support cjson)
     add_dependencies(e2e_${name} patchbay)
     add_test(NAME e2e_${name} COMMAND e2e_${name})
     # One at a time: each is several busy processes. One that hangs is ended.
     set_tests_properties(e2e_${name} PROPERTIES LABELS e2e RUN_SERIAL TRUE TIMEOUT 120)
+  endforeach()
+  foreach(name stops admin)
+    target_sources(e2e_${name} PRIVATE ${CMAKE_CURRENT_LIST_DIR}/e2e_long.c)
   endforeach()
   target_sources(e2e_kills PRIVATE ${CMAKE_CURRENT_LIST_DIR}/e2e_victim.c)
 endif()

@@ -60,7 +60,8 @@ static void raise_line(uint32_t line)
 	uint8_t byte = (uint8_t)line;
 
 	pb_shared_release();
-	pb_shared_write32(&words->from_mcu_sent[line], pb_shared_read32(&words->from_mcu_sent[line]) + 1u);
+	pb_shared_write32(&words->from_mcu_raised[line],
+			  pb_shared_read32(&words->from_mcu_raised[line]) + 1u);
 	pb_shared_barrier();
 	if (pb_shared_read32(&words->from_mcu_taken[line]) != sent[line])
 		return;

@@ -73,7 +73,7 @@ static void mcu_raise_step(struct mcu *mcu)
 
 	switch (mcu->step++) {
 	case 1:
-		pb_shared_write32(&mcu->block->from_mcu_sent[mcu->line], ++mcu->raised[mcu->line]);
+		pb_shared_write32(&mcu->block->from_mcu_raised[mcu->line], ++mcu->raised[mcu->line]);
 		pb_shared_barrier();
 		break;
 	case 2:
