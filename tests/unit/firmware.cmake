@@ -20,6 +20,9 @@ pb_unit_test(test_firmware_watchdog
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_watchdog.c ${CMAKE_CURRENT_LIST_DIR}/puppet_bench.c
   LINKS test_card_fixture pb_sim pb_host)
 
-pb_unit_test(test_firmware_shares
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_shares.c ${CMAKE_CURRENT_LIST_DIR}/shares_bench.c
-  LINKS test_card_fixture pb_sim pb_host)
+# Minutes of engine time: as released only.
+if(NOT PB_SANITIZE)
+  pb_unit_test(test_firmware_shares
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_shares.c ${CMAKE_CURRENT_LIST_DIR}/shares_bench.c
+    LINKS test_card_fixture pb_sim pb_host)
+endif()
