@@ -165,10 +165,12 @@ static __attribute__((noinline)) void go_on(struct pb_firmware *firmware, struct
 		node->yielded = !node->yielded && pb_lines_waiting(firmware->lines->pending);
 		if (!node->yielded)
 			move_job(firmware, node);
-	} else if (node->next == PB_CORE_NEXT_PREPARED)
-		pb_core_cancel_if_lost(firmware, pb_core_work_at(node, node->fed + 1u));
-	else if (node->next == PB_CORE_NEXT_WALK)
+	} else if (node->next == PB_CORE_NEXT_WALK) {
 		walk(firmware, node);
+	}
+	/* Also what has just become so: its context may have been lost meanwhile. */
+	if (node->next == PB_CORE_NEXT_PREPARED)
+		pb_core_cancel_if_lost(firmware, pb_core_work_at(node, node->fed + 1u));
 }
 
 /** Moves a node's next submission on by one slice. @return true: there is more to do now */

@@ -36,7 +36,7 @@ static struct pb_core_step step_on(const struct pb_core_queue *queue, enum pb_co
 		((queue->flags & PB_CORE_QUEUE_SUSPENDED) != 0 ? PB_CORE_STOPPING_SUSPENDED : 0) +
 		((queue->flags & PB_CORE_QUEUE_STOPPING) != 0 ? drains : 0);
 
-	return pb_core_stopping_next(state, event);
+	return pb_core_stopping_next((enum pb_core_stopping_state)state, event);
 }
 
 bool pb_core_stop_may_begin(struct pb_firmware *firmware, const struct pb_core_queue *queue,

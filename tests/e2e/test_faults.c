@@ -233,8 +233,8 @@ static const struct fault {
 	{"end behind the buffer", IN_DESCRIPTOR(dma_end), 4100, PB_ERROR_BAD_RANGE, NONE},
 	{"start misaligned", IN_DESCRIPTOR(dma_start), 2, PB_ERROR_BAD_RANGE, NONE},
 	{"private data", IN_DESCRIPTOR(private_end), 1, PB_ERROR_BAD_PRIVATE_DATA, NONE},
-	{"options", IN_DESCRIPTOR(options), 1, PB_ERROR_BAD_OPTIONS, NONE},
-	{"waits", IN_DESCRIPTOR(wait_count), 1, PB_ERROR_UNSUPPORTED, NONE},
+	{"options", IN_DESCRIPTOR(options), 2, PB_ERROR_BAD_OPTIONS, NONE},
+	{"waits", IN_DESCRIPTOR(wait_count), 5, PB_ERROR_BAD_WAIT, NONE},
 	{"encoding", IN_DESCRIPTOR(patch_encoding), 2, PB_ERROR_UNSUPPORTED, NONE},
 };
 

@@ -7,6 +7,8 @@
 #include "tests/e2e/e2e_host.h"
 
 #define ROUNDS 10u
+/* Two rings of this have more than a kick ring. */
+#define LONG_RING_ENTRIES 256u
 
 static uint32_t lost;
 
@@ -66,6 +68,7 @@ static void test_everything(void **state)
 static void test_full_kick_ring(void **state)
 {
 	static struct pb_link_ops muted;
+	struct pb_queue queues[E2E_NODES];
 	struct e2e_host host;
 	struct e2e_card card;
 	pid_t mcu;
@@ -73,22 +76,28 @@ static void test_full_kick_ring(void **state)
 	(void)state;
 	e2e_card_start(&card, 0);
 	assert_true(e2e_host_open(&host, card.socket));
+	for (uint32_t n = 0; n < E2E_NODES; n++) {
+		assert_int_equal(
+			pb_queue_create(&queues[n], &host.channel, &host.system, n, LONG_RING_ENTRIES),
+			PB_ERROR_OK);
+		host.work[n].queue = &queues[n];
+	}
 	mute(host.link, &muted);
 	mcu = e2e_card_mcu(&card);
 	assert_int_equal(kill(mcu, SIGSTOP), 0);
 	for (uint32_t n = 0; n < E2E_NODES; n++) {
 		e2e_host_fill(&host, n, 0x53000000u);
-		for (uint32_t i = 0; i < E2E_RING_ENTRIES; i++)
+		for (uint32_t i = 0; i < LONG_RING_ENTRIES; i++)
 			assert_int_equal(pb_dma_submit(&host.work[n], i), PB_ERROR_OK);
 		assert_int_equal(pb_dma_submit(&host.work[n], 0), PB_ERROR_NO_SPACE);
 	}
-	assert_int_equal(host.channel.rescan, E2E_NODES * E2E_RING_ENTRIES - host.channel.kick_entries);
+	assert_int_equal(host.channel.rescan, E2E_NODES * LONG_RING_ENTRIES - host.channel.kick_entries);
 	assert_int_equal(kill(mcu, SIGCONT), 0);
 	for (uint32_t n = 0; n < E2E_NODES; n++) {
 		struct pb_fence fence;
 
 		assert_int_equal(pb_dma_wait(&host.work[n], E2E_PATIENCE_US, &fence), PB_ERROR_OK);
-		assert_int_equal(fence.completed, E2E_RING_ENTRIES);
+		assert_int_equal(fence.completed, LONG_RING_ENTRIES);
 		assert_int_equal(fence.errors, 0);
 		assert_true(e2e_target_is(&host, n, 0x53000000u));
 	}

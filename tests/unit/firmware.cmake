@@ -25,4 +25,5 @@ if(NOT PB_SANITIZE)
   pb_unit_test(test_firmware_shares
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_shares.c ${CMAKE_CURRENT_LIST_DIR}/shares_bench.c
     LINKS test_card_fixture pb_sim pb_host)
+  target_compile_definitions(test_firmware_shares PRIVATE RUN_US=5000000u)
 endif()

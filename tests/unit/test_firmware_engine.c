@@ -389,9 +389,41 @@ static void idle_time_is_no_hang(void **state)
 	card_stop(&card);
 }
 
+/** Its patch list is long, so that the context is lost before it is fed: it does not run. */
+static void lost_while_it_is_patched(void **state)
+{
+	enum { ENTRIES = 20000 };
+	const struct pb_patch_location patch = {.driver_id = PB_PATCH_FORMAT_ADDRESS64_WRITE,
+						.patch_offset = 4};
+	struct pb_descriptor guilty, behind;
+	struct pb_fence fence;
+	struct card card;
+
+	(void)state;
+	card_start(&card);
+	card_dma(&card, 0)[0] = PB_PACKET(PB_PACKET_BUSY, PB_PACKET_BUSY_WORDS);
+	card_dma(&card, 0)[1] = 50;
+	card_dma(&card, 0)[2] = PB_PACKET(PB_PACKET_FAULT, PB_PACKET_FAULT_WORDS);
+	guilty = card_descriptor(&card, 0, 12, 0, 0);
+	card_fill(card_dma(&card, 1), 0, 4, 7);
+	for (uint32_t i = 0; i < ENTRIES; i++)
+		card_patch(&card, i, &patch);
+	card_allocation(&card, 0, CARD_VIDEO_OS, 4096, CARD_SEGMENT(1) | PB_ALLOCATION_WRITE);
+	behind = card_descriptor(&card, 1, PB_PACKET_FILL_WORDS * 4u, 1, ENTRIES);
+	card_submit(&card, 0, &guilty);
+	card_submit(&card, 0, &behind);
+	fence = card_wait(&card, 0, 2);
+	assert_int_equal(fence.errors, 2);
+	assert_int_equal(fence.error, PB_ERROR_ENGINE_FAULT);
+	assert_int_equal(fence.status, PB_ERROR_CONTEXT_LOST);
+	assert_int_equal(card_word(&card, 1, 0), 0);
+	card_stop(&card);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lost_while_it_is_patched),
 		cmocka_unit_test(every_fault),
 		cmocka_unit_test(work_behind_a_fault),
 		cmocka_unit_test(later_work_of_the_context_is_cancelled),

@@ -11,7 +11,6 @@
 
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 #define WARM_UP_US   300000u
-#define RUN_US       5000000u
 
 static struct shares shares;
 
