@@ -8,6 +8,7 @@
 #ifndef PB_HAL_CORTEX_M_UART_LINES_H
 #define PB_HAL_CORTEX_M_UART_LINES_H
 
+#include "hal/card/layout.h"
 #include "hal/card/lines.h"
 #include "hal/lines.h"
 
@@ -17,6 +18,8 @@ struct pb_uart_lines {
 	struct pb_card_line_block *block; /**< in card memory */
 	uint32_t pending;                 /**< lines raised and not taken; written by interrupt handlers */
 	uint32_t unsent;                  /**< lines whose byte waits for the transmitter */
+	bool looks;                       /**< it looks at the nodes' raises itself */
+	uint32_t seen[PB_CARD_NODES];     /**< those, when they were looked at last */
 	uint32_t taken[PB_CARD_LINES];
 	uint32_t sent[PB_CARD_LINES];
 };
