@@ -4,6 +4,7 @@
 #include "qemu/card.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +34,7 @@
 /* Hosts take firmware for dead when its heartbeat has stood for so long, if they look: they are woken. */
 #define HOSTS_DOUBT_US 10000u
 /* After the last raise of the MCU its lines are looked at for so long, without a byte, before the card sleeps. */
-#define SPIN_US 30u
+#define SPIN_US 1000u
 /* And for so long at most before it looks at everything else. */
 #define SPIN_MOST_US 200u
 /* Events taken at once. */
@@ -345,17 +346,19 @@ static void handle(struct card *card, enum pb_card_source source, uint32_t index
 	}
 }
 
-/* Serves an MCU and engines that keep each other busy, without a byte or a system call between them. */
+/* Serves an MCU and engines that keep each other busy, without a byte from it or a system call between them. */
 static void spin(struct card *card)
 {
 	const uint64_t start = pb_card_wall_us();
 	uint64_t now = start;
 
-	while (now - card->active < SPIN_US && now - start < SPIN_MOST_US) {
-		if (pb_card_lines_poll(&card->lines)) {
-			pb_card_engines_run(&card->engines);
+	/* One that hangs is not to have slice after slice here. */
+	while (now - card->active < SPIN_US && now - start < SPIN_MOST_US &&
+	       pb_card_engines_sleep(&card->engines) <= 0) {
+		pb_card_lines_poll(&card->lines);
+		if (pb_card_engines_run(&card->engines))
 			card->active = now;
-		}
+		sched_yield();
 		now = pb_card_wall_us();
 	}
 }
@@ -394,7 +397,9 @@ static void loop(struct card *card)
 		pb_card_admin_poll(&card->admin);
 		if (!card->open && pb_card_admin_settled(&card->admin))
 			let_hosts_attach(card);
-		pb_card_engines_run(&card->engines);
+		pb_card_lines_poll(&card->lines);
+		if (pb_card_engines_run(&card->engines))
+			card->active = pb_card_wall_us();
 		spin(card);
 	}
 }

@@ -73,15 +73,18 @@ void pb_card_engines_ring(struct pb_card_engines *engines, uint32_t node)
 		engines->engine[node].running = true;
 }
 
-static void run(struct pb_card_engine *engine)
+/* @return whether it got on */
+static bool run(struct pb_card_engine *engine)
 {
 	const uint32_t slice = hangs(engine) ? HANGING_SLICE_US : SLICE_US;
 	const struct pb_engine_registers *registers =
 		(const void *)(engine->engines->memory + registers_offset(engine->node));
 	uint32_t progress;
+	bool got_on;
 
 	engine->running = pb_engine_model_step(engine->model, slice);
 	progress = pb_shared_read32(&registers->progress);
+	got_on = engine->raised || progress != engine->progress;
 	if (!engine->running || progress != engine->progress)
 		engine->idle = 0;
 	else if (!hangs(engine))
@@ -91,14 +94,18 @@ static void run(struct pb_card_engine *engine)
 	if (engine->raised)
 		engine->engines->interrupt(engine->engines->context, engine->node);
 	engine->raised = false;
+	return got_on;
 }
 
-void pb_card_engines_run(struct pb_card_engines *engines)
+bool pb_card_engines_run(struct pb_card_engines *engines)
 {
+	bool got_on = false;
+
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
-		if (engines->engine[n].running)
-			run(&engines->engine[n]);
+		if (engines->engine[n].running && run(&engines->engine[n]))
+			got_on = true;
 	}
+	return got_on;
 }
 
 int pb_card_engines_sleep(const struct pb_card_engines *engines)

@@ -39,8 +39,8 @@ bool pb_card_engines_create(struct pb_card_engines *engines, uint8_t *memory,
 void pb_card_engines_destroy(struct pb_card_engines *engines);
 /** A node's doorbell. */
 void pb_card_engines_ring(struct pb_card_engines *engines, uint32_t node);
-/** Lets each engine that has work run for a slice. */
-void pb_card_engines_run(struct pb_card_engines *engines);
+/** Lets each engine that has work, or was rung, run for a slice. @return whether one got on */
+bool pb_card_engines_run(struct pb_card_engines *engines);
 /**
  * How long the event loop may sleep, in milliseconds: 0 while an engine gets
  * on, 1 while one has work but hangs, -1 when none has work.

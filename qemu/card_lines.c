@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "hal/lines.h"
 #include "hal/shared.h"
 
 void pb_card_lines_init(struct pb_card_lines *lines, struct pb_card_line_block *block,
@@ -27,6 +28,7 @@ void pb_card_lines_restart(struct pb_card_lines *lines)
 	/* Bytes under way died with the old MCU, and so did the work that unsent ones told of. */
 	lines->unsent = 0;
 	lines->here = 0;
+	pb_shared_write32(&lines->block->mcu_looks, 0);
 	for (uint32_t i = 0; i < PB_CARD_LINES; i++)
 		lines->sent[i] = pb_shared_read32(&lines->block->to_mcu_taken[i]);
 }
@@ -63,23 +65,21 @@ void pb_card_lines_raise(struct pb_card_lines *lines, uint32_t line)
 	pb_shared_release();
 	pb_shared_write32(&lines->block->to_mcu_raised[line], ++lines->raised[line]);
 	pb_shared_barrier();
+	if ((PB_LINES_NODES & 1u << line) != 0 && pb_shared_read32(&lines->block->mcu_looks) != 0)
+		return;
 	if (pb_shared_read32(&lines->block->to_mcu_taken[line]) == lines->sent[line])
 		lines->unsent |= 1u << line;
 	if (lines->socket >= 0)
 		flush(lines);
 }
 
-/* Looks at a line, if it has been raised since or a byte says so. */
-static bool look(struct pb_card_lines *lines, uint32_t line, bool told)
+/* Takes the byte of a line, and only then looks: a raise from here on sends another. */
+static void take(struct pb_card_lines *lines, uint32_t line)
 {
-	const uint32_t raised = pb_shared_read32(&lines->block->from_mcu_raised[line]);
-
-	if (raised == lines->seen[line] && !told)
-		return false;
-	lines->seen[line] = raised;
+	lines->here &= ~(1u << line);
+	pb_shared_write32(&lines->block->from_mcu_taken[line], ++lines->taken[line]);
 	pb_shared_barrier();
 	lines->line(lines->context, line);
-	return true;
 }
 
 bool pb_card_lines_receive(struct pb_card_lines *lines)
@@ -90,36 +90,26 @@ bool pb_card_lines_receive(struct pb_card_lines *lines)
 	for (ssize_t i = 0; i < got; i++) {
 		if (bytes[i] >= PB_CARD_LINES)
 			continue;
-		lines->here |= 1u << bytes[i];
-		look(lines, bytes[i], true);
+		if ((PB_LINES_NODES & 1u << bytes[i]) != 0)
+			lines->here |= 1u << bytes[i];
+		else
+			take(lines, bytes[i]);
 	}
 	return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-static bool look_at(struct pb_card_lines *lines, uint32_t mask)
+void pb_card_lines_poll(struct pb_card_lines *lines)
 {
-	bool raised = false;
-
-	for (; mask != 0; mask &= mask - 1u)
-		raised = look(lines, (uint32_t)__builtin_ctz(mask), false) || raised;
-	return raised;
-}
-
-bool pb_card_lines_poll(struct pb_card_lines *lines)
-{
-	return look_at(lines, lines->here);
+	pb_shared_acquire();
+	for (uint32_t left = lines->here; left != 0; left &= left - 1u)
+		lines->line(lines->context, (uint32_t)__builtin_ctz(left));
 }
 
 bool pb_card_lines_rest(struct pb_card_lines *lines)
 {
-	const uint32_t here = lines->here;
+	const bool rests = lines->here != 0;
 
-	lines->here = 0;
-	for (uint32_t left = here; left != 0; left &= left - 1u) {
-		const uint32_t line = (uint32_t)__builtin_ctz(left);
-
-		pb_shared_write32(&lines->block->from_mcu_taken[line], ++lines->taken[line]);
-	}
-	pb_shared_barrier();
-	return look_at(lines, here);
+	while (lines->here != 0)
+		take(lines, (uint32_t)__builtin_ctz(lines->here));
+	return rests;
 }

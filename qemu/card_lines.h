@@ -19,11 +19,10 @@ struct pb_card_lines {
 	void *context;
 	int socket;      /**< to the MCU's UART; -1: it is not connected */
 	uint32_t unsent; /**< lines whose byte could not be sent yet */
-	uint32_t here;   /**< lines whose byte has come and is not taken: the MCU sends no other */
+	uint32_t here;   /**< nodes' lines whose byte has come and is not taken: the MCU sends no other */
 	uint32_t raised[PB_CARD_LINES];
 	uint32_t sent[PB_CARD_LINES];
 	uint32_t taken[PB_CARD_LINES];
-	uint32_t seen[PB_CARD_LINES]; /**< raises of the MCU, as last looked at */
 };
 
 /** @param line called for each line that the MCU raised, from receive, poll and rest */
@@ -35,14 +34,19 @@ void pb_card_lines_restart(struct pb_card_lines *lines);
 void pb_card_lines_connect(struct pb_card_lines *lines, int socket);
 /** Raises a line towards the MCU. What was stored before is visible to it. */
 void pb_card_lines_raise(struct pb_card_lines *lines, uint32_t line);
-/** Looks at what has come from the MCU. @return false: it has closed the connection */
+/** Takes what has come from the MCU; bytes of nodes' lines it keeps. @return false: it has closed the connection */
 bool pb_card_lines_receive(struct pb_card_lines *lines);
 /**
- * Looks again at the lines of which a byte has come: until pb_card_lines_rest
- * the MCU raises them without one. @return whether one was raised
+ * Calls `line` for the nodes' lines of which a byte has come: until
+ * pb_card_lines_rest the MCU raises them without one, so that the caller has to
+ * look at the engines again and again.
  */
-bool pb_card_lines_poll(struct pb_card_lines *lines);
-/** Takes the bytes that have come, for a card that is going to sleep: the next raise sends one. @return as above */
+void pb_card_lines_poll(struct pb_card_lines *lines);
+/**
+ * Takes the bytes that were kept, for a card that is going to sleep: the next
+ * raise sends one. @return whether there were any: their engines are to be
+ * looked at once more
+ */
 bool pb_card_lines_rest(struct pb_card_lines *lines);
 
 #endif

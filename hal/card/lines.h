@@ -8,16 +8,16 @@
  * of a line (hal/lines.h) that was raised. Beside it each line has two words in
  * card memory, so that at most one byte per line is ever on its way:
  *
- *   raise:  raised += 1; full barrier; if taken == bytes I sent: send, count it
+ *   raise:  full barrier; if taken == bytes I sent: send, count it
  *   take:   taken += 1; full barrier; then look at what the line stands for
  *
  * A raise that finds a byte on its way sends none: the taker has not looked
  * yet, or looks after its barrier. Either way it sees what the raiser stored.
  *
- * A taker that is awake anyway may leave a byte untaken and look at `raised`
- * instead: while it does, the other side raises the line by two accesses to
- * memory. It takes the byte before it sleeps, and looks once more behind the
- * barrier.
+ * The card, while it is awake, leaves bytes of nodes' lines untaken, and looks
+ * at their engines again and again instead: the MCU then rings an engine by a
+ * look at one word. It takes the bytes before it sleeps, and looks once more
+ * behind the barrier.
  *
  * `bytes I sent` is the raiser's private count. A raiser that starts anew takes
  * `taken` for it. The MCU's tick covers a byte that was lost between the two.
@@ -37,13 +37,16 @@
 struct pb_card_line_block {
 	uint32_t to_mcu_raised[PB_CARD_LINES];   /**< written by the card: counts raises */
 	uint32_t to_mcu_taken[PB_CARD_LINES];    /**< written by the MCU: bytes taken */
-	uint32_t from_mcu_raised[PB_CARD_LINES]; /**< written by the MCU: counts raises */
+	uint32_t from_mcu_sent[PB_CARD_LINES];   /**< written by the MCU: for people, counts bytes */
 	uint32_t from_mcu_taken[PB_CARD_LINES];  /**< written by the card: bytes taken */
+	uint32_t mcu_looks; /**< written by the MCU: not 0 while it looks at the nodes' to_mcu_raised */
+	uint32_t reserved[15];
 };
-PB_SIZE(pb_card_line_block, 512);
+PB_SIZE(pb_card_line_block, 576);
 PB_AT(pb_card_line_block, to_mcu_raised, 0);
 PB_AT(pb_card_line_block, to_mcu_taken, 128);
-PB_AT(pb_card_line_block, from_mcu_raised, 256);
+PB_AT(pb_card_line_block, from_mcu_sent, 256);
 PB_AT(pb_card_line_block, from_mcu_taken, 384);
+PB_AT(pb_card_line_block, mcu_looks, 512);
 
 #endif

@@ -37,7 +37,6 @@ void pb_uart_lines_start(struct pb_uart_lines *lines)
 {
 	for (uint32_t line = 0; line < PB_CARD_LINES; line++) {
 		lines->taken[line] = pb_shared_read32(&lines->block->to_mcu_taken[line]);
-		lines->raised[line] = pb_shared_read32(&lines->block->from_mcu_raised[line]);
 		lines->sent[line] = pb_shared_read32(&lines->block->from_mcu_taken[line]);
 	}
 	pb_mmio_write32(lines->uart + UART_BAUD_DIVIDER, BAUD_DIVIDER);
@@ -109,15 +108,15 @@ static void send(struct pb_uart_lines *lines, uint32_t line)
 static void raise(void *context, uint32_t line)
 {
 	struct pb_uart_lines *lines = context;
+
 	struct pb_card_line_block *block = lines->block;
 	const uint32_t sent = lines->sent[line];
 
-	/* Each time: a card that leaves the byte untaken looks at this. */
-	pb_shared_write32(&block->from_mcu_raised[line], ++lines->raised[line]);
 	pb_shared_barrier();
 	if (pb_shared_read32(&block->from_mcu_taken[line]) != sent)
 		return; /* its byte is on the way */
 	lines->sent[line] = sent + 1u;
+	pb_shared_write32(&block->from_mcu_sent[line], sent + 1u);
 	send(lines, line);
 }
 

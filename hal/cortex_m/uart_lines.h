@@ -18,7 +18,6 @@ struct pb_uart_lines {
 	uint32_t pending;                 /**< lines raised and not taken; written by interrupt handlers */
 	uint32_t unsent;                  /**< lines whose byte waits for the transmitter */
 	uint32_t taken[PB_CARD_LINES];
-	uint32_t raised[PB_CARD_LINES];
 	uint32_t sent[PB_CARD_LINES];
 };
 

@@ -59,13 +59,10 @@ static void raise_line(uint32_t line)
 	struct pb_card_line_block *words = block();
 	uint8_t byte = (uint8_t)line;
 
-	pb_shared_release();
-	pb_shared_write32(&words->from_mcu_raised[line],
-			  pb_shared_read32(&words->from_mcu_raised[line]) + 1u);
 	pb_shared_barrier();
 	if (pb_shared_read32(&words->from_mcu_taken[line]) != sent[line])
 		return;
-	sent[line]++;
+	pb_shared_write32(&words->from_mcu_sent[line], ++sent[line]);
 	if (write(lines_socket, &byte, 1) != 1)
 		exit(4);
 }
