@@ -24,4 +24,4 @@ pb_unit_test(test_firmware_shares
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_shares.c ${CMAKE_CURRENT_LIST_DIR}/shares_bench.c
   LINKS test_card_fixture pb_sim pb_host)
 # Shares are those of a long run; sanitizers make each row of the table a shorter one.
-target_compile_definitions(test_firmware_shares PRIVATE RUN_US=$<IF:$<BOOL:${PB_SANITIZE}>,2000000,5000000>u)
+target_compile_definitions(test_firmware_shares PRIVATE RUN_US=$<IF:$<BOOL:${PB_SANITIZE}>,3000000,5000000>u)
