@@ -168,7 +168,8 @@ static void act(struct pb_firmware *firmware, uint32_t c, uint32_t action)
 /** @return enum pb_core_channel_action: what is to be done */
 static uint32_t go_to_next(struct pb_core_channel *channel, enum pb_core_channel_event event)
 {
-	const struct pb_core_step step = pb_core_channel_next((enum pb_core_channel_state)channel->state, event);
+	const struct pb_core_step step =
+		pb_core_channel_next((enum pb_core_channel_state)channel->state, event);
 
 	PB_ASSERT(step.action != PB_CORE_CHANNEL_ACTION_IMPOSSIBLE);
 	channel->state = step.state;

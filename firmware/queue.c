@@ -21,7 +21,8 @@ void pb_core_queue_init(struct pb_firmware *firmware)
 /** @return enum pb_core_queue_action: what is to be done */
 static uint32_t on_event(struct pb_core_queue *queue, enum pb_core_queue_event event)
 {
-	const struct pb_core_step step = pb_core_queue_next((enum pb_core_queue_state)pb_core_queue_state(queue), event);
+	const struct pb_core_step step =
+		pb_core_queue_next((enum pb_core_queue_state)pb_core_queue_state(queue), event);
 
 	PB_ASSERT(step.action != PB_CORE_QUEUE_ACTION_IMPOSSIBLE);
 	pb_core_queue_set_state(queue, step.state);

@@ -35,10 +35,10 @@
 
 /** Both directions; each column is one writer's and starts a cache line. */
 struct pb_card_line_block {
-	uint32_t to_mcu_raised[PB_CARD_LINES];   /**< written by the card: counts raises */
-	uint32_t to_mcu_taken[PB_CARD_LINES];    /**< written by the MCU: bytes taken */
-	uint32_t from_mcu_sent[PB_CARD_LINES];   /**< written by the MCU: for people, counts bytes */
-	uint32_t from_mcu_taken[PB_CARD_LINES];  /**< written by the card: bytes taken */
+	uint32_t to_mcu_raised[PB_CARD_LINES];  /**< written by the card: counts raises */
+	uint32_t to_mcu_taken[PB_CARD_LINES];   /**< written by the MCU: bytes taken */
+	uint32_t from_mcu_sent[PB_CARD_LINES];  /**< written by the MCU: for people, counts bytes */
+	uint32_t from_mcu_taken[PB_CARD_LINES]; /**< written by the card: bytes taken */
 	uint32_t mcu_looks; /**< written by the MCU: not 0 while it looks at the nodes' to_mcu_raised */
 	uint32_t reserved[15];
 };
