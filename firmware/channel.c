@@ -131,6 +131,7 @@ static void end_closing(struct pb_firmware *firmware, uint32_t c)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
 
+	pb_core_format_forget(firmware, c);
 	firmware->closing &= ~(1u << c);
 	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
 		firmware->nodes[n].halted &= ~(1u << c);

@@ -134,7 +134,8 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  *                 An attach that its host asked for before that, and that was not answered, is over too
  * CHANNEL_GRANT   0 channel, 1 PB_PRIVILEGE_*, 2 weight 1..PB_WEIGHT_MAX, 3 highest enum pb_priority of its
  *                 queues (admin only): all its privileges from now on, whoever attaches there, until CHANNEL_CLOSE
- * FORMAT_SET      0 DriverId, PB_FORMAT_OWN and up, 1 to 12 struct pb_patch_format; BUSY while work is admitted
+ * FORMAT_SET      0 DriverId, PB_FORMAT_OWN and up, 1 to 12 struct pb_patch_format; BUSY while work is admitted,
+ *                 NO_SPACE when the card holds as many of all channels as it can
  *                 -> 0 enum pb_format_reason
  * PREEMPT         0 queue, 1 cutoff: its put when this was asked, 2 preemption id, 3 PB_STOP_*
  *                 -> as struct pb_preempt_record: 0 fence_id, 1 valid, 2 completed, 3 returned, 4 started.

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/format.h"
 #include "tests/unit/patch_oracle.h"
 
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
@@ -459,6 +460,28 @@ static void formats_belong_to_their_channel(void **state)
 	card_stop(&card);
 }
 
+/** The card holds 64 of all channels. Who leaves makes room; who has one may change it. */
+static void all_places_taken(void **state)
+{
+	struct pb_channel channels[5];
+	struct card card;
+
+	(void)state;
+	card_start(&card);
+	for (uint32_t c = 0; c < 5; c++) {
+		card_join(&card, &channels[c], c + 2u);
+		for (uint32_t own = 0; own < 16; own++)
+			assert_int_equal(pb_format_set(&channels[c], OWN + own, &plain, NULL),
+					 c < 4 ? PB_ERROR_OK : PB_ERROR_NO_SPACE);
+	}
+	assert_int_equal(pb_format_set(&channels[3], PB_FORMAT_OWN, &plain, NULL), PB_ERROR_OK);
+	assert_int_equal(pb_channel_detach(&channels[0]), PB_ERROR_OK);
+	assert_int_equal(pb_format_set(&channels[4], PB_FORMAT_OWN, &plain, NULL), PB_ERROR_OK);
+	for (uint32_t c = 0; c < 5; c++)
+		card_leave(&channels[c]);
+	card_stop(&card);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -470,6 +493,7 @@ int main(void)
 		cmocka_unit_test(busy_while_work_is_admitted),
 		cmocka_unit_test(a_cookie_does_not_outlive_a_format),
 		cmocka_unit_test(formats_belong_to_their_channel),
+		cmocka_unit_test(all_places_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
