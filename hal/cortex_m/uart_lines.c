@@ -21,7 +21,7 @@
 /** The smallest that the UART accepts. */
 #define BAUD_DIVIDER 16u
 
-/** Looks at the engines before it sleeps. */
+/** Looks at the engines before it sleeps: some tens of microseconds. */
 #define HUNT_ROUNDS 1000u
 
 #define CONTROL_QUIET (CONTROL_TRANSMIT | CONTROL_RECEIVE | CONTROL_RECEIVE_INTERRUPT)
@@ -104,7 +104,7 @@ static uint32_t take(void *context)
 
 	/* Between `taken`, stored by the handler, and whatever the caller looks at. */
 	pb_shared_barrier();
-	return lines->looks ? pending | look(lines) : pending;
+	return pending == 0 && lines->looks ? look(lines) : pending;
 }
 
 /** Sends now if the transmitter is free, else from its interrupt. */
@@ -141,13 +141,15 @@ static void raise(void *context, uint32_t line)
 /** Looks at the nodes' raises for a while, so that their engines need not interrupt. @return what was raised */
 static uint32_t hunt(struct pb_uart_lines *lines)
 {
-	uint32_t raised = 0;
+	uint32_t raised;
 
 	pb_shared_write32(&lines->block->mcu_looks, 1);
 	lines->looks = true;
 	for (uint32_t round = 0; round < HUNT_ROUNDS; round++) {
+		if (pb_lines_waiting(&lines->pending))
+			return 0;
 		raised = look(lines);
-		if (raised != 0 || pb_lines_waiting(&lines->pending))
+		if (raised != 0)
 			return raised;
 	}
 	lines->looks = false;

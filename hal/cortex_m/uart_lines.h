@@ -4,6 +4,10 @@
  * Interrupt lines of the emulated card (hal/card/lines.h) over an Arm CMSDK
  * APB UART: each byte names a line. Reference: Arm Cortex-M System Design Kit
  * Technical Reference Manual, section 4.3.
+ *
+ * From idle_enter until it sleeps, take() finds the raises of engines in card
+ * memory, without bytes and interrupts, whenever nothing else is pending. Such
+ * a raise does not show in `pending`.
  */
 #ifndef PB_HAL_CORTEX_M_UART_LINES_H
 #define PB_HAL_CORTEX_M_UART_LINES_H
