@@ -33,7 +33,7 @@
 #define REST_MS 20
 /* Hosts take firmware for dead when its heartbeat has stood for so long, if they look: they are woken. */
 #define HOSTS_DOUBT_US 10000u
-/* After the last raise of the MCU its lines are looked at for so long, without a byte, before the card sleeps. */
+/* After the engines got on last they are looked at for so long, without a byte, before the card sleeps. */
 #define SPIN_US 1000u
 /* And for so long at most before it looks at everything else. */
 #define SPIN_MOST_US 200u
@@ -57,7 +57,7 @@ struct card {
 	int ready_fd;
 	bool came_up;    /* hosts could attach once */
 	bool open;       /* hosts may attach */
-	uint64_t active; /* when the MCU raised a line last */
+	uint64_t active; /* when an engine got on, or a byte came, last */
 	bool doubted;    /* hosts have been woken since the heartbeat stands */
 	bool stop;
 	int status;
@@ -358,7 +358,8 @@ static void spin(struct card *card)
 		pb_card_lines_poll(&card->lines);
 		if (pb_card_engines_run(&card->engines))
 			card->active = now;
-		sched_yield();
+		else
+			sched_yield();
 		now = pb_card_wall_us();
 	}
 }

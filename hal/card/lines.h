@@ -19,6 +19,11 @@
  * look at one word. It takes the bytes before it sleeps, and looks once more
  * behind the barrier.
  *
+ * The MCU, while `mcu_looks` is not 0, looks at the nodes' `to_mcu_raised`
+ * again and again: the card then counts a raise of theirs, a full barrier, and
+ * sends no byte. Before the MCU sleeps it stores 0, a full barrier, and looks
+ * once more.
+ *
  * `bytes I sent` is the raiser's private count. A raiser that starts anew takes
  * `taken` for it. The MCU's tick covers a byte that was lost between the two.
  */
@@ -39,7 +44,7 @@ struct pb_card_line_block {
 	uint32_t to_mcu_taken[PB_CARD_LINES];   /**< written by the MCU: bytes taken */
 	uint32_t from_mcu_sent[PB_CARD_LINES];  /**< written by the MCU: for people, counts bytes */
 	uint32_t from_mcu_taken[PB_CARD_LINES]; /**< written by the card: bytes taken */
-	uint32_t mcu_looks; /**< written by the MCU: not 0 while it looks at the nodes' to_mcu_raised */
+	uint32_t mcu_looks; /**< written by the MCU, cleared by the card before one starts; see above */
 	uint32_t reserved[15];
 };
 PB_SIZE(pb_card_line_block, 576);

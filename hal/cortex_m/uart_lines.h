@@ -17,6 +17,7 @@ struct pb_uart_lines {
 	struct pb_card_line_block *block; /**< in card memory */
 	uint32_t pending;                 /**< lines raised and not taken; written by interrupt handlers */
 	uint32_t unsent;                  /**< lines whose byte waits for the transmitter */
+	uint32_t seen[PB_CARD_NODES];     /**< raises of the nodes' lines, when they were looked at last */
 	uint32_t taken[PB_CARD_LINES];
 	uint32_t sent[PB_CARD_LINES];
 };

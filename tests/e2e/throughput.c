@@ -21,7 +21,7 @@
 #define QUEUES       64u
 #define ENTRIES      64u
 #define BATCH        32u /* submissions for one doorbell */
-#define BATCHES      1280u
+#define BATCHES      5120u
 #define WARM_UP      256u /* batches: the emulator translates what it runs for the first time */
 #define SYSTEM_BASE  0x10000000u
 #define SYSTEM_BYTES 0x100000u

@@ -348,6 +348,32 @@ static void test_poll(void **unused)
 	end_bench(&bench);
 }
 
+/* An MCU that looks is sent no bytes of nodes; those of channels come. One that starts anew does not look. */
+static void test_mcu_looks(void **unused)
+{
+	const uint32_t line = PB_LINE_NODE(3);
+	struct bench bench;
+
+	(void)unused;
+	make_bench(&bench);
+	connect_both(&bench);
+	pb_shared_write32(&bench.block.mcu_looks, 1);
+	pb_card_lines_raise(&bench.card, line);
+	assert_int_equal(bench.block.to_mcu_raised[line], 1);
+	assert_false(mcu_take(&bench));
+	pb_card_lines_raise(&bench.card, 5);
+	assert_true(mcu_take(&bench));
+	assert_int_equal(bench.block.to_mcu_taken[5], 1);
+	pb_shared_write32(&bench.block.mcu_looks, 0);
+	pb_card_lines_raise(&bench.card, line);
+	assert_int_equal(bench.block.to_mcu_raised[line], 2);
+	assert_true(mcu_take(&bench));
+	assert_int_equal(bench.block.to_mcu_taken[line], 1);
+	pb_shared_write32(&bench.block.mcu_looks, 1);
+	end_bench(&bench);
+	assert_int_equal(bench.block.mcu_looks, 0);
+}
+
 /* ---- the same with two threads ---- */
 
 #define THREAD_RAISES 20000u
@@ -402,13 +428,10 @@ static void test_threads(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_raised_before),
-		cmocka_unit_test(test_restart),
-		cmocka_unit_test(test_noise_and_end),
-		cmocka_unit_test(test_poll),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_random_interleavings),
+		cmocka_unit_test(test_bytes),   cmocka_unit_test(test_raised_before),
+		cmocka_unit_test(test_restart), cmocka_unit_test(test_noise_and_end),
+		cmocka_unit_test(test_poll),    cmocka_unit_test(test_mcu_looks),
+		cmocka_unit_test(test_threads), cmocka_unit_test(test_random_interleavings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
