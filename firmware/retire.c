@@ -264,7 +264,7 @@ static __attribute__((noinline)) void retire_asked(struct pb_firmware *firmware,
 {
 	if (state != PB_ENGINE_BUSY)
 		pb_core_node_answered(firmware, node, state);
-	else if (node->state == PB_NODE_STATE_STOPPING &&
+	else if (node->state == PB_NODE_STATE_STOPPING && report->sequence != node->retired &&
 		 report->sequence - node->retired <= node->fed - node->retired)
 		retire_some(firmware, node, report);
 }

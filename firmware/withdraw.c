@@ -79,6 +79,18 @@ static bool is_kept(const struct works *works, uint32_t i)
 	return false;
 }
 
+/** Whether work of its queue behind it stays, as it is guarded. */
+static bool is_before_kept(const struct works *works, uint32_t i)
+{
+	const struct pb_core_queue *queue = works->at[i].queue;
+
+	while (++i < works->count) {
+		if (works->at[i].queue == queue && (works->out >> i & 1u) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void collect(struct pb_core_node *node, struct works *works)
 {
 	works->count = node->fed - node->retired;
@@ -86,8 +98,9 @@ static void collect(struct pb_core_node *node, struct works *works)
 	works->out = 0;
 	for (uint32_t i = 0; i < works->count + (works->next ? 1u : 0u); i++)
 		works->at[i] = *pb_core_work_at(node, node->retired + 1u + i);
-	for (uint32_t i = 0; i < works->count; i++) {
-		if (is_wanted_back(node, &works->at[i]) && !is_kept(works, i))
+	/* The last one first: what stays keeps those before it in its queue. */
+	for (uint32_t i = works->count; i-- != 0;) {
+		if (is_wanted_back(node, &works->at[i]) && !is_kept(works, i) && !is_before_kept(works, i))
 			works->out |= 1u << i;
 	}
 }
