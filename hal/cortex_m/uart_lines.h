@@ -8,6 +8,7 @@
 #ifndef PB_HAL_CORTEX_M_UART_LINES_H
 #define PB_HAL_CORTEX_M_UART_LINES_H
 
+#include "hal/card/layout.h"
 #include "hal/card/lines.h"
 #include "hal/lines.h"
 
