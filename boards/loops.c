@@ -17,7 +17,6 @@ IS(PB_LOOPS_DONE, PB_CORE_DONE);
 IS(PB_LOOPS_TRIPPED, PB_CORE_TRIPPED);
 
 AT(PB_LOOPS_CURSOR_WORDS, pb_core_cursor, words);
-AT(PB_LOOPS_CURSOR_SLICE, pb_core_cursor, slice);
 AT(PB_LOOPS_CURSOR_WORDS + 4, pb_core_cursor, slice); /* stored with one instruction */
 AT(PB_LOOPS_CURSOR_PASS, pb_core_cursor, pass);
 AT(PB_LOOPS_CURSOR_END, pb_core_cursor, end);

@@ -258,6 +258,11 @@ static inline bool pb_core_queue_look(struct pb_firmware *firmware, struct pb_co
 	return true;
 }
 uint32_t pb_core_queue_handle(const struct pb_firmware *firmware, const struct pb_core_queue *queue);
+static inline uint16_t pb_core_queue_index(const struct pb_firmware *firmware,
+					   const struct pb_core_queue *queue)
+{
+	return (uint16_t)(queue - firmware->queues);
+}
 
 /* ---- record.c, event.c: what hosts read ---- */
 
@@ -415,6 +420,8 @@ void pb_core_node_check(struct pb_firmware *firmware, struct pb_core_node *node)
 bool pb_core_node_fail_next(struct pb_firmware *firmware, struct pb_core_node *node);
 /** Takes back what is to be, and feeds the rest again. The engine's ring is empty. */
 void pb_core_withdraw(struct pb_firmware *firmware, struct pb_core_node *node);
+/** The first work of the queue that is in flight. @return its place from the ring's head, from 1 on, or 0 */
+uint32_t pb_core_first_in_flight(struct pb_core_node *node, const struct pb_core_queue *queue);
 /** Whether the next work of a node, prepared or not yet, is this queue's. */
 bool pb_core_next_is(struct pb_core_node *node, const struct pb_core_queue *queue);
 /** Takes back a node's next work, which has not failed: its queue's ring has it. */
@@ -443,8 +450,8 @@ void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *qu
 
 /** Begins to suspend the card. The admin's reply is owed. */
 void pb_core_card_suspend(struct pb_firmware *firmware, uint32_t tag, uint32_t flags);
-/** While that reply is owed: perhaps the last work is gone, and queues are told so, a slice in each pass. */
-void pb_core_card_progress(struct pb_firmware *firmware);
+/** While that reply is owed: perhaps the last work is gone, and queues are told so, a slice in each pass. @return true: there is more to do now */
+bool pb_core_card_progress(struct pb_firmware *firmware);
 enum pb_error pb_core_card_resume(struct pb_firmware *firmware);
 
 /* ---- query.c ---- */

@@ -246,13 +246,13 @@ static __attribute__((noinline)) bool pass_apart(struct pb_firmware *firmware)
 /** What few passes have to do, beside channels and nodes. @return true: that was enough for one pass */
 static __attribute__((noinline)) bool do_duties(struct pb_firmware *firmware, bool looked)
 {
-	if (firmware->suspend_owed != 0)
-		pb_core_card_progress(firmware);
+	bool enough = firmware->suspend_owed && pb_core_card_progress(firmware);
+
 	if (firmware->wakes_pending != 0)
 		pb_core_wait_step(firmware);
 	if (looked && firmware->chores != 0)
 		do_chore(firmware);
-	return firmware->channels_again != 0 && nodes_wait(firmware);
+	return (firmware->channels_again != 0 && nodes_wait(firmware)) || enough;
 }
 
 bool pb_firmware_pass(struct pb_firmware *firmware)

@@ -17,7 +17,7 @@ static void take_back(struct pb_firmware *firmware, struct pb_core_node *node, u
 {
 	const struct pb_core_work *next = pb_core_work_at(node, node->fed + 1u);
 
-	if (pb_core_next_is(node, next->queue) && next->status == PB_ERROR_OK) {
+	if (pb_core_has_next(node) && next->status == PB_ERROR_OK) {
 		struct pb_core_queue *queue = next->queue;
 
 		pb_core_drop_next(firmware, node);
@@ -68,17 +68,16 @@ void pb_core_card_suspend(struct pb_firmware *firmware, uint32_t tag, uint32_t f
 	firmware->suspend_tag = tag;
 }
 
-void pb_core_card_progress(struct pb_firmware *firmware)
+bool pb_core_card_progress(struct pb_firmware *firmware)
 {
 	if (!is_all_quiet(firmware))
-		return; /* an engine's answer wakes the firmware */
-	if (!forget_some(firmware)) {
-		firmware->awake |= firmware->nodes[0].bit; /* for another pass: the node has nothing to do */
-		return;
-	}
+		return false; /* an engine's answer wakes the firmware */
+	if (!forget_some(firmware))
+		return true;
 	firmware->suspend_owed = false;
 	pb_core_control_reply(firmware, PB_CHANNEL_ADMIN, PB_COMMAND_SUSPEND, firmware->suspend_tag,
 			      PB_ERROR_OK, NULL);
+	return false;
 }
 
 enum pb_error pb_core_card_resume(struct pb_firmware *firmware)

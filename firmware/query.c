@@ -5,15 +5,6 @@
  */
 #include "firmware/core.h"
 
-static bool is_in_flight(struct pb_core_node *node, const struct pb_core_queue *queue)
-{
-	for (uint32_t sequence = node->retired + 1u; sequence != node->fed + 1u; sequence++) {
-		if (pb_core_work_at(node, sequence)->queue == queue)
-			return true;
-	}
-	return false;
-}
-
 /** Why nothing of a queue that has work, and may run, is running. */
 static enum pb_why why_not_now(const struct pb_firmware *firmware, struct pb_core_node *node,
 			       const struct pb_core_queue *queue)
@@ -40,7 +31,7 @@ static enum pb_why why(const struct pb_firmware *firmware, struct pb_core_node *
 		return PB_WHY_PREEMPTED;
 	if ((queue->flags & PB_CORE_QUEUE_SUSPENDED) != 0)
 		return PB_WHY_SUSPENDED;
-	if (is_in_flight(node, queue))
+	if (pb_core_first_in_flight(node, queue) != 0)
 		return PB_WHY_RUNNING;
 	if (queue->busy == 0 && !pb_core_queue_has_more(queue))
 		return pb_core_queue_state(queue) == PB_CORE_QUEUE_FAULTED ? PB_WHY_FAULTED : PB_WHY_EMPTY;

@@ -115,7 +115,7 @@ enum pb_error pb_core_queue_create(struct pb_firmware *firmware, uint32_t channe
 
 uint32_t pb_core_queue_handle(const struct pb_firmware *firmware, const struct pb_core_queue *queue)
 {
-	return PB_HANDLE(queue - firmware->queues, queue->generation);
+	return PB_HANDLE(pb_core_queue_index(firmware, queue), queue->generation);
 }
 
 void pb_core_queue_close(struct pb_firmware *firmware, struct pb_core_queue *queue)
@@ -137,13 +137,13 @@ void pb_core_queue_close(struct pb_firmware *firmware, struct pb_core_queue *que
 
 void pb_core_queue_drained(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	const uint32_t index = (uint32_t)(queue - firmware->queues);
+	const uint16_t index = pb_core_queue_index(firmware, queue);
 
 	if ((queue->flags & PB_CORE_QUEUE_AWAITED) != 0 || firmware->waking == index)
 		return; /* once those that wait for it have been told, this comes again */
 	(void)on_event(queue, PB_CORE_QUEUE_EVENT_EMPTY);
 	queue->next = firmware->free_queues;
-	firmware->free_queues = (uint16_t)index;
+	firmware->free_queues = index;
 	firmware->channels[queue->channel].queues--;
 	firmware->nodes[queue->node].queues--;
 	if ((queue->flags & PB_CORE_QUEUE_REPLY_OWED) == 0)

@@ -220,8 +220,10 @@ void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node, con
 
 void pb_core_retire_to(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence)
 {
-	while (node->retired != sequence)
+	while (node->retired != sequence) {
 		complete(firmware, pb_core_work_at(node, ++node->retired));
+		node->completed++;
+	}
 }
 
 /** Whether another queue may want the engine's time that this work, which was the first in the ring, has used. */

@@ -8,11 +8,6 @@
  */
 #include "firmware/core.h"
 
-static uint32_t index_of(const struct pb_firmware *firmware, const struct pb_core_queue *queue)
-{
-	return (uint32_t)(queue - firmware->queues);
-}
-
 static uint32_t highest(uint32_t mask)
 {
 	return 31u - (uint32_t)__builtin_clz(mask);
@@ -34,7 +29,7 @@ static void append(struct pb_firmware *firmware, struct pb_core_node *node, stru
 {
 	const uint32_t level = pb_core_queue_level(queue);
 	struct pb_core_flow *flow = &node->level[level].flows[queue->channel];
-	const uint16_t index = (uint16_t)index_of(firmware, queue);
+	const uint16_t index = pb_core_queue_index(firmware, queue);
 
 	pb_core_queue_set_place(queue, PB_CORE_PLACE_LISTED);
 	queue->next = PB_CORE_NO_QUEUE;
@@ -52,7 +47,7 @@ static void prepend(struct pb_firmware *firmware, struct pb_core_node *node, str
 {
 	const uint32_t level = pb_core_queue_level(queue);
 	struct pb_core_flow *flow = &node->level[level].flows[queue->channel];
-	const uint16_t index = (uint16_t)index_of(firmware, queue);
+	const uint16_t index = pb_core_queue_index(firmware, queue);
 
 	pb_core_queue_set_place(queue, PB_CORE_PLACE_LISTED);
 	queue->next = flow->head;

@@ -247,16 +247,6 @@ void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *qu
 		stop->kind = PB_CORE_STOP_NONE;
 }
 
-/** The first work of the queue that is in flight. @return its place from the ring's head, or 0 */
-static uint32_t first_in_flight(struct pb_core_node *node, const struct pb_core_queue *queue)
-{
-	for (uint32_t i = 1; i <= node->fed - node->retired; i++) {
-		if (pb_core_work_at(node, node->retired + i)->queue == queue)
-			return i;
-	}
-	return 0;
-}
-
 static void leave_lists(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
 	struct pb_core_node *node = &firmware->nodes[queue->node];
@@ -271,7 +261,7 @@ static void leave_lists(struct pb_firmware *firmware, struct pb_core_queue *queu
 static void take_from_engine(struct pb_firmware *firmware, struct pb_core_node *node,
 			     struct pb_core_stop *stop, bool inside)
 {
-	const uint32_t place = first_in_flight(node, stop->queue);
+	const uint32_t place = pb_core_first_in_flight(node, stop->queue);
 	const struct pb_core_work *head = pb_core_work_at(node, node->retired + 1u);
 
 	if (place == 0)

@@ -6,19 +6,14 @@
  */
 #include "firmware/core.h"
 
-static uint16_t index_of(const struct pb_firmware *firmware, const struct pb_core_queue *queue)
-{
-	return (uint16_t)(queue - firmware->queues);
-}
-
 /** Into the ring of waiters, at its end. */
 static void park(struct pb_firmware *firmware, struct pb_core_queue *queue, struct pb_core_queue *target,
 		 uint64_t value)
 {
-	const uint16_t index = index_of(firmware, queue);
+	const uint16_t index = pb_core_queue_index(firmware, queue);
 
 	pb_core_queue_set_place(queue, PB_CORE_PLACE_WAITING);
-	queue->awaits = index_of(firmware, target);
+	queue->awaits = pb_core_queue_index(firmware, target);
 	queue->awaited = value;
 	if (target->waiters == PB_CORE_NO_QUEUE) {
 		queue->next = index;
@@ -36,7 +31,7 @@ static void park(struct pb_firmware *firmware, struct pb_core_queue *queue, stru
 void pb_core_wait_leave(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
 	struct pb_core_queue *target = &firmware->queues[queue->awaits];
-	const uint16_t index = index_of(firmware, queue);
+	const uint16_t index = pb_core_queue_index(firmware, queue);
 
 	if (pb_core_queue_place(queue) != PB_CORE_PLACE_WAITING)
 		return;
@@ -93,7 +88,7 @@ static enum pb_error wait_one(struct pb_firmware *firmware, struct pb_core_queue
 	if (pb_core_queue_place(target) == PB_CORE_PLACE_WAITING && value > target->timeline) {
 		node->next = PB_CORE_NEXT_WALK;
 		node->walker = queue;
-		node->walk_at = index_of(firmware, target);
+		node->walk_at = pb_core_queue_index(firmware, target);
 		node->walk_unparked = firmware->unparked;
 	}
 	return PB_ERROR_OK;
@@ -138,7 +133,7 @@ enum pb_core_walk pb_core_wait_walk(struct pb_firmware *firmware, struct pb_core
 	}
 	if (node->walk_unparked != firmware->unparked) {
 		node->walk_unparked = firmware->unparked;
-		node->walk_at = index_of(firmware, walker);
+		node->walk_at = pb_core_queue_index(firmware, walker);
 	}
 	for (uint32_t step = 0; step < PB_SLICE_CHAIN; step++) {
 		const struct pb_core_queue *queue = &firmware->queues[node->walk_at];
@@ -170,7 +165,7 @@ void pb_core_wait_wake(struct pb_firmware *firmware, struct pb_core_queue *targe
 		firmware->wakes_at = 0;
 		return;
 	}
-	firmware->wakes[firmware->wakes_put++ % PB_LIMIT_WAKES] = index_of(firmware, target);
+	firmware->wakes[firmware->wakes_put++ % PB_LIMIT_WAKES] = pb_core_queue_index(firmware, target);
 }
 
 /** A queue that was closed, and that nobody waits for any more, can be freed. */

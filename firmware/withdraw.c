@@ -41,6 +41,15 @@ void pb_core_drop_next(struct pb_firmware *firmware, struct pb_core_node *node)
 	firmware->awake |= 1u << queue->node;
 }
 
+uint32_t pb_core_first_in_flight(struct pb_core_node *node, const struct pb_core_queue *queue)
+{
+	for (uint32_t i = 1; i <= node->fed - node->retired; i++) {
+		if (pb_core_work_at(node, node->retired + i)->queue == queue)
+			return i;
+	}
+	return 0;
+}
+
 bool pb_core_next_is(struct pb_core_node *node, const struct pb_core_queue *queue)
 {
 	return pb_core_has_next(node) && pb_core_work_at(node, node->fed + 1u)->queue == queue;

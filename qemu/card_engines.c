@@ -14,7 +14,7 @@
 /* That slice: engine time then goes about as fast as the clock on the wall. */
 #define HANGING_SLICE_US 1000u
 
-static const uint32_t kinds[PB_CARD_NODES] = {PB_NODE_3D, PB_NODE_COPY, PB_NODE_3D, PB_NODE_COPY};
+static const uint32_t kinds[PB_CARD_NODES] = PB_CARD_NODE_KINDS;
 
 static bool hangs(const struct pb_card_engine *engine)
 {

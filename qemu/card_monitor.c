@@ -29,8 +29,7 @@ void pb_card_monitor_restart(struct pb_card_monitor *monitor)
 static void ask(struct pb_card_monitor *monitor, const char *command, enum pb_card_monitor_state state)
 {
 	monitor->state = state;
-	if (send(monitor->socket, command, strlen(command), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		return;
+	(void)send(monitor->socket, command, strlen(command), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 void pb_card_monitor_connect(struct pb_card_monitor *monitor, int socket)

@@ -13,7 +13,6 @@
 
 /* struct pb_core_cursor */
 #define PB_LOOPS_CURSOR_WORDS                     0
-#define PB_LOOPS_CURSOR_SLICE                     4
 #define PB_LOOPS_CURSOR_PASS                      8
 #define PB_LOOPS_CURSOR_END                       12
 #define PB_LOOPS_CURSOR_SLOTS                     16

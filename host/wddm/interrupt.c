@@ -2,6 +2,7 @@
 /*
  * Completion. How many submissions of a node are done is one word, in the order
  * of submission; fence ids are looked up here. Events only tell which failed.
+ * While a preemption is under way, preempt.c finds it by the timeline.
  */
 #include "host/wddm/internal.h"
 

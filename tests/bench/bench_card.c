@@ -15,7 +15,6 @@
 #include "tests/bench/bench.h"
 #include "tests/bench/bench_board.h"
 
-#define REPEATS 2048u
 #define CHANNEL 1u
 /** Far more than an alarm and what it leads to take. */
 #define PASSES_TO_STOP 2000u

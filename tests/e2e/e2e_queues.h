@@ -22,8 +22,6 @@
  */
 void e2e_queues_make(struct pb_queue *queues, uint32_t count, struct pb_channel *channel,
 		     const struct pb_memory *memory);
-/** What the card says of a channel, whoever has it. */
-void e2e_channel_query(struct pb_channel *asker, uint32_t number, struct pb_channel_status *status);
 /** Fails unless a channel has nothing at all. */
 void e2e_channel_is_empty(struct pb_channel *asker, uint32_t number);
 

@@ -104,7 +104,7 @@ static void a_thousand_kills(void **state)
 	assert_true(counts != MAP_FAILED);
 	e2e_card_start(&card, 0);
 	assert_true(e2e_host_open(&witness, card.socket));
-	e2e_channel_query(&witness.channel, 1, &before);
+	assert_int_equal(pb_channel_query(&witness.channel, &before), PB_ERROR_OK);
 	for (uint32_t round = 0; round * AT_ONCE < KILLS; round++) {
 		kill_some(&witness, card.socket, counts);
 		if (round % WITNESS_ROUNDS == 0)
@@ -114,7 +114,7 @@ static void a_thousand_kills(void **state)
 		print_message("%s: %u\n", e2e_victim_step_name(i), counts[i]);
 		assert_true(counts[i] != 0);
 	}
-	e2e_channel_query(&witness.channel, 1, &after);
+	assert_int_equal(pb_channel_query(&witness.channel, &after), PB_ERROR_OK);
 	assert_memory_equal(&before, &after, sizeof(before));
 	all_is_free(card.socket);
 	/* Nothing befell the one that lived. */

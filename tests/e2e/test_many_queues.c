@@ -79,7 +79,7 @@ static void test_all_queues(void **state)
 	e2e_queues_make(queues, MORE, &host.channel, &pages);
 	assert_int_equal(pb_queue_create(&one_more, &host.channel, &host.system, 0, E2E_SMALL_RING),
 			 PB_ERROR_NO_SPACE);
-	e2e_channel_query(&host.channel, host.link->channel, &status);
+	assert_int_equal(pb_channel_query(&host.channel, &status), PB_ERROR_OK);
 	assert_int_equal(status.queues, QUEUES);
 	for (uint32_t round = 0; round < ROUNDS; round++)
 		use_all(&host, &buffer, &words, round << 16);

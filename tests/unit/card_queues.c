@@ -68,6 +68,14 @@ void card_queue_submit(struct pb_queue *queue, const struct pb_descriptor *descr
 	assert_int_equal(pb_queue_submit(queue, descriptor), PB_ERROR_OK);
 }
 
+uint32_t card_queue_completed(struct pb_queue *queue)
+{
+	uint32_t completed;
+
+	assert_int_equal(pb_queue_completed(queue, &completed), PB_ERROR_OK);
+	return completed;
+}
+
 struct pb_descriptor card_nothing(const struct card *card, uint32_t fence_id)
 {
 	return (struct pb_descriptor){.context = card->context, .fence_id = fence_id};

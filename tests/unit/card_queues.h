@@ -28,6 +28,8 @@ enum pb_error card_queue_open(struct pb_queue *queue, struct pb_channel *channel
 void card_queue_make(struct pb_queue *queue, struct card *card, const struct card_queue_request *request);
 enum pb_error card_queue_close(const struct pb_queue *queue);
 void card_queue_submit(struct pb_queue *queue, const struct pb_descriptor *descriptor);
+/** Submissions of it that came to their end. */
+uint32_t card_queue_completed(struct pb_queue *queue);
 /** A submission that runs nothing. */
 struct pb_descriptor card_nothing(const struct card *card, uint32_t fence_id);
 /** A submission of a DMA buffer that holds one BUSY packet. */

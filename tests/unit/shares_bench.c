@@ -128,21 +128,13 @@ static void keep_busy(struct shares_client *client)
 	}
 }
 
-static uint32_t completed_by(struct shares_client *client, uint32_t q)
-{
-	uint32_t completed;
-
-	assert_int_equal(pb_queue_completed(&client->queues[q], &completed), PB_ERROR_OK);
-	return completed;
-}
-
 void shares_run(struct shares *shares, shares_act act, uint64_t microseconds)
 {
 	const uint64_t end = pb_sim_now(shares->card.sim) + microseconds;
 
 	for (uint32_t c = 0; c < SHARES_CLIENTS; c++) {
 		for (uint32_t q = 0; q < SHARES_QUEUES; q++)
-			shares->clients[c].before[q] = completed_by(&shares->clients[c], q);
+			shares->clients[c].before[q] = card_queue_completed(&shares->clients[c].queues[q]);
 	}
 	for (; pb_sim_now(shares->card.sim) < end; shares->steps++) {
 		for (uint32_t c = 0; c < SHARES_CLIENTS && shares->steps % REFILL_STEPS == 0; c++) {
@@ -161,7 +153,8 @@ uint64_t shares_time(struct shares *shares, uint32_t c)
 	uint64_t time = 0;
 
 	for (uint32_t q = 0; q < SHARES_QUEUES; q++)
-		time += (uint64_t)(completed_by(client, q) - client->before[q]) * client->microseconds[q];
+		time += (uint64_t)(card_queue_completed(&client->queues[q]) - client->before[q]) *
+			client->microseconds[q];
 	return time;
 }
 
@@ -211,10 +204,14 @@ void shares_hostile_ask(struct shares *shares, uint32_t code, uint32_t a, uint32
 	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {a, b, c, d};
 
 	for (uint32_t i = 0; i < shares->pending_count;) {
-		if (pb_channel_finish(channel, shares->pending[i], NULL) == PB_ERROR_TIMEOUT)
+		const enum pb_error error = pb_channel_finish(channel, shares->pending[i], NULL);
+
+		if (error == PB_ERROR_TIMEOUT) {
 			i++;
-		else
-			shares->pending[i] = shares->pending[--shares->pending_count];
+			continue;
+		}
+		shares->answered += error == PB_ERROR_OK;
+		shares->pending[i] = shares->pending[--shares->pending_count];
 	}
 	if (shares->pending_count < PB_COMMANDS_PENDING &&
 	    pb_channel_begin(channel, code, arguments, &shares->pending[shares->pending_count]) ==

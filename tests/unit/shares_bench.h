@@ -39,7 +39,8 @@ struct shares {
 	uint32_t hostile_queues;
 	uint32_t pending[PB_COMMANDS_PENDING]; /**< tags of commands that the hostile one does not wait for */
 	uint32_t pending_count;
-	uint32_t steps; /**< of the simulation */
+	uint32_t answered; /**< of its commands, with PB_ERROR_OK */
+	uint32_t steps;    /**< of the simulation */
 };
 
 void shares_start(struct shares *shares);

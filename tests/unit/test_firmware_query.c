@@ -283,6 +283,13 @@ static void words_of_a_node(void **state)
 	assert_int_equal(results[6], 0);
 	assert_int_equal(results[11], 0);
 	card_leave(&other.channel);
+	/* What an engine that is stopped has done is counted too. */
+	submit_busy(&card, 1, 500);
+	submit_busy(&card, 1, 500);
+	card_run(&card, 100);
+	assert_int_equal(pb_queue_preempt(&card.queues[1], 1, 0, NULL), PB_ERROR_OK);
+	card_query(&card.channel, PB_QUERY_NODE, 1, results);
+	assert_int_equal(results[11], 1);
 	stop(&card);
 }
 

@@ -180,14 +180,6 @@ static void run_long(const struct card *card, struct client *clients, uint32_t c
 	}
 }
 
-static uint32_t completed_by(struct client *client, uint32_t q)
-{
-	uint32_t completed;
-
-	assert_int_equal(pb_queue_completed(&client->queues[q], &completed), PB_ERROR_OK);
-	return completed;
-}
-
 static void expect_share(uint32_t part, uint32_t whole, uint32_t weight, uint32_t weights)
 {
 	/* Within a tenth of what it should be. */
@@ -226,7 +218,8 @@ static void shares_by_weight(void **state)
 		run_long(&card, clients, CLIENTS);
 		for (uint32_t c = 0; c < CLIENTS; c++) {
 			for (uint32_t q = 0; q < rows[i].queues[c]; q++)
-				time[c] += completed_by(&clients[c], q) * rows[i].microseconds[c];
+				time[c] +=
+					card_queue_completed(&clients[c].queues[q]) * rows[i].microseconds[c];
 			total += time[c];
 		}
 		/* The engine was not idle, either. */
@@ -254,9 +247,9 @@ static void queues_of_a_channel_take_turns(void **state)
 	join(&card, &client, 1, 1, quanta, 3, 500);
 	run_long(&card, &client, 1);
 	for (uint32_t q = 0; q < 3; q++)
-		total += completed_by(&client, q);
+		total += card_queue_completed(&client.queues[q]);
 	for (uint32_t q = 0; q < 3; q++)
-		expect_share(completed_by(&client, q), total, 1, 3);
+		expect_share(card_queue_completed(&client.queues[q]), total, 1, 3);
 	stop(&card);
 }
 

@@ -87,8 +87,8 @@ static void others_cost_nothing(void **state)
 	card_stop(&card);
 }
 
-/** Nor does it matter how many of them are ready, or wait, on another level or node. */
-static void ready_ones_cost_nothing(void **state)
+/** Nor does it matter how many of them wait, on whatever level or node. */
+static void waiting_ones_cost_nothing(void **state)
 {
 	struct card card;
 	uint32_t alone;
@@ -136,7 +136,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(made_used_destroyed_and_made_again),
 		cmocka_unit_test(others_cost_nothing),
-		cmocka_unit_test(ready_ones_cost_nothing),
+		cmocka_unit_test(waiting_ones_cost_nothing),
 		cmocka_unit_test(segment_of_destroyed_queues),
 	};
 

@@ -304,11 +304,13 @@ static void many_signallers(void **state)
 	for (uint32_t i = 0; i < MANY; i += 2)
 		wait_for(&card, i, i + 1, 1);
 	card_run(&card, 20000);
+	for (uint32_t i = 0; i < MANY; i += 2)
+		assert_int_equal(card_queue_completed(&many[i]), 0);
 	for (uint32_t i = 1; i < MANY; i += 2)
 		signal_next(&card, i);
 	card_run(&card, 60000);
 	for (uint32_t i = 0; i < MANY; i++)
-		card_wait_queue(&card, &many[i], 1);
+		assert_int_equal(card_wait_queue(&card, &many[i], 1).status, PB_ERROR_OK);
 	card_stop(&card);
 }
 

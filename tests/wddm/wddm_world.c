@@ -3,11 +3,10 @@
 
 #include <string.h>
 
-#define ATTACH_TIMEOUT_US 1000000u
-#define PATIENCE_US       60000000u
-#define QUEUE_ENTRIES     OS_HARDWARE_MAX
-#define DEPTH             4u
-#define VIDEO_PAGES       32u
+#define PATIENCE_US   60000000u
+#define QUEUE_ENTRIES OS_HARDWARE_MAX
+#define DEPTH         4u
+#define VIDEO_PAGES   32u
 
 static const struct pb_segment_request requests[3] = {
 	{0, CARD_SYSTEM_OS, CARD_SYSTEM_GPU, CARD_SYSTEM_BYTES, CARD_SYSTEM_BYTES, PB_SEGMENT_LINEAR},
