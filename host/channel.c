@@ -49,36 +49,17 @@ enum pb_error pb_foreign_error(uint32_t number)
 
 /* ---- the heartbeat ---- */
 
-static uint32_t card_clock(const struct pb_link *link)
-{
-	const struct pb_boot_block *block = pb_at(link, PB_BOOT_OFFSET);
-
-	return pb_shared_read32(&block->clock);
-}
-
-/* The clock is read after the heartbeat, so that time between the two readings counts for the firmware. */
-static void restart_watch(struct pb_channel *channel, uint32_t heartbeat)
-{
-	channel->watch.heartbeat = heartbeat;
-	pb_shared_acquire();
-	channel->watch.clock = card_clock(channel->link);
-}
-
-enum pb_error pb_channel_watch(struct pb_channel *channel)
+/* The clock is read first: time that goes by between the two readings counts for the firmware. */
+enum pb_error pb_channel_watch(const struct pb_channel *channel)
 {
 	const struct pb_boot_block *block = pb_at(channel->link, PB_BOOT_OFFSET);
-	/* And here before it, for the same reason. */
-	const uint32_t silence = card_clock(channel->link) - channel->watch.clock;
-	uint32_t heartbeat;
+	const uint32_t now = pb_shared_read32(&block->clock);
+	uint32_t silence;
 
 	pb_shared_acquire();
-	heartbeat = pb_shared_read32(&block->heartbeat);
-	/* A clock that went back was set anew. */
-	if (heartbeat != channel->watch.heartbeat || silence > UINT32_MAX / 2) {
-		restart_watch(channel, heartbeat);
-		return PB_ERROR_OK;
-	}
-	return silence > PB_HEARTBEAT_US ? PB_ERROR_FIRMWARE_DEAD : PB_ERROR_OK;
+	silence = now - pb_shared_read32(&block->heartbeat_clock);
+	/* A beat later than now came between the readings. */
+	return silence >= PB_HEARTBEAT_US && silence <= INT32_MAX ? PB_ERROR_FIRMWARE_DEAD : PB_ERROR_OK;
 }
 
 /* ---- attach and detach ---- */
@@ -217,7 +198,6 @@ static enum pb_error attach_once(struct pb_channel *channel, uint64_t deadline)
 enum pb_error pb_channel_attach(struct pb_channel *channel, struct pb_link *link, uint64_t timeout_us)
 {
 	uint64_t deadline = pb_deadline(link, timeout_us);
-	bool watched = false;
 	enum pb_error error;
 
 	memset(channel, 0, sizeof(*channel));
@@ -228,9 +208,6 @@ enum pb_error pb_channel_attach(struct pb_channel *channel, struct pb_link *link
 		error = await_running(channel, deadline);
 		if (error != PB_ERROR_OK)
 			return error;
-		if (!watched)
-			restart_watch(channel, channel->card.heartbeat);
-		watched = true;
 		error = attach_once(channel, deadline);
 		if (error != PB_ERROR_BAD_ARGUMENT && error != PB_ERROR_FIRMWARE_DEAD)
 			break;
@@ -273,6 +250,13 @@ enum pb_error pb_channel_check(const struct pb_channel *channel, struct pb_card_
 	if (!same_firmware(channel))
 		return PB_ERROR_FIRMWARE_DEAD;
 	return open ? PB_ERROR_OK : PB_ERROR_DETACHED;
+}
+
+enum pb_error pb_alive(const struct pb_channel *channel)
+{
+	enum pb_error error = pb_channel_check(channel, NULL);
+
+	return error == PB_ERROR_OK ? pb_channel_watch(channel) : error;
 }
 
 enum pb_error pb_blame(const struct pb_channel *channel, enum pb_error error)

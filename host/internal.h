@@ -66,6 +66,9 @@ uint64_t pb_deadline(struct pb_link *link, uint64_t timeout_us);
  */
 enum pb_error pb_pause(struct pb_link *link, uint64_t deadline, uint64_t slice_us);
 
+/** Whether the channel is attached, its firmware is the one it attached to, and the main loop still turns. */
+enum pb_error pb_alive(const struct pb_channel *channel);
+
 /**
  * The error to report where the firmware's words made no sense: a firmware
  * that is gone explains more than what it, or its successor, left there.
@@ -91,7 +94,5 @@ static inline struct pb_queue_page *pb_queue_page(const struct pb_queue *queue)
 
 /** Reads a seqlock record of one line, its sequence first, whole. */
 enum pb_error pb_read_record(const struct pb_queue *queue, const void *shared, void *record);
-/** Takes over a consumer index that the firmware wrote. @return false: it goes back, or past what was submitted */
-bool pb_accept_completed(struct pb_queue *queue, uint32_t completed);
 
 #endif

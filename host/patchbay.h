@@ -81,15 +81,6 @@ struct pb_pending {
 	struct pb_reply reply;
 };
 
-/** Silence of the firmware's main loop that counts as its death, in microseconds of the card's clock: two ticks. */
-#define PB_HEARTBEAT_US 10000u
-
-/** The heartbeat as it was seen to move last, and the card's clock right after that. Both are foreign and wrap. */
-struct pb_watch {
-	uint32_t heartbeat;
-	uint32_t clock;
-};
-
 /** A host's side of one channel. */
 struct pb_channel {
 	struct pb_link *link;
@@ -111,7 +102,6 @@ struct pb_channel {
 	uint32_t events_dropped; /**< as pb_channel_dropped saw it last */
 	uint32_t next_tag;
 	bool attached;
-	struct pb_watch watch;
 	struct pb_pending pending[PB_COMMANDS_PENDING];
 };
 
@@ -144,7 +134,7 @@ enum pb_error pb_channel_check(const struct pb_channel *channel, struct pb_card_
  * nothing is concluded from that.
  * @retval PB_ERROR_FIRMWARE_DEAD no pass of the main loop for PB_HEARTBEAT_US of the card's clock
  */
-enum pb_error pb_channel_watch(struct pb_channel *channel);
+enum pb_error pb_channel_watch(const struct pb_channel *channel);
 
 /** Takes the oldest unread event. @return false: there is none. */
 bool pb_channel_event(struct pb_channel *channel, struct pb_event *event);

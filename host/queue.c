@@ -131,7 +131,8 @@ enum pb_error pb_queue_clear(struct pb_queue *queue)
 
 /* ---- submit ---- */
 
-bool pb_accept_completed(struct pb_queue *queue, uint32_t completed)
+/* Takes over a consumer index that the firmware wrote. @return false: it goes back, or past what was submitted */
+static bool accept_completed(struct pb_queue *queue, uint32_t completed)
 {
 	if (completed - queue->completed > queue->put - queue->completed)
 		return false;
@@ -199,7 +200,7 @@ enum pb_error pb_queue_submit(struct pb_queue *queue, const struct pb_descriptor
 	/* All that can go wrong is looked at before anything is written. One word needs no seqlock. */
 	kicks = channel->kick_put - pb_shared_read32(&channel->entry->kick_get);
 	if (kicks > channel->kick_entries ||
-	    !pb_accept_completed(queue, pb_shared_read32(&pb_queue_page(queue)->fence.completed)))
+	    !accept_completed(queue, pb_shared_read32(&pb_queue_page(queue)->fence.completed)))
 		return pb_blame(channel, PB_ERROR_PROTOCOL);
 	if (queue->put - queue->completed >= queue->entries)
 		return PB_ERROR_NO_SPACE;
@@ -236,10 +237,8 @@ enum pb_error pb_read_record(const struct pb_queue *queue, const void *shared, v
 	uint64_t deadline = pb_deadline(link, RECORD_PATIENCE_US);
 
 	while (!try_record(shared, record)) {
-		enum pb_error error = pb_channel_check(queue->channel, NULL);
+		enum pb_error error = pb_alive(queue->channel);
 
-		if (error == PB_ERROR_OK)
-			error = pb_channel_watch(queue->channel);
 		if (error != PB_ERROR_OK)
 			return error;
 		error = pb_pause(link, deadline, RECORD_SLICE_US);
@@ -254,7 +253,7 @@ static enum pb_error accept_record(struct pb_queue *queue, const struct pb_fence
 {
 	if (record->epoch != queue->channel->epoch)
 		return pb_blame(queue->channel, PB_ERROR_DETACHED);
-	if (!pb_accept_completed(queue, record->completed))
+	if (!accept_completed(queue, record->completed))
 		return pb_blame(queue->channel, PB_ERROR_PROTOCOL);
 	return PB_ERROR_OK;
 }
@@ -266,7 +265,7 @@ enum pb_error pb_queue_completed(struct pb_queue *queue, uint32_t *completed)
 	if (!queue->channel->attached)
 		return PB_ERROR_DETACHED;
 	/* One word needs no seqlock. */
-	if (!pb_accept_completed(queue, pb_shared_read32(&pb_queue_page(queue)->fence.completed)))
+	if (!accept_completed(queue, pb_shared_read32(&pb_queue_page(queue)->fence.completed)))
 		error = pb_blame(queue->channel, PB_ERROR_PROTOCOL);
 	pb_shared_acquire();
 	*completed = queue->completed;
@@ -328,9 +327,7 @@ enum pb_error pb_queue_wait(struct pb_queue *queue, uint64_t timeline, uint64_t 
 			*fence = now;
 		if (now.timeline >= timeline)
 			return PB_ERROR_OK;
-		error = pb_channel_check(queue->channel, NULL);
-		if (error == PB_ERROR_OK)
-			error = pb_channel_watch(queue->channel);
+		error = pb_alive(queue->channel);
 		if (error == PB_ERROR_OK)
 			error = pb_pause(queue->channel->link, deadline, PB_WAIT_SLICE_US);
 		if (error != PB_ERROR_OK)

@@ -226,12 +226,11 @@ enum pb_error pb_node_release(struct pb_channel *channel, uint32_t node)
 
 enum pb_error pb_queue_unfinished(struct pb_queue *queue, struct pb_descriptor *descriptor)
 {
-	enum pb_error error = pb_channel_check(queue->channel, NULL);
+	enum pb_error error;
 
 	if (queue->history == NULL)
 		return PB_ERROR_BAD_ARGUMENT;
-	if (error == PB_ERROR_OK)
-		error = pb_channel_watch(queue->channel);
+	error = pb_alive(queue->channel);
 	/* The record is not looked at: its memory may be another's by now. */
 	if (error == PB_ERROR_OK || queue->completed == queue->put)
 		return PB_ERROR_OK;

@@ -31,8 +31,6 @@
 #define TURN_MS 1
 /* Else: how long a fatal record, or an answer to the admin whose interrupt got lost, goes unseen. */
 #define REST_MS 20
-/* Hosts take firmware for dead when its heartbeat has stood for so long, if they look: they are woken. */
-#define HOSTS_DOUBT_US 10000u
 /* After the engines got on last they are looked at for so long, without a byte, before the card sleeps. */
 #define SPIN_US 1000u
 /* And for so long at most before it looks at everything else. */
@@ -279,7 +277,8 @@ static void advance_clock(struct card *card)
 	pb_card_clock_turn(&card->clock, now, pb_card_monitor_proof(&card->monitor));
 	if (pb_card_clock_doubts(&card->clock))
 		pb_card_monitor_probe(&card->monitor, now);
-	if (card->clock.still <= HOSTS_DOUBT_US) {
+	/* Hosts take it for dead from then on, if they look: they are woken. */
+	if (card->clock.still < PB_HEARTBEAT_US) {
 		card->doubted = false;
 	} else if (!card->doubted) {
 		card->doubted = true;

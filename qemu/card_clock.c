@@ -24,6 +24,7 @@ void pb_card_clock_start(struct pb_card_clock *clock, uint64_t now)
 	clock->then = now;
 	clock->beat = pb_shared_read32(&clock->block->heartbeat);
 	clock->still = 0;
+	pb_shared_write32(&clock->block->heartbeat_clock, clock->time);
 }
 
 bool pb_card_clock_doubts(const struct pb_card_clock *clock)
@@ -53,8 +54,8 @@ void pb_card_clock_turn(struct pb_card_clock *clock, uint64_t now, bool proven)
 		step = limit(clock, step, proven);
 		clock->still += step;
 	}
-	if (step == 0)
-		return;
-	clock->time += step;
-	pb_shared_write32(&clock->block->clock, clock->time);
+	if (step != 0)
+		pb_shared_write32(&clock->block->clock, clock->time += step);
+	if (clock->still == 0)
+		pb_shared_write32(&clock->block->heartbeat_clock, clock->time);
 }

@@ -22,7 +22,7 @@
 
 /** More than the millisecond that the loop sleeps, so that the clock keeps pace with the wall. */
 #define PB_CARD_CLOCK_TURN_US 1200u
-/** More than the 5 ms between two heartbeats, less than the 10 ms after which hosts take firmware for dead. */
+/** More than the 5 ms between two heartbeats, less than PB_HEARTBEAT_US. */
 #define PB_CARD_CLOCK_DOUBT_US 6000u
 /** What one proof is worth. */
 #define PB_CARD_CLOCK_PROOF_US 1000u

@@ -36,7 +36,7 @@ struct pb_sim {
 	struct pb_card_admin admin;
 };
 
-static const uint32_t node_kinds[PB_CARD_NODES] = {PB_NODE_3D, PB_NODE_COPY, PB_NODE_3D, PB_NODE_COPY};
+static const uint32_t node_kinds[PB_CARD_NODES] = PB_CARD_NODE_KINDS;
 
 static void engine_interrupt(void *context)
 {
@@ -191,13 +191,20 @@ static void advance(struct pb_sim *sim)
 	sim->host_lines.pending |= 1u << PB_LINE_TICK;
 }
 
+static void run_firmware(struct pb_sim *sim)
+{
+	struct pb_boot_block *boot = (struct pb_boot_block *)(void *)(sim->memory + PB_BOOT_OFFSET);
+
+	if (!pb_firmware_pass(sim->firmware))
+		pb_firmware_idle(sim->firmware);
+	pb_shared_write32(&boot->heartbeat_clock, (uint32_t)sim->now);
+}
+
 void pb_sim_step(struct pb_sim *sim)
 {
 	advance(sim);
-	if (!sim->host_lines.idle || sim->host_lines.pending != 0) {
-		if (!pb_firmware_pass(sim->firmware))
-			pb_firmware_idle(sim->firmware);
-	}
+	if (!sim->host_lines.idle || sim->host_lines.pending != 0)
+		run_firmware(sim);
 	ring_engines(sim);
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		struct engine_side *side = &sim->sides[n];

@@ -99,6 +99,12 @@ enum pb_mcu_state {
 };
 
 /**
+ * Silence of the firmware's main loop that counts as its death, in microseconds of the card's clock: the tick of
+ * 5 ms, a turn of the supervisor's loop, and more than one proof that the MCU has been run.
+ */
+#define PB_HEARTBEAT_US 8000u
+
+/**
  * The boot block. Offsets are bytes from the start of card memory.
  * Firmware writes the first four lines, the card's supervisor the fifth.
  */
@@ -139,7 +145,8 @@ struct pb_boot_block {
 	 * time to run, so that nothing is late because a machine that emulates them is busy.
 	 */
 	uint32_t clock;
-	uint32_t line4_reserved[10];
+	uint32_t heartbeat_clock; /**< clock when the heartbeat was seen to move last */
+	uint32_t line4_reserved[9];
 };
 PB_SIZE(pb_boot_block, 320);
 PB_AT(pb_boot_block, magic, 0);
@@ -165,7 +172,8 @@ PB_AT(pb_boot_block, dead_stage, 264);
 PB_AT(pb_boot_block, dead_waypoint, 268);
 PB_AT(pb_boot_block, dead_heartbeat, 272);
 PB_AT(pb_boot_block, clock, 276);
-PB_AT(pb_boot_block, line4_reserved, 280);
+PB_AT(pb_boot_block, heartbeat_clock, 280);
+PB_AT(pb_boot_block, line4_reserved, 284);
 
 /** One thing the firmware can do. A reader skips keys that it does not know. */
 struct pb_capability {

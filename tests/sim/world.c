@@ -6,7 +6,7 @@
 
 #include "firmware/abi/boot.h"
 
-static const uint32_t node_kinds[PB_CARD_NODES] = {PB_NODE_3D, PB_NODE_COPY, PB_NODE_3D, PB_NODE_COPY};
+static const uint32_t node_kinds[PB_CARD_NODES] = PB_CARD_NODE_KINDS;
 
 struct pb_engine_registers *pb_world_registers(struct pb_world *world, uint32_t node)
 {
@@ -167,6 +167,7 @@ bool pb_world_pass(struct pb_world *world)
 
 	if (!more)
 		pb_firmware_idle(world->firmware);
+	pb_shared_write32(&pb_world_boot_block(world)->heartbeat_clock, (uint32_t)world->now);
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		if ((world->host_lines.raised & 1u << PB_LINE_NODE(n)) != 0)
 			world->nodes[n].running = true;

@@ -301,6 +301,7 @@ static void flags_are_as_released(void **state)
 		{offsetof(struct pb_queue_page, save), 192},
 		{sizeof(struct pb_queue_page), 256},
 		{offsetof(struct pb_boot_block, clock), 276},
+		{offsetof(struct pb_boot_block, heartbeat_clock), 280},
 	};
 
 	(void)state;

@@ -57,6 +57,7 @@ static void run_turns(uint32_t first)
 	struct pb_card_clock clock;
 	uint64_t now = 1000000;
 	uint32_t time = first;
+	uint32_t beat = first;
 
 	pb_card_clock_init(&clock, &block, now);
 	pb_card_clock_start(&clock, now);
@@ -66,9 +67,11 @@ static void run_turns(uint32_t first)
 		now += turns[i].gone;
 		block.heartbeat += turns[i].beat ? 1 : 0;
 		time += turns[i].step;
+		beat = turns[i].still == 0 ? time : beat;
 		pb_card_clock_turn(&clock, now, turns[i].proven);
 		if (block.clock != time || clock.still != turns[i].still)
 			fail_msg("turn %zu: clock %u, not %u; still %u", i, block.clock, time, clock.still);
+		assert_int_equal(block.heartbeat_clock, beat);
 		assert_int_equal(pb_card_clock_doubts(&clock), turns[i].doubts);
 	}
 }
@@ -98,6 +101,7 @@ static void test_start(void **unused)
 	block.heartbeat = 9; /* the dead one's last */
 	pb_card_clock_start(&clock, now += 1000000);
 	assert_false(pb_card_clock_doubts(&clock));
+	assert_int_equal(block.heartbeat_clock, 6000);
 	pb_card_clock_turn(&clock, now += 400, false);
 	assert_int_equal(clock.still, 400);
 	assert_int_equal(block.clock, 6400);
