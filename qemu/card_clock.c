@@ -35,8 +35,10 @@ bool pb_card_clock_doubts(const struct pb_card_clock *clock)
 /* How far the clock may go while the heartbeat stands. */
 static uint32_t limit(const struct pb_card_clock *clock, uint32_t step, bool proven)
 {
+	if (pb_card_clock_doubts(clock) && !proven)
+		return 0;
 	if (pb_card_clock_doubts(clock))
-		return proven ? PB_CARD_CLOCK_PROOF_US : 0;
+		return clock->still < PB_HEARTBEAT_US ? PB_CARD_CLOCK_PROOF_US : PB_CARD_CLOCK_LATE_PROOF_US;
 	return step < PB_CARD_CLOCK_DOUBT_US - clock->still ? step : PB_CARD_CLOCK_DOUBT_US - clock->still;
 }
 

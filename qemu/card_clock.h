@@ -24,8 +24,13 @@
 #define PB_CARD_CLOCK_TURN_US 1200u
 /** More than the 5 ms between two heartbeats, less than PB_HEARTBEAT_US. */
 #define PB_CARD_CLOCK_DOUBT_US 6000u
-/** What one proof is worth. */
-#define PB_CARD_CLOCK_PROOF_US 1000u
+/**
+ * What one proof is worth: little while hosts have not given the firmware up, so that it takes eight of them, for on a
+ * machine that is very busy an emulator may answer twice and still not have got round to the tick.
+ */
+#define PB_CARD_CLOCK_PROOF_US 250u
+/** What it is worth once they have: the supervisor waits for seconds. */
+#define PB_CARD_CLOCK_LATE_PROOF_US 1000u
 
 /** The caller's; only the functions below touch it. */
 struct pb_card_clock {

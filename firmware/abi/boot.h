@@ -100,7 +100,7 @@ enum pb_mcu_state {
 
 /**
  * Silence of the firmware's main loop that counts as its death, in microseconds of the card's clock: the tick of
- * 5 ms, a turn of the supervisor's loop, and more than one proof that the MCU has been run.
+ * 5 ms, a turn of the supervisor's loop, and time for proofs that the MCU has been run.
  */
 #define PB_HEARTBEAT_US 8000u
 

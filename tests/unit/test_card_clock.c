@@ -41,10 +41,20 @@ static const struct turn turns[] = {
 	{1200, false, false, 1, 6000, true},
 	{1200, false, false, 0, 6000, true},
 	{900000, false, false, 0, 6000, true},
-	/* A proof is a millisecond, however long it took. */
-	{3, false, true, 1000, 7000, true},
-	{900000, false, false, 0, 7000, true},
-	{900000, false, true, 1000, 8000, true},
+	/* A proof is a quarter of a millisecond, however long it took. */
+	{3, false, true, 250, 6250, true},
+	{900000, false, false, 0, 6250, true},
+	{900000, false, true, 250, 6500, true},
+	{1000, false, true, 250, 6750, true},
+	{1000, false, true, 250, 7000, true},
+	{1000, false, true, 250, 7250, true},
+	{1000, false, true, 250, 7500, true},
+	{1000, false, true, 250, 7750, true},
+	{1000, false, true, 250, 8000, true},
+	/* Once hosts have given it up it is a whole one. */
+	{1000, false, true, 1000, 9000, true},
+	{900000, false, false, 0, 9000, true},
+	{5, false, true, 1000, 10000, true},
 	/* It moves: as the wall goes again. */
 	{700, true, false, 700, 0, false},
 	{700, false, false, 700, 700, false},
