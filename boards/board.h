@@ -3,7 +3,7 @@
  * @file
  * What a board is to the image: one function that sets up its drivers and
  * tells the core how they are wired. A board is boards/NAME/board.c,
- * board.cmake and memory.ld, and nothing else.
+ * board.cmake, memory.ld and, if QEMU has it, machine.c, and nothing else.
  */
 #ifndef PB_BOARDS_BOARD_H
 #define PB_BOARDS_BOARD_H

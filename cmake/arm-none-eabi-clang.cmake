@@ -1,11 +1,6 @@
-set(CMAKE_SYSTEM_NAME Generic)
+# cmake/board.cmake includes this.
 set(CMAKE_SYSTEM_PROCESSOR arm)
-set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
-list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES PB_BOARD)
 set(CMAKE_C_COMPILER clang)
 set(CMAKE_C_COMPILER_TARGET arm-none-eabi)
-set(PB_LINK_IMAGE OFF)
-include(${CMAKE_CURRENT_LIST_DIR}/../boards/${PB_BOARD}/board.cmake)
-add_compile_options(${PB_CPU_FLAGS} -fshort-enums -ffunction-sections -fdata-sections
+add_compile_options(-fshort-enums
   "SHELL:-isystem /usr/include/newlib/nano" "SHELL:-isystem /usr/include/newlib")
-set(CMAKE_C_FLAGS_RELEASE "-O2 -g" CACHE STRING "")

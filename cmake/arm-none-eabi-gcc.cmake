@@ -1,10 +1,5 @@
-set(CMAKE_SYSTEM_NAME Generic)
+# cmake/board.cmake includes this. newlib-nano; images start at the reset handler of hal/cortex_m/.
 set(CMAKE_SYSTEM_PROCESSOR arm)
-set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
-list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES PB_BOARD)
 set(CMAKE_C_COMPILER arm-none-eabi-gcc)
-set(PB_LINK_IMAGE ON)
-include(${CMAKE_CURRENT_LIST_DIR}/../boards/${PB_BOARD}/board.cmake)
-add_compile_options(${PB_CPU_FLAGS} -ffunction-sections -fdata-sections -fcallgraph-info=su,da)
-add_link_options(${PB_CPU_FLAGS})
-set(CMAKE_C_FLAGS_RELEASE "-O2 -g" CACHE STRING "")
+add_compile_options(-fcallgraph-info=su,da)
+add_link_options(${PB_CPU_FLAGS} --specs=nano.specs -Wl,--entry=pb_cortex_m_reset)

@@ -4,27 +4,19 @@
 #include <stddef.h>
 #include <string.h>
 
-/* clang-format off */
-static const char *const mps2_an500_arguments[] = {
-	"-M", "mps2-an500,memory-backend=vram",
-	"-object", "memory-backend-file,id=vram,share=on,mem-path={memory},size=16M",
-	"-display", "none", "-monitor", "none",
-	"-chardev", "socket,id=lines,path={lines},server=off", "-serial", "chardev:lines",
-	"-chardev", "socket,id=monitor,path={monitor},server=off", "-mon", "chardev=monitor,mode=control",
-	"-kernel", "{image}",
-	NULL,
-};
-/* clang-format on */
+#include "qemu/machine_list.h"
 
-static const struct pb_machine machines[] = {
-	{"mps2_an500", "qemu-system-arm", "qemu-system-arm", mps2_an500_arguments},
-};
+#define DECLARE(name) extern const struct pb_machine pb_machine_##name;
+#define ROW(name)     &pb_machine_##name,
+PB_MACHINE_LIST(DECLARE)
+
+static const struct pb_machine *const machines[] = {PB_MACHINE_LIST(ROW)};
 
 const struct pb_machine *pb_machine_find(const char *board)
 {
 	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
-		if (strcmp(machines[i].board, board) == 0)
-			return &machines[i];
+		if (strcmp(machines[i]->board, board) == 0)
+			return machines[i];
 	}
 	return NULL;
 }

@@ -2,6 +2,8 @@
 /**
  * @file
  * How to emulate the MCU of each board: a program and its arguments, as data.
+ * A board that has an emulator says so in boards/NAME/machine.c, which defines
+ * `const struct pb_machine pb_machine_NAME`; boards/machines.cmake finds it.
  */
 #ifndef PB_QEMU_MACHINES_H
 #define PB_QEMU_MACHINES_H

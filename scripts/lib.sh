@@ -11,15 +11,16 @@ logs=$root/build/log
 # Debian packages, by what they are needed for.
 packages_host=(gcc g++ libc6-dev cmake ninja-build libcmocka-dev libpng-dev zlib1g-dev libzstd-dev
 	libcjson-dev)
-packages_firmware=(gcc-arm-none-eabi libnewlib-arm-none-eabi)
-packages_run=(qemu-system-arm)
+packages_firmware=(gcc-arm-none-eabi libnewlib-arm-none-eabi gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf)
+packages_run=(qemu-system-arm qemu-system-misc)
 packages_bench=(valgrind)
 packages_test=(clang libclang-rt-14-dev clang-format clang-tidy)
 
 # The command that a package is wanted for. A package without one here is a library.
 declare -A package_command=(
 	[gcc]=gcc [g++]=g++ [cmake]=cmake [ninja-build]=ninja [gcc-arm-none-eabi]=arm-none-eabi-gcc
-	[qemu-system-arm]=qemu-system-arm [clang]=clang [clang-format]=clang-format [clang-tidy]=clang-tidy
+	[gcc-riscv64-unknown-elf]=riscv64-unknown-elf-gcc [qemu-system-arm]=qemu-system-arm
+	[qemu-system-misc]=qemu-system-riscv32 [clang]=clang [clang-format]=clang-format [clang-tidy]=clang-tidy
 	[valgrind]=valgrind [graphviz]=dot
 )
 
@@ -113,15 +114,48 @@ logged() {
 	fi
 }
 
-# build_preset NAME [TARGET]: configures it if that has not been done, and builds.
-build_preset() {
-	local name=$1 target=${2-all} folder=$root/build/$1
+# build_folder NAME TARGET CMAKE_ARGUMENT...: configures build/NAME if that has not been done, and builds.
+build_folder() {
+	local name=$1 target=$2 folder=$root/build/$1
+	shift 2
 	rm -f "$logs/$name.log"
 	if [[ ! -e $folder/build.ninja ]]; then
 		say "configuring and building $name"
-		logged "$name" cmake -S "$root" --preset "$name"
+		logged "$name" cmake -S "$root" -B "$folder" "$@"
 	fi
 	logged "$name" cmake --build "$folder" --target "$target" -j "$(nproc)"
+}
+
+# build_preset NAME [TARGET]: a build of the host.
+build_preset() {
+	build_folder "$1" "${2-all}" --preset "$1"
+}
+
+# Every board: a folder of boards/.
+all_boards() {
+	local file
+	for file in "$root"/boards/*/board.cmake; do
+		basename "$(dirname "$file")"
+	done
+}
+
+# board_has BOARD VARIABLE: whether its board.cmake sets it.
+board_has() {
+	grep -q "^set($2 " "$root/boards/$1/board.cmake"
+}
+
+# build_board NAME [VARIANT [TARGET]]: its image in build/NAME, or in build/NAME-VARIANT.
+# Variants: asm (hot loops in assembly, if it has them), clang (libraries only, for the warnings).
+build_board() {
+	local name=$1 variant=${2-} target=${3-all} options=()
+	[[ -e $root/boards/$name/board.cmake ]] || die 2 "no board is called $name"
+	case $variant in
+	'') ;;
+	asm) options=(-DPB_ASSEMBLY=ON) ;;
+	clang) options=(-DPB_CLANG=ON) ;;
+	*) die 2 "no variant of a board is called $variant" ;;
+	esac
+	build_folder "$name${variant:+-$variant}" "$target" -G Ninja -DPB_BOARD="$name" "${options[@]}"
 }
 
 # step TEXT COMMAND...: says what is done and how long it took.

@@ -37,7 +37,7 @@ bool pb_board_image(const char *board, char *path, size_t bytes)
 	}
 	fprintf(stderr,
 		"patchbay: no firmware image for board %s (%s)\n"
-		"Build it with: cmake --preset %s && cmake --build --preset %s\n",
-		board, path, board, board);
+		"Build it with: cmake -B build/%s -G Ninja -DPB_BOARD=%s && cmake --build build/%s\n",
+		board, path, board, board, board);
 	return false;
 }

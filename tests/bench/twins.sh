@@ -5,7 +5,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib.sh"
 
 need_packages "${packages_firmware[@]}" "${packages_run[@]}" gcc cmake ninja-build
-build_preset mps2_an500-asm
+build_board mps2_an500 asm
 timeout 100 qemu-system-arm -M mps2-an500 -display none -monitor none -serial null -serial null \
 	-semihosting-config enable=on,target=native \
 	-kernel "$root/build/mps2_an500-asm/patchbay-twins-mps2_an500.elf" || die 1 "the twins differ"

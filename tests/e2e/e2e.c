@@ -32,7 +32,8 @@ int e2e_group_setup(void **state)
 		return 0;
 	fprintf(stderr,
 		"no firmware image at %s: %s\n"
-		"Build it with: cmake --preset mps2_an500 && cmake --build --preset mps2_an500\n",
+		"Build it with: cmake -B build/mps2_an500 -G Ninja -DPB_BOARD=mps2_an500 && cmake --build "
+		"build/mps2_an500\n",
 		E2E_IMAGE, strerror(errno));
 	return -1;
 }

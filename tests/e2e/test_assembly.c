@@ -11,8 +11,8 @@ static void start_card(struct e2e_card *card)
 	struct pb_card_options options = PB_CARD_OPTIONS_DEFAULT;
 
 	if (access(E2E_IMAGE_ASSEMBLY, R_OK) != 0)
-		print_error("Build it with: cmake --preset mps2_an500-asm && "
-			    "cmake --build --preset mps2_an500-asm\n");
+		print_error("Build it with: cmake -B build/mps2_an500-asm -G Ninja -DPB_BOARD=mps2_an500 "
+			    "-DPB_ASSEMBLY=ON && cmake --build build/mps2_an500-asm\n");
 	assert_int_equal(access(E2E_IMAGE_ASSEMBLY, R_OK), 0);
 	e2e_path(card->socket, "card");
 	options.image = E2E_IMAGE_ASSEMBLY;

@@ -67,8 +67,9 @@ static void test_no_image(void **state)
 		e2e_collect(e2e_spawn(command, cases[i], NULL), &output);
 		assert_int_equal(output.code, 1);
 		assert_non_null(strstr(output.err, image));
-		assert_non_null(strstr(output.err, "Build it with: cmake --preset mps2_an500 && "
-						   "cmake --build --preset mps2_an500"));
+		assert_non_null(strstr(output.err, "Build it with: cmake -B build/mps2_an500 -G Ninja "
+						   "-DPB_BOARD=mps2_an500 && "
+						   "cmake --build build/mps2_an500"));
 		assert_string_equal(output.out, "");
 	}
 }

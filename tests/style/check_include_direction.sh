@@ -34,7 +34,9 @@ rule '^hal/[^/]*$' "$none" "\"firmware/abi/[^\"]*\"|\"hal/[^/\"]*\"|$freestandin
 rule '^hal/.*/' '^hal/host/' "\"firmware/abi/[^\"]*\"|\"hal/[^\"]*\"|$freestanding"
 # The drivers of the host stand on its operating system.
 rule '^hal/host/' "$none" '"(firmware/abi|hal)/[^"]*"|<[^>]*>'
-rule '^boards/' "$none" "\"(boards|hal|firmware)/[^\"]*\"|$freestanding"
+rule '^boards/' '/machine[.]c$' "\"(boards|hal|firmware)/[^\"]*\"|$freestanding"
+# How to emulate a board is for the host.
+rule '^boards/.*/machine[.]c$' "$none" '"qemu/machines[.]h"|<stddef[.]h>'
 # What a kernel driver would take: links to a card and the command line are not part of it.
 rule '^host/[^/]*$' '^host/link_' "\"host/[^/\"]*\"|\"firmware/abi/[^\"]*\"|\"hal/(shared|engine/packets)[.]h\"|$freestanding"
 rule '^host/wddm/' "$none" "\"host/(wddm/)?[^/\"]*\"|\"firmware/abi/[^\"]*\"|\"hal/shared[.]h\"|$freestanding"

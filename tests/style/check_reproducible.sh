@@ -6,21 +6,33 @@ source "$(dirname "$0")/lib.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work" "$findings"' EXIT
 
+# build_all FOLDER: the image of each board, in a copy of the tree.
+build_all() {
+	local file board
+	for file in "$1"/boards/*/board.c; do
+		board=$(basename "$(dirname "$file")")
+		cmake -S "$1" -B "$1/build/$board" -G Ninja -DPB_BOARD="$board" &&
+			cmake --build "$1/build/$board" --target image -j "$(nproc)" || return 1
+	done
+}
+
 # The second folder has a path of another length.
 for copy in one another/folder; do
 	mkdir -p "$work/$copy"
 	tar --exclude=./build --exclude=./.git -cf - . | tar -C "$work/$copy" -xf -
-	if ! { cmake -S "$work/$copy" --preset mps2_an500 &&
-		cmake --build "$work/$copy/build/mps2_an500" --target image -j "$(nproc)"; } >"$work/log" 2>&1; then
+	if ! build_all "$work/$copy" >"$work/log" 2>&1; then
 		tail -n 40 "$work/log"
 		exit 1
 	fi
 done
-images=0
-while IFS= read -r image; do
-	images=$((images + 1))
-	cmp "$work/one/$image" "$work/another/folder/$image" >/dev/null 2>&1 ||
-		echo "$image:1: differs between two builds in two folders" >>"$findings"
-done < <(cd "$work/one" && find build/mps2_an500 -name 'patchbay-mps2_an500*' \( -name '*.elf' -o -name '*.bin' \))
-((images)) || echo "build/mps2_an500:1: no image was built" >>"$findings"
+for file in boards/*/board.c; do
+	board=$(basename "$(dirname "$file")")
+	images=0
+	while IFS= read -r image; do
+		images=$((images + 1))
+		cmp "$work/one/$image" "$work/another/folder/$image" >/dev/null 2>&1 ||
+			echo "$image:1: differs between two builds in two folders" >>"$findings"
+	done < <(cd "$work/one" && find "build/$board" -name "patchbay-$board*" \( -name '*.elf' -o -name '*.bin' \))
+	((images)) || echo "build/$board:1: no image was built" >>"$findings"
+done
 finish

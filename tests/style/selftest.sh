@@ -44,12 +44,8 @@ clean_tree() {
 	put CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.25)
 project(selftest LANGUAGES NONE)
-file(WRITE ${CMAKE_BINARY_DIR}/patchbay-mps2_an500.elf "the same")
+file(WRITE ${CMAKE_BINARY_DIR}/patchbay-${PB_BOARD}.elf "the same")
 add_custom_target(image)
-END
-	put CMakePresets.json <<'END'
-{ "version": 6, "configurePresets": [
-  { "name": "mps2_an500", "generator": "Ninja", "binaryDir": "${sourceDir}/build/${presetName}" } ] }
 END
 	put build/host-test-clang/compile_commands.json <<END
 [
@@ -111,6 +107,8 @@ include_direction|host/queue.c|#include <unistd.h>|host/queue.c:2:|<unistd.h>
 include_direction|host/queue.c|#include "qemu/sim.h"|host/queue.c:2:|"qemu/sim.h"
 include_direction|host/tool/main.c|#include "firmware/core.h"|host/tool/main.c:2:|"firmware/core.h"
 include_direction|host/link_socket.c|#include "firmware/core.h"|host/link_socket.c:2:|"firmware/core.h"
+include_direction|boards/one/machine.c|#include "qemu/card.h"|boards/one/machine.c:2:|"qemu/card.h"
+include_direction|boards/one/board.c|#include "qemu/machines.h"|boards/one/board.c:2:|"qemu/machines.h"
 include_direction|boards/one/board.c|#include <cmsis.h>|boards/one/board.c:2:|<cmsis.h>
 include_direction|qemu/card.c|#include "boards/one/board.h"|qemu/card.c:2:|"boards/one/board.h"
 rules|firmware/core.c|/* a\ncomment */ volatile int x;|firmware/core.c:3:|volatile
@@ -167,9 +165,9 @@ finds shell scripts/hello:3: 'syntax error'
 chmod -x "$work/tree/scripts/hello"
 finds shell scripts/hello:1: 'not executable'
 sed -i 's/the same/\${CMAKE_SOURCE_DIR}/' "$work/tree/CMakeLists.txt"
-finds reproducible build/mps2_an500/patchbay-mps2_an500.elf:1: 'differs'
+finds reproducible build/one/patchbay-one.elf:1: 'differs'
 sed -i '/the same/d' "$work/tree/CMakeLists.txt"
-finds reproducible build/mps2_an500:1: 'no image'
+finds reproducible build/one:1: 'no image'
 
 echo "$cases cases, $failures wrong"
 ((failures == 0))

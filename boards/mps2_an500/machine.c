@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+
+#include "qemu/machines.h"
+
+/* clang-format off */
+static const char *const arguments[] = {
+	"-M", "mps2-an500,memory-backend=vram",
+	"-object", "memory-backend-file,id=vram,share=on,mem-path={memory},size=16M",
+	"-display", "none", "-monitor", "none",
+	"-chardev", "socket,id=lines,path={lines},server=off", "-serial", "chardev:lines",
+	"-chardev", "socket,id=monitor,path={monitor},server=off", "-mon", "chardev=monitor,mode=control",
+	"-kernel", "{image}",
+	NULL,
+};
+/* clang-format on */
+
+const struct pb_machine pb_machine_mps2_an500 = {
+	.board = "mps2_an500",
+	.program = "qemu-system-arm",
+	.package = "qemu-system-arm",
+	.arguments = arguments,
+};
