@@ -53,12 +53,14 @@ enum pb_waypoint {
 
 /** What killed the firmware. Written once, by the firmware, `valid` last. */
 struct pb_fatal_record {
-	uint32_t valid;    /**< 1 when the rest is complete */
-	uint32_t kind;     /**< enum pb_fatal_kind */
-	uint32_t pc;       /**< program counter of the fault or of the failed assertion's caller */
-	uint32_t lr;       /**< link register there */
-	uint32_t status;   /**< CPU fault status (Arm: CFSR); the source line for an assertion */
-	uint32_t address;  /**< faulting address, if the CPU knows it (Arm: BFAR or MMFAR), else 0 */
+	uint32_t valid; /**< 1 when the rest is complete */
+	uint32_t kind;  /**< enum pb_fatal_kind */
+	uint32_t
+		pc; /**< program counter of the fault or of the failed assertion's caller; a bad image's start */
+	uint32_t lr; /**< link register there */
+	uint32_t
+		status; /**< CPU fault status (Arm: CFSR); an assertion's source line; CRC-32 of a bad image */
+	uint32_t address;  /**< faulting address (Arm: BFAR or MMFAR) or a bad image's header; 0: not known */
 	uint32_t psr;      /**< processor status (Arm: xPSR) */
 	uint32_t waypoint; /**< enum pb_waypoint at that moment */
 };
@@ -76,7 +78,8 @@ PB_AT(pb_fatal_record, waypoint, 28);
 #define PB_FATAL_KINDS(X)                                                                                    \
 	X(NONE, 0, "no record")                                                                              \
 	X(ASSERT, 1, "the firmware found its own state broken")                                              \
-	X(CPU_FAULT, 2, "the CPU took a fault")
+	X(CPU_FAULT, 2, "the CPU took a fault")                                                              \
+	X(BAD_IMAGE, 3, "the image is damaged: its CRC is wrong")
 
 enum pb_fatal_kind {
 #define PB_FATAL_ENUM(name, number, meaning) PB_FATAL_##name = (number),

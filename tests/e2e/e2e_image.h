@@ -6,6 +6,7 @@
 #ifndef PB_TESTS_E2E_E2E_IMAGE_H
 #define PB_TESTS_E2E_E2E_IMAGE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /** UDF #0, undefined on every Thumb processor. */
@@ -15,9 +16,12 @@
 
 /**
  * Writes the firmware image to a file, with another instruction where one of
- * its functions begins.
+ * its functions begins, and seals it again.
  * @return the address of that instruction
  */
 uint32_t e2e_image_write(const char *path, const char *function, uint16_t instruction);
+
+/** The image as the MCU's memory will hold it, from its header's load address on; the caller frees it. */
+uint8_t *e2e_image_raw(size_t *bytes);
 
 #endif
