@@ -6,7 +6,6 @@
 #ifndef PB_TESTS_E2E_E2E_IMAGE_H
 #define PB_TESTS_E2E_E2E_IMAGE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 /** UDF #0, undefined on every Thumb processor. */
@@ -20,8 +19,5 @@
  * @return the address of that instruction
  */
 uint32_t e2e_image_write(const char *path, const char *function, uint16_t instruction);
-
-/** The image as the MCU's memory will hold it, from its header's load address on; the caller frees it. */
-uint8_t *e2e_image_raw(size_t *bytes);
 
 #endif
