@@ -18,8 +18,9 @@ extern const uint32_t pb_image_start[], pb_image_end[];
 /**
  * The header, once in every board.c. What is left out here is scripts/seal's.
  * @param name   the board's folder, at most 31 characters
- * @param memory address of card memory as the MCU sees it: an integer or an array
+ * @param memory address of card memory as the MCU sees it
  * @param bytes  its size
+ * Both are integers, or arrays that stand for symbols of the linker with those values.
  */
 #define PB_BOARD_IMAGE(name, memory, bytes)                                                                  \
 	static const struct pb_image_header image_header __attribute__((section(".image_header"), used)) = { \
@@ -29,7 +30,7 @@ extern const uint32_t pb_image_start[], pb_image_end[];
 		.abi_oldest = PB_ABI_MAJOR << 16,                                                            \
 		.abi_newest = PB_ABI_MAJOR << 16 | 0xffffu,                                                  \
 		.card_memory = (uint32_t)(uintptr_t)(memory),                                                \
-		.card_memory_bytes = (bytes),                                                                \
+		.card_memory_bytes = (uint32_t)(uintptr_t)(bytes),                                           \
 		.board = name,                                                                               \
 		.release = PB_VERSION,                                                                       \
 	}

@@ -14,13 +14,13 @@ packages_host=(gcc g++ libc6-dev cmake ninja-build libcmocka-dev libpng-dev zlib
 packages_firmware=(gcc-arm-none-eabi libnewlib-arm-none-eabi)
 packages_run=(qemu-system-arm)
 packages_bench=(valgrind)
-packages_test=(clang libclang-rt-14-dev clang-format clang-tidy)
+packages_test=(clang libclang-rt-14-dev clang-format clang-tidy openocd stm32flash gdb-multiarch)
 
 # The command that a package is wanted for. A package without one here is a library.
 declare -A package_command=(
 	[gcc]=gcc [g++]=g++ [cmake]=cmake [ninja-build]=ninja [gcc-arm-none-eabi]=arm-none-eabi-gcc
 	[qemu-system-arm]=qemu-system-arm [clang]=clang [clang-format]=clang-format [clang-tidy]=clang-tidy
-	[valgrind]=valgrind [graphviz]=dot
+	[valgrind]=valgrind [graphviz]=dot [openocd]=openocd [stm32flash]=stm32flash [gdb-multiarch]=gdb-multiarch
 )
 
 say() {
@@ -122,6 +122,12 @@ build_preset() {
 		logged "$name" cmake -S "$root" --preset "$name"
 	fi
 	logged "$name" cmake --build "$folder" --target "$target" -j "$(nproc)"
+}
+
+# build_board NAME [VARIANT [TARGET]]: its image in build/NAME, or in build/NAME-VARIANT.
+build_board() {
+	[[ -e $root/boards/$1/board.cmake ]] || die 2 "no board is called $1"
+	build_preset "$1${2:+-$2}" "${3-all}"
 }
 
 # step TEXT COMMAND...: says what is done and how long it took.
