@@ -14,7 +14,6 @@ if(NOT PB_SANITIZE)
   target_compile_definitions(test_e2e_support PUBLIC
     E2E_PATCHBAY="$<TARGET_FILE:patchbay>"
     E2E_IMAGE="${PROJECT_BINARY_DIR}/../mps2_an500/patchbay-mps2_an500.elf"
-    E2E_SEAL="${PROJECT_SOURCE_DIR}/scripts/seal"
     E2E_DATA="${PROJECT_SOURCE_DIR}/tests/data")
 
   foreach(name replay demo info clients lost_doorbell client_killed kills stops waits admin many_queues mcu_killed faults tools indirect)
