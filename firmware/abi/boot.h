@@ -51,16 +51,18 @@ enum pb_waypoint {
 #undef PB_WAYPOINT_ENUM
 };
 
-/** What killed the firmware. Written once, by the firmware, `valid` last. */
+/**
+ * What killed the firmware. Written once, by the firmware, `valid` last.
+ * Of BAD_IMAGE, pc is the address of the image's first byte, address that of
+ * its header, and status the CRC-32 that it has.
+ */
 struct pb_fatal_record {
-	uint32_t valid; /**< 1 when the rest is complete */
-	uint32_t kind;  /**< enum pb_fatal_kind */
-	uint32_t
-		pc; /**< program counter of the fault or of the failed assertion's caller; a bad image's start */
-	uint32_t lr; /**< link register there */
-	uint32_t
-		status; /**< CPU fault status (Arm: CFSR); an assertion's source line; CRC-32 of a bad image */
-	uint32_t address;  /**< faulting address (Arm: BFAR or MMFAR) or a bad image's header; 0: not known */
+	uint32_t valid;    /**< 1 when the rest is complete */
+	uint32_t kind;     /**< enum pb_fatal_kind */
+	uint32_t pc;       /**< program counter of the fault or of the failed assertion's caller */
+	uint32_t lr;       /**< link register there */
+	uint32_t status;   /**< CPU fault status (Arm: CFSR); the source line for an assertion */
+	uint32_t address;  /**< faulting address, if the CPU knows it (Arm: BFAR or MMFAR), else 0 */
 	uint32_t psr;      /**< processor status (Arm: xPSR) */
 	uint32_t waypoint; /**< enum pb_waypoint at that moment */
 };
