@@ -35,18 +35,31 @@ uint32_t pb_firmware_bytes(void)
 	return sizeof(struct pb_firmware);
 }
 
-void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_config *config)
+static void take_memory(struct pb_firmware *firmware, const struct pb_firmware_config *config)
 {
 	memset(firmware, 0, sizeof(*firmware));
-	PB_ASSERT(config->node_count >= 1u && config->node_count <= PB_LIMIT_NODES);
 	firmware->config = config;
+	firmware->boot = pb_core_at(firmware, PB_BOOT_OFFSET);
+	fatal_boot = firmware->boot;
+}
+
+void pb_firmware_refuse(struct pb_firmware *firmware, const struct pb_firmware_config *config,
+			const struct pb_fatal_record *record)
+{
+	take_memory(firmware, config);
+	pb_core_boot_publish(firmware);
+	pb_firmware_fatal(record);
+}
+
+void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_config *config)
+{
+	take_memory(firmware, config);
+	PB_ASSERT(config->node_count >= 1u && config->node_count <= PB_LIMIT_NODES);
 	firmware->lines = config->lines;
 	firmware->clock = config->clock;
 	firmware->booting = 1u << PB_LINE_TICK;
 	pb_core_queue_init(firmware);
 	firmware->jobs_free = (1u << PB_LIMIT_JOBS) - 1u;
-	firmware->boot = pb_core_at(firmware, PB_BOOT_OFFSET);
-	fatal_boot = firmware->boot;
 	pb_core_boot_publish(firmware);
 	for (uint32_t n = 0; n < config->node_count; n++) {
 		firmware->node_lines |= 1u << PB_LINE_NODE(n);

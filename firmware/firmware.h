@@ -64,5 +64,8 @@ struct pb_fatal_record;
  * stage FATAL. Any context. The caller then stops.
  */
 void pb_firmware_fatal(const struct pb_fatal_record *record);
+/** In place of pb_firmware_init: publishes the boot block with this fatal record, and nothing else. The caller then stops. */
+void pb_firmware_refuse(struct pb_firmware *firmware, const struct pb_firmware_config *config,
+			const struct pb_fatal_record *record);
 
 #endif

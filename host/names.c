@@ -41,6 +41,15 @@ const char *pb_boot_stage_name(uint32_t stage)
 	}
 }
 
+const char *pb_fatal_kind_name(uint32_t kind)
+{
+	switch (kind) {
+		PB_FATAL_KINDS(PB_NAME_CASE)
+	default:
+		return "?";
+	}
+}
+
 const char *pb_waypoint_name(uint32_t waypoint)
 {
 	switch (waypoint) {

@@ -12,8 +12,9 @@
 const char *pb_error_name(uint32_t error);
 /** What it means, in one phrase. */
 const char *pb_error_meaning(uint32_t error);
-/** Name of a boot stage, waypoint, event type, capability, level or node state; "?" for an unknown number. */
+/** Name of a boot stage, kind of fatal record, waypoint, event type, capability, level or node state; "?" for an unknown number. */
 const char *pb_boot_stage_name(uint32_t stage);
+const char *pb_fatal_kind_name(uint32_t kind);
 const char *pb_waypoint_name(uint32_t waypoint);
 const char *pb_event_name(uint32_t type);
 const char *pb_capability_name(uint32_t key);

@@ -14,14 +14,14 @@ packages_host=(gcc g++ libc6-dev cmake ninja-build libcmocka-dev libpng-dev zlib
 packages_firmware=(gcc-arm-none-eabi libnewlib-arm-none-eabi gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf)
 packages_run=(qemu-system-arm qemu-system-misc)
 packages_bench=(valgrind)
-packages_test=(clang libclang-rt-14-dev clang-format clang-tidy)
+packages_test=(clang libclang-rt-14-dev clang-format clang-tidy openocd stm32flash gdb-multiarch)
 
 # The command that a package is wanted for. A package without one here is a library.
 declare -A package_command=(
 	[gcc]=gcc [g++]=g++ [cmake]=cmake [ninja-build]=ninja [gcc-arm-none-eabi]=arm-none-eabi-gcc
 	[gcc-riscv64-unknown-elf]=riscv64-unknown-elf-gcc [qemu-system-arm]=qemu-system-arm
 	[qemu-system-misc]=qemu-system-riscv32 [clang]=clang [clang-format]=clang-format [clang-tidy]=clang-tidy
-	[valgrind]=valgrind [graphviz]=dot
+	[valgrind]=valgrind [graphviz]=dot [openocd]=openocd [stm32flash]=stm32flash [gdb-multiarch]=gdb-multiarch
 )
 
 say() {

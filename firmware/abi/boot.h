@@ -51,7 +51,11 @@ enum pb_waypoint {
 #undef PB_WAYPOINT_ENUM
 };
 
-/** What killed the firmware. Written once, by the firmware, `valid` last. */
+/**
+ * What killed the firmware. Written once, by the firmware, `valid` last.
+ * Of BAD_IMAGE, pc is the address of the image's first byte, address that of
+ * its header, and status the CRC-32 that it has.
+ */
 struct pb_fatal_record {
 	uint32_t valid;    /**< 1 when the rest is complete */
 	uint32_t kind;     /**< enum pb_fatal_kind */
@@ -76,7 +80,8 @@ PB_AT(pb_fatal_record, waypoint, 28);
 #define PB_FATAL_KINDS(X)                                                                                    \
 	X(NONE, 0, "no record")                                                                              \
 	X(ASSERT, 1, "the firmware found its own state broken")                                              \
-	X(CPU_FAULT, 2, "the CPU took a fault")
+	X(CPU_FAULT, 2, "the CPU took a fault")                                                              \
+	X(BAD_IMAGE, 3, "the image is damaged: its CRC is wrong")
 
 enum pb_fatal_kind {
 #define PB_FATAL_ENUM(name, number, meaning) PB_FATAL_##name = (number),

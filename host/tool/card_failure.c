@@ -8,6 +8,8 @@ static const char *fatal_kind(uint32_t kind)
 {
 	if (kind == PB_FATAL_ASSERT)
 		return "failed assertion";
+	if (kind == PB_FATAL_BAD_IMAGE)
+		return "damaged image";
 	return kind == PB_FATAL_CPU_FAULT ? "CPU fault" : "unknown reason";
 }
 

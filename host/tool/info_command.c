@@ -65,10 +65,10 @@ static void print_text(const struct pb_card_info *info)
 		printf("last death     stage %s, waypoint %s\n", pb_boot_stage_name(info->dead_stage),
 		       pb_waypoint_name(info->dead_waypoint));
 	if (info->fatal.valid != 0)
-		printf("fatal record   kind %u, pc 0x%08x, lr 0x%08x, status 0x%08x, address 0x%08x, "
+		printf("fatal record   kind %s, pc 0x%08x, lr 0x%08x, status 0x%08x, address 0x%08x, "
 		       "waypoint %s\n",
-		       info->fatal.kind, info->fatal.pc, info->fatal.lr, info->fatal.status,
-		       info->fatal.address, pb_waypoint_name(info->fatal.waypoint));
+		       pb_fatal_kind_name(info->fatal.kind), info->fatal.pc, info->fatal.lr,
+		       info->fatal.status, info->fatal.address, pb_waypoint_name(info->fatal.waypoint));
 	printf("capabilities\n");
 	for (uint32_t key = 0; key < PB_CAPABILITY_KEYS; key++) {
 		if (pb_capability_name(key)[0] != '?')
@@ -92,6 +92,7 @@ static cJSON *fatal_json(const struct pb_fatal_record *fatal)
 	cJSON *object = cJSON_CreateObject();
 
 	cJSON_AddNumberToObject(object, "kind", fatal->kind);
+	cJSON_AddStringToObject(object, "kind_name", pb_fatal_kind_name(fatal->kind));
 	cJSON_AddNumberToObject(object, "pc", fatal->pc);
 	cJSON_AddNumberToObject(object, "lr", fatal->lr);
 	cJSON_AddNumberToObject(object, "status", fatal->status);

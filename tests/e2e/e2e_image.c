@@ -75,6 +75,7 @@ static size_t file_offset(const struct image *image, const Elf32_Ehdr *header, u
 
 uint32_t e2e_image_write(const char *path, const char *function, uint16_t instruction)
 {
+	static struct e2e_output output;
 	const uint8_t code[] = {instruction & 0xffu, (uint8_t)(instruction >> 8)};
 	struct image image;
 	Elf32_Ehdr header;
@@ -90,5 +91,8 @@ uint32_t e2e_image_write(const char *path, const char *function, uint16_t instru
 	memcpy(image.bytes + offset, code, sizeof(code));
 	e2e_write_file(path, image.bytes, image.size);
 	free(image.bytes);
+	e2e_collect(e2e_spawn(E2E_SEAL, E2E_ARGUMENT_LIST(path), NULL), &output);
+	assert_string_equal(output.err, "");
+	assert_int_equal(output.code, 0);
 	return address;
 }

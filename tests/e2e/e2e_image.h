@@ -15,7 +15,7 @@
 
 /**
  * Writes the firmware image to a file, with another instruction where one of
- * its functions begins.
+ * its functions begins, and seals it again.
  * @return the address of that instruction
  */
 uint32_t e2e_image_write(const char *path, const char *function, uint16_t instruction);

@@ -84,6 +84,7 @@ static const struct number frozen_fatal_kinds[] = {
 	{0, "NONE"},
 	{1, "ASSERT"},
 	{2, "CPU_FAULT"},
+	{3, "BAD_IMAGE"},
 };
 
 static const struct number frozen_mcu_states[] = {
@@ -198,7 +199,7 @@ static const struct {
 	LIST(errors, pb_error_name),
 	LIST(stages, pb_boot_stage_name),
 	LIST(waypoints, pb_waypoint_name),
-	LIST(fatal_kinds, NULL),
+	LIST(fatal_kinds, pb_fatal_kind_name),
 	LIST(mcu_states, NULL),
 	LIST(events, pb_event_name),
 	LIST(capabilities, pb_capability_name),

@@ -67,6 +67,15 @@ static void test_deaths(void **state)
 			    .waypoint = PB_WAYPOINT_RETIRE}},
 		 "; it died at stage FATAL, waypoint RETIRE: failed assertion, pc 0x00000010, lr 0x00000021, "
 		 "status 0x0000004d, address 0x00000000"},
+		{{.boot_stage = PB_BOOT_STAGE_FATAL,
+		  .incarnation = 1,
+		  .fatal = {.valid = 1,
+			    .kind = PB_FATAL_BAD_IMAGE,
+			    .pc = 0x08000000,
+			    .status = 0x12345678,
+			    .address = 0x08000200}},
+		 "; it died at stage FATAL, waypoint NONE: damaged image, pc 0x08000000, lr 0x00000000, "
+		 "status 0x12345678, address 0x08000200"},
 		/* The record is not there yet. */
 		{{.boot_stage = PB_BOOT_STAGE_FATAL, .waypoint = PB_WAYPOINT_TICK, .incarnation = 1},
 		 "; it is at stage FATAL, waypoint TICK now"},

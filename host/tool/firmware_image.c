@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+#include "host/tool/firmware_image.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+/* @return false, for the caller to return */
+__attribute__((format(printf, 2, 3))) static bool wrong(char *text, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(text, PB_FIRMWARE_IMAGE_TEXT_BYTES, format, arguments);
+	va_end(arguments);
+	return false;
+}
+
+/* ---- what the file loads ---- */
+
+struct file {
+	const uint8_t *data;
+	size_t bytes;
+};
+
+static bool inside(const struct file *file, uint64_t offset, uint64_t bytes)
+{
+	return offset <= file->bytes && bytes <= file->bytes - offset;
+}
+
+/* What an ELF file loads: bounds of the addresses, and a program header at a time. */
+struct parts {
+	Elf32_Ehdr elf;
+	uint32_t start;
+	uint64_t end;
+};
+
+/* @return whether it is a part that is loaded */
+static bool take_part(const struct file *file, const struct parts *parts, uint32_t index, Elf32_Phdr *part)
+{
+	memcpy(part, file->data + parts->elf.e_phoff + (size_t)index * sizeof(*part), sizeof(*part));
+	return part->p_type == PT_LOAD && part->p_filesz != 0;
+}
+
+static bool take_elf_header(const struct file *file, struct parts *parts, char *text)
+{
+	static const uint8_t kind[] = {0x7f, 'E', 'L', 'F', ELFCLASS32, ELFDATA2LSB};
+
+	if (!inside(file, 0, sizeof(parts->elf)) || memcmp(file->data, kind, sizeof(kind)) != 0)
+		return wrong(text, "it is no whole 32-bit little-endian ELF file");
+	memcpy(&parts->elf, file->data, sizeof(parts->elf));
+	if (parts->elf.e_phentsize != sizeof(Elf32_Phdr) ||
+	    !inside(file, parts->elf.e_phoff, (uint64_t)parts->elf.e_phnum * sizeof(Elf32_Phdr)))
+		return wrong(text, "the ELF file's program headers lie outside of it");
+	return true;
+}
+
+static bool find_bounds(const struct file *file, struct parts *parts, char *text)
+{
+	Elf32_Phdr part;
+
+	parts->start = UINT32_MAX;
+	for (uint32_t i = 0; i < parts->elf.e_phnum; i++) {
+		if (!take_part(file, parts, i, &part))
+			continue;
+		if (!inside(file, part.p_offset, part.p_filesz))
+			return wrong(text, "the ELF file is cut: part %" PRIu32 " lies outside of it", i);
+		parts->start = part.p_paddr < parts->start ? part.p_paddr : parts->start;
+		if ((uint64_t)part.p_paddr + part.p_filesz > parts->end)
+			parts->end = (uint64_t)part.p_paddr + part.p_filesz;
+	}
+	if (parts->end == 0)
+		return wrong(text, "the ELF file loads nothing");
+	if (parts->end - parts->start > PB_FIRMWARE_IMAGE_BYTES_MAX)
+		return wrong(text, "what the ELF file loads is spread over more than 16 MiB");
+	return true;
+}
+
+static bool allocate(struct pb_firmware_image *image, uint64_t size, char *text)
+{
+	image->size = (uint32_t)size;
+	image->bytes = calloc(1, (size_t)size);
+	return image->bytes != NULL || wrong(text, "there is no memory for it");
+}
+
+static bool parse_elf(const struct file *file, struct pb_firmware_image *image, char *text)
+{
+	struct parts parts = {.end = 0};
+	Elf32_Phdr part;
+
+	if (!take_elf_header(file, &parts, text) || !find_bounds(file, &parts, text) ||
+	    !allocate(image, parts.end - parts.start, text))
+		return false;
+	image->addressed = true;
+	image->load_address = parts.start;
+	for (uint32_t i = 0; i < parts.elf.e_phnum; i++) {
+		if (take_part(file, &parts, i, &part))
+			memcpy(image->bytes + (part.p_paddr - parts.start), file->data + part.p_offset,
+			       part.p_filesz);
+	}
+	return true;
+}
+
+bool pb_firmware_image_parse(const uint8_t *data, size_t bytes, struct pb_firmware_image *image, char *text)
+{
+	const struct file file = {data, bytes};
+
+	*image = (struct pb_firmware_image){0};
+	if (bytes == 0)
+		return wrong(text, "it is empty");
+	if (bytes >= SELFMAG && memcmp(data, ELFMAG, SELFMAG) == 0)
+		return parse_elf(&file, image, text);
+	if (bytes > PB_FIRMWARE_IMAGE_BYTES_MAX)
+		return wrong(text, "it is longer than 16 MiB");
+	if (!allocate(image, bytes, text))
+		return false;
+	memcpy(image->bytes, data, bytes);
+	return true;
+}
+
+/* Debug information may make an ELF file longer than what it loads. */
+#define FILE_BYTES_MAX (4u * PB_FIRMWARE_IMAGE_BYTES_MAX)
+
+static bool read_all(FILE *stream, struct pb_firmware_image *image, char *text)
+{
+	uint8_t *data = malloc(FILE_BYTES_MAX);
+	size_t bytes;
+	bool read;
+
+	if (data == NULL)
+		return wrong(text, "there is no memory for it");
+	bytes = fread(data, 1, FILE_BYTES_MAX, stream);
+	read = ferror(stream) == 0 || wrong(text, "%s", strerror(errno));
+	read = read && pb_firmware_image_parse(data, bytes, image, text);
+	free(data);
+	return read;
+}
+
+bool pb_firmware_image_read(const char *path, struct pb_firmware_image *image, char *text)
+{
+	FILE *stream = fopen(path, "rb");
+	bool read;
+
+	*image = (struct pb_firmware_image){0};
+	if (stream == NULL)
+		return wrong(text, "%s", strerror(errno));
+	read = read_all(stream, image, text);
+	(void)fclose(stream);
+	return read;
+}
+
+void pb_firmware_image_free(struct pb_firmware_image *image)
+{
+	free(image->bytes);
+	*image = (struct pb_firmware_image){0};
+}
+
+/* ---- its header ---- */
+
+#define CRC_OFFSET (PB_IMAGE_HEADER_OFFSET + offsetof(struct pb_image_header, crc))
+
+bool pb_firmware_image_header(const struct pb_firmware_image *image, struct pb_image_header *header,
+			      char *text)
+{
+	struct pb_image_header found;
+
+	memset(header, 0, sizeof(*header));
+	if (image->size < PB_IMAGE_HEADER_OFFSET + sizeof(found))
+		return wrong(text, "its %" PRIu32 " bytes hold no header", image->size);
+	memcpy(&found, image->bytes + PB_IMAGE_HEADER_OFFSET, sizeof(found));
+	if (found.magic != PB_IMAGE_MAGIC)
+		return wrong(text, "it is no Patchbay image: 0x%08" PRIx32 " at 0x%x instead of 0x%08x",
+			     found.magic, PB_IMAGE_HEADER_OFFSET, PB_IMAGE_MAGIC);
+	if (found.version != PB_IMAGE_VERSION)
+		return wrong(text, "its header has version %" PRIu32 ", this program knows %u", found.version,
+			     PB_IMAGE_VERSION);
+	*header = found;
+	return true;
+}
+
+static uint32_t find_crc(const struct pb_firmware_image *image)
+{
+	static const uint8_t none[sizeof(uint32_t)];
+	const uint8_t *behind = image->bytes + CRC_OFFSET + sizeof(none);
+	uLong crc = crc32(0, image->bytes, CRC_OFFSET);
+
+	crc = crc32(crc, none, sizeof(none));
+	return (uint32_t)crc32(crc, behind, image->size - (uint32_t)(CRC_OFFSET + sizeof(none)));
+}
+
+static bool check_whole(const struct pb_firmware_image *image, const struct pb_image_header *header,
+			char *text)
+{
+	uint32_t crc;
+
+	if (header->image_bytes == 0)
+		return wrong(text, "it is not sealed: scripts/seal has to see it once it is linked");
+	if (header->image_bytes != image->size)
+		return wrong(text, "its header says %" PRIu32 " bytes, there are %" PRIu32,
+			     header->image_bytes, image->size);
+	if (image->size % sizeof(uint32_t) != 0)
+		return wrong(text, "its %" PRIu32 " bytes are no whole words", image->size);
+	crc = find_crc(image);
+	if (crc != header->crc)
+		return wrong(text,
+			     "it is damaged: its CRC-32 is 0x%08" PRIx32 ", its header says 0x%08" PRIx32,
+			     crc, header->crc);
+	if (image->addressed && image->load_address != header->load_address)
+		return wrong(text, "its header says address 0x%08" PRIx32 ", the ELF file 0x%08" PRIx32,
+			     header->load_address, image->load_address);
+	return true;
+}
+
+/* Printable and zero-terminated, and not empty. */
+static bool is_text(const char *text, size_t bytes)
+{
+	size_t length = 0;
+
+	while (length < bytes && text[length] > ' ' && text[length] <= '~')
+		length++;
+	return length != 0 && length < bytes && text[length] == '\0';
+}
+
+static bool check_names(const struct pb_image_header *header, const char *board, char *text)
+{
+	if (!is_text(header->board, sizeof(header->board)))
+		return wrong(text, "its header names no board");
+	if (!is_text(header->release, sizeof(header->release)))
+		return wrong(text, "its header names no release");
+	if (board != NULL && strcmp(board, header->board) != 0)
+		return wrong(text, "it is for board %s, not %s", header->board, board);
+	return true;
+}
+
+static bool check_interface(const struct pb_image_header *header, char *text)
+{
+	const uint32_t oldest = header->abi_oldest, newest = header->abi_newest;
+
+	if (oldest > newest)
+		return wrong(text, "its header has the interface from %u.%u to %u.%u", oldest >> 16,
+			     oldest & 0xffffu, newest >> 16, newest & 0xffffu);
+	if (PB_ABI_VERSION < oldest || PB_ABI_VERSION > newest)
+		return wrong(text, "it serves interface %u.%u to %u.%u, this program is of %u.%u",
+			     oldest >> 16, oldest & 0xffffu, newest >> 16, newest & 0xffffu, PB_ABI_MAJOR,
+			     PB_ABI_MINOR);
+	return true;
+}
+
+bool pb_firmware_image_check(const struct pb_firmware_image *image, const struct pb_image_header *header,
+			     const char *board, char *text)
+{
+	return check_whole(image, header, text) && check_names(header, board, text) &&
+	       check_interface(header, text);
+}

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# seal.sh PATCHBAY: scripts/seal leaves images that the command finds good, changes nothing the second time, and
+# refuses what it cannot seal, which it leaves as it is.
+# shellcheck source=scripts/lib.sh disable=SC2154
+source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib.sh"
+
+patchbay=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+cases=0
+failures=0
+
+wrong() {
+	failures=$((failures + 1))
+	echo "wrong: $*"
+}
+
+# Every image of every board that is built, those of the tests too.
+images=0
+for elf in "$root"/build/*/patchbay-*.elf; do
+	[[ -e $elf ]] || break
+	images=$((images + 1))
+	cases=$((cases + 1))
+	"$patchbay" image "$elf" >/dev/null || wrong "$elf is not good"
+	cp "$elf" twice.elf
+	"$root/scripts/seal" twice.elf
+	cmp "$elf" twice.elf || wrong "$elf becomes another when it is sealed again"
+done
+((images)) || die 1 "no image is built: scripts/test does that first"
+sound=$root/build/mps2_an500/patchbay-mps2_an500.elf
+# What is loaded stands in the file in one piece up to behind the header.
+header=$(grep -abo PBIM "$sound" | head -n 1 | cut -d : -f 1)
+
+# refuses WORDS: how broken.elf is refused, and that it stays as it is
+refuses() {
+	cases=$((cases + 1))
+	cp broken.elf before.elf
+	if "$root/scripts/seal" broken.elf 2>err; then
+		wrong "sealed in spite of: $1"
+	fi
+	[[ $(<err) == "broken.elf: $1" ]] || wrong "it says '$(<err)', not: $1"
+	cmp before.elf broken.elf || wrong "$1: the file has changed"
+}
+
+# broken OFFSET BYTES: the sound image with other bytes there
+broken() {
+	cp "$sound" broken.elf
+	# shellcheck disable=SC2059
+	printf "$2" | dd of=broken.elf bs=1 seek="$1" conv=notrunc status=none
+}
+
+broken 4 '\002'
+refuses 'not a 32-bit little-endian ELF file'
+printf 'text' >broken.elf
+refuses 'not a 32-bit little-endian ELF file'
+broken 44 '\000\000'
+refuses 'nothing in it is loaded'
+broken "$header" 'X'
+refuses 'no header of version 1'
+broken $((header + 4)) '\002'
+refuses 'no header of version 1'
+broken $((header + 8)) '\001'
+refuses "$(printf 'the header says 0x%08x, it is loaded to 0x%08x' 1 0)"
+broken 48 '\000\000'
+refuses 'the linker made no build id of SHA-1'
+rm broken.elf
+cases=$((cases + 1))
+! "$root/scripts/seal" broken.elf 2>err || wrong 'sealed what is not there'
+[[ $(<err) == 'broken.elf: No such file or directory' ]] || wrong "of a missing file it says: $(<err)"
+
+echo "$cases cases, $failures wrong"
+((failures == 0))
