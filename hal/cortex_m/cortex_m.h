@@ -12,8 +12,10 @@
 
 #include "firmware/abi/boot.h"
 
-/** External interrupts in the vector table. */
+/** External interrupts in the vector table. A part that has more says so in its board.cmake, for all files alike. */
+#ifndef PB_CORTEX_M_INTERRUPTS
 #define PB_CORTEX_M_INTERRUPTS 32u
+#endif
 
 typedef void (*pb_cortex_m_handler)(void);
 
