@@ -76,7 +76,7 @@ __attribute__((naked)) void pb_cortex_m_fault(void)
 			 "itt hi\n"
 			 "movhi r0, r1\n"
 			 "movhi sp, r1\n"
-			 "ldr r2, =pb_stack_bottom + 256\n"
+			 "ldr r2, =pb_stack_bottom + 128\n"
 			 "cmp r0, r2\n"
 			 "it lo\n"
 			 "movlo sp, r1\n"
