@@ -482,7 +482,8 @@ int pb_card_run(const struct pb_card_options *options)
 		pb_card_say("cannot watch for events: %s", strerror(errno));
 		card.status = 1;
 	}
-	if (card.status == 0 && pb_card_files_make(&card.files, options->directory, options->socket)) {
+	if (card.status == 0 && pb_card_files_make(&card.files, options->directory, options->socket,
+						   card.machine->memory_file_bytes)) {
 		run(&card);
 		pb_card_files_remove(&card.files);
 	} else {

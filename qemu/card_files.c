@@ -54,7 +54,7 @@ static bool make_directory(struct pb_card_files *files, const char *directory)
 	return files->made_directory || errno == EEXIST || say_failed("make directory", directory);
 }
 
-static bool make_memory(struct pb_card_files *files)
+static bool make_memory(struct pb_card_files *files, uint32_t bytes)
 {
 	void *memory;
 
@@ -69,6 +69,8 @@ static bool make_memory(struct pb_card_files *files)
 	errno = posix_fallocate(files->memory_file, 0, PB_CARD_MEMORY_BYTES);
 	if (errno != 0)
 		return say_failed("find room for", files->memory_path);
+	if (bytes > PB_CARD_MEMORY_BYTES && ftruncate(files->memory_file, bytes) != 0)
+		return say_failed("extend", files->memory_path);
 	memory = mmap(NULL, PB_CARD_MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, files->memory_file, 0);
 	if (memory == MAP_FAILED)
 		return say_failed("map", files->memory_path);
@@ -170,11 +172,13 @@ static bool make_sockets(struct pb_card_files *files, const char *socket)
 	       make_socket(&files->monitor_listener, files->monitor_path, files->directory, "/monitor");
 }
 
-bool pb_card_files_make(struct pb_card_files *files, const char *directory, const char *socket)
+bool pb_card_files_make(struct pb_card_files *files, const char *directory, const char *socket,
+			uint32_t memory_bytes)
 {
 	*files = (struct pb_card_files){
 		.memory_file = -1, .lines_listener = -1, .monitor_listener = -1, .socket_listener = -1};
-	if (make_directory(files, directory) && make_sockets(files, socket) && make_memory(files))
+	if (make_directory(files, directory) && make_sockets(files, socket) &&
+	    make_memory(files, memory_bytes))
 		return true;
 	pb_card_files_remove(files);
 	return false;

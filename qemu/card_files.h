@@ -34,8 +34,10 @@ struct pb_card_files {
  * behind then.
  * @param directory NULL: a new one of its own
  * @param socket where hosts connect; refused while another card listens there, or if it is no socket
+ * @param memory_bytes of the file that is card memory, if more than that; see struct pb_machine
  */
-bool pb_card_files_make(struct pb_card_files *files, const char *directory, const char *socket);
+bool pb_card_files_make(struct pb_card_files *files, const char *directory, const char *socket,
+			uint32_t memory_bytes);
 /** Closes and removes all of it. */
 void pb_card_files_remove(struct pb_card_files *files);
 

@@ -9,6 +9,7 @@
 #define PB_QEMU_MACHINES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /** One board's emulator. */
 struct pb_machine {
@@ -21,6 +22,12 @@ struct pb_machine {
 	 * all but the last, which QEMU takes apart at commas, a comma is doubled.
 	 */
 	const char *const *arguments;
+	/**
+	 * The size of the file that is card memory, for an emulator that takes no
+	 * other; the firmware uses its beginning, the rest has no blocks. 0: as
+	 * large as card memory.
+	 */
+	uint32_t memory_file_bytes;
 };
 
 /** What the MCU is started with. */

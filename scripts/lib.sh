@@ -158,6 +158,12 @@ build_board() {
 	build_folder "$name${variant:+-$variant}" "$target" -G Ninja -DPB_BOARD="$name" "${options[@]}"
 }
 
+# put_into_readme NAME TEXT: between its markers.
+put_into_readme() {
+	NAME=$1 TEXT=$2 perl -0pi -e \
+		's/(<!-- $ENV{NAME} -->\n).*?(<!-- \/$ENV{NAME} -->)/$1$ENV{TEXT}\n$2/s' "$root/README.md"
+}
+
 # step TEXT COMMAND...: says what is done and how long it took.
 step() {
 	local text=$1 start=$SECONDS

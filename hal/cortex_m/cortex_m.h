@@ -4,6 +4,8 @@
  * The parts of an M-profile core that every board shares: vectors, start-up,
  * faults, tick. References: Armv7-M Architecture Reference Manual, B1.5
  * (exceptions), B3.2 (system control), B3.3 (SysTick), B3.4 (NVIC), B3.5 (MPU).
+ * Armv8-M Mainline has the same, in its Secure state, which it starts in; its
+ * manual, B3.21 (stack limit checks).
  */
 #ifndef PB_HAL_CORTEX_M_CORTEX_M_H
 #define PB_HAL_CORTEX_M_CORTEX_M_H
@@ -12,8 +14,10 @@
 
 #include "firmware/abi/boot.h"
 
-/** External interrupts in the vector table. */
+/** External interrupts in the vector table. A part that has more says so in its board.cmake, for all files alike. */
+#ifndef PB_CORTEX_M_INTERRUPTS
 #define PB_CORTEX_M_INTERRUPTS 32u
+#endif
 
 typedef void (*pb_cortex_m_handler)(void);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "hal/cortex_m/cortex_m.h"
@@ -12,6 +13,8 @@
 #define STATUS_BUS_ADDRESS_VALID    (1u << 15)
 /** The exception frame was not written: the stack pointer itself is bad. */
 #define STATUS_STACKING_FAILED (1u << 4 | 1u << 12)
+/** Armv8-M: the stack pointer would have gone below its limit. */
+#define STATUS_STACK_LIMIT (1u << 20)
 
 /** What the core pushes on an exception. */
 struct frame {
@@ -32,6 +35,16 @@ static uint32_t fault_address(uint32_t status)
 	return (status & STATUS_BUS_ADDRESS_VALID) != 0 ? pb_mmio_read32(BUS_FAULT_ADDRESS) : 0;
 }
 
+extern uint32_t pb_stack_bottom[];
+
+static bool frame_written(const struct frame *frame, uint32_t status)
+{
+	if ((status & STATUS_STACKING_FAILED) != 0)
+		return false;
+	/* If there was no room for the frame either, the pointer stands at the limit. */
+	return (status & STATUS_STACK_LIMIT) == 0 || (const void *)frame != pb_stack_bottom;
+}
+
 /** Entered from the assembly below, with the frame of what was interrupted. */
 _Noreturn __attribute__((used)) static void fault(const struct frame *frame)
 {
@@ -39,7 +52,7 @@ _Noreturn __attribute__((used)) static void fault(const struct frame *frame)
 
 	record.status = pb_mmio_read32(CONFIGURABLE_FAULT_STATUS);
 	record.address = fault_address(record.status);
-	if ((record.status & STATUS_STACKING_FAILED) == 0) {
+	if (frame_written(frame, record.status)) {
 		record.pc = frame->pc;
 		record.lr = frame->lr;
 		record.psr = frame->psr;
@@ -50,8 +63,9 @@ _Noreturn __attribute__((used)) static void fault(const struct frame *frame)
 }
 
 /*
- * A fault may mean that the stack is used up: the handler goes on at its top,
- * with the frame's address in r0. What was there is not needed any more.
+ * A fault may mean that the stack is used up, or leave too little for the
+ * handler: it goes on at its top, with the frame's address in r0. What was there
+ * is not needed any more.
  */
 __attribute__((naked)) void pb_cortex_m_fault(void)
 {
@@ -62,7 +76,7 @@ __attribute__((naked)) void pb_cortex_m_fault(void)
 			 "itt hi\n"
 			 "movhi r0, r1\n"
 			 "movhi sp, r1\n"
-			 "ldr r2, =pb_stack_bottom\n"
+			 "ldr r2, =pb_stack_bottom + 128\n"
 			 "cmp r0, r2\n"
 			 "it lo\n"
 			 "movlo sp, r1\n"

@@ -9,6 +9,18 @@
 extern uint32_t pb_data_start[], pb_data_end[], pb_data_load[], pb_bss_start[], pb_bss_end[];
 extern uint32_t pb_stack_bottom[];
 
+int main(void);
+
+#if __ARM_ARCH >= 8
+/**
+ * Running over the end of the stack must fault. Here the CPU compares each new stack pointer: the protection unit of
+ * Armv8-M has no region that is closed to privileged code.
+ */
+static void guard_stack(void)
+{
+	__asm__ volatile("msr msplim, %0\n\tisb" ::"r"(pb_stack_bottom) : "memory");
+}
+#else
 #define MPU_CONTROL          0xe000ed94u
 #define MPU_NUMBER           0xe000ed98u
 #define MPU_BASE             0xe000ed9cu
@@ -17,8 +29,6 @@ extern uint32_t pb_stack_bottom[];
 #define CONTROL_DEFAULT_MAP  4u /* everything else as without the unit */
 #define GUARD_BYTES          (1u << 20)
 #define ATTRIBUTES_NO_ACCESS (1u << 28 | 19u << 1 | 1u) /* not executed, 2^(19 + 1) bytes, on */
-
-int main(void);
 
 /** Running over the end of the stack must fault; what lies below it may well swallow stores. */
 static void guard_stack(void)
@@ -29,6 +39,7 @@ static void guard_stack(void)
 	pb_mmio_write32(MPU_CONTROL, CONTROL_ENABLE | CONTROL_DEFAULT_MAP);
 	__asm__ volatile("dsb\n\tisb" ::: "memory");
 }
+#endif
 
 void pb_cortex_m_reset(void)
 {

@@ -130,6 +130,11 @@ wddm|firmware/abi/patch.h|struct pb_allocation {\n\tuint32_t size;\n\tuint32_t e
 wddm|firmware/abi/patch.h|struct pb_descriptor {\n\tuint32_t size;\n};|firmware/abi/patch.h:3:|does not mention pb_descriptor.size
 wddm|tests/unit/test_core.c|static void another(void **state)|docs/wddm.md:5:|there is no test test_core.every_row
 wddm|tests/unit/test_core.c|static void every_row(void **state)|docs/wddm.md:5:|test_core.every_row has no row "a row"
+boards|boards/one/more.c|int pb_x;|boards/one/more.c:1:|a board is
+boards|boards/one/board.c|/* CHANGE: this */|boards/one/board.c:2:|still as in the template
+boards|host/tool/main.c|static const char *const board = "one";|host/tool/main.c:2:|only boards/one may know one
+boards|boards/two/board.c|/* as in one */|boards/two/board.c:2:|only boards/one may know one
+boards|qemu/card.h|#define BOARD "one"|qemu/card.h:2:|only boards/one may know one
 format|firmware/core.c|int  x;|firmware/core.c:2:|clang-format
 tidy|firmware/core.c|int pb_f(int n);\nint pb_f(int n)\n{\n\treturn n ? pb_f(n - 1) : 0;\n}|firmware/core.c:3:|recursive
 tidy|firmware/core.c|int pb_f(int n);\nint pb_f(int n)\n{\n\tint x;\n\tif (n)\n\t\tx = 1;\n\treturn x;\n}|firmware/core.c:8:|uninitialized
@@ -140,6 +145,8 @@ lines() {
 	for ((i = 0; i < $1; i++)); do echo "$2"; done
 }
 
+source_file boards/one/board.c "$(lines 199 '/**/')"
+finds boards boards/one:1: 'the board has 200 lines'
 source_file firmware/core.c "$(lines 500 '/**/')"
 finds rules firmware/core.c:501: 'longer than 500 lines'
 source_file firmware/core.c "$(printf 'int f(void)\n{\n'; lines 81 ';'; echo '}')"

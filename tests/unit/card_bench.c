@@ -15,7 +15,7 @@
 #define PATIENCE 600000u
 
 static const char *const arguments[] = {"{memory}", "{lines}", "{image}", NULL};
-static const struct pb_machine fake_machine = {"fake", FAKE_MCU, "none", arguments};
+static const struct pb_machine fake_machine = {"fake", FAKE_MCU, "none", arguments, 0};
 
 void card_bench_make(struct card_bench *bench)
 {

@@ -53,7 +53,7 @@ static void test_placeholders(void **unused)
 {
 	static const char *const arguments[] = {"{image}{image}", "a{memory}b", "{monitor}", "{",
 						"{unknown}",      "",           NULL};
-	const struct pb_machine machine = {"b", "p", "k", arguments};
+	const struct pb_machine machine = {"b", "p", "k", arguments, 0};
 	struct pb_machine_command command;
 
 	(void)unused;
@@ -72,7 +72,7 @@ static void test_too_long(void **unused)
 	static const char *most[PB_MACHINE_ARGUMENTS + 1];
 	static char path[PB_MACHINE_TEXT_BYTES];
 	static const char *const image[] = {"{image}", NULL};
-	struct pb_machine machine = {"b", "p", "k", most};
+	struct pb_machine machine = {"b", "p", "k", most, 0};
 	struct pb_machine_files long_files = {"", "", "", path};
 	struct pb_machine_command command;
 

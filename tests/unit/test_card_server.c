@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -275,6 +276,32 @@ static void test_card_leaves(void **state)
 	link->ops->close(link);
 }
 
+/* An emulator that wants a larger file gets one; card memory is as large as ever, and so is what the file takes. */
+static void test_larger_file(void **unused)
+{
+	struct pb_machine machine;
+	struct card_bench bench;
+	struct stat status;
+	struct pb_link *link;
+	char path[128];
+
+	(void)unused;
+	card_bench_make(&bench);
+	machine = *bench.options.machine;
+	machine.memory_file_bytes = 0x80000000u;
+	bench.options.machine = &machine;
+	assert_int_equal(card_bench_start(&bench), 0);
+	snprintf(path, sizeof(path), "%s/memory", bench.files);
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_size, 0x80000000);
+	assert_in_range(status.st_blocks * 512, 16 << 20, 17 << 20);
+	assert_true(card_bench_said(&bench, ", memory 16 MiB, MCU pid "));
+	link = card_bench_open(&bench);
+	assert_int_equal(link->memory_bytes, 0x80000000);
+	link->ops->close(link);
+	card_bench_end(&bench);
+}
+
 int main(void)
 {
 	static struct card_bench own;
@@ -288,6 +315,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_slow_reader, start, stop),
 		cmocka_unit_test_setup_teardown(test_talking_host, start, stop),
 		cmocka_unit_test_prestate(test_card_leaves, &own),
+		cmocka_unit_test(test_larger_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -308,10 +308,11 @@ static void test_death_frees_channels(void **unused)
 /* ---- starts that must fail ---- */
 
 static const char *const no_arguments[] = {NULL};
-static const struct pb_machine missing_program = {"none", "no-such-emulator", "some-package", no_arguments};
-static const struct pb_machine ends_at_once = {"none", FAKE_MCU, "none", no_arguments};
+static const struct pb_machine missing_program = {"none", "no-such-emulator", "some-package", no_arguments,
+						  0};
+static const struct pb_machine ends_at_once = {"none", FAKE_MCU, "none", no_arguments, 0};
 static const char *const fail_arguments[] = {"{memory}", "{lines}", "{image}", "fail", NULL};
-static const struct pb_machine fails_at_boot = {"none", FAKE_MCU, "none", fail_arguments};
+static const struct pb_machine fails_at_boot = {"none", FAKE_MCU, "none", fail_arguments, 0};
 
 /* What differs from a card that would start; NULL: nothing. */
 struct refusal {

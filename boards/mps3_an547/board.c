@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Arm MPS3 with the AN547 FPGA image (Cortex-M55), as QEMU's mps3-an547 has it:
+ * card memory is the start of the DDR4, interrupt lines are UART 0, all as
+ * Secure code sees them. Addresses and interrupt numbers: Arm application note
+ * AN547, sections 3 and 4.
+ */
+#include "boards/board.h"
+
+#include <stddef.h>
+
+#include "firmware/abi/boot.h"
+#include "hal/card/layout.h"
+#include "hal/cortex_m/cortex_m.h"
+#include "hal/cortex_m/uart_lines.h"
+#include "hal/engine/reference.h"
+
+#define CARD_MEMORY              0x60000000u
+#define CORE_HERTZ               32000000u
+#define UART0                    0x59303000u
+#define UART0_RECEIVE_INTERRUPT  33u
+#define UART0_TRANSMIT_INTERRUPT 34u
+
+static struct pb_uart_lines uart = {
+	.uart = UART0,
+	.block = (struct pb_card_line_block *)(CARD_MEMORY + PB_CARD_LINES_OFFSET),
+};
+
+static const struct pb_lines lines = {.ops = &pb_uart_lines_ops, .context = &uart, .pending = &uart.pending};
+
+#define REFERENCE_ENGINE(n)                                                                                  \
+	{                                                                                                    \
+		.memory = (uint8_t *)CARD_MEMORY,                                                            \
+		.registers_offset = PB_CARD_ENGINE_OFFSET + (n)*PB_CARD_ENGINE_STRIDE,                       \
+		.ring_offset = PB_CARD_RINGS_OFFSET + (n)*PB_CARD_RING_STRIDE,                               \
+		.range_offset = PB_CARD_RANGES_OFFSET, .channels = PB_LIMIT_CHANNELS,                        \
+		.dummy_offset = PB_CARD_DUMMY_OFFSET, .translation_offset = PB_CARD_TRANSLATION_OFFSET,      \
+		.node = (n), .lines = &lines,                                                                \
+	}
+
+static struct pb_reference_engine reference[PB_CARD_NODES] = {REFERENCE_ENGINE(0), REFERENCE_ENGINE(1),
+							      REFERENCE_ENGINE(2), REFERENCE_ENGINE(3)};
+
+static const struct pb_engine engines[PB_CARD_NODES] = {
+	{.ops = &pb_reference_engine_ops, .context = &reference[0], .kind = PB_NODE_3D},
+	{.ops = &pb_reference_engine_ops, .context = &reference[1], .kind = PB_NODE_COPY},
+	{.ops = &pb_reference_engine_ops, .context = &reference[2], .kind = PB_NODE_3D},
+	{.ops = &pb_reference_engine_ops, .context = &reference[3], .kind = PB_NODE_COPY},
+};
+
+#define QUEUES 4096u
+
+static uint64_t queues[QUEUES * PB_FIRMWARE_QUEUE_BYTES / sizeof(uint64_t)];
+
+static const struct pb_firmware_config config = {
+	.memory = (uint8_t *)CARD_MEMORY,
+	.memory_bytes = PB_CARD_MEMORY_BYTES,
+	.channels_offset = PB_CARD_CHANNELS_OFFSET,
+	.pool_offset = PB_CARD_POOL_OFFSET,
+	.lines = &lines,
+	.engines = engines,
+	.node_count = PB_CARD_NODES,
+	.clock = (const uint32_t *)(CARD_MEMORY + PB_BOOT_OFFSET + offsetof(struct pb_boot_block, clock)),
+	.queues = queues,
+	.queue_count = QUEUES,
+	.board = "mps3_an547",
+};
+
+static void uart0_receive(void)
+{
+	pb_uart_lines_receive(&uart);
+}
+
+static void uart0_transmit(void)
+{
+	pb_uart_lines_transmit(&uart);
+}
+
+static void tick(void)
+{
+	pb_uart_lines_tick(&uart);
+}
+
+extern uint32_t pb_stack_top[];
+
+static const struct pb_cortex_m_vectors vectors __attribute__((section(".vectors"), used)) = {
+	.initial_stack = pb_stack_top,
+	.reset = pb_cortex_m_reset,
+	.nmi = pb_cortex_m_fault,
+	.hard_fault = pb_cortex_m_fault,
+	.memory_management = pb_cortex_m_fault,
+	.bus_fault = pb_cortex_m_fault,
+	.usage_fault = pb_cortex_m_fault,
+	.supervisor_call = pb_cortex_m_fault,
+	.debug_monitor = pb_cortex_m_fault,
+	.pend_supervisor = pb_cortex_m_fault,
+	.tick = tick,
+	/* The others are never enabled; one that came all the same would fault on its empty entry. */
+	.interrupts =
+		{
+			[UART0_RECEIVE_INTERRUPT] = uart0_receive,
+			[UART0_TRANSMIT_INTERRUPT] = uart0_transmit,
+		},
+};
+
+const struct pb_firmware_config *pb_board_start(void)
+{
+	pb_cortex_m_on_fault(pb_firmware_fatal);
+	pb_uart_lines_start(&uart);
+	pb_cortex_m_interrupt_enable(UART0_RECEIVE_INTERRUPT);
+	pb_cortex_m_interrupt_enable(UART0_TRANSMIT_INTERRUPT);
+	pb_cortex_m_tick_start(PB_TICK_MICROSECONDS * (CORE_HERTZ / 1000000u));
+	return &config;
+}

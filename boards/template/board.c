@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A board to copy. It builds and links like every other, and runs nowhere:
+ * what depends on the hardware is marked with CHANGE. docs/porting.md has the
+ * steps, and what to do where the hardware is not that of the emulated card.
+ */
+#include "boards/board.h"
+
+#include <stddef.h>
+
+#include "firmware/abi/boot.h"
+#include "hal/card/layout.h"
+#include "hal/cortex_m/cortex_m.h"
+#include "hal/cortex_m/uart_lines.h"
+#include "hal/engine/reference.h"
+
+/* CHANGE: where this CPU sees card memory. It must not be cached, see hal/shared.h. */
+#define CARD_MEMORY 0x60000000u
+/* CHANGE: what SysTick counts on the core clock, after start-up. */
+#define CORE_HERTZ 100000000u
+/* CHANGE: what brings doorbells and interrupts, and its external interrupts. */
+#define UART0                    0x40004000u
+#define UART0_RECEIVE_INTERRUPT  0u
+#define UART0_TRANSMIT_INTERRUPT 1u
+/* CHANGE: how many queues there is memory for, PB_FIRMWARE_QUEUE_BYTES each; at most PB_LIMIT_QUEUES. */
+#define QUEUES 64u
+
+/* CHANGE: the state of your driver of lines, hal/lines.h; this one is the emulated card's. */
+static struct pb_uart_lines uart = {
+	.uart = UART0,
+	.block = (struct pb_card_line_block *)(CARD_MEMORY + PB_CARD_LINES_OFFSET),
+};
+
+static const struct pb_lines lines = {.ops = &pb_uart_lines_ops, .context = &uart, .pending = &uart.pending};
+
+/*
+ * CHANGE: the states of your driver of engines, hal/engine.h; this one is the
+ * emulated card's. Where its parts lie in card memory is hal/card/layout.h.
+ */
+#define REFERENCE_ENGINE(n)                                                                                  \
+	{                                                                                                    \
+		.memory = (uint8_t *)CARD_MEMORY,                                                            \
+		.registers_offset = PB_CARD_ENGINE_OFFSET + (n)*PB_CARD_ENGINE_STRIDE,                       \
+		.ring_offset = PB_CARD_RINGS_OFFSET + (n)*PB_CARD_RING_STRIDE,                               \
+		.range_offset = PB_CARD_RANGES_OFFSET, .channels = PB_LIMIT_CHANNELS,                        \
+		.dummy_offset = PB_CARD_DUMMY_OFFSET, .translation_offset = PB_CARD_TRANSLATION_OFFSET,      \
+		.node = (n), .lines = &lines,                                                                \
+	}
+
+static struct pb_reference_engine reference[PB_CARD_NODES] = {REFERENCE_ENGINE(0), REFERENCE_ENGINE(1),
+							      REFERENCE_ENGINE(2), REFERENCE_ENGINE(3)};
+
+/* CHANGE: a row for each node, 1 to PB_LIMIT_NODES of them; `kind` tells hosts what it can run. */
+static const struct pb_engine engines[PB_CARD_NODES] = {
+	{.ops = &pb_reference_engine_ops, .context = &reference[0], .kind = PB_NODE_3D},
+	{.ops = &pb_reference_engine_ops, .context = &reference[1], .kind = PB_NODE_COPY},
+	{.ops = &pb_reference_engine_ops, .context = &reference[2], .kind = PB_NODE_3D},
+	{.ops = &pb_reference_engine_ops, .context = &reference[3], .kind = PB_NODE_COPY},
+};
+
+static uint64_t queues[QUEUES * PB_FIRMWARE_QUEUE_BYTES / sizeof(uint64_t)];
+
+/* CHANGE: sizes and places in card memory; `clock` is a word that counts microseconds, whoever writes it. */
+static const struct pb_firmware_config config = {
+	.memory = (uint8_t *)CARD_MEMORY,
+	.memory_bytes = PB_CARD_MEMORY_BYTES,
+	.channels_offset = PB_CARD_CHANNELS_OFFSET,
+	.pool_offset = PB_CARD_POOL_OFFSET,
+	.lines = &lines,
+	.engines = engines,
+	.node_count = PB_CARD_NODES,
+	.clock = (const uint32_t *)(CARD_MEMORY + PB_BOOT_OFFSET + offsetof(struct pb_boot_block, clock)),
+	.queues = queues,
+	.queue_count = QUEUES,
+	.board = "template",
+};
+
+/* CHANGE: a handler for each interrupt. It records, and no more. */
+static void uart0_receive(void)
+{
+	pb_uart_lines_receive(&uart);
+}
+
+static void uart0_transmit(void)
+{
+	pb_uart_lines_transmit(&uart);
+}
+
+static void tick(void)
+{
+	pb_uart_lines_tick(&uart);
+}
+
+extern uint32_t pb_stack_top[];
+
+static const struct pb_cortex_m_vectors vectors __attribute__((section(".vectors"), used)) = {
+	.initial_stack = pb_stack_top,
+	.reset = pb_cortex_m_reset,
+	.nmi = pb_cortex_m_fault,
+	.hard_fault = pb_cortex_m_fault,
+	.memory_management = pb_cortex_m_fault,
+	.bus_fault = pb_cortex_m_fault,
+	.usage_fault = pb_cortex_m_fault,
+	.supervisor_call = pb_cortex_m_fault,
+	.debug_monitor = pb_cortex_m_fault,
+	.pend_supervisor = pb_cortex_m_fault,
+	.tick = tick,
+	/* CHANGE: each by its number. The others are never enabled, and would fault on their empty entries. */
+	.interrupts =
+		{
+			[UART0_RECEIVE_INTERRUPT] = uart0_receive,
+			[UART0_TRANSMIT_INTERRUPT] = uart0_transmit,
+		},
+};
+
+const struct pb_firmware_config *pb_board_start(void)
+{
+	pb_cortex_m_on_fault(pb_firmware_fatal);
+	/* CHANGE: clocks, protection and windows that the boot loader has not set up, then the drivers. */
+	pb_uart_lines_start(&uart);
+	pb_cortex_m_interrupt_enable(UART0_RECEIVE_INTERRUPT);
+	pb_cortex_m_interrupt_enable(UART0_TRANSMIT_INTERRUPT);
+	pb_cortex_m_tick_start(PB_TICK_MICROSECONDS * (CORE_HERTZ / 1000000u));
+	return &config;
+}

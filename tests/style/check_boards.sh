@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A board is a small folder: at most four files, fewer than 200 lines in all, and nothing outside names it.
+source "$(dirname "$0")/lib.sh"
+
+board_lines_max=199
+# Copied to make a board; its name is an English word.
+template=template
+# Where the board is chosen that commands use when none is named.
+chooser=host/tool/board_image.h
+chosen_in='(host/tool/board_image[.]h|qemu/card[.]h|scripts/(bench|patchbay))'
+
+# check_folder BOARD
+check_folder() {
+	local folder=boards/$1 file lines=0
+	while IFS= read -r file; do
+		[[ ${file#"$folder/"} =~ ^(board[.]c|board[.]cmake|memory[.]ld|machine[.]c)$ ]] ||
+			echo "$file:1: a board is board.c, board.cmake, memory.ld and machine.c" >>"$findings"
+		lines=$((lines + $(wc -l <"$file")))
+		[[ $1 == "$template" ]] || grep -nH '\bCHANGE:' "$file" |
+			sed -E 's/^([^:]*:[0-9]+):.*/\1: still as in the template/' >>"$findings" || true
+	done < <(find "$folder" -type f | sort)
+	((lines <= board_lines_max)) ||
+		echo "$folder:1: the board has $lines lines, at most $board_lines_max" >>"$findings"
+}
+
+# check_name BOARD: tests and documents may be about a board.
+check_name() {
+	local others='^(tests|docs)/|[.]md$' file
+	[[ $1 != "$template" ]] || return 0
+	! grep -qsF "\"$1\"" "$chooser" || others+="|^$chosen_in\$"
+	while IFS= read -r file; do
+		grep -nHw -- "$1" "$file" | sed -E "s/^([^:]*:[0-9]+):.*/\1: only boards\/$1 may know $1/" \
+			>>"$findings" || true
+	done < <(texts | grep -Ev "$others|^boards/$1/")
+}
+
+for folder in boards/*/; do
+	[[ -d $folder ]] || continue
+	check_folder "$(basename "$folder")"
+	check_name "$(basename "$folder")"
+done
+finish
