@@ -13,6 +13,11 @@
 #define TEXT_BYTES 4096u
 /** cmocka shows so many bytes that differ. */
 #define DIFFERENCES_SHOWN 16u
+#define TESTS_MAX         256u
+
+enum result { PASSED, FAILED, ERROR /**< of its fixture */ };
+
+static const char *const result_marks[] = {"[       OK ]", "[  FAILED  ]", "[  ERROR   ]"};
 
 /** Where a failed test goes on. */
 static jmp_buf out;
@@ -147,40 +152,61 @@ static bool run_fixture(CMFixtureFunction function, void **state)
 	return function(state) == 0;
 }
 
-static bool run_test(const struct CMUnitTest *test, void *group_state)
+static size_t number_of(enum result result, const enum result *results, size_t count)
 {
+	size_t number = 0;
+
+	for (size_t i = 0; i < count; i++)
+		number += results[i] == result;
+	return number;
+}
+
+static enum result run_test(const struct CMUnitTest *test, void *group_state)
+{
+	enum result result = ERROR;
 	void *own = group_state;
-	bool passed;
 
 	print_message("[ RUN      ] %s\n", test->name);
-	passed = run_fixture(test->setup_func, &own);
-	if (passed)
-		passed = run_function(test->test_func, &own);
-	if (!run_fixture(test->teardown_func, &own))
-		passed = false;
-	print_message(passed ? "[       OK ] %s\n" : "[  FAILED  ] %s\n", test->name);
-	return passed;
+	if (run_fixture(test->setup_func, &own)) {
+		result = run_function(test->test_func, &own) ? PASSED : FAILED;
+		if (!run_fixture(test->teardown_func, &own))
+			result = ERROR;
+	}
+	print_message("%s %s\n", result_marks[result], test->name);
+	return result;
+}
+
+static void print_failed(const struct CMUnitTest *tests, const enum result *results, size_t count)
+{
+	print_message("[  FAILED  ] %zu test(s), listed below:\n", number_of(FAILED, results, count));
+	for (size_t i = 0; i < count; i++) {
+		if (results[i] == FAILED)
+			print_message("%s %s\n", result_marks[FAILED], tests[i].name);
+	}
+	print_message("\n %zu FAILED TEST(S)\n", count - number_of(PASSED, results, count));
 }
 
 int cmocka_run_group(const struct CMUnitTest *tests, size_t count, CMFixtureFunction setup,
 		     CMFixtureFunction teardown)
 {
-	size_t passed = 0;
+	static enum result results[TESTS_MAX];
+	size_t passed;
 	void *state = NULL;
 
 	print_message("[==========] Running %zu test(s).\n", count);
-	if (!run_fixture(setup, &state)) {
+	if (count > TESTS_MAX || !run_fixture(setup, &state)) {
 		print_error("[  FAILED  ] GROUP SETUP\n");
 		return -1;
 	}
 	for (size_t i = 0; i < count; i++)
-		passed += run_test(&tests[i], state);
+		results[i] = run_test(&tests[i], state);
 	if (!run_fixture(teardown, &state)) {
 		print_error("[  FAILED  ] GROUP TEARDOWN\n");
 		return -1;
 	}
+	passed = number_of(PASSED, results, count);
 	print_message("[==========] %zu test(s) run.\n[  PASSED  ] %zu test(s).\n", count, passed);
 	if (passed != count)
-		print_message("[  FAILED  ] %zu test(s)\n", count - passed);
+		print_failed(tests, results, count);
 	return (int)(count - passed);
 }
