@@ -13,8 +13,8 @@ foreach(name admit edges resolve patch patch_random patch_again formats format_s
 endforeach()
 # Sanitizers cost a factor of ten: the build as released does most of the work.
 target_compile_definitions(test_firmware_patch_random PRIVATE
-  RANDOM_ENTRIES=$<IF:$<BOOL:${PB_SANITIZE}>,120000,10000000>)
-target_compile_definitions(test_firmware_ways PRIVATE SEEDS=$<IF:$<BOOL:${PB_SANITIZE}>,6,60>u)
+  RANDOM_ENTRIES=$<IF:$<BOOL:${PB_TESTS_SHORT}>,120000,10000000>)
+target_compile_definitions(test_firmware_ways PRIVATE SEEDS=$<IF:$<BOOL:${PB_TESTS_SHORT}>,6,60>u)
 
 pb_unit_test(test_firmware_watchdog
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_watchdog.c ${CMAKE_CURRENT_LIST_DIR}/puppet_bench.c

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/format_oracle.h"
 
-/** Wide enough that no sum below can wrap. */
-__extension__ typedef unsigned __int128 wide;
-
-#define TWO_64 ((wide)1 << 64)
-
 #define ROW(name, number, text, from, bounded, flag_bits, alignment, right, left, steps, chosen_by, low,     \
 	    high, around, or_low, or_high, ...)                                                              \
 	[number] = {.source = PB_FORMAT_##from,                                                              \
@@ -64,9 +59,10 @@ static uint64_t source_of(const struct pb_patch_format *format, const struct for
 }
 
 /** An offset reaches the first 4 GiB - 1 of anything larger. */
-static bool in_bounds(const struct pb_patch_format *format, const struct format_target *target, wide offset)
+static bool in_bounds(const struct pb_patch_format *format, const struct format_target *target,
+		      uint64_t offset)
 {
-	wide limit = format->source == PB_FORMAT_SELF ? target->self_bytes : target->size;
+	uint64_t limit = format->source == PB_FORMAT_SELF ? target->self_bytes : target->size;
 
 	if (limit > 0xffffffff)
 		limit = 0xffffffff;
@@ -113,19 +109,20 @@ enum pb_error format_value(const struct pb_patch_format *format, const struct fo
 {
 	const uint32_t or_value = chosen_or(format, target);
 	struct format_bits bits;
-	wide sum = allocation_offset;
+	const uint64_t source = source_of(format, target);
+	const bool negative = has(format, PB_FORMAT_SIGNED) && allocation_offset >= 0x80000000;
+	/* Added as on paper, in digits of 32 bits with room for what is carried. */
+	const uint64_t low = (source & 0xffffffff) + allocation_offset;
+	const uint64_t high = (source >> 32) + (negative ? 0xffffffff : 0) + (low >> 32);
 
 	if (has(format, PB_FORMAT_WRITE) && !target->writable)
 		return PB_ERROR_PATCH_WRITE;
 	if (!in_bounds(format, target, allocation_offset))
 		return PB_ERROR_PATCH_OFFSET;
-	if (has(format, PB_FORMAT_SIGNED) && allocation_offset >= 0x80000000)
-		sum += TWO_64 - ((wide)1 << 32);
-	sum += source_of(format, target);
-	if (format->bound != PB_FORMAT_NONE && sum >= TWO_64)
+	if (format->bound != PB_FORMAT_NONE && high > 0xffffffff)
 		return PB_ERROR_PATCH_VALUE;
 	for (uint32_t b = 0; b < 64; b++)
-		bits.bit[b] = bit_of((uint64_t)(sum % TWO_64), b) ||
+		bits.bit[b] = bit_of(b < 32 ? low : high, b % 32) ||
 			      bit_of(b < 32 ? format->pre_or_low : format->pre_or_high, b % 32);
 	for (uint32_t b = 48; b < 64 && has(format, PB_FORMAT_CANONICAL); b++)
 		bits.bit[b] = bits.bit[47];

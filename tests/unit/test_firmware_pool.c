@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The pool of card memory, searched in slices between which it changes, and words of apertures that lie in it. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "firmware/core.h"
+#include "tests/unit/patch_oracle.h"
 #include "tests/unit/unit.h"
 
 #define PAGE       0x1000u
@@ -114,13 +114,13 @@ static void random_takes_and_gives(void **state)
 	static uint8_t owner[POOL_PAGES];
 	uint32_t sizes[97] = {0};
 	int first[97];
+	uint32_t seed = 1;
 
 	(void)state;
 	memset(owner, 0, sizeof(owner));
-	srand(1);
 	for (uint32_t step = 0; step < 20000; step++) {
-		const uint32_t place = 1u + (uint32_t)rand() % 96u;
-		const uint32_t pages = 1u + (uint32_t)rand() % 12u;
+		const uint32_t place = 1u + oracle_random(&seed) % 96u;
+		const uint32_t pages = 1u + oracle_random(&seed) % 12u;
 		uint32_t run = 0, at = 0;
 
 		if (sizes[place] != 0) {
@@ -138,7 +138,7 @@ static void random_takes_and_gives(void **state)
 			continue;
 		sizes[place] = pages;
 		memset(&owner[first[place]], (int)place, pages);
-		at = (uint32_t)rand() % POOL_PAGES;
+		at = oracle_random(&seed) % POOL_PAGES;
 		assert_int_equal(pb_core_memory_owner(&firmware, POOL + at * PAGE), owner[at]);
 		assert_int_equal(pb_core_memory_owner(&firmware, POOL + at * PAGE + PAGE - 1), owner[at]);
 	}

@@ -68,7 +68,7 @@ static void add_allocation(struct world *world, uint32_t number)
 	world->bytes[number] = (uint32_t)request.bytes;
 	for (uint32_t i = 0; i < request.bytes / 4; i++)
 		world->model[number][i] = chance(world, UINT32_MAX);
-	memcpy(backing(world, number), world->model[number], request.bytes);
+	memcpy(backing(world, number), world->model[number], world->bytes[number]);
 	assert_int_equal(pb_residency_add(&world->manager, &request, &handle), PB_ERROR_OK);
 	assert_int_equal(handle, number + 1);
 }
@@ -263,7 +263,7 @@ static void audit_segment(struct world *world, uint32_t id)
 			memcpy(&world->shadow[(known.os_address - segment->os_base) / 4], world->model[n],
 			       world->bytes[n]);
 	}
-	assert_memory_equal(found, world->shadow, segment->bytes);
+	assert_memory_equal(found, world->shadow, (size_t)segment->bytes);
 }
 
 static void audit(struct world *world)

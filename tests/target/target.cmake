@@ -1,0 +1,39 @@
+# The suites in images of the boards that can run them, held against the same suites here.
+# The images are of the boards' own builds: cmake --build build/BOARD --target suites
+
+# pb_target_tests(BOARD): after all suites are known.
+function(pb_target_tests board)
+  get_property(tests GLOBAL PROPERTY PB_UNIT_TESTS)
+  foreach(name IN LISTS tests)
+    get_target_property(sources ${name} SOURCES)
+    if(sources MATCHES "/tests/(unit|wddm)/")
+      list(APPEND suites ${name})
+    endif()
+  endforeach()
+  pb_choose_suites(suites ${board} ${suites})
+  include(${PROJECT_SOURCE_DIR}/boards/${board}/suites.cmake)
+
+  set(list "")
+  foreach(name IN LISTS suites)
+    string(APPEND list "${name} $<TARGET_FILE:${name}>\n")
+  endforeach()
+  file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${board}_suites.txt CONTENT "${list}")
+
+  set(folder ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
+  set(images ${PROJECT_BINARY_DIR}/../${board}/target)
+  add_test(NAME ${board}_target_suites
+    COMMAND bash ${folder}/run_suites.sh ${CMAKE_CURRENT_BINARY_DIR}/${board}_suites.txt ${images} ${PB_SUITES_RUN})
+  add_test(NAME ${board}_target_fails
+    COMMAND bash ${folder}/test_run_suites.sh $<TARGET_FILE:test_target_fails> $<TARGET_FILE:test_abi> ${images}
+      ${PB_SUITES_RUN})
+  set_tests_properties(${board}_target_suites ${board}_target_fails PROPERTIES LABELS target PROCESSORS 2)
+endfunction()
+
+if(NOT PB_SANITIZE)
+  pb_program(test_target_fails SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_target_fails.c LINKS cmocka)
+  file(GLOB boards RELATIVE ${PROJECT_SOURCE_DIR}/boards CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/boards/*/suites.cmake)
+  foreach(board IN LISTS boards)
+    string(REPLACE /suites.cmake "" board ${board})
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL pb_target_tests ${board})")
+  endforeach()
+endif()
