@@ -236,6 +236,7 @@ enum pb_error pb_read_record(const struct pb_queue *queue, const void *shared, v
 	struct pb_link *link = queue->channel->link;
 	uint64_t deadline = pb_deadline(link, RECORD_PATIENCE_US);
 
+	pb_look(link);
 	while (!try_record(shared, record)) {
 		enum pb_error error = pb_alive(queue->channel);
 
@@ -264,6 +265,7 @@ enum pb_error pb_queue_completed(struct pb_queue *queue, uint32_t *completed)
 
 	if (!queue->channel->attached)
 		return PB_ERROR_DETACHED;
+	pb_look(queue->channel->link);
 	/* One word needs no seqlock. */
 	if (!accept_completed(queue, pb_shared_read32(&pb_queue_page(queue)->fence.completed)))
 		error = pb_blame(queue->channel, PB_ERROR_PROTOCOL);

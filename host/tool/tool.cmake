@@ -18,4 +18,4 @@ pb_program(patchbay
     ${CMAKE_CURRENT_LIST_DIR}/card_command.c
     ${CMAKE_CURRENT_LIST_DIR}/info_command.c
     ${CMAKE_CURRENT_LIST_DIR}/why_command.c
-  LINKS pb_why pb_card_failure pb_replay pb_demo pb_link_socket pb_card pb_sim pb_schedules cjson)
+  LINKS pb_why pb_card_failure pb_replay pb_demo pb_link_socket pb_link_gdb pb_card pb_sim pb_schedules cjson)
