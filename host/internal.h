@@ -23,11 +23,10 @@ static inline void *pb_at(const struct pb_link *link, uint32_t offset)
 	return link->memory + offset;
 }
 
-/** Called where a caller may poll: what is read next is not old. */
-static inline void pb_look(struct pb_link *link)
+/** Called where a caller may poll: what is read next is not old. @return errors of look */
+static inline enum pb_error pb_look(struct pb_link *link)
 {
-	if (link->ops->look != NULL)
-		link->ops->look(link);
+	return link->ops->look != NULL ? link->ops->look(link) : PB_ERROR_OK;
 }
 
 /** Whether a range of card memory is there and its words are aligned. */

@@ -21,7 +21,7 @@
 /* A host that polls sees what is no older than this, or than four exchanges. */
 #define STALE_US 10000u
 /* Firmware that has come out of reset needs milliseconds; an emulator that others keep busy, more. */
-#define BOOT_US 10000000u
+#define BOOT_US 5000000u
 /* Main loop that stands still while the MCU had so much time to run: nobody supervises a board. */
 #define SILENCE_US 2000000u
 /* What one turn of waiting counts for at most: it may have been long because this process did not run. */
@@ -108,13 +108,14 @@ static uint64_t now(struct pb_link *link)
 	return pb_gdb_clock_us();
 }
 
-static void look(struct pb_link *link)
+static enum pb_error look(struct pb_link *link)
 {
 	struct pb_gdb_memory *memory = &gdb_of(link)->memory;
 	const uint64_t age = pb_gdb_clock_us() - memory->synced_us;
 
 	if (age > STALE_US && age > 4u * memory->cost_us)
 		(void)pb_gdb_memory_sync(memory);
+	return failure_of(memory->error);
 }
 
 static void close_link(struct pb_link *link)

@@ -11,13 +11,12 @@
 
 #include "host/patchbay.h"
 #include "host/tool/board_image.h"
+#include "host/tool/probe.h"
 #include "qemu/card.h"
 #include "qemu/sim.h"
 
 /** The channel that a lone host of a simulated card has. */
 #define SIM_CHANNEL 1u
-/** For a board's firmware to let its admin in. */
-#define ADMIN_TIMEOUT_US 10000000u
 
 static int open_sim(struct pb_open_card *card)
 {
@@ -41,58 +40,13 @@ static int open_socket(const char *path, struct pb_open_card *card)
 	return 1;
 }
 
-/**
- * What the supervisor of an emulated card does for its clients, where there is none: closes the channel that a
- * host may have left open which ended badly, and gives it the privileges that commands need.
- */
-static enum pb_error grant(struct pb_link *link, uint32_t client)
-{
-	const uint32_t close[PB_COMMAND_ARGUMENTS] = {client};
-	const uint32_t grant[PB_COMMAND_ARGUMENTS] = {client, PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY, 1,
-						      PB_PRIORITY_REALTIME};
-	struct pb_channel admin;
-	enum pb_error error = pb_channel_attach(&admin, link, ADMIN_TIMEOUT_US);
-
-	if (error != PB_ERROR_OK)
-		return error;
-	error = pb_channel_command(&admin, PB_COMMAND_CHANNEL_CLOSE, close, NULL);
-	if (error == PB_ERROR_OK)
-		error = pb_channel_command(&admin, PB_COMMAND_CHANNEL_GRANT, grant, NULL);
-	return pb_channel_detach(&admin) != PB_ERROR_OK && error == PB_ERROR_OK ? PB_ERROR_FIRMWARE_DEAD
-										: error;
-}
-
-/** Firmware that does not run is left to who asked: `info` shows it as it is. */
-static enum pb_error be_admin(struct pb_link *link)
-{
-	const uint32_t client = link->channel;
-	struct pb_card_info info;
-	enum pb_error error = pb_card_read(link, &info);
-
-	if (error != PB_ERROR_OK || info.mcu_state != PB_MCU_UNKNOWN ||
-	    info.boot_stage != PB_BOOT_STAGE_RUNNING || client == PB_CHANNEL_ADMIN)
-		return PB_ERROR_OK;
-	link->channel = PB_CHANNEL_ADMIN;
-	error = grant(link, client);
-	link->channel = client;
-	return error == PB_ERROR_FIRMWARE_DEAD ? PB_ERROR_OK : error;
-}
-
 static int open_probe(const struct pb_gdb_place *place, struct pb_open_card *card)
 {
 	char message[PB_GDB_MESSAGE_BYTES];
-	enum pb_error error = pb_link_open_gdb(place, &card->link, message);
 
-	if (error != PB_ERROR_OK) {
-		fprintf(stderr, "patchbay: %s\n", message);
-		return 1;
-	}
-	error = be_admin(card->link);
-	if (error == PB_ERROR_OK)
+	if (pb_open_probe(place, &card->link, message) == PB_ERROR_OK)
 		return 0;
-	fprintf(stderr, "patchbay: the board at %s gives no channel: %s: %s\n", place->stub,
-		pb_error_name(error), pb_error_meaning(error));
-	card->link->ops->close(card->link);
+	fprintf(stderr, "patchbay: %s\n", message);
 	return 1;
 }
 
