@@ -453,6 +453,9 @@ static void run(struct card *card)
 		fail(card);
 	}
 	pb_card_mcu_stop(&card->mcu);
+	/* A socket's file outlives who listened there. */
+	if (card->options->gdb != NULL && card->options->gdb[0] == '/')
+		unlink(card->options->gdb);
 	pb_card_boot_end(&card->boot);
 	pb_card_server_stop(&card->server);
 	pb_card_engines_destroy(&card->engines);
