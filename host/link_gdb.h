@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host/gdb_memory.h"
 #include "host/link.h"
+#include "host/link_gdb_memory.h"
 
 /** Where a board's card memory is to be had. */
 struct pb_gdb_place {

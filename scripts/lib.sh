@@ -14,13 +14,14 @@ packages_host=(gcc g++ libc6-dev cmake ninja-build libcmocka-dev libpng-dev zlib
 packages_firmware=(gcc-arm-none-eabi libnewlib-arm-none-eabi)
 packages_run=(qemu-system-arm)
 packages_bench=(valgrind)
-packages_test=(clang libclang-rt-14-dev clang-format clang-tidy)
+packages_debug=(gdb-multiarch)
+packages_test=(clang libclang-rt-14-dev clang-format clang-tidy "${packages_debug[@]}")
 
 # The command that a package is wanted for. A package without one here is a library.
 declare -A package_command=(
 	[gcc]=gcc [g++]=g++ [cmake]=cmake [ninja-build]=ninja [gcc-arm-none-eabi]=arm-none-eabi-gcc
 	[qemu-system-arm]=qemu-system-arm [clang]=clang [clang-format]=clang-format [clang-tidy]=clang-tidy
-	[valgrind]=valgrind [graphviz]=dot
+	[valgrind]=valgrind [graphviz]=dot [gdb-multiarch]=gdb-multiarch
 )
 
 say() {

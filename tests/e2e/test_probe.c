@@ -12,8 +12,8 @@
 #include "firmware/abi/boot.h"
 #include "hal/card/layout.h"
 #include "hal/shared.h"
-#include "host/gdb_remote.h"
 #include "host/link.h"
+#include "host/link_gdb_remote.h"
 #include "tests/e2e/e2e.h"
 
 /* Where mps2_an500 sees card memory. */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "hal/shared.h"
-#include "host/gdb_memory.h"
+#include "host/link_gdb_memory.h"
 #include "tests/unit/gdb_stub.h"
 #include "tests/unit/unit.h"
 

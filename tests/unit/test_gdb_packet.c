@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "host/gdb_packet.h"
+#include "host/link_gdb_packet.h"
 #include "tests/unit/unit.h"
 
 /* Nothing that is to come takes long; what never comes takes so long. */

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "host/gdb_remote.h"
+#include "host/link_gdb_remote.h"
 #include "tests/unit/unit.h"
 
 static struct pb_gdb gdb;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "host/gdb_remote.h"
+#include "host/link_gdb_remote.h"
 
 #include <errno.h>
 #include <netdb.h>

@@ -4,13 +4,13 @@
  * A debug probe's gdb stub (OpenOCD, pyOCD, J-Link, QEMU), as far as reaching
  * an MCU's memory takes it: halt, read, write, resume.
  */
-#ifndef PB_HOST_GDB_REMOTE_H
-#define PB_HOST_GDB_REMOTE_H
+#ifndef PB_HOST_LINK_GDB_REMOTE_H
+#define PB_HOST_LINK_GDB_REMOTE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host/gdb_packet.h"
+#include "host/link_gdb_packet.h"
 
 /** A stub that was greeted. Only the functions below touch it. */
 struct pb_gdb {

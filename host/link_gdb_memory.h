@@ -17,10 +17,10 @@
  * One thread may use a copy at a time. System calls are not to be given
  * pointers into it: they fail with EFAULT where a page is not there.
  */
-#ifndef PB_HOST_GDB_MEMORY_H
-#define PB_HOST_GDB_MEMORY_H
+#ifndef PB_HOST_LINK_GDB_MEMORY_H
+#define PB_HOST_LINK_GDB_MEMORY_H
 
-#include "host/gdb_remote.h"
+#include "host/link_gdb_remote.h"
 
 /** What is counted, for those who ask what a link costs. */
 struct pb_gdb_figures {

@@ -5,8 +5,8 @@
  * checksums, acknowledgements, escapes and run lengths. The other side is
  * foreign: whatever it sends ends in a packet or in an error, in bounded room.
  */
-#ifndef PB_HOST_GDB_PACKET_H
-#define PB_HOST_GDB_PACKET_H
+#ifndef PB_HOST_LINK_GDB_PACKET_H
+#define PB_HOST_LINK_GDB_PACKET_H
 
 #include <stdbool.h>
 #include <stddef.h>

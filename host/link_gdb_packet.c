@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "host/gdb_packet.h"
+#include "host/link_gdb_packet.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "host/gdb_memory.h"
+#include "host/link_gdb_memory.h"
 
 #include <errno.h>
 #include <signal.h>
