@@ -235,12 +235,16 @@ enum pb_error pb_channel_detach(struct pb_channel *channel)
 
 enum pb_error pb_channel_check(const struct pb_channel *channel, struct pb_card_info *now)
 {
+	enum pb_error error;
 	bool open;
 
 	if (now != NULL)
 		*now = channel->card;
 	if (!channel->attached)
 		return PB_ERROR_DETACHED;
+	error = pb_look(channel->link);
+	if (error != PB_ERROR_OK)
+		return error;
 	if (now != NULL)
 		pb_card_state(channel->link, now);
 	/* In this order: a reboot first says so, then clears the channels. */
@@ -276,6 +280,7 @@ bool pb_channel_event(struct pb_channel *channel, struct pb_event *event)
 
 	if (!channel->attached)
 		return false;
+	(void)pb_look(channel->link);
 	ring = pb_at(channel->link, channel->event_offset);
 	unread = pb_shared_read32(&channel->entry->event_put) - channel->event_get;
 	if (unread > channel->event_entries)
@@ -296,6 +301,7 @@ uint32_t pb_channel_dropped(struct pb_channel *channel)
 
 	if (!channel->attached)
 		return 0;
+	(void)pb_look(channel->link);
 	channel->events_dropped = pb_shared_read32(&channel->entry->events_dropped);
 	/* The records hold at least what the count vouches for. */
 	pb_shared_acquire();

@@ -128,7 +128,9 @@ enum pb_error pb_channel_finish(struct pb_channel *channel, uint32_t tag, uint32
 		return PB_ERROR_DETACHED;
 	if (pending == NULL || pending->state == PB_PENDING_GIVEN_UP)
 		return PB_ERROR_BAD_ARGUMENT;
-	error = collect(channel);
+	error = pb_look(channel->link);
+	if (error == PB_ERROR_OK)
+		error = collect(channel);
 	answered = pending->state == PB_PENDING_ANSWERED;
 	if (error == PB_ERROR_OK && answered) {
 		pending->state = PB_PENDING_FREE;

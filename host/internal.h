@@ -23,6 +23,12 @@ static inline void *pb_at(const struct pb_link *link, uint32_t offset)
 	return link->memory + offset;
 }
 
+/** Called where a caller may poll: what is read next is not old. @return errors of look */
+static inline enum pb_error pb_look(struct pb_link *link)
+{
+	return link->ops->look != NULL ? link->ops->look(link) : PB_ERROR_OK;
+}
+
 /** Whether a range of card memory is there and its words are aligned. */
 static inline bool pb_inside(const struct pb_link *link, uint32_t offset, uint64_t bytes)
 {

@@ -26,6 +26,12 @@ struct pb_link_ops {
 	enum pb_error (*wait)(struct pb_link *link, uint64_t timeout_us);
 	/** Microseconds on a clock that never goes back, for timeouts. */
 	uint64_t (*now)(struct pb_link *link);
+	/**
+	 * NULL where link->memory is the card's own. Else it is a copy, which a wait brings up to date, and this
+	 * does too if it is old: called before something is looked for that the caller may not have waited for.
+	 * @return PB_ERROR_OK, or why the copy will never be up to date again
+	 */
+	enum pb_error (*look)(struct pb_link *link);
 	/** Leaves the card and frees the link. */
 	void (*close)(struct pb_link *link);
 };

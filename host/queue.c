@@ -235,10 +235,12 @@ enum pb_error pb_read_record(const struct pb_queue *queue, const void *shared, v
 {
 	struct pb_link *link = queue->channel->link;
 	uint64_t deadline = pb_deadline(link, RECORD_PATIENCE_US);
+	enum pb_error error = pb_look(link);
 
+	if (error != PB_ERROR_OK)
+		return error;
 	while (!try_record(shared, record)) {
-		enum pb_error error = pb_alive(queue->channel);
-
+		error = pb_alive(queue->channel);
 		if (error != PB_ERROR_OK)
 			return error;
 		error = pb_pause(link, deadline, RECORD_SLICE_US);
@@ -260,12 +262,14 @@ static enum pb_error accept_record(struct pb_queue *queue, const struct pb_fence
 
 enum pb_error pb_queue_completed(struct pb_queue *queue, uint32_t *completed)
 {
-	enum pb_error error = PB_ERROR_OK;
+	enum pb_error error;
 
 	if (!queue->channel->attached)
 		return PB_ERROR_DETACHED;
+	error = pb_look(queue->channel->link);
 	/* One word needs no seqlock. */
-	if (!accept_completed(queue, pb_shared_read32(&pb_queue_page(queue)->fence.completed)))
+	if (error == PB_ERROR_OK &&
+	    !accept_completed(queue, pb_shared_read32(&pb_queue_page(queue)->fence.completed)))
 		error = pb_blame(queue->channel, PB_ERROR_PROTOCOL);
 	pb_shared_acquire();
 	*completed = queue->completed;

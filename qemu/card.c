@@ -141,7 +141,7 @@ static bool start_mcu(struct card *card)
 	pb_card_monitor_restart(&card->monitor);
 	pb_card_boot_start(&card->boot);
 	pb_card_clock_start(&card->clock, pb_card_wall_us());
-	return pb_card_mcu_start(&card->mcu, card->machine, &files) &&
+	return pb_card_mcu_start(&card->mcu, card->machine, &files, card->options->gdb) &&
 	       pb_card_watch(card->epoll, card->mcu.process, EPOLLIN, PB_CARD_WATCH_MCU, 0);
 }
 
@@ -275,7 +275,8 @@ static void advance_clock(struct card *card)
 	const uint64_t now = pb_card_wall_us();
 
 	pb_card_clock_turn(&card->clock, now, pb_card_monitor_proof(&card->monitor));
-	if (pb_card_clock_doubts(&card->clock))
+	/* A probe lets the MCU run on, which a debugger may have halted: then there is no proof, and the clock stands. */
+	if (card->options->gdb == NULL && pb_card_clock_doubts(&card->clock))
 		pb_card_monitor_probe(&card->monitor, now);
 	/* Hosts take it for dead from then on, if they look: they are woken. */
 	if (card->clock.still < PB_HEARTBEAT_US) {
@@ -452,6 +453,9 @@ static void run(struct card *card)
 		fail(card);
 	}
 	pb_card_mcu_stop(&card->mcu);
+	/* A socket's file outlives who listened there. */
+	if (card->options->gdb != NULL && card->options->gdb[0] == '/')
+		unlink(card->options->gdb);
 	pb_card_boot_end(&card->boot);
 	pb_card_server_stop(&card->server);
 	pb_card_engines_destroy(&card->engines);

@@ -19,11 +19,12 @@ struct pb_card_options {
 	const struct pb_machine *machine; /**< NULL: the one of that board */
 	const char *image;                /**< firmware image, ELF */
 	const char *socket;               /**< path where hosts connect; at most 107 bytes */
-	const char *directory;            /**< for the card's files; NULL: a new one, removed at the end */
-	uint32_t restarts;                /**< how often an MCU that died is started again */
-	uint32_t dead_us; /**< firmware whose heartbeat stood for so long on the card's clock is dead */
-	bool quiet;       /**< say nothing on standard error but what went wrong */
-	int ready_fd;     /**< -1, or gets one '\n' when the firmware runs; closed then or at the end */
+	const char *gdb; /**< NULL, or where the MCU, halted at reset, waits for gdb: HOST:PORT or a path */
+	const char *directory; /**< for the card's files; NULL: a new one, removed at the end */
+	uint32_t restarts;     /**< how often an MCU that died is started again */
+	uint32_t dead_us;      /**< firmware whose heartbeat stood for so long on the card's clock is dead */
+	bool quiet;            /**< say nothing on standard error but what went wrong */
+	int ready_fd;          /**< -1, or gets one '\n' when the firmware runs; closed then or at the end */
 };
 
 /** As long as Windows waits for a GPU. */
@@ -39,7 +40,8 @@ struct pb_card_options {
  * does before its firmware runs; one that dies later leaves the card up, so
  * that hosts can look. Firmware that stops with a fatal record is dead: its
  * MCU is ended, and the record stays until the next incarnation clears it. So
- * is firmware whose heartbeat stands still for dead_us.
+ * is firmware whose heartbeat stands still for dead_us; not so while a debugger
+ * may hold it.
  * @return exit code: 0 asked to stop, 1 failed and said why on standard error
  */
 int pb_card_run(const struct pb_card_options *options);

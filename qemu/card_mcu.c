@@ -74,9 +74,35 @@ static bool spawn(struct pb_card_mcu *mcu, char *const *argv, int *reason)
 	return *reason == 0;
 }
 
-bool pb_card_mcu_start(struct pb_card_mcu *mcu, const struct pb_machine *machine,
-		       const struct pb_machine_files *files)
+/* Room for the emulator's name of a place to listen at. */
+#define GDB_BYTES 256u
+
+/* Has the MCU stand at reset until gdb lets it run. @return false: there is no room for that */
+static bool wait_for_gdb(struct pb_machine_command *command, const char *gdb, char device[GDB_BYTES])
 {
+	static char stand[] = "-S";
+	static char listen[] = "-gdb";
+	const int length = gdb[0] == '/' ? snprintf(device, GDB_BYTES, "unix:%s,server=on,wait=off", gdb)
+					 : snprintf(device, GDB_BYTES, "tcp:%s", gdb);
+	size_t count = 0;
+
+	while (command->argv[count] != NULL)
+		count++;
+	/* A comma would end the path. */
+	if (length < 0 || (size_t)length >= GDB_BYTES || strchr(gdb, ',') != NULL ||
+	    count + 3u > PB_MACHINE_ARGUMENTS)
+		return false;
+	command->argv[count++] = stand;
+	command->argv[count++] = listen;
+	command->argv[count++] = device;
+	command->argv[count] = NULL;
+	return true;
+}
+
+bool pb_card_mcu_start(struct pb_card_mcu *mcu, const struct pb_machine *machine,
+		       const struct pb_machine_files *files, const char *gdb)
+{
+	char device[GDB_BYTES];
 	struct pb_machine_command command;
 	int reason;
 
@@ -87,6 +113,11 @@ bool pb_card_mcu_start(struct pb_card_mcu *mcu, const struct pb_machine *machine
 	}
 	if (!pb_machine_command(&command, machine, files)) {
 		pb_card_say("the paths are too long for a command line");
+		return false;
+	}
+	if (gdb != NULL && !wait_for_gdb(&command, gdb, device)) {
+		pb_card_say("%s is no place to listen for gdb: HOST:PORT, or a short path without a comma",
+			    gdb);
 		return false;
 	}
 	if (spawn(mcu, command.argv, &reason)) {

@@ -20,9 +20,10 @@ struct pb_card_mcu {
 /**
  * Starts it. It dies with the calling thread. Says on standard error what is
  * missing.
+ * @param gdb NULL, or where it listens for gdb, HOST:PORT or the path of a Unix socket; then it stands at reset
  */
 bool pb_card_mcu_start(struct pb_card_mcu *mcu, const struct pb_machine *machine,
-		       const struct pb_machine_files *files);
+		       const struct pb_machine_files *files, const char *gdb);
 /** Collects an MCU that has ended. @return its wait status */
 int pb_card_mcu_collect(struct pb_card_mcu *mcu);
 /** Ends it, if one runs. */

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+#include "boards/image.h"
 #include "firmware/abi/boot.h"
 #include "hal/card/layout.h"
 #include "hal/cortex_m/cortex_m.h"
@@ -65,6 +66,8 @@ static const struct pb_firmware_config config = {
 	.queue_count = QUEUES,
 	.board = "mps3_an547",
 };
+
+PB_BOARD_IMAGE("mps3_an547", CARD_MEMORY, PB_CARD_MEMORY_BYTES);
 
 static void uart0_receive(void)
 {

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "boards/image.h"
 #include "firmware/abi/boot.h"
 #include "hal/card/layout.h"
 #include "hal/cortex_m/cortex_m.h"
@@ -74,6 +75,8 @@ static const struct pb_firmware_config config = {
 	.queue_count = QUEUES,
 	.board = "template",
 };
+
+PB_BOARD_IMAGE("template", CARD_MEMORY, PB_CARD_MEMORY_BYTES);
 
 /* CHANGE: a handler for each interrupt. It records, and no more. */
 static void uart0_receive(void)

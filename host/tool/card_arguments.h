@@ -10,7 +10,7 @@
 #include <argp.h>
 
 /**
- * A command's only argp child: --sim, --board and --card, of which one may be
+ * A command's only argp child: --sim, --board, --card and --link, of which one may be
  * given, once. Its input is a struct pb_open_options; the command hands it over
  * at ARGP_KEY_INIT.
  */

@@ -17,6 +17,7 @@ enum option_key {
 	KEY_IMAGE,
 	KEY_SOCKET,
 	KEY_RESTARTS,
+	KEY_GDB,
 	KEY_QUIET = 'q',
 };
 
@@ -26,6 +27,10 @@ static const struct argp_option option_table[] = {
 	{"socket", KEY_SOCKET, "PATH", 0,
 	 "Where hosts connect (default $XDG_RUNTIME_DIR/patchbay.sock or /tmp/patchbay.sock)", 0},
 	{"restarts", KEY_RESTARTS, "N", 0, "Start an MCU that died again, up to N times (default 3)", 0},
+	{"gdb", KEY_GDB, "ADDRESS", 0,
+	 "Halt the MCU at reset until gdb lets it run. ADDRESS: where it listens for gdb, HOST:PORT or a "
+	 "path",
+	 0},
 	{"quiet", KEY_QUIET, NULL, 0, "Say only what went wrong", 0},
 	{0},
 };
@@ -58,6 +63,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_RESTARTS:
 		options->restarts = parse_restarts(text, state);
+		return 0;
+	case KEY_GDB:
+		options->gdb = text;
 		return 0;
 	case KEY_QUIET:
 		options->quiet = true;

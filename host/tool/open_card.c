@@ -11,6 +11,7 @@
 
 #include "host/patchbay.h"
 #include "host/tool/board_image.h"
+#include "host/tool/probe.h"
 #include "qemu/card.h"
 #include "qemu/sim.h"
 
@@ -36,6 +37,16 @@ static int open_socket(const char *path, struct pb_open_card *card)
 		return 0;
 	fprintf(stderr, "patchbay: %s: %s: %s%s%s\n", path, pb_error_name(error), pb_error_meaning(error),
 		error == PB_ERROR_SYSTEM ? ": " : "", error == PB_ERROR_SYSTEM ? strerror(errno) : "");
+	return 1;
+}
+
+static int open_probe(const struct pb_gdb_place *place, struct pb_open_card *card)
+{
+	char message[PB_GDB_MESSAGE_BYTES];
+
+	if (pb_open_probe(place, &card->link, message) == PB_ERROR_OK)
+		return 0;
+	fprintf(stderr, "patchbay: %s\n", message);
 	return 1;
 }
 
@@ -81,6 +92,8 @@ int pb_open_card(const struct pb_open_options *options, struct pb_open_card *car
 		return open_sim(card);
 	if (options->socket != NULL)
 		return open_socket(options->socket, card);
+	if (options->probe.stub != NULL)
+		return open_probe(&options->probe, card);
 	return open_own(options->board != NULL ? options->board : PB_DEFAULT_BOARD, card);
 }
 

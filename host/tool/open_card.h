@@ -2,7 +2,7 @@
 /**
  * @file
  * How the commands get at a card: one that runs already, one that they start
- * for themselves, or one simulated in their own process.
+ * for themselves, one simulated in their own process, or a board at a debug probe.
  */
 #ifndef PB_HOST_TOOL_OPEN_CARD_H
 #define PB_HOST_TOOL_OPEN_CARD_H
@@ -10,12 +10,14 @@
 #include <stdbool.h>
 
 #include "host/link.h"
+#include "host/link_gdb.h"
 
 /** What the user asked for. At most one is given. */
 struct pb_open_options {
-	const char *board;  /**< NULL, or the board whose card to start; there is one of that name */
-	const char *socket; /**< NULL, or where a running card listens */
-	bool sim;           /**< simulate a card */
+	const char *board;         /**< NULL, or the board whose card to start; there is one of that name */
+	const char *socket;        /**< NULL, or where a running card listens */
+	bool sim;                  /**< simulate a card */
+	struct pb_gdb_place probe; /**< its stub NULL, or a board at a debug probe */
 };
 
 struct pb_open_card {

@@ -9,6 +9,9 @@ pb_library(pb_why SOURCES ${CMAKE_CURRENT_LIST_DIR}/why.c LINKS pb_host cjson)
 # Firmware images in files.
 pb_library(pb_firmware_image SOURCES ${CMAKE_CURRENT_LIST_DIR}/firmware_image.c LINKS z)
 
+# A board at a debug probe.
+pb_library(pb_probe SOURCES ${CMAKE_CURRENT_LIST_DIR}/probe.c LINKS pb_host pb_link_gdb)
+
 # The patchbay command.
 include(${CMAKE_CURRENT_LIST_DIR}/replay.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/demo.cmake)
@@ -22,4 +25,4 @@ pb_program(patchbay
     ${CMAKE_CURRENT_LIST_DIR}/image_command.c
     ${CMAKE_CURRENT_LIST_DIR}/info_command.c
     ${CMAKE_CURRENT_LIST_DIR}/why_command.c
-  LINKS pb_why pb_firmware_image pb_card_failure pb_replay pb_demo pb_link_socket pb_card pb_sim pb_schedules cjson)
+  LINKS pb_why pb_firmware_image pb_card_failure pb_replay pb_demo pb_link_socket pb_probe pb_card pb_sim pb_schedules cjson)

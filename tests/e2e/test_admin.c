@@ -47,7 +47,8 @@ static void stay_open(struct pb_link *link)
 	(void)link;
 }
 
-static const struct pb_link_ops admin_ops = {no_doorbell, wait_a_little, now, stay_open};
+static const struct pb_link_ops admin_ops = {
+	.doorbell = no_doorbell, .wait = wait_a_little, .now = now, .close = stay_open};
 
 struct scene {
 	struct e2e_card card;

@@ -393,7 +393,8 @@ static void write_capabilities(struct fake_firmware *fake)
 
 void fake_start(struct fake_firmware *fake)
 {
-	static const struct pb_link_ops ops = {fake_doorbell, fake_wait, fake_now, fake_close};
+	static const struct pb_link_ops ops = {
+		.doorbell = fake_doorbell, .wait = fake_wait, .now = fake_now, .close = fake_close};
 	struct pb_boot_block *boot;
 
 	memset(fake, 0, sizeof(*fake));

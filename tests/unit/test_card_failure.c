@@ -7,12 +7,14 @@
 
 static struct pb_boot_block block;
 static struct pb_channel_entry entry;
+static const struct pb_link_ops card_ops = {.now = NULL};
 static struct pb_link card_link;
 
 /* A channel that attached to the first firmware. */
 static struct pb_channel attached(void)
 {
-	card_link = (struct pb_link){.memory = (uint8_t *)&block, .memory_bytes = sizeof(block)};
+	card_link = (struct pb_link){
+		.ops = &card_ops, .memory = (uint8_t *)&block, .memory_bytes = sizeof(block)};
 	entry = (struct pb_channel_entry){.state = PB_CHANNEL_OPEN, .epoch = 1};
 	return (struct pb_channel){
 		.link = &card_link,

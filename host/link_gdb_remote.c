@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "host/link_gdb_remote.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* What every stub takes, and what no sane one is below. */
+#define PACKET_DEFAULT 400u
+#define PACKET_LEAST   64u
+/* In front of the data: the command's letter, address, length, and a reserve for the frame. */
+#define COMMAND_ROOM 32u
+/* Packets that answer nothing which are passed over in search of an answer: console output, late stops. */
+#define STRAY_MOST   1000u
+#define ADDRESS_ROOM 256u
+
+/* ---- numbers ---- */
+
+static char *put_hex(char *at, uint32_t value)
+{
+	uint32_t digits = 1;
+
+	while (digits < 8u && value >> 4u * digits != 0)
+		digits++;
+	while (digits-- != 0)
+		*at++ = "0123456789abcdef"[value >> 4u * digits & 0xfu];
+	return at;
+}
+
+/* @return -1: it is no digit */
+static int digit_value(uint8_t digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return digit - '0';
+	if (digit >= 'a' && digit <= 'f')
+		return digit - 'a' + 10;
+	return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
+}
+
+/* ---- questions and answers ---- */
+
+static bool says(const struct pb_gdb *gdb, const char *text)
+{
+	return gdb->wire.packet_bytes == strlen(text) &&
+	       memcmp(gdb->wire.packet, text, gdb->wire.packet_bytes) == 0;
+}
+
+static bool is_stop(const struct pb_gdb *gdb)
+{
+	return gdb->wire.packet[0] == 'T' || gdb->wire.packet[0] == 'S';
+}
+
+static bool is_console(const struct pb_gdb *gdb)
+{
+	return gdb->wire.packet[0] == 'O' && !says(gdb, "OK");
+}
+
+/* Receives the next packet but for console output and, unless that is wanted, news that the MCU has halted. */
+static enum pb_error receive(struct pb_gdb *gdb, bool stop)
+{
+	for (uint32_t i = 0; i < STRAY_MOST; i++) {
+		enum pb_error error = pb_gdb_receive(&gdb->wire);
+
+		if (error != PB_ERROR_OK || (!is_console(gdb) && is_stop(gdb) <= stop))
+			return error;
+	}
+	return PB_ERROR_PROTOCOL;
+}
+
+static enum pb_error ask(struct pb_gdb *gdb, const void *question, size_t bytes)
+{
+	enum pb_error error = pb_gdb_send(&gdb->wire, question, bytes);
+
+	return error == PB_ERROR_OK ? receive(gdb, false) : error;
+}
+
+static enum pb_error ask_text(struct pb_gdb *gdb, const char *question)
+{
+	return ask(gdb, question, strlen(question));
+}
+
+/* Receives the news that the MCU has halted. */
+static enum pb_error await_stop(struct pb_gdb *gdb)
+{
+	enum pb_error error = receive(gdb, true);
+
+	if (error != PB_ERROR_OK)
+		return error;
+	gdb->halted = is_stop(gdb);
+	return gdb->halted ? PB_ERROR_OK : PB_ERROR_PROTOCOL;
+}
+
+/* ---- connection ---- */
+
+static enum pb_error connect_path(const char *path, int *to)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	if (strlen(path) >= sizeof(address.sun_path)) {
+		errno = ENAMETOOLONG;
+		return PB_ERROR_SYSTEM;
+	}
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	*to = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (*to < 0)
+		return PB_ERROR_SYSTEM;
+	if (connect(*to, (const struct sockaddr *)&address, sizeof(address)) == 0)
+		return PB_ERROR_OK;
+	return errno == ENOENT || errno == ECONNREFUSED ? PB_ERROR_NO_CARD : PB_ERROR_SYSTEM;
+}
+
+/* Takes HOST:PORT apart. @return false: it is none */
+static bool split(const char *address, char *host, const char **port)
+{
+	const char *colon = strrchr(address, ':');
+	size_t length = colon == NULL ? 0 : (size_t)(colon - address);
+
+	if (length == 0 || length >= ADDRESS_ROOM || colon[1] == '\0')
+		return false;
+	*port = colon + 1;
+	if (address[0] == '[' && address[length - 1] == ']') {
+		address++;
+		length -= 2;
+	}
+	memcpy(host, address, length);
+	host[length] = '\0';
+	return length != 0;
+}
+
+static bool connect_one(const struct addrinfo *found, int *to)
+{
+	const int one = 1;
+
+	*to = socket(found->ai_family, found->ai_socktype | SOCK_CLOEXEC, found->ai_protocol);
+	if (*to < 0)
+		return false;
+	/* Packets are short, and each is waited for. */
+	(void)setsockopt(*to, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	if (connect(*to, found->ai_addr, found->ai_addrlen) == 0)
+		return true;
+	close(*to);
+	*to = -1;
+	return false;
+}
+
+enum pb_error pb_gdb_connect(const char *address, int *to)
+{
+	const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM};
+	struct addrinfo *found = NULL;
+	char host[ADDRESS_ROOM];
+	const char *port;
+
+	*to = -1;
+	if (address[0] == '/' || address[0] == '.')
+		return connect_path(address, to);
+	if (!split(address, host, &port))
+		return PB_ERROR_BAD_ARGUMENT;
+	if (getaddrinfo(host, port, &wanted, &found) != 0)
+		return PB_ERROR_NO_CARD;
+	for (const struct addrinfo *one = found; one != NULL && *to < 0; one = one->ai_next)
+		(void)connect_one(one, to);
+	freeaddrinfo(found);
+	return *to >= 0 ? PB_ERROR_OK : PB_ERROR_NO_CARD;
+}
+
+/* ---- greeting ---- */
+
+/* Reads the value behind a name of the stub's list. @return 0: it is not there, or no number */
+static uint32_t feature_number(const struct pb_gdb *gdb, const char *name)
+{
+	const char *at = strstr((const char *)gdb->wire.packet, name);
+	uint32_t value = 0;
+
+	if (at == NULL)
+		return 0;
+	for (at += strlen(name); digit_value((uint8_t)*at) >= 0; at++) {
+		if (value > UINT32_MAX >> 4)
+			return UINT32_MAX;
+		value = value << 4 | (uint32_t)digit_value((uint8_t)*at);
+	}
+	return value;
+}
+
+static void take_packet_size(struct pb_gdb *gdb)
+{
+	uint32_t bytes = feature_number(gdb, "PacketSize=");
+
+	if (bytes == 0)
+		bytes = PACKET_DEFAULT;
+	if (bytes < PACKET_LEAST)
+		bytes = PACKET_LEAST;
+	gdb->packet_bytes = bytes < PB_GDB_PACKET_BYTES ? bytes : PB_GDB_PACKET_BYTES;
+}
+
+static enum pb_error agree(struct pb_gdb *gdb)
+{
+	enum pb_error error = ask_text(gdb, "qSupported");
+	bool quiet;
+
+	if (error != PB_ERROR_OK)
+		return error;
+	take_packet_size(gdb);
+	quiet = strstr((const char *)gdb->wire.packet, "QStartNoAckMode+") != NULL;
+	if (quiet)
+		error = ask_text(gdb, "QStartNoAckMode");
+	if (error == PB_ERROR_OK && quiet && says(gdb, "OK"))
+		gdb->wire.acknowledge = false;
+	return error;
+}
+
+/* A stub that does not know the command answers with nothing. */
+static enum pb_error find_binary(struct pb_gdb *gdb)
+{
+	enum pb_error error = ask_text(gdb, "X0,0:");
+
+	gdb->binary = error == PB_ERROR_OK && says(gdb, "OK");
+	return error;
+}
+
+enum pb_error pb_gdb_greet(struct pb_gdb *gdb, int socket, uint64_t patience_us)
+{
+	enum pb_error error;
+
+	memset(gdb, 0, sizeof(*gdb));
+	gdb->wire.socket = socket;
+	gdb->wire.patience_us = patience_us;
+	gdb->wire.acknowledge = true;
+	error = agree(gdb);
+	/* Stubs halt the MCU when somebody connects; this asks why it stands. */
+	if (error == PB_ERROR_OK)
+		error = pb_gdb_send(&gdb->wire, "?", 1);
+	if (error == PB_ERROR_OK)
+		error = await_stop(gdb);
+	return error == PB_ERROR_OK ? find_binary(gdb) : error;
+}
+
+void pb_gdb_leave(struct pb_gdb *gdb)
+{
+	if (pb_gdb_halt(gdb) == PB_ERROR_OK)
+		(void)ask_text(gdb, "D");
+	gdb->halted = false;
+}
+
+/* ---- the MCU ---- */
+
+enum pb_error pb_gdb_halt(struct pb_gdb *gdb)
+{
+	enum pb_error error;
+
+	if (gdb->halted)
+		return PB_ERROR_OK;
+	error = pb_gdb_send_break(&gdb->wire);
+	return error == PB_ERROR_OK ? await_stop(gdb) : error;
+}
+
+enum pb_error pb_gdb_resume(struct pb_gdb *gdb)
+{
+	enum pb_error error;
+
+	if (!gdb->halted)
+		return PB_ERROR_OK;
+	error = pb_gdb_send(&gdb->wire, "c", 1);
+	if (error == PB_ERROR_OK)
+		gdb->halted = false;
+	return error;
+}
+
+/* ---- memory ---- */
+
+/* @return how many bytes one packet carries as digits; whole words, so that the MCU's bus sees no halves */
+static uint32_t digits_most(const struct pb_gdb *gdb)
+{
+	return (gdb->packet_bytes - COMMAND_ROOM) / 2u & ~3u;
+}
+
+static char *put_command(char *at, char letter, uint32_t address, uint32_t bytes)
+{
+	*at++ = letter;
+	at = put_hex(at, address);
+	*at++ = ',';
+	return put_hex(at, bytes);
+}
+
+/* The answer to a read: a shorter one is what there is, up to where memory ends. */
+static enum pb_error take_digits(const struct pb_gdb *gdb, uint8_t *to, uint32_t bytes)
+{
+	const uint8_t *digits = gdb->wire.packet;
+
+	if (digits[0] == 'E' && gdb->wire.packet_bytes == 3u)
+		return PB_ERROR_BAD_RANGE;
+	if (gdb->wire.packet_bytes != 2u * (size_t)bytes)
+		return gdb->wire.packet_bytes < 2u * (size_t)bytes && gdb->wire.packet_bytes != 0
+			       ? PB_ERROR_BAD_RANGE
+			       : PB_ERROR_PROTOCOL;
+	for (uint32_t i = 0; i < bytes; i++) {
+		const int high = digit_value(digits[2u * i]);
+		const int low = digit_value(digits[2u * i + 1u]);
+
+		if (high < 0 || low < 0)
+			return PB_ERROR_PROTOCOL;
+		to[i] = (uint8_t)(high << 4 | low);
+	}
+	return PB_ERROR_OK;
+}
+
+enum pb_error pb_gdb_read(struct pb_gdb *gdb, uint32_t address, void *to, uint32_t bytes)
+{
+	uint8_t *at = to;
+	enum pb_error error = PB_ERROR_OK;
+
+	while (bytes != 0 && error == PB_ERROR_OK) {
+		const uint32_t part = bytes < digits_most(gdb) ? bytes : digits_most(gdb);
+		char command[COMMAND_ROOM];
+		const char *end = put_command(command, 'm', address, part);
+
+		error = ask(gdb, command, (size_t)(end - command));
+		if (error == PB_ERROR_OK)
+			error = take_digits(gdb, at, part);
+		address += part;
+		at += part;
+		bytes -= part;
+	}
+	return error;
+}
+
+/* Writes the data behind a command. @return behind it */
+static char *put_data(const struct pb_gdb *gdb, char *at, const uint8_t *from, uint32_t bytes)
+{
+	*at++ = ':';
+	for (uint32_t i = 0; i < bytes; i++) {
+		if (gdb->binary) {
+			*at++ = (char)from[i];
+			continue;
+		}
+		*at++ = "0123456789abcdef"[from[i] >> 4];
+		*at++ = "0123456789abcdef"[from[i] & 0xfu];
+	}
+	return at;
+}
+
+enum pb_error pb_gdb_write(struct pb_gdb *gdb, uint32_t address, const void *from, uint32_t bytes)
+{
+	const uint8_t *at = from;
+	enum pb_error error = PB_ERROR_OK;
+
+	while (bytes != 0 && error == PB_ERROR_OK) {
+		/* Bytes may take two each as well: those that are escaped. */
+		const uint32_t part = bytes < digits_most(gdb) ? bytes : digits_most(gdb);
+		char command[PB_GDB_PACKET_BYTES];
+		char *end = put_command(command, gdb->binary ? 'X' : 'M', address, part);
+
+		end = put_data(gdb, end, at, part);
+		error = ask(gdb, command, (size_t)(end - command));
+		if (error == PB_ERROR_OK && !says(gdb, "OK"))
+			error = gdb->wire.packet[0] == 'E' ? PB_ERROR_BAD_RANGE : PB_ERROR_PROTOCOL;
+		address += part;
+		at += part;
+		bytes -= part;
+	}
+	return error;
+}

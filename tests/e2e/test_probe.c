@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* A board at a debug probe: commands reach the MCU's memory through QEMU's gdb stub, and a halted MCU is not dead. */
+#define _GNU_SOURCE
+#include <cjson/cJSON.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "firmware/abi/boot.h"
+#include "hal/card/layout.h"
+#include "hal/shared.h"
+#include "host/link.h"
+#include "host/link_gdb_remote.h"
+#include "tests/e2e/e2e.h"
+
+/* Where mps2_an500 sees card memory. */
+#define MEMORY ",0x60000000,0x1000000"
+
+struct board {
+	pid_t card;
+	char socket[E2E_PATH_BYTES];
+	char stub[E2E_PATH_BYTES];
+	char link[E2E_PATH_BYTES + 64]; /* what --link takes */
+};
+
+/* Starts a card whose MCU stands at reset. */
+static void start_board(struct board *board)
+{
+	const uint64_t start = e2e_now();
+
+	e2e_path(board->socket, "card");
+	e2e_path(board->stub, "gdb");
+	(void)snprintf(board->link, sizeof(board->link), "gdb:%s" MEMORY, board->stub);
+	board->card = e2e_spawn(E2E_PATCHBAY,
+				E2E_ARGUMENT_LIST("card", "--quiet", "--restarts", "0", "--image", E2E_IMAGE,
+						  "--socket", board->socket, "--gdb", board->stub),
+				NULL);
+	while (access(board->stub, F_OK) != 0 || access(board->socket, F_OK) != 0)
+		assert_true(e2e_patience(start));
+}
+
+static void stop_board(const struct board *board)
+{
+	int status;
+
+	assert_int_equal(kill(board->card, SIGTERM), 0);
+	assert_int_equal(waitpid(board->card, &status, 0), board->card);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_int_equal(access(board->stub, F_OK), -1);
+}
+
+static void check_info(const struct board *board)
+{
+	static struct e2e_output output;
+	cJSON *object;
+
+	e2e_patchbay(&output, "info", "--json", "--link", board->link);
+	assert_string_equal(output.err, "");
+	assert_int_equal(output.code, 0);
+	object = cJSON_Parse(output.out);
+	assert_non_null(object);
+	assert_string_equal(cJSON_GetObjectItemCaseSensitive(object, "boot_stage")->valuestring, "RUNNING");
+	assert_string_equal(cJSON_GetObjectItemCaseSensitive(object, "build")->valuestring,
+			    "patchbay 0.1.0 mps2_an500");
+	assert_true(cJSON_GetObjectItemCaseSensitive(object, "memory_bytes")->valuedouble ==
+		    PB_CARD_MEMORY_BYTES);
+	cJSON_Delete(object);
+}
+
+/* The first command lets the MCU run; the others halt it for moments. */
+static void test_commands(void **state)
+{
+	static struct e2e_output output;
+	char pictures[E2E_PATH_BYTES], found[E2E_PATH_BYTES];
+	size_t found_bytes, expected_bytes;
+	struct board board;
+	uint8_t *text, *expected;
+
+	(void)state;
+	start_board(&board);
+	check_info(&board);
+	e2e_path(pictures, "pictures");
+	e2e_patchbay(&output, "demo", "--frames", "2", "--output", pictures, "--link", board.link);
+	assert_string_equal(output.err, "");
+	assert_int_equal(output.code, 0);
+	assert_non_null(strstr(output.out, "demo: ok 2 frames"));
+	e2e_path(found, "found.tsv");
+	e2e_patchbay(&output, "replay", E2E_DATA "/snb.subm.zst", "--crc-out", found, "--link", board.link);
+	assert_string_equal(output.err, "");
+	assert_int_equal(output.code, 0);
+	text = e2e_read_file(found, &found_bytes);
+	expected = e2e_read_file(E2E_DATA "/snb.expect.tsv", &expected_bytes);
+	assert_string_equal((char *)text, (char *)expected);
+	free(text);
+	free(expected);
+	/* Hosts at its socket have found it alive all the time. */
+	e2e_patchbay(&output, "demo", "--frames", "1", "--output", pictures, "--card", board.socket);
+	assert_int_equal(output.code, 0);
+	stop_board(&board);
+}
+
+/* Without patches the picture is wrong, as everywhere: what comes back over the probe is the card's. */
+static void test_without_patches(void **state)
+{
+	static struct e2e_output output;
+	char pictures[E2E_PATH_BYTES];
+	struct board board;
+
+	(void)state;
+	start_board(&board);
+	e2e_path(pictures, "pictures");
+	e2e_patchbay(&output, "demo", "--frames", "1", "--no-patches", "--output", pictures, "--link",
+		     board.link);
+	assert_int_equal(output.code, 1);
+	assert_non_null(strstr(output.out, "demo: failed"));
+	stop_board(&board);
+}
+
+/* ---- halted is not dead ---- */
+
+static const struct pb_boot_block *block_of(const struct pb_link *link)
+{
+	return (const void *)(link->memory + PB_BOOT_OFFSET);
+}
+
+static void await_running(const struct pb_boot_block *block)
+{
+	const uint64_t start = e2e_now();
+
+	while (pb_shared_read32(&block->mcu_state) != PB_MCU_RUNNING)
+		assert_true(e2e_patience(start));
+}
+
+static void connect_stub(const struct board *board, struct pb_gdb *gdb)
+{
+	int socket;
+
+	assert_int_equal(pb_gdb_connect(board->stub, &socket), PB_ERROR_OK);
+	assert_int_equal(pb_gdb_greet(gdb, socket, PB_GDB_PATIENCE_US), PB_ERROR_OK);
+}
+
+static void test_halted(void **state)
+{
+	static struct pb_gdb gdb;
+	const struct pb_boot_block *block;
+	struct pb_link *link;
+	struct board board;
+	uint32_t clock;
+
+	(void)state;
+	start_board(&board);
+	assert_int_equal(pb_link_open_socket(board.socket, &link), PB_ERROR_OK);
+	block = block_of(link);
+	/* At reset it stands longer than any card waits for a dead one. */
+	usleep(2500000);
+	assert_int_equal(pb_shared_read32(&block->boot_stage), PB_BOOT_STAGE_NONE);
+	assert_int_equal(pb_shared_read32(&block->mcu_deaths), 0);
+	connect_stub(&board, &gdb);
+	assert_int_equal(pb_gdb_resume(&gdb), PB_ERROR_OK);
+	await_running(block);
+	assert_int_equal(pb_gdb_halt(&gdb), PB_ERROR_OK);
+	usleep(100000);
+	clock = pb_shared_read32(&block->clock);
+	usleep(2500000);
+	/* Time stands while the MCU does, and nobody has let it run on. */
+	assert_int_equal(pb_shared_read32(&block->clock), clock);
+	assert_true(clock - pb_shared_read32(&block->heartbeat_clock) < PB_HEARTBEAT_US);
+	assert_int_equal(pb_shared_read32(&block->mcu_deaths), 0);
+	assert_int_equal(pb_shared_read32(&block->mcu_state), PB_MCU_RUNNING);
+	assert_int_equal(pb_gdb_read(&gdb, 0x60000000, &clock, sizeof(clock)), PB_ERROR_OK);
+	assert_int_equal(clock, PB_BOOT_MAGIC);
+	pb_gdb_leave(&gdb);
+	close(gdb.wire.socket);
+	link->ops->close(link);
+	stop_board(&board);
+}
+
+/* ---- what goes wrong ---- */
+
+static void test_mistakes(void **state)
+{
+	static const struct {
+		const char *arguments[E2E_ARGUMENTS];
+		int code;
+		const char *said;
+	} cases[] = {
+		{{"info", "--link", "usb:1"},
+		 2,
+		 "--link usb:1: gdb:STUB or gdb:STUB,ADDRESS,BYTES is needed"},
+		{{"info", "--link", "gdb:"}, 2, "is needed"},
+		{{"info", "--link", "gdb:a:1,x,y"}, 2, "is needed"},
+		{{"info", "--link", "gdb:a:1", "--sim"}, 2, "one card only"},
+		{{"info", "--link", "gdb:/no/such/stub"}, 1, "no gdb stub answers at /no/such/stub"},
+		{{"demo", "--link", "gdb:127.0.0.1:1"}, 1, "no gdb stub answers at 127.0.0.1:1"},
+		{{"card", "--image", E2E_IMAGE, "--socket", "/tmp/no/such/folder", "--gdb", "/tmp/a,b"},
+		 1,
+		 "card: "},
+	};
+	static struct e2e_output output;
+	char link[E2E_PATH_BYTES + 64];
+	struct board board;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		e2e_collect(e2e_spawn(E2E_PATCHBAY, cases[i].arguments, NULL), &output);
+		assert_int_equal(output.code, cases[i].code);
+		assert_non_null(strstr(output.err, cases[i].said));
+	}
+	/* Memory of the MCU that is not card memory. */
+	start_board(&board);
+	(void)snprintf(link, sizeof(link), "gdb:%s,0x20000000,0x10000", board.stub);
+	e2e_patchbay(&output, "info", "--link", link);
+	assert_int_equal(output.code, 1);
+	assert_non_null(strstr(output.err, "no boot block at 0x20000000"));
+	stop_board(&board);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		e2e_test(test_commands),
+		e2e_test(test_without_patches),
+		e2e_test(test_halted),
+		e2e_test(test_mistakes),
+	};
+
+	return e2e_run_tests(tests);
+}
