@@ -20,7 +20,7 @@ struct CMUnitTest {
 	CMFixtureFunction teardown_func;
 };
 
-/** The text goes to the host; its length is not limited. */
+/** The text goes to the host. */
 __attribute__((format(printf, 1, 2))) void print_message(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void print_error(const char *format, ...);
 /** Says where, and ends the test. */

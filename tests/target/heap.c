@@ -8,7 +8,7 @@
 
 #include "hal/halt.h"
 
-#define BLOCKS 1024u
+#define BLOCKS 128u
 #define ALIGN  16u
 
 /** From memory.ld: what the image leaves of DATA. */

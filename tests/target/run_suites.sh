@@ -8,7 +8,7 @@
 set -euo pipefail
 
 # Of one suite, in seconds: one that hangs is ended.
-patience=100
+patience=300
 
 # The lines of cmocka that name tests, say what came of them, and count.
 tests_of() {

@@ -4,6 +4,7 @@
  * main, as the start files of a C library are on a host. The linker puts these
  * functions before main and in place of the board's pb_hal_halt.
  */
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -26,6 +27,13 @@ _Noreturn void __wrap_pb_hal_halt(void)
 {
 	print_error("[  HALTED  ] a CPU fault or a broken assertion\n");
 	semihost_exit(HALTED);
+}
+
+/** What assert() of <assert.h> calls, in newlib and in picolibc. */
+_Noreturn void __assert_func(const char *file, int line, const char *function, const char *text)
+{
+	print_error("%s:%d: %s: %s\n", file, line, function, text);
+	__wrap_pb_hal_halt();
 }
 
 /** The words of the command line; the first is the program's name. */
