@@ -236,7 +236,7 @@ static void test_polled_pages_come_along(void **state)
 		halts = memory.figures.halts;
 		assert_int_equal(pb_gdb_memory_sync(&memory), PB_ERROR_OK);
 		for (uint32_t page = 0; page < 3; page++)
-			(void)get(page * PAGE_WORDS);
+			(void)get(2 * page * PAGE_WORDS);
 		/* The first two times they are missing. */
 		assert_int_equal(memory.figures.halts - halts, i < 2 ? 4 : 1);
 	}
@@ -246,6 +246,41 @@ static void test_polled_pages_come_along(void **state)
 	halts = memory.figures.bytes_in;
 	assert_int_equal(pb_gdb_memory_sync(&memory), PB_ERROR_OK);
 	assert_int_equal(memory.figures.bytes_in, halts);
+	end();
+}
+
+/* 9 pages in a row take 4 halts: for 1, 2, 4 and the last 2. */
+static void test_pages_in_a_row(void **state)
+{
+	uint64_t halts;
+
+	(void)state;
+	begin(count_even);
+	halts = memory.figures.halts;
+	for (uint32_t word = 0; word < WORDS; word += 8)
+		(void)get(word);
+	assert_int_equal(memory.figures.halts - halts, 4);
+	assert_int_equal(memory.figures.bytes_in, WORDS * 4);
+	end();
+}
+
+static void test_no_halt_for_nothing(void **state)
+{
+	uint64_t halts;
+
+	(void)state;
+	begin(NULL);
+	card[0] = 6;
+	(void)get(0);
+	set(0, 5);
+	set(0, 6);
+	halts = memory.figures.halts;
+	assert_int_equal(pb_gdb_memory_push(&memory), PB_ERROR_OK);
+	assert_int_equal(memory.figures.halts, halts);
+	set(0, 5);
+	assert_int_equal(pb_gdb_memory_push(&memory), PB_ERROR_OK);
+	assert_int_equal(memory.figures.halts, halts + 1);
+	assert_int_equal(card[0], 5);
 	end();
 }
 
@@ -373,6 +408,8 @@ int main(void)
 		cmocka_unit_test(test_never_older),
 		cmocka_unit_test(test_copy_between_pages),
 		cmocka_unit_test(test_polled_pages_come_along),
+		cmocka_unit_test(test_pages_in_a_row),
+		cmocka_unit_test(test_no_halt_for_nothing),
 		cmocka_unit_test(test_peek),
 		cmocka_unit_test(test_stub_gone),
 		cmocka_unit_test(test_refused),
