@@ -17,6 +17,8 @@
 #define TOUCHED_1 0x10u /* between that one and the one before */
 
 #define NO_PAGE UINT32_MAX
+/* Of pages that are missing in a row, so many are read at once at most. */
+#define AHEAD_MOST 8u
 
 /* Those that are open. Signals come when this process touches a copy, so nothing else needs to guard it. */
 static struct pb_gdb_memory *all;
@@ -119,6 +121,19 @@ static void write_page(struct pb_gdb_memory *memory, uint32_t page)
 	}
 }
 
+/* Whether the host has changed anything. */
+static bool any_changed(const struct pb_gdb_memory *memory)
+{
+	for (uint32_t page = 0; page < memory->page_count; page++) {
+		const uint32_t offset = offset_of(memory, page);
+
+		if ((memory->pages[page] & WRITABLE) != 0 &&
+		    memcmp(memory->copy + offset, memory->base + offset, bytes_of(memory, page)) != 0)
+			return true;
+	}
+	return false;
+}
+
 static void write_all(struct pb_gdb_memory *memory)
 {
 	for (uint32_t page = 0; page < memory->page_count; page++) {
@@ -148,8 +163,11 @@ static void resume(struct pb_gdb_memory *memory, uint64_t start)
 
 enum pb_error pb_gdb_memory_push(struct pb_gdb_memory *memory)
 {
-	const uint64_t start = halt(memory);
+	uint64_t start;
 
+	if (!any_changed(memory))
+		return memory->error;
+	start = halt(memory);
 	write_all(memory);
 	resume(memory, start);
 	return memory->error;
@@ -190,6 +208,17 @@ bool pb_gdb_memory_peek(const struct pb_gdb_memory *memory, uint32_t offset, uin
 
 /* ---- touch ---- */
 
+/* Reads a page, and what is likely to be asked for next. */
+static void read_ahead(struct pb_gdb_memory *memory, uint32_t page)
+{
+	const uint32_t more = 2u * memory->ahead < AHEAD_MOST ? 2u * memory->ahead : AHEAD_MOST;
+
+	memory->ahead = page == memory->ahead_end ? more : 1u;
+	for (uint32_t i = 0; i < memory->ahead && page + i < memory->page_count; i++)
+		read_page(memory, page + i);
+	memory->ahead_end = page + memory->ahead;
+}
+
 /*
  * Gets a page that is missing. All others are older from then on, so they are
  * emptied. One instruction may need two pages, as one that copies does: if they
@@ -203,8 +232,8 @@ static void fetch(struct pb_gdb_memory *memory, uint32_t page)
 	write_all(memory);
 	for (uint32_t i = 0; i < memory->page_count; i++)
 		forget(memory, i);
-	read_page(memory, page);
-	if (other != NO_PAGE && other != page)
+	read_ahead(memory, page);
+	if (other != NO_PAGE && (memory->pages[other] & FRESH) == 0)
 		read_page(memory, other);
 	resume(memory, start);
 	memory->missed[1] = memory->missed[0];
@@ -309,6 +338,7 @@ enum pb_error pb_gdb_memory_open(struct pb_gdb_memory *memory, struct pb_gdb *gd
 	memory->page_count = (uint32_t)(((uint64_t)bytes + memory->page_bytes - 1) / memory->page_bytes);
 	memory->missed[0] = NO_PAGE;
 	memory->missed[1] = NO_PAGE;
+	memory->ahead_end = NO_PAGE;
 	memory->base = malloc((size_t)memory->page_count * memory->page_bytes);
 	memory->pages = calloc(memory->page_count, 1);
 	error = memory->base != NULL && memory->pages != NULL ? map(memory) : PB_ERROR_HOST_MEMORY;

@@ -38,11 +38,14 @@ struct pb_gdb_memory {
 	uint32_t bytes;             /**< a multiple of 4 */
 	uint32_t page_bytes;        /**< of the system */
 	uint32_t page_count;
-	uint8_t *view;       /**< what the host has: protected page by page */
-	uint8_t *copy;       /**< the same memory, without protection */
-	uint8_t *base;       /**< what the MCU had, of pages that may have been written */
-	uint8_t *pages;      /**< flags of each page */
-	uint32_t missed[2];  /**< pages that were missing last, the later one first */
+	uint8_t *view;      /**< what the host has: protected page by page */
+	uint8_t *copy;      /**< the same memory, without protection */
+	uint8_t *base;      /**< what the MCU had, of pages that may have been written */
+	uint8_t *pages;     /**< flags of each page */
+	uint32_t missed[2]; /**< pages that were missing last, the later one first */
+	uint32_t
+		ahead; /**< pages that were read when one was missing last: more of them while they are in a row */
+	uint32_t ahead_end;  /**< the page behind those */
 	enum pb_error error; /**< of the first exchange that failed; from then on there are no others */
 	uint64_t synced_us;  /**< when the last exchange ended */
 	uint64_t cost_us;    /**< how long the last one took */
@@ -63,7 +66,7 @@ enum pb_error pb_gdb_memory_open(struct pb_gdb_memory *memory, struct pb_gdb *gd
 /** Hands over what was written, and ends it. The MCU runs. */
 void pb_gdb_memory_close(struct pb_gdb_memory *memory);
 
-/** Hands over what was written since. @return memory->error */
+/** Hands over what was written since; the MCU is not halted for nothing. @return memory->error */
 enum pb_error pb_gdb_memory_push(struct pb_gdb_memory *memory);
 /** The same, and what is read from now on is what the MCU has now, or later. @return memory->error */
 enum pb_error pb_gdb_memory_sync(struct pb_gdb_memory *memory);

@@ -149,24 +149,24 @@ static bool connect_one(const struct addrinfo *found, int *to)
 	return false;
 }
 
-enum pb_error pb_gdb_connect(const char *address, int *to)
+enum pb_error pb_gdb_connect(const char *address, int *socket)
 {
 	const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM};
 	struct addrinfo *found = NULL;
 	char host[ADDRESS_ROOM];
 	const char *port;
 
-	*to = -1;
+	*socket = -1;
 	if (address[0] == '/' || address[0] == '.')
-		return connect_path(address, to);
+		return connect_path(address, socket);
 	if (!split(address, host, &port))
 		return PB_ERROR_BAD_ARGUMENT;
 	if (getaddrinfo(host, port, &wanted, &found) != 0)
 		return PB_ERROR_NO_CARD;
-	for (const struct addrinfo *one = found; one != NULL && *to < 0; one = one->ai_next)
-		(void)connect_one(one, to);
+	for (const struct addrinfo *one = found; one != NULL && *socket < 0; one = one->ai_next)
+		(void)connect_one(one, socket);
 	freeaddrinfo(found);
-	return *to >= 0 ? PB_ERROR_OK : PB_ERROR_NO_CARD;
+	return *socket >= 0 ? PB_ERROR_OK : PB_ERROR_NO_CARD;
 }
 
 /* ---- greeting ---- */

@@ -16,7 +16,8 @@ static bool write_changes(struct pb_demo *demo)
 	for (uint32_t i = 0; written && i < PB_SCENE_IMAGES; i++) {
 		if (pb_scene_images[i].source != PB_SCENE_CHANGES)
 			continue;
-		pb_scene_texels((enum pb_scene_image)i, demo->frame, demo->expected[i].pixels);
+		pb_scene_texels((enum pb_scene_image)i, demo->frame, demo->scene.shrink,
+				demo->expected[i].pixels);
 		written = pb_demo_write(demo, i, demo->expected[i].pixels);
 	}
 	return written;
@@ -72,7 +73,7 @@ static void print_table(struct pb_demo *demo)
 
 static bool run(struct pb_demo *demo)
 {
-	return pb_demo_make_images(demo) && pb_demo_make_folder(demo) && pb_demo_open(demo) &&
+	return pb_demo_make_folder(demo) && pb_demo_open(demo) && pb_demo_make_images(demo) &&
 	       pb_demo_fill_memory(demo) && run_frames(demo);
 }
 

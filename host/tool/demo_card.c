@@ -5,31 +5,18 @@
 #include "host/tool/demo_state.h"
 
 #define ATTACH_TIMEOUT_US 30000000u
-/* Small, so that one pass of the scene takes several calls of Render. */
-#define DMA_BYTES  512u
-#define LIST_BYTES 4096u
-
+/* Of video memory, for pictures at full size. */
+#define LARGE_BYTES 0x50000u
+#define SMALL_BYTES 0x10000u
 /*
  * OS and GPU addresses differ, and both go beyond 4 GiB: an address that was
- * patched with the wrong base, or in one word only, leads nowhere. Video memory
- * is a quarter of what the demo draws with: one screen, and half of the textures.
+ * patched with the wrong base, or in one word only, leads nowhere. Memory behind
+ * them follows the size of the pictures.
  */
 static const struct pb_segment_request requests[PB_DEMO_SEGMENTS] = {
-	{.id = PB_DEMO_SYSTEM,
-	 .os_base = 0x10000000,
-	 .gpu_base = 0x10000000,
-	 .size = 0x200000,
-	 .backing_bytes = 0x200000},
-	{.id = PB_DEMO_LARGE,
-	 .os_base = 0x40000000,
-	 .gpu_base = 0x240000000,
-	 .size = 0x4000000,
-	 .backing_bytes = 0x50000},
-	{.id = PB_DEMO_SMALL,
-	 .os_base = 0x900000000,
-	 .gpu_base = 0x1280000000,
-	 .size = 0x4000000,
-	 .backing_bytes = 0x10000},
+	{.id = PB_DEMO_SYSTEM, .os_base = 0x10000000, .gpu_base = 0x10000000, .size = 0x4000000},
+	{.id = PB_DEMO_LARGE, .os_base = 0x40000000, .gpu_base = 0x240000000, .size = 0x4000000},
+	{.id = PB_DEMO_SMALL, .os_base = 0x900000000, .gpu_base = 0x1280000000, .size = 0x4000000},
 	{.id = PB_DEMO_APERTURE,
 	 .os_base = 0x700000000,
 	 .gpu_base = 0x380000000,
@@ -80,16 +67,87 @@ static bool open_queue(struct pb_demo *demo, enum pb_demo_engine engine)
 
 static bool open_buffers(struct pb_demo *demo)
 {
-	struct pb_segment *system = &demo->segments[PB_DEMO_SYSTEM];
 	enum pb_error error = PB_ERROR_OK;
 
-	for (uint32_t i = 0; error == PB_ERROR_OK && i < PB_DEMO_BUFFERS; i++) {
-		error = pb_memory_allocate(system, DMA_BYTES, PB_PAGE_BYTES, &demo->buffers[i].dma);
-		if (error == PB_ERROR_OK)
-			error = pb_memory_allocate(system, LIST_BYTES, PB_PAGE_BYTES,
-						   &demo->buffers[i].lists);
-	}
+	for (uint32_t i = 0; error == PB_ERROR_OK && i < PB_DEMO_BUFFERS; i++)
+		error = pb_memory_allocate(&demo->segments[PB_DEMO_SYSTEM], PB_PAGE_BYTES, PB_PAGE_BYTES,
+					   &demo->buffers[i].memory);
 	return error == PB_ERROR_OK || pb_demo_fail(demo, "DMA buffer", error);
+}
+
+/* ---- how large the pictures are ---- */
+
+static uint32_t whole_pages(uint32_t bytes)
+{
+	return (bytes + PB_PAGE_BYTES - 1) / PB_PAGE_BYTES * PB_PAGE_BYTES;
+}
+
+/*
+ * What begins a page, and lines of all others. They fill the gap behind the
+ * queues until one does not fit: no more is lost of it than that one takes.
+ */
+static uint32_t system_bytes(const struct pb_demo *demo, uint32_t shrink)
+{
+	const uint32_t entries = demo->channel.card.capabilities[PB_CAPABILITY_RING_ENTRIES_MIN];
+	const uint32_t queue =
+		(uint32_t)(sizeof(struct pb_queue_page) + entries * sizeof(struct pb_descriptor));
+	uint32_t bytes = PB_DEMO_ENGINES * queue;
+	uint32_t lost = 0;
+
+	for (uint32_t i = 0; i < PB_DEMO_RESOURCES; i++) {
+		const uint32_t backing = pb_demo_backing_bytes(i, shrink);
+
+		bytes += backing;
+		if (i < PB_DEMO_VERTICES && pb_demo_image_of(i) != PB_SCENE_SCREEN && backing > lost)
+			lost = backing;
+	}
+	bytes += lost < PB_PAGE_BYTES ? lost : PB_PAGE_BYTES;
+	return whole_pages(bytes) + (PB_DEMO_BUFFERS + 1u) * PB_PAGE_BYTES;
+}
+
+/* Video memory is a quarter of what the demo draws with: one screen, and half of the textures. */
+static uint32_t bytes_behind(const struct pb_demo *demo, uint32_t segment, uint32_t shrink)
+{
+	switch (segment) {
+	case PB_DEMO_SYSTEM:
+		return system_bytes(demo, shrink);
+	case PB_DEMO_LARGE:
+		return whole_pages(LARGE_BYTES >> 2u * shrink);
+	case PB_DEMO_SMALL:
+		return whole_pages(SMALL_BYTES >> 2u * shrink);
+	default:
+		return 0;
+	}
+}
+
+/* What the card must have: the page table of the aperture is in its pool too. */
+static uint32_t pool_bytes(const struct pb_demo *demo, uint32_t shrink)
+{
+	uint32_t bytes = whole_pages((uint32_t)requests[PB_DEMO_APERTURE].size / PB_PAGE_BYTES * 4u);
+
+	for (uint32_t i = 0; i < PB_DEMO_SEGMENTS; i++)
+		bytes += bytes_behind(demo, i, shrink);
+	return bytes;
+}
+
+/* Halves the pictures until the card has room for them. */
+static bool choose_size(struct pb_demo *demo)
+{
+	const uint32_t pool = demo->channel.card.capabilities[PB_CAPABILITY_POOL_BYTES];
+	uint32_t shrink = 0;
+
+	while (shrink < PB_SCENE_SHRINK_MAX && pool_bytes(demo, shrink) > pool)
+		shrink++;
+	demo->scene.shrink = shrink;
+	if (pool_bytes(demo, shrink) <= pool)
+		return true;
+	fprintf(stderr,
+		"patchbay demo: this board's %s = %u; the smallest pictures, %u x %u, need %u bytes\n",
+		pb_capability_name(PB_CAPABILITY_POOL_BYTES), (unsigned)pool,
+		(unsigned)pb_scene_side(pb_scene_images[PB_SCENE_SCREEN].width, shrink),
+		(unsigned)pb_scene_side(pb_scene_images[PB_SCENE_SCREEN].height, shrink),
+		(unsigned)pool_bytes(demo, shrink));
+	return false;
 }
 
 static bool fail_full(const struct pb_demo *demo, uint32_t bytes)
@@ -104,10 +162,13 @@ static bool fail_full(const struct pb_demo *demo, uint32_t bytes)
 static bool open_segments(struct pb_demo *demo)
 {
 	for (uint32_t i = 0; i < PB_DEMO_SEGMENTS; i++) {
-		enum pb_error error = pb_segment_create(&demo->segments[i], &demo->channel, &requests[i]);
+		struct pb_segment_request request = requests[i];
+		enum pb_error error;
 
+		request.backing_bytes = bytes_behind(demo, i, demo->scene.shrink);
+		error = pb_segment_create(&demo->segments[i], &demo->channel, &request);
 		if (error == PB_ERROR_NO_SPACE)
-			return fail_full(demo, requests[i].backing_bytes);
+			return fail_full(demo, request.backing_bytes);
 		if (error != PB_ERROR_OK)
 			return pb_demo_fail(demo, "segment", error);
 		demo->segment_count++;
@@ -121,7 +182,7 @@ bool pb_demo_open(struct pb_demo *demo)
 
 	if (error != PB_ERROR_OK)
 		return pb_demo_fail(demo, "attach", error);
-	if (!open_segments(demo))
+	if (!choose_size(demo) || !open_segments(demo))
 		return false;
 	error = pb_context_create(&demo->channel, &demo->context);
 	if (error != PB_ERROR_OK)

@@ -11,29 +11,29 @@
 #include "host/tool/demo_state.h"
 #include "host/tool/painter.h"
 
-static bool make_image(struct pb_image *image, enum pb_scene_image like)
+static bool make_image(const struct pb_demo *demo, struct pb_image *image, enum pb_scene_image like)
 {
-	image->width = pb_scene_images[like].width;
-	image->height = pb_scene_images[like].height;
+	image->width = pb_scene_side(pb_scene_images[like].width, demo->scene.shrink);
+	image->height = pb_scene_side(pb_scene_images[like].height, demo->scene.shrink);
 	image->pixels = calloc((size_t)image->width * image->height, sizeof(uint32_t));
 	return image->pixels != NULL;
 }
 
 bool pb_demo_make_images(struct pb_demo *demo)
 {
-	bool made = make_image(&demo->found, PB_SCENE_SCREEN);
+	bool made = make_image(demo, &demo->found, PB_SCENE_SCREEN);
 
 	for (uint32_t i = 0; i < PB_DEMO_RESOURCES; i++) {
 		enum pb_scene_image image = pb_demo_image_of(i);
 
 		if (i == PB_DEMO_VERTICES)
 			continue;
-		if (!make_image(&demo->expected[i], image))
+		if (!make_image(demo, &demo->expected[i], image))
 			made = false;
 		else if (pb_scene_images[image].source == PB_SCENE_DRAWN)
 			pb_paint_clear(&demo->expected[i], PB_DEMO_POISON);
 		else
-			pb_scene_texels(image, 0, demo->expected[i].pixels);
+			pb_scene_texels(image, 0, demo->scene.shrink, demo->expected[i].pixels);
 	}
 	return made || pb_demo_fail(demo, "images", PB_ERROR_HOST_MEMORY);
 }

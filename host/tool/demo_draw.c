@@ -6,11 +6,12 @@
 
 #define WAIT_TIMEOUT_US 60000000u
 
-/* Where things are in a buffer's lists. */
-#define ALLOCATIONS_PLACE 64u
-#define LOCATIONS_PLACE   1024u
+/* Where things are behind a buffer, in its page. */
+#define PRIVATE_PLACE     PB_DEMO_DMA_BYTES
+#define ALLOCATIONS_PLACE (PRIVATE_PLACE + 64u)
+#define LOCATIONS_PLACE   1536u
 
-_Static_assert(sizeof(struct pb_render_record) <= ALLOCATIONS_PLACE, "private data");
+_Static_assert(PRIVATE_PLACE + sizeof(struct pb_render_record) <= ALLOCATIONS_PLACE, "private data");
 _Static_assert(ALLOCATIONS_PLACE + PB_DEMO_RESOURCES * sizeof(struct pb_allocation) <= LOCATIONS_PLACE,
 	       "allocation list");
 
@@ -94,38 +95,38 @@ static bool find_size(void *context, uint32_t handle, struct pb_render_allocatio
 
 static struct pb_render_output output_of(const struct pb_demo_buffer *buffer)
 {
-	uint8_t *lists = buffer->lists.bytes_host;
+	uint8_t *page = buffer->memory.bytes_host;
 
 	return (struct pb_render_output){
-		.dma_buffer = (uint32_t *)(void *)buffer->dma.bytes_host,
-		.dma_size = buffer->dma.bytes,
-		.private_data = (uint32_t *)(void *)lists,
+		.dma_buffer = (uint32_t *)(void *)page,
+		.dma_size = PB_DEMO_DMA_BYTES,
+		.private_data = (uint32_t *)(void *)(page + PRIVATE_PLACE),
 		.private_data_size = sizeof(struct pb_render_record),
-		.allocations = (struct pb_allocation *)(void *)(lists + ALLOCATIONS_PLACE),
+		.allocations = (struct pb_allocation *)(void *)(page + ALLOCATIONS_PLACE),
 		.allocations_size = PB_DEMO_RESOURCES,
-		.locations = (struct pb_patch_location *)(void *)(lists + LOCATIONS_PLACE),
-		.locations_size = (buffer->lists.bytes - LOCATIONS_PLACE) / sizeof(struct pb_patch_location),
+		.locations = (struct pb_patch_location *)(void *)(page + LOCATIONS_PLACE),
+		.locations_size = (buffer->memory.bytes - LOCATIONS_PLACE) / sizeof(struct pb_patch_location),
 	};
 }
 
 static struct pb_descriptor describe(const struct pb_demo *demo, const struct pb_demo_buffer *buffer,
 				     const struct pb_render_record *record)
 {
-	const uint64_t lists = buffer->lists.os_address;
+	const uint64_t page = buffer->memory.os_address;
 	struct pb_descriptor descriptor = {
 		.context = demo->context,
 		.fence_id = demo->submissions,
-		.dma_address_low = (uint32_t)buffer->dma.os_address,
-		.dma_address_high = (uint32_t)(buffer->dma.os_address >> 32),
+		.dma_address_low = (uint32_t)page,
+		.dma_address_high = (uint32_t)(page >> 32),
 		.dma_segment = PB_DEMO_SYSTEM,
-		.dma_size = buffer->dma.bytes,
-		.private_address_low = (uint32_t)lists,
-		.private_address_high = (uint32_t)(lists >> 32),
+		.dma_size = PB_DEMO_DMA_BYTES,
+		.private_address_low = (uint32_t)(page + PRIVATE_PLACE),
+		.private_address_high = (uint32_t)((page + PRIVATE_PLACE) >> 32),
 		.private_size = sizeof(*record),
-		.allocation_address_low = (uint32_t)(lists + ALLOCATIONS_PLACE),
-		.allocation_address_high = (uint32_t)((lists + ALLOCATIONS_PLACE) >> 32),
-		.patch_address_low = (uint32_t)(lists + LOCATIONS_PLACE),
-		.patch_address_high = (uint32_t)((lists + LOCATIONS_PLACE) >> 32),
+		.allocation_address_low = (uint32_t)(page + ALLOCATIONS_PLACE),
+		.allocation_address_high = (uint32_t)((page + ALLOCATIONS_PLACE) >> 32),
+		.patch_address_low = (uint32_t)(page + LOCATIONS_PLACE),
+		.patch_address_high = (uint32_t)((page + LOCATIONS_PLACE) >> 32),
 	};
 
 	pb_render_describe(record, &descriptor);

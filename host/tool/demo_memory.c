@@ -127,26 +127,63 @@ static struct pb_residency_request request_of(uint32_t number, const struct pb_d
 	return request;
 }
 
+struct pb_demo_resource pb_demo_layout(uint32_t number, uint32_t shrink)
+{
+	const struct pb_scene_image_info *image = &pb_scene_images[pb_demo_image_of(number)];
+	struct pb_demo_resource resource = {.inset = 4 * (number * 37 % 64), .rows = 1};
+
+	if (number == PB_DEMO_VERTICES) {
+		resource.row_bytes = (uint32_t)sizeof(struct pb_vertex) *
+				     (shrink == 0 ? PB_SCENE_VERTICES_MAX : PB_SCENE_VERTICES_SHRUNK);
+	} else {
+		resource.row_bytes = 4 * pb_scene_side(image->width, shrink);
+		resource.rows = pb_scene_side(image->height, shrink);
+	}
+	return resource;
+}
+
+uint32_t pb_demo_backing_bytes(uint32_t number, uint32_t shrink)
+{
+	const struct pb_demo_resource resource = pb_demo_layout(number, shrink);
+	/* Whole pages, for the aperture. */
+	const uint32_t unit = number == PB_DEMO_VERTICES ? PB_PAGE_BYTES : PB_LINE_BYTES;
+
+	return (bytes_of(&resource) + unit - 1) / unit * unit;
+}
+
+static bool back_resource(struct pb_demo *demo, uint32_t number)
+{
+	const uint32_t shrink = demo->scene.shrink;
+	const enum pb_error error = pb_memory_allocate(
+		&demo->segments[PB_DEMO_SYSTEM], pb_demo_backing_bytes(number, shrink),
+		number == PB_DEMO_VERTICES ? PB_PAGE_BYTES : PB_LINE_BYTES, &demo->resources[number].backing);
+
+	return error == PB_ERROR_OK || pb_demo_fail(demo, "backing store", error);
+}
+
+/* First what must begin a page, so that no hole is left in front of it. */
+static bool back_resources(struct pb_demo *demo)
+{
+	bool good = back_resource(demo, PB_DEMO_VERTICES);
+
+	for (uint32_t i = 0; good && i < PB_DEMO_RESOURCES; i++)
+		good = i == PB_DEMO_VERTICES || back_resource(demo, i);
+	return good;
+}
+
 static bool make_resource(struct pb_demo *demo, uint32_t number)
 {
 	struct pb_demo_resource *resource = &demo->resources[number];
+	const struct pb_memory backing = resource->backing;
 	const bool vertices = number == PB_DEMO_VERTICES;
 	struct pb_residency_request request;
 	enum pb_error error;
 
-	resource->inset = 4 * (number * 37 % 64);
-	resource->rows = vertices ? 1 : demo->expected[number].height;
-	resource->row_bytes =
-		vertices ? (uint32_t)sizeof(demo->scene.vertices) : 4 * demo->expected[number].width;
-	/* Whole pages, for the aperture. */
-	error = pb_memory_allocate(&demo->segments[PB_DEMO_SYSTEM],
-				   (bytes_of(resource) + PB_PAGE_BYTES - 1) / PB_PAGE_BYTES * PB_PAGE_BYTES,
-				   PB_PAGE_BYTES, &resource->backing);
-	if (error == PB_ERROR_OK) {
-		fill_words(resource->backing.bytes_host, resource->backing.bytes, PB_DEMO_POISON);
-		request = request_of(number, resource);
-		error = pb_residency_add(&demo->residency, &request, &resource->handle);
-	}
+	*resource = pb_demo_layout(number, demo->scene.shrink);
+	resource->backing = backing;
+	fill_words(resource->backing.bytes_host, resource->backing.bytes, PB_DEMO_POISON);
+	request = request_of(number, resource);
+	error = pb_residency_add(&demo->residency, &request, &resource->handle);
 	if (error != PB_ERROR_OK)
 		return pb_demo_fail(demo, "resource", error);
 	if (!vertices && pb_scene_images[pb_demo_image_of(number)].source == PB_SCENE_FIXED)
@@ -162,7 +199,7 @@ bool pb_demo_fill_memory(struct pb_demo *demo)
 		fill_words(demo->channel.link->memory + segment->memory_offset,
 			   segment->request.backing_bytes, PB_ENGINE_POISON);
 	}
-	if (!start_manager(demo))
+	if (!start_manager(demo) || !back_resources(demo))
 		return false;
 	for (uint32_t i = 0; i < PB_DEMO_RESOURCES; i++) {
 		if (!make_resource(demo, i))

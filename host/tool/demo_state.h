@@ -56,10 +56,13 @@ struct pb_demo_queue {
 
 /** A DMA buffer and what belongs to it, in segment 0. */
 struct pb_demo_buffer {
-	struct pb_memory dma;
-	struct pb_memory lists; /**< private data, allocation list, patch-location list */
-	uint64_t timeline;      /**< of its last submission */
+	struct pb_memory
+		memory; /**< one page: the buffer, then private data, allocation list, patch-location list */
+	uint64_t timeline; /**< of its last submission */
 };
+
+/** Of each page, what the DMA buffer takes: little, so that one pass of the scene takes several calls of Render. */
+#define PB_DEMO_DMA_BYTES 512u
 
 /** The most words that one pass's commands take: a FILL, a TARGET, and TEXTURE and DRAW for each batch. */
 #define PB_DEMO_COMMAND_WORDS                                                                                \
@@ -106,6 +109,10 @@ void pb_demo_close(struct pb_demo *demo);
 enum pb_scene_image pb_demo_image_of(uint32_t resource);
 /** The resource that stands for an image in this frame. */
 uint32_t pb_demo_resource_of(const struct pb_demo *demo, enum pb_scene_image image);
+/** Where a resource's parts lie, but for its memory. */
+struct pb_demo_resource pb_demo_layout(uint32_t number, uint32_t shrink);
+/** What a resource takes of segment 0: the vertices whole pages, and aligned to them; all others whole lines. */
+uint32_t pb_demo_backing_bytes(uint32_t number, uint32_t shrink);
 /** Poisons video memory, makes the memory manager and all resources, and writes the fixed images. */
 bool pb_demo_fill_memory(struct pb_demo *demo);
 /** Takes a resource out of video memory and gives it new contents. */

@@ -10,7 +10,10 @@
 #define FLOOR_TOP    168
 #define FLOOR_BOTTOM (240 - BORDER)
 #define FLOOR_STEP   4
+#define FLOOR_SHRUNK 17 /* the same when the scene is shrunk */
 #define FLOOR_PARTS  8
+#define BANNER_PARTS 18
+#define BANNER_STEP  6   /* parts in one when the scene is shrunk */
 #define FLOOR_EYE    120 /* the row of the horizon, hidden by the wall */
 #define JACK_COLUMNS 7
 #define CABLES       6u
@@ -81,18 +84,20 @@ static struct pb_vertex floor_point(int32_t x, int32_t y, int32_t scroll)
 /* Thin bands, because perspective is affine along one row only. */
 static void add_floor(struct pb_scene *scene, uint32_t frame)
 {
+	const int32_t step = scene->shrink == 0 ? FLOOR_STEP : FLOOR_SHRUNK;
+	const int32_t parts = scene->shrink == 0 ? FLOOR_PARTS : 1;
 	int32_t scroll = (int32_t)turn(frame, 1) / 4; /* 64 texels a period */
 
 	pb_scene_batch_begin(scene, PB_SCENE_FLOOR);
-	for (int32_t y = FLOOR_TOP; y < FLOOR_BOTTOM; y += FLOOR_STEP) {
-		for (int32_t i = 0; i < FLOOR_PARTS; i++) {
-			int32_t left = LEFT + WIDTH / FLOOR_PARTS * i;
-			int32_t right = left + WIDTH / FLOOR_PARTS;
+	for (int32_t y = FLOOR_TOP; y < FLOOR_BOTTOM; y += step) {
+		for (int32_t i = 0; i < parts; i++) {
+			int32_t left = LEFT + WIDTH / parts * i;
+			int32_t right = left + WIDTH / parts;
 			struct pb_vertex corners[4] = {
 				floor_point(left, y, scroll),
 				floor_point(right, y, scroll),
-				floor_point(right, y + FLOOR_STEP, scroll),
-				floor_point(left, y + FLOOR_STEP, scroll),
+				floor_point(right, y + step, scroll),
+				floor_point(left, y + step, scroll),
 			};
 
 			pb_scene_add_quad(scene, corners);
@@ -134,11 +139,14 @@ static struct pb_vertex banner_point(uint32_t frame, int32_t column, int32_t row
 
 static void add_banner(struct pb_scene *scene, uint32_t frame)
 {
+	const int32_t step = scene->shrink == 0 ? 1 : BANNER_STEP;
+
 	pb_scene_batch_begin(scene, PB_SCENE_BANNER);
-	for (int32_t i = 0; i < 18; i++) {
-		pb_scene_add_quad(scene, (const struct pb_vertex[]){
-						 banner_point(frame, i, 0), banner_point(frame, i + 1, 0),
-						 banner_point(frame, i + 1, 1), banner_point(frame, i, 1)});
+	for (int32_t i = 0; i < BANNER_PARTS; i += step) {
+		pb_scene_add_quad(scene, (const struct pb_vertex[]){banner_point(frame, i, 0),
+								    banner_point(frame, i + step, 0),
+								    banner_point(frame, i + step, 1),
+								    banner_point(frame, i, 1)});
 	}
 }
 
@@ -223,11 +231,14 @@ static void add_outer(struct pb_scene *scene, uint32_t frame)
 
 	add_wall(scene);
 	add_floor(scene, frame);
-	add_jacks(scene);
+	/* Jacks and cables would be specks, and most of the vertices. */
+	if (scene->shrink == 0)
+		add_jacks(scene);
 	add_banner(scene, frame);
 	add_scope(scene);
 	add_wheel(scene, frame);
-	add_cables(scene, frame);
+	if (scene->shrink == 0)
+		add_cables(scene, frame);
 	pb_scene_add_cube(scene, &cube);
 }
 
@@ -240,6 +251,19 @@ static uint32_t glow(uint32_t colour, uint32_t frame)
 	uint32_t step = frame % PB_SCENE_PERIOD;
 
 	return colour + 0x00010102u * (step < PB_SCENE_PERIOD / 2 ? step : PB_SCENE_PERIOD - step);
+}
+
+/* Everything is laid out at full size. */
+static void shrink_vertices(struct pb_scene *scene)
+{
+	const int32_t divisor = (int32_t)1 << scene->shrink;
+
+	for (uint32_t i = 0; i < scene->vertex_count; i++) {
+		struct pb_vertex *vertex = &scene->vertices[i];
+
+		*vertex = (struct pb_vertex){vertex->x / divisor, vertex->y / divisor, vertex->u / divisor,
+					     vertex->v / divisor};
+	}
 }
 
 void pb_scene_make(struct pb_scene *scene, uint32_t frame)
@@ -256,6 +280,7 @@ void pb_scene_make(struct pb_scene *scene, uint32_t frame)
 		.target = PB_SCENE_SCREEN, .clear = glow(0xff180c20, frame), .first = scene->batch_count};
 	add_outer(scene, frame);
 	outer->count = scene->batch_count - outer->first;
+	shrink_vertices(scene);
 }
 
 bool pb_scene_uses(const struct pb_scene *scene, uint32_t pass, enum pb_scene_image image)

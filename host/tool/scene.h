@@ -18,6 +18,10 @@
 #define PB_SCENE_VERTICES_MAX 4608u
 #define PB_SCENE_BATCHES_MAX  64u
 #define PB_SCENE_PASSES       2u
+/** How often the sides of all pictures may be halved, for a card with little memory. */
+#define PB_SCENE_SHRINK_MAX 4u
+/** The most vertices of a scene that is shrunk at all: it has fewer objects, of fewer parts. */
+#define PB_SCENE_VERTICES_SHRUNK 192u
 
 /* X(NAME, width, height): everything that is sampled or drawn into. */
 #define PB_SCENE_IMAGES_LIST(X)                                                                              \
@@ -74,6 +78,7 @@ struct pb_scene_pass {
 
 /** One frame: its passes, in order. */
 struct pb_scene {
+	uint32_t shrink; /**< set by the caller: how often the sides of all pictures are halved */
 	uint32_t vertex_count;
 	uint32_t batch_count;
 	struct pb_scene_pass passes[PB_SCENE_PASSES];
@@ -81,14 +86,21 @@ struct pb_scene {
 	struct pb_vertex vertices[PB_SCENE_VERTICES_MAX];
 };
 
+/** A side of an image that is shrunk: never 0. @param pixels of the image as it is, one of pb_scene_images */
+static inline uint32_t pb_scene_side(uint32_t pixels, uint32_t shrink)
+{
+	return pixels >> shrink != 0 ? pixels >> shrink : 1u;
+}
+
 /** Makes a frame. The last pass draws SCREEN. */
 void pb_scene_make(struct pb_scene *scene, uint32_t frame);
 
 /**
  * Makes an image's texels as they are in a frame.
- * @param texels width * height words; untouched for an image that is drawn
+ * @param shrink as of struct pb_scene
+ * @param texels width * height words, shrunk; untouched for an image that is drawn
  */
-void pb_scene_texels(enum pb_scene_image image, uint32_t frame, uint32_t *texels);
+void pb_scene_texels(enum pb_scene_image image, uint32_t frame, uint32_t shrink, uint32_t *texels);
 
 /** Whether a pass draws into or samples an image. */
 bool pb_scene_uses(const struct pb_scene *scene, uint32_t pass, enum pb_scene_image image);

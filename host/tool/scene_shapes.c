@@ -3,7 +3,8 @@
 
 #include <assert.h>
 
-#define DISC_SIDES 16u
+#define DISC_SIDES        16u
+#define DISC_SIDES_SHRUNK 6u
 
 static const int16_t quarter_sine[65] = {
 	0,     402,   804,   1205,  1606,  2006,  2404,  2801,  3196,  3590,  3981,  4370,  4756,
@@ -78,9 +79,8 @@ int32_t pb_scene_scale(int32_t length, int32_t factor)
 }
 
 static struct pb_vertex disc_rim(int32_t x, int32_t y, int32_t radius, const struct pb_texel_area *area,
-				 uint32_t side, uint32_t angle)
+				 uint32_t at, uint32_t angle)
 {
-	uint32_t at = side * 0x10000u / DISC_SIDES;
 	int32_t u = area->u + area->width / 2;
 	int32_t v = area->v + area->height / 2;
 
@@ -95,11 +95,12 @@ static struct pb_vertex disc_rim(int32_t x, int32_t y, int32_t radius, const str
 void pb_scene_add_disc(struct pb_scene *scene, int32_t x, int32_t y, int32_t radius,
 		       const struct pb_texel_area *area, uint32_t angle)
 {
+	const uint32_t sides = scene->shrink == 0 ? DISC_SIDES : DISC_SIDES_SHRUNK;
 	struct pb_vertex middle = {x, y, area->u + area->width / 2, area->v + area->height / 2};
 
-	for (uint32_t side = 0; side < DISC_SIDES; side++) {
-		struct pb_vertex a = disc_rim(x, y, radius, area, side, angle);
-		struct pb_vertex b = disc_rim(x, y, radius, area, side + 1, angle);
+	for (uint32_t side = 0; side < sides; side++) {
+		struct pb_vertex a = disc_rim(x, y, radius, area, side * 0x10000u / sides, angle);
+		struct pb_vertex b = disc_rim(x, y, radius, area, (side + 1) * 0x10000u / sides, angle);
 
 		pb_scene_add_triangle(scene, &middle, &a, &b);
 	}

@@ -131,15 +131,17 @@ static bool face_visible(const struct pb_scene_cube *cube, const struct face *fa
 /* In parts, because the engine's sampling is affine: a single quad would bend. */
 static void add_face(struct pb_scene *scene, const struct pb_scene_cube *cube, const struct face *face)
 {
+	const int32_t step = scene->shrink == 0 ? 1 : FACE_PARTS;
+
 	pb_scene_batch_begin(scene, cube->faces[face->axis]);
-	for (int32_t i = 0; i < FACE_PARTS * FACE_PARTS; i++) {
-		int32_t column = i % FACE_PARTS;
-		int32_t row = i / FACE_PARTS;
+	for (int32_t i = 0; i < FACE_PARTS * FACE_PARTS / (step * step); i++) {
+		int32_t column = i * step % FACE_PARTS;
+		int32_t row = i * step / FACE_PARTS;
 		struct pb_vertex corners[4] = {
 			face_point(cube, face, column, row),
-			face_point(cube, face, column + 1, row),
-			face_point(cube, face, column + 1, row + 1),
-			face_point(cube, face, column, row + 1),
+			face_point(cube, face, column + step, row),
+			face_point(cube, face, column + step, row + step),
+			face_point(cube, face, column, row + step),
 		};
 
 		pb_scene_add_quad(scene, corners);

@@ -176,7 +176,7 @@ static uint32_t scope(const struct place *at)
 	return rgb(6, 30, 20);
 }
 
-void pb_scene_texels(enum pb_scene_image image, uint32_t frame, uint32_t *texels)
+void pb_scene_texels(enum pb_scene_image image, uint32_t frame, uint32_t shrink, uint32_t *texels)
 {
 	static uint32_t (*const makers[PB_SCENE_IMAGES])(const struct place *at) = {
 		[PB_SCENE_PANEL] = panel,     [PB_SCENE_FLOOR] = floor_tile, [PB_SCENE_WOOD] = wood,
@@ -184,12 +184,15 @@ void pb_scene_texels(enum pb_scene_image image, uint32_t frame, uint32_t *texels
 		[PB_SCENE_STRIPES] = stripes, [PB_SCENE_PLASMA] = plasma,    [PB_SCENE_SCOPE] = scope,
 	};
 	const struct pb_scene_image_info *info = &pb_scene_images[image];
+	const uint32_t width = pb_scene_side(info->width, shrink);
+	const uint32_t height = pb_scene_side(info->height, shrink);
 	struct place at = {.frame = frame};
 
 	if (makers[image] == NULL)
 		return;
-	for (at.y = 0; at.y < (int32_t)info->height; at.y++) {
-		for (at.x = 0; at.x < (int32_t)info->width; at.x++)
-			*texels++ = makers[image](&at);
+	for (uint32_t i = 0; i < width * height; i++) {
+		at.x = (int32_t)(i % width << shrink);
+		at.y = (int32_t)(i / width << shrink);
+		*texels++ = makers[image](&at);
 	}
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "firmware/abi/boot.h"
 #include "host/tool/demo.h"
 #include "host/tool/scene.h"
 #include "qemu/sim.h"
@@ -19,6 +20,8 @@ struct outcome {
 	char out[4096];
 	char err[4096];
 	uint32_t files; /* pictures written */
+	uint32_t width; /* of the first */
+	uint32_t height;
 };
 
 /* Sends a stream of this process into a file. @return what to give to restore() */
@@ -72,6 +75,28 @@ static uint32_t remove_folder(const char *path)
 	return files;
 }
 
+static uint32_t big_endian(const uint8_t *bytes)
+{
+	return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+/* Width and height are in the first chunk of every PNG. */
+static void read_size(const char *folder, struct outcome *outcome)
+{
+	uint8_t head[24] = {0};
+	char path[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/frame-0000.png", folder);
+	file = fopen(path, "rb");
+	if (file == NULL)
+		return;
+	assert_int_equal(fread(head, sizeof(head), 1, file), 1);
+	fclose(file);
+	outcome->width = big_endian(head + 16);
+	outcome->height = big_endian(head + 20);
+}
+
 static void run(struct outcome *outcome, struct pb_demo_options options,
 		void (*prepare)(struct pb_link *link))
 {
@@ -96,6 +121,7 @@ static void run(struct outcome *outcome, struct pb_demo_options options,
 	restore(stderr, saved_err);
 	take_text(out, outcome->out, sizeof(outcome->out));
 	take_text(err, outcome->err, sizeof(outcome->err));
+	read_size(folder, outcome);
 	outcome->files = remove_folder(folder);
 	*strrchr(folder, '/') = '\0';
 	assert_int_equal(rmdir(folder), 0);
@@ -174,6 +200,60 @@ static void test_without_patches(void **state)
 	assert_string_equal(last_line(outcome.out), "demo: failed");
 }
 
+/* ---- a card with little memory ---- */
+
+static uint32_t pool_bytes;
+
+/* The card says that it has less. */
+static void let_pool_be_small(struct pb_link *link)
+{
+	const struct pb_boot_block *block = (const void *)link->memory;
+	struct pb_capability *table = (void *)(link->memory + block->capability_offset);
+
+	for (uint32_t i = 0; i < block->capability_count; i++) {
+		if (table[i].key == PB_CAPABILITY_POOL_BYTES)
+			table[i].value = pool_bytes;
+	}
+}
+
+static void test_little_memory(void **state)
+{
+	static const struct {
+		uint32_t pool;
+		uint32_t width;
+		uint32_t height;
+	} cases[] = {
+		{0xfe0000, 320, 240}, {0x100000, 160, 120}, {0x22000, 80, 60}, {0x21fff, 40, 30},
+		{0xf000, 40, 30},     {0xefff, 20, 15},     {0xa000, 20, 15},
+	};
+	static struct outcome outcome;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		pool_bytes = cases[i].pool;
+		run(&outcome, (struct pb_demo_options){.frames = 12}, let_pool_be_small);
+		assert_string_equal(outcome.err, "");
+		assert_int_equal(outcome.code, 0);
+		assert_int_equal(outcome.files, 12);
+		assert_int_equal(outcome.width, cases[i].width);
+		assert_int_equal(outcome.height, cases[i].height);
+	}
+}
+
+static void test_too_little_memory(void **state)
+{
+	static struct outcome outcome;
+
+	(void)state;
+	pool_bytes = 0x9fff;
+	run(&outcome, (struct pb_demo_options){.frames = 1}, let_pool_be_small);
+	assert_int_equal(outcome.code, 1);
+	assert_int_equal(outcome.files, 0);
+	assert_string_equal(outcome.err,
+			    "patchbay demo: this board's POOL_BYTES = 40959; the smallest pictures, "
+			    "20 x 15, need 40960 bytes\n");
+}
+
 /* ---- a card whose memory fails ---- */
 
 #define SCREW 0xff969aa0u /* a colour of the PANEL image */
@@ -227,10 +307,9 @@ static void test_one_wrong_bit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole_demo),
-		cmocka_unit_test(test_quiet),
-		cmocka_unit_test(test_without_patches),
-		cmocka_unit_test(test_one_wrong_bit),
+		cmocka_unit_test(test_whole_demo),        cmocka_unit_test(test_quiet),
+		cmocka_unit_test(test_without_patches),   cmocka_unit_test(test_little_memory),
+		cmocka_unit_test(test_too_little_memory), cmocka_unit_test(test_one_wrong_bit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -219,13 +219,56 @@ static void test_mistakes(void **state)
 	stop_board(&board);
 }
 
+/* ---- what an editor starts ---- */
+
+static const char *text_of(const cJSON *object, const char *name)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+
+	assert_true(cJSON_IsString(item));
+	return item->valuestring;
+}
+
+static cJSON *read_json(const char *path)
+{
+	size_t bytes;
+	char *text = (char *)e2e_read_file(path, &bytes);
+	cJSON *object = cJSON_Parse(text);
+
+	assert_non_null(object);
+	free(text);
+	return object;
+}
+
+static void test_editor_files(void **state)
+{
+	cJSON *launch = read_json(E2E_DATA "/../../.vscode/launch.json");
+	cJSON *tasks = read_json(E2E_DATA "/../../.vscode/tasks.json");
+	const cJSON *task = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(tasks, "tasks"), 0);
+	const cJSON *all = cJSON_GetObjectItemCaseSensitive(launch, "configurations");
+
+	(void)state;
+	assert_int_equal(cJSON_GetArraySize(all), 2);
+	for (int i = 0; i < 2; i++) {
+		const cJSON *one = cJSON_GetArrayItem(all, i);
+
+		assert_string_equal(text_of(one, "type"), "cppdbg");
+		assert_string_equal(text_of(one, "miDebuggerPath"), "gdb-multiarch");
+		assert_non_null(
+			strstr(text_of(one, "program"), "/build/${input:board}/patchbay-${input:board}.elf"));
+	}
+	assert_string_equal(text_of(cJSON_GetArrayItem(all, 0), "preLaunchTask"), text_of(task, "label"));
+	assert_non_null(strstr(text_of(task, "command"),
+			       text_of(cJSON_GetArrayItem(all, 0), "miDebuggerServerAddress")));
+	cJSON_Delete(launch);
+	cJSON_Delete(tasks);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_commands),
-		e2e_test(test_without_patches),
-		e2e_test(test_halted),
-		e2e_test(test_mistakes),
+		e2e_test(test_commands), e2e_test(test_without_patches), e2e_test(test_halted),
+		e2e_test(test_mistakes), e2e_test(test_editor_files),
 	};
 
 	return e2e_run_tests(tests);

@@ -60,7 +60,7 @@ static uint8_t *find(const struct gdb_stub *stub, uint64_t address, uint64_t byt
 	for (uint32_t i = 0; i < GDB_STUB_REGIONS; i++) {
 		const struct gdb_stub_region *region = &stub->regions[i];
 
-		if (address >= region->address &&
+		if (region->memory != NULL && address >= region->address &&
 		    address + bytes <= (uint64_t)region->address + region->bytes)
 			return region->memory + (address - region->address);
 	}

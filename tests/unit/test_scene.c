@@ -34,7 +34,7 @@ static const uint32_t *paint(uint32_t frame, uint32_t flat)
 	pb_scene_make(&scene, frame);
 	for (uint32_t i = 0; i < PB_SCENE_IMAGES; i++) {
 		images[i] = (struct pb_image){pb_scene_images[i].width, pb_scene_images[i].height, texels[i]};
-		pb_scene_texels((enum pb_scene_image)i, frame, texels[i]);
+		pb_scene_texels((enum pb_scene_image)i, frame, 0, texels[i]);
 		if (i == flat)
 			pb_paint_clear(&images[i], 0xff123456u);
 	}
@@ -161,6 +161,59 @@ static void test_no_poison_in_the_picture(void **state)
 	}
 }
 
+/* ---- shrunk ---- */
+
+/* The same pictures in small: fewer vertices, every so-many-th texel, everything inside smaller limits. */
+static void test_shrunk(void **state)
+{
+	static struct pb_scene full;
+	static uint32_t texel[TEXELS_MAX], small[TEXELS_MAX];
+
+	(void)state;
+	for (uint32_t shrink = 1; shrink <= PB_SCENE_SHRINK_MAX; shrink++) {
+		for (uint32_t frame = 0; frame < PB_SCENE_PERIOD; frame++) {
+			full.shrink = 0;
+			pb_scene_make(&full, frame);
+			scene.shrink = shrink;
+			pb_scene_make(&scene, frame);
+			check_vertices();
+			check_passes();
+			assert_true(scene.vertex_count <= PB_SCENE_VERTICES_SHRUNK);
+			/* The wall's first corner and its opposite one, behind the inner scene. */
+			for (uint32_t i = 0; i < 3; i += 2) {
+				const struct pb_vertex *a =
+					&full.vertices[full.batches[full.passes[1].first].first + i];
+				const struct pb_vertex *b =
+					&scene.vertices[scene.batches[scene.passes[1].first].first + i];
+
+				assert_int_equal(b->x, a->x / (1 << shrink));
+				assert_int_equal(b->y, a->y / (1 << shrink));
+				assert_int_equal(b->u, a->u / (1 << shrink));
+				assert_int_equal(b->v, a->v / (1 << shrink));
+			}
+		}
+		for (uint32_t i = 0; i < PB_SCENE_IMAGES; i++) {
+			const uint32_t columns = pb_scene_side(pb_scene_images[i].width, shrink);
+			const uint32_t rows = pb_scene_side(pb_scene_images[i].height, shrink);
+
+			if (pb_scene_images[i].source == PB_SCENE_DRAWN)
+				continue;
+			pb_scene_texels((enum pb_scene_image)i, 5, 0, texel);
+			small[columns * rows] = 0x12345678;
+			pb_scene_texels((enum pb_scene_image)i, 5, shrink, small);
+			for (uint32_t k = 0; k < columns * rows; k++)
+				assert_int_equal(small[k],
+						 texel[(k / columns << shrink) * pb_scene_images[i].width +
+						       (k % columns << shrink)]);
+			assert_int_equal(small[columns * rows], 0x12345678);
+		}
+	}
+	scene.shrink = 0;
+	assert_int_equal(pb_scene_side(24, 4), 1);
+	assert_int_equal(pb_scene_side(8, 4), 1);
+	assert_int_equal(pb_scene_side(320, 3), 40);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +223,7 @@ int main(void)
 		cmocka_unit_test(test_frames_differ_and_repeat),
 		cmocka_unit_test(test_every_texture_shows),
 		cmocka_unit_test(test_no_poison_in_the_picture),
+		cmocka_unit_test(test_shrunk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
