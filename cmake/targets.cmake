@@ -9,7 +9,7 @@ set(PB_WARNINGS
 function(pb_configure target)
   target_compile_options(${target} PRIVATE ${PB_WARNINGS} -fno-common)
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
-  target_compile_definitions(${target} PRIVATE PB_VERSION="${PROJECT_VERSION}")
+  target_compile_definitions(${target} PRIVATE PB_VERSION="${PROJECT_VERSION}" ${PB_BOARD_DEFINITIONS})
   # Images and reports must not depend on where the tree lies.
   target_compile_options(${target} PRIVATE -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
   if(PB_SANITIZE)
