@@ -47,16 +47,26 @@ sub table_of { my $wanted = shift; return grep { ($file{$_} // '') eq $wanted &&
 # Who may be meant by a call through a pointer, by the file of the call.
 my %tables = (
 	'firmware/control.c' => ['firmware/control.c'],
-	'firmware/patch.c' => ['firmware/patch.c', 'cortex_m/uart_lines.c'],
+	'firmware/patch.c' => ['firmware/patch.c', 'cortex_m/uart_lines.c', 'cortex_m/local_lines.c'],
 	'firmware/patch_list.c' => ['firmware/patch_list.c'],
 	'firmware/patch_compact.c' => ['firmware/patch_compact.c'],
-	'engine/reference.c' => ['cortex_m/uart_lines.c'],
+	'engine/reference.c' => ['cortex_m/uart_lines.c', 'cortex_m/local_lines.c'],
 );
 # And functions of other files in those tables.
 my %entries = (
 	'firmware/patch_list.c' => ['pb_core_run_list_64'],
 	'firmware/patch_compact.c' => ['pb_core_run_compact_64'],
 );
+# Of a board whose engines are soft: the packets, their interrupt, and the host that lives on the MCU.
+my ($board) = map { m{^(\w+)/board\.c$} } sort values %file;
+my %seen;
+my @of_board = grep { m{^\Q$board\E/} && !$seen{$_}++ } sort values %file;
+$tables{$_} = [$_] for @of_board;
+$tables{'cortex_m/local_lines.c'} = ["$board/board.c"];
+$tables{'card/admin.c'} = ["$board/local_host.c"];
+$tables{'model/packets.c'} = ['model/packets.c'];
+$tables{'model/defects.c'} = ['engine/soft.c'];
+$entries{'model/packets.c'} = [grep { /^pb_model_/ && ($file{$_} // '') =~ m{^model/(blit|draw|pages)\.c$} } keys %bytes];
 for my $call (@indirect) {
 	my ($from, $at) = @$call;
 	my ($where) = $at =~ m{(\w+/\w+\.[ch]):\d+};
@@ -66,7 +76,7 @@ for my $call (@indirect) {
 	} elsif ($tables{$where}) {
 		@targets = ((map { table_of($_) } @{$tables{$where}}), @{$entries{$where} // []});
 	} elsif ($where =~ m{^firmware/}) {
-		@targets = map { table_of($_) } 'cortex_m/uart_lines.c', 'engine/reference.c';
+		@targets = map { table_of($_) } 'cortex_m/uart_lines.c', 'cortex_m/local_lines.c', 'engine/reference.c';
 	}
 	@targets or die "stack: cannot tell whom $from calls at $at\n";
 	$calls{$from}{$_} = 1 for @targets;

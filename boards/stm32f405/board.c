@@ -16,7 +16,6 @@
 
 #include "boards/stm32f405/self_test.h"
 #include "firmware/abi/boot.h"
-#include "hal/card/admin.h"
 #include "hal/cortex_m/cortex_m.h"
 #include "hal/cortex_m/local_lines.h"
 #include "hal/engine/reference.h"

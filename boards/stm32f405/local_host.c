@@ -4,6 +4,42 @@
 #include "firmware/abi/boot.h"
 #include "hal/shared.h"
 
+/* The firmware looks at every channel before it sleeps. */
+static void no_doorbell(void *context)
+{
+	(void)context;
+}
+
+static void closed(void *context, uint32_t channel)
+{
+	(void)context;
+	(void)channel;
+}
+
+static void refused(void *context, uint32_t code, uint32_t channel, uint32_t error)
+{
+	struct pb_local_admin *admin = context;
+
+	(void)code;
+	(void)channel;
+	admin->refused = error;
+}
+
+void pb_local_admin_start(struct pb_local_admin *admin, uint8_t *memory, uint32_t memory_bytes)
+{
+	const struct pb_card_admin_config config = {
+		.memory = memory,
+		.memory_bytes = memory_bytes,
+		.ring = no_doorbell,
+		.closed = closed,
+		.refused = refused,
+		.context = admin,
+	};
+
+	pb_card_admin_init(&admin->admin, &config);
+	pb_card_admin_start(&admin->admin);
+}
+
 static void *at(const struct pb_local_host *host, uint32_t offset)
 {
 	return host->memory + offset;

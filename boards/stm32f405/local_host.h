@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * A host that lives on the MCU: it stores into a channel's rings and reads the
- * firmware's answers there, as any other does, and never waits.
+ * Hosts that live on the MCU: a client, and the card's admin. They store into
+ * a channel's rings and read the firmware's answers there, as any other does,
+ * and never wait.
  */
 #ifndef PB_BOARDS_STM32F405_LOCAL_HOST_H
 #define PB_BOARDS_STM32F405_LOCAL_HOST_H
@@ -12,6 +13,7 @@
 
 #include "firmware/abi/channel.h"
 #include "firmware/abi/submission.h"
+#include "hal/card/admin.h"
 
 /** One channel of the card. The caller fills in the first two. */
 struct pb_local_host {
@@ -31,6 +33,15 @@ struct pb_local_queue {
 	uint32_t handle;
 	uint32_t put; /**< descriptors written */
 };
+
+/** The admin, which gives clients their privileges. */
+struct pb_local_admin {
+	struct pb_card_admin admin;
+	uint32_t refused; /**< enum pb_error of the last command that was */
+};
+
+/** Has it attach. pb_card_admin_poll gets it on. The firmware runs. */
+void pb_local_admin_start(struct pb_local_admin *admin, uint8_t *memory, uint32_t memory_bytes);
 
 /** Asks to attach; the firmware runs. */
 void pb_local_host_attach(struct pb_local_host *host);

@@ -27,58 +27,29 @@ static bool fail(struct pb_self_test *test, uint32_t got, uint32_t wanted)
 
 /* ---- steps: each returns true when it has ended well ---- */
 
-static void no_doorbell(void *context)
-{
-	(void)context;
-}
-
-static void no_client(void *context, uint32_t channel)
-{
-	(void)context;
-	(void)channel;
-}
-
-static void refused(void *context, uint32_t code, uint32_t channel, uint32_t error)
-{
-	(void)code;
-	(void)channel;
-	(void)fail(context, error, PB_ERROR_OK);
-}
-
 static bool boots(struct pb_self_test *test)
 {
-	const struct pb_card_admin_config config = {
-		.memory = test->memory,
-		.memory_bytes = test->memory_bytes,
-		.ring = no_doorbell,
-		.closed = no_client,
-		.refused = refused,
-		.context = test,
-	};
-
 	if (pb_shared_read32(&boot_of(test)->boot_stage) != PB_BOOT_STAGE_RUNNING)
 		return false;
-	pb_card_admin_init(&test->admin, &config);
-	pb_card_admin_start(&test->admin);
+	pb_local_admin_start(&test->admin, test->memory, test->memory_bytes);
 	return true;
 }
 
 static bool grants(struct pb_self_test *test)
 {
-	pb_card_admin_poll(&test->admin);
-	if (test->admin.state == PB_CARD_ADMIN_LOST)
-		return fail(test, test->admin.state, PB_CARD_ADMIN_ATTACHED);
-	return pb_card_admin_settled(&test->admin);
+	pb_card_admin_poll(&test->admin.admin);
+	if (test->admin.admin.state == PB_CARD_ADMIN_LOST)
+		return fail(test, PB_CARD_ADMIN_LOST, PB_CARD_ADMIN_ATTACHED);
+	if (test->admin.refused != PB_ERROR_OK)
+		return fail(test, test->admin.refused, PB_ERROR_OK);
+	return pb_card_admin_settled(&test->admin.admin);
 }
 
-/** Asks for what `begin` asks, once, and waits for an answer with that state. */
-static bool change(struct pb_self_test *test, void (*begin)(struct pb_local_host *host), uint32_t wanted)
+/** Whether the channel's last attach or detach has been answered, with that state. */
+static bool is_now(struct pb_self_test *test, uint32_t wanted)
 {
 	uint32_t state;
 
-	if (!test->begun)
-		begin(&test->host);
-	test->begun = true;
 	if (!pb_local_host_answered(&test->host, &state))
 		return false;
 	return state == wanted || fail(test, state, wanted);
@@ -88,12 +59,24 @@ static bool attaches(struct pb_self_test *test)
 {
 	test->host.memory = test->memory;
 	test->host.channel = CHANNEL;
-	return change(test, pb_local_host_attach, PB_CHANNEL_OPEN);
+	pb_local_host_attach(&test->host);
+	return true;
+}
+
+static bool is_attached(struct pb_self_test *test)
+{
+	return is_now(test, PB_CHANNEL_OPEN);
 }
 
 static bool leaves(struct pb_self_test *test)
 {
-	return change(test, pb_local_host_detach, PB_CHANNEL_CLOSED);
+	pb_local_host_detach(&test->host);
+	return true;
+}
+
+static bool has_left(struct pb_self_test *test)
+{
+	return is_now(test, PB_CHANNEL_CLOSED);
 }
 
 /** Asks a command, once, and waits for its reply. */
@@ -188,20 +171,20 @@ static bool prepares(struct pb_self_test *test)
 	return true;
 }
 
-/** Whether all of a queue has completed, the last one with that error. */
+/** Whether all of a queue has completed, with that as the first error since it was made or cleared. */
 static bool has_completed(struct pb_self_test *test, const struct pb_local_queue *queue, uint32_t error)
 {
 	const struct pb_fence_record *fence = &queue->page->fence;
 	const uint32_t sequence = pb_shared_read32(&fence->sequence);
-	uint32_t completed, status;
+	uint32_t completed, first;
 
 	pb_shared_acquire();
 	completed = pb_shared_read32(&fence->completed);
-	status = pb_shared_read32(&fence->status);
+	first = pb_shared_read32(&fence->error);
 	pb_shared_acquire();
 	if (sequence % 2u != 0 || pb_shared_read32(&fence->sequence) != sequence || completed != queue->put)
 		return false;
-	return status == error || fail(test, status, error);
+	return first == error || fail(test, first, error);
 }
 
 /** Submits up to that many of all, and waits for their fences. */
@@ -209,8 +192,9 @@ static bool submits(struct pb_self_test *test, uint32_t count, uint32_t error)
 {
 	while (test->submitted < count)
 		pb_self_test_submit(test);
-	return has_completed(test, &test->queues[PB_SELF_TEST_3D], PB_ERROR_OK) &&
-	       has_completed(test, &test->queues[PB_SELF_TEST_COPY], error);
+	/* The copy queue goes first, so that its error is seen before what follows from it. */
+	return has_completed(test, &test->queues[PB_SELF_TEST_COPY], error) &&
+	       has_completed(test, &test->queues[PB_SELF_TEST_3D], PB_ERROR_OK);
 }
 
 static bool submits_first(struct pb_self_test *test)
@@ -224,11 +208,18 @@ static bool submits_bad(struct pb_self_test *test)
 }
 
 /** A bad submission loses its context. */
-static bool clears(struct pb_self_test *test)
+static bool clears_context(struct pb_self_test *test)
 {
 	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {test->context};
 
 	return asks(test, PB_COMMAND_CONTEXT_CLEAR, arguments);
+}
+
+static bool clears_queue(struct pb_self_test *test)
+{
+	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {test->queues[PB_SELF_TEST_COPY].handle};
+
+	return asks(test, PB_COMMAND_QUEUE_CLEAR, arguments);
 }
 
 static bool submits_copy(struct pb_self_test *test)
@@ -253,6 +244,7 @@ static const struct {
 	{"boot", boots},
 	{"privileges", grants},
 	{"attach", attaches},
+	{"attached", is_attached},
 	{"system segment", makes_system},
 	{"video segment", makes_video},
 	{"context", makes_context},
@@ -261,11 +253,13 @@ static const struct {
 	{"contents", prepares},
 	{"fences", submits_first},
 	{"bad submission", submits_bad},
-	{"clear", clears},
+	{"lost context", clears_context},
+	{"first error", clears_queue},
 	{"copy", submits_copy},
 	{"paging", submits_paging},
 	{"memory", compares},
 	{"detach", leaves},
+	{"detached", has_left},
 };
 
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
@@ -320,7 +314,7 @@ void pb_self_test_say(const struct pb_self_test *test, const char *board, char l
 		put(&text, " submissions, crc ");
 		put_hexadecimal(&text, test->crc);
 	} else {
-		put(&text, "FAILED at ");
+		put(&text, "failed at ");
 		put(&text, steps[test->step].name);
 		put(&text, ": 0x");
 		put_hexadecimal(&text, test->got);

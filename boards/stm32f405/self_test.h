@@ -10,7 +10,6 @@
 #define PB_BOARDS_STM32F405_SELF_TEST_H
 
 #include "boards/stm32f405/local_host.h"
-#include "hal/card/admin.h"
 
 enum pb_self_test_verdict {
 	PB_SELF_TEST_RUNS = 0,
@@ -26,7 +25,7 @@ struct pb_self_test {
 	uint8_t *memory; /**< card memory */
 	uint32_t memory_bytes;
 	enum pb_self_test_verdict verdict;
-	struct pb_card_admin admin; /**< private, as are the others */
+	struct pb_local_admin admin; /**< private, as are the others */
 	struct pb_local_host host;
 	struct pb_local_queue queues[PB_SELF_TEST_QUEUES];
 	struct pb_reply reply; /**< to the last command */
