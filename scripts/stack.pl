@@ -47,17 +47,17 @@ sub table_of { my $wanted = shift; return grep { ($file{$_} // '') eq $wanted &&
 # Who may be meant by a call through a pointer, by the file of the call.
 my %tables = (
 	'firmware/control.c' => ['firmware/control.c'],
-	'firmware/patch.c' => ['firmware/patch.c', 'cortex_m/uart_lines.c', 'cortex_m/local_lines.c'],
+	'firmware/patch.c' => ['firmware/patch.c', 'cortex_m/uart_lines.c'],
 	'firmware/patch_list.c' => ['firmware/patch_list.c'],
 	'firmware/patch_compact.c' => ['firmware/patch_compact.c'],
-	'engine/reference.c' => ['cortex_m/uart_lines.c', 'cortex_m/local_lines.c'],
+	'engine/reference.c' => ['cortex_m/uart_lines.c'],
 );
 # And functions of other files in those tables.
 my %entries = (
 	'firmware/patch_list.c' => ['pb_core_run_list_64'],
 	'firmware/patch_compact.c' => ['pb_core_run_compact_64'],
 );
-# Of a board whose engines are soft: the packets, their interrupt, and the host that lives on the MCU.
+# Of a board that is a card by itself: its lines, the packets and interrupts of its engines, the hosts that live on it.
 my ($board) = map { m{^(\w+)/board\.c$} } sort values %file;
 my %seen;
 my @of_board = grep { m{^\Q$board\E/} && !$seen{$_}++ } sort values %file;
@@ -67,6 +67,8 @@ $tables{'card/admin.c'} = ["$board/local_host.c"];
 $tables{'model/packets.c'} = ['model/packets.c'];
 $tables{'model/defects.c'} = ['engine/soft.c'];
 $entries{'model/packets.c'} = [grep { /^pb_model_/ && ($file{$_} // '') =~ m{^model/(blit|draw|pages)\.c$} } keys %bytes];
+push @{$tables{$_}}, 'cortex_m/local_lines.c' for 'firmware/patch.c', 'engine/reference.c';
+
 for my $call (@indirect) {
 	my ($from, $at) = @$call;
 	my ($where) = $at =~ m{(\w+/\w+\.[ch]):\d+};
@@ -76,8 +78,9 @@ for my $call (@indirect) {
 	} elsif ($tables{$where}) {
 		@targets = ((map { table_of($_) } @{$tables{$where}}), @{$entries{$where} // []});
 	} elsif ($where =~ m{^firmware/}) {
-		@targets = map { table_of($_) } 'cortex_m/uart_lines.c', 'cortex_m/local_lines.c', 'engine/reference.c';
+		@targets = map { table_of($_) } 'cortex_m/uart_lines.c', 'engine/reference.c';
 	}
+	push @targets, table_of('cortex_m/local_lines.c') if $where =~ m{^firmware/} && !$tables{$where};
 	@targets or die "stack: cannot tell whom $from calls at $at\n";
 	$calls{$from}{$_} = 1 for @targets;
 }
