@@ -190,6 +190,7 @@ static void start_memory(void)
 const struct pb_firmware_config *pb_board_start(void)
 {
 	pb_cortex_m_on_fault(pb_firmware_fatal);
+	pb_stm32f4_debug_while_asleep();
 	pb_stm32f4_pin_output(light, true);
 	pb_stm32f4_pin_alternate(transmit, USART1_PINS);
 	pb_stm32f4_usart1_start(115200);

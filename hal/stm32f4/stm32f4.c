@@ -3,6 +3,9 @@
 
 #include "hal/mmio.h"
 
+#define DEBUG_CONTROL       0xe0042004u
+#define DEBUG_CONTROL_SLEEP 1u
+
 #define RCC_AHB1_ENABLE    0x40023830u /* bit n: port n */
 #define RCC_APB2_ENABLE    0x40023844u
 #define APB2_ENABLE_USART1 (1u << 4)
@@ -31,6 +34,11 @@ static void set_field(uintptr_t address, uint32_t shift, uint32_t width, uint32_
 	const uint32_t mask = ((1u << width) - 1u) << shift;
 
 	pb_mmio_write32(address, (pb_mmio_read32(address) & ~mask) | value << shift);
+}
+
+void pb_stm32f4_debug_while_asleep(void)
+{
+	set_field(DEBUG_CONTROL, 0, 1, DEBUG_CONTROL_SLEEP);
 }
 
 static void enable(uintptr_t address, uint32_t bit)

@@ -3,7 +3,7 @@
  * @file
  * What a board needs of an STM32F405's periphery: clocks of its blocks, pins,
  * and a USART that sends text. Reference: ST RM0090, sections 7 (RCC),
- * 8 (GPIO) and 30 (USART). Nothing here waits without an end: emulators have
+ * 8 (GPIO), 30 (USART) and 38 (debug). Nothing here waits without an end: emulators have
  * some of these registers as stubs that read 0.
  */
 #ifndef PB_HAL_STM32F4_STM32F4_H
@@ -14,6 +14,12 @@
 
 /** Core clock out of reset: the internal oscillator, within 1 %. Nothing here changes it. */
 #define PB_STM32F4_HSI_HERTZ 16000000u
+
+/**
+ * Keeps the buses clocked while the core sleeps: a debug probe reaches memory
+ * then as well. Costs some of what the sleep saves.
+ */
+void pb_stm32f4_debug_while_asleep(void);
 
 /** A pin of port A to I: its port's letter, its number 0 to 15. */
 struct pb_stm32f4_pin {

@@ -113,19 +113,27 @@ static void check_passed(void)
 
 /* ---- a host behind the probe ---- */
 
+/* Waits until a word is another one. */
+static void check_moves(const struct probe *probe, uint32_t address)
+{
+	const uint32_t before = probe_read(probe, address);
+
+	for (uint64_t begun = e2e_now(); probe_read(probe, address) == before;)
+		assert_true(e2e_patience(begun));
+}
+
 static void check_runs(const struct probe *probe, uint32_t incarnation)
 {
-	uint32_t heartbeat;
-
 	probe_await(probe, BOOT(boot_stage), PB_BOOT_STAGE_RUNNING);
 	assert_int_equal(probe_read(probe, BOOT(magic)), PB_BOOT_MAGIC);
 	assert_int_equal(probe_read(probe, BOOT(incarnation)), incarnation);
 	assert_int_equal(probe_read(probe, BOOT(memory_bytes)), CARD_MEMORY_BYTES);
 	assert_int_equal(probe_read(probe, BOOT(channel_count)), CHANNELS);
 	assert_int_equal(probe_read(probe, BOOT(mcu_state)), PB_MCU_UNKNOWN);
-	heartbeat = probe_read(probe, BOOT(heartbeat));
-	for (uint64_t begun = e2e_now(); probe_read(probe, BOOT(heartbeat)) == heartbeat;)
-		assert_true(e2e_patience(begun));
+	check_moves(probe, BOOT(heartbeat));
+	/* A host takes firmware for dead whose heartbeat stays behind its clock. */
+	check_moves(probe, BOOT(clock));
+	check_moves(probe, BOOT(heartbeat_clock));
 	assert_int_equal(probe_read(probe, BOOT(fatal.valid)), 0);
 }
 
