@@ -17,7 +17,7 @@
 #define PB_LIMIT_FORMATS_OWN     8u
 #define PB_LIMIT_FORMATS_TOTAL   8u
 #define PB_LIMIT_ALLOCATIONS     256u
-#define PB_LIMIT_PATCHES         2048u
+#define PB_LIMIT_PATCHES         8192u
 #define PB_LIMIT_RING_MIN        4u
 #define PB_LIMIT_RING_MAX        64u
 #define PB_LIMIT_JOBS            1u
