@@ -15,6 +15,24 @@ PB_STATIC_ASSERT(PB_LIMIT_SEGMENTS_TOTAL % 32u == 0 && PB_LIMIT_SEGMENTS_TOTAL <
 PB_STATIC_ASSERT(PB_LIMIT_CONTEXTS % PB_SLICE_CONTEXTS == 0, "a channel closes in whole slices");
 PB_STATIC_ASSERT(PB_LIMIT_CHANNELS <= 16u, "every channel has its line");
 
+/* What limits.h asks of a board's own limits. */
+#define POWER_OF_TWO(limit) PB_STATIC_ASSERT((limit) != 0 && ((limit) & ((limit)-1u)) == 0, #limit)
+POWER_OF_TWO(PB_LIMIT_QUEUES);
+POWER_OF_TWO(PB_LIMIT_ALLOCATIONS);
+POWER_OF_TWO(PB_LIMIT_RING_MIN);
+POWER_OF_TWO(PB_LIMIT_RING_MAX);
+POWER_OF_TWO(PB_LIMIT_WAKES);
+POWER_OF_TWO(PB_LIMIT_IN_FLIGHT + 1u);
+POWER_OF_TWO(PB_LIMIT_CONTROL_ENTRIES);
+POWER_OF_TWO(PB_LIMIT_KICK_ENTRIES);
+POWER_OF_TWO(PB_LIMIT_EVENT_ENTRIES);
+POWER_OF_TWO(PB_LIMIT_PATCHED);
+PB_STATIC_ASSERT(PB_LIMIT_QUEUES % PB_SLICE_LOOKS == 0, "queues are looked through in whole slices");
+PB_STATIC_ASSERT(PB_LIMIT_RING_MAX <= 256u, "a ring's mask is a byte");
+PB_STATIC_ASSERT(PB_LIMIT_FORMATS_TOTAL < 256u, "a format's place is a byte");
+PB_STATIC_ASSERT(PB_LIMIT_PATCHED >= 2u, "a hash has a bit at least");
+PB_STATIC_ASSERT(PB_DEFAULT_IN_FLIGHT <= PB_LIMIT_IN_FLIGHT, "a node may have what it begins with");
+
 /** Lines, and bits of channels_again. */
 #define EVERY_CHANNEL ((1u << PB_LIMIT_CHANNELS) - 1u)
 PB_STATIC_ASSERT(PB_LINE_CHANNEL(0) == 0 && (EVERY_CHANNEL & ~PB_LINES_CHANNELS) == 0,

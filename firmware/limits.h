@@ -1,55 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * How much the firmware holds at once. All of it is static; the capability
- * table tells hosts the same numbers.
+ * How much the firmware holds and does at once. The sizes of its tables are
+ * a board's to choose: its board.cmake names the header that has them, as
+ * PB_BOARD_LIMITS_H. All of it is static; the capability table tells hosts the
+ * same numbers.
  */
 #ifndef PB_FIRMWARE_LIMITS_H
 #define PB_FIRMWARE_LIMITS_H
 
-/** Nodes that a board may wire. */
-#define PB_LIMIT_NODES 4u
+/** The sizes of the tables: the board's header of limits, or these. */
+#ifndef PB_BOARD_LIMITS_H
+#define PB_BOARD_LIMITS_H "firmware/limits_default.h"
+#endif
+#include PB_BOARD_LIMITS_H
+
 /** Host clients, and the admin channel before them. */
-#define PB_LIMIT_CLIENTS  8u
 #define PB_LIMIT_CHANNELS (PB_LIMIT_CLIENTS + 1u)
-/** Queues, all channels together, that a board may have memory for; a power of two. */
-#define PB_LIMIT_QUEUES   4096u
-#define PB_LIMIT_CONTEXTS 64u
-/** Segments of one channel, segment 0 included: all that five bits can name. */
-#define PB_LIMIT_SEGMENTS 32u
-/** All channels together; at most 255. */
-#define PB_LIMIT_SEGMENTS_TOTAL 96u
-/** Pages of an aperture: its page table takes a word for each. */
-#define PB_LIMIT_APERTURE_PAGES 16384u
-/** A channel's own patch formats. */
-#define PB_LIMIT_FORMATS_OWN 16u
-/** All channels together; at most 255. */
-#define PB_LIMIT_FORMATS_TOTAL 64u
-/** Entries of an allocation list; 16 bytes of private memory each, for each node. */
-#define PB_LIMIT_ALLOCATIONS 1024u
-/** Patch locations of one submission. */
-#define PB_LIMIT_PATCHES 65536u
-/** Descriptors in a submission ring. */
-#define PB_LIMIT_RING_MIN 4u
-#define PB_LIMIT_RING_MAX 256u
-/** Submissions that are resolved and patched at once, on all nodes together; each takes private memory. */
-#define PB_LIMIT_JOBS 2u
-/** Queues whose waiters wait to be looked at; if there are more, all queues are looked through. A power of two. */
-#define PB_LIMIT_WAKES 32u
-/** Preemptions, suspensions and resets of queues that are under way at once. */
-#define PB_LIMIT_STOPS 16u
-/** Submissions of a node that are fed and not retired, at most; one less than a power of two. */
-#define PB_LIMIT_IN_FLIGHT 3u
 /** The same unless NODE_SET says otherwise: one runs, one waits behind it. */
 #define PB_DEFAULT_IN_FLIGHT 2u
-
-/** Entries of a channel's rings, powers of two. */
-#define PB_LIMIT_CONTROL_ENTRIES 16u
-#define PB_LIMIT_KICK_ENTRIES    256u
-#define PB_LIMIT_EVENT_ENTRIES   64u
-
-/** Buffers that are known to be patched. A power of two. */
-#define PB_LIMIT_PATCHED 16u
 
 /** What is done between two looks at the lines: slots cleared or compared, allocations resolved, patches carried out. */
 #define PB_SLICE_SLOTS       24u

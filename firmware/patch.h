@@ -138,7 +138,7 @@ static inline uint32_t pb_core_rotate_right_2(uint32_t value)
 }
 
 /* An index that has bits above these is out of range; one that has none hits a slot, which may have limit 0. */
-#define PB_CORE_INDEX_BITS 10u
+#define PB_CORE_INDEX_BITS ((uint32_t)__builtin_ctz(PB_LIMIT_ALLOCATIONS))
 PB_STATIC_ASSERT(PB_LIMIT_ALLOCATIONS == 1u << PB_CORE_INDEX_BITS,
 		 "every index of that many bits has a slot");
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Step 3 for the compact list (firmware/abi/patch.h). In a short entry every
- * index has its slot and every place is aligned, so that two compares are all.
+ * index has its slot, where lists are as long as that allows, and every place is
+ * aligned, so that two compares are all.
  * An escape's prefix is beyond the last place that a short entry may name.
  */
 #include "firmware/run_compact.h"

@@ -12,7 +12,7 @@
 #define PB_CORE_SHORT_SLICE_WORDS (PB_SLICE_PATCHES * PB_COMPACT_SHORT_WORDS)
 #define PB_CORE_SHORT_UNROLL      4u
 
-PB_STATIC_ASSERT(PB_COMPACT_INDEX_MASK == PB_LIMIT_ALLOCATIONS - 1u, "every index has its slot");
+PB_STATIC_ASSERT(PB_LIMIT_ALLOCATIONS - 1u <= PB_COMPACT_INDEX_MASK, "every allocation has its index");
 
 /** What an entry's place is checked and found by; places stand where a short entry has them. */
 struct pb_core_short_ground {
@@ -42,6 +42,10 @@ pb_core_short_apply(const struct pb_core_short_ground *ground, const uint32_t *w
 	const struct pb_core_slot *slot;
 
 	if (place >= ground->places)
+		return false;
+	/* A board whose lists are shorter has no slots for the rest; the others do not ask. */
+	if (PB_LIMIT_ALLOCATIONS <= PB_COMPACT_INDEX_MASK &&
+	    (word & PB_COMPACT_INDEX_MASK) >= PB_LIMIT_ALLOCATIONS)
 		return false;
 	slot = &ground->slots[word & PB_COMPACT_INDEX_MASK];
 	PB_CORE_KEEP(slot);

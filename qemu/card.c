@@ -12,9 +12,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "hal/card/admin.h"
 #include "hal/card/layout.h"
 #include "hal/lines.h"
-#include "qemu/card_admin.h"
 #include "qemu/card_boot.h"
 #include "qemu/card_clock.h"
 #include "qemu/card_engines.h"

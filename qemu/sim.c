@@ -5,11 +5,11 @@
 
 #include "firmware/abi/boot.h"
 #include "firmware/firmware.h"
+#include "hal/card/admin.h"
 #include "hal/card/layout.h"
 #include "hal/engine/reference.h"
 #include "hal/host/host_lines.h"
 #include "hal/shared.h"
-#include "qemu/card_admin.h"
 #include "qemu/engine.h"
 
 /** How far virtual time moves in one step while anything runs, in microseconds. */

@@ -65,6 +65,18 @@ my %entries = (
 	'firmware/patch_list.c' => ['pb_core_run_list_64'],
 	'firmware/patch_compact.c' => ['pb_core_run_compact_64'],
 );
+# Of a board that is a card by itself: its lines, the packets and interrupts of its engines, the hosts that live on it.
+my ($board) = map { m{^(\w+)/board\.c$} } sort values %file;
+my %seen;
+my @of_board = grep { m{^\Q$board\E/} && !$seen{$_}++ } sort values %file;
+$tables{$_} = [$_] for @of_board;
+$tables{'cortex_m/local_lines.c'} = ["$board/board.c"];
+$tables{'card/admin.c'} = ["$board/local_host.c"];
+$tables{'model/packets.c'} = ['model/packets.c'];
+$tables{'model/defects.c'} = ['engine/soft.c'];
+$entries{'model/packets.c'} = [grep { /^pb_model_/ && ($file{$_} // '') =~ m{^model/(blit|draw|pages)\.c$} } keys %bytes];
+push @{$tables{$_}}, 'cortex_m/local_lines.c' for 'firmware/patch.c', 'engine/reference.c';
+
 for my $call (@indirect) {
 	my ($from, $at) = @$call;
 	my ($where) = $at =~ m{(\w+/\w+\.[ch]):\d+};
@@ -76,6 +88,7 @@ for my $call (@indirect) {
 	} elsif ($where =~ m{^firmware/}) {
 		@targets = map { table_of($_) } @lines, 'engine/reference.c';
 	}
+	push @targets, table_of('cortex_m/local_lines.c') if $where =~ m{^firmware/} && !$tables{$where};
 	@targets or die "stack: cannot tell whom $from calls at $at\n";
 	$calls{$from}{$_} = 1 for @targets;
 }

@@ -48,6 +48,8 @@ void pb_cortex_m_fault(void);
 void pb_cortex_m_on_fault(void (*report)(const struct pb_fatal_record *record));
 /** Starts SysTick on the core clock. @param cycles between two ticks, 2..2^24 */
 void pb_cortex_m_tick_start(uint32_t cycles);
+/** Cycles since the last tick, 0 up to one less than a tick has. */
+uint32_t pb_cortex_m_tick_cycles(void);
 /** Lets an external interrupt through. */
 void pb_cortex_m_interrupt_enable(uint32_t number);
 

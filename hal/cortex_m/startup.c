@@ -69,6 +69,12 @@ void pb_cortex_m_tick_start(uint32_t cycles)
 	pb_mmio_write32(SYSTICK_CONTROL, 7u); /* core clock, interrupt, run */
 }
 
+/* It counts down, from the reload value. */
+uint32_t pb_cortex_m_tick_cycles(void)
+{
+	return pb_mmio_read32(SYSTICK_RELOAD) - pb_mmio_read32(SYSTICK_VALUE);
+}
+
 void pb_cortex_m_interrupt_enable(uint32_t number)
 {
 	pb_mmio_write32(NVIC_SET_ENABLE + 4u * (number / 32u), 1u << number % 32u);

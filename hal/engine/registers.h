@@ -2,7 +2,7 @@
 /**
  * @file
  * Register block of the reference engine, in card memory: what its driver
- * (hal/engine) and its model (qemu/engine) agree on. Not for hosts.
+ * (hal/engine/reference.h) and its model (hal/engine/model/) agree on. Not for hosts.
  */
 #ifndef PB_HAL_ENGINE_REGISTERS_H
 #define PB_HAL_ENGINE_REGISTERS_H

@@ -29,7 +29,7 @@ rule() {
 
 none='^$'
 rule '^firmware/abi/' "$none" '"firmware/abi/[^"]*"|<(stdint|stddef)[.]h>'
-rule '^firmware/' '^firmware/abi/' "\"firmware/[^\"]*\"|\"hal/[^/\"]*\"|$freestanding"
+rule '^firmware/' '^firmware/abi/' "\"firmware/[^\"]*\"|\"hal/[^/\"]*\"|PB_BOARD_LIMITS_H|$freestanding"
 rule '^hal/[^/]*$' "$none" "\"firmware/abi/[^\"]*\"|\"hal/[^/\"]*\"|$freestanding"
 rule '^hal/.*/' '^hal/host/' "\"firmware/abi/[^\"]*\"|\"hal/[^\"]*\"|$freestanding"
 # The drivers of the host stand on its operating system.

@@ -25,7 +25,7 @@ mapfile -t outside_hal < <(sources firmware boards host qemu tests)
 mapfile -t firmware < <(sources firmware)
 mapfile -t on_target < <(sources firmware boards hal)
 mapfile -t library < <(sources host | grep -E '^host/(wddm/)?[^/]*$' | grep -Ev '^host/link_' || true)
-mapfile -t wire < <(sources firmware/abi hal/card hal/engine)
+mapfile -t wire < <(sources firmware/abi hal/card hal/engine | grep -v '^hal/engine/model/')
 
 forbid '(^|[^_A-Za-z0-9])volatile($|[^_A-Za-z0-9])' \
 	'volatile belongs in hal/: use hal/shared.h' "${outside_hal[@]}"

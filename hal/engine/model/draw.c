@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "qemu/engine_internal.h"
+#include "hal/engine/model/internal.h"
 
 /* The vertices of one triangle. */
 #define TRIANGLE_WORDS 12u

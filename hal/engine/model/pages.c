@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "hal/engine/model/internal.h"
 #include "hal/shared.h"
-#include "qemu/engine_internal.h"
 
 /* Pages that one call maps or unmaps, so that a step ends. */
 #define PAGES_AT_ONCE 64u

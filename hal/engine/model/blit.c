@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "qemu/engine_internal.h"
+#include "hal/engine/model/internal.h"
 
 /* One piece a call: an aperture may be much larger than card memory, and a step has to end. */
 static enum pb_model_status fill(struct pb_engine_model *model, uint64_t address, uint32_t bytes,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "hal/engine/model/internal.h"
 #include "hal/shared.h"
-#include "qemu/engine_internal.h"
 
 static bool is_page(uint64_t value)
 {

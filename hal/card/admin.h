@@ -7,8 +7,8 @@
  * pb_card_admin_poll when something may have changed, and now and then, in
  * case an interrupt got lost.
  */
-#ifndef PB_QEMU_CARD_ADMIN_H
-#define PB_QEMU_CARD_ADMIN_H
+#ifndef PB_HAL_CARD_ADMIN_H
+#define PB_HAL_CARD_ADMIN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "qemu/engine_internal.h"
+#include "hal/engine/model/internal.h"
 
 /*
  * Everything here is a linear function of the pixel: the three edge functions,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "qemu/engine_internal.h"
+#include "hal/engine/model/internal.h"
 
 static void raise_line(const struct pb_engine_model *model)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "firmware/abi/boot.h"
-#include "qemu/engine_internal.h"
+#include "hal/engine/model/internal.h"
 
 static enum pb_model_status run_nop(struct pb_engine_model *model, const uint32_t *words)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "qemu/card_admin.h"
+#include "hal/card/admin.h"
 
 #include <string.h>
 

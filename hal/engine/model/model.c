@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdlib.h>
+#include <string.h>
 
-#include "qemu/engine_internal.h"
+#include "hal/engine/model/internal.h"
 
 #define TOUCHED_PER_MICROSECOND 1024u
 
@@ -224,12 +224,9 @@ bool pb_engine_model_step(struct pb_engine_model *model, uint32_t microseconds)
 	return has_more(model) || model->held != 0;
 }
 
-struct pb_engine_model *pb_engine_model_create(const struct pb_engine_model_config *config)
+void pb_engine_model_init(struct pb_engine_model *model, const struct pb_engine_model_config *config)
 {
-	struct pb_engine_model *model = calloc(1, sizeof(*model));
-
-	if (model == NULL)
-		return NULL;
+	memset(model, 0, sizeof(*model));
 	model->config = *config;
 	model->registers = (struct pb_engine_registers *)(void *)(config->memory + config->registers_offset);
 	pb_model_store(&model->registers->command_done, 0);
@@ -239,12 +236,11 @@ struct pb_engine_model *pb_engine_model_create(const struct pb_engine_model_conf
 	pb_model_store(&model->registers->stop_running, 0);
 	pb_model_store(&model->registers->power_done, 0);
 	pb_model_reset(model);
-	return model;
 }
 
-void pb_engine_model_destroy(struct pb_engine_model *model)
+uint32_t pb_engine_model_time(const struct pb_engine_model *model)
 {
-	free(model);
+	return model->time;
 }
 
 void pb_engine_model_statistics(const struct pb_engine_model *model,

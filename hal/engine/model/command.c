@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "qemu/engine_internal.h"
+#include "hal/engine/model/internal.h"
 
 static void clear_fault(struct pb_engine_model *model)
 {

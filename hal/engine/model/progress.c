@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "firmware/abi/boot.h"
-#include "qemu/engine_internal.h"
+#include "hal/engine/model/internal.h"
 
 static void store_words(uint32_t *to, const struct pb_engine_progress *progress)
 {

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The sizes of the firmware's tables in 128 KiB of SRAM, card memory included.
+ * firmware/limits_default.h says what each is.
+ */
+#ifndef PB_BOARDS_STM32F405_LIMITS_H
+#define PB_BOARDS_STM32F405_LIMITS_H
+
+#define PB_LIMIT_NODES           2u
+#define PB_LIMIT_CLIENTS         2u
+#define PB_LIMIT_QUEUES          16u
+#define PB_LIMIT_CONTEXTS        16u
+#define PB_LIMIT_SEGMENTS        32u
+#define PB_LIMIT_SEGMENTS_TOTAL  32u
+#define PB_LIMIT_APERTURE_PAGES  1024u /* whose page table is one page */
+#define PB_LIMIT_FORMATS_OWN     8u
+#define PB_LIMIT_FORMATS_TOTAL   8u
+#define PB_LIMIT_ALLOCATIONS     256u
+#define PB_LIMIT_PATCHES         8192u
+#define PB_LIMIT_RING_MIN        4u
+#define PB_LIMIT_RING_MAX        64u
+#define PB_LIMIT_JOBS            1u
+#define PB_LIMIT_WAKES           8u
+#define PB_LIMIT_STOPS           4u
+#define PB_LIMIT_IN_FLIGHT       3u
+#define PB_LIMIT_CONTROL_ENTRIES 8u
+#define PB_LIMIT_KICK_ENTRIES    32u
+#define PB_LIMIT_EVENT_ENTRIES   16u
+#define PB_LIMIT_PATCHED         4u
+
+#endif

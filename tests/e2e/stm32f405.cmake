@@ -1,0 +1,9 @@
+# The board that is its own card, in QEMU: nothing of the emulated card. Without sanitizers, like all that starts QEMU.
+if(NOT PB_SANITIZE)
+  pb_program(e2e_stm32f405 SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_stm32f405.c ${CMAKE_CURRENT_LIST_DIR}/probe.c LINKS test_e2e_support z)
+  target_compile_definitions(e2e_stm32f405 PRIVATE
+    E2E_STM32F405="${PROJECT_BINARY_DIR}/../stm32f405/patchbay-stm32f405.bin")
+  add_test(NAME e2e_stm32f405 COMMAND e2e_stm32f405)
+  add_test(NAME e2e_stm32f405_sizes COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/stm32f405_sizes.sh)
+  set_tests_properties(e2e_stm32f405 PROPERTIES LABELS e2e RUN_SERIAL TRUE TIMEOUT 120)
+endif()
