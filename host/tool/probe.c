@@ -3,41 +3,85 @@
 
 #include <stdio.h>
 
+#include "hal/shared.h"
 #include "host/patchbay.h"
 
-/* For the firmware to let its admin in. */
-#define ADMIN_TIMEOUT_US 10000000u
+/* For the firmware to let a channel attach. */
+#define ATTACH_TIMEOUT_US 10000000u
+/* Turns of waiting, each some milliseconds: for firmware that boots, and for an admin that has not come to us yet. */
+#define TURNS_MOST 200u
+#define TURN_US    2000u
 
+/* What the supervisor of an emulated card gives its clients. */
 static enum pb_error grant(struct pb_link *link, uint32_t client)
 {
-	const uint32_t close[PB_COMMAND_ARGUMENTS] = {client};
-	const uint32_t grant[PB_COMMAND_ARGUMENTS] = {client, PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY, 1,
-						      PB_PRIORITY_REALTIME};
+	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {client, PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY, 1,
+							  PB_PRIORITY_REALTIME};
 	struct pb_channel admin;
-	enum pb_error error = pb_channel_attach(&admin, link, ADMIN_TIMEOUT_US);
+	enum pb_error error;
+	enum pb_error left;
+
+	link->channel = PB_CHANNEL_ADMIN;
+	error = pb_channel_attach(&admin, link, ATTACH_TIMEOUT_US);
+	link->channel = client;
+	if (error != PB_ERROR_OK)
+		return error;
+	error = pb_channel_command(&admin, PB_COMMAND_CHANNEL_GRANT, arguments, NULL);
+	left = pb_channel_detach(&admin);
+	return error != PB_ERROR_OK ? error : left;
+}
+
+/* Asks whether the channel has been given what commands need, for as long as there is an admin who may do so. */
+static enum pb_error ask_privileges(struct pb_channel *channel, bool *granted)
+{
+	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {PB_QUERY_CHANNEL, channel->link->channel};
+	const struct pb_channel_entry *admin =
+		(const void *)(channel->link->memory + channel->card.channel_directory_offset);
+	uint32_t results[PB_REPLY_RESULTS] = {0};
+	enum pb_error error = PB_ERROR_OK;
+
+	*granted = false;
+	for (uint32_t i = 0; i < TURNS_MOST && error == PB_ERROR_OK; i++) {
+		error = pb_channel_command(channel, PB_COMMAND_QUERY, arguments, results);
+		*granted = error == PB_ERROR_OK && (results[0] & PB_PRIVILEGE_PAGING) != 0;
+		if (*granted || pb_shared_read32(&admin->state) != PB_CHANNEL_OPEN)
+			break;
+		if (error == PB_ERROR_OK)
+			error = channel->link->ops->wait(channel->link, TURN_US);
+	}
+	return error;
+}
+
+static enum pb_error get_privileges(struct pb_link *link)
+{
+	struct pb_channel channel;
+	bool granted;
+	enum pb_error error = pb_channel_attach(&channel, link, ATTACH_TIMEOUT_US);
+	enum pb_error left;
 
 	if (error != PB_ERROR_OK)
 		return error;
-	error = pb_channel_command(&admin, PB_COMMAND_CHANNEL_CLOSE, close, NULL);
+	error = ask_privileges(&channel, &granted);
+	left = pb_channel_detach(&channel);
 	if (error == PB_ERROR_OK)
-		error = pb_channel_command(&admin, PB_COMMAND_CHANNEL_GRANT, grant, NULL);
-	return pb_channel_detach(&admin) != PB_ERROR_OK && error == PB_ERROR_OK ? PB_ERROR_FIRMWARE_DEAD
-										: error;
+		error = left;
+	return error == PB_ERROR_OK && !granted ? grant(link, link->channel) : error;
 }
 
-static enum pb_error be_admin(struct pb_link *link)
+/* Gives firmware that boots time to come up. @return whether it runs, and nobody supervises it */
+static bool runs_alone(struct pb_link *link)
 {
-	const uint32_t client = link->channel;
 	struct pb_card_info info;
 	enum pb_error error = pb_card_read(link, &info);
 
-	if (error != PB_ERROR_OK || info.mcu_state != PB_MCU_UNKNOWN ||
-	    info.boot_stage != PB_BOOT_STAGE_RUNNING || client == PB_CHANNEL_ADMIN)
-		return PB_ERROR_OK;
-	link->channel = PB_CHANNEL_ADMIN;
-	error = grant(link, client);
-	link->channel = client;
-	return error == PB_ERROR_FIRMWARE_DEAD ? PB_ERROR_OK : error;
+	for (uint32_t i = 0;
+	     i < TURNS_MOST && error == PB_ERROR_OK && info.boot_stage < PB_BOOT_STAGE_RUNNING; i++) {
+		error = link->ops->wait(link, TURN_US);
+		if (error == PB_ERROR_OK)
+			error = pb_card_read(link, &info);
+	}
+	return error == PB_ERROR_OK && info.boot_stage == PB_BOOT_STAGE_RUNNING &&
+	       info.mcu_state == PB_MCU_UNKNOWN;
 }
 
 enum pb_error pb_open_probe(const struct pb_gdb_place *place, struct pb_link **link,
@@ -47,9 +91,12 @@ enum pb_error pb_open_probe(const struct pb_gdb_place *place, struct pb_link **l
 
 	if (error != PB_ERROR_OK)
 		return error;
-	error = be_admin(*link);
-	if (error == PB_ERROR_OK)
-		return error;
+	if (!runs_alone(*link) || (*link)->channel == PB_CHANNEL_ADMIN)
+		return PB_ERROR_OK;
+	error = get_privileges(*link);
+	/* A death in between is for the command to tell of. */
+	if (error == PB_ERROR_OK || error == PB_ERROR_FIRMWARE_DEAD)
+		return PB_ERROR_OK;
 	(void)snprintf(message, PB_GDB_MESSAGE_BYTES, "the board at %s gives no channel: %s: %s", place->stub,
 		       pb_error_name(error), pb_error_meaning(error));
 	(*link)->ops->close(*link);

@@ -9,9 +9,9 @@
 #include "host/link_gdb.h"
 
 /**
- * Opens a link. A board that nobody supervises has no admin: this does what the supervisor of an emulated card
- * does for its clients. It closes the channel, which a host that ended badly may have left open, and gives it
- * the privileges that commands need. Firmware that does not run is left as it is, so that it can be looked at.
+ * Opens a link. A board that nobody supervises may have no admin either: if the channel lacks the privileges
+ * that commands need, this attaches as the admin, gives them, and detaches. Where an admin is attached, it is given
+ * time first. Firmware that does not run is left as it is, so that it can be looked at.
  * @param message after an error: what went wrong, and what to do about it
  * @return errors of pb_link_open_gdb, or why the firmware gives no channel
  */

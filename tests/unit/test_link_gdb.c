@@ -339,6 +339,46 @@ static void test_after_a_crash(void **state)
 	close_board();
 }
 
+/* Takes away what the card's admin gave our channel; the admin then leaves, or stays and does nothing. */
+static void take_privileges(bool leave)
+{
+	const uint32_t about[PB_COMMAND_ARGUMENTS] = {8};
+	struct pb_channel admin;
+	struct pb_link *link;
+
+	assert_int_equal(pb_link_open_sim(sim, PB_CHANNEL_ADMIN, &link), PB_ERROR_OK);
+	assert_int_equal(pb_channel_attach(&admin, link, SECOND_US), PB_ERROR_OK);
+	assert_int_equal(pb_channel_command(&admin, PB_COMMAND_CHANNEL_CLOSE, about, NULL), PB_ERROR_OK);
+	if (leave)
+		assert_int_equal(pb_channel_detach(&admin), PB_ERROR_OK);
+	link->ops->close(link);
+}
+
+static void test_is_its_own_admin(void **state)
+{
+	const uint32_t about[PB_COMMAND_ARGUMENTS] = {PB_QUERY_CHANNEL, 8};
+
+	(void)state;
+	for (uint32_t leave = 0; leave < 2; leave++) {
+		uint32_t results[PB_REPLY_RESULTS];
+		struct pb_channel channel;
+
+		make_board();
+		take_privileges(leave != 0);
+		put_header(0);
+		stub = board(0);
+		gdb_stub_start(&stub);
+		assert_int_equal(pb_open_probe(&(struct pb_gdb_place){.stub = stub.path}, &link_, message),
+				 PB_ERROR_OK);
+		assert_int_equal(link_->channel, 8);
+		assert_int_equal(pb_channel_attach(&channel, link_, 60 * SECOND_US), PB_ERROR_OK);
+		assert_int_equal(pb_channel_command(&channel, PB_COMMAND_QUERY, about, results), PB_ERROR_OK);
+		assert_int_equal(results[0], PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY);
+		assert_int_equal(results[2], PB_PRIORITY_REALTIME);
+		close_board();
+	}
+}
+
 /* ---- a board that fails ---- */
 
 static void stand_still(void *context)
@@ -399,12 +439,13 @@ static void test_does_not_boot(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_finds_image),     cmocka_unit_test(test_told_where),
-		cmocka_unit_test(test_no_image),        cmocka_unit_test(test_nobody_there),
-		cmocka_unit_test(test_breaks_off),      cmocka_unit_test(test_place),
-		cmocka_unit_test(test_submissions),     cmocka_unit_test(test_polls),
-		cmocka_unit_test(test_after_a_crash),   cmocka_unit_test(test_heart_stops),
-		cmocka_unit_test(test_probe_unplugged), cmocka_unit_test(test_does_not_boot),
+		cmocka_unit_test(test_finds_image),   cmocka_unit_test(test_told_where),
+		cmocka_unit_test(test_no_image),      cmocka_unit_test(test_nobody_there),
+		cmocka_unit_test(test_breaks_off),    cmocka_unit_test(test_place),
+		cmocka_unit_test(test_submissions),   cmocka_unit_test(test_polls),
+		cmocka_unit_test(test_after_a_crash), cmocka_unit_test(test_is_its_own_admin),
+		cmocka_unit_test(test_heart_stops),   cmocka_unit_test(test_probe_unplugged),
+		cmocka_unit_test(test_does_not_boot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
