@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "boards/image.h"
 #include "boards/stm32f405/self_test.h"
 #include "firmware/abi/boot.h"
 #include "hal/cortex_m/cortex_m.h"
@@ -124,6 +125,8 @@ static const struct pb_firmware_config config = {
 	.queue_count = QUEUES,
 	.board = "stm32f405",
 };
+
+PB_BOARD_IMAGE("stm32f405", pb_card_memory, pb_card_memory_bytes);
 
 /** Lights it, or not. */
 static void set_light(bool on)
