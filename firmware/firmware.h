@@ -20,7 +20,7 @@ struct pb_firmware_config {
 	uint8_t *memory;       /**< card memory as the MCU sees it */
 	uint32_t memory_bytes; /**< its size */
 	uint32_t
-		channels_offset; /**< where the channel directory and the channels' rings go, 4 KiB aligned */
+		channels_offset; /**< where the channel directory and the channels' rings go, a multiple of 64 */
 	uint32_t
 		pool_offset; /**< where backing memory for segments starts, 4 KiB aligned; it runs to the end */
 	const struct pb_lines *lines;

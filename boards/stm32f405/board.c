@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * STM32F405 (Cortex-M4): a part that people own, and QEMU's netduinoplus2. It
- * is the whole card: its engines are soft, card memory is half of its SRAM, and
- * hosts reach that through a debug probe. At boot it tests itself.
+ * is the whole card: its engines are soft, card memory is a good half of its
+ * SRAM, and hosts reach that through a debug probe. At boot it tests itself.
  *
  * The core runs from the internal oscillator, as out of reset. Text goes out on
  * PA9 (USART 1, 115200 baud, 8N1). The light is PC12, which shines while low,
