@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/e2e/e2e.h"
+#include "tests/e2e/e2e_board.h"
 
 struct image {
 	uint8_t *bytes;
@@ -73,21 +74,61 @@ static size_t file_offset(const struct image *image, const Elf32_Ehdr *header, u
 	return 0;
 }
 
-uint32_t e2e_image_write(const char *path, const char *function, uint16_t instruction)
+/* The CPUs that there are images for. */
+static const struct cpu {
+	uint16_t machine;
+	uint16_t faults, loops;
+	uint32_t status;
+} cpus[] = {
+	/* UDF #0 and B; UFSR.UNDEFINSTR, as CFSR shows it. */
+	{EM_ARM, 0xde00, 0xe7fe, 0x00010000},
+	/* C.UNIMP and C.J; illegal instruction, as mcause has it. */
+	{EM_RISCV, 0x0000, 0xa001, 2},
+};
+
+static const struct cpu *cpu_of(const struct image *image)
 {
-	const uint8_t code[] = {instruction & 0xffu, (uint8_t)(instruction >> 8)};
+	Elf32_Ehdr header;
+
+	take(image, 0, &header, sizeof(header));
+	assert_memory_equal(header.e_ident, ELFMAG "\x01\x01", SELFMAG + 2); /* 32 bits, little-endian */
+	for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
+		if (cpus[i].machine == header.e_machine)
+			return &cpus[i];
+	}
+	fail_msg("an image for machine %d", header.e_machine);
+	return NULL;
+}
+
+uint32_t e2e_image_fault_status(void)
+{
 	struct image image;
+	uint32_t status;
+
+	image.bytes = e2e_read_file(e2e_image(), &image.size);
+	status = cpu_of(&image)->status;
+	free(image.bytes);
+	return status;
+}
+
+uint32_t e2e_image_write(const char *path, const char *function, enum e2e_image_defect defect)
+{
+	struct image image;
+	const struct cpu *cpu;
+	uint16_t instruction;
 	Elf32_Ehdr header;
 	uint32_t address;
 	size_t offset;
 
-	image.bytes = e2e_read_file(E2E_IMAGE, &image.size);
+	image.bytes = e2e_read_file(e2e_image(), &image.size);
+	cpu = cpu_of(&image);
+	instruction = defect == E2E_IMAGE_FAULTS ? cpu->faults : cpu->loops;
 	take(&image, 0, &header, sizeof(header));
-	assert_memory_equal(header.e_ident, ELFMAG "\x01\x01", SELFMAG + 2); /* 32 bits, little-endian */
 	address = function_address(&image, &header, function);
 	offset = file_offset(&image, &header, address);
-	assert_true(offset + sizeof(code) <= image.size);
-	memcpy(image.bytes + offset, code, sizeof(code));
+	assert_true(offset + sizeof(instruction) <= image.size);
+	image.bytes[offset] = (uint8_t)instruction;
+	image.bytes[offset + 1] = (uint8_t)(instruction >> 8);
 	e2e_write_file(path, image.bytes, image.size);
 	free(image.bytes);
 	return address;
