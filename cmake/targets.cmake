@@ -42,7 +42,7 @@ function(pb_unit_test name)
 endfunction()
 
 # pb_e2e_test(NAME [SOURCES more.c] [LINKS target...] [BOARDS name...]): tests/e2e/test_NAME.c as program e2e_NAME,
-# which is a test on each board that asks for them. They test what users run: without sanitizers.
+# which is a test on each board that asks for it. They test what users run: without sanitizers.
 function(pb_e2e_test name)
   if(PB_SANITIZE)
     return()
@@ -54,6 +54,9 @@ function(pb_e2e_test name)
   pb_program(e2e_${name} SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/e2e/test_${name}.c ${arg_SOURCES} LINKS test_e2e_support ${arg_LINKS})
   add_dependencies(e2e_${name} patchbay)
   foreach(board IN LISTS arg_BOARDS)
+    if(NOT PB_E2E_OF_${board} STREQUAL ON AND NOT name IN_LIST PB_E2E_OF_${board})
+      continue()
+    endif()
     add_test(NAME ${board}_e2e_${name} COMMAND e2e_${name})
     # One at a time: each is several busy processes. One that hangs is ended.
     set_tests_properties(${board}_e2e_${name} PROPERTIES
