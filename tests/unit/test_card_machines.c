@@ -36,6 +36,10 @@ static const struct {
 	 "qemu-system-misc",
 	 {"qemu-system-riscv32", "-M", "virt", "-m", "8M", "-bios", "none", "-object", CARD_MEMORY, "-device",
 	  "ivshmem-plain,memdev=vram", CARD_ARGUMENTS}},
+	{"qemu_virt_rv64",
+	 "qemu-system-misc",
+	 {"qemu-system-riscv64", "-M", "virt", "-m", "8M", "-bios", "none", "-object", CARD_MEMORY, "-device",
+	  "ivshmem-plain,memdev=vram", CARD_ARGUMENTS}},
 };
 
 static void test_boards(void **unused)
