@@ -26,7 +26,6 @@ extern const uint32_t pb_image_start[], pb_image_end[];
 	static const struct pb_image_header image_header __attribute__((section(".image_header"), used)) = { \
 		.magic = PB_IMAGE_MAGIC,                                                                     \
 		.version = PB_IMAGE_VERSION,                                                                 \
-		.load_address = (uint32_t)(uintptr_t)pb_image_start,                                         \
 		.abi_oldest = PB_ABI_MAJOR << 16,                                                            \
 		.abi_newest = PB_ABI_MAJOR << 16 | 0xffffu,                                                  \
 		.card_memory = (uint32_t)(uintptr_t)(memory),                                                \

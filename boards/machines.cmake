@@ -1,13 +1,24 @@
 # The emulator of each board that has one: boards/NAME/machine.c defines pb_machine_NAME.
-# PB_MACHINE_BOARDS: their names. The list of them is made here, so that nobody else names a board.
+# The list of them is made here, so that nobody else names a board.
+# PB_E2E_BOARDS: those whose board.cmake asks for the end-to-end tests, with PB_BOARD_E2E: ON for all, or the names of
+# some, which PB_E2E_OF_NAME hands on;
+# PB_E2E_ASSEMBLY_BOARDS: those of them that have their hot loops in assembly too.
 file(GLOB machine_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/boards/*/machine.c)
-set(PB_MACHINE_BOARDS)
 set(rows)
 foreach(source IN LISTS machine_sources)
   cmake_path(GET source PARENT_PATH folder)
   cmake_path(GET folder FILENAME name)
-  list(APPEND PB_MACHINE_BOARDS ${name})
   string(APPEND rows " ROW(${name})")
+  block(PROPAGATE PB_E2E_BOARDS PB_E2E_ASSEMBLY_BOARDS PB_E2E_OF_${name})
+    include(${folder}/board.cmake)
+    set(PB_E2E_OF_${name} ${PB_BOARD_E2E})
+    if(PB_BOARD_E2E)
+      list(APPEND PB_E2E_BOARDS ${name})
+      if(PB_BOARD_LOOPS)
+        list(APPEND PB_E2E_ASSEMBLY_BOARDS ${name})
+      endif()
+    endif()
+  endblock()
 endforeach()
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/qemu/machine_list.h
   CONTENT "/* Made by boards/machines.cmake: ROW(name) for each board that has a machine.c. */\n#define PB_MACHINE_LIST(ROW)@rows@\n"

@@ -4,6 +4,7 @@
  * patching need of them.
  */
 #include "firmware/admit.h"
+#include "hal/bits.h"
 
 static enum pb_error admit_allocations(struct pb_firmware *firmware, const struct pb_core_channel *channel,
 				       const struct pb_descriptor *descriptor, uint32_t count,
@@ -82,7 +83,7 @@ static enum pb_error take_job(struct pb_firmware *firmware, struct pb_core_node 
 			      const struct pb_core_channel *channel, const struct pb_descriptor *descriptor,
 			      const struct pb_core_range *range, const struct pb_core_lists *lists)
 {
-	const uint32_t j = (uint32_t)__builtin_ctz(firmware->jobs_free);
+	const uint32_t j = pb_bits_lowest(firmware->jobs_free);
 	struct pb_core_job *job = &firmware->jobs[j];
 	enum pb_error error;
 

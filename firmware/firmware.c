@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "firmware/core.h"
+#include "hal/bits.h"
 #include "hal/halt.h"
 
 PB_STATIC_ASSERT(sizeof(struct pb_core_queue) <= PB_FIRMWARE_QUEUE_BYTES,
@@ -92,7 +93,7 @@ static __attribute__((noinline)) void report_moderated(struct pb_firmware *firmw
 	const uint32_t clock = pb_shared_read32(firmware->clock);
 
 	for (uint32_t left = firmware->moderated; left != 0; left &= left - 1u) {
-		const uint32_t c = (uint32_t)__builtin_ctz(left);
+		const uint32_t c = pb_bits_lowest(left);
 		struct pb_core_channel *channel = &firmware->channels[c];
 
 		if (clock - channel->unreported_since >= channel->moderate_microseconds)
@@ -117,7 +118,7 @@ static void tick(struct pb_firmware *firmware)
 static void look_at_channels(struct pb_firmware *firmware, uint32_t channels)
 {
 	while (channels != 0) {
-		uint32_t channel = (uint32_t)__builtin_ctz(channels);
+		uint32_t channel = pb_bits_lowest(channels);
 
 		channels &= channels - 1u;
 		if (pb_core_doorbell(firmware, channel))
@@ -129,7 +130,7 @@ static void look_at_channels(struct pb_firmware *firmware, uint32_t channels)
 static __attribute__((noinline)) void do_chore(struct pb_firmware *firmware)
 {
 	const uint32_t next = firmware->chores & ~((2u << firmware->chore_turn) - 1u);
-	const uint32_t channel = (uint32_t)__builtin_ctz(next != 0 ? next : firmware->chores);
+	const uint32_t channel = pb_bits_lowest(next != 0 ? next : firmware->chores);
 
 	firmware->chore_turn = channel;
 	pb_core_waypoint(firmware, PB_WAYPOINT_CONTROL);
@@ -242,7 +243,7 @@ static inline void run_nodes(struct pb_firmware *firmware)
 	if (firmware->first_node != 0 && left >> firmware->first_node != 0)
 		left &= ~((1u << firmware->first_node) - 1u);
 	for (; left != 0; left &= left - 1u) {
-		const uint32_t n = (uint32_t)__builtin_ctz(left);
+		const uint32_t n = pb_bits_lowest(left);
 
 		firmware->awake &= ~(1u << n);
 		if (!run_node(firmware, &firmware->nodes[n]))
@@ -296,7 +297,7 @@ bool pb_firmware_pass(struct pb_firmware *firmware)
 	if (((raised | firmware->booting) & 1u << PB_LINE_TICK) != 0)
 		return pass_apart(firmware);
 	for (uint32_t left = raised & firmware->node_lines; left != 0; left &= left - 1u)
-		pb_core_retire(firmware, &firmware->nodes[(uint32_t)__builtin_ctz(left) - PB_LINE_NODE(0)]);
+		pb_core_retire(firmware, &firmware->nodes[pb_bits_lowest(left) - PB_LINE_NODE(0)]);
 	channels = (raised & EVERY_CHANNEL) | firmware->channels_again;
 	if (channels != 0) {
 		firmware->channels_again = 0;

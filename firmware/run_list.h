@@ -8,6 +8,7 @@
 #define PB_FIRMWARE_RUN_LIST_H
 
 #include "firmware/patch.h"
+#include "hal/shifts.h"
 
 #define PB_CORE_SLICE_WORDS      (PB_SLICE_PATCHES * PB_CORE_ENTRY_WORDS)
 #define PB_CORE_WIDE_SLICE_WORDS (PB_SLICE_WIDE * PB_CORE_ENTRY_WORDS)
@@ -25,6 +26,15 @@ struct pb_core_list_ground {
 	uint32_t places;
 };
 
+/** Whether a place, counted from the submission's start, is none of its words. */
+static inline __attribute__((always_inline)) bool pb_core_list_misplaced(uint32_t offset, uint32_t places)
+{
+	/* One compare for range, width and alignment: low bits that are set rotate to the top. */
+	if (PB_SHIFTS_ARE_FREE)
+		return pb_core_rotate_right_2(offset) >= places;
+	return offset % 4u != 0 || offset >= 4u * places;
+}
+
 /**
  * Reads the entry at `words` and carries it out if it is an ordinary one of the given format.
  * @return false: it is not; nothing was written
@@ -40,13 +50,14 @@ static inline __attribute__((always_inline)) bool pb_core_list_apply(const struc
 	pb_core_read_entry(words, entry);
 	odd = (entry->driver_id ^ fast.id) | entry->slot >> PB_PATCH_RESERVED_SHIFT;
 	PB_CORE_KEEP(odd); /* in this order each shift is part of an OR */
-	if ((odd | entry->allocation_index >> PB_CORE_INDEX_BITS) != 0)
+	if ((odd | (PB_SHIFTS_ARE_FREE ? entry->allocation_index >> PB_CORE_INDEX_BITS : 0)) != 0)
+		return false;
+	if (!PB_SHIFTS_ARE_FREE && entry->allocation_index >= 1u << PB_CORE_INDEX_BITS)
 		return false;
 	/* Known, or of no use, from here on, which frees their registers. */
 	entry->driver_id = fast.id;
 	entry->slot = 0;
-	/* One compare for range, width and alignment: low bits that are set rotate to the top. */
-	if (pb_core_rotate_right_2(entry->patch_offset - ground->start) >= ground->places)
+	if (pb_core_list_misplaced(entry->patch_offset - ground->start, ground->places))
 		return false;
 	slot = &ground->slots[entry->allocation_index];
 	PB_CORE_KEEP(slot); /* computed once, not anew for each field */

@@ -7,6 +7,7 @@
  * PB_LIMIT_BYPASSES of more urgent ones. Queues without work are in no list.
  */
 #include "firmware/core.h"
+#include "hal/bits.h"
 
 static uint32_t highest(uint32_t mask)
 {
@@ -143,13 +144,13 @@ static void forgive(const struct pb_firmware *firmware, struct pb_core_level *le
 	int32_t rounds = INT32_MAX;
 
 	for (uint32_t left = level->ready; left != 0; left &= left - 1u) {
-		const uint32_t channel = (uint32_t)__builtin_ctz(left);
+		const uint32_t channel = pb_bits_lowest(left);
 		const int32_t takes = -level->flows[channel].deficit / share(firmware, channel);
 
 		rounds = takes < rounds ? takes : rounds;
 	}
 	for (uint32_t left = level->ready; left != 0; left &= left - 1u) {
-		const uint32_t channel = (uint32_t)__builtin_ctz(left);
+		const uint32_t channel = pb_bits_lowest(left);
 
 		level->flows[channel].deficit += rounds * share(firmware, channel);
 	}
@@ -166,7 +167,7 @@ static uint32_t turn_of(const struct pb_firmware *firmware, struct pb_core_level
 	for (uint32_t step = 1;; step++) {
 		const uint32_t behind = ready & ~((2u << channel) - 1u);
 
-		channel = (uint32_t)__builtin_ctz(behind != 0 ? behind : ready);
+		channel = pb_bits_lowest(behind != 0 ? behind : ready);
 		level->flows[channel].deficit += share(firmware, channel);
 		if (level->flows[channel].deficit > 0)
 			break;
@@ -181,7 +182,7 @@ static uint32_t turn_of(const struct pb_firmware *firmware, struct pb_core_level
 static void count_bypasses(struct pb_core_node *node, uint32_t level)
 {
 	for (uint32_t left = node->levels & ((1u << level) - 1u); left != 0; left &= left - 1u) {
-		struct pb_core_level *below = &node->level[__builtin_ctz(left)];
+		struct pb_core_level *below = &node->level[pb_bits_lowest(left)];
 
 		if (below->bypassed < PB_LIMIT_BYPASSES)
 			below->bypassed++;
@@ -200,7 +201,7 @@ static uint32_t level_of(struct pb_core_node *node)
 	const uint32_t top = highest(node->levels);
 
 	for (uint32_t left = node->levels & ((1u << top) - 1u); left != 0; left &= left - 1u) {
-		const uint32_t level = (uint32_t)__builtin_ctz(left);
+		const uint32_t level = pb_bits_lowest(left);
 
 		if (!is_due(&node->level[level]))
 			continue;
@@ -245,7 +246,7 @@ static bool goes_on(const struct pb_core_node *node, const struct pb_core_queue 
 	if (node->levels >> level > 1u || pb_core_schedule_turn_over(node, queue, node->used))
 		return false;
 	for (uint32_t left = below; left != 0; left &= left - 1u) {
-		if (is_due(&node->level[__builtin_ctz(left)]))
+		if (is_due(&node->level[pb_bits_lowest(left)]))
 			return false;
 	}
 	return true;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "firmware/core.h"
+#include "hal/bits.h"
 
 static bool whole_pages(uint64_t value)
 {
@@ -69,7 +70,7 @@ static uint32_t take_place(struct pb_firmware *firmware)
 
 		if (taken != UINT32_MAX) {
 			firmware->places_taken[word] = taken | (taken + 1u);
-			return 32u * word + (uint32_t)__builtin_ctz(~taken) + 1u;
+			return 32u * word + pb_bits_lowest(~taken) + 1u;
 		}
 	}
 	return 0;

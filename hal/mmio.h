@@ -18,4 +18,15 @@ static inline void pb_mmio_write32(uintptr_t address, uint32_t value)
 	*(volatile uint32_t *)address = value;
 }
 
+/** The same for a register that is one byte wide. */
+static inline uint8_t pb_mmio_read8(uintptr_t address)
+{
+	return *(const volatile uint8_t *)address;
+}
+
+static inline void pb_mmio_write8(uintptr_t address, uint8_t value)
+{
+	*(volatile uint8_t *)address = value;
+}
+
 #endif

@@ -7,7 +7,8 @@
  *
  * The core may assume: an aligned 32-bit access is one bus transaction; stores
  * become visible in any order until a barrier. A board must map card memory as
- * Normal non-cacheable (Arm) or coherent memory.
+ * Normal non-cacheable (Arm) or coherent memory; behind PCI (RISC-V) it may be
+ * a device's.
  */
 #ifndef PB_HAL_SHARED_H
 #define PB_HAL_SHARED_H
@@ -37,22 +38,32 @@ static inline void pb_shared_write8(uint8_t *address, uint8_t value)
 	*(volatile uint8_t *)address = value;
 }
 
+/*
+ * The core may take these for orderings of ordinary memory. To RISC-V a window
+ * behind PCI is a device, whose accesses its fences order only if they say so.
+ */
+#ifdef __riscv
+#define PB_SHARED_FENCE(riscv, order) __asm__ volatile("fence " riscv ::: "memory")
+#else
+#define PB_SHARED_FENCE(riscv, order) __atomic_thread_fence(order)
+#endif
+
 /** Reads before it are done before reads and writes after it. */
 static inline void pb_shared_acquire(void)
 {
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	PB_SHARED_FENCE("ir, iorw", __ATOMIC_ACQUIRE);
 }
 
 /** Reads and writes before it are visible before writes after it. */
 static inline void pb_shared_release(void)
 {
-	__atomic_thread_fence(__ATOMIC_RELEASE);
+	PB_SHARED_FENCE("iorw, ow", __ATOMIC_RELEASE);
 }
 
 /** Everything before it is done before everything after it: "I stored, now do I see your store?" */
 static inline void pb_shared_barrier(void)
 {
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	PB_SHARED_FENCE("iorw, iorw", __ATOMIC_SEQ_CST);
 }
 
 #endif

@@ -39,7 +39,7 @@ struct pb_machine_files {
 };
 
 /** Most arguments of a program, its name included. */
-#define PB_MACHINE_ARGUMENTS 24u
+#define PB_MACHINE_ARGUMENTS 32u
 /** Room for all of them, in bytes. */
 #define PB_MACHINE_TEXT_BYTES 8192u
 

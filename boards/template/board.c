@@ -10,10 +10,9 @@
 
 #include "boards/image.h"
 #include "firmware/abi/boot.h"
-#include "hal/card/layout.h"
+#include "hal/card/nodes.h"
 #include "hal/cortex_m/cortex_m.h"
-#include "hal/cortex_m/uart_lines.h"
-#include "hal/engine/reference.h"
+#include "hal/uart_cmsdk/lines.h"
 
 /* CHANGE: where this CPU sees card memory. It must not be cached, see hal/shared.h. */
 #define CARD_MEMORY 0x60000000u
@@ -32,32 +31,17 @@ static struct pb_uart_lines uart = {
 	.block = (struct pb_card_line_block *)(CARD_MEMORY + PB_CARD_LINES_OFFSET),
 };
 
-static const struct pb_lines lines = {.ops = &pb_uart_lines_ops, .context = &uart, .pending = &uart.pending};
+static const struct pb_lines lines = {.ops = &pb_uart_cmsdk_ops, .context = &uart, .pending = &uart.pending};
 
 /*
  * CHANGE: the states of your driver of engines, hal/engine.h; this one is the
  * emulated card's. Where its parts lie in card memory is hal/card/layout.h.
  */
-#define REFERENCE_ENGINE(n)                                                                                  \
-	{                                                                                                    \
-		.memory = (uint8_t *)CARD_MEMORY,                                                            \
-		.registers_offset = PB_CARD_ENGINE_OFFSET + (n)*PB_CARD_ENGINE_STRIDE,                       \
-		.ring_offset = PB_CARD_RINGS_OFFSET + (n)*PB_CARD_RING_STRIDE,                               \
-		.range_offset = PB_CARD_RANGES_OFFSET, .channels = PB_LIMIT_CHANNELS,                        \
-		.dummy_offset = PB_CARD_DUMMY_OFFSET, .translation_offset = PB_CARD_TRANSLATION_OFFSET,      \
-		.node = (n), .lines = &lines,                                                                \
-	}
-
-static struct pb_reference_engine reference[PB_CARD_NODES] = {REFERENCE_ENGINE(0), REFERENCE_ENGINE(1),
-							      REFERENCE_ENGINE(2), REFERENCE_ENGINE(3)};
+static struct pb_reference_engine reference[PB_CARD_NODES] =
+	PB_CARD_REFERENCE_ENGINES((uint8_t *)CARD_MEMORY, &lines);
 
 /* CHANGE: a row for each node, 1 to PB_LIMIT_NODES of them; `kind` tells hosts what it can run. */
-static const struct pb_engine engines[PB_CARD_NODES] = {
-	{.ops = &pb_reference_engine_ops, .context = &reference[0], .kind = PB_NODE_3D},
-	{.ops = &pb_reference_engine_ops, .context = &reference[1], .kind = PB_NODE_COPY},
-	{.ops = &pb_reference_engine_ops, .context = &reference[2], .kind = PB_NODE_3D},
-	{.ops = &pb_reference_engine_ops, .context = &reference[3], .kind = PB_NODE_COPY},
-};
+static const struct pb_engine engines[PB_CARD_NODES] = PB_CARD_ENGINES(reference);
 
 static uint64_t queues[QUEUES * PB_FIRMWARE_QUEUE_BYTES / sizeof(uint64_t)];
 
@@ -81,12 +65,12 @@ PB_BOARD_IMAGE("template", CARD_MEMORY, PB_CARD_MEMORY_BYTES);
 /* CHANGE: a handler for each interrupt. It records, and no more. */
 static void uart0_receive(void)
 {
-	pb_uart_lines_receive(&uart);
+	pb_uart_cmsdk_receive(&uart);
 }
 
 static void uart0_transmit(void)
 {
-	pb_uart_lines_transmit(&uart);
+	pb_uart_cmsdk_transmit(&uart);
 }
 
 static void tick(void)
@@ -120,7 +104,7 @@ const struct pb_firmware_config *pb_board_start(void)
 {
 	pb_cortex_m_on_fault(pb_firmware_fatal);
 	/* CHANGE: clocks, protection and windows that the boot loader has not set up, then the drivers. */
-	pb_uart_lines_start(&uart);
+	pb_uart_cmsdk_start(&uart);
 	pb_cortex_m_interrupt_enable(UART0_RECEIVE_INTERRUPT);
 	pb_cortex_m_interrupt_enable(UART0_TRANSMIT_INTERRUPT);
 	pb_cortex_m_tick_start(PB_TICK_MICROSECONDS * (CORE_HERTZ / 1000000u));

@@ -55,15 +55,19 @@ enum pb_waypoint {
  * What killed the firmware. Written once, by the firmware, `valid` last.
  * Of BAD_IMAGE, pc is the address of the image's first byte, address that of
  * its header, and status the CRC-32 that it has.
+ *
+ *   status   Arm: CFSR           RISC-V: mcause
+ *   address  Arm: BFAR or MMFAR  RISC-V: mtval
+ *   psr      Arm: xPSR           RISC-V: mstatus
  */
 struct pb_fatal_record {
 	uint32_t valid;    /**< 1 when the rest is complete */
 	uint32_t kind;     /**< enum pb_fatal_kind */
 	uint32_t pc;       /**< program counter of the fault or of the failed assertion's caller */
 	uint32_t lr;       /**< link register there */
-	uint32_t status;   /**< CPU fault status (Arm: CFSR); the source line for an assertion */
-	uint32_t address;  /**< faulting address, if the CPU knows it (Arm: BFAR or MMFAR), else 0 */
-	uint32_t psr;      /**< processor status (Arm: xPSR) */
+	uint32_t status;   /**< CPU fault status; the source line for an assertion */
+	uint32_t address;  /**< faulting address, if the CPU knows it, else 0 */
+	uint32_t psr;      /**< processor status */
 	uint32_t waypoint; /**< enum pb_waypoint at that moment */
 };
 PB_SIZE(pb_fatal_record, 32);

@@ -21,7 +21,7 @@
 struct pb_image_header {
 	uint32_t magic;             /**< PB_IMAGE_MAGIC */
 	uint32_t version;           /**< PB_IMAGE_VERSION */
-	uint32_t load_address;      /**< of the image's first byte, as the MCU sees it */
+	uint32_t load_address;      /**< of the image's first byte, as the MCU sees it; sealed */
 	uint32_t image_bytes;       /**< from there, initial data included; a multiple of 4; sealed */
 	uint32_t crc;               /**< CRC-32 (ISO 3309, as of zlib) of those bytes, this word 0; sealed */
 	uint32_t abi_oldest;        /**< oldest PB_ABI_VERSION of a host that it serves */

@@ -2,7 +2,7 @@
 /**
  * @file
  * Interrupt lines of the emulated card: what the MCU's driver
- * (hal/cortex_m/uart_lines.c) and the card (qemu/) agree on.
+ * (hal/card/uart_lines.h) and the card (qemu/) agree on.
  *
  * A UART stands for a bundle of lines in each direction: a byte is the number
  * of a line (hal/lines.h) that was raised. Beside it each line has two words in

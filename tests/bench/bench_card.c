@@ -8,7 +8,7 @@
 #include "boards/board.h"
 #include "hal/card/layout.h"
 #include "hal/card/lines.h"
-#include "hal/cortex_m/uart_lines.h"
+#include "hal/card/uart_lines.h"
 #include "hal/engine/registers.h"
 #include "hal/shared.h"
 #include "host/patchbay.h"

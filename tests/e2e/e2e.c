@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "qemu/card.h"
+#include "tests/e2e/e2e_board.h"
 #include "tests/e2e/e2e_process.h"
 
 static char folder[] = "/tmp/patchbay-e2e-XXXXXX";
@@ -28,13 +28,12 @@ void e2e_path(char path[E2E_PATH_BYTES], const char *name)
 int e2e_group_setup(void **state)
 {
 	(void)state;
-	if (access(E2E_IMAGE, R_OK) == 0)
+	if (access(e2e_image(), R_OK) == 0)
 		return 0;
 	fprintf(stderr,
 		"no firmware image at %s: %s\n"
-		"Build it with: cmake -B build/mps2_an500 -G Ninja -DPB_BOARD=mps2_an500 && cmake --build "
-		"build/mps2_an500\n",
-		E2E_IMAGE, strerror(errno));
+		"Build it with: cmake -B build/%s -G Ninja -DPB_BOARD=%s && cmake --build build/%s\n",
+		e2e_image(), strerror(errno), e2e_board(), e2e_board(), e2e_board());
 	return -1;
 }
 
@@ -116,10 +115,9 @@ void e2e_write_file(const char *path, const void *data, size_t bytes)
 
 void e2e_card_start(struct e2e_card *card, uint32_t restarts)
 {
-	struct pb_card_options options = PB_CARD_OPTIONS_DEFAULT;
+	struct pb_card_options options = e2e_card_options();
 
 	e2e_path(card->socket, "card");
-	options.image = E2E_IMAGE;
 	options.socket = card->socket;
 	options.restarts = restarts;
 	options.quiet = true;

@@ -74,7 +74,11 @@ struct e2e_output {
 	char err[8192];
 };
 
-/** Starts a program with its output going to files of the folder. @param search NULL, or its PATH */
+/**
+ * Starts a program with its output going to files of the folder. A card that a
+ * patchbay command starts has the board of the tests (e2e_board.h).
+ * @param search NULL, or its PATH
+ */
 pid_t e2e_spawn(const char *program, const char *const *arguments, const char *search);
 /** Waits for it and takes its output. */
 void e2e_collect(pid_t pid, struct e2e_output *output);

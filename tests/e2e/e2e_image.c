@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/e2e/e2e.h"
+#include "tests/e2e/e2e_board.h"
 
 struct image {
 	uint8_t *bytes;
@@ -20,13 +21,79 @@ static void take(const struct image *image, size_t offset, void *to, size_t byte
 	memcpy(to, image->bytes + offset, bytes);
 }
 
-static Elf32_Shdr section(const struct image *image, const Elf32_Ehdr *header, uint32_t index)
+static bool is_64(const struct image *image)
 {
-	Elf32_Shdr found;
+	uint8_t ident[EI_NIDENT];
+
+	take(image, 0, ident, sizeof(ident));
+	assert_memory_equal(ident, ELFMAG, SELFMAG);
+	assert_int_equal(ident[EI_DATA], ELFDATA2LSB);
+	return ident[EI_CLASS] == ELFCLASS64;
+}
+
+/* ELF has each structure in two widths. These read either, into the wide one, what is of use here. */
+
+static Elf64_Ehdr header_of(const struct image *image)
+{
+	Elf64_Ehdr wide;
+	Elf32_Ehdr narrow;
+
+	if (is_64(image)) {
+		take(image, 0, &wide, sizeof(wide));
+		return wide;
+	}
+	take(image, 0, &narrow, sizeof(narrow));
+	return (Elf64_Ehdr){.e_machine = narrow.e_machine,
+			    .e_shoff = narrow.e_shoff,
+			    .e_shnum = narrow.e_shnum,
+			    .e_phoff = narrow.e_phoff,
+			    .e_phnum = narrow.e_phnum};
+}
+
+static Elf64_Shdr section(const struct image *image, const Elf64_Ehdr *header, uint32_t index)
+{
+	Elf64_Shdr wide;
+	Elf32_Shdr narrow;
 
 	assert_true(index < header->e_shnum);
-	take(image, header->e_shoff + index * sizeof(found), &found, sizeof(found));
-	return found;
+	if (is_64(image)) {
+		take(image, header->e_shoff + index * sizeof(wide), &wide, sizeof(wide));
+		return wide;
+	}
+	take(image, header->e_shoff + index * sizeof(narrow), &narrow, sizeof(narrow));
+	return (Elf64_Shdr){.sh_type = narrow.sh_type,
+			    .sh_offset = narrow.sh_offset,
+			    .sh_size = narrow.sh_size,
+			    .sh_link = narrow.sh_link};
+}
+
+static Elf64_Sym symbol_at(const struct image *image, const Elf64_Shdr *table, size_t index)
+{
+	Elf64_Sym wide;
+	Elf32_Sym narrow;
+
+	if (is_64(image)) {
+		take(image, table->sh_offset + index * sizeof(wide), &wide, sizeof(wide));
+		return wide;
+	}
+	take(image, table->sh_offset + index * sizeof(narrow), &narrow, sizeof(narrow));
+	return (Elf64_Sym){.st_name = narrow.st_name, .st_info = narrow.st_info, .st_value = narrow.st_value};
+}
+
+static Elf64_Phdr part_at(const struct image *image, const Elf64_Ehdr *header, uint32_t index)
+{
+	Elf64_Phdr wide;
+	Elf32_Phdr narrow;
+
+	if (is_64(image)) {
+		take(image, header->e_phoff + index * sizeof(wide), &wide, sizeof(wide));
+		return wide;
+	}
+	take(image, header->e_phoff + index * sizeof(narrow), &narrow, sizeof(narrow));
+	return (Elf64_Phdr){.p_type = narrow.p_type,
+			    .p_offset = narrow.p_offset,
+			    .p_vaddr = narrow.p_vaddr,
+			    .p_filesz = narrow.p_filesz};
 }
 
 static bool is_name(const struct image *image, size_t offset, const char *name)
@@ -38,33 +105,33 @@ static bool is_name(const struct image *image, size_t offset, const char *name)
 }
 
 /* Where a function's code is in the MCU's memory. */
-static uint32_t function_address(const struct image *image, const Elf32_Ehdr *header, const char *name)
+static uint32_t function_address(const struct image *image, const Elf64_Ehdr *header, const char *name)
 {
+	const size_t symbol_bytes = is_64(image) ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+
 	for (uint32_t s = 0; s < header->e_shnum; s++) {
-		const Elf32_Shdr table = section(image, header, s);
+		const Elf64_Shdr table = section(image, header, s);
 
 		if (table.sh_type != SHT_SYMTAB)
 			continue;
-		for (uint32_t i = 0; i < table.sh_size / sizeof(Elf32_Sym); i++) {
-			Elf32_Sym symbol;
+		for (size_t i = 0; i < table.sh_size / symbol_bytes; i++) {
+			const Elf64_Sym symbol = symbol_at(image, &table, i);
 
-			take(image, table.sh_offset + i * sizeof(symbol), &symbol, sizeof(symbol));
-			if (ELF32_ST_TYPE(symbol.st_info) == STT_FUNC &&
+			if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC &&
 			    is_name(image, section(image, header, table.sh_link).sh_offset + symbol.st_name,
 				    name))
-				return symbol.st_value & ~1u; /* bit 0 says Thumb */
+				return (uint32_t)symbol.st_value & ~1u; /* bit 0 says Thumb */
 		}
 	}
 	fail_msg("the image has no function %s", name);
 	return 0;
 }
 
-static size_t file_offset(const struct image *image, const Elf32_Ehdr *header, uint32_t address)
+static size_t file_offset(const struct image *image, const Elf64_Ehdr *header, uint32_t address)
 {
 	for (uint32_t i = 0; i < header->e_phnum; i++) {
-		Elf32_Phdr part;
+		const Elf64_Phdr part = part_at(image, header, i);
 
-		take(image, header->e_phoff + i * sizeof(part), &part, sizeof(part));
 		if (part.p_type == PT_LOAD && address >= part.p_vaddr &&
 		    address - part.p_vaddr < part.p_filesz)
 			return part.p_offset + (address - part.p_vaddr);
@@ -73,22 +140,60 @@ static size_t file_offset(const struct image *image, const Elf32_Ehdr *header, u
 	return 0;
 }
 
-uint32_t e2e_image_write(const char *path, const char *function, uint16_t instruction)
+/* The CPUs that there are images for. */
+static const struct cpu {
+	uint16_t machine;
+	uint16_t faults, loops;
+	uint32_t status;
+} cpus[] = {
+	/* UDF #0 and B; UFSR.UNDEFINSTR, as CFSR shows it. */
+	{EM_ARM, 0xde00, 0xe7fe, 0x00010000},
+	/* C.UNIMP and C.J; illegal instruction, as mcause has it. */
+	{EM_RISCV, 0x0000, 0xa001, 2},
+};
+
+static const struct cpu *cpu_of(const struct image *image)
+{
+	const Elf64_Ehdr header = header_of(image);
+
+	for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
+		if (cpus[i].machine == header.e_machine)
+			return &cpus[i];
+	}
+	fail_msg("an image for machine %d", header.e_machine);
+	return NULL;
+}
+
+uint32_t e2e_image_fault_status(void)
+{
+	struct image image;
+	uint32_t status;
+
+	image.bytes = e2e_read_file(e2e_image(), &image.size);
+	status = cpu_of(&image)->status;
+	free(image.bytes);
+	return status;
+}
+
+uint32_t e2e_image_write(const char *path, const char *function, enum e2e_image_defect defect)
 {
 	static struct e2e_output output;
-	const uint8_t code[] = {instruction & 0xffu, (uint8_t)(instruction >> 8)};
 	struct image image;
-	Elf32_Ehdr header;
+	const struct cpu *cpu;
+	uint16_t instruction;
+	Elf64_Ehdr header;
 	uint32_t address;
 	size_t offset;
 
-	image.bytes = e2e_read_file(E2E_IMAGE, &image.size);
-	take(&image, 0, &header, sizeof(header));
-	assert_memory_equal(header.e_ident, ELFMAG "\x01\x01", SELFMAG + 2); /* 32 bits, little-endian */
+	image.bytes = e2e_read_file(e2e_image(), &image.size);
+	cpu = cpu_of(&image);
+	instruction = defect == E2E_IMAGE_FAULTS ? cpu->faults : cpu->loops;
+	header = header_of(&image);
 	address = function_address(&image, &header, function);
 	offset = file_offset(&image, &header, address);
-	assert_true(offset + sizeof(code) <= image.size);
-	memcpy(image.bytes + offset, code, sizeof(code));
+	assert_true(offset + sizeof(instruction) <= image.size);
+	image.bytes[offset] = (uint8_t)instruction;
+	image.bytes[offset + 1] = (uint8_t)(instruction >> 8);
 	e2e_write_file(path, image.bytes, image.size);
 	free(image.bytes);
 	e2e_collect(e2e_spawn(E2E_SEAL, E2E_ARGUMENT_LIST(path), NULL), &output);

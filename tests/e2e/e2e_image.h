@@ -8,16 +8,19 @@
 
 #include <stdint.h>
 
-/** UDF #0, undefined on every Thumb processor. */
-#define E2E_IMAGE_FAULTS 0xde00u
-/** A branch to itself. */
-#define E2E_IMAGE_LOOPS 0xe7feu
+/** How. */
+enum e2e_image_defect {
+	E2E_IMAGE_FAULTS, /**< an instruction that no such CPU has */
+	E2E_IMAGE_LOOPS,  /**< a branch to itself */
+};
 
 /**
  * Writes the firmware image to a file, with another instruction where one of
- * its functions begins, and seals it again.
+ * its functions begins, two bytes long, and seals it again.
  * @return the address of that instruction
  */
-uint32_t e2e_image_write(const char *path, const char *function, uint16_t instruction);
+uint32_t e2e_image_write(const char *path, const char *function, enum e2e_image_defect defect);
+/** What the fatal record's status says of E2E_IMAGE_FAULTS. */
+uint32_t e2e_image_fault_status(void);
 
 #endif

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "tests/e2e/e2e.h"
+#include "tests/e2e/e2e_board.h"
 
 #define CHILDREN 64u
 
@@ -155,13 +156,20 @@ static void redirect(const char *name, int to)
 
 pid_t e2e_spawn(const char *program, const char *const *arguments, const char *search)
 {
-	char *argv[E2E_ARGUMENTS + 2] = {NULL};
+	char *argv[E2E_ARGUMENTS + 4] = {NULL};
 	pid_t parent = getpid();
+	const char *more[2];
+	size_t count = 0, more_count;
 	pid_t pid;
 
 	argv[0] = strdup(program);
-	for (size_t i = 0; i < E2E_ARGUMENTS && arguments[i] != NULL; i++)
-		argv[i + 1] = strdup(arguments[i]);
+	while (count < E2E_ARGUMENTS && arguments[count] != NULL) {
+		argv[count + 1] = strdup(arguments[count]);
+		count++;
+	}
+	more_count = e2e_board_arguments(arguments, count, more);
+	for (size_t i = 0; i < more_count; i++)
+		argv[count + 1 + i] = strdup(more[i]);
 	fflush(NULL);
 	pid = fork();
 	assert_true(pid >= 0);

@@ -3,19 +3,20 @@
 #define _GNU_SOURCE
 #include <unistd.h>
 
-#include "qemu/card.h"
 #include "tests/e2e/e2e.h"
+#include "tests/e2e/e2e_board.h"
 
 static void start_card(struct e2e_card *card)
 {
-	struct pb_card_options options = PB_CARD_OPTIONS_DEFAULT;
+	struct pb_card_options options = e2e_card_options();
 
-	if (access(E2E_IMAGE_ASSEMBLY, R_OK) != 0)
-		print_error("Build it with: cmake -B build/mps2_an500-asm -G Ninja -DPB_BOARD=mps2_an500 "
-			    "-DPB_ASSEMBLY=ON && cmake --build build/mps2_an500-asm\n");
-	assert_int_equal(access(E2E_IMAGE_ASSEMBLY, R_OK), 0);
+	options.image = e2e_image_assembly();
+	if (access(options.image, R_OK) != 0)
+		print_error("Build it with: cmake -B build/%s-asm -G Ninja -DPB_BOARD=%s -DPB_ASSEMBLY=ON && "
+			    "cmake --build build/%s-asm\n",
+			    e2e_board(), e2e_board(), e2e_board());
+	assert_int_equal(access(options.image, R_OK), 0);
 	e2e_path(card->socket, "card");
-	options.image = E2E_IMAGE_ASSEMBLY;
 	options.socket = card->socket;
 	options.restarts = 0;
 	options.quiet = true;

@@ -6,8 +6,8 @@
 #define _GNU_SOURCE
 #include <string.h>
 
-#include "qemu/card.h"
 #include "tests/e2e/e2e.h"
+#include "tests/e2e/e2e_board.h"
 #include "tests/e2e/e2e_host.h"
 #include "tests/e2e/e2e_image.h"
 
@@ -15,8 +15,6 @@
 #define NOTICE_US 1000000u
 /* Far longer than it takes to say that nobody starts the firmware again. */
 #define ATTACH_US 30000000u
-/* UFSR.UNDEFINSTR, as CFSR shows it. */
-#define STATUS_UNDEFINED 0x00010000u
 
 /* Writes an image whose pb_core_admit starts with an undefined instruction. @return that address */
 static uint32_t write_broken_image(const char *path)
@@ -27,7 +25,7 @@ static uint32_t write_broken_image(const char *path)
 /* @return where its firmware will fault */
 static uint32_t start_broken_card(struct e2e_card *card, uint32_t restarts)
 {
-	struct pb_card_options options = PB_CARD_OPTIONS_DEFAULT;
+	struct pb_card_options options = e2e_card_options();
 	char image[E2E_PATH_BYTES];
 	uint32_t address;
 
@@ -78,7 +76,7 @@ static void check_record(const struct pb_fatal_record *fatal, uint32_t address)
 	assert_int_equal(fatal->valid, 1);
 	assert_int_equal(fatal->kind, PB_FATAL_CPU_FAULT);
 	assert_int_equal(fatal->pc, address);
-	assert_int_equal(fatal->status, STATUS_UNDEFINED);
+	assert_int_equal(fatal->status, e2e_image_fault_status());
 	assert_int_equal(fatal->waypoint, PB_WAYPOINT_ADMIT);
 }
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "hal/shared.h"
-#include "qemu/card.h"
 #include "tests/e2e/e2e.h"
+#include "tests/e2e/e2e_board.h"
 #include "tests/e2e/e2e_host.h"
 #include "tests/e2e/e2e_image.h"
 
@@ -22,10 +22,10 @@
 /* @param function where the firmware hangs; NULL: nowhere. Its successor is sound. */
 static void start_card(struct e2e_card *card, const char *function)
 {
-	struct pb_card_options options = PB_CARD_OPTIONS_DEFAULT;
+	struct pb_card_options options = e2e_card_options();
 	char image[E2E_PATH_BYTES];
 	size_t bytes;
-	uint8_t *sound = e2e_read_file(E2E_IMAGE, &bytes);
+	uint8_t *sound = e2e_read_file(e2e_image(), &bytes);
 
 	e2e_path(image, "hangs.elf");
 	e2e_path(card->socket, "card");

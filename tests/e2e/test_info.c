@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* `patchbay info`, and what the command says when it is used wrongly. */
 #include <cjson/cJSON.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "firmware/abi/base.h"
 #include "tests/e2e/e2e.h"
+#include "tests/e2e/e2e_board.h"
 
 static double number(const cJSON *object, const char *name)
 {
@@ -71,6 +73,7 @@ static cJSON *parse_running(const char *text)
 
 static void test_own_card(void **state)
 {
+	char build[32];
 	static struct e2e_output output;
 	cJSON *object;
 
@@ -79,7 +82,8 @@ static void test_own_card(void **state)
 	assert_string_equal(output.err, "");
 	assert_int_equal(output.code, 0);
 	object = parse_running(output.out);
-	check_text(object, "build", "patchbay 0.1.0 mps2_an500");
+	snprintf(build, sizeof(build), "patchbay 0.1.0 %s", e2e_board());
+	check_text(object, "build", build);
 	check_text(object, "mcu_state", "running");
 	cJSON_Delete(object);
 }
@@ -130,12 +134,9 @@ static void test_heartbeat(void **state)
 static void test_text(void **state)
 {
 	static const char *const lines[] = {
-		"build          patchbay 0.1.0 mps2_an500\n",
-		"interface      1.0\n",
-		"memory         16777216 bytes\n",
-		"boot stage     RUNNING\n",
-		"MCU            running, died 0 times\n",
-		"  QUEUES               4096\n",
+		"build          patchbay 0.1.0 ",         "interface      1.0\n",
+		"memory         16777216 bytes\n",        "boot stage     RUNNING\n",
+		"MCU            running, died 0 times\n", "  QUEUES               4096\n",
 	};
 	static struct e2e_output output;
 

@@ -42,7 +42,7 @@
 #define CARD_SEGMENT(id) ((uint32_t)(id) << PB_ALLOCATION_SEGMENT_SHIFT)
 
 struct card {
-	struct pb_sim *sim;
+	struct pb_sim *sim; /**< NULL: the card is another one, which runs by itself */
 	struct pb_link *link;
 	struct pb_channel channel;
 	struct pb_segment segments[4];
@@ -60,6 +60,8 @@ void card_compare(const char *row, const char *what, uint64_t actual, uint64_t e
 void card_attach(struct card *card);
 /** The same with segments, context and queues. */
 void card_start(struct card *card);
+/** The same on another card than a simulated one, of which nobody else uses the link; card_stop closes it. */
+void card_start_on(struct card *card, struct pb_link *link);
 void card_stop(struct card *card);
 /** Opens another channel of the card's simulation; leave it with card_leave. */
 void card_join(const struct card *card, struct pb_channel *channel, uint32_t number);

@@ -215,9 +215,8 @@ uint32_t oracle_random(uint32_t *seed)
 
 /* ---- the card ---- */
 
-void oracle_start(struct card *card)
+static void add_segments(struct card *card)
 {
-	card_start(card);
 	for (uint32_t id = 4; id < sizeof(segments) / sizeof(segments[0]); id++) {
 		const struct place *place = &segments[id];
 		const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {
@@ -235,6 +234,18 @@ void oracle_start(struct card *card)
 			pb_channel_command(&card->channel, PB_COMMAND_SEGMENT_CREATE, arguments, NULL),
 			PB_ERROR_OK);
 	}
+}
+
+void oracle_start(struct card *card)
+{
+	card_start(card);
+	add_segments(card);
+}
+
+void oracle_start_on(struct card *card, struct pb_link *link)
+{
+	card_start_on(card, link);
+	add_segments(card);
 }
 
 enum pb_error oracle_format_set(struct pb_channel *channel, uint32_t driver_id,

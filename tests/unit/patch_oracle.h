@@ -87,6 +87,8 @@ uint32_t oracle_compact(const struct pb_patch_location *patches, uint32_t count,
 
 /** card_start with the segments above. */
 void oracle_start(struct card *card);
+/** card_start_on, likewise. */
+void oracle_start_on(struct card *card, struct pb_link *link);
 /** FORMAT_SET. @param reason set to result 0 of the reply, error or not */
 enum pb_error oracle_format_set(struct pb_channel *channel, uint32_t driver_id,
 				const struct pb_patch_format *format, uint32_t *reason);

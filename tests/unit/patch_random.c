@@ -284,3 +284,80 @@ void random_fault(struct random_world *world, struct pb_patch_location *patch)
 		break;
 	}
 }
+
+/** An entry that obeys every rule: tried until one does. An own format or a small range may leave none. */
+static struct pb_patch_location good_entry(struct random_world *world, uint32_t format)
+{
+	struct pb_patch_location patch;
+
+	for (uint32_t tries = 0; tries < 12; tries++) {
+		patch = random_entry(world, format);
+		if (oracle_entry(&world->list, &patch, 0) == PB_ERROR_OK)
+			return patch;
+	}
+	return random_entry(world, PB_PATCH_FORMAT_SUM32);
+}
+
+/** The same as words, or a part of them, with a bit changed now and then. */
+static void make_compact(struct random_world *world)
+{
+	struct oracle_list *list = &world->list;
+	const uint32_t loose = random_once_in(world, 3) ? world->seed : 0;
+
+	list->patch_count = oracle_compact(list->patches, list->patch_count, loose, world->words);
+	if (random_once_in(world, 3))
+		world->words[random_below(world, list->patch_count)] ^= 1u << random_below(world, 32);
+	if (random_once_in(world, 8))
+		list->patch_count -= 1;
+}
+
+void random_list(struct random_world *world, uint32_t seed)
+{
+	static const uint32_t runs[] = {1, 3, 20, 2000};
+	const bool is_long = (world->seed = seed * 2654435761u | 1u, random_once_in(world, 8));
+	const uint32_t run = runs[random_below(world, 4)];
+	struct oracle_list *list = &world->list;
+	uint32_t format = 0;
+
+	world->reach = random_below(world, RANDOM_REACHES);
+	world->segment = world->flags = 0;
+	random_formats(world);
+	*list = (struct oracle_list){
+		.allocations = world->allocations,
+		.patches = world->patches,
+		.own = &world->own,
+		.allocation_count = 1 + random_below(world, is_long ? RANDOM_ALLOCATIONS : 40),
+		.patch_count = 1 + (is_long ? RANDOM_PATCHES / 2 + random_below(world, RANDOM_PATCHES / 2)
+					    : random_below(world, 160)),
+		.words = world->words,
+		.encoding = random_below(world, 2),
+	};
+	world->entries = list->patch_count;
+	random_range(world, is_long ? ORACLE_BUFFER_MAX : ORACLE_BUFFER_BYTES);
+	for (uint32_t i = 0; i < list->allocation_count; i++)
+		world->allocations[i] = random_allocation(world);
+	for (uint32_t i = 0; i < list->patch_count; i++) {
+		if (random_once_in(world, run))
+			format = random_format(world);
+		world->patches[i] = good_entry(world, format);
+	}
+	for (uint32_t faults = random_below(world, 6); faults > 1; faults--)
+		random_fault(world, &world->patches[random_below(world, list->patch_count)]);
+	if (list->encoding == PB_PATCH_ENCODING_COMPACT)
+		make_compact(world);
+}
+
+void random_start(struct random_world *world)
+{
+	if (random_once_in(world, 4))
+		world->list.patch_start = random_below(world, world->list.patch_count);
+}
+
+void random_length(struct random_world *world)
+{
+	struct oracle_list *list = &world->list;
+
+	list->patch_length = list->patch_count - list->patch_start;
+	if (random_once_in(world, 8))
+		list->patch_length = random_below(world, list->patch_length + 1u);
+}

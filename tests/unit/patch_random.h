@@ -30,7 +30,10 @@ struct random_world {
 	struct oracle_formats own;
 	struct pb_allocation allocations[RANDOM_ALLOCATIONS];
 	struct pb_patch_location patches[RANDOM_PATCHES];
-	struct oracle_list list; /**< of those; the caller chooses counts and ranges */
+	uint32_t entries; /**< that random_list made of them */
+	uint32_t words[RANDOM_PATCHES *
+		       PB_COMPACT_ESCAPE_WORDS]; /**< the patches, or most of them, in a compact list */
+	struct oracle_list list;                 /**< of those; the caller chooses counts and ranges */
 };
 
 /** 0 to bound - 1. */
@@ -49,5 +52,15 @@ uint32_t random_format(struct random_world *world);
 struct pb_patch_location random_entry(struct random_world *world, uint32_t format);
 /** Breaks one word of an entry, or none if it happens to stay legal. */
 void random_fault(struct random_world *world, struct pb_patch_location *patch);
+
+/**
+ * All of a list, of either encoding, with own formats and a few faults. One in
+ * eight is as long as the card takes at once here; the others are short.
+ */
+void random_list(struct random_world *world, uint32_t seed);
+/** Where it starts: as a rule with its first entry. */
+void random_start(struct random_world *world);
+/** How much of what is left is submitted: as a rule all. */
+void random_length(struct random_world *world);
 
 #endif

@@ -16,37 +16,48 @@ static void test_find(void **unused)
 	assert_null(pb_machine_find(""));
 }
 
-static void test_mps2_an500(void **unused)
-{
-	static const char *const expected[] = {
-		"qemu-system-arm",
-		"-M",
-		"mps2-an500,memory-backend=vram",
-		"-object",
-		"memory-backend-file,id=vram,share=on,mem-path=/run/a,,b/memory,size=16M",
-		"-display",
-		"none",
-		"-monitor",
-		"none",
-		"-chardev",
-		"socket,id=lines,path=/run/a,,b/lines,server=off",
-		"-serial",
-		"chardev:lines",
-		"-chardev",
-		"socket,id=monitor,path=/run/a,,b/monitor,server=off",
-		"-mon",
-		"chardev=monitor,mode=control",
-		"-kernel",
-		"im,age.elf",
-	};
-	struct pb_machine_command command;
-	size_t i;
+/* What all boards have of the card. */
+#define CARD_ARGUMENTS                                                                                       \
+	"-display", "none", "-monitor", "none", "-chardev",                                                  \
+		"socket,id=lines,path=/run/a,,b/lines,server=off", "-serial", "chardev:lines", "-chardev",   \
+		"socket,id=monitor,path=/run/a,,b/monitor,server=off", "-mon",                               \
+		"chardev=monitor,mode=control", "-kernel", "im,age.elf"
+#define CARD_MEMORY "memory-backend-file,id=vram,share=on,mem-path=/run/a,,b/memory,size=16M"
 
+static const struct {
+	const char *board;
+	const char *package;
+	const char *expected[PB_MACHINE_ARGUMENTS + 1u];
+} rows[] = {
+	{"mps2_an500",
+	 "qemu-system-arm",
+	 {"qemu-system-arm", "-M", "mps2-an500,memory-backend=vram", "-object", CARD_MEMORY, CARD_ARGUMENTS}},
+	{"qemu_virt_rv32",
+	 "qemu-system-misc",
+	 {"qemu-system-riscv32", "-M", "virt", "-m", "8M", "-bios", "none", "-object", CARD_MEMORY, "-device",
+	  "ivshmem-plain,memdev=vram", CARD_ARGUMENTS}},
+	{"qemu_virt_rv64",
+	 "qemu-system-misc",
+	 {"qemu-system-riscv64", "-M", "virt", "-m", "8M", "-bios", "none", "-object", CARD_MEMORY, "-device",
+	  "ivshmem-plain,memdev=vram", CARD_ARGUMENTS}},
+};
+
+static void test_boards(void **unused)
+{
 	(void)unused;
-	assert_true(pb_machine_command(&command, pb_machine_find("mps2_an500"), &files));
-	for (i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
-		assert_string_equal(command.argv[i], expected[i]);
-	assert_null(command.argv[i]);
+	for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+		const struct pb_machine *machine = pb_machine_find(rows[row].board);
+		struct pb_machine_command command;
+		size_t i;
+
+		assert_non_null(machine);
+		assert_string_equal(machine->board, rows[row].board);
+		assert_string_equal(machine->package, rows[row].package);
+		assert_true(pb_machine_command(&command, machine, &files));
+		for (i = 0; rows[row].expected[i] != NULL; i++)
+			assert_string_equal(command.argv[i], rows[row].expected[i]);
+		assert_null(command.argv[i]);
+	}
 }
 
 static void test_placeholders(void **unused)
@@ -96,7 +107,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_mps2_an500),
+		cmocka_unit_test(test_boards),
 		cmocka_unit_test(test_placeholders),
 		cmocka_unit_test(test_too_long),
 	};

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+
+#include "qemu/machines.h"
+
+/* clang-format off */
+static const char *const arguments[] = {
+	"-M", "virt", "-m", "8M", "-bios", "none",
+	"-object", "memory-backend-file,id=vram,share=on,mem-path={memory},size=16M",
+	"-device", "ivshmem-plain,memdev=vram",
+	"-display", "none", "-monitor", "none",
+	"-chardev", "socket,id=lines,path={lines},server=off", "-serial", "chardev:lines",
+	"-chardev", "socket,id=monitor,path={monitor},server=off", "-mon", "chardev=monitor,mode=control",
+	"-kernel", "{image}",
+	NULL,
+};
+/* clang-format on */
+
+const struct pb_machine pb_machine_qemu_virt_rv32 = {
+	.board = "qemu_virt_rv32",
+	.program = "qemu-system-riscv32",
+	.package = "qemu-system-misc",
+	.arguments = arguments,
+};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The place of a bit in a mask, as quickly as the CPU finds it.
+ */
+#ifndef PB_HAL_BITS_H
+#define PB_HAL_BITS_H
+
+#include <stdint.h>
+
+#if defined(__riscv) && !defined(__riscv_zbb)
+/** Of hal/riscv/bits.c. Entry: the top five bits of PB_BITS_SEQUENCE shifted left by the entry's value. */
+extern const uint8_t pb_bits_places[32];
+/** A de Bruijn sequence: each five bits in a row are others than all the rest. */
+#define PB_BITS_SEQUENCE 0x077cb531u
+#endif
+
+/** The lowest bit that is set. @param mask not 0 */
+static inline uint32_t pb_bits_lowest(uint32_t mask)
+{
+#if defined(__riscv) && !defined(__riscv_zbb)
+	return pb_bits_places[(mask & (0u - mask)) * PB_BITS_SEQUENCE >> 27];
+#else
+	return (uint32_t)__builtin_ctz(mask);
+#endif
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * A device behind PCI whose memory is a window for the MCU. Reference: PCI
+ * Local Bus Specification 3.0, section 6; PCI Express Base Specification 3.0,
+ * section 7.2.2 (configuration space as memory).
+ */
+#ifndef PB_HAL_PCI_WINDOW_H
+#define PB_HAL_PCI_WINDOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** The window: a 64-bit memory BAR of the first such device of bus 0. */
+struct pb_pci_window {
+	uintptr_t configuration; /**< address of the configuration space of bus 0 */
+	uint32_t identity;       /**< of the device: vendor in the low half, device in the high one */
+	uint32_t bar;            /**< number of its first base address register, 0..4 */
+	uint32_t address;        /**< where the window shall lie; aligned to its size */
+};
+
+/** Puts it there and turns it on. Thread context, once. @return false: there is no such device */
+bool pb_pci_window_open(const struct pb_pci_window *window);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "hal/cpu.h"
+#include "hal/halt.h"
+#include "hal/riscv/riscv.h"
+
+/* From linker/sections.ld; words, so that nothing is taken apart into bytes. */
+extern uint32_t pb_data_start[], pb_data_end[], pb_data_load[], pb_bss_start[], pb_bss_end[];
+extern uint32_t pb_stack_bottom[];
+
+#define GUARD_BYTES ((uintptr_t)1 << 20)
+/** Naturally aligned power of two, no right to anything, in machine mode too, until the next reset. */
+#define GUARD_CONFIGURATION 0x98u
+
+#define INTERRUPT_TIMER    (1u << 7)
+#define INTERRUPT_EXTERNAL (1u << 11)
+
+/*
+ * Where the hart starts, and the table of its traps: an interrupt enters it at
+ * its number, all exceptions at 0.
+ */
+__asm__(".section .vectors, \"ax\", @progbits\n"
+	".option push\n"
+	".option norvc\n"
+	".global pb_riscv_reset\n"
+	".type pb_riscv_reset, @function\n"
+	"pb_riscv_reset:\n"
+	"	csrci mstatus, 8\n"
+	"	.option push\n"
+	"	.option norelax\n" /* this is what the others are relaxed by */
+	"	la gp, __global_pointer$\n"
+	"	.option pop\n"
+	"	la sp, pb_stack_top\n"
+	"	la t0, traps\n"
+	"	ori t0, t0, 1\n"
+	"	csrw mtvec, t0\n"
+	"	j pb_riscv_start\n"
+	"	.balign 64\n"
+	"traps:\n"
+	"	.rept 7\n"
+	"	j pb_riscv_fault\n"
+	"	.endr\n"
+	"	j pb_riscv_timer\n"
+	"	.rept 3\n"
+	"	j pb_riscv_fault\n"
+	"	.endr\n"
+	"	j pb_riscv_external\n"
+	".option pop\n"
+	".text\n");
+
+int main(void);
+_Noreturn void pb_riscv_start(void);
+
+/** Running over the end of the stack must fault; what lies below it may well swallow stores. */
+static void guard_stack(void)
+{
+	const uintptr_t guard = (uintptr_t)pb_stack_bottom - GUARD_BYTES;
+
+	__asm__ volatile("csrw pmpaddr0, %0\n\tcsrw pmpcfg0, %1" ::"r"(guard >> 2 | (GUARD_BYTES / 8u - 1u)),
+			 "r"(GUARD_CONFIGURATION)
+			 : "memory");
+}
+
+/** The rest of the reset, in C. */
+_Noreturn __attribute__((used)) void pb_riscv_start(void)
+{
+	guard_stack();
+	memcpy(pb_data_start, pb_data_load, (size_t)(pb_data_end - pb_data_start) * sizeof(uint32_t));
+	memset(pb_bss_start, 0, (size_t)(pb_bss_end - pb_bss_start) * sizeof(uint32_t));
+	(void)main();
+	pb_hal_halt();
+}
+
+_Noreturn void pb_hal_halt(void)
+{
+	pb_cpu_mask_interrupts();
+	for (;;)
+		__asm__ volatile("wfi");
+}
+
+void pb_riscv_interrupts_enable(void)
+{
+	__asm__ volatile("csrs mie, %0" ::"r"(INTERRUPT_TIMER | INTERRUPT_EXTERNAL) : "memory");
+	pb_cpu_unmask_interrupts();
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Interrupt lines of the emulated card (hal/card/lines.h) over a 16550 UART
+ * with byte-wide registers: each byte names a line. Reference: National
+ * Semiconductor PC16550D data sheet, section 8.
+ */
+#ifndef PB_HAL_UART_16550_LINES_H
+#define PB_HAL_UART_16550_LINES_H
+
+#include "hal/card/uart_lines.h"
+#include "hal/mmio.h"
+
+#define PB_UART_16550_DATA             0u
+#define PB_UART_16550_INTERRUPT_ENABLE 1u
+#define PB_UART_16550_INTERRUPT        2u /* why; read */
+#define PB_UART_16550_LINE_STATUS      5u
+#define PB_UART_16550_ENABLE_RECEIVE   1u
+#define PB_UART_16550_ENABLE_TRANSMIT  2u
+#define PB_UART_16550_REASON           7u /* a full FIFO and one that holds a byte for long are the same */
+#define PB_UART_16550_REASON_TRANSMIT  2u
+#define PB_UART_16550_REASON_RECEIVE   4u
+#define PB_UART_16550_STATUS_SENT      0x20u
+
+extern const struct pb_lines_ops pb_uart_16550_ops;
+
+/** Turns the UART on. Thread context, once. */
+void pb_uart_16550_start(struct pb_uart_lines *lines);
+
+/* ---- struct pb_uart_kind ---- */
+
+static inline __attribute__((always_inline)) bool pb_uart_16550_full(uintptr_t uart)
+{
+	return (pb_mmio_read8(uart + PB_UART_16550_LINE_STATUS) & PB_UART_16550_STATUS_SENT) == 0;
+}
+
+static inline __attribute__((always_inline)) void pb_uart_16550_put(uintptr_t uart, uint32_t byte)
+{
+	pb_mmio_write8(uart + PB_UART_16550_DATA, (uint8_t)byte);
+}
+
+static inline __attribute__((always_inline)) void pb_uart_16550_watch(uintptr_t uart, bool wanted)
+{
+	pb_mmio_write8(uart + PB_UART_16550_INTERRUPT_ENABLE,
+		       wanted ? PB_UART_16550_ENABLE_RECEIVE | PB_UART_16550_ENABLE_TRANSMIT
+			      : PB_UART_16550_ENABLE_RECEIVE);
+}
+
+static inline __attribute__((always_inline)) void pb_uart_16550_transmit(struct pb_uart_lines *lines)
+{
+	pb_uart_lines_sent(lines, &(const struct pb_uart_kind){.full = pb_uart_16550_full,
+							       .put = pb_uart_16550_put,
+							       .watch = pb_uart_16550_watch});
+}
+
+/**
+ * Handler of its interrupt: records and no more. Inline, as a call would make
+ * whoever is entered by the interrupt save every register.
+ */
+static inline __attribute__((always_inline)) void pb_uart_16550_interrupt(struct pb_uart_lines *lines)
+{
+	/* One reason at a time, the first of them; reading it clears that of the transmitter. The others come again. */
+	const uint32_t reason = pb_mmio_read8(lines->uart + PB_UART_16550_INTERRUPT) & PB_UART_16550_REASON;
+
+	if (reason == PB_UART_16550_REASON_RECEIVE)
+		pb_uart_lines_received(lines, pb_mmio_read8(lines->uart + PB_UART_16550_DATA));
+	else if (reason == PB_UART_16550_REASON_TRANSMIT)
+		pb_uart_16550_transmit(lines);
+}
+
+#endif
