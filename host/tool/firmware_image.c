@@ -33,46 +33,87 @@ static bool inside(const struct file *file, uint64_t offset, uint64_t bytes)
 	return offset <= file->bytes && bytes <= file->bytes - offset;
 }
 
-/* What an ELF file loads: bounds of the addresses, and a program header at a time. */
+/* What an ELF file loads: its program headers, and the bounds of the addresses. */
 struct parts {
-	Elf32_Ehdr elf;
+	bool wide; /* 64 bits */
+	uint64_t table;
+	uint32_t count;
 	uint32_t start;
 	uint64_t end;
 };
 
-/* @return whether it is a part that is loaded */
-static bool take_part(const struct file *file, const struct parts *parts, uint32_t index, Elf32_Phdr *part)
+/* One of them. */
+struct part {
+	uint64_t offset;
+	uint64_t address;
+	uint64_t bytes;
+};
+
+static size_t entry_bytes(const struct parts *parts)
 {
-	memcpy(part, file->data + parts->elf.e_phoff + (size_t)index * sizeof(*part), sizeof(*part));
-	return part->p_type == PT_LOAD && part->p_filesz != 0;
+	return parts->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+}
+
+/* @return whether it is a part that is loaded */
+static bool take_part(const struct file *file, const struct parts *parts, uint32_t index, struct part *part)
+{
+	const uint8_t *entry = file->data + parts->table + index * entry_bytes(parts);
+	Elf64_Phdr wide;
+	Elf32_Phdr narrow;
+
+	if (parts->wide) {
+		memcpy(&wide, entry, sizeof(wide));
+		*part = (struct part){wide.p_offset, wide.p_paddr, wide.p_filesz};
+		return wide.p_type == PT_LOAD && part->bytes != 0;
+	}
+	memcpy(&narrow, entry, sizeof(narrow));
+	*part = (struct part){narrow.p_offset, narrow.p_paddr, narrow.p_filesz};
+	return narrow.p_type == PT_LOAD && part->bytes != 0;
 }
 
 static bool take_elf_header(const struct file *file, struct parts *parts, char *text)
 {
-	static const uint8_t kind[] = {0x7f, 'E', 'L', 'F', ELFCLASS32, ELFDATA2LSB};
+	static const uint8_t kind[] = {0x7f, 'E', 'L', 'F'};
+	Elf64_Ehdr wide;
+	Elf32_Ehdr narrow;
+	uint32_t entry;
 
-	if (!inside(file, 0, sizeof(parts->elf)) || memcmp(file->data, kind, sizeof(kind)) != 0)
-		return wrong(text, "it is no whole 32-bit little-endian ELF file");
-	memcpy(&parts->elf, file->data, sizeof(parts->elf));
-	if (parts->elf.e_phentsize != sizeof(Elf32_Phdr) ||
-	    !inside(file, parts->elf.e_phoff, (uint64_t)parts->elf.e_phnum * sizeof(Elf32_Phdr)))
+	parts->wide = file->bytes > EI_CLASS && file->data[EI_CLASS] == ELFCLASS64;
+	if (!inside(file, 0, parts->wide ? sizeof(wide) : sizeof(narrow)) ||
+	    memcmp(file->data, kind, sizeof(kind)) != 0 || file->data[EI_DATA] != ELFDATA2LSB ||
+	    (!parts->wide && file->data[EI_CLASS] != ELFCLASS32))
+		return wrong(text, "it is no whole little-endian ELF file");
+	if (parts->wide) {
+		memcpy(&wide, file->data, sizeof(wide));
+		parts->table = wide.e_phoff;
+		parts->count = wide.e_phnum;
+		entry = wide.e_phentsize;
+	} else {
+		memcpy(&narrow, file->data, sizeof(narrow));
+		parts->table = narrow.e_phoff;
+		parts->count = narrow.e_phnum;
+		entry = narrow.e_phentsize;
+	}
+	if (entry != entry_bytes(parts) || !inside(file, parts->table, (uint64_t)parts->count * entry))
 		return wrong(text, "the ELF file's program headers lie outside of it");
 	return true;
 }
 
 static bool find_bounds(const struct file *file, struct parts *parts, char *text)
 {
-	Elf32_Phdr part;
+	struct part part;
 
 	parts->start = UINT32_MAX;
-	for (uint32_t i = 0; i < parts->elf.e_phnum; i++) {
+	for (uint32_t i = 0; i < parts->count; i++) {
 		if (!take_part(file, parts, i, &part))
 			continue;
-		if (!inside(file, part.p_offset, part.p_filesz))
+		if (!inside(file, part.offset, part.bytes))
 			return wrong(text, "the ELF file is cut: part %" PRIu32 " lies outside of it", i);
-		parts->start = part.p_paddr < parts->start ? part.p_paddr : parts->start;
-		if ((uint64_t)part.p_paddr + part.p_filesz > parts->end)
-			parts->end = (uint64_t)part.p_paddr + part.p_filesz;
+		if (part.address > UINT32_MAX)
+			return wrong(text, "the ELF file loads something beyond 4 GiB");
+		parts->start = part.address < parts->start ? (uint32_t)part.address : parts->start;
+		if (part.address + part.bytes > parts->end)
+			parts->end = part.address + part.bytes;
 	}
 	if (parts->end == 0)
 		return wrong(text, "the ELF file loads nothing");
@@ -91,17 +132,17 @@ static bool allocate(struct pb_firmware_image *image, uint64_t size, char *text)
 static bool parse_elf(const struct file *file, struct pb_firmware_image *image, char *text)
 {
 	struct parts parts = {.end = 0};
-	Elf32_Phdr part;
+	struct part part;
 
 	if (!take_elf_header(file, &parts, text) || !find_bounds(file, &parts, text) ||
 	    !allocate(image, parts.end - parts.start, text))
 		return false;
 	image->addressed = true;
 	image->load_address = parts.start;
-	for (uint32_t i = 0; i < parts.elf.e_phnum; i++) {
+	for (uint32_t i = 0; i < parts.count; i++) {
 		if (take_part(file, &parts, i, &part))
-			memcpy(image->bytes + (part.p_paddr - parts.start), file->data + part.p_offset,
-			       part.p_filesz);
+			memcpy(image->bytes + (part.address - parts.start), file->data + part.offset,
+			       (size_t)part.bytes);
 	}
 	return true;
 }

@@ -1,18 +1,12 @@
-# Images that are damaged, and images as they lie in the MCU's memory: like fatal.cmake.
+# Images that are damaged, and images as files.
+pb_e2e_test(bad_image LINKS z)
+pb_e2e_test(image)
+# Images as they lie in the MCU's memory.
 if(NOT PB_SANITIZE)
   target_compile_definitions(test_e2e_support PRIVATE E2E_SEAL="${PROJECT_SOURCE_DIR}/scripts/seal")
-  pb_program(e2e_bad_image SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_bad_image.c LINKS test_e2e_support z)
-  add_dependencies(e2e_bad_image patchbay)
-  add_test(NAME e2e_bad_image COMMAND e2e_bad_image)
-  pb_program(e2e_image SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_image.c LINKS test_e2e_support cjson)
-  add_dependencies(e2e_image patchbay)
-  add_test(NAME e2e_image COMMAND e2e_image)
-
   # Every board; one that QEMU has not is skipped.
   pb_program(e2e_read_back SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_read_back.c LINKS test_e2e_support)
-  target_compile_definitions(e2e_read_back PRIVATE READ_BACK_BUILDS="${PROJECT_BINARY_DIR}/..")
   file(GLOB boards CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/boards/*/board.cmake)
-  set(tests e2e_bad_image e2e_image)
   foreach(file IN LISTS boards)
     cmake_path(GET file PARENT_PATH folder)
     cmake_path(GET folder FILENAME board)

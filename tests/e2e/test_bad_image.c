@@ -15,6 +15,7 @@
 #include "host/patchbay.h"
 #include "qemu/card.h"
 #include "tests/e2e/e2e.h"
+#include "tests/e2e/e2e_board.h"
 
 #define HEADER     PB_IMAGE_HEADER_OFFSET
 #define CRC_OFFSET (HEADER + offsetof(struct pb_image_header, crc))
@@ -30,10 +31,11 @@ struct image {
 
 static void path_of(char *path, bool elf)
 {
-	const size_t stem = strlen(E2E_IMAGE) - strlen("elf");
+	const char *image = e2e_image();
+	const size_t stem = strlen(image) - strlen("elf");
 
-	assert_true((size_t)snprintf(path, E2E_PATH_BYTES, "%.*s%s", (int)stem, E2E_IMAGE,
-				     elf ? "elf" : "bin") < E2E_PATH_BYTES);
+	assert_true((size_t)snprintf(path, E2E_PATH_BYTES, "%.*s%s", (int)stem, image, elf ? "elf" : "bin") <
+		    E2E_PATH_BYTES);
 }
 
 static void read_image(struct image *image, bool elf)

@@ -8,6 +8,7 @@
 
 #include "firmware/abi/image.h"
 #include "tests/e2e/e2e.h"
+#include "tests/e2e/e2e_board.h"
 
 /* The image as a raw file of this test's folder. */
 static void copy_raw(char path[E2E_PATH_BYTES], struct pb_image_header *header, size_t damaged)
@@ -16,7 +17,7 @@ static void copy_raw(char path[E2E_PATH_BYTES], struct pb_image_header *header, 
 	size_t bytes;
 	uint8_t *raw;
 
-	snprintf(source, sizeof(source), "%.*sbin", (int)(strlen(E2E_IMAGE) - strlen("elf")), E2E_IMAGE);
+	snprintf(source, sizeof(source), "%.*sbin", (int)(strlen(e2e_image()) - strlen("elf")), e2e_image());
 	raw = e2e_read_file(source, &bytes);
 	memcpy(header, raw + PB_IMAGE_HEADER_OFFSET, sizeof(*header));
 	if (damaged != 0)
@@ -60,7 +61,7 @@ static void test_good(void **state)
 	assert_int_equal(output.code, 0);
 	assert_string_equal(output.out, expected);
 	assert_string_equal(output.err, "");
-	e2e_patchbay(&output, "image", "--board", header.board, E2E_IMAGE);
+	e2e_patchbay(&output, "image", "--board", header.board, e2e_image());
 	assert_int_equal(output.code, 0);
 	assert_string_equal(output.out, expected);
 }
@@ -128,7 +129,7 @@ static void test_damaged(void **state)
 	check_string(object, "defect", "it is no Patchbay image: 0x4d494251 at 0x200 instead of 0x4d494250");
 	assert_null(cJSON_GetObjectItemCaseSensitive(object, "board"));
 	cJSON_Delete(object);
-	e2e_patchbay(&output, "image", "--board", "other", E2E_IMAGE);
+	e2e_patchbay(&output, "image", "--board", "other", e2e_image());
 	assert_int_equal(output.code, 1);
 	assert_non_null(strstr(output.err, "it is for board "));
 	e2e_path(path, "gone");

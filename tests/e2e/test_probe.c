@@ -2,6 +2,7 @@
 /* A board at a debug probe: commands reach the MCU's memory through QEMU's gdb stub, and a halted MCU is not dead. */
 #define _GNU_SOURCE
 #include <cjson/cJSON.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +16,7 @@
 #include "host/link.h"
 #include "host/link_gdb_remote.h"
 #include "tests/e2e/e2e.h"
-
-/* Where mps2_an500 sees card memory. */
-#define MEMORY ",0x60000000,0x1000000"
+#include "tests/e2e/e2e_board.h"
 
 struct board {
 	pid_t card;
@@ -33,11 +32,12 @@ static void start_board(struct board *board)
 
 	e2e_path(board->socket, "card");
 	e2e_path(board->stub, "gdb");
-	(void)snprintf(board->link, sizeof(board->link), "gdb:%s" MEMORY, board->stub);
-	board->card = e2e_spawn(E2E_PATCHBAY,
-				E2E_ARGUMENT_LIST("card", "--quiet", "--restarts", "0", "--image", E2E_IMAGE,
-						  "--socket", board->socket, "--gdb", board->stub),
-				NULL);
+	(void)snprintf(board->link, sizeof(board->link), "gdb:%s", board->stub);
+	board->card =
+		e2e_spawn(E2E_PATCHBAY,
+			  E2E_ARGUMENT_LIST("card", "--quiet", "--restarts", "0", "--image", e2e_image(),
+					    "--socket", board->socket, "--gdb", board->stub),
+			  NULL);
 	while (access(board->stub, F_OK) != 0 || access(board->socket, F_OK) != 0)
 		assert_true(e2e_patience(start));
 }
@@ -181,6 +181,14 @@ static void test_halted(void **state)
 
 /* ---- what goes wrong ---- */
 
+static double number_of(const cJSON *object, const char *name)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+
+	assert_true(cJSON_IsNumber(item));
+	return item->valuedouble;
+}
+
 static void test_mistakes(void **state)
 {
 	static const struct {
@@ -196,13 +204,16 @@ static void test_mistakes(void **state)
 		{{"info", "--link", "gdb:a:1", "--sim"}, 2, "one card only"},
 		{{"info", "--link", "gdb:/no/such/stub"}, 1, "no gdb stub answers at /no/such/stub"},
 		{{"demo", "--link", "gdb:127.0.0.1:1"}, 1, "no gdb stub answers at 127.0.0.1:1"},
-		{{"card", "--image", E2E_IMAGE, "--socket", "/tmp/no/such/folder", "--gdb", "/tmp/a,b"},
+		{{"card", "--image", "/tmp/no/such/image", "--socket", "/tmp/no/such/folder", "--gdb",
+		  "/tmp/a,b"},
 		 1,
 		 "card: "},
 	};
 	static struct e2e_output output;
 	char link[E2E_PATH_BYTES + 64];
 	struct board board;
+	uint32_t address;
+	cJSON *image;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -210,12 +221,18 @@ static void test_mistakes(void **state)
 		assert_int_equal(output.code, cases[i].code);
 		assert_non_null(strstr(output.err, cases[i].said));
 	}
-	/* Memory of the MCU that is not card memory. */
+	/* Memory where there is no boot block: behind it. */
 	start_board(&board);
-	(void)snprintf(link, sizeof(link), "gdb:%s,0x20000000,0x10000", board.stub);
+	e2e_collect(e2e_spawn(E2E_PATCHBAY, E2E_ARGUMENT_LIST("image", "--json", e2e_image()), NULL),
+		    &output);
+	image = cJSON_Parse(output.out);
+	address = (uint32_t)number_of(image, "card_memory") + 0x10000u;
+	cJSON_Delete(image);
+	(void)snprintf(link, sizeof(link), "gdb:%s,%#" PRIx32 ",0x10000", board.stub, address);
 	e2e_patchbay(&output, "info", "--link", link);
 	assert_int_equal(output.code, 1);
-	assert_non_null(strstr(output.err, "no boot block at 0x20000000"));
+	(void)snprintf(link, sizeof(link), "no boot block at %#" PRIx32, address);
+	assert_non_null(strstr(output.err, link));
 	stop_board(&board);
 }
 

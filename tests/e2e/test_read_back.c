@@ -16,6 +16,7 @@
 #include "qemu/card_files.h"
 #include "qemu/machines.h"
 #include "tests/e2e/e2e.h"
+#include "tests/e2e/e2e_board.h"
 
 #define SKIPPED 77
 
@@ -23,8 +24,8 @@ static const char *board;
 
 static void image_path(char path[E2E_PATH_BYTES], const char *kind)
 {
-	assert_true((size_t)snprintf(path, E2E_PATH_BYTES, "%s/%s/patchbay-%s.%s", READ_BACK_BUILDS, board,
-				     board, kind) < E2E_PATH_BYTES);
+	assert_true((size_t)snprintf(path, E2E_PATH_BYTES, "%s/%s/patchbay-%s.%s", E2E_BUILDS, board, board,
+				     kind) < E2E_PATH_BYTES);
 }
 
 /* As the card starts it, but halted, and with a debug probe. */

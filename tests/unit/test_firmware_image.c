@@ -299,6 +299,52 @@ static void test_elf(void **state)
 	pb_firmware_image_free(&image);
 }
 
+/* The same for 64 bits. */
+static uint8_t wide[64 + 2 * 56 + BYTES];
+
+static void put_wide_part(uint32_t index, uint32_t offset, uint32_t load, uint32_t bytes)
+{
+	uint8_t *part = wide + 64 + 56u * index;
+
+	put32(part, PT_LOAD);
+	put32(part + 8, offset);
+	put32(part + 16, 0x20000000);
+	put32(part + 24, load);
+	put32(part + 32, bytes);
+}
+
+static void make_wide(void)
+{
+	memset(wide, 0, sizeof(wide));
+	memcpy(wide,
+	       "\x7f"
+	       "ELF\x02\x01\x01",
+	       7);
+	put32(wide + 32, 64);
+	put16(wide + 54, 56);
+	put16(wide + 56, 2);
+	put_wide_part(0, 64 + 2 * 56 + CODE_BYTES, LOAD + CODE_BYTES, BYTES - CODE_BYTES);
+	put_wide_part(1, 64 + 2 * 56, LOAD, CODE_BYTES);
+	memcpy(wide + 64 + 2 * 56, raw, BYTES);
+}
+
+static void test_wide_elf(void **state)
+{
+	(void)state;
+	make_wide();
+	accept(wide, sizeof(wide), "a_board");
+	refuse("a cut header", wide, 63, NULL, "it is no whole little-endian ELF file");
+	put32(wide + 64 + 28, 1);
+	refuse("a high address", wide, sizeof(wide), NULL, "the ELF file loads something beyond 4 GiB");
+	make_wide();
+	put32(wide + 64 + 36, 1);
+	refuse("a long part", wide, sizeof(wide), NULL, "the ELF file is cut: part 0 lies outside of it");
+	make_wide();
+	put32(wide + 36, 1);
+	refuse("headers far away", wide, sizeof(wide), NULL,
+	       "the ELF file's program headers lie outside of it");
+}
+
 static void test_elf_defects(void **state)
 {
 	static const struct {
@@ -307,8 +353,9 @@ static void test_elf_defects(void **state)
 		uint32_t value;
 		const char *text;
 	} cases[] = {
-		{"64 bits", 4, 0x00010102, "it is no whole 32-bit little-endian ELF file"},
-		{"big-endian", 4, 0x00010201, "it is no whole 32-bit little-endian ELF file"},
+		{"64 bits, and is not", 4, 0x00010102, "the ELF file's program headers lie outside of it"},
+		{"neither 32 nor 64 bits", 4, 0x00010103, "it is no whole little-endian ELF file"},
+		{"big-endian", 4, 0x00010201, "it is no whole little-endian ELF file"},
 		{"headers of another size", 42, 0x00030038,
 		 "the ELF file's program headers lie outside of it"},
 		{"headers behind the end", 28, 0x5a1, "the ELF file's program headers lie outside of it"},
@@ -334,7 +381,7 @@ static void test_elf_defects(void **state)
 		refuse(cases[i].what, elf, sizeof(elf), NULL, cases[i].text);
 	}
 	make_elf();
-	refuse("a cut header", elf, 51, NULL, "it is no whole 32-bit little-endian ELF file");
+	refuse("a cut header", elf, 51, NULL, "it is no whole little-endian ELF file");
 	/* Wholly somewhere else than its header says. */
 	put32(elf + PART_LOAD(0), CODE_BYTES);
 	put32(elf + PART_LOAD(1), 0);
@@ -366,6 +413,7 @@ int main(void)
 		cmocka_unit_test(test_lengths),
 		cmocka_unit_test(test_too_long),
 		cmocka_unit_test(test_elf),
+		cmocka_unit_test(test_wide_elf),
 		cmocka_unit_test(test_elf_defects),
 		cmocka_unit_test(test_files),
 	};
