@@ -8,10 +8,15 @@ use warnings;
 
 my $build = shift or die "usage: scripts/stack.pl BUILD_FOLDER\n";
 
-# Exception frame and its alignment (Armv7-M Architecture Reference Manual, B1.5.6).
-my $exception_bytes = 32 + 4;
+# By the function that a CPU's start-up ends in: what the CPU pushes on an exception, and the functions that its trap
+# table enters by name. Arm: a frame and its alignment (Armv7-M Architecture Reference Manual, B1.5.6). RISC-V pushes
+# nothing: what its handlers save is in their own frames.
+my %cpus = (
+	pb_cortex_m_reset => { exception => 32 + 4, handlers => [] },
+	pb_riscv_start => { exception => 0, handlers => ['pb_riscv_timer', 'pb_riscv_external'] },
+);
 # Hand-written or library functions, whose frames gcc does not know: read off their code.
-my %library = (memcpy => 24, memset => 24, memmove => 24, strlen => 24, pb_cortex_m_fault => 0,
+my %library = (memcpy => 24, memset => 24, memmove => 24, strlen => 24, pb_cortex_m_fault => 0, pb_riscv_fault => 0,
 	pb_core_run_list_64 => 48, pb_core_run_compact_64 => 44, pb_core_run_resolve => 60);
 
 my (%bytes, %file, %calls, %called);
@@ -44,13 +49,16 @@ for my $graph (@graphs) {
 # A static function that nobody calls by name is called through a table of its own file.
 sub table_of { my $wanted = shift; return grep { ($file{$_} // '') eq $wanted && /:/ && !$called{$_} } keys %bytes }
 
+# Drivers of interrupt lines, whichever the board has.
+my %files = map { $_ => 1 } values %file;
+my @lines = grep { /lines\.c$/ } sort keys %files;
 # Who may be meant by a call through a pointer, by the file of the call.
 my %tables = (
 	'firmware/control.c' => ['firmware/control.c'],
-	'firmware/patch.c' => ['firmware/patch.c', 'cortex_m/uart_lines.c'],
+	'firmware/patch.c' => ['firmware/patch.c', @lines],
 	'firmware/patch_list.c' => ['firmware/patch_list.c'],
 	'firmware/patch_compact.c' => ['firmware/patch_compact.c'],
-	'engine/reference.c' => ['cortex_m/uart_lines.c'],
+	'engine/reference.c' => [@lines],
 );
 # And functions of other files in those tables.
 my %entries = (
@@ -61,12 +69,12 @@ for my $call (@indirect) {
 	my ($from, $at) = @$call;
 	my ($where) = $at =~ m{(\w+/\w+\.[ch]):\d+};
 	my @targets;
-	if ($where eq 'cortex_m/fault.c') {
+	if ($where =~ m{/fault\.c$}) {
 		@targets = ('pb_firmware_fatal');
 	} elsif ($tables{$where}) {
 		@targets = ((map { table_of($_) } @{$tables{$where}}), @{$entries{$where} // []});
 	} elsif ($where =~ m{^firmware/}) {
-		@targets = map { table_of($_) } 'cortex_m/uart_lines.c', 'engine/reference.c';
+		@targets = map { table_of($_) } @lines, 'engine/reference.c';
 	}
 	@targets or die "stack: cannot tell whom $from calls at $at\n";
 	$calls{$from}{$_} = 1 for @targets;
@@ -89,12 +97,16 @@ sub worst {
 	return $worst{$name} = $own + $deepest;
 }
 
-my $thread = worst('pb_cortex_m_reset');
-my ($handler) = sort { worst($b) <=> worst($a) } map { table_of($_) } grep { m{/board\.c$} } values %file;
+my ($start) = grep { exists $bytes{$_} } sort keys %cpus;
+defined $start or die "stack: no start-up code of a CPU that is known\n";
+my $exception_bytes = $cpus{$start}{exception};
+my $thread = worst($start);
+my ($handler) = sort { worst($b) <=> worst($a) } (map { table_of($_) } grep { m{/board\.c$} } sort keys %files),
+	@{$cpus{$start}{handlers}};
 my $fault = worst((grep { /fault\.c:fault$/ } keys %bytes)[0]);
 my $total = $thread + $exception_bytes + worst($handler) + $exception_bytes + $fault;
 
-my @way = ('pb_cortex_m_reset');
+my @way = ($start);
 push @way, $path{$way[-1]} while $path{$way[-1]};
 printf STDERR "stack: thread %d (%s), handler %d (%s), fault %d\n", $thread, join(' > ', map { s/.*://r } @way),
 	worst($handler), $handler, $fault;
