@@ -1,5 +1,5 @@
-# The card's MCU behind a gdb stub.
-pb_e2e_test(probe LINKS pb_link_gdb)
+# The card's MCU behind a gdb stub, on a board whose card memory is there at reset.
+pb_e2e_test(probe LINKS pb_link_gdb BOARDS mps2_an500)
 # The session of docs/debugging.md.
 if(NOT PB_SANITIZE)
   add_test(NAME e2e_debug_session COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/debug_session.sh)

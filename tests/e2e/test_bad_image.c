@@ -132,7 +132,7 @@ static void check_info(const char *socket, uint32_t start, uint32_t crc)
 
 static void start_card(struct e2e_card *card, const char *file)
 {
-	struct pb_card_options options = PB_CARD_OPTIONS_DEFAULT;
+	struct pb_card_options options = e2e_card_options();
 
 	e2e_path(card->socket, "card");
 	options.image = file;

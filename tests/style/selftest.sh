@@ -130,7 +130,6 @@ wddm|firmware/abi/patch.h|struct pb_allocation {\n\tuint32_t size;\n\tuint32_t e
 wddm|firmware/abi/patch.h|struct pb_descriptor {\n\tuint32_t size;\n};|firmware/abi/patch.h:3:|does not mention pb_descriptor.size
 wddm|tests/unit/test_core.c|static void another(void **state)|docs/wddm.md:5:|there is no test test_core.every_row
 wddm|tests/unit/test_core.c|static void every_row(void **state)|docs/wddm.md:5:|test_core.every_row has no row "a row"
-boards|boards/one/more.c|int pb_x;|boards/one/more.c:1:|a board is
 boards|boards/one/board.c|/* CHANGE: this */|boards/one/board.c:2:|still as in the template
 boards|host/tool/main.c|static const char *const board = "one";|host/tool/main.c:2:|only boards/one may know one
 boards|boards/two/board.c|/* as in one */|boards/two/board.c:2:|only boards/one may know one
@@ -145,7 +144,8 @@ lines() {
 	for ((i = 0; i < $1; i++)); do echo "$2"; done
 }
 
-source_file boards/one/board.c "$(lines 199 '/**/')"
+source_file boards/one/board.c "$(lines 150 '/**/')"
+source_file boards/one/machine.c "$(lines 48 '/**/')"
 finds boards boards/one:1: 'the board has 200 lines'
 source_file firmware/core.c "$(lines 500 '/**/')"
 finds rules firmware/core.c:501: 'longer than 500 lines'
