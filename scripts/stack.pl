@@ -23,8 +23,14 @@ my %library = (memcpy => 24, memset => 24, memmove => 24, strlen => 24, pb_corte
 my (%bytes, %file, %calls, %called);
 sub short { my $name = shift; $name =~ s{^.*/(\w+/\w+\.[ch]:)}{$1}; return $name }
 
-# The bench and the echo are no part of the image. Where the build folder lies must not matter.
-my @graphs = map { "$build/$_" } grep { !/bench|echo/ } split /\n/, `find '$build' -name '*.ci' -printf '%P\\n'`;
+# What the map of the image says is linked into it. Where the build folder lies must not matter.
+my ($map) = grep { !/bench|echo/ } glob "'$build'/patchbay-*.elf.map";
+defined $map or die "stack: no image in $build: build it first\n";
+my $linked = do { local (@ARGV, $/) = $map; <> };
+my ($image, $board) = $map =~ m{/(patchbay-(\w+)\.elf)\.map$};
+my @graphs = map { "$build/$_" } grep {
+	m{CMakeFiles/([^/]+)\.dir/} && ($1 eq $image || index($linked, "lib$1.a(") >= 0)
+} split /\n/, `find '$build' -name '*.ci' -printf '%P\\n'`;
 @graphs or die "stack: no call graphs in $build: build the image first\n";
 my @indirect;
 for my $graph (@graphs) {
@@ -69,7 +75,6 @@ my %entries = (
 	'firmware/patch_compact.c' => ['pb_core_run_compact_64'],
 );
 # Of a board that is a card by itself: its lines, the packets and interrupts of its engines, the hosts that live on it.
-my ($board) = map { m{^(\w+)/board\.c$} } sort values %file;
 my %seen;
 my @of_board = grep { m{^\Q$board\E/} && !$seen{$_}++ } sort values %file;
 $tables{$_} = [$_] for @of_board;

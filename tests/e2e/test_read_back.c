@@ -58,7 +58,7 @@ static void write_script(const char *path, const char *probe, const struct pb_im
 				    "break pb_firmware_init\n"
 				    "continue\n"
 				    "dump binary memory %s 0x%08x 0x%08x\n"
-				    "kill\n",
+				    "disconnect\n",
 				    probe, memory, (unsigned)header->load_address,
 				    (unsigned)(header->load_address + header->image_bytes));
 
@@ -115,6 +115,7 @@ static void read_back(const char *kind)
 	image_path(image, kind);
 	mcu = start_board(&files, image, probe);
 	debug(&header, probe, memory);
+	assert_int_equal(kill(mcu, SIGKILL), 0);
 	assert_int_equal(waitpid(mcu, &status, 0), mcu);
 	pb_card_files_remove(&files);
 	found = e2e_read_file(memory, &found_bytes);
