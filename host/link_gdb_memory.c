@@ -221,22 +221,28 @@ static void read_ahead(struct pb_gdb_memory *memory, uint32_t page)
 
 /*
  * Gets a page that is missing. All others are older from then on, so they are
- * emptied. One instruction may need two pages, as one that copies does: if they
- * push each other out, both are read at once.
+ * emptied. One instruction may need several pages: one that copies a word from
+ * here to there, both across a page's end, needs four. If they push each other
+ * out, all are read at once.
  */
 static void fetch(struct pb_gdb_memory *memory, uint32_t page)
 {
-	const uint32_t other = memory->missed[1] == page ? memory->missed[0] : NO_PAGE;
 	const uint64_t start = halt(memory);
+	uint32_t others = 0; /* that were missing since this one was last */
 
+	while (others < PB_GDB_PAGES_AT_ONCE - 1u && memory->missed[others] != page)
+		others++;
 	write_all(memory);
 	for (uint32_t i = 0; i < memory->page_count; i++)
 		forget(memory, i);
 	read_ahead(memory, page);
-	if (other != NO_PAGE && (memory->pages[other] & FRESH) == 0)
-		read_page(memory, other);
+	for (uint32_t i = 0; i < others && memory->missed[others] == page; i++) {
+		if ((memory->pages[memory->missed[i]] & FRESH) == 0)
+			read_page(memory, memory->missed[i]);
+	}
 	resume(memory, start);
-	memory->missed[1] = memory->missed[0];
+	/* It comes to the front; if it was not there, the last one goes. */
+	memmove(&memory->missed[1], &memory->missed[0], others * sizeof(memory->missed[0]));
 	memory->missed[0] = page;
 }
 
@@ -336,8 +342,7 @@ enum pb_error pb_gdb_memory_open(struct pb_gdb_memory *memory, struct pb_gdb *gd
 	*memory = (struct pb_gdb_memory){.gdb = gdb, .address = address, .bytes = bytes};
 	memory->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
 	memory->page_count = (uint32_t)(((uint64_t)bytes + memory->page_bytes - 1) / memory->page_bytes);
-	memory->missed[0] = NO_PAGE;
-	memory->missed[1] = NO_PAGE;
+	memset(memory->missed, 0xff, sizeof(memory->missed)); /* NO_PAGE */
 	memory->ahead_end = NO_PAGE;
 	memory->base = malloc((size_t)memory->page_count * memory->page_bytes);
 	memory->pages = calloc(memory->page_count, 1);

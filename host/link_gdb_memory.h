@@ -30,6 +30,9 @@ struct pb_gdb_figures {
 	uint64_t bytes_out; /**< written to it */
 };
 
+/** Pages that one instruction of the host may need: two from which it copies, two to which. */
+#define PB_GDB_PAGES_AT_ONCE 4u
+
 /** The caller's, and where it is while it is open it stays; only the functions below touch it. */
 struct pb_gdb_memory {
 	struct pb_gdb *gdb;
@@ -38,11 +41,11 @@ struct pb_gdb_memory {
 	uint32_t bytes;             /**< a multiple of 4 */
 	uint32_t page_bytes;        /**< of the system */
 	uint32_t page_count;
-	uint8_t *view;      /**< what the host has: protected page by page */
-	uint8_t *copy;      /**< the same memory, without protection */
-	uint8_t *base;      /**< what the MCU had, of pages that may have been written */
-	uint8_t *pages;     /**< flags of each page */
-	uint32_t missed[2]; /**< pages that were missing last, the later one first */
+	uint8_t *view;                         /**< what the host has: protected page by page */
+	uint8_t *copy;                         /**< the same memory, without protection */
+	uint8_t *base;                         /**< what the MCU had, of pages that may have been written */
+	uint8_t *pages;                        /**< flags of each page */
+	uint32_t missed[PB_GDB_PAGES_AT_ONCE]; /**< different pages that were missing last, the latest first */
 	uint32_t
 		ahead; /**< pages that were read when one was missing last: more of them while they are in a row */
 	uint32_t ahead_end;  /**< the page behind those */

@@ -83,7 +83,7 @@ pid_t e2e_spawn(const char *program, const char *const *arguments, const char *s
 /** Waits for it and takes its output. */
 void e2e_collect(pid_t pid, struct e2e_output *output);
 
-#define E2E_ARGUMENTS 12u
+#define E2E_ARGUMENTS 14u
 /** The arguments behind the program's name, up to a NULL. */
 #define E2E_ARGUMENT_LIST(...) ((const char *const[E2E_ARGUMENTS]){__VA_ARGS__})
 /** Runs the patchbay command to its end. */
