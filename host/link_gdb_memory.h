@@ -41,11 +41,12 @@ struct pb_gdb_memory {
 	uint32_t bytes;             /**< a multiple of 4 */
 	uint32_t page_bytes;        /**< of the system */
 	uint32_t page_count;
-	uint8_t *view;                         /**< what the host has: protected page by page */
-	uint8_t *copy;                         /**< the same memory, without protection */
-	uint8_t *base;                         /**< what the MCU had, of pages that may have been written */
-	uint8_t *pages;                        /**< flags of each page */
-	uint32_t missed[PB_GDB_PAGES_AT_ONCE]; /**< different pages that were missing last, the latest first */
+	uint8_t *view;  /**< what the host has: protected page by page */
+	uint8_t *copy;  /**< the same memory, without protection */
+	uint8_t *base;  /**< what the MCU had, of pages that may have been written */
+	uint8_t *pages; /**< flags of each page */
+	uint32_t
+		missed[PB_GDB_PAGES_AT_ONCE]; /**< different pages that were missing last, the latest first */
 	uint32_t
 		ahead; /**< pages that were read when one was missing last: more of them while they are in a row */
 	uint32_t ahead_end;  /**< the page behind those */
