@@ -116,12 +116,43 @@ static void test_replay(void **state)
 	stop(&board);
 }
 
+/* Flash memory holds, byte for byte, the file that is flashed. */
+static void test_read_back(void **state)
+{
+	static struct e2e_output output;
+	char script[E2E_PATH_BYTES], memory[E2E_PATH_BYTES], text[3 * E2E_PATH_BYTES];
+	size_t bytes, found_bytes;
+	uint8_t *image = e2e_read_file(E2E_STM32F405, &bytes);
+	uint8_t *found;
+	struct board board;
+
+	(void)state;
+	start(&board);
+	e2e_path(script, "script");
+	e2e_path(memory, "memory");
+	(void)snprintf(text, sizeof(text),
+		       "target remote %s\ndump binary memory %s 0x08000000 0x08000000+%zu\ndisconnect\n",
+		       board.stub, memory, bytes);
+	e2e_write_file(script, text, strlen(text));
+	e2e_collect(e2e_spawn("/usr/bin/env",
+			      E2E_ARGUMENT_LIST("gdb-multiarch", "-nx", "-batch", "-x", script), NULL),
+		    &output);
+	assert_int_equal(output.code, 0);
+	found = e2e_read_file(memory, &found_bytes);
+	assert_int_equal(found_bytes, bytes);
+	assert_memory_equal(found, image, bytes);
+	free(found);
+	free(image);
+	stop(&board);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		e2e_test(test_info),
 		e2e_test(test_demo),
 		e2e_test(test_replay),
+		e2e_test(test_read_back),
 	};
 
 	return e2e_run_tests(tests);
