@@ -6,7 +6,7 @@ source "$(dirname "$0")/lib.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work" "$findings"' EXIT
 
-# build_all FOLDER: the image of each board, in a copy of the tree.
+# build_all FOLDER: the image of each board, in the tree or in a copy of it.
 build_all() {
 	local file board
 	for file in "$1"/boards/*/board.c; do
@@ -16,11 +16,11 @@ build_all() {
 	done
 }
 
-# The second folder has a path of another length.
-for copy in one another/folder; do
-	mkdir -p "$work/$copy"
-	tar --exclude=./build --exclude=./.git -cf - . | tar -C "$work/$copy" -xf -
-	if ! build_all "$work/$copy" >"$work/log" 2>&1; then
+# Here, where scripts/test has built them, and in a folder whose path has another length.
+mkdir -p "$work/another/folder"
+tar --exclude=./build --exclude=./.git -cf - . | tar -C "$work/another/folder" -xf -
+for copy in "$PWD" "$work/another/folder"; do
+	if ! build_all "$copy" >"$work/log" 2>&1; then
 		tail -n 40 "$work/log"
 		exit 1
 	fi
@@ -30,9 +30,9 @@ for file in boards/*/board.c; do
 	images=0
 	while IFS= read -r image; do
 		images=$((images + 1))
-		cmp "$work/one/$image" "$work/another/folder/$image" >/dev/null 2>&1 ||
+		cmp "$image" "$work/another/folder/$image" >/dev/null 2>&1 ||
 			echo "$image:1: differs between two builds in two folders" >>"$findings"
-	done < <(cd "$work/one" && find "build/$board" -name "patchbay-$board*" \( -name '*.elf' -o -name '*.bin' \))
+	done < <(find "build/$board" -maxdepth 1 -name "patchbay-$board*" \( -name '*.elf' -o -name '*.bin' \))
 	((images)) || echo "build/$board:1: no image was built" >>"$findings"
 done
 finish
