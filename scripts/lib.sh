@@ -104,6 +104,14 @@ need_packages() {
 	fi
 }
 
+# board_packages BOARD: what it takes to build its image and to emulate it, a line each; nothing if there is no such board.
+board_packages() {
+	case $(sed -nE 's/^set\(PB_TOOLCHAIN ([^ )]*)\)$/\1/p' "$root/boards/$1/board.cmake" 2>/dev/null) in
+	arm-none-eabi-gcc) printf '%s\n' gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm ;;
+	riscv64-unknown-elf-gcc) printf '%s\n' gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf qemu-system-misc ;;
+	esac
+}
+
 # logged NAME COMMAND...: quiet when it works, else the end of its output.
 logged() {
 	local log=$logs/$1.log
