@@ -13,6 +13,7 @@ void pb_core_job_fail(struct pb_firmware *firmware, struct pb_core_job *job, enu
 {
 	pb_core_work_fail(job->work, error, index, 0);
 	job->state = PB_CORE_JOB_READY;
+	PB_CORE_TRACE_QUEUE(firmware, REFUSE, job->work->queue, job->work->fence_id, error);
 	pb_core_context_lose(firmware, job->work);
 }
 

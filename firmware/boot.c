@@ -74,6 +74,7 @@ static uint32_t write_capabilities(struct pb_firmware *firmware)
 static void write_stage(struct pb_firmware *firmware, enum pb_boot_stage stage)
 {
 	firmware->stage = stage;
+	PB_CORE_TRACE(firmware, BOOT, PB_TRACE_NONE, stage, firmware->incarnation);
 	pb_shared_release();
 	pb_shared_write32(&firmware->boot->boot_stage, stage);
 }
@@ -85,6 +86,7 @@ void pb_core_boot_publish(struct pb_firmware *firmware)
 	const uint32_t incarnation = pb_shared_read32(&boot->incarnation) + 1u;
 
 	firmware->incarnation = incarnation != 0 ? incarnation : 1u;
+	pb_core_trace_init(firmware);
 	pb_shared_write32(&boot->magic, 0);
 	write_stage(firmware, PB_BOOT_STAGE_NONE);
 	for (uint32_t i = 0; i < sizeof(boot->fatal) / sizeof(uint32_t); i++)
@@ -96,6 +98,8 @@ void pb_core_boot_publish(struct pb_firmware *firmware)
 	pb_shared_write32(&boot->capability_count, write_capabilities(firmware));
 	pb_shared_write32(&boot->channel_directory_offset, firmware->config->channels_offset);
 	pb_shared_write32(&boot->channel_count, PB_LIMIT_CHANNELS);
+	pb_shared_write32(&boot->trace_offset,
+			  firmware->trace.records != NULL ? firmware->config->trace_offset : 0);
 	write_build(boot, firmware->config->board);
 	pb_shared_write32(&boot->heartbeat, 0);
 	pb_shared_write32(&boot->waypoint, PB_WAYPOINT_NONE);

@@ -180,8 +180,10 @@ static uint32_t go_to_next(struct pb_core_channel *channel, enum pb_core_channel
 /** @return enum pb_core_channel_action; OPEN and ANSWER are left to the caller, who has the host's request */
 static uint32_t on_event(struct pb_firmware *firmware, uint32_t c, enum pb_core_channel_event event)
 {
-	const uint32_t action = go_to_next(&firmware->channels[c], event);
+	struct pb_core_channel *channel = &firmware->channels[c];
+	const uint32_t action = go_to_next(channel, event);
 
+	PB_CORE_TRACE(firmware, CHANNEL, PB_TRACE_NONE, c, channel->state);
 	act(firmware, c, action);
 	return action;
 }
@@ -203,6 +205,7 @@ void pb_core_channel_fault(struct pb_firmware *firmware, uint32_t c)
 	/* Whatever else happens to a channel may come here, by an event for its host: so not by way of act. */
 	if (go_to_next(channel, PB_CORE_CHANNEL_EVENT_FAULT) != PB_CORE_CHANNEL_ACTION_REPORT)
 		return;
+	PB_CORE_TRACE(firmware, CHANNEL, PB_TRACE_NONE, c, channel->state);
 	write_state(channel, PB_ERROR_RING_FAULT);
 	pb_core_interrupt(firmware, c);
 }

@@ -112,6 +112,7 @@ static void tick(struct pb_firmware *firmware)
 		report_moderated(firmware);
 	/* A doorbell that was lost is found here. */
 	pb_core_waypoint(firmware, PB_WAYPOINT_TICK);
+	PB_CORE_TRACE(firmware, TICK, PB_TRACE_NONE, 0, 0);
 	firmware->channels_again = EVERY_CHANNEL;
 }
 
@@ -156,6 +157,7 @@ static void move_job(struct pb_firmware *firmware, struct pb_core_node *node)
 	}
 	if (job->state != PB_CORE_JOB_READY)
 		return;
+	PB_CORE_TRACE_QUEUE(firmware, PATCHED, job->work->queue, job->work->fence_id, job->work->status);
 	pb_core_job_release(firmware, node);
 	node->next = PB_CORE_NEXT_PREPARED;
 }
@@ -330,6 +332,7 @@ void pb_firmware_idle(struct pb_firmware *firmware)
 	const struct pb_lines *lines = firmware->config->lines;
 
 	pb_core_waypoint(firmware, PB_WAYPOINT_IDLE);
+	PB_CORE_TRACE(firmware, IDLE, PB_TRACE_NONE, 0, 0);
 	lines->ops->idle_enter(lines->context);
 	/* A host that stored before this barrier is seen below; one that stores after it rings afterwards. */
 	pb_shared_barrier();

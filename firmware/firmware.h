@@ -23,6 +23,9 @@ struct pb_firmware_config {
 		channels_offset; /**< where the channel directory and the channels' rings go, a multiple of 64 */
 	uint32_t
 		pool_offset; /**< where backing memory for segments starts, 4 KiB aligned; it runs to the end */
+	uint32_t trace_offset; /**< where the trace is, a multiple of 64, outside memory_bytes */
+	uint32_t
+		trace_bytes; /**< 0: there is none; else struct pb_trace_ring, the schema, and records of 16 bytes */
 	const struct pb_lines *lines;
 	const struct pb_engine *engines; /**< one a node */
 	uint32_t node_count;             /**< 1..PB_LIMIT_NODES */

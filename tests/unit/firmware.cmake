@@ -11,6 +11,7 @@ foreach(name admit edges resolve patch patch_random patch_again formats format_s
   pb_unit_test(test_firmware_${name}
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_${name}.c LINKS test_card_fixture pb_sim pb_host)
 endforeach()
+pb_unit_test(test_trace SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_trace.c LINKS test_card_fixture pb_sim pb_host)
 # Sanitizers cost a factor of ten: the build as released does most of the work.
 target_compile_definitions(test_firmware_patch_random PRIVATE
   RANDOM_ENTRIES=$<IF:$<BOOL:${PB_TESTS_SHORT}>,120000,10000000>)
