@@ -42,7 +42,7 @@ enum pb_trace_category {
 /*
  * X(NAME, number, category, level, arguments). Numbers are never used twice.
  * An argument is its name, a colon, and how it is written: u unsigned, x hexadecimal, e enum pb_error,
- * s enum pb_boot_stage, c enum pb_command_code. "-": it has none.
+ * s enum pb_boot_stage, c enum pb_command_code, n PB_TRACE_FED. "-": it has none.
  */
 #define PB_TRACE_EVENTS(X)                                                                                   \
 	X(BOOT, 1, LIFE, 1, "stage:s incarnation:u")                                                         \
@@ -53,7 +53,7 @@ enum pb_trace_category {
 	X(REFUSE, 17, PACKET, 1, "fence:x error:e")                                                          \
 	X(PATCH, 18, PACKET, 1, "fence:x patches:u")                                                         \
 	X(PATCHED, 19, PACKET, 1, "fence:x error:e")                                                         \
-	X(FEED, 20, PACKET, 1, "fence:x node:u")                                                             \
+	X(FEED, 20, PACKET, 1, "fence:x node:n")                                                             \
 	X(COMPLETE, 21, PACKET, 1, "fence:x error:e")                                                        \
 	X(RETURN, 22, PACKET, 1, "count:u completed:u")                                                      \
 	X(STOP, 32, SCHEDULE, 1, "kind:u cutoff:u")                                                          \
@@ -87,6 +87,11 @@ enum pb_trace_event {
 #define PB_TRACE_WHAT(event, object) ((uint32_t)(object) << 16 | (uint32_t)(event))
 #define PB_TRACE_WHAT_EVENT(what)    ((what)&0xffu)
 #define PB_TRACE_WHAT_OBJECT(what)   ((what) >> 16)
+
+/** A node, and the index of a context; as many as there are contexts: of none; one more: a paging buffer. */
+#define PB_TRACE_FED(node, context)  ((uint32_t)(context) << 8 | (uint32_t)(node))
+#define PB_TRACE_FED_NODE(value)     ((value)&0xffu)
+#define PB_TRACE_FED_CONTEXT(value)  ((value) >> 8)
 
 /** Written by the firmware. */
 struct pb_trace_record {

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * A timeline for people: as Chrome trace events, which Perfetto and speedscope
+ * open, and as a page of its own.
+ */
+#ifndef PB_HOST_TOOL_TRACE_EXPORT_H
+#define PB_HOST_TOOL_TRACE_EXPORT_H
+
+#include "host/tool/trace_timeline.h"
+
+/** Writes Chrome trace event JSON: lanes are the nodes' rings and the queues. @return false: the file cannot be written */
+bool pb_trace_export_events(FILE *file, const struct pb_trace_data *data, const struct pb_timeline *timeline);
+/** Writes a page that needs no network and nothing beside it. @return false: the file cannot be written */
+bool pb_trace_export_page(FILE *file, const struct pb_trace_data *data, const struct pb_timeline *timeline);
+
+/** What a packet is called: "render", "failed" and so on. */
+const char *pb_packet_kind_name(enum pb_packet_kind kind);
+
+#endif
