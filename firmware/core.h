@@ -119,6 +119,8 @@ static inline bool pb_core_segment_being_made(const struct pb_core_channel *chan
 /** Starts to make a segment, unless another of the channel is being made. @return OK: the reply comes from pb_core_segment_step */
 enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t channel, uint32_t tag,
 				     const uint32_t *arguments);
+/** The engines know of no segment any more, whatever an earlier incarnation has told them. */
+void pb_core_segment_init(struct pb_firmware *firmware);
 /** Moves the channel's segment on by one slice. */
 void pb_core_segment_step(struct pb_firmware *firmware, uint32_t channel);
 /** Ends the making of a segment; nothing of it is left. */
