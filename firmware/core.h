@@ -431,8 +431,11 @@ void pb_core_drop_next(struct pb_firmware *firmware, struct pb_core_node *node);
 
 /* ---- stop.c: PREEMPT, SUSPEND and RESET of a queue ---- */
 
-/** @return room for one more under way, or NULL */
-struct pb_core_stop *pb_core_stop_free(struct pb_firmware *firmware);
+/**
+ * Whether a channel may have one more under way. One is kept for each channel that has none: who holds many keeps
+ * nobody else from the first.
+ */
+bool pb_core_stop_has_room(const struct pb_firmware *firmware, uint32_t channel);
 /** Whether one may begin beside what is under way: a reset beside a preemption, which it forces. */
 bool pb_core_stop_may_begin(struct pb_firmware *firmware, const struct pb_core_queue *queue,
 			    const struct pb_core_stop *asked);

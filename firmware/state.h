@@ -80,6 +80,7 @@ struct pb_core_channel {
 	uint32_t weight;                       /**< its share of a node, beside others of the same level */
 	uint32_t priority_cap;                 /**< highest enum pb_priority of its queues */
 	uint32_t queues;                       /**< how many it has */
+	uint32_t stops;                        /**< of its queues that are under way */
 	uint32_t moderate_count;               /**< completions to an interrupt; 0 and 1: each */
 	uint32_t moderate_microseconds;        /**< after which one comes all the same */
 	uint32_t unreported;                   /**< completions since the last interrupt */
@@ -392,6 +393,8 @@ struct pb_firmware {
 	uint32_t suspend_tag;           /**< its tag */
 	uint32_t moderated; /**< mask of channels whose completions are held back from an interrupt */
 	struct pb_core_stop stops[PB_LIMIT_STOPS];
+	uint32_t stops_free;
+	uint32_t channels_stopping; /**< channels that have a stop under way */
 	struct pb_core_job jobs[PB_LIMIT_JOBS];
 };
 

@@ -50,13 +50,35 @@ bool pb_core_stop_may_begin(struct pb_firmware *firmware, const struct pb_core_q
 		find_reset(firmware, queue) == NULL);
 }
 
-struct pb_core_stop *pb_core_stop_free(struct pb_firmware *firmware)
+static struct pb_core_stop *find_free(struct pb_firmware *firmware)
 {
 	for (uint32_t i = 0; i < PB_LIMIT_STOPS; i++) {
 		if (firmware->stops[i].kind == PB_CORE_STOP_NONE)
 			return &firmware->stops[i];
 	}
 	return NULL;
+}
+
+bool pb_core_stop_has_room(const struct pb_firmware *firmware, uint32_t channel)
+{
+	return firmware->channels[channel].stops == 0 ||
+	       firmware->stops_free > PB_LIMIT_CHANNELS - firmware->channels_stopping;
+}
+
+static struct pb_core_stop *take(struct pb_firmware *firmware, uint32_t channel)
+{
+	firmware->stops_free--;
+	if (firmware->channels[channel].stops++ == 0)
+		firmware->channels_stopping++;
+	return find_free(firmware);
+}
+
+static void give(struct pb_firmware *firmware, struct pb_core_stop *stop)
+{
+	stop->kind = PB_CORE_STOP_NONE;
+	firmware->stops_free++;
+	if (--firmware->channels[stop->queue->channel].stops == 0)
+		firmware->channels_stopping--;
 }
 
 /** @return enum pb_core_stopping_action: what is to be done */
@@ -153,7 +175,7 @@ static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, stru
 		outcome->words[0] = stop->fence_id;
 	if (stop->kind == PB_CORE_STOP_PREEMPT)
 		report_preempted(firmware, stop, outcome);
-	stop->kind = PB_CORE_STOP_NONE;
+	give(firmware, stop);
 	if (find(firmware, queue) != NULL) {
 		(void)on_event(queue, PB_CORE_STOPPING_EVENT_WITHDRAW); /* the reset that forced it goes on */
 		return;
@@ -244,7 +266,7 @@ void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *qu
 	if (on_event(queue, PB_CORE_STOPPING_EVENT_CLOSE) != PB_CORE_STOPPING_ACTION_FORGET)
 		return;
 	for (struct pb_core_stop *stop = find(firmware, queue); stop != NULL; stop = find(firmware, queue))
-		stop->kind = PB_CORE_STOP_NONE;
+		give(firmware, stop);
 }
 
 static void leave_lists(struct pb_firmware *firmware, struct pb_core_queue *queue)
@@ -281,7 +303,7 @@ bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop 
 {
 	struct pb_core_queue *queue = asked->queue;
 	struct pb_core_node *node = &firmware->nodes[queue->node];
-	struct pb_core_stop *stop = pb_core_stop_free(firmware);
+	struct pb_core_stop *stop = take(firmware, queue->channel);
 	enum pb_core_stopping_event event = PB_CORE_STOPPING_EVENT_WITHDRAW;
 
 	PB_ASSERT(stop != NULL);

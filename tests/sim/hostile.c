@@ -77,6 +77,9 @@ static uint32_t *some_word(struct pb_run *run, struct pb_client *client, uint32_
 	uint32_t *rings = (uint32_t *)(void *)(run->world.memory + client->control_offset);
 	const uint32_t roll = pb_random_below(&run->random, 16);
 
+	/* An index that makes no sense ends all else: most schedules have little of that, or none. */
+	if (roll < 4u && (run->garbage & 3u) != 0 && !pb_random_one_in(&run->random, 16))
+		return some_memory(run, client->channel);
 	if (roll < 3u)
 		return &client->entry->control_put + pb_random_below(&run->random, 6);
 	if (roll == 3u && entry_words != 0)
@@ -141,7 +144,8 @@ bool pb_hostile_present(const struct pb_run *run)
 
 void pb_hostile_plan(struct pb_run *run)
 {
-	if (!run->supervising || !pb_hostile_present(run) || !pb_random_one_in(&run->random, 3))
+	if (!run->supervising || !pb_hostile_present(run) ||
+	    !pb_random_one_in(&run->random, (run->garbage & 4u) != 0 ? 16u : 3u))
 		return;
 	run->world.strike_at = 1u + pb_random_below(&run->random, 8);
 	run->world.strike = strike;
@@ -200,9 +204,8 @@ static void forget_work(struct pb_host *host)
 	host->mark_count = 0;
 }
 
-static void ask_something(struct pb_run *run, struct pb_host *host)
+static void ask_something(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
 {
-	struct pb_queue_view *queue = &host->queues[pb_random_below(&run->random, PB_QUEUES)];
 	const uint32_t arguments[] = {queue->handle, queue->put, pb_random_below(&run->random, 4),
 				      pb_random_below(&run->random, 4)};
 
@@ -215,7 +218,7 @@ static void ask_something(struct pb_run *run, struct pb_host *host)
 static void be_a_host(struct pb_run *run, struct pb_host *host)
 {
 	const uint32_t state = pb_shared_read32(&host->client.entry->state);
-	struct pb_queue_view *queue = &host->queues[pb_random_below(&run->random, PB_QUEUES)];
+	struct pb_queue_view *queue = &host->queues[pb_random_below(&run->random, 3)];
 
 	take_replies(host);
 	if (state != PB_CHANNEL_OPEN || pb_random_one_in(&run->random, 64)) {
@@ -226,8 +229,8 @@ static void be_a_host(struct pb_run *run, struct pb_host *host)
 		pb_host_make_segments(run, host);
 		for (uint32_t c = 0; c < PB_CONTEXTS; c++)
 			pb_client_post(&host->client, PB_COMMAND_CONTEXT_CREATE, c, NULL, 0);
-	} else if (pb_random_one_in(&run->random, 3)) {
-		ask_something(run, host);
+	} else if (queue->life == PB_QUEUE_ABSENT || pb_random_one_in(&run->random, 6)) {
+		ask_something(run, host, queue);
 	} else {
 		if (pb_random_one_in(&run->random, 8) || host->mark_count > PB_MARKS / 2u)
 			forget_work(host);
@@ -241,11 +244,16 @@ void pb_hostile_act(struct pb_run *run)
 	/* The patience of others is not for it, and neither is the count. */
 	const struct pb_totals totals = run->totals;
 	const uint64_t moved = run->moved;
+	uint64_t submissions;
 
 	if ((run->rates & PB_RATE_HOSTILE) != 0 && (run->closing >> run->hostile.client.channel & 1u) == 0)
 		be_a_host(run, &run->hostile);
+	submissions = run->totals.submissions - totals.submissions;
 	run->moved = moved;
 	run->totals = totals;
+	run->totals.hostile_submissions += submissions;
+	if ((run->garbage & 4u) != 0 && !pb_random_one_in(&run->random, 4))
+		return;
 	for (uint32_t i = pb_random_below(&run->random, 6); i != 0; i--)
 		write_somebodys(run);
 }

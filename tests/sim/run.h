@@ -237,11 +237,12 @@ struct pb_totals {
 	uint64_t preemptions;
 	uint64_t suspensions;
 	uint64_t resets;
-	uint64_t faults;   /**< injected */
-	uint64_t deaths;   /**< hosts that went without a word */
-	uint64_t restarts; /**< of the firmware */
-	uint64_t hostile;  /**< words of garbage */
-	uint64_t moves;    /**< segments made anew elsewhere */
+	uint64_t faults;              /**< injected */
+	uint64_t deaths;              /**< hosts that went without a word */
+	uint64_t restarts;            /**< of the firmware */
+	uint64_t hostile;             /**< words of garbage */
+	uint64_t hostile_submissions; /**< of the hostile host, or what it takes for such */
+	uint64_t moves;               /**< segments made anew elsewhere */
 	uint64_t queries;
 	uint64_t dropped;   /**< schedules in which an event ring was full */
 	uint32_t calls_max; /**< of lines and engines in one pass */
@@ -259,6 +260,8 @@ struct pb_run {
 	struct pb_host hosts[PB_HOSTS];
 	uint8_t written[PB_HOSTS + 1u][PB_WORK_SYSTEM_BYTES]; /**< pb_host.written, by channel */
 	struct pb_host hostile; /**< its channel is the one behind theirs; the judge does not look at it */
+	uint32_t
+		garbage; /**< how much: bits 0 and 1, if any: indices of rings seldom; bit 2: all of it seldom */
 	struct pb_grant grants[PB_HOSTS + 2u]; /**< by channel */
 	struct pb_node_view nodes[PB_CARD_NODES];
 	uint64_t moved;    /**< virtual time: when anything last ended, came or was let go */

@@ -165,6 +165,7 @@ static bool try(struct pb_run *run, uint64_t seed, void (*what)(struct pb_run *r
 	bool held = false;
 
 	run->seed = seed;
+	run->what[0] = '\0';
 	run->random.state = seed;
 	run->step = 0;
 	run->moved = 0;

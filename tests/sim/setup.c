@@ -179,6 +179,7 @@ void pb_setup(struct pb_run *run)
 	pb_world_boot(&run->world, pb_random_next(&run->random));
 	choose_rates(run);
 	choose_grants(run);
+	run->garbage = pb_random_below(&run->random, 8);
 	hosts = 2u + pb_random_below(&run->random, PB_HOSTS - 1u);
 	if (run->options.hosts != 0 && hosts > run->options.hosts)
 		hosts = run->options.hosts;

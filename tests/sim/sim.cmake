@@ -30,6 +30,7 @@ pb_library(pb_schedules
   LINKS pb_firmware pb_hal_engine pb_hal_host pb_engine_model)
 
 pb_unit_test(test_schedules SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_schedules.c LINKS pb_schedules)
+pb_unit_test(test_hoarder SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_hoarder.c LINKS pb_schedules)
 
 # Sanitizers cost a factor of ten: the build as released does most of the work, a million submissions at least.
 if(PB_SANITIZE)

@@ -187,6 +187,7 @@ static void add(struct pb_totals *sum, const struct pb_totals *part)
 	sum->deaths += part->deaths;
 	sum->restarts += part->restarts;
 	sum->hostile += part->hostile;
+	sum->hostile_submissions += part->hostile_submissions;
 	sum->moves += part->moves;
 	sum->queries += part->queries;
 	sum->dropped += part->dropped;
@@ -201,11 +202,12 @@ static void show_counts(const struct pb_totals *sum)
 	       " suspensions, %" PRIu64 " resets, %" PRIu64 " questions\n",
 	       sum->schedules, sum->submissions, sum->completed, sum->failed, sum->returned, sum->cancelled,
 	       sum->preemptions, sum->suspensions, sum->resets, sum->queries);
-	printf("%" PRIu64 " faults injected, %" PRIu64 " words of garbage, %" PRIu64 " hosts died, %" PRIu64
+	printf("%" PRIu64 " faults injected, %" PRIu64 " words of garbage and %" PRIu64
+	       " submissions of hostile hosts, %" PRIu64 " hosts died, %" PRIu64
 	       " restarts of the firmware, %" PRIu64 " segments moved, %" PRIu64
 	       " schedules with events dropped; at most %" PRIu32 " calls of lines and engines in a pass\n",
-	       sum->faults, sum->hostile, sum->deaths, sum->restarts, sum->moves, sum->dropped,
-	       sum->calls_max);
+	       sum->faults, sum->hostile, sum->hostile_submissions, sum->deaths, sum->restarts, sum->moves,
+	       sum->dropped, sum->calls_max);
 }
 
 static int show_totals(const struct arguments *arguments, const struct job *jobs)

@@ -231,5 +231,4 @@ void pb_supervisor_restart(struct pb_run *run)
 			try_stale(run, &run->hosts[h], incarnation);
 		forget(run, &run->hosts[h]);
 	}
-	pb_client_init(&run->hostile.client, &run->world, run->hostile.client.channel);
 }

@@ -81,7 +81,7 @@ struct mutation_case {
 #define CALM (PB_RATE_DIES | PB_RATE_RESTART | PB_RATE_DEAD | PB_RATE_HOSTILE | PB_RATE_MOVES)
 
 static const struct mutation_case mutation_cases[] = {
-	{PB_MUTATION_LOST, "no reason", false, CALM},
+	{PB_MUTATION_LOST, "no reason", true, CALM | PB_RATE_DEAF},
 	{PB_MUTATION_STOPPED, "has waited", false, CALM},
 	{PB_MUTATION_EARLY, "completed when it had not run to its end", false, CALM},
 	{PB_MUTATION_BACK, "completed goes from", false, CALM},
