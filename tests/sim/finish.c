@@ -105,6 +105,7 @@ void pb_finish(struct pb_run *run)
 		}
 		pb_run_step(run);
 	}
+	pb_judge_pool(run);
 	for (uint32_t h = 0; h < run->host_count; h++) {
 		if (!run->hosts[h].attached)
 			continue;

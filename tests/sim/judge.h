@@ -21,6 +21,10 @@ void pb_judge_share(struct pb_run *run, struct pb_host *host);
 void pb_judge_card_keep(struct pb_run *run);
 /** Whether all of that stands. */
 void pb_judge_card(struct pb_run *run);
+/** Memory that is nobody's does not change. */
+void pb_judge_pool(struct pb_run *run);
+/** Forgets what stands there: it may change while the firmware starts. */
+void pb_judge_pool_forget(struct pb_run *run);
 /** No segment of any channel is known to the engines: so it is after a boot. */
 void pb_judge_no_ranges(struct pb_run *run);
 /** What one pass of the firmware took (judge_share.c). */

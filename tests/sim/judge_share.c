@@ -76,6 +76,61 @@ void pb_judge_card(struct pb_run *run)
 		pb_run_break(run, "the firmware is at stage %u", pb_shared_read32(&boot->boot_stage));
 }
 
+/* ---- memory that is nobody's ---- */
+
+static void mark_owned(const struct pb_world *world, uint32_t channel, uint32_t segment,
+		       bool owned[PB_WORLD_POOL_PAGES])
+{
+	const struct pb_engine_range_entry *entry =
+		(const struct pb_engine_range_entry *)(const void *)(world->memory + PB_CARD_RANGES_OFFSET) +
+		channel * PB_ENGINE_RANGES + segment;
+	const uint32_t where = pb_shared_read32(&entry->memory_offset);
+	const uint32_t offset = where & ~PB_ENGINE_RANGE_PAGED;
+	uint32_t bytes = pb_shared_read32(&entry->bytes);
+
+	if ((where & PB_ENGINE_RANGE_PAGED) != 0)
+		bytes = PB_ENGINE_TABLE_BYTES(bytes);
+	for (uint32_t at = offset; bytes != 0 && at < offset + bytes; at += PB_PAGE_BYTES)
+		owned[(at - PB_CARD_POOL_OFFSET) / PB_PAGE_BYTES] = true;
+}
+
+static uint64_t sum_of(const struct pb_world *world, uint32_t page)
+{
+	const uint8_t *bytes = world->memory + PB_CARD_POOL_OFFSET + page * PB_PAGE_BYTES;
+	uint64_t sum = 0, word;
+
+	for (uint32_t i = 0; i < PB_PAGE_BYTES; i += (uint32_t)sizeof(word)) {
+		memcpy(&word, bytes + i, sizeof(word));
+		sum = sum * 3u + word;
+	}
+	return sum;
+}
+
+void pb_judge_pool(struct pb_run *run)
+{
+	bool owned[PB_WORLD_POOL_PAGES] = {false};
+
+	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++) {
+		for (uint32_t segment = 0; segment < PB_ENGINE_RANGES; segment++)
+			mark_owned(&run->world, channel, segment, owned);
+	}
+	for (uint32_t page = 0; page < PB_WORLD_POOL_PAGES; page++) {
+		const bool free = !owned[page] && !run->world.given[page];
+		const uint64_t sum = free ? sum_of(&run->world, page) : 0;
+
+		if (free && run->pool_known[page] && sum != run->pool_sums[page])
+			pb_run_break(run, "page %u of the pool is nobody's, and has changed", page);
+		run->pool_known[page] = free;
+		run->pool_sums[page] = sum;
+		run->world.given[page] = false;
+	}
+}
+
+void pb_judge_pool_forget(struct pb_run *run)
+{
+	memset(run->pool_known, 0, sizeof(run->pool_known));
+}
+
 void pb_judge_no_ranges(struct pb_run *run)
 {
 	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++) {

@@ -132,6 +132,9 @@ static void break_queue(struct pb_run *run, struct pb_host *host, struct pb_queu
 		run->world.calls = 1000;
 		pb_judge_pass(run);
 		break;
+	case PB_MUTATION_STRAY:
+		run->world.memory[PB_WORLD_MEMORY_BYTES - 1u] ^= 1u;
+		break;
 	case PB_MUTATION_FATAL:
 		pb_inside_break(run->world.firmware);
 		break;

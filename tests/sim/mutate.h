@@ -30,6 +30,7 @@ enum pb_mutation_kind {
 	PB_MUTATION_CALLS,     /**< a pass does not come to its end for long */
 	PB_MUTATION_FORGOTTEN, /**< a restart of the firmware loses a completion */
 	PB_MUTATION_DROPPED,   /**< an event is dropped while there is room */
+	PB_MUTATION_STRAY,     /**< a word of memory that is nobody's changes */
 	PB_MUTATION_FATAL,     /**< the firmware finds its own state broken */
 	PB_MUTATIONS
 };

@@ -275,8 +275,10 @@ struct pb_run {
 	uint32_t actions; /**< of this schedule */
 	const char *
 		broke; /**< the format of what broke: the same invariant, the same address; NULL: the firmware stopped */
-	bool supervising;        /**< replies of the admin are the supervisor's (supervisor.h) */
-	bool lenient;            /**< the firmware was cut off in the middle of a pass */
+	bool supervising; /**< replies of the admin are the supervisor's (supervisor.h) */
+	bool lenient;     /**< the firmware was cut off in the middle of a pass */
+	uint64_t pool_sums[PB_WORLD_POOL_PAGES]; /**< of pages that were nobody's, at the last look at them */
+	bool pool_known[PB_WORLD_POOL_PAGES];
 	uint32_t boot_words[16]; /**< the boot block's first line, as it must stand */
 	uint32_t closing;        /**< mask of channels that the supervisor closes */
 	bool quiet;              /**< nothing moved in the last step */

@@ -18,6 +18,8 @@
 
 /** Steps between two looks at memory that must not change, and at what stands still. */
 #define LOOK_STEPS 16u
+/** The same for memory that is nobody's: it is much. */
+#define POOL_STEPS 64u
 /** More steps than any answer of the firmware can take. */
 #define END_STEPS 100000u
 
@@ -68,6 +70,8 @@ static void look_around(struct pb_run *run)
 	}
 	pb_judge_card(run);
 	pb_judge_patience(run);
+	if (run->step % POOL_STEPS == 0 && run->supervising)
+		pb_judge_pool(run);
 }
 
 void pb_run_step(struct pb_run *run)
@@ -174,6 +178,7 @@ static bool try(struct pb_run *run, uint64_t seed, void (*what)(struct pb_run *r
 	run->rates = 0;
 	run->card = PB_HOLD_NONE;
 	run->supervising = false;
+	pb_judge_pool_forget(run);
 	run->lenient = false;
 	run->closing = 0;
 	aborting = run;

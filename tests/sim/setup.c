@@ -196,5 +196,6 @@ void pb_setup(struct pb_run *run)
 		run->host_count = h + 1u;
 		pb_host_open(run, host);
 	}
+	pb_judge_pool(run);
 	choose_lines(run);
 }

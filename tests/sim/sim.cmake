@@ -34,7 +34,7 @@ pb_unit_test(test_hoarder SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_hoarder.c LINKS
 
 # Sanitizers cost a factor of ten: the build as released does most of the work, a million submissions at least.
 if(PB_SANITIZE)
-  add_test(NAME schedules COMMAND patchbay sim --count 1500)
+  add_test(NAME schedules COMMAND patchbay sim --count 3000)
 else()
   add_test(NAME schedules COMMAND patchbay sim --count 33000 --at-least 1000000)
 endif()

@@ -186,13 +186,17 @@ static void forget(struct pb_run *run, struct pb_host *host)
 		host->queues[q].life = PB_QUEUE_ABSENT;
 }
 
-/** Engines that did not hear do again: a supervisor resets them with the MCU. */
+/** Engines that did not hear do again: a supervisor resets them with the MCU. Those given up are tried again. */
 static void heal_engines(struct pb_run *run)
 {
 	const struct pb_world_rates rates = run->world.rates;
 
 	pb_world_heal(&run->world);
 	run->world.rates = rates;
+	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
+		run->nodes[n].may_die = false;
+		run->nodes[n].dead = false;
+	}
 }
 
 void pb_supervisor_restart(struct pb_run *run)
@@ -218,6 +222,7 @@ void pb_supervisor_restart(struct pb_run *run)
 	}
 	pb_setup_card(run);
 	pb_judge_no_ranges(run);
+	pb_judge_pool_forget(run);
 	if (pb_shared_read32(&pb_world_boot_block(&run->world)->incarnation) != incarnation + 1u)
 		pb_run_break(run, "the incarnation behind %u is another", incarnation);
 	for (uint32_t h = 0; h < run->host_count; h++) {

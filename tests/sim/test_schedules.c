@@ -98,6 +98,7 @@ static const struct mutation_case mutation_cases[] = {
 	{PB_MUTATION_CALLS, "calls of lines and engines", false, 0},
 	{PB_MUTATION_FORGOTTEN, "another after a restart", false, 0},
 	{PB_MUTATION_DROPPED, "events dropped", false, CALM | PB_RATE_UNREAD},
+	{PB_MUTATION_STRAY, "is nobody's, and has changed", true, CALM},
 	{PB_MUTATION_FATAL, "the firmware stopped: kind 1", false, CALM},
 };
 

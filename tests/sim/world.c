@@ -105,9 +105,28 @@ static void reset(void *context)
 	touch(world_of(context));
 }
 
+/** Memory of the pool changes hands. */
+static void give(struct pb_world *world, uint32_t offset, uint32_t bytes)
+{
+	const uint32_t first = (offset - PB_CARD_POOL_OFFSET) / PB_PAGE_BYTES;
+
+	for (uint32_t page = first;
+	     page * PB_PAGE_BYTES < offset - PB_CARD_POOL_OFFSET + bytes && page < PB_WORLD_POOL_PAGES;
+	     page++)
+		world->given[page] = true;
+}
+
+static void page_clear(void *context, uint32_t table_offset, uint32_t index, uint32_t count)
+{
+	give(world_of(context), table_offset + index * 4u, count * 4u);
+	pb_reference_engine_ops.page_clear(context, table_offset, index, count);
+}
+
 static void set_range(void *context, uint32_t channel, uint32_t index, const struct pb_engine_range *range)
 {
 	touch(world_of(context));
+	if (!range->paged && range->bytes != 0)
+		give(world_of(context), range->memory_offset, range->bytes);
 	pb_reference_engine_ops.set_range(context, channel, index, range);
 	touch(world_of(context));
 }
@@ -132,6 +151,7 @@ static void wire_hooks(struct pb_world *world)
 	world->engine_ops.stop = stop;
 	world->engine_ops.reset = reset;
 	world->engine_ops.set_range = set_range;
+	world->engine_ops.page_clear = page_clear;
 	world->lines_ops = pb_host_lines_ops;
 	world->lines_ops.raise = raise_line;
 }

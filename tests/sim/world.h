@@ -21,6 +21,7 @@
 #include "tests/sim/random.h"
 
 #define PB_WORLD_MEMORY_BYTES 0x80000u
+#define PB_WORLD_POOL_PAGES   ((PB_WORLD_MEMORY_BYTES - PB_CARD_POOL_OFFSET) / PB_PAGE_BYTES)
 /** Queues of the card, all channels together. */
 #define PB_WORLD_QUEUES 32u
 
@@ -72,7 +73,9 @@ struct pb_world {
 	void *queues;
 	struct pb_random random; /**< of what goes wrong */
 	struct pb_world_rates rates;
-	bool stopped;      /**< the MCU is given no time: a way to break the world on purpose */
+	bool stopped; /**< the MCU is given no time: a way to break the world on purpose */
+	/** Pages of the pool that were given out, or cleared for a page table, since the owner cleared this. */
+	bool given[PB_WORLD_POOL_PAGES];
 	uint64_t injected; /**< faults so far */
 	uint32_t calls;    /**< of its lines and engines that the firmware has made in this pass */
 	/** What happens inside a pass, at the call of this number; 0: nothing. */
