@@ -87,10 +87,11 @@ static void query(struct pb_run *run, struct pb_host *host, const struct pb_queu
 }
 
 /** What asks about nothing that matters. */
-static void chat(struct pb_run *run, struct pb_host *host)
+static void chat(struct pb_run *run, struct pb_host *host, const struct pb_queue_view *queue)
 {
 	if (!has_room(host))
 		return;
+	pb_host_ask_too_much(run, host, queue);
 	if ((run->rates & PB_RATE_MODERATE) != 0 && pb_random_one_in(&run->random, 2))
 		pb_client_post(
 			&host->client, PB_COMMAND_MODERATE, 0,
@@ -225,7 +226,7 @@ static void act_as(struct pb_run *run, struct pb_host *host, struct pb_queue_vie
 	else if (roll < 63u)
 		hold_card(run);
 	else if (roll < 65u)
-		chat(run, host);
+		chat(run, host, queue);
 	else if (roll < 67u)
 		query(run, host, queue);
 	else if (roll < 68u)

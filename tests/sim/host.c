@@ -107,6 +107,16 @@ void pb_host_make_queue(struct pb_run *run, struct pb_host *host, uint32_t q)
 	     6);
 }
 
+void pb_host_ask_too_much(struct pb_run *run, struct pb_host *host, const struct pb_queue_view *queue)
+{
+	if (queue->life != PB_QUEUE_OPEN || run->nodes[queue->node].mode != PB_NODE_HOST_ORDERED)
+		return;
+	post(run, host, PB_COMMAND_QUEUE_CREATE, PB_QUEUES,
+	     (uint32_t[]){queue->node, 4, (uint32_t)queue->address, (uint32_t)(queue->address >> 32),
+			  PB_PRIORITY_NORMAL, 0},
+	     6);
+}
+
 void pb_host_mark_segment(struct pb_host *host, uint32_t segment)
 {
 	uint32_t *words = (uint32_t *)(void *)host->memory[segment];

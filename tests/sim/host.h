@@ -22,6 +22,8 @@ void pb_host_mark_segment(struct pb_host *host, uint32_t segment);
 void pb_host_move(struct pb_run *run, struct pb_host *host);
 /** Asks for one queue, if a node has room for one; the reply opens it. */
 void pb_host_make_queue(struct pb_run *run, struct pb_host *host, uint32_t queue);
+/** Asks for a second queue of a node that takes only one, and has one of this host: that is refused. */
+void pb_host_ask_too_much(struct pb_run *run, struct pb_host *host, const struct pb_queue_view *queue);
 /** Asks to detach; what it has submitted goes with it. */
 void pb_host_leave(struct pb_run *run, struct pb_host *host);
 /** Notes when it is gone: nothing of it runs any more. */

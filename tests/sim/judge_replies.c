@@ -238,6 +238,12 @@ bool pb_judge_replies(struct pb_run *run, struct pb_host *host)
 				     host->client.channel, reply.code);
 		pb_run_say(run, "channel %u: reply to command %u about %u", host->client.channel, reply.code,
 			   question.object);
+		if (reply.code == PB_COMMAND_QUEUE_CREATE && question.object == PB_QUEUES) {
+			if (reply.error != PB_ERROR_NO_SPACE)
+				pb_run_break(run, "channel %u: a second queue of a node in host order: %u",
+					     host->client.channel, reply.error);
+			continue;
+		}
 		if (may_be_refused(run, &reply)) {
 			refused(run, host, &reply, &question);
 			continue;
