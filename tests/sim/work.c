@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "hal/engine/packets.h"
+#include "hal/shared_copy.h"
 
 /* Segment 0: pages and rings of queues, buffers, lists. */
 #define QUEUE_BYTES    (sizeof(struct pb_queue_page) + PB_RING_MAX * sizeof(struct pb_descriptor))
@@ -249,16 +250,10 @@ void pb_work_build(struct pb_run *run, struct pb_host *host, struct pb_entry *en
 /* ---- into card memory ---- */
 
 /** Into segment 0, and into what the host knows of it. */
-static void write_words(struct pb_host *host, void *to, const void *from, size_t bytes)
+static void write_words(struct pb_host *host, void *to, const void *from, uint32_t bytes)
 {
-	uint32_t *words = to;
-	uint32_t word;
-
 	memcpy(host->written + ((uint8_t *)to - host->memory[0]), from, bytes);
-	for (size_t i = 0; i < bytes / 4u; i++) {
-		memcpy(&word, (const uint8_t *)from + 4u * i, 4u);
-		pb_shared_write32(&words[i], word);
-	}
+	pb_shared_copy_out(to, from, bytes);
 }
 
 static void write_lists(struct pb_host *host, const struct pb_entry *entry)
@@ -268,14 +263,14 @@ static void write_lists(struct pb_host *host, const struct pb_entry *entry)
 	struct pb_wait waits[PB_WAITS_MAX];
 
 	write_words(host, lists + ALLOCATIONS_AT, place->allocation,
-		    place->allocations * sizeof(struct pb_allocation));
+		    place->allocations * (uint32_t)sizeof(struct pb_allocation));
 	write_words(host, lists + PATCHES_AT, place->patch,
-		    place->patches * sizeof(struct pb_patch_location));
+		    place->patches * (uint32_t)sizeof(struct pb_patch_location));
 	for (uint32_t i = 0; i < entry->wait_count; i++)
 		waits[i] = (struct pb_wait){.queue = entry->waits[i].handle,
 					    .timeline_low = (uint32_t)entry->waits[i].value,
 					    .timeline_high = (uint32_t)(entry->waits[i].value >> 32)};
-	write_words(host, lists + WAITS_AT, waits, entry->wait_count * sizeof(struct pb_wait));
+	write_words(host, lists + WAITS_AT, waits, entry->wait_count * (uint32_t)sizeof(struct pb_wait));
 }
 
 static struct pb_descriptor describe(const struct pb_host *host, const struct pb_entry *entry)

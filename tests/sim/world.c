@@ -7,8 +7,6 @@
 
 #include "firmware/abi/boot.h"
 
-static const uint32_t node_kinds[PB_CARD_NODES] = PB_CARD_NODE_KINDS;
-
 struct pb_engine_registers *pb_world_registers(struct pb_world *world, uint32_t node)
 {
 	return (struct pb_engine_registers *)(void *)(world->memory + PB_CARD_ENGINE_OFFSET +
@@ -163,7 +161,7 @@ static void create_engine(struct pb_world *world, uint32_t n)
 		.memory = world->memory,
 		.memory_bytes = PB_WORLD_MEMORY_BYTES,
 		.registers_offset = PB_CARD_ENGINE_OFFSET + n * PB_CARD_ENGINE_STRIDE,
-		.kind = node_kinds[n],
+		.kind = PB_CARD_NODE_KIND(n),
 		.interrupt = engine_interrupt,
 		.context = node,
 	};
@@ -187,7 +185,7 @@ static void create_engine(struct pb_world *world, uint32_t n)
 	if (node->model == NULL)
 		abort(); /* a few kilobytes that the last schedule gave back */
 	world->engines[n] = (struct pb_engine){
-		.ops = &world->engine_ops, .context = &node->driver, .kind = node_kinds[n]};
+		.ops = &world->engine_ops, .context = &node->driver, .kind = PB_CARD_NODE_KIND(n)};
 }
 
 void pb_world_boot(struct pb_world *world, uint64_t seed)
