@@ -448,7 +448,7 @@ void pb_core_stop_progress(struct pb_firmware *firmware, struct pb_core_queue *q
 void pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node);
 /** Ends a suspension. @return BUSY while one of them is under way */
 enum pb_error pb_core_stop_resume(struct pb_firmware *firmware, struct pb_core_queue *queue);
-/** Nobody waits for it any more. */
+/** The queue closes: who asked for a stop of it hears CANCELLED, if he is still there. */
 void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *queue);
 
 /* ---- power.c ---- */

@@ -217,13 +217,15 @@ static bool is_done(const struct pb_core_queue *queue)
 	       ((queue->flags & PB_CORE_QUEUE_DRAINING) == 0 || !pb_core_queue_has_more(queue));
 }
 
+/** The command that asked for a stop, by its kind. */
+static const uint32_t codes[] = {
+	[PB_CORE_STOP_PREEMPT] = PB_COMMAND_PREEMPT,
+	[PB_CORE_STOP_SUSPEND] = PB_COMMAND_SUSPEND,
+	[PB_CORE_STOP_RESET] = PB_COMMAND_RESET,
+};
+
 static void answer(struct pb_firmware *firmware, struct pb_core_stop *stop)
 {
-	static const uint32_t codes[] = {
-		[PB_CORE_STOP_PREEMPT] = PB_COMMAND_PREEMPT,
-		[PB_CORE_STOP_SUSPEND] = PB_COMMAND_SUSPEND,
-		[PB_CORE_STOP_RESET] = PB_COMMAND_RESET,
-	};
 	struct pb_core_outcome outcome = {{0}};
 	const uint32_t channel = stop->queue->channel;
 	const uint32_t code = codes[stop->kind];
@@ -265,8 +267,13 @@ void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *qu
 {
 	if (on_event(queue, PB_CORE_STOPPING_EVENT_CLOSE) != PB_CORE_STOPPING_ACTION_FORGET)
 		return;
-	for (struct pb_core_stop *stop = find(firmware, queue); stop != NULL; stop = find(firmware, queue))
+	for (struct pb_core_stop *stop = find(firmware, queue); stop != NULL; stop = find(firmware, queue)) {
+		const uint32_t code = codes[stop->kind];
+
 		give(firmware, stop);
+		/* Its room in the reply ring is kept until it is answered. */
+		pb_core_control_reply(firmware, queue->channel, code, stop->tag, PB_ERROR_CANCELLED, NULL);
+	}
 }
 
 static void leave_lists(struct pb_firmware *firmware, struct pb_core_queue *queue)
