@@ -69,23 +69,25 @@ static void test_growth(void **state)
 static void test_a_process(void **state)
 {
 	const size_t bytes = 8u << 20;
-	uint32_t before, after, files_before, files_after;
+	struct pb_usage before, after;
+	uint32_t files_before, files_after;
 	uint8_t *memory;
 	int file;
 
 	(void)state;
-	assert_true(pb_usage_rss(getpid(), &before) && pb_usage_files(getpid(), &files_before));
+	assert_true(pb_usage_memory(getpid(), &before) && pb_usage_files(getpid(), &files_before));
 	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_true(memory != MAP_FAILED);
 	memset(memory, 1, bytes);
 	file = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	assert_true(file >= 0);
-	assert_true(pb_usage_rss(getpid(), &after) && pb_usage_files(getpid(), &files_after));
-	assert_true(after >= before + 8192u - 1024u);
+	assert_true(pb_usage_memory(getpid(), &after) && pb_usage_files(getpid(), &files_after));
+	assert_true(after.all >= before.all + 8192u - 1024u);
+	assert_in_range(after.own - before.own, 8192u, 8192u + 1024u);
 	assert_int_equal(files_after, files_before + 1u);
 	close(file);
 	munmap(memory, bytes);
-	assert_false(pb_usage_rss(-1, &after) || pb_usage_files(-1, &files_after));
+	assert_false(pb_usage_memory(-1, &after) || pb_usage_files(-1, &files_after));
 }
 
 /* A file of a card, open or mapped. */

@@ -60,20 +60,21 @@ bool pb_series_is_flat(const struct pb_series *series, uint32_t margin)
 
 /* ---- a process ---- */
 
-bool pb_usage_rss(pid_t pid, uint32_t *kib)
+bool pb_usage_memory(pid_t pid, struct pb_usage *usage)
 {
 	char path[64], line[256];
-	bool found = false;
+	int found = 0;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", (int)pid);
 	file = fopen(path, "r");
 	if (file == NULL)
 		return false;
-	while (!found && fgets(line, sizeof(line), file) != NULL)
-		found = sscanf(line, "Rss: %u kB", kib) == 1;
+	while (found < 2 && fgets(line, sizeof(line), file) != NULL)
+		found += sscanf(line, "Rss: %u kB", &usage->all) == 1 ||
+			 sscanf(line, "Anonymous: %u kB", &usage->own) == 1;
 	fclose(file);
-	return found;
+	return found == 2;
 }
 
 /* Calls `each` with the target of every open file. @return how many there are, or -1 */

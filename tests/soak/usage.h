@@ -29,8 +29,14 @@ uint32_t pb_series_quarter(const struct pb_series *series, uint32_t quarter);
 /** Whether the last quarter's median is at most `margin` above the second's: the first one warms up. */
 bool pb_series_is_flat(const struct pb_series *series, uint32_t margin);
 
-/** Kibibytes that a process has in memory (Rss of smaps_rollup). @return false: it is gone */
-bool pb_usage_rss(pid_t pid, uint32_t *kib);
+/** What a process has in memory, in KiB. */
+struct pb_usage {
+	uint32_t
+		all; /**< with the pages of files that it maps, and has touched: of the program, and of the card */
+	uint32_t own; /**< heap, stack, variables */
+};
+/** Rss and Anonymous of smaps_rollup. @return false: it is gone */
+bool pb_usage_memory(pid_t pid, struct pb_usage *usage);
 /** How many files it has open. @return false: it is gone */
 bool pb_usage_files(pid_t pid, uint32_t *count);
 /**
