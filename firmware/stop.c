@@ -105,6 +105,14 @@ enum pb_error pb_core_stop_resume(struct pb_firmware *firmware, struct pb_core_q
 }
 
 /** How many submissions before the cutoff have not completed. */
+/*@
+  requires \valid_read(queue);
+  assigns \nothing;
+  ensures \result <= queue->mask + 1;
+  ensures (uint32_t)(cutoff - queue->completed) <= queue->mask + 1 ==>
+    (uint32_t)(queue->completed + \result) == cutoff;
+  ensures (uint32_t)(cutoff - queue->completed) > queue->mask + 1 ==> \result == 0;
+*/
 static uint32_t before_cutoff(const struct pb_core_queue *queue, uint32_t cutoff)
 {
 	const uint32_t count = cutoff - queue->completed;
