@@ -3,6 +3,7 @@
  * Runs a target over files instead of what libFuzzer makes up: the committed
  * corpus is an ordinary test of builds that have no libFuzzer.
  */
+#define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
