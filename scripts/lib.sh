@@ -15,6 +15,8 @@ packages_firmware=(gcc-arm-none-eabi libnewlib-arm-none-eabi gcc-riscv64-unknown
 packages_run=(qemu-system-arm qemu-system-misc)
 packages_bench=(valgrind)
 packages_prove=(frama-c-base why3 z3 cvc4)
+packages_coverage=(gcovr)
+packages_mutate=(python3)
 packages_debug=(gdb-multiarch)
 packages_test=(clang libclang-rt-14-dev clang-format clang-tidy openocd stm32flash "${packages_debug[@]}")
 packages_fuzz=(llvm)
@@ -26,6 +28,7 @@ declare -A package_command=(
 	[qemu-system-misc]=qemu-system-riscv32 [clang]=clang [clang-format]=clang-format [clang-tidy]=clang-tidy
 	[valgrind]=valgrind [graphviz]=dot [openocd]=openocd [stm32flash]=stm32flash [gdb-multiarch]=gdb-multiarch
 	[llvm]=llvm-cov
+	[gcovr]=gcovr [python3]=python3
 )
 
 say() {
