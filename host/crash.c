@@ -14,7 +14,7 @@ static bool copy(const struct pb_crash_record *shared, struct pb_crash_record *r
 	if (pb_shared_read32(&shared->magic) != PB_CRASH_MAGIC)
 		return true;
 	pb_shared_acquire();
-	pb_copy_in(record, shared, sizeof(*record));
+	pb_shared_copy_in(record, shared, sizeof(*record));
 	pb_shared_acquire();
 	return pb_shared_read32(&shared->magic) == PB_CRASH_MAGIC && record->magic == PB_CRASH_MAGIC &&
 	       pb_shared_read32(&shared->incarnation) == record->incarnation;
