@@ -12,9 +12,10 @@
 _Noreturn void pb_hal_halt(void);
 
 /**
- * The same for a broken assertion: goes through the CPU's fault handler, which
- * has all registers for the records. On a host it stops like pb_hal_halt.
+ * For a broken assertion: goes through the CPU's fault handler, which has all
+ * registers for the records, and does not return. On a host, which has none,
+ * it returns, and the caller reports without them.
  */
-_Noreturn void pb_hal_fault(void);
+void pb_hal_fault(void);
 
 #endif

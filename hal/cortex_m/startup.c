@@ -26,10 +26,9 @@ _Noreturn void pb_hal_halt(void)
 		__asm__ volatile("wfi");
 }
 
-_Noreturn void pb_hal_fault(void)
+void pb_hal_fault(void)
 {
 	__asm__ volatile("udf #0" ::: "memory");
-	__builtin_unreachable();
 }
 
 #define SYSTICK_CONTROL 0xe000e010u

@@ -8,7 +8,6 @@ _Noreturn void pb_hal_halt(void)
 	abort();
 }
 
-_Noreturn void pb_hal_fault(void)
+void pb_hal_fault(void)
 {
-	abort();
 }

@@ -64,10 +64,9 @@ _Noreturn void pb_hal_halt(void)
 		__asm__ volatile("wfi");
 }
 
-_Noreturn void pb_hal_fault(void)
+void pb_hal_fault(void)
 {
 	__asm__ volatile("unimp" ::: "memory");
-	__builtin_unreachable();
 }
 
 void pb_riscv_interrupts_enable(void)
