@@ -65,10 +65,10 @@ endfunction()
 # Lists that the oracle of the unit tests judges.
 pb_library(test_fuzz_lists SOURCES ${CMAKE_CURRENT_LIST_DIR}/lists.c LINKS test_fuzz_card test_card_fixture cmocka pb_hal_host)
 
-foreach(name control descriptors segments paging)
+foreach(name control segments paging)
   pb_fuzz_target(${name} LINKS test_fuzz_card)
 endforeach()
-foreach(name patch_exact patch_compact formats)
+foreach(name descriptors patch_exact patch_compact formats)
   pb_fuzz_target(${name} LINKS test_fuzz_lists)
 endforeach()
 
