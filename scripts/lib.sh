@@ -14,6 +14,7 @@ packages_host=(gcc g++ libc6-dev cmake ninja-build libcmocka-dev libpng-dev zlib
 packages_firmware=(gcc-arm-none-eabi libnewlib-arm-none-eabi gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf)
 packages_run=(qemu-system-arm qemu-system-misc)
 packages_bench=(valgrind)
+packages_prove=(frama-c-base why3 z3 cvc4)
 packages_debug=(gdb-multiarch)
 packages_test=(clang libclang-rt-14-dev clang-format clang-tidy openocd stm32flash "${packages_debug[@]}")
 packages_fuzz=(llvm)
