@@ -304,6 +304,14 @@ void pb_core_record_init(struct pb_core_queue *queue, uint32_t epoch);
 /** Writes an event, or counts it as dropped. Fills in epoch and number. */
 void pb_core_event(struct pb_firmware *firmware, uint32_t channel, const struct pb_event *event);
 
+/* ---- crash.c ---- */
+
+/** Whose records those of a crash are; there is a boot block from here on. */
+void pb_core_crash_of(const struct pb_firmware *firmware);
+/** Notes what a crash record is to tell. Not where submissions pass: it takes about 15 instructions. */
+void pb_core_note(struct pb_firmware *firmware, enum pb_crash_note_kind kind, uint32_t subject,
+		  uint32_t value);
+
 /* ---- schedule.c, admit.c, resolve.c, patch.c, feed.c, retire.c: the way of a submission ---- */
 
 /** Work of a queue was withdrawn: it is the first of its flow, or the last if its turn is over. Not if it is in a list. */

@@ -12,6 +12,7 @@
 
 #include "firmware/abi/boot.h"
 #include "firmware/abi/channel.h"
+#include "firmware/abi/crash.h"
 #include "firmware/abi/errors.h"
 #include "firmware/abi/patch.h"
 #include "firmware/abi/submission.h"
@@ -358,6 +359,13 @@ struct pb_core_stop {
 	bool inside;       /**< of PREEMPT: its host takes back what has begun */
 };
 
+/** What goes into a crash record; see struct pb_crash_note. */
+struct pb_core_note {
+	uint32_t heartbeat;
+	uint32_t what;
+	uint32_t value;
+};
+
 struct pb_firmware {
 	const struct pb_firmware_config *config;
 	struct pb_boot_block *boot;   /**< shared */
@@ -413,6 +421,8 @@ struct pb_firmware {
 	uint32_t stops_free;
 	uint32_t channels_stopping; /**< channels that have a stop under way */
 	struct pb_core_job jobs[PB_LIMIT_JOBS];
+	uint32_t note_count; /**< notes since boot */
+	struct pb_core_note notes[PB_CRASH_NOTES];
 };
 
 /** Address of an offset in card memory. */

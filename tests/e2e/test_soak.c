@@ -239,16 +239,18 @@ static void write_record(const struct run *run)
 	assert_int_equal(fseek(file, 0, SEEK_END), 0);
 	if (ftell(file) == 0)
 		fputs("board\tbuild\trevision\tminutes\tseed\tclient_kills\tmcu_kills\taudits\trounds\t"
-		      "submitted\tcompleted\tfailed\treturned\tunseen\tlost_with_mcu\tdied_with_client\t"
+		      "submitted\tcompleted\tfailed\treturned\tunseen\tlost_with_mcu\tdied_with_"
+		      "client\tdoubts\t"
 		      "card_kib\tcard_own_kib\tmcu_kib\tmcu_own_kib\tlongest_mcu_kib\tclient_kib\tclient_own_"
 		      "kib\n",
 		      file);
 	fprintf(file,
 		"%s\t%s\t%s\t%u\t%u\t%u\t%u\t%u\t%u\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
-		"\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64,
+		"\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%u",
 		e2e_board(), run->build, options.revision, (unsigned)options.minutes, (unsigned)options.seed,
 		(unsigned)t->client_kills, (unsigned)t->mcu_kills, (unsigned)run->audits, (unsigned)t->rounds,
-		t->submitted, t->completed, t->failed, t->returned, t->unseen, t->lost, t->died);
+		t->submitted, t->completed, t->failed, t->returned, t->unseen, t->lost, t->died,
+		(unsigned)t->doubts);
 	for (const struct pb_series *const *series =
 		     (const struct pb_series *const[]){&run->all[CARD], &run->own[CARD], &run->all[MCU],
 						       &run->own[MCU], &run->longest, &run->all[WITNESS],

@@ -123,6 +123,11 @@ void pb_host_mark_segment(struct pb_host *host, uint32_t segment)
 
 	for (uint32_t i = 0; i < PB_WORK_VIDEO_BYTES / 4u; i++)
 		pb_shared_write32(&words[i], PB_UNMARKED);
+}
+
+/** Its memory may be another's at once. */
+static void forget_marks(struct pb_host *host, uint32_t segment)
+{
 	for (uint32_t m = 0; m < host->mark_count; m++) {
 		if (pb_work_segment(m) == segment)
 			host->marks[m].settled = false;
@@ -205,6 +210,7 @@ void pb_host_move(struct pb_run *run, struct pb_host *host)
 			return;
 	}
 	pb_judge_marks(run, host);
+	forget_marks(host, segment);
 	host->moving = true;
 	post(run, host, PB_COMMAND_SEGMENT_DESTROY, segment, &segment, 1);
 	pb_host_make_segment(run, host, segment, PB_WORK_VIDEO_BYTES);

@@ -147,7 +147,7 @@ void pb_hostile_plan(struct pb_run *run)
 	if (!run->supervising || !pb_hostile_present(run) ||
 	    !pb_random_one_in(&run->random, (run->garbage & 4u) != 0 ? 16u : 3u))
 		return;
-	run->world.strike_at = 1u + pb_random_below(&run->random, 8);
+	run->world.strike_at = 1u + pb_random_below(&run->random, pb_world_touches.often);
 	run->world.strike = strike;
 	run->world.strike_context = run;
 }

@@ -11,9 +11,6 @@
 #include "tests/sim/judge.h"
 #include "tests/sim/work.h"
 
-/** Calls of lines and engines in one pass, at most: all nodes answer, and all channels hear of it. */
-#define CALLS_MAX 96u
-
 static void check_words(struct pb_run *run, const struct pb_host *host)
 {
 	const struct pb_client *client = &host->client;
@@ -150,8 +147,8 @@ void pb_judge_pass(struct pb_run *run)
 {
 	if (!run->supervising)
 		return; /* a boot clears the whole range table */
-	if (run->world.calls > run->totals.calls_max)
-		run->totals.calls_max = run->world.calls;
-	if (run->world.calls > CALLS_MAX)
-		pb_run_break(run, "a pass made %u calls of lines and engines", run->world.calls);
+	if (run->world.touches > run->totals.touches_max)
+		run->totals.touches_max = run->world.touches;
+	if (run->world.touches > pb_world_touches.most)
+		pb_run_break(run, "a pass took %u calls or accesses", run->world.touches);
 }

@@ -129,7 +129,7 @@ static void break_queue(struct pb_run *run, struct pb_host *host, struct pb_queu
 		host->client.entry->events_dropped++;
 		break;
 	case PB_MUTATION_CALLS:
-		run->world.calls = 1000;
+		run->world.touches = pb_world_touches.most + 1u;
 		pb_judge_pass(run);
 		break;
 	case PB_MUTATION_STRAY:

@@ -244,8 +244,8 @@ struct pb_totals {
 	uint64_t hostile_submissions; /**< of the hostile host, or what it takes for such */
 	uint64_t moves;               /**< segments made anew elsewhere */
 	uint64_t queries;
-	uint64_t dropped;   /**< schedules in which an event ring was full */
-	uint32_t calls_max; /**< of lines and engines in one pass */
+	uint64_t dropped;     /**< schedules in which an event ring was full */
+	uint32_t touches_max; /**< in one pass: see pb_world_touches */
 };
 
 struct pb_run {

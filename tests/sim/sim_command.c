@@ -142,9 +142,9 @@ static void show_failure(struct pb_run *run)
 	fflush(stdout);
 	tried = pb_shrink(run);
 	pb_options_print(&run->options, text, sizeof(text));
-	printf("  shortened in %" PRIu32 " tries, step %" PRIu64
-	       ": %s\n  again: scripts/patchbay sim --from %" PRIu64 " --count 1 --verbose%s\n",
-	       tried, run->step, run->what, run->seed, text);
+	printf("  shortened in %" PRIu32 " tries, step %" PRIu64 ": %s\n  again: %s --from %" PRIu64
+	       " --count 1 --verbose%s\n",
+	       tried, run->step, run->what, pb_world_touches.program, run->seed, text);
 	fflush(stdout);
 	run->options = options;
 }
@@ -191,8 +191,8 @@ static void add(struct pb_totals *sum, const struct pb_totals *part)
 	sum->moves += part->moves;
 	sum->queries += part->queries;
 	sum->dropped += part->dropped;
-	if (sum->calls_max < part->calls_max)
-		sum->calls_max = part->calls_max;
+	if (sum->touches_max < part->touches_max)
+		sum->touches_max = part->touches_max;
 }
 
 static void show_counts(const struct pb_totals *sum)
@@ -205,9 +205,9 @@ static void show_counts(const struct pb_totals *sum)
 	printf("%" PRIu64 " faults injected, %" PRIu64 " words of garbage and %" PRIu64
 	       " submissions of hostile hosts, %" PRIu64 " hosts died, %" PRIu64
 	       " restarts of the firmware, %" PRIu64 " segments moved, %" PRIu64
-	       " schedules with events dropped; at most %" PRIu32 " calls of lines and engines in a pass\n",
+	       " schedules with events dropped; at most %" PRIu32 " calls or accesses in a pass\n",
 	       sum->faults, sum->hostile, sum->hostile_submissions, sum->deaths, sum->restarts, sum->moves,
-	       sum->dropped, sum->calls_max);
+	       sum->dropped, sum->touches_max);
 }
 
 static int show_totals(const struct arguments *arguments, const struct job *jobs)

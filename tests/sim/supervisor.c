@@ -88,12 +88,13 @@ struct remains {
 /** @return true: the last pass was cut off */
 static bool run_into_it(struct pb_run *run)
 {
-	const uint32_t call = pb_random_below(&run->random, 4) * pb_random_below(&run->random, 12);
+	const uint32_t touch =
+		pb_random_below(&run->random, 4) * pb_random_below(&run->random, pb_world_touches.often);
 
 	for (uint32_t i = pb_random_below(&run->random, 40); i != 0; i--) {
-		if (call != 0 && pb_world_pass_cut(&run->world, call))
+		if (touch != 0 && pb_world_pass_cut(&run->world, touch))
 			return true;
-		if (call != 0)
+		if (touch != 0)
 			pb_judge_look(run);
 		else
 			pb_run_step(run);

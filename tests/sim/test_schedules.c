@@ -95,7 +95,7 @@ static const struct mutation_case mutation_cases[] = {
 	{PB_MUTATION_PUT, "not what its host wrote", false, CALM},
 	{PB_MUTATION_SILENT, "without an interrupt", false, 0},
 	{PB_MUTATION_QUERY, "QUERY of 1", false, 0},
-	{PB_MUTATION_CALLS, "calls of lines and engines", false, 0},
+	{PB_MUTATION_CALLS, "calls or accesses", false, 0},
 	{PB_MUTATION_FORGOTTEN, "another after a restart", false, 0},
 	{PB_MUTATION_DROPPED, "events dropped", false, CALM | PB_RATE_UNREAD},
 	{PB_MUTATION_STRAY, "is nobody's, and has changed", true, CALM},

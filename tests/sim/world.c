@@ -63,9 +63,11 @@ static void engine_interrupt(void *context)
 
 /* ---- between the firmware and its hardware: here it may be interrupted ---- */
 
-static void touch(struct pb_world *world)
+struct pb_world *pb_world_running;
+
+void pb_world_touch(struct pb_world *world)
 {
-	if (++world->calls != world->strike_at)
+	if (++world->touches != world->strike_at)
 		return;
 	world->strike_at = 0;
 	world->strike(world->strike_context);
@@ -80,27 +82,27 @@ static struct pb_world *world_of(const void *driver)
 
 static void feed(void *context, const struct pb_engine_work *work, uint32_t sequence)
 {
-	touch(world_of(context));
+	pb_world_touch(world_of(context));
 	pb_reference_engine_ops.feed(context, work, sequence);
-	touch(world_of(context));
+	pb_world_touch(world_of(context));
 }
 
 static enum pb_engine_state poll(void *context, struct pb_engine_report *report)
 {
-	touch(world_of(context));
+	pb_world_touch(world_of(context));
 	return pb_reference_engine_ops.poll(context, report);
 }
 
 static void stop(void *context, bool inside)
 {
 	pb_reference_engine_ops.stop(context, inside);
-	touch(world_of(context));
+	pb_world_touch(world_of(context));
 }
 
 static void reset(void *context)
 {
 	pb_reference_engine_ops.reset(context);
-	touch(world_of(context));
+	pb_world_touch(world_of(context));
 }
 
 /** Memory of the pool changes hands. */
@@ -122,11 +124,11 @@ static void page_clear(void *context, uint32_t table_offset, uint32_t index, uin
 
 static void set_range(void *context, uint32_t channel, uint32_t index, const struct pb_engine_range *range)
 {
-	touch(world_of(context));
+	pb_world_touch(world_of(context));
 	if (!range->paged && range->bytes != 0)
 		give(world_of(context), range->memory_offset, range->bytes);
 	pb_reference_engine_ops.set_range(context, channel, index, range);
-	touch(world_of(context));
+	pb_world_touch(world_of(context));
 }
 
 static struct pb_world *world_of_lines(void *context)
@@ -136,9 +138,9 @@ static struct pb_world *world_of_lines(void *context)
 
 static void raise_line(void *context, uint32_t line)
 {
-	touch(world_of_lines(context));
+	pb_world_touch(world_of_lines(context));
 	pb_host_lines_ops.raise(context, line);
-	touch(world_of_lines(context));
+	pb_world_touch(world_of_lines(context));
 }
 
 static void wire_hooks(struct pb_world *world)
@@ -285,10 +287,12 @@ bool pb_world_pass(struct pb_world *world)
 {
 	bool more;
 
-	world->calls = 0;
+	world->touches = 0;
+	pb_world_running = world;
 	more = pb_firmware_pass(world->firmware);
 	if (!more)
 		pb_firmware_idle(world->firmware);
+	pb_world_running = NULL;
 	pb_shared_write32(&pb_world_boot_block(world)->heartbeat_clock, (uint32_t)world->now);
 	ring_engines(world);
 	return more || !world->host_lines.idle;
@@ -298,12 +302,13 @@ static void cut(void *context)
 {
 	struct pb_world *world = context;
 
+	pb_world_running = NULL;
 	longjmp(world->cut, 1);
 }
 
-bool pb_world_pass_cut(struct pb_world *world, uint32_t call)
+bool pb_world_pass_cut(struct pb_world *world, uint32_t touch)
 {
-	world->strike_at = call;
+	world->strike_at = touch;
 	world->strike = cut;
 	world->strike_context = world;
 	if (setjmp(world->cut) != 0) {

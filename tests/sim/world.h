@@ -77,8 +77,8 @@ struct pb_world {
 	/** Pages of the pool that were given out, or cleared for a page table, since the owner cleared this. */
 	bool given[PB_WORLD_POOL_PAGES];
 	uint64_t injected; /**< faults so far */
-	uint32_t calls;    /**< of its lines and engines that the firmware has made in this pass */
-	/** What happens inside a pass, at the call of this number; 0: nothing. */
+	uint32_t touches;  /**< in this pass so far: see pb_world_touches */
+	/** What happens inside a pass, at the touch of this number; 0: nothing. */
 	uint32_t strike_at;
 	void (*strike)(void *context);
 	void *strike_context;
@@ -88,6 +88,18 @@ struct pb_world {
 /** @return false when out of memory */
 bool pb_world_create(struct pb_world *world);
 void pb_world_destroy(struct pb_world *world);
+/** Where in a pass something may happen, and how often that is (touch_calls.c, touch_accesses.c). */
+struct pb_world_touches {
+	uint32_t often;      /**< in a pass that does little */
+	uint32_t most;       /**< in any pass: more count as a pass that does not end */
+	const char *program; /**< that runs schedules in this way */
+};
+extern const struct pb_world_touches pb_world_touches;
+/** The world whose firmware runs. */
+extern struct pb_world *pb_world_running;
+/** The firmware is in the middle of a pass. */
+void pb_world_touch(struct pb_world *world);
+
 /** A fresh card, its firmware at the start of its boot, nothing going wrong. */
 void pb_world_boot(struct pb_world *world, uint64_t seed);
 /** Time moves on: tick, late interrupts. */
@@ -100,11 +112,8 @@ bool pb_world_pass(struct pb_world *world);
 bool pb_world_engines(struct pb_world *world, uint32_t microseconds);
 /** A host rings. The ring may get lost, or come again. */
 void pb_world_doorbell(struct pb_world *world, uint32_t channel);
-/**
- * One pass that ends at the call of that number which it makes to its lines and engines, if it gets so far: the MCU
- * stops there. @return true: it was cut
- */
-bool pb_world_pass_cut(struct pb_world *world, uint32_t call);
+/** One pass that ends at the touch of that number, if it gets so far: the MCU stops there. @return true: it was cut */
+bool pb_world_pass_cut(struct pb_world *world, uint32_t touch);
 /** The MCU starts again on the same memory: nothing that it knew is left, rings that it had not heard are lost. */
 void pb_world_restart(struct pb_world *world);
 /** A node's engine runs nothing and answers nothing any more. */

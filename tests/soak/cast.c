@@ -144,6 +144,7 @@ static void settle(struct pb_soak_cast *cast, uint32_t client, bool killed)
 	totals->unseen += book->unseen;
 	totals->lost += book->lost;
 	totals->rounds += book->rounds;
+	totals->doubts += book->doubts;
 	totals->died += open;
 	*book = (struct pb_soak_book){.stop = 0};
 }

@@ -24,6 +24,7 @@ struct pb_soak_totals {
 	uint64_t submitted, completed, failed, returned, unseen, lost;
 	uint64_t died; /**< under way when their client was killed */
 	uint32_t rounds;
+	uint32_t doubts;
 	uint32_t client_kills;
 	uint32_t mcu_kills;
 };

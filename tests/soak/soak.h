@@ -25,10 +25,11 @@ struct pb_soak_book {
 	uint32_t completed; /**< with all marks right */
 	uint32_t failed; /**< on purpose, with the documented error and nothing done that must not be done */
 	uint32_t returned; /**< by a preemption; submitting it again counts anew */
-	uint32_t unseen;   /**< completed when the MCU died, before the client had looked at the marks */
-	uint32_t lost;     /**< with the MCU: the library handed it back */
-	uint32_t rounds;   /**< of work in which nothing was wrong */
-	uint32_t attaches;
+	uint32_t
+		unseen; /**< completed when the MCU died, or going to be, before the client had looked at the marks */
+	uint32_t lost;        /**< with the MCU: the library handed it back */
+	uint32_t rounds;      /**< of work in which nothing was wrong */
+	uint32_t doubts;      /**< times that it took living firmware for dead */
 	uint32_t incarnation; /**< of the firmware that the last round ran on; 0: none since it attached */
 	uint32_t stop;        /**< written by the parent: end when the round is over */
 	uint32_t anew; /**< written by the parent: detach and attach again; cleared when that is done */
