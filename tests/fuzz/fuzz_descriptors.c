@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "tests/fuzz/card.h"
+#include "tests/fuzz/lists.h"
 
 #define SETTLE_STEPS     4000u
 #define DESCRIPTOR_WORDS (sizeof(struct pb_descriptor) / sizeof(uint32_t))
@@ -114,6 +114,20 @@ static void write_list_entry(struct fuzz_input *input)
 	memcpy(fuzz_guest_bytes(FUZZ_PATCHES + i * (uint32_t)sizeof(patch)), &patch, sizeof(patch));
 }
 
+/** Lists in which most is as it should be, for descriptors that name as much of them. */
+static void write_good_lists(struct fuzz_input *input)
+{
+	static struct fuzz_lists lists;
+	const uint32_t patches = fuzz_below(input, 32);
+
+	fuzz_lists_init(&lists);
+	fuzz_lists_allocations(input, &lists, fuzz_below(input, FUZZ_ALLOCATION_MAX + 1u));
+	for (uint32_t i = 0; i < patches; i++)
+		lists.patches[i] = fuzz_lists_patch(input, &lists);
+	memcpy(fuzz_guest_bytes(FUZZ_ALLOCATIONS), lists.allocations, sizeof(lists.allocations));
+	memcpy(fuzz_guest_bytes(FUZZ_PATCHES), lists.patches, patches * sizeof(lists.patches[0]));
+}
+
 static void write_wait(struct fuzz_input *input)
 {
 	const struct fuzz_client *guest = &fuzz_card.guest;
@@ -161,8 +175,10 @@ static void act(struct fuzz_input *input)
 		break;
 	case 2:
 	case 3:
-	case 4:
 		write_list_entry(input);
+		break;
+	case 4:
+		write_good_lists(input);
 		break;
 	case 5:
 		write_word(input);

@@ -45,30 +45,74 @@ static uint32_t make_image(struct fuzz_input *input, uint8_t *image)
 	return bytes;
 }
 
+/** Where the parts of an ELF file begin, behind its headers. */
+#define PARTS_OFFSET 256u
+
+/** Two parts, each with its file offset, address and size. */
+struct parts {
+	uint32_t offset[2];
+	uint32_t address[2];
+	uint32_t bytes[2];
+};
+
+static void write_narrow(const struct parts *parts)
+{
+	const Elf32_Ehdr header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS32, ELFDATA2LSB},
+				   .e_phoff = sizeof(header),
+				   .e_phentsize = sizeof(Elf32_Phdr),
+				   .e_phnum = 2};
+
+	memcpy(file, &header, sizeof(header));
+	for (uint32_t i = 0; i < 2; i++) {
+		const Elf32_Phdr entry = {.p_type = PT_LOAD,
+					  .p_offset = parts->offset[i],
+					  .p_paddr = parts->address[i],
+					  .p_filesz = parts->bytes[i]};
+
+		memcpy(file + sizeof(header) + i * sizeof(entry), &entry, sizeof(entry));
+	}
+}
+
+static void write_wide(const struct parts *parts)
+{
+	const Elf64_Ehdr header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB},
+				   .e_phoff = sizeof(header),
+				   .e_phentsize = sizeof(Elf64_Phdr),
+				   .e_phnum = 2};
+
+	memcpy(file, &header, sizeof(header));
+	for (uint32_t i = 0; i < 2; i++) {
+		const Elf64_Phdr entry = {.p_type = PT_LOAD,
+					  .p_offset = parts->offset[i],
+					  .p_paddr = parts->address[i],
+					  .p_filesz = parts->bytes[i]};
+
+		memcpy(file + sizeof(header) + i * sizeof(entry), &entry, sizeof(entry));
+	}
+}
+
 /** The same as an ELF file of two parts. @return its bytes */
 static uint32_t make_elf(struct fuzz_input *input)
 {
 	static uint8_t image[FILE_BYTES_MAX];
 	const uint32_t bytes = make_image(input, image);
-	const uint32_t split = fuzz_byte(input) * 4u < bytes ? fuzz_byte(input) * 4u % bytes : bytes;
-	Elf32_Ehdr header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS32, ELFDATA2LSB},
-			     .e_phoff = sizeof(header),
-			     .e_phentsize = sizeof(Elf32_Phdr),
-			     .e_phnum = 2};
-	Elf32_Phdr parts[2] = {
-		{.p_type = PT_LOAD, .p_offset = 256, .p_filesz = split},
-		{.p_type = PT_LOAD, .p_offset = 256 + split, .p_paddr = split, .p_filesz = bytes - split}};
-	uint32_t words[2u * sizeof(Elf32_Phdr) / 4u];
+	const uint32_t split = fuzz_byte(input) * 4u % bytes;
+	struct parts parts = {{PARTS_OFFSET, PARTS_OFFSET + split}, {0, split}, {split, bytes - split}};
 
-	memcpy(words, parts, sizeof(words));
-	for (uint32_t changes = fuzz_below(input, 4); changes != 0; changes--)
-		words[fuzz_below(input, sizeof(words) / 4u)] = fuzz_number(input);
-	memcpy(file, &header, sizeof(header));
-	memcpy(file + sizeof(header), words, sizeof(words));
-	memcpy(file + 256, image, bytes);
+	for (uint32_t changes = fuzz_below(input, 4); changes != 0; changes--) {
+		const uint32_t i = fuzz_below(input, 6);
+		uint32_t *const fields[] = {parts.offset, parts.address, parts.bytes};
+
+		fields[i / 2u][i % 2u] = fuzz_number(input);
+	}
+	if (fuzz_below(input, 2) == 0)
+		write_narrow(&parts);
+	else
+		write_wide(&parts);
+	memcpy(file + PARTS_OFFSET, image, bytes);
 	for (uint32_t changes = fuzz_below(input, 3); changes != 0; changes--)
-		file[fuzz_below(input, sizeof(header))] = (uint8_t)fuzz_byte(input);
-	return 256u + bytes;
+		file[fuzz_byte(input) % PARTS_OFFSET] = (uint8_t)fuzz_byte(input);
+	return PARTS_OFFSET + bytes;
 }
 
 static uint32_t make_file(struct fuzz_input *input)

@@ -266,6 +266,41 @@ static bool call_once(struct fuzz_input *input)
 	return status == PB_RENDER_INSUFFICIENT_DMA_BUFFER;
 }
 
+static struct pb_render_surface surface(struct fuzz_input *input)
+{
+	return (struct pb_render_surface){.handle = 1u + fuzz_below(input, LIST_MAX + 1u),
+					  .pitch = fuzz_number(input),
+					  .left = fuzz_number(input),
+					  .top = fuzz_number(input)};
+}
+
+/** A blit, of which nothing comes or all of one packet. */
+static void present_once(struct fuzz_input *input, const struct pb_render_device *device)
+{
+	struct pb_render_present present = {.device = device};
+	struct pb_render_output *output = &present.output;
+	struct pb_descriptor descriptor = {0};
+
+	call.list_count = 3;
+	new_outputs(input);
+	*output = call.before;
+	present.source = surface(input);
+	present.destination = surface(input);
+	present.width = fuzz_number(input);
+	present.height = fuzz_number(input);
+	if (pb_render_present(&present) == PB_RENDER_SUCCESS) {
+		FUZZ_CHECK(output->record.dma_bytes == 4u * PB_PACKET_COPY_RECT_WORDS &&
+			   output->record.patch_count == 2 && output->record.allocation_count == 3);
+		FUZZ_CHECK(output->dma_buffer == call.before.dma_buffer + PB_PACKET_COPY_RECT_WORDS);
+		pb_render_describe(&output->record, &descriptor);
+		FUZZ_CHECK(descriptor.flags == PB_FLAG_PRESENT && descriptor.patch_length <= 2u);
+	} else {
+		call.arguments.output = *output;
+		check_nothing_written();
+	}
+	free_outputs();
+}
+
 void fuzz_one(struct fuzz_input *input)
 {
 	struct pb_render_arguments *arguments = &call.arguments;
@@ -276,6 +311,10 @@ void fuzz_one(struct fuzz_input *input)
 
 	make_inputs(input);
 	device.node = call.list_count % 2u == 0 ? PB_NODE_3D : PB_NODE_COPY;
+	if (call.count == 0) {
+		present_once(input, &device);
+		return;
+	}
 	command = exactly(call.words, arguments->command_length);
 	list = exactly(call.list, call.list_count * sizeof(*list));
 	locations = exactly(call.locations, call.location_count * sizeof(*locations));

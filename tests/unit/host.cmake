@@ -29,3 +29,4 @@ endforeach()
 # The same with a firmware that the test does not step: what the library reads, counted.
 pb_unit_test(test_host_once SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_host_once.c ${host_sources} LINKS test_fake_firmware)
 target_compile_options(test_host_once PRIVATE -include ${CMAKE_CURRENT_LIST_DIR}/stepped.h)
+set_target_properties(test_host_steps test_host_garbage test_host_once PROPERTIES EXPORT_COMPILE_COMMANDS OFF)

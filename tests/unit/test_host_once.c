@@ -30,6 +30,7 @@ static const struct {
 	{OF_PAGE(preempt.sequence), "the same"},
 	{OF_ENTRY(patches_high), "high word of a counter of two: the low one counts if it did not move"},
 	{OF_ENTRY(reply_put), "one operation for each reply that is taken"},
+	{OF_ENTRY(epoch), "whether the channel is its own: asked before, and behind what was read of it"},
 	{BOOT(mcu_state),
 	 "whether the firmware lives: each part of a call asks anew, and takes a yes or a no"},
 	{BOOT(boot_stage), "the same"},
