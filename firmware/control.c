@@ -360,6 +360,7 @@ static bool carry_out(struct pb_firmware *firmware, uint32_t c, const struct pb_
 	request.later = false;
 	request.again = false;
 	reply.code = pb_shared_read32(&command->code);
+	pb_core_note(firmware, PB_CRASH_NOTE_COMMAND, c, reply.code);
 	request.tag = pb_shared_read32(&command->tag);
 	for (uint32_t i = 0; i < PB_REPLY_RESULTS; i++) {
 		reply.results[i] = 0;

@@ -5,7 +5,6 @@
 
 #include "firmware/core.h"
 #include "hal/bits.h"
-#include "hal/halt.h"
 
 PB_STATIC_ASSERT(sizeof(struct pb_core_queue) <= PB_FIRMWARE_QUEUE_BYTES,
 		 "what a board reserves for a queue");
@@ -42,9 +41,6 @@ PB_STATIC_ASSERT(PB_LINE_CHANNEL(0) == 0 && (EVERY_CHANNEL & ~PB_LINES_CHANNELS)
 
 static struct pb_firmware the_firmware;
 
-/** For the fatal record, which has no other way to the boot block. */
-static struct pb_boot_block *fatal_boot;
-
 struct pb_firmware *pb_firmware_instance(void)
 {
 	return &the_firmware;
@@ -60,7 +56,7 @@ static void take_memory(struct pb_firmware *firmware, const struct pb_firmware_c
 	memset(firmware, 0, sizeof(*firmware));
 	firmware->config = config;
 	firmware->boot = pb_core_at(firmware, PB_BOOT_OFFSET);
-	fatal_boot = firmware->boot;
+	pb_core_crash_of(firmware);
 }
 
 void pb_firmware_refuse(struct pb_firmware *firmware, const struct pb_firmware_config *config,
@@ -68,7 +64,7 @@ void pb_firmware_refuse(struct pb_firmware *firmware, const struct pb_firmware_c
 {
 	take_memory(firmware, config);
 	pb_core_boot_publish(firmware);
-	pb_firmware_fatal(record);
+	pb_firmware_fatal(&(struct pb_fault){.record = *record});
 }
 
 void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_config *config)
@@ -338,35 +334,4 @@ void pb_firmware_idle(struct pb_firmware *firmware)
 	if (!host_waits(firmware))
 		lines->ops->idle_wait(lines->context);
 	lines->ops->idle_leave(lines->context);
-}
-
-void pb_firmware_fatal(const struct pb_fatal_record *record)
-{
-	struct pb_boot_block *boot = fatal_boot;
-
-	if (boot == NULL)
-		return;
-	pb_shared_write32(&boot->fatal.kind, record->kind);
-	pb_shared_write32(&boot->fatal.pc, record->pc);
-	pb_shared_write32(&boot->fatal.lr, record->lr);
-	pb_shared_write32(&boot->fatal.status, record->status);
-	pb_shared_write32(&boot->fatal.address, record->address);
-	pb_shared_write32(&boot->fatal.psr, record->psr);
-	pb_shared_write32(&boot->fatal.waypoint, pb_shared_read32(&boot->waypoint));
-	pb_shared_release();
-	pb_shared_write32(&boot->fatal.valid, 1);
-	pb_shared_write32(&boot->boot_stage, PB_BOOT_STAGE_FATAL);
-}
-
-_Noreturn void pb_core_assert_failed(uint32_t line)
-{
-	const uintptr_t caller = (uintptr_t)__builtin_return_address(0);
-	const struct pb_fatal_record record = {
-		.kind = PB_FATAL_ASSERT,
-		.pc = (uint32_t)caller,
-		.status = line,
-	};
-
-	pb_firmware_fatal(&record);
-	pb_hal_halt();
 }

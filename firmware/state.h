@@ -12,6 +12,7 @@
 
 #include "firmware/abi/boot.h"
 #include "firmware/abi/channel.h"
+#include "firmware/abi/crash.h"
 #include "firmware/abi/errors.h"
 #include "firmware/abi/patch.h"
 #include "firmware/abi/submission.h"
@@ -35,6 +36,23 @@ struct pb_core_segment {
 	uint8_t kind;           /**< enum pb_segment_kind */
 	uint8_t channel;        /**< whose it is */
 };
+
+/*@
+  logic integer pb_core_bytes_seen(struct pb_core_segment *segment) =
+    segment->kind == PB_SEGMENT_APERTURE ? segment->size : segment->memory_bytes;
+
+  // What is kept of every segment, as SEGMENT_CREATE takes it.
+  predicate pb_core_is_sound(struct pb_core_segment *segment) =
+    0 < segment->size && segment->size % PB_PAGE_BYTES == 0 && segment->memory_bytes % PB_PAGE_BYTES == 0 &&
+    segment->os_base % PB_PAGE_BYTES == 0 && segment->gpu_base % PB_PAGE_BYTES == 0 &&
+    segment->os_base + segment->size <= UINT64_MAX && segment->gpu_base + segment->size <= UINT64_MAX &&
+    segment->memory_bytes <= segment->size &&
+    (segment->kind == PB_SEGMENT_APERTURE ==>
+     segment->memory_bytes == 0 && segment->size <= PB_LIMIT_APERTURE_PAGES * PB_PAGE_BYTES);
+  // A channel's segment, or none.
+  predicate pb_core_is_segment(struct pb_core_segment *segment) =
+    pb_core_is_sound(segment) || (segment->size == 0 && segment->memory_bytes == 0);
+*/
 
 enum pb_core_make_step {
 	PB_CORE_MAKE_NONE = 0,
@@ -341,6 +359,13 @@ struct pb_core_stop {
 	bool inside;       /**< of PREEMPT: its host takes back what has begun */
 };
 
+/** What goes into a crash record; see struct pb_crash_note. */
+struct pb_core_note {
+	uint32_t heartbeat;
+	uint32_t what;
+	uint32_t value;
+};
+
 struct pb_firmware {
 	const struct pb_firmware_config *config;
 	struct pb_boot_block *boot;   /**< shared */
@@ -396,6 +421,8 @@ struct pb_firmware {
 	uint32_t stops_free;
 	uint32_t channels_stopping; /**< channels that have a stop under way */
 	struct pb_core_job jobs[PB_LIMIT_JOBS];
+	uint32_t note_count; /**< notes since boot */
+	struct pb_core_note notes[PB_CRASH_NOTES];
 };
 
 /** Address of an offset in card memory. */
@@ -412,6 +439,10 @@ static inline struct pb_core_segment *pb_core_segment_of(struct pb_firmware *fir
 }
 
 /** Two words as one number. */
+/*@
+  assigns \nothing;
+  ensures \result == low + 0x100000000 * high;
+*/
 static inline uint64_t pb_core_wide(uint32_t low, uint32_t high)
 {
 	return (uint64_t)high << 32 | low;

@@ -105,6 +105,14 @@ enum pb_error pb_core_stop_resume(struct pb_firmware *firmware, struct pb_core_q
 }
 
 /** How many submissions before the cutoff have not completed. */
+/*@
+  requires \valid_read(queue);
+  assigns \nothing;
+  ensures \result <= queue->mask + 1;
+  ensures (uint32_t)(cutoff - queue->completed) <= queue->mask + 1 ==>
+    (uint32_t)(queue->completed + \result) == cutoff;
+  ensures (uint32_t)(cutoff - queue->completed) > queue->mask + 1 ==> \result == 0;
+*/
 static uint32_t before_cutoff(const struct pb_core_queue *queue, uint32_t cutoff)
 {
 	const uint32_t count = cutoff - queue->completed;
@@ -217,13 +225,15 @@ static bool is_done(const struct pb_core_queue *queue)
 	       ((queue->flags & PB_CORE_QUEUE_DRAINING) == 0 || !pb_core_queue_has_more(queue));
 }
 
+/** The command that asked for a stop, by its kind. */
+static const uint32_t codes[] = {
+	[PB_CORE_STOP_PREEMPT] = PB_COMMAND_PREEMPT,
+	[PB_CORE_STOP_SUSPEND] = PB_COMMAND_SUSPEND,
+	[PB_CORE_STOP_RESET] = PB_COMMAND_RESET,
+};
+
 static void answer(struct pb_firmware *firmware, struct pb_core_stop *stop)
 {
-	static const uint32_t codes[] = {
-		[PB_CORE_STOP_PREEMPT] = PB_COMMAND_PREEMPT,
-		[PB_CORE_STOP_SUSPEND] = PB_COMMAND_SUSPEND,
-		[PB_CORE_STOP_RESET] = PB_COMMAND_RESET,
-	};
 	struct pb_core_outcome outcome = {{0}};
 	const uint32_t channel = stop->queue->channel;
 	const uint32_t code = codes[stop->kind];
@@ -265,8 +275,13 @@ void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *qu
 {
 	if (on_event(queue, PB_CORE_STOPPING_EVENT_CLOSE) != PB_CORE_STOPPING_ACTION_FORGET)
 		return;
-	for (struct pb_core_stop *stop = find(firmware, queue); stop != NULL; stop = find(firmware, queue))
+	for (struct pb_core_stop *stop = find(firmware, queue); stop != NULL; stop = find(firmware, queue)) {
+		const uint32_t code = codes[stop->kind];
+
 		give(firmware, stop);
+		/* Its room in the reply ring is kept until it is answered. */
+		pb_core_control_reply(firmware, queue->channel, code, stop->tag, PB_ERROR_CANCELLED, NULL);
+	}
 }
 
 static void leave_lists(struct pb_firmware *firmware, struct pb_core_queue *queue)

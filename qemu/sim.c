@@ -139,6 +139,7 @@ struct pb_sim *pb_sim_create(void)
 		.queues = sim->queues,
 		.queue_count = PB_LIMIT_QUEUES,
 		.board = "simulation",
+		.crash_offset = PB_CARD_CRASH_OFFSET,
 	};
 	pb_firmware_init(sim->firmware, &sim->config);
 	give_privileges(sim);
