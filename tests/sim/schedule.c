@@ -147,9 +147,11 @@ static void run_all(struct pb_run *run)
 
 static struct pb_run *aborting;
 
+/** Also the fault handler of this host: it publishes what a board's would. */
 static void on_abort(int signal)
 {
 	(void)signal;
+	pb_firmware_fatal(&(struct pb_fault){.cpu = 0});
 	longjmp(aborting->broken, 2);
 }
 
