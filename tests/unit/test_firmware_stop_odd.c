@@ -298,11 +298,11 @@ static void generations_wrap(void **state)
 
 static void fatal_before_boot(void **state)
 {
-	const struct pb_fatal_record record = {.kind = PB_FATAL_ASSERT};
+	struct pb_fault fault = {.record = {.kind = PB_FATAL_ASSERT}};
 
 	(void)state;
 	memset(puppet_memory, 0x5a, sizeof(puppet_memory));
-	pb_firmware_fatal(&record);
+	pb_firmware_fatal(&fault);
 	for (uint32_t i = 0; i < sizeof(puppet_memory); i++)
 		assert_int_equal(puppet_memory[i], 0x5a);
 }
