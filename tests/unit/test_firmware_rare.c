@@ -204,6 +204,36 @@ static void a_turn_without_a_job(void **state)
 	card_stop(&card);
 }
 
+/* ---- what an earlier list has left behind ---- */
+
+/* An index that only the longer list before had is none, of a format that writes and of one that does not. */
+static void index_of_a_longer_list(void **state)
+{
+	static const uint32_t formats[] = {PB_PATCH_FORMAT_ADDRESS64, PB_PATCH_FORMAT_ADDRESS64_WRITE};
+	struct pb_descriptor descriptor;
+	struct card card;
+
+	(void)state;
+	card_start(&card);
+	for (uint32_t i = 0; i < COUNT(formats); i++) {
+		for (uint32_t long_list = 1; long_list < 2; long_list--) {
+			const struct pb_patch_location patch = {
+				.allocation_index = 2, .driver_id = formats[i], .patch_offset = 4};
+
+			for (uint32_t a = 0; a < 3; a++)
+				card_allocation(&card, a, CARD_VIDEO_OS, 0x1000,
+						CARD_SEGMENT(1) | PB_ALLOCATION_WRITE);
+			card_patch(&card, 0, &patch);
+			card_dma(&card, 0)[0] = PB_PACKET(PB_PACKET_NOP, 3);
+			descriptor = card_descriptor(&card, 0, 12, long_list ? 3 : 1, 1);
+			assert_int_equal(card_execute(&card, 0, &descriptor).status,
+					 long_list ? PB_ERROR_OK : PB_ERROR_PATCH_INDEX);
+		}
+		assert_int_equal(pb_context_clear(&card.channel, card.context), PB_ERROR_OK);
+	}
+	card_stop(&card);
+}
+
 /* ---- debts ---- */
 
 /*
@@ -285,10 +315,10 @@ static void os_addresses_across_4_gib(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(questions_about_others),    cmocka_unit_test(preparing_and_ready),
-		cmocka_unit_test(a_stop_too_many),           cmocka_unit_test(a_cycle_without_a_job),
-		cmocka_unit_test(a_turn_without_a_job),      cmocka_unit_test(deep_in_debt),
-		cmocka_unit_test(os_addresses_across_4_gib),
+		cmocka_unit_test(questions_about_others), cmocka_unit_test(preparing_and_ready),
+		cmocka_unit_test(a_stop_too_many),        cmocka_unit_test(a_cycle_without_a_job),
+		cmocka_unit_test(a_turn_without_a_job),   cmocka_unit_test(deep_in_debt),
+		cmocka_unit_test(index_of_a_longer_list), cmocka_unit_test(os_addresses_across_4_gib),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

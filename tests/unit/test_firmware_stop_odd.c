@@ -184,6 +184,7 @@ static void suspended_while_it_stops(void **state)
 	preempt_two(state);
 	join_admin();
 	puppet_finish(2);
+	puppet_expect_fence(2, 2, PB_ERROR_OK);
 	tag = begin(&admin, PB_COMMAND_SUSPEND, 0, 0, 0);
 	assert_int_equal(pb_channel_finish(&admin, tag, NULL), PB_ERROR_TIMEOUT);
 	puppet_stop_done(2, 0);
