@@ -234,6 +234,28 @@ static void index_of_a_longer_list(void **state)
 	card_stop(&card);
 }
 
+/* A wait list must be in memory, wherever that ends. */
+static void wait_lists_outside_memory(void **state)
+{
+	static const uint64_t addresses[] = {0, CARD_SYSTEM_OS - 8u, CARD_SYSTEM_OS + CARD_SYSTEM_BYTES - 8u,
+					     CARD_SYSTEM_OS + CARD_SYSTEM_BYTES,
+					     UINT64_C(0xfffffffffffffff8)};
+	struct card card;
+
+	(void)state;
+	card_start(&card);
+	for (uint32_t i = 0; i < COUNT(addresses); i++) {
+		struct pb_descriptor descriptor = card_nothing(&card, i);
+
+		descriptor.wait_address_low = (uint32_t)addresses[i];
+		descriptor.wait_address_high = (uint32_t)(addresses[i] >> 32);
+		descriptor.wait_count = 1;
+		assert_int_equal(card_execute(&card, 0, &descriptor).status, PB_ERROR_BAD_WAIT);
+		assert_int_equal(pb_context_clear(&card.channel, card.context), PB_ERROR_OK);
+	}
+	card_stop(&card);
+}
+
 /* ---- debts ---- */
 
 /*
@@ -315,10 +337,11 @@ static void os_addresses_across_4_gib(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(questions_about_others), cmocka_unit_test(preparing_and_ready),
-		cmocka_unit_test(a_stop_too_many),        cmocka_unit_test(a_cycle_without_a_job),
-		cmocka_unit_test(a_turn_without_a_job),   cmocka_unit_test(deep_in_debt),
-		cmocka_unit_test(index_of_a_longer_list), cmocka_unit_test(os_addresses_across_4_gib),
+		cmocka_unit_test(questions_about_others),    cmocka_unit_test(preparing_and_ready),
+		cmocka_unit_test(a_stop_too_many),           cmocka_unit_test(a_cycle_without_a_job),
+		cmocka_unit_test(a_turn_without_a_job),      cmocka_unit_test(deep_in_debt),
+		cmocka_unit_test(wait_lists_outside_memory), cmocka_unit_test(index_of_a_longer_list),
+		cmocka_unit_test(os_addresses_across_4_gib),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
