@@ -214,6 +214,30 @@ static void waiters_that_leave(void **state)
 	}
 }
 
+/* A queue that is destroyed while the engine has work of it: its waiters are told at once, and it goes when that is done. */
+static void closed_with_work_and_waiters(void **state)
+{
+	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {puppet_bench.queue.handle};
+	struct pb_memory list;
+	struct pb_fence fence;
+	uint32_t tag;
+
+	(void)state;
+	make_queues(1);
+	assert_int_equal(pb_memory_allocate(&puppet_bench.system, PB_LINE_BYTES, PB_LINE_BYTES, &list),
+			 PB_ERROR_OK);
+	puppet_submit(0, 1);
+	submit_waiting(&queues[0], &list, &puppet_bench.queue);
+	assert_int_equal(pb_channel_begin(&puppet_bench.channel, PB_COMMAND_QUEUE_DESTROY, arguments, &tag),
+			 PB_ERROR_OK);
+	assert_int_equal(puppet_bench.puppet.count, 2);
+	assert_int_equal(pb_channel_finish(&puppet_bench.channel, tag, NULL), PB_ERROR_TIMEOUT);
+	puppet_finish(2);
+	assert_int_equal(pb_channel_finish(&puppet_bench.channel, tag, NULL), PB_ERROR_OK);
+	assert_int_equal(pb_queue_fence(&queues[0], &fence), PB_ERROR_OK);
+	assert_int_equal(fence.status, PB_ERROR_DEP_FAILED);
+}
+
 /* ---- records and accounts ---- */
 
 /* Whoever looks twice sees that it has changed: the sequence never comes again. */
@@ -289,6 +313,7 @@ int main(void)
 		cmocka_unit_test_setup(all_queues_of_a_rescan, puppet_start),
 		cmocka_unit_test_setup(kick_for_a_queue_that_is_gone, puppet_start),
 		cmocka_unit_test(waiters_that_leave),
+		cmocka_unit_test_setup(closed_with_work_and_waiters, puppet_start),
 		cmocka_unit_test_setup(sequences_only_grow, puppet_start),
 		cmocka_unit_test_setup(debts_of_a_level_do_not_wrap, puppet_start),
 	};

@@ -184,6 +184,7 @@ static void suspended_while_it_stops(void **state)
 	preempt_two(state);
 	join_admin();
 	puppet_finish(2);
+	puppet_expect_fence(2, 2, PB_ERROR_OK);
 	tag = begin(&admin, PB_COMMAND_SUSPEND, 0, 0, 0);
 	assert_int_equal(pb_channel_finish(&admin, tag, NULL), PB_ERROR_TIMEOUT);
 	puppet_stop_done(2, 0);
@@ -298,11 +299,11 @@ static void generations_wrap(void **state)
 
 static void fatal_before_boot(void **state)
 {
-	const struct pb_fatal_record record = {.kind = PB_FATAL_ASSERT};
+	struct pb_fault fault = {.record = {.kind = PB_FATAL_ASSERT}};
 
 	(void)state;
 	memset(puppet_memory, 0x5a, sizeof(puppet_memory));
-	pb_firmware_fatal(&record);
+	pb_firmware_fatal(&fault);
 	for (uint32_t i = 0; i < sizeof(puppet_memory); i++)
 		assert_int_equal(puppet_memory[i], 0x5a);
 }
