@@ -119,6 +119,8 @@ void pb_core_boot_continue(struct pb_firmware *firmware)
 			return;
 	}
 	write_stage(firmware, PB_BOOT_STAGE_ENGINES_RESET);
+	/* What channels had in the last incarnation is others' in this one. */
+	pb_core_segment_init(firmware);
 	pb_core_channel_init(firmware);
 	write_stage(firmware, PB_BOOT_STAGE_RINGS_CLEARED);
 	write_stage(firmware, PB_BOOT_STAGE_RUNNING);

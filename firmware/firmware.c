@@ -13,6 +13,7 @@ PB_STATIC_ASSERT(PB_CORE_WORKS <= PB_ENGINE_SLOTS, "the engine's ring holds what
 PB_STATIC_ASSERT(PB_LIMIT_SEGMENTS <= PB_ENGINE_RANGES, "every segment has its range");
 PB_STATIC_ASSERT(PB_LIMIT_SEGMENTS_TOTAL % 32u == 0 && PB_LIMIT_SEGMENTS_TOTAL < 256u,
 		 "places in whole words, each of them in a byte");
+PB_STATIC_ASSERT(PB_LIMIT_STOPS >= PB_LIMIT_CHANNELS, "one is kept for each channel");
 PB_STATIC_ASSERT(PB_LIMIT_CONTEXTS % PB_SLICE_CONTEXTS == 0, "a channel closes in whole slices");
 PB_STATIC_ASSERT(PB_LIMIT_CHANNELS <= 16u, "every channel has its line");
 
@@ -79,6 +80,7 @@ void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_con
 	firmware->booting = 1u << PB_LINE_TICK;
 	pb_core_queue_init(firmware);
 	firmware->jobs_free = (1u << PB_LIMIT_JOBS) - 1u;
+	firmware->stops_free = PB_LIMIT_STOPS;
 	pb_core_boot_publish(firmware);
 	for (uint32_t n = 0; n < config->node_count; n++) {
 		firmware->node_lines |= 1u << PB_LINE_NODE(n);

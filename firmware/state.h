@@ -36,6 +36,23 @@ struct pb_core_segment {
 	uint8_t channel;        /**< whose it is */
 };
 
+/*@
+  logic integer pb_core_bytes_seen(struct pb_core_segment *segment) =
+    segment->kind == PB_SEGMENT_APERTURE ? segment->size : segment->memory_bytes;
+
+  // What is kept of every segment, as SEGMENT_CREATE takes it.
+  predicate pb_core_is_sound(struct pb_core_segment *segment) =
+    0 < segment->size && segment->size % PB_PAGE_BYTES == 0 && segment->memory_bytes % PB_PAGE_BYTES == 0 &&
+    segment->os_base % PB_PAGE_BYTES == 0 && segment->gpu_base % PB_PAGE_BYTES == 0 &&
+    segment->os_base + segment->size <= UINT64_MAX && segment->gpu_base + segment->size <= UINT64_MAX &&
+    segment->memory_bytes <= segment->size &&
+    (segment->kind == PB_SEGMENT_APERTURE ==>
+     segment->memory_bytes == 0 && segment->size <= PB_LIMIT_APERTURE_PAGES * PB_PAGE_BYTES);
+  // A channel's segment, or none.
+  predicate pb_core_is_segment(struct pb_core_segment *segment) =
+    pb_core_is_sound(segment) || (segment->size == 0 && segment->memory_bytes == 0);
+*/
+
 enum pb_core_make_step {
 	PB_CORE_MAKE_NONE = 0,
 	PB_CORE_MAKE_CHECK = 1, /**< compares it with the channel's other segments */
@@ -80,6 +97,7 @@ struct pb_core_channel {
 	uint32_t weight;                       /**< its share of a node, beside others of the same level */
 	uint32_t priority_cap;                 /**< highest enum pb_priority of its queues */
 	uint32_t queues;                       /**< how many it has */
+	uint32_t stops;                        /**< of its queues that are under way */
 	uint32_t moderate_count;               /**< completions to an interrupt; 0 and 1: each */
 	uint32_t moderate_microseconds;        /**< after which one comes all the same */
 	uint32_t unreported;                   /**< completions since the last interrupt */
@@ -392,6 +410,8 @@ struct pb_firmware {
 	uint32_t suspend_tag;           /**< its tag */
 	uint32_t moderated; /**< mask of channels whose completions are held back from an interrupt */
 	struct pb_core_stop stops[PB_LIMIT_STOPS];
+	uint32_t stops_free;
+	uint32_t channels_stopping; /**< channels that have a stop under way */
 	struct pb_core_job jobs[PB_LIMIT_JOBS];
 };
 
@@ -409,6 +429,10 @@ static inline struct pb_core_segment *pb_core_segment_of(struct pb_firmware *fir
 }
 
 /** Two words as one number. */
+/*@
+  assigns \nothing;
+  ensures \result == low + 0x100000000 * high;
+*/
 static inline uint64_t pb_core_wide(uint32_t low, uint32_t high)
 {
 	return (uint64_t)high << 32 | low;

@@ -297,7 +297,8 @@ bool pb_channel_event(struct pb_channel *channel, struct pb_event *event)
 		return false;
 	pb_shared_acquire();
 	for (; unread != 0 && !fresh; unread--) {
-		pb_copy_in(event, &ring[channel->event_get++ & (channel->event_entries - 1)], sizeof(*event));
+		pb_shared_copy_in(event, &ring[channel->event_get++ & (channel->event_entries - 1)],
+				  sizeof(*event));
 		fresh = event->epoch == channel->epoch;
 	}
 	pb_shared_release();

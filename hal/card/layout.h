@@ -29,10 +29,7 @@
 #define PB_CARD_DUMMY_OFFSET       0x1f000u
 #define PB_CARD_POOL_OFFSET        0x20000u
 #define PB_CARD_NODES              4u
-/** What each can run: enum pb_node_kind, in the order of their numbers. */
-#define PB_CARD_NODE_KINDS                                                                                   \
-	{                                                                                                    \
-		PB_NODE_3D, PB_NODE_COPY, PB_NODE_3D, PB_NODE_COPY                                           \
-	}
+/** What node n can run: enum pb_node_kind. */
+#define PB_CARD_NODE_KIND(n) ((n) % 2u == 0 ? PB_NODE_3D : PB_NODE_COPY)
 
 #endif

@@ -11,7 +11,16 @@ pb_library(pb_schedules
     ${CMAKE_CURRENT_LIST_DIR}/judge_waits.c
     ${CMAKE_CURRENT_LIST_DIR}/judge_replies.c
     ${CMAKE_CURRENT_LIST_DIR}/judge_patience.c
+    ${CMAKE_CURRENT_LIST_DIR}/judge_share.c
+    ${CMAKE_CURRENT_LIST_DIR}/judge_interrupts.c
+    ${CMAKE_CURRENT_LIST_DIR}/judge_query.c
     ${CMAKE_CURRENT_LIST_DIR}/leaks.c
+    ${CMAKE_CURRENT_LIST_DIR}/options.c
+    ${CMAKE_CURRENT_LIST_DIR}/shrink.c
+    ${CMAKE_CURRENT_LIST_DIR}/setup.c
+    ${CMAKE_CURRENT_LIST_DIR}/finish.c
+    ${CMAKE_CURRENT_LIST_DIR}/supervisor.c
+    ${CMAKE_CURRENT_LIST_DIR}/hostile.c
     ${CMAKE_CURRENT_LIST_DIR}/mutate.c
     ${CMAKE_CURRENT_LIST_DIR}/actions.c
     ${CMAKE_CURRENT_LIST_DIR}/actions_submit.c
@@ -21,7 +30,14 @@ pb_library(pb_schedules
   LINKS pb_firmware pb_hal_engine pb_hal_host pb_engine_model)
 
 pb_unit_test(test_schedules SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_schedules.c LINKS pb_schedules)
+pb_unit_test(test_hoarder SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_hoarder.c LINKS pb_schedules)
 
-# Sanitizers cost a factor of ten: the build as released does most of the work.
-add_test(NAME schedules COMMAND patchbay sim --count $<IF:$<BOOL:${PB_SANITIZE}>,2000,100000>)
+# Sanitizers cost a factor of ten: the build as released does most of the work, a million submissions at least.
+if(PB_SANITIZE)
+  add_test(NAME schedules COMMAND patchbay sim --count 3000)
+else()
+  add_test(NAME schedules COMMAND patchbay sim --count 33000 --at-least 1000000)
+endif()
+add_test(NAME schedules_too_few COMMAND patchbay sim --count 1 --at-least 1000000)
+set_tests_properties(schedules_too_few PROPERTIES LABELS sim WILL_FAIL TRUE)
 set_tests_properties(schedules PROPERTIES LABELS sim PROCESSORS 2)

@@ -59,10 +59,9 @@ static uint32_t stopwatch(void *context, uint32_t *progress)
 
 static void set_range(void *context, uint32_t channel, uint32_t index, const struct pb_engine_range *range)
 {
-	(void)context;
-	(void)channel;
-	(void)index;
-	(void)range;
+	struct puppet *puppet = context;
+
+	puppet->ranges[channel][index] = range->bytes;
 }
 
 /** These tests have no aperture. */

@@ -28,6 +28,7 @@ struct puppet {
 	uint32_t sequence;
 	uint32_t progress;
 	uint32_t time;
+	uint32_t ranges[PB_LIMIT_CHANNELS][PB_ENGINE_RANGES]; /**< their bytes, as set */
 };
 
 struct puppet_bench {
