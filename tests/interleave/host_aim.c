@@ -3,7 +3,7 @@
 #include "hal/shared.h"
 #include "tests/interleave/host.h"
 
-#define AIMED_SEGMENT 31u
+#define AIMED_SEGMENT 7u
 #define AIMED_BYTES   0x1000u
 
 static enum pb_error begin_segment(struct pb_host *host, uint32_t *tag)

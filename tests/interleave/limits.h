@@ -10,7 +10,7 @@
 #define PB_LIMIT_CLIENTS         3u
 #define PB_LIMIT_QUEUES          8u
 #define PB_LIMIT_CONTEXTS        16u
-#define PB_LIMIT_SEGMENTS        32u
+#define PB_LIMIT_SEGMENTS        8u
 #define PB_LIMIT_SEGMENTS_TOTAL  32u
 #define PB_LIMIT_APERTURE_PAGES  16u
 #define PB_LIMIT_FORMATS_OWN     1u

@@ -10,7 +10,7 @@
 #define LINES PB_WEAVE_WORDS
 /** Stores that have left the buffers and are remembered; how many of them a read goes back, at most. */
 #define LOG_ENTRIES 1024u
-#define BACK_MAX    400u
+#define BACK_MAX    1000u
 
 /** Behind a barrier that is left out: how long a store is held back, in moments, and how many reads are old rather often. */
 #define HOLD_MOMENTS  700u
