@@ -87,8 +87,10 @@ void pb_core_boot_publish(struct pb_firmware *firmware)
 
 	firmware->incarnation = incarnation != 0 ? incarnation : 1u;
 	pb_shared_write32(&boot->magic, 0);
+	pb_shared_write32(&boot->fatal.valid, 0);
 	write_stage(firmware, PB_BOOT_STAGE_NONE);
-	for (uint32_t i = 0; i < sizeof(boot->fatal) / sizeof(uint32_t); i++)
+	/* Whoever reads the last fatal record while it goes sees that it is not valid any more. */
+	for (uint32_t i = 1; i < sizeof(boot->fatal) / sizeof(uint32_t); i++)
 		pb_shared_write32(&boot->fatal.valid + i, 0);
 	pb_shared_write32(&boot->abi_version, PB_ABI_VERSION);
 	pb_shared_write32(&boot->block_bytes, sizeof(*boot));
@@ -103,8 +105,9 @@ void pb_core_boot_publish(struct pb_firmware *firmware)
 	write_build(boot, firmware->config->board);
 	pb_shared_write32(&boot->heartbeat, 0);
 	pb_shared_write32(&boot->waypoint, PB_WAYPOINT_NONE);
-	pb_shared_write32(&boot->incarnation, firmware->incarnation);
 	pb_shared_release();
+	/* Whoever sees a new incarnation does not take the last one's stage for its own. */
+	pb_shared_write32(&boot->incarnation, firmware->incarnation);
 	pb_shared_write32(&boot->magic, PB_BOOT_MAGIC);
 	write_stage(firmware, PB_BOOT_STAGE_STARTED);
 }

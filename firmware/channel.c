@@ -66,6 +66,7 @@ void pb_core_channel_init(struct pb_firmware *firmware)
 		channel->attach_done = pb_shared_read32(&channel->entry->attach_request);
 		write_rings(firmware, c);
 		write_state(firmware, c, PB_ERROR_OK);
+		pb_shared_release();
 		pb_shared_write32(&channel->entry->attach_done, channel->attach_done);
 	}
 }

@@ -161,7 +161,7 @@ static uint32_t choose(bool also_back)
 /** Nobody can run: buffers drain, then time goes by. */
 static void let_time_pass(void)
 {
-	if (pb_weave_drain())
+	if (pb_weave_drain(true))
 		return;
 	around->quiet();
 	if (next_moment == PB_WEAVE_NEVER)
@@ -203,7 +203,7 @@ void pb_weave_point(void)
 		look_at_clock();
 	if (--left_to_drain == 0) {
 		left_to_drain = 1u + pb_random_below(&chance, 2u * rates.drain);
-		(void)pb_weave_drain();
+		(void)pb_weave_drain(false);
 	}
 	if (--left_to_run == 0) {
 		left_to_run = 1u + pb_random_below(&chance, 2u * rates.run);

@@ -9,26 +9,26 @@ shift 2
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cd "$here/../.."
 
-# FILE:LINE FUNCTION of each barrier. A function begins in the first column.
+# FILE:LINE FUNCTION N of each barrier, the N-th of its function. A function begins in the first column.
 sites() {
 	find firmware hal host qemu boards -name '*.[ch]' ! -path hal/shared.h -print0 | sort -z |
 		xargs -0 awk '
 	FNR == 1 { name = "" }
-	/^[a-z].*[(]/ { name = $0; sub(/[(].*/, "", name); sub(/.*[ *]/, "", name) }
-	/pb_shared_(acquire|release|barrier)[(][)]/ { print FILENAME ":" FNR, name }'
+	/^[a-z].*[(]/ { name = $0; sub(/[(].*/, "", name); sub(/.*[ *]/, "", name); n = 0 }
+	/pb_shared_(acquire|release|barrier)[(][)]/ { print FILENAME ":" FNR, name, ++n }'
 }
 
-# Whether the list has it; its line may name a function or, by a star, all of a file.
+# Whether the list has it; its line names a function, one barrier of it, or, by a star, all of a file.
 is_listed() {
-	awk -v file="${1%:*}" -v name="$2" '
-	$1 == file && ($2 == name || $2 == "*") { found = 1 }
+	awk -v file="${1%:*}" -v name="$2" -v n="$3" '
+	$1 == file && ($2 == name || $2 == name ":" n || $2 == "*") { found = 1 }
 	END { exit !found }' "$here/left_out.txt"
 }
 
 caught=0 listed=0 missed=0
-while read -r site name; do
+while read -r site name n; do
 	(($# == 0)) || [[ " $* " == *" $site "* ]] || continue
-	if is_listed "$site" "$name"; then
+	if is_listed "$site" "$name" "$n"; then
 		listed=$((listed + 1))
 		continue
 	fi

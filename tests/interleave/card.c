@@ -30,6 +30,7 @@ struct node {
 	struct pb_engine_model model;
 	bool rung;
 	uint32_t seen;
+	bool deaf;     /**< it may not answer what it is asked: the tick is what helps */
 	uint32_t step; /**< microseconds that it runs between two looks at its command */
 };
 
@@ -184,7 +185,6 @@ static void run_mcu(void)
 							       .psr = PB_WEAVE_FATAL_PC + 2u};
 
 			pb_firmware_fatal(&record);
-			pb_weave_fatal_done();
 			(void)pb_weave_wait(PB_WEAVE_NEVER);
 		}
 	}
@@ -245,11 +245,14 @@ void pb_weave_card_clock(uint64_t microseconds)
 	card.beat = beat;
 }
 
-void pb_weave_card_deafen(uint32_t node)
+void pb_weave_card_deafen(uint32_t node, bool deaf)
 {
+	card.nodes[node].deaf = deaf;
+	card.nodes[node].rung = true; /* it looks again at what it has not heard */
+	pb_weave_wake(PB_WEAVE_ENGINE(node));
 	pb_engine_model_set_defects(
 		&card.nodes[node].model,
-		&(struct pb_engine_model_defects){.deaf_to_stop = true, .deaf_to_reset = true});
+		&(struct pb_engine_model_defects){.deaf_to_stop = deaf, .deaf_to_reset = deaf});
 }
 
 /* ---- nobody can run ---- */
@@ -259,6 +262,10 @@ static bool is_under_way(void)
 {
 	for (uint32_t agent = PB_WEAVE_MCU; agent <= PB_WEAVE_CARD; agent++) {
 		if (!pb_weave_rests(agent))
+			return true;
+	}
+	for (uint32_t n = 0; n < PB_WEAVE_NODES; n++) {
+		if (card.nodes[n].deaf)
 			return true;
 	}
 	return false;
@@ -301,7 +308,7 @@ bool pb_weave_card_create(void)
 static void create_node(uint32_t n)
 {
 	static const uint32_t kinds[PB_WEAVE_NODES] = {PB_NODE_3D, PB_NODE_COPY};
-	static const uint32_t steps[] = {1, 10, 400};
+	static const uint32_t steps[] = {10, 60, 400};
 	struct node *node = &card.nodes[n];
 	const struct pb_engine_model_config config = {
 		.memory = (uint8_t *)card.memory,

@@ -22,7 +22,8 @@
 #define PB_WEAVE_NODES     2u
 
 /** What the firmware's fatal record says when the schedule lets it die. */
-#define PB_WEAVE_FATAL_PC 0x00c0ffeeu
+#define PB_WEAVE_FATAL_PC   0x00c0ffeeu
+#define PB_WEAVE_FATAL_TEXT "CPU_FAULT, pc 0x00c0ffee, status 0x00000000"
 
 /** A host's way to the card, and what the judge knows of it. */
 struct pb_weave_link {
@@ -34,6 +35,8 @@ struct pb_weave_link {
 	bool interrupted;  /**< one has come */
 	uint32_t seen;     /**< point at which it was raised */
 	uint32_t deaths;   /**< of the MCU, when its session began */
+	bool invited;      /**< the supervisor had said that it may attach */
+	uint32_t opened;   /**< how often hosts had been let in, when it had attached */
 	const char *doing; /**< for messages */
 	bool closed;       /**< the supervisor has closed its channel since it asked */
 };
@@ -59,9 +62,11 @@ uint32_t pb_weave_card_deaths(void);
 bool pb_weave_card_died(uint32_t deaths);
 /** Whether the firmware runs and hosts may attach. */
 bool pb_weave_card_is_up(void);
+/** How often it has come so far. */
+uint32_t pb_weave_card_opened(void);
 /** How often a host has asked to attach or to detach. */
 uint32_t pb_weave_card_requests(uint32_t host);
-/** An engine hears no reset and no stop until its power is cycled. */
-void pb_weave_card_deafen(uint32_t node);
+/** An engine hears no reset and no stop, unless by power; or hears them again. */
+void pb_weave_card_deafen(uint32_t node, bool deaf);
 
 #endif

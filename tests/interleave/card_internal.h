@@ -23,8 +23,7 @@ void pb_weave_supervisor_run(void);
 void pb_weave_supervisor_interrupt(void);
 /** Whether it has asked the firmware for something. */
 bool pb_weave_supervisor_waits(void);
-/** Whether the firmware is to die by its own hand; and that it has. */
+/** Whether the firmware is to die by its own hand. */
 bool pb_weave_fatal_wanted(void);
-void pb_weave_fatal_done(void);
 
 #endif

@@ -15,6 +15,12 @@
 
 static struct pb_host hosts[PB_WEAVE_HOSTS];
 static uint32_t running;
+static bool alone;
+
+bool pb_host_is_alone(void)
+{
+	return alone;
+}
 
 uint32_t pb_host_choose(uint32_t n)
 {
@@ -25,6 +31,8 @@ bool pb_host_went(const struct pb_host *host, enum pb_error error, const char *w
 {
 	if (error == PB_ERROR_OK)
 		return true;
+	if (error == PB_ERROR_FIRMWARE_DEAD && pb_weave_card_opened() != host->link->opened)
+		return false; /* it was in before the supervisor had said that it may, and hears that it may not */
 	if (error != PB_ERROR_FIRMWARE_DEAD || !pb_weave_card_died(host->link->deaths))
 		pb_weave_fail("host %u: when %s: %s", host->index, what, pb_error_name(error));
 	return false;
@@ -64,8 +72,11 @@ static bool attach(struct pb_host *host)
 	host->link->doing = "an attach";
 	error = pb_channel_attach(&host->channel, &host->link->link, ATTACH_MICROS);
 	host->link->attaches = false;
+	host->link->opened = pb_weave_card_opened() + !pb_weave_card_is_up();
 	if (!pb_host_went(host, error, "it attaches"))
 		return false;
+	host->link->opened = pb_weave_card_opened();
+	host->link->invited = pb_weave_card_is_up();
 	if (up && pb_weave_card_requests(host->index) != before + 1u &&
 	    !pb_weave_card_died(host->link->deaths))
 		pb_weave_fail("host %u: its attach was refused", host->index);
@@ -139,13 +150,13 @@ static bool act(struct pb_host *host)
 {
 	struct pb_host_lane *lane = &host->lanes[pb_host_choose(PB_HOST_LANES)];
 
-	switch (pb_host_choose(16)) {
+	switch (pb_host_choose(18)) {
 	case 0:
 		return burst(host);
 	case 1:
 		return pb_host_preempt(host, lane);
 	case 2:
-		return pb_host_suspend(host, lane);
+		return pb_host_suspend(host, lane, true);
 	case 3:
 		return pb_host_fail_one(host, lane, PB_HOST_BAD);
 	case 4:
@@ -162,6 +173,8 @@ static bool act(struct pb_host *host)
 	case 11:
 		(void)pb_host_events(host);
 		return true;
+	case 12:
+		return pb_host_aim(host, lane);
 	default:
 		return submit_some(host, lane);
 	}
@@ -172,25 +185,38 @@ static bool settle_all(struct pb_host *host)
 	for (uint32_t l = 0; l < PB_HOST_LANES; l++) {
 		if (!pb_host_settle(host, &host->lanes[l]))
 			return false;
+		pb_host_check_returned(host, &host->lanes[l]);
 	}
 	return true;
 }
 
-static void leave_to_supervisor(struct pb_host *host)
+/** @param by_itself it detaches at the same time */
+static void leave_to_supervisor(struct pb_host *host, bool by_itself)
 {
 	pb_weave_card_close(host->index);
 	host->link->doing = "its end";
+	/* Whose channel is being closed counts as gone, and is interrupted no more. */
+	host->link->asks = false;
+	if (by_itself)
+		(void)pb_host_went(host, pb_channel_detach(&host->channel), "it detaches while it is closed");
 	while (!host->link->closed)
 		(void)pb_host_pause(host);
+	host->link->asks = true;
 }
 
 static void leave(struct pb_host *host)
 {
-	switch (pb_host_choose(4)) {
+	switch (pb_host_choose(6)) {
 	case 0:
 		return; /* the next session begins as if nothing had been */
 	case 1:
-		leave_to_supervisor(host);
+		(void)pb_host_submit(host, &host->lanes[0], PB_HOST_ENDLESS);
+		return; /* the next session waits until it has come to its end */
+	case 2:
+		leave_to_supervisor(host, false);
+		return;
+	case 3:
+		leave_to_supervisor(host, true);
 		return;
 	default:
 		host->link->doing = "a detach";
@@ -204,12 +230,14 @@ static void session(struct pb_host *host)
 
 	for (uint32_t i = 1u + pb_host_choose(ACTIONS_MAX); i != 0 && goes_on; i--)
 		goes_on = act(host);
-	if (goes_on && pb_host_choose(16) == 0)
+	if (goes_on && pb_host_choose(pb_host_is_alone() ? 5 : 12) == 0)
 		goes_on = pb_host_reset_queue(host, &host->lanes[0]);
 	else if (goes_on)
 		goes_on = settle_all(host);
-	if (goes_on && pb_host_choose(32) == 0)
+	if (goes_on && pb_host_choose(12) == 0) {
 		pb_weave_card_break(pb_host_choose(2) == 0);
+		pb_host_attend(host);
+	}
 	if (goes_on)
 		leave(host);
 	else
@@ -225,6 +253,7 @@ void pb_host_reset(void)
 		hosts[h].link = (struct pb_weave_link *)(void *)pb_weave_link_open(h);
 	}
 	running = 1u + pb_host_choose(PB_WEAVE_HOSTS);
+	alone = running == 1u;
 	for (uint32_t h = 0; h < running; h++)
 		pb_weave_start(PB_WEAVE_HOST(h), pb_host_run);
 }

@@ -16,10 +16,12 @@
 
 /** What a submission does. */
 enum pb_host_kind {
-	PB_HOST_GOOD = 0,  /**< stores its value in its mark */
-	PB_HOST_BAD = 1,   /**< its patch list has a bad entry */
-	PB_HOST_FAULT = 2, /**< stores its value, then the engine faults */
-	PB_HOST_LONG = 3,  /**< as GOOD, after some time */
+	PB_HOST_GOOD = 0,    /**< stores its value in its mark */
+	PB_HOST_BAD = 1,     /**< its patch list has a bad entry */
+	PB_HOST_FAULT = 2,   /**< stores its value, or does so after some time, then the engine faults */
+	PB_HOST_LONG = 3,    /**< as GOOD, after some time */
+	PB_HOST_ENDLESS = 4, /**< as GOOD, after more time than a heartbeat may take */
+	PB_HOST_AIMED = 5,   /**< stores its value where a segment is being made, or faults */
 };
 
 /** A submission as its host remembers it. */
@@ -28,10 +30,12 @@ struct pb_host_work {
 	uint32_t fence_id;
 	uint32_t value;
 	uint32_t status; /**< what it ends with: enum pb_error */
+	bool aimed;
 	bool returned;
+	bool started; /**< before it was returned */
 };
 
-/** A queue with its memory. Submission i uses place i modulo entries. */
+/** A queue with its memory. */
 struct pb_host_lane {
 	struct pb_queue queue;
 	struct pb_descriptor history[PB_LIMIT_RING_MAX];
@@ -40,9 +44,9 @@ struct pb_host_lane {
 	uint32_t key;   /**< of its fence ids */
 	uint32_t marks; /**< offset of its first mark in the segment of marks */
 	struct pb_host_work works[PB_HOST_WORKS];
-	uint32_t settled; /**< before this all have completed or were returned */
-	uint32_t failed;  /**< how many of them have failed */
-	bool suspended;
+	uint32_t settled;    /**< before this all have completed or were returned */
+	uint32_t failed;     /**< how many of them have failed */
+	uint32_t preemption; /**< id of the last one asked for */
 };
 
 struct pb_host {
@@ -73,6 +77,8 @@ void pb_host_reset(void);
 bool pb_host_went(const struct pb_host *host, enum pb_error error, const char *what);
 /** Waits for the card, as a caller that polls does. */
 bool pb_host_pause(struct pb_host *host);
+/** Whether it is the only one in this schedule. */
+bool pb_host_is_alone(void);
 /** The next choice: 0 to n - 1. */
 uint32_t pb_host_choose(uint32_t n);
 
@@ -89,22 +95,37 @@ bool pb_host_settle(struct pb_host *host, struct pb_host_lane *lane);
 bool pb_host_count(struct pb_host *host, struct pb_host_lane *lane);
 /** These were returned: the last of them before `end`. */
 void pb_host_returned(struct pb_host_lane *lane, uint32_t end, uint32_t count, bool started);
+/** Nothing of what was returned before it began has run since. */
+void pb_host_check_returned(const struct pb_host *host, const struct pb_host_lane *lane);
 /** The submission of a fence id; PB_HOST_WORKS: none of this queue */
 uint32_t pb_host_find(const struct pb_host_lane *lane, uint32_t fence_id);
 
 /* ---- host_stop.c ---- */
 
 bool pb_host_preempt(struct pb_host *host, struct pb_host_lane *lane);
-bool pb_host_suspend(struct pb_host *host, struct pb_host_lane *lane);
+/** @param more it may submit meanwhile */
+bool pb_host_suspend(struct pb_host *host, struct pb_host_lane *lane, bool more);
 /** Resets the engine under a queue; the queue is not used any more. */
 bool pb_host_reset_queue(struct pb_host *host, struct pb_host_lane *lane);
 
+/* ---- host_aim.c ---- */
+
+/** Makes a segment while work starts that aims at it. */
+bool pb_host_aim(struct pb_host *host, struct pb_host_lane *lane);
+/** Where it aims. */
+#define PB_HOST_AIM 0x00240000u
+
 /* ---- host_errors.c ---- */
+
+/** Forgets the error of a queue and of the context. */
+bool pb_host_clear(struct pb_host *host, struct pb_host_lane *lane);
 
 /** Work that fails, what is said of it, and how it is forgotten. */
 bool pb_host_fail_one(struct pb_host *host, struct pb_host_lane *lane, enum pb_host_kind kind);
 /** Reads events and judges them. @return bit for each enum pb_event_type seen */
 uint32_t pb_host_events(struct pb_host *host);
+/** Looks on while the firmware dies and starts again. */
+void pb_host_attend(struct pb_host *host);
 /** After the firmware died: what it has left. */
 void pb_host_mourn(struct pb_host *host);
 

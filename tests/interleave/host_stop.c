@@ -18,13 +18,16 @@ static bool look_at_preemption(struct pb_host *host, struct pb_host_lane *lane, 
 /** While it is under way. */
 static bool poll_preemption(struct pb_host *host, struct pb_host_lane *lane, uint32_t id)
 {
-	switch (pb_host_choose(5)) {
+	switch (pb_host_choose(6)) {
 	case 0:
 		return pb_host_look(host, lane);
 	case 1:
 		return pb_host_submit(host, lane, PB_HOST_GOOD);
 	case 2:
 		return look_at_preemption(host, lane, id);
+	case 3:
+		(void)pb_host_events(host);
+		return true;
 	default:
 		return pb_host_pause(host);
 	}
@@ -35,6 +38,8 @@ bool pb_host_preempt(struct pb_host *host, struct pb_host_lane *lane)
 	const uint32_t id = ++host->serial;
 	struct pb_preempt report;
 	enum pb_error error;
+
+	lane->preemption = id;
 
 	if (!pb_host_went(host, pb_queue_preempt_begin(&lane->queue, id, pb_host_choose(2) * PB_STOP_INSIDE),
 			  "a preemption is asked for"))
@@ -52,7 +57,7 @@ bool pb_host_preempt(struct pb_host *host, struct pb_host_lane *lane)
 	return pb_host_look(host, lane);
 }
 
-bool pb_host_suspend(struct pb_host *host, struct pb_host_lane *lane)
+bool pb_host_suspend(struct pb_host *host, struct pb_host_lane *lane, bool more)
 {
 	enum pb_error error;
 	uint32_t tag;
@@ -68,7 +73,7 @@ bool pb_host_suspend(struct pb_host *host, struct pb_host_lane *lane)
 	}
 	if (!pb_host_went(host, error, "a queue is suspended"))
 		return false;
-	if (pb_host_choose(2) == 0 && !pb_host_submit(host, lane, PB_HOST_GOOD))
+	if (more && pb_host_choose(2) == 0 && !pb_host_submit(host, lane, PB_HOST_GOOD))
 		return false;
 	host->link->doing = "going on";
 	return pb_host_went(host, pb_queue_resume(&lane->queue), "a queue goes on");
@@ -76,8 +81,20 @@ bool pb_host_suspend(struct pb_host *host, struct pb_host_lane *lane)
 
 bool pb_host_reset_queue(struct pb_host *host, struct pb_host_lane *lane)
 {
+	const bool deaf = pb_host_is_alone() && pb_host_choose(2) == 0; /* others would be blamed for it */
+	const uint32_t node = lane->queue.node;
+	struct pb_node_status status;
 	struct pb_preempt report;
+	bool went;
 
 	host->link->doing = "a reset";
-	return pb_host_went(host, pb_queue_reset(&lane->queue, &report), "a queue is reset");
+	if (deaf)
+		pb_weave_card_deafen(node, true);
+	went = pb_host_went(host, pb_queue_reset(&lane->queue, &report), "a queue is reset") &&
+	       pb_host_went(host, pb_node_query(&host->channel, node, &status), "a node is asked about");
+	if (deaf)
+		pb_weave_card_deafen(node, false);
+	if (went && status.state == PB_NODE_STATE_DEAD)
+		pb_weave_fail("host %u: node %u does not answer to power", host->index, node);
+	return went;
 }

@@ -6,23 +6,21 @@
 #include "hal/shared.h"
 #include "tests/interleave/host.h"
 
-#define PLACE_BYTES  64u
-#define LISTS_BYTES  64u
-#define PATCHES_AT   32u
-#define MARK_WORDS   2u
-#define BUSY_MICROS  30u
-#define FENCE_FACTOR 0x01010101u
+/** More than a ring has entries, so that the library says when that is full. */
+#define PLACES         (2u * PB_LIMIT_RING_MAX)
+#define PLACE_BYTES    64u
+#define LISTS_BYTES    64u
+#define PATCHES_AT     32u
+#define MARK_WORDS     2u
+#define BUSY_MICROS    30u
+#define ENDLESS_MICROS (PB_HEARTBEAT_US + 2000u)
+#define FENCE_FACTOR   0x01010101u
 /** The first timeline value: its high word changes soon. */
 #define FIRST_TIMELINE 0xfffffffeu
 
-static uint32_t place_of(const struct pb_host_lane *lane, uint32_t index)
-{
-	return index % lane->queue.entries;
-}
-
 static uint32_t mark_offset(const struct pb_host_lane *lane, uint32_t index)
 {
-	return lane->marks + place_of(lane, index) * MARK_WORDS * 4u;
+	return lane->marks + index % PLACES * MARK_WORDS * 4u;
 }
 
 static uint32_t *mark_of(const struct pb_host *host, const struct pb_host_lane *lane, uint32_t index)
@@ -33,7 +31,7 @@ static uint32_t *mark_of(const struct pb_host *host, const struct pb_host_lane *
 
 static uint32_t *words_of(const struct pb_host_lane *lane, uint32_t index)
 {
-	return (uint32_t *)(void *)(lane->buffer.bytes_host + place_of(lane, index) * PLACE_BYTES);
+	return (uint32_t *)(void *)(lane->buffer.bytes_host + index % PLACES * PLACE_BYTES);
 }
 
 bool pb_host_lane_create(struct pb_host *host, uint32_t l)
@@ -54,10 +52,10 @@ bool pb_host_lane_create(struct pb_host *host, uint32_t l)
 	       pb_host_went(host,
 			    pb_memory_allocate(&host->system, PB_PAGE_BYTES, PB_PAGE_BYTES, &lane->buffer),
 			    "memory is taken") &&
-	       pb_host_went(host,
-			    pb_memory_allocate(&host->system, PB_LIMIT_RING_MAX * LISTS_BYTES, PB_LINE_BYTES,
-					       &lane->lists),
-			    "memory is taken");
+	       pb_host_went(
+		       host,
+		       pb_memory_allocate(&host->system, PLACES * LISTS_BYTES, PB_LINE_BYTES, &lane->lists),
+		       "memory is taken");
 }
 
 /* ---- submit ---- */
@@ -90,14 +88,14 @@ static uint32_t write_program(const struct pb_host_lane *lane, uint32_t index, e
 	uint32_t *words = words_of(lane, index);
 	uint32_t count = 0;
 
-	if (kind == PB_HOST_LONG) {
+	if (kind == PB_HOST_LONG || kind == PB_HOST_ENDLESS || (kind == PB_HOST_FAULT && index % 2u != 0)) {
 		pb_shared_write32(&words[count++], PB_PACKET(PB_PACKET_BUSY, PB_PACKET_BUSY_WORDS));
-		pb_shared_write32(&words[count++], BUSY_MICROS);
+		pb_shared_write32(&words[count++], kind == PB_HOST_ENDLESS ? ENDLESS_MICROS : BUSY_MICROS);
 	}
 	*fill = count;
 	pb_shared_write32(&words[count++], PB_PACKET(PB_PACKET_FILL, PB_PACKET_FILL_WORDS));
-	pb_shared_write32(&words[count++], 0xbad00000u);
-	pb_shared_write32(&words[count++], 0xbad00001u);
+	pb_shared_write32(&words[count++], kind == PB_HOST_AIMED ? PB_HOST_AIM : 0xbad00000u);
+	pb_shared_write32(&words[count++], kind == PB_HOST_AIMED ? 0 : 0xbad00001u);
 	pb_shared_write32(&words[count++], MARK_WORDS * 4u);
 	pb_shared_write32(&words[count++], lane->works[index].value);
 	if (kind == PB_HOST_FAULT)
@@ -114,7 +112,7 @@ static void write_words(void *to, const void *from, uint32_t bytes)
 static void write_lists(const struct pb_host *host, const struct pb_host_lane *lane, uint32_t index,
 			enum pb_host_kind kind, uint32_t fill)
 {
-	uint8_t *lists = lane->lists.bytes_host + place_of(lane, index) * LISTS_BYTES;
+	uint8_t *lists = lane->lists.bytes_host + index % PLACES * LISTS_BYTES;
 	const struct pb_allocation allocation = {
 		.address_low = (uint32_t)host->marks.request.os_base + mark_offset(lane, index),
 		.size_low = MARK_WORDS * 4u,
@@ -123,7 +121,7 @@ static void write_lists(const struct pb_host *host, const struct pb_host_lane *l
 	const struct pb_patch_location patch = {
 		.allocation_index = kind == PB_HOST_BAD ? 7u : 0,
 		.driver_id = PB_PATCH_FORMAT_ADDRESS64_WRITE,
-		.patch_offset = place_of(lane, index) * PLACE_BYTES + (fill + 1u) * 4u,
+		.patch_offset = index % PLACES * PLACE_BYTES + (fill + 1u) * 4u,
 	};
 
 	write_words(lists, &allocation, sizeof(allocation));
@@ -133,8 +131,8 @@ static void write_lists(const struct pb_host *host, const struct pb_host_lane *l
 static void write_descriptor(const struct pb_host *host, const struct pb_host_lane *lane, uint32_t index,
 			     uint32_t words, struct pb_descriptor *descriptor)
 {
-	const uint32_t start = place_of(lane, index) * PLACE_BYTES;
-	const uint32_t lists = (uint32_t)lane->lists.os_address + place_of(lane, index) * LISTS_BYTES;
+	const uint32_t start = index % PLACES * PLACE_BYTES;
+	const uint32_t lists = (uint32_t)lane->lists.os_address + index % PLACES * LISTS_BYTES;
 
 	*descriptor = (struct pb_descriptor){
 		.context = host->context,
@@ -149,7 +147,7 @@ static void write_descriptor(const struct pb_host *host, const struct pb_host_la
 		.allocation_address_low = lists,
 		.patch_address_low = lists + PATCHES_AT,
 		.patch_count = 1,
-		.patch_length = 1,
+		.patch_length = lane->works[index].aimed ? 0 : 1,
 	};
 }
 
@@ -159,20 +157,25 @@ bool pb_host_submit(struct pb_host *host, struct pb_host_lane *lane, enum pb_hos
 	struct pb_host_work *work = &lane->works[index % PB_HOST_WORKS];
 	struct pb_descriptor descriptor;
 	uint32_t words, fill;
+	enum pb_error error;
 
-	if (index == PB_HOST_WORKS || index - lane->settled >= lane->queue.entries)
+	if (index == PB_HOST_WORKS || index - lane->settled >= PLACES)
 		return true;
 	*work = (struct pb_host_work){
 		.fence_id = fence_id_of(lane, index),
 		.value = 0x40000000u + host->index * 0x01000000u + ++host->serial,
 		.status = status_of(kind),
+		.aimed = kind == PB_HOST_AIMED,
 	};
 	for (uint32_t i = 0; i < MARK_WORDS; i++)
 		pb_shared_write32(mark_of(host, lane, index) + i, 0);
 	words = write_program(lane, index, kind, &fill);
 	write_lists(host, lane, index, kind, fill);
 	write_descriptor(host, lane, index, words, &descriptor);
-	if (!pb_host_went(host, pb_queue_submit(&lane->queue, &descriptor), "work is submitted"))
+	error = pb_queue_submit(&lane->queue, &descriptor);
+	if (error == PB_ERROR_NO_SPACE)
+		return true;
+	if (!pb_host_went(host, error, "work is submitted"))
 		return false;
 	work->timeline = lane->queue.timeline;
 	return true;
@@ -189,7 +192,7 @@ static void check_done(const struct pb_host *host, const struct pb_host_lane *la
 	const uint32_t target = (uint32_t)host->marks.request.gpu_base + mark_offset(lane, index);
 	const uint32_t fill = PB_PACKET_OPCODE(pb_shared_read32(&words[0])) == PB_PACKET_BUSY ? 2u : 0;
 
-	if (work->status == PB_ERROR_PATCH_INDEX)
+	if (work->status == PB_ERROR_PATCH_INDEX || work->aimed)
 		return;
 	for (uint32_t i = 0; i < MARK_WORDS; i++) {
 		const uint32_t is = pb_shared_read32(&mark[i]);
@@ -231,6 +234,16 @@ static void check_error(const struct pb_host *host, const struct pb_host_lane *l
 			      fence->error_fence_id, fence->error_index);
 }
 
+/** What work comes to that may fault. */
+static void learn_status(struct pb_host_lane *lane, const struct pb_fence *fence)
+{
+	const uint32_t index = pb_host_find(lane, fence->fence_id);
+
+	if (fence->valid && index != PB_HOST_WORKS && lane->works[index].aimed &&
+	    fence->status == PB_ERROR_ENGINE_FAULT)
+		lane->works[index].status = fence->status;
+}
+
 /** What is before the last completed one has completed or was returned. */
 static void check_fence(struct pb_host *host, struct pb_host_lane *lane, const struct pb_fence *fence)
 {
@@ -238,6 +251,7 @@ static void check_fence(struct pb_host *host, struct pb_host_lane *lane, const s
 	const struct pb_host_work *work = &lane->works[index % PB_HOST_WORKS];
 	const uint32_t end = fence->valid ? index + 1u : 0;
 
+	learn_status(lane, fence);
 	check_error(host, lane, fence);
 	if (fence->patches < host->patches)
 		pb_weave_fail("host %u: %llu patches, and before %llu", host->index,
@@ -296,8 +310,22 @@ bool pb_host_settle(struct pb_host *host, struct pb_host_lane *lane)
 
 void pb_host_returned(struct pb_host_lane *lane, uint32_t end, uint32_t count, bool started)
 {
-	for (uint32_t i = end - count; i != end; i++) {
+	for (uint32_t i = end - count; i != end; i++)
 		lane->works[i].returned = true;
-		(void)started;
+	lane->works[(end - count) % PB_HOST_WORKS].started = started && count != 0;
+}
+
+void pb_host_check_returned(const struct pb_host *host, const struct pb_host_lane *lane)
+{
+	uint32_t i = lane->queue.put < PLACES ? 0 : lane->queue.put - PLACES;
+
+	for (; i < lane->queue.put; i++) {
+		const struct pb_host_work *work = &lane->works[i];
+
+		for (uint32_t word = 0; word < MARK_WORDS; word++) {
+			if (work->returned && !work->started &&
+			    pb_shared_read32(mark_of(host, lane, i) + word) != 0)
+				pb_weave_fail("host %u: work %u was returned, and has run", host->index, i);
+		}
 	}
 }

@@ -16,11 +16,12 @@ pb_library(pb_interleaved
     ${PROJECT_SOURCE_DIR}/hal/engine/reference.c ${PROJECT_SOURCE_DIR}/hal/card/admin.c
     ${PROJECT_SOURCE_DIR}/qemu/card_boot.c
     ${here}/card.c ${here}/supervisor.c ${here}/inside.c ${here}/link.c ${here}/host.c ${here}/host_work.c ${here}/host_stop.c
-    ${here}/host_errors.c
+    ${here}/host_errors.c ${here}/host_aim.c
   LINKS pb_weave)
 target_compile_options(pb_interleaved PRIVATE -include ${here}/hooks.h)
 target_compile_definitions(pb_interleaved PUBLIC PB_BOARD_LIMITS_H="tests/interleave/limits.h")
 pb_program(interleave SOURCES ${here}/interleave_command.c ${here}/schedule.c LINKS pb_interleaved)
 
-add_test(NAME interleavings COMMAND interleave --count 12000)
-set_tests_properties(interleavings PROPERTIES LABELS sim)
+add_test(NAME interleavings COMMAND interleave --count 15000)
+add_test(NAME interleavings_barriers COMMAND bash ${here}/barriers.sh $<TARGET_FILE:interleave> 4000)
+set_tests_properties(interleavings interleavings_barriers PROPERTIES LABELS sim)

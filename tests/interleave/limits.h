@@ -10,7 +10,7 @@
 #define PB_LIMIT_CLIENTS         3u
 #define PB_LIMIT_QUEUES          8u
 #define PB_LIMIT_CONTEXTS        16u
-#define PB_LIMIT_SEGMENTS        4u
+#define PB_LIMIT_SEGMENTS        8u
 #define PB_LIMIT_SEGMENTS_TOTAL  32u
 #define PB_LIMIT_APERTURE_PAGES  16u
 #define PB_LIMIT_FORMATS_OWN     1u
@@ -25,7 +25,7 @@
 #define PB_LIMIT_IN_FLIGHT       3u
 #define PB_LIMIT_CONTROL_ENTRIES 4u
 #define PB_LIMIT_KICK_ENTRIES    2u
-#define PB_LIMIT_EVENT_ENTRIES   2u
+#define PB_LIMIT_EVENT_ENTRIES   1u
 #define PB_LIMIT_PATCHED         2u
 
 #endif

@@ -10,14 +10,20 @@
 #define LINES PB_WEAVE_WORDS
 /** Stores that have left the buffers and are remembered; how many of them a read goes back, at most. */
 #define LOG_ENTRIES 1024u
-#define BACK_MAX    400u
+#define BACK_MAX    1000u
+
+/** Behind a barrier that is left out: how long a store is held back, in moments, and how many reads are old rather often. */
+#define HOLD_MOMENTS  700u
+#define OLD_READS     16u
+#define SLOW_ACCESSES 6u
 
 /** One store that has not left the buffer. */
 struct store {
 	uint32_t word;
 	uint32_t value;
 	uint32_t mask;
-	uint32_t era; /**< counts the barriers before it */
+	uint32_t era;  /**< counts the barriers before it */
+	uint64_t held; /**< moment before which it does not leave by chance */
 };
 
 /** An agent's way to memory. */
@@ -25,7 +31,9 @@ struct view {
 	struct store stores[STORES_MAX]; /**< in the order in which they were made */
 	uint32_t count;
 	uint32_t era;
-	uint32_t floor; /**< all that had left the buffers before this is seen */
+	uint32_t old_reads; /**< how many reads are old rather often */
+	uint32_t slow_in;   /**< accesses until it lets others run for some time; 0: it does not */
+	uint32_t floor;     /**< all that had left the buffers before this is seen */
 };
 
 static struct view views[PB_WEAVE_AGENTS];
@@ -78,18 +86,17 @@ static void commit(uint32_t agent, const struct store *store)
 	pb_weave_say("    0x%05x = 0x%x of agent %u is there", 4u * store->word, *word, agent);
 }
 
-/** Whether a store may leave now. */
-static bool may_leave(const struct view *view, uint32_t index)
+/** Of the stores that no barrier keeps back, one by chance; of those to the same word the first. The buffer has some. */
+static uint32_t choose_store(const struct view *view)
 {
-	const struct store *store = &view->stores[index];
+	uint32_t end = 0, chosen, first = 0;
 
-	if (store->era != view->stores[0].era)
-		return false;
-	for (uint32_t i = 0; i < index; i++) {
-		if (view->stores[i].word == store->word)
-			return false;
-	}
-	return true;
+	while (end < view->count && view->stores[end].era == view->stores[0].era)
+		end++;
+	chosen = pb_random_below(pb_weave_random(), end);
+	while (view->stores[first].word != view->stores[chosen].word)
+		first++;
+	return first;
 }
 
 static void leave(uint32_t agent, uint32_t index)
@@ -103,19 +110,18 @@ static void leave(uint32_t agent, uint32_t index)
 	commit(agent, &store);
 }
 
-static void drain_one(uint32_t agent)
+/** @param held whether one that is held back may leave, too @return false: that was chosen, and may not */
+static bool drain_one(uint32_t agent, bool held)
 {
-	const struct view *view = &views[agent];
-	uint32_t chosen = 0, count = 0;
+	const uint32_t chosen = choose_store(&views[agent]);
 
-	for (uint32_t i = 0; i < view->count; i++) {
-		if (may_leave(view, i) && pb_random_below(pb_weave_random(), ++count) == 0)
-			chosen = i;
-	}
+	if (!held && views[agent].stores[chosen].held > pb_weave_now())
+		return false;
 	leave(agent, chosen);
+	return true;
 }
 
-bool pb_weave_drain(void)
+bool pb_weave_drain(bool held)
 {
 	uint32_t chosen = PB_WEAVE_AGENTS, count = 0;
 
@@ -125,8 +131,7 @@ bool pb_weave_drain(void)
 	}
 	if (chosen == PB_WEAVE_AGENTS)
 		return false;
-	drain_one(chosen);
-	return true;
+	return drain_one(chosen, held);
 }
 
 static void store_masked(uint32_t word, uint32_t value, uint32_t mask)
@@ -134,7 +139,7 @@ static void store_masked(uint32_t word, uint32_t value, uint32_t mask)
 	struct view *view = &views[pb_weave_self()];
 
 	if (view->count == STORES_MAX)
-		drain_one(pb_weave_self());
+		(void)drain_one(pb_weave_self(), true);
 	view->stores[view->count++] =
 		(struct store){.word = word, .value = value, .mask = mask, .era = view->era};
 }
@@ -151,7 +156,7 @@ void pb_weave_break_off(uint32_t agent)
 	uint32_t kept = pb_random_below(pb_weave_random(), view->count + 1u);
 
 	for (; kept != 0; kept--)
-		drain_one(agent);
+		(void)drain_one(agent, true);
 	*view = (struct view){.floor = point};
 }
 
@@ -181,7 +186,7 @@ bool pb_weave_store_early(uint32_t word, uint32_t value, uint32_t mask)
 	}
 	/* What a barrier keeps before it goes first. */
 	while (view->count != 0 && view->stores[0].era != view->era)
-		drain_one(self);
+		(void)drain_one(self, true);
 	commit(self, &store);
 	return true;
 }
@@ -218,14 +223,23 @@ static uint32_t read_old(uint32_t agent, uint32_t word)
 	return value;
 }
 
+/** Whether this read may be an old one. */
+static bool reads_old(struct view *view)
+{
+	if (view->old_reads == 0)
+		return pb_random_one_in(pb_weave_random(), rates.stale);
+	view->old_reads--;
+	return pb_random_one_in(pb_weave_random(), 2);
+}
+
 static uint32_t read_word(uint32_t word)
 {
 	const uint32_t self = pb_weave_self();
-	const struct view *view = &views[self];
+	struct view *view = &views[self];
 	uint32_t value;
 
 	pb_weave_plan_read(word);
-	if (pb_random_one_in(pb_weave_random(), rates.stale)) {
+	if (reads_old(view)) {
 		value = read_old(self, word);
 	} else {
 		value = around->memory[word];
@@ -239,6 +253,35 @@ static uint32_t read_word(uint32_t word)
 	}
 	pb_weave_say("0x%05x reads 0x%x", 4u * word, value);
 	return value;
+}
+
+/* ---- where a barrier is left out ---- */
+
+/** What the barrier would have kept from happening is made to happen now and then. */
+static void use_gap(void)
+{
+	struct view *view = &views[pb_weave_self()];
+
+	for (uint32_t i = 0; i < view->count; i++) {
+		if (pb_random_one_in(pb_weave_random(), 2))
+			view->stores[i].held =
+				pb_weave_now() + pb_random_below(pb_weave_random(), HOLD_MOMENTS);
+	}
+	if (pb_random_one_in(pb_weave_random(), 2))
+		view->old_reads = OLD_READS;
+	if (pb_random_one_in(pb_weave_random(), 2))
+		view->slow_in = 1u + pb_random_below(pb_weave_random(), SLOW_ACCESSES);
+}
+
+/** A point, at which an agent that has come by a gap may be slow. */
+static void come_to_point(void)
+{
+	struct view *view = &views[pb_weave_self()];
+
+	if (view->slow_in != 0 && --view->slow_in == 0)
+		pb_weave_stand_back(1u + pb_random_below(pb_weave_random(), HOLD_MOMENTS));
+	else
+		pb_weave_point();
 }
 
 /* ---- what the source calls ---- */
@@ -257,7 +300,7 @@ uint32_t pb_weave_read32(const uint32_t *address)
 {
 	if (!is_shared((uintptr_t)address))
 		return *address;
-	pb_weave_point();
+	come_to_point();
 	return read_word(word_of((uintptr_t)address));
 }
 
@@ -274,7 +317,7 @@ void pb_weave_write32(uint32_t *address, uint32_t value)
 		*address = value;
 		return;
 	}
-	pb_weave_point();
+	come_to_point();
 	write_word(word_of((uintptr_t)address), value, UINT32_MAX);
 }
 
@@ -284,7 +327,7 @@ uint8_t pb_weave_read8(const uint8_t *address)
 
 	if (!is_shared((uintptr_t)address))
 		return *address;
-	pb_weave_point();
+	come_to_point();
 	return (uint8_t)(read_word(word_of((uintptr_t)address)) >> shift);
 }
 
@@ -296,7 +339,7 @@ void pb_weave_write8(uint8_t *address, uint8_t value)
 		*address = value;
 		return;
 	}
-	pb_weave_point();
+	come_to_point();
 	write_word(word_of((uintptr_t)address), (uint32_t)value << shift, UINT32_C(0xff) << shift);
 }
 
@@ -305,14 +348,14 @@ static void empty_buffer(void)
 	const uint32_t self = pb_weave_self();
 
 	while (views[self].count != 0) {
-		drain_one(self);
-		pb_weave_point();
+		(void)drain_one(self, true);
+		come_to_point();
 	}
 }
 
 void pb_weave_add32(uint32_t *address, uint32_t value)
 {
-	pb_weave_point();
+	come_to_point();
 	empty_buffer();
 	pb_weave_poke(address, *address + value);
 }
@@ -322,6 +365,7 @@ static bool left_out(const char *file, uint32_t line)
 	if (line != around->without_line || around->without == NULL || strcmp(file, around->without) != 0)
 		return false;
 	pb_weave_plan_gap();
+	use_gap();
 	return true;
 }
 
@@ -356,6 +400,7 @@ void pb_weave_barrier(const char *file, uint32_t line)
 	if (left_out(file, line))
 		return;
 	pb_weave_say("barrier, %s:%u", file, line);
+	come_to_point();
 	pb_weave_plan_barrier();
 	empty_buffer();
 	views[pb_weave_self()].floor = point;

@@ -5,9 +5,14 @@
 #include "tests/interleave/weave.h"
 
 /** Accesses that a store may come early by. */
-#define AHEAD_MAX 48u
+#define AHEAD_MAX 64u
 /** Accesses of others that come between an early store and the read. */
 #define BETWEEN_MAX 400u
+/** How far from a gap a pause is, and accesses of others in it. */
+#define PAUSE_BEFORE 12u
+#define PAUSE_BEHIND 5u
+#define PAUSE_AHEAD  250u
+#define PAUSE_MAX    900u
 
 /** The accesses of an agent since its last barrier. */
 struct past {
@@ -64,19 +69,26 @@ static void consider(const struct past *past, uint32_t word, uint32_t value, uin
 			continue;
 		if (pb_random_below(&chance, ++candidates) != 0)
 			continue;
-		*plan = (struct pb_weave_plan){.agent = pb_weave_self(),
-					       .read = read,
-					       .store = past->accesses,
-					       .word = word,
-					       .value = value,
-					       .mask = mask};
+		plan->agent = pb_weave_self();
+		plan->read = read;
+		plan->store = past->accesses;
+		plan->word = word;
+		plan->value = value;
+		plan->mask = mask;
 	}
 }
 
 static bool is_planned(const struct past *past)
 {
-	return plan != NULL && !making && plan->agent == pb_weave_self() && !is_void &&
+	return plan != NULL && !making && !plan->pauses && plan->agent == pb_weave_self() && !is_void &&
 	       past->accesses <= plan->store;
+}
+
+/** Others go on for some time, shortly before or behind a gap. */
+static void pause_if_planned(const struct past *past)
+{
+	if (!making && plan->pauses && plan->agent == pb_weave_self() && past->accesses == plan->read)
+		pb_weave_stand_back(1u + pb_random_below(pb_weave_random(), PAUSE_MAX));
 }
 
 void pb_weave_plan_read(uint32_t word)
@@ -85,6 +97,7 @@ void pb_weave_plan_read(uint32_t word)
 
 	if (plan == NULL)
 		return;
+	pause_if_planned(past);
 	if (is_planned(past) && past->accesses == plan->read) {
 		stored = pb_weave_store_early(plan->word, plan->value, plan->mask);
 		if (stored)
@@ -102,6 +115,7 @@ bool pb_weave_plan_store(uint32_t word, uint32_t value, uint32_t mask)
 
 	if (plan == NULL)
 		return false;
+	pause_if_planned(past);
 	if (making) {
 		consider(past, word, value, mask);
 	} else if (is_planned(past) && stored) {
@@ -130,4 +144,23 @@ void pb_weave_plan_gap(void)
 	struct past *past = &pasts[pb_weave_self()];
 
 	past->gap = past->accesses;
+	if (plan == NULL || !making || pb_random_below(&chance, ++plan->gaps) != 0)
+		return;
+	plan->gap_agent = pb_weave_self();
+	plan->gap = past->accesses;
+}
+
+bool pb_weave_plan_make(struct pb_weave_plan *of)
+{
+	const uint32_t most = pb_random_one_in(&chance, 2) ? PAUSE_BEFORE : PAUSE_AHEAD;
+	const uint32_t before = pb_random_below(&chance, most);
+	const uint32_t behind = pb_random_below(&chance, PAUSE_BEHIND);
+
+	if (of->gaps != 0 && (of->mask == 0 || pb_random_one_in(&chance, 2))) {
+		of->pauses = true;
+		of->agent = of->gap_agent;
+		of->read = of->gap + behind > before ? of->gap + behind - before : 0;
+	}
+	of->made = of->pauses || of->mask != 0;
+	return of->made;
 }

@@ -52,11 +52,10 @@ enum pb_schedule_end pb_schedule_run(uint64_t seed, const struct pb_schedule_opt
 		.verbose = options->verbose,
 	};
 	struct pb_weave_plan plan = {.made = false};
-	const bool early = seed % 4u == 3u;
+	const bool twice = options->without != NULL || seed % 4u == 3u;
 
-	run(&ground, seed, early ? &plan : NULL);
-	if (pb_weave_failure() == NULL && plan.mask != 0) {
-		plan.made = true;
+	run(&ground, seed, twice ? &plan : NULL);
+	if (pb_weave_failure() == NULL && pb_weave_plan_make(&plan)) {
 		run(&ground, seed, &plan);
 		if (pb_weave_plan_void())
 			return PB_SCHEDULE_VOID;

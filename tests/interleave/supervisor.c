@@ -9,7 +9,7 @@
 
 /** How long a dead MCU stays so, and between two looks of the supervisor while it boots, in microseconds. */
 #define DEAD_MICROSECONDS 50u
-#define BOOT_MICROSECONDS 20u
+#define BOOT_MICROSECONDS 4u
 
 static struct {
 	struct pb_card_boot boot;
@@ -20,6 +20,7 @@ static struct {
 	bool fatal_wanted;
 	bool up; /**< hosts may attach */
 	uint32_t deaths;
+	uint32_t opened; /**< how often hosts were let in */
 } supervisor;
 
 uint32_t pb_weave_card_deaths(void)
@@ -35,6 +36,11 @@ bool pb_weave_card_died(uint32_t deaths)
 bool pb_weave_card_is_up(void)
 {
 	return supervisor.up;
+}
+
+uint32_t pb_weave_card_opened(void)
+{
+	return supervisor.opened;
 }
 
 static void ring_admin(void *context)
@@ -75,6 +81,7 @@ static void restart_mcu(void)
 	supervisor.fatal_wanted = false;
 	pb_weave_kill(PB_WEAVE_MCU);
 	pb_weave_break_off(PB_WEAVE_MCU);
+	pb_weave_see(pb_weave_seen()); /* who hears of its end sees what it has stored */
 	pb_card_admin_stop(&supervisor.admin);
 	/* It takes their channels with it. */
 	supervisor.closing = 0;
@@ -85,12 +92,24 @@ static void restart_mcu(void)
 	start_mcu();
 }
 
+/** What it says for people is what the firmware has left. */
+static void check_fatal(void)
+{
+	char text[PB_CARD_BOOT_FATAL_BYTES];
+
+	pb_card_boot_fatal(&supervisor.boot, text);
+	if (strcmp(text, PB_WEAVE_FATAL_TEXT) != 0)
+		pb_weave_fail("the supervisor reads of a fatal record: %s", text);
+}
+
 static void look_at_firmware(void)
 {
 	const enum pb_card_boot_news news = pb_card_boot_poll(&supervisor.boot);
 
-	if (news == PB_CARD_BOOT_FATAL)
+	if (news == PB_CARD_BOOT_FATAL) {
+		check_fatal();
 		supervisor.break_wanted = true;
+	}
 	if (news == PB_CARD_BOOT_RUNS)
 		pb_card_admin_start(&supervisor.admin);
 }
@@ -128,10 +147,13 @@ void pb_weave_supervisor_run(void)
 			pb_weave_fail("the supervisor cannot make sense of the firmware");
 		if (!supervisor.up && pb_card_admin_settled(&supervisor.admin)) {
 			supervisor.up = true;
+			supervisor.opened++;
 			pb_card_boot_open(&supervisor.boot);
 		}
 		close_channels();
-		if (supervisor.admin.state == PB_CARD_ADMIN_OFF)
+		if (supervisor.fatal_wanted)
+			(void)pb_weave_wait(pb_weave_now() + 1u);
+		else if (supervisor.admin.state == PB_CARD_ADMIN_OFF)
 			(void)pb_weave_wait(pb_weave_now() + (uint64_t)BOOT_MICROSECONDS * PB_WEAVE_MOMENTS);
 		else if (!supervisor.interrupted && !supervisor.break_wanted && supervisor.closing == 0)
 			(void)pb_weave_wait(PB_WEAVE_NEVER);
@@ -175,10 +197,4 @@ bool pb_weave_supervisor_waits(void)
 bool pb_weave_fatal_wanted(void)
 {
 	return supervisor.fatal_wanted;
-}
-
-void pb_weave_fatal_done(void)
-{
-	supervisor.break_wanted = true;
-	pb_weave_wake(PB_WEAVE_CARD);
 }

@@ -55,15 +55,19 @@ struct pb_weave_rates {
 	uint32_t stale; /**< one read in so many returns an old value, if there is one; 0: none */
 };
 
-/** A store made before its time. */
+/** What a second run of a seed does at a point that the first has found: a store before its time, or a pause. */
 struct pb_weave_plan {
 	bool made;
+	bool pauses; /**< it is a pause: of `agent`, before its access `read` */
 	uint32_t agent;
 	uint32_t read;  /**< of the agent's accesses, the one that it comes before */
 	uint32_t store; /**< the one that it is */
 	uint32_t word;
 	uint32_t value;
 	uint32_t mask;
+	uint32_t gaps;      /**< how often it has come by a barrier that is left out */
+	uint32_t gap_agent; /**< at one of these times: who, and its next access */
+	uint32_t gap;
 };
 
 /** What is around the agents. */
@@ -127,8 +131,8 @@ void pb_weave_order(void);
 void pb_weave_see(uint32_t point);
 /** Such a point: now. */
 uint32_t pb_weave_seen(void);
-/** Lets one store leave a buffer. @return false: all are empty */
-bool pb_weave_drain(void);
+/** Lets one store leave a buffer. @param held also one that is held back @return false: with `held`: all are empty */
+bool pb_weave_drain(bool held);
 /** What an agent has buffered leaves in order, up to a point that the seed chooses; the rest is lost. */
 void pb_weave_break_off(uint32_t agent);
 /** Stores what hardware stores: at once. */
@@ -147,6 +151,8 @@ bool pb_weave_plan_store(uint32_t word, uint32_t value, uint32_t mask);
 void pb_weave_plan_barrier(void);
 /** A barrier that is left out stood here. */
 void pb_weave_plan_gap(void);
+/** After the first run: makes the plan for a second one. @return false: there is none to make */
+bool pb_weave_plan_make(struct pb_weave_plan *plan);
 /** Whether the early store turned out not to be what the program stores: the run says nothing. */
 bool pb_weave_plan_void(void);
 /** In memory.c: stores early. @return false: that cannot be */
