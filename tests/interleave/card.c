@@ -179,12 +179,12 @@ static void run_mcu(void)
 		if (!pb_firmware_pass(card.firmware))
 			pb_firmware_idle(card.firmware);
 		if (pb_weave_fatal_wanted()) {
-			const struct pb_fatal_record record = {.kind = PB_FATAL_CPU_FAULT,
-							       .pc = PB_WEAVE_FATAL_PC,
-							       .lr = PB_WEAVE_FATAL_PC + 1u,
-							       .psr = PB_WEAVE_FATAL_PC + 2u};
+			struct pb_fault fault = {.record = {.kind = PB_FATAL_CPU_FAULT,
+							    .pc = PB_WEAVE_FATAL_PC,
+							    .lr = PB_WEAVE_FATAL_PC + 1u,
+							    .psr = PB_WEAVE_FATAL_PC + 2u}};
 
-			pb_firmware_fatal(&record);
+			pb_firmware_fatal(&fault);
 			(void)pb_weave_wait(PB_WEAVE_NEVER);
 		}
 	}
