@@ -69,8 +69,8 @@ static void test_growth(void **state)
 static void test_a_process(void **state)
 {
 	const size_t bytes = 8u << 20;
-	struct pb_usage before, after;
-	uint32_t files_before, files_after;
+	struct pb_usage before = {0}, after = {0};
+	uint32_t files_before = 0, files_after = 0;
 	uint8_t *memory;
 	int file;
 
