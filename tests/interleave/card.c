@@ -80,6 +80,11 @@ _Noreturn void pb_hal_halt(void)
 	pb_weave_fail("an assertion of the firmware, line %u", pb_weave_peek(&boot_block()->fatal.status));
 }
 
+/** There is no fault handler: the firmware reports by itself. */
+void pb_hal_fault(void)
+{
+}
+
 /* ---- lines into the MCU ---- */
 
 static uint32_t take(void *context)
