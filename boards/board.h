@@ -2,8 +2,9 @@
 /**
  * @file
  * What a board is to the image: one function that sets up its drivers and
- * tells the core how they are wired. A board is boards/NAME/board.c,
- * board.cmake, memory.ld and, if QEMU has it, machine.c, and nothing else.
+ * tells the core how they are wired. A board is what lies in boards/NAME:
+ * board.c, board.cmake, memory.ld; machine.c, if QEMU has it; flash.sh, if it
+ * can be written; suites.cmake, if unit suites run on it; files of its own.
  */
 #ifndef PB_BOARDS_BOARD_H
 #define PB_BOARDS_BOARD_H

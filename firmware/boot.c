@@ -74,6 +74,7 @@ static uint32_t write_capabilities(struct pb_firmware *firmware)
 static void write_stage(struct pb_firmware *firmware, enum pb_boot_stage stage)
 {
 	firmware->stage = stage;
+	pb_core_note(firmware, PB_CRASH_NOTE_STAGE, 0, stage);
 	pb_shared_release();
 	pb_shared_write32(&firmware->boot->boot_stage, stage);
 }
@@ -96,6 +97,9 @@ void pb_core_boot_publish(struct pb_firmware *firmware)
 	pb_shared_write32(&boot->capability_count, write_capabilities(firmware));
 	pb_shared_write32(&boot->channel_directory_offset, firmware->config->channels_offset);
 	pb_shared_write32(&boot->channel_count, PB_LIMIT_CHANNELS);
+	pb_shared_write32(&boot->crash_offset, firmware->config->crash_offset);
+	pb_shared_write32(&boot->crash_bytes,
+			  firmware->config->crash_offset != 0 ? sizeof(struct pb_crash_record) : 0);
 	write_build(boot, firmware->config->board);
 	pb_shared_write32(&boot->heartbeat, 0);
 	pb_shared_write32(&boot->waypoint, PB_WAYPOINT_NONE);
@@ -116,6 +120,8 @@ void pb_core_boot_continue(struct pb_firmware *firmware)
 			return;
 	}
 	write_stage(firmware, PB_BOOT_STAGE_ENGINES_RESET);
+	/* What channels had in the last incarnation is others' in this one. */
+	pb_core_segment_init(firmware);
 	pb_core_channel_init(firmware);
 	write_stage(firmware, PB_BOOT_STAGE_RINGS_CLEARED);
 	write_stage(firmware, PB_BOOT_STAGE_RUNNING);

@@ -127,6 +127,8 @@ static inline bool pb_core_segment_being_made(const struct pb_core_channel *chan
 /** Starts to make a segment, unless another of the channel is being made. @return OK: the reply comes from pb_core_segment_step */
 enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t channel, uint32_t tag,
 				     const uint32_t *arguments);
+/** The engines know of no segment any more, whatever an earlier incarnation has told them. */
+void pb_core_segment_init(struct pb_firmware *firmware);
 /** Moves the channel's segment on by one slice. */
 void pb_core_segment_step(struct pb_firmware *firmware, uint32_t channel);
 /** Ends the making of a segment; nothing of it is left. */
@@ -302,6 +304,14 @@ void pb_core_record_init(struct pb_core_queue *queue, uint32_t epoch);
 /** Writes an event, or counts it as dropped. Fills in epoch and number. */
 void pb_core_event(struct pb_firmware *firmware, uint32_t channel, const struct pb_event *event);
 
+/* ---- crash.c ---- */
+
+/** Whose records those of a crash are; there is a boot block from here on. */
+void pb_core_crash_of(const struct pb_firmware *firmware);
+/** Notes what a crash record is to tell. Not where submissions pass: it takes about 15 instructions. */
+void pb_core_note(struct pb_firmware *firmware, enum pb_crash_note_kind kind, uint32_t subject,
+		  uint32_t value);
+
 /* ---- schedule.c, admit.c, resolve.c, patch.c, feed.c, retire.c: the way of a submission ---- */
 
 /** Work of a queue was withdrawn: it is the first of its flow, or the last if its turn is over. Not if it is in a list. */
@@ -446,8 +456,11 @@ void pb_core_drop_next(struct pb_firmware *firmware, struct pb_core_node *node);
 
 /* ---- stop.c: PREEMPT, SUSPEND and RESET of a queue ---- */
 
-/** @return room for one more under way, or NULL */
-struct pb_core_stop *pb_core_stop_free(struct pb_firmware *firmware);
+/**
+ * Whether a channel may have one more under way. One is kept for each channel that has none: who holds many keeps
+ * nobody else from the first.
+ */
+bool pb_core_stop_has_room(const struct pb_firmware *firmware, uint32_t channel);
 /** Whether one may begin beside what is under way: a reset beside a preemption, which it forces. */
 bool pb_core_stop_may_begin(struct pb_firmware *firmware, const struct pb_core_queue *queue,
 			    const struct pb_core_stop *asked);
@@ -460,7 +473,7 @@ void pb_core_stop_progress(struct pb_firmware *firmware, struct pb_core_queue *q
 void pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node);
 /** Ends a suspension. @return BUSY while one of them is under way */
 enum pb_error pb_core_stop_resume(struct pb_firmware *firmware, struct pb_core_queue *queue);
-/** Nobody waits for it any more. */
+/** The queue closes: who asked for a stop of it hears CANCELLED, if he is still there. */
 void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *queue);
 
 /* ---- power.c ---- */

@@ -229,7 +229,7 @@ enum pb_core_stopping_event {
 	X(GIVE, "gives back what is before the cutoff, reports, and goes on")                                \
 	X(HOLD, "takes it out of all lists; what is in its ring will be patched anew")                       \
 	X(ADMIT, "looks at its ring again")                                                                  \
-	X(FORGET, "forgets the request: nobody waits for the reply")
+	X(FORGET, "forgets the request, and answers it with CANCELLED")
 
 enum pb_core_stopping_action {
 #define PB_CORE_STOPPING_ACTION_ENUM(name, meaning) PB_CORE_STOPPING_ACTION_##name,

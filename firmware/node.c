@@ -72,6 +72,7 @@ static __attribute__((noinline)) void die(struct pb_firmware *firmware, struct p
 
 	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++)
 		pb_core_event(firmware, channel, &event);
+	pb_core_note(firmware, PB_CRASH_NOTE_NODE_DEAD, n, 0);
 	firmware->awake |= 1u << n;
 }
 
@@ -85,8 +86,10 @@ static void act(struct pb_firmware *firmware, struct pb_core_node *node, uint32_
 	} else if (action == PB_CORE_NODE_ACTION_RESET) {
 		node->resets++;
 		pb_core_waypoint(firmware, PB_WAYPOINT_RESET);
+		pb_core_note(firmware, PB_CRASH_NOTE_ENGINE_RESET, (uint32_t)(node - firmware->nodes), 0);
 		engine->ops->reset(engine->context);
 	} else if (action == PB_CORE_NODE_ACTION_CYCLE) {
+		pb_core_note(firmware, PB_CRASH_NOTE_ENGINE_CYCLE, (uint32_t)(node - firmware->nodes), 0);
 		engine->ops->power_cycle(engine->context);
 	} else if (action == PB_CORE_NODE_ACTION_REBUILD) {
 		pb_core_waypoint(firmware, PB_WAYPOINT_STOP);

@@ -80,6 +80,14 @@ static void set_range(struct pb_firmware *firmware, uint32_t channel, uint32_t i
 	engine->ops->set_range(engine->context, channel, index, range);
 }
 
+void pb_core_segment_init(struct pb_firmware *firmware)
+{
+	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++) {
+		for (uint32_t index = 0; index < PB_ENGINE_RANGES; index++)
+			set_range(firmware, channel, index, &(struct pb_engine_range){.bytes = 0});
+	}
+}
+
 /*@
   requires \valid_read(segment);
   assigns \nothing;

@@ -12,6 +12,7 @@
 
 #include "firmware/abi/boot.h"
 #include "firmware/abi/channel.h"
+#include "firmware/abi/crash.h"
 #include "firmware/abi/errors.h"
 #include "firmware/abi/patch.h"
 #include "firmware/abi/submission.h"
@@ -97,6 +98,7 @@ struct pb_core_channel {
 	uint32_t weight;                       /**< its share of a node, beside others of the same level */
 	uint32_t priority_cap;                 /**< highest enum pb_priority of its queues */
 	uint32_t queues;                       /**< how many it has */
+	uint32_t stops;                        /**< of its queues that are under way */
 	uint32_t moderate_count;               /**< completions to an interrupt; 0 and 1: each */
 	uint32_t moderate_microseconds;        /**< after which one comes all the same */
 	uint32_t unreported;                   /**< completions since the last interrupt */
@@ -357,6 +359,13 @@ struct pb_core_stop {
 	bool inside;       /**< of PREEMPT: its host takes back what has begun */
 };
 
+/** What goes into a crash record; see struct pb_crash_note. */
+struct pb_core_note {
+	uint32_t heartbeat;
+	uint32_t what;
+	uint32_t value;
+};
+
 struct pb_firmware {
 	const struct pb_firmware_config *config;
 	struct pb_boot_block *boot;   /**< shared */
@@ -409,7 +418,11 @@ struct pb_firmware {
 	uint32_t suspend_tag;           /**< its tag */
 	uint32_t moderated; /**< mask of channels whose completions are held back from an interrupt */
 	struct pb_core_stop stops[PB_LIMIT_STOPS];
+	uint32_t stops_free;
+	uint32_t channels_stopping; /**< channels that have a stop under way */
 	struct pb_core_job jobs[PB_LIMIT_JOBS];
+	uint32_t note_count; /**< notes since boot */
+	struct pb_core_note notes[PB_CRASH_NOTES];
 };
 
 /** Address of an offset in card memory. */

@@ -25,7 +25,8 @@ static void read_build(const struct pb_link *link, struct pb_card_info *info)
 {
 	uint32_t words[(sizeof(info->build) - 1) / sizeof(uint32_t)];
 
-	pb_copy_in(words, pb_at(link, PB_BOOT_OFFSET + offsetof(struct pb_boot_block, build)), sizeof(words));
+	pb_shared_copy_in(words, pb_at(link, PB_BOOT_OFFSET + offsetof(struct pb_boot_block, build)),
+			  sizeof(words));
 	for (uint32_t i = 0; i < sizeof(words); i++) {
 		uint32_t byte = words[i / 4] >> i % 4 * 8 & 0xffu;
 
@@ -52,7 +53,7 @@ void pb_card_state(const struct pb_link *link, struct pb_card_info *info)
 	if (pb_shared_read32(&block->fatal.valid) != 1)
 		return;
 	pb_shared_acquire();
-	pb_copy_in(&info->fatal, &block->fatal, sizeof(info->fatal));
+	pb_shared_copy_in(&info->fatal, &block->fatal, sizeof(info->fatal));
 }
 
 static enum pb_error read_layout(const struct pb_link *link, struct pb_card_info *info)

@@ -19,7 +19,7 @@ static enum pb_error take_reply(struct pb_channel *channel, struct pb_reply *rep
 	if (unread == 0)
 		return PB_ERROR_NO_SPACE;
 	pb_shared_acquire();
-	pb_copy_in(reply, &ring[channel->reply_get & (channel->control_entries - 1)], sizeof(*reply));
+	pb_shared_copy_in(reply, &ring[channel->reply_get & (channel->control_entries - 1)], sizeof(*reply));
 	pb_shared_release();
 	pb_shared_write32(&channel->entry->reply_get, ++channel->reply_get);
 	return PB_ERROR_OK;
@@ -66,7 +66,8 @@ static void write_command(struct pb_channel *channel, uint32_t code, const uint3
 	struct pb_command command = {.code = code, .tag = channel->next_tag};
 
 	memcpy(command.arguments, arguments, sizeof(command.arguments));
-	pb_copy_out(&ring[channel->control_put & (channel->control_entries - 1)], &command, sizeof(command));
+	pb_shared_copy_out(&ring[channel->control_put & (channel->control_entries - 1)], &command,
+			   sizeof(command));
 	pb_shared_release();
 	pb_shared_write32(&channel->entry->control_put, ++channel->control_put);
 	channel->next_tag++;

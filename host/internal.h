@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "hal/shared.h"
+#include "hal/shared_copy.h"
 #include "host/patchbay.h"
 
 /** Longest single wait on the link: what a lost interrupt costs, and how often the heartbeat is looked at. */
@@ -40,26 +41,6 @@ static inline bool pb_is_power_of_two(uint32_t value)
 	return value != 0 && (value & (value - 1)) == 0;
 }
 
-/** Copies words out of card memory, each read once. */
-static inline void pb_copy_in(void *to, const void *from, uint32_t bytes)
-{
-	uint32_t *words = to;
-	const uint32_t *shared = from;
-
-	for (uint32_t i = 0; i < bytes / sizeof(uint32_t); i++)
-		words[i] = pb_shared_read32(&shared[i]);
-}
-
-/** Copies words into card memory. */
-static inline void pb_copy_out(void *to, const void *from, uint32_t bytes)
-{
-	uint32_t *shared = to;
-	const uint32_t *words = from;
-
-	for (uint32_t i = 0; i < bytes / sizeof(uint32_t); i++)
-		pb_shared_write32(&shared[i], words[i]);
-}
-
 /** Reads the lines of the boot block that change while the firmware runs; the block is inside the memory. */
 void pb_card_state(const struct pb_link *link, struct pb_card_info *info);
 
@@ -80,6 +61,12 @@ enum pb_error pb_alive(const struct pb_channel *channel);
  * that is gone explains more than what it, or its successor, left there.
  */
 enum pb_error pb_blame(const struct pb_channel *channel, enum pb_error error);
+
+/**
+ * Whether what was read of the channel's memory, before a barrier, was its own. After a reboot, or when the channel has
+ * been closed, another host may have it, with records that look just right. A firmware that only died leaves it as it is.
+ */
+enum pb_error pb_still_owns(const struct pb_channel *channel);
 
 /**
  * An error number that the firmware wrote and calls a failure. It has no

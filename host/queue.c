@@ -154,7 +154,7 @@ static void write_descriptor(struct pb_queue *queue, const struct pb_descriptor 
 	}
 	if (timeline > queue->timeline)
 		queue->timeline = timeline;
-	pb_copy_out(&ring[queue->put & (queue->entries - 1)], &copy, sizeof(copy));
+	pb_shared_copy_out(&ring[queue->put & (queue->entries - 1)], &copy, sizeof(copy));
 	if (queue->history != NULL)
 		queue->history[queue->put & (queue->entries - 1)] = copy;
 	pb_shared_release();
@@ -186,7 +186,7 @@ void pb_wait_on(struct pb_wait *wait, const struct pb_queue *queue, uint64_t tim
 		.timeline_high = (uint32_t)(timeline >> 32),
 	};
 
-	pb_copy_out(wait, &words, sizeof(words));
+	pb_shared_copy_out(wait, &words, sizeof(words));
 }
 
 enum pb_error pb_queue_submit(struct pb_queue *queue, const struct pb_descriptor *descriptor)
@@ -223,7 +223,7 @@ static bool try_record(const void *shared, void *record)
 		if (sequence % 2 != 0)
 			continue;
 		pb_shared_acquire();
-		pb_copy_in(record, shared, PB_LINE_BYTES);
+		pb_shared_copy_in(record, shared, PB_LINE_BYTES);
 		pb_shared_acquire();
 		if (pb_shared_read32(lock) == sequence)
 			return true;
@@ -247,7 +247,7 @@ enum pb_error pb_read_record(const struct pb_queue *queue, const void *shared, v
 		if (error != PB_ERROR_OK)
 			return error == PB_ERROR_TIMEOUT ? PB_ERROR_PROTOCOL : error;
 	}
-	return PB_ERROR_OK;
+	return pb_still_owns(queue->channel);
 }
 
 /* Whether a record read whole is this queue's and makes sense. */
@@ -273,7 +273,7 @@ enum pb_error pb_queue_completed(struct pb_queue *queue, uint32_t *completed)
 		error = pb_blame(queue->channel, PB_ERROR_PROTOCOL);
 	pb_shared_acquire();
 	*completed = queue->completed;
-	return error;
+	return error == PB_ERROR_OK ? pb_still_owns(queue->channel) : error;
 }
 
 /** Two words that may change between the reads: the high one counts if it did not. */

@@ -103,9 +103,9 @@ static void stage(const struct pb_render_arguments *arguments, struct pb_render_
 	struct pb_patch_location *locations = (void *)(entries + input->entry_count);
 	uint32_t *commands = (void *)(locations + input->location_count);
 
-	pb_copy_in(locations, arguments->user_locations,
-		   input->location_count * (uint32_t)sizeof(*locations));
-	pb_copy_in(commands, arguments->command, input->bytes);
+	pb_shared_copy_in(locations, arguments->user_locations,
+			  input->location_count * (uint32_t)sizeof(*locations));
+	pb_shared_copy_in(commands, arguments->command, input->bytes);
 	input->locations = locations;
 	input->commands = commands;
 }
@@ -184,7 +184,7 @@ static void write_operand(struct writer *writer, const struct pb_render_operand 
 
 	pb_shared_write32(at, (uint32_t)address);
 	pb_shared_write32(at + 1, (uint32_t)(address >> 32));
-	pb_copy_out(&writer->output->locations[writer->locations], &location, sizeof(location));
+	pb_shared_copy_out(&writer->output->locations[writer->locations], &location, sizeof(location));
 	writer->locations++;
 	writer->unresolved += known->segment == 0;
 }
@@ -246,7 +246,7 @@ static void write_allocation(struct pb_allocation *to, const struct pb_render_en
 		allocation.flags |= PB_ALLOCATION_WRITE;
 	if (entry->handle == 0)
 		allocation.flags |= PB_ALLOCATION_UNBIND;
-	pb_copy_out(to, &allocation, sizeof(allocation));
+	pb_shared_copy_out(to, &allocation, sizeof(allocation));
 }
 
 /** Allocation list and private data, and the pointers past all four. */
@@ -257,7 +257,7 @@ static void finish(const struct writer *writer, const struct pb_render_record *r
 
 	for (uint32_t i = 0; i < input->entry_count; i++)
 		write_allocation(&output->allocations[i], &input->entries[i]);
-	pb_copy_out(output->private_data, record, sizeof(*record));
+	pb_shared_copy_out(output->private_data, record, sizeof(*record));
 	output->record = *record;
 	if (record->dma_bytes != 0)
 		output->dma_buffer += record->dma_bytes / WORD_BYTES;

@@ -25,7 +25,7 @@ static struct pb_patch_location location_at(const struct pb_residency_work *work
 {
 	struct pb_patch_location location;
 
-	pb_copy_in(&location, &work->locations[index], sizeof(location));
+	pb_shared_copy_in(&location, &work->locations[index], sizeof(location));
 	return location;
 }
 

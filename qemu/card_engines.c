@@ -14,8 +14,6 @@
 /* That slice: engine time then goes about as fast as the clock on the wall. */
 #define HANGING_SLICE_US 1000u
 
-static const uint32_t kinds[PB_CARD_NODES] = PB_CARD_NODE_KINDS;
-
 static bool hangs(const struct pb_card_engine *engine)
 {
 	return engine->idle >= HANGS_US;
@@ -46,7 +44,7 @@ bool pb_card_engines_create(struct pb_card_engines *engines, uint8_t *memory,
 			.memory = engines->memory,
 			.memory_bytes = PB_CARD_MEMORY_BYTES,
 			.registers_offset = registers_offset(n),
-			.kind = kinds[n],
+			.kind = PB_CARD_NODE_KIND(n),
 			.interrupt = interrupt,
 			.context = engine,
 		};

@@ -36,8 +36,6 @@ struct pb_sim {
 	struct pb_card_admin admin;
 };
 
-static const uint32_t node_kinds[PB_CARD_NODES] = PB_CARD_NODE_KINDS;
-
 static void engine_interrupt(void *context)
 {
 	const struct engine_side *side = context;
@@ -52,7 +50,7 @@ static bool create_engine(struct pb_sim *sim, uint32_t node)
 		.memory = sim->memory,
 		.memory_bytes = PB_CARD_MEMORY_BYTES,
 		.registers_offset = PB_CARD_ENGINE_OFFSET + node * PB_CARD_ENGINE_STRIDE,
-		.kind = node_kinds[node],
+		.kind = PB_CARD_NODE_KIND(node),
 		.interrupt = engine_interrupt,
 		.context = side,
 	};
@@ -70,7 +68,7 @@ static bool create_engine(struct pb_sim *sim, uint32_t node)
 		.lines = &sim->lines,
 	};
 	sim->engines[node] = (struct pb_engine){
-		.ops = &pb_reference_engine_ops, .context = &side->driver, .kind = node_kinds[node]};
+		.ops = &pb_reference_engine_ops, .context = &side->driver, .kind = PB_CARD_NODE_KIND(node)};
 	side->model = pb_engine_model_create(&config);
 	return side->model != NULL;
 }
@@ -141,6 +139,7 @@ struct pb_sim *pb_sim_create(void)
 		.queues = sim->queues,
 		.queue_count = PB_LIMIT_QUEUES,
 		.board = "simulation",
+		.crash_offset = PB_CARD_CRASH_OFFSET,
 	};
 	pb_firmware_init(sim->firmware, &sim->config);
 	give_privileges(sim);

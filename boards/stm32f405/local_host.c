@@ -3,6 +3,7 @@
 
 #include "firmware/abi/boot.h"
 #include "hal/shared.h"
+#include "hal/shared_copy.h"
 
 /* The firmware looks at every channel before it sleeps. */
 static void no_doorbell(void *context)
@@ -48,25 +49,6 @@ static void *at(const struct pb_local_host *host, uint32_t offset)
 static const struct pb_boot_block *boot_of(const struct pb_local_host *host)
 {
 	return at(host, PB_BOOT_OFFSET);
-}
-
-/** Card memory is read and written in words, each once. */
-static void copy_out(void *to, const void *from, uint32_t bytes)
-{
-	const uint32_t *words = from;
-	uint32_t *shared = to;
-
-	for (uint32_t i = 0; i < bytes / sizeof(uint32_t); i++)
-		pb_shared_write32(&shared[i], words[i]);
-}
-
-static void copy_in(void *to, const void *from, uint32_t bytes)
-{
-	const uint32_t *shared = from;
-	uint32_t *words = to;
-
-	for (uint32_t i = 0; i < bytes / sizeof(uint32_t); i++)
-		words[i] = pb_shared_read32(&shared[i]);
 }
 
 static void request(struct pb_local_host *host, uint32_t op)
@@ -119,7 +101,7 @@ void pb_local_host_ask(struct pb_local_host *host, uint32_t code, const uint32_t
 
 	pb_shared_write32(&command->code, code);
 	pb_shared_write32(&command->tag, host->control_put);
-	copy_out(command->arguments, arguments, sizeof(command->arguments));
+	pb_shared_copy_out(command->arguments, arguments, sizeof(command->arguments));
 	pb_shared_release();
 	pb_shared_write32(&host->entry->control_put, ++host->control_put);
 }
@@ -132,7 +114,7 @@ bool pb_local_host_reply(struct pb_local_host *host, struct pb_reply *reply)
 	if (pb_shared_read32(&host->entry->reply_put) == host->reply_get)
 		return false;
 	pb_shared_acquire();
-	copy_in(reply, &ring[host->reply_get % entries], sizeof(*reply));
+	pb_shared_copy_in(reply, &ring[host->reply_get % entries], sizeof(*reply));
 	pb_shared_release();
 	pb_shared_write32(&host->entry->reply_get, ++host->reply_get);
 	return true;
@@ -145,7 +127,7 @@ void pb_local_host_submit(struct pb_local_host *host, struct pb_local_queue *que
 	uint32_t *kicks = at(host, pb_shared_read32(&host->entry->kick_offset));
 	const uint32_t entries = pb_shared_read32(&host->entry->kick_entries);
 
-	copy_out(&ring[queue->put % queue->entries], descriptor, sizeof(*descriptor));
+	pb_shared_copy_out(&ring[queue->put % queue->entries], descriptor, sizeof(*descriptor));
 	pb_shared_release();
 	pb_shared_write32(&queue->page->put, ++queue->put);
 	pb_shared_release();

@@ -5,6 +5,7 @@
 #include "firmware/abi/patch.h"
 #include "hal/engine/packets.h"
 #include "hal/shared.h"
+#include "hal/shared_copy.h"
 
 /* Segment 0, behind the queues. */
 #define ALLOCATIONS_OFFSET 0x600u
@@ -151,10 +152,7 @@ static uint32_t *word_at(const struct pb_self_test *test, uint32_t offset)
 
 static void write_words(const struct pb_self_test *test, uint32_t offset, const void *from, uint32_t bytes)
 {
-	const uint32_t *words = from;
-
-	for (uint32_t i = 0; i < bytes / sizeof(uint32_t); i++)
-		pb_shared_write32(word_at(test, offset) + i, words[i]);
+	pb_shared_copy_out(word_at(test, offset), from, bytes);
 }
 
 void pb_self_test_prepare(const struct pb_self_test *test)

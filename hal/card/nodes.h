@@ -29,12 +29,14 @@
 	}
 
 /** Of the array of struct pb_engine over those. */
+#define PB_CARD_ENGINE(n, reference)                                                                         \
+	{                                                                                                    \
+		.ops = &pb_reference_engine_ops, .context = &(reference)[n], .kind = PB_CARD_NODE_KIND(n)    \
+	}
 #define PB_CARD_ENGINES(reference)                                                                           \
 	{                                                                                                    \
-		{.ops = &pb_reference_engine_ops, .context = &(reference)[0], .kind = PB_NODE_3D},           \
-			{.ops = &pb_reference_engine_ops, .context = &(reference)[1], .kind = PB_NODE_COPY}, \
-			{.ops = &pb_reference_engine_ops, .context = &(reference)[2], .kind = PB_NODE_3D},   \
-			{.ops = &pb_reference_engine_ops, .context = &(reference)[3], .kind = PB_NODE_COPY}, \
+		PB_CARD_ENGINE(0, reference), PB_CARD_ENGINE(1, reference), PB_CARD_ENGINE(2, reference),    \
+			PB_CARD_ENGINE(3, reference)                                                         \
 	}
 
 #endif

@@ -7,3 +7,8 @@ _Noreturn void pb_hal_halt(void)
 {
 	abort();
 }
+
+_Noreturn void pb_hal_fault(void)
+{
+	abort();
+}

@@ -3,6 +3,7 @@
 
 #include "hal/engine/packets.h"
 #include "hal/shared.h"
+#include "hal/shared_copy.h"
 #include "host/tool/demo_state.h"
 
 #define WAIT_TIMEOUT_US 60000000u
@@ -24,12 +25,6 @@ static uint32_t bytes_of(const struct pb_demo_resource *resource)
 	return resource->inset + resource->row_bytes * resource->rows;
 }
 
-static void write_words(uint32_t *shared, const uint32_t *words, uint32_t bytes)
-{
-	for (uint32_t i = 0; i < bytes / 4; i++)
-		pb_shared_write32(&shared[i], words[i]);
-}
-
 static void fill_words(uint8_t *memory, uint32_t bytes, uint32_t value)
 {
 	uint32_t *shared = (uint32_t *)(void *)memory;
@@ -40,8 +35,8 @@ static void fill_words(uint8_t *memory, uint32_t bytes, uint32_t value)
 
 static void write_rows(const struct pb_demo_resource *resource, const uint32_t *words)
 {
-	write_words((uint32_t *)(void *)(resource->backing.bytes_host + resource->inset), words,
-		    resource->row_bytes * resource->rows);
+	pb_shared_copy_out(resource->backing.bytes_host + resource->inset, words,
+			   resource->row_bytes * resource->rows);
 }
 
 bool pb_demo_write(struct pb_demo *demo, uint32_t resource, const uint32_t *words)

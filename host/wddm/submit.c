@@ -98,10 +98,10 @@ static void keep_lists(const struct pb_wddm_adapter *adapter, const struct pb_wd
 	for (uint32_t i = 0; i < slot->allocation_count; i++) {
 		const struct pb_allocation allocation = convert(adapter, &patch->pAllocationList[i]);
 
-		pb_copy_out(&allocations[i], &allocation, sizeof(allocation));
+		pb_shared_copy_out(&allocations[i], &allocation, sizeof(allocation));
 	}
-	pb_copy_out(locations, patch->pPatchLocationList + patch->PatchLocationListSubmissionStart,
-		    slot->patch_count * (uint32_t)sizeof(*locations));
+	pb_shared_copy_out(locations, patch->pPatchLocationList + patch->PatchLocationListSubmissionStart,
+			   slot->patch_count * (uint32_t)sizeof(*locations));
 }
 
 static bool lists_are_bad(const struct pb_wddm_config *config, const struct pb_dxgkarg_patch *patch)

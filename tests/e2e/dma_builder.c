@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "hal/engine/packets.h"
-#include "hal/shared.h"
+#include "hal/shared_copy.h"
 
 #define PATCHES_OFFSET (PB_DMA_ALLOCATIONS * (uint32_t)sizeof(struct pb_allocation))
 
@@ -20,11 +20,7 @@ static uint32_t high(uint64_t value)
 
 static void write_words(const struct pb_memory *memory, uint32_t offset, const void *from, uint32_t bytes)
 {
-	uint32_t *to = (uint32_t *)(void *)(memory->bytes_host + offset);
-	const uint32_t *words = from;
-
-	for (uint32_t i = 0; i < bytes / sizeof(uint32_t); i++)
-		pb_shared_write32(&to[i], words[i]);
+	pb_shared_copy_out(memory->bytes_host + offset, from, bytes);
 }
 
 enum pb_error pb_dma_open(struct pb_dma *dma, struct pb_queue *queue, uint32_t context,

@@ -38,8 +38,8 @@ rule '^boards/' '/machine[.]c$' "\"(boards|hal|firmware)/[^\"]*\"|$freestanding"
 # How to emulate a board is for the host.
 rule '^boards/.*/machine[.]c$' "$none" '"qemu/machines[.]h"|<stddef[.]h>'
 # What a kernel driver would take: links to a card and the command line are not part of it.
-rule '^host/[^/]*$' '^host/link_' "\"host/[^/\"]*\"|\"firmware/abi/[^\"]*\"|\"hal/(shared|engine/packets)[.]h\"|$freestanding"
-rule '^host/wddm/' "$none" "\"host/(wddm/)?[^/\"]*\"|\"firmware/abi/[^\"]*\"|\"hal/shared[.]h\"|$freestanding"
+rule '^host/[^/]*$' '^host/link_' "\"host/[^/\"]*\"|\"firmware/abi/[^\"]*\"|\"hal/(shared|shared_copy|engine/packets)[.]h\"|$freestanding"
+rule '^host/wddm/' "$none" "\"host/(wddm/)?[^/\"]*\"|\"firmware/abi/[^\"]*\"|\"hal/shared(_copy)?[.]h\"|$freestanding"
 rule '^host/(link_|.*/)' '^host/wddm/' '"(host|qemu|hal|firmware/abi)/[^"]*"|<[^>]*>'
 rule '^qemu/' "$none" '"(qemu|host|hal|firmware)/[^"]*"|<[^>]*>'
 rule '^tests/' "$none" '"(tests|qemu|host|hal|firmware|boards)/[^"]*"|<[^>]*>'

@@ -322,6 +322,25 @@ static void boot_waits_for_the_engine(void **state)
 	assert_int_equal(block->boot_stage, PB_BOOT_STAGE_RUNNING);
 }
 
+/** What a channel had before a restart, its next host must not reach: others may have it by then. */
+static void boot_takes_all_ranges_away(void **state)
+{
+	uint32_t *last = &puppet_bench.puppet.ranges[PB_LIMIT_CHANNELS - 1u][PB_ENGINE_RANGES - 1u];
+
+	(void)state;
+	assert_int_not_equal(puppet_bench.puppet.ranges[1][0], 0);
+	*last = PB_PAGE_BYTES; /* of an image with other limits, for one */
+	puppet_boot();
+	puppet_run(0);
+	assert_int_equal(*last, PB_PAGE_BYTES); /* work of that channel may still run */
+	puppet_reset_done();
+	puppet_run(0);
+	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++) {
+		for (uint32_t index = 0; index < PB_ENGINE_RANGES; index++)
+			assert_int_equal(puppet_bench.puppet.ranges[channel][index], 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -337,6 +356,7 @@ int main(void)
 		cmocka_unit_test_setup(fault_with_nothing_to_run, puppet_start),
 		cmocka_unit_test_setup(fault_behind_finished_work, puppet_start),
 		cmocka_unit_test_setup(boot_waits_for_the_engine, puppet_start),
+		cmocka_unit_test_setup(boot_takes_all_ranges_away, puppet_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

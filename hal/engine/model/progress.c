@@ -3,6 +3,7 @@
 
 #include "firmware/abi/boot.h"
 #include "hal/engine/model/internal.h"
+#include "hal/shared_copy.h"
 
 static void store_words(uint32_t *to, const struct pb_engine_progress *progress)
 {
@@ -11,18 +12,6 @@ static void store_words(uint32_t *to, const struct pb_engine_progress *progress)
 	memcpy(words, progress, sizeof(words));
 	for (uint32_t i = 0; i < PB_SAVE_WORDS; i++)
 		pb_model_store(&to[i], words[i]);
-}
-
-/* Each word once: others write there. */
-static struct pb_engine_progress load_words(const uint32_t *from)
-{
-	struct pb_engine_progress progress;
-	uint32_t words[PB_SAVE_WORDS];
-
-	for (uint32_t i = 0; i < PB_SAVE_WORDS; i++)
-		words[i] = pb_shared_read32(&from[i]);
-	memcpy(&progress, words, sizeof(words));
-	return progress;
 }
 
 static void save_surface(const struct pb_model_surface *surface, uint32_t operands[PB_ENGINE_SURFACE_WORDS])
@@ -64,8 +53,11 @@ static enum pb_model_status restore_surface(struct pb_engine_model *model,
 
 void pb_model_restore(struct pb_engine_model *model, const struct pb_engine_progress *from, uint32_t bytes)
 {
-	const struct pb_engine_progress progress = load_words((const uint32_t *)(const void *)from);
-	const uint32_t reserved = progress.reserved[0] | progress.reserved[1] | progress.reserved[2];
+	struct pb_engine_progress progress;
+	uint32_t reserved;
+
+	pb_shared_copy_in(&progress, from, sizeof(progress));
+	reserved = progress.reserved[0] | progress.reserved[1] | progress.reserved[2];
 
 	/* What a slot before has left behind there: this one starts at its start. */
 	if (progress.command != model->command_done)
