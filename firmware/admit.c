@@ -16,6 +16,13 @@ void pb_core_job_fail(struct pb_firmware *firmware, struct pb_core_job *job, enu
 	pb_core_context_lose(firmware, job->work);
 }
 
+/*@
+  requires \valid(work) && \valid(queue) && \valid_read(descriptor) && \separated(work, queue);
+  assigns work->fence_id, work->timeline_low, work->timeline_high, queue->timeline;
+  ensures never_back: queue->timeline >= \old(queue->timeline);
+  ensures forward: \result == PB_ERROR_OK <==> queue->timeline > \old(queue->timeline);
+  ensures as_its_queue: work->timeline_low + 0x100000000 * work->timeline_high == queue->timeline;
+*/
 static INLINE enum pb_error admit_timeline(struct pb_core_work *work, struct pb_core_queue *queue,
 					   const struct pb_descriptor *descriptor)
 {
@@ -55,6 +62,11 @@ static INLINE enum pb_error admit_context(struct pb_firmware *firmware, struct p
 	return difference != 0 ? PB_ERROR_CONTEXT_LOST : PB_ERROR_OK;
 }
 
+/*@
+  requires \valid(work) && \valid_read(descriptor);
+  assigns work->resumes;
+  ensures \result == PB_ERROR_OK || \result == PB_ERROR_BAD_OPTIONS;
+*/
 static INLINE enum pb_error admit_options(struct pb_core_work *work, const struct pb_descriptor *descriptor)
 {
 	const uint32_t options = pb_shared_read32(&descriptor->options);
@@ -69,6 +81,12 @@ static INLINE enum pb_error admit_options(struct pb_core_work *work, const struc
 }
 
 /** Where the engine finds the range. @param offset of the range in its segment */
+/*@
+  requires \valid(work) && \valid_read(segment) && \separated(work, segment);
+  requires segment->gpu_base + offset <= UINT64_MAX;
+  assigns work->engine.address_low, work->engine.address_high;
+  ensures work->engine.address_low + 0x100000000 * work->engine.address_high == segment->gpu_base + offset;
+*/
 static INLINE void place_buffer(struct pb_core_work *work, const struct pb_core_segment *segment,
 				uint32_t offset)
 {
@@ -79,6 +97,13 @@ static INLINE void place_buffer(struct pb_core_work *work, const struct pb_core_
 }
 
 /** A buffer that does not begin a page of backed memory: page by page in an aperture, or an error. */
+/*@
+  requires \valid_read(segment) && pb_core_is_segment(segment);
+  assigns \nothing;
+  ensures \result == PB_ERROR_OK <==> segment->size != 0 && segment->kind == PB_SEGMENT_APERTURE &&
+    address % PB_PAGE_BYTES == 0 && segment->os_base <= address && address + size <= segment->os_base + segment->size;
+  ensures segment->size == 0 ==> \result == PB_ERROR_BAD_SEGMENT;
+*/
 static __attribute__((noinline)) enum pb_error check_paged_buffer(const struct pb_core_segment *segment,
 								  uint64_t address, uint32_t size)
 {
@@ -127,6 +152,15 @@ static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb
 	return error;
 }
 
+/*@
+  requires \valid(firmware) && \valid_read(channel) && \valid_read(descriptor);
+  requires \forall integer id; 0 <= id < PB_LIMIT_SEGMENTS ==> channel->segment_of[id] < PB_CORE_PLACES;
+  requires \forall integer place; 0 <= place < PB_CORE_PLACES ==> pb_core_is_segment(firmware->segments + place) &&
+    firmware->segments[place].memory_offset + firmware->segments[place].memory_bytes <= UINT32_MAX;
+  assigns \nothing;
+  ensures \result == PB_ERROR_OK || \result == PB_ERROR_BAD_PRIVATE_DATA;
+  ensures \result == PB_ERROR_OK ==> start <= end <= size;
+*/
 static __attribute__((noinline)) enum pb_error check_private(struct pb_firmware *firmware,
 							     const struct pb_core_channel *channel,
 							     const struct pb_descriptor *descriptor,

@@ -432,6 +432,12 @@ static inline void *pb_core_at(const struct pb_firmware *firmware, uint32_t offs
 }
 
 /** A channel's segment. One that the channel does not have has size 0. */
+/*@
+  requires \valid(firmware) && \valid_read(channel);
+  requires id < PB_LIMIT_SEGMENTS ==> channel->segment_of[id] < PB_CORE_PLACES;
+  assigns \result \from firmware, channel, id;
+  ensures \result == firmware->segments + (id < PB_LIMIT_SEGMENTS ? channel->segment_of[id] : 0);
+*/
 static inline struct pb_core_segment *pb_core_segment_of(struct pb_firmware *firmware,
 							 const struct pb_core_channel *channel, uint32_t id)
 {

@@ -52,6 +52,7 @@
     axiom clear_0_2_of_8: \forall integer x; 0 <= x < 0x100 ==> (x & 0xfc) == x - x % 0x4;
     axiom clear_2_4_of_8: \forall integer x; 0 <= x < 0x100 ==> (x & 0xf3) == x - x / 0x4 % 0x4 * 0x4;
     axiom clear_0_12_of_32: \forall integer x; 0 <= x < 0x100000000 ==> (x & 0xfffff000) == x - x % 0x1000;
+    axiom clear_0_10_of_32: \forall integer x; 0 <= x < 0x100000000 ==> (x & 0xfffffc00) == x - x % 0x400;
     axiom bit_1: \forall integer x; 0 <= x < 0x100000000 ==> (x & 0x2) == x / 0x2 % 2 * 0x2;
     axiom bit_2: \forall integer x; 0 <= x < 0x100000000 ==> (x & 0x4) == x / 0x4 % 2 * 0x4;
     axiom bit_3: \forall integer x; 0 <= x < 0x100000000 ==> (x & 0x8) == x / 0x8 % 2 * 0x8;
@@ -94,10 +95,16 @@
       0 <= (y ^ z) < 0x100000000;
     axiom or_low_2: \forall integer y, z; 0 <= y < 0x100000000 && 0 <= z < 0x100000000 ==>
       ((y | z) % 4 == 0 <==> y % 4 == 0 && z % 4 == 0);
+    axiom bits_1_to_5: \forall integer x; 0 <= x < 0x100000000 ==> (x & 0x3e) == x / 2 % 32 * 2;
+    axiom clear_lowest: \forall integer x, y; 0 < x < 0x100000000 && y == x - 1 ==> 0 <= (x & y) < x;
+    axiom power: \forall integer n; 0 <= n < 32 ==> 1 <= (1 << n) <= 0x80000000;
+    axiom below: \forall integer n, y, b; 0 <= n < 32 && 0 <= b < 32 && y == (1 << n) - 1 ==>
+      (((y >> b) & 1) == 1 <==> b < n);
     axiom sign32: \forall integer x; 0x80000000 <= x < 0x100000000 ==> (int32_t)x == x - 0x100000000;
     axiom sign16: \forall integer x; 0 <= x < 0x100000000 ==>
       (int16_t)x == (x % 0x10000 < 0x8000 ? x % 0x10000 : x % 0x10000 - 0x10000);
-    axiom spread_sign: \forall integer x; -0x80000000 <= x < 0 ==> (x >> 31) == -1;
+    axiom spread_sign: \forall integer x; 0x80000000 <= x < 0x100000000 ==>
+      (uint32_t)((int32_t)x >> 31) == 0xffffffff;
     axiom rotate_2: \forall integer x; 0 <= x < 0x100000000 ==>
       ((x >> 2) | (uint32_t)(x << 30)) == x / 4 + x % 4 * 0x40000000;
   }
