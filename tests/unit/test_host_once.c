@@ -35,7 +35,6 @@ static const struct {
 	 "whether the firmware lives: each part of a call asks anew, and takes a yes or a no"},
 	{BOOT(boot_stage), "the same"},
 	{BOOT(incarnation), "the same"},
-	{OF_ENTRY(epoch), "whether the channel is the one that was attached: the same"},
 };
 #define EXCEPTIONS (sizeof(exceptions) / sizeof(exceptions[0]))
 
