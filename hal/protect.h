@@ -18,8 +18,11 @@
 
 /** Regions that a board may list. */
 #define PB_REGIONS_MAX 4u
-/** From address 0 on, nothing may be touched: no image has code or variables there but its vectors and header. */
-#define PB_NULL_BYTES 0x400u
+/**
+ * From address 0 on, nothing may be touched: an image has nothing there but its vectors. Its header, behind them, stays
+ * open, because a debug probe may see what the CPU sees.
+ */
+#define PB_NULL_BYTES 0x200u
 
 enum pb_region_kind {
 	PB_REGION_SHARED = 0, /**< memory that others write and read, too: not cached */

@@ -342,6 +342,11 @@ static void create_node(uint32_t n)
 	node->model.config = config;
 }
 
+uint32_t pb_weave_card_resets(uint32_t node)
+{
+	return pb_inside_resets(card.firmware, node);
+}
+
 void pb_weave_card_reset(void)
 {
 	memset(card.memory, 0, MEMORY_BYTES);

@@ -66,6 +66,8 @@ bool pb_weave_card_is_up(void);
 uint32_t pb_weave_card_opened(void);
 /** How often a host has asked to attach or to detach. */
 uint32_t pb_weave_card_requests(uint32_t host);
+/** How often the firmware has reset an engine since it came. */
+uint32_t pb_weave_card_resets(uint32_t node);
 /** An engine hears no reset and no stop, unless by power; or hears them again. */
 void pb_weave_card_deafen(uint32_t node, bool deaf);
 

@@ -32,7 +32,8 @@ struct pb_host_work {
 	uint32_t status; /**< what it ends with: enum pb_error */
 	bool aimed;
 	bool returned;
-	bool started; /**< before it was returned */
+	bool started;    /**< before it was returned */
+	uint32_t resets; /**< of its node, when it was submitted */
 };
 
 /** A queue with its memory. */

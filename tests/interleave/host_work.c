@@ -166,6 +166,7 @@ bool pb_host_submit(struct pb_host *host, struct pb_host_lane *lane, enum pb_hos
 		.value = 0x40000000u + host->index * 0x01000000u + ++host->serial,
 		.status = status_of(kind),
 		.aimed = kind == PB_HOST_AIMED,
+		.resets = pb_weave_card_resets(lane->queue.node),
 	};
 	for (uint32_t i = 0; i < MARK_WORDS; i++)
 		pb_shared_write32(mark_of(host, lane, index) + i, 0);
@@ -323,7 +324,9 @@ void pb_host_check_returned(const struct pb_host *host, const struct pb_host_lan
 		const struct pb_host_work *work = &lane->works[i];
 
 		for (uint32_t word = 0; word < MARK_WORDS; word++) {
+			/* What a reset of the engine for another's sake has cut off, goes back as if it had not begun. */
 			if (work->returned && !work->started &&
+			    work->resets == pb_weave_card_resets(lane->queue.node) &&
 			    pb_shared_read32(mark_of(host, lane, i) + word) != 0)
 				pb_weave_fail("host %u: work %u was returned, and has run", host->index, i);
 		}

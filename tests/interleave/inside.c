@@ -29,3 +29,8 @@ bool pb_inside_waits(const struct pb_firmware *firmware, uint32_t c, const struc
 	       (asked->kick_put != channel->kick_get || asked->rescan != channel->rescan ||
 		(pb_core_control_room(channel) && asked->control_put != channel->control_get));
 }
+
+uint32_t pb_inside_resets(const struct pb_firmware *firmware, uint32_t node)
+{
+	return firmware->nodes[node].resets;
+}

@@ -21,6 +21,8 @@ struct pb_inside_asked {
 
 /** What stands in memory. */
 void pb_inside_look(const struct pb_firmware *firmware, uint32_t channel, struct pb_inside_asked *asked);
+/** How often the firmware has reset a node's engine. */
+uint32_t pb_inside_resets(const struct pb_firmware *firmware, uint32_t node);
 /** Whether these words ask for anything that the firmware has not seen. */
 bool pb_inside_waits(const struct pb_firmware *firmware, uint32_t channel,
 		     const struct pb_inside_asked *asked);
