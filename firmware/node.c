@@ -59,6 +59,7 @@ void pb_core_node_blame(struct pb_firmware *firmware, struct pb_core_node *node,
 static void note_asked(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	node->asked = pb_shared_read32(firmware->clock);
+	node->asked_first = node->asked;
 }
 
 /** Its channel hears of it; what the node has fails one by one in pb_core_node_fail_next. */
@@ -225,9 +226,9 @@ static bool gets_on(struct pb_firmware *firmware, struct pb_core_node *node, uin
 
 static void check_answer(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t clock)
 {
-	/* A buffer that is to be run to its end takes what it takes, as long as it gets on. */
+	/* A buffer, or a packet, that is to be run to its end takes its time, as long as it gets on. */
 	if (node->state == PB_NODE_STATE_STOPPING && node->fed != node->retired &&
-	    gets_on(firmware, node, clock))
+	    gets_on(firmware, node, clock) && clock - node->asked_first <= PB_STOP_MICROSECONDS)
 		node->asked = clock;
 	if (clock - node->asked <= node->answer_limit)
 		return;

@@ -312,7 +312,8 @@ struct pb_core_node {
 	uint32_t since;   /**< on the card's clock: up to when channels have been charged */
 	bool lapsed; /**< they have not been since: there was nothing to do, or nobody else to do it for */
 
-	uint32_t asked;        /**< on the card's clock: when the engine was last asked for an answer */
+	uint32_t asked; /**< on the card's clock: when the engine was last asked for an answer, or got on */
+	uint32_t asked_first;  /**< the same, without its getting on */
 	uint32_t halted;       /**< those of them that a bad paging buffer halted */
 	uint32_t hang_limit;   /**< microseconds */
 	uint32_t answer_limit; /**< microseconds */
