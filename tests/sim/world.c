@@ -364,8 +364,10 @@ bool pb_world_engines(struct pb_world *world, uint32_t microseconds)
 		if (!node->running || node->frozen || node->dead)
 			continue;
 		node->owed += microseconds;
-		if (node->owed < node->slow)
+		if (node->owed < node->slow) {
+			got_on = true; /* time is not to leap past it */
 			continue;
+		}
 		step_deaf(node, registers, node->slow == 0 ? node->owed : node->owed / node->slow);
 		node->owed = node->slow == 0 ? 0 : node->owed % node->slow;
 		got_on = got_on || node->progress != pb_shared_read32(&registers->progress);
