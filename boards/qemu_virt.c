@@ -21,11 +21,15 @@
 #define IVSHMEM           0x11101af4u
 #define IVSHMEM_MEMORY    2u /* its BAR */
 #define CARD_MEMORY       PB_QEMU_VIRT_CARD_MEMORY
+#define CLINT             0x02000000u
+#define CLINT_BYTES       0x10000u
 #define CLINT_COMPARE     0x02004000u
 #define CLINT_TIME        0x0200bff8u
 #define TIME_HERTZ        10000000u
 #define PLIC              0x0c000000u
+#define PLIC_BYTES        0x400000u
 #define UART              0x10000000u
+#define UART_BYTES        0x1000u
 #define UART_INTERRUPT    10u
 
 static struct pb_uart_lines uart = {
@@ -49,7 +53,6 @@ static const struct pb_firmware_config config = {
 	.memory_bytes = PB_CARD_TRACE_OFFSET,
 	.channels_offset = PB_CARD_CHANNELS_OFFSET,
 	.pool_offset = PB_CARD_POOL_OFFSET,
-	.trace_offset = PB_CARD_TRACE_OFFSET,
 	.trace_bytes = PB_CARD_TRACE_BYTES,
 	.lines = &lines,
 	.engines = engines,
@@ -58,6 +61,14 @@ static const struct pb_firmware_config config = {
 	.queues = queues,
 	.queue_count = QUEUES,
 	.board = pb_qemu_virt_name,
+	.crash_offset = PB_CARD_CRASH_OFFSET,
+};
+
+static const struct pb_region regions[] = {
+	{CARD_MEMORY, PB_CARD_MEMORY_BYTES, PB_REGION_SHARED},
+	{UART, UART_BYTES, PB_REGION_DEVICE},
+	{CLINT, CLINT_BYTES, PB_REGION_DEVICE},
+	{PLIC, PLIC_BYTES, PB_REGION_DEVICE},
 };
 
 static const struct pb_pci_window window = {
@@ -94,6 +105,7 @@ const struct pb_firmware_config *pb_board_start(void)
 	if (!pb_pci_window_open(&window))
 		pb_hal_halt();
 	pb_riscv_on_fault(pb_firmware_fatal);
+	pb_riscv_protect(regions, sizeof(regions) / sizeof(regions[0]));
 	pb_uart_16550_start(&uart);
 	pb_plic_enable(PLIC, UART_INTERRUPT);
 	pb_riscv_tick_start(&tick);

@@ -17,6 +17,13 @@ void pb_core_job_fail(struct pb_firmware *firmware, struct pb_core_job *job, enu
 	pb_core_context_lose(firmware, job->work);
 }
 
+/*@
+  requires \valid(work) && \valid(queue) && \valid_read(descriptor) && \separated(work, queue);
+  assigns work->fence_id, work->timeline_low, work->timeline_high, queue->timeline;
+  ensures never_back: queue->timeline >= \old(queue->timeline);
+  ensures forward: \result == PB_ERROR_OK <==> queue->timeline > \old(queue->timeline);
+  ensures as_its_queue: work->timeline_low + 0x100000000 * work->timeline_high == queue->timeline;
+*/
 static INLINE enum pb_error admit_timeline(struct pb_core_work *work, struct pb_core_queue *queue,
 					   const struct pb_descriptor *descriptor)
 {
@@ -56,6 +63,11 @@ static INLINE enum pb_error admit_context(struct pb_firmware *firmware, struct p
 	return difference != 0 ? PB_ERROR_CONTEXT_LOST : PB_ERROR_OK;
 }
 
+/*@
+  requires \valid(work) && \valid_read(descriptor);
+  assigns work->resumes;
+  ensures \result == PB_ERROR_OK || \result == PB_ERROR_BAD_OPTIONS;
+*/
 static INLINE enum pb_error admit_options(struct pb_core_work *work, const struct pb_descriptor *descriptor)
 {
 	const uint32_t options = pb_shared_read32(&descriptor->options);
@@ -70,6 +82,12 @@ static INLINE enum pb_error admit_options(struct pb_core_work *work, const struc
 }
 
 /** Where the engine finds the range. @param offset of the range in its segment */
+/*@
+  requires \valid(work) && \valid_read(segment) && \separated(work, segment);
+  requires segment->gpu_base + offset <= UINT64_MAX;
+  assigns work->engine.address_low, work->engine.address_high;
+  ensures work->engine.address_low + 0x100000000 * work->engine.address_high == segment->gpu_base + offset;
+*/
 static INLINE void place_buffer(struct pb_core_work *work, const struct pb_core_segment *segment,
 				uint32_t offset)
 {
@@ -80,6 +98,13 @@ static INLINE void place_buffer(struct pb_core_work *work, const struct pb_core_
 }
 
 /** A buffer that does not begin a page of backed memory: page by page in an aperture, or an error. */
+/*@
+  requires \valid_read(segment) && pb_core_is_segment(segment);
+  assigns \nothing;
+  ensures \result == PB_ERROR_OK <==> segment->size != 0 && segment->kind == PB_SEGMENT_APERTURE &&
+    address % PB_PAGE_BYTES == 0 && segment->os_base <= address && address + size <= segment->os_base + segment->size;
+  ensures segment->size == 0 ==> \result == PB_ERROR_BAD_SEGMENT;
+*/
 static __attribute__((noinline)) enum pb_error check_paged_buffer(const struct pb_core_segment *segment,
 								  uint64_t address, uint32_t size)
 {
@@ -128,6 +153,15 @@ static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb
 	return error;
 }
 
+/*@
+  requires \valid(firmware) && \valid_read(channel) && \valid_read(descriptor);
+  requires \forall integer id; 0 <= id < PB_LIMIT_SEGMENTS ==> channel->segment_of[id] < PB_CORE_PLACES;
+  requires \forall integer place; 0 <= place < PB_CORE_PLACES ==> pb_core_is_segment(firmware->segments + place) &&
+    firmware->segments[place].memory_offset + firmware->segments[place].memory_bytes <= UINT32_MAX;
+  assigns \nothing;
+  ensures \result == PB_ERROR_OK || \result == PB_ERROR_BAD_PRIVATE_DATA;
+  ensures \result == PB_ERROR_OK ==> start <= end <= size;
+*/
 static __attribute__((noinline)) enum pb_error check_private(struct pb_firmware *firmware,
 							     const struct pb_core_channel *channel,
 							     const struct pb_descriptor *descriptor,
@@ -185,8 +219,31 @@ struct admission {
 	uint32_t length; /**< of its patch list */
 };
 
+static INLINE enum pb_error admit_parts(struct pb_firmware *firmware, const struct admission *admission,
+					struct pb_core_range *range)
+{
+	const struct pb_core_channel *channel = admission->channel;
+	const struct pb_descriptor *descriptor = admission->descriptor;
+	enum pb_error error = admit_options(admission->work, descriptor);
+
+	if (error == PB_ERROR_OK)
+		error = admit_buffer(firmware, admission->work, channel, descriptor, range);
+	if (error == PB_ERROR_OK)
+		error = admit_private(firmware, channel, descriptor);
+	return error;
+}
+
+/** The same, once for all that are not ordinary. */
+static __attribute__((noinline)) enum pb_error admit_parts_of_special(struct pb_firmware *firmware,
+								      const struct admission *admission,
+								      struct pb_core_range *range)
+{
+	return admit_parts(firmware, admission, range);
+}
+
 /** Checks in the order in which the parts depend on each other; the first error counts. */
-static INLINE enum pb_error admit_all(struct pb_firmware *firmware, const struct admission *admission)
+static INLINE enum pb_error admit_all(struct pb_firmware *firmware, const struct admission *admission,
+				      bool ordinary)
 {
 	const struct pb_core_channel *channel = admission->channel;
 	const struct pb_descriptor *descriptor = admission->descriptor;
@@ -197,11 +254,8 @@ static INLINE enum pb_error admit_all(struct pb_firmware *firmware, const struct
 	if (error == PB_ERROR_OK)
 		error = timeline_error;
 	if (error == PB_ERROR_OK)
-		error = admit_options(admission->work, descriptor);
-	if (error == PB_ERROR_OK)
-		error = admit_buffer(firmware, admission->work, channel, descriptor, &range);
-	if (error == PB_ERROR_OK)
-		error = admit_private(firmware, channel, descriptor);
+		error = ordinary ? admit_parts(firmware, admission, &range)
+				 : admit_parts_of_special(firmware, admission, &range);
 	if (error == PB_ERROR_OK)
 		error = look_at_lists(firmware, admission->node, channel, descriptor, &range,
 				      admission->length);
@@ -213,7 +267,6 @@ static enum pb_error check_paging(struct pb_firmware *firmware, const struct adm
 	const struct pb_core_channel *channel = admission->channel;
 	const struct pb_descriptor *descriptor = admission->descriptor;
 	struct pb_core_range range;
-	enum pb_error error;
 
 	if ((channel->privileges & PB_PRIVILEGE_PAGING) == 0)
 		return PB_ERROR_NO_PERMISSION;
@@ -221,12 +274,7 @@ static enum pb_error check_paging(struct pb_firmware *firmware, const struct adm
 	     pb_shared_read32(&descriptor->patch_count) | admission->length) != 0)
 		return PB_ERROR_BAD_PAGING;
 	admission->work->engine.owner |= PB_ENGINE_OWNER_PRIVILEGED;
-	error = admit_options(admission->work, descriptor);
-	if (error == PB_ERROR_OK)
-		error = admit_buffer(firmware, admission->work, channel, descriptor, &range);
-	if (error == PB_ERROR_OK)
-		error = admit_private(firmware, channel, descriptor);
-	return error;
+	return admit_parts_of_special(firmware, admission, &range);
 }
 
 /** A paging buffer has neither a context nor lists. */
@@ -289,7 +337,10 @@ static void take_up(struct pb_firmware *firmware, const struct admission *admiss
 	admission->node->next = PB_CORE_NEXT_PREPARED;
 }
 
-/** One that has patches or waits, was withdrawn before, is guarded, is a paging buffer, or is not to be executed. */
+/** What a trace tells of a submission, as no other record does. */
+#define KIND_FLAGS (PB_FLAG_PAGING | PB_FLAG_PRESENT | PB_FLAG_REDIRECTED_PRESENT | PB_FLAG_NULL_RENDERING)
+
+/** One that has patches or waits, was withdrawn before, is guarded, or has flags that say something. */
 static __attribute__((noinline)) bool admit_special(struct pb_firmware *firmware,
 						    const struct admission *admission, uint32_t flags,
 						    uint32_t waits, enum pb_error failed)
@@ -312,7 +363,7 @@ static __attribute__((noinline)) bool admit_special(struct pb_firmware *firmware
 	admission->work->guarded = node->guard;
 	node->guard = false;
 	error = (flags & PB_FLAG_PAGING) != 0 ? admit_paging(firmware, admission)
-					      : admit_all(firmware, admission);
+					      : admit_all(firmware, admission, false);
 	if (error == PB_ERROR_OK)
 		error = failed;
 	if (error != PB_ERROR_OK)
@@ -321,6 +372,8 @@ static __attribute__((noinline)) bool admit_special(struct pb_firmware *firmware
 		take_up(firmware, admission);
 	if ((flags & PB_FLAG_NULL_RENDERING) != 0)
 		admission->work->engine.bytes = 0;
+	if ((flags & KIND_FLAGS) != 0)
+		PB_CORE_TRACE_QUEUE(firmware, KIND, queue, admission->work->fence_id, flags);
 	return true;
 }
 
@@ -330,7 +383,7 @@ static INLINE void admit_ordinary(struct pb_firmware *firmware, const struct adm
 	enum pb_error error;
 
 	begin(admission);
-	error = admit_all(firmware, admission);
+	error = admit_all(firmware, admission, true);
 	if (error != PB_ERROR_OK)
 		fail(firmware, admission->node, error);
 }
@@ -351,8 +404,8 @@ bool pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, stru
 	flags = pb_shared_read32(&descriptor->flags);
 	waits = pb_shared_read32(&descriptor->wait_count);
 	length = pb_shared_read32(&descriptor->patch_length);
-	if (((flags & (PB_FLAG_PAGING | PB_FLAG_NULL_RENDERING)) | waits | queue->patched |
-	     (uint32_t)node->guard | (uint32_t)failed | length) == 0) {
+	if (((flags & KIND_FLAGS) | waits | queue->patched | (uint32_t)node->guard | (uint32_t)failed |
+	     length) == 0) {
 		const struct admission ordinary = {node, queue, channel, work, descriptor, 0};
 
 		admit_ordinary(firmware, &ordinary);

@@ -10,7 +10,7 @@ static void write_build(struct pb_boot_block *boot, const char *board)
 {
 	char text[sizeof(boot->build)] = "patchbay " PB_VERSION " ";
 	uint32_t words[sizeof(text) / sizeof(uint32_t)];
-	size_t length = strlen(text);
+	size_t length = sizeof("patchbay " PB_VERSION " ") - 1u;
 
 	for (; *board != '\0' && length < sizeof(text) - 1u; board++)
 		text[length++] = *board;
@@ -75,6 +75,7 @@ static void write_stage(struct pb_firmware *firmware, enum pb_boot_stage stage)
 {
 	firmware->stage = stage;
 	PB_CORE_TRACE(firmware, BOOT, PB_TRACE_NONE, stage, firmware->incarnation);
+	pb_core_note(firmware, PB_CRASH_NOTE_STAGE, 0, stage);
 	pb_shared_release();
 	pb_shared_write32(&firmware->boot->boot_stage, stage);
 }
@@ -87,24 +88,32 @@ void pb_core_boot_publish(struct pb_firmware *firmware)
 
 	firmware->incarnation = incarnation != 0 ? incarnation : 1u;
 	pb_core_trace_init(firmware);
+	/* Before all else: if nothing more comes of this boot, here is why. */
+	pb_shared_write32(&boot->trace_offset,
+			  firmware->trace.records != NULL ? firmware->config->memory_bytes : 0);
 	pb_shared_write32(&boot->magic, 0);
+	pb_shared_write32(&boot->fatal.valid, 0);
 	write_stage(firmware, PB_BOOT_STAGE_NONE);
-	for (uint32_t i = 0; i < sizeof(boot->fatal) / sizeof(uint32_t); i++)
+	/* Whoever reads the last fatal record while it goes sees that it is not valid any more. */
+	for (uint32_t i = 1; i < sizeof(boot->fatal) / sizeof(uint32_t); i++)
 		pb_shared_write32(&boot->fatal.valid + i, 0);
 	pb_shared_write32(&boot->abi_version, PB_ABI_VERSION);
 	pb_shared_write32(&boot->block_bytes, sizeof(*boot));
-	pb_shared_write32(&boot->memory_bytes, firmware->config->memory_bytes);
+	pb_shared_write32(&boot->memory_bytes,
+			  firmware->config->memory_bytes + firmware->config->trace_bytes);
 	pb_shared_write32(&boot->capability_offset, CAPABILITY_OFFSET);
 	pb_shared_write32(&boot->capability_count, write_capabilities(firmware));
 	pb_shared_write32(&boot->channel_directory_offset, firmware->config->channels_offset);
 	pb_shared_write32(&boot->channel_count, PB_LIMIT_CHANNELS);
-	pb_shared_write32(&boot->trace_offset,
-			  firmware->trace.records != NULL ? firmware->config->trace_offset : 0);
+	pb_shared_write32(&boot->crash_offset, firmware->config->crash_offset);
+	pb_shared_write32(&boot->crash_bytes,
+			  firmware->config->crash_offset != 0 ? sizeof(struct pb_crash_record) : 0);
 	write_build(boot, firmware->config->board);
 	pb_shared_write32(&boot->heartbeat, 0);
 	pb_shared_write32(&boot->waypoint, PB_WAYPOINT_NONE);
-	pb_shared_write32(&boot->incarnation, firmware->incarnation);
 	pb_shared_release();
+	/* Whoever sees a new incarnation does not take the last one's stage for its own. */
+	pb_shared_write32(&boot->incarnation, firmware->incarnation);
 	pb_shared_write32(&boot->magic, PB_BOOT_MAGIC);
 	write_stage(firmware, PB_BOOT_STAGE_STARTED);
 }
@@ -120,6 +129,8 @@ void pb_core_boot_continue(struct pb_firmware *firmware)
 			return;
 	}
 	write_stage(firmware, PB_BOOT_STAGE_ENGINES_RESET);
+	/* What channels had in the last incarnation is others' in this one. */
+	pb_core_segment_init(firmware);
 	pb_core_channel_init(firmware);
 	write_stage(firmware, PB_BOOT_STAGE_RINGS_CLEARED);
 	write_stage(firmware, PB_BOOT_STAGE_RUNNING);

@@ -11,12 +11,17 @@
 #define RINGS_BYTES     (CONTROL_BYTES + REPLY_BYTES + EVENT_BYTES + KICK_BYTES)
 #define DIRECTORY_BYTES (PB_LIMIT_CHANNELS * (uint32_t)sizeof(struct pb_channel_entry))
 
-static void write_state(const struct pb_core_channel *channel, enum pb_error error)
+static void write_state(struct pb_firmware *firmware, uint32_t c, enum pb_error error)
 {
+	const struct pb_core_channel *channel = &firmware->channels[c];
 #define SHOWN(name, shown, meaning) PB_CHANNEL_##shown,
 	static const uint8_t shown[] = {PB_CORE_CHANNEL_STATES(SHOWN)};
 #undef SHOWN
 
+	if (firmware->booting == 0) {
+		pb_core_note(firmware, PB_CRASH_NOTE_CHANNEL, c, shown[channel->state]);
+		PB_CORE_TRACE(firmware, CHANNEL, PB_TRACE_NONE, c, shown[channel->state]);
+	}
 	pb_shared_write32(&channel->entry->epoch, channel->epoch);
 	pb_shared_write32(&channel->entry->error, error);
 	pb_shared_write32(&channel->entry->state, shown[channel->state]);
@@ -62,7 +67,8 @@ void pb_core_channel_init(struct pb_firmware *firmware)
 		/* What stands in the request word was asked of the last incarnation. */
 		channel->attach_done = pb_shared_read32(&channel->entry->attach_request);
 		write_rings(firmware, c);
-		write_state(channel, PB_ERROR_OK);
+		write_state(firmware, c, PB_ERROR_OK);
+		pb_shared_release();
 		pb_shared_write32(&channel->entry->attach_done, channel->attach_done);
 	}
 }
@@ -106,7 +112,7 @@ static void begin_closing(struct pb_firmware *firmware, uint32_t c)
 	struct pb_core_channel *channel = &firmware->channels[c];
 
 	channel->epoch++;
-	write_state(channel, PB_ERROR_OK);
+	write_state(firmware, c, PB_ERROR_OK);
 	if (c == PB_CHANNEL_ADMIN)
 		forget_closes(firmware);
 	/* Held up, so that it is not taken for drained before its last queue is closed. */
@@ -138,7 +144,7 @@ static void end_closing(struct pb_firmware *firmware, uint32_t c)
 		pb_core_schedule_hold(firmware, &firmware->nodes[n]);
 	}
 	firmware->chores &= ~(1u << c);
-	write_state(channel, PB_ERROR_OK);
+	write_state(firmware, c, PB_ERROR_OK);
 	if (channel->close_asked) {
 		channel->close_asked = false;
 		pb_core_channel_forget(channel);
@@ -180,10 +186,8 @@ static uint32_t go_to_next(struct pb_core_channel *channel, enum pb_core_channel
 /** @return enum pb_core_channel_action; OPEN and ANSWER are left to the caller, who has the host's request */
 static uint32_t on_event(struct pb_firmware *firmware, uint32_t c, enum pb_core_channel_event event)
 {
-	struct pb_core_channel *channel = &firmware->channels[c];
-	const uint32_t action = go_to_next(channel, event);
+	const uint32_t action = go_to_next(&firmware->channels[c], event);
 
-	PB_CORE_TRACE(firmware, CHANNEL, PB_TRACE_NONE, c, channel->state);
 	act(firmware, c, action);
 	return action;
 }
@@ -205,8 +209,7 @@ void pb_core_channel_fault(struct pb_firmware *firmware, uint32_t c)
 	/* Whatever else happens to a channel may come here, by an event for its host: so not by way of act. */
 	if (go_to_next(channel, PB_CORE_CHANNEL_EVENT_FAULT) != PB_CORE_CHANNEL_ACTION_REPORT)
 		return;
-	PB_CORE_TRACE(firmware, CHANNEL, PB_TRACE_NONE, c, channel->state);
-	write_state(channel, PB_ERROR_RING_FAULT);
+	write_state(firmware, c, PB_ERROR_RING_FAULT);
 	pb_core_interrupt(firmware, c);
 }
 
@@ -239,7 +242,7 @@ void pb_core_channel_request(struct pb_firmware *firmware, uint32_t c, uint32_t 
 		pb_core_format_forget(firmware, c);
 		channel->epoch++;
 	}
-	write_state(channel, error);
+	write_state(firmware, c, error);
 	channel->attach_done = request;
 	pb_shared_release();
 	pb_shared_write32(&channel->entry->attach_done, request);

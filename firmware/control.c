@@ -163,7 +163,7 @@ static enum pb_error stop_queue(struct request *request, struct pb_core_stop *as
 	/* It may lie behind what has completed by now, also of what was submitted after it was asked. */
 	if ((int32_t)(asked->cutoff - queue->completed) > (int32_t)queue->mask + 1)
 		return PB_ERROR_BAD_ARGUMENT;
-	request->again = pb_core_stop_free(request->firmware) == NULL;
+	request->again = !pb_core_stop_has_room(request->firmware, request->channel);
 	if (request->again)
 		return PB_ERROR_OK;
 	asked->queue = queue;
@@ -369,6 +369,7 @@ static bool carry_out(struct pb_firmware *firmware, uint32_t c, const struct pb_
 	request.later = false;
 	request.again = false;
 	reply.code = pb_shared_read32(&command->code);
+	pb_core_note(firmware, PB_CRASH_NOTE_COMMAND, c, reply.code);
 	request.tag = pb_shared_read32(&command->tag);
 	for (uint32_t i = 0; i < PB_REPLY_RESULTS; i++) {
 		reply.results[i] = 0;

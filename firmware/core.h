@@ -83,6 +83,14 @@ bool pb_core_doorbell_waiting(struct pb_firmware *firmware, uint32_t channel);
  */
 bool pb_core_control(struct pb_firmware *firmware, uint32_t channel, uint32_t put);
 /** Whether one more reply fits beside those owed, as far as the host has shown. */
+/*@
+  requires \valid_read(channel);
+  requires (uint32_t)(channel->reply_put - channel->reply_get) <= PB_LIMIT_CONTROL_ENTRIES;
+  requires channel->replies_owed <= PB_LIMIT_QUEUES;
+  assigns \nothing;
+  ensures \result <==>
+    (uint32_t)(channel->reply_put - channel->reply_get) + channel->replies_owed + 1 <= PB_LIMIT_CONTROL_ENTRIES;
+*/
 static inline bool pb_core_control_room(const struct pb_core_channel *channel)
 {
 	return channel->reply_put - channel->reply_get + channel->replies_owed < PB_LIMIT_CONTROL_ENTRIES;
@@ -121,6 +129,8 @@ static inline bool pb_core_segment_being_made(const struct pb_core_channel *chan
 /** Starts to make a segment, unless another of the channel is being made. @return OK: the reply comes from pb_core_segment_step */
 enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t channel, uint32_t tag,
 				     const uint32_t *arguments);
+/** The engines know of no segment any more, whatever an earlier incarnation has told them. */
+void pb_core_segment_init(struct pb_firmware *firmware);
 /** Moves the channel's segment on by one slice. */
 void pb_core_segment_step(struct pb_firmware *firmware, uint32_t channel);
 /** Ends the making of a segment; nothing of it is left. */
@@ -132,6 +142,16 @@ void pb_core_segment_free(struct pb_firmware *firmware, uint32_t channel, uint32
  * Where a piece of backed memory lies.
  * @return its offset in card memory, or 0 (which is never in the pool) if any byte of it is not backed
  */
+/*@
+  requires \valid_read(segment) && pb_core_is_segment(segment);
+  requires segment->memory_offset + segment->memory_bytes <= UINT32_MAX;
+  assigns \nothing;
+  ensures backed: \result != 0 ==> segment->os_base <= os_address &&
+    os_address + bytes <= segment->os_base + segment->memory_bytes &&
+    \result == segment->memory_offset + (os_address - segment->os_base);
+  ensures not_backed: \result == 0 && segment->memory_offset != 0 ==> os_address < segment->os_base ||
+    os_address + bytes > segment->os_base + segment->memory_bytes;
+*/
 uint32_t pb_core_segment_memory(const struct pb_core_segment *segment, uint64_t os_address, uint64_t bytes);
 
 /** Sets one of a channel's own patch formats. @param reason set to enum pb_format_reason */
@@ -245,8 +265,7 @@ static inline bool pb_core_queue_look(struct pb_firmware *firmware, struct pb_co
 		return pb_core_queue_is_there(queue);
 	put = pb_shared_read32(&queue->page->put);
 	pb_shared_acquire(); /* the descriptors behind put may be newer than the kick that led here */
-	/* It moves forward, and stays within one ring of what was completed. */
-	if (put - queue->put > queue->mask + 1u - (queue->put - queue->completed)) {
+	if (pb_core_queue_put_is_bad(queue, put)) {
 		pb_core_queue_put_fault(firmware, queue);
 		return true;
 	}
@@ -288,6 +307,14 @@ void pb_core_record_init(struct pb_core_queue *queue, uint32_t epoch);
 
 /** Writes an event, or counts it as dropped. Fills in epoch and number. */
 void pb_core_event(struct pb_firmware *firmware, uint32_t channel, const struct pb_event *event);
+
+/* ---- crash.c ---- */
+
+/** Whose records those of a crash are; there is a boot block from here on. */
+void pb_core_crash_of(const struct pb_firmware *firmware);
+/** Notes what a crash record is to tell. Not where submissions pass: it takes about 15 instructions. */
+void pb_core_note(struct pb_firmware *firmware, enum pb_crash_note_kind kind, uint32_t subject,
+		  uint32_t value);
 
 /* ---- schedule.c, admit.c, resolve.c, patch.c, feed.c, retire.c: the way of a submission ---- */
 
@@ -433,8 +460,11 @@ void pb_core_drop_next(struct pb_firmware *firmware, struct pb_core_node *node);
 
 /* ---- stop.c: PREEMPT, SUSPEND and RESET of a queue ---- */
 
-/** @return room for one more under way, or NULL */
-struct pb_core_stop *pb_core_stop_free(struct pb_firmware *firmware);
+/**
+ * Whether a channel may have one more under way. One is kept for each channel that has none: who holds many keeps
+ * nobody else from the first.
+ */
+bool pb_core_stop_has_room(const struct pb_firmware *firmware, uint32_t channel);
 /** Whether one may begin beside what is under way: a reset beside a preemption, which it forces. */
 bool pb_core_stop_may_begin(struct pb_firmware *firmware, const struct pb_core_queue *queue,
 			    const struct pb_core_stop *asked);
@@ -447,7 +477,7 @@ void pb_core_stop_progress(struct pb_firmware *firmware, struct pb_core_queue *q
 void pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node);
 /** Ends a suspension. @return BUSY while one of them is under way */
 enum pb_error pb_core_stop_resume(struct pb_firmware *firmware, struct pb_core_queue *queue);
-/** Nobody waits for it any more. */
+/** The queue closes: who asked for a stop of it hears CANCELLED, if he is still there. */
 void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *queue);
 
 /* ---- power.c ---- */

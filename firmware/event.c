@@ -21,6 +21,7 @@ void pb_core_event(struct pb_firmware *firmware, uint32_t c, const struct pb_eve
 	struct pb_event *slot = &channel->events[channel->event_put % PB_LIMIT_EVENT_ENTRIES];
 	const uint32_t number = channel->event_number++;
 
+	pb_core_note(firmware, PB_CRASH_NOTE_EVENT, c, event->type);
 	if (channel->state != PB_CORE_CHANNEL_OPEN)
 		return;
 	if (!has_room(firmware, c)) {

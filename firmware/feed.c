@@ -65,7 +65,7 @@ void pb_core_feed_again(struct pb_firmware *firmware, struct pb_core_node *node,
 	if (work->resumes)
 		restore(node, work);
 	node->engine->ops->feed(node->engine->context, &work->engine, sequence);
-	PB_CORE_TRACE_HOT(firmware, FEED, work->queue, work->fence_id, PB_TRACE_FED(work->queue->node, work->context));
+	PB_CORE_TRACE_QUEUE(firmware, FEED, work->queue, work->fence_id, work->context);
 }
 
 void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node)
@@ -87,5 +87,5 @@ void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node)
 		restore(node, work);
 	node->engine->ops->feed(node->engine->context, &work->engine, sequence);
 	/* The engine heard of it first. */
-	PB_CORE_TRACE_HOT(firmware, FEED, work->queue, work->fence_id, PB_TRACE_FED(work->queue->node, work->context));
+	PB_CORE_TRACE_HOT(firmware, FEED, work->queue, work->fence_id, work->context);
 }

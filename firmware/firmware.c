@@ -5,7 +5,6 @@
 
 #include "firmware/core.h"
 #include "hal/bits.h"
-#include "hal/halt.h"
 
 PB_STATIC_ASSERT(sizeof(struct pb_core_queue) <= PB_FIRMWARE_QUEUE_BYTES,
 		 "what a board reserves for a queue");
@@ -13,6 +12,7 @@ PB_STATIC_ASSERT(PB_CORE_WORKS <= PB_ENGINE_SLOTS, "the engine's ring holds what
 PB_STATIC_ASSERT(PB_LIMIT_SEGMENTS <= PB_ENGINE_RANGES, "every segment has its range");
 PB_STATIC_ASSERT(PB_LIMIT_SEGMENTS_TOTAL % 32u == 0 && PB_LIMIT_SEGMENTS_TOTAL < 256u,
 		 "places in whole words, each of them in a byte");
+PB_STATIC_ASSERT(PB_LIMIT_STOPS >= PB_LIMIT_CHANNELS, "one is kept for each channel");
 PB_STATIC_ASSERT(PB_LIMIT_CONTEXTS % PB_SLICE_CONTEXTS == 0, "a channel closes in whole slices");
 PB_STATIC_ASSERT(PB_LIMIT_CHANNELS <= 16u, "every channel has its line");
 
@@ -41,9 +41,6 @@ PB_STATIC_ASSERT(PB_LINE_CHANNEL(0) == 0 && (EVERY_CHANNEL & ~PB_LINES_CHANNELS)
 
 static struct pb_firmware the_firmware;
 
-/** For the fatal record, which has no other way to the boot block. */
-static struct pb_boot_block *fatal_boot;
-
 struct pb_firmware *pb_firmware_instance(void)
 {
 	return &the_firmware;
@@ -59,7 +56,8 @@ static void take_memory(struct pb_firmware *firmware, const struct pb_firmware_c
 	memset(firmware, 0, sizeof(*firmware));
 	firmware->config = config;
 	firmware->boot = pb_core_at(firmware, PB_BOOT_OFFSET);
-	fatal_boot = firmware->boot;
+	firmware->clock = config->clock;
+	pb_core_crash_of(firmware);
 }
 
 void pb_firmware_refuse(struct pb_firmware *firmware, const struct pb_firmware_config *config,
@@ -67,7 +65,7 @@ void pb_firmware_refuse(struct pb_firmware *firmware, const struct pb_firmware_c
 {
 	take_memory(firmware, config);
 	pb_core_boot_publish(firmware);
-	pb_firmware_fatal(record);
+	pb_firmware_fatal(&(struct pb_fault){.record = *record});
 }
 
 void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_config *config)
@@ -75,10 +73,10 @@ void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_con
 	take_memory(firmware, config);
 	PB_ASSERT(config->node_count >= 1u && config->node_count <= PB_LIMIT_NODES);
 	firmware->lines = config->lines;
-	firmware->clock = config->clock;
 	firmware->booting = 1u << PB_LINE_TICK;
 	pb_core_queue_init(firmware);
 	firmware->jobs_free = (1u << PB_LIMIT_JOBS) - 1u;
+	firmware->stops_free = PB_LIMIT_STOPS;
 	pb_core_boot_publish(firmware);
 	for (uint32_t n = 0; n < config->node_count; n++) {
 		firmware->node_lines |= 1u << PB_LINE_NODE(n);
@@ -339,35 +337,4 @@ void pb_firmware_idle(struct pb_firmware *firmware)
 	if (!host_waits(firmware))
 		lines->ops->idle_wait(lines->context);
 	lines->ops->idle_leave(lines->context);
-}
-
-void pb_firmware_fatal(const struct pb_fatal_record *record)
-{
-	struct pb_boot_block *boot = fatal_boot;
-
-	if (boot == NULL)
-		return;
-	pb_shared_write32(&boot->fatal.kind, record->kind);
-	pb_shared_write32(&boot->fatal.pc, record->pc);
-	pb_shared_write32(&boot->fatal.lr, record->lr);
-	pb_shared_write32(&boot->fatal.status, record->status);
-	pb_shared_write32(&boot->fatal.address, record->address);
-	pb_shared_write32(&boot->fatal.psr, record->psr);
-	pb_shared_write32(&boot->fatal.waypoint, pb_shared_read32(&boot->waypoint));
-	pb_shared_release();
-	pb_shared_write32(&boot->fatal.valid, 1);
-	pb_shared_write32(&boot->boot_stage, PB_BOOT_STAGE_FATAL);
-}
-
-_Noreturn void pb_core_assert_failed(uint32_t line)
-{
-	const uintptr_t caller = (uintptr_t)__builtin_return_address(0);
-	const struct pb_fatal_record record = {
-		.kind = PB_FATAL_ASSERT,
-		.pc = (uint32_t)caller,
-		.status = line,
-	};
-
-	pb_firmware_fatal(&record);
-	pb_hal_halt();
 }

@@ -13,19 +13,19 @@
 
 #include "firmware/limits.h"
 #include "hal/engine.h"
+#include "hal/fault.h"
 #include "hal/lines.h"
 
 /** What a board is made of. Lives as long as the firmware. */
 struct pb_firmware_config {
 	uint8_t *memory;       /**< card memory as the MCU sees it */
-	uint32_t memory_bytes; /**< its size */
+	uint32_t memory_bytes; /**< its size, without the trace */
 	uint32_t
 		channels_offset; /**< where the channel directory and the channels' rings go, a multiple of 64 */
 	uint32_t
 		pool_offset; /**< where backing memory for segments starts, 4 KiB aligned; it runs to the end */
-	uint32_t trace_offset; /**< where the trace is, a multiple of 64, outside memory_bytes */
-	uint32_t
-		trace_bytes; /**< 0: there is none; else struct pb_trace_ring, the schema, and records of 16 bytes */
+	/** For the trace, right behind it: struct pb_trace_ring, the schema, and records of 16 bytes. 0: there is none */
+	uint32_t trace_bytes;
 	const struct pb_lines *lines;
 	const struct pb_engine *engines; /**< one a node */
 	uint32_t node_count;             /**< 1..PB_LIMIT_NODES */
@@ -33,6 +33,7 @@ struct pb_firmware_config {
 	void *queues;          /**< private memory: PB_FIRMWARE_QUEUE_BYTES for each queue, 8-byte aligned */
 	uint32_t queue_count;  /**< 1..PB_LIMIT_QUEUES */
 	const char *board;     /**< its name, at most 16 characters */
+	uint32_t crash_offset; /**< where struct pb_crash_record goes, in front of the pool; 0: nowhere */
 };
 
 /** What a queue takes of private memory. */
@@ -60,13 +61,13 @@ bool pb_firmware_pass(struct pb_firmware *firmware);
 /** Sleeps until a line is raised, unless a host has already asked for something. */
 void pb_firmware_idle(struct pb_firmware *firmware);
 
-/** Registers of a fatal fault, for the record that hosts read. */
 struct pb_fatal_record;
 /**
- * Publishes the fatal record, with `valid` and `waypoint` filled in here, and
- * stage FATAL. Any context. The caller then stops.
+ * What a fault driver calls: publishes the crash record, then the fatal record
+ * and stage FATAL. If an assertion failed, that is the reason that both give.
+ * Completes fault->record. Any context. The caller then stops.
  */
-void pb_firmware_fatal(const struct pb_fatal_record *record);
+void pb_firmware_fatal(struct pb_fault *fault);
 /** In place of pb_firmware_init: publishes the boot block with this fatal record, and nothing else. The caller then stops. */
 void pb_firmware_refuse(struct pb_firmware *firmware, const struct pb_firmware_config *config,
 			const struct pb_fatal_record *record);

@@ -18,6 +18,17 @@ const struct pb_patch_format *pb_core_format_find(const struct pb_firmware *firm
 	return place != 0 ? &firmware->formats[place - 1u] : NULL;
 }
 
+/*@
+  requires \valid_read(words + (0 .. 11));
+  assigns \nothing;
+  ensures \result.source == words[0] % 0x100 && \result.bound == words[0] / 0x100 % 0x100;
+  ensures \result.flags == words[0] / 0x10000 % 0x100 && \result.align == words[0] / 0x1000000;
+  ensures \result.shift_right == words[1] % 0x100 && \result.shift_left == words[1] / 0x100 % 0x100;
+  ensures \result.step == words[1] / 0x10000 % 0x100 && \result.or_by == words[1] / 0x1000000;
+  ensures \result.mask == words[2] && \result.high_mask == words[3] && \result.background == words[4];
+  ensures \result.pre_or_low == words[5] && \result.pre_or_high == words[6] && \result.reserved == words[11];
+  ensures \forall integer i; 0 <= i < 4 ==> \result.or_value[i] == words[7 + i];
+*/
 static struct pb_patch_format take_apart(const uint32_t *words)
 {
 	return (struct pb_patch_format){
@@ -39,7 +50,20 @@ static struct pb_patch_format take_apart(const uint32_t *words)
 	};
 }
 
+/*@
+  logic integer or_choices(integer by) =
+    by == PB_FORMAT_OR_FIRST ? 1 : (by == PB_FORMAT_OR_SEGMENT ? 2 : (by == PB_FORMAT_OR_ATTRIBUTE ? 4 : 0));
+
+  predicate or_is_legal(struct pb_patch_format *format) = format->or_by < PB_FORMAT_ORS &&
+    (\forall integer i; or_choices(format->or_by) <= i < 4 ==> format->or_value[i] == 0);
+*/
+
 /** Whether or_value has anything that or_by cannot choose. */
+/*@
+  requires \valid_read(format);
+  assigns \nothing;
+  ensures \result <==> !or_is_legal(format);
+*/
 static bool or_is_bad(const struct pb_patch_format *format)
 {
 	static const uint8_t choices[PB_FORMAT_ORS] = {
@@ -47,6 +71,12 @@ static bool or_is_bad(const struct pb_patch_format *format)
 
 	if (format->or_by >= PB_FORMAT_ORS)
 		return true;
+	/*@
+	  loop invariant or_choices(format->or_by) <= i <= 4;
+	  loop invariant \forall integer j; or_choices(format->or_by) <= j < i ==> format->or_value[j] == 0;
+	  loop assigns i;
+	  loop variant 4 - i;
+	*/
 	for (uint32_t i = choices[format->or_by]; i < 4u; i++) {
 		if (format->or_value[i] != 0)
 			return true;

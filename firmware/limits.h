@@ -55,6 +55,11 @@
 #define PB_HANG_MICROSECONDS 100000u
 /** Time on the card's clock for an engine's answer to a stop or reset, in microseconds, unless NODE_SET. */
 #define PB_ANSWER_MICROSECONDS 100000u
+/**
+ * Time on the card's clock after which work that is to stop has had enough, however well it gets on: others wait for it.
+ * As much as Windows gives a preemption (TdrDelay).
+ */
+#define PB_STOP_MICROSECONDS 2000000u
 /** Engine time of a queue's turn, in microseconds, unless it asks for another. */
 #define PB_QUANTUM_MICROSECONDS 5000u
 /** The longest that a queue may ask for. */

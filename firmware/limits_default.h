@@ -36,7 +36,7 @@
 #define PB_LIMIT_JOBS 2u
 /** Queues whose waiters wait to be looked at; if there are more, all queues are looked through. A power of two. */
 #define PB_LIMIT_WAKES 32u
-/** Preemptions, suspensions and resets of queues that are under way at once. */
+/** Preemptions, suspensions and resets of queues that are under way at once; at least one for each channel. */
 #define PB_LIMIT_STOPS 16u
 /** Submissions of a node that are fed and not retired, at most; one less than a power of two. */
 #define PB_LIMIT_IN_FLIGHT 3u

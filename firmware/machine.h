@@ -53,6 +53,32 @@ enum pb_core_node_action {
 		PB_CORE_NODE_ACTION_COUNT
 };
 
+/*@
+  requires state < PB_CORE_NODE_STATES && event < PB_CORE_NODE_EVENT_COUNT;
+  assigns \nothing;
+  ensures \result.state < PB_CORE_NODE_STATES;
+  ensures impossible: \result.action == PB_CORE_NODE_ACTION_IMPOSSIBLE <==>
+    (event >= PB_CORE_NODE_EVENT_ANSWER && state == PB_NODE_STATE_RUNNING) ||
+    (event == PB_CORE_NODE_EVENT_TIMEOUT && state == PB_NODE_STATE_DEAD);
+  ensures dead_for_good: state == PB_NODE_STATE_DEAD && \result.action != PB_CORE_NODE_ACTION_IMPOSSIBLE ==>
+    \result.state == PB_NODE_STATE_DEAD && \result.action == PB_CORE_NODE_ACTION_NOTHING;
+  ensures dies_of_this_only: \result.action == PB_CORE_NODE_ACTION_DIE <==>
+    state == PB_NODE_STATE_CYCLING && event == PB_CORE_NODE_EVENT_TIMEOUT;
+  ensures dies: \result.state == PB_NODE_STATE_DEAD && state != PB_NODE_STATE_DEAD ==>
+    \result.action == PB_CORE_NODE_ACTION_DIE;
+  ensures answered: event == PB_CORE_NODE_EVENT_ANSWER && PB_NODE_STATE_RUNNING < state < PB_NODE_STATE_DEAD ==>
+    \result.state == PB_NODE_STATE_RUNNING && \result.action == PB_CORE_NODE_ACTION_REBUILD;
+  ensures asked_once: \result.state == state ==>
+    \result.action == PB_CORE_NODE_ACTION_NOTHING || \result.action == PB_CORE_NODE_ACTION_IMPOSSIBLE;
+  ensures urgency_grows: event != PB_CORE_NODE_EVENT_ANSWER && \result.action != PB_CORE_NODE_ACTION_IMPOSSIBLE ==>
+    state <= \result.state;
+  ensures stop: \result.action == PB_CORE_NODE_ACTION_STOP <==>
+    \result.state == PB_NODE_STATE_STOPPING && state == PB_NODE_STATE_RUNNING;
+  ensures reset: \result.action == PB_CORE_NODE_ACTION_RESET <==>
+    \result.state == PB_NODE_STATE_RESETTING && state < PB_NODE_STATE_RESETTING;
+  ensures cycle: \result.action == PB_CORE_NODE_ACTION_CYCLE <==>
+    state == PB_NODE_STATE_RESETTING && event == PB_CORE_NODE_EVENT_TIMEOUT;
+*/
 static inline struct pb_core_step pb_core_node_next(enum pb_node_state state, enum pb_core_node_event event)
 {
 #define ON(event_, state_, action_)                                                                          \
@@ -119,6 +145,26 @@ enum pb_core_queue_action {
 		PB_CORE_QUEUE_ACTION_COUNT
 };
 
+/*@
+  requires state < PB_CORE_QUEUE_STATE_COUNT && event < PB_CORE_QUEUE_EVENT_COUNT;
+  assigns \nothing;
+  ensures \result.state < PB_CORE_QUEUE_STATE_COUNT;
+  ensures create: \result.action == PB_CORE_QUEUE_ACTION_OPEN <==>
+    state == PB_CORE_QUEUE_FREE && event == PB_CORE_QUEUE_EVENT_CREATE;
+  ensures fault: \result.action == PB_CORE_QUEUE_ACTION_REPORT <==>
+    state == PB_CORE_QUEUE_OPEN && event == PB_CORE_QUEUE_EVENT_FAULT;
+  ensures close: \result.action == PB_CORE_QUEUE_ACTION_CLOSE <==>
+    (state == PB_CORE_QUEUE_OPEN || state == PB_CORE_QUEUE_FAULTED) && event == PB_CORE_QUEUE_EVENT_CLOSE;
+  ensures again: \result.action == PB_CORE_QUEUE_ACTION_NOTHING <==>
+    state == PB_CORE_QUEUE_CLOSING && event == PB_CORE_QUEUE_EVENT_CLOSE;
+  ensures empty: \result.action == PB_CORE_QUEUE_ACTION_FREE <==>
+    state == PB_CORE_QUEUE_CLOSING && event == PB_CORE_QUEUE_EVENT_EMPTY;
+  ensures opens: \result.action == PB_CORE_QUEUE_ACTION_OPEN ==> \result.state == PB_CORE_QUEUE_OPEN;
+  ensures faults: \result.action == PB_CORE_QUEUE_ACTION_REPORT ==> \result.state == PB_CORE_QUEUE_FAULTED;
+  ensures frees: \result.action == PB_CORE_QUEUE_ACTION_FREE ==> \result.state == PB_CORE_QUEUE_FREE;
+  ensures closes: \result.action == PB_CORE_QUEUE_ACTION_CLOSE || \result.action == PB_CORE_QUEUE_ACTION_NOTHING ==>
+    \result.state == PB_CORE_QUEUE_CLOSING;
+*/
 static inline struct pb_core_step pb_core_queue_next(enum pb_core_queue_state state,
 						     enum pb_core_queue_event event)
 {
@@ -183,7 +229,7 @@ enum pb_core_stopping_event {
 	X(GIVE, "gives back what is before the cutoff, reports, and goes on")                                \
 	X(HOLD, "takes it out of all lists; what is in its ring will be patched anew")                       \
 	X(ADMIT, "looks at its ring again")                                                                  \
-	X(FORGET, "forgets the request: nobody waits for the reply")
+	X(FORGET, "forgets the request, and answers it with CANCELLED")
 
 enum pb_core_stopping_action {
 #define PB_CORE_STOPPING_ACTION_ENUM(name, meaning) PB_CORE_STOPPING_ACTION_##name,
@@ -192,6 +238,40 @@ enum pb_core_stopping_action {
 		PB_CORE_STOPPING_ACTION_COUNT
 };
 
+/*@
+  predicate pb_core_stops(integer state) =
+    state != PB_CORE_STOPPING_RUNS && state != PB_CORE_STOPPING_SUSPENDED;
+  predicate pb_core_withdraws(integer state) =
+    state == PB_CORE_STOPPING_WITHDRAWS || state == PB_CORE_STOPPING_SUSPENDED_WITHDRAWS;
+  predicate pb_core_was_suspended(integer state) = state >= PB_CORE_STOPPING_SUSPENDED;
+*/
+/*@
+  requires state < PB_CORE_STOPPING_STATE_COUNT && event < PB_CORE_STOPPING_EVENT_COUNT;
+  assigns \nothing;
+  ensures \result.state < PB_CORE_STOPPING_STATE_COUNT;
+  ensures impossible: \result.action == PB_CORE_STOPPING_ACTION_IMPOSSIBLE <==>
+    PB_CORE_STOPPING_EVENT_FORCE <= event <= PB_CORE_STOPPING_EVENT_STAY &&
+    (!pb_core_stops(state) || (event == PB_CORE_STOPPING_EVENT_BEGUN && !pb_core_withdraws(state)));
+  ensures one_at_a_time: \result.action == PB_CORE_STOPPING_ACTION_REFUSE <==>
+    pb_core_stops(state) && (event <= PB_CORE_STOPPING_EVENT_DRAIN || event == PB_CORE_STOPPING_EVENT_RESUME);
+  ensures refused: \result.action == PB_CORE_STOPPING_ACTION_REFUSE ||
+    \result.action == PB_CORE_STOPPING_ACTION_NOTHING ==> \result.state == state;
+  ensures take: \result.action == PB_CORE_STOPPING_ACTION_TAKE ==> pb_core_withdraws(\result.state);
+  ensures let: \result.action == PB_CORE_STOPPING_ACTION_LET ==>
+    pb_core_stops(\result.state) && !pb_core_withdraws(\result.state);
+  ensures give: \result.action == PB_CORE_STOPPING_ACTION_GIVE <==>
+    pb_core_stops(state) && event == PB_CORE_STOPPING_EVENT_RETURN;
+  ensures hold: \result.action == PB_CORE_STOPPING_ACTION_HOLD <==>
+    pb_core_stops(state) && event == PB_CORE_STOPPING_EVENT_STAY;
+  ensures held: \result.action == PB_CORE_STOPPING_ACTION_HOLD ==> \result.state == PB_CORE_STOPPING_SUSPENDED;
+  ensures forgotten: event == PB_CORE_STOPPING_EVENT_CLOSE ==> !pb_core_stops(\result.state);
+  ensures suspension_stays: \result.action != PB_CORE_STOPPING_ACTION_IMPOSSIBLE &&
+    event != PB_CORE_STOPPING_EVENT_STAY && event != PB_CORE_STOPPING_EVENT_RESUME ==>
+    (pb_core_was_suspended(state) <==> pb_core_was_suspended(\result.state));
+  ensures admit: \result.action == PB_CORE_STOPPING_ACTION_ADMIT <==>
+    !pb_core_stops(state) && event == PB_CORE_STOPPING_EVENT_RESUME;
+  ensures admitted: \result.action == PB_CORE_STOPPING_ACTION_ADMIT ==> \result.state == PB_CORE_STOPPING_RUNS;
+*/
 static inline struct pb_core_step pb_core_stopping_next(enum pb_core_stopping_state state,
 							enum pb_core_stopping_event event)
 {
@@ -279,6 +359,32 @@ enum pb_core_channel_action {
 		PB_CORE_CHANNEL_ACTION_COUNT
 };
 
+/*@
+  requires state < PB_CORE_CHANNEL_STATE_COUNT && event < PB_CORE_CHANNEL_EVENT_COUNT;
+  assigns \nothing;
+  ensures \result.state < PB_CORE_CHANNEL_STATE_COUNT;
+  ensures open: \result.action == PB_CORE_CHANNEL_ACTION_OPEN <==>
+    state == PB_CORE_CHANNEL_CLOSED && event == PB_CORE_CHANNEL_EVENT_ATTACH;
+  ensures opens: \result.state == PB_CORE_CHANNEL_OPEN <==> \result.action == PB_CORE_CHANNEL_ACTION_OPEN;
+  ensures fault: \result.action == PB_CORE_CHANNEL_ACTION_REPORT <==>
+    state == PB_CORE_CHANNEL_OPEN && event == PB_CORE_CHANNEL_EVENT_FAULT;
+  ensures faults: \result.action == PB_CORE_CHANNEL_ACTION_REPORT ==> \result.state == PB_CORE_CHANNEL_FAULTED;
+  ensures close: \result.action == PB_CORE_CHANNEL_ACTION_CLOSE <==>
+    (state == PB_CORE_CHANNEL_OPEN || state == PB_CORE_CHANNEL_FAULTED) && event <= PB_CORE_CHANNEL_EVENT_CLOSE;
+  ensures closes: \result.action == PB_CORE_CHANNEL_ACTION_CLOSE ==>
+    \result.state == PB_CORE_CHANNEL_CLOSING_QUEUES;
+  ensures no_way_back: state >= PB_CORE_CHANNEL_CLOSING_QUEUES &&
+    \result.action != PB_CORE_CHANNEL_ACTION_IMPOSSIBLE && \result.action != PB_CORE_CHANNEL_ACTION_END ==>
+    state <= \result.state <= state + 1;
+  ensures end: \result.action == PB_CORE_CHANNEL_ACTION_END <==>
+    state == PB_CORE_CHANNEL_CLOSING_SEGMENTS && event == PB_CORE_CHANNEL_EVENT_SWEPT;
+  ensures ends: \result.action == PB_CORE_CHANNEL_ACTION_END ==> \result.state == PB_CORE_CHANNEL_CLOSED;
+  ensures impossible: \result.action == PB_CORE_CHANNEL_ACTION_IMPOSSIBLE <==>
+    (event == PB_CORE_CHANNEL_EVENT_FAULT && state != PB_CORE_CHANNEL_OPEN) ||
+    (event == PB_CORE_CHANNEL_EVENT_EMPTY && state != PB_CORE_CHANNEL_CLOSING_WORK) ||
+    (event == PB_CORE_CHANNEL_EVENT_SWEPT &&
+     (state < PB_CORE_CHANNEL_CLOSING_QUEUES || state == PB_CORE_CHANNEL_CLOSING_WORK));
+*/
 static inline struct pb_core_step pb_core_channel_next(enum pb_core_channel_state state,
 						       enum pb_core_channel_event event)
 {

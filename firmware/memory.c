@@ -7,12 +7,41 @@
 
 #include "firmware/core.h"
 
+/*@
+  // What is kept of the pool: pieces in the order of their offsets, none reaching into the next.
+  predicate in_order(struct pb_firmware *firmware) =
+    firmware->piece_count <= PB_LIMIT_SEGMENTS_TOTAL &&
+    (\forall integer i; 0 <= i < firmware->piece_count ==>
+      firmware->order[i] < PB_CORE_PLACES &&
+      firmware->pieces[firmware->order[i]].offset + firmware->pieces[firmware->order[i]].bytes <= UINT32_MAX &&
+      0 < firmware->pieces[firmware->order[i]].bytes) &&
+    (\forall integer i, j; 0 <= i < j < firmware->piece_count ==>
+      firmware->pieces[firmware->order[i]].offset + firmware->pieces[firmware->order[i]].bytes <=
+      firmware->pieces[firmware->order[j]].offset);
+*/
+
 /** How many pieces begin before an offset. */
+/*@
+  requires \valid_read(firmware) && in_order(firmware);
+  assigns \nothing;
+  ensures \result <= firmware->piece_count;
+  ensures \forall integer i; 0 <= i < \result ==> firmware->pieces[firmware->order[i]].offset < offset;
+  ensures \forall integer i; \result <= i < firmware->piece_count ==>
+    firmware->pieces[firmware->order[i]].offset >= offset;
+*/
 static uint32_t count_before(const struct pb_firmware *firmware, uint32_t offset)
 {
 	uint32_t low = 0;
 	uint32_t high = firmware->piece_count;
 
+	/*@
+	  loop invariant 0 <= low <= high <= firmware->piece_count;
+	  loop invariant \forall integer i; 0 <= i < low ==> firmware->pieces[firmware->order[i]].offset < offset;
+	  loop invariant \forall integer i; high <= i < firmware->piece_count ==>
+	    firmware->pieces[firmware->order[i]].offset >= offset;
+	  loop assigns low, high;
+	  loop variant high - low;
+	*/
 	while (low < high) {
 		const uint32_t middle = (low + high) / 2u;
 
@@ -24,6 +53,12 @@ static uint32_t count_before(const struct pb_firmware *firmware, uint32_t offset
 	return low;
 }
 
+/*@
+  requires \valid_read(firmware) && in_order(firmware) && at < firmware->piece_count;
+  assigns \nothing;
+  ensures \result ==
+    firmware->pieces[firmware->order[at]].offset + firmware->pieces[firmware->order[at]].bytes;
+*/
 static uint32_t end_of(const struct pb_firmware *firmware, uint32_t at)
 {
 	const struct pb_core_piece *piece = &firmware->pieces[firmware->order[at]];
@@ -75,6 +110,16 @@ void pb_core_memory_give(struct pb_firmware *firmware, uint32_t place)
 	*piece = (struct pb_core_piece){0};
 }
 
+/*@
+  requires \valid_read(firmware) && in_order(firmware);
+  assigns \nothing;
+  ensures nobody_else: \result < PB_CORE_PLACES;
+  ensures has_it: \result != 0 ==>
+    firmware->pieces[\result].offset <= offset < firmware->pieces[\result].offset + firmware->pieces[\result].bytes;
+  ensures nobody: \result == 0 ==> (\forall integer i; 0 <= i < firmware->piece_count && firmware->order[i] != 0 ==>
+    !(firmware->pieces[firmware->order[i]].offset <= offset <
+      firmware->pieces[firmware->order[i]].offset + firmware->pieces[firmware->order[i]].bytes));
+*/
 uint32_t pb_core_memory_owner(const struct pb_firmware *firmware, uint32_t offset)
 {
 	const uint32_t at = count_before(firmware, offset);

@@ -60,6 +60,7 @@ void pb_core_node_blame(struct pb_firmware *firmware, struct pb_core_node *node,
 static void note_asked(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	node->asked = pb_shared_read32(firmware->clock);
+	node->asked_first = node->asked;
 }
 
 /** Its channel hears of it; what the node has fails one by one in pb_core_node_fail_next. */
@@ -73,6 +74,7 @@ static __attribute__((noinline)) void die(struct pb_firmware *firmware, struct p
 
 	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++)
 		pb_core_event(firmware, channel, &event);
+	pb_core_note(firmware, PB_CRASH_NOTE_NODE_DEAD, n, 0);
 	firmware->awake |= 1u << n;
 }
 
@@ -86,8 +88,10 @@ static void act(struct pb_firmware *firmware, struct pb_core_node *node, uint32_
 	} else if (action == PB_CORE_NODE_ACTION_RESET) {
 		node->resets++;
 		pb_core_waypoint(firmware, PB_WAYPOINT_RESET);
+		pb_core_note(firmware, PB_CRASH_NOTE_ENGINE_RESET, (uint32_t)(node - firmware->nodes), 0);
 		engine->ops->reset(engine->context);
 	} else if (action == PB_CORE_NODE_ACTION_CYCLE) {
+		pb_core_note(firmware, PB_CRASH_NOTE_ENGINE_CYCLE, (uint32_t)(node - firmware->nodes), 0);
 		engine->ops->power_cycle(engine->context);
 	} else if (action == PB_CORE_NODE_ACTION_REBUILD) {
 		pb_core_waypoint(firmware, PB_WAYPOINT_STOP);
@@ -224,9 +228,9 @@ static bool gets_on(struct pb_firmware *firmware, struct pb_core_node *node, uin
 
 static void check_answer(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t clock)
 {
-	/* A buffer that is to be run to its end takes what it takes, as long as it gets on. */
+	/* A buffer, or a packet, that is to be run to its end takes its time, as long as it gets on. */
 	if (node->state == PB_NODE_STATE_STOPPING && node->fed != node->retired &&
-	    gets_on(firmware, node, clock))
+	    gets_on(firmware, node, clock) && clock - node->asked_first <= PB_STOP_MICROSECONDS)
 		node->asked = clock;
 	if (clock - node->asked <= node->answer_limit)
 		return;

@@ -122,6 +122,10 @@ static inline bool pb_core_is_fast(uint32_t id)
 }
 
 /** Reads the entry at `words`. */
+/*@
+  requires \valid(entry) && \valid_read(words + (0 .. 4));
+  assigns *entry;
+*/
 static inline __attribute__((always_inline)) void pb_core_read_entry(const uint32_t *words,
 								     struct pb_core_entry *entry)
 {
@@ -132,6 +136,10 @@ static inline __attribute__((always_inline)) void pb_core_read_entry(const uint3
 	entry->patch_offset = pb_shared_read32(&words[4]);
 }
 
+/*@
+  assigns \nothing;
+  ensures \result == value / 4 + value % 4 * 0x40000000;
+*/
 static inline uint32_t pb_core_rotate_right_2(uint32_t value)
 {
 	return value >> 2 | value << 30;
@@ -142,10 +150,63 @@ static inline uint32_t pb_core_rotate_right_2(uint32_t value)
 PB_STATIC_ASSERT(PB_LIMIT_ALLOCATIONS == 1u << PB_CORE_INDEX_BITS,
 		 "every index of that many bits has a slot");
 
+/*@
+  logic integer pb_core_width(struct pb_core_fast fast) =
+    fast.value == PB_CORE_VALUE_WIDE || fast.value == PB_CORE_VALUE_CANONICAL ? 8 : 4;
+
+  logic integer pb_core_address(struct pb_core_slot *slot) = slot->low + 0x100000000 * slot->high;
+
+  // AllocationOffset as SIGNED formats take it.
+  logic integer pb_core_signed(integer offset) = offset < 0x80000000 ? offset : offset - 0x100000000;
+
+  // Slots of a job without places for bounded formats if some allocation crosses 4 GiB: none does.
+  predicate pb_core_no_carry(struct pb_core_slot *slot, struct pb_core_fast fast) =
+    fast.bounded != 0 && 0 < slot->limit[fast.column] ==> slot->low + slot->limit[fast.column] <= 0x100000000;
+
+  // The stores of one entry: where, and what firmware/abi/format.h says of it.
+  predicate pb_core_stored_at(integer at, struct pb_core_fast fast) =
+    pb_core_width(fast) == 8 ? pb_earlier_at == at && pb_last_at == at + 4 : pb_last_at == at;
+  predicate pb_core_stored_low(struct pb_core_slot *slot, integer offset) =
+    pb_last_value == (pb_core_address(slot) + offset) % 0x100000000;
+  predicate pb_core_stored_wide(struct pb_core_slot *slot, integer offset) =
+    pb_earlier_value + 0x100000000 * pb_last_value == pb_core_address(slot) + offset;
+  predicate pb_core_stored_signed(struct pb_core_slot *slot, integer offset) =
+    pb_earlier_value + 0x100000000 * pb_last_value ==
+    (uint64_t)(pb_core_address(slot) + pb_core_signed(offset));
+  predicate pb_core_stored_high(struct pb_core_slot *slot, integer offset) =
+    pb_last_value == (pb_core_address(slot) + offset) / 0x100000000 % 0x100000000;
+  predicate pb_core_stored_shift8(struct pb_core_slot *slot, integer offset) =
+    pb_last_value == (pb_core_address(slot) + offset) / 0x100;
+  // As signed, with bit 47 repeated above it.
+  predicate pb_core_stored_canonical(struct pb_core_slot *slot, integer offset) = \let sum =
+    (uint64_t)(pb_core_address(slot) + pb_core_signed(offset)) % 0x1000000000000;
+    pb_earlier_value + 0x100000000 * pb_last_value ==
+    (sum < 0x800000000000 ? sum : sum + 0xffff000000000000);
+*/
+
 /**
  * Writes an ordinary entry of a fast format. Its place has been checked.
  * @return false: it is not ordinary; nothing was written
  */
+/*@
+  requires \valid_read(slot) && fast.column < 2 && fast.value <= PB_CORE_VALUE_SHIFT8;
+  requires pb_core_no_carry(slot, fast);
+  requires in_range: pb_in_range((uint32_t)at, pb_core_width(fast)) && pb_range_at + pb_range_bytes <= 0x100000000;
+  assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
+  ensures nothing: !\result ==> pb_stores == \old(pb_stores);
+  ensures bound: \result ==>
+    (fast.bounded ? offset < slot->limit[fast.column] : slot->limit[fast.column] != 0);
+  ensures place: \result ==> pb_core_stored_at((uint32_t)at, fast);
+  ensures low: \result && fast.value == PB_CORE_VALUE_LOW ==> pb_core_stored_low(slot, offset);
+  ensures wide: \result && fast.value == PB_CORE_VALUE_WIDE && fast.bounded ==> pb_core_stored_wide(slot, offset);
+  ensures signed: \result && fast.value == PB_CORE_VALUE_WIDE && !fast.bounded ==>
+    pb_core_stored_signed(slot, offset);
+  ensures canonical: \result && fast.value == PB_CORE_VALUE_CANONICAL && !fast.bounded ==>
+    pb_core_stored_canonical(slot, offset);
+  ensures high: \result && fast.value == PB_CORE_VALUE_HIGH && !fast.bounded ==> pb_core_stored_high(slot, offset);
+  ensures shift8: \result && fast.value == PB_CORE_VALUE_SHIFT8 && fast.bounded ==>
+    pb_core_stored_shift8(slot, offset);
+*/
 static inline __attribute__((always_inline)) bool
 pb_core_store(const struct pb_core_slot *slot, uint32_t offset, uint32_t *at, struct pb_core_fast fast)
 {
@@ -167,8 +228,20 @@ pb_core_store(const struct pb_core_slot *slot, uint32_t offset, uint32_t *at, st
 	/* No carry where the offset is bounded: no allocation of this job crosses 4 GiB, or there were no places. */
 	if (!fast.bounded && fast.value != PB_CORE_VALUE_HIGH)
 		high += (uint32_t)((int32_t)offset >> 31);
+	/*@ assert minus: !fast.bounded && fast.value != PB_CORE_VALUE_HIGH && offset >= 0x80000000 ==>
+	      high == (slot->high == 0 ? 0xffffffff : slot->high - 1); */
+	/*@ assert low: low == (slot->low + offset < 0x100000000 ? slot->low + offset : slot->low + offset - 0x100000000); */
+	/*@ assert carry: low < offset <==> slot->low + offset >= 0x100000000; */
 	if (!fast.bounded)
 		high += low < offset;
+	/*@ assert plain: !fast.bounded && fast.value != PB_CORE_VALUE_HIGH && offset < 0x80000000 ==>
+	      high == (low >= offset ? slot->high : (slot->high == 0xffffffff ? 0 : slot->high + 1)); */
+	/*@ assert signed: !fast.bounded && fast.value != PB_CORE_VALUE_HIGH && offset >= 0x80000000 ==>
+	      high == (low < offset ? slot->high : (slot->high == 0 ? 0xffffffff : slot->high - 1)); */
+	/*@ assert sum: !fast.bounded && fast.value != PB_CORE_VALUE_HIGH ==>
+	      low + 0x100000000 * high == (uint64_t)(pb_core_address(slot) + pb_core_signed(offset)); */
+	/*@ assert (low + 0x100000000 * high) % 0x1000000000000 == low + 0x100000000 * (high % 0x10000); */
+	/*@ assert (uint32_t)(int16_t)high == (high % 0x10000 < 0x8000 ? high % 0x10000 : high % 0x10000 + 0xffff0000); */
 	if (fast.value == PB_CORE_VALUE_HIGH) {
 		pb_shared_write32(at, high);
 	} else if (fast.value == PB_CORE_VALUE_SHIFT8) {
@@ -177,7 +250,8 @@ pb_core_store(const struct pb_core_slot *slot, uint32_t offset, uint32_t *at, st
 		pb_shared_write32(at, low >> 8 | high << 24);
 	} else {
 		pb_shared_write32(at, low);
-		pb_shared_write32(at + 1, fast.value == PB_CORE_VALUE_WIDE ? high : (uint32_t)(int16_t)high);
+		pb_shared_write32((uint32_t *)((uintptr_t)at + 4u),
+				  fast.value == PB_CORE_VALUE_WIDE ? high : (uint32_t)(int16_t)high);
 	}
 	return true;
 }

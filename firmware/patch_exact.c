@@ -6,11 +6,22 @@
 #include "firmware/patch.h"
 
 /** Bytes from the first that a format writes to behind the last. */
+/*@
+  requires \valid_read(format) && format->step <= 4;
+  assigns \nothing;
+  ensures \result == 4 * (1 + format->step);
+*/
 static uint32_t extent(const struct pb_patch_format *format)
 {
 	return 4u * (1u + format->step);
 }
 
+/*@
+  requires \valid_read(format);
+  assigns \nothing;
+  ensures \result <==> format->source == PB_FORMAT_ADDRESS || format->source == PB_FORMAT_ID ||
+    format->or_by != PB_FORMAT_OR_FIRST;
+*/
 static bool uses_allocation(const struct pb_patch_format *format)
 {
 	return format->source == PB_FORMAT_ADDRESS || format->source == PB_FORMAT_ID ||
@@ -50,6 +61,14 @@ static __attribute__((noinline)) void make_plan(struct pb_core_cursor *cursor, u
 	cursor->fenced = cursor->fenced || format->source == PB_FORMAT_FENCE;
 }
 
+/*@
+  requires bound < PB_FORMAT_BOUNDS;
+  assigns \nothing;
+  ensures inside: bound == PB_FORMAT_INSIDE ==> (!\result <==> offset < limit);
+  ensures end: bound == PB_FORMAT_END ==> (!\result <==> offset <= limit);
+  ensures page: bound == PB_FORMAT_PAGE ==> (!\result <==> offset - offset % PB_PAGE_BYTES < limit);
+  ensures none: bound == PB_FORMAT_NONE ==> !\result;
+*/
 static bool offset_is_bad(uint32_t bound, uint32_t offset, uint32_t limit)
 {
 	if (bound == PB_FORMAT_INSIDE)
@@ -63,6 +82,13 @@ static bool offset_is_bad(uint32_t bound, uint32_t offset, uint32_t limit)
  * The value that a format makes of an address, before anything is ORed in.
  * @return false: bits of it would be lost that the format must not lose
  */
+/*@
+  requires \valid_read(format) && \valid(value) && \separated(format, value);
+  requires format->shift_right <= 63 && format->shift_left <= 31;
+  assigns *value;
+  ensures carry: format->bound != PB_FORMAT_NONE && (format->flags & PB_FORMAT_SIGNED) == 0 && \result ==>
+    base + offset <= UINT64_MAX;
+*/
 static bool make_value(const struct pb_patch_format *format, uint64_t base, uint32_t offset, uint64_t *value)
 {
 	const bool negative = (format->flags & PB_FORMAT_SIGNED) != 0 && (int32_t)offset < 0;
@@ -78,6 +104,13 @@ static bool make_value(const struct pb_patch_format *format, uint64_t base, uint
 	       (*value & ~pb_core_wide(format->mask, format->high_mask)) == 0;
 }
 
+/*@
+  requires \valid_read(format) && tag < 0x20;
+  assigns \nothing;
+  ensures format->or_by == PB_FORMAT_OR_SEGMENT ==> \result == format->or_value[tag / 16];
+  ensures format->or_by == PB_FORMAT_OR_ATTRIBUTE ==> \result == format->or_value[tag % 4];
+  ensures format->or_by == PB_FORMAT_OR_FIRST ==> \result == format->or_value[0];
+*/
 static uint32_t or_value(const struct pb_patch_format *format, uint32_t tag)
 {
 	if (format->or_by == PB_FORMAT_OR_SEGMENT)

@@ -72,32 +72,83 @@ struct pb_core_queue {
  */
 #define PB_CORE_QUEUE_WAKES 0x80u
 
+/*@
+  requires \valid_read(queue);
+  assigns \nothing;
+  ensures \result == queue->state % 4;
+*/
 static inline uint32_t pb_core_queue_state(const struct pb_core_queue *queue)
 {
 	return queue->state & 3u;
 }
 
+/*@
+  requires \valid_read(queue);
+  assigns \nothing;
+  ensures \result == queue->state / 4 % 4;
+*/
 static inline uint32_t pb_core_queue_place(const struct pb_core_queue *queue)
 {
 	return queue->state >> 2 & 3u;
 }
 
+/*@
+  requires \valid(queue) && state < PB_CORE_QUEUE_STATE_COUNT;
+  assigns queue->state;
+  ensures queue->state % 4 == state && queue->state / 4 == \old(queue->state) / 4;
+*/
 static inline void pb_core_queue_set_state(struct pb_core_queue *queue, enum pb_core_queue_state state)
 {
 	queue->state = (uint8_t)((queue->state & ~3u) | state);
 }
 
+/*@
+  requires \valid(queue) && place <= PB_CORE_PLACE_WAITING;
+  assigns queue->state;
+  ensures queue->state / 4 % 4 == place;
+  ensures queue->state % 4 == \old(queue->state) % 4 && queue->state / 16 == \old(queue->state) / 16;
+*/
 static inline void pb_core_queue_set_place(struct pb_core_queue *queue, enum pb_core_place place)
 {
 	queue->state = (uint8_t)((queue->state & ~0xcu) | (uint32_t)place << 2);
 }
 
+/*@
+  predicate pb_core_ring_holds(struct pb_core_queue *queue) =
+    queue->busy <= (uint32_t)(queue->put - queue->completed) <= queue->mask + 1;
+*/
+
 /** Whether it has descriptors that have not been admitted. */
+/*@
+  requires \valid_read(queue);
+  assigns \nothing;
+  ensures \result <==> (uint32_t)(queue->put - queue->completed) != queue->busy;
+*/
 static inline bool pb_core_queue_has_more(const struct pb_core_queue *queue)
 {
 	return queue->put != queue->completed + queue->busy;
 }
 
+/**
+ * Whether an index that its host shows does not move forward, or goes further than one ring beyond what was completed.
+ */
+/*@
+  requires \valid_read(queue) && pb_core_ring_holds(queue);
+  assigns \nothing;
+  ensures forward: \result <==> (uint32_t)(put - queue->put) >
+    queue->mask + 1 - (uint32_t)(queue->put - queue->completed);
+  ensures still_holds: !\result ==> queue->busy <= (uint32_t)(put - queue->completed) <= queue->mask + 1;
+*/
+static inline bool pb_core_queue_put_is_bad(const struct pb_core_queue *queue, uint32_t put)
+{
+	return put - queue->put > queue->mask + 1u - (queue->put - queue->completed);
+}
+
+/*@
+  requires \valid_read(queue);
+  assigns \nothing;
+  ensures \result == queue->state / 16 % 8;
+*/
 static inline uint32_t pb_core_queue_level(const struct pb_core_queue *queue)
 {
 	return queue->state >> 4 & 7u;

@@ -12,6 +12,15 @@
 #include <string.h>
 
 /** Opens a window on the segment of an allocation, if all of it is ordinary. */
+/*@
+  requires \valid(window) && \valid_read(segment) && \separated(window, segment) && pb_core_is_sound(segment);
+  requires flags != PB_CORE_WINDOW_CLOSED;
+  assigns *window;
+  ensures open: window->flags != PB_CORE_WINDOW_CLOSED ==> window->flags == flags && window->tag == tag &&
+    pb_core_window_whole(window) && pb_core_window_low(window) == segment->gpu_base % 0x100000000 &&
+    window->gpu_high == segment->gpu_base / 0x100000000 && window->bytes == segment->size;
+  ensures closed: window->flags == PB_CORE_WINDOW_CLOSED ==> window->bytes == 0;
+*/
 static void open_window(struct pb_core_window *window, const struct pb_core_segment *segment, uint32_t flags,
 			uint8_t tag)
 {
@@ -34,6 +43,15 @@ static void open_window(struct pb_core_window *window, const struct pb_core_segm
 }
 
 /** Fills a slot, and notes what the fast loops cannot do. */
+/*@
+  requires \valid(job) && i < PB_LIMIT_ALLOCATIONS && limit != 0;
+  assigns job->slots[i], job->high, job->crossing;
+  ensures job->slots[i].low + 0x100000000 * job->slots[i].high == gpu_address;
+  ensures job->slots[i].limit[0] == limit;
+  ensures job->slots[i].limit[1] == ((flags & PB_ALLOCATION_WRITE) != 0 ? limit : 0);
+  ensures high: gpu_address > UINT32_MAX ==> job->high;
+  ensures crossing: job->slots[i].low + limit > 0x100000000 ==> job->crossing;
+*/
 static void set_slot(struct pb_core_job *job, uint32_t i, uint64_t gpu_address, uint32_t limit,
 		     uint32_t flags)
 {

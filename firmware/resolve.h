@@ -33,6 +33,15 @@ struct pb_core_window {
 
 #define PB_CORE_WINDOW_CLOSED UINT32_MAX
 
+/*@
+  // Neither of its two sides crosses a multiple of 4 GiB.
+  logic integer pb_core_window_low(struct pb_core_window *window) =
+    (uint32_t)((uint32_t)(window->os_end - window->bytes) + window->gpu_delta);
+  predicate pb_core_window_whole(struct pb_core_window *window) =
+    (uint32_t)(window->os_end - window->bytes) + window->bytes <= 0x100000000 &&
+    pb_core_window_low(window) + window->bytes <= 0x100000000;
+*/
+
 /**
  * Resolves ordinary allocations of a window, slice after slice, from
  * job->resolved on, which it moves; there is one at least. Slots and ids are

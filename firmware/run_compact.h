@@ -32,6 +32,30 @@ static inline uint32_t pb_core_short_places(const struct pb_core_cursor *cursor,
 }
 
 /** Carries out the entry at `words` if it is a short and ordinary one of the format. */
+/*@
+  requires \valid_read(ground) && \valid_read(words + (0 .. 1)) && \valid(entry);
+  requires fast.column < 2 && fast.value <= PB_CORE_VALUE_SHIFT8;
+  requires \valid_read(ground->slots + (0 .. PB_LIMIT_ALLOCATIONS - 1));
+  requires \separated(entry, ground, ground->slots + (0 .. PB_LIMIT_ALLOCATIONS - 1));
+  requires \forall integer i; 0 <= i < PB_LIMIT_ALLOCATIONS ==> pb_core_no_carry(ground->slots + i, fast);
+  requires pb_range_at == ground->target && pb_range_at + pb_range_bytes <= 0x100000000;
+  requires ground->places != 0 ==> 4 * ((ground->places - 1) / 0x400) + pb_core_width(fast) <= pb_range_bytes;
+  assigns *entry, pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
+  ensures nothing: !\result ==> pb_stores == \old(pb_stores);
+  ensures place: \result ==>
+    pb_core_stored_at(pb_range_at + (uint32_t)(entry->slot - ground->start) / 0x400 * 4, fast);
+  ensures low: \result && fast.value == PB_CORE_VALUE_LOW ==> pb_core_stored_low(ground->slots + entry->slot % 0x400, entry->allocation_offset);
+  ensures wide: \result && fast.value == PB_CORE_VALUE_WIDE && fast.bounded ==>
+    pb_core_stored_wide(ground->slots + entry->slot % 0x400, entry->allocation_offset);
+  ensures signed: \result && fast.value == PB_CORE_VALUE_WIDE && !fast.bounded ==>
+    pb_core_stored_signed(ground->slots + entry->slot % 0x400, entry->allocation_offset);
+  ensures canonical: \result && fast.value == PB_CORE_VALUE_CANONICAL && !fast.bounded ==>
+    pb_core_stored_canonical(ground->slots + entry->slot % 0x400, entry->allocation_offset);
+  ensures high: \result && fast.value == PB_CORE_VALUE_HIGH && !fast.bounded ==>
+    pb_core_stored_high(ground->slots + entry->slot % 0x400, entry->allocation_offset);
+  ensures shift8: \result && fast.value == PB_CORE_VALUE_SHIFT8 && fast.bounded ==>
+    pb_core_stored_shift8(ground->slots + entry->slot % 0x400, entry->allocation_offset);
+*/
 static inline __attribute__((always_inline)) bool
 pb_core_short_apply(const struct pb_core_short_ground *ground, const uint32_t *words,
 		    struct pb_core_entry *entry, struct pb_core_fast fast)
@@ -47,6 +71,8 @@ pb_core_short_apply(const struct pb_core_short_ground *ground, const uint32_t *w
 	if (PB_LIMIT_ALLOCATIONS <= PB_COMPACT_INDEX_MASK &&
 	    (word & PB_COMPACT_INDEX_MASK) >= PB_LIMIT_ALLOCATIONS)
 		return false;
+	/*@ assert inside: place / 0x400 * 4 + pb_core_width(fast) <= pb_range_bytes; */
+	/*@ assert index: (word & PB_COMPACT_INDEX_MASK) == word % 0x400; */
 	slot = &ground->slots[word & PB_COMPACT_INDEX_MASK];
 	PB_CORE_KEEP(slot);
 	return pb_core_store(slot, offset,

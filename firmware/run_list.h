@@ -26,7 +26,22 @@ struct pb_core_list_ground {
 	uint32_t places;
 };
 
+/*@
+  // What loops stand on: every index has a slot, and every place is in the submission's range.
+  predicate pb_core_grounded(struct pb_core_list_ground *ground, struct pb_core_fast fast) =
+    \valid_read(ground->slots + (0 .. PB_LIMIT_ALLOCATIONS - 1)) &&
+    (\forall integer i; 0 <= i < PB_LIMIT_ALLOCATIONS ==> pb_core_no_carry(ground->slots + i, fast)) &&
+    pb_range_at == (uint32_t)(ground->origin + ground->start) && pb_range_at + pb_range_bytes <= 0x100000000 &&
+    ground->places <= 0x40000000 &&
+    (ground->places != 0 ==> 4 * (ground->places - 1) + pb_core_width(fast) <= pb_range_bytes);
+*/
+
 /** Whether a place, counted from the submission's start, is none of its words. */
+/*@
+  requires places <= 0x40000000;
+  assigns \nothing;
+  ensures !\result <==> offset % 4 == 0 && offset / 4 < places;
+*/
 static inline __attribute__((always_inline)) bool pb_core_list_misplaced(uint32_t offset, uint32_t places)
 {
 	/* One compare for range, width and alignment: low bits that are set rotate to the top. */
@@ -39,6 +54,31 @@ static inline __attribute__((always_inline)) bool pb_core_list_misplaced(uint32_
  * Reads the entry at `words` and carries it out if it is an ordinary one of the given format.
  * @return false: it is not; nothing was written
  */
+/*@
+  requires \valid_read(ground) && \valid_read(words + (0 .. 4)) && \valid(entry);
+  requires fast.column < 2 && fast.value <= PB_CORE_VALUE_SHIFT8 && pb_core_grounded(ground, fast);
+  requires \separated(entry, ground, ground->slots + (0 .. PB_LIMIT_ALLOCATIONS - 1));
+  assigns *entry, pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
+  ensures nothing: !\result ==> pb_stores == \old(pb_stores);
+  ensures index: \result ==> entry->allocation_index < PB_LIMIT_ALLOCATIONS;
+  ensures place: \result ==>
+    pb_core_stored_at(pb_range_at + (uint32_t)(entry->patch_offset - ground->start), fast);
+  ensures low: \result && fast.value == PB_CORE_VALUE_LOW ==>
+    pb_core_stored_low(ground->slots + entry->allocation_index, entry->allocation_offset);
+  ensures wide: \result && fast.value == PB_CORE_VALUE_WIDE && fast.bounded ==>
+    pb_core_stored_wide(ground->slots + entry->allocation_index, entry->allocation_offset);
+  ensures signed: \result && fast.value == PB_CORE_VALUE_WIDE && !fast.bounded ==>
+    pb_core_stored_signed(ground->slots + entry->allocation_index, entry->allocation_offset);
+  ensures canonical: \result && fast.value == PB_CORE_VALUE_CANONICAL && !fast.bounded ==>
+    pb_core_stored_canonical(ground->slots + entry->allocation_index, entry->allocation_offset);
+  ensures high: \result && fast.value == PB_CORE_VALUE_HIGH && !fast.bounded ==>
+    pb_core_stored_high(ground->slots + entry->allocation_index, entry->allocation_offset);
+  ensures shift8: \result && fast.value == PB_CORE_VALUE_SHIFT8 && fast.bounded ==>
+    pb_core_stored_shift8(ground->slots + entry->allocation_index, entry->allocation_offset);
+  ensures bound: \result ==> (fast.bounded
+    ? entry->allocation_offset < ground->slots[entry->allocation_index].limit[fast.column]
+    : ground->slots[entry->allocation_index].limit[fast.column] != 0);
+*/
 static inline __attribute__((always_inline)) bool pb_core_list_apply(const struct pb_core_list_ground *ground,
 								     const uint32_t *words,
 								     struct pb_core_entry *entry,
@@ -54,17 +94,26 @@ static inline __attribute__((always_inline)) bool pb_core_list_apply(const struc
 		return false;
 	if (!PB_SHIFTS_ARE_FREE && entry->allocation_index >= 1u << PB_CORE_INDEX_BITS)
 		return false;
+	/*@ assert listed: entry->allocation_index < PB_LIMIT_ALLOCATIONS; */
 	/* Known, or of no use, from here on, which frees their registers. */
 	entry->driver_id = fast.id;
 	entry->slot = 0;
 	if (pb_core_list_misplaced(entry->patch_offset - ground->start, ground->places))
 		return false;
+	/*@ assert inside: (uint32_t)(entry->patch_offset - ground->start) + pb_core_width(fast) <= pb_range_bytes; */
+	/*@ assert there: (uint32_t)(ground->origin + entry->patch_offset) ==
+	      pb_range_at + (uint32_t)(entry->patch_offset - ground->start); */
 	slot = &ground->slots[entry->allocation_index];
 	PB_CORE_KEEP(slot); /* computed once, not anew for each field */
 	return pb_core_store(slot, entry->allocation_offset,
 			     (uint32_t *)(ground->origin + entry->patch_offset), fast);
 }
 
+/*@
+  requires \base_addr(words) == \base_addr(end) && 0 <= end - words <= 0x1000000;
+  assigns \result \from words, end, slice_words;
+  ensures \result == words + (end - words > slice_words ? slice_words : end - words);
+*/
 static inline __attribute__((always_inline)) const uint32_t *
 pb_core_list_slice(const uint32_t *words, const uint32_t *end, uint32_t slice_words)
 {

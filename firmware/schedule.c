@@ -9,6 +9,16 @@
 #include "firmware/core.h"
 #include "hal/bits.h"
 
+/*@
+  // Whether a bit of a mask is set.
+  predicate has(integer mask, integer bit) = ((mask >> bit) & 1) == 1;
+*/
+/*@
+  requires mask != 0;
+  assigns \nothing;
+  ensures \result < 32 && has(mask, \result);
+  ensures \forall integer bit; \result < bit < 32 ==> !has(mask, bit);
+*/
 static uint32_t highest(uint32_t mask)
 {
 	return 31u - (uint32_t)__builtin_clz(mask);
@@ -190,6 +200,11 @@ static void count_bypasses(struct pb_core_node *node, uint32_t level)
 }
 
 /** Whether a level was passed by too often, and more urgent ones have had their time since that was so last. */
+/*@
+  requires \valid_read(level);
+  assigns \nothing;
+  ensures \result <==> level->bypassed == PB_LIMIT_BYPASSES && level->owed == 0;
+*/
 static bool is_due(const struct pb_core_level *level)
 {
 	return level->bypassed == PB_LIMIT_BYPASSES && level->owed == 0;

@@ -4,24 +4,45 @@
 #include "firmware/core.h"
 #include "hal/bits.h"
 
+/*@
+  assigns \nothing;
+  ensures \result <==> value % PB_PAGE_BYTES == 0;
+*/
 static bool whole_pages(uint64_t value)
 {
 	return value % PB_PAGE_BYTES == 0;
 }
 
 /** Whether [base, base + size) does not wrap; the end itself may be 2^64 - 1 at most. */
+/*@
+  assigns \nothing;
+  ensures \result <==> base + size <= UINT64_MAX;
+*/
 static bool fits_64(uint64_t base, uint64_t size)
 {
 	return base <= UINT64_MAX - size;
 }
 
 /** Bytes that the engine sees: what is backed, all of an aperture. */
+/*@
+  requires \valid_read(segment) && (segment->kind == PB_SEGMENT_APERTURE ==> segment->size <= UINT32_MAX);
+  assigns \nothing;
+  ensures \result == pb_core_bytes_seen(segment);
+*/
 static uint32_t engine_bytes(const struct pb_core_segment *segment)
 {
 	return segment->kind == PB_SEGMENT_APERTURE ? (uint32_t)segment->size : segment->memory_bytes;
 }
 
 /** Bytes of the pool: what is backed, or an aperture's page table. */
+/*@
+  requires \valid_read(segment) && pb_core_is_sound(segment);
+  assigns \nothing;
+  ensures \result % PB_PAGE_BYTES == 0;
+  ensures segment->kind != PB_SEGMENT_APERTURE ==> \result == segment->memory_bytes;
+  ensures segment->kind == PB_SEGMENT_APERTURE ==>
+    4 * (segment->size / PB_PAGE_BYTES) <= \result < 4 * (segment->size / PB_PAGE_BYTES) + PB_PAGE_BYTES;
+*/
 static uint32_t pool_bytes(const struct pb_core_segment *segment)
 {
 	const uint32_t table = PB_ENGINE_TABLE_BYTES((uint32_t)segment->size);
@@ -32,6 +53,17 @@ static uint32_t pool_bytes(const struct pb_core_segment *segment)
 }
 
 /** What the engine sees of two segments must not overlap: its ranges would be ambiguous. */
+/*@
+  requires \valid_read(one) && pb_core_is_sound(one) && pb_core_bytes_seen(one) != 0;
+  requires \valid_read(other) && pb_core_is_segment(other);
+  assigns \nothing;
+  ensures one_has_where_the_other_begins: \result ==> pb_core_bytes_seen(other) != 0 &&
+    (one->gpu_base <= other->gpu_base < one->gpu_base + pb_core_bytes_seen(one) ||
+     other->gpu_base <= one->gpu_base < other->gpu_base + pb_core_bytes_seen(other));
+  ensures none_has_both: !\result ==> (\forall integer at;
+    one->gpu_base <= at < one->gpu_base + pb_core_bytes_seen(one) ==>
+    !(other->gpu_base <= at < other->gpu_base + pb_core_bytes_seen(other)));
+*/
 static bool overlap(const struct pb_core_segment *one, const struct pb_core_segment *other)
 {
 	const uint32_t bytes = engine_bytes(other);
@@ -48,6 +80,20 @@ static void set_range(struct pb_firmware *firmware, uint32_t channel, uint32_t i
 	engine->ops->set_range(engine->context, channel, index, range);
 }
 
+void pb_core_segment_init(struct pb_firmware *firmware)
+{
+	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++) {
+		for (uint32_t index = 0; index < PB_ENGINE_RANGES; index++)
+			set_range(firmware, channel, index, &(struct pb_engine_range){.bytes = 0});
+	}
+}
+
+/*@
+  requires \valid_read(segment);
+  assigns \nothing;
+  ensures \result == PB_ERROR_OK || \result == PB_ERROR_BAD_ARGUMENT;
+  ensures \result == PB_ERROR_OK <==> pb_core_is_sound(segment);
+*/
 static enum pb_error check(const struct pb_core_segment *segment)
 {
 	if (segment->size == 0 || !whole_pages(segment->size) || !whole_pages(segment->os_base) ||

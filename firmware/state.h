@@ -12,6 +12,7 @@
 
 #include "firmware/abi/boot.h"
 #include "firmware/abi/channel.h"
+#include "firmware/abi/crash.h"
 #include "firmware/abi/errors.h"
 #include "firmware/abi/patch.h"
 #include "firmware/abi/submission.h"
@@ -36,6 +37,23 @@ struct pb_core_segment {
 	uint8_t kind;           /**< enum pb_segment_kind */
 	uint8_t channel;        /**< whose it is */
 };
+
+/*@
+  logic integer pb_core_bytes_seen(struct pb_core_segment *segment) =
+    segment->kind == PB_SEGMENT_APERTURE ? segment->size : segment->memory_bytes;
+
+  // What is kept of every segment, as SEGMENT_CREATE takes it.
+  predicate pb_core_is_sound(struct pb_core_segment *segment) =
+    0 < segment->size && segment->size % PB_PAGE_BYTES == 0 && segment->memory_bytes % PB_PAGE_BYTES == 0 &&
+    segment->os_base % PB_PAGE_BYTES == 0 && segment->gpu_base % PB_PAGE_BYTES == 0 &&
+    segment->os_base + segment->size <= UINT64_MAX && segment->gpu_base + segment->size <= UINT64_MAX &&
+    segment->memory_bytes <= segment->size &&
+    (segment->kind == PB_SEGMENT_APERTURE ==>
+     segment->memory_bytes == 0 && segment->size <= PB_LIMIT_APERTURE_PAGES * PB_PAGE_BYTES);
+  // A channel's segment, or none.
+  predicate pb_core_is_segment(struct pb_core_segment *segment) =
+    pb_core_is_sound(segment) || (segment->size == 0 && segment->memory_bytes == 0);
+*/
 
 enum pb_core_make_step {
 	PB_CORE_MAKE_NONE = 0,
@@ -81,6 +99,7 @@ struct pb_core_channel {
 	uint32_t weight;                       /**< its share of a node, beside others of the same level */
 	uint32_t priority_cap;                 /**< highest enum pb_priority of its queues */
 	uint32_t queues;                       /**< how many it has */
+	uint32_t stops;                        /**< of its queues that are under way */
 	uint32_t moderate_count;               /**< completions to an interrupt; 0 and 1: each */
 	uint32_t moderate_microseconds;        /**< after which one comes all the same */
 	uint32_t unreported;                   /**< completions since the last interrupt */
@@ -294,7 +313,8 @@ struct pb_core_node {
 	uint32_t since;   /**< on the card's clock: up to when channels have been charged */
 	bool lapsed; /**< they have not been since: there was nothing to do, or nobody else to do it for */
 
-	uint32_t asked;        /**< on the card's clock: when the engine was last asked for an answer */
+	uint32_t asked; /**< on the card's clock: when the engine was last asked for an answer, or got on */
+	uint32_t asked_first;  /**< the same, without its getting on */
 	uint32_t halted;       /**< those of them that a bad paging buffer halted */
 	uint32_t hang_limit;   /**< microseconds */
 	uint32_t answer_limit; /**< microseconds */
@@ -350,6 +370,13 @@ struct pb_core_trace {
 		records; /**< shared, right behind their struct pb_trace_ring; NULL: the board has no room for them */
 };
 
+/** What goes into a crash record; see struct pb_crash_note. */
+struct pb_core_note {
+	uint32_t heartbeat;
+	uint32_t what;
+	uint32_t value;
+};
+
 struct pb_firmware {
 	const struct pb_firmware_config *config;
 	struct pb_boot_block *boot;   /**< shared */
@@ -403,7 +430,11 @@ struct pb_firmware {
 	uint32_t suspend_tag;           /**< its tag */
 	uint32_t moderated; /**< mask of channels whose completions are held back from an interrupt */
 	struct pb_core_stop stops[PB_LIMIT_STOPS];
+	uint32_t stops_free;
+	uint32_t channels_stopping; /**< channels that have a stop under way */
 	struct pb_core_job jobs[PB_LIMIT_JOBS];
+	uint32_t note_count; /**< notes since boot */
+	struct pb_core_note notes[PB_CRASH_NOTES];
 };
 
 /** Address of an offset in card memory. */
@@ -413,6 +444,12 @@ static inline void *pb_core_at(const struct pb_firmware *firmware, uint32_t offs
 }
 
 /** A channel's segment. One that the channel does not have has size 0. */
+/*@
+  requires \valid(firmware) && \valid_read(channel);
+  requires id < PB_LIMIT_SEGMENTS ==> channel->segment_of[id] < PB_CORE_PLACES;
+  assigns \result \from firmware, channel, id;
+  ensures \result == firmware->segments + (id < PB_LIMIT_SEGMENTS ? channel->segment_of[id] : 0);
+*/
 static inline struct pb_core_segment *pb_core_segment_of(struct pb_firmware *firmware,
 							 const struct pb_core_channel *channel, uint32_t id)
 {
@@ -420,6 +457,10 @@ static inline struct pb_core_segment *pb_core_segment_of(struct pb_firmware *fir
 }
 
 /** Two words as one number. */
+/*@
+  assigns \nothing;
+  ensures \result == low + 0x100000000 * high;
+*/
 static inline uint64_t pb_core_wide(uint32_t low, uint32_t high)
 {
 	return (uint64_t)high << 32 | low;

@@ -50,13 +50,35 @@ bool pb_core_stop_may_begin(struct pb_firmware *firmware, const struct pb_core_q
 		find_reset(firmware, queue) == NULL);
 }
 
-struct pb_core_stop *pb_core_stop_free(struct pb_firmware *firmware)
+static struct pb_core_stop *find_free(struct pb_firmware *firmware)
 {
 	for (uint32_t i = 0; i < PB_LIMIT_STOPS; i++) {
 		if (firmware->stops[i].kind == PB_CORE_STOP_NONE)
 			return &firmware->stops[i];
 	}
 	return NULL;
+}
+
+bool pb_core_stop_has_room(const struct pb_firmware *firmware, uint32_t channel)
+{
+	return firmware->channels[channel].stops == 0 ||
+	       firmware->stops_free > PB_LIMIT_CHANNELS - firmware->channels_stopping;
+}
+
+static struct pb_core_stop *take(struct pb_firmware *firmware, uint32_t channel)
+{
+	firmware->stops_free--;
+	if (firmware->channels[channel].stops++ == 0)
+		firmware->channels_stopping++;
+	return find_free(firmware);
+}
+
+static void give(struct pb_firmware *firmware, struct pb_core_stop *stop)
+{
+	stop->kind = PB_CORE_STOP_NONE;
+	firmware->stops_free++;
+	if (--firmware->channels[stop->queue->channel].stops == 0)
+		firmware->channels_stopping--;
 }
 
 /** @return enum pb_core_stopping_action: what is to be done */
@@ -84,6 +106,14 @@ enum pb_error pb_core_stop_resume(struct pb_firmware *firmware, struct pb_core_q
 }
 
 /** How many submissions before the cutoff have not completed. */
+/*@
+  requires \valid_read(queue);
+  assigns \nothing;
+  ensures \result <= queue->mask + 1;
+  ensures (uint32_t)(cutoff - queue->completed) <= queue->mask + 1 ==>
+    (uint32_t)(queue->completed + \result) == cutoff;
+  ensures (uint32_t)(cutoff - queue->completed) > queue->mask + 1 ==> \result == 0;
+*/
 static uint32_t before_cutoff(const struct pb_core_queue *queue, uint32_t cutoff)
 {
 	const uint32_t count = cutoff - queue->completed;
@@ -155,7 +185,7 @@ static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, stru
 		outcome->words[0] = stop->fence_id;
 	if (stop->kind == PB_CORE_STOP_PREEMPT)
 		report_preempted(firmware, stop, outcome);
-	stop->kind = PB_CORE_STOP_NONE;
+	give(firmware, stop);
 	if (find(firmware, queue) != NULL) {
 		(void)on_event(queue, PB_CORE_STOPPING_EVENT_WITHDRAW); /* the reset that forced it goes on */
 		return;
@@ -197,13 +227,15 @@ static bool is_done(const struct pb_core_queue *queue)
 	       ((queue->flags & PB_CORE_QUEUE_DRAINING) == 0 || !pb_core_queue_has_more(queue));
 }
 
+/** The command that asked for a stop, by its kind. */
+static const uint32_t codes[] = {
+	[PB_CORE_STOP_PREEMPT] = PB_COMMAND_PREEMPT,
+	[PB_CORE_STOP_SUSPEND] = PB_COMMAND_SUSPEND,
+	[PB_CORE_STOP_RESET] = PB_COMMAND_RESET,
+};
+
 static void answer(struct pb_firmware *firmware, struct pb_core_stop *stop)
 {
-	static const uint32_t codes[] = {
-		[PB_CORE_STOP_PREEMPT] = PB_COMMAND_PREEMPT,
-		[PB_CORE_STOP_SUSPEND] = PB_COMMAND_SUSPEND,
-		[PB_CORE_STOP_RESET] = PB_COMMAND_RESET,
-	};
 	struct pb_core_outcome outcome = {{0}};
 	const uint32_t channel = stop->queue->channel;
 	const uint32_t code = codes[stop->kind];
@@ -245,8 +277,13 @@ void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *qu
 {
 	if (on_event(queue, PB_CORE_STOPPING_EVENT_CLOSE) != PB_CORE_STOPPING_ACTION_FORGET)
 		return;
-	for (struct pb_core_stop *stop = find(firmware, queue); stop != NULL; stop = find(firmware, queue))
-		stop->kind = PB_CORE_STOP_NONE;
+	for (struct pb_core_stop *stop = find(firmware, queue); stop != NULL; stop = find(firmware, queue)) {
+		const uint32_t code = codes[stop->kind];
+
+		give(firmware, stop);
+		/* Its room in the reply ring is kept until it is answered. */
+		pb_core_control_reply(firmware, queue->channel, code, stop->tag, PB_ERROR_CANCELLED, NULL);
+	}
 }
 
 static void leave_lists(struct pb_firmware *firmware, struct pb_core_queue *queue)
@@ -283,7 +320,7 @@ bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop 
 {
 	struct pb_core_queue *queue = asked->queue;
 	struct pb_core_node *node = &firmware->nodes[queue->node];
-	struct pb_core_stop *stop = pb_core_stop_free(firmware);
+	struct pb_core_stop *stop = take(firmware, queue->channel);
 	enum pb_core_stopping_event event = PB_CORE_STOPPING_EVENT_WITHDRAW;
 
 	PB_ASSERT(stop != NULL);

@@ -61,9 +61,9 @@ void pb_core_trace_init(struct pb_firmware *firmware)
 {
 	const struct pb_firmware_config *config = firmware->config;
 	const uint32_t others = (uint32_t)sizeof(struct pb_trace_ring) + SCHEMA_BYTES + 3u;
-	const uint32_t records = config->trace_offset + (uint32_t)sizeof(struct pb_trace_ring);
+	const uint32_t records = config->memory_bytes + (uint32_t)sizeof(struct pb_trace_ring);
 	struct pb_core_trace *trace = &firmware->trace;
-	struct pb_trace_ring *ring = pb_core_at(firmware, config->trace_offset);
+	struct pb_trace_ring *ring = pb_core_at(firmware, config->memory_bytes);
 	uint32_t entries;
 
 	if (config->trace_bytes < others + 2u * PB_TRACE_MARGIN * (uint32_t)sizeof(struct pb_trace_record))

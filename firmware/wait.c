@@ -53,6 +53,13 @@ void pb_core_wait_leave(struct pb_firmware *firmware, struct pb_core_queue *queu
 }
 
 /** Whether a value will not be reached, or was reached in error. */
+/*@
+  requires \valid_read(target);
+  assigns \nothing;
+  ensures \result <==> (target->reached >= value
+    ? (target->flags & PB_CORE_QUEUE_ERROR_SHOWN) != 0 && target->error_timeline <= value
+    : target->state % 4 == PB_CORE_QUEUE_FAULTED && value > target->timeline);
+*/
 static bool has_failed(const struct pb_core_queue *target, uint64_t value)
 {
 	if (target->reached >= value)
@@ -61,6 +68,13 @@ static bool has_failed(const struct pb_core_queue *target, uint64_t value)
 }
 
 /** Whether a waiter of this queue need not wait any longer, for better or worse. */
+/*@
+  requires \valid_read(target);
+  assigns \nothing;
+  ensures reached: target->reached >= value ==> \result;
+  ensures \result ==> target->reached >= value || target->state % 4 == PB_CORE_QUEUE_CLOSING ||
+    (target->state % 4 == PB_CORE_QUEUE_FAULTED && value > target->timeline);
+*/
 static bool is_over(const struct pb_core_queue *target, uint64_t value)
 {
 	return target->reached >= value || pb_core_queue_state(target) == PB_CORE_QUEUE_CLOSING ||

@@ -16,6 +16,11 @@ extern const uint8_t pb_bits_places[32];
 #endif
 
 /** The lowest bit that is set. @param mask not 0 */
+/*@
+  requires mask != 0;
+  assigns \nothing;
+  ensures \result < 32 && ((mask >> \result) & 1) == 1;
+*/
 static inline uint32_t pb_bits_lowest(uint32_t mask)
 {
 #if defined(__riscv) && !defined(__riscv_zbb)

@@ -49,6 +49,21 @@ static inline void pb_shared_write8(uint8_t *address, uint8_t value)
 	*(volatile uint8_t *)address = value;
 }
 
+/**
+ * Writes one word of many that nobody looks at before the next barrier: the
+ * compiler may join such writes, and do them in any order.
+ */
+static inline void pb_shared_put32(uint32_t *address, uint32_t value)
+{
+	*address = value;
+}
+
+/** Adds to a word that several engines count in, in one access: not across a bus. Behind all stores before it. */
+static inline void pb_shared_add32(uint32_t *address, uint32_t value)
+{
+	__atomic_fetch_add(address, value, __ATOMIC_RELEASE);
+}
+
 /*
  * The core may take these for orderings of ordinary memory. To RISC-V a window
  * behind PCI is a device, whose accesses its fences order only if they say so.

@@ -45,6 +45,7 @@ void pb_card_state(const struct pb_link *link, struct pb_card_info *info)
 	info->heartbeat = pb_shared_read32(&block->heartbeat);
 	info->incarnation = pb_shared_read32(&block->incarnation);
 	info->mcu_state = pb_shared_read32(&block->mcu_state);
+	pb_shared_acquire(); /* of a death it tells last */
 	info->mcu_deaths = pb_shared_read32(&block->mcu_deaths);
 	info->dead_stage = pb_shared_read32(&block->dead_stage);
 	info->dead_waypoint = pb_shared_read32(&block->dead_waypoint);
@@ -54,6 +55,10 @@ void pb_card_state(const struct pb_link *link, struct pb_card_info *info)
 		return;
 	pb_shared_acquire();
 	pb_shared_copy_in(&info->fatal, &block->fatal, sizeof(info->fatal));
+	/* The next firmware may have begun to clear it: that begins with "valid". */
+	pb_shared_acquire();
+	if (pb_shared_read32(&block->fatal.valid) != 1)
+		memset(&info->fatal, 0, sizeof(info->fatal));
 }
 
 static enum pb_error read_layout(const struct pb_link *link, struct pb_card_info *info)

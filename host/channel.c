@@ -270,6 +270,16 @@ enum pb_error pb_blame(const struct pb_channel *channel, enum pb_error error)
 	return check != PB_ERROR_OK ? check : error;
 }
 
+enum pb_error pb_still_owns(const struct pb_channel *channel)
+{
+	const struct pb_boot_block *block = pb_at(channel->link, PB_BOOT_OFFSET);
+
+	if (pb_shared_read32(&channel->entry->epoch) == channel->epoch &&
+	    pb_shared_read32(&block->incarnation) == channel->card.incarnation)
+		return PB_ERROR_OK;
+	return pb_blame(channel, PB_ERROR_DETACHED);
+}
+
 /* ---- events ---- */
 
 bool pb_channel_event(struct pb_channel *channel, struct pb_event *event)

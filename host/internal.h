@@ -63,6 +63,12 @@ enum pb_error pb_alive(const struct pb_channel *channel);
 enum pb_error pb_blame(const struct pb_channel *channel, enum pb_error error);
 
 /**
+ * Whether what was read of the channel's memory, before a barrier, was its own. After a reboot, or when the channel has
+ * been closed, another host may have it, with records that look just right. A firmware that only died leaves it as it is.
+ */
+enum pb_error pb_still_owns(const struct pb_channel *channel);
+
+/**
  * An error number that the firmware wrote and calls a failure. It has no
  * business with the library's own numbers: they would mislead the caller.
  */

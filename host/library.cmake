@@ -3,6 +3,7 @@ pb_library(pb_host SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/names.c
   ${CMAKE_CURRENT_LIST_DIR}/card.c
   ${CMAKE_CURRENT_LIST_DIR}/channel.c
+  ${CMAKE_CURRENT_LIST_DIR}/crash.c
   ${CMAKE_CURRENT_LIST_DIR}/command.c
   ${CMAKE_CURRENT_LIST_DIR}/segment.c
   ${CMAKE_CURRENT_LIST_DIR}/queue.c

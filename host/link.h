@@ -14,11 +14,12 @@
 struct pb_link;
 
 struct pb_link_ops {
-	/** Rings this channel's doorbell. What was stored before is visible to the card. */
+	/** Rings this channel's doorbell. The caller has put a barrier before it. */
 	void (*doorbell)(struct pb_link *link);
 	/**
 	 * Waits until the card has interrupted this channel since the last call,
-	 * or until timeout_us have gone by. Wakes up for no reason at times.
+	 * or until timeout_us have gone by. Wakes up for no reason at times. What
+	 * the card had stored before it interrupted is visible afterwards.
 	 * @retval PB_ERROR_OK look again
 	 * @retval PB_ERROR_TIMEOUT nothing came
 	 * @retval PB_ERROR_NO_CARD the card is gone for good

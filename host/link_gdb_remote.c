@@ -214,7 +214,16 @@ static enum pb_error agree(struct pb_gdb *gdb)
 	return error;
 }
 
-/* A stub that does not know the command answers with nothing. */
+/*
+ * A probe sees the bus; QEMU's stub sees what the CPU may, protection unit included, unless it is told otherwise ("QEMU
+ * User Documentation", GDB usage, PhyMemMode). A stub that does not know the command answers with nothing.
+ */
+static enum pb_error see_all_memory(struct pb_gdb *gdb)
+{
+	return ask_text(gdb, "Qqemu.PhyMemMode:1");
+}
+
+/* The same. */
 static enum pb_error find_binary(struct pb_gdb *gdb)
 {
 	enum pb_error error = ask_text(gdb, "X0,0:");
@@ -237,6 +246,8 @@ enum pb_error pb_gdb_greet(struct pb_gdb *gdb, int socket, uint64_t patience_us)
 		error = pb_gdb_send(&gdb->wire, "?", 1);
 	if (error == PB_ERROR_OK)
 		error = await_stop(gdb);
+	if (error == PB_ERROR_OK)
+		error = see_all_memory(gdb);
 	return error == PB_ERROR_OK ? find_binary(gdb) : error;
 }
 

@@ -188,11 +188,17 @@ static enum pb_error expect_memory(struct link_socket *card, uint64_t deadline)
 	return error;
 }
 
-/* Keeps a descriptor, made so that neither reading nor writing it can block. */
+/* Keeps an eventfd, made so that neither reading nor writing it can block. */
 static enum pb_error keep(int *kept, struct message *message)
 {
 	int flags = fcntl(message->fd, F_GETFL);
+	struct stat status;
 
+	/* It has no type. A pipe or a socket that nobody reads would end this process with a signal. */
+	if (fstat(message->fd, &status) != 0)
+		return PB_ERROR_SYSTEM;
+	if ((status.st_mode & S_IFMT) != 0)
+		return PB_ERROR_PROTOCOL;
 	if (flags < 0 || fcntl(message->fd, F_SETFL, flags | O_NONBLOCK) != 0)
 		return PB_ERROR_SYSTEM;
 	*kept = message->fd;

@@ -12,7 +12,7 @@
 const char *pb_error_name(uint32_t error);
 /** What it means, in one phrase. */
 const char *pb_error_meaning(uint32_t error);
-/** Name of a boot stage, kind of fatal record, waypoint, event type, capability, level or node state; "?" for an unknown number. */
+/** Name of a boot stage, kind of fatal record, waypoint, event type, capability, level, node state or command; "?" for an unknown number. */
 const char *pb_boot_stage_name(uint32_t stage);
 const char *pb_fatal_kind_name(uint32_t kind);
 const char *pb_waypoint_name(uint32_t waypoint);
@@ -20,6 +20,7 @@ const char *pb_event_name(uint32_t type);
 const char *pb_capability_name(uint32_t key);
 const char *pb_priority_name(uint32_t priority);
 const char *pb_node_state_name(uint32_t state);
+const char *pb_command_name(uint32_t code);
 /** Name of enum pb_why, such as "WAITING", and what it means, in one phrase; "?" for a number not in the list. */
 const char *pb_why_name(uint32_t why);
 const char *pb_why_meaning(uint32_t why);

@@ -23,6 +23,7 @@
 
 #include "firmware/abi/boot.h"
 #include "firmware/abi/channel.h"
+#include "firmware/abi/crash.h"
 #include "firmware/abi/errors.h"
 #include "firmware/abi/patch.h"
 #include "firmware/abi/submission.h"
@@ -62,6 +63,18 @@ struct pb_card_info {
  * @retval PB_ERROR_PROTOCOL an offset or count in it is out of range
  */
 enum pb_error pb_card_read(const struct pb_link *link, struct pb_card_info *info);
+
+/* ---- crash.c: what dead firmware left behind ---- */
+
+/**
+ * Reads the record of the last crash, which is there until the next one, also after a restart. What it says of a CPU
+ * and of a program is foreign: only its counts have been checked.
+ * @param record all zeros if no firmware has crashed, or if there is no place for a record; else its magic is PB_CRASH_MAGIC
+ * @retval PB_ERROR_NO_CARD no firmware has ever come up in this memory
+ * @retval PB_ERROR_BAD_VERSION of another major version
+ * @retval PB_ERROR_PROTOCOL the record lies out of range, is damaged, or changes all the time
+ */
+enum pb_error pb_crash_read(const struct pb_link *link, struct pb_crash_record *record);
 
 /* ---- channel.c: attach, events, and whether the firmware lives ---- */
 

@@ -247,7 +247,7 @@ enum pb_error pb_read_record(const struct pb_queue *queue, const void *shared, v
 		if (error != PB_ERROR_OK)
 			return error == PB_ERROR_TIMEOUT ? PB_ERROR_PROTOCOL : error;
 	}
-	return PB_ERROR_OK;
+	return pb_still_owns(queue->channel);
 }
 
 /* Whether a record read whole is this queue's and makes sense. */
@@ -273,7 +273,7 @@ enum pb_error pb_queue_completed(struct pb_queue *queue, uint32_t *completed)
 		error = pb_blame(queue->channel, PB_ERROR_PROTOCOL);
 	pb_shared_acquire();
 	*completed = queue->completed;
-	return error;
+	return error == PB_ERROR_OK ? pb_still_owns(queue->channel) : error;
 }
 
 /** Two words that may change between the reads: the high one counts if it did not. */

@@ -33,6 +33,14 @@ static void pass_by(struct pb_trace *trace, uint32_t count)
 	trace->get = (trace->get + count) & COUNT_MASK;
 }
 
+/** Those that are gone before anything is read are not missed. */
+static void pass_over(struct pb_trace *trace, uint32_t count)
+{
+	pass_by(trace, count);
+	if (trace->begun)
+		trace->lost += count;
+}
+
 static enum pb_error read_ring(struct pb_trace *trace, uint32_t offset)
 {
 	const struct pb_link *link = trace->link;
@@ -51,6 +59,7 @@ static enum pb_error read_ring(struct pb_trace *trace, uint32_t offset)
 	trace->records_offset = pb_shared_read32(&ring->records_offset);
 	trace->schema_offset = pb_shared_read32(&ring->schema_offset);
 	trace->schema_bytes = pb_shared_read32(&ring->schema_bytes);
+	trace->levels = pb_shared_read32(&ring->levels);
 	if (trace->entries <= PB_TRACE_MARGIN || (trace->entries & (trace->entries - 1u)) != 0 ||
 	    trace->records_offset != offset + sizeof(*ring) ||
 	    !pb_inside(link, trace->records_offset, (uint64_t)trace->entries * RECORD_BYTES) ||
@@ -64,18 +73,19 @@ enum pb_error pb_trace_open(struct pb_trace *trace, const struct pb_link *link)
 {
 	const struct pb_boot_block *boot = pb_at(link, PB_BOOT_OFFSET);
 	struct pb_card_info info;
-	enum pb_error error = pb_card_read(link, &info);
+	const enum pb_error card_error = pb_card_read(link, &info);
+	enum pb_error error = PB_ERROR_UNSUPPORTED;
 	uint32_t offset;
 
 	*trace = (struct pb_trace){.link = link};
-	if (error != PB_ERROR_OK)
-		return error;
+	if (link->memory_bytes < sizeof(*boot) || card_error == PB_ERROR_BAD_VERSION)
+		return card_error;
+	/* A boot that failed early has left a trace, and little else. */
 	offset = pb_shared_read32(&boot->trace_offset);
-	if (offset == 0)
-		return PB_ERROR_UNSUPPORTED;
-	error = read_ring(trace, offset);
+	if (offset != 0)
+		error = read_ring(trace, offset);
 	if (error != PB_ERROR_OK)
-		return error;
+		return card_error != PB_ERROR_OK ? card_error : error;
 	trace->get = (read_put(trace) - (trace->entries - PB_TRACE_MARGIN)) & COUNT_MASK;
 	return PB_ERROR_OK;
 }
@@ -86,8 +96,8 @@ uint32_t pb_trace_read(struct pb_trace *trace, struct pb_trace_record *records, 
 	uint32_t gone = count_gone(trace);
 	uint32_t count;
 
-	trace->lost += gone;
-	pass_by(trace, gone);
+	pass_over(trace, gone);
+	trace->begun = true;
 	count = (read_put(trace) - trace->get) & COUNT_MASK;
 	count = count < max ? count : max;
 	count = count < trace->entries ? count : trace->entries;
@@ -96,13 +106,13 @@ uint32_t pb_trace_read(struct pb_trace *trace, struct pb_trace_record *records, 
 		pb_shared_copy_in(&records[i], &shared[(trace->get + i) % trace->entries], RECORD_BYTES);
 	pb_shared_acquire();
 	gone = count_gone(trace); /* while they were being copied */
-	trace->lost += gone;
 	if (gone >= count) {
-		pass_by(trace, gone);
+		pass_over(trace, gone);
 		return 0;
 	}
+	pass_over(trace, gone);
 	memmove(records, &records[gone], (count - gone) * sizeof(records[0]));
-	pass_by(trace, count);
+	pass_by(trace, count - gone);
 	return count - gone;
 }
 

@@ -20,8 +20,10 @@ struct pb_trace {
 	uint32_t records_offset;
 	uint32_t schema_offset;
 	uint32_t schema_bytes;
-	uint32_t get;  /**< the next record to read, in records, modulo 2^28 */
-	uint64_t lost; /**< records that were written over before they were read */
+	uint32_t levels; /**< PB_TRACE_LEVELS_*, when it was opened */
+	uint32_t get;    /**< the next record to read, in records, modulo 2^28 */
+	bool begun;      /**< something has been read */
+	uint64_t lost;   /**< records that were written over since then, before they were read */
 };
 
 /**

@@ -132,7 +132,6 @@ struct pb_sim *pb_sim_create(void)
 		.memory_bytes = PB_CARD_TRACE_OFFSET,
 		.channels_offset = PB_CARD_CHANNELS_OFFSET,
 		.pool_offset = PB_CARD_POOL_OFFSET,
-		.trace_offset = PB_CARD_TRACE_OFFSET,
 		.trace_bytes = PB_CARD_TRACE_BYTES,
 		.lines = &sim->lines,
 		.engines = sim->engines,
@@ -141,6 +140,7 @@ struct pb_sim *pb_sim_create(void)
 		.queues = sim->queues,
 		.queue_count = PB_LIMIT_QUEUES,
 		.board = "simulation",
+		.crash_offset = PB_CARD_CRASH_OFFSET,
 	};
 	pb_firmware_init(sim->firmware, &sim->config);
 	give_privileges(sim);

@@ -10,12 +10,17 @@ logs=$root/build/log
 
 # Debian packages, by what they are needed for.
 packages_host=(gcc g++ libc6-dev cmake ninja-build libcmocka-dev libpng-dev zlib1g-dev libzstd-dev
-	libcjson-dev)
+	libcjson-dev libdw-dev)
 packages_firmware=(gcc-arm-none-eabi libnewlib-arm-none-eabi gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf)
 packages_run=(qemu-system-arm qemu-system-misc)
 packages_bench=(valgrind)
+packages_prove=(frama-c-base why3 z3 cvc4)
+packages_coverage=(gcovr)
+packages_mutate=(python3)
 packages_debug=(gdb-multiarch)
+packages_model=(gcc libc6-dev spin)
 packages_test=(clang libclang-rt-14-dev clang-format clang-tidy openocd stm32flash "${packages_debug[@]}")
+packages_fuzz=(llvm)
 
 # The command that a package is wanted for. A package without one here is a library.
 declare -A package_command=(
@@ -23,6 +28,7 @@ declare -A package_command=(
 	[gcc-riscv64-unknown-elf]=riscv64-unknown-elf-gcc [qemu-system-arm]=qemu-system-arm
 	[qemu-system-misc]=qemu-system-riscv32 [clang]=clang [clang-format]=clang-format [clang-tidy]=clang-tidy
 	[valgrind]=valgrind [graphviz]=dot [openocd]=openocd [stm32flash]=stm32flash [gdb-multiarch]=gdb-multiarch
+	[llvm]=llvm-cov [gcovr]=gcovr [python3]=python3 [spin]=spin
 )
 
 say() {

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # scripts/stack.pl BUILD_FOLDER: the worst stack of a firmware image, in bytes, from the call
 # graphs that gcc writes beside its objects (-fcallgraph-info=su). Fails on recursion, on a frame
-# of unknown size and on a call that it cannot follow.
+# of unknown size, on a call that it cannot follow, and if the image has reserved less: each build
+# of an image asks.
 use strict;
 use warnings;
 
@@ -130,4 +131,10 @@ my @way = ($start);
 push @way, $path{$way[-1]} while $path{$way[-1]};
 printf STDERR "stack: thread %d (%s), handler %d (%s), fault %d\n", $thread, join(' > ', map { s/.*://r } @way),
 	worst($handler), $handler, $fault;
+# What the image reserves, by its map.
+my %at = map { $_ => ($linked =~ /^\s+0x([0-9a-f]+)\s+\Q$_\E = /m)[0] // die "stack: $map does not say where $_ is\n" }
+	'pb_stack_bottom', 'pb_stack_top';
+my $reserved = hex($at{pb_stack_top}) - hex($at{pb_stack_bottom});
+$total <= $reserved or
+	die "stack: $image may need $total bytes and reserves $reserved: a larger PB_STACK_BYTES in its memory.ld\n";
 print "$total\n";

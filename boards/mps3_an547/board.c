@@ -18,6 +18,7 @@
 #define CARD_MEMORY              0x60000000u
 #define CORE_HERTZ               32000000u
 #define UART0                    0x59303000u
+#define UART0_BYTES              0x1000u
 #define UART0_RECEIVE_INTERRUPT  33u
 #define UART0_TRANSMIT_INTERRUPT 34u
 
@@ -42,7 +43,6 @@ static const struct pb_firmware_config config = {
 	.memory_bytes = PB_CARD_TRACE_OFFSET,
 	.channels_offset = PB_CARD_CHANNELS_OFFSET,
 	.pool_offset = PB_CARD_POOL_OFFSET,
-	.trace_offset = PB_CARD_TRACE_OFFSET,
 	.trace_bytes = PB_CARD_TRACE_BYTES,
 	.lines = &lines,
 	.engines = engines,
@@ -51,6 +51,12 @@ static const struct pb_firmware_config config = {
 	.queues = queues,
 	.queue_count = QUEUES,
 	.board = "mps3_an547",
+	.crash_offset = PB_CARD_CRASH_OFFSET,
+};
+
+static const struct pb_region regions[] = {
+	{CARD_MEMORY, PB_CARD_MEMORY_BYTES, PB_REGION_SHARED},
+	{UART0, UART0_BYTES, PB_REGION_DEVICE},
 };
 
 PB_BOARD_IMAGE("mps3_an547", CARD_MEMORY, PB_CARD_MEMORY_BYTES);
@@ -95,6 +101,7 @@ static const struct pb_cortex_m_vectors vectors __attribute__((section(".vectors
 const struct pb_firmware_config *pb_board_start(void)
 {
 	pb_cortex_m_on_fault(pb_firmware_fatal);
+	pb_cortex_m_protect(regions, sizeof(regions) / sizeof(regions[0]));
 	pb_uart_cmsdk_start(&uart);
 	pb_cortex_m_interrupt_enable(UART0_RECEIVE_INTERRUPT);
 	pb_cortex_m_interrupt_enable(UART0_TRANSMIT_INTERRUPT);

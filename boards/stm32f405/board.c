@@ -44,7 +44,8 @@ static const struct pb_stm32f4_pin light = {'C', 12};
  *   0x0580  rings of the engines, each with the progress of what they go on with
  *   0x1180  range table of the engines
  *   0x1780  channel directory, then the channels' rings
- *   0x3000  pool, to the end
+ *   0x3000  crash record                    firmware/abi/crash.h
+ *   0x4000  pool, to the end
  */
 extern uint8_t pb_card_memory[], pb_card_memory_bytes[];
 
@@ -56,7 +57,8 @@ extern uint8_t pb_card_memory[], pb_card_memory_bytes[];
 #define RING_STRIDE        (PB_ENGINE_SLOTS * (sizeof(struct pb_engine_slot) + sizeof(struct pb_engine_progress)))
 #define RANGES_OFFSET      0x1180u
 #define CHANNELS_OFFSET    0x1780u
-#define POOL_OFFSET        0x3000u
+#define CRASH_OFFSET       0x3000u
+#define POOL_OFFSET        0x4000u
 /** There is no dummy page: a store to a page that is not mapped goes nowhere, as docs/engine.md has it. */
 #define NO_DUMMY_OFFSET UINT32_MAX
 
@@ -124,6 +126,12 @@ static const struct pb_firmware_config config = {
 	.queues = queues,
 	.queue_count = QUEUES,
 	.board = "stm32f405",
+	.crash_offset = CRASH_OFFSET,
+};
+
+static const struct pb_region regions[] = {
+	{(uintptr_t)pb_card_memory, MEMORY_BYTES, PB_REGION_SHARED},
+	{PB_STM32F4_PERIPHERALS, PB_STM32F4_PERIPHERAL_BYTES, PB_REGION_DEVICE},
 };
 
 PB_BOARD_IMAGE("stm32f405", pb_card_memory, pb_card_memory_bytes);
@@ -193,6 +201,7 @@ static void start_memory(void)
 const struct pb_firmware_config *pb_board_start(void)
 {
 	pb_cortex_m_on_fault(pb_firmware_fatal);
+	pb_cortex_m_protect(regions, sizeof(regions) / sizeof(regions[0]));
 	pb_stm32f4_debug_while_asleep();
 	pb_stm32f4_pin_output(light, true);
 	pb_stm32f4_pin_alternate(transmit, USART1_PINS);

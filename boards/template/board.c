@@ -20,6 +20,7 @@
 #define CORE_HERTZ 100000000u
 /* CHANGE: what brings doorbells and interrupts, and its external interrupts. */
 #define UART0                    0x40004000u
+#define UART0_BYTES              0x1000u
 #define UART0_RECEIVE_INTERRUPT  0u
 #define UART0_TRANSMIT_INTERRUPT 1u
 /* CHANGE: how many queues there is memory for, PB_FIRMWARE_QUEUE_BYTES each; at most PB_LIMIT_QUEUES. */
@@ -51,7 +52,6 @@ static const struct pb_firmware_config config = {
 	.memory_bytes = PB_CARD_TRACE_OFFSET,
 	.channels_offset = PB_CARD_CHANNELS_OFFSET,
 	.pool_offset = PB_CARD_POOL_OFFSET,
-	.trace_offset = PB_CARD_TRACE_OFFSET,
 	.trace_bytes = PB_CARD_TRACE_BYTES,
 	.lines = &lines,
 	.engines = engines,
@@ -60,6 +60,13 @@ static const struct pb_firmware_config config = {
 	.queues = queues,
 	.queue_count = QUEUES,
 	.board = "template",
+	.crash_offset = PB_CARD_CRASH_OFFSET,
+};
+
+/* CHANGE: what drivers and core touch beside CODE and DATA; at most PB_REGIONS_MAX (hal/protect.h). */
+static const struct pb_region regions[] = {
+	{CARD_MEMORY, PB_CARD_MEMORY_BYTES, PB_REGION_SHARED},
+	{UART0, UART0_BYTES, PB_REGION_DEVICE},
 };
 
 PB_BOARD_IMAGE("template", CARD_MEMORY, PB_CARD_MEMORY_BYTES);
@@ -105,6 +112,7 @@ static const struct pb_cortex_m_vectors vectors __attribute__((section(".vectors
 const struct pb_firmware_config *pb_board_start(void)
 {
 	pb_cortex_m_on_fault(pb_firmware_fatal);
+	pb_cortex_m_protect(regions, sizeof(regions) / sizeof(regions[0]));
 	/* CHANGE: clocks, protection and windows that the boot loader has not set up, then the drivers. */
 	pb_uart_cmsdk_start(&uart);
 	pb_cortex_m_interrupt_enable(UART0_RECEIVE_INTERRUPT);

@@ -142,8 +142,10 @@ struct pb_boot_block {
 	struct pb_fatal_record fatal;
 	uint32_t line2_reserved[8];
 
-	/* line 3: reserved for the firmware */
-	uint32_t line3_reserved[16];
+	/* line 3: written once at boot */
+	uint32_t crash_offset; /**< where struct pb_crash_record is (firmware/abi/crash.h); 0: nowhere */
+	uint32_t crash_bytes;  /**< room for it there */
+	uint32_t line3_reserved[14];
 
 	/* line 4: written by the card's supervisor, not by the firmware */
 	uint32_t mcu_state;      /**< enum pb_mcu_state */
@@ -177,7 +179,9 @@ PB_AT(pb_boot_block, trace_offset, 80);
 PB_AT(pb_boot_block, line1_reserved, 84);
 PB_AT(pb_boot_block, fatal, 128);
 PB_AT(pb_boot_block, line2_reserved, 160);
-PB_AT(pb_boot_block, line3_reserved, 192);
+PB_AT(pb_boot_block, crash_offset, 192);
+PB_AT(pb_boot_block, crash_bytes, 196);
+PB_AT(pb_boot_block, line3_reserved, 200);
 PB_AT(pb_boot_block, mcu_state, 256);
 PB_AT(pb_boot_block, mcu_deaths, 260);
 PB_AT(pb_boot_block, dead_stage, 264);

@@ -128,7 +128,8 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  *                 5 quantum in microseconds of engine time, 0: the default
  *                 -> 0 queue handle. NO_PERMISSION above the channel's cap; NO_SPACE for a second queue of a node
  *                 in host-ordered mode
- * QUEUE_DESTROY   0 queue; the reply comes when its last fed work has left the node
+ * QUEUE_DESTROY   0 queue; the reply comes when its last fed work has left the node. Before that a PREEMPT, SUSPEND
+ *                 or RESET of it that is under way is answered with CANCELLED
  * QUEUE_CLEAR     0 queue: forgets the first error in its fence record
  * CHANNEL_CLOSE   0 channel (admin only); the reply comes when its work is gone and its slots are free.
  *                 An attach that its host asked for before that, and that was not answered, is over too

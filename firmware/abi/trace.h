@@ -42,7 +42,7 @@ enum pb_trace_category {
 /*
  * X(NAME, number, category, level, arguments). Numbers are never used twice.
  * An argument is its name, a colon, and how it is written: u unsigned, x hexadecimal, e enum pb_error,
- * s enum pb_boot_stage, c enum pb_command_code, n PB_TRACE_FED. "-": it has none.
+ * s enum pb_boot_stage, c enum pb_command_code, d PB_TRACE_DONE, f PB_FLAG. "-": it has none.
  */
 #define PB_TRACE_EVENTS(X)                                                                                   \
 	X(BOOT, 1, LIFE, 1, "stage:s incarnation:u")                                                         \
@@ -53,9 +53,10 @@ enum pb_trace_category {
 	X(REFUSE, 17, PACKET, 1, "fence:x error:e")                                                          \
 	X(PATCH, 18, PACKET, 1, "fence:x patches:u")                                                         \
 	X(PATCHED, 19, PACKET, 1, "fence:x error:e")                                                         \
-	X(FEED, 20, PACKET, 1, "fence:x node:n")                                                             \
-	X(COMPLETE, 21, PACKET, 1, "fence:x error:e")                                                        \
+	X(FEED, 20, PACKET, 1, "fence:x context:u")                                                          \
+	X(COMPLETE, 21, PACKET, 1, "fence:x done:d")                                                         \
 	X(RETURN, 22, PACKET, 1, "count:u completed:u")                                                      \
+	X(KIND, 23, PACKET, 1, "fence:x flags:f")                                                            \
 	X(STOP, 32, SCHEDULE, 1, "kind:u cutoff:u")                                                          \
 	X(RESUME, 33, SCHEDULE, 1, "- -")                                                                    \
 	X(WAIT, 34, SCHEDULE, 1, "for:u value:u")                                                            \
@@ -88,10 +89,10 @@ enum pb_trace_event {
 #define PB_TRACE_WHAT_EVENT(what)    ((what)&0xffu)
 #define PB_TRACE_WHAT_OBJECT(what)   ((what) >> 16)
 
-/** A node, and the index of a context; as many as there are contexts: of none; one more: a paging buffer. */
-#define PB_TRACE_FED(node, context)  ((uint32_t)(context) << 8 | (uint32_t)(node))
-#define PB_TRACE_FED_NODE(value)     ((value)&0xffu)
-#define PB_TRACE_FED_CONTEXT(value)  ((value) >> 8)
+/** How a submission ended, and on which node. */
+#define PB_TRACE_DONE(node, error) ((uint32_t)(node) << 16 | (uint32_t)(error))
+#define PB_TRACE_DONE_NODE(value)  ((value) >> 16)
+#define PB_TRACE_DONE_ERROR(value) ((value)&0xffffu)
 
 /** Written by the firmware. */
 struct pb_trace_record {

@@ -144,13 +144,17 @@ static bool has_room(const struct pb_card_admin *admin)
 
 static void send_wanted(struct pb_card_admin *admin)
 {
+	uint32_t grants;
+
 	for (; admin->closes != 0 && has_room(admin); admin->closes &= admin->closes - 1u) {
 		send(admin, PB_COMMAND_CHANNEL_CLOSE, (uint32_t)__builtin_ctz(admin->closes));
 		admin->closing |= admin->closes & (0u - admin->closes);
 	}
-	for (; admin->grants != 0 && has_room(admin); admin->grants &= admin->grants - 1u) {
-		send(admin, PB_COMMAND_CHANNEL_GRANT, (uint32_t)__builtin_ctz(admin->grants));
-		admin->granting |= admin->grants & (0u - admin->grants);
+	/* One at a time of each channel: their replies look the same. */
+	while ((grants = admin->grants & ~admin->granting) != 0 && has_room(admin)) {
+		send(admin, PB_COMMAND_CHANNEL_GRANT, (uint32_t)__builtin_ctz(grants));
+		admin->grants &= ~(grants & (0u - grants));
+		admin->granting |= grants & (0u - grants);
 	}
 }
 

@@ -6,6 +6,7 @@
  * what the MCU's board table and the card program agree on.
  *
  *   0x00000  boot block, capability table       firmware/abi/boot.h
+ *   0x00400  crash record                        firmware/abi/crash.h
  *   0x01000  line words                          hal/card/lines.h
  *   0x02000  register blocks of the engines      hal/engine/registers.h
  *   0x03000  range table of the engines
@@ -20,6 +21,7 @@
 #define PB_HAL_CARD_LAYOUT_H
 
 #define PB_CARD_MEMORY_BYTES       0x1000000u
+#define PB_CARD_CRASH_OFFSET       0x400u
 #define PB_CARD_ENGINE_OFFSET      0x2000u
 #define PB_CARD_ENGINE_STRIDE      0x100u
 #define PB_CARD_RANGES_OFFSET      0x3000u

@@ -12,7 +12,8 @@
 
 #include <stdint.h>
 
-#include "firmware/abi/boot.h"
+#include "hal/fault.h"
+#include "hal/protect.h"
 
 /** External interrupts in the vector table. A part that has more says so in its board.cmake, for all files alike. */
 #ifndef PB_CORTEX_M_INTERRUPTS
@@ -44,8 +45,15 @@ void pb_cortex_m_reset(void);
 /** Handler of every fault, and of interrupts that nobody expects: reports and stops. */
 void pb_cortex_m_fault(void);
 
-/** Who publishes the fatal record; called once, in handler mode. */
-void pb_cortex_m_on_fault(void (*report)(const struct pb_fatal_record *record));
+/** Who publishes the records; called once, in handler mode. */
+void pb_cortex_m_on_fault(pb_fault_report report);
+/** Start-up's: nothing may be touched below the stack. */
+void pb_cortex_m_guard_stack(void);
+/**
+ * Closes all memory but the image's own and these regions, at most PB_REGIONS_MAX. After the image has been checked:
+ * its vectors and header cannot be read any more if they lie at address 0.
+ */
+void pb_cortex_m_protect(const struct pb_region *regions, uint32_t count);
 /** Starts SysTick on the core clock. @param cycles between two ticks, 2..2^24 */
 void pb_cortex_m_tick_start(uint32_t cycles);
 /** Cycles since the last tick, 0 up to one less than a tick has. */

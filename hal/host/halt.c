@@ -7,3 +7,7 @@ _Noreturn void pb_hal_halt(void)
 {
 	abort();
 }
+
+void pb_hal_fault(void)
+{
+}

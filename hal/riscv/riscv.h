@@ -10,7 +10,8 @@
 
 #include <stdint.h>
 
-#include "firmware/abi/boot.h"
+#include "hal/fault.h"
+#include "hal/protect.h"
 
 /** Of a function that an interrupt enters: it keeps every register and ends with the return from it. */
 #define PB_RISCV_INTERRUPT __attribute__((interrupt("machine"), aligned(4)))
@@ -23,8 +24,12 @@ void pb_riscv_fault(void);
 PB_RISCV_INTERRUPT void pb_riscv_timer(void);
 PB_RISCV_INTERRUPT void pb_riscv_external(void);
 
-/** Who publishes the fatal record; called once, with the stack of nobody else. */
-void pb_riscv_on_fault(void (*report)(const struct pb_fatal_record *record));
+/** Who publishes the records; called once. */
+void pb_riscv_on_fault(pb_fault_report report);
+/** Start-up's: nothing may be touched below the stack. Running over its end must fault; what lies there may swallow stores. */
+void pb_riscv_guard_stack(void);
+/** Closes all memory but the image's own and these regions, at most PB_REGIONS_MAX, until the next reset. */
+void pb_riscv_protect(const struct pb_region *regions, uint32_t count);
 /** Lets the two interrupts through. Thread context, once. */
 void pb_riscv_interrupts_enable(void);
 

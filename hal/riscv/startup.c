@@ -7,11 +7,6 @@
 
 /* From linker/sections.ld; words, so that nothing is taken apart into bytes. */
 extern uint32_t pb_data_start[], pb_data_end[], pb_data_load[], pb_bss_start[], pb_bss_end[];
-extern uint32_t pb_stack_bottom[];
-
-#define GUARD_BYTES ((uintptr_t)1 << 20)
-/** Naturally aligned power of two, no right to anything, in machine mode too, until the next reset. */
-#define GUARD_CONFIGURATION 0x98u
 
 #define INTERRUPT_TIMER    (1u << 7)
 #define INTERRUPT_EXTERNAL (1u << 11)
@@ -52,20 +47,10 @@ __asm__(".section .vectors, \"ax\", @progbits\n"
 int main(void);
 _Noreturn void pb_riscv_start(void);
 
-/** Running over the end of the stack must fault; what lies below it may well swallow stores. */
-static void guard_stack(void)
-{
-	const uintptr_t guard = (uintptr_t)pb_stack_bottom - GUARD_BYTES;
-
-	__asm__ volatile("csrw pmpaddr0, %0\n\tcsrw pmpcfg0, %1" ::"r"(guard >> 2 | (GUARD_BYTES / 8u - 1u)),
-			 "r"(GUARD_CONFIGURATION)
-			 : "memory");
-}
-
 /** The rest of the reset, in C. */
 _Noreturn __attribute__((used)) void pb_riscv_start(void)
 {
-	guard_stack();
+	pb_riscv_guard_stack();
 	memcpy(pb_data_start, pb_data_load, (size_t)(pb_data_end - pb_data_start) * sizeof(uint32_t));
 	memset(pb_bss_start, 0, (size_t)(pb_bss_end - pb_bss_start) * sizeof(uint32_t));
 	(void)main();
@@ -77,6 +62,11 @@ _Noreturn void pb_hal_halt(void)
 	pb_cpu_mask_interrupts();
 	for (;;)
 		__asm__ volatile("wfi");
+}
+
+void pb_hal_fault(void)
+{
+	__asm__ volatile("unimp" ::: "memory");
 }
 
 void pb_riscv_interrupts_enable(void)

@@ -15,6 +15,10 @@
 /** Core clock out of reset: the internal oscillator, within 1 %. Nothing here changes it. */
 #define PB_STM32F4_HSI_HERTZ 16000000u
 
+/** Where the registers of all blocks lie, but for the core's own. */
+#define PB_STM32F4_PERIPHERALS      0x40000000u
+#define PB_STM32F4_PERIPHERAL_BYTES 0x80000u
+
 /**
  * Keeps the buses clocked while the core sleeps: a debug probe reaches memory
  * then as well. Costs some of what the sleep saves.

@@ -1,61 +1,61 @@
 /* SPDX-License-Identifier: MIT */
+/* Chrome trace events: "Trace Event Format", of the Chromium project. */
 #include "host/tool/trace_export.h"
 
 #include <inttypes.h>
-#include <string.h>
+#include <stdlib.h>
 
-#include "firmware/abi/errors.h"
 #include "host/names.h"
 
-/** host/tool/timeline.html; the build makes it. */
-extern const char pb_timeline_page[];
-/** Where in it the data go. */
-#define PAGE_DATA "@DATA@"
-
-const char *pb_packet_kind_name(enum pb_packet_kind kind)
-{
-	static const char *const names[] = {"render", "paging", "failed", "preempted", "open"};
-
-	return names[kind];
-}
-
-/* ---- Chrome trace events: "Trace Event Format", of the Chromium project ---- */
-
-/** Process ids of the two groups of lanes. */
+/** Process ids of the two groups of tracks. */
 #define NODES_PID  1u
 #define QUEUES_PID 2u
+/** Marks of no queue: behind all that there can be. */
+#define CARD_TID 0x10000u
 
-static void write_group(FILE *file, uint32_t pid, const char *name)
+static void write_name(FILE *file, const char *of, uint32_t pid, uint32_t tid, const char *name)
 {
-	fprintf(file, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%u,\"tid\":0,\"args\":{\"name\":\"%s\"}}",
-		pid, name);
+	fprintf(file,
+		"{\"ph\":\"M\",\"name\":\"%s\",\"ts\":0,\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"%s\"}}",
+		of, pid, tid, name);
+}
+
+static void write_arguments(FILE *file, const struct pb_packet *packet)
+{
+	fprintf(file,
+		"\"args\":{\"fence\":\"0x%x\",\"queue\":%u,\"kind\":\"%s\",\"error\":\"%s\",\"patches\":%u",
+		packet->fence_id, packet->queue, pb_packet_kind_name(packet->kind),
+		pb_error_name(packet->error), packet->patches);
+	if (packet->context != PB_TRACE_UNKNOWN)
+		fprintf(file, ",\"context\":%u", packet->context);
+	fputs("}}", file);
 }
 
 static void write_span(FILE *file, uint32_t pid, uint32_t tid, const char *name, uint64_t from, uint64_t to,
 		       const struct pb_packet *packet)
 {
 	fprintf(file,
-		",\n{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%" PRIu64
-		",\"dur\":%" PRIu64 ",\"args\":{\"fence\":\"0x%x\",\"queue\":%u,\"error\":\"%s\",\"patches\":%u}}",
-		name, pb_packet_kind_name(packet->kind), pid, tid, from, to - from, packet->fence_id,
-		packet->queue, pb_error_name(packet->error), packet->patches);
+		",\n{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"packet\",\"pid\":%u,\"tid\":%u,\"ts\":%" PRIu64
+		",\"dur\":%" PRIu64 ",",
+		name, pid, tid, from, to - from);
+	write_arguments(file, packet);
 }
 
-/** When it was first seen. */
-static uint64_t first_seen(const struct pb_packet *packet)
+static void write_asynchronous(FILE *file, char phase, size_t id, uint64_t time,
+			       const struct pb_packet *packet)
 {
-	if (packet->submit != PB_TRACE_NEVER)
-		return packet->submit;
-	if (packet->patch != PB_TRACE_NEVER)
-		return packet->patch;
-	return packet->feed != PB_TRACE_NEVER ? packet->feed : packet->end;
+	fprintf(file,
+		",\n{\"ph\":\"%c\",\"name\":\"fence "
+		"0x%x\",\"cat\":\"packet\",\"id\":%zu,\"pid\":%u,\"tid\":%u,"
+		"\"ts\":%" PRIu64 ",",
+		phase, packet->fence_id, id, QUEUES_PID, packet->queue, time);
+	write_arguments(file, packet);
 }
 
-static void write_packet(FILE *file, const struct pb_packet *packet)
+static void write_packet(FILE *file, size_t id, const struct pb_packet *packet)
 {
-	const uint64_t waits_to = packet->feed != PB_TRACE_NEVER ? packet->feed : packet->end;
-
-	write_span(file, QUEUES_PID, packet->queue, "queued", first_seen(packet), waits_to, packet);
+	write_asynchronous(file, 'b', id, pb_packet_begin(packet), packet);
+	write_asynchronous(file, 'e', id, packet->end, packet);
 	if (packet->patch != PB_TRACE_NEVER && packet->patched != PB_TRACE_NEVER)
 		write_span(file, QUEUES_PID, packet->queue, "patching", packet->patch, packet->patched,
 			   packet);
@@ -66,110 +66,63 @@ static void write_packet(FILE *file, const struct pb_packet *packet)
 
 static void write_mark(FILE *file, const struct pb_trace_schema *schema, const struct pb_mark *mark)
 {
-	const uint32_t number = PB_TRACE_WHAT_EVENT(mark->record.what);
+	const struct pb_trace_kind *kind = &schema->kinds[PB_TRACE_WHAT_EVENT(mark->record.what)];
 	const uint32_t object = PB_TRACE_WHAT_OBJECT(mark->record.what);
 	char text[PB_TRACE_TEXT_BYTES];
 
 	pb_trace_schema_print(schema, &mark->record, text);
 	fprintf(file,
-		",\n{\"ph\":\"i\",\"name\":\"%s\",\"s\":\"%c\",\"pid\":%u,\"tid\":%u,\"ts\":%" PRIu64
+		",\n{\"ph\":\"i\",\"name\":\"%s\",\"s\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%" PRIu64
 		",\"args\":{\"text\":\"%s\"}}",
-		schema->kinds[number].known ? schema->kinds[number].name : "event",
-		object == PB_TRACE_NONE ? 'g' : 't', number == PB_TRACE_NODE ? NODES_PID : QUEUES_PID,
-		object == PB_TRACE_NONE ? 0 : object, mark->time, text);
+		kind->known ? kind->name : "event", object == PB_TRACE_NONE ? "g" : "t",
+		kind->event == PB_TRACE_NODE ? NODES_PID : QUEUES_PID,
+		object == PB_TRACE_NONE ? CARD_TID : object, mark->time, text);
+}
+
+/** One name for each queue and node that has a packet. @return false: there is not enough memory */
+static bool write_names(FILE *file, const struct pb_timeline *timeline)
+{
+	/* By queue, then by node. */
+	bool *named = calloc(0x10100u, sizeof(*named));
+	char name[48];
+
+	if (named == NULL)
+		return false;
+	for (size_t i = 0; i < timeline->packet_count; i++) {
+		const struct pb_packet *packet = &timeline->packets[i];
+
+		if (!named[packet->queue]) {
+			snprintf(name, sizeof(name), "queue %u", packet->queue);
+			fputs(",\n", file);
+			write_name(file, "thread_name", QUEUES_PID, packet->queue, name);
+		}
+		named[packet->queue] = true;
+		if (packet->node >= 0x100u || named[0x10000u + packet->node])
+			continue;
+		snprintf(name, sizeof(name), "node %u", packet->node);
+		fputs(",\n", file);
+		write_name(file, "thread_name", NODES_PID, packet->node, name);
+		named[0x10000u + packet->node] = true;
+	}
+	free(named);
+	return true;
 }
 
 bool pb_trace_export_events(FILE *file, const struct pb_trace_data *data, const struct pb_timeline *timeline)
 {
-	fprintf(file, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"lost\":%" PRIu64 "},\"traceEvents\":[\n",
+	fprintf(file, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"lost\":%" PRIu64 "},\"traceEvents\":[\n",
 		data->lost);
-	write_group(file, NODES_PID, "nodes");
-	fprintf(file, ",\n");
-	write_group(file, QUEUES_PID, "queues");
+	write_name(file, "process_name", NODES_PID, 0, "nodes");
+	fputs(",\n", file);
+	write_name(file, "process_name", QUEUES_PID, 0, "queues");
+	fputs(",\n", file);
+	write_name(file, "thread_name", QUEUES_PID, CARD_TID, "card");
+	if (!write_names(file, timeline))
+		return false;
 	for (size_t i = 0; i < timeline->packet_count; i++)
-		write_packet(file, &timeline->packets[i]);
+		write_packet(file, i, &timeline->packets[i]);
 	for (size_t i = 0; i < timeline->mark_count; i++)
 		write_mark(file, &data->schema, &timeline->marks[i]);
-	fprintf(file, "\n]}\n");
-	return fflush(file) == 0 && ferror(file) == 0;
-}
-
-/* ---- the page ---- */
-
-static void write_number(FILE *file, uint64_t value, uint64_t none)
-{
-	if (value == none)
-		fputs(",null", file);
-	else
-		fprintf(file, ",%" PRIu64, value);
-}
-
-static void write_row(FILE *file, const struct pb_packet *packet)
-{
-	const uint64_t times[] = {packet->submit, packet->patch, packet->patched,
-				  packet->feed,	  packet->run,	 packet->end};
-
-	fprintf(file, "[%d,%u", (int)packet->kind, packet->queue);
-	write_number(file, packet->channel, UINT32_MAX);
-	write_number(file, packet->node, UINT32_MAX);
-	fprintf(file, ",%u,%u,%u,%u", packet->context, packet->fence_id, packet->error, packet->patches);
-	for (uint32_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
-		write_number(file, times[i], PB_TRACE_NEVER);
-	fputc(']', file);
-}
-
-/** Which colour a mark has in the page: MARKS there. */
-static uint32_t mark_group(uint32_t number)
-{
-	if (number == PB_TRACE_INTERRUPT)
-		return 0;
-	if (number == PB_TRACE_STOP || number == PB_TRACE_RETURN || number == PB_TRACE_RESUME)
-		return 1;
-	return number == PB_TRACE_NODE || number == PB_TRACE_BLAME || number == PB_TRACE_BOOT ? 2 : 3;
-}
-
-static void write_errors(FILE *file)
-{
-	bool comma = false;
-
-	fputs("\"errors\":{", file);
-	for (uint32_t error = 1; error < 256u; error++) {
-		if (strcmp(pb_error_name(error), "?") == 0)
-			continue;
-		fprintf(file, "%s\"%u\":\"%s\"", comma ? "," : "", error, pb_error_name(error));
-		comma = true;
-	}
-	fputs("}}", file);
-}
-
-static void write_data(FILE *file, const struct pb_trace_data *data, const struct pb_timeline *timeline)
-{
-	char text[PB_TRACE_TEXT_BYTES];
-
-	fprintf(file, "{\"duration\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"packets\":[\n", timeline->duration,
-		data->lost);
-	for (size_t i = 0; i < timeline->packet_count; i++) {
-		fputs(i == 0 ? "" : ",\n", file);
-		write_row(file, &timeline->packets[i]);
-	}
-	fputs("],\"marks\":[\n", file);
-	for (size_t i = 0; i < timeline->mark_count; i++) {
-		const struct pb_mark *mark = &timeline->marks[i];
-
-		pb_trace_schema_print(&data->schema, &mark->record, text);
-		fprintf(file, "%s[%" PRIu64 ",%u,\"%s\"]", i == 0 ? "" : ",\n", mark->time,
-			mark_group(PB_TRACE_WHAT_EVENT(mark->record.what)), text);
-	}
-	fputs("],", file);
-	write_errors(file);
-}
-
-bool pb_trace_export_page(FILE *file, const struct pb_trace_data *data, const struct pb_timeline *timeline)
-{
-	const char *const place = strstr(pb_timeline_page, PAGE_DATA);
-
-	fwrite(pb_timeline_page, 1, (size_t)(place - pb_timeline_page), file);
-	write_data(file, data, timeline);
-	fputs(place + strlen(PAGE_DATA), file);
+	fputs("\n]}\n", file);
 	return fflush(file) == 0 && ferror(file) == 0;
 }

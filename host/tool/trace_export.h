@@ -9,12 +9,13 @@
 
 #include "host/tool/trace_timeline.h"
 
-/** Writes Chrome trace event JSON: lanes are the nodes' rings and the queues. @return false: the file cannot be written */
+/**
+ * Writes Chrome trace event JSON. A track for each node has what its engine ran, one for each queue its patching and
+ * marks; what a packet takes in all is an asynchronous span beside its queue.
+ * @return false: the file cannot be written
+ */
 bool pb_trace_export_events(FILE *file, const struct pb_trace_data *data, const struct pb_timeline *timeline);
 /** Writes a page that needs no network and nothing beside it. @return false: the file cannot be written */
 bool pb_trace_export_page(FILE *file, const struct pb_trace_data *data, const struct pb_timeline *timeline);
-
-/** What a packet is called: "render", "failed" and so on. */
-const char *pb_packet_kind_name(enum pb_packet_kind kind);
 
 #endif

@@ -14,7 +14,8 @@ static bool write_piece(FILE *file, enum pb_trace_piece kind, const void *bytes,
 {
 	const uint32_t head[2] = {htole32((uint32_t)kind), htole32(length)};
 
-	return fwrite(head, sizeof(head), 1, file) == 1 && (length == 0 || fwrite(bytes, length, 1, file) == 1);
+	return fwrite(head, sizeof(head), 1, file) == 1 &&
+	       (length == 0 || fwrite(bytes, length, 1, file) == 1);
 }
 
 static bool write_words(FILE *file, enum pb_trace_piece kind, const uint32_t *words, uint32_t count)
@@ -26,11 +27,10 @@ static bool write_words(FILE *file, enum pb_trace_piece kind, const uint32_t *wo
 	return write_piece(file, kind, little, count * (uint32_t)sizeof(uint32_t));
 }
 
-bool pb_trace_file_begin(FILE *file, const char *schema, uint32_t nodes, uint32_t contexts)
+bool pb_trace_file_begin(FILE *file, const char *schema)
 {
 	return fwrite(magic, sizeof(magic), 1, file) == 1 &&
-	       write_piece(file, PB_TRACE_PIECE_SCHEMA, schema, (uint32_t)strlen(schema)) &&
-	       write_words(file, PB_TRACE_PIECE_CARD, (uint32_t[]){nodes, contexts}, 2);
+	       write_piece(file, PB_TRACE_PIECE_SCHEMA, schema, (uint32_t)strlen(schema));
 }
 
 bool pb_trace_file_records(FILE *file, const struct pb_trace_record *records, uint32_t count)
@@ -61,18 +61,10 @@ bool pb_trace_file_anchor(FILE *file, uint64_t nanoseconds, uint32_t clock)
 
 /* ---- reading ---- */
 
-/** The card's clock goes on by less than half its range from one record to the next. */
-struct clock {
-	bool running;
-	uint32_t last;
-	uint64_t time;
-};
-
-static uint64_t go_on(struct clock *clock, uint32_t now)
+uint64_t pb_trace_clock_step(struct pb_trace_clock *clock, uint32_t now)
 {
 	const int32_t step = clock->running ? (int32_t)(now - clock->last) : 0;
 
-	/* A restarted card may count from 0 again. */
 	if (step > 0)
 		clock->time += (uint32_t)step;
 	clock->running = true;
@@ -104,8 +96,8 @@ static const char *take_schema(struct pb_trace_data *data, const uint8_t *bytes,
 	return line == 0 ? NULL : "its schema cannot be read";
 }
 
-static const char *take_records(struct pb_trace_data *data, struct clock *clock, const uint32_t *words,
-				uint32_t count)
+static const char *take_records(struct pb_trace_data *data, struct pb_trace_clock *clock,
+				const uint32_t *words, uint32_t count)
 {
 	const char *wrong = grow((void **)&data->moments, data->count, count / 4u, sizeof(data->moments[0]));
 
@@ -116,27 +108,30 @@ static const char *take_records(struct pb_trace_data *data, struct clock *clock,
 
 		if (words[i + 1u] == 0)
 			continue; /* never written */
-		moment->record = (struct pb_trace_record){
-			.clock = words[i], .what = words[i + 1u], .arguments = {words[i + 2u], words[i + 3u]}};
-		moment->time = go_on(clock, words[i]);
+		moment->record = (struct pb_trace_record){.clock = words[i],
+							  .what = words[i + 1u],
+							  .arguments = {words[i + 2u], words[i + 3u]}};
+		moment->time = pb_trace_clock_step(clock, words[i]);
 		data->count++;
 	}
 	return NULL;
 }
 
-static const char *take_anchor(struct pb_trace_data *data, struct clock *clock, const uint32_t *words)
+static const char *take_anchor(struct pb_trace_data *data, struct pb_trace_clock *clock,
+			       const uint32_t *words)
 {
 	const char *wrong = grow((void **)&data->anchors, data->anchor_count, 1, sizeof(data->anchors[0]));
 
 	if (wrong != NULL)
 		return wrong;
-	data->anchors[data->anchor_count++] = (struct pb_trace_anchor){
-		.nanoseconds = (uint64_t)words[1] << 32 | words[0], .time = go_on(clock, words[2])};
+	data->anchors[data->anchor_count++] =
+		(struct pb_trace_anchor){.nanoseconds = (uint64_t)words[1] << 32 | words[0],
+					 .time = pb_trace_clock_step(clock, words[2])};
 	return NULL;
 }
 
-static const char *take_piece(struct pb_trace_data *data, struct clock *clock, uint32_t kind, uint8_t *bytes,
-			      uint32_t length)
+static const char *take_piece(struct pb_trace_data *data, struct pb_trace_clock *clock, uint32_t kind,
+			      uint8_t *bytes, uint32_t length)
 {
 	uint32_t *words = (uint32_t *)(void *)bytes;
 	const uint32_t count = length / (uint32_t)sizeof(uint32_t);
@@ -150,10 +145,6 @@ static const char *take_piece(struct pb_trace_data *data, struct clock *clock, u
 								    : take_records(data, clock, words, count);
 	if (kind == PB_TRACE_PIECE_LOST && count == 1u)
 		data->lost += words[0];
-	if (kind == PB_TRACE_PIECE_CARD && count == 2u) {
-		data->nodes = words[0];
-		data->contexts = words[1];
-	}
 	if (kind == PB_TRACE_PIECE_ANCHOR && count == 3u)
 		return take_anchor(data, clock, words);
 	return NULL;
@@ -161,13 +152,18 @@ static const char *take_piece(struct pb_trace_data *data, struct clock *clock, u
 
 static const char *read_pieces(FILE *file, struct pb_trace_data *data, uint8_t *bytes)
 {
-	struct clock clock = {.running = false};
+	struct pb_trace_clock clock = {.running = false};
 	const char *wrong = NULL;
-	uint32_t head[2];
+	uint32_t head[2] = {0};
 
-	while (wrong == NULL && fread(head, sizeof(head), 1, file) == 1) {
+	while (wrong == NULL) {
+		const size_t got = fread(head, 1, sizeof(head), file);
 		const uint32_t length = le32toh(head[1]);
 
+		if (got == 0)
+			return NULL;
+		if (got != sizeof(head))
+			return "it is cut off";
 		if (length > PB_TRACE_PIECE_BYTES_MAX)
 			return "a piece of it is too long";
 		if (length != 0 && fread(bytes, length, 1, file) != 1)

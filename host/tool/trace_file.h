@@ -19,17 +19,26 @@ enum pb_trace_piece {
 	PB_TRACE_PIECE_RECORDS = 2, /**< struct pb_trace_record */
 	PB_TRACE_PIECE_LOST = 3,    /**< one word: records that are missing here */
 	PB_TRACE_PIECE_ANCHOR = 4,  /**< three words: the host's clock in nanoseconds, and the card's then */
-	PB_TRACE_PIECE_CARD = 5,    /**< two words: its nodes, its contexts */
 };
 
 /** Bytes of a piece, at most. */
 #define PB_TRACE_PIECE_BYTES_MAX 0x100000u
 
 /** Begins a file. @return false: it cannot be written to */
-bool pb_trace_file_begin(FILE *file, const char *schema, uint32_t nodes, uint32_t contexts);
+bool pb_trace_file_begin(FILE *file, const char *schema);
 bool pb_trace_file_records(FILE *file, const struct pb_trace_record *records, uint32_t count);
 bool pb_trace_file_lost(FILE *file, uint32_t count);
 bool pb_trace_file_anchor(FILE *file, uint64_t nanoseconds, uint32_t clock);
+
+/** The card's clock, which wraps, as a time that does not: it goes on by less than half its range at a step. */
+struct pb_trace_clock {
+	bool running;
+	uint32_t last;
+	uint64_t time; /**< microseconds since the first step */
+};
+
+/** @return the time now; one before the last step counts as none: a card that starts again may count from 0 */
+uint64_t pb_trace_clock_step(struct pb_trace_clock *clock, uint32_t now);
 
 /** Two clocks at one moment. */
 struct pb_trace_anchor {
@@ -51,8 +60,6 @@ struct pb_trace_data {
 	struct pb_trace_anchor *anchors;
 	size_t anchor_count;
 	uint64_t lost;
-	uint32_t nodes;
-	uint32_t contexts;
 };
 
 /** @return NULL, or what is wrong; free it with pb_trace_data_free in both cases */

@@ -26,6 +26,8 @@ struct pb_trace_kind {
 	char name[24];
 	char category[16];
 	uint32_t level;
+	/** enum pb_trace_event that has this name here, whatever its number is there; 0: none */
+	uint32_t event;
 	struct pb_trace_argument arguments[2];
 };
 
@@ -41,5 +43,7 @@ uint32_t pb_trace_schema_parse(const char *text, struct pb_trace_schema *schema)
 /** A record without its time, in words. @param text PB_TRACE_TEXT_BYTES */
 void pb_trace_schema_print(const struct pb_trace_schema *schema, const struct pb_trace_record *record,
 			   char *text);
+/** "off", "default", "all", or names of categories with a level each, "PACKET=2,LINE=3", the others as by default. */
+bool pb_trace_levels_parse(const char *text, uint32_t *levels);
 
 #endif

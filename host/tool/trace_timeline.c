@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "firmware/abi/submission.h"
+
 #define QUEUES 0x10000u
 #define NODES  256u
 /** Submissions of a queue that have not ended, at most: a ring's. Older ones than these were lost with their records. */
@@ -28,6 +30,26 @@ struct builder {
 	bool failed;
 };
 
+const char *pb_packet_kind_name(enum pb_packet_kind kind)
+{
+#define NAME(name, number, text) [PB_PACKET_##name] = (text),
+	static const char *const names[] = {PB_PACKET_KINDS(NAME)};
+#undef NAME
+
+	return names[kind];
+}
+
+uint64_t pb_packet_begin(const struct pb_packet *packet)
+{
+	const uint64_t times[] = {packet->submit, packet->patch, packet->feed};
+
+	for (uint32_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		if (times[i] != PB_TRACE_NEVER)
+			return times[i];
+	}
+	return packet->end;
+}
+
 static void *append(void **array, size_t *count, size_t size)
 {
 	/* Doubles whenever the count is a power of two. */
@@ -41,20 +63,43 @@ static void *append(void **array, size_t *count, size_t size)
 	return (char *)*array + size * (*count)++;
 }
 
+static void keep_packet(struct builder *builder, const struct pb_packet *packet)
+{
+	struct pb_packet *kept =
+		append((void **)&builder->timeline->packets, &builder->timeline->packet_count, sizeof(*kept));
+
+	if (kept != NULL)
+		*kept = *packet;
+	else
+		builder->failed = true;
+}
+
+static void keep_mark(struct builder *builder, const struct pb_trace_record *record)
+{
+	struct pb_mark *kept =
+		append((void **)&builder->timeline->marks, &builder->timeline->mark_count, sizeof(*kept));
+
+	if (kept != NULL)
+		*kept = (struct pb_mark){.time = builder->now, .record = *record};
+	else
+		builder->failed = true;
+}
+
 static struct queue *queue_at(struct builder *builder, uint32_t index)
 {
-	struct queue **queue = &builder->queues[index];
+	struct queue *queue = builder->queues[index];
 
-	if (*queue == NULL) {
-		*queue = calloc(1, sizeof(**queue));
-		if (*queue == NULL) {
-			builder->failed = true;
-			return NULL;
-		}
-		(*queue)->channel = UINT32_MAX;
-		(*queue)->node = UINT32_MAX;
+	if (queue != NULL)
+		return queue;
+	queue = calloc(1, sizeof(*queue));
+	if (queue == NULL) {
+		builder->failed = true;
+		return NULL;
 	}
-	return *queue;
+	queue->channel = PB_TRACE_UNKNOWN;
+	queue->node = PB_TRACE_UNKNOWN;
+	builder->queues[index] = queue;
+	return queue;
 }
 
 static struct pb_packet *add(struct queue *queue, uint32_t index)
@@ -66,11 +111,12 @@ static struct pb_packet *add(struct queue *queue, uint32_t index)
 	packet = &queue->open[queue->count++];
 	*packet = (struct pb_packet){.queue = index,
 				     .channel = queue->channel,
-				     .node = queue->node,
+				     .context = PB_TRACE_UNKNOWN,
 				     .submit = PB_TRACE_NEVER,
 				     .patch = PB_TRACE_NEVER,
 				     .patched = PB_TRACE_NEVER,
 				     .feed = PB_TRACE_NEVER,
+				     .again = PB_TRACE_NEVER,
 				     .run = PB_TRACE_NEVER,
 				     .end = PB_TRACE_NEVER};
 	return packet;
@@ -79,7 +125,7 @@ static struct pb_packet *add(struct queue *queue, uint32_t index)
 /** Whether the firmware has named it by its fence id. */
 static bool is_named(const struct pb_packet *packet)
 {
-	return packet->patch != PB_TRACE_NEVER || packet->feed != PB_TRACE_NEVER;
+	return packet->patch != PB_TRACE_NEVER || packet->feed != PB_TRACE_NEVER || packet->flags != 0;
 }
 
 /** The packet of this fence: the one that has it, else the oldest without, else a new one. */
@@ -101,9 +147,9 @@ static struct pb_packet *find(struct queue *queue, uint32_t index, uint32_t fenc
 
 static void on_submit(struct builder *builder, struct queue *queue, uint32_t index, uint32_t put)
 {
-	uint32_t fresh = queue->put_known ? put - queue->put : 0;
+	uint32_t fresh = queue->put_known ? put - queue->put : 1u;
 
-	if (!queue->put_known || fresh > OPEN_MAX)
+	if (fresh > OPEN_MAX)
 		fresh = 1;
 	queue->put = put;
 	queue->put_known = true;
@@ -111,23 +157,26 @@ static void on_submit(struct builder *builder, struct queue *queue, uint32_t ind
 		add(queue, index)->submit = builder->now;
 }
 
-/** It leaves its queue. */
-static void end(struct builder *builder, struct queue *queue, struct pb_packet *packet)
+/** A node runs what it is given one by one: from then on when the last one ended. */
+static void end(struct builder *builder, struct pb_packet *packet, uint32_t node)
 {
-	struct pb_packet *kept =
-		append((void **)&builder->timeline->packets, &builder->timeline->packet_count, sizeof(*kept));
+	packet->end = builder->now;
+	packet->node = node;
+	if (packet->again == PB_TRACE_NEVER || node >= NODES)
+		return;
+	packet->run = packet->again;
+	if (packet->run < builder->node_free[node])
+		packet->run = builder->node_free[node];
+	builder->node_free[node] = builder->now;
+}
+
+/** It leaves its queue. */
+static void leave(struct builder *builder, struct queue *queue, struct pb_packet *packet)
+{
 	const size_t behind = (size_t)(&queue->open[queue->count] - packet) - 1u;
 
-	packet->end = builder->now;
-	if (packet->feed != PB_TRACE_NEVER && packet->node < NODES) {
-		const uint64_t since = builder->node_free[packet->node];
-
-		packet->run = packet->feed > since ? packet->feed : since;
-		builder->node_free[packet->node] = builder->now;
-	}
-	builder->failed = builder->failed || kept == NULL;
-	if (kept != NULL)
-		*kept = *packet;
+	end(builder, packet, queue->node);
+	keep_packet(builder, packet);
 	memmove(packet, packet + 1, behind * sizeof(*packet));
 	queue->count--;
 }
@@ -137,82 +186,127 @@ static void on_complete(struct builder *builder, struct queue *queue, uint32_t i
 {
 	struct pb_packet *packet = find(queue, index, record->arguments[0]);
 
-	packet->error = record->arguments[1];
+	queue->node = PB_TRACE_DONE_NODE(record->arguments[1]);
+	packet->error = PB_TRACE_DONE_ERROR(record->arguments[1]);
 	if (packet->error != 0)
 		packet->kind = PB_PACKET_FAILED;
-	else if (packet->feed != PB_TRACE_NEVER && builder->data->contexts != 0 &&
-		 packet->context == builder->data->contexts + 1u)
+	else if ((packet->flags & PB_FLAG_PAGING) != 0)
 		packet->kind = PB_PACKET_PAGING;
-	end(builder, queue, packet);
+	else if ((packet->flags & (PB_FLAG_PRESENT | PB_FLAG_REDIRECTED_PRESENT)) != 0)
+		packet->kind = PB_PACKET_PRESENT;
+	leave(builder, queue, packet);
 }
 
-/** The last ones before the cutoff go back; what was submitted behind it has no name yet and stays. */
+/** The oldest ones go back; what was submitted behind the cutoff has no name yet and stays. */
 static void on_return(struct builder *builder, struct queue *queue, uint32_t count)
 {
 	queue->put_known = false;
 	for (; count != 0 && queue->count != 0; count--) {
 		queue->open[0].kind = PB_PACKET_PREEMPTED;
-		end(builder, queue, &queue->open[0]);
+		leave(builder, queue, &queue->open[0]);
 	}
 }
 
-static void on_queue_record(struct builder *builder, uint32_t index, const struct pb_trace_record *record)
+static void on_feed(struct builder *builder, struct pb_packet *packet, uint32_t context)
+{
+	packet->context = context;
+	packet->again = builder->now;
+	packet->feeds++;
+	if (packet->feed == PB_TRACE_NEVER)
+		packet->feed = builder->now;
+}
+
+/** @return false: it is a mark */
+static bool on_packet(struct builder *builder, uint32_t event, uint32_t index,
+		      const struct pb_trace_record *record)
 {
 	struct queue *queue = queue_at(builder, index);
-	const uint32_t number = PB_TRACE_WHAT_EVENT(record->what);
+	const uint32_t *arguments = record->arguments;
 	struct pb_packet *packet;
 
 	if (queue == NULL)
-		return;
-	if (number == PB_TRACE_QUEUE) {
-		*queue = (struct queue){.channel = record->arguments[0], .node = record->arguments[1]};
-	} else if (number == PB_TRACE_SUBMIT) {
-		on_submit(builder, queue, index, record->arguments[0]);
-	} else if (number == PB_TRACE_PATCH) {
-		packet = find(queue, index, record->arguments[0]);
-		packet->patch = builder->now;
-		packet->patches = record->arguments[1];
-	} else if (number == PB_TRACE_PATCHED) {
-		find(queue, index, record->arguments[0])->patched = builder->now;
-	} else if (number == PB_TRACE_FEED) {
-		packet = find(queue, index, record->arguments[0]);
-		queue->node = PB_TRACE_FED_NODE(record->arguments[1]);
-		packet->node = queue->node;
-		packet->context = PB_TRACE_FED_CONTEXT(record->arguments[1]);
-		if (packet->feed == PB_TRACE_NEVER)
-			packet->feed = builder->now;
-	} else if (number == PB_TRACE_COMPLETE) {
-		on_complete(builder, queue, index, record);
-	} else if (number == PB_TRACE_RETURN) {
-		on_return(builder, queue, record->arguments[0]);
+		return true;
+	if (event == PB_TRACE_SUBMIT) {
+		on_submit(builder, queue, index, arguments[0]);
+		return true;
 	}
-}
-
-static bool is_of_packets(uint32_t number)
-{
-	return number == PB_TRACE_SUBMIT || (number >= PB_TRACE_PATCH && number <= PB_TRACE_COMPLETE);
+	if (event == PB_TRACE_COMPLETE) {
+		on_complete(builder, queue, index, record);
+		return true;
+	}
+	if (event == PB_TRACE_RETURN)
+		on_return(builder, queue, arguments[0]);
+	if (event != PB_TRACE_PATCH && event != PB_TRACE_PATCHED && event != PB_TRACE_FEED &&
+	    event != PB_TRACE_KIND)
+		return false;
+	packet = find(queue, index, arguments[0]);
+	if (event == PB_TRACE_PATCH) {
+		packet->patch = builder->now;
+		packet->patches = arguments[1];
+	} else if (event == PB_TRACE_PATCHED) {
+		packet->patched = builder->now;
+	} else if (event == PB_TRACE_FEED) {
+		on_feed(builder, packet, arguments[1]);
+	} else {
+		packet->flags = arguments[1];
+	}
+	return true;
 }
 
 static void take(struct builder *builder, const struct pb_trace_moment *moment)
 {
-	const uint32_t number = PB_TRACE_WHAT_EVENT(moment->record.what);
-	const uint32_t object = PB_TRACE_WHAT_OBJECT(moment->record.what);
-	struct pb_mark *mark;
+	const struct pb_trace_record *record = &moment->record;
+	const uint32_t event = builder->data->schema.kinds[PB_TRACE_WHAT_EVENT(record->what)].event;
+	const uint32_t object = PB_TRACE_WHAT_OBJECT(record->what);
 
 	builder->now = moment->time;
-	if (object != PB_TRACE_NONE && number != PB_TRACE_NODE)
-		on_queue_record(builder, object, &moment->record);
-	if (is_of_packets(number))
+	if (event == PB_TRACE_QUEUE && queue_at(builder, object) != NULL)
+		*queue_at(builder, object) =
+			(struct queue){.channel = record->arguments[0], .node = record->arguments[1]};
+	if (event != 0 && object != PB_TRACE_NONE && event != PB_TRACE_NODE &&
+	    on_packet(builder, event, object, record))
 		return;
-	mark = append((void **)&builder->timeline->marks, &builder->timeline->mark_count, sizeof(*mark));
-	builder->failed = builder->failed || mark == NULL;
-	if (mark != NULL)
-		*mark = (struct pb_mark){.time = moment->time, .record = moment->record};
+	keep_mark(builder, record);
+}
+
+static int by_feed(const void *left, const void *right)
+{
+	const struct pb_packet *const a = left, *const b = right;
+
+	return (a->again > b->again) - (a->again < b->again);
+}
+
+/** What has not ended ends with the trace; what stands behind another in a ring has not run. */
+static void end_open(struct builder *builder)
+{
+	struct pb_timeline *timeline = builder->timeline;
+	const size_t first = timeline->packet_count;
+
+	for (uint32_t q = 0; q < QUEUES; q++) {
+		struct queue *queue = builder->queues[q];
+
+		for (uint32_t i = 0; queue != NULL && i < queue->count; i++) {
+			queue->open[i].kind = PB_PACKET_OPEN;
+			queue->open[i].node = queue->node;
+			keep_packet(builder, &queue->open[i]);
+		}
+	}
+	if (timeline->packet_count == first || builder->failed)
+		return;
+	qsort(&timeline->packets[first], timeline->packet_count - first, sizeof(struct pb_packet), by_feed);
+	for (size_t i = first; i < timeline->packet_count; i++) {
+		struct pb_packet *packet = &timeline->packets[i];
+
+		end(builder, packet, packet->node);
+		if (packet->run == packet->end)
+			packet->run = PB_TRACE_NEVER;
+	}
 }
 
 bool pb_timeline_build(const struct pb_trace_data *data, struct pb_timeline *timeline)
 {
 	struct builder *builder = calloc(1, sizeof(*builder));
+	bool failed = builder == NULL;
 
 	memset(timeline, 0, sizeof(*timeline));
 	if (builder == NULL)
@@ -222,22 +316,12 @@ bool pb_timeline_build(const struct pb_trace_data *data, struct pb_timeline *tim
 	for (size_t i = 0; i < data->count && !builder->failed; i++)
 		take(builder, &data->moments[i]);
 	timeline->duration = builder->now;
-	for (uint32_t q = 0; q < QUEUES; q++) {
-		struct queue *queue = builder->queues[q];
-
-		while (queue != NULL && queue->count != 0 && !builder->failed) {
-			queue->open[0].kind = PB_PACKET_OPEN;
-			end(builder, queue, &queue->open[0]);
-		}
-		free(queue);
-	}
-	if (builder->failed)
-		pb_timeline_free(timeline);
-	builder->failed = builder->failed || false;
-	const bool built = !builder->failed;
-
+	end_open(builder);
+	for (uint32_t q = 0; q < QUEUES; q++)
+		free(builder->queues[q]);
+	failed = builder->failed;
 	free(builder);
-	return built;
+	return !failed;
 }
 
 void pb_timeline_free(struct pb_timeline *timeline)

@@ -41,8 +41,7 @@ static bool muted;           /**< the host's doorbell is not rung */
 static uint32_t looked;      /**< counter when the tick was found; or when the alarm rang */
 
 struct pb_bench pb_bench;
-uint32_t pb_bench_longest_delay;
-uint32_t pb_bench_submit_to_sleep, pb_bench_retire_to_sleep;
+uint32_t pb_bench_longest_delay, pb_bench_submit_to_sleep, pb_bench_retire_to_sleep;
 
 void pb_bench_print_milli(const char *key, uint32_t milli)
 {
@@ -320,20 +319,9 @@ static void start_board(void)
 	wrap_lines();
 	wrap_engines();
 	host_link.memory = config.memory;
-	host_link.memory_bytes = config.memory_bytes;
+	host_link.memory_bytes = config.memory_bytes + config.trace_bytes;
 	pb_bench_board_start();
 	calibrate();
-}
-
-static void boot(bool traced)
-{
-	const uint32_t trace_bytes = config.trace_bytes;
-
-	if (!traced)
-		config.trace_bytes = 0;
-	firmware = pb_firmware_instance();
-	pb_firmware_init(firmware, &config);
-	config.trace_bytes = trace_bytes;
 }
 
 static void attach(void)
@@ -366,9 +354,15 @@ static void attach(void)
 
 void pb_bench_boot(bool traced)
 {
-	if (firmware == NULL)
+	static uint32_t trace_bytes;
+
+	if (firmware == NULL) {
 		start_board();
-	boot(traced);
+		trace_bytes = config.trace_bytes;
+	}
+	config.trace_bytes = traced ? trace_bytes : 0;
+	firmware = pb_firmware_instance();
+	pb_firmware_init(firmware, &config);
 	attach();
 }
 

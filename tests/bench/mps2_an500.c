@@ -32,6 +32,7 @@
 #define ALARM_STEP         691u
 
 #define VECTOR_TABLE_OFFSET 0xe000ed08u
+#define MPU_CONTROL         0xe000ed94u
 #define SYSTICK_CONTROL     0xe000e010u
 #define SYSTICK_RELOAD      0xe000e014u
 #define SYSTICK_VALUE       0xe000e018u
@@ -115,6 +116,8 @@ void pb_bench_board_start(void)
 {
 	const void *table = (const void *)(uintptr_t)pb_mmio_read32(VECTOR_TABLE_OFFSET);
 
+	/* The bench copies the vectors and has devices of its own, which the board has not listed. */
+	pb_mmio_write32(MPU_CONTROL, 0);
 	/* No tick: the counter takes SysTick, and nothing must come between. */
 	pb_mmio_write32(SYSTICK_RELOAD, SYSTICK_MASK);
 	pb_mmio_write32(SYSTICK_VALUE, 0);

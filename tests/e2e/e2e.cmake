@@ -11,6 +11,7 @@ if(NOT PB_SANITIZE)
       ${CMAKE_CURRENT_LIST_DIR}/e2e_host.c
       ${CMAKE_CURRENT_LIST_DIR}/e2e_queues.c
       ${CMAKE_CURRENT_LIST_DIR}/e2e_image.c
+      ${CMAKE_CURRENT_LIST_DIR}/e2e_stray.c
     LINKS pb_dma_builder pb_host pb_link_socket pb_card cmocka cjson)
   target_compile_definitions(test_e2e_support PUBLIC
     E2E_PATCHBAY="$<TARGET_FILE:patchbay>"

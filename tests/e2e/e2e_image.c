@@ -104,8 +104,8 @@ static bool is_name(const struct image *image, size_t offset, const char *name)
 	       memcmp(image->bytes + offset, name, bytes) == 0;
 }
 
-/* Where a function's code is in the MCU's memory. */
-static uint32_t function_address(const struct image *image, const Elf64_Ehdr *header, const char *name)
+/* The value of a symbol, which has a name of its own. */
+static uint32_t symbol_value(const struct image *image, const Elf64_Ehdr *header, const char *name)
 {
 	const size_t symbol_bytes = is_64(image) ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 
@@ -117,13 +117,12 @@ static uint32_t function_address(const struct image *image, const Elf64_Ehdr *he
 		for (size_t i = 0; i < table.sh_size / symbol_bytes; i++) {
 			const Elf64_Sym symbol = symbol_at(image, &table, i);
 
-			if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC &&
-			    is_name(image, section(image, header, table.sh_link).sh_offset + symbol.st_name,
+			if (is_name(image, section(image, header, table.sh_link).sh_offset + symbol.st_name,
 				    name))
-				return (uint32_t)symbol.st_value & ~1u; /* bit 0 says Thumb */
+				return (uint32_t)symbol.st_value;
 		}
 	}
-	fail_msg("the image has no function %s", name);
+	fail_msg("the image has no symbol %s", name);
 	return 0;
 }
 
@@ -175,29 +174,76 @@ uint32_t e2e_image_fault_status(void)
 	return status;
 }
 
-uint32_t e2e_image_write(const char *path, const char *function, enum e2e_image_defect defect)
+enum e2e_image_cpu e2e_image_cpu(void)
 {
-	static struct e2e_output output;
 	struct image image;
-	const struct cpu *cpu;
-	uint16_t instruction;
-	Elf64_Ehdr header;
-	uint32_t address;
-	size_t offset;
+	enum e2e_image_cpu cpu;
 
 	image.bytes = e2e_read_file(e2e_image(), &image.size);
-	cpu = cpu_of(&image);
-	instruction = defect == E2E_IMAGE_FAULTS ? cpu->faults : cpu->loops;
-	header = header_of(&image);
-	address = function_address(&image, &header, function);
-	offset = file_offset(&image, &header, address);
-	assert_true(offset + sizeof(instruction) <= image.size);
-	image.bytes[offset] = (uint8_t)instruction;
-	image.bytes[offset + 1] = (uint8_t)(instruction >> 8);
-	e2e_write_file(path, image.bytes, image.size);
+	cpu = cpu_of(&image)->machine == EM_ARM ? E2E_IMAGE_ARM
+	      : is_64(&image)                   ? E2E_IMAGE_RISCV64
+						: E2E_IMAGE_RISCV32;
 	free(image.bytes);
+	return cpu;
+}
+
+uint32_t e2e_image_symbol(const char *name)
+{
+	struct image image;
+	Elf64_Ehdr header;
+	uint32_t value;
+
+	image.bytes = e2e_read_file(e2e_image(), &image.size);
+	header = header_of(&image);
+	value = symbol_value(&image, &header, name);
+	free(image.bytes);
+	return value;
+}
+
+/* Writes the image with other bytes at an address, and seals it. */
+static void write_changed(const char *path, const struct image *image, const Elf64_Ehdr *header,
+			  uint32_t address, const void *code, size_t bytes)
+{
+	static struct e2e_output output;
+	const size_t offset = file_offset(image, header, address);
+
+	assert_true(offset + bytes <= image->size);
+	memcpy(image->bytes + offset, code, bytes);
+	e2e_write_file(path, image->bytes, image->size);
 	e2e_collect(e2e_spawn(E2E_SEAL, E2E_ARGUMENT_LIST(path), NULL), &output);
 	assert_string_equal(output.err, "");
 	assert_int_equal(output.code, 0);
+}
+
+uint32_t e2e_image_write_at(const char *path, const char *symbol, uint32_t offset, const void *bytes,
+			    size_t count)
+{
+	struct image image;
+	Elf64_Ehdr header;
+	uint32_t address;
+
+	image.bytes = e2e_read_file(e2e_image(), &image.size);
+	header = header_of(&image);
+	address = symbol_value(&image, &header, symbol);
+	/* Bit 0 of a function says Thumb. */
+	address = (header.e_machine == EM_ARM ? address & ~1u : address) + offset;
+	write_changed(path, &image, &header, address, bytes, count);
+	free(image.bytes);
 	return address;
+}
+
+uint32_t e2e_image_write(const char *path, const char *function, enum e2e_image_defect defect)
+{
+	struct image image;
+	const struct cpu *cpu;
+	uint16_t instruction;
+	uint8_t code[2];
+
+	image.bytes = e2e_read_file(e2e_image(), &image.size);
+	cpu = cpu_of(&image);
+	free(image.bytes);
+	instruction = defect == E2E_IMAGE_FAULTS ? cpu->faults : cpu->loops;
+	code[0] = (uint8_t)instruction;
+	code[1] = (uint8_t)(instruction >> 8);
+	return e2e_image_write_at(path, function, 0, code, sizeof(code));
 }

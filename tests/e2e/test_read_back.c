@@ -47,7 +47,7 @@ static pid_t start_board(const struct pb_card_files *files, const char *image, c
 	return e2e_spawn("/bin/sh", E2E_ARGUMENT_LIST("-c", text), NULL);
 }
 
-/* Lets it run until the core starts, which is behind its check of itself, and reads the image back. */
+/* Reads the image back, and lets it run until the core starts, which is behind its check of itself. */
 static void write_script(const char *path, const char *probe, const struct pb_image_header *header,
 			 const char *memory)
 {
@@ -55,9 +55,9 @@ static void write_script(const char *path, const char *probe, const struct pb_im
 	const int length = snprintf(text, sizeof(text),
 				    "set pagination off\n"
 				    "target remote %s\n"
+				    "dump binary memory %s 0x%08x 0x%08x\n"
 				    "break pb_firmware_init\n"
 				    "continue\n"
-				    "dump binary memory %s 0x%08x 0x%08x\n"
 				    "disconnect\n",
 				    probe, memory, (unsigned)header->load_address,
 				    (unsigned)(header->load_address + header->image_bytes));

@@ -20,8 +20,8 @@
 
 /* As docs/stm32f405.md has it. */
 #define CARD_MEMORY       0x20006000u
-#define CARD_MEMORY_BYTES 0x12000u
-#define POOL_OFFSET       0x3000u
+#define CARD_MEMORY_BYTES 0x13000u
+#define POOL_OFFSET       0x4000u
 #define CHANNELS          3u
 
 #define BOOT(field)    (CARD_MEMORY + (uint32_t)offsetof(struct pb_boot_block, field))

@@ -69,7 +69,7 @@ static void test_info(void **state)
 	assert_int_equal(output.code, 0);
 	assert_non_null(strstr(output.out, " stm32f405\n"));
 	assert_non_null(strstr(output.out, "boot stage     RUNNING\n"));
-	assert_non_null(strstr(output.out, "memory         73728 bytes\n"));
+	assert_non_null(strstr(output.out, "memory         77824 bytes\n"));
 	stop(&board);
 }
 

@@ -4,5 +4,5 @@ if(NOT PB_SANITIZE)
   add_test(NAME flash COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/flash.sh $<TARGET_FILE:test_flash_bootloader>)
   add_test(NAME seal COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/seal.sh $<TARGET_FILE:patchbay>)
   # scripts/flash sees to it that the command is built.
-  set_tests_properties(flash PROPERTIES LABELS e2e RUN_SERIAL TRUE TIMEOUT 120)
+  set_tests_properties(flash PROPERTIES LABELS e2e RESOURCE_LOCK card TIMEOUT 120)
 endif()

@@ -2,7 +2,9 @@
 #include "tests/sim/actions.h"
 
 #include "tests/sim/host.h"
+#include "tests/sim/hostile.h"
 #include "tests/sim/judge.h"
+#include "tests/sim/supervisor.h"
 #include "tests/sim/work.h"
 
 static bool has_room(const struct pb_host *host)
@@ -60,12 +62,37 @@ static void leave(struct pb_run *run, struct pb_host *host)
 	pb_host_leave(run, host);
 }
 
+/** A question about something of the host's, whose answer the judge knows. */
+static void query(struct pb_run *run, struct pb_host *host, const struct pb_queue_view *queue)
+{
+	const uint32_t what = PB_QUERY_QUEUE + pb_random_below(&run->random, 4);
+	const uint32_t c = pb_random_below(&run->random, PB_CONTEXTS);
+	uint32_t object = 0, argument = 0;
+
+	if (!has_room(host) || (run->rates & PB_RATE_QUERY) == 0 ||
+	    (what == PB_QUERY_QUEUE && queue->life != PB_QUEUE_OPEN))
+		return;
+	if (what == PB_QUERY_QUEUE) {
+		object = (uint32_t)(queue - host->queues);
+		argument = queue->handle;
+	} else if (what == PB_QUERY_NODE) {
+		argument = queue->node;
+	} else if (what == PB_QUERY_CONTEXT) {
+		object = c;
+		argument = host->contexts[c].handle;
+	} else {
+		argument = host->client.channel;
+	}
+	pb_client_query(&host->client, object, run->step, (uint32_t[]){what, argument, 0});
+}
+
 /** What asks about nothing that matters. */
-static void chat(struct pb_run *run, struct pb_host *host)
+static void chat(struct pb_run *run, struct pb_host *host, const struct pb_queue_view *queue)
 {
 	if (!has_room(host))
 		return;
-	if ((run->features & PB_FEATURE_MODERATE) != 0 && pb_random_one_in(&run->random, 2))
+	pb_host_ask_too_much(run, host, queue);
+	if ((run->rates & PB_RATE_MODERATE) != 0 && pb_random_one_in(&run->random, 2))
 		pb_client_post(
 			&host->client, PB_COMMAND_MODERATE, 0,
 			(uint32_t[]){pb_random_below(&run->random, 6), pb_random_below(&run->random, 9000)},
@@ -106,6 +133,38 @@ static void deafen(struct pb_run *run)
 	pb_world_deafen(&run->world, node, deaf, for_good ? 10000000u : pb_random_below(&run->random, 20000));
 }
 
+/** An engine dies: what it has, and all that comes, fails before long. */
+static void kill_engine(struct pb_run *run)
+{
+	const uint32_t node = pb_random_below(&run->random, PB_CARD_NODES);
+
+	if ((run->rates & PB_RATE_DEAD) == 0 || !pb_random_one_in(&run->random, 2))
+		return;
+	run->nodes[node].may_die = true;
+	pb_run_say(run, "node %u: dies", node);
+	pb_world_kill(&run->world, node);
+}
+
+static bool any_dead(const struct pb_run *run)
+{
+	bool dead = false;
+
+	for (uint32_t n = 0; n < PB_CARD_NODES; n++)
+		dead = dead || run->world.nodes[n].dead;
+	return dead;
+}
+
+/** A host dies, or the firmware starts again. An engine that is dead keeps the firmware from coming up. */
+static void lose_somebody(struct pb_run *run, struct pb_host *host)
+{
+	const bool restarts = pb_random_one_in(&run->random, 2);
+
+	if (restarts && (run->rates & PB_RATE_RESTART) != 0 && !any_dead(run))
+		pb_supervisor_restart(run);
+	else if (!restarts && (run->rates & PB_RATE_DIES) != 0 && !host->moving)
+		pb_host_die(run, host);
+}
+
 /** Takes away what work that runs has stored: if it stores it again, it was begun anew. */
 static void take_marks(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
 {
@@ -140,7 +199,7 @@ static void hold_card(struct pb_run *run)
 
 static void act_as(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
 {
-	const uint32_t roll = pb_random_below(&run->random, 64);
+	const uint32_t roll = pb_random_below(&run->random, 70);
 
 	if (roll < 35u)
 		pb_act_submit(run, host, queue);
@@ -164,10 +223,25 @@ static void act_as(struct pb_run *run, struct pb_host *host, struct pb_queue_vie
 		deafen(run);
 	else if (roll < 62u)
 		take_marks(run, host, queue);
-	else if (pb_random_one_in(&run->random, 2))
+	else if (roll < 63u)
 		hold_card(run);
-	else
-		chat(run, host);
+	else if (roll < 65u)
+		chat(run, host, queue);
+	else if (roll < 67u)
+		query(run, host, queue);
+	else if (roll < 68u)
+		kill_engine(run);
+	else if (roll < 69u)
+		lose_somebody(run, host);
+	else if ((run->rates & PB_RATE_MOVES) != 0 && !host->moving && has_room(host))
+		pb_host_move(run, host);
+}
+
+/** Whether its channel is nobody's, so that it may come back. */
+static bool may_come(const struct pb_run *run, const struct pb_host *host)
+{
+	return !host->attached && !host->leaving && !host->died &&
+	       (run->closing >> host->client.channel & 1u) == 0;
 }
 
 void pb_act(struct pb_run *run)
@@ -175,8 +249,12 @@ void pb_act(struct pb_run *run)
 	struct pb_host *host = &run->hosts[pb_random_below(&run->random, run->host_count)];
 	struct pb_queue_view *queue = &host->queues[pb_random_below(&run->random, PB_QUEUES)];
 
+	if (pb_hostile_present(run))
+		pb_hostile_act(run);
 	if (host->attached)
 		act_as(run, host, queue);
-	else if (!host->leaving)
+	else if (host->died && pb_random_one_in(&run->random, 3))
+		pb_supervisor_close(run, host->client.channel);
+	else if (may_come(run, host))
 		pb_host_open(run, host);
 }

@@ -10,6 +10,7 @@ static bool ask(struct pb_run *run, struct pb_host *host, struct pb_queue_view *
 	if (queue->life != PB_QUEUE_OPEN || pb_client_open_questions(&host->client) > 12u)
 		return false;
 	queue->hold = hold;
+	queue->was_held = true;
 	queue->cutoff = queue->put;
 	queue->returned = 0;
 	run->moved = run->world.now;
@@ -84,16 +85,11 @@ void pb_act_release(struct pb_run *run, struct pb_host *host, uint32_t node)
 		pb_client_post(&host->client, PB_COMMAND_RESET, PB_QUEUES + node, &node, 1);
 }
 
-static bool is_waiting_for_admin(const struct pb_run *run)
-{
-	return pb_client_open_questions(&run->admin) != 0;
-}
-
 void pb_act_suspend_card(struct pb_run *run)
 {
 	const uint32_t flags = pb_random_below(&run->random, 4);
 
-	if (run->card != PB_HOLD_NONE || is_waiting_for_admin(run))
+	if (run->card != PB_HOLD_NONE || pb_client_open_questions(&run->admin) > 8u)
 		return;
 	run->card = PB_HOLD_SUSPENDING;
 	run->moved = run->world.now;

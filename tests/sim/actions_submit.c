@@ -3,9 +3,9 @@
 #include "tests/sim/judge.h"
 #include "tests/sim/work.h"
 
-static bool has_room(const struct pb_queue_view *queue)
+static bool has_room(const struct pb_host *host, const struct pb_queue_view *queue)
 {
-	return queue->life == PB_QUEUE_OPEN && pb_outstanding(queue) < queue->entries;
+	return queue->life == PB_QUEUE_OPEN && !host->moving && pb_outstanding(queue) < queue->entries;
 }
 
 /** PB_PLACES: none is free. */
@@ -99,7 +99,7 @@ void pb_act_submit(struct pb_run *run, struct pb_host *host, struct pb_queue_vie
 	struct pb_entry entry = {.place = free_place(host)};
 
 	/* A few marks are kept for what is to come back. */
-	if (!has_room(queue) || entry.place == PB_PLACES || host->mark_count + 96u > PB_MARKS)
+	if (!has_room(host, queue) || entry.place == PB_PLACES || host->mark_count + 96u > PB_MARKS)
 		return;
 	entry.paging = host->paging && pb_random_one_in(&run->random, 10);
 	entry.kind = some_kind(run, entry.paging);
@@ -119,7 +119,7 @@ void pb_act_signal(struct pb_run *run, struct pb_host *host, struct pb_queue_vie
 	struct pb_entry entry = {.place = free_place(host), .kind = PB_KIND_EMPTY};
 
 	/* What is outstanding may reach it. */
-	if (!has_room(queue) || entry.place == PB_PLACES ||
+	if (!has_room(host, queue) || entry.place == PB_PLACES ||
 	    (value <= queue->timeline && pb_outstanding(queue) != 0))
 		return;
 	queue->timeline = value > queue->timeline ? value : queue->timeline + 1u;
@@ -160,7 +160,7 @@ void pb_act_resubmit(struct pb_run *run, struct pb_host *host, struct pb_queue_v
 {
 	struct pb_entry entry = queue->back[0];
 
-	if (!has_room(queue) || queue->back_count == 0)
+	if (!has_room(host, queue) || queue->back_count == 0)
 		return;
 	queue->back_count--;
 	for (uint32_t i = 0; i < queue->back_count; i++)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/sim/judge.h"
+#include "tests/sim/supervisor.h"
 #include "tests/sim/work.h"
 
 static void post(struct pb_run *run, struct pb_host *host, uint32_t code, uint32_t object,
@@ -19,7 +20,7 @@ static uint64_t some_base(struct pb_run *run)
 	return (pb_random_next(&run->random) >> 2) / PB_PAGE_BYTES * PB_PAGE_BYTES;
 }
 
-static void make_segment(struct pb_run *run, struct pb_host *host, uint32_t segment, uint32_t bytes)
+void pb_host_make_segment(struct pb_run *run, struct pb_host *host, uint32_t segment, uint32_t bytes)
 {
 	const uint64_t os = some_base(run), gpu = some_base(run);
 	const uint32_t arguments[] = {
@@ -29,6 +30,7 @@ static void make_segment(struct pb_run *run, struct pb_host *host, uint32_t segm
 
 	host->os_base[segment] = os;
 	host->gpu_base[segment] = gpu;
+	host->bytes[segment] = bytes;
 	post(run, host, PB_COMMAND_SEGMENT_CREATE, segment, arguments, 9);
 }
 
@@ -46,19 +48,51 @@ static uint64_t some_timeline(struct pb_run *run)
 	return starts[pb_random_below(&run->random, 5)];
 }
 
+/** Whether the node takes one queue only, and has it, or may have it. */
+static bool is_taken(const struct pb_run *run, uint32_t node)
+{
+	for (uint32_t h = 0; h < run->host_count; h++) {
+		const struct pb_host *host = &run->hosts[h];
+
+		for (uint32_t q = 0; q < PB_QUEUES; q++) {
+			if (host->queues[q].life != PB_QUEUE_ABSENT && host->queues[q].node == node)
+				return true;
+		}
+	}
+	return false;
+}
+
+/** PB_CARD_NODES: none has room for a queue. */
+static uint32_t some_node(struct pb_run *run)
+{
+	const uint32_t first = pb_random_below(&run->random, PB_CARD_NODES);
+
+	for (uint32_t i = 0; i < PB_CARD_NODES; i++) {
+		const uint32_t node = (first + i) % PB_CARD_NODES;
+
+		if (run->nodes[node].mode == PB_NODE_SCHEDULED || !is_taken(run, node))
+			return node;
+	}
+	return PB_CARD_NODES;
+}
+
 void pb_host_make_queue(struct pb_run *run, struct pb_host *host, uint32_t q)
 {
 	struct pb_queue_view *queue = &host->queues[q];
 	const struct pb_queue_view old = *queue;
 	const uint32_t offset = pb_work_queue_offset(q);
+	const uint32_t node = some_node(run);
 
+	if (node == PB_CARD_NODES)
+		return;
 	*queue = (struct pb_queue_view){
 		.life = PB_QUEUE_CREATING,
 		.page = (struct pb_queue_page *)(void *)(host->memory[0] + offset),
 		.address = host->os_base[0] + offset,
 		.handle = old.handle,
-		.node = pb_random_below(&run->random, PB_CARD_NODES),
+		.node = node,
 		.entries = 4u << pb_random_below(&run->random, 3),
+		.level = pb_random_below(&run->random, run->grants[host->client.channel].cap + 1u),
 		.timeline = some_timeline(run),
 		.next_fence = some_fence(run),
 		.worst = UINT64_MAX,
@@ -68,17 +102,36 @@ void pb_host_make_queue(struct pb_run *run, struct pb_host *host, uint32_t q)
 	memset(queue->page, 0, sizeof(*queue->page));
 	post(run, host, PB_COMMAND_QUEUE_CREATE, q,
 	     (uint32_t[]){queue->node, queue->entries, (uint32_t)queue->address,
-			  (uint32_t)(queue->address >> 32), pb_random_below(&run->random, PB_PRIORITIES),
+			  (uint32_t)(queue->address >> 32), queue->level,
 			  pb_random_one_in(&run->random, 2) ? 0 : 1u + pb_random_below(&run->random, 3000)},
 	     6);
 }
 
-static void mark_memory(struct pb_host *host)
+void pb_host_ask_too_much(struct pb_run *run, struct pb_host *host, const struct pb_queue_view *queue)
 {
-	uint32_t *words = (uint32_t *)(void *)host->memory[1];
+	if (queue->life != PB_QUEUE_OPEN || run->nodes[queue->node].mode != PB_NODE_HOST_ORDERED)
+		return;
+	post(run, host, PB_COMMAND_QUEUE_CREATE, PB_QUEUES,
+	     (uint32_t[]){queue->node, 4, (uint32_t)queue->address, (uint32_t)(queue->address >> 32),
+			  PB_PRIORITY_NORMAL, 0},
+	     6);
+}
 
-	for (uint32_t i = 0; i < PB_MARKS * PB_MARK_WORDS; i++)
+void pb_host_mark_segment(struct pb_host *host, uint32_t segment)
+{
+	uint32_t *words = (uint32_t *)(void *)host->memory[segment];
+
+	for (uint32_t i = 0; i < PB_WORK_VIDEO_BYTES / 4u; i++)
 		pb_shared_write32(&words[i], PB_UNMARKED);
+}
+
+/** Its memory may be another's at once. */
+static void forget_marks(struct pb_host *host, uint32_t segment)
+{
+	for (uint32_t m = 0; m < host->mark_count; m++) {
+		if (pb_work_segment(m) == segment)
+			host->marks[m].settled = false;
+	}
 }
 
 static void attach(struct pb_run *run, struct pb_host *host)
@@ -94,23 +147,77 @@ static void attach(struct pb_run *run, struct pb_host *host)
 			     pb_shared_read32(&host->client.entry->error));
 }
 
-void pb_host_open(struct pb_run *run, struct pb_host *host)
+void pb_host_begin(struct pb_run *run, struct pb_host *host)
 {
 	const struct pb_client client = host->client;
+
+	*host = (struct pb_host){.client = client, .written = run->written[client.channel - 1u]};
+	host->client.unread = (run->rates & PB_RATE_UNREAD) != 0 && pb_random_one_in(&run->random, 2);
+	/* Who reads no events does not hear that it is halted. */
+	host->paging = !host->client.unread;
+}
+
+void pb_host_make_segments(struct pb_run *run, struct pb_host *host)
+{
+	pb_host_make_segment(run, host, 0, PB_WORK_SYSTEM_BYTES);
+	for (uint32_t segment = 1; segment < PB_SEGMENTS; segment++)
+		pb_host_make_segment(run, host, segment, PB_WORK_VIDEO_BYTES);
+}
+
+/** Its event ring is nearly full, or more: of kicks of queues that it never had. */
+static void fill_events(struct pb_run *run, struct pb_host *host)
+{
+	for (uint32_t i = 80u + pb_random_below(&run->random, 60); i != 0; i--)
+		pb_client_kick(&host->client, PB_HANDLE(PB_WORLD_QUEUES - 1u, 78));
+}
+
+void pb_host_open(struct pb_run *run, struct pb_host *host)
+{
 	const uint32_t queues = 1u + pb_random_below(&run->random, PB_QUEUES);
 
-	*host = (struct pb_host){.client = client, .paging = true};
+	pb_host_begin(run, host);
 	attach(run, host);
 	host->attached = true;
-	make_segment(run, host, 0, PB_WORK_SYSTEM_BYTES);
-	make_segment(run, host, 1, PB_WORK_VIDEO_BYTES);
+	pb_host_make_segments(run, host);
 	for (uint32_t c = 0; c < PB_CONTEXTS; c++)
 		post(run, host, PB_COMMAND_CONTEXT_CREATE, c, NULL, 0);
 	pb_run_until_answered(run, host);
-	mark_memory(host);
+	if (host->refused) {
+		pb_supervisor_close(run, run->hostile.client.channel);
+		pb_host_leave(run, host);
+		return;
+	}
+	memcpy(host->written, host->memory[0], PB_WORK_SYSTEM_BYTES);
+	host->opened = true;
+	for (uint32_t segment = 1; segment < PB_SEGMENTS; segment++)
+		pb_host_mark_segment(host, segment);
+	if (host->client.unread)
+		fill_events(run, host);
 	for (uint32_t q = 0; q < queues; q++)
 		pb_host_make_queue(run, host, q);
 	pb_run_until_answered(run, host);
+}
+
+void pb_host_move(struct pb_run *run, struct pb_host *host)
+{
+	static const uint32_t segment = PB_SEGMENTS - 1u;
+
+	for (uint32_t q = 0; q < PB_QUEUES; q++) {
+		struct pb_queue_view *queue = &host->queues[q];
+
+		if (queue->life == PB_QUEUE_CREATING || queue->life == PB_QUEUE_DESTROYING ||
+		    (queue->life == PB_QUEUE_OPEN && pb_outstanding(queue) != 0))
+			return;
+	}
+	pb_judge_marks(run, host);
+	forget_marks(host, segment);
+	host->moving = true;
+	post(run, host, PB_COMMAND_SEGMENT_DESTROY, segment, &segment, 1);
+	pb_host_make_segment(run, host, segment, PB_WORK_VIDEO_BYTES);
+	/* What had begun ran with the old addresses in it. */
+	for (uint32_t q = 0; q < PB_QUEUES; q++)
+		host->queues[q].may_resume = false;
+	pb_run_say(run, "channel %u: makes segment %u anew", host->client.channel, segment);
 }
 
 void pb_host_leave(struct pb_run *run, struct pb_host *host)
@@ -121,6 +228,18 @@ void pb_host_leave(struct pb_run *run, struct pb_host *host)
 	pb_client_ask(&host->client, PB_ATTACH_OP_DETACH);
 }
 
+/** What it had is nobody's any more. */
+static void forget_work(struct pb_run *run, struct pb_host *host)
+{
+	for (uint32_t q = 0; q < PB_QUEUES; q++) {
+		struct pb_queue_view *queue = &host->queues[q];
+
+		for (uint32_t i = queue->completed; queue->life != PB_QUEUE_ABSENT && i != queue->put; i++)
+			pb_judge_cancelled(run, host, pb_entry_at(queue, i));
+		queue->life = PB_QUEUE_ABSENT;
+	}
+}
+
 void pb_host_look_gone(struct pb_run *run, struct pb_host *host)
 {
 	if (!pb_client_answered(&host->client))
@@ -128,15 +247,27 @@ void pb_host_look_gone(struct pb_run *run, struct pb_host *host)
 	if (pb_shared_read32(&host->client.entry->state) != PB_CHANNEL_CLOSED)
 		pb_run_break(run, "channel %u: detached, and its state is %u", host->client.channel,
 			     pb_shared_read32(&host->client.entry->state));
-	pb_judge_marks(run, host);
-	for (uint32_t q = 0; q < PB_QUEUES; q++) {
-		struct pb_queue_view *queue = &host->queues[q];
-
-		if (queue->life == PB_QUEUE_ABSENT)
-			continue;
-		for (uint32_t i = queue->completed; i != queue->put; i++)
-			pb_judge_cancelled(run, host, pb_entry_at(queue, i));
-		queue->life = PB_QUEUE_ABSENT;
-	}
+	if (!host->refused)
+		pb_judge_marks(run, host);
+	forget_work(run, host);
 	host->leaving = false;
+}
+
+void pb_host_die(struct pb_run *run, struct pb_host *host)
+{
+	pb_run_say(run, "channel %u: its host dies", host->client.channel);
+	host->attached = false;
+	host->died = true;
+	run->world.injected++;
+	run->totals.deaths++;
+}
+
+void pb_host_buried(struct pb_run *run, struct pb_host *host)
+{
+	if (pb_shared_read32(&host->client.entry->state) != PB_CHANNEL_CLOSED)
+		pb_run_break(run, "channel %u: closed by the supervisor, and its state is %u",
+			     host->client.channel, pb_shared_read32(&host->client.entry->state));
+	forget_work(run, host);
+	pb_client_forget(&host->client);
+	host->died = false;
 }

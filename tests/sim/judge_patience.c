@@ -3,16 +3,20 @@
  * Bounded waiting, in virtual time: what can run ends, and what is asked is answered, within what the contract
  * gives the work that is there.
  */
+#include "tests/sim/hostile.h"
 #include "tests/sim/judge.h"
 
 /** For doorbells and interrupts that got lost, and for the firmware's own time, in microseconds. */
 #define SLACK (10u * PB_TICK_MICROSECONDS)
+/** How often work of a host that hangs the engine may go before that of another: more often than 32 bypasses. */
+#define HOSTILE_TURNS 40u
 
 /** Most time that the work of a node may take until some of it ends. */
 static uint64_t allowance(const struct pb_run *run, uint32_t node)
 {
 	const struct pb_node_view *view = &run->nodes[node];
 	uint64_t sum = SLACK + 3u * (uint64_t)view->answer_us + view->hang_us;
+	const uint32_t slow = view->slow > 1u ? view->slow : 1u;
 
 	for (uint32_t h = 0; h < run->host_count; h++) {
 		for (uint32_t q = 0; q < PB_QUEUES; q++) {
@@ -21,10 +25,10 @@ static uint64_t allowance(const struct pb_run *run, uint32_t node)
 			if (queue->life == PB_QUEUE_ABSENT || queue->node != node)
 				continue;
 			for (uint32_t i = queue->completed; i != queue->put; i++)
-				sum += queue->ring[i % queue->entries].busy + 100u;
+				sum += (uint64_t)slow * (queue->ring[i % queue->entries].busy + 100u);
 		}
 	}
-	return sum;
+	return pb_hostile_present(run) ? HOSTILE_TURNS * sum : sum;
 }
 
 static bool is_stuck(const struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "tests/sim/host.h"
+#include "tests/sim/hostile.h"
 #include "tests/sim/judge.h"
 
 /** A guess that no reply may confirm: the queue's work may still lose a context. */
@@ -104,6 +106,9 @@ static void preempt_replied(struct pb_run *run, struct pb_host *host, struct pb_
 {
 	const struct pb_preempt_record *record = &queue->page->preempt;
 
+	/* The record says it also to who reads no events. */
+	if (host->client.unread && record->count == queue->reports + 1u)
+		pb_judge_preempted(run, host, queue, queue->stop_id);
 	if (record->count != queue->reports || reply->results[0] != record->fence_id ||
 	    reply->results[1] != record->valid || reply->results[2] != record->completed ||
 	    reply->results[3] != record->returned || reply->results[4] != record->started)
@@ -136,6 +141,36 @@ static void suspended(struct pb_run *run, struct pb_host *host, struct pb_queue_
 	run->totals.suspensions++;
 }
 
+static void segment_made(struct pb_run *run, struct pb_host *host, uint32_t segment, uint32_t offset)
+{
+	host->memory[segment] = run->world.memory + offset;
+	if (!host->moving)
+		return;
+	pb_host_mark_segment(host, segment);
+	host->moving = false;
+	run->totals.moves++;
+}
+
+/** Who asks for what a hostile host has taken all of may be refused. @return true: that is so */
+static bool may_be_refused(const struct pb_run *run, const struct pb_reply *reply)
+{
+	return reply->error == PB_ERROR_NO_SPACE &&
+	       (reply->code == PB_COMMAND_SEGMENT_CREATE || reply->code == PB_COMMAND_CONTEXT_CREATE ||
+		reply->code == PB_COMMAND_QUEUE_CREATE) &&
+	       pb_hostile_present(run);
+}
+
+/** It goes without a queue; without anything else it cannot work, and leaves. */
+static void refused(struct pb_run *run, struct pb_host *host, const struct pb_reply *reply,
+		    const struct pb_question *question)
+{
+	pb_run_say(run, "channel %u: command %u is refused: all is taken", host->client.channel, reply->code);
+	if (reply->code == PB_COMMAND_QUEUE_CREATE)
+		host->queues[question->object % PB_QUEUES].life = PB_QUEUE_ABSENT;
+	else
+		host->refused = true;
+}
+
 static void take_reply(struct pb_run *run, struct pb_host *host, const struct pb_reply *reply,
 		       const struct pb_question *question)
 {
@@ -144,7 +179,7 @@ static void take_reply(struct pb_run *run, struct pb_host *host, const struct pb
 	run->moved = run->world.now;
 	switch (reply->code) {
 	case PB_COMMAND_SEGMENT_CREATE:
-		host->memory[question->object] = run->world.memory + reply->results[0];
+		segment_made(run, host, question->object, reply->results[0]);
 		break;
 	case PB_COMMAND_CONTEXT_CREATE:
 		host->contexts[question->object].handle = reply->results[0];
@@ -171,6 +206,14 @@ static void take_reply(struct pb_run *run, struct pb_host *host, const struct pb
 	case PB_COMMAND_RESUME:
 		queue->hold = PB_HOLD_NONE;
 		break;
+	case PB_COMMAND_QUERY:
+		pb_judge_query(run, host, question, reply);
+		break;
+	case PB_COMMAND_MODERATE:
+		host->moderate_count = question->arguments[0];
+		host->moderate_us = question->arguments[1];
+		host->unreported = 0;
+		break;
 	case PB_COMMAND_RESET:
 		if (question->arguments[1] != 0)
 			reset_replied(run, host, queue, reply);
@@ -182,55 +225,33 @@ static void take_reply(struct pb_run *run, struct pb_host *host, const struct pb
 	}
 }
 
-void pb_judge_replies(struct pb_run *run, struct pb_host *host)
+bool pb_judge_replies(struct pb_run *run, struct pb_host *host)
 {
 	struct pb_question question;
 	struct pb_reply reply;
+	bool any = false;
 
 	while (pb_client_reply(&host->client, &reply, &question)) {
+		any = true;
 		if (question.code == 0 || question.code != reply.code)
 			pb_run_break(run, "channel %u: a reply to command %u that nobody asked for",
 				     host->client.channel, reply.code);
+		pb_run_say(run, "channel %u: reply to command %u about %u", host->client.channel, reply.code,
+			   question.object);
+		if (reply.code == PB_COMMAND_QUEUE_CREATE && question.object == PB_QUEUES) {
+			if (reply.error != PB_ERROR_NO_SPACE)
+				pb_run_break(run, "channel %u: a second queue of a node in host order: %u",
+					     host->client.channel, reply.error);
+			continue;
+		}
+		if (may_be_refused(run, &reply)) {
+			refused(run, host, &reply, &question);
+			continue;
+		}
 		if (reply.error != PB_ERROR_OK)
 			pb_run_break(run, "channel %u: command %u about %u fails with %u",
 				     host->client.channel, reply.code, question.object, reply.error);
-		pb_run_say(run, "channel %u: reply to command %u about %u", host->client.channel, reply.code,
-			   question.object);
 		take_reply(run, host, &reply, &question);
 	}
-}
-
-/** Nothing runs any more, of nobody. */
-static void card_suspended(struct pb_run *run)
-{
-	run->card = PB_HOLD_SUSPENDED;
-	run->totals.suspensions++;
-	for (uint32_t h = 0; h < run->host_count; h++) {
-		for (uint32_t q = 0; run->hosts[h].attached && q < PB_QUEUES; q++) {
-			struct pb_queue_view *queue = &run->hosts[h].queues[q];
-
-			if (queue->life == PB_QUEUE_ABSENT)
-				continue;
-			for (uint32_t i = queue->completed; i != queue->put; i++)
-				pb_judge_settle(&run->hosts[h], pb_entry_at(queue, i));
-		}
-	}
-}
-
-void pb_judge_admin(struct pb_run *run)
-{
-	struct pb_question question;
-	struct pb_reply reply;
-
-	if ((run->card != PB_HOLD_SUSPENDING && run->card != PB_HOLD_RESUMING) ||
-	    !pb_client_reply(&run->admin, &reply, &question))
-		return;
-	if (reply.error != PB_ERROR_OK || reply.code != question.code)
-		pb_run_break(run, "the admin's command %u fails with %u", reply.code, reply.error);
-	pb_run_say(run, "reply to the admin's command %u", reply.code);
-	run->moved = run->world.now;
-	if (reply.code == PB_COMMAND_SUSPEND)
-		card_suspended(run);
-	else
-		run->card = PB_HOLD_NONE;
+	return any;
 }

@@ -47,8 +47,8 @@ static uint32_t all_stores(const struct pb_host *host, const struct pb_entry *en
 }
 
 /** Each word stored has the value that the oracle knows; the word behind them nobody stores. */
-static void check_values(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,
-			 struct pb_entry *entry)
+void pb_judge_values(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,
+		     struct pb_entry *entry)
 {
 	const uint32_t *words = pb_work_mark(host, entry->mark);
 
@@ -86,6 +86,8 @@ static void check_success(struct pb_run *run, struct pb_host *host, struct pb_qu
 {
 	if (entry->kind == PB_KIND_BAD || entry->kind == PB_KIND_FAULT || entry->kind == PB_KIND_HANG)
 		BREAK("completed without the error %s", "that it must have");
+	if (run->nodes[queue->node].dead && entry->step > run->nodes[queue->node].dead_step)
+		BREAK("ran on an engine that is %s", "dead");
 	if (entry->sure_lost && !entry->paging)
 		BREAK("ran although its context is %s", "lost");
 	if (!pb_judge_wait_reached(host, entry))
@@ -122,7 +124,7 @@ static bool is_excused(struct pb_run *run, struct pb_host *host, struct pb_queue
 static bool is_own(const struct pb_entry *entry, uint32_t status, uint32_t index)
 {
 	if (entry->kind == PB_KIND_BAD)
-		return status == entry->bad && index == entry->bad_index;
+		return status == entry->bad && (index == entry->bad_index || index == PB_INDEX_UNKNOWN);
 	if (entry->kind == PB_KIND_FAULT)
 		return status == PB_ERROR_ENGINE_FAULT;
 	return entry->kind == PB_KIND_HANG && status == PB_ERROR_ENGINE_HANG;
@@ -186,9 +188,19 @@ static void note_loss(struct pb_run *run, struct pb_host *host, struct pb_entry 
 		/* A clear may have come between the loss and the completion that tells of it. */
 		context->sure_lost = context->clear_step < entry->step &&
 				     !pb_client_asks(&host->client, PB_COMMAND_CONTEXT_CLEAR, entry->context);
+		context->sure_step = run->step;
 	}
 	if (context->maybe_lost)
 		context->maybe_step = run->step;
+}
+
+static void end_entry(struct pb_host *host, struct pb_queue_view *queue, const struct pb_entry *entry)
+{
+	pb_judge_settle(host, entry);
+	host->places[entry->place].used = false;
+	queue->reached = entry->timeline;
+	queue->last_fence = entry->fence_id;
+	queue->valid = true;
 }
 
 void pb_judge_completed(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,
@@ -196,7 +208,7 @@ void pb_judge_completed(struct pb_run *run, struct pb_host *host, struct pb_queu
 {
 	pb_run_say(run, "channel %u queue %08x fence %08x timeline %llx ends with %u", host->client.channel,
 		   queue->handle, entry->fence_id, (unsigned long long)entry->timeline, status);
-	check_values(run, host, queue, entry);
+	pb_judge_values(run, host, queue, entry);
 	if (status == PB_ERROR_OK) {
 		check_success(run, host, queue, entry);
 		run->totals.completed++;
@@ -205,11 +217,7 @@ void pb_judge_completed(struct pb_run *run, struct pb_host *host, struct pb_queu
 		note_error(run, queue, entry, status, index);
 		note_loss(run, host, entry, status, queue->node);
 	}
-	pb_judge_settle(host, entry);
-	host->places[entry->place].used = false;
-	queue->reached = entry->timeline;
-	queue->last_fence = entry->fence_id;
-	queue->valid = true;
+	end_entry(host, queue, entry);
 }
 
 void pb_judge_returned(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,
@@ -219,7 +227,7 @@ void pb_judge_returned(struct pb_run *run, struct pb_host *host, struct pb_queue
 		   queue->handle, entry->fence_id, (unsigned long long)entry->timeline);
 	if (queue->hold != PB_HOLD_PREEMPTING && queue->hold != PB_HOLD_RESETTING)
 		BREAK("was returned, and %s", "nobody asked");
-	check_values(run, host, queue, entry);
+	pb_judge_values(run, host, queue, entry);
 	pb_judge_settle(host, entry);
 	queue->returned++;
 	queue->back[queue->back_count++] = *entry;
@@ -231,4 +239,20 @@ void pb_judge_cancelled(struct pb_run *run, struct pb_host *host, struct pb_entr
 	pb_judge_settle(host, entry);
 	host->places[entry->place].used = false;
 	run->totals.cancelled++;
+}
+
+void pb_judge_unsure(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,
+		     struct pb_entry *entry, const struct pb_fence_record *record)
+{
+	pb_judge_values(run, host, queue, entry);
+	check_image(run, host, queue, entry, true);
+	host->contexts[entry->context].maybe_lost = true;
+	host->contexts[entry->context].maybe_step = run->step;
+	queue->errors = record->errors;
+	queue->first = (struct pb_first_error){record->error, record->error_fence_id, record->error_index,
+					       entry->timeline};
+	if (entry->timeline < queue->worst)
+		queue->worst = entry->timeline;
+	queue->worst_step = UINT64_MAX;
+	end_entry(host, queue, entry);
 }

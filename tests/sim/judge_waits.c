@@ -51,6 +51,12 @@ static bool was_gone(const struct pb_host *host, const struct pb_entry *entry,
 	       queue->gone_step >= entry->step;
 }
 
+/** Whether something of it has failed in this very pass, in which the judge has looked at who waited for it first. */
+static bool has_news(const struct pb_queue_view *queue)
+{
+	return queue->life == PB_QUEUE_OPEN && pb_shared_read32(&queue->page->fence.errors) != queue->errors;
+}
+
 bool pb_judge_dep_failed(const struct pb_run *run, const struct pb_host *host, const struct pb_entry *entry)
 {
 	(void)run;
@@ -61,6 +67,8 @@ bool pb_judge_dep_failed(const struct pb_run *run, const struct pb_host *host, c
 			return true;
 		if (host->queues[wait->queue].worst <= wait->value &&
 		    host->queues[wait->queue].worst_step >= entry->step)
+			return true;
+		if (has_news(&host->queues[wait->queue]))
 			return true;
 	}
 	return false;

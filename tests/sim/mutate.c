@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/sim/mutate.h"
 
+#include "hal/engine/registers.h"
+#include "tests/sim/inside.h"
+#include "tests/sim/judge.h"
 #include "tests/sim/run.h"
 #include "tests/sim/work.h"
 
@@ -65,6 +68,21 @@ static bool store_late(struct pb_run *run)
 	return false;
 }
 
+/** Its segment 1 is no longer where it was. */
+static void move_range(struct pb_run *run, uint32_t channel)
+{
+	struct pb_engine_range_entry *table =
+		(struct pb_engine_range_entry *)(void *)(run->world.memory + PB_CARD_RANGES_OFFSET);
+
+	table[channel * PB_ENGINE_RANGES + 1u].memory_offset += PB_PAGE_BYTES;
+}
+
+/** Those that are put into practice elsewhere: where the judge is told something. */
+static bool is_told(enum pb_mutation_kind kind)
+{
+	return kind == PB_MUTATION_SILENT || kind == PB_MUTATION_QUERY || kind == PB_MUTATION_FORGOTTEN;
+}
+
 static void break_queue(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
 {
 	const struct pb_entry *entry = pb_entry_at(queue, queue->completed);
@@ -98,6 +116,31 @@ static void break_queue(struct pb_run *run, struct pb_host *host, struct pb_queu
 		host->client.event_get -= 1u;
 		pb_shared_write32(&host->client.entry->event_put, host->client.event_get + 1u);
 		break;
+	case PB_MUTATION_FOREIGN:
+		host->memory[0][PB_WORK_SYSTEM_BYTES - 1u] ^= 1u;
+		break;
+	case PB_MUTATION_RANGE:
+		move_range(run, host->client.channel);
+		break;
+	case PB_MUTATION_PUT:
+		queue->page->put++;
+		break;
+	case PB_MUTATION_DROPPED:
+		host->client.entry->events_dropped++;
+		break;
+	case PB_MUTATION_CALLS:
+		run->world.touches = pb_world_touches.most + 1u;
+		pb_judge_pass(run);
+		break;
+	case PB_MUTATION_STRAY:
+		run->world.memory[PB_WORLD_MEMORY_BYTES - 1u] ^= 1u;
+		break;
+	case PB_MUTATION_FATAL:
+		pb_inside_break(run->world.firmware);
+		break;
+	case PB_MUTATION_SILENT:
+	case PB_MUTATION_QUERY:
+	case PB_MUTATION_FORGOTTEN:
 	case PB_MUTATION_STORE:
 	case PB_MUTATION_NONE:
 	case PB_MUTATIONS:
@@ -110,7 +153,7 @@ bool pb_mutate(struct pb_run *run)
 	struct pb_queue_view *queue;
 	struct pb_host *host;
 
-	if (run->mutation.kind == PB_MUTATION_NONE || run->mutation.done)
+	if (run->mutation.kind == PB_MUTATION_NONE || run->mutation.done || is_told(run->mutation.kind))
 		return false;
 	if (run->mutation.kind == PB_MUTATION_STORE) {
 		run->mutation.done = store_late(run);
@@ -119,7 +162,7 @@ bool pb_mutate(struct pb_run *run)
 	queue = running_queue(run, &host);
 	if (queue == NULL || (run->mutation.kind == PB_MUTATION_EVENT && host->client.event_get == 0))
 		return false;
-	break_queue(run, host, queue);
 	run->mutation.done = true;
+	break_queue(run, host, queue);
 	return true;
 }

@@ -14,15 +14,19 @@
 #include "firmware/abi/submission.h"
 #include "tests/sim/client.h"
 #include "tests/sim/mutate.h"
+#include "tests/sim/options.h"
 
 #define PB_HOSTS    3u
 #define PB_QUEUES   5u  /**< of a host */
 #define PB_RING_MAX 16u /**< descriptors of a ring, at most */
 #define PB_CONTEXTS 2u  /**< of a host */
+#define PB_SEGMENTS 3u  /**< of a host: one for buffers and lists, two for what they store into */
 /** Places for a submission's buffer and lists, of a host. More than all its rings hold. */
 #define PB_PLACES     96u
 #define PB_MARKS      512u /**< submissions of a host in one schedule, at most */
 #define PB_MARK_WORDS 4u   /**< three that it fills, one that nobody may */
+/** Bytes of segment 0 of a host. */
+#define PB_WORK_SYSTEM_BYTES 0x12000u
 /** What stands in a mark's word until its submission stores there. */
 #define PB_UNMARKED 0x0ddba11du
 
@@ -34,15 +38,6 @@
 #define PB_FEATURE_MODERATE 0x10u
 #define PB_FEATURE_WAITS    0x20u
 #define PB_FEATURE_RESET    0x40u /**< of a queue; comes with PREEMPT */
-
-/* What a schedule has in it, bits of pb_run.rates. */
-#define PB_RATE_BAD   1u /**< bad submissions, and such as fault */
-#define PB_RATE_HANG  2u
-#define PB_RATE_WAITS 4u
-#define PB_RATE_STOPS 8u /**< preempt, suspend, reset */
-#define PB_RATE_DEAF  16u
-#define PB_RATE_ROOMS 32u /**< queues and channels come and go */
-#define PB_RATE_CARD  64u /**< the card is suspended */
 
 /** What a submission is, for what must become of it. */
 enum pb_kind {
@@ -138,6 +133,7 @@ struct pb_queue_view {
 	uint64_t address; /**< of the page */
 	uint32_t handle;
 	uint32_t node;
+	uint32_t level; /**< enum pb_priority */
 	uint32_t entries;
 	uint32_t put;
 	uint32_t completed;
@@ -150,6 +146,9 @@ struct pb_queue_view {
 	struct pb_first_error first;
 	uint64_t worst; /**< least timeline value that failed and was not cleared in time; UINT64_MAX: none */
 	uint64_t worst_step; /**< when that was last so */
+	uint32_t seen;       /**< completed, before the last look */
+	bool was_held;       /**< something has held it since it was made */
+	bool unsure;         /**< how some of it ended was not told: its events found no room */
 	struct pb_entry ring[PB_RING_MAX];
 	struct pb_told told[PB_RING_MAX];
 	uint32_t told_count;
@@ -172,23 +171,38 @@ struct pb_context_view {
 	bool sure_lost;      /**< something has, and nothing has cleared it */
 	uint64_t clear_step; /**< when it was cleared last */
 	uint64_t maybe_step; /**< when it may have been lost last */
+	uint64_t sure_step;  /**< when it was lost for sure */
 };
 
 struct pb_host {
 	struct pb_client client;
 	bool attached;
-	bool leaving;        /**< it has asked to detach */
-	bool paging;         /**< it has the privilege */
-	uint64_t os_base[2]; /**< of segment 0 and segment 1 */
-	uint64_t gpu_base[2];
-	uint8_t *memory[2];
+	bool leaving; /**< it has asked to detach */
+	bool paging;  /**< it has the privilege */
+	uint64_t os_base[PB_SEGMENTS];
+	uint64_t gpu_base[PB_SEGMENTS];
+	uint8_t *memory[PB_SEGMENTS];
+	uint32_t bytes[PB_SEGMENTS]; /**< 0: the segment is not there */
 	struct pb_context_view contexts[PB_CONTEXTS];
 	struct pb_queue_view queues[PB_QUEUES];
 	struct pb_place places[PB_PLACES];
 	struct pb_mark marks[PB_MARKS];
 	uint32_t mark_count;
-	uint32_t cookies;                    /**< given so far */
-	uint32_t events;                     /**< read since the attach */
+	uint32_t cookies;        /**< given so far */
+	uint32_t events;         /**< read since the attach */
+	bool died;               /**< without a word: its entry is the supervisor's to close */
+	bool interrupted;        /**< since it was looked at last */
+	uint32_t moderate_count; /**< as the last MODERATE that was answered has it */
+	uint32_t moderate_us;
+	uint32_t unreported;                 /**< completions since the last interrupt, at least */
+	uint64_t unreported_since;           /**< virtual time */
+	uint32_t dropped;                    /**< events, as its entry says */
+	uint32_t was_dropped;                /**< at the last look */
+	bool was_full;                       /**< its event ring, at the last look */
+	bool opened;                         /**< `written` is what it has written */
+	bool moving;                         /**< segment 2 is being made anew */
+	bool refused;                        /**< something that it needs is all taken, by a hostile host */
+	uint8_t *written;                    /**< what it has written into segment 0; PB_WORK_SYSTEM_BYTES */
 	bool halted[PB_CARD_NODES];          /**< its work there waits for RESET */
 	uint64_t halted_step[PB_CARD_NODES]; /**< when it was last so */
 };
@@ -196,10 +210,21 @@ struct pb_host {
 struct pb_node_view {
 	uint64_t trouble_step; /**< when it last was reset in the middle of anything, or deaf */
 	uint64_t deaf_step;    /**< when it last was deaf */
-	uint32_t hang_us;      /**< without progress */
+	uint32_t mode;         /**< enum pb_node_mode */
+	uint32_t depth;
+	uint32_t hang_us; /**< without progress */
 	uint32_t answer_us;
 	bool may_die; /**< its engine did not hear POWER */
 	bool dead;
+	uint64_t dead_step; /**< when the firmware said so */
+	uint32_t slow;      /**< its engine's speed: one part in so many; 0: full */
+};
+
+/** What the admin gives a channel. */
+struct pb_grant {
+	uint32_t privileges;
+	uint32_t weight;
+	uint32_t cap;
 };
 
 struct pb_totals {
@@ -212,7 +237,15 @@ struct pb_totals {
 	uint64_t preemptions;
 	uint64_t suspensions;
 	uint64_t resets;
-	uint64_t faults; /**< injected */
+	uint64_t faults;              /**< injected */
+	uint64_t deaths;              /**< hosts that went without a word */
+	uint64_t restarts;            /**< of the firmware */
+	uint64_t hostile;             /**< words of garbage */
+	uint64_t hostile_submissions; /**< of the hostile host, or what it takes for such */
+	uint64_t moves;               /**< segments made anew elsewhere */
+	uint64_t queries;
+	uint64_t dropped;     /**< schedules in which an event ring was full */
+	uint32_t touches_max; /**< in one pass: see pb_world_touches */
 };
 
 struct pb_run {
@@ -225,15 +258,31 @@ struct pb_run {
 	struct pb_client admin;
 	uint32_t host_count;
 	struct pb_host hosts[PB_HOSTS];
+	uint8_t written[PB_HOSTS + 1u][PB_WORK_SYSTEM_BYTES]; /**< pb_host.written, by channel */
+	struct pb_host hostile; /**< its channel is the one behind theirs; the judge does not look at it */
+	uint32_t
+		garbage; /**< how much: bits 0 and 1, if any: indices of rings seldom; bit 2: all of it seldom */
+	struct pb_grant grants[PB_HOSTS + 2u]; /**< by channel */
 	struct pb_node_view nodes[PB_CARD_NODES];
 	uint64_t moved;    /**< virtual time: when anything last ended, came or was let go */
 	enum pb_hold card; /**< NONE, SUSPENDING, SUSPENDED or RESUMING, as for a queue */
 	struct pb_mutation mutation;
 	struct pb_totals totals;
 	jmp_buf broken;
-	uint32_t rates; /**< of what hosts do wrong: bits of PB_RATE_* */
-	bool quiet;     /**< nothing moved in the last step */
-	char what[320]; /**< what broke */
+	struct pb_options options;
+	uint32_t rates;   /**< what is in this schedule: bits of PB_RATE_* */
+	uint32_t action;  /**< the one that is under way, from 0 */
+	uint32_t actions; /**< of this schedule */
+	const char *
+		broke; /**< the format of what broke: the same invariant, the same address; NULL: the firmware stopped */
+	bool supervising; /**< replies of the admin are the supervisor's (supervisor.h) */
+	bool lenient;     /**< the firmware was cut off in the middle of a pass */
+	uint64_t pool_sums[PB_WORLD_POOL_PAGES]; /**< of pages that were nobody's, at the last look at them */
+	bool pool_known[PB_WORLD_POOL_PAGES];
+	uint32_t boot_words[16]; /**< the boot block's first line, as it must stand */
+	uint32_t closing;        /**< mask of channels that the supervisor closes */
+	bool quiet;              /**< nothing moved in the last step */
+	char what[320];          /**< what broke */
 };
 
 /** An invariant is broken: the schedule ends here. */

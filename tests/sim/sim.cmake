@@ -1,27 +1,56 @@
 # Schedules by seed: patchbay sim.
+set(sim_sources
+  ${CMAKE_CURRENT_LIST_DIR}/world.c
+  ${CMAKE_CURRENT_LIST_DIR}/inside.c
+  ${CMAKE_CURRENT_LIST_DIR}/client.c
+  ${CMAKE_CURRENT_LIST_DIR}/work.c
+  ${CMAKE_CURRENT_LIST_DIR}/host.c
+  ${CMAKE_CURRENT_LIST_DIR}/judge.c
+  ${CMAKE_CURRENT_LIST_DIR}/judge_verdict.c
+  ${CMAKE_CURRENT_LIST_DIR}/judge_waits.c
+  ${CMAKE_CURRENT_LIST_DIR}/judge_replies.c
+  ${CMAKE_CURRENT_LIST_DIR}/judge_patience.c
+  ${CMAKE_CURRENT_LIST_DIR}/judge_share.c
+  ${CMAKE_CURRENT_LIST_DIR}/judge_interrupts.c
+  ${CMAKE_CURRENT_LIST_DIR}/judge_query.c
+  ${CMAKE_CURRENT_LIST_DIR}/leaks.c
+  ${CMAKE_CURRENT_LIST_DIR}/options.c
+  ${CMAKE_CURRENT_LIST_DIR}/shrink.c
+  ${CMAKE_CURRENT_LIST_DIR}/setup.c
+  ${CMAKE_CURRENT_LIST_DIR}/finish.c
+  ${CMAKE_CURRENT_LIST_DIR}/supervisor.c
+  ${CMAKE_CURRENT_LIST_DIR}/hostile.c
+  ${CMAKE_CURRENT_LIST_DIR}/mutate.c
+  ${CMAKE_CURRENT_LIST_DIR}/actions.c
+  ${CMAKE_CURRENT_LIST_DIR}/actions_submit.c
+  ${CMAKE_CURRENT_LIST_DIR}/actions_stop.c
+  ${CMAKE_CURRENT_LIST_DIR}/schedule.c
+  ${CMAKE_CURRENT_LIST_DIR}/sim_command.c)
 pb_library(pb_schedules
-  SOURCES
-    ${CMAKE_CURRENT_LIST_DIR}/world.c
-    ${CMAKE_CURRENT_LIST_DIR}/inside.c
-    ${CMAKE_CURRENT_LIST_DIR}/client.c
-    ${CMAKE_CURRENT_LIST_DIR}/work.c
-    ${CMAKE_CURRENT_LIST_DIR}/host.c
-    ${CMAKE_CURRENT_LIST_DIR}/judge.c
-    ${CMAKE_CURRENT_LIST_DIR}/judge_verdict.c
-    ${CMAKE_CURRENT_LIST_DIR}/judge_waits.c
-    ${CMAKE_CURRENT_LIST_DIR}/judge_replies.c
-    ${CMAKE_CURRENT_LIST_DIR}/judge_patience.c
-    ${CMAKE_CURRENT_LIST_DIR}/leaks.c
-    ${CMAKE_CURRENT_LIST_DIR}/mutate.c
-    ${CMAKE_CURRENT_LIST_DIR}/actions.c
-    ${CMAKE_CURRENT_LIST_DIR}/actions_submit.c
-    ${CMAKE_CURRENT_LIST_DIR}/actions_stop.c
-    ${CMAKE_CURRENT_LIST_DIR}/schedule.c
-    ${CMAKE_CURRENT_LIST_DIR}/sim_command.c
+  SOURCES ${sim_sources} ${CMAKE_CURRENT_LIST_DIR}/touch_calls.c
   LINKS pb_firmware pb_hal_engine pb_hal_host pb_engine_model)
 
-pb_unit_test(test_schedules SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_schedules.c LINKS pb_schedules)
+# The same around a firmware each of whose accesses to card memory is a place where something may happen.
+get_target_property(firmware_sources pb_firmware SOURCES)
+list(TRANSFORM firmware_sources PREPEND ${PROJECT_SOURCE_DIR}/firmware/)
+pb_library(pb_firmware_stepped SOURCES ${firmware_sources})
+target_compile_options(pb_firmware_stepped PRIVATE -include ${PROJECT_SOURCE_DIR}/tests/unit/stepped.h)
+pb_program(sim_stepped
+  SOURCES
+    ${sim_sources} ${CMAKE_CURRENT_LIST_DIR}/touch_accesses.c ${CMAKE_CURRENT_LIST_DIR}/stepped_main.c
+  LINKS pb_firmware_stepped pb_hal_engine pb_hal_host pb_engine_model)
 
-# Sanitizers cost a factor of ten: the build as released does most of the work.
-add_test(NAME schedules COMMAND patchbay sim --count $<IF:$<BOOL:${PB_SANITIZE}>,2000,100000>)
-set_tests_properties(schedules PROPERTIES LABELS sim PROCESSORS 2)
+pb_unit_test(test_schedules SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_schedules.c LINKS pb_schedules)
+pb_unit_test(test_hoarder SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_hoarder.c LINKS pb_schedules)
+
+# Sanitizers cost a factor of ten: the build as released does most of the work, a million submissions at least.
+if(PB_SANITIZE)
+  add_test(NAME schedules COMMAND patchbay sim --count 2000)
+  add_test(NAME schedules_stepped COMMAND sim_stepped --from 100000 --count 1000)
+else()
+  add_test(NAME schedules COMMAND patchbay sim --count 33000 --at-least 1000000)
+  add_test(NAME schedules_stepped COMMAND sim_stepped --from 100000 --count 8000)
+endif()
+add_test(NAME schedules_too_few COMMAND patchbay sim --count 1 --at-least 1000000)
+set_tests_properties(schedules_too_few PROPERTIES LABELS sim WILL_FAIL TRUE)
+set_tests_properties(schedules schedules_stepped PROPERTIES LABELS sim PROCESSORS 2)

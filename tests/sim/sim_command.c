@@ -7,11 +7,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/sim/schedule.h"
+#include "tests/sim/shrink.h"
 
 #define JOBS_MAX 64u
 /** Failing seeds that are shown; the rest are counted. */
@@ -19,13 +21,27 @@
 /** Seeds of a job between two lines of progress. */
 #define PROGRESS_SEEDS 5000u
 
-enum key { KEY_FROM = 0x100, KEY_COUNT, KEY_JOBS, KEY_VERBOSE };
+enum key {
+	KEY_FROM = 0x100,
+	KEY_COUNT,
+	KEY_JOBS,
+	KEY_AT_LEAST,
+	KEY_RECORD,
+	KEY_VERBOSE,
+	KEY_HOSTS,
+	KEY_ACTIONS,
+	KEY_WITHOUT,
+	KEY_SKIP,
+};
 
 struct arguments {
 	uint64_t from;
 	uint64_t count;
+	uint64_t at_least;
 	uint32_t jobs;
+	bool record;
 	bool verbose;
+	struct pb_options options;
 };
 
 /** What one job has come to; shared with the process that waits for it. */
@@ -39,6 +55,13 @@ static const struct argp_option command_options[] = {
 	{"from", KEY_FROM, "SEED", 0, "The first seed: any number of 64 bits (default: 0)", 0},
 	{"count", KEY_COUNT, "N", 0, "How many seeds, one after the other (default: 1000)", 0},
 	{"jobs", KEY_JOBS, "N", 0, "Processes that share them (default: one for each processor)", 0},
+	{"at-least", KEY_AT_LEAST, "N", 0, "Fail if that came to fewer submissions than N", 0},
+	{"record", KEY_RECORD, NULL, 0, "Print a line of a record at the end, as scripts/simulate keeps them",
+	 0},
+	{"hosts", KEY_HOSTS, "N", 0, "No more than the first N hosts", 1},
+	{"actions", KEY_ACTIONS, "N", 0, "No more than the first N actions", 1},
+	{"without", KEY_WITHOUT, "NAME,...", 0, "Leave out faults and other things of that name", 1},
+	{"skip", KEY_SKIP, "LIST", 0, "Leave out actions: 3,7-9", 1},
 	{"verbose", KEY_VERBOSE, NULL, 0, "Say what happens in each schedule", 0},
 	{0},
 };
@@ -56,6 +79,17 @@ static uint64_t parse_number(const char *text, uint64_t least, uint64_t most, st
 	return value;
 }
 
+static void parse_without(char *list, struct pb_options *options, struct argp_state *state)
+{
+	for (char *name = strtok(list, ","); name != NULL; name = strtok(NULL, ",")) {
+		uint32_t bit;
+
+		if (!pb_options_rate(name, &bit))
+			argp_error(state, "%s: nothing in a schedule is called that", name);
+		options->without |= bit;
+	}
+}
+
 static error_t parse(int key, char *value, struct argp_state *state)
 {
 	struct arguments *arguments = state->input;
@@ -70,6 +104,25 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	case KEY_JOBS:
 		arguments->jobs = (uint32_t)parse_number(value, 1, JOBS_MAX, state);
 		return 0;
+	case KEY_AT_LEAST:
+		arguments->at_least = parse_number(value, 0, UINT64_MAX, state);
+		return 0;
+	case KEY_RECORD:
+		arguments->record = true;
+		return 0;
+	case KEY_HOSTS:
+		arguments->options.hosts = (uint32_t)parse_number(value, 1, PB_HOSTS, state);
+		return 0;
+	case KEY_ACTIONS:
+		arguments->options.actions = (uint32_t)parse_number(value, 1, PB_ACTIONS_MAX, state);
+		return 0;
+	case KEY_WITHOUT:
+		parse_without(value, &arguments->options, state);
+		return 0;
+	case KEY_SKIP:
+		if (!pb_options_skip(&arguments->options, value))
+			argp_error(state, "%s: a list like 3,7-9 is needed", value);
+		return 0;
 	case KEY_VERBOSE:
 		arguments->verbose = true;
 		return 0;
@@ -78,12 +131,22 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	}
 }
 
-static void show_failure(const struct pb_run *run)
+/** What broke, and the one command that shows it again, in the shortest schedule that does. */
+static void show_failure(struct pb_run *run)
 {
-	printf("seed %" PRIu64 ", step %" PRIu64 ": %s\n  again: patchbay sim --from %" PRIu64
-	       " --count 1 --verbose\n",
-	       run->seed, run->step, run->what, run->seed);
+	const struct pb_options options = run->options;
+	char text[2048];
+	uint32_t tried;
+
+	printf("seed %" PRIu64 ", step %" PRIu64 ": %s\n", run->seed, run->step, run->what);
 	fflush(stdout);
+	tried = pb_shrink(run);
+	pb_options_print(&run->options, text, sizeof(text));
+	printf("  shortened in %" PRIu32 " tries, step %" PRIu64 ": %s\n  again: %s --from %" PRIu64
+	       " --count 1 --verbose%s\n",
+	       tried, run->step, run->what, pb_world_touches.program, run->seed, text);
+	fflush(stdout);
+	run->options = options;
 }
 
 /** Seeds from + first, then each jobs-th one. */
@@ -94,6 +157,7 @@ static void run_job(const struct arguments *arguments, struct job *job, uint32_t
 	if (run == NULL)
 		return;
 	run->verbose = arguments->verbose;
+	run->options = arguments->options;
 	for (uint64_t i = first, done = 1; i < arguments->count; i += arguments->jobs, done++) {
 		if (!pb_schedule_run(run, arguments->from + i, PB_MUTATION_NONE) && job->broken++ < SHOWN_MAX)
 			show_failure(run);
@@ -120,6 +184,30 @@ static void add(struct pb_totals *sum, const struct pb_totals *part)
 	sum->suspensions += part->suspensions;
 	sum->resets += part->resets;
 	sum->faults += part->faults;
+	sum->deaths += part->deaths;
+	sum->restarts += part->restarts;
+	sum->hostile += part->hostile;
+	sum->hostile_submissions += part->hostile_submissions;
+	sum->moves += part->moves;
+	sum->queries += part->queries;
+	sum->dropped += part->dropped;
+	if (sum->touches_max < part->touches_max)
+		sum->touches_max = part->touches_max;
+}
+
+static void show_counts(const struct pb_totals *sum)
+{
+	printf("%" PRIu64 " schedules, %" PRIu64 " submissions (%" PRIu64 " completed, %" PRIu64
+	       " failed, %" PRIu64 " returned, %" PRIu64 " cancelled), %" PRIu64 " preemptions, %" PRIu64
+	       " suspensions, %" PRIu64 " resets, %" PRIu64 " questions\n",
+	       sum->schedules, sum->submissions, sum->completed, sum->failed, sum->returned, sum->cancelled,
+	       sum->preemptions, sum->suspensions, sum->resets, sum->queries);
+	printf("%" PRIu64 " faults injected, %" PRIu64 " words of garbage and %" PRIu64
+	       " submissions of hostile hosts, %" PRIu64 " hosts died, %" PRIu64
+	       " restarts of the firmware, %" PRIu64 " segments moved, %" PRIu64
+	       " schedules with events dropped; at most %" PRIu32 " calls or accesses in a pass\n",
+	       sum->faults, sum->hostile, sum->hostile_submissions, sum->deaths, sum->restarts, sum->moves,
+	       sum->dropped, sum->touches_max);
 }
 
 static int show_totals(const struct arguments *arguments, const struct job *jobs)
@@ -137,12 +225,15 @@ static int show_totals(const struct arguments *arguments, const struct job *jobs
 		printf("a process of the simulation died\n");
 	if (broken != 0)
 		printf("%" PRIu64 " schedules broke an invariant\n", broken);
-	printf("%" PRIu64 " schedules, %" PRIu64 " submissions (%" PRIu64 " completed, %" PRIu64
-	       " failed, %" PRIu64 " returned, %" PRIu64 " cancelled), %" PRIu64 " preemptions, %" PRIu64
-	       " suspensions, %" PRIu64 " resets, %" PRIu64 " faults injected\n",
-	       sum.schedules, sum.submissions, sum.completed, sum.failed, sum.returned, sum.cancelled,
-	       sum.preemptions, sum.suspensions, sum.resets, sum.faults);
-	return finished && broken == 0 ? 0 : 1;
+	show_counts(&sum);
+	if (arguments->record)
+		printf("record\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
+		       "\n",
+		       arguments->from, arguments->from + arguments->count - 1u, sum.schedules,
+		       sum.submissions, sum.faults + sum.hostile + sum.deaths, broken);
+	if (sum.submissions < arguments->at_least)
+		printf("that is fewer than %" PRIu64 " submissions\n", arguments->at_least);
+	return finished && broken == 0 && sum.submissions >= arguments->at_least ? 0 : 1;
 }
 
 static void run_jobs(const struct arguments *arguments, struct job *jobs)

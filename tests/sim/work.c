@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "hal/engine/packets.h"
+#include "hal/shared_copy.h"
 
 /* Segment 0: pages and rings of queues, buffers, lists. */
 #define QUEUE_BYTES    (sizeof(struct pb_queue_page) + PB_RING_MAX * sizeof(struct pb_descriptor))
@@ -30,7 +31,7 @@ uint32_t pb_work_queue_offset(uint32_t queue)
 
 uint32_t *pb_work_mark(const struct pb_host *host, uint32_t mark)
 {
-	return (uint32_t *)(void *)host->memory[1] + mark * PB_MARK_WORDS;
+	return (uint32_t *)(void *)host->memory[pb_work_segment(mark)] + mark / 2u * PB_MARK_WORDS;
 }
 
 uint32_t *pb_work_words(const struct pb_host *host, uint32_t place)
@@ -69,16 +70,17 @@ static void plain(struct pb_place *place, uint32_t word)
 }
 
 /** An allocation that ends with the word, and the offset of the word in it. */
-static uint32_t add_allocation(struct pb_run *run, struct pb_host *host, struct pb_place *place, uint32_t at)
+static uint32_t add_allocation(struct pb_run *run, struct pb_host *host, struct pb_place *place,
+			       uint32_t segment, uint32_t at)
 {
 	const uint32_t before = pb_random_below(&run->random, at / 4u + 1u) * 4u;
-	const uint64_t address = host->os_base[1] + at - before;
+	const uint64_t address = host->os_base[segment] + at - before;
 
 	place->allocation[place->allocations++] = (struct pb_allocation){
 		.address_low = (uint32_t)address,
 		.address_high = (uint32_t)(address >> 32),
 		.size_low = before + 4u,
-		.flags = PB_ALLOCATION_WRITE | 1u << PB_ALLOCATION_SEGMENT_SHIFT,
+		.flags = PB_ALLOCATION_WRITE | segment << PB_ALLOCATION_SEGMENT_SHIFT,
 	};
 	return before;
 }
@@ -96,8 +98,9 @@ static void add_patch(struct pb_place *place, uint32_t index, uint32_t format, u
 static void add_fill(struct pb_run *run, struct pb_host *host, struct pb_entry *entry, uint32_t i)
 {
 	struct pb_place *place = &host->places[entry->place];
-	const uint32_t at = (entry->mark * PB_MARK_WORDS + i) * 4u;
-	const uint64_t target = host->gpu_base[1] + at;
+	const uint32_t segment = pb_work_segment(entry->mark);
+	const uint32_t at = (entry->mark / 2u * PB_MARK_WORDS + i) * 4u;
+	const uint64_t target = host->gpu_base[segment] + at;
 	const uint32_t word = place->words;
 	const bool by_host = entry->paging;
 	uint32_t value = VALUE_BASE + entry->mark * PB_MARK_WORDS + i;
@@ -115,7 +118,7 @@ static void add_fill(struct pb_run *run, struct pb_host *host, struct pb_entry *
 	put(place, raw, value);
 	host->marks[entry->mark].value[i] = value;
 	if (!by_host) {
-		const uint32_t offset = add_allocation(run, host, place, at);
+		const uint32_t offset = add_allocation(run, host, place, segment, at);
 
 		add_patch(place, place->allocations - 1u, PB_PATCH_FORMAT_ADDRESS64_WRITE, offset,
 			  offset_of(entry->place, word + 1u));
@@ -246,15 +249,11 @@ void pb_work_build(struct pb_run *run, struct pb_host *host, struct pb_entry *en
 
 /* ---- into card memory ---- */
 
-static void write_words(void *to, const void *from, size_t bytes)
+/** Into segment 0, and into what the host knows of it. */
+static void write_words(struct pb_host *host, void *to, const void *from, uint32_t bytes)
 {
-	uint32_t *words = to;
-	uint32_t word;
-
-	for (size_t i = 0; i < bytes / 4u; i++) {
-		memcpy(&word, (const uint8_t *)from + 4u * i, 4u);
-		pb_shared_write32(&words[i], word);
-	}
+	memcpy(host->written + ((uint8_t *)to - host->memory[0]), from, bytes);
+	pb_shared_copy_out(to, from, bytes);
 }
 
 static void write_lists(struct pb_host *host, const struct pb_entry *entry)
@@ -263,14 +262,15 @@ static void write_lists(struct pb_host *host, const struct pb_entry *entry)
 	uint8_t *lists = host->memory[0] + LISTS_OFFSET + entry->place * LISTS_BYTES;
 	struct pb_wait waits[PB_WAITS_MAX];
 
-	write_words(lists + ALLOCATIONS_AT, place->allocation,
-		    place->allocations * sizeof(struct pb_allocation));
-	write_words(lists + PATCHES_AT, place->patch, place->patches * sizeof(struct pb_patch_location));
+	write_words(host, lists + ALLOCATIONS_AT, place->allocation,
+		    place->allocations * (uint32_t)sizeof(struct pb_allocation));
+	write_words(host, lists + PATCHES_AT, place->patch,
+		    place->patches * (uint32_t)sizeof(struct pb_patch_location));
 	for (uint32_t i = 0; i < entry->wait_count; i++)
 		waits[i] = (struct pb_wait){.queue = entry->waits[i].handle,
 					    .timeline_low = (uint32_t)entry->waits[i].value,
 					    .timeline_high = (uint32_t)(entry->waits[i].value >> 32)};
-	write_words(lists + WAITS_AT, waits, entry->wait_count * sizeof(struct pb_wait));
+	write_words(host, lists + WAITS_AT, waits, entry->wait_count * (uint32_t)sizeof(struct pb_wait));
 }
 
 static struct pb_descriptor describe(const struct pb_host *host, const struct pb_entry *entry)
@@ -318,9 +318,9 @@ void pb_work_write(struct pb_host *host, const struct pb_entry *entry, struct pb
 
 	/* What goes on from the middle runs the bytes that it began with. */
 	if (!entry->resumed)
-		write_words(pb_work_words(host, entry->place), place->raw, place->words * 4u);
+		write_words(host, pb_work_words(host, entry->place), place->raw, place->words * 4u);
 	write_lists(host, entry);
-	write_words(to, &descriptor, sizeof(descriptor));
+	write_words(host, to, &descriptor, sizeof(descriptor));
 }
 
 void pb_work_move(struct pb_run *run, struct pb_host *host, struct pb_entry *entry, struct pb_descriptor *to)
@@ -331,4 +331,20 @@ void pb_work_move(struct pb_run *run, struct pb_host *host, struct pb_entry *ent
 	entry->mark = pb_work_new_mark(run, host);
 	pb_work_build(run, host, entry);
 	pb_work_write(host, entry, to);
+}
+
+const uint8_t *pb_work_spoiled(const struct pb_host *host)
+{
+	const size_t lists = PB_PLACES * LISTS_BYTES;
+
+	for (uint32_t q = 0; q < PB_QUEUES; q++) {
+		const size_t ring = pb_work_queue_offset(q) + sizeof(struct pb_queue_page);
+
+		if (memcmp(host->memory[0] + ring, host->written + ring,
+			   QUEUE_BYTES - sizeof(struct pb_queue_page)) != 0)
+			return host->memory[0] + ring;
+	}
+	if (memcmp(host->memory[0] + LISTS_OFFSET, host->written + LISTS_OFFSET, lists) != 0)
+		return host->memory[0] + LISTS_OFFSET;
+	return NULL;
 }

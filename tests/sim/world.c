@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/sim/world.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +61,101 @@ static void engine_interrupt(void *context)
 	}
 }
 
+/* ---- between the firmware and its hardware: here it may be interrupted ---- */
+
+struct pb_world *pb_world_running;
+
+void pb_world_touch(struct pb_world *world)
+{
+	if (++world->touches != world->strike_at)
+		return;
+	world->strike_at = 0;
+	world->strike(world->strike_context);
+}
+
+static struct pb_world *world_of(const void *driver)
+{
+	return ((const struct pb_world_node *)(const void *)((const uint8_t *)driver -
+							     offsetof(struct pb_world_node, driver)))
+		->world;
+}
+
+static void feed(void *context, const struct pb_engine_work *work, uint32_t sequence)
+{
+	pb_world_touch(world_of(context));
+	pb_reference_engine_ops.feed(context, work, sequence);
+	pb_world_touch(world_of(context));
+}
+
+static enum pb_engine_state poll(void *context, struct pb_engine_report *report)
+{
+	pb_world_touch(world_of(context));
+	return pb_reference_engine_ops.poll(context, report);
+}
+
+static void stop(void *context, bool inside)
+{
+	pb_reference_engine_ops.stop(context, inside);
+	pb_world_touch(world_of(context));
+}
+
+static void reset(void *context)
+{
+	pb_reference_engine_ops.reset(context);
+	pb_world_touch(world_of(context));
+}
+
+/** Memory of the pool changes hands. */
+static void give(struct pb_world *world, uint32_t offset, uint32_t bytes)
+{
+	const uint32_t first = (offset - PB_CARD_POOL_OFFSET) / PB_PAGE_BYTES;
+
+	for (uint32_t page = first;
+	     page * PB_PAGE_BYTES < offset - PB_CARD_POOL_OFFSET + bytes && page < PB_WORLD_POOL_PAGES;
+	     page++)
+		world->given[page] = true;
+}
+
+static void page_clear(void *context, uint32_t table_offset, uint32_t index, uint32_t count)
+{
+	give(world_of(context), table_offset + index * 4u, count * 4u);
+	pb_reference_engine_ops.page_clear(context, table_offset, index, count);
+}
+
+static void set_range(void *context, uint32_t channel, uint32_t index, const struct pb_engine_range *range)
+{
+	pb_world_touch(world_of(context));
+	if (!range->paged && range->bytes != 0)
+		give(world_of(context), range->memory_offset, range->bytes);
+	pb_reference_engine_ops.set_range(context, channel, index, range);
+	pb_world_touch(world_of(context));
+}
+
+static struct pb_world *world_of_lines(void *context)
+{
+	return (struct pb_world *)(void *)((uint8_t *)context - offsetof(struct pb_world, host_lines));
+}
+
+static void raise_line(void *context, uint32_t line)
+{
+	pb_world_touch(world_of_lines(context));
+	pb_host_lines_ops.raise(context, line);
+	pb_world_touch(world_of_lines(context));
+}
+
+static void wire_hooks(struct pb_world *world)
+{
+	world->engine_ops = pb_reference_engine_ops;
+	world->engine_ops.feed = feed;
+	world->engine_ops.poll = poll;
+	world->engine_ops.stop = stop;
+	world->engine_ops.reset = reset;
+	world->engine_ops.set_range = set_range;
+	world->engine_ops.page_clear = page_clear;
+	world->lines_ops = pb_host_lines_ops;
+	world->lines_ops.raise = raise_line;
+}
+
 static void create_engine(struct pb_world *world, uint32_t n)
 {
 	struct pb_world_node *node = &world->nodes[n];
@@ -91,7 +187,7 @@ static void create_engine(struct pb_world *world, uint32_t n)
 	if (node->model == NULL)
 		abort(); /* a few kilobytes that the last schedule gave back */
 	world->engines[n] = (struct pb_engine){
-		.ops = &pb_reference_engine_ops, .context = &node->driver, .kind = PB_CARD_NODE_KIND(n)};
+		.ops = &world->engine_ops, .context = &node->driver, .kind = PB_CARD_NODE_KIND(n)};
 }
 
 void pb_world_boot(struct pb_world *world, uint64_t seed)
@@ -101,13 +197,16 @@ void pb_world_boot(struct pb_world *world, uint64_t seed)
 	world->now = 0;
 	world->next_tick = PB_TICK_MICROSECONDS;
 	world->host_lines = (struct pb_host_lines){.pending = 0};
-	world->lines = (struct pb_lines){.ops = &pb_host_lines_ops,
+	world->lines = (struct pb_lines){.ops = &world->lines_ops,
 					 .context = &world->host_lines,
 					 .pending = &world->host_lines.pending};
 	world->random.state = seed;
 	world->rates = (struct pb_world_rates){0};
 	world->injected = 0;
 	world->stopped = false;
+	world->strike_at = 0;
+	memset(world->doorbell_late_at, 0, sizeof(world->doorbell_late_at));
+	wire_hooks(world);
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++)
 		create_engine(world, n);
 	world->config = (struct pb_firmware_config){
@@ -126,8 +225,33 @@ void pb_world_boot(struct pb_world *world, uint64_t seed)
 	pb_firmware_init(world->firmware, &world->config);
 }
 
+/** Engines whose doorbell the firmware has rung. */
+static void ring_engines(struct pb_world *world)
+{
+	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
+		if ((world->host_lines.raised & 1u << PB_LINE_NODE(n)) != 0)
+			world->nodes[n].running = true;
+	}
+	world->host_lines.raised &= ~PB_LINES_NODES;
+}
+
+void pb_world_restart(struct pb_world *world)
+{
+	world->host_lines = (struct pb_host_lines){.pending = 0};
+	memset(world->queues, 0, (size_t)PB_WORLD_QUEUES * PB_FIRMWARE_QUEUE_BYTES);
+	world->injected++;
+	pb_firmware_init(world->firmware, &world->config);
+	ring_engines(world);
+}
+
 static void deliver_late(struct pb_world *world)
 {
+	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++) {
+		if (world->doorbell_late_at[c] == 0 || world->doorbell_late_at[c] > world->now)
+			continue;
+		world->doorbell_late_at[c] = 0;
+		world->host_lines.pending |= 1u << PB_LINE_CHANNEL(c);
+	}
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		struct pb_world_node *node = &world->nodes[n];
 
@@ -161,17 +285,39 @@ bool pb_world_awake(const struct pb_world *world)
 
 bool pb_world_pass(struct pb_world *world)
 {
-	const bool more = pb_firmware_pass(world->firmware);
+	bool more;
 
+	world->touches = 0;
+	pb_world_running = world;
+	more = pb_firmware_pass(world->firmware);
 	if (!more)
 		pb_firmware_idle(world->firmware);
+	pb_world_running = NULL;
 	pb_shared_write32(&pb_world_boot_block(world)->heartbeat_clock, (uint32_t)world->now);
-	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
-		if ((world->host_lines.raised & 1u << PB_LINE_NODE(n)) != 0)
-			world->nodes[n].running = true;
-	}
-	world->host_lines.raised &= ~PB_LINES_NODES;
+	ring_engines(world);
 	return more || !world->host_lines.idle;
+}
+
+static void cut(void *context)
+{
+	struct pb_world *world = context;
+
+	pb_world_running = NULL;
+	longjmp(world->cut, 1);
+}
+
+bool pb_world_pass_cut(struct pb_world *world, uint32_t touch)
+{
+	world->strike_at = touch;
+	world->strike = cut;
+	world->strike_context = world;
+	if (setjmp(world->cut) != 0) {
+		ring_engines(world);
+		return true;
+	}
+	pb_world_pass(world);
+	world->strike_at = 0;
+	return false;
 }
 
 /** Whether the engine does not hear the command that stands in its register. */
@@ -215,9 +361,15 @@ bool pb_world_engines(struct pb_world *world, uint32_t microseconds)
 			node->deaf = 0;
 			node->running = true;
 		}
-		if (!node->running || node->frozen)
+		if (!node->running || node->frozen || node->dead)
 			continue;
-		step_deaf(node, registers, microseconds);
+		node->owed += microseconds;
+		if (node->owed < node->slow) {
+			got_on = true; /* time is not to leap past it */
+			continue;
+		}
+		step_deaf(node, registers, node->slow == 0 ? node->owed : node->owed / node->slow);
+		node->owed = node->slow == 0 ? 0 : node->owed % node->slow;
 		got_on = got_on || node->progress != pb_shared_read32(&registers->progress);
 		node->progress = pb_shared_read32(&registers->progress);
 	}
@@ -230,6 +382,11 @@ void pb_world_doorbell(struct pb_world *world, uint32_t channel)
 		world->injected++;
 		return;
 	}
+	if (pb_random_one_in(&world->random, world->rates.doorbell_late)) {
+		world->injected++;
+		world->doorbell_late_at[channel] = world->now + 1u + pb_random_below(&world->random, 4000);
+		return;
+	}
 	world->host_lines.pending |= 1u << PB_LINE_CHANNEL(channel);
 	if (pb_random_one_in(&world->random, world->rates.doorbell_twice)) {
 		world->injected++;
@@ -240,9 +397,18 @@ void pb_world_doorbell(struct pb_world *world, uint32_t channel)
 
 void pb_world_deafen(struct pb_world *world, uint32_t node, uint32_t deaf, uint64_t microseconds)
 {
+	if (world->nodes[node].dead)
+		return;
 	world->nodes[node].deaf = deaf;
 	world->nodes[node].deaf_until = world->now + microseconds;
 	world->injected++;
+}
+
+void pb_world_kill(struct pb_world *world, uint32_t node)
+{
+	pb_world_deafen(world, node, PB_WORLD_DEAF_STOP | PB_WORLD_DEAF_RESET | PB_WORLD_DEAF_POWER,
+			UINT64_MAX - world->now);
+	world->nodes[node].dead = true;
 }
 
 void pb_world_heal(struct pb_world *world)
@@ -251,8 +417,11 @@ void pb_world_heal(struct pb_world *world)
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		struct pb_world_node *node = &world->nodes[n];
 
+		if (node->dead)
+			continue;
 		if (node->deaf != 0)
 			node->running = true;
 		node->deaf = 0;
+		node->slow = 0;
 	}
 }

@@ -2,6 +2,7 @@
 pb_program(test_fake_mcu SOURCES ${CMAKE_CURRENT_LIST_DIR}/fake_mcu.c)
 pb_library(test_raw_host SOURCES ${CMAKE_CURRENT_LIST_DIR}/raw_host.c)
 
+pb_unit_test(test_card_admin SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_card_admin.c LINKS pb_card_admin)
 pb_unit_test(test_card_clock SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_card_clock.c LINKS pb_card)
 pb_unit_test(test_card_lines SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_card_lines.c LINKS pb_card)
 pb_unit_test(test_card_engines SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_card_engines.c LINKS pb_card)

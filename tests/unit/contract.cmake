@@ -15,3 +15,12 @@ foreach(name reads slices)
     LINKS test_card_fixture pb_sim pb_host)
   target_compile_options(test_firmware_${name} PRIVATE -include ${CMAKE_CURRENT_LIST_DIR}/stepped.h)
 endforeach()
+
+# The same, by counting: each word that a host can write, read once in each operation.
+pb_unit_test(test_firmware_once
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_once.c ${CMAKE_CURRENT_LIST_DIR}/once.c ${firmware_sources}
+    ${PROJECT_SOURCE_DIR}/hal/engine/reference.c
+  LINKS test_card_fixture pb_sim pb_host)
+target_compile_options(test_firmware_once PRIVATE -include ${CMAKE_CURRENT_LIST_DIR}/once_hooks.h)
+# Else clang-tidy looks at the same sources once more for each of them.
+set_target_properties(test_firmware_reads test_firmware_slices test_firmware_once PROPERTIES EXPORT_COMPILE_COMMANDS OFF)

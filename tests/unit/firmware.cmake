@@ -7,7 +7,7 @@ pb_library(test_card_fixture
 
 foreach(name admit edges resolve patch patch_random patch_again formats format_set format_edges compact peer_bugs
     leftovers ways cookie cookie_between cookie_random rings replies control segment pool aperture paged paged_patch
-    paging halt channel engine schedule schedule_many wait wait_ends wait_chains query moderate force)
+    paging halt channel engine schedule schedule_many wait wait_ends wait_chains query moderate force rare)
   pb_unit_test(test_firmware_${name}
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_${name}.c LINKS test_card_fixture pb_sim pb_host)
 endforeach()
@@ -17,9 +17,11 @@ target_compile_definitions(test_firmware_patch_random PRIVATE
   RANDOM_ENTRIES=$<IF:$<BOOL:${PB_TESTS_SHORT}>,120000,10000000>)
 target_compile_definitions(test_firmware_ways PRIVATE SEEDS=$<IF:$<BOOL:${PB_TESTS_SHORT}>,6,60>u)
 
-pb_unit_test(test_firmware_watchdog
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_watchdog.c ${CMAKE_CURRENT_LIST_DIR}/puppet_bench.c
-  LINKS test_card_fixture pb_sim pb_host)
+foreach(name watchdog stop_odd yield idle between)
+  pb_unit_test(test_firmware_${name}
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_${name}.c ${CMAKE_CURRENT_LIST_DIR}/puppet_bench.c
+    LINKS test_card_fixture pb_sim pb_host)
+endforeach()
 
 # Minutes of engine time: as released only.
 if(NOT PB_SANITIZE)

@@ -27,6 +27,34 @@ static enum pb_engine_state poll(void *context, struct pb_engine_report *report)
 	return puppet->state;
 }
 
+static void stop(void *context, bool inside)
+{
+	struct puppet *puppet = context;
+
+	(void)inside;
+	puppet->stops++;
+	puppet->state = PB_ENGINE_BUSY;
+}
+
+static void stopped(void *context, struct pb_engine_stop *out)
+{
+	const struct puppet *puppet = context;
+
+	*out = puppet->stopped;
+}
+
+static void save(void *context, uint32_t *words)
+{
+	(void)context;
+	(void)words;
+}
+
+static void restore(void *context, const uint32_t *words)
+{
+	(void)context;
+	(void)words;
+}
+
 static void fault(void *context, struct pb_engine_fault *out)
 {
 	(void)context;
@@ -59,10 +87,9 @@ static uint32_t stopwatch(void *context, uint32_t *progress)
 
 static void set_range(void *context, uint32_t channel, uint32_t index, const struct pb_engine_range *range)
 {
-	(void)context;
-	(void)channel;
-	(void)index;
-	(void)range;
+	struct puppet *puppet = context;
+
+	puppet->ranges[channel][index] = range->bytes;
 }
 
 /** These tests have no aperture. */
@@ -85,6 +112,10 @@ static void page_clear(void *context, uint32_t table_offset, uint32_t index, uin
 static const struct pb_engine_ops puppet_ops = {
 	.feed = feed,
 	.poll = poll,
+	.stop = stop,
+	.stopped = stopped,
+	.save = save,
+	.restore = restore,
 	.fault = fault,
 	.reset = reset,
 	.power_cycle = power_cycle,
@@ -131,6 +162,13 @@ void puppet_reset_done(void)
 	puppet_bench.puppet.state = PB_ENGINE_READY;
 	puppet_bench.puppet.sequence = 0;
 	puppet_bench.puppet.count = 0;
+}
+
+void puppet_stop_done(uint32_t sequence, uint32_t running)
+{
+	puppet_bench.puppet.stopped = (struct pb_engine_stop){.sequence = sequence, .running = running};
+	puppet_reset_done();
+	puppet_run(1u << PB_LINE_NODE(0));
 }
 
 void puppet_boot(void)

@@ -28,6 +28,9 @@ struct puppet {
 	uint32_t sequence;
 	uint32_t progress;
 	uint32_t time;
+	uint32_t ranges[PB_LIMIT_CHANNELS][PB_ENGINE_RANGES]; /**< their bytes, as set */
+	uint32_t stops;                                       /**< stop() */
+	struct pb_engine_stop stopped;                        /**< what it says of the last of them */
 };
 
 struct puppet_bench {
@@ -58,6 +61,8 @@ int puppet_start(void **state);
 void puppet_run(uint32_t lines);
 /** The engine has done a reset. */
 void puppet_reset_done(void);
+/** The engine has stopped, behind so many works, and inside another one if `running` is not 0. */
+void puppet_stop_done(uint32_t sequence, uint32_t running);
 /** One word to run, in a context of the bench; fence id as given. */
 void puppet_submit(uint32_t context, uint32_t fence_id);
 void puppet_expect_fence(uint32_t completed, uint32_t fence_id, enum pb_error status);

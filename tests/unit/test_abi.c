@@ -87,6 +87,18 @@ static const struct number frozen_fatal_kinds[] = {
 	{3, "BAD_IMAGE"},
 };
 
+static const struct number frozen_crash_cpus[] = {
+	{0, "NONE"},
+	{1, "ARM_M"},
+	{2, "RISCV32"},
+	{3, "RISCV64"},
+};
+
+static const struct number frozen_crash_notes[] = {
+	{0, "NONE"},  {1, "STAGE"},        {2, "CHANNEL"},      {3, "COMMAND"},
+	{4, "EVENT"}, {5, "ENGINE_RESET"}, {6, "ENGINE_CYCLE"}, {7, "NODE_DEAD"},
+};
+
 static const struct number frozen_mcu_states[] = {
 	{0, "UNKNOWN"},
 	{1, "RUNNING"},
@@ -134,7 +146,7 @@ static const struct number frozen_commands[] = {
 	{7, "QUEUE_CREATE"},   {8, "QUEUE_DESTROY"},   {9, "QUEUE_CLEAR"},
 	{10, "CHANNEL_CLOSE"}, {11, "FORMAT_SET"},     {12, "PREEMPT"},
 	{13, "SUSPEND"},       {14, "RESUME"},         {15, "RESET"},
-	{16, "QUERY"},         {17, "TRACE"},      {18, "CHANNEL_GRANT"},
+	{16, "QUERY"},         {17, "TRACE"},          {18, "CHANNEL_GRANT"},
 	{19, "NODE_SET"},      {20, "MODERATE"},
 };
 
@@ -172,6 +184,8 @@ static const struct number errors[] = {PB_ERRORS(NUMBER)};
 static const struct number stages[] = {PB_BOOT_STAGES(NUMBER)};
 static const struct number waypoints[] = {PB_WAYPOINTS(NUMBER)};
 static const struct number fatal_kinds[] = {PB_FATAL_KINDS(NUMBER)};
+static const struct number crash_cpus[] = {PB_CRASH_CPUS(NUMBER)};
+static const struct number crash_notes[] = {PB_CRASH_NOTE_KINDS(NUMBER)};
 static const struct number mcu_states[] = {PB_MCU_STATES(NUMBER)};
 static const struct number events[] = {PB_EVENTS(NUMBER)};
 static const struct number capabilities[] = {PB_CAPABILITIES(NUMBER)};
@@ -200,6 +214,8 @@ static const struct {
 	LIST(stages, pb_boot_stage_name),
 	LIST(waypoints, pb_waypoint_name),
 	LIST(fatal_kinds, pb_fatal_kind_name),
+	LIST(crash_cpus, NULL),
+	LIST(crash_notes, NULL),
 	LIST(mcu_states, NULL),
 	LIST(events, pb_event_name),
 	LIST(capabilities, pb_capability_name),
@@ -301,6 +317,13 @@ static void flags_are_as_released(void **state)
 		{offsetof(struct pb_queue_page, preempt), 128},
 		{offsetof(struct pb_queue_page, save), 192},
 		{sizeof(struct pb_queue_page), 256},
+		{PB_CRASH_MAGIC, 0x52434250},
+		{PB_CRASH_STACK_WORDS, 128},
+		{PB_CRASH_NOTES, 16},
+		{PB_CRASH_REGISTERS, 32},
+		{sizeof(struct pb_crash_record), 1152},
+		{offsetof(struct pb_boot_block, crash_offset), 192},
+		{offsetof(struct pb_boot_block, crash_bytes), 196},
 		{offsetof(struct pb_boot_block, clock), 276},
 		{offsetof(struct pb_boot_block, heartbeat_clock), 280},
 	};

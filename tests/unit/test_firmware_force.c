@@ -119,12 +119,46 @@ static void engine_that_runs_nothing(void **state)
 	card_stop(&card);
 }
 
+/** A queue that is destroyed answers for what was asked of it: else its place among the replies stays taken. */
+static void destroyed_queue_answers_for_its_stops(void **state)
+{
+	(void)state;
+	card_start(&card);
+	for (uint32_t round = 0; round < 20; round++) {
+		struct pb_queue *queue = &card.queues[0];
+		const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {queue->handle};
+		uint32_t tags[2];
+
+		submit_busy(0, FIRST_LOST, 2000);
+		card_run(&card, 1000);
+		if (round % 2 == 0)
+			assert_int_equal(pb_queue_suspend_begin(queue, 0, &tags[0]), PB_ERROR_OK);
+		else
+			assert_int_equal(pb_queue_preempt_begin(queue, STOP_ID, 0), PB_ERROR_OK);
+		assert_int_equal(
+			pb_channel_begin(&card.channel, PB_COMMAND_QUEUE_DESTROY, arguments, &tags[1]),
+			PB_ERROR_OK);
+		card_run(&card, 200);
+		assert_int_equal(round % 2 == 0 ? pb_channel_finish(&card.channel, tags[0], NULL)
+						: pb_queue_preempt_finish(queue, NULL),
+				 PB_ERROR_CANCELLED);
+		assert_int_equal(pb_channel_finish(&card.channel, tags[1], NULL), PB_ERROR_TIMEOUT);
+		card_run(&card, 10000);
+		assert_int_equal(pb_channel_finish(&card.channel, tags[1], NULL), PB_ERROR_OK);
+		pb_memory_free(&queue->memory);
+		assert_int_equal(pb_queue_create(queue, &card.channel, &card.segments[0], 0, 16),
+				 PB_ERROR_OK);
+	}
+	card_stop(&card);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reset_forces_a_preemption),
 		cmocka_unit_test(one_reset_at_a_time),
 		cmocka_unit_test(engine_that_runs_nothing),
+		cmocka_unit_test(destroyed_queue_answers_for_its_stops),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

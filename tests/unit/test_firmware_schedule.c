@@ -120,6 +120,35 @@ static void one_after_thirty_two(void **state)
 	stop(&card);
 }
 
+/** The same when the more urgent queue never runs out of work, so that its turn would not end. */
+static void one_after_thirty_two_at_once(void **state)
+{
+	struct pb_queue urgent, low;
+	struct card card;
+	struct pb_descriptor descriptor;
+	uint32_t completed, before;
+
+	(void)state;
+	start(&card);
+	hold(true);
+	descriptor = card_busy(&card, 0, 100);
+	/* Far from where the library's allocator puts the other one. */
+	card_queue_make(&low, &card, &(struct card_queue_request){.place = 1000, .level = PB_PRIORITY_LOW});
+	assert_int_equal(pb_queue_create(&urgent, &card.channel, &card.segments[0], 0, 64), PB_ERROR_OK);
+	card_queue_submit(&low, &descriptor);
+	for (uint32_t n = 0; n < 60; n++)
+		card_queue_submit(&urgent, &descriptor);
+	card_run(&card, 1000);
+	hold(false);
+	do {
+		pb_sim_step(card.sim);
+		assert_int_equal(pb_queue_completed(&low, &completed), PB_ERROR_OK);
+	} while (completed == 0);
+	assert_int_equal(pb_queue_completed(&urgent, &before), PB_ERROR_OK);
+	assert_int_equal(before, 32);
+	stop(&card);
+}
+
 /* ---- shares ---- */
 
 struct client {
@@ -379,10 +408,15 @@ static void depth(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(more_urgent_goes_first), cmocka_unit_test(one_after_thirty_two),
-		cmocka_unit_test(shares_by_weight),       cmocka_unit_test(queues_of_a_channel_take_turns),
-		cmocka_unit_test(priority_cap),           cmocka_unit_test(host_ordered_node),
-		cmocka_unit_test(every_node_set),         cmocka_unit_test(depth),
+		cmocka_unit_test(more_urgent_goes_first),
+		cmocka_unit_test(one_after_thirty_two),
+		cmocka_unit_test(one_after_thirty_two_at_once),
+		cmocka_unit_test(shares_by_weight),
+		cmocka_unit_test(queues_of_a_channel_take_turns),
+		cmocka_unit_test(priority_cap),
+		cmocka_unit_test(host_ordered_node),
+		cmocka_unit_test(every_node_set),
+		cmocka_unit_test(depth),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,6 +60,35 @@ static void innocent_work_has_its_own_time(void **state)
 	puppet_expect_fence(2, 2, PB_ERROR_OK);
 }
 
+/** Time on the card's clock in which the engine runs and gets on, with its ticks. */
+static void get_on(uint32_t milliseconds)
+{
+	for (uint32_t i = 0; i < milliseconds; i += 5u) {
+		puppet_bench.puppet.progress++;
+		puppet_stall(5);
+	}
+}
+
+/** Work that is to stop and gets on without end has two seconds, and then the time of an engine that does not answer. */
+static void work_that_never_stops(void **state)
+{
+	(void)state;
+	puppet_submit(0, 1);
+	get_on(5000);
+	puppet_expect_fence(0, 0, PB_ERROR_OK);
+	assert_int_equal(pb_queue_preempt_begin(&puppet_bench.queue, 1, 0), PB_ERROR_OK);
+	puppet_run(1u << PB_LINE_CHANNEL(1));
+	assert_int_equal(puppet_bench.puppet.stops, 1);
+	get_on(2000 + PUPPET_HANG_MS - 5);
+	assert_int_equal(puppet_bench.puppet.resets, 1);
+	get_on(15);
+	assert_int_equal(puppet_bench.puppet.resets, 2);
+	puppet_reset_done();
+	puppet_run(1u << PB_LINE_NODE(0));
+	puppet_finish(1); /* it is fed empty */
+	puppet_expect_fence(1, 1, PB_ERROR_ENGINE_HANG);
+}
+
 static void expect_event(uint32_t type, uint32_t fence_id, enum pb_error error, uint32_t detail)
 {
 	const bool of_queue = type != PB_EVENT_NODE_DEAD;
@@ -322,6 +351,25 @@ static void boot_waits_for_the_engine(void **state)
 	assert_int_equal(block->boot_stage, PB_BOOT_STAGE_RUNNING);
 }
 
+/** What a channel had before a restart, its next host must not reach: others may have it by then. */
+static void boot_takes_all_ranges_away(void **state)
+{
+	uint32_t *last = &puppet_bench.puppet.ranges[PB_LIMIT_CHANNELS - 1u][PB_ENGINE_RANGES - 1u];
+
+	(void)state;
+	assert_int_not_equal(puppet_bench.puppet.ranges[1][0], 0);
+	*last = PB_PAGE_BYTES; /* of an image with other limits, for one */
+	puppet_boot();
+	puppet_run(0);
+	assert_int_equal(*last, PB_PAGE_BYTES); /* work of that channel may still run */
+	puppet_reset_done();
+	puppet_run(0);
+	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++) {
+		for (uint32_t index = 0; index < PB_ENGINE_RANGES; index++)
+			assert_int_equal(puppet_bench.puppet.ranges[channel][index], 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -337,6 +385,8 @@ int main(void)
 		cmocka_unit_test_setup(fault_with_nothing_to_run, puppet_start),
 		cmocka_unit_test_setup(fault_behind_finished_work, puppet_start),
 		cmocka_unit_test_setup(boot_waits_for_the_engine, puppet_start),
+		cmocka_unit_test_setup(boot_takes_all_ranges_away, puppet_start),
+		cmocka_unit_test_setup(work_that_never_stops, puppet_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

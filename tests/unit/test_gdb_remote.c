@@ -73,10 +73,10 @@ static void greet(const char *features, const char *binary)
 	char answers[256];
 
 	open_pair();
-	(void)snprintf(answers, sizeof(answers), "%s T05thread:1; %s", features, binary);
+	(void)snprintf(answers, sizeof(answers), "%s T05thread:1; _ %s", features, binary);
 	says(answers);
 	assert_int_equal(pb_gdb_greet(&gdb, ours, PB_GDB_PATIENCE_US), PB_ERROR_OK);
-	check_asked("qSupported ? X0,0: ");
+	check_asked("qSupported ? Qqemu.PhyMemMode:1 X0,0: ");
 }
 
 /* ---- greeting ---- */
@@ -91,27 +91,35 @@ static void test_greet(void **state)
 		bool binary;
 		bool acknowledge;
 	} cases[] = {
-		{"PacketSize=1000 T05 _", "qSupported ? X0,0: ", PB_ERROR_OK, 4096, false, true},
-		{"PacketSize=1000 S05 OK", "qSupported ? X0,0: ", PB_ERROR_OK, 4096, true, true},
-		{"a+;PacketSize=3fff;b- T05 E01", "qSupported ? X0,0: ", PB_ERROR_OK, 0x3fff, false, true},
-		/* no size, and sizes that cannot be */
-		{"_ T05 _", "qSupported ? X0,0: ", PB_ERROR_OK, 400, false, true},
-		{"PacketSize=zz T05 _", "qSupported ? X0,0: ", PB_ERROR_OK, 400, false, true},
-		{"PacketSize=1 T05 _", "qSupported ? X0,0: ", PB_ERROR_OK, 64, false, true},
-		{"PacketSize=ffffffffffff T05 _", "qSupported ? X0,0: ", PB_ERROR_OK, PB_GDB_PACKET_BYTES,
+		{"PacketSize=1000 T05 _ _", "qSupported ? Qqemu.PhyMemMode:1 X0,0: ", PB_ERROR_OK, 4096,
 		 false, true},
-		/* without acknowledgements, if the stub agrees */
-		{"QStartNoAckMode+ E01 T05 _", "qSupported QStartNoAckMode ? X0,0: ", PB_ERROR_OK, 400, false,
+		{"PacketSize=1000 S05 OK OK", "qSupported ? Qqemu.PhyMemMode:1 X0,0: ", PB_ERROR_OK, 4096,
+		 true, true},
+		{"a+;PacketSize=3fff;b- T05 E01 E01", "qSupported ? Qqemu.PhyMemMode:1 X0,0: ", PB_ERROR_OK,
+		 0x3fff, false, true},
+		/* no size, and sizes that cannot be */
+		{"_ T05 _ _", "qSupported ? Qqemu.PhyMemMode:1 X0,0: ", PB_ERROR_OK, 400, false, true},
+		{"PacketSize=zz T05 _ _", "qSupported ? Qqemu.PhyMemMode:1 X0,0: ", PB_ERROR_OK, 400, false,
 		 true},
-		{"QStartNoAckMode- T05 _", "qSupported ? X0,0: ", PB_ERROR_OK, 400, false, true},
+		{"PacketSize=1 T05 _ _", "qSupported ? Qqemu.PhyMemMode:1 X0,0: ", PB_ERROR_OK, 64, false,
+		 true},
+		{"PacketSize=ffffffffffff T05 _ _", "qSupported ? Qqemu.PhyMemMode:1 X0,0: ", PB_ERROR_OK,
+		 PB_GDB_PACKET_BYTES, false, true},
+		/* without acknowledgements, if the stub agrees */
+		{"QStartNoAckMode+ E01 T05 _ _",
+		 "qSupported QStartNoAckMode ? Qqemu.PhyMemMode:1 X0,0: ", PB_ERROR_OK, 400, false, true},
+		{"QStartNoAckMode- T05 _ _", "qSupported ? Qqemu.PhyMemMode:1 X0,0: ", PB_ERROR_OK, 400,
+		 false, true},
 		/* console output in between */
-		{"_ O48 T05 O49 _", "qSupported ? X0,0: ", PB_ERROR_OK, 400, false, true},
+		{"_ O48 T05 O49 _ _", "qSupported ? Qqemu.PhyMemMode:1 X0,0: ", PB_ERROR_OK, 400, false,
+		 true},
 		/* no MCU, one that has ended, and what is no stub */
 		{"_ E01", "qSupported ? ", PB_ERROR_PROTOCOL, 400, false, true},
 		{"_ W00", "qSupported ? ", PB_ERROR_PROTOCOL, 400, false, true},
 		{"", "qSupported ", PB_ERROR_NO_CARD, 0, false, true},
 		{"_", "qSupported ? ", PB_ERROR_NO_CARD, 400, false, true},
-		{"_ T05", "qSupported ? X0,0: ", PB_ERROR_NO_CARD, 400, false, true},
+		{"_ T05", "qSupported ? Qqemu.PhyMemMode:1 ", PB_ERROR_NO_CARD, 400, false, true},
+		{"_ T05 _", "qSupported ? Qqemu.PhyMemMode:1 X0,0: ", PB_ERROR_NO_CARD, 400, false, true},
 	};
 
 	(void)state;
@@ -130,7 +138,7 @@ static void test_greet(void **state)
 
 static void test_no_acknowledgements(void **state)
 {
-	static const char answers[] = "+$QStartNoAckMode+#db+$OK#9a$T05#b9$#00";
+	static const char answers[] = "+$QStartNoAckMode+#db+$OK#9a$T05#b9$#00$#00";
 	char said[256] = "";
 
 	(void)state;
@@ -139,7 +147,7 @@ static void test_no_acknowledgements(void **state)
 	assert_int_equal(pb_gdb_greet(&gdb, ours, PB_GDB_PATIENCE_US), PB_ERROR_OK);
 	assert_false(gdb.wire.acknowledge);
 	assert_true(recv(other, said, sizeof(said) - 1, MSG_DONTWAIT) > 0);
-	assert_string_equal(said, "$qSupported#37+$QStartNoAckMode#b0+$?#3f$X0,0:#1e");
+	assert_string_equal(said, "$qSupported#37+$QStartNoAckMode#b0+$?#3f$Qqemu.PhyMemMode:1#77$X0,0:#1e");
 	close_pair();
 }
 

@@ -53,6 +53,7 @@ static void fence_trusts_no_record(void **state)
 		{"another epoch", 4, 2, 1, fake_nothing, PB_ERROR_DETACHED},
 		{"another epoch by reboot", 4, 2, 1, fake_reboot, PB_ERROR_FIRMWARE_DEAD},
 		{"sound though dead", 6, 3, 0, fake_die, PB_ERROR_OK},
+		{"sound, but another's by reboot", 6, 3, 0, fake_reboot, PB_ERROR_FIRMWARE_DEAD},
 	};
 
 	(void)state;

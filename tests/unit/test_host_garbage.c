@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A firmware that writes anything anywhere it may write, at any moment. The
- * library must come back in bounded time, with an error that it documents, and
- * must touch no memory but the card's. Run it with the address sanitizer.
+ * A firmware that writes anything anywhere it may write, at any moment: while
+ * the host waits, and between any two of its reads. The library must come back
+ * in bounded time, with an error that it documents, and must touch no memory
+ * but the card's. Run it with the address sanitizer.
  */
 #include <string.h>
 
 #include "tests/unit/fake_firmware.h"
+#include "tests/unit/stepped.h"
 #include "tests/unit/unit.h"
 
 #define ROUNDS 20000u
+/* Words that one call may read: those of a record, tried a thousand times in each of its hundred looks. */
+#define READS_LIMIT (100u * 1000u * 20u)
 /* Nothing waits longer than one command beside the time that the caller gave. */
 #define CALL_LIMIT_US (PB_COMMAND_TIMEOUT_US + 200000u)
 
@@ -44,6 +48,26 @@ static uint32_t draw_word(void)
 static void spoil_words(struct fake_firmware *fake, uint32_t offset, uint32_t bytes)
 {
 	*fake_word(fake, offset + draw() % (bytes / 4) * 4) = draw_word();
+}
+
+/* ---- between two reads ---- */
+
+static bool restless; /* words change once they have been read */
+static uint32_t reads;
+
+uint32_t pb_stepped_read32(const uint32_t *address)
+{
+	const uint32_t value = *address;
+
+	reads++;
+	if (restless && draw() % 32 == 0)
+		*(uint32_t *)(uintptr_t)address = draw_word();
+	return value;
+}
+
+void pb_stepped_write32(uint32_t *address, uint32_t value)
+{
+	*address = value;
 }
 
 /* One word in one of the places that the firmware or the supervisor writes. */
@@ -97,6 +121,8 @@ struct client {
 static void ends(struct client *client, uint64_t begin, enum pb_error error)
 {
 	assert_true(client->fake.now - begin <= CALL_LIMIT_US);
+	assert_true(reads <= READS_LIMIT);
+	reads = 0;
 	assert_string_not_equal(pb_error_name(error), "?");
 	client->ended[error]++;
 }
@@ -223,7 +249,7 @@ static void use_channel(struct client *client)
 	ends(client, begin, pb_segment_destroy(&client->system));
 }
 
-static void one_round(struct client *client)
+static void one_round(struct client *client, bool words_change)
 {
 	struct pb_card_info info;
 	enum pb_error error;
@@ -233,6 +259,7 @@ static void one_round(struct client *client)
 	for (uint32_t spoiled = draw() % 3; spoiled != 0; spoiled--)
 		spoil_something(&client->fake);
 	client->fake.tamper = spoil_at_times;
+	restless = words_change;
 	pb_card_read(&client->fake.link, &info);
 	begin = client->fake.now;
 	error = pb_channel_attach(&client->channel, &client->fake.link, 20000);
@@ -242,33 +269,47 @@ static void one_round(struct client *client)
 		begin = client->fake.now;
 		ends(client, begin, pb_channel_detach(&client->channel));
 	}
+	restless = false;
 	fake_stop(&client->fake);
 }
 
-static void survives_a_firmware_gone_mad(void **state)
+static void survive(bool words_change)
 {
 	static struct client client;
 
-	(void)state;
+	memset(&client, 0, sizeof(client));
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		seed = round * 2654435761u + 1;
-		one_round(&client);
+		one_round(&client, words_change);
 	}
 	/* The rounds went deep enough to mean something. */
 	for (uint32_t error = 0; error < 128; error++)
 		if (client.ended[error] != 0)
 			print_message("%8u %s\n", client.ended[error], pb_error_name(error));
-	assert_true(client.ended[PB_ERROR_OK] > ROUNDS);
+	assert_true(client.ended[PB_ERROR_OK] > (words_change ? ROUNDS / 4 : ROUNDS));
 	assert_true(client.ended[PB_ERROR_PROTOCOL] > 100);
 	assert_true(client.ended[PB_ERROR_FIRMWARE_DEAD] > 100);
 	assert_true(client.ended[PB_ERROR_DETACHED] > 100);
 	assert_true(client.ended[PB_ERROR_TIMEOUT] > 100);
 }
 
+static void survives_a_firmware_gone_mad(void **state)
+{
+	(void)state;
+	survive(false);
+}
+
+static void survives_words_that_change(void **state)
+{
+	(void)state;
+	survive(true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(survives_a_firmware_gone_mad),
+		cmocka_unit_test(survives_words_that_change),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

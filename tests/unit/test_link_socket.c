@@ -215,6 +215,8 @@ static const struct {
 	{"the card has gone", PB_ERROR_NO_CARD, {GREETING, {EVENT, 0, 9}, {NUMBER, 0, 0}, {EVENT, 3, 9}}},
 	{"no vector of the card", PB_ERROR_PROTOCOL, {GREETING, {EVENT, 3, 9}, {EVENT, 0, 9}}},
 	{"too few of them", PB_ERROR_PROTOCOL, {GREETING, {EVENT, 0, 3}, {EVENT, 3, 9}}},
+	{"its doorbell is a pipe", PB_ERROR_PROTOCOL, {GREETING, {PIPE, 0, 9}, {EVENT, 3, 9}}},
+	{"the interrupt is a pipe", PB_ERROR_PROTOCOL, {GREETING, {EVENT, 0, 9}, {PIPE, 3, 9}}},
 	{"half a vector", PB_ERROR_NO_CARD, {GREETING, {EVENT, 0, 9}, {HALF, 3, 0}}},
 	{"talks without end", PB_ERROR_PROTOCOL, {GREETING, {NUMBER, 5, 1100}, {EVENT, 0, 9}, {EVENT, 3, 9}}},
 };

@@ -72,9 +72,9 @@ static void a_boot_leaves_its_stages(void **state)
 		first++; /* never written */
 	assert_int_equal(trace.lost, 0);
 	memmove(records, &records[first], (count - first) * sizeof(records[0]));
+	assert_int_equal(event(5), PB_TRACE_CHANNEL);
 	count = 5;
 	expect("boot", expected, 5);
-	assert_int_equal(event(5), PB_TRACE_CHANNEL);
 	card_stop(&card);
 }
 
@@ -83,8 +83,8 @@ static void a_submission_leaves_its_way(void **state)
 	static const struct expected expected[] = {
 		{PB_TRACE_PATCH, 1, 0x1234, 1},
 		{PB_TRACE_PATCHED, 1, 0x1234, PB_ERROR_OK},
-		{PB_TRACE_FEED, 1, 0x1234, 1},
-		{PB_TRACE_COMPLETE, 1, 0x1234, PB_ERROR_OK},
+		{PB_TRACE_FEED, 1, 0x1234, 0},
+		{PB_TRACE_COMPLETE, 1, 0x1234, PB_TRACE_DONE(1, PB_ERROR_OK)},
 	};
 	struct pb_descriptor descriptor;
 	struct card card;
@@ -216,7 +216,7 @@ static void the_schema_tells_all_events(void **state)
 	(void)state;
 	start(&card);
 	pb_trace_schema(&trace, text);
-	assert_non_null(strstr(text, "20 FEED PACKET 1 fence:x node:u\n"));
+	assert_non_null(strstr(text, "20 FEED PACKET 1 fence:x context:u\n"));
 	assert_non_null(strstr(text, "1 BOOT LIFE 1 stage:s incarnation:u\n"));
 	assert_int_equal(trace.schema_bytes, strlen(text));
 	assert_string_equal(text, PB_TRACE_SCHEMA);

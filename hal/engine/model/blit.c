@@ -17,7 +17,7 @@ static enum pb_model_status fill(struct pb_engine_model *model, uint64_t address
 		return PB_MODEL_DONE;
 	piece = pb_model_piece(model, &span, done, bytes - done);
 	for (uint32_t i = 0; i < piece.bytes / 4; i++)
-		piece.words[i] = value;
+		pb_shared_put32(&piece.words[i], value);
 	if (!piece.mapped)
 		return pb_model_fault(model, PB_ENGINE_FAULT_PAGE, address + done);
 	model->statistics.bytes_moved += piece.bytes;

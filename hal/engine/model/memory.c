@@ -11,14 +11,18 @@ static bool is_page(uint64_t value)
 static bool load_window(const struct pb_engine_model *model, const struct pb_engine_range_entry *entry,
 			struct pb_model_window *window)
 {
-	uint32_t low = pb_shared_read32(&entry->gpu_base_low);
-	uint32_t high = pb_shared_read32(&entry->gpu_base_high);
 	uint32_t bytes = pb_shared_read32(&entry->bytes);
-	uint32_t offset = pb_shared_read32(&entry->memory_offset);
-	bool paged = (offset & PB_ENGINE_RANGE_PAGED) != 0;
-	uint32_t table = offset - (paged ? PB_ENGINE_RANGE_PAGED : 0);
-	uint32_t occupied = paged ? PB_ENGINE_TABLE_BYTES(bytes) : bytes;
+	uint32_t low, high, offset, table, occupied;
+	bool paged;
 
+	/* It is stored last, as a range may be added while work of its channel starts. */
+	pb_shared_acquire();
+	low = pb_shared_read32(&entry->gpu_base_low);
+	high = pb_shared_read32(&entry->gpu_base_high);
+	offset = pb_shared_read32(&entry->memory_offset);
+	paged = (offset & PB_ENGINE_RANGE_PAGED) != 0;
+	table = offset - (paged ? PB_ENGINE_RANGE_PAGED : 0);
+	occupied = paged ? PB_ENGINE_TABLE_BYTES(bytes) : bytes;
 	*window = (struct pb_model_window){
 		.gpu_base = (uint64_t)high << 32 | low, .bytes = bytes, .offset = table, .paged = paged};
 	return bytes != 0 && is_page(low) && is_page(bytes) && is_page(table) &&

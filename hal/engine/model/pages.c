@@ -35,7 +35,7 @@ void pb_model_pages_look(struct pb_engine_model *model)
 /* Tells all engines, this one too, what it has stored into page tables. */
 static void tell_change(const struct pb_engine_model *model)
 {
-	__atomic_fetch_add(&model->translation->changed, 1u, __ATOMIC_RELEASE);
+	pb_shared_add32(&model->translation->changed, 1u);
 }
 
 /* A cache knows nothing of channels, so that a page is held against the ranges whether it hit or not. */

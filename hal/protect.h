@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Memory protection: what the program may do where. Start-up knows its code
+ * (read and run), its variables (read and write) and the guard below the stack
+ * (nothing). A board lists the rest that its drivers and the core touch, to be
+ * read and written but not run; everything else is closed, and so is what a
+ * null pointer reaches. A stray access is a fault, and has its record.
+ *
+ * What a CPU cannot express exactly becomes the smallest power of two that
+ * covers it, at a multiple of its size. A CPU without a protection unit ignores
+ * all of it.
+ */
+#ifndef PB_HAL_PROTECT_H
+#define PB_HAL_PROTECT_H
+
+#include <stdint.h>
+
+/** Regions that a board may list. */
+#define PB_REGIONS_MAX 4u
+/**
+ * From address 0 on, nothing may be touched: an image has nothing there but its vectors. Its header, behind them, stays
+ * open, because a debug probe may see what the CPU sees.
+ */
+#define PB_NULL_BYTES 0x200u
+
+enum pb_region_kind {
+	PB_REGION_SHARED = 0, /**< memory that others write and read, too: not cached */
+	PB_REGION_DEVICE = 1, /**< registers */
+};
+
+struct pb_region {
+	uintptr_t start;
+	uint32_t bytes;
+	enum pb_region_kind kind;
+};
+
+/** The start of the power of two that covers a region. @param bytes in: the region's; out: of what covers it */
+static inline uintptr_t pb_region_cover(uintptr_t start, uint32_t *bytes)
+{
+	const uintptr_t last = start + *bytes - 1u;
+	uint32_t size = 32;
+
+	while (size < 0x80000000u && (start & ~((uintptr_t)size - 1u)) + (size - 1u) < last)
+		size *= 2u;
+	*bytes = size;
+	return start & ~((uintptr_t)size - 1u);
+}
+
+#endif

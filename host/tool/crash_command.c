@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "host/tool/crash_command.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/patchbay.h"
+#include "host/tool/card_arguments.h"
+#include "host/tool/crash_report.h"
+#include "host/tool/memory_file.h"
+#include "host/tool/open_card.h"
+
+enum option_key {
+	KEY_JSON = 0x100,
+	KEY_IMAGE,
+};
+
+struct arguments {
+	struct pb_open_options card;
+	const char *file;
+	const char *image;
+	bool json;
+};
+
+static const struct argp_option option_table[] = {
+	{"image", KEY_IMAGE, "FILE.elf", 0, "The image that crashed, for names and lines", 0},
+	{"json", KEY_JSON, NULL, 0, "Print one JSON object", 0},
+	{0},
+};
+
+static void check(const struct arguments *arguments, struct argp_state *state)
+{
+	const struct pb_open_options *card = &arguments->card;
+	const bool named =
+		card->socket != NULL || card->probe.stub != NULL || card->sim || card->board != NULL;
+
+	if (named == (arguments->file != NULL))
+		argp_error(state, "one of --card, --link and FILE.bin is needed");
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+
+	switch (key) {
+	case KEY_JSON:
+		arguments->json = true;
+		return 0;
+	case KEY_IMAGE:
+		arguments->image = text;
+		return 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &arguments->card;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (arguments->file != NULL)
+			argp_error(state, "one FILE.bin at a time");
+		arguments->file = text;
+		return 0;
+	case ARGP_KEY_END:
+		check(arguments, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* @return false: the image is another one, or none at all; it has been said */
+static bool open_symbols(const char *program, const char *image, struct pb_crash_view *view)
+{
+	char text[PB_SYMBOL_TEXT_BYTES];
+	uint8_t id[20];
+
+	view->symbols = pb_symbols_open(image, text);
+	if (view->symbols == NULL) {
+		fprintf(stderr, "%s: %s: %s\n", program, image, text);
+		return false;
+	}
+	if (pb_symbols_build_id(view->symbols, id) && memcmp(id, view->record->build_id, sizeof(id)) == 0)
+		return true;
+	fprintf(stderr, "%s: %s: its build id is not that of the image that crashed; it is not used\n",
+		program, image);
+	pb_symbols_close(view->symbols);
+	view->symbols = NULL;
+	return false;
+}
+
+static int show(const char *program, const struct arguments *arguments, struct pb_crash_view *view)
+{
+	bool good = true;
+
+	if (arguments->image != NULL)
+		good = open_symbols(program, arguments->image, view);
+	if (arguments->json)
+		good = pb_crash_print_json(stdout, view) && good;
+	else
+		pb_crash_print(stdout, view);
+	if (view->symbols != NULL)
+		pb_symbols_close(view->symbols);
+	return good ? 0 : 1;
+}
+
+static int look(const char *program, const struct arguments *arguments, const struct pb_link *link)
+{
+	struct pb_crash_record record;
+	struct pb_card_info info = {0};
+	enum pb_error error = pb_crash_read(link, &record);
+
+	if (error == PB_ERROR_OK && record.magic == 0) {
+		fprintf(stderr, "%s: no crash has been recorded there\n", program);
+		return 1;
+	}
+	if (error == PB_ERROR_OK)
+		error = pb_card_read(link, &info);
+	if (error != PB_ERROR_OK) {
+		fprintf(stderr, "%s: %s: %s\n", program, pb_error_name(error), pb_error_meaning(error));
+		return 1;
+	}
+	return show(program, arguments,
+		    &(struct pb_crash_view){.record = &record, .incarnation = info.incarnation});
+}
+
+/* Card memory as it was written to a file, from its first byte on. */
+static int look_at_file(const char *program, const struct arguments *arguments)
+{
+	struct pb_link link;
+	int code;
+
+	if (!pb_memory_file_read(program, arguments->file, &link))
+		return 1;
+	code = look(program, arguments, &link);
+	free(link.memory);
+	return code;
+}
+
+int pb_crash_command(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = option_table,
+		.parser = parse,
+		.args_doc = "[FILE.bin]",
+		.doc = "Say why the firmware of a card died last: registers, calls, and what it did before.\v"
+		       "The record stays until the next crash, also when the firmware has been started "
+		       "again. "
+		       "FILE.bin is card memory as it was saved, from its first byte on. Names and source "
+		       "lines "
+		       "need the image that crashed.\n\n"
+		       "Exit code: 0 here it is; 1 there is none, or the image is another one; 2 wrong "
+		       "arguments.",
+		.children = pb_card_arguments,
+	};
+	struct arguments arguments = {0};
+	struct pb_open_card card;
+	int code;
+
+	argp_err_exit_status = 2;
+	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+	if (arguments.file != NULL)
+		return look_at_file(argv[0], &arguments);
+	code = pb_open_card(&arguments.card, &card);
+	if (code != 0)
+		return code;
+	code = look(argv[0], &arguments, card.link);
+	pb_close_card(&card);
+	return code;
+}

@@ -1,0 +1,410 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Seeded single-token mutants of the firmware, and the suites that must kill them. Run by scripts/mutate."""
+
+import argparse
+import concurrent.futures
+import glob
+import os
+import random
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILD = os.path.join(ROOT, "build", "mutate")
+KNOWN = os.path.join(ROOT, "tests", "records", "mutants.tsv")
+RECORD = os.path.join(ROOT, "tests", "records", "mutate.tsv")
+# Which suite killed a mutant the last time: it is tried first.
+KILLERS = os.path.join(BUILD, "killers.tsv")
+FILES = ("patch*", "run_*", "admit*", "resolve", "segment", "format", "queue", "queue_state", "schedule", "doorbell",
+         "record", "retire", "wait")
+LIBRARY = "firmware/libpb_firmware.a"
+# A suite that takes longer than the first, in seconds of one processor, runs for mutants of the scheduler only; one that
+# takes longer than the second for none.
+QUICK_SECONDS = 3.0
+SUITE_SECONDS = 30.0
+# A mutant may take so many times as long as the original, and so many seconds more.
+TIMES_LONGER = 4
+SECONDS_LONGER = 2
+# Nothing in these programs waits for anything but itself.
+WALL_SECONDS = 300
+
+
+# ---- what can be changed ----
+
+def blank(match):
+    """Spaces in place of text that is left alone, so that offsets stay."""
+    return re.sub(r"[^\n]", " ", match.group())
+
+
+def blank_assertions(text):
+    out = text
+    for match in re.finditer(r"\b(PB_ASSERT|_Static_assert|PB_AT|PB_SIZE|static_assert)\s*\(", text):
+        depth, end = 1, match.end()
+        while depth:
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        out = out[:match.start()] + re.sub(r"[^\n]", " ", out[match.start():end]) + out[end:]
+    return out
+
+
+def code_of(text):
+    """The source with comments, strings, preprocessor lines, assertions and attributes blanked."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", blank, text, flags=re.S)
+    text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", blank, text, flags=re.M)
+    text = re.sub(r"__attribute__\s*\(\(.*?\)\)", blank, text)
+    text = re.sub(r"\benum\s+\w*\s*\{[^}]*\}", blank, text)
+    return blank_assertions(text)
+
+
+SWAPS = {"<=": "<", "<": "<=", ">=": ">", ">": ">=", "==": "!=", "!=": "==", "&&": "||", "||": "&&", "<<": ">>",
+         ">>": "<<", "+": "-", "-": "+", "&": "|", "|": "&", "+=": "-=", "-=": "+=", "&=": "|=", "|=": "&=",
+         "<<=": ">>=", ">>=": "<<=", "++": "--", "--": "++", "true": "false", "false": "true"}
+TOKEN = re.compile(r"->|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|\+=|-=|&=|\|=|[-+*/%^~!<>&|=?:;,(){}\[\].]|"
+                   r"0[xX][0-9a-fA-F]+[uUlL]*|[0-9]+[uUlL]*|\w+")
+BEHIND_OPERAND = re.compile(r"[\w)\]]$")
+KEYWORDS = {"return", "case", "sizeof"}
+DECLARATION = re.compile(r"(const|static|struct|enum|union|u?int\d+_t|bool|size_t|void|uintptr_t|unsigned|return|break|"
+                         r"continue|goto|case|default|typedef|extern|else|do|_Noreturn)\b|}")
+STATEMENT = re.compile(r"^[ \t]+(?!(?:if|for|while|switch)\b)([A-Za-z_*(+-][^;{}\n]*(?:\n[ \t]+[^;{}\n]+)*;)", re.M)
+
+
+def is_binary(code, start, before):
+    """Whether an operator that may also be unary has a left operand."""
+    text = code[:start].rstrip()
+    return bool(BEHIND_OPERAND.search(text)) and before not in KEYWORDS
+
+
+def is_cast_or_type(code, start, token):
+    """A star or ampersand of a declaration, or an operator right behind a cast: `(uint8_t) ~x`, `(type *)&x`."""
+    return token == "&" and re.search(r"\(\s*(?:const )?(?:struct )?\w+\s*\*+\s*\)\s*$", code[:start]) is not None
+
+
+def constant(token):
+    digits = re.match(r"0[xX][0-9a-fA-F]+|[0-9]+", token).group()
+    suffix = token[len(digits):]
+    value = int(digits, 0)
+    form = (lambda n: hex(n)) if digits[:2].lower() == "0x" else str
+    yield form(value + 1) + suffix
+    if value:
+        yield form(value - 1) + suffix
+
+
+def changes_of(path):
+    """All (start, end, replacement) of a file."""
+    text = open(path, encoding="utf-8").read()
+    code = code_of(text)
+    found, before = [], ""
+    for match in TOKEN.finditer(code):
+        token, start, end = match.group(), match.start(), match.end()
+        if token[0].isdigit():
+            found += [(start, end, new) for new in constant(token)]
+        elif token in ("!", "~"):
+            found.append((start, end, ""))
+        elif token in ("&", "+", "-"):
+            if is_binary(code, start, before) and not is_cast_or_type(code, start, token):
+                found.append((start, end, SWAPS[token]))
+        elif token in SWAPS:
+            found.append((start, end, SWAPS[token]))
+        before = token
+    for match in STATEMENT.finditer(code):
+        statement = match.group(1)
+        if not DECLARATION.match(statement) and not re.match(r"[A-Z_]+\(", statement) and \
+                ("(" in statement or "=" in statement or "++" in statement or "--" in statement):
+            found.append((match.start(1), match.end(1), ";"))
+    return text, found
+
+
+class Mutant:
+    """One change of one file."""
+
+    def __init__(self, path, text, change):
+        start, end, new = change
+        self.file = os.path.relpath(path, ROOT)
+        self.text = text[:start] + new + text[end:]
+        first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+        self.line = text.count("\n", 0, start) + 1
+        self.old = " ".join(text[first:last].split())
+        self.new = " ".join((text[first:start] + new + text[end:last]).split())
+
+    def key(self):
+        return self.file, self.old, self.new
+
+
+def all_mutants(patterns):
+    paths = sorted(p for pattern in patterns for kind in "ch"
+                   for p in glob.glob(os.path.join(ROOT, "firmware", pattern + "." + kind)))
+    mutants = []
+    for path in dict.fromkeys(paths):
+        text, changes = changes_of(path)
+        mutants += [Mutant(path, text, change) for change in sorted(changes)]
+    return mutants
+
+
+# ---- building and running ----
+
+def run(command, **options):
+    return subprocess.run(command, shell=isinstance(command, str), cwd=BUILD, check=False, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, **options)
+
+
+class Suites:
+    """The test programs, linked against the firmware as a shared library, quickest first."""
+
+    def __init__(self):
+        names = sorted(set(re.findall(r"^build tests/(test_\w+):", open(os.path.join(BUILD, "build.ninja"),
+                                                                         encoding="utf-8").read(), re.M)))
+        commands = run(["ninja", "-t", "commands"] + names).stdout.splitlines()
+        self.compile = {}
+        for command in commands:
+            match = re.search(r"-c (\S+/firmware/(\w+\.c))$", command)
+            if match and "pb_firmware.dir" in command:
+                flags = re.sub(r" -W\S+| -M[DTF]+( \S+\.[od](\.d)?)?| -o \S+| -c \S+", "", command)
+                self.compile[match.group(2)] = flags + " -w"
+        self.links = [c for c in commands if LIBRARY in c and re.search(r" -o tests/test_\w+ ", c)]
+        self.suites = []
+        self.killers = {}
+        if os.path.exists(KILLERS):
+            for line in open(KILLERS, encoding="utf-8"):
+                parts = line.rstrip("\n").split("\t")
+                self.killers[tuple(parts[:3])] = parts[3]
+
+    def build(self, folder):
+        os.makedirs(os.path.join(folder, "tests"), exist_ok=True)
+        for command in self.links:
+            name = re.search(r" -o (tests/test_\w+) ", command).group(1)
+            command = command.replace(" -o " + name, " -rdynamic -o " + os.path.join(folder, name))
+            command = command.replace(LIBRARY, os.path.join(folder, "libfirmware.so"), 1).replace(LIBRARY, "")
+            if run(command).returncode != 0:
+                print("left out, as it does not link with the firmware as a library:", os.path.basename(name))
+                continue
+            self.suites.append((os.path.join(folder, name), 0.0))
+
+    def time(self, folder):
+        """Runs each once as it is."""
+        timed = []
+        for path, _ in self.suites:
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            good = execute(path, folder, None)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            if not good:
+                print("left out, as it fails when nothing is changed:", os.path.basename(path))
+            elif seconds > SUITE_SECONDS:
+                print(f"left out, as it takes {seconds:.0f} s:", os.path.basename(path))
+            else:
+                timed.append((path, seconds))
+        self.suites = sorted(timed, key=lambda suite: suite[1])
+
+    def of(self, mutant):
+        """What killed it the last time goes first, then those named after what the file does."""
+        stem = os.path.basename(mutant.file).split(".")[0].split("_")[0]
+        killer = self.killers.get(mutant.key())
+        suites = [s for s in self.suites if s[1] <= QUICK_SECONDS or stem == "schedule"]
+        return sorted(suites, key=lambda s: (os.path.basename(s[0]) != killer,
+                                             s[1] if stem in s[0] and s[1] < 2 else s[1] + 2))
+
+
+def execute(path, folder, seconds):
+    """@return whether it passes"""
+    def limit():
+        if seconds is not None:
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    try:
+        return subprocess.run([path], cwd=folder, env=dict(os.environ, LD_LIBRARY_PATH=folder), check=False,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              preexec_fn=limit, timeout=WALL_SECONDS).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+class Bench:
+    """Compiles mutants and runs the suites on them."""
+
+    def __init__(self, suites, folder):
+        self.suites = suites
+        self.folder = folder
+        self.objects = os.path.join(folder, "objects")
+        os.makedirs(self.objects)
+        for source, command in suites.compile.items():
+            self.must(f"{command} -o {self.objects}/{source}.o -c {ROOT}/firmware/{source}")
+        self.link(folder, {})
+
+    @staticmethod
+    def must(command):
+        if run(command).returncode != 0:
+            sys.exit("cannot build: " + command)
+
+    def link(self, folder, changed):
+        objects = [changed.get(s, os.path.join(self.objects, s + ".o")) for s in sorted(self.suites.compile)]
+        self.must(f"gcc -shared -Wl,-Bsymbolic -Wl,-soname,libfirmware.so -o {folder}/libfirmware.so {' '.join(objects)}")
+
+    def sources_of(self, mutant):
+        name = os.path.basename(mutant.file)
+        if name.endswith(".c"):
+            return [name]
+        users = []
+        for source, command in self.suites.compile.items():
+            if f"/{name}" in run(f"{command} -MM {ROOT}/firmware/{source}").stdout:
+                users.append(source)
+        return users
+
+    def compile(self, mutant, folder):
+        """@return the objects that differ, or None if it does not compile"""
+        tree = os.path.join(folder, "firmware")
+        shutil.copytree(os.path.join(ROOT, "firmware"), tree)
+        with open(os.path.join(folder, mutant.file), "w", encoding="utf-8") as file:
+            file.write(mutant.text)
+        changed = {}
+        for source in self.sources_of(mutant):
+            target = os.path.join(folder, source + ".o")
+            command = self.suites.compile[source].replace("-I" + ROOT, f"-I{folder} -I{ROOT}", 1)
+            command = command.replace("-ffile-prefix-map=" + ROOT, "-ffile-prefix-map=" + folder)
+            if run(f"{command} -o {target} -c {tree}/{source}").returncode != 0:
+                return None
+            if open(target, "rb").read() != open(os.path.join(self.objects, source + ".o"), "rb").read():
+                changed[source] = target
+        return changed
+
+    def judge(self, mutant):
+        """@return 'broken', 'same', 'survived' or the name of the suite that killed it"""
+        folder = tempfile.mkdtemp(prefix="patchbay-mutant-")
+        try:
+            changed = self.compile(mutant, folder)
+            if changed is None:
+                return "broken"
+            if not changed:
+                return "same"
+            self.link(folder, changed)
+            for path, seconds in self.suites.of(mutant):
+                if not execute(path, folder, int(seconds * TIMES_LONGER) + SECONDS_LONGER):
+                    return os.path.basename(path)
+            return "survived"
+        finally:
+            shutil.rmtree(folder)
+
+
+# ---- the account ----
+
+def read_known():
+    """Survivors that were looked at: why each of them changes nothing that a host or an engine sees."""
+    known = {}
+    if os.path.exists(KNOWN):
+        for line in open(KNOWN, encoding="utf-8"):
+            parts = line.rstrip("\n").split("\t")
+            if len(parts) == 4 and parts[0].startswith("firmware/"):
+                known[tuple(parts[:3])] = parts[3]
+    return known
+
+
+def revision():
+    found = run(["git", "-C", ROOT, "describe", "--always", "--dirty", "--abbrev=12"])
+    return found.stdout.strip() or "unknown"
+
+
+def record(arguments, counts):
+    new = not os.path.exists(RECORD)
+    with open(RECORD, "a", encoding="utf-8") as file:
+        if new:
+            file.write("revision\tseed\tmutants\tkilled\tsurvived_equivalent\tsurvived_other\tsame_code\tbroken\n")
+        file.write("\t".join(str(x) for x in [revision(), arguments.seed] + counts) + "\n")
+
+
+def draw(bench, mutants, count, jobs):
+    """Judges mutants in their order until so many are killed or survive; the order does not depend on the jobs."""
+    results, judged = [], 0
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        waiting = iter(mutants)
+        pending = []
+        while judged < count:
+            for mutant in waiting:
+                pending.append((mutant, pool.submit(bench.judge, mutant)))
+                if len(pending) >= 3 * jobs:
+                    break
+            if not pending:
+                break
+            mutant, future = pending.pop(0)
+            verdict = future.result()
+            results.append((mutant, verdict))
+            if verdict not in ("broken", "same"):
+                judged += 1
+                if verdict != "survived":
+                    with open(KILLERS, "a", encoding="utf-8") as file:
+                        file.write("\t".join(mutant.key() + (verdict,)) + "\n")
+                print(f"{judged:4} {mutant.file}:{mutant.line}: {verdict}: {mutant.old}  =>  {mutant.new}", flush=True)
+        for _, future in pending:
+            future.cancel()
+    return results
+
+
+def selftest():
+    """The parts that choose and change, on a few lines."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "a.c")
+        source = ("/* a < b */\n#define X (1 + 2)\nstatic int f(int a, const char *s)\n{\n\tPB_ASSERT(a > 3);\n"
+                  "\tif (!g(a) && a <= 0x10u)\n\t\th(\"a + b\", -a, &a);\n\treturn a << 2 | s->x;\n}\n")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(source)
+        text, changes = changes_of(path)
+        got = sorted(text[s:e] + " -> " + new for s, e, new in changes)
+    want = sorted(["! -> ", "&& -> ||", "<= -> <", "0x10u -> 0x11u", "0x10u -> 0xfu", "<< -> >>", "2 -> 3", "2 -> 1",
+                   "| -> &", 'h("a + b", -a, &a); -> ;'])
+    if got != want:
+        sys.exit(f"mutate: selftest: found {got}, not {want}")
+    if len(all_mutants(FILES)) < 1000:
+        sys.exit("mutate: selftest: the firmware gives few mutants")
+
+
+def main():
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--count", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--file", action="append")
+    parser.add_argument("--known", action="store_true")
+    parser.add_argument("--selftest", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.selftest:
+        selftest()
+        return 0
+    patterns = [os.path.splitext(os.path.basename(f))[0] for f in arguments.file or []] or FILES
+    mutants = all_mutants(patterns)
+    random.Random(arguments.seed).shuffle(mutants)
+    known = read_known()
+    if arguments.known:
+        mutants = [m for m in mutants if m.key() in known]
+    folder = tempfile.mkdtemp(prefix="patchbay-mutate-")
+    try:
+        suites = Suites()
+        bench = Bench(suites, folder)
+        suites.build(folder)
+        suites.time(folder)
+        print(f"{len(mutants)} mutants possible, {len(suites.suites)} suites, "
+              f"{sum(s for _, s in suites.suites):.0f} s for one that survives", flush=True)
+        results = draw(bench, mutants, arguments.count, arguments.jobs)
+    finally:
+        shutil.rmtree(folder)
+    verdicts = [v for _, v in results]
+    alive = [m for m, v in results if v == "survived"]
+    strange = [m for m in alive if m.key() not in known]
+    for mutant in alive:
+        print(f"survived: {mutant.file}:{mutant.line}\n  {mutant.old}\n  {mutant.new}\n  "
+              f"{known.get(mutant.key(), 'NOT KNOWN: a suite is missing, or it changes nothing and is to be listed')}")
+    total = len(results) - verdicts.count("same") - verdicts.count("broken")
+    killed = total - len(alive)
+    counts = [total, killed, len(alive) - len(strange), len(strange), verdicts.count("same"), verdicts.count("broken")]
+    print(f"{killed} of {total} mutants killed ({100.0 * killed / max(total, 1):.1f} %), {len(alive)} survived, "
+          f"{counts[2]} of them listed as changing nothing; {counts[4]} gave the same code, "
+          f"{counts[5]} did not compile")
+    if not arguments.file and not arguments.known:
+        record(arguments, counts)
+    return 1 if killed < 0.95 * total or strange else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `patchbay crash`: what it says of firmware that died, against what the
+ * compiler's own tools and the sources say; and that a restart leaves it there.
+ */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/e2e/e2e.h"
+#include "tests/e2e/e2e_board.h"
+#include "tests/e2e/e2e_host.h"
+#include "tests/e2e/e2e_image.h"
+
+static struct e2e_output output;
+
+static void start_card(struct e2e_card *card, const char *image, uint32_t restarts)
+{
+	struct pb_card_options options = e2e_card_options();
+
+	e2e_path(card->socket, "card");
+	options.image = image;
+	options.socket = card->socket;
+	options.restarts = restarts;
+	options.quiet = true;
+	assert_int_equal(pb_card_start(&options, &card->pid), 0);
+}
+
+static void submit(const struct e2e_card *card)
+{
+	struct pb_fence fence;
+	struct e2e_host host;
+
+	assert_true(e2e_host_open(&host, card->socket));
+	e2e_host_fill(&host, 0, 1);
+	assert_int_equal(pb_dma_submit(&host.work[0], 1), PB_ERROR_OK);
+	assert_int_equal(pb_queue_wait(host.work[0].queue, host.work[0].timeline, E2E_PATIENCE_US, &fence),
+			 PB_ERROR_FIRMWARE_DEAD);
+	host.link->ops->close(host.link);
+}
+
+static void await(const struct e2e_card *card, uint32_t incarnation, enum pb_mcu_state mcu,
+		  struct pb_crash_record *record)
+{
+	const uint64_t begin = e2e_now();
+	struct pb_card_info info = {0};
+	struct pb_link *link;
+
+	assert_int_equal(pb_link_open_socket(card->socket, &link), PB_ERROR_OK);
+	do {
+		assert_true(e2e_patience(begin));
+		(void)pb_card_read(link, &info);
+	} while (info.mcu_state != (uint32_t)mcu || info.incarnation != incarnation);
+	assert_int_equal(pb_crash_read(link, record), PB_ERROR_OK);
+	link->ops->close(link);
+}
+
+static void expect(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void expect(const char *format, ...)
+{
+	char text[256];
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (strstr(output.out, text) == NULL)
+		fail_msg("it does not say \"%s\" but:\n%s%s", text, output.out, output.err);
+}
+
+/* What the tools of the image's compiler say: "file:line" of an address, without folders; valid until the next call. */
+static const char *ask_addr2line(const char *image, uint32_t address)
+{
+	static struct e2e_output said;
+	const char *tool = e2e_image_cpu() == E2E_IMAGE_ARM ? "arm-none-eabi-addr2line"
+							    : "riscv64-unknown-elf-addr2line";
+	char text[16];
+
+	snprintf(text, sizeof(text), "0x%x", address);
+	e2e_collect(e2e_spawn("/usr/bin/env", E2E_ARGUMENT_LIST(tool, "-s", "-e", image, text), NULL), &said);
+	assert_int_equal(said.code, 0);
+	said.out[strcspn(said.out, " \n")] = '\0';
+	return said.out;
+}
+
+/* That the text says what stands in the record, where that is, and who called. */
+static void check_fault(const char *image, uint32_t address, const struct pb_crash_record *record)
+{
+	assert_int_equal(record->pc, address);
+	expect("crash          CPU_FAULT: an instruction that this CPU does not have\n");
+	expect("pc             0x%08x  pb_core_admit  firmware/%s\n", address, ask_addr2line(image, address));
+	expect("waypoint       ADMIT\n");
+	expect("  main  boards/main.c:");
+	expect("pb_firmware_pass");
+	expect("channel 1 commanded QUEUE_CREATE\n");
+	assert_in_range(record->stack_words, 8, PB_CRASH_STACK_WORDS);
+	assert_in_range(record->stack_address, record->stack_bottom, record->stack_top);
+}
+
+/* The same from card memory that was saved; not if it is cut. */
+static void check_file(const struct e2e_card *card, const char *image, const char *dump)
+{
+	static struct e2e_output saved;
+	struct pb_link *link;
+	uint32_t bytes;
+
+	assert_int_equal(pb_link_open_socket(card->socket, &link), PB_ERROR_OK);
+	bytes = link->memory_bytes;
+	e2e_write_file(dump, link->memory, bytes);
+	link->ops->close(link);
+	e2e_patchbay(&saved, "crash", "--image", image, dump);
+	assert_int_equal(saved.code, 0);
+	assert_string_equal(saved.out, output.out);
+	assert_int_equal(truncate(dump, bytes - 1), 0);
+	e2e_patchbay(&saved, "crash", "--image", image, dump);
+	assert_int_equal(saved.code, 1);
+	assert_non_null(strstr(saved.err, "PROTOCOL"));
+}
+
+static void test_fault(void **state)
+{
+	char image[E2E_PATH_BYTES], dump[E2E_PATH_BYTES];
+	struct pb_crash_record record;
+	struct e2e_card card;
+	uint32_t address;
+
+	(void)state;
+	e2e_path(image, "broken.elf");
+	e2e_path(dump, "memory.bin");
+	address = e2e_image_write(image, "pb_core_admit", E2E_IMAGE_FAULTS);
+	start_card(&card, image, 0);
+	submit(&card);
+	await(&card, 1, PB_MCU_DEAD, &record);
+	e2e_patchbay(&output, "crash", "--card", card.socket, "--image", image);
+	assert_string_equal(output.err, "");
+	assert_int_equal(output.code, 0);
+	check_fault(image, address, &record);
+	check_file(&card, image, dump);
+	e2e_card_stop(&card);
+}
+
+/* ---- a failed assertion ---- */
+
+/* The lines of the source over which an assertion goes. */
+static void find_assertion(const char *file, const char *text, uint32_t *first, uint32_t *last)
+{
+	size_t bytes;
+	char *source = (char *)e2e_read_file(file, &bytes);
+	const char *found = strstr(source, text);
+
+	assert_non_null(found);
+	*first = 1;
+	for (const char *at = source; at < found; at++)
+		*first += *at == '\n';
+	*last = *first;
+	for (; *found != ';'; found++)
+		*last += *found == '\n';
+	free(source);
+}
+
+/* A board's table that leaves its channels no room: what the firmware asserts of it as it boots does not hold. */
+static void write_asserting_image(const char *path)
+{
+	const uint32_t pool_offset = 0x7000;
+	const uint32_t place = e2e_image_cpu() == E2E_IMAGE_RISCV64 ? 16 : 12;
+
+	(void)e2e_image_write_at(path, "config", place, &pool_offset, sizeof(pool_offset));
+}
+
+static void test_assertion(void **state)
+{
+	char good[E2E_PATH_BYTES], bad[E2E_PATH_BYTES];
+	struct pb_crash_record record;
+	uint32_t first, last;
+	struct e2e_card card;
+	uint8_t *image;
+	size_t bytes;
+
+	(void)state;
+	e2e_path(good, "image.elf");
+	e2e_path(bad, "bad.elf");
+	image = e2e_read_file(e2e_image(), &bytes);
+	e2e_write_file(good, image, bytes);
+	free(image);
+	start_card(&card, good, 1);
+	e2e_patchbay(&output, "crash", "--card", card.socket);
+	assert_int_equal(output.code, 1);
+	assert_string_equal(output.err, "patchbay crash: no crash has been recorded there\n");
+	write_asserting_image(bad);
+	image = e2e_read_file(bad, &bytes);
+	e2e_write_file(good, image, bytes);
+	free(image);
+	assert_int_equal(kill(e2e_card_mcu(&card), SIGKILL), 0);
+	await(&card, 2, PB_MCU_DEAD, &record);
+	find_assertion(E2E_SOURCES "/firmware/channel.c", "PB_ASSERT(config->channels_offset", &first, &last);
+	assert_int_equal(record.kind, PB_FATAL_ASSERT);
+	assert_in_range(record.status, first, last);
+	e2e_patchbay(&output, "crash", "--card", card.socket, "--image", bad);
+	assert_int_equal(output.code, 0);
+	expect("crash          ASSERT\n");
+	expect("  pb_core_channel_init  firmware/channel.c:%u\n", record.status);
+	expect("boot stage     ENGINES_RESET\n");
+	expect("  main  boards/main.c:");
+	e2e_card_stop(&card);
+}
+
+/* ---- the next firmware ---- */
+
+static void test_restart(void **state)
+{
+	char path[E2E_PATH_BYTES], echo[E2E_PATH_BYTES];
+	struct pb_crash_record before, record;
+	struct e2e_card card;
+	struct e2e_host host;
+	uint32_t address;
+	uint8_t *image;
+	size_t bytes;
+
+	(void)state;
+	e2e_path(path, "image.elf");
+	address = e2e_image_write(path, "pb_core_admit", E2E_IMAGE_FAULTS);
+	start_card(&card, path, 1);
+	image = e2e_read_file(e2e_image(), &bytes);
+	e2e_write_file(path, image, bytes);
+	free(image);
+	submit(&card);
+	await(&card, 2, PB_MCU_RUNNING, &before);
+	assert_int_equal(before.incarnation, 1);
+	assert_int_equal(before.pc, address);
+	/* Its successor works, and leaves it where it is. */
+	assert_true(e2e_host_open(&host, card.socket));
+	for (uint32_t i = 1; i < 20u; i++)
+		assert_true(e2e_host_round(&host, i));
+	assert_true(e2e_host_close(&host));
+	await(&card, 2, PB_MCU_RUNNING, &record);
+	assert_memory_equal(&record, &before, sizeof(record));
+	e2e_patchbay(&output, "crash", "--card", card.socket, "--image", path);
+	assert_int_equal(output.code, 0);
+	expect("  pb_core_admit  firmware/admit.c:");
+	expect("incarnation    1, which is not the one that is there now\n");
+	/* Another image, and none. */
+	snprintf(echo, sizeof(echo), "%s/%s/patchbay-echo-%s.elf", E2E_BUILDS, e2e_board(), e2e_board());
+	e2e_patchbay(&output, "crash", "--card", card.socket, "--image", echo);
+	assert_int_equal(output.code, 1);
+	assert_non_null(strstr(output.err, "its build id is not that of the image that crashed"));
+	expect("pc             0x%08x\n", address);
+	e2e_patchbay(&output, "crash", "--card", card.socket, "--json");
+	assert_int_equal(output.code, 0);
+	expect("\"kind\":\t\"CPU_FAULT\"");
+	expect("\"incarnation_now\":\t2");
+	e2e_card_stop(&card);
+}
+
+static void test_usage(void **state)
+{
+	(void)state;
+	e2e_patchbay(&output, "crash");
+	assert_int_equal(output.code, 2);
+	e2e_patchbay(&output, "crash", "--card", "/nowhere", "file.bin");
+	assert_int_equal(output.code, 2);
+	e2e_patchbay(&output, "crash", "one.bin", "two.bin");
+	assert_int_equal(output.code, 2);
+	e2e_patchbay(&output, "crash", "/nonexistent/file.bin");
+	assert_int_equal(output.code, 1);
+	assert_string_equal(output.err, "patchbay crash: /nonexistent/file.bin: No such file or directory\n");
+	e2e_patchbay(&output, "crash", "/dev/null");
+	assert_int_equal(output.code, 1);
+	assert_non_null(strstr(output.err, "NO_CARD"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		e2e_test(test_fault),
+		e2e_test(test_assertion),
+		e2e_test(test_restart),
+		e2e_test(test_usage),
+	};
+
+	return e2e_run_tests(tests);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Included before everything else in what takes part in an interleaving: each
+ * access to card memory and each barrier becomes a call (weave.h says of what).
+ */
+#ifndef PB_TESTS_INTERLEAVE_HOOKS_H
+#define PB_TESTS_INTERLEAVE_HOOKS_H
+
+#include "hal/shared.h"
+
+uint32_t pb_weave_read32(const uint32_t *address);
+void pb_weave_write32(uint32_t *address, uint32_t value);
+uint8_t pb_weave_read8(const uint8_t *address);
+void pb_weave_write8(uint8_t *address, uint8_t value);
+void pb_weave_add32(uint32_t *address, uint32_t value);
+/* A barrier is known by where its call stands. */
+void pb_weave_acquire(const char *file, uint32_t line);
+void pb_weave_release(const char *file, uint32_t line);
+void pb_weave_barrier(const char *file, uint32_t line);
+
+#define pb_shared_read32    pb_weave_read32
+#define pb_shared_write32   pb_weave_write32
+#define pb_shared_put32     pb_weave_write32
+#define pb_shared_read8     pb_weave_read8
+#define pb_shared_write8    pb_weave_write8
+#define pb_shared_add32     pb_weave_add32
+#define pb_shared_acquire() pb_weave_acquire(__FILE__, __LINE__)
+#define pb_shared_release() pb_weave_release(__FILE__, __LINE__)
+#define pb_shared_barrier() pb_weave_barrier(__FILE__, __LINE__)
+
+#endif

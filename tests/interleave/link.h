@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The link of the hosts of an interleaving.
+ */
+#ifndef PB_TESTS_INTERLEAVE_LINK_H
+#define PB_TESTS_INTERLEAVE_LINK_H
+
+#include "tests/interleave/card.h"
+
+/** A host's link, as new. It need not be closed. */
+struct pb_link *pb_weave_link_open(uint32_t host);
+
+#endif

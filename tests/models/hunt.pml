@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An engine completes work, the MCU retires it or goes to sleep: no completion
+ * stays unseen. While the MCU looks at the counts of raises by itself, the card
+ * sends it no byte (hal/card/lines.h).
+ *
+ * What may be left out, to see that it is needed:
+ *   NO_RAISE_RELEASE  of pb_card_lines_raise, between what it tells of and its count
+ *   NO_RAISE_BARRIER  of pb_card_lines_raise, before it looks whether the MCU does
+ *   NO_HUNT_BARRIER   of hunt, behind mcu_looks = 0
+ *   NO_SECOND_LOOK    of hunt, behind that barrier
+ *   NO_LINE_LOOK      of idle_wait: whether a line was raised before interrupts were masked
+ *   NO_MASK           of idle_enter: interrupts are not masked when it looks for the last time
+ */
+#define WORKS  3
+#define ROUNDS 2 /* of a hunt */
+
+#define SEQUENCE  0 /* the engine's: the last work complete */
+#define RAISED    1
+#define MCU_LOOKS 2
+#define TAKEN     3
+#define WORDS     4
+
+#include "weak.pml"
+
+chan wire = [4] of { bit };
+
+/* The engine, and the card's side of its line. */
+proctype engine()
+{
+	byte done, sent, looks, taken;
+
+	do
+	:: done < WORKS ->
+		done++;
+		AT(pb_engine_model_step) STORE(OTHER, SEQUENCE, done);
+#ifndef NO_RAISE_RELEASE
+		AT(pb_card_lines_raise) RELEASE(OTHER);
+#endif
+		AT(pb_card_lines_raise) STORE(OTHER, RAISED, done);
+#ifndef NO_RAISE_BARRIER
+		AT(pb_card_lines_raise) BARRIER(OTHER);
+#endif
+		AT(pb_card_lines_raise) looks = LOAD(OTHER, MCU_LOOKS);
+		if
+		:: looks -> skip
+		:: else ->
+			AT(pb_card_lines_raise) taken = LOAD(OTHER, TAKEN);
+			if
+			:: taken == sent -> AT(flush) atomic { sent++; wire!1 }
+			:: else -> skip
+			fi;
+			taken = 0
+		fi;
+		looks = 0
+	:: else -> break
+	od
+}
+
+bool masked;
+bool pending;
+byte taken_count;
+
+proctype interrupt_handler()
+{
+end:
+	do
+	:: atomic { !masked && nempty(wire) && !buffers[MCU].held[TAKEN] ->
+		wire?1;
+		taken_count++;
+		AT(pb_uart_lines_received) STORE(MCU, TAKEN, taken_count);
+		pending = true
+	}
+	od
+}
+
+byte retired;
+
+inline look_at_raises()
+{
+	AT(look) count = LOAD(MCU, RAISED);
+	atomic {
+		found = (found || count != seen);
+		seen = count;
+		count = 0
+	}
+}
+
+/* Before it sleeps it looks for a while. */
+inline hunt_for_raises()
+{
+	found = false;
+	round = 0;
+	AT(hunt) STORE(MCU, MCU_LOOKS, 1);
+	do
+	:: atomic { round < ROUNDS && !found && !pending -> round++ };
+		look_at_raises()
+	:: atomic { else -> round = 0; break }
+	od;
+	AT(hunt) STORE(MCU, MCU_LOOKS, 0);
+#ifndef NO_HUNT_BARRIER
+	AT(hunt) BARRIER(MCU);
+#endif
+#ifndef NO_SECOND_LOOK
+	look_at_raises()
+#endif
+}
+
+inline idle()
+{
+	hunt_for_raises();
+#ifndef NO_MASK
+	AT(pb_uart_lines_idle_enter) masked = true;
+#endif
+	AT(pb_uart_lines_idle_enter) atomic { pending = (pending || found); found = false };
+	AT(pb_firmware_idle) BARRIER(MCU);
+	if
+#ifndef NO_LINE_LOOK
+	:: AT(pb_uart_lines_idle_wait) pending -> skip
+	:: AT(pb_uart_lines_idle_wait) !pending ->
+#else
+	:: true ->
+#endif
+		/* WFI: an interrupt that is pending ends it, whether it is masked or not. */
+end_asleep:
+		AT(pb_cpu_wait) nempty(wire)
+	fi;
+	AT(pb_uart_lines_idle_leave) masked = false
+}
+
+proctype main_loop()
+{
+	byte seen, count, round;
+	bool raised, found;
+
+	do
+	:: AT(pb_uart_lines_take) atomic { raised = pending; pending = false };
+		AT(pb_uart_lines_take) BARRIER(MCU);
+		if
+		:: raised ->
+			/* Never backward, and never twice: what was retired stays so. */
+			AT(pb_core_retire) atomic {
+				assert(LOAD(MCU, SEQUENCE) >= retired);
+				retired = LOAD(MCU, SEQUENCE)
+			}
+		:: else -> idle()
+		fi
+	od
+}
+
+/* Nothing moves any more: everything was retired. */
+proctype judge()
+{
+	timeout;
+	assert(retired == WORKS)
+}
+
+init {
+	atomic {
+		run store_buffer(MCU);
+		run store_buffer(OTHER);
+		run engine();
+		run interrupt_handler();
+		run main_loop();
+		run judge()
+	}
+}

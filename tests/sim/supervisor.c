@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/sim/supervisor.h"
+
+#include <string.h>
+
+#include "firmware/abi/boot.h"
+#include "tests/sim/host.h"
+#include "tests/sim/hostile.h"
+#include "tests/sim/judge.h"
+#include "tests/sim/setup.h"
+#include "tests/sim/work.h"
+
+/* ---- commands ---- */
+
+void pb_supervisor_close(struct pb_run *run, uint32_t channel)
+{
+	if ((run->closing & 1u << channel) != 0 ||
+	    pb_client_open_questions(&run->admin) == PB_LIMIT_CONTROL_ENTRIES)
+		return;
+	run->closing |= 1u << channel;
+	run->moved = run->world.now;
+	pb_run_say(run, "the supervisor closes channel %u", channel);
+	pb_client_post(&run->admin, PB_COMMAND_CHANNEL_CLOSE, channel, &channel, 1);
+}
+
+/** Nothing runs any more, of nobody. */
+static void card_suspended(struct pb_run *run)
+{
+	run->card = PB_HOLD_SUSPENDED;
+	run->totals.suspensions++;
+	for (uint32_t h = 0; h < run->host_count; h++) {
+		for (uint32_t q = 0; run->hosts[h].attached && q < PB_QUEUES; q++) {
+			struct pb_queue_view *queue = &run->hosts[h].queues[q];
+
+			if (queue->life == PB_QUEUE_ABSENT)
+				continue;
+			for (uint32_t i = queue->completed; i != queue->put; i++)
+				pb_judge_settle(&run->hosts[h], pb_entry_at(queue, i));
+		}
+	}
+}
+
+static struct pb_host *host_of(struct pb_run *run, uint32_t channel)
+{
+	return channel - 1u < run->host_count ? &run->hosts[channel - 1u] : NULL;
+}
+
+/** Its slots are free, and nothing of it runs. It gets its rights again. */
+static void channel_closed(struct pb_run *run, uint32_t channel)
+{
+	const struct pb_grant *grant = &run->grants[channel];
+	struct pb_host *host = host_of(run, channel);
+
+	if (host != NULL && host->died)
+		pb_host_buried(run, host);
+	pb_client_post(&run->admin, PB_COMMAND_CHANNEL_GRANT, channel,
+		       (uint32_t[]){channel, grant->privileges, grant->weight, grant->cap}, 4);
+}
+
+void pb_supervisor_look(struct pb_run *run)
+{
+	struct pb_question question;
+	struct pb_reply reply;
+
+	while (run->supervising && pb_client_reply(&run->admin, &reply, &question)) {
+		if (reply.error != PB_ERROR_OK || reply.code != question.code)
+			pb_run_break(run, "the admin's command %u fails with %u", reply.code, reply.error);
+		pb_run_say(run, "reply to the admin's command %u about %u", reply.code, question.object);
+		run->moved = run->world.now;
+		if (reply.code == PB_COMMAND_SUSPEND)
+			card_suspended(run);
+		else if (reply.code == PB_COMMAND_RESUME)
+			run->card = PB_HOLD_NONE;
+		else if (reply.code == PB_COMMAND_CHANNEL_CLOSE)
+			channel_closed(run, question.object);
+		else
+			run->closing &= ~(1u << question.object);
+	}
+}
+
+/* ---- the MCU starts again ---- */
+
+/** What hosts can read of a queue when the firmware is gone. */
+struct remains {
+	uint32_t words[sizeof(struct pb_fence_record) / sizeof(uint32_t)];
+};
+
+/** @return true: the last pass was cut off */
+static bool run_into_it(struct pb_run *run)
+{
+	const uint32_t touch =
+		pb_random_below(&run->random, 4) * pb_random_below(&run->random, pb_world_touches.often);
+
+	for (uint32_t i = pb_random_below(&run->random, 40); i != 0; i--) {
+		if (touch != 0 && pb_world_pass_cut(&run->world, touch))
+			return true;
+		if (touch != 0)
+			pb_judge_look(run);
+		else
+			pb_run_step(run);
+		if (i % 4u == 0)
+			pb_world_engines(&run->world, 20);
+	}
+	return false;
+}
+
+static void keep_remains(const struct pb_host *host, struct remains *remains)
+{
+	for (uint32_t q = 0; q < PB_QUEUES; q++) {
+		if (host->queues[q].life >= PB_QUEUE_OPEN)
+			memcpy(remains[q].words, &host->queues[q].page->fence, sizeof(*remains));
+	}
+}
+
+static void check_remains(struct pb_run *run, const struct pb_host *host, const struct remains *remains)
+{
+	for (uint32_t q = 0; q < PB_QUEUES; q++) {
+		if (host->queues[q].life >= PB_QUEUE_OPEN &&
+		    memcmp(remains[q].words, &host->queues[q].page->fence, sizeof(*remains)) != 0)
+			pb_run_break(run,
+				     "channel %u queue %08x: its fence record is another after a restart",
+				     host->client.channel, host->queues[q].handle);
+	}
+}
+
+/** What was on its way may have been stored until the engines were reset. */
+static void settle_lost(struct pb_run *run, struct pb_host *host)
+{
+	for (uint32_t q = 0; q < PB_QUEUES; q++) {
+		struct pb_queue_view *queue = &host->queues[q];
+
+		for (uint32_t i = queue->completed; queue->life >= PB_QUEUE_OPEN && i != queue->put; i++) {
+			pb_judge_values(run, host, queue, pb_entry_at(queue, i));
+			pb_judge_cancelled(run, host, pb_entry_at(queue, i));
+		}
+	}
+}
+
+static void check_detached(struct pb_run *run, struct pb_host *host)
+{
+	if (pb_shared_read32(&host->client.entry->state) != PB_CHANNEL_CLOSED)
+		pb_run_break(run, "channel %u: its state is %u after a restart", host->client.channel,
+			     pb_shared_read32(&host->client.entry->state));
+	if (host->attached)
+		settle_lost(run, host);
+}
+
+/** A host that has not seen the restart is refused. */
+static void try_stale(struct pb_run *run, struct pb_host *host, uint32_t incarnation)
+{
+	pb_client_attach(&host->client, incarnation);
+	for (uint32_t i = 0; !pb_client_answered(&host->client); i++) {
+		if (i == 10000u)
+			pb_run_break(run, "channel %u: no answer to an attach", host->client.channel);
+		pb_run_step(run);
+	}
+	if (pb_shared_read32(&host->client.entry->state) != PB_CHANNEL_CLOSED ||
+	    pb_shared_read32(&host->client.entry->error) != PB_ERROR_BAD_ARGUMENT)
+		pb_run_break(run, "channel %u: attached to an incarnation that is gone",
+			     host->client.channel);
+}
+
+/** Nobody has come back yet: all stands as it did. */
+static void look_at_remains(struct pb_run *run, const bool attached[PB_HOSTS],
+			    struct remains remains[][PB_QUEUES])
+{
+	for (uint32_t i = pb_random_below(&run->random, 20); i != 0; i--)
+		pb_run_step(run);
+	if (run->mutation.kind == PB_MUTATION_FORGOTTEN && attached[0]) {
+		run->hosts[0].queues[0].page->fence.completed--;
+		run->mutation.done = run->hosts[0].queues[0].life >= PB_QUEUE_OPEN;
+	}
+	for (uint32_t h = 0; h < run->host_count; h++) {
+		if (!attached[h])
+			continue;
+		pb_judge_marks(run, &run->hosts[h]);
+		check_remains(run, &run->hosts[h], remains[h]);
+	}
+}
+
+static void forget(struct pb_run *run, struct pb_host *host)
+{
+	pb_client_init(&host->client, &run->world, host->client.channel);
+	host->leaving = false;
+	host->died = false;
+	for (uint32_t q = 0; q < PB_QUEUES; q++)
+		host->queues[q].life = PB_QUEUE_ABSENT;
+}
+
+/** Engines that did not hear do again: a supervisor resets them with the MCU. Those given up are tried again. */
+static void heal_engines(struct pb_run *run)
+{
+	const struct pb_world_rates rates = run->world.rates;
+
+	pb_world_heal(&run->world);
+	run->world.rates = rates;
+	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
+		run->nodes[n].may_die = false;
+		run->nodes[n].dead = false;
+	}
+}
+
+void pb_supervisor_restart(struct pb_run *run)
+{
+	const uint32_t incarnation = pb_shared_read32(&pb_world_boot_block(&run->world)->incarnation);
+	struct remains remains[PB_HOSTS][PB_QUEUES];
+	bool attached[PB_HOSTS];
+
+	run->lenient = run_into_it(run);
+	pb_judge_look(run);
+	run->lenient = false;
+	pb_run_say(run, "the MCU starts again");
+	for (uint32_t h = 0; h < run->host_count; h++)
+		keep_remains(&run->hosts[h], remains[h]);
+	heal_engines(run);
+	pb_world_restart(&run->world);
+	run->totals.restarts++;
+	run->card = PB_HOLD_NONE;
+	run->closing = 0;
+	for (uint32_t h = 0; h < run->host_count; h++) {
+		attached[h] = run->hosts[h].attached;
+		run->hosts[h].attached = false;
+	}
+	pb_setup_card(run);
+	pb_judge_no_ranges(run);
+	pb_judge_pool_forget(run);
+	if (pb_shared_read32(&pb_world_boot_block(&run->world)->incarnation) != incarnation + 1u)
+		pb_run_break(run, "the incarnation behind %u is another", incarnation);
+	for (uint32_t h = 0; h < run->host_count; h++) {
+		run->hosts[h].attached = attached[h];
+		check_detached(run, &run->hosts[h]);
+		run->hosts[h].attached = false;
+	}
+	look_at_remains(run, attached, remains);
+	for (uint32_t h = 0; h < run->host_count; h++) {
+		if (pb_random_one_in(&run->random, 4))
+			try_stale(run, &run->hosts[h], incarnation);
+		forget(run, &run->hosts[h]);
+	}
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Something may happen inside a pass at each access of the firmware to card memory, too: it is compiled with
+ * tests/unit/stepped.h, whose accesses come here.
+ */
+#include "tests/sim/world.h"
+#include "tests/unit/stepped.h"
+#undef pb_shared_read32
+#undef pb_shared_write32
+
+const struct pb_world_touches pb_world_touches = {120, 12000, "build/host/tests/sim_stepped"};
+
+uint32_t pb_stepped_read32(const uint32_t *address)
+{
+	if (pb_world_running != NULL)
+		pb_world_touch(pb_world_running);
+	return pb_shared_read32(address);
+}
+
+void pb_stepped_write32(uint32_t *address, uint32_t value)
+{
+	if (pb_world_running != NULL)
+		pb_world_touch(pb_world_running);
+	pb_shared_write32(address, value);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* The judge of the soak: what it takes for growth, and what for none. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/soak/usage.h"
+#include "tests/unit/unit.h"
+
+#define MARGIN 10u
+
+static struct pb_series series;
+
+/* Offers `count` samples that begin at `first` and grow by one every `every`, 0: never. */
+static void offer(uint32_t count, uint32_t first, uint32_t every)
+{
+	series = (struct pb_series){.count = 0};
+	for (uint32_t i = 0; i < count; i++)
+		pb_series_add(&series, first + (every != 0 ? i / every : 0));
+}
+
+static void test_medians_of_quarters(void **state)
+{
+	static const uint32_t samples[16] = {9, 1, 5, 7, 40, 10, 30, 20, 2, 2, 2, 2, 100, 103, 101, 102};
+
+	(void)state;
+	series = (struct pb_series){.count = 0};
+	for (uint32_t i = 0; i < 16; i++)
+		pb_series_add(&series, samples[i]);
+	assert_int_equal(pb_series_quarter(&series, 0), 7);
+	assert_int_equal(pb_series_quarter(&series, 1), 30);
+	assert_int_equal(pb_series_quarter(&series, 2), 2);
+	assert_int_equal(pb_series_quarter(&series, 3), 102);
+	assert_false(pb_series_is_flat(&series, 71));
+	assert_true(pb_series_is_flat(&series, 72));
+}
+
+static void test_few_samples_say_nothing(void **state)
+{
+	(void)state;
+	offer(7, 1000, 0);
+	assert_int_equal(pb_series_quarter(&series, 3), 0);
+	offer(8, 1000, 0);
+	assert_int_equal(pb_series_quarter(&series, 3), 1000);
+}
+
+/* Whatever the length, growth by more than the margin between the middles of the quarters is found, and less is not. */
+static void test_growth(void **state)
+{
+	static const uint32_t counts[] = {200, PB_SERIES_SAMPLES, PB_SERIES_SAMPLES + 1u,
+					  5u * PB_SERIES_SAMPLES};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		offer(counts[i], 500, 0);
+		assert_true(pb_series_is_flat(&series, 0));
+		/* From quarter to quarter it is half of the whole. */
+		offer(counts[i], 500, counts[i] / (4u * MARGIN));
+		assert_false(pb_series_is_flat(&series, MARGIN));
+		offer(counts[i], 500, counts[i] / MARGIN);
+		assert_true(pb_series_is_flat(&series, MARGIN));
+	}
+}
+
+static void test_a_process(void **state)
+{
+	const size_t bytes = 8u << 20;
+	struct pb_usage before = {0}, after = {0};
+	uint32_t files_before = 0, files_after = 0;
+	uint8_t *memory;
+	int file;
+
+	(void)state;
+	assert_true(pb_usage_memory(getpid(), &before) && pb_usage_files(getpid(), &files_before));
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(memory != MAP_FAILED);
+	memset(memory, 1, bytes);
+	file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	assert_true(file >= 0);
+	assert_true(pb_usage_memory(getpid(), &after) && pb_usage_files(getpid(), &files_after));
+	assert_true(after.all >= before.all + 8192u - 1024u);
+	assert_in_range(after.own - before.own, 8192u, 8192u + 1024u);
+	assert_int_equal(files_after, files_before + 1u);
+	close(file);
+	munmap(memory, bytes);
+	assert_false(pb_usage_memory(-1, &after) || pb_usage_files(-1, &files_after));
+}
+
+/* A file of a card, open or mapped. */
+static void test_a_stray_file(void **state)
+{
+	char name[] = "/tmp/patchbay-usage-XXXXXX", found[256];
+	const int file = mkstemp(name);
+	void *memory;
+
+	(void)state;
+	assert_true(file >= 0 && ftruncate(file, 4096) == 0);
+	assert_true(pb_usage_stray(getpid(), "/tmp/patchbay", found, sizeof(found)));
+	assert_string_equal(found, name);
+	memory = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
+	assert_true(memory != MAP_FAILED);
+	close(file);
+	assert_true(pb_usage_stray(getpid(), "/tmp/patchbay", found, sizeof(found)));
+	assert_string_equal(found, name);
+	/* In that folder they belong. */
+	assert_false(pb_usage_stray(getpid(), "/tmp", found, sizeof(found)));
+	munmap(memory, 4096);
+	assert_false(pb_usage_stray(getpid(), "/tmp/patchbay", found, sizeof(found)));
+	assert_int_equal(unlink(name), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_medians_of_quarters),
+		cmocka_unit_test(test_few_samples_say_nothing),
+		cmocka_unit_test(test_growth),
+		cmocka_unit_test(test_a_process),
+		cmocka_unit_test(test_a_stray_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
