@@ -1,6 +1,9 @@
 # Fuzz targets: fuzz_NAME.c each, with a corpus of cases that once reached something new. Where there is libFuzzer, the
 # test of a target runs its corpus and then a number of cases that are made up from it, from a fixed seed; elsewhere it
 # runs the corpus. scripts/fuzz runs them for longer.
+if(NOT PB_ALL_TESTS)
+  return()
+endif()
 set(PB_FUZZ_RUNS 5000 CACHE STRING "cases that the test of a fuzz target makes up, beside its corpus")
 option(PB_FUZZ_COVERAGE "fuzz targets as replay programs that count what of the source they reach" OFF)
 
