@@ -370,7 +370,7 @@ struct pb_core_trace {
 		records; /**< shared, right behind their struct pb_trace_ring; NULL: the board has no room for them */
 };
 
-/** What goes into a crash record; see struct pb_crash_note. */
+/** What goes into a crash record: the first words of struct pb_crash_note. */
 struct pb_core_note {
 	uint32_t heartbeat;
 	uint32_t what;
