@@ -269,14 +269,16 @@ static inline bool pb_core_queue_look(struct pb_firmware *firmware, struct pb_co
 		pb_core_queue_put_fault(firmware, queue);
 		return true;
 	}
+	if (pb_core_queue_place(queue) == PB_CORE_PLACE_NONE) {
+		queue->put = put;
+		if (put != queue->completed + queue->busy)
+			pb_core_schedule_add(firmware, queue);
+		return true;
+	}
 	if ((firmware->trace.enabled & PB_CORE_TRACE_BIT_SUBMIT) != 0)
 		pb_core_trace_submit(firmware, queue, put);
 	queue->put = put;
-	if (put == queue->completed + queue->busy)
-		return true;
-	if (pb_core_queue_place(queue) == PB_CORE_PLACE_NONE)
-		pb_core_schedule_add(firmware, queue);
-	else
+	if (put != queue->completed + queue->busy)
 		firmware->awake |= 1u << queue->node;
 	return true;
 }

@@ -74,6 +74,12 @@ enum pb_trace_event {
 #undef PB_TRACE_EVENT_ENUM
 };
 
+/*
+ * SUBMIT: what has come finds its queue or its node with other work; else PATCH or FEED is at the same time.
+ * COMPLETE: the fence; the host's interrupt comes with it, unless it is moderated. INTERRUPT: for replies and events.
+ * FEED: once more if the engine was stopped meanwhile. RETURN: so many of the oldest went back to the host.
+ */
+
 /** `object` of a record that speaks of none. */
 #define PB_TRACE_NONE 0xffffu
 

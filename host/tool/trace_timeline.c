@@ -145,16 +145,22 @@ static struct pb_packet *find(struct queue *queue, uint32_t index, uint32_t fenc
 	return nameless;
 }
 
-static void on_submit(struct builder *builder, struct queue *queue, uint32_t index, uint32_t put)
+/** It tells how many have not ended; those that nothing was heard of are added. */
+static void on_submit(struct builder *builder, struct queue *queue, uint32_t index, uint32_t put,
+		      uint32_t completed)
 {
-	uint32_t fresh = queue->put_known ? put - queue->put : 1u;
+	const uint32_t fresh = queue->put_known ? put - queue->put : 1u;
+	uint32_t missing = put - completed - queue->count;
 
-	if (fresh > OPEN_MAX)
-		fresh = 1;
 	queue->put = put;
 	queue->put_known = true;
-	for (; fresh != 0; fresh--)
-		add(queue, index)->submit = builder->now;
+	/* The last of them are new. */
+	for (; missing != 0 && missing <= OPEN_MAX; missing--) {
+		struct pb_packet *packet = add(queue, index);
+
+		if (missing <= fresh)
+			packet->submit = builder->now;
+	}
 }
 
 /** A node runs what it is given one by one: from then on when the last one ended. */
@@ -200,7 +206,6 @@ static void on_complete(struct builder *builder, struct queue *queue, uint32_t i
 /** The oldest ones go back; what was submitted behind the cutoff has no name yet and stays. */
 static void on_return(struct builder *builder, struct queue *queue, uint32_t count)
 {
-	queue->put_known = false;
 	for (; count != 0 && queue->count != 0; count--) {
 		queue->open[0].kind = PB_PACKET_PREEMPTED;
 		leave(builder, queue, &queue->open[0]);
@@ -227,7 +232,7 @@ static bool on_packet(struct builder *builder, uint32_t event, uint32_t index,
 	if (queue == NULL)
 		return true;
 	if (event == PB_TRACE_SUBMIT) {
-		on_submit(builder, queue, index, arguments[0]);
+		on_submit(builder, queue, index, arguments[0], arguments[1]);
 		return true;
 	}
 	if (event == PB_TRACE_COMPLETE) {

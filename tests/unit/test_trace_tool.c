@@ -251,9 +251,9 @@ static void expect(const struct pb_timeline *timeline, const struct pb_packet *e
 /* Two queues of a node, and what becomes of packets in them. */
 static const struct step way[] = {
 	{0, PB_TRACE_QUEUE, 0, 2, 1},
-	{1, PB_TRACE_SUBMIT, 0, 2, 0}, /* the first that is seen counts as one */
+	{1, PB_TRACE_SUBMIT, 0, 1, 0},
 	{2, PB_TRACE_PATCH, 0, 50, 7},
-	{3, PB_TRACE_SUBMIT, 0, 4, 0},
+	{3, PB_TRACE_SUBMIT, 0, 3, 0},
 	{4, PB_TRACE_PATCHED, 0, 50, 0},
 	{5, PB_TRACE_FEED, 0, 50, 1},
 	{6, PB_TRACE_KIND, 5, 9, PB_FLAG_PRESENT},
@@ -269,7 +269,7 @@ static const struct step way[] = {
 	{23, PB_TRACE_COMPLETE, 5, 9, PB_TRACE_DONE(1, 0)},
 	{24, PB_TRACE_STOP, 0, 1, 4},
 	{25, PB_TRACE_RETURN, 0, 1, 4},
-	{26, PB_TRACE_SUBMIT, 0, 5, 4},
+	{26, PB_TRACE_SUBMIT, 0, 4, 3},
 	{27, PB_TRACE_FEED, 5, 10, 1},
 	{28, PB_TRACE_FEED, 0, 52, 1},
 	{30, PB_TRACE_TICK, 0xffff, 0, 0},
@@ -339,14 +339,16 @@ static void what_is_not_there(void **state)
 {
 	static const struct step steps[] = {
 		{0, PB_TRACE_PATCHED, 1, 3, 0}, {1, PB_TRACE_COMPLETE, 1, 3, PB_TRACE_DONE(0, 0)},
-		{2, PB_TRACE_SUBMIT, 2, 10, 0}, {3, PB_TRACE_SUBMIT, 2, 1000, 0},
+		{2, PB_TRACE_SUBMIT, 2, 10, 7}, {3, PB_TRACE_SUBMIT, 2, 1000, 0},
 		{4, PB_TRACE_RETURN, 2, 3, 0},
 	};
 	static const struct pb_packet expected[] = {
 		{PB_PACKET_RENDER, 1, 0, 0, 0, 3, 0, 0, 0, 0, NEVER, NEVER, 0, NEVER, NEVER, NEVER, 1},
+		{PB_PACKET_PREEMPTED, 2, 0, PB_TRACE_UNKNOWN, 0, 0, 0, 0, 0, 0, NEVER, NEVER, NEVER, NEVER,
+		 NEVER, NEVER, 4},
+		{PB_PACKET_PREEMPTED, 2, 0, PB_TRACE_UNKNOWN, 0, 0, 0, 0, 0, 0, NEVER, NEVER, NEVER, NEVER,
+		 NEVER, NEVER, 4},
 		{PB_PACKET_PREEMPTED, 2, 0, PB_TRACE_UNKNOWN, 0, 0, 0, 0, 0, 0, 2, NEVER, NEVER, NEVER, NEVER,
-		 NEVER, 4},
-		{PB_PACKET_PREEMPTED, 2, 0, PB_TRACE_UNKNOWN, 0, 0, 0, 0, 0, 0, 3, NEVER, NEVER, NEVER, NEVER,
 		 NEVER, 4},
 	};
 	struct pb_timeline timeline;

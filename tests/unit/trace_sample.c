@@ -128,9 +128,16 @@ static int by_time(const void *left, const void *right)
 static bool write_all(FILE *file, const struct maker *maker)
 {
 	bool good = pb_trace_file_begin(file, PB_TRACE_SCHEMA);
+	uint32_t completed[TRACE_SAMPLE_QUEUES] = {0};
 
 	for (uint32_t i = 0; i < maker->count && good; i++) {
-		const struct moment *moment = &maker->moments[i];
+		struct moment *moment = &maker->moments[i];
+		uint32_t *ended = &completed[PB_TRACE_WHAT_OBJECT(moment->what) % TRACE_SAMPLE_QUEUES];
+
+		*ended += PB_TRACE_WHAT_EVENT(moment->what) == PB_TRACE_COMPLETE ||
+			  PB_TRACE_WHAT_EVENT(moment->what) == PB_TRACE_RETURN;
+		if (PB_TRACE_WHAT_EVENT(moment->what) == PB_TRACE_SUBMIT)
+			moment->second = *ended;
 		/* Its clock wraps on the way. */
 		const struct pb_trace_record record = {.clock = (uint32_t)moment->time - 1000000u,
 						       .what = moment->what,
