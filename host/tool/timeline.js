@@ -114,10 +114,6 @@ function search(list, value) {
 	return low;
 }
 
-function label(text, x, y, room) {
-	if (room > 30) context.fillText(text, x, y, room);
-}
-
 // One with its parts: light while it waits, full while the engine runs it; below, the time in which it was patched.
 function drawBar(lane, i, y, left, right) {
 	const p = lane.packets[i], colour = KINDS[p[KIND]][1], from = Math.max(left, NAMES), to = Math.min(right, NAMES + width());
@@ -133,9 +129,9 @@ function drawBar(lane, i, y, left, right) {
 		fill(PATCHING, at, y + ROW - 5, Math.max(Math.min(toX(p[PATCHED]), to) - at, 1), 3);
 	}
 	if (right <= NAMES + width()) fill(INK, right - 1, y, 1, ROW - 2); // its fence
-	if (to - from > 46) {
-		context.fillStyle = to - run > 46 ? "#fff" : INK;
-		label(hex(p[FENCE]), (to - run > 46 ? run : from) + 3, y + 9.5, to - from - 6);
+	if (to - run > 44 || run - from > 44) {
+		context.fillStyle = to - run > 44 ? "#fff" : INK;
+		context.fillText(hex(p[FENCE]), (to - run > 44 ? run : from) + 3, y + 9.5, (to - run > 44 ? to - run : run - from) - 6);
 	}
 	if (p === chosen || p === pointed) {
 		context.strokeStyle = INK;
@@ -212,7 +208,7 @@ function drawAxis() {
 	for (const t of ticks()) {
 		fill(LINE, Math.round(toX(t)), OVERVIEW + 4, 1, AXIS - 4);
 		context.fillStyle = SOFT;
-		context.fillText(time(t).replace(/\.?0+ /, " "), toX(t) + 4, OVERVIEW + 15);
+		context.fillText(time(t).replace(/^[-.\d]+/, n => parseFloat(n)), toX(t) + 4, OVERVIEW + 15);
 	}
 }
 

@@ -131,7 +131,8 @@ function selfTest() {
 	byId("fence").value = hex(data.packets[data.packets.length >> 1][FENCE]);
 	byId("fence").dispatchEvent(new Event("input"));
 	step("found");
-	report.found.fence = chosen && chosen[FENCE];
+	report.found.fence = hex(chosen[FENCE]);
+	report.found.at = first(chosen);
 	const lane = lanes.find(l => l.whole && l.packets.includes(chosen)), row = lane.row[lane.packets.indexOf(chosen)];
 	fire("mousemove", toX((first(chosen) + chosen[END]) / 2), lane.y + row * ROW + 5);
 	report.tip = byId("tip").style.display === "block" ? byId("tip").textContent : "";
@@ -143,16 +144,21 @@ function selfTest() {
 	step("selected");
 	report.selected.range = selection;
 	report.selected.measured = measure(...selection);
-	report.selected.text = byId("stats").textContent;
+	report.width = width();
+	report.duration = data.duration;
 	byId("legend").querySelector("button").click();
 	step("hidden");
 	report.hidden.count = measure(0, data.duration).count;
 	byId("legend").querySelector("button").click();
 	fire("wheel", 20, 200, { deltaY: 1e6 });
 	step("scrolled");
-	const result = document.createElement("pre");
-	result.id = "result";
-	result.textContent = JSON.stringify(report);
+	const result = document.createElement("pre"), lines = [];
+	const put = (name, value) => {
+		if (typeof value === "object" && value !== null) Object.entries(value).forEach(([key, part]) => put(name ? `${name}.${key}` : key, part));
+		else lines.push(`${name} ${String(value).replace(/\s+/g, " ")}`);
+	};
+	put("", report);
+	result.textContent = `\nbegin-of-report\n${lines.join("\n")}\nend-of-report\n`;
 	document.body.append(result);
 }
 if (location.hash === "#selftest") selfTest();
