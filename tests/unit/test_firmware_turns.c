@@ -176,6 +176,38 @@ static void time_is_charged(void **state)
 	}
 }
 
+/** What the engine has run, or all the time that has gone by, unless nobody wanted it meanwhile. */
+static void time_that_counts(void **state)
+{
+	static const struct {
+		bool lapsed;
+		uint32_t since, clock;     /* on the card's clock */
+		uint32_t before, reported; /* the engine's time */
+		int32_t charged;
+	} rows[] = {
+		{false, 100, 400, 50, 60, 300}, {false, 100, 400, 50, 750, 700},
+		{true, 100, 400, 50, 60, 10},   {true, 100, 400, 50, 50, 0},
+		{false, 400, 400, 50, 50, 0},   {false, UINT32_MAX, 9, 50, 51, 10},
+		{true, 0, 9, UINT32_MAX, 4, 5},
+	};
+
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		const struct pb_core_work work = {.queue = &queues[0]};
+
+		start(state);
+		pb_core_schedule_append(&firmware, &queues[2]);
+		firmware.clock = &rows[i].clock;
+		node->lapsed = rows[i].lapsed;
+		node->since = rows[i].since;
+		node->time = rows[i].before;
+		pb_core_charge(&firmware, node, &work, rows[i].reported);
+		assert_int_equal(*deficit(0), -rows[i].charged);
+		assert_int_equal(node->time, rows[i].reported);
+		assert_int_equal(node->since, rows[i].clock);
+		assert_false(node->lapsed);
+	}
+}
+
 /** Guarded work owes more urgent levels a multiple of its time, as far as that can be counted; theirs pays for it. */
 static void debts_to_more_urgent_levels(void **state)
 {
@@ -278,13 +310,10 @@ static void held_and_not(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(turns_end),
-		cmocka_unit_test(idle_channels_save_nothing),
-		cmocka_unit_test(channels_take_turns),
-		cmocka_unit_test(time_is_charged),
-		cmocka_unit_test(debts_to_more_urgent_levels),
-		cmocka_unit_test(levels_that_are_due),
-		cmocka_unit_test(a_guarded_turn),
+		cmocka_unit_test(turns_end),           cmocka_unit_test(idle_channels_save_nothing),
+		cmocka_unit_test(channels_take_turns), cmocka_unit_test(time_is_charged),
+		cmocka_unit_test(time_that_counts),    cmocka_unit_test(debts_to_more_urgent_levels),
+		cmocka_unit_test(levels_that_are_due), cmocka_unit_test(a_guarded_turn),
 		cmocka_unit_test(held_and_not),
 	};
 
