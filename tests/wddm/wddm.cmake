@@ -15,7 +15,7 @@ foreach(name shim refusals failures patch random paging tdr storms)
 endforeach()
 
 # The build as released does most of the work: 100 schedules a life.
-if(NOT PB_SANITIZE)
+if(NOT PB_SANITIZE AND NOT PB_BOARD)
   set_target_properties(test_wddm_storms PROPERTIES EXCLUDE_FROM_ALL FALSE)
   add_test(NAME wddm_storms COMMAND test_wddm_storms 0 1000)
 endif()
