@@ -176,8 +176,6 @@ static int record_command(int argc, char **argv)
 	code = read_card(&arguments);
 	if (fclose(arguments.recording.file) != 0 && code == 0)
 		code = complain(argv[0], arguments.file, strerror(errno));
-	if (code != 0)
-		(void)remove(arguments.file);
 	return code;
 }
 
