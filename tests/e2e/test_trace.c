@@ -206,15 +206,6 @@ static void test_crash(void **state)
 	free(live);
 }
 
-/* A board's table that leaves its channels no room: what the firmware asserts of it as it boots does not hold. */
-static void write_failing_image(const char *path)
-{
-	const uint32_t pool_offset = 0x7000;
-	const uint32_t place = e2e_image_cpu() == E2E_IMAGE_RISCV64 ? 16 : 12;
-
-	(void)e2e_image_write_at(path, "config", place, &pool_offset, sizeof(pool_offset));
-}
-
 static void test_failed_boot(void **state)
 {
 	char image[E2E_PATH_BYTES], bad[E2E_PATH_BYTES], trace[E2E_PATH_BYTES];
@@ -230,7 +221,7 @@ static void test_failed_boot(void **state)
 	bytes = e2e_read_file(e2e_image(), &size);
 	e2e_write_file(image, bytes, size);
 	free(bytes);
-	write_failing_image(bad);
+	e2e_image_write_asserting(bad);
 	e2e_card_start_image(&card, image, 1);
 	bytes = e2e_read_file(bad, &size);
 	e2e_write_file(image, bytes, size);
