@@ -316,12 +316,12 @@ def revision():
     return found.stdout.strip() or "unknown"
 
 
-def record(arguments, counts):
+def record(of, arguments, counts):
     new = not os.path.exists(RECORD)
     with open(RECORD, "a", encoding="utf-8") as file:
         if new:
             file.write("revision\tseed\tmutants\tkilled\tsurvived_equivalent\tsurvived_other\tsame_code\tbroken\n")
-        file.write("\t".join(str(x) for x in [revision(), arguments.seed] + counts) + "\n")
+        file.write("\t".join(str(x) for x in [of, arguments.seed] + counts) + "\n")
 
 
 def draw(bench, mutants, count, jobs):
@@ -385,7 +385,7 @@ def main():
     mutants = all_mutants(patterns)
     random.Random(arguments.seed).shuffle(mutants)
     mutants = [m for m in mutants if not BARRIER.match(m.old)]
-    known = read_known()
+    known, of = read_known(), revision()
     if arguments.known:
         mutants = [m for m in mutants if m.key() in known]
     folder = tempfile.mkdtemp(prefix="patchbay-mutate-")
@@ -407,11 +407,12 @@ def main():
     total = len(results) - verdicts.count("same") - verdicts.count("broken")
     killed = total - len(alive)
     counts = [total, killed, len(alive) - len(strange), len(strange), verdicts.count("same"), verdicts.count("broken")]
+    changing = total - counts[2]
     print(f"{killed} of {total} mutants killed ({100.0 * killed / max(total, 1):.1f} %), {len(alive)} survived, "
-          f"{counts[2]} of them listed as changing nothing; {counts[4]} gave the same code, "
-          f"{counts[5]} did not compile")
+          f"{counts[2]} of them listed as changing nothing: {100.0 * killed / max(changing, 1):.1f} % of the others; "
+          f"{counts[4]} gave the same code, {counts[5]} did not compile")
     if not arguments.file and not arguments.known:
-        record(arguments, counts)
+        record(of, arguments, counts)
     return 1 if killed < 0.95 * total or strange else 0
 
 
