@@ -88,9 +88,6 @@ void pb_core_boot_publish(struct pb_firmware *firmware)
 
 	firmware->incarnation = incarnation != 0 ? incarnation : 1u;
 	pb_core_trace_init(firmware);
-	/* Before all else: if nothing more comes of this boot, here is why. */
-	pb_shared_write32(&boot->trace_offset,
-			  firmware->trace.records != NULL ? firmware->config->memory_bytes : 0);
 	pb_shared_write32(&boot->magic, 0);
 	pb_shared_write32(&boot->fatal.valid, 0);
 	write_stage(firmware, PB_BOOT_STAGE_NONE);

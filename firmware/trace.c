@@ -87,4 +87,6 @@ void pb_core_trace_init(struct pb_firmware *firmware)
 	(void)pb_core_trace_set(firmware, PB_TRACE_LEVELS_DEFAULT);
 	pb_shared_release();
 	pb_shared_write32(&ring->magic, PB_TRACE_MAGIC);
+	/* Before all else: if nothing more comes of this boot, here is why. */
+	pb_shared_write32(&firmware->boot->trace_offset, config->memory_bytes);
 }

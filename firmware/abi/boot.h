@@ -134,7 +134,10 @@ struct pb_boot_block {
 	uint32_t waypoint;   /**< enum pb_waypoint */
 	uint32_t heartbeat; /**< passes of the main loop since boot, modulo 2^32; moves at least every tick */
 	uint32_t incarnation; /**< counts boots since the memory was cleared; never 0 once running */
-	/** struct pb_trace_ring, in bytes from the start of card memory; 0: there is none */
+	/**
+	 * struct pb_trace_ring, in bytes from the start of card memory; 0: there is none. Firmware without a trace
+	 * leaves it as it is, and the trace of the one before, too.
+	 */
 	uint32_t trace_offset;
 	uint32_t line1_reserved[11];
 
