@@ -38,8 +38,22 @@ endfunction()
 function(pb_unit_test name)
   pb_program(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE cmocka)
-  add_test(NAME ${name} COMMAND ${name})
+  if(PB_ALL_TESTS)
+    add_test(NAME ${name} COMMAND ${name})
+  else()
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+  endif()
   set_property(GLOBAL APPEND PROPERTY PB_UNIT_TESTS ${name})
+endfunction()
+
+# pb_tries(NAME MACRO SHORT LONG): how much a unit test tries. Sanitizers cost a factor of ten: the build as released
+# does most of the work.
+function(pb_tries name macro short long)
+  target_compile_definitions(${name} PRIVATE ${macro}=$<IF:$<BOOL:${PB_TESTS_SHORT}>,${short},${long}>)
+  if(NOT PB_BOARD AND NOT PB_ALL_TESTS)
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL FALSE)
+    add_test(NAME ${name} COMMAND ${name})
+  endif()
 endfunction()
 
 # pb_e2e_test(NAME [SOURCES more.c] [LINKS target...] [BOARDS name...]): tests/e2e/test_NAME.c as program e2e_NAME,

@@ -4,6 +4,7 @@
 
 #include "firmware/core.h"
 #include "hal/halt.h"
+#include "hal/shared_copy.h"
 
 /** For the records, which have no other way to the firmware. NULL: there is no boot block yet. */
 static const struct pb_firmware *dying;
@@ -30,11 +31,8 @@ void pb_core_note(struct pb_firmware *firmware, enum pb_crash_note_kind kind, ui
 static void put_notes(struct pb_crash_record *crash)
 {
 	pb_shared_write32(&crash->note_count, dying->note_count);
-	for (uint32_t i = 0; i < PB_CRASH_NOTES; i++) {
-		pb_shared_write32(&crash->notes[i].heartbeat, dying->notes[i].heartbeat);
-		pb_shared_write32(&crash->notes[i].what, dying->notes[i].what);
-		pb_shared_write32(&crash->notes[i].value, dying->notes[i].value);
-	}
+	for (uint32_t i = 0; i < PB_CRASH_NOTES; i++)
+		pb_shared_copy_out(&crash->notes[i], &dying->notes[i], sizeof(dying->notes[i]));
 }
 
 /** From the stack pointer up; if that has run over the end, from the end. */
@@ -68,10 +66,7 @@ static void put_registers(struct pb_crash_record *crash, const struct pb_fault *
 /** The words from kind to waypoint, which both records have in the same order. */
 static void put_reason(uint32_t *to, const struct pb_fatal_record *record)
 {
-	const uint32_t *from = &record->kind;
-
-	for (uint32_t i = 0; i < (sizeof(*record) - sizeof(record->valid)) / sizeof(*from); i++)
-		pb_shared_write32(&to[i], from[i]);
+	pb_shared_copy_out(to, &record->kind, sizeof(*record) - offsetof(struct pb_fatal_record, kind));
 }
 
 static void put_crash(struct pb_crash_record *crash, const struct pb_fault *fault)

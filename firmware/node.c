@@ -274,9 +274,9 @@ static bool check_turn(struct pb_firmware *firmware, struct pb_core_node *node, 
 
 void pb_core_node_check(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	const uint32_t clock = pb_shared_read32(firmware->clock);
 	struct pb_engine_report report;
 	const enum pb_engine_state state = node->engine->ops->poll(node->engine->context, &report);
+	uint32_t clock;
 
 	/* An interrupt may have been lost. */
 	if (state != PB_ENGINE_READY || node->state != PB_NODE_STATE_RUNNING ||
@@ -286,6 +286,8 @@ void pb_core_node_check(struct pb_firmware *firmware, struct pb_core_node *node)
 	}
 	if (node->state == PB_NODE_STATE_DEAD)
 		return;
+	/* Not before: what has just begun to be timed would have begun after now. */
+	clock = pb_shared_read32(firmware->clock);
 	if (node->state != PB_NODE_STATE_RUNNING) {
 		check_answer(firmware, node, clock);
 		return;

@@ -360,7 +360,7 @@ struct pb_core_stop {
 	bool inside;       /**< of PREEMPT: its host takes back what has begun */
 };
 
-/** What goes into a crash record; see struct pb_crash_note. */
+/** What goes into a crash record: the first words of struct pb_crash_note. */
 struct pb_core_note {
 	uint32_t heartbeat;
 	uint32_t what;

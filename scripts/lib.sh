@@ -173,6 +173,11 @@ build_board() {
 	build_folder "$name${variant:+-$variant}" "$target" -G Ninja -DPB_BOARD="$name" "${options[@]}"
 }
 
+# What the sources are that a record is about, as far as version control knows.
+source_revision() {
+	git -C "$root" describe --always --dirty --abbrev=12 2>/dev/null || echo unknown
+}
+
 # put_into_readme NAME TEXT: between its markers.
 put_into_readme() {
 	NAME=$1 TEXT=$2 perl -0pi -e \

@@ -169,17 +169,7 @@ static void tick(void)
 extern uint32_t pb_stack_top[];
 
 static const struct pb_cortex_m_vectors vectors __attribute__((section(".vectors"), used)) = {
-	.initial_stack = pb_stack_top,
-	.reset = pb_cortex_m_reset,
-	.nmi = pb_cortex_m_fault,
-	.hard_fault = pb_cortex_m_fault,
-	.memory_management = pb_cortex_m_fault,
-	.bus_fault = pb_cortex_m_fault,
-	.usage_fault = pb_cortex_m_fault,
-	.supervisor_call = pb_cortex_m_fault,
-	.debug_monitor = pb_cortex_m_fault,
-	.pend_supervisor = pb_cortex_m_fault,
-	.tick = tick,
+	PB_CORTEX_M_EXCEPTIONS(tick),
 	/* No other is ever enabled. */
 };
 

@@ -45,6 +45,14 @@ void pb_cortex_m_reset(void);
 /** Handler of every fault, and of interrupts that nobody expects: reports and stops. */
 void pb_cortex_m_fault(void);
 
+/** What stands in every board's vectors before its interrupts. @param tick_handler of SysTick */
+#define PB_CORTEX_M_EXCEPTIONS(tick_handler)                                                                 \
+	.initial_stack = pb_stack_top, .reset = pb_cortex_m_reset, .nmi = pb_cortex_m_fault,                 \
+	.hard_fault = pb_cortex_m_fault, .memory_management = pb_cortex_m_fault,                             \
+	.bus_fault = pb_cortex_m_fault, .usage_fault = pb_cortex_m_fault,                                    \
+	.supervisor_call = pb_cortex_m_fault, .debug_monitor = pb_cortex_m_fault,                            \
+	.pend_supervisor = pb_cortex_m_fault, .tick = (tick_handler)
+
 /** Who publishes the records; called once, in handler mode. */
 void pb_cortex_m_on_fault(pb_fault_report report);
 /** Start-up's: nothing may be touched below the stack. */

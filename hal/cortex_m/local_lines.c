@@ -2,6 +2,7 @@
 #include "hal/cortex_m/local_lines.h"
 
 #include "hal/cortex_m/cortex_m.h"
+#include "hal/cpu.h"
 #include "hal/shared.h"
 
 void pb_local_lines_tick(struct pb_local_lines *lines)
@@ -75,7 +76,7 @@ static void idle_enter(void *context)
 	const bool host = lines->host != NULL && lines->host(lines->host_context);
 
 	lines->awake = host || pb_soft_engines_running(lines->engines);
-	__asm__ volatile("cpsid i" ::: "memory");
+	pb_cpu_mask_interrupts();
 }
 
 static void idle_wait(void *context)
@@ -83,13 +84,13 @@ static void idle_wait(void *context)
 	const struct pb_local_lines *lines = context;
 
 	if (!lines->awake && !pb_lines_waiting(&lines->pending))
-		__asm__ volatile("dsb\n\twfi" ::: "memory");
+		pb_cpu_wait();
 }
 
 static void idle_leave(void *context)
 {
 	(void)context;
-	__asm__ volatile("cpsie i" ::: "memory");
+	pb_cpu_unmask_interrupts();
 }
 
 const struct pb_lines_ops pb_local_lines_ops = {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "hal/cortex_m/cortex_m.h"
+#include "hal/cpu.h"
 #include "hal/halt.h"
 #include "hal/mmio.h"
 
@@ -21,9 +22,9 @@ void pb_cortex_m_reset(void)
 
 _Noreturn void pb_hal_halt(void)
 {
-	__asm__ volatile("cpsid i" ::: "memory");
+	pb_cpu_mask_interrupts();
 	for (;;)
-		__asm__ volatile("wfi");
+		pb_cpu_wait();
 }
 
 void pb_hal_fault(void)

@@ -61,7 +61,7 @@ _Noreturn void pb_hal_halt(void)
 {
 	pb_cpu_mask_interrupts();
 	for (;;)
-		__asm__ volatile("wfi");
+		pb_cpu_wait();
 }
 
 void pb_hal_fault(void)

@@ -115,9 +115,16 @@ void e2e_write_file(const char *path, const void *data, size_t bytes)
 
 void e2e_card_start(struct e2e_card *card, uint32_t restarts)
 {
+	e2e_card_start_image(card, NULL, restarts);
+}
+
+void e2e_card_start_image(struct e2e_card *card, const char *image, uint32_t restarts)
+{
 	struct pb_card_options options = e2e_card_options();
 
 	e2e_path(card->socket, "card");
+	if (image != NULL)
+		options.image = image;
 	options.socket = card->socket;
 	options.restarts = restarts;
 	options.quiet = true;

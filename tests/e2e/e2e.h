@@ -101,6 +101,8 @@ struct e2e_card {
 };
 
 void e2e_card_start(struct e2e_card *card, uint32_t restarts);
+/** The same with another image than its board's. @param image its path */
+void e2e_card_start_image(struct e2e_card *card, const char *image, uint32_t restarts);
 /** Stops it; the test fails if it did not end well. */
 void e2e_card_stop(struct e2e_card *card);
 /** The process that emulates its MCU. */

@@ -130,18 +130,6 @@ static void check_info(const char *socket, uint32_t start, uint32_t crc)
 	assert_non_null(strstr(output.out, "\"kind_name\":\t\"BAD_IMAGE\""));
 }
 
-static void start_card(struct e2e_card *card, const char *file)
-{
-	struct pb_card_options options = e2e_card_options();
-
-	e2e_path(card->socket, "card");
-	options.image = file;
-	options.socket = card->socket;
-	options.restarts = 1;
-	options.quiet = true;
-	assert_int_equal(pb_card_start(&options, &card->pid), 0);
-}
-
 static void try_damage(bool elf, size_t place, bool from_end)
 {
 	char file[E2E_PATH_BYTES];
@@ -152,7 +140,7 @@ static void try_damage(bool elf, size_t place, bool from_end)
 	read_image(&image, elf);
 	e2e_path(file, "image");
 	e2e_write_file(file, image.file, image.file_bytes);
-	start_card(&card, file);
+	e2e_card_start_image(&card, file, 1);
 	start = load_address(&image);
 	crc = damage(&image, from_end ? image.bytes - place : place);
 	e2e_write_file(file, image.file, image.file_bytes);

@@ -17,18 +17,6 @@
 
 static struct e2e_output output;
 
-static void start_card(struct e2e_card *card, const char *image, uint32_t restarts)
-{
-	struct pb_card_options options = e2e_card_options();
-
-	e2e_path(card->socket, "card");
-	options.image = image;
-	options.socket = card->socket;
-	options.restarts = restarts;
-	options.quiet = true;
-	assert_int_equal(pb_card_start(&options, &card->pid), 0);
-}
-
 static void submit(const struct e2e_card *card)
 {
 	struct pb_fence fence;
@@ -131,7 +119,7 @@ static void test_fault(void **state)
 	e2e_path(image, "broken.elf");
 	e2e_path(dump, "memory.bin");
 	address = e2e_image_write(image, "pb_core_admit", E2E_IMAGE_FAULTS);
-	start_card(&card, image, 0);
+	e2e_card_start_image(&card, image, 0);
 	submit(&card);
 	await(&card, 1, PB_MCU_DEAD, &record);
 	e2e_patchbay(&output, "crash", "--card", card.socket, "--image", image);
@@ -185,7 +173,7 @@ static void test_assertion(void **state)
 	image = e2e_read_file(e2e_image(), &bytes);
 	e2e_write_file(good, image, bytes);
 	free(image);
-	start_card(&card, good, 1);
+	e2e_card_start_image(&card, good, 1);
 	e2e_patchbay(&output, "crash", "--card", card.socket);
 	assert_int_equal(output.code, 1);
 	assert_string_equal(output.err, "patchbay crash: no crash has been recorded there\n");
@@ -222,7 +210,7 @@ static void test_restart(void **state)
 	(void)state;
 	e2e_path(path, "image.elf");
 	address = e2e_image_write(path, "pb_core_admit", E2E_IMAGE_FAULTS);
-	start_card(&card, path, 1);
+	e2e_card_start_image(&card, path, 1);
 	image = e2e_read_file(e2e_image(), &bytes);
 	e2e_write_file(path, image, bytes);
 	free(image);

@@ -25,18 +25,12 @@ static uint32_t write_broken_image(const char *path)
 /* @return where its firmware will fault */
 static uint32_t start_broken_card(struct e2e_card *card, uint32_t restarts)
 {
-	struct pb_card_options options = e2e_card_options();
 	char image[E2E_PATH_BYTES];
 	uint32_t address;
 
 	e2e_path(image, "broken.elf");
-	e2e_path(card->socket, "card");
 	address = write_broken_image(image);
-	options.image = image;
-	options.socket = card->socket;
-	options.restarts = restarts;
-	options.quiet = true;
-	assert_int_equal(pb_card_start(&options, &card->pid), 0);
+	e2e_card_start_image(card, image, restarts);
 	return address;
 }
 

@@ -40,18 +40,6 @@ static uint32_t card_memory(void)
 
 /* ---- a card whose firmware goes wrong ---- */
 
-static void start(struct e2e_card *card, const char *image)
-{
-	struct pb_card_options options = e2e_card_options();
-
-	e2e_path(card->socket, "card");
-	options.image = image;
-	options.socket = card->socket;
-	options.restarts = 0;
-	options.quiet = true;
-	assert_int_equal(pb_card_start(&options, &card->pid), 0);
-}
-
 /* One submission; then the firmware is dead. */
 static void make_it_fault(const struct e2e_card *card, struct pb_card_info *info,
 			  struct pb_crash_record *crash)
@@ -94,7 +82,7 @@ static uint32_t violate(enum e2e_stray stray, uint32_t address, struct pb_card_i
 			       code, &at);
 	e2e_path(image, "stray.elf");
 	place = e2e_image_write_at(image, "pb_core_admit", 0, code, bytes);
-	start(&card, image);
+	e2e_card_start_image(&card, image, 0);
 	make_it_fault(&card, info, crash);
 	e2e_card_stop(&card);
 	return place + at;

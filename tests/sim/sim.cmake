@@ -26,19 +26,18 @@ set(sim_sources
   ${CMAKE_CURRENT_LIST_DIR}/actions_stop.c
   ${CMAKE_CURRENT_LIST_DIR}/schedule.c
   ${CMAKE_CURRENT_LIST_DIR}/sim_command.c)
+add_library(pb_schedule_parts OBJECT ${sim_sources})
+pb_configure(pb_schedule_parts)
 pb_library(pb_schedules
-  SOURCES ${sim_sources} ${CMAKE_CURRENT_LIST_DIR}/touch_calls.c
+  SOURCES $<TARGET_OBJECTS:pb_schedule_parts> ${CMAKE_CURRENT_LIST_DIR}/touch_calls.c
   LINKS pb_firmware pb_hal_engine pb_hal_host pb_engine_model)
 
 # The same around a firmware each of whose accesses to card memory is a place where something may happen.
-get_target_property(firmware_sources pb_firmware SOURCES)
-list(TRANSFORM firmware_sources PREPEND ${PROJECT_SOURCE_DIR}/firmware/)
-pb_library(pb_firmware_stepped SOURCES ${firmware_sources})
-target_compile_options(pb_firmware_stepped PRIVATE -include ${PROJECT_SOURCE_DIR}/tests/unit/stepped.h)
 pb_program(sim_stepped
   SOURCES
-    ${sim_sources} ${CMAKE_CURRENT_LIST_DIR}/touch_accesses.c ${CMAKE_CURRENT_LIST_DIR}/stepped_main.c
-  LINKS pb_firmware_stepped pb_hal_engine pb_hal_host pb_engine_model)
+    ${CMAKE_CURRENT_LIST_DIR}/touch_accesses.c ${CMAKE_CURRENT_LIST_DIR}/stepped_main.c
+    $<TARGET_OBJECTS:pb_schedule_parts> $<TARGET_OBJECTS:pb_firmware_stepped>
+  LINKS pb_hal_host pb_engine_model)
 
 pb_unit_test(test_schedules SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_schedules.c LINKS pb_schedules)
 pb_unit_test(test_hoarder SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_hoarder.c LINKS pb_schedules)

@@ -39,6 +39,7 @@ clean_tree() {
 	put docs/wddm.md <<<$'# WDDM\n\n## `struct pb_allocation`\n\n`size`, shown by `test_core.every_row: a row`\n'
 	source_file tests/unit/test_core.c $'static const char *const row = "a row";\n\nstatic void every_row(void **state)\n{\n\t(void)state;\n}'
 	source_file boards/one/board.c '#include "hal/lines.h"'
+	echo 'set(PB_TOOLCHAIN gcc)' | put boards/one/board.cmake
 	printf '#!/usr/bin/env bash\necho hello\n' | put scripts/hello
 	chmod +x "$work/tree/scripts/hello"
 	put CMakeLists.txt <<'END'
@@ -145,7 +146,7 @@ lines() {
 }
 
 source_file boards/one/board.c "$(lines 150 '/**/')"
-source_file boards/one/machine.c "$(lines 48 '/**/')"
+source_file boards/one/machine.c "$(lines 47 '/**/')"
 finds boards boards/one:1: 'the board has 200 lines'
 source_file firmware/core.c "$(lines 500 '/**/')"
 finds rules firmware/core.c:501: 'longer than 500 lines'

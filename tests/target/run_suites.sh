@@ -15,6 +15,9 @@ tests_of() {
 	grep -aE '^\[( RUN      | +OK |  FAILED  |==========|  PASSED  )\]|^\[  ERROR   \] [a-z]|^ [0-9]+ FAILED' || true
 }
 
+# The sanitizers' library would have nothing loaded before it; stdbuf works that way.
+export ASAN_OPTIONS=verify_asan_link_order=0
+
 # The same of the program of this host, which is run again only when it is newer than what it said.
 host_tests() {
 	local name=$1 program=$2 said

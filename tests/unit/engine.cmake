@@ -9,6 +9,5 @@ foreach(name
 endforeach()
 pb_unit_test(test_engine_driver
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_engine_driver.c LINKS test_engine_bench pb_hal_engine)
-# Sanitizers cost a factor of ten: the build as released does most of the work.
-target_compile_definitions(test_engine_fuzz PRIVATE STREAMS=$<IF:$<BOOL:${PB_TESTS_SHORT}>,5000,60000>u)
-target_compile_definitions(test_engine_preempt PRIVATE CASES=$<IF:$<BOOL:${PB_TESTS_SHORT}>,1000,6000>u)
+pb_tries(test_engine_fuzz STREAMS 5000u 60000u)
+pb_tries(test_engine_preempt CASES 1000u 6000u)

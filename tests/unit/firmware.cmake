@@ -7,14 +7,13 @@ pb_library(test_card_fixture
 
 foreach(name admit edges resolve patch patch_random patch_again formats format_set format_edges compact peer_bugs
     leftovers ways cookie cookie_between cookie_random rings replies control segment pool aperture paged paged_patch
-    paging halt channel engine schedule schedule_many wait wait_ends wait_chains query moderate force rare)
+    paging halt channel engine schedule schedule_many wait wait_ends wait_chains query moderate force rare turns general
+    steps)
   pb_unit_test(test_firmware_${name}
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_${name}.c LINKS test_card_fixture pb_sim pb_host)
 endforeach()
-# Sanitizers cost a factor of ten: the build as released does most of the work.
-target_compile_definitions(test_firmware_patch_random PRIVATE
-  RANDOM_ENTRIES=$<IF:$<BOOL:${PB_TESTS_SHORT}>,120000,10000000>)
-target_compile_definitions(test_firmware_ways PRIVATE SEEDS=$<IF:$<BOOL:${PB_TESTS_SHORT}>,6,60>u)
+pb_tries(test_firmware_patch_random RANDOM_ENTRIES 120000 10000000)
+pb_tries(test_firmware_ways SEEDS 6u 60u)
 
 foreach(name watchdog stop_odd yield idle between)
   pb_unit_test(test_firmware_${name}
@@ -27,5 +26,5 @@ if(NOT PB_SANITIZE)
   pb_unit_test(test_firmware_shares
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_shares.c ${CMAKE_CURRENT_LIST_DIR}/shares_bench.c
     LINKS test_card_fixture pb_sim pb_host)
-  target_compile_definitions(test_firmware_shares PRIVATE RUN_US=5000000u)
+  pb_tries(test_firmware_shares RUN_US 5000000u 5000000u)
 endif()

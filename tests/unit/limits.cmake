@@ -9,6 +9,7 @@ pb_library(test_card_fixture_small
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/card_fixture.c ${CMAKE_CURRENT_LIST_DIR}/card_queues.c
     ${CMAKE_CURRENT_LIST_DIR}/format_oracle.c ${CMAKE_CURRENT_LIST_DIR}/patch_oracle.c
   LINKS pb_sim_small pb_host)
+set_target_properties(pb_sim_small test_card_fixture_small PROPERTIES EXCLUDE_FROM_ALL TRUE)
 pb_unit_test(test_limits SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_limits.c LINKS test_card_fixture_small)
 # Those tests of the core that need no larger tables.
 foreach(name cookie cookie_between force format_edges formats moderate paged paged_patch patch peer_bugs resolve wait)

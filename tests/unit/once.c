@@ -11,7 +11,7 @@
 #include "hal/card/layout.h"
 #include "hal/engine.h"
 #include "hal/engine/registers.h"
-#include "tests/unit/once_hooks.h"
+#include "tests/unit/stepped.h"
 #include "tests/unit/unit.h"
 
 #define QUEUES_MAX 64u
@@ -259,7 +259,7 @@ static void saw_write(const void *address, uint32_t value)
 
 /* ---- the hooks ---- */
 
-uint32_t pb_once_read32(const uint32_t *address)
+uint32_t pb_stepped_read32(const uint32_t *address)
 {
 	const uint32_t value = *address;
 
@@ -267,7 +267,7 @@ uint32_t pb_once_read32(const uint32_t *address)
 	return value;
 }
 
-uint8_t pb_once_read8(const uint8_t *address)
+uint8_t pb_stepped_read8(const uint8_t *address)
 {
 	const uint8_t value = *address;
 
@@ -275,13 +275,13 @@ uint8_t pb_once_read8(const uint8_t *address)
 	return value;
 }
 
-void pb_once_write32(uint32_t *address, uint32_t value)
+void pb_stepped_write32(uint32_t *address, uint32_t value)
 {
 	saw_write(address, value);
 	*address = value;
 }
 
-void pb_once_write8(uint8_t *address, uint8_t value)
+void pb_stepped_write8(uint8_t *address, uint8_t value)
 {
 	saw_write(address, value);
 	*address = value;

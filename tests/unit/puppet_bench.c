@@ -23,6 +23,7 @@ static enum pb_engine_state poll(void *context, struct pb_engine_report *report)
 {
 	const struct puppet *puppet = context;
 
+	puppet_bench.clock += puppet->poll_takes;
 	*report = (struct pb_engine_report){.sequence = puppet->sequence, .time = puppet->time};
 	return puppet->state;
 }

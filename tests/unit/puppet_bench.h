@@ -29,8 +29,9 @@ struct puppet {
 	uint32_t progress;
 	uint32_t time;
 	uint32_t ranges[PB_LIMIT_CHANNELS][PB_ENGINE_RANGES]; /**< their bytes, as set */
-	uint32_t stops;                                       /**< stop() */
-	struct pb_engine_stop stopped;                        /**< what it says of the last of them */
+	uint32_t poll_takes;           /**< microseconds of the card's clock for a poll() */
+	uint32_t stops;                /**< stop() */
+	struct pb_engine_stop stopped; /**< what it says of the last of them */
 };
 
 struct puppet_bench {

@@ -11,7 +11,7 @@
 #include "hal/engine.h"
 #include "hal/engine/registers.h"
 #include "tests/unit/once.h"
-#include "tests/unit/once_hooks.h"
+#include "tests/unit/stepped.h"
 #include "tests/unit/patch_random.h"
 
 #define LISTS    60u
@@ -249,21 +249,21 @@ static void second_read_is_seen(void **state)
 	start();
 	word = (const uint32_t *)(const void *)card_bytes(&card, 0, CARD_PATCHES);
 	card_fill(card_dma(&card, 0), 0, 4, 0);
-	assert_int_equal(pb_once_read32(word), 0);
+	assert_int_equal(pb_stepped_read32(word), 0);
 	assert_int_equal(once_report.breaches, 0);
 	assert_int_not_equal(*word, 0);
-	assert_int_not_equal(pb_once_read32(word), 0);
+	assert_int_not_equal(pb_stepped_read32(word), 0);
 	assert_int_equal(once_report.kind, ONCE_MEMORY);
 	assert_int_equal(once_report.offset, offset_of(word));
 	assert_int_not_equal(once_report.breaches, 0);
 	once_report.breaches = 0;
-	(void)pb_once_read8((const uint8_t *)(word + 1));
+	(void)pb_stepped_read8((const uint8_t *)(word + 1));
 	assert_int_equal(once_report.breaches, 0);
-	(void)pb_once_read32(word + 1);
+	(void)pb_stepped_read32(word + 1);
 	assert_int_equal(once_report.breaches, 1);
 	once_report.breaches = 0;
-	(void)pb_once_read32(&card.channel.entry->control_put);
-	(void)pb_once_read32(&card.channel.entry->control_put);
+	(void)pb_stepped_read32(&card.channel.entry->control_put);
+	(void)pb_stepped_read32(&card.channel.entry->control_put);
 	assert_int_equal(once_report.breaches, 4);
 	once_report.breaches = 0;
 	stop("the rule itself");

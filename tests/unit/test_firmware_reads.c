@@ -44,6 +44,16 @@ void pb_stepped_write32(uint32_t *address, uint32_t value)
 	*address = value;
 }
 
+uint8_t pb_stepped_read8(const uint8_t *address)
+{
+	return *address;
+}
+
+void pb_stepped_write8(uint8_t *address, uint8_t value)
+{
+	*address = value;
+}
+
 static void watch(uint32_t area, uint8_t *begin, size_t bytes)
 {
 	areas[area].begin = begin;

@@ -70,6 +70,16 @@ void pb_stepped_write32(uint32_t *address, uint32_t value)
 	*address = value;
 }
 
+uint8_t pb_stepped_read8(const uint8_t *address)
+{
+	return *address;
+}
+
+void pb_stepped_write8(uint8_t *address, uint8_t value)
+{
+	*address = value;
+}
+
 /* ---- scenarios ---- */
 
 static const struct scenario {

@@ -60,6 +60,32 @@ static void innocent_work_has_its_own_time(void **state)
 	puppet_expect_fence(2, 2, PB_ERROR_OK);
 }
 
+/** The clock goes on while the tick looks at the engine: what begins in that look has not waited for ages. */
+static void the_clock_moves_within_a_look(void **state)
+{
+	(void)state;
+	puppet_submit(0, 1);
+	puppet_submit(1, 2);
+	puppet_stall(PUPPET_HANG_MS + 5);
+	assert_int_equal(puppet_bench.puppet.resets, 2);
+	puppet_bench.puppet.poll_takes = 7;
+	puppet_reset_done(); /* its interrupt gets lost */
+	puppet_run(1u << PB_LINE_TICK);
+	assert_int_equal(puppet_bench.puppet.resets, 2);
+	assert_int_equal(puppet_bench.puppet.count, 2);
+	/* The same with a look in which the reset is asked for. */
+	puppet_bench.puppet.state = PB_ENGINE_FAULTED;
+	puppet_run(1u << PB_LINE_TICK);
+	assert_int_equal(puppet_bench.puppet.resets, 3);
+	assert_int_equal(puppet_bench.puppet.cycles, 0);
+	puppet_reset_done();
+	puppet_run(1u << PB_LINE_TICK);
+	assert_int_equal(puppet_bench.puppet.resets, 3);
+	assert_int_equal(puppet_bench.puppet.cycles, 0);
+	puppet_finish(2);
+	puppet_expect_fence(2, 2, PB_ERROR_OK);
+}
+
 /** Time on the card's clock in which the engine runs and gets on, with its ticks. */
 static void get_on(uint32_t milliseconds)
 {
@@ -376,6 +402,7 @@ int main(void)
 		cmocka_unit_test_setup(in_order_and_two_at_a_time, puppet_start),
 		cmocka_unit_test_setup(lost_interrupt, puppet_start),
 		cmocka_unit_test_setup(innocent_work_has_its_own_time, puppet_start),
+		cmocka_unit_test_setup(the_clock_moves_within_a_look, puppet_start),
 		cmocka_unit_test_setup(reset_answered_by_power, puppet_start),
 		cmocka_unit_test_setup(reset_that_is_never_answered, puppet_start),
 		cmocka_unit_test_setup(rungs_as_seen_by_the_host, puppet_start),

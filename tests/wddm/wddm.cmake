@@ -14,7 +14,8 @@ foreach(name shim refusals failures patch random paging tdr storms)
   pb_unit_test(test_wddm_${name} SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_wddm_${name}.c LINKS test_wddm_world)
 endforeach()
 
-# Sanitizers cost a factor of ten: the build as released does most of the work, 100 schedules a life.
-if(NOT PB_SANITIZE)
+# The build as released does most of the work: 100 schedules a life.
+if(NOT PB_SANITIZE AND NOT PB_BOARD)
+  set_target_properties(test_wddm_storms PROPERTIES EXCLUDE_FROM_ALL FALSE)
   add_test(NAME wddm_storms COMMAND test_wddm_storms 0 1000)
 endif()
