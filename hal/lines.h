@@ -56,6 +56,10 @@ struct pb_lines {
 };
 
 /** Whether take() would return anything: for a look between two slices. May be a moment late. */
+/*@
+  requires \valid_read(pending);
+  assigns \nothing;
+*/
 static inline bool pb_lines_waiting(const uint32_t *pending)
 {
 	return pb_shared_read32(pending) != 0;
