@@ -118,7 +118,7 @@ enum pb_mcu_state {
  * Firmware writes the first four lines, the card's supervisor the fifth.
  */
 struct pb_boot_block {
-	/* line 0: written once at boot, magic last */
+	/* line 0: written once at boot by the firmware, magic last */
 	uint32_t magic;                    /**< PB_BOOT_MAGIC */
 	uint32_t abi_version;              /**< PB_ABI_VERSION of the firmware */
 	uint32_t block_bytes;              /**< sizeof(struct pb_boot_block) of the firmware */
@@ -129,18 +129,18 @@ struct pb_boot_block {
 	uint32_t channel_count;            /**< its entries; entry 0 is the admin channel */
 	char build[32];                    /**< version and board, zero-terminated ASCII */
 
-	/* line 1: written while running */
+	/* line 1: written by the firmware while it runs */
 	uint32_t boot_stage; /**< enum pb_boot_stage */
 	uint32_t waypoint;   /**< enum pb_waypoint */
 	uint32_t heartbeat; /**< passes of the main loop since boot, modulo 2^32; moves at least every tick */
 	uint32_t incarnation; /**< counts boots since the memory was cleared; never 0 once running */
 	uint32_t line1_reserved[12];
 
-	/* line 2: written once, at death; cleared by the next incarnation */
-	struct pb_fatal_record fatal;
+	/* line 2: written by the firmware once, at death; cleared by the next incarnation */
+	struct pb_fatal_record fatal; /**< what killed it; valid is 0 as long as it lives */
 	uint32_t line2_reserved[8];
 
-	/* line 3: written once at boot */
+	/* line 3: written once at boot by the firmware */
 	uint32_t crash_offset; /**< where struct pb_crash_record is (firmware/abi/crash.h); 0: nowhere */
 	uint32_t crash_bytes;  /**< room for it there */
 	uint32_t line3_reserved[14];
@@ -188,7 +188,7 @@ PB_AT(pb_boot_block, clock, 276);
 PB_AT(pb_boot_block, heartbeat_clock, 280);
 PB_AT(pb_boot_block, line4_reserved, 284);
 
-/** One thing the firmware can do. A reader skips keys that it does not know. */
+/** One thing the firmware can do, written by the firmware at boot. A reader skips keys that it does not know. */
 struct pb_capability {
 	uint32_t key;   /**< enum pb_capability_key */
 	uint32_t value; /**< as the key says */
@@ -232,9 +232,10 @@ enum pb_capability_key {
 #undef PB_CAPABILITY_ENUM
 };
 
+/** What a node's engine can do, as NODE_KINDS tells it. */
 enum pb_node_kind {
-	PB_NODE_3D = 1,
-	PB_NODE_COPY = 2,
+	PB_NODE_3D = 1,   /**< draws and copies */
+	PB_NODE_COPY = 2, /**< copies and fills */
 };
 
 #endif

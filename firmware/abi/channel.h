@@ -26,10 +26,10 @@
  * A request is a value other than attach_done; the firmware answers by
  * storing the same value there, after state and error.
  */
-#define PB_ATTACH_OP_MASK     3u
-#define PB_ATTACH_OP_ATTACH   1u
-#define PB_ATTACH_OP_DETACH   2u
-#define PB_ATTACH_COUNTER_ONE 4u
+#define PB_ATTACH_OP_MASK     3u /**< of op */
+#define PB_ATTACH_OP_ATTACH   1u /**< what the channel had before is drained and freed first */
+#define PB_ATTACH_OP_DETACH   2u /**< all that the channel has is drained and freed */
+#define PB_ATTACH_COUNTER_ONE 4u /**< what makes the next request another value */
 
 enum pb_channel_state {
 	PB_CHANNEL_CLOSED = 0,  /**< its rings are ignored */
@@ -65,8 +65,8 @@ struct pb_channel_entry {
 	uint32_t kick_offset;     /**< array of uint32_t queue handles */
 	uint32_t event_offset;    /**< array of struct pb_event */
 	uint32_t control_entries; /**< of the control ring, and of the reply ring */
-	uint32_t kick_entries;
-	uint32_t event_entries;
+	uint32_t kick_entries;    /**< of the kick ring */
+	uint32_t event_entries;   /**< of the event ring */
 	uint32_t line2_reserved[5];
 
 	/* line 3: written by the firmware */
@@ -117,7 +117,7 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  *
  * PING            -> nothing
  * SEGMENT_CREATE  0 segment, 1 kind, 2,3 os_base, 4,5 gpu_base, 6,7 size, 8 backing bytes
- *                 -> 0 offset of the backing in card memory
+ *                 -> 0 offset of the backing in card memory.
  *                 APERTURE: no more pages than the capability says, backing 0, result 0. None of its pages is
  *                 mapped at first. While its page table is being cleared, its id is BUSY and names no segment
  * SEGMENT_DESTROY 0 segment
@@ -143,7 +143,7 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  *                 What was submitted before the cutoff completes or is returned; then the record is written, the
  *                 event and the reply are sent. What is behind it may be submitted at any time and runs afterwards.
  *                 BUSY while an earlier PREEMPT, SUSPEND or RESET of the queue is under way
- * SUSPEND         0 queue, or 0: the whole card (admin only); 1 cutoff; 2 PB_STOP_*
+ * SUSPEND         0 queue, or 0: the whole card (admin only), 1 cutoff, 2 PB_STOP_*.
  *                 A queue: what is before the cutoff completes or, with WITHDRAW, is withdrawn from the engine; then
  *                 nothing of it runs, the reply comes, and its host may move what it names. A card: the same of all
  *                 queues, without a cutoff
@@ -192,7 +192,7 @@ enum pb_command_code {
 #undef PB_COMMAND_ENUM
 };
 
-#define PB_COMMAND_ARGUMENTS 14u
+#define PB_COMMAND_ARGUMENTS 14u /**< words of arguments */
 
 /** Written by the host. */
 struct pb_command {
@@ -205,7 +205,7 @@ PB_AT(pb_command, code, 0);
 PB_AT(pb_command, tag, 4);
 PB_AT(pb_command, arguments, 8);
 
-#define PB_REPLY_RESULTS 13u
+#define PB_REPLY_RESULTS 13u /**< words of results */
 
 /** Written by the firmware. The host asks only while it has room for the reply. */
 struct pb_reply {
@@ -263,7 +263,7 @@ PB_AT(pb_event, number, 28);
 
 /** Kinds of segment (argument 1 of SEGMENT_CREATE). */
 enum pb_segment_kind {
-	PB_SEGMENT_LINEAR = 0,
+	PB_SEGMENT_LINEAR = 0,   /**< a range of card memory */
 	PB_SEGMENT_APERTURE = 1, /**< pages of linear segments, mapped by paging buffers */
 };
 
@@ -280,7 +280,7 @@ enum pb_priority {
 	PB_PRIORITY_LEVELS(PB_PRIORITY_ENUM)
 #undef PB_PRIORITY_ENUM
 };
-#define PB_PRIORITIES 5u
+#define PB_PRIORITIES 5u /**< levels */
 
 /** Greatest weight of a channel: its share of a node's engine time beside others of the same level. */
 #define PB_WEIGHT_MAX 64u
