@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** Holds when the header is compiled, in C and in C++. */
 #ifdef __cplusplus
 #define PB_STATIC_ASSERT(condition, text) static_assert(condition, text)
 #else

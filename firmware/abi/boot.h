@@ -23,6 +23,7 @@
 	X(RUNNING, 4, "the main loop runs; channels may attach")                                             \
 	X(FATAL, 5, "stopped; the fatal record says why")
 
+/** How far a boot has come. */
 enum pb_boot_stage {
 #define PB_BOOT_STAGE_ENUM(name, number, meaning) PB_BOOT_STAGE_##name = (number),
 	PB_BOOT_STAGES(PB_BOOT_STAGE_ENUM)
@@ -45,6 +46,7 @@ enum pb_boot_stage {
 	X(STOP, 11, "withdrawing work from an engine")                                                       \
 	X(WAIT, 12, "waking queues that waited for another")
 
+/** The step that the main loop entered last. */
 enum pb_waypoint {
 #define PB_WAYPOINT_ENUM(name, number, meaning) PB_WAYPOINT_##name = (number),
 	PB_WAYPOINTS(PB_WAYPOINT_ENUM)
@@ -87,6 +89,7 @@ PB_AT(pb_fatal_record, waypoint, 28);
 	X(CPU_FAULT, 2, "the CPU took a fault")                                                              \
 	X(BAD_IMAGE, 3, "the image is damaged: its CRC is wrong")
 
+/** Why it died. */
 enum pb_fatal_kind {
 #define PB_FATAL_ENUM(name, number, meaning) PB_FATAL_##name = (number),
 	PB_FATAL_KINDS(PB_FATAL_ENUM)
@@ -226,6 +229,7 @@ PB_AT(pb_capability, value, 4);
 	X(QUANTUM_MICROSECONDS, 25, "engine time of a queue's turn, if it asks for none")                    \
 	X(HANG_MICROSECONDS, 26, "engine time without progress that counts as a hang, unless NODE_SET")
 
+/** What a capability's value says. */
 enum pb_capability_key {
 #define PB_CAPABILITY_ENUM(name, key, meaning) PB_CAPABILITY_##name = (key),
 	PB_CAPABILITIES(PB_CAPABILITY_ENUM)

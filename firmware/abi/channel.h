@@ -31,6 +31,7 @@
 #define PB_ATTACH_OP_DETACH   2u /**< all that the channel has is drained and freed */
 #define PB_ATTACH_COUNTER_ONE 4u /**< what makes the next request another value */
 
+/** What the firmware does with a channel. */
 enum pb_channel_state {
 	PB_CHANNEL_CLOSED = 0,  /**< its rings are ignored */
 	PB_CHANNEL_OPEN = 1,    /**< its rings are served */
@@ -186,6 +187,7 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
 	X(NODE_SET, 19, "mode, depth and times of a node")                                                   \
 	X(MODERATE, 20, "how often completions interrupt the host")
 
+/** What a host may ask. */
 enum pb_command_code {
 #define PB_COMMAND_ENUM(name, number, meaning) PB_COMMAND_##name = (number),
 	PB_COMMANDS(PB_COMMAND_ENUM)
@@ -231,6 +233,7 @@ PB_AT(pb_reply, results, 12);
 	X(PREEMPTED, 7, "a PREEMPT is done: detail is its id; the preempt record says what it came to")      \
 	X(NODE_DEAD, 8, "the engine of the node, detail, does not answer; its work fails from now on")
 
+/** What an event says. */
 enum pb_event_type {
 #define PB_EVENT_ENUM(name, number, meaning) PB_EVENT_##name = (number),
 	PB_EVENTS(PB_EVENT_ENUM)
@@ -275,6 +278,7 @@ enum pb_segment_kind {
 	X(HIGH, 3, "before normal work")                                                                     \
 	X(REALTIME, 4, "before all else")
 
+/** Work of a higher level goes first, and stops work of a lower one. */
 enum pb_priority {
 #define PB_PRIORITY_ENUM(name, number, meaning) PB_PRIORITY_##name = (number),
 	PB_PRIORITY_LEVELS(PB_PRIORITY_ENUM)
@@ -329,6 +333,7 @@ enum pb_query {
 	X(NODE_DEAD, 10, "the node's engine does not answer any more")                                       \
 	X(CARD_SUSPENDED, 11, "the card is suspended")
 
+/** Why a queue has nothing running. */
 enum pb_why {
 #define PB_WHY_ENUM(name, number, meaning) PB_WHY_##name = (number),
 	PB_WHYS(PB_WHY_ENUM)
@@ -343,6 +348,7 @@ enum pb_why {
 	X(CYCLING, 3, "it did not answer; the node is reset as a whole")                                     \
 	X(DEAD, 4, "it did not answer that either")
 
+/** What the firmware has asked a node's engine. */
 enum pb_node_state {
 #define PB_NODE_STATE_ENUM(name, number, meaning) PB_NODE_STATE_##name = (number),
 	PB_NODE_STATES(PB_NODE_STATE_ENUM)

@@ -27,6 +27,7 @@
 	X(RISCV32, 2, "RV32: pc, x1 to x31; psr is mstatus, status mcause")                                  \
 	X(RISCV64, 3, "RV64: the same in 64 bits")
 
+/** Which CPU's registers they are. */
 enum pb_crash_cpu {
 #define PB_CRASH_CPU_ENUM(name, number, meaning) PB_CRASH_CPU_##name = (number),
 	PB_CRASH_CPUS(PB_CRASH_CPU_ENUM)
@@ -44,6 +45,7 @@ enum pb_crash_cpu {
 	X(ENGINE_CYCLE, 6, "an engine was switched off and on; subject: its node")                           \
 	X(NODE_DEAD, 7, "a node was given up; subject: the node")
 
+/** What was noted, and what subject and value are. */
 enum pb_crash_note_kind {
 #define PB_CRASH_NOTE_ENUM(name, number, meaning) PB_CRASH_NOTE_##name = (number),
 	PB_CRASH_NOTE_KINDS(PB_CRASH_NOTE_ENUM)

@@ -126,6 +126,7 @@ PB_AT(pb_patch_format, reserved, 44);
 	X(BACKGROUND, 10, "bits under the mask, or together with KEEP")                                      \
 	X(RESERVED, 11, "the reserved word is not 0")
 
+/** Why FORMAT_SET refused a format: result 0 of its reply. */
 enum pb_format_reason {
 #define PB_FORMAT_REASON_ENUM(name, number, meaning) PB_FORMAT_REASON_##name = (number),
 	PB_FORMAT_REASONS(PB_FORMAT_REASON_ENUM)
@@ -133,14 +134,14 @@ enum pb_format_reason {
 };
 
 /** DriverId of a channel's first own format; those below are built in. */
-#define PB_FORMAT_OWN 128u
+#define PB_FORMAT_OWN  128u
+#define PB_FORMAT_ONES 0xffffffffu /**< a mask that leaves nothing out */
 
 /*
  * Built-in formats, the values of DriverId below PB_FORMAT_OWN.
  * X(NAME, number, meaning, source, bound, flags, align, shift_right, shift_left, step, or_by,
  *   mask, high_mask, background, pre_or_low, pre_or_high, or 0, or 1, or 2, or 3)
  */
-#define PB_FORMAT_ONES 0xffffffffu /**< a mask that leaves nothing out */
 /* clang-format off */
 #define PB_PATCH_FORMATS(X) \
 	X(ADDRESS32, 0, "32-bit address, read (WDDM, VirtualBox, etnaviv)", \
@@ -222,6 +223,7 @@ enum pb_format_reason {
 		.or_value = {(or0), (or1), (or2), (or3)},                                                    \
 	},
 
+/** Built-in formats: the values of DriverId below PB_FORMAT_OWN. */
 enum pb_patch_format_number {
 #define PB_PATCH_FORMAT_ENUM(name, number, ...) PB_PATCH_FORMAT_##name = (number),
 	PB_PATCH_FORMATS(PB_PATCH_FORMAT_ENUM)

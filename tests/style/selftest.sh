@@ -37,6 +37,7 @@ clean_tree() {
 	source_file host/tool/main.c $'#include <signal.h>\n#include <stdlib.h>\n\nstatic volatile sig_atomic_t stop;\n\nvoid pb_nop(void);\nvoid pb_nop(void)\n{\n\t__asm__ volatile("nop");\n}'
 	put README.md <<<'See `firmware/core.c`, `boards/NAME/board.c` and [this](firmware/abi/wire.h).'
 	put docs/wddm.md <<<$'# WDDM\n\n## `struct pb_allocation`\n\n`size`, shown by `test_core.every_row: a row`\n'
+	put docs/Doxyfile <"$here/../../docs/Doxyfile"
 	put docs/abi.md <<'END'
 # The wire
 
@@ -157,6 +158,9 @@ abi_doc|firmware/abi/other.h|/*\n * A drawing:\n *\n *  31  0\n */|docs/abi.md:1
 abi_doc|firmware/abi/wire.h|/** Written by the firmware. */\nstruct pb_wire {\n\tuint32_t first; /**< a field; with a semicolon */\n\tuint32_t reserved[3];\n};\nPB_SIZE(pb_wire, 16);|docs/abi.md:4:|the headers say otherwise
 abi_doc|firmware/abi/wire.h|/** Written by the host. */\nstruct pb_wire {\n\tuint32_t first; /**< a field; with a semicolon */\n\tuint32_t second; /**< another */\n\tuint32_t reserved[2];\n};\nPB_SIZE(pb_wire, 16);|docs/abi.md:11:|`second`
 abi_doc|firmware/abi/patch.h|/* */|docs/abi.md:14:|no header has: struct pb_allocation
+reference|hal/lines.h|/** @file\n Lines. */\nstruct pb_lines {\n\tint a; /**< one */\n};|hal/lines.h:4:|Compound pb_lines is not documented
+reference|hal/lines.h|/** @file\n Lines. */\n/** Lines. */\nstruct pb_lines {\n\tint a;\n};|hal/lines.h:6:|Member a
+reference|host/patchbay.h|/** @file\n The library. */\n/** Works. @param b one */\nint pb_work(int a);|host/patchbay.h:4:|argument 'b'
 wddm|firmware/abi/patch.h|struct pb_allocation {\n\tuint32_t size;\n\tuint32_t extra;\n};|firmware/abi/patch.h:4:|does not mention pb_allocation.extra
 wddm|firmware/abi/patch.h|struct pb_descriptor {\n\tuint32_t size;\n};|firmware/abi/patch.h:3:|does not mention pb_descriptor.size
 wddm|tests/unit/test_core.c|static void another(void **state)|docs/wddm.md:5:|there is no test test_core.every_row
