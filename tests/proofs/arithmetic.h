@@ -49,8 +49,6 @@
     axiom mask_12: \forall integer x; 0 <= x < 0x10000000000000000 ==> (x & 0xfff) == x % 0x1000;
     axiom mask_22: \forall integer x; 0 <= x < 0x10000000000000000 ==> (x & 0x3fffff) == x % 0x400000;
     axiom mask_32: \forall integer x; 0 <= x < 0x10000000000000000 ==> (x & 0xffffffff) == x % 0x100000000;
-    axiom clear_0_2_of_8: \forall integer x; 0 <= x < 0x100 ==> (x & 0xfc) == x - x % 0x4;
-    axiom clear_2_4_of_8: \forall integer x; 0 <= x < 0x100 ==> (x & 0xf3) == x - x / 0x4 % 0x4 * 0x4;
     axiom clear_0_12_of_32: \forall integer x; 0 <= x < 0x100000000 ==> (x & 0xfffff000) == x - x % 0x1000;
     axiom clear_0_10_of_32: \forall integer x; 0 <= x < 0x100000000 ==> (x & 0xfffffc00) == x - x % 0x400;
     axiom bit_1: \forall integer x; 0 <= x < 0x100000000 ==> (x & 0x2) == x / 0x2 % 2 * 0x2;
@@ -79,10 +77,11 @@
       (y | z) == y + z;
     axiom join_32_too: \forall integer y, z; 0 <= z < 0x10000000000000000 && 0 <= y < 0x100000000 && z % 0x100000000 == 0 ==>
       (y | z) == y + z;
-    axiom join_at_2: \forall integer y, z; 0 <= y < 0x100 && y / 4 % 4 == 0 && 0 <= z < 0x10 && z % 4 == 0 ==>
-      (y | z) == y + z;
-    axiom join_at_2_too: \forall integer y, z; 0 <= z < 0x100 && z / 4 % 4 == 0 && 0 <= y < 0x10 && y % 4 == 0 ==>
-      (y | z) == y + z;
+    axiom set_0_2: \forall integer x, y; 0 <= x < 0x100 && 0 <= y < 4 ==>
+      ((x & 0xfc) | (uint8_t)y) / 4 == x / 4 && ((x & 0xfc) | (uint8_t)y) % 4 == y;
+    axiom set_2_4: \forall integer x, y; 0 <= x < 0x100 && 0 <= y < 4 ==>
+      ((x & 0xf3) | (uint8_t)(y << 2)) / 4 % 4 == y && ((x & 0xf3) | (uint8_t)(y << 2)) % 4 == x % 4 &&
+      ((x & 0xf3) | (uint8_t)(y << 2)) / 16 == x / 16;
     axiom or_is_zero: \forall integer y, z; 0 <= y < 0x10000000000000000 && 0 <= z < 0x10000000000000000 ==>
       ((y | z) == 0 <==> y == 0 && z == 0);
     axiom differ_is_zero: \forall integer y, z; 0 <= y < 0x10000000000000000 && 0 <= z < 0x10000000000000000 ==>

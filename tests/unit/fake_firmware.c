@@ -391,16 +391,17 @@ static void write_capabilities(struct fake_firmware *fake)
 	fake_boot(fake)->capability_count = 5;
 }
 
-void fake_start(struct fake_firmware *fake)
+void fake_start_again(struct fake_firmware *fake)
 {
 	static const struct pb_link_ops ops = {
 		.doorbell = fake_doorbell, .wait = fake_wait, .now = fake_now, .close = fake_close};
+	uint8_t *memory = fake->link.memory;
 	struct pb_boot_block *boot;
 
 	memset(fake, 0, sizeof(*fake));
+	memset(memory, 0, FAKE_BYTES);
 	fake->link.ops = &ops;
-	fake->link.memory = calloc(1, FAKE_BYTES);
-	assert_non_null(fake->link.memory);
+	fake->link.memory = memory;
 	fake->link.memory_bytes = FAKE_BYTES;
 	fake->link.channel = FAKE_CHANNEL;
 	fake->work_limit = UINT32_MAX;
@@ -418,6 +419,13 @@ void fake_start(struct fake_firmware *fake)
 	boot->incarnation = FAKE_INCARNATION;
 	boot->mcu_state = PB_MCU_RUNNING;
 	write_capabilities(fake);
+}
+
+void fake_start(struct fake_firmware *fake)
+{
+	fake->link.memory = malloc(FAKE_BYTES);
+	assert_non_null(fake->link.memory);
+	fake_start_again(fake);
 }
 
 void fake_stop(struct fake_firmware *fake)

@@ -73,6 +73,8 @@ struct fake_firmware {
 
 /** Boots. The memory is a heap block of exactly FAKE_BYTES, so that the sanitizer sees what lies outside. */
 void fake_start(struct fake_firmware *fake);
+/** The same in the memory that it has. */
+void fake_start_again(struct fake_firmware *fake);
 void fake_stop(struct fake_firmware *fake);
 /** A word of card memory. */
 uint32_t *fake_word(const struct fake_firmware *fake, uint32_t offset);

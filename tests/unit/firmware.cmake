@@ -7,7 +7,8 @@ pb_library(test_card_fixture
 
 foreach(name admit edges resolve patch patch_random patch_again formats format_set format_edges compact peer_bugs
     leftovers ways cookie cookie_between cookie_random rings replies control segment pool aperture paged paged_patch
-    paging halt channel engine schedule schedule_many wait wait_ends wait_chains query moderate force rare)
+    paging halt channel engine schedule schedule_many wait wait_ends wait_chains query moderate force rare turns general
+    steps)
   pb_unit_test(test_firmware_${name}
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_${name}.c LINKS test_card_fixture pb_sim pb_host)
 endforeach()

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/format_oracle.h"
 
+#include <string.h>
+
 #define ROW(name, number, text, from, bounded, flag_bits, alignment, right, left, steps, chosen_by, low,     \
 	    high, around, or_low, or_high, ...)                                                              \
 	[number] = {.source = PB_FORMAT_##from,                                                              \
@@ -81,13 +83,12 @@ static bool in_bounds(const struct pb_patch_format *format, const struct format_
 }
 
 /** Bit b of the value comes from bit b - left + right. */
-static struct format_bits shifted(const struct format_bits *bits, uint32_t right, uint32_t left)
+static void shift(const struct format_bits *bits, uint32_t right, uint32_t left, struct format_bits *result)
 {
-	struct format_bits result = {{false}};
+	const uint32_t kept = 64 - (left > right ? left : right);
 
-	for (uint32_t to = left; to < 64 && to - left + right < 64; to++)
-		result.bit[to] = bits->bit[to - left + right];
-	return result;
+	memset(result, 0, sizeof(*result));
+	memcpy(&result->bit[left], &bits->bit[right], kept * sizeof(bits->bit[0]));
 }
 
 static bool owns(const struct pb_patch_format *format, uint32_t bit)
@@ -121,36 +122,47 @@ enum pb_error format_value(const struct pb_patch_format *format, const struct fo
 		return PB_ERROR_PATCH_OFFSET;
 	if (format->bound != PB_FORMAT_NONE && high > 0xffffffff)
 		return PB_ERROR_PATCH_VALUE;
-	for (uint32_t b = 0; b < 64; b++)
-		bits.bit[b] = bit_of(b < 32 ? low : high, b % 32) ||
-			      bit_of(b < 32 ? format->pre_or_low : format->pre_or_high, b % 32);
+	for (uint32_t b = 0; b < 32; b++) {
+		bits.bit[b] = bit_of(low | format->pre_or_low, b);
+		bits.bit[32 + b] = bit_of(high | format->pre_or_high, b);
+	}
 	for (uint32_t b = 48; b < 64 && has(format, PB_FORMAT_CANONICAL); b++)
 		bits.bit[b] = bits.bit[47];
-	*value = shifted(&bits, format->shift_right, format->shift_left);
+	shift(&bits, format->shift_right, format->shift_left, value);
 	for (uint32_t b = 0; b < 64 && has(format, PB_FORMAT_FITS); b++) {
 		if (value->bit[b] && !owns(format, b))
 			return PB_ERROR_PATCH_VALUE;
 	}
-	for (uint32_t b = 0; b < 32; b++)
+	for (uint32_t b = 0; b < 32 && or_value != 0; b++)
 		value->bit[b] = value->bit[b] || bit_of(or_value, b);
 	return PB_ERROR_OK;
+}
+
+/** Eight bits at once, from bit `first` up. */
+static void store_byte(const struct pb_patch_format *format, const struct format_bits *value, uint32_t first,
+		       uint8_t *byte)
+{
+	uint32_t bits = 0;
+
+	for (uint32_t b = 0; b < 8; b++) {
+		bool bit = first < 32 && bit_of(format->background, first + b);
+
+		if (owns(format, first + b))
+			bit = value->bit[first + b];
+		else if (has(format, PB_FORMAT_KEEP))
+			bit = bit_of(*byte, b);
+		bits |= (uint32_t)bit << b;
+	}
+	*byte = (uint8_t)bits;
 }
 
 /** Bits 32 and up go to the second word. */
 void format_store(const struct pb_patch_format *format, const struct format_bits *value, uint8_t *place)
 {
-	const uint32_t bits = has(format, PB_FORMAT_WIDE) ? 64 : 32;
-
-	for (uint32_t b = 0; b < bits; b++) {
-		uint8_t *byte = &place[b % 32 / 8 + (b < 32 ? 0 : 4u * format->step)];
-		const uint8_t weight = (uint8_t)(1u << b % 8);
-		bool bit = b < 32 && bit_of(format->background, b);
-
-		if (owns(format, b))
-			bit = value->bit[b];
-		else if (has(format, PB_FORMAT_KEEP))
-			continue;
-		*byte = (uint8_t)(bit ? *byte | weight : *byte & ~weight);
+	for (uint32_t byte = 0; byte < 4; byte++) {
+		store_byte(format, value, 8 * byte, &place[byte]);
+		if (has(format, PB_FORMAT_WIDE))
+			store_byte(format, value, 32 + 8 * byte, &place[4u * format->step + byte]);
 	}
 }
 

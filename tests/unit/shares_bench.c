@@ -13,6 +13,8 @@
 #define HOSTILE_BYTES 0x100000u
 /* How often rings are filled up again, in steps of the card; a ring of short work lasts longer. */
 #define REFILL_STEPS 16u
+/* How often the hostile one takes its replies. */
+#define FINISH_STEPS 4u
 
 static const struct {
 	uint32_t weight;
@@ -198,10 +200,10 @@ void shares_hostile_flood(struct shares *shares, const struct pb_descriptor *des
 	}
 }
 
-void shares_hostile_ask(struct shares *shares, uint32_t code, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+/** Takes the replies that have come. */
+static void finish_pending(struct shares *shares)
 {
 	struct pb_channel *channel = &shares->clients[SHARES_HOSTILE].channel;
-	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {a, b, c, d};
 
 	for (uint32_t i = 0; i < shares->pending_count;) {
 		const enum pb_error error = pb_channel_finish(channel, shares->pending[i], NULL);
@@ -213,6 +215,16 @@ void shares_hostile_ask(struct shares *shares, uint32_t code, uint32_t a, uint32
 		shares->answered += error == PB_ERROR_OK;
 		shares->pending[i] = shares->pending[--shares->pending_count];
 	}
+}
+
+void shares_hostile_ask(struct shares *shares, uint32_t code, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+	struct pb_channel *channel = &shares->clients[SHARES_HOSTILE].channel;
+	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {a, b, c, d};
+
+	/* It takes long to look at each, and there is room for more. */
+	if (shares->steps % FINISH_STEPS == 0 || shares->pending_count == PB_COMMANDS_PENDING)
+		finish_pending(shares);
 	if (shares->pending_count < PB_COMMANDS_PENDING &&
 	    pb_channel_begin(channel, code, arguments, &shares->pending[shares->pending_count]) ==
 		    PB_ERROR_OK)

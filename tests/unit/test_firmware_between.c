@@ -257,6 +257,25 @@ static void begun_work(void **state)
 	assert_int_equal(puppet_bench.puppet.count, 0);
 }
 
+/* Work of no context is its channel's alone, whose ever the work was that had its place before. */
+static void work_of_no_context(void **state)
+{
+	const struct puppet *puppet = &puppet_bench.puppet;
+
+	(void)state;
+	for (uint32_t i = 1; i <= 2u * PB_CORE_WORKS; i++) {
+		puppet_submit(1, i);
+		puppet_finish(i);
+		assert_int_equal(puppet->fed[i - 1u].owner,
+				 PB_ENGINE_OWNER(1, PB_HANDLE_INDEX(puppet_bench.contexts[1])));
+	}
+	puppet_bench.contexts[1] = 0xffffffff;
+	puppet_submit(1, 99);
+	assert_int_equal(puppet->count, 2u * PB_CORE_WORKS + 1u);
+	assert_int_equal(puppet->fed[puppet->count - 1u].owner, 1);
+	assert_int_equal(puppet->fed[puppet->count - 1u].bytes, 0);
+}
+
 /* ---- where it was last ---- */
 
 /* What a supervisor reads of firmware that died there. */
@@ -291,6 +310,7 @@ int main(void)
 		cmocka_unit_test_setup(walker_that_leaves, puppet_start),
 		cmocka_unit_test_setup(cycle_without_a_job, puppet_start),
 		cmocka_unit_test_setup(begun_work, puppet_start),
+		cmocka_unit_test_setup(work_of_no_context, puppet_start),
 		cmocka_unit_test_setup(waypoints, puppet_start),
 	};
 

@@ -234,6 +234,40 @@ static void index_of_a_longer_list(void **state)
 	card_stop(&card);
 }
 
+/* ---- behind what was withdrawn ---- */
+
+/* What a more urgent queue puts off stays patched. What comes behind it in its queue is patched as any other. */
+static void patched_behind_what_was_withdrawn(void **state)
+{
+	uint32_t results[PB_REPLY_RESULTS];
+	struct pb_descriptor descriptor;
+	struct pb_queue urgent;
+	struct card card;
+
+	(void)state;
+	card_start(&card);
+	card_queue_make(&urgent, &card, &(struct card_queue_request){.level = PB_PRIORITY_HIGH});
+	for (uint32_t round = 0; round < 3; round++) {
+		descriptor = card_busy(&card, 0, 20000);
+		card_submit(&card, 0, &descriptor);
+		descriptor = card_mark(&card, 1, 10u + round);
+		card_submit(&card, 0, &descriptor);
+		card_run(&card, 1000);
+		descriptor = card_nothing(&card, 0);
+		card_queue_submit(&urgent, &descriptor);
+		assert_int_equal(card_wait(&card, 0, 3u * round + 2u).status, PB_ERROR_OK);
+		assert_int_equal(card_word(&card, 1, 4), 10u + round);
+		descriptor = card_mark(&card, 2, 20u + round);
+		card_submit(&card, 0, &descriptor);
+		assert_int_equal(card_wait(&card, 0, 3u * round + 3u).status, PB_ERROR_OK);
+		assert_int_equal(card_word(&card, 1, 8), 20u + round);
+	}
+	/* It was put off each time. */
+	card_query(&card.channel, PB_QUERY_NODE, 0, results);
+	assert_int_equal(results[8], 3);
+	card_stop(&card);
+}
+
 /* A wait list must be in memory, wherever that ends. */
 static void wait_lists_outside_memory(void **state)
 {
@@ -244,6 +278,8 @@ static void wait_lists_outside_memory(void **state)
 
 	(void)state;
 	card_start(&card);
+	/* What stands at the very beginning would else pass for a wait with a reserved bit set. */
+	((struct pb_boot_block *)(void *)card.link->memory)->abi_version = 0;
 	for (uint32_t i = 0; i < COUNT(addresses); i++) {
 		struct pb_descriptor descriptor = card_nothing(&card, i);
 
@@ -337,11 +373,16 @@ static void os_addresses_across_4_gib(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(questions_about_others),    cmocka_unit_test(preparing_and_ready),
-		cmocka_unit_test(a_stop_too_many),           cmocka_unit_test(a_cycle_without_a_job),
-		cmocka_unit_test(a_turn_without_a_job),      cmocka_unit_test(deep_in_debt),
-		cmocka_unit_test(wait_lists_outside_memory), cmocka_unit_test(index_of_a_longer_list),
+		cmocka_unit_test(questions_about_others),
+		cmocka_unit_test(preparing_and_ready),
+		cmocka_unit_test(a_stop_too_many),
+		cmocka_unit_test(a_cycle_without_a_job),
+		cmocka_unit_test(a_turn_without_a_job),
+		cmocka_unit_test(deep_in_debt),
+		cmocka_unit_test(wait_lists_outside_memory),
+		cmocka_unit_test(index_of_a_longer_list),
 		cmocka_unit_test(os_addresses_across_4_gib),
+		cmocka_unit_test(patched_behind_what_was_withdrawn),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

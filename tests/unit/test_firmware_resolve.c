@@ -152,13 +152,13 @@ static void every_entry_at_every_place(void **state)
 	(void)state;
 	for (uint32_t r = 0; r < COUNT(rows); r++) {
 		const struct row *row = &rows[r];
+		struct card card;
 
+		card_start(&card);
 		for (uint32_t p = 0; p < COUNT(places) * 2; p++) {
 			const uint32_t place = places[p / 2];
-			struct card card;
 			struct pb_fence fence;
 
-			card_start(&card);
 			if (p % 2 == 0)
 				good_list(&card);
 			else
@@ -172,8 +172,8 @@ static void every_entry_at_every_place(void **state)
 				expect_words(&card, row->name, row->gpu_address);
 			}
 			card_expect_no_event(&card.channel, row->name);
-			card_stop(&card);
 		}
+		card_stop(&card);
 	}
 }
 

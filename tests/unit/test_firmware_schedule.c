@@ -149,6 +149,58 @@ static void one_after_thirty_two_at_once(void **state)
 	stop(&card);
 }
 
+#define TURNS_URGENT 8u
+#define TURNS_EACH   15u
+
+/** Which of two queues of one level completed one after the other, behind so many of a more urgent one. */
+static void record_turns(uint32_t urgent_count, uint8_t order[2u * TURNS_EACH])
+{
+	struct pb_queue urgent[TURNS_URGENT], queues[2];
+	struct card card;
+	struct pb_descriptor descriptor;
+
+	start(&card);
+	hold(true);
+	descriptor = card_busy(&card, 0, 2000); /* of a turn of 5000 */
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(pb_queue_create(&queues[i], &card.channel, &card.segments[0], 0, 16),
+				 PB_ERROR_OK);
+		for (uint32_t n = 0; n < TURNS_EACH; n++)
+			card_queue_submit(&queues[i], &descriptor);
+	}
+	descriptor = card_busy(&card, 1, 10);
+	for (uint32_t i = 0; i < TURNS_URGENT; i++)
+		card_queue_make(&urgent[i], &card,
+				&(struct card_queue_request){.place = 1000u + i, .level = PB_PRIORITY_HIGH});
+	for (uint32_t n = 0; n < urgent_count; n++)
+		card_queue_submit(&urgent[n % TURNS_URGENT], &descriptor);
+	card_run(&card, 1000);
+	hold(false);
+	record_order(&card, queues, 2, order, 2u * TURNS_EACH);
+	for (uint32_t i = 0; i < TURNS_URGENT; i++)
+		assert_int_equal(card_queue_completed(&urgent[i]),
+				 urgent_count / TURNS_URGENT + (i < urgent_count % TURNS_URGENT));
+	stop(&card);
+}
+
+/**
+ * Those of a level take turns as ever when it was passed by as often as it may be, and that was the last urgent work:
+ * each has its turn until three have used up its quantum, when two more are prepared or in flight.
+ */
+static void turns_behind_thirty_two(void **state)
+{
+	static const uint32_t counts[] = {0, 31, 32};
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(counts); i++) {
+		uint8_t order[2u * TURNS_EACH];
+
+		record_turns(counts[i], order);
+		for (uint32_t n = 0; n < COUNT(order); n++)
+			card_equal("whose turn", order[n], n / 5u % 2u);
+	}
+}
+
 /* ---- shares ---- */
 
 struct client {
@@ -411,6 +463,7 @@ int main(void)
 		cmocka_unit_test(more_urgent_goes_first),
 		cmocka_unit_test(one_after_thirty_two),
 		cmocka_unit_test(one_after_thirty_two_at_once),
+		cmocka_unit_test(turns_behind_thirty_two),
 		cmocka_unit_test(shares_by_weight),
 		cmocka_unit_test(queues_of_a_channel_take_turns),
 		cmocka_unit_test(priority_cap),

@@ -109,6 +109,13 @@ static void value_that_is_reached(void **state)
 	expect(&bench, "one more", 0, COUNT(values), PB_ERROR_OK);
 	signal_next(&bench, 1);
 	expect(&bench, "one more", 0, COUNT(values) + 1, PB_ERROR_OK);
+	/* The last one that there is. */
+	wait_for(&bench, 0, 1, UINT64_MAX);
+	descriptor.timeline_high = 0xffffffff;
+	card_queue_submit(&bench.queues[1], &descriptor);
+	expect(&bench, "the last", 0, COUNT(values) + 2, PB_ERROR_OK);
+	wait_for(&bench, 0, 1, UINT64_MAX);
+	expect(&bench, "behind the last", 0, COUNT(values) + 3, PB_ERROR_OK);
 	card_stop(&bench.card);
 }
 

@@ -255,7 +255,7 @@ static void one_round(struct client *client, bool words_change)
 	enum pb_error error;
 	uint64_t begin;
 
-	fake_start(&client->fake);
+	fake_start_again(&client->fake);
 	for (uint32_t spoiled = draw() % 3; spoiled != 0; spoiled--)
 		spoil_something(&client->fake);
 	client->fake.tamper = spoil_at_times;
@@ -270,7 +270,6 @@ static void one_round(struct client *client, bool words_change)
 		ends(client, begin, pb_channel_detach(&client->channel));
 	}
 	restless = false;
-	fake_stop(&client->fake);
 }
 
 static void survive(bool words_change)
@@ -278,10 +277,12 @@ static void survive(bool words_change)
 	static struct client client;
 
 	memset(&client, 0, sizeof(client));
+	fake_start(&client.fake);
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		seed = round * 2654435761u + 1;
 		one_round(&client, words_change);
 	}
+	fake_stop(&client.fake);
 	/* The rounds went deep enough to mean something. */
 	for (uint32_t error = 0; error < 128; error++)
 		if (client.ended[error] != 0)
