@@ -28,9 +28,9 @@ struct pb_engine_work {
  *  |   context    |   0   |  P  | channel  |   P: privileged, may run paging packets
  *  +--------------+-------+-----+----------+
  */
-#define PB_ENGINE_OWNER(channel, context)                                                                    \
-	((uint32_t)(channel) | (uint32_t)(context) << 16) /**< made of its parts */
-#define PB_ENGINE_OWNER_PRIVILEGED 0x100u                 /**< P */
+/** An owner, made of its parts. */
+#define PB_ENGINE_OWNER(channel, context) ((uint32_t)(channel) | (uint32_t)(context) << 16)
+#define PB_ENGINE_OWNER_PRIVILEGED        0x100u /**< P */
 /** The context of work that has none. */
 #define PB_ENGINE_OWNER_NOBODY 0xffffu
 

@@ -47,10 +47,10 @@
  *  |  generation  |    index     |   generation is 1..65535, so 0 is no handle
  *  +--------------+--------------+
  */
-#define PB_HANDLE(index, generation)                                                                         \
-	((uint32_t)(generation) << 16 | (uint32_t)(index)) /**< made of its parts */
-#define PB_HANDLE_INDEX(handle)      ((handle)&0xffffu)    /**< its slot */
-#define PB_HANDLE_GENERATION(handle) ((handle) >> 16)      /**< how often the slot was given out */
-#define PB_HANDLE_NONE               0u                    /**< names nothing */
+/** A handle, made of its parts. */
+#define PB_HANDLE(index, generation) ((uint32_t)(generation) << 16 | (uint32_t)(index))
+#define PB_HANDLE_INDEX(handle)      ((handle)&0xffffu) /**< its slot */
+#define PB_HANDLE_GENERATION(handle) ((handle) >> 16)   /**< how often the slot was given out */
+#define PB_HANDLE_NONE               0u                 /**< names nothing */
 
 #endif

@@ -134,7 +134,8 @@ enum pb_format_reason {
 };
 
 /** DriverId of a channel's first own format; those below are built in. */
-#define PB_FORMAT_OWN  128u
+#define PB_FORMAT_OWN 128u
+
 #define PB_FORMAT_ONES 0xffffffffu /**< a mask that leaves nothing out */
 
 /*
