@@ -79,7 +79,6 @@ static __attribute__((noinline)) void look_at_all(struct pb_firmware *firmware, 
 		return;
 	}
 	channel->rescan = rescan;
-	channel->rescan_asked = rescan - 1u; /* the next one starts anew */
 }
 
 bool pb_core_doorbell(struct pb_firmware *firmware, uint32_t c)

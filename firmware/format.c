@@ -84,10 +84,95 @@ static bool or_is_bad(const struct pb_patch_format *format)
 	return false;
 }
 
-static enum pb_format_reason check(const struct pb_patch_format *format)
+/*@
+  // The rules of FORMAT_SET, in the order in which reasons are given.
+  predicate source_is_legal(struct pb_patch_format *format) = format->source < PB_FORMAT_SOURCES;
+  predicate bound_is_legal(struct pb_patch_format *format) = format->bound < PB_FORMAT_BOUNDS &&
+    (format->bound == PB_FORMAT_NONE || format->source == PB_FORMAT_ADDRESS || format->source == PB_FORMAT_SELF);
+  predicate flags_are_legal(struct pb_patch_format *format) = (format->flags & (uint32_t)~PB_FORMAT_FLAGS) == 0 &&
+    ((format->flags & PB_FORMAT_WRITE) == 0 || format->source == PB_FORMAT_ADDRESS);
+  predicate align_is_legal(struct pb_patch_format *format) =
+    format->align == 1 || format->align == 4 || format->align == 8;
+  predicate shift_is_legal(struct pb_patch_format *format) =
+    format->shift_right <= 63 && format->shift_left <= 31;
+  predicate step_is_legal(struct pb_patch_format *format) =
+    (format->flags & PB_FORMAT_WIDE) != 0 ? 1 <= format->step <= 4 : format->step == 0;
+  predicate mask_is_legal(struct pb_patch_format *format) = format->mask != 0 &&
+    ((format->flags & PB_FORMAT_WIDE) != 0 <==> format->high_mask != 0);
+  predicate background_is_legal(struct pb_patch_format *format) = (format->background & format->mask) == 0 &&
+    ((format->flags & PB_FORMAT_KEEP) == 0 || format->background == 0);
+  predicate ends_legal(struct pb_patch_format *format) = or_is_legal(format) && mask_is_legal(format) &&
+    background_is_legal(format) && format->reserved == 0;
+*/
+
+/** What is wrong with its masks and constants, if anything. */
+/*@
+  requires \valid_read(format);
+  assigns \nothing;
+  ensures \result == PB_FORMAT_REASON_OR || \result == PB_FORMAT_REASON_MASK ||
+    \result == PB_FORMAT_REASON_BACKGROUND || \result == PB_FORMAT_REASON_RESERVED || \result == PB_FORMAT_REASON_NONE;
+  ensures or: \result == PB_FORMAT_REASON_OR <==> !or_is_legal(format);
+  ensures mask: \result == PB_FORMAT_REASON_MASK <==> or_is_legal(format) && !mask_is_legal(format);
+  ensures background: \result == PB_FORMAT_REASON_BACKGROUND <==>
+    or_is_legal(format) && mask_is_legal(format) && !background_is_legal(format);
+  ensures reserved: \result == PB_FORMAT_REASON_RESERVED <==> or_is_legal(format) && mask_is_legal(format) &&
+    background_is_legal(format) && format->reserved != 0;
+  ensures none: \result == PB_FORMAT_REASON_NONE <==> ends_legal(format);
+*/
+static enum pb_format_reason check_words(const struct pb_patch_format *format)
 {
 	const bool wide = (format->flags & PB_FORMAT_WIDE) != 0;
 
+	if (or_is_bad(format))
+		return PB_FORMAT_REASON_OR;
+	if (format->mask == 0 || wide != (format->high_mask != 0))
+		return PB_FORMAT_REASON_MASK;
+	if ((format->background & format->mask) != 0 ||
+	    ((format->flags & PB_FORMAT_KEEP) != 0 && format->background != 0))
+		return PB_FORMAT_REASON_BACKGROUND;
+	return format->reserved != 0 ? PB_FORMAT_REASON_RESERVED : PB_FORMAT_REASON_NONE;
+}
+
+/** What is wrong with where it goes and how it is shifted, or with what is checked after that. */
+/*@
+  requires \valid_read(format);
+  assigns \nothing;
+  ensures \result != PB_FORMAT_REASON_SOURCE && \result != PB_FORMAT_REASON_BOUND &&
+    \result != PB_FORMAT_REASON_FLAGS;
+  ensures align: \result == PB_FORMAT_REASON_ALIGN <==> !align_is_legal(format);
+  ensures shift: \result == PB_FORMAT_REASON_SHIFT <==> align_is_legal(format) && !shift_is_legal(format);
+  ensures step: \result == PB_FORMAT_REASON_STEP <==>
+    align_is_legal(format) && shift_is_legal(format) && !step_is_legal(format);
+  ensures none: \result == PB_FORMAT_REASON_NONE <==>
+    align_is_legal(format) && shift_is_legal(format) && step_is_legal(format) && ends_legal(format);
+*/
+static enum pb_format_reason check_place(const struct pb_patch_format *format)
+{
+	const bool wide = (format->flags & PB_FORMAT_WIDE) != 0;
+
+	if (format->align != 1u && format->align != 4u && format->align != 8u)
+		return PB_FORMAT_REASON_ALIGN;
+	if (format->shift_right > 63u || format->shift_left > 31u)
+		return PB_FORMAT_REASON_SHIFT;
+	if (wide ? format->step < 1u || format->step > 4u : format->step != 0)
+		return PB_FORMAT_REASON_STEP;
+	return check_words(format);
+}
+
+/** What is wrong with a format, if anything: the first of its rules that it breaks. */
+/*@
+  requires \valid_read(format);
+  assigns \nothing;
+  ensures source: \result == PB_FORMAT_REASON_SOURCE <==> !source_is_legal(format);
+  ensures bound: \result == PB_FORMAT_REASON_BOUND <==> source_is_legal(format) && !bound_is_legal(format);
+  ensures flags: \result == PB_FORMAT_REASON_FLAGS <==>
+    source_is_legal(format) && bound_is_legal(format) && !flags_are_legal(format);
+  ensures none: \result == PB_FORMAT_REASON_NONE <==> source_is_legal(format) && bound_is_legal(format) &&
+    flags_are_legal(format) && align_is_legal(format) && shift_is_legal(format) && step_is_legal(format) &&
+    ends_legal(format);
+*/
+static enum pb_format_reason check(const struct pb_patch_format *format)
+{
 	if (format->source >= PB_FORMAT_SOURCES)
 		return PB_FORMAT_REASON_SOURCE;
 	if (format->bound >= PB_FORMAT_BOUNDS ||
@@ -97,20 +182,7 @@ static enum pb_format_reason check(const struct pb_patch_format *format)
 	if ((format->flags & ~PB_FORMAT_FLAGS) != 0 ||
 	    ((format->flags & PB_FORMAT_WRITE) != 0 && format->source != PB_FORMAT_ADDRESS))
 		return PB_FORMAT_REASON_FLAGS;
-	if (format->align != 1u && format->align != 4u && format->align != 8u)
-		return PB_FORMAT_REASON_ALIGN;
-	if (format->shift_right > 63u || format->shift_left > 31u)
-		return PB_FORMAT_REASON_SHIFT;
-	if (wide ? format->step < 1u || format->step > 4u : format->step != 0)
-		return PB_FORMAT_REASON_STEP;
-	if (or_is_bad(format))
-		return PB_FORMAT_REASON_OR;
-	if (format->mask == 0 || wide != (format->high_mask != 0))
-		return PB_FORMAT_REASON_MASK;
-	if ((format->background & format->mask) != 0 ||
-	    ((format->flags & PB_FORMAT_KEEP) != 0 && format->background != 0))
-		return PB_FORMAT_REASON_BACKGROUND;
-	return format->reserved != 0 ? PB_FORMAT_REASON_RESERVED : PB_FORMAT_REASON_NONE;
+	return check_place(format);
 }
 
 /** Where a channel's own format is, or is to be. @return NULL: all places are taken */

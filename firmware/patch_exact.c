@@ -78,6 +78,11 @@ static bool offset_is_bad(uint32_t bound, uint32_t offset, uint32_t limit)
 	return bound == PB_FORMAT_PAGE && (offset & ~(PB_PAGE_BYTES - 1u)) >= limit;
 }
 
+/*@
+  // AllocationOffset as SIGNED formats take it, added modulo 2^64.
+  logic integer extended(integer offset) = offset < 0x80000000 ? offset : offset + 0xffffffff00000000;
+*/
+
 /**
  * The value that a format makes of an address, before anything is ORed in.
  * @return false: bits of it would be lost that the format must not lose
@@ -88,18 +93,35 @@ static bool offset_is_bad(uint32_t bound, uint32_t offset, uint32_t limit)
   assigns *value;
   ensures carry: format->bound != PB_FORMAT_NONE && (format->flags & PB_FORMAT_SIGNED) == 0 && \result ==>
     base + offset <= UINT64_MAX;
+  ensures plain: (format->flags & (PB_FORMAT_SIGNED | PB_FORMAT_CANONICAL)) == 0 && \result ==>
+    *value == (uint64_t)((((uint64_t)(base + offset) | (format->pre_or_low + 0x100000000 * format->pre_or_high))
+      >> format->shift_right) << format->shift_left);
+  ensures signed: (format->flags & PB_FORMAT_SIGNED) != 0 && (format->flags & PB_FORMAT_CANONICAL) == 0 && \result ==>
+    *value == (uint64_t)((((uint64_t)(base + extended(offset)) |
+      (format->pre_or_low + 0x100000000 * format->pre_or_high)) >> format->shift_right) << format->shift_left);
+  ensures fits: (format->flags & PB_FORMAT_FITS) != 0 && \result ==>
+    (*value & (uint64_t)~(format->mask + 0x100000000 * format->high_mask)) == 0;
 */
 static bool make_value(const struct pb_patch_format *format, uint64_t base, uint32_t offset, uint64_t *value)
 {
 	const bool negative = (format->flags & PB_FORMAT_SIGNED) != 0 && (int32_t)offset < 0;
 	uint64_t sum = base + (negative ? pb_core_wide(offset, UINT32_MAX) : offset);
 
+	/*@ assert negative: negative <==> (format->flags & PB_FORMAT_SIGNED) != 0 && offset >= 0x80000000; */
+	/*@ assert sum: sum == (uint64_t)(base + (negative ? extended(offset) : offset)); */
+	/*@ assert not_signed: (format->flags & (PB_FORMAT_SIGNED | PB_FORMAT_CANONICAL)) == 0 ==>
+	      sum == (uint64_t)(base + offset) && (format->flags & PB_FORMAT_CANONICAL) == 0; */
 	if (format->bound != PB_FORMAT_NONE && sum < base)
 		return false;
+	/*@ ghost uint64_t added = sum; */
 	sum |= pb_core_wide(format->pre_or_low, format->pre_or_high);
+	/*@ assert joined: sum == (added | (format->pre_or_low + 0x100000000 * format->pre_or_high)); */
 	if ((format->flags & PB_FORMAT_CANONICAL) != 0)
 		sum = (uint64_t)((int64_t)(sum << 16) >> 16);
 	*value = sum >> format->shift_right << format->shift_left;
+	/*@ assert shifted: (format->flags & PB_FORMAT_CANONICAL) == 0 ==>
+	      *value == (uint64_t)(((added | (format->pre_or_low + 0x100000000 * format->pre_or_high))
+	      >> format->shift_right) << format->shift_left); */
 	return (format->flags & PB_FORMAT_FITS) == 0 ||
 	       (*value & ~pb_core_wide(format->mask, format->high_mask)) == 0;
 }

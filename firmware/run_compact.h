@@ -22,7 +22,23 @@ struct pb_core_short_ground {
 	uint32_t places;
 };
 
+/*@
+  // What loops stand on, as in firmware/run_list.h.
+  predicate pb_core_short_grounded(struct pb_core_short_ground *ground, struct pb_core_fast fast) =
+    \valid_read(ground->slots + (0 .. PB_LIMIT_ALLOCATIONS - 1)) &&
+    (\forall integer i; 0 <= i < PB_LIMIT_ALLOCATIONS ==> pb_core_no_carry(ground->slots + i, fast)) &&
+    pb_range_at == ground->target && pb_range_at + pb_range_bytes <= 0x100000000 &&
+    (ground->places != 0 ==> 4 * ((ground->places - 1) / 0x400) + pb_core_width(fast) <= pb_range_bytes);
+*/
+
 /** The number of places that a short entry may name, as it names them. */
+/*@
+  requires \valid_read(cursor) && class < PB_CORE_CLASSES;
+  assigns \nothing;
+  ensures \result % 0x400 == 0 && \result / 0x400 <= cursor->places[class];
+  ensures escapes: cursor->start + \result / 0x400 * 4 <= PB_COMPACT_PLACE_END || \result == 0;
+  ensures last: \result != 0 ==> (\result - 1) / 0x400 < cursor->places[class];
+*/
 static inline uint32_t pb_core_short_places(const struct pb_core_cursor *cursor, enum pb_core_class class)
 {
 	const uint32_t end = cursor->start < PB_COMPACT_PLACE_END ? PB_COMPACT_PLACE_END - cursor->start : 0;
@@ -34,12 +50,8 @@ static inline uint32_t pb_core_short_places(const struct pb_core_cursor *cursor,
 /** Carries out the entry at `words` if it is a short and ordinary one of the format. */
 /*@
   requires \valid_read(ground) && \valid_read(words + (0 .. 1)) && \valid(entry);
-  requires fast.column < 2 && fast.value <= PB_CORE_VALUE_SHIFT8;
-  requires \valid_read(ground->slots + (0 .. PB_LIMIT_ALLOCATIONS - 1));
+  requires fast.column < 2 && fast.value <= PB_CORE_VALUE_SHIFT8 && pb_core_short_grounded(ground, fast);
   requires \separated(entry, ground, ground->slots + (0 .. PB_LIMIT_ALLOCATIONS - 1));
-  requires \forall integer i; 0 <= i < PB_LIMIT_ALLOCATIONS ==> pb_core_no_carry(ground->slots + i, fast);
-  requires pb_range_at == ground->target && pb_range_at + pb_range_bytes <= 0x100000000;
-  requires ground->places != 0 ==> 4 * ((ground->places - 1) / 0x400) + pb_core_width(fast) <= pb_range_bytes;
   assigns *entry, pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
   ensures nothing: !\result ==> pb_stores == \old(pb_stores);
   ensures place: \result ==>
@@ -79,6 +91,24 @@ pb_core_short_apply(const struct pb_core_short_ground *ground, const uint32_t *w
 			     (uint32_t *)(ground->target + (place >> PB_COMPACT_PLACE_SHIFT) * 4u), fast);
 }
 
+/** Runs short entries of one format, slice after slice. */
+/*@
+  requires \valid(cursor);
+  requires fast.column < 2 && fast.value <= PB_CORE_VALUE_SHIFT8 && fast.places < PB_CORE_CLASSES;
+  requires list: pb_list_words <= 0xc0000 && cursor->end == cursor->words + pb_list_words &&
+    \valid_read(cursor->words + (0 .. pb_list_words - 1));
+  requires pass: \base_addr(cursor->pass) == \base_addr(cursor->words) && cursor->pass <= cursor->end;
+  requires pending: \valid_read(cursor->pending);
+  requires slots: \valid_read(cursor->slots + (0 .. PB_LIMIT_ALLOCATIONS - 1)) &&
+    (\forall integer i; 0 <= i < PB_LIMIT_ALLOCATIONS ==> pb_core_no_carry(cursor->slots + i, fast));
+  requires range: pb_range_at == (uint32_t)(cursor->origin + cursor->start) &&
+    pb_range_at + pb_range_bytes <= 0x100000000 && (cursor->places[fast.places] != 0 ==>
+      4 * (cursor->places[fast.places] - 1) + pb_core_width(fast) <= pb_range_bytes);
+  assigns cursor->words \from cursor->words;
+  assigns cursor->tripped, pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
+  ensures inside: \old(cursor->words) <= cursor->words <= cursor->end;
+  ensures tripped: \result == PB_CORE_TRIPPED ==> cursor->words + 2 <= cursor->end;
+*/
 static inline __attribute__((always_inline)) enum pb_core_run
 pb_core_short_loop(struct pb_core_cursor *cursor, struct pb_core_fast fast)
 {
@@ -88,7 +118,17 @@ pb_core_short_loop(struct pb_core_cursor *cursor, struct pb_core_fast fast)
 	const uint32_t *words = cursor->words;
 	const uint32_t *slice;
 	struct pb_core_entry entry;
+	/*@ ghost uint32_t done = 0; */
+	/*@ ghost uint32_t stop = 0; */
+	/*@ ghost uint32_t turns = 0; */
 
+	/*@
+	  loop invariant at: words == \at(cursor->words, Pre) + done && done <= pb_list_words;
+	  loop invariant sound: pb_core_short_grounded(&ground, fast);
+	  loop assigns words, slice, entry, done, stop, turns;
+	  loop assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
+	  loop variant pb_list_words - done;
+	*/
 	do {
 		const uint32_t left = (uint32_t)(cursor->end - words);
 		const uint32_t *rest;
@@ -98,6 +138,18 @@ pb_core_short_loop(struct pb_core_cursor *cursor, struct pb_core_fast fast)
 			       ? slice
 			       : words + left / (PB_CORE_SHORT_UNROLL * PB_COMPACT_SHORT_WORDS) *
 						 (PB_CORE_SHORT_UNROLL * PB_COMPACT_SHORT_WORDS);
+		/*@ ghost stop = pb_list_words - done > PB_CORE_SHORT_SLICE_WORDS ? done + PB_CORE_SHORT_SLICE_WORDS : pb_list_words; */
+		/*@ ghost turns = (stop - done) / 8; */
+		/*@ assert slice: slice == \at(cursor->words, Pre) + stop; */
+		/*@ assert rest: rest == \at(cursor->words, Pre) + (done + 8 * turns); */
+		/*@
+		  loop invariant at: words == \at(cursor->words, Pre) + done && done + 8 * turns <= stop;
+		  loop invariant rest: rest == \at(cursor->words, Pre) + (done + 8 * turns);
+		  loop invariant sound: pb_core_short_grounded(&ground, fast);
+		  loop assigns words, entry, done, turns;
+		  loop assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
+		  loop variant turns;
+		*/
 		while (words != rest) {
 			if (!pb_core_short_apply(&ground, words, &entry, fast))
 				goto tripped_0;
@@ -108,10 +160,20 @@ pb_core_short_loop(struct pb_core_cursor *cursor, struct pb_core_fast fast)
 			if (!pb_core_short_apply(&ground, words + 3u * PB_COMPACT_SHORT_WORDS, &entry, fast))
 				goto tripped_3;
 			words += PB_CORE_SHORT_UNROLL * PB_COMPACT_SHORT_WORDS;
+			/*@ ghost done += 8; */
+			/*@ ghost turns--; */
 		}
+		/*@
+		  loop invariant at: words == \at(cursor->words, Pre) + done && done <= stop;
+		  loop invariant sound: pb_core_short_grounded(&ground, fast);
+		  loop assigns words, entry, done;
+		  loop assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
+		  loop variant stop - done;
+		*/
 		for (; (uint32_t)(slice - words) >= PB_COMPACT_SHORT_WORDS; words += PB_COMPACT_SHORT_WORDS) {
 			if (!pb_core_short_apply(&ground, words, &entry, fast))
 				goto tripped_0;
+			/*@ ghost done += 2; */
 		}
 	} while (words < cursor->pass && words + 1 < cursor->end && !pb_lines_waiting(cursor->pending));
 	cursor->words = words;

@@ -28,12 +28,14 @@ struct pb_core_list_ground {
 
 /*@
   // What loops stand on: every index has a slot, and every place is in the submission's range.
+  predicate pb_core_sound(struct pb_core_slot *slots, uint32_t origin, uint32_t start, uint32_t places,
+      struct pb_core_fast fast) =
+    \valid_read(slots + (0 .. PB_LIMIT_ALLOCATIONS - 1)) &&
+    (\forall integer i; 0 <= i < PB_LIMIT_ALLOCATIONS ==> pb_core_no_carry(slots + i, fast)) &&
+    pb_range_at == (uint32_t)(origin + start) && pb_range_at + pb_range_bytes <= 0x100000000 &&
+    places <= 0x40000000 && (places != 0 ==> 4 * (places - 1) + pb_core_width(fast) <= pb_range_bytes);
   predicate pb_core_grounded(struct pb_core_list_ground *ground, struct pb_core_fast fast) =
-    \valid_read(ground->slots + (0 .. PB_LIMIT_ALLOCATIONS - 1)) &&
-    (\forall integer i; 0 <= i < PB_LIMIT_ALLOCATIONS ==> pb_core_no_carry(ground->slots + i, fast)) &&
-    pb_range_at == (uint32_t)(ground->origin + ground->start) && pb_range_at + pb_range_bytes <= 0x100000000 &&
-    ground->places <= 0x40000000 &&
-    (ground->places != 0 ==> 4 * (ground->places - 1) + pb_core_width(fast) <= pb_range_bytes);
+    pb_core_sound(ground->slots, ground->origin, ground->start, ground->places, fast);
 */
 
 /** Whether a place, counted from the submission's start, is none of its words. */
@@ -121,6 +123,21 @@ pb_core_list_slice(const uint32_t *words, const uint32_t *end, uint32_t slice_wo
 }
 
 /** Runs ordinary entries of one format, slice after slice. */
+/*@
+  requires \valid(cursor);
+  requires fast.column < 2 && fast.value <= PB_CORE_VALUE_SHIFT8 && fast.places < PB_CORE_CLASSES;
+  requires list: pb_list_entries <= 0x20000 && cursor->end == cursor->words + 6 * pb_list_entries &&
+    \valid_read(cursor->words + (0 .. 6 * pb_list_entries - 1));
+  requires pass: \base_addr(cursor->pass) == \base_addr(cursor->words) && cursor->pass <= cursor->end;
+  requires pending: \valid_read(cursor->pending);
+  requires sound: pb_core_sound(cursor->slots, cursor->origin, cursor->start, cursor->places[fast.places], fast);
+  assigns cursor->words \from cursor->words;
+  assigns cursor->slice \from cursor->words, cursor->end;
+  assigns cursor->tripped, pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
+  ensures inside: \old(cursor->words) <= cursor->words <= cursor->end;
+  ensures tripped: \result == PB_CORE_TRIPPED ==>
+    \old(cursor->words) < cursor->words <= cursor->slice <= cursor->end;
+*/
 static inline __attribute__((always_inline)) enum pb_core_run pb_core_list_loop(struct pb_core_cursor *cursor,
 										struct pb_core_fast fast)
 {
@@ -130,13 +147,32 @@ static inline __attribute__((always_inline)) enum pb_core_run pb_core_list_loop(
 	const uint32_t
 		*unrolled; /* no further than this an unrolled turn may start; the slice's end is behind it */
 	struct pb_core_entry entry;
+	/*@ ghost uint32_t done = 0; */
+	/*@ ghost uint32_t stop = 0; */
 
+	/*@
+	  loop invariant at: words == \at(cursor->words, Pre) + 6 * done && done <= pb_list_entries;
+	  loop invariant sound: pb_core_grounded(&ground, fast);
+	  loop assigns words, unrolled, entry, done, stop;
+	  loop assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
+	  loop variant pb_list_entries - done;
+	*/
 	do {
 		unrolled = pb_core_list_slice(words, cursor->end,
 					      fast.places == PB_CORE_CLASS_WIDE ? PB_CORE_WIDE_SLICE_WORDS
 										: PB_CORE_SLICE_WORDS) -
 			   PB_CORE_LIST_UNROLL * PB_CORE_ENTRY_WORDS;
 		PB_CORE_KEEP(unrolled); /* or the slice's end keeps a register of its own */
+		/*@ ghost uint32_t entries = (fast.places == PB_CORE_CLASS_WIDE ? PB_SLICE_WIDE : PB_SLICE_PATCHES); */
+		/*@ ghost stop = pb_list_entries - done > entries ? done + entries : pb_list_entries; */
+		/*@ assert slice: unrolled == \at(cursor->words, Pre) + (6 * stop - 24); */
+		/*@
+		  loop invariant at: words == \at(cursor->words, Pre) + 6 * done && done <= stop;
+		  loop invariant sound: pb_core_grounded(&ground, fast);
+		  loop assigns words, entry, done;
+		  loop assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
+		  loop variant stop - done;
+		*/
 		while (words <= unrolled) {
 			if (!pb_core_list_apply(&ground, words, &entry, fast))
 				goto tripped_0;
@@ -147,11 +183,20 @@ static inline __attribute__((always_inline)) enum pb_core_run pb_core_list_loop(
 			if (!pb_core_list_apply(&ground, words + 3u * PB_CORE_ENTRY_WORDS, &entry, fast))
 				goto tripped_3;
 			words += PB_CORE_LIST_UNROLL * PB_CORE_ENTRY_WORDS;
+			/*@ ghost done += 4; */
 		}
+		/*@
+		  loop invariant at: words == \at(cursor->words, Pre) + 6 * done && done <= stop;
+		  loop invariant sound: pb_core_grounded(&ground, fast);
+		  loop assigns words, entry, done;
+		  loop assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
+		  loop variant stop - done;
+		*/
 		for (; words != unrolled + PB_CORE_LIST_UNROLL * PB_CORE_ENTRY_WORDS;
 		     words += PB_CORE_ENTRY_WORDS) {
 			if (!pb_core_list_apply(&ground, words, &entry, fast))
 				goto tripped_0;
+			/*@ ghost done++; */
 		}
 	} while (words < cursor->pass && !pb_lines_waiting(cursor->pending));
 	cursor->words = words;

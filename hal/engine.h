@@ -14,10 +14,10 @@
 
 /** What one slot of the ring runs. */
 struct pb_engine_work {
-	uint32_t owner;       /**< PB_ENGINE_OWNER */
-	uint32_t address_low; /**< GPU address of the first byte to run, 4-byte aligned */
-	uint32_t address_high;
-	uint32_t bytes; /**< multiple of 4; 0 runs nothing and is still fenced in order */
+	uint32_t owner;        /**< PB_ENGINE_OWNER */
+	uint32_t address_low;  /**< GPU address of the first byte to run, 4-byte aligned */
+	uint32_t address_high; /**< high word */
+	uint32_t bytes;        /**< multiple of 4; 0 runs nothing and is still fenced in order */
 };
 
 /*
@@ -28,8 +28,9 @@ struct pb_engine_work {
  *  |   context    |   0   |  P  | channel  |   P: privileged, may run paging packets
  *  +--------------+-------+-----+----------+
  */
+/** An owner, made of its parts. */
 #define PB_ENGINE_OWNER(channel, context) ((uint32_t)(channel) | (uint32_t)(context) << 16)
-#define PB_ENGINE_OWNER_PRIVILEGED        0x100u
+#define PB_ENGINE_OWNER_PRIVILEGED        0x100u /**< P */
 /** The context of work that has none. */
 #define PB_ENGINE_OWNER_NOBODY 0xffffu
 
@@ -62,6 +63,7 @@ struct pb_engine_fault {
 	uint32_t code;     /**< engine-specific, not 0 */
 };
 
+/** What an engine is doing. */
 enum pb_engine_state {
 	PB_ENGINE_READY = 0,   /**< runs what it is fed */
 	PB_ENGINE_FAULTED = 1, /**< stopped inside a buffer, until reset() */
@@ -74,6 +76,7 @@ enum pb_engine_state {
 /** Ranges of one channel. */
 #define PB_ENGINE_RANGES 32u
 
+/** Operations of an engine driver; all are called in thread context. */
 struct pb_engine_ops {
 	/**
 	 * Puts work into the next slot with a fence of the given sequence number
@@ -132,9 +135,9 @@ struct pb_engine_ops {
 
 /** An engine driver with its state; both live as long as the firmware. */
 struct pb_engine {
-	const struct pb_engine_ops *ops;
-	void *context;
-	uint32_t kind; /**< enum pb_node_kind */
+	const struct pb_engine_ops *ops; /**< the driver's */
+	void *context;                   /**< their first argument */
+	uint32_t kind;                   /**< enum pb_node_kind */
 };
 
 #endif

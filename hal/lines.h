@@ -19,8 +19,8 @@
 /** In only: the tick, every 5 ms or less. */
 #define PB_LINE_TICK 31u
 
-#define PB_LINES_CHANNELS 0x0000ffffu
-#define PB_LINES_NODES    0x00ff0000u
+#define PB_LINES_CHANNELS 0x0000ffffu /**< all doorbells, as a mask */
+#define PB_LINES_NODES    0x00ff0000u /**< all engines, as a mask */
 
 /** Operations of a lines driver; all are called in thread context. */
 struct pb_lines_ops {
@@ -50,12 +50,16 @@ struct pb_lines_ops {
 
 /** A lines driver with its state; both live as long as the firmware. */
 struct pb_lines {
-	const struct pb_lines_ops *ops;
-	void *context;
+	const struct pb_lines_ops *ops; /**< the driver's */
+	void *context;                  /**< their first argument */
 	const uint32_t *pending; /**< a word of the driver's: not 0 while take() would return anything */
 };
 
 /** Whether take() would return anything: for a look between two slices. May be a moment late. */
+/*@
+  requires \valid_read(pending);
+  assigns \nothing;
+*/
 static inline bool pb_lines_waiting(const uint32_t *pending)
 {
 	return pb_shared_read32(pending) != 0;

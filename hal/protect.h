@@ -24,15 +24,17 @@
  */
 #define PB_NULL_BYTES 0x200u
 
+/** What stands in a region. */
 enum pb_region_kind {
 	PB_REGION_SHARED = 0, /**< memory that others write and read, too: not cached */
 	PB_REGION_DEVICE = 1, /**< registers */
 };
 
+/** A range that the program may read and write, and not run. */
 struct pb_region {
-	uintptr_t start;
-	uint32_t bytes;
-	enum pb_region_kind kind;
+	uintptr_t start;          /**< its first address */
+	uint32_t bytes;           /**< its size, not 0 */
+	enum pb_region_kind kind; /**< how it is accessed */
 };
 
 /** The start of the power of two that covers a region. @param bytes in: the region's; out: of what covers it */

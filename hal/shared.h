@@ -44,6 +44,7 @@ static inline uint8_t pb_shared_read8(const uint8_t *address)
 	return *(const volatile uint8_t *)address;
 }
 
+/** Writes one byte, in one access. */
 static inline void pb_shared_write8(uint8_t *address, uint8_t value)
 {
 	*(volatile uint8_t *)address = value;
@@ -64,8 +65,8 @@ static inline void pb_shared_add32(uint32_t *address, uint32_t value)
 	__atomic_fetch_add(address, value, __ATOMIC_RELEASE);
 }
 
-/*
- * The core may take these for orderings of ordinary memory. To RISC-V a window
+/**
+ * A fence of the CPU. The core may take these for orderings of ordinary memory. To RISC-V a window
  * behind PCI is a device, whose accesses its fences order only if they say so.
  */
 #ifdef __riscv

@@ -13,6 +13,7 @@
 
 struct pb_link;
 
+/** What a kind of link does. All are called by the thread that uses the channel. */
 struct pb_link_ops {
 	/** Rings this channel's doorbell. The caller has put a barrier before it. */
 	void (*doorbell)(struct pb_link *link);
@@ -39,10 +40,10 @@ struct pb_link_ops {
 
 /** Filled by the function that opens it; read-only for everyone else. */
 struct pb_link {
-	const struct pb_link_ops *ops;
-	uint8_t *memory;       /**< card memory, mapped */
-	uint32_t memory_bytes; /**< its size */
-	uint32_t channel;      /**< this host's entry in the channel directory */
+	const struct pb_link_ops *ops; /**< of its kind */
+	uint8_t *memory;               /**< card memory, mapped */
+	uint32_t memory_bytes;         /**< its size */
+	uint32_t channel;              /**< this host's entry in the channel directory */
 };
 
 /**

@@ -23,14 +23,14 @@
 #ifndef PB_HOST_LINK_PROTOCOL_H
 #define PB_HOST_LINK_PROTOCOL_H
 
-#define PB_SOCKET_VERSION 0
+#define PB_SOCKET_VERSION 0 /**< first word that the server sends */
 /** Announces card memory. */
 #define PB_SOCKET_MEMORY (-1)
 /** Peer id of the card. */
 #define PB_SOCKET_CARD 0u
 /** Hosts at once; their ids are 1 and up. */
 #define PB_SOCKET_CLIENTS 8u
-#define PB_SOCKET_PEERS   (PB_SOCKET_CLIENTS + 1u)
+#define PB_SOCKET_PEERS   (PB_SOCKET_CLIENTS + 1u) /**< the card and its hosts */
 /** Vectors of each peer. */
 #define PB_SOCKET_VECTORS (PB_SOCKET_CLIENTS + 1u)
 /** Largest peer id that the protocol knows. */

@@ -37,7 +37,7 @@ struct pb_paging_place {
 
 /** One operation, and how far it has come. */
 struct pb_paging_operation {
-	enum pb_paging_kind kind;
+	enum pb_paging_kind kind;           /**< what is done */
 	struct pb_paging_place source;      /**< TRANSFER and MAP_APERTURE */
 	struct pb_paging_place destination; /**< no list of pages for MAP_APERTURE and UNMAP_APERTURE */
 	uint64_t bytes;                     /**< multiple of 4; of 4 KiB for an aperture; 0 needs no packet */

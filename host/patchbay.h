@@ -39,21 +39,21 @@
 
 /** Snapshot of a card's boot block, checked. */
 struct pb_card_info {
-	uint32_t abi_version;
-	uint32_t memory_bytes;
-	uint32_t channel_directory_offset;
-	uint32_t channel_count;
+	uint32_t abi_version;                      /**< PB_ABI_VERSION of the firmware */
+	uint32_t memory_bytes;                     /**< card memory that the firmware uses */
+	uint32_t channel_directory_offset;         /**< in card memory, in bytes */
+	uint32_t channel_count;                    /**< its entries */
 	char build[33];                            /**< zero-terminated, printable */
 	uint32_t capabilities[PB_CAPABILITY_KEYS]; /**< by key; 0 where the card names none */
 	uint32_t boot_stage;                       /**< enum pb_boot_stage */
 	uint32_t waypoint;                         /**< enum pb_waypoint */
-	uint32_t heartbeat;
-	uint32_t incarnation;
-	uint32_t mcu_state; /**< enum pb_mcu_state */
-	uint32_t mcu_deaths;
-	uint32_t dead_stage;
-	uint32_t dead_waypoint;
-	struct pb_fatal_record fatal;
+	uint32_t heartbeat;                        /**< passes of the main loop, modulo 2^32 */
+	uint32_t incarnation;                      /**< counts boots; never 0 */
+	uint32_t mcu_state;                        /**< enum pb_mcu_state */
+	uint32_t mcu_deaths;                       /**< since the card started */
+	uint32_t dead_stage;                       /**< boot_stage at the last death */
+	uint32_t dead_waypoint;                    /**< waypoint at the last death */
+	struct pb_fatal_record fatal;              /**< as read; valid is 0 if there is none */
 };
 
 /**
@@ -88,34 +88,34 @@ struct pb_pending {
 		PB_PENDING_ASKED = 1,    /**< its reply has not come */
 		PB_PENDING_ANSWERED = 2, /**< its reply is here, for pb_channel_finish */
 		PB_PENDING_GIVEN_UP = 3, /**< nobody wants its reply any more */
-	} state;
-	uint32_t code;
-	uint32_t tag;
-	struct pb_reply reply;
+	} state;                         /**< where it stands */
+	uint32_t code;                   /**< enum pb_command_code */
+	uint32_t tag;                    /**< the library's, as in the reply */
+	struct pb_reply reply;           /**< once ANSWERED */
 };
 
 /** A host's side of one channel. */
 struct pb_channel {
-	struct pb_link *link;
+	struct pb_link *link;           /**< the caller's, in use until the detach */
 	struct pb_card_info card;       /**< as read when it attached */
 	struct pb_channel_entry *entry; /**< in card memory */
 	uint32_t epoch;                 /**< of this attachment */
-	uint32_t control_offset;
-	uint32_t reply_offset;
-	uint32_t kick_offset;
-	uint32_t event_offset;
-	uint32_t control_entries;
-	uint32_t kick_entries;
-	uint32_t event_entries;
-	uint32_t control_put;
-	uint32_t reply_get;
-	uint32_t kick_put;
-	uint32_t rescan;
-	uint32_t event_get;
-	uint32_t events_dropped; /**< as pb_channel_dropped saw it last */
-	uint32_t next_tag;
-	bool attached;
-	struct pb_pending pending[PB_COMMANDS_PENDING];
+	uint32_t control_offset;        /**< of the control ring in card memory, checked, as those below */
+	uint32_t reply_offset;          /**< of the reply ring */
+	uint32_t kick_offset;           /**< of the kick ring */
+	uint32_t event_offset;          /**< of the event ring */
+	uint32_t control_entries;       /**< of the control and of the reply ring */
+	uint32_t kick_entries;          /**< of the kick ring */
+	uint32_t event_entries;         /**< of the event ring */
+	uint32_t control_put;           /**< commands asked */
+	uint32_t reply_get;             /**< replies read */
+	uint32_t kick_put;              /**< kicks written */
+	uint32_t rescan;                /**< as stored in the entry last */
+	uint32_t event_get;             /**< events read */
+	uint32_t events_dropped;        /**< as pb_channel_dropped saw it last */
+	uint32_t next_tag;              /**< of the next command */
+	bool attached;                  /**< since the attach, until the detach */
+	struct pb_pending pending[PB_COMMANDS_PENDING]; /**< commands that are not finished */
 };
 
 /**
@@ -204,27 +204,29 @@ struct pb_segment_request {
 
 /** A segment and its free list. */
 struct pb_segment {
-	struct pb_channel *channel;
-	struct pb_segment_request request;
-	uint32_t memory_offset; /**< where the backing lies in card memory */
-	uint32_t extent_count;
+	struct pb_channel *channel;        /**< whose it is */
+	struct pb_segment_request request; /**< as it was made */
+	uint32_t memory_offset;            /**< where the backing lies in card memory */
+	uint32_t extent_count;             /**< in use */
 	struct {
-		uint32_t offset;
-		uint32_t bytes;
+		uint32_t offset;       /**< from the segment's start */
+		uint32_t bytes;        /**< multiple of 64 */
 	} extents[PB_SEGMENT_EXTENTS]; /**< allocated parts of the backing, sorted */
 };
 
 /** A piece of a segment's backing memory. */
 struct pb_memory {
-	struct pb_segment *segment;
-	uint32_t offset; /**< from the segment's start, multiple of 64 */
-	uint32_t bytes;
-	uint64_t os_address; /**< for lists and descriptors */
-	uint8_t *bytes_host; /**< where the host sees it; foreign: others may write here */
+	struct pb_segment *segment; /**< that it is of */
+	uint32_t offset;            /**< from the segment's start, multiple of 64 */
+	uint32_t bytes;             /**< its size */
+	uint64_t os_address;        /**< for lists and descriptors */
+	uint8_t *bytes_host;        /**< where the host sees it; foreign: others may write here */
 };
 
+/** @retval PB_ERROR_BUSY the id is taken @retval PB_ERROR_NO_SPACE no slot or no backing is left */
 enum pb_error pb_segment_create(struct pb_segment *segment, struct pb_channel *channel,
 				const struct pb_segment_request *request);
+/** @retval PB_ERROR_BUSY work or queues still use it */
 enum pb_error pb_segment_destroy(struct pb_segment *segment);
 /**
  * First fit. @param alignment power of two, at least 64
@@ -237,7 +239,9 @@ void pb_memory_free(struct pb_memory *memory);
 
 /* ---- queue.c: contexts, queues, submissions, fences ---- */
 
+/** @param context out: its handle */
 enum pb_error pb_context_create(struct pb_channel *channel, uint32_t *context);
+/** @retval PB_ERROR_BUSY admitted work names it */
 enum pb_error pb_context_destroy(struct pb_channel *channel, uint32_t context);
 /** Lets a context that an error lost work again. */
 enum pb_error pb_context_clear(struct pb_channel *channel, uint32_t context);
@@ -256,15 +260,16 @@ struct pb_preempt {
 
 /** A host's side of one queue. */
 struct pb_queue {
-	struct pb_channel *channel;
-	struct pb_memory memory; /**< queue page and ring */
-	uint32_t handle;
-	uint32_t node;
-	uint32_t entries;
-	uint32_t put;
+	struct pb_channel *channel;    /**< whose it is */
+	struct pb_memory memory;       /**< queue page and ring */
+	uint32_t handle;               /**< PB_HANDLE */
+	uint32_t node;                 /**< that it runs on */
+	uint32_t entries;              /**< of its ring */
+	uint32_t put;                  /**< descriptors written */
 	uint32_t completed;            /**< the last that was read */
 	uint64_t timeline;             /**< of the last descriptor submitted that was not returned */
 	struct pb_descriptor *history; /**< the request's */
+	/** A preemption. */
 	struct pb_stop {
 		bool pending;           /**< a preemption is begun, and its reply not taken */
 		uint32_t tag;           /**< of its command */
@@ -272,12 +277,12 @@ struct pb_queue {
 		uint32_t cutoff;        /**< put when it was asked */
 		uint32_t earliest;      /**< consumer index known then: what is before cannot be returned */
 		struct pb_preempt last; /**< what the last one came to */
-	} stop;
+	} stop;                         /**< the last one */
 };
 
 /** What to ask for. */
 struct pb_queue_request {
-	uint32_t node;
+	uint32_t node;       /**< 0 up */
 	uint32_t entries;    /**< power of two, within the card's capabilities */
 	uint32_t priority;   /**< enum pb_priority */
 	uint32_t quantum_us; /**< engine time of its turn, in microseconds; 0: the card's default */
@@ -287,16 +292,16 @@ struct pb_queue_request {
 
 /** A fence record, read whole. */
 struct pb_fence {
-	uint32_t completed; /**< submissions done since the queue was made */
-	uint64_t timeline;
-	uint32_t fence_id;
-	uint32_t status;  /**< enum pb_error of the last completed submission */
-	bool valid;       /**< anything has completed */
-	uint64_t patches; /**< carried out in completed work of the whole channel since it attached */
-	uint32_t error;   /**< first one since made or cleared */
-	uint32_t error_fence_id;
-	uint32_t error_index;
-	uint32_t errors;
+	uint32_t completed;      /**< submissions done since the queue was made */
+	uint64_t timeline;       /**< value of the last one done */
+	uint32_t fence_id;       /**< SubmissionFenceId of the last one done */
+	uint32_t status;         /**< enum pb_error of the last completed submission */
+	bool valid;              /**< anything has completed */
+	uint64_t patches;        /**< carried out in completed work of the whole channel since it attached */
+	uint32_t error;          /**< first one since made or cleared */
+	uint32_t error_fence_id; /**< the submission it befell */
+	uint32_t error_index;    /**< the list entry, or PB_INDEX_NONE */
+	uint32_t errors;         /**< submissions that failed or were cancelled */
 };
 
 /** @param system segment 0 of the channel @retval PB_ERROR_NO_PERMISSION a level above the channel's cap */
@@ -376,9 +381,11 @@ enum pb_error pb_queue_preempted(struct pb_queue *queue, struct pb_preempt *last
 enum pb_error pb_queue_suspend(struct pb_queue *queue, uint32_t flags);
 /** Asks for it and does not wait; for pb_channel_finish. */
 enum pb_error pb_queue_suspend_begin(struct pb_queue *queue, uint32_t flags, uint32_t *tag);
+/** Lets a suspended queue run again; withdrawn work is read and patched anew. */
 enum pb_error pb_queue_resume(struct pb_queue *queue);
 /** The same of all queues of all channels. @param channel the admin's */
 enum pb_error pb_card_suspend(struct pb_channel *channel, uint32_t flags);
+/** Ends it. @param channel the admin's */
 enum pb_error pb_card_resume(struct pb_channel *channel);
 
 /**
@@ -416,9 +423,9 @@ struct pb_queue_state {
 	uint32_t completed;       /**< completed or returned */
 	uint64_t timeline;        /**< reached */
 	bool failed;              /**< the fence record has an error that is not acknowledged */
-	bool suspended;
-	uint32_t node;
-	uint32_t priority; /**< enum pb_priority */
+	bool suspended;           /**< by its host, or with the card */
+	uint32_t node;            /**< that it runs on */
+	uint32_t priority;        /**< enum pb_priority */
 };
 
 /** A node as the firmware sees it. */
@@ -431,24 +438,25 @@ struct pb_node_status {
 	uint32_t engine_us;    /**< engine time, modulo 2^32 */
 	uint32_t idle_times;   /**< times it went idle */
 	uint32_t unpatched_us; /**< time that it was idle because nothing was patched yet */
-	uint32_t stops;
-	uint32_t resets;
-	uint32_t head; /**< handle of the queue whose work is first in its ring, if it is the asker's */
-	uint32_t completed;
+	uint32_t stops;        /**< times its engine was stopped */
+	uint32_t resets;       /**< times it was reset */
+	uint32_t head;      /**< handle of the queue whose work is first in its ring, if it is the asker's */
+	uint32_t completed; /**< submissions, modulo 2^32 */
 };
 
 /** A channel as the firmware sees it. */
 struct pb_channel_status {
-	uint32_t privileges; /**< PB_PRIVILEGE_* */
-	uint32_t weight;
-	uint32_t priority_cap; /**< enum pb_priority */
-	uint32_t queues;
-	uint32_t contexts;
-	uint32_t segments;
-	uint32_t admitted; /**< submissions read and not completed */
-	uint32_t events_dropped;
+	uint32_t privileges;     /**< PB_PRIVILEGE_* */
+	uint32_t weight;         /**< 1 to PB_WEIGHT_MAX */
+	uint32_t priority_cap;   /**< enum pb_priority */
+	uint32_t queues;         /**< it has */
+	uint32_t contexts;       /**< it has */
+	uint32_t segments;       /**< it has */
+	uint32_t admitted;       /**< submissions read and not completed */
+	uint32_t events_dropped; /**< since it attached */
 };
 
+/** Asks about a queue of the caller's own. */
 enum pb_error pb_queue_query(struct pb_queue *queue, struct pb_queue_state *state);
 /**
  * The same of any queue. @param owner its channel; another than the asker's needs PB_PRIVILEGE_QUERY
@@ -456,6 +464,7 @@ enum pb_error pb_queue_query(struct pb_queue *queue, struct pb_queue_state *stat
  */
 enum pb_error pb_handle_query(struct pb_channel *channel, uint32_t owner, uint32_t handle,
 			      struct pb_queue_state *state);
+/** Asks about a node. */
 enum pb_error pb_node_query(struct pb_channel *channel, uint32_t node, struct pb_node_status *status);
 /** @param lost whether its work is cancelled until pb_context_clear */
 enum pb_error pb_context_query(struct pb_channel *channel, uint32_t context, bool *lost);

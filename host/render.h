@@ -38,6 +38,7 @@
 	X(INVALID_USER_BUFFER, 6, 0xC00000E8, "an input is misaligned, or ends inside a command")            \
 	X(INVALID_HANDLE, 7, 0xC0000008, "the allocation list names an allocation that the device lacks")
 
+/** What rendering came to, as the driver model names it. */
 enum pb_render_status {
 #define PB_RENDER_STATUS_ENUM(name, number, ntstatus, meaning) PB_RENDER_##name = (number),
 	PB_RENDER_STATUSES(PB_RENDER_STATUS_ENUM)
@@ -54,19 +55,19 @@ uint32_t pb_render_ntstatus(enum pb_render_status status);
 
 /** What one command may need of the outputs: with this much room each call makes progress. */
 #define PB_RENDER_DMA_BYTES_MIN 64u
-#define PB_RENDER_PATCHES_MIN   3u
+#define PB_RENDER_PATCHES_MIN   3u /**< the same in patch locations */
 
-/*
+/**
  * SlotId of the patch locations, by the role of an operand: an entry replaces
  * the one before it in its slot. MaxAllocationListSlotId is PB_RENDER_SLOTS.
  */
 enum pb_render_slot_id {
 	PB_RENDER_SLOT_SOURCE = 0,      /**< COPY, COPY_RECT, INDIRECT */
 	PB_RENDER_SLOT_DESTINATION = 1, /**< FILL, COPY, COPY_RECT */
-	PB_RENDER_SLOT_TARGET = 2,
-	PB_RENDER_SLOT_TEXTURE = 3,
-	PB_RENDER_SLOT_VERTICES = 4,
-	PB_RENDER_SLOTS = 5
+	PB_RENDER_SLOT_TARGET = 2,      /**< TARGET */
+	PB_RENDER_SLOT_TEXTURE = 3,     /**< TEXTURE */
+	PB_RENDER_SLOT_VERTICES = 4,    /**< DRAW */
+	PB_RENDER_SLOTS = 5             /**< their number */
 };
 
 /** One allocation that the device knows. The driver keeps these; they are trusted. */
@@ -87,7 +88,7 @@ struct pb_render_device {
 	 * @return false: the device has no such allocation
 	 */
 	bool (*find)(void *context, uint32_t handle, struct pb_render_allocation *allocation);
-	void *context;
+	void *context; /**< first argument of find */
 	uint32_t node; /**< PB_NODE_3D or PB_NODE_COPY: the kind of the node that the work is for */
 };
 
@@ -99,7 +100,7 @@ struct pb_render_device {
  *  |           reserved, 0            |W|   W WriteOperation
  *  +----------------------------------+-+
  */
-#define PB_RENDER_USER_WRITE 0x1u
+#define PB_RENDER_USER_WRITE 0x1u /**< W */
 
 /** One entry of the user's allocation list, 8 bytes, as D3DDDI_ALLOCATIONLIST. Written by the user. */
 struct pb_render_user_allocation {
@@ -111,7 +112,7 @@ PB_AT(pb_render_user_allocation, handle, 0);
 PB_AT(pb_render_user_allocation, flags, 4);
 
 #define PB_RENDER_MAGIC   0x44524250u /**< "PBRD" */
-#define PB_RENDER_VERSION 1u
+#define PB_RENDER_VERSION 1u          /**< of struct pb_render_record */
 
 /**
  * The private data of one DMA buffer, 36 bytes: what it holds. Written here,
@@ -158,23 +159,23 @@ struct pb_render_output {
 
 /** One call. User memory may change at any time: each of its words is read exactly once in a call. */
 struct pb_render_arguments {
-	const struct pb_render_device *device;
-	void *staging;         /**< private memory for the call, 8-byte aligned, not NULL */
-	uint32_t staging_size; /**< at least what pb_render_staging_bytes says */
+	const struct pb_render_device *device; /**< whose allocations */
+	void *staging;                         /**< private memory for the call, 8-byte aligned, not NULL */
+	uint32_t staging_size;                 /**< at least what pb_render_staging_bytes says */
 
 	const uint32_t *command;                                  /**< user memory; unused if there is none */
 	uint32_t command_length;                                  /**< bytes */
 	const struct pb_render_user_allocation *user_allocations; /**< user memory */
-	uint32_t user_allocation_count;
+	uint32_t user_allocation_count;                           /**< its entries */
 	/**
 	 * User memory: a patch list for the command buffer, PatchOffset ascending.
 	 * It may leave addresses out, but not contradict the commands. What goes
 	 * into the output comes from the commands alone.
 	 */
 	const struct pb_patch_location *user_locations;
-	uint32_t user_location_count;
+	uint32_t user_location_count; /**< its entries */
 
-	struct pb_render_output output;
+	struct pb_render_output output; /**< where it goes */
 	/** 0 in the first call for a command buffer; after that, as the last call left it. Not the user's. */
 	uint32_t multipass_offset;
 };
@@ -217,12 +218,12 @@ struct pb_render_surface {
 
 /** One blit to the screen, or to what stands for it. */
 struct pb_render_present {
-	const struct pb_render_device *device;
-	struct pb_render_surface source;
-	struct pb_render_surface destination;
-	uint32_t width;  /**< pixels a row; no row may reach beyond its pitch */
-	uint32_t height; /**< rows */
-	struct pb_render_output output;
+	const struct pb_render_device *device; /**< whose allocations */
+	struct pb_render_surface source;       /**< read */
+	struct pb_render_surface destination;  /**< written */
+	uint32_t width;                        /**< pixels a row; no row may reach beyond its pitch */
+	uint32_t height;                       /**< rows */
+	struct pb_render_output output;        /**< where it goes */
 };
 
 /**

@@ -52,7 +52,7 @@ struct pb_residency_request {
 
 /** One allocation. The manager's; all 0: free. */
 struct pb_residency_allocation {
-	struct pb_residency_request request;
+	struct pb_residency_request request;        /**< as it was made */
 	const struct pb_residency_segment *segment; /**< NULL: paged out */
 	uint64_t offset;                            /**< in its segment */
 	uint64_t used;                              /**< the manager's clock when it was last needed */
@@ -62,10 +62,10 @@ struct pb_residency_allocation {
 
 /** What a manager works with. */
 struct pb_residency_setup {
-	const struct pb_residency_segment *segments;
-	uint32_t segment_count;
-	struct pb_residency_allocation *allocations; /**< handle - 1 is an allocation's index */
-	uint32_t allocation_count;
+	const struct pb_residency_segment *segments;  /**< the caller's */
+	uint32_t segment_count;                       /**< of them */
+	struct pb_residency_allocation *allocations;  /**< handle - 1 is an allocation's index */
+	uint32_t allocation_count;                    /**< of them */
 	struct pb_queue *queues[PB_RESIDENCY_QUEUES]; /**< for work, one channel's; NULL: none */
 	struct pb_queue *paging; /**< for paging buffers and nothing else: a queue of its own */
 	struct pb_memory buffer; /**< paging buffer: segment 0, 4 KiB aligned, PB_PAGING_BYTES_MIN or more */
@@ -83,13 +83,14 @@ struct pb_residency_figures {
 	uint32_t waits;              /**< for work in flight, or for room in a ring */
 };
 
+/** A manager: the caller's, at a fixed address. */
 struct pb_residency {
-	struct pb_residency_setup setup;
-	struct pb_paging_buffer room; /**< what is left of the paging buffer */
-	uint64_t clock;               /**< moves on with each allocation needed */
-	uint64_t held;                /**< the clock when this part began: what was used since stays */
-	uint32_t paging_fence;        /**< fence id of the next paging buffer */
-	struct pb_residency_figures figures;
+	struct pb_residency_setup setup;     /**< a copy of the caller's */
+	struct pb_paging_buffer room;        /**< what is left of the paging buffer */
+	uint64_t clock;                      /**< moves on with each allocation needed */
+	uint64_t held;                       /**< the clock when this part began: what was used since stays */
+	uint32_t paging_fence;               /**< fence id of the next paging buffer */
+	struct pb_residency_figures figures; /**< since the start */
 };
 
 /** One rendered DMA buffer. */

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** Holds when the header is compiled, in C and in C++. */
 #ifdef __cplusplus
 #define PB_STATIC_ASSERT(condition, text) static_assert(condition, text)
 #else
@@ -29,9 +30,9 @@
  * added where older peers read zero or skip bumps minor. Firmware accepts a
  * host of its own major, whatever the minor.
  */
-#define PB_ABI_MAJOR   1u
-#define PB_ABI_MINOR   0u
-#define PB_ABI_VERSION (PB_ABI_MAJOR << 16 | PB_ABI_MINOR)
+#define PB_ABI_MAJOR   1u                                  /**< what an older peer would misread */
+#define PB_ABI_MINOR   0u                                  /**< what an older peer may not know of */
+#define PB_ABI_VERSION (PB_ABI_MAJOR << 16 | PB_ABI_MINOR) /**< the version word */
 
 /** One writer a line: no two sides store into the same 64 bytes. */
 #define PB_LINE_BYTES 64u
@@ -46,9 +47,10 @@
  *  |  generation  |    index     |   generation is 1..65535, so 0 is no handle
  *  +--------------+--------------+
  */
+/** A handle, made of its parts. */
 #define PB_HANDLE(index, generation) ((uint32_t)(generation) << 16 | (uint32_t)(index))
-#define PB_HANDLE_INDEX(handle)      ((handle)&0xffffu)
-#define PB_HANDLE_GENERATION(handle) ((handle) >> 16)
-#define PB_HANDLE_NONE               0u
+#define PB_HANDLE_INDEX(handle)      ((handle)&0xffffu) /**< its slot */
+#define PB_HANDLE_GENERATION(handle) ((handle) >> 16)   /**< how often the slot was given out */
+#define PB_HANDLE_NONE               0u                 /**< names nothing */
 
 #endif

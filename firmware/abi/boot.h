@@ -23,6 +23,7 @@
 	X(RUNNING, 4, "the main loop runs; channels may attach")                                             \
 	X(FATAL, 5, "stopped; the fatal record says why")
 
+/** How far a boot has come. */
 enum pb_boot_stage {
 #define PB_BOOT_STAGE_ENUM(name, number, meaning) PB_BOOT_STAGE_##name = (number),
 	PB_BOOT_STAGES(PB_BOOT_STAGE_ENUM)
@@ -45,6 +46,7 @@ enum pb_boot_stage {
 	X(STOP, 11, "withdrawing work from an engine")                                                       \
 	X(WAIT, 12, "waking queues that waited for another")
 
+/** The step that the main loop entered last. */
 enum pb_waypoint {
 #define PB_WAYPOINT_ENUM(name, number, meaning) PB_WAYPOINT_##name = (number),
 	PB_WAYPOINTS(PB_WAYPOINT_ENUM)
@@ -87,6 +89,7 @@ PB_AT(pb_fatal_record, waypoint, 28);
 	X(CPU_FAULT, 2, "the CPU took a fault")                                                              \
 	X(BAD_IMAGE, 3, "the image is damaged: its CRC is wrong")
 
+/** Why it died. */
 enum pb_fatal_kind {
 #define PB_FATAL_ENUM(name, number, meaning) PB_FATAL_##name = (number),
 	PB_FATAL_KINDS(PB_FATAL_ENUM)
@@ -118,7 +121,7 @@ enum pb_mcu_state {
  * Firmware writes the first four lines, the card's supervisor the fifth.
  */
 struct pb_boot_block {
-	/* line 0: written once at boot, magic last */
+	/* line 0: written once at boot by the firmware, magic last */
 	uint32_t magic;                    /**< PB_BOOT_MAGIC */
 	uint32_t abi_version;              /**< PB_ABI_VERSION of the firmware */
 	uint32_t block_bytes;              /**< sizeof(struct pb_boot_block) of the firmware */
@@ -129,7 +132,7 @@ struct pb_boot_block {
 	uint32_t channel_count;            /**< its entries; entry 0 is the admin channel */
 	char build[32];                    /**< version and board, zero-terminated ASCII */
 
-	/* line 1: written while running */
+	/* line 1: written by the firmware while it runs */
 	uint32_t boot_stage; /**< enum pb_boot_stage */
 	uint32_t waypoint;   /**< enum pb_waypoint */
 	uint32_t heartbeat; /**< passes of the main loop since boot, modulo 2^32; moves at least every tick */
@@ -141,11 +144,11 @@ struct pb_boot_block {
 	uint32_t trace_offset;
 	uint32_t line1_reserved[11];
 
-	/* line 2: written once, at death; cleared by the next incarnation */
-	struct pb_fatal_record fatal;
+	/* line 2: written by the firmware once, at death; cleared by the next incarnation */
+	struct pb_fatal_record fatal; /**< what killed it; valid is 0 as long as it lives */
 	uint32_t line2_reserved[8];
 
-	/* line 3: written once at boot */
+	/* line 3: written once at boot by the firmware */
 	uint32_t crash_offset; /**< where struct pb_crash_record is (firmware/abi/crash.h); 0: nowhere */
 	uint32_t crash_bytes;  /**< room for it there */
 	uint32_t line3_reserved[14];
@@ -194,7 +197,7 @@ PB_AT(pb_boot_block, clock, 276);
 PB_AT(pb_boot_block, heartbeat_clock, 280);
 PB_AT(pb_boot_block, line4_reserved, 284);
 
-/** One thing the firmware can do. A reader skips keys that it does not know. */
+/** One thing the firmware can do, written by the firmware at boot. A reader skips keys that it does not know. */
 struct pb_capability {
 	uint32_t key;   /**< enum pb_capability_key */
 	uint32_t value; /**< as the key says */
@@ -232,15 +235,17 @@ PB_AT(pb_capability, value, 4);
 	X(QUANTUM_MICROSECONDS, 25, "engine time of a queue's turn, if it asks for none")                    \
 	X(HANG_MICROSECONDS, 26, "engine time without progress that counts as a hang, unless NODE_SET")
 
+/** What a capability's value says. */
 enum pb_capability_key {
 #define PB_CAPABILITY_ENUM(name, key, meaning) PB_CAPABILITY_##name = (key),
 	PB_CAPABILITIES(PB_CAPABILITY_ENUM)
 #undef PB_CAPABILITY_ENUM
 };
 
+/** What a node's engine can do, as NODE_KINDS tells it. */
 enum pb_node_kind {
-	PB_NODE_3D = 1,
-	PB_NODE_COPY = 2,
+	PB_NODE_3D = 1,   /**< draws and copies */
+	PB_NODE_COPY = 2, /**< copies and fills */
 };
 
 #endif

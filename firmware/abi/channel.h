@@ -26,11 +26,12 @@
  * A request is a value other than attach_done; the firmware answers by
  * storing the same value there, after state and error.
  */
-#define PB_ATTACH_OP_MASK     3u
-#define PB_ATTACH_OP_ATTACH   1u
-#define PB_ATTACH_OP_DETACH   2u
-#define PB_ATTACH_COUNTER_ONE 4u
+#define PB_ATTACH_OP_MASK     3u /**< of op */
+#define PB_ATTACH_OP_ATTACH   1u /**< what the channel had before is drained and freed first */
+#define PB_ATTACH_OP_DETACH   2u /**< all that the channel has is drained and freed */
+#define PB_ATTACH_COUNTER_ONE 4u /**< what makes the next request another value */
 
+/** What the firmware does with a channel. */
 enum pb_channel_state {
 	PB_CHANNEL_CLOSED = 0,  /**< its rings are ignored */
 	PB_CHANNEL_OPEN = 1,    /**< its rings are served */
@@ -65,8 +66,8 @@ struct pb_channel_entry {
 	uint32_t kick_offset;     /**< array of uint32_t queue handles */
 	uint32_t event_offset;    /**< array of struct pb_event */
 	uint32_t control_entries; /**< of the control ring, and of the reply ring */
-	uint32_t kick_entries;
-	uint32_t event_entries;
+	uint32_t kick_entries;    /**< of the kick ring */
+	uint32_t event_entries;   /**< of the event ring */
 	uint32_t line2_reserved[5];
 
 	/* line 3: written by the firmware */
@@ -117,7 +118,7 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  *
  * PING            -> nothing
  * SEGMENT_CREATE  0 segment, 1 kind, 2,3 os_base, 4,5 gpu_base, 6,7 size, 8 backing bytes
- *                 -> 0 offset of the backing in card memory
+ *                 -> 0 offset of the backing in card memory.
  *                 APERTURE: no more pages than the capability says, backing 0, result 0. None of its pages is
  *                 mapped at first. While its page table is being cleared, its id is BUSY and names no segment
  * SEGMENT_DESTROY 0 segment
@@ -143,7 +144,7 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  *                 What was submitted before the cutoff completes or is returned; then the record is written, the
  *                 event and the reply are sent. What is behind it may be submitted at any time and runs afterwards.
  *                 BUSY while an earlier PREEMPT, SUSPEND or RESET of the queue is under way
- * SUSPEND         0 queue, or 0: the whole card (admin only); 1 cutoff; 2 PB_STOP_*
+ * SUSPEND         0 queue, or 0: the whole card (admin only), 1 cutoff, 2 PB_STOP_*.
  *                 A queue: what is before the cutoff completes or, with WITHDRAW, is withdrawn from the engine; then
  *                 nothing of it runs, the reply comes, and its host may move what it names. A card: the same of all
  *                 queues, without a cutoff
@@ -188,13 +189,14 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
 	X(NODE_SET, 19, "mode, depth and times of a node")                                                   \
 	X(MODERATE, 20, "how often completions interrupt the host")
 
+/** What a host may ask. */
 enum pb_command_code {
 #define PB_COMMAND_ENUM(name, number, meaning) PB_COMMAND_##name = (number),
 	PB_COMMANDS(PB_COMMAND_ENUM)
 #undef PB_COMMAND_ENUM
 };
 
-#define PB_COMMAND_ARGUMENTS 14u
+#define PB_COMMAND_ARGUMENTS 14u /**< words of arguments */
 
 /** Written by the host. */
 struct pb_command {
@@ -207,7 +209,7 @@ PB_AT(pb_command, code, 0);
 PB_AT(pb_command, tag, 4);
 PB_AT(pb_command, arguments, 8);
 
-#define PB_REPLY_RESULTS 13u
+#define PB_REPLY_RESULTS 13u /**< words of results */
 
 /** Written by the firmware. The host asks only while it has room for the reply. */
 struct pb_reply {
@@ -233,6 +235,7 @@ PB_AT(pb_reply, results, 12);
 	X(PREEMPTED, 7, "a PREEMPT is done: detail is its id; the preempt record says what it came to")      \
 	X(NODE_DEAD, 8, "the engine of the node, detail, does not answer; its work fails from now on")
 
+/** What an event says. */
 enum pb_event_type {
 #define PB_EVENT_ENUM(name, number, meaning) PB_EVENT_##name = (number),
 	PB_EVENTS(PB_EVENT_ENUM)
@@ -265,7 +268,7 @@ PB_AT(pb_event, number, 28);
 
 /** Kinds of segment (argument 1 of SEGMENT_CREATE). */
 enum pb_segment_kind {
-	PB_SEGMENT_LINEAR = 0,
+	PB_SEGMENT_LINEAR = 0,   /**< a range of card memory */
 	PB_SEGMENT_APERTURE = 1, /**< pages of linear segments, mapped by paging buffers */
 };
 
@@ -277,12 +280,13 @@ enum pb_segment_kind {
 	X(HIGH, 3, "before normal work")                                                                     \
 	X(REALTIME, 4, "before all else")
 
+/** Work of a higher level goes first, and stops work of a lower one. */
 enum pb_priority {
 #define PB_PRIORITY_ENUM(name, number, meaning) PB_PRIORITY_##name = (number),
 	PB_PRIORITY_LEVELS(PB_PRIORITY_ENUM)
 #undef PB_PRIORITY_ENUM
 };
-#define PB_PRIORITIES 5u
+#define PB_PRIORITIES 5u /**< levels */
 
 /** Greatest weight of a channel: its share of a node's engine time beside others of the same level. */
 #define PB_WEIGHT_MAX 64u
@@ -331,6 +335,7 @@ enum pb_query {
 	X(NODE_DEAD, 10, "the node's engine does not answer any more")                                       \
 	X(CARD_SUSPENDED, 11, "the card is suspended")
 
+/** Why a queue has nothing running. */
 enum pb_why {
 #define PB_WHY_ENUM(name, number, meaning) PB_WHY_##name = (number),
 	PB_WHYS(PB_WHY_ENUM)
@@ -345,6 +350,7 @@ enum pb_why {
 	X(CYCLING, 3, "it did not answer; the node is reset as a whole")                                     \
 	X(DEAD, 4, "it did not answer that either")
 
+/** What the firmware has asked a node's engine. */
 enum pb_node_state {
 #define PB_NODE_STATE_ENUM(name, number, meaning) PB_NODE_STATE_##name = (number),
 	PB_NODE_STATES(PB_NODE_STATE_ENUM)

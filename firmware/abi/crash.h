@@ -27,6 +27,7 @@
 	X(RISCV32, 2, "RV32: pc, x1 to x31; psr is mstatus, status mcause")                                  \
 	X(RISCV64, 3, "RV64: the same in 64 bits")
 
+/** Which CPU's registers they are. */
 enum pb_crash_cpu {
 #define PB_CRASH_CPU_ENUM(name, number, meaning) PB_CRASH_CPU_##name = (number),
 	PB_CRASH_CPUS(PB_CRASH_CPU_ENUM)
@@ -44,6 +45,7 @@ enum pb_crash_cpu {
 	X(ENGINE_CYCLE, 6, "an engine was switched off and on; subject: its node")                           \
 	X(NODE_DEAD, 7, "a node was given up; subject: the node")
 
+/** What was noted, and what subject and value are. */
 enum pb_crash_note_kind {
 #define PB_CRASH_NOTE_ENUM(name, number, meaning) PB_CRASH_NOTE_##name = (number),
 	PB_CRASH_NOTE_KINDS(PB_CRASH_NOTE_ENUM)
@@ -51,7 +53,7 @@ enum pb_crash_note_kind {
 };
 
 /**
- * One thing the firmware did. Only what is rare is noted, so that submissions
+ * One thing the firmware did, written by the firmware. Only what is rare is noted, so that submissions
  * cost nothing: they show in waypoint and heartbeat.
  *
  *   what:  31        16 15        0
@@ -61,8 +63,8 @@ enum pb_crash_note_kind {
  */
 struct pb_crash_note {
 	uint32_t heartbeat; /**< of that moment */
-	uint32_t what;
-	uint32_t value;
+	uint32_t what;      /**< see above */
+	uint32_t value;     /**< as the kind says, else 0 */
 	uint32_t reserved;
 };
 PB_SIZE(pb_crash_note, 16);
@@ -73,18 +75,18 @@ PB_AT(pb_crash_note, reserved, 12);
 
 /** Written by the firmware as it dies, magic last. */
 struct pb_crash_record {
-	uint32_t magic;       /**< PB_CRASH_MAGIC when the rest is complete */
-	uint32_t bytes;       /**< sizeof(struct pb_crash_record) of the firmware that wrote it */
-	uint32_t incarnation; /**< of the firmware that died */
-	uint32_t kind;        /**< enum pb_fatal_kind; from here to psr as in struct pb_fatal_record */
-	uint32_t pc;
-	uint32_t lr;
-	uint32_t status;
-	uint32_t address;
-	uint32_t psr;
-	uint32_t waypoint;   /**< enum pb_waypoint */
-	uint32_t boot_stage; /**< enum pb_boot_stage before it died */
-	uint32_t heartbeat;
+	uint32_t magic;         /**< PB_CRASH_MAGIC when the rest is complete */
+	uint32_t bytes;         /**< sizeof(struct pb_crash_record) of the firmware that wrote it */
+	uint32_t incarnation;   /**< of the firmware that died */
+	uint32_t kind;          /**< enum pb_fatal_kind; from here to psr as in struct pb_fatal_record */
+	uint32_t pc;            /**< program counter */
+	uint32_t lr;            /**< link register */
+	uint32_t status;        /**< CPU fault status; the source line for an assertion */
+	uint32_t address;       /**< faulting address, if the CPU knows it, else 0 */
+	uint32_t psr;           /**< processor status */
+	uint32_t waypoint;      /**< enum pb_waypoint */
+	uint32_t boot_stage;    /**< enum pb_boot_stage before it died */
+	uint32_t heartbeat;     /**< passes of the main loop since boot, modulo 2^32 */
 	uint32_t cpu;           /**< enum pb_crash_cpu */
 	uint32_t more;          /**< status that this CPU has beside: Arm HFSR, else 0 */
 	uint32_t stack_bottom;  /**< lowest address of the stack */
@@ -98,7 +100,7 @@ struct pb_crash_record {
 	uint32_t registers[PB_CRASH_REGISTERS];
 	uint32_t registers_high[PB_CRASH_REGISTERS]; /**< bits 63 to 32 of RV64, else 0 */
 	struct pb_crash_note notes[PB_CRASH_NOTES];  /**< note number n stands at n modulo PB_CRASH_NOTES */
-	uint32_t stack[PB_CRASH_STACK_WORDS];
+	uint32_t stack[PB_CRASH_STACK_WORDS];        /**< from the stack pointer up */
 };
 PB_SIZE(pb_crash_record, 1152);
 PB_AT(pb_crash_record, magic, 0);

@@ -66,28 +66,28 @@ enum pb_format_or {
 
 #define PB_FORMAT_WRITE                                                                                      \
 	0x01u /**< the engine writes there: the allocation must be listed with WriteOperation */
-#define PB_FORMAT_SIGNED    0x02u
-#define PB_FORMAT_CANONICAL 0x04u
-#define PB_FORMAT_FITS      0x08u
-#define PB_FORMAT_KEEP      0x10u
-#define PB_FORMAT_WIDE      0x20u
-#define PB_FORMAT_FLAGS     0x3fu
+#define PB_FORMAT_SIGNED    0x02u /**< AllocationOffset is sign-extended to 64 bits */
+#define PB_FORMAT_CANONICAL 0x04u /**< bit 47 is repeated above it */
+#define PB_FORMAT_FITS      0x08u /**< a bit outside the masks is PATCH_VALUE */
+#define PB_FORMAT_KEEP      0x10u /**< bits outside the masks stay as they are in the buffer */
+#define PB_FORMAT_WIDE      0x20u /**< two words, `step` words apart */
+#define PB_FORMAT_FLAGS     0x3fu /**< all of them; others are refused */
 
-/** One format, 48 bytes: arguments 1 to 12 of FORMAT_SET, and a row of the built-in table. */
+/** One format, 48 bytes: arguments 1 to 12 of FORMAT_SET, written by the host, and a row of the built-in table. */
 struct pb_patch_format {
-	uint8_t source;      /**< enum pb_format_source */
-	uint8_t bound;       /**< enum pb_format_bound */
-	uint8_t flags;       /**< PB_FORMAT_* */
-	uint8_t align;       /**< PatchOffset is a multiple of it: 1, 4 or 8 */
-	uint8_t shift_right; /**< 0 to 63 */
-	uint8_t shift_left;  /**< 0 to 31 */
-	uint8_t step;        /**< 1 to 4 with WIDE, else 0 */
-	uint8_t or_by;       /**< enum pb_format_or */
-	uint32_t mask;       /**< not 0 */
-	uint32_t high_mask;  /**< not 0 with WIDE, else 0 */
-	uint32_t background; /**< no bit under `mask`; 0 with KEEP */
-	uint32_t pre_or_low;
-	uint32_t pre_or_high;
+	uint8_t source;       /**< enum pb_format_source */
+	uint8_t bound;        /**< enum pb_format_bound */
+	uint8_t flags;        /**< PB_FORMAT_* */
+	uint8_t align;        /**< PatchOffset is a multiple of it: 1, 4 or 8 */
+	uint8_t shift_right;  /**< 0 to 63 */
+	uint8_t shift_left;   /**< 0 to 31 */
+	uint8_t step;         /**< 1 to 4 with WIDE, else 0 */
+	uint8_t or_by;        /**< enum pb_format_or */
+	uint32_t mask;        /**< not 0 */
+	uint32_t high_mask;   /**< not 0 with WIDE, else 0 */
+	uint32_t background;  /**< no bit under `mask`; 0 with KEEP */
+	uint32_t pre_or_low;  /**< bits set before the shifts, low word */
+	uint32_t pre_or_high; /**< high word */
 	uint32_t or_value[4]; /**< those that or_by cannot choose are 0 */
 	uint32_t reserved;    /**< 0 */
 };
@@ -126,6 +126,7 @@ PB_AT(pb_patch_format, reserved, 44);
 	X(BACKGROUND, 10, "bits under the mask, or together with KEEP")                                      \
 	X(RESERVED, 11, "the reserved word is not 0")
 
+/** Why FORMAT_SET refused a format: result 0 of its reply. */
 enum pb_format_reason {
 #define PB_FORMAT_REASON_ENUM(name, number, meaning) PB_FORMAT_REASON_##name = (number),
 	PB_FORMAT_REASONS(PB_FORMAT_REASON_ENUM)
@@ -135,12 +136,13 @@ enum pb_format_reason {
 /** DriverId of a channel's first own format; those below are built in. */
 #define PB_FORMAT_OWN 128u
 
+#define PB_FORMAT_ONES 0xffffffffu /**< a mask that leaves nothing out */
+
 /*
  * Built-in formats, the values of DriverId below PB_FORMAT_OWN.
  * X(NAME, number, meaning, source, bound, flags, align, shift_right, shift_left, step, or_by,
  *   mask, high_mask, background, pre_or_low, pre_or_high, or 0, or 1, or 2, or 3)
  */
-#define PB_FORMAT_ONES 0xffffffffu
 /* clang-format off */
 #define PB_PATCH_FORMATS(X) \
 	X(ADDRESS32, 0, "32-bit address, read (WDDM, VirtualBox, etnaviv)", \
@@ -222,11 +224,12 @@ enum pb_format_reason {
 		.or_value = {(or0), (or1), (or2), (or3)},                                                    \
 	},
 
+/** Built-in formats: the values of DriverId below PB_FORMAT_OWN. */
 enum pb_patch_format_number {
 #define PB_PATCH_FORMAT_ENUM(name, number, ...) PB_PATCH_FORMAT_##name = (number),
 	PB_PATCH_FORMATS(PB_PATCH_FORMAT_ENUM)
 #undef PB_PATCH_FORMAT_ENUM
-		PB_PATCH_FORMAT_COUNT
+		PB_PATCH_FORMAT_COUNT /**< their number */
 };
 
 #endif

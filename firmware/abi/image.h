@@ -17,7 +17,7 @@
 /** Where the header stands, in bytes from the image's first: behind every vector table in use. */
 #define PB_IMAGE_HEADER_OFFSET 0x200u
 
-/** Filled in by the compiler and the linker, but for what scripts/seal writes once the image is linked. */
+/** Written by the build: the compiler and the linker, and scripts/seal where the word `sealed` stands. */
 struct pb_image_header {
 	uint32_t magic;             /**< PB_IMAGE_MAGIC */
 	uint32_t version;           /**< PB_IMAGE_VERSION */

@@ -23,25 +23,25 @@
  * SegmentId 0 goes with U and with nothing else (NOT_RESIDENT): system memory
  * holds DMA buffers and lists, an allocation lives in a segment of its own.
  */
-#define PB_ALLOCATION_WRITE           0x001u
-#define PB_ALLOCATION_SEGMENT_SHIFT   1u
-#define PB_ALLOCATION_SEGMENT_MASK    0x03eu
-#define PB_ALLOCATION_UNBIND          0x100u
-#define PB_ALLOCATION_ATTRIBUTE_SHIFT 9u
-#define PB_ALLOCATION_ATTRIBUTE_MASK  0x600u
-#define PB_ALLOCATION_RESERVED        0xfffff8c0u
+#define PB_ALLOCATION_WRITE           0x001u      /**< W */
+#define PB_ALLOCATION_SEGMENT_SHIFT   1u          /**< of SegmentId */
+#define PB_ALLOCATION_SEGMENT_MASK    0x03eu      /**< of SegmentId, where it stands */
+#define PB_ALLOCATION_UNBIND          0x100u      /**< U */
+#define PB_ALLOCATION_ATTRIBUTE_SHIFT 9u          /**< of A */
+#define PB_ALLOCATION_ATTRIBUTE_MASK  0x600u      /**< of A, where it stands */
+#define PB_ALLOCATION_RESERVED        0xfffff8c0u /**< 0: else BAD_ALLOCATION */
 
 /**
  * One allocation, 24 bytes, written by the host. Replaces the kernel pointer
  * of DXGK_ALLOCATIONLIST by what the firmware needs to check an offset.
  */
 struct pb_allocation {
-	uint32_t address_low; /**< OS address, the segment's base included; 0 is a valid address */
-	uint32_t address_high;
-	uint32_t size_low; /**< bytes, not 0; a patch offset reaches the first 4 GiB - 1 of them */
-	uint32_t size_high;
-	uint32_t flags; /**< PB_ALLOCATION_* */
-	uint32_t id;    /**< the host's name for it; formats of source ID write it */
+	uint32_t address_low;  /**< OS address, the segment's base included; 0 is a valid address */
+	uint32_t address_high; /**< high word */
+	uint32_t size_low;     /**< bytes, not 0; a patch offset reaches the first 4 GiB - 1 of them */
+	uint32_t size_high;    /**< high word */
+	uint32_t flags;        /**< PB_ALLOCATION_* */
+	uint32_t id;           /**< the host's name for it; formats of source ID write it */
 };
 PB_SIZE(pb_allocation, 24);
 PB_AT(pb_allocation, address_low, 0);
@@ -59,8 +59,8 @@ PB_AT(pb_allocation, id, 20);
  *  | Reserved |         SlotId         |   Reserved must be 0
  *  +----------+------------------------+
  */
-#define PB_PATCH_RESERVED_MASK  0xff000000u
-#define PB_PATCH_RESERVED_SHIFT 24u
+#define PB_PATCH_RESERVED_MASK  0xff000000u /**< 0: else PATCH_RESERVED */
+#define PB_PATCH_RESERVED_SHIFT 24u         /**< of Reserved */
 
 /** D3DDDI_PATCHLOCATIONLIST as it is, 24 bytes, written by the host. */
 struct pb_patch_location {
@@ -102,14 +102,14 @@ PB_AT(pb_patch_location, split_offset, 20);
  * patch location that the card allows. An entry that the end of its part of the
  * list cuts off is PATCH_ENCODING, whatever else is wrong with it.
  */
-#define PB_COMPACT_PLACE_SHIFT  10u
-#define PB_COMPACT_INDEX_MASK   0x000003ffu
+#define PB_COMPACT_PLACE_SHIFT  10u         /**< of PatchOffset / 4 in a short entry */
+#define PB_COMPACT_INDEX_MASK   0x000003ffu /**< of AllocationIndex, in both */
 #define PB_COMPACT_ESCAPE       0xffc00000u /**< bits 22 to 31: all ones in an escape, and in nothing else */
 #define PB_COMPACT_ZERO         0x003c0000u /**< 0 in an escape: else PATCH_RESERVED */
-#define PB_COMPACT_FORMAT_SHIFT 10u
-#define PB_COMPACT_FORMAT_MASK  0x0003fc00u
-#define PB_COMPACT_SHORT_WORDS  2u
-#define PB_COMPACT_ESCAPE_WORDS 3u
+#define PB_COMPACT_FORMAT_SHIFT 10u         /**< of the format in an escape */
+#define PB_COMPACT_FORMAT_MASK  0x0003fc00u /**< of it, where it stands */
+#define PB_COMPACT_SHORT_WORDS  2u          /**< of a short entry */
+#define PB_COMPACT_ESCAPE_WORDS 3u          /**< of an escape */
 /** A short entry's PatchOffset is below this. */
 #define PB_COMPACT_PLACE_END 0x00ffc000u
 

@@ -17,7 +17,7 @@
  * again; it gives up after a bounded number of tries.
  */
 struct pb_fence_record {
-	uint32_t sequence;
+	uint32_t sequence;      /**< odd while the rest changes */
 	uint32_t completed;     /**< consumer index: descriptors completed or returned since creation */
 	uint32_t timeline_low;  /**< timeline value of the last completed one, low word */
 	uint32_t timeline_high; /**< high word */
@@ -55,7 +55,7 @@ PB_AT(pb_fence_record, reserved, 56);
  * reported first.
  */
 struct pb_preempt_record {
-	uint32_t sequence;
+	uint32_t sequence; /**< odd while the rest changes */
 	uint32_t count; /**< preemptions of this queue that were reported; 0: none, the rest says nothing */
 	uint32_t preemption_id; /**< of the request; any value */
 	uint32_t fence_id;      /**< of the last submission completed */
@@ -92,13 +92,13 @@ struct pb_queue_page {
 	uint32_t line0_reserved[15];
 
 	/* line 1: written by the firmware */
-	struct pb_fence_record fence;
+	struct pb_fence_record fence; /**< what has completed */
 
 	/* line 2: written by the firmware */
-	struct pb_preempt_record preempt;
+	struct pb_preempt_record preempt; /**< what the last preemption came to */
 
 	/* line 3: written by the firmware when the engine stopped inside this queue's work, and read when it goes on */
-	uint32_t save[PB_SAVE_WORDS];
+	uint32_t save[PB_SAVE_WORDS]; /**< the engine's progress */
 };
 PB_SIZE(pb_queue_page, 256);
 PB_AT(pb_queue_page, put, 0);
@@ -119,13 +119,13 @@ PB_AT(pb_queue_page, save, 192);
  *  F Flip  W FlipWithNoWait  C ContextSwitch  R Resubmission
  */
 #define PB_FLAG_PAGING             0x01u /**< no lists, context 0; the channel needs the privilege */
-#define PB_FLAG_PRESENT            0x02u
-#define PB_FLAG_REDIRECTED_PRESENT 0x04u
+#define PB_FLAG_PRESENT            0x02u /**< Present; ignored */
+#define PB_FLAG_REDIRECTED_PRESENT 0x04u /**< RedirectedPresent; ignored */
 #define PB_FLAG_NULL_RENDERING     0x08u /**< patched and fenced in order, not executed */
-#define PB_FLAG_FLIP               0x10u
-#define PB_FLAG_FLIP_WITH_NO_WAIT  0x20u
-#define PB_FLAG_CONTEXT_SWITCH     0x40u
-#define PB_FLAG_RESUBMISSION       0x80u
+#define PB_FLAG_FLIP               0x10u /**< Flip; ignored */
+#define PB_FLAG_FLIP_WITH_NO_WAIT  0x20u /**< FlipWithNoWait; ignored */
+#define PB_FLAG_CONTEXT_SWITCH     0x40u /**< ContextSwitch; ignored */
+#define PB_FLAG_RESUBMISSION       0x80u /**< Resubmission; ignored */
 
 /** Descriptor.options: bits of our own; unknown ones are refused. */
 #define PB_OPTION_RESUME 0x1u /**< goes on from pb_queue_page.save: it was returned when it had begun */
@@ -147,35 +147,35 @@ struct pb_descriptor {
 	uint32_t context;  /**< context handle; 0 for a paging buffer */
 	uint32_t fence_id; /**< SubmissionFenceId, any value */
 
-	uint32_t timeline_low; /**< greater than that of the descriptor before it */
-	uint32_t timeline_high;
-	uint32_t dma_address_low; /**< DmaBufferPhysicalAddress: byte 0 of the buffer, 4 KiB aligned */
-	uint32_t dma_address_high;
+	uint32_t timeline_low;     /**< greater than that of the descriptor before it */
+	uint32_t timeline_high;    /**< high word */
+	uint32_t dma_address_low;  /**< DmaBufferPhysicalAddress: byte 0 of the buffer, 4 KiB aligned */
+	uint32_t dma_address_high; /**< high word */
 
 	uint32_t dma_segment; /**< DmaBufferSegmentId; must be backed memory, or mapped in an aperture */
 	uint32_t dma_size;    /**< DmaBufferSize in bytes */
 	uint32_t dma_start;   /**< DmaBufferSubmissionStartOffset, multiple of 4 */
 	uint32_t dma_end;     /**< DmaBufferSubmissionEndOffset: first byte not submitted, multiple of 4 */
 
-	uint32_t private_address_low; /**< pDmaBufferPrivateData; ignored when private_size is 0 */
-	uint32_t private_address_high;
-	uint32_t private_size;  /**< DmaBufferPrivateDataSize in bytes */
-	uint32_t private_start; /**< DmaBufferPrivateDataSubmissionStartOffset */
+	uint32_t private_address_low;  /**< pDmaBufferPrivateData; ignored when private_size is 0 */
+	uint32_t private_address_high; /**< high word */
+	uint32_t private_size;         /**< DmaBufferPrivateDataSize in bytes */
+	uint32_t private_start;        /**< DmaBufferPrivateDataSubmissionStartOffset */
 
-	uint32_t private_end;            /**< DmaBufferPrivateDataSubmissionEndOffset */
-	uint32_t allocation_count;       /**< AllocationListSize; no entry is read if patch_length is 0 */
-	uint32_t allocation_address_low; /**< struct pb_allocation[], 8-byte aligned; unused if none */
-	uint32_t allocation_address_high;
+	uint32_t private_end;             /**< DmaBufferPrivateDataSubmissionEndOffset */
+	uint32_t allocation_count;        /**< AllocationListSize; no entry is read if patch_length is 0 */
+	uint32_t allocation_address_low;  /**< struct pb_allocation[], 8-byte aligned; unused if none */
+	uint32_t allocation_address_high; /**< high word */
 
-	uint32_t patch_address_low; /**< pPatchLocationList, 4-byte aligned; unused when patch_length is 0 */
-	uint32_t patch_address_high;
-	uint32_t patch_count; /**< PatchLocationListSize */
-	uint32_t patch_start; /**< PatchLocationListSubmissionStart */
+	uint32_t patch_address_low;  /**< pPatchLocationList, 4-byte aligned; unused when patch_length is 0 */
+	uint32_t patch_address_high; /**< high word */
+	uint32_t patch_count;        /**< PatchLocationListSize */
+	uint32_t patch_start;        /**< PatchLocationListSubmissionStart */
 
-	uint32_t patch_length;     /**< PatchLocationListSubmissionLength */
-	uint32_t patch_encoding;   /**< enum pb_patch_encoding */
-	uint32_t wait_address_low; /**< struct pb_wait[], 8-byte aligned; unused if none */
-	uint32_t wait_address_high;
+	uint32_t patch_length;      /**< PatchLocationListSubmissionLength */
+	uint32_t patch_encoding;    /**< enum pb_patch_encoding */
+	uint32_t wait_address_low;  /**< struct pb_wait[], 8-byte aligned; unused if none */
+	uint32_t wait_address_high; /**< high word */
 
 	uint32_t wait_count;     /**< 0..PB_WAITS_MAX */
 	uint32_t engine_ordinal; /**< EngineOrdinal; ignored, the queue names the node */
@@ -227,16 +227,16 @@ PB_AT(pb_descriptor, reserved, 124);
 #define PB_WAITS_MAX 4u
 
 /**
- * One wait on a queue of the same channel. Out of line, because four of them
+ * One wait on a queue of the same channel, written by the host. Out of line, because four of them
  * do not fit beside the fields of DXGKARG_PATCH in 128 bytes, and a submission
  * that waits for nothing need not carry them. It waits before it is patched.
  * The value need not have been submitted yet.
  */
 struct pb_wait {
-	uint32_t queue;        /**< queue handle */
-	uint32_t reserved;     /**< must be 0 */
-	uint32_t timeline_low; /**< runs when the queue's timeline has reached this */
-	uint32_t timeline_high;
+	uint32_t queue;         /**< queue handle */
+	uint32_t reserved;      /**< must be 0 */
+	uint32_t timeline_low;  /**< runs when the queue's timeline has reached this */
+	uint32_t timeline_high; /**< high word */
 };
 PB_SIZE(pb_wait, 16);
 PB_AT(pb_wait, queue, 0);

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Paths that the documents name exist: words in backticks that begin with a folder of the tree, and links.
-# A component in capitals, as in boards/NAME/board.c, stands for any name.
+# A component in capitals, as in boards/NAME/board.c, stands for any name. In `path: function()` the file has that
+# function, and what is called ..._instr... in backticks is a figure of the table in README.md.
 source "$(dirname "$0")/lib.sh"
 
 mapfile -t documents < <(find . -maxdepth 1 -name '*.md'; find docs -name '*.md' 2>/dev/null || true)
@@ -22,7 +23,11 @@ named_paths() {
 		while (match(line, /`[^`]+`/)) {
 			word = substr(line, RSTART + 1, RLENGTH - 2)
 			line = substr(line, RSTART + RLENGTH)
-			sub(/ .*/, "", word)
+			if (word ~ folders && word ~ /^[^ ]+: [a-z0-9_]+\(\)$/)
+				print FILENAME ":" FNR ":&" word
+			if (word ~ /^[a-z0-9_]+_instr[a-z0-9_]*$/)
+				print FILENAME ":" FNR ":#" word
+			sub(/:? .*/, "", word)
 			if (word ~ folders)
 				print FILENAME ":" FNR ":" word
 		}
@@ -37,6 +42,20 @@ named_paths() {
 }
 
 while IFS=: read -r document line path; do
+	case $path in
+	'&'*)
+		file=${path%%:*} function=${path##* }
+		file=${file#&}
+		[[ ! -e $file ]] || grep -qE "^[a-z#].*[* ]${function%()}\(.*[^;]$" "$file" ||
+			echo "$document:$line: $file has no $function" >>"$findings"
+		continue
+		;;
+	'#'*)
+		grep -qF "| \`${path#\#}\` |" README.md ||
+			echo "$document:$line: README.md has no figure ${path#\#}" >>"$findings"
+		continue
+		;;
+	esac
 	if [[ $path == @* ]]; then
 		path=$(dirname "$document")/${path#@}
 	fi

@@ -28,8 +28,8 @@ clean_tree() {
 	cp "$here/../../.clang-format" "$here/../../.clang-tidy" "$work/tree"
 	source_file firmware/core.c $'#include <stdint.h>\n\n#include "firmware/abi/wire.h"\n#include "hal/lines.h"\n\n/* no volatile, no malloc() in a comment */\nint pb_zero(void);\nint pb_zero(void)\n{\n\treturn 0;\n}'
 	source_file firmware/abi/base.h $'#include <stddef.h>\n#include <stdint.h>\n\n#define PB_SIZE(type, bytes)       _Static_assert(sizeof(struct type) == (bytes), #type)\n#define PB_AT(type, field, offset) _Static_assert(offsetof(struct type, field) == (offset), #field)'
-	source_file firmware/abi/wire.h $'#include "firmware/abi/base.h"\n\nstruct pb_wire {\n\tuint32_t first; /**< a field; with a semicolon */\n\tuint32_t reserved[3];\n};\nPB_SIZE(pb_wire, 16);\nPB_AT(pb_wire, first, 0);'
-	source_file firmware/abi/patch.h $'#include "firmware/abi/base.h"\n\nstruct pb_allocation {\n\tuint32_t size;\n};\nPB_SIZE(pb_allocation, 4);\nPB_AT(pb_allocation, size, 0);'
+	source_file firmware/abi/wire.h $'#include "firmware/abi/base.h"\n/** Written by the host. */\nstruct pb_wire {\n\tuint32_t first; /**< a field; with a semicolon */\n\tuint32_t reserved[3];\n};\nPB_SIZE(pb_wire, 16);\nPB_AT(pb_wire, first, 0);'
+	source_file firmware/abi/patch.h $'#include "firmware/abi/base.h"\n/** Written by the host. */\nstruct pb_allocation {\n\tuint32_t size; /**< bytes */\n};\nPB_SIZE(pb_allocation, 4);\nPB_AT(pb_allocation, size, 0);'
 	source_file hal/lines.h '#include <stdint.h>'
 	source_file hal/shared.h $'static inline int pb_read(const int *at)\n{\n\treturn *(const volatile int *)at;\n}'
 	source_file host/queue.c '#include "host/patchbay.h"'
@@ -37,6 +37,31 @@ clean_tree() {
 	source_file host/tool/main.c $'#include <signal.h>\n#include <stdlib.h>\n\nstatic volatile sig_atomic_t stop;\n\nvoid pb_nop(void);\nvoid pb_nop(void)\n{\n\t__asm__ volatile("nop");\n}'
 	put README.md <<<'See `firmware/core.c`, `boards/NAME/board.c` and [this](firmware/abi/wire.h).'
 	put docs/wddm.md <<<$'# WDDM\n\n## `struct pb_allocation`\n\n`size`, shown by `test_core.every_row: a row`\n'
+	put docs/Doxyfile <"$here/../../docs/Doxyfile"
+	put docs/abi.md <<'END'
+# The wire
+
+<!-- struct pb_wire -->
+Written by the host.
+
+16 bytes.
+
+| offset | field | type | written by | meaning |
+|---|---|---|---|---|
+| 0 | `first` | uint32_t | host | a field; with a semicolon |
+| 4 | `reserved` | uint32_t[3] | host | reserved |
+<!-- / -->
+
+<!-- struct pb_allocation -->
+Written by the host.
+
+4 bytes.
+
+| offset | field | type | written by | meaning |
+|---|---|---|---|---|
+| 0 | `size` | uint32_t | host | bytes |
+<!-- / -->
+END
 	source_file tests/unit/test_core.c $'static const char *const row = "a row";\n\nstatic void every_row(void **state)\n{\n\t(void)state;\n}'
 	source_file boards/one/board.c '#include "hal/lines.h"'
 	echo 'set(PB_TOOLCHAIN gcc)' | put boards/one/board.cmake
@@ -127,6 +152,15 @@ abi|firmware/abi/wire.h|struct pb_wire {\n\tuint32_t a;\n};\nPB_AT(pb_wire, a, 0
 abi|firmware/abi/wire.h|struct pb_wire {\n\tuint32_t a;\n\tuint32_t b;\n};\nPB_SIZE(pb_wire, 8);\nPB_AT(pb_wire, a, 0);|firmware/abi/wire.h:4:|PB_AT(pb_wire, b
 abi|firmware/abi/wire.h|struct pb_wire {\n\tint a;\n};\nPB_SIZE(pb_wire, 4);|firmware/abi/wire.h:3:|fixed-width
 abi|firmware/abi/wire.h|struct pb_wire {\n\tuint32_t *a;\n};\nPB_SIZE(pb_wire, 4);|firmware/abi/wire.h:3:|fixed-width
+abi_doc|firmware/abi/other.h|/** Written by the host. */\nstruct pb_other {\n\tuint32_t a; /**< a */\n};\nPB_SIZE(pb_other, 4);|docs/abi.md:1:|not shown: struct pb_other
+abi_doc|firmware/abi/other.h|#define PB_OTHER 1u /**< one */|docs/abi.md:1:|not shown: constants other.h
+abi_doc|firmware/abi/other.h|/*\n * A drawing:\n *\n *  31  0\n */|docs/abi.md:1:|not shown: note A drawing
+abi_doc|firmware/abi/wire.h|/** Written by the firmware. */\nstruct pb_wire {\n\tuint32_t first; /**< a field; with a semicolon */\n\tuint32_t reserved[3];\n};\nPB_SIZE(pb_wire, 16);|docs/abi.md:4:|the headers say otherwise
+abi_doc|firmware/abi/wire.h|/** Written by the host. */\nstruct pb_wire {\n\tuint32_t first; /**< a field; with a semicolon */\n\tuint32_t second; /**< another */\n\tuint32_t reserved[2];\n};\nPB_SIZE(pb_wire, 16);|docs/abi.md:11:|`second`
+abi_doc|firmware/abi/patch.h|/* */|docs/abi.md:14:|no header has: struct pb_allocation
+reference|hal/lines.h|/** @file\n Lines. */\nstruct pb_lines {\n\tint a; /**< one */\n};|hal/lines.h:4:|Compound pb_lines is not documented
+reference|hal/lines.h|/** @file\n Lines. */\n/** Lines. */\nstruct pb_lines {\n\tint a;\n};|hal/lines.h:6:|Member a
+reference|host/patchbay.h|/** @file\n The library. */\n/** Works. @param b one */\nint pb_work(int a);|host/patchbay.h:4:|argument 'b'
 wddm|firmware/abi/patch.h|struct pb_allocation {\n\tuint32_t size;\n\tuint32_t extra;\n};|firmware/abi/patch.h:4:|does not mention pb_allocation.extra
 wddm|firmware/abi/patch.h|struct pb_descriptor {\n\tuint32_t size;\n};|firmware/abi/patch.h:3:|does not mention pb_descriptor.size
 wddm|tests/unit/test_core.c|static void another(void **state)|docs/wddm.md:5:|there is no test test_core.every_row
@@ -139,6 +173,37 @@ format|firmware/core.c|int  x;|firmware/core.c:2:|clang-format
 tidy|firmware/core.c|int pb_f(int n);\nint pb_f(int n)\n{\n\treturn n ? pb_f(n - 1) : 0;\n}|firmware/core.c:3:|recursive
 tidy|firmware/core.c|int pb_f(int n);\nint pb_f(int n)\n{\n\tint x;\n\tif (n)\n\t\tx = 1;\n\treturn x;\n}|firmware/core.c:8:|uninitialized
 END
+
+abi_list='#define PB_THINGS(X) X(ONE, 1, "one") X(TWO, 2, "two")\n\nenum pb_thing {\n#define PB_THING_ENUM(name, number, meaning) PB_THING_##name = (number),\n\tPB_THINGS(PB_THING_ENUM)\n};'
+abi_table='\n<!-- enum pb_thing -->\n| number | name | meaning |\n|---|---|---|\n| 1 | `PB_THING_ONE` | one |\n| %s | `PB_THING_TWO` | two |\n%s<!-- / -->\n'
+# list NUMBER ROW: the second thing's number in the page, and a row more.
+list() {
+	clean_tree
+	source_file firmware/abi/other.h "$(printf '%b' "$abi_list")"
+	# shellcheck disable=SC2059
+	printf "$abi_table" "$1" "$2" >>"$work/tree/docs/abi.md"
+}
+list 2 ''
+passes abi_doc
+list 3 ''
+finds abi_doc docs/abi.md:28: 'PB_THING_TWO'
+list 2 $'| 3 | `PB_THING_THREE` | three |\n'
+finds abi_doc docs/abi.md:29: 'the headers say otherwise'
+list 2 'not closed '
+finds abi_doc docs/abi.md:24: 'not closed: enum pb_thing'
+# silent WORDS FILE TEXT: a header that keeps something back; the page is another one then, too.
+silent() {
+	cases=$((cases + 1))
+	source_file "$2" "$(printf '%b' "$3")"
+	bash "$here/check_abi_doc.sh" "$work/tree" >"$work/output" 2>&1 && report "abi_doc passes: $1"
+	grep -qF "$2:$1" "$work/output" || report "abi_doc does not say: $2:$1"
+	clean_tree
+}
+silent '4: pb_wire.first says nothing' firmware/abi/wire.h \
+	'/** Written by the host. */\nstruct pb_wire {\n\tuint32_t first;\n};\nPB_SIZE(pb_wire, 4);'
+silent '3: pb_wire.first: nobody is said to write it' firmware/abi/wire.h \
+	'struct pb_wire {\n\tuint32_t first; /**< one */\n};\nPB_SIZE(pb_wire, 4);'
+silent '2: PB_ONE says nothing' firmware/abi/other.h '#define PB_ONE 1u'
 
 lines() {
 	local i
@@ -164,6 +229,11 @@ printf 'See [this](docs/gone.md).\n' | put README.md
 finds docs README.md:1: 'docs/gone.md does not exist'
 printf '```\nscripts/gone --fast\n```\n' | put README.md
 finds docs README.md:2: 'scripts/gone does not exist'
+printf 'One.\n`firmware/core.c: pb_zero()` and `firmware/core.c: pb_gone()`.\n' | put README.md
+finds docs README.md:2: 'firmware/core.c has no pb_gone()'
+printf '| `one_instr` | 1 |\n' | put README.md
+printf 'As `one_instr`.\nAs `two_instr`.\n' | put docs/tour.md
+finds docs docs/tour.md:2: 'no figure two_instr'
 printf '## `struct pb_allocation`\n`size` by `test_gone.every_row`\n' | put docs/wddm.md
 finds wddm docs/wddm.md:2: 'there is no test test_gone.every_row'
 rm "$work/tree/docs/wddm.md"

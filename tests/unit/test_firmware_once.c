@@ -11,8 +11,8 @@
 #include "hal/engine.h"
 #include "hal/engine/registers.h"
 #include "tests/unit/once.h"
-#include "tests/unit/stepped.h"
 #include "tests/unit/patch_random.h"
+#include "tests/unit/stepped.h"
 
 #define LISTS    60u
 #define APERTURE 9u

@@ -234,6 +234,48 @@ static void index_of_a_longer_list(void **state)
 	card_stop(&card);
 }
 
+/* What a loop knows of a format holds for one submission: the next one has a range of its own. */
+static void range_of_a_longer_submission(void **state)
+{
+	struct pb_descriptor descriptor;
+	struct card card;
+
+	(void)state;
+	card_start(&card);
+	card_allocation(&card, 0, CARD_VIDEO_OS, 0x1000, CARD_SEGMENT(1));
+	for (uint32_t bytes = 0x1000; bytes != 0; bytes = bytes == 0x1000 ? 64 : 0) {
+		for (uint32_t i = 0; i < 4; i++) {
+			const struct pb_patch_location patch = {.driver_id = PB_PATCH_FORMAT_SHIFT1,
+								.patch_offset = i < 3 ? 4u * i : 128u};
+
+			card_patch(&card, i, &patch);
+		}
+		descriptor = card_descriptor(&card, 0, bytes, 1, 4);
+		descriptor.flags = PB_FLAG_NULL_RENDERING;
+		assert_int_equal(card_execute(&card, 0, &descriptor).status,
+				 bytes == 64 ? PB_ERROR_PATCH_RANGE : PB_ERROR_OK);
+	}
+	card_stop(&card);
+}
+
+/* An only allocation just above 4 GiB does not fit 32 bits any more than others do. */
+static void one_above_4_gib(void **state)
+{
+	const struct pb_patch_location patch = {.driver_id = PB_PATCH_FORMAT_ADDRESS32};
+	struct pb_descriptor descriptor;
+	struct card card;
+
+	(void)state;
+	card_start(&card);
+	card_allocation(&card, 0, CARD_VIDEO_OS, 0x1000, CARD_SEGMENT(1));
+	for (uint32_t i = 0; i < 4; i++)
+		card_patch(&card, i, &patch);
+	descriptor = card_descriptor(&card, 0, 64, 1, 4);
+	descriptor.flags = PB_FLAG_NULL_RENDERING;
+	assert_int_equal(card_execute(&card, 0, &descriptor).status, PB_ERROR_PATCH_VALUE);
+	card_stop(&card);
+}
+
 /* ---- behind what was withdrawn ---- */
 
 /* What a more urgent queue puts off stays patched. What comes behind it in its queue is patched as any other. */
@@ -379,6 +421,8 @@ int main(void)
 		cmocka_unit_test(a_cycle_without_a_job),
 		cmocka_unit_test(a_turn_without_a_job),
 		cmocka_unit_test(deep_in_debt),
+		cmocka_unit_test(range_of_a_longer_submission),
+		cmocka_unit_test(one_above_4_gib),
 		cmocka_unit_test(wait_lists_outside_memory),
 		cmocka_unit_test(index_of_a_longer_list),
 		cmocka_unit_test(os_addresses_across_4_gib),

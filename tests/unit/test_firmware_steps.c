@@ -51,6 +51,41 @@ static void walks_in_slices(void **state)
 	}
 }
 
+/** Those that wait are looked at so many at a time; who must wait on stays where it is. */
+static void waiters_in_slices(void **state)
+{
+	static struct pb_boot_block boot;
+
+	(void)state;
+	memset(&firmware, 0, sizeof(firmware));
+	memset(queues, 0, sizeof(queues));
+	firmware.boot = &boot;
+	firmware.queues = queues;
+	firmware.queue_count = CHAIN;
+	/* All wait for queue 0, in a ring. */
+	queues[0].state = PB_CORE_QUEUE_OPEN;
+	queues[0].flags = PB_CORE_QUEUE_AWAITED;
+	queues[0].waiters = 1;
+	for (uint32_t q = 1; q < CHAIN; q++) {
+		pb_core_queue_set_place(&queues[q], PB_CORE_PLACE_WAITING);
+		queues[q].awaited = 1;
+		queues[q].next = (uint16_t)(q + 1u < CHAIN ? q + 1u : 1);
+		queues[q].prev = (uint16_t)(q > 1u ? q - 1u : CHAIN - 1u);
+	}
+	firmware.waking = 0;
+	firmware.waking_last = CHAIN - 1u;
+	for (uint32_t looked = PB_SLICE_WAITERS; looked < CHAIN - 1u; looked += PB_SLICE_WAITERS) {
+		pb_core_wait_step(&firmware);
+		assert_int_equal(queues[0].waiters, 1u + looked);
+		assert_true(firmware.wakes_pending);
+	}
+	pb_core_wait_step(&firmware);
+	assert_int_equal(queues[0].waiters, 1);
+	assert_int_equal(firmware.waking, PB_CORE_NO_QUEUE);
+	assert_false(firmware.wakes_pending);
+	assert_int_equal(firmware.unparked, 0);
+}
+
 /** A segment that is being made is compared with the others of its channel, so many at a time. */
 static void segments_in_slices(void **state)
 {
@@ -352,6 +387,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(walks_in_slices),
+		cmocka_unit_test(waiters_in_slices),
 		cmocka_unit_test(segments_in_slices),
 		cmocka_unit_test(counters),
 		cmocka_unit_test(resolved_with_and_without_a_cookie),

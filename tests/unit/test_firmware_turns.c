@@ -235,7 +235,9 @@ static void debts_to_more_urgent_levels(void **state)
 		start(state);
 		for (uint32_t l = 0; l < 3u; l++)
 			node->level[LEVEL - 1u + l].owed = rows[i].before[l];
+		node->level[PB_PRIORITY_IDLE].owed = rows[i].before[0];
 		pb_core_schedule_charge(node, &work, rows[i].microseconds);
+		assert_int_equal(node->level[PB_PRIORITY_IDLE].owed, rows[i].after[0]);
 		for (uint32_t l = 0; l < 3u; l++)
 			assert_int_equal(node->level[LEVEL - 1u + l].owed, rows[i].after[l]);
 	}
@@ -272,6 +274,24 @@ static void levels_that_are_due(void **state)
 		/* Its level is empty now if it was taken. */
 		assert_int_equal(node->level[LEVEL - 1u].bypassed, rows[i].bypassed_then);
 		assert_int_equal(node->levels >> (LEVEL - 1u) & 1u, !rows[i].low);
+	}
+}
+
+/** Every less urgent level that is ready is passed by, down to the last, and no other. */
+static void all_less_urgent_are_passed_by(void **state)
+{
+	start(state);
+	for (uint32_t i = 0; i < 2; i++) {
+		queues[i].state = (uint8_t)(PB_CORE_QUEUE_OPEN | i << 4);
+		pb_core_schedule_append(&firmware, &queues[i]);
+	}
+	pb_core_schedule_append(&firmware, &queues[2]);
+	pb_core_schedule_append(&firmware, &queues[3]);
+	queues[2].put = 2;
+	for (uint32_t n = 1; n <= 2; n++) {
+		assert_ptr_equal(pb_core_schedule_take(&firmware, node), &queues[2]);
+		for (uint32_t level = 0; level < PB_PRIORITIES; level++)
+			assert_int_equal(node->level[level].bypassed, level < 2 ? n : 0);
 	}
 }
 
@@ -313,8 +333,8 @@ int main(void)
 		cmocka_unit_test(turns_end),           cmocka_unit_test(idle_channels_save_nothing),
 		cmocka_unit_test(channels_take_turns), cmocka_unit_test(time_is_charged),
 		cmocka_unit_test(time_that_counts),    cmocka_unit_test(debts_to_more_urgent_levels),
-		cmocka_unit_test(levels_that_are_due), cmocka_unit_test(a_guarded_turn),
-		cmocka_unit_test(held_and_not),
+		cmocka_unit_test(levels_that_are_due), cmocka_unit_test(all_less_urgent_are_passed_by),
+		cmocka_unit_test(a_guarded_turn),      cmocka_unit_test(held_and_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

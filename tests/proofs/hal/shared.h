@@ -19,6 +19,10 @@
 /*@ ghost uint32_t pb_range_at; */
 /*@ ghost uint32_t pb_range_bytes; */
 
+/* How long a patch list is from where a loop begins, in entries, or in words if it is compact. Nobody sets that either. */
+/*@ ghost uint32_t pb_list_entries; */
+/*@ ghost uint32_t pb_list_words; */
+
 /* The stores so far: how many, and the last two. */
 /*@ ghost uint32_t pb_stores; */
 /*@ ghost uint32_t pb_last_at; */
