@@ -13,7 +13,8 @@
 #include "firmware/abi/base.h"
 
 /** "PTRC", little-endian. */
-#define PB_TRACE_MAGIC   0x43525450u
+#define PB_TRACE_MAGIC 0x43525450u
+/** Of what this file says of the ring and its records. */
 #define PB_TRACE_VERSION 1u
 
 /* X(NAME, number, meaning): each has a level of its own. */
@@ -25,19 +26,22 @@
 	X(CONTROL, 4, "commands")                                                                            \
 	X(LINE, 5, "doorbells, interrupts, sleep")
 
+/** What has a level of its own; its numbers are places in a word of levels. */
 enum pb_trace_category {
 #define PB_TRACE_CATEGORY_ENUM(name, number, meaning) PB_TRACE_CATEGORY_##name = (number),
 	PB_TRACE_CATEGORIES(PB_TRACE_CATEGORY_ENUM)
 #undef PB_TRACE_CATEGORY_ENUM
-		PB_TRACE_CATEGORY_COUNT
+		PB_TRACE_CATEGORY_COUNT /**< how many there are */
 };
 
 /** Levels of a category: 0 nothing, 1 what a timeline needs, 2 each step, 3 all. */
 #define PB_TRACE_LEVEL_MAX 3u
 /** Levels of all categories in a word, four bits each, category 0 lowest. */
-#define PB_TRACE_LEVELS_NONE    0u
+#define PB_TRACE_LEVELS_NONE 0u
+/** What a boot begins with. */
 #define PB_TRACE_LEVELS_DEFAULT 0x111111u
-#define PB_TRACE_LEVELS_ALL     0x333333u
+/** Each category at PB_TRACE_LEVEL_MAX. */
+#define PB_TRACE_LEVELS_ALL 0x333333u
 
 /*
  * X(NAME, number, category, level, arguments). Numbers are never used twice.
@@ -68,6 +72,7 @@ enum pb_trace_category {
 	X(TICK, 81, LINE, 3, "- -")                                                                          \
 	X(IDLE, 82, LINE, 3, "- -")
 
+/** What a record says has happened. */
 enum pb_trace_event {
 #define PB_TRACE_EVENT_ENUM(name, number, category, level, arguments) PB_TRACE_##name = (number),
 	PB_TRACE_EVENTS(PB_TRACE_EVENT_ENUM)
@@ -91,13 +96,18 @@ enum pb_trace_event {
  *  |    object    |   0   |   event   |   object: the index of a queue's handle; of NODE events the node
  *  +--------------+-------+-----------+
  */
+/** `what` of an event and an object. */
 #define PB_TRACE_WHAT(event, object) ((uint32_t)(object) << 16 | (uint32_t)(event))
-#define PB_TRACE_WHAT_EVENT(what)    ((what)&0xffu)
-#define PB_TRACE_WHAT_OBJECT(what)   ((what) >> 16)
+/** Its event. */
+#define PB_TRACE_WHAT_EVENT(what) ((what)&0xffu)
+/** Its object. */
+#define PB_TRACE_WHAT_OBJECT(what) ((what) >> 16)
 
 /** How a submission ended, and on which node. */
 #define PB_TRACE_DONE(node, error) ((uint32_t)(node) << 16 | (uint32_t)(error))
-#define PB_TRACE_DONE_NODE(value)  ((value) >> 16)
+/** Its node. */
+#define PB_TRACE_DONE_NODE(value) ((value) >> 16)
+/** Its enum pb_error. */
 #define PB_TRACE_DONE_ERROR(value) ((value)&0xffffu)
 
 /** Written by the firmware. */
@@ -154,6 +164,7 @@ PB_AT(pb_trace_ring, line1_reserved, 72);
  */
 #define PB_TRACE_SCHEMA_LINE(name, number, category, level, arguments)                                       \
 #number " " #name " " #category " " #level " " arguments "\n"
+/** All of them. */
 #define PB_TRACE_SCHEMA PB_TRACE_EVENTS(PB_TRACE_SCHEMA_LINE)
 
 #endif
