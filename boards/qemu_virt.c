@@ -50,9 +50,10 @@ static uint64_t queues[QUEUES * PB_FIRMWARE_QUEUE_BYTES / sizeof(uint64_t)];
 
 static const struct pb_firmware_config config = {
 	.memory = (uint8_t *)CARD_MEMORY,
-	.memory_bytes = PB_CARD_MEMORY_BYTES,
+	.memory_bytes = PB_CARD_TRACE_OFFSET,
 	.channels_offset = PB_CARD_CHANNELS_OFFSET,
 	.pool_offset = PB_CARD_POOL_OFFSET,
+	.trace_bytes = PB_CARD_TRACE_BYTES,
 	.lines = &lines,
 	.engines = engines,
 	.node_count = PB_CARD_NODES,

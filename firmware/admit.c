@@ -13,6 +13,7 @@ void pb_core_job_fail(struct pb_firmware *firmware, struct pb_core_job *job, enu
 {
 	pb_core_work_fail(job->work, error, index, 0);
 	job->state = PB_CORE_JOB_READY;
+	PB_CORE_TRACE_QUEUE(firmware, REFUSE, job->work->queue, job->work->fence_id, error);
 	pb_core_context_lose(firmware, job->work);
 }
 
@@ -218,8 +219,31 @@ struct admission {
 	uint32_t length; /**< of its patch list */
 };
 
+static INLINE enum pb_error admit_parts(struct pb_firmware *firmware, const struct admission *admission,
+					struct pb_core_range *range)
+{
+	const struct pb_core_channel *channel = admission->channel;
+	const struct pb_descriptor *descriptor = admission->descriptor;
+	enum pb_error error = admit_options(admission->work, descriptor);
+
+	if (error == PB_ERROR_OK)
+		error = admit_buffer(firmware, admission->work, channel, descriptor, range);
+	if (error == PB_ERROR_OK)
+		error = admit_private(firmware, channel, descriptor);
+	return error;
+}
+
+/** The same, once for all that are not ordinary. */
+static __attribute__((noinline)) enum pb_error admit_parts_of_special(struct pb_firmware *firmware,
+								      const struct admission *admission,
+								      struct pb_core_range *range)
+{
+	return admit_parts(firmware, admission, range);
+}
+
 /** Checks in the order in which the parts depend on each other; the first error counts. */
-static INLINE enum pb_error admit_all(struct pb_firmware *firmware, const struct admission *admission)
+static INLINE enum pb_error admit_all(struct pb_firmware *firmware, const struct admission *admission,
+				      bool ordinary)
 {
 	const struct pb_core_channel *channel = admission->channel;
 	const struct pb_descriptor *descriptor = admission->descriptor;
@@ -230,11 +254,8 @@ static INLINE enum pb_error admit_all(struct pb_firmware *firmware, const struct
 	if (error == PB_ERROR_OK)
 		error = timeline_error;
 	if (error == PB_ERROR_OK)
-		error = admit_options(admission->work, descriptor);
-	if (error == PB_ERROR_OK)
-		error = admit_buffer(firmware, admission->work, channel, descriptor, &range);
-	if (error == PB_ERROR_OK)
-		error = admit_private(firmware, channel, descriptor);
+		error = ordinary ? admit_parts(firmware, admission, &range)
+				 : admit_parts_of_special(firmware, admission, &range);
 	if (error == PB_ERROR_OK)
 		error = look_at_lists(firmware, admission->node, channel, descriptor, &range,
 				      admission->length);
@@ -246,7 +267,6 @@ static enum pb_error check_paging(struct pb_firmware *firmware, const struct adm
 	const struct pb_core_channel *channel = admission->channel;
 	const struct pb_descriptor *descriptor = admission->descriptor;
 	struct pb_core_range range;
-	enum pb_error error;
 
 	if ((channel->privileges & PB_PRIVILEGE_PAGING) == 0)
 		return PB_ERROR_NO_PERMISSION;
@@ -254,12 +274,7 @@ static enum pb_error check_paging(struct pb_firmware *firmware, const struct adm
 	     pb_shared_read32(&descriptor->patch_count) | admission->length) != 0)
 		return PB_ERROR_BAD_PAGING;
 	admission->work->engine.owner |= PB_ENGINE_OWNER_PRIVILEGED;
-	error = admit_options(admission->work, descriptor);
-	if (error == PB_ERROR_OK)
-		error = admit_buffer(firmware, admission->work, channel, descriptor, &range);
-	if (error == PB_ERROR_OK)
-		error = admit_private(firmware, channel, descriptor);
-	return error;
+	return admit_parts_of_special(firmware, admission, &range);
 }
 
 /** A paging buffer has neither a context nor lists. */
@@ -322,7 +337,10 @@ static void take_up(struct pb_firmware *firmware, const struct admission *admiss
 	admission->node->next = PB_CORE_NEXT_PREPARED;
 }
 
-/** One that has patches or waits, was withdrawn before, is guarded, is a paging buffer, or is not to be executed. */
+/** What a trace tells of a submission, as no other record does. */
+#define KIND_FLAGS (PB_FLAG_PAGING | PB_FLAG_PRESENT | PB_FLAG_REDIRECTED_PRESENT | PB_FLAG_NULL_RENDERING)
+
+/** One that has patches or waits, was withdrawn before, is guarded, or has flags that say something. */
 static __attribute__((noinline)) bool admit_special(struct pb_firmware *firmware,
 						    const struct admission *admission, uint32_t flags,
 						    uint32_t waits, enum pb_error failed)
@@ -345,7 +363,7 @@ static __attribute__((noinline)) bool admit_special(struct pb_firmware *firmware
 	admission->work->guarded = node->guard;
 	node->guard = false;
 	error = (flags & PB_FLAG_PAGING) != 0 ? admit_paging(firmware, admission)
-					      : admit_all(firmware, admission);
+					      : admit_all(firmware, admission, false);
 	if (error == PB_ERROR_OK)
 		error = failed;
 	if (error != PB_ERROR_OK)
@@ -354,6 +372,8 @@ static __attribute__((noinline)) bool admit_special(struct pb_firmware *firmware
 		take_up(firmware, admission);
 	if ((flags & PB_FLAG_NULL_RENDERING) != 0)
 		admission->work->engine.bytes = 0;
+	if ((flags & KIND_FLAGS) != 0)
+		PB_CORE_TRACE_QUEUE(firmware, KIND, queue, admission->work->fence_id, flags);
 	return true;
 }
 
@@ -363,7 +383,7 @@ static INLINE void admit_ordinary(struct pb_firmware *firmware, const struct adm
 	enum pb_error error;
 
 	begin(admission);
-	error = admit_all(firmware, admission);
+	error = admit_all(firmware, admission, true);
 	if (error != PB_ERROR_OK)
 		fail(firmware, admission->node, error);
 }
@@ -384,8 +404,8 @@ bool pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, stru
 	flags = pb_shared_read32(&descriptor->flags);
 	waits = pb_shared_read32(&descriptor->wait_count);
 	length = pb_shared_read32(&descriptor->patch_length);
-	if (((flags & (PB_FLAG_PAGING | PB_FLAG_NULL_RENDERING)) | waits | queue->patched |
-	     (uint32_t)node->guard | (uint32_t)failed | length) == 0) {
+	if (((flags & KIND_FLAGS) | waits | queue->patched | (uint32_t)node->guard | (uint32_t)failed |
+	     length) == 0) {
 		const struct admission ordinary = {node, queue, channel, work, descriptor, 0};
 
 		admit_ordinary(firmware, &ordinary);

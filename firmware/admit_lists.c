@@ -104,6 +104,7 @@ static enum pb_error take_job(struct pb_firmware *firmware, struct pb_core_node 
 	node->job = job;
 	node->next = PB_CORE_NEXT_JOB;
 	node->preparing = pb_shared_read32(firmware->clock);
+	PB_CORE_TRACE_QUEUE(firmware, PATCH, job->work->queue, job->work->fence_id, lists->length);
 	return PB_ERROR_OK;
 }
 

@@ -10,7 +10,7 @@ static void write_build(struct pb_boot_block *boot, const char *board)
 {
 	char text[sizeof(boot->build)] = "patchbay " PB_VERSION " ";
 	uint32_t words[sizeof(text) / sizeof(uint32_t)];
-	size_t length = strlen(text);
+	size_t length = sizeof("patchbay " PB_VERSION " ") - 1u;
 
 	for (; *board != '\0' && length < sizeof(text) - 1u; board++)
 		text[length++] = *board;
@@ -74,6 +74,7 @@ static uint32_t write_capabilities(struct pb_firmware *firmware)
 static void write_stage(struct pb_firmware *firmware, enum pb_boot_stage stage)
 {
 	firmware->stage = stage;
+	PB_CORE_TRACE(firmware, BOOT, PB_TRACE_NONE, stage, firmware->incarnation);
 	pb_core_note(firmware, PB_CRASH_NOTE_STAGE, 0, stage);
 	pb_shared_release();
 	pb_shared_write32(&firmware->boot->boot_stage, stage);
@@ -86,6 +87,7 @@ void pb_core_boot_publish(struct pb_firmware *firmware)
 	const uint32_t incarnation = pb_shared_read32(&boot->incarnation) + 1u;
 
 	firmware->incarnation = incarnation != 0 ? incarnation : 1u;
+	pb_core_trace_init(firmware);
 	pb_shared_write32(&boot->magic, 0);
 	pb_shared_write32(&boot->fatal.valid, 0);
 	write_stage(firmware, PB_BOOT_STAGE_NONE);
@@ -94,7 +96,8 @@ void pb_core_boot_publish(struct pb_firmware *firmware)
 		pb_shared_write32(&boot->fatal.valid + i, 0);
 	pb_shared_write32(&boot->abi_version, PB_ABI_VERSION);
 	pb_shared_write32(&boot->block_bytes, sizeof(*boot));
-	pb_shared_write32(&boot->memory_bytes, firmware->config->memory_bytes);
+	pb_shared_write32(&boot->memory_bytes,
+			  firmware->config->memory_bytes + firmware->config->trace_bytes);
 	pb_shared_write32(&boot->capability_offset, CAPABILITY_OFFSET);
 	pb_shared_write32(&boot->capability_count, write_capabilities(firmware));
 	pb_shared_write32(&boot->channel_directory_offset, firmware->config->channels_offset);

@@ -18,8 +18,10 @@ static void write_state(struct pb_firmware *firmware, uint32_t c, enum pb_error 
 	static const uint8_t shown[] = {PB_CORE_CHANNEL_STATES(SHOWN)};
 #undef SHOWN
 
-	if (firmware->booting == 0)
+	if (firmware->booting == 0) {
 		pb_core_note(firmware, PB_CRASH_NOTE_CHANNEL, c, shown[channel->state]);
+		PB_CORE_TRACE(firmware, CHANNEL, PB_TRACE_NONE, c, shown[channel->state]);
+	}
 	pb_shared_write32(&channel->entry->epoch, channel->epoch);
 	pb_shared_write32(&channel->entry->error, error);
 	pb_shared_write32(&channel->entry->state, shown[channel->state]);

@@ -268,10 +268,19 @@ static enum pb_error moderate(struct request *request)
 	return PB_ERROR_OK;
 }
 
-static enum pb_error unsupported(struct request *request)
+static enum pb_error trace(struct request *request)
 {
-	(void)request;
-	return PB_ERROR_UNSUPPORTED;
+	struct pb_firmware *firmware = request->firmware;
+
+	if (request->channel != PB_CHANNEL_ADMIN &&
+	    (firmware->channels[request->channel].privileges & PB_PRIVILEGE_QUERY) == 0)
+		return PB_ERROR_NO_PERMISSION;
+	if (firmware->trace.records == NULL)
+		return PB_ERROR_UNSUPPORTED;
+	if (!pb_core_trace_set(firmware, request->arguments[0]))
+		return PB_ERROR_BAD_ARGUMENT;
+	PB_CORE_TRACE(firmware, TIME, PB_TRACE_NONE, request->arguments[1], request->arguments[2]);
+	return PB_ERROR_OK;
 }
 
 /** Who carries a command out, and how many of its arguments mean anything: the others are not read. */
@@ -295,7 +304,7 @@ static const struct {
 	[PB_COMMAND_RESUME] = {resume, 1},
 	[PB_COMMAND_RESET] = {reset, 3},
 	[PB_COMMAND_QUERY] = {query, 3},
-	[PB_COMMAND_LOG_LEVEL] = {unsupported, 0},
+	[PB_COMMAND_TRACE] = {trace, 3},
 	[PB_COMMAND_CHANNEL_GRANT] = {channel_grant, 4},
 	[PB_COMMAND_NODE_SET] = {node_set, 5},
 	[PB_COMMAND_MODERATE] = {moderate, 2},
@@ -376,6 +385,7 @@ static bool carry_out(struct pb_firmware *firmware, uint32_t c, const struct pb_
 	}
 	if (request.again)
 		return false;
+	PB_CORE_TRACE(firmware, COMMAND, PB_TRACE_NONE, reply.code, reply.error);
 	if (request.later) {
 		firmware->channels[c].replies_owed++;
 		return true;

@@ -9,6 +9,7 @@
 
 #include "firmware/assert.h"
 #include "firmware/state.h"
+#include "firmware/trace.h"
 #include "hal/shared.h"
 
 /**
@@ -45,6 +46,7 @@ static inline void pb_core_report(struct pb_firmware *firmware, uint32_t channel
 	firmware->moderated &= ~(1u << channel);
 	firmware->channels[channel].unreported = 0;
 	pb_core_interrupt(firmware, channel);
+	PB_CORE_TRACE(firmware, INTERRUPT, PB_TRACE_NONE, channel, 0);
 }
 
 /* ---- channel.c: attach and close ---- */
@@ -267,12 +269,16 @@ static inline bool pb_core_queue_look(struct pb_firmware *firmware, struct pb_co
 		pb_core_queue_put_fault(firmware, queue);
 		return true;
 	}
-	queue->put = put;
-	if (put == queue->completed + queue->busy)
+	if (pb_core_queue_place(queue) == PB_CORE_PLACE_NONE) {
+		queue->put = put;
+		if (put != queue->completed + queue->busy)
+			pb_core_schedule_add(firmware, queue);
 		return true;
-	if (pb_core_queue_place(queue) == PB_CORE_PLACE_NONE)
-		pb_core_schedule_add(firmware, queue);
-	else
+	}
+	if ((firmware->trace.enabled & PB_CORE_TRACE_BIT_SUBMIT) != 0)
+		pb_core_trace_submit(firmware, queue, put);
+	queue->put = put;
+	if (put != queue->completed + queue->busy)
 		firmware->awake |= 1u << queue->node;
 	return true;
 }
@@ -381,7 +387,7 @@ void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node);
 /** Has the engine stop if what is in flight is less urgent than what is prepared. The node is RUNNING. */
 void pb_core_feed_urgent(struct pb_firmware *firmware, struct pb_core_node *node);
 /** Gives the engine one work of the node's. */
-void pb_core_feed_one(struct pb_core_node *node, uint32_t sequence);
+void pb_core_feed_again(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence);
 /** Completes what the node's engine has finished; deals with its faults and answers. */
 void pb_core_retire(struct pb_firmware *firmware, struct pb_core_node *node);
 /** The first work in the engine's ring has used its time, up to what its clock says. */

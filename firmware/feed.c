@@ -58,13 +58,14 @@ static __attribute__((noinline)) void restore(struct pb_core_node *node, const s
 		node->engine->ops->restore(node->engine->context, work->queue->page->save);
 }
 
-void pb_core_feed_one(struct pb_core_node *node, uint32_t sequence)
+void pb_core_feed_again(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence)
 {
 	const struct pb_core_work *work = pb_core_work_at(node, sequence);
 
 	if (work->resumes)
 		restore(node, work);
 	node->engine->ops->feed(node->engine->context, &work->engine, sequence);
+	PB_CORE_TRACE_QUEUE(firmware, FEED, work->queue, work->fence_id, work->context);
 }
 
 void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node)
@@ -85,4 +86,6 @@ void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node)
 	if (work->resumes)
 		restore(node, work);
 	node->engine->ops->feed(node->engine->context, &work->engine, sequence);
+	/* The engine heard of it first. */
+	PB_CORE_TRACE_HOT(firmware, FEED, work->queue, work->fence_id, work->context);
 }

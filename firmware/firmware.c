@@ -56,6 +56,7 @@ static void take_memory(struct pb_firmware *firmware, const struct pb_firmware_c
 	memset(firmware, 0, sizeof(*firmware));
 	firmware->config = config;
 	firmware->boot = pb_core_at(firmware, PB_BOOT_OFFSET);
+	firmware->clock = config->clock;
 	pb_core_crash_of(firmware);
 }
 
@@ -72,7 +73,6 @@ void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_con
 	take_memory(firmware, config);
 	PB_ASSERT(config->node_count >= 1u && config->node_count <= PB_LIMIT_NODES);
 	firmware->lines = config->lines;
-	firmware->clock = config->clock;
 	firmware->booting = 1u << PB_LINE_TICK;
 	pb_core_queue_init(firmware);
 	firmware->jobs_free = (1u << PB_LIMIT_JOBS) - 1u;
@@ -110,6 +110,7 @@ static void tick(struct pb_firmware *firmware)
 		report_moderated(firmware);
 	/* A doorbell that was lost is found here. */
 	pb_core_waypoint(firmware, PB_WAYPOINT_TICK);
+	PB_CORE_TRACE(firmware, TICK, PB_TRACE_NONE, 0, 0);
 	firmware->channels_again = EVERY_CHANNEL;
 }
 
@@ -154,6 +155,7 @@ static void move_job(struct pb_firmware *firmware, struct pb_core_node *node)
 	}
 	if (job->state != PB_CORE_JOB_READY)
 		return;
+	PB_CORE_TRACE_QUEUE(firmware, PATCHED, job->work->queue, job->work->fence_id, job->work->status);
 	pb_core_job_release(firmware, node);
 	node->next = PB_CORE_NEXT_PREPARED;
 }
@@ -328,6 +330,7 @@ void pb_firmware_idle(struct pb_firmware *firmware)
 	const struct pb_lines *lines = firmware->config->lines;
 
 	pb_core_waypoint(firmware, PB_WAYPOINT_IDLE);
+	PB_CORE_TRACE(firmware, IDLE, PB_TRACE_NONE, 0, 0);
 	lines->ops->idle_enter(lines->context);
 	/* A host that stored before this barrier is seen below; one that stores after it rings afterwards. */
 	pb_shared_barrier();

@@ -19,11 +19,13 @@
 /** What a board is made of. Lives as long as the firmware. */
 struct pb_firmware_config {
 	uint8_t *memory;       /**< card memory as the MCU sees it */
-	uint32_t memory_bytes; /**< its size */
+	uint32_t memory_bytes; /**< its size, without the trace */
 	uint32_t
 		channels_offset; /**< where the channel directory and the channels' rings go, a multiple of 64 */
 	uint32_t
 		pool_offset; /**< where backing memory for segments starts, 4 KiB aligned; it runs to the end */
+	/** For the trace, right behind it: struct pb_trace_ring, the schema, and records of 16 bytes. 0: there is none */
+	uint32_t trace_bytes;
 	const struct pb_lines *lines;
 	const struct pb_engine *engines; /**< one a node */
 	uint32_t node_count;             /**< 1..PB_LIMIT_NODES */

@@ -50,6 +50,7 @@ void pb_core_node_blame(struct pb_firmware *firmware, struct pb_core_node *node,
 	if (node->retired == node->fed || guilty->status != PB_ERROR_OK)
 		return;
 	pb_core_work_fail(guilty, error, PB_INDEX_NONE, detail);
+	PB_CORE_TRACE_QUEUE(firmware, BLAME, guilty->queue, guilty->fence_id, error);
 	pb_core_context_lose(firmware, guilty);
 	cancel_behind(node, guilty);
 	if (guilty->context == PB_CORE_CONTEXT_PAGING)
@@ -109,6 +110,7 @@ static void on_event(struct pb_firmware *firmware, struct pb_core_node *node, en
 		note_asked(firmware, node);
 	node->state = step.state;
 	act(firmware, node, step.action);
+	PB_CORE_TRACE(firmware, NODE, node - firmware->nodes, step.state, event);
 }
 
 void pb_core_node_withdraw(struct pb_firmware *firmware, struct pb_core_node *node,

@@ -110,6 +110,7 @@ enum pb_error pb_core_queue_create(struct pb_firmware *firmware, uint32_t channe
 	open_queue(firmware, queue, channel, &wanted);
 	pb_core_record_init(queue, firmware->channels[channel].epoch);
 	*handle = pb_core_queue_handle(firmware, queue);
+	PB_CORE_TRACE_QUEUE(firmware, QUEUE, queue, channel, queue->node);
 	return PB_ERROR_OK;
 }
 

@@ -151,6 +151,8 @@ static __attribute__((noinline)) void complete_special(struct pb_firmware *firmw
 {
 	struct pb_core_queue *queue = work->queue;
 
+	PB_CORE_TRACE_QUEUE(firmware, COMPLETE, queue, work->fence_id,
+			    PB_TRACE_DONE(queue->node, work->status));
 	if ((queue->flags & PB_CORE_QUEUE_CLOSING_IT) != 0) {
 		drain(firmware, work);
 		return;
@@ -181,6 +183,7 @@ static INLINE void complete(struct pb_firmware *firmware, const struct pb_core_w
 	}
 	publish(queue, work, PB_ERROR_OK);
 	interrupt(firmware, channel, queue->channel);
+	PB_CORE_TRACE_HOT(firmware, COMPLETE, queue, work->fence_id, PB_TRACE_DONE(queue->node, PB_ERROR_OK));
 }
 
 void pb_core_halt(struct pb_firmware *firmware, struct pb_core_node *node, const struct pb_core_work *work)

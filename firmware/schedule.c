@@ -96,6 +96,7 @@ static void unlink_listed(struct pb_firmware *firmware, struct pb_core_node *nod
 void pb_core_schedule_append(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
 	append(firmware, &firmware->nodes[queue->node], queue);
+	PB_CORE_TRACE_QUEUE(firmware, SUBMIT, queue, queue->put, queue->completed);
 }
 
 void pb_core_schedule_return(struct pb_firmware *firmware, struct pb_core_queue *queue)

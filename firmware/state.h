@@ -16,6 +16,7 @@
 #include "firmware/abi/errors.h"
 #include "firmware/abi/patch.h"
 #include "firmware/abi/submission.h"
+#include "firmware/abi/trace.h"
 #include "firmware/firmware.h"
 #include "firmware/limits.h"
 #include "firmware/machine.h"
@@ -360,6 +361,15 @@ struct pb_core_stop {
 	bool inside;       /**< of PREEMPT: its host takes back what has begun */
 };
 
+/** Where records of the trace go. */
+struct pb_core_trace {
+	uint32_t enabled; /**< mask of enum pb_core_trace_bit */
+	uint32_t put;     /**< of the ring: bytes, as each submission comes by */
+	uint32_t mask;    /**< of a place in the records, in bytes */
+	uint8_t *
+		records; /**< shared, right behind their struct pb_trace_ring; NULL: the board has no room for them */
+};
+
 /** What goes into a crash record: the first words of struct pb_crash_note. */
 struct pb_core_note {
 	uint32_t heartbeat;
@@ -391,6 +401,7 @@ struct pb_firmware {
 	uint32_t suspend_owed;  /**< not 0: the admin waits for the reply to a SUSPEND of the card */
 	uint32_t suspend_at;    /**< while it does, and nothing runs: the next queue to be told */
 	uint32_t chore_turn;    /**< the channel whose turn was last */
+	struct pb_core_trace trace;
 	uint32_t contexts[PB_LIMIT_CONTEXTS]; /**< PB_CORE_CONTEXT */
 	uint32_t node_lines;                  /**< mask of the lines of its nodes */
 	struct pb_core_node nodes[PB_LIMIT_NODES];

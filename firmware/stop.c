@@ -100,6 +100,7 @@ enum pb_error pb_core_stop_resume(struct pb_firmware *firmware, struct pb_core_q
 {
 	if (on_event(queue, PB_CORE_STOPPING_EVENT_RESUME) == PB_CORE_STOPPING_ACTION_REFUSE)
 		return PB_ERROR_BUSY;
+	PB_CORE_TRACE_QUEUE(firmware, RESUME, queue, 0, 0);
 	pb_core_queue_go_on(firmware, queue);
 	return PB_ERROR_OK;
 }
@@ -178,6 +179,7 @@ static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, stru
 		pb_core_wait_leave(firmware, queue);
 	} else {
 		give_back(queue, stop, outcome);
+		PB_CORE_TRACE_QUEUE(firmware, RETURN, queue, outcome->words[3], queue->completed);
 	}
 	if (stop->kind == PB_CORE_STOP_RESET && stop->aborted)
 		outcome->words[0] = stop->fence_id;
@@ -339,6 +341,7 @@ bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop 
 			take_from_engine(firmware, node, stop, false);
 		(void)let_first_end(firmware, queue, stop);
 	}
+	PB_CORE_TRACE_QUEUE(firmware, STOP, queue, asked->kind, asked->cutoff);
 	if (!is_done(queue))
 		return false;
 	if (find(firmware, queue) != stop)

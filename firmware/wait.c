@@ -13,6 +13,7 @@ static void park(struct pb_firmware *firmware, struct pb_core_queue *queue, stru
 	const uint16_t index = pb_core_queue_index(firmware, queue);
 
 	pb_core_queue_set_place(queue, PB_CORE_PLACE_WAITING);
+	PB_CORE_TRACE_QUEUE(firmware, WAIT, queue, pb_core_queue_index(firmware, target), (uint32_t)value);
 	queue->awaits = pb_core_queue_index(firmware, target);
 	queue->awaited = value;
 	if (target->waiters == PB_CORE_NO_QUEUE) {
@@ -36,6 +37,7 @@ void pb_core_wait_leave(struct pb_firmware *firmware, struct pb_core_queue *queu
 	if (pb_core_queue_place(queue) != PB_CORE_PLACE_WAITING)
 		return;
 	pb_core_queue_set_place(queue, PB_CORE_PLACE_NONE);
+	PB_CORE_TRACE_QUEUE(firmware, WAKE, queue, queue->awaits, 0);
 	firmware->unparked++;
 	if (queue->next == index) {
 		target->waiters = PB_CORE_NO_QUEUE;

@@ -171,7 +171,7 @@ void pb_core_withdraw(struct pb_firmware *firmware, struct pb_core_node *node)
 			withdraw(firmware, node, &works.at[i]);
 	}
 	for (uint32_t sequence = 1; sequence != node->fed + 1u; sequence++)
-		pb_core_feed_one(node, sequence);
+		pb_core_feed_again(firmware, node, sequence);
 	node->expired = NULL;
 	firmware->awake |= node->bit;
 	pb_core_stop_settle(firmware, node);

@@ -27,6 +27,17 @@ static inline void pb_shared_write32(uint32_t *address, uint32_t value)
 	*(volatile uint32_t *)address = value;
 }
 
+/** Writes four words side by side, in any order: all are there behind the next release. */
+static inline void pb_shared_write_four(uint32_t *address, uint32_t first, uint32_t second, uint32_t third,
+					uint32_t fourth)
+{
+	struct four {
+		uint32_t words[4];
+	};
+
+	*(struct four *)(void *)address = (struct four){{first, second, third, fourth}};
+}
+
 /** The same for one byte, where a word may stand at any address. */
 static inline uint8_t pb_shared_read8(const uint8_t *address)
 {

@@ -9,6 +9,7 @@ pb_library(pb_host SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/queue.c
   ${CMAKE_CURRENT_LIST_DIR}/stop.c
   ${CMAKE_CURRENT_LIST_DIR}/query.c
+  ${CMAKE_CURRENT_LIST_DIR}/trace.c
   ${CMAKE_CURRENT_LIST_DIR}/format.c
   ${CMAKE_CURRENT_LIST_DIR}/compact.c
   ${CMAKE_CURRENT_LIST_DIR}/lift.c

@@ -130,3 +130,12 @@ const char *pb_why_meaning(uint32_t why)
 		return "?";
 	}
 }
+
+const char *pb_command_name(uint32_t code)
+{
+	switch (code) {
+		PB_COMMANDS(PB_NAME_CASE)
+	default:
+		return "?";
+	}
+}

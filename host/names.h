@@ -26,6 +26,8 @@ const char *pb_capability_name(uint32_t key);
 const char *pb_priority_name(uint32_t priority);
 /** The same of enum pb_node_state. */
 const char *pb_node_state_name(uint32_t state);
+/** Name of enum pb_command_code, such as "PING"; "?" for a number not in the list. */
+const char *pb_command_name(uint32_t code);
 /** Name of enum pb_why, such as "WAITING"; "?" for a number not in the list. */
 const char *pb_why_name(uint32_t why);
 /** What it means, in one phrase; "?" for a number not in the list. */

@@ -148,9 +148,10 @@ struct pb_sim *pb_sim_create(void)
 	boot = (struct pb_boot_block *)(void *)(sim->memory + PB_BOOT_OFFSET);
 	sim->config = (struct pb_firmware_config){
 		.memory = sim->memory,
-		.memory_bytes = PB_CARD_MEMORY_BYTES,
+		.memory_bytes = PB_CARD_TRACE_OFFSET,
 		.channels_offset = PB_CARD_CHANNELS_OFFSET,
 		.pool_offset = PB_CARD_POOL_OFFSET,
+		.trace_bytes = PB_CARD_TRACE_BYTES,
 		.lines = &sim->lines,
 		.engines = sim->engines,
 		.node_count = PB_CARD_NODES,

@@ -19,7 +19,7 @@ packages_coverage=(gcovr)
 packages_mutate=(python3)
 packages_debug=(gdb-multiarch)
 packages_model=(gcc libc6-dev spin)
-packages_test=(clang libclang-rt-14-dev clang-format clang-tidy openocd stm32flash "${packages_debug[@]}")
+packages_test=(clang libclang-rt-14-dev clang-format clang-tidy openocd stm32flash chromium "${packages_debug[@]}")
 packages_fuzz=(llvm)
 packages_reference=(doxygen perl-base)
 packages_manual=(mandoc)
@@ -30,7 +30,7 @@ declare -A package_command=(
 	[gcc-riscv64-unknown-elf]=riscv64-unknown-elf-gcc [qemu-system-arm]=qemu-system-arm
 	[qemu-system-misc]=qemu-system-riscv32 [clang]=clang [clang-format]=clang-format [clang-tidy]=clang-tidy
 	[valgrind]=valgrind [graphviz]=dot [openocd]=openocd [stm32flash]=stm32flash [gdb-multiarch]=gdb-multiarch
-	[llvm]=llvm-cov [gcovr]=gcovr [python3]=python3 [spin]=spin [doxygen]=doxygen [mandoc]=mandoc
+	[llvm]=llvm-cov [gcovr]=gcovr [python3]=python3 [spin]=spin [doxygen]=doxygen [mandoc]=mandoc [chromium]=chromium
 )
 
 say() {

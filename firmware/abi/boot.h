@@ -137,7 +137,12 @@ struct pb_boot_block {
 	uint32_t waypoint;   /**< enum pb_waypoint */
 	uint32_t heartbeat; /**< passes of the main loop since boot, modulo 2^32; moves at least every tick */
 	uint32_t incarnation; /**< counts boots since the memory was cleared; never 0 once running */
-	uint32_t line1_reserved[12];
+	/**
+	 * struct pb_trace_ring, in bytes from the start of card memory; 0: there is none. Firmware without a trace
+	 * leaves it as it is, and the trace of the one before, too.
+	 */
+	uint32_t trace_offset;
+	uint32_t line1_reserved[11];
 
 	/* line 2: written by the firmware once, at death; cleared by the next incarnation */
 	struct pb_fatal_record fatal; /**< what killed it; valid is 0 as long as it lives */
@@ -176,7 +181,8 @@ PB_AT(pb_boot_block, boot_stage, 64);
 PB_AT(pb_boot_block, waypoint, 68);
 PB_AT(pb_boot_block, heartbeat, 72);
 PB_AT(pb_boot_block, incarnation, 76);
-PB_AT(pb_boot_block, line1_reserved, 80);
+PB_AT(pb_boot_block, trace_offset, 80);
+PB_AT(pb_boot_block, line1_reserved, 84);
 PB_AT(pb_boot_block, fatal, 128);
 PB_AT(pb_boot_block, line2_reserved, 160);
 PB_AT(pb_boot_block, crash_offset, 192);

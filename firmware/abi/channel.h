@@ -162,6 +162,8 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  *                 while the node has a queue
  * MODERATE        0 completions, 1 microseconds: the host interrupt comes when so many have gathered, or the first
  *                 one is so old, to the next tick; 1 or less: at each one. Events and replies are not moderated
+ * TRACE           0 levels of the categories, PB_TRACE_LEVELS_*; 1,2 the host's clock in nanoseconds, for a record
+ *                 (the admin, or PB_PRIVILEGE_QUERY). UNSUPPORTED if the board has no room for a trace
  *
  * 64-bit values are low word, high word. Unused arguments are ignored.
  */
@@ -182,7 +184,7 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
 	X(RESUME, 14, "starts it again")                                                                     \
 	X(RESET, 15, "lets halted work go on, or resets the engine under a queue")                           \
 	X(QUERY, 16, "one object's state")                                                                   \
-	X(LOG_LEVEL, 17, "reserved: how much is traced")                                                     \
+	X(TRACE, 17, "sets how much is traced")                                                              \
 	X(CHANNEL_GRANT, 18, "gives another channel its privileges, weight and priority cap")                \
 	X(NODE_SET, 19, "mode, depth and times of a node")                                                   \
 	X(MODERATE, 20, "how often completions interrupt the host")

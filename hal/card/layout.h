@@ -14,7 +14,8 @@
  *   0x04800  rings of the engines, each with the progress of what they go on with
  *   0x06000  channel directory, then the channels' rings
  *   0x1f000  dummy page of the engines' apertures
- *   0x20000  pool: backing memory of segments, to the end
+ *   0x20000  pool: backing memory of segments
+ *   0xfdf000 the trace, to the end
  */
 #ifndef PB_HAL_CARD_LAYOUT_H
 #define PB_HAL_CARD_LAYOUT_H
@@ -30,7 +31,10 @@
 #define PB_CARD_CHANNELS_OFFSET    0x6000u
 #define PB_CARD_DUMMY_OFFSET       0x1f000u
 #define PB_CARD_POOL_OFFSET        0x20000u
-#define PB_CARD_NODES              4u
+/** The trace, behind what the core uses: 8,192 records. */
+#define PB_CARD_TRACE_BYTES  0x21000u
+#define PB_CARD_TRACE_OFFSET (PB_CARD_MEMORY_BYTES - PB_CARD_TRACE_BYTES)
+#define PB_CARD_NODES        4u
 /** What node n can run: enum pb_node_kind. */
 #define PB_CARD_NODE_KIND(n) ((n) % 2u == 0 ? PB_NODE_3D : PB_NODE_COPY)
 

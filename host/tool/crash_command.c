@@ -3,7 +3,6 @@
 #include "host/tool/crash_command.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +10,8 @@
 #include "host/patchbay.h"
 #include "host/tool/card_arguments.h"
 #include "host/tool/crash_report.h"
+#include "host/tool/memory_file.h"
 #include "host/tool/open_card.h"
-
-/* More is no card's memory. */
-#define FILE_BYTES_MAX (64u << 20)
 
 enum option_key {
 	KEY_JSON = 0x100,
@@ -129,18 +126,12 @@ static int look(const char *program, const struct arguments *arguments, const st
 /* Card memory as it was written to a file, from its first byte on. */
 static int look_at_file(const char *program, const struct arguments *arguments)
 {
-	FILE *stream = fopen(arguments->file, "rb");
-	struct pb_link link = {.memory = calloc(1, FILE_BYTES_MAX)};
-	int code = 1;
+	struct pb_link link;
+	int code;
 
-	if (stream == NULL || link.memory == NULL) {
-		fprintf(stderr, "%s: %s: %s\n", program, arguments->file, strerror(errno));
-	} else {
-		link.memory_bytes = (uint32_t)fread(link.memory, 1, FILE_BYTES_MAX, stream);
-		code = look(program, arguments, &link);
-	}
-	if (stream != NULL)
-		(void)fclose(stream);
+	if (!pb_memory_file_read(program, arguments->file, &link))
+		return 1;
+	code = look(program, arguments, &link);
 	free(link.memory);
 	return code;
 }

@@ -13,6 +13,7 @@
 #include "host/tool/info_command.h"
 #include "host/tool/replay_command.h"
 #include "host/tool/sim_command.h"
+#include "host/tool/trace_command.h"
 #include "host/tool/why_command.h"
 
 /** Exit code of a usage error, in every subcommand. */
@@ -33,6 +34,7 @@ static const struct command {
 	 "try schedules by seed against a model of the contract"},
 	{"why", (char[]){"patchbay why"}, pb_why_command, "why a queue of a running card does not run"},
 	{"crash", (char[]){"patchbay crash"}, pb_crash_command, "why the firmware of a card died last"},
+	{"trace", (char[]){"patchbay trace"}, pb_trace_command, "what the firmware of a card did, and when"},
 	{"image", (char[]){"patchbay image"}, pb_image_command,
 	 "what a firmware image is, and whether it is good"},
 	{"card", (char[]){"patchbay card"}, pb_card_command, "emulate a card for other processes"},

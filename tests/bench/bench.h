@@ -27,10 +27,12 @@ struct pb_bench {
 
 extern struct pb_bench pb_bench;
 
-/** Boots the firmware and attaches to it. */
-void pb_bench_boot(void);
+/** Boots the firmware and attaches to it. @param traced as it is by default; else it has no trace */
+void pb_bench_boot(bool traced);
 /** One submission from doorbell to fence. Gives the two spans, in instructions times 1000. */
 void pb_bench_submit(const struct pb_descriptor *descriptor, uint32_t *submit, uint32_t *retire);
+/** The last submission's spans until the firmware had nothing to do, in instructions times 1000, the stopwatch's included. */
+extern uint32_t pb_bench_submit_to_sleep, pb_bench_retire_to_sleep;
 /** The same in another queue. */
 void pb_bench_submit_to(struct pb_queue *queue, const struct pb_descriptor *descriptor, uint32_t *submit,
 			uint32_t *retire);

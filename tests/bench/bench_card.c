@@ -41,7 +41,7 @@ static bool muted;           /**< the host's doorbell is not rung */
 static uint32_t looked;      /**< counter when the tick was found; or when the alarm rang */
 
 struct pb_bench pb_bench;
-uint32_t pb_bench_longest_delay;
+uint32_t pb_bench_longest_delay, pb_bench_submit_to_sleep, pb_bench_retire_to_sleep;
 
 void pb_bench_print_milli(const char *key, uint32_t milli)
 {
@@ -313,17 +313,15 @@ static void calibrate(void)
 	board_engine_ops = real_engine_ops;
 }
 
-static void boot(void)
+static void start_board(void)
 {
 	config = *pb_board_start();
 	wrap_lines();
 	wrap_engines();
 	host_link.memory = config.memory;
-	host_link.memory_bytes = config.memory_bytes;
+	host_link.memory_bytes = config.memory_bytes + config.trace_bytes;
 	pb_bench_board_start();
 	calibrate();
-	firmware = pb_firmware_instance();
-	pb_firmware_init(firmware, &config);
 }
 
 static void attach(void)
@@ -354,9 +352,17 @@ static void attach(void)
 	pb_bench_require(error == PB_ERROR_OK, "lists");
 }
 
-void pb_bench_boot(void)
+void pb_bench_boot(bool traced)
 {
-	boot();
+	static uint32_t trace_bytes;
+
+	if (firmware == NULL) {
+		start_board();
+		trace_bytes = config.trace_bytes;
+	}
+	config.trace_bytes = traced ? trace_bytes : 0;
+	firmware = pb_firmware_instance();
+	pb_firmware_init(firmware, &config);
 	attach();
 }
 
@@ -395,6 +401,12 @@ static void require_completed(struct pb_queue *queue)
 			 "a submission did not complete");
 }
 
+/** From the interrupt to now, when the firmware has nothing to do. */
+static uint32_t whole(void)
+{
+	return pb_bench_board_instructions_milli(pb_bench_board_interrupt(), pb_bench_board_counter());
+}
+
 void pb_bench_submit_to(struct pb_queue *queue, const struct pb_descriptor *descriptor, uint32_t *submit,
 			uint32_t *retire)
 {
@@ -404,6 +416,7 @@ void pb_bench_submit_to(struct pb_queue *queue, const struct pb_descriptor *desc
 	while (pb_firmware_pass(firmware))
 		continue;
 	*submit = pb_bench_board_instructions_milli(pb_bench_board_interrupt(), engine_rung) - empty_submit;
+	pb_bench_submit_to_sleep = whole();
 	pb_bench_require(engine_waits, "the engine was not rung");
 	take_outgoing_bytes();
 	hold_interrupts();
@@ -412,6 +425,7 @@ void pb_bench_submit_to(struct pb_queue *queue, const struct pb_descriptor *desc
 	while (pb_firmware_pass(firmware))
 		continue;
 	*retire = pb_bench_board_instructions_milli(pb_bench_board_interrupt(), host_rung) - empty_retire;
+	pb_bench_retire_to_sleep = whole();
 	take_outgoing_bytes();
 	require_completed(queue);
 }

@@ -247,3 +247,11 @@ uint32_t e2e_image_write(const char *path, const char *function, enum e2e_image_
 	code[1] = (uint8_t)(instruction >> 8);
 	return e2e_image_write_at(path, function, 0, code, sizeof(code));
 }
+
+void e2e_image_write_asserting(const char *path)
+{
+	const uint32_t pool_offset = 0x7000;
+	const uint32_t place = e2e_image_cpu() == E2E_IMAGE_RISCV64 ? 16 : 12;
+
+	(void)e2e_image_write_at(path, "config", place, &pool_offset, sizeof(pool_offset));
+}

@@ -149,15 +149,6 @@ static void find_assertion(const char *file, const char *text, uint32_t *first, 
 	free(source);
 }
 
-/* A board's table that leaves its channels no room: what the firmware asserts of it as it boots does not hold. */
-static void write_asserting_image(const char *path)
-{
-	const uint32_t pool_offset = 0x7000;
-	const uint32_t place = e2e_image_cpu() == E2E_IMAGE_RISCV64 ? 16 : 12;
-
-	(void)e2e_image_write_at(path, "config", place, &pool_offset, sizeof(pool_offset));
-}
-
 static void test_assertion(void **state)
 {
 	char good[E2E_PATH_BYTES], bad[E2E_PATH_BYTES];
@@ -177,7 +168,7 @@ static void test_assertion(void **state)
 	e2e_patchbay(&output, "crash", "--card", card.socket);
 	assert_int_equal(output.code, 1);
 	assert_string_equal(output.err, "patchbay crash: no crash has been recorded there\n");
-	write_asserting_image(bad);
+	e2e_image_write_asserting(bad);
 	image = e2e_read_file(bad, &bytes);
 	e2e_write_file(good, image, bytes);
 	free(image);

@@ -43,7 +43,7 @@ static void check_capabilities(const cJSON *object)
 		{"RING_ENTRIES_MAX", 256},
 		{"TICK_MICROSECONDS", 5000},
 		{"POOL_OFFSET", 0x20000},
-		{"POOL_BYTES", 0xfe0000},
+		{"POOL_BYTES", 0xfbf000},
 		{"FORMATS", 26},
 	};
 	const cJSON *capabilities = cJSON_GetObjectItemCaseSensitive(object, "capabilities");

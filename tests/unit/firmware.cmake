@@ -12,6 +12,7 @@ foreach(name admit edges resolve patch patch_random patch_again formats format_s
   pb_unit_test(test_firmware_${name}
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_${name}.c LINKS test_card_fixture pb_sim pb_host)
 endforeach()
+pb_unit_test(test_trace SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_trace.c LINKS test_card_fixture pb_sim pb_host)
 pb_tries(test_firmware_patch_random RANDOM_ENTRIES 120000 10000000)
 pb_tries(test_firmware_ways SEEDS 6u 60u)
 

@@ -146,7 +146,7 @@ static const struct number frozen_commands[] = {
 	{7, "QUEUE_CREATE"},   {8, "QUEUE_DESTROY"},   {9, "QUEUE_CLEAR"},
 	{10, "CHANNEL_CLOSE"}, {11, "FORMAT_SET"},     {12, "PREEMPT"},
 	{13, "SUSPEND"},       {14, "RESUME"},         {15, "RESET"},
-	{16, "QUERY"},         {17, "LOG_LEVEL"},      {18, "CHANNEL_GRANT"},
+	{16, "QUERY"},         {17, "TRACE"},          {18, "CHANNEL_GRANT"},
 	{19, "NODE_SET"},      {20, "MODERATE"},
 };
 

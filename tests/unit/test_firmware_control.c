@@ -37,7 +37,7 @@ static const struct {
 	{"query nothing", PB_COMMAND_QUERY, {0}, PB_ERROR_BAD_ARGUMENT},
 	{"set a node", PB_COMMAND_NODE_SET, {0}, PB_ERROR_NO_PERMISSION},
 	{"moderate not at all", PB_COMMAND_MODERATE, {0}, PB_ERROR_OK},
-	{"log level", PB_COMMAND_LOG_LEVEL, {0}, PB_ERROR_UNSUPPORTED},
+	{"trace", PB_COMMAND_TRACE, {0x444444}, PB_ERROR_BAD_ARGUMENT},
 
 	{"reset", PB_COMMAND_RESET, {0}, PB_ERROR_OK},
 	{"reset the other node", PB_COMMAND_RESET, {1}, PB_ERROR_OK},

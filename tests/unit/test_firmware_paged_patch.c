@@ -282,7 +282,7 @@ static uint32_t wrong_word(const struct card *card, const struct card *other, en
 	case BEYOND_MEMORY:
 		return 0xfffff000 | PB_ENGINE_PAGE_VALID;
 	case FREE_MEMORY:
-		return (pb_sim_memory_bytes(card->sim) - PAGE) | PB_ENGINE_PAGE_VALID;
+		return (PB_CARD_TRACE_OFFSET - PAGE) | PB_ENGINE_PAGE_VALID;
 	case OTHER_CHANNEL:
 		return slot_offset(other, 0) | PB_ENGINE_PAGE_VALID;
 	case UNMAPPED:

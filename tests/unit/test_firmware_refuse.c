@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "firmware/abi/boot.h"
+#include "firmware/abi/trace.h"
 #include "firmware/firmware.h"
 #include "tests/unit/unit.h"
 
@@ -62,10 +63,36 @@ static void test_refused(void **state)
 	}
 }
 
+/* It leaves a trace even so: two stages, at the time that the board's clock has. */
+static void test_traced(void **state)
+{
+	static const uint32_t now = 0x1234567;
+	static const uint32_t expected[2][4] = {
+		{0x1234567, 0xffff0000 | PB_TRACE_BOOT, PB_BOOT_STAGE_NONE, 1},
+		{0x1234567, 0xffff0000 | PB_TRACE_BOOT, PB_BOOT_STAGE_STARTED, 1}};
+	const struct pb_boot_block *boot = (const struct pb_boot_block *)memory;
+	const struct pb_trace_ring *ring =
+		(const struct pb_trace_ring *)&memory[BYTES / 2u / sizeof(memory[0])];
+	struct pb_firmware_config traced = config;
+
+	(void)state;
+	memset(memory, 0, sizeof(memory));
+	traced.memory_bytes = BYTES / 2u;
+	traced.trace_bytes = BYTES / 2u;
+	traced.clock = &now;
+	pb_firmware_refuse(pb_firmware_instance(), &traced, &why);
+	check_block(boot, 1);
+	assert_int_equal(boot->trace_offset, BYTES / 2u);
+	assert_int_equal(ring->magic, PB_TRACE_MAGIC);
+	assert_int_equal(ring->put, sizeof(expected));
+	assert_memory_equal(ring + 1, expected, sizeof(expected));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_traced),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

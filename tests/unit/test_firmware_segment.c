@@ -2,6 +2,7 @@
 /* Segments: what may be made, where its memory comes from, when it may go. */
 #include <string.h>
 
+#include "hal/card/layout.h"
 #include "tests/unit/card_fixture.h"
 
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
@@ -193,7 +194,7 @@ static void pool_to_its_last_page(void **state)
 	assert_int_equal(create(&card.channel, 0, 0, 0, pool, pool - PAGE, NULL), PB_ERROR_OK);
 	assert_int_equal(create(&neighbour, 0, 0, 0, pool, 2 * PAGE, NULL), PB_ERROR_NO_SPACE);
 	assert_int_equal(create(&neighbour, 0, 0, 0, pool, PAGE, &offset), PB_ERROR_OK);
-	assert_int_equal(offset, pb_sim_memory_bytes(card.sim) - PAGE);
+	assert_int_equal(offset, PB_CARD_TRACE_OFFSET - PAGE);
 	assert_int_equal(create(&neighbour, 1, 0, 0, pool, 0, &offset), PB_ERROR_OK);
 	assert_int_equal(offset, 0);
 	assert_int_equal(create(&neighbour, 2, 0, MIB, pool, PAGE, NULL), PB_ERROR_NO_SPACE);

@@ -123,7 +123,7 @@ static void test_neighbour(void **state)
 	assert_int_equal(summary.submissions, 0);
 	assert_string_equal(summary.message,
 			    "cannot make the segments: NO_SPACE: 1056768 bytes in one piece are needed, and "
-			    "other clients hold too much of the card's POOL_BYTES = 16646144; try again when "
+			    "other clients hold too much of the card's POOL_BYTES = 16510976; try again when "
 			    "they have ended");
 }
 

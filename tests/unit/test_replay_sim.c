@@ -265,10 +265,10 @@ static void test_limits(void **state)
 		{1025, 1, 64,
 		 "submission 1: it has 1025 objects; this board's limit is ALLOCATIONS_MAX = 1024"},
 		{2, 65537, 1u << 20, "it has 65537 relocations; this board's limit is PATCHES_MAX = 65536"},
-		{1, 1, 16u << 20, "this board's limit is BUFFER_BYTES_MAX = 16646144"},
-		{1, 1, 16646144,
-		 "it has 16646192 bytes of buffer and lists; this board's limit is POOL_BYTES"},
-		{1, 1, 16646144 - 64, "16646128 bytes of card memory"},
+		{1, 1, 16u << 20, "this board's limit is BUFFER_BYTES_MAX = 16510976"},
+		{1, 1, 16510976,
+		 "it has 16511024 bytes of buffer and lists; this board's limit is POOL_BYTES"},
+		{1, 1, 16510976 - 64, "16510960 bytes of card memory"},
 	};
 
 	(void)state;

@@ -65,6 +65,14 @@ uint8_t pb_shared_read8(const uint8_t *address);
 */
 void pb_shared_write8(uint8_t *address, uint8_t value);
 
+/*@
+  requires in_range: pb_in_range((uint32_t)address, 16);
+  assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
+  ensures pb_stores == (uint32_t)(\old(pb_stores) + 4);
+*/
+void pb_shared_write_four(uint32_t *address, uint32_t first, uint32_t second, uint32_t third,
+			  uint32_t fourth);
+
 /*@ assigns \nothing; */
 void pb_shared_acquire(void);
 /*@ assigns \nothing; */

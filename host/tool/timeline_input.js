@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// What the user does, and a test of it: #selftest in the address.
+
+function show(from, to) {
+	const range = Math.min(Math.max(to - from, 10), 1.2 * data.duration + 20), middle = (from + to) / 2;
+	begin = Math.min(Math.max(middle - range / 2, -.1 * data.duration - 10), 1.1 * data.duration + 10 - range);
+	end = begin + range;
+	redraw();
+}
+
+function zoom(factor, x) {
+	const t = toTime(Math.max(x, NAMES)), range = Math.min(Math.max((end - begin) * factor, 10), 1.2 * data.duration + 20);
+	const from = t - (t - begin) / (end - begin) * range;
+	show(from, from + range);
+}
+
+const move = part => show(begin + part * (end - begin), end + part * (end - begin));
+const showAll = () => { scroll = 0; show(0, Math.max(data.duration, 1)); };
+
+function choose(p) {
+	chosen = p;
+	showPacket();
+	redraw();
+}
+
+function goTo(p) {
+	const lane = lanes.find(l => l.whole && l.packets.includes(p)), span = Math.max((p[END] - first(p)) * 5, 60);
+	choose(p);
+	if (lane) scroll += lane.y - canvas.clientHeight / 2;
+	show((first(p) + p[END] - span) / 2, (first(p) + p[END] + span) / 2);
+}
+
+// The next packet with that fence, behind the one that is chosen.
+function find(text) {
+	const fence = text.trim() === "" ? NaN : Number(text), matches = data.packets.filter(p => p[FENCE] === fence);
+	const next = matches.length ? matches[(matches.indexOf(chosen) + 1) % matches.length] : null;
+	byId("fence").classList.toggle("none", text !== "" && !next);
+	byId("found").textContent = matches.length > 1 ? `${matches.indexOf(next) + 1} of ${matches.length}` : "";
+	if (next) goTo(next); else choose(null);
+	return matches.length;
+}
+
+function select(from, to) {
+	selection = from === null ? null : [Math.max(Math.min(from, to), 0), Math.min(Math.max(from, to), data.duration)];
+	redraw();
+	return showStats();
+}
+
+canvas.addEventListener("wheel", e => {
+	e.preventDefault();
+	if (e.offsetX < NAMES) { scroll += e.deltaY; redraw(); }
+	else if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) move((e.deltaX || e.deltaY) / 1000);
+	else zoom(1.002 ** e.deltaY, e.offsetX);
+}, { passive: false });
+canvas.addEventListener("mousedown", e => {
+	drag = { x: e.offsetX, y: e.offsetY, begin, end, scroll, measures: e.shiftKey, overview: e.offsetY < OVERVIEW, moved: false };
+	if (drag.overview) dragTo(e);
+});
+
+function dragTo(e) {
+	const range = drag.end - drag.begin, shift = (e.offsetX - drag.x) / width() * range;
+	drag.moved ||= Math.abs(e.offsetX - drag.x) + Math.abs(e.offsetY - drag.y) > 3;
+	if (drag.overview) {
+		const middle = (e.offsetX - NAMES) / width() * data.duration;
+		show(middle - range / 2, middle + range / 2);
+	} else if (drag.measures) {
+		select(toTime(drag.x), toTime(e.offsetX));
+	} else if (drag.moved) {
+		scroll = drag.scroll - (e.offsetY - drag.y);
+		show(drag.begin - shift, drag.end - shift);
+	}
+}
+
+function point(e) {
+	const p = packetAt(e.offsetX, e.offsetY), mark = p ? null : markAt(e.offsetX, e.offsetY), tip = byId("tip");
+	if (p !== pointed) { pointed = p; redraw(); }
+	tip.style.display = p || mark ? "block" : "none";
+	if (!p && !mark) return;
+	tip.textContent = p ? `${KINDS[p[KIND]][0]} packet\n` + describe(p).map(([name, value]) => name.padEnd(20) + value).join("\n") : `${time(mark[0])}\n${mark[2]}`;
+	tip.style.left = Math.min(e.clientX + 14, innerWidth - tip.offsetWidth - 8) + "px";
+	tip.style.top = Math.min(e.clientY + 14, innerHeight - tip.offsetHeight - 8) + "px";
+}
+
+canvas.addEventListener("mousemove", e => { if (drag) dragTo(e); else point(e); });
+canvas.addEventListener("mouseleave", () => { byId("tip").style.display = "none"; });
+addEventListener("mouseup", e => {
+	if (drag && !drag.moved && !drag.overview && e.target === canvas) {
+		if (drag.measures) select(null); else choose(packetAt(e.offsetX, e.offsetY));
+	}
+	drag = null;
+});
+byId("fence").addEventListener("input", e => { chosen = null; find(e.target.value); });
+byId("fence").addEventListener("keydown", e => { if (e.key === "Enter") find(e.target.value); e.stopPropagation(); });
+byId("all").addEventListener("click", showAll);
+addEventListener("resize", redraw);
+addEventListener("keydown", e => {
+	const keys = { w: () => zoom(.7, NAMES + width() / 2), s: () => zoom(1 / .7, NAMES + width() / 2), a: () => move(-.2), d: () => move(.2), 0: showAll,
+		ArrowLeft: () => move(-.2), ArrowRight: () => move(.2), ArrowUp: () => { scroll -= 40; redraw(); }, ArrowDown: () => { scroll += 40; redraw(); },
+		"/": () => { byId("fence").focus(); e.preventDefault(); }, Escape: () => { select(null); choose(null); } };
+	if (!e.ctrlKey && !e.altKey && !e.metaKey) keys[e.key]?.();
+});
+
+for (const [name, colour] of [...KINDS, ...MARKS]) {
+	const key = document.createElement("button");
+	if (name === KINDS[0][0] || name === MARKS[0][0]) byId("legend").append(name === KINDS[0][0] ? "packets" : "events");
+	key.innerHTML = `<i style="background:${colour}"></i>${name}`;
+	key.addEventListener("click", () => { key.classList.toggle("off", !hidden.delete(name) && !!hidden.add(name)); showStats(); redraw(); });
+	byId("legend").append(key);
+}
+byId("about").textContent = `${data.packets.length.toLocaleString("en")} packets, ${data.marks.length.toLocaleString("en")} events, ${time(data.duration)}` + (data.lost ? `, ${data.lost} records lost` : "");
+showStats();
+// #FROM-TO in the address shows that part.
+const part = /^#(\d+)-(\d+)$/.exec(location.hash);
+if (part) show(Number(part[1]), Number(part[2]));
+draw();
+
+// ---- a test of itself, which leaves what it found in the page ----
+
+function selfTest() {
+	const report = { errors: [] }, fire = (type, x, y, more) => canvas.dispatchEvent(new (type === "wheel" ? WheelEvent : MouseEvent)(type, { clientX: canvas.getBoundingClientRect().left + x, clientY: canvas.getBoundingClientRect().top + y, bubbles: true, cancelable: true, ...more }));
+	const step = name => { draw(); report[name] = { begin, end, rectangles, scroll }; }, middle = NAMES + width() / 2;
+	addEventListener("error", e => report.errors.push(e.message));
+	step("all");
+	for (let i = 0; i < 8; i++) fire("wheel", middle, 200, { deltaY: -500 });
+	step("zoomed");
+	fire("mousedown", middle, 200);
+	fire("mousemove", middle - 100, 200);
+	fire("mouseup", middle - 100, 200);
+	step("moved");
+	showAll();
+	byId("fence").value = hex(data.packets[data.packets.length >> 1][FENCE]);
+	byId("fence").dispatchEvent(new Event("input"));
+	step("found");
+	report.found.fence = hex(chosen[FENCE]);
+	report.found.at = first(chosen);
+	const lane = lanes.find(l => l.whole && l.packets.includes(chosen)), row = lane.row[lane.packets.indexOf(chosen)];
+	fire("mousemove", toX((first(chosen) + chosen[END]) / 2), lane.y + row * ROW + 5);
+	report.tip = byId("tip").style.display === "block" ? byId("tip").textContent : "";
+	showAll();
+	draw();
+	fire("mousedown", NAMES + width() / 4, 200, { shiftKey: true });
+	fire("mousemove", middle, 200, { shiftKey: true });
+	fire("mouseup", middle, 200, { shiftKey: true });
+	step("selected");
+	report.selected.range = selection;
+	report.selected.measured = measure(...selection);
+	report.width = width();
+	report.duration = data.duration;
+	byId("legend").querySelector("button").click();
+	step("hidden");
+	report.hidden.count = measure(0, data.duration).count;
+	byId("legend").querySelector("button").click();
+	fire("wheel", 20, 200, { deltaY: 1e6 });
+	step("scrolled");
+	const result = document.createElement("pre"), lines = [];
+	const put = (name, value) => {
+		if (typeof value === "object" && value !== null) Object.entries(value).forEach(([key, part]) => put(name ? `${name}.${key}` : key, part));
+		else lines.push(`${name} ${String(value).replace(/\s+/g, " ")}`);
+	};
+	put("", report);
+	result.textContent = `\nbegin-of-report\n${lines.join("\n")}\nend-of-report\n`;
+	document.body.append(result);
+}
+if (location.hash === "#selftest") selfTest();

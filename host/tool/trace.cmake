@@ -1,0 +1,18 @@
+# Traces: files of them, what they come to, and how they are shown.
+set(page ${CMAKE_CURRENT_LIST_DIR}/timeline.html)
+set(scripts ${CMAKE_CURRENT_LIST_DIR}/timeline.js ${CMAKE_CURRENT_LIST_DIR}/timeline_input.js)
+string(REPLACE ";" ":" script_list "${scripts}")
+add_custom_command(
+  OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/timeline_page.c
+  COMMAND ${CMAKE_COMMAND} -DINPUT=${page} -DSCRIPTS=${script_list} -DOUTPUT=${CMAKE_CURRENT_BINARY_DIR}/timeline_page.c
+    -DHEADER=host/tool/timeline_page.h -DNAME=pb_timeline_page -P ${PROJECT_SOURCE_DIR}/cmake/page.cmake
+  DEPENDS ${page} ${scripts} ${PROJECT_SOURCE_DIR}/cmake/page.cmake)
+pb_library(pb_trace
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/trace_export.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_file.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_page.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_schema.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_timeline.c
+    ${CMAKE_CURRENT_BINARY_DIR}/timeline_page.c
+  LINKS pb_host)

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "host/tool/trace_command.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "host/tool/card_arguments.h"
+#include "host/tool/memory_file.h"
+#include "host/tool/open_card.h"
+#include "host/tool/trace_export.h"
+#include "host/tool/trace_record.h"
+
+#define EXIT_USAGE 2
+
+enum option_key {
+	KEY_MEMORY = 0x100,
+	KEY_LEVELS,
+	KEY_TIME,
+	KEY_PERFETTO,
+	KEY_HTML,
+};
+
+struct arguments {
+	struct pb_open_options card;
+	const char *memory;
+	const char *file;
+	const char *perfetto;
+	const char *html;
+	struct pb_trace_recording recording;
+};
+
+static const struct argp_option reader_options[] = {
+	{"memory", KEY_MEMORY, "FILE.bin", 0, "Card memory as it was saved, from its first byte on", 0},
+	{"levels", KEY_LEVELS, "LEVELS", 0, "What is traced meanwhile", 0},
+	{"time", KEY_TIME, "SECONDS", 0, "Go on for so long", 0},
+	{0},
+};
+
+static const struct argp_option export_options[] = {
+	{"perfetto", KEY_PERFETTO, "FILE.json", 0, "Chrome trace events, for Perfetto or speedscope", 0},
+	{"html", KEY_HTML, "FILE.html", 0, "A page that needs no network", 0},
+	{0},
+};
+
+static bool names_card(const struct pb_open_options *card)
+{
+	return card->socket != NULL || card->probe.stub != NULL || card->sim || card->board != NULL;
+}
+
+static void set_time(struct arguments *arguments, const char *text, struct argp_state *state)
+{
+	char *end;
+	const double seconds = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !(seconds >= 0) || seconds > 1e9)
+		argp_error(state, "%s is no time", text);
+	arguments->recording.seconds = seconds;
+}
+
+static void set_levels(struct arguments *arguments, const char *text, struct argp_state *state)
+{
+	if (!pb_trace_levels_parse(text, &arguments->recording.levels))
+		argp_error(state, "%s: neither off, default, all nor CATEGORY=LEVEL,...", text);
+	arguments->recording.set = true;
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+
+	switch (key) {
+	case KEY_MEMORY:
+		arguments->memory = text;
+		return 0;
+	case KEY_LEVELS:
+		set_levels(arguments, text, state);
+		return 0;
+	case KEY_TIME:
+		set_time(arguments, text, state);
+		return 0;
+	case KEY_PERFETTO:
+		arguments->perfetto = text;
+		return 0;
+	case KEY_HTML:
+		arguments->html = text;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+
+	if (key != ARGP_KEY_ARG)
+		return parse_option(key, text, state);
+	if (arguments->file != NULL)
+		argp_error(state, "one FILE at a time");
+	arguments->file = text;
+	return 0;
+}
+
+/** Of those that have pb_card_arguments as well. */
+static error_t parse_with_card(int key, char *text, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+
+	if (key != ARGP_KEY_INIT)
+		return parse(key, text, state);
+	state->child_inputs[0] = &arguments->card;
+	return 0;
+}
+
+static int complain(const char *program, const char *file, const char *why)
+{
+	fprintf(stderr, "%s: %s: %s\n", program, file, why);
+	return 1;
+}
+
+static int read_card(const struct arguments *arguments)
+{
+	const struct pb_trace_recording *recording = &arguments->recording;
+	struct pb_open_card card;
+	struct pb_link link;
+	int code;
+
+	if (arguments->memory != NULL) {
+		if (!pb_memory_file_read(recording->program, arguments->memory, &link))
+			return 1;
+		code = pb_trace_record(recording, &link);
+		free(link.memory);
+		return code;
+	}
+	code = pb_open_card(&arguments->card, &card);
+	if (code != 0)
+		return code;
+	code = pb_trace_record(recording, card.link);
+	pb_close_card(&card);
+	return code;
+}
+
+#define LEVELS_HELP                                                                                          \
+	"LEVELS is off, default, all, or CATEGORY=LEVEL,...: LIFE, PACKET, SCHEDULE, NODE, CONTROL and "     \
+	"LINE at 0 to 3, the others at 1. They take a channel of the card, and are set back in the end."
+
+static int record_command(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = reader_options,
+		.parser = parse_with_card,
+		.args_doc = "FILE.trace",
+		.doc = "Write the trace of a card to a file: what it still has, and with --time what comes "
+		       "then.\v" LEVELS_HELP "\n\n"
+		       "Exit code: 0 it is written; 1 there is none; 2 wrong arguments.",
+		.children = pb_card_arguments,
+	};
+	struct arguments arguments = {.recording.program = argv[0]};
+	int code;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+	if (arguments.file == NULL || names_card(&arguments.card) == (arguments.memory != NULL) ||
+	    (arguments.memory != NULL && arguments.recording.set)) {
+		fprintf(stderr, "%s: it takes FILE.trace, and either a card or --memory without --levels\n",
+			argv[0]);
+		return EXIT_USAGE;
+	}
+	arguments.recording.file = fopen(arguments.file, "wb");
+	if (arguments.recording.file == NULL)
+		return complain(argv[0], arguments.file, strerror(errno));
+	code = read_card(&arguments);
+	if (fclose(arguments.recording.file) != 0 && code == 0)
+		code = complain(argv[0], arguments.file, strerror(errno));
+	return code;
+}
+
+static int follow_command(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = reader_options,
+		.parser = parse_with_card,
+		.args_doc = "",
+		.doc = "Print the trace of a card: what it still has, and what comes then, until "
+		       "interrupted.\v" LEVELS_HELP "\n\n"
+		       "Exit code: 0 here it is; 1 there is none; 2 wrong arguments.",
+		.children = pb_card_arguments,
+	};
+	struct arguments arguments = {
+		.recording = {.program = argv[0], .file = stdout, .text = true, .seconds = -1}};
+
+	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+	if (arguments.file == NULL && names_card(&arguments.card) && arguments.memory == NULL)
+		return read_card(&arguments);
+	fprintf(stderr, "%s: it takes a card, and no file\n", argv[0]);
+	return EXIT_USAGE;
+}
+
+/** @return false: it has been said why it cannot be read */
+static bool read_file(const char *program, const char *path, struct pb_trace_data *data)
+{
+	FILE *file = fopen(path, "rb");
+	const char *wrong;
+
+	memset(data, 0, sizeof(*data));
+	if (file == NULL) {
+		(void)complain(program, path, strerror(errno));
+		return false;
+	}
+	wrong = pb_trace_file_read(file, data);
+	(void)fclose(file);
+	if (wrong == NULL)
+		return true;
+	(void)complain(program, path, wrong);
+	pb_trace_data_free(data);
+	return false;
+}
+
+static void print_anchor(const struct pb_trace_anchor *anchor)
+{
+	const time_t seconds = (time_t)(anchor->nanoseconds / 1000000000u);
+	struct tm parts;
+	char text[32] = "";
+
+	if (gmtime_r(&seconds, &parts) != NULL)
+		(void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
+	printf("%6" PRIu64 ".%06u  the host's clock: %s.%06uZ\n", anchor->time / 1000000u,
+	       (unsigned)(anchor->time % 1000000u), text, (unsigned)(anchor->nanoseconds / 1000u % 1000000u));
+}
+
+static int decode_command(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.parser = parse,
+		.args_doc = "FILE.trace",
+		.doc = "Print a trace: seconds since its first record, and what happened.\v"
+		       "It says itself what its events are called, whatever firmware has left it.\n\n"
+		       "Exit code: 0 here it is; 1 it cannot be read; 2 wrong arguments.",
+	};
+	struct arguments arguments = {0};
+	struct pb_trace_data data;
+	size_t anchor = 0;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+	if (arguments.file == NULL) {
+		fprintf(stderr, "%s: which FILE.trace?\n", argv[0]);
+		return EXIT_USAGE;
+	}
+	if (!read_file(argv[0], arguments.file, &data))
+		return 1;
+	for (size_t i = 0; i < data.count; i++) {
+		for (; anchor < data.anchor_count && data.anchors[anchor].time < data.moments[i].time;
+		     anchor++)
+			print_anchor(&data.anchors[anchor]);
+		pb_trace_print(stdout, &data.schema, &data.moments[i].record, data.moments[i].time);
+	}
+	for (; anchor < data.anchor_count; anchor++)
+		print_anchor(&data.anchors[anchor]);
+	if (data.lost != 0)
+		printf("       ...  %" PRIu64 " records are lost\n", data.lost);
+	pb_trace_data_free(&data);
+	return 0;
+}
+
+static int export_to(const char *program, const char *path, const struct pb_trace_data *data,
+		     const struct pb_timeline *timeline,
+		     bool (*write)(FILE *, const struct pb_trace_data *, const struct pb_timeline *))
+{
+	FILE *file = path != NULL ? fopen(path, "w") : NULL;
+	bool written;
+
+	if (path == NULL)
+		return 0;
+	if (file == NULL)
+		return complain(program, path, strerror(errno));
+	written = write(file, data, timeline);
+	return fclose(file) == 0 && written ? 0 : complain(program, path, "it cannot be written");
+}
+
+static int export_command(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = export_options,
+		.parser = parse,
+		.args_doc = "FILE.trace",
+		.doc = "Show a trace as a timeline: of each queue and each node, what was in it.\v"
+		       "Exit code: 0 it is written; 1 it cannot be; 2 wrong arguments.",
+	};
+	struct arguments arguments = {0};
+	struct pb_timeline timeline;
+	struct pb_trace_data data;
+	int code;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+	if (arguments.file == NULL || (arguments.perfetto == NULL && arguments.html == NULL)) {
+		fprintf(stderr, "%s: it takes FILE.trace, and --perfetto, --html or both\n", argv[0]);
+		return EXIT_USAGE;
+	}
+	if (!read_file(argv[0], arguments.file, &data))
+		return 1;
+	if (pb_timeline_build(&data, &timeline)) {
+		code = export_to(argv[0], arguments.perfetto, &data, &timeline, pb_trace_export_events);
+		if (code == 0)
+			code = export_to(argv[0], arguments.html, &data, &timeline, pb_trace_export_page);
+	} else {
+		code = complain(argv[0], arguments.file, "there is not enough memory for it");
+	}
+	pb_timeline_free(&timeline);
+	pb_trace_data_free(&data);
+	return code;
+}
+
+int pb_trace_command(int argc, char **argv)
+{
+	const struct {
+		const char *name;
+		char *full_name;
+		int (*run)(int argc, char **argv);
+		const char *summary;
+	} verbs[] = {
+		{"record", (char[]){"patchbay trace record"}, record_command, "write it to a file"},
+		{"follow", (char[]){"patchbay trace follow"}, follow_command, "print it as it comes"},
+		{"decode", (char[]){"patchbay trace decode"}, decode_command, "print a file of it"},
+		{"export", (char[]){"patchbay trace export"}, export_command,
+		 "show a file of it as a timeline"},
+	};
+	const bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0);
+
+	argp_err_exit_status = EXIT_USAGE;
+	for (size_t i = 0; argc > 1 && i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		if (strcmp(argv[1], verbs[i].name) != 0)
+			continue;
+		argv[1] = verbs[i].full_name;
+		return verbs[i].run(argc - 1, argv + 1);
+	}
+	fprintf(help ? stdout : stderr,
+		"Usage: %s COMMAND [ARGUMENT...]\n"
+		"What the firmware of a card did, and when.\n\n",
+		argv[0]);
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		fprintf(help ? stdout : stderr, "  %-7s %s\n", verbs[i].name, verbs[i].summary);
+	return help ? 0 : EXIT_USAGE;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "host/tool/trace_file.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char magic[8] = "PBTRACE1";
+
+/* ---- writing ---- */
+
+static bool write_piece(FILE *file, enum pb_trace_piece kind, const void *bytes, uint32_t length)
+{
+	const uint32_t head[2] = {htole32((uint32_t)kind), htole32(length)};
+
+	return fwrite(head, sizeof(head), 1, file) == 1 &&
+	       (length == 0 || fwrite(bytes, length, 1, file) == 1);
+}
+
+static bool write_words(FILE *file, enum pb_trace_piece kind, const uint32_t *words, uint32_t count)
+{
+	uint32_t little[64];
+
+	for (uint32_t i = 0; i < count; i++)
+		little[i] = htole32(words[i]);
+	return write_piece(file, kind, little, count * (uint32_t)sizeof(uint32_t));
+}
+
+bool pb_trace_file_begin(FILE *file, const char *schema)
+{
+	return fwrite(magic, sizeof(magic), 1, file) == 1 &&
+	       write_piece(file, PB_TRACE_PIECE_SCHEMA, schema, (uint32_t)strlen(schema));
+}
+
+bool pb_trace_file_records(FILE *file, const struct pb_trace_record *records, uint32_t count)
+{
+	while (count != 0) {
+		const uint32_t some = count < 16u ? count : 16u;
+		uint32_t words[64];
+
+		memcpy(words, records, some * sizeof(*records));
+		if (!write_words(file, PB_TRACE_PIECE_RECORDS, words, some * 4u))
+			return false;
+		records += some;
+		count -= some;
+	}
+	return true;
+}
+
+bool pb_trace_file_lost(FILE *file, uint32_t count)
+{
+	return write_words(file, PB_TRACE_PIECE_LOST, &count, 1);
+}
+
+bool pb_trace_file_anchor(FILE *file, uint64_t nanoseconds, uint32_t clock)
+{
+	return write_words(file, PB_TRACE_PIECE_ANCHOR,
+			   (uint32_t[]){(uint32_t)nanoseconds, (uint32_t)(nanoseconds >> 32), clock}, 3);
+}
+
+/* ---- reading ---- */
+
+uint64_t pb_trace_clock_step(struct pb_trace_clock *clock, uint32_t now)
+{
+	const int32_t step = clock->running ? (int32_t)(now - clock->last) : 0;
+
+	if (step > 0)
+		clock->time += (uint32_t)step;
+	clock->running = true;
+	clock->last = now;
+	return clock->time;
+}
+
+static const char *grow(void **array, size_t count, size_t more, size_t size)
+{
+	void *larger = realloc(*array, (count + more) * size);
+
+	if (larger == NULL)
+		return "there is not enough memory for it";
+	*array = larger;
+	return NULL;
+}
+
+static const char *take_schema(struct pb_trace_data *data, const uint8_t *bytes, uint32_t length)
+{
+	char *text = malloc(length + 1u);
+	uint32_t line;
+
+	if (text == NULL)
+		return "there is not enough memory for it";
+	memcpy(text, bytes, length);
+	text[length] = '\0';
+	line = pb_trace_schema_parse(text, &data->schema);
+	free(text);
+	return line == 0 ? NULL : "its schema cannot be read";
+}
+
+static const char *take_records(struct pb_trace_data *data, struct pb_trace_clock *clock,
+				const uint32_t *words, uint32_t count)
+{
+	const char *wrong = grow((void **)&data->moments, data->count, count / 4u, sizeof(data->moments[0]));
+
+	if (wrong != NULL)
+		return wrong;
+	for (uint32_t i = 0; i + 4u <= count; i += 4u) {
+		struct pb_trace_moment *moment = &data->moments[data->count];
+
+		if (words[i + 1u] == 0)
+			continue; /* never written */
+		moment->record = (struct pb_trace_record){.clock = words[i],
+							  .what = words[i + 1u],
+							  .arguments = {words[i + 2u], words[i + 3u]}};
+		moment->time = pb_trace_clock_step(clock, words[i]);
+		data->count++;
+	}
+	return NULL;
+}
+
+static const char *take_anchor(struct pb_trace_data *data, struct pb_trace_clock *clock,
+			       const uint32_t *words)
+{
+	const char *wrong = grow((void **)&data->anchors, data->anchor_count, 1, sizeof(data->anchors[0]));
+
+	if (wrong != NULL)
+		return wrong;
+	data->anchors[data->anchor_count++] =
+		(struct pb_trace_anchor){.nanoseconds = (uint64_t)words[1] << 32 | words[0],
+					 .time = pb_trace_clock_step(clock, words[2])};
+	return NULL;
+}
+
+static const char *take_piece(struct pb_trace_data *data, struct pb_trace_clock *clock, uint32_t kind,
+			      uint8_t *bytes, uint32_t length)
+{
+	uint32_t *words = (uint32_t *)(void *)bytes;
+	const uint32_t count = length / (uint32_t)sizeof(uint32_t);
+
+	if (kind == PB_TRACE_PIECE_SCHEMA)
+		return take_schema(data, bytes, length);
+	for (uint32_t i = 0; i < count; i++)
+		words[i] = le32toh(words[i]);
+	if (kind == PB_TRACE_PIECE_RECORDS)
+		return length % sizeof(struct pb_trace_record) != 0 ? "a piece of records is cut off"
+								    : take_records(data, clock, words, count);
+	if (kind == PB_TRACE_PIECE_LOST && count == 1u)
+		data->lost += words[0];
+	if (kind == PB_TRACE_PIECE_ANCHOR && count == 3u)
+		return take_anchor(data, clock, words);
+	return NULL;
+}
+
+static const char *read_pieces(FILE *file, struct pb_trace_data *data, uint8_t *bytes)
+{
+	struct pb_trace_clock clock = {.running = false};
+	const char *wrong = NULL;
+	uint32_t head[2] = {0};
+
+	while (wrong == NULL) {
+		const size_t got = fread(head, 1, sizeof(head), file);
+		const uint32_t length = le32toh(head[1]);
+
+		if (got == 0)
+			return NULL;
+		if (got != sizeof(head))
+			return "it is cut off";
+		if (length > PB_TRACE_PIECE_BYTES_MAX)
+			return "a piece of it is too long";
+		if (length != 0 && fread(bytes, length, 1, file) != 1)
+			return "it is cut off";
+		wrong = take_piece(data, &clock, le32toh(head[0]), bytes, length);
+	}
+	return wrong;
+}
+
+const char *pb_trace_file_read(FILE *file, struct pb_trace_data *data)
+{
+	char begins[sizeof(magic)];
+	const char *wrong;
+	uint8_t *bytes;
+
+	memset(data, 0, sizeof(*data));
+	if (fread(begins, sizeof(begins), 1, file) != 1 || memcmp(begins, magic, sizeof(magic)) != 0)
+		return "it is no trace";
+	bytes = malloc(PB_TRACE_PIECE_BYTES_MAX);
+	if (bytes == NULL)
+		return "there is not enough memory for it";
+	wrong = read_pieces(file, data, bytes);
+	free(bytes);
+	return wrong;
+}
+
+void pb_trace_data_free(struct pb_trace_data *data)
+{
+	free(data->moments);
+	free(data->anchors);
+	memset(data, 0, sizeof(*data));
+}

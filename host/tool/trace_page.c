@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* The page host/tool/timeline.html, with a timeline in it. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "host/names.h"
+#include "host/tool/timeline_page.h"
+#include "host/tool/trace_export.h"
+
+/** Where in it the data go. */
+#define PLACE "@DATA@"
+
+/** Which colour and which key of the legend a mark has: by its place in MARKS of the page. */
+enum mark_group {
+	MARK_INTERRUPT,
+	MARK_PREEMPTION,
+	MARK_RESET,
+	MARK_ERROR,
+	MARK_OTHER,
+};
+
+static enum mark_group group_of(uint32_t event, const struct pb_trace_record *record)
+{
+	switch (event) {
+	case PB_TRACE_INTERRUPT:
+		return MARK_INTERRUPT;
+	case PB_TRACE_STOP:
+	case PB_TRACE_RETURN:
+	case PB_TRACE_RESUME:
+		return MARK_PREEMPTION;
+	case PB_TRACE_NODE:
+	case PB_TRACE_BOOT:
+		return MARK_RESET;
+	case PB_TRACE_REFUSE:
+	case PB_TRACE_BLAME:
+		return MARK_ERROR;
+	case PB_TRACE_COMMAND:
+		return record->arguments[1] != 0 ? MARK_ERROR : MARK_OTHER;
+	default:
+		return MARK_OTHER;
+	}
+}
+
+static void write_number(FILE *file, uint64_t value, uint64_t none)
+{
+	if (value == none)
+		fputs(",null", file);
+	else
+		fprintf(file, ",%" PRIu64, value);
+}
+
+static void write_row(FILE *file, const struct pb_packet *packet)
+{
+	const uint64_t times[] = {packet->submit, packet->patch, packet->patched,
+				  packet->feed,   packet->run,   packet->end};
+
+	fprintf(file, "[%d,%u", (int)packet->kind, packet->queue);
+	write_number(file, packet->channel, PB_TRACE_UNKNOWN);
+	write_number(file, packet->node, PB_TRACE_UNKNOWN);
+	write_number(file, packet->context, PB_TRACE_UNKNOWN);
+	fprintf(file, ",%u,%u,%u,%u", packet->fence_id, packet->error, packet->patches, packet->feeds);
+	for (uint32_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		write_number(file, times[i], PB_TRACE_NEVER);
+	fputc(']', file);
+}
+
+static void write_mark(FILE *file, const struct pb_trace_schema *schema, const struct pb_mark *mark)
+{
+	const uint32_t event = schema->kinds[PB_TRACE_WHAT_EVENT(mark->record.what)].event;
+	const uint32_t object = PB_TRACE_WHAT_OBJECT(mark->record.what);
+	char text[PB_TRACE_TEXT_BYTES];
+
+	pb_trace_schema_print(schema, &mark->record, text);
+	fprintf(file, "[%" PRIu64 ",%d,\"%s\"", mark->time, (int)group_of(event, &mark->record), text);
+	write_number(file, event == PB_TRACE_NODE ? PB_TRACE_NONE : object, PB_TRACE_NONE);
+	write_number(file, event == PB_TRACE_NODE ? object : PB_TRACE_NONE, PB_TRACE_NONE);
+	fputc(']', file);
+}
+
+static void write_errors(FILE *file)
+{
+	const char *comma = "";
+
+	fputs("\"errors\":{", file);
+	for (uint32_t error = 1; error < 256u; error++) {
+		if (strcmp(pb_error_name(error), "?") == 0)
+			continue;
+		fprintf(file, "%s\"%u\":\"%s\"", comma, error, pb_error_name(error));
+		comma = ",";
+	}
+	fputs("}}", file);
+}
+
+static void write_data(FILE *file, const struct pb_trace_data *data, const struct pb_timeline *timeline)
+{
+	fprintf(file, "{\"duration\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"packets\":[\n", timeline->duration,
+		data->lost);
+	for (size_t i = 0; i < timeline->packet_count; i++) {
+		fputs(i == 0 ? "" : ",\n", file);
+		write_row(file, &timeline->packets[i]);
+	}
+	fputs("],\"marks\":[\n", file);
+	for (size_t i = 0; i < timeline->mark_count; i++) {
+		fputs(i == 0 ? "" : ",\n", file);
+		write_mark(file, &data->schema, &timeline->marks[i]);
+	}
+	fputs("],", file);
+	write_errors(file);
+}
+
+bool pb_trace_export_page(FILE *file, const struct pb_trace_data *data, const struct pb_timeline *timeline)
+{
+	const char *const place = strstr(pb_timeline_page, PLACE);
+
+	fwrite(pb_timeline_page, 1, (size_t)(place - pb_timeline_page), file);
+	write_data(file, data, timeline);
+	fputs(place + strlen(PLACE), file);
+	return fflush(file) == 0 && ferror(file) == 0;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "host/tool/trace_record.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "hal/shared.h"
+#include "host/tool/card_failure.h"
+#include "host/trace.h"
+
+/** How often it looks: long before 8,192 records have come. */
+#define LOOK_US           2000u
+#define ATTACH_TIMEOUT_US 30000000u
+
+static volatile sig_atomic_t interrupted;
+
+struct run {
+	const struct pb_trace_recording *recording;
+	struct pb_link *link;
+	struct pb_trace trace;
+	struct pb_trace_schema schema;
+	struct pb_trace_clock clock;
+	uint64_t told; /**< of the records that are lost */
+};
+
+static struct pb_trace_record records[8192];
+
+static void interrupt(int signal)
+{
+	(void)signal;
+	interrupted = 1;
+}
+
+void pb_trace_print(FILE *file, const struct pb_trace_schema *schema, const struct pb_trace_record *record,
+		    uint64_t time)
+{
+	char text[PB_TRACE_TEXT_BYTES];
+
+	pb_trace_schema_print(schema, record, text);
+	fprintf(file, "%6" PRIu64 ".%06u  %s\n", time / 1000000u, (unsigned)(time % 1000000u), text);
+}
+
+static int fail(const struct run *run, const char *what, enum pb_error error)
+{
+	fprintf(stderr, "%s: %s%s: %s\n", run->recording->program, what, pb_error_name(error),
+		pb_error_meaning(error));
+	return 1;
+}
+
+static uint64_t nanoseconds_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static bool begin_output(struct run *run)
+{
+	static char text[PB_TRACE_SCHEMA_BYTES_MAX + 1u];
+
+	pb_trace_schema(&run->trace, text);
+	if (!run->recording->text)
+		return pb_trace_file_begin(run->recording->file, text);
+	/* What it does not tell is printed as numbers. */
+	(void)pb_trace_schema_parse(text, &run->schema);
+	return true;
+}
+
+static bool put_lost(struct run *run)
+{
+	const uint64_t fresh = run->trace.lost - run->told;
+
+	run->told = run->trace.lost;
+	if (fresh == 0)
+		return true;
+	if (run->recording->text)
+		return fprintf(run->recording->file, "       ...  %" PRIu64 " records are lost\n", fresh) > 0;
+	return pb_trace_file_lost(run->recording->file, (uint32_t)fresh);
+}
+
+static bool put_records(struct run *run, uint32_t count)
+{
+	if (!run->recording->text)
+		return pb_trace_file_records(run->recording->file, records, count);
+	for (uint32_t i = 0; i < count; i++) {
+		if (records[i].what != 0) /* 0: never written */
+			pb_trace_print(run->recording->file, &run->schema, &records[i],
+				       pb_trace_clock_step(&run->clock, records[i].clock));
+	}
+	return fflush(run->recording->file) == 0;
+}
+
+/** All that has come since it looked last. @return false: it cannot be written */
+static bool take(struct run *run)
+{
+	uint32_t count;
+
+	do {
+		count = pb_trace_read(&run->trace, records, sizeof(records) / sizeof(records[0]));
+		if (!put_lost(run) || (count != 0 && !put_records(run, count)))
+			return false;
+	} while (count != 0);
+	return true;
+}
+
+/** Behind the records: their time goes only forward. Memory that was saved has no time now. */
+static bool put_anchor(const struct run *run)
+{
+	const struct pb_boot_block *boot = (const void *)(run->link->memory + PB_BOOT_OFFSET);
+
+	if (run->recording->text || run->link->ops == NULL)
+		return true;
+	return pb_trace_file_anchor(run->recording->file, nanoseconds_now(), pb_shared_read32(&boot->clock));
+}
+
+static bool go_on(struct run *run)
+{
+	const struct pb_trace_recording *recording = run->recording;
+	uint64_t end;
+	bool good;
+
+	if (run->link->ops == NULL || recording->seconds == 0)
+		return true;
+	end = nanoseconds_now() + (uint64_t)(recording->seconds * 1e9);
+	do {
+		/* It returns early if the card is gone: what is in its memory is still there. */
+		const bool gone = run->link->ops->wait(run->link, LOOK_US) == PB_ERROR_NO_CARD;
+
+		good = take(run);
+		if (gone)
+			return good;
+	} while (good && interrupted == 0 && (recording->seconds < 0 || nanoseconds_now() < end));
+	return good;
+}
+
+static enum pb_error set_levels(struct run *run, struct pb_channel *channel, uint32_t levels)
+{
+	return run->recording->set ? pb_trace_set(channel, levels, nanoseconds_now()) : PB_ERROR_OK;
+}
+
+static int record(struct run *run)
+{
+	const bool written =
+		begin_output(run) && take(run) && put_anchor(run) && go_on(run) && put_anchor(run);
+
+	if (!written)
+		fprintf(stderr, "%s: it cannot be written\n", run->recording->program);
+	return written ? 0 : 1;
+}
+
+/** Beside the levels of the host's own. */
+static int record_at_levels(struct run *run)
+{
+	struct pb_channel channel;
+	char text[PB_CARD_FAILURE_BYTES];
+	enum pb_error error = pb_channel_attach(&channel, run->link, ATTACH_TIMEOUT_US);
+	int code;
+
+	if (error == PB_ERROR_OK)
+		error = set_levels(run, &channel, run->recording->levels);
+	if (error != PB_ERROR_OK) {
+		pb_card_failure(&channel, error, text);
+		fprintf(stderr, "%s: %s\n", run->recording->program, text);
+		return 1;
+	}
+	code = record(run);
+	(void)set_levels(run, &channel, run->trace.levels);
+	(void)pb_channel_detach(&channel);
+	return code;
+}
+
+int pb_trace_record(const struct pb_trace_recording *recording, struct pb_link *link)
+{
+	const struct sigaction action = {.sa_handler = interrupt};
+	struct run run = {.recording = recording, .link = link};
+	enum pb_error error = PB_ERROR_OK;
+
+	if (link->ops != NULL && link->ops->look != NULL)
+		error = link->ops->look(link);
+	if (error == PB_ERROR_OK)
+		error = pb_trace_open(&run.trace, link);
+	if (error != PB_ERROR_OK)
+		return fail(&run, "", error);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	return recording->set ? record_at_levels(&run) : record(&run);
+}

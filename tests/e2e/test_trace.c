@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `patchbay trace` on the real image: while a job runs, after a crash, after a
+ * boot that failed, and from card memory that was saved.
+ */
+#define _GNU_SOURCE
+#include <cjson/cJSON.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/e2e/e2e.h"
+#include "tests/e2e/e2e_board.h"
+#include "tests/e2e/e2e_host.h"
+#include "tests/e2e/e2e_image.h"
+
+#define ROUNDS 30u
+
+static struct e2e_output output;
+
+static void attempt(const char *const *arguments)
+{
+	e2e_collect(e2e_spawn(E2E_PATCHBAY, arguments, NULL), &output);
+	if (output.code != 0)
+		fail_msg("patchbay trace failed: %s", output.err);
+}
+
+#define run(...) attempt(E2E_ARGUMENT_LIST("trace", __VA_ARGS__))
+
+/* What decode prints of a file; the caller frees it. */
+static char *decode(const char *trace)
+{
+	char text[E2E_PATH_BYTES], command[3 * E2E_PATH_BYTES];
+
+	e2e_path(text, "decoded");
+	snprintf(command, sizeof(command), "'%s' trace decode '%s' >'%s'", E2E_PATCHBAY, trace, text);
+	assert_int_equal(system(command), 0);
+	return (char *)e2e_read_file(text, &(size_t){0});
+}
+
+static uint32_t count(const char *text, const char *word)
+{
+	uint32_t found = 0;
+
+	for (; (text = strstr(text, word)) != NULL; text += strlen(word))
+		found++;
+	return found;
+}
+
+/* ---- a job ---- */
+
+/* Of each of two submissions a round: all of its way. */
+static void check_way(const char *text)
+{
+	const char *at = text;
+
+	assert_int_equal(count(text, " COMPLETE "), 2u * ROUNDS);
+	assert_int_equal(count(text, " done OK node 0\n"), ROUNDS);
+	assert_int_equal(count(text, " done OK node 1\n"), ROUNDS);
+	assert_int_equal(count(text, " PATCH "), 2u * ROUNDS);
+	assert_int_equal(count(text, " PATCHED "), 2u * ROUNDS);
+	assert_int_equal(count(text, " FEED "), 2u * ROUNDS);
+	assert_int_equal(count(text, " QUEUE "), 2);
+	assert_int_equal(count(text, " lost"), 0);
+	for (const char *word = " PATCH "; at != NULL && word != NULL;) {
+		at = strstr(at, word);
+		word = strcmp(word, " PATCH ") == 0     ? " PATCHED "
+		       : strcmp(word, " PATCHED ") == 0 ? " FEED "
+		       : strcmp(word, " FEED ") == 0    ? " COMPLETE "
+							: NULL;
+	}
+	assert_non_null(at);
+	assert_true(count(text, "the host's clock: 20") >= 2);
+}
+
+static void check_events(const char *path)
+{
+	char *text = (char *)e2e_read_file(path, &(size_t){0});
+	cJSON *root = cJSON_Parse(text);
+	const cJSON *event;
+	uint32_t ran = 0;
+
+	assert_non_null(root);
+	cJSON_ArrayForEach(event, cJSON_GetObjectItemCaseSensitive(root, "traceEvents"))
+	{
+		const cJSON *phase = cJSON_GetObjectItemCaseSensitive(event, "ph");
+		const cJSON *pid = cJSON_GetObjectItemCaseSensitive(event, "pid");
+
+		ran += strcmp(phase->valuestring, "X") == 0 && pid->valuedouble == 1;
+	}
+	assert_int_equal(ran, 2u * ROUNDS);
+	cJSON_Delete(root);
+	free(text);
+}
+
+static void test_job(void **state)
+{
+	char trace[E2E_PATH_BYTES], events[E2E_PATH_BYTES], page[E2E_PATH_BYTES];
+	struct e2e_card card;
+	struct e2e_host host;
+	const uint64_t begin = e2e_now();
+	size_t bytes = 0;
+	pid_t recorder;
+	char *text;
+
+	(void)state;
+	e2e_path(trace, "job.trace");
+	e2e_path(events, "job.json");
+	e2e_path(page, "job.html");
+	e2e_write_file(trace, "", 0);
+	e2e_card_start(&card, 0);
+	recorder = e2e_spawn(E2E_PATCHBAY,
+			     E2E_ARGUMENT_LIST("trace", "record", "--card", card.socket, "--levels",
+					       "PACKET=2", "--time", "1000", trace),
+			     NULL);
+	/* It has begun when there is something in it. */
+	while (bytes == 0) {
+		assert_true(e2e_patience(begin));
+		free(e2e_read_file(trace, &bytes));
+	}
+	assert_true(e2e_host_open(&host, card.socket));
+	for (uint32_t i = 1; i <= ROUNDS; i++)
+		assert_true(e2e_host_round(&host, i));
+	assert_true(e2e_host_close(&host));
+	kill(recorder, SIGINT);
+	e2e_collect(recorder, &output);
+	assert_int_equal(output.code, 0);
+	text = decode(trace);
+	check_way(text);
+	free(text);
+	run("export", "--perfetto", events, "--html", page, trace);
+	check_events(events);
+	e2e_card_stop(&card);
+}
+
+/* ---- firmware that died ---- */
+
+static void await_death(const struct e2e_card *card, uint32_t incarnation)
+{
+	const uint64_t begin = e2e_now();
+	struct pb_card_info info = {0};
+	struct pb_link *link;
+
+	assert_int_equal(pb_link_open_socket(card->socket, &link), PB_ERROR_OK);
+	do {
+		assert_true(e2e_patience(begin));
+		(void)pb_card_read(link, &info);
+	} while (info.mcu_state != PB_MCU_DEAD || info.incarnation != incarnation);
+	link->ops->close(link);
+}
+
+static void save_memory(const struct e2e_card *card, const char *path)
+{
+	struct pb_link *link;
+
+	assert_int_equal(pb_link_open_socket(card->socket, &link), PB_ERROR_OK);
+	e2e_write_file(path, link->memory, link->memory_bytes);
+	link->ops->close(link);
+}
+
+static void expect_last(const char *text, const char *event, const char *words)
+{
+	const char *last = NULL;
+
+	for (const char *at = text; (at = strstr(at, event)) != NULL; at++)
+		last = at;
+	assert_non_null(last);
+	if (strncmp(last, words, strlen(words)) != 0)
+		fail_msg("the last is not \"%s\" but \"%.60s\"", words, last);
+}
+
+static void test_crash(void **state)
+{
+	char image[E2E_PATH_BYTES], trace[E2E_PATH_BYTES], memory[E2E_PATH_BYTES], again[E2E_PATH_BYTES];
+	struct e2e_card card;
+	struct e2e_host host;
+	char *live, *saved;
+
+	(void)state;
+	e2e_path(image, "image.elf");
+	e2e_path(trace, "crash.trace");
+	e2e_path(memory, "memory.bin");
+	e2e_path(again, "again.trace");
+	(void)e2e_image_write(image, "pb_core_resolve", E2E_IMAGE_FAULTS);
+	e2e_card_start_image(&card, image, 0);
+	assert_true(e2e_host_open(&host, card.socket));
+	e2e_host_fill(&host, 0, 1);
+	assert_int_equal(pb_dma_submit(&host.work[0], 1), PB_ERROR_OK);
+	host.link->ops->close(host.link);
+	await_death(&card, 1);
+	run("record", "--card", card.socket, trace);
+	live = decode(trace);
+	assert_int_equal(count(live, " QUEUE "), 2);
+	expect_last(live, "  PATCH", "  PATCH     queue 0 fence 0x1 patches ");
+	assert_int_equal(count(live, " FEED ") + count(live, " COMPLETE "), 0);
+	save_memory(&card, memory);
+	e2e_card_stop(&card);
+	run("record", "--memory", memory, again);
+	saved = decode(again);
+	/* But for the host's clock, at the end of what was read from the card. */
+	assert_in_range(strlen(saved), 500, strlen(live) - 1u);
+	assert_int_equal(strncmp(live, saved, strlen(saved)), 0);
+	assert_non_null(strstr(live + strlen(saved), "the host's clock"));
+	free(saved);
+	free(live);
+}
+
+static void test_failed_boot(void **state)
+{
+	char image[E2E_PATH_BYTES], bad[E2E_PATH_BYTES], trace[E2E_PATH_BYTES];
+	struct e2e_card card;
+	uint8_t *bytes;
+	size_t size;
+	char *text;
+
+	(void)state;
+	e2e_path(image, "image.elf");
+	e2e_path(bad, "bad.elf");
+	e2e_path(trace, "boot.trace");
+	bytes = e2e_read_file(e2e_image(), &size);
+	e2e_write_file(image, bytes, size);
+	free(bytes);
+	e2e_image_write_asserting(bad);
+	e2e_card_start_image(&card, image, 1);
+	bytes = e2e_read_file(bad, &size);
+	e2e_write_file(image, bytes, size);
+	free(bytes);
+	assert_int_equal(kill(e2e_card_mcu(&card), SIGKILL), 0);
+	await_death(&card, 2);
+	run("record", "--card", card.socket, trace);
+	text = decode(trace);
+	/* That of the boot before is there, too. */
+	assert_int_equal(count(text, "BOOT      stage RUNNING incarnation 1\n"), 1);
+	assert_int_equal(count(text, "BOOT      stage STARTED incarnation 2\n"), 1);
+	expect_last(text, "BOOT ", "BOOT      stage ENGINES_RESET incarnation 2\n");
+	free(text);
+	e2e_card_stop(&card);
+}
+
+/* ---- the command ---- */
+
+static void test_follow(void **state)
+{
+	struct e2e_card card;
+
+	(void)state;
+	e2e_card_start(&card, 0);
+	run("follow", "--card", card.socket, "--time", "0");
+	assert_non_null(strstr(output.out, "BOOT      stage RUNNING incarnation 1\n"));
+	run("follow", "--card", card.socket, "--time", "0", "--levels", "all");
+	assert_non_null(strstr(output.out, "COMMAND   code TRACE error OK\n"));
+	assert_non_null(strstr(output.out, "TIME "));
+	e2e_card_stop(&card);
+	run("follow", "--sim", "--time", "0.01");
+	assert_non_null(strstr(output.out, "BOOT      stage RUNNING incarnation 1\n"));
+}
+
+static void test_usage(void **state)
+{
+	static const struct {
+		const char *arguments[E2E_ARGUMENTS];
+		int code;
+		const char *said;
+	} cases[] = {
+		{{"trace"}, 2, "Usage: patchbay trace COMMAND"},
+		{{"trace", "nothing"}, 2, "Usage: patchbay trace COMMAND"},
+		{{"trace", "record", "file"}, 2, "it takes FILE.trace, and either a card or --memory"},
+		{{"trace", "record", "--sim"}, 2, "it takes FILE.trace"},
+		{{"trace", "record", "--sim", "--memory", "x", "y"}, 2, "either a card or --memory"},
+		{{"trace", "record", "--memory", "x", "--levels", "all", "y"}, 2, "without --levels"},
+		{{"trace", "record", "--sim", "--levels", "some", "y"}, 2, "some: neither off"},
+		{{"trace", "record", "--sim", "--time", "-1", "y"}, 2, "-1 is no time"},
+		{{"trace", "record", "--sim", "one", "two"}, 2, "one FILE at a time"},
+		{{"trace", "record", "--sim", "/nonexistent/x"}, 1, "/nonexistent/x: No such file"},
+		{{"trace", "record", "--sim", "/dev/full"}, 1, "it cannot be written"},
+		{{"trace", "record", "--memory", "/dev/null", "/dev/null"}, 1, "NO_CARD"},
+		{{"trace", "follow"}, 2, "it takes a card"},
+		{{"trace", "decode"}, 2, "which FILE.trace?"},
+		{{"trace", "decode", "/dev/null"}, 1, "/dev/null: it is no trace"},
+		{{"trace", "export", "x"}, 2, "--perfetto, --html or both"},
+		{{"trace", "export", "--html", "x", "/nonexistent/x"}, 1, "No such file"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		e2e_collect(e2e_spawn(E2E_PATCHBAY, cases[i].arguments, NULL), &output);
+		if (output.code != cases[i].code || strstr(output.err, cases[i].said) == NULL)
+			fail_msg("case %zu: code %d, not \"%s\" but \"%s\"", i, output.code, cases[i].said,
+				 output.err);
+	}
+	e2e_patchbay(&output, "trace", "--help");
+	assert_int_equal(output.code, 0);
+	assert_non_null(strstr(output.out, "export"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		e2e_test(test_job),    e2e_test(test_crash), e2e_test(test_failed_boot),
+		e2e_test(test_follow), e2e_test(test_usage),
+	};
+
+	return e2e_run_tests(tests);
+}

@@ -1,0 +1,7 @@
+# The page of a timeline in a browser: scripts/lib.sh has its package. Once, as released.
+pb_program(timeline_sample SOURCES ${CMAKE_CURRENT_LIST_DIR}/timeline_sample.c LINKS test_trace_sample)
+if(NOT PB_SANITIZE)
+  add_test(NAME timeline_page
+    COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/page.sh $<TARGET_FILE:timeline_sample> $<TARGET_FILE:patchbay>)
+  set_tests_properties(timeline_page PROPERTIES TIMEOUT 180)
+endif()

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* timeline_sample PACKETS FILE: a trace of so many packets; prints what they are. */
+#include <stdlib.h>
+
+#include "tests/unit/trace_sample.h"
+
+int main(int argc, char **argv)
+{
+	struct trace_sample sample;
+	FILE *file = argc == 3 ? fopen(argv[2], "wb") : NULL;
+
+	if (file == NULL || !trace_sample_write(file, (uint32_t)strtoul(argv[1], NULL, 10), &sample) ||
+	    fclose(file) != 0)
+		return 1;
+	printf("%u %u %u %u %u\n", sample.render, sample.present, sample.paging, sample.preempted,
+	       sample.failed);
+	return 0;
+}
