@@ -14,7 +14,7 @@
 
 /** "PTRC", little-endian. */
 #define PB_TRACE_MAGIC   0x43525450u
-#define PB_TRACE_VERSION 1u
+#define PB_TRACE_VERSION 1u /**< of struct pb_trace_ring and its records */
 
 /* X(NAME, number, meaning): each has a level of its own. */
 #define PB_TRACE_CATEGORIES(X)                                                                               \
@@ -25,19 +25,20 @@
 	X(CONTROL, 4, "commands")                                                                            \
 	X(LINE, 5, "doorbells, interrupts, sleep")
 
+/** What the trace can be told to leave out. */
 enum pb_trace_category {
 #define PB_TRACE_CATEGORY_ENUM(name, number, meaning) PB_TRACE_CATEGORY_##name = (number),
 	PB_TRACE_CATEGORIES(PB_TRACE_CATEGORY_ENUM)
 #undef PB_TRACE_CATEGORY_ENUM
-		PB_TRACE_CATEGORY_COUNT
+		PB_TRACE_CATEGORY_COUNT /**< their number */
 };
 
 /** Levels of a category: 0 nothing, 1 what a timeline needs, 2 each step, 3 all. */
 #define PB_TRACE_LEVEL_MAX 3u
 /** Levels of all categories in a word, four bits each, category 0 lowest. */
-#define PB_TRACE_LEVELS_NONE    0u
-#define PB_TRACE_LEVELS_DEFAULT 0x111111u
-#define PB_TRACE_LEVELS_ALL     0x333333u
+#define PB_TRACE_LEVELS_NONE    0u        /**< nothing */
+#define PB_TRACE_LEVELS_DEFAULT 0x111111u /**< what a timeline needs */
+#define PB_TRACE_LEVELS_ALL     0x333333u /**< all */
 
 /*
  * X(NAME, number, category, level, arguments). Numbers are never used twice.
@@ -68,6 +69,7 @@ enum pb_trace_category {
 	X(TICK, 81, LINE, 3, "- -")                                                                          \
 	X(IDLE, 82, LINE, 3, "- -")
 
+/** What a record says. */
 enum pb_trace_event {
 #define PB_TRACE_EVENT_ENUM(name, number, category, level, arguments) PB_TRACE_##name = (number),
 	PB_TRACE_EVENTS(PB_TRACE_EVENT_ENUM)
@@ -84,21 +86,22 @@ enum pb_trace_event {
 #define PB_TRACE_NONE 0xffffu
 
 /*
- * `what` of a record:
+ * pb_trace_record.what:
  *
  *   31          16 15    8 7         0
  *  +--------------+-------+-----------+
  *  |    object    |   0   |   event   |   object: the index of a queue's handle; of NODE events the node
  *  +--------------+-------+-----------+
  */
+/** A word `what`, made of its parts. */
 #define PB_TRACE_WHAT(event, object) ((uint32_t)(object) << 16 | (uint32_t)(event))
-#define PB_TRACE_WHAT_EVENT(what)    ((what)&0xffu)
-#define PB_TRACE_WHAT_OBJECT(what)   ((what) >> 16)
+#define PB_TRACE_WHAT_EVENT(what)    ((what)&0xffu) /**< enum pb_trace_event */
+#define PB_TRACE_WHAT_OBJECT(what)   ((what) >> 16) /**< an index, or PB_TRACE_NONE */
 
 /** How a submission ended, and on which node. */
 #define PB_TRACE_DONE(node, error) ((uint32_t)(node) << 16 | (uint32_t)(error))
-#define PB_TRACE_DONE_NODE(value)  ((value) >> 16)
-#define PB_TRACE_DONE_ERROR(value) ((value)&0xffffu)
+#define PB_TRACE_DONE_NODE(value)  ((value) >> 16)   /**< the node */
+#define PB_TRACE_DONE_ERROR(value) ((value)&0xffffu) /**< enum pb_error */
 
 /** Written by the firmware. */
 struct pb_trace_record {
@@ -154,6 +157,7 @@ PB_AT(pb_trace_ring, line1_reserved, 72);
  */
 #define PB_TRACE_SCHEMA_LINE(name, number, category, level, arguments)                                       \
 #number " " #name " " #category " " #level " " arguments "\n"
+/** The text at pb_trace_ring.schema_offset. */
 #define PB_TRACE_SCHEMA PB_TRACE_EVENTS(PB_TRACE_SCHEMA_LINE)
 
 #endif
