@@ -15,10 +15,10 @@
 
 /** A reader. Any number of them may read at once; none of them changes anything. */
 struct pb_trace {
-	const struct pb_link *link; /**< the caller's */
-	uint32_t entries;           /**< of the ring, checked, as the offsets are */
-	uint32_t records_offset;    /**< of the first one, in card memory */
-	uint32_t schema_offset;     /**< in card memory */
+	const struct pb_link *link; /**< the caller's, for as long as it reads */
+	uint32_t entries;           /**< of the ring, a power of two */
+	uint32_t records_offset;    /**< from the start of card memory, in bytes, checked */
+	uint32_t schema_offset;     /**< the same of the schema */
 	uint32_t schema_bytes;      /**< PB_TRACE_SCHEMA_BYTES_MAX at most */
 	uint32_t levels;            /**< PB_TRACE_LEVELS_*, when it was opened */
 	uint32_t get;               /**< the next record to read, in records, modulo 2^28 */

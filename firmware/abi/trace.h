@@ -13,8 +13,9 @@
 #include "firmware/abi/base.h"
 
 /** "PTRC", little-endian. */
-#define PB_TRACE_MAGIC   0x43525450u
-#define PB_TRACE_VERSION 1u /**< of struct pb_trace_ring and its records */
+#define PB_TRACE_MAGIC 0x43525450u
+/** Of the ring and of the schema's form. A reader takes no other. */
+#define PB_TRACE_VERSION 1u
 
 /* X(NAME, number, meaning): each has a level of its own. */
 #define PB_TRACE_CATEGORIES(X)                                                                               \
@@ -25,20 +26,22 @@
 	X(CONTROL, 4, "commands")                                                                            \
 	X(LINE, 5, "doorbells, interrupts, sleep")
 
-/** What the trace can be told to leave out. */
+/** What events are about. */
 enum pb_trace_category {
 #define PB_TRACE_CATEGORY_ENUM(name, number, meaning) PB_TRACE_CATEGORY_##name = (number),
 	PB_TRACE_CATEGORIES(PB_TRACE_CATEGORY_ENUM)
 #undef PB_TRACE_CATEGORY_ENUM
-		PB_TRACE_CATEGORY_COUNT /**< their number */
+		PB_TRACE_CATEGORY_COUNT /**< how many there are */
 };
 
 /** Levels of a category: 0 nothing, 1 what a timeline needs, 2 each step, 3 all. */
 #define PB_TRACE_LEVEL_MAX 3u
-/** Levels of all categories in a word, four bits each, category 0 lowest. */
-#define PB_TRACE_LEVELS_NONE    0u        /**< nothing */
-#define PB_TRACE_LEVELS_DEFAULT 0x111111u /**< what a timeline needs */
-#define PB_TRACE_LEVELS_ALL     0x333333u /**< all */
+/** Levels of all categories in a word, four bits each, category 0 lowest: nothing. */
+#define PB_TRACE_LEVELS_NONE 0u
+/** What a timeline needs: so a boot begins. */
+#define PB_TRACE_LEVELS_DEFAULT 0x111111u
+/** All that there is. */
+#define PB_TRACE_LEVELS_ALL 0x333333u
 
 /*
  * X(NAME, number, category, level, arguments). Numbers are never used twice.
@@ -69,7 +72,7 @@ enum pb_trace_category {
 	X(TICK, 81, LINE, 3, "- -")                                                                          \
 	X(IDLE, 82, LINE, 3, "- -")
 
-/** What a record says. */
+/** What happened. */
 enum pb_trace_event {
 #define PB_TRACE_EVENT_ENUM(name, number, category, level, arguments) PB_TRACE_##name = (number),
 	PB_TRACE_EVENTS(PB_TRACE_EVENT_ENUM)
@@ -86,22 +89,26 @@ enum pb_trace_event {
 #define PB_TRACE_NONE 0xffffu
 
 /*
- * pb_trace_record.what:
+ * `what` of a record:
  *
  *   31          16 15    8 7         0
  *  +--------------+-------+-----------+
  *  |    object    |   0   |   event   |   object: the index of a queue's handle; of NODE events the node
  *  +--------------+-------+-----------+
  */
-/** A word `what`, made of its parts. */
+/** Such a word. */
 #define PB_TRACE_WHAT(event, object) ((uint32_t)(object) << 16 | (uint32_t)(event))
-#define PB_TRACE_WHAT_EVENT(what)    ((what)&0xffu) /**< enum pb_trace_event */
-#define PB_TRACE_WHAT_OBJECT(what)   ((what) >> 16) /**< an index, or PB_TRACE_NONE */
+/** Its event, enum pb_trace_event. */
+#define PB_TRACE_WHAT_EVENT(what) ((what)&0xffu)
+/** Its object, or PB_TRACE_NONE. */
+#define PB_TRACE_WHAT_OBJECT(what) ((what) >> 16)
 
-/** How a submission ended, and on which node. */
+/** The second argument of COMPLETE: how a submission ended, and on which node. */
 #define PB_TRACE_DONE(node, error) ((uint32_t)(node) << 16 | (uint32_t)(error))
-#define PB_TRACE_DONE_NODE(value)  ((value) >> 16)   /**< the node */
-#define PB_TRACE_DONE_ERROR(value) ((value)&0xffffu) /**< enum pb_error */
+/** Its node, from 0. */
+#define PB_TRACE_DONE_NODE(value) ((value) >> 16)
+/** Its error, enum pb_error. */
+#define PB_TRACE_DONE_ERROR(value) ((value)&0xffffu)
 
 /** Written by the firmware. */
 struct pb_trace_record {
@@ -157,7 +164,7 @@ PB_AT(pb_trace_ring, line1_reserved, 72);
  */
 #define PB_TRACE_SCHEMA_LINE(name, number, category, level, arguments)                                       \
 #number " " #name " " #category " " #level " " arguments "\n"
-/** The text at pb_trace_ring.schema_offset. */
+/** All its lines. */
 #define PB_TRACE_SCHEMA PB_TRACE_EVENTS(PB_TRACE_SCHEMA_LINE)
 
 #endif
