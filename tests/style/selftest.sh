@@ -233,7 +233,7 @@ printf 'One.\n`firmware/core.c: pb_zero()` and `firmware/core.c: pb_gone()`.\n' 
 finds docs README.md:2: 'firmware/core.c has no pb_gone()'
 printf '| `one_instr` | 1 |\n' | put README.md
 printf 'As `one_instr`.\nAs `two_instr`.\n' | put docs/tour.md
-finds docs docs/tour.md:2: 'no figure two_instr'
+finds docs docs/tour.md:2: 'there is no figure two_instr'
 printf '## `struct pb_allocation`\n`size` by `test_gone.every_row`\n' | put docs/wddm.md
 finds wddm docs/wddm.md:2: 'there is no test test_gone.every_row'
 rm "$work/tree/docs/wddm.md"
