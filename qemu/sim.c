@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE
 #include "qemu/sim.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "firmware/abi/boot.h"
 #include "firmware/firmware.h"
@@ -16,9 +14,6 @@
 
 /** How far virtual time moves in one step while anything runs, in microseconds. */
 #define STEP_MICROSECONDS 10u
-
-/** Room on both sides of the card's memory that nobody may touch: whole pages on any host. */
-#define GUARD_BYTES 0x10000u
 
 struct engine_side {
 	struct pb_reference_engine driver;
@@ -78,23 +73,9 @@ static bool create_engine(struct pb_sim *sim, uint32_t node)
 	return side->model != NULL;
 }
 
-/** Pages are 0 when they are touched first: most of a card that is made for one test never is. */
-static uint8_t *map_memory(void)
-{
-	uint8_t *pages = mmap(NULL, PB_CARD_MEMORY_BYTES + 2u * GUARD_BYTES, PROT_NONE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (pages == MAP_FAILED)
-		return NULL;
-	if (mprotect(pages + GUARD_BYTES, PB_CARD_MEMORY_BYTES, PROT_READ | PROT_WRITE) == 0)
-		return pages + GUARD_BYTES;
-	(void)munmap(pages, PB_CARD_MEMORY_BYTES + 2u * GUARD_BYTES);
-	return NULL;
-}
-
 static bool create_parts(struct pb_sim *sim)
 {
-	sim->memory = map_memory();
+	sim->memory = calloc(1, PB_CARD_MEMORY_BYTES);
 	sim->firmware = calloc(1, pb_firmware_bytes());
 	sim->queues = calloc(PB_LIMIT_QUEUES, PB_FIRMWARE_QUEUE_BYTES);
 	if (sim->memory == NULL || sim->firmware == NULL || sim->queues == NULL)
@@ -174,8 +155,7 @@ void pb_sim_destroy(struct pb_sim *sim)
 		pb_engine_model_destroy(sim->sides[n].model);
 	free(sim->queues);
 	free(sim->firmware);
-	if (sim->memory != NULL)
-		(void)munmap(sim->memory - GUARD_BYTES, PB_CARD_MEMORY_BYTES + 2u * GUARD_BYTES);
+	free(sim->memory);
 	free(sim);
 }
 
