@@ -46,6 +46,8 @@ static bool run_frames(struct pb_demo *demo)
 			fprintf(stderr, "\rframe %u of %u", (unsigned)demo->frame + 1,
 				(unsigned)demo->options->frames);
 		good = run_frame(demo);
+		if (good)
+			pb_demo_sheet_add(demo);
 	}
 	if (progress)
 		fprintf(stderr, "\n");
@@ -74,7 +76,7 @@ static void print_table(struct pb_demo *demo)
 static bool run(struct pb_demo *demo)
 {
 	return pb_demo_make_folder(demo) && pb_demo_open(demo) && pb_demo_make_images(demo) &&
-	       pb_demo_fill_memory(demo) && run_frames(demo);
+	       pb_demo_fill_memory(demo) && run_frames(demo) && pb_demo_show(demo);
 }
 
 static void print_last_line(const struct pb_demo *demo, bool good)
@@ -101,10 +103,8 @@ int pb_demo_run(const struct pb_demo_options *options)
 	}
 	demo->options = options;
 	good = run(demo);
-	if (!options->quiet && demo->queue_count == PB_DEMO_ENGINES) {
-		printf("pictures: %s/frame-NNNN.png\n", options->output);
+	if (!options->quiet && demo->queue_count == PB_DEMO_ENGINES)
 		print_table(demo);
-	}
 	print_last_line(demo, good);
 	pb_demo_close(demo);
 	pb_demo_free_images(demo);

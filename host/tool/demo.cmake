@@ -18,5 +18,6 @@ pb_library(pb_demo
     ${CMAKE_CURRENT_LIST_DIR}/demo_draw.c
     ${CMAKE_CURRENT_LIST_DIR}/demo_check.c
     ${CMAKE_CURRENT_LIST_DIR}/demo_audit.c
+    ${CMAKE_CURRENT_LIST_DIR}/demo_show.c
     ${CMAKE_CURRENT_LIST_DIR}/demo_command.c
-  LINKS pb_scene pb_card_failure pb_host PNG::PNG)
+  LINKS pb_scene pb_trace pb_card_failure pb_host PNG::PNG)

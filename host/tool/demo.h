@@ -14,8 +14,9 @@
 
 struct pb_demo_options {
 	struct pb_link *link;
-	uint32_t frames;      /**< at least 1 */
-	const char *output;   /**< folder for frame-NNNN.png; made if it is not there */
+	uint32_t frames; /**< at least 1 */
+	const char *
+		output; /**< folder for frame-NNNN.png, frames.png and timeline.html; made if it is not there */
 	bool without_patches; /**< submit with empty patch lists: must fail */
 	bool quiet;           /**< print errors and the last line only */
 };

@@ -35,6 +35,7 @@ bool pb_demo_make_images(struct pb_demo *demo)
 		else
 			pb_scene_texels(image, 0, demo->scene.shrink, demo->expected[i].pixels);
 	}
+	made = made && pb_demo_sheet_make(demo);
 	return made || pb_demo_fail(demo, "images", PB_ERROR_HOST_MEMORY);
 }
 
@@ -43,6 +44,7 @@ void pb_demo_free_images(struct pb_demo *demo)
 	for (uint32_t i = 0; i < PB_DEMO_RESOURCES; i++)
 		free(demo->expected[i].pixels);
 	free(demo->found.pixels);
+	free(demo->sheet.pixels);
 }
 
 static bool fail_file(const char *path, int error)

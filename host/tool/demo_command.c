@@ -21,7 +21,8 @@ struct arguments {
 
 static const struct argp_option command_options[] = {
 	{"frames", KEY_FRAMES, "N", 0, "Frames to draw, from 1 (default: 72)", 0},
-	{"output", KEY_OUTPUT, "DIR", 0, "Where frame-NNNN.png go (default: build/demo)", 0},
+	{"output", KEY_OUTPUT, "DIR", 0,
+	 "Where frame-NNNN.png, frames.png and timeline.html go (default: build/demo)", 0},
 	{"no-patches", KEY_NO_PATCHES, NULL, 0,
 	 "Submit with empty patch lists: shows that the pictures depend on patching; must fail", 0},
 	{"quiet", KEY_QUIET, NULL, 0, "Print errors and the last line only", 0},

@@ -92,6 +92,7 @@ struct pb_demo {
 	struct pb_image
 		expected[PB_DEMO_RESOURCES]; /**< what each image should hold now; none for the vertices */
 	struct pb_image found;               /**< what the card drew */
+	struct pb_image sheet;               /**< all of that, small */
 };
 
 /** Prints "patchbay demo: frame N: what: error". @return false */
@@ -150,5 +151,14 @@ bool pb_demo_check(struct pb_demo *demo);
  * is compared in its backing store.
  */
 bool pb_demo_audit(struct pb_demo *demo);
+
+/* ---- demo_show.c: what to look at when it is over ---- */
+
+/** Makes an empty sheet. @return false: there is not enough memory, which it has not said */
+bool pb_demo_sheet_make(struct pb_demo *demo);
+/** Puts the frame that was found onto the sheet. */
+void pb_demo_sheet_add(struct pb_demo *demo);
+/** Writes the sheet, and a timeline if the board has a trace; says where they are, unless it is to be quiet. */
+bool pb_demo_show(const struct pb_demo *demo);
 
 #endif

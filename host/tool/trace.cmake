@@ -12,7 +12,8 @@ pb_library(pb_trace
     ${CMAKE_CURRENT_LIST_DIR}/trace_export.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_file.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_page.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_record.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_schema.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_timeline.c
     ${CMAKE_CURRENT_BINARY_DIR}/timeline_page.c
-  LINKS pb_host)
+  LINKS pb_card_failure pb_host)

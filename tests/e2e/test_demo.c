@@ -30,7 +30,8 @@ static void draw(const char *folder, const char *option)
 	assert_string_equal(output.err, "");
 	assert_int_equal(output.code, 0);
 	assert_memory_equal(e2e_last_line(output.out), "demo: ok 6 frames, ", 19);
-	assert_int_equal(count_files(folder), FRAMES);
+	/* And all of them on one sheet, and the timeline. */
+	assert_int_equal(count_files(folder), FRAMES + 2u);
 }
 
 static uint8_t *read_frame(const char *folder, unsigned frame, size_t *bytes)

@@ -2,6 +2,7 @@
 /* The demo on a simulated card: it is right, and it is wrong when nothing is patched. */
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <png.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ struct outcome {
 	int code;
 	char out[4096];
 	char err[4096];
-	uint32_t files; /* pictures written */
+	uint32_t files; /* pictures written, and a timeline */
 	uint32_t width; /* of the first */
 	uint32_t height;
 };
@@ -97,6 +98,85 @@ static void read_size(const char *folder, struct outcome *outcome)
 	outcome->height = big_endian(head + 20);
 }
 
+static png_bytep read_picture(const char *folder, const char *name, png_image *picture)
+{
+	char path[512];
+	png_bytep pixels;
+
+	memset(picture, 0, sizeof(*picture));
+	picture->version = PNG_IMAGE_VERSION;
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	if (png_image_begin_read_from_file(picture, path) == 0)
+		return NULL;
+	picture->format = PNG_FORMAT_RGB;
+	pixels = malloc(PNG_IMAGE_SIZE(*picture));
+	assert_non_null(pixels);
+	assert_int_not_equal(png_image_finish_read(picture, NULL, pixels, 0, NULL), 0);
+	return pixels;
+}
+
+/* Each pixel of the sheet is the mean of four of its frame, 8 frames in a row. */
+static void check_sheet(const char *folder, uint32_t frames)
+{
+	png_image sheet, frame;
+	png_bytep all = read_picture(folder, "frames.png", &sheet);
+
+	assert_non_null(all);
+	for (uint32_t end = 0; end < 2; end++) {
+		const uint32_t f = end * (frames - 1u);
+		char name[32];
+		png_bytep one;
+
+		snprintf(name, sizeof(name), "frame-%04u.png", (unsigned)f);
+		one = read_picture(folder, name, &frame);
+		assert_non_null(one);
+		assert_int_equal(sheet.width, (frames < 8u ? frames : 8u) * (frame.width / 2u));
+		assert_int_equal(sheet.height, (frames + 7u) / 8u * (frame.height / 2u));
+		for (uint32_t y = 0; y < frame.height / 2u; y++) {
+			for (uint32_t x = 0; x < frame.width / 2u * 3u; x++) {
+				const png_byte *four = one + 2u * y * frame.width * 3u + x / 3u * 6u + x % 3u;
+				const uint32_t down = frame.width * 3u;
+
+				assert_int_equal(all[(f / 8u * (frame.height / 2u) + y) * sheet.width * 3u +
+						     f % 8u * (frame.width / 2u) * 3u + x],
+						 (four[0] + four[3] + four[down] + four[down + 3u]) / 4);
+			}
+		}
+		free(one);
+	}
+	free(all);
+}
+
+/* It has as many packets as the last line tells submissions. */
+static void check_timeline(const char *folder, const char *out)
+{
+	const char *line = strstr(out, "demo: ok ");
+	unsigned frames, submissions, packets = 0;
+	char path[512];
+	char *text, *row;
+	FILE *file;
+
+	assert_non_null(line);
+	assert_int_equal(sscanf(line, "demo: ok %u frames, %u submissions", &frames, &submissions), 2);
+	snprintf(path, sizeof(path), "%s/timeline.html", folder);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	text = calloc(1, 1u << 20);
+	assert_non_null(text);
+	assert_in_range(fread(text, 1, 1u << 20, file), 10000, (1u << 20) - 1u);
+	fclose(file);
+	row = strstr(text, "\"packets\":[\n");
+	assert_non_null(row);
+	assert_non_null(strstr(row, "],\"marks\""));
+	*strstr(row, "],\"marks\"") = '\0';
+	while ((row = strchr(row, '\n')) != NULL && row[1] == '[') {
+		packets++;
+		row++;
+	}
+	assert_int_equal(packets, submissions);
+	free(text);
+}
+
 static void run(struct outcome *outcome, struct pb_demo_options options,
 		void (*prepare)(struct pb_link *link))
 {
@@ -122,6 +202,10 @@ static void run(struct outcome *outcome, struct pb_demo_options options,
 	take_text(out, outcome->out, sizeof(outcome->out));
 	take_text(err, outcome->err, sizeof(outcome->err));
 	read_size(folder, outcome);
+	if (outcome->code == 0) {
+		check_sheet(folder, options.frames);
+		check_timeline(folder, outcome->out);
+	}
 	outcome->files = remove_folder(folder);
 	*strrchr(folder, '/') = '\0';
 	assert_int_equal(rmdir(folder), 0);
@@ -152,7 +236,7 @@ static void test_whole_demo(void **state)
 	run(&outcome, (struct pb_demo_options){.frames = PB_SCENE_PERIOD}, NULL);
 	assert_string_equal(outcome.err, "");
 	assert_int_equal(outcome.code, 0);
-	assert_int_equal(outcome.files, 72);
+	assert_int_equal(outcome.files, 72 + 2);
 	figures = strstr(outcome.out, "errors\n");
 	assert_non_null(figures);
 	for (uint32_t i = 0; i < 3; i++)
@@ -234,7 +318,7 @@ static void test_little_memory(void **state)
 		run(&outcome, (struct pb_demo_options){.frames = 12}, let_pool_be_small);
 		assert_string_equal(outcome.err, "");
 		assert_int_equal(outcome.code, 0);
-		assert_int_equal(outcome.files, 12);
+		assert_int_equal(outcome.files, 12 + 2);
 		assert_int_equal(outcome.width, cases[i].width);
 		assert_int_equal(outcome.height, cases[i].height);
 	}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* What to look at when the demo is over: all frames on one sheet, and a timeline of what the firmware did. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/tool/demo_state.h"
+#include "host/tool/trace_export.h"
+#include "host/tool/trace_record.h"
+#include "host/trace.h"
+
+/** Frames on the sheet, at most: of more, every so many. */
+#define TILES_MAX 72u
+#define COLUMNS   8u
+/** A tile's pixel is the mean of so many by so many of the frame. */
+#define SHRINK 2u
+
+static uint32_t tiles(const struct pb_demo *demo)
+{
+	return demo->options->frames < TILES_MAX ? demo->options->frames : TILES_MAX;
+}
+
+bool pb_demo_sheet_make(struct pb_demo *demo)
+{
+	const uint32_t columns = tiles(demo) < COLUMNS ? tiles(demo) : COLUMNS;
+
+	demo->sheet.width = columns * (demo->found.width / SHRINK);
+	demo->sheet.height = (tiles(demo) + COLUMNS - 1u) / COLUMNS * (demo->found.height / SHRINK);
+	demo->sheet.pixels = calloc((size_t)demo->sheet.width * demo->sheet.height, sizeof(uint32_t));
+	return demo->sheet.pixels != NULL;
+}
+
+static uint32_t mean(const struct pb_image *image, uint32_t x, uint32_t y)
+{
+	uint32_t result = 0;
+
+	for (uint32_t shift = 0; shift < 32u; shift += 8u) {
+		uint32_t sum = 0;
+
+		for (uint32_t i = 0; i < SHRINK * SHRINK; i++)
+			sum += image->pixels[(y + i / SHRINK) * image->width + x + i % SHRINK] >> shift &
+			       0xffu;
+		result |= sum / (SHRINK * SHRINK) << shift;
+	}
+	return result;
+}
+
+void pb_demo_sheet_add(struct pb_demo *demo)
+{
+	const uint32_t width = demo->found.width / SHRINK, height = demo->found.height / SHRINK;
+	const uint32_t tile = (uint32_t)((uint64_t)demo->frame * tiles(demo) / demo->options->frames);
+	uint32_t *corner =
+		demo->sheet.pixels + tile / COLUMNS * height * demo->sheet.width + tile % COLUMNS * width;
+
+	for (uint32_t y = 0; y < height; y++) {
+		for (uint32_t x = 0; x < width; x++)
+			corner[y * demo->sheet.width + x] = mean(&demo->found, x * SHRINK, y * SHRINK);
+	}
+}
+
+static bool fail(const char *path, const char *why)
+{
+	fprintf(stderr, "patchbay demo: %s: %s\n", path, why);
+	return false;
+}
+
+static bool write_page(FILE *file, const struct pb_trace_data *data)
+{
+	struct pb_timeline timeline;
+	const bool written =
+		pb_timeline_build(data, &timeline) && pb_trace_export_page(file, data, &timeline);
+
+	pb_timeline_free(&timeline);
+	return written;
+}
+
+/* By way of a file of records, as with the commands of patchbay trace. */
+static bool write_timeline(struct pb_link *link, FILE *file)
+{
+	FILE *records = tmpfile();
+	const struct pb_trace_recording recording = {.program = "patchbay demo", .file = records};
+	struct pb_trace_data data;
+	bool written;
+
+	if (records == NULL)
+		return false;
+	if (pb_trace_record(&recording, link) != 0) {
+		(void)fclose(records);
+		return false;
+	}
+	rewind(records);
+	written = pb_trace_file_read(records, &data) == NULL && write_page(file, &data);
+	pb_trace_data_free(&data);
+	(void)fclose(records);
+	return written;
+}
+
+static bool show_timeline(const struct pb_demo *demo)
+{
+	struct pb_link *link = demo->options->link;
+	struct pb_trace trace;
+	char path[PATH_MAX];
+	FILE *file;
+	bool written;
+
+	if (pb_trace_open(&trace, link) == PB_ERROR_UNSUPPORTED)
+		return true; /* the board has no room for one */
+	(void)snprintf(path, sizeof(path), "%s/timeline.html", demo->options->output);
+	file = fopen(path, "w");
+	if (file == NULL)
+		return fail(path, strerror(errno));
+	written = write_timeline(link, file);
+	if (fclose(file) != 0 || !written)
+		return fail(path, "it cannot be written");
+	if (!demo->options->quiet)
+		printf("timeline: %s\n", path);
+	return true;
+}
+
+bool pb_demo_show(const struct pb_demo *demo)
+{
+	char path[PATH_MAX];
+	int error;
+
+	(void)snprintf(path, sizeof(path), "%s/frames.png", demo->options->output);
+	error = pb_image_write_png(&demo->sheet, path);
+	if (error != 0)
+		return fail(path, strerror(error));
+	if (!demo->options->quiet)
+		printf("pictures: %s/frame-NNNN.png, all of them: %s\n", demo->options->output, path);
+	return show_timeline(demo);
+}
