@@ -73,8 +73,8 @@ function(pb_e2e_test name)
       continue()
     endif()
     add_test(NAME ${board}_e2e_${name} COMMAND e2e_${name})
-    # One card at a time: each is several busy processes. One that hangs is ended.
+    # One card at a time: each is several busy processes. They come first, beside all others. One that hangs is ended.
     set_tests_properties(${board}_e2e_${name} PROPERTIES
-      ENVIRONMENT E2E_BOARD=${board} LABELS e2e RESOURCE_LOCK card TIMEOUT 120)
+      ENVIRONMENT E2E_BOARD=${board} LABELS e2e RESOURCE_LOCK card COST 500 TIMEOUT 240)
   endforeach()
 endfunction()

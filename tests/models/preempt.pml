@@ -192,7 +192,7 @@ inline retire_to(number)
 
 inline feed_one(number)
 {
-	AT(pb_core_feed_one)
+	AT(pb_core_feed_again)
 	slots[number] = work[number];
 	hollow[number] = failed[number];
 	fed_to = number
