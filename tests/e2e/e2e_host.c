@@ -230,3 +230,16 @@ bool e2e_host_round(struct e2e_host *host, uint32_t value)
 	e2e_target_set(host, 1, ~value);
 	return fill_round(host, value) && copy_round(host, value);
 }
+
+void e2e_host_meets_fault(const char *socket)
+{
+	struct pb_fence fence;
+	struct e2e_host host;
+
+	assert_true(e2e_host_open(&host, socket));
+	e2e_host_fill(&host, 0, 1);
+	assert_int_equal(pb_dma_submit(&host.work[0], 1), PB_ERROR_OK);
+	assert_int_equal(pb_queue_wait(host.work[0].queue, host.work[0].timeline, E2E_PATIENCE_US, &fence),
+			 PB_ERROR_FIRMWARE_DEAD);
+	host.link->ops->close(host.link);
+}

@@ -69,6 +69,8 @@ bool e2e_host_round(struct e2e_host *host, uint32_t value);
 
 /** Starts the builder of a node with a FILL of the node's whole target. */
 void e2e_host_fill(struct e2e_host *host, uint32_t node, uint32_t value);
+/** A host of its own whose one submission is the end of the firmware, as it hears while it waits. */
+void e2e_host_meets_fault(const char *socket);
 /** Stores a word all over a target. */
 void e2e_target_set(struct e2e_host *host, uint32_t node, uint32_t value);
 /** Whether every word of it is that value. */

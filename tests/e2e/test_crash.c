@@ -17,19 +17,6 @@
 
 static struct e2e_output output;
 
-static void submit(const struct e2e_card *card)
-{
-	struct pb_fence fence;
-	struct e2e_host host;
-
-	assert_true(e2e_host_open(&host, card->socket));
-	e2e_host_fill(&host, 0, 1);
-	assert_int_equal(pb_dma_submit(&host.work[0], 1), PB_ERROR_OK);
-	assert_int_equal(pb_queue_wait(host.work[0].queue, host.work[0].timeline, E2E_PATIENCE_US, &fence),
-			 PB_ERROR_FIRMWARE_DEAD);
-	host.link->ops->close(host.link);
-}
-
 static void await(const struct e2e_card *card, uint32_t incarnation, enum pb_mcu_state mcu,
 		  struct pb_crash_record *record)
 {
@@ -120,7 +107,7 @@ static void test_fault(void **state)
 	e2e_path(dump, "memory.bin");
 	address = e2e_image_write(image, "pb_core_admit", E2E_IMAGE_FAULTS);
 	e2e_card_start_image(&card, image, 0);
-	submit(&card);
+	e2e_host_meets_fault(card.socket);
 	await(&card, 1, PB_MCU_DEAD, &record);
 	e2e_patchbay(&output, "crash", "--card", card.socket, "--image", image);
 	assert_string_equal(output.err, "");
@@ -205,7 +192,7 @@ static void test_restart(void **state)
 	image = e2e_read_file(e2e_image(), &bytes);
 	e2e_write_file(path, image, bytes);
 	free(image);
-	submit(&card);
+	e2e_host_meets_fault(card.socket);
 	await(&card, 2, PB_MCU_RUNNING, &before);
 	assert_int_equal(before.incarnation, 1);
 	assert_int_equal(before.pc, address);

@@ -174,7 +174,6 @@ static void test_crash(void **state)
 {
 	char image[E2E_PATH_BYTES], trace[E2E_PATH_BYTES], memory[E2E_PATH_BYTES], again[E2E_PATH_BYTES];
 	struct e2e_card card;
-	struct e2e_host host;
 	char *live, *saved;
 
 	(void)state;
@@ -184,10 +183,7 @@ static void test_crash(void **state)
 	e2e_path(again, "again.trace");
 	(void)e2e_image_write(image, "pb_core_resolve", E2E_IMAGE_FAULTS);
 	e2e_card_start_image(&card, image, 0);
-	assert_true(e2e_host_open(&host, card.socket));
-	e2e_host_fill(&host, 0, 1);
-	assert_int_equal(pb_dma_submit(&host.work[0], 1), PB_ERROR_OK);
-	host.link->ops->close(host.link);
+	e2e_host_meets_fault(card.socket);
 	await_death(&card, 1);
 	run("record", "--card", card.socket, trace);
 	live = decode(trace);
