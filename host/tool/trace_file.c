@@ -72,10 +72,23 @@ uint64_t pb_trace_clock_step(struct pb_trace_clock *clock, uint32_t now)
 	return clock->time;
 }
 
+/* What an array of so many has room for. */
+static size_t room_for(size_t count)
+{
+	size_t room = count != 0 ? 64u : 0;
+
+	while (room < count)
+		room *= 2u;
+	return room;
+}
+
 static const char *grow(void **array, size_t count, size_t more, size_t size)
 {
-	void *larger = realloc(*array, (count + more) * size);
+	void *larger;
 
+	if (room_for(count + more) == room_for(count))
+		return NULL;
+	larger = realloc(*array, room_for(count + more) * size);
 	if (larger == NULL)
 		return "there is not enough memory for it";
 	*array = larger;
