@@ -387,13 +387,15 @@ static void test_help(void **state)
 static void test_where_the_pictures_are(void **state)
 {
 	static struct e2e_output output;
-	char folder[E2E_PATH_BYTES], line[E2E_PATH_BYTES + 64];
+	char folder[E2E_PATH_BYTES], lines[3 * E2E_PATH_BYTES + 128];
 
 	(void)state;
 	e2e_path(folder, "pictures");
-	snprintf(line, sizeof(line), "pictures: %s/frame-NNNN.png\n", folder);
+	snprintf(lines, sizeof(lines),
+		 "pictures: %s/frame-NNNN.png, all of them: %s/frames.png\ntimeline: %s/timeline.html\n",
+		 folder, folder, folder);
 	e2e_patchbay(&output, "demo", "--sim", "--frames", "1", "--output", folder);
-	assert_memory_equal(output.out, line, strlen(line));
+	assert_memory_equal(output.out, lines, strlen(lines));
 	e2e_patchbay(&output, "demo", "--sim", "--frames", "1", "--output", folder, "--quiet");
 	assert_null(strstr(output.out, folder));
 	check_worked(&output, "demo: ok 1 frames, ");
