@@ -62,6 +62,7 @@ static const struct pb_firmware_config config = {
 	.queue_count = QUEUES,
 	.board = pb_qemu_virt_name,
 	.crash_offset = PB_CARD_CRASH_OFFSET,
+	.telemetry_offset = PB_CARD_TELEMETRY_OFFSET,
 };
 
 static const struct pb_region regions[] = {

@@ -65,17 +65,17 @@ static INLINE enum pb_error admit_context(struct pb_firmware *firmware, struct p
 
 /*@
   requires \valid(work) && \valid_read(descriptor);
-  assigns work->resumes;
+  assigns work->resumes, work->shown;
   ensures \result == PB_ERROR_OK || \result == PB_ERROR_BAD_OPTIONS;
 */
 static INLINE enum pb_error admit_options(struct pb_core_work *work, const struct pb_descriptor *descriptor)
 {
 	const uint32_t options = pb_shared_read32(&descriptor->options);
-	const uint32_t reserved = pb_shared_read32(&descriptor->reserved);
 
-	if ((options | reserved) == 0)
+	work->shown = pb_shared_read32(&descriptor->shown);
+	if (options == 0)
 		return PB_ERROR_OK;
-	if ((options & ~PB_OPTION_RESUME) != 0 || reserved != 0)
+	if ((options & ~PB_OPTION_RESUME) != 0)
 		return PB_ERROR_BAD_OPTIONS;
 	work->resumes = true;
 	return PB_ERROR_OK;

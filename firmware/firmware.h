@@ -34,6 +34,8 @@ struct pb_firmware_config {
 	uint32_t queue_count;  /**< 1..PB_LIMIT_QUEUES */
 	const char *board;     /**< its name, at most 16 characters */
 	uint32_t crash_offset; /**< where struct pb_crash_record goes, in front of the pool; 0: nowhere */
+	/** Where struct pb_telemetry goes, and a struct pb_node_telemetry for each node; in front of the pool, a multiple of 64. */
+	uint32_t telemetry_offset;
 };
 
 /** What a queue takes of private memory. */

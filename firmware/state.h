@@ -159,7 +159,9 @@ struct pb_core_work {
 	bool resumes;     /**< it goes on from what its queue's page has saved */
 	uint32_t index; /**< with a status other than OK: the list entry that it is about, or PB_INDEX_NONE */
 	uint32_t detail;    /**< with a status other than OK: engine fault code, or 0 */
-	uint32_t unused[3]; /**< makes it 64 bytes on a 32-bit MCU: its place is worked out often */
+	uint32_t shown;     /**< on the card's clock: the doorbell; 0: another descriptor has it */
+	uint32_t fed;       /**< on the card's clock: when its engine was last given it */
+	uint32_t unused;    /**< makes it 64 bytes on a 32-bit MCU: its place is worked out often */
 };
 
 /** Works of a node: those in flight and the next one. A power of two. */

@@ -141,6 +141,7 @@ struct pb_sim *pb_sim_create(void)
 		.queue_count = PB_LIMIT_QUEUES,
 		.board = "simulation",
 		.crash_offset = PB_CARD_CRASH_OFFSET,
+		.telemetry_offset = PB_CARD_TELEMETRY_OFFSET,
 	};
 	pb_firmware_init(sim->firmware, &sim->config);
 	give_privileges(sim);

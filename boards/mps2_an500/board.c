@@ -51,6 +51,7 @@ static const struct pb_firmware_config config = {
 	.queue_count = QUEUES,
 	.board = "mps2_an500",
 	.crash_offset = PB_CARD_CRASH_OFFSET,
+	.telemetry_offset = PB_CARD_TELEMETRY_OFFSET,
 };
 
 static const struct pb_region regions[] = {

@@ -52,6 +52,7 @@ static const struct pb_firmware_config config = {
 	.queue_count = QUEUES,
 	.board = "mps3_an547",
 	.crash_offset = PB_CARD_CRASH_OFFSET,
+	.telemetry_offset = PB_CARD_TELEMETRY_OFFSET,
 };
 
 static const struct pb_region regions[] = {

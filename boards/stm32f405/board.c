@@ -58,6 +58,7 @@ extern uint8_t pb_card_memory[], pb_card_memory_bytes[];
 #define RANGES_OFFSET      0x1180u
 #define CHANNELS_OFFSET    0x1780u
 #define CRASH_OFFSET       0x3000u
+#define TELEMETRY_OFFSET   0x3800u
 #define POOL_OFFSET        0x4000u
 /** There is no dummy page: a store to a page that is not mapped goes nowhere, as docs/engine.md has it. */
 #define NO_DUMMY_OFFSET UINT32_MAX
@@ -127,6 +128,7 @@ static const struct pb_firmware_config config = {
 	.queue_count = QUEUES,
 	.board = "stm32f405",
 	.crash_offset = CRASH_OFFSET,
+	.telemetry_offset = TELEMETRY_OFFSET,
 };
 
 static const struct pb_region regions[] = {

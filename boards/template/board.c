@@ -61,6 +61,7 @@ static const struct pb_firmware_config config = {
 	.queue_count = QUEUES,
 	.board = "template",
 	.crash_offset = PB_CARD_CRASH_OFFSET,
+	.telemetry_offset = PB_CARD_TELEMETRY_OFFSET,
 };
 
 /* CHANGE: what drivers and core touch beside CODE and DATA; at most PB_REGIONS_MAX (hal/protect.h). */

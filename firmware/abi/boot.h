@@ -151,7 +151,8 @@ struct pb_boot_block {
 	/* line 3: written once at boot by the firmware */
 	uint32_t crash_offset; /**< where struct pb_crash_record is (firmware/abi/crash.h); 0: nowhere */
 	uint32_t crash_bytes;  /**< room for it there */
-	uint32_t line3_reserved[14];
+	uint32_t telemetry_offset; /**< where struct pb_telemetry is (firmware/abi/telemetry.h); 0: nowhere */
+	uint32_t line3_reserved[13];
 
 	/* line 4: written by the card's supervisor, not by the firmware */
 	uint32_t mcu_state;      /**< enum pb_mcu_state */
@@ -187,7 +188,8 @@ PB_AT(pb_boot_block, fatal, 128);
 PB_AT(pb_boot_block, line2_reserved, 160);
 PB_AT(pb_boot_block, crash_offset, 192);
 PB_AT(pb_boot_block, crash_bytes, 196);
-PB_AT(pb_boot_block, line3_reserved, 200);
+PB_AT(pb_boot_block, telemetry_offset, 200);
+PB_AT(pb_boot_block, line3_reserved, 204);
 PB_AT(pb_boot_block, mcu_state, 256);
 PB_AT(pb_boot_block, mcu_deaths, 260);
 PB_AT(pb_boot_block, dead_stage, 264);

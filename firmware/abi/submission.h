@@ -187,7 +187,11 @@ struct pb_descriptor {
 	 * buffer lies in an aperture, or an entry writes the fence id: it is patched each time.
 	 */
 	uint32_t cookie;
-	uint32_t reserved; /**< must be 0 */
+	/**
+	 * 0, from the host. Of the first descriptor that a doorbell shows, the firmware stores here what the card's
+	 * clock said then; or 0, which is no time.
+	 */
+	uint32_t shown;
 };
 PB_SIZE(pb_descriptor, 128);
 PB_AT(pb_descriptor, flags, 0);
@@ -221,7 +225,7 @@ PB_AT(pb_descriptor, wait_address_high, 108);
 PB_AT(pb_descriptor, wait_count, 112);
 PB_AT(pb_descriptor, engine_ordinal, 116);
 PB_AT(pb_descriptor, cookie, 120);
-PB_AT(pb_descriptor, reserved, 124);
+PB_AT(pb_descriptor, shown, 124);
 
 /** Waits of one submission. */
 #define PB_WAITS_MAX 4u

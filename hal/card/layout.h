@@ -13,6 +13,7 @@
  *   0x04700  counters of their page tables
  *   0x04800  rings of the engines, each with the progress of what they go on with
  *   0x06000  channel directory, then the channels' rings
+ *   0x1e000  telemetry                           firmware/abi/telemetry.h
  *   0x1f000  dummy page of the engines' apertures
  *   0x20000  pool: backing memory of segments
  *   0xfdf000 the trace, to the end
@@ -29,6 +30,7 @@
 #define PB_CARD_RINGS_OFFSET       0x4800u
 #define PB_CARD_RING_STRIDE        0x600u
 #define PB_CARD_CHANNELS_OFFSET    0x6000u
+#define PB_CARD_TELEMETRY_OFFSET   0x1e000u
 #define PB_CARD_DUMMY_OFFSET       0x1f000u
 #define PB_CARD_POOL_OFFSET        0x20000u
 /** The trace, behind what the core uses: 8,192 records. */
