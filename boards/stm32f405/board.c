@@ -45,6 +45,7 @@ static const struct pb_stm32f4_pin light = {'C', 12};
  *   0x1180  range table of the engines
  *   0x1780  channel directory, then the channels' rings
  *   0x3000  crash record                    firmware/abi/crash.h
+ *   0x3800  telemetry                       firmware/abi/telemetry.h
  *   0x4000  pool, to the end
  */
 extern uint8_t pb_card_memory[], pb_card_memory_bytes[];
