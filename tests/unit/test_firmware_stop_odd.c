@@ -115,6 +115,49 @@ static void stops_beside_each_other(void **state)
 	assert_int_equal(pb_channel_finish(&puppet_bench.channel, tag, NULL), PB_ERROR_OK);
 }
 
+/*
+ * A queue's turn is over and the engine is to stop inside its work, when its host wants that back without that: what
+ * has begun ends first, and the answer comes then.
+ */
+static void preempted_while_its_turn_ends(void **state)
+{
+	const struct pb_descriptor descriptor = {
+		.context = puppet_bench.contexts[1],
+		.fence_id = 2,
+		.dma_address_low = PUPPET_DMA,
+		.dma_size = 4096,
+		.dma_end = 8,
+	};
+	struct pb_fence fence;
+	struct pb_queue other;
+
+	(void)state;
+	assert_int_equal(pb_queue_create(&other, &puppet_bench.channel, &puppet_bench.system, 0, 4),
+			 PB_ERROR_OK);
+	puppet_submit(0, 1);
+	assert_int_equal(pb_queue_submit(&other, &descriptor), PB_ERROR_OK);
+	puppet_stall(2u * PB_QUANTUM_MICROSECONDS / 1000u);
+	assert_int_equal(puppet_bench.puppet.stops, 1);
+	preempt_tag = begin(&puppet_bench.channel, PB_COMMAND_PREEMPT, puppet_bench.queue.handle, 1, 77);
+	assert_int_equal(puppet_bench.puppet.stops, 1);
+	puppet_stop_done(0, 1);
+	/* The other one's has its turn; behind it what had begun goes on. */
+	assert_int_equal(puppet_bench.puppet.count, 2);
+	assert_int_equal(puppet_bench.puppet.fed[0].bytes, 8);
+	assert_int_equal(puppet_bench.puppet.fed[1].bytes, 4);
+	assert_int_equal(puppet_bench.puppet.restores, 1);
+	puppet_finish(1);
+	assert_int_equal(pb_channel_finish(&puppet_bench.channel, preempt_tag, NULL), PB_ERROR_TIMEOUT);
+	puppet_finish(2);
+	expect_preempted(1, 0);
+	puppet_expect_fence(1, 1, PB_ERROR_OK);
+	assert_int_equal(pb_queue_fence(&other, &fence), PB_ERROR_OK);
+	assert_int_equal(fence.completed, 1);
+	assert_int_equal(fence.fence_id, 2);
+	assert_int_equal(fence.status, PB_ERROR_OK);
+	assert_int_equal(puppet_bench.puppet.resets, 1);
+}
+
 /* A cutoff that all has completed beyond: there is nothing to return. */
 static void old_cutoff(void **state)
 {
@@ -329,6 +372,7 @@ int main(void)
 		cmocka_unit_test_setup(stops_that_make_no_sense, puppet_start),
 		cmocka_unit_test_setup(reports_while_it_stops, puppet_start),
 		cmocka_unit_test_setup(stops_beside_each_other, puppet_start),
+		cmocka_unit_test_setup(preempted_while_its_turn_ends, puppet_start),
 		cmocka_unit_test_setup(old_cutoff, puppet_start),
 		cmocka_unit_test_setup(suspended_while_it_works, puppet_start),
 		cmocka_unit_test_setup(suspended_while_it_stops, puppet_start),
