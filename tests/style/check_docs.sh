@@ -87,7 +87,7 @@ while IFS=: read -r document line path; do
 	'&'*)
 		file=${path%%:*} function=${path##* }
 		file=${file#&}
-		[[ ! -e $file ]] || grep -qE "^[a-z#].*[* ]${function%()}\(.*[^;]$" "$file" ||
+		[[ ! -e $file ]] || grep -qE "^([a-z#].*[* ])?${function%()}\(.*[^;]$" "$file" ||
 			echo "$document:$line: $file has no $function" >>"$findings"
 		continue
 		;;
