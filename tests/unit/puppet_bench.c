@@ -280,3 +280,22 @@ void puppet_stall(uint32_t milliseconds)
 		puppet_run(1u << PB_LINE_TICK);
 	}
 }
+
+static void ring_admin(struct pb_link *link)
+{
+	(void)link;
+	puppet_run(1u << PB_LINE_CHANNEL(PB_CHANNEL_ADMIN));
+}
+
+void puppet_join_admin(void)
+{
+	static struct pb_link_ops ops;
+
+	ops = *puppet_bench.link.ops;
+	ops.doorbell = ring_admin;
+	puppet_bench.admin_link = puppet_bench.link;
+	puppet_bench.admin_link.ops = &ops;
+	puppet_bench.admin_link.channel = PB_CHANNEL_ADMIN;
+	assert_int_equal(pb_channel_attach(&puppet_bench.admin, &puppet_bench.admin_link, 1000000),
+			 PB_ERROR_OK);
+}

@@ -47,6 +47,8 @@ struct puppet_bench {
 	struct pb_link link;
 	uint64_t now;
 	struct pb_channel channel;
+	struct pb_link admin_link; /**< since puppet_join_admin */
+	struct pb_channel admin;   /**< likewise */
 	struct pb_segment system;
 	struct pb_queue queue;
 	uint32_t contexts[3];
@@ -62,6 +64,8 @@ void puppet_boot(void);
 int puppet_start(void **state);
 /** The same on a board with room for a trace, behind its memory. */
 int puppet_start_traced(void **state);
+/** Attaches the admin's channel as well. */
+void puppet_join_admin(void);
 /** Raises lines and lets the firmware run until it has nothing to do. */
 void puppet_run(uint32_t lines);
 /** The engine has done a reset. */

@@ -10,34 +10,13 @@
 #define RECORDS_MAX  64u
 
 static struct pb_trace trace;
-static struct pb_link admin_link;
-static struct pb_channel admin;
-
-static void ring_admin(struct pb_link *link)
-{
-	(void)link;
-	puppet_run(1u << PB_LINE_CHANNEL(PB_CHANNEL_ADMIN));
-}
-
-static void join_admin(void)
-{
-	static struct pb_link_ops ops;
-
-	ops = *puppet_bench.link.ops;
-	ops.doorbell = ring_admin;
-	admin_link = puppet_bench.link;
-	admin_link.ops = &ops;
-	admin_link.channel = PB_CHANNEL_ADMIN;
-	assert_int_equal(pb_channel_attach(&admin, &admin_link, 1000000), PB_ERROR_OK);
-}
-
 /* All before has been read, and these levels are set. */
 static void start_at(uint32_t levels)
 {
 	struct pb_trace_record records[RECORDS_MAX];
 
-	join_admin();
-	assert_int_equal(pb_trace_set(&admin, levels, 0), PB_ERROR_OK);
+	puppet_join_admin();
+	assert_int_equal(pb_trace_set(&puppet_bench.admin, levels, 0), PB_ERROR_OK);
 	assert_int_equal(pb_trace_open(&trace, &puppet_bench.link), PB_ERROR_OK);
 	while (pb_trace_read(&trace, records, RECORDS_MAX) != 0)
 		continue;
@@ -147,7 +126,7 @@ static void a_doorbell_of_a_queue_behind(void **state)
 	assert_int_equal(pb_queue_submit(&queue, &descriptor), PB_ERROR_OK);
 	EXPECT({PB_TRACE_SUBMIT, 1, 1, 0});
 	/* At the first level it says nothing of that. */
-	assert_int_equal(pb_trace_set(&admin, 0x10, 0), PB_ERROR_OK);
+	assert_int_equal(pb_trace_set(&puppet_bench.admin, 0x10, 0), PB_ERROR_OK);
 	assert_int_equal(pb_queue_submit(&queue, &descriptor), PB_ERROR_OK);
 	nothing();
 }
@@ -160,10 +139,10 @@ static void a_board_without_room(void **state)
 					  4};
 
 	(void)state;
-	join_admin();
+	puppet_join_admin();
 	assert_int_equal(pb_trace_open(&trace, &puppet_bench.link), PB_ERROR_UNSUPPORTED);
 	for (uint32_t i = 0; i < COUNT(levels); i++)
-		assert_int_equal(pb_trace_set(&admin, levels[i], 0), PB_ERROR_UNSUPPORTED);
+		assert_int_equal(pb_trace_set(&puppet_bench.admin, levels[i], 0), PB_ERROR_UNSUPPORTED);
 	/* Nothing is written where there is no room. */
 	puppet_run(1u << PB_LINE_TICK);
 	pb_firmware_idle(puppet_bench.firmware);
