@@ -5,3 +5,4 @@ pb_unit_test(test_host_telemetry
 target_compile_options(test_host_telemetry PRIVATE -include ${CMAKE_CURRENT_LIST_DIR}/stepped.h)
 # As the others of the stepped library: no second look by clang-tidy.
 set_target_properties(test_host_telemetry PROPERTIES EXPORT_COMPILE_COMMANDS OFF)
+pb_unit_test(test_stats SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_stats.c LINKS test_telemetry_sample pb_stats)
