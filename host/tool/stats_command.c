@@ -13,6 +13,7 @@
 #include "host/tool/card_arguments.h"
 #include "host/tool/memory_file.h"
 #include "host/tool/open_card.h"
+#include "host/tool/seconds.h"
 #include "host/tool/stats.h"
 #include "host/tool/whole_file.h"
 
@@ -47,16 +48,6 @@ static const struct argp_option option_table[] = {
 	{0},
 };
 
-static double parse_seconds(const char *text, struct argp_state *state)
-{
-	char *end;
-	const double seconds = strtod(text, &end);
-
-	if (end == text || *end != '\0' || !(seconds >= 0.01) || seconds > 1e6)
-		argp_error(state, "--every %s: 0.01 to a million seconds are possible", text);
-	return seconds;
-}
-
 static void check(const struct arguments *arguments, struct argp_state *state)
 {
 	const struct pb_open_options *card = &arguments->card;
@@ -80,7 +71,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		arguments->prometheus = text;
 		return 0;
 	case KEY_EVERY:
-		arguments->every = parse_seconds(text, state);
+		if (!pb_seconds_parse(text, 0.01, 1e6, &arguments->every))
+			argp_error(state, "--every %s: 0.01 to a million seconds are possible", text);
 		return 0;
 	case KEY_MEMORY:
 		arguments->memory = text;
