@@ -330,6 +330,7 @@ static void take_up(struct pb_firmware *firmware, const struct admission *admiss
 	struct pb_core_queue *queue = admission->queue;
 
 	queue->patched--;
+	admission->work->shown = 0; /* that was counted */
 	if ((queue->flags & PB_CORE_QUEUE_STARTED) != 0)
 		admission->work->resumes = true;
 	queue->flags &= (uint8_t)~PB_CORE_QUEUE_STARTED;

@@ -105,6 +105,7 @@ void pb_core_boot_publish(struct pb_firmware *firmware)
 	pb_shared_write32(&boot->crash_offset, firmware->config->crash_offset);
 	pb_shared_write32(&boot->crash_bytes,
 			  firmware->config->crash_offset != 0 ? sizeof(struct pb_crash_record) : 0);
+	pb_shared_write32(&boot->telemetry_offset, firmware->config->telemetry_offset);
 	write_build(boot, firmware->config->board);
 	pb_shared_write32(&boot->heartbeat, 0);
 	pb_shared_write32(&boot->waypoint, PB_WAYPOINT_NONE);

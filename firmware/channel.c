@@ -209,6 +209,7 @@ void pb_core_channel_fault(struct pb_firmware *firmware, uint32_t c)
 	/* Whatever else happens to a channel may come here, by an event for its host: so not by way of act. */
 	if (go_to_next(channel, PB_CORE_CHANNEL_EVENT_FAULT) != PB_CORE_CHANNEL_ACTION_REPORT)
 		return;
+	firmware->channel_faults++;
 	write_state(firmware, c, PB_ERROR_RING_FAULT);
 	pb_core_interrupt(firmware, c);
 }

@@ -9,6 +9,7 @@
 
 #include "firmware/assert.h"
 #include "firmware/state.h"
+#include "firmware/telemetry.h"
 #include "firmware/trace.h"
 #include "hal/shared.h"
 
@@ -251,37 +252,8 @@ static inline void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_
 	}
 	pb_core_schedule_begin_turn(node, queue);
 }
-/**
- * Reads the queue's put index and lets it wait for its node's turn.
- * @return false: it is free or closing. Inline: each submission comes by
- */
-static inline bool pb_core_queue_look(struct pb_firmware *firmware, struct pb_core_queue *queue)
-{
-	/* Side by side, so that one load has both. */
-	const uint32_t state = queue->flags | (uint32_t)queue->state << 8;
-	uint32_t put;
-
-	if ((state & (PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_SUSPENDED | 3u << 8)) != PB_CORE_QUEUE_OPEN << 8)
-		return pb_core_queue_is_there(queue);
-	put = pb_shared_read32(&queue->page->put);
-	pb_shared_acquire(); /* the descriptors behind put may be newer than the kick that led here */
-	if (pb_core_queue_put_is_bad(queue, put)) {
-		pb_core_queue_put_fault(firmware, queue);
-		return true;
-	}
-	if (pb_core_queue_place(queue) == PB_CORE_PLACE_NONE) {
-		queue->put = put;
-		if (put != queue->completed + queue->busy)
-			pb_core_schedule_add(firmware, queue);
-		return true;
-	}
-	if ((firmware->trace.enabled & PB_CORE_TRACE_BIT_SUBMIT) != 0)
-		pb_core_trace_submit(firmware, queue, put);
-	queue->put = put;
-	if (put != queue->completed + queue->busy)
-		firmware->awake |= 1u << queue->node;
-	return true;
-}
+/** As pb_core_queue_look does (firmware/queue_look.h), small rather than quick. */
+bool pb_core_queue_look_again(struct pb_firmware *firmware, struct pb_core_queue *queue);
 uint32_t pb_core_queue_handle(const struct pb_firmware *firmware, const struct pb_core_queue *queue);
 static inline uint16_t pb_core_queue_index(const struct pb_firmware *firmware,
 					   const struct pb_core_queue *queue)
@@ -395,7 +367,8 @@ void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node, con
 		    uint32_t time);
 /** Completes all up to a sequence number. */
 void pb_core_retire_to(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence);
-void pb_core_count_patches(struct pb_core_channel *channel, uint32_t patches);
+/** Work whose patches were carried out is complete, or given back. */
+void pb_core_count_patches(struct pb_firmware *firmware, const struct pb_core_work *work);
 /** Drops what is prepared, if its queue or channel is closing. */
 void pb_core_job_drop(struct pb_firmware *firmware, struct pb_core_node *node);
 

@@ -4,6 +4,7 @@
  * words. Looking twice, or for nothing, is harmless.
  */
 #include "firmware/core.h"
+#include "firmware/queue_look.h"
 
 /** A kick that names no queue of this channel: an error of the host, but of no queue. */
 static __attribute__((noinline)) void stray_kick(struct pb_firmware *firmware, uint32_t channel,
@@ -72,7 +73,7 @@ static __attribute__((noinline)) void look_at_all(struct pb_firmware *firmware, 
 		if (queue->channel != c)
 			continue;
 		looked++;
-		(void)pb_core_queue_look(firmware, queue);
+		(void)pb_core_queue_look_again(firmware, queue);
 	}
 	if (channel->rescan_at < firmware->queue_count) {
 		firmware->channels_again |= 1u << c;

@@ -26,6 +26,7 @@ void pb_core_event(struct pb_firmware *firmware, uint32_t c, const struct pb_eve
 		return;
 	if (!has_room(firmware, c)) {
 		pb_shared_write32(&channel->entry->events_dropped, ++channel->events_dropped);
+		firmware->drops++;
 		return;
 	}
 	pb_shared_write32(&slot->type, event->type);

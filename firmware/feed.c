@@ -60,11 +60,12 @@ static __attribute__((noinline)) void restore(struct pb_core_node *node, const s
 
 void pb_core_feed_again(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence)
 {
-	const struct pb_core_work *work = pb_core_work_at(node, sequence);
+	struct pb_core_work *work = pb_core_work_at(node, sequence);
 
 	if (work->resumes)
 		restore(node, work);
 	node->engine->ops->feed(node->engine->context, &work->engine, sequence);
+	pb_core_telemetry_fed(firmware, node, work);
 	PB_CORE_TRACE_QUEUE(firmware, FEED, work->queue, work->fence_id, work->context);
 }
 
@@ -87,5 +88,6 @@ void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node)
 		restore(node, work);
 	node->engine->ops->feed(node->engine->context, &work->engine, sequence);
 	/* The engine heard of it first. */
+	pb_core_telemetry_fed(firmware, node, work);
 	PB_CORE_TRACE_HOT(firmware, FEED, work->queue, work->fence_id, work->context);
 }

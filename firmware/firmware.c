@@ -77,6 +77,7 @@ void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_con
 	pb_core_queue_init(firmware);
 	firmware->jobs_free = (1u << PB_LIMIT_JOBS) - 1u;
 	firmware->stops_free = PB_LIMIT_STOPS;
+	pb_core_telemetry_init(firmware);
 	pb_core_boot_publish(firmware);
 	for (uint32_t n = 0; n < config->node_count; n++) {
 		firmware->node_lines |= 1u << PB_LINE_NODE(n);
@@ -111,6 +112,7 @@ static void tick(struct pb_firmware *firmware)
 	/* A doorbell that was lost is found here. */
 	pb_core_waypoint(firmware, PB_WAYPOINT_TICK);
 	PB_CORE_TRACE(firmware, TICK, PB_TRACE_NONE, 0, 0);
+	pb_core_telemetry_tick(firmware);
 	firmware->channels_again = EVERY_CHANNEL;
 }
 

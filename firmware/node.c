@@ -49,6 +49,7 @@ void pb_core_node_blame(struct pb_firmware *firmware, struct pb_core_node *node,
 
 	if (node->retired == node->fed || guilty->status != PB_ERROR_OK)
 		return;
+	node->faults++;
 	pb_core_work_fail(guilty, error, PB_INDEX_NONE, detail);
 	PB_CORE_TRACE_QUEUE(firmware, BLAME, guilty->queue, guilty->fence_id, error);
 	pb_core_context_lose(firmware, guilty);

@@ -106,7 +106,7 @@ static enum pb_error query_node(struct pb_firmware *firmware, uint32_t channel, 
 	results[9] = node->resets;
 	if (node->fed != node->retired && head->queue->channel == channel)
 		results[10] = pb_core_queue_handle(firmware, head->queue);
-	results[11] = node->completed;
+	results[11] = node->completed + node->retired;
 	return PB_ERROR_OK;
 }
 

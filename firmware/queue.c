@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "firmware/core.h"
+#include "firmware/queue_look.h"
 
 void pb_core_queue_init(struct pb_firmware *firmware)
 {
@@ -174,9 +175,14 @@ bool pb_core_queue_is_there(const struct pb_core_queue *queue)
 	       pb_core_queue_state(queue) != PB_CORE_QUEUE_CLOSING;
 }
 
+bool pb_core_queue_look_again(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	return pb_core_queue_look(firmware, queue);
+}
+
 void pb_core_queue_go_on(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	(void)pb_core_queue_look(firmware, queue);
+	(void)pb_core_queue_look_again(firmware, queue);
 	/* One that broke its rule takes no more work; what it had goes on. */
 	if (pb_core_queue_state(queue) == PB_CORE_QUEUE_FAULTED && pb_core_queue_has_more(queue) &&
 	    pb_core_queue_place(queue) == PB_CORE_PLACE_NONE &&

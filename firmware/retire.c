@@ -93,9 +93,12 @@ static void drain(struct pb_firmware *firmware, const struct pb_core_work *work)
 	pb_core_drained(firmware, work->queue);
 }
 
-void pb_core_count_patches(struct pb_core_channel *channel, uint32_t patches)
+void pb_core_count_patches(struct pb_firmware *firmware, const struct pb_core_work *work)
 {
-	channel->patches += patches;
+	struct pb_core_channel *channel = &firmware->channels[work->queue->channel];
+
+	firmware->nodes[work->queue->node].patches += work->patches;
+	channel->patches += work->patches;
 	pb_shared_write32(&channel->entry->patches_low, (uint32_t)channel->patches);
 	pb_shared_write32(&channel->entry->patches_high, (uint32_t)(channel->patches >> 32));
 }
@@ -146,8 +149,8 @@ static INLINE void interrupt(struct pb_firmware *firmware, struct pb_core_channe
 }
 
 /** Work that failed, that patches were carried out for, or whose queue is being closed or stopped, or has others wait for it. */
-static __attribute__((noinline)) void complete_special(struct pb_firmware *firmware,
-						       const struct pb_core_work *work)
+static __attribute__((noinline)) void
+complete_special(struct pb_firmware *firmware, struct pb_core_node *node, const struct pb_core_work *work)
 {
 	struct pb_core_queue *queue = work->queue;
 
@@ -158,9 +161,11 @@ static __attribute__((noinline)) void complete_special(struct pb_firmware *firmw
 		return;
 	}
 	if (work->patches != 0)
-		pb_core_count_patches(&firmware->channels[queue->channel], work->patches);
+		pb_core_count_patches(firmware, work);
 	if (work->status != PB_ERROR_OK)
 		report_failure(firmware, queue, work);
+	else
+		pb_core_telemetry_fenced(firmware, node, work);
 	publish(queue, work, work->status);
 	interrupt(firmware, &firmware->channels[queue->channel], queue->channel);
 	pb_core_wait_wake(firmware, queue);
@@ -168,7 +173,8 @@ static __attribute__((noinline)) void complete_special(struct pb_firmware *firmw
 		pb_core_stop_progress(firmware, queue);
 }
 
-static INLINE void complete(struct pb_firmware *firmware, const struct pb_core_work *work)
+static INLINE void complete(struct pb_firmware *firmware, struct pb_core_node *node,
+			    const struct pb_core_work *work)
 {
 	struct pb_core_queue *queue = work->queue;
 	struct pb_core_channel *channel = &firmware->channels[queue->channel];
@@ -178,12 +184,15 @@ static INLINE void complete(struct pb_firmware *firmware, const struct pb_core_w
 	queue->busy--;
 	channel->busy--;
 	if (((queue->flags & PB_CORE_QUEUE_SPECIAL) | work->status | work->patches) != 0) {
-		complete_special(firmware, work);
-		return;
+		complete_special(firmware, node, work);
+	} else {
+		publish(queue, work, PB_ERROR_OK);
+		interrupt(firmware, channel, queue->channel);
+		PB_CORE_TRACE_HOT(firmware, COMPLETE, queue, work->fence_id,
+				  PB_TRACE_DONE(queue->node, PB_ERROR_OK));
+		pb_core_telemetry_fenced(firmware, node, work);
 	}
-	publish(queue, work, PB_ERROR_OK);
-	interrupt(firmware, channel, queue->channel);
-	PB_CORE_TRACE_HOT(firmware, COMPLETE, queue, work->fence_id, PB_TRACE_DONE(queue->node, PB_ERROR_OK));
+	node->bytes += work->engine.bytes;
 }
 
 void pb_core_halt(struct pb_firmware *firmware, struct pb_core_node *node, const struct pb_core_work *work)
@@ -224,8 +233,7 @@ void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node, con
 void pb_core_retire_to(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence)
 {
 	while (node->retired != sequence) {
-		complete(firmware, pb_core_work_at(node, ++node->retired));
-		node->completed++;
+		complete(firmware, node, pb_core_work_at(node, ++node->retired));
 	}
 }
 
@@ -238,28 +246,42 @@ static INLINE bool is_contended(struct pb_core_node *node, const struct pb_core_
 	       queue != pb_core_work_at(node, node->fed)->queue;
 }
 
-static INLINE void retire_some(struct pb_firmware *firmware, struct pb_core_node *node,
-			       const struct pb_engine_report *report)
+/** What the engine's report says beside what is complete. @param head the first of that; only feeding writes over it */
+static INLINE void take_report(struct pb_firmware *firmware, struct pb_core_node *node,
+			       const struct pb_core_work *head, const struct pb_engine_report *report)
 {
-	const struct pb_core_work *head = pb_core_work_at(node, node->retired + 1u);
-	uint32_t sequence = node->retired;
-
-	while (sequence != report->sequence) {
-		node->retired = ++sequence;
-		complete(firmware, pb_core_work_at(node, sequence));
-		node->completed++;
-	}
-	/* What it was is still there: only feeding writes over it. */
 	if (is_contended(node, head))
 		pb_core_charge(firmware, node, head, report->time);
 	else
 		node->lapsed = true;
 	node->time = report->time;
 	firmware->awake |= node->bit;
-	if (sequence != node->fed)
+	if (node->retired != node->fed)
 		return;
 	node->idles++;
 	node->idle_since = pb_shared_read32(firmware->clock);
+}
+
+static INLINE void retire_some(struct pb_firmware *firmware, struct pb_core_node *node,
+			       const struct pb_engine_report *report)
+{
+	const struct pb_core_work *head = pb_core_work_at(node, node->retired + 1u);
+
+	PB_CORE_KEEP(head); /* one sum, not one for each field */
+	do
+		complete(firmware, node, pb_core_work_at(node, ++node->retired));
+	while (node->retired != report->sequence);
+	take_report(firmware, node, head, report);
+}
+
+/** The same, small rather than quick. */
+static void retire_more(struct pb_firmware *firmware, struct pb_core_node *node,
+			const struct pb_engine_report *report)
+{
+	const struct pb_core_work *head = pb_core_work_at(node, node->retired + 1u);
+
+	pb_core_retire_to(firmware, node, report->sequence);
+	take_report(firmware, node, head, report);
 }
 
 /** The engine was asked something. What it finishes before it answers counts. */
@@ -271,7 +293,7 @@ static __attribute__((noinline)) void retire_asked(struct pb_firmware *firmware,
 		pb_core_node_answered(firmware, node, state);
 	else if (node->state == PB_NODE_STATE_STOPPING && report->sequence != node->retired &&
 		 report->sequence - node->retired <= node->fed - node->retired)
-		retire_some(firmware, node, report);
+		retire_more(firmware, node, report);
 }
 
 void pb_core_retire(struct pb_firmware *firmware, struct pb_core_node *node)

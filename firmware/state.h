@@ -16,6 +16,7 @@
 #include "firmware/abi/errors.h"
 #include "firmware/abi/patch.h"
 #include "firmware/abi/submission.h"
+#include "firmware/abi/telemetry.h"
 #include "firmware/abi/trace.h"
 #include "firmware/firmware.h"
 #include "firmware/limits.h"
@@ -158,10 +159,10 @@ struct pb_core_work {
 	bool guarded;     /**< its turn came after many of more urgent levels: it is not stopped for those */
 	bool resumes;     /**< it goes on from what its queue's page has saved */
 	uint32_t index; /**< with a status other than OK: the list entry that it is about, or PB_INDEX_NONE */
-	uint32_t detail;    /**< with a status other than OK: engine fault code, or 0 */
-	uint32_t shown;     /**< on the card's clock: the doorbell; 0: another descriptor has it */
-	uint32_t fed;       /**< on the card's clock: when its engine was last given it */
-	uint32_t unused;    /**< makes it 64 bytes on a 32-bit MCU: its place is worked out often */
+	uint32_t detail; /**< with a status other than OK: engine fault code, or 0 */
+	uint32_t shown;  /**< on the card's clock: the doorbell; 0: another descriptor has it */
+	uint32_t fed;    /**< on the card's clock: when its engine was last given it */
+	uint32_t unused; /**< makes it 64 bytes on a 32-bit MCU: its place is worked out often */
 };
 
 /** Works of a node: those in flight and the next one. A power of two. */
@@ -322,13 +323,21 @@ struct pb_core_node {
 	uint32_t answer_limit; /**< microseconds */
 	uint32_t progress;     /**< for the hang check */
 	uint32_t progress_time;
-	uint32_t watched;    /**< `retired` when it last looked */
-	uint32_t queues;     /**< of this node */
-	uint32_t completed;  /**< works, for QUERY; as are those below */
-	uint32_t idles;      /**< times that nothing was left in flight */
-	uint32_t idle_since; /**< on the card's clock */
-	uint32_t starved;    /**< microseconds without work while some was being prepared */
-	uint32_t preparing;  /**< on the card's clock: since when a job prepares */
+	uint32_t watched;                        /**< `retired` when it last looked */
+	uint32_t queues;                         /**< of this node */
+	struct pb_node_telemetry *telemetry;     /**< shared */
+	uint32_t latency_time[PB_LATENCY_COUNT]; /**< microseconds in all */
+	uint32_t
+		queued; /**< descriptors in its queues that have not completed, when they were counted last */
+	uint32_t queued_so_far; /**< the same, while they are counted */
+	uint32_t patches;       /**< carried out; this and those below are for QUERY and the telemetry */
+	uint32_t bytes;         /**< of completed works */
+	uint32_t faults;        /**< works that faulted or hung */
+	uint32_t completed;     /**< works, but for those since the engine's reset */
+	uint32_t idles;         /**< times that nothing was left in flight */
+	uint32_t idle_since;    /**< on the card's clock */
+	uint32_t starved;       /**< microseconds without work while some was being prepared */
+	uint32_t preparing;     /**< on the card's clock: since when a job prepares */
 	uint32_t stops;
 	uint32_t resets;
 	struct pb_core_work
@@ -434,6 +443,10 @@ struct pb_firmware {
 	struct pb_core_stop stops[PB_LIMIT_STOPS];
 	uint32_t stops_free;
 	uint32_t channels_stopping; /**< channels that have a stop under way */
+	uint32_t ticks;             /**< for the telemetry, as are those below */
+	uint32_t drops;             /**< events that found no room */
+	uint32_t channel_faults;
+	uint32_t queued_at; /**< the next queue whose descriptors are counted */
 	struct pb_core_job jobs[PB_LIMIT_JOBS];
 	uint32_t note_count; /**< notes since boot */
 	struct pb_core_note notes[PB_CRASH_NOTES];

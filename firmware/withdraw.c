@@ -35,7 +35,7 @@ void pb_core_drop_next(struct pb_firmware *firmware, struct pb_core_node *node)
 	}
 	pb_core_next_clear(firmware, node);
 	if (work->patches != 0)
-		pb_core_count_patches(&firmware->channels[queue->channel], work->patches);
+		pb_core_count_patches(firmware, work);
 	give_back(firmware, queue);
 	rewind_timeline(node, queue);
 	firmware->awake |= 1u << queue->node;
@@ -117,6 +117,7 @@ static void collect(struct pb_core_node *node, struct works *works)
 /** The engine counts from 1 again. */
 static void renumber(struct pb_core_node *node, const struct works *works)
 {
+	node->completed += node->retired;
 	node->fed = 0;
 	node->retired = 0;
 	for (uint32_t i = 0; i < works->count; i++) {
@@ -146,7 +147,7 @@ static void withdraw(struct pb_firmware *firmware, struct pb_core_node *node, co
 	struct pb_core_queue *queue = work->queue;
 
 	if (work->patches != 0)
-		pb_core_count_patches(&firmware->channels[queue->channel], work->patches);
+		pb_core_count_patches(firmware, work);
 	queue->patched++;
 	if (work->resumes)
 		queue->flags |= PB_CORE_QUEUE_STARTED;

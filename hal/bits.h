@@ -30,4 +30,10 @@ static inline uint32_t pb_bits_lowest(uint32_t mask)
 #endif
 }
 
+/** How many zeros a word begins with; 32 if it is 0. */
+static inline uint32_t pb_bits_leading_zeros(uint32_t word)
+{
+	return word != 0 ? (uint32_t)__builtin_clz(word) : 32u;
+}
+
 #endif

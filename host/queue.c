@@ -154,6 +154,7 @@ static void write_descriptor(struct pb_queue *queue, const struct pb_descriptor 
 	}
 	if (timeline > queue->timeline)
 		queue->timeline = timeline;
+	copy.shown = 0; /* the firmware's; what was returned may bring it along */
 	pb_shared_copy_out(&ring[queue->put & (queue->entries - 1)], &copy, sizeof(copy));
 	if (queue->history != NULL)
 		queue->history[queue->put & (queue->entries - 1)] = copy;

@@ -149,8 +149,8 @@ struct pb_boot_block {
 	uint32_t line2_reserved[8];
 
 	/* line 3: written once at boot by the firmware */
-	uint32_t crash_offset; /**< where struct pb_crash_record is (firmware/abi/crash.h); 0: nowhere */
-	uint32_t crash_bytes;  /**< room for it there */
+	uint32_t crash_offset;     /**< where struct pb_crash_record is (firmware/abi/crash.h); 0: nowhere */
+	uint32_t crash_bytes;      /**< room for it there */
 	uint32_t telemetry_offset; /**< where struct pb_telemetry is (firmware/abi/telemetry.h); 0: nowhere */
 	uint32_t line3_reserved[13];
 

@@ -267,6 +267,7 @@ static void boot(void)
 		.memory_bytes = FUZZ_MEMORY_BYTES,
 		.channels_offset = PB_CARD_CHANNELS_OFFSET,
 		.pool_offset = PB_CARD_POOL_OFFSET,
+		.telemetry_offset = PB_CARD_TELEMETRY_OFFSET,
 		.lines = &fuzz_card.lines,
 		.engines = fuzz_card.engines,
 		.node_count = FUZZ_NODES,

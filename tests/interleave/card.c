@@ -18,6 +18,7 @@
 #define RINGS_OFFSET       0x4800u
 #define RING_STRIDE        0x600u
 #define CHANNELS_OFFSET    0x6000u
+#define TELEMETRY_OFFSET   0xe000u
 #define DUMMY_OFFSET       0xf000u
 #define POOL_OFFSET        0x10000u
 #define MEMORY_BYTES       (PB_WEAVE_WORDS * 4u)
@@ -361,6 +362,7 @@ void pb_weave_card_reset(void)
 		.memory_bytes = MEMORY_BYTES,
 		.channels_offset = CHANNELS_OFFSET,
 		.pool_offset = POOL_OFFSET,
+		.telemetry_offset = TELEMETRY_OFFSET,
 		.lines = &card.lines,
 		.engines = card.engines,
 		.node_count = PB_WEAVE_NODES,

@@ -49,7 +49,7 @@ void pb_judge_share(struct pb_run *run, struct pb_host *host)
 		return;
 	check_words(run, host);
 	check_ranges(run, host);
-	spoiled = pb_work_spoiled(host);
+	spoiled = pb_work_spoiled(host, pb_shared_read32(&pb_world_boot_block(&run->world)->clock));
 	if (spoiled != NULL)
 		pb_run_break(run, "channel %u: somebody has written at %#x of its segment 0",
 			     host->client.channel, (unsigned int)(spoiled - host->memory[0]));

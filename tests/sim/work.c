@@ -213,7 +213,6 @@ struct wrong_word {
 
 static const struct wrong_word wrong_words[] = {
 	{PB_ERROR_BAD_OPTIONS, offsetof(struct pb_descriptor, options), 0x80000000u},
-	{PB_ERROR_BAD_OPTIONS, offsetof(struct pb_descriptor, reserved), 1},
 	{PB_ERROR_BAD_CONTEXT, offsetof(struct pb_descriptor, context), 0},
 	{PB_ERROR_BAD_RANGE, offsetof(struct pb_descriptor, dma_end), PB_PAGE_BYTES + 4u},
 	{PB_ERROR_BAD_RANGE, offsetof(struct pb_descriptor, dma_start), 2},
@@ -333,16 +332,28 @@ void pb_work_move(struct pb_run *run, struct pb_host *host, struct pb_entry *ent
 	pb_work_write(host, entry, to);
 }
 
-const uint8_t *pb_work_spoiled(const struct pb_host *host)
+/** One word of a descriptor is the firmware's: as the host left it, or a time that has been. */
+static bool is_spoiled(const struct pb_descriptor *descriptor, const struct pb_descriptor *written,
+		       uint32_t clock)
+{
+	return memcmp(descriptor, written, offsetof(struct pb_descriptor, shown)) != 0 ||
+	       (descriptor->shown != written->shown && descriptor->shown > clock);
+}
+
+const uint8_t *pb_work_spoiled(const struct pb_host *host, uint32_t clock)
 {
 	const size_t lists = PB_PLACES * LISTS_BYTES;
 
 	for (uint32_t q = 0; q < PB_QUEUES; q++) {
 		const size_t ring = pb_work_queue_offset(q) + sizeof(struct pb_queue_page);
 
-		if (memcmp(host->memory[0] + ring, host->written + ring,
-			   QUEUE_BYTES - sizeof(struct pb_queue_page)) != 0)
-			return host->memory[0] + ring;
+		for (size_t at = ring; at < ring + PB_RING_MAX * sizeof(struct pb_descriptor);
+		     at += sizeof(struct pb_descriptor)) {
+			const void *written = host->written + at;
+
+			if (is_spoiled((const void *)(host->memory[0] + at), written, clock))
+				return host->memory[0] + at;
+		}
 	}
 	if (memcmp(host->memory[0] + LISTS_OFFSET, host->written + LISTS_OFFSET, lists) != 0)
 		return host->memory[0] + LISTS_OFFSET;

@@ -34,8 +34,8 @@ uint32_t pb_work_new_mark(struct pb_run *run, struct pb_host *host);
 uint32_t *pb_work_mark(const struct pb_host *host, uint32_t mark);
 /** The buffer's words in card memory. */
 uint32_t *pb_work_words(const struct pb_host *host, uint32_t place);
-/** The first byte of a host's memory that differs from what it wrote there, where nobody else may write; NULL: none. */
-const uint8_t *pb_work_spoiled(const struct pb_host *host);
+/** The first byte of a host's memory that differs from what it wrote there, where nobody else may write; NULL: none. @param clock the card's, now */
+const uint8_t *pb_work_spoiled(const struct pb_host *host, uint32_t clock);
 /** Whether a submission runs anything at the engine. */
 bool pb_work_runs(const struct pb_entry *entry);
 

@@ -214,6 +214,7 @@ void pb_world_boot(struct pb_world *world, uint64_t seed)
 		.memory_bytes = PB_WORLD_MEMORY_BYTES,
 		.channels_offset = PB_CARD_CHANNELS_OFFSET,
 		.pool_offset = PB_CARD_POOL_OFFSET,
+		.telemetry_offset = PB_CARD_TELEMETRY_OFFSET,
 		.lines = &world->lines,
 		.engines = world->engines,
 		.node_count = PB_CARD_NODES,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define CHANNELS     0x6000u
+#define TELEMETRY    0x1e000u
 #define POOL         0x20000u
 #define SYSTEM_BYTES 0x20000u
 
@@ -182,6 +183,7 @@ void puppet_boot(void)
 		.memory_bytes = PUPPET_MEMORY_BYTES,
 		.channels_offset = CHANNELS,
 		.pool_offset = POOL,
+		.telemetry_offset = TELEMETRY,
 		.lines = &puppet_bench.lines,
 		.engines = &puppet_bench.engine,
 		.node_count = 1,

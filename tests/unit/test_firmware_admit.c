@@ -16,8 +16,6 @@ struct row {
 static const struct row rows[] = {
 	{"option 1", PB_ERROR_BAD_OPTIONS, {CARD_SET(options, 2)}},
 	{"option 31", PB_ERROR_BAD_OPTIONS, {CARD_SET(options, 0x80000000)}},
-	{"reserved word", PB_ERROR_BAD_OPTIONS, {CARD_SET(reserved, 1)}},
-	{"reserved word, high bit", PB_ERROR_BAD_OPTIONS, {CARD_SET(reserved, 0x80000000)}},
 
 	{"a wait without a list", PB_ERROR_BAD_WAIT, {CARD_SET(wait_count, 1)}},
 	{"encoding 2", PB_ERROR_UNSUPPORTED, {CARD_SET(patch_encoding, 2)}},

@@ -200,7 +200,6 @@ static const struct {
 	 PB_ERROR_BAD_PAGING,
 	 {CARD_SET(allocation_count, 1), CARD_SET(patch_count, 1), CARD_SET(patch_length, 1)}},
 	{"an option", PB_ERROR_BAD_OPTIONS, {CARD_SET(options, 2)}},
-	{"the reserved word", PB_ERROR_BAD_OPTIONS, {CARD_SET(reserved, 1)}},
 	{"a wait without a list", PB_ERROR_BAD_WAIT, {CARD_SET(wait_count, 1)}},
 	{"range misaligned", PB_ERROR_BAD_RANGE, {CARD_SET(dma_end, 18)}},
 	{"segment 31", PB_ERROR_BAD_SEGMENT, {CARD_SET(dma_segment, 31)}},

@@ -28,7 +28,7 @@ static void start(struct bench *bench, uint32_t submitted, uint32_t completed)
 			 PB_ERROR_OK);
 	bench->fake.work_limit = completed;
 	for (uint32_t i = 0; i < submitted; i++) {
-		const struct pb_descriptor work = {.fence_id = 70 + i, .cookie = 7 * i, .reserved = i};
+		const struct pb_descriptor work = {.fence_id = 70 + i, .cookie = 7 * i, .engine_ordinal = i};
 
 		if (i >= ENTRIES)
 			assert_int_equal(pb_queue_wait(&bench->queue, i - ENTRIES + 1, 10000, NULL),
@@ -45,7 +45,7 @@ static void expect_all(struct bench *bench, uint32_t from, uint32_t to, enum pb_
 
 	for (uint32_t i = from; i < to; i++) {
 		const struct pb_descriptor expected = {
-			.fence_id = 70 + i, .timeline_low = i + 1, .cookie = 7 * i, .reserved = i};
+			.fence_id = 70 + i, .timeline_low = i + 1, .cookie = 7 * i, .engine_ordinal = i};
 
 		assert_int_equal(pb_queue_unfinished(&bench->queue, &got), error);
 		assert_memory_equal(&got, &expected, sizeof(got));
@@ -105,7 +105,7 @@ static void after_leaving_the_card(void **state)
 /* What a preemption returned has been reported; it is not handed out again. */
 static void returned_work_is_not_unfinished(void **state)
 {
-	const struct pb_descriptor work = {.fence_id = 73, .cookie = 21, .reserved = 3};
+	const struct pb_descriptor work = {.fence_id = 73, .cookie = 21, .engine_ordinal = 3};
 	struct pb_preempt result;
 	struct bench bench;
 
