@@ -37,10 +37,16 @@ static uint32_t channel_count(const struct pb_survey *survey)
 
 /* ---- answers ---- */
 
+/** No queue is known at its index any more: who looks for one begins there, or before. */
 static void forget(struct pb_survey *survey, struct pb_top_queue *queue)
 {
-	if (queue->channel != 0)
-		survey->channels[queue->channel].known--;
+	const uint32_t index = (uint32_t)(queue - survey->queues);
+
+	if (queue->channel == 0)
+		return;
+	survey->channels[queue->channel].known--;
+	for (uint32_t c = 0; c < PB_SURVEY_CHANNELS; c++)
+		survey->channels[c].cursor = at_most(survey->channels[c].cursor, index);
 	*queue = (struct pb_top_queue){.channel = 0};
 }
 
