@@ -97,7 +97,8 @@ static void attach(struct pb_top_card *card)
 void pb_top_card_look(struct pb_top_card *card)
 {
 	card->message[0] = '\0';
-	if (!find(card) || !read_counters(card))
+	card->old = !find(card) || !read_counters(card);
+	if (card->old)
 		return;
 	if (card->attached && pb_channel_check(&card->channel, NULL) != PB_ERROR_OK)
 		card->attached = false;

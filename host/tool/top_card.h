@@ -13,13 +13,14 @@
 #define PB_TOP_MESSAGE_BYTES 200u
 
 struct pb_top_card {
-	const char *socket;                 /**< where it listens */
-	struct pb_link *link;               /**< NULL: it is away */
-	struct pb_channel channel;          /**< to ask after queues */
-	bool attached;                      /**< that works */
-	struct pb_top_model model;          /**< what is known of it */
-	struct pb_survey survey;            /**< and of its queues */
-	struct pb_trace_clock clock;        /**< the card's, beyond 32 bits */
+	const char *socket;          /**< where it listens */
+	struct pb_link *link;        /**< NULL: it is away */
+	struct pb_channel channel;   /**< to ask after queues */
+	bool attached;               /**< that works */
+	bool old;                    /**< what is known is how it was: nothing runs that would change it */
+	struct pb_top_model model;   /**< what is known of it */
+	struct pb_survey survey;     /**< and of its queues */
+	struct pb_trace_clock clock; /**< the card's, beyond 32 bits */
 	char message[PB_TOP_MESSAGE_BYTES]; /**< what is wrong, or empty */
 };
 

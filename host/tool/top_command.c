@@ -94,7 +94,7 @@ static void draw(struct top *top)
 		.queue_count = pb_survey_list(&card->survey, top->list),
 		.scroll = top->scroll,
 		.message = card->message,
-		.old = card->link == NULL,
+		.old = card->old,
 		.paused = top->paused,
 	};
 

@@ -4,6 +4,7 @@
 killed, which goes away and comes back. What it waits for may take as long as it likes; only a hang takes a minute."""
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -152,6 +153,27 @@ def check_work(terminal, path):
     load.kill()
     # What a client leaves behind is taken down by the card.
     terminal.see("queues 0-0 of 0")
+    check_stats(path)
+
+
+def check_stats(path):
+    """What `patchbay stats` says of the same card."""
+    def stats(*arguments):
+        return subprocess.run([PATCHBAY, "stats", "--card", path, *arguments], capture_output=True, text=True, check=True,
+                              stdin=subprocess.DEVNULL).stdout
+
+    end = time.monotonic() + PATIENCE
+    told = json.loads(stats("--json"))
+    # The last queue has gone: what is published now is all that there was.
+    while any(node["queues"] for node in told["nodes"]):
+        assert time.monotonic() < end
+        told = json.loads(stats("--json"))
+    assert re.search(r"^SUBMISSIONS +[1-9]\d* +[1-9]\d* +0 +0$", stats(), re.MULTILINE)
+    assert told["incarnation"] == 1 and told["ticks"] > 0 and len(told["nodes"]) == 4
+    for node in told["nodes"][:2]:
+        assert node["busy_us"] > 0 and node["bytes"] > 0
+        # Each submission has been fed; some were shown by one doorbell.
+        assert 0 < node["latencies"]["feed"]["count"] <= node["latencies"]["fence"]["count"] <= node["submissions"]
 
 
 def check_keys(terminal):

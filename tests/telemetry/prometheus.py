@@ -115,6 +115,22 @@ def check_failures(folder, image):
     assert os.listdir(os.path.dirname(folder)) == [os.path.basename(folder)]
 
 
+def check_usage(image):
+    for wrong in (["--json", "--prometheus", image], ["--every", "0"], ["--every", "soon"], ["--memory", image, "--sim"]):
+        assert "--help" in stats(*wrong, status=2).stderr
+    assert "BUSY" in stats("--sim").stdout
+    writer = subprocess.Popen([PATCHBAY, "stats", "--memory", image, "--json", "--every", "0.01"],
+                              stdout=subprocess.PIPE, text=True)
+    lines = [json.loads(writer.stdout.readline()) for _ in range(3)]
+    writer.send_signal(signal.SIGINT)
+    writer.stdout.read()
+    assert writer.wait(60) == 0 and lines[0] == lines[2] and lines[0]["mcu_deaths"] == 2
+    # To nobody it is not printed without end.
+    with open("/dev/full", "w", encoding="ascii") as full:
+        assert subprocess.run([PATCHBAY, "stats", "--memory", image, "--every", "0.01"], stdout=full, check=False,
+                              timeout=60).returncode == 1
+
+
 def check_replacing(folder, image):
     """A reader that never pauses, until it has seen many files; then one that a signal ends."""
     path = os.path.join(folder, "live.prom")
@@ -152,6 +168,7 @@ with tempfile.TemporaryDirectory() as top:
         check_types(types)
         check_values(samples, json.loads(stats("--memory", image, "--json").stdout))
         check_failures(folder, image)
+        check_usage(image)
         check_replacing(folder, image)
     finally:
         os.remove(image)
