@@ -267,6 +267,6 @@ uint32_t pb_survey_list(const struct pb_survey *survey, const struct pb_top_queu
 	for (uint32_t i = 0; i < survey->limit; i++)
 		if (survey->queues[i].channel != 0)
 			list[count++] = &survey->queues[i];
-	qsort(list, count, sizeof(list[0]), compare);
+	qsort(list, count, sizeof(void *), compare);
 	return count;
 }
