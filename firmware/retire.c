@@ -5,7 +5,8 @@
  */
 #include "firmware/core.h"
 
-#define INLINE inline __attribute__((always_inline))
+#define INLINE   inline __attribute__((always_inline))
+#define NOINLINE __attribute__((noinline))
 
 void pb_core_halt_report(struct pb_firmware *firmware, const struct pb_core_work *work)
 {
@@ -49,8 +50,8 @@ static uint32_t event_type(uint32_t status)
 	return status == PB_ERROR_ENGINE_HANG ? PB_EVENT_ENGINE_HANG : PB_EVENT_SUBMISSION_FAILED;
 }
 
-static __attribute__((noinline)) void
-report_failure(struct pb_firmware *firmware, struct pb_core_queue *queue, const struct pb_core_work *work)
+static NOINLINE void report_failure(struct pb_firmware *firmware, struct pb_core_queue *queue,
+				    const struct pb_core_work *work)
 {
 	const uint32_t handle = pb_core_queue_handle(firmware, queue);
 	const uint64_t timeline = pb_core_wide(work->timeline_low, work->timeline_high);
@@ -104,7 +105,7 @@ void pb_core_count_patches(struct pb_firmware *firmware, const struct pb_core_wo
 }
 
 /** The host interrupt waits for more completions, or for the tick. */
-static __attribute__((noinline)) void moderate(struct pb_firmware *firmware, struct pb_core_channel *channel)
+static NOINLINE void moderate(struct pb_firmware *firmware, struct pb_core_channel *channel)
 {
 	const uint32_t c = (uint32_t)(channel - firmware->channels);
 
@@ -149,8 +150,8 @@ static INLINE void interrupt(struct pb_firmware *firmware, struct pb_core_channe
 }
 
 /** Work that failed, that patches were carried out for, or whose queue is being closed or stopped, or has others wait for it. */
-static __attribute__((noinline)) void
-complete_special(struct pb_firmware *firmware, struct pb_core_node *node, const struct pb_core_work *work)
+static NOINLINE void complete_special(struct pb_firmware *firmware, struct pb_core_node *node,
+				      const struct pb_core_work *work)
 {
 	struct pb_core_queue *queue = work->queue;
 
@@ -285,9 +286,8 @@ static void retire_more(struct pb_firmware *firmware, struct pb_core_node *node,
 }
 
 /** The engine was asked something. What it finishes before it answers counts. */
-static __attribute__((noinline)) void retire_asked(struct pb_firmware *firmware, struct pb_core_node *node,
-						   enum pb_engine_state state,
-						   const struct pb_engine_report *report)
+static NOINLINE void retire_asked(struct pb_firmware *firmware, struct pb_core_node *node,
+				  enum pb_engine_state state, const struct pb_engine_report *report)
 {
 	if (state != PB_ENGINE_BUSY)
 		pb_core_node_answered(firmware, node, state);

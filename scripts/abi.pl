@@ -65,7 +65,7 @@ sub x_rows {
 	return \@rows;
 }
 
-my (%x_rows, %x_columns, %x_note, %size, %at);
+my (%x_rows, %x_columns, %x_note, %size, %at, %value);
 
 sub enum_of {
 	my ($name, $body, $doc, $where) = @_;
@@ -86,7 +86,8 @@ sub enum_of {
 		$next = $3 if defined $3;
 		my $meaning = words($4 // $before);
 		complain($header, $where, "$2 of enum $name says nothing") if $meaning eq '';
-		push @rows, [$next++, "`$2`", $meaning, ('') x (@columns - 3)];
+		$value{$2} = $next;
+		push @rows, [$next++, "`$2`", map { $_ eq 'meaning' ? $meaning : '' } @columns[2 .. $#columns]];
 		$before = '';
 	}
 	$out = prose($doc) . "\n" if $doc;
@@ -99,7 +100,7 @@ sub struct_of {
 	my %bytes = (uint8_t => 1, char => 1, uint16_t => 2, uint32_t => 4, uint64_t => 8);
 	my ($all) = ($doc // '') =~ s/\n \* / /gr =~ $who;
 	my ($out, $offset, $writer, $before, @rows) = ($doc ? prose($doc) . "\n" : '', 0, $all, '');
-	while ($body =~ m{\G\s*(?:/\*\*([^<].*?)\*/|/\*([^*].*?)\*/|((?:struct )?\w+)\s+(\w+)(?:\[(\w+)\])?;[ \t]*(/\*\*<.*?\*/)?)}gcs) {
+	while ($body =~ m{\G\s*(?:/\*\*([^<].*?)\*/|/\*([^*].*?)\*/|((?:struct )?\w+)\s+(\w+)((?:\[\w+\])*);[ \t]*(/\*\*<.*?\*/)?)}gcs) {
 		if (defined $1) { $before = "/**$1*/"; next }
 		if (defined $2) {
 			my $section = words("/*$2*/");
@@ -110,13 +111,15 @@ sub struct_of {
 		my ($type, $field, $dim, $meaning) = ($3, $4, $5, words($6 // $before));
 		$before = '';
 		my $here = $where + 1 + (substr($body, 0, $-[4]) =~ tr/\n//);
-		my $count = !defined $dim ? 1 : $dim =~ /^\d+$/ ? $dim : constant($dim);
+		my $count = 1;
+		my @counts = map { /^\d+$/ ? $_ : constant($_) } $dim =~ /\w+/g;
+		$count *= $_ for @counts;
 		my $width = $bytes{$type} // $size{$type =~ s/struct //r};
 		$offset = $at{"$name.$field"} // $offset;
 		$meaning ||= $field =~ /reserved/ ? 'reserved' : '';
 		complain($header, $here, "$name.$field says nothing") if $meaning eq '';
 		complain($header, $here, "$name.$field: nobody is said to write it") if !defined $writer;
-		push @rows, [$offset, "`$field`", defined $dim ? "$type\[$count\]" : $type, $writer // '', $meaning];
+		push @rows, [$offset, "`$field`", join('', $type, map { "[$_]" } @counts), $writer // '', $meaning];
 		$offset += $width * $count;
 	}
 	complain($header, $where, "$name: not all of its fields are understood") if $offset != ($size{$name} // -1);
@@ -125,8 +128,6 @@ sub struct_of {
 	$out .= $_->[0] eq '' ? "| | | | | $_->[4] |\n" : row(@$_) for @rows;
 	keep("struct $name", $out);
 }
-
-my %value;
 sub constant { my $of = $value{$_[0]} // die "$header: $_[0] has no value\n"; return $of =~ s/u$//r }
 
 # The commands' note: a name, what belongs to it, and further lines of that, indented.
@@ -176,7 +177,7 @@ sub read_header {
 			next if $comment =~ /clang-format|SPDX/;
 			if ($comment =~ m{^/\*\*\n \* \@file}) { keep("file $short", prose($comment)); next }
 			($doc, $note) = $comment =~ m{^/\*\*} ? ($comment, undef) : (undef, $comment);
-			push @notes, [$note, $where] if $note && $note =~ /\n/ && $note !~ /X\(NAME, number, (?:meaning|category)/;
+			push @notes, [$note, $where] if $note && $note =~ /\n/ && $note !~ /X\(NAME, number, (?:meaning|category|kind)/;
 			next;
 		}
 		if (defined $5) { push @{$5 eq 'struct' ? \@structs : \@enums}, [$6, $7, $doc, $where] }

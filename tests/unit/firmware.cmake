@@ -16,7 +16,7 @@ pb_unit_test(test_trace SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_trace.c LINKS tes
 pb_tries(test_firmware_patch_random RANDOM_ENTRIES 120000 10000000)
 pb_tries(test_firmware_ways SEEDS 6u 60u)
 
-foreach(name watchdog stop_odd yield idle between)
+foreach(name watchdog stop_odd yield idle between telemetry)
   pb_unit_test(test_firmware_${name}
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_${name}.c ${CMAKE_CURRENT_LIST_DIR}/puppet_bench.c
     LINKS test_card_fixture pb_sim pb_host)
