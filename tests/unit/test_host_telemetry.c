@@ -202,6 +202,30 @@ static void refuses_nonsense(void **state)
 	}
 }
 
+/* Whatever stands there, nothing outside of the memory is read, and what comes out is in range. */
+static void takes_any_garbage(void **state)
+{
+	uint32_t *words = word(SAMPLE_TELEMETRY);
+	uint32_t random = 1, good = 0;
+
+	(void)state;
+	card.ops = NULL;
+	for (uint32_t i = 0; i < 3000; i++) {
+		sample_write(memory);
+		for (uint32_t changes = 0; changes < 1u + i % 3u; changes++) {
+			random = random * 1664525u + 1013904223u;
+			/* Of the head more often than of the values. */
+			words[random >> 16u & (i % 2u == 0 ? 0xfu : 0xffu)] = random >> (random >> 27u);
+		}
+		random = random * 1664525u + 1013904223u;
+		sample_boot(memory)->telemetry_offset += i % 5u == 0 ? random >> 14u : 0;
+		good += pb_telemetry_read(&card, &got) == PB_ERROR_OK;
+		assert_true(got.node_count <= PB_TELEMETRY_NODES && got.node_values <= PB_NODE_TAG_COUNT &&
+			    got.card_values <= PB_CARD_TAG_COUNT);
+	}
+	assert_in_range(good, 500, 2500);
+}
+
 static void nodes_must_lie_in_the_memory(void **state)
 {
 	uint8_t *end = memory + SAMPLE_BYTES - 64u - SAMPLE_NODES * 512u;
@@ -422,6 +446,7 @@ int main(void)
 		test(reads_saved_memory_and_what_a_dead_one_left),
 		test(other_firmware_has_fewer_or_more),
 		test(refuses_nonsense),
+		test(takes_any_garbage),
 		test(nodes_must_lie_in_the_memory),
 		test(a_lock_for_ever_ends),
 		test(a_card_that_leaves_ends_it_too),

@@ -13,7 +13,7 @@
 #include "tests/unit/unit.h"
 
 static struct pb_telemetry_snapshot snapshot;
-static char text[32768];
+static char text[65536];
 
 static int start(void **state)
 {
@@ -157,6 +157,30 @@ static void shades_by_share(void **state)
 	expect("|@= .@|\n");
 }
 
+/* Nothing that firmware may write is too long. */
+static void the_largest_of_all(void **state)
+{
+	char *json;
+
+	(void)state;
+	memset(snapshot.nodes, 0xff, sizeof(snapshot.nodes));
+	memset(snapshot.values, 0xff, sizeof(snapshot.values));
+	memset(&snapshot.card.boot_stage, 0xff,
+	       sizeof(snapshot.card) - offsetof(struct pb_card_info, boot_stage));
+	snapshot.node_count = PB_TELEMETRY_NODES;
+	print();
+	expect("DROPS           18446744073709551615\n");
+	expect("firmware        ?, incarnation 4294967295\n");
+	expect("7 FENCE            142G   65.5ms");
+	prometheus(PB_ERROR_OK);
+	expect("patchbay_node_busy_seconds_total{node=\"7\"} 18446744073709.551615\n");
+	expect("patchbay_node_fence_seconds_count{node=\"7\"} 141733920735\n");
+	expect("patchbay_node_feed_seconds_bucket{node=\"0\",le=\"4294.967295\"} 141733920735\n");
+	json = pb_stats_json(&snapshot, false);
+	assert_non_null(strstr(json, "18446744073709551615"));
+	cJSON_free(json);
+}
+
 /* ---- what is not there ---- */
 
 static void older_firmware_has_fewer(void **state)
@@ -241,6 +265,7 @@ int main(void)
 		test(as_tables),
 		test(of_a_node_that_has_done_nothing),
 		test(shades_by_share),
+		test(the_largest_of_all),
 		test(older_firmware_has_fewer),
 		test(no_counters_and_no_card),
 		test(whether_it_runs),
