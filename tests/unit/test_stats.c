@@ -171,7 +171,7 @@ static void the_largest_of_all(void **state)
 	print();
 	expect("DROPS           18446744073709551615\n");
 	expect("firmware        ?, incarnation 4294967295\n");
-	expect("7 FENCE            142G   65.5ms");
+	expect("7 FENCE           142G   65.5ms");
 	prometheus(PB_ERROR_OK);
 	expect("patchbay_node_busy_seconds_total{node=\"7\"} 18446744073709.551615\n");
 	expect("patchbay_node_fence_seconds_count{node=\"7\"} 141733920735\n");
