@@ -37,6 +37,11 @@ static bool is_gone(struct pb_link *link)
 	return link->ops->wait(link, 0) == PB_ERROR_NO_CARD;
 }
 
+static void say(struct pb_top_card *card, const char *what, const char *more)
+{
+	(void)snprintf(card->message, sizeof(card->message), "%s%s", what, more);
+}
+
 /** @return whether it is there */
 static bool find(struct pb_top_card *card)
 {
@@ -44,16 +49,17 @@ static bool find(struct pb_top_card *card)
 		pb_top_card_close(card);
 	if (card->link != NULL || pb_top_card_open(card) == PB_ERROR_OK)
 		return true;
-	(void)snprintf(card->message, sizeof(card->message), "The card is gone. Looking for it at %s",
-		       card->socket);
+	say(card, "The card is gone. Looking for it at ", card->socket);
 	return false;
 }
 
-/** What may be wrong with firmware that was read. @return NULL: nothing */
-static const char *plight(const struct pb_top_model *model)
+/** What is wrong with firmware that does not run. @return NULL: it does */
+static const char *plight(const struct pb_top_model *model, enum pb_error error)
 {
 	const struct pb_card_info *info = &model->now.card;
 
+	if (error == PB_ERROR_BAD_VERSION)
+		return pb_error_meaning((uint32_t)error);
 	if (info->mcu_state == PB_MCU_RESTARTING)
 		return "MCU restarting";
 	if (info->mcu_state == PB_MCU_DEAD)
@@ -73,12 +79,11 @@ static bool read_counters(struct pb_top_card *card)
 	const char *words;
 
 	pb_top_model_update(&card->model, &now);
-	words = plight(&card->model);
+	words = plight(&card->model, error);
 	if (words != NULL)
-		(void)snprintf(card->message, sizeof(card->message), "%s", words);
+		say(card, words, "");
 	else if (error != PB_ERROR_OK)
-		(void)snprintf(card->message, sizeof(card->message), "No counters: %s",
-			       pb_error_meaning((uint32_t)error));
+		say(card, "No counters: ", pb_error_meaning((uint32_t)error));
 	return words == NULL;
 }
 
@@ -90,8 +95,7 @@ static void attach(struct pb_top_card *card)
 	if (card->attached)
 		pb_survey_begin(&card->survey, &card->channel);
 	else
-		(void)snprintf(card->message, sizeof(card->message), "No channel to ask after queues: %s",
-			       pb_error_meaning((uint32_t)error));
+		say(card, "No channel to ask after queues: ", pb_error_meaning((uint32_t)error));
 }
 
 void pb_top_card_look(struct pb_top_card *card)
@@ -107,8 +111,7 @@ void pb_top_card_look(struct pb_top_card *card)
 	if (!card->attached)
 		return;
 	if (card->survey.refused != PB_ERROR_OK)
-		(void)snprintf(card->message, sizeof(card->message), "No answer about queues: %s",
-			       pb_error_meaning((uint32_t)card->survey.refused));
+		say(card, "No answer about queues: ", pb_error_meaning((uint32_t)card->survey.refused));
 	pb_survey_round(&card->survey);
 }
 

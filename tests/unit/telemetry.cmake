@@ -8,4 +8,6 @@ set_target_properties(test_host_telemetry PROPERTIES EXPORT_COMPILE_COMMANDS OFF
 pb_unit_test(test_stats SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_stats.c LINKS test_telemetry_sample pb_stats)
 pb_unit_test(test_top_model SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_top_model.c LINKS pb_top)
 pb_unit_test(test_top_view SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_top_view.c LINKS pb_top)
-pb_unit_test(test_top_survey SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_top_survey.c LINKS test_card_fixture pb_top)
+foreach(name top_survey top_card)
+  pb_unit_test(test_${name} SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_${name}.c LINKS test_card_fixture pb_top)
+endforeach()
