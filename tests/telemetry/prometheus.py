@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""prometheus.py IMAGE PATCHBAY: `patchbay stats --prometheus` by Prometheus' own parser, beside what --json says; and
-that nobody who reads the file while it is replaced finds a part of it."""
+"""prometheus.py IMAGE PATCHBAY: `patchbay stats --prometheus` by Prometheus' own parser, beside what --json says; that
+nobody who reads the file while it is replaced finds a part of it; and that docs/telemetry.md knows every value."""
 
 import json
 import os
@@ -91,6 +91,15 @@ def check_values(samples, told):
         assert abs(samples[key] - value) <= 1e-12 * value, (key, samples[key], value)
 
 
+def check_page(told):
+    page = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "telemetry.md")
+    with open(page, encoding="ascii") as file:
+        text = file.read()
+    names = {"ticks", "drops", "channel_faults", *told["nodes"][0], *told["nodes"][0]["latencies"]}
+    for name in names - {"node", "state_name", "latencies"}:
+        assert f"`{name.removesuffix('_us').upper()}`" in text, name
+
+
 def check_types(types):
     assert types["patchbay_up"] == types["patchbay_node_depth"] == "gauge"
     assert types["patchbay_node_feed_seconds"] == types["patchbay_node_fence_seconds"] == "histogram"
@@ -166,7 +175,9 @@ with tempfile.TemporaryDirectory() as top:
             LINES = len(file.readlines())
         os.remove(out)
         check_types(types)
-        check_values(samples, json.loads(stats("--memory", image, "--json").stdout))
+        told = json.loads(stats("--memory", image, "--json").stdout)
+        check_page(told)
+        check_values(samples, told)
         check_failures(folder, image)
         check_usage(image)
         check_replacing(folder, image)
