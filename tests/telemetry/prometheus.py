@@ -5,6 +5,7 @@ nobody who reads the file while it is replaced finds a part of it; and that docs
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -113,6 +114,13 @@ def check_failures(folder, image):
     for path in (os.path.join(folder, "nowhere", "x.prom"), folder, "/" + "x" * 5000):
         assert stats("--memory", image, "--prometheus", path, status=1).stderr.startswith("patchbay stats: ")
     stats("--memory", image, "--prometheus", target)
+    before = parse(target)
+    # A disk that is full looks like this.
+    full = subprocess.run([PATCHBAY, "stats", "--memory", image, "--prometheus", target], capture_output=True, text=True,
+                          restore_signals=False, check=False,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
+    assert full.returncode == 1 and "File too large" in full.stderr, full
+    assert parse(target) == before and os.listdir(folder) == ["target.prom"]
     stats("--card", os.path.join(folder, "none.sock"), "--prometheus", target, status=1)
     assert parse(target) == ({("patchbay_up",): 0}, {"patchbay_up": "gauge"})
     empty = os.path.join(folder, "empty.bin")
