@@ -10,6 +10,7 @@ pb_library(pb_host SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/stop.c
   ${CMAKE_CURRENT_LIST_DIR}/query.c
   ${CMAKE_CURRENT_LIST_DIR}/trace.c
+  ${CMAKE_CURRENT_LIST_DIR}/telemetry.c
   ${CMAKE_CURRENT_LIST_DIR}/format.c
   ${CMAKE_CURRENT_LIST_DIR}/compact.c
   ${CMAKE_CURRENT_LIST_DIR}/lift.c

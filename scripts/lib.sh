@@ -10,7 +10,7 @@ logs=$root/build/log
 
 # Debian packages, by what they are needed for.
 packages_host=(gcc g++ libc6-dev cmake ninja-build libcmocka-dev libpng-dev zlib1g-dev libzstd-dev
-	libcjson-dev libdw-dev)
+	libcjson-dev libdw-dev libncurses-dev)
 packages_firmware=(gcc-arm-none-eabi libnewlib-arm-none-eabi gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf)
 packages_run=(qemu-system-arm qemu-system-misc)
 packages_bench=(valgrind)
@@ -23,6 +23,7 @@ packages_test=(clang libclang-rt-14-dev clang-format clang-tidy openocd stm32fla
 packages_fuzz=(llvm)
 packages_reference=(doxygen perl-base)
 packages_manual=(mandoc)
+packages_watch=(python3 python3-prometheus-client python3-pyte)
 
 # The command that a package is wanted for. A package without one here is a library.
 declare -A package_command=(

@@ -51,3 +51,12 @@ void pb_card_full(const struct pb_channel *channel, uint32_t bytes, char *text)
 		       pb_error_name(PB_ERROR_NO_SPACE), bytes, pb_capability_name(PB_CAPABILITY_POOL_BYTES),
 		       channel->card.capabilities[PB_CAPABILITY_POOL_BYTES]);
 }
+
+const char *pb_card_mcu_state(uint32_t state)
+{
+	if (state == PB_MCU_DEAD)
+		return "dead";
+	if (state == PB_MCU_RESTARTING)
+		return "restarting";
+	return state == PB_MCU_RUNNING ? "running" : "not supervised";
+}

@@ -21,5 +21,7 @@ void pb_card_failure(const struct pb_channel *channel, enum pb_error error, char
  * @param bytes of memory behind the segment
  */
 void pb_card_full(const struct pb_channel *channel, uint32_t bytes, char *text);
+/** enum pb_mcu_state in words. */
+const char *pb_card_mcu_state(uint32_t state);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "host/patchbay.h"
 #include "host/tool/card_arguments.h"
+#include "host/tool/card_failure.h"
 #include "host/tool/open_card.h"
 
 enum option_key {
@@ -42,15 +43,6 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	}
 }
 
-static const char *mcu_state_name(uint32_t state)
-{
-	if (state == PB_MCU_DEAD)
-		return "dead";
-	if (state == PB_MCU_RESTARTING)
-		return "restarting";
-	return state == PB_MCU_RUNNING ? "running" : "not supervised";
-}
-
 static void print_text(const struct pb_card_info *info)
 {
 	printf("build          %s\n", info->build);
@@ -60,7 +52,7 @@ static void print_text(const struct pb_card_info *info)
 	printf("waypoint       %s\n", pb_waypoint_name(info->waypoint));
 	printf("heartbeat      %u\n", info->heartbeat);
 	printf("incarnation    %u\n", info->incarnation);
-	printf("MCU            %s, died %u times\n", mcu_state_name(info->mcu_state), info->mcu_deaths);
+	printf("MCU            %s, died %u times\n", pb_card_mcu_state(info->mcu_state), info->mcu_deaths);
 	if (info->mcu_deaths != 0)
 		printf("last death     stage %s, waypoint %s\n", pb_boot_stage_name(info->dead_stage),
 		       pb_waypoint_name(info->dead_waypoint));
@@ -123,7 +115,7 @@ static void print_json(const struct pb_card_info *info)
 	cJSON_AddStringToObject(object, "waypoint", pb_waypoint_name(info->waypoint));
 	cJSON_AddNumberToObject(object, "heartbeat", info->heartbeat);
 	cJSON_AddNumberToObject(object, "incarnation", info->incarnation);
-	cJSON_AddStringToObject(object, "mcu_state", mcu_state_name(info->mcu_state));
+	cJSON_AddStringToObject(object, "mcu_state", pb_card_mcu_state(info->mcu_state));
 	cJSON_AddNumberToObject(object, "mcu_deaths", info->mcu_deaths);
 	cJSON_AddItemToObject(object, "last_death",
 			      info->mcu_deaths != 0 ? death_json(info) : cJSON_CreateNull());
@@ -135,20 +127,6 @@ static void print_json(const struct pb_card_info *info)
 		puts(text);
 	cJSON_free(text);
 	cJSON_Delete(object);
-}
-
-/** Reads the block once more, later, so that a heart that beats is seen to beat. */
-static enum pb_error read_alive(struct pb_link *link, struct pb_card_info *info)
-{
-	enum pb_error error = pb_card_read(link, info);
-
-	/* A simulated card boots while somebody waits for it. */
-	for (int tries = 0; tries < 100 && error == PB_ERROR_OK && info->boot_stage < PB_BOOT_STAGE_RUNNING;
-	     tries++) {
-		(void)link->ops->wait(link, 10000);
-		error = pb_card_read(link, info);
-	}
-	return error;
 }
 
 int pb_info_command(int argc, char **argv)
@@ -173,7 +151,7 @@ int pb_info_command(int argc, char **argv)
 	code = pb_open_card(&arguments.card, &card);
 	if (code != 0)
 		return code;
-	error = read_alive(card.link, &info);
+	error = pb_card_read_running(card.link, &info);
 	if (error != PB_ERROR_OK)
 		fprintf(stderr, "%s: %s: %s\n", argv[0], pb_error_name(error), pb_error_meaning(error));
 	else if (arguments.json)

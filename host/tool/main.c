@@ -13,6 +13,8 @@
 #include "host/tool/info_command.h"
 #include "host/tool/replay_command.h"
 #include "host/tool/sim_command.h"
+#include "host/tool/stats_command.h"
+#include "host/tool/top_command.h"
 #include "host/tool/trace_command.h"
 #include "host/tool/why_command.h"
 
@@ -30,8 +32,11 @@ static const struct command {
 	{"replay", (char[]){"patchbay replay"}, pb_replay_command,
 	 "patch captured submissions of real drivers"},
 	{"info", (char[]){"patchbay info"}, pb_info_command, "what a card is and how its firmware fares"},
+	{"stats", (char[]){"patchbay stats"}, pb_stats_command,
+	 "what the firmware of a card has counted, for people and for Prometheus"},
 	{"sim", (char[]){"patchbay sim"}, pb_sim_command,
 	 "try schedules by seed against a model of the contract"},
+	{"top", (char[]){"patchbay top"}, pb_top_command, "what a running card does, again and again"},
 	{"why", (char[]){"patchbay why"}, pb_why_command, "why a queue of a running card does not run"},
 	{"crash", (char[]){"patchbay crash"}, pb_crash_command, "why the firmware of a card died last"},
 	{"trace", (char[]){"patchbay trace"}, pb_trace_command, "what the firmware of a card did, and when"},

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/patchbay.h"
 #include "host/tool/board_image.h"
 #include "host/tool/probe.h"
 #include "qemu/card.h"
@@ -103,4 +102,17 @@ void pb_close_card(struct pb_open_card *card)
 	pb_sim_destroy(card->sim);
 	if (card->pid != 0)
 		pb_card_stop(card->pid);
+}
+
+enum pb_error pb_card_read_running(struct pb_link *link, struct pb_card_info *info)
+{
+	enum pb_error error = pb_card_read(link, info);
+
+	/* A simulated card boots while somebody waits for it. */
+	for (int tries = 0; tries < 100 && error == PB_ERROR_OK && info->boot_stage < PB_BOOT_STAGE_RUNNING;
+	     tries++) {
+		(void)link->ops->wait(link, 10000);
+		error = pb_card_read(link, info);
+	}
+	return error;
 }

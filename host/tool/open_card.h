@@ -11,6 +11,7 @@
 
 #include "host/link.h"
 #include "host/link_gdb.h"
+#include "host/patchbay.h"
 
 /** What the user asked for. At most one is given. */
 struct pb_open_options {
@@ -34,5 +35,7 @@ struct pb_open_card {
 int pb_open_card(const struct pb_open_options *options, struct pb_open_card *card);
 /** Closes the link and stops what was started. */
 void pb_close_card(struct pb_open_card *card);
+/** Reads the boot block; if the boot is under way, once it is over, or a second later. @return errors of pb_card_read */
+enum pb_error pb_card_read_running(struct pb_link *link, struct pb_card_info *info);
 
 #endif

@@ -17,6 +17,7 @@ pb_library(pb_crash
     ${CMAKE_CURRENT_LIST_DIR}/crash_words.c
   LINKS pb_firmware_image pb_host cjson dw elf)
 
+include(${CMAKE_CURRENT_LIST_DIR}/telemetry.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/trace.cmake)
 
 # A board at a debug probe.
@@ -36,6 +37,8 @@ pb_program(patchbay
     ${CMAKE_CURRENT_LIST_DIR}/image_command.c
     ${CMAKE_CURRENT_LIST_DIR}/info_command.c
     ${CMAKE_CURRENT_LIST_DIR}/memory_file.c
+    ${CMAKE_CURRENT_LIST_DIR}/stats_command.c
+    ${CMAKE_CURRENT_LIST_DIR}/top_command.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_command.c
     ${CMAKE_CURRENT_LIST_DIR}/why_command.c
-  LINKS pb_why pb_crash pb_trace pb_firmware_image pb_card_failure pb_replay pb_demo pb_link_socket pb_probe pb_card pb_sim pb_schedules cjson)
+  LINKS pb_why pb_crash pb_stats pb_top pb_trace pb_firmware_image pb_card_failure pb_replay pb_demo pb_link_socket pb_probe pb_card pb_sim pb_schedules cjson)

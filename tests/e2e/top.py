@@ -1,0 +1,274 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""top.py PATCHBAY: `patchbay top` in a terminal, on an emulated card that works, whose firmware stands still and is
+killed, which goes away and comes back. What it waits for may take as long as it likes; only a hang takes a minute."""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+
+import pyte
+
+PATCHBAY = sys.argv[1]
+PATIENCE = 60
+ROWS, COLUMNS = 24, 130
+children = []
+
+
+class Terminal:
+    """A terminal that runs a command, and what is on its screen."""
+
+    def __init__(self, *arguments):
+        self.screen = pyte.Screen(COLUMNS, ROWS)
+        self.stream = pyte.ByteStream(self.screen)
+        self.master, slave = pty.openpty()
+        self.resize(ROWS, COLUMNS)
+        self.before = termios.tcgetattr(slave)
+        self.slave = slave
+        environment = {**os.environ, "TERM": "linux"}
+        self.process = subprocess.Popen([PATCHBAY, "top", *arguments], stdin=slave, stdout=slave, stderr=slave,
+                                        env=environment, start_new_session=True,
+                                        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        children.append(self.process)
+
+    def resize(self, rows, columns):
+        self.screen.resize(rows, columns)
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def read(self):
+        while select.select([self.master], [], [], 0.02)[0]:
+            self.stream.feed(os.read(self.master, 65536))
+
+    def lines(self):
+        return [line.rstrip() for line in self.screen.display]
+
+    def wait(self, what, found):
+        """Until found(lines) says yes."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            self.read()
+            result = found(self.lines())
+            if result:
+                return result
+            assert time.monotonic() < end and self.process.poll() is None, \
+                what + " is not on the screen:\n" + "\n".join(self.lines())
+
+    def see(self, text):
+        self.wait(text, lambda lines: any(text in line for line in lines))
+
+    def press(self, keys):
+        os.write(self.master, keys)
+
+    def end(self, code):
+        """It ends, and leaves the terminal as it was."""
+        end = time.monotonic() + PATIENCE
+        while self.process.poll() is None:
+            self.read()
+            assert time.monotonic() < end, "it does not end"
+        self.read()
+        assert self.process.returncode == code, self.process.returncode
+        assert termios.tcgetattr(self.slave) == self.before, "the terminal is not as it was"
+        assert not self.screen.cursor.hidden, "there is no cursor"
+        os.close(self.slave)
+        os.close(self.master)
+
+
+def start(*arguments):
+    process = subprocess.Popen([PATCHBAY, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    children.append(process)
+    return process
+
+
+def start_card(path):
+    card = start("card", "--quiet", "--socket", path)
+    end = time.monotonic() + PATIENCE
+    while subprocess.run([PATCHBAY, "info", "--card", path], capture_output=True, check=False).returncode != 0:
+        assert time.monotonic() < end and card.poll() is None, "there is no card"
+        time.sleep(0.02)
+    return card
+
+
+def mcu_of(card):
+    with open(f"/proc/{card.pid}/task/{card.pid}/children", encoding="ascii") as file:
+        return int(file.read().split()[0])
+
+
+def number(text):
+    """A short number."""
+    value = re.fullmatch(r"([0-9.]+)([kM]|Ki|Mi)?", text)
+    return float(value[1]) if value else 0
+
+
+def nodes(lines):
+    """Busy or not, submissions, patches, and bytes a second, of each node."""
+    rows = [line.split() for line in lines if re.match(r" +[0-9] (RUNNING|STOPPING|RESETTING)", line)]
+    return [[number(word) for word in row[3:6]] for row in rows]
+
+
+def queues(lines):
+    """Channel, index, node and rate of each queue that is to be seen."""
+    rows = [re.match(r"(\d+):(\d+) +(\d+) +[A-Z]+ +[A-Z_]+ +\S+ +\d+ +(\S+)", line) for line in lines]
+    return [(int(row[1]), int(row[2]), int(row[3]), number(row[4])) for row in rows if row]
+
+
+def at_work(lines):
+    """Four nodes, the first two of which have been given work, and the queues that it comes from."""
+    rates = nodes(lines)
+    busy = {queue[2] for queue in queues(lines) if queue[3] > 0}
+    return len(rates) == 4 and all(rates[0]) and rates[1][0] > 0 and busy == {0, 1}
+
+
+def check_usage(folder):
+    def run(*arguments):
+        return subprocess.run([PATCHBAY, "top", *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                              check=False)
+
+    nowhere = os.path.join(folder, "nowhere.sock")
+    no_terminal = run("--card", nowhere)
+    assert no_terminal.returncode == 2 and "patchbay stats" in no_terminal.stderr, no_terminal
+    assert run().returncode == 2 and "--card SOCKET" in run().stderr
+    for delay in ("0", "x", "1e9", "nan"):
+        assert run("--card", nowhere, "--delay", delay).returncode == 2
+    terminal = Terminal("--card", nowhere)
+    terminal.end(1)
+    assert any("NO_CARD" in line for line in terminal.lines())
+
+
+def check_work(terminal, path):
+    terminal.see("incarnation 1,")
+    terminal.see("heart beating")
+    load = start("demo", "--card", path, "--frames", "9999", "--output", path + ".demo")
+    terminal.wait("work", at_work)
+    load.kill()
+    # What a client leaves behind is taken down by the card.
+    terminal.see("queues 0-0 of 0")
+    check_stats(path)
+
+
+def check_stats(path):
+    """What `patchbay stats` says of the same card."""
+    def stats(*arguments):
+        return subprocess.run([PATCHBAY, "stats", "--card", path, *arguments], capture_output=True, text=True, check=True,
+                              stdin=subprocess.DEVNULL).stdout
+
+    end = time.monotonic() + PATIENCE
+    told = json.loads(stats("--json"))
+    # The last queue has gone: what is published now is all that there was.
+    while any(node["queues"] for node in told["nodes"]):
+        assert time.monotonic() < end
+        told = json.loads(stats("--json"))
+    assert re.search(r"^SUBMISSIONS +[1-9]\d* +[1-9]\d* +0 +0$", stats(), re.MULTILINE)
+    assert told["incarnation"] == 1 and told["ticks"] > 0 and len(told["nodes"]) == 4
+    for node in told["nodes"][:2]:
+        assert node["busy_us"] > 0 and node["bytes"] > 0
+        # The client was killed in the middle of it: some may have failed.
+        assert 0 < node["latencies"]["fence"]["count"] <= node["submissions"]
+        assert node["latencies"]["feed"]["count"] > 0
+
+
+def check_keys(terminal):
+    terminal.press(b"p")
+    terminal.see("(paused)")
+    terminal.press(b"\x1b[B\x1b[Ap")
+    terminal.wait("what goes on", lambda lines: "(paused)" not in lines[0])
+    terminal.resize(5, 40)
+    terminal.wait("a small picture", lambda lines: "q quit" in lines[4] and lines[0].startswith("patchbay top"))
+    terminal.resize(ROWS, COLUMNS)
+    terminal.wait("a large one", lambda lines: "queues 0-0" in lines[ROWS - 1])
+
+
+def check_standstill(terminal, card):
+    """The screen does not wait for firmware that does not answer."""
+    os.kill(mcu_of(card), signal.SIGSTOP)
+    terminal.see("heart STOPPED")
+    terminal.press(b"p")
+    terminal.see("(paused)")
+    terminal.press(b"p")
+    os.kill(mcu_of(card), signal.SIGCONT)
+    terminal.see("heart beating")
+
+
+def check_restart(terminal, card, path):
+    load = start("demo", "--card", path, "--frames", "9999", "--output", path + ".demo")
+    terminal.wait("work", at_work)
+    os.kill(mcu_of(card), signal.SIGKILL)
+    terminal.see("incarnation 2,")
+    terminal.see("died 1 times")
+    load.wait(PATIENCE)
+    load = start("demo", "--card", path, "--frames", "9999", "--output", path + ".demo")
+    terminal.wait("work again", at_work)
+    load.kill()
+
+
+def await_up(file, up):
+    """Until `patchbay stats` has written that the card is up, or is not."""
+    end = time.monotonic() + PATIENCE
+    while not os.path.exists(file) or f"\npatchbay_up {up}\n" not in open(file, encoding="ascii").read():
+        assert time.monotonic() < end, "it does not write that"
+        time.sleep(0.02)
+
+
+def check_return(terminal, card, path):
+    file = path + ".prom"
+    stats = start("stats", "--card", path, "--every", "0.1", "--prometheus", file)
+    await_up(file, 1)
+    card.terminate()
+    terminal.see("The card is gone. Looking for it at " + path)
+    assert len(nodes(terminal.lines())) == 4, "the last picture is not there any more"
+    await_up(file, 0)
+    assert card.wait(PATIENCE) == 0
+    card = start_card(path)
+    await_up(file, 1)
+    stats.terminate()
+    assert stats.wait(PATIENCE) == 0
+    terminal.see("incarnation 1,")
+    terminal.wait("nothing wrong", lambda lines: "card is gone" not in lines[3])
+    return card
+
+
+def check_all(folder):
+    path = os.path.join(folder, "card.sock")
+    check_usage(folder)
+    card = start_card(path)
+    terminal = Terminal("--card", path, "--delay", "0.2")
+    check_work(terminal, path)
+    check_keys(terminal)
+    check_standstill(terminal, card)
+    check_restart(terminal, card, path)
+    card = check_return(terminal, card, path)
+    terminal.press(b"q")
+    terminal.end(0)
+    terminal = Terminal("--card", path)
+    terminal.see("heart beating")
+    terminal.process.terminate()
+    terminal.end(0)
+    # Of a terminal that is closed nothing is left to restore.
+    terminal = Terminal("--card", path)
+    terminal.see("heart beating")
+    os.close(terminal.slave)
+    os.close(terminal.master)
+    assert terminal.process.wait(PATIENCE) == 0
+    card.terminate()
+    assert card.wait(PATIENCE) == 0
+
+
+with tempfile.TemporaryDirectory() as top:
+    try:
+        check_all(top)
+    finally:
+        for child in children:
+            if child.poll() is None:
+                child.kill()
+                child.wait()
+print("all was to be seen")

@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""prometheus.py IMAGE PATCHBAY: `patchbay stats --prometheus` by Prometheus' own parser, beside what --json says; that
+nobody who reads the file while it is replaced finds a part of it; and that docs/telemetry.md knows every value."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+
+from prometheus_client.parser import text_string_to_metric_families
+
+IMAGE, PATCHBAY = sys.argv[1:]
+READS = 300
+
+
+def stats(*arguments, status=0):
+    run = subprocess.run([PATCHBAY, "stats", *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert run.returncode == status, (arguments, run.returncode, run.stderr)
+    return run
+
+
+def parse(path):
+    """By name of a sample and its labels; and the type of each family."""
+    with open(path, encoding="ascii") as file:
+        text = file.read()
+    assert text.endswith("\n"), "it is cut off"
+    samples, types = {}, {}
+    for family in text_string_to_metric_families(text):
+        assert family.name not in types and family.type != "unknown" and family.documentation, family
+        types[family.name] = family.type
+        for sample in family.samples:
+            key = (sample.name, *sorted(sample.labels.items()))
+            assert key not in samples, key
+            samples[key] = sample.value
+    return samples, types
+
+
+def metric_of(name):
+    """What a value of --json is called there, and by what it is multiplied."""
+    gauges = {"depth", "in_flight", "queues", "state"}
+    if name.endswith("_us"):
+        return name[:-3] + "_seconds_total", 1e-6
+    return name if name in gauges else name + "_total", 1
+
+
+def check_histogram(samples, name, node, told, sum_us):
+    label = ("node", node)
+    count, bounds = 0, {}
+    for bucket in told["buckets"]:
+        count += bucket["count"]
+        bounds[bucket["le_us"]] = count
+    assert count == told["count"] == samples.pop((name + "_count", label))
+    assert abs(samples.pop((name + "_sum", label)) - sum_us * 1e-6) < 1e-6
+    assert samples.pop((name + "_bucket", ("le", "+Inf"), label)) == count
+    here = sorted((float(key[1][1]), key) for key in samples if key[0] == name + "_bucket" and key[2] == label)
+    assert [round(bound * 1e6) for bound, _ in here] == [2**b - 1 for b in range(33)]
+    so_far = 0
+    for bound, key in here:
+        so_far = bounds.get(round(bound * 1e6), so_far)
+        assert samples.pop(key) == so_far, key
+
+
+def check_values(samples, told):
+    """All that --json says, and nothing else."""
+    expected = {
+        ("patchbay_up",): 1,
+        ("patchbay_build_info", ("abi", "1.0"), ("build", told["build"])): 1,
+        ("patchbay_firmware_running",): 1,
+        ("patchbay_firmware_boot_stage",): 4,
+        ("patchbay_firmware_incarnation",): told["incarnation"],
+        ("patchbay_firmware_heartbeats_total",): told["heartbeat"],
+        ("patchbay_mcu_state",): 1,
+        ("patchbay_mcu_deaths_total",): told["mcu_deaths"],
+    }
+    for name in ("ticks", "drops", "channel_faults"):
+        expected[(f"patchbay_card_{name}_total",)] = told[name]
+    for node in told["nodes"]:
+        sums = {name: node.pop(name + "_time_us") for name in node["latencies"]}
+        for name, latency in node.pop("latencies").items():
+            check_histogram(samples, f"patchbay_node_{name}_seconds", str(node["node"]), latency, sums[name])
+        assert node.pop("state_name") == {0: "RUNNING", 1: "STOPPING"}[node["state"]]
+        number = str(node.pop("node"))
+        for name, value in node.items():
+            metric, factor = metric_of(name)
+            expected[(f"patchbay_node_{metric}", ("node", number))] = value * factor
+    assert samples.keys() == expected.keys(), samples.keys() ^ expected.keys()
+    for key, value in expected.items():
+        assert abs(samples[key] - value) <= 1e-12 * value, (key, samples[key], value)
+
+
+def check_page(told):
+    page = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "telemetry.md")
+    with open(page, encoding="ascii") as file:
+        text = file.read()
+    names = {"ticks", "drops", "channel_faults", *told["nodes"][0], *told["nodes"][0]["latencies"]}
+    for name in names - {"node", "state_name", "latencies"}:
+        assert f"`{name.removesuffix('_us').upper()}`" in text, name
+
+
+def check_types(types):
+    assert types["patchbay_up"] == types["patchbay_node_depth"] == "gauge"
+    assert types["patchbay_node_feed_seconds"] == types["patchbay_node_fence_seconds"] == "histogram"
+    counters = sum(kind == "counter" for kind in types.values())
+    assert counters == 2 + 3 + 9, types
+
+
+def check_failures(folder, image):
+    """Nothing is left behind, and what cannot be read is not up."""
+    target = os.path.join(folder, "target.prom")
+    for path in (os.path.join(folder, "nowhere", "x.prom"), folder, "/" + "x" * 5000):
+        assert stats("--memory", image, "--prometheus", path, status=1).stderr.startswith("patchbay stats: ")
+    stats("--memory", image, "--prometheus", target)
+    before = parse(target)
+    # A disk that is full looks like this.
+    full = subprocess.run([PATCHBAY, "stats", "--memory", image, "--prometheus", target], capture_output=True, text=True,
+                          restore_signals=False, check=False,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
+    assert full.returncode == 1 and "File too large" in full.stderr, full
+    assert parse(target) == before and os.listdir(folder) == ["target.prom"]
+    stats("--card", os.path.join(folder, "none.sock"), "--prometheus", target, status=1)
+    assert parse(target) == ({("patchbay_up",): 0}, {"patchbay_up": "gauge"})
+    empty = os.path.join(folder, "empty.bin")
+    open(empty, "wb").close()
+    assert "NO_CARD" in stats("--memory", empty, "--prometheus", target, status=1).stderr
+    assert parse(target)[0] == {("patchbay_up",): 0}
+    os.remove(empty)
+    os.remove(target)
+    assert os.listdir(os.path.dirname(folder)) == [os.path.basename(folder)]
+
+
+def check_usage(image):
+    for wrong in (["--json", "--prometheus", image], ["--every", "0"], ["--every", "soon"], ["--memory", image, "--sim"]):
+        assert "--help" in stats(*wrong, status=2).stderr
+    assert "BUSY" in stats("--sim").stdout
+    writer = subprocess.Popen([PATCHBAY, "stats", "--memory", image, "--json", "--every", "0.01"],
+                              stdout=subprocess.PIPE, text=True)
+    lines = [json.loads(writer.stdout.readline()) for _ in range(3)]
+    writer.send_signal(signal.SIGINT)
+    writer.stdout.read()
+    assert writer.wait(60) == 0 and lines[0] == lines[2] and lines[0]["mcu_deaths"] == 2
+    # To nobody it is not printed without end.
+    with open("/dev/full", "w", encoding="ascii") as full:
+        assert subprocess.run([PATCHBAY, "stats", "--memory", image, "--every", "0.01"], stdout=full, check=False,
+                              timeout=60).returncode == 1
+
+
+def check_replacing(folder, image):
+    """A reader that never pauses, until it has seen many files; then one that a signal ends."""
+    path = os.path.join(folder, "live.prom")
+    stats("--memory", image, "--prometheus", path)
+    whole = parse(path)
+    writer = subprocess.Popen([PATCHBAY, "stats", "--memory", image, "--every", "0.01", "--prometheus", path])
+    files, reads = set(), 0
+    while len(files) < 20 or reads < READS:
+        with open(path, "rb") as file:
+            files.add(os.fstat(file.fileno()).st_mtime_ns)
+            text = file.read()
+        assert text.count(b"\n") == LINES, "a part of it"
+        reads += 1
+        assert writer.poll() is None
+    writer.send_signal(signal.SIGTERM)
+    assert writer.wait(60) == 0
+    assert parse(path) == whole
+    assert os.listdir(folder) == ["live.prom"], "something is left behind"
+
+
+with tempfile.TemporaryDirectory() as top:
+    image = os.path.join(tempfile.gettempdir(), f"telemetry-{os.getpid()}.bin")
+    folder = os.path.join(top, "folder")
+    os.mkdir(folder)
+    try:
+        subprocess.run([IMAGE, image], check=True)
+        out = os.path.join(folder, "patchbay.prom")
+        os.umask(0o077)
+        stats("--memory", image, "--prometheus", out)
+        assert os.stat(out).st_mode & 0o777 == 0o644
+        samples, types = parse(out)
+        with open(out, encoding="ascii") as file:
+            LINES = len(file.readlines())
+        os.remove(out)
+        check_types(types)
+        told = json.loads(stats("--memory", image, "--json").stdout)
+        check_page(told)
+        check_values(samples, told)
+        check_failures(folder, image)
+        check_usage(image)
+        check_replacing(folder, image)
+    finally:
+        os.remove(image)
+print("it is what --json says, and whole at any time")
