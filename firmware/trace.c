@@ -3,8 +3,9 @@
 
 #include "firmware/core.h"
 
-static const char schema[] = PB_TRACE_SCHEMA;
-#define SCHEMA_BYTES ((uint32_t)sizeof(schema) - 1u)
+#define SCHEMA_BYTES ((uint32_t)sizeof(PB_TRACE_SCHEMA) - 1u)
+/** In whole words. */
+static const char schema[(SCHEMA_BYTES + 4u) & ~3u] = PB_TRACE_SCHEMA;
 
 void pb_core_trace_write(struct pb_firmware *firmware, uint32_t what, uint32_t first, uint32_t second)
 {
@@ -14,7 +15,8 @@ void pb_core_trace_write(struct pb_firmware *firmware, uint32_t what, uint32_t f
 void pb_core_trace_submit(struct pb_firmware *firmware, const struct pb_core_queue *queue, uint32_t put)
 {
 	if (put != queue->put)
-		PB_CORE_TRACE_QUEUE(firmware, SUBMIT, queue, put, queue->completed);
+		pb_core_trace_write(firmware, pb_core_trace_queue(firmware, queue) + PB_TRACE_SUBMIT, put,
+				    queue->completed);
 }
 
 bool pb_core_trace_set(struct pb_firmware *firmware, uint32_t levels)
@@ -30,8 +32,6 @@ bool pb_core_trace_set(struct pb_firmware *firmware, uint32_t levels)
 	}
 	if (levels >> 4u * PB_TRACE_CATEGORY_COUNT != 0)
 		return false;
-	if (firmware->trace.records == NULL)
-		return levels == PB_TRACE_LEVELS_NONE;
 	firmware->trace.enabled = enabled;
 	pb_shared_write32(&((struct pb_trace_ring *)(void *)firmware->trace.records)[-1].levels, levels);
 	return true;
@@ -42,7 +42,7 @@ static void write_schema(uint32_t *to)
 	for (uint32_t at = 0; at < SCHEMA_BYTES; at += 4u) {
 		uint32_t word = 0;
 
-		for (uint32_t i = 0; i < 4u && at + i < SCHEMA_BYTES; i++)
+		for (uint32_t i = 0; i < 4u; i++)
 			word |= (uint32_t)(uint8_t)schema[at + i] << 8u * i;
 		pb_shared_write32(to++, word);
 	}

@@ -20,7 +20,7 @@ enum pb_core_trace_bit {
 
 /** Finds the board's room for it and goes on behind what a boot before has left there. Nothing is on without room. */
 void pb_core_trace_init(struct pb_firmware *firmware);
-/** Sets the levels of all categories. @return false: one of them is none */
+/** Sets the levels of all categories, on a board with room for a trace. @return false: one of them is none */
 bool pb_core_trace_set(struct pb_firmware *firmware, uint32_t levels);
 /** One more record, where each instruction counts. Not to be called if nothing is on. */
 static inline void pb_core_trace_put(struct pb_firmware *firmware, uint32_t what, uint32_t first,
@@ -39,7 +39,7 @@ static inline void pb_core_trace_put(struct pb_firmware *firmware, uint32_t what
 /** The same where they do not. */
 void pb_core_trace_write(struct pb_firmware *firmware, uint32_t what, uint32_t first, uint32_t second);
 
-/** A queue's put index has been read, new or not. */
+/** A queue's put index has been read, new or not. Not to be called unless SUBMIT is wanted. */
 void pb_core_trace_submit(struct pb_firmware *firmware, const struct pb_core_queue *queue, uint32_t put);
 
 /** A queue in a record. */

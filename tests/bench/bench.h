@@ -2,7 +2,7 @@
 /**
  * @file
  * The parts of the bench: a card and its host around the firmware (bench_card.c),
- * and what is measured there (bench.c, bench_patch.c, bench_delay.c).
+ * and what is measured there (bench.c, bench_empty.c, bench_patch.c, bench_delay.c).
  */
 #ifndef PB_TESTS_BENCH_BENCH_H
 #define PB_TESTS_BENCH_BENCH_H
@@ -68,6 +68,14 @@ void pb_bench_serve(void);
 /** Engines finish everything, until the queue is done. */
 void pb_bench_finish(struct pb_queue *queue);
 
+/** Sums over as many submissions, in instructions times 1000. */
+struct pb_bench_spans {
+	uint64_t submit, retire, submit_to_sleep, retire_to_sleep;
+};
+/** Submissions without lists, one after another. */
+struct pb_bench_spans pb_bench_empty(void);
+/** Prints "key value" of one of them, for one submission. */
+void pb_bench_print_span(const char *key, uint64_t sum);
 /** What scheduling costs. */
 void pb_bench_schedule(void);
 /** What a patched entry and an allocation cost, by kind of list. */

@@ -94,13 +94,37 @@ static void check_events(const char *path)
 	free(text);
 }
 
+static pid_t start_recorder(const struct e2e_card *card, const char *levels, const char *trace)
+{
+	const uint64_t begin = e2e_now();
+	size_t bytes = 0;
+	pid_t recorder;
+
+	e2e_write_file(trace, "", 0);
+	recorder = e2e_spawn(E2E_PATCHBAY,
+			     E2E_ARGUMENT_LIST("trace", "record", "--card", card->socket, "--levels", levels,
+					       "--time", "1000", trace),
+			     NULL);
+	/* It has begun when there is something in it. */
+	while (bytes == 0) {
+		assert_true(e2e_patience(begin));
+		free(e2e_read_file(trace, &bytes));
+	}
+	return recorder;
+}
+
+static void end_recorder(pid_t recorder)
+{
+	kill(recorder, SIGINT);
+	e2e_collect(recorder, &output);
+	assert_int_equal(output.code, 0);
+}
+
 static void test_job(void **state)
 {
 	char trace[E2E_PATH_BYTES], events[E2E_PATH_BYTES], page[E2E_PATH_BYTES];
 	struct e2e_card card;
 	struct e2e_host host;
-	const uint64_t begin = e2e_now();
-	size_t bytes = 0;
 	pid_t recorder;
 	char *text;
 
@@ -108,29 +132,53 @@ static void test_job(void **state)
 	e2e_path(trace, "job.trace");
 	e2e_path(events, "job.json");
 	e2e_path(page, "job.html");
-	e2e_write_file(trace, "", 0);
 	e2e_card_start(&card, 0);
-	recorder = e2e_spawn(E2E_PATCHBAY,
-			     E2E_ARGUMENT_LIST("trace", "record", "--card", card.socket, "--levels",
-					       "PACKET=2", "--time", "1000", trace),
-			     NULL);
-	/* It has begun when there is something in it. */
-	while (bytes == 0) {
-		assert_true(e2e_patience(begin));
-		free(e2e_read_file(trace, &bytes));
-	}
+	recorder = start_recorder(&card, "PACKET=2", trace);
 	assert_true(e2e_host_open(&host, card.socket));
 	for (uint32_t i = 1; i <= ROUNDS; i++)
 		assert_true(e2e_host_round(&host, i));
 	assert_true(e2e_host_close(&host));
-	kill(recorder, SIGINT);
-	e2e_collect(recorder, &output);
-	assert_int_equal(output.code, 0);
+	end_recorder(recorder);
 	text = decode(trace);
 	check_way(text);
 	free(text);
 	run("export", "--perfetto", events, "--html", page, trace);
 	check_events(events);
+	e2e_card_stop(&card);
+}
+
+/* What docs/tour.md shows: the second submission of the demo's first picture, with all that there is. */
+static void test_tour(void **state)
+{
+	static const char *const way[] = {
+		"  SUBMIT    queue 0 put 2 completed ",
+		"  PATCH     queue 0 fence 0x1 patches 19\n",
+		"  PATCHED   queue 0 fence 0x1 error OK\n",
+		"  FEED      queue 0 fence 0x1 context 0\n",
+		"  COMPLETE  queue 0 fence 0x1 done OK node 0\n",
+	};
+	char trace[E2E_PATH_BYTES], pictures[E2E_PATH_BYTES];
+	struct e2e_card card;
+	const char *at;
+	pid_t recorder;
+	char *text;
+
+	(void)state;
+	e2e_path(trace, "tour.trace");
+	e2e_path(pictures, "pictures");
+	e2e_card_start(&card, 0);
+	recorder = start_recorder(&card, "all", trace);
+	e2e_patchbay(&output, "demo", "--card", card.socket, "--frames", "1", "--output", pictures);
+	assert_int_equal(output.code, 0);
+	end_recorder(recorder);
+	text = decode(trace);
+	at = text;
+	for (uint32_t i = 0; i < sizeof(way) / sizeof(way[0]); i++) {
+		at = strstr(at, way[i]);
+		if (at == NULL)
+			fail_msg("not there, or not in this order: %s", way[i]);
+	}
+	free(text);
 	e2e_card_stop(&card);
 }
 
@@ -293,8 +341,8 @@ static void test_usage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_job),    e2e_test(test_crash), e2e_test(test_failed_boot),
-		e2e_test(test_follow), e2e_test(test_usage),
+		e2e_test(test_job),         e2e_test(test_tour),   e2e_test(test_crash),
+		e2e_test(test_failed_boot), e2e_test(test_follow), e2e_test(test_usage),
 	};
 
 	return e2e_run_tests(tests);

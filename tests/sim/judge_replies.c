@@ -28,10 +28,12 @@ static bool may_lose(const struct pb_run *run, struct pb_host *host, uint32_t co
 static void context_cleared(const struct pb_run *run, struct pb_host *host, uint32_t context)
 {
 	struct pb_context_view *view = &host->contexts[context];
+	/* Work may have failed behind it in the same pass, as it does at once on a dead node. */
+	const bool lost_now = view->maybe_lost && view->maybe_step == run->step;
 
 	view->maybe_step = run->step;
 	view->clear_step = run->step;
-	view->maybe_lost = may_lose(run, host, context);
+	view->maybe_lost = lost_now || may_lose(run, host, context);
 }
 
 static void queue_cleared(const struct pb_run *run, struct pb_queue_view *queue)

@@ -234,6 +234,19 @@ finds docs README.md:2: 'firmware/core.c has no pb_gone()'
 printf '| `one_instr` | 1 |\n' | put README.md
 printf 'As `one_instr`.\nAs `two_instr`.\n' | put docs/tour.md
 finds docs docs/tour.md:2: 'there is no figure two_instr'
+# record LINE: a page with two records, of which the second is this.
+record() {
+	source_file firmware/abi/trace.h $'#define PB_TRACE_EVENTS(X) \\\n\tX(FEED, 20, PACKET, 1, "fence:x context:u") \\\n\tX(IDLE, 82, LINE, 3, "- -")'
+	printf 'See `1.000000  FEED      queue 0 fence 0x1 context 0`.\n%s\n' "$1" | put docs/tour.md
+}
+record '`1.000012  IDLE     `, 12 us later.'
+passes docs
+record '`1.000012  IDLE     `, 13 us later.'
+finds docs docs/tour.md:2: 'the record IDLE comes 12 us later'
+record '`1.000012  GONE     `'
+finds docs docs/tour.md:2: 'no record of the trace is called GONE'
+record '`1.000012  FEED      queue 0 fence 0x2 engine 0`'
+finds docs docs/tour.md:2: 'the record FEED has an argument context'
 printf '## `struct pb_allocation`\n`size` by `test_gone.every_row`\n' | put docs/wddm.md
 finds wddm docs/wddm.md:2: 'there is no test test_gone.every_row'
 rm "$work/tree/docs/wddm.md"

@@ -21,6 +21,9 @@ foreach(name watchdog stop_odd yield idle between telemetry)
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_firmware_${name}.c ${CMAKE_CURRENT_LIST_DIR}/puppet_bench.c
     LINKS test_card_fixture pb_sim pb_host)
 endforeach()
+pb_unit_test(test_trace_lines
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_trace_lines.c ${CMAKE_CURRENT_LIST_DIR}/puppet_bench.c
+  LINKS test_card_fixture pb_sim pb_host)
 
 # Minutes of engine time: as released only.
 if(NOT PB_SANITIZE)

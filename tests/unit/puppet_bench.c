@@ -53,8 +53,10 @@ static void save(void *context, uint32_t *words)
 
 static void restore(void *context, const uint32_t *words)
 {
-	(void)context;
+	struct puppet *puppet = context;
+
 	(void)words;
+	puppet->restores++;
 }
 
 static void fault(void *context, struct pb_engine_fault *out)
@@ -198,14 +200,17 @@ void puppet_boot(void)
 	pb_firmware_init(puppet_bench.firmware, &puppet_bench.config);
 }
 
-int puppet_start(void **state)
+static void clear_and_boot(void)
 {
-	const struct pb_segment_request request = {0, 0, 0, SYSTEM_BYTES, SYSTEM_BYTES, 0};
-
-	(void)state;
 	memset(&puppet_bench, 0, sizeof(puppet_bench));
 	memset(puppet_memory, 0, sizeof(puppet_memory));
 	puppet_boot();
+}
+
+static void attach(void)
+{
+	const struct pb_segment_request request = {0, 0, 0, SYSTEM_BYTES, SYSTEM_BYTES, 0};
+
 	puppet_reset_done();
 	assert_int_equal(pb_channel_attach(&puppet_bench.channel, &puppet_bench.link, 1000000), PB_ERROR_OK);
 	assert_int_equal(pb_segment_create(&puppet_bench.system, &puppet_bench.channel, &request),
@@ -216,6 +221,24 @@ int puppet_start(void **state)
 	assert_int_equal(
 		pb_queue_create(&puppet_bench.queue, &puppet_bench.channel, &puppet_bench.system, 0, 8),
 		PB_ERROR_OK);
+}
+
+int puppet_start(void **state)
+{
+	(void)state;
+	clear_and_boot();
+	attach();
+	return 0;
+}
+
+int puppet_start_traced(void **state)
+{
+	(void)state;
+	clear_and_boot();
+	puppet_bench.config.memory_bytes = PUPPET_MEMORY_BYTES - PUPPET_TRACE_BYTES;
+	puppet_bench.config.trace_bytes = PUPPET_TRACE_BYTES;
+	pb_firmware_init(puppet_bench.firmware, &puppet_bench.config);
+	attach();
 	return 0;
 }
 
@@ -256,4 +279,23 @@ void puppet_stall(uint32_t milliseconds)
 		puppet_bench.puppet.time += 5000;
 		puppet_run(1u << PB_LINE_TICK);
 	}
+}
+
+static void ring_admin(struct pb_link *link)
+{
+	(void)link;
+	puppet_run(1u << PB_LINE_CHANNEL(PB_CHANNEL_ADMIN));
+}
+
+void puppet_join_admin(void)
+{
+	static struct pb_link_ops ops;
+
+	ops = *puppet_bench.link.ops;
+	ops.doorbell = ring_admin;
+	puppet_bench.admin_link = puppet_bench.link;
+	puppet_bench.admin_link.ops = &ops;
+	puppet_bench.admin_link.channel = PB_CHANNEL_ADMIN;
+	assert_int_equal(pb_channel_attach(&puppet_bench.admin, &puppet_bench.admin_link, 1000000),
+			 PB_ERROR_OK);
 }

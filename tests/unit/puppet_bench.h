@@ -13,6 +13,7 @@
 #include "tests/unit/unit.h"
 
 #define PUPPET_MEMORY_BYTES 0x80000u
+#define PUPPET_TRACE_BYTES  0x1000u
 #define PUPPET_DMA          0x10000u
 #define PUPPET_HANG_MS      100u
 #define PUPPET_FED_MAX      32u
@@ -30,6 +31,7 @@ struct puppet {
 	uint32_t time;
 	uint32_t ranges[PB_LIMIT_CHANNELS][PB_ENGINE_RANGES]; /**< their bytes, as set */
 	uint32_t poll_takes;           /**< microseconds of the card's clock for a poll() */
+	uint32_t restores;             /**< restore() */
 	uint32_t stops;                /**< stop() */
 	struct pb_engine_stop stopped; /**< what it says of the last of them */
 };
@@ -45,6 +47,8 @@ struct puppet_bench {
 	struct pb_link link;
 	uint64_t now;
 	struct pb_channel channel;
+	struct pb_link admin_link; /**< since puppet_join_admin */
+	struct pb_channel admin;   /**< likewise */
 	struct pb_segment system;
 	struct pb_queue queue;
 	uint32_t contexts[3];
@@ -58,6 +62,10 @@ extern uint8_t puppet_memory[PUPPET_MEMORY_BYTES];
 void puppet_boot(void);
 /** Group set-up: a channel with its memory, three contexts and a queue of eight. */
 int puppet_start(void **state);
+/** The same on a board with room for a trace, behind its memory. */
+int puppet_start_traced(void **state);
+/** Attaches the admin's channel as well. */
+void puppet_join_admin(void);
 /** Raises lines and lets the firmware run until it has nothing to do. */
 void puppet_run(uint32_t lines);
 /** The engine has done a reset. */

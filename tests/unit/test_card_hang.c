@@ -44,6 +44,14 @@ static void await_clock(const struct pb_link *link, uint32_t microseconds)
 		usleep(100);
 }
 
+/* How long the heartbeat has stood, as the card has seen it. */
+static uint32_t stood_for(const struct pb_link *link)
+{
+	const uint32_t seen = pb_shared_read32(&boot_block(link)->heartbeat_clock);
+
+	return clock_of(link) - seen;
+}
+
 static void test_dies(void **unused)
 {
 	struct card_bench bench;
@@ -82,19 +90,19 @@ static void test_not_run(void **unused)
 {
 	struct card_bench bench;
 	struct pb_link *link;
-	uint32_t hung;
 
 	(void)unused;
 	link = start(&bench, 1);
 	await_clock(link, 10000);
 	pb_shared_write32(&card_bench_mailbox(link)->hold_monitor, 1);
 	pb_shared_write32(&card_bench_mailbox(link)->hangs, 1);
-	hung = clock_of(link);
-	await_clock(link, PB_CARD_CLOCK_DOUBT_US - PB_CARD_CLOCK_TURN_US);
+	/* Not from here on: the clock may stand already when this process is run again. */
+	while (stood_for(link) < PB_CARD_CLOCK_DOUBT_US - PB_CARD_CLOCK_TURN_US)
+		usleep(100);
 	/* Room for the card to be wrong. */
 	usleep(100000);
-	/* One beat, and one proof, may have been under way. */
-	assert_in_range(clock_of(link) - hung, PB_CARD_CLOCK_DOUBT_US - PB_CARD_CLOCK_TURN_US,
+	/* One proof may have been under way. */
+	assert_in_range(stood_for(link), PB_CARD_CLOCK_DOUBT_US - PB_CARD_CLOCK_TURN_US,
 			PB_CARD_CLOCK_DOUBT_US + PB_CARD_CLOCK_TURN_US + PB_CARD_CLOCK_PROOF_US);
 	assert_int_equal(boot_block(link)->mcu_deaths, 0);
 	pb_shared_write32(&card_bench_mailbox(link)->hangs, 0);

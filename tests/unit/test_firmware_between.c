@@ -217,32 +217,20 @@ static void cycle_without_a_job(void **state)
 
 /* ---- begun work on a card that is suspended ---- */
 
-static void ring_admin(struct pb_link *link)
-{
-	(void)link;
-	puppet_run(1u << PB_LINE_CHANNEL(PB_CHANNEL_ADMIN));
-}
-
 /* Work that was stopped inside stays begun, whatever is asked of its queue meanwhile; a reset gives it back. */
 static void begun_work(void **state)
 {
 	const uint32_t queue = puppet_bench.queue.handle;
-	static struct pb_link_ops ops;
-	struct pb_link admin_link = puppet_bench.link;
-	struct pb_channel admin;
+	struct pb_channel *const admin = &puppet_bench.admin;
 	const uint32_t suspend[PB_COMMAND_ARGUMENTS] = {0, 0, PB_STOP_WITHDRAW | PB_STOP_INSIDE};
 	uint32_t results[PB_REPLY_RESULTS], tag;
 
 	(void)state;
-	ops = *puppet_bench.link.ops;
-	ops.doorbell = ring_admin;
-	admin_link.ops = &ops;
-	admin_link.channel = PB_CHANNEL_ADMIN;
-	assert_int_equal(pb_channel_attach(&admin, &admin_link, 1000000), PB_ERROR_OK);
+	puppet_join_admin();
 	puppet_submit(0, 1);
-	assert_int_equal(pb_channel_begin(&admin, PB_COMMAND_SUSPEND, suspend, &tag), PB_ERROR_OK);
+	assert_int_equal(pb_channel_begin(admin, PB_COMMAND_SUSPEND, suspend, &tag), PB_ERROR_OK);
 	puppet_stop_done(0, 1);
-	assert_int_equal(pb_channel_finish(&admin, tag, NULL), PB_ERROR_OK);
+	assert_int_equal(pb_channel_finish(admin, tag, NULL), PB_ERROR_OK);
 	/* Nothing is before this cutoff. */
 	tag = begin(PB_COMMAND_PREEMPT, queue, 0, 5, PB_STOP_INSIDE);
 	assert_int_equal(pb_channel_finish(&puppet_bench.channel, tag, results), PB_ERROR_OK);
@@ -253,7 +241,7 @@ static void begun_work(void **state)
 	assert_int_equal(results[2], 1);
 	assert_int_equal(results[3], 1);
 	assert_int_equal(results[4], 1);
-	assert_int_equal(pb_card_resume(&admin), PB_ERROR_OK);
+	assert_int_equal(pb_card_resume(admin), PB_ERROR_OK);
 	assert_int_equal(puppet_bench.puppet.count, 0);
 }
 

@@ -115,6 +115,49 @@ static void stops_beside_each_other(void **state)
 	assert_int_equal(pb_channel_finish(&puppet_bench.channel, tag, NULL), PB_ERROR_OK);
 }
 
+/*
+ * A queue's turn is over and the engine is to stop inside its work, when its host wants that back without that: what
+ * has begun ends first, and the answer comes then.
+ */
+static void preempted_while_its_turn_ends(void **state)
+{
+	const struct pb_descriptor descriptor = {
+		.context = puppet_bench.contexts[1],
+		.fence_id = 2,
+		.dma_address_low = PUPPET_DMA,
+		.dma_size = 4096,
+		.dma_end = 8,
+	};
+	struct pb_fence fence;
+	struct pb_queue other;
+
+	(void)state;
+	assert_int_equal(pb_queue_create(&other, &puppet_bench.channel, &puppet_bench.system, 0, 4),
+			 PB_ERROR_OK);
+	puppet_submit(0, 1);
+	assert_int_equal(pb_queue_submit(&other, &descriptor), PB_ERROR_OK);
+	puppet_stall(2u * PB_QUANTUM_MICROSECONDS / 1000u);
+	assert_int_equal(puppet_bench.puppet.stops, 1);
+	preempt_tag = begin(&puppet_bench.channel, PB_COMMAND_PREEMPT, puppet_bench.queue.handle, 1, 77);
+	assert_int_equal(puppet_bench.puppet.stops, 1);
+	puppet_stop_done(0, 1);
+	/* The other one's has its turn; behind it what had begun goes on. */
+	assert_int_equal(puppet_bench.puppet.count, 2);
+	assert_int_equal(puppet_bench.puppet.fed[0].bytes, 8);
+	assert_int_equal(puppet_bench.puppet.fed[1].bytes, 4);
+	assert_int_equal(puppet_bench.puppet.restores, 1);
+	puppet_finish(1);
+	assert_int_equal(pb_channel_finish(&puppet_bench.channel, preempt_tag, NULL), PB_ERROR_TIMEOUT);
+	puppet_finish(2);
+	expect_preempted(1, 0);
+	puppet_expect_fence(1, 1, PB_ERROR_OK);
+	assert_int_equal(pb_queue_fence(&other, &fence), PB_ERROR_OK);
+	assert_int_equal(fence.completed, 1);
+	assert_int_equal(fence.fence_id, 2);
+	assert_int_equal(fence.status, PB_ERROR_OK);
+	assert_int_equal(puppet_bench.puppet.resets, 1);
+}
+
 /* A cutoff that all has completed beyond: there is nothing to return. */
 static void old_cutoff(void **state)
 {
@@ -136,43 +179,22 @@ static void old_cutoff(void **state)
 
 /* ---- the whole card ---- */
 
-static struct pb_link admin_link;
-static struct pb_channel admin;
-
-static void ring_admin(struct pb_link *link)
-{
-	(void)link;
-	puppet_run(1u << PB_LINE_CHANNEL(PB_CHANNEL_ADMIN));
-}
-
-static void join_admin(void)
-{
-	static struct pb_link_ops ops;
-
-	ops = *puppet_bench.link.ops;
-	ops.doorbell = ring_admin;
-	admin_link = puppet_bench.link;
-	admin_link.ops = &ops;
-	admin_link.channel = PB_CHANNEL_ADMIN;
-	assert_int_equal(pb_channel_attach(&admin, &admin_link, 1000000), PB_ERROR_OK);
-}
-
 /* The reply comes when the engine has nothing left; until then nobody may resume. */
 static void suspended_while_it_works(void **state)
 {
 	uint32_t tag;
 
 	(void)state;
-	join_admin();
+	puppet_join_admin();
 	puppet_submit(0, 1);
-	tag = begin(&admin, PB_COMMAND_SUSPEND, 0, 0, 0);
-	assert_int_equal(pb_channel_finish(&admin, tag, NULL), PB_ERROR_TIMEOUT);
-	assert_int_equal(pb_card_resume(&admin), PB_ERROR_BUSY);
+	tag = begin(&puppet_bench.admin, PB_COMMAND_SUSPEND, 0, 0, 0);
+	assert_int_equal(pb_channel_finish(&puppet_bench.admin, tag, NULL), PB_ERROR_TIMEOUT);
+	assert_int_equal(pb_card_resume(&puppet_bench.admin), PB_ERROR_BUSY);
 	puppet_finish(1);
-	assert_int_equal(pb_channel_finish(&admin, tag, NULL), PB_ERROR_OK);
+	assert_int_equal(pb_channel_finish(&puppet_bench.admin, tag, NULL), PB_ERROR_OK);
 	puppet_submit(0, 2);
 	assert_int_equal(puppet_bench.puppet.count, 1);
-	assert_int_equal(pb_card_resume(&admin), PB_ERROR_OK);
+	assert_int_equal(pb_card_resume(&puppet_bench.admin), PB_ERROR_OK);
 	assert_int_equal(puppet_bench.puppet.count, 2);
 }
 
@@ -182,13 +204,13 @@ static void suspended_while_it_stops(void **state)
 	uint32_t tag;
 
 	preempt_two(state);
-	join_admin();
+	puppet_join_admin();
 	puppet_finish(2);
 	puppet_expect_fence(2, 2, PB_ERROR_OK);
-	tag = begin(&admin, PB_COMMAND_SUSPEND, 0, 0, 0);
-	assert_int_equal(pb_channel_finish(&admin, tag, NULL), PB_ERROR_TIMEOUT);
+	tag = begin(&puppet_bench.admin, PB_COMMAND_SUSPEND, 0, 0, 0);
+	assert_int_equal(pb_channel_finish(&puppet_bench.admin, tag, NULL), PB_ERROR_TIMEOUT);
 	puppet_stop_done(2, 0);
-	assert_int_equal(pb_channel_finish(&admin, tag, NULL), PB_ERROR_OK);
+	assert_int_equal(pb_channel_finish(&puppet_bench.admin, tag, NULL), PB_ERROR_OK);
 	puppet_expect_fence(2, 2, PB_ERROR_OK);
 }
 
@@ -196,14 +218,14 @@ static void suspended_while_it_stops(void **state)
 static void suspended_with_a_dead_node(void **state)
 {
 	(void)state;
-	join_admin();
+	puppet_join_admin();
 	puppet_submit(0, 1);
 	for (uint32_t rung = 0; rung < 3; rung++)
 		puppet_stall(PUPPET_HANG_MS + 5);
 	puppet_expect_fence(1, 1, PB_ERROR_ENGINE_HANG);
 	assert_int_equal(puppet_bench.puppet.cycles, 1);
-	assert_int_equal(pb_card_suspend(&admin, PB_STOP_WITHDRAW), PB_ERROR_OK);
-	assert_int_equal(pb_card_resume(&admin), PB_ERROR_OK);
+	assert_int_equal(pb_card_suspend(&puppet_bench.admin, PB_STOP_WITHDRAW), PB_ERROR_OK);
+	assert_int_equal(pb_card_resume(&puppet_bench.admin), PB_ERROR_OK);
 }
 
 /* The reply of one who left goes to nobody, not to the next one either. */
@@ -211,18 +233,18 @@ static void suspended_by_one_who_left(void **state)
 {
 	for (uint32_t returns = 0; returns < 2; returns++) {
 		assert_int_equal(puppet_start(state), 0);
-		join_admin();
+		puppet_join_admin();
 		puppet_submit(0, 1);
-		(void)begin(&admin, PB_COMMAND_SUSPEND, 0, 0, 0);
-		assert_int_equal(pb_channel_detach(&admin), PB_ERROR_OK);
+		(void)begin(&puppet_bench.admin, PB_COMMAND_SUSPEND, 0, 0, 0);
+		assert_int_equal(pb_channel_detach(&puppet_bench.admin), PB_ERROR_OK);
 		if (returns != 0)
-			join_admin();
+			puppet_join_admin();
 		puppet_finish(1);
 		puppet_expect_fence(1, 1, PB_ERROR_OK);
 		if (returns == 0)
-			join_admin();
-		assert_int_equal(admin.entry->reply_put, 0);
-		assert_int_equal(pb_card_resume(&admin), PB_ERROR_OK);
+			puppet_join_admin();
+		assert_int_equal(puppet_bench.admin.entry->reply_put, 0);
+		assert_int_equal(pb_card_resume(&puppet_bench.admin), PB_ERROR_OK);
 	}
 }
 
@@ -329,6 +351,7 @@ int main(void)
 		cmocka_unit_test_setup(stops_that_make_no_sense, puppet_start),
 		cmocka_unit_test_setup(reports_while_it_stops, puppet_start),
 		cmocka_unit_test_setup(stops_beside_each_other, puppet_start),
+		cmocka_unit_test_setup(preempted_while_its_turn_ends, puppet_start),
 		cmocka_unit_test_setup(old_cutoff, puppet_start),
 		cmocka_unit_test_setup(suspended_while_it_works, puppet_start),
 		cmocka_unit_test_setup(suspended_while_it_stops, puppet_start),
