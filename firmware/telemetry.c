@@ -6,14 +6,6 @@
 PB_STATIC_ASSERT((uint32_t)PB_NODE_TAG_COUNT <= PB_NODE_VALUES, "every value of a node has its place");
 PB_STATIC_ASSERT((uint32_t)PB_CARD_TAG_COUNT <= PB_CARD_VALUES, "so has every one of the card");
 
-/** Microseconds, as the engine counts them: a boot does not stop it. */
-static uint32_t busy(const struct pb_engine *engine)
-{
-	uint32_t progress;
-
-	return engine->ops->stopwatch(engine->context, &progress);
-}
-
 void pb_core_telemetry_init(struct pb_firmware *firmware)
 {
 	const uint32_t nodes = firmware->config->node_count;
@@ -26,10 +18,8 @@ void pb_core_telemetry_init(struct pb_firmware *firmware)
 	pb_shared_release();
 	for (uint32_t i = 1; i < bytes / sizeof(uint32_t); i++)
 		pb_shared_write32(&telemetry->version + i, 0);
-	for (uint32_t n = 0; n < nodes; n++) {
+	for (uint32_t n = 0; n < nodes; n++)
 		firmware->nodes[n].telemetry = (struct pb_node_telemetry *)(void *)(telemetry + 1) + n;
-		firmware->nodes[n].busy_before = busy(&firmware->config->engines[n]);
-	}
 	pb_shared_write32(&telemetry->nodes, nodes);
 	pb_shared_write32(&telemetry->node_values, PB_NODE_TAG_COUNT);
 	pb_shared_write32(&telemetry->card_values, PB_CARD_TAG_COUNT);
@@ -61,9 +51,11 @@ static void publish(struct pb_telemetry_value *value, uint32_t now)
 static void publish_node(const struct pb_core_node *node)
 {
 	struct pb_telemetry_value *values = node->telemetry->values;
+	uint32_t progress;
 
 	begin(&node->telemetry->sequence);
-	publish(&values[PB_NODE_TAG_BUSY], busy(node->engine) - node->busy_before);
+	publish(&values[PB_NODE_TAG_BUSY],
+		node->engine->ops->stopwatch(node->engine->context, &progress) - node->busy_before);
 	publish(&values[PB_NODE_TAG_SUBMISSIONS], node->completed + node->retired);
 	publish(&values[PB_NODE_TAG_PATCHES], node->patches);
 	publish(&values[PB_NODE_TAG_BYTES], node->bytes);
