@@ -7,6 +7,8 @@
 
 void pb_core_node_init(struct pb_core_node *node, const struct pb_engine *engine)
 {
+	uint32_t progress;
+
 	node->engine = engine;
 	node->depth = PB_DEFAULT_IN_FLIGHT;
 	node->hang_limit = PB_HANG_MICROSECONDS;
@@ -18,6 +20,8 @@ void pb_core_node_init(struct pb_core_node *node, const struct pb_engine *engine
 		}
 	}
 	engine->ops->reset(engine->context);
+	/* A boot does not stop its watch. */
+	node->busy_before = engine->ops->stopwatch(engine->context, &progress);
 }
 
 /** Whether work goes down with the guilty: it is of the same context, or behind a paging buffer of the same channel. */

@@ -326,6 +326,7 @@ struct pb_core_node {
 	uint32_t watched;                        /**< `retired` when it last looked */
 	uint32_t queues;                         /**< of this node */
 	struct pb_node_telemetry *telemetry;     /**< shared */
+	uint32_t busy_before;                    /**< what its engine's stopwatch said at boot */
 	uint32_t latency_time[PB_LATENCY_COUNT]; /**< microseconds in all */
 	uint32_t
 		queued; /**< descriptors in its queues that have not completed, when they were counted last */

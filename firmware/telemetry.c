@@ -54,7 +54,8 @@ static void publish_node(const struct pb_core_node *node)
 	uint32_t progress;
 
 	begin(&node->telemetry->sequence);
-	publish(&values[PB_NODE_TAG_BUSY], node->engine->ops->stopwatch(node->engine->context, &progress));
+	publish(&values[PB_NODE_TAG_BUSY],
+		node->engine->ops->stopwatch(node->engine->context, &progress) - node->busy_before);
 	publish(&values[PB_NODE_TAG_SUBMISSIONS], node->completed + node->retired);
 	publish(&values[PB_NODE_TAG_PATCHES], node->patches);
 	publish(&values[PB_NODE_TAG_BYTES], node->bytes);
