@@ -97,6 +97,13 @@ void pb_act_suspend_card(struct pb_run *run)
 	pb_client_post(&run->admin, PB_COMMAND_SUSPEND, 0, (uint32_t[]){0, 0, flags}, 3);
 }
 
+/** What a host has left may begin until its channel is closed. */
+static void let_begin(struct pb_host *host, struct pb_queue_view *queue)
+{
+	for (uint32_t i = queue->completed; i != queue->put; i++)
+		host->marks[pb_entry_at(queue, i)->mark].settled = false;
+}
+
 void pb_act_resume_card(struct pb_run *run)
 {
 	if (run->card != PB_HOLD_SUSPENDED)
@@ -104,11 +111,17 @@ void pb_act_resume_card(struct pb_run *run)
 	run->card = PB_HOLD_RESUMING;
 	run->moved = run->world.now;
 	for (uint32_t h = 0; h < run->host_count; h++) {
-		for (uint32_t q = 0; run->hosts[h].attached && q < PB_QUEUES; q++) {
-			struct pb_queue_view *queue = &run->hosts[h].queues[q];
+		struct pb_host *host = &run->hosts[h];
 
-			if (queue->life >= PB_QUEUE_OPEN && queue->hold != PB_HOLD_SUSPENDED)
-				move_some(run, &run->hosts[h], queue);
+		for (uint32_t q = 0; (host->attached || host->leaving) && q < PB_QUEUES; q++) {
+			struct pb_queue_view *queue = &host->queues[q];
+
+			if (queue->life < PB_QUEUE_OPEN)
+				continue;
+			if (!host->attached)
+				let_begin(host, queue);
+			else if (queue->hold != PB_HOLD_SUSPENDED)
+				move_some(run, host, queue);
 		}
 	}
 	pb_run_say(run, "the card goes on");

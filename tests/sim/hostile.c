@@ -166,6 +166,8 @@ static bool has_memory(struct pb_run *run, struct pb_host *host)
 		has = pb_hostile_range(&run->world, host->client.channel, segment, &offset) >= wanted && has;
 		host->memory[segment] = run->world.memory + offset;
 	}
+	for (uint32_t q = 0; q < PB_QUEUES; q++)
+		host->queues[q].page = (void *)(host->memory[0] + pb_work_queue_offset(q));
 	return has;
 }
 

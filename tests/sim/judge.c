@@ -130,6 +130,16 @@ static void check_last(struct pb_run *run, const struct pb_host *host, const str
 			     queue->last_fence, status);
 }
 
+/** Whether the preemption under way has given this one back: work behind it may have ended since, on a dead node at once. */
+static bool is_given_back(const struct pb_queue_view *queue, uint32_t index)
+{
+	const struct pb_preempt_record *record = &queue->page->preempt;
+
+	return queue->hold == PB_HOLD_PREEMPTING && record->count != 0 && record->sequence % 2u == 0 &&
+	       record->preemption_id == queue->stop_id &&
+	       index - (record->completed - record->returned) < record->returned;
+}
+
 /** All that lies before `completed` has ended. What the record's timeline has reached is complete, the rest returned. */
 static void take_completions(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,
 			     const struct pb_fence_record *record)
@@ -142,7 +152,8 @@ static void take_completions(struct pb_run *run, struct pb_host *host, struct pb
 	while (queue->completed != record->completed) {
 		struct pb_entry *entry = pb_entry_at(queue, queue->completed);
 
-		if (record->valid == 1u && entry->timeline <= reached) {
+		if (record->valid == 1u && entry->timeline <= reached &&
+		    !is_given_back(queue, queue->completed)) {
 			const struct pb_told told = host->dropped != 0 && queue->told_count == 0
 							    ? recorded_status(queue, entry, record)
 							    : status_of(queue, entry);
