@@ -80,7 +80,7 @@ enum pb_trace_event {
 };
 
 /*
- * SUBMIT: what has come finds its queue or its node with other work; else PATCH or FEED is at the same time.
+ * SUBMIT: what has come finds its queue or its node with other work; else PATCH or FEED follows, at once if there is room.
  * COMPLETE: the fence; the host's interrupt comes with it, unless it is moderated. INTERRUPT: for replies and events.
  * FEED: once more if the engine was stopped meanwhile. RETURN: so many of the oldest went back to the host.
  */
