@@ -84,9 +84,9 @@ static INLINE enum pb_error admit_options(struct pb_core_work *work, const struc
 /** Where the engine finds the range. @param offset of the range in its segment */
 /*@
   requires \valid(work) && \valid_read(segment) && \separated(work, segment);
-  requires segment->gpu_base + offset <= UINT64_MAX;
   assigns work->engine.address_low, work->engine.address_high;
-  ensures work->engine.address_low + 0x100000000 * work->engine.address_high == segment->gpu_base + offset;
+  ensures segment->gpu_base + offset <= UINT64_MAX ==>
+    work->engine.address_low + 0x100000000 * work->engine.address_high == segment->gpu_base + offset;
 */
 static INLINE void place_buffer(struct pb_core_work *work, const struct pb_core_segment *segment,
 				uint32_t offset)
@@ -119,6 +119,25 @@ static __attribute__((noinline)) enum pb_error check_paged_buffer(const struct p
 }
 
 /** The DMA buffer and the range submitted. */
+/*@
+  requires \valid(firmware) && \valid(work) && \valid_read(channel) && \valid_read(descriptor) && \valid(range);
+  requires pb_core_has_segments(firmware, channel);
+  requires \separated(range, work, channel, firmware->segments + (0 .. PB_CORE_PLACES - 1));
+  assigns *range, work->engine.bytes, work->engine.address_low, work->engine.address_high;
+  ensures words: \result == PB_ERROR_OK ==> range->start <= range->end <= range->size &&
+    range->start % 4 == 0 && range->end % 4 == 0 && work->engine.bytes == range->end - range->start;
+  ensures nowhere: \result == PB_ERROR_OK && range->start == range->end ==> range->segment == \null;
+  // The whole buffer lies in a segment of the channel, in its backing unless it is an aperture.
+  ensures its_segment: \result == PB_ERROR_OK && range->start < range->end ==>
+    \exists integer place; 0 <= place < PB_CORE_PLACES && range->segment == firmware->segments + place;
+  ensures inside: \result == PB_ERROR_OK && range->start < range->end ==> range->segment->size != 0 &&
+    range->offset + range->size <= pb_core_bytes_seen(range->segment);
+  ensures paged: \result == PB_ERROR_OK && range->start < range->end ==> range->offset % PB_PAGE_BYTES == 0 &&
+    (range->paged <==> range->segment->kind == PB_SEGMENT_APERTURE);
+  ensures address: \result == PB_ERROR_OK && range->start < range->end ==>
+    work->engine.address_low + 0x100000000 * work->engine.address_high ==
+    range->segment->gpu_base + range->offset + range->start;
+*/
 static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb_core_work *work,
 					 const struct pb_core_channel *channel,
 					 const struct pb_descriptor *descriptor, struct pb_core_range *range)
@@ -133,6 +152,10 @@ static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb
 	enum pb_error error = PB_ERROR_OK;
 	uint64_t offset;
 
+	/*@ ghost uint32_t place = segment_id < PB_LIMIT_SEGMENTS ? channel->segment_of[segment_id] : 0; */
+	/*@ ghost struct pb_core_segment *at = firmware->segments + place; */
+	/*@ assert place: place < PB_CORE_PLACES && pb_core_is_segment(at); */
+	/*@ assert apart: \separated(work, at) && \separated(range, at) && \valid_read(at); */
 	*range = (struct pb_core_range){.start = start, .end = end, .size = size};
 	if (start > end || end > size || (start | end) % 4u != 0)
 		return PB_ERROR_BAD_RANGE;
@@ -141,12 +164,19 @@ static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb
 		return PB_ERROR_OK; /* an empty one need not have a buffer (docs/wddm.md) */
 	segment = pb_core_segment_of(firmware, channel, segment_id);
 	PB_CORE_KEEP(segment);
+	/*@ assert segment: segment == at && pb_core_is_segment(segment); */
 	offset = address - segment->os_base; /* wraps to a large one below the base */
 	if (offset >> 32 != 0 || (uint32_t)offset > segment->memory_bytes ||
 	    size > segment->memory_bytes - (uint32_t)offset || low % PB_PAGE_BYTES != 0) {
 		error = check_paged_buffer(segment, address, size);
 		range->paged = true;
 	}
+	/*@ assert unpaged: error == PB_ERROR_OK && !range->paged ==> offset < 0x100000000 && low % PB_PAGE_BYTES == 0 &&
+	      offset + size <= segment->memory_bytes; */
+	/*@ assert paged: error == PB_ERROR_OK && range->paged ==> segment->kind == PB_SEGMENT_APERTURE &&
+	      segment->size != 0 && address % PB_PAGE_BYTES == 0 && offset + size <= segment->size; */
+	/*@ assert inside: error == PB_ERROR_OK ==> segment->size != 0 && offset < 0x100000000 &&
+	      offset + size <= pb_core_bytes_seen(segment) && pb_core_bytes_seen(segment) <= segment->size; */
 	range->segment = segment;
 	range->offset = (uint32_t)offset;
 	place_buffer(work, segment, (uint32_t)offset + start);
@@ -155,9 +185,7 @@ static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb
 
 /*@
   requires \valid(firmware) && \valid_read(channel) && \valid_read(descriptor);
-  requires \forall integer id; 0 <= id < PB_LIMIT_SEGMENTS ==> channel->segment_of[id] < PB_CORE_PLACES;
-  requires \forall integer place; 0 <= place < PB_CORE_PLACES ==> pb_core_is_segment(firmware->segments + place) &&
-    firmware->segments[place].memory_offset + firmware->segments[place].memory_bytes <= UINT32_MAX;
+  requires pb_core_has_segments(firmware, channel);
   assigns \nothing;
   ensures \result == PB_ERROR_OK || \result == PB_ERROR_BAD_PRIVATE_DATA;
   ensures \result == PB_ERROR_OK ==> start <= end <= size;
