@@ -44,6 +44,16 @@ static INLINE enum pb_error admit_timeline(struct pb_core_work *work, struct pb_
 	return PB_ERROR_OK;
 }
 
+/** The context that a submission names, if its channel has it. */
+/*@
+  requires \valid_read(firmware) && \valid(work) && \valid_read(descriptor) && channel < PB_LIMIT_CHANNELS;
+  requires \separated(work, firmware->contexts + (0 .. PB_LIMIT_CONTEXTS - 1));
+  assigns work->context, work->engine.owner;
+  ensures results: \result == PB_ERROR_OK || \result == PB_ERROR_CONTEXT_LOST || \result == PB_ERROR_BAD_CONTEXT;
+  ensures none: \result == PB_ERROR_BAD_CONTEXT ==>
+    work->context == PB_CORE_CONTEXT_NONE && work->engine.owner == channel;
+  ensures some: \result != PB_ERROR_BAD_CONTEXT ==> work->context < PB_LIMIT_CONTEXTS;
+*/
 static INLINE enum pb_error admit_context(struct pb_firmware *firmware, struct pb_core_work *work,
 					  uint32_t channel, const struct pb_descriptor *descriptor)
 {
@@ -118,6 +128,17 @@ static __attribute__((noinline)) enum pb_error check_paged_buffer(const struct p
 	return PB_ERROR_OK;
 }
 
+/** How far an address is from a base; a large number below it. */
+/*@
+  assigns \nothing;
+  ensures behind: base <= address ==> \result == address - base;
+  ensures below: address < base ==> \result == address - base + 0x10000000000000000;
+*/
+static INLINE uint64_t distance(uint64_t base, uint64_t address)
+{
+	return address - base;
+}
+
 /** The DMA buffer and the range submitted. */
 /*@
   requires \valid(firmware) && \valid(work) && \valid_read(channel) && \valid_read(descriptor) && \valid(range);
@@ -165,7 +186,11 @@ static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb
 	segment = pb_core_segment_of(firmware, channel, segment_id);
 	PB_CORE_KEEP(segment);
 	/*@ assert segment: segment == at && pb_core_is_segment(segment); */
-	offset = address - segment->os_base; /* wraps to a large one below the base */
+	offset = distance(segment->os_base, address);
+	/*@ assert cut: (uint32_t)offset == offset % 0x100000000; */
+	/*@ assert shifted: (offset >> 32) == offset / 0x100000000; */
+	/*@ assert small: (offset >> 32) == 0 ==> offset < 0x100000000; */
+	/*@ assert short: (offset >> 32) == 0 ==> (uint32_t)offset == offset; */
 	if (offset >> 32 != 0 || (uint32_t)offset > segment->memory_bytes ||
 	    size > segment->memory_bytes - (uint32_t)offset || low % PB_PAGE_BYTES != 0) {
 		error = check_paged_buffer(segment, address, size);

@@ -223,7 +223,7 @@ carry_out(const struct pb_core_cursor *cursor, const struct pb_core_general *gen
   requires pass: \base_addr(cursor->pass) == \base_addr(cursor->words) && cursor->pass <= cursor->end;
   requires pending: \valid_read(cursor->pending);
   requires slice: cursor->budget <= PB_SLICE_INSTRUCTIONS;
-  requires \separated(cursor, cursor->job, cursor->slots + (0 .. PB_LIMIT_ALLOCATIONS - 1));
+  requires \separated(cursor, cursor->job) && \separated(cursor, cursor->slots + (0 .. PB_LIMIT_ALLOCATIONS - 1));
   assigns cursor->words \from cursor->words;
   assigns cursor->tripped, cursor->budget, pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
   ensures inside: \old(cursor->words) <= cursor->words <= cursor->end;
