@@ -50,8 +50,7 @@ static INLINE enum pb_error admit_timeline(struct pb_core_work *work, struct pb_
   requires \separated(work, firmware->contexts + (0 .. PB_LIMIT_CONTEXTS - 1));
   assigns work->context, work->engine.owner;
   ensures results: \result == PB_ERROR_OK || \result == PB_ERROR_CONTEXT_LOST || \result == PB_ERROR_BAD_CONTEXT;
-  ensures none: \result == PB_ERROR_BAD_CONTEXT ==>
-    work->context == PB_CORE_CONTEXT_NONE && work->engine.owner == channel;
+  ensures none: \result == PB_ERROR_BAD_CONTEXT ==> work->context == PB_CORE_CONTEXT_NONE && work->engine.owner == channel;
   ensures some: \result != PB_ERROR_BAD_CONTEXT ==> work->context < PB_LIMIT_CONTEXTS;
 */
 static INLINE enum pb_error admit_context(struct pb_firmware *firmware, struct pb_core_work *work,
@@ -142,13 +141,11 @@ static INLINE uint64_t distance(uint64_t base, uint64_t address)
 /** The DMA buffer and the range submitted. */
 /*@
   requires \valid(firmware) && \valid(work) && \valid_read(channel) && \valid_read(descriptor) && \valid(range);
-  requires pb_core_has_segments(firmware, channel);
-  requires \separated(range, work, channel, firmware->segments + (0 .. PB_CORE_PLACES - 1));
+  requires pb_core_has_segments(firmware, channel) && \separated(range, work, channel, firmware->segments + (0 .. PB_CORE_PLACES - 1));
   assigns *range, work->engine.bytes, work->engine.address_low, work->engine.address_high;
   ensures words: \result == PB_ERROR_OK ==> range->start <= range->end <= range->size &&
     range->start % 4 == 0 && range->end % 4 == 0 && work->engine.bytes == range->end - range->start;
   ensures nowhere: \result == PB_ERROR_OK && range->start == range->end ==> range->segment == \null;
-  // The whole buffer lies in a segment of the channel, in its backing unless it is an aperture.
   ensures its_segment: \result == PB_ERROR_OK && range->start < range->end ==>
     \exists integer place; 0 <= place < PB_CORE_PLACES && range->segment == firmware->segments + place;
   ensures inside: \result == PB_ERROR_OK && range->start < range->end ==> range->segment->size != 0 &&
