@@ -146,8 +146,7 @@ static INLINE uint64_t distance(uint64_t base, uint64_t address)
   ensures words: \result == PB_ERROR_OK ==> range->start <= range->end <= range->size &&
     range->start % 4 == 0 && range->end % 4 == 0 && work->engine.bytes == range->end - range->start;
   ensures nowhere: \result == PB_ERROR_OK && range->start == range->end ==> range->segment == \null;
-  ensures its_segment: \result == PB_ERROR_OK && range->start < range->end ==>
-    \exists integer place; 0 <= place < PB_CORE_PLACES && range->segment == firmware->segments + place;
+  ensures its_segment: \result == PB_ERROR_OK && range->start < range->end ==> \exists integer place; 0 <= place < PB_CORE_PLACES && range->segment == firmware->segments + place;
   ensures inside: \result == PB_ERROR_OK && range->start < range->end ==> range->segment->size != 0 &&
     range->offset + range->size <= pb_core_bytes_seen(range->segment);
   ensures paged: \result == PB_ERROR_OK && range->start < range->end ==> range->offset % PB_PAGE_BYTES == 0 &&
@@ -185,8 +184,7 @@ static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb
 	/*@ assert segment: segment == at && pb_core_is_segment(segment); */
 	offset = distance(segment->os_base, address);
 	/*@ assert cut: (uint32_t)offset == offset % 0x100000000; */
-	/*@ assert shifted: (offset >> 32) == offset / 0x100000000; */
-	/*@ assert small: (offset >> 32) == 0 ==> offset < 0x100000000; */
+	/*@ assert shifted: (offset >> 32) == offset / 0x100000000; */ /*@ assert small: (offset >> 32) == 0 ==> offset < 0x100000000; */
 	/*@ assert short: (offset >> 32) == 0 ==> (uint32_t)offset == offset; */
 	if (offset >> 32 != 0 || (uint32_t)offset > segment->memory_bytes ||
 	    size > segment->memory_bytes - (uint32_t)offset || low % PB_PAGE_BYTES != 0) {
