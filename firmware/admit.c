@@ -44,6 +44,15 @@ static INLINE enum pb_error admit_timeline(struct pb_core_work *work, struct pb_
 	return PB_ERROR_OK;
 }
 
+/** The context that a submission names, if its channel has it. */
+/*@
+  requires \valid_read(firmware) && \valid(work) && \valid_read(descriptor) && channel < PB_LIMIT_CHANNELS;
+  requires \separated(work, firmware->contexts + (0 .. PB_LIMIT_CONTEXTS - 1));
+  assigns work->context, work->engine.owner;
+  ensures results: \result == PB_ERROR_OK || \result == PB_ERROR_CONTEXT_LOST || \result == PB_ERROR_BAD_CONTEXT;
+  ensures none: \result == PB_ERROR_BAD_CONTEXT ==> work->context == PB_CORE_CONTEXT_NONE && work->engine.owner == channel;
+  ensures some: \result != PB_ERROR_BAD_CONTEXT ==> work->context < PB_LIMIT_CONTEXTS;
+*/
 static INLINE enum pb_error admit_context(struct pb_firmware *firmware, struct pb_core_work *work,
 					  uint32_t channel, const struct pb_descriptor *descriptor)
 {
@@ -84,9 +93,9 @@ static INLINE enum pb_error admit_options(struct pb_core_work *work, const struc
 /** Where the engine finds the range. @param offset of the range in its segment */
 /*@
   requires \valid(work) && \valid_read(segment) && \separated(work, segment);
-  requires segment->gpu_base + offset <= UINT64_MAX;
   assigns work->engine.address_low, work->engine.address_high;
-  ensures work->engine.address_low + 0x100000000 * work->engine.address_high == segment->gpu_base + offset;
+  ensures segment->gpu_base + offset <= UINT64_MAX ==>
+    work->engine.address_low + 0x100000000 * work->engine.address_high == segment->gpu_base + offset;
 */
 static INLINE void place_buffer(struct pb_core_work *work, const struct pb_core_segment *segment,
 				uint32_t offset)
@@ -118,7 +127,34 @@ static __attribute__((noinline)) enum pb_error check_paged_buffer(const struct p
 	return PB_ERROR_OK;
 }
 
+/** How far an address is from a base; a large number below it. */
+/*@
+  assigns \nothing;
+  ensures behind: base <= address ==> \result == address - base;
+  ensures below: address < base ==> \result == address - base + 0x10000000000000000;
+*/
+static INLINE uint64_t distance(uint64_t base, uint64_t address)
+{
+	return address - base;
+}
+
 /** The DMA buffer and the range submitted. */
+/*@
+  requires \valid(firmware) && \valid(work) && \valid_read(channel) && \valid_read(descriptor) && \valid(range);
+  requires pb_core_has_segments(firmware, channel) && \separated(range, work, channel, firmware->segments + (0 .. PB_CORE_PLACES - 1));
+  assigns *range, work->engine.bytes, work->engine.address_low, work->engine.address_high;
+  ensures words: \result == PB_ERROR_OK ==> range->start <= range->end <= range->size &&
+    range->start % 4 == 0 && range->end % 4 == 0 && work->engine.bytes == range->end - range->start;
+  ensures nowhere: \result == PB_ERROR_OK && range->start == range->end ==> range->segment == \null;
+  ensures its_segment: \result == PB_ERROR_OK && range->start < range->end ==> \exists integer place; 0 <= place < PB_CORE_PLACES && range->segment == firmware->segments + place;
+  ensures inside: \result == PB_ERROR_OK && range->start < range->end ==> range->segment->size != 0 &&
+    range->offset + range->size <= pb_core_bytes_seen(range->segment);
+  ensures paged: \result == PB_ERROR_OK && range->start < range->end ==> range->offset % PB_PAGE_BYTES == 0 &&
+    (range->paged <==> range->segment->kind == PB_SEGMENT_APERTURE);
+  ensures address: \result == PB_ERROR_OK && range->start < range->end ==>
+    work->engine.address_low + 0x100000000 * work->engine.address_high ==
+    range->segment->gpu_base + range->offset + range->start;
+*/
 static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb_core_work *work,
 					 const struct pb_core_channel *channel,
 					 const struct pb_descriptor *descriptor, struct pb_core_range *range)
@@ -133,6 +169,10 @@ static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb
 	enum pb_error error = PB_ERROR_OK;
 	uint64_t offset;
 
+	/*@ ghost uint32_t place = segment_id < PB_LIMIT_SEGMENTS ? channel->segment_of[segment_id] : 0; */
+	/*@ ghost struct pb_core_segment *at = firmware->segments + place; */
+	/*@ assert place: place < PB_CORE_PLACES && pb_core_is_segment(at); */
+	/*@ assert apart: \separated(work, at) && \separated(range, at) && \valid_read(at); */
 	*range = (struct pb_core_range){.start = start, .end = end, .size = size};
 	if (start > end || end > size || (start | end) % 4u != 0)
 		return PB_ERROR_BAD_RANGE;
@@ -141,12 +181,22 @@ static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb
 		return PB_ERROR_OK; /* an empty one need not have a buffer (docs/wddm.md) */
 	segment = pb_core_segment_of(firmware, channel, segment_id);
 	PB_CORE_KEEP(segment);
-	offset = address - segment->os_base; /* wraps to a large one below the base */
+	/*@ assert segment: segment == at && pb_core_is_segment(segment); */
+	offset = distance(segment->os_base, address);
+	/*@ assert cut: (uint32_t)offset == offset % 0x100000000; */
+	/*@ assert shifted: (offset >> 32) == offset / 0x100000000; */ /*@ assert small: (offset >> 32) == 0 ==> offset < 0x100000000; */
+	/*@ assert short: (offset >> 32) == 0 ==> (uint32_t)offset == offset; */
 	if (offset >> 32 != 0 || (uint32_t)offset > segment->memory_bytes ||
 	    size > segment->memory_bytes - (uint32_t)offset || low % PB_PAGE_BYTES != 0) {
 		error = check_paged_buffer(segment, address, size);
 		range->paged = true;
 	}
+	/*@ assert unpaged: error == PB_ERROR_OK && !range->paged ==> offset < 0x100000000 && low % PB_PAGE_BYTES == 0 &&
+	      offset + size <= segment->memory_bytes; */
+	/*@ assert paged: error == PB_ERROR_OK && range->paged ==> segment->kind == PB_SEGMENT_APERTURE &&
+	      segment->size != 0 && address % PB_PAGE_BYTES == 0 && offset + size <= segment->size; */
+	/*@ assert inside: error == PB_ERROR_OK ==> segment->size != 0 && offset < 0x100000000 &&
+	      offset + size <= pb_core_bytes_seen(segment) && pb_core_bytes_seen(segment) <= segment->size; */
 	range->segment = segment;
 	range->offset = (uint32_t)offset;
 	place_buffer(work, segment, (uint32_t)offset + start);
@@ -155,9 +205,7 @@ static INLINE enum pb_error admit_buffer(struct pb_firmware *firmware, struct pb
 
 /*@
   requires \valid(firmware) && \valid_read(channel) && \valid_read(descriptor);
-  requires \forall integer id; 0 <= id < PB_LIMIT_SEGMENTS ==> channel->segment_of[id] < PB_CORE_PLACES;
-  requires \forall integer place; 0 <= place < PB_CORE_PLACES ==> pb_core_is_segment(firmware->segments + place) &&
-    firmware->segments[place].memory_offset + firmware->segments[place].memory_bytes <= UINT32_MAX;
+  requires pb_core_has_segments(firmware, channel);
   assigns \nothing;
   ensures \result == PB_ERROR_OK || \result == PB_ERROR_BAD_PRIVATE_DATA;
   ensures \result == PB_ERROR_OK ==> start <= end <= size;

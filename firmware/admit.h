@@ -8,6 +8,14 @@
 
 #include "firmware/core.h"
 
+/*@
+  // What admission stands on: each of the channel's segments is one of the firmware's, or none; its backing is in card memory.
+  predicate pb_core_has_segments(struct pb_firmware *firmware, struct pb_core_channel *channel) =
+    (\forall integer id; 0 <= id < PB_LIMIT_SEGMENTS ==> channel->segment_of[id] < PB_CORE_PLACES) &&
+    (\forall integer place; 0 <= place < PB_CORE_PLACES ==> pb_core_is_segment(firmware->segments + place) &&
+      firmware->segments[place].memory_offset + firmware->segments[place].memory_bytes <= UINT32_MAX);
+*/
+
 /** Where the DMA buffer of a submission is, and what range of it is submitted. */
 struct pb_core_range {
 	uint32_t start;

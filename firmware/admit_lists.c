@@ -6,23 +6,47 @@
 #include "firmware/admit.h"
 #include "hal/bits.h"
 
-static enum pb_error admit_allocations(struct pb_firmware *firmware, const struct pb_core_channel *channel,
-				       const struct pb_descriptor *descriptor, uint32_t count,
-				       const struct pb_allocation **list)
+/*@
+  // A list lies in the backing of the channel's system segment, all of it.
+  predicate is_backed(struct pb_firmware *firmware, struct pb_core_channel *channel, integer offset, integer bytes) =
+    \let segment = firmware->segments + channel->segment_of[PB_SEGMENT_SYSTEM];
+    segment->memory_offset <= offset && offset + bytes <= segment->memory_offset + segment->memory_bytes;
+*/
+
+/** Where the allocation list lies in card memory. */
+/*@
+  requires \valid(firmware) && \valid_read(channel) && \valid_read(descriptor) && \valid(offset);
+  requires pb_core_has_segments(firmware, channel);
+  requires \separated(offset, firmware) && \separated(offset, channel);
+  assigns *offset;
+  ensures count: \result == PB_ERROR_OK ==> count <= PB_LIMIT_ALLOCATIONS;
+  ensures backed: \result == PB_ERROR_OK ==> is_backed(firmware, channel, *offset, 24 * count);
+*/
+static inline __attribute__((always_inline)) enum pb_error
+find_allocations(struct pb_firmware *firmware, const struct pb_core_channel *channel,
+		 const struct pb_descriptor *descriptor, uint32_t count, uint32_t *offset)
 {
 	uint64_t address;
-	uint32_t offset;
 
 	if (count > PB_LIMIT_ALLOCATIONS)
 		return PB_ERROR_TOO_MANY_ALLOCATIONS;
 	address = pb_core_wide(pb_shared_read32(&descriptor->allocation_address_low),
 			       pb_shared_read32(&descriptor->allocation_address_high));
-	offset = pb_core_segment_memory(pb_core_segment_of(firmware, channel, PB_SEGMENT_SYSTEM), address,
-					count * sizeof(struct pb_allocation));
-	if (offset == 0 || address % 8u != 0)
-		return PB_ERROR_BAD_ALLOCATION_LIST;
-	*list = pb_core_at(firmware, offset);
-	return PB_ERROR_OK;
+	*offset = pb_core_segment_memory(pb_core_segment_of(firmware, channel, PB_SEGMENT_SYSTEM), address,
+					 count * sizeof(struct pb_allocation));
+	return *offset == 0 || address % 8u != 0 ? PB_ERROR_BAD_ALLOCATION_LIST : PB_ERROR_OK;
+}
+
+static enum pb_error admit_allocations(struct pb_firmware *firmware, const struct pb_core_channel *channel,
+				       const struct pb_descriptor *descriptor, uint32_t count,
+				       const struct pb_allocation **list)
+{
+	uint32_t offset;
+	const enum pb_error error = find_allocations(firmware, channel, descriptor, count, &offset);
+
+	if (error == PB_ERROR_OK)
+		*list = pb_core_at(firmware, offset);
+	return error;
 }
 
 /** Nothing of the lists has been looked at. */
@@ -38,6 +62,30 @@ static void start_lists(struct pb_core_job *job)
 	job->general.id = PB_CORE_NO_FORMAT;
 }
 
+/** Where the patch list lies in card memory. @param unit_words of an entry, or 1 if the list is compact */
+/*@
+  requires \valid(firmware) && \valid_read(channel) && \valid_read(descriptor) && \valid_read(lists) && \valid(offset);
+  requires pb_core_has_segments(firmware, channel) && (unit_words == 1 || unit_words == 6);
+  requires \separated(offset, firmware) && \separated(offset, channel) && \separated(offset, lists);
+  assigns *offset;
+  ensures compact: \result == PB_ERROR_OK && unit_words == 1 ==> is_backed(firmware, channel, *offset, 4 * lists->count);
+  ensures plain: \result == PB_ERROR_OK && unit_words == 6 ==> is_backed(firmware, channel, *offset, 24 * lists->count);
+*/
+static inline __attribute__((always_inline)) enum pb_error
+find_patches(struct pb_firmware *firmware, const struct pb_core_channel *channel,
+	     const struct pb_descriptor *descriptor, const struct pb_core_lists *lists, uint32_t unit_words,
+	     uint32_t *offset)
+{
+	const uint64_t address = pb_core_wide(pb_shared_read32(&descriptor->patch_address_low),
+					      pb_shared_read32(&descriptor->patch_address_high));
+
+	/*@ assert one: unit_words == 1 ==> (uint64_t)((uint64_t)(lists->count * unit_words) * 4) == 4 * lists->count; */
+	/*@ assert six: unit_words == 6 ==> (uint64_t)((uint64_t)(lists->count * unit_words) * 4) == 24 * lists->count; */
+	*offset = pb_core_segment_memory(pb_core_segment_of(firmware, channel, PB_SEGMENT_SYSTEM), address,
+					 (uint64_t)lists->count * unit_words * sizeof(uint32_t));
+	return *offset == 0 || address % 4u != 0 ? PB_ERROR_BAD_PATCH_LIST : PB_ERROR_OK;
+}
+
 /** A list that is not empty; its sizes count entries, or words of a compact one. */
 static enum pb_error admit_list(struct pb_firmware *firmware, struct pb_core_job *job,
 				const struct pb_descriptor *descriptor, const struct pb_core_lists *lists)
@@ -45,19 +93,16 @@ static enum pb_error admit_list(struct pb_firmware *firmware, struct pb_core_job
 	const uint32_t encoding = pb_shared_read32(&descriptor->patch_encoding);
 	const bool compact = encoding == PB_PATCH_ENCODING_COMPACT;
 	const uint32_t unit_words = compact ? 1u : sizeof(struct pb_patch_location) / sizeof(uint32_t);
-	uint64_t address;
+	enum pb_error error;
 	uint32_t offset;
 
 	if (encoding > PB_PATCH_ENCODING_COMPACT)
 		return PB_ERROR_UNSUPPORTED;
 	if (lists->length > (compact ? PB_LIMIT_PATCHES * PB_COMPACT_ESCAPE_WORDS : PB_LIMIT_PATCHES))
 		return PB_ERROR_TOO_MANY_PATCHES;
-	address = pb_core_wide(pb_shared_read32(&descriptor->patch_address_low),
-			       pb_shared_read32(&descriptor->patch_address_high));
-	offset = pb_core_segment_memory(pb_core_segment_of(firmware, job->channel, PB_SEGMENT_SYSTEM),
-					address, (uint64_t)lists->count * unit_words * sizeof(uint32_t));
-	if (offset == 0 || address % 4u != 0)
-		return PB_ERROR_BAD_PATCH_LIST;
+	error = find_patches(firmware, job->channel, descriptor, lists, unit_words, &offset);
+	if (error != PB_ERROR_OK)
+		return error;
 	job->list = (const uint32_t *)pb_core_at(firmware, offset) + lists->start * unit_words;
 	job->list_words = lists->length * unit_words;
 	job->list_index = lists->start;

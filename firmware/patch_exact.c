@@ -81,7 +81,28 @@ static bool offset_is_bad(uint32_t bound, uint32_t offset, uint32_t limit)
 /*@
   // AllocationOffset as SIGNED formats take it, added modulo 2^64.
   logic integer extended(integer offset) = offset < 0x80000000 ? offset : offset + 0xffffffff00000000;
+  logic integer joined(struct pb_patch_format *format, integer base, integer offset) =
+    (uint64_t)(base + ((format->flags & PB_FORMAT_SIGNED) != 0 ? extended(offset) : offset)) |
+    (format->pre_or_low + 0x100000000 * format->pre_or_high);
+  // Bit 47 repeated above it.
+  logic integer canonical(integer value) = value % 0x1000000000000 < 0x800000000000
+    ? value % 0x1000000000000 : value % 0x1000000000000 + 0xffff000000000000;
 */
+
+/*@
+  assigns \nothing;
+  ensures \result == canonical(value);
+*/
+static uint64_t repeat_bit_47(uint64_t value)
+{
+	const uint32_t high = (uint32_t)(value >> 32);
+
+	/*@ assert high: high == value / 0x100000000; */
+	/*@ assert parts: value % 0x1000000000000 == value % 0x100000000 + 0x100000000 * (high % 0x10000); */
+	/*@ assert repeated: (uint32_t)(int16_t)high ==
+	      (high % 0x10000 < 0x8000 ? high % 0x10000 : high % 0x10000 + 0xffff0000); */
+	return pb_core_wide((uint32_t)value, (uint32_t)(int16_t)high);
+}
 
 /**
  * The value that a format makes of an address, before anything is ORed in.
@@ -93,12 +114,10 @@ static bool offset_is_bad(uint32_t bound, uint32_t offset, uint32_t limit)
   assigns *value;
   ensures carry: format->bound != PB_FORMAT_NONE && (format->flags & PB_FORMAT_SIGNED) == 0 && \result ==>
     base + offset <= UINT64_MAX;
-  ensures plain: (format->flags & (PB_FORMAT_SIGNED | PB_FORMAT_CANONICAL)) == 0 && \result ==>
-    *value == (uint64_t)((((uint64_t)(base + offset) | (format->pre_or_low + 0x100000000 * format->pre_or_high))
-      >> format->shift_right) << format->shift_left);
-  ensures signed: (format->flags & PB_FORMAT_SIGNED) != 0 && (format->flags & PB_FORMAT_CANONICAL) == 0 && \result ==>
-    *value == (uint64_t)((((uint64_t)(base + extended(offset)) |
-      (format->pre_or_low + 0x100000000 * format->pre_or_high)) >> format->shift_right) << format->shift_left);
+  ensures plain: (format->flags & PB_FORMAT_CANONICAL) == 0 && \result ==>
+    *value == (uint64_t)((joined(format, base, offset) >> format->shift_right) << format->shift_left);
+  ensures canonical: (format->flags & PB_FORMAT_CANONICAL) != 0 && \result ==>
+    *value == (uint64_t)((canonical(joined(format, base, offset)) >> format->shift_right) << format->shift_left);
   ensures fits: (format->flags & PB_FORMAT_FITS) != 0 && \result ==>
     (*value & (uint64_t)~(format->mask + 0x100000000 * format->high_mask)) == 0;
 */
@@ -109,19 +128,13 @@ static bool make_value(const struct pb_patch_format *format, uint64_t base, uint
 
 	/*@ assert negative: negative <==> (format->flags & PB_FORMAT_SIGNED) != 0 && offset >= 0x80000000; */
 	/*@ assert sum: sum == (uint64_t)(base + (negative ? extended(offset) : offset)); */
-	/*@ assert not_signed: (format->flags & (PB_FORMAT_SIGNED | PB_FORMAT_CANONICAL)) == 0 ==>
-	      sum == (uint64_t)(base + offset) && (format->flags & PB_FORMAT_CANONICAL) == 0; */
 	if (format->bound != PB_FORMAT_NONE && sum < base)
 		return false;
-	/*@ ghost uint64_t added = sum; */
 	sum |= pb_core_wide(format->pre_or_low, format->pre_or_high);
-	/*@ assert joined: sum == (added | (format->pre_or_low + 0x100000000 * format->pre_or_high)); */
+	/*@ assert joined: sum == joined(format, base, offset); */
 	if ((format->flags & PB_FORMAT_CANONICAL) != 0)
-		sum = (uint64_t)((int64_t)(sum << 16) >> 16);
+		sum = repeat_bit_47(sum);
 	*value = sum >> format->shift_right << format->shift_left;
-	/*@ assert shifted: (format->flags & PB_FORMAT_CANONICAL) == 0 ==>
-	      *value == (uint64_t)(((added | (format->pre_or_low + 0x100000000 * format->pre_or_high))
-	      >> format->shift_right) << format->shift_left); */
 	return (format->flags & PB_FORMAT_FITS) == 0 ||
 	       (*value & ~pb_core_wide(format->mask, format->high_mask)) == 0;
 }

@@ -12,6 +12,9 @@
 /*@
   // Whether a bit of a mask is set.
   predicate has(integer mask, integer bit) = ((mask >> bit) & 1) == 1;
+  // Every level that is ready is a level.
+  predicate has_levels(struct pb_core_node *node) =
+    \forall integer level; PB_PRIORITIES <= level < 32 ==> !has(node->levels, level);
 */
 /*@
   requires mask != 0;
@@ -190,9 +193,30 @@ static uint32_t turn_of(const struct pb_firmware *firmware, struct pb_core_level
 }
 
 /** Levels below the one that is served were passed by once more. */
+/*@
+  requires \valid(node) && has_levels(node) && level < PB_PRIORITIES;
+  assigns node->level[0 .. PB_PRIORITIES - 1].bypassed;
+  ensures above: \forall integer i; level <= i < PB_PRIORITIES ==>
+    node->level[i].bypassed == \old(node->level[i].bypassed);
+*/
 static void count_bypasses(struct pb_core_node *node, uint32_t level)
 {
+	/*@ assert bits: \forall integer bit; 0 <= bit < 32 && has((1 << level) - 1, bit) ==> bit < level; */
+	/*@ ghost uint32_t lower = (1u << level) - 1u; */
+	/*@ assert lower: lower == (1 << level) - 1; */
+	/*@ assert lower_bits: \forall integer bit; 0 <= bit < 32 && has(lower, bit) ==> bit < level; */
+	/*@
+	  loop invariant below: \forall integer bit; 0 <= bit < 32 && has(left, bit) ==> bit < level;
+	  loop invariant above: \forall integer i; level <= i < PB_PRIORITIES ==>
+	    node->level[i].bypassed == \at(node->level[i].bypassed, Pre);
+	  loop assigns left, node->level[0 .. PB_PRIORITIES - 1].bypassed;
+	  loop variant left;
+	*/
 	for (uint32_t left = node->levels & ((1u << level) - 1u); left != 0; left &= left - 1u) {
+		/*@ assert less: (left & (left - 1)) < left; */
+		/*@ ghost uint32_t less = left - 1u; */
+		/*@ assert fewer: \forall integer bit; 0 <= bit < 32 && has(left & less, bit) ==> has(left, bit); */
+		/*@ assert less_than: less == left - 1; */
 		struct pb_core_level *below = &node->level[pb_bits_lowest(left)];
 
 		if (below->bypassed < PB_LIMIT_BYPASSES)
@@ -212,13 +236,38 @@ static bool is_due(const struct pb_core_level *level)
 }
 
 /** The level to serve: the highest, or one that was passed by too often. */
+/*@
+  requires \valid(node) && has_levels(node) && node->levels != 0;
+  assigns node->level[0 .. PB_PRIORITIES - 1].bypassed, node->guard;
+  ensures ready: \result < PB_PRIORITIES && has(node->levels, \result);
+  // It is the highest, unless it was passed by as often as a level may be, and owes nothing.
+  ensures turn: (\forall integer bit; \result < bit < 32 ==> !has(node->levels, bit)) ||
+    (\old(node->level[\result].bypassed) == PB_LIMIT_BYPASSES && node->level[\result].owed == 0);
+  ensures due: (\exists integer bit; \result < bit < 32 && has(node->levels, bit)) ==>
+    node->guard && node->level[\result].bypassed == 0;
+*/
 static uint32_t level_of(struct pb_core_node *node)
 {
 	const uint32_t top = highest(node->levels);
 
+	/*@ assert bits: \forall integer bit; 0 <= bit < 32 && has((1 << top) - 1, bit) ==> bit < top; */
+	/*@ ghost uint32_t lower = (1u << top) - 1u; */
+	/*@ assert lower: lower == (1 << top) - 1; */
+	/*@ assert lower_bits: \forall integer bit; 0 <= bit < 32 && has(lower, bit) ==> bit < top; */
+	/*@
+	  loop invariant below: \forall integer bit; 0 <= bit < 32 && has(left, bit) ==> bit < top;
+	  loop invariant ready: \forall integer bit; 0 <= bit < 32 && has(left, bit) ==> has(node->levels, bit);
+	  loop assigns left;
+	  loop variant left;
+	*/
 	for (uint32_t left = node->levels & ((1u << top) - 1u); left != 0; left &= left - 1u) {
 		const uint32_t level = pb_bits_lowest(left);
 
+		/*@ assert less: (left & (left - 1)) < left; */
+		/*@ ghost uint32_t less = left - 1u; */
+		/*@ assert fewer: \forall integer bit; 0 <= bit < 32 && has(left & less, bit) ==> has(left, bit); */
+		/*@ assert less_than: less == left - 1; */
+		/*@ assert level: has(left, level) && level < top && has(node->levels, level); */
 		if (!is_due(&node->level[level]))
 			continue;
 		node->level[level].bypassed = 0;
