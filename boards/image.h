@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The header of this image (firmware/abi/image.h): a board fills it in, and the
+ * The header of this image (include/patchbay/abi/image.h): a board fills it in, and the
  * image checks itself by it.
  */
 #ifndef PB_BOARDS_IMAGE_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "firmware/abi/image.h"
+#include "patchbay/abi/image.h"
 
 /** From linker/sections.ld: the image's first word where it is loaded, and the first word behind it. */
 extern const uint32_t pb_image_start[], pb_image_end[];

@@ -7,14 +7,14 @@
 
 #include <stddef.h>
 
-#include "firmware/patch.h"
-#include "firmware/resolve.h"
+#include "firmware/patch/loops.h"
+#include "firmware/prepare/resolve.h"
 
 #define IS(number, value)       PB_STATIC_ASSERT((number) == (value), #number)
 #define AT(number, type, field) IS(number, offsetof(struct type, field))
 
 IS(PB_LOOPS_DONE, PB_CORE_DONE);
-IS(PB_LOOPS_TRIPPED, PB_CORE_TRIPPED);
+IS(PB_LOOPS_IRREGULAR, PB_CORE_IRREGULAR);
 
 AT(PB_LOOPS_CURSOR_WORDS, pb_core_cursor, words);
 AT(PB_LOOPS_CURSOR_WORDS + 4, pb_core_cursor, slice); /* stored with one instruction */
@@ -25,9 +25,9 @@ AT(PB_LOOPS_CURSOR_ORIGIN, pb_core_cursor, origin);
 AT(PB_LOOPS_CURSOR_START, pb_core_cursor, start);
 AT(PB_LOOPS_CURSOR_WIDE_PLACES, pb_core_cursor, places[PB_CORE_CLASS_WIDE]);
 AT(PB_LOOPS_CURSOR_PENDING, pb_core_cursor, pending);
-AT(PB_LOOPS_CURSOR_TRIPPED, pb_core_cursor, tripped);
-AT(PB_LOOPS_CURSOR_TRIPPED_SLOT, pb_core_cursor, tripped.slot);
-AT(PB_LOOPS_CURSOR_TRIPPED_ALLOCATION_OFFSET, pb_core_cursor, tripped.allocation_offset);
+AT(PB_LOOPS_CURSOR_IRREGULAR, pb_core_cursor, irregular);
+AT(PB_LOOPS_CURSOR_IRREGULAR_SLOT, pb_core_cursor, irregular.slot);
+AT(PB_LOOPS_CURSOR_IRREGULAR_ALLOCATION_OFFSET, pb_core_cursor, irregular.allocation_offset);
 
 /* As an entry of the list has them. */
 AT(0, pb_core_entry, allocation_index);

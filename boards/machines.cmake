@@ -1,5 +1,5 @@
 # The emulator of each board that has one: boards/NAME/machine.c defines pb_machine_NAME.
-# The list of them is made here, so that nobody else names a board.
+# The list of them is made here, so that no other file names a board.
 # PB_E2E_BOARDS: those whose board.cmake asks for the end-to-end tests, with PB_BOARD_E2E: ON for all, or the names of
 # some, which PB_E2E_OF_NAME hands on;
 # PB_E2E_ASSEMBLY_BOARDS: those of them that have their hot loops in assembly too.

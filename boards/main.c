@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "boards/board.h"
 #include "boards/image.h"
-#include "firmware/abi/boot.h"
 #include "hal/halt.h"
+#include "patchbay/abi/boot.h"
 
 int main(void);
 
-/** Nothing of a damaged image is to be relied on: it says so and stops. */
+/** Reports a damaged image and halts; no other code of it is run. */
 static _Noreturn void refuse(struct pb_firmware *firmware, uint32_t crc)
 {
 	const uint32_t start = (uint32_t)(uintptr_t)pb_image_start;

@@ -10,6 +10,11 @@
 #include <stdint.h>
 
 /** Publishes a fatal record with the caller's address and source line, and stops. */
+/*@
+  requires never: \false;
+  assigns \nothing;
+  ensures \false;
+*/
 _Noreturn void pb_core_assert_failed(uint32_t line);
 
 #define PB_ASSERT(condition) ((condition) ? (void)0 : pb_core_assert_failed(__LINE__))

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include "firmware/boot.h"
+
 #include <string.h>
 
-#include "firmware/core.h"
+#include "firmware/instance.h"
 
 /** Where the capability table goes: behind the boot block. */
 #define CAPABILITY_OFFSET 0x200u
@@ -73,25 +75,25 @@ static uint32_t write_capabilities(struct pb_firmware *firmware)
 
 static void write_stage(struct pb_firmware *firmware, enum pb_boot_stage stage)
 {
-	firmware->stage = stage;
-	PB_CORE_TRACE(firmware, BOOT, PB_TRACE_NONE, stage, firmware->incarnation);
+	firmware->boot.stage = stage;
+	PB_CORE_TRACE(firmware, BOOT, PB_TRACE_NONE, stage, firmware->boot.incarnation);
 	pb_core_note(firmware, PB_CRASH_NOTE_STAGE, 0, stage);
 	pb_shared_release();
-	pb_shared_write32(&firmware->boot->boot_stage, stage);
+	pb_shared_write32(&firmware->boot.block->boot_stage, stage);
 }
 
 void pb_core_boot_publish(struct pb_firmware *firmware)
 {
-	struct pb_boot_block *boot = firmware->boot;
-	/* The one foreign word that a boot trusts, and only to be different from it. */
+	struct pb_boot_block *boot = firmware->boot.block;
+	/* Left by the previous boot in shared memory: any value will do, as the new one only has to differ. */
 	const uint32_t incarnation = pb_shared_read32(&boot->incarnation) + 1u;
 
-	firmware->incarnation = incarnation != 0 ? incarnation : 1u;
+	firmware->boot.incarnation = incarnation != 0 ? incarnation : 1u;
 	pb_core_trace_init(firmware);
 	pb_shared_write32(&boot->magic, 0);
 	pb_shared_write32(&boot->fatal.valid, 0);
 	write_stage(firmware, PB_BOOT_STAGE_NONE);
-	/* Whoever reads the last fatal record while it goes sees that it is not valid any more. */
+	/* Cleared after `valid`, so that a reader finds the record invalid before it changes. */
 	for (uint32_t i = 1; i < sizeof(boot->fatal) / sizeof(uint32_t); i++)
 		pb_shared_write32(&boot->fatal.valid + i, 0);
 	pb_shared_write32(&boot->abi_version, PB_ABI_VERSION);
@@ -110,29 +112,45 @@ void pb_core_boot_publish(struct pb_firmware *firmware)
 	pb_shared_write32(&boot->heartbeat, 0);
 	pb_shared_write32(&boot->waypoint, PB_WAYPOINT_NONE);
 	pb_shared_release();
-	/* Whoever sees a new incarnation does not take the last one's stage for its own. */
-	pb_shared_write32(&boot->incarnation, firmware->incarnation);
+	/* A host that reads the new incarnation must not read the previous boot's stage. */
+	pb_shared_write32(&boot->incarnation, firmware->boot.incarnation);
 	pb_shared_write32(&boot->magic, PB_BOOT_MAGIC);
 	write_stage(firmware, PB_BOOT_STAGE_STARTED);
 }
 
-void pb_core_boot_continue(struct pb_firmware *firmware)
+/** Whether every engine has answered the reset: until then one may still run a submission of the last incarnation. */
+static bool engines_have_answered(const struct pb_firmware *firmware)
 {
 	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
 		const struct pb_engine *engine = firmware->nodes[n].engine;
 		struct pb_engine_report report;
 
-		/* Until then an engine may still run work of the last incarnation in the pool. */
-		if (engine->ops->poll(engine->context, &report) != PB_ENGINE_READY)
-			return;
+		if (engine->run->poll(engine->context, &report) != PB_ENGINE_READY)
+			return false;
 	}
+	return true;
+}
+
+bool pb_core_boot_step(struct pb_firmware *firmware)
+{
+	if (!engines_have_answered(firmware))
+		return false;
 	write_stage(firmware, PB_BOOT_STAGE_ENGINES_RESET);
-	/* What channels had in the last incarnation is others' in this one. */
+	/* What channels had in the last incarnation belongs to others in this one. */
 	pb_core_segment_init(firmware);
-	pb_core_channel_init(firmware);
+	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++)
+		pb_core_grants_reset(&firmware->channels[c].grants);
+	pb_core_endpoint_init(firmware);
 	write_stage(firmware, PB_BOOT_STAGE_RINGS_CLEARED);
 	write_stage(firmware, PB_BOOT_STAGE_RUNNING);
-	firmware->booting = 0;
+	firmware->boot.booting = 0;
 	/* Hosts may have asked while it booted. */
-	firmware->channels_again = (1u << PB_LIMIT_CHANNELS) - 1u;
+	pb_core_mark_channels(&firmware->marks, (1u << PB_LIMIT_CHANNELS) - 1u);
+	return true;
+}
+
+void pb_core_boot_begin(struct pb_core_boot *boot, struct pb_boot_block *block)
+{
+	boot->block = block;
+	boot->booting = 1u << PB_LINE_TICK;
 }

@@ -13,6 +13,7 @@
 
 #include "firmware/limits.h"
 #include "hal/engine.h"
+#include "hal/engine_memory.h"
 #include "hal/fault.h"
 #include "hal/lines.h"
 
@@ -27,8 +28,9 @@ struct pb_firmware_config {
 	/** For the trace, right behind it: struct pb_trace_ring, the schema, and records of 16 bytes. 0: there is none */
 	uint32_t trace_bytes;
 	const struct pb_lines *lines;
-	const struct pb_engine *engines; /**< one a node */
-	uint32_t node_count;             /**< 1..PB_LIMIT_NODES */
+	const struct pb_engine_memory *engine_memory; /**< shared by all nodes */
+	const struct pb_engine *engines;              /**< one a node */
+	uint32_t node_count;                          /**< 1..PB_LIMIT_NODES */
 	const uint32_t *clock; /**< a word that counts microseconds of the card's clock, modulo 2^32 */
 	void *queues;          /**< private memory: PB_FIRMWARE_QUEUE_BYTES for each queue, 8-byte aligned */
 	uint32_t queue_count;  /**< 1..PB_LIMIT_QUEUES */

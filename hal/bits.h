@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The place of a bit in a mask, as quickly as the CPU finds it.
+ * Bit positions in a mask, by the fastest means that the CPU has.
  */
 #ifndef PB_HAL_BITS_H
 #define PB_HAL_BITS_H
@@ -11,11 +11,11 @@
 #if defined(__riscv) && !defined(__riscv_zbb)
 /** Of hal/riscv/bits.c. Entry: the top five bits of PB_BITS_SEQUENCE shifted left by the entry's value. */
 extern const uint8_t pb_bits_places[32];
-/** A de Bruijn sequence: each five bits in a row are others than all the rest. */
+/** A de Bruijn sequence: any five adjacent bits occur once. */
 #define PB_BITS_SEQUENCE 0x077cb531u
 #endif
 
-/** The lowest bit that is set. @param mask not 0 */
+/** Returns the number of the lowest bit that is set, 0..31. @param mask not 0 */
 /*@
   requires mask != 0;
   assigns \nothing;
@@ -30,7 +30,7 @@ static inline uint32_t pb_bits_lowest(uint32_t mask)
 #endif
 }
 
-/** How many zeros a word begins with; 32 if it is 0. */
+/** Returns the number of leading zeros of a word; 32 if it is 0. */
 static inline uint32_t pb_bits_leading_zeros(uint32_t word)
 {
 	return word != 0 ? (uint32_t)__builtin_clz(word) : 32u;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * What a driver asks of the MCU's CPU that C has no words for. For images only:
- * hosts have no such CPU.
+ * Operations of the MCU's CPU that C cannot express. For firmware images only.
  */
 #ifndef PB_HAL_CPU_H
 #define PB_HAL_CPU_H
 
-/** From here on no interrupt is handled, but each stays pending. */
+/** Masks interrupts: none is handled until pb_cpu_unmask_interrupts(), each stays pending. */
 static inline void pb_cpu_mask_interrupts(void)
 {
 #ifdef __riscv
@@ -17,7 +16,7 @@ static inline void pb_cpu_mask_interrupts(void)
 #endif
 }
 
-/** Handles what is pending, and from here on what comes. */
+/** Unmasks interrupts: pending ones are handled at once. */
 static inline void pb_cpu_unmask_interrupts(void)
 {
 #ifdef __riscv
@@ -27,7 +26,7 @@ static inline void pb_cpu_unmask_interrupts(void)
 #endif
 }
 
-/** Sleeps until an interrupt is pending, masked or not. All stores are done before. */
+/** Sleeps until an interrupt is pending, masked or not. All earlier stores are complete before the sleep. */
 static inline void pb_cpu_wait(void)
 {
 #ifdef __riscv

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The end of the road after a fault or a broken assertion.
+ * How the firmware ends after a fault or a broken assertion.
  */
 #ifndef PB_HAL_HALT_H
 #define PB_HAL_HALT_H
 
 #include <stdint.h>
 
-/** Stops this processor for good, interrupts masked. The records are already published. */
+/** Stops this processor for good, with interrupts masked. Pre: the records are published. Any context. */
 _Noreturn void pb_hal_halt(void);
 
 /**
- * For a broken assertion: goes through the CPU's fault handler, which has all
- * registers for the records, and does not return. On a host, which has none,
- * it returns, and the caller reports without them.
+ * Enters the CPU's fault handler, for a broken assertion, so that the records
+ * have all registers; does not return. On a host, which has no such handler,
+ * returns, and the caller reports without registers. Any context.
  */
 void pb_hal_fault(void);
 

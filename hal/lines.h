@@ -25,37 +25,37 @@
 /** Operations of a lines driver; all are called in thread context. */
 struct pb_lines_ops {
 	/**
-	 * Takes and clears the set of lines that were raised, as a mask of
-	 * 1 << line. The core assumes that a line raised after the take shows in
-	 * the next one, and that what the raiser stored before is visible.
-	 * The driver's interrupt handler only records.
+	 * Returns and clears the set of pending lines, as a mask of 1 << line. A
+	 * line that is raised afterwards is in the next call's result. What the
+	 * raiser stored before it raised a line is visible to the caller. The
+	 * driver's interrupt handlers record lines and do nothing else.
 	 */
 	uint32_t (*take)(void *context);
 	/**
-	 * Raises an outgoing line. Never blocks: the driver keeps what it cannot
-	 * send yet. Raising twice may be seen once. The core has put a release
-	 * barrier before it.
+	 * Raises an outgoing line. Never blocks: the driver keeps a line that it
+	 * cannot send yet and sends it from an interrupt. Two raises of one line
+	 * may arrive as one. Pre: the caller has put a release barrier before it.
 	 */
 	void (*raise)(void *context, uint32_t line);
 	/**
-	 * Before sleeping: from here to idle_leave no interrupt is handled, but
-	 * each stays pending and ends the wait.
+	 * Masks interrupts, before the firmware sleeps: until idle_leave() none is
+	 * handled, but each stays pending and ends idle_wait().
 	 */
 	void (*idle_enter)(void *context);
 	/** Sleeps until a line is pending; returns at once if one is. */
 	void (*idle_wait)(void *context);
-	/** Handles what is pending; take() returns it next. */
+	/** Unmasks interrupts: the pending ones are handled, and the next take() returns their lines. */
 	void (*idle_leave)(void *context);
 };
 
 /** A lines driver with its state; both live as long as the firmware. */
 struct pb_lines {
 	const struct pb_lines_ops *ops; /**< the driver's */
-	void *context;                  /**< their first argument */
-	const uint32_t *pending; /**< a word of the driver's: not 0 while take() would return anything */
+	void *context;                  /**< first argument of all operations */
+	const uint32_t *pending;        /**< a word of the driver: not 0 while take() would return a line */
 };
 
-/** Whether take() would return anything: for a look between two slices. May be a moment late. */
+/** Returns whether take() would return a line. Cheap: one read, for the check between two slices. May be late by a moment. */
 /*@
   requires \valid_read(pending);
   assigns \nothing;

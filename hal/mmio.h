@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * Registers of the MCU's own peripherals.
+ * Access to registers of the MCU's own peripherals.
  */
 #ifndef PB_HAL_MMIO_H
 #define PB_HAL_MMIO_H

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * Memory protection: what the program may do where. Start-up knows its code
- * (read and run), its variables (read and write) and the guard below the stack
- * (nothing). A board lists the rest that its drivers and the core touch, to be
- * read and written but not run; everything else is closed, and so is what a
- * null pointer reaches. A stray access is a fault, and has its record.
+ * Memory protection: which accesses of the program are allowed where. Start-up
+ * covers the code (read and execute), the variables (read and write) and the
+ * guard below the stack (no access). A board lists the other memory that its
+ * drivers and the firmware access, read and write without execute. All other
+ * addresses are closed, also those that a null pointer reaches. A stray access
+ * is a fault and leaves a crash record.
  *
  * What a CPU cannot express exactly becomes the smallest power of two that
  * covers it, at a multiple of its size. A CPU without a protection unit ignores
@@ -24,9 +25,9 @@
  */
 #define PB_NULL_BYTES 0x200u
 
-/** What stands in a region. */
+/** How a region is accessed. */
 enum pb_region_kind {
-	PB_REGION_SHARED = 0, /**< memory that others write and read, too: not cached */
+	PB_REGION_SHARED = 0, /**< memory that other processors access as well: not cached */
 	PB_REGION_DEVICE = 1, /**< registers */
 };
 
@@ -37,7 +38,10 @@ struct pb_region {
 	enum pb_region_kind kind; /**< how it is accessed */
 };
 
-/** The start of the power of two that covers a region. @param bytes in: the region's; out: of what covers it */
+/**
+ * Returns the start of the smallest aligned power of two that covers a region.
+ * @param bytes in: the region's size, not 0; out: the size of the cover, at least 32
+ */
 static inline uintptr_t pb_region_cover(uintptr_t start, uint32_t *bytes)
 {
 	const uintptr_t last = start + *bytes - 1u;

@@ -5,7 +5,7 @@
  * the firmware, by the host library and by the engine model alike. The only
  * place with `volatile`, so that a read happens once, where it stands.
  *
- * The core may assume: an aligned 32-bit access is one bus transaction; stores
+ * Callers may assume: an aligned 32-bit access is one bus transaction; stores
  * become visible in any order until a barrier. A board must map card memory as
  * Normal non-cacheable (Arm) or coherent memory; behind PCI (RISC-V) it may be
  * a device's.
@@ -15,19 +15,19 @@
 
 #include <stdint.h>
 
-/** Reads one word, exactly once. */
+/** Reads one word in exactly one access. @param address 4-byte aligned */
 static inline uint32_t pb_shared_read32(const uint32_t *address)
 {
 	return *(const volatile uint32_t *)address;
 }
 
-/** Writes one word. */
+/** Writes one word in exactly one access. @param address 4-byte aligned */
 static inline void pb_shared_write32(uint32_t *address, uint32_t value)
 {
 	*(volatile uint32_t *)address = value;
 }
 
-/** Writes four words side by side, in any order: all are there behind the next release. */
+/** Writes four adjacent words, in any order: all are visible after the next release barrier. */
 static inline void pb_shared_write_four(uint32_t *address, uint32_t first, uint32_t second, uint32_t third,
 					uint32_t fourth)
 {
@@ -38,36 +38,36 @@ static inline void pb_shared_write_four(uint32_t *address, uint32_t first, uint3
 	*(struct four *)(void *)address = (struct four){{first, second, third, fourth}};
 }
 
-/** The same for one byte, where a word may stand at any address. */
+/** Reads one byte in exactly one access: for words that may stand at any address. */
 static inline uint8_t pb_shared_read8(const uint8_t *address)
 {
 	return *(const volatile uint8_t *)address;
 }
 
-/** Writes one byte, in one access. */
+/** Writes one byte in exactly one access. */
 static inline void pb_shared_write8(uint8_t *address, uint8_t value)
 {
 	*(volatile uint8_t *)address = value;
 }
 
 /**
- * Writes one word of many that nobody looks at before the next barrier: the
- * compiler may join such writes, and do them in any order.
+ * Writes one word of many that no other processor reads before the next
+ * barrier: the compiler may merge and reorder such writes.
  */
 static inline void pb_shared_put32(uint32_t *address, uint32_t value)
 {
 	*address = value;
 }
 
-/** Adds to a word that several engines count in, in one access: not across a bus. Behind all stores before it. */
+/** Adds to a word that several engines count in, atomically, with release order. The word must not lie behind a bus. */
 static inline void pb_shared_add32(uint32_t *address, uint32_t value)
 {
 	__atomic_fetch_add(address, value, __ATOMIC_RELEASE);
 }
 
 /**
- * A fence of the CPU. The core may take these for orderings of ordinary memory. To RISC-V a window
- * behind PCI is a device, whose accesses its fences order only if they say so.
+ * A fence of the CPU. Callers may treat the three barriers below as fences of ordinary memory. On RISC-V a
+ * window behind PCI is a device, whose accesses a fence orders only if its operands name them.
  */
 #ifdef __riscv
 #define PB_SHARED_FENCE(riscv, order) __asm__ volatile("fence " riscv ::: "memory")
@@ -75,19 +75,19 @@ static inline void pb_shared_add32(uint32_t *address, uint32_t value)
 #define PB_SHARED_FENCE(riscv, order) __atomic_thread_fence(order)
 #endif
 
-/** Reads before it are done before reads and writes after it. */
+/** Acquire barrier: completes earlier reads before later reads and writes. */
 static inline void pb_shared_acquire(void)
 {
 	PB_SHARED_FENCE("ir, iorw", __ATOMIC_ACQUIRE);
 }
 
-/** Reads and writes before it are visible before writes after it. */
+/** Release barrier: makes earlier reads and writes visible before later writes. */
 static inline void pb_shared_release(void)
 {
 	PB_SHARED_FENCE("iorw, ow", __ATOMIC_RELEASE);
 }
 
-/** Everything before it is done before everything after it: "I stored, now do I see your store?" */
+/** Full barrier: orders all earlier accesses before all later ones, also a store before a later read. */
 static inline void pb_shared_barrier(void)
 {
 	PB_SHARED_FENCE("iorw, iorw", __ATOMIC_SEQ_CST);

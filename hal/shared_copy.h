@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * Whole records in and out of memory that another processor writes or reads,
+ * Copies whole records from and to memory that another processor accesses,
  * word by word. Wire structs are made of 32-bit words.
  */
 #ifndef PB_HAL_SHARED_COPY_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * What the MCU's CPU makes of shifts, for loops in which each instruction
- * counts: they choose the shorter of two ways to check the same.
+ * The cost of shifts on the MCU's CPU, for loops in which each instruction
+ * counts: they choose the shorter of two equivalent checks.
  */
 #ifndef PB_HAL_SHIFTS_H
 #define PB_HAL_SHIFTS_H
 
-/** 1: another instruction shifts or rotates its operand as well (Arm). 0: each takes one of its own. */
+/** 1: an instruction shifts or rotates its operand at no cost (Arm). 0: a shift is an instruction of its own. */
 #ifdef __riscv
 #define PB_SHIFTS_ARE_FREE 0
 #else

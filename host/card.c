@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The boot block: foreign memory that is there before any agreement is. */
+/* The boot block: read before the versions of firmware and library are known to fit. */
 #include <string.h>
 
 #include "host/internal.h"
 
-/* More is no table but garbage; it also bounds the time to read one. */
+/* Largest capability table accepted, in entries: bounds the time to read a damaged one. */
 #define CAPABILITY_COUNT_LIMIT 256u
 
 #define CAPABILITY_BIT(name, key, meaning) | UINT32_C(1) << (key)
-/* Bit for every key that the library knows. */
+/* One bit for each capability key that the library knows. */
 static const uint32_t known_capabilities = 0 PB_CAPABILITIES(CAPABILITY_BIT);
 
 static void read_capabilities(const struct pb_capability *table, uint32_t count, struct pb_card_info *info)
@@ -45,17 +45,17 @@ void pb_card_state(const struct pb_link *link, struct pb_card_info *info)
 	info->heartbeat = pb_shared_read32(&block->heartbeat);
 	info->incarnation = pb_shared_read32(&block->incarnation);
 	info->mcu_state = pb_shared_read32(&block->mcu_state);
-	pb_shared_acquire(); /* of a death it tells last */
+	pb_shared_acquire(); /* mcu_state is written last at a death */
 	info->mcu_deaths = pb_shared_read32(&block->mcu_deaths);
 	info->dead_stage = pb_shared_read32(&block->dead_stage);
 	info->dead_waypoint = pb_shared_read32(&block->dead_waypoint);
-	/* Before it says "valid", the rest may be half written. */
+	/* The record may be half written until its `valid` word is 1. */
 	memset(&info->fatal, 0, sizeof(info->fatal));
 	if (pb_shared_read32(&block->fatal.valid) != 1)
 		return;
 	pb_shared_acquire();
 	pb_shared_copy_in(&info->fatal, &block->fatal, sizeof(info->fatal));
-	/* The next firmware may have begun to clear it: that begins with "valid". */
+	/* The next boot may have begun to clear the record; it clears `valid` first. */
 	pb_shared_acquire();
 	if (pb_shared_read32(&block->fatal.valid) != 1)
 		memset(&info->fatal, 0, sizeof(info->fatal));
@@ -95,7 +95,7 @@ enum pb_error pb_card_read(const struct pb_link *link, struct pb_card_info *info
 		return PB_ERROR_NO_CARD;
 	pb_shared_acquire();
 	info->abi_version = pb_shared_read32(&block->abi_version);
-	/* Of another major, nothing but these two words lies where we know it. */
+	/* Only these two words have the same offset in every major version. */
 	if (info->abi_version >> 16 != PB_ABI_MAJOR)
 		return PB_ERROR_BAD_VERSION;
 	read_build(link, info);

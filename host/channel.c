@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A channel: attach and detach, events, and whether the firmware lives. */
+/* A channel: attach and detach, liveness of the firmware, and events. */
 #include <string.h>
 
 #include "host/internal.h"
 
-/* More entries in a ring are no ring but garbage. */
+/* Largest ring accepted, in entries. More means that the channel entry holds invalid values. */
 #define RING_ENTRIES_LIMIT 4096u
 
 uint64_t pb_deadline(struct pb_link *link, uint64_t timeout_us)
@@ -30,7 +30,7 @@ static bool mcu_is_dead(uint32_t mcu_state)
 	return mcu_state == PB_MCU_DEAD || mcu_state == PB_MCU_RESTARTING;
 }
 
-/* Whether the firmware runs that was there when the channel's card was read. */
+/* Returns whether the firmware that channel->card describes still runs. */
 static bool same_firmware(const struct pb_channel *channel)
 {
 	const struct pb_boot_block *block = pb_at(channel->link, PB_BOOT_OFFSET);
@@ -49,7 +49,7 @@ enum pb_error pb_foreign_error(uint32_t number)
 
 /* ---- the heartbeat ---- */
 
-/* The clock is read first: time that goes by between the two readings counts for the firmware. */
+/* The clock is read before the heartbeat: time between the two reads must not count as silence. */
 enum pb_error pb_channel_watch(const struct pb_channel *channel)
 {
 	const struct pb_boot_block *block = pb_at(channel->link, PB_BOOT_OFFSET);
@@ -58,19 +58,20 @@ enum pb_error pb_channel_watch(const struct pb_channel *channel)
 
 	pb_shared_acquire();
 	silence = now - pb_shared_read32(&block->heartbeat_clock);
-	/* A beat later than now came between the readings. */
+	/* Wrapped below 0: a heartbeat came between the two reads. */
 	return silence >= PB_HEARTBEAT_US && silence <= INT32_MAX ? PB_ERROR_FIRMWARE_DEAD : PB_ERROR_OK;
 }
 
 /* ---- attach and detach ---- */
 
-/* Whether nobody will start the firmware again; a supervisor that has not seen it stop yet may. */
+/* Returns whether no supervisor will restart the firmware. A supervisor that has not noticed the death yet may. */
 static bool dead_for_good(const struct pb_card_info *card)
 {
 	return card->mcu_state == PB_MCU_DEAD ||
 	       (card->mcu_state == PB_MCU_UNKNOWN && card->boot_stage == PB_BOOT_STAGE_FATAL);
 }
 
+/* Waits until the boot block shows running firmware; channel->card is its last copy. */
 static enum pb_error await_running(struct pb_channel *channel, uint64_t deadline)
 {
 	struct pb_card_info *card = &channel->card;
@@ -92,7 +93,7 @@ static enum pb_error await_running(struct pb_channel *channel, uint64_t deadline
 	}
 }
 
-/* A request word that neither side has seen last. */
+/* Returns a request word that differs from the last request and from the last answer. */
 static uint32_t fresh_request(const struct pb_channel_entry *entry, uint32_t op)
 {
 	uint32_t counter = pb_shared_read32(&entry->attach_request) & ~PB_ATTACH_OP_MASK;
@@ -103,7 +104,7 @@ static uint32_t fresh_request(const struct pb_channel_entry *entry, uint32_t op)
 	return request;
 }
 
-/* Asks for an attach or a detach and waits for the answer. */
+/* Requests an attach or a detach and waits for the firmware's answer. */
 static enum pb_error ask(struct pb_channel *channel, uint32_t op, uint64_t deadline)
 {
 	struct pb_channel_entry *entry = channel->entry;
@@ -189,7 +190,7 @@ static enum pb_error attach_once(struct pb_channel *channel, uint64_t deadline)
 	error = ask_attach(channel, deadline);
 	if (error == PB_ERROR_OK)
 		error = read_rings(channel);
-	/* What a reboot left half written is no breach of the contract. */
+	/* Values that a reboot left half written do not break the contract. */
 	if (error == PB_ERROR_PROTOCOL && !same_firmware(channel))
 		return PB_ERROR_FIRMWARE_DEAD;
 	return error;
@@ -211,7 +212,7 @@ enum pb_error pb_channel_attach(struct pb_channel *channel, struct pb_link *link
 		error = attach_once(channel, deadline);
 		if (error != PB_ERROR_BAD_ARGUMENT && error != PB_ERROR_FIRMWARE_DEAD)
 			break;
-		/* It rebooted between our look at its incarnation and its look at ours: look again. */
+		/* The firmware rebooted between the read of its incarnation and its check of the request: retry. */
 		pause = pb_pause(link, deadline, PB_ATTACH_SLICE_US);
 		if (pause != PB_ERROR_OK)
 			return pause == PB_ERROR_TIMEOUT && error == PB_ERROR_FIRMWARE_DEAD ? error : pause;
@@ -242,12 +243,12 @@ enum pb_error pb_channel_check(const struct pb_channel *channel, struct pb_card_
 		*now = channel->card;
 	if (!channel->attached)
 		return PB_ERROR_DETACHED;
-	error = pb_look(channel->link);
+	error = pb_refresh(channel->link);
 	if (error != PB_ERROR_OK)
 		return error;
 	if (now != NULL)
 		pb_card_state(channel->link, now);
-	/* In this order: a reboot first says so, then clears the channels. */
+	/* State before incarnation: a reboot changes the incarnation first, then clears the channels. */
 	open = pb_shared_read32(&channel->entry->state) == PB_CHANNEL_OPEN &&
 	       pb_shared_read32(&channel->entry->epoch) == channel->epoch;
 	pb_shared_acquire();
@@ -263,7 +264,7 @@ enum pb_error pb_alive(const struct pb_channel *channel)
 	return error == PB_ERROR_OK ? pb_channel_watch(channel) : error;
 }
 
-enum pb_error pb_blame(const struct pb_channel *channel, enum pb_error error)
+enum pb_error pb_diagnose(const struct pb_channel *channel, enum pb_error error)
 {
 	enum pb_error check = pb_channel_check(channel, NULL);
 
@@ -277,7 +278,7 @@ enum pb_error pb_still_owns(const struct pb_channel *channel)
 	if (pb_shared_read32(&channel->entry->epoch) == channel->epoch &&
 	    pb_shared_read32(&block->incarnation) == channel->card.incarnation)
 		return PB_ERROR_OK;
-	return pb_blame(channel, PB_ERROR_DETACHED);
+	return pb_diagnose(channel, PB_ERROR_DETACHED);
 }
 
 /* ---- events ---- */
@@ -290,7 +291,7 @@ bool pb_channel_event(struct pb_channel *channel, struct pb_event *event)
 
 	if (!channel->attached)
 		return false;
-	(void)pb_look(channel->link);
+	(void)pb_refresh(channel->link);
 	ring = pb_at(channel->link, channel->event_offset);
 	unread = pb_shared_read32(&channel->entry->event_put) - channel->event_get;
 	if (unread > channel->event_entries)
@@ -312,9 +313,9 @@ uint32_t pb_channel_dropped(struct pb_channel *channel)
 
 	if (!channel->attached)
 		return 0;
-	(void)pb_look(channel->link);
+	(void)pb_refresh(channel->link);
 	channel->events_dropped = pb_shared_read32(&channel->entry->events_dropped);
-	/* The records hold at least what the count vouches for. */
+	/* Records read after this barrier are at least as new as the count. */
 	pb_shared_acquire();
 	return channel->events_dropped - since;
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Control commands: any number of them under way, their replies in any order. */
+/* Control commands: several may be unfinished at once; replies come in any order. */
 #include <string.h>
 
 #include "host/internal.h"
 
 /*
- * Takes the oldest unread reply out of the ring.
- * @retval PB_ERROR_NO_SPACE there is none
+ * Pops the oldest unread reply from the ring.
+ * @retval PB_ERROR_NO_SPACE the ring is empty
  */
-static enum pb_error take_reply(struct pb_channel *channel, struct pb_reply *reply)
+static enum pb_error pop_reply(struct pb_channel *channel, struct pb_reply *reply)
 {
 	const struct pb_reply *ring = pb_at(channel->link, channel->reply_offset);
 	uint32_t unread = pb_shared_read32(&channel->entry->reply_put) - channel->reply_get;
 
-	/* Every command has one reply; no others come. */
+	/* Each command has one reply: more replies than commands break the contract. */
 	if (unread > channel->control_put - channel->reply_get)
 		return PB_ERROR_PROTOCOL;
 	if (unread == 0)
@@ -25,7 +25,7 @@ static enum pb_error take_reply(struct pb_channel *channel, struct pb_reply *rep
 	return PB_ERROR_OK;
 }
 
-/* The command of a tag, or NULL. */
+/* Returns the unfinished command of a tag, or NULL. */
 static struct pb_pending *find(struct pb_channel *channel, uint32_t tag)
 {
 	for (uint32_t i = 0; i < PB_COMMANDS_PENDING; i++)
@@ -34,6 +34,7 @@ static struct pb_pending *find(struct pb_channel *channel, uint32_t tag)
 	return NULL;
 }
 
+/* Returns a free slot, or NULL. */
 static struct pb_pending *find_free(struct pb_channel *channel)
 {
 	for (uint32_t i = 0; i < PB_COMMANDS_PENDING; i++)
@@ -42,24 +43,25 @@ static struct pb_pending *find_free(struct pb_channel *channel)
 	return NULL;
 }
 
-/* Takes all replies that are there, each to its command. */
+/* Pops all replies from the ring and stores each in the slot of its command. */
 static enum pb_error collect(struct pb_channel *channel)
 {
 	for (;;) {
 		struct pb_reply reply;
 		struct pb_pending *pending;
-		enum pb_error error = take_reply(channel, &reply);
+		enum pb_error error = pop_reply(channel, &reply);
 
 		if (error != PB_ERROR_OK)
 			return error == PB_ERROR_NO_SPACE ? PB_ERROR_OK : error;
 		pending = find(channel, reply.tag);
-		if (pending == NULL || pending->state == PB_PENDING_ANSWERED)
+		if (pending == NULL || pending->state == PB_PENDING_REPLIED)
 			return PB_ERROR_PROTOCOL;
 		pending->reply = reply;
-		pending->state = pending->state == PB_PENDING_ASKED ? PB_PENDING_ANSWERED : PB_PENDING_FREE;
+		pending->state = pending->state == PB_PENDING_SENT ? PB_PENDING_REPLIED : PB_PENDING_FREE;
 	}
 }
 
+/* Writes a command to the ring, which has room, and rings the doorbell. */
 static void write_command(struct pb_channel *channel, uint32_t code, const uint32_t *arguments)
 {
 	struct pb_command *ring = pb_at(channel->link, channel->control_offset);
@@ -80,21 +82,21 @@ enum pb_error pb_channel_begin(struct pb_channel *channel, uint32_t code, const 
 {
 	enum pb_error error = pb_channel_check(channel, NULL);
 	struct pb_pending *pending;
-	uint32_t taken;
+	uint32_t consumed;
 
 	if (error == PB_ERROR_OK)
 		error = collect(channel);
 	if (error != PB_ERROR_OK)
-		return pb_blame(channel, error);
+		return pb_diagnose(channel, error);
 	pending = find_free(channel);
-	taken = pb_shared_read32(&channel->entry->control_get);
-	if (channel->control_put - taken > channel->control_entries)
-		return pb_blame(channel, PB_ERROR_PROTOCOL);
-	/* Room for the command, and for its reply. */
-	if (pending == NULL || channel->control_put - taken >= channel->control_entries ||
+	consumed = pb_shared_read32(&channel->entry->control_get);
+	if (channel->control_put - consumed > channel->control_entries)
+		return pb_diagnose(channel, PB_ERROR_PROTOCOL);
+	/* Both rings need room: the control ring for the command, the reply ring for its reply. */
+	if (pending == NULL || channel->control_put - consumed >= channel->control_entries ||
 	    channel->control_put - channel->reply_get >= channel->control_entries)
 		return PB_ERROR_NO_SPACE;
-	pending->state = PB_PENDING_ASKED;
+	pending->state = PB_PENDING_SENT;
 	pending->code = code;
 	pending->tag = channel->next_tag;
 	*tag = channel->next_tag;
@@ -102,7 +104,7 @@ enum pb_error pb_channel_begin(struct pb_channel *channel, uint32_t code, const 
 	return PB_ERROR_OK;
 }
 
-/* What a reply says. */
+/* Copies the results of a reply and returns its error. */
 static enum pb_error read_reply(const struct pb_channel *channel, const struct pb_pending *pending,
 				uint32_t *results)
 {
@@ -110,13 +112,13 @@ static enum pb_error read_reply(const struct pb_channel *channel, const struct p
 	enum pb_error error;
 
 	if (reply->code != pending->code)
-		return pb_blame(channel, PB_ERROR_PROTOCOL);
+		return pb_diagnose(channel, PB_ERROR_PROTOCOL);
 	if (results != NULL)
 		memcpy(results, reply->results, sizeof(reply->results));
 	if (reply->error == PB_ERROR_OK)
 		return PB_ERROR_OK;
 	error = pb_foreign_error(reply->error);
-	return error == PB_ERROR_PROTOCOL ? pb_blame(channel, error) : error;
+	return error == PB_ERROR_PROTOCOL ? pb_diagnose(channel, error) : error;
 }
 
 enum pb_error pb_channel_finish(struct pb_channel *channel, uint32_t tag, uint32_t *results)
@@ -127,22 +129,22 @@ enum pb_error pb_channel_finish(struct pb_channel *channel, uint32_t tag, uint32
 
 	if (!channel->attached)
 		return PB_ERROR_DETACHED;
-	if (pending == NULL || pending->state == PB_PENDING_GIVEN_UP)
+	if (pending == NULL || pending->state == PB_PENDING_ABANDONED)
 		return PB_ERROR_BAD_ARGUMENT;
-	error = pb_look(channel->link);
+	error = pb_refresh(channel->link);
 	if (error == PB_ERROR_OK)
 		error = collect(channel);
-	answered = pending->state == PB_PENDING_ANSWERED;
+	answered = pending->state == PB_PENDING_REPLIED;
 	if (error == PB_ERROR_OK && answered) {
 		pending->state = PB_PENDING_FREE;
 		return read_reply(channel, pending, results);
 	}
-	error = pb_blame(channel, error);
+	error = pb_diagnose(channel, error);
 	if (error == PB_ERROR_OK)
 		error = pb_channel_watch(channel);
 	if (error == PB_ERROR_OK)
 		return PB_ERROR_TIMEOUT;
-	pending->state = answered ? PB_PENDING_FREE : PB_PENDING_GIVEN_UP;
+	pending->state = answered ? PB_PENDING_FREE : PB_PENDING_ABANDONED;
 	return error;
 }
 
@@ -153,7 +155,7 @@ enum pb_error pb_channel_await(struct pb_channel *channel, uint32_t tag, uint32_
 	for (;;) {
 		enum pb_error error = pb_channel_finish(channel, tag, results);
 
-		/* No reply is an error that the library reports itself. */
+		/* No reply carries PB_ERROR_TIMEOUT: only the library returns it. */
 		if (error != PB_ERROR_TIMEOUT)
 			return error;
 		error = pb_pause(channel->link, deadline, PB_WAIT_SLICE_US);
@@ -169,13 +171,13 @@ enum pb_error pb_channel_command(struct pb_channel *channel, uint32_t code, cons
 	enum pb_error error = pb_channel_begin(channel, code, arguments, &tag);
 	struct pb_pending *pending;
 
-	/* The firmware owes replies to so many that this one would fare no better. */
+	/* The rings are full of unanswered commands: this one would not be answered in time either. */
 	if (error != PB_ERROR_OK)
 		return error == PB_ERROR_NO_SPACE ? PB_ERROR_TIMEOUT : error;
 	error = pb_channel_await(channel, tag, results);
 	pending = find(channel, tag);
 	if (pending != NULL)
-		pending->state = PB_PENDING_GIVEN_UP;
+		pending->state = PB_PENDING_ABANDONED;
 	return error;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "host/compact.h"
+#include "patchbay/compact.h"
 
 #include <stdbool.h>
 
 #include "hal/shared.h"
 
-/* Why an entry cannot be carried; PB_ERROR_OK if it can. */
-static enum pb_error judge(const struct pb_patch_location *entry)
+/* Returns PB_ERROR_OK if the encoding can carry an entry, else the reason. */
+static enum pb_error check_entry(const struct pb_patch_location *entry)
 {
 	if ((entry->slot & PB_PATCH_RESERVED_MASK) != 0)
 		return PB_ERROR_PATCH_RESERVED;
@@ -17,13 +17,14 @@ static enum pb_error judge(const struct pb_patch_location *entry)
 	return PB_ERROR_OK;
 }
 
+/* Returns whether an entry fits the short form after an entry of `format`. */
 static bool is_short(const struct pb_patch_location *entry, uint32_t format)
 {
 	return entry->driver_id == format && entry->patch_offset % 4 == 0 &&
 	       entry->patch_offset < PB_COMPACT_PLACE_END;
 }
 
-/* @return words written */
+/* Writes an entry in short or in escape form. @return words written */
 static uint32_t write_entry(const struct pb_patch_location *entry, bool compact, uint32_t *to)
 {
 	if (compact) {
@@ -40,15 +41,15 @@ static uint32_t write_entry(const struct pb_patch_location *entry, bool compact,
 }
 
 enum pb_error pb_compact_encode(const struct pb_patch_location *list, uint32_t count, uint32_t *words,
-				uint32_t room, uint32_t *used, uint32_t *taken)
+				uint32_t room, uint32_t *used, uint32_t *encoded)
 {
 	uint32_t format = 0;
 
 	*used = 0;
-	for (*taken = 0; *taken < count; (*taken)++) {
-		const struct pb_patch_location *entry = &list[*taken];
+	for (*encoded = 0; *encoded < count; (*encoded)++) {
+		const struct pb_patch_location *entry = &list[*encoded];
 		const bool compact = is_short(entry, format);
-		const enum pb_error error = judge(entry);
+		const enum pb_error error = check_entry(entry);
 
 		if (error != PB_ERROR_OK)
 			return error;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The crash record: foreign memory, whatever wrote it is dead. */
+/* The crash record: its writer is dead, so that its counts must be checked before use. */
 #include <string.h>
 
 #include "host/internal.h"
 
-/* A crash in the middle of reading is rare, and twice in a row it is none. */
+/* Attempts to copy the record. A crash during one attempt is rare; during each of three it is no crash. */
 #define TRIES 3
 
-/* Copies it while its magic stands. @return false: it was written over meanwhile */
+/* Copies the record. @return false: the record was overwritten during the copy */
 static bool copy(const struct pb_crash_record *shared, struct pb_crash_record *record)
 {
 	memset(record, 0, sizeof(*record));
@@ -20,7 +20,7 @@ static bool copy(const struct pb_crash_record *shared, struct pb_crash_record *r
 	       pb_shared_read32(&shared->incarnation) == record->incarnation;
 }
 
-/* Whether the counts and addresses that a reader goes by are possible. */
+/* Returns whether the counts and the stack range are consistent. */
 static bool sound(const struct pb_crash_record *record)
 {
 	return record->bytes >= sizeof(*record) && record->stack_words <= PB_CRASH_STACK_WORDS &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "host/format.h"
+#include "patchbay/format.h"
 
 #include <string.h>
 

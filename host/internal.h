@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * What the files of the host library share and nobody else includes.
+ * Declarations that the files of the host library share. Not a public header.
  */
 #ifndef PB_HOST_INTERNAL_H
 #define PB_HOST_INTERNAL_H
@@ -11,81 +11,95 @@
 
 #include "hal/shared.h"
 #include "hal/shared_copy.h"
-#include "host/patchbay.h"
+#include "patchbay/patchbay.h"
 
-/** Longest single wait on the link: what a lost interrupt costs, and how often the heartbeat is looked at. */
+/**
+ * Longest single wait on the link, in microseconds: the cost of a lost interrupt, and the period of heartbeat checks.
+ */
 #define PB_WAIT_SLICE_US 2000u
-/** The same while nothing interrupts: before a channel is open. */
+/** Longest single wait before a channel is open, when no interrupt comes; in microseconds. */
 #define PB_ATTACH_SLICE_US 1000u
 
-/** Address of a byte of card memory; the caller has checked the offset. */
+/** Returns the address of a byte of card memory. Pre: the offset is in range. */
 static inline void *pb_at(const struct pb_link *link, uint32_t offset)
 {
 	return link->memory + offset;
 }
 
-/** Called where a caller may poll: what is read next is not old. @return errors of look */
-static inline enum pb_error pb_look(struct pb_link *link)
+/**
+ * Updates a link's copy of card memory, if it has one. Called before reads for which the caller may not have waited.
+ */
+static inline enum pb_error pb_refresh(struct pb_link *link)
 {
-	return link->ops->look != NULL ? link->ops->look(link) : PB_ERROR_OK;
+	return link->ops->refresh != NULL ? link->ops->refresh(link) : PB_ERROR_OK;
 }
 
-/** Whether a range of card memory is there and its words are aligned. */
+/** Returns whether a range lies in card memory and starts on a word. */
 static inline bool pb_inside(const struct pb_link *link, uint32_t offset, uint64_t bytes)
 {
 	return offset % sizeof(uint32_t) == 0 && offset + bytes <= link->memory_bytes;
 }
 
+/** Returns whether a value is a power of two. */
 static inline bool pb_is_power_of_two(uint32_t value)
 {
 	return value != 0 && (value & (value - 1)) == 0;
 }
 
-/** Reads the lines of the boot block that change while the firmware runs; the block is inside the memory. */
+/** Reads the words of the boot block that change while the firmware runs. Pre: the block lies in card memory. */
 void pb_card_state(const struct pb_link *link, struct pb_card_info *info);
 
-/** The moment timeout_us from now. */
+/** Returns the time timeout_us from now on the link's clock; saturates. */
 uint64_t pb_deadline(struct pb_link *link, uint64_t timeout_us);
 /**
- * Waits once, at most slice_us and not beyond the deadline.
- * @retval PB_ERROR_OK look again
- * @retval PB_ERROR_TIMEOUT the deadline was over before the call
+ * Waits once for an interrupt, for at most slice_us and not beyond the deadline.
+ * @retval PB_ERROR_OK read shared memory again
+ * @retval PB_ERROR_TIMEOUT the deadline had passed before the call
  */
 enum pb_error pb_pause(struct pb_link *link, uint64_t deadline, uint64_t slice_us);
 
-/** Whether the channel is attached, its firmware is the one it attached to, and the main loop still turns. */
+/**
+ * Checks as pb_channel_check() and pb_channel_watch() that the channel can be used and the main loop makes progress.
+ */
 enum pb_error pb_alive(const struct pb_channel *channel);
 
 /**
- * The error to report where the firmware's words made no sense: a firmware
- * that is gone explains more than what it, or its successor, left there.
+ * Returns the error to report after shared memory held invalid values: that of pb_channel_check() if the firmware is
+ * gone, because a dead or restarted firmware explains such values; else `error`.
  */
-enum pb_error pb_blame(const struct pb_channel *channel, enum pb_error error);
+enum pb_error pb_diagnose(const struct pb_channel *channel, enum pb_error error);
 
 /**
- * Whether what was read of the channel's memory, before a barrier, was its own. After a reboot, or when the channel has
- * been closed, another host may have it, with records that look just right. A firmware that only died leaves it as it is.
+ * Checks that the channel's memory still belonged to this attachment when it was read. Pre: a barrier stands between
+ * those reads and the call. After a reboot or a close another host may use the memory, with plausible records in it.
+ * Firmware that died without a reboot leaves the memory unchanged.
  */
 enum pb_error pb_still_owns(const struct pb_channel *channel);
 
 /**
- * An error number that the firmware wrote and calls a failure. It has no
- * business with the library's own numbers: they would mislead the caller.
+ * Converts an error number that the firmware wrote. PB_ERROR_OK, unknown numbers and the library's own numbers, which
+ * would mislead the caller, become PB_ERROR_PROTOCOL.
  */
 enum pb_error pb_foreign_error(uint32_t number);
 
-/** Waits for the reply of a command that was begun. @retval PB_ERROR_TIMEOUT it is still pending */
+/**
+ * Waits for the reply of a command that pb_channel_begin() sent, for at most PB_COMMAND_TIMEOUT_US.
+ * @retval PB_ERROR_TIMEOUT the command is still unfinished
+ */
 enum pb_error pb_channel_await(struct pb_channel *channel, uint32_t tag, uint32_t *results);
-/** A command of up to two arguments without results. */
+/** Executes a command of up to two arguments and without results, as pb_channel_command(). */
 enum pb_error pb_command_about(struct pb_channel *channel, uint32_t code, uint32_t first, uint32_t second);
 
-/** The queue's page in card memory. */
+/** Returns the queue's page in card memory. */
 static inline struct pb_queue_page *pb_queue_page(const struct pb_queue *queue)
 {
 	return (struct pb_queue_page *)(void *)queue->memory.bytes_host;
 }
 
-/** Reads a seqlock record of one line, its sequence first, whole. */
+/**
+ * Reads a consistent copy of a record of one line that starts with its seqlock sequence.
+ * @retval PB_ERROR_PROTOCOL the record stayed half written for 100 ms
+ */
 enum pb_error pb_read_record(const struct pb_queue *queue, const void *shared, void *record);
 
 #endif

@@ -1,4 +1,4 @@
-# The part of the host library that a kernel driver would take: no OS, no heap.
+# The host library proper, which a kernel driver can use: no OS, no heap.
 pb_library(pb_host SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/names.c
   ${CMAKE_CURRENT_LIST_DIR}/card.c

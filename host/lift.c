@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include "host/lift.h"
+#include "patchbay/lift.h"
 
-/* Bits of an EOP address that radeon drops. */
+/* Bits of an EOP address that radeon's kernel part drops. */
 #define EVENT_DROPPED 0x3u
 /* Bits 32 to 39 of a split address, in its second word. */
 #define SPLIT_HIGH 0xffu
 
-/* How each kind is taken apart. */
+/* How each kind of relocation is converted. */
 static const struct {
-	uint32_t format;  /* of the entry that carries the addend */
-	uint32_t width;   /* bytes that the relocation changes, or keeps bits of */
-	uint32_t align;   /* of its place */
-	uint32_t addend;  /* where the addend's low word stands, from the place */
-	uint32_t shift;   /* of the addend, to bytes */
-	uint32_t dropped; /* bits that are no part of the addend */
+	uint32_t format;  /* patch format of the entry that carries the addend */
+	uint32_t width;   /* bytes that the relocation covers */
+	uint32_t align;   /* required alignment of its offset, in bytes */
+	uint32_t addend;  /* offset of the addend's low word in the relocation */
+	uint32_t shift;   /* left shift that converts the addend to bytes */
+	uint32_t dropped; /* bits of the word that do not belong to the addend */
 } rules[PB_LIFT_KINDS] = {
 	[PB_LIFT_RADEON_BASE] = {PB_PATCH_FORMAT_SHIFT8, 4, 4, 0, 8, 0},
 	[PB_LIFT_RADEON_EVENT] = {PB_PATCH_FORMAT_SPLIT40, 8, 4, 0, 0, EVENT_DROPPED},
@@ -27,7 +27,7 @@ static uint32_t get32(const uint8_t *from)
 	return (uint32_t)from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
 }
 
-/* The addend in bytes, as user space wrote it. */
+/* Returns the addend that user space wrote, in bytes. */
 static uint64_t addend_at(enum pb_lift_kind kind, const uint8_t *at)
 {
 	uint64_t addend = (uint64_t)(get32(at + rules[kind].addend) & ~rules[kind].dropped)
@@ -39,33 +39,33 @@ static uint64_t addend_at(enum pb_lift_kind kind, const uint8_t *at)
 }
 
 enum pb_error pb_lift(enum pb_lift_kind kind, uint32_t allocation_index, uint8_t *commands, uint32_t bytes,
-		      uint32_t place, struct pb_patch_location *entries, uint32_t *count)
+		      uint32_t offset, struct pb_patch_location *entries, uint32_t *count)
 {
 	uint64_t addend;
 
 	if (kind >= PB_LIFT_KINDS)
 		return PB_ERROR_BAD_ARGUMENT;
-	if (place % rules[kind].align != 0)
+	if (offset % rules[kind].align != 0)
 		return PB_ERROR_PATCH_ALIGNMENT;
-	if (place > bytes || rules[kind].width > bytes - place)
+	if (offset > bytes || rules[kind].width > bytes - offset)
 		return PB_ERROR_PATCH_RANGE;
-	addend = addend_at(kind, commands + place);
+	addend = addend_at(kind, commands + offset);
 	if (addend > UINT32_MAX)
 		return PB_ERROR_PATCH_OFFSET;
 	if (kind == PB_LIFT_RADEON_EVENT)
-		commands[place] &= (uint8_t)~EVENT_DROPPED;
+		commands[offset] &= (uint8_t)~EVENT_DROPPED;
 	*count = 0;
 	if (kind == PB_LIFT_VMWGFX_POINTER)
 		entries[(*count)++] = (struct pb_patch_location){
 			.allocation_index = allocation_index,
 			.driver_id = PB_PATCH_FORMAT_ID32,
-			.patch_offset = place,
+			.patch_offset = offset,
 		};
 	entries[(*count)++] = (struct pb_patch_location){
 		.allocation_index = allocation_index,
 		.driver_id = rules[kind].format,
 		.allocation_offset = (uint32_t)addend,
-		.patch_offset = place + rules[kind].addend,
+		.patch_offset = offset + rules[kind].addend,
 	};
 	return PB_ERROR_OK;
 }

@@ -1,7 +1,9 @@
 # Links of Linux processes to a card.
-pb_library(pb_link_socket SOURCES ${CMAKE_CURRENT_LIST_DIR}/link_socket.c)
+pb_library(pb_link_system SOURCES ${CMAKE_CURRENT_LIST_DIR}/link_system.c)
+pb_library(pb_link_socket SOURCES ${CMAKE_CURRENT_LIST_DIR}/link_socket.c LINKS pb_link_system)
 pb_library(pb_link_gdb SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/link_gdb.c
   ${CMAKE_CURRENT_LIST_DIR}/link_gdb_memory.c
   ${CMAKE_CURRENT_LIST_DIR}/link_gdb_remote.c
-  ${CMAKE_CURRENT_LIST_DIR}/link_gdb_packet.c)
+  ${CMAKE_CURRENT_LIST_DIR}/link_gdb_packet.c
+  LINKS pb_link_system)

@@ -9,18 +9,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "host/link_system.h"
+
 /* Flags of a page. */
-#define FRESH     0x01u /* the copy is what the MCU had at the last halt that emptied the others */
-#define READABLE  0x02u /* in the view; then it is fresh */
-#define WRITABLE  0x04u /* in the view; then it is readable, and base has what the MCU had */
-#define TOUCHED   0x08u /* by the host, since the last pb_gdb_memory_sync */
-#define TOUCHED_1 0x10u /* between that one and the one before */
+#define FRESH     0x01u /* `copy` holds the MCU's words of the last halt that discarded the other pages */
+#define READABLE  0x02u /* in `view`; implies FRESH */
+#define WRITABLE  0x04u /* in `view`; implies READABLE, and `base` holds the MCU's words */
+#define TOUCHED   0x08u /* accessed by the host since the last pb_gdb_memory_sync() */
+#define TOUCHED_1 0x10u /* accessed by the host between the last two calls of pb_gdb_memory_sync() */
 
 #define NO_PAGE UINT32_MAX
-/* Of pages that are missing in a row, so many are read at once at most. */
+/* Largest number of pages read at once for consecutive misses. */
 #define AHEAD_MOST 8u
 
-/* Those that are open. Signals come when this process touches a copy, so nothing else needs to guard it. */
+/* All open copies. The handler runs only when this thread accesses a copy, so the list needs no lock. */
 static struct pb_gdb_memory *all;
 static struct sigaction former;
 
@@ -31,7 +33,7 @@ static uint32_t offset_of(const struct pb_gdb_memory *memory, uint32_t page)
 	return page * memory->page_bytes;
 }
 
-/* Bytes of card memory in a page; the last may be short. */
+/* Returns the bytes of card memory in a page; the last page may be partial. */
 static uint32_t bytes_of(const struct pb_gdb_memory *memory, uint32_t page)
 {
 	const uint32_t left = memory->bytes - offset_of(memory, page);
@@ -41,7 +43,7 @@ static uint32_t bytes_of(const struct pb_gdb_memory *memory, uint32_t page)
 
 static void protect(const struct pb_gdb_memory *memory, uint32_t page, int protection)
 {
-	/* It can fail only for want of room in the kernel's map of this process. */
+	/* Fails only if the kernel has no memory for the process's mappings. */
 	if (mprotect(memory->view + offset_of(memory, page), memory->page_bytes, protection) != 0)
 		abort();
 }
@@ -85,11 +87,11 @@ static void read_page(struct pb_gdb_memory *memory, uint32_t page)
 		fail(memory,
 		     pb_gdb_read(memory->gdb, memory->address + offset, memory->copy + offset, bytes));
 	memory->figures.bytes_in += bytes;
-	/* After a failure too: who waits for news is told, and who reads meanwhile gets what there is. */
+	/* Set also after a failure: a wait reports the error, reads return the old words. */
 	memory->pages[page] |= FRESH;
 }
 
-/* Whether the host has changed a word. */
+/* Returns whether the host has changed a word. */
 static bool changed(const struct pb_gdb_memory *memory, uint32_t offset)
 {
 	return memcmp(memory->copy + offset, memory->base + offset, sizeof(uint32_t)) != 0;
@@ -121,7 +123,7 @@ static void write_page(struct pb_gdb_memory *memory, uint32_t page)
 	}
 }
 
-/* Whether the host has changed anything. */
+/* Returns whether the host has changed any word. */
 static bool any_changed(const struct pb_gdb_memory *memory)
 {
 	for (uint32_t page = 0; page < memory->page_count; page++) {
@@ -144,7 +146,7 @@ static void write_all(struct pb_gdb_memory *memory)
 
 static uint64_t halt(struct pb_gdb_memory *memory)
 {
-	const uint64_t start = pb_gdb_clock_us();
+	const uint64_t start = pb_clock_us();
 
 	if (memory->error == PB_ERROR_OK)
 		fail(memory, pb_gdb_halt(memory->gdb));
@@ -156,7 +158,7 @@ static void resume(struct pb_gdb_memory *memory, uint64_t start)
 {
 	if (memory->error == PB_ERROR_OK)
 		fail(memory, pb_gdb_resume(memory->gdb));
-	memory->synced_us = pb_gdb_clock_us();
+	memory->synced_us = pb_clock_us();
 	memory->cost_us = memory->synced_us - start;
 	memory->figures.halted_us += memory->cost_us;
 }
@@ -173,7 +175,7 @@ enum pb_error pb_gdb_memory_push(struct pb_gdb_memory *memory)
 	return memory->error;
 }
 
-/* A page that was touched twice in a row is likely to be touched again: it is read at once. */
+/* Discards a page. A page accessed in both of the last two periods is read again at once: it is likely to be needed. */
 static void renew(struct pb_gdb_memory *memory, uint32_t page)
 {
 	const uint8_t flags = memory->pages[page];
@@ -206,9 +208,9 @@ bool pb_gdb_memory_peek(const struct pb_gdb_memory *memory, uint32_t offset, uin
 	return true;
 }
 
-/* ---- touch ---- */
+/* ---- access by the host ---- */
 
-/* Reads a page, and what is likely to be asked for next. */
+/* Reads a page and, after consecutive misses, the pages behind it. */
 static void read_ahead(struct pb_gdb_memory *memory, uint32_t page)
 {
 	const uint32_t more = 2u * memory->ahead < AHEAD_MOST ? 2u * memory->ahead : AHEAD_MOST;
@@ -220,15 +222,14 @@ static void read_ahead(struct pb_gdb_memory *memory, uint32_t page)
 }
 
 /*
- * Gets a page that is missing. All others are older from then on, so they are
- * emptied. One instruction may need several pages: one that copies a word from
- * here to there, both across a page's end, needs four. If they push each other
- * out, all are read at once.
+ * Reads a missing page. All other pages are older from then on and are discarded. One instruction may need up to four
+ * pages, if it copies a word and both source and destination cross a page border. If these pages displace each other,
+ * all of them are read at once.
  */
 static void fetch(struct pb_gdb_memory *memory, uint32_t page)
 {
 	const uint64_t start = halt(memory);
-	uint32_t others = 0; /* that were missing since this one was last */
+	uint32_t others = 0; /* pages missed since this one was missed last */
 
 	while (others < PB_GDB_PAGES_AT_ONCE - 1u && memory->missed[others] != page)
 		others++;
@@ -241,7 +242,7 @@ static void fetch(struct pb_gdb_memory *memory, uint32_t page)
 			read_page(memory, memory->missed[i]);
 	}
 	resume(memory, start);
-	/* It comes to the front; if it was not there, the last one goes. */
+	/* Move the page to the front of the list; the last one is dropped if the page was not in the list. */
 	memmove(&memory->missed[1], &memory->missed[0], others * sizeof(memory->missed[0]));
 	memory->missed[0] = page;
 }
@@ -257,7 +258,7 @@ static void touch(struct pb_gdb_memory *memory, uint32_t page)
 	let_read(memory, page);
 }
 
-/* It is called where this process touches memory, at no other place, and so may do what any code there might. */
+/* Runs only at an access of this thread to a copy: not in the middle of a library function. So it may call any. */
 static void handle(int signal, siginfo_t *information, void *context)
 {
 	const int error = errno;
@@ -273,7 +274,7 @@ static void handle(int signal, siginfo_t *information, void *context)
 		errno = error;
 		return;
 	}
-	/* Somebody else's mistake: it happens again, and is handled as if we were not here. */
+	/* A fault elsewhere: restore the former handler; the instruction faults again and reaches it. */
 	(void)sigaction(SIGSEGV, &former, NULL);
 	errno = error;
 }
@@ -350,7 +351,7 @@ enum pb_error pb_gdb_memory_open(struct pb_gdb_memory *memory, struct pb_gdb *gd
 	if (error == PB_ERROR_OK && !enlist(memory))
 		error = PB_ERROR_SYSTEM;
 	if (error == PB_ERROR_OK)
-		resume(memory, pb_gdb_clock_us());
+		resume(memory, pb_clock_us());
 	else
 		unmap(memory);
 	return error;

@@ -1,80 +1,72 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * A copy of card memory that a debug probe keeps up: this process reads and
- * writes it through plain pointers, as it would card memory.
+ * A copy of card memory that is kept up to date through a debug probe. This
+ * process reads and writes the copy through plain pointers, as card memory.
  *
- * The copy is made a page at a time, when a page is touched, by way of page
- * protection and SIGSEGV. At any moment all pages that can be read are from
- * the same halt of the MCU, so that what is read later is never older than
- * what was read before: a ring's index from one page vouches for the entry in
- * another. What the host has written is found by comparing whole words with
- * what the MCU had, and only those words go back: host and MCU own different
- * words, and those beside the host's own stay what the MCU made of them. As
- * the MCU stands still meanwhile, it sees all of them at once, an index with
- * its entries.
+ * Pages are read on first access, by page protection and SIGSEGV. All readable
+ * pages are of one halt of the MCU, so that a later read is never older than an
+ * earlier one: after a ring's index was read from one page, its entry in
+ * another page is valid. Words that the host has written are found by a
+ * comparison with the MCU's words, and only those are written back: host and
+ * MCU own different words. The MCU is halted during the exchange and so sees
+ * all of them at once, an index together with its entries.
  *
- * One thread may use a copy at a time. System calls are not to be given
- * pointers into it: they fail with EFAULT where a page is not there.
+ * One thread may use a copy at a time. Pointers into the copy must not be
+ * passed to system calls: they fail with EFAULT on a page that was not read.
  */
 #ifndef PB_HOST_LINK_GDB_MEMORY_H
 #define PB_HOST_LINK_GDB_MEMORY_H
 
 #include "host/link_gdb_remote.h"
+#include "patchbay/link_gdb.h"
 
-/** What is counted, for those who ask what a link costs. */
-struct pb_gdb_figures {
-	uint64_t halts;     /**< times that the MCU was halted */
-	uint64_t halted_us; /**< how long, all together */
-	uint64_t bytes_in;  /**< read from the MCU's memory */
-	uint64_t bytes_out; /**< written to it */
-};
-
-/** Pages that one instruction of the host may need: two from which it copies, two to which. */
+/** Pages that one instruction of the host may need: two to read from, two to write to. */
 #define PB_GDB_PAGES_AT_ONCE 4u
 
-/** The caller's, and where it is while it is open it stays; only the functions below touch it. */
+/** A copy. The caller owns the struct and keeps it in place while open; only the functions below access it. */
 struct pb_gdb_memory {
-	struct pb_gdb *gdb;
-	struct pb_gdb_memory *next; /**< of all that are open */
-	uint32_t address;           /**< of its first byte, as the MCU sees it */
-	uint32_t bytes;             /**< a multiple of 4 */
-	uint32_t page_bytes;        /**< of the system */
-	uint32_t page_count;
-	uint8_t *view;  /**< what the host has: protected page by page */
-	uint8_t *copy;  /**< the same memory, without protection */
-	uint8_t *base;  /**< what the MCU had, of pages that may have been written */
-	uint8_t *pages; /**< flags of each page */
-	uint32_t
-		missed[PB_GDB_PAGES_AT_ONCE]; /**< different pages that were missing last, the latest first */
-	uint32_t
-		ahead; /**< pages that were read when one was missing last: more of them while they are in a row */
-	uint32_t ahead_end;  /**< the page behind those */
-	enum pb_error error; /**< of the first exchange that failed; from then on there are no others */
-	uint64_t synced_us;  /**< when the last exchange ended */
-	uint64_t cost_us;    /**< how long the last one took */
-	struct pb_gdb_figures figures;
+	struct pb_gdb *gdb;         /**< the stub */
+	struct pb_gdb_memory *next; /**< list of all open copies */
+	uint32_t address;           /**< of the first byte, as the MCU addresses it */
+	uint32_t bytes;             /**< size, a multiple of 4 */
+	uint32_t page_bytes;        /**< page size of the host */
+	uint32_t page_count;        /**< pages of the copy */
+	uint8_t *view;              /**< the host's view: protected page by page */
+	uint8_t *copy;              /**< the memory of `view`, mapped without protection */
+	uint8_t *base;              /**< the MCU's words, for pages that may have been written */
+	uint8_t *pages;             /**< flags of each page */
+	/** The last different pages that were missing, the latest first. */
+	uint32_t missed[PB_GDB_PAGES_AT_ONCE];
+	uint32_t ahead;      /**< pages read at the last miss: doubles while the misses are consecutive */
+	uint32_t ahead_end;  /**< page behind those */
+	enum pb_error error; /**< of the first failed exchange; no further one is tried */
+	uint64_t synced_us;  /**< end of the last exchange, on pb_clock_us() */
+	uint64_t cost_us;    /**< duration of the last exchange */
+	struct pb_gdb_figures figures; /**< cost since the copy was opened */
 };
 
 /**
- * Makes a copy; nothing of it is there yet. The first that is opened installs
- * a handler of SIGSEGV, which passes on what is not its own; the last that is
- * closed takes it away.
- * @param gdb greeted; its MCU runs from now on, but for moments
+ * Opens a copy; no page is read yet. The first open copy installs a SIGSEGV handler, which passes on faults elsewhere;
+ * closing the last copy restores the former handler.
+ * @param gdb greeted; from now on its MCU runs, except during exchanges
  * @param bytes a multiple of 4, not 0
- * @retval PB_ERROR_HOST_MEMORY
- * @retval PB_ERROR_SYSTEM see errno
+ * @retval PB_ERROR_HOST_MEMORY the host is out of memory
+ * @retval PB_ERROR_SYSTEM a system call failed; errno holds the reason
  */
 enum pb_error pb_gdb_memory_open(struct pb_gdb_memory *memory, struct pb_gdb *gdb, uint32_t address,
 				 uint32_t bytes);
-/** Hands over what was written, and ends it. The MCU runs. */
+/** Writes the host's words back and closes the copy. The MCU runs. */
 void pb_gdb_memory_close(struct pb_gdb_memory *memory);
 
-/** Hands over what was written since; the MCU is not halted for nothing. @return memory->error */
+/** Writes the host's words back. Does not halt the MCU if the host wrote nothing. @return memory->error */
 enum pb_error pb_gdb_memory_push(struct pb_gdb_memory *memory);
-/** The same, and what is read from now on is what the MCU has now, or later. @return memory->error */
+/**
+ * Writes the host's words back and discards all pages, so that later reads are as new as this call. @return
+ * memory->error
+ */
 enum pb_error pb_gdb_memory_sync(struct pb_gdb_memory *memory);
-/** A word as it was at the last exchange, if its page was read there. @return false: it was not */
+/** Returns a word of the last exchange without an exchange. @return false: its page was not read then */
 bool pb_gdb_memory_peek(const struct pb_gdb_memory *memory, uint32_t offset, uint32_t *word);
 
 #endif

@@ -6,31 +6,24 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
+
+#include "host/link_system.h"
 
 #define BREAK  0x03u
-#define ESCAPE 0x20u /* what an escaped byte is changed by */
-/* A run length is one printable character, so much above what it says. */
+#define ESCAPE 0x20u /* an escaped byte is sent XORed with this */
+/* A run length n is sent as the printable character n + RUN_ZERO. */
 #define RUN_ZERO 29
 #define RUN_MIN  3
 #define RUN_MAX  97
-/* Bytes outside packets that are skipped in search of one: more is no stub but noise. */
+/* Bytes outside packets that are skipped before a packet counts as missing. */
 #define NOISE_MOST 65536u
-
-uint64_t pb_gdb_clock_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
-}
 
 /* ---- bytes ---- */
 
 static enum pb_error await(const struct pb_gdb_wire *wire, short events, uint64_t deadline)
 {
 	struct pollfd poller = {.fd = wire->socket, .events = events};
-	const uint64_t now = pb_gdb_clock_us();
+	const uint64_t now = pb_clock_us();
 	int got;
 
 	if (now >= deadline)
@@ -46,7 +39,7 @@ static bool would_block(int error)
 
 static enum pb_error send_bytes(struct pb_gdb_wire *wire, const uint8_t *bytes, size_t count)
 {
-	const uint64_t deadline = pb_gdb_clock_us() + wire->patience_us;
+	const uint64_t deadline = pb_clock_us() + wire->patience_us;
 	enum pb_error error = PB_ERROR_OK;
 
 	while (count != 0 && error == PB_ERROR_OK) {
@@ -96,7 +89,7 @@ static enum pb_error next_byte(struct pb_gdb_wire *wire, uint64_t deadline, uint
 	return PB_ERROR_OK;
 }
 
-/* Gives the last byte back. */
+/* Puts the last byte back into the input. */
 static void unread(struct pb_gdb_wire *wire)
 {
 	wire->input_at--;
@@ -110,7 +103,7 @@ static uint8_t hex_digit(uint32_t value)
 	return (uint8_t) "0123456789abcdef"[value & 0xfu];
 }
 
-/* @return its length */
+/* Frames a packet: escapes, checksum. @return its length */
 static size_t frame(uint8_t *output, const uint8_t *contents, size_t bytes)
 {
 	uint8_t *at = output;
@@ -134,10 +127,10 @@ static size_t frame(uint8_t *output, const uint8_t *contents, size_t bytes)
 	return (size_t)(at - output);
 }
 
-/* @param taken set if the other side has the packet, clear if it wants it again */
-static enum pb_error await_acknowledgement(struct pb_gdb_wire *wire, bool *taken)
+/* Waits for an acknowledgement. @param accepted out: false: the packet must be sent again */
+static enum pb_error await_acknowledgement(struct pb_gdb_wire *wire, bool *accepted)
 {
-	const uint64_t deadline = pb_gdb_clock_us() + wire->patience_us;
+	const uint64_t deadline = pb_clock_us() + wire->patience_us;
 
 	for (uint32_t i = 0; i < NOISE_MOST; i++) {
 		uint8_t byte;
@@ -145,11 +138,11 @@ static enum pb_error await_acknowledgement(struct pb_gdb_wire *wire, bool *taken
 
 		if (error != PB_ERROR_OK)
 			return error;
-		*taken = byte != '-';
+		*accepted = byte != '-';
 		if (byte == '+' || byte == '-')
 			return PB_ERROR_OK;
 		if (byte == '$') {
-			/* The answer itself: its acknowledgement got lost. */
+			/* The answer itself: the acknowledgement was lost. */
 			unread(wire);
 			return PB_ERROR_OK;
 		}
@@ -162,12 +155,12 @@ enum pb_error pb_gdb_send(struct pb_gdb_wire *wire, const void *contents, size_t
 	const size_t length = frame(wire->output, contents, bytes);
 
 	for (uint32_t i = 0; i < PB_GDB_TRIES; i++) {
-		bool taken = true;
+		bool accepted = true;
 		enum pb_error error = send_bytes(wire, wire->output, length);
 
 		if (error == PB_ERROR_OK && wire->acknowledge)
-			error = await_acknowledgement(wire, &taken);
-		if (error != PB_ERROR_OK || taken)
+			error = await_acknowledgement(wire, &accepted);
+		if (error != PB_ERROR_OK || accepted)
 			return error;
 	}
 	return PB_ERROR_PROTOCOL;
@@ -203,8 +196,8 @@ static bool put(struct pb_gdb_wire *wire, uint8_t byte, uint32_t times)
 	return true;
 }
 
-/* Takes one byte of the contents, with the one behind it if it needs that. */
-static enum pb_error take(struct pb_gdb_wire *wire, uint64_t deadline, uint8_t byte, uint32_t *sum)
+/* Processes one byte of the contents, and the next one after an escape or a run. */
+static enum pb_error receive_content(struct pb_gdb_wire *wire, uint64_t deadline, uint8_t byte, uint32_t *sum)
 {
 	const bool run = byte == '*';
 	uint8_t second;
@@ -255,12 +248,12 @@ static enum pb_error receive_once(struct pb_gdb_wire *wire, uint64_t deadline, b
 		if (error != PB_ERROR_OK || byte == '#')
 			break;
 		if (byte == '$') {
-			/* The one before it broke off. */
+			/* The previous packet was cut off. */
 			wire->packet_bytes = 0;
 			sum = 0;
 			continue;
 		}
-		error = take(wire, deadline, byte, &sum);
+		error = receive_content(wire, deadline, byte, &sum);
 	}
 	if (error == PB_ERROR_OK)
 		error = receive_sum(wire, deadline, sum, intact);
@@ -270,7 +263,7 @@ static enum pb_error receive_once(struct pb_gdb_wire *wire, uint64_t deadline, b
 
 enum pb_error pb_gdb_receive(struct pb_gdb_wire *wire)
 {
-	const uint64_t deadline = pb_gdb_clock_us() + wire->patience_us;
+	const uint64_t deadline = pb_clock_us() + wire->patience_us;
 
 	for (uint32_t i = 0; i < PB_GDB_TRIES; i++) {
 		bool intact = false;

@@ -2,8 +2,8 @@
 /**
  * @file
  * Packets of the gdb remote serial protocol over a connected socket: framing,
- * checksums, acknowledgements, escapes and run lengths. The other side is
- * foreign: whatever it sends ends in a packet or in an error, in bounded room.
+ * checksums, acknowledgements, escapes and run lengths. The other side is not
+ * trusted: whatever it sends becomes a packet or an error, in bounded memory.
  */
 #ifndef PB_HOST_LINK_GDB_PACKET_H
 #define PB_HOST_LINK_GDB_PACKET_H
@@ -12,47 +12,44 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "firmware/abi/errors.h"
+#include "patchbay/abi/errors.h"
 
-/** Longest contents of a packet, in either direction. A stub that takes more is not given more. */
+/** Longest contents of a packet in either direction, in bytes, also if the stub accepts more. */
 #define PB_GDB_PACKET_BYTES 16384u
-/** How long the other side may take for one packet, in microseconds, unless the caller says else. */
+/** Default time for the other side to send or acknowledge one packet, in microseconds. */
 #define PB_GDB_PATIENCE_US 5000000u
-/** How often a packet is sent, or asked for, again after damage. */
+/** Attempts to send or to receive a packet that arrives damaged. */
 #define PB_GDB_TRIES 5u
 
-/** One connection. The caller's; zero it, then fill the first three. */
+/** One connection. The caller owns it, zeroes it, and fills in the first three fields. */
 struct pb_gdb_wire {
-	int socket;           /**< connected, a stream */
-	uint64_t patience_us; /**< PB_GDB_PATIENCE_US, or what a test has time for */
-	bool acknowledge;     /**< true until both sides have agreed to do without */
-	uint8_t input[4096];  /**< received and not looked at yet: from input_at, input_bytes long */
-	size_t input_at;
-	size_t input_bytes;
+	int socket;           /**< connected stream socket */
+	uint64_t patience_us; /**< time for one packet: PB_GDB_PATIENCE_US, or less in a test */
+	bool acknowledge;     /**< true until both sides agree on no acknowledgements */
+	uint8_t input[4096];  /**< received bytes */
+	size_t input_at;      /**< first unread byte of `input` */
+	size_t input_bytes;   /**< unread bytes of `input` */
 	uint8_t packet[PB_GDB_PACKET_BYTES +
 		       1u];  /**< contents of the last packet received, zero-terminated */
-	size_t packet_bytes; /**< their length */
-	uint8_t output[2u * PB_GDB_PACKET_BYTES + 4u]; /**< a packet as it is sent */
+	size_t packet_bytes; /**< length of `packet` */
+	uint8_t output[2u * PB_GDB_PACKET_BYTES + 4u]; /**< the framed packet being sent */
 };
 
-/** Microseconds on a clock that never goes back. */
-uint64_t pb_gdb_clock_us(void);
-
 /**
- * Sends one packet, and waits until the other side has it.
+ * Sends one packet and waits for its acknowledgement, if those are on.
  * @param bytes at most PB_GDB_PACKET_BYTES; any byte may occur, and is escaped
  * @retval PB_ERROR_NO_CARD the connection is closed
  * @retval PB_ERROR_TIMEOUT no acknowledgement came
- * @retval PB_ERROR_PROTOCOL it was refused PB_GDB_TRIES times
+ * @retval PB_ERROR_PROTOCOL the packet was refused PB_GDB_TRIES times
  */
 enum pb_error pb_gdb_send(struct pb_gdb_wire *wire, const void *contents, size_t bytes);
-/** Sends the byte that halts, which stands outside packets. */
+/** Sends the break byte, which halts the MCU and stands outside packets. */
 enum pb_error pb_gdb_send_break(struct pb_gdb_wire *wire);
 /**
  * Receives the next packet into wire->packet.
  * @retval PB_ERROR_NO_CARD the connection is closed
- * @retval PB_ERROR_TIMEOUT none came
- * @retval PB_ERROR_PROTOCOL it is damaged again and again, too long, or no packet
+ * @retval PB_ERROR_TIMEOUT no packet came
+ * @retval PB_ERROR_PROTOCOL the packet was damaged PB_GDB_TRIES times or is too long, or the bytes are no packet
  */
 enum pb_error pb_gdb_receive(struct pb_gdb_wire *wire);
 

@@ -8,15 +8,16 @@
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-/* What every stub takes, and what no sane one is below. */
+#include "host/link_system.h"
+
+/* Packet size in bytes if the stub reports none, and the smallest one used. */
 #define PACKET_DEFAULT 400u
 #define PACKET_LEAST   64u
-/* In front of the data: the command's letter, address, length, and a reserve for the frame. */
+/* Bytes of a packet besides the data: the command's letter, address, length, and the frame. */
 #define COMMAND_ROOM 32u
-/* Packets that answer nothing which are passed over in search of an answer: console output, late stops. */
+/* Unrelated packets skipped before an answer counts as missing: console output, late stop replies. */
 #define STRAY_MOST   1000u
 #define ADDRESS_ROOM 256u
 
@@ -33,7 +34,7 @@ static char *put_hex(char *at, uint32_t value)
 	return at;
 }
 
-/* @return -1: it is no digit */
+/* Returns the value of a hex digit; -1: it is none. */
 static int digit_value(uint8_t digit)
 {
 	if (digit >= '0' && digit <= '9')
@@ -43,9 +44,9 @@ static int digit_value(uint8_t digit)
 	return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
 }
 
-/* ---- questions and answers ---- */
+/* ---- requests and replies ---- */
 
-static bool says(const struct pb_gdb *gdb, const char *text)
+static bool reply_is(const struct pb_gdb *gdb, const char *text)
 {
 	return gdb->wire.packet_bytes == strlen(text) &&
 	       memcmp(gdb->wire.packet, text, gdb->wire.packet_bytes) == 0;
@@ -58,10 +59,10 @@ static bool is_stop(const struct pb_gdb *gdb)
 
 static bool is_console(const struct pb_gdb *gdb)
 {
-	return gdb->wire.packet[0] == 'O' && !says(gdb, "OK");
+	return gdb->wire.packet[0] == 'O' && !reply_is(gdb, "OK");
 }
 
-/* Receives the next packet but for console output and, unless that is wanted, news that the MCU has halted. */
+/* Receives the next packet. Skips console output and, unless `stop`, stop replies. */
 static enum pb_error receive(struct pb_gdb *gdb, bool stop)
 {
 	for (uint32_t i = 0; i < STRAY_MOST; i++) {
@@ -85,7 +86,7 @@ static enum pb_error ask_text(struct pb_gdb *gdb, const char *question)
 	return ask(gdb, question, strlen(question));
 }
 
-/* Receives the news that the MCU has halted. */
+/* Receives the stop reply: the MCU has halted. */
 static enum pb_error await_stop(struct pb_gdb *gdb)
 {
 	enum pb_error error = receive(gdb, true);
@@ -98,24 +99,7 @@ static enum pb_error await_stop(struct pb_gdb *gdb)
 
 /* ---- connection ---- */
 
-static enum pb_error connect_path(const char *path, int *to)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-
-	if (strlen(path) >= sizeof(address.sun_path)) {
-		errno = ENAMETOOLONG;
-		return PB_ERROR_SYSTEM;
-	}
-	memcpy(address.sun_path, path, strlen(path) + 1);
-	*to = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (*to < 0)
-		return PB_ERROR_SYSTEM;
-	if (connect(*to, (const struct sockaddr *)&address, sizeof(address)) == 0)
-		return PB_ERROR_OK;
-	return errno == ENOENT || errno == ECONNREFUSED ? PB_ERROR_NO_CARD : PB_ERROR_SYSTEM;
-}
-
-/* Takes HOST:PORT apart. @return false: it is none */
+/* Splits HOST:PORT. @return false: the text has another form */
 static bool split(const char *address, char *host, const char **port)
 {
 	const char *colon = strrchr(address, ':');
@@ -140,7 +124,7 @@ static bool connect_one(const struct addrinfo *found, int *to)
 	*to = socket(found->ai_family, found->ai_socktype | SOCK_CLOEXEC, found->ai_protocol);
 	if (*to < 0)
 		return false;
-	/* Packets are short, and each is waited for. */
+	/* Packets are short, and each one is answered before the next. */
 	(void)setsockopt(*to, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	if (connect(*to, found->ai_addr, found->ai_addrlen) == 0)
 		return true;
@@ -158,7 +142,7 @@ enum pb_error pb_gdb_connect(const char *address, int *socket)
 
 	*socket = -1;
 	if (address[0] == '/' || address[0] == '.')
-		return connect_path(address, socket);
+		return pb_connect_unix(address, socket);
 	if (!split(address, host, &port))
 		return PB_ERROR_BAD_ARGUMENT;
 	if (getaddrinfo(host, port, &wanted, &found) != 0)
@@ -171,7 +155,7 @@ enum pb_error pb_gdb_connect(const char *address, int *socket)
 
 /* ---- greeting ---- */
 
-/* Reads the value behind a name of the stub's list. @return 0: it is not there, or no number */
+/* Reads the value of a name in the stub's feature list. @return 0: the name is missing, or its value is no number */
 static uint32_t feature_number(const struct pb_gdb *gdb, const char *name)
 {
 	const char *at = strstr((const char *)gdb->wire.packet, name);
@@ -187,7 +171,7 @@ static uint32_t feature_number(const struct pb_gdb *gdb, const char *name)
 	return value;
 }
 
-static void take_packet_size(struct pb_gdb *gdb)
+static void set_packet_size(struct pb_gdb *gdb)
 {
 	uint32_t bytes = feature_number(gdb, "PacketSize=");
 
@@ -205,30 +189,30 @@ static enum pb_error agree(struct pb_gdb *gdb)
 
 	if (error != PB_ERROR_OK)
 		return error;
-	take_packet_size(gdb);
+	set_packet_size(gdb);
 	quiet = strstr((const char *)gdb->wire.packet, "QStartNoAckMode+") != NULL;
 	if (quiet)
 		error = ask_text(gdb, "QStartNoAckMode");
-	if (error == PB_ERROR_OK && quiet && says(gdb, "OK"))
+	if (error == PB_ERROR_OK && quiet && reply_is(gdb, "OK"))
 		gdb->wire.acknowledge = false;
 	return error;
 }
 
 /*
- * A probe sees the bus; QEMU's stub sees what the CPU may, protection unit included, unless it is told otherwise ("QEMU
- * User Documentation", GDB usage, PhyMemMode). A stub that does not know the command answers with nothing.
+ * Selects physical memory. A probe accesses the bus; QEMU's stub accesses memory as the CPU does, with its protection
+ * unit, unless PhyMemMode is on ("QEMU User Documentation", GDB usage). Other stubs answer with an empty packet.
  */
 static enum pb_error see_all_memory(struct pb_gdb *gdb)
 {
 	return ask_text(gdb, "Qqemu.PhyMemMode:1");
 }
 
-/* The same. */
+/* Finds out whether the stub accepts binary writes. Other stubs answer with an empty packet. */
 static enum pb_error find_binary(struct pb_gdb *gdb)
 {
 	enum pb_error error = ask_text(gdb, "X0,0:");
 
-	gdb->binary = error == PB_ERROR_OK && says(gdb, "OK");
+	gdb->binary = error == PB_ERROR_OK && reply_is(gdb, "OK");
 	return error;
 }
 
@@ -241,7 +225,7 @@ enum pb_error pb_gdb_greet(struct pb_gdb *gdb, int socket, uint64_t patience_us)
 	gdb->wire.patience_us = patience_us;
 	gdb->wire.acknowledge = true;
 	error = agree(gdb);
-	/* Stubs halt the MCU when somebody connects; this asks why it stands. */
+	/* A stub halts the MCU when a client connects; '?' requests the stop reply. */
 	if (error == PB_ERROR_OK)
 		error = pb_gdb_send(&gdb->wire, "?", 1);
 	if (error == PB_ERROR_OK)
@@ -284,7 +268,9 @@ enum pb_error pb_gdb_resume(struct pb_gdb *gdb)
 
 /* ---- memory ---- */
 
-/* @return how many bytes one packet carries as digits; whole words, so that the MCU's bus sees no halves */
+/*
+ * Returns how many bytes one packet carries as hex digits: whole words, so that the MCU's bus sees only word accesses.
+ */
 static uint32_t digits_most(const struct pb_gdb *gdb)
 {
 	return (gdb->packet_bytes - COMMAND_ROOM) / 2u & ~3u;
@@ -298,8 +284,8 @@ static char *put_command(char *at, char letter, uint32_t address, uint32_t bytes
 	return put_hex(at, bytes);
 }
 
-/* The answer to a read: a shorter one is what there is, up to where memory ends. */
-static enum pb_error take_digits(const struct pb_gdb *gdb, uint8_t *to, uint32_t bytes)
+/* Decodes the reply to a read. A shorter reply ends at the end of memory. */
+static enum pb_error decode_digits(const struct pb_gdb *gdb, uint8_t *to, uint32_t bytes)
 {
 	const uint8_t *digits = gdb->wire.packet;
 
@@ -332,7 +318,7 @@ enum pb_error pb_gdb_read(struct pb_gdb *gdb, uint32_t address, void *to, uint32
 
 		error = ask(gdb, command, (size_t)(end - command));
 		if (error == PB_ERROR_OK)
-			error = take_digits(gdb, at, part);
+			error = decode_digits(gdb, at, part);
 		address += part;
 		at += part;
 		bytes -= part;
@@ -340,7 +326,7 @@ enum pb_error pb_gdb_read(struct pb_gdb *gdb, uint32_t address, void *to, uint32
 	return error;
 }
 
-/* Writes the data behind a command. @return behind it */
+/* Appends data to a command. @return the end of the data */
 static char *put_data(const struct pb_gdb *gdb, char *at, const uint8_t *from, uint32_t bytes)
 {
 	*at++ = ':';
@@ -361,14 +347,14 @@ enum pb_error pb_gdb_write(struct pb_gdb *gdb, uint32_t address, const void *fro
 	enum pb_error error = PB_ERROR_OK;
 
 	while (bytes != 0 && error == PB_ERROR_OK) {
-		/* Bytes may take two each as well: those that are escaped. */
+		/* A binary byte may take two bytes, too: escapes. */
 		const uint32_t part = bytes < digits_most(gdb) ? bytes : digits_most(gdb);
 		char command[PB_GDB_PACKET_BYTES];
 		char *end = put_command(command, gdb->binary ? 'X' : 'M', address, part);
 
 		end = put_data(gdb, end, at, part);
 		error = ask(gdb, command, (size_t)(end - command));
-		if (error == PB_ERROR_OK && !says(gdb, "OK"))
+		if (error == PB_ERROR_OK && !reply_is(gdb, "OK"))
 			error = gdb->wire.packet[0] == 'E' ? PB_ERROR_BAD_RANGE : PB_ERROR_PROTOCOL;
 		address += part;
 		at += part;

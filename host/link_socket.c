@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A link to the emulated card over its Unix socket. Whoever answers there is foreign. */
+/* A link to the emulated card over its Unix socket. Everything received is checked before use. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -10,29 +10,29 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "hal/shared.h"
-#include "host/link.h"
 #include "host/link_protocol.h"
+#include "host/link_system.h"
+#include "patchbay/link.h"
 
-/* A card that takes longer for its greeting is none. */
+/* Time for the whole handshake, in microseconds. */
 #define HANDSHAKE_US 10000000u
-/* Nine peers of nine vectors, and some coming and going meanwhile. */
+/* Messages accepted in a handshake: nine peers of nine vectors, and hosts that connect and disconnect meanwhile. */
 #define HANDSHAKE_MESSAGES 1024u
-/* Smaller than this there is not even room for the boot block. */
+/* Smallest card memory accepted, in bytes: it must hold the boot block. */
 #define MEMORY_BYTES_MIN 4096
-/* Messages looked at in one wait, so that a flood of them does not hold it up. */
+/* Messages read in one wait, so that a flood of messages cannot delay its return. */
 #define MESSAGES_IN_ONE_WAIT 128u
 
 struct link_socket {
 	struct pb_link link; /* first: what callers hold */
 	int socket;
-	int doorbell;  /* eventfd of the card's vector for our channel; -1 until known */
-	int interrupt; /* eventfd of our own vector 0; -1 until known */
-	bool gone;
+	int doorbell;  /* eventfd of the card's vector for this host's channel; -1 until known */
+	int interrupt; /* eventfd of this host's vector 0; -1 until known */
+	bool gone;     /* the card has disconnected */
 };
 
 struct message {
@@ -40,14 +40,7 @@ struct message {
 	int fd; /* -1: none */
 };
 
-static uint64_t clock_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
-}
-
+/* Closes a descriptor, if it is open. */
 static void drop(int *fd)
 {
 	if (*fd >= 0)
@@ -57,7 +50,7 @@ static void drop(int *fd)
 
 /* ---- messages ---- */
 
-/* Receives up to `bytes` and at most one descriptor; a second one is dropped by the kernel for want of room. */
+/* Receives up to `bytes` and at most one descriptor. The kernel drops a second one, because the buffer has no room. */
 static ssize_t receive_some(int socket, void *to, size_t bytes, int *fd)
 {
 	union {
@@ -91,11 +84,11 @@ static int64_t little_endian(const uint8_t *bytes)
 	return (int64_t)value;
 }
 
-/* Sleeps until the socket has something; NO_CARD when the time is up. */
+/* Sleeps until the socket is readable. @retval PB_ERROR_NO_CARD the deadline has passed */
 static enum pb_error await_socket(int socket, uint64_t deadline)
 {
 	struct pollfd poller = {.fd = socket, .events = POLLIN};
-	uint64_t now = clock_us();
+	uint64_t now = pb_clock_us();
 	int got;
 
 	if (now >= deadline)
@@ -106,9 +99,9 @@ static enum pb_error await_socket(int socket, uint64_t deadline)
 
 /*
  * Receives one message. The caller owns its descriptor.
- * @param deadline 0: only what has come already
- * @retval PB_ERROR_TIMEOUT nothing has (deadline 0 only)
- * @retval PB_ERROR_NO_CARD the other side closed, or is too slow
+ * @param deadline 0: do not wait
+ * @retval PB_ERROR_TIMEOUT no message is there (deadline 0 only)
+ * @retval PB_ERROR_NO_CARD the card closed the connection, or the deadline has passed
  */
 static enum pb_error receive(int socket, uint64_t deadline, struct message *message)
 {
@@ -127,7 +120,7 @@ static enum pb_error receive(int socket, uint64_t deadline, struct message *mess
 		else if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK))
 			error = PB_ERROR_NO_CARD;
 		else if (deadline == 0)
-			/* The card never sends half a message. */
+			/* A partial message means that the sender is no card. */
 			error = have == 0 ? PB_ERROR_TIMEOUT : PB_ERROR_NO_CARD;
 		else
 			error = await_socket(socket, deadline);
@@ -141,7 +134,7 @@ static enum pb_error receive(int socket, uint64_t deadline, struct message *mess
 
 /* ---- handshake ---- */
 
-/* Receives a message that must have no descriptor and lie in a range. */
+/* Receives a message that must carry no descriptor, and a value in [low, high]. */
 static enum pb_error expect_number(int socket, uint64_t deadline, int64_t low, int64_t high, int64_t *value)
 {
 	struct message message;
@@ -188,13 +181,13 @@ static enum pb_error expect_memory(struct link_socket *card, uint64_t deadline)
 	return error;
 }
 
-/* Keeps an eventfd, made so that neither reading nor writing it can block. */
+/* Takes over an eventfd and sets it non-blocking. */
 static enum pb_error keep(int *kept, struct message *message)
 {
 	int flags = fcntl(message->fd, F_GETFL);
 	struct stat status;
 
-	/* It has no type. A pipe or a socket that nobody reads would end this process with a signal. */
+	/* An eventfd has no file type. Writing to a closed pipe or socket would kill this process with a signal. */
 	if (fstat(message->fd, &status) != 0)
 		return PB_ERROR_SYSTEM;
 	if ((status.st_mode & S_IFMT) != 0)
@@ -206,7 +199,7 @@ static enum pb_error keep(int *kept, struct message *message)
 	return PB_ERROR_OK;
 }
 
-/* Receives vectors until both that this host needs are there. Its own come last. */
+/* Receives vectors until this host has its doorbell and its interrupt. The host's own vectors come last. */
 static enum pb_error expect_vectors(struct link_socket *card, uint64_t deadline)
 {
 	uint32_t card_vectors = 0;
@@ -234,7 +227,7 @@ static enum pb_error expect_vectors(struct link_socket *card, uint64_t deadline)
 
 static enum pb_error shake_hands(struct link_socket *card)
 {
-	uint64_t deadline = clock_us() + HANDSHAKE_US;
+	uint64_t deadline = pb_clock_us() + HANDSHAKE_US;
 	int64_t value;
 	enum pb_error error;
 
@@ -260,21 +253,21 @@ static void doorbell(struct pb_link *link)
 	do {
 		written = write(card->doorbell, &one, sizeof(one));
 	} while (written < 0 && errno == EINTR);
-	/* EAGAIN: it has been rung 2^64 - 2 times and not been heard once; nothing is lost. */
+	/* EAGAIN: the counter is at its maximum, so that the doorbell is already rung. */
 }
 
-/* Reads what the socket has: news of other hosts, or its end. */
+/* Reads messages about other hosts. @return false: the card has disconnected */
 static bool socket_alive(const struct link_socket *card)
 {
 	for (uint32_t i = 0; i < MESSAGES_IN_ONE_WAIT; i++) {
 		struct message message;
 		enum pb_error error = receive(card->socket, 0, &message);
-		bool farewell = error == PB_ERROR_OK && message.fd < 0 && message.value == PB_SOCKET_CARD;
+		bool card_left = error == PB_ERROR_OK && message.fd < 0 && message.value == PB_SOCKET_CARD;
 
 		drop(&message.fd);
 		if (error == PB_ERROR_TIMEOUT)
 			return true;
-		if (error != PB_ERROR_OK || farewell)
+		if (error != PB_ERROR_OK || card_left)
 			return false;
 	}
 	return true;
@@ -307,7 +300,7 @@ static enum pb_error wait_interrupt(struct pb_link *link, uint64_t timeout_us)
 static uint64_t now(struct pb_link *link)
 {
 	(void)link;
-	return clock_us();
+	return pb_clock_us();
 }
 
 static void close_link(struct pb_link *link)
@@ -329,23 +322,6 @@ static const struct pb_link_ops socket_ops = {
 	.close = close_link,
 };
 
-static enum pb_error connect_socket(struct link_socket *card, const char *path)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-
-	if (strlen(path) >= sizeof(address.sun_path)) {
-		errno = ENAMETOOLONG;
-		return PB_ERROR_SYSTEM;
-	}
-	memcpy(address.sun_path, path, strlen(path) + 1);
-	card->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (card->socket < 0)
-		return PB_ERROR_SYSTEM;
-	if (connect(card->socket, (const struct sockaddr *)&address, sizeof(address)) == 0)
-		return PB_ERROR_OK;
-	return errno == ENOENT || errno == ECONNREFUSED ? PB_ERROR_NO_CARD : PB_ERROR_SYSTEM;
-}
-
 enum pb_error pb_link_open_socket(const char *path, struct pb_link **link)
 {
 	struct link_socket *card = calloc(1, sizeof(*card));
@@ -356,7 +332,7 @@ enum pb_error pb_link_open_socket(const char *path, struct pb_link **link)
 		return PB_ERROR_HOST_MEMORY;
 	*card = (struct link_socket){
 		.link = {.ops = &socket_ops}, .socket = -1, .doorbell = -1, .interrupt = -1};
-	error = connect_socket(card, path);
+	error = pb_connect_unix(path, &card->socket);
 	if (error == PB_ERROR_OK)
 		error = shake_hands(card);
 	if (error != PB_ERROR_OK) {

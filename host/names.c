@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of numbers, from the same lists that define them. */
-#include "host/names.h"
+/* Names and meanings of numbers, generated from the lists that define the numbers. */
+#include "patchbay/names.h"
 
-#include "firmware/abi/boot.h"
-#include "firmware/abi/channel.h"
-#include "firmware/abi/errors.h"
-#include "firmware/abi/format.h"
+#include "patchbay/abi/boot.h"
+#include "patchbay/abi/channel.h"
+#include "patchbay/abi/errors.h"
+#include "patchbay/abi/format.h"
 
 #define PB_NAME_CASE(name, number, meaning)                                                                  \
 	case (number):                                                                                       \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "host/paging.h"
+#include "patchbay/paging.h"
 
 #include <stddef.h>
 
@@ -8,9 +8,9 @@
 
 #define WORD_BYTES      ((uint32_t)sizeof(uint32_t))
 #define PAGE_LIST_ENTRY ((uint32_t)sizeof(uint64_t))
-/** Whole pages whose bytes one packet can count. */
+/** Largest number of whole pages whose bytes fit the size word of one packet. */
 #define RUN_PAGES_MAX (UINT32_MAX / PB_PAGE_BYTES)
-/** Pages whose list a NOP can skip. */
+/** Largest number of pages whose list fits one NOP packet. */
 #define LIST_PAGES_MAX ((PB_PACKET_WORDS(UINT32_MAX) - 2u) / 2u)
 
 _Static_assert((PB_PACKET_MAP_APERTURE_WORDS + 2u) * WORD_BYTES + PAGE_LIST_ENTRY == PB_PAGING_BYTES_MIN,
@@ -26,28 +26,27 @@ static bool has_source(const struct pb_paging_operation *operation)
 	return operation->kind == PB_PAGING_TRANSFER || operation->kind == PB_PAGING_MAP_APERTURE;
 }
 
-/** Pages of an operation, a last one of fewer bytes included. */
+/** Returns the pages of an operation, including a partial last one. */
 static uint64_t page_count(const struct pb_paging_operation *operation)
 {
 	return operation->bytes / PB_PAGE_BYTES + (operation->bytes % PB_PAGE_BYTES != 0);
 }
 
-static uint64_t address_of(const struct pb_paging_place *place, uint32_t page)
+static uint64_t address_of(const struct pb_paging_memory *side, uint32_t page)
 {
-	return place->pages != NULL ? place->pages[page]
-				    : place->gpu_address + (uint64_t)page * PB_PAGE_BYTES;
+	return side->pages != NULL ? side->pages[page] : side->gpu_address + (uint64_t)page * PB_PAGE_BYTES;
 }
 
 /* ---- checks ---- */
 
-static bool place_is_valid(const struct pb_paging_place *place, uint64_t bytes, uint32_t alignment)
+static bool side_is_valid(const struct pb_paging_memory *side, uint64_t bytes, uint32_t alignment)
 {
 	const uint64_t pages = bytes / PB_PAGE_BYTES + (bytes % PB_PAGE_BYTES != 0);
 
-	if (place->pages == NULL)
-		return place->gpu_address % alignment == 0 && place->gpu_address <= UINT64_MAX - bytes;
+	if (side->pages == NULL)
+		return side->gpu_address % alignment == 0 && side->gpu_address <= UINT64_MAX - bytes;
 	for (uint64_t i = 0; i < pages; i++) {
-		if (place->pages[i] % PB_PAGE_BYTES != 0)
+		if (side->pages[i] % PB_PAGE_BYTES != 0)
 			return false;
 	}
 	return true;
@@ -64,8 +63,8 @@ static bool is_valid(const struct pb_paging_operation *operation)
 	    operation->multipass_offset > page_count(operation) ||
 	    (is_aperture(operation) && operation->destination.pages != NULL))
 		return false;
-	return place_is_valid(&operation->destination, operation->bytes, alignment) &&
-	       (!has_source(operation) || place_is_valid(&operation->source, operation->bytes, alignment));
+	return side_is_valid(&operation->destination, operation->bytes, alignment) &&
+	       (!has_source(operation) || side_is_valid(&operation->source, operation->bytes, alignment));
 }
 
 /* ---- packets ---- */
@@ -84,12 +83,12 @@ static void put_address(struct pb_paging_buffer *buffer, uint64_t address)
 	put(buffer, (uint32_t)(address >> 32));
 }
 
-static bool follows(const struct pb_paging_place *place, uint32_t page)
+static bool follows(const struct pb_paging_memory *side, uint32_t page)
 {
-	return address_of(place, page) == address_of(place, page - 1) + PB_PAGE_BYTES;
+	return address_of(side, page) == address_of(side, page - 1) + PB_PAGE_BYTES;
 }
 
-/** Pages from one on that one packet can take: those that lie in a row on both sides. */
+/** Returns how many pages from `page` on fit one packet: those that are contiguous on both sides. */
 static uint32_t run_of(const struct pb_paging_operation *operation, uint32_t page)
 {
 	const uint64_t left = page_count(operation) - page;
@@ -105,7 +104,7 @@ static uint32_t run_of(const struct pb_paging_operation *operation, uint32_t pag
 	return run;
 }
 
-/** Bytes of some pages: the operation's last one may be short. */
+/** Returns the bytes of some pages; the operation's last page may be partial. */
 static uint32_t bytes_of(const struct pb_paging_operation *operation, uint32_t page, uint32_t pages)
 {
 	const uint64_t left = operation->bytes - (uint64_t)page * PB_PAGE_BYTES;
@@ -114,7 +113,7 @@ static uint32_t bytes_of(const struct pb_paging_operation *operation, uint32_t p
 	return (uint32_t)(left < whole ? left : whole);
 }
 
-/** TRANSFER, FILL, DISCARD. @return pages done; 0: no room */
+/** Writes one packet of TRANSFER, FILL or DISCARD. @return pages done; 0: no room */
 static uint32_t put_memory(const struct pb_paging_operation *operation, struct pb_paging_buffer *buffer)
 {
 	static const struct {
@@ -142,8 +141,9 @@ static uint32_t put_memory(const struct pb_paging_operation *operation, struct p
 }
 
 /**
- * The page list stands in the buffer itself, 8-byte aligned, as words that a
- * NOP skips: it lives as long as the packet that reads it, and needs no other memory.
+ * Writes a MAP_APERTURE packet behind its page list. The list stands in the buffer itself, 8-byte aligned, as words of
+ * a NOP packet: it exists as long as the packet that reads it and needs no other memory.
+ * @return pages done; 0: no room
  */
 static uint32_t put_map(const struct pb_paging_operation *operation, struct pb_paging_buffer *buffer)
 {
@@ -172,6 +172,7 @@ static uint32_t put_map(const struct pb_paging_operation *operation, struct pb_p
 	return pages;
 }
 
+/** Writes one UNMAP_APERTURE packet. @return pages done; 0: no room */
 static uint32_t put_unmap(const struct pb_paging_operation *operation, struct pb_paging_buffer *buffer)
 {
 	const uint32_t page = operation->multipass_offset;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the firmware says of its objects, and settings. */
+/* Queries of queues, nodes, contexts and channels, and settings. */
 #include "host/internal.h"
 
+/* Executes PB_COMMAND_QUERY. `owner` is used for queues only. */
 static enum pb_error query(struct pb_channel *channel, uint32_t what, uint32_t object, uint32_t owner,
 			   uint32_t *results)
 {
@@ -10,6 +11,7 @@ static enum pb_error query(struct pb_channel *channel, uint32_t what, uint32_t o
 	return pb_channel_command(channel, PB_COMMAND_QUERY, arguments, results);
 }
 
+/* Joins low word and high word. */
 static uint64_t wide(const uint32_t *words)
 {
 	return (uint64_t)words[1] << 32 | words[0];
@@ -36,9 +38,9 @@ enum pb_error pb_handle_query(struct pb_channel *channel, uint32_t owner, uint32
 		.node = results[11],
 		.priority = results[12],
 	};
-	/* completed, then admitted, then put. */
+	/* Valid order, modulo 2^32: completed <= admitted <= put. */
 	if (state->admitted - state->completed > state->put - state->completed)
-		return pb_blame(channel, PB_ERROR_PROTOCOL);
+		return pb_diagnose(channel, PB_ERROR_PROTOCOL);
 	return PB_ERROR_OK;
 }
 
@@ -51,7 +53,7 @@ enum pb_error pb_queue_query(struct pb_queue *queue, struct pb_queue_state *stat
 		return error;
 	if (state->completed - earliest > queue->put - earliest ||
 	    state->put - state->completed > queue->put - state->completed)
-		return pb_blame(queue->channel, PB_ERROR_PROTOCOL);
+		return pb_diagnose(queue->channel, PB_ERROR_PROTOCOL);
 	return PB_ERROR_OK;
 }
 
@@ -113,7 +115,7 @@ enum pb_error pb_queue_resync(struct pb_queue *queue, struct pb_queue_resync *no
 {
 	enum pb_error error = pb_queue_query(queue, &now->state);
 
-	/* The records after the question: they are at least as new as its answer. */
+	/* Read the records after the query, so that they are at least as new as its answer. */
 	if (error == PB_ERROR_OK)
 		error = pb_queue_preempted(queue, &now->preempt);
 	return error == PB_ERROR_OK ? pb_queue_fence(queue, &now->fence) : error;

@@ -4,19 +4,18 @@
 
 #include "host/internal.h"
 
-/* Tries in a row to read a fence record whole; its writer needs a few dozen instructions. */
+/* Attempts in a row to read a consistent record; its writer needs a few dozen instructions. */
 #define RECORD_TRIES 1000u
 /*
- * How long a record may stay half written. A writer on an emulated MCU loses
- * its processor in the middle at times, so that running out of tries alone
- * does not prove it broken.
+ * Time for which a record may stay half written, in microseconds. The host may deschedule an emulated MCU in the middle
+ * of a write, so that RECORD_TRIES failed attempts alone do not prove an error.
  */
 #define RECORD_PATIENCE_US 100000u
 #define RECORD_SLICE_US    1000u
 
-/* A command whose result is a handle. */
-static enum pb_error make(struct pb_channel *channel, uint32_t code, const uint32_t *arguments,
-			  uint32_t *handle)
+/* Executes a command whose first result is a handle. */
+static enum pb_error create(struct pb_channel *channel, uint32_t code, const uint32_t *arguments,
+			    uint32_t *handle)
 {
 	uint32_t results[PB_REPLY_RESULTS];
 	enum pb_error error = pb_channel_command(channel, code, arguments, results);
@@ -24,7 +23,7 @@ static enum pb_error make(struct pb_channel *channel, uint32_t code, const uint3
 	if (error != PB_ERROR_OK)
 		return error;
 	if (PB_HANDLE_GENERATION(results[0]) == 0)
-		return pb_blame(channel, PB_ERROR_PROTOCOL);
+		return pb_diagnose(channel, PB_ERROR_PROTOCOL);
 	*handle = results[0];
 	return PB_ERROR_OK;
 }
@@ -33,7 +32,7 @@ enum pb_error pb_context_create(struct pb_channel *channel, uint32_t *context)
 {
 	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {0};
 
-	return make(channel, PB_COMMAND_CONTEXT_CREATE, arguments, context);
+	return create(channel, PB_COMMAND_CONTEXT_CREATE, arguments, context);
 }
 
 enum pb_error pb_context_destroy(struct pb_channel *channel, uint32_t context)
@@ -46,7 +45,7 @@ enum pb_error pb_context_clear(struct pb_channel *channel, uint32_t context)
 	return pb_command_about(channel, PB_COMMAND_CONTEXT_CLEAR, context, 0);
 }
 
-/* Page and ring, with no work in them. */
+/* Allocates a zeroed queue page and ring. */
 static enum pb_error allocate_queue(struct pb_queue *queue, struct pb_segment *system)
 {
 	uint64_t bytes =
@@ -99,8 +98,8 @@ enum pb_error pb_queue_create_with(struct pb_queue *queue, struct pb_channel *ch
 		return error;
 	arguments[2] = (uint32_t)queue->memory.os_address;
 	arguments[3] = (uint32_t)(queue->memory.os_address >> 32);
-	error = make(channel, PB_COMMAND_QUEUE_CREATE, arguments, &queue->handle);
-	/* Unless it was refused, the firmware may yet write there: the memory stays taken. */
+	error = create(channel, PB_COMMAND_QUEUE_CREATE, arguments, &queue->handle);
+	/* Free the memory only if the firmware refused: after a lost reply it may still write there. */
 	if (error != PB_ERROR_OK && error < PB_ERROR_TIMEOUT)
 		pb_memory_free(&queue->memory);
 	return error;
@@ -131,7 +130,7 @@ enum pb_error pb_queue_clear(struct pb_queue *queue)
 
 /* ---- submit ---- */
 
-/* Takes over a consumer index that the firmware wrote. @return false: it goes back, or past what was submitted */
+/* Accepts a consumer index that the firmware wrote. @return false: it moved back, or beyond the put index */
 static bool accept_completed(struct pb_queue *queue, uint32_t completed)
 {
 	if (completed - queue->completed > queue->put - queue->completed)
@@ -154,7 +153,7 @@ static void write_descriptor(struct pb_queue *queue, const struct pb_descriptor 
 	}
 	if (timeline > queue->timeline)
 		queue->timeline = timeline;
-	copy.shown = 0; /* the firmware's; what was returned may bring it along */
+	copy.reserved = 0; /* a returned descriptor may still hold a time from firmware of ABI 1.0 */
 	pb_shared_copy_out(&ring[queue->put & (queue->entries - 1)], &copy, sizeof(copy));
 	if (queue->history != NULL)
 		queue->history[queue->put & (queue->entries - 1)] = copy;
@@ -163,6 +162,7 @@ static void write_descriptor(struct pb_queue *queue, const struct pb_descriptor 
 	pb_shared_release();
 }
 
+/* Adds the queue to the kick ring, or requests a rescan if the ring is full, and rings the doorbell. */
 static void kick(struct pb_queue *queue, bool room)
 {
 	struct pb_channel *channel = queue->channel;
@@ -198,11 +198,11 @@ enum pb_error pb_queue_submit(struct pb_queue *queue, const struct pb_descriptor
 
 	if (error != PB_ERROR_OK)
 		return error;
-	/* All that can go wrong is looked at before anything is written. One word needs no seqlock. */
+	/* Check everything before the first write. A read of one word needs no seqlock. */
 	kicks = channel->kick_put - pb_shared_read32(&channel->entry->kick_get);
 	if (kicks > channel->kick_entries ||
 	    !accept_completed(queue, pb_shared_read32(&pb_queue_page(queue)->fence.completed)))
-		return pb_blame(channel, PB_ERROR_PROTOCOL);
+		return pb_diagnose(channel, PB_ERROR_PROTOCOL);
 	if (queue->put - queue->completed >= queue->entries)
 		return PB_ERROR_NO_SPACE;
 	pb_shared_acquire();
@@ -213,7 +213,7 @@ enum pb_error pb_queue_submit(struct pb_queue *queue, const struct pb_descriptor
 
 /* ---- fences ---- */
 
-/* @param shared a record of one line that begins with its sequence */
+/* Tries to copy a record of one line that starts with its sequence. @return false: every attempt met a write */
 static bool try_record(const void *shared, void *record)
 {
 	const uint32_t *lock = shared;
@@ -236,7 +236,7 @@ enum pb_error pb_read_record(const struct pb_queue *queue, const void *shared, v
 {
 	struct pb_link *link = queue->channel->link;
 	uint64_t deadline = pb_deadline(link, RECORD_PATIENCE_US);
-	enum pb_error error = pb_look(link);
+	enum pb_error error = pb_refresh(link);
 
 	if (error != PB_ERROR_OK)
 		return error;
@@ -251,13 +251,13 @@ enum pb_error pb_read_record(const struct pb_queue *queue, const void *shared, v
 	return pb_still_owns(queue->channel);
 }
 
-/* Whether a record read whole is this queue's and makes sense. */
+/* Checks that a consistent record belongs to this attachment and has a valid consumer index. */
 static enum pb_error accept_record(struct pb_queue *queue, const struct pb_fence_record *record)
 {
 	if (record->epoch != queue->channel->epoch)
-		return pb_blame(queue->channel, PB_ERROR_DETACHED);
+		return pb_diagnose(queue->channel, PB_ERROR_DETACHED);
 	if (!accept_completed(queue, record->completed))
-		return pb_blame(queue->channel, PB_ERROR_PROTOCOL);
+		return pb_diagnose(queue->channel, PB_ERROR_PROTOCOL);
 	return PB_ERROR_OK;
 }
 
@@ -267,17 +267,17 @@ enum pb_error pb_queue_completed(struct pb_queue *queue, uint32_t *completed)
 
 	if (!queue->channel->attached)
 		return PB_ERROR_DETACHED;
-	error = pb_look(queue->channel->link);
-	/* One word needs no seqlock. */
+	error = pb_refresh(queue->channel->link);
+	/* A read of one word needs no seqlock. */
 	if (error == PB_ERROR_OK &&
 	    !accept_completed(queue, pb_shared_read32(&pb_queue_page(queue)->fence.completed)))
-		error = pb_blame(queue->channel, PB_ERROR_PROTOCOL);
+		error = pb_diagnose(queue->channel, PB_ERROR_PROTOCOL);
 	pb_shared_acquire();
 	*completed = queue->completed;
 	return error == PB_ERROR_OK ? pb_still_owns(queue->channel) : error;
 }
 
-/** Two words that may change between the reads: the high one counts if it did not. */
+/* Reads a 64-bit counter of two words. If the high word changed meanwhile, the low word counts as 0. */
 static uint64_t read_patches(const struct pb_channel_entry *entry)
 {
 	const uint32_t before = pb_shared_read32(&entry->patches_high);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Render in three steps: copy what the user wrote, once; check all of it
- * (host/render_commands.c); write the outputs. The last step cannot fail, it
- * can only run out of room.
+ * Render in three steps: copy the user's input, once; check all of it (host/render_commands.c); write the outputs. The
+ * last step cannot fail, it can only run out of room.
  */
-#include "host/render.h"
+#include "patchbay/render.h"
 
 #include <stddef.h>
 
@@ -13,9 +12,9 @@
 #include "host/render_commands.h"
 
 #define WORD_BYTES ((uint32_t)sizeof(uint32_t))
-/** Packets that one command becomes. */
+/** Largest number of packets that one command becomes. */
 #define GROUP_PACKETS_MAX 3u
-/** Allocation list of a present: NULL, source, destination. */
+/** Entries of a present's allocation list: NULL, source, destination. */
 #define PRESENT_ENTRIES 3u
 
 _Static_assert((PB_PACKET_TARGET_WORDS + PB_PACKET_TEXTURE_WORDS + PB_PACKET_DRAW_WORDS) * sizeof(uint32_t) ==
@@ -56,7 +55,7 @@ uint64_t pb_render_staging_bytes(uint32_t command_length, uint32_t allocation_co
 	       (uint64_t)location_count * sizeof(struct pb_patch_location) + command_length;
 }
 
-/** An input that is not there, or not on words. */
+/** Returns whether an input that is used is NULL or not word-aligned. */
 static bool misplaced(const void *input, uint32_t count)
 {
 	return count != 0 && (input == NULL || (uintptr_t)input % WORD_BYTES != 0);
@@ -96,7 +95,7 @@ static enum pb_render_status look_up_all(const struct pb_render_arguments *argum
 	return PB_RENDER_SUCCESS;
 }
 
-/** Staging memory: entries, patch locations, commands. The last two only for the user's. */
+/** Copies the user's patch locations and commands to the staging memory, behind the entries. */
 static void stage(const struct pb_render_arguments *arguments, struct pb_render_input *input)
 {
 	struct pb_render_entry *entries = arguments->staging;
@@ -112,7 +111,7 @@ static void stage(const struct pb_render_arguments *arguments, struct pb_render_
 
 /* ---- step 3: the outputs ---- */
 
-/** What has been written so far. */
+/** Progress of the output. */
 struct writer {
 	const struct pb_render_input *input;
 	struct pb_render_output *output;
@@ -121,9 +120,9 @@ struct writer {
 	uint32_t unresolved;
 };
 
-/** One command as the packets that stand for it, whole or not at all. */
+/** One command as the packets that it becomes; they are written together or not at all. */
 struct group {
-	const uint32_t *packets[GROUP_PACKETS_MAX]; /**< their words, as commands */
+	const uint32_t *packets[GROUP_PACKETS_MAX]; /**< each as words of the command buffer */
 	uint32_t packet_count;
 	uint32_t bytes;
 	uint32_t locations;
@@ -137,8 +136,8 @@ static void group_add(struct group *group, const uint32_t *words)
 }
 
 /*
- * The engine forgets its state at the end of each submission, and a DMA buffer
- * may be split at any SplitOffset, so a DRAW brings its target and texture along.
+ * Returns the packets of a command. The engine loses its state at the end of each submission, and a DMA buffer may be
+ * split at any SplitOffset; a DRAW therefore repeats its TARGET and its TEXTURE.
  */
 static struct group group_of(const struct pb_render_walk *walk, const uint32_t *words)
 {
@@ -163,7 +162,7 @@ static bool group_fits(const struct writer *writer, const struct group *group)
 	       group->locations <= output->locations_size - writer->locations;
 }
 
-/** @param split first byte of the group */
+/** Writes an operand's address and its patch location. @param split offset of the group's first byte */
 static void write_operand(struct writer *writer, const struct pb_render_operand *operand,
 			  const uint32_t *packet, uint32_t split)
 {
@@ -212,7 +211,7 @@ static void write_packet(struct writer *writer, const uint32_t *packet, uint32_t
 	writer->dma_bytes += operation->words * WORD_BYTES;
 }
 
-/** Translates commands from walk->offset on. @return the offset of the first one that has no room */
+/** Translates commands from walk->offset on. @return offset of the first command without room */
 static uint32_t write_groups(struct writer *writer, struct pb_render_walk *walk)
 {
 	while (walk->offset != writer->input->bytes) {
@@ -249,7 +248,7 @@ static void write_allocation(struct pb_allocation *to, const struct pb_render_en
 	pb_shared_copy_out(to, &allocation, sizeof(allocation));
 }
 
-/** Allocation list and private data, and the pointers past all four. */
+/** Writes allocation list and private data, and advances the four pointers. */
 static void finish(const struct writer *writer, const struct pb_render_record *record)
 {
 	const struct pb_render_input *input = writer->input;
@@ -268,7 +267,11 @@ static void finish(const struct writer *writer, const struct pb_render_record *r
 	output->private_data += sizeof(*record) / sizeof(*output->private_data);
 }
 
-/** @param flags for the descriptor; @param multipass_offset where to begin, and where to go on */
+/**
+ * Writes all outputs.
+ * @param flags for the record
+ * @param multipass_offset in: offset of the first command; out: offset of the first command not translated
+ */
 static enum pb_render_status write_outputs(const struct pb_render_input *input,
 					   struct pb_render_output *output, uint32_t flags,
 					   uint32_t *multipass_offset)
@@ -284,7 +287,7 @@ static enum pb_render_status write_outputs(const struct pb_render_input *input,
 		pb_render_step(input, &walk);
 	end = write_groups(&writer, &walk);
 	if (end != input->bytes && writer.dma_bytes == 0)
-		return PB_RENDER_INSUFFICIENT_DMA_BUFFER; /* skipping a NOP is no progress worth a submission */
+		return PB_RENDER_INSUFFICIENT_DMA_BUFFER; /* a part without packets is not worth a submission */
 	finish(&writer, &(const struct pb_render_record){
 				.magic = PB_RENDER_MAGIC,
 				.version = PB_RENDER_VERSION,
@@ -308,7 +311,7 @@ static enum pb_render_status translate(const struct pb_render_input *input, stru
 	return status == PB_RENDER_SUCCESS ? write_outputs(input, output, flags, multipass_offset) : status;
 }
 
-/* ---- the three ways in ---- */
+/* ---- the public functions ---- */
 
 static enum pb_render_status render(struct pb_render_arguments *arguments, bool kernel)
 {
@@ -347,17 +350,17 @@ enum pb_render_status pb_render_km(struct pb_render_arguments *arguments)
 	return render(arguments, true);
 }
 
-/** Byte offset of a rectangle. @return false: it cannot be named, or its rows reach beyond their pitch */
+/** Finds the byte offset of a rectangle. @return false: it exceeds 32 bits, or a row extends beyond its pitch */
 static bool surface_offset(const struct pb_render_surface *surface, uint32_t width, uint32_t *offset)
 {
 	const uint64_t right = 4u * ((uint64_t)surface->left + width);
-	const uint64_t place = (uint64_t)surface->top * surface->pitch + 4u * (uint64_t)surface->left;
+	const uint64_t start = (uint64_t)surface->top * surface->pitch + 4u * (uint64_t)surface->left;
 
-	*offset = (uint32_t)place;
-	return right <= surface->pitch && place <= UINT32_MAX;
+	*offset = (uint32_t)start;
+	return right <= surface->pitch && start <= UINT32_MAX;
 }
 
-/** The command of a blit, as the kernel would write it: allocation 1 to allocation 2. */
+/** Translates the command of a blit from allocation 1 to allocation 2, as a kernel command. */
 static enum pb_render_status translate_blit(struct pb_render_present *present,
 					    const struct pb_render_entry entries[PRESENT_ENTRIES],
 					    uint32_t from, uint32_t to)

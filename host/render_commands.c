@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-#include "firmware/abi/boot.h"
 #include "hal/engine/packets.h"
+#include "patchbay/abi/boot.h"
 
 #define ONLY_3D    (1u << PB_NODE_3D)
 #define EVERY_NODE (1u << PB_NODE_3D | 1u << PB_NODE_COPY)
@@ -16,7 +16,7 @@ static bool aligned(uint32_t value)
 	return value % sizeof(uint32_t) == 0;
 }
 
-/** Bytes from the first one of a rectangle to its last. Fits 64 bits whatever the operands are. */
+/** Returns the bytes from the first to the last byte of a rectangle. Cannot overflow for any operands. */
 static uint64_t rectangle(uint32_t pitch, uint32_t row_bytes, uint32_t rows)
 {
 	return row_bytes == 0 || rows == 0 ? 0 : (uint64_t)pitch * (rows - 1u) + row_bytes;
@@ -63,7 +63,7 @@ static bool measure_draw(const uint32_t *words, uint64_t extents[PB_RENDER_OPERA
 #define SOURCE(word)      word, PB_RENDER_SLOT_SOURCE, false
 #define DESTINATION(word) word, PB_RENDER_SLOT_DESTINATION, true
 
-/* By opcode, and word for word as in hal/engine/packets.h. FENCE is for the ring: no node has it in a buffer. */
+/* By opcode; the words are those of hal/engine/packets.h. FENCE belongs in the ring: no node accepts it in a buffer. */
 static const struct pb_render_operation operations[] = {
 	[PB_PACKET_NOP] = {0, EVERY_NODE, false, 0, {{0}}, NULL},
 	[PB_PACKET_FILL] = {PB_PACKET_FILL_WORDS, EVERY_NODE, false, 1, {{DESTINATION(1)}}, measure_fill},
@@ -104,7 +104,7 @@ const struct pb_render_operation *pb_render_operation_of(uint32_t header)
 {
 	const uint32_t opcode = PB_PACKET_OPCODE(header);
 
-	/* The numbers in between stand for nothing: only NOP is of any length and on any node. */
+	/* Unused opcodes have words == 0; of the used ones only NOP has, because its length is free. */
 	if (opcode >= sizeof(operations) / sizeof(operations[0]) ||
 	    (operations[opcode].words == 0 && opcode != PB_PACKET_NOP))
 		return NULL;
@@ -123,7 +123,7 @@ void pb_render_step(const struct pb_render_input *input, struct pb_render_walk *
 	walk->offset += PB_PACKET_WORDS(words[0]) * (uint32_t)sizeof(uint32_t);
 }
 
-/** May this command stand here, and is all of it there? */
+/** Checks that the command may be used here and is complete. */
 static enum pb_render_status check_header(const struct pb_render_input *input,
 					  const struct pb_render_operation *operation, uint32_t header,
 					  uint32_t words_left)
@@ -139,7 +139,7 @@ static enum pb_render_status check_header(const struct pb_render_input *input,
 	return words > words_left ? PB_RENDER_INVALID_USER_BUFFER : PB_RENDER_SUCCESS;
 }
 
-/** Whether an operand's bytes lie in its allocation, and may be used as the command does. */
+/** Returns whether an operand's bytes lie in its allocation and the list entry allows the access. */
 static bool operand_good(const struct pb_render_input *input, const struct pb_render_operand *operand,
 			 const uint32_t *words, uint64_t extent)
 {
@@ -150,13 +150,13 @@ static bool operand_good(const struct pb_render_input *input, const struct pb_re
 	if (index >= input->entry_count || !aligned(offset))
 		return false;
 	entry = &input->entries[index];
-	/* The first byte has to exist even if none is touched: the patch format demands it. */
+	/* The first byte must exist even for an empty range: the patch format requires it. */
 	if (offset >= entry->known.size || extent > entry->known.size - offset)
 		return false;
 	return !operand->write || (entry->flags & PB_RENDER_USER_WRITE) != 0;
 }
 
-/** Whether the user's patch location for an operand says the same as the command. */
+/** Returns whether the user's patch location agrees with an operand of the command. */
 static bool location_agrees(const struct pb_patch_location *location, const struct pb_render_operand *operand,
 			    const uint32_t *words)
 {
@@ -168,7 +168,7 @@ static bool location_agrees(const struct pb_patch_location *location, const stru
 	       location->split_offset <= location->patch_offset;
 }
 
-/** @param location the next of the user's patch locations; moves on if it is for one of these operands */
+/** Checks the operands of a command. @param location next of the user's patch locations; advances behind those used */
 static bool operands_good(const struct pb_render_input *input, const struct pb_render_walk *walk,
 			  const struct pb_render_operation *operation, uint32_t *location)
 {
@@ -179,11 +179,11 @@ static bool operands_good(const struct pb_render_input *input, const struct pb_r
 		return false;
 	for (uint32_t i = 0; i < operation->operand_count; i++) {
 		const struct pb_render_operand *operand = &operation->operands[i];
-		const uint32_t place = walk->offset + operand->word * (uint32_t)sizeof(uint32_t);
+		const uint32_t offset = walk->offset + operand->word * (uint32_t)sizeof(uint32_t);
 
 		if (!operand_good(input, operand, words, extents[i]))
 			return false;
-		if (*location == input->location_count || input->locations[*location].patch_offset != place)
+		if (*location == input->location_count || input->locations[*location].patch_offset != offset)
 			continue;
 		if (!location_agrees(&input->locations[*location], operand, words))
 			return false;
@@ -216,6 +216,6 @@ enum pb_render_status pb_render_check(const struct pb_render_input *input, uint3
 		pb_render_step(input, &walk);
 		between = between || walk.offset == multipass_offset;
 	}
-	/* A patch location that is left over was at no address, or not in order. */
+	/* A patch location left over belongs to no address, or is out of order. */
 	return between && location == input->location_count ? PB_RENDER_SUCCESS : PB_RENDER_INVALID_PARAMETER;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The commands that pb_render translates: their table, and the check of a
- * whole command buffer. Shared by the files of Render only.
+ * The commands that pb_render() translates: their table, and the check of a whole command buffer. For the files of
+ * Render only.
  */
 #ifndef PB_HOST_RENDER_COMMANDS_H
 #define PB_HOST_RENDER_COMMANDS_H
@@ -10,64 +10,64 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host/render.h"
+#include "patchbay/render.h"
 
-/** Addresses in one command. */
+/** Largest number of addresses in one command. */
 #define PB_RENDER_OPERANDS 2u
 
 /** One address in a command: two words, allocation index and offset. */
 struct pb_render_operand {
-	uint32_t word; /**< of the index; the offset follows */
-	enum pb_render_slot_id slot;
-	bool write;
+	uint32_t word; /**< index of the word with the allocation index; the offset is the next word */
+	enum pb_render_slot_id slot; /**< SlotId of its patch location */
+	bool write;                  /**< the command writes there */
 };
 
-/** What a command looks like. */
+/** Description of a command. */
 struct pb_render_operation {
-	uint32_t words; /**< of the whole command; 0: any number from 1 */
-	uint32_t nodes; /**< bit PB_NODE_*: which kinds have it in a buffer */
-	bool privileged;
-	uint32_t operand_count;
-	struct pb_render_operand operands[PB_RENDER_OPERANDS];
-	/** Checks all other words, and says how many bytes each operand reaches; NULL: no other words count. */
+	uint32_t words;         /**< words of the command with its header; 0: any number from 1 */
+	uint32_t nodes;         /**< bit n: nodes of kind n accept the command in a buffer */
+	bool privileged;        /**< only the kernel may use it */
+	uint32_t operand_count; /**< addresses in the command */
+	struct pb_render_operand operands[PB_RENDER_OPERANDS]; /**< the addresses */
+	/** Checks the other words and returns the bytes that each operand covers; NULL: there are no other words. */
 	bool (*measure)(const uint32_t *words, uint64_t extents[PB_RENDER_OPERANDS]);
 };
 
 /** One entry of the allocation list, in private memory. */
 struct pb_render_entry {
-	struct pb_render_allocation known; /**< zeros for the NULL allocation */
-	uint32_t handle;
-	uint32_t flags; /**< PB_RENDER_USER_WRITE */
+	struct pb_render_allocation known; /**< all 0 for the NULL allocation */
+	uint32_t handle;                   /**< the user's handle */
+	uint32_t flags;                    /**< PB_RENDER_USER_WRITE */
 };
 
-/** All that is to be translated, in memory that does not change. */
+/** Input of a translation, in memory that does not change. */
 struct pb_render_input {
-	const uint32_t *commands;
-	uint32_t bytes; /**< multiple of 4 */
-	const struct pb_patch_location *locations;
-	uint32_t location_count;
-	const struct pb_render_entry *entries;
-	uint32_t entry_count;
-	uint32_t node;
-	bool kernel;
+	const uint32_t *commands;                  /**< command buffer */
+	uint32_t bytes;                            /**< size of the command buffer, multiple of 4 */
+	const struct pb_patch_location *locations; /**< the user's patch list */
+	uint32_t location_count;                   /**< entries of the patch list */
+	const struct pb_render_entry *entries;     /**< allocation list */
+	uint32_t entry_count;                      /**< entries of the allocation list */
+	uint32_t node;                             /**< PB_NODE_*: kind of the node */
+	bool kernel;                               /**< the commands are the kernel's */
 };
 
-/** A place in a command buffer and the state there. */
+/** A position in a command buffer and the engine state there. */
 struct pb_render_walk {
-	uint32_t offset;         /**< in bytes, of the next command */
-	const uint32_t *target;  /**< the last TARGET command before it; NULL: none */
-	const uint32_t *texture; /**< the last TEXTURE command */
+	uint32_t offset;         /**< of the next command, in bytes */
+	const uint32_t *target;  /**< last TARGET command before the position; NULL: none */
+	const uint32_t *texture; /**< last TEXTURE command before the position; NULL: none */
 };
 
-/** What the header of a command in checked memory stands for. */
+/** Returns the description of a command by its header word; NULL: the command does not exist. */
 const struct pb_render_operation *pb_render_operation_of(uint32_t header);
 
-/** Steps over the command at walk->offset, which is a complete one. */
+/** Moves behind the command at walk->offset. Pre: the command is complete. */
 void pb_render_step(const struct pb_render_input *input, struct pb_render_walk *walk);
 
 /**
- * Checks every command, the user's patch list against them, and that
- * multipass_offset lies between two commands.
+ * Checks every command, the user's patch list against the commands, and that multipass_offset lies between two
+ * commands.
  */
 enum pb_render_status pb_render_check(const struct pb_render_input *input, uint32_t multipass_offset);
 

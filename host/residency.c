@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where allocations are, and the paging buffers that move them. */
-#include "host/residency.h"
+/* Placement of allocations, and the paging buffers that move them. */
+#include "patchbay/residency.h"
 
 #include <string.h>
 
@@ -40,7 +40,7 @@ static uint64_t align_up(uint64_t value, uint64_t alignment)
 	return (value + alignment - 1) & ~(alignment - 1);
 }
 
-/** What an allocation takes up in a segment: whole pages in an aperture. */
+/** Returns the bytes that an allocation occupies in a segment: whole pages in an aperture. */
 static uint64_t extent(const struct pb_residency_segment *segment, const struct pb_residency_request *request)
 {
 	return is_aperture(segment) ? align_up(request->bytes, PB_PAGE_BYTES) : request->bytes;
@@ -53,7 +53,8 @@ static uint64_t gpu_address(const struct pb_residency_allocation *allocation)
 
 /* ---- paging buffers ---- */
 
-static void open_room(struct pb_residency *manager)
+/** Makes the whole paging buffer available. */
+static void reset_room(struct pb_residency *manager)
 {
 	const struct pb_memory *memory = &manager->setup.buffer;
 
@@ -64,10 +65,7 @@ static void open_room(struct pb_residency *manager)
 	};
 }
 
-/*
- * The fence is waited for here, so that whatever is submitted next, on any
- * node, finds memory as it should be.
- */
+/* Waits for the fence, so that the next submission on any node finds the memory in its new state. */
 enum pb_error pb_residency_flush(struct pb_residency *manager)
 {
 	const struct pb_memory *memory = &manager->setup.buffer;
@@ -94,13 +92,14 @@ enum pb_error pb_residency_flush(struct pb_residency *manager)
 		return error;
 	manager->paging_fence++;
 	manager->figures.paging_submissions++;
-	open_room(manager);
+	reset_room(manager);
 	return (enum pb_error)fence.status;
 }
 
+/** Appends an operation to the paging buffer; submits the buffer whenever it is full. */
 static enum pb_error build(struct pb_residency *manager, struct pb_paging_operation operation)
 {
-	/* Requests were checked: no operation made of them is invalid. */
+	/* The requests were checked: pb_paging_build() cannot find the operation invalid. */
 	while (pb_paging_build(&operation, &manager->room) == PB_RENDER_INSUFFICIENT_DMA_BUFFER) {
 		const enum pb_error error = pb_residency_flush(manager);
 
@@ -110,6 +109,7 @@ static enum pb_error build(struct pb_residency *manager, struct pb_paging_operat
 	return PB_ERROR_OK;
 }
 
+/** Transfers an allocation to its segment, or maps it. Pre: its place in the segment is free. */
 static enum pb_error page_in(struct pb_residency *manager, struct pb_residency_allocation *allocation)
 {
 	const bool map = is_aperture(allocation->segment);
@@ -125,7 +125,10 @@ static enum pb_error page_in(struct pb_residency *manager, struct pb_residency_a
 			      });
 }
 
-/** Nothing in flight may use it. @param keep its contents go to the backing store */
+/**
+ * Pages an allocation out. Pre: no submission in flight uses it. @param keep transfer changed contents to the backing
+ * store
+ */
 static enum pb_error evict(struct pb_residency *manager, struct pb_residency_allocation *allocation,
 			   bool keep)
 {
@@ -152,7 +155,7 @@ static enum pb_error evict(struct pb_residency *manager, struct pb_residency_all
 	return error;
 }
 
-/* ---- what is in flight ---- */
+/* ---- submissions in flight ---- */
 
 enum pb_error pb_residency_await(struct pb_residency *manager, uint32_t queue, uint64_t timeline)
 {
@@ -160,7 +163,7 @@ enum pb_error pb_residency_await(struct pb_residency *manager, uint32_t queue, u
 	return pb_queue_wait(manager->setup.queues[queue], timeline, manager->setup.timeout_us, NULL);
 }
 
-/** How far the queues have come. */
+/** Reads the timeline values that the queues have reached. */
 static enum pb_error read_timelines(const struct pb_residency *manager,
 				    uint64_t timelines[PB_RESIDENCY_QUEUES])
 {
@@ -200,14 +203,17 @@ static enum pb_error await_idle(struct pb_residency *manager,
 	return error;
 }
 
-/* ---- places ---- */
+/* ---- room in segments ---- */
 
 static bool is_held(const struct pb_residency *manager, const struct pb_residency_allocation *allocation)
 {
 	return allocation->used > manager->held;
 }
 
-/** @return an allocation that lies in [offset, offset + bytes), or NULL */
+/**
+ * Returns an allocation that overlaps [offset, offset + bytes), or NULL. @param held_only ignore allocations that may
+ * be evicted
+ */
 static const struct pb_residency_allocation *overlap(const struct pb_residency *manager,
 						     const struct pb_residency_segment *segment,
 						     uint64_t offset, uint64_t bytes, bool held_only)
@@ -224,12 +230,12 @@ static const struct pb_residency_allocation *overlap(const struct pb_residency *
 }
 
 /**
- * First fit.
- * @param held_only as if everything that need not stay were gone
- * @return false: there is no room
+ * Finds the first range with room for an allocation.
+ * @param held_only treat allocations that may be evicted as free room
+ * @return false: there is no such range
  */
-static bool find_place(const struct pb_residency *manager, const struct pb_residency_segment *segment,
-		       const struct pb_residency_request *request, bool held_only, uint64_t *offset)
+static bool find_room(const struct pb_residency *manager, const struct pb_residency_segment *segment,
+		      const struct pb_residency_request *request, bool held_only, uint64_t *offset)
 {
 	const uint64_t alignment = is_aperture(segment) && request->alignment < PB_PAGE_BYTES
 					   ? PB_PAGE_BYTES
@@ -249,7 +255,7 @@ static bool find_place(const struct pb_residency *manager, const struct pb_resid
 	return true;
 }
 
-/** The one used least recently, of those that nothing in flight uses if there is one. Something must be there. */
+/** Returns the allocation to evict: the least recently used one that is idle, else the least recently used one. */
 static struct pb_residency_allocation *victim_of(const struct pb_residency *manager,
 						 const struct pb_residency_segment *segment,
 						 const uint64_t timelines[PB_RESIDENCY_QUEUES])
@@ -269,11 +275,11 @@ static struct pb_residency_allocation *victim_of(const struct pb_residency *mana
 	return victim;
 }
 
-/** Pages out one allocation after the other until the place is there; find_place has said that it will be. */
-static enum pb_error make_place(struct pb_residency *manager, const struct pb_residency_segment *segment,
-				const struct pb_residency_request *request, uint64_t *offset)
+/** Evicts allocations until there is room. Pre: find_room() with held_only found some. */
+static enum pb_error make_room(struct pb_residency *manager, const struct pb_residency_segment *segment,
+			       const struct pb_residency_request *request, uint64_t *offset)
 {
-	while (!find_place(manager, segment, request, false, offset)) {
+	while (!find_room(manager, segment, request, false, offset)) {
 		uint64_t timelines[PB_RESIDENCY_QUEUES];
 		struct pb_residency_allocation *victim;
 		enum pb_error error = read_timelines(manager, timelines);
@@ -290,7 +296,7 @@ static enum pb_error make_place(struct pb_residency *manager, const struct pb_re
 	return PB_ERROR_OK;
 }
 
-/** The most wanted segment with room as it is, or else the most wanted one that can be given room. */
+/** Returns the first preferred segment with free room, else the first one in which evictions can make room. */
 static const struct pb_residency_segment *choose_segment(const struct pb_residency *manager,
 							 const struct pb_residency_request *request)
 {
@@ -300,7 +306,7 @@ static const struct pb_residency_segment *choose_segment(const struct pb_residen
 				segment_of(manager, request->segments[i]);
 			uint64_t offset;
 
-			if (find_place(manager, segment, request, pass == 1, &offset))
+			if (find_room(manager, segment, request, pass == 1, &offset))
 				return segment;
 		}
 	}
@@ -316,7 +322,7 @@ enum pb_error pb_residency_hold(struct pb_residency *manager, struct pb_residenc
 		segment = choose_segment(manager, &allocation->request);
 		if (segment == NULL)
 			return PB_ERROR_NO_SPACE;
-		error = make_place(manager, segment, &allocation->request, &allocation->offset);
+		error = make_room(manager, segment, &allocation->request, &allocation->offset);
 		if (error != PB_ERROR_OK)
 			return error;
 		allocation->segment = segment;
@@ -349,7 +355,7 @@ enum pb_error pb_residency_empty(struct pb_residency *manager)
 	return error;
 }
 
-/* ---- what callers ask for ---- */
+/* ---- public functions ---- */
 
 static bool segment_is_valid(const struct pb_residency *manager, const struct pb_residency_segment *segment)
 {
@@ -374,11 +380,11 @@ enum pb_error pb_residency_start(struct pb_residency *manager, const struct pb_r
 			return PB_ERROR_BAD_ARGUMENT;
 	}
 	memset(setup->allocations, 0, setup->allocation_count * sizeof(*setup->allocations));
-	open_room(manager);
+	reset_room(manager);
 	return PB_ERROR_OK;
 }
 
-/** @param fits set if one of its segments is large enough */
+/** Checks a request. @param fits out: one of its segments is large enough */
 static bool request_is_valid(const struct pb_residency *manager, const struct pb_residency_request *request,
 			     bool *fits)
 {

@@ -4,7 +4,7 @@
 
 #include "host/internal.h"
 
-/* Allocations start and end on lines, so that no two of them share one. */
+/* Allocations start and end on line borders, so that no two of them share a line. */
 #define GRANULE PB_LINE_BYTES
 
 static uint32_t low(uint64_t value)
@@ -40,7 +40,7 @@ enum pb_error pb_segment_create(struct pb_segment *segment, struct pb_channel *c
 		return error;
 	if (request->backing_bytes != 0 && (results[0] % PB_PAGE_BYTES != 0 ||
 					    !pb_inside(channel->link, results[0], request->backing_bytes)))
-		return pb_blame(channel, PB_ERROR_PROTOCOL);
+		return pb_diagnose(channel, PB_ERROR_PROTOCOL);
 	segment->channel = channel;
 	segment->request = *request;
 	segment->memory_offset = results[0];
@@ -63,7 +63,7 @@ static uint64_t align_up(uint64_t value, uint32_t alignment)
 	return (value + alignment - 1) & ~((uint64_t)alignment - 1);
 }
 
-/* Finds the first gap that is long enough. @return the extent that will follow it, or -1 */
+/* Finds the first gap of at least `bytes`. @return index of the extent behind the gap, or -1: there is none */
 static int32_t find_gap(const struct pb_segment *segment, uint64_t bytes, uint32_t alignment, uint64_t *start)
 {
 	*start = 0;
@@ -85,19 +85,19 @@ enum pb_error pb_memory_allocate(struct pb_segment *segment, uint32_t bytes, uin
 {
 	uint64_t rounded = align_up(bytes, GRANULE);
 	uint64_t start;
-	int32_t place;
+	int32_t index;
 
 	memset(memory, 0, sizeof(*memory));
 	if (bytes == 0 || alignment < GRANULE || !pb_is_power_of_two(alignment))
 		return PB_ERROR_BAD_ARGUMENT;
-	place = find_gap(segment, rounded, alignment, &start);
-	if (place < 0 || segment->extent_count == PB_SEGMENT_EXTENTS)
+	index = find_gap(segment, rounded, alignment, &start);
+	if (index < 0 || segment->extent_count == PB_SEGMENT_EXTENTS)
 		return PB_ERROR_NO_SPACE;
-	memmove(&segment->extents[place + 1], &segment->extents[place],
-		(segment->extent_count - (uint32_t)place) * sizeof(segment->extents[0]));
+	memmove(&segment->extents[index + 1], &segment->extents[index],
+		(segment->extent_count - (uint32_t)index) * sizeof(segment->extents[0]));
 	segment->extent_count++;
-	segment->extents[place].offset = (uint32_t)start;
-	segment->extents[place].bytes = (uint32_t)rounded;
+	segment->extents[index].offset = (uint32_t)start;
+	segment->extents[index].bytes = (uint32_t)rounded;
 	*memory = (struct pb_memory){
 		.segment = segment,
 		.offset = (uint32_t)start,
@@ -111,16 +111,16 @@ enum pb_error pb_memory_allocate(struct pb_segment *segment, uint32_t bytes, uin
 void pb_memory_free(struct pb_memory *memory)
 {
 	struct pb_segment *segment = memory->segment;
-	uint32_t place = 0;
+	uint32_t index = 0;
 
 	if (segment == NULL)
 		return;
-	while (place < segment->extent_count && segment->extents[place].offset != memory->offset)
-		place++;
+	while (index < segment->extent_count && segment->extents[index].offset != memory->offset)
+		index++;
 	memset(memory, 0, sizeof(*memory));
-	if (place == segment->extent_count)
+	if (index == segment->extent_count)
 		return;
 	segment->extent_count--;
-	memmove(&segment->extents[place], &segment->extents[place + 1],
-		(segment->extent_count - place) * sizeof(segment->extents[0]));
+	memmove(&segment->extents[index], &segment->extents[index + 1],
+		(segment->extent_count - index) * sizeof(segment->extents[0]));
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Preemption, suspension and reset, and the work that never came to its end. */
+/* Preemption, suspension and reset, and submissions left unfinished. */
 #include "host/internal.h"
 
-/* ---- what a report may say ---- */
+/* ---- validation of reports ---- */
 
-/* Whether its numbers can be: nothing before `earliest` was outstanding when it was asked for. */
+/* Returns whether the indices of a report are possible: all submissions before `earliest` had completed. */
 static bool report_fits(const struct pb_queue *queue, uint32_t earliest, const struct pb_preempt *report)
 {
 	uint32_t completed = report->completed - earliest;
@@ -12,7 +12,7 @@ static bool report_fits(const struct pb_queue *queue, uint32_t earliest, const s
 	return completed <= queue->put - earliest && report->returned <= completed;
 }
 
-/* The cutoff of a preemption is behind it, and what it returned lies right before that. */
+/* Returns whether a preemption's report is possible: returned submissions lie right before the cutoff. */
 static bool preemption_fits(const struct pb_queue *queue, const struct pb_preempt *report)
 {
 	const struct pb_stop *stop = &queue->stop;
@@ -24,8 +24,8 @@ static bool preemption_fits(const struct pb_queue *queue, const struct pb_preemp
 }
 
 /*
- * Goes on behind returned work. If nothing is left, the timeline is what has
- * been reached, so that the values of returned work are given again.
+ * Accounts for returned submissions. If no submission is left in the ring, the queue's timeline is set to the value
+ * reached, so that the values of returned submissions are used again.
  */
 static enum pb_error settle(struct pb_queue *queue, uint32_t completed)
 {
@@ -34,13 +34,13 @@ static enum pb_error settle(struct pb_queue *queue, uint32_t completed)
 
 	if (error != PB_ERROR_OK)
 		return error;
-	/* The fence record is written before any report. */
+	/* The firmware writes the fence record before any report. */
 	if (fence.completed - completed > queue->put - completed)
-		return pb_blame(queue->channel, PB_ERROR_PROTOCOL);
+		return pb_diagnose(queue->channel, PB_ERROR_PROTOCOL);
 	if (fence.completed != queue->put)
 		return PB_ERROR_OK;
 	if (fence.timeline > queue->timeline)
-		return pb_blame(queue->channel, PB_ERROR_PROTOCOL);
+		return pb_diagnose(queue->channel, PB_ERROR_PROTOCOL);
 	queue->timeline = fence.timeline;
 	return PB_ERROR_OK;
 }
@@ -68,7 +68,7 @@ enum pb_error pb_queue_preempt_begin(struct pb_queue *queue, uint32_t preemption
 	return PB_ERROR_OK;
 }
 
-/* Judges the reply of a preemption. */
+/* Validates the reply of a preemption and keeps it. */
 static enum pb_error accept_reply(struct pb_queue *queue, const uint32_t *results)
 {
 	const struct pb_preempt report = {
@@ -82,12 +82,12 @@ static enum pb_error accept_reply(struct pb_queue *queue, const uint32_t *result
 	};
 
 	if (!preemption_fits(queue, &report))
-		return pb_blame(queue->channel, PB_ERROR_PROTOCOL);
+		return pb_diagnose(queue->channel, PB_ERROR_PROTOCOL);
 	queue->stop.last = report;
 	return settle(queue, report.completed);
 }
 
-/* Until its reply has come, it counts as begun. */
+/* Ends a preemption, unless `error` is PB_ERROR_TIMEOUT: then its reply has not come. */
 static enum pb_error finish(struct pb_queue *queue, enum pb_error error, const uint32_t *results,
 			    struct pb_preempt *result)
 {
@@ -121,7 +121,7 @@ enum pb_error pb_queue_preempt(struct pb_queue *queue, uint32_t preemption_id, u
 	return finish(queue, pb_channel_await(queue->channel, queue->stop.tag, results), results, result);
 }
 
-/* Judges a record that is newer than the last reply: it speaks of the request under way. */
+/* Validates a record that is newer than the last reply: it must report the request in progress. */
 static enum pb_error accept_record(struct pb_queue *queue, const struct pb_preempt_record *record,
 				   struct pb_preempt *last)
 {
@@ -138,7 +138,7 @@ static enum pb_error accept_record(struct pb_queue *queue, const struct pb_preem
 	if (!queue->stop.pending || record->count != queue->stop.last.count + 1 ||
 	    record->preemption_id != queue->stop.id || record->epoch != queue->channel->epoch ||
 	    !preemption_fits(queue, &report))
-		return pb_blame(queue->channel, PB_ERROR_PROTOCOL);
+		return pb_diagnose(queue->channel, PB_ERROR_PROTOCOL);
 	*last = report;
 	return settle(queue, report.completed);
 }
@@ -211,7 +211,7 @@ enum pb_error pb_queue_reset(struct pb_queue *queue, struct pb_preempt *result)
 		.returned = results[3],
 	};
 	if (!report_fits(queue, earliest, &report))
-		return pb_blame(queue->channel, PB_ERROR_PROTOCOL);
+		return pb_diagnose(queue->channel, PB_ERROR_PROTOCOL);
 	if (result != NULL)
 		*result = report;
 	return settle(queue, report.completed);
@@ -222,7 +222,7 @@ enum pb_error pb_node_release(struct pb_channel *channel, uint32_t node)
 	return pb_command_about(channel, PB_COMMAND_RESET, node, PB_HANDLE_NONE);
 }
 
-/* ---- what never came to its end ---- */
+/* ---- unfinished submissions ---- */
 
 enum pb_error pb_queue_unfinished(struct pb_queue *queue, struct pb_descriptor *descriptor)
 {
@@ -231,7 +231,7 @@ enum pb_error pb_queue_unfinished(struct pb_queue *queue, struct pb_descriptor *
 	if (queue->history == NULL)
 		return PB_ERROR_BAD_ARGUMENT;
 	error = pb_alive(queue->channel);
-	/* The record is not looked at: its memory may be another's by now. */
+	/* Do not read the fence record: its memory may belong to another host by now. */
 	if (error == PB_ERROR_OK || queue->completed == queue->put)
 		return PB_ERROR_OK;
 	*descriptor = queue->history[queue->completed++ & (queue->entries - 1)];

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "host/telemetry.h"
+#include "patchbay/telemetry.h"
 
 #include <string.h>
 
 #include "host/internal.h"
 
-/** Tries in a row to find the values unlocked; their writer needs a few hundred instructions. */
+/* Attempts in a row to read a consistent group of values; its writer needs a few hundred instructions. */
 #define TRIES 1000u
-/** How long they may stay locked: an emulated MCU loses its processor at times. */
+/* Time for which a group may stay locked, in microseconds: the host may deschedule an emulated MCU. */
 #define PATIENCE_US 100000u
 #define SLICE_US    1000u
-/** Boots while it is read: one after the other there is something wrong. */
-#define BOOTS 3
+/* Attempts to read all values within one boot of the firmware. */
+#define ATTEMPTS 3
 
 #define VALUE_MEANING(name, number, kind, unit, meaning)                                                     \
 	[number] = {#name, PB_TELEMETRY_##kind, PB_TELEMETRY_##unit, meaning},
@@ -21,12 +21,12 @@ const struct pb_telemetry_meaning pb_node_meanings[PB_NODE_TAG_COUNT] = {PB_NODE
 const struct pb_telemetry_meaning pb_card_meanings[PB_CARD_TAG_COUNT] = {PB_CARD_TAGS(VALUE_MEANING)};
 const struct pb_latency_meaning pb_latency_meanings[PB_LATENCY_COUNT] = {PB_LATENCIES(LATENCY_MEANING)};
 
-/** Values behind a seqlock, in card memory, and where they go. */
+/* A group of values behind one seqlock in card memory, and the room for their copy. */
 struct values {
 	const uint32_t *sequence;
 	const struct pb_telemetry_value *shared;
 	uint64_t *copy;
-	uint32_t count; /**< of those that both sides know */
+	uint32_t count; /* values that firmware and library both know */
 };
 
 static void copy_values(const struct values *values)
@@ -38,6 +38,7 @@ static void copy_values(const struct values *values)
 	}
 }
 
+/* Tries to copy a consistent group of values. @return false: every attempt met a write */
 static bool try_values(const struct values *values)
 {
 	for (uint32_t i = 0; i < TRIES; i++) {
@@ -59,7 +60,7 @@ static enum pb_error read_values(struct pb_link *link, const struct values *valu
 	const uint64_t deadline = link->ops != NULL ? pb_deadline(link, PATIENCE_US) : 0;
 
 	while (!try_values(values)) {
-		/* Nobody writes to memory that was saved. */
+		/* Saved memory does not change: waiting is of no use. */
 		const enum pb_error error =
 			link->ops != NULL ? pb_pause(link, deadline, SLICE_US) : PB_ERROR_TIMEOUT;
 
@@ -81,7 +82,7 @@ static uint32_t at_most(uint32_t count, uint32_t most)
 	return count < most ? count : most;
 }
 
-/** Its head, which stays as it is from one boot to the next. */
+/* Reads and checks the head of the counters, which is constant during a boot. */
 static enum pb_error read_head(struct pb_link *link, uint32_t offset, struct pb_telemetry_snapshot *snapshot)
 {
 	const struct pb_telemetry *shared;
@@ -124,7 +125,7 @@ static enum pb_error read_counters(struct pb_link *link, uint32_t offset,
 	return error;
 }
 
-/** All of it once. @param whole whether it is of one boot */
+/* Reads everything once. @param whole out: all of it belongs to one boot */
 static enum pb_error read_once(struct pb_link *link, struct pb_telemetry_snapshot *snapshot, bool *whole)
 {
 	const struct pb_boot_block *boot = pb_at(link, PB_BOOT_OFFSET);
@@ -146,7 +147,7 @@ static enum pb_error read_once(struct pb_link *link, struct pb_telemetry_snapsho
 	return error;
 }
 
-/** What is left of it if it cannot be read. */
+/* Clears the counters and keeps card and clock. */
 static void clear_counters(struct pb_telemetry_snapshot *snapshot)
 {
 	*snapshot = (struct pb_telemetry_snapshot){.card = snapshot->card, .clock = snapshot->clock};
@@ -154,13 +155,13 @@ static void clear_counters(struct pb_telemetry_snapshot *snapshot)
 
 enum pb_error pb_telemetry_read(struct pb_link *link, struct pb_telemetry_snapshot *snapshot)
 {
-	enum pb_error error = link->ops != NULL ? pb_look(link) : PB_ERROR_OK;
+	enum pb_error error = link->ops != NULL ? pb_refresh(link) : PB_ERROR_OK;
 	bool whole = false;
 
 	memset(snapshot, 0, sizeof(*snapshot));
 	if (error != PB_ERROR_OK)
 		return error;
-	for (int i = 0; i < BOOTS && !whole; i++)
+	for (int i = 0; i < ATTEMPTS && !whole; i++)
 		error = read_once(link, snapshot, &whole);
 	if (!whole)
 		error = PB_ERROR_PROTOCOL;
@@ -191,7 +192,7 @@ bool pb_latency_percentile(const uint32_t buckets[PB_LATENCY_BUCKETS], uint32_t 
 	const uint64_t rank = (count * permille + 999u) / 1000u;
 	uint64_t seen = 0;
 
-	/* The shortest are in the last bucket. */
+	/* The last bucket counts the shortest latencies. */
 	for (uint32_t b = PB_LATENCY_BUCKETS; b-- > 0;) {
 		seen += buckets[b];
 		if (seen == 0 || seen < rank)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "host/trace.h"
+#include "patchbay/trace.h"
 
 #include <string.h>
 
 #include "host/internal.h"
 
-/** `put` counts bytes: records are counted in what is left of a word. */
+/* The ring's `put` counts bytes modulo 2^32; record numbers are therefore modulo 2^32 / RECORD_BYTES. */
 #define RECORD_BYTES ((uint32_t)sizeof(struct pb_trace_record))
 #define COUNT_MASK   (UINT32_MAX / RECORD_BYTES)
 
@@ -19,7 +19,7 @@ static uint32_t read_put(const struct pb_trace *trace)
 	return pb_shared_read32(&ring_of(trace)->put) / RECORD_BYTES;
 }
 
-/** How many of those not read yet may have been written over. */
+/* Returns how many unread records may have been overwritten. */
 static uint32_t count_gone(const struct pb_trace *trace)
 {
 	const uint32_t kept = trace->entries - PB_TRACE_MARGIN;
@@ -28,19 +28,21 @@ static uint32_t count_gone(const struct pb_trace *trace)
 	return behind > kept ? behind - kept : 0;
 }
 
-static void pass_by(struct pb_trace *trace, uint32_t count)
+/* Moves the reader forward. */
+static void advance(struct pb_trace *trace, uint32_t count)
 {
 	trace->get = (trace->get + count) & COUNT_MASK;
 }
 
-/** Those that are gone before anything is read are not missed. */
-static void pass_over(struct pb_trace *trace, uint32_t count)
+/* Moves the reader past overwritten records. They count as lost once reading has begun. */
+static void skip_lost(struct pb_trace *trace, uint32_t count)
 {
-	pass_by(trace, count);
+	advance(trace, count);
 	if (trace->begun)
 		trace->lost += count;
 }
 
+/* Copies the ring's description and checks it. */
 static enum pb_error read_ring(struct pb_trace *trace, uint32_t offset)
 {
 	const struct pb_link *link = trace->link;
@@ -80,7 +82,7 @@ enum pb_error pb_trace_open(struct pb_trace *trace, const struct pb_link *link)
 	*trace = (struct pb_trace){.link = link};
 	if (link->memory_bytes < sizeof(*boot) || card_error == PB_ERROR_BAD_VERSION)
 		return card_error;
-	/* A boot that failed early has left a trace, and little else. */
+	/* A boot that failed early leaves a trace although pb_card_read() fails. */
 	offset = pb_shared_read32(&boot->trace_offset);
 	if (offset != 0)
 		error = read_ring(trace, offset);
@@ -96,7 +98,7 @@ uint32_t pb_trace_read(struct pb_trace *trace, struct pb_trace_record *records, 
 	uint32_t gone = count_gone(trace);
 	uint32_t count;
 
-	pass_over(trace, gone);
+	skip_lost(trace, gone);
 	trace->begun = true;
 	count = (read_put(trace) - trace->get) & COUNT_MASK;
 	count = count < max ? count : max;
@@ -105,14 +107,14 @@ uint32_t pb_trace_read(struct pb_trace *trace, struct pb_trace_record *records, 
 	for (uint32_t i = 0; i < count; i++)
 		pb_shared_copy_in(&records[i], &shared[(trace->get + i) % trace->entries], RECORD_BYTES);
 	pb_shared_acquire();
-	gone = count_gone(trace); /* while they were being copied */
+	gone = count_gone(trace); /* overwritten during the copy */
 	if (gone >= count) {
-		pass_over(trace, gone);
+		skip_lost(trace, gone);
 		return 0;
 	}
-	pass_over(trace, gone);
+	skip_lost(trace, gone);
 	memmove(records, &records[gone], (count - gone) * sizeof(records[0]));
-	pass_by(trace, count - gone);
+	advance(trace, count - gone);
 	return count - gone;
 }
 

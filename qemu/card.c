@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The card's event loop: who wakes whom. */
+/* The card's event loop: which event wakes which part. */
 #define _GNU_SOURCE
 #include "qemu/card.h"
 
@@ -12,8 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "hal/card/admin.h"
-#include "hal/card/layout.h"
+#include "hal/card_admin/admin.h"
 #include "hal/lines.h"
 #include "qemu/card_boot.h"
 #include "qemu/card_clock.h"
@@ -26,12 +25,13 @@
 #include "qemu/card_server.h"
 #include "qemu/card_signals.h"
 #include "qemu/card_watch.h"
+#include "qemu/mcu/layout.h"
 
-/* While somebody may wait for the card's clock or for the firmware to boot, it turns this often. */
+/* Period of the event loop while a host may wait for the card's clock or for the firmware to boot. */
 #define TURN_MS 1
 /* Else: how long a fatal record, or an answer to the admin whose interrupt got lost, goes unseen. */
 #define REST_MS 20
-/* After the engines got on last they are looked at for so long, without a byte, before the card sleeps. */
+/* Time for which the engines are polled without a byte, after their last progress, before the card sleeps. */
 #define SPIN_US 1000u
 /* And for so long at most before it looks at everything else. */
 #define SPIN_MOST_US 200u
@@ -55,7 +55,7 @@ struct card {
 	int ready_fd;
 	bool came_up;    /* hosts could attach once */
 	bool open;       /* hosts may attach */
-	uint64_t active; /* when an engine got on, or a byte came, last */
+	uint64_t active; /* time of the last progress of an engine, or of the last byte */
 	bool doubted;    /* hosts have been woken since the heartbeat stands */
 	bool stop;
 	int status;
@@ -73,7 +73,7 @@ static void fail(struct card *card)
 	card->stop = true;
 }
 
-/* ---- what the parts tell each other ---- */
+/* ---- what the parts report to each other ---- */
 
 static void line_raised(void *context, uint32_t line)
 {
@@ -118,7 +118,7 @@ static void host_gone(void *context, uint32_t channel)
 {
 	struct card *card = context;
 
-	/* Without an MCU nobody holds anything for it, and the next one closes all channels as it boots. */
+	/* Without an MCU no channel is open, and the next MCU closes all channels as it boots. */
 	if (card->mcu.pid == 0)
 		pb_card_server_free(&card->server, channel);
 	else
@@ -162,7 +162,7 @@ static void connect_lines(struct card *card)
 static void receive_lines(struct card *card)
 {
 	card->active = pb_card_wall_us();
-	/* Its end is the MCU's end, of which its process tells. */
+	/* The end of the lines is the MCU's end, which its process reports. */
 	if (card->lines.socket >= 0 && !pb_card_lines_receive(&card->lines))
 		pb_card_watch_end(card->epoll, card->lines.socket);
 }
@@ -197,7 +197,7 @@ static void let_hosts_attach(struct card *card)
 	pb_card_boot_open(&card->boot);
 	if (card->ready_fd >= 0) {
 		if (write(card->ready_fd, &newline, 1) != 1)
-			pb_card_say("nobody reads that the card is ready");
+			pb_card_say("no reader for the report that the card is ready");
 		close(card->ready_fd);
 		card->ready_fd = -1;
 	}
@@ -260,7 +260,7 @@ static void firmware_failed(struct card *card)
 	mcu_died(card, how);
 }
 
-/* It does not get on, as far as its MCU has been run. */
+/* The firmware makes no progress, as far as its MCU has run. */
 static void firmware_hangs(struct card *card)
 {
 	char how[64];
@@ -453,7 +453,7 @@ static void run(struct card *card)
 		fail(card);
 	}
 	pb_card_mcu_stop(&card->mcu);
-	/* A socket's file outlives who listened there. */
+	/* A socket's file outlives the process that listened there. */
 	if (card->options->gdb != NULL && card->options->gdb[0] == '/')
 		unlink(card->options->gdb);
 	pb_card_boot_end(&card->boot);

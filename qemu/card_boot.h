@@ -10,14 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "firmware/abi/boot.h"
+#include "patchbay/abi/boot.h"
 
 /** The caller's. */
 struct pb_card_boot {
 	struct pb_boot_block *block; /**< in card memory */
 	uint32_t former;             /**< incarnation when the MCU was started */
 	uint32_t deaths;
-	bool former_fatal; /**< stage FATAL is the former firmware's, as far as can be told */
+	bool former_fatal; /**< stage FATAL is the former firmware's, as far as the card can determine */
 	bool running;      /**< it has reached RUNNING */
 };
 

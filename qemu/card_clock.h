@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "firmware/abi/boot.h"
+#include "patchbay/abi/boot.h"
 
 /** More than the millisecond that the loop sleeps, so that the clock keeps pace with the wall. */
 #define PB_CARD_CLOCK_TURN_US 1200u

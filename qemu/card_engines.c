@@ -3,15 +3,15 @@
 
 #include <string.h>
 
-#include "firmware/abi/boot.h"
 #include "hal/engine/registers.h"
 #include "hal/shared.h"
+#include "patchbay/abi/boot.h"
 
 /* Engine time of one slice, in microseconds. */
 #define SLICE_US 200u
 /* An engine with no progress for this long gets a slice a millisecond, no more. */
 #define HANGS_US 1000000u
-/* That slice: engine time then goes about as fast as the clock on the wall. */
+/* That slice: engine time then advances about as fast as real time. */
 #define HANGING_SLICE_US 1000u
 
 static bool hangs(const struct pb_card_engine *engine)
@@ -71,18 +71,18 @@ void pb_card_engines_ring(struct pb_card_engines *engines, uint32_t node)
 		engines->engine[node].running = true;
 }
 
-/* @return whether it got on */
+/* @return whether it made progress */
 static bool run(struct pb_card_engine *engine)
 {
 	const uint32_t slice = hangs(engine) ? HANGING_SLICE_US : SLICE_US;
 	const struct pb_engine_registers *registers =
 		(const void *)(engine->engines->memory + registers_offset(engine->node));
 	uint32_t progress;
-	bool got_on;
+	bool advanced;
 
 	engine->running = pb_engine_model_step(engine->model, slice);
 	progress = pb_shared_read32(&registers->progress);
-	got_on = engine->raised || progress != engine->progress;
+	advanced = engine->raised || progress != engine->progress;
 	if (!engine->running || progress != engine->progress)
 		engine->idle = 0;
 	else if (!hangs(engine))
@@ -92,18 +92,18 @@ static bool run(struct pb_card_engine *engine)
 	if (engine->raised)
 		engine->engines->interrupt(engine->engines->context, engine->node);
 	engine->raised = false;
-	return got_on;
+	return advanced;
 }
 
 bool pb_card_engines_run(struct pb_card_engines *engines)
 {
-	bool got_on = false;
+	bool advanced = false;
 
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		if (engines->engine[n].running && run(&engines->engine[n]))
-			got_on = true;
+			advanced = true;
 	}
-	return got_on;
+	return advanced;
 }
 
 int pb_card_engines_sleep(const struct pb_card_engines *engines)

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hal/card/layout.h"
 #include "qemu/engine.h"
+#include "qemu/mcu/layout.h"
 
 struct pb_card_engines;
 
@@ -19,7 +19,7 @@ struct pb_card_engine {
 	struct pb_card_engines *engines;
 	uint32_t node;
 	struct pb_engine_model *model;
-	bool running;      /**< it has work */
+	bool running;      /**< a submission runs */
 	bool raised;       /**< its interrupt, in this slice */
 	uint32_t progress; /**< its register as last seen */
 	uint32_t idle;     /**< engine time since that moved, in microseconds */
@@ -33,17 +33,17 @@ struct pb_card_engines {
 	struct pb_card_engine engine[PB_CARD_NODES];
 };
 
-/** @return false: out of memory; destroy it all the same */
+/** Creates the engines of all nodes. @return false: out of memory; destroy them nevertheless */
 bool pb_card_engines_create(struct pb_card_engines *engines, uint8_t *memory,
 			    void (*interrupt)(void *context, uint32_t node), void *context);
 void pb_card_engines_destroy(struct pb_card_engines *engines);
 /** A node's doorbell. */
 void pb_card_engines_ring(struct pb_card_engines *engines, uint32_t node);
-/** Lets each engine that has work, or was rung, run for a slice. @return whether one got on */
+/** Runs each engine that was rung, or has more to run, for a slice. @return whether one made progress */
 bool pb_card_engines_run(struct pb_card_engines *engines);
 /**
- * How long the event loop may sleep, in milliseconds: 0 while an engine gets
- * on, 1 while one has work but hangs, -1 when none has work.
+ * How long the event loop may sleep, in milliseconds: 0 while an engine makes
+ * progress, 1 while one has submissions but hangs, -1 when none has any.
  */
 int pb_card_engines_sleep(const struct pb_card_engines *engines);
 

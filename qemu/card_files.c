@@ -13,8 +13,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "hal/card/layout.h"
 #include "qemu/card_say.h"
+#include "qemu/mcu/layout.h"
 
 /* Room for every host at once; one that comes while a slot is being freed waits there too. */
 #define BACKLOG 32
@@ -83,7 +83,7 @@ static int new_socket(int flags)
 	return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
 }
 
-/* A regular file refuses a connection too, and is somebody's. */
+/* A regular file refuses a connection too, and is not a socket to be replaced. */
 static bool is_socket(const char *path)
 {
 	struct stat status;
@@ -91,7 +91,7 @@ static bool is_socket(const char *path)
 	return lstat(path, &status) == 0 && S_ISSOCK(status.st_mode);
 }
 
-/* Whether nobody listens at a socket. */
+/* Whether no process listens at a socket. */
 static bool is_stale(const struct sockaddr_un *address)
 {
 	int probe = new_socket(SOCK_NONBLOCK);

@@ -22,7 +22,7 @@ struct pb_card_files {
 	char monitor_path[PB_CARD_PATH_BYTES];
 	char socket_path[PB_CARD_PATH_BYTES];
 	uint8_t *memory;      /**< card memory, mapped, PB_CARD_MEMORY_BYTES */
-	int memory_file;      /**< the same as a descriptor */
+	int memory_file;      /**< the descriptor of that file */
 	int lines_listener;   /**< where the MCU connects */
 	int monitor_listener; /**< where its control interface connects */
 	int socket_listener;  /**< where hosts connect */

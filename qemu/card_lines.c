@@ -25,10 +25,10 @@ void pb_card_lines_restart(struct pb_card_lines *lines)
 	if (lines->socket >= 0)
 		close(lines->socket);
 	lines->socket = -1;
-	/* Bytes under way died with the old MCU, and so did the work that unsent ones told of. */
+	/* Bytes under way are lost with the old MCU, and so is what the unsent ones announced. */
 	lines->unsent = 0;
 	lines->here = 0;
-	pb_shared_write32(&lines->block->mcu_looks, 0);
+	pb_shared_write32(&lines->block->mcu_polls, 0);
 	for (uint32_t i = 0; i < PB_CARD_LINES; i++)
 		lines->sent[i] = pb_shared_read32(&lines->block->to_mcu_taken[i]);
 }
@@ -65,7 +65,7 @@ void pb_card_lines_raise(struct pb_card_lines *lines, uint32_t line)
 	pb_shared_release();
 	pb_shared_write32(&lines->block->to_mcu_raised[line], ++lines->raised[line]);
 	pb_shared_barrier();
-	if ((PB_LINES_NODES & 1u << line) != 0 && pb_shared_read32(&lines->block->mcu_looks) != 0)
+	if ((PB_LINES_NODES & 1u << line) != 0 && pb_shared_read32(&lines->block->mcu_polls) != 0)
 		return;
 	if (pb_shared_read32(&lines->block->to_mcu_taken[line]) == lines->sent[line])
 		lines->unsent |= 1u << line;

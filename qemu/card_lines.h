@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The card's end of the interrupt lines to its MCU, as hal/card/lines.h has
+ * The card's end of the interrupt lines to its MCU, as qemu/mcu/lines.h has
  * them. Raises what the card raises, hands on what the MCU raised. Never blocks.
  */
 #ifndef PB_QEMU_CARD_LINES_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hal/card/lines.h"
+#include "qemu/mcu/lines.h"
 
 /** The caller's; only the functions below touch it. */
 struct pb_card_lines {

@@ -10,7 +10,7 @@
 /* Least time that the MCU may run between two probes. */
 #define RUN_US 1000u
 
-/* How a line begins that answers a command; others tell of events, or greet. */
+/* How a line begins that answers a command; other lines report events, or greet. */
 static const char answer[] = "{\"return\"";
 
 void pb_card_monitor_init(struct pb_card_monitor *monitor)

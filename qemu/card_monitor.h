@@ -28,7 +28,7 @@ struct pb_card_monitor {
 	int socket;       /**< -1: not connected */
 	uint32_t matched; /**< bytes of the line that is being read that look like an answer's */
 	bool skipping;    /**< the rest of the line says nothing */
-	bool proven;      /**< a proof nobody has taken */
+	bool proven;      /**< a proof that has not been read */
 	uint64_t asked;   /**< when the probe began */
 	uint64_t next;    /**< no other before this */
 };

@@ -13,7 +13,7 @@
 
 enum outcome {
 	SENT,
-	HELD_UP, /**< the host has not read what it was told before */
+	HELD_UP, /**< the host has not read the messages before */
 	BROKEN,
 };
 
@@ -65,38 +65,38 @@ static enum outcome greet(struct pb_card_server *server, uint32_t channel)
 }
 
 /* Brings what a host knows of one peer up to date. */
-static enum outcome tell(struct pb_card_server *server, uint32_t channel, uint32_t about)
+static enum outcome announce(struct pb_card_server *server, uint32_t channel, uint32_t about)
 {
 	struct pb_card_peer *host = &server->peers[channel];
 	const struct pb_card_peer *peer = &server->peers[about];
 	enum outcome outcome = SENT;
 
-	if (host->told[about].vectors != 0 && host->told[about].serial != peer->serial) {
+	if (host->announced[about].vectors != 0 && host->announced[about].serial != peer->serial) {
 		outcome = send_message(host->socket, about, -1);
 		if (outcome != SENT)
 			return outcome;
-		host->told[about].vectors = 0;
+		host->announced[about].vectors = 0;
 	}
-	host->told[about].serial = peer->serial;
-	while (peer->serial != 0 && host->told[about].vectors < PB_SOCKET_VECTORS) {
-		outcome = send_message(host->socket, about, peer->vectors[host->told[about].vectors]);
+	host->announced[about].serial = peer->serial;
+	while (peer->serial != 0 && host->announced[about].vectors < PB_SOCKET_VECTORS) {
+		outcome = send_message(host->socket, about, peer->vectors[host->announced[about].vectors]);
 		if (outcome != SENT)
 			return outcome;
-		host->told[about].vectors++;
+		host->announced[about].vectors++;
 	}
 	return outcome;
 }
 
-/* Tells a host all that it does not know yet: the card and other hosts first, its own vectors last. */
+/* Sends a host all that is new to it: the card and other hosts first, its own vectors last. */
 static enum outcome tell_all(struct pb_card_server *server, uint32_t channel)
 {
 	enum outcome outcome = greet(server, channel);
 
 	for (uint32_t about = 0; about < PB_SOCKET_PEERS && outcome == SENT; about++) {
 		if (about != channel)
-			outcome = tell(server, channel, about);
+			outcome = announce(server, channel, about);
 	}
-	return outcome == SENT ? tell(server, channel, channel) : outcome;
+	return outcome == SENT ? announce(server, channel, channel) : outcome;
 }
 
 /* ---- peers ---- */
@@ -115,7 +115,7 @@ static bool make_peer(struct pb_card_server *server, struct pb_card_peer *peer, 
 {
 	bool made = true;
 
-	memset(peer->told, 0, sizeof(peer->told));
+	memset(peer->announced, 0, sizeof(peer->announced));
 	peer->greeting = 0;
 	peer->held_up = false;
 	for (uint32_t v = 0; v < PB_SOCKET_VECTORS; v++) {
@@ -152,7 +152,7 @@ static void watch_for_room(struct pb_card_server *server, uint32_t channel, bool
 	host->held_up = held_up;
 }
 
-/* Tells every host its news, again whenever that finds another one gone. */
+/* Sends every host its news, again whenever that finds another host gone. */
 static void spread(struct pb_card_server *server)
 {
 	uint32_t gone = 0;
@@ -242,7 +242,7 @@ static uint32_t find_room(struct pb_card_server *server)
 {
 	uint32_t channel = find_peer(server, PB_CARD_PEER_FREE);
 
-	/* Somebody may have left before this host came, and be heard of only later in this turn of the loop. */
+	/* A host may have left before this one came, although its end is handled only later in this pass of the loop. */
 	for (uint32_t c = 1; c < PB_SOCKET_PEERS && channel == PB_SOCKET_PEERS; c++)
 		look_at(server, c);
 	return channel != PB_SOCKET_PEERS ? channel : find_peer(server, PB_CARD_PEER_FREE);

@@ -24,13 +24,13 @@ struct pb_card_peer {
 	enum pb_card_peer_state state;
 	int socket; /**< -1: none */
 	int vectors[PB_SOCKET_VECTORS];
-	uint32_t serial;   /**< of this connection, never used twice; 0 while nobody is here */
+	uint32_t serial;   /**< of this connection, never used twice; 0: not connected */
 	uint32_t greeting; /**< first messages sent */
 	bool held_up;      /**< it does not read; the rest waits for room */
 	struct {
-		uint32_t serial;  /**< the connection that this host has been told of */
+		uint32_t serial;  /**< the connection that has been announced to this host */
 		uint32_t vectors; /**< as many of its vectors */
-	} told[PB_SOCKET_PEERS];
+	} announced[PB_SOCKET_PEERS];
 };
 
 /** The caller's; only the functions below touch it. */
@@ -65,7 +65,7 @@ void pb_card_server_interrupt(const struct pb_card_server *server, uint32_t chan
 void pb_card_server_interrupt_all(const struct pb_card_server *server);
 /** Lets a channel whose host has gone be given again. */
 void pb_card_server_free(struct pb_card_server *server, uint32_t channel);
-/** Whether nobody is here, and what everyone who was has been cleared away. */
+/** Returns whether no host is connected and all that former hosts left has been cleared. */
 bool pb_card_server_empty(const struct pb_card_server *server);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "hal/engine/model/state.h"
+#include "hal/engine_model/state.h"
 
 struct pb_engine_model *pb_engine_model_create(const struct pb_engine_model_config *config)
 {

@@ -30,6 +30,12 @@ struct pb_machine {
 	uint32_t memory_file_bytes;
 };
 
+/** Arguments of every machine: no display, the lines at the next UART, the control interface, the image. */
+#define PB_MACHINE_CONNECTIONS                                                                               \
+	"-display", "none", "-monitor", "none", "-chardev", "socket,id=lines,path={lines},server=off",       \
+		"-serial", "chardev:lines", "-chardev", "socket,id=monitor,path={monitor},server=off",       \
+		"-mon", "chardev=monitor,mode=control", "-kernel", "{image}"
+
 /** What the MCU is started with. */
 struct pb_machine_files {
 	const char *memory;  /**< file that is the card's memory */

@@ -3,14 +3,14 @@
 
 #include <stdlib.h>
 
-#include "firmware/abi/boot.h"
 #include "firmware/firmware.h"
-#include "hal/card/admin.h"
-#include "hal/card/layout.h"
+#include "hal/card_admin/admin.h"
 #include "hal/engine/reference.h"
 #include "hal/host/host_lines.h"
 #include "hal/shared.h"
+#include "patchbay/abi/boot.h"
 #include "qemu/engine.h"
+#include "qemu/mcu/nodes.h"
 
 /** How far virtual time moves in one step while anything runs, in microseconds. */
 #define STEP_MICROSECONDS 10u
@@ -28,6 +28,8 @@ struct pb_sim {
 	uint64_t next_tick;
 	struct pb_host_lines host_lines;
 	struct pb_lines lines;
+	struct pb_reference_memory tables;
+	struct pb_engine_memory engine_memory;
 	struct engine_side sides[PB_CARD_NODES];
 	struct pb_engine engines[PB_CARD_NODES];
 	struct pb_firmware_config config;
@@ -56,19 +58,8 @@ static bool create_engine(struct pb_sim *sim, uint32_t node)
 	};
 
 	side->sim = sim;
-	side->driver = (struct pb_reference_engine){
-		.memory = sim->memory,
-		.registers_offset = config.registers_offset,
-		.ring_offset = PB_CARD_RINGS_OFFSET + node * PB_CARD_RING_STRIDE,
-		.range_offset = PB_CARD_RANGES_OFFSET,
-		.channels = PB_LIMIT_CHANNELS,
-		.dummy_offset = PB_CARD_DUMMY_OFFSET,
-		.translation_offset = PB_CARD_TRANSLATION_OFFSET,
-		.node = node,
-		.lines = &sim->lines,
-	};
-	sim->engines[node] = (struct pb_engine){
-		.ops = &pb_reference_engine_ops, .context = &side->driver, .kind = PB_CARD_NODE_KIND(node)};
+	side->driver = (struct pb_reference_engine)PB_CARD_REFERENCE_ENGINE(node, &sim->tables, &sim->lines);
+	sim->engines[node] = (struct pb_engine)PB_REFERENCE_ENGINE(&side->driver, PB_CARD_NODE_KIND(node));
 	side->model = pb_engine_model_create(&config);
 	return side->model != NULL;
 }
@@ -82,6 +73,8 @@ static bool create_parts(struct pb_sim *sim)
 		return false;
 	sim->lines = (struct pb_lines){
 		.ops = &pb_host_lines_ops, .context = &sim->host_lines, .pending = &sim->host_lines.pending};
+	sim->tables = (struct pb_reference_memory)PB_CARD_REFERENCE_MEMORY(sim->memory);
+	sim->engine_memory = (struct pb_engine_memory){&pb_reference_memory_ops, &sim->tables};
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		if (!create_engine(sim, n))
 			return false;
@@ -134,6 +127,7 @@ struct pb_sim *pb_sim_create(void)
 		.pool_offset = PB_CARD_POOL_OFFSET,
 		.trace_bytes = PB_CARD_TRACE_BYTES,
 		.lines = &sim->lines,
+		.engine_memory = &sim->engine_memory,
 		.engines = sim->engines,
 		.node_count = PB_CARD_NODES,
 		.clock = &boot->clock,

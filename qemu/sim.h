@@ -3,7 +3,7 @@
  * @file
  * The card in one process: the firmware core, the engine model and card memory
  * on virtual time, single-threaded and deterministic. It moves only inside
- * pb_sim_step, which links (host/link.h) call while they wait.
+ * pb_sim_step, which links (include/patchbay/link.h) call while they wait.
  */
 #ifndef PB_QEMU_SIM_H
 #define PB_QEMU_SIM_H

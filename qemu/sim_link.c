@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A host in the same process as the card: waiting is what lets the card run.
+ * A host in the process of the card: waiting is what lets the card run.
  */
 #include <stdlib.h>
 
-#include "host/link.h"
+#include "patchbay/link.h"
 #include "qemu/sim.h"
 
 struct sim_link {

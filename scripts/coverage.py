@@ -9,7 +9,7 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-EXCEPTIONS = "tests/unit/coverage_exceptions.tsv"
+EXCEPTIONS = "tests/unit/firmware/coverage_exceptions.tsv"
 
 
 def assertion_lines(text):

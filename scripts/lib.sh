@@ -9,9 +9,9 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 logs=$root/build/log
 
 # Debian packages, by what they are needed for.
-packages_host=(gcc g++ libc6-dev cmake ninja-build libcmocka-dev libpng-dev zlib1g-dev libzstd-dev
+packages_host=(python3 gcc g++ libc6-dev cmake ninja-build libcmocka-dev libpng-dev zlib1g-dev libzstd-dev
 	libcjson-dev libdw-dev libncurses-dev)
-packages_firmware=(gcc-arm-none-eabi libnewlib-arm-none-eabi gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf)
+packages_firmware=(python3 gcc-arm-none-eabi libnewlib-arm-none-eabi gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf)
 packages_run=(qemu-system-arm qemu-system-misc)
 packages_bench=(valgrind)
 packages_prove=(frama-c-base why3 z3 cvc4)
@@ -21,7 +21,7 @@ packages_debug=(gdb-multiarch)
 packages_model=(gcc libc6-dev spin)
 packages_test=(clang libclang-rt-14-dev clang-format clang-tidy openocd stm32flash chromium "${packages_debug[@]}")
 packages_fuzz=(llvm)
-packages_reference=(doxygen perl-base)
+packages_reference=(python3 doxygen)
 packages_manual=(mandoc)
 packages_watch=(python3 python3-prometheus-client python3-pyte)
 
@@ -116,8 +116,8 @@ need_packages() {
 # board_packages BOARD: what it takes to build its image and to emulate it, a line each; nothing if there is no such board.
 board_packages() {
 	case $(sed -nE 's/^set\(PB_TOOLCHAIN ([^ )]*)\)$/\1/p' "$root/boards/$1/board.cmake" 2>/dev/null) in
-	arm-none-eabi-gcc) printf '%s\n' gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm ;;
-	riscv64-unknown-elf-gcc) printf '%s\n' gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf qemu-system-misc ;;
+	arm-none-eabi-gcc) printf '%s\n' python3 gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm ;;
+	riscv64-unknown-elf-gcc) printf '%s\n' python3 gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf qemu-system-misc ;;
 	esac
 }
 
@@ -179,12 +179,6 @@ build_board() {
 # What the sources are that a record is about, as far as version control knows.
 source_revision() {
 	git -C "$root" describe --always --dirty --abbrev=12 2>/dev/null || echo unknown
-}
-
-# put_into_readme NAME TEXT: between its markers.
-put_into_readme() {
-	NAME=$1 TEXT=$2 perl -0pi -e \
-		's/(<!-- $ENV{NAME} -->\n).*?(<!-- \/$ENV{NAME} -->)/$1$ENV{TEXT}\n$2/s' "$root/README.md"
 }
 
 # step TEXT COMMAND...: says what is done and how long it took.

@@ -22,17 +22,17 @@ KNOWN = os.path.join(ROOT, "tests", "records", "mutants.tsv")
 RECORD = os.path.join(ROOT, "tests", "records", "mutate.tsv")
 # Which suite killed a mutant the last time, and how often each has killed one of a file.
 KILLERS = os.path.join(BUILD, "killers.tsv")
-FILES = ("patch*", "run_*", "admit*", "resolve", "segment", "format", "queue", "queue_state", "schedule", "doorbell",
-         "record", "retire", "wait")
+# Below firmware/, without .c or .h.
+FILES = ("patch/*", "prepare/*", "queue/*", "memory/segment", "command/doorbell", "channel/fence_record", "engine/retire")
 LIBRARY = "firmware/libpb_firmware.a"
-# A suite that takes longer, in seconds of one processor, is left out.
+# A suite that takes longer is left out: seconds of one processor.
 SUITE_SECONDS = 3
-# What it takes to start one, at least.
+# Seconds that starting a suite takes at least.
 START_SECONDS = 0.02
-# A mutant may take so many times as long as the original, and so many seconds more.
+# A mutant may take this many times as long as the original, and this many seconds more.
 TIMES_LONGER = 4
 SECONDS_LONGER = 1
-# Nothing in these programs waits for anything but itself.
+# Seconds of wall time: the suites wait for nothing outside.
 WALL_SECONDS = 300
 
 
@@ -72,7 +72,7 @@ BEHIND_OPERAND = re.compile(r"[\w)\]]$")
 KEYWORDS = {"return", "case", "sizeof"}
 DECLARATION = re.compile(r"(const|static|struct|enum|union|u?int\d+_t|bool|size_t|void|uintptr_t|unsigned|return|break|"
                          r"continue|goto|case|default|typedef|extern|else|do|_Noreturn)\b|}")
-# Each of these is left out by tests/interleave/barriers.sh; no other suite could tell.
+# tests/interleave/barriers.sh leaves out each barrier; no other suite notices.
 BARRIER = re.compile(r"pb_shared_(?:acquire|release|barrier)\(\);")
 STATEMENT = re.compile(r"^[ \t]+(?!(?:if|for|while|switch)\b)([A-Za-z_*(+-][^;{}\n]*(?:\n[ \t]+[^;{}\n]+)*;)", re.M)
 
@@ -160,16 +160,16 @@ class Suites:
     """The test programs, linked against the firmware as a shared library, quickest first."""
 
     def __init__(self):
-        names = sorted(set(re.findall(r"^build tests/(test_\w+):", open(os.path.join(BUILD, "build.ninja"),
+        names = sorted(set(re.findall(r"^build tests/((?:test|unit)_\w+):", open(os.path.join(BUILD, "build.ninja"),
                                                                          encoding="utf-8").read(), re.M)))
         commands = run(["ninja", "-t", "commands"] + names).stdout.splitlines()
         self.compile = {}
         for command in commands:
-            match = re.search(r"-c (\S+/firmware/(\w+\.c))$", command)
+            match = re.search(r"-c \S+/(firmware/(?:\w+/)*\w+\.c)$", command)
             if match and "pb_firmware.dir" in command:
                 flags = re.sub(r" -W\S+| -M[DTF]+( \S+\.[od](\.d)?)?| -o \S+| -c \S+", "", command)
-                self.compile[match.group(2)] = flags + " -w"
-        self.links = [c for c in commands if LIBRARY in c and re.search(r" -o tests/test_\w+ ", c)]
+                self.compile[match.group(1)] = flags + " -w"
+        self.links = [c for c in commands if LIBRARY in c and re.search(r" -o tests/(?:test|unit)_\w+ ", c)]
         self.suites = []
         self.killers = {}
         if os.path.exists(KILLERS):
@@ -183,44 +183,58 @@ class Suites:
         """Links each and runs it once as it is."""
         os.makedirs(os.path.join(folder, "tests"), exist_ok=True)
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            timed = pool.map(lambda command: self.build_one(command, folder), self.links)
+            built = pool.map(lambda command: self.build_one(command, folder), self.links)
+            timed = pool.map(lambda words: self.time_one(words, folder), [words for suites in built for words in suites])
             self.suites = sorted(filter(None, timed), key=lambda suite: suite[1])
 
     @staticmethod
     def build_one(command, folder):
-        """@return its path and the seconds that it takes, or None if it is of no use"""
-        name = re.search(r" -o (tests/test_\w+) ", command).group(1)
+        """@return the commands of the suites of one program: a runner holds several"""
+        name = re.search(r" -o (tests/(?:test|unit)_\w+) ", command).group(1)
         path = os.path.join(folder, name)
         command = command.replace(" -o " + name, " -rdynamic -o " + path)
         command = command.replace(LIBRARY, os.path.join(folder, "libfirmware.so"), 1).replace(LIBRARY, "")
         if run(command).returncode != 0:
             print("left out, as it does not link with the firmware as a library:", os.path.basename(name))
-            return None
-        good, seconds = execute(path, folder, SUITE_SECONDS)
+            return []
+        if "/unit_" not in name:
+            return [(path,)]
+        listed = run([path, "--list"], env=dict(os.environ, LD_LIBRARY_PATH=folder)).stdout.split()
+        return [(path, "--suite", suite) for suite in listed]
+
+    @staticmethod
+    def time_one(words, folder):
+        """@return the command and the seconds that it takes, or None if it is of no use"""
+        good, seconds = execute(words, folder, SUITE_SECONDS)
         if not good:
             print(f"left out, as it fails when nothing is changed, or takes longer than {SUITE_SECONDS} s:",
-                  os.path.basename(path))
+                  name_of(words))
             return None
-        return path, seconds
+        return words, seconds
 
     def of(self, mutant):
-        """What killed it the last time goes first, then those with the most hope for each second that they take."""
-        stem = os.path.basename(mutant.file).split(".")[0].split("_")[0]
+        """The suite that killed the mutant last time, then those most likely to kill it for each second that they take."""
+        words = re.findall(r"[a-z]+", mutant.file)[1:-1]
         killer = self.killers.get(mutant.key())
 
         def hope(suite):
-            name = os.path.basename(suite[0])
-            kills = 3 * self.kills_of_file[mutant.file, name] + self.kills[name] + (3 if stem in name else 0.1)
+            name = name_of(suite[0])
+            kills = 3 * self.kills_of_file[mutant.file, name] + self.kills[name] + (3 if any(word in name for word in words) else 0.1)
             return name == killer, kills / (suite[1] + START_SECONDS)
         return sorted(self.suites, key=hope, reverse=True)
 
 
-def execute(path, folder, seconds):
+def name_of(words):
+    """The name of a suite: that of its program, and its own if the program holds several."""
+    return " ".join([os.path.basename(words[0]), *words[2:]])
+
+
+def execute(words, folder, seconds):
     """@return whether it passes, and the seconds of a processor that it took"""
     def limit():
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    process = subprocess.Popen([path], cwd=folder, env=dict(os.environ, LD_LIBRARY_PATH=folder),
+    process = subprocess.Popen(words, cwd=folder, env=dict(os.environ, LD_LIBRARY_PATH=folder),
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                preexec_fn=limit)
     stopper = threading.Timer(WALL_SECONDS, process.kill)
@@ -240,9 +254,12 @@ class Bench:
         self.objects = os.path.join(folder, "objects")
         os.makedirs(self.objects)
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            list(pool.map(lambda source: self.must(f"{suites.compile[source]} -o {self.objects}/{source}.o "
-                                                   f"-c {ROOT}/firmware/{source}"), suites.compile))
+            list(pool.map(lambda source: self.must(f"{suites.compile[source]} -o {self.object(source)} "
+                                                   f"-c {ROOT}/{source}"), suites.compile))
         self.link(folder, {})
+
+    def object(self, source):
+        return os.path.join(self.objects, source.replace("/", "_") + ".o")
 
     @staticmethod
     def must(command):
@@ -250,33 +267,31 @@ class Bench:
             sys.exit("cannot build: " + command)
 
     def link(self, folder, changed):
-        objects = [changed.get(s, os.path.join(self.objects, s + ".o")) for s in sorted(self.suites.compile)]
+        objects = [changed.get(s, self.object(s)) for s in sorted(self.suites.compile)]
         self.must(f"gcc -shared -Wl,-Bsymbolic -Wl,-soname,libfirmware.so -o {folder}/libfirmware.so {' '.join(objects)}")
 
     def sources_of(self, mutant):
-        name = os.path.basename(mutant.file)
-        if name.endswith(".c"):
-            return [name]
+        if mutant.file.endswith(".c"):
+            return [mutant.file]
         users = []
         for source, command in self.suites.compile.items():
-            if f"/{name}" in run(f"{command} -MM {ROOT}/firmware/{source}").stdout:
+            if f"/{mutant.file}" in run(f"{command} -MM {ROOT}/{source}").stdout:
                 users.append(source)
         return users
 
     def compile(self, mutant, folder):
         """@return the objects that differ, or None if it does not compile"""
-        tree = os.path.join(folder, "firmware")
-        shutil.copytree(os.path.join(ROOT, "firmware"), tree)
+        shutil.copytree(os.path.join(ROOT, "firmware"), os.path.join(folder, "firmware"))
         with open(os.path.join(folder, mutant.file), "w", encoding="utf-8") as file:
             file.write(mutant.text)
         changed = {}
         for source in self.sources_of(mutant):
-            target = os.path.join(folder, source + ".o")
+            target = os.path.join(folder, source.replace("/", "_") + ".o")
             command = self.suites.compile[source].replace("-I" + ROOT, f"-I{folder} -I{ROOT}", 1)
             command = command.replace("-ffile-prefix-map=" + ROOT, "-ffile-prefix-map=" + folder)
-            if run(f"{command} -o {target} -c {tree}/{source}").returncode != 0:
+            if run(f"{command} -o {target} -c {folder}/{source}").returncode != 0:
                 return None
-            if open(target, "rb").read() != open(os.path.join(self.objects, source + ".o"), "rb").read():
+            if open(target, "rb").read() != open(self.object(source), "rb").read():
                 changed[source] = target
         return changed
 
@@ -290,18 +305,18 @@ class Bench:
             if not changed:
                 return "same"
             self.link(folder, changed)
-            for path, seconds in self.suites.of(mutant):
-                if not execute(path, folder, int(seconds * TIMES_LONGER) + SECONDS_LONGER)[0]:
-                    return os.path.basename(path)
+            for words, seconds in self.suites.of(mutant):
+                if not execute(words, folder, int(seconds * TIMES_LONGER) + SECONDS_LONGER)[0]:
+                    return name_of(words)
             return "survived"
         finally:
             shutil.rmtree(folder)
 
 
-# ---- the account ----
+# ---- records ----
 
 def read_known():
-    """Survivors that were looked at: why each of them changes nothing that a host or an engine sees."""
+    """Survivors that were read: why each of them changes nothing that a host or an engine sees."""
     known = {}
     if os.path.exists(KNOWN):
         for line in open(KNOWN, encoding="utf-8"):
@@ -381,7 +396,7 @@ def main():
     if arguments.selftest:
         selftest()
         return 0
-    patterns = [os.path.splitext(os.path.basename(f))[0] for f in arguments.file or []] or FILES
+    patterns = [os.path.splitext(f.removeprefix("firmware/"))[0] for f in arguments.file or []] or FILES
     mutants = all_mutants(patterns)
     random.Random(arguments.seed).shuffle(mutants)
     mutants = [m for m in mutants if not BARRIER.match(m.old)]

@@ -1,5 +1,8 @@
 set(PB_TOOLCHAIN arm-none-eabi-gcc)
 set(PB_CPU_FLAGS -mcpu=cortex-m7 -mthumb -mfloat-abi=soft)
-set(PB_BOARD_HAL pb_hal_cortex_m pb_hal_uart_cmsdk pb_hal_engine)
+set(PB_BOARD_SOURCES boards/cmsdk.c boards/emulated_card.c)
+set(PB_BOARD_HAL pb_hal_cortex_m pb_qemu_uart_cmsdk pb_hal_engine)
 set(PB_BOARD_LOOPS hal/cortex_m)
 set(PB_BOARD_E2E ON)
+# Card memory is the PSRAM.
+set(PB_BOARD_DEFINITIONS PB_CARD_MEMORY=0x60000000u)

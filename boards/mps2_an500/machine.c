@@ -7,10 +7,7 @@
 static const char *const arguments[] = {
 	"-M", "mps2-an500,memory-backend=vram",
 	"-object", "memory-backend-file,id=vram,share=on,mem-path={memory},size=16M",
-	"-display", "none", "-monitor", "none",
-	"-chardev", "socket,id=lines,path={lines},server=off", "-serial", "chardev:lines",
-	"-chardev", "socket,id=monitor,path={monitor},server=off", "-mon", "chardev=monitor,mode=control",
-	"-kernel", "{image}",
+	PB_MACHINE_CONNECTIONS,
 	NULL,
 };
 /* clang-format on */

@@ -7,5 +7,5 @@ set(PB_SUITES_MORE_BYTES 0x4000000)
 # All others pass too, but for 23 whose variables are more than the 512 KiB of data memory. A sister runs them all:
 # these few are enough for every day.
 set(PB_SUITES_ONLY test_abi test_engine_driver test_engine_ring test_firmware_admit test_firmware_control
-  test_firmware_machines test_firmware_replies test_firmware_rings test_firmware_schedule test_firmware_segment
+  test_firmware_machines test_firmware_replies test_firmware_rings test_scenario_schedule test_firmware_segment
   test_host_compact test_host_lift test_paging)

@@ -1,5 +1,7 @@
 set(PB_TOOLCHAIN riscv64-unknown-elf-gcc)
 set(PB_CPU_FLAGS -march=rv32imac -mabi=ilp32)
-set(PB_BOARD_SOURCES boards/qemu_virt.c)
-set(PB_BOARD_HAL pb_hal_riscv pb_hal_pci pb_hal_uart_16550 pb_hal_engine)
+set(PB_BOARD_SOURCES boards/qemu_virt.c boards/emulated_card.c)
+set(PB_BOARD_HAL pb_hal_riscv pb_hal_pci pb_qemu_uart_16550 pb_hal_engine)
 set(PB_BOARD_E2E ON)
+# Where the boot code places the window of card memory.
+set(PB_BOARD_DEFINITIONS PB_CARD_MEMORY=0x41000000u)

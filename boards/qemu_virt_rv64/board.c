@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "boards/emulated_card.h"
 #include "boards/image.h"
-#include "boards/qemu_virt.h"
-#include "hal/card/layout.h"
+#include "qemu/mcu/layout.h"
 
-const char pb_qemu_virt_name[] = "qemu_virt_rv64";
+const char pb_emulated_card_name[] = "qemu_virt_rv64";
 
-PB_BOARD_IMAGE("qemu_virt_rv64", PB_QEMU_VIRT_CARD_MEMORY, PB_CARD_MEMORY_BYTES);
+PB_BOARD_IMAGE("qemu_virt_rv64", PB_CARD_MEMORY, PB_CARD_MEMORY_BYTES);

@@ -8,10 +8,7 @@ static const char *const arguments[] = {
 	"-M", "virt", "-m", "8M", "-bios", "none",
 	"-object", "memory-backend-file,id=vram,share=on,mem-path={memory},size=16M",
 	"-device", "ivshmem-plain,memdev=vram",
-	"-display", "none", "-monitor", "none",
-	"-chardev", "socket,id=lines,path={lines},server=off", "-serial", "chardev:lines",
-	"-chardev", "socket,id=monitor,path={monitor},server=off", "-mon", "chardev=monitor,mode=control",
-	"-kernel", "{image}",
+	PB_MACHINE_CONNECTIONS,
 	NULL,
 };
 /* clang-format on */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A board to copy. It builds and links like every other, and runs nowhere:
- * what depends on the hardware is marked with CHANGE. docs/porting.md has the
- * steps, and what to do where the hardware is not that of the emulated card.
+ * A board to copy. It builds and links like every other board, and runs on no
+ * hardware: each line that depends on the hardware is marked with CHANGE.
+ * docs/porting.md has the steps, also for hardware unlike the emulated card's.
  */
 #include "boards/board.h"
 
 #include <stddef.h>
 
 #include "boards/image.h"
-#include "firmware/abi/boot.h"
-#include "hal/card/nodes.h"
 #include "hal/cortex_m/cortex_m.h"
-#include "hal/uart_cmsdk/lines.h"
+#include "patchbay/abi/boot.h"
+#include "qemu/mcu/nodes.h"
+#include "qemu/mcu/uart_cmsdk.h"
 
 /* CHANGE: where this CPU sees card memory. It must not be cached, see hal/shared.h. */
 #define CARD_MEMORY 0x60000000u
@@ -36,17 +36,19 @@ static const struct pb_lines lines = {.ops = &pb_uart_cmsdk_ops, .context = &uar
 
 /*
  * CHANGE: the states of your driver of engines, hal/engine.h; this one is the
- * emulated card's. Where its parts lie in card memory is hal/card/layout.h.
+ * emulated card's. Where its parts lie in card memory is qemu/mcu/layout.h.
  */
-static struct pb_reference_engine reference[PB_CARD_NODES] =
-	PB_CARD_REFERENCE_ENGINES((uint8_t *)CARD_MEMORY, &lines);
+static struct pb_reference_memory tables = PB_CARD_REFERENCE_MEMORY((uint8_t *)CARD_MEMORY);
+static const struct pb_engine_memory engine_memory = {&pb_reference_memory_ops, &tables};
 
-/* CHANGE: a row for each node, 1 to PB_LIMIT_NODES of them; `kind` tells hosts what it can run. */
+static struct pb_reference_engine reference[PB_CARD_NODES] = PB_CARD_REFERENCE_ENGINES(&tables, &lines);
+
+/* CHANGE: a row for each node, 1 to PB_LIMIT_NODES of them; `kind` is what the node can run, for hosts. */
 static const struct pb_engine engines[PB_CARD_NODES] = PB_CARD_ENGINES(reference);
 
 static uint64_t queues[QUEUES * PB_FIRMWARE_QUEUE_BYTES / sizeof(uint64_t)];
 
-/* CHANGE: sizes and places in card memory; `clock` is a word that counts microseconds, whoever writes it. */
+/* CHANGE: sizes and offsets in card memory, firmware/firmware.h has them all; `clock` is a word that counts microseconds, wherever it is written. */
 static const struct pb_firmware_config config = {
 	.memory = (uint8_t *)CARD_MEMORY,
 	.memory_bytes = PB_CARD_TRACE_OFFSET,
@@ -54,6 +56,7 @@ static const struct pb_firmware_config config = {
 	.pool_offset = PB_CARD_POOL_OFFSET,
 	.trace_bytes = PB_CARD_TRACE_BYTES,
 	.lines = &lines,
+	.engine_memory = &engine_memory,
 	.engines = engines,
 	.node_count = PB_CARD_NODES,
 	.clock = (const uint32_t *)(CARD_MEMORY + PB_BOOT_OFFSET + offsetof(struct pb_boot_block, clock)),

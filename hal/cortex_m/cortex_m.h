@@ -4,7 +4,7 @@
  * The parts of an M-profile core that every board shares: vectors, start-up,
  * faults, tick. References: Armv7-M Architecture Reference Manual, B1.5
  * (exceptions), B3.2 (system control), B3.3 (SysTick), B3.4 (NVIC), B3.5 (MPU).
- * Armv8-M Mainline has the same, in its Secure state, which it starts in; its
+ * Armv8-M Mainline has all of this in its Secure state, in which it starts; its
  * manual, B3.21 (stack limit checks).
  */
 #ifndef PB_HAL_CORTEX_M_CORTEX_M_H
@@ -40,9 +40,9 @@ struct pb_cortex_m_vectors {
 	pb_cortex_m_handler interrupts[PB_CORTEX_M_INTERRUPTS];
 };
 
-/** Sets up memory, with a guard below the stack, and calls main. */
+/** Reset handler: guards the stack, then pb_start(). */
 void pb_cortex_m_reset(void);
-/** Handler of every fault, and of interrupts that nobody expects: reports and stops. */
+/** Handler of every fault and of unexpected exceptions: reports, then halts. Handler mode. */
 void pb_cortex_m_fault(void);
 
 /** What stands in every board's vectors before its interrupts. @param tick_handler of SysTick */
@@ -53,20 +53,20 @@ void pb_cortex_m_fault(void);
 	.supervisor_call = pb_cortex_m_fault, .debug_monitor = pb_cortex_m_fault,                            \
 	.pend_supervisor = pb_cortex_m_fault, .tick = (tick_handler)
 
-/** Who publishes the records; called once, in handler mode. */
+/** Sets the function that publishes the records; pb_cortex_m_fault() calls it once, in handler mode. Thread context. */
 void pb_cortex_m_on_fault(pb_fault_report report);
-/** Start-up's: nothing may be touched below the stack. */
+/** Makes all accesses below the stack fault. Called by the reset code, before any variable is used. */
 void pb_cortex_m_guard_stack(void);
 /**
- * Closes all memory but the image's own and these regions, at most PB_REGIONS_MAX. After the image has been checked:
- * its vectors and header cannot be read any more if they lie at address 0.
+ * Closes all memory but the image's own and the regions listed, at most PB_REGIONS_MAX of them. Called by the board, once.
+ * Pre: the image has been checked, as its vectors cannot be read any more if they lie at address 0.
  */
 void pb_cortex_m_protect(const struct pb_region *regions, uint32_t count);
-/** Starts SysTick on the core clock. @param cycles between two ticks, 2..2^24 */
+/** Starts SysTick on the core clock. Called by the board, once. @param cycles between two ticks, 2..2^24 */
 void pb_cortex_m_tick_start(uint32_t cycles);
-/** Cycles since the last tick, 0 up to one less than a tick has. */
+/** Returns the core cycles since the last tick, less than those of a tick. */
 uint32_t pb_cortex_m_tick_cycles(void);
-/** Lets an external interrupt through. */
+/** Enables an external interrupt. @param number from 0, exception 16 */
 void pb_cortex_m_interrupt_enable(uint32_t number);
 
 #endif

@@ -2,10 +2,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "firmware/abi/image.h"
 #include "hal/cortex_m/cortex_m.h"
 #include "hal/halt.h"
 #include "hal/mmio.h"
+#include "patchbay/abi/image.h"
 
 #define CONFIGURABLE_FAULT_STATUS   0xe000ed28u
 #define HARD_FAULT_STATUS           0xe000ed2cu

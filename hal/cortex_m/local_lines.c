@@ -23,7 +23,7 @@ static uint32_t timer(const struct pb_local_lines *lines)
 	return ticks * lines->cycles_per_tick + into;
 }
 
-/** Moves the clock on by the time that has gone by since the last look. */
+/** Moves the clock on by the time that has gone by since the last read. */
 static void look_at_timer(struct pb_local_lines *lines)
 {
 	const uint32_t cycles = timer(lines) - lines->cycles;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * firmware/run_compact_64.c for Cortex-M7: 11 instructions an entry.
+ * firmware/patch/run_compact_64.c for Cortex-M7: 11 instructions an entry.
  *
  * While all is well LO holds. An entry that fails a check leaves HS, with which
  * nothing more is compared, stored or read from the list: what follows up to
- * the end of the turn works out numbers that nobody uses, and loads slots,
+ * the end of the iteration computes numbers that are not used, and loads slots,
  * which every index has. The entry's words and the place behind it stay in
- * their registers, whichever of a turn's entries it was.
+ * their registers, whichever of an iteration's entries it was.
  *
  *   r0        behind the entry at hand
  *   r1, r2    the entry's words
@@ -19,7 +19,7 @@
  *   r9        the slot: address; low word
  *   r10       the place; the address to write to
  *   r11, r12  the slot: high word, limit
- *   lr        where the turns of this slice end
+ *   lr        where the iterations of this slice end
  */
 #include "hal/cortex_m/loops.h"
 
@@ -87,7 +87,7 @@ pb_core_run_compact_64:
 
 full_slice:
 	add	lr, r0, #SLICE
-turn:
+iteration:
 	ldrd	r1, r2, [r0], #PB_LOOPS_SHORT
 	.rept	UNROLL - 1
 	compute
@@ -102,9 +102,9 @@ turn:
 	cmplo	r8, r7
 	cmplo	r2, r12
 	strdlo	r9, r11, [r10]
-	bhs	tripped
+	bhs	irregular
 	cmp	r0, lr
-	blo	turn
+	blo	iteration
 
 	ldr	r12, [sp, #CURSOR]
 	ldr	r1, [r12, #PB_LOOPS_CURSOR_PENDING]
@@ -130,7 +130,7 @@ rest:
 	cmplo	r8, r7
 	cmplo	r2, r12
 	strdlo	r9, r11, [r10]
-	bhs	tripped
+	bhs	irregular
 	cmp	r0, lr
 	blo	rest
 done:
@@ -140,13 +140,13 @@ done:
 	add	sp, sp, #8
 	pop	{r4-r11, pc}
 
-tripped:
+irregular:
 	ldr	r12, [sp, #CURSOR]
-	str	r1, [r12, #PB_LOOPS_CURSOR_TRIPPED_SLOT]
-	str	r2, [r12, #PB_LOOPS_CURSOR_TRIPPED_ALLOCATION_OFFSET]
+	str	r1, [r12, #PB_LOOPS_CURSOR_IRREGULAR_SLOT]
+	str	r2, [r12, #PB_LOOPS_CURSOR_IRREGULAR_ALLOCATION_OFFSET]
 	sub	r0, r0, #PB_LOOPS_SHORT
 	str	r0, [r12, #PB_LOOPS_CURSOR_WORDS]
-	movs	r0, #PB_LOOPS_TRIPPED
+	movs	r0, #PB_LOOPS_IRREGULAR
 	add	sp, sp, #8
 	pop	{r4-r11, pc}
 	.size	pb_core_run_compact_64, . - pb_core_run_compact_64

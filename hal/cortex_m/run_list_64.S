@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * firmware/run_list_64.c for Cortex-M7: 14 instructions an entry.
+ * firmware/patch/run_list_64.c for Cortex-M7: 14 instructions an entry.
  *
  * All five checks of an entry hang on the flags: each compare is done only if
  * those before it came out well, and one branch follows the last. While all is
@@ -26,7 +26,7 @@
 	.thumb
 
 #define UNROLL 8
-#define TURN   (UNROLL * PB_LOOPS_ENTRY)
+#define ITERATION   (UNROLL * PB_LOOPS_ENTRY)
 #define SLICE  (PB_LOOPS_SLICE_WIDE * PB_LOOPS_ENTRY)
 /* The index bits that are above it are the format's number. */
 #define FORMAT_SHIFT (PB_LOOPS_INDEX_BITS - 1)
@@ -39,7 +39,7 @@
 
 /* On the stack. */
 #define FULL   0  /* no full slice starts here or further on */
-#define LIMIT  4  /* the last place at which a whole turn of this slice may start */
+#define LIMIT  4  /* the last entry at which a whole iteration of this slice may start */
 #define CURSOR 8
 
 .macro entry
@@ -53,7 +53,7 @@
 	cmpls	r6, r9
 	ldmls	lr, {r6, r12, lr}	/* low, high, limit */
 	cmpls	r4, lr
-	bhs	tripped
+	bhs	irregular
 	add	r6, r6, r4
 	add	lr, r11, r5, lsl #2
 	strd	r6, r12, [lr]
@@ -85,16 +85,16 @@ slice:
 	ldr	r1, [sp, #FULL]
 	cmp	r0, r1
 	bhs	last_slice
-	add	r1, r0, #(SLICE - TURN)
+	add	r1, r0, #(SLICE - ITERATION)
 	str	r1, [sp, #LIMIT]
-turn:
+iteration:
 	.rept	UNROLL
 	entry
 	.endr
 	ldr	r1, [sp, #LIMIT]
 	cmp	r0, r1
-	bls	turn
-	add	r1, r1, #TURN
+	bls	iteration
+	add	r1, r1, #ITERATION
 	cmp	r0, r1
 	bne	rest
 slice_done:
@@ -115,16 +115,16 @@ done:
 last_slice:
 	ldr	r12, [sp, #CURSOR]
 	ldr	r2, [r12, #PB_LOOPS_CURSOR_END]
-	sub	r1, r2, #TURN
+	sub	r1, r2, #ITERATION
 	str	r1, [sp, #LIMIT]
 	cmp	r0, r1
-	bls	turn
+	bls	iteration
 	cmp	r0, r2
 	beq	slice_done
 rest:
 	entry
 	ldr	r1, [sp, #LIMIT]
-	add	r1, r1, #TURN
+	add	r1, r1, #ITERATION
 	cmp	r0, r1
 	bne	rest
 	b	slice_done
@@ -139,21 +139,21 @@ no_place:
 	cmp	r0, r1
 	it	lo
 	movlo	r2, r3
-	sub	r2, r2, #TURN
+	sub	r2, r2, #ITERATION
 	str	r2, [sp, #LIMIT]
 	ldmia	r0!, {r1-r6}
 	rsb	r5, r7, r5, ror #2
 
-tripped:
+irregular:
 	add	r5, r5, r7
 	ror	r5, r5, #30		/* PatchOffset again */
 	ldr	r12, [sp, #CURSOR]
 	ldr	r6, [sp, #LIMIT]
-	add	r6, r6, #TURN
+	add	r6, r6, #ITERATION
 	strd	r0, r6, [r12, #PB_LOOPS_CURSOR_WORDS]	/* and the slice */
-	add	r12, r12, #PB_LOOPS_CURSOR_TRIPPED
+	add	r12, r12, #PB_LOOPS_CURSOR_IRREGULAR
 	stmia	r12, {r1-r5}
-	movs	r0, #PB_LOOPS_TRIPPED
+	movs	r0, #PB_LOOPS_IRREGULAR
 	add	sp, sp, #12
 	pop	{r4-r11, pc}
 	.size	pb_core_run_list_64, . - pb_core_run_list_64

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * firmware/run_resolve.c for Cortex-M7: 16 instructions an allocation.
+ * firmware/prepare/run_resolve.c for Cortex-M7: 16 instructions an allocation.
  *
  * The checks hang on the flags, as in run_list_64.S: LS while all is well.
  *
@@ -23,7 +23,7 @@
 	.thumb
 
 #define UNROLL 4
-#define TURN   (UNROLL * PB_LOOPS_ALLOCATION)
+#define ITERATION   (UNROLL * PB_LOOPS_ALLOCATION)
 #define SLICE  (PB_LOOPS_SLICE_ALLOCATIONS * PB_LOOPS_ALLOCATION)
 	.if PB_LOOPS_SLICE_ALLOCATIONS % UNROLL
 	.error "only the last slice of a list has a rest"
@@ -32,12 +32,12 @@
 /* On the stack. */
 #define GPU_HIGH 0
 #define WRITABLE 4  /* behind it, for one load of both */
-#define LIMIT    8  /* the last place at which a whole turn of this slice may start */
+#define LIMIT    8  /* the last entry at which a whole iteration of this slice may start */
 #define LAST     12 /* the list's end */
 #define JOB      16
 #define PENDING  20 /* r3 of the caller */
 #define FRAME    20
-#define TRIPPED  60 /* the caller's fifth argument */
+#define IRREGULAR  60 /* the caller's fifth argument */
 
 .macro allocation
 	ldmia	r0!, {r1-r6}
@@ -49,7 +49,7 @@
 	cmpls	r4, #0
 	cmpls	r1, r11
 	cmpls	r3, r1
-	bhs	tripped
+	bhs	irregular
 	sub	r1, r8, r1
 	ldrd	r2, r4, [sp, #GPU_HIGH]
 	add	r3, r3, #1
@@ -87,14 +87,14 @@ pb_core_run_resolve:
 	orr	r9, r9, #1
 	b	slice
 
-turn:
+iteration:
 	.rept	UNROLL
 	allocation
 	.endr
 	ldr	r1, [sp, #LIMIT]
 	cmp	r0, r1
-	bls	turn
-	add	r1, r1, #TURN
+	bls	iteration
+	add	r1, r1, #ITERATION
 	cmp	r0, r1
 	bne	rest
 slice_done:
@@ -110,15 +110,15 @@ slice:
 	sub	r2, r1, r0
 	cmp	r2, #SLICE
 	ite	hs
-	addhs	r1, r0, #(SLICE - TURN)
-	sublo	r1, r1, #TURN
+	addhs	r1, r0, #(SLICE - ITERATION)
+	sublo	r1, r1, #ITERATION
 	str	r1, [sp, #LIMIT]
 	cmp	r0, r1
-	bls	turn
+	bls	iteration
 rest:
 	allocation
 	ldr	r1, [sp, #LIMIT]
-	add	r1, r1, #TURN
+	add	r1, r1, #ITERATION
 	cmp	r0, r1
 	bne	rest
 	b	slice_done
@@ -126,10 +126,10 @@ rest:
 done:
 	movs	r0, #0
 	b	leave
-tripped:
+irregular:
 	sub	r1, r7, r1
 	add	r3, r3, #1
-	ldr	r0, [sp, #TRIPPED]
+	ldr	r0, [sp, #IRREGULAR]
 	stmia	r0!, {r1-r6}
 	movs	r0, #1
 leave:

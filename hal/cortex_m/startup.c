@@ -1,30 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "hal/cortex_m/cortex_m.h"
-#include "hal/cpu.h"
 #include "hal/halt.h"
 #include "hal/mmio.h"
-
-/* From linker/sections.ld; words, so that nothing is taken apart into bytes. */
-extern uint32_t pb_data_start[], pb_data_end[], pb_data_load[], pb_bss_start[], pb_bss_end[];
-
-int main(void);
+#include "hal/start.h"
 
 void pb_cortex_m_reset(void)
 {
 	pb_cortex_m_guard_stack();
-	memcpy(pb_data_start, pb_data_load, (size_t)(pb_data_end - pb_data_start) * sizeof(uint32_t));
-	memset(pb_bss_start, 0, (size_t)(pb_bss_end - pb_bss_start) * sizeof(uint32_t));
-	(void)main();
-	pb_hal_halt();
-}
-
-_Noreturn void pb_hal_halt(void)
-{
-	pb_cpu_mask_interrupts();
-	for (;;)
-		pb_cpu_wait();
+	pb_start();
 }
 
 void pb_hal_fault(void)

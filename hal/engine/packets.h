@@ -15,7 +15,7 @@
  * before it is made; a packet that faults has written nothing beyond the rows,
  * pixels, pages or words before the one that faulted. docs/engine.md has the
  * exact fill, sampling, copy and aperture rules. Paging packets are those of
- * privileged work (PB_ENGINE_OWNER_PRIVILEGED) only.
+ * privileged submissions (PB_ENGINE_OWNER_PRIVILEGED) only.
  */
 #ifndef PB_HAL_ENGINE_PACKETS_H
 #define PB_HAL_ENGINE_PACKETS_H

@@ -24,16 +24,16 @@ static uint32_t restore_offset_of(const struct pb_reference_engine *engine)
 	return engine->ring_offset + PB_ENGINE_SLOTS * (uint32_t)sizeof(struct pb_engine_slot);
 }
 
-static void feed(void *context, const struct pb_engine_work *work, uint32_t sequence)
+static void feed(void *context, const struct pb_engine_submission *submission, uint32_t sequence)
 {
 	const struct pb_reference_engine *engine = context;
 	struct pb_engine_slot *slot = slot_of(engine, sequence - 1u);
 
 	/* The headers are there since the reset. */
-	pb_shared_write32(&slot->owner, work->owner);
-	pb_shared_write32(&slot->address_low, work->address_low);
-	pb_shared_write32(&slot->address_high, work->address_high);
-	pb_shared_write32(&slot->bytes, work->bytes);
+	pb_shared_write32(&slot->owner, submission->owner);
+	pb_shared_write32(&slot->address_low, submission->address_low);
+	pb_shared_write32(&slot->address_high, submission->address_high);
+	pb_shared_write32(&slot->bytes, submission->bytes);
 	pb_shared_write32(&slot->sequence, sequence);
 	pb_shared_release();
 	pb_shared_write32(&registers_of(engine)->tail, sequence);
@@ -127,7 +127,8 @@ static void restore(void *context, const uint32_t *words)
 	const struct pb_reference_engine *engine = context;
 	const uint32_t index = pb_shared_read32(&registers_of(engine)->tail);
 	struct pb_engine_progress *progress =
-		(struct pb_engine_progress *)(void *)(engine->memory + restore_offset_of(engine)) +
+		(struct pb_engine_progress *)(void *)(engine->memory->card_memory +
+						      restore_offset_of(engine)) +
 		index % PB_ENGINE_SLOTS;
 	uint32_t *to = (uint32_t *)(void *)progress;
 
@@ -144,10 +145,10 @@ static void write_registers(const struct pb_reference_engine *engine)
 	write_headers(engine);
 	pb_shared_write32(&registers->ring_offset, engine->ring_offset);
 	pb_shared_write32(&registers->ring_slots, PB_ENGINE_SLOTS);
-	pb_shared_write32(&registers->range_offset, engine->range_offset);
-	pb_shared_write32(&registers->channels, engine->channels);
-	pb_shared_write32(&registers->dummy_offset, engine->dummy_offset);
-	pb_shared_write32(&registers->translation_offset, engine->translation_offset);
+	pb_shared_write32(&registers->range_offset, engine->memory->range_offset);
+	pb_shared_write32(&registers->channels, engine->memory->channels);
+	pb_shared_write32(&registers->dummy_offset, engine->memory->dummy_offset);
+	pb_shared_write32(&registers->translation_offset, engine->memory->translation_offset);
 	pb_shared_write32(&registers->restore_offset, restore_offset_of(engine));
 }
 
@@ -155,8 +156,9 @@ static void reset(void *context)
 {
 	struct pb_reference_engine *engine = context;
 
-	engine->registers = (struct pb_engine_registers *)(void *)(engine->memory + engine->registers_offset);
-	engine->ring = (struct pb_engine_slot *)(void *)(engine->memory + engine->ring_offset);
+	engine->registers = (struct pb_engine_registers *)(void *)(engine->memory->card_memory +
+								   engine->registers_offset);
+	engine->ring = (struct pb_engine_slot *)(void *)(engine->memory->card_memory + engine->ring_offset);
 	/* Another one than the last that it answered, be it an earlier incarnation's. */
 	engine->command = pb_shared_read32(&registers_of(engine)->command_done);
 	write_registers(engine);
@@ -175,7 +177,7 @@ static void power_cycle(void *context)
 	ring_doorbell(engine);
 }
 
-static uint32_t stopwatch(void *context, uint32_t *progress)
+static uint32_t runtime(void *context, uint32_t *progress)
 {
 	const struct pb_engine_registers *registers = registers_of(context);
 
@@ -183,61 +185,21 @@ static uint32_t stopwatch(void *context, uint32_t *progress)
 	return pb_shared_read32(&registers->time);
 }
 
-static void set_range(void *context, uint32_t channel, uint32_t index, const struct pb_engine_range *range)
-{
-	const struct pb_reference_engine *engine = context;
-	struct pb_engine_range_entry *table =
-		(struct pb_engine_range_entry *)(void *)(engine->memory + engine->range_offset);
-	struct pb_engine_range_entry *entry = &table[channel * PB_ENGINE_RANGES + index];
-
-	pb_shared_write32(&entry->bytes, 0);
-	pb_shared_release();
-	pb_shared_write32(&entry->gpu_base_low, (uint32_t)range->gpu_base);
-	pb_shared_write32(&entry->gpu_base_high, (uint32_t)(range->gpu_base >> 32));
-	pb_shared_write32(&entry->memory_offset,
-			  range->memory_offset | (range->paged ? PB_ENGINE_RANGE_PAGED : 0));
-	pb_shared_release();
-	pb_shared_write32(&entry->bytes, range->bytes);
-}
-
-static uint32_t *page_entry(const struct pb_reference_engine *engine, uint32_t table_offset, uint32_t index)
-{
-	return (uint32_t *)(void *)(engine->memory + table_offset) + index;
-}
-
-static uint32_t page(void *context, uint32_t table_offset, uint32_t index)
-{
-	const uint32_t entry = pb_shared_read32(page_entry(context, table_offset, index));
-
-	if (entry % PB_PAGE_BYTES != PB_ENGINE_PAGE_VALID)
-		return 0;
-	return entry - PB_ENGINE_PAGE_VALID;
-}
-
-static void page_clear(void *context, uint32_t table_offset, uint32_t index, uint32_t count)
-{
-	const struct pb_reference_engine *engine = context;
-	struct pb_engine_translation *translation =
-		(struct pb_engine_translation *)(void *)(engine->memory + engine->translation_offset);
-
-	for (uint32_t i = 0; i < count; i++)
-		pb_shared_write32(page_entry(engine, table_offset, index + i), 0);
-	pb_shared_release();
-	pb_shared_write32(&translation->cleared, pb_shared_read32(&translation->cleared) + 1u);
-}
-
-const struct pb_engine_ops pb_reference_engine_ops = {
+const struct pb_engine_run_ops pb_reference_engine_run_ops = {
 	.feed = feed,
 	.poll = poll,
-	.fault = fault,
+	.runtime = runtime,
+};
+
+const struct pb_engine_preempt_ops pb_reference_engine_preempt_ops = {
 	.stop = stop,
 	.stopped = stopped,
 	.save = save,
 	.restore = restore,
+};
+
+const struct pb_engine_recover_ops pb_reference_engine_recover_ops = {
+	.fault = fault,
 	.reset = reset,
 	.power_cycle = power_cycle,
-	.stopwatch = stopwatch,
-	.set_range = set_range,
-	.page = page,
-	.page_clear = page_clear,
 };

@@ -8,25 +8,32 @@
 #define PB_HAL_ENGINE_REFERENCE_H
 
 #include "hal/engine.h"
+#include "hal/engine/reference_memory.h"
 #include "hal/engine/registers.h"
 #include "hal/lines.h"
 
-/** One node. The board fills it in; `memory` is card memory, offsets are bytes from its start. */
+/** One node. The board fills in what is not private; offsets are bytes from the start of card memory. */
 struct pb_reference_engine {
-	uint8_t *memory;
+	const struct pb_reference_memory *memory; /**< tables that all nodes share */
 	uint32_t registers_offset;
-	uint32_t ring_offset;  /**< room for PB_ENGINE_SLOTS slots, then as many struct pb_engine_progress */
-	uint32_t range_offset; /**< shared by all nodes; room for channels x PB_ENGINE_RANGES entries */
-	uint32_t channels;
-	uint32_t dummy_offset;       /**< one page, see registers.h */
-	uint32_t translation_offset; /**< struct pb_engine_translation, shared by all nodes */
-	uint32_t node;
+	uint32_t ring_offset; /**< room for PB_ENGINE_SLOTS slots, then as many struct pb_engine_progress */
+	uint32_t node;        /**< its number, which its doorbell carries */
 	const struct pb_lines *lines;
-	uint32_t command;                      /**< private, as are the others: the last one given */
-	struct pb_engine_registers *registers; /**< worked out at each reset */
-	struct pb_engine_slot *ring;
+	uint32_t command;                      /**< private: the last command given */
+	struct pb_engine_registers *registers; /**< private: computed at each reset */
+	struct pb_engine_slot *ring;           /**< private: likewise */
 };
 
-extern const struct pb_engine_ops pb_reference_engine_ops;
+/** Their context is a struct pb_reference_engine. */
+extern const struct pb_engine_run_ops pb_reference_engine_run_ops;
+extern const struct pb_engine_preempt_ops pb_reference_engine_preempt_ops;
+extern const struct pb_engine_recover_ops pb_reference_engine_recover_ops;
+
+/** Initialiser of a struct pb_engine over a struct pb_reference_engine. @param kind_ enum pb_node_kind */
+#define PB_REFERENCE_ENGINE(driver, kind_)                                                                   \
+	{                                                                                                    \
+		.run = &pb_reference_engine_run_ops, .preempt = &pb_reference_engine_preempt_ops,            \
+		.recover = &pb_reference_engine_recover_ops, .context = (driver), .kind = (kind_)            \
+	}
 
 #endif

@@ -2,12 +2,12 @@
 /**
  * @file
  * Register block of the reference engine, in card memory: what its driver
- * (hal/engine/reference.h) and its model (hal/engine/model/) agree on. Not for hosts.
+ * (hal/engine/reference.h) and its model (hal/engine_model/) agree on. Not for hosts.
  */
 #ifndef PB_HAL_ENGINE_REGISTERS_H
 #define PB_HAL_ENGINE_REGISTERS_H
 
-#include "firmware/abi/submission.h"
+#include "patchbay/abi/submission.h"
 
 /*
  * command and command_done:
@@ -26,7 +26,7 @@
 #define PB_ENGINE_COMMAND_RESET       1u /**< head, sequence and fault become 0, the ring is empty */
 #define PB_ENGINE_COMMAND_CONTINUE    2u /**< leave the faulted buffer, go on behind it */
 #define PB_ENGINE_COMMAND_STOP        3u /**< at the end of the buffer it runs; head and sequence become 0 */
-#define PB_ENGINE_COMMAND_STOP_INSIDE 4u /**< the same, or between two packets of the outermost buffer */
+#define PB_ENGINE_COMMAND_STOP_INSIDE 4u /**< as STOP, or between two packets of the outermost buffer */
 #define PB_ENGINE_COMMAND_ONE         8u
 
 /** Why the engine faulted; 0 is none. */
@@ -42,7 +42,7 @@ enum pb_engine_fault_code {
 	PB_ENGINE_FAULT_NODE = 8,      /**< this node's engine does not have that packet */
 	/** a page of an aperture is not mapped: the access went to the dummy page */
 	PB_ENGINE_FAULT_PAGE = 9,
-	PB_ENGINE_FAULT_PRIVILEGE = 10, /**< a paging packet of work that is not privileged */
+	PB_ENGINE_FAULT_PRIVILEGE = 10, /**< a paging packet of a submission that is not privileged */
 };
 
 /** pb_engine_progress.version: the layout below. */
@@ -51,9 +51,9 @@ enum pb_engine_fault_code {
 #define PB_ENGINE_SURFACE_WORDS 5u
 
 /**
- * How far a slot has come. The engine writes it when it stops inside one; the
- * MCU brings it back, after it was in the hands of others: nothing in it is
- * trusted, docs/engine.md says how it is checked.
+ * The progress of a slot. The engine writes it when it stops inside a slot; the
+ * MCU stores it back later, from memory that clients can write: the engine
+ * trusts none of its words. docs/engine.md has the checks.
  */
 struct pb_engine_progress {
 	uint32_t version; /**< PB_ENGINE_PROGRESS_VERSION */
@@ -189,9 +189,9 @@ PB_AT(pb_engine_range_entry, memory_offset, 12);
 #define PB_ENGINE_PAGE_VALID 1u
 
 /**
- * What keeps the translation caches of a card's engines true, 128 bytes. Each
- * engine keeps words of page tables; between two packets it empties its cache
- * if a counter here has moved, or on a reset. It notices nothing else.
+ * Keeps the translation caches of a card's engines coherent, 128 bytes. Each
+ * engine caches words of page tables; between two packets it empties its cache
+ * if a counter here has changed, and on a reset. Nothing else empties it.
  */
 struct pb_engine_translation {
 	/* line 0: written by the MCU */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * Lines inside one host process: the simulation raises them, or is told.
+ * Interrupt lines inside one host process, as words that the simulation sets
+ * and reads.
  */
 #ifndef PB_HAL_HOST_HOST_LINES_H
 #define PB_HAL_HOST_HOST_LINES_H
@@ -10,13 +11,14 @@
 
 #include "hal/lines.h"
 
-/** The owner sets `pending` and clears what it has seen of `raised`. */
+/** State of the lines. The simulation sets bits of `pending`, and clears those of `raised` that it has handled. */
 struct pb_host_lines {
 	uint32_t pending; /**< into the firmware */
 	uint32_t raised;  /**< out of the firmware */
 	bool idle;        /**< the firmware has nothing to do until a line is raised */
 };
 
+/** Their context is a struct pb_host_lines. */
 extern const struct pb_lines_ops pb_host_lines_ops;
 
 #endif

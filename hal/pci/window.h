@@ -16,10 +16,10 @@ struct pb_pci_window {
 	uintptr_t configuration; /**< address of the configuration space of bus 0 */
 	uint32_t identity;       /**< of the device: vendor in the low half, device in the high one */
 	uint32_t bar;            /**< number of its first base address register, 0..4 */
-	uint32_t address;        /**< where the window shall lie; aligned to its size */
+	uint32_t address;        /**< where the window is placed; aligned to its size */
 };
 
-/** Puts it there and turns it on. Thread context, once. @return false: there is no such device */
+/** Places the window and enables it. Called by the board, once, in thread context. @return false: there is no such device */
 bool pb_pci_window_open(const struct pb_pci_window *window);
 
 #endif

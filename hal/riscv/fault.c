@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
 
-#include "firmware/abi/image.h"
 #include "hal/halt.h"
 #include "hal/riscv/riscv.h"
+#include "patchbay/abi/image.h"
 
 #define READ_CSR(name)                                                                                       \
 	__extension__({                                                                                      \
@@ -36,7 +36,7 @@ _Noreturn __attribute__((used)) static void fault(void)
 	found.record.kind = PB_FATAL_CPU_FAULT;
 	found.record.pc = (uint32_t)registers[0];
 	found.record.lr = (uint32_t)registers[1];
-	/* An interrupt is told from an exception by the top bit. */
+	/* The top bit distinguishes an interrupt from an exception. */
 	found.record.status = (uint32_t)(cause | cause >> (sizeof(cause) * 8u - 32u));
 	found.record.address = (uint32_t)READ_CSR("mtval");
 	found.record.psr = (uint32_t)READ_CSR("mstatus");
@@ -49,7 +49,7 @@ _Noreturn __attribute__((used)) static void fault(void)
 	found.build_id =
 		pb_image_start +
 		(PB_IMAGE_HEADER_OFFSET + offsetof(struct pb_image_header, build_id)) / sizeof(uint32_t);
-	/* A fault in here is not told of. */
+	/* A fault in here is not reported. */
 	report_to = NULL;
 	if (report != NULL)
 		report(&found);

@@ -14,7 +14,7 @@
 #define PB_PLIC_THRESHOLD 0x200000u
 #define PB_PLIC_CLAIM     0x200004u
 
-/** Lets a source through. @param source 1..1023 */
+/** Enables a source. @param source 1..1023 */
 static inline void pb_plic_enable(uintptr_t plic, uint32_t source)
 {
 	const uintptr_t word = plic + PB_PLIC_ENABLE + 4u * (source / 32u);
@@ -24,13 +24,13 @@ static inline void pb_plic_enable(uintptr_t plic, uint32_t source)
 	pb_mmio_write32(plic + PB_PLIC_THRESHOLD, 0);
 }
 
-/** Takes the source that is pending; 0: there is none. */
+/** Claims the pending source of the highest priority. @return 0: none is pending */
 static inline uint32_t pb_plic_claim(uintptr_t plic)
 {
 	return pb_mmio_read32(plic + PB_PLIC_CLAIM);
 }
 
-/** It has been handled, and may come again. */
+/** Completes a claimed source: it may be pending again. */
 static inline void pb_plic_complete(uintptr_t plic, uint32_t source)
 {
 	pb_mmio_write32(plic + PB_PLIC_CLAIM, source);

@@ -13,24 +13,25 @@
 #include "hal/fault.h"
 #include "hal/protect.h"
 
-/** Of a function that an interrupt enters: it keeps every register and ends with the return from it. */
+/** Attribute of an interrupt handler: it preserves every register and returns from the trap. */
 #define PB_RISCV_INTERRUPT __attribute__((interrupt("machine"), aligned(4)))
 
-/** First instruction of the image: sets up memory, with a guard below the stack, and calls main. */
+/** First instruction of the image: guards the stack, then pb_start(). */
 void pb_riscv_reset(void);
-/** Where every exception goes, and interrupts that nobody expects: reports and stops. */
+/** Trap handler of every exception and of unexpected interrupts: reports, then halts. */
 void pb_riscv_fault(void);
-/** Interrupt handlers, which the board has: machine timer, machine external. */
+/** Defined by the board: handler of the machine timer interrupt. */
 PB_RISCV_INTERRUPT void pb_riscv_timer(void);
+/** Defined by the board: handler of the machine external interrupt. */
 PB_RISCV_INTERRUPT void pb_riscv_external(void);
 
-/** Who publishes the records; called once. */
+/** Sets the function that publishes the records; pb_riscv_fault() calls it once. Thread context. */
 void pb_riscv_on_fault(pb_fault_report report);
-/** Start-up's: nothing may be touched below the stack. Running over its end must fault; what lies there may swallow stores. */
+/** Makes all accesses below the stack fault, also where stores would be lost without one. Called by the reset code. */
 void pb_riscv_guard_stack(void);
-/** Closes all memory but the image's own and these regions, at most PB_REGIONS_MAX, until the next reset. */
+/** Closes all memory but the image's own and the regions listed, at most PB_REGIONS_MAX, until the next reset. Called by the board, once. */
 void pb_riscv_protect(const struct pb_region *regions, uint32_t count);
-/** Lets the two interrupts through. Thread context, once. */
+/** Enables the two interrupts. Called by the board, once, in thread context. */
 void pb_riscv_interrupts_enable(void);
 
 /** The machine timer as a tick. The board fills in the first three. */
@@ -41,9 +42,9 @@ struct pb_riscv_tick {
 	uint64_t next;     /**< when the next is due */
 };
 
-/** Starts it. Thread context, once. */
+/** Starts the tick. Called by the board, once, in thread context. */
 void pb_riscv_tick_start(struct pb_riscv_tick *tick);
-/** In the handler of a tick: asks for the next. */
+/** Schedules the next tick. Called by the handler of a tick. */
 void pb_riscv_tick_next(struct pb_riscv_tick *tick);
 
 #endif

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "hal/cpu.h"
 #include "hal/halt.h"
 #include "hal/riscv/riscv.h"
-
-/* From linker/sections.ld; words, so that nothing is taken apart into bytes. */
-extern uint32_t pb_data_start[], pb_data_end[], pb_data_load[], pb_bss_start[], pb_bss_end[];
+#include "hal/start.h"
 
 #define INTERRUPT_TIMER    (1u << 7)
 #define INTERRUPT_EXTERNAL (1u << 11)
@@ -44,24 +40,13 @@ __asm__(".section .vectors, \"ax\", @progbits\n"
 	".option pop\n"
 	".text\n");
 
-int main(void);
 _Noreturn void pb_riscv_start(void);
 
 /** The rest of the reset, in C. */
 _Noreturn __attribute__((used)) void pb_riscv_start(void)
 {
 	pb_riscv_guard_stack();
-	memcpy(pb_data_start, pb_data_load, (size_t)(pb_data_end - pb_data_start) * sizeof(uint32_t));
-	memset(pb_bss_start, 0, (size_t)(pb_bss_end - pb_bss_start) * sizeof(uint32_t));
-	(void)main();
-	pb_hal_halt();
-}
-
-_Noreturn void pb_hal_halt(void)
-{
-	pb_cpu_mask_interrupts();
-	for (;;)
-		pb_cpu_wait();
+	pb_start();
 }
 
 void pb_hal_fault(void)

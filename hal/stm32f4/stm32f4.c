@@ -25,8 +25,8 @@
 #define STATUS_EMPTY       (1u << 7)
 #define CONTROL_1_TRANSMIT (1u << 3)
 #define CONTROL_1_ENABLE   (1u << 13)
-/** Looks at the transmitter for one byte: some ten times what that takes at 115,200 baud. */
-#define LOOKS_MAX 4000u
+/** Polls of the transmitter for one byte: some ten times what a byte takes at 115,200 baud. */
+#define POLLS_MAX 4000u
 
 /** Sets a field of a register whose other bits stay. */
 static void set_field(uintptr_t address, uint32_t shift, uint32_t width, uint32_t value)
@@ -93,10 +93,10 @@ void pb_stm32f4_usart1_start(uint32_t baud)
 void pb_stm32f4_usart1_write(const char *text)
 {
 	for (; *text != '\0'; text++) {
-		uint32_t looks = 0;
+		uint32_t polls = 0;
 
-		while ((pb_mmio_read32(USART1_STATUS) & STATUS_EMPTY) == 0 && looks < LOOKS_MAX)
-			looks++;
+		while ((pb_mmio_read32(USART1_STATUS) & STATUS_EMPTY) == 0 && polls < POLLS_MAX)
+			polls++;
 		pb_mmio_write32(USART1_DATA, (uint8_t)*text);
 	}
 }

@@ -15,13 +15,13 @@
 /** Core clock out of reset: the internal oscillator, within 1 %. Nothing here changes it. */
 #define PB_STM32F4_HSI_HERTZ 16000000u
 
-/** Where the registers of all blocks lie, but for the core's own. */
+/** Address range of the registers of all blocks, without the core's own. */
 #define PB_STM32F4_PERIPHERALS      0x40000000u
 #define PB_STM32F4_PERIPHERAL_BYTES 0x80000u
 
 /**
- * Keeps the buses clocked while the core sleeps: a debug probe reaches memory
- * then as well. Costs some of what the sleep saves.
+ * Keeps the buses clocked while the core sleeps, so that a debug probe reaches
+ * memory then as well. Costs some of the power that sleep saves.
  */
 void pb_stm32f4_debug_while_asleep(void);
 
@@ -35,11 +35,12 @@ struct pb_stm32f4_pin {
 void pb_stm32f4_pin_output(struct pb_stm32f4_pin pin, bool high);
 /** Turns the port's clock on and gives the pin to a block. @param function its number, 0 to 15 */
 void pb_stm32f4_pin_alternate(struct pb_stm32f4_pin pin, uint32_t function);
+/** Sets the level of an output pin. */
 void pb_stm32f4_pin_set(struct pb_stm32f4_pin pin, bool high);
 
 /** Turns USART 1 on, to send: 8 bits, no parity, one stop bit. @param baud at least 245 */
 void pb_stm32f4_usart1_start(uint32_t baud);
-/** Sends text, and comes back when the last byte is in the transmitter; gives up on one that never is free. */
+/** Sends text; returns when the last byte is in the transmitter. Gives up if the transmitter stays full. */
 void pb_stm32f4_usart1_write(const char *text);
 
 #endif

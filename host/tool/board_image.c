@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/** Goes up from build/PRESET/host/patchbay to build. */
+/** Finds the folder build, from this program's path build/PRESET/host/patchbay. @return false: it is not known */
 static bool build_folder(char *path, size_t bytes)
 {
 	const ssize_t length = readlink("/proc/self/exe", path, bytes - 1u);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * Where the firmware image of a board is.
+ * Path of a board's firmware image.
  */
 #ifndef PB_HOST_TOOL_BOARD_IMAGE_H
 #define PB_HOST_TOOL_BOARD_IMAGE_H
@@ -9,12 +9,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** The board of a card when none is named. */
+/** Board of a card if the user names none. */
 #define PB_DEFAULT_BOARD "mps2_an500"
 
 /**
- * Finds the image beside this program's own build folder (build/BOARD/patchbay-BOARD.elf).
- * @return false: it is not there; the error has been printed, with how to build it
+ * Finds the image beside this program's build folder: build/BOARD/patchbay-BOARD.elf.
+ * @param path out
+ * @param bytes size of `path`
+ * @return false: the image does not exist; the error has been printed, with the command that builds it
  */
 bool pb_board_image(const char *board, char *path, size_t bytes);
 

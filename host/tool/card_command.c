@@ -25,13 +25,13 @@ static const struct argp_option option_table[] = {
 	{"board", KEY_BOARD, "NAME", 0, "Emulate this board (default " PB_DEFAULT_BOARD ")", 0},
 	{"image", KEY_IMAGE, "FILE", 0, "Firmware image (default: the one built for the board)", 0},
 	{"socket", KEY_SOCKET, "PATH", 0,
-	 "Where hosts connect (default $XDG_RUNTIME_DIR/patchbay.sock or /tmp/patchbay.sock)", 0},
-	{"restarts", KEY_RESTARTS, "N", 0, "Start an MCU that died again, up to N times (default 3)", 0},
+	 "Socket that hosts connect to (default $XDG_RUNTIME_DIR/patchbay.sock or /tmp/patchbay.sock)", 0},
+	{"restarts", KEY_RESTARTS, "N", 0, "Restart a dead MCU, up to N times (default 3)", 0},
 	{"gdb", KEY_GDB, "ADDRESS", 0,
-	 "Halt the MCU at reset until gdb lets it run. ADDRESS: where it listens for gdb, HOST:PORT or a "
-	 "path",
+	 "Halt the MCU at reset until gdb resumes it. ADDRESS: HOST:PORT or the path of a socket that gdb "
+	 "connects to",
 	 0},
-	{"quiet", KEY_QUIET, NULL, 0, "Say only what went wrong", 0},
+	{"quiet", KEY_QUIET, NULL, 0, "Print errors only", 0},
 	{0},
 };
 
@@ -43,7 +43,7 @@ static uint32_t parse_restarts(const char *text, struct argp_state *state)
 	errno = 0;
 	value = strtoul(text, &end, 10);
 	if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || value > UINT32_MAX)
-		argp_error(state, "%s is no number of restarts", text);
+		argp_error(state, "--restarts %s: give a number from 0 to 4294967295", text);
 	return (uint32_t)value;
 }
 
@@ -90,7 +90,7 @@ int pb_card_command(int argc, char **argv)
 		.parser = parse,
 		.doc = "Emulate a card: its MCU in QEMU, its engines, memory and interrupt lines.\v"
 		       "Runs until it is interrupted. Up to 8 hosts connect with --card SOCKET.\n\n"
-		       "Exit code: 0 it was interrupted; 1 the card does not work; 2 wrong arguments.",
+		       "Exit code: 0 interrupted; 1 the card failed; 2 wrong arguments.",
 	};
 	struct pb_card_options options = PB_CARD_OPTIONS_DEFAULT;
 	char image[PATH_MAX], socket[108];
@@ -98,7 +98,7 @@ int pb_card_command(int argc, char **argv)
 	argp_err_exit_status = 2;
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	if (pb_machine_find(options.board) == NULL) {
-		fprintf(stderr, "%s: no board is called %s\n", argv[0], options.board);
+		fprintf(stderr, "%s: there is no board %s\n", argv[0], options.board);
 		return 2;
 	}
 	if (options.image == NULL) {
@@ -108,7 +108,9 @@ int pb_card_command(int argc, char **argv)
 	}
 	if (options.socket == NULL) {
 		if (!default_socket(socket, sizeof(socket))) {
-			fprintf(stderr, "%s: XDG_RUNTIME_DIR is too long for a socket's path\n", argv[0]);
+			fprintf(stderr,
+				"%s: XDG_RUNTIME_DIR is too long for the path of a socket; give --socket\n",
+				argv[0]);
 			return 2;
 		}
 		options.socket = socket;

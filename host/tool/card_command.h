@@ -6,7 +6,10 @@
 #ifndef PB_HOST_TOOL_CARD_COMMAND_H
 #define PB_HOST_TOOL_CARD_COMMAND_H
 
-/** @param argv argv[0] is the name shown in messages @return exit code: 0 asked to stop, 1 failed, 2 usage */
+/**
+ * Runs the command. @param argv argv[0] is the name in messages @return exit code: 0 interrupted, 1 failure, 2 usage
+ * error
+ */
 int pb_card_command(int argc, char **argv);
 
 #endif

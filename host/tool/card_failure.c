@@ -13,7 +13,7 @@ static const char *fatal_kind(uint32_t kind)
 	return kind == PB_FATAL_CPU_FAULT ? "CPU fault" : "unknown reason";
 }
 
-/* The firmware's own record goes first: the supervisor only saw that it stopped. */
+/* Describes a death. The firmware's own record has precedence: the supervisor only knows that the MCU stopped. */
 static void describe_death(const struct pb_card_info *now, char *text, size_t bytes)
 {
 	if (now->boot_stage == PB_BOOT_STAGE_FATAL && now->fatal.valid != 0)
@@ -46,7 +46,7 @@ void pb_card_failure(const struct pb_channel *channel, enum pb_error error, char
 void pb_card_full(const struct pb_channel *channel, uint32_t bytes, char *text)
 {
 	(void)snprintf(text, PB_CARD_FAILURE_BYTES,
-		       "%s: %" PRIu32 " bytes in one piece are needed, and other clients hold too much of "
+		       "%s: %" PRIu32 " contiguous bytes are needed, and other clients hold too much of "
 		       "the card's %s = %" PRIu32 "; try again when they have ended",
 		       pb_error_name(PB_ERROR_NO_SPACE), bytes, pb_capability_name(PB_CAPABILITY_POOL_BYTES),
 		       channel->card.capabilities[PB_CAPABILITY_POOL_BYTES]);

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/patchbay.h"
 #include "host/tool/card_arguments.h"
 #include "host/tool/crash_report.h"
 #include "host/tool/memory_file.h"
 #include "host/tool/open_card.h"
+#include "patchbay/patchbay.h"
 
 enum option_key {
 	KEY_JSON = 0x100,
@@ -26,19 +26,15 @@ struct arguments {
 };
 
 static const struct argp_option option_table[] = {
-	{"image", KEY_IMAGE, "FILE.elf", 0, "The image that crashed, for names and lines", 0},
+	{"image", KEY_IMAGE, "FILE.elf", 0, "The image that crashed, for function names and source lines", 0},
 	{"json", KEY_JSON, NULL, 0, "Print one JSON object", 0},
 	{0},
 };
 
 static void check(const struct arguments *arguments, struct argp_state *state)
 {
-	const struct pb_open_options *card = &arguments->card;
-	const bool named =
-		card->socket != NULL || card->probe.stub != NULL || card->sim || card->board != NULL;
-
-	if (named == (arguments->file != NULL))
-		argp_error(state, "one of --card, --link and FILE.bin is needed");
+	if (pb_names_card(&arguments->card) == (arguments->file != NULL))
+		argp_error(state, "give one of --card, --link and FILE.bin");
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)
@@ -57,7 +53,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (arguments->file != NULL)
-			argp_error(state, "one FILE.bin at a time");
+			argp_error(state, "give one FILE.bin");
 		arguments->file = text;
 		return 0;
 	case ARGP_KEY_END:
@@ -68,7 +64,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	}
 }
 
-/* @return false: the image is another one, or none at all; it has been said */
+/*
+ * Opens the image's symbols. @return false: it is not the image that crashed, or no image; the error has been printed
+ */
 static bool open_symbols(const char *program, const char *image, struct pb_crash_view *view)
 {
 	char text[PB_SYMBOL_TEXT_BYTES];
@@ -81,7 +79,7 @@ static bool open_symbols(const char *program, const char *image, struct pb_crash
 	}
 	if (pb_symbols_build_id(view->symbols, id) && memcmp(id, view->record->build_id, sizeof(id)) == 0)
 		return true;
-	fprintf(stderr, "%s: %s: its build id is not that of the image that crashed; it is not used\n",
+	fprintf(stderr, "%s: %s: its build id differs from that of the image that crashed; it is not used\n",
 		program, image);
 	pb_symbols_close(view->symbols);
 	view->symbols = NULL;
@@ -103,14 +101,14 @@ static int show(const char *program, const struct arguments *arguments, struct p
 	return good ? 0 : 1;
 }
 
-static int look(const char *program, const struct arguments *arguments, const struct pb_link *link)
+static int report_crash(const char *program, const struct arguments *arguments, const struct pb_link *link)
 {
 	struct pb_crash_record record;
 	struct pb_card_info info = {0};
 	enum pb_error error = pb_crash_read(link, &record);
 
 	if (error == PB_ERROR_OK && record.magic == 0) {
-		fprintf(stderr, "%s: no crash has been recorded there\n", program);
+		fprintf(stderr, "%s: there is no crash record\n", program);
 		return 1;
 	}
 	if (error == PB_ERROR_OK)
@@ -123,15 +121,15 @@ static int look(const char *program, const struct arguments *arguments, const st
 		    &(struct pb_crash_view){.record = &record, .incarnation = info.incarnation});
 }
 
-/* Card memory as it was written to a file, from its first byte on. */
-static int look_at_file(const char *program, const struct arguments *arguments)
+/* Reports the crash in saved card memory. */
+static int report_file(const char *program, const struct arguments *arguments)
 {
 	struct pb_link link;
 	int code;
 
 	if (!pb_memory_file_read(program, arguments->file, &link))
 		return 1;
-	code = look(program, arguments, &link);
+	code = report_crash(program, arguments, &link);
 	free(link.memory);
 	return code;
 }
@@ -142,14 +140,13 @@ int pb_crash_command(int argc, char **argv)
 		.options = option_table,
 		.parser = parse,
 		.args_doc = "[FILE.bin]",
-		.doc = "Say why the firmware of a card died last: registers, calls, and what it did before.\v"
-		       "The record stays until the next crash, also when the firmware has been started "
-		       "again. "
-		       "FILE.bin is card memory as it was saved, from its first byte on. Names and source "
-		       "lines "
-		       "need the image that crashed.\n\n"
-		       "Exit code: 0 here it is; 1 there is none, or the image is another one; 2 wrong "
-		       "arguments.",
+		.doc = "Explain the last crash of a card's firmware: registers, calls, and the notes before "
+		       "it.\v"
+		       "The record stays until the next crash, also across restarts of the firmware. "
+		       "FILE.bin is saved card memory, from its first byte on. Function names and source "
+		       "lines need the image that crashed.\n\n"
+		       "Exit code: 0 success; 1 there is no record, or the image is not the one that "
+		       "crashed; 2 wrong arguments.",
 		.children = pb_card_arguments,
 	};
 	struct arguments arguments = {0};
@@ -159,11 +156,11 @@ int pb_crash_command(int argc, char **argv)
 	argp_err_exit_status = 2;
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
 	if (arguments.file != NULL)
-		return look_at_file(argv[0], &arguments);
+		return report_file(argv[0], &arguments);
 	code = pb_open_card(&arguments.card, &card);
 	if (code != 0)
 		return code;
-	code = look(argv[0], &arguments, card.link);
+	code = report_crash(argv[0], &arguments, card.link);
 	pb_close_card(&card);
 	return code;
 }

@@ -5,26 +5,27 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "firmware/abi/boot.h"
-#include "host/names.h"
+#include "host/tool/json_number.h"
+#include "patchbay/abi/boot.h"
+#include "patchbay/names.h"
 
-/* ---- what is worked out ---- */
+/* ---- analysis ---- */
 
-static bool find(const struct pb_crash_view *view, uint32_t address, struct pb_place *place)
+static bool find(const struct pb_crash_view *view, uint32_t address, struct pb_code_location *location)
 {
-	memset(place, 0, sizeof(*place));
-	return view->symbols != NULL && pb_symbols_find(view->symbols, address, place);
+	memset(location, 0, sizeof(*location));
+	return view->symbols != NULL && pb_symbols_find(view->symbols, address, location);
 }
 
-bool pb_crash_where(const struct pb_crash_view *view, struct pb_place *place)
+bool pb_crash_where(const struct pb_crash_view *view, struct pb_code_location *location)
 {
 	const struct pb_crash_record *record = view->record;
-	/* A call that does not return may be the last of its function. */
+	/* The return address of a failed assertion may lie behind its function: use an address inside the call. */
 	const uint32_t inside = record->kind == PB_FATAL_ASSERT ? (record->pc & ~1u) - 1u : record->pc;
-	const bool found = find(view, inside, place);
+	const bool found = find(view, inside, location);
 
 	if (found && record->kind == PB_FATAL_ASSERT)
-		place->line = record->status;
+		location->line = record->status;
 	return found;
 }
 
@@ -35,7 +36,7 @@ uint32_t pb_crash_calls(const struct pb_crash_view *view, uint32_t calls[PB_CRAS
 
 	if (view->symbols == NULL)
 		return 0;
-	/* A function that has called nobody has not saved where it returns to. */
+	/* A leaf function has not saved its return address on the stack: use the link register. */
 	if (record->kind == PB_FATAL_CPU_FAULT && pb_symbols_called_from(view->symbols, &address))
 		calls[count++] = address;
 	for (uint32_t i = 0; i < record->stack_words && count < PB_CRASH_CALLS; i++) {
@@ -50,31 +51,31 @@ uint32_t pb_crash_calls(const struct pb_crash_view *view, uint32_t calls[PB_CRAS
 
 /* ---- text ---- */
 
-static void print_place(FILE *stream, const struct pb_place *place)
+static void print_location(FILE *stream, const struct pb_code_location *location)
 {
-	if (place->function[0] == '\0')
+	if (location->function[0] == '\0')
 		return;
-	fprintf(stream, "  %s", place->function);
-	if (place->file[0] == '\0') {
-		fprintf(stream, "+0x%" PRIx32, place->offset);
+	fprintf(stream, "  %s", location->function);
+	if (location->file[0] == '\0') {
+		fprintf(stream, "+0x%" PRIx32, location->offset);
 		return;
 	}
-	if (place->inlined[0] != '\0')
-		fprintf(stream, " (%s)", place->inlined);
-	fprintf(stream, "  %s:%" PRIu32, place->file, place->line);
+	if (location->inlined[0] != '\0')
+		fprintf(stream, " (%s)", location->inlined);
+	fprintf(stream, "  %s:%" PRIu32, location->file, location->line);
 }
 
 static void print_reason(FILE *stream, const struct pb_crash_view *view)
 {
 	const struct pb_crash_record *record = view->record;
 	const char *status = pb_crash_status(record);
-	struct pb_place place;
+	struct pb_code_location location;
 
 	fprintf(stream, "crash          %s%s%s\n", pb_fatal_kind_name(record->kind),
 		status[0] != '\0' ? ": " : "", status);
 	fprintf(stream, "pc             0x%08" PRIx32, record->pc);
-	if (pb_crash_where(view, &place))
-		print_place(stream, &place);
+	if (pb_crash_where(view, &location))
+		print_location(stream, &location);
 	fprintf(stream, "\n");
 	if (record->kind == PB_FATAL_ASSERT)
 		fprintf(stream, "assertion      line %" PRIu32 "\n", record->status);
@@ -86,7 +87,7 @@ static void print_reason(FILE *stream, const struct pb_crash_view *view)
 	fprintf(stream, "waypoint       %s\n", pb_waypoint_name(record->waypoint));
 	fprintf(stream, "heartbeat      %" PRIu32 "\n", record->heartbeat);
 	fprintf(stream, "incarnation    %" PRIu32 "%s\n", record->incarnation,
-		record->incarnation != view->incarnation ? ", which is not the one that is there now" : "");
+		record->incarnation != view->incarnation ? ", which is not the present one" : "");
 }
 
 static void print_registers(FILE *stream, const struct pb_crash_record *record)
@@ -110,14 +111,14 @@ static void print_calls(FILE *stream, const struct pb_crash_view *view)
 {
 	uint32_t calls[PB_CRASH_CALLS];
 	const uint32_t count = pb_crash_calls(view, calls);
-	struct pb_place place;
+	struct pb_code_location location;
 
 	if (count != 0)
-		fprintf(stream, "called from, by what looks like return addresses on the stack\n");
+		fprintf(stream, "called from, by probable return addresses on the stack\n");
 	for (uint32_t i = 0; i < count; i++) {
 		fprintf(stream, "  0x%08" PRIx32, calls[i]);
-		if (find(view, calls[i], &place))
-			print_place(stream, &place);
+		if (find(view, calls[i], &location))
+			print_location(stream, &location);
 		fprintf(stream, "\n");
 	}
 }
@@ -145,7 +146,7 @@ void pb_crash_print(FILE *stream, const struct pb_crash_view *view)
 	fprintf(stream, "build id       %s\n", build_id);
 	print_calls(stream, view);
 	print_registers(stream, view->record);
-	fprintf(stream, "what it did last, the newest at the end; submissions are not noted\n");
+	fprintf(stream, "last notes, the newest at the end; submissions are not noted\n");
 	for (uint32_t i = 0; pb_crash_note(view->record, i, &heartbeat, text); i++)
 		fprintf(stream, "  heartbeat %-10" PRIu32 " %s\n", heartbeat, text);
 	print_stack(stream, view->record);
@@ -153,18 +154,18 @@ void pb_crash_print(FILE *stream, const struct pb_crash_view *view)
 
 /* ---- JSON ---- */
 
-static cJSON *place_json(uint32_t address, const struct pb_place *place)
+static cJSON *location_json(uint32_t address, const struct pb_code_location *location)
 {
 	cJSON *object = cJSON_CreateObject();
 
 	cJSON_AddNumberToObject(object, "address", address);
-	if (place->function[0] != '\0')
-		cJSON_AddStringToObject(object, "function", place->function);
-	if (place->inlined[0] != '\0')
-		cJSON_AddStringToObject(object, "inlined", place->inlined);
-	if (place->file[0] != '\0') {
-		cJSON_AddStringToObject(object, "file", place->file);
-		cJSON_AddNumberToObject(object, "line", place->line);
+	if (location->function[0] != '\0')
+		cJSON_AddStringToObject(object, "function", location->function);
+	if (location->inlined[0] != '\0')
+		cJSON_AddStringToObject(object, "inlined", location->inlined);
+	if (location->file[0] != '\0') {
+		cJSON_AddStringToObject(object, "file", location->file);
+		cJSON_AddNumberToObject(object, "line", location->line);
 	}
 	return object;
 }
@@ -192,7 +193,7 @@ static void add_registers(cJSON *object, const struct pb_crash_record *record)
 
 	for (uint32_t i = 0; i < PB_CRASH_REGISTERS && (name = pb_crash_register(record->cpu, i)) != NULL;
 	     i++) {
-		/* As text: a number of JSON is exact up to 53 bits. */
+		/* As text: JSON numbers are exact up to 53 bits only. */
 		snprintf(text, sizeof(text), "0x%" PRIx64,
 			 (uint64_t)record->registers_high[i] << 32 | record->registers[i]);
 		cJSON_AddStringToObject(registers, name, text);
@@ -220,11 +221,11 @@ static void add_stack(cJSON *object, const struct pb_crash_view *view)
 	cJSON *calls = cJSON_AddArrayToObject(object, "calls"), *words;
 	uint32_t found[PB_CRASH_CALLS];
 	const uint32_t count = pb_crash_calls(view, found);
-	struct pb_place place;
+	struct pb_code_location location;
 
 	for (uint32_t i = 0; i < count; i++) {
-		(void)find(view, found[i], &place);
-		cJSON_AddItemToArray(calls, place_json(found[i], &place));
+		(void)find(view, found[i], &location);
+		cJSON_AddItemToArray(calls, location_json(found[i], &location));
 	}
 	cJSON_AddNumberToObject(object, "stack_address", record->stack_address);
 	words = cJSON_AddArrayToObject(object, "stack");
@@ -235,23 +236,17 @@ static void add_stack(cJSON *object, const struct pb_crash_view *view)
 bool pb_crash_print_json(FILE *stream, const struct pb_crash_view *view)
 {
 	cJSON *object = cJSON_CreateObject();
-	struct pb_place place;
+	struct pb_code_location location;
 	char build_id[41];
-	char *text;
 
-	(void)pb_crash_where(view, &place);
+	(void)pb_crash_where(view, &location);
 	pb_crash_build_id(view->record, build_id);
-	cJSON_AddItemToObject(object, "pc", place_json(view->record->pc, &place));
+	cJSON_AddItemToObject(object, "pc", location_json(view->record->pc, &location));
 	add_numbers(object, view->record);
 	cJSON_AddNumberToObject(object, "incarnation_now", view->incarnation);
 	cJSON_AddStringToObject(object, "build_id", build_id);
 	add_registers(object, view->record);
 	add_notes(object, view->record);
 	add_stack(object, view);
-	text = cJSON_Print(object);
-	if (text != NULL)
-		fprintf(stream, "%s\n", text);
-	cJSON_free(text);
-	cJSON_Delete(object);
-	return text != NULL;
+	return pb_json_print(stream, object);
 }

@@ -12,11 +12,11 @@
 struct pb_symbols {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
-	struct pb_firmware_image image; /* its code, as it lies in the MCU's memory */
+	struct pb_firmware_image image; /* its code as loaded */
 	bool arm;
 };
 
-/* No debug information beside the file itself. */
+/* Disables the search for separate debug files. */
 static int find_no_debuginfo(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
 			     const char *file, const char *link, GElf_Word crc, char **found)
 {
@@ -52,13 +52,13 @@ struct pb_symbols *pb_symbols_open(const char *path, char *text)
 	char why[PB_FIRMWARE_IMAGE_TEXT_BYTES];
 
 	if (symbols == NULL) {
-		snprintf(text, PB_SYMBOL_TEXT_BYTES, "there is no memory for it");
+		snprintf(text, PB_SYMBOL_TEXT_BYTES, "out of memory");
 		return NULL;
 	}
 	if (!pb_firmware_image_read(path, &symbols->image, why)) {
 		snprintf(text, PB_SYMBOL_TEXT_BYTES, "%s", why);
 	} else if (!symbols->image.addressed) {
-		snprintf(text, PB_SYMBOL_TEXT_BYTES, "it is no ELF file, which has the symbols");
+		snprintf(text, PB_SYMBOL_TEXT_BYTES, "the file is no ELF file; symbols need one");
 	} else if (!open_module(symbols, path)) {
 		snprintf(text, PB_SYMBOL_TEXT_BYTES, "%s", dwfl_errmsg(-1));
 	} else {
@@ -88,8 +88,8 @@ bool pb_symbols_build_id(struct pb_symbols *symbols, uint8_t id[20])
 }
 
 /*
- * The unit of the debug information that has an address. Not by .debug_aranges: a linker that left out a function
- * leaves an empty range there, at which libdw gives up.
+ * Finds the compilation unit that contains an address. Does not use .debug_aranges: a linker leaves an empty range
+ * there for a dropped function, at which libdw stops.
  */
 static Dwarf_Die *find_unit(struct pb_symbols *symbols, uint32_t address, Dwarf_Addr *bias)
 {
@@ -101,8 +101,8 @@ static Dwarf_Die *find_unit(struct pb_symbols *symbols, uint32_t address, Dwarf_
 	return unit;
 }
 
-/* The innermost function that was inlined there, if any. */
-static void find_inlined(Dwarf_Die *unit, Dwarf_Addr address, struct pb_place *place)
+/* Finds the innermost function inlined at an address, if any. */
+static void find_inlined(Dwarf_Die *unit, Dwarf_Addr address, struct pb_code_location *location)
 {
 	Dwarf_Die *scopes = NULL;
 	const int count = dwarf_getscopes(unit, address, &scopes);
@@ -112,13 +112,13 @@ static void find_inlined(Dwarf_Die *unit, Dwarf_Addr address, struct pb_place *p
 
 		if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine || name == NULL)
 			continue;
-		snprintf(place->inlined, sizeof(place->inlined), "%s", name);
+		snprintf(location->inlined, sizeof(location->inlined), "%s", name);
 		break;
 	}
 	free(scopes);
 }
 
-/* The name of a file of the project, without what stands in front of it. */
+/* Returns the part of a path below the project's root. */
 static const char *below_project(const char *file)
 {
 	static const char *const folders[] = {"/firmware/", "/hal/", "/boards/", "/tests/"};
@@ -133,7 +133,7 @@ static const char *below_project(const char *file)
 	return from;
 }
 
-static void find_line(struct pb_symbols *symbols, uint32_t address, struct pb_place *place)
+static void find_line(struct pb_symbols *symbols, uint32_t address, struct pb_code_location *location)
 {
 	Dwarf_Addr bias;
 	Dwarf_Die *unit = find_unit(symbols, address, &bias);
@@ -143,29 +143,30 @@ static void find_line(struct pb_symbols *symbols, uint32_t address, struct pb_pl
 
 	if (file == NULL || dwarf_lineno(line, &number) != 0 || number <= 0)
 		return;
-	snprintf(place->file, sizeof(place->file), "%s", below_project(file));
-	place->line = (uint32_t)number;
-	find_inlined(unit, address - bias, place);
+	snprintf(location->file, sizeof(location->file), "%s", below_project(file));
+	location->line = (uint32_t)number;
+	find_inlined(unit, address - bias, location);
 }
 
-bool pb_symbols_find(struct pb_symbols *symbols, uint32_t address, struct pb_place *place)
+bool pb_symbols_find(struct pb_symbols *symbols, uint32_t address, struct pb_code_location *location)
 {
-	/* Bit 0 of a function's symbol says Thumb. */
+	/* Bit 0 of a Thumb function's symbol is set. */
 	const uint32_t wanted = symbols->arm ? address | 1u : address;
 	const char *name;
 	GElf_Off offset;
 	GElf_Sym symbol;
 
-	memset(place, 0, sizeof(*place));
+	memset(location, 0, sizeof(*location));
 	name = dwfl_module_addrinfo(symbols->module, wanted, &offset, &symbol, NULL, NULL, NULL);
 	if (name == NULL || GELF_ST_TYPE(symbol.st_info) != STT_FUNC || offset >= symbol.st_size)
 		return false;
-	snprintf(place->function, sizeof(place->function), "%s", name);
-	place->offset = (uint32_t)offset & (symbols->arm ? ~1u : ~0u);
-	find_line(symbols, address, place);
+	snprintf(location->function, sizeof(location->function), "%s", name);
+	location->offset = (uint32_t)offset & (symbols->arm ? ~1u : ~0u);
+	find_line(symbols, address, location);
 	return true;
 }
 
+/* Reads a halfword of the code. @return false: the address is outside the image */
 static bool halfword(const struct pb_symbols *symbols, uint32_t address, uint32_t *value)
 {
 	const uint32_t at = address - symbols->image.load_address;
@@ -176,14 +177,14 @@ static bool halfword(const struct pb_symbols *symbols, uint32_t address, uint32_
 	return true;
 }
 
-/* Thumb: BL in two halves, or BLX of a register. */
+/* Returns whether a Thumb call ends here: BL in two halfwords, or BLX of a register. */
 static bool is_arm_call(uint32_t first, uint32_t second)
 {
 	return ((first & 0xf800u) == 0xf000u && (second & 0xd000u) == 0xd000u) ||
 	       (second & 0xff87u) == 0x4780u;
 }
 
-/* JAL and JALR that link, and their short forms. */
+/* Returns whether a RISC-V call ends here: JAL or JALR to ra, or their compressed forms. */
 static bool is_riscv_call(uint32_t first, uint32_t second)
 {
 	const bool jumps = (first & 0xfffu) == 0x0efu || (first & 0xfffu) == 0x0e7u;
@@ -194,10 +195,10 @@ static bool is_riscv_call(uint32_t first, uint32_t second)
 bool pb_symbols_called_from(struct pb_symbols *symbols, uint32_t *address)
 {
 	const uint32_t behind = *address & ~1u;
-	struct pb_place place;
+	struct pb_code_location location;
 	uint32_t first, second;
 
-	/* Code of Thumb has odd addresses. */
+	/* Return addresses in Thumb code are odd. */
 	if ((*address & 1u) != (symbols->arm ? 1u : 0u) || behind < 4u)
 		return false;
 	if (!halfword(symbols, behind - 4u, &first) || !halfword(symbols, behind - 2u, &second))
@@ -205,5 +206,5 @@ bool pb_symbols_called_from(struct pb_symbols *symbols, uint32_t *address)
 	if (!(symbols->arm ? is_arm_call(first, second) : is_riscv_call(first, second)))
 		return false;
 	*address = behind - 2u;
-	return pb_symbols_find(symbols, *address, &place);
+	return pb_symbols_find(symbols, *address, &location);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * What a firmware image's ELF file knows of addresses in it: functions, source
- * lines, and whether a call stands in front of an address. The file is not
- * trusted to fit; its build id tells.
+ * Symbols of a firmware image's ELF file: functions and source lines of
+ * addresses, and whether a call instruction stands before an address. The
+ * caller compares the build id to find out whether the file is the right one.
  */
 #ifndef PB_HOST_TOOL_CRASH_SYMBOLS_H
 #define PB_HOST_TOOL_CRASH_SYMBOLS_H
@@ -11,32 +11,32 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PB_SYMBOL_TEXT_BYTES 160u
-#define PB_SYMBOL_NAME_BYTES 64u
-#define PB_SYMBOL_FILE_BYTES 128u
+#define PB_SYMBOL_TEXT_BYTES 160u /**< size of the buffer for an error, in bytes */
+#define PB_SYMBOL_NAME_BYTES 64u  /**< longest function name with its zero, in bytes */
+#define PB_SYMBOL_FILE_BYTES 128u /**< longest file name with its zero, in bytes */
 
-/** What stands at an address. Empty and 0: not known. */
-struct pb_place {
-	char function[PB_SYMBOL_NAME_BYTES]; /**< whose code it is */
-	char inlined[PB_SYMBOL_NAME_BYTES];  /**< the function whose line it is, if that was inlined */
-	char file
-		[PB_SYMBOL_FILE_BYTES]; /**< as the compiler was given it, but for the folder of the project */
-	uint32_t line;
-	uint32_t offset; /**< from the function's first byte */
+/** Location of an address. Empty text and 0: unknown. */
+struct pb_code_location {
+	char function[PB_SYMBOL_NAME_BYTES]; /**< function that contains the address */
+	char inlined[PB_SYMBOL_NAME_BYTES];  /**< innermost inlined function at the address */
+	char file[PB_SYMBOL_FILE_BYTES];     /**< source file, relative to the project */
+	uint32_t line;                       /**< source line, from 1 */
+	uint32_t offset;                     /**< bytes from the function's start */
 };
 
 struct pb_symbols;
 
-/** @param text what is wrong, if it returns NULL; PB_SYMBOL_TEXT_BYTES */
+/** Opens an ELF file. @param text out: the error, PB_SYMBOL_TEXT_BYTES @return NULL: the file cannot be used */
 struct pb_symbols *pb_symbols_open(const char *path, char *text);
+/** Frees the symbols. */
 void pb_symbols_close(struct pb_symbols *symbols);
 
-/** @return whether the file has a build id of 20 bytes */
+/** Copies the build id. @return false: the file has no build id of 20 bytes */
 bool pb_symbols_build_id(struct pb_symbols *symbols, uint8_t id[20]);
-/** @return false: it is in no function; the place is empty then */
-bool pb_symbols_find(struct pb_symbols *symbols, uint32_t address, struct pb_place *place);
+/** Finds the location of an address. @return false: it lies in no function; the location is empty */
+bool pb_symbols_find(struct pb_symbols *symbols, uint32_t address, struct pb_code_location *location);
 /**
- * Whether a word of a stack may be a return address: it leads behind a call in a function.
+ * Checks whether a word of a stack may be a return address: it points behind a call instruction in a function.
  * @param address in: the word; out: an address inside the call
  */
 bool pb_symbols_called_from(struct pb_symbols *symbols, uint32_t *address);

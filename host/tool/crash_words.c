@@ -1,44 +1,44 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers of a crash record, each by itself, in words. */
+/* Names and meanings of the numbers in a crash record. */
 #include <inttypes.h>
 #include <string.h>
 
-#include "firmware/abi/boot.h"
-#include "firmware/abi/channel.h"
-#include "host/names.h"
 #include "host/tool/crash_report.h"
+#include "patchbay/abi/boot.h"
+#include "patchbay/abi/channel.h"
+#include "patchbay/names.h"
 
-/* Bits of the CFSR (Armv7-M and Armv8-M Architecture Reference Manual, B3.2.15), the most telling first. */
+/* Bits of the CFSR (Armv7-M and Armv8-M Architecture Reference Manual, B3.2.15), the most specific first. */
 static const struct {
 	uint32_t bit;
 	const char *meaning;
 } arm_status[] = {
-	{1u << 20, "the stack pointer went below its limit"},
-	{1u << 4, "the stack ran over its end, into its guard: no exception frame could be written"},
-	{1u << 12, "the stack ran over its end: no exception frame could be written"},
-	{1u << 0, "it ran where nothing may be run"},
-	{1u << 1, "it touched what it may not touch"},
-	{1u << 8, "it ran where there is nothing"},
-	{1u << 9, "it touched an address where there is nothing"},
-	{1u << 10, "a store went to an address where there is nothing"},
+	{1u << 20, "stack overflow: the stack pointer is below its limit"},
+	{1u << 4, "stack overflow into the guard region: no exception frame could be written"},
+	{1u << 12, "stack overflow: no exception frame could be written"},
+	{1u << 0, "execution from an address that is not executable"},
+	{1u << 1, "an access that the MPU forbids"},
+	{1u << 8, "execution from an address without memory"},
+	{1u << 9, "an access to an address without memory"},
+	{1u << 10, "a store to an address without memory"},
 	{1u << 16, "an instruction that this CPU does not have"},
 	{1u << 17, "a jump to an even address"},
-	{1u << 18, "a return from an exception that never was"},
-	{1u << 19, "an instruction of a coprocessor that is not there"},
-	{1u << 24, "an address that is not a multiple of the access"},
+	{1u << 18, "a return from an exception that is not active"},
+	{1u << 19, "an instruction of a coprocessor that does not exist"},
+	{1u << 24, "an access to a misaligned address"},
 	{1u << 25, "a division by 0"},
 };
 
-/* Of mcause (RISC-V Privileged Architecture, table 3.6). */
+/* Values of mcause (RISC-V Privileged Architecture, table 3.6). */
 static const char *const riscv_status[] = {
 	"a jump to an odd address",
-	"it ran where nothing may be run",
+	"execution from an address that is not executable",
 	"an instruction that this CPU does not have",
 	"a breakpoint without a debugger",
-	"a load from an address that is not a multiple of its size",
-	"it read what it may not read, or where there is nothing",
-	"a store to an address that is not a multiple of its size",
-	"it wrote what it may not write, or where there is nothing",
+	"a load from a misaligned address",
+	"a load that is forbidden, or from an address without memory",
+	"a store to a misaligned address",
+	"a store that is forbidden, or to an address without memory",
 };
 
 const char *pb_crash_status(const struct pb_crash_record *record)
@@ -74,19 +74,6 @@ const char *pb_crash_register(uint32_t cpu, uint32_t number)
 	return NULL;
 }
 
-#define NAME_CASE(name, number, meaning)                                                                     \
-	case (number):                                                                                       \
-		return #name;
-
-static const char *command_name(uint32_t code)
-{
-	switch (code) {
-		PB_COMMANDS(NAME_CASE)
-	default:
-		return "?";
-	}
-}
-
 static const char *channel_state_name(uint32_t state)
 {
 	static const char *const names[] = {
@@ -109,10 +96,10 @@ static void describe(const struct pb_crash_note *note, char *text)
 		snprintf(text, PB_CRASH_NOTE_BYTES, "channel %" PRIu32 " is %s", subject,
 			 channel_state_name(value));
 	else if (kind == PB_CRASH_NOTE_COMMAND)
-		snprintf(text, PB_CRASH_NOTE_BYTES, "channel %" PRIu32 " commanded %s", subject,
-			 command_name(value));
+		snprintf(text, PB_CRASH_NOTE_BYTES, "channel %" PRIu32 " sent command %s", subject,
+			 pb_command_name(value));
 	else if (kind == PB_CRASH_NOTE_EVENT)
-		snprintf(text, PB_CRASH_NOTE_BYTES, "channel %" PRIu32 " was told %s", subject,
+		snprintf(text, PB_CRASH_NOTE_BYTES, "channel %" PRIu32 " got event %s", subject,
 			 pb_event_name(value));
 	else if (kind == PB_CRASH_NOTE_ENGINE_RESET)
 		snprintf(text, PB_CRASH_NOTE_BYTES, "engine of node %" PRIu32 " reset", subject);
@@ -120,7 +107,7 @@ static void describe(const struct pb_crash_note *note, char *text)
 		snprintf(text, PB_CRASH_NOTE_BYTES, "engine of node %" PRIu32 " switched off and on",
 			 subject);
 	else if (kind == PB_CRASH_NOTE_NODE_DEAD)
-		snprintf(text, PB_CRASH_NOTE_BYTES, "node %" PRIu32 " given up", subject);
+		snprintf(text, PB_CRASH_NOTE_BYTES, "node %" PRIu32 " declared dead", subject);
 	else
 		snprintf(text, PB_CRASH_NOTE_BYTES, "? %" PRIu32 " of %" PRIu32 ": %" PRIu32, kind, subject,
 			 value);

@@ -7,7 +7,7 @@
 
 #include "host/tool/demo_state.h"
 
-/* The frame's new contents, written by the host. */
+/* Writes the vertices and the changing images of the frame. */
 static bool write_changes(struct pb_demo *demo)
 {
 	bool written =
@@ -54,7 +54,7 @@ static bool run_frames(struct pb_demo *demo)
 	return good;
 }
 
-/* The copy node's fence is the memory manager's to wait for: it is read here. */
+/* The demo never waits for the copy node, the memory manager does: read its fence record for the table. */
 static void print_table(struct pb_demo *demo)
 {
 	const struct pb_residency_figures *figures = &demo->residency.figures;

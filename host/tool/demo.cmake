@@ -1,4 +1,4 @@
-# The scene and its painter, which know no card; and the demo.
+# The scene and its painter, which are independent of a card; and the demo.
 find_package(PNG REQUIRED)
 
 pb_library(pb_scene

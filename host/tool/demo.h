@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The demo: frames of the scene, rendered by the card while what they are made
- * of is paged in and out, each compared with what the painter draws.
+ * The demo: the card renders frames of the scene while its images are paged in
+ * and out; each frame is compared with the painter's.
  */
 #ifndef PB_HOST_TOOL_DEMO_H
 #define PB_HOST_TOOL_DEMO_H
@@ -10,21 +10,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host/link.h"
+#include "patchbay/link.h"
 
+/** Parameters of the demo. */
 struct pb_demo_options {
-	struct pb_link *link;
-	uint32_t frames; /**< at least 1 */
-	const char *
-		output; /**< folder for frame-NNNN.png, frames.png and timeline.html; made if it is not there */
-	bool without_patches; /**< submit with empty patch lists: must fail */
+	struct pb_link *link; /**< open link to the card */
+	uint32_t frames;      /**< number of frames, at least 1 */
+	/** Folder for frame-NNNN.png, frames.png and timeline.html; created if missing. */
+	const char *output;
+	bool without_patches; /**< submit empty patch lists: the demo must fail */
 	bool quiet;           /**< print errors and the last line only */
 };
 
-/** Runs it; prints errors, a table, and the last line. @return exit code: 0, or 1 if anything was wrong */
+/** Runs the demo and prints errors, a table and a result line. @return exit code: 0 success, 1 failure */
 int pb_demo_run(const struct pb_demo_options *options);
 
-/** `patchbay demo`. @return exit code */
+/** `patchbay demo`. @return exit code: 0 success, 1 failure, 2 usage error */
 int pb_demo_command(int argc, char **argv);
 
 #endif

@@ -7,7 +7,7 @@
 #include "hal/shared.h"
 #include "host/tool/demo_state.h"
 
-/* What a resource should hold now behind its inset, row after row. */
+/* Returns the expected rows of a resource, without its inset. */
 static const uint32_t *rows_of(const struct pb_demo *demo, uint32_t number)
 {
 	if (number == PB_DEMO_VERTICES)
@@ -15,7 +15,7 @@ static const uint32_t *rows_of(const struct pb_demo *demo, uint32_t number)
 	return demo->expected[number].pixels;
 }
 
-/* Writes all that a resource should hold. @return its words */
+/* Writes the expected contents of a resource, inset included. @return number of words */
 static uint32_t lay_out(const struct pb_demo *demo, uint32_t number, uint32_t *words)
 {
 	const struct pb_demo_resource *resource = &demo->resources[number];
@@ -27,7 +27,7 @@ static uint32_t lay_out(const struct pb_demo *demo, uint32_t number, uint32_t *w
 	return (resource->inset + bytes) / 4;
 }
 
-/* @param offset in the segment, of the first word */
+/* Compares words with the shadow and prints the first difference. @param offset of the first word in the segment */
 static bool compare(const struct pb_demo *demo, uint32_t segment, uint32_t offset, const uint32_t *found,
 		    uint32_t count)
 {
@@ -45,7 +45,7 @@ static bool compare(const struct pb_demo *demo, uint32_t segment, uint32_t offse
 	return true;
 }
 
-/* A segment of video memory: what is resident there, and what DISCARD left around it. */
+/* Audits a segment of video memory: resident resources, and the poison that DISCARD left around them. */
 static bool audit_segment(struct pb_demo *demo, uint32_t number)
 {
 	const struct pb_segment *segment = &demo->segments[number];
@@ -65,7 +65,7 @@ static bool audit_segment(struct pb_demo *demo, uint32_t number)
 		       count);
 }
 
-/* What is paged out, or seen through the aperture, is in its backing store. */
+/* Audits the backing store of a resource that is paged out or mapped by the aperture. */
 static bool audit_backing(struct pb_demo *demo, uint32_t number)
 {
 	const struct pb_memory *backing = &demo->resources[number].backing;
@@ -87,7 +87,7 @@ static uint32_t largest_segment(const struct pb_demo *demo)
 
 bool pb_demo_audit(struct pb_demo *demo)
 {
-	/* No resource is larger than the segment that it must fit. */
+	/* The shadow also fits each resource: none is larger than the largest segment. */
 	if (demo->shadow == NULL)
 		demo->shadow = malloc(largest_segment(demo));
 	if (demo->shadow == NULL)

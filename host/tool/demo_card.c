@@ -5,13 +5,12 @@
 #include "host/tool/demo_state.h"
 
 #define ATTACH_TIMEOUT_US 30000000u
-/* Of video memory, for pictures at full size. */
+/* Sizes of the segments of video memory for pictures at full size, in bytes. */
 #define LARGE_BYTES 0x50000u
 #define SMALL_BYTES 0x10000u
 /*
- * OS and GPU addresses differ, and both go beyond 4 GiB: an address that was
- * patched with the wrong base, or in one word only, leads nowhere. Memory behind
- * them follows the size of the pictures.
+ * OS and GPU addresses differ, and both exceed 4 GiB: an address patched with the wrong base, or in one word only, is
+ * invalid. The backing memory depends on the size of the pictures.
  */
 static const struct pb_segment_request requests[PB_DEMO_SEGMENTS] = {
 	{.id = PB_DEMO_SYSTEM, .os_base = 0x10000000, .gpu_base = 0x10000000, .size = 0x4000000},
@@ -33,7 +32,7 @@ bool pb_demo_fail(const struct pb_demo *demo, const char *what, enum pb_error er
 	return false;
 }
 
-/* @return the first node of a kind, or the number of nodes if there is none */
+/* Returns the first node of a kind, or the number of nodes if there is none. */
 static uint32_t find_node(const struct pb_card_info *card, uint32_t kind)
 {
 	uint32_t nodes = card->capabilities[PB_CAPABILITY_NODES];
@@ -75,7 +74,7 @@ static bool open_buffers(struct pb_demo *demo)
 	return error == PB_ERROR_OK || pb_demo_fail(demo, "DMA buffer", error);
 }
 
-/* ---- how large the pictures are ---- */
+/* ---- size of the pictures ---- */
 
 static uint32_t whole_pages(uint32_t bytes)
 {
@@ -83,8 +82,8 @@ static uint32_t whole_pages(uint32_t bytes)
 }
 
 /*
- * What begins a page, and lines of all others. They fill the gap behind the
- * queues until one does not fit: no more is lost of it than that one takes.
+ * Returns the bytes of segment 0: queues, page-aligned allocations, and all others in lines. The others fill the gap
+ * behind the queues until one does not fit, so that the unused rest of the gap is smaller than that one.
  */
 static uint32_t system_bytes(const struct pb_demo *demo, uint32_t shrink)
 {
@@ -105,7 +104,9 @@ static uint32_t system_bytes(const struct pb_demo *demo, uint32_t shrink)
 	return whole_pages(bytes) + (PB_DEMO_BUFFERS + 1u) * PB_PAGE_BYTES;
 }
 
-/* Video memory is a quarter of what the demo draws with: one screen, and half of the textures. */
+/*
+ * Returns a segment's backing memory. Video memory holds a quarter of the images: one screen, and half of the textures.
+ */
 static uint32_t bytes_behind(const struct pb_demo *demo, uint32_t segment, uint32_t shrink)
 {
 	switch (segment) {
@@ -120,7 +121,7 @@ static uint32_t bytes_behind(const struct pb_demo *demo, uint32_t segment, uint3
 	}
 }
 
-/* What the card must have: the page table of the aperture is in its pool too. */
+/* Returns the pool memory that the demo needs, including the page table of the aperture. */
 static uint32_t pool_bytes(const struct pb_demo *demo, uint32_t shrink)
 {
 	uint32_t bytes = whole_pages((uint32_t)requests[PB_DEMO_APERTURE].size / PB_PAGE_BYTES * 4u);
@@ -130,7 +131,7 @@ static uint32_t pool_bytes(const struct pb_demo *demo, uint32_t shrink)
 	return bytes;
 }
 
-/* Halves the pictures until the card has room for them. */
+/* Halves the sides of the pictures until the card has room for them. */
 static bool choose_size(struct pb_demo *demo)
 {
 	const uint32_t pool = demo->channel.card.capabilities[PB_CAPABILITY_POOL_BYTES];
@@ -194,7 +195,7 @@ bool pb_demo_open(struct pb_demo *demo)
 	return open_buffers(demo);
 }
 
-/* Detaching gives queues, context and segments back to the card. */
+/* Detaching frees queues, context and segments. */
 void pb_demo_close(struct pb_demo *demo)
 {
 	if (demo->channel.attached)

@@ -53,7 +53,7 @@ static bool fail_file(const char *path, int error)
 	return false;
 }
 
-/* Every folder on the way, as mkdir -p. */
+/* Creates all folders of the path, as mkdir -p does. */
 bool pb_demo_make_folder(const struct pb_demo *demo)
 {
 	char path[PATH_MAX];

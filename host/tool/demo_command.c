@@ -9,9 +9,9 @@
 #include "host/tool/open_card.h"
 #include "host/tool/scene.h"
 
-#define FRAMES_MAX 9999u /* what fits the names of the files */
+#define FRAMES_MAX 9999u /* the file names have four digits */
 
-/* Beyond the characters: there are no short options. */
+/* Above all characters: there are no short options. */
 enum key { KEY_FRAMES = 0x100, KEY_OUTPUT, KEY_NO_PATCHES, KEY_QUIET };
 
 struct arguments {
@@ -20,9 +20,9 @@ struct arguments {
 };
 
 static const struct argp_option command_options[] = {
-	{"frames", KEY_FRAMES, "N", 0, "Frames to draw, from 1 (default: 72)", 0},
+	{"frames", KEY_FRAMES, "N", 0, "Frames to draw, from 1 (default 72)", 0},
 	{"output", KEY_OUTPUT, "DIR", 0,
-	 "Where frame-NNNN.png, frames.png and timeline.html go (default: build/demo)", 0},
+	 "Folder for frame-NNNN.png, frames.png and timeline.html (default build/demo)", 0},
 	{"no-patches", KEY_NO_PATCHES, NULL, 0,
 	 "Submit with empty patch lists: shows that the pictures depend on patching; must fail", 0},
 	{"quiet", KEY_QUIET, NULL, 0, "Print errors and the last line only", 0},
@@ -37,7 +37,7 @@ static uint32_t parse_frames(const char *text, struct argp_state *state)
 	errno = 0;
 	frames = strtoul(text, &end, 10);
 	if (errno != 0 || end == text || *end != '\0' || *text == '-' || frames < 1 || frames > FRAMES_MAX)
-		argp_error(state, "--frames %s: a number from 1 to %u is needed", text, FRAMES_MAX);
+		argp_error(state, "--frames %s: give a number from 1 to %u", text, FRAMES_MAX);
 	return (uint32_t)frames;
 }
 
@@ -71,10 +71,10 @@ int pb_demo_command(int argc, char **argv)
 	static const struct argp parser = {
 		.options = command_options,
 		.parser = parse,
-		.doc = "Renders an animation on the card in about a quarter of the video memory that it "
-		       "needs, and compares every frame with one drawn without the card.\v"
-		       "Exit code: 0 all frames are right; 1 a frame is wrong, or the card does not work, "
-		       "or a picture cannot be written; 2 wrong arguments.",
+		.doc = "Render an animation on the card in about a quarter of the video memory that it "
+		       "needs, and compare every frame with one drawn without the card.\v"
+		       "Exit code: 0 all frames are right; 1 a frame is wrong, the card failed, or a "
+		       "picture cannot be written; 2 wrong arguments.",
 		.children = pb_card_arguments,
 	};
 	struct arguments arguments = {.demo = {.frames = PB_SCENE_PERIOD, .output = "build/demo"}};

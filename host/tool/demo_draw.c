@@ -6,16 +6,16 @@
 
 #define WAIT_TIMEOUT_US 60000000u
 
-/* Where things are behind a buffer, in its page. */
-#define PRIVATE_PLACE     PB_DEMO_DMA_BYTES
-#define ALLOCATIONS_PLACE (PRIVATE_PLACE + 64u)
-#define LOCATIONS_PLACE   1536u
+/* Offsets behind the DMA buffer in its page. */
+#define PRIVATE_OFFSET     PB_DEMO_DMA_BYTES
+#define ALLOCATIONS_OFFSET (PRIVATE_OFFSET + 64u)
+#define LOCATIONS_OFFSET   1536u
 
-_Static_assert(PRIVATE_PLACE + sizeof(struct pb_render_record) <= ALLOCATIONS_PLACE, "private data");
-_Static_assert(ALLOCATIONS_PLACE + PB_DEMO_RESOURCES * sizeof(struct pb_allocation) <= LOCATIONS_PLACE,
+_Static_assert(PRIVATE_OFFSET + sizeof(struct pb_render_record) <= ALLOCATIONS_OFFSET, "private data");
+_Static_assert(ALLOCATIONS_OFFSET + PB_DEMO_RESOURCES * sizeof(struct pb_allocation) <= LOCATIONS_OFFSET,
 	       "allocation list");
 
-/* ---- what user mode does: commands that name allocations by their place in a list ---- */
+/* ---- user mode: commands that name allocations by their index in a list ---- */
 
 static uint32_t *add(uint32_t *words, uint32_t opcode, uint32_t count)
 {
@@ -59,7 +59,7 @@ static uint32_t *add_batch(const struct pb_demo *demo, uint32_t *words, const st
 	return words;
 }
 
-/* @return bytes of the command buffer */
+/* Writes the commands of a pass. @return bytes of the command buffer */
 static uint32_t write_commands(struct pb_demo *demo, const struct pb_scene_pass *pass)
 {
 	const uint32_t target = pb_demo_resource_of(demo, pass->target);
@@ -82,9 +82,9 @@ static void write_list(const struct pb_demo *demo, struct pb_render_user_allocat
 	}
 }
 
-/* ---- what the kernel's side does ---- */
+/* ---- kernel mode ---- */
 
-/* Keeps to itself where an allocation is, so that the firmware has to patch every address over poison. */
+/* Hides the address of an allocation from Render, so that the firmware must patch every address over poison. */
 static bool find_size(void *context, uint32_t handle, struct pb_render_allocation *allocation)
 {
 	const bool found = pb_residency_find(context, handle, allocation);
@@ -100,12 +100,13 @@ static struct pb_render_output output_of(const struct pb_demo_buffer *buffer)
 	return (struct pb_render_output){
 		.dma_buffer = (uint32_t *)(void *)page,
 		.dma_size = PB_DEMO_DMA_BYTES,
-		.private_data = (uint32_t *)(void *)(page + PRIVATE_PLACE),
+		.private_data = (uint32_t *)(void *)(page + PRIVATE_OFFSET),
 		.private_data_size = sizeof(struct pb_render_record),
-		.allocations = (struct pb_allocation *)(void *)(page + ALLOCATIONS_PLACE),
+		.allocations = (struct pb_allocation *)(void *)(page + ALLOCATIONS_OFFSET),
 		.allocations_size = PB_DEMO_RESOURCES,
-		.locations = (struct pb_patch_location *)(void *)(page + LOCATIONS_PLACE),
-		.locations_size = (buffer->memory.bytes - LOCATIONS_PLACE) / sizeof(struct pb_patch_location),
+		.locations = (struct pb_patch_location *)(void *)(page + LOCATIONS_OFFSET),
+		.locations_size =
+			(buffer->memory.bytes - LOCATIONS_OFFSET) / sizeof(struct pb_patch_location),
 	};
 }
 
@@ -120,13 +121,13 @@ static struct pb_descriptor describe(const struct pb_demo *demo, const struct pb
 		.dma_address_high = (uint32_t)(page >> 32),
 		.dma_segment = PB_DEMO_SYSTEM,
 		.dma_size = PB_DEMO_DMA_BYTES,
-		.private_address_low = (uint32_t)(page + PRIVATE_PLACE),
-		.private_address_high = (uint32_t)((page + PRIVATE_PLACE) >> 32),
+		.private_address_low = (uint32_t)(page + PRIVATE_OFFSET),
+		.private_address_high = (uint32_t)((page + PRIVATE_OFFSET) >> 32),
 		.private_size = sizeof(*record),
-		.allocation_address_low = (uint32_t)(page + ALLOCATIONS_PLACE),
-		.allocation_address_high = (uint32_t)((page + ALLOCATIONS_PLACE) >> 32),
-		.patch_address_low = (uint32_t)(page + LOCATIONS_PLACE),
-		.patch_address_high = (uint32_t)((page + LOCATIONS_PLACE) >> 32),
+		.allocation_address_low = (uint32_t)(page + ALLOCATIONS_OFFSET),
+		.allocation_address_high = (uint32_t)((page + ALLOCATIONS_OFFSET) >> 32),
+		.patch_address_low = (uint32_t)(page + LOCATIONS_OFFSET),
+		.patch_address_high = (uint32_t)((page + LOCATIONS_OFFSET) >> 32),
 	};
 
 	pb_render_describe(record, &descriptor);
@@ -135,7 +136,7 @@ static struct pb_descriptor describe(const struct pb_demo *demo, const struct pb
 	return descriptor;
 }
 
-/* What the firmware has to say about the failure. */
+/* Prints the firmware's events after a failure. */
 static void print_events(struct pb_demo *demo)
 {
 	struct pb_event event;
@@ -166,14 +167,14 @@ static bool wait_for(struct pb_demo *demo, uint64_t timeline)
 static bool submit(struct pb_demo *demo, struct pb_demo_buffer *buffer, const struct pb_render_record *record)
 {
 	const struct pb_render_output output = output_of(buffer);
-	struct pb_residency_work work = {
+	struct pb_residency_submission submission = {
 		.descriptor = describe(demo, buffer, record),
 		.allocations = output.allocations,
 		.locations = output.locations,
 	};
-	const enum pb_error error = pb_residency_submit(&demo->residency, 0, &work);
+	const enum pb_error error = pb_residency_submit(&demo->residency, 0, &submission);
 
-	demo->submissions += work.parts;
+	demo->submissions += submission.parts;
 	buffer->timeline = demo->queues[PB_DEMO_3D].queue.timeline;
 	if (error == PB_ERROR_OK)
 		return true;
@@ -182,7 +183,7 @@ static bool submit(struct pb_demo *demo, struct pb_demo_buffer *buffer, const st
 	return false;
 }
 
-/* One call of Render, into the buffer that was used longest ago. */
+/* Calls Render once, with the buffer that was used longest ago, and submits the result. */
 static bool render(struct pb_demo *demo, struct pb_render_arguments *arguments, bool *done)
 {
 	struct pb_demo_buffer *buffer = &demo->buffers[demo->next_buffer++ % PB_DEMO_BUFFERS];

@@ -15,9 +15,9 @@ enum pb_scene_image pb_demo_image_of(uint32_t resource)
 
 uint32_t pb_demo_resource_of(const struct pb_demo *demo, enum pb_scene_image image)
 {
-	const uint32_t turn = demo->frame % PB_DEMO_SCREENS;
+	const uint32_t screen = demo->frame % PB_DEMO_SCREENS;
 
-	return image != PB_SCENE_SCREEN || turn == 0 ? (uint32_t)image : PB_DEMO_MORE_SCREENS + turn - 1u;
+	return image != PB_SCENE_SCREEN || screen == 0 ? (uint32_t)image : PB_DEMO_MORE_SCREENS + screen - 1u;
 }
 
 static uint32_t bytes_of(const struct pb_demo_resource *resource)
@@ -69,7 +69,7 @@ const uint32_t *pb_demo_contents(struct pb_demo *demo, uint32_t resource, struct
 	return (const uint32_t *)(const void *)bytes;
 }
 
-/* The manager gets everything but system memory. */
+/* Starts the memory manager with all segments except system memory. */
 static bool start_manager(struct pb_demo *demo)
 {
 	struct pb_residency_setup setup = {
@@ -101,7 +101,9 @@ static bool start_manager(struct pb_demo *demo)
 	return error == PB_ERROR_OK || pb_demo_fail(demo, "memory manager", error);
 }
 
-/* The vertices stay in system memory, screens need the large segment, all others like the small one. */
+/*
+ * Vertices stay in system memory, behind the aperture; screens need the large segment; all others prefer the small one.
+ */
 static struct pb_residency_request request_of(uint32_t number, const struct pb_demo_resource *resource)
 {
 	const struct pb_memory *backing = &resource->backing;
@@ -140,7 +142,7 @@ struct pb_demo_resource pb_demo_layout(uint32_t number, uint32_t shrink)
 uint32_t pb_demo_backing_bytes(uint32_t number, uint32_t shrink)
 {
 	const struct pb_demo_resource resource = pb_demo_layout(number, shrink);
-	/* Whole pages, for the aperture. */
+	/* The aperture maps whole pages. */
 	const uint32_t unit = number == PB_DEMO_VERTICES ? PB_PAGE_BYTES : PB_LINE_BYTES;
 
 	return (bytes_of(&resource) + unit - 1) / unit * unit;
@@ -156,7 +158,7 @@ static bool back_resource(struct pb_demo *demo, uint32_t number)
 	return error == PB_ERROR_OK || pb_demo_fail(demo, "backing store", error);
 }
 
-/* First what must begin a page, so that no hole is left in front of it. */
+/* Allocates the page-aligned resource first, so that alignment leaves no hole. */
 static bool back_resources(struct pb_demo *demo)
 {
 	bool good = back_resource(demo, PB_DEMO_VERTICES);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What to look at when the demo is over: all frames on one sheet, and a timeline of what the firmware did. */
+/* Results of the demo for people: all frames on one sheet, and a timeline of the firmware's trace. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -10,12 +10,12 @@
 #include "host/tool/demo_state.h"
 #include "host/tool/trace_export.h"
 #include "host/tool/trace_record.h"
-#include "host/trace.h"
+#include "patchbay/trace.h"
 
-/** Frames on the sheet, at most: of more, every so many. */
+/** Largest number of frames on the sheet; of more frames, equally spaced ones are shown. */
 #define TILES_MAX 72u
 #define COLUMNS   8u
-/** A tile's pixel is the mean of so many by so many of the frame. */
+/** A tile's pixel is the mean of SHRINK x SHRINK pixels of the frame. */
 #define SHRINK 2u
 
 static uint32_t tiles(const struct pb_demo *demo)
@@ -77,7 +77,7 @@ static bool write_page(FILE *file, const struct pb_trace_data *data)
 	return written;
 }
 
-/* By way of a file of records, as with the commands of patchbay trace. */
+/* Records the trace to a temporary file and exports it, as the commands of patchbay trace do. */
 static bool write_timeline(struct pb_link *link, FILE *file)
 {
 	FILE *records = tmpfile();
@@ -107,14 +107,14 @@ static bool show_timeline(const struct pb_demo *demo)
 	bool written;
 
 	if (pb_trace_open(&trace, link) == PB_ERROR_UNSUPPORTED)
-		return true; /* the board has no room for one */
+		return true; /* the board has no trace */
 	(void)snprintf(path, sizeof(path), "%s/timeline.html", demo->options->output);
 	file = fopen(path, "w");
 	if (file == NULL)
 		return fail(path, strerror(errno));
 	written = write_timeline(link, file);
 	if (fclose(file) != 0 || !written)
-		return fail(path, "it cannot be written");
+		return fail(path, "cannot write the file");
 	if (!demo->options->quiet)
 		printf("timeline: %s\n", path);
 	return true;

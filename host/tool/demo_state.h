@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * What the files of the demo share and nobody else includes.
+ * Declarations that the files of the demo share.
  *
- * Functions that return bool have printed what went wrong when it is false.
+ * Functions that return bool print the error before they return false.
  */
 #ifndef PB_HOST_TOOL_DEMO_STATE_H
 #define PB_HOST_TOOL_DEMO_STATE_H
@@ -11,60 +11,60 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host/patchbay.h"
-#include "host/render.h"
-#include "host/residency.h"
 #include "host/tool/demo.h"
 #include "host/tool/image.h"
 #include "host/tool/scene.h"
+#include "patchbay/patchbay.h"
+#include "patchbay/render.h"
+#include "patchbay/residency.h"
 
-/** What nobody has written to yet: an opaque magenta, seen at once where it should not be. */
+/** Value of memory that was not written yet: an opaque magenta, which is easily seen. */
 #define PB_DEMO_POISON 0xffff00ffu
-/** Screens that frames are drawn into in turn. */
+/** Screens that consecutive frames are drawn into. */
 #define PB_DEMO_SCREENS 4u
 
-/** The images of the scene, by their own numbers, the vertices, and the screens beside PB_SCENE_SCREEN. */
+/** Resources: the images of the scene, by enum pb_scene_image, the vertices, and further screens. */
 enum {
 	PB_DEMO_VERTICES = PB_SCENE_IMAGES,
 	PB_DEMO_MORE_SCREENS,
 	PB_DEMO_RESOURCES = PB_DEMO_MORE_SCREENS + (int)PB_DEMO_SCREENS - 1
 };
 
-/** System memory, two segments of video memory, and an aperture. */
+/** Segments: system memory, two segments of video memory, and an aperture. */
 enum { PB_DEMO_SYSTEM, PB_DEMO_LARGE, PB_DEMO_SMALL, PB_DEMO_APERTURE, PB_DEMO_SEGMENTS };
 
 /** An allocation: its inset, then its rows. */
 struct pb_demo_resource {
-	struct pb_memory backing; /**< its backing store */
-	uint32_t handle;
-	uint32_t inset; /**< bytes before the first row */
-	uint32_t row_bytes;
-	uint32_t rows;
+	struct pb_memory backing; /**< backing store */
+	uint32_t handle;          /**< handle of the memory manager */
+	uint32_t inset;           /**< bytes before the first row */
+	uint32_t row_bytes;       /**< bytes of a row */
+	uint32_t rows;            /**< number of rows */
 };
 
 enum pb_demo_engine { PB_DEMO_3D, PB_DEMO_COPY, PB_DEMO_ENGINES };
 
-/** One node's queue. The copy node has the paging buffers. */
+/** One node's queue. The copy node's queue takes the paging buffers. */
 struct pb_demo_queue {
 	const char *name;
 	struct pb_queue queue;
-	struct pb_fence fence; /**< as last read */
+	struct pb_fence fence; /**< fence record as last read */
 };
 
-/** DMA buffers: one is rendered while the other runs. */
+/** Number of DMA buffers: one is rendered while the other runs. */
 #define PB_DEMO_BUFFERS 2u
 
-/** A DMA buffer and what belongs to it, in segment 0. */
+/** A DMA buffer, its private data and lists, in segment 0. */
 struct pb_demo_buffer {
-	struct pb_memory
-		memory; /**< one page: the buffer, then private data, allocation list, patch-location list */
-	uint64_t timeline; /**< of its last submission */
+	/** One page: the buffer, then private data, allocation list, patch-location list. */
+	struct pb_memory memory;
+	uint64_t timeline; /**< timeline value of its last submission */
 };
 
-/** Of each page, what the DMA buffer takes: little, so that one pass of the scene takes several calls of Render. */
+/** Size of the DMA buffer in its page: small, so that a pass of the scene needs several calls of Render. */
 #define PB_DEMO_DMA_BYTES 512u
 
-/** The most words that one pass's commands take: a FILL, a TARGET, and TEXTURE and DRAW for each batch. */
+/** Largest number of command words of a pass: a FILL, a TARGET, and TEXTURE and DRAW for each batch. */
 #define PB_DEMO_COMMAND_WORDS                                                                                \
 	(PB_PACKET_FILL_WORDS + PB_PACKET_TARGET_WORDS +                                                     \
 	 PB_SCENE_BATCHES_MAX * (PB_PACKET_TEXTURE_WORDS + PB_PACKET_DRAW_WORDS))
@@ -73,26 +73,26 @@ struct pb_demo {
 	const struct pb_demo_options *options;
 	struct pb_channel channel;
 	struct pb_segment segments[PB_DEMO_SEGMENTS];
-	uint32_t segment_count; /**< made so far */
+	uint32_t segment_count; /**< created so far */
 	uint32_t context;
 	struct pb_demo_queue queues[PB_DEMO_ENGINES];
-	uint32_t queue_count; /**< made so far */
+	uint32_t queue_count; /**< created so far */
 	struct pb_residency residency;
 	struct pb_residency_segment managed[PB_DEMO_SEGMENTS - 1];
 	struct pb_residency_allocation allocations[PB_DEMO_RESOURCES];
 	struct pb_demo_resource resources[PB_DEMO_RESOURCES];
 	struct pb_demo_buffer buffers[PB_DEMO_BUFFERS];
 	uint32_t next_buffer;
-	uint32_t commands[PB_DEMO_COMMAND_WORDS]; /**< as user mode writes them */
+	uint32_t commands[PB_DEMO_COMMAND_WORDS]; /**< command buffer of user mode */
 	uint64_t staging[1024];
-	uint32_t *shadow; /**< room for what a segment of video memory should hold */
+	uint32_t *shadow; /**< expected contents of a segment of video memory */
 	uint32_t frame;
-	uint32_t submissions; /**< of DMA buffers, parts of them included */
+	uint32_t submissions; /**< submissions of DMA buffers; each part counts */
 	struct pb_scene scene;
-	struct pb_image
-		expected[PB_DEMO_RESOURCES]; /**< what each image should hold now; none for the vertices */
-	struct pb_image found;               /**< what the card drew */
-	struct pb_image sheet;               /**< all of that, small */
+	/** Expected contents of each image; none for the vertices. */
+	struct pb_image expected[PB_DEMO_RESOURCES];
+	struct pb_image found; /**< picture that the card drew */
+	struct pb_image sheet; /**< all pictures, reduced */
 };
 
 /** Prints "patchbay demo: frame N: what: error". @return false */
@@ -100,65 +100,70 @@ bool pb_demo_fail(const struct pb_demo *demo, const char *what, enum pb_error er
 
 /* ---- demo_card.c: attaching, segments, queues ---- */
 
+/** Attaches, chooses the size of the pictures, and creates segments, context and queues. */
 bool pb_demo_open(struct pb_demo *demo);
-/** Undoes as much of pb_demo_open as was done. */
+/** Detaches, which frees what pb_demo_open() created. May be called after a failed pb_demo_open(). */
 void pb_demo_close(struct pb_demo *demo);
 
-/* ---- demo_memory.c: what is in memory ---- */
+/* ---- demo_memory.c: contents of memory ---- */
 
-/** The image of the scene that a resource is; not for the vertices. */
+/** Returns the image of a resource. Pre: the resource is not the vertices. */
 enum pb_scene_image pb_demo_image_of(uint32_t resource);
-/** The resource that stands for an image in this frame. */
+/** Returns the resource of an image in the present frame. */
 uint32_t pb_demo_resource_of(const struct pb_demo *demo, enum pb_scene_image image);
-/** Where a resource's parts lie, but for its memory. */
+/** Returns the layout of a resource; backing and handle are unset. */
 struct pb_demo_resource pb_demo_layout(uint32_t number, uint32_t shrink);
-/** What a resource takes of segment 0: the vertices whole pages, and aligned to them; all others whole lines. */
+/**
+ * Returns the bytes of a resource in segment 0: whole pages, page-aligned, for the vertices; whole lines for all
+ * others.
+ */
 uint32_t pb_demo_backing_bytes(uint32_t number, uint32_t shrink);
-/** Poisons video memory, makes the memory manager and all resources, and writes the fixed images. */
+/** Poisons video memory, starts the memory manager, creates all resources, and writes the fixed images. */
 bool pb_demo_fill_memory(struct pb_demo *demo);
-/** Takes a resource out of video memory and gives it new contents. */
+/** Pages a resource out and writes new contents to its backing store. */
 bool pb_demo_write(struct pb_demo *demo, uint32_t resource, const uint32_t *words);
 /**
- * Where the host sees a resource now, its inset included.
- * @param found NULL, or where the manager says that it is
+ * Returns the address at which the host sees a resource now, inset included.
+ * @param found NULL, or out: the allocation as pb_residency_find() reports it
  */
 const uint32_t *pb_demo_contents(struct pb_demo *demo, uint32_t resource, struct pb_render_allocation *found);
 
-/* ---- demo_draw.c: work for the 3D node ---- */
+/* ---- demo_draw.c: submissions for the 3D node ---- */
 
-/** Has the 3D node draw one pass of the scene, and does not wait for it. */
+/** Submits one pass of the scene to the 3D node, without waiting for its fence. */
 bool pb_demo_draw(struct pb_demo *demo, uint32_t pass);
 /** Waits for all submissions, and checks that they completed without error. */
 bool pb_demo_wait(struct pb_demo *demo);
 
 /* ---- demo_check.c: pictures ---- */
 
+/** Allocates the pictures. */
 bool pb_demo_make_images(struct pb_demo *demo);
+/** Frees the pictures. */
 void pb_demo_free_images(struct pb_demo *demo);
-/** Makes the folder that the files go to. */
+/** Creates the output folder. */
 bool pb_demo_make_folder(const struct pb_demo *demo);
-/** Paints what the target of a pass should hold after it. */
+/** Paints the expected contents of a pass's target. */
 void pb_demo_paint(struct pb_demo *demo, uint32_t number);
-/** Writes the card's picture to a file and compares it with the painted one. */
+/** Writes the card's picture to a file and compares it with the painted picture. */
 bool pb_demo_check(struct pb_demo *demo);
 
 /* ---- demo_audit.c: memory ---- */
 
 /**
- * Compares both segments of video memory word by word with what should be
- * there: every resident resource, and poison around them. So a wrong patch is
- * found even where it spoils nothing that the picture shows. What is paged out
- * is compared in its backing store.
+ * Compares both segments of video memory word by word with the expected contents: the resident resources, and poison
+ * around them. So a wrong patch is found even if it does not change the picture. Paged-out resources are compared in
+ * their backing stores.
  */
 bool pb_demo_audit(struct pb_demo *demo);
 
-/* ---- demo_show.c: what to look at when it is over ---- */
+/* ---- demo_show.c: results for people ---- */
 
-/** Makes an empty sheet. @return false: there is not enough memory, which it has not said */
+/** Allocates an empty sheet. @return false: out of memory; nothing was printed */
 bool pb_demo_sheet_make(struct pb_demo *demo);
-/** Puts the frame that was found onto the sheet. */
+/** Copies the card's picture to the sheet, reduced. */
 void pb_demo_sheet_add(struct pb_demo *demo);
-/** Writes the sheet, and a timeline if the board has a trace; says where they are, unless it is to be quiet. */
+/** Writes the sheet, and a timeline if the board has a trace. Prints their paths, unless the demo is quiet. */
 bool pb_demo_show(const struct pb_demo *demo);
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <zlib.h>
 
-/* @return false, for the caller to return */
+/* Formats a defect. @return false, for the caller to return */
 __attribute__((format(printf, 2, 3))) static bool wrong(char *text, const char *format, ...)
 {
 	va_list arguments;
@@ -21,7 +21,7 @@ __attribute__((format(printf, 2, 3))) static bool wrong(char *text, const char *
 	return false;
 }
 
-/* ---- what the file loads ---- */
+/* ---- contents of the file ---- */
 
 struct file {
 	const uint8_t *data;
@@ -33,7 +33,7 @@ static bool inside(const struct file *file, uint64_t offset, uint64_t bytes)
 	return offset <= file->bytes && bytes <= file->bytes - offset;
 }
 
-/* What an ELF file loads: its program headers, and the bounds of the addresses. */
+/* The loaded parts of an ELF file: its program headers, and the bounds of the addresses. */
 struct parts {
 	bool wide; /* 64 bits */
 	uint64_t table;
@@ -42,7 +42,7 @@ struct parts {
 	uint64_t end;
 };
 
-/* One of them. */
+/* One loaded part. */
 struct part {
 	uint64_t offset;
 	uint64_t address;
@@ -54,8 +54,8 @@ static size_t entry_bytes(const struct parts *parts)
 	return parts->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
 }
 
-/* @return whether it is a part that is loaded */
-static bool take_part(const struct file *file, const struct parts *parts, uint32_t index, struct part *part)
+/* Reads a program header. @return true: it describes a loaded part */
+static bool read_part(const struct file *file, const struct parts *parts, uint32_t index, struct part *part)
 {
 	const uint8_t *entry = file->data + parts->table + index * entry_bytes(parts);
 	Elf64_Phdr wide;
@@ -71,7 +71,7 @@ static bool take_part(const struct file *file, const struct parts *parts, uint32
 	return narrow.p_type == PT_LOAD && part->bytes != 0;
 }
 
-static bool take_elf_header(const struct file *file, struct parts *parts, char *text)
+static bool read_elf_header(const struct file *file, struct parts *parts, char *text)
 {
 	static const uint8_t kind[] = {0x7f, 'E', 'L', 'F'};
 	Elf64_Ehdr wide;
@@ -82,7 +82,7 @@ static bool take_elf_header(const struct file *file, struct parts *parts, char *
 	if (!inside(file, 0, parts->wide ? sizeof(wide) : sizeof(narrow)) ||
 	    memcmp(file->data, kind, sizeof(kind)) != 0 || file->data[EI_DATA] != ELFDATA2LSB ||
 	    (!parts->wide && file->data[EI_CLASS] != ELFCLASS32))
-		return wrong(text, "it is no whole little-endian ELF file");
+		return wrong(text, "the file is no complete little-endian ELF file");
 	if (parts->wide) {
 		memcpy(&wide, file->data, sizeof(wide));
 		parts->table = wide.e_phoff;
@@ -95,7 +95,7 @@ static bool take_elf_header(const struct file *file, struct parts *parts, char *
 		entry = narrow.e_phentsize;
 	}
 	if (entry != entry_bytes(parts) || !inside(file, parts->table, (uint64_t)parts->count * entry))
-		return wrong(text, "the ELF file's program headers lie outside of it");
+		return wrong(text, "the ELF file's program headers lie outside the file");
 	return true;
 }
 
@@ -105,20 +105,21 @@ static bool find_bounds(const struct file *file, struct parts *parts, char *text
 
 	parts->start = UINT32_MAX;
 	for (uint32_t i = 0; i < parts->count; i++) {
-		if (!take_part(file, parts, i, &part))
+		if (!read_part(file, parts, i, &part))
 			continue;
 		if (!inside(file, part.offset, part.bytes))
-			return wrong(text, "the ELF file is cut: part %" PRIu32 " lies outside of it", i);
+			return wrong(text, "the ELF file is cut off: part %" PRIu32 " lies outside the file",
+				     i);
 		if (part.address > UINT32_MAX)
-			return wrong(text, "the ELF file loads something beyond 4 GiB");
+			return wrong(text, "the ELF file has a part beyond 4 GiB");
 		parts->start = part.address < parts->start ? (uint32_t)part.address : parts->start;
 		if (part.address + part.bytes > parts->end)
 			parts->end = part.address + part.bytes;
 	}
 	if (parts->end == 0)
-		return wrong(text, "the ELF file loads nothing");
+		return wrong(text, "the ELF file has no part to load");
 	if (parts->end - parts->start > PB_FIRMWARE_IMAGE_BYTES_MAX)
-		return wrong(text, "what the ELF file loads is spread over more than 16 MiB");
+		return wrong(text, "the parts of the ELF file span more than 16 MiB");
 	return true;
 }
 
@@ -126,7 +127,7 @@ static bool allocate(struct pb_firmware_image *image, uint64_t size, char *text)
 {
 	image->size = (uint32_t)size;
 	image->bytes = calloc(1, (size_t)size);
-	return image->bytes != NULL || wrong(text, "there is no memory for it");
+	return image->bytes != NULL || wrong(text, "out of memory");
 }
 
 static bool parse_elf(const struct file *file, struct pb_firmware_image *image, char *text)
@@ -134,13 +135,13 @@ static bool parse_elf(const struct file *file, struct pb_firmware_image *image, 
 	struct parts parts = {.end = 0};
 	struct part part;
 
-	if (!take_elf_header(file, &parts, text) || !find_bounds(file, &parts, text) ||
+	if (!read_elf_header(file, &parts, text) || !find_bounds(file, &parts, text) ||
 	    !allocate(image, parts.end - parts.start, text))
 		return false;
 	image->addressed = true;
 	image->load_address = parts.start;
 	for (uint32_t i = 0; i < parts.count; i++) {
-		if (take_part(file, &parts, i, &part))
+		if (read_part(file, &parts, i, &part))
 			memcpy(image->bytes + (part.address - parts.start), file->data + part.offset,
 			       (size_t)part.bytes);
 	}
@@ -153,18 +154,18 @@ bool pb_firmware_image_parse(const uint8_t *data, size_t bytes, struct pb_firmwa
 
 	*image = (struct pb_firmware_image){0};
 	if (bytes == 0)
-		return wrong(text, "it is empty");
+		return wrong(text, "the file is empty");
 	if (bytes >= SELFMAG && memcmp(data, ELFMAG, SELFMAG) == 0)
 		return parse_elf(&file, image, text);
 	if (bytes > PB_FIRMWARE_IMAGE_BYTES_MAX)
-		return wrong(text, "it is longer than 16 MiB");
+		return wrong(text, "the file is longer than 16 MiB");
 	if (!allocate(image, bytes, text))
 		return false;
 	memcpy(image->bytes, data, bytes);
 	return true;
 }
 
-/* Debug information may make an ELF file longer than what it loads. */
+/* Largest file read: debug information makes an ELF file longer than its loaded parts. */
 #define FILE_BYTES_MAX (4u * PB_FIRMWARE_IMAGE_BYTES_MAX)
 
 static bool read_all(FILE *stream, struct pb_firmware_image *image, char *text)
@@ -174,7 +175,7 @@ static bool read_all(FILE *stream, struct pb_firmware_image *image, char *text)
 	bool read;
 
 	if (data == NULL)
-		return wrong(text, "there is no memory for it");
+		return wrong(text, "out of memory");
 	bytes = fread(data, 1, FILE_BYTES_MAX, stream);
 	read = ferror(stream) == 0 || wrong(text, "%s", strerror(errno));
 	read = read && pb_firmware_image_parse(data, bytes, image, text);
@@ -201,7 +202,7 @@ void pb_firmware_image_free(struct pb_firmware_image *image)
 	*image = (struct pb_firmware_image){0};
 }
 
-/* ---- its header ---- */
+/* ---- the header ---- */
 
 #define CRC_OFFSET (PB_IMAGE_HEADER_OFFSET + offsetof(struct pb_image_header, crc))
 
@@ -212,14 +213,14 @@ bool pb_firmware_image_header(const struct pb_firmware_image *image, struct pb_i
 
 	memset(header, 0, sizeof(*header));
 	if (image->size < PB_IMAGE_HEADER_OFFSET + sizeof(found))
-		return wrong(text, "its %" PRIu32 " bytes hold no header", image->size);
+		return wrong(text, "the image has %" PRIu32 " bytes, too few for a header", image->size);
 	memcpy(&found, image->bytes + PB_IMAGE_HEADER_OFFSET, sizeof(found));
 	if (found.magic != PB_IMAGE_MAGIC)
-		return wrong(text, "it is no Patchbay image: 0x%08" PRIx32 " at 0x%x instead of 0x%08x",
+		return wrong(text, "the file is no Patchbay image: 0x%08" PRIx32 " at 0x%x instead of 0x%08x",
 			     found.magic, PB_IMAGE_HEADER_OFFSET, PB_IMAGE_MAGIC);
 	if (found.version != PB_IMAGE_VERSION)
-		return wrong(text, "its header has version %" PRIu32 ", this program knows %u", found.version,
-			     PB_IMAGE_VERSION);
+		return wrong(text, "the header has version %" PRIu32 ", this program knows version %u",
+			     found.version, PB_IMAGE_VERSION);
 	*header = found;
 	return true;
 }
@@ -240,24 +241,25 @@ static bool check_whole(const struct pb_firmware_image *image, const struct pb_i
 	uint32_t crc;
 
 	if (header->image_bytes == 0)
-		return wrong(text, "it is not sealed: scripts/seal has to see it once it is linked");
+		return wrong(text, "the image is not sealed; run scripts/seal after linking");
 	if (header->image_bytes != image->size)
-		return wrong(text, "its header says %" PRIu32 " bytes, there are %" PRIu32,
+		return wrong(text, "the header has size %" PRIu32 " bytes, the image has %" PRIu32,
 			     header->image_bytes, image->size);
 	if (image->size % sizeof(uint32_t) != 0)
-		return wrong(text, "its %" PRIu32 " bytes are no whole words", image->size);
+		return wrong(text, "the size, %" PRIu32 " bytes, is no multiple of 4", image->size);
 	crc = find_crc(image);
 	if (crc != header->crc)
 		return wrong(text,
-			     "it is damaged: its CRC-32 is 0x%08" PRIx32 ", its header says 0x%08" PRIx32,
+			     "the image is damaged: its CRC-32 is 0x%08" PRIx32
+			     ", the header has 0x%08" PRIx32,
 			     crc, header->crc);
 	if (image->addressed && image->load_address != header->load_address)
-		return wrong(text, "its header says address 0x%08" PRIx32 ", the ELF file 0x%08" PRIx32,
+		return wrong(text, "the header has load address 0x%08" PRIx32 ", the ELF file 0x%08" PRIx32,
 			     header->load_address, image->load_address);
 	return true;
 }
 
-/* Printable and zero-terminated, and not empty. */
+/* Returns whether a name is printable, zero-terminated and not empty. */
 static bool is_text(const char *text, size_t bytes)
 {
 	size_t length = 0;
@@ -270,11 +272,11 @@ static bool is_text(const char *text, size_t bytes)
 static bool check_names(const struct pb_image_header *header, const char *board, char *text)
 {
 	if (!is_text(header->board, sizeof(header->board)))
-		return wrong(text, "its header names no board");
+		return wrong(text, "the header names no board");
 	if (!is_text(header->release, sizeof(header->release)))
-		return wrong(text, "its header names no release");
+		return wrong(text, "the header names no release");
 	if (board != NULL && strcmp(board, header->board) != 0)
-		return wrong(text, "it is for board %s, not %s", header->board, board);
+		return wrong(text, "the image is for board %s, not %s", header->board, board);
 	return true;
 }
 
@@ -283,10 +285,10 @@ static bool check_interface(const struct pb_image_header *header, char *text)
 	const uint32_t oldest = header->abi_oldest, newest = header->abi_newest;
 
 	if (oldest > newest)
-		return wrong(text, "its header has the interface from %u.%u to %u.%u", oldest >> 16,
+		return wrong(text, "the header has the interface range %u.%u to %u.%u", oldest >> 16,
 			     oldest & 0xffffu, newest >> 16, newest & 0xffffu);
 	if (PB_ABI_VERSION < oldest || PB_ABI_VERSION > newest)
-		return wrong(text, "it serves interface %u.%u to %u.%u, this program is of %u.%u",
+		return wrong(text, "the image serves interface %u.%u to %u.%u, this program uses %u.%u",
 			     oldest >> 16, oldest & 0xffffu, newest >> 16, newest & 0xffffu, PB_ABI_MAJOR,
 			     PB_ABI_MINOR);
 	return true;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host/tool/firmware_image.h"
+#include "host/tool/json_number.h"
 
 enum option_key {
 	KEY_JSON = 0x100,
@@ -20,12 +21,12 @@ struct arguments {
 	bool json;
 };
 
-/** What there is to say about a file. */
+/** Result of the check of a file. */
 struct findings {
 	struct pb_image_header header;
 	bool has_header;
 	bool good;
-	char text[PB_FIRMWARE_IMAGE_TEXT_BYTES]; /**< what is wrong, if it is not good */
+	char text[PB_FIRMWARE_IMAGE_TEXT_BYTES]; /**< the defect, if it is not good */
 };
 
 static const struct argp_option option_table[] = {
@@ -47,7 +48,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (arguments->path != NULL)
-			argp_error(state, "one FILE at a time");
+			argp_error(state, "give one FILE");
 		arguments->path = text;
 		return 0;
 	case ARGP_KEY_END:
@@ -59,7 +60,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	}
 }
 
-static void look(const struct arguments *arguments, struct findings *findings)
+static void examine(const struct arguments *arguments, struct findings *findings)
 {
 	struct pb_firmware_image image;
 
@@ -73,7 +74,7 @@ static void look(const struct arguments *arguments, struct findings *findings)
 	pb_firmware_image_free(&image);
 }
 
-/* The bytes of the build id in their order. */
+/* Writes the build id as hex digits. */
 static void write_build_id(const struct pb_image_header *header, char text[41])
 {
 	const uint8_t *bytes = (const uint8_t *)header->build_id;
@@ -82,7 +83,7 @@ static void write_build_id(const struct pb_image_header *header, char text[41])
 		(void)snprintf(text + 2u * i, 3, "%02x", bytes[i]);
 }
 
-/* A name of a header that may be damaged. */
+/* Copies a name of a header, which may be damaged; bytes that are not printable become '?'. */
 static void write_name(const char name[32], char text[33])
 {
 	size_t i = 0;
@@ -132,18 +133,13 @@ static void add_header(cJSON *object, const struct pb_image_header *header)
 static void print_json(const struct findings *findings)
 {
 	cJSON *object = cJSON_CreateObject();
-	char *text;
 
 	cJSON_AddBoolToObject(object, "good", findings->good);
 	cJSON_AddItemToObject(object, "defect",
 			      findings->good ? cJSON_CreateNull() : cJSON_CreateString(findings->text));
 	if (findings->has_header)
 		add_header(object, &findings->header);
-	text = cJSON_Print(object);
-	if (text != NULL)
-		puts(text);
-	cJSON_free(text);
-	cJSON_Delete(object);
+	(void)pb_json_print(stdout, object);
 }
 
 int pb_image_command(int argc, char **argv)
@@ -152,17 +148,17 @@ int pb_image_command(int argc, char **argv)
 		.options = option_table,
 		.parser = parse,
 		.args_doc = "FILE",
-		.doc = "Say what a firmware image is, and whether it is good.\v"
+		.doc = "Check a firmware image and show its header.\v"
 		       "FILE is an .elf or a .bin. Checked are the magic number, the header's version, size, "
 		       "CRC, board and release, and whether it serves hosts of this version.\n\n"
-		       "Exit code: 0 it is good; 1 it is not; 2 wrong arguments.",
+		       "Exit code: 0 the image is good; 1 it is not; 2 wrong arguments.",
 	};
 	struct arguments arguments = {0};
 	struct findings findings;
 
 	argp_err_exit_status = 2;
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-	look(&arguments, &findings);
+	examine(&arguments, &findings);
 	if (arguments.json)
 		print_json(&findings);
 	else if (findings.has_header)

@@ -16,7 +16,7 @@ static void pack_row(const uint32_t *pixels, uint32_t width, png_byte *row)
 	}
 }
 
-/* libpng leaves by longjmp: nothing that changes after setjmp is used behind it. */
+/* libpng reports errors by longjmp(): no variable that changes after setjmp() is used behind it. */
 static int write_rows(png_structp png, png_infop info, FILE *file, const struct pb_image *image,
 		      png_byte *row)
 {

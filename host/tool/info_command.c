@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "host/patchbay.h"
 #include "host/tool/card_arguments.h"
 #include "host/tool/card_failure.h"
+#include "host/tool/json_number.h"
 #include "host/tool/open_card.h"
+#include "patchbay/patchbay.h"
 
 enum option_key {
 	KEY_JSON = 0x100,
@@ -105,7 +106,6 @@ static cJSON *death_json(const struct pb_card_info *info)
 static void print_json(const struct pb_card_info *info)
 {
 	cJSON *object = cJSON_CreateObject();
-	char *text;
 
 	cJSON_AddStringToObject(object, "build", info->build);
 	cJSON_AddNumberToObject(object, "abi_major", info->abi_version >> 16);
@@ -122,11 +122,7 @@ static void print_json(const struct pb_card_info *info)
 	cJSON_AddItemToObject(object, "fatal",
 			      info->fatal.valid != 0 ? fatal_json(&info->fatal) : cJSON_CreateNull());
 	cJSON_AddItemToObject(object, "capabilities", capabilities_json(info));
-	text = cJSON_Print(object);
-	if (text != NULL)
-		puts(text);
-	cJSON_free(text);
-	cJSON_Delete(object);
+	(void)pb_json_print(stdout, object);
 }
 
 int pb_info_command(int argc, char **argv)
@@ -134,9 +130,9 @@ int pb_info_command(int argc, char **argv)
 	static const struct argp argp = {
 		.options = option_table,
 		.parser = parse,
-		.doc = "Say what a card is, what it can do and how its firmware fares.\v"
-		       "Reads card memory only, so that it works when the firmware is dead too.\n\n"
-		       "Exit code: 0 here it is; 1 the card does not work, or there is none; 2 wrong "
+		.doc = "Show what a card is, what it can do, and the state of its firmware.\v"
+		       "Reads card memory only, so that it also works after the firmware died.\n\n"
+		       "Exit code: 0 success; 1 there is no card, or it does not work; 2 wrong "
 		       "arguments.",
 		.children = pb_card_arguments,
 	};

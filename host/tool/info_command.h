@@ -6,7 +6,9 @@
 #ifndef PB_HOST_TOOL_INFO_COMMAND_H
 #define PB_HOST_TOOL_INFO_COMMAND_H
 
-/** @param argv argv[0] is the name shown in messages @return exit code: 0, 1 no answer, 2 usage */
+/**
+ * Runs the command. @param argv argv[0] is the name in messages @return exit code: 0 success, 1 failure, 2 usage error
+ */
 int pb_info_command(int argc, char **argv);
 
 #endif

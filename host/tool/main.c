@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The patchbay command: picks a subcommand and hands it the rest.
+ * The patchbay command: selects a subcommand and passes it the remaining arguments.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "firmware/abi/base.h"
 #include "host/tool/card_command.h"
 #include "host/tool/crash_command.h"
 #include "host/tool/demo.h"
@@ -17,6 +16,7 @@
 #include "host/tool/top_command.h"
 #include "host/tool/trace_command.h"
 #include "host/tool/why_command.h"
+#include "patchbay/abi/base.h"
 
 /** Exit code of a usage error, in every subcommand. */
 #define EXIT_USAGE 2
@@ -31,17 +31,20 @@ static const struct command {
 	 "render an animation whose parts move in memory"},
 	{"replay", (char[]){"patchbay replay"}, pb_replay_command,
 	 "patch captured submissions of real drivers"},
-	{"info", (char[]){"patchbay info"}, pb_info_command, "what a card is and how its firmware fares"},
+	{"info", (char[]){"patchbay info"}, pb_info_command,
+	 "show what a card is and the state of its firmware"},
 	{"stats", (char[]){"patchbay stats"}, pb_stats_command,
-	 "what the firmware of a card has counted, for people and for Prometheus"},
+	 "show the counters of a card's firmware, for people and for Prometheus"},
 	{"sim", (char[]){"patchbay sim"}, pb_sim_command,
 	 "try schedules by seed against a model of the contract"},
-	{"top", (char[]){"patchbay top"}, pb_top_command, "what a running card does, again and again"},
-	{"why", (char[]){"patchbay why"}, pb_why_command, "why a queue of a running card does not run"},
-	{"crash", (char[]){"patchbay crash"}, pb_crash_command, "why the firmware of a card died last"},
-	{"trace", (char[]){"patchbay trace"}, pb_trace_command, "what the firmware of a card did, and when"},
-	{"image", (char[]){"patchbay image"}, pb_image_command,
-	 "what a firmware image is, and whether it is good"},
+	{"top", (char[]){"patchbay top"}, pb_top_command, "show what a running card does, refreshed"},
+	{"why", (char[]){"patchbay why"}, pb_why_command,
+	 "explain why a queue of a running card does not run"},
+	{"crash", (char[]){"patchbay crash"}, pb_crash_command,
+	 "explain the last crash of a card's firmware"},
+	{"trace", (char[]){"patchbay trace"}, pb_trace_command,
+	 "record and show what the firmware of a card did, and when"},
+	{"image", (char[]){"patchbay image"}, pb_image_command, "check a firmware image and show its header"},
 	{"card", (char[]){"patchbay card"}, pb_card_command, "emulate a card for other processes"},
 };
 
@@ -50,8 +53,9 @@ static void print_usage(FILE *stream)
 	fprintf(stream, "Usage: patchbay COMMAND [ARGUMENT...]\n\n");
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		fprintf(stream, "  %-8s %s\n", commands[i].name, commands[i].summary);
-	fprintf(stream, "\npatchbay COMMAND --help says more; patchbay --version says which one this is.\n"
-			"Exit code: 0 all is right; 1 something is not; 2 wrong arguments.\n");
+	fprintf(stream,
+		"\npatchbay COMMAND --help describes a command; patchbay --version prints the version.\n"
+		"Exit code: 0 success; 1 failure; 2 wrong arguments.\n");
 }
 
 static const struct command *find_command(const char *name)
@@ -60,7 +64,7 @@ static const struct command *find_command(const char *name)
 		if (strcmp(name, commands[i].name) == 0)
 			return &commands[i];
 	}
-	fprintf(stderr, "patchbay: there is no command %s\n\n", name);
+	fprintf(stderr, "patchbay: unknown command %s\n\n", name);
 	print_usage(stderr);
 	return NULL;
 }

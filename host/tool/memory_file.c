@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More is no card's memory. */
+/* Largest file read, in bytes: no card has more memory. */
 #define FILE_BYTES_MAX (64u << 20)
 
 bool pb_memory_file_read(const char *program, const char *path, struct pb_link *link)

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * Card memory as it was saved to a file, from its first byte on.
+ * Card memory that was saved to a file, from its first byte on.
  */
 #ifndef PB_HOST_TOOL_MEMORY_FILE_H
 #define PB_HOST_TOOL_MEMORY_FILE_H
 
 #include <stdbool.h>
 
-#include "host/link.h"
+#include "patchbay/link.h"
 
 /**
- * Reads it. Of the link only its memory is there, which the caller frees.
- * @return false: it has been said, with the program's name, why not
+ * Reads card memory from a file.
+ * @param program name for the error message
+ * @param link out: only memory and memory_bytes are set; the caller frees the memory
+ * @return false: the file cannot be read; the error has been printed
  */
 bool pb_memory_file_read(const char *program, const char *path, struct pb_link *link);
 

@@ -14,7 +14,7 @@
 #include "qemu/card.h"
 #include "qemu/sim.h"
 
-/** The channel that a lone host of a simulated card has. */
+/** Channel used on a simulated card, whose only host is this process. */
 #define SIM_CHANNEL 1u
 
 static int open_sim(struct pb_open_card *card)
@@ -39,17 +39,17 @@ static int open_socket(const char *path, struct pb_open_card *card)
 	return 1;
 }
 
-static int open_probe(const struct pb_gdb_place *place, struct pb_open_card *card)
+static int open_probe(const struct pb_gdb_target *target, struct pb_open_card *card)
 {
 	char message[PB_GDB_MESSAGE_BYTES];
 
-	if (pb_open_probe(place, &card->link, message) == PB_ERROR_OK)
+	if (pb_open_probe(target, &card->link, message) == PB_ERROR_OK)
 		return 0;
 	fprintf(stderr, "patchbay: %s\n", message);
 	return 1;
 }
 
-/** A path that no other process uses: the card refuses one that is taken. */
+/** Builds a socket path of this process's own: the card refuses a path in use. @return false: it is too long */
 static bool private_socket(char *path, size_t bytes)
 {
 	const char *folder = getenv("XDG_RUNTIME_DIR");
@@ -67,7 +67,8 @@ static int open_own(const char *board, struct pb_open_card *card)
 	if (!pb_board_image(board, image, sizeof(image)))
 		return 1;
 	if (!private_socket(card->socket, sizeof(card->socket))) {
-		fprintf(stderr, "patchbay: XDG_RUNTIME_DIR is too long for a socket's path\n");
+		fprintf(stderr, "patchbay: XDG_RUNTIME_DIR is too long for the path of a socket; set a "
+				"shorter one\n");
 		return 1;
 	}
 	options.board = board;
@@ -82,6 +83,12 @@ static int open_own(const char *board, struct pb_open_card *card)
 		return 0;
 	pb_card_stop(card->pid);
 	return 1;
+}
+
+bool pb_names_card(const struct pb_open_options *options)
+{
+	return options->socket != NULL || options->probe.stub != NULL || options->sim ||
+	       options->board != NULL;
 }
 
 int pb_open_card(const struct pb_open_options *options, struct pb_open_card *card)
@@ -108,7 +115,7 @@ enum pb_error pb_card_read_running(struct pb_link *link, struct pb_card_info *in
 {
 	enum pb_error error = pb_card_read(link, info);
 
-	/* A simulated card boots while somebody waits for it. */
+	/* A simulated card advances its boot only while a host waits on its link. */
 	for (int tries = 0; tries < 100 && error == PB_ERROR_OK && info->boot_stage < PB_BOOT_STAGE_RUNNING;
 	     tries++) {
 		(void)link->ops->wait(link, 10000);

@@ -1,41 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * How the commands get at a card: one that runs already, one that they start
- * for themselves, one simulated in their own process, or a board at a debug probe.
+ * Access of the commands to a card: a running one, one that they start
+ * themselves, one simulated in their process, or a board at a debug probe.
  */
 #ifndef PB_HOST_TOOL_OPEN_CARD_H
 #define PB_HOST_TOOL_OPEN_CARD_H
 
 #include <stdbool.h>
 
-#include "host/link.h"
-#include "host/link_gdb.h"
-#include "host/patchbay.h"
+#include "patchbay/link.h"
+#include "patchbay/link_gdb.h"
+#include "patchbay/patchbay.h"
 
-/** What the user asked for. At most one is given. */
+/** Card that the user asked for. At most one field is set. */
 struct pb_open_options {
-	const char *board;         /**< NULL, or the board whose card to start; there is one of that name */
-	const char *socket;        /**< NULL, or where a running card listens */
-	bool sim;                  /**< simulate a card */
-	struct pb_gdb_place probe; /**< its stub NULL, or a board at a debug probe */
+	const char *board;          /**< NULL, or the name of an existing board: start its card */
+	const char *socket;         /**< NULL, or the socket of a running card */
+	bool sim;                   /**< simulate a card in this process */
+	struct pb_gdb_target probe; /**< a board at a debug probe; stub NULL: none */
 };
 
+/** An open card. */
 struct pb_open_card {
-	struct pb_link *link; /**< for the caller */
-	struct pb_sim *sim;   /**< NULL unless simulated */
-	int pid;              /**< process of the card that was started; 0 if none */
-	char socket[108];     /**< where that one listens */
+	struct pb_link *link; /**< the open link */
+	struct pb_sim *sim;   /**< the simulation; NULL: none */
+	int pid;              /**< process of a card started by pb_open_card(); 0: none */
+	char socket[108];     /**< socket of the started card */
 };
 
+/** Returns whether the user named a card. */
+bool pb_names_card(const struct pb_open_options *options);
 /**
- * Opens a link to a card.
- * @return 0, or the exit code; the error has been printed then
+ * Opens a link to the card that the options name, else to a new card of the default board.
+ * @return 0, or the exit code of the command: the error has been printed
  */
 int pb_open_card(const struct pb_open_options *options, struct pb_open_card *card);
-/** Closes the link and stops what was started. */
+/** Closes the link, and stops the card that pb_open_card() started. */
 void pb_close_card(struct pb_open_card *card);
-/** Reads the boot block; if the boot is under way, once it is over, or a second later. @return errors of pb_card_read */
+/** Reads the boot block. Waits for the end of a boot in progress, for up to a second. @return as pb_card_read() */
 enum pb_error pb_card_read_running(struct pb_link *link, struct pb_card_info *info);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Everything below is in 1/16 pixel and exact: |numerators| stay under 2^58. */
+/* All values are in 1/16 pixel and exact: |numerators| are below 2^58. */
 
 static int64_t floor_divide(int64_t value, int64_t divisor)
 {
@@ -30,11 +30,9 @@ struct span {
 };
 
 /*
- * Cuts the span to one side of the edge from a to b, the inside being on the
- * right hand of it with y pointing down. The edge's line crosses the row at
- * one x; an edge that goes up bounds the triangle on the left and owns the
- * pixels whose centre is exactly there, one that goes down does not. So both
- * cut at the first centre at or behind the crossing.
+ * Cuts the span to the inner side of the edge from a to b: the right-hand side, with y pointing down. The edge's line
+ * crosses the row at one x. An upward edge bounds the triangle on the left and owns pixels whose centre lies exactly on
+ * the line; a downward edge does not. Both therefore cut at the first centre at or behind the crossing.
  */
 static void cut(struct span *span, const struct pb_vertex *a, const struct pb_vertex *b, int64_t y)
 {
@@ -103,7 +101,8 @@ static struct walk walk_from(const struct plane *plane, int64_t x, int64_t y)
 	return walk;
 }
 
-static void walk_on(struct walk *walk)
+/* Moves to the next pixel. */
+static void walk_step(struct walk *walk)
 {
 	walk->quotient += walk->step_quotient;
 	walk->remainder += walk->step_remainder;
@@ -133,8 +132,8 @@ static void paint_span(struct pb_image *target, const struct pb_image *texture, 
 		uint32_t line = texel(at_v.quotient, texture->height);
 
 		pixels[x] = texture->pixels[(size_t)line * texture->width + column];
-		walk_on(&at_u);
-		walk_on(&at_v);
+		walk_step(&at_u);
+		walk_step(&at_v);
 	}
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * Draws what the engine should have drawn, by docs/engine.md alone: it shares
- * no code with the engine, solves each row's span instead of testing pixels,
- * and knows images, not addresses.
+ * Draws the pictures expected from the engine, by docs/engine.md alone. The
+ * painter shares no code with the engine: it computes each row's span instead of
+ * testing pixels, and works on images instead of addresses.
  */
 #ifndef PB_HOST_TOOL_PAINTER_H
 #define PB_HOST_TOOL_PAINTER_H
@@ -13,7 +13,7 @@
 #include "hal/engine/packets.h"
 #include "host/tool/image.h"
 
-/** Sets every pixel. */
+/** Sets every pixel to a colour. */
 void pb_paint_clear(struct pb_image *target, uint32_t colour);
 
 /**

@@ -8,7 +8,7 @@ static uint64_t grid(const struct pb_subm_object *object)
 	return object->alignment > PAGE_BYTES ? object->alignment : PAGE_BYTES;
 }
 
-/** Places an object at or behind `from`. @return its end; 0: that is above `top` */
+/** Places an object at or above `from`. @return its end; 0: the end would be above `top` */
 static uint64_t place(const struct pb_subm_object *object, uint64_t from, uint64_t top, uint64_t *address)
 {
 	uint64_t step = grid(object);
@@ -31,7 +31,7 @@ bool pb_placement_fixed(const struct pb_subm_submission *submission, uint32_t re
 	return true;
 }
 
-/** splitmix64: the next number, and the state moved on. */
+/** Returns the next number of splitmix64. */
 static uint64_t draw(uint64_t *random)
 {
 	uint64_t mixed = *random += UINT64_C(0x9e3779b97f4a7c15);
@@ -41,13 +41,13 @@ static uint64_t draw(uint64_t *random)
 	return mixed ^ mixed >> 31;
 }
 
-/** The most that an object can take up, wherever the one before it ends. */
+/** Returns the largest room that an object needs, including alignment. */
 static uint64_t room(const struct pb_subm_object *object)
 {
 	return object->size + grid(object);
 }
 
-/** Address space that stays free beside all objects. @return false: they do not fit */
+/** Computes the address space left beside all objects. @return false: they do not fit */
 static bool free_room(const struct pb_subm_submission *submission, uint64_t top, uint64_t *left)
 {
 	*left = top;
@@ -84,7 +84,7 @@ bool pb_placement_random(const struct pb_subm_submission *submission, uint32_t r
 		return false;
 	shuffle(order, count, random);
 	for (uint32_t i = 0; i < count; i++) {
-		/* About an even share of what is left, twice at most. */
+		/* On average an equal share of the room left. */
 		uint64_t gap = draw(random) % (2 * left / count + 1);
 
 		if (gap > left)

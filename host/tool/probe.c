@@ -4,15 +4,15 @@
 #include <stdio.h>
 
 #include "hal/shared.h"
-#include "host/patchbay.h"
+#include "patchbay/patchbay.h"
 
-/* For the firmware to let a channel attach. */
+/* Time for an attach, in microseconds. */
 #define ATTACH_TIMEOUT_US 10000000u
-/* Turns of waiting, each some milliseconds: for firmware that boots, and for an admin that has not come to us yet. */
-#define TURNS_MOST 200u
-#define TURN_US    2000u
+/* Number and length in microseconds of the waits for a boot in progress, and for an admin to grant privileges. */
+#define WAITS_MOST 200u
+#define WAIT_US    2000u
 
-/* What the supervisor of an emulated card gives its clients. */
+/* Attaches as the admin and grants a channel what the supervisor of an emulated card grants its clients. */
 static enum pb_error grant(struct pb_link *link, uint32_t client)
 {
 	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {client, PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY, 1,
@@ -31,7 +31,9 @@ static enum pb_error grant(struct pb_link *link, uint32_t client)
 	return error != PB_ERROR_OK ? error : left;
 }
 
-/* Asks whether the channel has been given what commands need, for as long as there is an admin who may do so. */
+/*
+ * Queries whether the channel has PB_PRIVILEGE_PAGING. Repeats the query while an admin is attached who may grant it.
+ */
 static enum pb_error ask_privileges(struct pb_channel *channel, bool *granted)
 {
 	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {PB_QUERY_CHANNEL, channel->link->channel};
@@ -41,17 +43,18 @@ static enum pb_error ask_privileges(struct pb_channel *channel, bool *granted)
 	enum pb_error error = PB_ERROR_OK;
 
 	*granted = false;
-	for (uint32_t i = 0; i < TURNS_MOST && error == PB_ERROR_OK; i++) {
+	for (uint32_t i = 0; i < WAITS_MOST && error == PB_ERROR_OK; i++) {
 		error = pb_channel_command(channel, PB_COMMAND_QUERY, arguments, results);
 		*granted = error == PB_ERROR_OK && (results[0] & PB_PRIVILEGE_PAGING) != 0;
 		if (*granted || pb_shared_read32(&admin->state) != PB_CHANNEL_OPEN)
 			break;
 		if (error == PB_ERROR_OK)
-			error = channel->link->ops->wait(channel->link, TURN_US);
+			error = channel->link->ops->wait(channel->link, WAIT_US);
 	}
 	return error;
 }
 
+/* Makes sure that the link's channel has the privileges that commands need. */
 static enum pb_error get_privileges(struct pb_link *link)
 {
 	struct pb_channel channel;
@@ -68,15 +71,15 @@ static enum pb_error get_privileges(struct pb_link *link)
 	return error == PB_ERROR_OK && !granted ? grant(link, link->channel) : error;
 }
 
-/* Gives firmware that boots time to come up. @return whether it runs, and nobody supervises it */
+/* Waits for a boot in progress. @return true: the firmware runs, without a supervisor */
 static bool runs_alone(struct pb_link *link)
 {
 	struct pb_card_info info;
 	enum pb_error error = pb_card_read(link, &info);
 
 	for (uint32_t i = 0;
-	     i < TURNS_MOST && error == PB_ERROR_OK && info.boot_stage < PB_BOOT_STAGE_RUNNING; i++) {
-		error = link->ops->wait(link, TURN_US);
+	     i < WAITS_MOST && error == PB_ERROR_OK && info.boot_stage < PB_BOOT_STAGE_RUNNING; i++) {
+		error = link->ops->wait(link, WAIT_US);
 		if (error == PB_ERROR_OK)
 			error = pb_card_read(link, &info);
 	}
@@ -84,21 +87,21 @@ static bool runs_alone(struct pb_link *link)
 	       info.mcu_state == PB_MCU_UNKNOWN;
 }
 
-enum pb_error pb_open_probe(const struct pb_gdb_place *place, struct pb_link **link,
+enum pb_error pb_open_probe(const struct pb_gdb_target *target, struct pb_link **link,
 			    char message[PB_GDB_MESSAGE_BYTES])
 {
-	enum pb_error error = pb_link_open_gdb(place, link, message);
+	enum pb_error error = pb_link_open_gdb(target, link, message);
 
 	if (error != PB_ERROR_OK)
 		return error;
 	if (!runs_alone(*link) || (*link)->channel == PB_CHANNEL_ADMIN)
 		return PB_ERROR_OK;
 	error = get_privileges(*link);
-	/* A death in between is for the command to tell of. */
+	/* Firmware that died meanwhile is reported by the command itself. */
 	if (error == PB_ERROR_OK || error == PB_ERROR_FIRMWARE_DEAD)
 		return PB_ERROR_OK;
-	(void)snprintf(message, PB_GDB_MESSAGE_BYTES, "the board at %s gives no channel: %s: %s", place->stub,
-		       pb_error_name(error), pb_error_meaning(error));
+	(void)snprintf(message, PB_GDB_MESSAGE_BYTES, "cannot attach a channel of the board at %s: %s: %s",
+		       target->stub, pb_error_name(error), pb_error_meaning(error));
 	(*link)->ops->close(*link);
 	*link = NULL;
 	return error;

@@ -7,21 +7,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/format.h"
-#include "host/patchbay.h"
 #include "host/tool/card_failure.h"
 #include "host/tool/placement.h"
 #include "host/tool/replay_job.h"
+#include "patchbay/format.h"
+#include "patchbay/patchbay.h"
 
 #define ATTACH_TIMEOUT_US 30000000u
-/** For one submission; an emulated MCU on a busy machine is slow. */
+/** Time for one submission in microseconds; an emulated MCU on a busy machine is slow. */
 #define FENCE_TIMEOUT_US 120000000u
 #define PROGRESS_STEP    16u
 
 struct replay {
 	const struct pb_replay_options *options;
 	struct pb_replay_summary *summary;
-	uint64_t largest; /**< bytes of card memory for the largest submission */
+	uint64_t largest; /**< card memory of the largest submission, in bytes */
 	int result;       /**< enum pb_replay_result of the first failure */
 	FILE *crc_out;
 	struct pb_subm_reader reader;
@@ -32,11 +32,11 @@ struct replay {
 	struct pb_segment targets;
 	struct pb_queue queue;
 	uint32_t context;
-	uint64_t patches;             /**< the firmware's counter when it was last read */
-	struct pb_replay_job jobs[2]; /**< one with the card, one in preparation */
+	uint64_t patches;             /**< the firmware's patch counter as last read */
+	struct pb_replay_job jobs[2]; /**< one submitted, one in preparation */
 };
 
-/** Notes a failure; the first one stays. false, so that it can be returned. */
+/** Records a failure, unless there is one already. @return false, for the caller to return */
 __attribute__((format(printf, 3, 4))) static bool fail(struct replay *replay, int result, const char *format,
 						       ...)
 {
@@ -65,7 +65,7 @@ static bool fail_submission(struct replay *replay, int result, uint32_t index, c
 		    message);
 }
 
-/** The card failed over a submission. */
+/** Records a failure of the card during a submission. @return false */
 static bool fail_job(struct replay *replay, const struct pb_replay_job *job, enum pb_error error)
 {
 	char failure[PB_CARD_FAILURE_BYTES];
@@ -81,7 +81,7 @@ static uint64_t round_to_page(uint64_t bytes)
 	return (bytes + PB_PAGE_BYTES - 1) / PB_PAGE_BYTES * PB_PAGE_BYTES;
 }
 
-/** Bytes for the queue and some of the largest submissions, but no more than there is of memory. */
+/** Returns the bytes for the queue and some of the largest submissions, limited to the card's pool. */
 static uint32_t system_bytes(const struct replay *replay, uint32_t submissions)
 {
 	const uint32_t *capabilities = replay->channel.card.capabilities;
@@ -94,14 +94,14 @@ static uint32_t system_bytes(const struct replay *replay, uint32_t submissions)
 	return bytes < pool ? (uint32_t)bytes : pool;
 }
 
-/** Asks for what two submissions need, or else for one: other clients need memory too. */
+/** Creates segment 0 for two submissions, or for one if the card has less memory free. */
 static enum pb_error create_system(struct replay *replay)
 {
 	enum pb_error error = PB_ERROR_NO_SPACE;
 
 	for (uint32_t submissions = 2; error == PB_ERROR_NO_SPACE && submissions > 0; submissions--) {
 		uint32_t bytes = system_bytes(replay, submissions);
-		/* Above all targets, so that no address means two things. */
+		/* Above all targets, so that the segments' addresses do not overlap. */
 		const struct pb_segment_request request = {
 			.id = PB_SEGMENT_SYSTEM,
 			.os_base = PB_PLACEMENT_TOP,
@@ -120,7 +120,7 @@ static bool fail_full(struct replay *replay)
 	char failure[PB_CARD_FAILURE_BYTES];
 
 	pb_card_full(&replay->channel, system_bytes(replay, 1), failure);
-	return fail(replay, PB_REPLAY_FAILED, "cannot make the segments: %s", failure);
+	return fail(replay, PB_REPLAY_FAILED, "cannot create the segments: %s", failure);
 }
 
 static bool set_up_card(struct replay *replay, struct pb_link *link)
@@ -137,19 +137,19 @@ static bool set_up_card(struct replay *replay, struct pb_link *link)
 	if (error == PB_ERROR_OK)
 		error = pb_segment_create(&replay->targets, &replay->channel, &targets);
 	if (error != PB_ERROR_OK)
-		return fail_card(replay, "cannot make the segments", error);
+		return fail_card(replay, "cannot create the segments", error);
 	error = pb_context_create(&replay->channel, &replay->context);
 	if (error == PB_ERROR_OK)
 		error = pb_queue_create(&replay->queue, &replay->channel, &replay->system, 0,
 					capabilities[PB_CAPABILITY_RING_ENTRIES_MIN]);
 	if (error != PB_ERROR_OK)
-		return fail_card(replay, "cannot make a context and a queue", error);
+		return fail_card(replay, "cannot create a context and a queue", error);
 	return true;
 }
 
 /* ---- one submission ---- */
 
-/** Says why the firmware refused a submission, and over which object or relocation. */
+/** Formats why the firmware refused a submission, with the object or relocation. */
 static void describe_refusal(const struct pb_replay_job *job, const struct pb_fence *fence, char *message)
 {
 	const bool object = fence->error < PB_ERROR_PATCH_RESERVED;
@@ -159,7 +159,7 @@ static void describe_refusal(const struct pb_replay_job *job, const struct pb_fe
 	if (index != PB_INDEX_NONE)
 		(void)snprintf(entry, sizeof(entry), "%s %" PRIu32 ": ", object ? "object" : "relocation",
 			       index);
-	(void)snprintf(message, PB_REPLAY_MESSAGE_BYTES, "the firmware refused it: %s%s (%s)", entry,
+	(void)snprintf(message, PB_REPLAY_MESSAGE_BYTES, "refused by the firmware: %s%s (%s)", entry,
 		       pb_error_name(fence->error), pb_error_meaning(fence->error));
 }
 
@@ -173,8 +173,8 @@ static bool check_fence(struct replay *replay, const struct pb_replay_job *job, 
 	if (fence->errors != 0 || fence->status != PB_ERROR_OK)
 		describe_refusal(job, fence, message);
 	else if (fence->fence_id != index)
-		(void)snprintf(message, sizeof(message), "the fence of %" PRIu32 " came instead",
-			       fence->fence_id);
+		(void)snprintf(message, sizeof(message),
+			       "the fence record has submission %" PRIu32 " instead", fence->fence_id);
 	else if (patches != job->submission.relocation_count)
 		(void)snprintf(message, sizeof(message),
 			       "the firmware counted %" PRIu64 " patches for %" PRIu32 " relocations",
@@ -184,7 +184,7 @@ static bool check_fence(struct replay *replay, const struct pb_replay_job *job, 
 	return fail_submission(replay, PB_REPLAY_FAILED, index, message);
 }
 
-/** Waits until the card is done with it. Only this one is with the card, so the counter is its own. */
+/** Waits for a job's fence. Only one job is submitted at a time, so that the patch counter is that job's. */
 static bool await(struct replay *replay, const struct pb_replay_job *job)
 {
 	struct pb_fence fence;
@@ -207,7 +207,7 @@ static void clear_progress(const struct replay *replay)
 		(void)fputs("\r\033[K", stderr);
 }
 
-/** Checks what came back, and gives its memory back. */
+/** Verifies a job's buffer and frees its memory. */
 static bool verify(struct replay *replay, struct pb_replay_job *job)
 {
 	const struct pb_subm_submission *submission = &job->submission;
@@ -234,7 +234,7 @@ static bool finish(struct replay *replay, struct pb_replay_job *job)
 	return await(replay, job) && verify(replay, job);
 }
 
-/** Reads and prepares the next one. @return false: there is none, or replay->result is set */
+/** Reads and prepares the next submission. @return false: there is none, or replay->result is set */
 static bool prepare(struct replay *replay, struct pb_replay_job *job)
 {
 	char message[PB_REPLAY_MESSAGE_BYTES];
@@ -251,7 +251,7 @@ static bool prepare(struct replay *replay, struct pb_replay_job *job)
 	return true;
 }
 
-/** Finds card memory for it; if there is none left, the one that runs must end first. */
+/** Allocates card memory for a job; if there is none, finishes the running job first. */
 static bool allocate(struct replay *replay, struct pb_replay_job *job, struct pb_replay_job **running)
 {
 	enum pb_error error =
@@ -267,15 +267,15 @@ static bool allocate(struct replay *replay, struct pb_replay_job *job, struct pb
 	if (error == PB_ERROR_OK)
 		return true;
 	(void)snprintf(message, sizeof(message),
-		       "it needs %" PRIu32 " bytes of card memory; %" PRIu32
-		       " could be had of this board's %s = %" PRIu32,
+		       "%" PRIu32 " bytes of card memory are needed; %" PRIu32
+		       " are available of this board's %s = %" PRIu32,
 		       job->memory_bytes, replay->system.request.backing_bytes,
 		       pb_capability_name(PB_CAPABILITY_POOL_BYTES),
 		       replay->channel.card.capabilities[PB_CAPABILITY_POOL_BYTES]);
 	return fail_submission(replay, PB_REPLAY_REFUSED, job->submission.index, message);
 }
 
-/** Tells the card the formats that it lacks. No work is admitted. */
+/** Sets the formats that the card lacks. Pre: no submission is in flight. */
 static bool set_formats(struct replay *replay, const struct pb_replay_job *job)
 {
 	struct pb_replay_formats *formats = &replay->formats;
@@ -299,7 +299,7 @@ static bool set_formats(struct replay *replay, const struct pb_replay_job *job)
 	return true;
 }
 
-/** Makes its patch list. If the card lacks formats for it, the one that runs must end first. */
+/** Builds a job's patch list. If the card lacks formats for it, finishes the running job and sets them. */
 static bool list(struct replay *replay, struct pb_replay_job *job, struct pb_replay_job **running)
 {
 	struct pb_replay_formats *formats = &replay->formats;
@@ -307,7 +307,7 @@ static bool list(struct replay *replay, struct pb_replay_job *job, struct pb_rep
 
 	if (!pb_replay_formats_add(formats, &job->submission)) {
 		(void)snprintf(message, sizeof(message),
-			       "it needs more patch formats of its own; this board's limit is %s = %" PRIu32,
+			       "too many patch formats are needed; this board's limit is %s = %" PRIu32,
 			       pb_capability_name(PB_CAPABILITY_FORMATS_OWN), formats->room);
 		return fail_submission(replay, PB_REPLAY_REFUSED, job->submission.index, message);
 	}
@@ -321,7 +321,7 @@ static bool list(struct replay *replay, struct pb_replay_job *job, struct pb_rep
 	return set_formats(replay, job);
 }
 
-/** Hands one to the card, then checks the one before it while the card works. */
+/** Submits a job, then verifies the previous one while the card works. */
 static bool submit(struct replay *replay, struct pb_replay_job *job, struct pb_replay_job *running)
 {
 	enum pb_error error;
@@ -425,7 +425,7 @@ static struct pb_replay_rules make_rules(const struct replay *replay)
 	};
 }
 
-/** Own formats that this card's channels have, of those that we can use. */
+/** Returns how many formats of its own the channel can use here. */
 static uint32_t formats_room(const struct pb_card_info *card)
 {
 	const uint32_t room = card->capabilities[PB_CAPABILITY_FORMATS_OWN];

@@ -1,4 +1,4 @@
-# Reader of captured submissions, and what they must become: needs no card.
+# Reader of captured submissions, and their expected results: needs no card.
 pb_library(pb_subm SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/subm_source.c
   ${CMAKE_CURRENT_LIST_DIR}/subm.c

@@ -28,9 +28,9 @@ struct arguments {
 
 static const struct argp_option option_table[] = {
 	{"crc-out", KEY_CRC_OUT, "OUT.tsv", 0,
-	 "Write index, relocs, crc_before, crc_after of each submission", 0},
-	{"seed", KEY_SEED, "N", 0, "Place the objects at random, from this seed", 0},
-	{"encoding", KEY_ENCODING, "wddm|compact", 0, "How patch lists are written; wddm if not given", 0},
+	 "Write index, relocations, CRC before and after of each submission to OUT.tsv", 0},
+	{"seed", KEY_SEED, "N", 0, "Place the objects at random, with seed N", 0},
+	{"encoding", KEY_ENCODING, "wddm|compact", 0, "Encoding of patch lists (default wddm)", 0},
 	{0},
 };
 
@@ -46,7 +46,7 @@ static void parse_encoding(const char *text, struct argp_state *state, struct pb
 	else if (strcmp(text, encoding_names[PB_PATCH_ENCODING_COMPACT]) == 0)
 		options->encoding = PB_PATCH_ENCODING_COMPACT;
 	else
-		argp_error(state, "%s is no encoding: wddm or compact", text);
+		argp_error(state, "--encoding %s: give wddm or compact", text);
 }
 
 static void parse_seed(const char *text, struct argp_state *state, struct pb_replay_options *options)
@@ -56,9 +56,9 @@ static void parse_seed(const char *text, struct argp_state *state, struct pb_rep
 	errno = 0;
 	options->random = true;
 	options->seed = strtoull(text, &end, 0);
-	/* A digit first: strtoull would skip blanks and take a sign. */
+	/* The first character must be a digit: strtoull() skips blanks and accepts a sign. */
 	if (errno != 0 || *end != '\0' || isdigit((unsigned char)text[0]) == 0)
-		argp_error(state, "%s is no seed: a number from 0 to 2^64 - 1", text);
+		argp_error(state, "--seed %s: give a number from 0 to 2^64 - 1", text);
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)
@@ -80,12 +80,12 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARG:
 		if (arguments->replay.file != NULL)
-			argp_error(state, "one file only");
+			argp_error(state, "give one FILE");
 		arguments->replay.file = text;
 		break;
 	case ARGP_KEY_END:
 		if (arguments->replay.file == NULL)
-			argp_error(state, "which file?");
+			argp_error(state, "FILE is missing");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -111,12 +111,11 @@ int pb_replay_command(int argc, char **argv)
 		.options = option_table,
 		.parser = parse,
 		.args_doc = "FILE.subm[.zst]",
-		.doc = "Replays captured submissions of i915 and nouveau drivers through the firmware, "
-		       "without executing "
-		       "them, and checks every patched byte.\v"
-		       "The file is read twice: first to check it and to see what it needs of a card.\n\n"
-		       "Exit code: 0 all is right; 1 the firmware's result is wrong, or the card does not "
-		       "work or is full; 2 the file is bad or beyond the board's limits, OUT.tsv cannot be "
+		.doc = "Replay captured submissions of i915 and nouveau drivers through the firmware, "
+		       "without executing them, and check every patched byte.\v"
+		       "The file is read twice: first to check it and to find the card memory it needs.\n\n"
+		       "Exit code: 0 every byte is right; 1 a byte is wrong, or the card failed or is "
+		       "full; 2 the file is invalid or exceeds the board's limits, OUT.tsv cannot be "
 		       "written, or wrong arguments.",
 		.children = pb_card_arguments,
 	};
@@ -128,7 +127,7 @@ int pb_replay_command(int argc, char **argv)
 
 	argp_err_exit_status = PB_REPLAY_REFUSED;
 	(void)argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-	/* Before a card is started: a bad file needs none. */
+	/* Check the file before a card is started. */
 	result = pb_replay_scan(&arguments.replay, &largest, &summary);
 	if (result == PB_REPLAY_OK) {
 		result = pb_open_card(&arguments.card, &card);

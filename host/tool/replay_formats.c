@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "host/format.h"
+#include "patchbay/format.h"
 
 static struct pb_patch_format nouveau_format(const struct pb_subm_relocation *relocation)
 {
@@ -52,7 +52,7 @@ uint32_t pb_replay_formats_number(const struct pb_replay_formats *formats, enum 
 	return find(formats, &wanted);
 }
 
-/** Adds what is missing. @return false: there is no room */
+/** Adds the formats that are missing for a submission. @return false: there is no room */
 static bool add_missing(struct pb_replay_formats *formats, const struct pb_subm_submission *submission)
 {
 	for (uint32_t i = 0; i < submission->relocation_count; i++) {

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/compact.h"
 #include "host/tool/placement.h"
 #include "host/tool/replay_oracle.h"
+#include "patchbay/compact.h"
 
-/** Contents start at multiples of this in the DMA buffer, as objects do in memory. */
+/** Alignment of contents in the DMA buffer, in bytes. */
 #define CONTENTS_ALIGNMENT 64u
 
-/** Writes a message; false, so that it can be returned. */
+/** Formats a message. @return false, for the caller to return */
 __attribute__((format(printf, 2, 3))) static bool fail(char *message, const char *format, ...)
 {
 	va_list arguments;
@@ -30,7 +30,7 @@ static uint64_t round_up(uint64_t bytes)
 	return (bytes + CONTENTS_ALIGNMENT - 1) / CONTENTS_ALIGNMENT * CONTENTS_ALIGNMENT;
 }
 
-/** Bytes of all contents, each aligned. */
+/** Returns the bytes of all contents, each aligned. */
 static uint64_t buffer_size(const struct pb_subm_submission *submission)
 {
 	uint64_t bytes = 0;
@@ -70,7 +70,7 @@ static bool within_limits(struct pb_replay_job *job, const struct pb_replay_rule
 
 	for (size_t i = 0; i < sizeof(demands) / sizeof(demands[0]); i++) {
 		if (demands[i].amount > card->capabilities[demands[i].key])
-			return fail(message, "it has %" PRIu64 " %s; this board's limit is %s = %" PRIu32,
+			return fail(message, "%" PRIu64 " %s; this board's limit is %s = %" PRIu32,
 				    demands[i].amount, demands[i].what, pb_capability_name(demands[i].key),
 				    card->capabilities[demands[i].key]);
 	}
@@ -93,7 +93,7 @@ static bool place_objects(struct pb_replay_job *job, struct pb_replay_rules *rul
 	return placed;
 }
 
-/** Copies the contents, as captured, to where they lie in the DMA buffer. */
+/** Copies the captured contents to their offsets in the expected DMA buffer. */
 static void lay_out(struct pb_replay_job *job)
 {
 	const struct pb_subm_submission *submission = &job->submission;
@@ -102,7 +102,7 @@ static void lay_out(struct pb_replay_job *job)
 	for (uint32_t i = 0; i < submission->contents_count; i++) {
 		const struct pb_subm_contents *contents = &submission->contents[i];
 
-		job->places[i] = (uint32_t)next;
+		job->offsets[i] = (uint32_t)next;
 		memcpy(job->expected + next, contents->data, contents->bytes);
 		next += round_up(contents->bytes);
 	}
@@ -115,14 +115,15 @@ static bool make_room(struct pb_replay_job *job, enum pb_patch_encoding encoding
 	const size_t entries = (size_t)submission->relocation_count + 1;
 
 	job->addresses = calloc(submission->object_count, sizeof(*job->addresses));
-	job->places = calloc((size_t)submission->contents_count + 1, sizeof(*job->places));
+	job->offsets = calloc((size_t)submission->contents_count + 1, sizeof(*job->offsets));
 	job->expected = calloc((size_t)job->buffer_bytes + 1, 1);
 	job->found = calloc((size_t)job->buffer_bytes + 1, 1);
 	job->patches = calloc(entries, sizeof(*job->patches));
 	if (encoding == PB_PATCH_ENCODING_COMPACT)
 		job->words = calloc(PB_COMPACT_WORDS_MAX(entries), sizeof(*job->words));
-	return job->addresses != NULL && job->places != NULL && job->expected != NULL && job->found != NULL &&
-	       job->patches != NULL && (encoding != PB_PATCH_ENCODING_COMPACT || job->words != NULL);
+	return job->addresses != NULL && job->offsets != NULL && job->expected != NULL &&
+	       job->found != NULL && job->patches != NULL &&
+	       (encoding != PB_PATCH_ENCODING_COMPACT || job->words != NULL);
 }
 
 bool pb_replay_job_prepare(struct pb_replay_job *job, struct pb_replay_rules *rules, char *message)
@@ -134,19 +135,19 @@ bool pb_replay_job_prepare(struct pb_replay_job *job, struct pb_replay_rules *ru
 	if (!make_room(job, rules->encoding))
 		return fail(message, "out of memory");
 	if (!place_objects(job, rules))
-		return fail(message, "its objects do not fit below the top of the address space");
+		return fail(message, "the objects do not fit into the address space");
 	lay_out(job);
-	job->crc_before = pb_oracle_crc(submission, job->places, job->expected);
-	pb_oracle_apply(submission, job->addresses, job->places, job->expected);
+	job->crc_before = pb_oracle_crc(submission, job->offsets, job->expected);
+	pb_oracle_apply(submission, job->addresses, job->offsets, job->expected);
 	return true;
 }
 
-/** Where a relocation patches, from the start of the DMA buffer. */
+/** Returns the offset of a relocation in the DMA buffer. */
 static uint32_t patch_offset(const struct pb_replay_job *job, const struct pb_subm_relocation *relocation)
 {
 	uint32_t contents = job->submission.objects[relocation->object].contents;
 
-	return job->places[contents] + (uint32_t)relocation->offset;
+	return job->offsets[contents] + (uint32_t)relocation->offset;
 }
 
 static void write_buffer(const struct pb_replay_job *job, uint8_t *to)
@@ -154,9 +155,9 @@ static void write_buffer(const struct pb_replay_job *job, uint8_t *to)
 	memcpy(to, job->expected, job->buffer_bytes);
 	for (uint32_t i = 0; i < job->submission.relocation_count; i++) {
 		const struct pb_subm_relocation *relocation = &job->submission.relocations[i];
-		uint32_t place = patch_offset(job, relocation);
+		uint32_t start = patch_offset(job, relocation);
 
-		for (uint32_t b = place; b < place + relocation->width; b++)
+		for (uint32_t b = start; b < start + relocation->width; b++)
 			to[b] = (uint8_t)~job->expected[b];
 	}
 }
@@ -199,23 +200,26 @@ static void make_patches(struct pb_replay_job *job, const struct pb_replay_forma
 	}
 }
 
-/** Encodes the list, if it is to be compact. Only what the encoding cannot name may stop it. */
+/**
+ * Encodes the list in compact form. Fails for an object that the encoding cannot name, or a list beyond the board's
+ * limit.
+ */
 static bool make_words(struct pb_replay_job *job, const struct pb_card_info *card, char *message)
 {
 	const uint32_t count = job->submission.relocation_count;
 	const uint32_t most = PB_COMPACT_SHORT_WORDS * card->capabilities[PB_CAPABILITY_PATCHES_MAX];
-	uint32_t taken;
+	uint32_t encoded;
 
 	if (pb_compact_encode(job->patches, count, job->words, PB_COMPACT_WORDS_MAX(count), &job->list_count,
-			      &taken) != PB_ERROR_OK)
+			      &encoded) != PB_ERROR_OK)
 		return fail(message,
 			    "relocation %" PRIu32 " names object %" PRIu32 "; a compact list can name %u",
-			    taken, job->patches[taken].allocation_index, PB_COMPACT_INDEX_MASK + 1);
+			    encoded, job->patches[encoded].allocation_index, PB_COMPACT_INDEX_MASK + 1);
 	job->list_bytes = job->list_count * (uint32_t)sizeof(*job->words);
 	if (job->list_count <= most)
 		return true;
 	return fail(message,
-		    "its compact list has %" PRIu32 " words; this board's limit is twice %s = %" PRIu32,
+		    "the compact list has %" PRIu32 " words; this board's limit is twice %s = %" PRIu32,
 		    job->list_count, pb_capability_name(PB_CAPABILITY_PATCHES_MAX),
 		    card->capabilities[PB_CAPABILITY_PATCHES_MAX]);
 }
@@ -271,24 +275,24 @@ uint32_t pb_replay_job_entry(const struct pb_replay_job *job, uint32_t index)
 	return pb_compact_index(job->words, job->list_count, index);
 }
 
-/** A patched value of 4 or 8 bytes. */
-static uint64_t value_at(const uint8_t *bytes, uint32_t place, uint32_t width)
+/** Reads a patched value of 4 or 8 bytes. */
+static uint64_t value_at(const uint8_t *bytes, uint32_t start, uint32_t width)
 {
 	uint64_t value = 0;
 
 	for (uint32_t b = 0; b < width; b++)
-		value |= (uint64_t)bytes[place + b] << (8 * b);
+		value |= (uint64_t)bytes[start + b] << (8 * b);
 	return value;
 }
 
-/** Says what is wrong at byte `at` of the buffer. The last relocation there decides its value. */
+/** Formats the difference at byte `at` of the buffer. The last relocation there decides its value. @return false */
 static bool describe_difference(const struct pb_replay_job *job, uint32_t at, char *message)
 {
 	for (uint32_t i = job->submission.relocation_count; i-- > 0;) {
 		const struct pb_subm_relocation *relocation = &job->submission.relocations[i];
-		uint32_t place = patch_offset(job, relocation);
+		uint32_t start = patch_offset(job, relocation);
 
-		if (at < place || at - place >= relocation->width)
+		if (at < start || at - start >= relocation->width)
 			continue;
 		return fail(message,
 			    "relocation %" PRIu32 " (object %" PRIu32 ", offset 0x%" PRIx64
@@ -296,8 +300,8 @@ static bool describe_difference(const struct pb_replay_job *job, uint32_t at, ch
 			    ", found 0x%" PRIx64,
 			    i, relocation->object, relocation->offset, relocation->target,
 			    job->addresses[relocation->target], relocation->delta,
-			    value_at(job->expected, place, relocation->width),
-			    value_at(job->found, place, relocation->width));
+			    value_at(job->expected, start, relocation->width),
+			    value_at(job->found, start, relocation->width));
 	}
 	return fail(message,
 		    "byte 0x%" PRIx32 " of the DMA buffer changed, and no relocation lies there: "
@@ -310,7 +314,7 @@ bool pb_replay_job_verify(struct pb_replay_job *job, char *message)
 	uint32_t at = 0;
 
 	memcpy(job->found, job->memory.bytes_host, job->buffer_bytes);
-	job->crc_after = pb_oracle_crc(&job->submission, job->places, job->found);
+	job->crc_after = pb_oracle_crc(&job->submission, job->offsets, job->found);
 	if (memcmp(job->found, job->expected, job->buffer_bytes) == 0)
 		return true;
 	while (job->found[at] == job->expected[at])
@@ -321,7 +325,7 @@ bool pb_replay_job_verify(struct pb_replay_job *job, char *message)
 void pb_replay_job_clear(struct pb_replay_job *job)
 {
 	free(job->addresses);
-	free(job->places);
+	free(job->offsets);
 	free(job->expected);
 	free(job->found);
 	free(job->patches);
@@ -329,7 +333,7 @@ void pb_replay_job_clear(struct pb_replay_job *job)
 	job->patches = NULL;
 	job->words = NULL;
 	job->addresses = NULL;
-	job->places = NULL;
+	job->offsets = NULL;
 	job->expected = NULL;
 	job->found = NULL;
 }

@@ -3,7 +3,7 @@
 
 #include <zlib.h>
 
-/** The delta of a wide relocation is signed; a narrow one loses the difference anyway. */
+/** Returns the value of an i915 relocation. The delta is signed; a 32-bit relocation drops the high word. */
 static uint64_t i915_value(const struct pb_subm_relocation *relocation, uint64_t address)
 {
 	uint64_t value = address + relocation->delta;
@@ -26,12 +26,12 @@ static uint64_t nouveau_value(const struct pb_subm_relocation *relocation, uint6
 }
 
 void pb_oracle_apply(const struct pb_subm_submission *submission, const uint64_t *addresses,
-		     const uint32_t *places, uint8_t *bytes)
+		     const uint32_t *offsets, uint8_t *bytes)
 {
 	for (uint32_t i = 0; i < submission->relocation_count; i++) {
 		const struct pb_subm_relocation *relocation = &submission->relocations[i];
-		uint8_t *to =
-			bytes + places[submission->objects[relocation->object].contents] + relocation->offset;
+		uint8_t *to = bytes + offsets[submission->objects[relocation->object].contents] +
+			      relocation->offset;
 		uint64_t address = addresses[relocation->target];
 		uint64_t value = submission->driver == PB_SUBM_NOUVEAU
 					 ? nouveau_value(relocation, address,
@@ -43,12 +43,12 @@ void pb_oracle_apply(const struct pb_subm_submission *submission, const uint64_t
 	}
 }
 
-uint32_t pb_oracle_crc(const struct pb_subm_submission *submission, const uint32_t *places,
+uint32_t pb_oracle_crc(const struct pb_subm_submission *submission, const uint32_t *offsets,
 		       const uint8_t *bytes)
 {
 	uLong crc = crc32(0, NULL, 0);
 
 	for (uint32_t i = 0; i < submission->contents_count; i++)
-		crc = crc32_z(crc, bytes + places[i], submission->contents[i].bytes);
+		crc = crc32_z(crc, bytes + offsets[i], submission->contents[i].bytes);
 	return (uint32_t)crc;
 }

@@ -3,18 +3,18 @@
 
 #include "host/tool/scene_shapes.h"
 
-#define BORDER       4 /* the screen's clear colour stays to be seen around the picture */
+#define BORDER       4 /* pixels of the screen's clear colour around the picture */
 #define LEFT         BORDER
 #define TOP          BORDER
 #define WIDTH        (320 - 2 * BORDER)
 #define FLOOR_TOP    168
 #define FLOOR_BOTTOM (240 - BORDER)
 #define FLOOR_STEP   4
-#define FLOOR_SHRUNK 17 /* the same when the scene is shrunk */
+#define FLOOR_SHRUNK 17 /* FLOOR of a shrunk scene */
 #define FLOOR_PARTS  8
 #define BANNER_PARTS 18
-#define BANNER_STEP  6   /* parts in one when the scene is shrunk */
-#define FLOOR_EYE    120 /* the row of the horizon, hidden by the wall */
+#define BANNER_STEP  6   /* parts joined in one in a shrunk scene */
+#define FLOOR_EYE    120 /* row of the horizon, hidden by the wall */
 #define JACK_COLUMNS 7
 #define CABLES       6u
 
@@ -32,13 +32,13 @@ const struct pb_scene_image_info pb_scene_images[PB_SCENE_IMAGES] = {
 #undef PB_SCENE_IMAGE_ROW
 };
 
-/* The angle after `turns` whole turns in a period: an animation that closes. */
+/* Returns the angle at a frame for `turns` whole turns in a period, so that the animation is periodic. */
 static uint32_t turn(uint32_t frame, uint32_t turns)
 {
 	return (uint32_t)((uint64_t)(frame % PB_SCENE_PERIOD) * turns * 0x10000u / PB_SCENE_PERIOD);
 }
 
-/* -range..range, `turns` times up and down in a period. */
+/* Returns a sine of amplitude `range` with `turns` oscillations in a period. */
 static int32_t swing(uint32_t frame, uint32_t turns, uint32_t phase, int32_t range)
 {
 	return pb_scene_scale(range, pb_scene_sine(turn(frame, turns) + phase));
@@ -81,7 +81,7 @@ static struct pb_vertex floor_point(int32_t x, int32_t y, int32_t scroll)
 	};
 }
 
-/* Thin bands, because perspective is affine along one row only. */
+/* Draws thin bands, because perspective is affine along one row only. */
 static void add_floor(struct pb_scene *scene, uint32_t frame)
 {
 	const int32_t step = scene->shrink == 0 ? FLOOR_STEP : FLOOR_SHRUNK;
@@ -124,7 +124,7 @@ static void add_jacks(struct pb_scene *scene)
 		pb_scene_add_disc(scene, jack_x(i), jack_y(i), PB_PIXELS(10), &jack, 0x2000);
 }
 
-/* A flag in the wind: it hangs from the top left. */
+/* Draws a flag in the wind, fixed at the top left. */
 static struct pb_vertex banner_point(uint32_t frame, int32_t column, int32_t row)
 {
 	int32_t lift = swing(frame, 2, 0u - (uint32_t)column * 0x0e00u, PB_PIXELS(column) / 5 + PB_PIXELS(1));
@@ -152,7 +152,7 @@ static void add_banner(struct pb_scene *scene, uint32_t frame)
 
 static void add_cables(struct pb_scene *scene, uint32_t frame)
 {
-	/* from jack, to jack, sag in pixels */
+	/* first jack, second jack, sag in pixels */
 	static const uint8_t cables[CABLES][3] = {{0, 9, 34},  {2, 12, 44}, {4, 7, 30},
 						  {5, 10, 50}, {1, 6, 62},  {8, 13, 26}};
 
@@ -231,7 +231,7 @@ static void add_outer(struct pb_scene *scene, uint32_t frame)
 
 	add_wall(scene);
 	add_floor(scene, frame);
-	/* Jacks and cables would be specks, and most of the vertices. */
+	/* Leave out jacks and cables: they would be tiny, and most of the vertices. */
 	if (scene->shrink == 0)
 		add_jacks(scene);
 	add_banner(scene, frame);
@@ -243,8 +243,7 @@ static void add_outer(struct pb_scene *scene, uint32_t frame)
 }
 
 /*
- * A colour that never is what it was in the frame before: pixels that were not
- * cleared show.
+ * Returns a colour that differs from that of the frame before, so that pixels that were not cleared are visible.
  */
 static uint32_t glow(uint32_t colour, uint32_t frame)
 {
@@ -253,7 +252,7 @@ static uint32_t glow(uint32_t colour, uint32_t frame)
 	return colour + 0x00010102u * (step < PB_SCENE_PERIOD / 2 ? step : PB_SCENE_PERIOD - step);
 }
 
-/* Everything is laid out at full size. */
+/* Converts from full size, in which everything is laid out. */
 static void shrink_vertices(struct pb_scene *scene)
 {
 	const int32_t divisor = (int32_t)1 << scene->shrink;

@@ -3,7 +3,7 @@
  * @file
  * The demo's scene: a wall of jacks with swinging cables, and a cube whose
  * faces show a second scene. Integers only, so that every machine makes the
- * same vertices and texels. It knows nothing of cards and addresses.
+ * same vertices and texels. The scene is independent of cards and addresses.
  */
 #ifndef PB_HOST_TOOL_SCENE_H
 #define PB_HOST_TOOL_SCENE_H
@@ -13,14 +13,14 @@
 
 #include "hal/engine/packets.h"
 
-/** Frames until the animation is where it began. */
+/** Frames of one period of the animation. */
 #define PB_SCENE_PERIOD       72u
 #define PB_SCENE_VERTICES_MAX 4608u
 #define PB_SCENE_BATCHES_MAX  64u
 #define PB_SCENE_PASSES       2u
-/** How often the sides of all pictures may be halved, for a card with little memory. */
+/** Largest number of times that the sides of all pictures may be halved, for a card with little memory. */
 #define PB_SCENE_SHRINK_MAX 4u
-/** The most vertices of a scene that is shrunk at all: it has fewer objects, of fewer parts. */
+/** Largest number of vertices of a shrunk scene, which has fewer objects of fewer parts. */
 #define PB_SCENE_VERTICES_SHRUNK 192u
 
 /* X(NAME, width, height): everything that is sampled or drawn into. */
@@ -44,7 +44,7 @@ enum pb_scene_image {
 		PB_SCENE_IMAGES
 };
 
-/** Where an image's pixels come from. */
+/** Source of an image's pixels. */
 enum pb_scene_source {
 	PB_SCENE_FIXED,   /**< pb_scene_texels, once */
 	PB_SCENE_CHANGES, /**< pb_scene_texels, in each frame */
@@ -58,10 +58,10 @@ struct pb_scene_image_info {
 	enum pb_scene_source source;
 };
 
-/** One for each enum pb_scene_image. */
+/** Descriptions of the images, by enum pb_scene_image. */
 extern const struct pb_scene_image_info pb_scene_images[PB_SCENE_IMAGES];
 
-/** Triangles that follow each other and sample the same image. */
+/** Consecutive triangles that sample one image. */
 struct pb_scene_batch {
 	enum pb_scene_image texture;
 	uint32_t first; /**< index of its first vertex */
@@ -78,7 +78,7 @@ struct pb_scene_pass {
 
 /** One frame: its passes, in order. */
 struct pb_scene {
-	uint32_t shrink; /**< set by the caller: how often the sides of all pictures are halved */
+	uint32_t shrink; /**< set by the caller: number of times that the sides of all pictures are halved */
 	uint32_t vertex_count;
 	uint32_t batch_count;
 	struct pb_scene_pass passes[PB_SCENE_PASSES];
@@ -86,23 +86,23 @@ struct pb_scene {
 	struct pb_vertex vertices[PB_SCENE_VERTICES_MAX];
 };
 
-/** A side of an image that is shrunk: never 0. @param pixels of the image as it is, one of pb_scene_images */
+/** Returns a side of a shrunk image, at least 1. @param pixels side of the image at full size */
 static inline uint32_t pb_scene_side(uint32_t pixels, uint32_t shrink)
 {
 	return pixels >> shrink != 0 ? pixels >> shrink : 1u;
 }
 
-/** Makes a frame. The last pass draws SCREEN. */
+/** Builds a frame. The last pass draws SCREEN. */
 void pb_scene_make(struct pb_scene *scene, uint32_t frame);
 
 /**
- * Makes an image's texels as they are in a frame.
+ * Computes an image's texels in a frame.
  * @param shrink as of struct pb_scene
- * @param texels width * height words, shrunk; untouched for an image that is drawn
+ * @param texels out: width * height words, shrunk; unchanged for an image that is drawn
  */
 void pb_scene_texels(enum pb_scene_image image, uint32_t frame, uint32_t shrink, uint32_t *texels);
 
-/** Whether a pass draws into or samples an image. */
+/** Returns whether a pass draws into or samples an image. */
 bool pb_scene_uses(const struct pb_scene *scene, uint32_t pass, enum pb_scene_image image);
 
 #endif

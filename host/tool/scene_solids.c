@@ -7,10 +7,10 @@
 #define CABLE_HALF_WIDTH  48
 #define CABLE_STRAND_ROWS 8
 #define FACE_PARTS        4
-/* The eye is this many half edges away from the middle of a cube. */
+/* Distance of the eye from the middle of a cube, in half edges. */
 #define EYE_DISTANCE 5
 
-/* floor(sqrt(value)) for values under 2^42 */
+/* Returns floor(sqrt(value)) for values below 2^42. */
 static int32_t square_root(int64_t value)
 {
 	int64_t root = 0;
@@ -22,7 +22,7 @@ static int32_t square_root(int64_t value)
 	return (int32_t)root;
 }
 
-/* A point of the parabola that a hanging cable is close to. */
+/* Returns a point of the parabola that approximates a hanging cable. */
 static struct pb_vertex cable_point(const struct pb_scene_cable *cable, int32_t part)
 {
 	int32_t bulge = 4 * part * (CABLE_PARTS - part);
@@ -38,7 +38,7 @@ static struct pb_vertex cable_point(const struct pb_scene_cable *cable, int32_t 
 	};
 }
 
-/* Both sides of the cable at one point, square to its direction there. */
+/* Computes both sides of the cable at one point, perpendicular to its direction there. */
 static void cable_sides(const struct pb_scene_cable *cable, int32_t part, struct pb_vertex sides[2])
 {
 	struct pb_vertex before = cable_point(cable, part > 0 ? part - 1 : part);
@@ -53,7 +53,7 @@ static void cable_sides(const struct pb_scene_cable *cable, int32_t part, struct
 	sides[0].y -= x * CABLE_HALF_WIDTH / length;
 	sides[1].x -= y * CABLE_HALF_WIDTH / length;
 	sides[1].y += x * CABLE_HALF_WIDTH / length;
-	/* The last row's last 1/256 texel: the strand below must not show. */
+	/* The last 1/256 texel of the last row: the strand below must not be sampled. */
 	sides[1].v += PB_TEXELS(CABLE_STRAND_ROWS) - 1;
 }
 
@@ -71,7 +71,7 @@ void pb_scene_add_cable(struct pb_scene *scene, const struct pb_scene_cable *cab
 	}
 }
 
-/** One face of a cube: which axis it is square to, and which way its image lies. */
+/** One face of a cube: its normal axis, and the axes of its image. */
 struct face {
 	uint32_t axis;
 	int32_t side; /* 1 or -1 */
@@ -91,7 +91,7 @@ static const struct face faces[6] = {
 	{.axis = 2, .side = -1, .u_axis = 0, .u_side = 1, .v_axis = 1, .v_side = 1},
 };
 
-/* Column and row 0..FACE_PARTS of a face's grid, turned and projected. */
+/* Returns the corner at column and row 0..FACE_PARTS of a face's grid, rotated and projected. */
 static struct pb_vertex face_point(const struct pb_scene_cube *cube, const struct face *face, int32_t column,
 				   int32_t row)
 {
@@ -128,7 +128,7 @@ static bool face_visible(const struct pb_scene_cube *cube, const struct face *fa
 	return (b.x - a.x) * (c.y - a.y) > (b.y - a.y) * (c.x - a.x);
 }
 
-/* In parts, because the engine's sampling is affine: a single quad would bend. */
+/* Adds a face in parts, because the engine's sampling is affine: a single quad would be distorted. */
 static void add_face(struct pb_scene *scene, const struct pb_scene_cube *cube, const struct face *face)
 {
 	const int32_t step = scene->shrink == 0 ? 1 : FACE_PARTS;

@@ -4,7 +4,7 @@
 #include "host/tool/scene.h"
 #include "host/tool/scene_shapes.h"
 
-/** One texel's place, and the frame. */
+/** Position of a texel, and the frame. */
 struct place {
 	int32_t x;
 	int32_t y;
@@ -21,7 +21,7 @@ static uint32_t rgb(int32_t red, int32_t green, int32_t blue)
 	return 0xff000000u | clamp(red) << 16 | clamp(green) << 8 | clamp(blue);
 }
 
-/* 0..255, without a pattern that an eye would see. */
+/* Returns pseudo-random values 0..255 without a visible pattern. */
 static int32_t noise(int32_t x, int32_t y)
 {
 	uint32_t value = (uint32_t)x * 0x9e3779b1u + (uint32_t)y * 0x85ebca77u;
@@ -31,7 +31,7 @@ static int32_t noise(int32_t x, int32_t y)
 	return (int32_t)(value >> 24);
 }
 
-/* -range..range */
+/* Returns a value from -range to range. */
 static int32_t wave(int32_t angle, int32_t range)
 {
 	return pb_scene_scale(range, pb_scene_sine((uint32_t)angle));
@@ -135,7 +135,7 @@ static uint32_t stripes(const struct place *at)
 	int32_t x = 2 * at->x - 47;
 	int32_t y = 2 * at->y - 47;
 	int32_t square = x * x + y * y;
-	/* Which of eight sectors: signs, and which of the two is longer. */
+	/* One of eight sectors, by the signs and by the longer axis. */
 	int32_t sector = (x > 0) ^ (y > 0) ^ (x * x > y * y);
 
 	if (square < 60)
@@ -153,7 +153,7 @@ static uint32_t plasma(const struct place *at)
 	return rgb(110 + level, 40 + level / 3, 150 - level / 2);
 }
 
-/* The beam's height at a column, from the middle. */
+/* Returns the beam's height at a column, from the middle. */
 static int32_t beam(int32_t x, uint32_t frame)
 {
 	int32_t angle = (int32_t)((frame % PB_SCENE_PERIOD) * 0x10000u / PB_SCENE_PERIOD);

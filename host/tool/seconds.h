@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * A time that a user gives.
+ * Times on the command line.
  */
 #ifndef PB_HOST_TOOL_SECONDS_H
 #define PB_HOST_TOOL_SECONDS_H
 
 #include <stdbool.h>
 
-/** @return false: it is no number of seconds between the two */
+/** Parses a number of seconds. @param seconds out @return false: the text is no number in [least, most] */
 bool pb_seconds_parse(const char *text, double least, double most, double *seconds);
 
 #endif

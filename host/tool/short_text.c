@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/** A unit, and how many of the one before it is. */
+/** A unit, and its size in the previous unit. */
 struct unit {
 	const char *name;
 	double ratio;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The counters of a card for people, for programs, and for Prometheus.
+ * Output of a card's counters for people, for programs, and for Prometheus.
  */
 #ifndef PB_HOST_TOOL_STATS_H
 #define PB_HOST_TOOL_STATS_H
@@ -9,16 +9,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "host/telemetry.h"
+#include "patchbay/telemetry.h"
 
-/** Tables. */
+/** Prints tables. */
 void pb_stats_print(FILE *file, const struct pb_telemetry_snapshot *snapshot);
-/** One JSON object, from malloc; NULL: out of memory. @param line on one line */
+/** Formats one JSON object. @param line on one line @return text that the caller frees; NULL: out of memory */
 char *pb_stats_json(const struct pb_telemetry_snapshot *snapshot, bool line);
 /**
- * The text format of Prometheus, for the textfile collector of node_exporter.
- * @param error of pb_telemetry_read: what could not be read is not there, and of a card that could not be, all there is
- *   is that it is not up
+ * Prints the text format of Prometheus, for the textfile collector of node_exporter.
+ * @param error result of pb_telemetry_read(): after PB_ERROR_UNSUPPORTED the counters are left out; after any other
+ *   error only patchbay_up 0 is printed
  */
 void pb_stats_prometheus(FILE *file, const struct pb_telemetry_snapshot *snapshot, enum pb_error error);
 

@@ -29,34 +29,32 @@ struct arguments {
 	const char *memory;
 	const char *prometheus;
 	bool json;
-	double every; /**< seconds; 0: once */
+	double every; /**< period in seconds; 0: once */
 };
 
-/** What a run has. */
+/** State of a run. */
 struct run {
 	const char *program;
 	const struct arguments *arguments;
-	struct pb_open_card card; /**< its link is NULL while it is not open */
+	struct pb_open_card card; /**< link NULL: not open */
 	struct pb_telemetry_snapshot snapshot;
 };
 
 static const struct argp_option option_table[] = {
 	{"json", KEY_JSON, NULL, 0, "Print one JSON object; with --every, one a line", 0},
-	{"prometheus", KEY_PROMETHEUS, "FILE", 0, "Write it for Prometheus; FILE is replaced as a whole", 0},
-	{"every", KEY_EVERY, "SECONDS", 0, "Again and again, until interrupted", 0},
-	{"memory", KEY_MEMORY, "FILE.bin", 0, "Card memory as it was saved, from its first byte on", 0},
+	{"prometheus", KEY_PROMETHEUS, "FILE", 0, "Write FILE for Prometheus; FILE is replaced atomically",
+	 0},
+	{"every", KEY_EVERY, "SECONDS", 0, "Repeat every SECONDS until interrupted", 0},
+	{"memory", KEY_MEMORY, "FILE.bin", 0, "Read saved card memory, from its first byte on", 0},
 	{0},
 };
 
 static void check(const struct arguments *arguments, struct argp_state *state)
 {
-	const struct pb_open_options *card = &arguments->card;
-
 	if (arguments->json && arguments->prometheus != NULL)
-		argp_error(state, "either --json or --prometheus");
-	if (arguments->memory != NULL &&
-	    (card->socket != NULL || card->probe.stub != NULL || card->sim || card->board != NULL))
-		argp_error(state, "either a card or --memory");
+		argp_error(state, "--json and --prometheus exclude each other; give one");
+	if (arguments->memory != NULL && pb_names_card(&arguments->card))
+		argp_error(state, "a card and --memory exclude each other; give one");
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)
@@ -72,7 +70,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_EVERY:
 		if (!pb_seconds_parse(text, 0.01, 1e6, &arguments->every))
-			argp_error(state, "--every %s: 0.01 to a million seconds are possible", text);
+			argp_error(state, "--every %s: give 0.01 to 1000000 seconds", text);
 		return 0;
 	case KEY_MEMORY:
 		arguments->memory = text;
@@ -114,7 +112,7 @@ static void close_card(struct run *run)
 	run->card = (struct pb_open_card){.link = NULL};
 }
 
-/** A card that was left is not there, although its memory still is. */
+/** Reads the card. After the card has closed the connection its memory is still mapped, but the card is gone. */
 static enum pb_error read_card(struct run *run)
 {
 	struct pb_card_info info;
@@ -126,8 +124,8 @@ static enum pb_error read_card(struct run *run)
 	return error == PB_ERROR_OK ? pb_telemetry_read(run->card.link, &run->snapshot) : error;
 }
 
-/** Opens the card if it is not, and reads it; says what went wrong. */
-static enum pb_error look(struct run *run)
+/** Opens the card, if necessary, and reads its counters. Prints errors. */
+static enum pb_error read_counters(struct run *run)
 {
 	enum pb_error error;
 
@@ -135,7 +133,7 @@ static enum pb_error look(struct run *run)
 		error = read_memory(run);
 	else if (run->card.link == NULL && pb_open_card(&run->arguments->card, &run->card) != 0) {
 		run->card.link = NULL;
-		return PB_ERROR_SYSTEM; /* it has been said */
+		return PB_ERROR_SYSTEM; /* the error has been printed */
 	} else
 		error = read_card(run);
 	if (error == PB_ERROR_NO_CARD)
@@ -179,19 +177,19 @@ static bool print(const struct run *run)
 	return fflush(stdout) == 0;
 }
 
-/** Looks once and tells. @return whether all went well */
-static bool turn(struct run *run)
+/** Reads the counters once and writes them. @return true: success */
+static bool report_once(struct run *run)
 {
-	const enum pb_error error = look(run);
+	const enum pb_error error = read_counters(run);
 
-	/* Who reads that file must not take what was for what is. */
+	/* Write the file also after an error: its reader must not take old values for present ones. */
 	if (run->arguments->prometheus != NULL)
 		return write_prometheus(run, error) && error == PB_ERROR_OK;
 	return error == PB_ERROR_OK && print(run);
 }
 
-/** @return false: a signal came that ends it */
-static bool sleep_a_turn(const sigset_t *signals, double seconds)
+/** Sleeps for a period. @return false: SIGINT or SIGTERM came */
+static bool sleep_period(const sigset_t *signals, double seconds)
 {
 	const struct timespec time = {.tv_sec = (time_t)seconds,
 				      .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
@@ -203,8 +201,8 @@ static bool sleep_a_turn(const sigset_t *signals, double seconds)
 	return false;
 }
 
-/** For as long as nobody interrupts: a card that is gone may come back. Signals wait until a turn is over. */
-static bool go_on(struct run *run)
+/** Repeats until a signal. A lost card is opened again. Signals are blocked during a report. */
+static bool repeat(struct run *run)
 {
 	sigset_t signals;
 	bool good = true;
@@ -213,8 +211,8 @@ static bool go_on(struct run *run)
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
-	while (sleep_a_turn(&signals, run->arguments->every) && good)
-		good = turn(run) || run->arguments->prometheus != NULL;
+	while (sleep_period(&signals, run->arguments->every) && good)
+		good = report_once(run) || run->arguments->prometheus != NULL;
 	return good;
 }
 
@@ -223,13 +221,10 @@ int pb_stats_command(int argc, char **argv)
 	static const struct argp argp = {
 		.options = option_table,
 		.parser = parse,
-		.doc = "Print what the firmware of a card has counted since it booted.\v"
-		       "Reads card memory only, so that it works when the firmware is dead too. For "
-		       "Prometheus, a "
-		       "card that cannot be read is one that is not up, and with --every it is looked for "
-		       "again.\n\n"
-		       "Exit code: 0 here it is, or it was interrupted; 1 it cannot be read or written; 2 "
-		       "wrong "
+		.doc = "Print the counters of a card's firmware since its boot.\v"
+		       "Reads card memory only, so that it also works after the firmware died. A card that "
+		       "cannot be read counts as down for Prometheus; with --every it is opened again.\n\n"
+		       "Exit code: 0 success, or interrupted; 1 reading or writing failed; 2 wrong "
 		       "arguments.",
 		.children = pb_card_arguments,
 	};
@@ -239,9 +234,9 @@ int pb_stats_command(int argc, char **argv)
 
 	argp_err_exit_status = 2;
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-	good = turn(&run);
+	good = report_once(&run);
 	if (arguments.every != 0 && (good || arguments.prometheus != NULL))
-		good = go_on(&run);
+		good = repeat(&run);
 	close_card(&run);
 	return good ? 0 : 1;
 }

@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <cjson/cJSON.h>
 #include <ctype.h>
-#include <inttypes.h>
 
 #include "host/tool/card_failure.h"
+#include "host/tool/json_number.h"
 #include "host/tool/stats.h"
 
 #define NAME_BYTES 48u
-
-/* A number of 64 bits, which a double does not hold. */
-static void add_number(cJSON *object, const char *name, uint64_t value)
-{
-	char digits[24];
-
-	(void)snprintf(digits, sizeof(digits), "%" PRIu64, value);
-	cJSON_AddRawToObject(object, name, digits);
-}
 
 static void lower_case(char name[NAME_BYTES], const char *from, const char *end)
 {
@@ -32,7 +23,7 @@ static void add_values(cJSON *object, const struct pb_telemetry_meaning *meaning
 	for (uint32_t tag = 0; tag < count; tag++) {
 		lower_case(name, meanings[tag].name,
 			   meanings[tag].unit == PB_TELEMETRY_MICROSECONDS ? "_us" : "");
-		add_number(object, name, values[tag]);
+		pb_json_number(object, name, values[tag]);
 	}
 }
 
@@ -47,7 +38,7 @@ static void add_percentiles(cJSON *object, const uint32_t *buckets)
 		uint32_t bound;
 
 		if (pb_latency_percentile(buckets, rows[i].permille, &bound))
-			add_number(object, rows[i].name, bound);
+			pb_json_number(object, rows[i].name, bound);
 		else
 			cJSON_AddNullToObject(object, rows[i].name);
 	}
@@ -58,7 +49,7 @@ static cJSON *latency_json(const uint32_t *buckets)
 	cJSON *object = cJSON_CreateObject();
 	cJSON *list = cJSON_CreateArray();
 
-	add_number(object, "count", pb_latency_count(buckets));
+	pb_json_number(object, "count", pb_latency_count(buckets));
 	add_percentiles(object, buckets);
 	for (uint32_t b = PB_LATENCY_BUCKETS; b-- > 0;) {
 		cJSON *bucket;
@@ -66,8 +57,8 @@ static cJSON *latency_json(const uint32_t *buckets)
 		if (buckets[b] == 0)
 			continue;
 		bucket = cJSON_CreateObject();
-		add_number(bucket, "le_us", pb_latency_bound(b));
-		add_number(bucket, "count", buckets[b]);
+		pb_json_number(bucket, "le_us", pb_latency_bound(b));
+		pb_json_number(bucket, "count", buckets[b]);
 		cJSON_AddItemToArray(list, bucket);
 	}
 	cJSON_AddItemToObject(object, "buckets", list);
@@ -81,7 +72,7 @@ static cJSON *node_json(const struct pb_telemetry_snapshot *snapshot, uint32_t n
 	cJSON *latencies = cJSON_CreateObject();
 	char name[NAME_BYTES];
 
-	add_number(object, "node", n);
+	pb_json_number(object, "node", n);
 	add_values(object, pb_node_meanings, node->values, snapshot->node_values);
 	if (snapshot->node_values > PB_NODE_TAG_STATE)
 		cJSON_AddStringToObject(object, "state_name",
@@ -101,10 +92,10 @@ static void add_card(cJSON *object, const struct pb_telemetry_snapshot *snapshot
 	cJSON_AddStringToObject(object, "build", card->build);
 	cJSON_AddStringToObject(object, "boot_stage", pb_boot_stage_name(card->boot_stage));
 	cJSON_AddStringToObject(object, "mcu_state", pb_card_mcu_state(card->mcu_state));
-	add_number(object, "mcu_deaths", card->mcu_deaths);
-	add_number(object, "incarnation", card->incarnation);
-	add_number(object, "heartbeat", card->heartbeat);
-	add_number(object, "clock_us", snapshot->clock);
+	pb_json_number(object, "mcu_deaths", card->mcu_deaths);
+	pb_json_number(object, "incarnation", card->incarnation);
+	pb_json_number(object, "heartbeat", card->heartbeat);
+	pb_json_number(object, "clock_us", snapshot->clock);
 	add_values(object, pb_card_meanings, snapshot->values, snapshot->card_values);
 }
 

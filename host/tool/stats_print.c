@@ -6,7 +6,7 @@
 #include "host/tool/short_text.h"
 #include "host/tool/stats.h"
 
-/** Darker and darker: how often a latency came, compared with the one of its row that came most. */
+/** Shades by frequency of a latency, relative to the most frequent one of its row. */
 static const char shades[] = ".:-=+*#%@";
 
 static void print_card(FILE *file, const struct pb_telemetry_snapshot *snapshot)
@@ -54,7 +54,7 @@ static void print_nodes(FILE *file, const struct pb_telemetry_snapshot *snapshot
 
 /* ---- latencies ---- */
 
-/** Buckets that any histogram has used: the shortest latencies are in the last one. */
+/** Range of buckets in use. The last bucket counts the shortest latencies. */
 struct range {
 	uint32_t shortest, longest;
 };
@@ -122,7 +122,7 @@ static void print_latencies(FILE *file, const struct pb_telemetry_snapshot *snap
 	for (uint32_t l = 0; l < PB_LATENCY_COUNT; l++)
 		for (uint32_t n = 0; n < snapshot->node_count; n++)
 			print_latency(file, n, l, snapshot->nodes[n].latencies[l], range);
-	fputs("\nA latency is no longer than what is given here, and longer than half of it.\n", file);
+	fputs("\nA latency is at most the time given, and longer than half of it.\n", file);
 	for (uint32_t l = 0; l < PB_LATENCY_COUNT; l++)
 		fprintf(file, "%-6s %s\n", pb_latency_meanings[l].name, pb_latency_meanings[l].meaning);
 }

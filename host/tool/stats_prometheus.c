@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prometheus: "Exposition formats", text format, version 0.0.4. */
+/* The text format of Prometheus, version 0.0.4 (Prometheus documentation, "Exposition formats"). */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "host/tool/stats.h"
 
 #define NAME_BYTES 64u
-/** Seconds, exactly. */
+/** Prints microseconds as exact seconds. */
 #define SECONDS        "%" PRIu64 ".%06" PRIu64
 #define IN_SECONDS(us) (uint64_t)(us) / 1000000u, (uint64_t)(us) % 1000000u
 
@@ -29,7 +29,7 @@ static bool ends_with(const char *name, const char *end)
 	return length >= end_length && strcmp(name + length - end_length, end) == 0;
 }
 
-/** "patchbay_node_busy_seconds_total": who, what, unit, and that it only grows. */
+/** Builds a name such as "patchbay_node_busy_seconds_total": object, value, unit, and _total for a counter. */
 static void metric_name(char name[NAME_BYTES], const char *who, const struct pb_telemetry_meaning *meaning)
 {
 	static const char *const units[] = {
@@ -62,7 +62,7 @@ static void put_value(FILE *file, const struct pb_telemetry_meaning *meaning, ui
 
 /* ---- the card ---- */
 
-/** Within quotation marks. */
+/** Prints the value of a label, escaped for quotation marks. */
 static void put_label(FILE *file, const char *text)
 {
 	for (; *text != '\0'; text++) {
@@ -77,13 +77,12 @@ static void put_card(FILE *file, const struct pb_card_info *card)
 	const bool runs = card->boot_stage == PB_BOOT_STAGE_RUNNING &&
 			  (card->mcu_state == PB_MCU_UNKNOWN || card->mcu_state == PB_MCU_RUNNING);
 
-	begin(file, "patchbay_build_info", "gauge", "what firmware it is; always 1");
+	begin(file, "patchbay_build_info", "gauge", "build of the firmware; always 1");
 	fputs("patchbay_build_info{build=\"", file);
 	put_label(file, card->build);
 	fprintf(file, "\",abi=\"%" PRIu32 ".%" PRIu32 "\"} 1\n", card->abi_version >> 16,
 		card->abi_version & 0xffffu);
-	put(file, "patchbay_firmware_running", "gauge", runs,
-	    "1: its boot is over, and nobody knows of its death");
+	put(file, "patchbay_firmware_running", "gauge", runs, "1: the boot is over, and no death is known");
 	put(file, "patchbay_firmware_boot_stage", "gauge", card->boot_stage, "enum pb_boot_stage");
 	put(file, "patchbay_firmware_incarnation", "gauge", card->incarnation,
 	    "boots since the memory was cleared");
@@ -110,7 +109,7 @@ static void put_card_values(FILE *file, const struct pb_telemetry_snapshot *snap
 
 /* ---- nodes ---- */
 
-/** Sums of histograms are told with them. */
+/** Returns whether a value is the sum of a histogram, which is printed with the histogram. */
 static bool is_sum(uint32_t tag)
 {
 	for (uint32_t l = 0; l < PB_LATENCY_COUNT; l++)
@@ -137,7 +136,7 @@ static void put_node_values(FILE *file, const struct pb_telemetry_snapshot *snap
 	}
 }
 
-/** @return how many it has counted */
+/** Prints cumulative buckets. @return number of latencies */
 static uint64_t put_buckets(FILE *file, const char *name, uint32_t n, const uint32_t *buckets)
 {
 	uint64_t count = 0;

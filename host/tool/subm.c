@@ -19,7 +19,7 @@
 #define OBJECT_WRITE 4u
 /** Object flags of nouveau: the domains that it is written in. */
 #define OBJECT_WRITE_DOMAINS 0xff0000u
-/** Where an object of nouveau was placed: in video memory. */
+/** Flag in `placed` of a nouveau object: in video memory. */
 #define PLACED_VRAM (UINT64_C(1) << 63)
 /** Kind of a relocation: width in bytes, and nouveau's flags. */
 #define KIND_WIDTH       0xffu
@@ -36,7 +36,7 @@ static uint64_t get64(const uint8_t *from)
 	return get32(from) | (uint64_t)get32(from + 4) << 32;
 }
 
-/** Sets reader->error to "FILE: ..."; false, so that it can be returned. */
+/** Sets reader->error to "FILE: ...". @return false, for the caller to return */
 __attribute__((format(printf, 2, 3))) static bool fail(struct pb_subm_reader *reader, const char *format, ...)
 {
 	va_list arguments;
@@ -50,7 +50,7 @@ __attribute__((format(printf, 2, 3))) static bool fail(struct pb_subm_reader *re
 }
 
 /** Reads exactly `bytes` bytes. */
-static bool take(struct pb_subm_reader *reader, void *to, size_t bytes, const char *what)
+static bool read_exactly(struct pb_subm_reader *reader, void *to, size_t bytes, const char *what)
 {
 	const char *problem;
 	size_t got = pb_subm_source_read(reader->source, to, bytes, &problem);
@@ -95,7 +95,7 @@ bool pb_subm_open(struct pb_subm_reader *reader, const char *path)
 	reader->source = pb_subm_source_open(path, &problem);
 	if (reader->source == NULL)
 		return fail(reader, "%s", problem);
-	if (take(reader, header, sizeof(header), "file header") && parse_file_header(reader, header))
+	if (read_exactly(reader, header, sizeof(header), "file header") && parse_file_header(reader, header))
 		return true;
 	pb_subm_close(reader);
 	return false;
@@ -136,7 +136,7 @@ static bool parse_header(struct pb_subm_reader *reader, struct pb_subm_submissio
 	return true;
 }
 
-/** Makes room for what the header announced; one more of each, as sizes of 0 have no address. */
+/** Allocates the arrays that the header counts, each with one more element, so that none is empty. */
 static bool make_room(struct pb_subm_reader *reader, struct pb_subm_submission *submission)
 {
 	pb_subm_submission_free(submission);
@@ -151,10 +151,10 @@ static bool make_room(struct pb_subm_reader *reader, struct pb_subm_submission *
 	return true;
 }
 
-/** What nouveau says in the fields of an object that mean something else to i915. */
+/** Interprets the fields of an object whose meaning differs between nouveau and i915. */
 static void parse_nouveau_object(struct pb_subm_object *object)
 {
-	/* There it is: 1 if the presumed address is valid. */
+	/* nouveau stores here whether the presumed address is valid. */
 	object->alignment = 0;
 	object->written = (object->flags & OBJECT_WRITE_DOMAINS) != 0;
 	object->gart = (object->placed & PLACED_VRAM) == 0;
@@ -200,7 +200,7 @@ static bool check_batch(struct pb_subm_reader *reader, const struct pb_subm_subm
 		    reader->next, submission->batch_start, submission->batch_length, size);
 }
 
-/** What is wrong with the next contents, `left` bytes before the end of the submission; NULL if nothing is. */
+/** Checks the next contents, `left` bytes before the end of the submission. @return NULL, or the error */
 static const char *contents_problem(const struct pb_subm_submission *submission,
 				    const struct pb_subm_contents *contents, size_t left)
 {
@@ -218,7 +218,7 @@ static const char *contents_problem(const struct pb_subm_submission *submission,
 	return NULL;
 }
 
-/** Parses the contents in [from, from + left); all of it must be used up. */
+/** Parses the contents in [from, from + left), which must be used up. */
 static bool parse_contents(struct pb_subm_reader *reader, struct pb_subm_submission *submission,
 			   const uint8_t *from, size_t left)
 {
@@ -258,7 +258,7 @@ static bool kind_is_known(const struct pb_subm_reader *reader, uint32_t kind)
 	return kind == 4 || (kind == 8 && reader->reloc_bits == 64);
 }
 
-/** What is wrong with a relocation; NULL if nothing is. */
+/** Checks a relocation. @return NULL, or the error */
 static const char *relocation_problem(const struct pb_subm_reader *reader,
 				      const struct pb_subm_submission *submission,
 				      const struct pb_subm_relocation *relocation, uint32_t kind)
@@ -314,7 +314,7 @@ static bool parse_relocation(struct pb_subm_reader *reader, struct pb_subm_submi
 		    problem);
 }
 
-/** Objects, relocations, contents in file order; the relocations are judged last, by all others. */
+/** Parses objects and contents, then relocations, whose check needs both. */
 static bool parse_body(struct pb_subm_reader *reader, struct pb_subm_submission *submission)
 {
 	const uint8_t *objects = submission->raw;
@@ -356,8 +356,9 @@ int pb_subm_next(struct pb_subm_reader *reader, struct pb_subm_submission *submi
 	if (reader->next == reader->count)
 		return at_end(reader) ? 0 : -1;
 	(void)snprintf(what, sizeof(what), "submission %" PRIu32, reader->next);
-	if (!take(reader, header, sizeof(header), what) || !parse_header(reader, submission, header) ||
-	    !make_room(reader, submission) || !take(reader, submission->raw, submission->raw_bytes, what) ||
+	if (!read_exactly(reader, header, sizeof(header), what) ||
+	    !parse_header(reader, submission, header) || !make_room(reader, submission) ||
+	    !read_exactly(reader, submission->raw, submission->raw_bytes, what) ||
 	    !parse_body(reader, submission))
 		return -1;
 	reader->next++;

@@ -2,8 +2,8 @@
 /**
  * @file
  * Reader of SUBM files: captured GPU submissions with their relocation lists.
- * tests/data/README.txt describes the format. A file is foreign input: whatever
- * the reader hands out has been checked as the comments here say.
+ * tests/data/README.txt describes the format. Files are not trusted: all values
+ * are checked as the comments here describe.
  */
 #ifndef PB_HOST_TOOL_SUBM_H
 #define PB_HOST_TOOL_SUBM_H
@@ -14,21 +14,21 @@
 
 #include "host/tool/subm_source.h"
 
-/** A submission of more bytes than this is refused, so that memory stays bounded. */
+/** Largest submission accepted, in bytes: bounds the memory. */
 #define PB_SUBM_TOTAL_BYTES_MAX (64u << 20)
 /** `contents` of an object that has none. */
 #define PB_SUBM_NONE 0xffffffffu
 
-/** Whose submissions a file holds. */
+/** Driver whose submissions a file holds. */
 enum pb_subm_driver {
 	PB_SUBM_I915 = 1,
 	PB_SUBM_NOUVEAU = 2,
 };
 
-/* Relocation.flags, of nouveau: what is stored. None: the delta alone. */
+/* Relocation.flags of nouveau: the value stored. 0: the delta alone. */
 #define PB_SUBM_LOW  0x1u /**< the low word of address + delta */
-#define PB_SUBM_HIGH 0x2u /**< the high word; LOW goes before it */
-#define PB_SUBM_OR   0x4u /**< with the bits that belong to the target's memory set */
+#define PB_SUBM_HIGH 0x2u /**< the high word of address + delta; LOW has precedence */
+#define PB_SUBM_OR   0x4u /**< OR the bits for the target's memory */
 
 /** A buffer object that the submission refers to. */
 struct pb_subm_object {
@@ -36,14 +36,14 @@ struct pb_subm_object {
 	uint32_t flags;           /**< EXEC_OBJECT_*, or nouveau's domains */
 	uint64_t size;            /**< bytes, not 0 */
 	uint64_t alignment;       /**< 0 or a power of two; 0 in all files of nouveau */
-	uint64_t presumed_offset; /**< the address that the driver believed in */
-	uint64_t placed;          /**< the address at capture; 0 is none */
+	uint64_t presumed_offset; /**< address that the driver presumed */
+	uint64_t placed;          /**< address at capture; 0: none */
 	uint32_t contents;        /**< index of its contents, or PB_SUBM_NONE */
 	bool written;             /**< by its flags, or by the write domain of a relocation that names it */
-	bool gart;                /**< nouveau: it was in GART, not in video memory */
+	bool gart;                /**< nouveau: the object was in GART memory, not in video memory */
 };
 
-/** One place to patch. It lies, whole, inside the contents of its object and is 4-byte aligned. */
+/** One relocation. Its target words lie in the contents of its object and are 4-byte aligned. */
 struct pb_subm_relocation {
 	uint32_t object; /**< index of the patched object; it has contents */
 	uint32_t target; /**< index of the object whose address goes there */
@@ -63,7 +63,7 @@ struct pb_subm_contents {
 	const uint8_t *data; /**< inside the submission */
 };
 
-/** One submission. Zero it before the first use; it may be used again for the next one. */
+/** One submission. Zero it before the first use; it may be reused for the next one. */
 struct pb_subm_submission {
 	enum pb_subm_driver driver; /**< of the file */
 	uint32_t index;             /**< position in the file, from 0 */
@@ -82,7 +82,7 @@ struct pb_subm_submission {
 	struct pb_subm_relocation *relocations;
 	struct pb_subm_contents *contents; /**< at most one for each object */
 
-	uint8_t *raw; /**< the reader's: everything behind the submission header */
+	uint8_t *raw; /**< the reader's: bytes behind the submission header */
 	size_t raw_bytes;
 };
 
@@ -93,23 +93,24 @@ struct pb_subm_reader {
 	enum pb_subm_driver driver;
 	uint32_t chipset;    /**< PCI device id; nouveau: its chipset id */
 	uint32_t gen10;      /**< 10 x generation; nouveau: 0 */
-	uint32_t reloc_bits; /**< 32 or 64: how far the addresses go */
+	uint32_t reloc_bits; /**< 32 or 64: width of addresses */
 	uint32_t count;      /**< submissions in the file */
 	uint32_t next;       /**< submissions read */
 	char error[320];     /**< after a failure: file, submission, and what is wrong */
 };
 
-/** @return false: see reader->error. Nothing is to be closed then. */
+/** Opens a file. @param reader out @return false: see reader->error; the reader is closed */
 bool pb_subm_open(struct pb_subm_reader *reader, const char *path);
 /**
  * Reads the next submission.
- * @retval 1 here it is
- * @retval 0 that was all, and the file ends where it should
- * @retval -1 see reader->error; there is no going on
+ * @retval 1 `submission` was read
+ * @retval 0 the file has no more submissions, and ends there
+ * @retval -1 see reader->error; the reader can only be closed
  */
 int pb_subm_next(struct pb_subm_reader *reader, struct pb_subm_submission *submission);
+/** Closes the file. */
 void pb_subm_close(struct pb_subm_reader *reader);
-/** Frees what the reader allocated for it. */
+/** Frees what the reader allocated for a submission. */
 void pb_subm_submission_free(struct pb_subm_submission *submission);
 
 #endif

@@ -15,7 +15,7 @@ struct pb_subm_source {
 	FILE *file;
 	ZSTD_DStream *stream; /**< NULL for a plain file */
 	ZSTD_inBuffer input;
-	size_t expected; /**< zstd's last answer: not 0 while inside a frame */
+	size_t expected; /**< last result of zstd: not 0 inside a frame */
 	uint8_t buffer[65536];
 };
 
@@ -84,7 +84,7 @@ size_t pb_subm_source_read(struct pb_subm_source *source, void *to, size_t bytes
 	while (output.pos < output.size) {
 		size_t before = output.pos;
 
-		/* zstd may hold output back without needing input: ask it first. */
+		/* zstd may have output left without needing input: call it first. */
 		if (source->stream == NULL)
 			source->expected = read_plain(source, &output);
 		else if (source->expected != 0 || source->input.pos < source->input.size)

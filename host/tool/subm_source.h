@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The bytes of a file, in order, whether it is compressed with zstd or not.
+ * Sequential reads of a file, plain or compressed with zstd.
  */
 #ifndef PB_HOST_TOOL_SUBM_SOURCE_H
 #define PB_HOST_TOOL_SUBM_SOURCE_H
@@ -11,15 +11,15 @@
 
 struct pb_subm_source;
 
-/** NULL with `problem` set, a phrase that fits behind the file's name. */
+/** Opens a file. @param problem out: NULL, or the error in one phrase @return NULL: see `problem` */
 struct pb_subm_source *pb_subm_source_open(const char *path, const char **problem);
 /**
  * Reads up to `bytes` bytes; fewer only at the end of the file.
- * @param problem set to NULL, or to a phrase that says why the file cannot be read on
- * @return how many bytes were read
+ * @param problem out: NULL, or the error in one phrase
+ * @return number of bytes read
  */
 size_t pb_subm_source_read(struct pb_subm_source *source, void *to, size_t bytes, const char **problem);
-/** NULL is fine. */
+/** Closes a file. @param source may be NULL */
 void pb_subm_source_close(struct pb_subm_source *source);
 
 #endif

@@ -1,4 +1,4 @@
-# Counters, as they are shown.
+# Output of the counters.
 pb_library(pb_short_text SOURCES ${CMAKE_CURRENT_LIST_DIR}/seconds.c ${CMAKE_CURRENT_LIST_DIR}/short_text.c LINKS m)
 pb_library(pb_stats
   SOURCES
@@ -6,9 +6,9 @@ pb_library(pb_stats
     ${CMAKE_CURRENT_LIST_DIR}/stats_print.c
     ${CMAKE_CURRENT_LIST_DIR}/stats_prometheus.c
     ${CMAKE_CURRENT_LIST_DIR}/whole_file.c
-  LINKS pb_card_failure pb_short_text pb_host cjson)
+  LINKS pb_card_failure pb_json_number pb_short_text pb_host)
 
-# The live view: its parts that need no card of their own.
+# The live view: the parts that are tested without a card.
 pb_library(pb_top
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/top_card.c

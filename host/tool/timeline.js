@@ -3,15 +3,15 @@
 // The program of timeline.html. All times are microseconds since the first record.
 
 const data = JSON.parse(document.getElementById("data").textContent);
-// A packet is a row of these; null: it is not in the trace.
+// Fields of a packet's row; null: not in the trace.
 const [KIND, QUEUE, CHANNEL, NODE, CONTEXT, FENCE, ERROR, PATCHES, FEEDS, SUBMIT, PATCH, PATCHED, FEED, RUN, END] = Array(15).keys();
-// Of more than one in a pixel, what went wrong shows; else the first.
+// Drawing order within a pixel: failures first, else the first packet.
 const KINDS = [["render", "#3f7cc9"], ["present", "#1f9e8f"], ["paging", "#e0a021"], ["preempted", "#8e5bc0"], ["failed", "#d0392b"], ["open", "#7d8794"]];
 const MARKS = [["interrupt", "#58a06a"], ["preemption", "#8e5bc0"], ["reset", "#d0602b"], ["error", "#b3123f"], ["other", "#7d8794"]];
 const PATCHING = "#16202c", INK = "#1c2733", SOFT = "#5a6875", LINE = "#e3e8ed", GROUND = "#1c27330a";
-// Sizes in pixels: column of names, overview, axis, row of a lane, and of a group of marks.
+// Sizes in pixels: column of names, overview, axis, row of a lane, row of a group of marks.
 const NAMES = 168, OVERVIEW = 34, AXIS = 22, TOP = OVERVIEW + AXIS, ROW = 14, GAP = 7, TICK = 6, ROWS_MAX = 8;
-// A bar narrower than this has no parts.
+// Bars narrower than this are drawn without parts.
 const DETAIL = 3;
 
 const byId = id => document.getElementById(id);
@@ -31,7 +31,7 @@ function time(t) {
 
 // ---- lanes ----
 
-// Bars sorted by their start, each in a row of its own beside those that overlap it; and how far all before a bar reach.
+// Sorts bars by start, puts overlapping ones in different rows, and computes the largest end up to each bar.
 function makeLane(name, detail, packets, from, mid) {
 	const order = packets.sort((a, b) => from(a) - from(b)), count = order.length, free = [];
 	const lane = { name, detail, packets: order, from: new Float64Array(count), mid: new Float64Array(count), to: new Float64Array(count), reach: new Float64Array(count), row: new Uint8Array(count), y: 0, marks: [] };
@@ -78,7 +78,7 @@ function makeLanes() {
 }
 const lanes = makeLanes();
 
-// How busy the nodes are in each part of the trace, and where packets failed.
+// Computes the load of the nodes in each part of the trace, and where packets failed.
 function makeOverview() {
 	const bins = 600, busy = new Float64Array(bins), failed = new Uint8Array(bins), size = Math.max(data.duration, 1) / bins;
 	const nodes = Math.max(lanes.filter(l => !l.whole).length, 1);
@@ -104,7 +104,7 @@ function fill(colour, x, y, w, h) {
 	rectangles++;
 }
 
-// The first of a sorted list that is not below.
+// Returns the index of the first element of a sorted list that is not below a value.
 function search(list, value) {
 	let low = 0, high = list.length;
 	while (low < high) {
@@ -114,7 +114,7 @@ function search(list, value) {
 	return low;
 }
 
-// One with its parts: light while it waits, full while the engine runs it; below, the time in which it was patched.
+// Draws a packet with its parts: light while it waits, full while the engine runs it; below, the time of patching.
 function drawBar(lane, i, y, left, right) {
 	const p = lane.packets[i], colour = KINDS[p[KIND]][1], from = Math.max(left, NAMES), to = Math.min(right, NAMES + width());
 	const run = Math.min(Math.max(toX(lane.mid[i]), from), to), fed = p[FEED] === null ? to : Math.min(Math.max(toX(p[FEED]), from), run);
@@ -140,7 +140,7 @@ function drawBar(lane, i, y, left, right) {
 	}
 }
 
-// Narrow bars of a row that touch are one, as long as they look alike.
+// Joins adjacent narrow bars of a row that have one colour.
 class Runs {
 	constructor(y) { this.y = y; this.to = this.from = -1; this.kind = 0; }
 	flush() {
@@ -183,7 +183,7 @@ function drawLane(lane, y) {
 	}
 }
 
-// All marks: a row for each group.
+// Draws all marks, one row for each group.
 function drawMarks(y) {
 	const last = MARKS.map(() => -1);
 	fill(GROUND, NAMES, y - 2, width(), MARKS.length * TICK + 2);
@@ -195,7 +195,7 @@ function drawMarks(y) {
 }
 const markTimes = Float64Array.from(data.marks, m => m[0]);
 
-// Round times, about 100 pixels apart.
+// Draws the axis with round times, about 100 pixels apart.
 function ticks() {
 	const least = (end - begin) / (width() / 100), ten = 10 ** Math.floor(Math.log10(least)), list = [];
 	const step = [1, 2, 5, 10].map(n => n * ten).find(n => n >= least);
@@ -282,7 +282,7 @@ function drawSelection(height) {
 	fill("#2463b0", to, TOP, 1, height);
 }
 
-// ---- what is where ----
+// ---- hit test ----
 
 function packetAt(x, y) {
 	if (x < NAMES || y < TOP) return null;
@@ -310,7 +310,7 @@ function markAt(x, y) {
 	return lanes.find(l => y >= l.y - 2 && y < l.y + l.height)?.marks.find(m => m[1] !== 4 && near(m)) ?? null;
 }
 
-// Pairs of what and how much.
+// Returns a table of names and values.
 function describe(p) {
 	const span = (name, from, to) => [name, from === null || to === null ? null : time(to - from)];
 	return [["fence", hex(p[FENCE])], ["queue", p[QUEUE]], ["channel", p[CHANNEL]], ["node", p[NODE]], ["context", p[CONTEXT]],
@@ -326,7 +326,7 @@ function showPacket() {
 	byId("packet").innerHTML = chosen ? `<h2>${KINDS[chosen[KIND]][0]} packet</h2><table>${rows(describe(chosen))}</table>` : "";
 }
 
-// Of what ended in a range: how many, how long they took, and how long each node ran.
+// Statistics of the packets that ended in a range: number, durations, and run time of each node.
 function measure(from, to) {
 	const counts = KINDS.map(() => 0), latency = [], waiting = [], patching = [], running = [], busy = new Map();
 	for (const p of data.packets) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the user does, and a test of it: #selftest in the address.
+// User input, and its test: #selftest in the address.
 
 function show(from, to) {
 	const range = Math.min(Math.max(to - from, 10), 1.2 * data.duration + 20), middle = (from + to) / 2;
@@ -30,7 +30,7 @@ function goTo(p) {
 	show((first(p) + p[END] - span) / 2, (first(p) + p[END] + span) / 2);
 }
 
-// The next packet with that fence, behind the one that is chosen.
+// Selects the next packet with the fence id, after the selected one.
 function find(text) {
 	const fence = text.trim() === "" ? NaN : Number(text), matches = data.packets.filter(p => p[FENCE] === fence);
 	const next = matches.length ? matches[(matches.indexOf(chosen) + 1) % matches.length] : null;
@@ -109,12 +109,12 @@ for (const [name, colour] of [...KINDS, ...MARKS]) {
 }
 byId("about").textContent = `${data.packets.length.toLocaleString("en")} packets, ${data.marks.length.toLocaleString("en")} events, ${time(data.duration)}` + (data.lost ? `, ${data.lost} records lost` : "");
 showStats();
-// #FROM-TO in the address shows that part.
+// #FROM-TO in the address selects a part of the trace.
 const part = /^#(\d+)-(\d+)$/.exec(location.hash);
 if (part) show(Number(part[1]), Number(part[2]));
 draw();
 
-// ---- a test of itself, which leaves what it found in the page ----
+// ---- self-test: writes its result to the page ----
 
 function selfTest() {
 	const report = { errors: [] }, fire = (type, x, y, more) => canvas.dispatchEvent(new (type === "wheel" ? WheelEvent : MouseEvent)(type, { clientX: canvas.getBoundingClientRect().left + x, clientY: canvas.getBoundingClientRect().top + y, bubbles: true, cancelable: true, ...more }));

@@ -1,26 +1,28 @@
-# What its commands share, and tests of them use too.
+# Messages that several commands and their tests use.
 pb_library(pb_card_failure
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/card_failure.c
   LINKS pb_host)
 
-# Why a queue does not run: the part that needs no card of its own.
-pb_library(pb_why SOURCES ${CMAKE_CURRENT_LIST_DIR}/why.c LINKS pb_host cjson)
+pb_library(pb_json_number SOURCES ${CMAKE_CURRENT_LIST_DIR}/json_number.c LINKS cjson)
+
+# Why a queue does not run: the part that is tested without a card.
+pb_library(pb_why SOURCES ${CMAKE_CURRENT_LIST_DIR}/why.c LINKS pb_json_number pb_host)
 
 # Firmware images in files.
 pb_library(pb_firmware_image SOURCES ${CMAKE_CURRENT_LIST_DIR}/firmware_image.c LINKS z)
 
-# What dead firmware left behind, in words.
+# The report of a crash.
 pb_library(pb_crash
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/crash_report.c
     ${CMAKE_CURRENT_LIST_DIR}/crash_symbols.c
     ${CMAKE_CURRENT_LIST_DIR}/crash_words.c
-  LINKS pb_firmware_image pb_host cjson dw elf)
+  LINKS pb_firmware_image pb_json_number pb_host cjson dw elf)
 
 include(${CMAKE_CURRENT_LIST_DIR}/telemetry.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/trace.cmake)
 
-# A board at a debug probe.
+# Boards at a debug probe.
 pb_library(pb_probe SOURCES ${CMAKE_CURRENT_LIST_DIR}/probe.c LINKS pb_host pb_link_gdb)
 
 # The patchbay command.
@@ -41,4 +43,4 @@ pb_program(patchbay
     ${CMAKE_CURRENT_LIST_DIR}/top_command.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_command.c
     ${CMAKE_CURRENT_LIST_DIR}/why_command.c
-  LINKS pb_why pb_crash pb_stats pb_top pb_trace pb_firmware_image pb_card_failure pb_replay pb_demo pb_link_socket pb_probe pb_card pb_sim pb_schedules cjson)
+  LINKS pb_why pb_crash pb_stats pb_top pb_trace pb_firmware_image pb_card_failure pb_replay pb_demo pb_link_socket pb_probe pb_card pb_sim pb_schedules pb_json_number cjson)

@@ -6,7 +6,7 @@
 
 #include "hal/shared.h"
 
-/** Firmware that runs attaches within a tick; nobody looks at a screen that stands for longer than this. */
+/** Time for an attach, in microseconds: running firmware needs one tick, and the screen must not freeze for longer. */
 #define ATTACH_US 250000u
 
 enum pb_error pb_top_card_open(struct pb_top_card *card)
@@ -16,7 +16,7 @@ enum pb_error pb_top_card_open(struct pb_top_card *card)
 	return pb_link_open_socket(card->socket, &card->link);
 }
 
-/** The channel needs no farewell, for which one might wait: the card closes that of a host which has left. */
+/** Does not detach, because that may block: the card closes the channel of a host that disconnects. */
 void pb_top_card_close(struct pb_top_card *card)
 {
 	if (card->link != NULL)
@@ -37,24 +37,24 @@ static bool is_gone(struct pb_link *link)
 	return link->ops->wait(link, 0) == PB_ERROR_NO_CARD;
 }
 
-static void say(struct pb_top_card *card, const char *what, const char *more)
+static void set_message(struct pb_top_card *card, const char *what, const char *more)
 {
 	(void)snprintf(card->message, sizeof(card->message), "%s%s", what, more);
 }
 
-/** @return whether it is there */
+/** Makes sure that the link is open. @return false: the card is gone */
 static bool find(struct pb_top_card *card)
 {
 	if (card->link != NULL && is_gone(card->link))
 		pb_top_card_close(card);
 	if (card->link != NULL || pb_top_card_open(card) == PB_ERROR_OK)
 		return true;
-	say(card, "The card is gone. Looking for it at ", card->socket);
+	set_message(card, "The card is gone. Retrying ", card->socket);
 	return false;
 }
 
-/** What is wrong with firmware that does not run. @return NULL: it does */
-static const char *plight(const struct pb_top_model *model, enum pb_error error)
+/** Returns why the firmware does not run; NULL: it runs. */
+static const char *firmware_problem(const struct pb_top_model *model, enum pb_error error)
 {
 	const struct pb_card_info *info = &model->now.card;
 
@@ -63,15 +63,15 @@ static const char *plight(const struct pb_top_model *model, enum pb_error error)
 	if (info->mcu_state == PB_MCU_RESTARTING)
 		return "MCU restarting";
 	if (info->mcu_state == PB_MCU_DEAD)
-		return "The MCU is dead: patchbay crash says why";
+		return "The MCU is dead; run patchbay crash";
 	if (info->boot_stage == PB_BOOT_STAGE_FATAL)
-		return "The firmware has died: patchbay crash says why";
+		return "The firmware has died; run patchbay crash";
 	if (info->boot_stage != PB_BOOT_STAGE_RUNNING)
 		return "The firmware is booting";
-	return model->beating ? NULL : "The firmware does not move";
+	return model->beating ? NULL : "The firmware makes no progress";
 }
 
-/** @return whether the firmware runs */
+/** Reads the counters into the model. @return true: the firmware runs */
 static bool read_counters(struct pb_top_card *card)
 {
 	struct pb_telemetry_snapshot now;
@@ -79,11 +79,11 @@ static bool read_counters(struct pb_top_card *card)
 	const char *words;
 
 	pb_top_model_update(&card->model, &now);
-	words = plight(&card->model, error);
+	words = firmware_problem(&card->model, error);
 	if (words != NULL)
-		say(card, words, "");
+		set_message(card, words, "");
 	else if (error != PB_ERROR_OK)
-		say(card, "No counters: ", pb_error_meaning((uint32_t)error));
+		set_message(card, "No counters: ", pb_error_meaning((uint32_t)error));
 	return words == NULL;
 }
 
@@ -95,10 +95,11 @@ static void attach(struct pb_top_card *card)
 	if (card->attached)
 		pb_survey_begin(&card->survey, &card->channel);
 	else
-		say(card, "No channel to ask after queues: ", pb_error_meaning((uint32_t)error));
+		set_message(card,
+			    "Cannot attach a channel to query queues: ", pb_error_meaning((uint32_t)error));
 }
 
-void pb_top_card_look(struct pb_top_card *card)
+void pb_top_card_refresh(struct pb_top_card *card)
 {
 	card->message[0] = '\0';
 	card->old = !find(card) || !read_counters(card);
@@ -111,7 +112,7 @@ void pb_top_card_look(struct pb_top_card *card)
 	if (!card->attached)
 		return;
 	if (card->survey.refused != PB_ERROR_OK)
-		say(card, "No answer about queues: ", pb_error_meaning((uint32_t)card->survey.refused));
+		set_message(card, "Cannot query queues: ", pb_error_meaning((uint32_t)card->survey.refused));
 	pb_survey_round(&card->survey);
 }
 

@@ -14,10 +14,10 @@
 #include "host/tool/top_view.h"
 
 #define EXIT_USAGE 2
-/** How long it sleeps at most: while answers are under way, and while there are none. */
+/** Longest sleep in milliseconds, while replies are expected and otherwise. */
 #define BUSY_MS 5
 #define IDLE_MS 100
-/** An escape that is no key's beginning. */
+/** Time in milliseconds after which ESC is a key of its own. */
 #define ESCAPE_MS 25
 
 enum option_key {
@@ -30,12 +30,12 @@ struct arguments {
 	double delay;
 };
 
-/** All that a run has. */
+/** State of a run. */
 struct top {
 	struct pb_top_card card;
 	const struct pb_top_queue *list[PB_SURVEY_QUEUES];
-	uint64_t delay; /**< microseconds from one look to the next */
-	uint64_t next;  /**< when that is */
+	uint64_t delay; /**< microseconds between refreshes */
+	uint64_t next;  /**< time of the next refresh */
 	uint32_t scroll;
 	bool paused;
 	bool quit;
@@ -50,8 +50,8 @@ static void interrupt(int signal)
 }
 
 static const struct argp_option option_table[] = {
-	{"card", KEY_CARD, "SOCKET", 0, "The card that listens there", 0},
-	{"delay", KEY_DELAY, "SECONDS", 0, "From one look to the next (default 1)", 0},
+	{"card", KEY_CARD, "SOCKET", 0, "The running card that listens at SOCKET", 0},
+	{"delay", KEY_DELAY, "SECONDS", 0, "Time between refreshes (default 1)", 0},
 	{0},
 };
 
@@ -65,11 +65,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_DELAY:
 		if (!pb_seconds_parse(text, 0.1, 3600, &arguments->delay))
-			argp_error(state, "--delay %s: 0.1 to 3600 seconds are possible", text);
+			argp_error(state, "--delay %s: give 0.1 to 3600 seconds", text);
 		return 0;
 	case ARGP_KEY_END:
 		if (arguments->socket == NULL)
-			argp_error(state, "which card? --card SOCKET names one that runs");
+			argp_error(state, "--card SOCKET of a running card is missing");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -114,7 +114,7 @@ static void press(struct top *top, int key)
 	case 'p':
 	case 'P':
 		top->paused = !top->paused;
-		/* What it missed is not of one interval. */
+		/* Counters of the pause belong to no interval: start a new one. */
 		pb_top_model_restart(&top->card.model);
 		top->next = 0;
 		break;
@@ -129,8 +129,8 @@ static void press(struct top *top, int key)
 	}
 }
 
-/** Sleeps until a key, or for so long. @return false: there is nobody any more */
-static bool hear(struct top *top, int milliseconds)
+/** Waits for keys and handles them. @return false: the terminal is closed */
+static bool handle_keys(struct top *top, int milliseconds)
 {
 	struct pollfd poller = {.fd = STDIN_FILENO, .events = POLLIN};
 	bool any = false;
@@ -148,10 +148,10 @@ static bool hear(struct top *top, int milliseconds)
 	return true;
 }
 
-/* ---- turns ---- */
+/* ---- refreshes ---- */
 
-/** Looks, or takes what has come. @return how long it may sleep then, in milliseconds */
-static int turn(struct top *top)
+/** Refreshes when due, else reads replies. @return longest sleep from now, in milliseconds */
+static int step(struct top *top)
 {
 	const uint64_t begin = now();
 	bool busy;
@@ -160,7 +160,7 @@ static int turn(struct top *top)
 		return IDLE_MS;
 	if (begin >= top->next) {
 		top->next = begin + top->delay;
-		pb_top_card_look(&top->card);
+		pb_top_card_refresh(&top->card);
 		draw(top);
 	}
 	busy = top->card.attached && top->card.survey.phase != PB_SURVEY_DONE;
@@ -199,11 +199,14 @@ static int watch(const char *program, struct top *top)
 		return 1;
 	}
 	if (!open_screen()) {
-		fprintf(stderr, "%s: this terminal cannot be used: patchbay stats needs none\n", program);
+		fprintf(stderr,
+			"%s: the terminal lacks needed functions; use patchbay stats, which needs no "
+			"terminal\n",
+			program);
 		pb_top_card_close(&top->card);
 		return EXIT_USAGE;
 	}
-	while (!top->quit && interrupted == 0 && hear(top, turn(top)))
+	while (!top->quit && interrupted == 0 && handle_keys(top, step(top)))
 		;
 	(void)endwin();
 	pb_top_card_close(&top->card);
@@ -215,13 +218,12 @@ int pb_top_command(int argc, char **argv)
 	static const struct argp argp = {
 		.options = option_table,
 		.parser = parse,
-		.doc = "Show what a card does, again and again: its firmware, its nodes, and its queues, the "
+		.doc = "Show what a card does, refreshed: its firmware, its nodes, and its queues, the "
 		       "busiest "
 		       "first.\v"
-		       "Keys: q ends it, p stops the picture and lets it go on, arrows scroll the queues. It "
-		       "goes "
-		       "on when the firmware is started again, and when the card comes back.\n\n"
-		       "Exit code: 0 it was ended; 1 there is no card; 2 wrong arguments, or no terminal.",
+		       "Keys: q quits, p pauses and resumes, arrows scroll the queues. Continues when the "
+		       "firmware is restarted, and when the card returns.\n\n"
+		       "Exit code: 0 success; 1 there is no card; 2 wrong arguments, or no terminal.",
 	};
 	static struct top top;
 	struct arguments arguments = {.delay = 1};
@@ -229,7 +231,10 @@ int pb_top_command(int argc, char **argv)
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		fprintf(stderr, "%s: it needs a terminal; patchbay stats needs none\n", argv[0]);
+		fprintf(stderr,
+			"%s: standard input and output must be a terminal; use patchbay stats, which needs "
+			"none\n",
+			argv[0]);
 		return EXIT_USAGE;
 	}
 	top.card.socket = arguments.socket;

@@ -15,7 +15,7 @@ bool pb_top_model_has(const struct pb_top_model *model, enum pb_node_tag tag)
 	return (uint32_t)tag < model->now.node_values;
 }
 
-/** Whether a counter of a node went back. */
+/** Returns whether a counter of a node decreased. */
 static bool went_back(const struct pb_telemetry_node *before, const struct pb_telemetry_node *now)
 {
 	for (uint32_t tag = 0; tag < PB_NODE_TAG_COUNT; tag++)
@@ -25,7 +25,7 @@ static bool went_back(const struct pb_telemetry_node *before, const struct pb_te
 	return false;
 }
 
-/** Whether the two are of one boot of one firmware. */
+/** Returns whether two snapshots are of one boot of the firmware. */
 static bool comparable(const struct pb_telemetry_snapshot *before, const struct pb_telemetry_snapshot *now)
 {
 	bool same = now->card.incarnation == before->card.incarnation &&
@@ -60,7 +60,7 @@ static void compare_node(struct pb_top_node *node, const struct pb_telemetry_nod
 {
 	for (uint32_t tag = 0; tag < PB_NODE_TAG_COUNT; tag++)
 		node->rates[tag] = rate(before->values[tag], now->values[tag], seconds);
-	/* What it counts is published a little later than it happens: in a short interval there may be too much. */
+	/* Busy time is published with a delay, so that a short interval may show more than 100 %. */
 	node->busy = node->rates[PB_NODE_TAG_BUSY] / 1e6;
 	node->busy = node->busy > 1 ? 1 : node->busy;
 	for (uint32_t l = 0; l < PB_LATENCY_COUNT; l++)

@@ -35,9 +35,9 @@ static uint32_t channel_count(const struct pb_survey *survey)
 	return at_most(survey->channel->card.channel_count, PB_SURVEY_CHANNELS);
 }
 
-/* ---- answers ---- */
+/* ---- replies ---- */
 
-/** No queue is known at its index any more: who looks for one begins there, or before. */
+/** Forgets the queue of an index. The search for its channel's queues restarts there at the latest. */
 static void forget(struct pb_survey *survey, struct pb_top_queue *queue)
 {
 	const uint32_t index = (uint32_t)(queue - survey->queues);
@@ -50,14 +50,14 @@ static void forget(struct pb_survey *survey, struct pb_top_queue *queue)
 	*queue = (struct pb_top_queue){.channel = 0};
 }
 
-/** Submissions a second since it was asked last; a queue that has completed fewer than then is another one. */
+/** Returns submissions completed in a second since the last query. A queue with fewer completions than then is new. */
 static double rate(const struct pb_top_queue *before, uint32_t channel, uint32_t completed, uint64_t now)
 {
 	const uint32_t more = completed - before->completed;
 
 	if (before->channel != channel || more > INT32_MAX)
 		return (double)NAN;
-	/* The clock may stand still. */
+	/* The card's clock may have stopped. */
 	return now > before->moment ? more * 1e6 / (double)(now - before->moment) : before->rate;
 }
 
@@ -102,7 +102,7 @@ static void take(struct pb_survey *survey, const struct pb_survey_question *ques
 	}
 }
 
-/** @return whether there is none any more */
+/** Forgets a queue that does not exist any more. @return true: the queue does not exist */
 static enum pb_error take_answer(struct pb_survey *survey, struct pb_survey_question *question, uint64_t now)
 {
 	uint32_t results[PB_REPLY_RESULTS] = {0};
@@ -111,14 +111,14 @@ static enum pb_error take_answer(struct pb_survey *survey, struct pb_survey_ques
 	if (error == PB_ERROR_TIMEOUT)
 		return PB_ERROR_OK;
 	question->asked = false;
-	/* The library's own errors are behind those that the firmware may answer. */
+	/* Errors of the library have higher numbers than those of replies. */
 	if (error > PB_ERROR_TIMEOUT)
 		return error;
 	take(survey, question, error, results, now);
 	return PB_ERROR_OK;
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 static bool next_channel(struct pb_survey *survey, struct pb_survey_question *question)
 {
@@ -131,7 +131,7 @@ static bool next_channel(struct pb_survey *survey, struct pb_survey_question *qu
 	return true;
 }
 
-/** The next index of a channel at which no queue is known; once round them all. */
+/** Finds the next index without a known queue, each index once. */
 static bool search_channel(struct pb_survey *survey, uint32_t c, struct pb_survey_question *question)
 {
 	uint32_t *cursor = &survey->channels[c].cursor;
@@ -159,7 +159,7 @@ static bool next_search(struct pb_survey *survey, struct pb_survey_question *que
 		if (survey->channels[c].known < survey->channels[c].queues &&
 		    search_channel(survey, c, question))
 			return true;
-		/* Low indices are given first: the next search begins there. */
+		/* The firmware assigns low indices first: the next search starts there. */
 		if (survey->channels[c].known >= survey->channels[c].queues)
 			survey->channels[c].cursor = 0;
 		survey->visited = 0;
@@ -216,7 +216,7 @@ static enum pb_error ask(struct pb_survey *survey, struct pb_survey_question *qu
 
 	survey->left--;
 	question->asked = error == PB_ERROR_OK;
-	/* What is not asked now will be in another round. */
+	/* A query without room in the ring is left to a later round. */
 	return error == PB_ERROR_NO_SPACE ? PB_ERROR_OK : error;
 }
 
@@ -241,7 +241,7 @@ enum pb_error pb_survey_poll(struct pb_survey *survey, uint64_t now)
 	return error;
 }
 
-/* ---- what it comes to ---- */
+/* ---- the list ---- */
 
 static double busyness(const struct pb_top_queue *queue)
 {

@@ -1,84 +1,85 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The queues of a card, for `patchbay top`: asked of the firmware a few at a time, without ever waiting for an answer.
+ * The queues of a card, for `patchbay top`: queried a few at a time, without blocking.
  */
 #ifndef PB_HOST_TOOL_TOP_SURVEY_H
 #define PB_HOST_TOOL_TOP_SURVEY_H
 
-#include "host/patchbay.h"
+#include "patchbay/patchbay.h"
 
-/** Queues and channels that it knows, at most. */
-#define PB_SURVEY_QUEUES   4096u
+/** Largest number of queues. */
+#define PB_SURVEY_QUEUES 4096u
+/** Largest number of channels. */
 #define PB_SURVEY_CHANNELS 32u
-/** Questions of one round, at most; half of them to look for queues that are not known. */
+/** Largest number of queries in one round; up to half of them search for unknown queues. */
 #define PB_SURVEY_QUESTIONS 256u
-/** Questions under way at once. */
+/** Queries that can be unanswered at once. */
 #define PB_SURVEY_ASKED 8u
 
-/** A queue of some channel, as it was when it was asked after last. */
+/** A queue as last queried. */
 struct pb_top_queue {
-	uint32_t channel;         /**< whose it is; 0: none has this index */
-	uint32_t index;           /**< of its handle, the same for all channels */
-	uint32_t node;            /**< that it runs on */
+	uint32_t channel;         /**< owner; 0: no queue has this index */
+	uint32_t index;           /**< index of its handle; unique on the card */
+	uint32_t node;            /**< node that the queue runs on */
 	uint32_t priority;        /**< enum pb_priority */
-	uint32_t why;             /**< enum pb_why: what it is doing */
-	uint32_t waits_for_queue; /**< handle; only WAITING */
-	uint64_t waits_for_value; /**< of that queue's timeline */
+	uint32_t why;             /**< enum pb_why */
+	uint32_t waits_for_queue; /**< handle of the awaited queue; only with why WAITING */
+	uint64_t waits_for_value; /**< timeline value awaited; only with why WAITING */
 	uint32_t pending;         /**< submissions that have not completed */
 	uint32_t completed;       /**< submissions completed, modulo 2^32 */
-	bool failed;              /**< it has an error that is not acknowledged */
-	double rate;              /**< submissions completed in a second; NaN: not known yet */
-	uint64_t moment;          /**< when that was, in microseconds */
+	bool failed;              /**< the fence record holds an error that was not acknowledged */
+	double rate;              /**< submissions completed in a second; NaN: unknown */
+	uint64_t moment;          /**< time of the query, in microseconds */
 };
 
-/** A question that has not been answered. */
+/** A query without a reply. */
 struct pb_survey_question {
-	bool asked;       /**< there is one */
-	uint32_t tag;     /**< of its command */
+	bool asked;       /**< the slot is in use */
+	uint32_t tag;     /**< tag of its command */
 	uint32_t what;    /**< enum pb_query */
-	uint32_t channel; /**< the one that it is about */
-	uint32_t index;   /**< the queue's */
+	uint32_t channel; /**< channel queried */
+	uint32_t index;   /**< index of the queue queried */
 };
 
-/** What a round is at. */
+/** Phase of a round. */
 enum pb_survey_phase {
-	PB_SURVEY_CHANNEL, /**< how many queues each channel has */
-	PB_SURVEY_SEARCH,  /**< where those are that are not known */
-	PB_SURVEY_QUEUE,   /**< what those do that are */
-	PB_SURVEY_DONE,    /**< nothing until the next round */
+	PB_SURVEY_CHANNEL, /**< query the number of queues of each channel */
+	PB_SURVEY_SEARCH,  /**< search the indices of unknown queues */
+	PB_SURVEY_QUEUE,   /**< query known queues */
+	PB_SURVEY_DONE,    /**< idle until the next round */
 };
 
-/** A survey of one channel's card. */
+/** A survey of all queues, by queries of one channel. */
 struct pb_survey {
-	struct pb_channel *channel; /**< that asks; what it has itself is left out */
-	enum pb_survey_phase phase; /**< of the round */
-	uint32_t left;              /**< questions of the round */
-	uint32_t next_channel;      /**< to ask after, or to search for */
-	uint32_t next_queue;        /**< to ask after: goes round, from one round to the next */
-	uint32_t visited;           /**< indices that the round has been through */
-	uint32_t limit;             /**< indices below this there may be */
-	enum pb_error refused;      /**< why the firmware does not tell; OK: it does */
+	struct pb_channel *channel; /**< sends the queries; its own queues are left out */
+	enum pb_survey_phase phase; /**< phase of the present round */
+	uint32_t left;              /**< queries left in the round */
+	uint32_t next_channel;      /**< next channel to query, or to search for queues */
+	uint32_t next_queue;        /**< next queue to query; continues across rounds */
+	uint32_t visited;           /**< queues that the round has visited */
+	uint32_t limit;             /**< all queues have indices below this */
+	enum pb_error refused;      /**< why the firmware refuses queries; PB_ERROR_OK: it answers */
 	struct {
-		uint32_t queues; /**< it has, as the firmware says */
-		uint32_t known;  /**< of those are known */
-		uint32_t cursor; /**< where to search on */
-	} channels[PB_SURVEY_CHANNELS];
-	struct pb_top_queue queues[PB_SURVEY_QUEUES]; /**< by index */
-	struct pb_survey_question questions[PB_SURVEY_ASKED];
+		uint32_t queues;                              /**< queues that the channel has */
+		uint32_t known;                               /**< queues whose index is known */
+		uint32_t cursor;                              /**< next index to search */
+	} channels[PB_SURVEY_CHANNELS];                       /**< by channel */
+	struct pb_top_queue queues[PB_SURVEY_QUEUES];         /**< by index */
+	struct pb_survey_question questions[PB_SURVEY_ASKED]; /**< queries without a reply */
 };
 
-/** Begins, with nothing known. @param channel attached, the caller's for as long as it lasts */
+/** Starts a survey without known queues. @param channel attached; must stay so while the survey is used */
 void pb_survey_begin(struct pb_survey *survey, struct pb_channel *channel);
-/** Begins a round. If the last one is not over it goes on instead. */
+/** Starts a round, unless the last one is still in progress. */
 void pb_survey_round(struct pb_survey *survey);
 /**
- * Takes the answers that are there, and asks on. Never blocks.
- * @param now microseconds on the clock by which rates are counted
- * @return why there will be no more answers
+ * Reads the replies that have come and sends further queries. Never blocks.
+ * @param now microseconds on the clock used for rates
+ * @return PB_ERROR_OK, or why no further query is possible
  */
 enum pb_error pb_survey_poll(struct pb_survey *survey, uint64_t now);
-/** Lists the queues, the busiest first. @param list PB_SURVEY_QUEUES places @return how many there are */
+/** Lists the queues, the busiest first. @param list out: room for PB_SURVEY_QUEUES pointers @return number of queues */
 uint32_t pb_survey_list(const struct pb_survey *survey, const struct pb_top_queue **list);
 
 #endif

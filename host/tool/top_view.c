@@ -9,21 +9,21 @@
 #include "host/tool/card_failure.h"
 #include "host/tool/short_text.h"
 
-/** More is on no screen. */
+/** Longest line, in bytes. */
 #define LINE_BYTES 256u
 
 static const char node_head[] =
 	"NODE STATE      BUSY  SUBM/S PATCH/S BYTES/S DEPTH FEED50 FEED99 FENCE50 FENCE99 "
 	"FLIGHT QUEUES STOP/S FAULTS RESETS";
-static const char queue_head[] = "QUEUE    NODE LEVEL    DOING          PENDING  COMPLETED  DONE/S  REMARK";
+static const char queue_head[] = "QUEUE    NODE PRIORITY STATE          PENDING  COMPLETED  DONE/S  REMARK";
 
-/** Where the next line goes. */
+/** Position of the next line. */
 struct pen {
 	WINDOW *window;
 	int row;
-	int rows; /**< that may be written: the last one of the window is for the keys */
+	int rows; /**< rows for lines; the last row of the window shows the keys */
 	int columns;
-	attr_t attributes; /**< of all lines */
+	attr_t attributes; /**< attributes of all lines */
 };
 
 static void put_line(struct pen *pen, attr_t attributes, const char *text)
@@ -158,7 +158,7 @@ static void remark(const struct pb_top_queue *queue, char *text, size_t bytes)
 		(void)snprintf(text, bytes, "until 0x%08" PRIx32 " reaches %" PRIu64, queue->waits_for_queue,
 			       queue->waits_for_value);
 	else if (queue->failed)
-		(void)snprintf(text, bytes, "work of it failed");
+		(void)snprintf(text, bytes, "a submission failed");
 }
 
 static void draw_queue(struct pen *pen, const struct pb_top_queue *queue)
@@ -180,7 +180,7 @@ static uint32_t at_most(uint32_t value, uint32_t most)
 	return value < most ? value : most;
 }
 
-/** @return scroll */
+/** Draws the queues. @param shown out: queues drawn @return scroll position, limited to the list */
 static uint32_t draw_queues(struct pen *pen, const struct pb_top_picture *picture, uint32_t *shown)
 {
 	uint32_t lines, scroll;
@@ -200,7 +200,7 @@ static void draw_keys(struct pen *pen, const struct pb_top_picture *picture, uin
 
 	(void)snprintf(line, sizeof(line),
 		       "q quit  p %s  arrows scroll   queues %" PRIu32 "-%" PRIu32 " of %" PRIu32,
-		       picture->paused ? "go on" : "pause", shown != 0 ? scroll + 1u : 0, scroll + shown,
+		       picture->paused ? "resume" : "pause", shown != 0 ? scroll + 1u : 0, scroll + shown,
 		       picture->queue_count);
 	while (pen->row < pen->rows)
 		put_line(pen, 0, "");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The picture of `patchbay top`.
+ * The screen of `patchbay top`.
  */
 #ifndef PB_HOST_TOOL_TOP_VIEW_H
 #define PB_HOST_TOOL_TOP_VIEW_H
@@ -12,21 +12,21 @@
 #include "host/tool/top_model.h"
 #include "host/tool/top_survey.h"
 
-/** What is to be seen. */
+/** Contents of the screen. */
 struct pb_top_picture {
 	const struct pb_top_model *model;         /**< the card and its nodes */
-	uint64_t uptime;                          /**< of the firmware, in microseconds */
+	uint64_t uptime;                          /**< uptime of the firmware, in microseconds */
 	const struct pb_top_queue *const *queues; /**< the busiest first */
-	uint32_t queue_count;                     /**< of them */
-	uint32_t scroll;                          /**< queues above the first that is shown */
-	const char *message;                      /**< what is wrong, or empty */
-	bool old;                                 /**< it is how it was, not how it is */
-	bool paused;                              /**< the user wants it so */
+	uint32_t queue_count;                     /**< number of queues */
+	uint32_t scroll;                          /**< queues above the first one shown */
+	const char *message;                      /**< present problem, or empty */
+	bool old;                                 /**< the data are not up to date */
+	bool paused;                              /**< the user has paused the refresh */
 };
 
 /**
- * Draws it into all of a window, however small: what there is no room for is left out, the end of the queues first.
- * @return scroll, less if it went beyond the last queue
+ * Draws the screen into a window of any size. Lines without room are left out, the last queues first.
+ * @return scroll position, reduced if it was beyond the last queue
  */
 uint32_t pb_top_draw(WINDOW *window, const struct pb_top_picture *picture);
 

@@ -1,12 +1,12 @@
-# Traces: files of them, what they come to, and how they are shown.
+# Traces: files, timelines, and their export.
 set(page ${CMAKE_CURRENT_LIST_DIR}/timeline.html)
 set(scripts ${CMAKE_CURRENT_LIST_DIR}/timeline.js ${CMAKE_CURRENT_LIST_DIR}/timeline_input.js)
 string(REPLACE ";" ":" script_list "${scripts}")
 add_custom_command(
   OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/timeline_page.c
   COMMAND ${CMAKE_COMMAND} -DINPUT=${page} -DSCRIPTS=${script_list} -DOUTPUT=${CMAKE_CURRENT_BINARY_DIR}/timeline_page.c
-    -DHEADER=host/tool/timeline_page.h -DNAME=pb_timeline_page -P ${PROJECT_SOURCE_DIR}/cmake/page.cmake
-  DEPENDS ${page} ${scripts} ${PROJECT_SOURCE_DIR}/cmake/page.cmake)
+    -DHEADER=host/tool/timeline_page.h -DNAME=pb_timeline_page -P ${PROJECT_SOURCE_DIR}/boards/cmake/page.cmake
+  DEPENDS ${page} ${scripts} ${PROJECT_SOURCE_DIR}/boards/cmake/page.cmake)
 pb_library(pb_trace
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/trace_export.c

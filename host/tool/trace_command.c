@@ -12,6 +12,7 @@
 #include "host/tool/card_arguments.h"
 #include "host/tool/memory_file.h"
 #include "host/tool/open_card.h"
+#include "host/tool/seconds.h"
 #include "host/tool/trace_export.h"
 #include "host/tool/trace_record.h"
 
@@ -35,37 +36,29 @@ struct arguments {
 };
 
 static const struct argp_option reader_options[] = {
-	{"memory", KEY_MEMORY, "FILE.bin", 0, "Card memory as it was saved, from its first byte on", 0},
-	{"levels", KEY_LEVELS, "LEVELS", 0, "What is traced meanwhile", 0},
-	{"time", KEY_TIME, "SECONDS", 0, "Go on for so long", 0},
+	{"memory", KEY_MEMORY, "FILE.bin", 0, "Read saved card memory, from its first byte on", 0},
+	{"levels", KEY_LEVELS, "LEVELS", 0, "Trace levels during the recording", 0},
+	{"time", KEY_TIME, "SECONDS", 0, "Record for SECONDS", 0},
 	{0},
 };
 
 static const struct argp_option export_options[] = {
-	{"perfetto", KEY_PERFETTO, "FILE.json", 0, "Chrome trace events, for Perfetto or speedscope", 0},
-	{"html", KEY_HTML, "FILE.html", 0, "A page that needs no network", 0},
+	{"perfetto", KEY_PERFETTO, "FILE.json", 0, "Write Chrome trace events, for Perfetto or speedscope",
+	 0},
+	{"html", KEY_HTML, "FILE.html", 0, "Write a page that needs no network", 0},
 	{0},
 };
 
-static bool names_card(const struct pb_open_options *card)
-{
-	return card->socket != NULL || card->probe.stub != NULL || card->sim || card->board != NULL;
-}
-
 static void set_time(struct arguments *arguments, const char *text, struct argp_state *state)
 {
-	char *end;
-	const double seconds = strtod(text, &end);
-
-	if (end == text || *end != '\0' || !(seconds >= 0) || seconds > 1e9)
-		argp_error(state, "%s is no time", text);
-	arguments->recording.seconds = seconds;
+	if (!pb_seconds_parse(text, 0, 1e9, &arguments->recording.seconds))
+		argp_error(state, "--time %s: give 0 to 1000000000 seconds", text);
 }
 
 static void set_levels(struct arguments *arguments, const char *text, struct argp_state *state)
 {
 	if (!pb_trace_levels_parse(text, &arguments->recording.levels))
-		argp_error(state, "%s: neither off, default, all nor CATEGORY=LEVEL,...", text);
+		argp_error(state, "--levels %s: give off, default, all or CATEGORY=LEVEL,...", text);
 	arguments->recording.set = true;
 }
 
@@ -101,12 +94,12 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	if (key != ARGP_KEY_ARG)
 		return parse_option(key, text, state);
 	if (arguments->file != NULL)
-		argp_error(state, "one FILE at a time");
+		argp_error(state, "give one FILE");
 	arguments->file = text;
 	return 0;
 }
 
-/** Of those that have pb_card_arguments as well. */
+/** Parser of commands that also have pb_card_arguments. */
 static error_t parse_with_card(int key, char *text, struct argp_state *state)
 {
 	struct arguments *arguments = state->input;
@@ -147,7 +140,8 @@ static int read_card(const struct arguments *arguments)
 
 #define LEVELS_HELP                                                                                          \
 	"LEVELS is off, default, all, or CATEGORY=LEVEL,...: LIFE, PACKET, SCHEDULE, NODE, CONTROL and "     \
-	"LINE at 0 to 3, the others at 1. They take a channel of the card, and are set back in the end."
+	"LINE at 0 to 3, the others at 1. Setting them needs a channel of the card; they are restored at "   \
+	"the end."
 
 static int record_command(int argc, char **argv)
 {
@@ -155,18 +149,18 @@ static int record_command(int argc, char **argv)
 		.options = reader_options,
 		.parser = parse_with_card,
 		.args_doc = "FILE.trace",
-		.doc = "Write the trace of a card to a file: what it still has, and with --time what comes "
-		       "then.\v" LEVELS_HELP "\n\n"
-		       "Exit code: 0 it is written; 1 there is none; 2 wrong arguments.",
+		.doc = "Write the trace of a card to a file: the records it holds and, with --time, new "
+		       "ones.\v" LEVELS_HELP "\n\n"
+		       "Exit code: 0 success; 1 there is no trace, or a failure; 2 wrong arguments.",
 		.children = pb_card_arguments,
 	};
 	struct arguments arguments = {.recording.program = argv[0]};
 	int code;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-	if (arguments.file == NULL || names_card(&arguments.card) == (arguments.memory != NULL) ||
+	if (arguments.file == NULL || pb_names_card(&arguments.card) == (arguments.memory != NULL) ||
 	    (arguments.memory != NULL && arguments.recording.set)) {
-		fprintf(stderr, "%s: it takes FILE.trace, and either a card or --memory without --levels\n",
+		fprintf(stderr, "%s: give FILE.trace, and either a card or --memory without --levels\n",
 			argv[0]);
 		return EXIT_USAGE;
 	}
@@ -185,22 +179,22 @@ static int follow_command(int argc, char **argv)
 		.options = reader_options,
 		.parser = parse_with_card,
 		.args_doc = "",
-		.doc = "Print the trace of a card: what it still has, and what comes then, until "
+		.doc = "Print the trace of a card: the records it holds, then new ones, until "
 		       "interrupted.\v" LEVELS_HELP "\n\n"
-		       "Exit code: 0 here it is; 1 there is none; 2 wrong arguments.",
+		       "Exit code: 0 success; 1 there is no trace, or a failure; 2 wrong arguments.",
 		.children = pb_card_arguments,
 	};
 	struct arguments arguments = {
 		.recording = {.program = argv[0], .file = stdout, .text = true, .seconds = -1}};
 
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-	if (arguments.file == NULL && names_card(&arguments.card) && arguments.memory == NULL)
+	if (arguments.file == NULL && pb_names_card(&arguments.card) && arguments.memory == NULL)
 		return read_card(&arguments);
-	fprintf(stderr, "%s: it takes a card, and no file\n", argv[0]);
+	fprintf(stderr, "%s: give a card, and no file\n", argv[0]);
 	return EXIT_USAGE;
 }
 
-/** @return false: it has been said why it cannot be read */
+/** Reads a trace file. @return false: it cannot be read; the error has been printed */
 static bool read_file(const char *program, const char *path, struct pb_trace_data *data)
 {
 	FILE *file = fopen(path, "rb");
@@ -237,9 +231,10 @@ static int decode_command(int argc, char **argv)
 	static const struct argp argp = {
 		.parser = parse,
 		.args_doc = "FILE.trace",
-		.doc = "Print a trace: seconds since its first record, and what happened.\v"
-		       "It says itself what its events are called, whatever firmware has left it.\n\n"
-		       "Exit code: 0 here it is; 1 it cannot be read; 2 wrong arguments.",
+		.doc = "Print a trace: seconds since its first record, and the event.\v"
+		       "The file holds the names of its events, so that traces of any firmware can be "
+		       "printed.\n\n"
+		       "Exit code: 0 success; 1 the file cannot be read; 2 wrong arguments.",
 	};
 	struct arguments arguments = {0};
 	struct pb_trace_data data;
@@ -247,7 +242,7 @@ static int decode_command(int argc, char **argv)
 
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
 	if (arguments.file == NULL) {
-		fprintf(stderr, "%s: which FILE.trace?\n", argv[0]);
+		fprintf(stderr, "%s: FILE.trace is missing\n", argv[0]);
 		return EXIT_USAGE;
 	}
 	if (!read_file(argv[0], arguments.file, &data))
@@ -261,7 +256,7 @@ static int decode_command(int argc, char **argv)
 	for (; anchor < data.anchor_count; anchor++)
 		print_anchor(&data.anchors[anchor]);
 	if (data.lost != 0)
-		printf("       ...  %" PRIu64 " records are lost\n", data.lost);
+		printf("       ...  %" PRIu64 " records were lost\n", data.lost);
 	pb_trace_data_free(&data);
 	return 0;
 }
@@ -278,7 +273,7 @@ static int export_to(const char *program, const char *path, const struct pb_trac
 	if (file == NULL)
 		return complain(program, path, strerror(errno));
 	written = write(file, data, timeline);
-	return fclose(file) == 0 && written ? 0 : complain(program, path, "it cannot be written");
+	return fclose(file) == 0 && written ? 0 : complain(program, path, "cannot write the file");
 }
 
 static int export_command(int argc, char **argv)
@@ -287,8 +282,8 @@ static int export_command(int argc, char **argv)
 		.options = export_options,
 		.parser = parse,
 		.args_doc = "FILE.trace",
-		.doc = "Show a trace as a timeline: of each queue and each node, what was in it.\v"
-		       "Exit code: 0 it is written; 1 it cannot be; 2 wrong arguments.",
+		.doc = "Export a trace as a timeline of queues and nodes.\v"
+		       "Exit code: 0 success; 1 reading or writing failed; 2 wrong arguments.",
 	};
 	struct arguments arguments = {0};
 	struct pb_timeline timeline;
@@ -297,7 +292,7 @@ static int export_command(int argc, char **argv)
 
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
 	if (arguments.file == NULL || (arguments.perfetto == NULL && arguments.html == NULL)) {
-		fprintf(stderr, "%s: it takes FILE.trace, and --perfetto, --html or both\n", argv[0]);
+		fprintf(stderr, "%s: give FILE.trace, and --perfetto, --html or both\n", argv[0]);
 		return EXIT_USAGE;
 	}
 	if (!read_file(argv[0], arguments.file, &data))
@@ -307,7 +302,7 @@ static int export_command(int argc, char **argv)
 		if (code == 0)
 			code = export_to(argv[0], arguments.html, &data, &timeline, pb_trace_export_page);
 	} else {
-		code = complain(argv[0], arguments.file, "there is not enough memory for it");
+		code = complain(argv[0], arguments.file, "out of memory");
 	}
 	pb_timeline_free(&timeline);
 	pb_trace_data_free(&data);
@@ -322,11 +317,11 @@ int pb_trace_command(int argc, char **argv)
 		int (*run)(int argc, char **argv);
 		const char *summary;
 	} verbs[] = {
-		{"record", (char[]){"patchbay trace record"}, record_command, "write it to a file"},
-		{"follow", (char[]){"patchbay trace follow"}, follow_command, "print it as it comes"},
-		{"decode", (char[]){"patchbay trace decode"}, decode_command, "print a file of it"},
+		{"record", (char[]){"patchbay trace record"}, record_command, "write a trace to a file"},
+		{"follow", (char[]){"patchbay trace follow"}, follow_command, "print a trace live"},
+		{"decode", (char[]){"patchbay trace decode"}, decode_command, "print a trace file"},
 		{"export", (char[]){"patchbay trace export"}, export_command,
-		 "show a file of it as a timeline"},
+		 "export a trace file as a timeline"},
 	};
 	const bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0);
 
@@ -339,7 +334,7 @@ int pb_trace_command(int argc, char **argv)
 	}
 	fprintf(help ? stdout : stderr,
 		"Usage: %s COMMAND [ARGUMENT...]\n"
-		"What the firmware of a card did, and when.\n\n",
+		"Record and show what the firmware of a card did, and when.\n\n",
 		argv[0]);
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
 		fprintf(help ? stdout : stderr, "  %-7s %s\n", verbs[i].name, verbs[i].summary);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * `patchbay trace`: what the firmware did. Records it, prints it, shows it.
+ * `patchbay trace`: records, prints and exports the firmware's trace.
  */
 #ifndef PB_HOST_TOOL_TRACE_COMMAND_H
 #define PB_HOST_TOOL_TRACE_COMMAND_H
 
-/** @return exit code */
+/**
+ * Runs the command. @param argv argv[0] is the name in messages @return exit code: 0 success, 1 failure, 2 usage error
+ */
 int pb_trace_command(int argc, char **argv);
 
 #endif

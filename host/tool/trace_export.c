@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Chrome trace events: "Trace Event Format", of the Chromium project. */
+/* Chrome trace events ("Trace Event Format", Chromium project). */
 #include "host/tool/trace_export.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "host/names.h"
+#include "patchbay/names.h"
 
 /** Process ids of the two groups of tracks. */
 #define NODES_PID  1u
 #define QUEUES_PID 2u
-/** Marks of no queue: behind all that there can be. */
+/** Thread id for marks without a queue: above all queue indices. */
 #define CARD_TID 0x10000u
 
 static void write_name(FILE *file, const char *of, uint32_t pid, uint32_t tid, const char *name)
@@ -79,10 +79,10 @@ static void write_mark(FILE *file, const struct pb_trace_schema *schema, const s
 		object == PB_TRACE_NONE ? CARD_TID : object, mark->time, text);
 }
 
-/** One name for each queue and node that has a packet. @return false: there is not enough memory */
+/** Writes one name for each queue and node that has a packet. @return false: out of memory */
 static bool write_names(FILE *file, const struct pb_timeline *timeline)
 {
-	/* By queue, then by node. */
+	/* Indices: queues, then nodes. */
 	bool *named = calloc(0x10100u, sizeof(*named));
 	char name[48];
 

@@ -72,7 +72,7 @@ uint64_t pb_trace_clock_step(struct pb_trace_clock *clock, uint32_t now)
 	return clock->time;
 }
 
-/* What an array of so many has room for. */
+/* Returns the room of an array of `count` elements: 0, or a power of two from 64 on. */
 static size_t room_for(size_t count)
 {
 	size_t room = count != 0 ? 64u : 0;
@@ -82,6 +82,7 @@ static size_t room_for(size_t count)
 	return room;
 }
 
+/* Makes room for `more` elements. @return NULL, or the error */
 static const char *grow(void **array, size_t count, size_t more, size_t size)
 {
 	void *larger;
@@ -90,26 +91,26 @@ static const char *grow(void **array, size_t count, size_t more, size_t size)
 		return NULL;
 	larger = realloc(*array, room_for(count + more) * size);
 	if (larger == NULL)
-		return "there is not enough memory for it";
+		return "out of memory";
 	*array = larger;
 	return NULL;
 }
 
-static const char *take_schema(struct pb_trace_data *data, const uint8_t *bytes, uint32_t length)
+static const char *read_schema(struct pb_trace_data *data, const uint8_t *bytes, uint32_t length)
 {
 	char *text = malloc(length + 1u);
 	uint32_t line;
 
 	if (text == NULL)
-		return "there is not enough memory for it";
+		return "out of memory";
 	memcpy(text, bytes, length);
 	text[length] = '\0';
 	line = pb_trace_schema_parse(text, &data->schema);
 	free(text);
-	return line == 0 ? NULL : "its schema cannot be read";
+	return line == 0 ? NULL : "the schema of the trace is invalid";
 }
 
-static const char *take_records(struct pb_trace_data *data, struct pb_trace_clock *clock,
+static const char *read_records(struct pb_trace_data *data, struct pb_trace_clock *clock,
 				const uint32_t *words, uint32_t count)
 {
 	const char *wrong = grow((void **)&data->moments, data->count, count / 4u, sizeof(data->moments[0]));
@@ -120,7 +121,7 @@ static const char *take_records(struct pb_trace_data *data, struct pb_trace_cloc
 		struct pb_trace_moment *moment = &data->moments[data->count];
 
 		if (words[i + 1u] == 0)
-			continue; /* never written */
+			continue; /* the record was never written */
 		moment->record = (struct pb_trace_record){.clock = words[i],
 							  .what = words[i + 1u],
 							  .arguments = {words[i + 2u], words[i + 3u]}};
@@ -130,7 +131,7 @@ static const char *take_records(struct pb_trace_data *data, struct pb_trace_cloc
 	return NULL;
 }
 
-static const char *take_anchor(struct pb_trace_data *data, struct pb_trace_clock *clock,
+static const char *read_anchor(struct pb_trace_data *data, struct pb_trace_clock *clock,
 			       const uint32_t *words)
 {
 	const char *wrong = grow((void **)&data->anchors, data->anchor_count, 1, sizeof(data->anchors[0]));
@@ -143,23 +144,23 @@ static const char *take_anchor(struct pb_trace_data *data, struct pb_trace_clock
 	return NULL;
 }
 
-static const char *take_piece(struct pb_trace_data *data, struct pb_trace_clock *clock, uint32_t kind,
+static const char *read_piece(struct pb_trace_data *data, struct pb_trace_clock *clock, uint32_t kind,
 			      uint8_t *bytes, uint32_t length)
 {
 	uint32_t *words = (uint32_t *)(void *)bytes;
 	const uint32_t count = length / (uint32_t)sizeof(uint32_t);
 
 	if (kind == PB_TRACE_PIECE_SCHEMA)
-		return take_schema(data, bytes, length);
+		return read_schema(data, bytes, length);
 	for (uint32_t i = 0; i < count; i++)
 		words[i] = le32toh(words[i]);
 	if (kind == PB_TRACE_PIECE_RECORDS)
 		return length % sizeof(struct pb_trace_record) != 0 ? "a piece of records is cut off"
-								    : take_records(data, clock, words, count);
+								    : read_records(data, clock, words, count);
 	if (kind == PB_TRACE_PIECE_LOST && count == 1u)
 		data->lost += words[0];
 	if (kind == PB_TRACE_PIECE_ANCHOR && count == 3u)
-		return take_anchor(data, clock, words);
+		return read_anchor(data, clock, words);
 	return NULL;
 }
 
@@ -176,12 +177,12 @@ static const char *read_pieces(FILE *file, struct pb_trace_data *data, uint8_t *
 		if (got == 0)
 			return NULL;
 		if (got != sizeof(head))
-			return "it is cut off";
+			return "the file is cut off";
 		if (length > PB_TRACE_PIECE_BYTES_MAX)
-			return "a piece of it is too long";
+			return "a piece is too long";
 		if (length != 0 && fread(bytes, length, 1, file) != 1)
-			return "it is cut off";
-		wrong = take_piece(data, &clock, le32toh(head[0]), bytes, length);
+			return "the file is cut off";
+		wrong = read_piece(data, &clock, le32toh(head[0]), bytes, length);
 	}
 	return wrong;
 }
@@ -194,10 +195,10 @@ const char *pb_trace_file_read(FILE *file, struct pb_trace_data *data)
 
 	memset(data, 0, sizeof(*data));
 	if (fread(begins, sizeof(begins), 1, file) != 1 || memcmp(begins, magic, sizeof(magic)) != 0)
-		return "it is no trace";
+		return "the file is no trace";
 	bytes = malloc(PB_TRACE_PIECE_BYTES_MAX);
 	if (bytes == NULL)
-		return "there is not enough memory for it";
+		return "out of memory";
 	wrong = read_pieces(file, data, bytes);
 	free(bytes);
 	return wrong;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * A trace in a file: "PBTRACE1", then pieces, each of two words, its kind and
- * its length in bytes, and so many bytes. All words are little-endian. Readers
- * pass by pieces of a kind that they do not know.
+ * Trace files: "PBTRACE1", then pieces. A piece has two words, its kind and its
+ * length in bytes, then its contents. All words are little-endian. Readers skip
+ * pieces of an unknown kind.
  */
 #ifndef PB_HOST_TOOL_TRACE_FILE_H
 #define PB_HOST_TOOL_TRACE_FILE_H
@@ -14,56 +14,67 @@
 
 #include "host/tool/trace_schema.h"
 
+/** Kinds of pieces. */
 enum pb_trace_piece {
-	PB_TRACE_PIECE_SCHEMA = 1,  /**< the image's text; before any record */
+	PB_TRACE_PIECE_SCHEMA = 1,  /**< schema text of the image; before any record */
 	PB_TRACE_PIECE_RECORDS = 2, /**< struct pb_trace_record */
-	PB_TRACE_PIECE_LOST = 3,    /**< one word: records that are missing here */
-	PB_TRACE_PIECE_ANCHOR = 4,  /**< three words: the host's clock in nanoseconds, and the card's then */
+	PB_TRACE_PIECE_LOST = 3,    /**< one word: number of records lost here */
+	PB_TRACE_PIECE_ANCHOR =
+		4, /**< three words: the host's clock in nanoseconds (low, high), the card's clock at that time */
 };
 
-/** Bytes of a piece, at most. */
+/** Largest piece, in bytes. */
 #define PB_TRACE_PIECE_BYTES_MAX 0x100000u
 
-/** Begins a file. @return false: it cannot be written to */
+/** Writes the start of a file and its schema. @return false: writing failed */
 bool pb_trace_file_begin(FILE *file, const char *schema);
+/** Writes records. @return false: writing failed */
 bool pb_trace_file_records(FILE *file, const struct pb_trace_record *records, uint32_t count);
+/** Writes a number of lost records. @return false: writing failed */
 bool pb_trace_file_lost(FILE *file, uint32_t count);
+/** Writes the host's and the card's clock at one moment. @return false: writing failed */
 bool pb_trace_file_anchor(FILE *file, uint64_t nanoseconds, uint32_t clock);
 
-/** The card's clock, which wraps, as a time that does not: it goes on by less than half its range at a step. */
+/** Extends the card's clock, which wraps at 32 bits, to 64 bits. Steps must be shorter than half its range. */
 struct pb_trace_clock {
-	bool running;
-	uint32_t last;
+	bool running;  /**< a step was made */
+	uint32_t last; /**< clock at the last step */
 	uint64_t time; /**< microseconds since the first step */
 };
 
-/** @return the time now; one before the last step counts as none: a card that starts again may count from 0 */
+/**
+ * Makes a step. A clock value before the last one counts as no time: a restarted card may count from 0.
+ * @return the time in microseconds since the first step
+ */
 uint64_t pb_trace_clock_step(struct pb_trace_clock *clock, uint32_t now);
 
-/** Two clocks at one moment. */
+/** Host's clock and trace time at one moment. */
 struct pb_trace_anchor {
-	uint64_t nanoseconds; /**< the host's */
-	uint64_t time;        /**< as that of records */
+	uint64_t nanoseconds; /**< the host's clock */
+	uint64_t time;        /**< microseconds since the first record */
 };
 
-/** A record with a time that does not wrap. */
+/** A record with its time. */
 struct pb_trace_moment {
-	uint64_t time; /**< microseconds since the first one */
-	struct pb_trace_record record;
+	uint64_t time;                 /**< microseconds since the first record */
+	struct pb_trace_record record; /**< as in the file */
 };
 
-/** All of a file. */
+/** Contents of a file. */
 struct pb_trace_data {
-	struct pb_trace_schema schema;
-	struct pb_trace_moment *moments;
-	size_t count;
-	struct pb_trace_anchor *anchors;
-	size_t anchor_count;
-	uint64_t lost;
+	struct pb_trace_schema schema;   /**< names of events */
+	struct pb_trace_moment *moments; /**< records in file order */
+	size_t count;                    /**< number of records */
+	struct pb_trace_anchor *anchors; /**< in file order */
+	size_t anchor_count;             /**< number of anchors */
+	uint64_t lost;                   /**< records lost */
 };
 
-/** @return NULL, or what is wrong; free it with pb_trace_data_free in both cases */
+/**
+ * Reads a file. @param data out: to be freed with pb_trace_data_free() also after an error @return NULL, or the error
+ */
 const char *pb_trace_file_read(FILE *file, struct pb_trace_data *data);
+/** Frees the contents and clears them. */
 void pb_trace_data_free(struct pb_trace_data *data);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The page host/tool/timeline.html, with a timeline in it. */
+/* Writes the page host/tool/timeline.html with the data of a timeline. */
 #include <inttypes.h>
 #include <string.h>
 
-#include "host/names.h"
 #include "host/tool/timeline_page.h"
 #include "host/tool/trace_export.h"
+#include "patchbay/names.h"
 
-/** Where in it the data go. */
-#define PLACE "@DATA@"
+/** Text of the page that the data replace. */
+#define DATA_MARK "@DATA@"
 
-/** Which colour and which key of the legend a mark has: by its place in MARKS of the page. */
+/** Group of a mark: its colour and its key in the legend. The numbers are indices of MARKS in the page. */
 enum mark_group {
 	MARK_INTERRUPT,
 	MARK_PREEMPTION,
@@ -110,10 +110,10 @@ static void write_data(FILE *file, const struct pb_trace_data *data, const struc
 
 bool pb_trace_export_page(FILE *file, const struct pb_trace_data *data, const struct pb_timeline *timeline)
 {
-	const char *const place = strstr(pb_timeline_page, PLACE);
+	const char *const mark = strstr(pb_timeline_page, DATA_MARK);
 
-	fwrite(pb_timeline_page, 1, (size_t)(place - pb_timeline_page), file);
+	fwrite(pb_timeline_page, 1, (size_t)(mark - pb_timeline_page), file);
 	write_data(file, data, timeline);
-	fputs(place + strlen(PLACE), file);
+	fputs(mark + strlen(DATA_MARK), file);
 	return fflush(file) == 0 && ferror(file) == 0;
 }

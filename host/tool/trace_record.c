@@ -9,10 +9,10 @@
 
 #include "hal/shared.h"
 #include "host/tool/card_failure.h"
-#include "host/trace.h"
+#include "patchbay/trace.h"
 
-/** How often it looks: long before 8,192 records have come. */
-#define LOOK_US           2000u
+/** Period of reads in microseconds: far shorter than the time of 8,192 records. */
+#define PERIOD_US         2000u
 #define ATTACH_TIMEOUT_US 30000000u
 
 static volatile sig_atomic_t interrupted;
@@ -23,7 +23,7 @@ struct run {
 	struct pb_trace trace;
 	struct pb_trace_schema schema;
 	struct pb_trace_clock clock;
-	uint64_t told; /**< of the records that are lost */
+	uint64_t reported; /**< lost records that were reported */
 };
 
 static struct pb_trace_record records[8192];
@@ -65,20 +65,21 @@ static bool begin_output(struct run *run)
 	pb_trace_schema(&run->trace, text);
 	if (!run->recording->text)
 		return pb_trace_file_begin(run->recording->file, text);
-	/* What it does not tell is printed as numbers. */
+	/* Events that an invalid schema does not name are printed as numbers. */
 	(void)pb_trace_schema_parse(text, &run->schema);
 	return true;
 }
 
 static bool put_lost(struct run *run)
 {
-	const uint64_t fresh = run->trace.lost - run->told;
+	const uint64_t fresh = run->trace.lost - run->reported;
 
-	run->told = run->trace.lost;
+	run->reported = run->trace.lost;
 	if (fresh == 0)
 		return true;
 	if (run->recording->text)
-		return fprintf(run->recording->file, "       ...  %" PRIu64 " records are lost\n", fresh) > 0;
+		return fprintf(run->recording->file, "       ...  %" PRIu64 " records were lost\n", fresh) >
+		       0;
 	return pb_trace_file_lost(run->recording->file, (uint32_t)fresh);
 }
 
@@ -87,15 +88,15 @@ static bool put_records(struct run *run, uint32_t count)
 	if (!run->recording->text)
 		return pb_trace_file_records(run->recording->file, records, count);
 	for (uint32_t i = 0; i < count; i++) {
-		if (records[i].what != 0) /* 0: never written */
+		if (records[i].what != 0) /* 0: the record was never written */
 			pb_trace_print(run->recording->file, &run->schema, &records[i],
 				       pb_trace_clock_step(&run->clock, records[i].clock));
 	}
 	return fflush(run->recording->file) == 0;
 }
 
-/** All that has come since it looked last. @return false: it cannot be written */
-static bool take(struct run *run)
+/** Writes all records since the last call. @return false: writing failed */
+static bool put_new_records(struct run *run)
 {
 	uint32_t count;
 
@@ -107,7 +108,9 @@ static bool take(struct run *run)
 	return true;
 }
 
-/** Behind the records: their time goes only forward. Memory that was saved has no time now. */
+/**
+ * Writes an anchor behind the records, because times in the file must not decrease. Saved memory has no present time.
+ */
 static bool put_anchor(const struct run *run)
 {
 	const struct pb_boot_block *boot = (const void *)(run->link->memory + PB_BOOT_OFFSET);
@@ -117,7 +120,8 @@ static bool put_anchor(const struct run *run)
 	return pb_trace_file_anchor(run->recording->file, nanoseconds_now(), pb_shared_read32(&boot->clock));
 }
 
-static bool go_on(struct run *run)
+/** Records for the time that the user asked for. @return false: writing failed */
+static bool record_on(struct run *run)
 {
 	const struct pb_trace_recording *recording = run->recording;
 	uint64_t end;
@@ -127,10 +131,10 @@ static bool go_on(struct run *run)
 		return true;
 	end = nanoseconds_now() + (uint64_t)(recording->seconds * 1e9);
 	do {
-		/* It returns early if the card is gone: what is in its memory is still there. */
-		const bool gone = run->link->ops->wait(run->link, LOOK_US) == PB_ERROR_NO_CARD;
+		/* Ends early if the card is gone; its memory can still be read once. */
+		const bool gone = run->link->ops->wait(run->link, PERIOD_US) == PB_ERROR_NO_CARD;
 
-		good = take(run);
+		good = put_new_records(run);
 		if (gone)
 			return good;
 	} while (good && interrupted == 0 && (recording->seconds < 0 || nanoseconds_now() < end));
@@ -144,15 +148,15 @@ static enum pb_error set_levels(struct run *run, struct pb_channel *channel, uin
 
 static int record(struct run *run)
 {
-	const bool written =
-		begin_output(run) && take(run) && put_anchor(run) && go_on(run) && put_anchor(run);
+	const bool written = begin_output(run) && put_new_records(run) && put_anchor(run) && record_on(run) &&
+			     put_anchor(run);
 
 	if (!written)
-		fprintf(stderr, "%s: it cannot be written\n", run->recording->program);
+		fprintf(stderr, "%s: cannot write the file\n", run->recording->program);
 	return written ? 0 : 1;
 }
 
-/** Beside the levels of the host's own. */
+/** Records with other trace levels, and restores the former ones. */
 static int record_at_levels(struct run *run)
 {
 	struct pb_channel channel;
@@ -179,8 +183,8 @@ int pb_trace_record(const struct pb_trace_recording *recording, struct pb_link *
 	struct run run = {.recording = recording, .link = link};
 	enum pb_error error = PB_ERROR_OK;
 
-	if (link->ops != NULL && link->ops->look != NULL)
-		error = link->ops->look(link);
+	if (link->ops != NULL && link->ops->refresh != NULL)
+		error = link->ops->refresh(link);
 	if (error == PB_ERROR_OK)
 		error = pb_trace_open(&run.trace, link);
 	if (error != PB_ERROR_OK)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * Reads the trace of a card, for a while, into a file or onto the screen.
+ * Records the trace of a card into a file or prints it.
  */
 #ifndef PB_HOST_TOOL_TRACE_RECORD_H
 #define PB_HOST_TOOL_TRACE_RECORD_H
@@ -10,22 +10,23 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "host/link.h"
 #include "host/tool/trace_file.h"
+#include "patchbay/link.h"
 
+/** Parameters of a recording. */
 struct pb_trace_recording {
-	const char *program; /**< who complains */
-	FILE *file;          /**< what it goes to */
-	bool text;           /**< for people; else a file of records */
-	bool set;            /**< to `levels` while it lasts: takes a channel of the card */
+	const char *program; /**< name in error messages */
+	FILE *file;          /**< output */
+	bool text;           /**< print text; else write a trace file */
+	bool set;            /**< set `levels` during the recording, which needs a channel of the card */
 	uint32_t levels;     /**< PB_TRACE_LEVELS_* */
-	double seconds;      /**< 0: only what is there; less: until it is interrupted */
+	double seconds;      /**< duration; 0: only the present records; negative: until interrupted */
 };
 
-/** Does it. The link has only memory if that was saved: then what is there is all. @return exit code */
+/** Records. @param link open, or with ops NULL for saved card memory: then only its records @return exit code */
 int pb_trace_record(const struct pb_trace_recording *recording, struct pb_link *link);
 
-/** One record on a line of its own. */
+/** Prints one record on one line. @param time microseconds */
 void pb_trace_print(FILE *file, const struct pb_trace_schema *schema, const struct pb_trace_record *record,
 		    uint64_t time);
 

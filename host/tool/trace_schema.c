@@ -6,8 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "firmware/abi/submission.h"
-#include "host/names.h"
+#include "patchbay/abi/submission.h"
+#include "patchbay/names.h"
 
 static const struct {
 	const char *name;

@@ -4,18 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "firmware/abi/submission.h"
+#include "patchbay/abi/submission.h"
 
 #define QUEUES 0x10000u
 #define NODES  256u
-/** Submissions of a queue that have not ended, at most: a ring's. Older ones than these were lost with their records. */
+/** Largest number of open submissions of a queue: the size of a ring. The records of older ones were lost. */
 #define OPEN_MAX 256u
 
-/** What of a queue has not ended, the oldest first. */
+/** Open submissions of a queue, the oldest first. */
 struct queue {
 	uint32_t channel;
 	uint32_t node;
-	uint32_t put; /**< as the last SUBMIT said */
+	uint32_t put; /**< put index of the last SUBMIT record */
 	bool put_known;
 	uint32_t count;
 	struct pb_packet open[OPEN_MAX];
@@ -25,7 +25,7 @@ struct builder {
 	const struct pb_trace_data *data;
 	struct pb_timeline *timeline;
 	struct queue *queues[QUEUES];
-	uint64_t node_free[NODES]; /**< when the last of its work ended */
+	uint64_t node_free[NODES]; /**< end of the last packet of each node */
 	uint64_t now;
 	bool failed;
 };
@@ -122,13 +122,13 @@ static struct pb_packet *add(struct queue *queue, uint32_t index)
 	return packet;
 }
 
-/** Whether the firmware has named it by its fence id. */
+/** Returns whether a record has named the packet by its fence id. */
 static bool is_named(const struct pb_packet *packet)
 {
 	return packet->patch != PB_TRACE_NEVER || packet->feed != PB_TRACE_NEVER || packet->flags != 0;
 }
 
-/** The packet of this fence: the one that has it, else the oldest without, else a new one. */
+/** Finds the packet of a fence id: the one named so, else the oldest unnamed one, else a new one. */
 static struct pb_packet *find(struct queue *queue, uint32_t index, uint32_t fence_id)
 {
 	struct pb_packet *nameless = NULL;
@@ -145,7 +145,7 @@ static struct pb_packet *find(struct queue *queue, uint32_t index, uint32_t fenc
 	return nameless;
 }
 
-/** It tells how many have not ended; those that nothing was heard of are added. */
+/** Handles SUBMIT, which reports how many submissions are open: adds the missing ones. */
 static void on_submit(struct builder *builder, struct queue *queue, uint32_t index, uint32_t put,
 		      uint32_t completed)
 {
@@ -154,7 +154,7 @@ static void on_submit(struct builder *builder, struct queue *queue, uint32_t ind
 
 	queue->put = put;
 	queue->put_known = true;
-	/* The last of them are new. */
+	/* The last `fresh` of them were submitted now. */
 	for (; missing != 0 && missing <= OPEN_MAX; missing--) {
 		struct pb_packet *packet = add(queue, index);
 
@@ -163,7 +163,7 @@ static void on_submit(struct builder *builder, struct queue *queue, uint32_t ind
 	}
 }
 
-/** A node runs what it is given one by one: from then on when the last one ended. */
+/** Ends a packet. A node runs packets one after the other: this one ran from the end of the previous one. */
 static void end(struct builder *builder, struct pb_packet *packet, uint32_t node)
 {
 	packet->end = builder->now;
@@ -176,7 +176,7 @@ static void end(struct builder *builder, struct pb_packet *packet, uint32_t node
 	builder->node_free[node] = builder->now;
 }
 
-/** It leaves its queue. */
+/** Ends a packet and removes it from its queue. */
 static void leave(struct builder *builder, struct queue *queue, struct pb_packet *packet)
 {
 	const size_t behind = (size_t)(&queue->open[queue->count] - packet) - 1u;
@@ -203,7 +203,7 @@ static void on_complete(struct builder *builder, struct queue *queue, uint32_t i
 	leave(builder, queue, packet);
 }
 
-/** The oldest ones go back; what was submitted behind the cutoff has no name yet and stays. */
+/** Handles RETURN: the oldest packets are returned. Later submissions stay open. */
 static void on_return(struct builder *builder, struct queue *queue, uint32_t count)
 {
 	for (; count != 0 && queue->count != 0; count--) {
@@ -221,7 +221,7 @@ static void on_feed(struct builder *builder, struct pb_packet *packet, uint32_t 
 		packet->feed = builder->now;
 }
 
-/** @return false: it is a mark */
+/** Handles a record of a queue. @return false: the record is a mark */
 static bool on_packet(struct builder *builder, uint32_t event, uint32_t index,
 		      const struct pb_trace_record *record)
 {
@@ -258,7 +258,8 @@ static bool on_packet(struct builder *builder, uint32_t event, uint32_t index,
 	return true;
 }
 
-static void take(struct builder *builder, const struct pb_trace_moment *moment)
+/** Handles one record. */
+static void handle(struct builder *builder, const struct pb_trace_moment *moment)
 {
 	const struct pb_trace_record *record = &moment->record;
 	const uint32_t event = builder->data->schema.kinds[PB_TRACE_WHAT_EVENT(record->what)].event;
@@ -281,7 +282,7 @@ static int by_feed(const void *left, const void *right)
 	return (a->again > b->again) - (a->again < b->again);
 }
 
-/** What has not ended ends with the trace; what stands behind another in a ring has not run. */
+/** Ends all open packets at the end of the trace. A packet behind another one in an engine's ring has not run. */
 static void end_open(struct builder *builder)
 {
 	struct pb_timeline *timeline = builder->timeline;
@@ -319,7 +320,7 @@ bool pb_timeline_build(const struct pb_trace_data *data, struct pb_timeline *tim
 	builder->data = data;
 	builder->timeline = timeline;
 	for (size_t i = 0; i < data->count && !builder->failed; i++)
-		take(builder, &data->moments[i]);
+		handle(builder, &data->moments[i]);
 	timeline->duration = builder->now;
 	end_open(builder);
 	for (uint32_t q = 0; q < QUEUES; q++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * A file that others read while it is replaced: they find the old one or the new one, whole.
+ * Atomic replacement of a file: its readers see the complete old file or the complete new one.
  */
 #ifndef PB_HOST_TOOL_WHOLE_FILE_H
 #define PB_HOST_TOOL_WHOLE_FILE_H
@@ -10,17 +10,18 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/** A replacement in progress. */
 struct pb_whole_file {
-	FILE *stream;             /**< what goes into it */
-	const char *path;         /**< the caller's, until the end */
-	char temporary[PATH_MAX]; /**< beside it */
+	FILE *stream;             /**< receives the new contents */
+	const char *path;         /**< the caller's; must exist until pb_whole_file_end() */
+	char temporary[PATH_MAX]; /**< path of the new file, in the same folder */
 };
 
-/** Begins a new one. @return false: see errno; nothing is left behind */
+/** Begins a replacement. @return false: failed, see errno; no file is left behind */
 bool pb_whole_file_begin(struct pb_whole_file *file, const char *path);
 /**
- * Puts it, readable by all, where the old one is, once it is on the disk.
- * @return false: see errno; the old one is there as it was, and nothing is left behind
+ * Syncs the new file to disk and renames it over the old one, readable by all users.
+ * @return false: failed, see errno; the old file is unchanged, and no file is left behind
  */
 bool pb_whole_file_end(struct pb_whole_file *file);
 

@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A card has fewer channels than this. */
+#include "host/tool/json_number.h"
+
+/* Larger than the number of channels of any card. */
 #define CHANNELS_LIMIT 32u
 
-/* Reads a number that ends at `end`. */
+/* Parses a number that the character `end` follows. @param rest out: points to `end` */
 static bool read_number(const char *text, char end, uint64_t most, uint32_t *number, const char **rest)
 {
 	unsigned long long value;
@@ -73,21 +75,12 @@ void pb_why_sentence(const struct pb_why_queue *queue, const struct pb_queue_sta
 		(void)snprintf(waits, sizeof(waits), " (0x%08" PRIx32 " to reach %" PRIu64 ")",
 			       state->waits_for_queue, state->waits_for_value);
 	(void)snprintf(text, PB_WHY_BYTES,
-		       "Queue %s of channel %" PRIu32 " (node %" PRIu32 ", level %s) %s: %s%s; %" PRIu32
+		       "Queue %s of channel %" PRIu32 " (node %" PRIu32 ", priority %s) %s: %s%s; %" PRIu32
 		       " submitted, %" PRIu32 " admitted, %" PRIu32 " completed, timeline %" PRIu64 "%s.",
 		       name, queue->channel, state->node, pb_priority_name(state->priority),
 		       runs ? "runs" : "does not run", pb_why_meaning(state->why), waits, state->put,
 		       state->admitted, state->completed, state->timeline,
-		       state->failed ? "; work of it failed" : "");
-}
-
-/* A number of 64 bits, which a double does not hold. */
-static void add_wide(cJSON *object, const char *name, uint64_t value)
-{
-	char digits[24];
-
-	(void)snprintf(digits, sizeof(digits), "%" PRIu64, value);
-	cJSON_AddRawToObject(object, name, digits);
+		       state->failed ? "; a submission failed" : "");
 }
 
 static cJSON *waits_json(const struct pb_queue_state *state)
@@ -98,7 +91,7 @@ static cJSON *waits_json(const struct pb_queue_state *state)
 		return cJSON_CreateNull();
 	object = cJSON_CreateObject();
 	cJSON_AddNumberToObject(object, "queue", state->waits_for_queue);
-	add_wide(object, "timeline", state->waits_for_value);
+	pb_json_number(object, "timeline", state->waits_for_value);
 	return object;
 }
 
@@ -115,7 +108,7 @@ char *pb_why_json(const struct pb_why_queue *queue, const struct pb_queue_state 
 	cJSON_AddNumberToObject(object, "put", state->put);
 	cJSON_AddNumberToObject(object, "admitted", state->admitted);
 	cJSON_AddNumberToObject(object, "completed", state->completed);
-	add_wide(object, "timeline", state->timeline);
+	pb_json_number(object, "timeline", state->timeline);
 	cJSON_AddBoolToObject(object, "failed", state->failed);
 	cJSON_AddBoolToObject(object, "suspended", state->suspended);
 	cJSON_AddNumberToObject(object, "node", state->node);

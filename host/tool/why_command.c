@@ -27,8 +27,8 @@ struct arguments {
 };
 
 static const struct argp_option option_table[] = {
-	{"card", KEY_CARD, "SOCKET", 0, "The card that listens there", 0},
-	{"channel", KEY_CHANNEL, "N", 0, "The queue is this channel's", 0},
+	{"card", KEY_CARD, "SOCKET", 0, "The running card that listens at SOCKET", 0},
+	{"channel", KEY_CHANNEL, "N", 0, "Channel that owns the queue", 0},
 	{"json", KEY_JSON, NULL, 0, "Print one JSON object", 0},
 	{0},
 };
@@ -39,28 +39,28 @@ static void set_channel(struct arguments *arguments, const char *text, struct ar
 	const unsigned long channel = strtoul(text, &end, 10);
 
 	if (end == text || *end != '\0' || channel == 0 || channel > 31)
-		argp_error(state, "%s is no channel of a client", text);
+		argp_error(state, "--channel %s: give a number from 1 to 31", text);
 	arguments->channel = (uint32_t)channel;
 }
 
 static void set_queue(struct arguments *arguments, const char *text, struct argp_state *state)
 {
 	if (arguments->named)
-		argp_error(state, "one queue only");
+		argp_error(state, "give one QUEUE");
 	if (!pb_why_parse(text, &arguments->queue))
-		argp_error(state, "%s is neither a queue's handle nor CHANNEL:INDEX", text);
+		argp_error(state, "%s: give a queue's handle or CHANNEL:INDEX", text);
 	arguments->named = true;
 }
 
-/* All arguments are there: do they fit each other? */
+/* Checks the combination of all arguments. */
 static void check(struct arguments *arguments, struct argp_state *state)
 {
 	if (!arguments->named)
-		argp_error(state, "which QUEUE?");
+		argp_error(state, "QUEUE is missing: give a queue's handle or CHANNEL:INDEX");
 	if (arguments->card.socket == NULL)
-		argp_error(state, "which card? --card SOCKET names one that runs");
+		argp_error(state, "--card SOCKET of a running card is missing");
 	if (arguments->channel != 0 && arguments->queue.channel != 0)
-		argp_error(state, "the queue's name says already which channel's it is");
+		argp_error(state, "QUEUE already names the channel; leave --channel out");
 	if (arguments->channel != 0)
 		arguments->queue.channel = arguments->channel;
 }
@@ -100,7 +100,7 @@ static bool print_json(const struct pb_why_queue *queue, const struct pb_queue_s
 	return text != NULL;
 }
 
-/* Attaches as a client of its own, asks, and leaves. @return exit code */
+/* Attaches as a client, queries the queue, prints the answer, detaches. @return exit code */
 static int ask(const char *program, struct pb_link *link, struct arguments *arguments)
 {
 	struct pb_channel channel;
@@ -130,11 +130,10 @@ int pb_why_command(int argc, char **argv)
 		.options = option_table,
 		.parser = parse,
 		.args_doc = "QUEUE",
-		.doc = "Say why a queue of a card that runs has nothing at its engine, and what it waits "
-		       "for.\v"
-		       "QUEUE is a queue's handle, or CHANNEL:INDEX: whatever queue of that channel has the "
-		       "handle's low 16 bits.\n\n"
-		       "Exit code: 0 here is the answer; 1 there is none; 2 wrong arguments.",
+		.doc = "Explain why no submission of a queue runs, and what the queue waits for.\v"
+		       "QUEUE is a queue's handle, or CHANNEL:INDEX: the queue of that channel whose handle "
+		       "has INDEX as its low 16 bits.\n\n"
+		       "Exit code: 0 success; 1 there is no answer; 2 wrong arguments.",
 	};
 	struct arguments arguments = {0};
 	struct pb_open_card card;

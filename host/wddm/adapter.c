@@ -2,12 +2,12 @@
 /* An adapter and its contexts. */
 #include <string.h>
 
-#include "host/render.h"
 #include "host/wddm/internal.h"
+#include "patchbay/render.h"
 
-/* Where the firmware puts allocations that are nowhere: no engine address of a card begins like this. */
+/* GPU address of the trap segment, for allocations without a segment. No card uses addresses from here on. */
 #define TRAP_GPU_BASE UINT64_C(0xdeadbeef00000000)
-/* More than any allocation. */
+/* Size of the trap segment: larger than any allocation. */
 #define TRAP_BYTES UINT64_C(0x10000000000)
 
 static bool config_is_bad(const struct pb_wddm_config *config)
@@ -22,7 +22,8 @@ static bool config_is_bad(const struct pb_wddm_config *config)
 	       config->patches > capabilities[PB_CAPABILITY_PATCHES_MAX];
 }
 
-static enum pb_error make_node(struct pb_wddm_adapter *adapter, uint32_t n)
+/** Creates a node's queue and the memory for its lists. */
+static enum pb_error create_node(struct pb_wddm_adapter *adapter, uint32_t n)
 {
 	struct pb_wddm_node *node = &adapter->nodes[n];
 	const struct pb_wddm_config *config = &adapter->config;
@@ -51,7 +52,7 @@ enum pb_error pb_wddm_start(struct pb_wddm_adapter *adapter, const struct pb_wdd
 	adapter->events_dropped = pb_shared_read32(&config->channel->entry->events_dropped);
 	error = pb_segment_create(&adapter->trap, config->channel, &trap);
 	for (uint32_t n = 0; n < config->node_count && error == PB_ERROR_OK; n++)
-		error = make_node(adapter, n);
+		error = create_node(adapter, n);
 	if (error != PB_ERROR_OK)
 		(void)pb_wddm_stop(adapter);
 	return error;
@@ -66,7 +67,7 @@ enum pb_error pb_wddm_stop(struct pb_wddm_adapter *adapter)
 		const enum pb_error error =
 			node->queue.handle != 0 ? pb_queue_destroy(&node->queue) : PB_ERROR_OK;
 
-		/* While the queue may be there, the firmware may read its lists. */
+		/* Unless the queue is destroyed, the firmware may still read its lists. */
 		if (error == PB_ERROR_OK)
 			pb_memory_free(&node->lists);
 		else if (first == PB_ERROR_OK)
@@ -94,7 +95,7 @@ enum pb_error pb_wddm_context_create(struct pb_wddm_adapter *adapter, struct pb_
 	return pb_context_create(adapter->config.channel, &context->handle);
 }
 
-/** The firmware's word for it: no submission of the context is on its way, and no list names it. */
+/** Frees all slots of a destroyed context: none of its submissions is in flight. */
 static void forget(struct pb_wddm_node *node, const struct pb_wddm_context *context)
 {
 	for (uint32_t s = 0; s < PB_WDDM_SLOTS; s++) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Completion. How many submissions of a node are done is one word, in the order
- * of submission; fence ids are looked up here. Events only tell which failed.
- * While a preemption is under way, preempt.c finds it by the timeline.
+ * Completion. One word per queue counts the submissions completed, in the order of submission; the fence ids are kept
+ * here. Events only report which submissions failed. During a preemption preempt.c finds the count by the timeline.
  */
 #include "host/wddm/internal.h"
 
@@ -23,10 +22,10 @@ void pb_wddm_fail(struct pb_wddm_packet *packet)
 }
 
 /**
- * Finds the submission that an event speaks of: ids may come twice, and events
- * come in order. What a halt took down with it is not to blame.
+ * Marks the submission that an event reports. Fence ids may repeat, but events come in order: the oldest one that is
+ * not marked is meant. Submissions cancelled by a halt (PB_ERROR_HALTED) did not fail themselves.
  */
-static void take_event(struct pb_wddm_adapter *adapter, const struct pb_event *event)
+static void apply_event(struct pb_wddm_adapter *adapter, const struct pb_event *event)
 {
 	struct pb_wddm_node *node = node_of_queue(adapter, event->queue);
 
@@ -44,7 +43,7 @@ static void take_event(struct pb_wddm_adapter *adapter, const struct pb_event *e
 	}
 }
 
-/** Events were lost: anything that is not reported yet may have failed. */
+/** After lost events: marks all submissions that are not reported, because any of them may have failed. */
 static void fail_all(struct pb_wddm_adapter *adapter)
 {
 	for (uint32_t n = 0; n < adapter->config.node_count; n++) {
@@ -55,14 +54,14 @@ static void fail_all(struct pb_wddm_adapter *adapter)
 	}
 }
 
-void pb_wddm_take_events(struct pb_wddm_adapter *adapter)
+void pb_wddm_read_events(struct pb_wddm_adapter *adapter)
 {
 	struct pb_channel *channel = adapter->config.channel;
 	struct pb_event event;
 	uint32_t dropped;
 
 	while (pb_channel_event(channel, &event))
-		take_event(adapter, &event);
+		apply_event(adapter, &event);
 	dropped = pb_shared_read32(&channel->entry->events_dropped);
 	if (dropped != adapter->events_dropped)
 		fail_all(adapter);
@@ -80,8 +79,8 @@ static void notify(struct pb_wddm_adapter *adapter, uint32_t n, uint32_t fence_i
 }
 
 /**
- * Reports what is done, one by one. A paging buffer that failed is not done,
- * and neither is what stands behind it: what it was to move is not there.
+ * Reports completed submissions one by one. Stops at a failed paging buffer: later submissions depend on the memory
+ * that it did not move. @return true: the OS was notified
  */
 static bool report(struct pb_wddm_adapter *adapter, uint32_t n, uint32_t completed)
 {
@@ -104,21 +103,21 @@ static bool report(struct pb_wddm_adapter *adapter, uint32_t n, uint32_t complet
 
 bool pb_wddm_interrupt(struct pb_wddm_adapter *adapter)
 {
-	struct pb_wddm_look looks[PB_WDDM_NODES];
+	struct pb_wddm_position positions[PB_WDDM_NODES];
 	bool news = false;
 
 	if (adapter->error != PB_ERROR_OK)
 		return false;
-	/* An event is there before the count that includes its submission: so the counts are read first. */
+	/* Counts before events: the firmware writes an event before the count that includes its submission. */
 	for (uint32_t n = 0; n < adapter->config.node_count && adapter->error == PB_ERROR_OK; n++)
-		adapter->error = pb_wddm_look_at(adapter, &adapter->nodes[n], &looks[n]);
+		adapter->error = pb_wddm_read_position(adapter, &adapter->nodes[n], &positions[n]);
 	if (adapter->error != PB_ERROR_OK)
 		return false;
-	pb_wddm_take_events(adapter);
+	pb_wddm_read_events(adapter);
 	for (uint32_t n = 0; n < adapter->config.node_count; n++) {
-		news = report(adapter, n, looks[n].done) || news;
-		news = pb_wddm_preempt_report(adapter, n, &looks[n]) || news;
-		news = pb_wddm_preempt_go_on(adapter, n) || news;
+		news = report(adapter, n, positions[n].done) || news;
+		news = pb_wddm_preempt_report(adapter, n, &positions[n]) || news;
+		news = pb_wddm_preempt_advance(adapter, n) || news;
 	}
 	if (news)
 		adapter->config.callbacks.queue_dpc(adapter->config.callbacks.context);

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* BuildPagingBuffer: the OS's operations as those of host/paging.h. */
-#include "host/paging.h"
+/* BuildPagingBuffer: converts the OS's operations to those of include/patchbay/paging.h. */
+#include "patchbay/paging.h"
 
 #include "host/wddm/internal.h"
 
-/** Where the engine sees an address of a segment. @return false: no such segment, or not in it */
+/** Converts an OS address to a GPU address. @return false: the segment does not exist or does not hold the range */
 static bool in_segment(const struct pb_wddm_adapter *adapter, uint32_t id, uint64_t address, uint64_t bytes,
-		       struct pb_paging_place *place)
+		       struct pb_paging_memory *memory)
 {
 	const struct pb_segment *segment =
 		id <= PB_WDDM_TRAP_SEGMENT && id != PB_SEGMENT_SYSTEM ? adapter->config.segments[id] : NULL;
 
-	/* Below its start the difference wraps, beyond any size. */
+	/* An address below the base wraps to a value above any size. */
 	if (segment == NULL || bytes > segment->request.size ||
 	    address - segment->request.os_base > segment->request.size - bytes)
 		return false;
-	place->pages = NULL;
-	place->gpu_address = segment->request.gpu_base + (address - segment->request.os_base);
+	memory->pages = NULL;
+	memory->gpu_address = segment->request.gpu_base + (address - segment->request.os_base);
 	return true;
 }
 
-/** A side of a transfer: an offset in bytes is for segments, one in pages for lists of pages. */
+/** Converts one side of a transfer. TransferOffset counts bytes in a segment, MdlOffset pages of a page list. */
 static bool side(const struct pb_wddm_adapter *adapter, const struct pb_dxgkarg_buildpagingbuffer *build,
-		 const struct pb_dxgk_place *from, struct pb_paging_place *to)
+		 const struct pb_dxgk_location *from, struct pb_paging_memory *to)
 {
 	if (from->SegmentId != 0)
 		return in_segment(adapter, from->SegmentId,
@@ -37,7 +37,7 @@ static bool transfer(const struct pb_wddm_adapter *adapter, const struct pb_dxgk
 {
 	operation->bytes = build->Transfer.TransferSize;
 	if (operation->bytes == 0)
-		return true; /* gone with a reset: the places may mean nothing */
+		return true; /* lost in a reset: source and destination may be invalid */
 	return side(adapter, build, &build->Transfer.Source, &operation->source) &&
 	       side(adapter, build, &build->Transfer.Destination, &operation->destination);
 }
@@ -56,13 +56,13 @@ static bool discard(const struct pb_wddm_adapter *adapter, const struct pb_dxgka
 {
 	const struct pb_wddm_allocation *object = build->DiscardContent.hAllocation;
 
-	/* The contents matter no more up to the last whole word. */
+	/* Engines discard whole words. */
 	operation->bytes = object != NULL ? object->size / sizeof(uint32_t) * sizeof(uint32_t) : 0;
 	return in_segment(adapter, build->DiscardContent.SegmentId, build->DiscardContent.SegmentAddress,
 			  operation->bytes, &operation->destination);
 }
 
-/** Pages of an aperture. */
+/** Converts a range of pages of an aperture. @return false: it does not exist */
 static bool in_aperture(const struct pb_wddm_adapter *adapter, uint32_t id, uint64_t first, uint64_t pages,
 			struct pb_paging_operation *operation)
 {
@@ -93,7 +93,7 @@ static bool unmap(const struct pb_wddm_adapter *adapter, const struct pb_dxgkarg
 			   build->UnmapApertureSegment.NumberOfPages, operation);
 }
 
-/** The numbers are the same on both sides. @return false: not one that this card can do */
+/** Converts an operation; the numbers of both enumerations agree. @return false: the card cannot do it */
 static bool convert(const struct pb_wddm_adapter *adapter, const struct pb_dxgkarg_buildpagingbuffer *build,
 		    struct pb_paging_operation *operation)
 {
@@ -112,7 +112,7 @@ static bool convert(const struct pb_wddm_adapter *adapter, const struct pb_dxgka
 		return unmap(adapter, build, operation);
 	case PB_DXGK_OPERATION_READ_PHYSICAL:
 	case PB_DXGK_OPERATION_WRITE_PHYSICAL:
-		/* They flush what a card like this does not hold back. */
+		/* They flush caches that this card does not have: 0 bytes, no packet. */
 		operation->kind = PB_PAGING_DISCARD;
 		return true;
 	case PB_DXGK_OPERATION_SPECIAL_LOCK_TRANSFER:

@@ -1,52 +1,50 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PreemptCommand. The firmware lets the buffer that runs come to its end and
- * gives the rest back; its record says how many. They keep their places in the
- * node's order, so that a place there stays an index of the queue.
+ * PreemptCommand. The firmware completes the running buffer and returns the others; its record counts them. Returned
+ * submissions keep their numbers in the node's order, so that a number stays an index of the queue's ring.
  */
 #include "host/wddm/internal.h"
 
 /**
- * While a preemption is under way, the queue's index may already stand behind
- * returned work; the timeline does not. It is read before the preemption's
- * record: what that says later cannot be in it.
+ * Finds the submissions completed during a preemption. The queue's index may already include returned submissions; the
+ * timeline never does. Must be read before the preemption record, so that it is not newer than the record.
  */
-static enum pb_error look_at_timeline(struct pb_wddm_adapter *adapter, struct pb_wddm_node *node,
-				      struct pb_wddm_look *look)
+static enum pb_error read_position_by_timeline(struct pb_wddm_adapter *adapter, struct pb_wddm_node *node,
+					       struct pb_wddm_position *position)
 {
 	struct pb_fence fence;
 	enum pb_error error = pb_queue_fence(&node->queue, &fence);
 
-	look->done = node->reported;
+	position->done = node->reported;
 	if (error != PB_ERROR_OK)
 		return error;
-	while (look->done != fence.completed &&
-	       pb_wddm_packet(adapter, node, look->done)->timeline <= fence.timeline)
-		look->done++;
-	look->completed = look->done;
+	while (position->done != fence.completed &&
+	       pb_wddm_packet(adapter, node, position->done)->timeline <= fence.timeline)
+		position->done++;
+	position->completed = position->done;
 	return PB_ERROR_OK;
 }
 
-enum pb_error pb_wddm_look_at(struct pb_wddm_adapter *adapter, struct pb_wddm_node *node,
-			      struct pb_wddm_look *look)
+enum pb_error pb_wddm_read_position(struct pb_wddm_adapter *adapter, struct pb_wddm_node *node,
+				    struct pb_wddm_position *position)
 {
 	struct pb_preempt last;
 	enum pb_error error;
 
-	*look = (struct pb_wddm_look){.stopped = false};
+	*position = (struct pb_wddm_position){.stopped = false};
 	if (!node->preemption.begun) {
-		error = pb_queue_completed(&node->queue, &look->completed);
-		look->done = look->completed;
+		error = pb_queue_completed(&node->queue, &position->completed);
+		position->done = position->completed;
 		return error;
 	}
-	error = look_at_timeline(adapter, node, look);
+	error = read_position_by_timeline(adapter, node, position);
 	if (error == PB_ERROR_OK)
 		error = pb_queue_preempted(&node->queue, &last);
 	if (error != PB_ERROR_OK || last.count != node->preemption.count)
 		return error;
-	look->stopped = true;
-	look->completed = last.completed;
-	look->done = last.completed - last.returned;
+	position->stopped = true;
+	position->completed = last.completed;
+	position->done = last.completed - last.returned;
 	return PB_ERROR_OK;
 }
 
@@ -60,26 +58,27 @@ static void notify(struct pb_wddm_adapter *adapter, uint32_t n)
 				 .NodeOrdinal = n},
 	};
 
-	/* It is over before the OS hears of it: it may submit and preempt from within the call. */
+	/* Clear it before the call: the OS may submit and preempt from within the notification. */
 	node->preemption = (struct pb_wddm_preemption){.pending = false};
 	adapter->config.callbacks.notify_interrupt(adapter->config.callbacks.context, &data);
 }
 
-bool pb_wddm_preempt_report(struct pb_wddm_adapter *adapter, uint32_t n, const struct pb_wddm_look *look)
+bool pb_wddm_preempt_report(struct pb_wddm_adapter *adapter, uint32_t n,
+			    const struct pb_wddm_position *position)
 {
 	struct pb_wddm_node *node = &adapter->nodes[n];
 
-	/* Behind a paging buffer that failed nothing is reported, this neither. */
-	if (!look->stopped || node->reported != look->done)
+	/* After a failed paging buffer nothing is reported, not even the preemption. */
+	if (!position->stopped || node->reported != position->done)
 		return false;
-	for (; node->reported != look->completed; node->reported++)
+	for (; node->reported != position->completed; node->reported++)
 		pb_wddm_release(pb_wddm_packet(adapter, node, node->reported));
 	notify(adapter, n);
 	return true;
 }
 
-/** The reply comes behind the record, and the next preemption has to wait for it. */
-static void take_reply(struct pb_wddm_adapter *adapter, struct pb_wddm_node *node)
+/** Reads the reply of a reported preemption, which comes after its record. The next preemption needs it. */
+static void finish_preemption(struct pb_wddm_adapter *adapter, struct pb_wddm_node *node)
 {
 	enum pb_error error;
 
@@ -90,6 +89,7 @@ static void take_reply(struct pb_wddm_adapter *adapter, struct pb_wddm_node *nod
 		adapter->error = error;
 }
 
+/** Sends the pending preemption to the firmware, unless an earlier one is unfinished. */
 static void begin(struct pb_wddm_adapter *adapter, struct pb_wddm_node *node)
 {
 	const enum pb_error error = pb_queue_preempt_begin(&node->queue, node->preemption.id, 0);
@@ -102,11 +102,11 @@ static void begin(struct pb_wddm_adapter *adapter, struct pb_wddm_node *node)
 	}
 }
 
-bool pb_wddm_preempt_go_on(struct pb_wddm_adapter *adapter, uint32_t n)
+bool pb_wddm_preempt_advance(struct pb_wddm_adapter *adapter, uint32_t n)
 {
 	struct pb_wddm_node *node = &adapter->nodes[n];
 
-	take_reply(adapter, node);
+	finish_preemption(adapter, node);
 	if (adapter->error != PB_ERROR_OK || !node->preemption.pending || node->preemption.begun)
 		return false;
 	if (node->reported == node->submitted) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Render, RenderKm and Present: the kernel's lists in, host/render.h in between. */
-#include "host/render.h"
+/* Render, RenderKm and Present: converts the kernel's lists for include/patchbay/render.h. */
+#include "patchbay/render.h"
 
 #include "host/wddm/internal.h"
 
@@ -9,22 +9,22 @@
 #define PRESENT_SOURCE      1u
 #define PRESENT_DESTINATION 2u
 
-/** The kernel's allocation list; a handle for Render is an index into it, plus 1. */
+/** The kernel's allocation list. A handle for Render is an index of this list plus 1. */
 struct list {
 	const struct pb_wddm_adapter *adapter;
 	const struct pb_dxgk_allocationlist *entries;
 };
 
 /**
- * Where the engine sees an address of a segment.
- * @return false: it does not lie there, so that it is no use to write it down already
+ * Converts an OS address to a GPU address.
+ * @return false: the segment does not exist or does not hold it; the address is left to the firmware
  */
 static bool engine_address(const struct pb_wddm_adapter *adapter, uint32_t segment, uint64_t address,
 			   uint64_t *engine)
 {
 	const struct pb_segment *known = adapter->config.segments[segment];
 
-	/* Below its start the difference wraps, beyond any size. */
+	/* An address below the base wraps to a value above any size. */
 	if (known == NULL || address - known->request.os_base >= known->request.size)
 		return false;
 	*engine = known->request.gpu_base + (address - known->request.os_base);
@@ -59,7 +59,7 @@ static uint32_t at_most(uint32_t value, uint32_t limit)
 	return value < limit ? value : limit;
 }
 
-/** No output may be longer than what SubmitCommand has room for. */
+/** Describes the outputs, limited to what SubmitCommand has room for. */
 static struct pb_render_output output_of(const struct pb_wddm_adapter *adapter, void *dma_buffer,
 					 uint32_t dma_size, void *private_data, uint32_t private_data_size,
 					 struct pb_patch_location *locations, uint32_t locations_size)
@@ -76,7 +76,7 @@ static struct pb_render_output output_of(const struct pb_wddm_adapter *adapter, 
 	};
 }
 
-/** The context's staging memory: a list that Render writes and nobody reads, the handles, the rest. */
+/** Divides the context's staging memory: Render's unused allocation list, the handles, Render's own staging memory. */
 static uint32_t stage(const struct pb_wddm_context *context, const struct pb_dxgkarg_render *render,
 		      struct pb_render_arguments *arguments)
 {
@@ -165,7 +165,7 @@ static int64_t height(const struct pb_rect *rect)
 	return (int64_t)rect->bottom - rect->top;
 }
 
-/** What this pass is to write. @return false: not one that this card can do */
+/** Finds the rectangle that this call writes. @return false: the blit is not supported */
 static bool part_of(const struct pb_dxgkarg_present *present, struct pb_rect *part)
 {
 	const struct pb_rect *source = &present->SrcRect;

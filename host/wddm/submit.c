@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Patch and SubmitCommand: one submission in two calls. Patch has the lists
- * and may come several times, or for a buffer that is never submitted;
- * SubmitCommand has none, and may come without a Patch. So Patch puts the lists
- * where the firmware can read them and notes whose they are, and SubmitCommand
- * looks for them.
+ * Patch and SubmitCommand: one submission in two calls. Patch has the lists. It may be called several times, or for a
+ * buffer that is never submitted. SubmitCommand has no lists and may be called without Patch. Therefore Patch copies the
+ * lists to memory that the firmware can read and records their key, and SubmitCommand finds them by that key.
  */
 #include "host/wddm/internal.h"
 
@@ -18,7 +16,7 @@ static bool slot_is(const struct pb_wddm_slot *slot, const struct pb_wddm_slot *
 	       slot->end == key->end && slot->fence_id == key->fence_id;
 }
 
-/** The patched lists of this submission; NULL if there are none. */
+/** Finds the patched lists of a submission; NULL: there are none. */
 static struct pb_wddm_slot *find_patched(struct pb_wddm_node *node, const struct pb_wddm_slot *key)
 {
 	for (uint32_t s = 0; s < PB_WDDM_SLOTS; s++) {
@@ -31,11 +29,10 @@ static struct pb_wddm_slot *find_patched(struct pb_wddm_node *node, const struct
 }
 
 /**
- * Room for one more. Buffers that were patched and not submitted in spite of it
- * must not pile up: of more than PB_WDDM_PATCHED_MAX the oldest goes. With
- * fewer of them there is a free slot, as a node holds PB_WDDM_PACKETS at most.
+ * Returns a slot for new lists. If PB_WDDM_PATCHED_MAX slots hold lists that were not submitted, the oldest of them is
+ * reused, so that such lists cannot accumulate. Else a slot is free, because a node holds PB_WDDM_PACKETS at most.
  */
-static struct pb_wddm_slot *take_slot(struct pb_wddm_node *node)
+static struct pb_wddm_slot *claim_slot(struct pb_wddm_node *node)
 {
 	struct pb_wddm_slot *oldest = node->slots;
 	struct pb_wddm_slot *free_slot = node->slots;
@@ -55,10 +52,9 @@ static struct pb_wddm_slot *take_slot(struct pb_wddm_node *node)
 }
 
 /**
- * The firmware's form of an entry. An allocation that has no segment although
- * it has a handle is listed for another part of the buffer, or in error: it is
- * nowhere, and an engine that goes there faults, instead of finding what stood
- * in the buffer before.
+ * Converts an entry to the firmware's form. An allocation with a handle but without a segment belongs to another part
+ * of the buffer, or is an error. It gets an address of the trap segment: an engine that uses it faults, instead of
+ * using a stale address.
  */
 static struct pb_allocation convert(const struct pb_wddm_adapter *adapter,
 				    const struct pb_dxgk_allocationlist *entry)
@@ -88,7 +84,7 @@ static uint8_t *slot_lists(const struct pb_wddm_adapter *adapter, const struct p
 	return node->lists.bytes_host + (uint32_t)(slot - node->slots) * pb_wddm_slot_bytes(adapter);
 }
 
-/** Only the entries that belong to the range are kept; the allocations all, as they are named by index. */
+/** Copies all allocations, because entries name them by index, and the patch entries of the submitted range. */
 static void keep_lists(const struct pb_wddm_adapter *adapter, const struct pb_wddm_node *node,
 		       const struct pb_wddm_slot *slot, const struct pb_dxgkarg_patch *patch)
 {
@@ -129,13 +125,13 @@ uint32_t pb_wddm_patch(struct pb_wddm_adapter *adapter, const struct pb_dxgkarg_
 	struct pb_wddm_node *node;
 	struct pb_wddm_slot *slot;
 
-	/* A paging buffer holds addresses that are final when it is built. */
+	/* The addresses in a paging buffer are final when it is built: nothing to patch. */
 	if ((patch->Flags & PB_FLAG_PAGING) != 0 || context == NULL)
 		return PB_STATUS_SUCCESS;
 	node = &adapter->nodes[context->node];
 	slot = find_patched(node, &key);
 	if (slot == NULL)
-		slot = take_slot(node);
+		slot = claim_slot(node);
 	key.age = node->patches++;
 	key.refused = lists_are_bad(&adapter->config, patch);
 	*slot = key;
@@ -151,7 +147,7 @@ static struct pb_descriptor describe(const struct pb_dxgkarg_submitcommand *subm
 	const struct pb_wddm_context *context = submit->hContext;
 	const bool paging = (submit->Flags & PB_FLAG_PAGING) != 0;
 
-	/* Private data stays here: the firmware has no use for it, and could not reach it. */
+	/* The firmware neither needs nor reaches the private data. */
 	return (struct pb_descriptor){
 		.flags = submit->Flags & SUBMIT_FLAGS,
 		.context = paging || context == NULL ? PB_HANDLE_NONE : context->handle,
@@ -169,8 +165,8 @@ static struct pb_descriptor describe(const struct pb_dxgkarg_submitcommand *subm
 static void add_lists(const struct pb_wddm_adapter *adapter, const struct pb_wddm_node *node,
 		      const struct pb_wddm_slot *slot, struct pb_descriptor *descriptor)
 {
-	const uint32_t place = (uint32_t)(slot - node->slots) * pb_wddm_slot_bytes(adapter);
-	const uint64_t allocations = node->lists.os_address + place;
+	const uint32_t offset = (uint32_t)(slot - node->slots) * pb_wddm_slot_bytes(adapter);
+	const uint64_t allocations = node->lists.os_address + offset;
 	const uint64_t patches =
 		allocations + adapter->config.allocations * (uint64_t)sizeof(struct pb_allocation);
 
@@ -183,7 +179,7 @@ static void add_lists(const struct pb_wddm_adapter *adapter, const struct pb_wdd
 	descriptor->patch_address_high = (uint32_t)(patches >> 32);
 }
 
-/** What Patch has kept for this submission; NULL: it was not called. */
+/** Claims the lists that Patch kept for a submission; NULL: Patch was not called. */
 static struct pb_wddm_slot *claim_lists(struct pb_wddm_node *node,
 					const struct pb_dxgkarg_submitcommand *submit)
 {
@@ -205,7 +201,7 @@ static enum pb_error submit_to(struct pb_wddm_adapter *adapter, uint32_t n,
 			       const struct pb_dxgkarg_submitcommand *submit)
 {
 	const bool paging = (submit->Flags & PB_FLAG_PAGING) != 0;
-	/* A paging buffer is the OS's, whatever context it is for. */
+	/* A paging buffer belongs to the OS, not to a context. */
 	struct pb_wddm_context *context = paging ? NULL : submit->hContext;
 	struct pb_descriptor descriptor = describe(submit);
 	struct pb_wddm_node *node;
@@ -220,7 +216,7 @@ static enum pb_error submit_to(struct pb_wddm_adapter *adapter, uint32_t n,
 	if (slot != NULL && slot->refused)
 		context->lost = true;
 	if (context != NULL && context->lost)
-		descriptor.dma_end = descriptor.dma_start; /* of a lost device nothing runs any more */
+		descriptor.dma_end = descriptor.dma_start; /* an empty range: nothing of a lost device runs */
 	else if (slot != NULL)
 		add_lists(adapter, node, slot, &descriptor);
 	if (node->submitted == 0)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Timeout detection and recovery: the firmware resets the engine under the
- * node's queue, and everything that the node had is forgotten here. What the
- * OS has not been told of by then it never is.
+ * Timeout detection and recovery: the firmware resets the engine of the node's queue, and the shim drops all
+ * submissions of the node. Completions that were not reported by then are never reported.
  */
 #include "host/wddm/internal.h"
 
-/** Silence of an engine with work that counts as no response: it reports progress far more often. */
+/** Time without progress after which a busy engine counts as unresponsive, in microseconds. */
 #define RESPONSE_US 10000u
 
 uint32_t pb_wddm_query_dependent_engine_group(const struct pb_wddm_adapter *adapter,
@@ -17,8 +16,9 @@ uint32_t pb_wddm_query_dependent_engine_group(const struct pb_wddm_adapter *adap
 	return PB_STATUS_SUCCESS;
 }
 
-/** Whether it has got on since it was seen to last, or has nothing to get on with. */
-static bool gets_on(struct pb_wddm_progress *progress, const struct pb_node_status *status, uint64_t now)
+/** Returns whether the node is idle, or made progress within RESPONSE_US. */
+static bool made_progress(struct pb_wddm_progress *progress, const struct pb_node_status *status,
+			  uint64_t now)
 {
 	if (status->in_flight != 0 && status->progress == progress->counter &&
 	    status->completed == progress->completed)
@@ -38,8 +38,9 @@ uint32_t pb_wddm_query_engine_status(struct pb_wddm_adapter *adapter,
 	if (adapter->error != PB_ERROR_OK || status->NodeOrdinal >= adapter->config.node_count ||
 	    pb_node_query(channel, status->NodeOrdinal, &node) != PB_ERROR_OK)
 		return PB_STATUS_SUCCESS;
-	if (node.state == PB_NODE_STATE_RUNNING && gets_on(&adapter->nodes[status->NodeOrdinal].progress,
-							   &node, channel->link->ops->now(channel->link)))
+	if (node.state == PB_NODE_STATE_RUNNING &&
+	    made_progress(&adapter->nodes[status->NodeOrdinal].progress, &node,
+			  channel->link->ops->now(channel->link)))
 		status->EngineStatus = PB_DXGK_ENGINE_RESPONSIVE;
 	(void)pb_wddm_interrupt(adapter);
 	return PB_STATUS_SUCCESS;
@@ -56,8 +57,8 @@ static enum pb_error check_alive(struct pb_wddm_adapter *adapter, uint32_t n)
 }
 
 /**
- * Takes everything that a node has from the card. @param done position behind
- * the last one that completed or was aborted; what is behind it was returned
+ * Resets a node and releases it.
+ * @param done out: number behind the last submission completed or aborted; later ones were returned
  */
 static enum pb_error clear(struct pb_wddm_adapter *adapter, uint32_t n, uint32_t *done)
 {
@@ -69,7 +70,7 @@ static enum pb_error clear(struct pb_wddm_adapter *adapter, uint32_t n, uint32_t
 	if (error != PB_ERROR_OK)
 		return error;
 	*done = reset.completed - reset.returned;
-	/* A preemption under way is over too, and what it returned may come right before. */
+	/* The reset ends a preemption, too; the submissions that it returned may lie right before. */
 	if (node->queue.stop.pending) {
 		error = pb_queue_preempt_finish(&node->queue, &preempt);
 		if (error == PB_ERROR_OK && node->preemption.begun && preempt.completed == *done)
@@ -80,7 +81,7 @@ static enum pb_error clear(struct pb_wddm_adapter *adapter, uint32_t n, uint32_t
 	return error == PB_ERROR_OK ? check_alive(adapter, n) : error;
 }
 
-/** Forgets all that a node has; contexts of what is before `aborted` are lost, and its fences count. */
+/** Drops all submissions of a node. Those before number `aborted` count as failed, and their fence ids as reached. */
 static void forget(struct pb_wddm_adapter *adapter, struct pb_wddm_node *node, uint32_t aborted)
 {
 	for (uint32_t p = node->reported; p != aborted; p++) {
@@ -100,10 +101,10 @@ uint32_t pb_wddm_reset_engine(struct pb_wddm_adapter *adapter, struct pb_dxgkarg
 	if (adapter->error != PB_ERROR_OK || n >= adapter->config.node_count ||
 	    clear(adapter, n, &done) != PB_ERROR_OK)
 		return PB_STATUS_UNSUCCESSFUL;
-	pb_wddm_take_events(adapter);
+	pb_wddm_read_events(adapter);
 	forget(adapter, &adapter->nodes[n], done);
 	reset->LastAbortedFenceId = adapter->nodes[n].current_fence;
-	/* Of the other nodes. */
+	/* Report completions of the other nodes. */
 	(void)pb_wddm_interrupt(adapter);
 	return adapter->error == PB_ERROR_OK ? PB_STATUS_SUCCESS : PB_STATUS_UNSUCCESSFUL;
 }
@@ -116,12 +117,12 @@ uint32_t pb_wddm_reset_from_timeout(struct pb_wddm_adapter *adapter)
 		if (adapter->error != PB_ERROR_OK || clear(adapter, n, &done) != PB_ERROR_OK)
 			return PB_STATUS_UNSUCCESSFUL;
 	}
-	pb_wddm_take_events(adapter);
+	pb_wddm_read_events(adapter);
 	for (uint32_t n = 0; n < adapter->config.node_count; n++) {
 		struct pb_wddm_node *node = &adapter->nodes[n];
 
 		forget(adapter, node, node->submitted);
-		/* Also if a reset of the engine, or a preemption, has given that back before. */
+		/* Also if an engine reset or a preemption dropped that submission before. */
 		if (node->submitted != 0)
 			node->current_fence = node->submitted_fence;
 	}

@@ -1,4 +1,4 @@
-# A WDDM 1.x miniport's functions for work; no OS, no heap.
+# The functions of a WDDM 1.x miniport that carry submissions; no OS, no heap.
 pb_library(pb_wddm SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/adapter.c
   ${CMAKE_CURRENT_LIST_DIR}/render.c

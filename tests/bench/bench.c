@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Instruction counts of the submission path, inside the image and with no host
- * in the loop: this program is host, engine and stopwatch around the very core
- * and drivers that the board ships. Prints "key value" lines; a run in which
- * anything failed ends with an error instead of a figure.
+ * Instruction counts of the submission path, measured inside the image without a host: this program is host,
+ * engine and counter around the core and drivers that the board ships. Prints "key value" lines. A run with
+ * any failure ends with an error instead of a figure.
  */
 #include "tests/bench/bench.h"
 
 #include "tests/bench/bench_board.h"
 
-/** What the default levels add, whether the host or the engine waits for it or not. */
+/** What the default log levels add, whether the host or the engine waits for it or not. */
 static void measure_trace(const struct pb_bench_spans *untraced)
 {
 	struct pb_bench_spans traced;
@@ -35,5 +34,5 @@ int main(void)
 	pb_bench_schedule();
 	pb_bench_patches();
 	pb_bench_delays();
-	pb_bench_board_exit(0);
+	pb_bench_exit(0);
 }

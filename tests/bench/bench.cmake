@@ -4,18 +4,21 @@ if(EXISTS ${bench_board})
   pb_library(pb_bench_host SOURCES
     ${PROJECT_SOURCE_DIR}/host/card.c ${PROJECT_SOURCE_DIR}/host/channel.c ${PROJECT_SOURCE_DIR}/host/command.c
     ${PROJECT_SOURCE_DIR}/host/names.c ${PROJECT_SOURCE_DIR}/host/queue.c ${PROJECT_SOURCE_DIR}/host/segment.c)
+  set(bench_print
+    ${PROJECT_SOURCE_DIR}/tests/bench/bench_print.c ${PROJECT_SOURCE_DIR}/tests/target/semihost.c
+    ${PROJECT_SOURCE_DIR}/tests/target/semihost_${CMAKE_SYSTEM_PROCESSOR}.c)
   set(bench_card
     ${PROJECT_SOURCE_DIR}/tests/bench/bench_card.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_empty.c
-    ${PROJECT_SOURCE_DIR}/tests/bench/bench_number.c ${bench_board})
+    ${bench_print} ${bench_board})
   pb_image(patchbay-bench-${PB_BOARD}.elf
     SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/bench.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_delay.c
     ${PROJECT_SOURCE_DIR}/tests/bench/bench_patch.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_schedule.c
     ${bench_card} LINKS pb_bench_host)
   target_link_options(patchbay-bench-${PB_BOARD}.elf PRIVATE -Wl,--defsym=PB_STACK_BYTES=8192)
-  # The files that a submission passes, once more and without a trace; the others are the product's.
+  # The core files on the path of a submission, compiled again without a trace. The others are the product's.
   pb_library(pb_bench_untraced SOURCES
-    ${PROJECT_SOURCE_DIR}/firmware/admit.c ${PROJECT_SOURCE_DIR}/firmware/doorbell.c ${PROJECT_SOURCE_DIR}/firmware/feed.c
-    ${PROJECT_SOURCE_DIR}/firmware/firmware.c ${PROJECT_SOURCE_DIR}/firmware/retire.c ${PROJECT_SOURCE_DIR}/firmware/schedule.c)
+    ${PROJECT_SOURCE_DIR}/firmware/prepare/admit.c ${PROJECT_SOURCE_DIR}/firmware/command/doorbell.c ${PROJECT_SOURCE_DIR}/firmware/engine/feed.c
+    ${PROJECT_SOURCE_DIR}/firmware/loop.c ${PROJECT_SOURCE_DIR}/firmware/engine/retire.c ${PROJECT_SOURCE_DIR}/firmware/queue/schedule.c)
   target_compile_options(pb_bench_untraced PRIVATE -ffreestanding -include ${PROJECT_SOURCE_DIR}/tests/bench/untraced.h)
   pb_image(patchbay-bench-untraced-${PB_BOARD}.elf
     SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/untraced.c ${bench_card} LINKS pb_bench_untraced pb_bench_host)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The parts of the bench: a card and its host around the firmware (bench_card.c),
- * and what is measured there (bench.c, bench_empty.c, bench_patch.c, bench_delay.c).
+ * The parts of the bench: a card and its host around the firmware (bench_card.c), and the measurements
+ * (bench.c, bench_empty.c, bench_patch.c, bench_delay.c).
  */
 #ifndef PB_TESTS_BENCH_BENCH_H
 #define PB_TESTS_BENCH_BENCH_H
 
-#include "host/patchbay.h"
+#include "patchbay/patchbay.h"
 
-/** The host's side. Segment 0 is backed; segment 1 has addresses only. */
+/** The host's side. Segment 0 is backed. Segment 1 has addresses only. */
 struct pb_bench {
 	struct pb_channel channel;
 	struct pb_segment system_segment, local_segment;
@@ -21,28 +21,37 @@ struct pb_bench {
 
 #define PB_BENCH_BUFFER_BYTES 0x40000u
 #define PB_BENCH_LISTS_BYTES  0x110000u
-/** Where segment 1 lies, for lists and for the engine. */
+/** Addresses of segment 1, for lists and for the engine. */
 #define PB_BENCH_LOCAL_OS  0x40000000u
 #define PB_BENCH_LOCAL_GPU 0x20000000u
 
 extern struct pb_bench pb_bench;
 
-/** Boots the firmware and attaches to it. @param traced as it is by default; else it has no trace */
+/** Boots the firmware and attaches to it. @param traced with the default trace; else without a trace */
 void pb_bench_boot(bool traced);
-/** One submission from doorbell to fence. Gives the two spans, in instructions times 1000. */
+/** Runs one submission from doorbell to fence, and measures the two spans, in instructions times 1000. */
 void pb_bench_submit(const struct pb_descriptor *descriptor, uint32_t *submit, uint32_t *retire);
-/** The last submission's spans until the firmware had nothing to do, in instructions times 1000, the stopwatch's included. */
+/**
+ * The last submission's spans until the firmware was idle, in instructions times 1000, the counter's own cost
+ * included.
+ */
 extern uint32_t pb_bench_submit_to_sleep, pb_bench_retire_to_sleep;
-/** The same in another queue. */
+/** As pb_bench_submit(), in another queue. */
 void pb_bench_submit_to(struct pb_queue *queue, const struct pb_descriptor *descriptor, uint32_t *submit,
 			uint32_t *retire);
-/** The same without a look at the counter. @param wait until it completes */
-void pb_bench_submit_plainly(const struct pb_descriptor *descriptor, bool wait);
+/** As pb_bench_submit(), without a read of the counter. @param wait until it completes */
+void pb_bench_submit_uncounted(const struct pb_descriptor *descriptor, bool wait);
 /** A descriptor of the whole buffer, without lists. */
 struct pb_descriptor pb_bench_descriptor(void);
-/** From here on alarms ring while the firmware runs. Not before: they cost the main loop some instructions. */
+/**
+ * From here on alarms ring while the firmware runs. Not before, because they cost the main loop some
+ * instructions.
+ */
 void pb_bench_watch_alarms(void);
-/** Longest time from an alarm (bench_board.h) to the firmware's look at its lines, in instructions times 1000. */
+/**
+ * Longest time from an alarm (bench_board.h) to the firmware's next poll of its interrupts, in instructions
+ * times 1000.
+ */
 extern uint32_t pb_bench_longest_delay;
 
 /** Ends the bench with an error unless `good`. */
@@ -50,37 +59,40 @@ void pb_bench_require(bool good, const char *what);
 /** Prints "key value". */
 void pb_bench_print_milli(const char *key, uint32_t milli);
 
-/** Passes of the firmware, at most so many. Engines answer nothing and finish nothing meanwhile. */
+/** Runs at most so many passes of the firmware. Engines answer nothing and finish nothing meanwhile. */
 void pb_bench_pass(uint32_t passes);
-/** While muted, the host's doorbells are not rung. */
+/** While muted, the host's doorbells do not ring. */
 void pb_bench_mute(bool muted);
 /**
- * A doorbell at an arbitrary moment.
- * @return from there to the request that an engine stop, in instructions times 1000; 0: there was none
+ * Rings a doorbell at an arbitrary moment. @return time to the request that an engine stop, in instructions
+ * times 1000; 0: there was none
  */
 uint32_t pb_bench_stop_delay(void);
-/** A tick, when the engine has run for long. @return from its look at the lines to that request, likewise */
+/**
+ * A tick after the engine has run for long. @return time from its poll to the stop request, in instructions
+ * times 1000; 0: none
+ */
 uint32_t pb_bench_switch(void);
-/** Engines answer what they were asked, and finish nothing. */
+/** Engines answer requests, and finish nothing. */
 void pb_bench_answer(void);
 /** Engines finish what they have been fed. */
 void pb_bench_serve(void);
-/** Engines finish everything, until the queue is done. */
+/** Engines finish everything, until the queue is empty. */
 void pb_bench_finish(struct pb_queue *queue);
 
-/** Sums over as many submissions, in instructions times 1000. */
+/** Sums over a number of submissions, in instructions times 1000. */
 struct pb_bench_spans {
 	uint64_t submit, retire, submit_to_sleep, retire_to_sleep;
 };
 /** Submissions without lists, one after another. */
 struct pb_bench_spans pb_bench_empty(void);
-/** Prints "key value" of one of them, for one submission. */
+/** Prints "key value" of one sum, for one submission. */
 void pb_bench_print_span(const char *key, uint64_t sum);
-/** What scheduling costs. */
+/** The cost of scheduling. */
 void pb_bench_schedule(void);
-/** What a patched entry and an allocation cost, by kind of list. */
+/** The cost of a patch entry and of an allocation, by kind of list. */
 void pb_bench_patches(void);
-/** How long the firmware does not look at its lines. */
+/** The longest time between two polls of the interrupts. */
 void pb_bench_delays(void);
 
 #endif

@@ -1,70 +1,69 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The card around the firmware: host, engines and lines of the bench, and the
- * whole of one submission.
+ * The card around the firmware: host, engines and interrupt lines of the bench, and the whole path of one
+ * submission.
  */
 #include <stddef.h>
 
 #include "boards/board.h"
-#include "hal/card/layout.h"
-#include "hal/card/lines.h"
-#include "hal/card/uart_lines.h"
 #include "hal/engine/registers.h"
 #include "hal/shared.h"
-#include "host/patchbay.h"
+#include "patchbay/patchbay.h"
+#include "qemu/mcu/layout.h"
+#include "qemu/mcu/lines.h"
+#include "qemu/mcu/uart_lines.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/bench_board.h"
 
-#define CHANNEL 1u
-/** Far more than an alarm and what it leads to take. */
-#define PASSES_TO_STOP 2000u
+#define CHANNEL        1u
+#define PASSES_TO_STOP 2000u /**< far more instructions than an alarm and its handling take */
 
 static struct pb_firmware_config config;
 static struct pb_lines lines;
 static struct pb_lines_ops lines_ops;
 static const struct pb_lines *board_lines;
-static struct pb_engine engines[PB_LIMIT_NODES];
-static struct pb_engine_ops engine_ops;
-static const struct pb_engine_ops *board_engine_ops;
+static struct pb_engine engines[PB_LIMIT_NODES], board_engine;
+static struct pb_engine_run_ops run_ops;
+static struct pb_engine_preempt_ops preempt_ops;
 static struct pb_firmware *firmware;
 
-static uint32_t engine_rung; /**< counter behind the last engine doorbell */
-static uint32_t host_rung;   /**< counter behind the last host interrupt */
-static bool engine_waits;    /**< an engine was rung and has not been served */
-static uint32_t stop_rung;   /**< counter behind the last request that an engine stop */
+static uint32_t engine_rung; /**< counter after the last engine doorbell */
+static uint32_t host_rung;   /**< counter after the last host interrupt */
+static bool engine_waits;    /**< an engine's doorbell was rung and has not been served */
+static uint32_t stop_rung;   /**< counter after the last stop request to an engine */
 static bool stop_asked;      /**< there was one */
 static bool watching;        /**< alarms ring while the firmware runs */
 static bool ringing;         /**< an alarm is this channel's doorbell */
-static bool ticking;         /**< the next look finds a tick */
+static bool ticking;         /**< the next poll finds a tick */
 static bool held;            /**< interrupts wait for sleep_and_wake */
 static bool muted;           /**< the host's doorbell is not rung */
-static uint32_t looked;      /**< counter when the tick was found; or when the alarm rang */
+static uint32_t polled_at;   /**< counter when the tick was found, or when the alarm rang */
 
 struct pb_bench pb_bench;
 uint32_t pb_bench_longest_delay, pb_bench_submit_to_sleep, pb_bench_retire_to_sleep;
 
 void pb_bench_print_milli(const char *key, uint32_t milli)
 {
-	pb_bench_board_print(key);
-	pb_bench_board_print(" ");
+	pb_bench_print_text(key);
+	pb_bench_print_text(" ");
 	pb_bench_print_number(milli / 1000u);
-	pb_bench_board_print(".");
+	pb_bench_print_text(".");
 	pb_bench_print_number(milli / 100u % 10u);
 	pb_bench_print_number(milli / 10u % 10u);
-	pb_bench_board_print("\n");
+	pb_bench_print_text("\n");
 }
 
 void pb_bench_require(bool good, const char *what)
 {
 	if (good)
 		return;
-	pb_bench_board_print("bench: failed: ");
-	pb_bench_board_print(what);
-	pb_bench_board_print("\n");
-	pb_bench_board_exit(1);
+	pb_bench_print_text("bench: failed: ");
+	pb_bench_print_text(what);
+	pb_bench_print_text("\n");
+	pb_bench_exit(1);
 }
 
-/* ---- lines: the board's, with a look at the counter behind each raise ---- */
+/* ---- interrupt lines: the board's, with a read of the counter after each raise ---- */
 
 static void lines_raise(void *context_, uint32_t line)
 {
@@ -79,18 +78,18 @@ static uint32_t lines_take(void *context_)
 
 	if (ticking) {
 		ticking = false;
-		looked = pb_bench_board_counter();
+		polled_at = pb_bench_board_counter();
 		return taken | 1u << PB_LINE_TICK;
 	}
 	if (pb_bench_board_alarm_rang(&alarm)) {
-		looked = alarm;
+		polled_at = alarm;
 		if (ringing)
 			return taken | 1u << PB_LINE_CHANNEL(CHANNEL);
 		const uint32_t delay = pb_bench_board_instructions_milli(alarm, pb_bench_board_counter());
 
 		if (delay > pb_bench_longest_delay)
 			pb_bench_longest_delay = delay;
-		return taken | 1u << PB_LINE_CHANNEL(CHANNEL + 1u); /* somebody else's doorbell */
+		return taken | 1u << PB_LINE_CHANNEL(CHANNEL + 1u); /* the doorbell of another channel */
 	}
 	return taken;
 }
@@ -113,36 +112,38 @@ static void wrap_lines(void)
 	config.lines = &lines;
 }
 
-/* ---- engines: the board's, with a look at the counter behind each doorbell ---- */
+/* ---- engines: the board's, with a read of the counter after each doorbell ---- */
 
-static void engine_feed(void *context_, const struct pb_engine_work *work, uint32_t sequence)
+static void engine_feed(void *context_, const struct pb_engine_submission *work, uint32_t sequence)
 {
-	board_engine_ops->feed(context_, work, sequence);
+	board_engine.run->feed(context_, work, sequence);
 	engine_rung = pb_bench_board_counter();
 	engine_waits = true;
 }
 
 static void engine_stop(void *context_, bool inside)
 {
-	board_engine_ops->stop(context_, inside);
+	board_engine.preempt->stop(context_, inside);
 	stop_rung = pb_bench_board_counter();
 	stop_asked = true;
 }
 
 static void wrap_engines(void)
 {
-	board_engine_ops = config.engines[0].ops;
-	engine_ops = *board_engine_ops;
-	engine_ops.feed = engine_feed;
-	engine_ops.stop = engine_stop;
+	board_engine = config.engines[0];
+	run_ops = *board_engine.run;
+	run_ops.feed = engine_feed;
+	preempt_ops = *board_engine.preempt;
+	preempt_ops.stop = engine_stop;
 	for (uint32_t n = 0; n < config.node_count; n++) {
 		engines[n] = config.engines[n];
-		engines[n].ops = &engine_ops;
+		engines[n].run = &run_ops;
+		engines[n].preempt = &preempt_ops;
 	}
 	config.engines = engines;
 }
 
-/* ---- the card's other side: engines that finish everything at once ---- */
+/* ---- the engine side of the card: engines that finish everything at once ---- */
 
 static struct pb_card_line_block *line_block(void)
 {
@@ -150,8 +151,8 @@ static struct pb_card_line_block *line_block(void)
 }
 
 /**
- * The way of the byte through the emulator takes a while, by the host's clock.
- * Unless interrupts are held, nothing goes on meanwhile: all runs are the same.
+ * The byte takes a while through the emulator, by the host's clock. Unless interrupts are held, nothing else
+ * runs meanwhile, so all runs are alike.
  */
 static void send(uint32_t line)
 {
@@ -163,7 +164,7 @@ static void send(uint32_t line)
 		continue;
 }
 
-static void take_outgoing_bytes(void)
+static void read_outgoing_bytes(void)
 {
 	struct pb_card_line_block *block = line_block();
 	const struct pb_uart_lines *uart = board_lines->context;
@@ -208,7 +209,7 @@ void pb_bench_serve(void)
 	engine_waits = false;
 }
 
-/* Nobody sleeps: whoever waits calls again. */
+/* No sleep: the caller polls again. */
 static void run(void)
 {
 	uint32_t alarm;
@@ -218,8 +219,8 @@ static void run(void)
 	while (pb_firmware_pass(firmware))
 		continue;
 	pb_bench_board_alarm_stop();
-	(void)pb_bench_board_alarm_rang(&alarm); /* behind the firmware's last look: no delay of its own */
-	take_outgoing_bytes();
+	(void)pb_bench_board_alarm_rang(&alarm); /* after the firmware's last poll: no delay of its own */
+	read_outgoing_bytes();
 	pb_bench_serve();
 }
 
@@ -242,7 +243,7 @@ static enum pb_error link_wait(struct pb_link *link, uint64_t timeout_us)
 static uint64_t link_now(struct pb_link *link)
 {
 	(void)link;
-	return 0; /* nothing times out: whoever runs the bench does that */
+	return 0; /* no timeout here: scripts/bench has one */
 }
 
 static void link_close(struct pb_link *link)
@@ -259,7 +260,7 @@ static const struct pb_link_ops link_ops = {
 
 static struct pb_link host_link = {.ops = &link_ops, .channel = CHANNEL};
 
-/* ---- what the stopwatch itself takes: from an interrupt that does nothing to a doorbell that rings nothing ---- */
+/* ---- the counter's own cost: from an interrupt that does nothing to a doorbell that rings nothing ---- */
 
 static uint32_t empty_submit, empty_retire, empty_switch;
 
@@ -269,14 +270,14 @@ static void raise_nothing(void *context_, uint32_t line)
 	(void)line;
 }
 
-static void feed_nothing(void *context_, const struct pb_engine_work *work, uint32_t sequence)
+static void feed_nothing(void *context_, const struct pb_engine_submission *work, uint32_t sequence)
 {
 	(void)context_;
 	(void)work;
 	(void)sequence;
 }
 
-static uint32_t take_nothing(void *context_)
+static uint32_t claim_nothing(void *context_)
 {
 	(void)context_;
 	return 0;
@@ -290,14 +291,15 @@ static void stop_nothing(void *context_, bool inside)
 
 static void calibrate(void)
 {
-	static const struct pb_lines_ops silent_lines_ops = {.raise = raise_nothing, .take = take_nothing};
-	static const struct pb_engine_ops silent_engine_ops = {.feed = feed_nothing, .stop = stop_nothing};
+	static const struct pb_lines_ops silent_lines_ops = {.raise = raise_nothing, .take = claim_nothing};
+	static const struct pb_engine_run_ops silent_run_ops = {.feed = feed_nothing};
+	static const struct pb_engine_preempt_ops silent_preempt_ops = {.stop = stop_nothing};
 	const struct pb_lines silent = {.ops = &silent_lines_ops};
-	const struct pb_engine_ops *const real_engine_ops = board_engine_ops;
+	const struct pb_engine real_engine = board_engine;
 	const struct pb_lines *const real_lines = board_lines;
 
 	board_lines = &silent;
-	board_engine_ops = &silent_engine_ops;
+	board_engine = (struct pb_engine){.run = &silent_run_ops, .preempt = &silent_preempt_ops};
 	pb_bench_board_interrupt_empty();
 	lines_raise(NULL, 0);
 	empty_retire = pb_bench_board_instructions_milli(pb_bench_board_interrupt(), host_rung);
@@ -307,10 +309,10 @@ static void calibrate(void)
 	ticking = true;
 	(void)lines_take(NULL);
 	engine_stop(NULL, false);
-	empty_switch = pb_bench_board_instructions_milli(looked, stop_rung);
+	empty_switch = pb_bench_board_instructions_milli(polled_at, stop_rung);
 	engine_waits = false;
 	board_lines = real_lines;
-	board_engine_ops = real_engine_ops;
+	board_engine = real_engine;
 }
 
 static void start_board(void)
@@ -377,14 +379,14 @@ struct pb_descriptor pb_bench_descriptor(void)
 	};
 }
 
-/** From here on an interrupt waits for sleep_and_wake, so that none of this program's work is counted. */
+/** From here on an interrupt waits for sleep_and_wake, so that none of the bench's own code is counted. */
 static void hold_interrupts(void)
 {
 	board_lines->ops->idle_enter(board_lines->context);
 	held = true;
 }
 
-/** Sleeps as the firmware does until an interrupt is there, and takes it. */
+/** Sleeps as the firmware does until an interrupt is pending, and accepts it. */
 static void sleep_and_wake(void)
 {
 	board_lines->ops->idle_wait(board_lines->context);
@@ -401,7 +403,7 @@ static void require_completed(struct pb_queue *queue)
 			 "a submission did not complete");
 }
 
-/** From the interrupt to now, when the firmware has nothing to do. */
+/** From the interrupt until the firmware is idle. */
 static uint32_t whole(void)
 {
 	return pb_bench_board_instructions_milli(pb_bench_board_interrupt(), pb_bench_board_counter());
@@ -412,21 +414,21 @@ void pb_bench_submit_to(struct pb_queue *queue, const struct pb_descriptor *desc
 {
 	hold_interrupts();
 	pb_bench_require(pb_queue_submit(queue, descriptor) == PB_ERROR_OK, "submit");
-	sleep_and_wake(); /* by the doorbell */
+	sleep_and_wake(); /* woken by the doorbell */
 	while (pb_firmware_pass(firmware))
 		continue;
 	*submit = pb_bench_board_instructions_milli(pb_bench_board_interrupt(), engine_rung) - empty_submit;
 	pb_bench_submit_to_sleep = whole();
-	pb_bench_require(engine_waits, "the engine was not rung");
-	take_outgoing_bytes();
+	pb_bench_require(engine_waits, "the engine's doorbell was not rung");
+	read_outgoing_bytes();
 	hold_interrupts();
 	pb_bench_serve();
-	sleep_and_wake(); /* by the engine */
+	sleep_and_wake(); /* woken by the engine */
 	while (pb_firmware_pass(firmware))
 		continue;
 	*retire = pb_bench_board_instructions_milli(pb_bench_board_interrupt(), host_rung) - empty_retire;
 	pb_bench_retire_to_sleep = whole();
-	take_outgoing_bytes();
+	read_outgoing_bytes();
 	require_completed(queue);
 }
 
@@ -435,7 +437,7 @@ void pb_bench_submit(const struct pb_descriptor *descriptor, uint32_t *submit, u
 	pb_bench_submit_to(&pb_bench.queue, descriptor, submit, retire);
 }
 
-void pb_bench_submit_plainly(const struct pb_descriptor *descriptor, bool wait)
+void pb_bench_submit_uncounted(const struct pb_descriptor *descriptor, bool wait)
 {
 	pb_bench_require(pb_queue_submit(&pb_bench.queue, descriptor) == PB_ERROR_OK, "submit");
 	if (!wait)
@@ -449,7 +451,7 @@ void pb_bench_pass(uint32_t passes)
 {
 	for (uint32_t i = 0; i < passes; i++) {
 		(void)pb_firmware_pass(firmware);
-		take_outgoing_bytes();
+		read_outgoing_bytes();
 	}
 }
 
@@ -474,7 +476,7 @@ uint32_t pb_bench_stop_delay(void)
 	ringing = false;
 	lines_ops.take = board_lines->ops->take;
 	lines.pending = board_lines->pending;
-	return stop_asked ? pb_bench_board_instructions_milli(looked, stop_rung) : 0;
+	return stop_asked ? pb_bench_board_instructions_milli(polled_at, stop_rung) : 0;
 }
 
 uint32_t pb_bench_switch(void)
@@ -488,8 +490,8 @@ uint32_t pb_bench_switch(void)
 	lines_ops.take = lines_take;
 	(void)pb_firmware_pass(firmware);
 	lines_ops.take = board_lines->ops->take;
-	pb_bench_require(stop_asked, "the turn was not over");
-	return pb_bench_board_instructions_milli(looked, stop_rung) - empty_switch;
+	pb_bench_require(stop_asked, "the timeslice was not over");
+	return pb_bench_board_instructions_milli(polled_at, stop_rung) - empty_switch;
 }
 
 void pb_bench_finish(struct pb_queue *queue)

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long the firmware does not look at its lines: an alarm rings again and
- * again, at ever other places of a long piece of work, and the time until the
- * main loop takes it is noted.
+ * The longest time between two polls of the firmware's interrupts: an alarm rings again and again, at varying
+ * points of long lists, and the time until the main loop claims it is noted.
  */
 #include "tests/bench/bench.h"
 
 #define ENTRIES     2000u
 #define ALLOCATIONS 1024u
-/** How often all is done: a long way that is gone once in a list is met by few of the alarms. */
+/** Repetitions: a long path that runs once in a list is hit by few of the alarms. */
 #define LIST_ROUNDS  40u
 #define QUEUE_ROUNDS 8u
 #define TURNS        40u
@@ -23,7 +22,7 @@ static struct pb_patch_location *patches(void)
 	return (void *)(allocations() + ALLOCATIONS);
 }
 
-/** @param spread ids of segments change from one allocation to the next, and one in three is not bound */
+/** @param spread segment ids change from one allocation to the next, and one in three is not bound */
 static void write_lists(bool spread, uint32_t format, uint32_t other_format)
 {
 	for (uint32_t i = 0; i < ALLOCATIONS; i++) {
@@ -79,20 +78,20 @@ static void patch_long_lists(void)
 		struct pb_descriptor descriptor = describe(ENTRIES);
 
 		write_lists(rows[i].spread, rows[i].format, rows[i].other_format);
-		pb_bench_submit_plainly(&descriptor, true);
-		/* A short list behind a long one: slots to clear; then the comparison with what is known. */
+		pb_bench_submit_uncounted(&descriptor, true);
+		/* A short list after a long one: slots to clear, then the comparison with the known list. */
 		descriptor = describe(1);
 		descriptor.allocation_count = 1;
-		pb_bench_submit_plainly(&descriptor, true);
+		pb_bench_submit_uncounted(&descriptor, true);
 		for (uint32_t again = 0; again < 2u; again++) {
 			descriptor = describe(ENTRIES);
 			descriptor.cookie = i + 1u;
-			pb_bench_submit_plainly(&descriptor, true);
+			pb_bench_submit_uncounted(&descriptor, true);
 		}
 	}
 }
 
-/** Long lists on both nodes at once: neither node's slice is added to the other's. */
+/** Long lists on both nodes at once: the slices of the nodes do not add up. */
 static void patch_on_two_nodes(void)
 {
 	struct pb_queue first = pb_bench.queue, second;
@@ -114,7 +113,7 @@ static void patch_on_two_nodes(void)
 	pb_bench_require(pb_queue_destroy(&second) == PB_ERROR_OK, "second queue's end");
 }
 
-/** A queue goes while its 256 entries are waiting, and another one comes. */
+/** A queue is destroyed while its 256 entries wait, and another one is created. */
 static void replace_a_full_queue(void)
 {
 	struct pb_queue *queue = &pb_bench.queue;
@@ -123,7 +122,7 @@ static void replace_a_full_queue(void)
 	for (uint32_t i = 0; i < queue->entries; i++) {
 		const struct pb_descriptor descriptor = describe(ENTRIES);
 
-		pb_bench_submit_plainly(&descriptor, false);
+		pb_bench_submit_uncounted(&descriptor, false);
 	}
 	pb_bench_require(pb_queue_destroy(queue) == PB_ERROR_OK, "queue destroy");
 	error = pb_queue_create(queue, &pb_bench.channel, &pb_bench.system_segment, 0, queue->entries);

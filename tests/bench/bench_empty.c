@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A submission that has nothing to patch, again and again. */
+/* A submission with nothing to patch, repeated. */
 #include "tests/bench/bench.h"
 
 #define REPEATS 2048u

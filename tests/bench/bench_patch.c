@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an entry costs: a long list against one of half its length, so that all
- * that grows with the list is counted, slices and passes of the main loop too.
+ * The cost of an entry: a long list compared with one of half its length, so that everything that grows with
+ * the list is counted, slices and passes of the main loop too.
  */
 #include <stddef.h>
 
 #include "tests/bench/bench.h"
 
-/** The counter goes round after 655,360 instructions: no list may take as many. */
+/** The counter wraps after 655,360 instructions: no list may take as many. */
 #define ENTRIES     2048u
 #define ALLOCATIONS 200u
 #define STRIDE      16u
@@ -22,7 +22,7 @@ static void all_of(uint32_t format)
 		format_of[i] = (uint8_t)format;
 }
 
-/** The four that practice needs most: low word, both words, high word, address >> 8. */
+/** The four most common in practice: low word, both words, high word, address >> 8. */
 static const uint8_t four[4] = {PB_PATCH_FORMAT_ADDRESS32, PB_PATCH_FORMAT_ADDRESS64, PB_PATCH_FORMAT_HIGH32,
 				PB_PATCH_FORMAT_SHIFT8};
 
@@ -87,7 +87,7 @@ static void write_list(void)
 	}
 }
 
-/** The same entries, all of one format. */
+/** A list whose entries all have one format. */
 static void write_compact(void)
 {
 	uint32_t *words = list();
@@ -109,7 +109,7 @@ static void poison(void)
 		words[i] = POISON;
 }
 
-/** Words that the patches must have written, counted independently of the firmware's code. */
+/** Words that the patches must have written, computed independently of the firmware's code. */
 static void check(uint32_t count)
 {
 	const uint32_t *words = (const void *)pb_bench.buffer.bytes_host;
@@ -158,7 +158,7 @@ static uint32_t submit(uint32_t length, uint32_t encoding)
 	return span;
 }
 
-/** The first submission is a long one, so that no slot is left to be cleared. */
+/** The first submission has a long list, so that no slot is left to be cleared. */
 static void measure(const char *key)
 {
 	uint32_t full, half;
@@ -188,7 +188,7 @@ static void measure_compact(const char *key)
 	pb_bench_print_milli(key, (full - half) / (ENTRIES / 2u));
 }
 
-/** An allocation, with one patch behind them all; and with a buffer that is patched already. */
+/** The cost of an allocation, with one patch after all of them, and with a buffer that is patched already. */
 static void measure_allocations(void)
 {
 	struct pb_descriptor descriptor;
@@ -220,9 +220,9 @@ static const struct {
 	{"patch64_write_instr_per_entry", PB_PATCH_FORMAT_ADDRESS64_WRITE, false},
 	{"sum32_instr_per_entry", PB_PATCH_FORMAT_SUM32, false},
 	{"sum64_instr_per_entry", PB_PATCH_FORMAT_SUM64_SIGNED, false},
-	/* No loop of its own: one word of the address, with a bit ORed in, shifted. */
+	/* A format without a loop of its own: one word of the address, with a bit ORed in, shifted. */
 	{"patch_generic_instr_per_entry", PB_PATCH_FORMAT_SHIFT8_SECTOR, false},
-	/* The dearest: two words whose other bits stay. */
+	/* The most expensive format: two words whose other bits stay. */
 	{"patch_split_instr_per_entry", PB_PATCH_FORMAT_SPLIT40, false},
 	{"patch_compact_instr_per_entry", PB_PATCH_FORMAT_ADDRESS64, true},
 	{"patch_compact32_instr_per_entry", PB_PATCH_FORMAT_ADDRESS32, true},

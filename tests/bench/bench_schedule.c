@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What scheduling costs: a submission to one of 4,096 queues, a preemption in
- * the middle of a long patch while all of them have work, and a switch of
- * queues when a turn is over.
+ * The cost of scheduling: a submission to one of 4,096 queues, a preemption in the middle of a long patch
+ * list while all queues have submissions, and a switch of queues at the end of a timeslice.
  */
 #include "hal/shared.h"
 #include "tests/bench/bench.h"
 
-#define QUEUES      4095u /* beside the bench's own */
+#define QUEUES      4095u /* in addition to the bench's own */
 #define ENTRIES     4u
 #define QUEUE_BYTES (sizeof(struct pb_queue_page) + ENTRIES * sizeof(struct pb_descriptor))
 #define REPEATS     2048u
 #define ROUNDS      100u
 /** Patch locations of the submission that is preempted. */
 #define PATCHES 40000u
-/** Passes after which all has been admitted that can be. */
+/** Passes after which everything has been admitted that can be. */
 #define SETTLED 40u
-/** Passes after which the patching of that one is half done. */
+/** Passes after which half of that submission is patched. */
 #define UNDER_WAY 16u
 
 static struct pb_memory pages;
@@ -27,7 +26,7 @@ static struct pb_descriptor nothing(void)
 	return (struct pb_descriptor){.context = pb_bench.context, .fence_id = pb_bench.fence_id++};
 }
 
-/** Queues beyond what the library's allocator holds: their pages are pieces of one. */
+/** More queues than the library's allocator holds: their pages are parts of one allocation. */
 static void create(uint32_t priority)
 {
 	for (uint32_t i = 0; i < QUEUES; i++) {
@@ -59,7 +58,7 @@ static void destroy(void)
 	}
 }
 
-/** Any of them, each in its turn; the odd step spreads them. */
+/** A queue in rotation. The odd step spreads them. */
 static struct pb_queue *some_queue(uint32_t i)
 {
 	return i % 8u == 0 ? &pb_bench.queue : &queues[i * 1237u % QUEUES];
@@ -101,7 +100,10 @@ static struct pb_descriptor long_patch(void)
 	return descriptor;
 }
 
-/** A submission runs, one behind it is being patched, and its queue is preempted. @return instructions times 1000 */
+/**
+ * A submission runs, one behind it is being patched, and its queue is preempted. @return instructions times
+ * 1000
+ */
 static uint32_t preempt_once(const struct pb_descriptor *patched)
 {
 	struct pb_queue *queue = &pb_bench.queue;
@@ -109,11 +111,11 @@ static uint32_t preempt_once(const struct pb_descriptor *patched)
 	const struct pb_descriptor empty = nothing();
 	uint32_t tag, delay;
 
-	pb_bench_submit_plainly(&empty, false);
+	pb_bench_submit_uncounted(&empty, false);
 	pb_bench_pass(SETTLED);
-	pb_bench_answer(); /* less urgent work was stopped for it */
+	pb_bench_answer(); /* a submission of lower priority was stopped for it */
 	pb_bench_pass(SETTLED);
-	pb_bench_submit_plainly(patched, false);
+	pb_bench_submit_uncounted(patched, false);
 	pb_bench_pass(UNDER_WAY);
 	arguments[1] = queue->put;
 	pb_bench_mute(true);
@@ -126,13 +128,13 @@ static uint32_t preempt_once(const struct pb_descriptor *patched)
 	pb_bench_pass(SETTLED);
 	pb_bench_require(pb_channel_finish(&pb_bench.channel, tag, NULL) == PB_ERROR_OK, "the preemption");
 	queue->completed = queue->put;
-	pb_bench_serve(); /* a less urgent one of many may have its turn, and is not stopped: it goes */
+	pb_bench_serve(); /* lets a lower priority finish that is not stopped */
 	pb_bench_pass(SETTLED);
 	return delay;
 }
 
-/** Every other queue has a submission, less urgent, so that these come last. */
-static void make_all_busy(void)
+/** Every other queue has a submission of lower priority, so that these come last. */
+static void submit_to_all_queues(void)
 {
 	const struct pb_descriptor descriptor = nothing();
 
@@ -152,7 +154,7 @@ static void measure_preempt(void)
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		const uint32_t delay = preempt_once(&patched);
 
-		/* None when less urgent work that was passed by for long is not to be stopped: then nothing of the queue runs. */
+		/* None when a protected submission of lower priority runs: then nothing of the queue runs. */
 		stops += delay != 0;
 		longest = delay > longest ? delay : longest;
 	}
@@ -160,7 +162,7 @@ static void measure_preempt(void)
 	pb_bench_print_milli("preempt_instr_max", longest);
 }
 
-/** The turn of a queue is over, its work runs, and another one waits. */
+/** The timeslice of a queue is over, its submission runs, and another queue waits. */
 static void measure_switch(void)
 {
 	const struct pb_descriptor descriptor = nothing();
@@ -192,7 +194,7 @@ void pb_bench_schedule(void)
 	measure_switch();
 	destroy();
 	create(PB_PRIORITY_LOW);
-	make_all_busy();
+	submit_to_all_queues();
 	measure_preempt();
 	for (uint32_t i = 0; i < QUEUES; i++)
 		pb_bench_finish(&queues[i]);

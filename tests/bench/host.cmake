@@ -1,4 +1,4 @@
-# What the host library costs on the host: scripts/bench runs it.
+# The cost of the host library on the host: scripts/bench runs it.
 pb_program(patchbay-host-bench
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/host_bench.c ${CMAKE_CURRENT_LIST_DIR}/host_render.c
   ${CMAKE_CURRENT_LIST_DIR}/host_submit.c

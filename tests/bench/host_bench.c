@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the host library costs on the host's own CPU: Render of a frame of the
- * demo, and submitting to the simulated card. Repeats one of them and prints
- * how many units that were and the median time of one; scripts/bench runs it
- * once more under callgrind, which counts the instructions of the one function.
+ * What the host library costs on the host's own CPU: Render of a frame of the demo, and submissions to the
+ * simulated card. Repeats one of them and prints the number of units and the median time of one.
+ * scripts/bench runs it again under callgrind, which counts the instructions of the one function.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/bench/host_bench.h"

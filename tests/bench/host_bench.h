@@ -11,11 +11,11 @@
 
 /** Ends the bench with an error unless `good`. */
 void pb_host_bench_require(bool good, const char *what);
-/** Nanoseconds on a clock that never goes back. */
+/** Nanoseconds on a monotonic clock. */
 uint64_t pb_host_bench_now_ns(void);
 
 /**
- * A frame's commands through pb_render, again and again. @param times filled in: nanoseconds of each call
+ * Repeats a frame's commands through pb_render. @param times filled in: nanoseconds of each call
  * @return commands in a call
  */
 uint32_t pb_host_bench_render(uint64_t *times, uint32_t repeats);

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Render of the commands of a demo frame, with the patch list that a user-mode
- * driver hands in along with them.
+ * Render of the commands of a demo frame, with the patch list that a user-mode driver passes with them.
  */
-#include "firmware/abi/boot.h"
 #include "hal/engine/packets.h"
-#include "host/render.h"
 #include "host/tool/scene.h"
+#include "patchbay/abi/boot.h"
+#include "patchbay/render.h"
 #include "tests/bench/host_bench.h"
 
-/** The images of the scene by their own numbers, and the vertices behind them. */
+/** The images of the scene by their own numbers, then the vertices. */
 #define VERTICES    ((uint32_t)PB_SCENE_IMAGES)
 #define ALLOCATIONS (VERTICES + 1u)
 /** A FILL, a TARGET, and TEXTURE and DRAW for each batch: commands with one operand each. */
 #define COMMANDS_MAX (2u + 2u * PB_SCENE_BATCHES_MAX)
 #define WORDS_MAX    (COMMANDS_MAX * PB_PACKET_TARGET_WORDS)
-/** A DRAW of the DMA buffer brings its target and texture along. */
+/** A DRAW of the DMA buffer carries its target and texture. */
 #define OUTPUT_LOCATIONS (3u * COMMANDS_MAX)
 #define OUTPUT_BYTES     (COMMANDS_MAX * PB_RENDER_DMA_BYTES_MIN)
 
@@ -47,7 +46,7 @@ static uint32_t bytes_of(uint32_t allocation)
 		       : pb_scene_images[allocation].width * pb_scene_images[allocation].height * 4u;
 }
 
-/** All are resident, at addresses of their own. */
+/** All are resident, at separate addresses. */
 static bool find(void *context, uint32_t handle, struct pb_render_allocation *allocation)
 {
 	(void)context;

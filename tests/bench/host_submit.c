@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Submissions without patches to the card simulated in this process. Its doorbell sets a bit. */
+/* Submissions without patches to the card simulated in this process. The doorbell sets a bit. */
 #include "hal/engine/packets.h"
-#include "host/patchbay.h"
+#include "patchbay/patchbay.h"
 #include "qemu/sim.h"
 #include "tests/bench/host_bench.h"
 
-/** Fewer than a ring of kicks holds: the way of a full one is another. */
+/** Fewer than a kick ring holds: a full ring has a path of its own. */
 #define BURST         32u
 #define QUEUE_ENTRIES 64u
 #define TIMEOUT_US    1000000u

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * QEMU's mps2-an500 run with -icount shift=10: an instruction takes 1024 ns,
- * which is 25.6 ticks of SysTick at 25 MHz, so that a difference of two
- * readings gives the number of instructions exactly. UART 1's output is wired
- * to UART 0's input outside.
+ * QEMU's mps2-an500 runs with -icount shift=10: an instruction takes 1024 ns, which is 25.6 ticks of SysTick
+ * at 25 MHz, so the difference of two readings gives the number of instructions exactly. UART 1's output is
+ * connected to UART 0's input outside.
  */
 #include <string.h>
 
@@ -27,7 +26,10 @@
 #define TIMER_CLEAR      0x0cu
 #define TIMER_ENABLED    9u /* with its interrupt */
 
-/** Instructions between two alarms, and what the first comes later each time: primes, so that they come at all places. */
+/**
+ * Instructions between two alarms, and the increment of the first delay: primes, so that alarms come at all
+ * points.
+ */
 #define ALARM_INSTRUCTIONS 1777u
 #define ALARM_STEP         691u
 
@@ -38,15 +40,11 @@
 #define SYSTICK_VALUE       0xe000e018u
 #define SYSTICK_MASK        0x00ffffffu
 
-#define SEMIHOSTING_WRITE0        0x04u
-#define SEMIHOSTING_EXIT_EXTENDED 0x20u
-#define APPLICATION_EXIT          0x20026u
-
 static struct pb_cortex_m_vectors vectors __attribute__((aligned(256)));
 static pb_cortex_m_handler receive;
 static uint32_t noted;
 static uint32_t alarmed;
-static uint32_t alarms; /**< not yet asked for; written by the interrupt */
+static uint32_t alarms; /**< not yet reported; written by the interrupt */
 
 static void note_and_receive(void)
 {
@@ -116,9 +114,9 @@ void pb_bench_board_start(void)
 {
 	const void *table = (const void *)(uintptr_t)pb_mmio_read32(VECTOR_TABLE_OFFSET);
 
-	/* The bench copies the vectors and has devices of its own, which the board has not listed. */
+	/* The bench copies the vectors and has devices that the board does not list. */
 	pb_mmio_write32(MPU_CONTROL, 0);
-	/* No tick: the counter takes SysTick, and nothing must come between. */
+	/* No tick: the counter uses SysTick, and no interrupt must come in between. */
 	pb_mmio_write32(SYSTICK_RELOAD, SYSTICK_MASK);
 	pb_mmio_write32(SYSTICK_VALUE, 0);
 	pb_mmio_write32(SYSTICK_CONTROL, 5u);
@@ -153,27 +151,4 @@ uint32_t pb_bench_board_instructions_milli(uint32_t from, uint32_t to)
 	const uint64_t ticks = (from - to) & SYSTICK_MASK;
 
 	return (uint32_t)(ticks * 10000u / 256u);
-}
-
-static uint32_t semihosting(uint32_t operation, const void *argument)
-{
-	register uint32_t r0 __asm__("r0") = operation;
-	register const void *r1 __asm__("r1") = argument;
-
-	__asm__ volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
-	return r0;
-}
-
-void pb_bench_board_print(const char *text)
-{
-	(void)semihosting(SEMIHOSTING_WRITE0, text);
-}
-
-_Noreturn void pb_bench_board_exit(uint32_t code)
-{
-	const uint32_t block[2] = {APPLICATION_EXIT, code};
-
-	(void)semihosting(SEMIHOSTING_EXIT_EXTENDED, block);
-	for (;;)
-		continue;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * QEMU's virt run with -icount shift=0: minstret counts instructions, and one
- * takes a nanosecond of the timer. The UART's output is turned round inside it
- * while the bench sends.
+ * QEMU's virt machine runs with -icount shift=0: minstret counts instructions, and one takes a nanosecond of
+ * the timer. The UART is in loopback while the bench sends.
  */
 #include "hal/mmio.h"
 #include "tests/bench/bench_board.h"
@@ -17,27 +16,25 @@
 #define CLINT_TIME_LOW     0x0200bff8u
 #define CLINT_TIME_HIGH    0x0200bffcu
 
-/** Units of the timer, 100 instructions each, between two alarms, and what the first comes later each time: primes, so that they come at all places. */
+/**
+ * Units of the timer, 100 instructions each, between two alarms, and the increment of the first delay:
+ * primes, so that alarms come at all points.
+ */
 #define ALARM_PERIOD 17u
 #define ALARM_STEP   7u
-
-#define SEMIHOSTING_WRITE0        0x04u
-#define SEMIHOSTING_EXIT_EXTENDED 0x20u
-#define APPLICATION_EXIT          0x20026u
 
 extern uint32_t pb_bench_noted;
 uint32_t pb_bench_noted;
 static uint32_t alarmed;
-static uint32_t alarms; /**< not yet asked for; written by the interrupt */
+static uint32_t alarms; /**< not yet reported; written by the interrupt */
 
 extern const uint32_t pb_bench_traps[];
 void pb_bench_note_nothing(void);
 void pb_bench_ring_alarm(void);
 
 /*
- * The board's table of traps with a look at the counter before its handler of
- * the UART, and alarms for the tick. What the look itself takes behind the
- * counter is the same in pb_bench_note_nothing.
+ * The board's trap table with a read of the counter before the handler of the UART, and alarms for the tick.
+ * What the read itself costs after the counter is the same in pb_bench_note_nothing.
  */
 __asm__(".macro note\n"
 	"	addi sp, sp, -16\n"
@@ -132,7 +129,7 @@ bool pb_bench_board_alarm_rang(uint32_t *counter)
 
 void pb_bench_board_start(void)
 {
-	/* No tick: nothing must come between. */
+	/* No tick: no interrupt must come in between. */
 	pb_bench_board_alarm_stop();
 	__asm__ volatile("csrw mtvec, %0" ::"r"((uintptr_t)pb_bench_traps | 1u) : "memory");
 }
@@ -160,36 +157,4 @@ uint32_t pb_bench_board_interrupt(void)
 uint32_t pb_bench_board_instructions_milli(uint32_t from, uint32_t to)
 {
 	return (to - from) * 1000u;
-}
-
-static uint32_t semihosting(uint32_t operation, const void *argument)
-{
-	register uint32_t a0 __asm__("a0") = operation;
-	register const void *a1 __asm__("a1") = argument;
-
-	__asm__ volatile(".option push\n"
-			 ".option norvc\n"
-			 ".balign 16\n" /* all on one page */
-			 "slli x0, x0, 0x1f\n"
-			 "ebreak\n"
-			 "srai x0, x0, 7\n"
-			 ".option pop\n"
-			 : "+r"(a0)
-			 : "r"(a1)
-			 : "memory");
-	return a0;
-}
-
-void pb_bench_board_print(const char *text)
-{
-	(void)semihosting(SEMIHOSTING_WRITE0, text);
-}
-
-_Noreturn void pb_bench_board_exit(uint32_t code)
-{
-	const uint32_t block[2] = {APPLICATION_EXIT, code};
-
-	(void)semihosting(SEMIHOSTING_EXIT_EXTENDED, block);
-	for (;;)
-		continue;
 }

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # How to run a bench image of this board: sourced by scripts/bench.
 
-# bench_emulator IMAGE FOLDER: the UART's output is turned round inside it; an instruction takes 1 ns.
+# bench_emulator IMAGE FOLDER: the UART is in loopback; an instruction takes 1 ns.
 bench_emulator() {
 	qemu-system-riscv32 -M virt -m 8M -bios none \
 		-object "memory-backend-file,id=vram,share=on,mem-path=$2/memory,size=16M" \

@@ -19,7 +19,7 @@ uint32_t pb_twins_below(uint32_t bound)
 	return (uint32_t)((uint64_t)pb_twins_random() * bound >> 32);
 }
 
-uint32_t pb_twins_odd_number(void)
+uint32_t pb_twins_edge_number(void)
 {
 	const uint32_t bit = 1u << pb_twins_below(32);
 
@@ -39,10 +39,10 @@ void pb_twins_require(bool good, const char *what)
 {
 	if (good)
 		return;
-	pb_bench_board_print("twins: failed: ");
-	pb_bench_board_print(what);
-	pb_bench_board_print("\n");
-	pb_bench_board_exit(1);
+	pb_bench_print_text("twins: failed: ");
+	pb_bench_print_text(what);
+	pb_bench_print_text("\n");
+	pb_bench_exit(1);
 }
 
 bool pb_twins_equal(const void *a, const void *b, uint32_t words)
@@ -58,16 +58,16 @@ bool pb_twins_equal(const void *a, const void *b, uint32_t words)
 
 void pb_twins_report(const char *key, const struct pb_twins_ends *ends)
 {
-	for (uint32_t i = 0; i < sizeof(ends->tripped) / sizeof(ends->tripped[0]); i++)
-		pb_twins_require(ends->tripped[i] != 0, "no entry tripped at some place of the slice");
-	pb_twins_require(ends->raised != 0, "no run ended by a line");
+	for (uint32_t i = 0; i < sizeof(ends->irregular) / sizeof(ends->irregular[0]); i++)
+		pb_twins_require(ends->irregular[i] != 0, "no irregular entry at some index of the slice");
+	pb_twins_require(ends->raised != 0, "no run ended by an interrupt");
 	pb_twins_require(ends->finished != 0, "no run came to its end");
-	pb_bench_board_print(key);
-	pb_bench_board_print(" ");
+	pb_bench_print_text(key);
+	pb_bench_print_text(" ");
 	pb_bench_print_number(ends->entries);
-	pb_bench_board_print(" entries, ");
+	pb_bench_print_text(" entries, ");
 	pb_bench_print_number(ends->runs);
-	pb_bench_board_print(" runs\n");
+	pb_bench_print_text(" runs\n");
 }
 
 int main(void);
@@ -78,5 +78,5 @@ int main(void)
 	pb_twins_list();
 	pb_twins_compact();
 	pb_twins_resolve();
-	pb_bench_board_exit(0);
+	pb_bench_exit(0);
 }

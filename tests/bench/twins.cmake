@@ -1,13 +1,13 @@
-# The loops in assembly against the C files that they replace, which are built once more under other names.
+# The loops in assembly against the C files that they replace, which are compiled again under other names.
 if(PB_ASSEMBLY)
   pb_library(pb_bench_twins SOURCES
-    ${PROJECT_SOURCE_DIR}/firmware/run_compact_64.c ${PROJECT_SOURCE_DIR}/firmware/run_list_64.c
-    ${PROJECT_SOURCE_DIR}/firmware/run_resolve.c)
+    ${PROJECT_SOURCE_DIR}/firmware/patch/run_compact_64.c ${PROJECT_SOURCE_DIR}/firmware/patch/run_list_64.c
+    ${PROJECT_SOURCE_DIR}/firmware/prepare/run_resolve.c)
   foreach(loop IN ITEMS compact_64 list_64 resolve)
     target_compile_definitions(pb_bench_twins PRIVATE pb_core_run_${loop}=pb_twin_run_${loop})
   endforeach()
   pb_image(patchbay-twins-${PB_BOARD}.elf
-    SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/bench_number.c ${PROJECT_SOURCE_DIR}/tests/bench/twins.c ${PROJECT_SOURCE_DIR}/tests/bench/twins_compact.c
+    SOURCES ${bench_print} ${PROJECT_SOURCE_DIR}/tests/bench/twins.c ${PROJECT_SOURCE_DIR}/tests/bench/twins_compact.c
     ${PROJECT_SOURCE_DIR}/tests/bench/twins_cursor.c ${PROJECT_SOURCE_DIR}/tests/bench/twins_list.c
     ${PROJECT_SOURCE_DIR}/tests/bench/twins_resolve.c ${bench_board} LINKS pb_bench_twins)
   target_link_options(patchbay-twins-${PB_BOARD}.elf PRIVATE -Wl,--defsym=PB_STACK_BYTES=8192)

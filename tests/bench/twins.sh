@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The loops in assembly and their C twins, run on the same lists in QEMU: they must leave the same.
+# The loops in assembly and their C twins, run on equal lists in QEMU: the results must be equal.
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib.sh"
 

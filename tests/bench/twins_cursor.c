@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two lists of patches have in common: the state before a run, and the comparison behind it. */
+/* Shared by the two kinds of patch list: the state before a run, and the comparison after it. */
 #include <string.h>
 
 #include "tests/bench/twins.h"
@@ -16,11 +16,11 @@ static uint32_t line;
 static void fill_slots(void)
 {
 	for (uint32_t i = 0; i < PB_LIMIT_ALLOCATIONS; i++) {
-		const uint32_t limit = i % 8u == 7u ? 0 : pb_twins_odd_number();
+		const uint32_t limit = i % 8u == 7u ? 0 : pb_twins_edge_number();
 
 		slots[i] = (struct pb_core_slot){
-			.low = pb_twins_odd_number(),
-			.high = pb_twins_odd_number(),
+			.low = pb_twins_edge_number(),
+			.high = pb_twins_edge_number(),
 			.limit = {limit, pb_twins_below(2) != 0 ? limit : 0},
 		};
 	}
@@ -43,7 +43,7 @@ uint32_t pb_twins_unbound(const struct pb_core_cursor *cursor)
 	return pb_twins_below(PB_LIMIT_ALLOCATIONS / 8u) * 8u + 7u;
 }
 
-/** Where a submission starts in its buffer: mostly not far, sometimes at the end of what a number can name. */
+/** Start of a submission in its buffer: mostly near 0, sometimes near the end of the 32-bit range. */
 static uint32_t any_start(void)
 {
 	switch (pb_twins_below(6)) {
@@ -78,7 +78,7 @@ void pb_twins_cursor(struct pb_core_cursor *cursor)
 	cursor->pending = &line;
 	cursor->format_id = PB_PATCH_FORMAT_ADDRESS64;
 	cursor->slice = &line;
-	cursor->tripped = (struct pb_core_entry){1, 2, 3, 4, 5};
+	cursor->irregular = (struct pb_core_entry){1, 2, 3, 4, 5};
 }
 
 void pb_twins_raise(struct pb_core_cursor *cursor)
@@ -101,12 +101,12 @@ static void count(const struct pb_core_cursor *cursor, const struct pb_core_curs
 {
 	uint32_t done = (uint32_t)(end->words - cursor->words) / entry_words;
 
-	if (run == PB_CORE_TRIPPED && whole)
+	if (run == PB_CORE_IRREGULAR && whole)
 		done--;
 	ends->runs++;
 	ends->entries += done;
-	if (run == PB_CORE_TRIPPED)
-		ends->tripped[done % PB_SLICE_PATCHES]++;
+	if (run == PB_CORE_IRREGULAR)
+		ends->irregular[done % PB_SLICE_PATCHES]++;
 	else if ((uint32_t)(end->end - end->words) >= entry_words && end->words < end->pass)
 		ends->raised++;
 	else
@@ -128,13 +128,13 @@ void pb_twins_run(const struct pb_core_cursor *cursor, enum pb_core_run (*assemb
 	pb_twins_require(pb_twins_equal(buffer, by_c, BUFFER), "the patched words differ");
 	count(cursor, &one, run, entry_words, whole, ends);
 	if (whole) {
-		one.tripped.slot &= PB_PATCH_RESERVED_MASK;
-		other.tripped.slot &= PB_PATCH_RESERVED_MASK;
-	} else if (run == PB_CORE_TRIPPED) {
-		pb_twins_require(one.tripped.slot == other.tripped.slot, "the tripped word differs");
-		pb_twins_require(one.tripped.allocation_offset == other.tripped.allocation_offset,
-				 "the tripped offset differs");
-		one.tripped = other.tripped;
+		one.irregular.slot &= PB_PATCH_RESERVED_MASK;
+		other.irregular.slot &= PB_PATCH_RESERVED_MASK;
+	} else if (run == PB_CORE_IRREGULAR) {
+		pb_twins_require(one.irregular.slot == other.irregular.slot, "the irregular word differs");
+		pb_twins_require(one.irregular.allocation_offset == other.irregular.allocation_offset,
+				 "the irregular offset differs");
+		one.irregular = other.irregular;
 	}
 	pb_twins_require(pb_twins_equal(&one, &other, sizeof(one) / sizeof(uint32_t)), "the cursor differs");
 }

@@ -26,13 +26,13 @@ static struct pb_patch_location *list(uint32_t entries)
 	return (struct pb_patch_location *)PB_TWINS_MEMORY_END - entries;
 }
 
-/** Whatever a host may write, with numbers at the edges of what is ordinary. */
-static struct pb_patch_location ordinary(const struct pb_core_cursor *cursor)
+/** Whatever a host may write, with numbers at the edges of the regular ones. */
+static struct pb_patch_location regular(const struct pb_core_cursor *cursor)
 {
 	const uint32_t index = pb_twins_bound(cursor);
 	const uint32_t limit = cursor->slots[index].limit[0];
 	const uint32_t places = cursor->places[PB_CORE_CLASS_WIDE];
-	const uint32_t place = places != 0 ? pb_twins_below(places) : 0;
+	const uint32_t at = places != 0 ? pb_twins_below(places) : 0;
 
 	return (struct pb_patch_location){
 		.allocation_index = index,
@@ -40,14 +40,14 @@ static struct pb_patch_location ordinary(const struct pb_core_cursor *cursor)
 		.driver_id = PB_PATCH_FORMAT_ADDRESS64,
 		.allocation_offset = pb_twins_below(4) == 0 ? limit - 1u : pb_twins_below(limit),
 		.patch_offset =
-			cursor->start + 4u * (pb_twins_below(8) == 0 && places != 0 ? places - 1u : place),
+			cursor->start + 4u * (pb_twins_below(8) == 0 && places != 0 ? places - 1u : at),
 		.split_offset = pb_twins_random(),
 	};
 }
 
 static uint32_t other_format(void)
 {
-	const uint32_t format = pb_twins_below(2) != 0 ? pb_twins_below(8) : pb_twins_odd_number();
+	const uint32_t format = pb_twins_below(2) != 0 ? pb_twins_below(8) : pb_twins_edge_number();
 
 	return format != PB_PATCH_FORMAT_ADDRESS64 ? format : PB_PATCH_FORMAT_ADDRESS32;
 }
@@ -74,20 +74,20 @@ static void spoil(const struct pb_core_cursor *cursor, struct pb_patch_location 
 	else if (kind == BEHIND_END)
 		entry->patch_offset = end;
 	else if (kind == FAR_AWAY)
-		entry->patch_offset = pb_twins_odd_number();
+		entry->patch_offset = pb_twins_edge_number();
 	else if (kind == UNALIGNED)
 		entry->patch_offset += 1u + pb_twins_below(3);
 	else
-		*entry = (struct pb_patch_location){pb_twins_odd_number(), pb_twins_odd_number(),
-						    other_format(),        pb_twins_odd_number(),
-						    pb_twins_odd_number(), pb_twins_odd_number()};
+		*entry = (struct pb_patch_location){pb_twins_edge_number(), pb_twins_edge_number(),
+						    other_format(),         pb_twins_edge_number(),
+						    pb_twins_edge_number(), pb_twins_edge_number()};
 }
 
 static void set_list(struct pb_core_cursor *cursor, uint32_t entries)
 {
 	pb_twins_cursor(cursor);
 	for (uint32_t i = 0; i < entries; i++)
-		list(entries)[i] = ordinary(cursor);
+		list(entries)[i] = regular(cursor);
 	cursor->words = &list(entries)->allocation_index;
 	cursor->end = cursor->words + entries * PB_CORE_ENTRY_WORDS;
 	cursor->pass = cursor->end;
@@ -98,25 +98,28 @@ static void run(const struct pb_core_cursor *cursor)
 	pb_twins_run(cursor, pb_core_run_list_64, pb_twin_run_list_64, PB_CORE_ENTRY_WORDS, true, &ends);
 }
 
-/** Each kind of entry that is not ordinary, at each place of lists around one slice's and two slices' length. */
-static void every_kind_at_every_place(void)
+/** Each kind of irregular entry, at each index of lists around one slice's and two slices' length. */
+static void every_kind_at_every_index(void)
 {
 	static const uint32_t lengths[] = {1, 7, 8, 9, 23, 24, 25, 33, 47, 48, 49, 57};
 	struct pb_core_cursor cursor;
 
 	for (uint32_t l = 0; l < sizeof(lengths) / sizeof(lengths[0]); l++) {
-		for (uint32_t place = 0; place < lengths[l]; place++) {
+		for (uint32_t at = 0; at < lengths[l]; at++) {
 			for (uint32_t kind = 0; kind < KINDS; kind++) {
 				set_list(&cursor, lengths[l]);
-				spoil(&cursor, &list(lengths[l])[place], kind);
+				spoil(&cursor, &list(lengths[l])[at], kind);
 				run(&cursor);
 			}
 		}
 	}
 }
 
-/** Of any length, starting and ending anywhere, with any number of odd entries, and a line that may be raised. */
-static void anything(void)
+/**
+ * Lists of any length, starting and ending anywhere, with random irregular entries, and an interrupt that may
+ * be raised.
+ */
+static void random_lists(void)
 {
 	struct pb_core_cursor cursor;
 
@@ -140,7 +143,7 @@ static void anything(void)
 
 void pb_twins_list(void)
 {
-	every_kind_at_every_place();
-	anything();
+	every_kind_at_every_index();
+	random_lists();
 	pb_twins_report("list_64", &ends);
 }

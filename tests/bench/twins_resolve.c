@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The run of ordinary allocations. */
+/* The run of regular allocations. */
 #include <stddef.h>
 #include <string.h>
 
 #include "tests/bench/twins.h"
 
 #define ALLOCATIONS_MAX 80u
-/** Slots and ids from here on are never touched; those before are compared. */
+/** Slots and ids from here on are never written. Those before are compared. */
 #define USED 96u
-/** What a window has in its lists at first. */
+/** First contents of a window's lists. */
 #define POISON 0x5a
 
 enum kind {
@@ -40,21 +40,21 @@ static struct pb_core_window any_window(void)
 		PB_ALLOCATION_WRITE | PB_ALLOCATION_SEGMENT_MASK | PB_ALLOCATION_ATTRIBUTE_MASK;
 	struct pb_core_window window = {
 		.flags = pb_twins_random() & legal,
-		.os_high = pb_twins_odd_number(),
-		.bytes = pb_twins_odd_number() | 1u,
+		.os_high = pb_twins_edge_number(),
+		.bytes = pb_twins_edge_number() | 1u,
 		.gpu_delta = pb_twins_random(),
 		.gpu_high = pb_twins_random(),
 		.writable = pb_twins_below(2) != 0 ? UINT32_MAX : 0,
 	};
 
-	/* As low as it may lie, as high as it may lie, which ends at 0, or between. */
+	/* As low as possible, as high as possible (ending at 0), or between. */
 	window.os_end = window.bytes + pb_twins_below(0u - window.bytes);
 	if (pb_twins_below(3) == 0)
 		window.os_end = pb_twins_below(2) != 0 ? window.bytes : 0;
 	return window;
 }
 
-static struct pb_allocation ordinary(const struct pb_core_window *window)
+static struct pb_allocation regular(const struct pb_core_window *window)
 {
 	uint32_t room = 1u + pb_twins_below(window->bytes);
 	uint32_t size;
@@ -95,9 +95,9 @@ static void spoil(const struct pb_core_window *window, struct pb_allocation *all
 	else if (kind == SIZE_TOO_LARGE)
 		allocation->size_low = room + 1u + pb_twins_below(0u - room);
 	else
-		*allocation = (struct pb_allocation){pb_twins_odd_number(), pb_twins_odd_number(),
-						     pb_twins_odd_number(), pb_twins_odd_number(),
-						     pb_twins_odd_number(), pb_twins_odd_number()};
+		*allocation = (struct pb_allocation){pb_twins_edge_number(), pb_twins_edge_number(),
+						     pb_twins_edge_number(), pb_twins_edge_number(),
+						     pb_twins_edge_number(), pb_twins_edge_number()};
 }
 
 static void set_job(struct pb_core_job *job, uint32_t count, uint32_t first)
@@ -119,26 +119,27 @@ static void compare(void)
 	pb_twins_require(pb_twins_equal(by_assembly.ids, by_c.ids, USED), "the ids differ");
 }
 
-/** @param raise an id that raises the line when it is stored; else `line` is it */
+/** @param raise an id whose store raises the interrupt; otherwise `line` is pending or not */
 static void run(const struct pb_core_window *window, uint32_t count, uint32_t first, uint32_t raise)
 {
 	struct pb_core_listed one = {1, 2, 3, 4, 5, 6}, other = one;
 	const bool by_id = raise < USED;
-	bool tripped;
+	bool irregular;
 
 	set_job(&by_c, count, first);
 	set_job(&by_assembly, count, first);
-	tripped = pb_twin_run_resolve(&by_c, window, count, by_id ? &by_c.ids[raise] : &line, &one);
+	irregular = pb_twin_run_resolve(&by_c, window, count, by_id ? &by_c.ids[raise] : &line, &one);
 	pb_twins_require(pb_core_run_resolve(&by_assembly, window, count,
-					     by_id ? &by_assembly.ids[raise] : &line, &other) == tripped,
+					     by_id ? &by_assembly.ids[raise] : &line, &other) == irregular,
 			 "the result differs");
 	compare();
 	pb_twins_require(pb_twins_equal(&one, &other, sizeof(one) / sizeof(uint32_t)),
-			 "the tripped allocation differs");
+			 "the irregular allocation differs");
 	ends.runs++;
 	ends.entries += by_c.resolved - first;
-	if (tripped)
-		ends.tripped[(by_c.resolved - first) % (sizeof(ends.tripped) / sizeof(ends.tripped[0]))]++;
+	if (irregular)
+		ends.irregular[(by_c.resolved - first) %
+			       (sizeof(ends.irregular) / sizeof(ends.irregular[0]))]++;
 	else if (by_c.resolved != count)
 		ends.raised++;
 	else
@@ -150,30 +151,33 @@ static struct pb_core_window set_list(uint32_t count)
 	const struct pb_core_window window = any_window();
 
 	for (uint32_t i = 0; i < count; i++)
-		list(count)[i] = ordinary(&window);
+		list(count)[i] = regular(&window);
 	line = 0;
 	return window;
 }
 
-/** Each kind of allocation that is not ordinary, at each place of lists around one slice's and two slices' length. */
-static void every_kind_at_every_place(void)
+/** Each kind of irregular allocation, at each index of lists around one slice's and two slices' length. */
+static void every_kind_at_every_index(void)
 {
 	static const uint32_t lengths[] = {1, 3, 4, 5, 15, 16, 17, 22, 31, 32, 33, 39};
 
 	for (uint32_t l = 0; l < sizeof(lengths) / sizeof(lengths[0]); l++) {
-		for (uint32_t place = 0; place < lengths[l]; place++) {
+		for (uint32_t at = 0; at < lengths[l]; at++) {
 			for (uint32_t kind = 0; kind < KINDS; kind++) {
 				const struct pb_core_window window = set_list(lengths[l]);
 
-				spoil(&window, &list(lengths[l])[place], kind);
+				spoil(&window, &list(lengths[l])[at], kind);
 				run(&window, lengths[l], 0, USED);
 			}
 		}
 	}
 }
 
-/** Of any length, from anywhere on, with any number of odd ones, a line that may be raised, a window that may be closed. */
-static void anything(void)
+/**
+ * Lists of any length and start, with random irregular allocations, an interrupt that may be raised, and a
+ * window that may be closed.
+ */
+static void random_lists(void)
 {
 	for (uint32_t i = 0; i < 4000u; i++) {
 		const uint32_t count = 1u + pb_twins_below(ALLOCATIONS_MAX);
@@ -191,7 +195,7 @@ static void anything(void)
 	}
 }
 
-/** With a closed window nothing is ordinary, not even what looks like it. */
+/** With a closed window every allocation is irregular, even one that looks regular. */
 static void closed_window(void)
 {
 	const struct pb_core_window window = {.flags = PB_CORE_WINDOW_CLOSED};
@@ -208,8 +212,8 @@ static void closed_window(void)
 
 void pb_twins_resolve(void)
 {
-	every_kind_at_every_place();
-	anything();
+	every_kind_at_every_index();
+	random_lists();
 	closed_window();
 	pb_twins_report("resolve", &ends);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bench of a core without a trace: scripts/bench holds its figure against that of the core that has one. */
+/* The bench of a core without a trace: scripts/bench compares its figure with that of the traced core. */
 #include "tests/bench/bench.h"
 #include "tests/bench/bench_board.h"
 
@@ -9,5 +9,5 @@ int main(void)
 {
 	pb_bench_boot(false);
 	pb_bench_print_span("untraced_submit_instr", pb_bench_empty().submit);
-	pb_bench_board_exit(0);
+	pb_bench_exit(0);
 }

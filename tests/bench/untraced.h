@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * Included before each file of the core that a submission passes, when these
- * are built once more without a trace: what the bench compares with.
+ * Included before each core file on the path of a submission, when these files are built once more without a
+ * trace, for comparison by the bench.
  */
 #ifndef PB_TESTS_BENCH_UNTRACED_H
 #define PB_TESTS_BENCH_UNTRACED_H
 
-#include "firmware/trace.h"
+#include "firmware/observe/trace.h"
 
-/* In the place of the bit that says whether such records are wanted. */
+/* Replaces the bit that enables such records. */
 #define PB_CORE_TRACE_BIT_SUBMIT 0u
 
-/* No record, and no question whether one is wanted. What is only for a record still counts as used. */
+/* Compiles no record and no check for one. Values that only a record uses still count as used. */
 #undef PB_CORE_TRACE
 #define PB_CORE_TRACE(firmware, name, object, first, second)                                                 \
 	do {                                                                                                 \

@@ -15,7 +15,7 @@ LOW, HIGH, OR = 0x100, 0x200, 0x400
 
 
 class Random:
-    """The same numbers everywhere and always."""
+    """One sequence of numbers on every machine."""
 
     def __init__(self, seed):
         self.state = seed
@@ -61,7 +61,7 @@ class Submission:
 
 
 def nv40(sequence, random):
-    """Two memory sets, each with a DMA object whose handle the program chose; most choose the same ones."""
+    """Two memory sets, each with a DMA object whose handle the program chose; most choose equal handles."""
     source = sequence % 16
     handles = (0xbeef0201 + 0x100 * source, 0xbeef0202 + 0x100 * source)
     made = Submission(sequence, source, random)

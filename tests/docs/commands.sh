@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# tests/docs/commands.sh BUILD_FOLDER: each command of a block marked "sh" in README.md and docs/*.md stands in
-# tests/docs/commands.list, which says how it is known to work; those that are to be run here are run here.
+# tests/docs/commands.sh BUILD_FOLDER: each command of a block marked "sh" in README.md and docs/*.md is in
+# tests/docs/commands.list, which names its test. Commands marked run or fails are run here.
 
 set -euo pipefail
 export LC_ALL=C
@@ -53,4 +53,4 @@ while IFS=$'\t' read -r _ how command; do
 	fi
 	count=$((count + 1))
 done < <(grep -v '^#' "$list")
-echo "$count commands did what their pages say"
+echo "$count commands ended as their pages say"

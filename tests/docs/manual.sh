@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# tests/docs/manual.sh PATCHBAY: docs/patchbay.1 has the commands and the long options that the command's own help has,
-# no more and no less, each where it belongs, and mandoc has nothing to say about it.
+# tests/docs/manual.sh PATCHBAY: docs/patchbay.1 has exactly the commands and long options of the command's own help,
+# each in its section, and mandoc reports no error.
 
 set -euo pipefail
 page=$(cd "$(dirname "$0")/../.." && pwd)/docs/patchbay.1
 patchbay=$1
 
-# "command option" of all that a help lists; a command that has commands has theirs.
+# "command option" of all that a help lists, subcommands included.
 in_help() {
 	local name text
 	text=$("$patchbay" "$@" --help </dev/null)
@@ -21,7 +21,7 @@ in_help() {
 	sed -nE 's/^ *(-., )?--([a-z-]+).*/\2/p' <<<"$text" | sed "s/^/patchbay $*: --/"
 }
 
-# The same of the page: each command has the options of all, and those of a card if it says so.
+# "command option" of all that the page lists: each command has the options of all, and those of a card if it refers to them.
 in_page() {
 	awk '
 	/^\.Ss / { part = substr($0, 5); if (part ~ /^patchbay /) print part ":" }

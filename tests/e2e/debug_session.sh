@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Runs the session of docs/debugging.md and compares what gdb says with what the page says.
+# Runs the session of docs/debugging.md and compares gdb's output with the page.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -15,7 +15,7 @@ sed -n 's/^(gdb) //p' "$work/session" >"$work/commands"
 
 # Addresses and line numbers change with every build; values behind a $ stay.
 normalise() {
-	sed -E 's/[[:space:]]+/ /g; /^\$/!s/0x[0-9a-f]+/0xN/g; s/^(\$[0-9]+ = )0x[0-9a-f]+ "/\10xN "/
+	sed -E 's/[[:space:]]+/ /g; /^\$/!s/0x[0-9a-f]+/0xN/g; s/^(\$[0-9]+ = )0x[0-9a-f]+ <(\w+)> "/\10xN <\2> "/
 		s/(\.[ch]:|line |\+)[0-9]+/\1N/g; s/ $//'
 }
 timeout 100 scripts/debug mps2_an500 -batch -x "$work/commands" >"$work/out" 2>"$work/err" ||
@@ -32,4 +32,4 @@ awk 'NR == FNR { expected[++count] = $0; next }
 		print "gdb did not say, after what comes before it on the page: " expected[next_line + 1]
 		exit 1
 	}' "$work/expected" "$work/found" || { cat "$work/out" "$work/err"; exit 1; }
-echo "$(wc -l <"$work/commands") commands said what docs/debugging.md says"
+echo "$(wc -l <"$work/commands") commands printed what docs/debugging.md shows"

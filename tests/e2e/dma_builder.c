@@ -56,7 +56,7 @@ void pb_dma_begin(struct pb_dma *dma)
 	dma->error = PB_ERROR_OK;
 }
 
-/* Remembers the first error. @return false: the caller adds nothing */
+/* Keeps the first error. @return false: the caller adds nothing */
 static bool allow(struct pb_dma *dma, bool room)
 {
 	if (dma->error == PB_ERROR_OK && !room)
@@ -77,7 +77,7 @@ void pb_dma_packet(struct pb_dma *dma, uint32_t opcode, uint32_t words)
 	pb_dma_word(dma, PB_PACKET(opcode, words));
 }
 
-/* @return its index in the allocation list, where it may be new; PB_DMA_ALLOCATIONS if there is no room */
+/* @return its index in the allocation list, added if needed; PB_DMA_ALLOCATIONS when the list is full */
 static uint32_t name_allocation(struct pb_dma *dma, const struct pb_memory *memory)
 {
 	struct pb_allocation *entry = dma->allocations;

@@ -41,7 +41,7 @@ int e2e_setup(void **state)
 {
 	(void)state;
 	memcpy(folder + sizeof(folder) - 7, "XXXXXX", 6);
-	/* Whatever loses its parent becomes ours, so that the teardown finds it. */
+	/* Orphaned processes become children of the test, so that the teardown finds them. */
 	if (mkdtemp(folder) == NULL || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
 		return -1;
 	signal(SIGPIPE, SIG_IGN);
@@ -53,7 +53,7 @@ static int remove_one(const char *path, const struct stat *status, int type, str
 	const char *name = path + position->base;
 
 	(void)type;
-	/* What cards make for themselves is theirs to remove; the folder itself bears the same name. */
+	/* Cards remove their own folders, which carry the prefix of the test's folder. */
 	if (S_ISSOCK(status->st_mode) || (position->level != 0 && strncmp(name, "patchbay-", 9) == 0)) {
 		fprintf(stderr, "left behind: %s\n", path);
 		leftovers = true;
@@ -141,7 +141,7 @@ pid_t e2e_card_mcu(const struct e2e_card *card)
 	const uint64_t start = e2e_now();
 	pid_t mcu;
 
-	/* Between two MCUs it has none. */
+	/* No MCU exists between two MCUs. */
 	while (e2e_children(card->pid, &mcu, 1) == 0)
 		assert_true(e2e_patience(start));
 	return mcu;

@@ -1,4 +1,4 @@
-# Builds DMA buffers by hand; a unit test has it too.
+# Builds DMA buffers by hand. A unit test links it, too.
 pb_library(pb_dma_builder SOURCES ${CMAKE_CURRENT_LIST_DIR}/dma_builder.c LINKS pb_host)
 
 # The real firmware image in QEMU, real shared memory, real processes.
@@ -25,9 +25,9 @@ endforeach()
 pb_e2e_test(info)
 pb_e2e_test(stops SOURCES ${CMAKE_CURRENT_LIST_DIR}/e2e_long.c)
 pb_e2e_test(admin SOURCES ${CMAKE_CURRENT_LIST_DIR}/e2e_long.c)
-# What is killed are clients: one board will do.
+# Only clients are killed, so one board is enough.
 pb_e2e_test(kills SOURCES ${CMAKE_CURRENT_LIST_DIR}/e2e_victim.c BOARDS mps2_an500)
-# Each other board against the default one, on the same inputs.
+# Each other board against the default one, on equal inputs.
 set(others ${PB_E2E_BOARDS})
 list(REMOVE_ITEM others mps2_an500)
 pb_e2e_test(agree LINKS test_card_fixture BOARDS ${others})

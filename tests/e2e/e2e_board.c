@@ -48,7 +48,7 @@ struct pb_card_options e2e_card_options(void)
 	return e2e_card_options_of(e2e_board());
 }
 
-/* Whether a command starts a card, with no say in which. */
+/* Whether a command starts a card and does not choose its board. */
 static bool starts_any_card(const char *const *arguments, size_t count)
 {
 	static const char *const commands[] = {"card", "demo", "info", "replay"};

@@ -12,7 +12,7 @@
 #define BUFFER_BYTES 4096u
 #define PATCHES      16u
 
-/* What a round fills and copies, in bytes from the target's start; both ends stay clear of it. */
+/* Bytes that a round fills and copies, from the target's start. Both ends stay untouched. */
 #define FILL_START  64u
 #define COPY_START  256u
 #define ROUND_BYTES 1024u
@@ -77,7 +77,7 @@ bool e2e_host_furnish(struct e2e_host *host, uint32_t system_bytes)
 			    pb_queue_create(queue, &host->channel, &host->system, n, E2E_RING_ENTRIES)) ||
 		    !e2e_ok("target", pb_memory_allocate(&host->video, E2E_TARGET_BYTES, PB_PAGE_BYTES,
 							 &host->targets[n])) ||
-		    !e2e_ok("builder", pb_dma_open(&host->work[n], queue, host->context, &host->system,
+		    !e2e_ok("builder", pb_dma_open(&host->builders[n], queue, host->context, &host->system,
 						   &host->system, BUFFER_BYTES, PATCHES)))
 			return false;
 	}
@@ -136,7 +136,7 @@ uint64_t e2e_target_gpu(const struct e2e_host *host, uint32_t node, uint32_t off
 	return host->targets[node].os_address - E2E_VIDEO_OS + E2E_VIDEO_GPU + offset;
 }
 
-/* ---- work ---- */
+/* ---- submissions ---- */
 
 static void append_fill(struct e2e_host *host, struct pb_dma *dma, uint32_t node, uint32_t start,
 			uint32_t bytes, uint32_t value)
@@ -149,8 +149,8 @@ static void append_fill(struct e2e_host *host, struct pb_dma *dma, uint32_t node
 
 void e2e_host_fill(struct e2e_host *host, uint32_t node, uint32_t value)
 {
-	pb_dma_begin(&host->work[node]);
-	append_fill(host, &host->work[node], node, 0, E2E_TARGET_BYTES, value);
+	pb_dma_begin(&host->builders[node]);
+	append_fill(host, &host->builders[node], node, 0, E2E_TARGET_BYTES, value);
 }
 
 /* Submits, waits, and checks that all of it was patched and nothing failed. */
@@ -186,11 +186,11 @@ static bool buffer_holds(const struct pb_dma *dma, const uint32_t *words, uint32
 	return true;
 }
 
-/* In pieces, so that the patch list has a run of equal entries. */
+/* In several fills, so that the patch list has a run of equal entries. */
 static bool fill_round(struct e2e_host *host, uint32_t value)
 {
 	uint32_t expected[FILL_PIECES * PB_PACKET_FILL_WORDS];
-	struct pb_dma *dma = &host->work[0];
+	struct pb_dma *dma = &host->builders[0];
 
 	pb_dma_begin(dma);
 	for (uint32_t i = 0; i < FILL_PIECES; i++) {
@@ -212,7 +212,7 @@ static bool copy_round(struct e2e_host *host, uint32_t value)
 	const uint64_t target = e2e_target_gpu(host, 1, COPY_START);
 	const uint32_t expected[] = {0x02000006,       (uint32_t)source,         (uint32_t)(source >> 32),
 				     (uint32_t)target, (uint32_t)(target >> 32), ROUND_BYTES};
-	struct pb_dma *dma = &host->work[1];
+	struct pb_dma *dma = &host->builders[1];
 
 	pb_dma_begin(dma);
 	pb_dma_packet(dma, PB_PACKET_COPY, PB_PACKET_COPY_WORDS);
@@ -238,8 +238,9 @@ void e2e_host_meets_fault(const char *socket)
 
 	assert_true(e2e_host_open(&host, socket));
 	e2e_host_fill(&host, 0, 1);
-	assert_int_equal(pb_dma_submit(&host.work[0], 1), PB_ERROR_OK);
-	assert_int_equal(pb_queue_wait(host.work[0].queue, host.work[0].timeline, E2E_PATIENCE_US, &fence),
-			 PB_ERROR_FIRMWARE_DEAD);
+	assert_int_equal(pb_dma_submit(&host.builders[0], 1), PB_ERROR_OK);
+	assert_int_equal(
+		pb_queue_wait(host.builders[0].queue, host.builders[0].timeline, E2E_PATIENCE_US, &fence),
+		PB_ERROR_FIRMWARE_DEAD);
 	host.link->ops->close(host.link);
 }

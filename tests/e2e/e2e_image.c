@@ -14,8 +14,8 @@ struct image {
 	size_t size;
 };
 
-/* Copies out of the image; whatever lies there has no alignment. */
-static void take(const struct image *image, size_t offset, void *to, size_t bytes)
+/* Copies out of the image, where no alignment is guaranteed. */
+static void copy_out(const struct image *image, size_t offset, void *to, size_t bytes)
 {
 	assert_true(offset <= image->size && bytes <= image->size - offset);
 	memcpy(to, image->bytes + offset, bytes);
@@ -25,13 +25,13 @@ static bool is_64(const struct image *image)
 {
 	uint8_t ident[EI_NIDENT];
 
-	take(image, 0, ident, sizeof(ident));
+	copy_out(image, 0, ident, sizeof(ident));
 	assert_memory_equal(ident, ELFMAG, SELFMAG);
 	assert_int_equal(ident[EI_DATA], ELFDATA2LSB);
 	return ident[EI_CLASS] == ELFCLASS64;
 }
 
-/* ELF has each structure in two widths. These read either, into the wide one, what is of use here. */
+/* ELF has a 32-bit and a 64-bit form of each structure. These functions read either into the 64-bit form. */
 
 static Elf64_Ehdr header_of(const struct image *image)
 {
@@ -39,10 +39,10 @@ static Elf64_Ehdr header_of(const struct image *image)
 	Elf32_Ehdr narrow;
 
 	if (is_64(image)) {
-		take(image, 0, &wide, sizeof(wide));
+		copy_out(image, 0, &wide, sizeof(wide));
 		return wide;
 	}
-	take(image, 0, &narrow, sizeof(narrow));
+	copy_out(image, 0, &narrow, sizeof(narrow));
 	return (Elf64_Ehdr){.e_machine = narrow.e_machine,
 			    .e_shoff = narrow.e_shoff,
 			    .e_shnum = narrow.e_shnum,
@@ -57,10 +57,10 @@ static Elf64_Shdr section(const struct image *image, const Elf64_Ehdr *header, u
 
 	assert_true(index < header->e_shnum);
 	if (is_64(image)) {
-		take(image, header->e_shoff + index * sizeof(wide), &wide, sizeof(wide));
+		copy_out(image, header->e_shoff + index * sizeof(wide), &wide, sizeof(wide));
 		return wide;
 	}
-	take(image, header->e_shoff + index * sizeof(narrow), &narrow, sizeof(narrow));
+	copy_out(image, header->e_shoff + index * sizeof(narrow), &narrow, sizeof(narrow));
 	return (Elf64_Shdr){.sh_type = narrow.sh_type,
 			    .sh_offset = narrow.sh_offset,
 			    .sh_size = narrow.sh_size,
@@ -73,10 +73,10 @@ static Elf64_Sym symbol_at(const struct image *image, const Elf64_Shdr *table, s
 	Elf32_Sym narrow;
 
 	if (is_64(image)) {
-		take(image, table->sh_offset + index * sizeof(wide), &wide, sizeof(wide));
+		copy_out(image, table->sh_offset + index * sizeof(wide), &wide, sizeof(wide));
 		return wide;
 	}
-	take(image, table->sh_offset + index * sizeof(narrow), &narrow, sizeof(narrow));
+	copy_out(image, table->sh_offset + index * sizeof(narrow), &narrow, sizeof(narrow));
 	return (Elf64_Sym){.st_name = narrow.st_name, .st_info = narrow.st_info, .st_value = narrow.st_value};
 }
 
@@ -86,10 +86,10 @@ static Elf64_Phdr part_at(const struct image *image, const Elf64_Ehdr *header, u
 	Elf32_Phdr narrow;
 
 	if (is_64(image)) {
-		take(image, header->e_phoff + index * sizeof(wide), &wide, sizeof(wide));
+		copy_out(image, header->e_phoff + index * sizeof(wide), &wide, sizeof(wide));
 		return wide;
 	}
-	take(image, header->e_phoff + index * sizeof(narrow), &narrow, sizeof(narrow));
+	copy_out(image, header->e_phoff + index * sizeof(narrow), &narrow, sizeof(narrow));
 	return (Elf64_Phdr){.p_type = narrow.p_type,
 			    .p_offset = narrow.p_offset,
 			    .p_vaddr = narrow.p_vaddr,
@@ -104,7 +104,7 @@ static bool is_name(const struct image *image, size_t offset, const char *name)
 	       memcmp(image->bytes + offset, name, bytes) == 0;
 }
 
-/* The value of a symbol, which has a name of its own. */
+/* The value of a symbol. Pre: the name is unique. */
 static uint32_t symbol_value(const struct image *image, const Elf64_Ehdr *header, const char *name)
 {
 	const size_t symbol_bytes = is_64(image) ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
@@ -200,7 +200,7 @@ uint32_t e2e_image_symbol(const char *name)
 	return value;
 }
 
-/* Writes the image with other bytes at an address, and seals it. */
+/* Writes the image with other bytes at an address, and updates its CRC. */
 static void write_changed(const char *path, const struct image *image, const Elf64_Ehdr *header,
 			  uint32_t address, const void *code, size_t bytes)
 {
@@ -225,7 +225,7 @@ uint32_t e2e_image_write_at(const char *path, const char *symbol, uint32_t offse
 	image.bytes = e2e_read_file(e2e_image(), &image.size);
 	header = header_of(&image);
 	address = symbol_value(&image, &header, symbol);
-	/* Bit 0 of a function says Thumb. */
+	/* Bit 0 of a function's address marks Thumb code. */
 	address = (header.e_machine == EM_ARM ? address & ~1u : address) + offset;
 	write_changed(path, &image, &header, address, bytes, count);
 	free(image.bytes);
@@ -251,7 +251,7 @@ uint32_t e2e_image_write(const char *path, const char *function, enum e2e_image_
 void e2e_image_write_asserting(const char *path)
 {
 	const uint32_t pool_offset = 0x7000;
-	const uint32_t place = e2e_image_cpu() == E2E_IMAGE_RISCV64 ? 16 : 12;
+	const uint32_t offset = e2e_image_cpu() == E2E_IMAGE_RISCV64 ? 16 : 12;
 
-	(void)e2e_image_write_at(path, "config", place, &pool_offset, sizeof(pool_offset));
+	(void)e2e_image_write_at(path, "pb_emulated_card_config", offset, &pool_offset, sizeof(pool_offset));
 }

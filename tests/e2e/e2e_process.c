@@ -18,7 +18,7 @@
 
 #define CHILDREN 64u
 
-/* The parent of a process that is alive; 0 if it is not. */
+/* The parent of a living process; 0 if it does not live. */
 static pid_t living_parent(const char *pid)
 {
 	char path[300], text[512];
@@ -33,7 +33,7 @@ static pid_t living_parent(const char *pid)
 		return 0;
 	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
 	fclose(file);
-	/* The name before it is in parentheses and may hold anything. */
+	/* The name before the field is in parentheses and may hold anything. */
 	end = strrchr(text, ')');
 	if (end == NULL || sscanf(end + 1, " %c %d", &state, &parent) != 2 || state == 'Z' || state == 'X')
 		return 0;
@@ -68,7 +68,7 @@ size_t e2e_end_children(void)
 			fprintf(stderr, "still running: process %d\n", (int)children[i]);
 			kill(children[i], SIGKILL);
 		}
-		/* Each one that ends may hand on its own. */
+		/* Each process that ends may leave orphans. */
 		while (waitpid(-1, NULL, count != 0 ? 0 : WNOHANG) > 0)
 			continue;
 		if (count == 0)
@@ -104,14 +104,14 @@ void e2e_process_start(struct e2e_process *process, int (*body)(struct e2e_proce
 	process->from = back[0];
 }
 
-void e2e_say(const struct e2e_process *process, char word)
+void e2e_send(const struct e2e_process *process, char word)
 {
-	/* Whoever has ended does not hear it; the test finds that out by its exit code. */
+	/* A process that has ended gets no word. The test finds that out by its exit code. */
 	if (write(process->to, &word, 1) != 1)
 		fprintf(stderr, "process %d has ended\n", (int)process->pid);
 }
 
-char e2e_hear(const struct e2e_process *process)
+char e2e_receive(const struct e2e_process *process)
 {
 	char word;
 	ssize_t got;
@@ -186,7 +186,7 @@ pid_t e2e_spawn(const char *program, const char *const *arguments, const char *s
 	return pid;
 }
 
-static void take_text(const char *name, char *text, size_t room)
+static void read_text(const char *name, char *text, size_t room)
 {
 	char path[E2E_PATH_BYTES];
 	size_t bytes;
@@ -204,8 +204,23 @@ void e2e_collect(pid_t pid, struct e2e_output *output)
 
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	output->code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-	take_text("out", output->out, sizeof(output->out));
-	take_text("err", output->err, sizeof(output->err));
+	read_text("out", output->out, sizeof(output->out));
+	read_text("err", output->err, sizeof(output->err));
+}
+
+void e2e_check_refusals(const struct e2e_refusal *cases, size_t count)
+{
+	static struct e2e_output output;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct e2e_refusal *refusal = &cases[i];
+
+		e2e_collect(e2e_spawn(E2E_PATCHBAY, refusal->arguments, NULL), &output);
+		if (output.code != refusal->code || strstr(output.err, refusal->message) == NULL)
+			fail_msg("case %zu: code %d, not \"%s\" but \"%s\"", i, output.code, refusal->message,
+				 output.err);
+		assert_string_equal(output.out, "");
+	}
 }
 
 const char *e2e_last_line(char *text)

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/** Kills and collects all children, adopted ones too. @return how many were alive */
+/** Kills and collects all children, adopted ones too. @return the number that were alive */
 size_t e2e_end_children(void);
 
 #endif

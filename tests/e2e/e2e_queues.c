@@ -7,9 +7,9 @@
 #include "tests/e2e/e2e_host.h"
 
 #define NODES 4u
-/* Commands begun and not finished. */
+/* Commands posted and not finished. */
 #define UNDER_WAY 8u
-/* What the other host has. */
+/* What the other host holds. */
 #define OTHER_BYTES  (E2E_SYSTEM_BYTES + E2E_VIDEO_BYTES)
 #define ALL_QUEUES   4096u
 #define ALL_CONTEXTS 64u
@@ -45,8 +45,8 @@ static void finish(struct pb_queue *queue, uint32_t tag)
 	queue->handle = results[0];
 }
 
-void e2e_queues_make(struct pb_queue *queues, uint32_t count, struct pb_channel *channel,
-		     const struct pb_memory *memory)
+void e2e_queues_create(struct pb_queue *queues, uint32_t count, struct pb_channel *channel,
+		       const struct pb_memory *memory)
 {
 	uint32_t tags[UNDER_WAY], begun = 0;
 
@@ -73,14 +73,14 @@ void e2e_channel_is_empty(struct pb_channel *asker, uint32_t number)
 	uint32_t results[PB_REPLY_RESULTS];
 
 	assert_int_equal(pb_channel_command(asker, PB_COMMAND_QUERY, arguments, results), PB_ERROR_OK);
-	/* Queues, contexts, segments, work. */
+	/* Queues, contexts, segments, submissions. */
 	for (uint32_t i = 3; i < 7; i++)
 		assert_int_equal(results[i], 0);
 }
 
 /* ---- everything is free ---- */
 
-static void take_contexts(struct pb_channel *channel)
+static void allocate_contexts(struct pb_channel *channel)
 {
 	uint32_t context;
 
@@ -89,8 +89,8 @@ static void take_contexts(struct pb_channel *channel)
 	assert_int_equal(pb_context_create(channel, &context), PB_ERROR_NO_SPACE);
 }
 
-/* The pool in one piece but for what the other has, which came first. */
-static void take_pool(struct pb_channel *channel, struct pb_segment *system)
+/* The pool in one piece, but for what the other host allocated first. */
+static void allocate_pool(struct pb_channel *channel, struct pb_segment *system)
 {
 	const uint32_t bytes = channel->card.capabilities[PB_CAPABILITY_POOL_BYTES] - OTHER_BYTES;
 	struct pb_segment_request request = {.os_base = E2E_SYSTEM_BASE,
@@ -114,7 +114,7 @@ static void take_pool(struct pb_channel *channel, struct pb_segment *system)
 	}
 }
 
-static void take_queues(struct pb_channel *channel, struct pb_segment *system)
+static void allocate_queues(struct pb_channel *channel, struct pb_segment *system)
 {
 	static struct pb_queue queues[ALL_QUEUES - E2E_NODES];
 	struct pb_queue one_more;
@@ -123,7 +123,7 @@ static void take_queues(struct pb_channel *channel, struct pb_segment *system)
 	assert_int_equal(pb_memory_allocate(system, (ALL_QUEUES - E2E_NODES) * E2E_SMALL_QUEUE_BYTES,
 					    PB_LINE_BYTES, &memory),
 			 PB_ERROR_OK);
-	e2e_queues_make(queues, ALL_QUEUES - E2E_NODES, channel, &memory);
+	e2e_queues_create(queues, ALL_QUEUES - E2E_NODES, channel, &memory);
 	assert_int_equal(pb_queue_create(&one_more, channel, system, 0, E2E_SMALL_RING), PB_ERROR_NO_SPACE);
 }
 
@@ -133,8 +133,8 @@ void e2e_all_is_free(struct pb_link *link)
 	struct pb_channel channel;
 
 	assert_int_equal(pb_channel_attach(&channel, link, E2E_PATIENCE_US), PB_ERROR_OK);
-	take_contexts(&channel);
-	take_pool(&channel, &system);
-	take_queues(&channel, &system);
+	allocate_contexts(&channel);
+	allocate_pool(&channel, &system);
+	allocate_queues(&channel, &system);
 	assert_int_equal(pb_channel_detach(&channel), PB_ERROR_OK);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Machine code that goes wrong, of each CPU that there are images for. */
+/* Machine code that fails on purpose, for each CPU that there are images for. */
 #include <assert.h>
 
 #include "tests/e2e/e2e_image.h"
@@ -22,7 +22,7 @@ static void put32(struct code *code, uint32_t value)
 	put16(code, value >> 16);
 }
 
-/* MOVW or MOVT of 16 bits to r0: they are spread over both halves. */
+/* MOVW or MOVT of 16 bits to r0. The bits are spread over both halfwords. */
 static void put_move(struct code *code, uint32_t operation, uint32_t value)
 {
 	put16(code, operation | (value >> 12 & 15u) | (value >> 11 & 1u) << 10);

@@ -14,15 +14,15 @@
 #define QUEUES       12u
 #define CONTEXTS     4u
 #define SEGMENTS     4u
-#define FIRST        2u /* of its own segments' ids, behind those of the host */
+#define FIRST        2u /* first id of its own segments, after those of the host */
 #define BUSY_US      2000u
 #define LONG_US      1000000u
 
 struct life {
 	struct e2e_host host;
 	uint32_t random;
-	struct pb_queue queues[QUEUES]; /**< handle 0: there is none */
-	uint32_t contexts[CONTEXTS];    /**< 0: there is none */
+	struct pb_queue queues[QUEUES]; /**< handle 0: none */
+	uint32_t contexts[CONTEXTS];    /**< 0: none */
 	struct pb_segment segments[SEGMENTS];
 	bool made[SEGMENTS];
 	struct pb_memory waits;
@@ -34,7 +34,7 @@ static uint32_t draw(struct life *life, uint32_t below)
 	return (life->random >> 16) % below;
 }
 
-/* One of its queues: the host's two are always there. */
+/* One of its own queues. The host's two queues always exist. */
 static struct pb_queue *some_queue(struct life *life)
 {
 	struct pb_queue *queue = &life->queues[draw(life, QUEUES)];
@@ -42,7 +42,7 @@ static struct pb_queue *some_queue(struct life *life)
 	return queue->handle != 0 ? queue : &life->host.queues[draw(life, E2E_NODES)];
 }
 
-static void queue_comes_or_goes(struct life *life)
+static void create_or_destroy_queue(struct life *life)
 {
 	struct pb_queue *queue = &life->queues[draw(life, QUEUES)];
 	const struct pb_queue_request request = {.node = draw(life, 4),
@@ -57,7 +57,7 @@ static void queue_comes_or_goes(struct life *life)
 		memset(queue, 0, sizeof(*queue));
 }
 
-static void context_comes_or_goes(struct life *life)
+static void create_or_destroy_context(struct life *life)
 {
 	uint32_t *context = &life->contexts[draw(life, CONTEXTS)];
 
@@ -67,7 +67,7 @@ static void context_comes_or_goes(struct life *life)
 		*context = 0;
 }
 
-static void segment_comes_or_goes(struct life *life, uint32_t kind)
+static void create_or_destroy_segment(struct life *life, uint32_t kind)
 {
 	const uint32_t i = draw(life, SEGMENTS);
 	struct pb_segment *segment = &life->segments[i];
@@ -88,12 +88,12 @@ static void segment_comes_or_goes(struct life *life, uint32_t kind)
 
 static void segment(struct life *life)
 {
-	segment_comes_or_goes(life, PB_SEGMENT_LINEAR);
+	create_or_destroy_segment(life, PB_SEGMENT_LINEAR);
 }
 
 static void aperture(struct life *life)
 {
-	segment_comes_or_goes(life, PB_SEGMENT_APERTURE);
+	create_or_destroy_segment(life, PB_SEGMENT_APERTURE);
 }
 
 static void format(struct life *life)
@@ -109,7 +109,7 @@ static void format(struct life *life)
 static void submit(struct life *life, uint32_t opcode, uint32_t words, uint32_t operand)
 {
 	const uint32_t b = draw(life, E2E_NODES);
-	struct pb_dma *dma = &life->host.work[b];
+	struct pb_dma *dma = &life->host.builders[b];
 
 	e2e_host_fill(&life->host, b, life->random);
 	pb_dma_packet(dma, opcode, words);
@@ -119,12 +119,12 @@ static void submit(struct life *life, uint32_t opcode, uint32_t words, uint32_t 
 	(void)pb_dma_submit(dma, life->random);
 }
 
-static void work(struct life *life)
+static void submit_short(struct life *life)
 {
 	submit(life, PB_PACKET_BUSY, PB_PACKET_BUSY_WORDS, BUSY_US);
 }
 
-static void long_work(struct life *life)
+static void submit_long(struct life *life)
 {
 	submit(life, PB_PACKET_BUSY, PB_PACKET_BUSY_WORDS, LONG_US);
 }
@@ -140,7 +140,7 @@ static void fault(struct life *life)
 	(void)pb_context_clear(&life->host.channel, life->host.context);
 }
 
-/* Waits that end, that never come, and that close cycles. */
+/* Waits that end, waits that never end, and waits that close cycles. */
 static void wait(struct life *life)
 {
 	const uint32_t count = 1u + draw(life, PB_WAITS_MAX), list = draw(life, 16);
@@ -172,7 +172,7 @@ static void paging(struct life *life)
 	(void)pb_node_release(&life->host.channel, draw(life, 4));
 }
 
-/* Commands that it does not wait for, or only for a moment. */
+/* Commands whose reply it does not read, or reads only if it comes soon. */
 static void ask(struct life *life, uint32_t code, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
 	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {a, b, c, d};
@@ -182,7 +182,7 @@ static void ask(struct life *life, uint32_t code, uint32_t a, uint32_t b, uint32
 		return;
 	for (uint32_t i = draw(life, 4); i != 0; i--)
 		(void)life->host.link->ops->wait(life->host.link, 500);
-	/* Whoever comes too late for the reply has no more use for it. */
+	/* A reply that comes too late is ignored. */
 	(void)pb_channel_finish(&life->host.channel, tag, NULL);
 }
 
@@ -198,7 +198,7 @@ static void suspend(struct life *life)
 {
 	const struct pb_queue *queue = some_queue(life);
 
-	ask(life, PB_COMMAND_SUSPEND, queue->handle, queue->put, draw(life, 2) ? PB_STOP_WITHDRAW : 0, 0);
+	ask(life, PB_COMMAND_SUSPEND, queue->handle, queue->put, draw(life, 2) ? PB_STOP_RECALL : 0, 0);
 }
 
 static void resume(struct life *life)
@@ -234,15 +234,15 @@ static void events(struct life *life)
 
 static const struct step {
 	const char *name;
-	void (*take)(struct life *life);
+	void (*run)(struct life *life);
 } steps[E2E_VICTIM_STEPS] = {
-	{"queue", queue_comes_or_goes},
-	{"context", context_comes_or_goes},
+	{"queue", create_or_destroy_queue},
+	{"context", create_or_destroy_context},
 	{"segment", segment},
 	{"aperture", aperture},
 	{"format", format},
-	{"work", work},
-	{"long work", long_work},
+	{"submission", submit_short},
+	{"long submission", submit_long},
 	{"hang", hang},
 	{"fault", fault},
 	{"wait", wait},
@@ -261,7 +261,7 @@ const char *e2e_victim_step_name(uint32_t step)
 	return steps[step].name;
 }
 
-/* While other victims are being buried there may be no place. */
+/* While the card closes other victims' channels there may be no free channel. */
 static bool attach(struct life *life, const char *socket)
 {
 	const uint64_t start = e2e_now();
@@ -269,7 +269,7 @@ static bool attach(struct life *life, const char *socket)
 
 	while ((error = pb_link_open_socket(socket, &life->host.link)) == PB_ERROR_NO_CARD) {
 		if (!e2e_patience(start))
-			return e2e_fail("there is no place");
+			return e2e_fail("no channel is free");
 	}
 	return e2e_ok("connect", error) &&
 	       e2e_ok("attach", pb_channel_attach(&life->host.channel, life->host.link, E2E_PATIENCE_US));
@@ -288,7 +288,7 @@ int e2e_victim_live(const struct e2e_victim *victim)
 		const uint32_t step = draw(&life, E2E_VICTIM_STEPS);
 
 		__atomic_fetch_add(&victim->counts[step], 1, __ATOMIC_RELAXED);
-		steps[step].take(&life);
+		steps[step].run(&life);
 		if (pb_channel_check(&life.host.channel, NULL) != PB_ERROR_OK)
 			return 1;
 	}

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An image that only echoes: it boots and attaches hosts like the firmware,
- * takes the same doorbells, kicks and descriptors through the same lines
- * driver, and completes each submission at once, without looking at what it
- * asks. What the firmware's throughput is measured against.
+ * An image that only echoes: it boots and attaches hosts like the firmware, reads doorbells, kicks and
+ * descriptors through the same interrupt driver, and completes each submission at once, unread. The
+ * firmware's throughput is compared with it.
  */
 #include "tests/e2e/echo.h"
 
@@ -12,7 +11,7 @@
 
 int main(void);
 
-/** Makes nothing but what its host asks next; a host that breaks a rule is not answered. */
+/** Supports only the requests of its benchmark host. A host that breaks a rule gets no answer. */
 static void carry_out(struct echo *echo, struct echo_channel *channel, const struct pb_command *command,
 		      struct pb_reply *reply)
 {
@@ -38,7 +37,7 @@ static void carry_out(struct echo *echo, struct echo_channel *channel, const str
 	}
 }
 
-static void take_commands(struct echo *echo, struct echo_channel *channel)
+static void read_commands(struct echo *echo, struct echo_channel *channel)
 {
 	const uint32_t put = pb_shared_read32(&channel->entry->control_put);
 
@@ -60,7 +59,7 @@ static void take_commands(struct echo *echo, struct echo_channel *channel)
 	}
 }
 
-static void take_kicks(struct echo *echo, struct echo_channel *channel)
+static void read_kicks(struct echo *echo, struct echo_channel *channel)
 {
 	const uint32_t put = pb_shared_read32(&channel->entry->kick_put);
 
@@ -101,8 +100,8 @@ static void attach(struct echo *echo, struct echo_channel *channel, uint32_t req
 	channel->done = true;
 }
 
-/** All that a doorbell may stand for. */
-static void look(struct echo *echo, uint32_t c)
+/** Everything that a doorbell may announce. */
+static void poll_channel(struct echo *echo, uint32_t c)
 {
 	struct echo_channel *channel = &echo->channels[c];
 	const uint32_t request = pb_shared_read32(&channel->entry->attach_request);
@@ -111,8 +110,8 @@ static void look(struct echo *echo, uint32_t c)
 		attach(echo, channel, request);
 	if (!channel->open)
 		return;
-	take_kicks(echo, channel);
-	take_commands(echo, channel);
+	read_kicks(echo, channel);
+	read_commands(echo, channel);
 	if (!channel->done)
 		return;
 	channel->done = false;
@@ -157,7 +156,7 @@ int main(void)
 			raised = PB_LINES_CHANNELS;
 		for (uint32_t c = 0; c < ECHO_CHANNELS; c++) {
 			if ((raised & 1u << PB_LINE_CHANNEL(c)) != 0 || waiting(&echo.channels[c]))
-				look(&echo, c);
+				poll_channel(&echo, c);
 		}
 		idle(&echo);
 	}

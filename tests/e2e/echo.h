@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The echoing image: its state, and what of it is neither loop nor command.
+ * The state of the echoing image, and what is neither its loop nor its commands.
  */
 #ifndef PB_TESTS_E2E_ECHO_H
 #define PB_TESTS_E2E_ECHO_H
@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "firmware/abi/boot.h"
-#include "firmware/abi/channel.h"
-#include "firmware/abi/errors.h"
-#include "firmware/abi/submission.h"
 #include "firmware/firmware.h"
+#include "patchbay/abi/boot.h"
+#include "patchbay/abi/channel.h"
+#include "patchbay/abi/errors.h"
+#include "patchbay/abi/submission.h"
 
 #define ECHO_CHANNELS        PB_LIMIT_CHANNELS
 #define ECHO_QUEUES          64u
@@ -30,7 +30,7 @@ struct echo_rings {
 };
 
 struct echo_queue {
-	struct pb_queue_page *page; /**< NULL: there is none */
+	struct pb_queue_page *page; /**< NULL: none */
 	uint32_t mask;              /**< entries of the ring, less one */
 	uint32_t completed;
 	uint32_t sequence; /**< of its fence record */
@@ -40,12 +40,12 @@ struct echo_channel {
 	struct pb_channel_entry *entry;
 	struct echo_rings *rings;
 	uint8_t *system;    /**< backing of segment 0 */
-	uint32_t system_os; /**< its first address, low word */
+	uint32_t system_os; /**< OS address of segment 0, low word */
 	uint32_t epoch;
 	uint32_t control_get;
 	uint32_t kick_get;
 	bool open;
-	bool done; /**< its host has something to look at */
+	bool done; /**< its host has something to read */
 };
 
 struct echo {
@@ -53,21 +53,21 @@ struct echo {
 	struct pb_boot_block *boot;
 	uint32_t heartbeat;
 	uint32_t pool;        /**< next free byte of card memory */
-	uint32_t queue_count; /**< made so far */
+	uint32_t queue_count; /**< created so far */
 	struct echo_channel channels[ECHO_CHANNELS];
 	struct echo_queue queues[ECHO_QUEUES];
 };
 
-/** Copies words out of card memory, each read once, or into it. */
+/** Copies words out of card memory, or into it. Each word is accessed once. */
 void echo_copy_in(void *to, const void *from, uint32_t bytes);
 void echo_copy_out(void *to, const void *from, uint32_t bytes);
 
 /** Publishes the boot block and an empty channel directory, and runs. */
 void echo_boot(struct echo *echo, const struct pb_firmware_config *config);
-/** @param os_low low word of its page's address. @return its handle */
+/** @param os_low low word of the address of the queue's page. @return the queue's handle */
 uint32_t echo_queue_create(struct echo *echo, const struct echo_channel *channel, uint32_t entries,
 			   uint32_t os_low);
-/** Reads what is in its ring, descriptor by descriptor, and writes its fence record for each. */
+/** Reads the ring descriptor by descriptor, and writes the fence record for each. */
 void echo_queue_serve(struct echo_queue *queue);
 
 #endif

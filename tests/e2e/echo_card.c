@@ -23,7 +23,7 @@ void echo_copy_out(void *to, const void *from, uint32_t bytes)
 		pb_shared_write32(&shared[i], words[i]);
 }
 
-/* As much as a host needs to make queues. */
+/* As many capabilities as a host needs to create queues. */
 static void publish(struct echo *echo)
 {
 	const struct pb_capability capabilities[] = {
@@ -78,7 +78,7 @@ uint32_t echo_queue_create(struct echo *echo, const struct echo_channel *channel
 	return PB_HANDLE(index, 1);
 }
 
-/* The stores that the firmware makes for a completion, in its order. */
+/* The stores that the firmware makes for a completion, in the firmware's order. */
 static void complete(struct echo_queue *queue, const struct pb_descriptor *descriptor)
 {
 	struct pb_fence_record *record = &queue->page->fence;

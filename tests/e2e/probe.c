@@ -15,7 +15,7 @@
 #define PREFIXED_BYTES (E2E_PATH_BYTES + 60u)
 #define ANSWER_BYTES   100u
 
-/* Replaces this process. qtest reads and writes memory beside the machine's own processor. */
+/* Replaces this process. qtest accesses memory independently of the machine's processor. */
 static _Noreturn void run(const struct probe_options *options)
 {
 	char image[E2E_PATH_BYTES], path[E2E_PATH_BYTES];
@@ -83,6 +83,9 @@ void probe_start(struct probe *probe, const struct probe_options *options)
 		e2e_path(path, "memory.bin");
 		e2e_write_file(path, options->memory, options->memory_bytes);
 	}
+	/* The line of an earlier emulator is not read for one of this emulator, which may open the file later. */
+	e2e_path(path, "serial");
+	(void)unlink(path);
 	probe->pid = fork();
 	assert_true(probe->pid >= 0);
 	if (probe->pid == 0)

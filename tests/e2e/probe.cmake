@@ -1,4 +1,4 @@
-# The card's MCU behind a gdb stub, on a board whose card memory is there at reset.
+# The card's MCU behind a gdb stub, on a board whose card memory exists at reset.
 pb_e2e_test(probe LINKS pb_link_gdb BOARDS mps2_an500)
 # The session of docs/debugging.md.
 if(NOT PB_SANITIZE)

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # shellcheck source=scripts/lib.sh
-# What the board's image takes, card memory included, against what it may.
+# The sizes of the board's image, card memory included, against their limits.
 source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib.sh"
 
 folder=$root/build/stm32f405
 image=$folder/patchbay-stm32f405.elf
 read -r text data bss < <(arm-none-eabi-size "$image" | tail -n 1 | cut -f 1-3)
 card=$((16#$(arm-none-eabi-nm "$image" | sed -n 's/ A pb_card_memory_bytes$//p')))
-stack=$(perl "$root/scripts/stack.pl" "$folder" 2>/dev/null)
+stack=$(python3 "$root/scripts/stack.py" "$folder" 2>/dev/null)
 reserved=$((16#$(arm-none-eabi-nm "$image" | sed -n 's/ A PB_STACK_BYTES$//p')))
 failed=0
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What only the admin may: nodes that a host orders, and the whole card
- * suspended. The test attaches as the admin in the card's place, which does
- * nothing of its own any more then.
+ * What only the admin may do: set nodes to host order, and suspend the whole card. The test attaches as the
+ * admin instead of the card's supervisor, which then does nothing.
  */
 #include <string.h>
 
@@ -12,10 +11,10 @@
 #include "tests/e2e/e2e_long.h"
 
 #define VALUE 0x70000000u
-/* Of the 3D nodes the one that the host has no queue on. */
+/* The 3D node on which the host has no queue. */
 #define FREE_NODE 2u
 
-/* Another channel over a client's memory. Nobody rings for it: the tick looks at it. */
+/* A second channel over a client's memory. Nothing rings its doorbell: the tick finds its requests. */
 struct admin {
 	struct pb_link link;
 	struct pb_link *under;
@@ -54,7 +53,7 @@ struct scene {
 	struct e2e_card card;
 	struct e2e_host host;
 	struct admin admin;
-	struct e2e_long work;
+	struct e2e_long submission;
 };
 
 static void open_scene(struct scene *scene)
@@ -81,7 +80,7 @@ static void close_scene(struct scene *scene)
 
 static void submit_fill(struct scene *scene, struct pb_queue *queue, uint32_t fence_id)
 {
-	struct pb_dma *dma = &scene->host.work[1];
+	struct pb_dma *dma = &scene->host.builders[1];
 
 	e2e_host_fill(&scene->host, 1, VALUE);
 	dma->queue = queue;
@@ -89,8 +88,8 @@ static void submit_fill(struct scene *scene, struct pb_queue *queue, uint32_t fe
 	dma->queue = &scene->host.queues[1];
 }
 
-/* A client is no admin. */
-static void test_only_the_admin(void **state)
+/* A client without the admin's privilege is refused. */
+static void only_the_admin_sets_nodes_and_suspends_the_card(void **state)
 {
 	const struct pb_node_request request = {.mode = PB_NODE_HOST_ORDERED};
 	struct scene scene;
@@ -103,8 +102,8 @@ static void test_only_the_admin(void **state)
 	close_scene(&scene);
 }
 
-/* One queue, first in, first out, and a host that preempts it by itself. */
-static void test_host_ordered(void **state)
+/* One queue, first in, first out, and a host that preempts its own queue. */
+static void a_host_ordered_node_leaves_preemption_to_the_host(void **state)
 {
 	const struct pb_node_request ordered = {.mode = PB_NODE_HOST_ORDERED};
 	const struct pb_node_request scheduled = {.mode = PB_NODE_SCHEDULED};
@@ -122,33 +121,33 @@ static void test_host_ordered(void **state)
 			 PB_ERROR_OK);
 	assert_int_equal(pb_queue_create(&second, &scene.host.channel, &scene.host.system, FREE_NODE, 4),
 			 PB_ERROR_NO_SPACE);
-	e2e_long_open(&scene.work, &scene.host, &queue, 0, VALUE);
-	e2e_long_submit(&scene.work, 5, 0);
-	e2e_long_await_start(&scene.work);
+	e2e_long_open(&scene.submission, &scene.host, &queue, 0, VALUE);
+	e2e_long_submit(&scene.submission, 5, 0);
+	e2e_long_await_start(&scene.submission);
 	submit_fill(&scene, &queue, 3);
 	assert_int_equal(pb_queue_preempt(&queue, 1, PB_STOP_INSIDE, &result), PB_ERROR_OK);
 	assert_int_equal(result.returned, 2);
 	assert_true(result.started);
-	/* A paging buffer, say, goes before what was returned, with a lower id. */
+	/* A later submission, for example of a paging buffer, runs before the returned ones, with a lower id. */
 	submit_fill(&scene, &queue, 1);
-	e2e_long_shorten(&scene.work);
-	e2e_long_submit(&scene.work, 5, PB_OPTION_RESUME);
+	e2e_long_shorten(&scene.submission);
+	e2e_long_submit(&scene.submission, 5, PB_OPTION_RESUME);
 	assert_int_equal(pb_queue_wait(&queue, queue.timeline, E2E_PATIENCE_US, &fence), PB_ERROR_OK);
 	assert_int_equal(fence.fence_id, 5);
 	assert_int_equal(fence.errors, 0);
-	assert_int_equal(e2e_long_done(&scene.work), E2E_LONG_WORDS);
+	assert_int_equal(e2e_long_done(&scene.submission), E2E_LONG_WORDS);
 	assert_true(e2e_target_is(&scene.host, 1, VALUE));
 	assert_int_equal(pb_node_query(&scene.host.channel, FREE_NODE, &node), PB_ERROR_OK);
 	assert_int_equal(node.mode, PB_NODE_HOST_ORDERED);
-	assert_int_equal(node.stops, 1); /* the host's, and none of the firmware's own */
+	assert_int_equal(node.stops, 1); /* one stop of the host, none of the firmware */
 	assert_int_equal(pb_node_set(&scene.admin.channel, FREE_NODE, &scheduled), PB_ERROR_BUSY);
 	assert_int_equal(pb_queue_destroy(&queue), PB_ERROR_OK);
 	assert_int_equal(pb_node_set(&scene.admin.channel, FREE_NODE, &scheduled), PB_ERROR_OK);
 	close_scene(&scene);
 }
 
-/* Nothing runs while the card is suspended; then what was stopped inside goes on. */
-static void test_card_suspended(void **state)
+/* Nothing runs while the card is suspended. Afterwards the submission that was stopped inside resumes. */
+static void nothing_runs_on_a_suspended_card(void **state)
 {
 	struct pb_queue_state queue;
 	struct pb_fence fence;
@@ -157,21 +156,20 @@ static void test_card_suspended(void **state)
 
 	(void)state;
 	open_scene(&scene);
-	e2e_long_open(&scene.work, &scene.host, &scene.host.queues[0], 0, VALUE);
-	e2e_long_submit(&scene.work, 1, 0);
-	e2e_long_await_start(&scene.work);
-	assert_int_equal(pb_card_suspend(&scene.admin.channel, PB_STOP_INSIDE | PB_STOP_WITHDRAW),
-			 PB_ERROR_OK);
-	done = e2e_long_done(&scene.work);
+	e2e_long_open(&scene.submission, &scene.host, &scene.host.queues[0], 0, VALUE);
+	e2e_long_submit(&scene.submission, 1, 0);
+	e2e_long_await_start(&scene.submission);
+	assert_int_equal(pb_card_suspend(&scene.admin.channel, PB_STOP_INSIDE | PB_STOP_RECALL), PB_ERROR_OK);
+	done = e2e_long_done(&scene.submission);
 	assert_in_range(done, 1, E2E_LONG_WORDS - 1u);
-	e2e_long_shorten(&scene.work);
+	e2e_long_shorten(&scene.submission);
 	submit_fill(&scene, &scene.host.queues[1], 2);
 	for (uint32_t n = 0; n < E2E_NODES; n++) {
 		assert_int_equal(pb_queue_query(&scene.host.queues[n], &queue), PB_ERROR_OK);
 		assert_int_equal(queue.why, PB_WHY_CARD_SUSPENDED);
 		assert_int_equal(queue.completed, 0);
 	}
-	assert_int_equal(e2e_long_done(&scene.work), done);
+	assert_int_equal(e2e_long_done(&scene.submission), done);
 	assert_true(e2e_target_is(&scene.host, 1, 0));
 	assert_int_equal(pb_card_resume(&scene.admin.channel), PB_ERROR_OK);
 	for (uint32_t n = 0; n < E2E_NODES; n++) {
@@ -179,7 +177,7 @@ static void test_card_suspended(void **state)
 				 PB_ERROR_OK);
 		assert_int_equal(fence.status, PB_ERROR_OK);
 	}
-	assert_int_equal(e2e_long_done(&scene.work), E2E_LONG_WORDS);
+	assert_int_equal(e2e_long_done(&scene.submission), E2E_LONG_WORDS);
 	assert_true(e2e_target_is(&scene.host, 1, VALUE));
 	close_scene(&scene);
 }
@@ -187,9 +185,9 @@ static void test_card_suspended(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_only_the_admin),
-		e2e_test(test_host_ordered),
-		e2e_test(test_card_suspended),
+		e2e_test(only_the_admin_sets_nodes_and_suspends_the_card),
+		e2e_test(a_host_ordered_node_leaves_preemption_to_the_host),
+		e2e_test(nothing_runs_on_a_suspended_card),
 	};
 
 	return e2e_run_tests(tests);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The board of the tests against the default one, on the same inputs: fences,
- * events, every patched byte and every picture are the same. Of random lists
- * each is held against the oracle as well.
+ * The board of the tests against the default one, on equal inputs: fences, events, every patched byte and
+ * every picture agree. Random lists are compared with the oracle as well.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -17,7 +16,7 @@
 #define FIRST_SEED 20240301u
 /** Random lists; most have up to 160 entries, the others up to 40,000. */
 #define LISTS 500u
-/** A list goes on behind so many bad entries. */
+/** A list continues after so many bad entries. */
 #define FAULTS_MAX 4u
 #define FRAMES     5u
 
@@ -39,7 +38,7 @@ static void start_card(struct card *card, struct e2e_card *process, const char *
 	oracle_start_on(card, link);
 }
 
-/* All that the firmware has written for the host of this one queue: whole rings and records, and the pages patched. */
+/* All that the firmware has written for the host of this one queue: rings, records and patched pages. */
 static void compare(const struct card cards[BOARDS], const char *row, uint32_t buffer_bytes)
 {
 	const struct pb_channel *channels[BOARDS] = {&cards[0].channel, &cards[1].channel};
@@ -81,7 +80,7 @@ static void run_list(struct card cards[BOARDS], struct random_world *world, cons
 	}
 }
 
-/* Lists that all end well, or fail in few ways, would test little. */
+/* The random lists must contain both good ones and many kinds of failure. */
 static void expect_variety(const uint32_t errors[PB_ERROR_PATCH_ENCODING + 1u])
 {
 	assert_true(errors[PB_ERROR_OK] >= 10);
@@ -89,7 +88,7 @@ static void expect_variety(const uint32_t errors[PB_ERROR_PATCH_ENCODING + 1u])
 		card_equal(pb_error_name(error), errors[error] >= 5, true);
 }
 
-static void test_random_lists(void **state)
+static void random_lists_agree(void **state)
 {
 	static struct random_world world;
 	static uint32_t errors[PB_ERROR_PATCH_ENCODING + 1u];
@@ -137,7 +136,7 @@ static void compare_files(const char *const folders[BOARDS], const char *name)
 		free(bytes[b]);
 }
 
-static void test_demo(void **state)
+static void pictures_agree(void **state)
 {
 	static struct e2e_output outputs[BOARDS];
 	char folders[BOARDS][E2E_PATH_BYTES], name[32];
@@ -157,7 +156,7 @@ static void test_demo(void **state)
 	}
 }
 
-/* The CRCs of all contents before and behind each submission, wherever the objects lie. */
+/* The CRCs of all contents before and after each submission, wherever the objects lie. */
 static void check_replay(const char *file, const char *option, const char *value)
 {
 	static struct e2e_output output;
@@ -173,7 +172,7 @@ static void check_replay(const char *file, const char *option, const char *value
 	compare_files((const char *const[]){found[0], found[1]}, "");
 }
 
-static void test_replay(void **state)
+static void replayed_contents_agree(void **state)
 {
 	static const char *const files[] = {E2E_DATA "/snb.subm.zst",  E2E_DATA "/hsw.subm.zst",
 					    E2E_DATA "/bdw.subm.zst",  E2E_DATA "/hswvk.subm.zst",
@@ -189,9 +188,9 @@ static void test_replay(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_random_lists),
-		e2e_test(test_demo),
-		e2e_test(test_replay),
+		e2e_test(random_lists_agree),
+		e2e_test(pictures_agree),
+		e2e_test(replayed_contents_agree),
 	};
 
 	boards[0] = PB_CARD_OPTIONS_DEFAULT.board;

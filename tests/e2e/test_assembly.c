@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The image whose hot loops are in assembly: every patched byte of a replay, every picture of the demo. */
+/* The image with hot loops in assembly: every patched byte of a replay, every picture of the demo. */
 #define _GNU_SOURCE
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ static void start_card(struct e2e_card *card)
 	assert_int_equal(pb_card_start(&options, &card->pid), 0);
 }
 
-static void test_replay(void **state)
+static void a_replay_is_right_with_the_assembly_loops(void **state)
 {
 	static const char *const encodings[] = {"--encoding=wddm", "--encoding=compact"};
 	struct e2e_card card;
@@ -41,8 +41,8 @@ static void test_replay(void **state)
 	e2e_card_stop(&card);
 }
 
-/* Its addresses are 64 bits, read: the format that these loops are for. */
-static void test_demo(void **state)
+/* Addresses of 64 bits for reading: the format that these loops handle. */
+static void the_demo_is_right_with_the_assembly_loops(void **state)
 {
 	char folder[E2E_PATH_BYTES];
 	static struct e2e_output output;
@@ -60,7 +60,8 @@ static void test_demo(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {e2e_test(test_replay), e2e_test(test_demo)};
+	const struct CMUnitTest tests[] = {e2e_test(a_replay_is_right_with_the_assembly_loops),
+					   e2e_test(the_demo_is_right_with_the_assembly_loops)};
 
 	return e2e_run_tests(tests);
 }

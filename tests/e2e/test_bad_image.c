@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A damaged image says so instead of running: in the fatal record, to the card
- * and to whoever asks. Damaged are bits that the way to this report needs not.
+ * A damaged image reports the damage instead of running: in the fatal record, to the card and to every host.
+ * The damaged bits are not needed for this report.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -10,9 +10,9 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "firmware/abi/image.h"
-#include "host/link.h"
-#include "host/patchbay.h"
+#include "patchbay/abi/image.h"
+#include "patchbay/link.h"
+#include "patchbay/patchbay.h"
 #include "qemu/card.h"
 #include "tests/e2e/e2e.h"
 #include "tests/e2e/e2e_board.h"
@@ -26,7 +26,7 @@ struct image {
 	size_t file_bytes;
 	uint8_t *memory;
 	size_t bytes;
-	size_t start; /* of the memory's first byte, in the file */
+	size_t start; /* offset of the memory's first byte in the file */
 };
 
 static void path_of(char *path, bool elf)
@@ -59,15 +59,15 @@ static void free_image(const struct image *image)
 	free(image->memory);
 }
 
-/* Another bit at a place of its memory. @return the CRC-32 that it has now */
-static uint32_t damage(struct image *image, size_t place)
+/* Flips a bit of the image's memory. @return the resulting CRC-32 */
+static uint32_t damage(struct image *image, size_t offset)
 {
 	uint8_t *memory = image->memory;
 	uint8_t kept[sizeof(uint32_t)];
 	uint32_t crc;
 
-	memory[place] ^= 0x10;
-	image->file[image->start + place] ^= 0x10;
+	memory[offset] ^= 0x10;
+	image->file[image->start + offset] ^= 0x10;
 	memcpy(kept, memory + CRC_OFFSET, sizeof(kept));
 	memset(memory + CRC_OFFSET, 0, sizeof(kept));
 	crc = (uint32_t)crc32(0, memory, (uInt)image->bytes);
@@ -83,7 +83,7 @@ static uint32_t load_address(const struct image *image)
 	return header.load_address;
 }
 
-/* ---- a card that starts it again from a file which is damaged by then ---- */
+/* ---- a card that restarts its MCU from a file damaged meanwhile ---- */
 
 static void check_record(const struct pb_fatal_record *fatal, uint32_t start, uint32_t crc)
 {
@@ -130,7 +130,7 @@ static void check_info(const char *socket, uint32_t start, uint32_t crc)
 	assert_non_null(strstr(output.out, "\"kind_name\":\t\"BAD_IMAGE\""));
 }
 
-static void try_damage(bool elf, size_t place, bool from_end)
+static void try_damage(bool elf, size_t offset, bool from_end)
 {
 	char file[E2E_PATH_BYTES];
 	struct e2e_card card;
@@ -142,7 +142,7 @@ static void try_damage(bool elf, size_t place, bool from_end)
 	e2e_write_file(file, image.file, image.file_bytes);
 	e2e_card_start_image(&card, file, 1);
 	start = load_address(&image);
-	crc = damage(&image, from_end ? image.bytes - place : place);
+	crc = damage(&image, from_end ? image.bytes - offset : offset);
 	e2e_write_file(file, image.file, image.file_bytes);
 	free_image(&image);
 	assert_int_equal(kill(e2e_card_mcu(&card), SIGKILL), 0);
@@ -151,12 +151,12 @@ static void try_damage(bool elf, size_t place, bool from_end)
 	e2e_card_stop(&card);
 }
 
-static void test_damages(void **state)
+static void every_damage_is_reported(void **state)
 {
 	static const struct {
 		const char *what;
 		bool elf;
-		size_t place;
+		size_t offset;
 		bool from_end;
 	} cases[] = {
 		{"ELF, the release's name", true, HEADER + offsetof(struct pb_image_header, release), false},
@@ -169,12 +169,12 @@ static void test_damages(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		print_message("%s\n", cases[i].what);
-		try_damage(cases[i].elf, cases[i].place, cases[i].from_end);
+		try_damage(cases[i].elf, cases[i].offset, cases[i].from_end);
 	}
 }
 
-/* It never came up: the card ends, and says why. */
-static void test_at_first(void **state)
+/* The firmware never ran: the card ends, and reports the reason. */
+static void a_card_with_a_damaged_image_ends_and_reports_it(void **state)
 {
 	static struct e2e_output output;
 	char file[E2E_PATH_BYTES], socket[E2E_PATH_BYTES], said[128];
@@ -199,8 +199,8 @@ static void test_at_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_damages),
-		e2e_test(test_at_first),
+		e2e_test(every_damage_is_reported),
+		e2e_test(a_card_with_a_damaged_image_ends_and_reports_it),
 	};
 
 	return e2e_run_tests(tests);

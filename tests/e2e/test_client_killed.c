@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A client is killed in the worst moments. Another one goes on, and all that the dead one held is free again. */
+/*
+ * A client is killed at the worst moments. Another client is not disturbed, and all that the dead one held is
+ * free again.
+ */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <sys/wait.h>
@@ -12,10 +15,10 @@
 #include "tests/e2e/e2e_queues.h"
 
 #define REPEATS 3u
-/* A second of engine time. */
+/* One second of engine time. */
 #define BUSY_US 1000000u
 #define MARK    0x4d41524bu
-/* As many as one submission may have. */
+/* As many patches as one submission may have. */
 #define MANY_PATCHES 60000u
 #define MANY_BYTES   0x300000u
 
@@ -48,18 +51,18 @@ static bool idle(struct e2e_host *host)
 	die();
 }
 
-/* The descriptor is there, put and kick point at it, and nobody has been told. */
+/* The descriptor is written, put and kick announce it, but the doorbell is not rung. */
 static bool before_doorbell(struct e2e_host *host)
 {
 	e2e_host_fill(host, 0, MARK);
 	replace_doorbell(host->link, die_in_doorbell);
-	return e2e_ok("submit", pb_dma_submit(&host->work[0], 1));
+	return e2e_ok("submit", pb_dma_submit(&host->builders[0], 1));
 }
 
-/* Submits a FILL and a test packet as often as the ring takes it, and dies once the engine is at it. */
+/* Submits a FILL and a test packet until the ring is full, and dies once the engine runs. */
 static bool die_at(struct e2e_host *host, uint32_t node, uint32_t opcode, uint32_t words)
 {
-	struct pb_dma *dma = &host->work[node];
+	struct pb_dma *dma = &host->builders[node];
 	enum pb_error error = PB_ERROR_OK;
 	const uint64_t start = e2e_now();
 
@@ -94,7 +97,7 @@ static bool hanging(struct e2e_host *host)
 	return die_at(host, 0, PB_PACKET_HANG, PB_PACKET_HANG_WORDS);
 }
 
-/* Big patch lists for both nodes, of which the firmware can have worked off the first ones at most. */
+/* Big patch lists for both nodes. The firmware can have patched at most the first ones. */
 static bool in_patch_list(struct e2e_host *host)
 {
 	struct pb_dma dma;
@@ -116,13 +119,13 @@ static bool in_patch_list(struct e2e_host *host)
 
 static const struct moment {
 	const char *name;
-	bool (*die)(struct e2e_host *host); /**< returns only if it failed */
+	bool (*die)(struct e2e_host *host); /**< returns only on failure */
 	uint32_t system_bytes;
 } moments[] = {
 	{"idle", idle, E2E_SYSTEM_BYTES},
 	{"between descriptor and doorbell", before_doorbell, E2E_SYSTEM_BYTES},
-	{"work in flight", in_flight, E2E_SYSTEM_BYTES},
-	{"work in flight on the copy node", in_flight_on_copy, E2E_SYSTEM_BYTES},
+	{"submissions in flight", in_flight, E2E_SYSTEM_BYTES},
+	{"submissions in flight on the copy node", in_flight_on_copy, E2E_SYSTEM_BYTES},
 	{"engine hangs", hanging, E2E_SYSTEM_BYTES},
 	{"in a patch list", in_patch_list, MANY_BYTES},
 };
@@ -140,7 +143,7 @@ static int victim_body(struct e2e_process *self, void *argument)
 	if (!e2e_host_attach(&host, victim->socket) ||
 	    !e2e_host_furnish(&host, victim->moment->system_bytes) || !e2e_host_round(&host, MARK))
 		return 1;
-	e2e_say(self, (char)('0' + host.link->channel));
+	e2e_send(self, (char)('0' + host.link->channel));
 	victim->moment->die(&host);
 	return 1;
 }
@@ -154,7 +157,7 @@ static void check_witness(struct e2e_host *witness)
 	assert_true(e2e_host_round(witness, next_value++));
 }
 
-/* Has a victim die. @return the channel that it had */
+/* Kills a victim. @return the channel that it had */
 static uint32_t kill_one(struct e2e_host *witness, const char *socket, const struct moment *moment)
 {
 	struct victim victim = {.socket = socket, .moment = moment};
@@ -163,7 +166,7 @@ static uint32_t kill_one(struct e2e_host *witness, const char *socket, const str
 	char channel;
 
 	e2e_process_start(&process, victim_body, &victim);
-	channel = e2e_hear(&process);
+	channel = e2e_receive(&process);
 	assert_true(channel >= '1' && channel <= '8');
 	while (waitpid(process.pid, &status, WNOHANG | WNOWAIT) == 0)
 		check_witness(witness);
@@ -172,7 +175,7 @@ static uint32_t kill_one(struct e2e_host *witness, const char *socket, const str
 	return (uint32_t)(channel - '0');
 }
 
-/* Connects as that channel, once the card has it back. The witness works meanwhile. */
+/* Connects to that channel, once the card has freed it. The witness runs meanwhile. */
 static struct pb_link *open_as(uint32_t channel, struct e2e_host *witness, const char *socket)
 {
 	const uint64_t start = e2e_now();
@@ -190,7 +193,7 @@ static struct pb_link *open_as(uint32_t channel, struct e2e_host *witness, const
 
 /* ---- everything is free again ---- */
 
-static void check_works(struct pb_link *link)
+static void check_runs(struct pb_link *link)
 {
 	struct e2e_host host = {.link = link};
 
@@ -200,7 +203,7 @@ static void check_works(struct pb_link *link)
 	assert_true(e2e_host_close(&host));
 }
 
-/* The card gives back what a dead client had, although nobody asks for its channel. */
+/* The card frees what a dead client had, even if no client connects to its channel. */
 static void await_closed(uint32_t channel, struct e2e_host *witness)
 {
 	const struct pb_channel_entry *directory =
@@ -225,11 +228,11 @@ static void check_moment(struct e2e_host *witness, const char *socket, const str
 	e2e_channel_is_empty(&witness->channel, channel);
 	e2e_all_is_free(link);
 	check_witness(witness);
-	check_works(link);
+	check_runs(link);
 	check_witness(witness);
 }
 
-static void test_moments(void **state)
+static void a_killed_client_leaves_nothing_behind(void **state)
 {
 	struct e2e_host witness;
 	struct e2e_card card;
@@ -243,7 +246,7 @@ static void test_moments(void **state)
 		for (uint32_t repeat = 0; repeat < REPEATS; repeat++)
 			check_moment(&witness, card.socket, &moments[i]);
 	}
-	/* It was told of nothing, because nothing befell it. */
+	/* The witness got no event, because none concerned it. */
 	assert_false(pb_channel_event(&witness.channel, &event));
 	assert_true(e2e_host_close(&witness));
 	e2e_card_stop(&card);
@@ -252,7 +255,7 @@ static void test_moments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_moments),
+		e2e_test(a_killed_client_leaves_nothing_behind),
 	};
 
 	return e2e_run_tests(tests);

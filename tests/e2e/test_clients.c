@@ -16,7 +16,7 @@ struct client {
 	uint32_t number;
 };
 
-/* Attaches, waits until all are there, then works; what is its own must hold its own values. */
+/* Attaches, waits until all clients have, then runs rounds. Its memory must hold its own values. */
 static int client_body(struct e2e_process *self, void *argument)
 {
 	const struct client *client = argument;
@@ -25,16 +25,16 @@ static int client_body(struct e2e_process *self, void *argument)
 
 	if (!e2e_host_open(&host, client->socket) || !e2e_host_round(&host, base))
 		return 1;
-	e2e_say(self, (char)('0' + host.link->channel));
-	if (e2e_hear(self) != 'g')
+	e2e_send(self, (char)('0' + host.link->channel));
+	if (e2e_receive(self) != 'g')
 		return 1;
 	for (uint32_t i = 1; i <= ROUNDS; i++) {
 		if (!e2e_host_round(&host, base + i))
 			return 1;
 	}
-	e2e_say(self, 'd');
-	/* Nobody writes into it while the others work on. */
-	if (e2e_hear(self) != 'e')
+	e2e_send(self, 'd');
+	/* No client writes into it while the others run. */
+	if (e2e_receive(self) != 'e')
 		return 1;
 	return e2e_host_close(&host) ? 0 : 1;
 }
@@ -51,7 +51,7 @@ static void check_ninth_is_refused(const char *socket)
 	assert_non_null(strstr(output.err, "NO_CARD: no card answers there, or all its channels are taken"));
 }
 
-static void check_one_is_taken(const char *socket)
+static void check_info_succeeds(const char *socket)
 {
 	static struct e2e_output output;
 
@@ -59,7 +59,7 @@ static void check_one_is_taken(const char *socket)
 	assert_int_equal(output.code, 0);
 }
 
-static void test_eight_at_once(void **state)
+static void eight_clients_run_at_once(void **state)
 {
 	struct e2e_process processes[CLIENTS];
 	struct client clients[CLIENTS];
@@ -73,28 +73,28 @@ static void test_eight_at_once(void **state)
 		e2e_process_start(&processes[i], client_body, &clients[i]);
 	}
 	for (uint32_t i = 0; i < CLIENTS; i++)
-		channels |= 1u << (e2e_hear(&processes[i]) - '0');
-	/* 1 to 8, each once. */
+		channels |= 1u << (e2e_receive(&processes[i]) - '0');
+	/* Channels 1 to 8, each once. */
 	assert_int_equal(channels, 0x1fe);
 	for (uint32_t i = 0; i < CLIENTS; i++)
-		e2e_say(&processes[i], 'g');
+		e2e_send(&processes[i], 'g');
 	check_ninth_is_refused(card.socket);
 	for (uint32_t i = 0; i < CLIENTS; i++)
-		assert_int_equal(e2e_hear(&processes[i]), 'd');
+		assert_int_equal(e2e_receive(&processes[i]), 'd');
 	check_ninth_is_refused(card.socket);
 	for (uint32_t i = 0; i < CLIENTS; i++) {
 		int status;
 
-		e2e_say(&processes[i], 'e');
+		e2e_send(&processes[i], 'e');
 		status = e2e_process_end(&processes[i]);
 		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	}
-	check_one_is_taken(card.socket);
+	check_info_succeeds(card.socket);
 	e2e_card_stop(&card);
 }
 
-/* Both name the same GPU addresses; each finds its own value there, whoever worked last. */
-static void test_same_addresses(void **state)
+/* Both clients name one GPU address. Each finds its own value there, whichever ran last. */
+static void clients_with_equal_addresses_do_not_share_memory(void **state)
 {
 	struct e2e_host one, other;
 	struct e2e_card card;
@@ -106,16 +106,17 @@ static void test_same_addresses(void **state)
 	for (uint32_t round = 0; round < 20; round++) {
 		struct pb_fence fence;
 
-		/* Both are under way at the same time, on each node. */
+		/* Both have submissions in flight, on each node. */
 		for (uint32_t n = 0; n < E2E_NODES; n++) {
 			e2e_host_fill(&one, n, 0x11110000u + round);
 			e2e_host_fill(&other, n, 0x22220000u + round);
-			assert_int_equal(pb_dma_submit(&one.work[n], round), PB_ERROR_OK);
-			assert_int_equal(pb_dma_submit(&other.work[n], round), PB_ERROR_OK);
+			assert_int_equal(pb_dma_submit(&one.builders[n], round), PB_ERROR_OK);
+			assert_int_equal(pb_dma_submit(&other.builders[n], round), PB_ERROR_OK);
 		}
 		for (uint32_t n = 0; n < E2E_NODES; n++) {
-			assert_int_equal(pb_dma_wait(&one.work[n], E2E_PATIENCE_US, &fence), PB_ERROR_OK);
-			assert_int_equal(pb_dma_wait(&other.work[n], E2E_PATIENCE_US, &fence), PB_ERROR_OK);
+			assert_int_equal(pb_dma_wait(&one.builders[n], E2E_PATIENCE_US, &fence), PB_ERROR_OK);
+			assert_int_equal(pb_dma_wait(&other.builders[n], E2E_PATIENCE_US, &fence),
+					 PB_ERROR_OK);
 		}
 		for (uint32_t n = 0; n < E2E_NODES; n++) {
 			assert_true(e2e_target_is(&one, n, 0x11110000u + round));
@@ -129,8 +130,8 @@ static void test_same_addresses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_eight_at_once),
-		e2e_test(test_same_addresses),
+		e2e_test(eight_clients_run_at_once),
+		e2e_test(clients_with_equal_addresses_do_not_share_memory),
 	};
 
 	return e2e_run_tests(tests);

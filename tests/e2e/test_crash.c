@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `patchbay crash`: what it says of firmware that died, against what the
- * compiler's own tools and the sources say; and that a restart leaves it there.
+ * `patchbay crash`: its report of firmware that died is compared with the compiler's tools and the sources,
+ * and survives a restart.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -43,39 +43,42 @@ static void expect(const char *format, ...)
 	(void)vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	if (strstr(output.out, text) == NULL)
-		fail_msg("it does not say \"%s\" but:\n%s%s", text, output.out, output.err);
+		fail_msg("\"%s\" is missing in:\n%s%s", text, output.out, output.err);
 }
 
-/* What the tools of the image's compiler say: "file:line" of an address, without folders; valid until the next call. */
+/* "file:line" of an address from the tools of the image's compiler, as "firmware/FOLDER/FILE.c:LINE". Valid until the next call. */
 static const char *ask_addr2line(const char *image, uint32_t address)
 {
-	static struct e2e_output said;
+	static struct e2e_output printed;
 	const char *tool = e2e_image_cpu() == E2E_IMAGE_ARM ? "arm-none-eabi-addr2line"
 							    : "riscv64-unknown-elf-addr2line";
+	const char *place;
 	char text[16];
 
 	snprintf(text, sizeof(text), "0x%x", address);
-	e2e_collect(e2e_spawn("/usr/bin/env", E2E_ARGUMENT_LIST(tool, "-s", "-e", image, text), NULL), &said);
-	assert_int_equal(said.code, 0);
-	said.out[strcspn(said.out, " \n")] = '\0';
-	return said.out;
+	e2e_collect(e2e_spawn("/usr/bin/env", E2E_ARGUMENT_LIST(tool, "-e", image, text), NULL), &printed);
+	assert_int_equal(printed.code, 0);
+	printed.out[strcspn(printed.out, " \n")] = '\0';
+	place = strstr(printed.out, "firmware/");
+	assert_non_null(place);
+	return place;
 }
 
-/* That the text says what stands in the record, where that is, and who called. */
+/* Checks that the text names what is in the record, its place in the source, and the callers. */
 static void check_fault(const char *image, uint32_t address, const struct pb_crash_record *record)
 {
 	assert_int_equal(record->pc, address);
 	expect("crash          CPU_FAULT: an instruction that this CPU does not have\n");
-	expect("pc             0x%08x  pb_core_admit  firmware/%s\n", address, ask_addr2line(image, address));
+	expect("pc             0x%08x  pb_core_admit  %s\n", address, ask_addr2line(image, address));
 	expect("waypoint       ADMIT\n");
 	expect("  main  boards/main.c:");
 	expect("pb_firmware_pass");
-	expect("channel 1 commanded QUEUE_CREATE\n");
+	expect("channel 1 sent command QUEUE_CREATE\n");
 	assert_in_range(record->stack_words, 8, PB_CRASH_STACK_WORDS);
 	assert_in_range(record->stack_address, record->stack_bottom, record->stack_top);
 }
 
-/* The same from card memory that was saved; not if it is cut. */
+/* The report from a saved copy of card memory; an incomplete copy is refused. */
 static void check_file(const struct e2e_card *card, const char *image, const char *dump)
 {
 	static struct e2e_output saved;
@@ -95,7 +98,7 @@ static void check_file(const struct e2e_card *card, const char *image, const cha
 	assert_non_null(strstr(saved.err, "PROTOCOL"));
 }
 
-static void test_fault(void **state)
+static void a_fault_is_explained(void **state)
 {
 	char image[E2E_PATH_BYTES], dump[E2E_PATH_BYTES];
 	struct pb_crash_record record;
@@ -119,7 +122,7 @@ static void test_fault(void **state)
 
 /* ---- a failed assertion ---- */
 
-/* The lines of the source over which an assertion goes. */
+/* The source lines of an assertion. */
 static void find_assertion(const char *file, const char *text, uint32_t *first, uint32_t *last)
 {
 	size_t bytes;
@@ -136,7 +139,7 @@ static void find_assertion(const char *file, const char *text, uint32_t *first, 
 	free(source);
 }
 
-static void test_assertion(void **state)
+static void an_assertion_is_explained(void **state)
 {
 	char good[E2E_PATH_BYTES], bad[E2E_PATH_BYTES];
 	struct pb_crash_record record;
@@ -154,20 +157,21 @@ static void test_assertion(void **state)
 	e2e_card_start_image(&card, good, 1);
 	e2e_patchbay(&output, "crash", "--card", card.socket);
 	assert_int_equal(output.code, 1);
-	assert_string_equal(output.err, "patchbay crash: no crash has been recorded there\n");
+	assert_string_equal(output.err, "patchbay crash: there is no crash record\n");
 	e2e_image_write_asserting(bad);
 	image = e2e_read_file(bad, &bytes);
 	e2e_write_file(good, image, bytes);
 	free(image);
 	assert_int_equal(kill(e2e_card_mcu(&card), SIGKILL), 0);
 	await(&card, 2, PB_MCU_DEAD, &record);
-	find_assertion(E2E_SOURCES "/firmware/channel.c", "PB_ASSERT(config->channels_offset", &first, &last);
+	find_assertion(E2E_SOURCES "/firmware/channel/endpoint.c", "PB_ASSERT(config->channels_offset",
+		       &first, &last);
 	assert_int_equal(record.kind, PB_FATAL_ASSERT);
 	assert_in_range(record.status, first, last);
 	e2e_patchbay(&output, "crash", "--card", card.socket, "--image", bad);
 	assert_int_equal(output.code, 0);
 	expect("crash          ASSERT\n");
-	expect("  pb_core_channel_init  firmware/channel.c:%u\n", record.status);
+	expect("firmware/channel/endpoint.c:%u\n", record.status);
 	expect("boot stage     ENGINES_RESET\n");
 	expect("  main  boards/main.c:");
 	e2e_card_stop(&card);
@@ -175,7 +179,7 @@ static void test_assertion(void **state)
 
 /* ---- the next firmware ---- */
 
-static void test_restart(void **state)
+static void a_restart_keeps_the_crash_record(void **state)
 {
 	char path[E2E_PATH_BYTES], echo[E2E_PATH_BYTES];
 	struct pb_crash_record before, record;
@@ -196,7 +200,7 @@ static void test_restart(void **state)
 	await(&card, 2, PB_MCU_RUNNING, &before);
 	assert_int_equal(before.incarnation, 1);
 	assert_int_equal(before.pc, address);
-	/* Its successor works, and leaves it where it is. */
+	/* The restarted firmware serves, and does not change the record. */
 	assert_true(e2e_host_open(&host, card.socket));
 	for (uint32_t i = 1; i < 20u; i++)
 		assert_true(e2e_host_round(&host, i));
@@ -205,13 +209,13 @@ static void test_restart(void **state)
 	assert_memory_equal(&record, &before, sizeof(record));
 	e2e_patchbay(&output, "crash", "--card", card.socket, "--image", path);
 	assert_int_equal(output.code, 0);
-	expect("  pb_core_admit  firmware/admit.c:");
-	expect("incarnation    1, which is not the one that is there now\n");
+	expect("  pb_core_admit  firmware/prepare/admit.c:");
+	expect("incarnation    1, which is not the present one\n");
 	/* Another image, and none. */
 	snprintf(echo, sizeof(echo), "%s/%s/patchbay-echo-%s.elf", E2E_BUILDS, e2e_board(), e2e_board());
 	e2e_patchbay(&output, "crash", "--card", card.socket, "--image", echo);
 	assert_int_equal(output.code, 1);
-	assert_non_null(strstr(output.err, "its build id is not that of the image that crashed"));
+	assert_non_null(strstr(output.err, "its build id differs from that of the image that crashed"));
 	expect("pc             0x%08x\n", address);
 	e2e_patchbay(&output, "crash", "--card", card.socket, "--json");
 	assert_int_equal(output.code, 0);
@@ -220,7 +224,7 @@ static void test_restart(void **state)
 	e2e_card_stop(&card);
 }
 
-static void test_usage(void **state)
+static void wrong_arguments_are_refused(void **state)
 {
 	(void)state;
 	e2e_patchbay(&output, "crash");
@@ -240,10 +244,10 @@ static void test_usage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_fault),
-		e2e_test(test_assertion),
-		e2e_test(test_restart),
-		e2e_test(test_usage),
+		e2e_test(a_fault_is_explained),
+		e2e_test(an_assertion_is_explained),
+		e2e_test(a_restart_keeps_the_crash_record),
+		e2e_test(wrong_arguments_are_refused),
 	};
 
 	return e2e_run_tests(tests);

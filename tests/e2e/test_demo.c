@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `patchbay demo` as users run it: the emulated and the simulated card draw the same pictures. */
+/* `patchbay demo` as users run it: the emulated and the simulated card draw equal pictures. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static void draw(const char *folder, const char *option)
 	assert_string_equal(output.err, "");
 	assert_int_equal(output.code, 0);
 	assert_memory_equal(e2e_last_line(output.out), "demo: ok 6 frames, ", 19);
-	/* And all of them on one sheet, and the timeline. */
+	/* All frames on one sheet, and the timeline. */
 	assert_int_equal(count_files(folder), FRAMES + 2u);
 }
 
@@ -42,7 +42,7 @@ static uint8_t *read_frame(const char *folder, unsigned frame, size_t *bytes)
 	return e2e_read_file(path, bytes);
 }
 
-static void test_same_pictures(void **state)
+static void emulated_and_simulated_cards_draw_equal_pictures(void **state)
 {
 	char emulated[E2E_PATH_BYTES], simulated[E2E_PATH_BYTES];
 
@@ -65,7 +65,7 @@ static void test_same_pictures(void **state)
 	}
 }
 
-/* The pictures depend on patching: without it the very first work faults. */
+/* The pictures depend on patching: without patching the first submission faults. */
 static void check_without_patches(const char *option)
 {
 	static struct e2e_output output;
@@ -80,14 +80,14 @@ static void check_without_patches(const char *option)
 	assert_int_equal(count_files(folder), 0);
 }
 
-static void test_without_patches(void **state)
+static void the_demo_fails_without_patching(void **state)
 {
 	(void)state;
 	check_without_patches(NULL);
 	check_without_patches("--sim");
 }
 
-static void test_bad_arguments(void **state)
+static void wrong_arguments_are_refused(void **state)
 {
 	static const char *const cases[][E2E_ARGUMENTS] = {
 		{"demo", "--frames", "0"},
@@ -109,9 +109,9 @@ static void test_bad_arguments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_same_pictures),
-		e2e_test(test_without_patches),
-		e2e_test(test_bad_arguments),
+		e2e_test(emulated_and_simulated_cards_draw_equal_pictures),
+		e2e_test(the_demo_fails_without_patching),
+		e2e_test(wrong_arguments_are_refused),
 	};
 
 	return e2e_run_tests(tests);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The demo on a simulated card: it is right, and it is wrong when nothing is patched. */
+/* The demo on a simulated card: the pictures are right, and wrong when nothing is patched. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <png.h>
@@ -9,23 +9,23 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "firmware/abi/boot.h"
 #include "host/tool/demo.h"
 #include "host/tool/scene.h"
+#include "patchbay/abi/boot.h"
 #include "qemu/sim.h"
 #include "tests/unit/unit.h"
 
-/** What one run left behind. */
+/** The files and output of one run. */
 struct outcome {
 	int code;
 	char out[4096];
 	char err[4096];
 	uint32_t files; /* pictures written, and a timeline */
-	uint32_t width; /* of the first */
+	uint32_t width; /* of the first picture */
 	uint32_t height;
 };
 
-/* Sends a stream of this process into a file. @return what to give to restore() */
+/* Redirects a stream of this process to a file. @return the argument of restore() */
 static int redirect(FILE *stream, FILE *to)
 {
 	int saved;
@@ -44,7 +44,7 @@ static void restore(FILE *stream, int saved)
 	close(saved);
 }
 
-static void take_text(FILE *from, char *text, size_t size)
+static void read_text(FILE *from, char *text, size_t size)
 {
 	size_t length;
 
@@ -54,7 +54,7 @@ static void take_text(FILE *from, char *text, size_t size)
 	fclose(from);
 }
 
-/* Counts the files of a folder and removes them and it. */
+/* Counts the files of a folder and removes them and the folder. */
 static uint32_t remove_folder(const char *path)
 {
 	DIR *folder = opendir(path);
@@ -149,7 +149,7 @@ static void check_sheet(const char *folder, uint32_t frames)
 	free(all);
 }
 
-/* It has as many packets as the last line tells submissions. */
+/* The trace has as many packets as the last line reports submissions. */
 static void check_timeline(const char *folder, const char *out)
 {
 	const char *line = strstr(out, "demo: ok ");
@@ -193,7 +193,7 @@ static void run(struct outcome *outcome, struct pb_demo_options options,
 	assert_int_equal(pb_link_open_sim(sim, 1, &options.link), PB_ERROR_OK);
 	if (prepare != NULL)
 		prepare(options.link);
-	/* Two folders deep: the demo makes what is not there. */
+	/* Two folders deep: the demo creates missing folders. */
 	snprintf(folder, sizeof(folder), "%s/made/here", parent);
 	options.output = folder;
 	saved_out = redirect(stdout, out);
@@ -201,8 +201,8 @@ static void run(struct outcome *outcome, struct pb_demo_options options,
 	outcome->code = pb_demo_run(&options);
 	restore(stdout, saved_out);
 	restore(stderr, saved_err);
-	take_text(out, outcome->out, sizeof(outcome->out));
-	take_text(err, outcome->err, sizeof(outcome->err));
+	read_text(out, outcome->out, sizeof(outcome->out));
+	read_text(err, outcome->err, sizeof(outcome->err));
 	read_size(folder, outcome);
 	if (outcome->code == 0) {
 		check_sheet(folder, options.frames);
@@ -227,7 +227,7 @@ static const char *last_line(char *text)
 	return newline != NULL ? newline + 1 : text;
 }
 
-static void test_whole_demo(void **state)
+static void the_whole_demo_is_right(void **state)
 {
 	static struct outcome outcome;
 	unsigned submissions = 0, patches = 0, moves = 0, evictions = 0, page_ins = 0, paged = 0, splits = 0;
@@ -250,10 +250,10 @@ static void test_whole_demo(void **state)
 	assert_int_equal(sscanf(line, "demo: ok 72 frames, %u submissions, %u patches, %u moves%c",
 				&submissions, &patches, &moves, &rest),
 			 3);
-	/* Two clears in each frame; the rest are draws, of three addresses each. */
+	/* Two clears in each frame. The other submissions draw, with three addresses each. */
 	assert_true(patches > 72 * 30);
 	assert_int_equal((patches - 72 * 2) % 3, 0);
-	/* Each frame takes a screen in and another one out, and writes vertices, plasma and scope anew. */
+	/* Each frame pages a screen in and another one out, and rewrites vertices, plasma and scope. */
 	assert_true(evictions >= 72 * 4);
 	assert_true(page_ins >= evictions);
 	assert_int_equal(moves, evictions + page_ins);
@@ -262,7 +262,7 @@ static void test_whole_demo(void **state)
 	assert_true(submissions >= 72 * 3 + splits);
 }
 
-static void test_quiet(void **state)
+static void a_quiet_demo_prints_only_its_last_line(void **state)
 {
 	static struct outcome outcome;
 
@@ -274,7 +274,7 @@ static void test_quiet(void **state)
 	assert_memory_equal(outcome.out, "demo: ok 1 frames, ", 19);
 }
 
-static void test_without_patches(void **state)
+static void the_demo_fails_without_patching(void **state)
 {
 	static struct outcome outcome;
 
@@ -302,7 +302,7 @@ static void let_pool_be_small(struct pb_link *link)
 	}
 }
 
-static void test_little_memory(void **state)
+static void the_demo_fits_itself_to_little_memory(void **state)
 {
 	static const struct {
 		uint32_t pool;
@@ -326,7 +326,7 @@ static void test_little_memory(void **state)
 	}
 }
 
-static void test_too_little_memory(void **state)
+static void too_little_memory_is_reported(void **state)
 {
 	static struct outcome outcome;
 
@@ -347,7 +347,7 @@ static void test_too_little_memory(void **state)
 static const struct pb_link_ops *sound_ops;
 static uint32_t doorbells;
 
-/* In the middle of the animation, one bit of one colour goes wrong wherever it is. */
+/* In the middle of the animation one bit of one colour is inverted in all of card memory. */
 static void failing_doorbell(struct pb_link *link)
 {
 	uint32_t *words = (uint32_t *)(void *)link->memory;
@@ -370,7 +370,7 @@ static void let_memory_fail(struct pb_link *link)
 	link->ops = &failing;
 }
 
-static void test_one_wrong_bit(void **state)
+static void one_wrong_bit_is_found(void **state)
 {
 	static struct outcome outcome;
 	unsigned frame = 0, x, y, expected = 0, found = 0;
@@ -386,16 +386,19 @@ static void test_one_wrong_bit(void **state)
 	assert_true(frame > 0);
 	assert_int_equal(expected, SCREW);
 	assert_int_equal(found, SCREW ^ 1u);
-	/* Frames 0 to this one, and what this one should be. */
+	/* Frames 0 to this one, and the expected picture of this one. */
 	assert_int_equal(outcome.files, frame + 2);
 }
 
-int main(void)
+UNIT_SUITE(test_demo_sim)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole_demo),        cmocka_unit_test(test_quiet),
-		cmocka_unit_test(test_without_patches),   cmocka_unit_test(test_little_memory),
-		cmocka_unit_test(test_too_little_memory), cmocka_unit_test(test_one_wrong_bit),
+		cmocka_unit_test(the_whole_demo_is_right),
+		cmocka_unit_test(a_quiet_demo_prints_only_its_last_line),
+		cmocka_unit_test(the_demo_fails_without_patching),
+		cmocka_unit_test(the_demo_fits_itself_to_little_memory),
+		cmocka_unit_test(too_little_memory_is_reported),
+		cmocka_unit_test(one_wrong_bit_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The firmware takes a CPU fault: its hosts are told at once, the record says
- * where, and the card starts it again as often as it may.
+ * The firmware takes a CPU fault: its hosts are notified at once, the record names the place, and the card
+ * restarts it up to its limit.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -11,18 +11,21 @@
 #include "tests/e2e/e2e_host.h"
 #include "tests/e2e/e2e_image.h"
 
-/* How soon a waiting host must know, from the submission to its return. */
+/* Bound on the time from the submission to the host's return, in microseconds. */
 #define NOTICE_US 1000000u
-/* Far longer than it takes to say that nobody starts the firmware again. */
+/* Far longer than the report that no restart will follow takes. */
 #define ATTACH_US 30000000u
 
-/* Writes an image whose pb_core_admit starts with an undefined instruction. @return that address */
+/*
+ * Writes an image whose pb_core_admit starts with an undefined instruction. @return the address of the
+ * instruction
+ */
 static uint32_t write_broken_image(const char *path)
 {
 	return e2e_image_write(path, "pb_core_admit", E2E_IMAGE_FAULTS);
 }
 
-/* @return where its firmware will fault */
+/* @return the address at which the firmware will fault */
 static uint32_t start_broken_card(struct e2e_card *card, uint32_t restarts)
 {
 	char image[E2E_PATH_BYTES];
@@ -36,10 +39,10 @@ static uint32_t start_broken_card(struct e2e_card *card, uint32_t restarts)
 
 /* ---- its hosts ---- */
 
-/* A submission is all it takes. */
+/* A host whose one submission makes the firmware fault. */
 static void make_it_fault(struct e2e_host *host)
 {
-	struct pb_dma *dma = &host->work[0];
+	struct pb_dma *dma = &host->builders[0];
 	const uint64_t start = e2e_now();
 	struct pb_fence fence;
 
@@ -50,7 +53,7 @@ static void make_it_fault(struct e2e_host *host)
 	assert_true(e2e_now() - start < NOTICE_US);
 }
 
-/* Waits for what the card and an incarnation make of a death by then. */
+/* Waits until the card has handled the death and an incarnation reports it. */
 static void await_state(const struct e2e_host *host, uint32_t deaths, uint32_t incarnation,
 			enum pb_mcu_state state, struct pb_card_info *now)
 {
@@ -74,7 +77,7 @@ static void check_record(const struct pb_fatal_record *fatal, uint32_t address)
 	assert_int_equal(fatal->waypoint, PB_WAYPOINT_ADMIT);
 }
 
-/* Nobody starts it again: whoever comes is told at once, and finds out why. */
+/* No restart follows: a new host is refused at once, and can read the reason. */
 static void check_dead_for_good(const char *socket, uint32_t address)
 {
 	const uint64_t start = e2e_now();
@@ -93,7 +96,7 @@ static void check_dead_for_good(const char *socket, uint32_t address)
 	assert_non_null(strstr(output.out, "waypoint ADMIT\n"));
 }
 
-static void test_record(void **state)
+static void a_fault_is_recorded_and_hosts_are_notified(void **state)
 {
 	struct pb_card_info now;
 	struct e2e_card card;
@@ -111,7 +114,7 @@ static void test_record(void **state)
 	e2e_card_stop(&card);
 }
 
-static void test_restart(void **state)
+static void the_card_restarts_the_firmware_up_to_its_limit(void **state)
 {
 	struct pb_card_info now;
 	struct e2e_card card;
@@ -125,7 +128,7 @@ static void test_restart(void **state)
 	await_state(&host, 1, 2, PB_MCU_RUNNING, &now);
 	assert_int_equal(now.fatal.valid, 0);
 	host.link->ops->close(host.link);
-	/* Its successor serves, until it gets to the same place. */
+	/* The next incarnation serves, until it reaches the fault again. */
 	assert_true(e2e_host_open(&host, card.socket));
 	assert_int_equal(host.channel.card.incarnation, 2);
 	make_it_fault(&host);
@@ -138,8 +141,8 @@ static void test_restart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_record),
-		e2e_test(test_restart),
+		e2e_test(a_fault_is_recorded_and_hosts_are_notified),
+		e2e_test(the_card_restarts_the_firmware_up_to_its_limit),
 	};
 
 	return e2e_run_tests(tests);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bad work through the real firmware: every error has its entry in an event
- * and in the fence record, nothing of it is executed, later work of its
- * context is cancelled until the host clears it, and others do not notice.
+ * Bad submissions on the real firmware: every error is in an event and in the fence record, nothing of the
+ * submission runs, later submissions of its context are cancelled until the host clears it, and other
+ * contexts are not affected.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@
 #define CANCELLED 0xca9ce11eu
 #define GOOD      0x600d600du
 #define BAD       0xbadbadbau
-/* Where the builder puts its patch list. */
+/* Address at which the builder puts its patch list. */
 #define PATCH_LIST (PB_DMA_ALLOCATIONS * (uint32_t)sizeof(struct pb_allocation))
 
 /* A card, a host with two contexts, and three submissions in a row. */
@@ -30,7 +30,7 @@ struct bench {
 	struct pb_dma good;      /**< context 2: fills target 1 */
 };
 
-/* What a bad submission must lead to. */
+/* The expected result of a bad submission. */
 struct outcome {
 	enum pb_error error;
 	uint32_t index;
@@ -124,7 +124,7 @@ static void check_events(struct bench *bench, const struct outcome *outcome)
 	assert_false(pb_channel_event(&bench->host.channel, &event));
 }
 
-/* The same work again, after the host has said that it knows. */
+/* Submits again after the host has cleared the context. */
 static void check_clear(struct bench *bench)
 {
 	struct pb_fence fence;
@@ -138,7 +138,7 @@ static void check_clear(struct bench *bench)
 	assert_true(e2e_target_is(&bench->host, 0, CANCELLED));
 }
 
-/* Follows bad work, which is in the ring already, to its end. */
+/* Follows a bad submission, which is in the ring already, to its end. */
 static void check_outcome(struct bench *bench, const struct outcome *outcome, const struct pb_fence *before)
 {
 	struct pb_fence fence;
@@ -183,7 +183,7 @@ enum where { PATCH, ALLOCATION, DESCRIPTOR };
 #define NONE          PB_INDEX_NONE
 #define UNUSED_FORMAT ((uint32_t)PB_PATCH_FORMAT_COUNT)
 
-/* One word of otherwise good work, and what it must lead to. */
+/* One changed word of a valid submission, and the expected result. */
 static const struct fault {
 	const char *name;
 	enum where where;
@@ -243,7 +243,7 @@ static void spoil(uint8_t *object, size_t offset, uint32_t value)
 	pb_shared_write32((uint32_t *)(void *)(object + offset), value);
 }
 
-/* Submits the builder's work by hand, with one word of it changed. */
+/* Writes the builder's submission into the ring by hand, with one word changed. */
 static void submit_spoiled(struct bench *bench, const struct fault *fault)
 {
 	const struct pb_dma *dma = &bench->bad;
@@ -292,15 +292,15 @@ static void check_faults(uint32_t node)
 	bench_close(&bench);
 }
 
-static void test_patch_faults(void **state)
+static void every_bad_word_of_a_submission_is_reported(void **state)
 {
 	(void)state;
 	for (uint32_t node = 0; node < E2E_NODES; node++)
 		check_faults(node);
 }
 
-/* The table's work is good but for the word that each row changes. */
-static void test_nothing_spoiled(void **state)
+/* Each row of the table changes one word of a valid submission. */
+static void the_unchanged_submission_is_valid(void **state)
 {
 	struct bench bench;
 	struct pb_fence fence;
@@ -319,7 +319,7 @@ static void test_nothing_spoiled(void **state)
 	bench_close(&bench);
 }
 
-/* ---- work that the engine refuses ---- */
+/* ---- submissions that the engine refuses ---- */
 
 static const struct refusal {
 	const char *name;
@@ -367,7 +367,7 @@ static void check_refusal(const struct refusal *refusal)
 	bench_close(&bench);
 }
 
-static void test_engine_faults(void **state)
+static void engine_faults_are_reported(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
@@ -416,8 +416,11 @@ static void check_version(struct pb_link *link, const struct version *version)
 	assert_int_equal(pb_shared_read32(&entry->error), version->error);
 }
 
-/* The card lets its clients page. One that does it wrong waits on that node until it says RESET. */
-static void test_paging(void **state)
+/*
+ * The card grants its clients paging. A bad paging buffer halts the client's submissions on that node until
+ * RESET.
+ */
+static void a_bad_paging_buffer_halts_the_node_until_reset(void **state)
 {
 	const uint32_t node[PB_COMMAND_ARGUMENTS] = {1};
 	struct bench bench;
@@ -448,7 +451,7 @@ static void test_paging(void **state)
 	bench_close(&bench);
 }
 
-static void test_versions(void **state)
+static void hosts_of_other_versions_are_answered(void **state)
 {
 	struct e2e_card card;
 	struct e2e_host witness, host = {.rounds = 0};
@@ -469,8 +472,11 @@ static void test_versions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_patch_faults), e2e_test(test_nothing_spoiled), e2e_test(test_engine_faults),
-		e2e_test(test_paging),       e2e_test(test_versions),
+		e2e_test(every_bad_word_of_a_submission_is_reported),
+		e2e_test(the_unchanged_submission_is_valid),
+		e2e_test(engine_faults_are_reported),
+		e2e_test(a_bad_paging_buffer_halts_the_node_until_reset),
+		e2e_test(hosts_of_other_versions_are_answered),
 	};
 
 	return e2e_run_tests(tests);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Firmware that hangs: its hosts are told, it is started again, and they work
- * again. Firmware whose emulator gets no processor does not hang.
+ * Firmware that hangs: its hosts are notified, it is restarted, and they run again. Firmware whose emulator
+ * gets no processor time does not count as hung.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -14,12 +14,12 @@
 #include "tests/e2e/e2e_host.h"
 #include "tests/e2e/e2e_image.h"
 
-/* Short, for the test's sake; the card's clock says when it is over. */
+/* Short, to save time. The card's clock decides when it is over. */
 #define DEAD_US 100000u
-/* How long the emulator is not run: many times what would count as dead on the wall. */
+/* Time without the emulator: many times the timeout in wall-clock time. */
 #define FROZEN_US 500000u
 
-/* @param function where the firmware hangs; NULL: nowhere. Its successor is sound. */
+/* @param function where the firmware hangs; NULL: nowhere. The next incarnation is sound. */
 static void start_card(struct e2e_card *card, const char *function)
 {
 	struct pb_card_options options = e2e_card_options();
@@ -39,7 +39,7 @@ static void start_card(struct e2e_card *card, const char *function)
 	options.dead_us = DEAD_US;
 	options.quiet = true;
 	assert_int_equal(pb_card_start(&options, &card->pid), 0);
-	/* The emulator has read it, and reads it again when it is started again. */
+	/* The emulator has read the file, and reads it again at a restart. */
 	e2e_write_file(image, sound, bytes);
 	free(sound);
 }
@@ -63,7 +63,7 @@ static void check_restarted(struct e2e_host *host)
 	assert_true(e2e_host_round(host, 0x77000000u + link->channel));
 }
 
-static void test_hang(void **state)
+static void hung_firmware_is_restarted(void **state)
 {
 	struct e2e_host host, other;
 	struct pb_fence fence;
@@ -73,8 +73,8 @@ static void test_hang(void **state)
 	start_card(&card, "pb_core_admit");
 	assert_true(e2e_host_open(&host, card.socket) && e2e_host_open(&other, card.socket));
 	e2e_host_fill(&host, 0, 1);
-	assert_int_equal(pb_dma_submit(&host.work[0], 1), PB_ERROR_OK);
-	assert_int_equal(pb_dma_wait(&host.work[0], E2E_PATIENCE_US, &fence), PB_ERROR_FIRMWARE_DEAD);
+	assert_int_equal(pb_dma_submit(&host.builders[0], 1), PB_ERROR_OK);
+	assert_int_equal(pb_dma_wait(&host.builders[0], E2E_PATIENCE_US, &fence), PB_ERROR_FIRMWARE_DEAD);
 	check_restarted(&host);
 	assert_int_equal(pb_channel_check(&other.channel, NULL), PB_ERROR_FIRMWARE_DEAD);
 	check_restarted(&other);
@@ -82,8 +82,8 @@ static void test_hang(void **state)
 	e2e_card_stop(&card);
 }
 
-/* The clock waits for it, and so does everyone who goes by the clock. */
-static void test_frozen(void **state)
+/* The clock waits for the emulator, and so does everything that uses the clock. */
+static void a_stopped_emulator_is_no_hang(void **state)
 {
 	struct e2e_host host;
 	struct e2e_card card;
@@ -98,7 +98,7 @@ static void test_frozen(void **state)
 		assert_int_equal(kill(mcu, SIGSTOP), 0);
 		clock = pb_shared_read32(&boot_block(&host)->clock);
 		usleep(FROZEN_US);
-		/* Its heartbeat may have moved, and a proof may have been under way. */
+		/* The heartbeat may have moved, and a liveness check may have been in progress. */
 		assert_in_range(pb_shared_read32(&boot_block(&host)->clock) - clock, 0, 10000);
 		assert_int_equal(kill(mcu, SIGCONT), 0);
 		assert_true(e2e_host_round(&host, 0x78000000u + i));
@@ -111,8 +111,8 @@ static void test_frozen(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_hang),
-		e2e_test(test_frozen),
+		e2e_test(hung_firmware_is_restarted),
+		e2e_test(a_stopped_emulator_is_no_hang),
 	};
 
 	return e2e_run_tests(tests);

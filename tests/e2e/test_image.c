@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "firmware/abi/image.h"
+#include "patchbay/abi/image.h"
 #include "tests/e2e/e2e.h"
 #include "tests/e2e/e2e_board.h"
 
@@ -48,7 +48,7 @@ static void expect_text(char *text, size_t bytes, const struct pb_image_header *
 		 (unsigned)header->card_memory_bytes);
 }
 
-static void test_good(void **state)
+static void a_good_image_is_described(void **state)
 {
 	static struct e2e_output output;
 	struct pb_image_header header;
@@ -82,7 +82,7 @@ static void check_string(const cJSON *object, const char *name, const char *valu
 	assert_string_equal(item->valuestring, value);
 }
 
-static void test_json(void **state)
+static void the_description_is_valid_json(void **state)
 {
 	static struct e2e_output output;
 	struct pb_image_header header;
@@ -108,7 +108,7 @@ static void test_json(void **state)
 	cJSON_Delete(object);
 }
 
-static void test_damaged(void **state)
+static void a_damaged_image_is_refused(void **state)
 {
 	static struct e2e_output output;
 	struct pb_image_header header;
@@ -119,19 +119,20 @@ static void test_damaged(void **state)
 	copy_raw(path, &header, 1000);
 	e2e_patchbay(&output, "image", path);
 	assert_int_equal(output.code, 1);
-	assert_non_null(strstr(output.err, "image.bin: it is damaged: its CRC-32 is 0x"));
+	assert_non_null(strstr(output.err, "image.bin: the image is damaged: its CRC-32 is 0x"));
 	assert_non_null(strstr(output.out, "\nCRC-32         0x"));
 	copy_raw(path, &header, PB_IMAGE_HEADER_OFFSET);
 	e2e_patchbay(&output, "image", "--json", path);
 	assert_int_equal(output.code, 1);
 	object = cJSON_Parse(output.out);
 	assert_true(cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(object, "good")));
-	check_string(object, "defect", "it is no Patchbay image: 0x4d494251 at 0x200 instead of 0x4d494250");
+	check_string(object, "defect",
+		     "the file is no Patchbay image: 0x4d494251 at 0x200 instead of 0x4d494250");
 	assert_null(cJSON_GetObjectItemCaseSensitive(object, "board"));
 	cJSON_Delete(object);
 	e2e_patchbay(&output, "image", "--board", "other", e2e_image());
 	assert_int_equal(output.code, 1);
-	assert_non_null(strstr(output.err, "it is for board "));
+	assert_non_null(strstr(output.err, "the image is for board "));
 	e2e_path(path, "gone");
 	e2e_patchbay(&output, "image", path);
 	assert_int_equal(output.code, 1);
@@ -139,7 +140,7 @@ static void test_damaged(void **state)
 	assert_non_null(strstr(output.err, "gone: No such file or directory"));
 }
 
-static void test_arguments(void **state)
+static void wrong_arguments_are_refused(void **state)
 {
 	static const struct {
 		const char *arguments[E2E_ARGUMENTS];
@@ -147,7 +148,7 @@ static void test_arguments(void **state)
 		const char *says;
 	} cases[] = {
 		{{"image"}, 2, "FILE is missing"},
-		{{"image", "a", "b"}, 2, "one FILE at a time"},
+		{{"image", "a", "b"}, 2, "give one FILE"},
 		{{"image", "--fast", "a"}, 2, "unrecognized option '--fast'"},
 		{{"image", "--help"}, 0, "Refuse an image for another board"},
 	};
@@ -164,10 +165,10 @@ static void test_arguments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_good),
-		e2e_test(test_json),
-		e2e_test(test_damaged),
-		e2e_test(test_arguments),
+		e2e_test(a_good_image_is_described),
+		e2e_test(the_description_is_valid_json),
+		e2e_test(a_damaged_image_is_refused),
+		e2e_test(wrong_arguments_are_refused),
 	};
 
 	return e2e_run_tests(tests);

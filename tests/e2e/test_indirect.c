@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A DMA buffer that names itself: its last packet runs words that stand further up in it. */
+/* A DMA buffer that names itself: its last packet runs words that stand earlier in it. */
 #include "hal/engine/packets.h"
 #include "tests/e2e/e2e.h"
 #include "tests/e2e/e2e_host.h"
@@ -8,7 +8,7 @@
 #define BUFFER_BYTES 4096u
 #define PATCHES      4u
 
-/* The words skipped where they stand fill the target; the buffer lies in a segment that patches may point into. */
+/* The skipped words fill the target. The buffer lies in a segment that patches may address. */
 static enum pb_error run(struct e2e_host *host, uint32_t value)
 {
 	struct pb_dma dma;
@@ -36,7 +36,7 @@ static enum pb_error run(struct e2e_host *host, uint32_t value)
 	return error;
 }
 
-static void test_buffer_names_itself(void **state)
+static void a_buffer_runs_words_of_itself(void **state)
 {
 	struct e2e_host host;
 	struct e2e_card card;
@@ -55,7 +55,7 @@ static void test_buffer_names_itself(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {e2e_test(test_buffer_names_itself)};
+	const struct CMUnitTest tests[] = {e2e_test(a_buffer_runs_words_of_itself)};
 
 	return e2e_run_tests(tests);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* `patchbay info`, and what the command says when it is used wrongly. */
+/* `patchbay info`, and the messages for wrong arguments. */
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "firmware/abi/base.h"
+#include "patchbay/abi/base.h"
 #include "tests/e2e/e2e.h"
 #include "tests/e2e/e2e_board.h"
 
@@ -71,7 +71,7 @@ static cJSON *parse_running(const char *text)
 	return object;
 }
 
-static void test_own_card(void **state)
+static void info_starts_a_card_of_its_own(void **state)
 {
 	char build[32];
 	static struct e2e_output output;
@@ -88,7 +88,7 @@ static void test_own_card(void **state)
 	cJSON_Delete(object);
 }
 
-static void test_simulated_card(void **state)
+static void info_describes_a_simulated_card(void **state)
 {
 	static struct e2e_output output;
 	cJSON *object;
@@ -116,7 +116,7 @@ static double heartbeat(const char *socket)
 	return beats;
 }
 
-static void test_heartbeat(void **state)
+static void the_heartbeat_advances_when_idle(void **state)
 {
 	const uint64_t start = e2e_now();
 	struct e2e_card card;
@@ -125,16 +125,16 @@ static void test_heartbeat(void **state)
 	(void)state;
 	e2e_card_start(&card, 0);
 	first = heartbeat(card.socket);
-	/* It moves with each tick at least, nobody needs to ask for anything. */
+	/* The heartbeat moves with each tick at least, without any request. */
 	while (heartbeat(card.socket) == first)
 		assert_true(e2e_patience(start));
 	e2e_card_stop(&card);
 }
 
-static void test_text(void **state)
+static void the_text_has_every_line(void **state)
 {
 	static const char *const lines[] = {
-		"build          patchbay 0.1.0 ",         "interface      1.0\n",
+		"build          patchbay 0.1.0 ",         "interface      1.1\n",
 		"memory         16777216 bytes\n",        "boot stage     RUNNING\n",
 		"MCU            running, died 0 times\n", "  QUEUES               4096\n",
 	};
@@ -148,36 +148,26 @@ static void test_text(void **state)
 		assert_non_null(strstr(output.out, lines[i]));
 }
 
-static void test_bad_arguments(void **state)
+static void wrong_arguments_are_refused(void **state)
 {
-	static const struct {
-		const char *arguments[E2E_ARGUMENTS];
-		int code;
-		const char *said;
-	} cases[] = {
+	static const struct e2e_refusal cases[] = {
 		{{NULL}, 2, "Usage: patchbay COMMAND"},
-		{{"no-such-command"}, 2, "there is no command no-such-command"},
-		{{"--no-such-option"}, 2, "there is no command --no-such-option"},
+		{{"no-such-command"}, 2, "unknown command no-such-command"},
+		{{"--no-such-option"}, 2, "unknown command --no-such-option"},
 		{{"info", "--no-such-option"}, 2, "unrecognized option"},
 		{{"info", "argument"}, 2, "Too many arguments"},
-		{{"info", "--board", "none"}, 2, "no board is called none"},
-		{{"card", "--restarts", "some"}, 2, "some is no number of restarts"},
-		{{"card", "--restarts", "-1"}, 2, "-1 is no number of restarts"},
-		{{"card", "--board", "none"}, 2, "no board is called none"},
+		{{"info", "--board", "none"}, 2, "there is no board none"},
+		{{"card", "--restarts", "some"}, 2, "--restarts some: give a number from 0"},
+		{{"card", "--restarts", "-1"}, 2, "--restarts -1: give a number from 0"},
+		{{"card", "--board", "none"}, 2, "there is no board none"},
 		{{"info", "--card", "/no/such/socket"}, 1, "/no/such/socket: NO_CARD: no card answers there"},
 	};
-	static struct e2e_output output;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		e2e_collect(e2e_spawn(E2E_PATCHBAY, cases[i].arguments, NULL), &output);
-		assert_int_equal(output.code, cases[i].code);
-		assert_non_null(strstr(output.err, cases[i].said));
-		assert_string_equal(output.out, "");
-	}
+	e2e_check_refusals(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
-static void test_help(void **state)
+static void help_is_printed(void **state)
 {
 	static const char *const commands[] = {"demo", "replay", "info", "card"};
 	static struct e2e_output output;
@@ -197,8 +187,9 @@ static void test_help(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_own_card), e2e_test(test_simulated_card), e2e_test(test_heartbeat),
-		e2e_test(test_text),     e2e_test(test_bad_arguments),  e2e_test(test_help),
+		e2e_test(info_starts_a_card_of_its_own),    e2e_test(info_describes_a_simulated_card),
+		e2e_test(the_heartbeat_advances_when_idle), e2e_test(the_text_has_every_line),
+		e2e_test(wrong_arguments_are_refused),      e2e_test(help_is_printed),
 	};
 
 	return e2e_run_tests(tests);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thousand clients are killed, seven at a time, some between two steps of
- * their own and some wherever they are. Each time all that they had is free
- * again, and one more client works on all the while.
+ * A thousand clients are killed, seven at a time, some between two steps of their own and some at any
+ * instruction. Each time all that they had is free again, and one more client runs all the while.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -20,9 +19,9 @@
 #define KILLS    1000u
 #define AT_ONCE  7u
 #define CHANNELS 9u
-/* A victim of its own hand takes fewer steps than this. */
+/* A victim that kills itself takes fewer steps than this. */
 #define STEPS 40u
-/* The others live for less than this beyond the start of the next. */
+/* The other victims live for less than this beyond the start of the next. */
 #define LIFE_US 4000u
 /* Rounds of kills between two rounds of the witness's own. */
 #define WITNESS_ROUNDS 8u
@@ -55,7 +54,7 @@ static void await_closed(struct e2e_host *witness)
 	}
 }
 
-static void kill_some(struct e2e_host *witness, const char *socket, uint32_t *counts)
+static void kill_several(struct e2e_host *witness, const char *socket, uint32_t *counts)
 {
 	struct e2e_process processes[AT_ONCE];
 	struct e2e_victim victims[AT_ONCE];
@@ -91,7 +90,7 @@ static void all_is_free(const char *socket)
 	link->ops->close(link);
 }
 
-static void a_thousand_kills(void **state)
+static void a_thousand_killed_clients_leave_nothing_behind(void **state)
 {
 	const size_t bytes = E2E_VICTIM_STEPS * sizeof(uint32_t);
 	uint32_t *counts = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -106,7 +105,7 @@ static void a_thousand_kills(void **state)
 	assert_true(e2e_host_open(&witness, card.socket));
 	assert_int_equal(pb_channel_query(&witness.channel, &before), PB_ERROR_OK);
 	for (uint32_t round = 0; round * AT_ONCE < KILLS; round++) {
-		kill_some(&witness, card.socket, counts);
+		kill_several(&witness, card.socket, counts);
 		if (round % WITNESS_ROUNDS == 0)
 			assert_true(e2e_host_round(&witness, round));
 	}
@@ -117,7 +116,7 @@ static void a_thousand_kills(void **state)
 	assert_int_equal(pb_channel_query(&witness.channel, &after), PB_ERROR_OK);
 	assert_memory_equal(&before, &after, sizeof(before));
 	all_is_free(card.socket);
-	/* Nothing befell the one that lived. */
+	/* The surviving client got no event. */
 	assert_true(e2e_host_round(&witness, KILLS));
 	assert_false(pb_channel_event(&witness.channel, &event));
 	assert_int_equal(witness.channel.card.mcu_deaths, 0);
@@ -129,7 +128,7 @@ static void a_thousand_kills(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(a_thousand_kills),
+		e2e_test(a_thousand_killed_clients_leave_nothing_behind),
 	};
 
 	return e2e_run_tests(tests);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Doorbells that never ring: what a host has stored is found by the firmware's tick. */
+/* Lost doorbells: the firmware's tick finds what a host has stored. */
 #define _GNU_SOURCE
 #include <signal.h>
 
@@ -7,7 +7,7 @@
 #include "tests/e2e/e2e_host.h"
 
 #define ROUNDS 10u
-/* Two rings of this have more than a kick ring. */
+/* Two rings of this size hold more than a kick ring. */
 #define LONG_RING_ENTRIES 256u
 
 static uint32_t lost;
@@ -18,7 +18,7 @@ static void lose_doorbell(struct pb_link *link)
 	lost++;
 }
 
-/* Every store of pb_queue_submit happens, the ring does not. */
+/* Every store of pb_queue_submit happens, the doorbell does not. */
 static void mute(struct pb_link *link, struct pb_link_ops *muted)
 {
 	*muted = *link->ops;
@@ -27,7 +27,7 @@ static void mute(struct pb_link *link, struct pb_link_ops *muted)
 	lost = 0;
 }
 
-static void test_submissions(void **state)
+static void submissions_without_a_doorbell_are_found(void **state)
 {
 	static struct pb_link_ops muted;
 	struct e2e_host host;
@@ -44,8 +44,8 @@ static void test_submissions(void **state)
 	e2e_card_stop(&card);
 }
 
-/* Nothing at all rings: attach, commands, submissions, detach. */
-static void test_everything(void **state)
+/* No doorbell rings at all: attach, commands, submissions, detach. */
+static void a_host_without_doorbells_is_served(void **state)
 {
 	static struct pb_link_ops muted;
 	struct e2e_host host = {.rounds = 0};
@@ -64,8 +64,8 @@ static void test_everything(void **state)
 	e2e_card_stop(&card);
 }
 
-/* The MCU sleeps until the kick ring is full: the rescan word stands in for the rest. */
-static void test_full_kick_ring(void **state)
+/* The MCU sleeps until the kick ring is full. The rescan word announces the rest. */
+static void a_full_kick_ring_loses_no_submission(void **state)
 {
 	static struct pb_link_ops muted;
 	struct pb_queue queues[E2E_NODES];
@@ -80,7 +80,7 @@ static void test_full_kick_ring(void **state)
 		assert_int_equal(
 			pb_queue_create(&queues[n], &host.channel, &host.system, n, LONG_RING_ENTRIES),
 			PB_ERROR_OK);
-		host.work[n].queue = &queues[n];
+		host.builders[n].queue = &queues[n];
 	}
 	mute(host.link, &muted);
 	mcu = e2e_card_mcu(&card);
@@ -88,15 +88,15 @@ static void test_full_kick_ring(void **state)
 	for (uint32_t n = 0; n < E2E_NODES; n++) {
 		e2e_host_fill(&host, n, 0x53000000u);
 		for (uint32_t i = 0; i < LONG_RING_ENTRIES; i++)
-			assert_int_equal(pb_dma_submit(&host.work[n], i), PB_ERROR_OK);
-		assert_int_equal(pb_dma_submit(&host.work[n], 0), PB_ERROR_NO_SPACE);
+			assert_int_equal(pb_dma_submit(&host.builders[n], i), PB_ERROR_OK);
+		assert_int_equal(pb_dma_submit(&host.builders[n], 0), PB_ERROR_NO_SPACE);
 	}
 	assert_int_equal(host.channel.rescan, E2E_NODES * LONG_RING_ENTRIES - host.channel.kick_entries);
 	assert_int_equal(kill(mcu, SIGCONT), 0);
 	for (uint32_t n = 0; n < E2E_NODES; n++) {
 		struct pb_fence fence;
 
-		assert_int_equal(pb_dma_wait(&host.work[n], E2E_PATIENCE_US, &fence), PB_ERROR_OK);
+		assert_int_equal(pb_dma_wait(&host.builders[n], E2E_PATIENCE_US, &fence), PB_ERROR_OK);
 		assert_int_equal(fence.completed, LONG_RING_ENTRIES);
 		assert_int_equal(fence.errors, 0);
 		assert_true(e2e_target_is(&host, n, 0x53000000u));
@@ -108,9 +108,9 @@ static void test_full_kick_ring(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_submissions),
-		e2e_test(test_everything),
-		e2e_test(test_full_kick_ring),
+		e2e_test(submissions_without_a_doorbell_are_found),
+		e2e_test(a_host_without_doorbells_is_served),
+		e2e_test(a_full_kick_ring_loses_no_submission),
 	};
 
 	return e2e_run_tests(tests);

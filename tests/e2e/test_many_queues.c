@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* As many queues as the card has, with work on all of them, on all nodes and levels. */
+/* All queues that the card has, with submissions on each, on all nodes and priorities. */
 #include "hal/engine/packets.h"
 #include "hal/shared.h"
 #include "tests/e2e/e2e.h"
@@ -7,13 +7,13 @@
 #include "tests/e2e/e2e_queues.h"
 
 #define QUEUES 4096u
-/* Beside the two of the host. */
+/* In addition to the two of the host. */
 #define MORE         (QUEUES - E2E_NODES)
 #define ROUNDS       3u
 #define PACKET_BYTES (PB_PACKET_FILL_WORDS * 4u)
 #define QUEUE_BYTES  (MORE * E2E_SMALL_QUEUE_BYTES)
 #define BUFFER_BYTES (MORE * PACKET_BYTES)
-/* Each queue has a word of it. */
+/* Each queue stores to one word of the target. */
 #define WORDS_BYTES  (QUEUES * 4u)
 #define SYSTEM_BYTES 0x400000u
 
@@ -61,7 +61,7 @@ static void use_all(struct e2e_host *host, const struct pb_memory *buffer, const
 	}
 }
 
-static void test_all_queues(void **state)
+static void all_queues_of_the_card_run(void **state)
 {
 	struct pb_memory pages, buffer, words;
 	struct pb_channel_status status;
@@ -76,14 +76,14 @@ static void test_all_queues(void **state)
 	assert_int_equal(pb_memory_allocate(&host.system, QUEUE_BYTES, PB_LINE_BYTES, &pages), PB_ERROR_OK);
 	assert_int_equal(pb_memory_allocate(&host.system, BUFFER_BYTES, PB_PAGE_BYTES, &buffer), PB_ERROR_OK);
 	assert_int_equal(pb_memory_allocate(&host.video, WORDS_BYTES, PB_PAGE_BYTES, &words), PB_ERROR_OK);
-	e2e_queues_make(queues, MORE, &host.channel, &pages);
+	e2e_queues_create(queues, MORE, &host.channel, &pages);
 	assert_int_equal(pb_queue_create(&one_more, &host.channel, &host.system, 0, E2E_SMALL_RING),
 			 PB_ERROR_NO_SPACE);
 	assert_int_equal(pb_channel_query(&host.channel, &status), PB_ERROR_OK);
 	assert_int_equal(status.queues, QUEUES);
 	for (uint32_t round = 0; round < ROUNDS; round++)
 		use_all(&host, &buffer, &words, round << 16);
-	/* The two that it had before are two of many. */
+	/* The two queues from before are two of many. */
 	assert_true(e2e_host_round(&host, 0x77000000u));
 	assert_false(pb_channel_event(&host.channel, &event));
 	assert_true(e2e_host_close(&host));
@@ -93,7 +93,7 @@ static void test_all_queues(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_all_queues),
+		e2e_test(all_queues_of_the_card_run),
 	};
 
 	return e2e_run_tests(tests);

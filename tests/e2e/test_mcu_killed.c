@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The MCU is killed while hosts wait for it: they are told, and start anew with its successor. */
+/* The MCU is killed while hosts wait for it: they are notified, and attach again to the next incarnation. */
 #define _GNU_SOURCE
 #include <cjson/cJSON.h>
 #include <signal.h>
@@ -13,9 +13,9 @@
 #include "tests/e2e/e2e.h"
 #include "tests/e2e/e2e_host.h"
 
-/* How soon a waiting host must know, from the kill to its return. */
+/* Bound on the time from the kill to the return of a waiting host, in microseconds. */
 #define NOTICE_US 1000000u
-/* Until then the host sleeps in its wait for sure; if not, the test is only easier. */
+/* Time until the host surely sleeps in its wait. If it does not, the test is only easier. */
 #define BEFORE_KILL_US 100000u
 #define MARK           0x4d41524bu
 #define UNTOUCHED      0x00c0ffeeu
@@ -27,7 +27,7 @@
 
 struct killing {
 	pid_t mcu;
-	uint64_t *moment; /**< shared: when it happened */
+	uint64_t *moment; /**< shared: time of the kill */
 };
 
 static int killer_body(struct e2e_process *self, void *argument)
@@ -47,12 +47,12 @@ static void end_killer(struct e2e_process *killer)
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* ---- work that stays ---- */
+/* ---- submissions that do not end ---- */
 
-/* Keeps the 3D node busy for hours of engine time. @return once the engine is at it */
+/* Keeps the 3D node busy for hours of engine time. @return once the engine runs it */
 static void occupy(struct e2e_host *host)
 {
-	struct pb_dma *dma = &host->work[0];
+	struct pb_dma *dma = &host->builders[0];
 	const uint64_t start = e2e_now();
 
 	e2e_target_set(host, 0, 0);
@@ -66,10 +66,10 @@ static void occupy(struct e2e_host *host)
 		assert_true(e2e_patience(start));
 }
 
-/* Queues work behind it that would fill the other target. */
+/* Queues submissions behind it that would fill the other target. */
 static void queue_up(struct e2e_host *host)
 {
-	struct pb_dma *dma = &host->work[1];
+	struct pb_dma *dma = &host->builders[1];
 
 	e2e_target_set(host, 1, UNTOUCHED);
 	e2e_host_fill(host, 1, LATE);
@@ -87,7 +87,7 @@ static void check_gone(enum pb_error error)
 	assert_true(error == PB_ERROR_FIRMWARE_DEAD || error == PB_ERROR_DETACHED);
 }
 
-/* Every call on the old channel says so, and none waits. */
+/* Every call on the old channel reports the death, and none waits. */
 static void check_old_channel(struct e2e_host *host)
 {
 	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {0};
@@ -106,17 +106,17 @@ static void check_old_channel(struct e2e_host *host)
 	check_gone(pb_context_destroy(&host->channel, host->context));
 	check_gone(pb_segment_create(&segment, &host->channel, &request));
 	check_gone(pb_queue_create(&queue, &host->channel, &host->system, 0, 4));
-	check_gone(pb_dma_submit(&host->work[0], 200));
+	check_gone(pb_dma_submit(&host->builders[0], 200));
 	check_gone(pb_queue_wait(&host->queues[0], UINT64_MAX, E2E_PATIENCE_US, &fence));
 	check_gone(pb_queue_clear(&host->queues[0]));
 	check_gone(pb_queue_destroy(&host->queues[1]));
 	check_gone(pb_segment_destroy(&host->video));
 	assert_false(pb_channel_event(&host->channel, &event));
-	/* None of them sat out a timeout, of which the shortest is seconds. */
+	/* No call waited for a timeout. The shortest timeout is seconds. */
 	assert_true(e2e_now() - start < PB_COMMAND_TIMEOUT_US);
 }
 
-/* Waits until an incarnation runs, and until it has ticked for a while. */
+/* Waits until an incarnation runs and has ticked for a while. */
 static void await_incarnation(struct e2e_host *host, uint32_t incarnation)
 {
 	const uint64_t start = e2e_now();
@@ -125,7 +125,7 @@ static void await_incarnation(struct e2e_host *host, uint32_t incarnation)
 	while (card.incarnation != incarnation || card.boot_stage != PB_BOOT_STAGE_RUNNING ||
 	       card.mcu_state != PB_MCU_RUNNING || card.heartbeat < HEARTBEATS) {
 		assert_true(e2e_patience(start));
-		/* Whatever still stands in the old rings: here is the doorbell for it. */
+		/* Rings the doorbell for whatever the old rings still hold. */
 		host->link->ops->doorbell(host->link);
 		if (pb_card_read(host->link, &card) != PB_ERROR_OK)
 			card.incarnation = 0;
@@ -158,7 +158,7 @@ static uint32_t completed(const struct e2e_host *host)
 	return pb_shared_read32(&page->fence.completed);
 }
 
-/* The old rings still say that there is work; the new firmware must not care. */
+/* The old rings still hold submissions. The new firmware must ignore them. */
 static void check_ignored(struct e2e_host *host, uint32_t incarnation)
 {
 	const struct pb_memory late = host->targets[1];
@@ -166,10 +166,10 @@ static void check_ignored(struct e2e_host *host, uint32_t incarnation)
 
 	await_incarnation(host, incarnation);
 	assert_true(e2e_target_is(host, 1, UNTOUCHED));
-	/* The rounds before it, and nothing since. */
+	/* The rounds before the kill have run, and nothing since. */
 	assert_int_equal(completed(host), host->rounds);
 	check_death(host, incarnation - 1);
-	/* Nor does it after the channel is open again. */
+	/* The new firmware ignores them also after the channel is open again. */
 	assert_int_equal(pb_channel_attach(&channel, host->link, E2E_PATIENCE_US), PB_ERROR_OK);
 	host->link->ops->doorbell(host->link);
 	assert_int_equal(pb_channel_command(&channel, PB_COMMAND_PING,
@@ -188,14 +188,14 @@ static void kill_while_waiting(struct e2e_host *host, const struct e2e_card *car
 	uint64_t notice;
 
 	e2e_process_start(&killer, killer_body, &killing);
-	assert_int_equal(pb_dma_wait(&host->work[0], E2E_PATIENCE_US, &fence), PB_ERROR_FIRMWARE_DEAD);
+	assert_int_equal(pb_dma_wait(&host->builders[0], E2E_PATIENCE_US, &fence), PB_ERROR_FIRMWARE_DEAD);
 	notice = e2e_now() - __atomic_load_n(moment, __ATOMIC_SEQ_CST);
 	assert_true(notice < NOTICE_US);
 	print_message("noticed after %u us\n", (unsigned)notice);
 	end_killer(&killer);
 }
 
-static void test_restart(void **state)
+static void hosts_continue_after_a_restart(void **state)
 {
 	struct e2e_host host, other;
 	struct e2e_card card;
@@ -260,7 +260,7 @@ static void check_info_json(const char *socket)
 	cJSON_Delete(object);
 }
 
-static void check_nobody_attaches(const char *socket)
+static void check_attach_is_refused(const char *socket)
 {
 	struct pb_channel channel;
 	struct pb_link *link;
@@ -274,7 +274,7 @@ static void check_nobody_attaches(const char *socket)
 	link->ops->close(link);
 }
 
-static void test_no_restart(void **state)
+static void hosts_are_refused_without_a_restart(void **state)
 {
 	const uint64_t start = e2e_now();
 	struct e2e_host host;
@@ -290,18 +290,18 @@ static void test_no_restart(void **state)
 	check_old_channel(&host);
 	check_info_text(card.socket);
 	check_info_json(card.socket);
-	check_nobody_attaches(card.socket);
+	check_attach_is_refused(card.socket);
 	host.link->ops->close(host.link);
-	/* Its place can be taken, although nobody can attach. */
-	check_nobody_attaches(card.socket);
+	/* The channel can be connected to, although no attach is answered. */
+	check_attach_is_refused(card.socket);
 	e2e_card_stop(&card);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_restart),
-		e2e_test(test_no_restart),
+		e2e_test(hosts_continue_after_a_restart),
+		e2e_test(hosts_are_refused_without_a_restart),
 	};
 
 	return e2e_run_tests(tests);

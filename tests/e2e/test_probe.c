@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A board at a debug probe: commands reach the MCU's memory through QEMU's gdb stub, and a halted MCU is not dead. */
+/*
+ * A board at a debug probe: commands reach the MCU's memory through QEMU's gdb stub, and a halted MCU is not
+ * dead.
+ */
 #define _GNU_SOURCE
 #include <cjson/cJSON.h>
 #include <inttypes.h>
@@ -10,11 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "firmware/abi/boot.h"
-#include "hal/card/layout.h"
 #include "hal/shared.h"
-#include "host/link.h"
 #include "host/link_gdb_remote.h"
+#include "patchbay/abi/boot.h"
+#include "patchbay/link.h"
+#include "qemu/mcu/layout.h"
 #include "tests/e2e/e2e.h"
 #include "tests/e2e/e2e_board.h"
 
@@ -22,10 +25,10 @@ struct board {
 	pid_t card;
 	char socket[E2E_PATH_BYTES];
 	char stub[E2E_PATH_BYTES];
-	char link[E2E_PATH_BYTES + 64]; /* what --link takes */
+	char link[E2E_PATH_BYTES + 64]; /* argument of --link */
 };
 
-/* Starts a card whose MCU stands at reset. */
+/* Starts a card whose MCU is halted at reset. */
 static void start_board(struct board *board)
 {
 	const uint64_t start = e2e_now();
@@ -71,8 +74,8 @@ static void check_info(const struct board *board)
 	cJSON_Delete(object);
 }
 
-/* The first command lets the MCU run; the others halt it for moments. */
-static void test_commands(void **state)
+/* The first command lets the MCU run. The others halt it for moments. */
+static void commands_run_over_a_probe(void **state)
 {
 	static struct e2e_output output;
 	char pictures[E2E_PATH_BYTES], found[E2E_PATH_BYTES];
@@ -97,14 +100,14 @@ static void test_commands(void **state)
 	assert_string_equal((char *)text, (char *)expected);
 	free(text);
 	free(expected);
-	/* Hosts at its socket have found it alive all the time. */
+	/* Hosts at the card's socket have found it alive all the time. */
 	e2e_patchbay(&output, "demo", "--frames", "1", "--output", pictures, "--card", board.socket);
 	assert_int_equal(output.code, 0);
 	stop_board(&board);
 }
 
-/* Without patches the picture is wrong, as everywhere: what comes back over the probe is the card's. */
-static void test_without_patches(void **state)
+/* Without patching the picture is wrong, as on every card: the bytes read over the probe are the card's. */
+static void the_demo_fails_without_patching(void **state)
 {
 	static struct e2e_output output;
 	char pictures[E2E_PATH_BYTES];
@@ -143,7 +146,7 @@ static void connect_stub(const struct board *board, struct pb_gdb *gdb)
 	assert_int_equal(pb_gdb_greet(gdb, socket, PB_GDB_PATIENCE_US), PB_ERROR_OK);
 }
 
-static void test_halted(void **state)
+static void a_halted_mcu_is_not_dead(void **state)
 {
 	static struct pb_gdb gdb;
 	const struct pb_boot_block *block;
@@ -155,7 +158,7 @@ static void test_halted(void **state)
 	start_board(&board);
 	assert_int_equal(pb_link_open_socket(board.socket, &link), PB_ERROR_OK);
 	block = block_of(link);
-	/* At reset it stands longer than any card waits for a dead one. */
+	/* Halted at reset for longer than any card waits for a dead MCU. */
 	usleep(2500000);
 	assert_int_equal(pb_shared_read32(&block->boot_stage), PB_BOOT_STAGE_NONE);
 	assert_int_equal(pb_shared_read32(&block->mcu_deaths), 0);
@@ -166,7 +169,7 @@ static void test_halted(void **state)
 	usleep(100000);
 	clock = pb_shared_read32(&block->clock);
 	usleep(2500000);
-	/* Time stands while the MCU does, and nobody has let it run on. */
+	/* Card time stops while the MCU is halted, and it was not resumed. */
 	assert_int_equal(pb_shared_read32(&block->clock), clock);
 	assert_true(clock - pb_shared_read32(&block->heartbeat_clock) < PB_HEARTBEAT_US);
 	assert_int_equal(pb_shared_read32(&block->mcu_deaths), 0);
@@ -179,7 +182,7 @@ static void test_halted(void **state)
 	stop_board(&board);
 }
 
-/* ---- what goes wrong ---- */
+/* ---- errors ---- */
 
 static double number_of(const cJSON *object, const char *name)
 {
@@ -189,19 +192,13 @@ static double number_of(const cJSON *object, const char *name)
 	return item->valuedouble;
 }
 
-static void test_mistakes(void **state)
+static void wrong_links_are_refused(void **state)
 {
-	static const struct {
-		const char *arguments[E2E_ARGUMENTS];
-		int code;
-		const char *said;
-	} cases[] = {
-		{{"info", "--link", "usb:1"},
-		 2,
-		 "--link usb:1: gdb:STUB or gdb:STUB,ADDRESS,BYTES is needed"},
-		{{"info", "--link", "gdb:"}, 2, "is needed"},
-		{{"info", "--link", "gdb:a:1,x,y"}, 2, "is needed"},
-		{{"info", "--link", "gdb:a:1", "--sim"}, 2, "one card only"},
+	static const struct e2e_refusal cases[] = {
+		{{"info", "--link", "usb:1"}, 2, "--link usb:1: give gdb:STUB or gdb:STUB,ADDRESS,BYTES"},
+		{{"info", "--link", "gdb:"}, 2, "give gdb:STUB"},
+		{{"info", "--link", "gdb:a:1,x,y"}, 2, "give gdb:STUB"},
+		{{"info", "--link", "gdb:a:1", "--sim"}, 2, "give one"},
 		{{"info", "--link", "gdb:/no/such/stub"}, 1, "no gdb stub answers at /no/such/stub"},
 		{{"demo", "--link", "gdb:127.0.0.1:1"}, 1, "no gdb stub answers at 127.0.0.1:1"},
 		{{"card", "--image", "/tmp/no/such/image", "--socket", "/tmp/no/such/folder", "--gdb",
@@ -216,12 +213,8 @@ static void test_mistakes(void **state)
 	cJSON *image;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		e2e_collect(e2e_spawn(E2E_PATCHBAY, cases[i].arguments, NULL), &output);
-		assert_int_equal(output.code, cases[i].code);
-		assert_non_null(strstr(output.err, cases[i].said));
-	}
-	/* Memory where there is no boot block: behind it. */
+	e2e_check_refusals(cases, sizeof(cases) / sizeof(cases[0]));
+	/* An address without a boot block: behind the block. */
 	start_board(&board);
 	e2e_collect(e2e_spawn(E2E_PATCHBAY, E2E_ARGUMENT_LIST("image", "--json", e2e_image()), NULL),
 		    &output);
@@ -257,7 +250,7 @@ static cJSON *read_json(const char *path)
 	return object;
 }
 
-static void test_editor_files(void **state)
+static void the_editor_files_start_a_session(void **state)
 {
 	cJSON *launch = read_json(E2E_DATA "/../../.vscode/launch.json");
 	cJSON *tasks = read_json(E2E_DATA "/../../.vscode/tasks.json");
@@ -284,8 +277,9 @@ static void test_editor_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_commands), e2e_test(test_without_patches), e2e_test(test_halted),
-		e2e_test(test_mistakes), e2e_test(test_editor_files),
+		e2e_test(commands_run_over_a_probe),        e2e_test(the_demo_fails_without_patching),
+		e2e_test(a_halted_mcu_is_not_dead),         e2e_test(wrong_links_are_refused),
+		e2e_test(the_editor_files_start_a_session),
 	};
 
 	return e2e_run_tests(tests);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory protection: images that do, as they take a submission, what no
- * program should. Each dies of it, with a record that says where.
+ * Memory protection: images that, on a submission, do what no program should. Each is stopped by a fault,
+ * with a record that names the place.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -12,9 +12,9 @@
 #include "tests/e2e/e2e_host.h"
 #include "tests/e2e/e2e_image.h"
 
-/* What the card's memory is for hosts is nothing that the MCU should run. */
+/* The MCU must not run code from the shared window. */
 #define POOL_OFFSET 0x20000u
-/* An address of no memory and no device that the firmware uses, on each board. */
+/* An address without memory or device, on each board. */
 #define NOWHERE 0x98765430u
 
 /* Statuses: CFSR of Arm, mcause of RISC-V. */
@@ -40,7 +40,7 @@ static uint32_t card_memory(void)
 
 /* ---- a card whose firmware goes wrong ---- */
 
-/* One submission; then the firmware is dead. */
+/* One submission. Then the firmware is dead. */
 static void make_it_fault(const struct e2e_card *card, struct pb_card_info *info,
 			  struct pb_crash_record *crash)
 {
@@ -50,9 +50,10 @@ static void make_it_fault(const struct e2e_card *card, struct pb_card_info *info
 
 	assert_true(e2e_host_open(&host, card->socket));
 	e2e_host_fill(&host, 0, 1);
-	assert_int_equal(pb_dma_submit(&host.work[0], 1), PB_ERROR_OK);
-	assert_int_equal(pb_queue_wait(host.work[0].queue, host.work[0].timeline, E2E_PATIENCE_US, &fence),
-			 PB_ERROR_FIRMWARE_DEAD);
+	assert_int_equal(pb_dma_submit(&host.builders[0], 1), PB_ERROR_OK);
+	assert_int_equal(
+		pb_queue_wait(host.builders[0].queue, host.builders[0].timeline, E2E_PATIENCE_US, &fence),
+		PB_ERROR_FIRMWARE_DEAD);
 	do {
 		assert_true(e2e_patience(begin));
 		assert_int_equal(pb_card_read(host.link, info), PB_ERROR_OK);
@@ -67,25 +68,25 @@ struct expected {
 	uint32_t pc;
 };
 
-/* Lets the image's pb_core_admit use an address wrongly. @return where the instruction is that does */
+/* Makes the image's pb_core_admit use an address wrongly. @return the address of the failing instruction */
 static uint32_t violate(enum e2e_stray stray, uint32_t address, struct pb_card_info *info,
 			struct pb_crash_record *crash)
 {
 	uint8_t code[E2E_STRAY_BYTES];
 	char image[E2E_PATH_BYTES];
 	struct e2e_card card;
-	uint32_t at, place;
+	uint32_t at, function;
 	size_t bytes;
 
-	/* Thumb code has odd addresses. */
+	/* Addresses of Thumb code are odd. */
 	bytes = e2e_stray_code(stray, address | (stray == E2E_STRAY_JUMP && e2e_image_cpu() == E2E_IMAGE_ARM),
 			       code, &at);
 	e2e_path(image, "stray.elf");
-	place = e2e_image_write_at(image, "pb_core_admit", 0, code, bytes);
+	function = e2e_image_write_at(image, "pb_core_admit", 0, code, bytes);
 	e2e_card_start_image(&card, image, 0);
 	make_it_fault(&card, info, crash);
 	e2e_card_stop(&card);
-	return place + at;
+	return function + at;
 }
 
 static void check(const struct pb_card_info *info, const struct pb_crash_record *crash,
@@ -110,8 +111,8 @@ static const struct violation {
 	uint32_t offset;
 	uint32_t riscv; /* status */
 } violations[] = {
-	{"store to code", E2E_STRAY_STORE, "pb_core_feed", 0, RISCV_STORE},
-	{"store to a constant", E2E_STRAY_STORE, "config", 0, RISCV_STORE},
+	{"store to code", E2E_STRAY_STORE, "pb_core_run_node", 0, RISCV_STORE},
+	{"store to a constant", E2E_STRAY_STORE, "pb_emulated_card_config", 0, RISCV_STORE},
 	{"run data", E2E_STRAY_JUMP, "the_firmware", 64, RISCV_RUN},
 	{"run the stack", E2E_STRAY_JUMP, "pb_stack_bottom", 0x200, RISCV_RUN},
 	{"run the shared window", E2E_STRAY_JUMP, NULL, 0, RISCV_RUN},
@@ -129,7 +130,7 @@ static uint32_t address_of(const struct violation *violation)
 	return strstr(violation->what, "window") != NULL ? card_memory() + POOL_OFFSET : violation->offset;
 }
 
-static void test_violations(void **state)
+static void every_violation_is_recorded(void **state)
 {
 	const bool arm = e2e_image_cpu() == E2E_IMAGE_ARM;
 
@@ -147,7 +148,7 @@ static void test_violations(void **state)
 			expected.pc = address;
 		if (arm)
 			expected.status = runs ? ARM_RUN : ARM_DATA;
-		/* Arm gives no address of what it may not run, which is the pc anyhow. */
+		/* Arm reports no address for a denied fetch. The pc has it. */
 		if (arm && runs)
 			expected.address = 0;
 		check(&info, &crash, &expected);
@@ -156,8 +157,8 @@ static void test_violations(void **state)
 
 /* ---- the stack ---- */
 
-/* Room for what the core pushes as it takes the fault: it is known where that was. */
-static void test_stack_overflow(void **state)
+/* Room for what the core pushes at the fault, so the fault's place is known. */
+static void a_stack_overflow_is_recorded(void **state)
 {
 	const uint32_t bottom = e2e_image_symbol("pb_stack_bottom");
 	const bool arm = e2e_image_cpu() == E2E_IMAGE_ARM;
@@ -169,7 +170,7 @@ static void test_stack_overflow(void **state)
 	(void)state;
 	expected.pc = violate(E2E_STRAY_PUSH, sp, &info, &crash);
 	if (arm && info.fatal.status == ARM_LIMIT) {
-		expected.status = ARM_LIMIT; /* a core that compares stack pointers; it tells no address */
+		expected.status = ARM_LIMIT; /* The core compares stack pointers and reports no address. */
 		expected.address = 0;
 	} else if (arm) {
 		expected.status = ARM_DATA;
@@ -181,8 +182,8 @@ static void test_stack_overflow(void **state)
 	assert_int_equal(crash.stack_words, PB_CRASH_STACK_WORDS);
 }
 
-/* No room for that either: the record says that the stack was used up, and by what registers. */
-static void test_stack_used_up(void **state)
+/* No room for the pushed registers either: the record reports stack overflow and the registers that show it. */
+static void a_used_up_stack_is_recorded(void **state)
 {
 	const uint32_t bottom = e2e_image_symbol("pb_stack_bottom");
 	struct pb_crash_record crash;
@@ -190,7 +191,7 @@ static void test_stack_used_up(void **state)
 
 	(void)state;
 	if (e2e_image_cpu() != E2E_IMAGE_ARM)
-		return; /* it pushes nothing by itself */
+		return; /* RISC-V cores push nothing */
 	(void)violate(E2E_STRAY_PUSH, bottom + 8u, &info, &crash);
 	assert_int_equal(info.fatal.kind, PB_FATAL_CPU_FAULT);
 	assert_true((info.fatal.status & (ARM_STACKING | ARM_LIMIT)) != 0);
@@ -202,9 +203,9 @@ static void test_stack_used_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_violations),
-		e2e_test(test_stack_overflow),
-		e2e_test(test_stack_used_up),
+		e2e_test(every_violation_is_recorded),
+		e2e_test(a_stack_overflow_is_recorded),
+		e2e_test(a_used_up_stack_is_recorded),
 	};
 
 	return e2e_run_tests(tests);

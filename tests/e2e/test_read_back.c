@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a debugger reads back from a board that has booted: at the address which
- * the image's header names lies the very image. The board is in QEMU, its debug
- * probe is QEMU's own; started from the ELF file and from the raw one.
+ * What a debugger reads back from a board that has booted: the image lies at the address that its header
+ * names. The board is in QEMU, with QEMU's gdb stub as the debug probe, started from the ELF file and from
+ * the raw file.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "firmware/abi/image.h"
+#include "patchbay/abi/image.h"
 #include "qemu/card_files.h"
 #include "qemu/machines.h"
 #include "tests/e2e/e2e.h"
@@ -28,7 +28,7 @@ static void image_path(char path[E2E_PATH_BYTES], const char *kind)
 				     kind) < E2E_PATH_BYTES);
 }
 
-/* As the card starts it, but halted, and with a debug probe. */
+/* Started as by the card, but halted, and with a debug probe. */
 static pid_t start_board(const struct pb_card_files *files, const char *image, const char *probe)
 {
 	const struct pb_machine_files machine_files = {.memory = files->memory_path,
@@ -47,7 +47,7 @@ static pid_t start_board(const struct pb_card_files *files, const char *image, c
 	return e2e_spawn("/bin/sh", E2E_ARGUMENT_LIST("-c", text), NULL);
 }
 
-/* Reads the image back, and lets it run until the core starts, which is behind its check of itself. */
+/* Reads the image back, and runs it until the core starts, after the check of its CRC. */
 static void write_script(const char *path, const char *probe, const struct pb_image_header *header,
 			 const char *memory)
 {
@@ -56,7 +56,7 @@ static void write_script(const char *path, const char *probe, const struct pb_im
 				    "set pagination off\n"
 				    "target remote %s\n"
 				    "dump binary memory %s 0x%08x 0x%08x\n"
-				    "break pb_firmware_init\n"
+				    "break *pb_firmware_init\n"
 				    "continue\n"
 				    "disconnect\n",
 				    probe, memory, (unsigned)header->load_address,
@@ -74,11 +74,12 @@ static void await_probe(const char *probe)
 		assert_true(e2e_patience(start));
 }
 
-/* @param memory the file for what it reads */
+/* @param memory file that receives the bytes read */
 static void debug(const struct pb_image_header *header, const char *probe, const char *memory)
 {
 	static struct e2e_output output;
 	char script[E2E_PATH_BYTES], symbols[E2E_PATH_BYTES];
+	const char *stop;
 
 	e2e_path(script, "script");
 	image_path(symbols, "elf");
@@ -90,7 +91,9 @@ static void debug(const struct pb_image_header *header, const char *probe, const
 		    &output);
 	print_message("%s", output.err);
 	assert_int_equal(output.code, 0);
-	assert_non_null(strstr(output.out, "Breakpoint 1, pb_firmware_init"));
+	stop = strstr(output.out, "Breakpoint 1, ");
+	assert_non_null(stop);
+	assert_non_null(strstr(stop, "pb_firmware_init ("));
 }
 
 static void read_back(const char *kind)
@@ -126,13 +129,13 @@ static void read_back(const char *kind)
 	(void)unlink(probe);
 }
 
-static void test_elf(void **state)
+static void an_image_from_elf_reads_back(void **state)
 {
 	(void)state;
 	read_back("elf");
 }
 
-static void test_raw(void **state)
+static void a_raw_image_reads_back(void **state)
 {
 	(void)state;
 	read_back("bin");
@@ -141,8 +144,8 @@ static void test_raw(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_elf),
-		e2e_test(test_raw),
+		e2e_test(an_image_from_elf_reads_back),
+		e2e_test(a_raw_image_reads_back),
 	};
 
 	if (argc != 2) {

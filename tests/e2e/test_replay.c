@@ -30,7 +30,7 @@ static void check_same(const char *found_path, const char *expected_path)
 	free(expected);
 }
 
-/* Replays a sample and compares what became of each submission. */
+/* Replays a sample and compares the result of each submission. */
 static void check_sample(const char *sample, const char *option, const char *value)
 {
 	char file[E2E_PATH_BYTES], expected[E2E_PATH_BYTES], found[E2E_PATH_BYTES],
@@ -48,22 +48,22 @@ static void check_sample(const char *sample, const char *option, const char *val
 	check_same(found, expected);
 }
 
-static void test_samples(void **state)
+static void samples_replay_right(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
 		check_sample(samples[i], NULL, NULL);
 }
 
-static void test_samples_simulated(void **state)
+static void samples_replay_right_on_a_simulated_card(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
 		check_sample(samples[i], "--sim", NULL);
 }
 
-/* The same bytes from compact lists, and the tool says which lists it used. */
-static void test_samples_compact(void **state)
+/* Compact lists give equal bytes, and the tool reports which lists it used. */
+static void compact_lists_give_equal_bytes(void **state)
 {
 	char file[E2E_PATH_BYTES];
 	static struct e2e_output output;
@@ -79,8 +79,8 @@ static void test_samples_compact(void **state)
 	assert_non_null(strstr(output.out, "; wddm patch lists of 22080 bytes\n"));
 }
 
-/* The objects lie elsewhere: the bytes differ from the table's, and still are right. */
-static void test_seed(void **state)
+/* With other addresses the bytes differ from the table's, and are still right. */
+static void a_seed_moves_the_objects(void **state)
 {
 	char file[E2E_PATH_BYTES], expected[E2E_PATH_BYTES], found[E2E_PATH_BYTES];
 	static struct e2e_output output;
@@ -101,7 +101,7 @@ static void test_seed(void **state)
 	free(moved);
 }
 
-/* Waits until a `patchbay card` says that it is ready. */
+/* Waits until a `patchbay card` reports that it is ready. */
 static void await_ready(void)
 {
 	const uint64_t start = e2e_now();
@@ -122,7 +122,7 @@ static void await_ready(void)
 	}
 }
 
-static void test_running_card(void **state)
+static void a_running_card_is_shared(void **state)
 {
 	const char *const arguments[E2E_ARGUMENTS] = {"card", "--socket"};
 	const char *card_arguments[E2E_ARGUMENTS];
@@ -136,7 +136,7 @@ static void test_running_card(void **state)
 	card_arguments[2] = socket;
 	card = e2e_spawn(E2E_PATCHBAY, card_arguments, NULL);
 	await_ready();
-	/* Twice: what the first one held is free again. */
+	/* Twice: what the first run held is free again. */
 	check_sample("snb", "--card", socket);
 	check_sample("bdw", "--card", socket);
 	assert_int_equal(kill(card, SIGTERM), 0);
@@ -204,7 +204,7 @@ static void check_refused(const char *path, const char *said, const char *option
 	assert_string_equal(output.out, "");
 }
 
-static void test_bad_files(void **state)
+static void bad_files_are_refused(void **state)
 {
 	char path[E2E_PATH_BYTES];
 
@@ -220,19 +220,19 @@ static void test_bad_files(void **state)
 	check_refused(path, "No such file", "--sim");
 }
 
-static void test_bad_arguments(void **state)
+static void wrong_arguments_are_refused(void **state)
 {
 	static const struct {
 		const char *arguments[E2E_ARGUMENTS];
 		const char *said;
 	} cases[] = {
 		{{"replay", "--no-such-option", "file"}, "unrecognized option"},
-		{{"replay"}, "which file?"},
-		{{"replay", "one", "two"}, "one file only"},
-		{{"replay", "file", "--seed", "seven"}, "seven is no seed"},
-		{{"replay", "file", "--encoding", "short"}, "short is no encoding"},
+		{{"replay"}, "FILE is missing"},
+		{{"replay", "one", "two"}, "give one FILE"},
+		{{"replay", "file", "--seed", "seven"}, "--seed seven: give a number"},
+		{{"replay", "file", "--encoding", "short"}, "--encoding short: give wddm or compact"},
 		{{"replay", "file", "--sim", "--card", "socket"}, "exclude each other"},
-		{{"replay", "file", "--board", "none"}, "no board is called none"},
+		{{"replay", "file", "--board", "none"}, "there is no board none"},
 	};
 	static struct e2e_output output;
 
@@ -248,9 +248,10 @@ static void test_bad_arguments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_samples),         e2e_test(test_samples_simulated), e2e_test(test_seed),
-		e2e_test(test_samples_compact), e2e_test(test_running_card),      e2e_test(test_bad_files),
-		e2e_test(test_bad_arguments),
+		e2e_test(samples_replay_right),        e2e_test(samples_replay_right_on_a_simulated_card),
+		e2e_test(a_seed_moves_the_objects),    e2e_test(compact_lists_give_equal_bytes),
+		e2e_test(a_running_card_is_shared),    e2e_test(bad_files_are_refused),
+		e2e_test(wrong_arguments_are_refused),
 	};
 
 	return e2e_run_tests(tests);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `patchbay replay` through QEMU at the limits that a submission may have, self-relocations among them. */
+/* `patchbay replay` through QEMU at the limits of one submission, with self-relocations. */
 #include <stdio.h>
 
 #include "tests/e2e/e2e.h"
@@ -20,8 +20,8 @@ static void check_replay(const struct subm_writer *writer, const char *summary, 
 	assert_string_equal(e2e_last_line(output.out), line);
 }
 
-/** 1,024 objects, 40,000 relocations and 8 MiB of contents, each with the others small and large. */
-static void test_limits(void **state)
+/** 1,024 objects, 40,000 relocations and 8 MiB of contents: each limit alone, the other sizes small and large. */
+static void submissions_at_the_limits_replay_right(void **state)
 {
 	static const char summary[] = "4 submissions, 81025 relocations, 17417232 bytes; "
 				      "wddm patch lists of 1944600 bytes";
@@ -41,7 +41,7 @@ static void test_limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_limits),
+		e2e_test(submissions_at_the_limits_replay_right),
 	};
 
 	return e2e_run_tests(tests);

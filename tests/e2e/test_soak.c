@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Clients and the MCU are killed at random, for minutes or for a number of
- * kills, while the others work on. Nothing is lost, and nobody's memory grows.
- * A seed chooses who is killed and what work is done; when that meets what,
- * the machine decides.
+ * Clients and the MCU are killed at random, for minutes or for a number of kills, while other clients run. No
+ * submission is lost, and no process's memory grows. A seed chooses the victims and the submissions. The
+ * machine decides the timing.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -16,13 +15,13 @@
 #include "tests/soak/cast.h"
 #include "tests/soak/usage.h"
 
-/* Without minutes: kills of clients, and of the MCU. */
+/* Without --minutes: kills of clients, and of the MCU. */
 #define SHORT_KILLS     16u
 #define SHORT_MCU_KILLS 2u
 #define SHORT_LIFE      8u
-/* Less than this goes by between two events. */
+/* Longest time between two events, in microseconds. */
 #define GAP_US 200000u
-/* The MCU lives for less than so many events, one of LONG_LIVES for so many. */
+/* Events in a life of the MCU. One life in LONG_LIVES is longer. */
 #define MCU_LIFE   40u
 #define LONG_LIFE  2000u
 #define LONG_LIVES 12u
@@ -31,9 +30,9 @@
 
 #define SAMPLE_US   1000000u
 #define PROGRESS_US 30000000u
-/* An emulator is translating its image until it is so old. */
+/* Age until which an emulator still translates its image. */
 #define MCU_AGE_US 4000000u
-/* How far the last quarter's median may be above the second's, in KiB. */
+/* Allowed growth of the median from the second quarter to the last, in KiB. */
 #define OWN_MARGIN_KIB 64u
 #define MARGIN_KIB     512u
 #define MCU_MARGIN_KIB 2048u
@@ -49,18 +48,18 @@ enum who { CARD, MCU, WITNESS, PARENT, WHO };
 
 static const char *const names[WHO] = {"card", "MCU", "client", "parent"};
 
-/* Figures of the run beside those of the cast. */
+/* Figures of the run, in addition to those of the cast. */
 struct run {
 	struct pb_soak_cast cast;
-	struct pb_series all[WHO]; /* with what is mapped */
+	struct pb_series all[WHO]; /* mapped files included */
 	struct pb_series own[WHO];
-	struct pb_series life;    /* the memory of the MCU of now */
-	struct pb_series longest; /* of the MCU that lived longest */
+	struct pb_series life;    /* memory of the current MCU */
+	struct pb_series longest; /* memory of the MCU that lived longest */
 	uint32_t files[WHO];      /* open at the first audit */
 	uint32_t audits;
 	uint32_t events;
-	uint32_t mcu_dies; /* at this event */
-	uint64_t start, sampled, told, mcu_start;
+	uint32_t mcu_dies; /* number of the event that kills the MCU */
+	uint64_t start, sampled, printed, mcu_start;
 	char build[33];
 };
 
@@ -110,7 +109,7 @@ static void mcu_is_new(struct run *run)
 	run->mcu_start = e2e_now();
 }
 
-/* As many files are open as at the first audit, and all lie in the test's own folder. */
+/* As many files are open as at the first audit, all in the test's own folder. */
 static void check_files(struct run *run)
 {
 	char folder[E2E_PATH_BYTES], stray[E2E_PATH_BYTES];
@@ -151,7 +150,7 @@ static void judge_memory(struct run *run)
 	judge_series(names[MCU], "in one life", &run->longest, MCU_MARGIN_KIB);
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
 static void audit(struct run *run)
 {
@@ -176,7 +175,7 @@ static void happen(struct run *run)
 	struct pb_soak_cast *cast = &run->cast;
 
 	usleep(pb_soak_choose(cast, GAP_US));
-	pb_soak_look(cast);
+	pb_soak_check_alive(cast);
 	if (++run->events == run->mcu_dies) {
 		pb_soak_kill_mcu(cast);
 		mcu_is_new(run);
@@ -197,16 +196,16 @@ static bool over(const struct run *run)
 	return totals->client_kills >= SHORT_KILLS && totals->mcu_kills >= SHORT_MCU_KILLS;
 }
 
-static void tell(struct run *run)
+static void print_progress(struct run *run)
 {
 	const struct pb_soak_totals *totals = &run->cast.totals;
 
-	if (e2e_now() - run->told < PROGRESS_US)
+	if (e2e_now() - run->printed < PROGRESS_US)
 		return;
-	run->told = e2e_now();
+	run->printed = e2e_now();
 	print_message("%4u s: %u clients killed, MCU %u times, %" PRIu64
 		      " submissions in ended lives, %u audits\n",
-		      (unsigned)((run->told - run->start) / 1000000u), (unsigned)totals->client_kills,
+		      (unsigned)((run->printed - run->start) / 1000000u), (unsigned)totals->client_kills,
 		      (unsigned)totals->mcu_kills, totals->submitted, (unsigned)run->audits);
 	fflush(stdout);
 }
@@ -262,19 +261,19 @@ static void write_record(const struct run *run)
 	assert_int_equal(fclose(file), 0);
 }
 
-static void soak(void **state)
+static void no_submission_is_lost_and_no_memory_grows(void **state)
 {
 	static struct run run;
 
 	(void)state;
-	run.start = run.told = run.mcu_start = e2e_now();
+	run.start = run.printed = run.mcu_start = e2e_now();
 	pb_soak_open(&run.cast, options.seed);
 	audit(&run);
 	plan_mcu(&run);
 	while (!over(&run)) {
 		happen(&run);
 		sample(&run);
-		tell(&run);
+		print_progress(&run);
 	}
 	mcu_is_new(&run);
 	pb_soak_leave(&run.cast);
@@ -283,7 +282,7 @@ static void soak(void **state)
 	run.audits++;
 	pb_soak_close(&run.cast);
 	print_totals(&run);
-	/* So few samples say nothing. */
+	/* Too few samples for a statement. */
 	if (options.minutes != 0)
 		judge_memory(&run);
 	write_record(&run);
@@ -292,7 +291,7 @@ static void soak(void **state)
 int main(int count, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(soak),
+		e2e_test(no_submission_is_lost_and_no_memory_grows),
 	};
 
 	for (int i = 1; i + 1 < count; i += 2) {

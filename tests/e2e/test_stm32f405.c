@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The board that is its own card: what the image says when it has tested
- * itself, that it finds out what is wrong with an image that does another
- * thing, and that it serves a host without a doorbell.
+ * The board that is its own card: the image's report of its self-test, its detection of changed images, and
+ * its service of a host without a doorbell.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -11,11 +10,11 @@
 #include <zlib.h>
 
 #include "boards/stm32f405/limits.h"
-#include "firmware/abi/boot.h"
-#include "firmware/abi/channel.h"
-#include "firmware/abi/errors.h"
-#include "firmware/abi/image.h"
 #include "hal/engine/packets.h"
+#include "patchbay/abi/boot.h"
+#include "patchbay/abi/channel.h"
+#include "patchbay/abi/errors.h"
+#include "patchbay/abi/image.h"
 #include "tests/e2e/probe.h"
 
 /* As docs/stm32f405.md has it. */
@@ -77,7 +76,7 @@ static void check_line(const char *wanted)
 	assert_string_equal(line, whole);
 }
 
-/* ---- what comes of the self-test, worked out from its description ---- */
+/* ---- the expected result of the self-test, computed from its description ---- */
 
 static uint32_t texel(uint32_t x, uint32_t y)
 {
@@ -113,7 +112,7 @@ static void check_passed(void)
 
 /* ---- a host behind the probe ---- */
 
-/* Waits until a word is another one. */
+/* Waits until a word changes. */
 static void check_moves(const struct probe *probe, uint32_t address)
 {
 	const uint32_t before = probe_read(probe, address);
@@ -131,7 +130,7 @@ static void check_runs(const struct probe *probe, uint32_t incarnation)
 	assert_int_equal(probe_read(probe, BOOT(channel_count)), CHANNELS);
 	assert_int_equal(probe_read(probe, BOOT(mcu_state)), PB_MCU_UNKNOWN);
 	check_moves(probe, BOOT(heartbeat));
-	/* A host takes firmware for dead whose heartbeat stays behind its clock. */
+	/* A host counts firmware as dead whose heartbeat lags behind its clock. */
 	check_moves(probe, BOOT(clock));
 	check_moves(probe, BOOT(heartbeat_clock));
 	assert_int_equal(probe_read(probe, BOOT(fatal.valid)), 0);
@@ -183,7 +182,7 @@ static void check_capabilities(const struct probe *probe)
 	 (channel) * (uint32_t)sizeof(struct pb_channel_entry) +                                             \
 	 (uint32_t)offsetof(struct pb_channel_entry, field))
 
-/* Attaches; the tick is all that tells the firmware. */
+/* Attaches. Only the tick notifies the firmware. */
 static void attach(const struct probe *probe, uint32_t channel)
 {
 	const uint32_t request = probe_read(probe, ENTRY(channel, attach_done)) + PB_ATTACH_COUNTER_ONE;
@@ -201,7 +200,7 @@ static void attach(const struct probe *probe, uint32_t channel)
 	assert_int_equal(probe_read(probe, ENTRY(channel, state)), PB_CHANNEL_OPEN);
 }
 
-/* Asks the channel's command number `index`. @return the reply's error */
+/* Posts the channel's command number `index`. @return the reply's error */
 static uint32_t ask(const struct probe *probe, uint32_t channel, uint32_t index,
 		    const struct pb_command *command)
 {
@@ -219,7 +218,7 @@ static uint32_t ask(const struct probe *probe, uint32_t channel, uint32_t index,
 	return probe_read(probe, reply + (uint32_t)offsetof(struct pb_reply, error));
 }
 
-/* All of the pool is free again, and a client may ask what only the admin's grant lets it. */
+/* All of the pool is free again, and a client may use what only the admin's grant allows. */
 static void check_serves(const struct probe *probe)
 {
 	const uint32_t pool = CARD_MEMORY_BYTES - POOL_OFFSET;
@@ -236,7 +235,7 @@ static void check_serves(const struct probe *probe)
 	assert_int_equal(ask(probe, 2, 2, &query), PB_ERROR_OK);
 }
 
-static void test_passes(void **state)
+static void the_self_test_passes(void **state)
 {
 	struct image image = read_image();
 	struct probe probe;
@@ -251,7 +250,7 @@ static void test_passes(void **state)
 	free(image.bytes);
 }
 
-/* ---- memory as a real part has it ---- */
+/* ---- memory of real hardware ---- */
 
 static void fill_memory(uint8_t memory[CARD_MEMORY_BYTES])
 {
@@ -263,8 +262,8 @@ static void fill_memory(uint8_t memory[CARD_MEMORY_BYTES])
 	}
 }
 
-/* Power comes: memory holds anything. */
-static void test_power(void **state)
+/* At power-on memory holds any values. */
+static void it_passes_whatever_memory_held(void **state)
 {
 	static uint8_t memory[CARD_MEMORY_BYTES];
 	struct image image = read_image();
@@ -279,8 +278,8 @@ static void test_power(void **state)
 	free(image.bytes);
 }
 
-/* A reset: what a former incarnation has left there is not believed, but counted on. */
-static void test_reset(void **state)
+/* At a reset the records of the last incarnation are not trusted, except for its number. */
+static void it_passes_after_a_reset(void **state)
 {
 	static uint8_t memory[CARD_MEMORY_BYTES];
 	struct pb_boot_block *boot = (struct pb_boot_block *)(void *)memory;
@@ -299,9 +298,9 @@ static void test_reset(void **state)
 	free(image.bytes);
 }
 
-/* ---- images that do another thing ---- */
+/* ---- changed images ---- */
 
-/* A sealed one stays so: it is another image, not a damaged one. */
+/* The image's CRC is updated: it is another image, not a damaged one. */
 static void seal(const struct image *image)
 {
 	struct pb_image_header header;
@@ -344,7 +343,7 @@ static const struct {
 	 "failed at fences: 0x00000041, not 0x00000000"},
 };
 
-static void test_defects(void **state)
+static void the_self_test_finds_each_change(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(defects) / sizeof(defects[0]); i++) {
@@ -364,10 +363,10 @@ static void test_defects(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_passes),
-		e2e_test(test_power),
-		e2e_test(test_reset),
-		e2e_test(test_defects),
+		e2e_test(the_self_test_passes),
+		e2e_test(it_passes_whatever_memory_held),
+		e2e_test(it_passes_after_a_reset),
+		e2e_test(the_self_test_finds_each_change),
 	};
 
 	return cmocka_run_group_tests(tests, group_setup, NULL);

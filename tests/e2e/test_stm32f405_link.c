@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The commands on a board that is reached through a debug probe and nothing
- * else: its own image on QEMU's netduinoplus2, whose gdb stub is the probe.
+ * The commands on a board that only a debug probe reaches: its own image on QEMU's netduinoplus2, whose gdb
+ * stub is the probe.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -44,7 +44,7 @@ static void start(struct board *board)
 						 "-nographic", "-serial", serial, "-chardev", device, "-gdb",
 						 "chardev:gdb", "-kernel", E2E_STM32F405),
 			       NULL);
-	/* Its self-test takes all of its memory for a while. */
+	/* The self-test uses all of the board's memory for a while. */
 	while (access(text, F_OK) != 0 || !has_passed(text))
 		assert_true(e2e_patience(begin));
 }
@@ -58,7 +58,7 @@ static void stop(const struct board *board)
 	(void)unlink(board->stub);
 }
 
-static void test_info(void **state)
+static void info_runs_over_a_probe(void **state)
 {
 	static struct e2e_output output;
 	struct board board;
@@ -73,8 +73,8 @@ static void test_info(void **state)
 	stop(&board);
 }
 
-/* The demo compares each of its pictures with its own drawing, and counts what went wrong. */
-static void test_demo(void **state)
+/* The demo compares each of its pictures with its own drawing, and counts differences. */
+static void the_demo_runs_over_a_probe(void **state)
 {
 	static struct e2e_output output;
 	struct board board;
@@ -90,8 +90,8 @@ static void test_demo(void **state)
 	stop(&board);
 }
 
-/* Captured submissions as far as they fit; of what does not, the limit is named. Every byte is compared. */
-static void test_replay(void **state)
+/* Captured submissions, as far as they fit. For the others the limit is named. Every byte is compared. */
+static void replays_run_over_a_probe(void **state)
 {
 	static const struct {
 		const char *file;
@@ -116,8 +116,8 @@ static void test_replay(void **state)
 	stop(&board);
 }
 
-/* Flash memory holds, byte for byte, the file that is flashed. */
-static void test_read_back(void **state)
+/* Flash memory holds exactly the bytes of the flashed file. */
+static void flash_memory_holds_the_image(void **state)
 {
 	static struct e2e_output output;
 	char script[E2E_PATH_BYTES], memory[E2E_PATH_BYTES], text[3 * E2E_PATH_BYTES];
@@ -149,10 +149,10 @@ static void test_read_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_info),
-		e2e_test(test_demo),
-		e2e_test(test_replay),
-		e2e_test(test_read_back),
+		e2e_test(info_runs_over_a_probe),
+		e2e_test(the_demo_runs_over_a_probe),
+		e2e_test(replays_run_over_a_probe),
+		e2e_test(flash_memory_holds_the_image),
 	};
 
 	return e2e_run_tests(tests);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Work is taken back, stopped and reset, by its host and for more urgent work, on the image as it ships. */
+/*
+ * Submissions are recalled, stopped and reset, by their host and for higher priorities, on the image as it
+ * ships.
+ */
 #include <string.h>
 
 #include "hal/engine/packets.h"
@@ -9,14 +12,14 @@
 #include "tests/e2e/e2e_long.h"
 
 #define VALUE 0x50000000u
-/* Nothing that work stores. */
+/* A value that no submission stores. */
 #define MARK 0x4d41524bu
 
 struct scene {
 	struct e2e_card card;
 	struct e2e_host host;
-	struct pb_queue *queue; /**< the host's on node 0 */
-	struct e2e_long work;   /**< for it */
+	struct pb_queue *queue;     /**< the host's on node 0 */
+	struct e2e_long submission; /**< built for `queue` */
 };
 
 static void open_scene(struct scene *scene)
@@ -26,12 +29,12 @@ static void open_scene(struct scene *scene)
 	e2e_target_set(&scene->host, 0, 0);
 	e2e_target_set(&scene->host, 1, 0);
 	scene->queue = &scene->host.queues[0];
-	e2e_long_open(&scene->work, &scene->host, scene->queue, 0, VALUE);
+	e2e_long_open(&scene->submission, &scene->host, scene->queue, 0, VALUE);
 }
 
 static void close_scene(struct scene *scene)
 {
-	/* Whatever was done to it, it works. */
+	/* After any stop request the host can still run submissions. */
 	assert_true(e2e_host_round(&scene->host, 0x12340000u));
 	assert_true(e2e_host_close(&scene->host));
 	e2e_card_stop(&scene->card);
@@ -48,7 +51,7 @@ static uint32_t completed(struct pb_queue *queue)
 /* FILL of the second target, on any queue. */
 static void submit_fill(struct scene *scene, struct pb_queue *queue, uint32_t value, uint32_t fence_id)
 {
-	struct pb_dma *dma = &scene->host.work[1];
+	struct pb_dma *dma = &scene->host.builders[1];
 
 	e2e_host_fill(&scene->host, 1, value);
 	dma->queue = queue;
@@ -61,7 +64,7 @@ static void wait_all(struct pb_queue *queue, struct pb_fence *fence)
 	assert_int_equal(pb_queue_wait(queue, queue->timeline, E2E_PATIENCE_US, fence), PB_ERROR_OK);
 }
 
-/* The firmware has taken all commands that were begun. */
+/* Waits until the firmware has read all posted commands. */
 static void settle(struct scene *scene)
 {
 	struct pb_channel_status status;
@@ -88,7 +91,7 @@ static void expect_no_event(struct scene *scene)
 
 /* ---- preemption by the host ---- */
 
-/* What is submitted again goes on where it was, or begins anew: the word it began with tells. */
+/* A submission that is submitted again resumes, or starts again: its first word shows which. */
 static void inside(uint32_t options, uint32_t first_word)
 {
 	struct scene scene;
@@ -97,10 +100,10 @@ static void inside(uint32_t options, uint32_t first_word)
 	uint32_t done;
 
 	open_scene(&scene);
-	e2e_long_submit(&scene.work, 7, 0);
-	e2e_long_await_start(&scene.work);
+	e2e_long_submit(&scene.submission, 7, 0);
+	e2e_long_await_start(&scene.submission);
 	assert_int_equal(pb_queue_preempt(scene.queue, 0x99, PB_STOP_INSIDE, &result), PB_ERROR_OK);
-	done = e2e_long_done(&scene.work);
+	done = e2e_long_done(&scene.submission);
 	assert_in_range(done, 1, E2E_LONG_WORDS - 1u);
 	assert_int_equal(result.preemption_id, 0x99);
 	assert_false(result.valid);
@@ -110,38 +113,38 @@ static void inside(uint32_t options, uint32_t first_word)
 	assert_int_equal(pb_queue_preempted(scene.queue, &record), PB_ERROR_OK);
 	assert_memory_equal(&record, &result, sizeof(record));
 	expect_event(&scene, PB_EVENT_PREEMPTED, 0, 0x99);
-	/* Nothing of it runs any more, and others do. */
-	pb_shared_write32(e2e_long_word(&scene.work, 0), MARK);
+	/* Nothing of it runs any more, and other submissions do. */
+	pb_shared_write32(e2e_long_word(&scene.submission, 0), MARK);
 	submit_fill(&scene, scene.queue, VALUE, 8);
 	wait_all(scene.queue, &fence);
 	assert_int_equal(fence.fence_id, 8);
 	assert_true(e2e_target_is(&scene.host, 1, VALUE));
-	e2e_long_shorten(&scene.work);
-	e2e_long_submit(&scene.work, 9, options);
+	e2e_long_shorten(&scene.submission);
+	e2e_long_submit(&scene.submission, 9, options);
 	wait_all(scene.queue, &fence);
 	assert_int_equal(fence.fence_id, 9);
 	assert_int_equal(fence.errors, 0);
-	assert_int_equal(pb_shared_read32(e2e_long_word(&scene.work, 0)), first_word);
-	pb_shared_write32(e2e_long_word(&scene.work, 0), VALUE);
-	assert_int_equal(e2e_long_done(&scene.work), E2E_LONG_WORDS);
-	assert_int_equal(pb_shared_read32(e2e_long_word(&scene.work, E2E_LONG_WORDS)), 0);
+	assert_int_equal(pb_shared_read32(e2e_long_word(&scene.submission, 0)), first_word);
+	pb_shared_write32(e2e_long_word(&scene.submission, 0), VALUE);
+	assert_int_equal(e2e_long_done(&scene.submission), E2E_LONG_WORDS);
+	assert_int_equal(pb_shared_read32(e2e_long_word(&scene.submission, E2E_LONG_WORDS)), 0);
 	close_scene(&scene);
 }
 
-static void test_preempted_inside_goes_on(void **state)
+static void a_submission_preempted_inside_resumes(void **state)
 {
 	(void)state;
 	inside(PB_OPTION_RESUME, MARK);
 }
 
-static void test_preempted_inside_begins_anew(void **state)
+static void a_submission_preempted_inside_starts_again_without_resume(void **state)
 {
 	(void)state;
 	inside(0, VALUE);
 }
 
-/* The one that runs is completed first, the two behind it come back. */
-static void test_preempted_at_a_boundary(void **state)
+/* The running submission is completed first. The two behind it are returned. */
+static void a_preemption_at_a_boundary_completes_the_running_submission(void **state)
 {
 	const uint64_t start = e2e_now();
 	struct pb_preempt result;
@@ -151,14 +154,14 @@ static void test_preempted_at_a_boundary(void **state)
 
 	(void)state;
 	open_scene(&scene);
-	e2e_long_submit(&scene.work, 7, 0);
+	e2e_long_submit(&scene.submission, 7, 0);
 	submit_fill(&scene, scene.queue, VALUE, 8);
 	submit_fill(&scene, scene.queue, VALUE, 9);
-	e2e_long_await_start(&scene.work);
+	e2e_long_await_start(&scene.submission);
 	assert_int_equal(pb_queue_preempt_begin(scene.queue, 5, 0), PB_ERROR_OK);
 	settle(&scene);
 	assert_int_equal(pb_queue_preempt_finish(scene.queue, &result), PB_ERROR_TIMEOUT);
-	e2e_long_shorten(&scene.work);
+	e2e_long_shorten(&scene.submission);
 	while ((error = pb_queue_preempt_finish(scene.queue, &result)) == PB_ERROR_TIMEOUT)
 		assert_true(e2e_patience(start));
 	assert_int_equal(error, PB_ERROR_OK);
@@ -167,17 +170,17 @@ static void test_preempted_at_a_boundary(void **state)
 	assert_false(result.started);
 	assert_true(result.valid);
 	assert_int_equal(result.fence_id, 7);
-	assert_int_equal(e2e_long_done(&scene.work), E2E_LONG_WORDS);
+	assert_int_equal(e2e_long_done(&scene.submission), E2E_LONG_WORDS);
 	assert_true(e2e_target_is(&scene.host, 1, 0));
 	expect_event(&scene, PB_EVENT_PREEMPTED, 7, 5);
 	submit_fill(&scene, scene.queue, VALUE, 10);
 	wait_all(scene.queue, &fence);
-	assert_int_equal(fence.timeline, 2); /* values of returned work are given again */
+	assert_int_equal(fence.timeline, 2); /* timeline values of returned submissions are used again */
 	assert_true(e2e_target_is(&scene.host, 1, VALUE));
 	close_scene(&scene);
 }
 
-static void test_preempted_when_idle(void **state)
+static void an_idle_queue_is_preempted_at_once(void **state)
 {
 	struct pb_preempt result;
 	struct scene scene;
@@ -191,9 +194,9 @@ static void test_preempted_when_idle(void **state)
 	close_scene(&scene);
 }
 
-/* ---- more urgent work ---- */
+/* ---- submissions of higher priority ---- */
 
-static void test_more_urgent(void **state)
+static void a_higher_priority_preempts_and_the_lower_resumes(void **state)
 {
 	const struct pb_queue_request request = {.entries = 4, .priority = PB_PRIORITY_HIGH};
 	struct pb_queue urgent;
@@ -205,8 +208,8 @@ static void test_more_urgent(void **state)
 	memset(&urgent, 0, sizeof(urgent));
 	assert_int_equal(pb_queue_create_with(&urgent, &scene.host.channel, &scene.host.system, &request),
 			 PB_ERROR_OK);
-	e2e_long_submit(&scene.work, 7, 0);
-	e2e_long_await_start(&scene.work);
+	e2e_long_submit(&scene.submission, 7, 0);
+	e2e_long_await_start(&scene.submission);
 	for (uint32_t i = 1; i <= 3; i++) {
 		submit_fill(&scene, &urgent, VALUE + i, i);
 		wait_all(&urgent, &fence);
@@ -215,14 +218,14 @@ static void test_more_urgent(void **state)
 		assert_true(e2e_target_is(&scene.host, 1, VALUE + i));
 		assert_int_equal(completed(scene.queue), 0);
 	}
-	pb_shared_write32(e2e_long_word(&scene.work, 0), MARK);
-	e2e_long_shorten(&scene.work);
+	pb_shared_write32(e2e_long_word(&scene.submission, 0), MARK);
+	e2e_long_shorten(&scene.submission);
 	wait_all(scene.queue, &fence);
 	assert_int_equal(fence.errors, 0);
-	/* It went on where it was, by itself. */
-	assert_int_equal(pb_shared_read32(e2e_long_word(&scene.work, 0)), MARK);
-	pb_shared_write32(e2e_long_word(&scene.work, 0), VALUE);
-	assert_int_equal(e2e_long_done(&scene.work), E2E_LONG_WORDS);
+	/* The firmware resumed it by itself. */
+	assert_int_equal(pb_shared_read32(e2e_long_word(&scene.submission, 0)), MARK);
+	pb_shared_write32(e2e_long_word(&scene.submission, 0), VALUE);
+	assert_int_equal(e2e_long_done(&scene.submission), E2E_LONG_WORDS);
 	expect_no_event(&scene);
 	assert_int_equal(pb_queue_destroy(&urgent), PB_ERROR_OK);
 	close_scene(&scene);
@@ -239,13 +242,13 @@ static void suspend(struct scene *scene, uint32_t flags)
 	assert_int_equal(pb_queue_suspend_begin(scene->queue, flags, &tag), PB_ERROR_OK);
 	settle(scene);
 	assert_int_equal(pb_channel_finish(&scene->host.channel, tag, NULL), PB_ERROR_TIMEOUT);
-	e2e_long_shorten(&scene->work);
+	e2e_long_shorten(&scene->submission);
 	while ((error = pb_channel_finish(&scene->host.channel, tag, NULL)) == PB_ERROR_TIMEOUT)
 		assert_true(e2e_patience(start));
 	assert_int_equal(error, PB_ERROR_OK);
 }
 
-/* What has not begun is completed before, or stays in the ring until later. */
+/* Submissions that have not begun complete before the suspension, or stay in the ring until the resume. */
 static void suspended(uint32_t flags, uint32_t before)
 {
 	struct pb_queue_state queue;
@@ -253,9 +256,9 @@ static void suspended(uint32_t flags, uint32_t before)
 	struct scene scene;
 
 	open_scene(&scene);
-	e2e_long_submit(&scene.work, 7, 0);
+	e2e_long_submit(&scene.submission, 7, 0);
 	submit_fill(&scene, scene.queue, VALUE, 8);
-	e2e_long_await_start(&scene.work);
+	e2e_long_await_start(&scene.submission);
 	suspend(&scene, flags);
 	assert_int_equal(completed(scene.queue), before);
 	submit_fill(&scene, scene.queue, VALUE, 9);
@@ -263,7 +266,7 @@ static void suspended(uint32_t flags, uint32_t before)
 	assert_int_equal(queue.why, PB_WHY_SUSPENDED);
 	assert_true(queue.suspended);
 	assert_int_equal(queue.admitted, before);
-	/* Other queues work on. */
+	/* Other queues run. */
 	submit_fill(&scene, &scene.host.queues[1], VALUE + 1u, 1);
 	wait_all(&scene.host.queues[1], &fence);
 	assert_int_equal(completed(scene.queue), before);
@@ -276,16 +279,16 @@ static void suspended(uint32_t flags, uint32_t before)
 	close_scene(&scene);
 }
 
-static void test_suspended_when_drained(void **state)
+static void a_queue_is_suspended_when_drained(void **state)
 {
 	(void)state;
 	suspended(0, 2);
 }
 
-static void test_suspended_and_withdrawn(void **state)
+static void a_suspension_recalls_submissions(void **state)
 {
 	(void)state;
-	suspended(PB_STOP_WITHDRAW, 1);
+	suspended(PB_STOP_RECALL, 1);
 }
 
 /* ---- resets and hangs ---- */
@@ -300,9 +303,9 @@ static void clear(struct scene *scene, struct pb_queue *queue)
 	assert_int_equal(pb_queue_clear(queue), PB_ERROR_OK);
 }
 
-static void test_reset(void **state)
+static void a_reset_loses_only_the_running_context(void **state)
 {
-	/* It does not get its turn before. */
+	/* It gets no timeslice before. */
 	const struct pb_queue_request request = {.entries = 4, .priority = PB_PRIORITY_LOW};
 	struct pb_queue innocent;
 	struct pb_preempt result;
@@ -315,10 +318,10 @@ static void test_reset(void **state)
 	assert_int_equal(pb_queue_create_with(&innocent, &scene.host.channel, &scene.host.system, &request),
 			 PB_ERROR_OK);
 	assert_int_equal(pb_context_create(&scene.host.channel, &context), PB_ERROR_OK);
-	e2e_long_submit(&scene.work, 7, 0);
-	scene.host.work[1].context = context;
+	e2e_long_submit(&scene.submission, 7, 0);
+	scene.host.builders[1].context = context;
 	submit_fill(&scene, scene.queue, VALUE, 8);
-	e2e_long_await_start(&scene.work);
+	e2e_long_await_start(&scene.submission);
 	submit_fill(&scene, &innocent, VALUE, 1);
 	assert_int_equal(pb_queue_reset(scene.queue, &result), PB_ERROR_OK);
 	assert_true(result.valid);
@@ -336,14 +339,14 @@ static void test_reset(void **state)
 	expect_event(&scene, PB_EVENT_CONTEXT_LOST, 7, scene.host.context);
 	expect_no_event(&scene);
 	clear(&scene, scene.queue);
-	scene.host.work[1].context = scene.host.context;
-	scene.host.work[0].timeline = scene.queue->timeline;
+	scene.host.builders[1].context = scene.host.context;
+	scene.host.builders[0].timeline = scene.queue->timeline;
 	assert_int_equal(pb_queue_destroy(&innocent), PB_ERROR_OK);
 	assert_true(e2e_host_close(&scene.host));
 	e2e_card_stop(&scene.card);
 }
 
-/* An engine that hangs answers neither a stop nor anything else: it is reset, and only the guilty pays. */
+/* A hung engine answers no stop request: it is reset, and only the guilty context is lost. */
 static void hang(bool wanted)
 {
 	const struct pb_queue_request request = {.entries = 4, .priority = PB_PRIORITY_HIGH};
@@ -359,15 +362,15 @@ static void hang(bool wanted)
 	assert_int_equal(pb_context_create(&scene.host.channel, &context), PB_ERROR_OK);
 	assert_int_equal(pb_node_query(&scene.host.channel, 0, &before), PB_ERROR_OK);
 	e2e_host_fill(&scene.host, 0, VALUE);
-	pb_dma_packet(&scene.host.work[0], PB_PACKET_HANG, PB_PACKET_HANG_WORDS);
-	assert_int_equal(pb_dma_submit(&scene.host.work[0], 7), PB_ERROR_OK);
+	pb_dma_packet(&scene.host.builders[0], PB_PACKET_HANG, PB_PACKET_HANG_WORDS);
+	assert_int_equal(pb_dma_submit(&scene.host.builders[0], 7), PB_ERROR_OK);
 	if (wanted) {
-		scene.host.work[1].context = context;
+		scene.host.builders[1].context = context;
 		submit_fill(&scene, &urgent, VALUE, 1);
 		wait_all(&urgent, &fence);
 		assert_int_equal(fence.status, PB_ERROR_OK);
 		assert_true(e2e_target_is(&scene.host, 1, VALUE));
-		scene.host.work[1].context = scene.host.context;
+		scene.host.builders[1].context = scene.host.context;
 	}
 	wait_all(scene.queue, &fence);
 	assert_int_equal(fence.status, PB_ERROR_ENGINE_HANG);
@@ -384,13 +387,13 @@ static void hang(bool wanted)
 	e2e_card_stop(&scene.card);
 }
 
-static void test_hang(void **state)
+static void a_hang_resets_the_engine_and_blames_one_context(void **state)
 {
 	(void)state;
 	hang(false);
 }
 
-static void test_hang_when_wanted(void **state)
+static void a_preemption_of_a_hung_engine_resets_it(void **state)
 {
 	(void)state;
 	hang(true);
@@ -399,16 +402,16 @@ static void test_hang_when_wanted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_preempted_inside_goes_on),
-		e2e_test(test_preempted_inside_begins_anew),
-		e2e_test(test_preempted_at_a_boundary),
-		e2e_test(test_preempted_when_idle),
-		e2e_test(test_more_urgent),
-		e2e_test(test_suspended_when_drained),
-		e2e_test(test_suspended_and_withdrawn),
-		e2e_test(test_reset),
-		e2e_test(test_hang),
-		e2e_test(test_hang_when_wanted),
+		e2e_test(a_submission_preempted_inside_resumes),
+		e2e_test(a_submission_preempted_inside_starts_again_without_resume),
+		e2e_test(a_preemption_at_a_boundary_completes_the_running_submission),
+		e2e_test(an_idle_queue_is_preempted_at_once),
+		e2e_test(a_higher_priority_preempts_and_the_lower_resumes),
+		e2e_test(a_queue_is_suspended_when_drained),
+		e2e_test(a_suspension_recalls_submissions),
+		e2e_test(a_reset_loses_only_the_running_context),
+		e2e_test(a_hang_resets_the_engine_and_blames_one_context),
+		e2e_test(a_preemption_of_a_hung_engine_resets_it),
 	};
 
 	return e2e_run_tests(tests);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands that share one card, commands whose card dies, and what the command says about itself. */
+/* Commands that share one card, commands whose card dies, and messages of the command line. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
@@ -21,7 +21,7 @@
 
 struct command {
 	struct e2e_process process;
-	const char *name; /* of its output's files: NAME.out, NAME.err */
+	const char *name; /* prefix of its output files: NAME.out, NAME.err */
 	const char *const *arguments;
 };
 
@@ -86,8 +86,8 @@ static void command_end(struct command *command, struct e2e_output *output)
 	command_read(command, "err", output->err, sizeof(output->err));
 }
 
-/* It worked, said nothing on standard error, and its last line starts like this. */
-static void check_worked(struct e2e_output *output, const char *start)
+/* The command succeeded, printed nothing on standard error, and its last line starts like this. */
+static void check_succeeded(struct e2e_output *output, const char *start)
 {
 	const char *last;
 
@@ -104,7 +104,7 @@ static void command_check(struct command *command, const char *start)
 	static struct e2e_output output;
 
 	command_end(command, &output);
-	check_worked(&output, start);
+	check_succeeded(&output, start);
 }
 
 static void command_signal(const struct command *command, int number)
@@ -120,7 +120,7 @@ static bool ended(const struct command *command)
 	return info.si_pid != 0;
 }
 
-/* ---- commands that are at work ---- */
+/* ---- commands that run ---- */
 
 static void demo_start(struct command *command, const char *socket, const char *folder, const char *frames)
 {
@@ -132,7 +132,7 @@ static void demo_start(struct command *command, const char *socket, const char *
 	command_start(command, "demo", arguments);
 }
 
-/* Waits for its first picture: it has its memory, and frames are still to come. */
+/* Waits for its first picture: it has its memory, and more frames follow. */
 static void await_picture(const char *folder)
 {
 	const uint64_t start = e2e_now();
@@ -155,8 +155,8 @@ static size_t open_channels(const struct e2e_host *host)
 	return count;
 }
 
-/* Waits until it has attached, and then until it is at work; if it is not yet, or no more, the test is only easier. */
-static void await_work(const struct command *command, const struct e2e_host *observer, size_t channels)
+/* Waits until it has attached and runs. If it does not yet, or no more, the test is only easier. */
+static void await_progress(const struct command *command, const struct e2e_host *observer, size_t channels)
 {
 	const uint64_t start = e2e_now();
 
@@ -167,7 +167,7 @@ static void await_work(const struct command *command, const struct e2e_host *obs
 
 /* ---- the tests ---- */
 
-static void test_two_replays(void **state)
+static void a_second_replay_runs_beside_the_first(void **state)
 {
 	static struct e2e_output output;
 	struct command first;
@@ -180,19 +180,19 @@ static void test_two_replays(void **state)
 	assert_true(e2e_host_attach(&observer, card.socket));
 	channels = open_channels(&observer);
 	command_start(&first, "first", E2E_ARGUMENT_LIST("replay", HSWVK, "--card", card.socket));
-	await_work(&first, &observer, channels);
-	/* It keeps what it has while another one runs from start to end. */
+	await_progress(&first, &observer, channels);
+	/* It keeps what it has while another command runs from start to end. */
 	command_signal(&first, SIGSTOP);
 	e2e_patchbay(&output, "replay", HSWVK, "--card", card.socket);
 	command_signal(&first, SIGCONT);
-	check_worked(&output, "replay: ok " HSWVK ": 4 submissions, 9163 relocations, 1546008 bytes");
+	check_succeeded(&output, "replay: ok " HSWVK ": 4 submissions, 9163 relocations, 1546008 bytes");
 	command_check(&first, "replay: ok " HSWVK ": 4 submissions, 9163 relocations, 1546008 bytes");
 	assert_true(e2e_host_close(&observer));
 	e2e_card_stop(&card);
 }
 
-/* Neither waits for the other one. */
-static void test_replays_at_once(void **state)
+/* Neither waits for the other. */
+static void two_replays_run_at_once(void **state)
 {
 	struct command first, second;
 	struct e2e_card card;
@@ -207,7 +207,7 @@ static void test_replays_at_once(void **state)
 	e2e_card_stop(&card);
 }
 
-static void test_demo_beside_replay(void **state)
+static void a_demo_runs_beside_a_replay(void **state)
 {
 	static struct e2e_output output;
 	char folder[E2E_PATH_BYTES];
@@ -222,16 +222,16 @@ static void test_demo_beside_replay(void **state)
 	command_signal(&demo, SIGSTOP);
 	e2e_patchbay(&output, "replay", HSWVK, "--card", card.socket);
 	command_signal(&demo, SIGCONT);
-	check_worked(&output, "replay: ok ");
-	/* Now both at once. */
+	check_succeeded(&output, "replay: ok ");
+	/* Both at once. */
 	e2e_patchbay(&output, "replay", BDW, "--card", card.socket);
-	check_worked(&output, "replay: ok ");
+	check_succeeded(&output, "replay: ok ");
 	command_check(&demo, "demo: ok 12 frames, ");
 	e2e_card_stop(&card);
 }
 
-/* Another client has all memory: both commands say so. */
-static void test_full_card(void **state)
+/* Another client has all memory: both commands report it. */
+static void commands_report_a_full_card(void **state)
 {
 	static struct e2e_output output;
 	struct pb_segment_request request = {.id = 1, .gpu_base = 1u << 30};
@@ -257,7 +257,7 @@ static void test_full_card(void **state)
 	assert_non_null(strstr(output.err, "other clients hold too much of the card's POOL_BYTES"));
 	assert_true(e2e_host_close(&host));
 	e2e_patchbay(&output, "replay", BDW, "--card", card.socket);
-	check_worked(&output, "replay: ok ");
+	check_succeeded(&output, "replay: ok ");
 	e2e_card_stop(&card);
 }
 
@@ -290,8 +290,8 @@ static void write_long_file(char path[SUBM_PATH_BYTES])
 	subm_free(&writer);
 }
 
-/* Both commands have so much to do that the death comes in between. */
-static void test_death_of_the_firmware(void **state)
+/* Both commands run so long that the death comes in between. */
+static void commands_report_the_death_of_the_firmware(void **state)
 {
 	struct command demo, replay;
 	char folder[E2E_PATH_BYTES], file[SUBM_PATH_BYTES];
@@ -308,7 +308,7 @@ static void test_death_of_the_firmware(void **state)
 	await_picture(folder);
 	channels = open_channels(&observer);
 	command_start(&replay, "replay", E2E_ARGUMENT_LIST("replay", file, "--card", card.socket));
-	await_work(&replay, &observer, channels);
+	await_progress(&replay, &observer, channels);
 	assert_int_equal(kill(e2e_card_mcu(&card), SIGKILL), 0);
 	check_death(&demo, "patchbay demo: frame ");
 	check_death(&replay, "replay: ");
@@ -317,8 +317,8 @@ static void test_death_of_the_firmware(void **state)
 	e2e_card_stop(&card);
 }
 
-/* A bad file needs no card: there is no emulator to start one. */
-static void test_bad_file_first(void **state)
+/* A bad file is refused before any card or emulator starts. */
+static void a_bad_file_is_refused_before_a_card_starts(void **state)
 {
 	static struct e2e_output output;
 	char path[E2E_PATH_BYTES];
@@ -331,7 +331,7 @@ static void test_bad_file_first(void **state)
 	assert_non_null(strstr(output.err, "not a SUBM file"));
 }
 
-static void test_wrong_arguments(void **state)
+static void wrong_arguments_are_refused(void **state)
 {
 	static const struct {
 		const char *arguments[E2E_ARGUMENTS];
@@ -343,13 +343,14 @@ static void test_wrong_arguments(void **state)
 		{{"demo", "--board", "mps2_an500", "--sim"}, "exclude each other"},
 		{{"replay", "x", "--board", "mps2_an500", "--sim"}, "exclude each other"},
 		{{"replay", "x", "--card", "x", "--card", "y"}, "exclude each other"},
-		{{"replay", "--board", "none", "x"}, "no board is called none"},
-		{{"replay", "x", "--sim", "--seed", " -1"}, " -1 is no seed"},
-		{{"replay", "x", "--sim", "--seed", " 1"}, " 1 is no seed"},
-		{{"replay", "x", "--sim", "--seed", "+1"}, "+1 is no seed"},
-		{{"replay", "x", "--sim", "--seed", ""}, " is no seed"},
-		{{"replay", "x", "--sim", "--seed", "18446744073709551616"}, " is no seed"},
-		{{"help", "none"}, "there is no command none"},
+		{{"replay", "--board", "none", "x"}, "there is no board none"},
+		{{"replay", "x", "--sim", "--seed", " -1"}, "--seed  -1: give a number"},
+		{{"replay", "x", "--sim", "--seed", " 1"}, "--seed  1: give a number"},
+		{{"replay", "x", "--sim", "--seed", "+1"}, "--seed +1: give a number"},
+		{{"replay", "x", "--sim", "--seed", ""}, ": give a number from 0 to 2^64 - 1"},
+		{{"replay", "x", "--sim", "--seed", "18446744073709551616"},
+		 ": give a number from 0 to 2^64 - 1"},
+		{{"help", "none"}, "unknown command none"},
 	};
 	static struct e2e_output output;
 
@@ -362,7 +363,7 @@ static void test_wrong_arguments(void **state)
 	}
 }
 
-static void test_help(void **state)
+static void every_command_has_help(void **state)
 {
 	static const char *const commands[] = {"demo", "replay", "info", "card"};
 	static struct e2e_output output, other;
@@ -381,10 +382,10 @@ static void test_help(void **state)
 	}
 	e2e_patchbay(&output, "--version");
 	assert_int_equal(output.code, 0);
-	assert_string_equal(output.out, "patchbay 0.1.0, interface 1.0\n");
+	assert_string_equal(output.out, "patchbay 0.1.0, interface 1.1\n");
 }
 
-static void test_where_the_pictures_are(void **state)
+static void the_demo_prints_where_its_pictures_are(void **state)
 {
 	static struct e2e_output output;
 	char folder[E2E_PATH_BYTES], lines[3 * E2E_PATH_BYTES + 128];
@@ -398,21 +399,21 @@ static void test_where_the_pictures_are(void **state)
 	assert_memory_equal(output.out, lines, strlen(lines));
 	e2e_patchbay(&output, "demo", "--sim", "--frames", "1", "--output", folder, "--quiet");
 	assert_null(strstr(output.out, folder));
-	check_worked(&output, "demo: ok 1 frames, ");
+	check_succeeded(&output, "demo: ok 1 frames, ");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_two_replays),
-		e2e_test(test_replays_at_once),
-		e2e_test(test_demo_beside_replay),
-		e2e_test(test_full_card),
-		e2e_test(test_death_of_the_firmware),
-		e2e_test(test_bad_file_first),
-		e2e_test(test_wrong_arguments),
-		e2e_test(test_help),
-		e2e_test(test_where_the_pictures_are),
+		e2e_test(a_second_replay_runs_beside_the_first),
+		e2e_test(two_replays_run_at_once),
+		e2e_test(a_demo_runs_beside_a_replay),
+		e2e_test(commands_report_a_full_card),
+		e2e_test(commands_report_the_death_of_the_firmware),
+		e2e_test(a_bad_file_is_refused_before_a_card_starts),
+		e2e_test(wrong_arguments_are_refused),
+		e2e_test(every_command_has_help),
+		e2e_test(the_demo_prints_where_its_pictures_are),
 	};
 
 	return e2e_run_tests(tests);

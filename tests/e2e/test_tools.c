@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the command says when something that it needs is not there. */
+/* Messages of the command when something that it needs is missing. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "tests/e2e/e2e.h"
 #include "tests/e2e/e2e_board.h"
 
-static void test_no_emulator(void **state)
+static void a_missing_emulator_is_reported(void **state)
 {
 	static const char *const cases[][E2E_ARGUMENTS] = {
 		{"card"},
@@ -53,7 +53,7 @@ static void copy_command(char path[E2E_PATH_BYTES])
 	free(data);
 }
 
-static void test_no_image(void **state)
+static void a_missing_image_is_reported(void **state)
 {
 	static const char *const cases[][E2E_ARGUMENTS] = {
 		{"card"},
@@ -81,7 +81,7 @@ static void test_no_image(void **state)
 	}
 }
 
-static void test_wrong_image(void **state)
+static void a_wrong_image_is_reported(void **state)
 {
 	static struct e2e_output output;
 	char path[E2E_PATH_BYTES];
@@ -95,7 +95,7 @@ static void test_wrong_image(void **state)
 }
 
 /* The simulated card needs neither. */
-static void test_simulated(void **state)
+static void the_simulated_card_needs_no_emulator(void **state)
 {
 	static struct e2e_output output;
 	char command[E2E_PATH_BYTES], empty[E2E_PATH_BYTES];
@@ -113,10 +113,10 @@ static void test_simulated(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_no_emulator),
-		e2e_test(test_no_image),
-		e2e_test(test_wrong_image),
-		e2e_test(test_simulated),
+		e2e_test(a_missing_emulator_is_reported),
+		e2e_test(a_missing_image_is_reported),
+		e2e_test(a_wrong_image_is_reported),
+		e2e_test(the_simulated_card_needs_no_emulator),
 	};
 
 	return e2e_run_tests(tests);

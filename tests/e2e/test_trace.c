@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `patchbay trace` on the real image: while a job runs, after a crash, after a
- * boot that failed, and from card memory that was saved.
+ * `patchbay trace` on the real image: while a job runs, after a crash, after a boot that failed, and from a
+ * saved copy of card memory.
  */
 #define _GNU_SOURCE
 #include <cjson/cJSON.h>
@@ -28,7 +28,7 @@ static void attempt(const char *const *arguments)
 
 #define run(...) attempt(E2E_ARGUMENT_LIST("trace", __VA_ARGS__))
 
-/* What decode prints of a file; the caller frees it. */
+/* What decode prints of a file. The caller frees it. */
 static char *decode(const char *trace)
 {
 	char text[E2E_PATH_BYTES], command[3 * E2E_PATH_BYTES];
@@ -50,8 +50,8 @@ static uint32_t count(const char *text, const char *word)
 
 /* ---- a job ---- */
 
-/* Of each of two submissions a round: all of its way. */
-static void check_way(const char *text)
+/* Each of two submissions of a round has its whole path in the trace. */
+static void check_path(const char *text)
 {
 	const char *at = text;
 
@@ -105,7 +105,7 @@ static pid_t start_recorder(const struct e2e_card *card, const char *levels, con
 			     E2E_ARGUMENT_LIST("trace", "record", "--card", card->socket, "--levels", levels,
 					       "--time", "1000", trace),
 			     NULL);
-	/* It has begun when there is something in it. */
+	/* The recording has begun when the file is not empty. */
 	while (bytes == 0) {
 		assert_true(e2e_patience(begin));
 		free(e2e_read_file(trace, &bytes));
@@ -120,7 +120,7 @@ static void end_recorder(pid_t recorder)
 	assert_int_equal(output.code, 0);
 }
 
-static void test_job(void **state)
+static void a_trace_has_the_whole_path_of_a_submission(void **state)
 {
 	char trace[E2E_PATH_BYTES], events[E2E_PATH_BYTES], page[E2E_PATH_BYTES];
 	struct e2e_card card;
@@ -140,15 +140,15 @@ static void test_job(void **state)
 	assert_true(e2e_host_close(&host));
 	end_recorder(recorder);
 	text = decode(trace);
-	check_way(text);
+	check_path(text);
 	free(text);
 	run("export", "--perfetto", events, "--html", page, trace);
 	check_events(events);
 	e2e_card_stop(&card);
 }
 
-/* What docs/tour.md shows: the second submission of the demo's first picture, with all that there is. */
-static void test_tour(void **state)
+/* What docs/tour.md shows: the second submission of the demo's first picture, with all records. */
+static void the_trace_is_as_the_tour_shows(void **state)
 {
 	static const char *const way[] = {
 		"  SUBMIT    queue 0 put 2 completed ",
@@ -218,7 +218,7 @@ static void expect_last(const char *text, const char *event, const char *words)
 		fail_msg("the last is not \"%s\" but \"%.60s\"", words, last);
 }
 
-static void test_crash(void **state)
+static void a_crash_leaves_its_trace(void **state)
 {
 	char image[E2E_PATH_BYTES], trace[E2E_PATH_BYTES], memory[E2E_PATH_BYTES], again[E2E_PATH_BYTES];
 	struct e2e_card card;
@@ -242,7 +242,7 @@ static void test_crash(void **state)
 	e2e_card_stop(&card);
 	run("record", "--memory", memory, again);
 	saved = decode(again);
-	/* But for the host's clock, at the end of what was read from the card. */
+	/* Equal, but for the host's clock at the end of what was read from the card. */
 	assert_in_range(strlen(saved), 500, strlen(live) - 1u);
 	assert_int_equal(strncmp(live, saved, strlen(saved)), 0);
 	assert_non_null(strstr(live + strlen(saved), "the host's clock"));
@@ -250,7 +250,7 @@ static void test_crash(void **state)
 	free(live);
 }
 
-static void test_failed_boot(void **state)
+static void a_failed_boot_leaves_its_trace(void **state)
 {
 	char image[E2E_PATH_BYTES], bad[E2E_PATH_BYTES], trace[E2E_PATH_BYTES];
 	struct e2e_card card;
@@ -274,7 +274,7 @@ static void test_failed_boot(void **state)
 	await_death(&card, 2);
 	run("record", "--card", card.socket, trace);
 	text = decode(trace);
-	/* That of the boot before is there, too. */
+	/* The trace of the previous boot is included. */
 	assert_int_equal(count(text, "BOOT      stage RUNNING incarnation 1\n"), 1);
 	assert_int_equal(count(text, "BOOT      stage STARTED incarnation 2\n"), 1);
 	expect_last(text, "BOOT ", "BOOT      stage ENGINES_RESET incarnation 2\n");
@@ -284,7 +284,7 @@ static void test_failed_boot(void **state)
 
 /* ---- the command ---- */
 
-static void test_follow(void **state)
+static void follow_prints_new_records(void **state)
 {
 	struct e2e_card card;
 
@@ -300,39 +300,30 @@ static void test_follow(void **state)
 	assert_non_null(strstr(output.out, "BOOT      stage RUNNING incarnation 1\n"));
 }
 
-static void test_usage(void **state)
+static void wrong_arguments_are_refused(void **state)
 {
-	static const struct {
-		const char *arguments[E2E_ARGUMENTS];
-		int code;
-		const char *said;
-	} cases[] = {
+	static const struct e2e_refusal cases[] = {
 		{{"trace"}, 2, "Usage: patchbay trace COMMAND"},
 		{{"trace", "nothing"}, 2, "Usage: patchbay trace COMMAND"},
-		{{"trace", "record", "file"}, 2, "it takes FILE.trace, and either a card or --memory"},
-		{{"trace", "record", "--sim"}, 2, "it takes FILE.trace"},
+		{{"trace", "record", "file"}, 2, "give FILE.trace, and either a card or --memory"},
+		{{"trace", "record", "--sim"}, 2, "give FILE.trace"},
 		{{"trace", "record", "--sim", "--memory", "x", "y"}, 2, "either a card or --memory"},
 		{{"trace", "record", "--memory", "x", "--levels", "all", "y"}, 2, "without --levels"},
-		{{"trace", "record", "--sim", "--levels", "some", "y"}, 2, "some: neither off"},
-		{{"trace", "record", "--sim", "--time", "-1", "y"}, 2, "-1 is no time"},
-		{{"trace", "record", "--sim", "one", "two"}, 2, "one FILE at a time"},
+		{{"trace", "record", "--sim", "--levels", "some", "y"}, 2, "--levels some: give off"},
+		{{"trace", "record", "--sim", "--time", "-1", "y"}, 2, "--time -1: give 0"},
+		{{"trace", "record", "--sim", "one", "two"}, 2, "give one FILE"},
 		{{"trace", "record", "--sim", "/nonexistent/x"}, 1, "/nonexistent/x: No such file"},
-		{{"trace", "record", "--sim", "/dev/full"}, 1, "it cannot be written"},
+		{{"trace", "record", "--sim", "/dev/full"}, 1, "cannot write the file"},
 		{{"trace", "record", "--memory", "/dev/null", "/dev/null"}, 1, "NO_CARD"},
-		{{"trace", "follow"}, 2, "it takes a card"},
-		{{"trace", "decode"}, 2, "which FILE.trace?"},
-		{{"trace", "decode", "/dev/null"}, 1, "/dev/null: it is no trace"},
+		{{"trace", "follow"}, 2, "give a card"},
+		{{"trace", "decode"}, 2, "FILE.trace is missing"},
+		{{"trace", "decode", "/dev/null"}, 1, "/dev/null: the file is no trace"},
 		{{"trace", "export", "x"}, 2, "--perfetto, --html or both"},
 		{{"trace", "export", "--html", "x", "/nonexistent/x"}, 1, "No such file"},
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		e2e_collect(e2e_spawn(E2E_PATCHBAY, cases[i].arguments, NULL), &output);
-		if (output.code != cases[i].code || strstr(output.err, cases[i].said) == NULL)
-			fail_msg("case %zu: code %d, not \"%s\" but \"%s\"", i, output.code, cases[i].said,
-				 output.err);
-	}
+	e2e_check_refusals(cases, sizeof(cases) / sizeof(cases[0]));
 	e2e_patchbay(&output, "trace", "--help");
 	assert_int_equal(output.code, 0);
 	assert_non_null(strstr(output.out, "export"));
@@ -341,8 +332,12 @@ static void test_usage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_job),         e2e_test(test_tour),   e2e_test(test_crash),
-		e2e_test(test_failed_boot), e2e_test(test_follow), e2e_test(test_usage),
+		e2e_test(a_trace_has_the_whole_path_of_a_submission),
+		e2e_test(the_trace_is_as_the_tour_shows),
+		e2e_test(a_crash_leaves_its_trace),
+		e2e_test(a_failed_boot_leaves_its_trace),
+		e2e_test(follow_prints_new_records),
+		e2e_test(wrong_arguments_are_refused),
 	};
 
 	return e2e_run_tests(tests);

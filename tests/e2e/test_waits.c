@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queues that wait for each other, what the command says of them, and events that nobody reads in time. */
+/* Queues that wait for each other, what the command reports of them, and events that no host reads in time. */
 #define _GNU_SOURCE
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -42,11 +42,11 @@ static void close_scene(struct scene *scene)
 	e2e_card_stop(&scene->card);
 }
 
-/* The node's work, built before, waits for a value of a queue; without a queue for nothing. */
+/* Submits the node's prepared buffer, which waits for a value of a queue; without a queue for nothing. */
 static void submit(struct scene *scene, uint32_t node, uint32_t fence_id, const struct pb_queue *queue,
 		   uint64_t value)
 {
-	struct pb_dma *dma = &scene->host.work[node];
+	struct pb_dma *dma = &scene->host.builders[node];
 
 	dma->wait_count = queue != NULL ? 1u : 0;
 	dma->waits = &scene->waits[node];
@@ -85,15 +85,15 @@ static void await_why(struct pb_queue *queue, enum pb_why why)
 
 /* ---- waits ---- */
 
-/* What waits on the copy node reads what the 3D node has stored, although it was submitted first. */
-static void test_waits_before_the_signal(void **state)
+/* A submission on the copy node reads what the 3D node has stored, although it was submitted first. */
+static void a_waiter_runs_after_its_signal(void **state)
 {
 	struct scene scene;
 	struct pb_dma *copy;
 
 	(void)state;
 	open_scene(&scene);
-	copy = &scene.host.work[1];
+	copy = &scene.host.builders[1];
 	pb_dma_begin(copy);
 	pb_dma_packet(copy, PB_PACKET_COPY, PB_PACKET_COPY_WORDS);
 	pb_dma_address(copy, &scene.host.targets[0], 0, false);
@@ -108,8 +108,8 @@ static void test_waits_before_the_signal(void **state)
 	close_scene(&scene);
 }
 
-/* Who waits for what fails, or for a queue that goes, fails itself; its context is not lost. */
-static void test_dependency_fails(void **state)
+/* A waiter fails if its signaller fails or its queue is destroyed. The waiter's context is not lost. */
+static void a_waiter_fails_with_its_signaller(void **state)
 {
 	struct scene scene;
 	bool lost;
@@ -119,7 +119,7 @@ static void test_dependency_fails(void **state)
 		open_scene(&scene);
 		fill(&scene, 1, 1, scene.first, 1);
 		await_why(scene.second, PB_WHY_WAITING);
-		scene.host.work[0].context ^= 0xff; /* nobody's */
+		scene.host.builders[0].context ^= 0xff; /* a context of no channel */
 		if (goes != 0)
 			assert_int_equal(pb_queue_destroy(scene.first), PB_ERROR_OK);
 		else
@@ -138,8 +138,8 @@ static void test_dependency_fails(void **state)
 	}
 }
 
-/* The submission that closes the cycle fails, and so the other, which waited for it, does too. */
-static void test_deadlock(void **state)
+/* The submission that closes the cycle fails, and so does the other one, which waited for it. */
+static void a_cycle_of_waits_fails(void **state)
 {
 	struct scene scene;
 
@@ -164,7 +164,7 @@ static void check_why(struct scene *scene, const char *meaning, const char *name
 
 	(void)snprintf(handle, sizeof(handle), "0x%08x", (unsigned)scene->second->handle);
 	(void)snprintf(expected, sizeof(expected),
-		       "Queue %s of channel 1 (node 1, level NORMAL) does not run: %s", handle, meaning);
+		       "Queue %s of channel 1 (node 1, priority NORMAL) does not run: %s", handle, meaning);
 	e2e_patchbay(&output, "why", handle, "--card", scene->card.socket);
 	assert_string_equal(output.err, "");
 	assert_int_equal(output.code, 0);
@@ -178,7 +178,7 @@ static void check_why(struct scene *scene, const char *meaning, const char *name
 	cJSON_Delete(object);
 }
 
-static void test_why(void **state)
+static void why_names_the_reason(void **state)
 {
 	char meaning[128];
 	struct scene scene;
@@ -193,7 +193,7 @@ static void test_why(void **state)
 		       "its next submission waits for another queue (0x%08x to reach 5); 1 submitted, ",
 		       (unsigned)scene.first->handle);
 	check_why(&scene, meaning, "WAITING", true);
-	assert_int_equal(pb_queue_suspend(scene.second, PB_STOP_WITHDRAW), PB_ERROR_OK);
+	assert_int_equal(pb_queue_suspend(scene.second, PB_STOP_RECALL), PB_ERROR_OK);
 	check_why(&scene, "it is suspended; 1 submitted, 0 admitted, 0 completed, timeline 0.\n", "SUSPENDED",
 		  false);
 	close_scene(&scene);
@@ -201,8 +201,8 @@ static void test_why(void **state)
 
 /* ---- events and interrupts ---- */
 
-/* More events than the ring has room for: those that are there, how many are not, and what the records say. */
-static void test_events_overflow(void **state)
+/* More events than the ring has room for: the ring, the drop counter and the records are checked. */
+static void an_event_overflow_loses_no_state(void **state)
 {
 	const struct pb_descriptor bad = {.context = 0x7f};
 	struct pb_queue_resync now;
@@ -237,8 +237,8 @@ static void test_events_overflow(void **state)
 	close_scene(&scene);
 }
 
-/* Completions that are held back come all the same: when enough are there, or with the tick. */
-static void test_moderated(void **state)
+/* Moderated completions arrive: when enough are there, or with the tick. */
+static void moderated_completions_arrive(void **state)
 {
 	static const struct {
 		uint32_t count;
@@ -265,12 +265,9 @@ static void test_moderated(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(test_waits_before_the_signal),
-		e2e_test(test_dependency_fails),
-		e2e_test(test_deadlock),
-		e2e_test(test_why),
-		e2e_test(test_events_overflow),
-		e2e_test(test_moderated),
+		e2e_test(a_waiter_runs_after_its_signal),   e2e_test(a_waiter_fails_with_its_signaller),
+		e2e_test(a_cycle_of_waits_fails),           e2e_test(why_names_the_reason),
+		e2e_test(an_event_overflow_loses_no_state), e2e_test(moderated_completions_arrive),
 	};
 
 	return e2e_run_tests(tests);

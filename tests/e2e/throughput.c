@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * throughput FIRMWARE ECHO [RUNS]: submissions a second, from a host's store
- * to the fence that it reads, in QEMU: of the firmware, and of an image that
- * only echoes. Wall time, in turns; the medians are printed.
+ * throughput FIRMWARE ECHO [RUNS]: submissions a second, from a host's store to the fence that it reads, in
+ * QEMU: of the firmware, and of an image that only echoes. Wall time, alternating; the medians are printed.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -14,7 +13,7 @@
 
 #include "hal/engine/packets.h"
 #include "hal/shared.h"
-#include "host/patchbay.h"
+#include "patchbay/patchbay.h"
 #include "qemu/card.h"
 
 #define NODES        4u
@@ -22,7 +21,7 @@
 #define ENTRIES      64u
 #define BATCH        32u /* submissions for one doorbell */
 #define BATCHES      5120u
-#define WARM_UP      256u /* batches: the emulator translates what it runs for the first time */
+#define WARM_UP      256u /* batches: the emulator translates code when it first runs */
 #define SYSTEM_BASE  0x10000000u
 #define SYSTEM_BYTES 0x100000u
 #define PATIENCE_US  60000000u
@@ -33,7 +32,7 @@ struct host {
 	struct pb_channel channel;
 	struct pb_segment system;
 	struct pb_queue queues[QUEUES];
-	struct pb_descriptor descriptor; /* of every submission, but for its timeline */
+	struct pb_descriptor descriptor; /* of every submission, but for the timeline value */
 };
 
 static _Noreturn void die(const char *what, uint32_t error)
@@ -48,7 +47,7 @@ static void ok(const char *what, enum pb_error error)
 		die(what, error);
 }
 
-/* On the wall. */
+/* Wall-clock time. */
 static double seconds(void)
 {
 	struct timespec now;
@@ -57,7 +56,7 @@ static double seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* A buffer that does nothing, without lists: what is left is the way of a submission itself. */
+/* An empty buffer without lists: only the cost of a submission itself is left. */
 static void make_descriptor(struct host *host)
 {
 	struct pb_memory buffer;
@@ -96,7 +95,7 @@ static void open_host(struct host *host, const char *socket)
 		ok("moderate", error);
 }
 
-/* ---- a batch: as pb_queue_submit, but one put, one kick and one doorbell for all ---- */
+/* ---- a batch: like pb_queue_submit, with one put, one kick and one doorbell for all ---- */
 
 static void write_batch(struct host *host, struct pb_queue *queue)
 {
@@ -117,7 +116,7 @@ static void kick(struct host *host, const struct pb_queue *queue)
 	struct pb_channel *channel = &host->channel;
 	uint32_t *ring = (void *)(host->link->memory + channel->kick_offset);
 
-	/* Two batches a queue are under way at most: there is room for all kicks. */
+	/* At most two batches a queue are in flight, so there is room for all kicks. */
 	pb_shared_release();
 	pb_shared_write32(&ring[channel->kick_put & (channel->kick_entries - 1u)], queue->handle);
 	pb_shared_release();

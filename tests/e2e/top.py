@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""top.py PATCHBAY: `patchbay top` in a terminal, on an emulated card that works, whose firmware stands still and is
-killed, which goes away and comes back. What it waits for may take as long as it likes; only a hang takes a minute."""
+"""top.py PATCHBAY: `patchbay top` in a terminal, on an emulated card that runs submissions, whose firmware is halted and
+killed, and which ends and returns. Only a hang takes a minute."""
 
 import fcntl
 import json
@@ -26,7 +26,7 @@ children = []
 
 
 class Terminal:
-    """A terminal that runs a command, and what is on its screen."""
+    """A terminal that runs a command, and the contents of its screen."""
 
     def __init__(self, *arguments):
         self.screen = pyte.Screen(COLUMNS, ROWS)
@@ -53,7 +53,7 @@ class Terminal:
         return [line.rstrip() for line in self.screen.display]
 
     def wait(self, what, found):
-        """Until found(lines) says yes."""
+        """Waits until found(lines) is true. Returns its result."""
         end = time.monotonic() + PATIENCE
         while True:
             self.read()
@@ -70,11 +70,11 @@ class Terminal:
         os.write(self.master, keys)
 
     def end(self, code):
-        """It ends, and leaves the terminal as it was."""
+        """Waits for the end of the command, which must restore the terminal."""
         end = time.monotonic() + PATIENCE
         while self.process.poll() is None:
             self.read()
-            assert time.monotonic() < end, "it does not end"
+            assert time.monotonic() < end, "the command does not end"
         self.read()
         assert self.process.returncode == code, self.process.returncode
         assert termios.tcgetattr(self.slave) == self.before, "the terminal is not as it was"
@@ -105,25 +105,25 @@ def mcu_of(card):
 
 
 def number(text):
-    """A short number."""
+    """The value of an abbreviated number."""
     value = re.fullmatch(r"([0-9.]+)([kM]|Ki|Mi)?", text)
     return float(value[1]) if value else 0
 
 
 def nodes(lines):
-    """Busy or not, submissions, patches, and bytes a second, of each node."""
+    """Submissions, patches and bytes a second of each node."""
     rows = [line.split() for line in lines if re.match(r" +[0-9] (RUNNING|STOPPING|RESETTING)", line)]
     return [[number(word) for word in row[3:6]] for row in rows]
 
 
 def queues(lines):
-    """Channel, index, node and rate of each queue that is to be seen."""
+    """Channel, index, node and rate of each visible queue."""
     rows = [re.match(r"(\d+):(\d+) +(\d+) +[A-Z]+ +[A-Z_]+ +\S+ +\d+ +(\S+)", line) for line in lines]
     return [(int(row[1]), int(row[2]), int(row[3]), number(row[4])) for row in rows if row]
 
 
-def at_work(lines):
-    """Four nodes, the first two of which have been given work, and the queues that it comes from."""
+def is_busy(lines):
+    """Whether there are four nodes, the first two busy, with the queues that feed them."""
     rates = nodes(lines)
     busy = {queue[2] for queue in queues(lines) if queue[3] > 0}
     return len(rates) == 4 and all(rates[0]) and rates[1][0] > 0 and busy == {0, 1}
@@ -145,34 +145,34 @@ def check_usage(folder):
     assert any("NO_CARD" in line for line in terminal.lines())
 
 
-def check_work(terminal, path):
+def check_load(terminal, path):
     terminal.see("incarnation 1,")
     terminal.see("heart beating")
     load = start("demo", "--card", path, "--frames", "9999", "--output", path + ".demo")
-    terminal.wait("work", at_work)
+    terminal.wait("the load", is_busy)
     load.kill()
-    # What a client leaves behind is taken down by the card.
+    # The card closes the channel of a killed client.
     terminal.see("queues 0-0 of 0")
     check_stats(path)
 
 
 def check_stats(path):
-    """What `patchbay stats` says of the same card."""
+    """Compares the output of `patchbay stats` for the card."""
     def stats(*arguments):
         return subprocess.run([PATCHBAY, "stats", "--card", path, *arguments], capture_output=True, text=True, check=True,
                               stdin=subprocess.DEVNULL).stdout
 
     end = time.monotonic() + PATIENCE
-    told = json.loads(stats("--json"))
-    # The last queue has gone: what is published now is all that there was.
-    while any(node["queues"] for node in told["nodes"]):
+    report = json.loads(stats("--json"))
+    # After the last queue is gone the published counters are final.
+    while any(node["queues"] for node in report["nodes"]):
         assert time.monotonic() < end
-        told = json.loads(stats("--json"))
+        report = json.loads(stats("--json"))
     assert re.search(r"^SUBMISSIONS +[1-9]\d* +[1-9]\d* +0 +0$", stats(), re.MULTILINE)
-    assert told["incarnation"] == 1 and told["ticks"] > 0 and len(told["nodes"]) == 4
-    for node in told["nodes"][:2]:
+    assert report["incarnation"] == 1 and report["ticks"] > 0 and len(report["nodes"]) == 4
+    for node in report["nodes"][:2]:
         assert node["busy_us"] > 0 and node["bytes"] > 0
-        # The client was killed in the middle of it: some may have failed.
+        # The client was killed in the middle of submissions: some may have failed.
         assert 0 < node["latencies"]["fence"]["count"] <= node["submissions"]
         assert node["latencies"]["feed"]["count"] > 0
 
@@ -181,15 +181,15 @@ def check_keys(terminal):
     terminal.press(b"p")
     terminal.see("(paused)")
     terminal.press(b"\x1b[B\x1b[Ap")
-    terminal.wait("what goes on", lambda lines: "(paused)" not in lines[0])
+    terminal.wait("the running view", lambda lines: "(paused)" not in lines[0])
     terminal.resize(5, 40)
-    terminal.wait("a small picture", lambda lines: "q quit" in lines[4] and lines[0].startswith("patchbay top"))
+    terminal.wait("a small screen", lambda lines: "q quit" in lines[4] and lines[0].startswith("patchbay top"))
     terminal.resize(ROWS, COLUMNS)
-    terminal.wait("a large one", lambda lines: "queues 0-0" in lines[ROWS - 1])
+    terminal.wait("a large screen", lambda lines: "queues 0-0" in lines[ROWS - 1])
 
 
-def check_standstill(terminal, card):
-    """The screen does not wait for firmware that does not answer."""
+def check_halt(terminal, card):
+    """The view does not block on firmware that does not answer."""
     os.kill(mcu_of(card), signal.SIGSTOP)
     terminal.see("heart STOPPED")
     terminal.press(b"p")
@@ -201,21 +201,21 @@ def check_standstill(terminal, card):
 
 def check_restart(terminal, card, path):
     load = start("demo", "--card", path, "--frames", "9999", "--output", path + ".demo")
-    terminal.wait("work", at_work)
+    terminal.wait("the load", is_busy)
     os.kill(mcu_of(card), signal.SIGKILL)
     terminal.see("incarnation 2,")
     terminal.see("died 1 times")
     load.wait(PATIENCE)
     load = start("demo", "--card", path, "--frames", "9999", "--output", path + ".demo")
-    terminal.wait("work again", at_work)
+    terminal.wait("the load again", is_busy)
     load.kill()
 
 
 def await_up(file, up):
-    """Until `patchbay stats` has written that the card is up, or is not."""
+    """Waits until `patchbay stats` has written whether the card is up."""
     end = time.monotonic() + PATIENCE
     while not os.path.exists(file) or f"\npatchbay_up {up}\n" not in open(file, encoding="ascii").read():
-        assert time.monotonic() < end, "it does not write that"
+        assert time.monotonic() < end, "patchbay_up does not change"
         time.sleep(0.02)
 
 
@@ -224,8 +224,8 @@ def check_return(terminal, card, path):
     stats = start("stats", "--card", path, "--every", "0.1", "--prometheus", file)
     await_up(file, 1)
     card.terminate()
-    terminal.see("The card is gone. Looking for it at " + path)
-    assert len(nodes(terminal.lines())) == 4, "the last picture is not there any more"
+    terminal.see("The card is gone. Retrying " + path)
+    assert len(nodes(terminal.lines())) == 4, "the last screen is gone"
     await_up(file, 0)
     assert card.wait(PATIENCE) == 0
     card = start_card(path)
@@ -233,7 +233,7 @@ def check_return(terminal, card, path):
     stats.terminate()
     assert stats.wait(PATIENCE) == 0
     terminal.see("incarnation 1,")
-    terminal.wait("nothing wrong", lambda lines: "card is gone" not in lines[3])
+    terminal.wait("no error", lambda lines: "card is gone" not in lines[3])
     return card
 
 
@@ -242,9 +242,9 @@ def check_all(folder):
     check_usage(folder)
     card = start_card(path)
     terminal = Terminal("--card", path, "--delay", "0.2")
-    check_work(terminal, path)
+    check_load(terminal, path)
     check_keys(terminal)
-    check_standstill(terminal, card)
+    check_halt(terminal, card)
     check_restart(terminal, card, path)
     card = check_return(terminal, card, path)
     terminal.press(b"q")
@@ -253,7 +253,7 @@ def check_all(folder):
     terminal.see("heart beating")
     terminal.process.terminate()
     terminal.end(0)
-    # Of a terminal that is closed nothing is left to restore.
+    # A closed terminal need not be restored.
     terminal = Terminal("--card", path)
     terminal.see("heart beating")
     os.close(terminal.slave)
@@ -271,4 +271,4 @@ with tempfile.TemporaryDirectory() as top:
             if child.poll() is None:
                 child.kill()
                 child.wait()
-print("all was to be seen")
+print("every view was seen")

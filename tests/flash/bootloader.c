@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bootloader LINK FILE: the bootloader in the ROM of an STM32F405 behind a
- * pseudo-terminal, for whoever flashes it (ST AN3155, protocol version 3.1).
- * LINK becomes a link to the terminal. Flash memory is not erased at first, and
- * writing it only clears bits. Ends when told to start the program: prints
- * where, and writes the first 64 KiB of flash memory to FILE.
+ * bootloader LINK FILE: emulates the ROM bootloader of an STM32F405 on a pseudo-terminal, for flashing tools
+ * (ST AN3155, protocol version 3.1). LINK becomes a link to the terminal. Flash memory is not erased at
+ * first, and writing only clears bits. Ends when ordered to start the program: prints the address, and writes
+ * the first 64 KiB of flash memory to FILE.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -23,7 +22,7 @@
 #define NACK        0x1fu
 #define PART        0x0413u
 #define SECTORS     12u
-/** No flashing takes that long: whoever flashes has given up. */
+/** Flashing never takes that long: the tool has given up. */
 #define PATIENCE_SECONDS 60u
 
 enum command {
@@ -45,7 +44,7 @@ static void quit(const char *why)
 	exit(1);
 }
 
-static uint32_t take(void)
+static uint32_t read_byte(void)
 {
 	uint8_t byte;
 
@@ -54,7 +53,7 @@ static uint32_t take(void)
 	return byte;
 }
 
-static void say(const void *bytes, size_t count)
+static void write_bytes(const void *bytes, size_t count)
 {
 	if (write(terminal, bytes, count) != (ssize_t)count)
 		quit("the terminal is gone");
@@ -64,29 +63,29 @@ static bool answer(bool good)
 {
 	const uint8_t byte = good ? ACK : NACK;
 
-	say(&byte, 1);
+	write_bytes(&byte, 1);
 	return good;
 }
 
-/* @return whether the byte that follows is what the bytes before it come to */
-static bool take_check(uint32_t sum)
+/* @return whether the next byte is the checksum of the bytes before it */
+static bool read_checksum(uint32_t sum)
 {
-	return answer(take() == (sum & 0xffu));
+	return answer(read_byte() == (sum & 0xffu));
 }
 
 /* The most significant byte comes first. */
-static bool take_address(uint32_t *address)
+static bool read_address(uint32_t *address)
 {
 	uint32_t sum = 0;
 
 	*address = 0;
 	for (int i = 0; i < 4; i++) {
-		const uint32_t byte = take();
+		const uint32_t byte = read_byte();
 
 		*address = *address << 8 | byte;
 		sum ^= byte;
 	}
-	return take_check(sum);
+	return read_checksum(sum);
 }
 
 static bool in_flash(uint32_t address, uint32_t count)
@@ -98,12 +97,12 @@ static void read_memory(void)
 {
 	uint32_t address, count;
 
-	if (!take_address(&address))
+	if (!read_address(&address))
 		return;
-	count = take();
-	if (!take_check(~count) || !in_flash(address, count + 1u))
+	count = read_byte();
+	if (!read_checksum(~count) || !in_flash(address, count + 1u))
 		return;
-	say(flash + (address - FLASH), count + 1u);
+	write_bytes(flash + (address - FLASH), count + 1u);
 }
 
 static void write_memory(void)
@@ -111,15 +110,15 @@ static void write_memory(void)
 	uint8_t data[256];
 	uint32_t address, count, sum;
 
-	if (!take_address(&address))
+	if (!read_address(&address))
 		return;
-	count = take();
+	count = read_byte();
 	sum = count;
 	for (uint32_t i = 0; i <= count; i++) {
-		data[i] = (uint8_t)take();
+		data[i] = (uint8_t)read_byte();
 		sum ^= data[i];
 	}
-	if (take() != (sum & 0xffu) || !in_flash(address, count + 1u) || address % 4u != 0 ||
+	if (read_byte() != (sum & 0xffu) || !in_flash(address, count + 1u) || address % 4u != 0 ||
 	    (count + 1u) % 4u != 0) {
 		answer(false);
 		return;
@@ -140,18 +139,18 @@ static void erase_sector(uint32_t sector)
 
 static void erase(void)
 {
-	const uint32_t high = take(), low = take();
+	const uint32_t high = read_byte(), low = read_byte();
 	const uint32_t count = high << 8 | low;
 	uint32_t sectors[SECTORS], sum = high ^ low;
 
 	if (count >= SECTORS) {
-		/* All of it, by a number of its own. */
-		if (count == 0xffffu && take_check(sum))
+		/* Mass erase has a number of its own. */
+		if (count == 0xffffu && read_checksum(sum))
 			memset(flash, 0xff, sizeof(flash));
 		return;
 	}
 	for (uint32_t i = 0; i <= count; i++) {
-		const uint32_t first = take(), second = take();
+		const uint32_t first = read_byte(), second = read_byte();
 
 		sectors[i] = first << 8 | second;
 		sum ^= first ^ second;
@@ -160,19 +159,19 @@ static void erase(void)
 		if (sectors[i] < SECTORS)
 			erase_sector(sectors[i]);
 	}
-	take_check(sum);
+	read_checksum(sum);
 }
 
-static void tell(const uint8_t *bytes, uint32_t count)
+static void send_data(const uint8_t *bytes, uint32_t count)
 {
 	const uint8_t length = (uint8_t)(count - 1u);
 
-	say(&length, 1);
-	say(bytes, count);
+	write_bytes(&length, 1);
+	write_bytes(bytes, count);
 	answer(true);
 }
 
-/* @return false: it starts the program */
+/* @return false: the program is started */
 static bool carry_out(enum command command, uint32_t *start)
 {
 	static const uint8_t commands[] = {0x31, GET, GET_VERSION, GET_PART, READ, GO, WRITE, ERASE};
@@ -181,20 +180,20 @@ static bool carry_out(enum command command, uint32_t *start)
 
 	switch (command) {
 	case GET:
-		tell(commands, sizeof(commands));
+		send_data(commands, sizeof(commands));
 		return true;
 	case GET_VERSION:
-		say(version, sizeof(version));
+		write_bytes(version, sizeof(version));
 		answer(true);
 		return true;
 	case GET_PART:
-		tell(part, sizeof(part));
+		send_data(part, sizeof(part));
 		return true;
 	case READ:
 		read_memory();
 		return true;
 	case GO:
-		return !take_address(start);
+		return !read_address(start);
 	case WRITE:
 		write_memory();
 		return true;
@@ -217,20 +216,20 @@ static uint32_t serve(void)
 	uint32_t start;
 
 	for (;;) {
-		const uint32_t command = take();
+		const uint32_t command = read_byte();
 
-		/* What it measures the speed of the line by. */
+		/* The byte by which the bootloader measures the baud rate. */
 		if (command == 0x7fu) {
 			answer(true);
 			continue;
 		}
-		if (answer((take() ^ command) == 0xffu && known(command)) &&
+		if (answer((read_byte() ^ command) == 0xffu && known(command)) &&
 		    !carry_out((enum command)command, &start))
 			return start;
 	}
 }
 
-/* @return the other end, kept open so that the terminal stays while nobody has it */
+/* @return the other end, kept open so that the terminal stays while no tool has it open */
 static int open_terminal(const char *path)
 {
 	struct termios settings;
@@ -263,7 +262,7 @@ int main(int argc, char **argv)
 	if (dump == NULL || fwrite(flash, 1, DUMP_BYTES, dump) != DUMP_BYTES || fclose(dump) != 0)
 		quit("the file cannot be written");
 	printf("started at 0x%08x\n", (unsigned)start);
-	/* What it was told last is answered; it may still be on its way. */
+	/* The last command was acknowledged. The acknowledgement may still be in transit. */
 	tcdrain(terminal);
 	return 0;
 }

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# flash.sh BOOTLOADER: scripts/flash, in dry runs and for real, with nothing that could reach a board on this machine's
-# USB: OpenOCD gets its configuration and its words, and no order to begin; stm32flash has a bootloader on a terminal.
+# flash.sh BOOTLOADER: scripts/flash, in dry runs and in real runs that cannot reach a board on this machine's USB:
+# OpenOCD only reads its configuration and commands; stm32flash has a bootloader on a pseudo-terminal.
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib.sh"
 
 bootloader=$1
-need_packages "${packages_host[@]}" openocd stm32flash perl-base
+need_packages "${packages_host[@]}" openocd stm32flash
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -22,40 +22,36 @@ wrong() {
 	sed 's/^/    err: /' err
 }
 
-# flash ARGUMENT...: leaves out, err and status
+# flash ARGUMENT...: runs scripts/flash; sets out, err and status
 flash() {
 	cases=$((cases + 1))
 	status=0
 	"$root/scripts/flash" "$@" >out 2>err </dev/null || status=$?
 }
 
-# ends STATUS WORDS: how the last one ended, and what it said in the end
+# ends STATUS WORDS: checks the exit status and the messages of the last run
 ends() {
 	[[ $status == "$1" ]] || wrong "status $status instead of $1"
-	grep -qF -- "$2" err || wrong "it does not say: $2"
+	grep -qF -- "$2" err || wrong "no message: $2"
 }
 
-# relabel BOARD LOAD_ADDRESS: an image for another board, made from one that is there
+# relabel BOARD LOAD_ADDRESS: an image for another board, made from the built one
 relabel() {
-	perl - "$source_image" "$1.bin" "$1" "$2" <<'END'
-	my ($from, $to, $board, $load) = @ARGV;
-	open my $in, '<:raw', $from or die $!;
-	my $image = do { local $/; <$in> };
-	substr($image, 0x208, 4) = pack 'V', hex $load;
-	substr($image, 0x210, 4) = pack 'V', 0;
-	substr($image, 0x240, 32) = pack 'a32', $board;
-	my $crc = 0xffffffff;
-	for my $byte (unpack 'C*', $image) {
-		$crc ^= $byte;
-		$crc = $crc & 1 ? $crc >> 1 ^ 0xedb88320 : $crc >> 1 for 1 .. 8;
-	}
-	substr($image, 0x210, 4) = pack 'V', $crc ^ 0xffffffff;
-	open my $out, '>:raw', $to or die $!;
-	print $out $image;
+	python3 - "$source_image" "$1.bin" "$1" "$2" <<'END'
+import struct, sys, zlib
+source, target, board, load = sys.argv[1:]
+with open(source, 'rb') as file:
+    image = bytearray(file.read())
+struct.pack_into('<I', image, 0x208, int(load, 16))
+struct.pack_into('<I', image, 0x210, 0)
+struct.pack_into('32s', image, 0x240, board.encode())
+struct.pack_into('<I', image, 0x210, zlib.crc32(image))
+with open(target, 'wb') as file:
+    file.write(image)
 END
 }
 
-# ---- what would be done ----
+# ---- dry runs ----
 
 dry_runs() {
 	flash stm32f405 --image stm32f405.bin --dry-run
@@ -84,7 +80,7 @@ END
 	[[ ! -e card ]] || wrong 'a dry run writes files'
 }
 
-# ---- what is refused, before anything is done ----
+# ---- refusals, before anything is written ----
 
 refusals() {
 	flash
@@ -104,12 +100,12 @@ refusals() {
 	flash mps2_an500 --image gone.bin --to card
 	ends 1 'No such file or directory'
 	flash mps2_an500 --image stm32f405.bin --to card
-	ends 1 'it is for board stm32f405, not mps2_an500'
+	ends 1 'the image is for board stm32f405, not mps2_an500'
 	printf 'x' | dd of=damaged.bin bs=1 seek=20000 conv=notrunc status=none
 	flash mps2_an500 --image damaged.bin --to card
-	ends 1 'it is damaged: its CRC-32 is 0x'
+	ends 1 'the image is damaged: its CRC-32 is 0x'
 	grep -qF 'nothing has been flashed' err || wrong 'it does not say that nothing has been flashed'
-	[[ ! -e card ]] || wrong 'files were written all the same'
+	[[ ! -e card ]] || wrong 'files were written anyway'
 }
 
 # ---- the SD card ----
@@ -142,7 +138,7 @@ sd_images() {
 
 # xxd_word FILE OFFSET: a little-endian word, in hexadecimal
 xxd_word() {
-	perl -e 'open F, "<:raw", $ARGV[0] or die; seek F, $ARGV[1], 0; read F, $w, 4; printf "%x", unpack "V", $w' "$1" "$2"
+	od -An -tx4 -j "$2" -N 4 "$1" | tr -d ' '
 }
 
 sd_card() {
@@ -154,7 +150,7 @@ sd_card() {
 END
 	sd_names card
 	sd_images card/MB/HBI0263C/AN500/images.txt card
-	# A card that is there already: of its revision, and only what is ours changes.
+	# A card with files of its own revision: only Patchbay's files change.
 	mkdir -p old/MB/HBI0263B/AN500
 	echo kept | tee old/MB/HBI0263B/board.txt >old/CONFIG.TXT
 	flash mps2_an500 --image mps2_an500.bin --to old
@@ -172,7 +168,7 @@ END
 	ends 1 'could not be written'
 }
 
-# ---- OpenOCD: its configuration, and the words of the command ----
+# ---- OpenOCD: its configuration and commands ----
 
 openocd_parses() {
 	local file board
@@ -188,7 +184,7 @@ openocd_parses() {
 	done
 }
 
-# In the place of openocd: the real one, in which `program` prints its words.
+# Replaces openocd by the real one with a `program` command that prints its arguments.
 pretend_openocd() {
 	mkdir -p bin
 	cat >bin/openocd <<END
@@ -216,7 +212,7 @@ openocd_words() {
 
 # ---- the serial bootloader ----
 
-# A pseudo-terminal has no parity, which the real line needs: the real stm32flash is told so.
+# A pseudo-terminal has no parity, which the real line needs: -m 8n1 turns it off in the real stm32flash.
 pretend_stm32flash() {
 	mkdir -p bin
 	printf '#!/bin/sh\nexec %s -m 8n1 "$@"\n' "$(command -v stm32flash)" >bin/stm32flash
@@ -231,7 +227,7 @@ serial() {
 	PATH=$work/bin:$PATH flash stm32f405 --method serial --port "$work/line" --image stm32f405.bin
 	ends 0 'board          stm32f405'
 	[[ $status != 0 ]] && kill $! 2>/dev/null
-	wait $! || wrong 'the bootloader was not told to start the program'
+	wait $! || wrong 'the bootloader got no order to start the program'
 	started=$(<started)
 	[[ $started == 'started at 0x08000000' ]] || wrong "the bootloader says: $started"
 	length=$(stat -c %s stm32f405.bin)

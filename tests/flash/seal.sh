@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# seal.sh PATCHBAY: scripts/seal leaves images that the command finds good, changes nothing the second time, and
-# refuses what it cannot seal, which it leaves as it is.
+# seal.sh PATCHBAY: scripts/seal produces images that `patchbay image` accepts, changes nothing the second time, and
+# refuses files that it cannot seal, without a change.
 # shellcheck source=scripts/lib.sh disable=SC2154
 source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib.sh"
 
@@ -17,7 +17,7 @@ wrong() {
 	echo "wrong: $*"
 }
 
-# Every image of every board that is built, those of the tests too.
+# Every built image of every board, images of the tests included.
 images=0
 for elf in "$root"/build/*/patchbay-*.elf; do
 	[[ -e $elf ]] || break
@@ -26,25 +26,25 @@ for elf in "$root"/build/*/patchbay-*.elf; do
 	"$patchbay" image "$elf" >/dev/null || wrong "$elf is not good"
 	cp "$elf" twice.elf
 	"$root/scripts/seal" twice.elf
-	cmp "$elf" twice.elf || wrong "$elf becomes another when it is sealed again"
+	cmp "$elf" twice.elf || wrong "$elf changes when it is sealed again"
 done
 ((images)) || die 1 "no image is built: scripts/test does that first"
 sound=$root/build/mps2_an500/patchbay-mps2_an500.elf
-# What is loaded stands in the file in one piece up to behind the header.
+# The loaded part is contiguous in the file up to the end of the header.
 header=$(grep -abo PBIM "$sound" | head -n 1 | cut -d : -f 1)
 
-# refuses WORDS: how broken.elf is refused, and that it stays as it is
+# refuses WORDS: checks the refusal of broken.elf, and that the file does not change
 refuses() {
 	cases=$((cases + 1))
 	cp broken.elf before.elf
 	if "$root/scripts/seal" broken.elf 2>err; then
 		wrong "sealed in spite of: $1"
 	fi
-	[[ $(<err) == "broken.elf: $1" ]] || wrong "it says '$(<err)', not: $1"
+	[[ $(<err) == "broken.elf: $1" ]] || wrong "the message is '$(<err)', not: $1"
 	cmp before.elf broken.elf || wrong "$1: the file has changed"
 }
 
-# broken OFFSET BYTES: the sound image with other bytes there
+# broken OFFSET BYTES: the good image with other bytes at an offset
 broken() {
 	cp "$sound" broken.elf
 	# shellcheck disable=SC2059
@@ -67,8 +67,8 @@ broken 48 '\000\000'
 refuses 'the linker made no build id of SHA-1'
 rm broken.elf
 cases=$((cases + 1))
-! "$root/scripts/seal" broken.elf 2>err || wrong 'sealed what is not there'
-[[ $(<err) == 'broken.elf: No such file or directory' ]] || wrong "of a missing file it says: $(<err)"
+! "$root/scripts/seal" broken.elf 2>err || wrong 'sealed a missing file'
+[[ $(<err) == 'broken.elf: No such file or directory' ]] || wrong "the message for a missing file is: $(<err)"
 
 echo "$cases cases, $failures wrong"
 ((failures == 0))

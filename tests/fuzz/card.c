@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hal/shared.h"
+#include "qemu/mcu/nodes.h"
 
 /** How far time moves in one step while anything runs, in microseconds. */
 #define STEP_MICROSECONDS 100u
@@ -228,20 +229,10 @@ static void make_node(uint32_t n)
 		.context = node,
 	};
 
-	node->driver = (struct pb_reference_engine){
-		.memory = fuzz_card.memory,
-		.registers_offset = config.registers_offset,
-		.ring_offset = PB_CARD_RINGS_OFFSET + n * PB_CARD_RING_STRIDE,
-		.range_offset = PB_CARD_RANGES_OFFSET,
-		.channels = PB_LIMIT_CHANNELS,
-		.dummy_offset = PB_CARD_DUMMY_OFFSET,
-		.translation_offset = PB_CARD_TRANSLATION_OFFSET,
-		.node = n,
-		.lines = &fuzz_card.lines,
-	};
+	node->driver =
+		(struct pb_reference_engine)PB_CARD_REFERENCE_ENGINE(n, &fuzz_card.tables, &fuzz_card.lines);
 	pb_engine_model_init(&node->model, &config);
-	fuzz_card.engines[n] = (struct pb_engine){
-		.ops = &pb_reference_engine_ops, .context = &node->driver, .kind = node_kinds[n]};
+	fuzz_card.engines[n] = (struct pb_engine)PB_REFERENCE_ENGINE(&node->driver, node_kinds[n]);
 }
 
 static void *room(size_t bytes)
@@ -260,6 +251,8 @@ static void boot(void)
 	fuzz_card.lines = (struct pb_lines){.ops = &pb_host_lines_ops,
 					    .context = &fuzz_card.host_lines,
 					    .pending = &fuzz_card.host_lines.pending};
+	fuzz_card.tables = (struct pb_reference_memory)PB_CARD_REFERENCE_MEMORY(fuzz_card.memory);
+	fuzz_card.engine_memory = (struct pb_engine_memory){&pb_reference_memory_ops, &fuzz_card.tables};
 	for (uint32_t n = 0; n < FUZZ_NODES; n++)
 		make_node(n);
 	fuzz_card.config = (struct pb_firmware_config){
@@ -269,6 +262,7 @@ static void boot(void)
 		.pool_offset = PB_CARD_POOL_OFFSET,
 		.telemetry_offset = PB_CARD_TELEMETRY_OFFSET,
 		.lines = &fuzz_card.lines,
+		.engine_memory = &fuzz_card.engine_memory,
 		.engines = fuzz_card.engines,
 		.node_count = FUZZ_NODES,
 		.clock = &boot_block()->clock,

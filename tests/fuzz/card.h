@@ -10,11 +10,11 @@
 #define PB_TESTS_FUZZ_CARD_H
 
 #include "firmware/firmware.h"
-#include "hal/card/layout.h"
-#include "hal/engine/model/state.h"
 #include "hal/engine/reference.h"
+#include "hal/engine_model/state.h"
 #include "hal/host/host_lines.h"
-#include "host/patchbay.h"
+#include "patchbay/patchbay.h"
+#include "qemu/mcu/layout.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/patch_oracle.h"
 
@@ -71,6 +71,8 @@ struct fuzz_card {
 	struct pb_host_lines host_lines;
 	struct pb_lines lines;
 	struct fuzz_node nodes[FUZZ_NODES];
+	struct pb_reference_memory tables;
+	struct pb_engine_memory engine_memory;
 	struct pb_engine engines[FUZZ_NODES];
 	struct pb_firmware_config config;
 	struct fuzz_client guest;   /**< channel 1, may page */
@@ -84,8 +86,8 @@ void fuzz_card_reset(void);
 /** One pass of the firmware, one step of each engine. */
 void fuzz_card_step(void);
 /**
- * Until nobody has anything to do, through a few ticks.
- * @return false: that did not come to pass in `steps`
+ * Runs until no agent has anything to do, through a few ticks.
+ * @return false: some agent was still busy after `steps`
  */
 bool fuzz_card_settle(uint32_t steps);
 

@@ -1,4 +1,4 @@
-# Fuzz targets: fuzz_NAME.c each, with a corpus of cases that once reached something new. Where there is libFuzzer, the
+# Fuzz targets: fuzz_NAME.c each, with corpus/NAME.txt, the cases that once reached something new (corpus.sh). Where there is libFuzzer, the
 # test of a target runs its corpus and then a number of cases that are made up from it, from a fixed seed; elsewhere it
 # runs the corpus. scripts/fuzz runs them for longer.
 if(NOT PB_ALL_TESTS)
@@ -33,7 +33,7 @@ pb_library(test_fuzz_card SOURCES ${CMAKE_CURRENT_LIST_DIR}/card.c
 # pb_fuzz_target(NAME [SOURCES more.c] [LINKS target...])
 function(pb_fuzz_target name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
-  set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${name})
+  set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${name}.txt)
   set(sources ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/fuzz_${name}.c ${arg_SOURCES})
   if(PB_FUZZ)
     pb_program(fuzz_${name} SOURCES ${sources} LINKS ${arg_LINKS} test_fuzz_case)
@@ -65,7 +65,8 @@ pb_fuzz_target(render LINKS pb_host)
 
 # The link, once more: connected to a socket on which the case has spoken.
 get_target_property(link pb_link_socket SOURCES)
-pb_library(test_fuzz_link SOURCES ${link})
+get_target_property(link_system pb_link_system SOURCES)
+pb_library(test_fuzz_link SOURCES ${link} ${link_system})
 # Else clang-tidy looks at the same source once more.
 set_target_properties(test_fuzz_link PROPERTIES EXPORT_COMPILE_COMMANDS OFF)
 target_compile_definitions(test_fuzz_link PRIVATE connect=fuzz_connect)

@@ -5,8 +5,10 @@
  * As long as the guest keeps the rules of its rings, each command has one
  * reply, and in the end, with all that it stopped resumed, no fence is lost.
  *
- * Aims at: firmware/control.c firmware/channel.c firmware/doorbell.c firmware/stop.c firmware/query.c
- * Aims at: firmware/queue.c firmware/event.c firmware/withdraw.c
+ * Aims at: firmware/command/control.c firmware/command/objects.c firmware/command/lifecycle.c firmware/command/doorbell.c
+ * Aims at: firmware/command/stop.c firmware/command/stopping.c firmware/command/query.c firmware/channel/endpoint.c
+ * Aims at: firmware/channel/reply.c firmware/channel/event.c firmware/queue/table.c firmware/queue/poll.c
+ * Aims at: firmware/engine/recall.c
  */
 #include <string.h>
 

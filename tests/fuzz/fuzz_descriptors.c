@@ -4,8 +4,8 @@
  * them. Each completes in its order, with or without an error, unless it waits
  * for what does not come; the witness does not notice.
  *
- * Aims at: firmware/admit.c firmware/admit_lists.c firmware/resolve.c firmware/run_resolve.c
- * Aims at: firmware/wait.c firmware/feed.c
+ * Aims at: firmware/prepare/admit.c firmware/prepare/lists.c firmware/prepare/resolve.c firmware/prepare/run_resolve.c
+ * Aims at: firmware/queue/wait.c firmware/engine/feed.c
  */
 #include <string.h>
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "host/link_protocol.h"
-#include "host/patchbay.h"
+#include "patchbay/patchbay.h"
 #include "tests/fuzz/fuzz.h"
 
 #define MESSAGES_MAX 64u

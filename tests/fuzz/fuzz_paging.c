@@ -4,8 +4,8 @@
  * fill memory, with any operands; then work that lies in the aperture and is
  * patched there. Page tables name the guest's own pages and nothing else.
  *
- * Aims at: firmware/aperture.c hal/engine/model/pages.c hal/engine/model/blit.c
- * Aims at: hal/engine/model/packets.c hal/engine/model/memory.c
+ * Aims at: firmware/memory/aperture.c hal/engine_model/pages.c hal/engine_model/blit.c
+ * Aims at: hal/engine_model/packets.c hal/engine_model/memory.c
  */
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /*
  * Patch lists of words: entries of two or three of them, cut off anywhere, and words that are no entry.
  *
- * Aims at: firmware/patch.c firmware/patch_compact.c firmware/patch_exact.c firmware/run_compact.h
+ * Aims at: firmware/patch/patch.c firmware/patch/compact.c firmware/patch/slow.c firmware/patch/run_compact.h
  */
 #include "tests/fuzz/lists.h"
 

@@ -4,8 +4,8 @@
  * bytes, and so do both with the compact form of the same list, if it has one.
  * With a cookie the buffer comes again, its allocations placed anew.
  *
- * Aims at: firmware/patch.c firmware/patch_list.c firmware/patch_exact.c firmware/run_list.h
- * Aims at: firmware/compare.c
+ * Aims at: firmware/patch/patch.c firmware/patch/list.c firmware/patch/slow.c firmware/patch/run_list.h
+ * Aims at: firmware/prepare/compare.c
  */
 #include <string.h>
 

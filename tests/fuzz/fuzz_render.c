@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "firmware/abi/boot.h"
 #include "hal/engine/packets.h"
-#include "host/render.h"
+#include "patchbay/abi/boot.h"
+#include "patchbay/render.h"
 #include "tests/fuzz/fuzz.h"
 
 #define WORDS_MAX     256u

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Segment tables: made and destroyed with any numbers. The firmware takes and
- * refuses what the rules of firmware/abi/channel.h say, and what the engine is
+ * refuses what the rules of include/patchbay/abi/channel.h say, and what the engine is
  * told never overlaps, in addresses or in memory.
  *
- * Aims at: firmware/segment.c firmware/memory.c firmware/aperture.c
+ * Aims at: firmware/memory/segment.c firmware/memory/pool.c firmware/memory/aperture.c
  */
 #include <string.h>
 
@@ -61,7 +61,7 @@ static uint32_t piece_offset(const struct pb_engine_range_entry *range)
 	return range->memory_offset & ~PB_ENGINE_RANGE_PAGED;
 }
 
-/** Marks the pages of the pool that somebody has; none twice. @return the longest run that is free, in bytes */
+/** Marks the pages of the pool that are in use, none twice. @return the longest run that is free, in bytes */
 static uint32_t longest_hole(void)
 {
 	static bool taken[FUZZ_MEMORY_BYTES / PB_PAGE_BYTES];

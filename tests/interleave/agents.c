@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Coroutines, virtual time, and who runs next. */
+/* Coroutines, virtual time, and the choice of the agent that runs next. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include "tests/interleave/weave.h"
 
 #define STACK_BYTES 0x10000u
-/** Accesses between two turns of the card's clock. */
+/** Accesses between two switches of the agent that runs the card's clock. */
 #define CLOCK_ACCESSES 64u
 
 struct agent {
@@ -20,9 +20,9 @@ struct agent {
 	bool waits;
 	bool woken;
 	uint64_t until;      /**< moment at which its wait ends */
-	uint64_t back_until; /**< accesses until which it stands back */
+	uint64_t back_until; /**< accesses until which it does not run */
 	void (*run)(void);
-	jmp_buf place;
+	jmp_buf resume_point;
 	ucontext_t first;
 };
 
@@ -92,7 +92,7 @@ _Noreturn void pb_weave_fail(const char *format, ...)
 	pb_weave_end();
 }
 
-void pb_weave_say(const char *format, ...)
+void pb_weave_log(const char *format, ...)
 {
 	static const char *const names[PB_WEAVE_AGENTS] = {"firmware", "engine 0", "engine 1", "card",
 							   "tick",     "host 0",   "host 1",   "host 2"};
@@ -107,7 +107,7 @@ void pb_weave_say(const char *format, ...)
 	putchar('\n');
 }
 
-/* ---- who runs ---- */
+/* ---- choice of the next agent ---- */
 
 static void begin(void)
 {
@@ -120,14 +120,14 @@ static _Noreturn void enter(uint32_t agent)
 	self = agent;
 	left_to_run = 1u + pb_random_below(&chance, 2u * rates.run);
 	if (agents[agent].begun)
-		_longjmp(agents[agent].place, 1);
+		_longjmp(agents[agent].resume_point, 1);
 	agents[agent].begun = true;
 	setcontext(&agents[agent].first);
 	abort();
 }
 
 /** Ends waits whose moment has come. */
-static void look_at_clock(void)
+static void end_due_waits(void)
 {
 	next_moment = PB_WEAVE_NEVER;
 	for (uint32_t i = 0; i < PB_WEAVE_AGENTS; i++) {
@@ -142,7 +142,7 @@ static void look_at_clock(void)
 	}
 }
 
-/** One of those that can run. @return PB_WEAVE_AGENTS: none can */
+/** One of the agents that can run. @return PB_WEAVE_AGENTS: none can */
 static uint32_t choose(bool also_back)
 {
 	uint32_t chosen = PB_WEAVE_AGENTS, count = 0;
@@ -158,17 +158,17 @@ static uint32_t choose(bool also_back)
 	return chosen;
 }
 
-/** Nobody can run: buffers drain, then time goes by. */
+/** No agent can run: store buffers drain, then time advances. */
 static void let_time_pass(void)
 {
 	if (pb_weave_drain(true))
 		return;
 	around->quiet();
 	if (next_moment == PB_WEAVE_NEVER)
-		pb_weave_fail("nobody will ever run again");
+		pb_weave_fail("no agent will ever run again");
 	now = next_moment;
 	around->clock(now / PB_WEAVE_MOMENTS);
-	look_at_clock();
+	end_due_waits();
 }
 
 static _Noreturn void run_another(void)
@@ -180,9 +180,9 @@ static _Noreturn void run_another(void)
 	enter(chosen);
 }
 
-static void give_way(void)
+static void switch_agent(void)
 {
-	if (_setjmp(agents[self].place) == 0)
+	if (_setjmp(agents[self].resume_point) == 0)
 		run_another();
 }
 
@@ -196,25 +196,25 @@ void pb_weave_point(void)
 {
 	now++;
 	if (++accesses > around->limit)
-		pb_weave_fail("%llu accesses, and no end", (unsigned long long)accesses);
+		pb_weave_fail("%llu accesses without an end", (unsigned long long)accesses);
 	if (accesses % CLOCK_ACCESSES == 0)
 		around->clock(now / PB_WEAVE_MOMENTS);
 	if (now >= next_moment)
-		look_at_clock();
+		end_due_waits();
 	if (--left_to_drain == 0) {
 		left_to_drain = 1u + pb_random_below(&chance, 2u * rates.drain);
 		(void)pb_weave_drain(false);
 	}
 	if (--left_to_run == 0) {
 		left_to_run = 1u + pb_random_below(&chance, 2u * rates.run);
-		give_way();
+		switch_agent();
 	}
 }
 
-void pb_weave_stand_back(uint32_t count)
+void pb_weave_yield(uint32_t count)
 {
 	agents[self].back_until = accesses + count;
-	give_way();
+	switch_agent();
 }
 
 /* ---- beginning, waiting, ending ---- */
@@ -249,7 +249,7 @@ bool pb_weave_wait(uint64_t until)
 	agent->until = until;
 	if (until < next_moment)
 		next_moment = until;
-	give_way();
+	switch_agent();
 	return agent->woken;
 }
 
@@ -263,7 +263,7 @@ void pb_weave_wake(uint32_t index)
 	agent->woken = true;
 }
 
-bool pb_weave_rests(uint32_t index)
+bool pb_weave_is_blocked(uint32_t index)
 {
 	const struct agent *agent = &agents[index];
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Each barrier of the source, left out, breaks a rule under some seed; or the list beside this script says why not.
+# Each barrier of the source, left out, breaks a rule under some seed; or left_out.txt says why not.
 # usage: barriers.sh PROGRAM SEEDS [FILE:LINE...]
 set -euo pipefail
 
@@ -18,14 +18,14 @@ sites() {
 	/pb_shared_(acquire|release|barrier)[(][)]/ { print FILENAME ":" FNR, name, ++n }'
 }
 
-# Whether the list has it; its line names a function, one barrier of it, or, by a star, all of a file.
+# Whether left_out.txt has the barrier: its line names a function, one barrier of a function, or with * a whole file.
 is_listed() {
 	awk -v file="${1%:*}" -v name="$2" -v n="$3" '
 	$1 == file && ($2 == name || $2 == name ":" n || $2 == "*") { found = 1 }
 	END { exit !found }' "$here/left_out.txt"
 }
 
-# Whether a schedule without that barrier breaks a rule: first the one that is known to, then one after the other.
+# Whether a schedule without that barrier breaks a rule: first the one of seeds.txt, then one after another.
 shows() {
 	local site=$1 name=$2 known
 	known=$(awk -v file="${site%:*}" -v name="$name" '$1 == file && $2 == name { print $3 }' "$here/seeds.txt")

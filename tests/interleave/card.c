@@ -3,14 +3,14 @@
 #include <string.h>
 
 #include "firmware/firmware.h"
-#include "hal/engine/model/state.h"
 #include "hal/engine/reference.h"
+#include "hal/engine_model/state.h"
 #include "hal/halt.h"
 #include "hal/lines.h"
 #include "tests/interleave/card_internal.h"
 #include "tests/interleave/inside.h"
 
-/* Where things lie: as in hal/card/layout.h, with less between them. */
+/* Addresses as in qemu/mcu/layout.h, with smaller tables between them. */
 #define ENGINE_OFFSET      0x2000u
 #define ENGINE_STRIDE      0x100u
 #define RANGES_OFFSET      0x3000u
@@ -23,7 +23,7 @@
 #define POOL_OFFSET        0x10000u
 #define MEMORY_BYTES       (PB_WEAVE_WORDS * 4u)
 
-/** Lines out of the MCU, in pb_weave_ring: behind those into it. */
+/** Interrupt lines out of the MCU, in pb_weave_ring. They follow the lines into the MCU. */
 #define OUT(line) (32u + (line))
 
 struct node {
@@ -31,22 +31,25 @@ struct node {
 	struct pb_engine_model model;
 	bool rung;
 	uint32_t seen;
-	bool deaf;     /**< it may not answer what it is asked: the tick is what helps */
-	uint32_t step; /**< microseconds that it runs between two looks at its command */
+	bool deaf;     /**< may ignore commands: then only the tick helps */
+	uint32_t step; /**< microseconds that it runs between two reads of its command register */
 };
 
 static struct {
 	uint32_t *memory;
 	struct pb_firmware *firmware;
 	void *queues;
-	uint32_t pending;       /**< lines into the MCU */
-	uint32_t raised_at[32]; /**< by line: what the taker sees */
+	uint32_t pending;       /**< interrupt lines into the MCU */
+	uint32_t raised_at[32]; /**< by line: the point that the receiver sees */
 	struct pb_lines lines;
 	struct node nodes[PB_WEAVE_NODES];
+	struct pb_reference_memory tables;
+	struct pb_engine_memory engine_memory;
 	struct pb_engine engines[PB_WEAVE_NODES];
 	struct pb_firmware_config config;
 	uint32_t beat;
-	struct pb_inside_asked asked[PB_LIMIT_CHANNELS]; /**< when the firmware began to go idle */
+	struct pb_inside_asked
+		asked[PB_LIMIT_CHANNELS]; /**< host requests, noted when the firmware began to go idle */
 	struct pb_weave_link links[PB_WEAVE_HOSTS];
 } card;
 
@@ -75,18 +78,18 @@ uint32_t pb_weave_card_requests(uint32_t host)
 	return pb_weave_peek(&entry_of(host + 1u)->attach_request) / PB_ATTACH_COUNTER_ONE;
 }
 
-/** The firmware's own: an assertion does not hold. */
+/** An assertion of the firmware failed. */
 _Noreturn void pb_hal_halt(void)
 {
 	pb_weave_fail("an assertion of the firmware, line %u", pb_weave_peek(&boot_block()->fatal.status));
 }
 
-/** There is no fault handler: the firmware reports by itself. */
+/** There is no fault handler in this process: the firmware writes its own fatal record. */
 void pb_hal_fault(void)
 {
 }
 
-/* ---- lines into the MCU ---- */
+/* ---- interrupt lines into the MCU ---- */
 
 static uint32_t take(void *context)
 {
@@ -115,7 +118,7 @@ static void idle_enter(void *context)
 		pb_inside_look(card.firmware, c, &card.asked[c]);
 }
 
-/** Who sleeps has seen all that had been asked when it began to, whether a doorbell was rung for it or not. */
+/** A firmware that sleeps must have seen all requests made before it went idle, with or without a doorbell. */
 static void idle_wait(void *context)
 {
 	(void)context;
@@ -123,7 +126,7 @@ static void idle_wait(void *context)
 		return;
 	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++) {
 		if (pb_inside_waits(card.firmware, c, &card.asked[c]))
-			pb_weave_fail("the firmware sleeps on what channel %u has asked", c);
+			pb_weave_fail("the firmware sleeps with a request of channel %u unread", c);
 	}
 	(void)pb_weave_wait(PB_WEAVE_NEVER);
 }
@@ -202,7 +205,7 @@ void pb_weave_mcu_start(void)
 	pb_weave_start(PB_WEAVE_MCU, run_mcu);
 }
 
-/** An engine raises its line behind what it has stored. */
+/** An engine raises its interrupt after what it has stored. */
 static void interrupt(void *context)
 {
 	const struct node *node = context;
@@ -254,20 +257,20 @@ void pb_weave_card_clock(uint64_t microseconds)
 void pb_weave_card_deafen(uint32_t node, bool deaf)
 {
 	card.nodes[node].deaf = deaf;
-	card.nodes[node].rung = true; /* it looks again at what it has not heard */
+	card.nodes[node].rung = true; /* it polls again for commands that it has ignored */
 	pb_weave_wake(PB_WEAVE_ENGINE(node));
 	pb_engine_model_set_defects(
 		&card.nodes[node].model,
 		&(struct pb_engine_model_defects){.deaf_to_stop = deaf, .deaf_to_reset = deaf});
 }
 
-/* ---- nobody can run ---- */
+/* ---- no agent can run ---- */
 
-/** Whether something else than the clock may bring what a host waits for. */
-static bool is_under_way(void)
+/** Whether an event other than the clock may end the host's wait. */
+static bool event_is_pending(void)
 {
 	for (uint32_t agent = PB_WEAVE_MCU; agent <= PB_WEAVE_CARD; agent++) {
-		if (!pb_weave_rests(agent))
+		if (!pb_weave_is_blocked(agent))
 			return true;
 	}
 	for (uint32_t n = 0; n < PB_WEAVE_NODES; n++) {
@@ -277,8 +280,11 @@ static bool is_under_way(void)
 	return false;
 }
 
-/** It looks now and then whether the firmware runs, as nothing interrupts it: its channel is not open, or was not kept. */
-static bool looks_for_firmware(const struct pb_weave_link *link)
+/**
+ * The host polls the firmware's state at times, because no interrupt comes: its channel is not open, or was
+ * closed.
+ */
+static bool polls_firmware(const struct pb_weave_link *link)
 {
 	const struct pb_channel_entry *entry = entry_of(link->link.channel);
 
@@ -289,15 +295,15 @@ static bool looks_for_firmware(const struct pb_weave_link *link)
 
 void pb_weave_card_quiet(void)
 {
-	if (is_under_way())
+	if (event_is_pending())
 		return;
 	if (pb_weave_supervisor_waits())
-		pb_weave_fail("the supervisor waits for what nobody brings");
+		pb_weave_fail("the supervisor waits without an end");
 	for (uint32_t h = 0; h < PB_WEAVE_HOSTS; h++) {
 		const struct pb_weave_link *link = &card.links[h];
 
-		if (link->waits && link->asks && !looks_for_firmware(link))
-			pb_weave_fail("host %u waits for what nobody brings: %s", h, link->doing);
+		if (link->waits && link->asks && !polls_firmware(link))
+			pb_weave_fail("host %u waits without an end: %s", h, link->doing);
 	}
 }
 
@@ -327,18 +333,13 @@ static void create_node(uint32_t n)
 
 	*node = (struct node){.step = steps[pb_random_below(pb_weave_random(), 3)]};
 	node->driver = (struct pb_reference_engine){
-		.memory = (uint8_t *)card.memory,
+		.memory = &card.tables,
 		.registers_offset = config.registers_offset,
 		.ring_offset = RINGS_OFFSET + n * RING_STRIDE,
-		.range_offset = RANGES_OFFSET,
-		.channels = PB_LIMIT_CHANNELS,
-		.dummy_offset = DUMMY_OFFSET,
-		.translation_offset = TRANSLATION_OFFSET,
 		.node = n,
 		.lines = &card.lines,
 	};
-	card.engines[n] = (struct pb_engine){
-		.ops = &pb_reference_engine_ops, .context = &node->driver, .kind = kinds[n]};
+	card.engines[n] = (struct pb_engine)PB_REFERENCE_ENGINE(&node->driver, kinds[n]);
 	pb_weave_start(PB_WEAVE_ENGINE(n), run_engine);
 	node->model.config = config;
 }
@@ -355,6 +356,14 @@ void pb_weave_card_reset(void)
 	card.lines = (struct pb_lines){.ops = &lines_ops, .pending = &card.pending};
 	pb_weave_supervisor_reset();
 	card.beat = 0;
+	card.tables = (struct pb_reference_memory){
+		.card_memory = (uint8_t *)card.memory,
+		.range_offset = RANGES_OFFSET,
+		.channels = PB_LIMIT_CHANNELS,
+		.dummy_offset = DUMMY_OFFSET,
+		.translation_offset = TRANSLATION_OFFSET,
+	};
+	card.engine_memory = (struct pb_engine_memory){&pb_reference_memory_ops, &card.tables};
 	for (uint32_t n = 0; n < PB_WEAVE_NODES; n++)
 		create_node(n);
 	card.config = (struct pb_firmware_config){
@@ -364,6 +373,7 @@ void pb_weave_card_reset(void)
 		.pool_offset = POOL_OFFSET,
 		.telemetry_offset = TELEMETRY_OFFSET,
 		.lines = &card.lines,
+		.engine_memory = &card.engine_memory,
 		.engines = card.engines,
 		.node_count = PB_WEAVE_NODES,
 		.clock = &boot_block()->clock,

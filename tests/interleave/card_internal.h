@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * What the files of the card share.
+ * Shared by the card's files.
  */
 #ifndef PB_TESTS_INTERLEAVE_CARD_INTERNAL_H
 #define PB_TESTS_INTERLEAVE_CARD_INTERNAL_H
@@ -10,20 +10,20 @@
 
 /* ---- card.c ---- */
 
-/** The MCU begins anew, with no line pending. */
+/** Starts the MCU again, with no interrupt line pending. */
 void pb_weave_mcu_start(void);
 
 /* ---- supervisor.c ---- */
 
-/** Before its agent runs. */
+/** Sets the initial state. Pre: the supervisor's agent does not run yet. */
 void pb_weave_supervisor_reset(void);
-/** Its agent. */
+/** The supervisor's agent. */
 void pb_weave_supervisor_run(void);
 /** The admin channel's interrupt. */
 void pb_weave_supervisor_interrupt(void);
-/** Whether it has asked the firmware for something. */
+/** Whether the supervisor has a command without a reply. */
 bool pb_weave_supervisor_waits(void);
-/** Whether the firmware is to die by its own hand. */
+/** Whether the firmware is to stop itself. */
 bool pb_weave_fatal_wanted(void);
 
 #endif

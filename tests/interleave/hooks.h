@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * Included before everything else in what takes part in an interleaving: each
- * access to card memory and each barrier becomes a call (weave.h says of what).
+ * Included first in every source of an interleaving: each access to card memory and each barrier becomes a
+ * call (weave.h).
  */
 #ifndef PB_TESTS_INTERLEAVE_HOOKS_H
 #define PB_TESTS_INTERLEAVE_HOOKS_H
@@ -14,7 +14,7 @@ void pb_weave_write32(uint32_t *address, uint32_t value);
 uint8_t pb_weave_read8(const uint8_t *address);
 void pb_weave_write8(uint8_t *address, uint8_t value);
 void pb_weave_add32(uint32_t *address, uint32_t value);
-/* A barrier is known by where its call stands. */
+/* A barrier is named by the file and line of its call. */
 void pb_weave_acquire(const char *file, uint32_t line);
 void pb_weave_release(const char *file, uint32_t line);
 void pb_weave_barrier(const char *file, uint32_t line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A host: one session after the other, each of a few actions. */
+/* A host: one session after another, each of a few actions. */
 #include "tests/interleave/host.h"
 
 #include <string.h>
@@ -27,12 +27,12 @@ uint32_t pb_host_choose(uint32_t n)
 	return pb_random_below(pb_weave_random(), n);
 }
 
-bool pb_host_went(const struct pb_host *host, enum pb_error error, const char *what)
+bool pb_host_succeeded(const struct pb_host *host, enum pb_error error, const char *what)
 {
 	if (error == PB_ERROR_OK)
 		return true;
 	if (error == PB_ERROR_FIRMWARE_DEAD && pb_weave_card_opened() != host->link->opened)
-		return false; /* it was in before the supervisor had said that it may, and hears that it may not */
+		return false; /* it attached before the supervisor allowed it, and is refused */
 	if (error != PB_ERROR_FIRMWARE_DEAD || !pb_weave_card_died(host->link->deaths))
 		pb_weave_fail("host %u: when %s: %s", host->index, what, pb_error_name(error));
 	return false;
@@ -58,10 +58,11 @@ static bool create_segment(struct pb_host *host, struct pb_segment *segment, uin
 		.backing_bytes = bytes,
 	};
 
-	return pb_host_went(host, pb_segment_create(segment, &host->channel, &request), "a segment is made");
+	return pb_host_succeeded(host, pb_segment_create(segment, &host->channel, &request),
+				 "a segment is created");
 }
 
-/** Nobody refuses an attach, but for a firmware that has started anew meanwhile. */
+/** An attach is refused only if the firmware has restarted meanwhile. */
 static bool attach(struct pb_host *host)
 {
 	const uint32_t before = pb_weave_card_requests(host->index);
@@ -73,7 +74,7 @@ static bool attach(struct pb_host *host)
 	error = pb_channel_attach(&host->channel, &host->link->link, ATTACH_MICROS);
 	host->link->attaches = false;
 	host->link->opened = pb_weave_card_opened() + !pb_weave_card_is_up();
-	if (!pb_host_went(host, error, "it attaches"))
+	if (!pb_host_succeeded(host, error, "attach"))
 		return false;
 	host->link->opened = pb_weave_card_opened();
 	host->link->invited = pb_weave_card_is_up();
@@ -94,7 +95,8 @@ static bool begin(struct pb_host *host)
 	host->link->doing = "what it needs";
 	if (!create_segment(host, &host->system, PB_SEGMENT_SYSTEM, SYSTEM_BYTES) ||
 	    !create_segment(host, &host->marks, 1, MARKS_BYTES) ||
-	    !pb_host_went(host, pb_context_create(&host->channel, &host->context), "a context is made"))
+	    !pb_host_succeeded(host, pb_context_create(&host->channel, &host->context),
+			       "a context is created"))
 		return false;
 	for (uint32_t l = 0; l < PB_HOST_LANES; l++) {
 		if (!pb_host_lane_create(host, l))
@@ -103,7 +105,7 @@ static bool begin(struct pb_host *host)
 	return true;
 }
 
-/** As many commands at once as there is room for. */
+/** Posts as many commands as there is room for. */
 static bool burst(struct pb_host *host)
 {
 	static const uint32_t arguments[PB_COMMAND_ARGUMENTS];
@@ -117,7 +119,7 @@ static bool burst(struct pb_host *host)
 
 		if (error == PB_ERROR_NO_SPACE)
 			break;
-		if (!pb_host_went(host, error, "a command is begun"))
+		if (!pb_host_succeeded(host, error, "a command is posted"))
 			return false;
 		count++;
 	}
@@ -129,14 +131,14 @@ static bool burst(struct pb_host *host)
 			(void)pb_host_pause(host);
 			continue;
 		}
-		if (!pb_host_went(host, error, "a command is finished"))
+		if (!pb_host_succeeded(host, error, "a command is finished"))
 			return false;
 		tags[at] = tags[--count];
 	}
 	return true;
 }
 
-static bool submit_some(struct pb_host *host, struct pb_host_lane *lane)
+static bool submit_random(struct pb_host *host, struct pb_host_lane *lane)
 {
 	for (uint32_t i = 1u + pb_host_choose(3); i != 0; i--) {
 		if (!pb_host_submit(host, lane, pb_host_choose(3) == 0 ? PB_HOST_LONG : PB_HOST_GOOD))
@@ -145,7 +147,7 @@ static bool submit_some(struct pb_host *host, struct pb_host_lane *lane)
 	return true;
 }
 
-/** One action. @return false: the session is over */
+/** One action. @return false: the session has ended */
 static bool act(struct pb_host *host)
 {
 	struct pb_host_lane *lane = &host->lanes[pb_host_choose(PB_HOST_LANES)];
@@ -163,7 +165,7 @@ static bool act(struct pb_host *host)
 		return pb_host_fail_one(host, lane, PB_HOST_FAULT);
 	case 5:
 	case 6:
-		return pb_host_look(host, lane);
+		return pb_host_check_fence(host, lane);
 	case 7:
 	case 8:
 		return pb_host_count(host, lane);
@@ -176,7 +178,7 @@ static bool act(struct pb_host *host)
 	case 12:
 		return pb_host_aim(host, lane);
 	default:
-		return submit_some(host, lane);
+		return submit_random(host, lane);
 	}
 }
 
@@ -190,15 +192,15 @@ static bool settle_all(struct pb_host *host)
 	return true;
 }
 
-/** @param by_itself it detaches at the same time */
+/** @param by_itself the host also detaches */
 static void leave_to_supervisor(struct pb_host *host, bool by_itself)
 {
 	pb_weave_card_close(host->index);
 	host->link->doing = "its end";
-	/* Whose channel is being closed counts as gone, and is interrupted no more. */
+	/* A host whose channel is being closed counts as gone, and gets no more interrupts. */
 	host->link->asks = false;
 	if (by_itself)
-		(void)pb_host_went(host, pb_channel_detach(&host->channel), "it detaches while it is closed");
+		(void)pb_host_succeeded(host, pb_channel_detach(&host->channel), "detach during a close");
 	while (!host->link->closed)
 		(void)pb_host_pause(host);
 	host->link->asks = true;
@@ -208,10 +210,10 @@ static void leave(struct pb_host *host)
 {
 	switch (pb_host_choose(6)) {
 	case 0:
-		return; /* the next session begins as if nothing had been */
+		return; /* the next session starts from a fresh state */
 	case 1:
 		(void)pb_host_submit(host, &host->lanes[0], PB_HOST_ENDLESS);
-		return; /* the next session waits until it has come to its end */
+		return; /* the next session waits for the end of the close */
 	case 2:
 		leave_to_supervisor(host, false);
 		return;
@@ -220,7 +222,7 @@ static void leave(struct pb_host *host)
 		return;
 	default:
 		host->link->doing = "a detach";
-		(void)pb_host_went(host, pb_channel_detach(&host->channel), "it detaches");
+		(void)pb_host_succeeded(host, pb_channel_detach(&host->channel), "detach");
 	}
 }
 
@@ -236,12 +238,12 @@ static void session(struct pb_host *host)
 		goes_on = settle_all(host);
 	if (goes_on && pb_host_choose(12) == 0) {
 		pb_weave_card_break(pb_host_choose(2) == 0);
-		pb_host_attend(host);
+		pb_host_watch_restart(host);
 	}
 	if (goes_on)
 		leave(host);
 	else
-		pb_host_mourn(host);
+		pb_host_read_death(host);
 }
 
 void pb_host_reset(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges that appear while work starts. */
+/* Segments that appear while submissions start. */
 #include "hal/shared.h"
 #include "tests/interleave/host.h"
 
@@ -14,16 +14,16 @@ static enum pb_error begin_segment(struct pb_host *host, uint32_t *tag)
 	return pb_channel_begin(&host->channel, PB_COMMAND_SEGMENT_CREATE, arguments, tag);
 }
 
-/** Its work has completed: it has stored into the segment, or it has faulted, as there was none. */
+/** The submission has completed: it has stored into the segment, or has faulted because there was none. */
 static bool judge(struct pb_host *host, struct pb_host_lane *lane, uint32_t offset)
 {
-	const struct pb_host_work *work = &lane->works[lane->queue.put - 1u];
+	const struct pb_host_submission *submission = &lane->submissions[lane->queue.put - 1u];
 	const uint32_t *word = (const uint32_t *)(const void *)((uint8_t *)pb_weave_card_memory() + offset);
 
-	if (work->status == PB_ERROR_OK && pb_shared_read32(word) != work->value)
-		pb_weave_fail("host %u: work %u has stored somewhere else: 0x%x", host->index,
+	if (submission->status == PB_ERROR_OK && pb_shared_read32(word) != submission->value)
+		pb_weave_fail("host %u: submission %u has stored somewhere else: 0x%x", host->index,
 			      lane->queue.put - 1u, pb_shared_read32(word));
-	if (work->status == PB_ERROR_OK)
+	if (submission->status == PB_ERROR_OK)
 		return true;
 	(void)pb_host_events(host);
 	return pb_host_clear(host, lane);
@@ -42,16 +42,16 @@ bool pb_host_aim(struct pb_host *host, struct pb_host_lane *lane)
 			return false;
 	}
 	host->link->doing = "a segment";
-	if (!pb_host_went(host, begin_segment(host, &tag), "a segment is begun") ||
+	if (!pb_host_succeeded(host, begin_segment(host, &tag), "the creation of a segment is posted") ||
 	    !pb_host_submit(host, lane, PB_HOST_AIMED))
 		return false;
 	while ((error = pb_channel_finish(&host->channel, tag, results)) == PB_ERROR_TIMEOUT)
 		(void)pb_host_pause(host);
-	if (!pb_host_went(host, error, "a segment is made") || !pb_host_settle(host, lane))
+	if (!pb_host_succeeded(host, error, "a segment is created") || !pb_host_settle(host, lane))
 		return false;
 	if (lane->queue.put != put && !judge(host, lane, results[0]))
 		return false;
-	return pb_host_went(host,
-			    pb_channel_command(&host->channel, PB_COMMAND_SEGMENT_DESTROY, arguments, NULL),
-			    "a segment is removed");
+	return pb_host_succeeded(
+		host, pb_channel_command(&host->channel, PB_COMMAND_SEGMENT_DESTROY, arguments, NULL),
+		"a segment is removed");
 }

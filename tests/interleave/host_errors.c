@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Work that fails, events, and the death of the firmware. */
+/* Submissions that fail, events, and the death of the firmware. */
 #include "tests/interleave/host.h"
 
-/** Looks at a boot block while the firmware dies and starts again. */
+/** Reads a boot block while the firmware dies and restarts. */
 #define ATTEND_MAX 150u
 
 static struct pb_host_lane *lane_of(struct pb_host *host, uint32_t handle)
@@ -17,8 +17,8 @@ static struct pb_host_lane *lane_of(struct pb_host *host, uint32_t handle)
 static void check_event(struct pb_host *host, const struct pb_event *event)
 {
 	const struct pb_host_lane *lane = lane_of(host, event->queue);
-	const uint32_t index = lane != NULL ? pb_host_find(lane, event->fence_id) : PB_HOST_WORKS;
-	const uint32_t status = index != PB_HOST_WORKS ? lane->works[index].status : PB_ERROR_OK;
+	const uint32_t index = lane != NULL ? pb_host_find(lane, event->fence_id) : PB_HOST_SUBMISSIONS;
+	const uint32_t status = index != PB_HOST_SUBMISSIONS ? lane->submissions[index].status : PB_ERROR_OK;
 	bool good = lane != NULL && event->number >= host->events;
 
 	if (event->type == PB_EVENT_PREEMPTED)
@@ -49,7 +49,7 @@ uint32_t pb_host_events(struct pb_host *host)
 	return seen;
 }
 
-/** The error is forgotten while its host looks on. */
+/** Acknowledges the error while the host reads the fence record. */
 bool pb_host_clear(struct pb_host *host, struct pb_host_lane *lane)
 {
 	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {lane->queue.handle};
@@ -57,23 +57,24 @@ bool pb_host_clear(struct pb_host *host, struct pb_host_lane *lane)
 	uint32_t tag;
 
 	error = pb_channel_begin(&host->channel, PB_COMMAND_QUEUE_CLEAR, arguments, &tag);
-	if (!pb_host_went(host, error, "an error is acknowledged"))
+	if (!pb_host_succeeded(host, error, "an error is acknowledged"))
 		return false;
 	host->link->doing = "an acknowledgement";
 	while ((error = pb_channel_finish(&host->channel, tag, NULL)) == PB_ERROR_TIMEOUT) {
-		if (!(pb_host_choose(3) != 0 ? pb_host_look(host, lane) : pb_host_pause(host)))
+		if (!(pb_host_choose(3) != 0 ? pb_host_check_fence(host, lane) : pb_host_pause(host)))
 			return false;
 	}
-	return pb_host_went(host, error, "an error was acknowledged") &&
-	       pb_host_went(host, pb_context_clear(&host->channel, host->context), "a context works again");
+	return pb_host_succeeded(host, error, "an error was acknowledged") &&
+	       pb_host_succeeded(host, pb_context_clear(&host->channel, host->context),
+				 "a context is cleared");
 }
 
-/** Events may come while its host looks. */
+/** Reads events while new ones may come. */
 static uint32_t watch_events(struct pb_host *host)
 {
 	uint32_t seen = 0;
 
-	host->link->asks = false; /* all may have come already */
+	host->link->asks = false; /* all events may have come already */
 	for (uint32_t i = pb_host_choose(4); i != 0; i--) {
 		(void)pb_host_pause(host);
 		seen |= pb_host_events(host);
@@ -106,15 +107,15 @@ bool pb_host_fail_one(struct pb_host *host, struct pb_host_lane *lane, enum pb_h
 	if (!pb_host_settle(host, lane))
 		return false;
 	if (index == lane->queue.put)
-		return true; /* there was no room */
+		return true; /* the queue was full */
 	seen |= pb_host_events(host);
 	if ((seen & wanted) != wanted && host->dropped == dropped)
-		pb_weave_fail("host %u: work %u has failed, and no event says so: 0x%x", host->index, index,
-			      seen);
-	if (!pb_host_went(host, pb_queue_fence(&lane->queue, &fence), "a fence is read"))
+		pb_weave_fail("host %u: submission %u has failed, and no event reports it: 0x%x", host->index,
+			      index, seen);
+	if (!pb_host_succeeded(host, pb_queue_fence(&lane->queue, &fence), "a fence is read"))
 		return false;
-	if (fence.error_fence_id != lane->works[index].fence_id)
-		pb_weave_fail("host %u: work %u has failed, and the record speaks of 0x%x", host->index,
+	if (fence.error_fence_id != lane->submissions[index].fence_id)
+		pb_weave_fail("host %u: submission %u has failed, and the record names 0x%x", host->index,
 			      index, fence.error_fence_id);
 	return pb_host_clear(host, lane);
 }
@@ -125,18 +126,18 @@ static void check_unfinished(const struct pb_host *host, struct pb_host_lane *la
 	uint32_t next = lane->queue.completed;
 
 	if (lane->queue.channel == NULL)
-		return; /* it was not made */
+		return; /* it was not created */
 	while (pb_queue_unfinished(&lane->queue, &descriptor) == PB_ERROR_FIRMWARE_DEAD) {
-		if (next >= lane->queue.put || descriptor.fence_id != lane->works[next].fence_id)
-			pb_weave_fail("host %u: work %u is handed out as fence 0x%x", host->index, next,
+		if (next >= lane->queue.put || descriptor.fence_id != lane->submissions[next].fence_id)
+			pb_weave_fail("host %u: submission %u is returned as fence 0x%x", host->index, next,
 				      descriptor.fence_id);
 		next++;
 	}
 	if (next != lane->queue.put)
-		pb_weave_fail("host %u: work %u is lost", host->index, next);
+		pb_weave_fail("host %u: submission %u is lost", host->index, next);
 }
 
-/** What is said of a death is what was there then, or nothing. */
+/** What a fatal record reports was true at the death, or the record is empty. */
 static void check_death(const struct pb_host *host, const struct pb_card_info *info)
 {
 	const struct pb_fatal_record *fatal = &info->fatal;
@@ -147,7 +148,7 @@ static void check_death(const struct pb_host *host, const struct pb_card_info *i
 		pb_weave_fail("host %u: fatal record: kind %u, pc 0x%x", host->index, fatal->kind, fatal->pc);
 	if (host->link->invited && info->mcu_state == PB_MCU_RESTARTING &&
 	    info->mcu_deaths == host->link->deaths)
-		pb_weave_fail("host %u: it starts again, and has not died", host->index);
+		pb_weave_fail("host %u: it has restarted without a death", host->index);
 }
 
 static void check_boot_block(const struct pb_host *host)
@@ -161,7 +162,7 @@ static void check_boot_block(const struct pb_host *host)
 		pb_weave_fail("host %u: the boot block of a dead firmware: error %u", host->index, error);
 }
 
-void pb_host_attend(struct pb_host *host)
+void pb_host_watch_restart(struct pb_host *host)
 {
 	const uint32_t opened = pb_weave_card_opened();
 	struct pb_card_info info;
@@ -172,7 +173,7 @@ void pb_host_attend(struct pb_host *host)
 	}
 }
 
-void pb_host_mourn(struct pb_host *host)
+void pb_host_read_death(struct pb_host *host)
 {
 	for (uint32_t i = pb_host_choose(6); i != 0; i--)
 		check_boot_block(host);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/interleave/inside.h"
 
-#include "firmware/core.h"
+#include "firmware/instance.h"
 #include "tests/interleave/weave.h"
 
 void pb_inside_look(const struct pb_firmware *firmware, uint32_t channel, struct pb_inside_asked *asked)
 {
-	const struct pb_channel_entry *entry = firmware->channels[channel].entry;
+	const struct pb_channel_entry *entry = firmware->channels[channel].endpoint.entry;
 
 	*asked = (struct pb_inside_asked){0};
 	if (entry == NULL)
-		return; /* it boots */
+		return; /* the firmware has not booted yet */
 	asked->attach_request = pb_weave_peek(&entry->attach_request);
 	asked->kick_put = pb_weave_peek(&entry->kick_put);
 	asked->rescan = pb_weave_peek(&entry->rescan);
@@ -21,16 +21,16 @@ bool pb_inside_waits(const struct pb_firmware *firmware, uint32_t c, const struc
 {
 	const struct pb_core_channel *channel = &firmware->channels[c];
 
-	if (firmware->stage != PB_BOOT_STAGE_RUNNING || channel->state >= PB_CORE_CHANNEL_CLOSING_QUEUES)
+	if (firmware->boot.stage != PB_BOOT_STAGE_RUNNING || pb_core_endpoint_is_closing(&channel->endpoint))
 		return false;
-	if (asked->attach_request != channel->attach_done)
+	if (asked->attach_request != channel->endpoint.attach_done)
 		return true;
-	return channel->state == PB_CORE_CHANNEL_OPEN &&
-	       (asked->kick_put != channel->kick_get || asked->rescan != channel->rescan ||
-		(pb_core_control_room(channel) && asked->control_put != channel->control_get));
+	return pb_core_endpoint_is_open(&channel->endpoint) &&
+	       (asked->kick_put != channel->kicks.get || asked->rescan != channel->kicks.rescan ||
+		(pb_core_reply_fits(&channel->replies) && asked->control_put != channel->commands.get));
 }
 
 uint32_t pb_inside_resets(const struct pb_firmware *firmware, uint32_t node)
 {
-	return firmware->nodes[node].resets;
+	return firmware->nodes[node].machine.resets;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * What the judge must look up inside the firmware.
+ * What the judge must read inside the firmware.
  */
 #ifndef PB_TESTS_INTERLEAVE_INSIDE_H
 #define PB_TESTS_INTERLEAVE_INSIDE_H
@@ -11,7 +11,7 @@
 
 #include "firmware/firmware.h"
 
-/** The words by which a host asks for something. */
+/** The request words of a host. */
 struct pb_inside_asked {
 	uint32_t attach_request;
 	uint32_t kick_put;
@@ -19,11 +19,11 @@ struct pb_inside_asked {
 	uint32_t control_put;
 };
 
-/** What stands in memory. */
+/** Reads a host's request words from card memory. */
 void pb_inside_look(const struct pb_firmware *firmware, uint32_t channel, struct pb_inside_asked *asked);
-/** How often the firmware has reset a node's engine. */
+/** Number of resets of a node's engine by the firmware. */
 uint32_t pb_inside_resets(const struct pb_firmware *firmware, uint32_t node);
-/** Whether these words ask for anything that the firmware has not seen. */
+/** Whether the request words contain a request that the firmware has not read. */
 bool pb_inside_waits(const struct pb_firmware *firmware, uint32_t channel,
 		     const struct pb_inside_asked *asked);
 

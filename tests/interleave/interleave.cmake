@@ -1,4 +1,4 @@
-# Interleavings by seed: the firmware, its engines, the card's supervisor and the host library, compiled once more so
+# Interleavings by seed: the firmware, its engines, the card supervisor and the host library, compiled once more so
 # that each access to card memory and each barrier is a call. Coroutines and sanitizers do not go together.
 if(PB_SANITIZE)
   return()
@@ -13,9 +13,9 @@ pb_library(pb_weave
   SOURCES ${here}/agents.c ${here}/memory.c ${here}/plan.c)
 pb_library(pb_interleaved
   SOURCES ${core} ${model} ${library}
-    ${PROJECT_SOURCE_DIR}/hal/engine/reference.c ${PROJECT_SOURCE_DIR}/hal/card/admin.c
+    ${PROJECT_SOURCE_DIR}/hal/engine/reference.c ${PROJECT_SOURCE_DIR}/hal/engine/reference_memory.c ${PROJECT_SOURCE_DIR}/hal/card_admin/admin.c
     ${PROJECT_SOURCE_DIR}/qemu/card_boot.c
-    ${here}/card.c ${here}/supervisor.c ${here}/inside.c ${here}/link.c ${here}/host.c ${here}/host_work.c ${here}/host_stop.c
+    ${here}/card.c ${here}/supervisor.c ${here}/inside.c ${here}/link.c ${here}/host.c ${here}/host_submit.c ${here}/host_stop.c
     ${here}/host_errors.c ${here}/host_aim.c
   LINKS pb_weave)
 target_compile_options(pb_interleaved PRIVATE -include ${here}/hooks.h)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The program: interleavings by seed, on request without one of the source's barriers. */
+/* The program: interleavings by seed, optionally without one of the source's barriers. */
 #define _GNU_SOURCE
 #include <argp.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "tests/interleave/schedule.h"
 #include "tests/interleave/weave.h"
 
-/** Failing seeds that are shown; the rest are counted. */
+/** Failing seeds that are printed. The rest are counted. */
 #define SHOWN_MAX 10u
 /** Seeds between two lines of progress. */
 #define PROGRESS_SEEDS 5000u
@@ -24,14 +24,14 @@ struct arguments {
 	uint64_t from;
 	uint64_t count;
 	struct pb_schedule_options options;
-	char without[64]; /**< the file's part of it */
+	char without[64]; /**< the file part of it */
 };
 
 static const struct argp_option command_options[] = {
 	{"from", KEY_FROM, "SEED", 0, "The first seed: any number of 64 bits (default: 0)", 0},
-	{"count", KEY_COUNT, "N", 0, "How many seeds, one after the other (default: 1000)", 0},
+	{"count", KEY_COUNT, "N", 0, "Number of seeds, in sequence (default: 1000)", 0},
 	{"without", KEY_WITHOUT, "FILE:LINE", 0,
-	 "Leave out the barrier that stands there, and end with the first seed that shows it", 0},
+	 "Leave out the barrier at this place, and end with the first seed that fails", 0},
 	{"verbose", KEY_VERBOSE, NULL, 0, "Print each access to card memory and each barrier", 0},
 	{0},
 };
@@ -98,10 +98,10 @@ static void show_failure(const char *what)
 	fflush(stdout);
 }
 
-/** Words that make no sense led an agent astray: the seed has broken more than a rule. */
+/** An agent used a broken pointer or index: the seed has broken more than a rule. */
 static void die(int number)
 {
-	show_failure(number == SIGABRT ? "abort" : "an access to nowhere");
+	show_failure(number == SIGABRT ? "abort" : "an invalid access");
 	_exit(1);
 }
 
@@ -142,7 +142,7 @@ int main(int argc, char **argv)
 		.parser = parse,
 		.doc = "Runs the firmware, its engines and hosts with the host library in one process, one "
 		       "access to "
-		       "card memory at a time, in an order and with a memory that each seed chooses anew.\v"
+		       "card memory at a time, in an order and with a memory that each seed chooses.\v"
 		       "Exit code: 0 every rule held; 1 one did not; 2 wrong arguments.",
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * Tables so small that short schedules come to their ends.
+ * Small tables, so that short schedules reach their limits.
  */
 #ifndef PB_TESTS_INTERLEAVE_LIMITS_H
 #define PB_TESTS_INTERLEAVE_LIMITS_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A host's link: waiting lets the other agents run. */
+/* A host's link: a wait lets the other agents run. */
 #include "tests/interleave/link.h"
 
 #include "hal/lines.h"
 
 /** Accesses that others may make while a host is slow. */
 #define SLOW_ACCESSES 600u
-/** Microseconds after which a wait may end for no reason. */
+/** Microseconds after which a wait may end without an event. */
 #define WAKE_MICROS 30u
 
 static struct pb_weave_link *link_of(struct pb_link *link)
@@ -14,12 +14,15 @@ static struct pb_weave_link *link_of(struct pb_link *link)
 	return (struct pb_weave_link *)(void *)link;
 }
 
-/** As host/link.h says, the caller has put a barrier before it. What it does then may take it some time. */
+/**
+ * As include/patchbay/link.h requires, the caller has put a barrier before it. The caller may be slow
+ * afterwards.
+ */
 static void doorbell(struct pb_link *link)
 {
 	pb_weave_ring(PB_LINE_CHANNEL(link->channel));
 	if (pb_random_one_in(pb_weave_random(), 4))
-		pb_weave_stand_back(1u + pb_random_below(pb_weave_random(), SLOW_ACCESSES));
+		pb_weave_yield(1u + pb_random_below(pb_weave_random(), SLOW_ACCESSES));
 }
 
 static enum pb_error wait_for_card(struct pb_link *link, uint64_t timeout_us)

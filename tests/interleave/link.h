@@ -8,7 +8,7 @@
 
 #include "tests/interleave/card.h"
 
-/** A host's link, as new. It need not be closed. */
+/** Initialises a host's link. It need not be closed. */
 struct pb_link *pb_weave_link_open(uint32_t host);
 
 #endif

@@ -6,13 +6,16 @@
 #include "tests/interleave/weave.h"
 
 #define STORES_MAX 24u
-/** Words from here on are lines. */
+/** Words from here on are interrupt lines. */
 #define LINES PB_WEAVE_WORDS
-/** Stores that have left the buffers and are remembered; how many of them a read goes back, at most. */
+/** Limits: stores remembered after they left a buffer, and how many of them a read may go back. */
 #define LOG_ENTRIES 1024u
 #define BACK_MAX    1000u
 
-/** Behind a barrier that is left out: how long a store is held back, in moments, and how many reads are old rather often. */
+/**
+ * After a barrier that is left out: how long a store is held back, in moments, and how many reads prefer old
+ * values.
+ */
 #define HOLD_MOMENTS  700u
 #define OLD_READS     16u
 #define SLOW_ACCESSES 6u
@@ -22,22 +25,22 @@ struct store {
 	uint32_t word;
 	uint32_t value;
 	uint32_t mask;
-	uint32_t era;  /**< counts the barriers before it */
+	uint32_t era;  /**< number of barriers before it */
 	uint64_t held; /**< moment before which it does not leave by chance */
 };
 
-/** An agent's way to memory. */
+/** An agent's view of memory. */
 struct view {
-	struct store stores[STORES_MAX]; /**< in the order in which they were made */
+	struct store stores[STORES_MAX]; /**< in program order */
 	uint32_t count;
 	uint32_t era;
-	uint32_t old_reads; /**< how many reads are old rather often */
+	uint32_t old_reads; /**< number of reads that prefer old values */
 	uint32_t slow_in;   /**< accesses until it lets others run for some time; 0: it does not */
-	uint32_t floor;     /**< all that had left the buffers before this is seen */
+	uint32_t floor;     /**< all that had left the buffers before this point is visible */
 };
 
 static struct view views[PB_WEAVE_AGENTS];
-/** By agent and word: the newest point of it that the agent knows. */
+/** By agent and word: the newest point of the word that the agent knows. */
 static uint32_t known[PB_WEAVE_AGENTS][PB_WEAVE_WORDS];
 static struct {
 	uint32_t word;
@@ -74,7 +77,7 @@ static void commit(uint32_t agent, const struct store *store)
 	uint32_t *word;
 
 	if (store->word >= LINES) {
-		pb_weave_say("    line %u of agent %u is rung", store->word - LINES, agent);
+		pb_weave_log("    line %u of agent %u is rung", store->word - LINES, agent);
 		around->rung(store->word - LINES);
 		return;
 	}
@@ -83,10 +86,13 @@ static void commit(uint32_t agent, const struct store *store)
 	history[point % LOG_ENTRIES].old = *word;
 	*word = (*word & ~store->mask) | (store->value & store->mask);
 	known[agent][store->word] = ++point;
-	pb_weave_say("    0x%05x = 0x%x of agent %u is there", 4u * store->word, *word, agent);
+	pb_weave_log("    0x%05x = 0x%x of agent %u is there", 4u * store->word, *word, agent);
 }
 
-/** Of the stores that no barrier keeps back, one by chance; of those to the same word the first. The buffer has some. */
+/**
+ * Lets one random store leave that no barrier keeps back; among stores to one word the first. Pre: the buffer
+ * is not empty.
+ */
 static uint32_t choose_store(const struct view *view)
 {
 	uint32_t end = 0, chosen, first = 0;
@@ -110,7 +116,7 @@ static void leave(uint32_t agent, uint32_t index)
 	commit(agent, &store);
 }
 
-/** @param held whether one that is held back may leave, too @return false: that was chosen, and may not */
+/** @param held a store that is held back may leave, too @return false: the chosen store may not leave */
 static bool drain_one(uint32_t agent, bool held)
 {
 	const uint32_t chosen = choose_store(&views[agent]);
@@ -165,7 +171,7 @@ void pb_weave_poke(uint32_t *address, uint32_t value)
 	const struct store store = {
 		.word = (uint32_t)(address - around->memory), .value = value, .mask = UINT32_MAX};
 
-	/* As if the running agent had read it; who pokes it is none. */
+	/* As if the running agent had read the word. A caller of pb_weave_poke() is no agent. */
 	commit(pb_weave_self(), &store);
 }
 
@@ -184,7 +190,7 @@ bool pb_weave_store_early(uint32_t word, uint32_t value, uint32_t mask)
 		if (view->stores[i].word == word)
 			return false;
 	}
-	/* What a barrier keeps before it goes first. */
+	/* Stores that a barrier keeps before this one leave first. */
 	while (view->count != 0 && view->stores[0].era != view->era)
 		(void)drain_one(self, true);
 	commit(self, &store);
@@ -193,7 +199,10 @@ bool pb_weave_store_early(uint32_t word, uint32_t value, uint32_t mask)
 
 /* ---- reads ---- */
 
-/** The next older store to the word behind `oldest`. @return the point right behind it; oldest: there is none */
+/**
+ * The next older store to the word, after `oldest`. @return the point right after the store; oldest: there is
+ * none
+ */
 static uint32_t find_older(uint32_t word, uint32_t at, uint32_t oldest)
 {
 	while (at != oldest && history[(at - 1u) % LOG_ENTRIES].word != word)
@@ -201,7 +210,7 @@ static uint32_t find_older(uint32_t word, uint32_t at, uint32_t oldest)
 	return at;
 }
 
-/** What the word held at some point that the agent may still see. */
+/** A value that the word held at some point that the agent may still see. */
 static uint32_t read_old(uint32_t agent, uint32_t word)
 {
 	uint32_t oldest = views[agent].floor;
@@ -223,7 +232,7 @@ static uint32_t read_old(uint32_t agent, uint32_t word)
 	return value;
 }
 
-/** Whether this read may be an old one. */
+/** Whether this read may return an old value. */
 static bool reads_old(struct view *view)
 {
 	if (view->old_reads == 0)
@@ -251,13 +260,13 @@ static uint32_t read_word(uint32_t word)
 		if (store->word == word)
 			value = (value & ~store->mask) | (store->value & store->mask);
 	}
-	pb_weave_say("0x%05x reads 0x%x", 4u * word, value);
+	pb_weave_log("0x%05x reads 0x%x", 4u * word, value);
 	return value;
 }
 
-/* ---- where a barrier is left out ---- */
+/* ---- barriers that are left out ---- */
 
-/** What the barrier would have kept from happening is made to happen now and then. */
+/** Now and then makes happen what the barrier would prevent. */
 static void use_gap(void)
 {
 	struct view *view = &views[pb_weave_self()];
@@ -273,18 +282,18 @@ static void use_gap(void)
 		view->slow_in = 1u + pb_random_below(pb_weave_random(), SLOW_ACCESSES);
 }
 
-/** A point, at which an agent that has come by a gap may be slow. */
-static void come_to_point(void)
+/** A point at which an agent that has passed a gap may be slow. */
+static void reach_point(void)
 {
 	struct view *view = &views[pb_weave_self()];
 
 	if (view->slow_in != 0 && --view->slow_in == 0)
-		pb_weave_stand_back(1u + pb_random_below(pb_weave_random(), HOLD_MOMENTS));
+		pb_weave_yield(1u + pb_random_below(pb_weave_random(), HOLD_MOMENTS));
 	else
 		pb_weave_point();
 }
 
-/* ---- what the source calls ---- */
+/* ---- calls from the instrumented source ---- */
 
 static bool is_shared(uintptr_t address)
 {
@@ -300,13 +309,13 @@ uint32_t pb_weave_read32(const uint32_t *address)
 {
 	if (!is_shared((uintptr_t)address))
 		return *address;
-	come_to_point();
+	reach_point();
 	return read_word(word_of((uintptr_t)address));
 }
 
 static void write_word(uint32_t word, uint32_t value, uint32_t mask)
 {
-	pb_weave_say("0x%05x to be 0x%x", 4u * word, value);
+	pb_weave_log("0x%05x to be 0x%x", 4u * word, value);
 	if (!pb_weave_plan_store(word, value, mask))
 		store_masked(word, value, mask);
 }
@@ -317,7 +326,7 @@ void pb_weave_write32(uint32_t *address, uint32_t value)
 		*address = value;
 		return;
 	}
-	come_to_point();
+	reach_point();
 	write_word(word_of((uintptr_t)address), value, UINT32_MAX);
 }
 
@@ -327,7 +336,7 @@ uint8_t pb_weave_read8(const uint8_t *address)
 
 	if (!is_shared((uintptr_t)address))
 		return *address;
-	come_to_point();
+	reach_point();
 	return (uint8_t)(read_word(word_of((uintptr_t)address)) >> shift);
 }
 
@@ -339,7 +348,7 @@ void pb_weave_write8(uint8_t *address, uint8_t value)
 		*address = value;
 		return;
 	}
-	come_to_point();
+	reach_point();
 	write_word(word_of((uintptr_t)address), (uint32_t)value << shift, UINT32_C(0xff) << shift);
 }
 
@@ -349,13 +358,13 @@ static void empty_buffer(void)
 
 	while (views[self].count != 0) {
 		(void)drain_one(self, true);
-		come_to_point();
+		reach_point();
 	}
 }
 
 void pb_weave_add32(uint32_t *address, uint32_t value)
 {
-	come_to_point();
+	reach_point();
 	empty_buffer();
 	pb_weave_poke(address, *address + value);
 }
@@ -373,7 +382,7 @@ void pb_weave_acquire(const char *file, uint32_t line)
 {
 	if (left_out(file, line))
 		return;
-	pb_weave_say("acquire, %s:%u", file, line);
+	pb_weave_log("acquire, %s:%u", file, line);
 	pb_weave_plan_barrier();
 	views[pb_weave_self()].floor = point;
 }
@@ -391,7 +400,7 @@ void pb_weave_release(const char *file, uint32_t line)
 {
 	if (left_out(file, line))
 		return;
-	pb_weave_say("release, %s:%u", file, line);
+	pb_weave_log("release, %s:%u", file, line);
 	order_stores();
 }
 
@@ -399,8 +408,8 @@ void pb_weave_barrier(const char *file, uint32_t line)
 {
 	if (left_out(file, line))
 		return;
-	pb_weave_say("barrier, %s:%u", file, line);
-	come_to_point();
+	pb_weave_log("barrier, %s:%u", file, line);
+	reach_point();
 	pb_weave_plan_barrier();
 	empty_buffer();
 	views[pb_weave_self()].floor = point;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Stores before their time: which, and whether they were. */
+/* Early stores: which ones, and whether the program then made them. */
 #include <string.h>
 
 #include "tests/interleave/weave.h"
 
-/** Accesses that a store may come early by. */
+/** Accesses by which a store may be early. */
 #define AHEAD_MAX 64u
-/** Accesses of others that come between an early store and the read. */
+/** Accesses of other agents between an early store and the read. */
 #define BETWEEN_MAX 400u
-/** How far from a gap a pause is, and accesses of others in it. */
+/** Distance of a pause from a gap, and accesses of other agents during it. */
 #define PAUSE_BEFORE 12u
 #define PAUSE_BEHIND 5u
 #define PAUSE_AHEAD  250u
@@ -16,11 +16,11 @@
 
 /** The accesses of an agent since its last barrier. */
 struct past {
-	uint32_t accesses; /**< made in this schedule */
+	uint32_t accesses; /**< in this schedule */
 	uint32_t count;
 	uint32_t
-		gap; /**< accesses when the barrier that is left out stood there last; 0: not since the last barrier */
-	uint32_t words[AHEAD_MAX]; /**< of the last `count` of them */
+		gap; /**< value of `accesses` at the last barrier that is left out; 0: none since the last barrier */
+	uint32_t words[AHEAD_MAX]; /**< of the last `count` accesses */
 	bool reads[AHEAD_MAX];
 };
 
@@ -57,7 +57,7 @@ static void remember(struct past *past, uint32_t word, bool reads)
 		past->count++;
 }
 
-/** A read that this store may come before, back to the last access to the same word. */
+/** A read that this store may precede, back to the last access to the word. */
 static void consider(const struct past *past, uint32_t word, uint32_t value, uint32_t mask)
 {
 	for (uint32_t back = 1; back <= past->count; back++) {
@@ -84,11 +84,11 @@ static bool is_planned(const struct past *past)
 	       past->accesses <= plan->store;
 }
 
-/** Others go on for some time, shortly before or behind a gap. */
+/** Lets other agents run for some time, shortly before or after a gap. */
 static void pause_if_planned(const struct past *past)
 {
 	if (!making && plan->pauses && plan->agent == pb_weave_self() && past->accesses == plan->read)
-		pb_weave_stand_back(1u + pb_random_below(pb_weave_random(), PAUSE_MAX));
+		pb_weave_yield(1u + pb_random_below(pb_weave_random(), PAUSE_MAX));
 }
 
 void pb_weave_plan_read(uint32_t word)
@@ -101,7 +101,7 @@ void pb_weave_plan_read(uint32_t word)
 	if (is_planned(past) && past->accesses == plan->read) {
 		stored = pb_weave_store_early(plan->word, plan->value, plan->mask);
 		if (stored)
-			pb_weave_stand_back(1u + pb_random_below(pb_weave_random(), BETWEEN_MAX));
+			pb_weave_yield(1u + pb_random_below(pb_weave_random(), BETWEEN_MAX));
 	} else if (is_planned(past) && stored && (word == plan->word || past->accesses == plan->store)) {
 		is_void = true;
 	}

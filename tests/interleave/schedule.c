@@ -7,7 +7,7 @@
 #include "tests/interleave/host.h"
 #include "tests/interleave/weave.h"
 
-/** Accesses of a schedule that goes on for ever. */
+/** Accesses after which a schedule counts as endless. */
 #define ACCESSES_MAX 1000000u
 
 bool pb_schedule_create(void)

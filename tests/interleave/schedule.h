@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * One schedule: its world, its agents, its verdict.
+ * One schedule: its card, its agents, its verdict.
  */
 #ifndef PB_TESTS_INTERLEAVE_SCHEDULE_H
 #define PB_TESTS_INTERLEAVE_SCHEDULE_H
@@ -9,15 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** What became of a schedule. */
+/** The result of a schedule. */
 enum pb_schedule_end {
 	PB_SCHEDULE_HELD,   /**< no rule was broken */
-	PB_SCHEDULE_BROKEN, /**< one was: pb_weave_failure says which */
-	PB_SCHEDULE_VOID,   /**< a store came early that the program then did not make: it says nothing */
+	PB_SCHEDULE_BROKEN, /**< a rule was broken: pb_weave_failure names it */
+	PB_SCHEDULE_VOID,   /**< an early store that the program did not make: no result */
 };
 
 struct pb_schedule_options {
-	const char *without; /**< file of a barrier that is left out, as it stands in __FILE__, or NULL */
+	const char *without; /**< file of a barrier that is left out, as in __FILE__, or NULL */
 	uint32_t line;       /**< its line */
 	bool verbose;        /**< print each access */
 };

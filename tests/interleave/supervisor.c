@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The card's supervisor: it starts the MCU, and is the admin channel's host. */
+/* The card's supervisor: restarts the MCU, and is the host of the admin channel. */
 #include <string.h>
 
-#include "hal/card/admin.h"
+#include "hal/card_admin/admin.h"
 #include "hal/lines.h"
 #include "qemu/card_boot.h"
 #include "tests/interleave/card_internal.h"
 
-/** How long a dead MCU stays so, and between two looks of the supervisor while it boots, in microseconds. */
+/** Time that a dead MCU stays so, and between two polls of the supervisor while it boots, in microseconds. */
 #define DEAD_MICROSECONDS 50u
 #define BOOT_MICROSECONDS 4u
 
@@ -20,7 +20,7 @@ static struct {
 	bool fatal_wanted;
 	bool up; /**< hosts may attach */
 	uint32_t deaths;
-	uint32_t opened; /**< how often hosts were let in */
+	uint32_t opened; /**< number of times that hosts were allowed to attach */
 } supervisor;
 
 uint32_t pb_weave_card_deaths(void)
@@ -81,9 +81,9 @@ static void restart_mcu(void)
 	supervisor.fatal_wanted = false;
 	pb_weave_kill(PB_WEAVE_MCU);
 	pb_weave_break_off(PB_WEAVE_MCU);
-	pb_weave_see(pb_weave_seen()); /* who hears of its end sees what it has stored */
+	pb_weave_see(pb_weave_seen()); /* an agent that is notified of the end sees what the MCU has stored */
 	pb_card_admin_stop(&supervisor.admin);
-	/* It takes their channels with it. */
+	/* A restart closes the hosts' channels. */
 	supervisor.closing = 0;
 	for (uint32_t h = 0; h < PB_WEAVE_HOSTS; h++)
 		pb_weave_card_link(h)->closed = true;
@@ -92,7 +92,7 @@ static void restart_mcu(void)
 	start_mcu();
 }
 
-/** What it says for people is what the firmware has left. */
+/** Compares the supervisor's message with what the firmware has left. */
 static void check_fatal(void)
 {
 	char text[PB_CARD_BOOT_FATAL_BYTES];
@@ -102,7 +102,7 @@ static void check_fatal(void)
 		pb_weave_fail("the supervisor reads of a fatal record: %s", text);
 }
 
-static void look_at_firmware(void)
+static void poll_firmware(void)
 {
 	const enum pb_card_boot_news news = pb_card_boot_poll(&supervisor.boot);
 
@@ -139,12 +139,12 @@ void pb_weave_supervisor_run(void)
 	start_mcu();
 	for (;;) {
 		supervisor.interrupted = false;
-		look_at_firmware();
+		poll_firmware();
 		if (supervisor.break_wanted)
 			restart_mcu();
 		pb_card_admin_poll(&supervisor.admin);
 		if (supervisor.admin.state == PB_CARD_ADMIN_LOST)
-			pb_weave_fail("the supervisor cannot make sense of the firmware");
+			pb_weave_fail("the supervisor reads an invalid state");
 		if (!supervisor.up && pb_card_admin_settled(&supervisor.admin)) {
 			supervisor.up = true;
 			supervisor.opened++;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A host submits and rings, the MCU looks and goes to sleep: no wake-up is
- * lost. A host with two queues, a kick ring of two entries, the card that turns
- * doorbells into bytes of a UART, of which at most one is on its way, and the
- * MCU with its interrupt handler.
+ * A host submits and rings the doorbell, the MCU polls and goes to sleep: no
+ * wake-up is lost. A host with two queues, a kick ring of two entries, the card
+ * that turns doorbells into bytes of a UART, of which at most one is in transit,
+ * and the MCU with its interrupt handler.
  *
- * What may be left out, to see that it is needed:
+ * What may be left out, to show that it is needed:
  *   NO_PUT_RELEASE   of pb_queue_submit, between descriptor and put
  *   NO_KICK_RELEASE  of kick, between the ring and its index
  *   NO_KICK_BARRIER  of kick, before the doorbell
- *   NO_LINE_LOOK     of idle_wait: whether a line was raised before interrupts were masked
- *   NO_MASK          of idle_enter: interrupts are not masked when it looks for the last time
- *   NO_TAKE_BARRIER, NO_IDLE_LOOK  of take, and the last look of pb_firmware_idle: each does
- *                    without the other, not both of them
+ *   NO_LINE_LOOK     of idle_wait: the check for an interrupt that came before interrupts were masked
+ *   NO_MASK          of idle_enter: interrupts are not masked during the last poll
+ *   NO_TAKE_BARRIER, NO_IDLE_LOOK  of take, and the last poll of pb_firmware_idle: one of them
+ *                    is enough, none is not
  *   LOSSY            a doorbell may get lost: the tick is needed; NO_TICK
  */
 #define QUEUES      2
@@ -32,7 +32,7 @@
 
 #include "weak.pml"
 
-/* ---- the way of a doorbell ---- */
+/* ---- the path of a doorbell ---- */
 
 bool rung;             /* the card's eventfd */
 chan wire = [2] of { bit };
@@ -52,7 +52,7 @@ end:
 		:: true -> skip
 		fi;
 #endif
-		/* The card looks at memory after its eventfd was written. */
+		/* The card reads TAKEN after its eventfd was written. */
 		AT(pb_card_lines_raise) taken = memory[TAKEN];
 		if
 		:: taken == sent -> AT(flush) atomic { sent++; wire!1 }
@@ -122,10 +122,10 @@ end:
 	od
 }
 
-/* Takes what the queue's put index shows. */
-inline look(q)
+/* Reads what the queue's put index announces. */
+inline poll_queue(q)
 {
-	AT(pb_core_queue_look) put = LOAD(MCU, PUT(q));
+	AT(pb_core_poll_queue) put = LOAD(MCU, PUT(q));
 	do
 	:: atomic { done[q] < put ->
 		AT(pb_core_admit) assert(LOAD(MCU, DESCRIPTOR(q, done[q])) == 1);
@@ -135,20 +135,20 @@ inline look(q)
 	od
 }
 
-inline take_kicks()
+inline read_kicks()
 {
 	do
 	:: atomic { kick_get != seen ->
-		AT(take_kicks) handle = LOAD(MCU, KICK(kick_get));
+		AT(read_kicks) handle = LOAD(MCU, KICK(kick_get));
 		assert(handle == 1 || handle == 2);
 		kick_get++
 	};
-		look(handle - 1);
+		poll_queue(handle - 1);
 		handle = 0
 	:: else -> break
 	od;
 	RELEASE(MCU);
-	AT(take_kicks) STORE(MCU, KICK_GET, kick_get)
+	AT(read_kicks) STORE(MCU, KICK_GET, kick_get)
 }
 
 inline look_at_channel()
@@ -156,11 +156,11 @@ inline look_at_channel()
 	AT(pb_core_doorbell) seen = LOAD(MCU, KICK_PUT);
 	AT(pb_core_doorbell) asked = LOAD(MCU, RESCAN);
 	if
-	:: seen != kick_get -> take_kicks()
+	:: seen != kick_get -> read_kicks()
 	:: else -> skip
 	fi;
 	if
-	:: asked != rescan -> AT(look_at_all) look(0); look(1); rescan = asked
+	:: asked != rescan -> AT(rescan_some) poll_queue(0); poll_queue(1); rescan = asked
 	:: else -> skip
 	fi;
 	seen = 0;
@@ -175,7 +175,7 @@ inline idle()
 	AT(pb_firmware_idle) BARRIER(MCU);
 	waits = false;
 #ifndef NO_IDLE_LOOK
-	AT(pb_core_doorbell_waiting) waits = (LOAD(MCU, KICK_PUT) != kick_get || LOAD(MCU, RESCAN) != rescan);
+	AT(pb_core_doorbell_pending) waits = (LOAD(MCU, KICK_PUT) != kick_get || LOAD(MCU, RESCAN) != rescan);
 #endif
 	if
 	:: waits -> skip
@@ -185,7 +185,7 @@ inline idle()
 #else
 	:: !waits ->
 #endif
-		/* WFI: an interrupt that is pending ends it, whether it is masked or not. */
+		/* WFI: a pending interrupt ends it, whether it is masked or not. */
 end_asleep:
 		AT(pb_cpu_wait) (nempty(wire) || tick)
 	fi;
@@ -210,7 +210,7 @@ proctype main_loop()
 	od
 }
 
-/* Nothing moves any more: everything was taken. */
+/* Nothing moves any more: everything was read. */
 proctype judge()
 {
 	timeout;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An engine completes work, the MCU retires it or goes to sleep: no completion
- * stays unseen. While the MCU looks at the counts of raises by itself, the card
- * sends it no byte (hal/card/lines.h).
+ * An engine completes submissions, the MCU retires them or goes to sleep: no
+ * completion stays unseen. While the MCU polls the counts of raised interrupts
+ * by itself, the card sends it no byte (qemu/mcu/lines.h).
  *
- * What may be left out, to see that it is needed:
- *   NO_RAISE_RELEASE  of pb_card_lines_raise, between what it tells of and its count
- *   NO_RAISE_BARRIER  of pb_card_lines_raise, before it looks whether the MCU does
- *   NO_HUNT_BARRIER   of hunt, behind mcu_looks = 0
- *   NO_SECOND_LOOK    of hunt, behind that barrier
- *   NO_LINE_LOOK      of idle_wait: whether a line was raised before interrupts were masked
- *   NO_MASK           of idle_enter: interrupts are not masked when it looks for the last time
+ * What may be left out, to show that it is needed:
+ *   NO_RAISE_RELEASE  of pb_card_lines_raise, between the reported state and its count
+ *   NO_RAISE_BARRIER  of pb_card_lines_raise, before it reads whether the MCU polls
+ *   NO_HUNT_BARRIER   of hunt, after mcu_polls = 0
+ *   NO_SECOND_LOOK    of hunt, after that barrier
+ *   NO_LINE_LOOK      of idle_wait: the check for an interrupt that came before interrupts were masked
+ *   NO_MASK           of idle_enter: interrupts are not masked during the last poll
  */
-#define WORKS  3
-#define ROUNDS 2 /* of a hunt */
+#define TOTAL  3
+#define ROUNDS 2 /* of polling */
 
-#define SEQUENCE  0 /* the engine's: the last work complete */
+#define SEQUENCE  0 /* the engine's: number of the last completed submission */
 #define RAISED    1
 #define MCU_LOOKS 2
 #define TAKEN     3
@@ -25,13 +25,13 @@
 
 chan wire = [4] of { bit };
 
-/* The engine, and the card's side of its line. */
+/* The engine, and the card's side of its interrupt. */
 proctype engine()
 {
 	byte done, sent, looks, taken;
 
 	do
-	:: done < WORKS ->
+	:: done < TOTAL ->
 		done++;
 		AT(pb_engine_model_step) STORE(OTHER, SEQUENCE, done);
 #ifndef NO_RAISE_RELEASE
@@ -78,7 +78,7 @@ byte retired;
 
 inline look_at_raises()
 {
-	AT(look) count = LOAD(MCU, RAISED);
+	AT(poll_nodes) count = LOAD(MCU, RAISED);
 	atomic {
 		found = (found || count != seen);
 		seen = count;
@@ -86,7 +86,7 @@ inline look_at_raises()
 	}
 }
 
-/* Before it sleeps it looks for a while. */
+/* Polls for a while before it sleeps. */
 inline hunt_for_raises()
 {
 	found = false;
@@ -121,7 +121,7 @@ inline idle()
 #else
 	:: true ->
 #endif
-		/* WFI: an interrupt that is pending ends it, whether it is masked or not. */
+		/* WFI: a pending interrupt ends it, whether it is masked or not. */
 end_asleep:
 		AT(pb_cpu_wait) nempty(wire)
 	fi;
@@ -138,7 +138,7 @@ proctype main_loop()
 		AT(pb_uart_lines_take) BARRIER(MCU);
 		if
 		:: raised ->
-			/* Never backward, and never twice: what was retired stays so. */
+			/* Never backward, and never twice: a retired submission stays retired. */
 			AT(pb_core_retire) atomic {
 				assert(LOAD(MCU, SEQUENCE) >= retired);
 				retired = LOAD(MCU, SEQUENCE)
@@ -152,7 +152,7 @@ proctype main_loop()
 proctype judge()
 {
 	timeout;
-	assert(retired == WORKS)
+	assert(retired == TOTAL)
 }
 
 init {

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work on one node, completed, preempted, reset: no fence is lost and none
- * comes twice. A host submits to two queues, may preempt one of them, between
- * two buffers or inside one, and may reset it, meanwhile or later. The engine
- * runs what it is fed, answers when it likes, and may hang until it is reset;
- * the firmware may also take it for hung when it is not.
+ * Submissions on one node, completed, preempted, reset: no fence is lost and
+ * none comes twice. A host submits to two queues, may preempt one of them,
+ * between two buffers or inside one, and may reset it, during the preemption or
+ * later. The engine runs what it is fed, answers at any time, and may hang until
+ * it is reset. The firmware may also take it for hung when it is not.
  *
- * What may be left out, to see that it is needed:
- *   NO_FENCE_CHECK  of retire_asked: the range of a number that is read while the engine answers
- *   NO_STOP_RETIRE  of take_stop: what was finished before the stop is retired first
- *   NO_RENUMBER     of pb_core_withdraw: numbers start anew, and what is left stands at its new place
- *   NO_FEED_AGAIN   of pb_core_withdraw: what is not wanted back is fed again
- *   NO_IS_DONE      of pb_core_stop_progress: it reports no earlier than the work is back
- *   NO_ANSWER_CHECK of pb_core_retire: while the engine was asked something, its answer is waited for
+ * What may be left out, to show that it is needed:
+ *   NO_FENCE_CHECK  of retire_asked: the range check of a number that is read while the engine answers
+ *   NO_STOP_RETIRE  of accept_stop: what was finished before the stop is retired first
+ *   NO_RENUMBER     of pb_core_recall: numbers start again, and the rest is stored at its new index
+ *   NO_FEED_AGAIN   of pb_core_recall: what is not recalled is fed again
+ *   NO_IS_DONE      of settle() in stop.c: the report waits until the submissions are returned
+ *   NO_ANSWER_CHECK of pb_core_retire: during a command to the engine its answer is waited for
  */
 #define AT(function)
 
 #define QUEUES 2
 #define EACH   2 /* submissions of a queue */
-#define WORKS  4
+#define TOTAL  4
 #define DEPTH  2 /* in flight */
 
 #define ID(q, n)  (2 * (q) + (n))
@@ -29,9 +29,9 @@
 
 byte put[QUEUES];       /* submitted */
 byte completed[QUEUES]; /* completed or returned */
-byte fences[WORKS];
-byte returned[WORKS];
-byte executed[WORKS];
+byte fences[TOTAL];
+byte returned[TOTAL];
+byte executed[TOTAL];
 byte resets;
 bool preempt_asked, preempt_inside, reset_asked;
 bool reported; /* PREEMPTED, or the reply to RESET */
@@ -40,9 +40,9 @@ byte cutoff;
 /* ---- the engine ---- */
 
 mtype = { NOTHING, STOP, STOP_INSIDE, RESET };
-mtype command = NOTHING; /* NOTHING: the last one is answered */
-byte slots[WORKS + 1];   /* submissions, by the number of their fence */
-bool hollow[WORKS + 1];   /* fed empty: it failed */
+mtype command = NOTHING; /* NOTHING: the last command is answered */
+byte slots[TOTAL + 1];   /* submissions, by their sequence number */
+bool hollow[TOTAL + 1];   /* fed empty: it failed */
 byte fed_to;
 byte sequence;
 bool running;
@@ -95,7 +95,7 @@ proctype host()
 	byte n;
 
 	do
-	:: atomic { n < WORKS -> AT(pb_queue_submit) put[n % QUEUES]++; n++ }
+	:: atomic { n < TOTAL -> AT(pb_queue_submit) put[n % QUEUES]++; n++ }
 	:: atomic { !preempt_asked && put[0] != 0 ->
 		AT(pb_queue_preempt_begin)
 		preempt_asked = true;
@@ -105,7 +105,7 @@ proctype host()
 		fi
 	}
 	:: atomic { !reset_asked && put[0] != 0 -> AT(pb_queue_reset) reset_asked = true }
-	:: atomic { n == WORKS -> break }
+	:: atomic { n == TOTAL -> break }
 	od
 }
 
@@ -113,11 +113,11 @@ proctype host()
 
 mtype = { RUNNING, STOPPING, RESETTING };
 mtype node = RUNNING;
-byte work[WORKS + 1]; /* submissions in flight, by number */
-bool failed[WORKS + 1];
+byte feeds[TOTAL + 1]; /* submissions in flight, by number */
+bool failed[TOTAL + 1];
 byte fed, retired;
 byte busy[QUEUES];
-bool stopping;   /* of queue 0: its work is being taken back */
+bool stopping;   /* of queue 0: its submissions are being recalled */
 bool took_preempt, took_reset;
 
 inline reset_engine()
@@ -127,16 +127,16 @@ inline reset_engine()
 	resets++
 }
 
-/* The first in the ring fails, whatever becomes of it. */
+/* The first in the ring fails, whatever happens to it. */
 inline blame()
 {
 	AT(pb_core_node_blame) failed[retired + 1] = true
 }
 
-/* What is before the cutoff and has not completed is the host's again. */
+/* What is before the cutoff and has not completed is returned to the host. */
 inline finish_stop()
 {
-	AT(return_rest)
+	AT(give_back)
 	do
 	:: completed[0] < cutoff ->
 		assert(fences[ID(0, completed[0])] == 0);
@@ -153,24 +153,24 @@ inline stop_progress()
 {
 	if
 #ifndef NO_IS_DONE
-	:: AT(is_done) stopping && busy[0] == 0 -> AT(pb_core_stop_progress) finish_stop()
+	:: AT(is_done) stopping && busy[0] == 0 -> AT(settle) finish_stop()
 #else
-	:: stopping -> AT(pb_core_stop_progress) finish_stop()
+	:: stopping -> AT(settle) finish_stop()
 #endif
 	:: else -> skip
 	fi
 }
 
-/* The next one in flight ends. */
+/* The next submission in flight ends. */
 inline complete()
 {
 	assert(retired < fed);
 	retired++;
-	id = work[retired];
+	id = feeds[retired];
 	AT(publish) fences[id]++;
 	assert(fences[id] == 1 && returned[id] == 0);
 	assert(failed[retired] || executed[id] >= 1);
-	/* In the order of its queue; nothing that was before the cutoff comes behind the report. */
+	/* In the order of its queue. Nothing before the cutoff ends after the report. */
 	assert(PLACE(id) == completed[QUEUE(id)]);
 	assert(!(reported && QUEUE(id) == 0 && PLACE(id) < cutoff));
 	completed[QUEUE(id)]++;
@@ -185,7 +185,7 @@ inline complete()
 inline retire_to(number)
 {
 	do
-	:: retired != number -> AT(pb_core_retire_to) complete()
+	:: retired != number -> AT(pb_core_complete_to) complete()
 	:: else -> break
 	od
 }
@@ -193,92 +193,92 @@ inline retire_to(number)
 inline feed_one(number)
 {
 	AT(pb_core_feed_again)
-	slots[number] = work[number];
+	slots[number] = feeds[number];
 	hollow[number] = failed[number];
 	fed_to = number
 }
 
-/* Whether work, or one of its queue behind it, has failed: it stays. */
+/* Whether the submission, or a later one of its queue, has failed: it stays. */
 inline is_kept(number)
 {
 	kept = false;
 	other = number;
 	do
 	:: other <= fed ->
-		kept = (kept || (failed[other] && QUEUE(work[other]) == QUEUE(work[number])));
+		kept = (kept || (failed[other] && QUEUE(feeds[other]) == QUEUE(feeds[number])));
 		other++
 	:: else -> break
 	od;
 	other = 0
 }
 
-/* What is wanted back leaves; the rest is numbered anew and fed again. */
-inline withdraw()
+/* Recalled submissions leave. The rest is numbered again and fed again. */
+inline recall()
 {
-	place = retired + 1;
+	slot = retired + 1;
 	left = 0;
 	do
-	:: place <= fed ->
-		AT(collect) is_kept(place);
+	:: slot <= fed ->
+		AT(collect) is_kept(slot);
 		if
-		:: stopping && QUEUE(work[place]) == 0 && !kept -> AT(give_back) busy[0]--
+		:: stopping && QUEUE(feeds[slot]) == 0 && !kept -> AT(give_back) busy[0]--
 		:: else ->
 #ifndef NO_RENUMBER
 			left++;
-			AT(renumber) id = work[place];
-			was_failed = failed[place];
-			work[place] = 0;
-			failed[place] = false;
-			work[left] = id;
+			AT(renumber) id = feeds[slot];
+			was_failed = failed[slot];
+			feeds[slot] = 0;
+			failed[slot] = false;
+			feeds[left] = id;
 			failed[left] = was_failed;
 			id = 0;
 			was_failed = false
 #else
-			left = place
+			left = slot
 #endif
 		fi;
-		place++
+		slot++
 	:: else -> break
 	od;
 #ifndef NO_RENUMBER
 	retired = 0;
 #endif
 	fed = left;
-	/* What stood there is not needed any more. */
-	place = left + 1;
+	/* The old contents are not needed any more. */
+	slot = left + 1;
 	do
-	:: place <= WORKS -> work[place] = 0; failed[place] = false; place++
+	:: slot <= TOTAL -> feeds[slot] = 0; failed[slot] = false; slot++
 	:: else -> break
 	od;
-	place = retired + 1;
+	slot = retired + 1;
 #ifndef NO_FEED_AGAIN
 	do
-	:: place <= fed -> AT(pb_core_withdraw) feed_one(place); place++
+	:: slot <= fed -> AT(pb_core_recall) feed_one(slot); slot++
 	:: else -> break
 	od;
 #endif
-	place = 0;
+	slot = 0;
 	left = 0;
 	kept = false;
 	AT(pb_core_stop_settle) stop_progress()
 }
 
-/* The engine has answered what it was asked. */
+/* The engine has answered its last command. */
 inline answered()
 {
 	if
 	:: node == STOPPING ->
-		AT(take_stop) assert(stop_sequence - retired <= fed - retired);
+		AT(accept_stop) assert(stop_sequence - retired <= fed - retired);
 #ifndef NO_STOP_RETIRE
 		retire_to(stop_sequence)
 #endif
 	:: else -> skip
 	fi;
 	AT(pb_core_node_answered) node = RUNNING;
-	withdraw()
+	recall()
 }
 
-/* A line of the engine was raised: what it says is read word by word. */
+/* An engine's interrupt was raised: its registers are read word by word. */
 inline retire()
 {
 	line = false;
@@ -309,15 +309,15 @@ inline retire()
 	}
 }
 
-/* Where the first work of queue 0 is in the ring; 0: nowhere. */
+/* Ring index of the first submission of queue 0; 0: none. */
 inline first_in_flight()
 {
-	place = 0;
+	slot = 0;
 	other = fed;
 	do
 	:: other > retired ->
 		if
-		:: QUEUE(work[other]) == 0 -> place = other - retired
+		:: QUEUE(feeds[other]) == 0 -> slot = other - retired
 		:: else -> skip
 		fi;
 		other--
@@ -326,13 +326,13 @@ inline first_in_flight()
 	other = 0
 }
 
-inline take_from_engine(by_reset, inside)
+inline recall_from_engine(by_reset, inside)
 {
-	AT(pb_core_first_in_flight) first_in_flight();
+	AT(pb_core_in_flight_first_of) first_in_flight();
 	if
-	:: place == 0 -> skip
-	:: place == 1 && by_reset && !failed[retired + 1] ->
-		AT(take_from_engine) failed[retired + 1] = true;
+	:: slot == 0 -> skip
+	:: slot == 1 && by_reset && !failed[retired + 1] ->
+		AT(recall_from_engine) failed[retired + 1] = true;
 		if
 		:: node != RESETTING -> reset_engine()
 		:: else -> skip
@@ -340,12 +340,12 @@ inline take_from_engine(by_reset, inside)
 	:: else ->
 		if
 		:: node == RUNNING ->
-			AT(pb_core_node_withdraw) command = (inside -> STOP_INSIDE : STOP);
+			AT(pb_core_node_recall) command = (inside -> STOP_INSIDE : STOP);
 			node = STOPPING
 		:: else -> skip
 		fi
 	fi;
-	place = 0
+	slot = 0
 }
 
 inline begin_stop(by_reset, inside)
@@ -356,18 +356,18 @@ inline begin_stop(by_reset, inside)
 	fi;
 	AT(pb_core_stop_begin) stopping = true;
 	reported = false;
-	take_from_engine(by_reset, inside);
+	recall_from_engine(by_reset, inside);
 	stop_progress()
 }
 
-/* Queue q has work that is not in flight, and may have more there. */
-#define MAY_FEED(q) (node == RUNNING && fed - retired < DEPTH && fed < WORKS && \
+/* Queue q has a submission that is not in flight, and may have more in flight. */
+#define MAY_FEED(q) (node == RUNNING && fed - retired < DEPTH && fed < TOTAL && \
 	completed[q] + busy[q] < put[q] && !((q) == 0 && stopping))
 
 inline feed(q)
 {
 	AT(pb_core_admit) fed++;
-	work[fed] = ID(q, completed[q] + busy[q]);
+	feeds[fed] = ID(q, completed[q] + busy[q]);
 	failed[fed] = false;
 	busy[q]++;
 	AT(pb_core_feed) feed_one(fed)
@@ -375,7 +375,7 @@ inline feed(q)
 
 proctype firmware()
 {
-	byte id, place, left, other, report;
+	byte id, slot, left, other, report;
 	bool kept, was_failed, ready, gave_up;
 
 end:
@@ -387,12 +387,12 @@ end:
 		took_preempt = true;
 		begin_stop(false, preempt_inside)
 	}
-	/* A reset may come while a preemption is under way, and forces it. */
+	/* A reset may come during a preemption, and forces its end. */
 	:: atomic { reset_asked && !took_reset -> took_reset = true; begin_stop(true, false) }
-	/* A hang; or an engine that is only slow. Its number is looked at before. */
+	/* A hang, or an engine that is only slow. Its number is read before. */
 	:: atomic { node != RESETTING && retired != fed && (hangs || !gave_up) && !line ->
 		gave_up = true;
-		AT(pb_core_node_check)
+		AT(pb_core_watchdog)
 		if
 		:: sequence <= fed && sequence > retired && (node == RUNNING || command != NOTHING) ->
 			retire_to(sequence)
@@ -406,14 +406,14 @@ end:
 	od
 }
 
-/* Nothing moves any more: each submission has had its end, once. */
+/* Nothing moves any more: each submission has ended exactly once. */
 proctype judge()
 {
 	byte i;
 
 	timeout;
 	do
-	:: i < WORKS -> assert(fences[i] + returned[i] == 1); i++
+	:: i < TOTAL -> assert(fences[i] + returned[i] == 1); i++
 	:: else -> break
 	od;
 	assert(took_reset == reset_asked && took_preempt == preempt_asked)

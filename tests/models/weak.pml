@@ -2,7 +2,7 @@
 /*
  * Weak memory, for the models beside this file: what hal/shared.h lets the core
  * assume. A store goes into a buffer of its processor, and from there to memory
- * at any later moment, in any order; not before what stood in front of a
+ * at any later moment, in any order, but not before stores that precede a
  * release in between. A barrier waits until the buffer is empty. A processor
  * reads its own stores at once.
  *
@@ -10,7 +10,7 @@
  */
 #define AT(function)
 
-#define PROCESSORS 2 /* the MCU, and whoever is on the other side */
+#define PROCESSORS 2 /* the MCU, and the processor on the other side */
 #define MCU        0
 #define OTHER      1
 
@@ -19,9 +19,9 @@ byte memory[WORDS];
 typedef buffer {
 	bool held[WORDS];
 	byte value[WORDS];
-	byte behind[WORDS]; /* releases that stand in front of it */
-	byte releases;      /* that have a store in front of them */
-	bool newest;        /* there is a store behind the last of them */
+	byte behind[WORDS]; /* releases before it that hold it back */
+	byte releases;      /* that have a store before them */
+	bool newest;        /* there is a store after the last of them */
 	byte count;
 };
 buffer buffers[PROCESSORS];

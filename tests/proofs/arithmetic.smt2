@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: MIT
 ; The lines of tests/proofs/arithmetic.h on bit vectors, wide enough that nothing of 64 bits is lost.
-; Each is asked for the opposite: "unsat" says that there is none.
+; Each is negated: "unsat" means that no counterexample exists.
 (set-logic BV)
 (echo "wrap8")
 (push)
@@ -50,6 +50,11 @@
 (echo "right_4")
 (push)
 (assert (not (forall ((x (_ BitVec 128))) (=> (bvult x (_ bv18446744073709551616 128)) (= (bvlshr x (_ bv4 128)) (bvudiv x (_ bv16 128)))))))
+(check-sat)
+(pop)
+(echo "right_6")
+(push)
+(assert (not (forall ((x (_ BitVec 128))) (=> (bvult x (_ bv18446744073709551616 128)) (= (bvlshr x (_ bv6 128)) (bvudiv x (_ bv64 128)))))))
 (check-sat)
 (pop)
 (echo "right_8")
@@ -272,9 +277,9 @@
 (assert (not (forall ((x (_ BitVec 128)) (y (_ BitVec 128))) (=> (and (bvult x (_ bv256 128)) (bvult y (_ bv4 128))) (and (= (bvudiv (bvor (bvand x (_ bv252 128)) ((_ zero_extend 120) ((_ extract 7 0) y))) (_ bv4 128)) (bvudiv x (_ bv4 128))) (= (bvurem (bvor (bvand x (_ bv252 128)) ((_ zero_extend 120) ((_ extract 7 0) y))) (_ bv4 128)) y))))))
 (check-sat)
 (pop)
-(echo "set_2_4")
+(echo "set_6_8")
 (push)
-(assert (not (forall ((x (_ BitVec 128)) (y (_ BitVec 128))) (=> (and (bvult x (_ bv256 128)) (bvult y (_ bv4 128))) (and (= (bvurem (bvudiv (bvor (bvand x (_ bv243 128)) ((_ zero_extend 120) ((_ extract 7 0) (bvshl y (_ bv2 128))))) (_ bv4 128)) (_ bv4 128)) y) (= (bvurem (bvor (bvand x (_ bv243 128)) ((_ zero_extend 120) ((_ extract 7 0) (bvshl y (_ bv2 128))))) (_ bv4 128)) (bvurem x (_ bv4 128))) (= (bvudiv (bvor (bvand x (_ bv243 128)) ((_ zero_extend 120) ((_ extract 7 0) (bvshl y (_ bv2 128))))) (_ bv16 128)) (bvudiv x (_ bv16 128))))))))
+(assert (not (forall ((x (_ BitVec 128)) (y (_ BitVec 128))) (=> (and (bvult x (_ bv256 128)) (bvult y (_ bv4 128))) (and (= (bvudiv (bvor (bvand x (_ bv63 128)) ((_ zero_extend 120) ((_ extract 7 0) (bvshl y (_ bv6 128))))) (_ bv64 128)) y) (= (bvurem (bvor (bvand x (_ bv63 128)) ((_ zero_extend 120) ((_ extract 7 0) (bvshl y (_ bv6 128))))) (_ bv64 128)) (bvurem x (_ bv64 128))))))))
 (check-sat)
 (pop)
 (echo "or_is_zero")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * Read before each proved file: what GCC and Clang add to C, by contract.
+ * Included before each proved file: contracts for the extensions of GCC and Clang.
  */
 #ifndef PB_PROOFS_COMPILER_H
 #define PB_PROOFS_COMPILER_H
@@ -10,9 +10,9 @@
 
 /* Empty statements that keep a value in a register: they change nothing. */
 #define __asm__(...)
-/* The compiler has checked these. */
+/* The compiler checks these assertions. */
 #define _Static_assert(condition, text) struct pb_proofs_asserted
-/* Frama-C's own contracts of these do not say which bit it is. */
+/* Frama-C's own contracts of these do not specify the bit. */
 #define __builtin_ctz pb_proofs_ctz
 #define __builtin_clz pb_proofs_clz
 

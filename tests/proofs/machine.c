@@ -1,3 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The state machines are functions of a header: this is a file that has them. */
-#include "firmware/machine.h"
+/* Compiles the state machines, which are functions of headers. */
+#include "firmware/channel/channel_machine.h"
+#include "firmware/command/stop_machine.h"
+#include "firmware/engine/node_machine.h"
+#include "firmware/queue/queue_machine.h"

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: MIT */
-/* What queues and rings count, as functions of headers: this is a file that has them. */
-#include "firmware/core.h"
+/* Compiles the index functions of queues and rings, which are functions of headers. */
+#include "firmware/instance.h"

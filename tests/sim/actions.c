@@ -4,8 +4,8 @@
 #include "tests/sim/host.h"
 #include "tests/sim/hostile.h"
 #include "tests/sim/judge.h"
+#include "tests/sim/submission.h"
 #include "tests/sim/supervisor.h"
-#include "tests/sim/work.h"
 
 static bool has_room(const struct pb_host *host)
 {
@@ -23,7 +23,7 @@ static void clear_context(struct pb_run *run, struct pb_host *host, uint32_t c)
 				host->queues[q].ring[i].sure_lost = false;
 		}
 	}
-	pb_run_say(run, "channel %u: clears context %u", host->client.channel, c);
+	pb_run_log(run, "channel %u: clears context %u", host->client.channel, c);
 	pb_client_post(&host->client, PB_COMMAND_CONTEXT_CLEAR, c, &host->contexts[c].handle, 1);
 }
 
@@ -36,7 +36,7 @@ static void clear_queue(struct pb_host *host, struct pb_queue_view *queue)
 		pb_client_post(&host->client, PB_COMMAND_QUEUE_CLEAR, q, &queue->handle, 1);
 }
 
-/** A queue goes, with what it has, or comes. */
+/** Destroys the queue with its submissions, or creates it. */
 static void change_queue(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
 {
 	const uint32_t q = (uint32_t)(queue - host->queues);
@@ -44,25 +44,25 @@ static void change_queue(struct pb_run *run, struct pb_host *host, struct pb_que
 	if (!has_room(host) || (run->rates & PB_RATE_ROOMS) == 0)
 		return;
 	if (queue->life == PB_QUEUE_ABSENT) {
-		pb_host_make_queue(run, host, q);
+		pb_host_create_queue(run, host, q);
 	} else if (queue->life == PB_QUEUE_OPEN &&
 		   (queue->hold == PB_HOLD_NONE || queue->hold == PB_HOLD_SUSPENDED) &&
 		   !pb_client_asks(&host->client, PB_COMMAND_QUEUE_CLEAR, q)) {
-		pb_run_say(run, "channel %u queue %08x: is destroyed", host->client.channel, queue->handle);
+		pb_run_log(run, "channel %u queue %08x: is destroyed", host->client.channel, queue->handle);
 		queue->life = PB_QUEUE_DESTROYING;
 		pb_client_post(&host->client, PB_COMMAND_QUEUE_DESTROY, q, &queue->handle, 1);
 	}
 }
 
-static void leave(struct pb_run *run, struct pb_host *host)
+static void detach(struct pb_run *run, struct pb_host *host)
 {
 	if ((run->rates & PB_RATE_ROOMS) == 0 || !pb_random_one_in(&run->random, 8))
 		return;
-	pb_run_say(run, "channel %u: detaches", host->client.channel);
-	pb_host_leave(run, host);
+	pb_run_log(run, "channel %u: detaches", host->client.channel);
+	pb_host_detach(run, host);
 }
 
-/** A question about something of the host's, whose answer the judge knows. */
+/** Queries an object of the host whose state the judge knows. */
 static void query(struct pb_run *run, struct pb_host *host, const struct pb_queue_view *queue)
 {
 	const uint32_t what = PB_QUERY_QUEUE + pb_random_below(&run->random, 4);
@@ -86,8 +86,8 @@ static void query(struct pb_run *run, struct pb_host *host, const struct pb_queu
 	pb_client_query(&host->client, object, run->step, (uint32_t[]){what, argument, 0});
 }
 
-/** What asks about nothing that matters. */
-static void chat(struct pb_run *run, struct pb_host *host, const struct pb_queue_view *queue)
+/** Sends commands that change nothing for the submissions. */
+static void send_harmless_command(struct pb_run *run, struct pb_host *host, const struct pb_queue_view *queue)
 {
 	if (!has_room(host))
 		return;
@@ -115,7 +115,7 @@ static void stop_something(struct pb_run *run, struct pb_host *host, struct pb_q
 		pb_act_reset(run, host, queue);
 }
 
-/** An engine does not hear for a while, or for good. */
+/** An engine ignores commands for a while, or for good. */
 static void deafen(struct pb_run *run)
 {
 	const uint32_t node = pb_random_below(&run->random, PB_CARD_NODES);
@@ -129,11 +129,11 @@ static void deafen(struct pb_run *run)
 		for (uint32_t c = 0; c < PB_CONTEXTS; c++)
 			run->hosts[h].contexts[c].maybe_lost = true;
 	}
-	pb_run_say(run, "node %u: does not hear %x", node, deaf);
+	pb_run_log(run, "node %u: ignores commands, mask %x", node, deaf);
 	pb_world_deafen(&run->world, node, deaf, for_good ? 10000000u : pb_random_below(&run->random, 20000));
 }
 
-/** An engine dies: what it has, and all that comes, fails before long. */
+/** Kills an engine: its submissions, and all that follow, must fail within bounded time. */
 static void kill_engine(struct pb_run *run)
 {
 	const uint32_t node = pb_random_below(&run->random, PB_CARD_NODES);
@@ -141,7 +141,7 @@ static void kill_engine(struct pb_run *run)
 	if ((run->rates & PB_RATE_DEAD) == 0 || !pb_random_one_in(&run->random, 2))
 		return;
 	run->nodes[node].may_die = true;
-	pb_run_say(run, "node %u: dies", node);
+	pb_run_log(run, "node %u: dies", node);
 	pb_world_kill(&run->world, node);
 }
 
@@ -154,8 +154,8 @@ static bool any_dead(const struct pb_run *run)
 	return dead;
 }
 
-/** A host dies, or the firmware starts again. An engine that is dead keeps the firmware from coming up. */
-static void lose_somebody(struct pb_run *run, struct pb_host *host)
+/** A host dies, or the firmware restarts. A dead engine keeps the firmware from booting, so no restart then. */
+static void kill_host_or_restart(struct pb_run *run, struct pb_host *host)
 {
 	const bool restarts = pb_random_one_in(&run->random, 2);
 
@@ -165,8 +165,8 @@ static void lose_somebody(struct pb_run *run, struct pb_host *host)
 		pb_host_die(run, host);
 }
 
-/** Takes away what work that runs has stored: if it stores it again, it was begun anew. */
-static void take_marks(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
+/** Erases marks that a running submission has stored. If a word is stored again, the submission restarted. */
+static void erase_marks(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
 {
 	struct pb_entry *entry;
 	struct pb_mark *mark;
@@ -176,13 +176,13 @@ static void take_marks(struct pb_run *run, struct pb_host *host, struct pb_queue
 		return;
 	entry = pb_entry_at(queue, queue->completed);
 	mark = &host->marks[entry->mark];
-	words = pb_work_mark(host, entry->mark);
+	words = pb_submission_mark(host, entry->mark);
 	if (entry->kind != PB_KIND_PLAIN || mark->settled)
 		return;
 	for (uint32_t i = 0; i < 3u; i++) {
 		if (mark->value[i] == 0 || pb_shared_read32(&words[i]) != mark->value[i])
 			continue;
-		pb_run_say(run, "channel %u: takes word %u of fence %08x", host->client.channel, i,
+		pb_run_log(run, "channel %u: erases word %u of fence %08x", host->client.channel, i,
 			   entry->fence_id);
 		pb_shared_write32(&words[i], PB_UNMARKED);
 		mark->value[i] = 0;
@@ -216,31 +216,31 @@ static void act_as(struct pb_run *run, struct pb_host *host, struct pb_queue_vie
 	else if (roll < 57u)
 		change_queue(run, host, queue);
 	else if (roll < 58u)
-		leave(run, host);
+		detach(run, host);
 	else if (roll < 59u)
 		pb_act_release(run, host, queue->node);
 	else if (roll < 60u)
 		deafen(run);
 	else if (roll < 62u)
-		take_marks(run, host, queue);
+		erase_marks(run, host, queue);
 	else if (roll < 63u)
 		hold_card(run);
 	else if (roll < 65u)
-		chat(run, host, queue);
+		send_harmless_command(run, host, queue);
 	else if (roll < 67u)
 		query(run, host, queue);
 	else if (roll < 68u)
 		kill_engine(run);
 	else if (roll < 69u)
-		lose_somebody(run, host);
+		kill_host_or_restart(run, host);
 	else if ((run->rates & PB_RATE_MOVES) != 0 && !host->moving && has_room(host))
 		pb_host_move(run, host);
 }
 
-/** Whether its channel is nobody's, so that it may come back. */
-static bool may_come(const struct pb_run *run, const struct pb_host *host)
+/** Whether the host has no channel and may attach again. */
+static bool may_attach(const struct pb_run *run, const struct pb_host *host)
 {
-	return !host->attached && !host->leaving && !host->died &&
+	return !host->attached && !host->detaching && !host->died &&
 	       (run->closing >> host->client.channel & 1u) == 0;
 }
 
@@ -255,6 +255,6 @@ void pb_act(struct pb_run *run)
 		act_as(run, host, queue);
 	else if (host->died && pb_random_one_in(&run->random, 3))
 		pb_supervisor_close(run, host->client.channel);
-	else if (may_come(run, host))
-		pb_host_open(run, host);
+	else if (may_attach(run, host))
+		pb_host_attach(run, host);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/sim/actions.h"
 #include "tests/sim/judge.h"
-#include "tests/sim/work.h"
+#include "tests/sim/submission.h"
 
-/** Asks for something that holds the queue up. */
+/** Posts a command that stops the queue, and notes the cutoff. */
 static bool ask(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue, uint32_t code,
 		const uint32_t *arguments, uint32_t count, enum pb_hold hold)
 {
@@ -14,7 +14,7 @@ static bool ask(struct pb_run *run, struct pb_host *host, struct pb_queue_view *
 	queue->cutoff = queue->put;
 	queue->returned = 0;
 	run->moved = run->world.now;
-	pb_run_say(run, "channel %u queue %08x: command %u, cutoff %u, last argument %x",
+	pb_run_log(run, "channel %u queue %08x: command %u, cutoff %u, last argument %x",
 		   host->client.channel, queue->handle, code, queue->cutoff, arguments[count - 1u]);
 	return pb_client_post(&host->client, code, (uint32_t)(queue - host->queues), arguments, count);
 }
@@ -24,7 +24,7 @@ void pb_act_preempt(struct pb_run *run, struct pb_host *host, struct pb_queue_vi
 	const uint32_t id = (uint32_t)pb_random_next(&run->random);
 	const uint32_t flags = pb_random_one_in(&run->random, 2) ? PB_STOP_INSIDE : 0;
 
-	/* What comes back must fit beside what already has. */
+	/* Returned submissions must fit beside those that were returned before. */
 	if (queue->hold != PB_HOLD_NONE || queue->back_count != 0)
 		return;
 	if (ask(run, host, queue, PB_COMMAND_PREEMPT, (uint32_t[]){queue->handle, queue->put, id, flags}, 4,
@@ -41,7 +41,7 @@ void pb_act_suspend(struct pb_run *run, struct pb_host *host, struct pb_queue_vi
 		    PB_HOLD_SUSPENDING);
 }
 
-/** Work that had not begun may be anywhere else from now on. */
+/** Moves the buffers of some submissions that have not begun. */
 static void move_some(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
 {
 	struct pb_descriptor *ring = (struct pb_descriptor *)(void *)(queue->page + 1);
@@ -51,10 +51,10 @@ static void move_some(struct pb_run *run, struct pb_host *host, struct pb_queue_
 		struct pb_mark *mark = &host->marks[entry->mark];
 
 		mark->settled = false;
-		/* The second one and those behind it cannot have begun. */
+		/* Only the ring head can have begun. */
 		if (i != queue->completed && entry->kind == PB_KIND_PLAIN && !entry->resumed &&
 		    host->mark_count + 96u < PB_MARKS && pb_random_one_in(&run->random, 3))
-			pb_work_move(run, host, entry, &ring[i % queue->entries]);
+			pb_submission_move(run, host, entry, &ring[i % queue->entries]);
 	}
 }
 
@@ -93,12 +93,12 @@ void pb_act_suspend_card(struct pb_run *run)
 		return;
 	run->card = PB_HOLD_SUSPENDING;
 	run->moved = run->world.now;
-	pb_run_say(run, "the card is to be suspended, flags %x", flags);
+	pb_run_log(run, "the card is to be suspended, flags %x", flags);
 	pb_client_post(&run->admin, PB_COMMAND_SUSPEND, 0, (uint32_t[]){0, 0, flags}, 3);
 }
 
-/** What a host has left may begin until its channel is closed. */
-static void let_begin(struct pb_host *host, struct pb_queue_view *queue)
+/** The submissions that a detached host has left may begin until its channel is closed. */
+static void allow_begin(struct pb_host *host, struct pb_queue_view *queue)
 {
 	for (uint32_t i = queue->completed; i != queue->put; i++)
 		host->marks[pb_entry_at(queue, i)->mark].settled = false;
@@ -113,17 +113,17 @@ void pb_act_resume_card(struct pb_run *run)
 	for (uint32_t h = 0; h < run->host_count; h++) {
 		struct pb_host *host = &run->hosts[h];
 
-		for (uint32_t q = 0; (host->attached || host->leaving) && q < PB_QUEUES; q++) {
+		for (uint32_t q = 0; (host->attached || host->detaching) && q < PB_QUEUES; q++) {
 			struct pb_queue_view *queue = &host->queues[q];
 
 			if (queue->life < PB_QUEUE_OPEN)
 				continue;
 			if (!host->attached)
-				let_begin(host, queue);
+				allow_begin(host, queue);
 			else if (queue->hold != PB_HOLD_SUSPENDED)
 				move_some(run, host, queue);
 		}
 	}
-	pb_run_say(run, "the card goes on");
+	pb_run_log(run, "the card resumes");
 	pb_client_post(&run->admin, PB_COMMAND_RESUME, 0, (uint32_t[]){0}, 1);
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "firmware/abi/boot.h"
+#include "patchbay/abi/boot.h"
 
 void pb_client_init(struct pb_client *client, struct pb_world *world, uint32_t channel)
 {
@@ -177,7 +177,7 @@ void pb_client_kick(struct pb_client *client, uint32_t handle)
 	struct pb_channel_entry *entry = client->entry;
 	uint32_t *kicks = (uint32_t *)(void *)(client->world->memory + client->kick_offset);
 
-	/* The ring counts as full now and then, although schedules are too short to fill it. */
+	/* The ring counts as full now and then, because schedules are too short to fill it. */
 	if (client->kick_put / 8u != client->rescans) {
 		pb_shared_write32(&entry->rescan, ++client->rescans);
 	} else {

@@ -7,10 +7,10 @@
 #include "tests/sim/judge.h"
 #include "tests/sim/supervisor.h"
 
-/** More steps than any schedule can need to come to its end. */
+/** More steps than any schedule needs to end. */
 #define END_STEPS 100000u
 
-/** What a host must do so that its work can end. @return true: nothing of it is left */
+/** Does what a host must do so that its submissions can end. @return true: none is left */
 static bool finish_host(struct pb_run *run, struct pb_host *host)
 {
 	bool done = pb_client_open_questions(&host->client) == 0;
@@ -30,7 +30,7 @@ static bool finish_host(struct pb_run *run, struct pb_host *host)
 	return done;
 }
 
-/** Work that waits for what nobody submits gets it now. */
+/** Signals timeline values that submissions wait for and that no submission will reach. */
 static void signal_all(struct pb_run *run, struct pb_host *host)
 {
 	for (uint32_t q = 0; q < PB_QUEUES; q++) {
@@ -60,13 +60,13 @@ static bool finish(struct pb_run *run)
 			pb_supervisor_close(run, host->client.channel);
 		if (host->attached)
 			done = finish_host(run, host) && done;
-		done = done && !host->leaving && !host->died;
+		done = done && !host->detaching && !host->died;
 	}
 	return done;
 }
 
-/** What is left, for people. */
-static void say_what_is_left(struct pb_run *run)
+/** Prints the submissions that are left, with --verbose. */
+static void log_outstanding(struct pb_run *run)
 {
 	for (uint32_t h = 0; h < run->host_count; h++) {
 		for (uint32_t q = 0; q < PB_QUEUES; q++) {
@@ -76,11 +76,11 @@ static void say_what_is_left(struct pb_run *run)
 			if (queue->life == PB_QUEUE_ABSENT || pb_outstanding(queue) == 0)
 				continue;
 			entry = pb_entry_at(queue, queue->completed);
-			pb_run_say(run, "channel %u queue %08x hold %d: fence %08x timeline %llx is left",
+			pb_run_log(run, "channel %u queue %08x hold %d: fence %08x timeline %llx is left",
 				   h + 1u, queue->handle, (int)queue->hold, entry->fence_id,
 				   (unsigned long long)entry->timeline);
 			for (uint32_t w = 0; w < entry->wait_count; w++)
-				pb_run_say(run, "  waits for queue %08x timeline %llx",
+				pb_run_log(run, "  waits for queue %08x timeline %llx",
 					   entry->waits[w].handle, (unsigned long long)entry->waits[w].value);
 		}
 	}
@@ -91,13 +91,13 @@ void pb_finish(struct pb_run *run)
 	const uint64_t start = run->step;
 
 	run->totals.faults += run->world.injected;
-	pb_world_heal(&run->world);
+	pb_world_end_faults(&run->world);
 	pb_hostile_end(run);
 	run->moved = run->world.now;
 	while (!finish(run)) {
 		if (run->step - start > END_STEPS) {
-			say_what_is_left(run);
-			pb_run_break(run, "the schedule does not come to its end");
+			log_outstanding(run);
+			pb_run_break(run, "the schedule does not end");
 		}
 		for (uint32_t h = 0; run->quiet && h < run->host_count; h++) {
 			if (run->hosts[h].attached)
@@ -112,7 +112,7 @@ void pb_finish(struct pb_run *run)
 		run->totals.dropped += run->hosts[h].dropped != 0;
 		pb_judge_marks(run, &run->hosts[h]);
 		pb_judge_share(run, &run->hosts[h]);
-		pb_host_leave(run, &run->hosts[h]);
+		pb_host_detach(run, &run->hosts[h]);
 	}
 	while (!finish(run)) {
 		if (run->step - start > 2u * END_STEPS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * How a schedule ends: nothing breaks any more, so that all work ends and every channel closes.
+ * The end of a schedule: no more faults, so that all submissions end and every channel closes.
  */
 #ifndef PB_TESTS_SIM_FINISH_H
 #define PB_TESTS_SIM_FINISH_H

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "tests/sim/judge.h"
+#include "tests/sim/submission.h"
 #include "tests/sim/supervisor.h"
-#include "tests/sim/work.h"
 
 static void post(struct pb_run *run, struct pb_host *host, uint32_t code, uint32_t object,
 		 const uint32_t *arguments, uint32_t count)
@@ -14,15 +14,15 @@ static void post(struct pb_run *run, struct pb_host *host, uint32_t code, uint32
 		pb_run_break(run, "channel %u: no room for a command", host->client.channel);
 }
 
-static uint64_t some_base(struct pb_run *run)
+static uint64_t random_base(struct pb_run *run)
 {
-	/* Far from the end of the address space, where nothing else of the channel can be. */
+	/* Far from the end of the address space, where no other segment of the channel lies. */
 	return (pb_random_next(&run->random) >> 2) / PB_PAGE_BYTES * PB_PAGE_BYTES;
 }
 
-void pb_host_make_segment(struct pb_run *run, struct pb_host *host, uint32_t segment, uint32_t bytes)
+void pb_host_create_segment(struct pb_run *run, struct pb_host *host, uint32_t segment, uint32_t bytes)
 {
-	const uint64_t os = some_base(run), gpu = some_base(run);
+	const uint64_t os = random_base(run), gpu = random_base(run);
 	const uint32_t arguments[] = {
 		segment,       PB_SEGMENT_LINEAR,     (uint32_t)os, (uint32_t)(os >> 32),
 		(uint32_t)gpu, (uint32_t)(gpu >> 32), bytes,        0,
@@ -34,22 +34,22 @@ void pb_host_make_segment(struct pb_run *run, struct pb_host *host, uint32_t seg
 	post(run, host, PB_COMMAND_SEGMENT_CREATE, segment, arguments, 9);
 }
 
-/** Near a wrap, or anywhere. */
-static uint32_t some_fence(struct pb_run *run)
+/** A start value near a wrap, or anywhere. */
+static uint32_t random_fence(struct pb_run *run)
 {
 	return pb_random_one_in(&run->random, 2) ? 0u - pb_random_below(&run->random, 12)
 						 : (uint32_t)pb_random_next(&run->random);
 }
 
-static uint64_t some_timeline(struct pb_run *run)
+static uint64_t random_timeline(struct pb_run *run)
 {
 	static const uint64_t starts[] = {0, 0, 0xfffffff8u, UINT64_C(1) << 63, UINT64_MAX - 4000u};
 
 	return starts[pb_random_below(&run->random, 5)];
 }
 
-/** Whether the node takes one queue only, and has it, or may have it. */
-static bool is_taken(const struct pb_run *run, uint32_t node)
+/** Whether the node is host-ordered and has its one queue already, or is getting it. */
+static bool is_full(const struct pb_run *run, uint32_t node)
 {
 	for (uint32_t h = 0; h < run->host_count; h++) {
 		const struct pb_host *host = &run->hosts[h];
@@ -62,26 +62,26 @@ static bool is_taken(const struct pb_run *run, uint32_t node)
 	return false;
 }
 
-/** PB_CARD_NODES: none has room for a queue. */
-static uint32_t some_node(struct pb_run *run)
+/** @return PB_CARD_NODES when no node has room for a queue */
+static uint32_t random_node(struct pb_run *run)
 {
 	const uint32_t first = pb_random_below(&run->random, PB_CARD_NODES);
 
 	for (uint32_t i = 0; i < PB_CARD_NODES; i++) {
 		const uint32_t node = (first + i) % PB_CARD_NODES;
 
-		if (run->nodes[node].mode == PB_NODE_SCHEDULED || !is_taken(run, node))
+		if (run->nodes[node].mode == PB_NODE_SCHEDULED || !is_full(run, node))
 			return node;
 	}
 	return PB_CARD_NODES;
 }
 
-void pb_host_make_queue(struct pb_run *run, struct pb_host *host, uint32_t q)
+void pb_host_create_queue(struct pb_run *run, struct pb_host *host, uint32_t q)
 {
 	struct pb_queue_view *queue = &host->queues[q];
 	const struct pb_queue_view old = *queue;
-	const uint32_t offset = pb_work_queue_offset(q);
-	const uint32_t node = some_node(run);
+	const uint32_t offset = pb_submission_queue_offset(q);
+	const uint32_t node = random_node(run);
 
 	if (node == PB_CARD_NODES)
 		return;
@@ -92,9 +92,9 @@ void pb_host_make_queue(struct pb_run *run, struct pb_host *host, uint32_t q)
 		.handle = old.handle,
 		.node = node,
 		.entries = 4u << pb_random_below(&run->random, 3),
-		.level = pb_random_below(&run->random, run->grants[host->client.channel].cap + 1u),
-		.timeline = some_timeline(run),
-		.next_fence = some_fence(run),
+		.priority = pb_random_below(&run->random, run->grants[host->client.channel].cap + 1u),
+		.timeline = random_timeline(run),
+		.next_fence = random_fence(run),
 		.worst = UINT64_MAX,
 		.gone_step = old.gone_step,
 	};
@@ -102,7 +102,7 @@ void pb_host_make_queue(struct pb_run *run, struct pb_host *host, uint32_t q)
 	memset(queue->page, 0, sizeof(*queue->page));
 	post(run, host, PB_COMMAND_QUEUE_CREATE, q,
 	     (uint32_t[]){queue->node, queue->entries, (uint32_t)queue->address,
-			  (uint32_t)(queue->address >> 32), queue->level,
+			  (uint32_t)(queue->address >> 32), queue->priority,
 			  pb_random_one_in(&run->random, 2) ? 0 : 1u + pb_random_below(&run->random, 3000)},
 	     6);
 }
@@ -121,15 +121,15 @@ void pb_host_mark_segment(struct pb_host *host, uint32_t segment)
 {
 	uint32_t *words = (uint32_t *)(void *)host->memory[segment];
 
-	for (uint32_t i = 0; i < PB_WORK_VIDEO_BYTES / 4u; i++)
+	for (uint32_t i = 0; i < PB_SUBMISSION_VIDEO_BYTES / 4u; i++)
 		pb_shared_write32(&words[i], PB_UNMARKED);
 }
 
-/** Its memory may be another's at once. */
+/** Another channel may get the memory at once. */
 static void forget_marks(struct pb_host *host, uint32_t segment)
 {
 	for (uint32_t m = 0; m < host->mark_count; m++) {
-		if (pb_work_segment(m) == segment)
+		if (pb_submission_segment(m) == segment)
 			host->marks[m].settled = false;
 	}
 }
@@ -153,48 +153,48 @@ void pb_host_begin(struct pb_run *run, struct pb_host *host)
 
 	*host = (struct pb_host){.client = client, .written = run->written[client.channel - 1u]};
 	host->client.unread = (run->rates & PB_RATE_UNREAD) != 0 && pb_random_one_in(&run->random, 2);
-	/* Who reads no events does not hear that it is halted. */
+	/* A host that reads no events is not notified that it is halted. */
 	host->paging = !host->client.unread;
 }
 
-void pb_host_make_segments(struct pb_run *run, struct pb_host *host)
+void pb_host_create_segments(struct pb_run *run, struct pb_host *host)
 {
-	pb_host_make_segment(run, host, 0, PB_WORK_SYSTEM_BYTES);
+	pb_host_create_segment(run, host, 0, PB_SUBMISSION_SYSTEM_BYTES);
 	for (uint32_t segment = 1; segment < PB_SEGMENTS; segment++)
-		pb_host_make_segment(run, host, segment, PB_WORK_VIDEO_BYTES);
+		pb_host_create_segment(run, host, segment, PB_SUBMISSION_VIDEO_BYTES);
 }
 
-/** Its event ring is nearly full, or more: of kicks of queues that it never had. */
+/** Fills the host's event ring: kicks of queues that it never created cause events. */
 static void fill_events(struct pb_run *run, struct pb_host *host)
 {
 	for (uint32_t i = 80u + pb_random_below(&run->random, 60); i != 0; i--)
 		pb_client_kick(&host->client, PB_HANDLE(PB_WORLD_QUEUES - 1u, 78));
 }
 
-void pb_host_open(struct pb_run *run, struct pb_host *host)
+void pb_host_attach(struct pb_run *run, struct pb_host *host)
 {
 	const uint32_t queues = 1u + pb_random_below(&run->random, PB_QUEUES);
 
 	pb_host_begin(run, host);
 	attach(run, host);
 	host->attached = true;
-	pb_host_make_segments(run, host);
+	pb_host_create_segments(run, host);
 	for (uint32_t c = 0; c < PB_CONTEXTS; c++)
 		post(run, host, PB_COMMAND_CONTEXT_CREATE, c, NULL, 0);
 	pb_run_until_answered(run, host);
 	if (host->refused) {
 		pb_supervisor_close(run, run->hostile.client.channel);
-		pb_host_leave(run, host);
+		pb_host_detach(run, host);
 		return;
 	}
-	memcpy(host->written, host->memory[0], PB_WORK_SYSTEM_BYTES);
+	memcpy(host->written, host->memory[0], PB_SUBMISSION_SYSTEM_BYTES);
 	host->opened = true;
 	for (uint32_t segment = 1; segment < PB_SEGMENTS; segment++)
 		pb_host_mark_segment(host, segment);
 	if (host->client.unread)
 		fill_events(run, host);
 	for (uint32_t q = 0; q < queues; q++)
-		pb_host_make_queue(run, host, q);
+		pb_host_create_queue(run, host, q);
 	pb_run_until_answered(run, host);
 }
 
@@ -213,23 +213,23 @@ void pb_host_move(struct pb_run *run, struct pb_host *host)
 	forget_marks(host, segment);
 	host->moving = true;
 	post(run, host, PB_COMMAND_SEGMENT_DESTROY, segment, &segment, 1);
-	pb_host_make_segment(run, host, segment, PB_WORK_VIDEO_BYTES);
-	/* What had begun ran with the old addresses in it. */
+	pb_host_create_segment(run, host, segment, PB_SUBMISSION_VIDEO_BYTES);
+	/* Submissions that had begun ran with the old addresses. */
 	for (uint32_t q = 0; q < PB_QUEUES; q++)
 		host->queues[q].may_resume = false;
-	pb_run_say(run, "channel %u: makes segment %u anew", host->client.channel, segment);
+	pb_run_log(run, "channel %u: creates segment %u again", host->client.channel, segment);
 }
 
-void pb_host_leave(struct pb_run *run, struct pb_host *host)
+void pb_host_detach(struct pb_run *run, struct pb_host *host)
 {
 	host->attached = false;
-	host->leaving = true;
+	host->detaching = true;
 	run->moved = run->world.now;
 	pb_client_ask(&host->client, PB_ATTACH_OP_DETACH);
 }
 
-/** What it had is nobody's any more. */
-static void forget_work(struct pb_run *run, struct pb_host *host)
+/** Forgets the host's submissions: their memory has no owner any more. */
+static void forget_submissions(struct pb_run *run, struct pb_host *host)
 {
 	for (uint32_t q = 0; q < PB_QUEUES; q++) {
 		struct pb_queue_view *queue = &host->queues[q];
@@ -240,7 +240,7 @@ static void forget_work(struct pb_run *run, struct pb_host *host)
 	}
 }
 
-void pb_host_look_gone(struct pb_run *run, struct pb_host *host)
+void pb_host_poll_detach(struct pb_run *run, struct pb_host *host)
 {
 	if (!pb_client_answered(&host->client))
 		return;
@@ -249,25 +249,25 @@ void pb_host_look_gone(struct pb_run *run, struct pb_host *host)
 			     pb_shared_read32(&host->client.entry->state));
 	if (!host->refused)
 		pb_judge_marks(run, host);
-	forget_work(run, host);
-	host->leaving = false;
+	forget_submissions(run, host);
+	host->detaching = false;
 }
 
 void pb_host_die(struct pb_run *run, struct pb_host *host)
 {
-	pb_run_say(run, "channel %u: its host dies", host->client.channel);
+	pb_run_log(run, "channel %u: its host dies", host->client.channel);
 	host->attached = false;
 	host->died = true;
 	run->world.injected++;
 	run->totals.deaths++;
 }
 
-void pb_host_buried(struct pb_run *run, struct pb_host *host)
+void pb_host_closed(struct pb_run *run, struct pb_host *host)
 {
 	if (pb_shared_read32(&host->client.entry->state) != PB_CHANNEL_CLOSED)
 		pb_run_break(run, "channel %u: closed by the supervisor, and its state is %u",
 			     host->client.channel, pb_shared_read32(&host->client.entry->state));
-	forget_work(run, host);
+	forget_submissions(run, host);
 	pb_client_forget(&host->client);
 	host->died = false;
 }

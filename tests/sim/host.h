@@ -1,36 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * A host comes and goes: attach, segments, contexts, queues; detach.
+ * How a host comes and goes: attach, segments, contexts, queues, detach.
  */
 #ifndef PB_TESTS_SIM_HOST_H
 #define PB_TESTS_SIM_HOST_H
 
 #include "tests/sim/run.h"
 
-/** Attaches and makes what a host needs; steps until it is there. */
-void pb_host_open(struct pb_run *run, struct pb_host *host);
-/** Forgets all that its channel's last host knew. */
+/** Attaches and creates what a host needs. Steps until all of it exists. */
+void pb_host_attach(struct pb_run *run, struct pb_host *host);
+/** Forgets all that the channel's last host knew. */
 void pb_host_begin(struct pb_run *run, struct pb_host *host);
-/** Asks for one segment, at any address. */
-void pb_host_make_segment(struct pb_run *run, struct pb_host *host, uint32_t segment, uint32_t bytes);
-/** Asks for all of them. */
-void pb_host_make_segments(struct pb_run *run, struct pb_host *host);
-/** A segment for marks has come: nothing is stored in it. */
+/** Posts the creation of one segment, at a random address. */
+void pb_host_create_segment(struct pb_run *run, struct pb_host *host, uint32_t segment, uint32_t bytes);
+/** Posts the creation of all segments. */
+void pb_host_create_segments(struct pb_run *run, struct pb_host *host);
+/** Marks a new segment's words as not stored to. */
 void pb_host_mark_segment(struct pb_host *host, uint32_t segment);
-/** Has its last segment made anew at other addresses, unless there is work that may name it. */
+/** Destroys the host's last segment and creates it at other addresses, unless a submission may name it. */
 void pb_host_move(struct pb_run *run, struct pb_host *host);
-/** Asks for one queue, if a node has room for one; the reply opens it. */
-void pb_host_make_queue(struct pb_run *run, struct pb_host *host, uint32_t queue);
-/** Asks for a second queue of a node that takes only one, and has one of this host: that is refused. */
+/** Posts the creation of one queue, if a node has room for one. The reply opens it. */
+void pb_host_create_queue(struct pb_run *run, struct pb_host *host, uint32_t queue);
+/**
+ * Posts the creation of a second queue on a host-ordered node that has one of this host. The firmware must
+ * refuse.
+ */
 void pb_host_ask_too_much(struct pb_run *run, struct pb_host *host, const struct pb_queue_view *queue);
-/** Asks to detach; what it has submitted goes with it. */
-void pb_host_leave(struct pb_run *run, struct pb_host *host);
-/** Notes when it is gone: nothing of it runs any more. */
-void pb_host_look_gone(struct pb_run *run, struct pb_host *host);
-/** Dies without a word: its share and all that it had are garbage from now on. */
+/** Requests a detach. Submissions that are outstanding are cancelled. */
+void pb_host_detach(struct pb_run *run, struct pb_host *host);
+/** Polls for the end of the detach. Then nothing of the host runs any more. */
+void pb_host_poll_detach(struct pb_run *run, struct pb_host *host);
+/** The host dies without a detach. Its share of memory is filled with garbage from now on. */
 void pb_host_die(struct pb_run *run, struct pb_host *host);
-/** The supervisor has closed its channel: another one may come. */
-void pb_host_buried(struct pb_run *run, struct pb_host *host);
+/** The supervisor has closed the host's channel: another host may attach. */
+void pb_host_closed(struct pb_run *run, struct pb_host *host);
 
 #endif

@@ -6,13 +6,13 @@
 #include "hal/engine/registers.h"
 #include "tests/sim/actions.h"
 #include "tests/sim/host.h"
+#include "tests/sim/submission.h"
 #include "tests/sim/supervisor.h"
-#include "tests/sim/work.h"
 
 #define ENTRY_WORDS (sizeof(struct pb_channel_entry) / sizeof(uint32_t))
-/** Words of the entry's two lines that are a host's to write. */
+/** Words of the channel entry's two lines that the host writes. */
 #define HOST_WORDS 32u
-/** Behind the rings of commands, replies and events come kicks. */
+/** The kick ring follows the rings of commands, replies and events. */
 #define RINGS_WORDS                                                                                          \
 	((PB_LIMIT_CONTROL_ENTRIES * (sizeof(struct pb_command) + sizeof(struct pb_reply)) +                 \
 	  PB_LIMIT_EVENT_ENTRIES * sizeof(struct pb_event)) /                                                \
@@ -29,9 +29,9 @@ uint32_t pb_hostile_range(const struct pb_world *world, uint32_t channel, uint32
 	return (*offset & PB_ENGINE_RANGE_PAGED) == 0 ? pb_shared_read32(&entry->bytes) : 0;
 }
 
-/* ---- one word of garbage ---- */
+/* ---- one garbage word ---- */
 
-static uint32_t some_value(struct pb_run *run, const uint32_t *word)
+static uint32_t random_value(struct pb_run *run, const uint32_t *word)
 {
 	const uint32_t now = pb_shared_read32(word);
 
@@ -51,8 +51,8 @@ static uint32_t some_value(struct pb_run *run, const uint32_t *word)
 	}
 }
 
-/** A word of the memory of its segments; NULL: it has none. */
-static uint32_t *some_memory(struct pb_run *run, uint32_t channel)
+/** A random word of the host's segments. @return NULL: it has no segment */
+static uint32_t *random_memory(struct pb_run *run, uint32_t channel)
 {
 	const uint32_t first = pb_random_below(&run->random, PB_ENGINE_RANGES);
 	uint32_t offset, bytes;
@@ -71,15 +71,15 @@ static uint32_t *some_memory(struct pb_run *run, uint32_t channel)
 	return NULL;
 }
 
-static uint32_t *some_word(struct pb_run *run, struct pb_client *client, uint32_t entry_words)
+static uint32_t *random_word(struct pb_run *run, struct pb_client *client, uint32_t entry_words)
 {
 	uint32_t *entry = (uint32_t *)(void *)client->entry;
 	uint32_t *rings = (uint32_t *)(void *)(run->world.memory + client->control_offset);
 	const uint32_t roll = pb_random_below(&run->random, 16);
 
-	/* An index that makes no sense ends all else: most schedules have little of that, or none. */
+	/* An invalid index ends all other traffic. Most schedules therefore write few of them, or none. */
 	if (roll < 4u && (run->garbage & 3u) != 0 && !pb_random_one_in(&run->random, 16))
-		return some_memory(run, client->channel);
+		return random_memory(run, client->channel);
 	if (roll < 3u)
 		return &client->entry->control_put + pb_random_below(&run->random, 6);
 	if (roll == 3u && entry_words != 0)
@@ -87,24 +87,24 @@ static uint32_t *some_word(struct pb_run *run, struct pb_client *client, uint32_
 					       pb_random_one_in(&run->random, 2) ? HOST_WORDS : entry_words);
 	if (roll < 8u)
 		return rings + pb_random_below(&run->random, roll < 6u ? 256u : RINGS_WORDS);
-	return some_memory(run, client->channel);
+	return random_memory(run, client->channel);
 }
 
-/** @param entry_words so many of its entry may become garbage, too */
+/** @param entry_words number of words of the channel entry that may become garbage, too */
 static void write_garbage(struct pb_run *run, struct pb_client *client, uint32_t entry_words)
 {
-	uint32_t *word = some_word(run, client, entry_words);
+	uint32_t *word = random_word(run, client, entry_words);
 
 	if (word == NULL)
 		return;
-	pb_shared_write32(word, some_value(run, word));
+	pb_shared_write32(word, random_value(run, word));
 	run->totals.hostile++;
 	if (pb_random_one_in(&run->random, 3))
 		run->world.host_lines.pending |= 1u << PB_LINE_CHANNEL(client->channel);
 }
 
-/** Of one of those who write it. The entry of one that is being closed is the supervisor's. */
-static void write_somebodys(struct pb_run *run)
+/** Writes garbage as one of the hosts that do so. The supervisor owns the entry of a channel that it closes. */
+static void write_garbage_as_one(struct pb_run *run)
 {
 	const uint32_t first = pb_random_below(&run->random, PB_HOSTS);
 
@@ -130,7 +130,7 @@ static void strike(void *context)
 	struct pb_run *run = context;
 
 	for (uint32_t i = 1u + pb_random_below(&run->random, 3); i != 0; i--)
-		write_somebodys(run);
+		write_garbage_as_one(run);
 }
 
 bool pb_hostile_present(const struct pb_run *run)
@@ -152,26 +152,26 @@ void pb_hostile_plan(struct pb_run *run)
 	run->world.strike_context = run;
 }
 
-/* ---- what it does right, so that there is something to spoil ---- */
+/* ---- valid commands, so that there is something to spoil ---- */
 
-/** What it was told may be garbage by now: what it has shows in the range table. */
+/** The replies may be garbage, so the range table shows which segments exist. */
 static bool has_memory(struct pb_run *run, struct pb_host *host)
 {
 	bool has = true;
 
 	for (uint32_t segment = 0; segment < PB_SEGMENTS; segment++) {
-		const uint32_t wanted = segment == 0 ? PB_WORK_SYSTEM_BYTES : PB_WORK_VIDEO_BYTES;
+		const uint32_t wanted = segment == 0 ? PB_SUBMISSION_SYSTEM_BYTES : PB_SUBMISSION_VIDEO_BYTES;
 		uint32_t offset;
 
 		has = pb_hostile_range(&run->world, host->client.channel, segment, &offset) >= wanted && has;
 		host->memory[segment] = run->world.memory + offset;
 	}
 	for (uint32_t q = 0; q < PB_QUEUES; q++)
-		host->queues[q].page = (void *)(host->memory[0] + pb_work_queue_offset(q));
+		host->queues[q].page = (void *)(host->memory[0] + pb_submission_queue_offset(q));
 	return has;
 }
 
-static void take_replies(struct pb_host *host)
+static void read_replies(struct pb_host *host)
 {
 	struct pb_question question;
 	struct pb_reply reply;
@@ -190,8 +190,8 @@ static void take_replies(struct pb_host *host)
 		pb_client_forget(&host->client);
 }
 
-/** It takes its rings as drained now and then, whatever the records say. */
-static void forget_work(struct pb_host *host)
+/** Assumes now and then that its rings are drained, whatever the records say. */
+static void forget_submissions(struct pb_host *host)
 {
 	for (uint32_t q = 0; q < PB_QUEUES; q++) {
 		struct pb_queue_view *queue = &host->queues[q];
@@ -201,41 +201,41 @@ static void forget_work(struct pb_host *host)
 		if (queue->life != PB_QUEUE_OPEN)
 			queue->life = PB_QUEUE_ABSENT;
 	}
-	for (uint32_t p = 0; p < PB_PLACES; p++)
-		host->places[p].used = false;
+	for (uint32_t p = 0; p < PB_SLOTS; p++)
+		host->slots[p].used = false;
 	host->mark_count = 0;
 }
 
-static void ask_something(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
+static void post_random_command(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
 {
 	const uint32_t arguments[] = {queue->handle, queue->put, pb_random_below(&run->random, 4),
 				      pb_random_below(&run->random, 4)};
 
 	if (queue->life == PB_QUEUE_ABSENT)
-		pb_host_make_queue(run, host, (uint32_t)(queue - host->queues));
+		pb_host_create_queue(run, host, (uint32_t)(queue - host->queues));
 	else
 		pb_client_post(&host->client, 8u + pb_random_below(&run->random, 13), 0, arguments, 4);
 }
 
-static void be_a_host(struct pb_run *run, struct pb_host *host)
+static void act_validly(struct pb_run *run, struct pb_host *host)
 {
 	const uint32_t state = pb_shared_read32(&host->client.entry->state);
 	struct pb_queue_view *queue = &host->queues[pb_random_below(&run->random, 3)];
 
-	take_replies(host);
+	read_replies(host);
 	if (state != PB_CHANNEL_OPEN || pb_random_one_in(&run->random, 64)) {
 		pb_host_begin(run, host);
 		pb_client_ask(&host->client, PB_ATTACH_OP_ATTACH);
 	} else if (!has_memory(run, host)) {
 		pb_client_forget(&host->client);
-		pb_host_make_segments(run, host);
+		pb_host_create_segments(run, host);
 		for (uint32_t c = 0; c < PB_CONTEXTS; c++)
 			pb_client_post(&host->client, PB_COMMAND_CONTEXT_CREATE, c, NULL, 0);
 	} else if (queue->life == PB_QUEUE_ABSENT || pb_random_one_in(&run->random, 6)) {
-		ask_something(run, host, queue);
+		post_random_command(run, host, queue);
 	} else {
 		if (pb_random_one_in(&run->random, 8) || host->mark_count > PB_MARKS / 2u)
-			forget_work(host);
+			forget_submissions(host);
 		for (uint32_t i = pb_random_below(&run->random, 4); i != 0 && has_memory(run, host); i--)
 			pb_act_submit(run, host, queue);
 	}
@@ -243,13 +243,13 @@ static void be_a_host(struct pb_run *run, struct pb_host *host)
 
 void pb_hostile_act(struct pb_run *run)
 {
-	/* The patience of others is not for it, and neither is the count. */
+	/* The hostile host counts neither for the patience of others nor in the totals. */
 	const struct pb_totals totals = run->totals;
 	const uint64_t moved = run->moved;
 	uint64_t submissions;
 
 	if ((run->rates & PB_RATE_HOSTILE) != 0 && (run->closing >> run->hostile.client.channel & 1u) == 0)
-		be_a_host(run, &run->hostile);
+		act_validly(run, &run->hostile);
 	submissions = run->totals.submissions - totals.submissions;
 	run->moved = moved;
 	run->totals = totals;
@@ -257,7 +257,7 @@ void pb_hostile_act(struct pb_run *run)
 	if ((run->garbage & 4u) != 0 && !pb_random_one_in(&run->random, 4))
 		return;
 	for (uint32_t i = pb_random_below(&run->random, 6); i != 0; i--)
-		write_somebodys(run);
+		write_garbage_as_one(run);
 }
 
 void pb_hostile_end(struct pb_run *run)

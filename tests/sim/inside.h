@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The one look into the firmware's private state: what no host can see.
+ * What a check reads of the firmware's private state, which no host can see.
  */
 #ifndef PB_TESTS_SIM_INSIDE_H
 #define PB_TESTS_SIM_INSIDE_H
@@ -11,9 +11,9 @@
 
 struct pb_firmware;
 
-/** Whether a submission of the node is ready to be fed while the engine has room and would take it. */
+/** Whether the node has a submission ready to be fed while the engine has a free slot and accepts it. */
 bool pb_inside_idle_slot(const struct pb_firmware *firmware, uint32_t node);
-/** Breaks it in such a way that the firmware notices. */
+/** Damages the firmware's state in a way that its own checks detect. */
 void pb_inside_break(struct pb_firmware *firmware);
 
 #endif

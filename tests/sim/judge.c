@@ -3,8 +3,8 @@
 
 #include "tests/sim/host.h"
 #include "tests/sim/inside.h"
+#include "tests/sim/submission.h"
 #include "tests/sim/supervisor.h"
-#include "tests/sim/work.h"
 
 /* ---- events ---- */
 
@@ -17,26 +17,27 @@ static struct pb_queue_view *find_queue(struct pb_host *host, uint32_t handle)
 	return NULL;
 }
 
-static void tell_failure(struct pb_run *run, struct pb_host *host, const struct pb_event *event)
+static void note_failure(struct pb_run *run, struct pb_host *host, const struct pb_event *event)
 {
 	struct pb_queue_view *queue = find_queue(host, event->queue);
 
-	if (queue == NULL || queue->told_count == PB_RING_MAX)
-		pb_run_break(run, "channel %u: an event for queue %08x, which has no such work",
+	if (queue == NULL || queue->reported_count == PB_RING_MAX)
+		pb_run_break(run, "channel %u: an event for queue %08x, which has no such submission",
 			     host->client.channel, event->queue);
-	queue->told[queue->told_count++] = (struct pb_told){event->fence_id, event->error, event->index};
+	queue->reported[queue->reported_count++] =
+		(struct pb_reported){event->fence_id, event->error, event->index};
 }
 
-static void tell_node_dead(struct pb_run *run, uint32_t node)
+static void note_node_dead(struct pb_run *run, uint32_t node)
 {
 	if (node >= PB_CARD_NODES || !run->nodes[node].may_die)
-		pb_run_break(run, "node %u was called dead for no reason", node);
+		pb_run_break(run, "node %u was reported dead for no reason", node);
 	if (!run->nodes[node].dead)
 		run->nodes[node].dead_step = run->step;
 	run->nodes[node].dead = true;
 }
 
-static void take_event(struct pb_run *run, struct pb_host *host, const struct pb_event *event,
+static void read_event(struct pb_run *run, struct pb_host *host, const struct pb_event *event,
 		       bool preempted[PB_QUEUES])
 {
 	struct pb_queue_view *queue = find_queue(host, event->queue);
@@ -49,24 +50,27 @@ static void take_event(struct pb_run *run, struct pb_host *host, const struct pb
 	case PB_EVENT_SUBMISSION_FAILED:
 	case PB_EVENT_ENGINE_FAULT:
 	case PB_EVENT_ENGINE_HANG:
-		tell_failure(run, host, event);
+		note_failure(run, host, event);
 		break;
 	case PB_EVENT_HALTED:
 		host->halted[event->detail % PB_CARD_NODES] = true;
 		break;
 	case PB_EVENT_PREEMPTED:
 		if (queue == NULL || queue->hold != PB_HOLD_PREEMPTING || queue->stop_id != event->detail)
-			pb_run_break(run, "channel %u queue %08x: a preemption %08x that nobody asked for",
+			pb_run_break(run, "channel %u queue %08x: a preemption %08x without a request",
 				     host->client.channel, event->queue, event->detail);
 		preempted[queue - host->queues] = true;
 		break;
 	case PB_EVENT_NODE_DEAD:
-		tell_node_dead(run, event->detail);
+		note_node_dead(run, event->detail);
 		break;
 	case PB_EVENT_CONTEXT_LOST:
 		break;
 	case PB_EVENT_QUEUE_FAULT:
-		/* A kick may be read behind the command that ends its queue: they come by two rings. */
+		/*
+		 * A kick may be read after the command that destroys its queue, because they come through two
+		 * rings.
+		 */
 		if (event->error == PB_ERROR_BAD_HANDLE && (queue == NULL || queue->life != PB_QUEUE_OPEN))
 			break;
 		pb_run_break(run, "channel %u queue %08x: faulted with error %u", host->client.channel,
@@ -79,38 +83,38 @@ static void take_event(struct pb_run *run, struct pb_host *host, const struct pb
 
 /* ---- fence records ---- */
 
-/** The status of a completion: OK, unless an event said something else. */
-static struct pb_told status_of(struct pb_queue_view *queue, const struct pb_entry *entry)
+/** The status of a completion: OK, unless an event reported an error. */
+static struct pb_reported status_of(struct pb_queue_view *queue, const struct pb_entry *entry)
 {
-	struct pb_told told = queue->told[0];
+	struct pb_reported reported = queue->reported[0];
 
-	if (queue->told_count == 0 || told.fence_id != entry->fence_id)
-		return (struct pb_told){entry->fence_id, PB_ERROR_OK, PB_INDEX_NONE};
-	queue->told_count--;
-	for (uint32_t i = 0; i < queue->told_count; i++)
-		queue->told[i] = queue->told[i + 1u];
-	return told;
+	if (queue->reported_count == 0 || reported.fence_id != entry->fence_id)
+		return (struct pb_reported){entry->fence_id, PB_ERROR_OK, PB_INDEX_NONE};
+	queue->reported_count--;
+	for (uint32_t i = 0; i < queue->reported_count; i++)
+		queue->reported[i] = queue->reported[i + 1u];
+	return reported;
 }
 
-/** The same where events find no room: the record tells of the last one, and how many have failed. */
-static struct pb_told recorded_status(struct pb_queue_view *queue, const struct pb_entry *entry,
-				      const struct pb_fence_record *record)
+/** The status where events found no room: the fence record has the last error and the number of failures. */
+static struct pb_reported recorded_status(struct pb_queue_view *queue, const struct pb_entry *entry,
+					  const struct pb_fence_record *record)
 {
-	struct pb_told told = {entry->fence_id, PB_ERROR_OK, PB_INDEX_NONE};
+	struct pb_reported reported = {entry->fence_id, PB_ERROR_OK, PB_INDEX_NONE};
 
 	if (record->errors == queue->errors)
-		return told;
+		return reported;
 	if (queue->completed + 1u != record->completed) {
 		queue->unsure = true;
-		return told;
+		return reported;
 	}
-	told.error = record->status;
-	/* A QUEUE_CLEAR may have come behind it in the same pass. */
-	told.index = queue->first.error == PB_ERROR_OK && record->error == told.error &&
-				     record->error_fence_id == entry->fence_id
-			     ? record->error_index
-			     : PB_INDEX_UNKNOWN;
-	return told;
+	reported.error = record->status;
+	/* A QUEUE_CLEAR may have followed the completion in the same pass. */
+	reported.index = queue->first.error == PB_ERROR_OK && record->error == reported.error &&
+					 record->error_fence_id == entry->fence_id
+				 ? record->error_index
+				 : PB_INDEX_UNKNOWN;
+	return reported;
 }
 
 static uint64_t wide(uint32_t low, uint32_t high)
@@ -130,8 +134,11 @@ static void check_last(struct pb_run *run, const struct pb_host *host, const str
 			     queue->last_fence, status);
 }
 
-/** Whether the preemption under way has given this one back: work behind it may have ended since, on a dead node at once. */
-static bool is_given_back(const struct pb_queue_view *queue, uint32_t index)
+/**
+ * Whether the preemption in progress has returned the entry. Later entries may have ended since, on a dead
+ * node at once.
+ */
+static bool was_returned(const struct pb_queue_view *queue, uint32_t index)
 {
 	const struct pb_preempt_record *record = &queue->page->preempt;
 
@@ -140,8 +147,11 @@ static bool is_given_back(const struct pb_queue_view *queue, uint32_t index)
 	       index - (record->completed - record->returned) < record->returned;
 }
 
-/** All that lies before `completed` has ended. What the record's timeline has reached is complete, the rest returned. */
-static void take_completions(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,
+/**
+ * All entries before `completed` have ended. Those up to the record's timeline value are complete, the rest
+ * returned.
+ */
+static void read_completions(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,
 			     const struct pb_fence_record *record)
 {
 	const uint64_t reached = wide(record->timeline_low, record->timeline_high);
@@ -153,26 +163,26 @@ static void take_completions(struct pb_run *run, struct pb_host *host, struct pb
 		struct pb_entry *entry = pb_entry_at(queue, queue->completed);
 
 		if (record->valid == 1u && entry->timeline <= reached &&
-		    !is_given_back(queue, queue->completed)) {
-			const struct pb_told told = host->dropped != 0 && queue->told_count == 0
-							    ? recorded_status(queue, entry, record)
-							    : status_of(queue, entry);
+		    !was_returned(queue, queue->completed)) {
+			const struct pb_reported reported = host->dropped != 0 && queue->reported_count == 0
+								    ? recorded_status(queue, entry, record)
+								    : status_of(queue, entry);
 
 			if (run->card == PB_HOLD_SUSPENDED)
-				pb_run_break(
-					run,
-					"channel %u queue %08x: completes work while the card is suspended",
-					host->client.channel, queue->handle);
-			status = told.error;
+				pb_run_break(run,
+					     "channel %u queue %08x: completes a submission while the card "
+					     "is suspended",
+					     host->client.channel, queue->handle);
+			status = reported.error;
 			any = true;
 			if (queue->unsure)
-				pb_judge_unsure(run, host, queue, entry, record);
+				pb_judge_completed_unreported(run, host, queue, entry, record);
 			else
-				pb_judge_completed(run, host, queue, entry, told.error, told.index);
+				pb_judge_completed(run, host, queue, entry, reported.error, reported.index);
 		} else {
 			pb_judge_returned(run, host, queue, entry);
 		}
-		pb_judge_waited(run, queue, entry);
+		pb_judge_note_waits(run, queue, entry);
 		queue->completed++;
 		run->moved = run->world.now;
 	}
@@ -198,12 +208,12 @@ static void check_errors(struct pb_run *run, const struct pb_host *host, const s
 			     first->error, first->fence_id);
 }
 
-static void look_at_record(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
+static void check_record(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
 {
 	const struct pb_fence_record record = queue->page->fence;
 
 	if (run->lenient && record.sequence % 2u != 0)
-		return; /* nobody would take what stands there */
+		return; /* no component reads the put index then */
 	if (queue->life == PB_QUEUE_OPEN && pb_shared_read32(&queue->page->put) != queue->put)
 		pb_run_break(run, "channel %u queue %08x: its put is not what its host wrote",
 			     host->client.channel, queue->handle);
@@ -215,21 +225,21 @@ static void look_at_record(struct pb_run *run, struct pb_host *host, struct pb_q
 			     host->client.channel, queue->handle, queue->completed, record.completed,
 			     queue->put);
 	if (queue->hold == PB_HOLD_SUSPENDED && record.completed != queue->completed)
-		pb_run_break(run, "channel %u queue %08x: completes work while it is suspended",
+		pb_run_break(run, "channel %u queue %08x: completes a submission while it is suspended",
 			     host->client.channel, queue->handle);
 	if (record.completed != queue->completed)
-		take_completions(run, host, queue, &record);
+		read_completions(run, host, queue, &record);
 	if (run->lenient)
-		return; /* an event goes before its completion, and the record's count of errors, too */
-	if (queue->told_count != 0 && queue->life == PB_QUEUE_OPEN)
+		return; /* an event precedes its completion, and so does the record's error count */
+	if (queue->reported_count != 0 && queue->life == PB_QUEUE_OPEN)
 		pb_run_break(run, "channel %u queue %08x: error %u of fence %08x without a completion",
-			     host->client.channel, queue->handle, queue->told[0].error,
-			     queue->told[0].fence_id);
+			     host->client.channel, queue->handle, queue->reported[0].error,
+			     queue->reported[0].fence_id);
 	if (queue->life == PB_QUEUE_OPEN)
 		check_errors(run, host, queue, &record);
 }
 
-/** What may be lost, halted or reset just now, for the verdicts on what ends later. */
+/** Notes what may be lost, halted or reset at this step, for the verdicts on later ends. */
 static void note_possible(struct pb_run *run, struct pb_host *host)
 {
 	for (uint32_t c = 0; c < PB_CONTEXTS; c++) {
@@ -249,29 +259,29 @@ static void note_possible(struct pb_run *run, struct pb_host *host)
 			continue;
 		if (queue->hold == PB_HOLD_RESETTING)
 			run->nodes[queue->node].trouble_step = queue->reset_step = run->step;
-		/* Who does not hear is taken for hanging, and its work for guilty. */
+		/* An engine that ignores commands counts as hung, and its submission as guilty. */
 		for (uint32_t i = queue->completed;
 		     run->world.nodes[queue->node].deaf != 0 && i != queue->put; i++)
 			host->contexts[pb_entry_at(queue, i)->context].maybe_lost = true;
 	}
 }
 
-/** @return true: there was one */
-static bool take_events(struct pb_run *run, struct pb_host *host, bool preempted[PB_QUEUES])
+/** Reads one event. @return true: there was one */
+static bool read_events(struct pb_run *run, struct pb_host *host, bool preempted[PB_QUEUES])
 {
 	struct pb_event event;
 	bool any = false;
 
 	while (pb_client_event(&host->client, &event)) {
-		take_event(run, host, &event, preempted);
+		read_event(run, host, &event, preempted);
 		any = true;
 	}
 	host->dropped = pb_shared_read32(&host->client.entry->events_dropped);
 	return any;
 }
 
-/** @return how many have ended */
-static uint32_t look_at_records(struct pb_run *run, struct pb_host *host, bool *failed)
+/** @return the number of entries that have ended */
+static uint32_t check_records(struct pb_run *run, struct pb_host *host, bool *failed)
 {
 	uint32_t ended = 0;
 
@@ -282,47 +292,47 @@ static uint32_t look_at_records(struct pb_run *run, struct pb_host *host, bool *
 		if (queue->life < PB_QUEUE_OPEN)
 			continue;
 		queue->seen = completed;
-		look_at_record(run, host, queue);
+		check_record(run, host, queue);
 		ended += queue->completed - completed;
 		*failed = *failed || queue->errors != errors;
 	}
 	return ended;
 }
 
-static void look_at_host(struct pb_run *run, struct pb_host *host)
+static void check_host(struct pb_run *run, struct pb_host *host)
 {
 	const uint32_t line = 1u << PB_LINE_CHANNEL(host->client.channel);
-	bool preempted[PB_QUEUES] = {false}, failed = false, told;
+	bool preempted[PB_QUEUES] = {false}, failed = false, reported;
 	uint32_t ended;
 
 	host->interrupted = (run->world.host_lines.raised & line) != 0;
 	run->world.host_lines.raised &= ~line;
 	note_possible(run, host);
-	told = take_events(run, host, preempted);
+	reported = read_events(run, host, preempted);
 	if (pb_shared_read32(&host->client.entry->state) != PB_CHANNEL_OPEN)
 		pb_run_break(run, "channel %u: state %u", host->client.channel,
 			     pb_shared_read32(&host->client.entry->state));
-	ended = look_at_records(run, host, &failed);
+	ended = check_records(run, host, &failed);
 	for (uint32_t q = 0; q < PB_QUEUES; q++) {
 		if (preempted[q])
 			pb_judge_preempted(run, host, &host->queues[q], host->queues[q].stop_id);
 	}
-	told = pb_judge_replies(run, host) || told;
+	reported = pb_judge_replies(run, host) || reported;
 	pb_judge_dropped(run, host, failed);
 	if (!run->lenient)
-		pb_judge_interrupts(run, host, ended, told);
+		pb_judge_interrupts(run, host, ended, reported);
 	note_possible(run, host);
 }
 
-void pb_judge_look(struct pb_run *run)
+void pb_judge_check(struct pb_run *run)
 {
 	for (uint32_t h = 0; h < run->host_count; h++) {
 		if (run->hosts[h].attached)
-			look_at_host(run, &run->hosts[h]);
-		else if (run->hosts[h].leaving)
-			pb_host_look_gone(run, &run->hosts[h]);
+			check_host(run, &run->hosts[h]);
+		else if (run->hosts[h].detaching)
+			pb_host_poll_detach(run, &run->hosts[h]);
 	}
-	pb_supervisor_look(run);
+	pb_supervisor_poll(run);
 	for (uint32_t n = 0; !run->lenient && n < PB_CARD_NODES; n++) {
 		if (pb_inside_idle_slot(run->world.firmware, n))
 			pb_run_break(run, "node %u: a free slot beside a submission that is ready", n);
@@ -332,16 +342,16 @@ void pb_judge_look(struct pb_run *run)
 void pb_judge_marks(struct pb_run *run, struct pb_host *host)
 {
 	for (uint32_t m = 0; m < host->mark_count; m++) {
-		const uint32_t *words = pb_work_mark(host, m);
+		const uint32_t *words = pb_submission_mark(host, m);
 
 		if (!host->marks[m].settled)
 			continue;
 		for (uint32_t i = 0; i < 3u; i++) {
 			if (pb_shared_read32(&words[i]) != host->marks[m].seen[i])
-				pb_run_break(
-					run,
-					"channel %u: mark %u word %u was stored after the work had ended",
-					host->client.channel, m, i);
+				pb_run_break(run,
+					     "channel %u: mark %u word %u was stored after the submission "
+					     "had ended",
+					     host->client.channel, m, i);
 		}
 	}
 }

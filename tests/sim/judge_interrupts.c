@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether hosts are told: an interrupt follows what they can find, at once, or as MODERATE has it; and events that
- * find no room are counted.
+ * Whether hosts are interrupted: for whatever they can find, at once, or as MODERATE sets it. Events that find
+ * no room are counted.
  */
 #include "tests/sim/judge.h"
 
-/** For the tick that ends a wait, and for the firmware to come to it. */
+/** Time for the tick that ends a wait, and for the firmware to reach the host, in microseconds. */
 #define LATE_US (5u * PB_TICK_MICROSECONDS)
 
 static void count_completions(struct pb_run *run, struct pb_host *host, uint32_t completions)
@@ -19,15 +19,15 @@ static void count_completions(struct pb_run *run, struct pb_host *host, uint32_t
 	host->unreported += completions;
 }
 
-void pb_judge_interrupts(struct pb_run *run, struct pb_host *host, uint32_t completions, bool told)
+void pb_judge_interrupts(struct pb_run *run, struct pb_host *host, uint32_t completions, bool reported)
 {
 	const uint32_t most = host->moderate_count > 1u ? host->moderate_count : 1u;
 
-	if (run->mutation.kind == PB_MUTATION_SILENT && (completions != 0 || told) && host->interrupted) {
+	if (run->mutation.kind == PB_MUTATION_SILENT && (completions != 0 || reported) && host->interrupted) {
 		host->interrupted = false;
 		run->mutation.done = true;
 	}
-	if (told && !host->interrupted)
+	if (reported && !host->interrupted)
 		pb_run_break(run, "channel %u: a reply or event without an interrupt", host->client.channel);
 	count_completions(run, host, completions);
 	if (host->unreported >= most)
@@ -55,7 +55,7 @@ void pb_judge_dropped(struct pb_run *run, struct pb_host *host, bool failed)
 		pb_run_break(run, "channel %u: events dropped with %u of %u in the ring",
 			     host->client.channel, put, PB_LIMIT_EVENT_ENTRIES);
 	if (failed && host->was_full && dropped == host->was_dropped)
-		pb_run_break(run, "channel %u: work failed, and no event was dropped or told",
+		pb_run_break(run, "channel %u: a submission failed, and no event was dropped or sent",
 			     host->client.channel);
 	host->was_full = host->client.unread && put == PB_LIMIT_EVENT_ENTRIES;
 	host->was_dropped = dropped;

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bounded waiting, in virtual time: what can run ends, and what is asked is answered, within what the contract
- * gives the work that is there.
+ * Bounded waiting, in virtual time: submissions that can run end, and commands are answered, within the time
+ * that the contract gives the outstanding submissions.
  */
 #include "tests/sim/hostile.h"
 #include "tests/sim/judge.h"
 
-/** For doorbells and interrupts that got lost, and for the firmware's own time, in microseconds. */
+/** Allowance for lost doorbells and interrupts, and for the firmware's own time, in microseconds. */
 #define SLACK (10u * PB_TICK_MICROSECONDS)
-/** How often work of a host that hangs the engine may go before that of another: more often than 32 bypasses. */
+/**
+ * How many hanging submissions may precede another host's submission: more than the 32 of the starvation
+ * count.
+ */
 #define HOSTILE_TURNS 40u
 
-/** Most time that the work of a node may take until some of it ends. */
+/** Longest time until one of the node's submissions ends. */
 static uint64_t allowance(const struct pb_run *run, uint32_t node)
 {
 	const struct pb_node_view *view = &run->nodes[node];
@@ -41,19 +44,19 @@ static bool is_stuck(const struct pb_run *run, struct pb_host *host, struct pb_q
 	return pb_judge_free_to_run(host, queue) && run->world.now - run->moved > allowance(run, queue->node);
 }
 
-static void look_at_questions(struct pb_run *run, struct pb_host *host)
+static void check_questions(struct pb_run *run, struct pb_host *host)
 {
 	for (uint32_t i = 0; i < PB_LIMIT_CONTROL_ENTRIES; i++) {
 		const struct pb_question *question = &host->client.questions[i];
 
-		/* To drain a queue may take as long as what its work waits for. */
+		/* A drain may take as long as what the queue's submissions wait for. */
 		if (question->code != 0 && question->code != PB_COMMAND_SUSPEND && run->card == PB_HOLD_NONE)
 			pb_run_break(run, "channel %u: no answer to command %u about %u",
 				     host->client.channel, question->code, question->object);
 	}
 }
 
-/** Whether nothing at all has happened for longer than any answer may take. */
+/** Whether nothing has happened for longer than any answer may take. */
 static bool is_too_quiet(const struct pb_run *run)
 {
 	uint64_t most = 0;
@@ -75,7 +78,7 @@ void pb_judge_patience(struct pb_run *run)
 		if (!host->attached)
 			continue;
 		if (too_quiet)
-			look_at_questions(run, host);
+			check_questions(run, host);
 		for (uint32_t q = 0; q < PB_QUEUES; q++) {
 			struct pb_queue_view *queue = &host->queues[q];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What QUERY tells, against what the host knows. The question is carried out somewhere between two looks, so that
- * counters lie between what they were and what they are.
+ * What QUERY returns, compared with what the host knows. The command runs at some time between two checks, so
+ * that counters lie between their old and new values.
  */
 #include "tests/sim/judge.h"
 
@@ -61,7 +61,7 @@ static void check_queue(struct pb_run *run, struct pb_host *host, const struct p
 	word = 11;
 	CHECK(results[11] == queue->node, "node");
 	word = 12;
-	CHECK(results[12] == queue->level, "priority");
+	CHECK(results[12] == queue->priority, "priority");
 }
 
 static void check_node(struct pb_run *run, const struct pb_host *host, const struct pb_question *question,

@@ -3,7 +3,7 @@
 #include "tests/sim/hostile.h"
 #include "tests/sim/judge.h"
 
-/** A guess that no reply may confirm: the queue's work may still lose a context. */
+/** A value that no reply can confirm: a submission of the queue may still lose a context. */
 static bool may_lose(const struct pb_run *run, struct pb_host *host, uint32_t context)
 {
 	for (uint32_t q = 0; q < PB_QUEUES; q++) {
@@ -28,7 +28,7 @@ static bool may_lose(const struct pb_run *run, struct pb_host *host, uint32_t co
 static void context_cleared(const struct pb_run *run, struct pb_host *host, uint32_t context)
 {
 	struct pb_context_view *view = &host->contexts[context];
-	/* Work may have failed behind it in the same pass, as it does at once on a dead node. */
+	/* A later submission may have failed in the same pass, as it does at once on a dead node. */
 	const bool lost_now = view->maybe_lost && view->maybe_step == run->step;
 
 	view->maybe_step = run->step;
@@ -40,7 +40,7 @@ static void queue_cleared(const struct pb_run *run, struct pb_queue_view *queue)
 {
 	const struct pb_fence_record *record = &queue->page->fence;
 
-	/* Work may have failed behind it in the same pass. */
+	/* A later submission may have failed in the same pass. */
 	queue->first.error = record->error;
 	queue->first.fence_id = record->error_fence_id;
 	queue->first.index = record->error_index;
@@ -57,11 +57,11 @@ static void queue_gone(struct pb_run *run, struct pb_host *host, struct pb_queue
 
 		if (entry->kind >= PB_KIND_BAD)
 			host->contexts[entry->context].maybe_lost = true;
-		pb_judge_waited(run, queue, entry);
+		pb_judge_note_waits(run, queue, entry);
 		pb_judge_cancelled(run, host, entry);
 	}
 	for (uint32_t i = 0; i < queue->back_count; i++)
-		host->places[queue->back[i].place].used = false;
+		host->slots[queue->back[i].slot].used = false;
 	queue->back_count = 0;
 	queue->life = PB_QUEUE_ABSENT;
 	queue->gone_step = run->step;
@@ -76,7 +76,7 @@ static void check_stopped(struct pb_run *run, const struct pb_host *host, const 
 	if (completed - queue->cutoff > queue->completed - queue->cutoff || returned != queue->returned)
 		pb_run_break(
 			run,
-			"channel %u queue %08x: %s says completed %u, returned %u; it is %u, %u, cutoff %u",
+			"channel %u queue %08x: %s has completed %u, returned %u; it is %u, %u, cutoff %u",
 			host->client.channel, queue->handle, what, completed, returned, queue->completed,
 			queue->returned, queue->cutoff);
 }
@@ -108,7 +108,7 @@ static void preempt_replied(struct pb_run *run, struct pb_host *host, struct pb_
 {
 	const struct pb_preempt_record *record = &queue->page->preempt;
 
-	/* The record says it also to who reads no events. */
+	/* The record has the result also for a host that reads no events. */
 	if (host->client.unread && record->count == queue->reports + 1u)
 		pb_judge_preempted(run, host, queue, queue->stop_id);
 	if (record->count != queue->reports || reply->results[0] != record->fence_id ||
@@ -132,7 +132,7 @@ static void reset_replied(struct pb_run *run, struct pb_host *host, struct pb_qu
 static void suspended(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,
 		      const struct pb_question *question)
 {
-	const bool drained = (question->arguments[2] & PB_STOP_WITHDRAW) == 0;
+	const bool drained = (question->arguments[2] & PB_STOP_RECALL) == 0;
 
 	if (drained && queue->completed - queue->cutoff > PB_RING_MAX)
 		pb_run_break(run, "channel %u queue %08x: suspended, and only %u of %u have ended",
@@ -143,7 +143,7 @@ static void suspended(struct pb_run *run, struct pb_host *host, struct pb_queue_
 	run->totals.suspensions++;
 }
 
-static void segment_made(struct pb_run *run, struct pb_host *host, uint32_t segment, uint32_t offset)
+static void segment_created(struct pb_run *run, struct pb_host *host, uint32_t segment, uint32_t offset)
 {
 	host->memory[segment] = run->world.memory + offset;
 	if (!host->moving)
@@ -153,7 +153,7 @@ static void segment_made(struct pb_run *run, struct pb_host *host, uint32_t segm
 	run->totals.moves++;
 }
 
-/** Who asks for what a hostile host has taken all of may be refused. @return true: that is so */
+/** Whether a refusal is valid because a hostile host has taken all that there is. */
 static bool may_be_refused(const struct pb_run *run, const struct pb_reply *reply)
 {
 	return reply->error == PB_ERROR_NO_SPACE &&
@@ -162,18 +162,18 @@ static bool may_be_refused(const struct pb_run *run, const struct pb_reply *repl
 	       pb_hostile_present(run);
 }
 
-/** It goes without a queue; without anything else it cannot work, and leaves. */
+/** The host goes on without a queue. Without anything else it cannot go on, and detaches. */
 static void refused(struct pb_run *run, struct pb_host *host, const struct pb_reply *reply,
 		    const struct pb_question *question)
 {
-	pb_run_say(run, "channel %u: command %u is refused: all is taken", host->client.channel, reply->code);
+	pb_run_log(run, "channel %u: command %u is refused: none is left", host->client.channel, reply->code);
 	if (reply->code == PB_COMMAND_QUEUE_CREATE)
 		host->queues[question->object % PB_QUEUES].life = PB_QUEUE_ABSENT;
 	else
 		host->refused = true;
 }
 
-static void take_reply(struct pb_run *run, struct pb_host *host, const struct pb_reply *reply,
+static void read_reply(struct pb_run *run, struct pb_host *host, const struct pb_reply *reply,
 		       const struct pb_question *question)
 {
 	struct pb_queue_view *queue = &host->queues[question->object % PB_QUEUES];
@@ -181,7 +181,7 @@ static void take_reply(struct pb_run *run, struct pb_host *host, const struct pb
 	run->moved = run->world.now;
 	switch (reply->code) {
 	case PB_COMMAND_SEGMENT_CREATE:
-		segment_made(run, host, question->object, reply->results[0]);
+		segment_created(run, host, question->object, reply->results[0]);
 		break;
 	case PB_COMMAND_CONTEXT_CREATE:
 		host->contexts[question->object].handle = reply->results[0];
@@ -236,9 +236,9 @@ bool pb_judge_replies(struct pb_run *run, struct pb_host *host)
 	while (pb_client_reply(&host->client, &reply, &question)) {
 		any = true;
 		if (question.code == 0 || question.code != reply.code)
-			pb_run_break(run, "channel %u: a reply to command %u that nobody asked for",
+			pb_run_break(run, "channel %u: a reply to command %u without a request",
 				     host->client.channel, reply.code);
-		pb_run_say(run, "channel %u: reply to command %u about %u", host->client.channel, reply.code,
+		pb_run_log(run, "channel %u: reply to command %u about %u", host->client.channel, reply.code,
 			   question.object);
 		if (reply.code == PB_COMMAND_QUEUE_CREATE && question.object == PB_QUEUES) {
 			if (reply.error != PB_ERROR_NO_SPACE)
@@ -253,7 +253,7 @@ bool pb_judge_replies(struct pb_run *run, struct pb_host *host)
 		if (reply.error != PB_ERROR_OK)
 			pb_run_break(run, "channel %u: command %u about %u fails with %u",
 				     host->client.channel, reply.code, question.object, reply.error);
-		take_reply(run, host, &reply, &question);
+		read_reply(run, host, &reply, &question);
 	}
 	return any;
 }

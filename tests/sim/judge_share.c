@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that somebody has to himself: what a host alone writes in its share, what the firmware alone writes on the
- * card, and how much of the hardware's time one pass takes, whatever a hostile host does.
+ * Memory with one writer: what only the host writes in its share, what only the firmware writes on the card; and
+ * the cost of one pass, whatever a hostile host does.
  */
 #include <string.h>
 
-#include "firmware/abi/boot.h"
 #include "hal/engine/registers.h"
+#include "patchbay/abi/boot.h"
 #include "tests/sim/hostile.h"
 #include "tests/sim/judge.h"
-#include "tests/sim/work.h"
+#include "tests/sim/submission.h"
 
 static void check_words(struct pb_run *run, const struct pb_host *host)
 {
@@ -49,9 +49,9 @@ void pb_judge_share(struct pb_run *run, struct pb_host *host)
 		return;
 	check_words(run, host);
 	check_ranges(run, host);
-	spoiled = pb_work_spoiled(host, pb_shared_read32(&pb_world_boot_block(&run->world)->clock));
+	spoiled = pb_submission_changed_byte(host);
 	if (spoiled != NULL)
-		pb_run_break(run, "channel %u: somebody has written at %#x of its segment 0",
+		pb_run_break(run, "channel %u: another component has written at %#x of its segment 0",
 			     host->client.channel, (unsigned int)(spoiled - host->memory[0]));
 }
 
@@ -73,10 +73,10 @@ void pb_judge_card(struct pb_run *run)
 		pb_run_break(run, "the firmware is at stage %u", pb_shared_read32(&boot->boot_stage));
 }
 
-/* ---- memory that is nobody's ---- */
+/* ---- memory without an owner ---- */
 
-static void mark_owned(const struct pb_world *world, uint32_t channel, uint32_t segment,
-		       bool owned[PB_WORLD_POOL_PAGES])
+static void set_owned(const struct pb_world *world, uint32_t channel, uint32_t segment,
+		      bool owned[PB_WORLD_POOL_PAGES])
 {
 	const struct pb_engine_range_entry *entry =
 		(const struct pb_engine_range_entry *)(const void *)(world->memory + PB_CARD_RANGES_OFFSET) +
@@ -109,17 +109,17 @@ void pb_judge_pool(struct pb_run *run)
 
 	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++) {
 		for (uint32_t segment = 0; segment < PB_ENGINE_RANGES; segment++)
-			mark_owned(&run->world, channel, segment, owned);
+			set_owned(&run->world, channel, segment, owned);
 	}
 	for (uint32_t page = 0; page < PB_WORLD_POOL_PAGES; page++) {
-		const bool free = !owned[page] && !run->world.given[page];
+		const bool free = !owned[page] && !run->world.reowned[page];
 		const uint64_t sum = free ? sum_of(&run->world, page) : 0;
 
 		if (free && run->pool_known[page] && sum != run->pool_sums[page])
-			pb_run_break(run, "page %u of the pool is nobody's, and has changed", page);
+			pb_run_break(run, "page %u of the pool has no owner, and has changed", page);
 		run->pool_known[page] = free;
 		run->pool_sums[page] = sum;
-		run->world.given[page] = false;
+		run->world.reowned[page] = false;
 	}
 }
 

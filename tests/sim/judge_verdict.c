@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether one submission may have ended as it did. Where timing decides, several ends are right; where it does not,
+ * Whether one submission may have ended as it did. Where timing decides, several ends are right. Elsewhere only
  * one is.
  */
 #include <stdio.h>
 
 #include "tests/sim/judge.h"
-#include "tests/sim/work.h"
+#include "tests/sim/submission.h"
 
 static void name_entry(const struct pb_host *host, const struct pb_queue_view *queue,
 		       const struct pb_entry *entry, char *name, size_t bytes)
@@ -23,7 +23,7 @@ static void name_entry(const struct pb_host *host, const struct pb_queue_view *q
 		pb_run_break(run, "%s: " format, name, __VA_ARGS__);                                         \
 	} while (0)
 
-/** What it stored, as bits: 1 the first word of its mark, 2 the second, 4 the last. */
+/** The words of its mark that were stored, as bits: 1 the first, 2 the second, 4 the last. */
 static uint32_t stores_of(const struct pb_host *host, const struct pb_entry *entry)
 {
 	const struct pb_mark *mark = &host->marks[entry->mark];
@@ -31,7 +31,7 @@ static uint32_t stores_of(const struct pb_host *host, const struct pb_entry *ent
 
 	for (uint32_t i = 0; i < 3u; i++) {
 		if (mark->value[i] != 0 &&
-		    pb_shared_read32(&pb_work_mark(host, entry->mark)[i]) != PB_UNMARKED)
+		    pb_shared_read32(&pb_submission_mark(host, entry->mark)[i]) != PB_UNMARKED)
 			stored |= 1u << i;
 	}
 	return stored;
@@ -46,11 +46,11 @@ static uint32_t all_stores(const struct pb_host *host, const struct pb_entry *en
 	return all;
 }
 
-/** Each word stored has the value that the oracle knows; the word behind them nobody stores. */
+/** Each stored word has the value of the oracle. The word behind them is never stored. */
 void pb_judge_values(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,
 		     struct pb_entry *entry)
 {
-	const uint32_t *words = pb_work_mark(host, entry->mark);
+	const uint32_t *words = pb_submission_mark(host, entry->mark);
 
 	for (uint32_t i = 0; i < PB_MARK_WORDS; i++) {
 		const uint32_t word = pb_shared_read32(&words[i]);
@@ -60,18 +60,18 @@ void pb_judge_values(struct pb_run *run, struct pb_host *host, struct pb_queue_v
 	}
 }
 
-/** The buffer is patched as the oracle says; `partly`: each word is either not patched or right. */
+/** The buffer is patched as the oracle has it. With `partly` each word is either unpatched or right. */
 static void check_image(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,
 			struct pb_entry *entry, bool partly)
 {
-	const struct pb_place *place = &host->places[entry->place];
-	const uint32_t *words = pb_work_words(host, entry->place);
+	const struct pb_slot *slot = &host->slots[entry->slot];
+	const uint32_t *words = pb_submission_words(host, entry->slot);
 
-	for (uint32_t i = 0; i < place->words; i++) {
+	for (uint32_t i = 0; i < slot->words; i++) {
 		const uint32_t word = pb_shared_read32(&words[i]);
 
-		if (word != place->image[i] && !(partly && word == place->raw[i]))
-			BREAK("word %u of its buffer is %08x, not %08x", i, word, place->image[i]);
+		if (word != slot->image[i] && !(partly && word == slot->raw[i]))
+			BREAK("word %u of its buffer is %08x, not %08x", i, word, slot->image[i]);
 	}
 }
 
@@ -100,7 +100,7 @@ static void check_success(struct pb_run *run, struct pb_host *host, struct pb_qu
 	check_image(run, host, queue, entry, entry->kind == PB_KIND_EMPTY);
 }
 
-/** Errors that are the firmware's only if something else has happened. */
+/** Whether an error has its cause in something other than the submission itself. */
 static bool is_excused(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,
 		       struct pb_entry *entry, uint32_t status)
 {
@@ -142,7 +142,7 @@ static void check_failure(struct pb_run *run, struct pb_host *host, struct pb_qu
 {
 	if (!is_own(entry, status, index) && !is_excused(run, host, queue, entry, status))
 		BREAK("failed with error %u, entry %u, for no reason", status, index);
-	/* An engine that was reset or stopped may have run it to its end, and nobody knows. */
+	/* An engine that was reset or stopped may have run it to its end without a report. */
 	if ((stores_of(host, entry) & 4u) != 0 && !was_trouble(run, queue, entry))
 		BREAK("failed with error %u and ran to its end", status);
 	if (entry->kind == PB_KIND_BAD && stores_of(host, entry) != 0)
@@ -158,7 +158,7 @@ void pb_judge_settle(struct pb_host *host, const struct pb_entry *entry)
 	struct pb_mark *mark = &host->marks[entry->mark];
 
 	for (uint32_t i = 0; i < 3u; i++)
-		mark->seen[i] = pb_shared_read32(&pb_work_mark(host, entry->mark)[i]);
+		mark->seen[i] = pb_shared_read32(&pb_submission_mark(host, entry->mark)[i]);
 	mark->settled = true;
 }
 
@@ -174,7 +174,7 @@ static void note_error(struct pb_run *run, struct pb_queue_view *queue, const st
 	run->totals.failed++;
 }
 
-/** The contexts of its host may be lost from here on. */
+/** From here on the contexts of the host may be lost. */
 static void note_loss(struct pb_run *run, struct pb_host *host, struct pb_entry *entry, uint32_t status,
 		      uint32_t node)
 {
@@ -185,7 +185,7 @@ static void note_loss(struct pb_run *run, struct pb_host *host, struct pb_entry 
 		host->halted_step[node] = run->step;
 	} else if (!entry->paging && loses_context(status)) {
 		context->maybe_lost = true;
-		/* A clear may have come between the loss and the completion that tells of it. */
+		/* A clear may have come between the loss and the completion that reports it. */
 		context->sure_lost = context->clear_step < entry->step &&
 				     !pb_client_asks(&host->client, PB_COMMAND_CONTEXT_CLEAR, entry->context);
 		context->sure_step = run->step;
@@ -197,7 +197,7 @@ static void note_loss(struct pb_run *run, struct pb_host *host, struct pb_entry 
 static void end_entry(struct pb_host *host, struct pb_queue_view *queue, const struct pb_entry *entry)
 {
 	pb_judge_settle(host, entry);
-	host->places[entry->place].used = false;
+	host->slots[entry->slot].used = false;
 	queue->reached = entry->timeline;
 	queue->last_fence = entry->fence_id;
 	queue->valid = true;
@@ -206,7 +206,7 @@ static void end_entry(struct pb_host *host, struct pb_queue_view *queue, const s
 void pb_judge_completed(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,
 			struct pb_entry *entry, uint32_t status, uint32_t index)
 {
-	pb_run_say(run, "channel %u queue %08x fence %08x timeline %llx ends with %u", host->client.channel,
+	pb_run_log(run, "channel %u queue %08x fence %08x timeline %llx ends with %u", host->client.channel,
 		   queue->handle, entry->fence_id, (unsigned long long)entry->timeline, status);
 	pb_judge_values(run, host, queue, entry);
 	if (status == PB_ERROR_OK) {
@@ -223,10 +223,10 @@ void pb_judge_completed(struct pb_run *run, struct pb_host *host, struct pb_queu
 void pb_judge_returned(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,
 		       struct pb_entry *entry)
 {
-	pb_run_say(run, "channel %u queue %08x fence %08x timeline %llx is returned", host->client.channel,
+	pb_run_log(run, "channel %u queue %08x fence %08x timeline %llx is returned", host->client.channel,
 		   queue->handle, entry->fence_id, (unsigned long long)entry->timeline);
 	if (queue->hold != PB_HOLD_PREEMPTING && queue->hold != PB_HOLD_RESETTING)
-		BREAK("was returned, and %s", "nobody asked");
+		BREAK("was returned, and %s", "no command asked for it");
 	pb_judge_values(run, host, queue, entry);
 	pb_judge_settle(host, entry);
 	queue->returned++;
@@ -237,12 +237,12 @@ void pb_judge_returned(struct pb_run *run, struct pb_host *host, struct pb_queue
 void pb_judge_cancelled(struct pb_run *run, struct pb_host *host, struct pb_entry *entry)
 {
 	pb_judge_settle(host, entry);
-	host->places[entry->place].used = false;
+	host->slots[entry->slot].used = false;
 	run->totals.cancelled++;
 }
 
-void pb_judge_unsure(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,
-		     struct pb_entry *entry, const struct pb_fence_record *record)
+void pb_judge_completed_unreported(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,
+				   struct pb_entry *entry, const struct pb_fence_record *record)
 {
 	pb_judge_values(run, host, queue, entry);
 	check_image(run, host, queue, entry, true);

@@ -38,7 +38,7 @@ void pb_judge_waits_keep(struct pb_host *host)
 	}
 }
 
-/** The handle named nothing at some time since the entry was submitted. */
+/** Whether the handle named no queue at some time since the entry was submitted. */
 static bool was_gone(const struct pb_host *host, const struct pb_entry *entry,
 		     const struct pb_entry_wait *wait)
 {
@@ -51,7 +51,7 @@ static bool was_gone(const struct pb_host *host, const struct pb_entry *entry,
 	       queue->gone_step >= entry->step;
 }
 
-/** Whether something of it has failed in this very pass, in which the judge has looked at who waited for it first. */
+/** Whether the queue has a failure of this very pass. The judge may have checked its waiters before it. */
 static bool has_news(const struct pb_queue_view *queue)
 {
 	return queue->life == PB_QUEUE_OPEN && pb_shared_read32(&queue->page->fence.errors) != queue->errors;
@@ -74,7 +74,7 @@ bool pb_judge_dep_failed(const struct pb_run *run, const struct pb_host *host, c
 	return false;
 }
 
-void pb_judge_waited(const struct pb_run *run, struct pb_queue_view *queue, const struct pb_entry *entry)
+void pb_judge_note_waits(const struct pb_run *run, struct pb_queue_view *queue, const struct pb_entry *entry)
 {
 	for (uint32_t w = 0; w < entry->wait_count; w++) {
 		if (entry->waits[w].queue != PB_QUEUES)
@@ -82,7 +82,7 @@ void pb_judge_waited(const struct pb_run *run, struct pb_queue_view *queue, cons
 	}
 }
 
-/** Whether anything outstanding waits for queue q of the host. */
+/** Whether an outstanding submission waits for queue q of the host. */
 static bool waits_for(struct pb_queue_view *queue, uint32_t q)
 {
 	for (uint32_t i = queue->completed; i != queue->put; i++) {
@@ -96,7 +96,10 @@ static bool waits_for(struct pb_queue_view *queue, uint32_t q)
 	return false;
 }
 
-/** Whether anything of `from` that was outstanding at or after that step waits for `to`, directly or through others. */
+/**
+ * Whether a submission of `from`, outstanding at or after that step, waits for `to`, directly or through
+ * others.
+ */
 static bool leads_to(struct pb_host *host, uint32_t from, uint32_t to, uint64_t step, uint32_t *seen)
 {
 	struct pb_queue_view *queue = &host->queues[from];
@@ -123,7 +126,7 @@ bool pb_judge_deadlock(struct pb_host *host, const struct pb_queue_view *queue, 
 	for (uint32_t i = 0; i < entry->wait_count; i++) {
 		const struct pb_entry_wait *wait = &entry->waits[i];
 
-		/* Nothing before it in its own queue reaches that any more. */
+		/* Nothing before it in its own queue can reach that value any more. */
 		if (wait->queue == self && wait->handle == queue->handle && !pb_judge_is_reached(host, wait))
 			return true;
 		if (wait->queue != PB_QUEUES && wait->queue != self &&
@@ -133,7 +136,7 @@ bool pb_judge_deadlock(struct pb_host *host, const struct pb_queue_view *queue, 
 	return false;
 }
 
-/** They are looked at one after another: what is behind one that is not reached does not count yet. */
+/** Waits are evaluated in order: a wait behind one that is not reached does not count yet. */
 bool pb_judge_free_to_run(struct pb_host *host, struct pb_queue_view *queue)
 {
 	const struct pb_entry *entry = pb_entry_at(queue, queue->completed);

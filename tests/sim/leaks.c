@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/sim/leaks.h"
 
-/** One schedule in so many is looked at; it costs more than the schedule itself. */
+/** One schedule in so many is checked. The check costs more than the schedule. */
 #define ONE_IN 16u
 
 static struct pb_reply ask(struct pb_run *run, struct pb_client *client, uint32_t code,
@@ -13,9 +13,9 @@ static struct pb_reply ask(struct pb_run *run, struct pb_client *client, uint32_
 	return reply;
 }
 
-/** So many, and then no more. */
-static void take_all(struct pb_run *run, struct pb_client *client, uint32_t code, const uint32_t *arguments,
-		     uint32_t count, uint32_t most)
+/** Takes `most` objects, then expects a refusal. */
+static void create_all(struct pb_run *run, struct pb_client *client, uint32_t code, const uint32_t *arguments,
+		       uint32_t count, uint32_t most)
 {
 	struct pb_reply reply;
 
@@ -40,7 +40,7 @@ static void wait_answer(struct pb_run *run, struct pb_client *client)
 	}
 }
 
-/** A node that takes any number of queues; PB_CARD_NODES: none does. */
+/** A node that takes any number of queues. @return PB_CARD_NODES: there is none */
 static uint32_t scheduled_node(const struct pb_run *run)
 {
 	uint32_t n = 0;
@@ -64,9 +64,9 @@ void pb_leaks_check(struct pb_run *run)
 	wait_answer(run, &client);
 	if (ask(run, &client, PB_COMMAND_SEGMENT_CREATE, segment, 9).error != PB_ERROR_OK)
 		pb_run_break(run, "after the last host has gone, not all memory is free");
-	take_all(run, &client, PB_COMMAND_CONTEXT_CREATE, NULL, 0, PB_LIMIT_CONTEXTS);
+	create_all(run, &client, PB_COMMAND_CONTEXT_CREATE, NULL, 0, PB_LIMIT_CONTEXTS);
 	if (queue[0] != PB_CARD_NODES)
-		take_all(run, &client, PB_COMMAND_QUEUE_CREATE, queue, 6, PB_WORLD_QUEUES);
+		create_all(run, &client, PB_COMMAND_QUEUE_CREATE, queue, 6, PB_WORLD_QUEUES);
 	pb_client_ask(&client, PB_ATTACH_OP_DETACH);
 	wait_answer(run, &client);
 }

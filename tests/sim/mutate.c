@@ -5,9 +5,9 @@
 #include "tests/sim/inside.h"
 #include "tests/sim/judge.h"
 #include "tests/sim/run.h"
-#include "tests/sim/work.h"
+#include "tests/sim/submission.h"
 
-/** A queue with work that has begun and not ended. */
+/** A queue whose first submission has begun and not ended. */
 static struct pb_queue_view *running_queue(struct pb_run *run, struct pb_host **host)
 {
 	for (uint32_t h = 0; h < run->host_count; h++) {
@@ -21,8 +21,8 @@ static struct pb_queue_view *running_queue(struct pb_run *run, struct pb_host **
 			entry = pb_entry_at(queue, queue->completed);
 			if (entry->kind == PB_KIND_PLAIN && entry->wait_count == 0 && !entry->paging &&
 			    queue->valid &&
-			    pb_shared_read32(pb_work_mark(*host, entry->mark)) != PB_UNMARKED &&
-			    pb_shared_read32(pb_work_mark(*host, entry->mark) + 2) == PB_UNMARKED)
+			    pb_shared_read32(pb_submission_mark(*host, entry->mark)) != PB_UNMARKED &&
+			    pb_shared_read32(pb_submission_mark(*host, entry->mark) + 2) == PB_UNMARKED)
 				return queue;
 		}
 	}
@@ -47,12 +47,12 @@ static void complete_with_error(struct pb_queue_view *queue, struct pb_host *hos
 
 	complete_early(queue);
 	queue->page->fence.status = PB_ERROR_ENGINE_FAULT;
-	queue->told[0] = (struct pb_told){entry->fence_id, PB_ERROR_ENGINE_FAULT, PB_INDEX_NONE};
-	queue->told_count = 1;
+	queue->reported[0] = (struct pb_reported){entry->fence_id, PB_ERROR_ENGINE_FAULT, PB_INDEX_NONE};
+	queue->reported_count = 1;
 	(void)host;
 }
 
-/** A word of work that has ended. */
+/** Stores into a mark of a submission that has ended. */
 static bool store_late(struct pb_run *run)
 {
 	for (uint32_t h = 0; h < run->host_count; h++) {
@@ -61,14 +61,14 @@ static bool store_late(struct pb_run *run)
 		for (uint32_t m = 0; host->attached && m < host->mark_count; m++) {
 			if (!host->marks[m].settled)
 				continue;
-			*pb_work_mark(host, m) ^= 1u;
+			*pb_submission_mark(host, m) ^= 1u;
 			return true;
 		}
 	}
 	return false;
 }
 
-/** Its segment 1 is no longer where it was. */
+/** Moves the channel's segment 1 in the engines' range table. */
 static void move_range(struct pb_run *run, uint32_t channel)
 {
 	struct pb_engine_range_entry *table =
@@ -77,8 +77,8 @@ static void move_range(struct pb_run *run, uint32_t channel)
 	table[channel * PB_ENGINE_RANGES + 1u].memory_offset += PB_PAGE_BYTES;
 }
 
-/** Those that are put into practice elsewhere: where the judge is told something. */
-static bool is_told(enum pb_mutation_kind kind)
+/** Whether the mutation is applied elsewhere: where the judge gets its input. */
+static bool is_applied_elsewhere(enum pb_mutation_kind kind)
 {
 	return kind == PB_MUTATION_SILENT || kind == PB_MUTATION_QUERY || kind == PB_MUTATION_FORGOTTEN;
 }
@@ -86,7 +86,7 @@ static bool is_told(enum pb_mutation_kind kind)
 static void break_queue(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
 {
 	const struct pb_entry *entry = pb_entry_at(queue, queue->completed);
-	const uint32_t words = host->places[entry->place].words;
+	const uint32_t words = host->slots[entry->slot].words;
 
 	switch (run->mutation.kind) {
 	case PB_MUTATION_LOST:
@@ -102,14 +102,14 @@ static void break_queue(struct pb_run *run, struct pb_host *host, struct pb_queu
 		queue->page->fence.completed--;
 		break;
 	case PB_MUTATION_PATCH:
-		pb_work_words(host, entry->place)[words - 1u] ^= 4u;
+		pb_submission_words(host, entry->slot)[words - 1u] ^= 4u;
 		break;
 	case PB_MUTATION_STATUS:
 		complete_with_error(queue, host);
 		break;
 	case PB_MUTATION_FENCE:
 		complete_early(queue);
-		pb_work_mark(host, entry->mark)[2] = host->marks[entry->mark].value[2];
+		pb_submission_mark(host, entry->mark)[2] = host->marks[entry->mark].value[2];
 		queue->page->fence.fence_id ^= 0x100u;
 		break;
 	case PB_MUTATION_EVENT:
@@ -117,7 +117,7 @@ static void break_queue(struct pb_run *run, struct pb_host *host, struct pb_queu
 		pb_shared_write32(&host->client.entry->event_put, host->client.event_get + 1u);
 		break;
 	case PB_MUTATION_FOREIGN:
-		host->memory[0][PB_WORK_SYSTEM_BYTES - 1u] ^= 1u;
+		host->memory[0][PB_SUBMISSION_SYSTEM_BYTES - 1u] ^= 1u;
 		break;
 	case PB_MUTATION_RANGE:
 		move_range(run, host->client.channel);
@@ -153,7 +153,8 @@ bool pb_mutate(struct pb_run *run)
 	struct pb_queue_view *queue;
 	struct pb_host *host;
 
-	if (run->mutation.kind == PB_MUTATION_NONE || run->mutation.done || is_told(run->mutation.kind))
+	if (run->mutation.kind == PB_MUTATION_NONE || run->mutation.done ||
+	    is_applied_elsewhere(run->mutation.kind))
 		return false;
 	if (run->mutation.kind == PB_MUTATION_STORE) {
 		run->mutation.done = store_late(run);

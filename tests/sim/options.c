@@ -21,8 +21,8 @@ bool pb_options_rate(const char *name, uint32_t *bit)
 	return false;
 }
 
-/** @return what follows the number, or NULL: there is none, or it is no action */
-static const char *take_number(const char *text, unsigned long *number)
+/** @return what follows the number; NULL: there is no number, or it is no action */
+static const char *parse_action(const char *text, unsigned long *number)
 {
 	char *end;
 
@@ -37,10 +37,10 @@ bool pb_options_skip(struct pb_options *options, const char *list)
 	do {
 		unsigned long first, last;
 
-		list = take_number(list, &first);
+		list = parse_action(list, &first);
 		last = first;
 		if (list != NULL && *list == '-')
-			list = take_number(list + 1, &last);
+			list = parse_action(list + 1, &last);
 		if (list == NULL || last < first)
 			return false;
 		for (; first <= last; first++)
@@ -49,7 +49,7 @@ bool pb_options_skip(struct pb_options *options, const char *list)
 	return list[-1] == '\0';
 }
 
-/** Behind what stands there, as far as it fits. */
+/** Appends to the text, as far as it fits. */
 static __attribute__((format(printf, 3, 4))) void append(char *text, size_t bytes, const char *format, ...)
 {
 	const size_t used = strlen(text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * What a schedule may have in it, by name, and what is left out of one to make it shorter. Nothing of what is left
- * changes by that: each action has numbers of its own.
+ * What a schedule may contain, by name, and what is left out to shorten it. Leaving something out does
+ * not change the rest: each action has its own random numbers.
  */
 #ifndef PB_TESTS_SIM_OPTIONS_H
 #define PB_TESTS_SIM_OPTIONS_H
@@ -14,15 +14,15 @@
 /** Actions of a schedule, at most. */
 #define PB_ACTIONS_MAX 216u
 
-/* X(NAME, "name", meaning): what a schedule has in it, or not. */
+/* X(NAME, "name", meaning): what a schedule may contain. */
 #define PB_RATES(X)                                                                                          \
-	X(BAD, "bad", "bad submissions, and such as fault")                                                  \
+	X(BAD, "bad", "bad submissions, and some that fault")                                                \
 	X(HANG, "hang", "submissions that hang the engine")                                                  \
 	X(WAITS, "waits", "submissions that wait for other queues")                                          \
 	X(STOPS, "stops", "preempt, suspend, reset of queues")                                               \
 	X(ROOMS, "rooms", "queues and channels that come and go")                                            \
 	X(CARD, "card", "suspend of the card")                                                               \
-	X(DEAF, "deaf", "engines that do not hear for a while")                                              \
+	X(DEAF, "deaf", "engines that ignore commands at times")                                             \
 	X(SLOW, "slow", "engines at a fraction of their speed")                                              \
 	X(DEAD, "dead", "an engine that dies for good")                                                      \
 	X(INTERRUPT_LOST, "interrupt-lost", "engine interrupts that get lost")                               \
@@ -35,9 +35,9 @@
 	X(HOSTILE, "hostile", "one more channel, whose host writes garbage to its own share at any time")    \
 	X(RESTART, "restart", "the firmware starts again, also in the middle of a pass")                     \
 	X(UNREAD, "unread", "hosts that never read their events")                                            \
-	X(MOVES, "moves", "segments made anew at other addresses, under work that was taken back")           \
+	X(MOVES, "moves", "segments created again at other addresses, under recalled submissions")           \
 	X(ORDERED, "ordered", "nodes whose host decides the order: one queue")                               \
-	X(QUERY, "query", "questions about state")                                                           \
+	X(QUERY, "query", "queries of state")                                                                \
 	X(MODERATE, "moderate", "interrupts that wait for more completions")
 
 enum pb_rate_bit {
@@ -54,17 +54,17 @@ enum pb_rate {
 };
 
 struct pb_options {
-	uint32_t hosts;            /**< at most so many; 0: as many as the seed has */
-	uint32_t actions;          /**< no more than the first so many; 0: all */
+	uint32_t hosts;            /**< at most so many; 0: as many as the seed chooses */
+	uint32_t actions;          /**< only the first so many; 0: all */
 	uint32_t without;          /**< bits of PB_RATE_* that do not happen */
 	bool skip[PB_ACTIONS_MAX]; /**< actions that are left out */
 };
 
-/** The bit of a name. @return false: it is none */
+/** Finds the bit of a name. @return false: no such name */
 bool pb_options_rate(const char *name, uint32_t *bit);
-/** Takes "3,7-9" into `skip`. @return false: it is no such list */
+/** Parses a list like "3,7-9" into `skip`. @return false: not such a list */
 bool pb_options_skip(struct pb_options *options, const char *list);
-/** As the command line that says the same, with a space before each word; empty if nothing is left out. */
+/** Prints the options as command-line arguments, a space before each; empty if nothing is left out. */
 void pb_options_print(const struct pb_options *options, char *text, size_t bytes);
 
 #endif

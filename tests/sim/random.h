@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The one source of chance in a schedule: the same seed, the same numbers, on every machine.
+ * The only source of random numbers in a schedule: one seed gives one sequence, on every machine.
  */
 #ifndef PB_TESTS_SIM_RANDOM_H
 #define PB_TESTS_SIM_RANDOM_H
@@ -24,7 +24,7 @@ static inline uint64_t pb_random_next(struct pb_random *random)
 	return z ^ z >> 31;
 }
 
-/** 0 to n - 1; n is not 0. */
+/** A number from 0 to n - 1. Pre: n is not 0. */
 static inline uint32_t pb_random_below(struct pb_random *random, uint32_t n)
 {
 	return (uint32_t)((pb_random_next(random) >> 32) * n >> 32);

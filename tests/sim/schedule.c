@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "firmware/abi/boot.h"
+#include "patchbay/abi/boot.h"
 #include "tests/sim/actions.h"
 #include "tests/sim/finish.h"
 #include "tests/sim/hostile.h"
@@ -16,11 +16,11 @@
 #include "tests/sim/leaks.h"
 #include "tests/sim/setup.h"
 
-/** Steps between two looks at memory that must not change, and at what stands still. */
-#define LOOK_STEPS 16u
-/** The same for memory that is nobody's: it is much. */
+/** Steps between two checks of memory that must not change and of progress. */
+#define CHECK_STEPS 16u
+/** Steps between two checks of pool memory without an owner, which is large. */
 #define POOL_STEPS 64u
-/** More steps than any answer of the firmware can take. */
+/** More steps than any reply of the firmware can take. */
 #define END_STEPS 100000u
 
 void pb_run_break(struct pb_run *run, const char *format, ...)
@@ -34,7 +34,7 @@ void pb_run_break(struct pb_run *run, const char *format, ...)
 	longjmp(run->broken, 1);
 }
 
-void pb_run_say(const struct pb_run *run, const char *format, ...)
+void pb_run_log(const struct pb_run *run, const char *format, ...)
 {
 	va_list arguments;
 
@@ -49,7 +49,7 @@ void pb_run_say(const struct pb_run *run, const char *format, ...)
 
 /* ---- one step ---- */
 
-/** With nothing to do before the next tick, time leaps there. */
+/** With nothing to do before the next tick, time leaps to the tick. */
 static uint32_t step_time(struct pb_run *run)
 {
 	static const uint32_t times[] = {1, 10, 10, 40, 40, 150, 150, 1000};
@@ -59,8 +59,8 @@ static uint32_t step_time(struct pb_run *run)
 	return times[pb_random_below(&run->random, 8)];
 }
 
-/** What nobody may change, and what stands still. */
-static void look_around(struct pb_run *run)
+/** Checks memory that must not change, and progress. */
+static void check_memory(struct pb_run *run)
 {
 	for (uint32_t h = 0; h < run->host_count; h++) {
 		if (!run->hosts[h].attached)
@@ -85,13 +85,13 @@ void pb_run_step(struct pb_run *run)
 	for (; passes != 0 && pb_world_awake(&run->world); passes--) {
 		pb_world_pass(&run->world);
 		pb_judge_pass(run);
-		pb_judge_look(run);
+		pb_judge_check(run);
 	}
 	run->quiet = !pb_world_engines(&run->world, microseconds) && !pb_world_awake(&run->world);
 	if (pb_mutate(run))
-		pb_judge_look(run); /* before the firmware writes over it */
-	if (run->step % LOOK_STEPS == 0)
-		look_around(run);
+		pb_judge_check(run); /* before the firmware overwrites the mutation */
+	if (run->step % CHECK_STEPS == 0)
+		check_memory(run);
 }
 
 void pb_run_until_answered(struct pb_run *run, struct pb_host *host)
@@ -114,7 +114,7 @@ void pb_run_ask(struct pb_run *run, struct pb_client *client, uint32_t code, con
 	}
 }
 
-/** Numbers that depend on nothing that happened before. */
+/** Starts a sequence of random numbers that depends on the seed and `stream` alone. */
 static void begin_stream(struct pb_run *run, uint64_t stream)
 {
 	run->random.state = run->seed + (stream + 1u) * 0xd1342543de82ef95u;
@@ -143,11 +143,11 @@ static void run_all(struct pb_run *run)
 	pb_leaks_check(run);
 }
 
-/* ---- a firmware that gives up ---- */
+/* ---- a firmware that stops ---- */
 
 static struct pb_run *aborting;
 
-/** Also the fault handler of this host: it publishes what a board's would. */
+/** Publishes the fatal record, as the fault handler of a board does. */
 static void on_abort(int signal)
 {
 	(void)signal;
@@ -155,7 +155,7 @@ static void on_abort(int signal)
 	longjmp(aborting->broken, 2);
 }
 
-static void say_fatal(struct pb_run *run)
+static void describe_fatal(struct pb_run *run)
 {
 	const struct pb_fatal_record *fatal = &pb_world_boot_block(&run->world)->fatal;
 
@@ -164,7 +164,7 @@ static void say_fatal(struct pb_run *run)
 		 fatal->kind, fatal->status, fatal->waypoint);
 }
 
-/** Runs something that may break, or stop the firmware. @return true: it came to its end */
+/** Runs `what`, which may break an invariant or stop the firmware. @return true: it ended normally */
 static bool try(struct pb_run *run, uint64_t seed, void (*what)(struct pb_run *run))
 {
 	struct sigaction old, action = {.sa_handler = on_abort, .sa_flags = SA_NODEFER};
@@ -191,7 +191,7 @@ static bool try(struct pb_run *run, uint64_t seed, void (*what)(struct pb_run *r
 		held = true;
 		break;
 	case 2:
-		say_fatal(run);
+		describe_fatal(run);
 		break;
 	default:
 		break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/sim/setup.h"
 
-#include "firmware/abi/boot.h"
+#include "patchbay/abi/boot.h"
 #include "tests/sim/host.h"
 #include "tests/sim/judge.h"
 
@@ -15,7 +15,7 @@ static void attach_admin(struct pb_run *run)
 		pb_run_step(run);
 }
 
-static bool does(struct pb_run *run, uint32_t code, uint32_t argument)
+static bool supports(struct pb_run *run, uint32_t code, uint32_t argument)
 {
 	struct pb_reply reply;
 
@@ -37,27 +37,27 @@ static uint32_t capability(const struct pb_run *run, uint32_t key)
 	return 0;
 }
 
-/** Asks with handles that name nothing: what is supported says so. */
+/** Posts commands with handles that name nothing: supported ones are not refused as UNSUPPORTED. */
 static void find_features(struct pb_run *run)
 {
 	const uint32_t bad_handle = PB_HANDLE(1, 1);
 
 	run->features = 0;
-	if (does(run, PB_COMMAND_PREEMPT, bad_handle))
+	if (supports(run, PB_COMMAND_PREEMPT, bad_handle))
 		run->features |= PB_FEATURE_PREEMPT | PB_FEATURE_RESET;
-	if (does(run, PB_COMMAND_SUSPEND, bad_handle))
+	if (supports(run, PB_COMMAND_SUSPEND, bad_handle))
 		run->features |= PB_FEATURE_SUSPEND;
-	if (does(run, PB_COMMAND_NODE_SET, PB_CARD_NODES))
+	if (supports(run, PB_COMMAND_NODE_SET, PB_CARD_NODES))
 		run->features |= PB_FEATURE_NODE_SET;
-	if (does(run, PB_COMMAND_QUERY, 0))
+	if (supports(run, PB_COMMAND_QUERY, 0))
 		run->features |= PB_FEATURE_QUERY;
-	if (does(run, PB_COMMAND_MODERATE, 0))
+	if (supports(run, PB_COMMAND_MODERATE, 0))
 		run->features |= PB_FEATURE_MODERATE;
 	if (capability(run, PB_CAPABILITY_WAITS_MAX) != 0)
 		run->features |= PB_FEATURE_WAITS;
 }
 
-static void admin_does(struct pb_run *run, uint32_t code, const uint32_t *arguments, uint32_t count)
+static void admin_command(struct pb_run *run, uint32_t code, const uint32_t *arguments, uint32_t count)
 {
 	struct pb_reply reply;
 
@@ -66,7 +66,7 @@ static void admin_does(struct pb_run *run, uint32_t code, const uint32_t *argume
 		pb_run_break(run, "the admin's command %u fails with %u", code, reply.error);
 }
 
-/** Some nodes get their own times, depth and mode. */
+/** Gives some nodes their own times, depth and mode. */
 static void choose_nodes(struct pb_run *run)
 {
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
@@ -92,29 +92,29 @@ static void choose_nodes(struct pb_run *run)
 	}
 }
 
-static void tell_nodes(struct pb_run *run)
+static void set_nodes(struct pb_run *run)
 {
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		const struct pb_node_view *node = &run->nodes[n];
 
 		run->world.nodes[n].slow = node->slow;
 		run->world.injected += node->slow != 0;
-		admin_does(run, PB_COMMAND_NODE_SET,
-			   (uint32_t[]){n, node->mode, node->depth, node->hang_us, node->answer_us}, 5);
+		admin_command(run, PB_COMMAND_NODE_SET,
+			      (uint32_t[]){n, node->mode, node->depth, node->hang_us, node->answer_us}, 5);
 	}
 }
 
-/** All hosts' channels, and that of the hostile one. */
+/** Chooses the grants of all hosts' channels, the hostile host's among them. */
 static void grant_all(struct pb_run *run)
 {
 	for (uint32_t c = 1; c <= PB_HOSTS + 1u; c++)
-		admin_does(
+		admin_command(
 			run, PB_COMMAND_CHANNEL_GRANT,
 			(uint32_t[]){c, run->grants[c].privileges, run->grants[c].weight, run->grants[c].cap},
 			4);
 }
 
-/** What the options leave out changes nothing of the rest. */
+/** Options that leave something out do not change the rest. */
 static void choose_rates(struct pb_run *run)
 {
 	run->rates = (uint32_t)pb_random_next(&run->random) & (uint32_t)pb_random_next(&run->random);
@@ -145,7 +145,7 @@ static void choose_lines(struct pb_run *run)
 	};
 }
 
-/** The hostile channel has no more of the engines' time than others, and the paging privilege at times. */
+/** The hostile channel gets no more engine time than others, and the paging privilege at times. */
 static void choose_grants(struct pb_run *run)
 {
 	for (uint32_t h = 0; h < PB_HOSTS; h++)
@@ -160,7 +160,7 @@ void pb_setup_card(struct pb_run *run)
 {
 	run->supervising = false;
 	attach_admin(run);
-	tell_nodes(run);
+	set_nodes(run);
 	grant_all(run);
 	run->supervising = true;
 }
@@ -194,7 +194,7 @@ void pb_setup(struct pb_run *run)
 		*host = (struct pb_host){.attached = false};
 		pb_client_init(&host->client, &run->world, 1u + h);
 		run->host_count = h + 1u;
-		pb_host_open(run, host);
+		pb_host_attach(run, host);
 	}
 	pb_judge_pool(run);
 	choose_lines(run);

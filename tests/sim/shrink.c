@@ -5,7 +5,7 @@
 
 #include "tests/sim/schedule.h"
 
-/** What is to be kept: the same seed, the same world, the same invariant. */
+/** What stays fixed while shrinking: the seed, the card and the invariant. */
 struct failure {
 	uint64_t seed;
 	enum pb_mutation_kind mutation;
@@ -14,7 +14,7 @@ struct failure {
 	uint32_t tried;
 };
 
-/** Whether the invariant breaks with these options, too. If it does, they become the run's. */
+/** Whether the invariant breaks with these options, too. If so, they become the run's. */
 static bool breaks(struct pb_run *run, struct failure *failure, const struct pb_options *options)
 {
 	const struct pb_options before = run->options;
@@ -22,19 +22,19 @@ static bool breaks(struct pb_run *run, struct failure *failure, const struct pb_
 	failure->tried++;
 	run->options = *options;
 	if (!pb_schedule_run(run, failure->seed, failure->mutation) && run->broke == failure->broke &&
-	    /* Where the firmware stopped is one of many places. */
+	    /* The place where the firmware stopped is one of many. */
 	    (run->broke != NULL || strcmp(run->what, failure->what) == 0))
 		return true;
 	run->options = before;
 	return false;
 }
 
-/** No action behind that in which it broke. */
-static void cut_behind(struct pb_run *run, struct failure *failure, uint32_t action)
+/** Drops the actions after the one in which the invariant broke. */
+static void cut_after(struct pb_run *run, struct failure *failure, uint32_t action)
 {
 	struct pb_options options = run->options;
 
-	/* It may have broken at the end, which comes behind all of them. */
+	/* The invariant may have broken at the end of the schedule, after all actions. */
 	options.actions = action + 1u;
 	if (action + 1u < PB_ACTIONS_MAX && breaks(run, failure, &options))
 		return;
@@ -70,7 +70,7 @@ static void drop_faults(struct pb_run *run, struct failure *failure)
 	}
 }
 
-/** Runs of actions, shorter and shorter ones. */
+/** Drops runs of actions, shorter and shorter ones. */
 static void drop_actions(struct pb_run *run, struct failure *failure)
 {
 	const uint32_t end = run->options.actions != 0 ? run->options.actions : PB_ACTIONS_MAX;
@@ -90,7 +90,7 @@ static void drop_actions(struct pb_run *run, struct failure *failure)
 	}
 }
 
-/** Those behind the last action say nothing. */
+/** Skipped actions after the last one mean nothing. */
 static void forget_skipped_end(struct pb_run *run)
 {
 	uint32_t end = run->options.actions != 0 ? run->options.actions : PB_ACTIONS_MAX;
@@ -110,7 +110,7 @@ uint32_t pb_shrink(struct pb_run *run)
 
 	memcpy(failure.what, run->what, sizeof(failure.what));
 	run->verbose = false;
-	cut_behind(run, &failure, run->action);
+	cut_after(run, &failure, run->action);
 	drop_faults(run, &failure);
 	drop_hosts(run, &failure);
 	drop_actions(run, &failure);

@@ -3,7 +3,7 @@ set(sim_sources
   ${CMAKE_CURRENT_LIST_DIR}/world.c
   ${CMAKE_CURRENT_LIST_DIR}/inside.c
   ${CMAKE_CURRENT_LIST_DIR}/client.c
-  ${CMAKE_CURRENT_LIST_DIR}/work.c
+  ${CMAKE_CURRENT_LIST_DIR}/submission.c
   ${CMAKE_CURRENT_LIST_DIR}/host.c
   ${CMAKE_CURRENT_LIST_DIR}/judge.c
   ${CMAKE_CURRENT_LIST_DIR}/judge_verdict.c
@@ -32,17 +32,17 @@ pb_library(pb_schedules
   SOURCES $<TARGET_OBJECTS:pb_schedule_parts> ${CMAKE_CURRENT_LIST_DIR}/touch_calls.c
   LINKS pb_firmware pb_hal_engine pb_hal_host pb_engine_model)
 
-# The same around a firmware each of whose accesses to card memory is a place where something may happen.
+# patchbay sim with events injected also at each access of the firmware to card memory.
 pb_program(sim_stepped
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/touch_accesses.c ${CMAKE_CURRENT_LIST_DIR}/stepped_main.c
     $<TARGET_OBJECTS:pb_schedule_parts> $<TARGET_OBJECTS:pb_firmware_stepped>
   LINKS pb_hal_host pb_engine_model)
 
-pb_unit_test(test_schedules SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_schedules.c LINKS pb_schedules)
-pb_unit_test(test_hoarder SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_hoarder.c LINKS pb_schedules)
+pb_unit_test(test_schedules RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_schedules.c LINKS pb_schedules)
+pb_unit_test(test_hoarder RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_hoarder.c LINKS pb_schedules)
 
-# Sanitizers cost a factor of ten: the build as released does most of the work, a million submissions at least.
+# Sanitizers cost a factor of ten, so the release build runs most schedules: a million submissions at least.
 if(PB_SANITIZE)
   add_test(NAME schedules COMMAND patchbay sim --count 2000)
   add_test(NAME schedules_stepped COMMAND sim_stepped --from 100000 --count 1000)

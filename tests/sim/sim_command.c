@@ -16,9 +16,9 @@
 #include "tests/sim/shrink.h"
 
 #define JOBS_MAX 64u
-/** Failing seeds that are shown; the rest are counted. */
+/** Failing seeds that are printed. The rest are counted. */
 #define SHOWN_MAX 10u
-/** Seeds of a job between two lines of progress. */
+/** Seeds of one job between two lines of progress. */
 #define PROGRESS_SEEDS 5000u
 
 enum key {
@@ -44,7 +44,7 @@ struct arguments {
 	struct pb_options options;
 };
 
-/** What one job has come to; shared with the process that waits for it. */
+/** The result of one job, in memory shared with the parent process. */
 struct job {
 	struct pb_totals totals;
 	uint64_t broken;
@@ -53,16 +53,15 @@ struct job {
 
 static const struct argp_option command_options[] = {
 	{"from", KEY_FROM, "SEED", 0, "The first seed: any number of 64 bits (default: 0)", 0},
-	{"count", KEY_COUNT, "N", 0, "How many seeds, one after the other (default: 1000)", 0},
-	{"jobs", KEY_JOBS, "N", 0, "Processes that share them (default: one for each processor)", 0},
-	{"at-least", KEY_AT_LEAST, "N", 0, "Fail if that came to fewer submissions than N", 0},
-	{"record", KEY_RECORD, NULL, 0, "Print a line of a record at the end, as scripts/simulate keeps them",
-	 0},
-	{"hosts", KEY_HOSTS, "N", 0, "No more than the first N hosts", 1},
-	{"actions", KEY_ACTIONS, "N", 0, "No more than the first N actions", 1},
-	{"without", KEY_WITHOUT, "NAME,...", 0, "Leave out faults and other things of that name", 1},
+	{"count", KEY_COUNT, "N", 0, "Number of seeds, in sequence (default: 1000)", 0},
+	{"jobs", KEY_JOBS, "N", 0, "Processes that share the seeds (default: one for each processor)", 0},
+	{"at-least", KEY_AT_LEAST, "N", 0, "Fail if there were fewer than N submissions", 0},
+	{"record", KEY_RECORD, NULL, 0, "Print a record line at the end, for scripts/simulate", 0},
+	{"hosts", KEY_HOSTS, "N", 0, "Only the first N hosts", 1},
+	{"actions", KEY_ACTIONS, "N", 0, "Only the first N actions", 1},
+	{"without", KEY_WITHOUT, "NAME,...", 0, "Leave out faults and features of these names", 1},
 	{"skip", KEY_SKIP, "LIST", 0, "Leave out actions: 3,7-9", 1},
-	{"verbose", KEY_VERBOSE, NULL, 0, "Say what happens in each schedule", 0},
+	{"verbose", KEY_VERBOSE, NULL, 0, "Print the events of each schedule", 0},
 	{0},
 };
 
@@ -85,7 +84,7 @@ static void parse_without(char *list, struct pb_options *options, struct argp_st
 		uint32_t bit;
 
 		if (!pb_options_rate(name, &bit))
-			argp_error(state, "%s: nothing in a schedule is called that", name);
+			argp_error(state, "%s: unknown name", name);
 		options->without |= bit;
 	}
 }
@@ -131,7 +130,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	}
 }
 
-/** What broke, and the one command that shows it again, in the shortest schedule that does. */
+/** Prints what broke, and the command that repeats it in the shortest schedule found. */
 static void show_failure(struct pb_run *run)
 {
 	const struct pb_options options = run->options;
@@ -149,7 +148,7 @@ static void show_failure(struct pb_run *run)
 	run->options = options;
 }
 
-/** Seeds from + first, then each jobs-th one. */
+/** Runs seeds from + first, then each jobs-th one. */
 static void run_job(const struct arguments *arguments, struct job *job, uint32_t first)
 {
 	struct pb_run *run = pb_schedule_create();
@@ -202,7 +201,7 @@ static void show_counts(const struct pb_totals *sum)
 	       " suspensions, %" PRIu64 " resets, %" PRIu64 " questions\n",
 	       sum->schedules, sum->submissions, sum->completed, sum->failed, sum->returned, sum->cancelled,
 	       sum->preemptions, sum->suspensions, sum->resets, sum->queries);
-	printf("%" PRIu64 " faults injected, %" PRIu64 " words of garbage and %" PRIu64
+	printf("%" PRIu64 " faults injected, %" PRIu64 " garbage words and %" PRIu64
 	       " submissions of hostile hosts, %" PRIu64 " hosts died, %" PRIu64
 	       " restarts of the firmware, %" PRIu64 " segments moved, %" PRIu64
 	       " schedules with events dropped; at most %" PRIu32 " calls or accesses in a pass\n",
@@ -232,7 +231,7 @@ static int show_totals(const struct arguments *arguments, const struct job *jobs
 		       arguments->from, arguments->from + arguments->count - 1u, sum.schedules,
 		       sum.submissions, sum.faults + sum.hostile + sum.deaths, broken);
 	if (sum.submissions < arguments->at_least)
-		printf("that is fewer than %" PRIu64 " submissions\n", arguments->at_least);
+		printf("fewer than %" PRIu64 " submissions\n", arguments->at_least);
 	return finished && broken == 0 && sum.submissions >= arguments->at_least ? 0 : 1;
 }
 
@@ -266,11 +265,11 @@ int pb_sim_command(int argc, char **argv)
 	static const struct argp parser = {
 		.options = command_options,
 		.parser = parse,
-		.doc = "Runs schedules on a card in this process, one for each seed: hosts that submit, "
+		.doc = "Runs one schedule for each seed on a card in this process: hosts submit, preempt, "
 		       "preempt, "
-		       "reset, come and go, and a card in which things go wrong. After each pass of the "
+		       "reset, attach and detach, while faults are injected. After each pass of the "
 		       "firmware "
-		       "all that hosts see is held against a model of the contract.\v"
+		       "all that hosts see is compared with a model of the contract.\v"
 		       "Exit code: 0 every invariant held; 1 one did not; 2 wrong arguments.",
 	};
 	struct arguments arguments = {.count = 1000};

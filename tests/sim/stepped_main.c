@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `patchbay sim` around a firmware that something may happen to at each access to card memory. */
+/* `patchbay sim` with events injected at each access of the firmware to card memory. */
 #include "host/tool/sim_command.h"
 
 int main(int argc, char **argv)

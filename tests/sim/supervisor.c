@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#include "firmware/abi/boot.h"
+#include "patchbay/abi/boot.h"
 #include "tests/sim/host.h"
 #include "tests/sim/hostile.h"
 #include "tests/sim/judge.h"
 #include "tests/sim/setup.h"
-#include "tests/sim/work.h"
+#include "tests/sim/submission.h"
 
 /* ---- commands ---- */
 
@@ -19,11 +19,11 @@ void pb_supervisor_close(struct pb_run *run, uint32_t channel)
 		return;
 	run->closing |= 1u << channel;
 	run->moved = run->world.now;
-	pb_run_say(run, "the supervisor closes channel %u", channel);
+	pb_run_log(run, "the supervisor closes channel %u", channel);
 	pb_client_post(&run->admin, PB_COMMAND_CHANNEL_CLOSE, channel, &channel, 1);
 }
 
-/** Nothing runs any more, of nobody. */
+/** All channels are closed: no submission runs. */
 static void card_suspended(struct pb_run *run)
 {
 	run->card = PB_HOLD_SUSPENDED;
@@ -45,19 +45,19 @@ static struct pb_host *host_of(struct pb_run *run, uint32_t channel)
 	return channel - 1u < run->host_count ? &run->hosts[channel - 1u] : NULL;
 }
 
-/** Its slots are free, and nothing of it runs. It gets its rights again. */
+/** The channel's slots are free, and nothing of it runs. It gets its grants again. */
 static void channel_closed(struct pb_run *run, uint32_t channel)
 {
 	const struct pb_grant *grant = &run->grants[channel];
 	struct pb_host *host = host_of(run, channel);
 
 	if (host != NULL && host->died)
-		pb_host_buried(run, host);
+		pb_host_closed(run, host);
 	pb_client_post(&run->admin, PB_COMMAND_CHANNEL_GRANT, channel,
 		       (uint32_t[]){channel, grant->privileges, grant->weight, grant->cap}, 4);
 }
 
-void pb_supervisor_look(struct pb_run *run)
+void pb_supervisor_poll(struct pb_run *run)
 {
 	struct pb_question question;
 	struct pb_reply reply;
@@ -65,7 +65,7 @@ void pb_supervisor_look(struct pb_run *run)
 	while (run->supervising && pb_client_reply(&run->admin, &reply, &question)) {
 		if (reply.error != PB_ERROR_OK || reply.code != question.code)
 			pb_run_break(run, "the admin's command %u fails with %u", reply.code, reply.error);
-		pb_run_say(run, "reply to the admin's command %u about %u", reply.code, question.object);
+		pb_run_log(run, "reply to the admin's command %u about %u", reply.code, question.object);
 		run->moved = run->world.now;
 		if (reply.code == PB_COMMAND_SUSPEND)
 			card_suspended(run);
@@ -78,15 +78,15 @@ void pb_supervisor_look(struct pb_run *run)
 	}
 }
 
-/* ---- the MCU starts again ---- */
+/* ---- restart of the MCU ---- */
 
-/** What hosts can read of a queue when the firmware is gone. */
+/** What hosts can read of a queue after the firmware has stopped. */
 struct remains {
 	uint32_t words[sizeof(struct pb_fence_record) / sizeof(uint32_t)];
 };
 
 /** @return true: the last pass was cut off */
-static bool run_into_it(struct pb_run *run)
+static bool run_until_cut(struct pb_run *run)
 {
 	const uint32_t touch =
 		pb_random_below(&run->random, 4) * pb_random_below(&run->random, pb_world_touches.often);
@@ -95,7 +95,7 @@ static bool run_into_it(struct pb_run *run)
 		if (touch != 0 && pb_world_pass_cut(&run->world, touch))
 			return true;
 		if (touch != 0)
-			pb_judge_look(run);
+			pb_judge_check(run);
 		else
 			pb_run_step(run);
 		if (i % 4u == 0)
@@ -104,7 +104,7 @@ static bool run_into_it(struct pb_run *run)
 	return false;
 }
 
-static void keep_remains(const struct pb_host *host, struct remains *remains)
+static void keep_remnants(const struct pb_host *host, struct remains *remains)
 {
 	for (uint32_t q = 0; q < PB_QUEUES; q++) {
 		if (host->queues[q].life >= PB_QUEUE_OPEN)
@@ -112,18 +112,17 @@ static void keep_remains(const struct pb_host *host, struct remains *remains)
 	}
 }
 
-static void check_remains(struct pb_run *run, const struct pb_host *host, const struct remains *remains)
+static void compare_remnants(struct pb_run *run, const struct pb_host *host, const struct remains *remains)
 {
 	for (uint32_t q = 0; q < PB_QUEUES; q++) {
 		if (host->queues[q].life >= PB_QUEUE_OPEN &&
 		    memcmp(remains[q].words, &host->queues[q].page->fence, sizeof(*remains)) != 0)
-			pb_run_break(run,
-				     "channel %u queue %08x: its fence record is another after a restart",
+			pb_run_break(run, "channel %u queue %08x: its fence record differs after a restart",
 				     host->client.channel, host->queues[q].handle);
 	}
 }
 
-/** What was on its way may have been stored until the engines were reset. */
+/** Stores of submissions in flight may land until the engines were reset. */
 static void settle_lost(struct pb_run *run, struct pb_host *host)
 {
 	for (uint32_t q = 0; q < PB_QUEUES; q++) {
@@ -145,7 +144,7 @@ static void check_detached(struct pb_run *run, struct pb_host *host)
 		settle_lost(run, host);
 }
 
-/** A host that has not seen the restart is refused. */
+/** A host that has not seen the restart must be refused. */
 static void try_stale(struct pb_run *run, struct pb_host *host, uint32_t incarnation)
 {
 	pb_client_attach(&host->client, incarnation);
@@ -160,9 +159,9 @@ static void try_stale(struct pb_run *run, struct pb_host *host, uint32_t incarna
 			     host->client.channel);
 }
 
-/** Nobody has come back yet: all stands as it did. */
-static void look_at_remains(struct pb_run *run, const bool attached[PB_HOSTS],
-			    struct remains remains[][PB_QUEUES])
+/** No host has attached yet: all must stand as before the restart. */
+static void read_remnants(struct pb_run *run, const bool attached[PB_HOSTS],
+			  struct remains remains[][PB_QUEUES])
 {
 	for (uint32_t i = pb_random_below(&run->random, 20); i != 0; i--)
 		pb_run_step(run);
@@ -174,25 +173,25 @@ static void look_at_remains(struct pb_run *run, const bool attached[PB_HOSTS],
 		if (!attached[h])
 			continue;
 		pb_judge_marks(run, &run->hosts[h]);
-		check_remains(run, &run->hosts[h], remains[h]);
+		compare_remnants(run, &run->hosts[h], remains[h]);
 	}
 }
 
 static void forget(struct pb_run *run, struct pb_host *host)
 {
 	pb_client_init(&host->client, &run->world, host->client.channel);
-	host->leaving = false;
+	host->detaching = false;
 	host->died = false;
 	for (uint32_t q = 0; q < PB_QUEUES; q++)
 		host->queues[q].life = PB_QUEUE_ABSENT;
 }
 
-/** Engines that did not hear do again: a supervisor resets them with the MCU. Those given up are tried again. */
-static void heal_engines(struct pb_run *run)
+/** The supervisor resets engines with the MCU: they answer commands again, and the firmware uses them again. */
+static void end_engine_faults(struct pb_run *run)
 {
 	const struct pb_world_rates rates = run->world.rates;
 
-	pb_world_heal(&run->world);
+	pb_world_end_faults(&run->world);
 	run->world.rates = rates;
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		run->nodes[n].may_die = false;
@@ -206,13 +205,13 @@ void pb_supervisor_restart(struct pb_run *run)
 	struct remains remains[PB_HOSTS][PB_QUEUES];
 	bool attached[PB_HOSTS];
 
-	run->lenient = run_into_it(run);
-	pb_judge_look(run);
+	run->lenient = run_until_cut(run);
+	pb_judge_check(run);
 	run->lenient = false;
-	pb_run_say(run, "the MCU starts again");
+	pb_run_log(run, "the MCU restarts");
 	for (uint32_t h = 0; h < run->host_count; h++)
-		keep_remains(&run->hosts[h], remains[h]);
-	heal_engines(run);
+		keep_remnants(&run->hosts[h], remains[h]);
+	end_engine_faults(run);
 	pb_world_restart(&run->world);
 	run->totals.restarts++;
 	run->card = PB_HOLD_NONE;
@@ -225,13 +224,13 @@ void pb_supervisor_restart(struct pb_run *run)
 	pb_judge_no_ranges(run);
 	pb_judge_pool_forget(run);
 	if (pb_shared_read32(&pb_world_boot_block(&run->world)->incarnation) != incarnation + 1u)
-		pb_run_break(run, "the incarnation behind %u is another", incarnation);
+		pb_run_break(run, "the incarnation after %u is wrong", incarnation);
 	for (uint32_t h = 0; h < run->host_count; h++) {
 		run->hosts[h].attached = attached[h];
 		check_detached(run, &run->hosts[h]);
 		run->hosts[h].attached = false;
 	}
-	look_at_remains(run, attached, remains);
+	read_remnants(run, attached, remains);
 	for (uint32_t h = 0; h < run->host_count; h++) {
 		if (pb_random_one_in(&run->random, 4))
 			try_stale(run, &run->hosts[h], incarnation);

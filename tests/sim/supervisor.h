@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The card's supervisor, on the admin channel, as hal/card/admin.c is it: closes channels whose hosts are gone, gives
- * them their rights again, suspends the card, and starts the MCU again.
+ * The card's supervisor, on the admin channel, like hal/card_admin/admin.c: closes channels whose hosts are gone,
+ * restores their grants, suspends the card, and restarts the MCU.
  */
 #ifndef PB_TESTS_SIM_SUPERVISOR_H
 #define PB_TESTS_SIM_SUPERVISOR_H
 
 #include "tests/sim/run.h"
 
-/** Asks for a channel to be closed, unless that is under way. When it is, its host may come back. */
+/** Posts the close of a channel, unless that is in progress. After the reply its host may attach again. */
 void pb_supervisor_close(struct pb_run *run, uint32_t channel);
-/** Takes the firmware's answers. */
-void pb_supervisor_look(struct pb_run *run);
+/** Reads the firmware's replies. */
+void pb_supervisor_poll(struct pb_run *run);
 /**
- * Some passes, the last of which may be cut off, then the MCU starts again. All hosts are detached, and what had
- * completed stands where it stood.
+ * Runs some passes, the last of which may be cut off, then restarts the MCU. All hosts are detached, and
+ * fence records keep what had completed.
  */
 void pb_supervisor_restart(struct pb_run *run);
 

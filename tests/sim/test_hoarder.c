@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A client that takes all it can get of what is the card's keeps the others from nothing that is theirs. */
+/* A client that takes all that it can get of the card's shared resources does not keep others from their own. */
 #include <string.h>
 
-#include "firmware/abi/boot.h"
-#include "firmware/abi/errors.h"
-#include "firmware/abi/submission.h"
+#include "patchbay/abi/boot.h"
+#include "patchbay/abi/errors.h"
+#include "patchbay/abi/submission.h"
 #include "tests/sim/client.h"
 #include "tests/unit/unit.h"
 
@@ -25,7 +25,7 @@ static void run(uint32_t milliseconds)
 	}
 }
 
-/** @return the first result; the command is answered within so much of the card's time */
+/** Posts a command and returns the first result. Bounded card time. */
 static uint32_t ask(struct pb_client *client, uint32_t code, const uint32_t *arguments, uint32_t count)
 {
 	struct pb_question question;
@@ -44,7 +44,7 @@ static uint32_t ask(struct pb_client *client, uint32_t code, const uint32_t *arg
 	return 0;
 }
 
-/** Attaches, with one segment. @return where it lies */
+/** Attaches, with one segment. @return the segment's offset */
 static uint8_t *open_client(struct pb_client *client, uint32_t channel)
 {
 	const uint32_t segment[] = {0, PB_SEGMENT_LINEAR, 0, 0, 0, 0, SYSTEM_BYTES, 0, SYSTEM_BYTES};
@@ -59,25 +59,25 @@ static uint8_t *open_client(struct pb_client *client, uint32_t channel)
 	return memory;
 }
 
-static uint32_t make_queue(struct pb_client *client, uint32_t place)
+static uint32_t create_queue(struct pb_client *client, uint32_t slot)
 {
 	return ask(client, PB_COMMAND_QUEUE_CREATE,
-		   (uint32_t[]){0, 4, place * QUEUE_STRIDE, 0, PB_PRIORITY_NORMAL, 0}, 6);
+		   (uint32_t[]){0, 4, slot * QUEUE_STRIDE, 0, PB_PRIORITY_NORMAL, 0}, 6);
 }
 
-/** Work of the queue in this place that waits for what nobody submits. */
-static void submit_waiting(struct pb_client *client, uint8_t *memory, uint32_t place, uint32_t queue,
+/** Submits to the queue at this index a submission that waits for a value that is never signalled. */
+static void submit_waiting(struct pb_client *client, uint8_t *memory, uint32_t slot, uint32_t queue,
 			   uint32_t awaited)
 {
-	struct pb_queue_page *page = (struct pb_queue_page *)(void *)(memory + place * QUEUE_STRIDE);
+	struct pb_queue_page *page = (struct pb_queue_page *)(void *)(memory + slot * QUEUE_STRIDE);
 	struct pb_wait *waits = (struct pb_wait *)(void *)(memory + WAITS);
 
-	waits[place] = (struct pb_wait){.queue = awaited, .timeline_low = 1000};
+	waits[slot] = (struct pb_wait){.queue = awaited, .timeline_low = 1000};
 	*(struct pb_descriptor *)(void *)(page + 1) = (struct pb_descriptor){
 		.flags = PB_FLAG_PAGING,
 		.timeline_low = 1,
 		.wait_count = 1,
-		.wait_address_low = WAITS + place * (uint32_t)sizeof(struct pb_wait),
+		.wait_address_low = WAITS + slot * (uint32_t)sizeof(struct pb_wait),
 	};
 	pb_shared_release();
 	pb_shared_write32(&page->put, 1);
@@ -85,13 +85,13 @@ static void submit_waiting(struct pb_client *client, uint8_t *memory, uint32_t p
 	run(1);
 }
 
-/** Each of its queues is asked to drain, and cannot: all that there is to remember that is in use. */
+/** Requests a drain of each queue that cannot end. These take all records of stop requests. */
 static void holds_stops(struct pb_client *client, uint8_t *memory)
 {
 	uint32_t queues[QUEUES];
 
 	for (uint32_t i = 0; i < QUEUES; i++)
-		queues[i] = make_queue(client, i);
+		queues[i] = create_queue(client, i);
 	for (uint32_t i = 0; i + 1u < QUEUES; i++)
 		submit_waiting(client, memory, i, queues[i], queues[QUEUES - 1u]);
 	for (uint32_t i = 0; i < PB_LIMIT_CONTROL_ENTRIES; i++) {
@@ -100,7 +100,7 @@ static void holds_stops(struct pb_client *client, uint8_t *memory)
 	}
 }
 
-static void who_stops_all_its_queues_leaves_others_a_stop(void **state)
+static void draining_all_its_queues_leaves_stop_requests_to_other_clients(void **state)
 {
 	struct pb_client hoarder, others[2], admin;
 	uint8_t *memory;
@@ -119,23 +119,23 @@ static void who_stops_all_its_queues_leaves_others_a_stop(void **state)
 		uint32_t queue;
 
 		open_client(&others[i], 2u + i);
-		queue = make_queue(&others[i], 0);
+		queue = create_queue(&others[i], 0);
 		ask(&others[i], PB_COMMAND_PREEMPT, (uint32_t[]){queue, 0, 7, 0}, 4);
 		ask(&others[i], PB_COMMAND_SUSPEND, (uint32_t[]){queue, 0, 0}, 3);
 		ask(&others[i], PB_COMMAND_PING, NULL, 0);
 	}
-	/* What it holds is free again when it has gone. */
+	/* What the client holds is free again after its close. */
 	ask(&admin, PB_COMMAND_CHANNEL_CLOSE, (uint32_t[]){1}, 1);
 	memory = open_client(&hoarder, 1);
-	ask(&hoarder, PB_COMMAND_PREEMPT, (uint32_t[]){make_queue(&hoarder, 0), 0, 7, 0}, 4);
+	ask(&hoarder, PB_COMMAND_PREEMPT, (uint32_t[]){create_queue(&hoarder, 0), 0, 7, 0}, 4);
 	assert_non_null(memory);
 	pb_world_destroy(&world);
 }
 
-int main(void)
+UNIT_SUITE(test_hoarder)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_stops_all_its_queues_leaves_others_a_stop),
+		cmocka_unit_test(draining_all_its_queues_leaves_stop_requests_to_other_clients),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

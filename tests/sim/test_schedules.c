@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-/* The schedules themselves: they can be repeated, and the judge notices when the world is broken. */
+/* The schedules: they repeat exactly, and the judge notices planted faults. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static int destroy(void **state)
 	return 0;
 }
 
-static void seeds_at_the_ends_of_their_range_hold(void **state)
+static void schedules_hold_at_both_ends_of_the_seed_range(void **state)
 {
 	static const uint64_t seeds[] = {0, 1, INT64_MAX, UINT64_C(1) << 63, UINT64_MAX - 1u, UINT64_MAX};
 
@@ -45,7 +45,7 @@ static uint64_t digest(const struct pb_run *run)
 	return hash ^ run->step ^ run->world.now << 20;
 }
 
-static void a_seed_is_one_schedule_whatever_ran_before(void **state)
+static void one_seed_gives_one_schedule_whatever_ran_before(void **state)
 {
 	struct pb_run *run = *state, *other = pb_schedule_create();
 
@@ -60,7 +60,7 @@ static void a_seed_is_one_schedule_whatever_ran_before(void **state)
 	pb_schedule_destroy(other);
 }
 
-static void seeds_differ(void **state)
+static void different_seeds_give_different_schedules(void **state)
 {
 	struct pb_run *run = *state;
 	uint64_t first;
@@ -73,9 +73,9 @@ static void seeds_differ(void **state)
 
 struct mutation_case {
 	enum pb_mutation_kind kind;
-	const char *what; /**< part of what the judge says */
-	bool may_go;      /**< the work that it is done to may be cancelled before anybody looks at it */
-	uint32_t without; /**< what may take the evidence away, or is a reason for what should have none */
+	const char *what; /**< part of the judge's message */
+	bool may_go;      /**< the submission that it damages may be cancelled before a check */
+	uint32_t without; /**< features that may hide the damage, or give it a valid cause */
 };
 
 #define CALM (PB_RATE_DIES | PB_RATE_RESTART | PB_RATE_DEAD | PB_RATE_HOSTILE | PB_RATE_MOVES)
@@ -85,24 +85,24 @@ static const struct mutation_case mutation_cases[] = {
 	{PB_MUTATION_STOPPED, "has waited", false, CALM},
 	{PB_MUTATION_EARLY, "completed when it had not run to its end", false, CALM},
 	{PB_MUTATION_BACK, "completed goes from", false, CALM},
-	{PB_MUTATION_STORE, "was stored after the work had ended", true, CALM},
+	{PB_MUTATION_STORE, "was stored after the submission had ended", true, CALM},
 	{PB_MUTATION_PATCH, "word 2 of its mark is", true, CALM},
 	{PB_MUTATION_STATUS, "for no reason", false, CALM},
 	{PB_MUTATION_FENCE, "the record has fence", false, CALM},
 	{PB_MUTATION_EVENT, "instead of", false, CALM},
-	{PB_MUTATION_FOREIGN, "somebody has written", false, CALM},
+	{PB_MUTATION_FOREIGN, "another component has written", false, CALM},
 	{PB_MUTATION_RANGE, "the engines have another segment", true, CALM},
 	{PB_MUTATION_PUT, "not what its host wrote", false, CALM},
 	{PB_MUTATION_SILENT, "without an interrupt", false, 0},
 	{PB_MUTATION_QUERY, "QUERY of 1", false, 0},
 	{PB_MUTATION_CALLS, "calls or accesses", false, 0},
-	{PB_MUTATION_FORGOTTEN, "another after a restart", false, 0},
+	{PB_MUTATION_FORGOTTEN, "differs after a restart", false, 0},
 	{PB_MUTATION_DROPPED, "events dropped", false, CALM | PB_RATE_UNREAD},
-	{PB_MUTATION_STRAY, "is nobody's, and has changed", true, CALM},
+	{PB_MUTATION_STRAY, "has no owner, and has changed", true, CALM},
 	{PB_MUTATION_FATAL, "the firmware stopped: kind 1", false, CALM},
 };
 
-/** Each time that the world was broken, the judge said so; and mostly it said what was wrong. */
+/** Each time a fault was planted, the judge reported a break, and mostly the right one. */
 static void check_mutation(struct pb_run *run, const struct mutation_case *mutation)
 {
 	uint32_t done = 0, named = 0, missed = 0;
@@ -126,14 +126,14 @@ static void check_mutation(struct pb_run *run, const struct mutation_case *mutat
 	assert_true(named >= done / 2u && missed <= done / 20u);
 }
 
-static void a_broken_world_is_noticed(void **state)
+static void a_planted_fault_is_noticed(void **state)
 {
 	assert_int_equal(sizeof(mutation_cases) / sizeof(mutation_cases[0]), PB_MUTATIONS - 1);
 	for (size_t i = 0; i < sizeof(mutation_cases) / sizeof(mutation_cases[0]); i++)
 		check_mutation(*state, &mutation_cases[i]);
 }
 
-/* ---- making them shorter ---- */
+/* ---- shrinking ---- */
 
 static uint32_t count_actions(const struct pb_options *options)
 {
@@ -144,7 +144,7 @@ static uint32_t count_actions(const struct pb_options *options)
 	return count;
 }
 
-/** As if typed: the options printed by name and list, and read again. */
+/** Prints the options by name and list, and parses them again, as if typed. */
 static struct pb_options typed(const struct pb_options *options)
 {
 	struct pb_options read = {0};
@@ -171,7 +171,7 @@ static struct pb_options typed(const struct pb_options *options)
 	return read;
 }
 
-static void a_failing_schedule_gets_short_and_is_the_same_when_typed(void **state)
+static void a_failing_schedule_is_shortened_and_its_options_parse_back(void **state)
 {
 	struct pb_run *run = *state;
 	uint32_t shortened = 0, actions = 0;
@@ -195,11 +195,11 @@ static void a_failing_schedule_gets_short_and_is_the_same_when_typed(void **stat
 	}
 	run->options = (struct pb_options){0};
 	print_message("%u schedules shortened to %u actions in all\n", shortened, actions);
-	/* One submission is what it takes, and now and then another before it. */
+	/* One submission is enough, and now and then another before it. */
 	assert_true(shortened >= 20u && actions <= 5u * shortened);
 }
 
-static void what_is_no_option_is_refused(void **state)
+static void an_unknown_option_is_refused(void **state)
 {
 	static const char *const lists[] = {"", "x", "1,", ",1", "5-3", "216", "1-216", "1 2", "-1", "1--2"};
 	struct pb_options options = {0};
@@ -214,15 +214,15 @@ static void what_is_no_option_is_refused(void **state)
 	assert_false(pb_options_rate("", &bit));
 }
 
-int main(void)
+UNIT_SUITE(test_schedules)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(seeds_at_the_ends_of_their_range_hold),
-		cmocka_unit_test(a_seed_is_one_schedule_whatever_ran_before),
-		cmocka_unit_test(seeds_differ),
-		cmocka_unit_test(a_broken_world_is_noticed),
-		cmocka_unit_test(a_failing_schedule_gets_short_and_is_the_same_when_typed),
-		cmocka_unit_test(what_is_no_option_is_refused),
+		cmocka_unit_test(schedules_hold_at_both_ends_of_the_seed_range),
+		cmocka_unit_test(one_seed_gives_one_schedule_whatever_ran_before),
+		cmocka_unit_test(different_seeds_give_different_schedules),
+		cmocka_unit_test(a_planted_fault_is_noticed),
+		cmocka_unit_test(a_failing_schedule_is_shortened_and_its_options_parse_back),
+		cmocka_unit_test(an_unknown_option_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("schedules", tests, create, destroy);

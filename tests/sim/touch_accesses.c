@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Something may happen inside a pass at each access of the firmware to card memory, too: it is compiled with
- * tests/unit/stepped.h, whose accesses come here.
+ * Injects events inside a pass also at each access of the firmware to card memory. The firmware is compiled
+ * with tests/unit/stepped.h, whose accesses call these functions.
  */
 #include "tests/sim/world.h"
 #include "tests/unit/stepped.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "firmware/abi/boot.h"
+#include "patchbay/abi/boot.h"
 
 struct pb_engine_registers *pb_world_registers(struct pb_world *world, uint32_t node)
 {
@@ -45,7 +45,7 @@ void pb_world_destroy(struct pb_world *world)
 	free(world->memory);
 }
 
-/** An engine's line towards the MCU: it may get lost or come late. */
+/** An engine raises its IRQ: it may get lost or come late. */
 static void engine_interrupt(void *context)
 {
 	struct pb_world_node *node = context;
@@ -61,7 +61,7 @@ static void engine_interrupt(void *context)
 	}
 }
 
-/* ---- between the firmware and its hardware: here it may be interrupted ---- */
+/* ---- hooks between firmware and hardware: points at which events are injected ---- */
 
 struct pb_world *pb_world_running;
 
@@ -80,55 +80,60 @@ static struct pb_world *world_of(const void *driver)
 		->world;
 }
 
-static void feed(void *context, const struct pb_engine_work *work, uint32_t sequence)
+static void feed(void *context, const struct pb_engine_submission *submission, uint32_t sequence)
 {
 	pb_world_touch(world_of(context));
-	pb_reference_engine_ops.feed(context, work, sequence);
+	pb_reference_engine_run_ops.feed(context, submission, sequence);
 	pb_world_touch(world_of(context));
 }
 
 static enum pb_engine_state poll(void *context, struct pb_engine_report *report)
 {
 	pb_world_touch(world_of(context));
-	return pb_reference_engine_ops.poll(context, report);
+	return pb_reference_engine_run_ops.poll(context, report);
 }
 
 static void stop(void *context, bool inside)
 {
-	pb_reference_engine_ops.stop(context, inside);
+	pb_reference_engine_preempt_ops.stop(context, inside);
 	pb_world_touch(world_of(context));
 }
 
 static void reset(void *context)
 {
-	pb_reference_engine_ops.reset(context);
+	pb_reference_engine_recover_ops.reset(context);
 	pb_world_touch(world_of(context));
 }
 
-/** Memory of the pool changes hands. */
-static void give(struct pb_world *world, uint32_t offset, uint32_t bytes)
+/** Pages of the pool get an owner. */
+static void set_reowned(struct pb_world *world, uint32_t offset, uint32_t bytes)
 {
 	const uint32_t first = (offset - PB_CARD_POOL_OFFSET) / PB_PAGE_BYTES;
 
 	for (uint32_t page = first;
 	     page * PB_PAGE_BYTES < offset - PB_CARD_POOL_OFFSET + bytes && page < PB_WORLD_POOL_PAGES;
 	     page++)
-		world->given[page] = true;
+		world->reowned[page] = true;
+}
+
+static struct pb_world *world_of_tables(void *context)
+{
+	return (struct pb_world *)(void *)((uint8_t *)context - offsetof(struct pb_world, tables));
 }
 
 static void page_clear(void *context, uint32_t table_offset, uint32_t index, uint32_t count)
 {
-	give(world_of(context), table_offset + index * 4u, count * 4u);
-	pb_reference_engine_ops.page_clear(context, table_offset, index, count);
+	set_reowned(world_of_tables(context), table_offset + index * 4u, count * 4u);
+	pb_reference_memory_ops.page_clear(context, table_offset, index, count);
 }
 
 static void set_range(void *context, uint32_t channel, uint32_t index, const struct pb_engine_range *range)
 {
-	pb_world_touch(world_of(context));
+	pb_world_touch(world_of_tables(context));
 	if (!range->paged && range->bytes != 0)
-		give(world_of(context), range->memory_offset, range->bytes);
-	pb_reference_engine_ops.set_range(context, channel, index, range);
-	pb_world_touch(world_of(context));
+		set_reowned(world_of_tables(context), range->memory_offset, range->bytes);
+	pb_reference_memory_ops.set_range(context, channel, index, range);
+	pb_world_touch(world_of_tables(context));
 }
 
 static struct pb_world *world_of_lines(void *context)
@@ -145,13 +150,16 @@ static void raise_line(void *context, uint32_t line)
 
 static void wire_hooks(struct pb_world *world)
 {
-	world->engine_ops = pb_reference_engine_ops;
-	world->engine_ops.feed = feed;
-	world->engine_ops.poll = poll;
-	world->engine_ops.stop = stop;
-	world->engine_ops.reset = reset;
-	world->engine_ops.set_range = set_range;
-	world->engine_ops.page_clear = page_clear;
+	world->run_ops = pb_reference_engine_run_ops;
+	world->preempt_ops = pb_reference_engine_preempt_ops;
+	world->recover_ops = pb_reference_engine_recover_ops;
+	world->memory_ops = pb_reference_memory_ops;
+	world->run_ops.feed = feed;
+	world->run_ops.poll = poll;
+	world->preempt_ops.stop = stop;
+	world->recover_ops.reset = reset;
+	world->memory_ops.set_range = set_range;
+	world->memory_ops.page_clear = page_clear;
 	world->lines_ops = pb_host_lines_ops;
 	world->lines_ops.raise = raise_line;
 }
@@ -170,24 +178,16 @@ static void create_engine(struct pb_world *world, uint32_t n)
 
 	*node = (struct pb_world_node){
 		.world = world,
-		.driver =
-			{
-				.memory = world->memory,
-				.registers_offset = config.registers_offset,
-				.ring_offset = PB_CARD_RINGS_OFFSET + n * PB_CARD_RING_STRIDE,
-				.range_offset = PB_CARD_RANGES_OFFSET,
-				.channels = PB_LIMIT_CHANNELS,
-				.dummy_offset = PB_CARD_DUMMY_OFFSET,
-				.translation_offset = PB_CARD_TRANSLATION_OFFSET,
-				.node = n,
-				.lines = &world->lines,
-			},
+		.driver = PB_CARD_REFERENCE_ENGINE(n, &world->tables, &world->lines),
 		.model = pb_engine_model_create(&config),
 	};
 	if (node->model == NULL)
-		abort(); /* a few kilobytes that the last schedule gave back */
-	world->engines[n] = (struct pb_engine){
-		.ops = &world->engine_ops, .context = &node->driver, .kind = PB_CARD_NODE_KIND(n)};
+		abort(); /* a few kilobytes that the last schedule freed */
+	world->engines[n] = (struct pb_engine){.run = &world->run_ops,
+					       .preempt = &world->preempt_ops,
+					       .recover = &world->recover_ops,
+					       .context = &node->driver,
+					       .kind = PB_CARD_NODE_KIND(n)};
 }
 
 void pb_world_boot(struct pb_world *world, uint64_t seed)
@@ -200,6 +200,8 @@ void pb_world_boot(struct pb_world *world, uint64_t seed)
 	world->lines = (struct pb_lines){.ops = &world->lines_ops,
 					 .context = &world->host_lines,
 					 .pending = &world->host_lines.pending};
+	world->tables = (struct pb_reference_memory)PB_CARD_REFERENCE_MEMORY(world->memory);
+	world->engine_memory = (struct pb_engine_memory){&world->memory_ops, &world->tables};
 	world->random.state = seed;
 	world->rates = (struct pb_world_rates){0};
 	world->injected = 0;
@@ -216,6 +218,7 @@ void pb_world_boot(struct pb_world *world, uint64_t seed)
 		.pool_offset = PB_CARD_POOL_OFFSET,
 		.telemetry_offset = PB_CARD_TELEMETRY_OFFSET,
 		.lines = &world->lines,
+		.engine_memory = &world->engine_memory,
 		.engines = world->engines,
 		.node_count = PB_CARD_NODES,
 		.clock = &pb_world_boot_block(world)->clock,
@@ -226,7 +229,7 @@ void pb_world_boot(struct pb_world *world, uint64_t seed)
 	pb_firmware_init(world->firmware, &world->config);
 }
 
-/** Engines whose doorbell the firmware has rung. */
+/** Marks engines as running whose doorbell the firmware has rung. */
 static void ring_engines(struct pb_world *world)
 {
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
@@ -245,7 +248,7 @@ void pb_world_restart(struct pb_world *world)
 	ring_engines(world);
 }
 
-static void deliver_late(struct pb_world *world)
+static void deliver_late_interrupts(struct pb_world *world)
 {
 	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++) {
 		if (world->doorbell_late_at[c] == 0 || world->doorbell_late_at[c] > world->now)
@@ -267,7 +270,7 @@ void pb_world_advance(struct pb_world *world, uint32_t microseconds)
 {
 	world->now += microseconds;
 	pb_shared_write32(&pb_world_boot_block(world)->clock, (uint32_t)world->now);
-	deliver_late(world);
+	deliver_late_interrupts(world);
 	if (pb_random_one_in(&world->random, world->rates.interrupt_spurious)) {
 		world->injected++;
 		world->host_lines.pending |= 1u
@@ -321,7 +324,7 @@ bool pb_world_pass_cut(struct pb_world *world, uint32_t touch)
 	return false;
 }
 
-/** Whether the engine does not hear the command that stands in its register. */
+/** Whether the engine ignores the command in its register. */
 static bool is_deaf_to(const struct pb_world_node *node, uint32_t command)
 {
 	const uint32_t op = command & PB_ENGINE_COMMAND_OP_MASK;
@@ -332,7 +335,7 @@ static bool is_deaf_to(const struct pb_world_node *node, uint32_t command)
 	       (node->deaf & PB_WORLD_DEAF_STOP) != 0;
 }
 
-/** Runs the model while the words that it does not hear look as if nothing was asked. */
+/** Runs the model while the command words that it ignores look as if nothing was requested. */
 static void step_deaf(struct pb_world_node *node, struct pb_engine_registers *registers,
 		      uint32_t microseconds)
 {
@@ -341,7 +344,7 @@ static void step_deaf(struct pb_world_node *node, struct pb_engine_registers *re
 
 	if ((node->deaf & PB_WORLD_DEAF_POWER) != 0)
 		pb_shared_write32(&registers->power, pb_shared_read32(&registers->power_done));
-	/* Power is no question of hearing: what was asked before it is done with it. */
+	/* The power request is never ignored: the model completes what was asked before it. */
 	if (is_deaf_to(node, command) &&
 	    pb_shared_read32(&registers->power) == pb_shared_read32(&registers->power_done))
 		pb_shared_write32(&registers->command, pb_shared_read32(&registers->command_done));
@@ -352,7 +355,7 @@ static void step_deaf(struct pb_world_node *node, struct pb_engine_registers *re
 
 bool pb_world_engines(struct pb_world *world, uint32_t microseconds)
 {
-	bool got_on = false;
+	bool progressed = false;
 
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		struct pb_world_node *node = &world->nodes[n];
@@ -364,17 +367,18 @@ bool pb_world_engines(struct pb_world *world, uint32_t microseconds)
 		}
 		if (!node->running || node->frozen || node->dead)
 			continue;
-		node->owed += microseconds;
-		if (node->owed < node->slow) {
-			got_on = true; /* time is not to leap past it */
+		node->pending_us += microseconds;
+		if (node->pending_us < node->slow) {
+			progressed = true; /* time must not leap past the moment */
 			continue;
 		}
-		step_deaf(node, registers, node->slow == 0 ? node->owed : node->owed / node->slow);
-		node->owed = node->slow == 0 ? 0 : node->owed % node->slow;
-		got_on = got_on || node->progress != pb_shared_read32(&registers->progress);
+		step_deaf(node, registers,
+			  node->slow == 0 ? node->pending_us : node->pending_us / node->slow);
+		node->pending_us = node->slow == 0 ? 0 : node->pending_us % node->slow;
+		progressed = progressed || node->progress != pb_shared_read32(&registers->progress);
 		node->progress = pb_shared_read32(&registers->progress);
 	}
-	return got_on;
+	return progressed;
 }
 
 void pb_world_doorbell(struct pb_world *world, uint32_t channel)
@@ -412,7 +416,7 @@ void pb_world_kill(struct pb_world *world, uint32_t node)
 	world->nodes[node].dead = true;
 }
 
-void pb_world_heal(struct pb_world *world)
+void pb_world_end_faults(struct pb_world *world)
 {
 	world->rates = (struct pb_world_rates){0};
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {

@@ -16,7 +16,7 @@
 
 #define FIRST_WILD (1u + PB_SOAK_WORKERS)
 #define CHANNELS   9u
-/* One death of the MCU of so many is followed by its successor's, as soon as that is there. */
+/* One death of the MCU in so many is followed by the death of the restarted MCU, as soon as it runs. */
 #define DOUBLE_KILLS 4u
 
 uint32_t pb_soak_choose(struct pb_soak_cast *cast, uint32_t below)
@@ -49,7 +49,7 @@ struct life {
 	uint32_t seed;
 };
 
-/* What a client complains of counts only if it was not about a death. */
+/* A client's error messages count only if they are not about a death. */
 static int live(struct e2e_process *self, void *argument)
 {
 	const struct life *life = argument;
@@ -93,7 +93,7 @@ static uint32_t state_of(const struct pb_soak_cast *cast, uint32_t channel)
 	return pb_shared_read32(&directory(cast)[channel].state);
 }
 
-/* What a person needs who looks for the reason. */
+/* Prints what a person needs to find the cause. */
 static void print_card(const struct pb_soak_cast *cast)
 {
 	struct pb_card_info card;
@@ -112,7 +112,7 @@ static void print_card(const struct pb_soak_cast *cast)
 	}
 }
 
-static void complain(const struct pb_soak_cast *cast, uint32_t client, int status)
+static void print_failure(const struct pb_soak_cast *cast, uint32_t client, int status)
 {
 	char path[E2E_PATH_BYTES];
 	uint8_t *text;
@@ -127,7 +127,7 @@ static void complain(const struct pb_soak_cast *cast, uint32_t client, int statu
 	fail_msg("client %u", (unsigned)client);
 }
 
-/* Adds up what it left. @param killed it may have had work under way */
+/* Adds up what a client left. @param killed it may have had submissions in flight */
 static void settle(struct pb_soak_cast *cast, uint32_t client, bool killed)
 {
 	struct pb_soak_book *book = &cast->books[client];
@@ -149,7 +149,7 @@ static void settle(struct pb_soak_cast *cast, uint32_t client, bool killed)
 	*book = (struct pb_soak_book){.stop = 0};
 }
 
-/* A wild one ends by itself when its firmware dies. */
+/* A wild client ends by itself when its firmware dies. */
 static bool may_have_ended(const struct pb_soak_cast *cast, uint32_t client)
 {
 	return client >= FIRST_WILD && cast->clients[client].mcu_kills != cast->totals.mcu_kills;
@@ -167,13 +167,13 @@ static void end(struct pb_soak_cast *cast, uint32_t client, bool kill_it)
 		__atomic_store_n(&cast->books[client].stop, 1, __ATOMIC_SEQ_CST);
 	status = e2e_process_end(&cast->clients[client].process);
 	if (killed ? !WIFSIGNALED(status) && !may_have_ended(cast, client) : status != 0)
-		complain(cast, client, status);
+		print_failure(cast, client, status);
 	if (WIFSIGNALED(status))
 		cast->totals.client_kills++;
 	settle(cast, client, killed);
 }
 
-void pb_soak_look(struct pb_soak_cast *cast)
+void pb_soak_check_alive(struct pb_soak_cast *cast)
 {
 	for (uint32_t c = 0; c < PB_SOAK_CLIENTS; c++) {
 		siginfo_t info = {.si_pid = 0};
@@ -184,7 +184,7 @@ void pb_soak_look(struct pb_soak_cast *cast)
 		if (info.si_pid == 0)
 			continue;
 		if (!may_have_ended(cast, c))
-			complain(cast, c, info.si_status);
+			print_failure(cast, c, info.si_status);
 		(void)e2e_process_end(&cast->clients[c].process);
 		start(cast, c);
 	}
@@ -204,28 +204,28 @@ void pb_soak_enter(struct pb_soak_cast *cast)
 
 void pb_soak_leave(struct pb_soak_cast *cast)
 {
-	pb_soak_look(cast);
+	pb_soak_check_alive(cast);
 	for (uint32_t c = 1; c < PB_SOAK_CLIENTS; c++)
 		end(cast, c, pb_soak_choose(cast, 2) != 0);
 }
 
 /* ---- the MCU ---- */
 
-/* Whether a client has worked on firmware that came after the last one that all of them worked on. */
-static bool works_again(const struct pb_soak_cast *cast, uint32_t client)
+/* Whether a client has run on firmware newer than the last one that all of them ran on. */
+static bool runs_again(const struct pb_soak_cast *cast, uint32_t client)
 {
 	return __atomic_load_n(&cast->books[client].incarnation, __ATOMIC_SEQ_CST) > cast->incarnation;
 }
 
-static void await_work(struct pb_soak_cast *cast)
+static void await_progress(struct pb_soak_cast *cast)
 {
 	const uint64_t begin = e2e_now();
 
 	for (uint32_t c = 0; c < FIRST_WILD; c++) {
-		while (!works_again(cast, c)) {
-			pb_soak_look(cast);
+		while (!runs_again(cast, c)) {
+			pb_soak_check_alive(cast);
 			if (!e2e_patience(begin))
-				fail_msg("client %u does not work again", (unsigned)c);
+				fail_msg("client %u does not run again", (unsigned)c);
 		}
 	}
 	cast->incarnation = __atomic_load_n(&cast->books[PB_SOAK_WITNESS].incarnation, __ATOMIC_SEQ_CST);
@@ -250,13 +250,13 @@ void pb_soak_kill_mcu(struct pb_soak_cast *cast)
 
 	if (again)
 		(void)kill_one_mcu(cast, mcu);
-	/* Somebody dies before it has heard of it. */
+	/* A client dies before it was notified of the death. */
 	if (pb_soak_choose(cast, 2) != 0)
 		pb_soak_kill_client(cast, 1u + pb_soak_choose(cast, PB_SOAK_CLIENTS - 1u));
-	await_work(cast);
+	await_progress(cast);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole soak ---- */
 
 void pb_soak_open(struct pb_soak_cast *cast, uint32_t seed)
 {
@@ -268,16 +268,16 @@ void pb_soak_open(struct pb_soak_cast *cast, uint32_t seed)
 	e2e_card_start(&cast->card, UINT32_MAX);
 	assert_int_equal(pb_link_open_socket(cast->card.socket, &cast->link), PB_ERROR_OK);
 	start(cast, PB_SOAK_WITNESS);
-	while (!works_again(cast, PB_SOAK_WITNESS))
+	while (!runs_again(cast, PB_SOAK_WITNESS))
 		assert_true(e2e_patience(begin));
-	/* Nobody else is there. */
+	/* No other client is connected. */
 	for (uint32_t c = 1; c < CHANNELS; c++) {
 		if (state_of(cast, c) == PB_CHANNEL_OPEN)
 			cast->witness = c;
 	}
 	assert_int_not_equal(cast->witness, 0);
 	pb_soak_enter(cast);
-	await_work(cast);
+	await_progress(cast);
 }
 
 void pb_soak_audit(struct pb_soak_cast *cast, char build[33])
@@ -289,9 +289,9 @@ void pb_soak_audit(struct pb_soak_cast *cast, char build[33])
 		while (c != cast->witness && state_of(cast, c) != PB_CHANNEL_CLOSED)
 			assert_true(e2e_patience(begin));
 	}
-	/* What it has lies wherever the MCU's last death left room: now it is alone. */
-	__atomic_store_n(&cast->books[PB_SOAK_WITNESS].anew, 1, __ATOMIC_SEQ_CST);
-	while (__atomic_load_n(&cast->books[PB_SOAK_WITNESS].anew, __ATOMIC_SEQ_CST) != 0)
+	/* The MCU's last death may have left its memory anywhere. Now no other client has any. */
+	__atomic_store_n(&cast->books[PB_SOAK_WITNESS].reattach, 1, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&cast->books[PB_SOAK_WITNESS].reattach, __ATOMIC_SEQ_CST) != 0)
 		assert_true(e2e_patience(begin));
 	assert_int_equal(pb_channel_attach(&channel, cast->link, E2E_PATIENCE_US), PB_ERROR_OK);
 	for (uint32_t c = 1; c < CHANNELS; c++) {

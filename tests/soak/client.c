@@ -5,7 +5,7 @@
 #include "tests/e2e/e2e.h"
 #include "tests/soak/soak.h"
 
-/* Between two rounds a client rests for less than this, so that several share a machine. */
+/* Longest rest of a client between two rounds, so that several share a machine. */
 #define REST_US 4000u
 
 void pb_soak_count(uint32_t *count, uint32_t more)
@@ -22,7 +22,7 @@ uint32_t pb_soak_ended(const struct pb_soak_book *book)
 	       __atomic_load_n(&book->lost, __ATOMIC_SEQ_CST);
 }
 
-/* While dead clients are being buried there may be no place. */
+/* While the card closes dead clients' channels there may be no free channel. */
 static bool connect_to_card(struct pb_link **link, const char *socket)
 {
 	const uint64_t start = e2e_now();
@@ -30,77 +30,76 @@ static bool connect_to_card(struct pb_link **link, const char *socket)
 
 	while ((error = pb_link_open_socket(socket, link)) == PB_ERROR_NO_CARD) {
 		if (!e2e_patience(start))
-			return e2e_fail("there is no place");
+			return e2e_fail("no channel is free");
 	}
 	return e2e_ok("connect", error);
 }
 
 /*
- * Attaches until the firmware lives long enough to furnish the channel. Where
- * the machine is so busy that the emulator is hardly run, the library may take
- * living firmware for dead: then, too, its contract is to attach again.
+ * Attaches until the firmware lives long enough to furnish the channel. On a busy machine that hardly runs
+ * the emulator the library may take living firmware for dead. Then, too, its contract is to attach again.
  */
-static bool settle(struct pb_soak_work *work)
+static bool settle(struct pb_soak_state *state)
 {
-	struct e2e_host *host = &work->host;
+	struct e2e_host *host = &state->host;
 	const uint64_t start = e2e_now();
-	const uint32_t before = __atomic_load_n(&work->book->incarnation, __ATOMIC_SEQ_CST);
+	const uint32_t before = __atomic_load_n(&state->book->incarnation, __ATOMIC_SEQ_CST);
 
 	do {
 		*host = (struct e2e_host){.link = host->link};
 		if (!e2e_ok("attach", pb_channel_attach(&host->channel, host->link, E2E_PATIENCE_US)))
 			return false;
 		if (host->channel.card.incarnation == before)
-			pb_soak_count(&work->book->doubts, 1);
-		if (pb_soak_furnish(work))
+			pb_soak_count(&state->book->doubts, 1);
+		if (pb_soak_furnish(state))
 			return true;
 	} while (e2e_patience(start));
-	return e2e_fail("it is never furnished");
+	return e2e_fail("the channel is never furnished");
 }
 
-/* Whoever finds the firmware dead, or takes it for that, has nothing to give back: the card does it. */
-static bool detach(struct pb_soak_work *work)
+/* A client whose firmware is dead, or seems so, need not free anything: the card does it. */
+static bool detach(struct pb_soak_state *state)
 {
-	const enum pb_error error = pb_channel_detach(&work->host.channel);
+	const enum pb_error error = pb_channel_detach(&state->host.channel);
 
 	return error == PB_ERROR_FIRMWARE_DEAD || e2e_ok("detach", error);
 }
 
-/* Gives all back and takes it again, when it is told to. */
-static bool follow(struct pb_soak_work *work)
+/* Frees everything and allocates it again, when the parent requests it. */
+static bool reattach_if_requested(struct pb_soak_state *state)
 {
-	uint32_t *anew = &work->book->anew;
+	uint32_t *reattach = &state->book->reattach;
 
-	if (__atomic_load_n(anew, __ATOMIC_SEQ_CST) == 0)
+	if (__atomic_load_n(reattach, __ATOMIC_SEQ_CST) == 0)
 		return true;
-	if (!detach(work))
+	if (!detach(state))
 		return false;
-	__atomic_store_n(&work->book->incarnation, 0, __ATOMIC_SEQ_CST);
-	if (!settle(work))
+	__atomic_store_n(&state->book->incarnation, 0, __ATOMIC_SEQ_CST);
+	if (!settle(state))
 		return false;
-	__atomic_store_n(anew, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(reattach, 0, __ATOMIC_SEQ_CST);
 	return true;
 }
 
 int pb_soak_client_live(const struct pb_soak_client *client)
 {
-	static struct pb_soak_work work;
+	static struct pb_soak_state state;
 	enum pb_soak_end end = PB_SOAK_GONE;
 
-	work.book = client->book;
-	work.random = client->seed * 2654435761u;
-	if (!connect_to_card(&work.host.link, client->socket))
+	state.book = client->book;
+	state.random = client->seed * 2654435761u;
+	if (!connect_to_card(&state.host.link, client->socket))
 		return 1;
 	while (end != PB_SOAK_BAD && __atomic_load_n(&client->book->stop, __ATOMIC_SEQ_CST) == 0) {
-		if (end == PB_SOAK_GONE && !settle(&work))
+		if (end == PB_SOAK_GONE && !settle(&state))
 			return 1;
-		end = pb_soak_round(&work);
-		if (end == PB_SOAK_GOOD && !follow(&work))
+		end = pb_soak_round(&state);
+		if (end == PB_SOAK_GOOD && !reattach_if_requested(&state))
 			return 1;
-		usleep(pb_soak_draw(&work, REST_US));
+		usleep(pb_soak_draw(&state, REST_US));
 	}
-	if (end == PB_SOAK_GOOD && !detach(&work))
+	if (end == PB_SOAK_GOOD && !detach(&state))
 		return 1;
-	work.host.link->ops->close(work.host.link);
+	state.host.link->ops->close(state.host.link);
 	return end == PB_SOAK_BAD ? 1 : 0;
 }

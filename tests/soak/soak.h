@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The soak: clients that submit work and verify it, and the book in which each
- * writes down, in memory that outlives it, what became of every submission.
+ * The soak: clients that submit and verify submissions, and the book in which each client counts, in memory
+ * that outlives the client, how every submission ended.
  */
 #ifndef PB_TESTS_SOAK_SOAK_H
 #define PB_TESTS_SOAK_SOAK_H
@@ -12,30 +12,30 @@
 
 #include "tests/e2e/e2e_host.h"
 
-/** Submissions that a client has under way at once, at most. */
+/** Submissions that a client has in flight, at most. */
 #define PB_SOAK_SLOTS 12u
 
 /**
- * One client's account of its submissions, in memory that it shares with its
- * parent. Each is counted in `submitted` before it is made, and in one of the
- * others once the client knows what became of it.
+ * One client's count of its submissions, in memory shared with its parent. Each is counted in `submitted`
+ * before the call, and in one of the others once the client knows how it ended.
  */
 struct pb_soak_book {
 	uint32_t submitted;
 	uint32_t completed; /**< with all marks right */
-	uint32_t failed; /**< on purpose, with the documented error and nothing done that must not be done */
-	uint32_t returned; /**< by a preemption; submitting it again counts anew */
 	uint32_t
-		unseen; /**< completed when the MCU died, or going to be, before the client had looked at the marks */
-	uint32_t lost;        /**< with the MCU: the library handed it back */
-	uint32_t rounds;      /**< of work in which nothing was wrong */
-	uint32_t doubts;      /**< times that it took living firmware for dead */
+		failed; /**< on purpose, with the documented error and without an effect that must not happen */
+	uint32_t returned; /**< by a preemption; a second submission counts again */
+	uint32_t
+		unseen; /**< completed at or after the death of the MCU, before the client had checked the marks */
+	uint32_t lost;        /**< with the MCU: the library returned it */
+	uint32_t rounds;      /**< rounds without an error */
+	uint32_t doubts;      /**< times that the client took living firmware for dead */
 	uint32_t incarnation; /**< of the firmware that the last round ran on; 0: none since it attached */
-	uint32_t stop;        /**< written by the parent: end when the round is over */
-	uint32_t anew; /**< written by the parent: detach and attach again; cleared when that is done */
+	uint32_t stop;        /**< written by the parent: end after this round */
+	uint32_t reattach; /**< written by the parent: detach and attach again; cleared when that is done */
 };
 
-/** What a client is told by its parent. */
+/** Arguments of a client from its parent. */
 struct pb_soak_client {
 	const char *socket;
 	uint32_t seed;
@@ -44,55 +44,55 @@ struct pb_soak_client {
 
 /** Adds to a count of a book. */
 void pb_soak_count(uint32_t *count, uint32_t more);
-/** How many submissions a book says have ended, one way or another. */
+/** The number of submissions that a book counts as ended. */
 uint32_t pb_soak_ended(const struct pb_soak_book *book);
 
 /**
- * A client's life: attaches, works, and starts anew whenever the MCU was
- * restarted, until it is told to stop. @return exit code: 1 if anything was not as documented
+ * A client's life: attaches, runs rounds, and attaches again whenever the MCU was restarted, until its parent
+ * stops it. @return exit code: 1 if anything was not as documented
  */
 int pb_soak_client_live(const struct pb_soak_client *client);
 
-/* ---- work.c: submissions whose result shows whether they were done right ---- */
+/* ---- rounds.c: submissions whose result shows whether they ran correctly ---- */
 
-/** What can come of a round of work. */
+/** The end of a round. */
 enum pb_soak_end {
 	PB_SOAK_GOOD, /**< every submission ended as it should */
-	PB_SOAK_GONE, /**< the firmware has died, and all that was under way is accounted for */
-	PB_SOAK_BAD,  /**< something is wrong; standard error says what */
+	PB_SOAK_GONE, /**< the firmware has died, and all submissions in flight are accounted for */
+	PB_SOAK_BAD,  /**< an error; standard error names it */
 };
 
-/** One submission under way. */
+/** One submission in flight. */
 struct pb_soak_slot {
 	struct pb_dma dma;
 	struct pb_memory target;
 	struct pb_memory wait;
-	uint32_t value; /**< what its target must hold when it is done */
+	uint32_t value; /**< value that its target must hold at the end */
 	uint32_t fence_id;
 	uint32_t node;
 };
 
-/** A client's work. */
-struct pb_soak_work {
+/** A client's state. */
+struct pb_soak_state {
 	struct e2e_host host;
 	struct pb_soak_book *book;
 	uint32_t random;
 	uint32_t fence_id; /**< of the last submission */
 	struct pb_soak_slot slots[PB_SOAK_SLOTS];
 	struct pb_descriptor history[E2E_NODES][E2E_RING_ENTRIES];
-	uint32_t under_way[E2E_NODES][PB_SOAK_SLOTS]; /**< slots of each queue, oldest first */
+	uint32_t in_flight[E2E_NODES][PB_SOAK_SLOTS]; /**< slots of each queue, oldest first */
 	uint32_t errors[E2E_NODES];                   /**< of each queue so far, all on purpose */
 	uint32_t first[E2E_NODES];                    /**< the oldest that has not ended */
 	uint32_t last[E2E_NODES];                     /**< behind the newest */
 };
 
-/** A number below a bound. */
-uint32_t pb_soak_draw(struct pb_soak_work *work, uint32_t below);
-/** Makes what work needs on a channel that is attached. @return false: something failed; the firmware may have died */
-bool pb_soak_furnish(struct pb_soak_work *work);
-/** Submits a few, takes some back perhaps, waits for all, and verifies each. */
-enum pb_soak_end pb_soak_round(struct pb_soak_work *work);
-/** Writes into the book what was lost with the firmware. @return false: it does not add up */
-bool pb_soak_mourn(struct pb_soak_work *work);
+/** A random number below a bound. */
+uint32_t pb_soak_draw(struct pb_soak_state *state, uint32_t below);
+/** Creates what rounds need. Pre: the channel is attached. @return false: an error; the firmware may have died */
+bool pb_soak_furnish(struct pb_soak_state *state);
+/** Submits a few, preempts some at times, waits for all, and verifies each. */
+enum pb_soak_end pb_soak_round(struct pb_soak_state *state);
+/** Counts in the book what was lost with the firmware. @return false: the book does not balance */
+bool pb_soak_count_lost(struct pb_soak_state *state);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The judge of the soak: what it takes for growth, and what for none. */
+/* The judge of the soak: what counts as growth, and what does not. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static void offer(uint32_t count, uint32_t first, uint32_t every)
 		pb_series_add(&series, first + (every != 0 ? i / every : 0));
 }
 
-static void test_medians_of_quarters(void **state)
+static void medians_are_of_quarters(void **state)
 {
 	static const uint32_t samples[16] = {9, 1, 5, 7, 40, 10, 30, 20, 2, 2, 2, 2, 100, 103, 101, 102};
 
@@ -39,7 +39,7 @@ static void test_medians_of_quarters(void **state)
 	assert_true(pb_series_is_flat(&series, 72));
 }
 
-static void test_few_samples_say_nothing(void **state)
+static void few_samples_give_no_median(void **state)
 {
 	(void)state;
 	offer(7, 1000, 0);
@@ -48,8 +48,8 @@ static void test_few_samples_say_nothing(void **state)
 	assert_int_equal(pb_series_quarter(&series, 3), 1000);
 }
 
-/* Whatever the length, growth by more than the margin between the middles of the quarters is found, and less is not. */
-static void test_growth(void **state)
+/* Growth by more than the margin between the medians of the quarters is found at any length, and less is not. */
+static void growth_beyond_the_margin_is_found(void **state)
 {
 	static const uint32_t counts[] = {200, PB_SERIES_SAMPLES, PB_SERIES_SAMPLES + 1u,
 					  5u * PB_SERIES_SAMPLES};
@@ -58,7 +58,7 @@ static void test_growth(void **state)
 	for (uint32_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		offer(counts[i], 500, 0);
 		assert_true(pb_series_is_flat(&series, 0));
-		/* From quarter to quarter it is half of the whole. */
+		/* From quarter to quarter it grows by half of the total. */
 		offer(counts[i], 500, counts[i] / (4u * MARGIN));
 		assert_false(pb_series_is_flat(&series, MARGIN));
 		offer(counts[i], 500, counts[i] / MARGIN);
@@ -66,7 +66,7 @@ static void test_growth(void **state)
 	}
 }
 
-static void test_a_process(void **state)
+static void memory_and_files_of_a_process_are_counted(void **state)
 {
 	const size_t bytes = 8u << 20;
 	struct pb_usage before = {0}, after = {0};
@@ -91,7 +91,7 @@ static void test_a_process(void **state)
 }
 
 /* A file of a card, open or mapped. */
-static void test_a_stray_file(void **state)
+static void a_stray_file_is_found(void **state)
 {
 	char name[] = "/tmp/patchbay-usage-XXXXXX", found[256];
 	const int file = mkstemp(name);
@@ -106,21 +106,21 @@ static void test_a_stray_file(void **state)
 	close(file);
 	assert_true(pb_usage_stray(getpid(), "/tmp/patchbay", found, sizeof(found)));
 	assert_string_equal(found, name);
-	/* In that folder they belong. */
+	/* In the test's folder such files are allowed. */
 	assert_false(pb_usage_stray(getpid(), "/tmp", found, sizeof(found)));
 	munmap(memory, 4096);
 	assert_false(pb_usage_stray(getpid(), "/tmp/patchbay", found, sizeof(found)));
 	assert_int_equal(unlink(name), 0);
 }
 
-int main(void)
+UNIT_SUITE(test_soak_usage)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_medians_of_quarters),
-		cmocka_unit_test(test_few_samples_say_nothing),
-		cmocka_unit_test(test_growth),
-		cmocka_unit_test(test_a_process),
-		cmocka_unit_test(test_a_stray_file),
+		cmocka_unit_test(medians_are_of_quarters),
+		cmocka_unit_test(few_samples_give_no_median),
+		cmocka_unit_test(growth_beyond_the_margin_is_found),
+		cmocka_unit_test(memory_and_files_of_a_process_are_counted),
+		cmocka_unit_test(a_stray_file_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define QUARTERS 4u
-/* Fewer samples say nothing. */
+/* Fewer samples are too few for a statement. */
 #define SAMPLES_MIN 8u
 
 /* ---- a series ---- */
@@ -77,7 +77,7 @@ bool pb_usage_memory(pid_t pid, struct pb_usage *usage)
 	return found == 2;
 }
 
-/* Calls `each` with the target of every open file. @return how many there are, or -1 */
+/* Calls `each` with the target of every open file. @return their number, or -1 */
 static int for_open_files(pid_t pid, bool (*each)(void *context, const char *target), void *context)
 {
 	char path[512], target[512];
@@ -126,8 +126,8 @@ struct stray {
 	size_t bytes;
 };
 
-/* @return whether to look on: it is none */
-static bool look(void *context, const char *target)
+/* @return whether to continue: the file is allowed */
+static bool check_target(void *context, const char *target)
 {
 	const struct stray *stray = context;
 	const size_t length = strlen(stray->folder);
@@ -140,7 +140,7 @@ static bool look(void *context, const char *target)
 	return false;
 }
 
-static void look_at_mappings(pid_t pid, struct stray *stray)
+static void check_mappings(pid_t pid, struct stray *stray)
 {
 	char path[64], line[1024];
 	FILE *file;
@@ -154,7 +154,7 @@ static void look_at_mappings(pid_t pid, struct stray *stray)
 
 		line[strcspn(line, "\n")] = '\0';
 		if (name != NULL)
-			(void)look(stray, name);
+			(void)check_target(stray, name);
 	}
 	fclose(file);
 }
@@ -164,7 +164,7 @@ bool pb_usage_stray(pid_t pid, const char *folder, char *path, size_t bytes)
 	struct stray stray = {.folder = folder, .path = path, .bytes = bytes};
 
 	path[0] = '\0';
-	(void)for_open_files(pid, look, &stray);
-	look_at_mappings(pid, &stray);
+	(void)for_open_files(pid, check_target, &stray);
+	check_mappings(pid, &stray);
 	return path[0] != '\0';
 }

@@ -4,7 +4,7 @@
 source "$(dirname "$0")/lib.sh"
 
 # A wire header is one that uses the checks.
-mapfile -t wire < <(sources firmware/abi; sources hal | xargs -r grep -l 'PB_SIZE(' || true)
+mapfile -t wire < <(sources include/patchbay/abi; sources hal | xargs -r grep -l 'PB_SIZE(' || true)
 ((${#wire[@]})) || exit 0
 code "${wire[@]}" | awk '
 {

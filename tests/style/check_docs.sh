@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: MIT
 # Paths that the documents name exist: words in backticks that begin with a folder of the tree, and links.
 # A component in capitals, as in boards/NAME/board.c, stands for any name. In `path: function()` the file has that
-# function, and what is called ..._instr... in backticks is a figure of README.md or scripts/bench.
-# A record of the trace in backticks, as in `1.234567  FEED  queue 0 fence 0x1 context 0`, is one of firmware/abi/trace.h
+# function, and what is called ..._instr... in backticks is a figure of tests/bench/figures.tsv.
+# A record of the trace in backticks, as in `1.234567  FEED  queue 0 fence 0x1 context 0`, is one of include/patchbay/abi/trace.h
 # with its arguments; ", 12 us later" behind it is true of the record before it in the page.
 source "$(dirname "$0")/lib.sh"
 
 mapfile -t documents < <(find . -maxdepth 1 -name '*.md'; find docs -name '*.md' 2>/dev/null || true)
 ((${#documents[@]})) || exit 0
-tops='firmware|hal|boards|linker|host|qemu|tests|docs|scripts|cmake|\.ci'
+tops='firmware|hal|boards|linker|host|qemu|tests|docs|scripts|include|\.ci'
 
 # "file:line:path"
 named_paths() {
@@ -45,7 +45,7 @@ named_paths() {
 
 # "file:line: what is wrong"
 wrong_records() {
-	local schema=firmware/abi/trace.h
+	local schema=include/patchbay/abi/trace.h
 	[[ -e $schema ]] || schema=/dev/null
 	awk '
 	FILENAME == ARGV[1] {
@@ -87,12 +87,12 @@ while IFS=: read -r document line path; do
 	'&'*)
 		file=${path%%:*} function=${path##* }
 		file=${file#&}
-		[[ ! -e $file ]] || grep -qE "^([a-z#].*[* ])?${function%()}\(.*[^;]$" "$file" ||
+		[[ ! -e $file ]] || grep -qE "^([A-Za-z#].*[* ])?${function%()}\(.*[^;]$" "$file" ||
 			echo "$document:$line: $file has no $function" >>"$findings"
 		continue
 		;;
 	'#'*)
-		grep -qF "| \`${path#\#}\` |" README.md || grep -qs "^[[:space:]]*\"${path#\#} " scripts/bench ||
+		grep -qs "^${path#\#}"$'\t' tests/bench/figures.tsv ||
 			echo "$document:$line: there is no figure ${path#\#}" >>"$findings"
 		continue
 		;;

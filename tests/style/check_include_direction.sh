@@ -23,25 +23,33 @@ allow() {
 # rule FILES EXCEPT ALLOWED: each include of the files whose path matches FILES and not EXCEPT must match ALLOWED.
 rule() {
 	local files
-	mapfile -t files < <(sources firmware hal boards host qemu tests | grep -E "$1" | grep -Ev "$2" || true)
+	mapfile -t files < <(sources include firmware hal boards host qemu tests | grep -E "$1" | grep -Ev "$2" || true)
 	allow "$3" "${files[@]}"
 }
 
 none='^$'
-rule '^firmware/abi/' "$none" '"firmware/abi/[^"]*"|<(stdint|stddef)[.]h>'
-rule '^firmware/' '^firmware/abi/' "\"firmware/[^\"]*\"|\"hal/[^/\"]*\"|PB_BOARD_LIMITS_H|$freestanding"
-rule '^hal/[^/]*$' "$none" "\"firmware/abi/[^\"]*\"|\"hal/[^/\"]*\"|$freestanding"
-rule '^hal/.*/' '^hal/host/' "\"firmware/abi/[^\"]*\"|\"hal/[^\"]*\"|$freestanding"
+abi='"patchbay/abi/[^"]*"'
+public='"patchbay/[^"]*"'
+rule '^include/patchbay/abi/' "$none" "$abi|<(stdint|stddef)[.]h>"
+# A client's include path is include/ alone.
+rule '^include/' '^include/patchbay/abi/' "$public|$freestanding"
+rule '^firmware/' "$none" "\"firmware/[^\"]*\"|\"hal/[^/\"]*\"|$abi|PB_BOARD_LIMITS_H|$freestanding"
+rule '^hal/[^/]*$' "$none" "$abi|\"hal/[^/\"]*\"|$freestanding"
+rule '^hal/.*/' '^hal/host/' "$abi|\"hal/[^\"]*\"|$freestanding"
 # The drivers of the host stand on its operating system.
-rule '^hal/host/' "$none" '"(firmware/abi|hal)/[^"]*"|<[^>]*>'
-rule '^boards/' '/machine[.]c$' "\"(boards|hal|firmware)/[^\"]*\"|$freestanding"
+rule '^hal/host/' "$none" "$abi|\"hal/[^\"]*\"|<[^>]*>"
+# The MCU's end of an emulated card is below the boards, beside the drivers.
+rule '^qemu/mcu/' "$none" "$abi|\"(qemu/mcu|hal)/[^\"]*\"|$freestanding"
+rule '^boards/' '/machine[.]c$|^boards/[^/]*/app/' "$abi|\"(boards|hal|firmware|qemu/mcu)/[^\"]*\"|$freestanding"
+# A host that runs on the MCU knows the card as any other host does, and its board not at all.
+rule '^boards/[^/]*/app/' "$none" "$abi|\"(boards/[^/]*/app/[^/\"]*|hal/(shared|shared_copy|engine/packets|card_admin/admin)[.]h)\"|$freestanding"
 # How to emulate a board is for the host.
 rule '^boards/.*/machine[.]c$' "$none" '"qemu/machines[.]h"|<stddef[.]h>'
 # What a kernel driver would take: links to a card and the command line are not part of it.
-rule '^host/[^/]*$' '^host/link_' "\"host/[^/\"]*\"|\"firmware/abi/[^\"]*\"|\"hal/(shared|shared_copy|engine/packets)[.]h\"|$freestanding"
-rule '^host/wddm/' "$none" "\"host/(wddm/)?[^/\"]*\"|\"firmware/abi/[^\"]*\"|\"hal/shared(_copy)?[.]h\"|$freestanding"
-rule '^host/(link_|.*/)' '^host/wddm/' '"(host|qemu|hal|firmware/abi)/[^"]*"|<[^>]*>'
-rule '^qemu/' "$none" '"(qemu|host|hal|firmware)/[^"]*"|<[^>]*>'
-rule '^tests/' "$none" '"(tests|qemu|host|hal|firmware|boards)/[^"]*"|<[^>]*>'
+rule '^host/[^/]*$' '^host/link_' "\"host/[^/\"]*\"|$public|\"hal/(shared|shared_copy|engine/packets)[.]h\"|$freestanding"
+rule '^host/wddm/' "$none" "\"host/(wddm/)?[^/\"]*\"|$public|\"hal/shared(_copy)?[.]h\"|$freestanding"
+rule '^host/(link_|.*/)' '^host/wddm/' "$public|\"(host|qemu|hal)/[^\"]*\"|<[^>]*>"
+rule '^qemu/' '^qemu/mcu/' "$public|\"(qemu|host|hal|firmware)/[^\"]*\"|<[^>]*>"
+rule '^tests/' "$none" "$public|\"(tests|qemu|host|hal|firmware|boards)/[^\"]*\"|<[^>]*>"
 
 finish

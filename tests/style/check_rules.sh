@@ -23,9 +23,9 @@ forbid() {
 mapfile -t all < <(sources)
 mapfile -t outside_hal < <(sources firmware boards host qemu tests)
 mapfile -t firmware < <(sources firmware)
-mapfile -t on_target < <(sources firmware boards hal)
+mapfile -t on_target < <(sources firmware boards hal qemu/mcu)
 mapfile -t library < <(sources host | grep -E '^host/(wddm/)?[^/]*$' | grep -Ev '^host/link_' || true)
-mapfile -t wire < <(sources firmware/abi hal/card hal/engine | grep -v '^hal/engine/model/')
+mapfile -t wire < <(sources include/patchbay/abi hal/engine qemu/mcu)
 
 forbid '(^|[^_A-Za-z0-9])volatile($|[^_A-Za-z0-9])' \
 	'volatile belongs in hal/: use hal/shared.h' "${outside_hal[@]}"
@@ -68,5 +68,13 @@ grep -nHE "$marks" "${text[@]}" /dev/null | sed -E 's/^([^:]*:[0-9]+):.*/\1: unf
 	>>"$findings" || true
 grep -nHE "$homes" "${text[@]}" /dev/null | sed -E 's/^([^:]*:[0-9]+):.*/\1: a path of one machine/' \
 	>>"$findings" || true
+
+# Scripts are bash or Python. CHANGELOG.md may name the language that they were in.
+other='pe''rl'
+{
+	find . \( -name .git -o -path ./build \) -prune -o -name '*.p[lm]' -printf '%P:1: scripts are bash or Python\n'
+	mapfile -t text < <(texts | grep -vx 'CHANGELOG[.]md'; find docs -name Doxyfile 2>/dev/null || true)
+	grep -nHiwE "$other" "${text[@]}" /dev/null | sed -E 's/^([^:]*:[0-9]+):.*/\1: scripts are bash or Python/' || true
+} >>"$findings"
 
 finish

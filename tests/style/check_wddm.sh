@@ -23,7 +23,7 @@ words() {
 # "file:line:struct field" of each field.
 fields() {
 	local headers
-	mapfile -t headers < <(sources firmware/abi)
+	mapfile -t headers < <(sources include/patchbay/abi)
 	code "${headers[@]}" | awk -v wanted="^($structs)$" '
 	{
 		match($0, /^[^:]*:[0-9]*:/)
@@ -45,11 +45,14 @@ while IFS=: read -r file line field; do
 		echo "$file:$line: $document does not mention ${field/ /.}" >>"$findings"
 done < <(fields)
 
-# A test is named as program.function, or program.function: row.
+# A test is named as suite.function, or suite.function: row.
+shopt -s globstar
 while IFS=: read -r line _ name row; do
 	[[ $name =~ ^(test_[a-z0-9_]+)\.([a-z0-9_]+)$ ]] || continue
-	source=$(compgen -G "tests/*/${BASH_REMATCH[1]}.c") || source=/dev/null
-	if ! grep -qE "^static void ${BASH_REMATCH[2]}\(void \*\*" "$source"; then
+	source=$(compgen -G "tests/**/${BASH_REMATCH[1]}.c" || compgen -G "tests/**/${BASH_REMATCH[1]#test_}.c") ||
+		source=/dev/null
+	# A function, or a scenario of a table.
+	if ! grep -qE "^(static void ${BASH_REMATCH[2]}\(void \*\*|[[:space:]](PUPPET|CARD)\(${BASH_REMATCH[2]},)" "$source"; then
 		echo "$document:$line: there is no test $name" >>"$findings"
 	elif [[ -n $row ]] && ! grep -qF "\"${row# }\"" "$source"; then
 		echo "$document:$line: $name has no row \"${row# }\"" >>"$findings"

@@ -26,17 +26,19 @@ clean_tree() {
 	rm -rf "$work/tree"
 	mkdir -p "$work/tree"
 	cp "$here/../../.clang-format" "$here/../../.clang-tidy" "$work/tree"
-	source_file firmware/core.c $'#include <stdint.h>\n\n#include "firmware/abi/wire.h"\n#include "hal/lines.h"\n\n/* no volatile, no malloc() in a comment */\nint pb_zero(void);\nint pb_zero(void)\n{\n\treturn 0;\n}'
-	source_file firmware/abi/base.h $'#include <stddef.h>\n#include <stdint.h>\n\n#define PB_SIZE(type, bytes)       _Static_assert(sizeof(struct type) == (bytes), #type)\n#define PB_AT(type, field, offset) _Static_assert(offsetof(struct type, field) == (offset), #field)'
-	source_file firmware/abi/wire.h $'#include "firmware/abi/base.h"\n/** Written by the host. */\nstruct pb_wire {\n\tuint32_t first; /**< a field; with a semicolon */\n\tuint32_t reserved[3];\n};\nPB_SIZE(pb_wire, 16);\nPB_AT(pb_wire, first, 0);'
-	source_file firmware/abi/patch.h $'#include "firmware/abi/base.h"\n/** Written by the host. */\nstruct pb_allocation {\n\tuint32_t size; /**< bytes */\n};\nPB_SIZE(pb_allocation, 4);\nPB_AT(pb_allocation, size, 0);'
+	source_file firmware/core.c $'#include <stdint.h>\n\n#include "hal/lines.h"\n#include "patchbay/abi/wire.h"\n\n/* no volatile, no malloc() in a comment */\nint pb_zero(void);\nint pb_zero(void)\n{\n\treturn 0;\n}'
+	source_file include/patchbay/abi/base.h $'#include <stddef.h>\n#include <stdint.h>\n\n#ifdef __cplusplus\n#define PB_STATIC_ASSERT(condition, text) static_assert(condition, text)\n#else\n#define PB_STATIC_ASSERT(condition, text) _Static_assert(condition, text)\n#endif\n#define PB_SIZE(type, bytes)       PB_STATIC_ASSERT(sizeof(struct type) == (bytes), #type)\n#define PB_AT(type, field, offset) PB_STATIC_ASSERT(offsetof(struct type, field) == (offset), #field)'
+	source_file include/patchbay/abi/wire.h $'#include "patchbay/abi/base.h"\n/** Written by the host. */\nstruct pb_wire {\n\tuint32_t first; /**< a field; with a semicolon */\n\tuint32_t reserved[3];\n};\nPB_SIZE(pb_wire, 16);\nPB_AT(pb_wire, first, 0);'
+	source_file include/patchbay/abi/patch.h $'#include "patchbay/abi/base.h"\n/** Written by the host. */\nstruct pb_allocation {\n\tuint32_t size; /**< bytes */\n};\nPB_SIZE(pb_allocation, 4);\nPB_AT(pb_allocation, size, 0);'
 	source_file hal/lines.h '#include <stdint.h>'
 	source_file hal/shared.h $'static inline int pb_read(const int *at)\n{\n\treturn *(const volatile int *)at;\n}'
-	source_file host/queue.c '#include "host/patchbay.h"'
-	source_file host/patchbay.h '#include "firmware/abi/wire.h"'
+	source_file host/queue.c '#include "patchbay/patchbay.h"'
+	source_file include/patchbay/patchbay.h '#include "patchbay/abi/wire.h"'
+	source_file include/patchbay/wddm/ddi.h '#include "patchbay/abi/wire.h"'
 	source_file host/tool/main.c $'#include <signal.h>\n#include <stdlib.h>\n\nstatic volatile sig_atomic_t stop;\n\nvoid pb_nop(void);\nvoid pb_nop(void)\n{\n\t__asm__ volatile("nop");\n}'
-	put README.md <<<'See `firmware/core.c`, `boards/NAME/board.c` and [this](firmware/abi/wire.h).'
-	put docs/wddm.md <<<$'# WDDM\n\n## `struct pb_allocation`\n\n`size`, shown by `test_core.every_row: a row`\n'
+	put README.md <<<'See `firmware/core.c`, `boards/NAME/board.c` and [this](include/patchbay/abi/wire.h).'
+	put docs/wddm.md <<<$'# WDDM\n\n## `struct pb_allocation`\n\n`size`, shown by `test_core.every_row: a row` and `test_scenario_core.a_story`\n'
+	put docs/design.md <<<$'<!-- layers -->\n| level | folder |\n|---|---|\n| 1 | queue |\n| 2 | command |\n| 3 | loop |\n<!-- /layers -->'
 	put docs/Doxyfile <"$here/../../docs/Doxyfile"
 	put docs/abi.md <<'END'
 # The wire
@@ -63,6 +65,7 @@ Written by the host.
 <!-- / -->
 END
 	source_file tests/unit/test_core.c $'static const char *const row = "a row";\n\nstatic void every_row(void **state)\n{\n\t(void)state;\n}'
+	source_file tests/unit/scenario_core.c $'static const struct CMUnitTest tests[] = {\n\tCARD(a_story, "run 1"),\n};'
 	source_file boards/one/board.c '#include "hal/lines.h"'
 	echo 'set(PB_TOOLCHAIN gcc)' | put boards/one/board.cmake
 	printf '#!/usr/bin/env bash\necho hello\n' | put scripts/hello
@@ -77,7 +80,7 @@ END
 [
 {
   "directory": "$work/tree",
-  "command": "clang -std=c11 -c firmware/core.c -I.",
+  "command": "clang -std=c11 -c firmware/core.c -I. -Iinclude",
   "file": "$work/tree/firmware/core.c"
 }
 ]
@@ -121,9 +124,9 @@ include_direction|firmware/core.c|#include "boards/one/board.h"|firmware/core.c:
 include_direction|firmware/core.c|#include "hal/cortex_m/nvic.h"|firmware/core.c:2:|"hal/cortex_m/nvic.h"
 include_direction|firmware/core.c|#include <stdio.h>|firmware/core.c:2:|<stdio.h>
 include_direction|firmware/core.c|#include "state.h"|firmware/core.c:2:|"state.h"
-include_direction|firmware/sub/part.c|#include "host/patchbay.h"|firmware/sub/part.c:2:|"host/patchbay.h"
-include_direction|firmware/abi/other.h|#include "hal/lines.h"|firmware/abi/other.h:2:|"hal/lines.h"
-include_direction|firmware/abi/other.h|#include <string.h>|firmware/abi/other.h:2:|<string.h>
+include_direction|firmware/sub/part.c|#include "patchbay/patchbay.h"|firmware/sub/part.c:2:|"patchbay/patchbay.h"
+include_direction|include/patchbay/abi/other.h|#include "hal/lines.h"|include/patchbay/abi/other.h:2:|"hal/lines.h"
+include_direction|include/patchbay/abi/other.h|#include <string.h>|include/patchbay/abi/other.h:2:|<string.h>
 include_direction|hal/lines.h|\n#include "hal/cortex_m/nvic.h"|hal/lines.h:3:|"hal/cortex_m/nvic.h"
 include_direction|hal/cortex_m/nvic.c|#include "firmware/core.h"|hal/cortex_m/nvic.c:2:|"firmware/core.h"
 include_direction|hal/cortex_m/nvic.c|#include <stdlib.h>|hal/cortex_m/nvic.c:2:|<stdlib.h>
@@ -137,39 +140,57 @@ include_direction|boards/one/machine.c|#include "qemu/card.h"|boards/one/machine
 include_direction|boards/one/board.c|#include "qemu/machines.h"|boards/one/board.c:2:|"qemu/machines.h"
 include_direction|boards/one/board.c|#include <cmsis.h>|boards/one/board.c:2:|<cmsis.h>
 include_direction|qemu/card.c|#include "boards/one/board.h"|qemu/card.c:2:|"boards/one/board.h"
+include_direction|qemu/mcu/uart.c|#include "qemu/card.h"|qemu/mcu/uart.c:2:|"qemu/card.h"
+include_direction|qemu/mcu/uart.c|#include <stdlib.h>|qemu/mcu/uart.c:2:|<stdlib.h>
+include_direction|hal/card_admin/admin.c|#include "qemu/mcu/lines.h"|hal/card_admin/admin.c:2:|"qemu/mcu/lines.h"
+include_direction|boards/one/app/main.c|#include "boards/one/board.h"|boards/one/app/main.c:2:|"boards/one/board.h"
+include_direction|boards/one/app/main.c|#include "firmware/firmware.h"|boards/one/app/main.c:2:|"firmware/firmware.h"
 rules|firmware/core.c|/* a\ncomment */ volatile int x;|firmware/core.c:3:|volatile
 rules|host/tool/main.c|const volatile int *x;|host/tool/main.c:2:|volatile
 rules|firmware/core.c|void *x = malloc(4);|firmware/core.c:2:|no heap
 rules|hal/engine/ring.c|void f(void *x)\n{\n\tfree(x);\n}|hal/engine/ring.c:4:|no heap
+rules|qemu/mcu/ring.c|void f(void *x)\n{\n\tfree(x);\n}|qemu/mcu/ring.c:4:|no heap
 rules|host/queue.c|void *x = calloc(1, 4);|host/queue.c:2:|no heap
-rules|firmware/abi/wire.h|struct x {\n\tuint32_t y : 3;\n};|firmware/abi/wire.h:3:|bit-field
+rules|include/patchbay/abi/wire.h|struct x {\n\tuint32_t y : 3;\n};|include/patchbay/abi/wire.h:3:|bit-field
 rules|boards/one/board.c|__attribute__((weak)) void f(void);|boards/one/board.c:2:|weak
 rules|hal/cortex_m/vectors.c|#pragma weak handler|hal/cortex_m/vectors.c:2:|weak
 rules|firmware/core.c|#ifdef __arm__\n#endif|firmware/core.c:2:|conditional
 rules|firmware/core.c|#if PB_BOARD == 1\n#endif|firmware/core.c:2:|conditional
-include_direction|host/queue.c|# include <stdio.h> // "host/patchbay.h"|host/queue.c:2:|may not
-abi|firmware/abi/wire.h|struct pb_wire {\n\tuint32_t a;\n};\nPB_AT(pb_wire, a, 0);|firmware/abi/wire.h:2:|PB_SIZE(pb_wire
-abi|firmware/abi/wire.h|struct pb_wire {\n\tuint32_t a;\n\tuint32_t b;\n};\nPB_SIZE(pb_wire, 8);\nPB_AT(pb_wire, a, 0);|firmware/abi/wire.h:4:|PB_AT(pb_wire, b
-abi|firmware/abi/wire.h|struct pb_wire {\n\tint a;\n};\nPB_SIZE(pb_wire, 4);|firmware/abi/wire.h:3:|fixed-width
-abi|firmware/abi/wire.h|struct pb_wire {\n\tuint32_t *a;\n};\nPB_SIZE(pb_wire, 4);|firmware/abi/wire.h:3:|fixed-width
-abi_doc|firmware/abi/other.h|/** Written by the host. */\nstruct pb_other {\n\tuint32_t a; /**< a */\n};\nPB_SIZE(pb_other, 4);|docs/abi.md:1:|not shown: struct pb_other
-abi_doc|firmware/abi/other.h|#define PB_OTHER 1u /**< one */|docs/abi.md:1:|not shown: constants other.h
-abi_doc|firmware/abi/other.h|/*\n * A drawing:\n *\n *  31  0\n */|docs/abi.md:1:|not shown: note A drawing
-abi_doc|firmware/abi/wire.h|/** Written by the firmware. */\nstruct pb_wire {\n\tuint32_t first; /**< a field; with a semicolon */\n\tuint32_t reserved[3];\n};\nPB_SIZE(pb_wire, 16);|docs/abi.md:4:|the headers say otherwise
-abi_doc|firmware/abi/wire.h|/** Written by the host. */\nstruct pb_wire {\n\tuint32_t first; /**< a field; with a semicolon */\n\tuint32_t second; /**< another */\n\tuint32_t reserved[2];\n};\nPB_SIZE(pb_wire, 16);|docs/abi.md:11:|`second`
-abi_doc|firmware/abi/patch.h|/* */|docs/abi.md:14:|no header has: struct pb_allocation
+include_direction|host/queue.c|# include <stdio.h> // "include/patchbay/patchbay.h"|host/queue.c:2:|may not
+abi|include/patchbay/abi/wire.h|struct pb_wire {\n\tuint32_t a;\n};\nPB_AT(pb_wire, a, 0);|include/patchbay/abi/wire.h:2:|PB_SIZE(pb_wire
+abi|include/patchbay/abi/wire.h|struct pb_wire {\n\tuint32_t a;\n\tuint32_t b;\n};\nPB_SIZE(pb_wire, 8);\nPB_AT(pb_wire, a, 0);|include/patchbay/abi/wire.h:4:|PB_AT(pb_wire, b
+abi|include/patchbay/abi/wire.h|struct pb_wire {\n\tint a;\n};\nPB_SIZE(pb_wire, 4);|include/patchbay/abi/wire.h:3:|fixed-width
+abi|include/patchbay/abi/wire.h|struct pb_wire {\n\tuint32_t *a;\n};\nPB_SIZE(pb_wire, 4);|include/patchbay/abi/wire.h:3:|fixed-width
+abi_doc|include/patchbay/abi/other.h|/** Written by the host. */\nstruct pb_other {\n\tuint32_t a; /**< a */\n};\nPB_SIZE(pb_other, 4);|docs/abi.md:1:|not shown: struct pb_other
+abi_doc|include/patchbay/abi/other.h|#define PB_OTHER 1u /**< one */|docs/abi.md:1:|not shown: constants other.h
+abi_doc|include/patchbay/abi/other.h|/*\n * A drawing:\n *\n *  31  0\n */|docs/abi.md:1:|not shown: note A drawing
+abi_doc|include/patchbay/abi/wire.h|/** Written by the firmware. */\nstruct pb_wire {\n\tuint32_t first; /**< a field; with a semicolon */\n\tuint32_t reserved[3];\n};\nPB_SIZE(pb_wire, 16);|docs/abi.md:4:|not what the headers declare
+abi_doc|include/patchbay/abi/wire.h|/** Written by the host. */\nstruct pb_wire {\n\tuint32_t first; /**< a field; with a semicolon */\n\tuint32_t second; /**< another */\n\tuint32_t reserved[2];\n};\nPB_SIZE(pb_wire, 16);|docs/abi.md:11:|`second`
+abi_doc|include/patchbay/abi/patch.h|/* */|docs/abi.md:14:|no header has: struct pb_allocation
 reference|hal/lines.h|/** @file\n Lines. */\nstruct pb_lines {\n\tint a; /**< one */\n};|hal/lines.h:4:|Compound pb_lines is not documented
 reference|hal/lines.h|/** @file\n Lines. */\n/** Lines. */\nstruct pb_lines {\n\tint a;\n};|hal/lines.h:6:|Member a
-reference|host/patchbay.h|/** @file\n The library. */\n/** Works. @param b one */\nint pb_work(int a);|host/patchbay.h:4:|argument 'b'
-wddm|firmware/abi/patch.h|struct pb_allocation {\n\tuint32_t size;\n\tuint32_t extra;\n};|firmware/abi/patch.h:4:|does not mention pb_allocation.extra
-wddm|firmware/abi/patch.h|struct pb_descriptor {\n\tuint32_t size;\n};|firmware/abi/patch.h:3:|does not mention pb_descriptor.size
+reference|include/patchbay/patchbay.h|/** @file\n The library. */\n/** Works. @param b one */\nint pb_work(int a);|include/patchbay/patchbay.h:4:|argument 'b'
+wddm|include/patchbay/abi/patch.h|struct pb_allocation {\n\tuint32_t size;\n\tuint32_t extra;\n};|include/patchbay/abi/patch.h:4:|does not mention pb_allocation.extra
+wddm|include/patchbay/abi/patch.h|struct pb_descriptor {\n\tuint32_t size;\n};|include/patchbay/abi/patch.h:3:|does not mention pb_descriptor.size
 wddm|tests/unit/test_core.c|static void another(void **state)|docs/wddm.md:5:|there is no test test_core.every_row
+wddm|tests/unit/scenario_core.c|\tCARD(another_story, "run 1"),|docs/wddm.md:5:|there is no test test_scenario_core.a_story
 wddm|tests/unit/test_core.c|static void every_row(void **state)|docs/wddm.md:5:|test_core.every_row has no row "a row"
+public_headers|include/patchbay/patchbay.h|#include "patchbay/abi/wire.h"\n#include "host/internal.h"|include/patchbay/patchbay.h:3:|host/internal.h is no public header
+public_headers|include/patchbay/patchbay.h|#include "patchbay/gone.h"|include/patchbay/patchbay.h:2:|as c alone: patchbay/gone.h
+public_headers|include/patchbay/patchbay.h|uint32_t pb_one(void);|include/patchbay/patchbay.h:2:|as c alone: unknown type name
+public_headers|include/patchbay/patchbay.h|struct pb_one {\n\tint class;\n};|include/patchbay/patchbay.h:3:|as c++ alone
 boards|boards/one/board.c|/* CHANGE: this */|boards/one/board.c:2:|still as in the template
 boards|host/tool/main.c|static const char *const board = "one";|host/tool/main.c:2:|only boards/one may know one
 boards|boards/two/board.c|/* as in one */|boards/two/board.c:2:|only boards/one may know one
 boards|qemu/card.h|#define BOARD "one"|qemu/card.h:2:|only boards/one may know one
 format|firmware/core.c|int  x;|firmware/core.c:2:|clang-format
+words|firmware/core.c|/* A chore of the channel. */|firmware/core.c:2:|"chore"
+words|firmware/core.c|extern int reply_owed;|firmware/core.c:2:|"owed"
+words|hal/lines.h|/*\n * The engine gets\n * on. */|hal/lines.h:4:|"gets on"
+words|include/patchbay/abi/wire.h|/** Nobody writes here. */|include/patchbay/abi/wire.h:2:|"nobody"
+words|host/queue.c|/* Withdrawn. */|host/queue.c:2:|"withdrawn"
+words|qemu/card.c|/* The same,\n the other\n way round. */|qemu/card.c:4:|"the other way round"
+words|tests/unit/test_core.c|static const char *const row = "a row";\nstatic void every_row(void **state); /* taken\n * back */|tests/unit/test_core.c:4:|"taken back"
 tidy|firmware/core.c|int pb_f(int n);\nint pb_f(int n)\n{\n\treturn n ? pb_f(n - 1) : 0;\n}|firmware/core.c:3:|recursive
 tidy|firmware/core.c|int pb_f(int n);\nint pb_f(int n)\n{\n\tint x;\n\tif (n)\n\t\tx = 1;\n\treturn x;\n}|firmware/core.c:8:|uninitialized
 END
@@ -179,7 +200,7 @@ abi_table='\n<!-- enum pb_thing -->\n| number | name | meaning |\n|---|---|---|\
 # list NUMBER ROW: the second thing's number in the page, and a row more.
 list() {
 	clean_tree
-	source_file firmware/abi/other.h "$(printf '%b' "$abi_list")"
+	source_file include/patchbay/abi/other.h "$(printf '%b' "$abi_list")"
 	# shellcheck disable=SC2059
 	printf "$abi_table" "$1" "$2" >>"$work/tree/docs/abi.md"
 }
@@ -188,7 +209,7 @@ passes abi_doc
 list 3 ''
 finds abi_doc docs/abi.md:28: 'PB_THING_TWO'
 list 2 $'| 3 | `PB_THING_THREE` | three |\n'
-finds abi_doc docs/abi.md:29: 'the headers say otherwise'
+finds abi_doc docs/abi.md:29: 'not what the headers declare'
 list 2 'not closed '
 finds abi_doc docs/abi.md:24: 'not closed: enum pb_thing'
 # silent WORDS FILE TEXT: a header that keeps something back; the page is another one then, too.
@@ -199,17 +220,18 @@ silent() {
 	grep -qF "$2:$1" "$work/output" || report "abi_doc does not say: $2:$1"
 	clean_tree
 }
-silent '4: pb_wire.first says nothing' firmware/abi/wire.h \
+silent '4: pb_wire.first is not described' include/patchbay/abi/wire.h \
 	'/** Written by the host. */\nstruct pb_wire {\n\tuint32_t first;\n};\nPB_SIZE(pb_wire, 4);'
-silent '3: pb_wire.first: nobody is said to write it' firmware/abi/wire.h \
+silent '3: pb_wire.first: no writer is named' include/patchbay/abi/wire.h \
 	'struct pb_wire {\n\tuint32_t first; /**< one */\n};\nPB_SIZE(pb_wire, 4);'
-silent '2: PB_ONE says nothing' firmware/abi/other.h '#define PB_ONE 1u'
+silent '2: PB_ONE is not described' include/patchbay/abi/other.h '#define PB_ONE 1u'
 
 lines() {
 	local i
 	for ((i = 0; i < $1; i++)); do echo "$2"; done
 }
 
+source_file boards/one/app/main.c "$(lines 300 '/**/')"
 source_file boards/one/board.c "$(lines 150 '/**/')"
 source_file boards/one/machine.c "$(lines 47 '/**/')"
 finds boards boards/one:1: 'the board has 200 lines'
@@ -221,6 +243,11 @@ echo 'int x;' | put firmware/core.c
 finds rules firmware/core.c:1: 'SPDX'
 source_file firmware/core.c '/* TO''DO: more */'
 finds rules firmware/core.c:2: 'unfinished'
+printf '#!/usr/bin/env bash\npe''rl -e 1\n' | put scripts/hello
+chmod +x "$work/tree/scripts/hello"
+finds rules scripts/hello:2: 'scripts are bash or Python'
+put scripts/other.pl <<<'print "hello";'
+finds rules scripts/other.pl:1: 'scripts are bash or Python'
 printf '\nsee /ho''me/someone/file\n' | put README.md
 finds rules README.md:2: 'path of one machine'
 printf 'One.\nSee `firmware/gone.c`.\n' | put README.md
@@ -231,12 +258,12 @@ printf '```\nscripts/gone --fast\n```\n' | put README.md
 finds docs README.md:2: 'scripts/gone does not exist'
 printf 'One.\n`firmware/core.c: pb_zero()` and `firmware/core.c: pb_gone()`.\n' | put README.md
 finds docs README.md:2: 'firmware/core.c has no pb_gone()'
-printf '| `one_instr` | 1 |\n' | put README.md
+printf 'one_instr\t1.00\t+3%%\tone\n' | put tests/bench/figures.tsv
 printf 'As `one_instr`.\nAs `two_instr`.\n' | put docs/tour.md
 finds docs docs/tour.md:2: 'there is no figure two_instr'
 # record LINE: a page with two records, of which the second is this.
 record() {
-	source_file firmware/abi/trace.h $'#define PB_TRACE_EVENTS(X) \\\n\tX(FEED, 20, PACKET, 1, "fence:x context:u") \\\n\tX(IDLE, 82, LINE, 3, "- -")'
+	source_file include/patchbay/abi/trace.h $'#define PB_TRACE_EVENTS(X) \\\n\tX(FEED, 20, PACKET, 1, "fence:x context:u") \\\n\tX(IDLE, 82, LINE, 3, "- -")'
 	printf 'See `1.000000  FEED      queue 0 fence 0x1 context 0`.\n%s\n' "$1" | put docs/tour.md
 }
 record '`1.000012  IDLE     `, 12 us later.'
@@ -250,7 +277,61 @@ finds docs docs/tour.md:2: 'the record FEED has an argument context'
 printf '## `struct pb_allocation`\n`size` by `test_gone.every_row`\n' | put docs/wddm.md
 finds wddm docs/wddm.md:2: 'there is no test test_gone.every_row'
 rm "$work/tree/docs/wddm.md"
-finds wddm firmware/abi/patch.h:5: 'docs/wddm.md does not mention pb_allocation.size'
+finds wddm include/patchbay/abi/patch.h:5: 'docs/wddm.md does not mention pb_allocation.size'
+# The figures of the project, with one digit of a page changed.
+for page in docs/figures.md README.md; do
+	for file in tests/bench/figures.tsv tests/bench/peers.txt docs/figures.md README.md; do
+		put "$file" <"$here/../../$file"
+	done
+	passes figures
+	line=$(grep -n '^| `retire_instr` ' "$work/tree/$page" | cut -d : -f 1)
+	sed -i "${line}s/ | [0-9]/ | 9/" "$work/tree/$page"
+	finds figures "$page:$line:" 'not what tests/bench/figures.tsv records'
+done
+# A lower layer with a state and a higher one; a case adds its fault.
+two_layers() {
+	source_file firmware/instance.h $'struct pb_core_node {\n\tint bit;   /**< set at boot */\n\tint marks; /**< queue/ready.c */\n};'
+	source_file firmware/queue/ready.h $'struct pb_core_ready {\n\tint listed;\n\tint halted[2];\n};\nvoid pb_ready(struct pb_core_ready *ready);\nstatic inline void pb_ready_halt(struct pb_core_ready *ready)\n{\n\tready->halted[1] = 1;\n}'
+	source_file firmware/queue/ready.c $'#include "firmware/queue/ready.h"\n\nvoid pb_ready(struct pb_core_ready *ready)\n{\n\tready->listed++;\n\tpb_ready_halt(ready);\n}'
+	source_file firmware/command/stop.h $'void pb_stop(void);\nint pb_stop_handler(int code);\nstatic inline void pb_stop_now(void)\n{\n}'
+	source_file firmware/command/stop.c $'#include "firmware/command/stop.h"\n\n#include "firmware/instance.h"\n#include "firmware/queue/ready.h"\n\nvoid pb_stop(void)\n{\n\tstruct pb_core_ready ready = {.listed = 1};\n\n\tready.listed = 2;\n\tpb_ready(&ready);\n}\n\nint pb_stop_handler(int code)\n{\n\treturn code;\n}'
+}
+two_layers
+passes layers
+passes owners
+# check | file | what follows the SPDX line | place | words
+while IFS='|' read -r check file text place words; do
+	two_layers
+	source_file "$file" "$(printf '%b' "$text")"
+	finds "$check" "$place" "$words"
+done <<'END'
+layers|firmware/queue/up.c|#include "firmware/command/stop.h"\n\nvoid pb_up(void)\n{\n\tpb_stop();\n}|firmware/queue/up.c:6:|pb_up() calls into firmware/command/stop.c, a higher layer
+layers|firmware/queue/up.c|#include "firmware/command/stop.h"\n\nvoid pb_up(void)\n{\n\tpb_stop_now();\n}|firmware/queue/up.c:6:|pb_up() calls into firmware/command/stop.h, a higher layer
+layers|firmware/queue/up.c|#include "firmware/command/stop.h"\n\nint (*const pb_up[])(int) = {\n\tpb_stop_handler,\n};|firmware/queue/up.c:5:|names pb_stop_handler of firmware/command/stop.c, a higher layer
+layers|firmware/queue/up.c|#include "firmware/command/stop.h"\n\nint (*pb_up(void))(int)\n{\n\treturn pb_stop_handler;\n}|firmware/queue/up.c:6:|names pb_stop_handler of firmware/command/stop.c, a higher layer
+layers|firmware/queue/up.h|#include "firmware/command/stop.h"|firmware/queue/up.h:2:|firmware/command/stop.h is of a higher layer
+layers|firmware/common.h|#include "firmware/queue/ready.h"|firmware/common.h:2:|firmware/queue/ready.h is of a higher layer
+layers|firmware/command/up.h|#include "firmware/instance.h"|firmware/command/up.h:2:|no header includes firmware/instance.h
+layers|firmware/engine/feed.c|int pb_feed;|docs/design.md:1:|no row for engine
+layers|firmware/command/broken.c|int pb_feed = none;|firmware/command/broken.c:2:|undeclared
+owners|firmware/command/other.c|void pb_other(struct pb_core_ready *ready)\n{\n\tready->listed = 1;\n}|firmware/command/other.c:4:|pb_core_ready.listed belongs to queue/ready
+owners|firmware/command/other.c|void pb_other(struct pb_core_ready *ready)\n{\n\tready->halted[0] += 1;\n}|firmware/command/other.c:4:|pb_core_ready.halted
+owners|firmware/command/other.c|void pb_other(struct pb_core_ready *ready)\n{\n\tif (ready)\n\t\t--ready->listed;\n}|firmware/command/other.c:5:|pb_core_ready.listed
+owners|firmware/command/other.c|void pb_other(struct pb_core_ready *ready)\n{\n\t*ready = (struct pb_core_ready){0};\n}|firmware/command/other.c:4:|pb_core_ready as a whole
+owners|firmware/command/other.c|void pb_other(struct pb_core_ready *ready)\n{\n\tmemset(ready, 0, sizeof(*ready));\n}|firmware/command/other.c:4:|pb_core_ready as a whole
+owners|firmware/command/other.c|void pb_other(struct pb_core_ready *ready)\n{\n\tint *at = &ready->listed;\n\n\t*at = 1;\n}|firmware/command/other.c:4:|pb_core_ready.listed
+owners|firmware/command/other.c|void pb_other(struct unknown *unknown)\n{\n\tunknown->at->listed = 1;\n}|firmware/command/other.c:4:|whose is unknown->at->listed?
+owners|firmware/command/other.c|#define PUT(ready) (ready)->listed = 1|firmware/command/other.c:2:|a macro writes a field
+owners|firmware/command/other.c|void pb_other(struct pb_core_node *node)\n{\n\tnode->marks++;\n}|firmware/command/other.c:4:|pb_core_node.marks belongs to queue/ready
+owners|firmware/command/other.c|void pb_other(struct pb_core_node *node)\n{\n\tnode->bit = 1;\n}|firmware/command/other.c:4:|pb_core_node.bit belongs to boot, instance
+END
+# Three files of one folder in a circle; one of the calls goes through a table.
+for folder in firmware/queue hal/model; do
+	source_file $folder/one.c $'void pb_one(void);\nvoid pb_two(void);\nvoid (*const pb_ones[])(void) = {\n\tpb_two,\n};\nvoid pb_one(void)\n{\n}'
+	source_file $folder/two.c $'void pb_two(void);\nvoid pb_three(void);\nvoid pb_two(void)\n{\n\tpb_three();\n}'
+	source_file $folder/three.c $'void pb_one(void);\nvoid pb_three(void);\nvoid pb_three(void)\n{\n\tpb_one();\n}'
+	finds layers "$folder/one.c:5:" '3 modules call one another in a circle'
+done
 printf '#!/usr/bin/env bash\nif true; then\n' | put scripts/hello
 finds shell scripts/hello:3: 'syntax error'
 chmod -x "$work/tree/scripts/hello"
@@ -259,6 +340,21 @@ sed -i 's/the same/\${CMAKE_SOURCE_DIR}/' "$work/tree/CMakeLists.txt"
 finds reproducible build/one/patchbay-one.elf:1: 'differs'
 sed -i '/the same/d' "$work/tree/CMakeLists.txt"
 finds reproducible build/one:1: 'no image'
+printf 'One.\n\nThe queue of a channel who\nhas work.\n' | put docs/tour.md
+finds words docs/tour.md:4: 'the retired word "who has"'
+printf '# Hello\n.Sh NAME\nIt looks for somebody.\n' | put docs/hello.1
+finds words docs/hello.1:3: 'the retired word "somebody"'
+printf '# Nobody\necho hello\n' | put scripts/hello.sh
+finds words scripts/hello.sh:1: 'the retired word "nobody"'
+printf '# A stopwatch.\nset(x y)\n' | put boards/one/board.cmake
+finds words boards/one/board.cmake:1: 'the retired word "stopwatch"'
+printf '# Changes\n<!-- renamed -->\nchore: deferred task\n<!-- /renamed -->\n' | put CHANGELOG.md
+passes words
+printf '# Changes\n<!-- renamed -->\nchore: deferred task\n<!-- /renamed -->\nA chore.\n' | put CHANGELOG.md
+finds words CHANGELOG.md:5: 'the retired word "chore"'
+source_file firmware/core.c '/* It is allowed to bypass the unguarded target on a chorus; whoever has it. */'
+printf 'chore\n' | put tests/records/words.tsv
+passes words
 
 echo "$cases cases, $failures wrong"
 ((failures == 0))

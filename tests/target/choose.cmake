@@ -1,5 +1,5 @@
-# pb_choose_suites(OUT BOARD SUITE...): those of the suites that run on the board.
-# Not those of left_out.txt, nor those for which the board has no memory.
+# pb_choose_suites(OUT BOARD SUITE...): the suites that run on the board: all but those of left_out.txt and those that
+# do not fit the board's memory.
 function(pb_choose_suites out board)
   set(suites ${ARGN})
   set(left_out ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/left_out.txt)

@@ -9,9 +9,9 @@
 
 #include "tests/target/semihost.h"
 
-/** Of one text that a suite prints; more is cut off. */
+/** Longest text that a suite prints. More is cut off. */
 #define TEXT_BYTES 1024u
-/** cmocka shows so many bytes that differ. */
+/** Number of differing bytes that cmocka prints. */
 #define DIFFERENCES_SHOWN 16u
 #define TESTS_MAX         256u
 
@@ -19,7 +19,7 @@ enum result { PASSED, FAILED, ERROR /**< of its fixture */ };
 
 static const char *const result_marks[] = {"[       OK ]", "[  FAILED  ]", "[  ERROR   ]"};
 
-/** Where a failed test goes on. */
+/** Where a failed test continues. */
 static jmp_buf out;
 
 static void print(const char *format, va_list arguments)
@@ -133,7 +133,7 @@ void cmocka_is_not_memory(const void *left, const void *right, size_t bytes, con
 	_fail(file, line);
 }
 
-/** False if it failed. */
+/** @return false: the test failed */
 static bool run_function(CMUnitTestFunction function, void **state)
 {
 	if (setjmp(out) != 0)
@@ -142,7 +142,7 @@ static bool run_function(CMUnitTestFunction function, void **state)
 	return true;
 }
 
-/** False if it failed, or said so. There may be none. */
+/** @return false: the fixture failed, or reported an error. There may be none. */
 static bool run_fixture(CMFixtureFunction function, void **state)
 {
 	if (function == NULL)
@@ -164,7 +164,7 @@ static size_t number_of(enum result result, const enum result *results, size_t c
 static enum result run_test(const struct CMUnitTest *test, void *group_state)
 {
 	enum result result = ERROR;
-	void *own = group_state;
+	void *own = test->initial_state != NULL ? test->initial_state : group_state;
 
 	print_message("[ RUN      ] %s\n", test->name);
 	if (run_fixture(test->setup_func, &own)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The part of cmocka 1.1 that the suites use, for the target: the same names,
- * the same meaning, the same lines of output. See cmocka's own documentation.
+ * The part of cmocka 1.1 that the suites use, for the target, with cmocka's names, meanings and lines of
+ * output. See cmocka's own documentation.
  */
 #ifndef PB_TESTS_TARGET_CMOCKA_H
 #define PB_TESTS_TARGET_CMOCKA_H
@@ -18,12 +18,13 @@ struct CMUnitTest {
 	CMUnitTestFunction test_func;
 	CMFixtureFunction setup_func;
 	CMFixtureFunction teardown_func;
+	void *initial_state; /**< what the test's *state is; NULL: the group's */
 };
 
-/** The text goes to the host. */
+/** Sends the text to the host. */
 __attribute__((format(printf, 1, 2))) void print_message(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void print_error(const char *format, ...);
-/** Says where, and ends the test. */
+/** Prints the place of a failure, and ends the test. */
 _Noreturn void _fail(const char *file, int line);
 
 void cmocka_is_true(uintmax_t value, const char *text, const char *file, int line);
@@ -34,7 +35,7 @@ void cmocka_is_string(const char *left, const char *right, const char *file, int
 void cmocka_is_not_string(const char *left, const char *right, const char *file, int line);
 void cmocka_is_memory(const void *left, const void *right, size_t bytes, const char *file, int line);
 void cmocka_is_not_memory(const void *left, const void *right, size_t bytes, const char *file, int line);
-/** Runs the tests and says what came of them. @return how many failed; -1 if the fixture of all did */
+/** Runs the tests and prints the results. @return the number that failed; -1 if the group fixture did */
 int cmocka_run_group(const struct CMUnitTest *tests, size_t count, CMFixtureFunction setup,
 		     CMFixtureFunction teardown);
 
@@ -60,19 +61,19 @@ int cmocka_run_group(const struct CMUnitTest *tests, size_t count, CMFixtureFunc
 
 #define cmocka_unit_test(f)                                                                                  \
 	{                                                                                                    \
-#f, f, NULL, NULL                                                                            \
+#f, f, NULL, NULL, NULL                                                                      \
 	}
 #define cmocka_unit_test_setup(f, setup)                                                                     \
 	{                                                                                                    \
-#f, f, setup, NULL                                                                           \
+#f, f, setup, NULL, NULL                                                                     \
 	}
 #define cmocka_unit_test_teardown(f, teardown)                                                               \
 	{                                                                                                    \
-#f, f, NULL, teardown                                                                        \
+#f, f, NULL, teardown, NULL                                                                  \
 	}
 #define cmocka_unit_test_setup_teardown(f, setup, teardown)                                                  \
 	{                                                                                                    \
-#f, f, setup, teardown                                                                       \
+#f, f, setup, teardown, NULL                                                                 \
 	}
 #define cmocka_run_group_tests(tests, setup, teardown)                                                       \
 	cmocka_run_group((tests), sizeof(tests) / sizeof((tests)[0]), (setup), (teardown))

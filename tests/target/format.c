@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * snprintf and vsnprintf of <stdio.h> for the target: the C libraries of small
- * targets leave out numbers of 64 bits or %zu. Without floating point.
+ * snprintf and vsnprintf of <stdio.h> for the target: the C libraries of small targets lack 64-bit numbers or
+ * %zu. Without floating point.
  */
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,11 +15,11 @@
 
 struct output {
 	char *text;
-	size_t room; /**< with the 0 behind it */
+	size_t room; /**< with the terminating 0 */
 	size_t length;
 };
 
-/** One %: flags, width, precision, size. */
+/** One conversion: flags, width, precision, size. */
 struct conversion {
 	bool left, zeros, prefix;
 	size_t width, precision;
@@ -41,7 +41,7 @@ static void fill(struct output *output, char filler, size_t length, size_t width
 		put(output, &filler, 1);
 }
 
-/** A field: what stands before the zeros, then the rest. */
+/** A field: the prefix before the zeros, then the rest. */
 static void put_field(struct output *output, const struct conversion *conversion, const char *head,
 		      const char *body, size_t body_bytes)
 {
@@ -73,7 +73,7 @@ static void put_number(struct output *output, const struct conversion *conversio
 	put_field(output, conversion, negative ? "-" : prefixed ? "0x" : "", &text[at], sizeof(text) - at);
 }
 
-static uint64_t take_unsigned(const struct conversion *conversion, va_list *arguments)
+static uint64_t next_unsigned(const struct conversion *conversion, va_list *arguments)
 {
 	if (conversion->longs == 2)
 		return va_arg(*arguments, unsigned long long);
@@ -87,7 +87,7 @@ static int64_t take_signed(const struct conversion *conversion, va_list *argumen
 	return conversion->longs == 1 ? va_arg(*arguments, long) : va_arg(*arguments, int);
 }
 
-static size_t take_width(const char **format, va_list *arguments)
+static size_t parse_width(const char **format, va_list *arguments)
 {
 	size_t number = 0;
 
@@ -100,7 +100,7 @@ static size_t take_width(const char **format, va_list *arguments)
 	return number;
 }
 
-/** Reads what stands between the % and the letter. */
+/** Parses what stands between the % and the letter. */
 static struct conversion take_conversion(const char **format, va_list *arguments)
 {
 	struct conversion conversion = {.precision = SIZE_MAX};
@@ -110,10 +110,10 @@ static struct conversion take_conversion(const char **format, va_list *arguments
 		conversion.zeros = conversion.zeros || **format == '0';
 		conversion.prefix = conversion.prefix || **format == '#';
 	}
-	conversion.width = take_width(format, arguments);
+	conversion.width = parse_width(format, arguments);
 	if (**format == '.') {
 		(*format)++;
-		conversion.precision = take_width(format, arguments);
+		conversion.precision = parse_width(format, arguments);
 	}
 	for (; **format == 'l'; (*format)++)
 		conversion.longs++;
@@ -124,7 +124,7 @@ static struct conversion take_conversion(const char **format, va_list *arguments
 	return conversion;
 }
 
-/** Of a text that may have no end, as long as the precision says where. */
+/** Length of a text that may lack its terminating 0, up to the precision. */
 static size_t text_length(const char *text, size_t most)
 {
 	size_t length = 0;
@@ -150,7 +150,7 @@ static void convert(struct output *output, const struct conversion *conversion, 
 	case 'u':
 	case 'x':
 	case 'X':
-		put_number(output, conversion, take_unsigned(conversion, arguments), false, kind);
+		put_number(output, conversion, next_unsigned(conversion, arguments), false, kind);
 		break;
 	case 'p':
 		put_number(output, conversion, (uintptr_t)va_arg(*arguments, void *), false, kind);
@@ -166,7 +166,7 @@ static void convert(struct output *output, const struct conversion *conversion, 
 	case '%':
 		put(output, "%", 1);
 		break;
-	default: /* a suite needs more than is here */
+	default: /* a suite needs a conversion that is missing here */
 		pb_hal_halt();
 	}
 }

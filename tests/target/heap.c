@@ -11,14 +11,14 @@
 #define BLOCKS 128u
 #define ALIGN  16u
 
-/** From memory.ld: what the image leaves of DATA. */
+/** From memory.ld: the part of DATA that the image does not use. */
 extern uint64_t heap_data_start[], heap_data_end[];
 
 struct block {
 	uintptr_t start;
 	size_t bytes;
 	bool used;
-	bool first; /**< of its memory: not to be joined with the one before it */
+	bool first; /**< first of its memory: not to be merged with the block before it */
 };
 
 /** All blocks of all memories, in the order of their addresses within each. */
@@ -51,7 +51,7 @@ size_t heap_most(void)
 	return most;
 }
 
-/** The smallest that is large enough, so that the large ones stay whole; `count` if there is none. */
+/** The smallest block that is large enough, so that the large ones stay whole; `count` if there is none. */
 static size_t find(size_t bytes)
 {
 	size_t best = count;
@@ -64,7 +64,7 @@ static size_t find(size_t bytes)
 	return best;
 }
 
-/** What is too much becomes a free block behind it. */
+/** Splits off the surplus as a free block. */
 static void split(size_t at, size_t bytes)
 {
 	struct block *block = &blocks[at];
@@ -106,7 +106,7 @@ void *calloc(size_t number, size_t bytes)
 	return memory;
 }
 
-/** Two neighbours become one if both are free. */
+/** Merges two neighbours if both are free. */
 static void join(size_t at)
 {
 	struct block *block = &blocks[at];

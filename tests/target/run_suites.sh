@@ -1,45 +1,48 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # run_suites.sh LIST IMAGES COMMAND...: runs each suite of the list as an image of a
-# board, and holds the names, results and counts of its tests against those of the
-# program of this host. LIST has a line for each, "SUITE PROGRAM"; its image is
-# IMAGES/SUITE, and COMMAND... IMAGE runs it. What differs is printed with the suite's
-# own output. Exit status 1 if anything differs or fails.
+# board, and compares the names, results and counts of its tests with those of the
+# program of this host. LIST has a line for each, "SUITE PROGRAM [ARGUMENT...]"; its
+# image is IMAGES/SUITE, and COMMAND... IMAGE runs it. Differences are printed with the
+# suite's own output. Exit status 1 if anything differs or fails.
 set -euo pipefail
 
-# Of one suite, in seconds: one that hangs is ended.
+# Timeout of one suite, in seconds.
 patience=300
 
-# The lines of cmocka that name tests, say what came of them, and count.
+# The lines of cmocka with test names, results and counts.
 tests_of() {
 	grep -aE '^\[( RUN      | +OK |  FAILED  |==========|  PASSED  )\]|^\[  ERROR   \] [a-z]|^ [0-9]+ FAILED' || true
 }
 
-# The sanitizers' library would have nothing loaded before it; stdbuf works that way.
+# stdbuf preloads a library before the sanitizers' one, which they refuse by default.
 export ASAN_OPTIONS=verify_asan_link_order=0
 
-# The same of the program of this host, which is run again only when it is newer than what it said.
+# host_tests NAME PROGRAM [ARGUMENT...]: the lines of the program of this host, which runs again only when it is newer
+# than its saved output.
 host_tests() {
-	local name=$1 program=$2 said
-	said=$said_by_host/$name
-	if [[ ! -e $said || $program -nt $said ]]; then
-		# In the order in which it wrote, of both of its outputs.
-		{ stdbuf -o0 "$program" 2>&1 </dev/null || true; } | tests_of >"$said.$$"
-		mv "$said.$$" "$said"
+	local name=$1 saved
+	shift
+	saved=$host_output/$name
+	if [[ ! -e $saved || $1 -nt $saved ]]; then
+		# Both outputs, in the order of writing.
+		{ stdbuf -o0 "$@" 2>&1 </dev/null || true; } | tests_of >"$saved.$$"
+		mv "$saved.$$" "$saved"
 	fi
-	cat "$said"
+	cat "$saved"
 }
 
-# One suite. A line of its count goes to stdout, or all that went wrong.
+# Runs one suite. Prints its count, or all errors.
 run_suite() {
-	local name=$1 program=$2 image=$images/$1 output status=0
+	local name=$1 image=$images/$1 output status=0
+	shift
 	if [[ ! -e $image ]]; then
 		printf 'FAILED %s: there is no image %s\n' "$name" "$image"
 		return
 	fi
 	output=$(timeout "$patience" "${command[@]}" "$image" 2>&1 </dev/null) || status=$?
 	local differences
-	differences=$(diff <(host_tests "$name" "$program") <(tests_of <<<"$output")) || true
+	differences=$(diff <(host_tests "$name" "$@") <(tests_of <<<"$output")) || true
 	if [[ $status != 0 || -n $differences ]]; then
 		printf 'FAILED %s: status %s\n%s\n' "$name" "$status" "$output"
 		[[ -z $differences ]] || printf 'its tests differ from those of the host:\n%s\n' "$differences"
@@ -50,16 +53,17 @@ run_suite() {
 
 list=$1 images=$2
 command=("${@:3}")
-said_by_host=$(dirname "$list")/host_suites
-mkdir -p "$said_by_host"
+host_output=$(dirname "$list")/host_suites
+mkdir -p "$host_output"
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
 began=$SECONDS
-while read -r name program; do
+while read -r name program arguments; do
 	while (($(jobs -rp | wc -l) >= $(nproc))); do
 		wait -n
 	done
-	run_suite "$name" "$program" >"$results/$name" &
+	# shellcheck disable=SC2086 # words of their own
+	run_suite "$name" "$program" $arguments >"$results/$name" &
 done <"$list"
 wait
 

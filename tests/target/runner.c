@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs the suite of an image: between the board's start-up and the suite's
- * main, as the start files of a C library are on a host. The linker puts these
- * functions before main and in place of the board's pb_hal_halt.
+ * Runs the suite of an image: between the board's start-up and the suite's main, like the start files of a C
+ * library on a host. The linker redirects main and the board's pb_hal_halt to these functions.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -22,21 +21,21 @@ int __real_main(int count, char **arguments);
 int __wrap_main(void);
 _Noreturn void __wrap_pb_hal_halt(void);
 
-/** A CPU fault, a broken assertion, or a call of the C library for what is not here. */
+/** A CPU fault, a failed assertion, or a call of a C library function that is missing here. */
 _Noreturn void __wrap_pb_hal_halt(void)
 {
-	print_error("[  HALTED  ] a CPU fault or a broken assertion\n");
+	print_error("[  HALTED  ] a CPU fault or a failed assertion\n");
 	semihost_exit(HALTED);
 }
 
-/** What assert() of <assert.h> calls, in newlib and in picolibc. */
+/** The function behind assert() of <assert.h>, in newlib and in picolibc. */
 _Noreturn void __assert_func(const char *file, int line, const char *function, const char *text)
 {
 	print_error("%s:%d: %s: %s\n", file, line, function, text);
 	__wrap_pb_hal_halt();
 }
 
-/** The words of the command line; the first is the program's name. */
+/** The words of the command line. The first is the program's name. */
 static int split(char *line, char *arguments[ARGUMENTS_MAX])
 {
 	int count = 0;

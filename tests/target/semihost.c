@@ -6,7 +6,7 @@
 #define SYS_GET_CMDLINE   0x15u
 #define SYS_EXIT_EXTENDED 0x20u
 
-#define OPEN_WRITE       4u /* "w": of the console's name, its output */
+#define OPEN_WRITE       4u /* mode "w": of the console's name, its output */
 #define APPLICATION_EXIT 0x20026u
 
 void semihost_write(const char *text, size_t bytes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/target/semihost.h"
 
-/** The three instructions are the mark of a call: never compressed, never on two pages. */
+/** These three instructions mark a call: never compressed, never on two pages. */
 uint32_t semihost_call(uint32_t operation, const void *arguments)
 {
 	register uint32_t a0 __asm__("a0") = operation;

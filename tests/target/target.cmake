@@ -1,11 +1,11 @@
-# The suites in images of the boards that can run them, held against the same suites of this host, built by host-test.
-# The images are of the boards' own builds: cmake --build build/BOARD --target suites
+# The suites as images of the boards that can run them, compared with the programs of this host, built by host-test.
+# The images come from the boards' own builds: cmake --build build/BOARD --target suites
 
-# pb_target_tests(BOARD): after all suites are known.
+# pb_target_tests(BOARD): call after all suites are declared.
 function(pb_target_tests board)
   get_property(tests GLOBAL PROPERTY PB_UNIT_TESTS)
   foreach(name IN LISTS tests)
-    get_target_property(sources ${name} SOURCES)
+    get_property(sources GLOBAL PROPERTY PB_SOURCES_OF_${name})
     if(sources MATCHES "/tests/(unit|wddm)/")
       list(APPEND suites ${name})
     endif()
@@ -16,7 +16,9 @@ function(pb_target_tests board)
   set(programs ${PROJECT_BINARY_DIR}/../host-test/tests)
   set(list "")
   foreach(name IN LISTS suites)
-    string(APPEND list "${name} ${programs}/${name}\n")
+    pb_unit_command(command ${name})
+    list(JOIN command " " command)
+    string(APPEND list "${name} ${programs}/${command}\n")
   endforeach()
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${board}_suites.txt "${list}")
 
@@ -25,7 +27,7 @@ function(pb_target_tests board)
   add_test(NAME ${board}_target_suites
     COMMAND bash ${folder}/run_suites.sh ${CMAKE_CURRENT_BINARY_DIR}/${board}_suites.txt ${images} ${PB_SUITES_RUN})
   add_test(NAME ${board}_target_fails
-    COMMAND bash ${folder}/test_run_suites.sh $<TARGET_FILE:test_target_fails> ${programs}/test_abi ${images}
+    COMMAND bash ${folder}/test_run_suites.sh $<TARGET_FILE:test_target_fails> "${programs}/unit_host --suite test_abi" ${images}
       ${PB_SUITES_RUN})
   set_tests_properties(${board}_target_suites ${board}_target_fails PROPERTIES LABELS target PROCESSORS 2)
 endfunction()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# test_run_suites.sh FAILING OTHER IMAGES COMMAND...: whether run_suites.sh sees what goes
+# test_run_suites.sh FAILING OTHER IMAGES COMMAND...: run_suites.sh detects what goes
 # wrong on a board. FAILING is the host's program of the suite test_target_fails, OTHER
 # that of a suite with other tests; the rest is as for run_suites.sh.
 set -euo pipefail
@@ -17,7 +17,7 @@ expect() {
 	printf '%s\n' "$2" >"$work/list.txt"
 	rm -rf "$work/host_suites"
 	if output=$(bash "$(dirname "$0")/run_suites.sh" "$work/list.txt" "$images" "${command[@]}"); then
-		printf '%s: was not seen\n' "$name"
+		printf '%s: was not detected\n' "$name"
 		wrong=1
 	fi
 	shift 2
@@ -27,20 +27,20 @@ expect() {
 			wrong=1
 		fi
 	done
-	said=$output
+	last_output=$output
 }
 
 command=("$@")
-# The words of the small cmocka of the target are those of the host's.
+# The small cmocka of the target prints what the host's cmocka prints.
 expect "failing tests" "test_target_fails $failing" '^FAILED test_target_fails: status 1$' \
 	'0x100000002 != 0x2' 'test_target_fails.c:[0-9]+: error: Failure!' '^\[  FAILED  \] numbers_differ$' \
 	'^\[  PASSED  \] 2 test' '^ 5 FAILED TEST' '^0 of 1 suites passed, 0 tests'
-if grep -q 'differ from those' <<<"$said"; then
-	printf 'the host says something else of the failing tests:\n%s\n' "$said"
+if grep -q 'differ from those' <<<"$last_output"; then
+	printf 'on the host the output of the failing tests differs:\n%s\n' "$last_output"
 	wrong=1
 fi
 expect "other tests than the host's" "test_target_fails $other" 'differ from those of the host' '^< \[ RUN'
 expect "no image" "test_not_there $other" '^FAILED test_not_there: there is no image'
 command=(sh -c 'exit 0')
-expect "an emulator that says nothing" "test_target_fails $failing" '^FAILED test_target_fails: status 0$'
+expect "an emulator without output" "test_target_fails $failing" '^FAILED test_target_fails: status 0$'
 exit $wrong

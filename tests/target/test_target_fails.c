@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests that fail in each way in which a test can, around two that pass: the
- * output must say so. Not one of the suites.
+ * Tests that fail in each way in which a test can, around two that pass: the output must show it. Not one of
+ * the suites.
  */
 #include <stdlib.h>
 

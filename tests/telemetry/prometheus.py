@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""prometheus.py IMAGE PATCHBAY: `patchbay stats --prometheus` by Prometheus' own parser, beside what --json says; that
-nobody who reads the file while it is replaced finds a part of it; and that docs/telemetry.md knows every value."""
+"""prometheus.py IMAGE PATCHBAY: `patchbay stats --prometheus`, read by Prometheus' own parser, has the values of
+--json; a reader never sees a part of the file while it is replaced; docs/telemetry.md names every value."""
 
 import json
 import os
@@ -24,10 +24,10 @@ def stats(*arguments, status=0):
 
 
 def parse(path):
-    """By name of a sample and its labels; and the type of each family."""
+    """Samples by name and labels, and the type of each family."""
     with open(path, encoding="ascii") as file:
         text = file.read()
-    assert text.endswith("\n"), "it is cut off"
+    assert text.endswith("\n"), "the file is cut off"
     samples, types = {}, {}
     for family in text_string_to_metric_families(text):
         assert family.name not in types and family.type != "unknown" and family.documentation, family
@@ -40,20 +40,20 @@ def parse(path):
 
 
 def metric_of(name):
-    """What a value of --json is called there, and by what it is multiplied."""
+    """The metric of a --json value, and the factor between them."""
     gauges = {"depth", "in_flight", "queues", "state"}
     if name.endswith("_us"):
         return name[:-3] + "_seconds_total", 1e-6
     return name if name in gauges else name + "_total", 1
 
 
-def check_histogram(samples, name, node, told, sum_us):
+def check_histogram(samples, name, node, report, sum_us):
     label = ("node", node)
     count, bounds = 0, {}
-    for bucket in told["buckets"]:
+    for bucket in report["buckets"]:
         count += bucket["count"]
         bounds[bucket["le_us"]] = count
-    assert count == told["count"] == samples.pop((name + "_count", label))
+    assert count == report["count"] == samples.pop((name + "_count", label))
     assert abs(samples.pop((name + "_sum", label)) - sum_us * 1e-6) < 1e-6
     assert samples.pop((name + "_bucket", ("le", "+Inf"), label)) == count
     here = sorted((float(key[1][1]), key) for key in samples if key[0] == name + "_bucket" and key[2] == label)
@@ -64,21 +64,21 @@ def check_histogram(samples, name, node, told, sum_us):
         assert samples.pop(key) == so_far, key
 
 
-def check_values(samples, told):
-    """All that --json says, and nothing else."""
+def check_values(samples, report):
+    """Checks that the samples are exactly the values of --json."""
     expected = {
         ("patchbay_up",): 1,
-        ("patchbay_build_info", ("abi", "1.0"), ("build", told["build"])): 1,
+        ("patchbay_build_info", ("abi", "1.1"), ("build", report["build"])): 1,
         ("patchbay_firmware_running",): 1,
         ("patchbay_firmware_boot_stage",): 4,
-        ("patchbay_firmware_incarnation",): told["incarnation"],
-        ("patchbay_firmware_heartbeats_total",): told["heartbeat"],
+        ("patchbay_firmware_incarnation",): report["incarnation"],
+        ("patchbay_firmware_heartbeats_total",): report["heartbeat"],
         ("patchbay_mcu_state",): 1,
-        ("patchbay_mcu_deaths_total",): told["mcu_deaths"],
+        ("patchbay_mcu_deaths_total",): report["mcu_deaths"],
     }
     for name in ("ticks", "drops", "channel_faults"):
-        expected[(f"patchbay_card_{name}_total",)] = told[name]
-    for node in told["nodes"]:
+        expected[(f"patchbay_card_{name}_total",)] = report[name]
+    for node in report["nodes"]:
         sums = {name: node.pop(name + "_time_us") for name in node["latencies"]}
         for name, latency in node.pop("latencies").items():
             check_histogram(samples, f"patchbay_node_{name}_seconds", str(node["node"]), latency, sums[name])
@@ -92,11 +92,11 @@ def check_values(samples, told):
         assert abs(samples[key] - value) <= 1e-12 * value, (key, samples[key], value)
 
 
-def check_page(told):
+def check_page(report):
     page = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "telemetry.md")
     with open(page, encoding="ascii") as file:
         text = file.read()
-    names = {"ticks", "drops", "channel_faults", *told["nodes"][0], *told["nodes"][0]["latencies"]}
+    names = {"ticks", "drops", "channel_faults", *report["nodes"][0], *report["nodes"][0]["latencies"]}
     for name in names - {"node", "state_name", "latencies"}:
         assert f"`{name.removesuffix('_us').upper()}`" in text, name
 
@@ -109,13 +109,13 @@ def check_types(types):
 
 
 def check_failures(folder, image):
-    """Nothing is left behind, and what cannot be read is not up."""
+    """Failures leave no file behind, and an unreadable card is not up."""
     target = os.path.join(folder, "target.prom")
     for path in (os.path.join(folder, "nowhere", "x.prom"), folder, "/" + "x" * 5000):
         assert stats("--memory", image, "--prometheus", path, status=1).stderr.startswith("patchbay stats: ")
     stats("--memory", image, "--prometheus", target)
     before = parse(target)
-    # A disk that is full looks like this.
+    # A size limit stands for a full disk.
     full = subprocess.run([PATCHBAY, "stats", "--memory", image, "--prometheus", target], capture_output=True, text=True,
                           restore_signals=False, check=False,
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
@@ -142,14 +142,14 @@ def check_usage(image):
     writer.send_signal(signal.SIGINT)
     writer.stdout.read()
     assert writer.wait(60) == 0 and lines[0] == lines[2] and lines[0]["mcu_deaths"] == 2
-    # To nobody it is not printed without end.
+    # Output that cannot be written ends the command.
     with open("/dev/full", "w", encoding="ascii") as full:
         assert subprocess.run([PATCHBAY, "stats", "--memory", image, "--every", "0.01"], stdout=full, check=False,
                               timeout=60).returncode == 1
 
 
 def check_replacing(folder, image):
-    """A reader that never pauses, until it has seen many files; then one that a signal ends."""
+    """Reads without a pause until many files were seen, then ends the writer by a signal."""
     path = os.path.join(folder, "live.prom")
     stats("--memory", image, "--prometheus", path)
     whole = parse(path)
@@ -159,13 +159,13 @@ def check_replacing(folder, image):
         with open(path, "rb") as file:
             files.add(os.fstat(file.fileno()).st_mtime_ns)
             text = file.read()
-        assert text.count(b"\n") == LINES, "a part of it"
+        assert text.count(b"\n") == LINES, "a part of the file"
         reads += 1
         assert writer.poll() is None
     writer.send_signal(signal.SIGTERM)
     assert writer.wait(60) == 0
     assert parse(path) == whole
-    assert os.listdir(folder) == ["live.prom"], "something is left behind"
+    assert os.listdir(folder) == ["live.prom"], "a file is left behind"
 
 
 with tempfile.TemporaryDirectory() as top:
@@ -183,12 +183,12 @@ with tempfile.TemporaryDirectory() as top:
             LINES = len(file.readlines())
         os.remove(out)
         check_types(types)
-        told = json.loads(stats("--memory", image, "--json").stdout)
-        check_page(told)
-        check_values(samples, told)
+        report = json.loads(stats("--memory", image, "--json").stdout)
+        check_page(report)
+        check_values(samples, report)
         check_failures(folder, image)
         check_usage(image)
         check_replacing(folder, image)
     finally:
         os.remove(image)
-print("it is what --json says, and whole at any time")
+print("the values are those of --json, and the file is complete at any time")

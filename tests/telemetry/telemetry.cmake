@@ -1,5 +1,5 @@
-# What is made of counters for Prometheus, by its own parser: scripts/lib.sh has the package, which Debian's own Python
-# finds. Once, as released.
+# The counters in Prometheus format, read by Prometheus' own parser: scripts/lib.sh names the package, for Debian's own
+# Python. Only in the release build.
 pb_program(telemetry_image SOURCES ${CMAKE_CURRENT_LIST_DIR}/telemetry_image.c LINKS test_telemetry_sample)
 if(NOT PB_SANITIZE)
   add_test(NAME telemetry_prometheus

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* telemetry_image FILE: card memory of firmware that has counted, for `patchbay stats --memory`. */
+/* telemetry_image FILE: writes card memory of firmware that has counted, for `patchbay stats --memory`. */
 #include <stdio.h>
 
 #include "tests/unit/telemetry_sample.h"

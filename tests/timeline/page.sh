@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# page.sh SAMPLE PATCHBAY: the page of 100,000 packets in a browser, which zooms, moves, searches and measures there by
-# itself (#selftest); what it finds is compared with what `patchbay trace decode` says. How fast it draws is counted in
-# rectangles.
+# page.sh SAMPLE PATCHBAY: the page of 100,000 packets in a browser. The page zooms, moves, searches and measures by
+# itself (#selftest), and the results are compared with `patchbay trace decode`. Drawing cost is counted in rectangles.
 set -euo pipefail
 
 sample=$1 patchbay=$2
@@ -17,28 +16,28 @@ HOME=$work timeout 150 chromium --headless --no-sandbox --disable-gpu --disable-
 	--dump-dom "file://$work/page.html#selftest" >"$work/dom" 2>"$work/log"
 
 if grep CONSOLE "$work/log"; then
-	echo "the browser complains" >&2
+	echo "the browser reports an error" >&2
 	exit 1
 fi
 sed -n '/^begin-of-report$/,/^end-of-report$/{//!p}' "$work/dom" >"$work/report"
 
 failed=0
-# want WHAT CONDITION: an awk expression in which v["name"] is what the page says.
+# want WHAT CONDITION: an awk expression in which v["name"] is a value of the page's report.
 want() {
 	if ! awk -v packets="$packets" -v render="$render" "{ name = \$1; value = \$2; sub(/^[^ ]+ /, \"\"); v[name] = value ~ /^[-0-9.]+\$/ && NF == 1 ? value + 0 : \$0 }
 		function near(a, b) { return a - b < 0.001 * b + 1 && b - a < 0.001 * b + 1 } END { exit !($2) }" "$work/report"; then
-		echo "not so: $1: $2" >&2
+		echo "failed: $1: $2" >&2
 		failed=1
 	fi
 }
 
-want "it shows all" 'v["all.begin"] == 0 && v["all.end"] == v["duration"] && v["duration"] > 1000000'
-want "eight turns of the wheel" 'near(v["zoomed.end"] - v["zoomed.begin"], v["duration"] * 1.002 ^ -4000)'
-want "the pointer stays where it is" 'near((v["zoomed.end"] + v["zoomed.begin"]) / 2, v["duration"] / 2)'
+want "all is shown" 'v["all.begin"] == 0 && v["all.end"] == v["duration"] && v["duration"] > 1000000'
+want "eight steps of the wheel" 'near(v["zoomed.end"] - v["zoomed.begin"], v["duration"] * 1.002 ^ -4000)'
+want "the point under the pointer stays" 'near((v["zoomed.end"] + v["zoomed.begin"]) / 2, v["duration"] / 2)'
 want "dragged to the left" 'near(v["moved.begin"], v["zoomed.begin"] + 100 / v["width"] * (v["zoomed.end"] - v["zoomed.begin"]))'
 want "the range stays" 'near(v["moved.end"] - v["moved.begin"], v["zoomed.end"] - v["zoomed.begin"])'
-want "it finds a fence" 'v["found.fence"] ~ /^0x/ && v["found.begin"] <= v["found.at"] && v["found.at"] <= v["found.end"]'
-want "and tells of it" 'index(v["tip"], "fence " v["found.fence"] " ") > 0 && v["tip"] ~ / running /'
+want "a fence is found" 'v["found.fence"] ~ /^0x/ && v["found.begin"] <= v["found.at"] && v["found.at"] <= v["found.end"]'
+want "and described" 'index(v["tip"], "fence " v["found.fence"] " ") > 0 && v["tip"] ~ / running /'
 want "a quarter is selected" 'near(v["selected.range.0"], v["duration"] / 4) && near(v["selected.range.1"], v["duration"] / 2)'
 want "a kind is hidden" 'v["hidden.count"] == packets - render'
 want "names scroll" 'v["all.scroll"] == 0 && v["scrolled.scroll"] > 30'
@@ -46,7 +45,7 @@ want "names scroll" 'v["all.scroll"] == 0 && v["scrolled.scroll"] > 30'
 want "few rectangles for all" 'v["all.rectangles"] > 1000 && v["all.rectangles"] < 16000'
 want "fewer for a part" 'v["zoomed.rectangles"] > 100 && v["zoomed.rectangles"] < 3000'
 
-# The same by other means: what ended in the selection, and how long half of it was being patched.
+# Computed from the decoded trace: what ended in the selection, and the median of its patching time.
 read -r from to < <(awk '$1 == "selected.range.0" { from = $2 } $1 == "selected.range.1" { print from, $2 }' "$work/report")
 "$patchbay" trace decode "$work/sample.trace" >"$work/decoded"
 read -r count half < <(awk -v from="$from" -v to="$to" '
@@ -56,8 +55,8 @@ read -r count half < <(awk -v from="$from" -v to="$to" '
 	$2 == "RETURN" && t >= from && t <= to { count++ }
 	$2 == "COMPLETE" && t >= from && t <= to { count++; if ($6 in patched) { sum[patched[$6]]++; n++ } }
 	END { for (part = 0; seen < n / 2; part++) seen += sum[part]; print count, part - 1 }' "$work/decoded")
-want "it counts what ended there" "v[\"selected.measured.count\"] == $count && $count > packets / 8"
+want "submissions that ended there are counted" "v[\"selected.measured.count\"] == $count && $count > packets / 8"
 want "half of the patching" "near(v[\"selected.measured.parts.patching.0\"], $half)"
-want "what was preempted" "v[\"selected.measured.counts.3\"] > 0 && v[\"selected.measured.counts.3\"] < $preempted"
+want "preempted submissions are counted" "v[\"selected.measured.counts.3\"] > 0 && v[\"selected.measured.counts.3\"] < $preempted"
 ((failed == 0)) || cat "$work/report" >&2
 exit "$failed"

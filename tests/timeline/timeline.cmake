@@ -1,4 +1,4 @@
-# The page of a timeline in a browser: scripts/lib.sh has its package. Once, as released.
+# The page of a timeline in a browser: scripts/lib.sh names the package. Only in the release build.
 pb_program(timeline_sample SOURCES ${CMAKE_CURRENT_LIST_DIR}/timeline_sample.c LINKS test_trace_sample)
 if(NOT PB_SANITIZE)
   add_test(NAME timeline_page

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* timeline_sample PACKETS FILE: a trace of so many packets; prints what they are. */
+/* timeline_sample PACKETS FILE: writes a trace of that many packets and prints their counts. */
 #include <stdlib.h>
 
 #include "tests/unit/trace_sample.h"

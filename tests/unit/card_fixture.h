@@ -9,7 +9,7 @@
 #define PB_TESTS_UNIT_CARD_FIXTURE_H
 
 #include "hal/engine/packets.h"
-#include "host/patchbay.h"
+#include "patchbay/patchbay.h"
 #include "qemu/sim.h"
 #include "tests/unit/unit.h"
 
@@ -60,7 +60,7 @@ void card_compare(const char *row, const char *what, uint64_t actual, uint64_t e
 void card_attach(struct card *card);
 /** The same with segments, context and queues. */
 void card_start(struct card *card);
-/** The same on another card than a simulated one, of which nobody else uses the link; card_stop closes it. */
+/** As card_start(), on a card that is not simulated and whose link has no other user; card_stop() closes it. */
 void card_start_on(struct card *card, struct pb_link *link);
 void card_stop(struct card *card);
 /** Opens another channel of the card's simulation; leave it with card_leave. */

@@ -450,6 +450,16 @@ void fake_bench_start(struct fake_bench *bench)
 	assert_int_equal(pb_queue_create(&bench->queue, &bench->channel, &bench->system, 1, 8), PB_ERROR_OK);
 }
 
+void fake_bench_age(struct fake_bench *bench)
+{
+	const uint32_t submitted = UINT32_MAX - 2u;
+
+	bench->queue.put = bench->queue.completed = submitted;
+	bench->fake.queues[0].get = submitted;
+	fake_page(&bench->fake, 0)->put = submitted;
+	fake_record(bench)->completed = submitted;
+}
+
 void fake_bench_stop(struct fake_bench *bench)
 {
 	assert_int_equal(bench->fake.violations, 0);

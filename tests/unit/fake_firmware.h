@@ -8,7 +8,7 @@
 #ifndef PB_TESTS_UNIT_FAKE_FIRMWARE_H
 #define PB_TESTS_UNIT_FAKE_FIRMWARE_H
 
-#include "host/patchbay.h"
+#include "patchbay/patchbay.h"
 
 #define FAKE_BYTES             0x20000u
 #define FAKE_CAPABILITY_OFFSET 0x400u
@@ -93,7 +93,10 @@ void fake_complete(struct pb_fence_record *fence, const struct pb_descriptor *wo
 void fake_schedule(struct fake_firmware *fake, const struct pb_command *command);
 /** Serves everything that the host asked for. @return false: nothing was asked */
 bool fake_serve(struct fake_firmware *fake);
-/** What may befall it, for tables: nothing, the supervisor or itself calls it dead, the supervisor starts it again, the rest as the name says. */
+/*
+ * What may happen to the fake, for tables. Names say what; die: the supervisor reports it dead; fail: it reports itself
+ * dead; restart: the supervisor starts it again.
+ */
 void fake_nothing(struct fake_firmware *fake);
 void fake_die(struct fake_firmware *fake);
 void fake_restart(struct fake_firmware *fake);
@@ -102,6 +105,13 @@ void fake_reboot(struct fake_firmware *fake);
 void fake_close_channel(struct fake_firmware *fake);
 void fake_fault_channel(struct fake_firmware *fake);
 void fake_unplug(struct fake_firmware *fake);
+/** A row of a table: what happens to the fake during an operation of the host, and what the operation returns. */
+struct fake_case {
+	const char *name;
+	void (*happens)(struct fake_firmware *fake);
+	enum pb_error expected;
+};
+
 /** Attaches a channel within a second and makes segment 0 with 16 pages; all must succeed. */
 void fake_open(struct fake_firmware *fake, struct pb_channel *channel, struct pb_segment *system);
 
@@ -114,6 +124,11 @@ struct fake_bench {
 };
 
 void fake_bench_start(struct fake_bench *bench);
+/**
+ * Sets all indices of the bench's queue as after 2^32 - 3 submissions: the third one from there wraps.
+ * Pre: nothing was submitted.
+ */
+void fake_bench_age(struct fake_bench *bench);
 /** The host must have broken no rule. */
 void fake_bench_stop(struct fake_bench *bench);
 /** Record of the bench's queue. */

@@ -87,7 +87,7 @@ static void suspend(struct fake_firmware *fake, const struct pb_command *command
 
 	if (fake->reply.error != PB_ERROR_OK)
 		return;
-	if (stop && index < FAKE_QUEUES && (command->arguments[2] & PB_STOP_WITHDRAW) == 0)
+	if (stop && index < FAKE_QUEUES && (command->arguments[2] & PB_STOP_RECALL) == 0)
 		fake_serve_queue(fake, index);
 	fake->stopped = stop ? fake->stopped | which : fake->stopped & ~which;
 	fake->kicked |= stop ? 0 : which;

@@ -2,7 +2,7 @@
 /**
  * @file
  * What one patch format makes of one entry, written from the text of
- * firmware/abi/format.h: a value is 64 separate bits, which are moved, looked
+ * include/patchbay/abi/format.h: a value is 64 separate bits, which are moved, looked
  * at and stored one by one. Nothing here is shared with the firmware.
  */
 #ifndef PB_TESTS_UNIT_FORMAT_ORACLE_H
@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "firmware/abi/errors.h"
-#include "firmware/abi/patch.h"
+#include "patchbay/abi/errors.h"
+#include "patchbay/abi/patch.h"
 
 /** The built-in formats, by number. */
 extern const struct pb_patch_format format_built_in[PB_PATCH_FORMAT_COUNT];

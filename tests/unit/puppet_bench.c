@@ -11,7 +11,7 @@
 struct puppet_bench puppet_bench;
 _Alignas(64) uint8_t puppet_memory[PUPPET_MEMORY_BYTES];
 
-static void feed(void *context, const struct pb_engine_work *work, uint32_t sequence)
+static void feed(void *context, const struct pb_engine_submission *work, uint32_t sequence)
 {
 	struct puppet *puppet = context;
 
@@ -33,8 +33,8 @@ static void stop(void *context, bool inside)
 {
 	struct puppet *puppet = context;
 
-	(void)inside;
 	puppet->stops++;
+	puppet->stopped_inside += inside;
 	puppet->state = PB_ENGINE_BUSY;
 }
 
@@ -81,7 +81,7 @@ static void power_cycle(void *context)
 	puppet->state = PB_ENGINE_BUSY;
 }
 
-static uint32_t stopwatch(void *context, uint32_t *progress)
+static uint32_t runtime(void *context, uint32_t *progress)
 {
 	const struct puppet *puppet = context;
 
@@ -113,21 +113,13 @@ static void page_clear(void *context, uint32_t table_offset, uint32_t index, uin
 	(void)count;
 }
 
-static const struct pb_engine_ops puppet_ops = {
-	.feed = feed,
-	.poll = poll,
-	.stop = stop,
-	.stopped = stopped,
-	.save = save,
-	.restore = restore,
-	.fault = fault,
-	.reset = reset,
-	.power_cycle = power_cycle,
-	.stopwatch = stopwatch,
-	.set_range = set_range,
-	.page = page,
-	.page_clear = page_clear,
-};
+static const struct pb_engine_run_ops run_ops = {.feed = feed, .poll = poll, .runtime = runtime};
+static const struct pb_engine_preempt_ops preempt_ops = {
+	.stop = stop, .stopped = stopped, .save = save, .restore = restore};
+static const struct pb_engine_recover_ops recover_ops = {
+	.fault = fault, .reset = reset, .power_cycle = power_cycle};
+static const struct pb_engine_memory_ops memory_ops = {
+	.set_range = set_range, .page = page, .page_clear = page_clear};
 
 void puppet_run(uint32_t lines)
 {
@@ -177,7 +169,10 @@ void puppet_stop_done(uint32_t sequence, uint32_t running)
 
 void puppet_boot(void)
 {
-	puppet_bench.engine = (struct pb_engine){&puppet_ops, &puppet_bench.puppet, PB_NODE_COPY};
+	puppet_bench.engine =
+		(struct pb_engine){&run_ops, puppet_bench.puppet.cannot_stop ? NULL : &preempt_ops,
+				   &recover_ops, &puppet_bench.puppet, PB_NODE_COPY};
+	puppet_bench.engine_memory = (struct pb_engine_memory){&memory_ops, &puppet_bench.puppet};
 	puppet_bench.lines = (struct pb_lines){&pb_host_lines_ops, &puppet_bench.host_lines,
 					       &puppet_bench.host_lines.pending};
 	puppet_bench.config = (struct pb_firmware_config){
@@ -187,6 +182,7 @@ void puppet_boot(void)
 		.pool_offset = POOL,
 		.telemetry_offset = TELEMETRY,
 		.lines = &puppet_bench.lines,
+		.engine_memory = &puppet_bench.engine_memory,
 		.engines = &puppet_bench.engine,
 		.node_count = 1,
 		.clock = &puppet_bench.clock,
@@ -200,10 +196,11 @@ void puppet_boot(void)
 	pb_firmware_init(puppet_bench.firmware, &puppet_bench.config);
 }
 
-static void clear_and_boot(void)
+static void clear_and_boot(bool cannot_stop)
 {
 	memset(&puppet_bench, 0, sizeof(puppet_bench));
 	memset(puppet_memory, 0, sizeof(puppet_memory));
+	puppet_bench.puppet.cannot_stop = cannot_stop;
 	puppet_boot();
 }
 
@@ -226,7 +223,15 @@ static void attach(void)
 int puppet_start(void **state)
 {
 	(void)state;
-	clear_and_boot();
+	clear_and_boot(false);
+	attach();
+	return 0;
+}
+
+int puppet_start_without_preempt(void **state)
+{
+	(void)state;
+	clear_and_boot(true);
 	attach();
 	return 0;
 }
@@ -234,7 +239,7 @@ int puppet_start(void **state)
 int puppet_start_traced(void **state)
 {
 	(void)state;
-	clear_and_boot();
+	clear_and_boot(false);
 	puppet_bench.config.memory_bytes = PUPPET_MEMORY_BYTES - PUPPET_TRACE_BYTES;
 	puppet_bench.config.trace_bytes = PUPPET_TRACE_BYTES;
 	pb_firmware_init(puppet_bench.firmware, &puppet_bench.config);

@@ -9,7 +9,7 @@
 
 #include "firmware/firmware.h"
 #include "hal/host/host_lines.h"
-#include "host/patchbay.h"
+#include "patchbay/patchbay.h"
 #include "tests/unit/unit.h"
 
 #define PUPPET_MEMORY_BYTES 0x80000u
@@ -20,7 +20,7 @@
 
 /** An engine that does nothing of itself. */
 struct puppet {
-	struct pb_engine_work fed[PUPPET_FED_MAX];
+	struct pb_engine_submission fed[PUPPET_FED_MAX];
 	uint32_t sequences[PUPPET_FED_MAX];
 	uint32_t count;
 	uint32_t resets;
@@ -33,7 +33,9 @@ struct puppet {
 	uint32_t poll_takes;           /**< microseconds of the card's clock for a poll() */
 	uint32_t restores;             /**< restore() */
 	uint32_t stops;                /**< stop() */
+	uint32_t stopped_inside;       /**< those of them that may be inside a submission */
 	struct pb_engine_stop stopped; /**< what it says of the last of them */
+	bool cannot_stop;              /**< the engine has no preempt operations; for puppet_boot() */
 };
 
 struct puppet_bench {
@@ -43,6 +45,7 @@ struct puppet_bench {
 	struct pb_lines lines;
 	struct puppet puppet;
 	struct pb_engine engine;
+	struct pb_engine_memory engine_memory;
 	struct pb_firmware_config config;
 	struct pb_link link;
 	uint64_t now;
@@ -62,6 +65,8 @@ extern uint8_t puppet_memory[PUPPET_MEMORY_BYTES];
 void puppet_boot(void);
 /** Group set-up: a channel with its memory, three contexts and a queue of eight. */
 int puppet_start(void **state);
+/** As puppet_start(), with an engine that has no preempt operations. */
+int puppet_start_without_preempt(void **state);
 /** The same on a board with room for a trace, behind its memory. */
 int puppet_start_traced(void **state);
 /** Attaches the admin's channel as well. */
@@ -77,7 +82,7 @@ void puppet_submit(uint32_t context, uint32_t fence_id);
 void puppet_expect_fence(uint32_t completed, uint32_t fence_id, enum pb_error status);
 /** The engine reports what it has finished. */
 void puppet_finish(uint32_t sequence);
-/** Time on the card's clock in which the engine runs and does not get on, with its ticks. */
+/** Time on the card's clock in which the engine runs without progress, with its ticks. */
 void puppet_stall(uint32_t milliseconds);
 
 #endif

@@ -6,8 +6,8 @@
 #ifndef PB_TESTS_UNIT_TELEMETRY_SAMPLE_H
 #define PB_TESTS_UNIT_TELEMETRY_SAMPLE_H
 
-#include "firmware/abi/boot.h"
-#include "firmware/abi/telemetry.h"
+#include "patchbay/abi/boot.h"
+#include "patchbay/abi/telemetry.h"
 
 #define SAMPLE_BYTES       0x4000u
 #define SAMPLE_DIRECTORY   0x1000u

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "firmware/abi/errors.h"
-#include "firmware/abi/submission.h"
 #include "host/tool/trace_file.h"
+#include "patchbay/abi/errors.h"
+#include "patchbay/abi/submission.h"
 
 /** Most records that a packet makes. */
 #define PACKET_RECORDS 8u
@@ -100,7 +100,7 @@ static void make_packet(struct maker *maker, uint32_t fence)
 	if (time < maker->before[node])
 		time = maker->before[node];
 	if (below(maker, 50) == 0)
-		time += below(maker, 5000); /* nobody wants anything */
+		time += below(maker, 5000); /* every queue is idle */
 	time += 2;
 	put(maker, time - below(maker, 2), PB_TRACE_WHAT(PB_TRACE_SUBMIT, queue), ++maker->put[queue], 0);
 	if (fates[fate].flags != 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * cmocka, and the headers that it wants to find before it.
+ * cmocka with the headers that must precede it, and the suites that runners hold.
  */
 #ifndef PB_TESTS_UNIT_UNIT_H
 #define PB_TESTS_UNIT_UNIT_H
@@ -14,5 +14,16 @@
 
 #include <cmocka.h>
 /* clang-format on */
+
+/**
+ * Begins the function of a suite, `int name(void)`, which runs its tests and
+ * returns how many failed. tests/suites.cmake lists it by this name.
+ */
+#define UNIT_SUITE(name)                                                                                     \
+	int name(void);                                                                                      \
+	int name(void)
+
+/** @return the suite's argument of the command line with this number, from 0; NULL if there is none */
+const char *unit_argument(int number);
 
 #endif

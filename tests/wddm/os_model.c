@@ -16,7 +16,7 @@ void os_init(struct os_model *os, const struct os_miniport *miniport, uint32_t n
 		os->nodes[n].next_fence = first_fence;
 		os->nodes[n].last_completed = first_fence - 1;
 	}
-	/* Preemptions are counted apart, and may well have the number of a packet. */
+	/* Preemptions have their own numbers, which may equal the number of a packet. */
 	os->next_preemption = first_fence;
 }
 
@@ -49,7 +49,7 @@ bool os_queue(struct os_model *os, const struct os_packet *packet)
 {
 	struct os_queue *queue = &os->nodes[packet->submit.NodeOrdinal].software;
 
-	/* Room for what may be withdrawn is kept free. */
+	/* Room for packets that may be recalled is kept free. */
 	if (queue->count >= OS_SOFTWARE_MAX - OS_HARDWARE_MAX)
 		return false;
 	queue->packets[queue->count++] = *packet;
@@ -77,7 +77,7 @@ void os_retire(struct os_model *os, struct os_node *node, uint32_t count, enum o
 			os->retired(os->context, &packet, outcome);
 	}
 	node->head_since = os->miniport.now(os->miniport.context);
-	node->asked = false;
+	node->queried = false;
 }
 
 void os_retire_reported(struct os_model *os, struct os_node *node)
@@ -106,7 +106,7 @@ static void append_kind(struct os_queue *to, const struct os_queue *from, bool p
 	}
 }
 
-void os_withdraw(struct os_node *node)
+void os_recall(struct os_node *node)
 {
 	struct os_queue *software = &node->software;
 	struct os_queue queue;
@@ -114,7 +114,7 @@ void os_withdraw(struct os_node *node)
 
 	queue.count = 0;
 	append_kind(&queue, &node->hardware, true);
-	/* What is prepared anew is for memory as it will be: behind the paging that waits. */
+	/* A packet that is prepared again refers to memory as it will be after the queued paging. */
 	for (; first < software->count && is_paging(&software->packets[first]); first++)
 		queue.packets[queue.count++] = software->packets[first];
 	append_kind(&queue, &node->hardware, false);
@@ -162,13 +162,13 @@ static void patch_it(struct os_model *os, const struct os_packet *packet)
 	os_ddi_done(os, since);
 }
 
-/** It is on the hardware queue before the call: its interrupt may come in the middle. */
+/** The packet is on the hardware queue before the call, because its interrupt may come during the call. */
 static void submit_it(struct os_model *os, struct os_node *node, const struct os_packet *packet)
 {
 	const uint64_t since = os->miniport.now(os->miniport.context);
 
 	if (node->hardware.count == 0)
-		os_retire(os, node, 0, OS_COMPLETED); /* it is the head from now on */
+		os_retire(os, node, 0, OS_COMPLETED); /* the packet is the head from now on */
 	node->used = true;
 	node->last_submitted = packet->fence_id;
 	node->hardware.packets[node->hardware.count++] = *packet;
@@ -214,7 +214,7 @@ void os_step(struct os_model *os, uint64_t microseconds)
 		os_check_time(os);
 }
 
-/** Whether all that was submitted has been reported. */
+/** Whether all submitted packets have been reported. */
 static bool is_done(const struct os_node *node)
 {
 	return node->hardware.count == 0 || node->hardware.packets[node->hardware.count - 1].reported;
@@ -229,11 +229,11 @@ void os_preempt(struct os_model *os, uint32_t n)
 
 	const bool idle = is_done(node);
 
-	/* Nobody preempts a node that has never had anything. */
+	/* The OS preempts no node that has never had a packet. */
 	if (os->bugcheck != 0 || node->preemption.pending || !node->used)
 		return;
 	node->preemption.pending = true;
-	node->preemption.asked = false;
+	node->preemption.queried = false;
 	node->preemption.cancelled = false;
 	node->preemption.fence_id = os->next_preemption++;
 	node->preemption.since = since;
@@ -245,12 +245,12 @@ void os_preempt(struct os_model *os, uint32_t n)
 
 /* ---- notifications ---- */
 
-/** Everything up to a fence is done. @return its place; -1 and a bugcheck: it is not outstanding */
+/** Everything up to a fence is done. @return its index; -1 and a bugcheck: it is not outstanding */
 static int32_t report(struct os_model *os, struct os_node *node, uint32_t fence_id)
 {
-	const int32_t place = os_find(node, fence_id);
+	const int32_t index = os_find(node, fence_id);
 
-	if (place < 0) {
+	if (index < 0) {
 		uint32_t parameter = OS_INVALID_FENCE;
 
 		for (uint32_t i = 0; i < node->aborted_count; i++) {
@@ -260,13 +260,13 @@ static int32_t report(struct os_model *os, struct os_node *node, uint32_t fence_
 		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, parameter);
 		return -1;
 	}
-	for (int32_t i = 0; i <= place; i++)
+	for (int32_t i = 0; i <= index; i++)
 		node->hardware.packets[i].reported = true;
 	node->last_completed = fence_id;
-	return place;
+	return index;
 }
 
-/** From within the notification, as far as no Patch is needed. */
+/** Submits from within the notification, as far as no Patch is needed. */
 static void submit_eagerly(struct os_model *os, struct os_node *node)
 {
 	while (os->eager && os->bugcheck == 0 && node->software.count != 0 &&
@@ -293,23 +293,23 @@ static void preempted(struct os_model *os, struct os_node *node, uint32_t preemp
 	os_retire_reported(os, node);
 	os->preempted += node->hardware.count;
 	os->preemptions++;
-	os_withdraw(node);
+	os_recall(node);
 	node->preemption.pending = false;
 	submit_eagerly(os, node);
 }
 
 static void faulted(struct os_model *os, struct os_node *node, uint32_t fence_id)
 {
-	const int32_t place = report(os, node, fence_id);
+	const int32_t index = report(os, node, fence_id);
 
-	if (place < 0)
+	if (index < 0)
 		return;
-	if ((node->hardware.packets[place].submit.Flags & PB_FLAG_PAGING) != 0)
+	if ((node->hardware.packets[index].submit.Flags & PB_FLAG_PAGING) != 0)
 		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_PAGING_FAULTED);
 	os->faulted++;
 }
 
-/** The node that a notification is about. @return NULL: ignored, or a bugcheck */
+/** The node of a notification. @return NULL: ignored, or a bugcheck */
 static struct os_node *node_of(struct os_model *os, uint32_t n)
 {
 	if (n >= os->node_count) {
@@ -349,7 +349,7 @@ void os_queue_dpc(void *context)
 	os->dpc_queued = true;
 }
 
-/** Packets leave here, and not before: a miniport that never calls it finishes nothing. */
+/** Packets leave the hardware queue only here: a miniport that never calls NotifyDpc finishes nothing. */
 void os_notify_dpc(void *context)
 {
 	struct os_model *os = context;

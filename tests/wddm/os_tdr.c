@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Timeout detection and recovery, in the order of Windows 8: ask for the fence,
- * preempt, reset the engine, reset the adapter, give up.
+ * Timeout detection and recovery, in the order of Windows 8: query the fence, preempt, reset the engine,
+ * reset the adapter, give up.
  */
 #include <string.h>
 
@@ -20,7 +20,10 @@ static bool count_recovery(struct os_model *os, uint64_t now)
 	return true;
 }
 
-/** Interrupts of what is on the hardware queue now are a crime from now on, and so is an answer to a preemption. */
+/**
+ * Cancels what is on the hardware queue: an interrupt for it, or an answer to a preemption, is a rule
+ * violation from now on.
+ */
 static void remember_aborted(struct os_node *node)
 {
 	if (node->preemption.pending) {
@@ -63,16 +66,16 @@ void os_reset_adapter(struct os_model *os)
 	}
 }
 
-/** @return how many packets the engine has given up, the last completed one aside; -1: a bugcheck */
+/** @return number of packets that the engine has aborted, without the last completed one; -1: a bugcheck */
 static int32_t aborted_count(struct os_model *os, struct os_node *node, uint32_t last_aborted)
 {
-	const int32_t place = os_find(node, last_aborted);
+	const int32_t index = os_find(node, last_aborted);
 
-	if (place < 0 && last_aborted != node->last_completed) {
+	if (index < 0 && last_aborted != node->last_completed) {
 		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_ABORTED_FENCE);
 		return -1;
 	}
-	return place + 1;
+	return index + 1;
 }
 
 static bool paging_among(const struct os_node *node, int32_t count)
@@ -84,7 +87,7 @@ static bool paging_among(const struct os_node *node, int32_t count)
 	return false;
 }
 
-/** @return false: the adapter has to be reset */
+/** @return false: the adapter must be reset */
 static bool reset_engine(struct os_model *os, uint32_t n)
 {
 	struct os_node *node = &os->nodes[n];
@@ -109,13 +112,13 @@ static bool reset_engine(struct os_model *os, uint32_t n)
 	remember_aborted(node);
 	os_retire(os, node, (uint32_t)count, OS_ABORTED);
 	node->last_completed = reset.LastAbortedFenceId;
-	os_withdraw(node);
+	os_recall(node);
 	node->resetting = false;
 	os->engine_resets++;
 	return true;
 }
 
-/** Nodes that are reset with this one. @return 0: a bugcheck */
+/** Mask of nodes that are reset with this one. @return 0: a bugcheck */
 static uint64_t group_of(struct os_model *os, uint32_t n)
 {
 	struct pb_dxgkarg_querydependentenginegroup group = {.NodeOrdinal = n,
@@ -157,7 +160,7 @@ void os_recover(struct os_model *os, uint32_t n)
 	}
 }
 
-/** Maybe only the interrupt was lost. What it says must be a fence that is or was there. */
+/** Perhaps only the interrupt was lost. The queried fence must be one that is or was outstanding. */
 static void ask(struct os_model *os, uint32_t n)
 {
 	struct os_node *node = &os->nodes[n];
@@ -170,14 +173,14 @@ static void ask(struct os_model *os, uint32_t n)
 	os_ddi_done(os, since);
 }
 
-/** A preemption that is not answered: its interrupt was lost, or the engine hangs. */
+/** Handles a preemption that is not answered: its interrupt was lost, or the engine hangs. */
 static void check_preemption(struct os_model *os, uint32_t n, uint64_t now)
 {
 	struct os_node *node = &os->nodes[n];
 	const uint64_t silence = now - node->preemption.since;
 
-	if (!node->preemption.asked && silence > os->tdr_delay / 2) {
-		node->preemption.asked = true;
+	if (!node->preemption.queried && silence > os->tdr_delay / 2) {
+		node->preemption.queried = true;
 		ask(os, n);
 	} else if (silence > os->tdr_delay) {
 		os_recover(os, n);
@@ -189,8 +192,8 @@ static void check_head(struct os_model *os, uint32_t n, uint64_t now)
 	struct os_node *node = &os->nodes[n];
 	const uint64_t silence = now - node->head_since;
 
-	if (!node->asked && silence > os->tdr_delay / 2) {
-		node->asked = true;
+	if (!node->queried && silence > os->tdr_delay / 2) {
+		node->queried = true;
 		ask(os, n);
 	} else if (silence > os->tdr_delay && os->miniport.preempt_command != NULL) {
 		os_preempt(os, n);

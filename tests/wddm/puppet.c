@@ -16,7 +16,7 @@ static void notify(struct puppet *puppet, uint32_t n, uint32_t fence_id)
 		.DmaCompleted = {.SubmissionFenceId = fence_id, .NodeOrdinal = n},
 	};
 
-	if (puppet->vice == PUPPET_FAULTS) {
+	if (puppet->defect == PUPPET_FAULTS) {
 		data.InterruptType = PB_DXGK_INTERRUPT_DMA_FAULTED;
 		data.DmaFaulted.FaultedFenceId = fence_id;
 		data.DmaFaulted.Status = FAULT_CAUSE;
@@ -24,7 +24,7 @@ static void notify(struct puppet *puppet, uint32_t n, uint32_t fence_id)
 		data.DmaFaulted.EngineOrdinal = 0;
 	}
 	os_notify_interrupt(puppet->os, &data);
-	if (puppet->vice != PUPPET_NO_DPC)
+	if (puppet->defect != PUPPET_NO_DPC)
 		os_queue_dpc(puppet->os);
 }
 
@@ -47,7 +47,7 @@ static uint32_t patch(void *context, const struct pb_dxgkarg_patch *arguments)
 
 	(void)arguments;
 	puppet->patches++;
-	return puppet->vice == PUPPET_PATCH_FAILS ? FAILURE : PB_STATUS_SUCCESS;
+	return puppet->defect == PUPPET_PATCH_FAILS ? FAILURE : PB_STATUS_SUCCESS;
 }
 
 static uint32_t submit_command(void *context, const struct pb_dxgkarg_submitcommand *submit)
@@ -56,11 +56,11 @@ static uint32_t submit_command(void *context, const struct pb_dxgkarg_submitcomm
 	struct puppet_node *node = &puppet->nodes[submit->NodeOrdinal];
 
 	puppet->submissions++;
-	if (puppet->vice == PUPPET_SUBMIT_FAILS)
+	if (puppet->defect == PUPPET_SUBMIT_FAILS)
 		return FAILURE;
-	if (puppet->vice == PUPPET_SLOW)
+	if (puppet->defect == PUPPET_SLOW)
 		puppet->now += SLOW_US;
-	if (puppet->vice == PUPPET_INLINE && submit->DmaBufferSubmissionEndOffset == 0) {
+	if (puppet->defect == PUPPET_INLINE && submit->DmaBufferSubmissionEndOffset == 0) {
 		notify(puppet, submit->NodeOrdinal, submit->SubmissionFenceId);
 		return PB_STATUS_SUCCESS;
 	}
@@ -82,34 +82,34 @@ static void complete(struct puppet *puppet, uint32_t n)
 {
 	struct puppet_node *node = &puppet->nodes[n];
 
-	if (puppet->vice == PUPPET_REVERSED && node->count > 1)
+	if (puppet->defect == PUPPET_REVERSED && node->count > 1)
 		notify(puppet, n, node->fences[1]);
 	shift(node);
 	puppet->last_done = node->done;
-	if (puppet->vice == PUPPET_SILENT || puppet->vice == PUPPET_QUERY_LIES)
+	if (puppet->defect == PUPPET_SILENT || puppet->defect == PUPPET_QUERY_LIES)
 		return;
-	if (puppet->vice == PUPPET_ONE_LEDGER) {
+	if (puppet->defect == PUPPET_ONE_LEDGER) {
 		for (uint32_t other = 0; other < OS_NODES; other++)
 			notify(puppet, other, puppet->last_done);
-	} else if (puppet->vice == PUPPET_AHEAD) {
+	} else if (puppet->defect == PUPPET_AHEAD) {
 		notify(puppet, n, node->done + AHEAD);
-	} else if (puppet->vice == PUPPET_NO_SUCH_NODE) {
+	} else if (puppet->defect == PUPPET_NO_SUCH_NODE) {
 		notify(puppet, 7, node->done);
 	} else if (puppet->coalesce < 2 || node->count == 0 || node->done % puppet->coalesce == 0) {
 		notify(puppet, n, node->done);
 	}
-	if (puppet->vice == PUPPET_TWICE)
+	if (puppet->defect == PUPPET_TWICE)
 		notify(puppet, n, node->done);
 }
 
 static bool hangs(const struct puppet *puppet)
 {
-	return puppet->vice == PUPPET_HANGS || puppet->vice == PUPPET_RESET_AHEAD ||
-	       puppet->vice == PUPPET_RESET_BEHIND || puppet->vice == PUPPET_LATE ||
-	       puppet->vice == PUPPET_RESET_FAILS || puppet->vice == PUPPET_DEAD ||
-	       puppet->vice == PUPPET_LATE_PREEMPTED || puppet->vice == PUPPET_LATE_ADAPTER ||
-	       puppet->vice == PUPPET_NOT_IN_GROUP || puppet->vice == PUPPET_STRANGE_GROUP ||
-	       puppet->vice == PUPPET_ONE_GROUP || puppet->vice == PUPPET_RESTART_FAILS;
+	return puppet->defect == PUPPET_HANGS || puppet->defect == PUPPET_RESET_AHEAD ||
+	       puppet->defect == PUPPET_RESET_BEHIND || puppet->defect == PUPPET_LATE ||
+	       puppet->defect == PUPPET_RESET_FAILS || puppet->defect == PUPPET_DEAD ||
+	       puppet->defect == PUPPET_LATE_PREEMPTED || puppet->defect == PUPPET_LATE_ADAPTER ||
+	       puppet->defect == PUPPET_NOT_IN_GROUP || puppet->defect == PUPPET_STRANGE_GROUP ||
+	       puppet->defect == PUPPET_ONE_GROUP || puppet->defect == PUPPET_RESTART_FAILS;
 }
 
 static void run(void *context, uint64_t microseconds)
@@ -117,7 +117,7 @@ static void run(void *context, uint64_t microseconds)
 	struct puppet *puppet = context;
 
 	puppet->now += microseconds;
-	if (puppet->late && puppet->vice == PUPPET_LATE_PREEMPTED) {
+	if (puppet->late && puppet->defect == PUPPET_LATE_PREEMPTED) {
 		notify_preempted(puppet, 0, puppet->preemption, puppet->nodes[0].done);
 	} else if (puppet->late) {
 		puppet->late = false;
@@ -133,32 +133,32 @@ static void run(void *context, uint64_t microseconds)
 	}
 }
 
-/** At the end of what is finished now: the rest is withdrawn. */
+/** Stops after the finished packets. The rest is recalled. */
 static uint32_t preempt_command(void *context, const struct pb_dxgkarg_preemptcommand *preempt)
 {
 	struct puppet *puppet = context;
 	struct puppet_node *node = &puppet->nodes[preempt->NodeOrdinal];
 	const uint32_t first = node->fences[0];
-	const bool had_work = node->count != 0;
+	const bool had_packets = node->count != 0;
 	uint32_t last = node->done;
 
-	if (puppet->vice == PUPPET_PREEMPT_FAILS)
+	if (puppet->defect == PUPPET_PREEMPT_FAILS)
 		return FAILURE;
 	if (preempt->NodeOrdinal == 0)
 		puppet->preemption = preempt->PreemptionFenceId;
-	if (puppet->vice == PUPPET_DEAF || hangs(puppet))
+	if (puppet->defect == PUPPET_DEAF || hangs(puppet))
 		return PB_STATUS_SUCCESS;
-	if (puppet->vice == PUPPET_PREEMPT_AHEAD)
+	if (puppet->defect == PUPPET_PREEMPT_AHEAD)
 		last += AHEAD;
-	if (puppet->vice == PUPPET_PREEMPT_BEHIND)
+	if (puppet->defect == PUPPET_PREEMPT_BEHIND)
 		last--;
 	node->count = 0;
 	notify_preempted(puppet, preempt->NodeOrdinal,
-			 preempt->PreemptionFenceId + (puppet->vice == PUPPET_OTHER_PREEMPTION ? 1 : 0),
+			 preempt->PreemptionFenceId + (puppet->defect == PUPPET_OTHER_PREEMPTION ? 1 : 0),
 			 last);
-	if (puppet->vice == PUPPET_PREEMPTED_TWICE)
+	if (puppet->defect == PUPPET_PREEMPTED_TWICE)
 		notify_preempted(puppet, preempt->NodeOrdinal, preempt->PreemptionFenceId, last);
-	if (puppet->vice == PUPPET_PREEMPT_THEN_COMPLETE && had_work)
+	if (puppet->defect == PUPPET_PREEMPT_THEN_COMPLETE && had_packets)
 		notify(puppet, preempt->NodeOrdinal, first);
 	return PB_STATUS_SUCCESS;
 }
@@ -169,7 +169,7 @@ static uint32_t query_current_fence(void *context, struct pb_dxgkarg_querycurren
 	const struct puppet_node *node = &puppet->nodes[query->NodeOrdinal];
 
 	query->CurrentFence = node->done;
-	if (puppet->vice == PUPPET_SILENT &&
+	if (puppet->defect == PUPPET_SILENT &&
 	    node->done != puppet->os->nodes[query->NodeOrdinal].last_completed)
 		notify(puppet, query->NodeOrdinal, node->done);
 	return PB_STATUS_SUCCESS;
@@ -181,11 +181,11 @@ static uint32_t query_dependent_engine_group(void *context,
 	const struct puppet *puppet = context;
 
 	group->DependentNodeOrdinalMask = UINT64_C(1) << group->NodeOrdinal;
-	if (puppet->vice == PUPPET_NOT_IN_GROUP)
+	if (puppet->defect == PUPPET_NOT_IN_GROUP)
 		group->DependentNodeOrdinalMask ^= 3u;
-	else if (puppet->vice == PUPPET_STRANGE_GROUP)
+	else if (puppet->defect == PUPPET_STRANGE_GROUP)
 		group->DependentNodeOrdinalMask |= 1u << OS_NODES;
-	else if (puppet->vice == PUPPET_ONE_GROUP)
+	else if (puppet->defect == PUPPET_ONE_GROUP)
 		group->DependentNodeOrdinalMask = (1u << OS_NODES) - 1u;
 	return PB_STATUS_SUCCESS;
 }
@@ -200,8 +200,8 @@ static uint32_t query_engine_status(void *context, struct pb_dxgkarg_queryengine
 
 static bool refuses_engine_reset(const struct puppet *puppet)
 {
-	return puppet->vice == PUPPET_RESET_FAILS || puppet->vice == PUPPET_DEAD ||
-	       puppet->vice == PUPPET_LATE_ADAPTER || puppet->vice == PUPPET_RESTART_FAILS;
+	return puppet->defect == PUPPET_RESET_FAILS || puppet->defect == PUPPET_DEAD ||
+	       puppet->defect == PUPPET_LATE_ADAPTER || puppet->defect == PUPPET_RESTART_FAILS;
 }
 
 static uint32_t reset_engine(void *context, struct pb_dxgkarg_resetengine *reset)
@@ -212,11 +212,11 @@ static uint32_t reset_engine(void *context, struct pb_dxgkarg_resetengine *reset
 	if (refuses_engine_reset(puppet))
 		return FAILURE;
 	reset->LastAbortedFenceId = node->count != 0 ? node->fences[0] : node->done;
-	if (puppet->vice == PUPPET_RESET_AHEAD)
+	if (puppet->defect == PUPPET_RESET_AHEAD)
 		reset->LastAbortedFenceId += AHEAD;
-	if (puppet->vice == PUPPET_RESET_BEHIND)
+	if (puppet->defect == PUPPET_RESET_BEHIND)
 		reset->LastAbortedFenceId = node->done - 1;
-	puppet->late = puppet->vice == PUPPET_LATE || puppet->vice == PUPPET_LATE_PREEMPTED;
+	puppet->late = puppet->defect == PUPPET_LATE || puppet->defect == PUPPET_LATE_PREEMPTED;
 	puppet->late_fence = node->fences[0];
 	node->done = reset->LastAbortedFenceId;
 	node->count = 0;
@@ -227,9 +227,9 @@ static uint32_t reset_from_timeout(void *context)
 {
 	struct puppet *puppet = context;
 
-	if (puppet->vice == PUPPET_DEAD)
+	if (puppet->defect == PUPPET_DEAD)
 		return FAILURE;
-	puppet->late = puppet->vice == PUPPET_LATE_ADAPTER;
+	puppet->late = puppet->defect == PUPPET_LATE_ADAPTER;
 	puppet->late_fence = puppet->nodes[0].fences[0];
 	for (uint32_t n = 0; n < OS_NODES; n++) {
 		puppet->nodes[n].count = 0;
@@ -242,7 +242,7 @@ static uint32_t restart_from_timeout(void *context)
 {
 	const struct puppet *puppet = context;
 
-	return puppet->vice == PUPPET_RESTART_FAILS ? FAILURE : PB_STATUS_SUCCESS;
+	return puppet->defect == PUPPET_RESTART_FAILS ? FAILURE : PB_STATUS_SUCCESS;
 }
 
 static void dpc(void *context)
@@ -259,7 +259,7 @@ static uint64_t now(void *context)
 	return puppet->now;
 }
 
-void puppet_start(struct puppet *puppet, struct os_model *os, enum puppet_vice vice, bool preempts,
+void puppet_start(struct puppet *puppet, struct os_model *os, enum puppet_defect defect, bool preempts,
 		  uint32_t first_fence)
 {
 	const struct os_miniport miniport = {
@@ -280,7 +280,7 @@ void puppet_start(struct puppet *puppet, struct os_model *os, enum puppet_vice v
 
 	memset(puppet, 0, sizeof(*puppet));
 	puppet->os = os;
-	puppet->vice = vice;
+	puppet->defect = defect;
 	puppet->now = 1;
 	for (uint32_t n = 0; n < OS_NODES; n++)
 		puppet->nodes[n].done = puppet->nodes[n].submitted = first_fence - 1;

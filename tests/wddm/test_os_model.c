@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The model of the OS itself: a miniport that breaks a rule stops it, a correct one does not. */
+/* The model of the OS: a miniport that breaks a rule stops it, a correct one does not. */
 #include "tests/unit/unit.h"
 #include "tests/wddm/puppet.h"
 
@@ -20,7 +20,7 @@ static void run_for(struct os_model *os, uint64_t microseconds)
 		os_step(os, OS_STEP_US_MAX);
 }
 
-/** The same life for each of them: two nodes, paging, an empty packet, preemptions, forty seconds. */
+/** The load of each miniport: two nodes, paging, an empty packet, preemptions, forty seconds. */
 static void live(struct os_model *os, bool preempts)
 {
 	static const uint32_t flags[] = {0, PB_FLAG_PAGING, PB_FLAG_PRESENT, PB_FLAG_NULL_RENDERING};
@@ -40,14 +40,14 @@ static void live(struct os_model *os, bool preempts)
 	run_for(os, 40000000);
 }
 
-/** One vice each. */
-static const struct vice {
+/** One broken rule each. */
+static const struct defect {
 	const char *name;
-	enum puppet_vice vice;
+	enum puppet_defect defect;
 	bool preempts;
 	uint32_t bugcheck;
 	uint32_t parameter;
-} vices[] = {
+} defects[] = {
 	{"Patch fails", PUPPET_PATCH_FAILS, false, 0x119, 0x3},
 	{"SubmitCommand fails", PUPPET_SUBMIT_FAILS, false, 0x119, 0x2},
 	{"PreemptCommand fails", PUPPET_PREEMPT_FAILS, true, 0x119, 0x2},
@@ -55,7 +55,7 @@ static const struct vice {
 	{"fences out of order", PUPPET_REVERSED, false, 0x119, 0x1},
 	{"one ledger for all nodes", PUPPET_ONE_LEDGER, false, 0x119, 0x1},
 	{"a fence never submitted", PUPPET_AHEAD, false, 0x119, 0x1},
-	{"empty work overtakes", PUPPET_INLINE, false, 0x119, 0x1},
+	{"an empty packet overtakes", PUPPET_INLINE, false, 0x119, 0x1},
 	{"no such node", PUPPET_NO_SUCH_NODE, false, 0x119, 0x8},
 	{"a paging packet faults", PUPPET_FAULTS, false, 0x119, 0x5},
 	{"another preemption", PUPPET_OTHER_PREEMPTION, true, 0x119, 0x1},
@@ -74,22 +74,22 @@ static const struct vice {
 	{"current fence is another than notified", PUPPET_QUERY_LIES, false, 0x119, 0x1},
 	{"no reset works", PUPPET_DEAD, false, 0x116, OS_TDR_NO_RESET},
 	{"hangs again and again", PUPPET_HANGS, false, 0x116, OS_TDR_TOO_OFTEN},
-	{"the same, preemption unanswered", PUPPET_HANGS, true, 0x116, OS_TDR_TOO_OFTEN},
+	{"hangs, preemption unanswered", PUPPET_HANGS, true, 0x116, OS_TDR_TOO_OFTEN},
 	{"adapter resets, again and again", PUPPET_RESET_FAILS, false, 0x116, OS_TDR_TOO_OFTEN},
 	{"six seconds in a call", PUPPET_SLOW, false, 0x116, OS_TDR_DDI},
 };
 
-static void every_vice(void **state)
+static void every_broken_rule_stops_the_machine(void **state)
 {
 	static struct os_model os;
 	static struct puppet puppet;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(vices) / sizeof(vices[0]); i++) {
-		const struct vice *row = &vices[i];
+	for (size_t i = 0; i < sizeof(defects) / sizeof(defects[0]); i++) {
+		const struct defect *row = &defects[i];
 
-		puppet_start(&puppet, &os, row->vice, row->preempts, 100);
-		/* Work enough to hang on, one time after the other. */
+		puppet_start(&puppet, &os, row->defect, row->preempts, 100);
+		/* Enough packets to hang one after another. */
 		if (row->bugcheck == OS_BUGCHECK_TDR)
 			for (uint32_t n = 0; n < 9; n++)
 				queue(&os, 0, 0, 64);
@@ -100,8 +100,8 @@ static void every_vice(void **state)
 	}
 }
 
-/** Nothing of what is allowed stops it. */
-static void correct_one_lives(void **state)
+/** Legal behaviour does not stop the model. */
+static void a_correct_miniport_survives(void **state)
 {
 	static const uint32_t first_fences[] = {100, 0, 1, 0xffffffff, 0xfffffffa, 0x7ffffffc};
 	static struct os_model os;
@@ -117,13 +117,16 @@ static void correct_one_lives(void **state)
 		assert_int_equal(os.completed, 17);
 		assert_int_equal(os.tdr_count, 0);
 		assert_int_equal(os.preempted, i % 2 != 0 ? 3 : 0);
-		/* Nodes 0 and 1 have 13 and 3 packets and the early one; what was preempted came again. */
+		/*
+		 * Nodes 0 and 1 have 13 and 3 packets and the early one; preempted packets were submitted
+		 * again.
+		 */
 		assert_int_equal(puppet.submissions, 17 + os.preempted);
 	}
 }
 
-/** Withdrawn paging packets come again first, with their ids, then the others with new ones. */
-static void ids_after_preemption(void **state)
+/** Recalled paging packets are submitted first, with their ids, then the others with new ids. */
+static void recalled_paging_packets_keep_their_ids(void **state)
 {
 	static struct os_model os;
 	static struct puppet puppet;
@@ -148,8 +151,8 @@ static void ids_after_preemption(void **state)
 	assert_int_equal(os.completed, 3);
 }
 
-/** What is submitted from within the notification is there when PreemptCommand returns. */
-static void eager_resubmission(void **state)
+/** What is submitted from within the notification is outstanding when PreemptCommand returns. */
+static void packets_are_submitted_from_within_the_notification(void **state)
 {
 	static struct os_model os;
 	static struct puppet puppet;
@@ -170,8 +173,8 @@ static void eager_resubmission(void **state)
 	assert_int_equal(os.nodes[0].last_completed, 7);
 }
 
-/** What the model counts without stopping: an answer that had to come at once, a completion nobody reported. */
-static void counted_weaknesses(void **state)
+/** Weaknesses that the model counts without stopping: a late answer, a completion without a report. */
+static void weaknesses_are_counted(void **state)
 {
 	static struct os_model os;
 	static struct puppet puppet;
@@ -181,7 +184,7 @@ static void counted_weaknesses(void **state)
 	queue(&os, 0, 0, 64);
 	run_for(&os, 1000000);
 	os_preempt(&os, 1);
-	assert_int_equal(os.late_answers, 0); /* node 1 has never had anything */
+	assert_int_equal(os.late_answers, 0); /* node 1 has never had a packet */
 	os_preempt(&os, 0);
 	assert_int_equal(os.late_answers, 1);
 
@@ -189,7 +192,7 @@ static void counted_weaknesses(void **state)
 	queue(&os, 0, 0, 64);
 	queue(&os, 0, 0, 64);
 	os_step(&os, 1);
-	puppet.vice = PUPPET_SILENT;
+	puppet.defect = PUPPET_SILENT;
 	os_step(&os, PUPPET_PACKET_US);
 	os_preempt(&os, 0);
 	assert_int_equal(os.implied, 1);
@@ -197,10 +200,10 @@ static void counted_weaknesses(void **state)
 	assert_int_equal(os.bugcheck, 0);
 }
 
-/** What a miniport survives, and what it costs. */
+/** Faults that a miniport survives, and their cost. */
 static const struct {
 	const char *name;
-	enum puppet_vice vice;
+	enum puppet_defect defect;
 	bool preempts;
 	uint32_t flags;
 	uint32_t tdrs;
@@ -219,22 +222,22 @@ static const struct {
 	{"a packet faults", PUPPET_FAULTS, false, 0, 0, 0, 2, 0, 2},
 };
 
-static void survivals(void **state)
+static void survivable_faults_cost_what_they_should(void **state)
 {
 	static struct os_model os;
 	static struct puppet puppet;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(survivors) / sizeof(survivors[0]); i++) {
-		puppet_start(&puppet, &os, survivors[i].vice, survivors[i].preempts, 7);
+		puppet_start(&puppet, &os, survivors[i].defect, survivors[i].preempts, 7);
 		queue(&os, 0, survivors[i].flags, 64);
 		queue(&os, 0, 0, 64);
 		os_step(&os, 1);
-		if (survivors[i].vice == PUPPET_DEAF)
+		if (survivors[i].defect == PUPPET_DEAF)
 			os_preempt(&os, 0);
 		while (os.tdr_count == 0 && os.bugcheck == 0 && puppet.now < 10000000)
 			os_step(&os, OS_STEP_US_MAX);
-		puppet.vice = PUPPET_CORRECT;
+		puppet.defect = PUPPET_CORRECT;
 		run_for(&os, 1000000);
 		if (os.bugcheck != 0 || os.tdr_count != survivors[i].tdrs ||
 		    os.adapter_resets != survivors[i].adapter_resets ||
@@ -248,8 +251,8 @@ static void survivals(void **state)
 	}
 }
 
-/** Completions count when NotifyDpc is called; without it the OS resets again and again. */
-static void no_dpc_no_progress(void **state)
+/** Completions count only when NotifyDpc is called. Without it the OS resets again and again. */
+static void without_a_dpc_nothing_completes(void **state)
 {
 	static struct os_model os;
 	static struct puppet puppet;
@@ -265,8 +268,8 @@ static void no_dpc_no_progress(void **state)
 	assert_int_equal(os.tdr_count, 1);
 }
 
-/** Five recoveries in a minute are allowed, and more if they are far enough apart. */
-static void recoveries_far_apart(void **state)
+/** Five recoveries in a minute are allowed, and more if they are far apart. */
+static void recoveries_far_apart_are_allowed(void **state)
 {
 	static struct os_model os;
 	static struct puppet puppet;
@@ -282,8 +285,8 @@ static void recoveries_far_apart(void **state)
 	assert_int_equal(os.aborted, 12);
 }
 
-/** Nothing is called after a bugcheck. */
-static void stopped_is_stopped(void **state)
+/** The miniport is not called after a bugcheck. */
+static void nothing_is_called_after_a_bugcheck(void **state)
 {
 	static struct os_model os;
 	static struct puppet puppet;
@@ -301,14 +304,18 @@ static void stopped_is_stopped(void **state)
 	assert_int_equal(puppet.now, 1);
 }
 
-int main(void)
+UNIT_SUITE(test_os_model)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_vice),           cmocka_unit_test(correct_one_lives),
-		cmocka_unit_test(ids_after_preemption), cmocka_unit_test(survivals),
-		cmocka_unit_test(eager_resubmission),   cmocka_unit_test(counted_weaknesses),
-		cmocka_unit_test(no_dpc_no_progress),   cmocka_unit_test(recoveries_far_apart),
-		cmocka_unit_test(stopped_is_stopped),
+		cmocka_unit_test(every_broken_rule_stops_the_machine),
+		cmocka_unit_test(a_correct_miniport_survives),
+		cmocka_unit_test(recalled_paging_packets_keep_their_ids),
+		cmocka_unit_test(survivable_faults_cost_what_they_should),
+		cmocka_unit_test(packets_are_submitted_from_within_the_notification),
+		cmocka_unit_test(weaknesses_are_counted),
+		cmocka_unit_test(without_a_dpc_nothing_completes),
+		cmocka_unit_test(recoveries_far_apart_are_allowed),
+		cmocka_unit_test(nothing_is_called_after_a_bugcheck),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What goes wrong behind Render's back: SubmitCommand and Patch succeed, the machine does not stop. */
+/* Failures after Render: SubmitCommand and Patch succeed, and the machine does not stop. */
 #include <string.h>
 
-#include "firmware/abi/boot.h"
+#include "patchbay/abi/boot.h"
 #include "tests/wddm/wddm_world.h"
 
 #define LOST 0xc01e0200u
 
 static struct vm vm;
 
-/* ---- bad work ---- */
+/* ---- bad submissions ---- */
 
 static void spoil_index(struct vm *world, struct os_packet *packet)
 {
@@ -28,7 +28,7 @@ static void spoil_format(struct vm *world, struct os_packet *packet)
 	world->patches[0].driver_id = 127;
 }
 
-static void spoil_place(struct vm *world, struct os_packet *packet)
+static void spoil_target(struct vm *world, struct os_packet *packet)
 {
 	world->patches[0].patch_offset = packet->patch.DmaBufferSubmissionEndOffset - 4;
 }
@@ -57,7 +57,7 @@ static void spoil_address(struct vm *world, struct os_packet *packet)
 	world->list[1].PhysicalAddress += UINT64_C(0x10000000);
 }
 
-/** Needed, and nowhere: what stood in the buffer before must not be used. */
+/** An allocation that is needed and not resident: the old bytes of the buffer must not be used. */
 static void spoil_residency(struct vm *world, struct os_packet *packet)
 {
 	(void)packet;
@@ -127,7 +127,7 @@ static const struct {
 	{"AllocationIndex", spoil_index},
 	{"reserved bits", spoil_reserved},
 	{"DriverId", spoil_format},
-	{"PatchOffset", spoil_place},
+	{"PatchOffset", spoil_target},
 	{"AllocationOffset", spoil_offset},
 	{"no WriteOperation", spoil_right},
 	{"no such segment", spoil_segment},
@@ -177,8 +177,8 @@ static void expect_lost(struct vm_context *context, const char *row)
 	card_equal(row, pb_wddm_present(&context->shim, &present), LOST);
 }
 
-/** Good work of another context before and behind it; more of its own, rendered in time, behind it. */
-static void bad_work(void **state)
+/** Valid packets of another context before and after it, and of its own context after it. */
+static void a_bad_submission_loses_only_its_context(void **state)
 {
 	struct vm_context *guilty = &vm.contexts[0];
 	const uint32_t rows = sizeof(spoils) / sizeof(spoils[0]);
@@ -195,7 +195,7 @@ static void bad_work(void **state)
 		vm_fill(&vm, 2, 0, 8, 9);
 		packets[0] = render_tagged(guilty, 1);
 		packets[1] = render_tagged(guilty, 0);
-		/* The model has none of it; the failed one may have run in part, but only where it was allowed to. */
+		/* The model skips the failed packet. It may have run in part, but only in its own allocations. */
 		for (uint32_t a = 0; a < 2; a++)
 			for (uint32_t w = 0; w < 2; w++)
 				guilty->allocations[a].model[w] = vm_memory(&vm, &guilty->allocations[a])[w];
@@ -213,7 +213,7 @@ static void bad_work(void **state)
 		vm_compare(&vm, spoils[i].name);
 		assert_false(vm.contexts[1].shim.lost);
 		assert_false(vm.contexts[2].shim.lost);
-		/* A new context in its place works. */
+		/* A new context replaces the lost one and runs. */
 		vm_context_stop(&vm, 0);
 		vm_context_start(&vm, 0);
 		vm_random_commands(&vm, 4);
@@ -225,8 +225,11 @@ static void bad_work(void **state)
 	}
 }
 
-/** More failures than the event ring holds: who had work on the way then is lost, also if his event is gone. */
-static void events_dropped(void **state)
+/**
+ * More failures than the event ring holds: each context with an outstanding packet is lost, also if its event
+ * is dropped.
+ */
+static void dropped_events_lose_every_outstanding_context(void **state)
 {
 	struct vm_context *last = &vm.contexts[1];
 
@@ -270,8 +273,8 @@ static void events_dropped(void **state)
 	vm_stop(&vm);
 }
 
-/** Two submissions on their way have the same id, and both are bad: each event is about one of them. */
-static void same_id_twice(void **state)
+/** Two outstanding submissions have equal ids, and both are bad: each event names one of them. */
+static void two_submissions_of_one_id_fail_separately(void **state)
 {
 	struct pb_dxgkarg_submitcommand submit = {.SubmissionFenceId = 5,
 						  .DmaBufferPhysicalAddress = CARD_SYSTEM_OS + 64,
@@ -280,7 +283,7 @@ static void same_id_twice(void **state)
 
 	(void)state;
 	vm_start(&vm, 100);
-	vm.os.bugcheck = 1; /* these submissions are not the model's */
+	vm.os.bugcheck = 1; /* these submissions bypass the model */
 	for (uint32_t c = 0; c < 2; c++) {
 		submit.hContext = &vm.contexts[c].shim;
 		assert_int_equal(pb_wddm_submit_command(&vm.adapter, &submit), PB_STATUS_SUCCESS);
@@ -295,8 +298,8 @@ static void same_id_twice(void **state)
 
 /* ---- the firmware ---- */
 
-/** It is gone: calls succeed, Render refuses, no fence comes, and the OS finds out. */
-static void firmware_dead(void **state)
+/** The firmware is dead: calls succeed, Render refuses, no fence comes, and the OS detects it. */
+static void dead_firmware_is_detected_by_the_os(void **state)
 {
 	struct os_packet packet;
 	struct pb_dxgkarg_querycurrentfence query = {.NodeOrdinal = 1};
@@ -320,8 +323,8 @@ static void firmware_dead(void **state)
 	vm_stop(&vm);
 }
 
-/** It says that more is done than was asked for: nothing is believed any more. */
-static void firmware_lies(void **state)
+/** The firmware reports more completions than submissions: the shim trusts nothing from then on. */
+static void impossible_completions_end_the_adapter(void **state)
 {
 	struct pb_queue_page *page;
 
@@ -341,8 +344,8 @@ static void firmware_lies(void **state)
 
 /* ---- the OS ---- */
 
-/** Breaches of the OS's own promises: no error either, but no fence that would be a lie. */
-static void os_breaks_its_word(void **state)
+/** The OS breaks its own rules: no error, but no false fence either. */
+static void calls_against_the_rules_get_no_fence(void **state)
 {
 	struct pb_dxgkarg_submitcommand submit = {.NodeOrdinal = 2};
 
@@ -359,7 +362,7 @@ static void os_breaks_its_word(void **state)
 		assert_int_equal(pb_wddm_submit_command(&vm.adapter, &submit), PB_STATUS_SUCCESS);
 		assert_int_equal(vm.adapter.error, PB_ERROR_OK);
 	}
-	/* Also if the card has done them all: the OS has not been told. */
+	/* Also if the card has completed all of them: the OS was not notified. */
 	card_run(&vm.card, 10000);
 	assert_int_equal(pb_wddm_submit_command(&vm.adapter, &submit), PB_STATUS_SUCCESS);
 	assert_int_equal(vm.adapter.error, PB_ERROR_NO_SPACE);
@@ -367,7 +370,7 @@ static void os_breaks_its_word(void **state)
 }
 
 /** Node 2 does not exist, nor does its fence. */
-static void query_of_no_node(void **state)
+static void a_query_of_an_unknown_node_fails(void **state)
 {
 	struct pb_dxgkarg_querycurrentfence query = {.CurrentFence = 5, .NodeOrdinal = 2};
 
@@ -378,13 +381,16 @@ static void query_of_no_node(void **state)
 	vm_stop(&vm);
 }
 
-int main(void)
+UNIT_SUITE(test_wddm_failures)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bad_work),         cmocka_unit_test(events_dropped),
-		cmocka_unit_test(same_id_twice),    cmocka_unit_test(firmware_dead),
-		cmocka_unit_test(firmware_lies),    cmocka_unit_test(os_breaks_its_word),
-		cmocka_unit_test(query_of_no_node),
+		cmocka_unit_test(a_bad_submission_loses_only_its_context),
+		cmocka_unit_test(dropped_events_lose_every_outstanding_context),
+		cmocka_unit_test(two_submissions_of_one_id_fail_separately),
+		cmocka_unit_test(dead_firmware_is_detected_by_the_os),
+		cmocka_unit_test(impossible_completions_end_the_adapter),
+		cmocka_unit_test(calls_against_the_rules_get_no_fence),
+		cmocka_unit_test(a_query_of_an_unknown_node_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* BuildPagingBuffer, and what becomes of paging buffers. */
+/* BuildPagingBuffer, and the execution of paging buffers. */
 #include <string.h>
 
 #include "tests/wddm/wddm_world.h"
@@ -10,12 +10,12 @@
 
 static struct vm vm;
 
-static uint32_t *away(uint32_t page)
+static uint32_t *system_page(uint32_t page)
 {
 	return (uint32_t *)(void *)(vm.away.bytes_host + page * VM_BYTES);
 }
 
-/* ---- what is written: words by hand ---- */
+/* ---- the words of each operation, written by hand ---- */
 
 static const uint64_t pages[] = {0x40300000, 0x40301000, 0x40305000};
 static const struct pb_mdl mdl = {.pages = pages};
@@ -76,7 +76,7 @@ static const struct {
 	 {0x06000004, 0x00003000, 7, 2}},
 };
 
-/** An aperture of 16 pages, made by hand. */
+/** An aperture of 16 pages, written by hand. */
 static void start_with_aperture(struct pb_segment *segment)
 {
 	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {
@@ -93,7 +93,7 @@ static void start_with_aperture(struct pb_segment *segment)
 	vm.adapter.config.segments[APERTURE] = segment;
 }
 
-static void words_of_operations(void **state)
+static void each_operation_has_the_right_words(void **state)
 {
 	static struct pb_segment aperture;
 
@@ -116,7 +116,7 @@ static void words_of_operations(void **state)
 	vm_stop(&vm);
 }
 
-/** What this card cannot do: no error is returned, and no fence comes any more. */
+/** Operations that this card does not support: no error is returned, and no fence comes any more. */
 static const struct {
 	const char *name;
 	struct pb_dxgkarg_buildpagingbuffer build;
@@ -161,7 +161,7 @@ static const struct {
 	  .UnmapApertureSegment = {NULL, APERTURE, 0, UINT64_C(1) << 52, 0}}},
 };
 
-static void impossible_operations(void **state)
+static void impossible_operations_get_no_fence(void **state)
 {
 	static struct pb_segment aperture;
 
@@ -176,7 +176,7 @@ static void impossible_operations(void **state)
 		card_equal(impossible[i].name, pb_wddm_build_paging_buffer(&vm.adapter, &build), 0);
 		card_equal(impossible[i].name, vm.adapter.error, PB_ERROR_BAD_ARGUMENT);
 	}
-	/* The first error is the one to know. */
+	/* The first error is the one that is kept. */
 	vm.adapter.error = PB_ERROR_FIRMWARE_DEAD;
 	assert_int_equal(
 		pb_wddm_build_paging_buffer(&vm.adapter,
@@ -188,10 +188,10 @@ static void impossible_operations(void **state)
 	vm_stop(&vm);
 }
 
-/* ---- what comes of it ---- */
+/* ---- execution ---- */
 
-/** Paged out in order, while work before it runs; back in elsewhere, into tiny buffers. */
-static void in_order_with_work(void **state)
+/** Paged out in order, while earlier packets run; paged in elsewhere, from tiny buffers. */
+static void paging_runs_in_order_with_packets(void **state)
 {
 	(void)state;
 	vm_start(&vm, 0xffffffff);
@@ -217,8 +217,8 @@ static void in_order_with_work(void **state)
 	vm_stop(&vm);
 }
 
-/** An operation that does not fit one buffer: pages of system memory in no order. */
-static void many_buffers(void **state)
+/** An operation that does not fit one buffer: pages of system memory in random order. */
+static void an_operation_spans_many_buffers(void **state)
 {
 	static uint64_t scattered[VM_HOME_PAGES / 2];
 	const struct pb_mdl list = {.pages = scattered};
@@ -236,14 +236,14 @@ static void many_buffers(void **state)
 	assert_int_equal(vm_page(&vm, 1, build, 100), 8);
 	vm_finish(&vm);
 	for (uint32_t i = 0; i < VM_HOME_PAGES / 2; i++)
-		assert_memory_equal(away(i * 7 % (VM_HOME_PAGES / 2)),
+		assert_memory_equal(system_page(i * 7 % (VM_HOME_PAGES / 2)),
 				    vm.card.link->memory + vm.segments[1].memory_offset + i * VM_BYTES,
 				    VM_BYTES);
 	vm_stop(&vm);
 }
 
-/** Through an aperture: mapped, written, unmapped. */
-static void aperture_in_order(void **state)
+/** Access through an aperture: mapped, written, unmapped. */
+static void an_aperture_is_mapped_and_unmapped_in_order(void **state)
 {
 	static struct pb_segment aperture;
 	const struct pb_mdl list = {.pages = vm.away_pages};
@@ -254,7 +254,7 @@ static void aperture_in_order(void **state)
 
 	(void)state;
 	start_with_aperture(&aperture);
-	memset(away(0), 0, 6u * VM_BYTES);
+	memset(system_page(0), 0, 6u * VM_BYTES);
 	assert_int_equal(vm_page(&vm, 0, build, 64), 1);
 	build = (struct pb_dxgkarg_buildpagingbuffer){
 		.Operation = PB_DXGK_OPERATION_FILL,
@@ -270,15 +270,15 @@ static void aperture_in_order(void **state)
 	(void)vm_page(&vm, 0, build, 64);
 	vm_finish(&vm);
 	/* Pages 4, 5, 6 of the aperture were pages 2, 3, 4 of the list. */
-	assert_int_equal(away(3)[VM_BYTES / 4 - 1], 0x77);
-	assert_int_equal(away(4)[0], 0x77);
-	assert_int_equal(away(4)[1], 0);
-	assert_int_equal(away(2)[VM_BYTES / 4 - 1], 0);
+	assert_int_equal(system_page(3)[VM_BYTES / 4 - 1], 0x77);
+	assert_int_equal(system_page(4)[0], 0x77);
+	assert_int_equal(system_page(4)[1], 0);
+	assert_int_equal(system_page(2)[VM_BYTES / 4 - 1], 0);
 	vm_stop(&vm);
 }
 
-/** The same ids come again, lower than what went before: as after a preemption. */
-static void ids_come_again(void **state)
+/** Ids that repeat, lower than the last ones, as after a preemption. */
+static void paging_ids_may_repeat(void **state)
 {
 	struct pb_dxgkarg_buildpagingbuffer build = {
 		.Operation = PB_DXGK_OPERATION_FILL,
@@ -299,8 +299,8 @@ static void ids_come_again(void **state)
 	vm_stop(&vm);
 }
 
-/** Zero bytes, flags and contexts as they come. */
-static void empty_paging(void **state)
+/** Zero bytes, with random flags and contexts. */
+static void an_empty_paging_buffer_completes(void **state)
 {
 	const uint32_t flags[] = {PB_FLAG_PAGING, PB_FLAG_PAGING | PB_FLAG_CONTEXT_SWITCH};
 
@@ -324,16 +324,16 @@ static void empty_paging(void **state)
 }
 
 /**
- * A bad paging buffer is never told to be done, nor is what stands behind it.
- * The OS finds a hang; as a paging buffer is aborted, it resets the adapter.
+ * A bad paging buffer is never reported as complete, nor is anything after it. The OS detects a hang. As a
+ * paging buffer is aborted, it resets the adapter.
  */
-static void bad_paging_buffer(void **state)
+static void a_bad_paging_buffer_resets_the_adapter(void **state)
 {
 	struct pb_dxgkarg_buildpagingbuffer build = {
 		.Operation = PB_DXGK_OPERATION_FILL,
 		.Fill = {.FillSize = 4, .Destination = {VM_VIDEO, VM_VIDEO_OS, NULL}},
 	};
-	/* No such packet; and one that hangs, with work in flight behind it. */
+	/* An unknown packet, and one that hangs with packets in flight behind it. */
 	static const uint32_t nonsense[] = {0x7f000001, 0x30000001};
 
 	(void)state;
@@ -358,7 +358,7 @@ static void bad_paging_buffer(void **state)
 		assert_int_equal(vm.os.tdr_count, 1);
 		assert_int_equal(vm.os.adapter_resets, 1);
 		assert_int_equal(vm.os.aborted, 2);
-		/* The halt is over too. */
+		/* The halt has ended too. */
 		assert_true(vm.paging_aborted);
 		vm_repair(&vm);
 		for (uint32_t c = 0; c < VM_CONTEXTS; c++) {
@@ -373,13 +373,17 @@ static void bad_paging_buffer(void **state)
 	}
 }
 
-int main(void)
+UNIT_SUITE(test_wddm_paging)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_of_operations), cmocka_unit_test(impossible_operations),
-		cmocka_unit_test(in_order_with_work),  cmocka_unit_test(many_buffers),
-		cmocka_unit_test(aperture_in_order),   cmocka_unit_test(ids_come_again),
-		cmocka_unit_test(empty_paging),        cmocka_unit_test(bad_paging_buffer),
+		cmocka_unit_test(each_operation_has_the_right_words),
+		cmocka_unit_test(impossible_operations_get_no_fence),
+		cmocka_unit_test(paging_runs_in_order_with_packets),
+		cmocka_unit_test(an_operation_spans_many_buffers),
+		cmocka_unit_test(an_aperture_is_mapped_and_unmapped_in_order),
+		cmocka_unit_test(paging_ids_may_repeat),
+		cmocka_unit_test(an_empty_paging_buffer_completes),
+		cmocka_unit_test(a_bad_paging_buffer_resets_the_adapter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Patch and SubmitCommand as two calls: in which order they may come, and whose lists are whose. */
+/* Patch and SubmitCommand as two calls: their possible orders, and the owner of each list. */
 #include <string.h>
 
 #include "tests/wddm/wddm_world.h"
 
 static struct vm vm;
 
-/** A buffer that fills a word of allocation 1, which has moved since. */
+/** A buffer that fills a word of allocation 1, which has moved since Render. */
 static struct os_packet fill_moved(struct vm_context *context, uint32_t word, uint32_t fence_id)
 {
 	struct vm_buffer *buffer = vm_buffer(&vm, context);
@@ -38,14 +38,14 @@ static void submit_now(const struct os_packet *packet)
 {
 	assert_int_equal(pb_wddm_submit_command(&vm.adapter, &packet->submit), PB_STATUS_SUCCESS);
 	card_run(&vm.card, 1000);
-	/* The OS is not asked: these submissions are not the model's. */
+	/* These submissions bypass the model of the OS. */
 	vm.os.bugcheck = 1;
 	assert_true(pb_wddm_interrupt(&vm.adapter));
 	assert_int_equal(vm.adapter.error, PB_ERROR_OK);
 }
 
-/** Several are patched before the first is submitted, and not in that order. */
-static void patched_ahead(void **state)
+/** Several buffers are patched before the first is submitted, in another order. */
+static void buffers_are_patched_before_earlier_submissions(void **state)
 {
 	static const uint32_t order[PB_WDDM_PATCHED_MAX] = {2, 0, 3, 1};
 	struct vm_context *context = &vm.contexts[0];
@@ -66,8 +66,8 @@ static void patched_ahead(void **state)
 	vm_stop(&vm);
 }
 
-/** Of one too many the first is forgotten, and runs as it was rendered; the others are not. */
-static void oldest_is_forgotten(void **state)
+/** With one buffer too many the first is forgotten, and runs as it was rendered. The others are kept. */
+static void one_buffer_too_many_forgets_the_oldest(void **state)
 {
 	struct vm_context *context = &vm.contexts[0];
 	struct os_packet packets[PB_WDDM_PATCHED_MAX + 1];
@@ -89,8 +89,8 @@ static void oldest_is_forgotten(void **state)
 	vm_stop(&vm);
 }
 
-/** The same once more for the same fence: the last word counts. */
-static void patched_again(void **state)
+/** Patch twice for one fence: the last call counts. */
+static void the_last_patch_of_a_fence_counts(void **state)
 {
 	struct vm_context *context = &vm.contexts[0];
 	struct os_packet packet;
@@ -108,8 +108,8 @@ static void patched_again(void **state)
 	vm_stop(&vm);
 }
 
-/** Patched, withdrawn before it was submitted, patched for a new fence: over and over. */
-static void patched_in_vain(void **state)
+/** Patched, recalled before the submission, patched for a new fence: many times. */
+static void a_recalled_patch_is_made_again(void **state)
 {
 	struct vm_context *context = &vm.contexts[2];
 	struct os_packet packet;
@@ -129,8 +129,8 @@ static void patched_in_vain(void **state)
 	vm_stop(&vm);
 }
 
-/** The same buffer submitted three times with new fences, moved in between; only then is it done with. */
-static void resubmitted(void **state)
+/** One buffer submitted three times with new fences, moved in between. Only then is it freed. */
+static void a_buffer_is_submitted_three_times(void **state)
 {
 	struct vm_context *context = &vm.contexts[0];
 	struct os_packet packet;
@@ -150,8 +150,8 @@ static void resubmitted(void **state)
 	vm_stop(&vm);
 }
 
-/** Lists of another fence, context, buffer or range are not this submission's. */
-static void lists_of_another(void **state)
+/** Lists of another fence, context, buffer or range do not belong to this submission. */
+static void lists_of_another_submission_are_not_used(void **state)
 {
 	struct vm_context *context = &vm.contexts[0];
 
@@ -174,7 +174,7 @@ static void lists_of_another(void **state)
 			other.patch.DmaBufferSubmissionEndOffset += 4;
 		if (i == 4)
 			other.patch.DmaBufferSubmissionStartOffset += 4;
-		/* It would write elsewhere. */
+		/* It would write to another address. */
 		old = context->allocations[0].model[8];
 		vm_move(&vm, &context->allocations[0]);
 		patch_now(context, &other);
@@ -185,8 +185,8 @@ static void lists_of_another(void **state)
 	}
 }
 
-/** Patch for paging buffers has nothing to do, and no lists to look at. */
-static void paging_patch(void **state)
+/** Patch does nothing for paging buffers, and reads no lists. */
+static void patch_ignores_paging_buffers(void **state)
 {
 	struct pb_dxgkarg_patch patch = {.Flags = PB_FLAG_PAGING, .SubmissionFenceId = 1};
 
@@ -199,13 +199,16 @@ static void paging_patch(void **state)
 	vm_stop(&vm);
 }
 
-int main(void)
+UNIT_SUITE(test_wddm_patch)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(patched_ahead),       cmocka_unit_test(patched_again),
-		cmocka_unit_test(oldest_is_forgotten), cmocka_unit_test(patched_in_vain),
-		cmocka_unit_test(resubmitted),         cmocka_unit_test(lists_of_another),
-		cmocka_unit_test(paging_patch),
+		cmocka_unit_test(buffers_are_patched_before_earlier_submissions),
+		cmocka_unit_test(the_last_patch_of_a_fence_counts),
+		cmocka_unit_test(one_buffer_too_many_forgets_the_oldest),
+		cmocka_unit_test(a_recalled_patch_is_made_again),
+		cmocka_unit_test(a_buffer_is_submitted_three_times),
+		cmocka_unit_test(lists_of_another_submission_are_not_used),
+		cmocka_unit_test(patch_ignores_paging_buffers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A long random life: the OS never stops, and memory is as the commands say. */
+/* A long random run: the OS never stops, and memory is as the commands define it. */
 #include "tests/wddm/wddm_world.h"
 
 #define STEPS 20000u
@@ -7,7 +7,7 @@
 static struct vm vm;
 static uint32_t bad_packets;
 
-/** Some of what Render has let through is spoiled behind its back. */
+/** Damages some packets after Render has accepted them. */
 static void spoil(struct vm *world, struct os_packet *packet)
 {
 	if (packet->tag != 1)
@@ -17,7 +17,7 @@ static void spoil(struct vm *world, struct os_packet *packet)
 	bad_packets++;
 }
 
-/** A context whose work goes wrong: its model is not true any more. */
+/** A context with a failed packet: its model is not valid any more. */
 static void start_again(uint32_t number)
 {
 	struct vm_context *context = &vm.contexts[number];
@@ -28,7 +28,7 @@ static void start_again(uint32_t number)
 	vm_context_start(&vm, number);
 }
 
-/** In one piece, or in parts. */
+/** Submits a buffer as one packet, or in parts. */
 static void queue_buffer(struct vm_buffer *buffer, uint32_t flags, uint32_t tag)
 {
 	const bool split = vm_random(&vm, 3) == 0;
@@ -77,7 +77,7 @@ static void draw(uint32_t number)
 	}
 }
 
-/** An empty packet: a dropped buffer, or a switch away from a context. */
+/** An empty packet: a dropped buffer, or a switch from a context. */
 static void draw_nothing(uint32_t number)
 {
 	const struct os_packet packet = {
@@ -147,13 +147,13 @@ static void live(uint32_t seed, uint32_t first_fence)
 	assert_int_equal(vm.os.bugcheck, 0);
 	assert_int_equal(vm.os.tdr_count, 0);
 	assert_int_equal(vm.adapter.error, PB_ERROR_OK);
-	/* It was a life worth looking at. */
+	/* The run must contain enough of everything. */
 	assert_true(bad_packets > 3 && vm.moved > 50 && vm.skipped > 50 && vm.patched > 300);
 	assert_true(vm.os.completed > 800);
 	vm_stop(&vm);
 }
 
-static void random_lives(void **state)
+static void random_runs_keep_memory_right(void **state)
 {
 	(void)state;
 	live(1, 0);
@@ -162,9 +162,9 @@ static void random_lives(void **state)
 	live(0xfedcba98, 100);
 }
 
-int main(void)
+UNIT_SUITE(test_wddm_random)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(random_lives)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(random_runs_keep_memory_right)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

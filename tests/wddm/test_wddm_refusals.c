@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What Render and Present refuse, and that nothing has happened then. */
+/* What Render and Present refuse. A refused call has no effect. */
 #include <string.h>
 
 #include "tests/wddm/wddm_world.h"
@@ -44,7 +44,7 @@ static void set_up(struct pb_dxgkarg_render *render, struct vm_buffer *buffer)
 	vm_list(&vm, &vm.contexts[0], buffer->rendered);
 }
 
-static void bad_user_buffers(void **state)
+static void bad_command_buffers_are_refused(void **state)
 {
 	struct vm_context *context = &vm.contexts[0];
 	struct vm_buffer *buffer;
@@ -78,7 +78,7 @@ static void bad_user_buffers(void **state)
 }
 
 /** A patch list of the process that contradicts its commands. */
-static void bad_user_patch_list(void **state)
+static void a_contradicting_patch_list_is_refused(void **state)
 {
 	const struct pb_patch_location good = {
 		.allocation_index = 1, .driver_id = PB_PATCH_FORMAT_ADDRESS64_WRITE, .patch_offset = 4};
@@ -100,8 +100,8 @@ static void bad_user_patch_list(void **state)
 	vm_stop(&vm);
 }
 
-/** Sizes that the shim itself bounds. */
-static void sizes(void **state)
+/** Sizes that the shim itself limits. */
+static void sizes_are_limited(void **state)
 {
 	static struct pb_dxgk_allocationlist long_list[VM_LIST + 1];
 	static struct pb_patch_location many[4 * VM_PATCHES];
@@ -143,7 +143,7 @@ static void sizes(void **state)
 	vm_stop(&vm);
 }
 
-/** Presents that are none of this card's, or that do not fit their surfaces. */
+/** Presents that this card does not support, or that do not fit their surfaces. */
 static const struct {
 	const char *name;
 	struct pb_rect source;
@@ -179,7 +179,7 @@ static const struct {
 	{"pass without parts", {0, 0, 4, 4}, {1, 1, 5, 5}, {0}, 0, 1, 1, 0xc000000d},
 };
 
-static void bad_presents(void **state)
+static void bad_presents_are_refused(void **state)
 {
 	struct pb_dxgk_allocationlist list[3];
 	struct vm_buffer *buffer;
@@ -216,8 +216,8 @@ static void bad_presents(void **state)
 	vm_stop(&vm);
 }
 
-/** What pb_wddm_start does not take. */
-static void configurations(void **state)
+/** Configurations that pb_wddm_start refuses. */
+static void bad_configurations_are_refused(void **state)
 {
 	static struct pb_wddm_adapter adapter;
 	static struct pb_segment small;
@@ -242,12 +242,12 @@ static void configurations(void **state)
 	rows[9].segments[PB_WDDM_TRAP_SEGMENT] = &small;
 	for (uint32_t r = 0; r < 10; r++) {
 		if (pb_wddm_start(&adapter, &rows[r]) != PB_ERROR_BAD_ARGUMENT)
-			fail_msg("configuration %u was taken", r);
+			fail_msg("configuration %u was accepted", r);
 	}
-	/* The trap's id is taken by the adapter that runs. */
+	/* The trap's id is used by the running adapter. */
 	config = *good;
 	assert_int_equal(pb_wddm_start(&adapter, &config), PB_ERROR_BUSY);
-	/* What was made is given back if the rest cannot be. */
+	/* On a failure everything created before is freed. */
 	for (uint32_t c = 0; c < VM_CONTEXTS; c++)
 		vm_context_stop(&vm, c);
 	config.patches = 8192;
@@ -261,8 +261,8 @@ static void configurations(void **state)
 	vm_stop(&vm);
 }
 
-/** A context goes when its last work is done. */
-static void context_with_work(void **state)
+/** A context is destroyed when its last packet has ended. */
+static void a_context_ends_with_its_last_packet(void **state)
 {
 	(void)state;
 	vm_start(&vm, 100);
@@ -275,15 +275,15 @@ static void context_with_work(void **state)
 	vm_stop(&vm);
 }
 
-int main(void)
+UNIT_SUITE(test_wddm_refusals)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bad_user_buffers),
-		cmocka_unit_test(bad_user_patch_list),
-		cmocka_unit_test(sizes),
-		cmocka_unit_test(bad_presents),
-		cmocka_unit_test(configurations),
-		cmocka_unit_test(context_with_work),
+		cmocka_unit_test(bad_command_buffers_are_refused),
+		cmocka_unit_test(a_contradicting_patch_list_is_refused),
+		cmocka_unit_test(sizes_are_limited),
+		cmocka_unit_test(bad_presents_are_refused),
+		cmocka_unit_test(bad_configurations_are_refused),
+		cmocka_unit_test(a_context_ends_with_its_last_packet),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The shim does what the contract asks of a miniport: memory is as the commands say, and the OS is content. */
+/*
+ * The shim does what the contract requires of a miniport: memory is as the commands define it, and the model
+ * of the OS does not stop.
+ */
 #include <string.h>
 
 #include "tests/wddm/wddm_world.h"
@@ -7,7 +10,7 @@
 static struct vm vm;
 
 /** Nothing moved: submitted with and without Patch, on both nodes. */
-static void frames(void **state)
+static void frames_are_right_with_and_without_patch(void **state)
 {
 	(void)state;
 	vm_start(&vm, 100);
@@ -30,8 +33,8 @@ static void frames(void **state)
 	vm_stop(&vm);
 }
 
-/** Everything has moved between Render and SubmitCommand, or was nowhere at Render. */
-static void moved_since_render(void **state)
+/** Everything has moved between Render and SubmitCommand, or was not resident at Render. */
+static void moved_allocations_are_patched(void **state)
 {
 	(void)state;
 	vm_start(&vm, 100);
@@ -59,8 +62,8 @@ static void moved_since_render(void **state)
 	vm_stop(&vm);
 }
 
-/** Render's record says so: what was nowhere is poison in the buffer, what was known is not. */
-static void prepatched_as_known(void **state)
+/** Render records it: addresses that were unknown are poison in the buffer, known ones are written. */
+static void render_writes_the_addresses_that_it_knows(void **state)
 {
 	struct vm_context *context = &vm.contexts[0];
 	struct vm_buffer *buffer;
@@ -83,7 +86,7 @@ static void prepatched_as_known(void **state)
 	vm_stop(&vm);
 }
 
-/** An address that does not lie in its segment is as good as none. */
+/** An address outside its segment counts as unknown. */
 static const struct {
 	uint32_t segment;
 	uint64_t address;
@@ -99,7 +102,7 @@ static const struct {
 	{0, 0, 1},
 };
 
-static void known_addresses(void **state)
+static void an_address_outside_its_segment_is_unknown(void **state)
 {
 	struct vm_context *context = &vm.contexts[0];
 
@@ -121,8 +124,11 @@ static void known_addresses(void **state)
 	vm_stop(&vm);
 }
 
-/** Two allocations to and fro, in four parts: what a part does not name looks paged out to Patch. */
-static void split_buffer(void **state)
+/**
+ * Two allocations copied back and forth, in four parts: allocations that a part does not name look paged out
+ * to Patch.
+ */
+static void a_split_buffer_is_right(void **state)
 {
 	struct vm_context *context = &vm.contexts[0];
 
@@ -155,8 +161,8 @@ static void split_buffer(void **state)
 	vm_stop(&vm);
 }
 
-/** All ids around the wrap and around 0, told in order and once. */
-static void fence_ids(void **state)
+/** All ids around the wrap and around 0, each reported once and in order. */
+static void fence_ids_wrap_in_order(void **state)
 {
 	static const uint32_t first[] = {0, 1, 0xffffffff, 0xfffffff8, 0x7ffffffc};
 	static const uint32_t steps[] = {1, 3, 0x40000001};
@@ -187,7 +193,7 @@ static void fence_ids(void **state)
 }
 
 /** The first page of segment 1 is address 0. */
-static void address_zero(void **state)
+static void address_zero_is_valid(void **state)
 {
 	struct vm_context *context = &vm.contexts[2];
 	struct vm_allocation *allocation = &context->allocations[0];
@@ -209,8 +215,8 @@ static void address_zero(void **state)
 	vm_stop(&vm);
 }
 
-/** What is not run, and what is empty, completes in its turn. */
-static void nothing_to_run(void **state)
+/** A packet that is not run, and an empty packet, complete in order. */
+static void null_and_empty_packets_complete_in_order(void **state)
 {
 	static const struct {
 		uint32_t flags;
@@ -256,7 +262,7 @@ static void nothing_to_run(void **state)
 }
 
 /** A patch entry of the NULL allocation writes nothing, and is no error. */
-static void unbind_entries(void **state)
+static void unbind_entries_write_nothing(void **state)
 {
 	struct vm_context *context = &vm.contexts[0];
 	struct vm_buffer *buffer;
@@ -270,7 +276,7 @@ static void unbind_entries(void **state)
 	buffer = vm_buffer(&vm, context);
 	assert_int_equal(vm_render(&vm, context, buffer), PB_STATUS_SUCCESS);
 	assert_int_equal(buffer->patch_count, 1);
-	/* It would hit the address that the entry before it writes. */
+	/* The entry would hit the address that the entry before it writes. */
 	buffer->patches[1] = buffer->patches[0];
 	buffer->patches[1].allocation_index = 0;
 	buffer->patches[1].allocation_offset = 0xfffffffc;
@@ -287,7 +293,7 @@ static void unbind_entries(void **state)
 }
 
 /** A blit in three dirty rectangles, each a DMA buffer of its own. */
-static void presents(void **state)
+static void a_present_has_a_buffer_for_each_rectangle(void **state)
 {
 	static const struct pb_rect parts[] = {{4, 10, 6, 20}, {8, 10, 12, 12}, {4, 29, 12, 30}};
 	struct vm_context *context = &vm.contexts[1];
@@ -325,7 +331,7 @@ static void presents(void **state)
 		buffer->patch_count = (uint32_t)(present.pPatchLocationListOut - buffer->patches);
 		assert_int_equal(buffer->bytes, 36);
 		assert_int_equal(buffer->patch_count, 2);
-		/* The list that Patch is shown in this world has all allocations: the same two, by other numbers. */
+		/* The list passed to Patch here has all allocations: these two have other indices in it. */
 		buffer->patches[0].allocation_index = 2;
 		buffer->patches[1].allocation_index = 4;
 		packet = vm_packet(buffer, PB_FLAG_PRESENT, 0, buffer->bytes);
@@ -343,8 +349,8 @@ static void presents(void **state)
 	vm_stop(&vm);
 }
 
-/** A buffer in many small parts by way of MultipassOffset. */
-static void passes(void **state)
+/** A buffer in many small parts, with MultipassOffset. */
+static void a_buffer_is_built_in_many_passes(void **state)
 {
 	struct vm_context *context = &vm.contexts[2];
 	struct pb_dxgkarg_render render = {.pCommand = vm.words};
@@ -383,8 +389,8 @@ static void passes(void **state)
 	vm_stop(&vm);
 }
 
-/** Interrupts get lost: QueryCurrentFence finds what is done, in order. */
-static void lost_interrupts(void **state)
+/** Interrupts get lost: QueryCurrentFence reports completions, in order. */
+static void lost_interrupts_lose_no_fence(void **state)
 {
 	(void)state;
 	vm_start(&vm, 0);
@@ -400,21 +406,21 @@ static void lost_interrupts(void **state)
 	vm_stop(&vm);
 }
 
-int main(void)
+UNIT_SUITE(test_wddm_shim)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames),
-		cmocka_unit_test(moved_since_render),
-		cmocka_unit_test(prepatched_as_known),
-		cmocka_unit_test(known_addresses),
-		cmocka_unit_test(split_buffer),
-		cmocka_unit_test(fence_ids),
-		cmocka_unit_test(address_zero),
-		cmocka_unit_test(nothing_to_run),
-		cmocka_unit_test(unbind_entries),
-		cmocka_unit_test(presents),
-		cmocka_unit_test(passes),
-		cmocka_unit_test(lost_interrupts),
+		cmocka_unit_test(frames_are_right_with_and_without_patch),
+		cmocka_unit_test(moved_allocations_are_patched),
+		cmocka_unit_test(render_writes_the_addresses_that_it_knows),
+		cmocka_unit_test(an_address_outside_its_segment_is_unknown),
+		cmocka_unit_test(a_split_buffer_is_right),
+		cmocka_unit_test(fence_ids_wrap_in_order),
+		cmocka_unit_test(address_zero_is_valid),
+		cmocka_unit_test(null_and_empty_packets_complete_in_order),
+		cmocka_unit_test(unbind_entries_write_nothing),
+		cmocka_unit_test(a_present_has_a_buffer_for_each_rectangle),
+		cmocka_unit_test(a_buffer_is_built_in_many_passes),
+		cmocka_unit_test(lost_interrupts_lose_no_fence),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Storms: random work, preemptions, resets of engines and of the adapter, bad
- * buffers, broken engines, lost interrupts. The OS never stops, every packet
- * comes to an end, and what was not aborted is done exactly once.
+ * Storms: random packets, preemptions, resets of engines and of the adapter, bad buffers, broken engines,
+ * lost interrupts. The OS never stops, every packet ends, and each packet that was not aborted runs exactly
+ * once.
  *
- *   test_wddm_storms [FIRST [LIVES]]
+ *   unit_wddm --suite storms [FIRST [LIVES]]
  *
- * A life is one card and LIFE_SCHEDULES schedules, and depends on its number alone.
+ * A life is one card and LIFE_SCHEDULES schedules, and depends only on its number.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,9 +15,8 @@
 #include "tests/wddm/wddm_world.h"
 
 #define LIFE_SCHEDULES 100u
-#define LIVES          10u
 #define TDR_DELAY_US   4000u
-#define HANG_US        2000u /**< where the firmware finds a hang before the OS does */
+#define HANG_US        2000u /**< timeout after which the firmware detects a hang, before the OS does */
 #define PATIENT_US     1000000u
 #define ANSWER_US      1000u
 
@@ -26,7 +25,8 @@ enum wrong { RIGHT, WRONG_LIST, WRONG_PACKET, WRONG_HANG, WRONG_FAULT, WRONG_END
 
 static struct vm vm;
 static uint32_t first_life;
-static uint32_t lives = LIVES;
+/** The build sets how many. */
+static uint32_t lives = STORM_LIVES;
 static uint32_t life;
 static uint32_t schedule;
 static struct {
@@ -62,7 +62,7 @@ static void spoil(struct vm *world, struct os_packet *packet)
 	case WRONG_FAULT:
 		first_word(packet, PB_PACKET_FAULT, PB_PACKET_FAULT_WORDS, 0);
 		break;
-	case WRONG_ENDLESS: /* it gets on, and never ends as far as the OS is concerned */
+	case WRONG_ENDLESS: /* it makes progress, and never ends from the OS's view */
 		first_word(packet, PB_PACKET_BUSY, PB_PACKET_BUSY_WORDS, 50 * TDR_DELAY_US);
 		break;
 	default:
@@ -75,10 +75,10 @@ static bool one_in(uint32_t count)
 	return vm_random(&vm, count) == 0;
 }
 
-/* ---- work ---- */
+/* ---- packets ---- */
 
-/** Time for something to happen to it. */
-static void take_longer(struct vm_buffer *buffer)
+/** A runtime long enough for preemptions and resets to hit. */
+static void lengthen(struct vm_buffer *buffer)
 {
 	const uint32_t words[] = {PB_PACKET(PB_PACKET_BUSY, PB_PACKET_BUSY_WORDS), 1 + vm_random(&vm, 2000)};
 
@@ -86,7 +86,7 @@ static void take_longer(struct vm_buffer *buffer)
 	buffer->bytes += (uint32_t)sizeof(words);
 }
 
-/** A context that is lost renders no more. */
+/** A lost context renders no more. */
 static bool refused(const struct vm_context *context, struct vm_buffer *buffer, uint32_t status)
 {
 	if (status == PB_STATUS_SUCCESS)
@@ -106,7 +106,7 @@ static void draw(struct vm_context *context, struct vm_buffer *buffer)
 	if (refused(context, buffer, vm_render(&vm, context, buffer)))
 		return;
 	if (one_in(2))
-		take_longer(buffer);
+		lengthen(buffer);
 	packet = vm_packet(buffer, flags, 0, buffer->bytes);
 	packet.tag = one_in(12) ? 1 + vm_random(&vm, WRONG_ENDLESS) : RIGHT;
 	context->tainted = context->tainted || packet.tag != RIGHT;
@@ -115,7 +115,7 @@ static void draw(struct vm_context *context, struct vm_buffer *buffer)
 		vm_model(&vm, context);
 }
 
-/** Where presents go from and to; allocation index minus 1. */
+/** Source and destination of presents; allocation index minus 1. */
 static void model_present(struct vm_context *context, uint32_t from, uint32_t to,
 			  const struct pb_rect *source, const struct pb_rect *destination)
 {
@@ -157,7 +157,7 @@ static void present(struct vm_context *context, struct vm_buffer *buffer)
 		return;
 	buffer->bytes = (uint32_t)((uint8_t *)arguments.pDmaBuffer - buffer->memory.bytes_host);
 	buffer->patch_count = (uint32_t)(arguments.pPatchLocationListOut - buffer->patches);
-	/* The list that Patch is shown in this world has all allocations: the same two, by other numbers. */
+	/* The list passed to Patch here has all allocations: these two have other indices in it. */
 	buffer->patches[0].allocation_index = from + 1;
 	buffer->patches[1].allocation_index = to + 1;
 	packet = vm_packet(buffer, PB_FLAG_PRESENT, 0, buffer->bytes);
@@ -179,7 +179,7 @@ static void draw_nothing(struct vm_context *context)
 	assert_true(os_queue(&vm.os, &packet));
 }
 
-static void work(struct vm_context *context)
+static void submit_something(struct vm_context *context)
 {
 	struct vm_buffer *buffer = NULL;
 	const uint32_t kind = vm_random(&vm, 8);
@@ -204,9 +204,9 @@ static void work(struct vm_context *context)
 		draw(context, buffer);
 }
 
-/* ---- weather ---- */
+/* ---- faults ---- */
 
-static void break_something(uint32_t node)
+static void inject_fault(uint32_t node)
 {
 	struct pb_engine_model_defects defects = {0};
 
@@ -230,13 +230,13 @@ static void mend(void)
 	vm.deaf = false;
 }
 
-/** What the host waits for while it talks to the card takes the interrupts of other things. */
+/** A host call that waits for the card consumes interrupts of other events. */
 static void set_up(void)
 {
 	for (uint32_t n = 0; n < 2; n++) {
 		vm_node_times(&vm, n, one_in(2) ? HANG_US : PATIENT_US, ANSWER_US);
 		if (one_in(4))
-			break_something(n);
+			inject_fault(n);
 	}
 	vm.os.depth = 1 + vm_random(&vm, 4);
 	vm.os.fence_step = one_in(2) ? 1 : 1 + vm_random(&vm, 1000);
@@ -273,7 +273,7 @@ static void one_step(void)
 	case 11:
 	case 12:
 	case 13:
-		work(&vm.contexts[vm_random(&vm, VM_CONTEXTS)]);
+		submit_something(&vm.contexts[vm_random(&vm, VM_CONTEXTS)]);
 		break;
 	default:
 		os_step(&vm.os, 10 * (1 + vm_random(&vm, 8)));
@@ -291,7 +291,7 @@ static void one_schedule(void)
 		one_step();
 	mend();
 	vm_finish(&vm);
-	/* A broken engine hangs in good work, too. */
+	/* A broken engine hangs in valid packets, too. */
 	for (uint32_t c = 0; c < VM_CONTEXTS; c++)
 		vm.contexts[c].tainted = vm.contexts[c].tainted || vm.contexts[c].shim.lost;
 	assert_int_equal(vm.adapter.error, PB_ERROR_OK);
@@ -323,26 +323,27 @@ static void live(void)
 	vm_stop(&vm);
 }
 
-static void storms(void **state)
+static void storms_never_stop_the_os(void **state)
 {
 	(void)state;
 	for (life = first_life; life != first_life + lives; life++)
 		live();
-	/* They were lives worth looking at. */
+	/* The runs must contain enough of everything. */
 	assert_true(total.completed > 200 * lives && total.preempted > 20 * lives &&
 		    total.preemptions > 50 * lives && total.engine_resets > 10 * lives &&
 		    total.adapter_resets > lives && total.aborted > 10 * lives &&
 		    total.presents > 50 * lives);
 }
 
-/** How to see it again. */
-static int tell(void **state)
+/** Prints the command that repeats the schedule. */
+static int print_totals(void **state)
 {
 	(void)state;
 	if (life != first_life + lives)
-		print_error("schedule %" PRIu32 " of this life; again: test_wddm_storms %" PRIu32 " 1\n",
+		print_error("schedule %" PRIu32 " of this life; again: unit_wddm --suite storms %" PRIu32
+			    " 1\n",
 			    schedule, life);
-	print_message("%" PRIu32 " schedules: %" PRIu32 " packets done, %" PRIu32 " given back by %" PRIu32
+	print_message("%" PRIu32 " schedules: %" PRIu32 " packets done, %" PRIu32 " recalled by %" PRIu32
 		      " preemptions, %" PRIu32 " aborted by %" PRIu32 " resets of engines and %" PRIu32
 		      " of the adapter, %" PRIu32 " presents\n",
 		      (life - first_life) * LIFE_SCHEDULES, total.completed, total.preempted,
@@ -351,13 +352,13 @@ static int tell(void **state)
 	return 0;
 }
 
-int main(int argc, char **argv)
+UNIT_SUITE(test_wddm_storms)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(storms, tell)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(storms_never_stop_the_os, print_totals)};
 
-	if (argc > 1)
-		first_life = (uint32_t)strtoul(argv[1], NULL, 10);
-	if (argc > 2)
-		lives = (uint32_t)strtoul(argv[2], NULL, 10);
+	if (unit_argument(0) != NULL)
+		first_life = (uint32_t)strtoul(unit_argument(0), NULL, 10);
+	if (unit_argument(1) != NULL)
+		lives = (uint32_t)strtoul(unit_argument(1), NULL, 10);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Preemption and recovery by the shim, one rule each; notifications are written down. */
+/* Preemption and recovery by the shim, one rule each. Notifications are recorded. */
 #include <string.h>
 
 #include "qemu/engine.h"
@@ -9,7 +9,7 @@
 #define BUSY_US  20000u
 #define PAGE_ID  7u
 #define STOP_ID  0xabcdu /**< PreemptionFenceId */
-#define ANSWERED 500000u /**< longer than any ladder takes */
+#define ANSWERED 500000u /**< longer than any recovery sequence takes */
 
 static struct vm vm;
 static struct pb_dxgkargcb_notify_interrupt_data notes[NOTES];
@@ -70,7 +70,7 @@ static void expect_preempted(uint32_t index, uint32_t id, uint32_t last_complete
 static void begin(void)
 {
 	vm_start(&vm, 100);
-	vm.os.bugcheck = 1; /* what is submitted here is not the model's */
+	vm.os.bugcheck = 1; /* these submissions bypass the model */
 	vm.adapter.config.callbacks.notify_interrupt = note;
 	noted = 0;
 	submit_from_within = 0;
@@ -94,8 +94,8 @@ static void preempt(uint32_t id)
 	assert_int_equal(pb_wddm_preempt_command(&vm.adapter, &arguments), PB_STATUS_SUCCESS);
 }
 
-/** All is finished: the answer comes from within the call, behind completions that nobody had looked for. */
-static void nothing_to_preempt(void **state)
+/** All is finished: the answer comes from within the call, after completions that were not polled yet. */
+static void an_idle_node_is_preempted_at_once(void **state)
 {
 	(void)state;
 	begin();
@@ -106,14 +106,14 @@ static void nothing_to_preempt(void **state)
 	assert_int_equal(noted, 2);
 	expect_completed(0, 0xffffffff);
 	expect_preempted(1, STOP_ID, 0xffffffff);
-	preempt(0xffffffff); /* a count of its own */
+	preempt(0xffffffff); /* preemptions have their own count */
 	assert_int_equal(noted, 3);
 	expect_preempted(2, 0xffffffff, 0xffffffff);
 	vm_stop(&vm);
 }
 
-/** What runs comes to its end and is reported, the rest is given back; what comes behind the request runs. */
-static void runs_to_the_end_of_the_buffer(void **state)
+/** The running packet ends and is reported, the rest is recalled. Later packets run after the request. */
+static void a_preemption_waits_for_the_running_buffer(void **state)
 {
 	(void)state;
 	begin();
@@ -124,7 +124,7 @@ static void runs_to_the_end_of_the_buffer(void **state)
 	run(1000);
 	assert_int_equal(noted, 1);
 	preempt(STOP_ID);
-	submit_busy(4, 20, 10, 0); /* behind it */
+	submit_busy(4, 20, 10, 0); /* after the request */
 	assert_int_equal(noted, 1);
 	submit_from_within = PAGE_ID;
 	run(2 * BUSY_US);
@@ -133,13 +133,16 @@ static void runs_to_the_end_of_the_buffer(void **state)
 	expect_completed(1, 2);
 	expect_preempted(2, STOP_ID, 2);
 	expect_completed(3, 20);
-	expect_completed(4, PAGE_ID); /* the same id again */
+	expect_completed(4, PAGE_ID); /* the id repeats */
 	assert_int_equal(vm.adapter.error, PB_ERROR_OK);
 	vm_stop(&vm);
 }
 
-/** The firmware has given work back, and its record is not written yet: what was given back is not done. */
-static void looked_at_in_between(void **state)
+/**
+ * The firmware has returned submissions, and its record is not written yet: returned submissions are not
+ * complete.
+ */
+static void a_query_during_a_preemption_reports_nothing_recalled(void **state)
 {
 	struct pb_preempt_record before, after;
 	struct pb_queue_page *page;
@@ -167,8 +170,8 @@ static void looked_at_in_between(void **state)
 	vm_stop(&vm);
 }
 
-/** The next one is asked before the reply of the last has been taken. */
-static void one_after_the_other(void **state)
+/** The next preemption is requested before the reply to the last one was read. */
+static void preemptions_follow_each_other(void **state)
 {
 	(void)state;
 	begin();
@@ -198,11 +201,14 @@ static void expect_reset(uint32_t last_aborted)
 	assert_int_equal(pb_wddm_reset_engine(&vm.adapter, &reset), PB_STATUS_SUCCESS);
 	assert_int_equal(reset.LastAbortedFenceId, last_aborted);
 	run(ANSWERED);
-	assert_int_equal(noted, before); /* nothing of what was */
+	assert_int_equal(noted, before); /* no notification of earlier packets */
 }
 
-/** A buffer that gets on and never ends, with and without a preemption that waits for it; then new work runs. */
-static void reset_of_endless_work(void **state)
+/**
+ * A buffer that makes progress and never ends, with and without a pending preemption. New packets run
+ * afterwards.
+ */
+static void an_endless_buffer_is_reset(void **state)
 {
 	(void)state;
 	for (uint32_t preempted = 0; preempted < 2; preempted++) {
@@ -226,8 +232,8 @@ static void reset_of_endless_work(void **state)
 	}
 }
 
-/** What is done and not reported counts as aborted; the rest may come again. */
-static void reset_of_unreported_work(void **state)
+/** Completions that were not reported count as aborted. The rest may be submitted again. */
+static void unreported_completions_count_as_aborted(void **state)
 {
 	(void)state;
 	begin();
@@ -237,8 +243,11 @@ static void reset_of_unreported_work(void **state)
 	vm_stop(&vm);
 }
 
-/** Everything goes, and every node stands at what was submitted last. Nothing may be submitted before the restart. */
-static void reset_of_the_adapter(void **state)
+/**
+ * Everything is aborted, and every node reports its last submitted fence. Nothing may be submitted before the
+ * restart.
+ */
+static void a_reset_of_the_adapter_aborts_everything(void **state)
 {
 	struct pb_dxgkarg_querycurrentfence query = {.NodeOrdinal = 0};
 
@@ -267,8 +276,8 @@ static void reset_of_the_adapter(void **state)
 	vm_stop(&vm);
 }
 
-/** An engine that not even power brings back: both resets say so. */
-static void dead_engine(void **state)
+/** An engine that does not recover even from a power cycle: both resets report it. */
+static void an_engine_that_stays_dead_fails_both_resets(void **state)
 {
 	const struct pb_engine_model_defects deaf = {
 		.deaf_to_stop = true, .deaf_to_reset = true, .deaf_to_power = true};
@@ -295,8 +304,8 @@ static uint32_t status_of(uint32_t node)
 	return status.EngineStatus;
 }
 
-/** Idle, at work, hanging for less and for more than 10 ms; no such node. */
-static void engine_status(void **state)
+/** Idle, running, hanging for less and for more than 10 ms; no such node. */
+static void a_responsive_engine_is_reported(void **state)
 {
 	const uint32_t hang[] = {PB_PACKET(PB_PACKET_HANG, PB_PACKET_HANG_WORDS)};
 	struct pb_dxgkarg_submitcommand submit;
@@ -320,7 +329,7 @@ static void engine_status(void **state)
 	vm_stop(&vm);
 }
 
-static void groups(void **state)
+static void each_node_is_a_group_of_its_own(void **state)
 {
 	(void)state;
 	begin();
@@ -334,8 +343,8 @@ static void groups(void **state)
 	vm_stop(&vm);
 }
 
-/** Breaches of the OS's own promises end the adapter, without an error. */
-static void preempts_wrongly(void **state)
+/** The OS breaks its own rules: the adapter ends, without an error. */
+static void wrong_preemptions_end_the_adapter(void **state)
 {
 	const struct pb_dxgkarg_preemptcommand nowhere = {.NodeOrdinal = 2};
 	struct pb_dxgkarg_resetengine reset = {.NodeOrdinal = 2};
@@ -357,15 +366,20 @@ static void preempts_wrongly(void **state)
 	vm_stop(&vm);
 }
 
-int main(void)
+UNIT_SUITE(test_wddm_tdr)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_to_preempt),    cmocka_unit_test(runs_to_the_end_of_the_buffer),
-		cmocka_unit_test(looked_at_in_between),  cmocka_unit_test(one_after_the_other),
-		cmocka_unit_test(reset_of_endless_work), cmocka_unit_test(reset_of_unreported_work),
-		cmocka_unit_test(reset_of_the_adapter),  cmocka_unit_test(dead_engine),
-		cmocka_unit_test(engine_status),         cmocka_unit_test(groups),
-		cmocka_unit_test(preempts_wrongly),
+		cmocka_unit_test(an_idle_node_is_preempted_at_once),
+		cmocka_unit_test(a_preemption_waits_for_the_running_buffer),
+		cmocka_unit_test(a_query_during_a_preemption_reports_nothing_recalled),
+		cmocka_unit_test(preemptions_follow_each_other),
+		cmocka_unit_test(an_endless_buffer_is_reset),
+		cmocka_unit_test(unreported_completions_count_as_aborted),
+		cmocka_unit_test(a_reset_of_the_adapter_aborts_everything),
+		cmocka_unit_test(an_engine_that_stays_dead_fails_both_resets),
+		cmocka_unit_test(a_responsive_engine_is_reported),
+		cmocka_unit_test(each_node_is_a_group_of_its_own),
+		cmocka_unit_test(wrong_preemptions_end_the_adapter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

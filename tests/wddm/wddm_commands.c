@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands of a world, and what they mean. */
+/* The commands of a test's card, and their effect. */
 #include <string.h>
 
 #include "tests/wddm/wddm_world.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The shim as a miniport of the model of the OS. */
+/* The shim as the miniport under the model of the OS. */
 #include <string.h>
 
 #include "qemu/engine.h"
@@ -13,7 +13,7 @@ static uint32_t patch(void *context, const struct pb_dxgkarg_patch *arguments)
 	const uint32_t status = pb_wddm_patch(&vm->adapter, arguments);
 
 	vm->patched++;
-	/* The lists are the OS's again. */
+	/* The lists belong to the OS again. */
 	memset(vm->list, BAD_LIST_WORD & 0xff, sizeof(vm->list));
 	memset(vm->patches, BAD_LIST_WORD & 0xff, sizeof(vm->patches));
 	return status;
@@ -121,7 +121,7 @@ void vm_miniport(struct vm *vm, struct os_miniport *miniport)
 	};
 }
 
-/* ---- what is broken ---- */
+/* ---- planted faults ---- */
 
 void vm_node_times(struct vm *vm, uint32_t node, uint32_t hang_us, uint32_t answer_us)
 {

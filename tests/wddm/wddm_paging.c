@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Paging buffers of a world. */
+/* Paging buffers of a test's card. */
 #include "tests/wddm/wddm_world.h"
 
 uint32_t vm_page(struct vm *vm, uint32_t node, struct pb_dxgkarg_buildpagingbuffer build, uint32_t room)
@@ -54,9 +54,9 @@ void vm_move_in_order(struct vm *vm, struct vm_allocation *allocation, uint32_t 
 	(void)vm_page(vm, node, fill, VM_BUFFER);
 	vm_settle(vm, allocation);
 	vm->leaving[before.page] = true;
-	transfer.Transfer.Source = (struct pb_dxgk_place){.pMdl = &mdl};
-	transfer.Transfer.Destination = (struct pb_dxgk_place){.SegmentId = allocation->segment,
-							       .SegmentAddress = allocation->address};
+	transfer.Transfer.Source = (struct pb_dxgk_location){.pMdl = &mdl};
+	transfer.Transfer.Destination = (struct pb_dxgk_location){.SegmentId = allocation->segment,
+								  .SegmentAddress = allocation->address};
 	(void)vm_page(vm, node, transfer, VM_BUFFER);
 	vm->moved++;
 }

@@ -25,7 +25,7 @@ uint32_t vm_random(struct vm *vm, uint32_t bound)
 
 /* ---- the memory manager ---- */
 
-static uint32_t *place_memory(const struct vm *vm, uint32_t page)
+static uint32_t *page_memory(const struct vm *vm, uint32_t page)
 {
 	const struct pb_segment *segment = &vm->segments[page < VIDEO_PAGES ? 1 : 2];
 	const uint32_t in_segment = page < VIDEO_PAGES ? page : page - VIDEO_PAGES;
@@ -36,18 +36,18 @@ static uint32_t *place_memory(const struct vm *vm, uint32_t page)
 uint32_t *vm_memory(const struct vm *vm, const struct vm_allocation *allocation)
 {
 	assert_int_not_equal(allocation->segment, 0);
-	return place_memory(vm, allocation->page);
+	return page_memory(vm, allocation->page);
 }
 
 void vm_settle(struct vm *vm, struct vm_allocation *allocation)
 {
 	uint32_t page = vm_random(vm, VM_HOME_PAGES);
 
-	for (uint32_t tries = 0; vm->places[page]; tries++) {
+	for (uint32_t tries = 0; vm->used_pages[page]; tries++) {
 		assert_true(tries < VM_HOME_PAGES);
 		page = (page + 1) % VM_HOME_PAGES;
 	}
-	vm->places[page] = true;
+	vm->used_pages[page] = true;
 	allocation->page = page;
 	allocation->segment = page < VIDEO_PAGES ? VM_VIDEO : VM_EDGE;
 	allocation->address = page < VIDEO_PAGES ? VM_VIDEO_OS + page * VM_BYTES
@@ -56,7 +56,7 @@ void vm_settle(struct vm *vm, struct vm_allocation *allocation)
 
 static void clean(const struct vm *vm, uint32_t page)
 {
-	uint32_t *memory = place_memory(vm, page);
+	uint32_t *memory = page_memory(vm, page);
 
 	for (uint32_t i = 0; i < VM_BYTES / 4; i++)
 		memory[i] = VM_OLD_PATTERN;
@@ -65,7 +65,7 @@ static void clean(const struct vm *vm, uint32_t page)
 static void leave(struct vm *vm, struct vm_allocation *allocation)
 {
 	clean(vm, allocation->page);
-	vm->places[allocation->page] = false;
+	vm->used_pages[allocation->page] = false;
 	allocation->segment = 0;
 	allocation->address = 0;
 }
@@ -107,8 +107,8 @@ void vm_compare(const struct vm *vm, const char *row)
 		}
 	}
 	for (uint32_t page = 0; page < VM_HOME_PAGES; page++) {
-		for (uint32_t w = 0; !vm->places[page] && w < VM_BYTES / 4; w++) {
-			if (place_memory(vm, page)[w] != VM_OLD_PATTERN)
+		for (uint32_t w = 0; !vm->used_pages[page] && w < VM_BYTES / 4; w++) {
+			if (page_memory(vm, page)[w] != VM_OLD_PATTERN)
 				fail_msg("%s: word %u of the free page %u was written", row, w, page);
 		}
 	}
@@ -219,7 +219,7 @@ void vm_queue(struct vm *vm, const struct os_packet *packet)
 		buffer->context->outstanding++;
 }
 
-/** Whether an allocation is named by the patches of a packet. */
+/** Whether the patches of a packet name an allocation. */
 static bool needed(const struct vm_buffer *buffer, const struct os_packet *packet, uint32_t index)
 {
 	const uint32_t start = packet->patch.PatchLocationListSubmissionStart;
@@ -232,9 +232,8 @@ static bool needed(const struct vm_buffer *buffer, const struct os_packet *packe
 }
 
 /**
- * Before a submission: the lists as they are now. Patch is left out where
- * nothing has changed since Render; which is what it was at Render anyway. A
- * buffer that it was called for once is patched each time that it comes again.
+ * Before a submission: refreshes the lists. Patch is skipped where nothing has changed since Render. A buffer
+ * that was patched once is patched at each submission.
  */
 static void prepare(void *context, struct os_packet *packet)
 {
@@ -295,7 +294,7 @@ void vm_draw(struct vm *vm, uint32_t number)
 	vm_model(vm, context);
 }
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
 void vm_context_start(struct vm *vm, uint32_t number)
 {
@@ -399,11 +398,11 @@ void vm_finish(struct vm *vm)
 		os_step(&vm->os, 100);
 		vm_alive(vm, "finish");
 		if (pb_sim_now(vm->card.sim) > end)
-			fail_msg("%u packets have not come to an end",
+			fail_msg("%u packets have not ended",
 				 vm->os.nodes[0].hardware.count + vm->os.nodes[1].hardware.count);
 	}
 	for (uint32_t page = 0; page < VM_HOME_PAGES; page++) {
-		vm->places[page] = vm->places[page] && !vm->leaving[page];
+		vm->used_pages[page] = vm->used_pages[page] && !vm->leaving[page];
 		vm->leaving[page] = false;
 	}
 }
@@ -417,7 +416,7 @@ void vm_repair(struct vm *vm)
 		vm_context_start(vm, c);
 	}
 	for (uint32_t page = 0; page < VM_HOME_PAGES && vm->paging_aborted; page++) {
-		if (!vm->places[page])
+		if (!vm->used_pages[page])
 			clean(vm, page);
 	}
 	vm->paging_aborted = false;

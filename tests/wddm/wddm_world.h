@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The shim on a simulated card, under the model of the OS: a few contexts with
- * allocations of their own, a memory manager that moves them, a pool of DMA
- * buffers, and a model of the contents in plain memory.
+ * The shim on a simulated card, under the model of the OS: a few contexts with allocations of their own, a
+ * memory manager that moves them, a pool of DMA buffers, and a model of the contents in plain memory.
  */
 #ifndef PB_TESTS_WDDM_WDDM_WORLD_H
 #define PB_TESTS_WDDM_WDDM_WORLD_H
 
-#include "host/render.h"
-#include "host/wddm/wddm.h"
+#include "patchbay/render.h"
+#include "patchbay/wddm/wddm.h"
 #include "qemu/engine.h"
 #include "tests/unit/card_fixture.h"
 #include "tests/wddm/os_model.h"
@@ -23,8 +22,8 @@
 #define VM_BUFFERS     48u
 #define VM_BUFFER      4096u
 #define VM_PATCHES     64u
-#define VM_OLD_PATTERN 0x0d0d0d0du /**< what stands in a place that nobody has */
-#define VM_HOME_PAGES  64u         /**< places in both segments */
+#define VM_OLD_PATTERN 0x0d0d0d0du /**< contents of a page without an owner */
+#define VM_HOME_PAGES  64u         /**< pages of both segments */
 
 /*
  * Segment 1: starts at address 0 for the OS. Segment 24, an id that the misprinted mask would lose: its engine
@@ -39,10 +38,10 @@
 #define VM_EDGE_GPU   UINT64_C(0xfffe0000)
 
 struct vm_allocation {
-	struct pb_wddm_allocation object; /**< what the OS's handle points to */
+	struct pb_wddm_allocation object; /**< object of the OS's handle */
 	uint32_t segment;                 /**< 0: paged out */
 	uint64_t address;
-	uint32_t page; /**< of the places; its index */
+	uint32_t page; /**< index of its page */
 	uint32_t model[VM_BYTES / 4];
 };
 
@@ -50,56 +49,59 @@ struct vm_context {
 	struct pb_wddm_context shim;
 	uint64_t staging[512];
 	struct vm_allocation allocations[VM_ALLOCATIONS];
-	uint32_t outstanding; /**< packets that are not retired */
-	bool tainted;         /**< its model is no longer true */
+	uint32_t outstanding; /**< packets that have not ended */
+	bool tainted;         /**< its model is not valid any more */
 };
 
-/** One DMA buffer with its private data, and what Render said of it. */
+/** One DMA buffer with its private data, and what Render returned for it. */
 struct vm_buffer {
 	struct pb_memory memory;
 	uint32_t private_data[16];
 	struct pb_patch_location patches[VM_PATCHES];
 	uint32_t bytes;
 	uint32_t patch_count;
-	struct pb_dxgk_allocationlist rendered[VM_LIST]; /**< as Render saw it */
+	struct pb_dxgk_allocationlist rendered[VM_LIST]; /**< allocation list at Render */
 	bool patched;               /**< Patch was called since: it holds other addresses than Render's */
 	bool reserved;              /**< handed out, not queued yet */
-	uint32_t parts;             /**< packets that are not retired; 0: free */
+	uint32_t parts;             /**< packets that have not ended; 0: free */
 	struct vm_context *context; /**< NULL: a paging buffer */
 };
 
 struct vm {
 	struct card card;        /**< simulation, link and channel */
-	struct pb_channel admin; /**< sets the nodes' modes and times */
+	struct pb_channel admin; /**< sets the nodes' modes and timeouts */
 	struct pb_segment segments[3];
 	struct pb_wddm_adapter adapter;
 	struct os_model os;
 	struct vm_context contexts[VM_CONTEXTS];
 	struct vm_buffer buffers[VM_BUFFERS];
 	bool leaving
-		[VM_HOME_PAGES]; /**< taken until vm_finish, as paging buffers may be on their way there */
-	struct pb_memory away;   /**< a page of system memory for transfers, for each place */
+		[VM_HOME_PAGES]; /**< used until vm_finish, because paging buffers may still write to them */
+	struct pb_memory away;   /**< a page of system memory for transfers, for each page */
 	uint64_t away_pages[VM_HOME_PAGES];
-	bool places[VM_HOME_PAGES]; /**< taken */
-	/* What the OS shows to Patch: filled anew for each call, so that what is not copied is lost. */
+	bool used_pages[VM_HOME_PAGES]; /**< used pages */
+	/* Lists passed to Patch: filled anew for each call, so that the shim must copy what it needs. */
 	struct pb_dxgk_allocationlist list[VM_LIST];
 	struct pb_patch_location patches[VM_PATCHES];
 	uint32_t words[VM_WORDS]; /**< the command buffer */
 	uint32_t count;
 	uint32_t seed;
 	bool deaf;           /**< interrupts are lost */
-	bool paging_aborted; /**< memory may be anything */
+	bool paging_aborted; /**< memory may hold anything */
 	uint32_t skipped;    /**< submissions without Patch */
 	uint32_t moved;      /**< allocations */
 	uint32_t patched;    /**< calls of Patch */
-	/** Called last before a submission: to spoil what the OS shows to Patch and SubmitCommand. */
+	/** Called last before a submission: damages what the OS passes to Patch and SubmitCommand. */
 	void (*spoil)(struct vm *vm, struct os_packet *packet);
 	bool hide; /**< allocations that a packet does not need look paged out */
 };
 
 /** The shim's functions. */
 void vm_miniport(struct vm *vm, struct os_miniport *miniport);
-/** Times for a hang and an answer of a node, in microseconds; 0: as they are. Its mode is HOST_ORDERED. */
+/**
+ * Sets the timeouts for a hang and an answer of a node, in microseconds; 0: unchanged. Sets the node to
+ * HOST_ORDERED.
+ */
 void vm_node_times(struct vm *vm, uint32_t node, uint32_t hang_us, uint32_t answer_us);
 void vm_break_engine(const struct vm *vm, uint32_t node, const struct pb_engine_model_defects *defects);
 
@@ -111,13 +113,13 @@ uint32_t vm_random(struct vm *vm, uint32_t bound);
 void vm_context_start(struct vm *vm, uint32_t number);
 void vm_context_stop(struct vm *vm, uint32_t number);
 
-/** Memory of an allocation, where it is. */
+/** Memory of an allocation, where it is now. */
 uint32_t *vm_memory(const struct vm *vm, const struct vm_allocation *allocation);
-/** Gives an allocation a free place. */
+/** Gives an allocation a free page. */
 void vm_settle(struct vm *vm, struct vm_allocation *allocation);
-/** Moves one elsewhere; nothing may use it. Its old place is filled with a pattern. */
+/** Moves an allocation to another page, and fills the old page with a pattern. Pre: nothing uses it. */
 void vm_move(struct vm *vm, struct vm_allocation *allocation);
-/** Takes its place away: its contents are kept by the model. */
+/** Pages an allocation out: the model keeps its contents. */
 void vm_page_out(struct vm *vm, struct vm_allocation *allocation);
 void vm_page_in(struct vm *vm, struct vm_allocation *allocation);
 /** Fails if an allocation of a context differs from its model. */
@@ -129,14 +131,14 @@ void vm_begin(struct vm *vm);
 void vm_fill(struct vm *vm, uint32_t to, uint32_t offset, uint32_t bytes, uint32_t value);
 void vm_copy(struct vm *vm, uint32_t to, uint32_t to_offset, uint32_t from, uint32_t from_offset,
 	     uint32_t bytes);
-/** A legal command buffer. */
+/** Fills the command buffer with random valid commands. */
 void vm_random_commands(struct vm *vm, uint32_t commands);
 /** Carries the command buffer out in the model of a context. */
 void vm_model(struct vm *vm, struct vm_context *context);
 
 /** The allocation list as the memory manager has it now. */
 void vm_list(const struct vm *vm, const struct vm_context *context, struct pb_dxgk_allocationlist *list);
-/** A free DMA buffer, which stays taken until it is queued and retired; NULL: none. */
+/** A free DMA buffer, reserved until it is queued and has ended; NULL: none. */
 struct vm_buffer *vm_buffer(struct vm *vm, struct vm_context *context);
 /**
  * Calls Render for the command buffer, into one DMA buffer.
@@ -151,13 +153,13 @@ void vm_queue(struct vm *vm, const struct os_packet *packet);
  * and queues them on a node. @return how many
  */
 uint32_t vm_page(struct vm *vm, uint32_t node, struct pb_dxgkarg_buildpagingbuffer build, uint32_t room);
-/** As vm_move, by paging buffers behind all that is submitted; nothing of the node may wait to be. */
+/** As vm_move, by paging buffers after all submitted packets. Pre: no packet of the node waits to be submitted. */
 void vm_move_in_order(struct vm *vm, struct vm_allocation *allocation, uint32_t node);
 /** Render, one packet, and the model. Fails if Render refuses. */
 void vm_draw(struct vm *vm, uint32_t context);
-/** Lets the OS run until nothing is left to do; fails after a minute of the card's time. */
+/** Runs the OS until nothing is left to do. Fails after a minute of the card's time. */
 void vm_finish(struct vm *vm);
-/** Makes contexts anew whose models are no longer true, after vm_finish. */
+/** Creates contexts again whose models are not valid any more. Pre: vm_finish was called. */
 void vm_repair(struct vm *vm);
 /** Fails if the OS has stopped. */
 void vm_alive(const struct vm *vm, const char *row);

@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * Stands in for hal/shared.h in the proofs: the same accessors by contract.
+ * Replaces hal/shared.h in the proofs: the accessors of hal/shared.h by contract.
  *
- * Card memory is other people's: a read gives any value, each time anew, and a
- * store is an event with an address and a value. What the firmware believes of
- * card memory can thus come from no earlier read and from no earlier store.
- * The contracts are the interface's specification. That the bodies in
- * hal/shared.h, one volatile access each, do what they say is assumed, as is
- * that no byte of card memory is private memory of the firmware.
+ * Other parties write card memory: each read gives any value, and a store is an
+ * event with an address and a value. A proof can thus rely on no earlier read
+ * and on no earlier store. The contracts specify the interface. Two assumptions
+ * are not proved: the functions in hal/shared.h, one volatile access each, meet
+ * the contracts, and no byte of card memory is private memory of the firmware.
  */
 #ifndef PB_HAL_SHARED_H
 #define PB_HAL_SHARED_H
 
 #include <stdint.h>
 
-/* Where stores may go. Nobody sets it, so that what is proved holds for every such range. */
+/* The range of allowed stores. It has no assigned value, so proofs hold for every range. */
 /*@ ghost uint32_t pb_range_at; */
 /*@ ghost uint32_t pb_range_bytes; */
 
-/* How long a patch list is from where a loop begins, in entries, or in words if it is compact. Nobody sets that either. */
+/* Length of a patch list from the start of a loop, in entries, or in words if it is compact. No assigned value. */
 /*@ ghost uint32_t pb_list_entries; */
 /*@ ghost uint32_t pb_list_words; */
 
-/* The stores so far: how many, and the last two. */
+/* The stores so far: their number, and the last two. */
 /*@ ghost uint32_t pb_stores; */
 /*@ ghost uint32_t pb_last_at; */
 /*@ ghost uint32_t pb_last_value; */

@@ -1,0 +1,59 @@
+# Defines every target of the project, so that all get the project's warnings.
+
+set(PB_WARNINGS
+  -Wall -Wextra -Werror -Wpedantic -Wshadow -Wundef -Wconversion -Wsign-conversion
+  -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
+  -Wcast-align -Wcast-qual -Wnull-dereference -Wdouble-promotion -Wvla
+  -Wswitch-enum -Wformat=2 -Wwrite-strings -Wpointer-arith -Wredundant-decls)
+
+function(pb_configure target)
+  target_compile_options(${target} PRIVATE ${PB_WARNINGS} -fno-common)
+  # What is public is in include/; our own sources see the whole tree.
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(${target} PRIVATE PB_VERSION="${PROJECT_VERSION}" ${PB_BOARD_DEFINITIONS})
+  # Images and reports must not depend on where the tree lies.
+  target_compile_options(${target} PRIVATE -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+  if(PB_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(${target} PRIVATE -fsanitize=address,undefined)
+  endif()
+endfunction()
+
+# pb_library(NAME SOURCES a.c b.c [LINKS target...])
+function(pb_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
+  add_library(${name} STATIC ${arg_SOURCES})
+  pb_configure(${name})
+  target_link_libraries(${name} PUBLIC ${arg_LINKS})
+endfunction()
+
+# pb_program(NAME SOURCES a.c [LINKS target...])
+function(pb_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  pb_configure(${name})
+  target_link_libraries(${name} PRIVATE ${arg_LINKS})
+endfunction()
+
+# pb_e2e_test(NAME [SOURCES more.c] [LINKS target...] [BOARDS name...]): tests/e2e/test_NAME.c as program e2e_NAME,
+# which is a test on each board that asks for it. They test what users run: without sanitizers.
+function(pb_e2e_test name)
+  if(PB_SANITIZE)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "" "SOURCES;LINKS;BOARDS" ${ARGN})
+  if(NOT DEFINED arg_BOARDS)
+    set(arg_BOARDS ${PB_E2E_BOARDS})
+  endif()
+  pb_program(e2e_${name} SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/e2e/test_${name}.c ${arg_SOURCES} LINKS test_e2e_support ${arg_LINKS})
+  add_dependencies(e2e_${name} patchbay)
+  foreach(board IN LISTS arg_BOARDS)
+    if(NOT PB_E2E_OF_${board} STREQUAL ON AND NOT name IN_LIST PB_E2E_OF_${board})
+      continue()
+    endif()
+    add_test(NAME ${board}_e2e_${name} COMMAND e2e_${name})
+    # One card at a time: each is several busy processes. They come first, beside all others. One that hangs is ended.
+    set_tests_properties(${board}_e2e_${name} PROPERTIES
+      ENVIRONMENT E2E_BOARD=${board} LABELS e2e RESOURCE_LOCK card COST 500 TIMEOUT 240)
+  endforeach()
+endfunction()

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * What the boards have in common whose card is emulated (qemu/): memory laid
+ * out by qemu/mcu/layout.h, four reference engines, 4,096 queues. Such a board
+ * lists boards/emulated_card.c in its board.cmake and defines PB_CARD_MEMORY
+ * there: the address of card memory, as the CPU sees it.
+ */
+#ifndef PB_BOARDS_EMULATED_CARD_H
+#define PB_BOARDS_EMULATED_CARD_H
+
+#include "firmware/firmware.h"
+
+/** Defined by the board: its name, at most 16 characters. */
+extern const char pb_emulated_card_name[];
+/** Defined by the machine: the lines, by the UART that carries them. */
+extern const struct pb_lines pb_emulated_card_lines;
+
+/** The configuration of the firmware, which the machine's pb_board_start() returns. */
+extern const struct pb_firmware_config pb_emulated_card_config;
+
+#endif

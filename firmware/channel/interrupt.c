@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "firmware/channel/interrupt.h"
+
+#include "firmware/compiler.h"
+#include "firmware/instance.h"
+#include "hal/bits.h"
+
+void pb_core_interrupt_raise(const struct pb_firmware *firmware, uint32_t channel)
+{
+	const struct pb_lines *lines = firmware->lines;
+
+	pb_shared_release();
+	lines->ops->raise(lines->context, PB_LINE_CHANNEL(channel));
+}
+
+/** Raises the interrupt for completions that were held back. */
+static void report(struct pb_firmware *firmware, uint32_t c)
+{
+	firmware->moderated &= ~(1u << c);
+	firmware->channels[c].moderation.held = 0;
+	pb_core_interrupt_raise(firmware, c);
+	PB_CORE_TRACE(firmware, INTERRUPT, PB_TRACE_NONE, c, 0);
+}
+
+/** Holds a completion back, unless it is the last that an interrupt waits for. */
+static PB_CORE_COLD void moderate(struct pb_firmware *firmware, uint32_t c)
+{
+	struct pb_core_moderation *moderation = &firmware->channels[c].moderation;
+
+	if (++moderation->held >= moderation->count) {
+		report(firmware, c);
+		return;
+	}
+	if (moderation->held == 1u)
+		moderation->held_since = pb_core_clock(firmware);
+	firmware->moderated |= 1u << c;
+}
+
+void pb_core_interrupt_complete(struct pb_firmware *firmware, uint32_t c)
+{
+	if (firmware->channels[c].moderation.count > 1u)
+		moderate(firmware, c);
+	else
+		pb_core_interrupt_raise(firmware, c);
+}
+
+void pb_core_interrupt_tick(struct pb_firmware *firmware)
+{
+	const uint32_t clock = pb_core_clock(firmware);
+
+	for (uint32_t left = firmware->moderated; left != 0; left &= left - 1u) {
+		const uint32_t c = pb_bits_lowest(left);
+		const struct pb_core_moderation *moderation = &firmware->channels[c].moderation;
+
+		if (clock - moderation->held_since >= moderation->microseconds)
+			report(firmware, c);
+	}
+}
+
+void pb_core_interrupt_moderate(struct pb_core_moderation *moderation, uint32_t count, uint32_t microseconds)
+{
+	moderation->count = count;
+	moderation->microseconds = microseconds;
+}
+
+void pb_core_interrupt_open(struct pb_core_moderation *moderation)
+{
+	moderation->count = 0;
+	moderation->held = 0;
+}

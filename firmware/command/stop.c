@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+#include "firmware/command/stop.h"
+
+#include "firmware/assert.h"
+#include "firmware/instance.h"
+
+void pb_core_stop_boot(struct pb_core_stops *stops)
+{
+	stops->free = PB_LIMIT_STOPS;
+}
+
+void pb_core_stop_init(struct pb_core_queue *queue)
+{
+	queue->stop = 0;
+}
+
+/** The request that is under way for a queue; of a PREEMPT and the RESET that forces it, the PREEMPT. @return NULL: none */
+static struct pb_core_stop *find(struct pb_firmware *firmware, const struct pb_core_queue *queue)
+{
+	struct pb_core_stop *found = NULL;
+
+	for (uint32_t i = 0; i < PB_LIMIT_STOPS; i++) {
+		struct pb_core_stop *stop = &firmware->stops.at[i];
+
+		if (stop->kind != PB_CORE_STOP_NONE && stop->queue == queue &&
+		    (found == NULL || found->kind == PB_CORE_STOP_RESET))
+			found = stop;
+	}
+	return found;
+}
+
+static struct pb_core_stop *find_reset(struct pb_firmware *firmware, const struct pb_core_queue *queue)
+{
+	for (uint32_t i = 0; i < PB_LIMIT_STOPS; i++) {
+		struct pb_core_stop *stop = &firmware->stops.at[i];
+
+		if (stop->kind == PB_CORE_STOP_RESET && stop->queue == queue)
+			return stop;
+	}
+	return NULL;
+}
+
+static struct pb_core_step step_on(const struct pb_core_queue *queue, enum pb_core_stopping_event event)
+{
+	const uint32_t drains = (queue->stop & PB_CORE_QUEUE_DRAINING) != 0 ? 2u : 1u;
+	const uint32_t state =
+		((queue->stop & PB_CORE_QUEUE_SUSPENDED) != 0 ? PB_CORE_STOPPING_SUSPENDED : 0) +
+		(pb_core_queue_is_stopping(queue) ? drains : 0);
+
+	return pb_core_stopping_next((enum pb_core_stopping_state)state, event);
+}
+
+bool pb_core_stop_may_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked)
+{
+	const bool refused =
+		step_on(asked->queue, PB_CORE_STOPPING_EVENT_RECALL).action == PB_CORE_STOPPING_ACTION_REFUSE;
+
+	return !refused || (asked->kind == PB_CORE_STOP_RESET &&
+			    find(firmware, asked->queue)->kind == PB_CORE_STOP_PREEMPT &&
+			    find_reset(firmware, asked->queue) == NULL);
+}
+
+bool pb_core_stop_has_room(const struct pb_firmware *firmware, uint32_t channel)
+{
+	return firmware->channels[channel].stops == 0 ||
+	       firmware->stops.free > PB_LIMIT_CHANNELS - firmware->stops.channels;
+}
+
+/** Claims a slot for a request of a channel. Pre: there is room. */
+static struct pb_core_stop *claim(struct pb_firmware *firmware, uint32_t channel)
+{
+	struct pb_core_stop *stop = firmware->stops.at;
+
+	while (stop->kind != PB_CORE_STOP_NONE)
+		stop++;
+	firmware->stops.free--;
+	if (firmware->channels[channel].stops++ == 0)
+		firmware->stops.channels++;
+	return stop;
+}
+
+static void release(struct pb_firmware *firmware, struct pb_core_stop *stop)
+{
+	stop->kind = PB_CORE_STOP_NONE;
+	firmware->stops.free++;
+	if (--firmware->channels[stop->queue->channel].stops == 0)
+		firmware->stops.channels--;
+}
+
+/** Moves the queue on. @return enum pb_core_stopping_action: what is to be done */
+static uint32_t on_event(struct pb_core_queue *queue, enum pb_core_stopping_event event)
+{
+#define FLAGS(name, flags, meaning) (flags),
+	static const uint8_t flags[] = {PB_CORE_STOPPING_STATES(FLAGS)};
+#undef FLAGS
+	const struct pb_core_step step = step_on(queue, event);
+
+	PB_ASSERT(step.action != PB_CORE_STOPPING_ACTION_IMPOSSIBLE);
+	queue->stop = flags[step.state];
+	return step.action;
+}
+
+enum pb_error pb_core_stop_resume(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	if (on_event(queue, PB_CORE_STOPPING_EVENT_RESUME) == PB_CORE_STOPPING_ACTION_REFUSE)
+		return PB_ERROR_BUSY;
+	PB_CORE_TRACE_QUEUE(firmware, RESUME, queue, 0, 0);
+	pb_core_poll_again(firmware, queue);
+	return PB_ERROR_OK;
+}
+
+static void report_preempted(struct pb_firmware *firmware, const struct pb_core_stop *stop,
+			     const struct pb_core_outcome *outcome)
+{
+	const struct pb_event event = {
+		.type = PB_EVENT_PREEMPTED,
+		.queue = pb_core_table_handle(firmware, stop->queue),
+		.fence_id = outcome->words[0],
+		.index = PB_INDEX_NONE,
+		.detail = stop->preemption_id,
+	};
+
+	pb_core_fence_preempted(stop->queue, stop->preemption_id, outcome);
+	pb_core_event(firmware, stop->queue->channel, &event);
+}
+
+/** Returns to the host what has not completed before the cutoff. */
+static void give_back(struct pb_core_queue *queue, uint32_t cutoff, struct pb_core_outcome *outcome)
+{
+	const bool started = pb_core_ring_is_started(queue);
+	const uint32_t returned = pb_core_ring_before(queue, cutoff);
+	uint32_t valid;
+
+	outcome->words[0] = pb_core_fence_last(queue, &valid);
+	outcome->words[1] = valid;
+	outcome->words[3] = returned;
+	if (returned != 0) {
+		pb_core_ring_return(queue, cutoff);
+		pb_core_fence_returned(queue);
+	}
+	outcome->words[2] = queue->completed;
+	outcome->words[4] = started && returned != 0 ? 1u : 0;
+}
+
+/** Ends a request. Pre: none of the queue's submissions is at the engine or on its way there. */
+static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, struct pb_core_outcome *outcome)
+{
+	struct pb_core_queue *queue = stop->queue;
+	struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(queue)];
+	const uint32_t action =
+		on_event(queue, stop->kind == PB_CORE_STOP_SUSPEND ? PB_CORE_STOPPING_EVENT_STAY
+								   : PB_CORE_STOPPING_EVENT_RETURN);
+
+	if (action == PB_CORE_STOPPING_ACTION_HOLD) {
+		pb_core_ring_forget_prepared(queue); /* the host may move what the patches name */
+		pb_core_timeslice_remove(firmware, node, queue);
+		pb_core_wait_leave(firmware, queue);
+	} else {
+		give_back(queue, stop->cutoff, outcome);
+		PB_CORE_TRACE_QUEUE(firmware, RETURN, queue, outcome->words[3], queue->completed);
+	}
+	if (stop->kind == PB_CORE_STOP_RESET && stop->aborted)
+		outcome->words[0] = stop->fence_id;
+	if (stop->kind == PB_CORE_STOP_PREEMPT)
+		report_preempted(firmware, stop, outcome);
+	release(firmware, stop);
+	if (find(firmware, queue) != NULL) {
+		(void)on_event(queue, PB_CORE_STOPPING_EVENT_RECALL); /* the RESET that forced it goes on */
+		return;
+	}
+	pb_core_poll_again(firmware, queue);
+}
+
+/** Limits the queue to `count` more completions; what is admitted already completes anyway. */
+static void let_through(struct pb_firmware *firmware, struct pb_core_queue *queue, uint32_t count)
+{
+	struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(queue)];
+
+	pb_core_ring_limit(queue, count);
+	if (!pb_core_ring_has_more(queue)) {
+		/* What is behind the cutoff stays in the ring. */
+		pb_core_timeslice_remove(firmware, node, queue);
+		pb_core_wait_leave(firmware, queue);
+	} else if (pb_core_queue_place(queue) == PB_CORE_PLACE_NONE) {
+		pb_core_schedule_add(firmware, queue);
+	} else {
+		/* The queue may have the timeslice, and these descriptors may be new to it. */
+		pb_core_mark_node(&firmware->marks, node->bit);
+	}
+}
+
+/** Lets a submission that was stopped inside, maybe for another reason, end before its host may move it or get it back. */
+static bool let_first_end(struct pb_firmware *firmware, struct pb_core_queue *queue,
+			  const struct pb_core_stop *stop)
+{
+	if ((queue->stop & PB_CORE_QUEUE_DRAINING) != 0 || !pb_core_ring_is_started(queue) ||
+	    stop->kind == PB_CORE_STOP_RESET || (stop->kind == PB_CORE_STOP_PREEMPT && stop->inside))
+		return false;
+	(void)on_event(queue, PB_CORE_STOPPING_EVENT_BEGUN);
+	let_through(firmware, queue, 1);
+	return true;
+}
+
+/** Whether what was asked has come to its end. */
+static bool is_done(const struct pb_core_queue *queue)
+{
+	return queue->in_flight == 0 &&
+	       ((queue->stop & PB_CORE_QUEUE_DRAINING) == 0 || !pb_core_ring_has_more(queue));
+}
+
+/** The command that asked for a stop, by its kind. */
+static const uint32_t codes[] = {
+	[PB_CORE_STOP_PREEMPT] = PB_COMMAND_PREEMPT,
+	[PB_CORE_STOP_SUSPEND] = PB_COMMAND_SUSPEND,
+	[PB_CORE_STOP_RESET] = PB_COMMAND_RESET,
+};
+
+static void answer(struct pb_firmware *firmware, struct pb_core_stop *stop)
+{
+	struct pb_core_outcome outcome = {{0}};
+	const uint32_t channel = stop->queue->channel;
+	const uint32_t code = codes[stop->kind];
+	const uint32_t tag = stop->tag;
+
+	finish(firmware, stop, &outcome);
+	pb_core_reply_deferred(firmware, channel, code, tag, PB_ERROR_OK, &outcome);
+}
+
+/** Answers the requests of a queue, if they have come to their end. */
+static void settle(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	struct pb_core_stop *reset = find_reset(firmware, queue);
+	struct pb_core_stop *stop = find(firmware, queue);
+
+	if (!is_done(queue) || (reset == NULL && let_first_end(firmware, queue, stop)))
+		return;
+	/* A PREEMPT that a RESET has forced was asked first. */
+	answer(firmware, stop);
+	if (reset != NULL && reset != stop)
+		answer(firmware, reset);
+}
+
+void pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node)
+{
+	for (uint32_t i = 0; i < PB_LIMIT_STOPS; i++) {
+		const struct pb_core_stop *stop = &firmware->stops.at[i];
+
+		if (stop->kind != PB_CORE_STOP_NONE && 1u << pb_core_queue_node(stop->queue) == node->bit)
+			settle(firmware, stop->queue);
+	}
+}
+
+void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	if (on_event(queue, PB_CORE_STOPPING_EVENT_CLOSE) != PB_CORE_STOPPING_ACTION_FORGET)
+		return;
+	for (struct pb_core_stop *stop = find(firmware, queue); stop != NULL; stop = find(firmware, queue)) {
+		const uint32_t code = codes[stop->kind];
+
+		release(firmware, stop);
+		/* Its room in the reply ring is kept until it is answered. */
+		pb_core_reply_deferred(firmware, queue->channel, code, stop->tag, PB_ERROR_CANCELLED, NULL);
+	}
+}
+
+/** Takes the queue out of all lists, and unsubmits what is staged of it. */
+static void leave_lists(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(queue)];
+
+	pb_core_timeslice_remove(firmware, node, queue);
+	pb_core_wait_leave(firmware, queue);
+	if (pb_core_staged_is_of(node, queue) && pb_core_in_flight_next(&node->flight)->status == PB_ERROR_OK)
+		pb_core_staged_unsubmit(firmware, node);
+}
+
+/** Has the queue's submissions recalled from the engine: by a reset if that is asked and the engine runs one, else by a stop. */
+static void recall_from_engine(struct pb_firmware *firmware, struct pb_core_stop *stop)
+{
+	struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(stop->queue)];
+	const uint32_t position = pb_core_in_flight_first_of(&node->flight, stop->queue);
+	const struct pb_core_submission *head = pb_core_in_flight_head(&node->flight);
+
+	if (position == 0)
+		return;
+	if (stop->kind != PB_CORE_STOP_RESET || position != 1u || head->status != PB_ERROR_OK) {
+		pb_core_node_recall(firmware, node, PB_CORE_STOP_FOR_HOST, stop->inside);
+		return;
+	}
+	pb_core_node_blame(firmware, node, PB_ERROR_ENGINE_HANG, 0);
+	stop->fence_id = head->fence_id;
+	stop->aborted = true;
+	pb_core_node_reset(firmware, node);
+}
+
+static enum pb_core_stopping_event event_of(const struct pb_core_stop *asked, uint32_t flags)
+{
+	if (asked->kind == PB_CORE_STOP_SUSPEND && (flags & PB_STOP_RECALL) == 0)
+		return PB_CORE_STOPPING_EVENT_DRAIN;
+	return pb_core_queue_is_stopping(asked->queue) ? PB_CORE_STOPPING_EVENT_FORCE
+						       : PB_CORE_STOPPING_EVENT_RECALL;
+}
+
+bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked, uint32_t flags,
+			struct pb_core_outcome *outcome)
+{
+	struct pb_core_queue *queue = asked->queue;
+	struct pb_core_stop *stop = claim(firmware, queue->channel);
+
+	*stop = *asked;
+	stop->inside = asked->kind == PB_CORE_STOP_PREEMPT && (flags & PB_STOP_INSIDE) != 0;
+	if (on_event(queue, event_of(asked, flags)) == PB_CORE_STOPPING_ACTION_LIMIT) {
+		let_through(firmware, queue, pb_core_ring_before(queue, asked->cutoff));
+	} else {
+		/* The engine is asked first, so that it stops soon; unless it is to be reset: a reset depends on what is staged. */
+		if (asked->kind != PB_CORE_STOP_RESET)
+			recall_from_engine(firmware, stop);
+		leave_lists(firmware, queue);
+		if (asked->kind == PB_CORE_STOP_RESET)
+			recall_from_engine(firmware, stop);
+		(void)let_first_end(firmware, queue, stop);
+	}
+	PB_CORE_TRACE_QUEUE(firmware, STOP, queue, asked->kind, asked->cutoff);
+	if (!is_done(queue))
+		return false;
+	if (find(firmware, queue) != stop)
+		answer(firmware, find(firmware, queue));
+	finish(firmware, stop, outcome);
+	return true;
+}

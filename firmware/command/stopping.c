@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands that stop a queue, or the whole card, and let it go on. */
+#include <string.h>
+
+#include "firmware/command/handlers.h"
+#include "firmware/compiler.h"
+#include "firmware/instance.h"
+
+/** Begins a PREEMPT, SUSPEND or RESET of a queue. @param asked its kind, cutoff and preemption id */
+static PB_CORE_STEP enum pb_error stop_queue(struct pb_core_request *request, struct pb_core_stop *asked,
+					     uint32_t handle, uint32_t flags)
+{
+	struct pb_firmware *firmware = request->firmware;
+	struct pb_core_outcome outcome = {{0}};
+	struct pb_core_queue *queue = pb_core_table_find(firmware, request->channel, handle);
+
+	if (queue == NULL)
+		return PB_ERROR_BAD_HANDLE;
+	if ((flags & ~(PB_STOP_INSIDE | PB_STOP_RECALL)) != 0)
+		return PB_ERROR_BAD_ARGUMENT;
+	asked->queue = queue;
+	asked->tag = request->tag;
+	if (!pb_core_stop_may_begin(firmware, asked))
+		return PB_ERROR_BUSY;
+	/* What has run to its end counts, although its line was not seen: a RESET would blame it, or begin it anew. */
+	pb_core_retire(firmware, &firmware->nodes[pb_core_queue_node(queue)]);
+	/* The cutoff may lie behind what has completed by now, also of what was submitted after the request. */
+	if ((int32_t)(asked->cutoff - queue->completed) > (int32_t)queue->mask + 1)
+		return PB_ERROR_BAD_ARGUMENT;
+	request->again = !pb_core_stop_has_room(firmware, request->channel);
+	if (request->again)
+		return PB_ERROR_OK;
+	request->later = !pb_core_stop_begin(firmware, asked, flags, &outcome);
+	memcpy(request->results, outcome.words, sizeof(outcome.words));
+	return PB_ERROR_OK;
+}
+
+enum pb_error pb_core_preempt_command(struct pb_core_request *request)
+{
+	struct pb_core_stop asked = {.kind = PB_CORE_STOP_PREEMPT,
+				     .cutoff = request->arguments[1],
+				     .preemption_id = request->arguments[2]};
+
+	return stop_queue(request, &asked, request->arguments[0], request->arguments[3]);
+}
+
+enum pb_error pb_core_suspend_command(struct pb_core_request *request)
+{
+	struct pb_core_stop asked = {.kind = PB_CORE_STOP_SUSPEND, .cutoff = request->arguments[1]};
+
+	if (request->arguments[0] != 0)
+		return stop_queue(request, &asked, request->arguments[0], request->arguments[2]);
+	if (request->channel != PB_CHANNEL_ADMIN)
+		return PB_ERROR_NO_PERMISSION;
+	if (request->firmware->holds.suspended)
+		return PB_ERROR_BUSY;
+	pb_core_power_suspend(request->firmware, request->tag, request->arguments[2]);
+	request->later = true;
+	return PB_ERROR_OK;
+}
+
+enum pb_error pb_core_resume_command(struct pb_core_request *request)
+{
+	struct pb_core_queue *queue;
+
+	if (request->arguments[0] == 0) {
+		if (request->channel != PB_CHANNEL_ADMIN)
+			return PB_ERROR_NO_PERMISSION;
+		return pb_core_power_resume(request->firmware);
+	}
+	queue = pb_core_table_find(request->firmware, request->channel, request->arguments[0]);
+	if (queue == NULL)
+		return PB_ERROR_BAD_HANDLE;
+	return pb_core_stop_resume(request->firmware, queue);
+}
+
+enum pb_error pb_core_reset_command(struct pb_core_request *request)
+{
+	struct pb_firmware *firmware = request->firmware;
+	struct pb_core_stop asked = {.kind = PB_CORE_STOP_RESET, .cutoff = request->arguments[2]};
+	const struct pb_core_queue *queue;
+
+	if (request->arguments[0] >= firmware->config->node_count)
+		return PB_ERROR_BAD_ARGUMENT;
+	if (request->arguments[1] == 0) {
+		pb_core_schedule_halt(firmware, &firmware->nodes[request->arguments[0]], request->channel,
+				      false);
+		return PB_ERROR_OK;
+	}
+	queue = pb_core_table_find(firmware, request->channel, request->arguments[1]);
+	if (queue == NULL || pb_core_queue_node(queue) != request->arguments[0])
+		return PB_ERROR_BAD_HANDLE;
+	return stop_queue(request, &asked, request->arguments[1], 0);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+#include "firmware/engine/complete.h"
+
+#include "firmware/compiler.h"
+#include "firmware/instance.h"
+
+/** Sends the event of a lost context: its later submissions are cancelled until the host clears it. */
+static void report_context(struct pb_firmware *firmware, const struct pb_core_submission *submission,
+			   uint32_t channel, uint32_t queue)
+{
+	struct pb_event event = {
+		.type = PB_EVENT_CONTEXT_LOST,
+		.queue = queue,
+		.fence_id = submission->fence_id,
+		.error = submission->status,
+		.index = submission->index,
+	};
+
+	if (submission->context >= PB_LIMIT_CONTEXTS)
+		return;
+	event.detail = PB_HANDLE(submission->context, firmware->contexts.at[submission->context] >> 16);
+	pb_core_event(firmware, channel, &event);
+}
+
+static uint32_t event_type(uint32_t status)
+{
+	if (status == PB_ERROR_ENGINE_FAULT)
+		return PB_EVENT_ENGINE_FAULT;
+	return status == PB_ERROR_ENGINE_HANG ? PB_EVENT_ENGINE_HANG : PB_EVENT_SUBMISSION_FAILED;
+}
+
+/** Whether a failure is the submission's own, so that its context is lost by it. */
+static bool is_own_failure(uint32_t status)
+{
+	return status != PB_ERROR_CONTEXT_LOST && status != PB_ERROR_HALTED &&
+	       status != PB_ERROR_DEP_FAILED && status != PB_ERROR_DEADLOCK && status != PB_ERROR_ENGINE_DEAD;
+}
+
+static PB_CORE_COLD void report_failure(struct pb_firmware *firmware, struct pb_core_queue *queue,
+					const struct pb_core_submission *submission)
+{
+	const uint32_t handle = pb_core_table_handle(firmware, queue);
+	const struct pb_event event = {
+		.type = event_type(submission->status),
+		.queue = handle,
+		.fence_id = submission->fence_id,
+		.error = submission->status,
+		.index = submission->index,
+		.detail = submission->detail,
+	};
+
+	/* The flag of the record would not do: a put index that broke its rule is an error too, but of no submission. */
+	pb_core_fence_failed_at(queue, pb_core_wide(submission->timeline_low, submission->timeline_high));
+	pb_core_fence_error(queue, submission->status, submission->fence_id, submission->index);
+	pb_core_event(firmware, queue->channel, &event);
+	if (is_own_failure(submission->status))
+		report_context(firmware, submission, queue->channel, handle);
+	pb_core_staged_report_halt(firmware, submission);
+}
+
+void pb_core_complete_drain(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	if (queue->in_flight == 0)
+		pb_core_wait_drain(firmware, queue);
+	if (firmware->channels[queue->channel].usage.in_flight == 0)
+		pb_core_mark_channel_drained(&firmware->marks, queue->channel);
+}
+
+/** Advances the queue's timeline and its fence record. */
+static inline void publish(struct pb_core_queue *queue, const struct pb_core_submission *submission,
+			   uint32_t status)
+{
+	const uint32_t completed = queue->completed + 1u;
+	const uint32_t low = submission->timeline_low;
+	const uint32_t high = submission->timeline_high;
+
+	pb_core_ring_complete(queue, completed, pb_core_wide(low, high));
+	pb_core_fence_complete(queue, completed, low, high, submission->fence_id, status);
+}
+
+/**
+ * Completes a submission that failed, that had patches, or whose queue closes, faulted, is awaited, or has a stop
+ * request.
+ */
+static PB_CORE_COLD void complete_special(struct pb_firmware *firmware, struct pb_core_node *node,
+					  const struct pb_core_submission *submission)
+{
+	struct pb_core_queue *queue = submission->queue;
+
+	PB_CORE_TRACE_QUEUE(firmware, COMPLETE, queue, submission->fence_id,
+			    PB_TRACE_DONE(pb_core_queue_node(queue), submission->status));
+	if (pb_core_table_is_closing(queue)) {
+		/* The host has given the queue's page up: nothing is written to it. */
+		pb_core_staged_report_halt(firmware, submission);
+		pb_core_complete_drain(firmware, queue);
+		return;
+	}
+	if (submission->patches != 0)
+		pb_core_staged_count_patches(firmware, submission);
+	if (submission->status != PB_ERROR_OK)
+		report_failure(firmware, queue, submission);
+	else
+		pb_core_telemetry_latency(&node->telemetry, PB_LATENCY_FENCE,
+					  pb_core_clock(firmware) - submission->fed);
+	publish(queue, submission, submission->status);
+	pb_core_interrupt_complete(firmware, queue->channel);
+	pb_core_wait_wake(firmware, queue);
+	if (pb_core_queue_is_stopping(queue))
+		pb_core_mark_stops(&firmware->marks, node->bit);
+}
+
+static PB_CORE_INLINE void complete(struct pb_firmware *firmware, struct pb_core_node *node,
+				    const struct pb_core_submission *submission)
+{
+	struct pb_core_queue *queue = submission->queue;
+
+	pb_core_ring_release(queue, &firmware->channels[queue->channel].usage);
+	if (pb_core_queue_is_special(queue) || (submission->status | submission->patches) != 0) {
+		complete_special(firmware, node, submission);
+	} else {
+		publish(queue, submission, PB_ERROR_OK);
+		pb_core_interrupt_complete(firmware, queue->channel);
+		PB_CORE_TRACE_HOT(firmware, COMPLETE, queue, submission->fence_id,
+				  PB_TRACE_DONE(pb_core_queue_node(queue), PB_ERROR_OK));
+		pb_core_telemetry_latency(&node->telemetry, PB_LATENCY_FENCE,
+					  pb_core_clock(firmware) - submission->fed);
+	}
+	node->retirement.bytes += submission->engine.bytes;
+}
+
+void pb_core_complete_report(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence)
+{
+	do
+		complete(firmware, node, pb_core_in_flight_retire(&node->flight));
+	while (node->flight.retired != sequence);
+}
+
+PB_CORE_COLD void pb_core_complete_to(struct pb_firmware *firmware, struct pb_core_node *node,
+				      uint32_t sequence)
+{
+	while (node->flight.retired != sequence)
+		complete(firmware, node, pb_core_in_flight_retire(&node->flight));
+}
+
+/*
+ * All elapsed time is the ring head's: what completed behind it in the same
+ * poll took no longer than a poll, or its own interrupt would have come in
+ * between. Time in which the engine had nothing to run, as the firmware was
+ * still busy with the head, was kept from others like time in which it ran.
+ */
+void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node,
+		    const struct pb_core_submission *head, uint32_t time)
+{
+	struct pb_core_retirement *retirement = &node->retirement;
+	const uint32_t clock = pb_core_clock(firmware);
+	const uint32_t elapsed = retirement->uncharged ? 0 : clock - retirement->charged_until;
+	const uint32_t run = time - retirement->time;
+
+	node->schedule.policy->charge(node, head, run > elapsed ? run : elapsed);
+	retirement->time = time;
+	retirement->charged_until = clock;
+	retirement->uncharged = false;
+}
+
+/** Whether another queue may want the engine time that the ring head has used. */
+static inline bool is_contended(struct pb_core_node *node, const struct pb_core_submission *head)
+{
+	const struct pb_core_queue *queue = head->queue;
+
+	return pb_core_ready_any(&node->ready) || queue != node->slice.current ||
+	       queue != pb_core_in_flight_at(&node->flight, node->flight.fed)->queue;
+}
+
+void pb_core_charge_report(struct pb_firmware *firmware, struct pb_core_node *node,
+			   const struct pb_core_submission *head, uint32_t time)
+{
+	if (is_contended(node, head)) {
+		pb_core_charge(firmware, node, head, time);
+	} else {
+		node->retirement.uncharged = true;
+		node->retirement.time = time;
+	}
+	pb_core_mark_node(&firmware->marks, node->bit);
+	if (!pb_core_in_flight_is_empty(&node->flight))
+		return;
+	node->retirement.idles++;
+	node->retirement.idle_since = pb_core_clock(firmware);
+}
+
+void pb_core_charge_pause(struct pb_core_retirement *retirement)
+{
+	retirement->uncharged = true;
+}
+
+void pb_core_complete_restart(struct pb_core_retirement *retirement, uint32_t completed)
+{
+	retirement->before_reset += completed;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Completion of submissions: fence records, host interrupts, and the charge for
+ * engine time. What others have to do about a completion is left as a mark. The
+ * owner of struct pb_core_retirement; main loop only.
+ */
+#ifndef PB_FIRMWARE_ENGINE_COMPLETE_H
+#define PB_FIRMWARE_ENGINE_COMPLETE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pb_firmware;
+struct pb_core_node;
+struct pb_core_queue;
+struct pb_core_submission;
+
+/** A member of a node's record. */
+struct pb_core_retirement {
+	uint32_t bytes;         /**< of completed submissions, since boot */
+	uint32_t before_reset;  /**< submissions completed before the engine's last reset, since boot */
+	uint32_t idles;         /**< times that nothing was left in flight, since boot */
+	uint32_t idle_since;    /**< card clock in microseconds when that was so last */
+	uint32_t time;          /**< runtime counter of the engine in microseconds, when it was last read */
+	uint32_t charged_until; /**< card clock in microseconds up to which channels have been charged */
+	bool uncharged; /**< nothing was charged since: nothing ran, or no other queue wanted the engine */
+};
+
+/** Completes what an engine's report covers. Each submission comes by here. Pre: it covers something that is in flight. */
+void pb_core_complete_report(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence);
+/** Completes all submissions of the node up to a sequence number, small rather than quick. Pre: they are in flight. */
+void pb_core_complete_to(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence);
+/** Leaves marks for the end of a closing queue, and of its channel, if the submission that has just left was their last. */
+void pb_core_complete_drain(struct pb_firmware *firmware, struct pb_core_queue *queue);
+/** Charges all elapsed time to the ring head. @param time runtime counter of the engine */
+void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node,
+		    const struct pb_core_submission *head, uint32_t time);
+/** Charges for what an engine's report covers, if another queue may want the engine, and notes that it is idle. */
+void pb_core_charge_report(struct pb_firmware *firmware, struct pb_core_node *node,
+			   const struct pb_core_submission *head, uint32_t time);
+/** Nothing runs, so that time passes uncharged. */
+void pb_core_charge_pause(struct pb_core_retirement *retirement);
+/** The engine counts from 1 again: keeps how many submissions it has completed. */
+void pb_core_complete_restart(struct pb_core_retirement *retirement, uint32_t completed);
+
+#endif

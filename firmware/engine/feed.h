@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Feeding: submissions go into the engine's ring. One that failed is fed empty,
+ * so that its fence completes in order. This module has no state; main loop only.
+ */
+#ifndef PB_FIRMWARE_ENGINE_FEED_H
+#define PB_FIRMWARE_ENGINE_FEED_H
+
+#include <stdint.h>
+
+struct pb_firmware;
+struct pb_core_node;
+
+/** Feeds the staged submission. Pre: it is ready, the node is RUNNING and has room. */
+void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node);
+/** Feeds a submission that is in flight once more. Pre: the engine's ring does not hold it. */
+void pb_core_feed_again(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "firmware/engine/preempt.h"
+
+#include "firmware/instance.h"
+
+void pb_core_preempt_for_staged(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	if (node->schedule.policy->should_preempt(node, pb_core_in_flight_next(&node->flight), 0))
+		pb_core_node_recall(firmware, node, PB_CORE_STOP_TO_SWITCH, true);
+}
+
+bool pb_core_preempt_at_tick(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t time)
+{
+	const struct pb_core_submission *staged =
+		pb_core_staged_any(&node->staged) ? pb_core_in_flight_next(&node->flight) : NULL;
+	const struct pb_core_queue *queue = pb_core_in_flight_head(&node->flight)->queue;
+	uint32_t used = time - node->retirement.time;
+
+	if (queue == node->slice.current)
+		used += node->slice.used;
+	if (used == 0 || !node->schedule.policy->should_preempt(node, staged, used))
+		return false;
+	pb_core_timeslice_expire(&node->slice, queue, used);
+	pb_core_node_recall(firmware, node, PB_CORE_STOP_TO_SWITCH, true);
+	return true;
+}
+
+void pb_core_preempt_return_staged(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	struct pb_core_queue *queue = pb_core_in_flight_next(&node->flight)->queue;
+
+	pb_core_staged_unsubmit(firmware, node);
+	/* The queue may have begun to wait for what is behind that submission. */
+	pb_core_wait_leave(firmware, queue);
+	pb_core_schedule_return(firmware, queue);
+}
+
+void pb_core_preempt_staged(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	const struct pb_core_submission *staged = pb_core_in_flight_next(&node->flight);
+
+	if (!staged->protected && staged->status == PB_ERROR_OK &&
+	    pb_core_ready_above(&node->ready, pb_core_queue_priority(staged->queue)))
+		pb_core_preempt_return_staged(firmware, node);
+}

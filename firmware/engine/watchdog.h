@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The watchdog of a node's engine: completions whose interrupt was lost, used-up
+ * timeslices, hangs, and answers that do not come. This module has no state;
+ * main loop only.
+ */
+#ifndef PB_FIRMWARE_ENGINE_WATCHDOG_H
+#define PB_FIRMWARE_ENGINE_WATCHDOG_H
+
+struct pb_firmware;
+struct pb_core_node;
+
+/** Checks one node. Called at each tick. */
+void pb_core_watchdog(struct pb_firmware *firmware, struct pb_core_node *node);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The main loop: what is drained in a pass, in which order. The owner of struct
+ * pb_core_loop. pb_firmware_pass() and pb_firmware_idle() are declared in
+ * firmware/firmware.h, where a board sees them; pb_core_run_node() is in
+ * run_node.c.
+ */
+#ifndef PB_FIRMWARE_LOOP_H
+#define PB_FIRMWARE_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pb_firmware;
+struct pb_core_node;
+
+/** The state of this module. */
+struct pb_core_loop {
+	uint32_t heartbeat;  /**< passes since boot */
+	uint32_t node_lines; /**< mask of the lines of its nodes; set at boot */
+	uint32_t first_node; /**< the node to begin with: not 0 if a line was pending before all had run */
+	uint32_t deferred_channel; /**< the channel whose deferred task had the last slice */
+	bool nodes_waited;         /**< the last pass left the nodes out */
+};
+
+/** Adds a node's line. Once for each node, at boot. */
+static inline void pb_core_loop_add_line(struct pb_core_loop *loop, uint32_t line)
+{
+	loop->node_lines |= 1u << line;
+}
+/** Runs one node: advances its staged submission by a slice, or admits and feeds one. @return whether there is more to do now */
+bool pb_core_run_node(struct pb_firmware *firmware, struct pb_core_node *node);
+
+#endif

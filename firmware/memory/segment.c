@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+#include "firmware/memory/segment.h"
+
+#include <string.h>
+
+#include "firmware/instance.h"
+#include "hal/bits.h"
+
+/*@
+  assigns \nothing;
+  ensures \result <==> value % PB_PAGE_BYTES == 0;
+*/
+static bool whole_pages(uint64_t value)
+{
+	return value % PB_PAGE_BYTES == 0;
+}
+
+/** Whether [base, base + size) does not wrap; the end itself may be 2^64 - 1 at most. */
+/*@
+  assigns \nothing;
+  ensures \result <==> base + size <= UINT64_MAX;
+*/
+static bool fits_64(uint64_t base, uint64_t size)
+{
+	return base <= UINT64_MAX - size;
+}
+
+/** Bytes that the engine sees: what is backed, all of an aperture. */
+/*@
+  requires \valid_read(segment) && (segment->kind == PB_SEGMENT_APERTURE ==> segment->size <= UINT32_MAX);
+  assigns \nothing;
+  ensures \result == pb_core_bytes_seen(segment);
+*/
+static uint32_t engine_bytes(const struct pb_core_segment *segment)
+{
+	return segment->kind == PB_SEGMENT_APERTURE ? (uint32_t)segment->size : segment->memory_bytes;
+}
+
+/** Bytes of the pool: what is backed, or an aperture's page table. */
+/*@
+  requires \valid_read(segment) && pb_core_is_sound(segment);
+  assigns \nothing;
+  ensures \result % PB_PAGE_BYTES == 0;
+  ensures segment->kind != PB_SEGMENT_APERTURE ==> \result == segment->memory_bytes;
+  ensures segment->kind == PB_SEGMENT_APERTURE ==>
+    4 * (segment->size / PB_PAGE_BYTES) <= \result < 4 * (segment->size / PB_PAGE_BYTES) + PB_PAGE_BYTES;
+*/
+static uint32_t pool_bytes(const struct pb_core_segment *segment)
+{
+	const uint32_t table = PB_ENGINE_TABLE_BYTES((uint32_t)segment->size);
+
+	if (segment->kind == PB_SEGMENT_APERTURE)
+		return (table + PB_PAGE_BYTES - 1u) / PB_PAGE_BYTES * PB_PAGE_BYTES;
+	return segment->memory_bytes;
+}
+
+/** What the engine sees of two segments must not overlap: its ranges would be ambiguous. */
+/*@
+  requires \valid_read(one) && pb_core_is_sound(one) && pb_core_bytes_seen(one) != 0;
+  requires \valid_read(other) && pb_core_is_segment(other);
+  assigns \nothing;
+  ensures one_has_where_the_other_begins: \result ==> pb_core_bytes_seen(other) != 0 &&
+    (one->gpu_base <= other->gpu_base < one->gpu_base + pb_core_bytes_seen(one) ||
+     other->gpu_base <= one->gpu_base < other->gpu_base + pb_core_bytes_seen(other));
+  ensures none_has_both: !\result ==> (\forall integer at;
+    one->gpu_base <= at < one->gpu_base + pb_core_bytes_seen(one) ==>
+    !(other->gpu_base <= at < other->gpu_base + pb_core_bytes_seen(other)));
+*/
+static bool overlap(const struct pb_core_segment *one, const struct pb_core_segment *other)
+{
+	const uint32_t bytes = engine_bytes(other);
+
+	return bytes != 0 && one->gpu_base < other->gpu_base + bytes &&
+	       other->gpu_base < one->gpu_base + engine_bytes(one);
+}
+
+static void set_range(struct pb_firmware *firmware, uint32_t channel, uint32_t index,
+		      const struct pb_engine_range *range)
+{
+	const struct pb_engine_memory *memory = firmware->config->engine_memory;
+
+	memory->ops->set_range(memory->context, channel, index, range);
+}
+
+void pb_core_segment_init(struct pb_firmware *firmware)
+{
+	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++) {
+		for (uint32_t index = 0; index < PB_ENGINE_RANGES; index++)
+			set_range(firmware, channel, index, &(struct pb_engine_range){.bytes = 0});
+	}
+}
+
+/*@
+  requires \valid_read(segment);
+  assigns \nothing;
+  ensures \result == PB_ERROR_OK || \result == PB_ERROR_BAD_ARGUMENT;
+  ensures \result == PB_ERROR_OK <==> pb_core_is_sound(segment);
+*/
+static enum pb_error check(const struct pb_core_segment *segment)
+{
+	if (segment->size == 0 || !whole_pages(segment->size) || !whole_pages(segment->os_base) ||
+	    !whole_pages(segment->gpu_base) || !whole_pages(segment->memory_bytes))
+		return PB_ERROR_BAD_ARGUMENT;
+	if (!fits_64(segment->os_base, segment->size) || !fits_64(segment->gpu_base, segment->size) ||
+	    segment->memory_bytes > segment->size)
+		return PB_ERROR_BAD_ARGUMENT;
+	if (segment->kind == PB_SEGMENT_APERTURE &&
+	    (segment->memory_bytes != 0 || segment->size > PB_LIMIT_APERTURE_PAGES * PB_PAGE_BYTES))
+		return PB_ERROR_BAD_ARGUMENT;
+	return PB_ERROR_OK;
+}
+
+/** Claims a free slot. @return 0: there is none */
+static uint32_t claim_slot(struct pb_core_segments *segments)
+{
+	for (uint32_t word = 0; word < PB_LIMIT_SEGMENTS_TOTAL / 32u; word++) {
+		const uint32_t taken = segments->taken[word];
+
+		if (taken != UINT32_MAX) {
+			segments->taken[word] = taken | (taken + 1u);
+			return 32u * word + pb_bits_lowest(~taken) + 1u;
+		}
+	}
+	return 0;
+}
+
+/** Frees a slot and what it has of the pool. */
+static void free_slot(struct pb_firmware *firmware, uint32_t slot)
+{
+	pb_core_pool_free(&firmware->pool, slot);
+	firmware->segments.taken[(slot - 1u) / 32u] &= ~(1u << (slot - 1u) % 32u);
+}
+
+enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t channel, uint32_t tag,
+				     const uint32_t *arguments)
+{
+	struct pb_core_channel_memory *memory = &firmware->channels[channel].memory;
+	const struct pb_core_segment segment = {
+		.os_base = pb_core_wide(arguments[2], arguments[3]),
+		.gpu_base = pb_core_wide(arguments[4], arguments[5]),
+		.size = pb_core_wide(arguments[6], arguments[7]),
+		.memory_bytes = arguments[8],
+		.kind = (uint8_t)arguments[1],
+		.channel = (uint8_t)channel,
+	};
+	enum pb_error error;
+
+	if (arguments[0] >= PB_LIMIT_SEGMENTS)
+		return PB_ERROR_BAD_ARGUMENT;
+	if (arguments[1] != PB_SEGMENT_LINEAR && arguments[1] != PB_SEGMENT_APERTURE)
+		return PB_ERROR_UNSUPPORTED;
+	if (memory->segment_of[arguments[0]] != 0 || pb_core_segment_is_creating_id(memory, arguments[0]))
+		return PB_ERROR_BUSY;
+	error = check(&segment);
+	if (error != PB_ERROR_OK)
+		return error;
+	memory->create = (struct pb_core_create){
+		.segment = segment,
+		.step = PB_CORE_CREATE_CHECK,
+		.id = arguments[0],
+		.tag = tag,
+		.at = engine_bytes(&segment) != 0 ? 0 : PB_LIMIT_SEGMENTS,
+	};
+	pb_core_mark_deferred(&firmware->marks, channel);
+	return PB_ERROR_OK;
+}
+
+/** Ends the creation of a segment with its reply. */
+static void finish(struct pb_firmware *firmware, uint32_t channel, enum pb_error error)
+{
+	struct pb_core_create *create = &firmware->channels[channel].memory.create;
+	const struct pb_core_outcome outcome = {{error == PB_ERROR_OK ? create->segment.memory_offset : 0}};
+
+	create->step = PB_CORE_CREATE_NONE;
+	pb_core_unmark_deferred(&firmware->marks, channel);
+	if (error != PB_ERROR_OK && create->slot != 0)
+		free_slot(firmware, create->slot);
+	pb_core_reply_deferred(firmware, channel, PB_COMMAND_SEGMENT_CREATE, create->tag, error, &outcome);
+}
+
+/** Publishes the segment: from here on submissions may name it. */
+static void publish(struct pb_firmware *firmware, uint32_t channel)
+{
+	struct pb_core_channel_memory *memory = &firmware->channels[channel].memory;
+	const struct pb_core_create *create = &memory->create;
+	const struct pb_core_segment *segment = &create->segment;
+	const bool paged = segment->kind == PB_SEGMENT_APERTURE;
+
+	if (engine_bytes(segment) != 0)
+		set_range(firmware, channel, create->id,
+			  &(struct pb_engine_range){.gpu_base = segment->gpu_base,
+						    .bytes = engine_bytes(segment),
+						    .memory_offset = paged ? segment->table_offset
+									   : segment->memory_offset,
+						    .paged = paged});
+	firmware->segments.at[create->slot] = *segment;
+	memory->segment_of[create->id] = (uint8_t)create->slot;
+	finish(firmware, channel, PB_ERROR_OK);
+}
+
+/** Compares the segment with a slice of the channel's others, and claims a slot when all have been compared. */
+static void compare(struct pb_firmware *firmware, uint32_t channel)
+{
+	const struct pb_core_channel_memory *memory = &firmware->channels[channel].memory;
+	struct pb_core_create *create = &firmware->channels[channel].memory.create;
+
+	for (uint32_t i = 0; i < PB_SLICE_SEGMENTS && create->at < PB_LIMIT_SEGMENTS; i++, create->at++) {
+		if (overlap(&create->segment, pb_core_segment_of(&firmware->segments, memory, create->at))) {
+			finish(firmware, channel, PB_ERROR_BAD_ARGUMENT);
+			return;
+		}
+	}
+	if (create->at < PB_LIMIT_SEGMENTS)
+		return;
+	create->slot = claim_slot(&firmware->segments);
+	if (create->slot == 0) {
+		finish(firmware, channel, PB_ERROR_NO_SPACE);
+		return;
+	}
+	create->step = PB_CORE_CREATE_BACK;
+	create->at = firmware->config->pool_offset;
+}
+
+/** Searches a slice of the pool for the segment's backing, or for its page table. */
+static void find_memory(struct pb_firmware *firmware, uint32_t channel)
+{
+	struct pb_core_create *create = &firmware->channels[channel].memory.create;
+	const uint32_t bytes = pool_bytes(&create->segment);
+	enum pb_core_search search;
+
+	if (bytes == 0) {
+		publish(firmware, channel);
+		return;
+	}
+	search = pb_core_pool_search(&firmware->pool, firmware->config->memory_bytes, &create->at, bytes);
+	if (search == PB_CORE_SEARCH_NONE)
+		finish(firmware, channel, PB_ERROR_NO_SPACE);
+	if (search != PB_CORE_SEARCH_FOUND)
+		return;
+	pb_core_pool_claim(&firmware->pool, create->slot, create->at, bytes);
+	if (create->segment.kind == PB_SEGMENT_APERTURE) {
+		create->segment.table_offset = create->at;
+		create->step = PB_CORE_CREATE_CLEAR;
+		create->at = 0;
+	} else {
+		create->segment.memory_offset = create->at;
+		publish(firmware, channel);
+	}
+}
+
+void pb_core_segment_step(struct pb_firmware *firmware, uint32_t channel)
+{
+	struct pb_core_create *create = &firmware->channels[channel].memory.create;
+
+	if (create->step == PB_CORE_CREATE_CHECK) {
+		compare(firmware, channel);
+	} else if (create->step == PB_CORE_CREATE_BACK) {
+		find_memory(firmware, channel);
+	} else {
+		create->at = pb_core_aperture_clear(firmware, &create->segment, create->at);
+		if (create->at == create->segment.size / PB_PAGE_BYTES)
+			publish(firmware, channel);
+	}
+}
+
+void pb_core_segment_cancel(struct pb_firmware *firmware, uint32_t channel)
+{
+	struct pb_core_create *create = &firmware->channels[channel].memory.create;
+
+	if (create->step != PB_CORE_CREATE_NONE && create->slot != 0)
+		free_slot(firmware, create->slot);
+	create->step = PB_CORE_CREATE_NONE;
+}
+
+/** Frees a segment that nothing uses. */
+static void free_segment(struct pb_firmware *firmware, uint32_t channel, uint32_t id)
+{
+	struct pb_core_channel_memory *memory = &firmware->channels[channel].memory;
+	const uint32_t slot = memory->segment_of[id];
+	struct pb_core_segment *segment = &firmware->segments.at[slot];
+
+	if (engine_bytes(segment) != 0)
+		set_range(firmware, channel, id, &(struct pb_engine_range){.bytes = 0});
+	free_slot(firmware, slot);
+	memset(segment, 0, sizeof(*segment));
+	memory->segment_of[id] = 0;
+}
+
+bool pb_core_segment_free_next(struct pb_firmware *firmware, uint32_t channel, uint32_t *id)
+{
+	const struct pb_core_channel_memory *memory = &firmware->channels[channel].memory;
+
+	while (*id < PB_LIMIT_SEGMENTS && memory->segment_of[*id] == 0)
+		(*id)++;
+	if (*id == PB_LIMIT_SEGMENTS)
+		return false;
+	free_segment(firmware, channel, *id);
+	return true;
+}
+
+uint32_t pb_core_segment_count(const struct pb_core_channel_memory *memory)
+{
+	uint32_t count = 0;
+
+	for (uint32_t id = 0; id < PB_LIMIT_SEGMENTS; id++)
+		count += memory->segment_of[id] != 0;
+	return count;
+}
+
+enum pb_error pb_core_segment_destroy(struct pb_firmware *firmware, uint32_t channel, uint32_t segment)
+{
+	const struct pb_core_channel *owner = &firmware->channels[channel];
+
+	if (pb_core_segment_is_creating_id(&owner->memory, segment))
+		return PB_ERROR_BUSY;
+	if (segment >= PB_LIMIT_SEGMENTS || owner->memory.segment_of[segment] == 0)
+		return PB_ERROR_BAD_ARGUMENT;
+	/* Segment 0 holds the pages and rings of the channel's queues. */
+	if (owner->usage.in_flight != 0 || (segment == PB_SEGMENT_SYSTEM && owner->queues != 0))
+		return PB_ERROR_BUSY;
+	free_segment(firmware, channel, segment);
+	return PB_ERROR_OK;
+}
+
+uint32_t pb_core_segment_memory(const struct pb_core_segment *segment, uint64_t os_address, uint64_t bytes)
+{
+	uint64_t offset = os_address - segment->os_base; /* wraps to a large one below the base */
+
+	if (offset > segment->memory_bytes || bytes > segment->memory_bytes - offset)
+		return 0;
+	return segment->memory_offset + (uint32_t)offset;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Segments: created in slices, looked up by each submission, destroyed or freed
+ * with their channel. The owner of struct pb_core_segments and of struct
+ * pb_core_channel_memory; main loop only.
+ */
+#ifndef PB_FIRMWARE_MEMORY_SEGMENT_H
+#define PB_FIRMWARE_MEMORY_SEGMENT_H
+
+#include <stdbool.h>
+
+#include "firmware/memory/pool.h"
+#include "patchbay/abi/base.h"
+#include "patchbay/abi/channel.h"
+#include "patchbay/abi/errors.h"
+
+struct pb_firmware;
+
+/** A segment of some channel. Not there while size is 0. */
+struct pb_core_segment {
+	uint64_t os_base;       /**< first address that its host uses */
+	uint64_t gpu_base;      /**< first address that engines use */
+	uint64_t size;          /**< bytes of address space */
+	uint32_t memory_offset; /**< of its backing in card memory */
+	uint32_t memory_bytes;  /**< backed from its start; the rest has addresses only. An aperture: 0 */
+	uint32_t table_offset;  /**< an aperture's page table in card memory; else 0 */
+	uint8_t kind;           /**< enum pb_segment_kind */
+	uint8_t channel;        /**< index of its owner */
+};
+
+/*@
+  logic integer pb_core_bytes_seen(struct pb_core_segment *segment) =
+    segment->kind == PB_SEGMENT_APERTURE ? segment->size : segment->memory_bytes;
+
+  // What is kept of every segment, as SEGMENT_CREATE checks it.
+  predicate pb_core_is_sound(struct pb_core_segment *segment) =
+    0 < segment->size && segment->size % PB_PAGE_BYTES == 0 && segment->memory_bytes % PB_PAGE_BYTES == 0 &&
+    segment->os_base % PB_PAGE_BYTES == 0 && segment->gpu_base % PB_PAGE_BYTES == 0 &&
+    segment->os_base + segment->size <= UINT64_MAX && segment->gpu_base + segment->size <= UINT64_MAX &&
+    segment->memory_bytes <= segment->size &&
+    (segment->kind == PB_SEGMENT_APERTURE ==>
+     segment->memory_bytes == 0 && segment->size <= PB_LIMIT_APERTURE_PAGES * PB_PAGE_BYTES);
+  // A channel's segment, or none.
+  predicate pb_core_is_segment(struct pb_core_segment *segment) =
+    pb_core_is_sound(segment) || (segment->size == 0 && segment->memory_bytes == 0);
+*/
+
+/** The steps of a SEGMENT_CREATE. */
+enum pb_core_create_step {
+	PB_CORE_CREATE_NONE = 0,  /**< none is in progress */
+	PB_CORE_CREATE_CHECK = 1, /**< compares it with the channel's other segments */
+	PB_CORE_CREATE_BACK = 2,  /**< searches memory for its backing */
+	PB_CORE_CREATE_CLEAR = 3, /**< clears an aperture's page table */
+};
+
+/** A SEGMENT_CREATE in progress: one slice in each pass, the reply at the end. */
+struct pb_core_create {
+	struct pb_core_segment segment; /**< as it will be */
+	uint32_t step;                  /**< enum pb_core_create_step */
+	uint32_t id;                    /**< the channel's name for it */
+	uint32_t tag;                   /**< of the command */
+	uint32_t at;                    /**< how far the step is: segment id, offset in card memory, page */
+	uint32_t slot;                  /**< in pb_core_segments.at, once it has one; else 0 */
+};
+
+/** The state of this module. */
+struct pb_core_segments {
+	struct pb_core_segment at[PB_CORE_SEGMENT_SLOTS]; /**< slot 0 is never given out: it is no segment */
+	uint32_t taken[PB_LIMIT_SEGMENTS_TOTAL / 32u];    /**< mask of slots; bit 0 is slot 1 */
+};
+
+/** A member of a channel's record. */
+struct pb_core_channel_memory {
+	uint8_t segment_of[PB_LIMIT_SEGMENTS]; /**< by segment id: its slot; 0: none */
+	struct pb_core_create create;          /**< the segment being created */
+};
+
+/** A channel's segment. One that the channel does not have has size 0. */
+/*@
+  requires \valid(segments) && \valid_read(memory);
+  requires id < PB_LIMIT_SEGMENTS ==> memory->segment_of[id] < PB_CORE_SEGMENT_SLOTS;
+  assigns \result \from segments, memory, id;
+  ensures \result == segments->at + (id < PB_LIMIT_SEGMENTS ? memory->segment_of[id] : 0);
+*/
+static inline struct pb_core_segment *pb_core_segment_of(struct pb_core_segments *segments,
+							 const struct pb_core_channel_memory *memory,
+							 uint32_t id)
+{
+	return &segments->at[id < PB_LIMIT_SEGMENTS ? memory->segment_of[id] : 0];
+}
+
+/** Whether a segment of the channel is being created, of whatever id. */
+static inline bool pb_core_segment_is_creating(const struct pb_core_channel_memory *memory)
+{
+	return memory->create.step != PB_CORE_CREATE_NONE;
+}
+
+/** Whether the channel's commands wait: a segment is created in order with them, but for the time that clearing takes. */
+static inline bool pb_core_segment_blocks_commands(const struct pb_core_channel_memory *memory)
+{
+	return memory->create.step == PB_CORE_CREATE_CHECK || memory->create.step == PB_CORE_CREATE_BACK;
+}
+
+/** Whether an id is that of the segment that the channel is creating. */
+static inline bool pb_core_segment_is_creating_id(const struct pb_core_channel_memory *memory, uint32_t id)
+{
+	return pb_core_segment_is_creating(memory) && memory->create.id == id;
+}
+
+/** The engines know of no segment any more, whatever an earlier incarnation has set. Once, at boot. */
+void pb_core_segment_init(struct pb_firmware *firmware);
+/**
+ * Starts to create a segment, a deferred task. Pre: no other of the channel is being created.
+ * @param arguments of SEGMENT_CREATE @return OK: the reply is deferred; else what is wrong
+ */
+enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t channel, uint32_t tag,
+				     const uint32_t *arguments);
+/** Advances the channel's segment by one slice; the last one sends the reply. */
+void pb_core_segment_step(struct pb_firmware *firmware, uint32_t channel);
+/** Cancels the creation of a segment, if there is one; nothing of it is left, and no reply is sent. */
+void pb_core_segment_cancel(struct pb_firmware *firmware, uint32_t channel);
+/** SEGMENT_DESTROY.. @return OK, BUSY or BAD_ARGUMENT */
+enum pb_error pb_core_segment_destroy(struct pb_firmware *firmware, uint32_t channel, uint32_t segment);
+/** Frees the channel's next segment from an id on. @param id where to begin; set behind the one freed @return false: none was left */
+bool pb_core_segment_free_next(struct pb_firmware *firmware, uint32_t channel, uint32_t *id);
+/** How many segments a channel has. */
+uint32_t pb_core_segment_count(const struct pb_core_channel_memory *memory);
+/**
+ * Finds where a piece of backed memory lies.
+ * @return its offset in card memory, or 0 (which is never in the pool) if any byte of it is not backed
+ */
+/*@
+  requires \valid_read(segment) && pb_core_is_segment(segment);
+  requires segment->memory_offset + segment->memory_bytes <= UINT32_MAX;
+  assigns \nothing;
+  ensures backed: \result != 0 ==> segment->os_base <= os_address &&
+    os_address + bytes <= segment->os_base + segment->memory_bytes &&
+    \result == segment->memory_offset + (os_address - segment->os_base);
+  ensures not_backed: \result == 0 && segment->memory_offset != 0 ==> os_address < segment->os_base ||
+    os_address + bytes > segment->os_base + segment->memory_bytes;
+*/
+uint32_t pb_core_segment_memory(const struct pb_core_segment *segment, uint64_t os_address, uint64_t bytes);
+
+#endif

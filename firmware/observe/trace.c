@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "firmware/observe/trace.h"
+
+#include "firmware/instance.h"
+
+#define SCHEMA_BYTES ((uint32_t)sizeof(PB_TRACE_SCHEMA) - 1u)
+/** In whole words. */
+static const char schema[(SCHEMA_BYTES + 4u) & ~3u] = PB_TRACE_SCHEMA;
+
+void pb_core_trace_write(struct pb_firmware *firmware, uint32_t what, uint32_t first, uint32_t second)
+{
+	pb_core_trace_put(&firmware->trace, pb_core_clock(firmware), what, first, second);
+}
+
+bool pb_core_trace_set(struct pb_core_trace *trace, uint32_t levels)
+{
+	uint32_t enabled = 0;
+
+	for (uint32_t c = 0; c < PB_TRACE_CATEGORY_COUNT; c++) {
+		const uint32_t level = levels >> 4u * c & 0xfu;
+
+		if (level > PB_TRACE_LEVEL_MAX)
+			return false;
+		enabled |= ((1u << level) - 1u) << c * PB_TRACE_LEVEL_MAX;
+	}
+	if (levels >> 4u * PB_TRACE_CATEGORY_COUNT != 0)
+		return false;
+	trace->enabled = enabled;
+	pb_shared_write32(&((struct pb_trace_ring *)(void *)trace->records)[-1].levels, levels);
+	return true;
+}
+
+static void write_schema(uint32_t *to)
+{
+	for (uint32_t at = 0; at < SCHEMA_BYTES; at += 4u) {
+		uint32_t word = 0;
+
+		for (uint32_t i = 0; i < 4u; i++)
+			word |= (uint32_t)(uint8_t)schema[at + i] << 8u * i;
+		pb_shared_write32(to++, word);
+	}
+}
+
+static uint32_t largest_power_of_two(uint32_t limit)
+{
+	uint32_t power = 1;
+
+	while (power <= limit / 2u)
+		power *= 2u;
+	return power;
+}
+
+void pb_core_trace_init(struct pb_firmware *firmware)
+{
+	const struct pb_firmware_config *config = firmware->config;
+	const uint32_t others = (uint32_t)sizeof(struct pb_trace_ring) + SCHEMA_BYTES + 3u;
+	const uint32_t records = config->memory_bytes + (uint32_t)sizeof(struct pb_trace_ring);
+	struct pb_core_trace *trace = &firmware->trace;
+	struct pb_trace_ring *ring = pb_core_at(firmware, config->memory_bytes);
+	uint32_t entries;
+
+	if (config->trace_bytes < others + 2u * PB_TRACE_MARGIN * (uint32_t)sizeof(struct pb_trace_record))
+		return;
+	entries = largest_power_of_two((config->trace_bytes - others) /
+				       (uint32_t)sizeof(struct pb_trace_record));
+	trace->records = (uint8_t *)(ring + 1);
+	trace->mask = (entries - 1u) * (uint32_t)sizeof(struct pb_trace_record);
+	/* What the last boot has left stays readable. Any number would do. */
+	trace->put = pb_shared_read32(&ring->put) / sizeof(struct pb_trace_record) *
+		     (uint32_t)sizeof(struct pb_trace_record);
+	pb_shared_write32(&ring->magic, 0);
+	pb_shared_release();
+	pb_shared_write32(&ring->version, PB_TRACE_VERSION);
+	pb_shared_write32(&ring->record_bytes, sizeof(struct pb_trace_record));
+	pb_shared_write32(&ring->entries, entries);
+	pb_shared_write32(&ring->records_offset, records);
+	pb_shared_write32(&ring->schema_offset, records + entries * (uint32_t)sizeof(struct pb_trace_record));
+	pb_shared_write32(&ring->schema_bytes, SCHEMA_BYTES);
+	write_schema((uint32_t *)(void *)(trace->records + entries * sizeof(struct pb_trace_record)));
+	(void)pb_core_trace_set(trace, PB_TRACE_LEVELS_DEFAULT);
+	pb_shared_release();
+	pb_shared_write32(&ring->magic, PB_TRACE_MAGIC);
+	/* Before all else: if nothing more comes of this boot, here is why. */
+	pb_shared_write32(&firmware->boot.block->trace_offset, config->memory_bytes);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+#include "firmware/patch/format.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+static const struct pb_patch_format built_in[] = {PB_PATCH_FORMATS(PB_PATCH_FORMAT_ROW)};
+PB_STATIC_ASSERT(sizeof(built_in) / sizeof(built_in[0]) == PB_PATCH_FORMAT_COUNT, "numbers without holes");
+
+const struct pb_patch_format *pb_core_format_find(const struct pb_core_formats *formats,
+						  const struct pb_core_channel_formats *own, uint32_t id)
+{
+	uint32_t slot;
+
+	if (id < PB_PATCH_FORMAT_COUNT)
+		return &built_in[id];
+	if (id - PB_FORMAT_OWN >= PB_LIMIT_FORMATS_OWN)
+		return NULL;
+	slot = own->slot_of[id - PB_FORMAT_OWN];
+	return slot != 0 ? &formats->at[slot - 1u] : NULL;
+}
+
+/** The format that twelve words describe. */
+/*@
+  requires \valid_read(words + (0 .. 11));
+  assigns \nothing;
+  ensures \result.source == words[0] % 0x100 && \result.bound == words[0] / 0x100 % 0x100;
+  ensures \result.flags == words[0] / 0x10000 % 0x100 && \result.align == words[0] / 0x1000000;
+  ensures \result.shift_right == words[1] % 0x100 && \result.shift_left == words[1] / 0x100 % 0x100;
+  ensures \result.step == words[1] / 0x10000 % 0x100 && \result.or_by == words[1] / 0x1000000;
+  ensures \result.mask == words[2] && \result.high_mask == words[3] && \result.background == words[4];
+  ensures \result.pre_or_low == words[5] && \result.pre_or_high == words[6] && \result.reserved == words[11];
+  ensures \forall integer i; 0 <= i < 4 ==> \result.or_value[i] == words[7 + i];
+*/
+static struct pb_patch_format format_of_words(const uint32_t *words)
+{
+	return (struct pb_patch_format){
+		.source = (uint8_t)words[0],
+		.bound = (uint8_t)(words[0] >> 8),
+		.flags = (uint8_t)(words[0] >> 16),
+		.align = (uint8_t)(words[0] >> 24),
+		.shift_right = (uint8_t)words[1],
+		.shift_left = (uint8_t)(words[1] >> 8),
+		.step = (uint8_t)(words[1] >> 16),
+		.or_by = (uint8_t)(words[1] >> 24),
+		.mask = words[2],
+		.high_mask = words[3],
+		.background = words[4],
+		.pre_or_low = words[5],
+		.pre_or_high = words[6],
+		.or_value = {words[7], words[8], words[9], words[10]},
+		.reserved = words[11],
+	};
+}
+
+/*@
+  logic integer or_choices(integer by) =
+    by == PB_FORMAT_OR_FIRST ? 1 : (by == PB_FORMAT_OR_SEGMENT ? 2 : (by == PB_FORMAT_OR_ATTRIBUTE ? 4 : 0));
+
+  predicate or_is_legal(struct pb_patch_format *format) = format->or_by < PB_FORMAT_ORS &&
+    (\forall integer i; or_choices(format->or_by) <= i < 4 ==> format->or_value[i] == 0);
+*/
+
+/** Whether or_value has anything that or_by cannot choose. */
+/*@
+  requires \valid_read(format);
+  assigns \nothing;
+  ensures \result <==> !or_is_legal(format);
+*/
+static bool or_is_bad(const struct pb_patch_format *format)
+{
+	static const uint8_t choices[PB_FORMAT_ORS] = {
+		[PB_FORMAT_OR_FIRST] = 1, [PB_FORMAT_OR_SEGMENT] = 2, [PB_FORMAT_OR_ATTRIBUTE] = 4};
+
+	if (format->or_by >= PB_FORMAT_ORS)
+		return true;
+	/*@
+	  loop invariant or_choices(format->or_by) <= i <= 4;
+	  loop invariant \forall integer j; or_choices(format->or_by) <= j < i ==> format->or_value[j] == 0;
+	  loop assigns i;
+	  loop variant 4 - i;
+	*/
+	for (uint32_t i = choices[format->or_by]; i < 4u; i++) {
+		if (format->or_value[i] != 0)
+			return true;
+	}
+	return false;
+}
+
+/*@
+  // The rules of FORMAT_SET, in the order in which reasons are given.
+  predicate source_is_legal(struct pb_patch_format *format) = format->source < PB_FORMAT_SOURCES;
+  predicate bound_is_legal(struct pb_patch_format *format) = format->bound < PB_FORMAT_BOUNDS &&
+    (format->bound == PB_FORMAT_NONE || format->source == PB_FORMAT_ADDRESS || format->source == PB_FORMAT_SELF);
+  predicate flags_are_legal(struct pb_patch_format *format) = (format->flags & (uint32_t)~PB_FORMAT_FLAGS) == 0 &&
+    ((format->flags & PB_FORMAT_WRITE) == 0 || format->source == PB_FORMAT_ADDRESS);
+  predicate align_is_legal(struct pb_patch_format *format) =
+    format->align == 1 || format->align == 4 || format->align == 8;
+  predicate shift_is_legal(struct pb_patch_format *format) =
+    format->shift_right <= 63 && format->shift_left <= 31;
+  predicate step_is_legal(struct pb_patch_format *format) =
+    (format->flags & PB_FORMAT_WIDE) != 0 ? 1 <= format->step <= 4 : format->step == 0;
+  predicate mask_is_legal(struct pb_patch_format *format) = format->mask != 0 &&
+    ((format->flags & PB_FORMAT_WIDE) != 0 <==> format->high_mask != 0);
+  predicate background_is_legal(struct pb_patch_format *format) = (format->background & format->mask) == 0 &&
+    ((format->flags & PB_FORMAT_KEEP) == 0 || format->background == 0);
+  predicate ends_legal(struct pb_patch_format *format) = or_is_legal(format) && mask_is_legal(format) &&
+    background_is_legal(format) && format->reserved == 0;
+*/
+
+/** What is wrong with its masks and constants, if anything. */
+/*@
+  requires \valid_read(format);
+  assigns \nothing;
+  ensures \result == PB_FORMAT_REASON_OR || \result == PB_FORMAT_REASON_MASK ||
+    \result == PB_FORMAT_REASON_BACKGROUND || \result == PB_FORMAT_REASON_RESERVED || \result == PB_FORMAT_REASON_NONE;
+  ensures or: \result == PB_FORMAT_REASON_OR <==> !or_is_legal(format);
+  ensures mask: \result == PB_FORMAT_REASON_MASK <==> or_is_legal(format) && !mask_is_legal(format);
+  ensures background: \result == PB_FORMAT_REASON_BACKGROUND <==>
+    or_is_legal(format) && mask_is_legal(format) && !background_is_legal(format);
+  ensures reserved: \result == PB_FORMAT_REASON_RESERVED <==> or_is_legal(format) && mask_is_legal(format) &&
+    background_is_legal(format) && format->reserved != 0;
+  ensures none: \result == PB_FORMAT_REASON_NONE <==> ends_legal(format);
+*/
+static enum pb_format_reason check_words(const struct pb_patch_format *format)
+{
+	const bool wide = (format->flags & PB_FORMAT_WIDE) != 0;
+
+	if (or_is_bad(format))
+		return PB_FORMAT_REASON_OR;
+	if (format->mask == 0 || wide != (format->high_mask != 0))
+		return PB_FORMAT_REASON_MASK;
+	if ((format->background & format->mask) != 0 ||
+	    ((format->flags & PB_FORMAT_KEEP) != 0 && format->background != 0))
+		return PB_FORMAT_REASON_BACKGROUND;
+	return format->reserved != 0 ? PB_FORMAT_REASON_RESERVED : PB_FORMAT_REASON_NONE;
+}
+
+/** What is wrong with where it goes and how it is shifted, or with what is checked after that. */
+/*@
+  requires \valid_read(format);
+  assigns \nothing;
+  ensures \result != PB_FORMAT_REASON_SOURCE && \result != PB_FORMAT_REASON_BOUND &&
+    \result != PB_FORMAT_REASON_FLAGS;
+  ensures align: \result == PB_FORMAT_REASON_ALIGN <==> !align_is_legal(format);
+  ensures shift: \result == PB_FORMAT_REASON_SHIFT <==> align_is_legal(format) && !shift_is_legal(format);
+  ensures step: \result == PB_FORMAT_REASON_STEP <==>
+    align_is_legal(format) && shift_is_legal(format) && !step_is_legal(format);
+  ensures none: \result == PB_FORMAT_REASON_NONE <==>
+    align_is_legal(format) && shift_is_legal(format) && step_is_legal(format) && ends_legal(format);
+*/
+static enum pb_format_reason check_place(const struct pb_patch_format *format)
+{
+	const bool wide = (format->flags & PB_FORMAT_WIDE) != 0;
+
+	if (format->align != 1u && format->align != 4u && format->align != 8u)
+		return PB_FORMAT_REASON_ALIGN;
+	if (format->shift_right > 63u || format->shift_left > 31u)
+		return PB_FORMAT_REASON_SHIFT;
+	if (wide ? format->step < 1u || format->step > 4u : format->step != 0)
+		return PB_FORMAT_REASON_STEP;
+	return check_words(format);
+}
+
+/** What is wrong with a format, if anything: the first of its rules that it breaks. */
+/*@
+  requires \valid_read(format);
+  assigns \nothing;
+  ensures source: \result == PB_FORMAT_REASON_SOURCE <==> !source_is_legal(format);
+  ensures bound: \result == PB_FORMAT_REASON_BOUND <==> source_is_legal(format) && !bound_is_legal(format);
+  ensures flags: \result == PB_FORMAT_REASON_FLAGS <==>
+    source_is_legal(format) && bound_is_legal(format) && !flags_are_legal(format);
+  ensures none: \result == PB_FORMAT_REASON_NONE <==> source_is_legal(format) && bound_is_legal(format) &&
+    flags_are_legal(format) && align_is_legal(format) && shift_is_legal(format) && step_is_legal(format) &&
+    ends_legal(format);
+*/
+static enum pb_format_reason check(const struct pb_patch_format *format)
+{
+	if (format->source >= PB_FORMAT_SOURCES)
+		return PB_FORMAT_REASON_SOURCE;
+	if (format->bound >= PB_FORMAT_BOUNDS ||
+	    (format->bound != PB_FORMAT_NONE && format->source != PB_FORMAT_ADDRESS &&
+	     format->source != PB_FORMAT_SELF))
+		return PB_FORMAT_REASON_BOUND;
+	if ((format->flags & ~PB_FORMAT_FLAGS) != 0 ||
+	    ((format->flags & PB_FORMAT_WRITE) != 0 && format->source != PB_FORMAT_ADDRESS))
+		return PB_FORMAT_REASON_FLAGS;
+	return check_place(format);
+}
+
+/** Claims a slot for a channel's own format, unless it has one. @return NULL: all slots are taken */
+static struct pb_patch_format *claim_slot(struct pb_core_formats *formats, uint8_t *slot)
+{
+	for (uint32_t i = 0; i < PB_LIMIT_FORMATS_TOTAL && *slot == 0; i++) {
+		if (formats->at[i].mask == 0)
+			*slot = (uint8_t)(i + 1u);
+	}
+	return *slot != 0 ? &formats->at[*slot - 1u] : NULL;
+}
+
+enum pb_error pb_core_format_set(struct pb_core_formats *formats, struct pb_core_channel_formats *own,
+				 const uint32_t *arguments, uint32_t *reason)
+{
+	const uint32_t number = arguments[0] - PB_FORMAT_OWN;
+	const struct pb_patch_format format = format_of_words(&arguments[1]);
+	struct pb_patch_format *slot;
+
+	*reason = number < PB_LIMIT_FORMATS_OWN ? check(&format) : PB_FORMAT_REASON_NUMBER;
+	if (*reason != PB_FORMAT_REASON_NONE)
+		return PB_ERROR_BAD_FORMAT;
+	slot = claim_slot(formats, &own->slot_of[number]);
+	if (slot == NULL)
+		return PB_ERROR_NO_SPACE;
+	*slot = format;
+	own->version++;
+	return PB_ERROR_OK;
+}
+
+void pb_core_format_forget(struct pb_core_formats *formats, struct pb_core_channel_formats *own)
+{
+	for (uint32_t number = 0; number < PB_LIMIT_FORMATS_OWN; number++) {
+		const uint32_t slot = own->slot_of[number];
+
+		if (slot != 0)
+			formats->at[slot - 1u].mask = 0;
+		own->slot_of[number] = 0;
+	}
+	own->version++;
+}

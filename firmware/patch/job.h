@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * A job: all that it takes to prepare one submission that has patches. It is
+ * handed from step to step (prepare/lists.c fills it, prepare/resolve.c and
+ * compare.c advance it, patch/ carries it out), and each step writes what the
+ * next ones need. There are fewer jobs than nodes: a submission that is ready
+ * needs none.
+ */
+#ifndef PB_FIRMWARE_PATCH_JOB_H
+#define PB_FIRMWARE_PATCH_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "firmware/limits.h"
+#include "patchbay/abi/format.h"
+#include "patchbay/abi/patch.h"
+
+struct pb_core_channel;
+struct pb_core_segment;
+struct pb_core_submission;
+
+/**
+ * One allocation, resolved: what a patch needs of it. Slots at and beyond the
+ * size of the list have limit 0, so that the fast loops need no index check.
+ */
+struct pb_core_slot {
+	uint32_t low;  /**< GPU address, low word */
+	uint32_t high; /**< GPU address, high word */
+	uint32_t limit
+		[2]; /**< AllocationOffset must be below; [0] for reads, [1] for formats that claim a write */
+};
+
+/** The bits of an allocation that formats may choose a value by. */
+#define PB_CORE_TAG(kind, attribute) ((uint8_t)((uint32_t)(kind) << 4 | (attribute)))
+#define PB_CORE_TAG_KIND(tag)        ((uint32_t)(tag) >> 4)
+#define PB_CORE_TAG_ATTRIBUTE(tag)   ((tag)&3u)
+
+/** The step that a job is in. */
+enum pb_core_job_state {
+	PB_CORE_JOB_RESOLVE = 1, /**< its allocation list is resolved */
+	PB_CORE_JOB_COMPARE = 2, /**< is the buffer patched like this already? */
+	PB_CORE_JOB_PATCH = 3,   /**< its patch list is carried out */
+	PB_CORE_JOB_READY = 4,   /**< nothing is left to do: the node has the submission, the job is free */
+};
+
+/** No format has this number. */
+#define PB_CORE_NO_FORMAT UINT32_MAX
+
+/** A format as the slow path uses it. */
+struct pb_core_plan {
+	const struct pb_patch_format *format; /**< NULL: no such format */
+	uint32_t id;                          /**< the format's number */
+	uint32_t places;                      /**< bytes of the submission at which its words may start */
+	bool uses_allocation;                 /**< AllocationIndex names something */
+	struct pb_core_slot base; /**< of a source that is not an allocation; limit of an offset into it */
+};
+
+/** What the general loops can do of a format. */
+enum pb_core_general_kind {
+	PB_CORE_GENERAL_NOT = 0, /**< nothing: its entries always take the slow path */
+	PB_CORE_GENERAL_PLAIN,   /**< an address, shifted, one word of it */
+	PB_CORE_GENERAL_RICH,    /**< the rest */
+};
+
+/** A format as the general loops use it. */
+struct pb_core_general {
+	enum pb_core_general_kind kind;
+	uint32_t id;                          /**< the format's number */
+	const struct pb_patch_format *format; /**< its descriptor */
+	uint32_t places;                      /**< 4-byte aligned target words */
+	uint32_t bounded;                     /**< all ones: AllocationOffset is; 0: it is not */
+	uint32_t column;                      /**< of pb_core_slot.limit */
+	uint32_t right;                       /**< shift, modulo 32 */
+	uint32_t lost_low;                    /**< bits that must not be lost */
+	uint32_t lost_high;                   /**< bits that must not be lost */
+	uint32_t mask;                        /**< bits of the first word that the value fills */
+	uint32_t high_or;                     /**< ORed into the second word */
+	uint32_t ors[4];                      /**< for the first word: background, and all that is ORed in */
+};
+
+/** What it takes to prepare a submission. */
+struct pb_core_job {
+	uint32_t state;                        /**< enum pb_core_job_state */
+	struct pb_core_submission *submission; /**< in its node; set with each slice */
+	const struct pb_core_channel *channel; /**< whose it is */
+	uint8_t *target;    /**< shared; byte 0 of the submission; NULL: it lies page by page */
+	uint32_t start;     /**< PatchOffset of that byte */
+	uint32_t bytes;     /**< of the submission */
+	uint32_t dma_bytes; /**< of the whole DMA buffer */
+
+	const struct pb_allocation *allocations; /**< shared */
+	/** Where the buffer lies page by page; NULL: it is contiguous. */
+	const struct pb_core_segment *aperture;
+	uint32_t aperture_offset;  /**< of the buffer's byte 0 in the aperture */
+	uint32_t allocation_count; /**< of the allocation list */
+	uint32_t resolved;         /**< allocations resolved */
+	uint32_t slots_used;       /**< slots from here on have limit 0 */
+	bool high;                 /**< some address does not fit 32 bits */
+	bool crossing;             /**< some allocation reaches over a multiple of 4 GiB */
+
+	const uint32_t *list;           /**< shared; the next word of the patch list */
+	uint32_t list_words;            /**< of it that are left */
+	uint32_t list_index;            /**< list index of the next entry, or word of a compact list */
+	bool compact;                   /**< the list is in the compact encoding */
+	uint32_t format_id;             /**< of the last entry */
+	struct pb_core_plan plan;       /**< of some format that took the slow path */
+	struct pb_core_general general; /**< of some format that took a general loop */
+	uint32_t cookie;                /**< the host's name for the buffer's contents, or 0 */
+	uint32_t compared;              /**< slots that the digest holds */
+	uint64_t digest;                /**< of all that the patched bytes depend on, with a cookie */
+
+	struct pb_core_slot slots[PB_LIMIT_ALLOCATIONS]; /**< by allocation index */
+	uint32_t ids[PB_LIMIT_ALLOCATIONS];              /**< by allocation index: what ID formats write */
+	uint8_t tags[PB_LIMIT_ALLOCATIONS];              /**< by allocation index: PB_CORE_TAG */
+};
+
+#endif

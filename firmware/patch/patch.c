@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Step 3: the patch list. Each word of an entry is read once, checked, and the
+ * address is written in place. Old bits are never an addend, so patching again
+ * gives the same bytes.
+ */
+#include "firmware/patch/patch.h"
+
+#include "firmware/instance.h"
+#include "firmware/patch/loops.h"
+
+/** 4-byte aligned places at which so many bytes fit; of an aperture only the slow path finds any. */
+static uint32_t places(const struct pb_core_job *job, uint32_t bytes)
+{
+	return job->aperture != NULL || job->bytes < bytes ? 0 : (job->bytes - bytes) / 4u + 1u;
+}
+
+static void set_places(struct pb_core_cursor *cursor, const struct pb_core_job *job)
+{
+	const uint32_t words = places(job, 4);
+	const uint32_t pairs = places(job, 8);
+
+	cursor->places[PB_CORE_CLASS_ANY] = words;
+	cursor->places[PB_CORE_CLASS_ANY_WIDE] = pairs;
+	cursor->places[PB_CORE_CLASS_WORD] = job->crossing ? 0 : words;
+	cursor->places[PB_CORE_CLASS_WIDE] = job->crossing ? 0 : pairs;
+	cursor->places[PB_CORE_CLASS_LOW] = job->crossing || job->high ? 0 : words;
+}
+
+/** What of a slice no single loop can do. @return what is wrong with the entry before `words` */
+static enum pb_error finish_slice(struct pb_core_cursor *cursor, bool irregular)
+{
+	enum pb_error error;
+
+	/* Each iteration applies one entry at least: an entry that is irregular in the mixed loop takes the general path. */
+	do {
+		if (irregular && pb_core_list_mixed(cursor) == PB_CORE_DONE)
+			return PB_ERROR_OK;
+		error = pb_core_list_general(cursor, &irregular);
+	} while (error == PB_ERROR_OK && irregular);
+	return error;
+}
+
+/** Slices, until the list ends, an entry fails, a line is raised, or the other nodes have waited long enough. */
+static enum pb_error list_slices(struct pb_core_cursor *cursor)
+{
+	do {
+		bool irregular = false;
+		enum pb_error error;
+
+		if (pb_core_is_fast(cursor->format_id)) {
+			irregular = pb_core_list_run(cursor) == PB_CORE_IRREGULAR;
+			if (!irregular)
+				return PB_ERROR_OK;
+		}
+		error = finish_slice(cursor, irregular);
+		if (error != PB_ERROR_OK) {
+			cursor->words -= PB_CORE_ENTRY_WORDS;
+			return error;
+		}
+	} while (cursor->words < cursor->pass && !pb_lines_waiting(cursor->pending));
+	return PB_ERROR_OK;
+}
+
+/** Entries before a word of the list. */
+static uint32_t entries(const struct pb_core_job *job, const struct pb_core_cursor *cursor, uint32_t words)
+{
+	if (!job->compact)
+		return words / PB_CORE_ENTRY_WORDS;
+	return (words - cursor->escapes) / PB_COMPACT_SHORT_WORDS;
+}
+
+static void set_list(struct pb_core_cursor *cursor, const struct pb_core_job *job)
+{
+	const uint32_t entry_words = job->compact ? PB_COMPACT_SHORT_WORDS : PB_CORE_ENTRY_WORDS;
+	const uint32_t pass_words = PB_PASS_SLICES * PB_SLICE_PATCHES * entry_words;
+
+	cursor->words = job->list;
+	cursor->end = job->list + job->list_words;
+	cursor->pass = job->list_words < pass_words ? cursor->end : job->list + pass_words;
+}
+
+/** Moves the job on to where the cursor is. */
+static void advance(struct pb_core_job *job, const struct pb_core_cursor *cursor)
+{
+	const uint32_t words = (uint32_t)(cursor->words - job->list);
+	const uint32_t done = entries(job, cursor, words);
+
+	/* Not remembered: a FENCE entry depends on this submission, and an aperture may map the buffer elsewhere later. */
+	if (cursor->fenced || job->aperture != NULL)
+		job->cookie = 0;
+	job->format_id = cursor->format_id;
+	job->submission->patches += done;
+	job->list += words;
+	job->list_words -= words;
+	job->list_index += job->compact ? words : done;
+}
+
+enum pb_error pb_core_patch(struct pb_firmware *firmware, struct pb_core_job *job)
+{
+	struct pb_core_cursor cursor = {
+		.slots = job->slots,
+		.origin = (uintptr_t)job->target - job->start,
+		.start = job->start,
+		.pending = firmware->lines->pending,
+		.format_id = job->format_id,
+		.firmware = firmware,
+		.job = job,
+	};
+	enum pb_error error;
+
+	set_list(&cursor, job);
+	set_places(&cursor, job);
+	error = job->compact ? pb_core_compact_slices(&cursor) : list_slices(&cursor);
+	advance(job, &cursor);
+	if (error == PB_ERROR_OK && job->list_words == 0)
+		job->state = PB_CORE_JOB_READY;
+	return error;
+}

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The descriptor. Each of its words is read once, where it is checked; what
+ * passes stands in the submission and its job, and no later step reads the ring.
+ */
+#include "firmware/prepare/admit.h"
+
+#include "firmware/compiler.h"
+
+/** For what ordinary submissions share with others: they pay for no more than they need. */
+
+/** Accepts fence id and timeline value. A value that does not advance is an error; the submission completes at the last one then. */
+/*@
+  requires \valid(submission) && \valid(queue) && \valid_read(descriptor) && \separated(submission, queue);
+  assigns submission->fence_id, submission->timeline_low, submission->timeline_high, queue->timeline;
+  ensures never_back: queue->timeline >= \old(queue->timeline);
+  ensures forward: \result == PB_ERROR_OK <==> queue->timeline > \old(queue->timeline);
+  ensures as_its_queue: submission->timeline_low + 0x100000000 * submission->timeline_high == queue->timeline;
+*/
+static PB_CORE_INLINE enum pb_error admit_timeline(struct pb_core_submission *submission,
+						   struct pb_core_queue *queue,
+						   const struct pb_descriptor *descriptor)
+{
+	const uint32_t low = pb_shared_read32(&descriptor->timeline_low);
+	const uint32_t high = pb_shared_read32(&descriptor->timeline_high);
+	const uint64_t timeline = pb_core_wide(low, high);
+
+	submission->fence_id = pb_shared_read32(&descriptor->fence_id);
+	if (timeline <= queue->timeline) {
+		/* A timeline never goes back: this one completes at the value of the one before. */
+		submission->timeline_low = (uint32_t)queue->timeline;
+		submission->timeline_high = (uint32_t)(queue->timeline >> 32);
+		return PB_ERROR_BAD_TIMELINE;
+	}
+	submission->timeline_low = low;
+	submission->timeline_high = high;
+	pb_core_ring_set_timeline(queue, timeline);
+	return PB_ERROR_OK;
+}
+
+/** Finds the context that a submission names, if its channel has it. */
+/*@
+  requires \valid_read(firmware) && \valid(submission) && \valid_read(descriptor) && channel < PB_LIMIT_CHANNELS;
+  requires \separated(submission, firmware->contexts.at + (0 .. PB_LIMIT_CONTEXTS - 1));
+  assigns submission->context, submission->engine.owner;
+  ensures results: \result == PB_ERROR_OK || \result == PB_ERROR_CONTEXT_LOST || \result == PB_ERROR_BAD_CONTEXT;
+  ensures none: \result == PB_ERROR_BAD_CONTEXT ==> submission->context == PB_CORE_CONTEXT_NONE && submission->engine.owner == channel;
+  ensures some: \result != PB_ERROR_BAD_CONTEXT ==> submission->context < PB_LIMIT_CONTEXTS;
+*/
+static PB_CORE_INLINE enum pb_error admit_context(struct pb_firmware *firmware,
+						  struct pb_core_submission *submission, uint32_t channel,
+						  const struct pb_descriptor *descriptor)
+{
+	const uint32_t handle = pb_shared_read32(&descriptor->context);
+	const uint32_t index = handle % PB_LIMIT_CONTEXTS;
+	/* As pb_core_context_find(), with a lost context told from a wrong handle by one comparison. */
+	const uint32_t difference = firmware->contexts.at[index] -
+				    (handle - index + PB_CORE_CONTEXT(0, channel) + PB_CORE_CONTEXT_USED);
+
+	if (PB_HANDLE_INDEX(handle) != index || (difference & ~PB_CORE_CONTEXT_LOST) != 0) {
+		submission->context = PB_CORE_CONTEXT_NONE;
+		submission->engine.owner = channel;
+		return PB_ERROR_BAD_CONTEXT;
+	}
+	submission->context = (uint16_t)index;
+	submission->engine.owner = PB_ENGINE_OWNER(channel, index);
+	return difference != 0 ? PB_ERROR_CONTEXT_LOST : PB_ERROR_OK;
+}
+
+/** Checks the options. An engine that cannot stop resumes nothing. */
+/*@
+  requires \valid(submission) && \valid_read(descriptor) && \valid_read(engine);
+  assigns submission->resumes;
+  ensures \result == PB_ERROR_OK || \result == PB_ERROR_BAD_OPTIONS;
+*/
+static PB_CORE_INLINE enum pb_error admit_options(struct pb_core_submission *submission,
+						  const struct pb_descriptor *descriptor,
+						  const struct pb_engine *engine)
+{
+	const uint32_t options = pb_shared_read32(&descriptor->options);
+
+	if (options == 0)
+		return PB_ERROR_OK;
+	if ((options & ~PB_OPTION_RESUME) != 0 || engine->preempt == NULL)
+		return PB_ERROR_BAD_OPTIONS;
+	submission->resumes = true;
+	return PB_ERROR_OK;
+}
+
+/** Where the engine finds the range. @param offset of the range in its segment */
+/*@
+  requires \valid(submission) && \valid_read(segment) && \separated(submission, segment);
+  assigns submission->engine.address_low, submission->engine.address_high;
+  ensures segment->gpu_base + offset <= UINT64_MAX ==>
+    submission->engine.address_low + 0x100000000 * submission->engine.address_high == segment->gpu_base + offset;
+*/
+static PB_CORE_INLINE void place_buffer(struct pb_core_submission *submission,
+					const struct pb_core_segment *segment, uint32_t offset)
+{
+	const uint64_t gpu_address = segment->gpu_base + offset;
+
+	submission->engine.address_low = (uint32_t)gpu_address;
+	submission->engine.address_high = (uint32_t)(gpu_address >> 32);
+}
+
+/** A buffer that does not begin a page of backed memory: page by page in an aperture, or an error. */
+/*@
+  requires \valid_read(segment) && pb_core_is_segment(segment);
+  assigns \nothing;
+  ensures \result == PB_ERROR_OK <==> segment->size != 0 && segment->kind == PB_SEGMENT_APERTURE &&
+    address % PB_PAGE_BYTES == 0 && segment->os_base <= address && address + size <= segment->os_base + segment->size;
+  ensures segment->size == 0 ==> \result == PB_ERROR_BAD_SEGMENT;
+*/
+static PB_CORE_COLD enum pb_error check_paged_buffer(const struct pb_core_segment *segment, uint64_t address,
+						     uint32_t size)
+{
+	const uint64_t offset = address - segment->os_base; /* wraps to a large one below the base */
+
+	if (segment->size == 0)
+		return PB_ERROR_BAD_SEGMENT;
+	if (segment->kind != PB_SEGMENT_APERTURE || address % PB_PAGE_BYTES != 0 || offset > segment->size ||
+	    size > segment->size - offset)
+		return PB_ERROR_BAD_BUFFER;
+	return PB_ERROR_OK;
+}
+
+/** How far an address is from a base; a large number below it. */
+/*@
+  assigns \nothing;
+  ensures behind: base <= address ==> \result == address - base;
+  ensures below: address < base ==> \result == address - base + 0x10000000000000000;
+*/
+static PB_CORE_INLINE uint64_t distance(uint64_t base, uint64_t address)
+{
+	return address - base;
+}
+
+/** The DMA buffer and the range submitted. */
+/*@
+  requires \valid(firmware) && \valid(submission) && \valid_read(channel) && \valid_read(descriptor) && \valid(range);
+  requires pb_core_has_segments(firmware, channel) && \separated(range, submission, channel, firmware->segments.at + (0 .. PB_CORE_SEGMENT_SLOTS - 1));
+  assigns *range, submission->engine.bytes, submission->engine.address_low, submission->engine.address_high;
+  ensures words: \result == PB_ERROR_OK ==> range->start <= range->end <= range->size &&
+    range->start % 4 == 0 && range->end % 4 == 0 && submission->engine.bytes == range->end - range->start;
+  ensures nowhere: \result == PB_ERROR_OK && range->start == range->end ==> range->segment == \null;
+  ensures its_segment: \result == PB_ERROR_OK && range->start < range->end ==> \exists integer slot; 0 <= slot < PB_CORE_SEGMENT_SLOTS && range->segment == firmware->segments.at + slot;
+  ensures inside: \result == PB_ERROR_OK && range->start < range->end ==> range->segment->size != 0 &&
+    range->offset + range->size <= pb_core_bytes_seen(range->segment);
+  ensures paged: \result == PB_ERROR_OK && range->start < range->end ==> range->offset % PB_PAGE_BYTES == 0 &&
+    (range->paged <==> range->segment->kind == PB_SEGMENT_APERTURE);
+  ensures address: \result == PB_ERROR_OK && range->start < range->end ==>
+    submission->engine.address_low + 0x100000000 * submission->engine.address_high ==
+    range->segment->gpu_base + range->offset + range->start;
+*/
+static PB_CORE_INLINE enum pb_error admit_buffer(struct pb_firmware *firmware,
+						 struct pb_core_submission *submission,
+						 const struct pb_core_channel *channel,
+						 const struct pb_descriptor *descriptor,
+						 struct pb_core_range *range)
+{
+	const uint32_t size = pb_shared_read32(&descriptor->dma_size);
+	const uint32_t start = pb_shared_read32(&descriptor->dma_start);
+	const uint32_t end = pb_shared_read32(&descriptor->dma_end);
+	const uint32_t segment_id = pb_shared_read32(&descriptor->dma_segment);
+	const uint32_t low = pb_shared_read32(&descriptor->dma_address_low);
+	const uint64_t address = pb_core_wide(low, pb_shared_read32(&descriptor->dma_address_high));
+	const struct pb_core_segment *segment;
+	enum pb_error error = PB_ERROR_OK;
+	uint64_t offset;
+
+	/*@ ghost uint32_t slot = segment_id < PB_LIMIT_SEGMENTS ? channel->memory.segment_of[segment_id] : 0; */
+	/*@ ghost struct pb_core_segment *at = firmware->segments.at + slot; */
+	/*@ assert slot: slot < PB_CORE_SEGMENT_SLOTS && pb_core_is_segment(at); */
+	/*@ assert apart: \separated(submission, at) && \separated(range, at) && \valid_read(at); */
+	*range = (struct pb_core_range){.start = start, .end = end, .size = size};
+	if (start > end || end > size || (start | end) % 4u != 0)
+		return PB_ERROR_BAD_RANGE;
+	submission->engine.bytes = end - start;
+	if (start == end)
+		return PB_ERROR_OK; /* an empty one need not have a buffer (docs/wddm.md) */
+	segment = pb_core_segment_of(&firmware->segments, &channel->memory, segment_id);
+	PB_CORE_KEEP(segment);
+	/*@ assert segment: segment == at && pb_core_is_segment(segment); */
+	offset = distance(segment->os_base, address);
+	/*@ assert cut: (uint32_t)offset == offset % 0x100000000; */
+	/*@ assert shifted: (offset >> 32) == offset / 0x100000000; */ /*@ assert small: (offset >> 32) == 0 ==> offset < 0x100000000; */
+	/*@ assert short: (offset >> 32) == 0 ==> (uint32_t)offset == offset; */
+	if (offset >> 32 != 0 || (uint32_t)offset > segment->memory_bytes ||
+	    size > segment->memory_bytes - (uint32_t)offset || low % PB_PAGE_BYTES != 0) {
+		error = check_paged_buffer(segment, address, size);
+		range->paged = true;
+	}
+	/*@ assert unpaged: error == PB_ERROR_OK && !range->paged ==> offset < 0x100000000 && low % PB_PAGE_BYTES == 0 &&
+	      offset + size <= segment->memory_bytes; */
+	/*@ assert paged: error == PB_ERROR_OK && range->paged ==> segment->kind == PB_SEGMENT_APERTURE &&
+	      segment->size != 0 && address % PB_PAGE_BYTES == 0 && offset + size <= segment->size; */
+	/*@ assert inside: error == PB_ERROR_OK ==> segment->size != 0 && offset < 0x100000000 &&
+	      offset + size <= pb_core_bytes_seen(segment) && pb_core_bytes_seen(segment) <= segment->size; */
+	range->segment = segment;
+	range->offset = (uint32_t)offset;
+	place_buffer(submission, segment, (uint32_t)offset + start);
+	return error;
+}
+
+/*@
+  requires \valid(firmware) && \valid_read(channel) && \valid_read(descriptor);
+  requires pb_core_has_segments(firmware, channel);
+  assigns \nothing;
+  ensures \result == PB_ERROR_OK || \result == PB_ERROR_BAD_PRIVATE_DATA;
+  ensures \result == PB_ERROR_OK ==> start <= end <= size;
+*/
+static PB_CORE_COLD enum pb_error check_private(struct pb_firmware *firmware,
+						const struct pb_core_channel *channel,
+						const struct pb_descriptor *descriptor, uint32_t size,
+						uint32_t start, uint32_t end)
+{
+	const uint32_t low = pb_shared_read32(&descriptor->private_address_low);
+	const uint64_t address = pb_core_wide(low, pb_shared_read32(&descriptor->private_address_high));
+
+	if (start > end || end > size)
+		return PB_ERROR_BAD_PRIVATE_DATA;
+	if (size != 0 && pb_core_segment_memory(
+				 pb_core_segment_of(&firmware->segments, &channel->memory, PB_SEGMENT_SYSTEM),
+				 address, size) == 0)
+		return PB_ERROR_BAD_PRIVATE_DATA;
+	return PB_ERROR_OK;
+}
+
+static PB_CORE_INLINE enum pb_error admit_private(struct pb_firmware *firmware,
+						  const struct pb_core_channel *channel,
+						  const struct pb_descriptor *descriptor)
+{
+	const uint32_t size = pb_shared_read32(&descriptor->private_size);
+	const uint32_t start = pb_shared_read32(&descriptor->private_start);
+	const uint32_t end = pb_shared_read32(&descriptor->private_end);
+
+	if ((size | start | end) == 0)
+		return PB_ERROR_OK;
+	return check_private(firmware, channel, descriptor, size, start, end);
+}
+
+/** Checks both lists. If there is nothing to patch, the host did it, and the submission is ready. */
+static PB_CORE_INLINE enum pb_error admit_both_lists(struct pb_firmware *firmware, struct pb_core_node *node,
+						     const struct pb_core_channel *channel,
+						     const struct pb_descriptor *descriptor,
+						     const struct pb_core_range *range, uint32_t length)
+{
+	const uint32_t allocation_count = pb_shared_read32(&descriptor->allocation_count);
+	const uint32_t start = pb_shared_read32(&descriptor->patch_start);
+
+	if ((allocation_count | start | length) != 0) {
+		struct pb_core_lists lists = {NULL, allocation_count, 0, start, length};
+		const struct pb_core_range kept = *range;
+
+		return pb_core_admit_lists(firmware, node, channel, descriptor, &kept, &lists);
+	}
+	pb_core_staged_ready_at_once(&node->staged);
+	return PB_ERROR_OK;
+}
+
+/** A submission that is being admitted. */
+struct admission {
+	struct pb_core_node *node;
+	struct pb_core_queue *queue;
+	struct pb_core_channel *channel;
+	struct pb_core_submission *submission; /**< the node's next */
+	const struct pb_descriptor *descriptor;
+	uint32_t length; /**< of its patch list */
+};
+
+static PB_CORE_INLINE enum pb_error
+admit_parts(struct pb_firmware *firmware, const struct admission *admission, struct pb_core_range *range)
+{
+	const struct pb_core_channel *channel = admission->channel;
+	const struct pb_descriptor *descriptor = admission->descriptor;
+	enum pb_error error = admit_options(admission->submission, descriptor, admission->node->engine);
+
+	if (error == PB_ERROR_OK)
+		error = admit_buffer(firmware, admission->submission, channel, descriptor, range);
+	if (error == PB_ERROR_OK)
+		error = admit_private(firmware, channel, descriptor);
+	return error;
+}
+
+/** As admit_parts(): one copy for all submissions that are not ordinary. */
+static PB_CORE_STEP enum pb_error admit_parts_of_special(struct pb_firmware *firmware,
+							 const struct admission *admission,
+							 struct pb_core_range *range)
+{
+	return admit_parts(firmware, admission, range);
+}
+
+/** Checks in the order in which the parts depend on each other; the first error counts. */
+static PB_CORE_INLINE enum pb_error admit_all(struct pb_firmware *firmware, const struct admission *admission,
+					      bool ordinary)
+{
+	const struct pb_core_channel *channel = admission->channel;
+	const struct pb_descriptor *descriptor = admission->descriptor;
+	const enum pb_error timeline_error =
+		admit_timeline(admission->submission, admission->queue, descriptor);
+	enum pb_error error =
+		admit_context(firmware, admission->submission, admission->queue->channel, descriptor);
+	struct pb_core_range range;
+
+	if (error == PB_ERROR_OK)
+		error = timeline_error;
+	if (error == PB_ERROR_OK)
+		error = ordinary ? admit_parts(firmware, admission, &range)
+				 : admit_parts_of_special(firmware, admission, &range);
+	if (error == PB_ERROR_OK)
+		error = admit_both_lists(firmware, admission->node, channel, descriptor, &range,
+					 admission->length);
+	return error;
+}
+
+static enum pb_error check_paging(struct pb_firmware *firmware, const struct admission *admission)
+{
+	const struct pb_core_channel *channel = admission->channel;
+	const struct pb_descriptor *descriptor = admission->descriptor;
+	struct pb_core_range range;
+
+	if (!pb_core_grants_has(&channel->grants, PB_PRIVILEGE_PAGING))
+		return PB_ERROR_NO_PERMISSION;
+	if ((pb_shared_read32(&descriptor->context) | pb_shared_read32(&descriptor->allocation_count) |
+	     pb_shared_read32(&descriptor->patch_count) | admission->length) != 0)
+		return PB_ERROR_BAD_PAGING;
+	admission->submission->engine.owner |= PB_ENGINE_OWNER_PRIVILEGED;
+	return admit_parts_of_special(firmware, admission, &range);
+}
+
+/** A paging buffer has neither a context nor lists. */
+static enum pb_error admit_paging(struct pb_firmware *firmware, const struct admission *admission)
+{
+	struct pb_core_submission *submission = admission->submission;
+	const enum pb_error timeline_error =
+		admit_timeline(submission, admission->queue, admission->descriptor);
+	enum pb_error error;
+
+	submission->context = PB_CORE_CONTEXT_PAGING;
+	submission->engine.owner = PB_ENGINE_OWNER(admission->queue->channel, PB_ENGINE_CONTEXT_NONE);
+	error = check_paging(firmware, admission);
+	pb_core_staged_ready(firmware, admission->node);
+	return error != PB_ERROR_OK ? error : timeline_error;
+}
+
+/**
+ * Fails the node's next submission: it is fed empty. A wait that failed does not lose the context, because the
+ * submission itself was not wrong. Of other errors, that of a paging buffer halts its channel on the node.
+ */
+static PB_CORE_COLD void fail(struct pb_firmware *firmware, struct pb_core_node *node, enum pb_error error)
+{
+	struct pb_core_submission *submission = pb_core_in_flight_next(&node->flight);
+
+	pb_core_submission_fail(submission, error, PB_INDEX_NONE, 0);
+	pb_core_staged_ready(firmware, node);
+	if (error == PB_ERROR_DEP_FAILED || error == PB_ERROR_DEADLOCK)
+		return;
+	pb_core_context_lose(&firmware->contexts, submission);
+	if (submission->context == PB_CORE_CONTEXT_PAGING)
+		pb_core_staged_halt(firmware, node, submission);
+}
+
+/** Counts a queue's next submission as admitted. */
+static PB_CORE_INLINE void begin(const struct admission *admission)
+{
+	struct pb_core_submission *submission = admission->submission;
+	struct pb_core_queue *queue = admission->queue;
+
+	submission->queue = queue;
+	submission->protected = false;
+	submission->resumes = false;
+	submission->status = PB_ERROR_OK;
+	submission->patches = 0;
+	submission->doorbell = pb_core_telemetry_doorbell_of(queue->page, pb_core_ring_next(queue));
+	pb_core_ring_admit(queue, &admission->channel->usage);
+}
+
+/** Re-admits a recalled submission, which is already patched, and may have begun. */
+static void readmit(struct pb_firmware *firmware, const struct admission *admission)
+{
+	admission->submission->doorbell = 0; /* its first feed was measured */
+	if (pb_core_ring_claim_prepared(admission->queue))
+		admission->submission->resumes = true;
+	pb_core_staged_ready(firmware, admission->node);
+}
+
+/** Flags that a trace tells of, as no other record does. */
+#define KIND_FLAGS (PB_FLAG_PAGING | PB_FLAG_PRESENT | PB_FLAG_REDIRECTED_PRESENT | PB_FLAG_NULL_RENDERING)
+
+/** Admits a submission that has patches or waits, was recalled before, is protected, or has flags that mean something. */
+static PB_CORE_STEP bool admit_special(struct pb_firmware *firmware, const struct admission *admission,
+				       uint32_t flags, uint32_t waits, enum pb_error failed)
+{
+	struct pb_core_node *node = admission->node;
+	struct pb_core_queue *queue = admission->queue;
+	enum pb_error error;
+	bool parked = false;
+
+	if (admission->length != 0 && !pb_core_staged_has_job(firmware, node))
+		return false;
+	/* If it was recalled, it has waited before. */
+	if (waits != 0 && !pb_core_ring_is_prepared(queue) && failed == PB_ERROR_OK)
+		failed = pb_core_wait(firmware, queue, admission->descriptor, waits, &parked);
+	if (parked)
+		return true;
+	begin(admission);
+	admission->submission->protected = pb_core_timeslice_claim_protect(&node->slice);
+	error = (flags & PB_FLAG_PAGING) != 0 ? admit_paging(firmware, admission)
+					      : admit_all(firmware, admission, false);
+	if (error == PB_ERROR_OK)
+		error = failed;
+	if (error != PB_ERROR_OK)
+		fail(firmware, node, error);
+	if (pb_core_ring_is_prepared(queue))
+		readmit(firmware, admission);
+	if ((flags & PB_FLAG_NULL_RENDERING) != 0)
+		admission->submission->engine.bytes = 0;
+	if ((flags & KIND_FLAGS) != 0)
+		PB_CORE_TRACE_QUEUE(firmware, KIND, queue, admission->submission->fence_id, flags);
+	return true;
+}
+
+/** Admits the others, at no cost but their own. */
+static PB_CORE_INLINE void admit_ordinary(struct pb_firmware *firmware, const struct admission *admission)
+{
+	enum pb_error error;
+
+	begin(admission);
+	error = admit_all(firmware, admission, true);
+	if (error != PB_ERROR_OK)
+		fail(firmware, admission->node, error);
+}
+
+bool pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue,
+		   enum pb_error failed)
+{
+	const struct pb_descriptor *descriptor =
+		(const struct pb_descriptor *)(const void *)(queue->page + 1) +
+		(pb_core_ring_next(queue) & queue->mask);
+	struct pb_core_submission *submission = pb_core_in_flight_next(&node->flight);
+	struct pb_core_channel *channel = &firmware->channels[queue->channel];
+	uint32_t flags, waits, length;
+
+	PB_CORE_KEEP(descriptor);
+	PB_CORE_KEEP(submission);
+	PB_CORE_KEEP(channel);
+	flags = pb_shared_read32(&descriptor->flags);
+	waits = pb_shared_read32(&descriptor->wait_count);
+	length = pb_shared_read32(&descriptor->patch_length);
+	if (((flags & KIND_FLAGS) | waits | queue->prepared | (uint32_t)node->slice.protect |
+	     (uint32_t)failed | length) == 0) {
+		const struct admission ordinary = {node, queue, channel, submission, descriptor, 0};
+
+		admit_ordinary(firmware, &ordinary);
+	} else {
+		const struct admission special = {node, queue, channel, submission, descriptor, length};
+
+		return admit_special(firmware, &special, flags, waits, failed);
+	}
+	return true;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Admission of a queue's next descriptor: prepare/admit.c checks the
+ * descriptor, prepare/lists.c its lists. This module has no state; main loop
+ * only.
+ */
+#ifndef PB_FIRMWARE_PREPARE_ADMIT_H
+#define PB_FIRMWARE_PREPARE_ADMIT_H
+
+#include "firmware/instance.h"
+
+/*@
+  // What admission stands on: each of the channel's segments is one of the firmware's, or none; its backing is in card memory.
+  predicate pb_core_has_segments(struct pb_firmware *firmware, struct pb_core_channel *channel) =
+    (\forall integer id; 0 <= id < PB_LIMIT_SEGMENTS ==> channel->memory.segment_of[id] < PB_CORE_SEGMENT_SLOTS) &&
+    (\forall integer slot; 0 <= slot < PB_CORE_SEGMENT_SLOTS ==> pb_core_is_segment(firmware->segments.at + slot) &&
+      firmware->segments.at[slot].memory_offset + firmware->segments.at[slot].memory_bytes <= UINT32_MAX);
+*/
+
+/** Where the DMA buffer of a submission is, and what range of it is submitted. */
+struct pb_core_range {
+	uint32_t start;
+	uint32_t end;
+	uint32_t size;                         /**< of the whole buffer */
+	const struct pb_core_segment *segment; /**< where it is; NULL: nowhere, as the range is empty */
+	uint32_t offset;                       /**< of the buffer's byte 0 in it */
+	bool paged;                            /**< it lies page by page, as the segment is an aperture */
+};
+
+/** The patch list of a submission, and the allocation list that goes with it. */
+struct pb_core_lists {
+	const struct pb_allocation *allocations; /**< shared */
+	uint32_t allocation_count;
+	uint32_t count; /**< of the patch list, as are start and length */
+	uint32_t start;
+	uint32_t length;
+};
+
+/**
+ * Admits the queue's next descriptor, each word of it read once: the node has then staged the submission, with or
+ * without a job, or the queue waits for another queue.
+ * @param failed OK, or the error with which the submission is to fail (PB_ERROR_DEADLOCK)
+ * @return false: it needs a job, and none is free; the node is marked when one is
+ */
+bool pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue,
+		   enum pb_error failed);
+/**
+ * Checks the lists of a submission that has any. If there is something to patch, the node stages it with a job, of
+ * which one is free; else the submission is ready.
+ * @param lists all but the size of the patch list, and where the allocation list is: those are filled in
+ */
+enum pb_error pb_core_admit_lists(struct pb_firmware *firmware, struct pb_core_node *node,
+				  const struct pb_core_channel *channel,
+				  const struct pb_descriptor *descriptor, const struct pb_core_range *range,
+				  struct pb_core_lists *lists);
+
+#endif

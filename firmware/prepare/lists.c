@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the lists of a descriptor are, and a job that keeps what resolving and
+ * patching need of them.
+ */
+#include "firmware/compiler.h"
+#include "firmware/prepare/admit.h"
+
+/*@
+  // A list lies in the backing of the channel's system segment, all of it.
+  predicate is_backed(struct pb_firmware *firmware, struct pb_core_channel *channel, integer offset, integer bytes) =
+    \let segment = firmware->segments.at + channel->memory.segment_of[PB_SEGMENT_SYSTEM];
+    segment->memory_offset <= offset && offset + bytes <= segment->memory_offset + segment->memory_bytes;
+*/
+
+/** Where the allocation list lies in card memory. */
+/*@
+  requires \valid(firmware) && \valid_read(channel) && \valid_read(descriptor) && \valid(offset);
+  requires pb_core_has_segments(firmware, channel);
+  requires \separated(offset, firmware) && \separated(offset, channel);
+  assigns *offset;
+  ensures count: \result == PB_ERROR_OK ==> count <= PB_LIMIT_ALLOCATIONS;
+  ensures backed: \result == PB_ERROR_OK ==> is_backed(firmware, channel, *offset, 24 * count);
+*/
+static PB_CORE_INLINE enum pb_error find_allocations(struct pb_firmware *firmware,
+						     const struct pb_core_channel *channel,
+						     const struct pb_descriptor *descriptor, uint32_t count,
+						     uint32_t *offset)
+{
+	uint64_t address;
+
+	if (count > PB_LIMIT_ALLOCATIONS)
+		return PB_ERROR_TOO_MANY_ALLOCATIONS;
+	address = pb_core_wide(pb_shared_read32(&descriptor->allocation_address_low),
+			       pb_shared_read32(&descriptor->allocation_address_high));
+	*offset = pb_core_segment_memory(
+		pb_core_segment_of(&firmware->segments, &channel->memory, PB_SEGMENT_SYSTEM), address,
+		count * sizeof(struct pb_allocation));
+	return *offset == 0 || address % 8u != 0 ? PB_ERROR_BAD_ALLOCATION_LIST : PB_ERROR_OK;
+}
+
+static enum pb_error admit_allocations(struct pb_firmware *firmware, const struct pb_core_channel *channel,
+				       const struct pb_descriptor *descriptor, uint32_t count,
+				       const struct pb_allocation **list)
+{
+	uint32_t offset;
+	const enum pb_error error = find_allocations(firmware, channel, descriptor, count, &offset);
+
+	if (error == PB_ERROR_OK)
+		*list = pb_core_at(firmware, offset);
+	return error;
+}
+
+/** Nothing of the lists has been read yet. */
+static void start_lists(struct pb_core_job *job)
+{
+	job->resolved = 0;
+	job->compared = 0;
+	job->high = false;
+	job->crossing = false;
+	job->format_id = 0;
+	job->plan.id = PB_CORE_NO_FORMAT;
+	job->plan.format = NULL; /* what an entry with a DriverId of all ones gets */
+	job->general.id = PB_CORE_NO_FORMAT;
+}
+
+/** Where the patch list lies in card memory. @param unit_words of an entry, or 1 if the list is compact */
+/*@
+  requires \valid(firmware) && \valid_read(channel) && \valid_read(descriptor) && \valid_read(lists) && \valid(offset);
+  requires pb_core_has_segments(firmware, channel) && (unit_words == 1 || unit_words == 6);
+  requires \separated(offset, firmware) && \separated(offset, channel) && \separated(offset, lists);
+  assigns *offset;
+  ensures compact: \result == PB_ERROR_OK && unit_words == 1 ==> is_backed(firmware, channel, *offset, 4 * lists->count);
+  ensures plain: \result == PB_ERROR_OK && unit_words == 6 ==> is_backed(firmware, channel, *offset, 24 * lists->count);
+*/
+static PB_CORE_INLINE enum pb_error find_patches(struct pb_firmware *firmware,
+						 const struct pb_core_channel *channel,
+						 const struct pb_descriptor *descriptor,
+						 const struct pb_core_lists *lists, uint32_t unit_words,
+						 uint32_t *offset)
+{
+	const uint64_t address = pb_core_wide(pb_shared_read32(&descriptor->patch_address_low),
+					      pb_shared_read32(&descriptor->patch_address_high));
+
+	/*@ assert one: unit_words == 1 ==> (uint64_t)((uint64_t)(lists->count * unit_words) * 4) == 4 * lists->count; */
+	/*@ assert six: unit_words == 6 ==> (uint64_t)((uint64_t)(lists->count * unit_words) * 4) == 24 * lists->count; */
+	*offset = pb_core_segment_memory(
+		pb_core_segment_of(&firmware->segments, &channel->memory, PB_SEGMENT_SYSTEM), address,
+		(uint64_t)lists->count * unit_words * sizeof(uint32_t));
+	return *offset == 0 || address % 4u != 0 ? PB_ERROR_BAD_PATCH_LIST : PB_ERROR_OK;
+}
+
+/** A list that is not empty; its sizes count entries, or words of a compact one. */
+static enum pb_error admit_list(struct pb_firmware *firmware, struct pb_core_job *job,
+				const struct pb_descriptor *descriptor, const struct pb_core_lists *lists)
+{
+	const uint32_t encoding = pb_shared_read32(&descriptor->patch_encoding);
+	const bool compact = encoding == PB_PATCH_ENCODING_COMPACT;
+	const uint32_t unit_words = compact ? 1u : sizeof(struct pb_patch_location) / sizeof(uint32_t);
+	enum pb_error error;
+	uint32_t offset;
+
+	if (encoding > PB_PATCH_ENCODING_COMPACT)
+		return PB_ERROR_UNSUPPORTED;
+	if (lists->length > (compact ? PB_LIMIT_PATCHES * PB_COMPACT_ESCAPE_WORDS : PB_LIMIT_PATCHES))
+		return PB_ERROR_TOO_MANY_PATCHES;
+	error = find_patches(firmware, job->channel, descriptor, lists, unit_words, &offset);
+	if (error != PB_ERROR_OK)
+		return error;
+	job->list = (const uint32_t *)pb_core_at(firmware, offset) + lists->start * unit_words;
+	job->list_words = lists->length * unit_words;
+	job->list_index = lists->start;
+	job->compact = compact;
+	job->cookie = pb_shared_read32(&descriptor->cookie);
+	return PB_ERROR_OK;
+}
+
+static void keep_target(const struct pb_firmware *firmware, struct pb_core_job *job,
+			const struct pb_core_range *range)
+{
+	const struct pb_core_segment *segment = range->segment;
+
+	job->target = NULL;
+	job->aperture = range->paged ? segment : NULL;
+	job->aperture_offset = range->offset;
+	if (segment != NULL && !range->paged)
+		job->target = pb_core_at(firmware, segment->memory_offset + range->offset + range->start);
+}
+
+/** Stages the node's next submission with a job, which keeps what its lists need. Pre: a job is free. */
+static enum pb_error stage_job(struct pb_firmware *firmware, struct pb_core_node *node,
+			       const struct pb_core_channel *channel, const struct pb_descriptor *descriptor,
+			       const struct pb_core_range *range, const struct pb_core_lists *lists)
+{
+	const struct pb_core_submission *submission = pb_core_in_flight_next(&node->flight);
+	struct pb_core_job *job = pb_core_staged_find_job(&firmware->jobs);
+	enum pb_error error;
+
+	job->channel = channel;
+	error = admit_list(firmware, job, descriptor, lists);
+	if (error != PB_ERROR_OK)
+		return error;
+	job->allocations = lists->allocations;
+	job->allocation_count = lists->allocation_count;
+	job->start = range->start;
+	job->bytes = range->end - range->start;
+	job->dma_bytes = range->size;
+	keep_target(firmware, job, range);
+	job->state = PB_CORE_JOB_RESOLVE;
+	start_lists(job);
+	pb_core_staged_prepare(firmware, node, job);
+	PB_CORE_TRACE_QUEUE(firmware, PATCH, submission->queue, submission->fence_id, lists->length);
+	return PB_ERROR_OK;
+}
+
+enum pb_error pb_core_admit_lists(struct pb_firmware *firmware, struct pb_core_node *node,
+				  const struct pb_core_channel *channel,
+				  const struct pb_descriptor *descriptor, const struct pb_core_range *range,
+				  struct pb_core_lists *lists)
+{
+	enum pb_error error = PB_ERROR_OK;
+
+	lists->count = pb_shared_read32(&descriptor->patch_count);
+	if (lists->allocation_count != 0)
+		error = admit_allocations(firmware, channel, descriptor, lists->allocation_count,
+					  &lists->allocations);
+	if (error != PB_ERROR_OK)
+		return error;
+	if (lists->start > lists->count || lists->length > lists->count - lists->start)
+		return PB_ERROR_BAD_PATCH_LIST;
+	if (lists->length != 0)
+		return stage_job(firmware, node, channel, descriptor, range, lists);
+	pb_core_staged_ready(firmware, node);
+	return PB_ERROR_OK;
+}

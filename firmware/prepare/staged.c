@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "firmware/prepare/staged.h"
+
+#include "firmware/assert.h"
+#include "firmware/instance.h"
+#include "hal/bits.h"
+
+void pb_core_staged_boot(struct pb_core_jobs *jobs)
+{
+	jobs->free = (1u << PB_LIMIT_JOBS) - 1u;
+}
+
+bool pb_core_staged_has_job(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	if (firmware->jobs.free != 0)
+		return true;
+	firmware->jobs.wanted |= node->bit;
+	return false;
+}
+
+struct pb_core_job *pb_core_staged_find_job(struct pb_core_jobs *jobs)
+{
+	PB_ASSERT(jobs->free != 0);
+	return &jobs->at[pb_bits_lowest(jobs->free)];
+}
+
+void pb_core_staged_prepare(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_job *job)
+{
+	firmware->jobs.free &= ~(1u << (job - firmware->jobs.at));
+	node->staged.job = job;
+	node->staged.kind = PB_CORE_STAGED_JOB;
+	node->staged.preparing = pb_core_clock(firmware);
+}
+
+/** Frees the node's job, if it has one. Nodes that wait for a job are marked. */
+static void free_job(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	if (node->staged.kind != PB_CORE_STAGED_JOB)
+		return;
+	firmware->jobs.free |= 1u << (node->staged.job - firmware->jobs.at);
+	pb_core_mark_node(&firmware->marks, firmware->jobs.wanted);
+	firmware->jobs.wanted = 0;
+}
+
+void pb_core_staged_ready(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	free_job(firmware, node);
+	node->staged.kind = PB_CORE_STAGED_READY;
+}
+
+void pb_core_staged_clear(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	free_job(firmware, node);
+	node->staged.kind = PB_CORE_STAGED_NONE;
+}
+
+bool pb_core_staged_is_of(struct pb_core_node *node, const struct pb_core_queue *queue)
+{
+	return pb_core_staged_any(&node->staged) && pb_core_in_flight_next(&node->flight)->queue == queue;
+}
+
+void pb_core_staged_count_patches(struct pb_firmware *firmware, const struct pb_core_submission *submission)
+{
+	const struct pb_core_queue *queue = submission->queue;
+	struct pb_core_channel *channel = &firmware->channels[queue->channel];
+
+	firmware->nodes[pb_core_queue_node(queue)].staged.patches += submission->patches;
+	pb_core_ring_count_patches(&channel->usage, channel->endpoint.entry, submission->patches);
+}
+
+void pb_core_staged_count_starved(struct pb_core_staged *staged, uint32_t idle_since, uint32_t clock)
+{
+	const uint32_t idle = clock - idle_since;
+	const uint32_t preparing = clock - staged->preparing;
+
+	staged->starved += idle < preparing ? idle : preparing;
+}
+
+void pb_core_staged_unsubmit(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	const struct pb_core_submission *submission = pb_core_in_flight_next(&node->flight);
+	struct pb_core_queue *queue = submission->queue;
+
+	if (pb_core_staged_is_ready(&node->staged))
+		pb_core_ring_keep_prepared(queue, submission->resumes);
+	pb_core_staged_clear(firmware, node);
+	if (submission->patches != 0)
+		pb_core_staged_count_patches(firmware, submission);
+	pb_core_ring_release(queue, &firmware->channels[queue->channel].usage);
+	pb_core_ring_set_timeline(queue, pb_core_in_flight_timeline(&node->flight, queue));
+	pb_core_mark_node(&firmware->marks, node->bit);
+}
+
+void pb_core_staged_drop_closing(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	const struct pb_core_submission *submission = pb_core_in_flight_next(&node->flight);
+	struct pb_core_queue *queue = submission->queue;
+
+	if (!pb_core_staged_any(&node->staged))
+		return;
+	if (!pb_core_table_is_closing(queue) &&
+	    !pb_core_schedule_is_closing(&firmware->holds, queue->channel))
+		return;
+	pb_core_staged_clear(firmware, node);
+	pb_core_staged_report_halt(firmware, submission);
+	pb_core_ring_release(queue, &firmware->channels[queue->channel].usage);
+	pb_core_mark_node(&firmware->marks, node->bit);
+}
+
+void pb_core_staged_report_halt(struct pb_firmware *firmware, const struct pb_core_submission *submission)
+{
+	const struct pb_core_queue *queue = submission->queue;
+	const struct pb_event event = {
+		.type = PB_EVENT_HALTED,
+		.queue = pb_core_table_handle(firmware, queue),
+		.fence_id = submission->fence_id,
+		.error = submission->status,
+		.index = PB_INDEX_NONE,
+		.detail = pb_core_queue_node(queue),
+	};
+
+	if (submission->context == PB_CORE_CONTEXT_PAGING && submission->status != PB_ERROR_OK &&
+	    submission->status != PB_ERROR_HALTED)
+		pb_core_event(firmware, queue->channel, &event);
+}
+
+void pb_core_staged_halt(struct pb_firmware *firmware, struct pb_core_node *node,
+			 const struct pb_core_submission *submission)
+{
+	const uint32_t channel = submission->queue->channel;
+	struct pb_core_submission *next = pb_core_in_flight_next(&node->flight);
+
+	pb_core_schedule_halt(firmware, node, channel, true);
+	/* What was being prepared behind it has had its descriptor read: it must complete. */
+	if (pb_core_staged_any(&node->staged) && next != submission && next->queue->channel == channel &&
+	    next->status == PB_ERROR_OK) {
+		pb_core_submission_fail(next, PB_ERROR_HALTED, PB_INDEX_NONE, 0);
+		pb_core_staged_ready(firmware, node);
+	}
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The staged submission of a node: the next one to be fed, with the job that
+ * prepares it if it has patches. The owner of struct pb_core_staged and of
+ * struct pb_core_jobs; main loop only.
+ */
+#ifndef PB_FIRMWARE_PREPARE_STAGED_H
+#define PB_FIRMWARE_PREPARE_STAGED_H
+
+#include "firmware/patch/job.h"
+#include "patchbay/abi/errors.h"
+
+struct pb_firmware;
+struct pb_core_node;
+struct pb_core_queue;
+
+/** What there is of a node's staged submission. */
+enum pb_core_staged_kind {
+	PB_CORE_STAGED_NONE = 0,  /**< none */
+	PB_CORE_STAGED_JOB = 1,   /**< a job prepares it */
+	PB_CORE_STAGED_READY = 2, /**< it is ready to be fed */
+};
+
+/** A member of a node's record. */
+struct pb_core_staged {
+	uint8_t kind;            /**< enum pb_core_staged_kind */
+	bool yielded;            /**< the job has let a pending line go first, and goes first itself now */
+	struct pb_core_job *job; /**< JOB: what prepares the submission */
+	uint32_t preparing;      /**< card clock in microseconds when a job last began */
+	uint32_t
+		starved; /**< microseconds in which the engine had nothing while a job prepared, since boot */
+	uint32_t patches; /**< carried out in submissions that completed or were recalled, since boot */
+};
+
+/** The state of this module: the jobs of all nodes. */
+struct pb_core_jobs {
+	uint32_t free;   /**< mask of jobs */
+	uint32_t wanted; /**< mask of nodes that wait for one */
+	struct pb_core_job at[PB_LIMIT_JOBS];
+};
+
+/** All jobs are free. Once, at boot. */
+void pb_core_staged_boot(struct pb_core_jobs *jobs);
+/** Whether a job is free; if not, the node is marked when one is. */
+bool pb_core_staged_has_job(struct pb_firmware *firmware, struct pb_core_node *node);
+/** Finds a free job. Pre: there is one. */
+struct pb_core_job *pb_core_staged_find_job(struct pb_core_jobs *jobs);
+/** Has a job prepare the node's next submission. Pre: pb_core_staged_find_job() found it, and nothing is staged. */
+void pb_core_staged_prepare(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_job *job);
+/** The node's next submission is ready to be fed; its job, if it has one, is free again. */
+void pb_core_staged_ready(struct pb_firmware *firmware, struct pb_core_node *node);
+/** As pb_core_staged_ready(), for a submission that has needed no job. Pre: nothing is staged. */
+static inline void pb_core_staged_ready_at_once(struct pb_core_staged *staged)
+{
+	staged->kind = PB_CORE_STAGED_READY;
+}
+/** Nothing is staged any more; the job, if there is one, is free again. */
+void pb_core_staged_clear(struct pb_firmware *firmware, struct pb_core_node *node);
+/** Unsubmits the staged submission: its descriptor is in its queue's ring as if it had not been read. Pre: it has not failed. */
+void pb_core_staged_unsubmit(struct pb_firmware *firmware, struct pb_core_node *node);
+/** Drops the staged submission, if its queue or its channel is being closed. */
+void pb_core_staged_drop_closing(struct pb_firmware *firmware, struct pb_core_node *node);
+/** Whether the staged submission is this queue's. */
+bool pb_core_staged_is_of(struct pb_core_node *node, const struct pb_core_queue *queue);
+/** A bad paging buffer: nothing of its channel is admitted on the node until RESET, and what is staged of it fails. */
+void pb_core_staged_halt(struct pb_firmware *firmware, struct pb_core_node *node,
+			 const struct pb_core_submission *submission);
+/** Sends the event of a halt, if that is what this submission led to. */
+void pb_core_staged_report_halt(struct pb_firmware *firmware, const struct pb_core_submission *submission);
+/** Counts the patches of a submission that completes or is recalled. */
+void pb_core_staged_count_patches(struct pb_firmware *firmware, const struct pb_core_submission *submission);
+/** Counts the time in which the engine had nothing to run while the submission was prepared. @param idle_since card clock */
+void pb_core_staged_count_starved(struct pb_core_staged *staged, uint32_t idle_since, uint32_t clock);
+
+/** Whether a submission is staged. */
+static inline bool pb_core_staged_any(const struct pb_core_staged *staged)
+{
+	return staged->kind != PB_CORE_STAGED_NONE;
+}
+
+/** Whether a submission is ready to be fed. */
+static inline bool pb_core_staged_is_ready(const struct pb_core_staged *staged)
+{
+	return staged->kind == PB_CORE_STAGED_READY;
+}
+
+/** The staged submission is fed: nothing is staged any more. Pre: it was ready. */
+static inline void pb_core_staged_feed(struct pb_core_staged *staged)
+{
+	staged->kind = PB_CORE_STAGED_NONE;
+}
+
+/** Yields once to a pending line, never twice in a row. @return whether the job yields now */
+static inline bool pb_core_staged_yields(struct pb_core_staged *staged, bool pending)
+{
+	staged->yielded = !staged->yielded && pending;
+	return staged->yielded;
+}
+
+#endif

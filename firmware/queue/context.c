@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "firmware/queue/context.h"
+
+static bool is_of(uint32_t context, uint32_t channel)
+{
+	return (context & PB_CORE_CONTEXT_USED) != 0 && (context >> 8 & 0xffu) == channel;
+}
+
+const uint32_t *pb_core_context_find(const struct pb_core_contexts *contexts, uint32_t channel,
+				     uint32_t handle)
+{
+	const uint32_t index = PB_HANDLE_INDEX(handle);
+
+	if (index >= PB_LIMIT_CONTEXTS ||
+	    (contexts->at[index] & ~PB_CORE_CONTEXT_LOST) !=
+		    (PB_CORE_CONTEXT(PB_HANDLE_GENERATION(handle), channel) | PB_CORE_CONTEXT_USED))
+		return NULL;
+	return &contexts->at[index];
+}
+
+enum pb_error pb_core_context_create(struct pb_core_contexts *contexts, uint32_t channel, uint32_t *handle)
+{
+	for (uint32_t i = 0; i < PB_LIMIT_CONTEXTS; i++) {
+		uint32_t generation = (contexts->at[i] >> 16) + 1u;
+
+		if ((contexts->at[i] & PB_CORE_CONTEXT_USED) != 0)
+			continue;
+		if (generation > UINT16_MAX)
+			generation = 1;
+		contexts->at[i] = PB_CORE_CONTEXT(generation, channel) | PB_CORE_CONTEXT_USED;
+		*handle = PB_HANDLE(i, generation);
+		return PB_ERROR_OK;
+	}
+	return PB_ERROR_NO_SPACE;
+}
+
+void pb_core_context_destroy(struct pb_core_contexts *contexts, uint32_t handle)
+{
+	contexts->at[PB_HANDLE_INDEX(handle)] &= ~PB_CORE_CONTEXT_USED;
+}
+
+enum pb_error pb_core_context_clear(struct pb_core_contexts *contexts, uint32_t channel, uint32_t handle)
+{
+	if (pb_core_context_find(contexts, channel, handle) == NULL)
+		return PB_ERROR_BAD_HANDLE;
+	contexts->at[PB_HANDLE_INDEX(handle)] &= ~PB_CORE_CONTEXT_LOST;
+	return PB_ERROR_OK;
+}
+
+void pb_core_context_lose(struct pb_core_contexts *contexts, const struct pb_core_submission *submission)
+{
+	if (submission->context < PB_LIMIT_CONTEXTS)
+		contexts->at[submission->context] |= PB_CORE_CONTEXT_LOST;
+}
+
+void pb_core_context_free_some(struct pb_core_contexts *contexts, uint32_t channel, uint32_t from,
+			       uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++) {
+		if (is_of(contexts->at[i], channel))
+			contexts->at[i] &= ~PB_CORE_CONTEXT_USED;
+	}
+}
+
+uint32_t pb_core_context_count(const struct pb_core_contexts *contexts, uint32_t channel)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < PB_LIMIT_CONTEXTS; i++)
+		count += is_of(contexts->at[i], channel);
+	return count;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Contexts: whose submissions are cancelled together when one of them fails.
+ * The owner of struct pb_core_contexts; main loop only.
+ */
+#ifndef PB_FIRMWARE_QUEUE_CONTEXT_H
+#define PB_FIRMWARE_QUEUE_CONTEXT_H
+
+#include "firmware/queue/in_flight.h"
+#include "patchbay/abi/base.h"
+#include "patchbay/abi/channel.h"
+
+/*
+ * A context:
+ *
+ *   31          16 15        8 7     2 1 0
+ *  +--------------+-----------+-------+-+-+
+ *  |  generation  |  channel  |   0   |L|U|   U: used  L: lost
+ *  +--------------+-----------+-------+-+-+
+ */
+#define PB_CORE_CONTEXT_USED                 1u
+#define PB_CORE_CONTEXT_LOST                 2u
+#define PB_CORE_CONTEXT(generation, channel) ((uint32_t)(generation) << 16 | (uint32_t)(channel) << 8)
+
+/** Instead of a context's index in pb_core_submission. */
+#define PB_CORE_CONTEXT_NONE   PB_LIMIT_CONTEXTS        /**< its handle named none */
+#define PB_CORE_CONTEXT_PAGING (PB_LIMIT_CONTEXTS + 1u) /**< a paging buffer */
+
+/** The state of this module. */
+struct pb_core_contexts {
+	uint32_t at[PB_LIMIT_CONTEXTS]; /**< PB_CORE_CONTEXT */
+};
+
+/** CONTEXT_CREATE. @param handle set to its handle @return OK or NO_SPACE */
+enum pb_error pb_core_context_create(struct pb_core_contexts *contexts, uint32_t channel, uint32_t *handle);
+/** Frees a context. Pre: the handle names one, and nothing of its channel is in flight. */
+void pb_core_context_destroy(struct pb_core_contexts *contexts, uint32_t handle);
+/** CONTEXT_CLEAR: its submissions are executed again. @return OK or BAD_HANDLE */
+enum pb_error pb_core_context_clear(struct pb_core_contexts *contexts, uint32_t channel, uint32_t handle);
+/** Cancels the context's submissions from here on, until its host clears it. A submission without context loses none. */
+void pb_core_context_lose(struct pb_core_contexts *contexts, const struct pb_core_submission *submission);
+/** Frees the contexts [from, to) that belong to a channel. */
+void pb_core_context_free_some(struct pb_core_contexts *contexts, uint32_t channel, uint32_t from,
+			       uint32_t to);
+/** Finds a context of a channel. @return its word, or NULL: the handle names none */
+const uint32_t *pb_core_context_find(const struct pb_core_contexts *contexts, uint32_t channel,
+				     uint32_t handle);
+/** How many contexts a channel has. */
+uint32_t pb_core_context_count(const struct pb_core_contexts *contexts, uint32_t channel);
+
+/** Whether a submission's context is lost. */
+static inline bool pb_core_context_is_lost(const struct pb_core_contexts *contexts,
+					   const struct pb_core_submission *submission)
+{
+	return submission->context < PB_LIMIT_CONTEXTS &&
+	       (contexts->at[submission->context] & PB_CORE_CONTEXT_LOST) != 0;
+}
+
+/** Cancels a submission whose context was lost after it was admitted. */
+static inline void pb_core_context_cancel_if_lost(const struct pb_core_contexts *contexts,
+						  struct pb_core_submission *submission)
+{
+	if (submission->status == PB_ERROR_OK && pb_core_context_is_lost(contexts, submission))
+		pb_core_submission_fail(submission, PB_ERROR_CONTEXT_LOST, PB_INDEX_NONE, 0);
+}
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The account that the fair policy keeps of each node. The owner of struct
+ * pb_core_fair is queue/policy_fair.c.
+ */
+#ifndef PB_FIRMWARE_QUEUE_POLICY_FAIR_H
+#define PB_FIRMWARE_QUEUE_POLICY_FAIR_H
+
+#include <stdint.h>
+
+#include "firmware/limits.h"
+#include "patchbay/abi/channel.h"
+
+/** Of one priority. */
+struct pb_core_fair_level {
+	uint8_t serving;   /**< the channel that is being served */
+	uint32_t repay_us; /**< runtime that higher priorities must get before this one may go first again */
+	int32_t deficit
+		[PB_LIMIT_CHANNELS]; /**< by channel: microseconds that it may still use; below 0: has used too much */
+};
+
+/** A member of a node's record. */
+struct pb_core_fair {
+	struct pb_core_fair_level at[PB_PRIORITIES]; /**< by priority */
+};
+
+#endif

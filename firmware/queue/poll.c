@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "firmware/queue/poll.h"
+
+#include "firmware/compiler.h"
+#include "firmware/instance.h"
+
+/** The queue takes no more submissions: its put index broke its rule. What it had goes on. */
+static PB_CORE_COLD void fault(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	const struct pb_event event = {
+		.type = PB_EVENT_QUEUE_FAULT,
+		.queue = pb_core_table_handle(firmware, queue),
+		.error = PB_ERROR_RING_FAULT,
+		.index = PB_INDEX_NONE,
+	};
+
+	(void)pb_core_table_step(queue, PB_CORE_QUEUE_EVENT_FAULT);
+	pb_core_wait_wake(firmware, queue);
+	pb_core_fence_error(queue, PB_ERROR_RING_FAULT, 0, PB_INDEX_NONE);
+	pb_core_event(firmware, queue->channel, &event);
+}
+
+/** Whether the queue is open, and neither suspended nor with a stop request under way. */
+static inline bool is_served(const struct pb_core_queue *queue)
+{
+	/* Side by side in the record, so that one load reads both. */
+	const uint32_t bytes = queue->identity | (uint32_t)queue->stop << 8;
+	const uint32_t mask =
+		3u << PB_CORE_QUEUE_STATE_SHIFT | (PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_SUSPENDED) << 8;
+
+	return (bytes & mask) == PB_CORE_QUEUE_OPEN << PB_CORE_QUEUE_STATE_SHIFT;
+}
+
+/** Takes over what the host has stored, of a queue that its node knows. @param next the queue's next index */
+static inline void poll_known(struct pb_firmware *firmware, struct pb_core_queue *queue, uint32_t put,
+			      uint32_t next)
+{
+	struct pb_queue_page *page = queue->page;
+
+	if (put != queue->put) {
+		if (queue->put == next || !pb_core_telemetry_measures(page, next, queue->put))
+			pb_core_telemetry_doorbell(page, queue->put, pb_core_clock(firmware));
+		PB_CORE_TRACE_QUEUE(firmware, SUBMIT, queue, put, queue->completed);
+	}
+	pb_core_ring_accept_put(queue, put);
+	if (put != next)
+		pb_core_mark_node(&firmware->marks, 1u << pb_core_queue_node(queue));
+}
+
+bool pb_core_poll_queue(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	struct pb_queue_page *page;
+	uint32_t put;
+	uint32_t next;
+
+	if (!is_served(queue))
+		return pb_core_table_is_alive(queue);
+	page = queue->page;
+	put = pb_shared_read32(&page->put);
+	pb_shared_acquire(); /* the descriptors behind put may be newer than the kick that led here */
+	if (pb_core_ring_put_is_bad(queue, put)) {
+		fault(firmware, queue);
+		return true;
+	}
+	next = pb_core_ring_next(queue);
+	if (pb_core_queue_place(queue) != PB_CORE_PLACE_NONE) {
+		poll_known(firmware, queue, put, next);
+		return true;
+	}
+	if (put != queue->put)
+		pb_core_telemetry_doorbell(page, queue->put, pb_core_clock(firmware));
+	pb_core_ring_accept_put(queue, put);
+	if (put != next)
+		pb_core_schedule_add(firmware, queue);
+	return true;
+}
+
+PB_CORE_COLD void pb_core_poll_again(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	(void)pb_core_poll_queue(firmware, queue);
+	if (pb_core_queue_state(queue) == PB_CORE_QUEUE_FAULTED && pb_core_ring_has_more(queue) &&
+	    pb_core_queue_place(queue) == PB_CORE_PLACE_NONE &&
+	    (queue->stop & (PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_SUSPENDED)) == 0)
+		pb_core_schedule_add(firmware, queue);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Polling of a queue's put index. Main loop only; this module has no state.
+ */
+#ifndef PB_FIRMWARE_QUEUE_POLL_H
+#define PB_FIRMWARE_QUEUE_POLL_H
+
+#include <stdbool.h>
+
+struct pb_firmware;
+struct pb_core_queue;
+
+/**
+ * Reads the queue's put index and has the queue admitted from if it holds new descriptors. A put index that moved back
+ * or beyond the ring faults the queue. Each submission comes by here.
+ * @return false: the queue is free or closing
+ */
+bool pb_core_poll_queue(struct pb_firmware *firmware, struct pb_core_queue *queue);
+/** Polls a queue after a stop request or a suspension has ended; a faulted one goes on with what it had. */
+void pb_core_poll_again(struct pb_firmware *firmware, struct pb_core_queue *queue);
+
+#endif

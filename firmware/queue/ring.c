@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include "firmware/queue/ring.h"
+
+#include "hal/shared.h"
+#include "patchbay/abi/channel.h"
+
+static void publish_patches(const struct pb_core_usage *usage, struct pb_channel_entry *entry)
+{
+	pb_shared_write32(&entry->patches_low, (uint32_t)usage->patches);
+	pb_shared_write32(&entry->patches_high, (uint32_t)(usage->patches >> 32));
+}
+
+void pb_core_ring_count_patches(struct pb_core_usage *usage, struct pb_channel_entry *entry, uint32_t patches)
+{
+	usage->patches += patches;
+	publish_patches(usage, entry);
+}
+
+void pb_core_ring_open(struct pb_core_usage *usage, struct pb_channel_entry *entry)
+{
+	usage->patches = 0;
+	publish_patches(usage, entry);
+}
+
+void pb_core_ring_init(struct pb_core_queue *queue)
+{
+	queue->put = 0;
+	queue->timeline = 0;
+	queue->reached = 0;
+	queue->completed = 0;
+	queue->in_flight = 0;
+	queue->prepared = 0;
+}
+
+void pb_core_ring_limit(struct pb_core_queue *queue, uint32_t count)
+{
+	queue->put = queue->completed + (count > queue->in_flight ? count : queue->in_flight);
+}
+
+void pb_core_ring_return(struct pb_core_queue *queue, uint32_t cutoff)
+{
+	if (queue->put - cutoff > queue->mask + 1u)
+		queue->put = cutoff; /* more is returned than had been read */
+	queue->prepared = 0;
+	queue->completed = cutoff;
+}

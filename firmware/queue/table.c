@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "firmware/queue/table.h"
+
+#include <string.h>
+
+#include "firmware/assert.h"
+#include "firmware/instance.h"
+
+void pb_core_table_init(struct pb_firmware *firmware)
+{
+	const struct pb_firmware_config *config = firmware->config;
+	struct pb_core_table *table = &firmware->table;
+
+	PB_ASSERT(config->queue_count >= 1u && config->queue_count <= PB_LIMIT_QUEUES);
+	table->queues = config->queues;
+	table->count = config->queue_count;
+	table->free = PB_CORE_NO_QUEUE;
+	table->drained = PB_CORE_NO_QUEUE;
+	memset(table->queues, 0, table->count * sizeof(struct pb_core_queue));
+	for (uint32_t q = table->count; q-- != 0;)
+		pb_core_stack_push(table->queues, &table->free, &table->queues[q]);
+}
+
+struct pb_core_queue *pb_core_table_find(struct pb_firmware *firmware, uint32_t channel, uint32_t handle)
+{
+	struct pb_core_queue *queue;
+
+	if (PB_HANDLE_INDEX(handle) >= firmware->table.count)
+		return NULL;
+	queue = &firmware->table.queues[PB_HANDLE_INDEX(handle)];
+	if (queue->channel != channel || queue->generation != PB_HANDLE_GENERATION(handle) ||
+	    !pb_core_table_is_alive(queue))
+		return NULL;
+	return queue;
+}
+
+uint32_t pb_core_table_handle(const struct pb_firmware *firmware, const struct pb_core_queue *queue)
+{
+	return PB_HANDLE(pb_core_table_index(&firmware->table, queue), queue->generation);
+}
+
+uint32_t pb_core_table_step(struct pb_core_queue *queue, enum pb_core_queue_event event)
+{
+	const struct pb_core_step step =
+		pb_core_queue_next((enum pb_core_queue_state)pb_core_queue_state(queue), event);
+
+	PB_ASSERT(step.action != PB_CORE_QUEUE_ACTION_IMPOSSIBLE);
+	queue->identity = (uint8_t)((queue->identity & ((1u << PB_CORE_QUEUE_STATE_SHIFT) - 1u)) |
+				    (uint32_t)step.state << PB_CORE_QUEUE_STATE_SHIFT);
+	/*@ assert state: queue->identity / 64 == step.state; */
+	return step.action;
+}
+
+struct pb_core_queue *pb_core_table_open(struct pb_firmware *firmware, const struct pb_core_queue_plan *plan)
+{
+	struct pb_core_queue *queue;
+	uint16_t generation;
+
+	if (firmware->table.free == PB_CORE_NO_QUEUE)
+		return NULL;
+	queue = pb_core_stack_pop(firmware->table.queues, &firmware->table.free);
+	generation = (uint16_t)(queue->generation + 1u);
+	queue->page = plan->page;
+	queue->generation = generation != 0 ? generation : 1u;
+	queue->channel = (uint8_t)plan->channel;
+	queue->mask = (uint8_t)(plan->entries - 1u);
+	queue->quantum = (uint8_t)plan->quantum;
+	queue->identity = (uint8_t)(plan->node | plan->priority << PB_CORE_QUEUE_PRIORITY_SHIFT);
+	(void)pb_core_table_step(queue, PB_CORE_QUEUE_EVENT_CREATE);
+	firmware->channels[plan->channel].queues++;
+	firmware->nodes[plan->node].queues++;
+	return queue;
+}
+
+void pb_core_table_drain(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	pb_core_stack_push(firmware->table.queues, &firmware->table.drained, queue);
+	pb_core_mark(&firmware->marks, PB_CORE_MARK_SETTLE, true);
+}
+
+struct pb_core_queue *pb_core_table_claim_drained(struct pb_firmware *firmware)
+{
+	if (firmware->table.drained == PB_CORE_NO_QUEUE)
+		return NULL;
+	return pb_core_stack_pop(firmware->table.queues, &firmware->table.drained);
+}
+
+void pb_core_table_free(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	(void)pb_core_table_step(queue, PB_CORE_QUEUE_EVENT_EMPTY);
+	pb_core_stack_push(firmware->table.queues, &firmware->table.free, queue);
+	firmware->channels[queue->channel].queues--;
+	firmware->nodes[pb_core_queue_node(queue)].queues--;
+}
+
+void pb_core_table_defer_reply(struct pb_core_queue *queue, uint32_t tag)
+{
+	queue->identity |= PB_CORE_QUEUE_REPLY_DEFERRED;
+	queue->awaited = tag;
+}
+
+void pb_core_table_forget_reply(struct pb_core_queue *queue)
+{
+	queue->identity &= (uint8_t)~PB_CORE_QUEUE_REPLY_DEFERRED;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* What the main loop does for one node: choose a queue, admit, prepare, feed. */
+#include "firmware/compiler.h"
+#include "firmware/instance.h"
+#include "firmware/loop.h"
+#include "firmware/prepare/admit.h"
+
+/** Follows a slice of the chain of waits that a queue may have closed. A submission that closes a cycle fails. */
+static PB_CORE_COLD void walk(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	struct pb_core_queue *queue = node->walk.queue;
+
+	if (pb_core_wait_walk(firmware, node) != PB_CORE_WALK_CYCLE)
+		return;
+	/* Without a free job the queue waits, and the search begins, again. */
+	if (!pb_core_admit(firmware, node, queue, PB_ERROR_DEADLOCK) || pb_core_ring_has_more(queue))
+		pb_core_schedule_add(firmware, queue);
+}
+
+/** Advances the staged submission by one slice, unless one of a higher priority goes first. */
+static PB_CORE_STEP void advance(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	if (pb_core_ready_any(&node->ready))
+		pb_core_preempt_staged(firmware, node);
+	if (node->staged.kind == PB_CORE_STAGED_JOB &&
+	    !pb_core_staged_yields(&node->staged, pb_lines_waiting(firmware->lines->pending)))
+		pb_core_prepare(firmware, node);
+	/* Also what has just become ready: its context may have been lost meanwhile. */
+	if (pb_core_staged_is_ready(&node->staged))
+		pb_core_context_cancel_if_lost(&firmware->contexts, pb_core_in_flight_next(&node->flight));
+}
+
+/** Admits the next submission. @return false: there is none, or it needs a job and none is free */
+static bool admit_next(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	struct pb_core_queue *queue = pb_core_schedule_next(firmware, node);
+
+	if (queue == NULL) {
+		pb_core_charge_pause(&node->retirement);
+		return false;
+	}
+	pb_core_waypoint(firmware, PB_WAYPOINT_ADMIT);
+	return pb_core_admit(firmware, node, queue, PB_ERROR_OK);
+}
+
+/** Fails what a dead node has; other nodes have nothing to do until their engine answers. @return whether there is more to do */
+static PB_CORE_COLD bool fail_if_dead(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	return pb_core_node_is_dead(&node->machine) && pb_core_retire_dead(firmware, node);
+}
+
+/** Feeds the staged submission, or stops the engine for it. Pre: it is ready, and the node is RUNNING. @return whether there is more to do */
+static bool feed(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	const uint32_t in_flight = pb_core_in_flight_count(&node->flight);
+
+	if (in_flight != 0) {
+		pb_core_preempt_for_staged(firmware, node);
+		/* Without room, retirement or an answer marks the node. */
+		if (in_flight >= node->machine.depth || !pb_core_node_is_running(&node->machine))
+			return false;
+	}
+	pb_core_waypoint(firmware, PB_WAYPOINT_FEED);
+	pb_core_feed(firmware, node);
+	return true;
+}
+
+PB_CORE_STEP bool pb_core_run_node(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	if (pb_core_staged_any(&node->staged))
+		advance(firmware, node);
+	else if (node->walk.queue != NULL)
+		walk(firmware, node);
+	else if (!admit_next(firmware, node))
+		return fail_if_dead(firmware, node);
+	if (!pb_core_staged_is_ready(&node->staged))
+		return true;
+	if (!pb_core_node_is_running(&node->machine))
+		return fail_if_dead(firmware, node);
+	return feed(firmware, node);
+}

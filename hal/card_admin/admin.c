@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include "hal/card_admin/admin.h"
+
+#include <string.h>
+
+#include "hal/shared.h"
+#include "patchbay/abi/boot.h"
+#include "patchbay/abi/errors.h"
+
+/* More entries than this are no ring but garbage. */
+#define ENTRIES_LIMIT 4096u
+
+void pb_card_admin_init(struct pb_card_admin *admin, const struct pb_card_admin_config *config)
+{
+	memset(admin, 0, sizeof(*admin));
+	admin->config = *config;
+}
+
+/* Whether a range of card memory is there and its words are aligned. */
+static bool inside(const struct pb_card_admin *admin, uint32_t offset, uint32_t bytes)
+{
+	return offset % sizeof(uint32_t) == 0 && bytes <= admin->config.memory_bytes &&
+	       offset <= admin->config.memory_bytes - bytes;
+}
+
+/* The address of an offset that has been checked. */
+static void *at(const struct pb_card_admin *admin, uint32_t offset)
+{
+	return admin->config.memory + offset;
+}
+
+/* ---- attach ---- */
+
+static uint32_t fresh_request(const struct pb_channel_entry *entry)
+{
+	uint32_t counter = pb_shared_read32(&entry->attach_request) & ~PB_ATTACH_OP_MASK;
+	uint32_t request = (counter + PB_ATTACH_COUNTER_ONE) | PB_ATTACH_OP_ATTACH;
+
+	return request != pb_shared_read32(&entry->attach_done) ? request : request + PB_ATTACH_COUNTER_ONE;
+}
+
+void pb_card_admin_start(struct pb_card_admin *admin)
+{
+	const struct pb_boot_block *boot = at(admin, PB_BOOT_OFFSET);
+	uint32_t directory = pb_shared_read32(&boot->channel_directory_offset);
+	struct pb_channel_entry *entry;
+
+	admin->state = PB_CARD_ADMIN_LOST;
+	if (!inside(admin, directory, sizeof(*entry)) ||
+	    pb_shared_read32(&boot->abi_version) >> 16 != PB_ABI_MAJOR)
+		return;
+	entry = at(admin, directory);
+	admin->entry = entry;
+	admin->control_put = 0;
+	admin->reply_get = 0;
+	pb_shared_write32(&entry->control_put, 0);
+	pb_shared_write32(&entry->reply_get, 0);
+	pb_shared_write32(&entry->kick_put, 0);
+	pb_shared_write32(&entry->rescan, 0);
+	pb_shared_write32(&entry->event_get, 0);
+	pb_shared_write32(&entry->host_version, PB_ABI_VERSION);
+	pb_shared_write32(&entry->incarnation, pb_shared_read32(&boot->incarnation));
+	admin->request = fresh_request(entry);
+	pb_shared_release();
+	pb_shared_write32(&entry->attach_request, admin->request);
+	admin->state = PB_CARD_ADMIN_ATTACHING;
+	admin->config.ring(admin->config.context);
+}
+
+void pb_card_admin_stop(struct pb_card_admin *admin)
+{
+	admin->state = PB_CARD_ADMIN_OFF;
+	admin->closes = 0;
+	admin->closing = 0;
+	admin->grants = 0;
+	admin->granting = 0;
+	admin->leaving = 0;
+}
+
+static bool read_rings(struct pb_card_admin *admin)
+{
+	const struct pb_channel_entry *entry = admin->entry;
+	uint32_t entries = pb_shared_read32(&entry->control_entries);
+
+	admin->control_offset = pb_shared_read32(&entry->control_offset);
+	admin->reply_offset = pb_shared_read32(&entry->reply_offset);
+	admin->entries = entries;
+	return entries != 0 && (entries & (entries - 1u)) == 0 && entries <= ENTRIES_LIMIT &&
+	       inside(admin, admin->control_offset, entries * (uint32_t)sizeof(struct pb_command)) &&
+	       inside(admin, admin->reply_offset, entries * (uint32_t)sizeof(struct pb_reply));
+}
+
+/* The channels behind the admin's own. */
+static uint32_t clients(const struct pb_card_admin *admin)
+{
+	const struct pb_boot_block *boot = at(admin, PB_BOOT_OFFSET);
+	uint32_t count = pb_shared_read32(&boot->channel_count);
+
+	return (count < 32u ? (1u << count) - 1u : UINT32_MAX) & ~(1u << PB_CHANNEL_ADMIN);
+}
+
+static void finish_attach(struct pb_card_admin *admin)
+{
+	if (pb_shared_read32(&admin->entry->attach_done) != admin->request)
+		return;
+	pb_shared_acquire();
+	admin->state = PB_CARD_ADMIN_LOST;
+	if (pb_shared_read32(&admin->entry->state) != PB_CHANNEL_OPEN || !read_rings(admin))
+		return;
+	admin->state = PB_CARD_ADMIN_ATTACHED;
+	admin->grants = clients(admin);
+}
+
+/* ---- commands ---- */
+
+/*
+ * What a client gets: paging buffers and questions about others, whose memory it maps anyway, a share
+ * like the others', and every priority.
+ */
+#define GRANTED 3u
+static const uint32_t granted[GRANTED] = {PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY, 1, PB_PRIORITY_REALTIME};
+
+static void send(struct pb_card_admin *admin, uint32_t code, uint32_t channel)
+{
+	struct pb_command *ring = at(admin, admin->control_offset);
+	struct pb_command *command = &ring[admin->control_put & (admin->entries - 1u)];
+
+	pb_shared_write32(&command->code, code);
+	pb_shared_write32(&command->tag, channel);
+	pb_shared_write32(&command->arguments[0], channel);
+	for (uint32_t i = 1; i < PB_COMMAND_ARGUMENTS; i++)
+		pb_shared_write32(&command->arguments[i],
+				  code == PB_COMMAND_CHANNEL_GRANT && i <= GRANTED ? granted[i - 1u] : 0);
+	pb_shared_release();
+	pb_shared_write32(&admin->entry->control_put, ++admin->control_put);
+	admin->config.ring(admin->config.context);
+}
+
+/* A command that has no reply yet keeps its entry in both rings. */
+static bool has_room(const struct pb_card_admin *admin)
+{
+	return admin->control_put - admin->reply_get < admin->entries;
+}
+
+static void send_wanted(struct pb_card_admin *admin)
+{
+	uint32_t grants;
+
+	for (; admin->closes != 0 && has_room(admin); admin->closes &= admin->closes - 1u) {
+		send(admin, PB_COMMAND_CHANNEL_CLOSE, (uint32_t)__builtin_ctz(admin->closes));
+		admin->closing |= admin->closes & (0u - admin->closes);
+	}
+	/* One at a time of each channel: their replies are alike. */
+	while ((grants = admin->grants & ~admin->granting) != 0 && has_room(admin)) {
+		send(admin, PB_COMMAND_CHANNEL_GRANT, (uint32_t)__builtin_ctz(grants));
+		admin->grants &= ~(grants & (0u - grants));
+		admin->granting |= grants & (0u - grants);
+	}
+}
+
+/* Closing took the channel's privileges; the next client shall have them. */
+static void was_closed(struct pb_card_admin *admin, uint32_t channel)
+{
+	admin->closing &= ~(1u << channel);
+	admin->leaving |= 1u << channel;
+	admin->grants |= 1u << channel;
+}
+
+static void was_granted(struct pb_card_admin *admin, uint32_t channel)
+{
+	const uint32_t bit = 1u << channel;
+
+	admin->granting &= ~bit;
+	/* A grant from before it was closed, or one to follow, does not count. */
+	if ((admin->leaving & bit) == 0 || (admin->grants & bit) != 0)
+		return;
+	admin->leaving &= ~bit;
+	admin->config.closed(admin->config.context, channel);
+}
+
+/* @return false: the reply answers nothing that was asked */
+static bool take_reply(struct pb_card_admin *admin)
+{
+	const struct pb_reply *ring = at(admin, admin->reply_offset);
+	const struct pb_reply *reply = &ring[admin->reply_get & (admin->entries - 1u)];
+	uint32_t channel = pb_shared_read32(&reply->tag);
+	uint32_t code = pb_shared_read32(&reply->code);
+	uint32_t error = pb_shared_read32(&reply->error);
+	uint32_t asked = code == PB_COMMAND_CHANNEL_CLOSE   ? admin->closing
+			 : code == PB_COMMAND_CHANNEL_GRANT ? admin->granting
+							    : 0;
+
+	if (channel >= 32u || (asked & 1u << channel) == 0)
+		return false;
+	pb_shared_release();
+	pb_shared_write32(&admin->entry->reply_get, ++admin->reply_get);
+	if (error != PB_ERROR_OK)
+		admin->config.refused(admin->config.context, code, channel, error);
+	if (code == PB_COMMAND_CHANNEL_CLOSE)
+		was_closed(admin, channel);
+	else
+		was_granted(admin, channel);
+	return true;
+}
+
+static void take_replies(struct pb_card_admin *admin)
+{
+	uint32_t unread = pb_shared_read32(&admin->entry->reply_put) - admin->reply_get;
+	bool sound = unread <= admin->control_put - admin->reply_get;
+
+	pb_shared_acquire();
+	for (; sound && unread != 0; unread--)
+		sound = take_reply(admin);
+	if (!sound)
+		admin->state = PB_CARD_ADMIN_LOST;
+}
+
+void pb_card_admin_close(struct pb_card_admin *admin, uint32_t channel)
+{
+	admin->closes |= 1u << channel;
+	pb_card_admin_poll(admin);
+}
+
+void pb_card_admin_poll(struct pb_card_admin *admin)
+{
+	if (admin->state == PB_CARD_ADMIN_ATTACHING)
+		finish_attach(admin);
+	if (admin->state == PB_CARD_ADMIN_ATTACHED)
+		take_replies(admin);
+	if (admin->state == PB_CARD_ADMIN_ATTACHED)
+		send_wanted(admin);
+}
+
+bool pb_card_admin_settled(const struct pb_card_admin *admin)
+{
+	return admin->state == PB_CARD_ADMIN_LOST ||
+	       (admin->state == PB_CARD_ADMIN_ATTACHED && (admin->grants | admin->granting) == 0);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The card's administrator, a host of the card's own firmware: attached to the
+ * admin channel, it grants every client's channel the privilege to page, and
+ * closes the channels of clients that have left. It runs beside an emulated
+ * card and in the image of a board that is a card by itself. No function
+ * blocks; the owner calls pb_card_admin_poll() when something may have changed,
+ * and from time to time, in case an interrupt was lost.
+ */
+#ifndef PB_HAL_CARD_ADMIN_ADMIN_H
+#define PB_HAL_CARD_ADMIN_ADMIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "patchbay/abi/channel.h"
+
+enum pb_card_admin_state {
+	PB_CARD_ADMIN_OFF = 0,       /**< no firmware runs */
+	PB_CARD_ADMIN_ATTACHING = 1, /**< the firmware has not answered yet */
+	PB_CARD_ADMIN_ATTACHED = 2,
+	PB_CARD_ADMIN_LOST = 3, /**< refused, or the firmware's words were invalid; until it is restarted */
+};
+
+/** What the administrator needs from the card. Its functions are called from those below. */
+struct pb_card_admin_config {
+	uint8_t *memory;
+	uint32_t memory_bytes;
+	void (*ring)(void *context); /**< rings the admin channel's doorbell */
+	/** Reports that a channel has been closed and has its privileges again: the next client may attach. */
+	void (*closed)(void *context, uint32_t channel);
+	/** Reports that the firmware refused a command about a channel. The administrator continues as if it had succeeded. */
+	void (*refused)(void *context, uint32_t code, uint32_t channel, uint32_t error);
+	void *context;
+};
+
+/** Memory of the caller; only the functions below access it. */
+struct pb_card_admin {
+	struct pb_card_admin_config config;
+	enum pb_card_admin_state state;
+	struct pb_channel_entry *entry; /**< in card memory */
+	uint32_t request;               /**< the last attach or detach request */
+	uint32_t control_offset;
+	uint32_t reply_offset;
+	uint32_t entries; /**< of both rings */
+	uint32_t control_put;
+	uint32_t reply_get;
+	uint32_t closes;   /**< mask of channels to close */
+	uint32_t closing;  /**< mask of those whose reply is not there yet */
+	uint32_t grants;   /**< mask of channels to give their privileges */
+	uint32_t granting; /**< mask of those whose reply is not there yet */
+	uint32_t leaving;  /**< mask of channels that are closed but for their privileges */
+};
+
+/** Initialises the administrator, in state OFF. The configuration is copied. */
+void pb_card_admin_init(struct pb_card_admin *admin, const struct pb_card_admin_config *config);
+/** Requests to attach. Call when the firmware has reached stage RUNNING. */
+void pb_card_admin_start(struct pb_card_admin *admin);
+/** Drops all requests. Call when the firmware is gone. */
+void pb_card_admin_stop(struct pb_card_admin *admin);
+/** Requests that a channel be closed, now or once attached. */
+void pb_card_admin_close(struct pb_card_admin *admin, uint32_t channel);
+/** Handles the firmware's replies and sends the next commands. Never waits. */
+void pb_card_admin_poll(struct pb_card_admin *admin);
+/** Returns whether the firmware has granted all clients their privileges, or refused to: hosts may attach. */
+bool pb_card_admin_settled(const struct pb_card_admin *admin);
+
+#endif

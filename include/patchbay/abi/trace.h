@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The trace: what the firmware did, in a ring of fixed-size records in card
+ * memory. It is always on, overwrites its oldest records, and can be read at
+ * any time without a command, also after a boot that failed and after a crash.
+ *
+ *   pb_boot_block.trace_offset -> struct pb_trace_ring -> records, schema
+ */
+#ifndef PB_FIRMWARE_ABI_TRACE_H
+#define PB_FIRMWARE_ABI_TRACE_H
+
+#include "patchbay/abi/base.h"
+
+/** "PTRC", little-endian. */
+#define PB_TRACE_MAGIC 0x43525450u
+/** Version of the ring and of the schema. A reader accepts no other. */
+#define PB_TRACE_VERSION 1u
+
+/* X(NAME, number, meaning): each category has a level of its own. */
+#define PB_TRACE_CATEGORIES(X)                                                                               \
+	X(LIFE, 0, "boot, death, channels, the host's clock")                                                \
+	X(PACKET, 1, "the path of a submission")                                                             \
+	X(SCHEDULE, 2, "timeslices, and recalled submissions")                                               \
+	X(NODE, 3, "engines that stop, fault, hang, are reset")                                              \
+	X(CONTROL, 4, "commands")                                                                            \
+	X(LINE, 5, "doorbells, interrupts, sleep")
+
+/** Categories of events. */
+enum pb_trace_category {
+#define PB_TRACE_CATEGORY_ENUM(name, number, meaning) PB_TRACE_CATEGORY_##name = (number),
+	PB_TRACE_CATEGORIES(PB_TRACE_CATEGORY_ENUM)
+#undef PB_TRACE_CATEGORY_ENUM
+		PB_TRACE_CATEGORY_COUNT /**< number of categories */
+};
+
+/** Levels of a category: 0 nothing, 1 what a timeline needs, 2 each step, 3 all. */
+#define PB_TRACE_LEVEL_MAX 3u
+/** Levels of all categories in a word, four bits each, category 0 lowest: nothing. */
+#define PB_TRACE_LEVELS_NONE 0u
+/** What a timeline needs: the levels at boot. */
+#define PB_TRACE_LEVELS_DEFAULT 0x111111u
+/** Everything. */
+#define PB_TRACE_LEVELS_ALL 0x333333u
+
+/*
+ * X(NAME, number, category, level, arguments). Numbers are never used twice.
+ * An argument is its name, a colon, and how it is written: u unsigned, x hexadecimal, e enum pb_error,
+ * s enum pb_boot_stage, c enum pb_command_code, d PB_TRACE_DONE, f PB_FLAG. "-": it has none.
+ */
+#define PB_TRACE_EVENTS(X)                                                                                   \
+	X(BOOT, 1, LIFE, 1, "stage:s incarnation:u")                                                         \
+	X(TIME, 2, LIFE, 1, "ns_low:u ns_high:u")                                                            \
+	X(CHANNEL, 3, LIFE, 1, "channel:u state:u")                                                          \
+	X(QUEUE, 4, LIFE, 1, "channel:u node:u")                                                             \
+	X(SUBMIT, 16, PACKET, 2, "put:u completed:u")                                                        \
+	X(REFUSE, 17, PACKET, 1, "fence:x error:e")                                                          \
+	X(PATCH, 18, PACKET, 1, "fence:x patches:u")                                                         \
+	X(PATCHED, 19, PACKET, 1, "fence:x error:e")                                                         \
+	X(FEED, 20, PACKET, 1, "fence:x context:u")                                                          \
+	X(COMPLETE, 21, PACKET, 1, "fence:x done:d")                                                         \
+	X(RETURN, 22, PACKET, 1, "count:u completed:u")                                                      \
+	X(KIND, 23, PACKET, 1, "fence:x flags:f")                                                            \
+	X(STOP, 32, SCHEDULE, 1, "kind:u cutoff:u")                                                          \
+	X(RESUME, 33, SCHEDULE, 1, "- -")                                                                    \
+	X(WAIT, 34, SCHEDULE, 1, "for:u value:u")                                                            \
+	X(WAKE, 35, SCHEDULE, 1, "for:u -")                                                                  \
+	X(NODE, 48, NODE, 1, "state:u event:u")                                                              \
+	X(BLAME, 49, NODE, 1, "fence:x error:e")                                                             \
+	X(COMMAND, 64, CONTROL, 1, "code:c error:e")                                                         \
+	X(INTERRUPT, 80, LINE, 1, "channel:u -")                                                             \
+	X(TICK, 81, LINE, 3, "- -")                                                                          \
+	X(IDLE, 82, LINE, 3, "- -")
+
+/** What happened. */
+enum pb_trace_event {
+#define PB_TRACE_EVENT_ENUM(name, number, category, level, arguments) PB_TRACE_##name = (number),
+	PB_TRACE_EVENTS(PB_TRACE_EVENT_ENUM)
+#undef PB_TRACE_EVENT_ENUM
+};
+
+/*
+ * SUBMIT: the queue or its node has other submissions; otherwise PATCH or FEED follows, at once if there is room.
+ * COMPLETE: the fence; the host interrupt comes with it, unless it is moderated. INTERRUPT: the
+ * host interrupt for completions that moderation held back; those for replies and events are not recorded.
+ * FEED: again if the engine was stopped meanwhile. RETURN: `count` of the oldest submissions returned to the host.
+ */
+
+/** `object` of a record without an object. */
+#define PB_TRACE_NONE 0xffffu
+
+/*
+ * `what` of a record:
+ *
+ *   31          16 15    8 7         0
+ *  +--------------+-------+-----------+
+ *  |    object    |   0   |   event   |   object: the index of a queue's handle; of NODE events the node
+ *  +--------------+-------+-----------+
+ */
+/** Makes the word `what`. */
+#define PB_TRACE_WHAT(event, object) ((uint32_t)(object) << 16 | (uint32_t)(event))
+/** Event of the word `what`, enum pb_trace_event. */
+#define PB_TRACE_WHAT_EVENT(what) ((what)&0xffu)
+/** Object of the word `what`, or PB_TRACE_NONE. */
+#define PB_TRACE_WHAT_OBJECT(what) ((what) >> 16)
+
+/** The second argument of COMPLETE: how a submission ended, and on which node. */
+#define PB_TRACE_DONE(node, error) ((uint32_t)(node) << 16 | (uint32_t)(error))
+/** Node of PB_TRACE_DONE, from 0. */
+#define PB_TRACE_DONE_NODE(value) ((value) >> 16)
+/** Error of PB_TRACE_DONE, enum pb_error. */
+#define PB_TRACE_DONE_ERROR(value) ((value)&0xffffu)
+
+/** Written by the firmware. */
+struct pb_trace_record {
+	uint32_t clock;        /**< the card's clock, microseconds modulo 2^32 */
+	uint32_t what;         /**< PB_TRACE_WHAT */
+	uint32_t arguments[2]; /**< as the schema defines them */
+};
+PB_SIZE(pb_trace_record, 16);
+PB_AT(pb_trace_record, clock, 0);
+PB_AT(pb_trace_record, what, 4);
+PB_AT(pb_trace_record, arguments, 8);
+
+/**
+ * Written by the firmware. Record i, counted from 0, lies at i modulo `entries`.
+ * A reader reads `put`, copies, and reads `put` again: of what it copied, records
+ * below put - entries + PB_TRACE_MARGIN may have been overwritten meanwhile.
+ */
+struct pb_trace_ring {
+	/* line 0: written at boot, magic last */
+	uint32_t magic;          /**< PB_TRACE_MAGIC */
+	uint32_t version;        /**< PB_TRACE_VERSION */
+	uint32_t record_bytes;   /**< sizeof(struct pb_trace_record) */
+	uint32_t entries;        /**< a power of two */
+	uint32_t records_offset; /**< from the start of card memory, in bytes: behind the ring */
+	uint32_t schema_offset;  /**< text, see PB_TRACE_SCHEMA */
+	uint32_t schema_bytes;   /**< without a zero at its end */
+	uint32_t line0_reserved[9];
+
+	/* line 1: written while running */
+	uint32_t put;    /**< bytes of records written so far, modulo 2^32; a boot continues the count */
+	uint32_t levels; /**< of the categories, as the command TRACE sets them */
+	uint32_t line1_reserved[14];
+};
+PB_SIZE(pb_trace_ring, 128);
+PB_AT(pb_trace_ring, magic, 0);
+PB_AT(pb_trace_ring, version, 4);
+PB_AT(pb_trace_ring, record_bytes, 8);
+PB_AT(pb_trace_ring, entries, 12);
+PB_AT(pb_trace_ring, records_offset, 16);
+PB_AT(pb_trace_ring, schema_offset, 20);
+PB_AT(pb_trace_ring, schema_bytes, 24);
+PB_AT(pb_trace_ring, line0_reserved, 28);
+PB_AT(pb_trace_ring, put, 64);
+PB_AT(pb_trace_ring, levels, 68);
+PB_AT(pb_trace_ring, line1_reserved, 72);
+
+/** Records that the firmware may be overwriting, beyond those that `put` covers. */
+#define PB_TRACE_MARGIN 2u
+
+/**
+ * The schema that an image carries: a line for each event, "number NAME category level arguments", so that a tool
+ * can decode what a firmware of another version wrote.
+ */
+#define PB_TRACE_SCHEMA_LINE(name, number, category, level, arguments)                                       \
+#number " " #name " " #category " " #level " " arguments "\n"
+/** All lines of the schema. */
+#define PB_TRACE_SCHEMA PB_TRACE_EVENTS(PB_TRACE_SCHEMA_LINE)
+
+#endif

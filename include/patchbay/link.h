@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * A link: how a host reaches one card. The rest of the library is free of the
+ * operating system; a kernel driver replaces what is declared here.
+ */
+#ifndef PB_HOST_LINK_H
+#define PB_HOST_LINK_H
+
+#include <stdint.h>
+
+#include "patchbay/abi/errors.h"
+
+struct pb_link;
+
+/** Operations of one kind of link. The thread that uses the channel calls them. */
+struct pb_link_ops {
+	/** Rings the channel's doorbell. The caller has put a memory barrier before the call. Never blocks. */
+	void (*doorbell)(struct pb_link *link);
+	/**
+	 * Waits until the card has interrupted this channel since the last call, or for timeout_us microseconds. May
+	 * return early without a reason. What the card stored before the interrupt is visible afterwards.
+	 * @retval PB_ERROR_OK read shared memory again
+	 * @retval PB_ERROR_TIMEOUT no interrupt came
+	 * @retval PB_ERROR_NO_CARD the card is gone for good
+	 */
+	enum pb_error (*wait)(struct pb_link *link, uint64_t timeout_us);
+	/** Returns microseconds of a monotonic clock, for timeouts. */
+	uint64_t (*now)(struct pb_link *link);
+	/**
+	 * NULL if link->memory is card memory itself. Else link->memory is a copy, which `wait` updates, and this
+	 * operation updates the copy if it is old. The library calls it before reads for which the caller may not
+	 * have waited.
+	 * @return PB_ERROR_OK, or why the copy can never be updated again
+	 */
+	enum pb_error (*refresh)(struct pb_link *link);
+	/** Leaves the card and frees the link. */
+	void (*close)(struct pb_link *link);
+};
+
+/** An open link. Its opener writes the fields; all others only read them. */
+struct pb_link {
+	const struct pb_link_ops *ops; /**< operations; NULL if the link holds only saved card memory */
+	uint8_t *memory;               /**< card memory, mapped; shared with the firmware */
+	uint32_t memory_bytes;         /**< size of `memory`, in bytes */
+	uint32_t channel;              /**< this host's entry in the channel directory, from 0 */
+};
+
+/**
+ * Connects to an emulated card (`patchbay card`) over its Unix socket, in the ivshmem server protocol. Blocks for at
+ * most 10 seconds.
+ * @param path of the socket
+ * @param link out; the caller closes it with link->ops->close
+ * @retval PB_ERROR_NO_CARD no card listens at `path`, or all its channels are in use
+ * @retval PB_ERROR_PROTOCOL the process that answers is not a card
+ * @retval PB_ERROR_SYSTEM a system call failed; errno holds the reason
+ * @retval PB_ERROR_HOST_MEMORY the host is out of memory
+ */
+enum pb_error pb_link_open_socket(const char *path, struct pb_link **link);
+
+struct pb_sim;
+/**
+ * Connects to a card simulated in this process (qemu/sim.h). The simulation advances while a host waits on the link.
+ * @param sim the caller's; must exist until the link is closed
+ * @param channel number of the channel to use
+ * @param link out; the caller closes it with link->ops->close
+ * @retval PB_ERROR_HOST_MEMORY the host is out of memory
+ */
+enum pb_error pb_link_open_sim(struct pb_sim *sim, uint32_t channel, struct pb_link **link);
+
+#endif

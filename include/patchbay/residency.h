@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * A small video memory manager. Allocations lie in a segment, or are paged out
+ * to their backing store in system memory. Before each submission the manager
+ * makes resident what the submission needs, evicts the allocations used least
+ * recently, and splits the DMA buffer if not all of its allocations fit at
+ * once. docs/residency.md has the rules.
+ *
+ * The caller owns all memory and arrays. The manager uses no heap, no operating
+ * system and no lock: one thread at a time. Calls wait for fences where they
+ * must. After an error of the card, of the library or of a paging buffer the
+ * manager's records of its allocations are invalid: do not use it any more.
+ */
+#ifndef PB_HOST_RESIDENCY_H
+#define PB_HOST_RESIDENCY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "patchbay/paging.h"
+#include "patchbay/queue.h"
+
+/** Queues that one manager can submit to. */
+#define PB_RESIDENCY_QUEUES 4u
+/** Segments that an allocation can name, as in DXGK_SEGMENTPREFERENCE. */
+#define PB_RESIDENCY_PREFERRED 5u
+/** Largest allocation, in bytes: 16 TiB less one page. */
+#define PB_RESIDENCY_BYTES_MAX ((uint64_t)UINT32_MAX * PB_PAGE_BYTES)
+
+/** A segment, or the part of one that the manager owns. No other code may place memory there. */
+struct pb_residency_segment {
+	uint32_t id;       /**< 1 to 31, each id once */
+	uint32_t kind;     /**< enum pb_segment_kind */
+	uint64_t os_base;  /**< first address as lists name it, multiple of 4 KiB */
+	uint64_t gpu_base; /**< first address as the engine sees it, multiple of 4 KiB */
+	uint64_t bytes;    /**< size of memory, or of an aperture's address space; multiple of 4 KiB */
+};
+
+/** Parameters of pb_residency_add(). */
+struct pb_residency_request {
+	uint64_t bytes; /**< size: multiple of 4, 4 to PB_RESIDENCY_BYTES_MAX */
+	/** Of the GPU address: a power of two, 4 or more; in an aperture at least 4 KiB is used. */
+	uint64_t alignment;
+	/**
+	 * GPU address of the backing store: `bytes` of system memory (for an aperture whole pages), multiple of 4
+	 * (of 4 KiB if an aperture is named). Its contents at pb_residency_add() are the allocation's contents.
+	 */
+	uint64_t backing;
+	/** Ids of segments, the preferred one first; 0 ends the list. */
+	uint32_t segments[PB_RESIDENCY_PREFERRED];
+};
+
+/** Record of one allocation. Only the manager writes it. All 0: the record is free. */
+struct pb_residency_allocation {
+	struct pb_residency_request request;        /**< parameters of its creation */
+	const struct pb_residency_segment *segment; /**< segment that holds it; NULL: paged out */
+	uint64_t offset;                            /**< bytes from the segment's start */
+	uint64_t used;                              /**< the manager's clock at the last use */
+	/** Timeline value of the last submission that uses it, by queue. */
+	uint64_t busy[PB_RESIDENCY_QUEUES];
+	bool changed; /**< written since it was paged in: the backing store is outdated */
+};
+
+/** What a manager works with. */
+struct pb_residency_setup {
+	const struct pb_residency_segment *segments; /**< the caller's array */
+	uint32_t segment_count;                      /**< elements of `segments` */
+	struct pb_residency_allocation *allocations; /**< the caller's array; handle - 1 is the index */
+	uint32_t allocation_count;                   /**< elements of `allocations` */
+	/** Queues of one channel, for DMA buffers; NULL: none. */
+	struct pb_queue *queues[PB_RESIDENCY_QUEUES];
+	/** A queue of its own: only the manager submits to it, only paging buffers. */
+	struct pb_queue *paging;
+	/** Paging buffer: in segment 0, 4 KiB aligned, PB_PAGING_BYTES_MIN bytes or more. */
+	struct pb_memory buffer;
+	uint64_t timeout_us; /**< for each wait, in microseconds */
+};
+
+/** Counters of a manager. */
+struct pb_residency_figures {
+	uint32_t page_ins;           /**< allocations made resident */
+	uint32_t evictions;          /**< allocations paged out */
+	uint64_t bytes_in;           /**< bytes transferred to segments */
+	uint64_t bytes_out;          /**< bytes transferred to backing stores */
+	uint32_t paging_submissions; /**< paging buffers submitted */
+	uint32_t splits;             /**< cuts of DMA buffers: a buffer in n parts counts n - 1 */
+	uint32_t waits;              /**< waits for submissions in flight, or for room in a ring */
+};
+
+/** A manager. The caller owns the memory and keeps it in place; only the manager writes it. */
+struct pb_residency {
+	struct pb_residency_setup setup; /**< a copy of the caller's */
+	struct pb_paging_buffer room;    /**< unused rest of the paging buffer */
+	uint64_t clock;                  /**< advances at each use of an allocation */
+	uint64_t held;         /**< the clock at the start of this part: later uses must stay resident */
+	uint32_t paging_fence; /**< fence id of the next paging buffer */
+	struct pb_residency_figures figures; /**< counted since pb_residency_start() */
+};
+
+/** One rendered DMA buffer, for pb_residency_submit(). */
+struct pb_residency_submission {
+	/**
+	 * Describes the whole buffer, filled in by pb_render_describe() and the caller. Each part adds 1 to fence_id.
+	 */
+	struct pb_descriptor descriptor;
+	struct pb_allocation *allocations; /**< its allocation list as the host sees it; ids are handles */
+	const struct pb_patch_location *locations; /**< its patch-location list */
+	uint32_t parts;                            /**< out: submissions made */
+	uint32_t failed; /**< out: index of the patch location that caused the error, or PB_INDEX_NONE */
+};
+
+/**
+ * Starts a manager without allocations.
+ * @param manager out
+ * @param setup copied; the arrays, queues and memory that it names stay in use
+ * @retval PB_ERROR_BAD_ARGUMENT a segment or the paging buffer breaks a rule above
+ */
+enum pb_error pb_residency_start(struct pb_residency *manager, const struct pb_residency_setup *setup);
+
+/**
+ * Creates an allocation, paged out. Never blocks.
+ * @param request copied
+ * @param handle out: not 0
+ * @retval PB_ERROR_BAD_ARGUMENT a field breaks a rule above, or a segment does not exist
+ * @retval PB_ERROR_NO_SPACE all elements of the array are in use, or the allocation is larger than each of its segments
+ */
+enum pb_error pb_residency_add(struct pb_residency *manager, const struct pb_residency_request *request,
+			       uint32_t *handle);
+
+/**
+ * Waits until no submission uses an allocation, and removes it. Its contents are lost. Blocks.
+ * @retval PB_ERROR_BAD_HANDLE the allocation does not exist
+ */
+enum pb_error pb_residency_remove(struct pb_residency *manager, uint32_t handle);
+
+/**
+ * Finds an allocation: usable as `find` of struct pb_render_device. Never blocks.
+ * @param manager the struct pb_residency
+ * @param allocation out: size, addresses and segment as they are now
+ * @return false: the allocation does not exist
+ */
+bool pb_residency_find(void *manager, uint32_t handle, struct pb_render_allocation *allocation);
+
+/**
+ * Waits until no submission uses an allocation, and pages it out. The host may read and write the backing store until
+ * the next submission that needs the allocation. Blocks.
+ * @param keep false: the contents are dropped instead of transferred
+ * @retval PB_ERROR_BAD_HANDLE the allocation does not exist
+ */
+enum pb_error pb_residency_page_out(struct pb_residency *manager, uint32_t handle, bool keep);
+
+/**
+ * Makes resident what a DMA buffer needs, and submits the buffer, in parts if necessary. The buffer and its lists must
+ * not be in use by an earlier submission; they stay in use until the queue reaches its timeline value after this call.
+ * Blocks while memory has to be freed.
+ * @param queue index in setup.queues
+ * @param submission the buffer; `parts` and `failed` are results
+ * @retval PB_ERROR_NO_SPACE one command needs more than fits: `failed` is the first location without room. The parts
+ *   before that command were submitted.
+ * @retval PB_ERROR_BAD_ARGUMENT the queue does not exist, the patch encoding is not WDDM, or location `failed` has an
+ *   invalid AllocationIndex or SplitOffset
+ * @retval PB_ERROR_BAD_HANDLE the allocation list names an allocation that does not exist
+ * @return else an error of pb_queue_submit() or pb_queue_wait(), or the status of a paging buffer
+ */
+enum pb_error pb_residency_submit(struct pb_residency *manager, uint32_t queue,
+				  struct pb_residency_submission *submission);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The WDDM 1.x shim: functions of a display miniport that carry submissions,
+ * on top of the host library. A driver's DxgkDdi functions find the adapter or
+ * context of their handle and call these; docs/wddm.md has the rules.
+ *
+ * The firmware patches: Patch converts the lists and keeps them, SubmitCommand
+ * submits them. Neither can fail, because an error from them stops the machine.
+ * An error is reported where the driver model has room for it: the invalid
+ * submission completes, and the next Render of its context returns that the
+ * device is lost. If completion would be wrong (a paging buffer failed, the
+ * firmware is dead), the fence is not reported, and the OS detects a hang.
+ *
+ * The shim uses no heap, no operating system and no lock. Render, RenderKm and
+ * Present of different contexts may run at the same time as any other function.
+ * All other functions of an adapter must be called one at a time: the OS
+ * serializes Patch, SubmitCommand, PreemptCommand, BuildPagingBuffer and the
+ * resets; the driver calls SubmitCommand, PreemptCommand, QueryCurrentFence and
+ * the interrupt routine under its interrupt lock. The functions of timeout
+ * detection and recovery wait for the card, at PASSIVE_LEVEL: the driver masks
+ * the card's interrupt meanwhile, and these functions poll for completions.
+ *
+ * The OS decides what a node runs next. The host that owns the admin channel
+ * must therefore set the nodes to PB_NODE_HOST_ORDERED before pb_wddm_start().
+ */
+#ifndef PB_HOST_WDDM_WDDM_H
+#define PB_HOST_WDDM_WDDM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "patchbay/queue.h"
+#include "patchbay/wddm/ddi.h"
+
+/** Largest number of nodes of an adapter. */
+#define PB_WDDM_NODES 2u
+/** Largest RequiredDmaQueueEntry: submissions of a node that have not completed. */
+#define PB_WDDM_PACKETS 64u
+/** Submissions of a node that may be patched and not yet submitted. One more discards the oldest. */
+#define PB_WDDM_PATCHED_MAX 4u
+/** Slots of a node for lists. */
+#define PB_WDDM_SLOTS (PB_WDDM_PACKETS + PB_WDDM_PATCHED_MAX)
+/** Id of a segment that the adapter creates for itself: no engine reaches its addresses. The OS must not know it. */
+#define PB_WDDM_TRAP_SEGMENT 31u
+
+/** Target of hDeviceSpecificAllocation. The driver owns it and keeps it unchanged while the allocation is open. */
+struct pb_wddm_allocation {
+	uint64_t size;  /**< bytes, not 0 */
+	uint32_t pitch; /**< bytes from one row to the next; used by Present only */
+};
+
+/** Functions of the OS that the shim calls. */
+struct pb_wddm_callbacks {
+	/** DxgkCbNotifyInterrupt. May call SubmitCommand and PreemptCommand. */
+	void (*notify_interrupt)(void *context, const struct pb_dxgkargcb_notify_interrupt_data *data);
+	/** DxgkCbQueueDpc: the OS was notified; pb_wddm_dpc() must be called soon. */
+	void (*queue_dpc)(void *context);
+	/** DxgkCbNotifyDpc. */
+	void (*notify_dpc)(void *context);
+	void *context; /**< first argument of the callbacks */
+};
+
+/** Configuration of an adapter. Copied; what it points to must exist as long as the adapter. */
+struct pb_wddm_config {
+	struct pb_channel *channel; /**< attached; no other code reads its events or uses its contexts */
+	/** By id; [0] is system memory; NULL: there is no such segment. [PB_WDDM_TRAP_SEGMENT] must be NULL. */
+	struct pb_segment *segments[PB_WDDM_TRAP_SEGMENT + 1];
+	uint32_t node_count;    /**< 1 to PB_WDDM_NODES */
+	uint32_t queue_entries; /**< RequiredDmaQueueEntry: a power of two, PB_WDDM_PACKETS at most */
+	/** Entries of the longest allocation list, PB_CAPABILITY_ALLOCATIONS_MAX at most. */
+	uint32_t allocations;
+	uint32_t patches; /**< entries of the longest patch list, PB_CAPABILITY_PATCHES_MAX at most */
+	struct pb_wddm_callbacks callbacks; /**< functions of the OS */
+};
+
+struct pb_wddm_adapter;
+
+/** Target of hContext. The driver owns the memory and keeps it in place; only the shim writes it. */
+struct pb_wddm_context {
+	struct pb_wddm_adapter *adapter; /**< its adapter */
+	uint32_t handle;                 /**< the firmware's handle of the context */
+	uint32_t node;                   /**< node of its submissions */
+	void *staging;                   /**< private memory for Render, the driver's */
+	uint32_t staging_size;           /**< size of `staging`, in bytes */
+	bool lost;                       /**< a submission failed: Render refuses further ones */
+};
+
+/** Use of a slot. */
+enum pb_wddm_slot_state {
+	PB_WDDM_SLOT_FREE = 0,      /**< unused */
+	PB_WDDM_SLOT_PATCHED = 1,   /**< filled by Patch, waits for its SubmitCommand */
+	PB_WDDM_SLOT_SUBMITTED = 2, /**< submitted: the firmware may read the lists */
+};
+
+/** The lists of one submission and their key: SubmitCommand finds them by context, address, range and fence id. */
+struct pb_wddm_slot {
+	enum pb_wddm_slot_state state; /**< use of the slot */
+	bool refused;                  /**< the lists are longer than the configuration allows */
+	uint32_t age;                  /**< calls of Patch for the node before this one, modulo 2^32 */
+	const struct pb_wddm_context *context; /**< context of the submission */
+	uint64_t address;                      /**< address of the DMA buffer */
+	uint32_t start;                        /**< first byte submitted */
+	uint32_t end;                          /**< byte behind the last one submitted */
+	uint32_t fence_id;                     /**< SubmissionFenceId */
+	uint32_t allocation_count;             /**< entries of the allocation list */
+	uint32_t patch_count;                  /**< entries of the patch list */
+};
+
+/** A submission whose end has not been reported to the OS. */
+struct pb_wddm_packet {
+	uint32_t fence_id;               /**< SubmissionFenceId */
+	uint64_t timeline;               /**< timeline value of the queue when the submission has completed */
+	struct pb_wddm_context *context; /**< NULL: none, as for paging buffers */
+	struct pb_wddm_slot *slot;       /**< its lists; NULL: none */
+	bool paging;                     /**< it is a paging buffer */
+	bool failed;                     /**< an event reported that it failed */
+};
+
+/** A PreemptCommand that has not been answered. */
+struct pb_wddm_preemption {
+	bool pending; /**< the OS waits for DMA_PREEMPTED */
+	bool begun;   /**< the firmware has the request; until then the reply of an earlier one is awaited */
+	uint32_t id;  /**< PreemptionFenceId */
+	uint32_t count; /**< count of the preemption record that will answer it */
+};
+
+/** The last progress seen of a node's engine. */
+struct pb_wddm_progress {
+	uint32_t counter;   /**< the engine's progress counter */
+	uint32_t completed; /**< submissions that the node has completed */
+	uint64_t time;      /**< microseconds on the link's clock */
+};
+
+/** State of one node. */
+struct pb_wddm_node {
+	struct pb_queue queue;                    /**< the node's only queue */
+	struct pb_memory lists;                   /**< memory of all slots' lists */
+	struct pb_wddm_slot slots[PB_WDDM_SLOTS]; /**< lists of patched and of submitted submissions */
+	/** By number of the submission, modulo queue_entries. */
+	struct pb_wddm_packet packets[PB_WDDM_PACKETS];
+	uint32_t patches;         /**< calls of Patch, modulo 2^32 */
+	uint32_t submitted;       /**< submissions made, modulo 2^32 */
+	uint32_t reported;        /**< submissions whose end was reported, or will never be; modulo 2^32 */
+	uint32_t current_fence;   /**< fence id of the last submission reported as completed or aborted */
+	uint32_t submitted_fence; /**< fence id of the last SubmitCommand */
+	struct pb_wddm_preemption preemption; /**< present PreemptCommand */
+	struct pb_wddm_progress progress;     /**< for QueryEngineStatus */
+};
+
+/** One card. The driver owns the memory and keeps it in place; only the shim writes it. */
+struct pb_wddm_adapter {
+	struct pb_wddm_config config;             /**< a copy of the driver's */
+	struct pb_segment trap;                   /**< segment PB_WDDM_TRAP_SEGMENT */
+	struct pb_wddm_node nodes[PB_WDDM_NODES]; /**< the first config.node_count are used */
+	uint32_t events_dropped;                  /**< the channel's count of lost events, as last read */
+	enum pb_error error; /**< first fatal error: from then on nothing is submitted or reported */
+	bool stopped;        /**< between ResetFromTimeout and RestartFromTimeout */
+};
+
+/* ---- for StartDevice and CreateContext ---- */
+
+/**
+ * Creates the queues, the memory for lists, and the trap segment. Blocks.
+ * @param adapter out
+ * @param config copied
+ * @retval PB_ERROR_BAD_ARGUMENT the configuration is out of its limits
+ * @retval PB_ERROR_NO_SPACE segment 0 is too small for queues and lists
+ */
+enum pb_error pb_wddm_start(struct pb_wddm_adapter *adapter, const struct pb_wddm_config *config);
+/**
+ * Destroys the queues, frees the memory and destroys the trap segment. Blocks.
+ * @pre all contexts are destroyed
+ */
+enum pb_error pb_wddm_stop(struct pb_wddm_adapter *adapter);
+
+/** Returns the staging memory that a context needs for command buffers and lists of these sizes, in bytes. */
+uint64_t pb_wddm_staging_bytes(uint32_t command_length, uint32_t allocation_count, uint32_t location_count);
+/**
+ * Creates a context: one for each hContext of the OS. Blocks.
+ * @param context out
+ * @param node below config.node_count
+ * @param staging private memory for Render, 8-byte aligned; no other context may use it
+ * @param staging_size in bytes
+ * @retval PB_ERROR_BAD_ARGUMENT the node does not exist
+ */
+enum pb_error pb_wddm_context_create(struct pb_wddm_adapter *adapter, struct pb_wddm_context *context,
+				     uint32_t node, void *staging, uint32_t staging_size);
+/**
+ * Destroys a context. Blocks.
+ * @retval PB_ERROR_BUSY a submission of the context has not been reported as completed: wait for its fence
+ */
+enum pb_error pb_wddm_context_destroy(struct pb_wddm_context *context);
+
+/* ---- Render: returns an NTSTATUS; the only functions that refuse invalid commands ---- */
+
+/**
+ * DxgkDdiRender.
+ * @param context of the device that the OS passes
+ * @return an NTSTATUS of PB_RENDER_STATUSES, or PB_STATUS_GPU_EXCEPTION_ON_DEVICE: the context or the adapter is lost
+ */
+uint32_t pb_wddm_render(struct pb_wddm_context *context, struct pb_dxgkarg_render *render);
+/** DxgkDdiRenderKm: as pb_wddm_render(), for commands of the kernel. */
+uint32_t pb_wddm_render_km(struct pb_wddm_context *context, struct pb_dxgkarg_render *render);
+/**
+ * DxgkDdiPresent, for blits without scaling. Each sub-rectangle becomes a DMA buffer of its own: all calls but that for
+ * the last sub-rectangle return PB_STATUS_INSUFFICIENT_DMA_BUFFER.
+ * @return as pb_wddm_render()
+ */
+uint32_t pb_wddm_present(struct pb_wddm_context *context, struct pb_dxgkarg_present *present);
+
+/* ---- submission: always returns PB_STATUS_SUCCESS; never blocks ---- */
+
+/** DxgkDdiPatch: keeps the lists for the SubmitCommand with the same context, buffer, range and fence id. */
+uint32_t pb_wddm_patch(struct pb_wddm_adapter *adapter, const struct pb_dxgkarg_patch *patch);
+/** DxgkDdiSubmitCommand: submits the buffer with the lists kept by Patch; without such lists it runs unpatched. */
+uint32_t pb_wddm_submit_command(struct pb_wddm_adapter *adapter,
+				const struct pb_dxgkarg_submitcommand *submit);
+
+/**
+ * DxgkDdiPreemptCommand: notifies DMA_PREEMPTED at once if no submission is in flight, else from the interrupt routine,
+ * when the running buffer has completed. SubmitCommand may be called at any time, also from within the notification.
+ */
+uint32_t pb_wddm_preempt_command(struct pb_wddm_adapter *adapter,
+				 const struct pb_dxgkarg_preemptcommand *preempt);
+
+/* ---- timeout detection and recovery: returns PB_STATUS_SUCCESS or PB_STATUS_UNSUCCESSFUL; blocks ---- */
+
+/** DxgkDdiQueryDependentEngineGroup: a reset of a node affects no other node. Never blocks. */
+uint32_t pb_wddm_query_dependent_engine_group(const struct pb_wddm_adapter *adapter,
+					      struct pb_dxgkarg_querydependentenginegroup *group);
+/** DxgkDdiQueryEngineStatus: responsive if the node is idle, or made progress within the last 10 ms. */
+uint32_t pb_wddm_query_engine_status(struct pb_wddm_adapter *adapter,
+				     struct pb_dxgkarg_queryenginestatus *status);
+/**
+ * DxgkDdiResetEngine: aborts the submissions that the engine ran, and those that completed without having been
+ * reported. Later submissions are dropped, as in a preemption.
+ * @return PB_STATUS_UNSUCCESSFUL: the firmware or the engine is dead
+ */
+uint32_t pb_wddm_reset_engine(struct pb_wddm_adapter *adapter, struct pb_dxgkarg_resetengine *reset);
+/**
+ * DxgkDdiResetFromTimeout: drops all submissions of all nodes. Their contexts are lost. Nothing can be submitted until
+ * pb_wddm_restart_from_timeout().
+ */
+uint32_t pb_wddm_reset_from_timeout(struct pb_wddm_adapter *adapter);
+/** DxgkDdiRestartFromTimeout: allows submissions again. Never blocks. */
+uint32_t pb_wddm_restart_from_timeout(struct pb_wddm_adapter *adapter);
+
+/* ---- paging ---- */
+
+/**
+ * DxgkDdiBuildPagingBuffer. The buffer lies in system memory (segment 0), 4-byte aligned, and is submitted with
+ * PB_FLAG_PAGING. The driver model has no other error: an operation that the card cannot do ends the adapter, and its
+ * fence is never reported. Never blocks.
+ * @return PB_STATUS_SUCCESS, or PB_STATUS_INSUFFICIENT_DMA_BUFFER: submit the buffer and call again with a new one
+ */
+uint32_t pb_wddm_build_paging_buffer(struct pb_wddm_adapter *adapter,
+				     struct pb_dxgkarg_buildpagingbuffer *build);
+
+/* ---- interrupt ---- */
+
+/**
+ * The interrupt routine; also the poll after an interrupt may have been lost. Notifies the OS of each completed
+ * submission, in order, then of a preemption. Never blocks.
+ * @return true: the OS was notified
+ */
+bool pb_wddm_interrupt(struct pb_wddm_adapter *adapter);
+/** The DPC: calls notify_dpc. */
+void pb_wddm_dpc(struct pb_wddm_adapter *adapter);
+/**
+ * DxgkDdiQueryCurrentFence: polls the card as pb_wddm_interrupt() does, then returns the fence id of the last
+ * submission reported. Before the first one of a node it returns one less than the first fence id.
+ * @return PB_STATUS_SUCCESS
+ */
+uint32_t pb_wddm_query_current_fence(struct pb_wddm_adapter *adapter,
+				     struct pb_dxgkarg_querycurrentfence *query);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Fixed places in the memory of the emulated card, in bytes from its start.
+ * Hosts find everything through the boot block and need none of this; it is
+ * what the MCU's board table and the card program agree on.
+ *
+ *   0x00000  boot block, capability table       include/patchbay/abi/boot.h
+ *   0x00400  crash record                        include/patchbay/abi/crash.h
+ *   0x01000  line words                          qemu/mcu/lines.h
+ *   0x02000  register blocks of the engines      hal/engine/registers.h
+ *   0x03000  range table of the engines
+ *   0x04700  counters of their page tables
+ *   0x04800  rings of the engines, each with the progress of what they go on with
+ *   0x06000  channel directory, then the channels' rings
+ *   0x1e000  telemetry                           include/patchbay/abi/telemetry.h
+ *   0x1f000  dummy page of the engines' apertures
+ *   0x20000  pool: backing memory of segments
+ *   0xfdf000 the trace, to the end
+ */
+#ifndef PB_QEMU_MCU_LAYOUT_H
+#define PB_QEMU_MCU_LAYOUT_H
+
+#define PB_CARD_MEMORY_BYTES       0x1000000u
+#define PB_CARD_CRASH_OFFSET       0x400u
+#define PB_CARD_ENGINE_OFFSET      0x2000u
+#define PB_CARD_ENGINE_STRIDE      0x100u
+#define PB_CARD_RANGES_OFFSET      0x3000u
+#define PB_CARD_TRANSLATION_OFFSET 0x4700u
+#define PB_CARD_RINGS_OFFSET       0x4800u
+#define PB_CARD_RING_STRIDE        0x600u
+#define PB_CARD_CHANNELS_OFFSET    0x6000u
+#define PB_CARD_TELEMETRY_OFFSET   0x1e000u
+#define PB_CARD_DUMMY_OFFSET       0x1f000u
+#define PB_CARD_POOL_OFFSET        0x20000u
+/** The trace, behind what the core uses: 8,192 records. */
+#define PB_CARD_TRACE_BYTES  0x21000u
+#define PB_CARD_TRACE_OFFSET (PB_CARD_MEMORY_BYTES - PB_CARD_TRACE_BYTES)
+#define PB_CARD_NODES        4u
+/** What node n can run: enum pb_node_kind. */
+#define PB_CARD_NODE_KIND(n) ((n) % 2u == 0 ? PB_NODE_3D : PB_NODE_COPY)
+
+#endif

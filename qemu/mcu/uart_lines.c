@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "qemu/mcu/uart_lines.h"
+
+#include "hal/shared.h"
+
+/** Polls of the engines before the MCU sleeps: some tens of microseconds. */
+#define HUNT_ROUNDS 1000u
+
+void pb_uart_lines_begin(struct pb_uart_lines *lines)
+{
+	for (uint32_t line = 0; line < PB_CARD_LINES; line++) {
+		lines->taken[line] = pb_shared_read32(&lines->block->to_mcu_taken[line]);
+		lines->sent[line] = pb_shared_read32(&lines->block->from_mcu_taken[line]);
+	}
+}
+
+void pb_uart_lines_tick(struct pb_uart_lines *lines)
+{
+	lines->pending |= 1u << PB_LINE_TICK;
+}
+
+uint32_t pb_uart_lines_take(void *context)
+{
+	struct pb_uart_lines *lines = context;
+	/* Atomic towards interrupt handlers: a line is returned now or stays pending. */
+	const uint32_t pending = __atomic_exchange_n(&lines->pending, 0, __ATOMIC_RELAXED);
+
+	/* Between `taken`, stored by the handler, and the state that the caller reads. */
+	pb_shared_barrier();
+	return pending;
+}
+
+/** @return the nodes' lines that the card has raised since the last call */
+static __attribute__((noinline)) uint32_t poll_nodes(struct pb_uart_lines *lines)
+{
+	uint32_t raised = 0;
+
+	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
+		const uint32_t count = pb_shared_read32(&lines->block->to_mcu_raised[PB_LINE_NODE(n)]);
+
+		if (count != lines->seen[n])
+			raised |= 1u << PB_LINE_NODE(n);
+		lines->seen[n] = count;
+	}
+	return raised;
+}
+
+/**
+ * Polls the nodes' raises for a while before the MCU sleeps, so that the engines need not interrupt it. While the
+ * firmware runs they do: nothing else is read between two slices of a long job. @return the lines raised
+ */
+static uint32_t hunt(struct pb_uart_lines *lines)
+{
+	uint32_t raised = 0;
+
+	pb_shared_write32(&lines->block->mcu_polls, 1);
+	for (uint32_t round = 0; round < HUNT_ROUNDS && raised == 0; round++) {
+		if (pb_lines_waiting(&lines->pending))
+			break;
+		raised = poll_nodes(lines);
+	}
+	pb_shared_write32(&lines->block->mcu_polls, 0);
+	/* The card may have raised a line before it could see that. */
+	pb_shared_barrier();
+	return raised | poll_nodes(lines);
+}
+
+void pb_uart_lines_idle_enter(void *context)
+{
+	struct pb_uart_lines *lines = context;
+	const uint32_t raised = hunt(lines);
+
+	pb_cpu_mask_interrupts();
+	lines->pending |= raised;
+}
+
+void pb_uart_lines_idle_wait(void *context)
+{
+	const struct pb_uart_lines *lines = context;
+
+	if (!pb_lines_waiting(&lines->pending))
+		pb_cpu_wait();
+}
+
+void pb_uart_lines_idle_leave(void *context)
+{
+	(void)context;
+	pb_cpu_unmask_interrupts();
+}

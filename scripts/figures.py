@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The figures that scripts/bench measures, their gates, and the tables that show them.
+
+scripts/figures.py print JSON: the measured figures with their gates, and beside those of other drivers.
+scripts/figures.py check JSON: fails if a figure is over its gate, or if one is missing.
+scripts/figures.py write JSON: records the measured figures and writes the tables anew.
+scripts/figures.py compare: fails, with "file:line: what is wrong", if a table is not what is recorded.
+scripts/figures.py put FILE NAME: puts standard input between the lines <!-- NAME --> and <!-- /NAME -->.
+
+Run in the root of the tree. JSON is build/bench.json. tests/bench/figures.tsv explains the gates.
+"""
+import decimal
+import json
+import os
+import platform
+import re
+import sys
+
+RECORD = 'tests/bench/figures.tsv'
+PEERS = 'tests/bench/peers.txt'
+PAGE = 'docs/figures.md'
+README = 'README.md'
+# Those in README.md.
+SHORT = ['submit_instr', 'retire_instr', 'patch64_instr_per_entry', 'patch_compact_instr_per_entry', 'slice_instr_max',
+         'text_bytes']
+# Allocations to one entry in the lists of the bench.
+ALLOCATIONS = decimal.Decimal(200) / 2048
+
+
+class Figure:
+    """A row of tests/bench/figures.tsv."""
+
+    def __init__(self, key, recorded, rule, meaning):
+        self.key, self.recorded, self.rule, self.meaning = key, recorded, rule, meaning
+
+    def is_recorded(self):
+        return self.recorded != '-'
+
+    def gate(self):
+        """The most that may be measured; None if any figure may."""
+        if self.rule.startswith('report'):
+            return None
+        if self.rule != '+3%':
+            return decimal.Decimal(self.rule)
+        if not self.is_recorded():
+            sys.exit(f'{RECORD}: {self.key} has no recorded figure: run scripts/bench --write')
+        step = decimal.Decimal('0.01') if '.' in self.recorded else 1
+        return (decimal.Decimal(self.recorded) * decimal.Decimal('1.03')).quantize(decimal.Decimal(step), decimal.ROUND_DOWN)
+
+    def gate_text(self):
+        gate = self.gate()
+        return 'none' if gate is None else f'{gate} (+3 %)' if self.rule == '+3%' else str(gate)
+
+    def is_over(self, measured):
+        return self.gate() is not None and decimal.Decimal(measured) > self.gate()
+
+    def is_low(self, measured):
+        """Whether it deserves a warning."""
+        _, _, least = self.rule.partition('>=')
+        return bool(least) and decimal.Decimal(measured) < decimal.Decimal(least)
+
+
+def warn(text):
+    print(f'-- {text}', file=sys.stderr)
+
+
+def read(path):
+    with open(path, encoding='utf-8') as file:
+        return file.read()
+
+
+def write(path, text):
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write(text)
+
+
+def read_record():
+    rows = [line.split('\t') for line in read(RECORD).splitlines() if not line.startswith('#')]
+    return {row[0]: Figure(*row) for row in rows}
+
+
+def read_measured(path):
+    """{key: figure as it is written}; the board in front of a key is left out."""
+    figures = json.loads(read(path), parse_float=str, parse_int=str)
+    return {re.sub(r'^\w+\.', '', key): figure for key, figure in figures.items()}
+
+
+# ---- tables ----
+
+def table(columns, rows):
+    return ''.join(f'| {" | ".join(cells)} |\n' for cells in [columns, *rows]).replace(
+        '\n', '\n|' + '---|' * len(columns) + '\n', 1)
+
+
+def figure_table(figures, keys):
+    rows = [figures[key] for key in keys]
+    return table(('figure', 'measured', 'gate', 'meaning'),
+                 [(f'`{row.key}`', row.recorded, row.gate_text(), row.meaning) for row in rows if row.is_recorded()])
+
+
+def peer_rows(figures):
+    """(name, bits, theirs, ours, ratio, ours with the allocation list resolved, ratio, what theirs does)"""
+    resolve = decimal.Decimal(figures['resolve_instr_per_allocation']) * ALLOCATIONS
+    for line in read(PEERS).splitlines():
+        if line.startswith('#'):
+            continue
+        name, bits, theirs, key, what = re.split(r' *\| *', line)
+        if key not in figures:
+            sys.exit(f'{PEERS}: there is no figure {key}')
+        ours = decimal.Decimal(figures[key])
+        if key.endswith('_per_allocation'):
+            ours *= ALLOCATIONS
+            everything = ours
+        else:
+            everything = ours + resolve
+        theirs = decimal.Decimal(theirs)
+        yield name, bits, theirs, ours, theirs / ours, everything, theirs / everything, what
+
+
+def peer_table(figures):
+    return table(('driver', 'theirs', 'ours', 'ratio', 'with the allocation list'),
+                 [(row[0], f'{row[2]:.2f}', f'{row[3]:.2f}', f'{row[4]:.2f}', f'{row[6]:.2f}')
+                  for row in peer_rows(figures)])
+
+
+def tables(figures):
+    """(file, name, text) of each table that the recorded figures make."""
+    recorded = {key: figure.recorded for key, figure in figures.items() if figure.is_recorded()}
+    return [(PAGE, 'figures', figure_table(figures, figures)), (PAGE, 'peers', peer_table(recorded)),
+            (README, 'figures', figure_table(figures, SHORT))]
+
+
+def find_block(path, name):
+    """(text of the file, start and end of what stands between the markers)"""
+    text = read(path)
+    block = re.search(f'^<!-- {name} -->\n(.*?)^<!-- /{name} -->$', text, re.M | re.S)
+    if not block:
+        sys.exit(f'{path}:1: there is no block {name}')
+    return text, *block.span(1)
+
+
+def put(path, name, block):
+    text, start, end = find_block(path, name)
+    write(path, text[:start] + block + text[end:])
+
+
+# ---- commands ----
+
+def print_figures(figures, measured):
+    for key, figure in figures.items():
+        if key in measured:
+            print(f'{key:42} {measured[key]:>8}  gate {figure.gate_text():>15}  {figure.meaning}')
+            if figure.is_low(measured[key]):
+                warn(f'{key} is {measured[key]}, {figure.rule.removeprefix("report")} is expected')
+    print('\nInstructions an entry beside those of other drivers, on one CPU and emulator. Theirs are measurements of kernels that'
+          '\nrestate the checks and writes of each driver; they are not the drivers. Ours include slices and passes of the main'
+          f'\nloop; "all" adds the allocation list. A ratio is theirs by ours. {PAGE} says more.\n')
+    print(f'{"driver":22} bits  theirs   ours  ratio    all  ratio  what theirs does')
+    for name, bits, *numbers, what in peer_rows(measured):
+        print(f'{name:22} {bits:>4} {numbers[0]:7.2f}', *(f'{number:6.2f}' for number in numbers[1:]), f' {what}')
+
+
+def check(figures, measured):
+    """Whether no figure is over its gate or missing."""
+    passed = True
+    for key, figure in figures.items():
+        of_another_cpu = key.startswith('host_') and platform.machine() != 'x86_64'
+        if key in measured and figure.is_over(measured[key]):
+            warn(f'{key} is {measured[key]}, over its gate of {figure.gate_text()}')
+            passed = False
+        elif key not in measured and figure.is_recorded() and not of_another_cpu:
+            warn(f'{key} was not measured')
+            passed = False
+    return passed
+
+
+def record(figures, measured):
+    """Writes the measured figures and what is made of them."""
+    lines = []
+    for line in read(RECORD).splitlines():
+        figure = figures.get(line.split('\t')[0])
+        now = figure and measured.get(figure.key)
+        # Wall time is of one machine, and replays are measured on request only.
+        if now and now != figure.recorded and (figure.is_recorded() or figure.rule == '+3%'):
+            warn(f'{figure.key}: {figure.recorded} -> {now}')
+            figure.recorded = now
+        lines.append(line if not figure else '\t'.join((figure.key, figure.recorded, figure.rule, figure.meaning)))
+    write(RECORD, '\n'.join(lines) + '\n')
+    for path, name, text in tables(figures):
+        put(path, name, text)
+
+
+def compare(figures):
+    """Whether each table is what is recorded."""
+    equal = True
+    for path, name, wanted in tables(figures):
+        text, start, end = find_block(path, name)
+        rows, wanted_rows = text[start:end].split('\n'), wanted.split('\n')
+        different = [number for number in range(max(len(rows), len(wanted_rows)))
+                     if rows[number:number + 1] != wanted_rows[number:number + 1]]
+        if different:
+            line = text.count('\n', 0, start) + 1 + different[0]
+            print(f'{path}:{line}: not what {RECORD} records: run scripts/bench --write')
+            equal = False
+    return equal
+
+
+def main():
+    command, *arguments = sys.argv[1:]
+    if command == 'put':
+        return put(*arguments, sys.stdin.read())
+    if command == 'compare':
+        # A tree without figures has nothing to compare: a test of the checks has such a tree.
+        return not os.path.exists(RECORD) or compare(read_record())
+    figures, measured = read_record(), read_measured(*arguments)
+    unknown = measured.keys() - figures.keys()
+    if unknown:
+        sys.exit(f'{RECORD}: not listed: {" ".join(sorted(unknown))}')
+    return {'print': print_figures, 'check': check, 'write': record}[command](figures, measured)
+
+
+sys.exit(1 if main() is False else 0)

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* The fair policy, to the microsecond: its functions on queues that the test makes up. */
+#include <string.h>
+
+#include "firmware/instance.h"
+#include "tests/unit/unit.h"
+
+#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
+#define PRIORITY     PB_PRIORITY_NORMAL
+#define SHARE        5000 /* microseconds that a channel of weight 1 gets in a round */
+#define QUANTUM      (4u * PB_CORE_QUANTUM_UNIT)
+
+static struct pb_firmware firmware;
+static struct pb_core_queue queues[4];
+static struct pb_core_node *const node = &firmware.nodes[0];
+
+static const struct pb_firmware_config config = {.node_count = 1};
+
+static uint8_t identity_of(uint32_t priority)
+{
+	return (uint8_t)(PB_CORE_QUEUE_OPEN << PB_CORE_QUEUE_STATE_SHIFT |
+			 priority << PB_CORE_QUEUE_PRIORITY_SHIFT);
+}
+
+static void append(struct pb_core_queue *queue)
+{
+	pb_core_ready_append(queues, &node->ready, queue);
+}
+
+/** Queue i of channel i / 2, with a submission that is not admitted yet. All are in no list. */
+static int start(void **state)
+{
+	(void)state;
+	memset(&firmware, 0, sizeof(firmware));
+	memset(queues, 0, sizeof(queues));
+	firmware.table.queues = queues;
+	firmware.table.count = COUNT(queues);
+	node->bit = 1;
+	firmware.config = &config;
+	pb_core_schedule_init(node);
+	for (uint32_t i = 0; i < COUNT(queues); i++) {
+		queues[i].channel = (uint8_t)(i / 2u);
+		queues[i].put = 1;
+		queues[i].quantum = QUANTUM / PB_CORE_QUANTUM_UNIT;
+		queues[i].identity = identity_of(PRIORITY);
+	}
+	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++)
+		firmware.channels[channel].grants.weight = 1;
+	return 0;
+}
+
+static int32_t *deficit(uint32_t channel)
+{
+	return &node->fair.at[PRIORITY].deficit[channel];
+}
+
+/** A used quantum ends a timeslice for another queue of the channel, or for another channel if the share is used up. */
+static void a_timeslice_is_over_when_others_wait(void **state)
+{
+	static const struct {
+		bool own, other; /* that wait */
+		int32_t deficit;
+		uint32_t used;
+		bool over;
+	} rows[] = {
+		{false, false, -1, UINT32_MAX, false}, {false, true, 1, UINT32_MAX, false},
+		{false, true, 0, QUANTUM, true},       {false, true, 0, QUANTUM - 1u, false},
+		{false, true, -1, QUANTUM, true},      {true, false, -1, QUANTUM - 1u, false},
+		{true, false, -1, QUANTUM, true},      {true, true, 1, QUANTUM - 1u, false},
+		{true, true, 1, QUANTUM, true},        {true, true, 0, QUANTUM, true},
+	};
+
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		start(state);
+		node->flight.fed = 1;
+		pb_core_in_flight_at(&node->flight, 1)->queue = &queues[0];
+		if (rows[i].own)
+			append(&queues[1]);
+		if (rows[i].other)
+			append(&queues[2]);
+		*deficit(0) = rows[i].deficit;
+		assert_int_equal(pb_core_policy_fair.should_preempt(node, NULL, rows[i].used), rows[i].over);
+	}
+}
+
+/** A queue without submissions loses its timeslice; its channel keeps its debt, and its credit if another queue is ready. */
+static void an_idle_flow_keeps_no_credit(void **state)
+{
+	static const struct {
+		int32_t before;
+		bool own;
+		int32_t after;
+	} rows[] = {
+		{SHARE, false, 0}, {1, false, 0}, {0, false, 0},
+		{-1, false, -1},   {1, true, 1},  {-1, true, -1},
+	};
+
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		start(state);
+		pb_core_timeslice_begin(&node->slice, &queues[0]);
+		queues[0].put = 0;
+		if (rows[i].own)
+			append(&queues[1]);
+		append(&queues[2]);
+		node->fair.at[PRIORITY].serving = 1;
+		*deficit(0) = rows[i].before;
+		*deficit(1) = 1;
+		assert_ptr_equal(pb_core_schedule_next(&firmware, node), &queues[2]);
+		assert_int_equal(*deficit(0), rows[i].after);
+		assert_int_equal(*deficit(1), 1);
+	}
+}
+
+/** The current channel stays while it has credit; else the next one gets a share more, until one is out of debt. */
+static void channels_share_by_deficit(void **state)
+{
+	static const struct {
+		int32_t before[2];
+		uint32_t weight; /* of channel 1 */
+		uint32_t current, next;
+		int32_t after[2];
+	} rows[] = {
+		{{1, 1}, 1, 0, 0, {1, 1}},
+		{{1, 1}, 1, 1, 1, {1, 1}},
+		{{0, 0}, 1, 0, 1, {0, SHARE}},
+		{{0, 0}, 1, 1, 0, {SHARE, 0}},
+		{{-SHARE, 0}, 1, 1, 1, {0, SHARE}},
+		{{1 - SHARE, 0}, 1, 1, 0, {1, 0}},
+		/* So deep in debt that most rounds are had at once: it must come to the same as one by one. */
+		{{-200 * SHARE, -100 * SHARE - 1}, 1, 1, 1, {-99 * SHARE, SHARE - 1}},
+		{{-10 * SHARE, -30 * SHARE - 1}, 3, 1, 0, {SHARE, -1}},
+		{{-20 * SHARE, -30 * SHARE - 1}, 3, 1, 1, {-9 * SHARE, 3 * SHARE - 1}},
+	};
+
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		start(state);
+		append(&queues[0]);
+		append(&queues[2]);
+		node->fair.at[PRIORITY].serving = (uint8_t)rows[i].current;
+		firmware.channels[1].grants.weight = rows[i].weight;
+		for (uint32_t channel = 0; channel < 2; channel++)
+			*deficit(channel) = rows[i].before[channel];
+		assert_ptr_equal(pb_core_schedule_next(&firmware, node), &queues[2u * rows[i].next]);
+		for (uint32_t channel = 0; channel < 2; channel++)
+			assert_int_equal(*deficit(channel), rows[i].after[channel]);
+		assert_int_equal(node->fair.at[PRIORITY].serving, rows[i].next);
+	}
+}
+
+/** A channel that is not alone at its priority is charged, down to a limit; so is the timeslice of the current queue. */
+static void engine_time_is_charged_unless_the_channel_is_alone(void **state)
+{
+	static const struct {
+		bool current, other,
+			in_flight; /* timeslice; another channel that waits, or has a submission in the engine */
+		int32_t before;
+		uint32_t microseconds;
+		int32_t after;
+	} rows[] = {
+		{true, false, false, 7, 300, 7},
+		{true, true, false, 7, 300, 7 - 300},
+		{false, true, false, 7, 300, 7 - 300},
+		{false, false, true, 7, 300, 7 - 300},
+		{true, true, false, INT32_MIN / 2 + 1, 300, INT32_MIN / 2 + 1 - 300},
+		{true, true, false, INT32_MIN / 2, 300, INT32_MIN / 2},
+		/* Ten minutes at once do not wrap. */
+		{true, true, false, INT32_MIN / 2 + 1, 600000000, INT32_MIN / 2 + 1 - 600000000},
+		{true, true, false, INT32_MIN / 2 + 1 - 600000000, 600000000, INT32_MIN / 2 + 1 - 600000000},
+	};
+
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		const struct pb_core_submission submission = {.queue = &queues[0]};
+
+		start(state);
+		if (rows[i].current)
+			pb_core_timeslice_begin(&node->slice, &queues[0]);
+		if (rows[i].other)
+			append(&queues[2]);
+		if (rows[i].in_flight) {
+			node->flight.fed = 1;
+			pb_core_in_flight_at(&node->flight, 1)->queue = &queues[3];
+		}
+		node->slice.used = 11;
+		*deficit(0) = rows[i].before;
+		pb_core_policy_fair.charge(node, &submission, rows[i].microseconds);
+		assert_int_equal(*deficit(0), rows[i].after);
+		assert_int_equal(node->slice.used, 11u + (rows[i].current ? rows[i].microseconds : 0));
+	}
+}
+
+/** The longer of the engine's runtime and the card's time is charged; its runtime if no submission waited meanwhile. */
+static void runtime_or_elapsed_time_is_charged(void **state)
+{
+	static const struct {
+		bool uncharged;
+		uint32_t since, clock;     /* on the card's clock */
+		uint32_t before, reported; /* the engine's time */
+		int32_t charged;
+	} rows[] = {
+		{false, 100, 400, 50, 60, 300}, {false, 100, 400, 50, 750, 700},
+		{true, 100, 400, 50, 60, 10},   {true, 100, 400, 50, 50, 0},
+		{false, 400, 400, 50, 50, 0},   {false, UINT32_MAX, 9, 50, 51, 10},
+		{true, 0, 9, UINT32_MAX, 4, 5},
+	};
+
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		const struct pb_core_submission submission = {.queue = &queues[0]};
+
+		start(state);
+		append(&queues[2]);
+		firmware.clock = &rows[i].clock;
+		node->retirement.uncharged = rows[i].uncharged;
+		node->retirement.charged_until = rows[i].since;
+		node->retirement.time = rows[i].before;
+		pb_core_charge(&firmware, node, &submission, rows[i].reported);
+		assert_int_equal(*deficit(0), -rows[i].charged);
+		assert_int_equal(node->retirement.time, rows[i].reported);
+		assert_int_equal(node->retirement.charged_until, rows[i].clock);
+		assert_false(node->retirement.uncharged);
+	}
+}
+
+/** A protected submission makes its priority repay a multiple of its time, without wrapping; higher priorities repay. */
+static void protected_runtime_is_repaid_to_higher_priorities(void **state)
+{
+	static const struct {
+		bool protected;
+		uint32_t microseconds;
+		uint32_t before[3], after[3]; /* to repay by the priority below, its own, the one above */
+	} rows[] = {
+		{false, 100, {0, 0, 0}, {0, 0, 0}},
+		{false, 100, {100, 100, 100}, {0, 100, 100}},
+		{false, 100, {99, 7, 8}, {0, 7, 8}},
+		{false, 100, {101, 7, 8}, {1, 7, 8}},
+		{true, 100, {250, 7, 8}, {150, 7 + 100 * PB_REPAY_TIMES, 8}},
+		{true, UINT32_MAX, {0, 0, 0}, {0, UINT32_MAX / PB_REPAY_TIMES * PB_REPAY_TIMES, 0}},
+		{true, 1000, {0, 1000, 0}, {0, 1000 + 1000 * PB_REPAY_TIMES, 0}},
+		{true, 1000, {0, UINT32_MAX, 0}, {0, UINT32_MAX, 0}},
+		{true, 2, {0, UINT32_MAX - PB_REPAY_TIMES, 0}, {0, UINT32_MAX, 0}},
+		{true, 1, {0, UINT32_MAX - PB_REPAY_TIMES + 1u, 0}, {0, UINT32_MAX - PB_REPAY_TIMES + 1u, 0}},
+	};
+
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		const struct pb_core_submission submission = {.queue = &queues[0],
+							      .protected = rows[i].protected};
+
+		start(state);
+		for (uint32_t l = 0; l < 3u; l++)
+			node->fair.at[PRIORITY - 1u + l].repay_us = rows[i].before[l];
+		node->fair.at[PB_PRIORITY_IDLE].repay_us = rows[i].before[0];
+		pb_core_policy_fair.charge(node, &submission, rows[i].microseconds);
+		assert_int_equal(node->fair.at[PB_PRIORITY_IDLE].repay_us, rows[i].after[0]);
+		for (uint32_t l = 0; l < 3u; l++)
+			assert_int_equal(node->fair.at[PRIORITY - 1u + l].repay_us, rows[i].after[l]);
+	}
+}
+
+/** A lower priority is next when its starvation count is 32 and nothing is to repay; its submission is protected. */
+static void a_starved_priority_is_served_once_and_protected(void **state)
+{
+	static const struct {
+		uint32_t starvation, repay_us;
+		bool current; /* the higher one has its timeslice */
+		bool low;     /* the lower one is next */
+		uint32_t starvation_then;
+	} rows[] = {
+		{31, 0, false, false, 32}, {32, 0, false, true, 0}, {32, 1, false, false, 32},
+		{31, 0, true, false, 32},  {32, 0, true, true, 0},  {32, 1, true, false, 32},
+	};
+
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		start(state);
+		queues[0].identity = identity_of(PRIORITY - 1u);
+		append(&queues[0]);
+		if (rows[i].current)
+			pb_core_timeslice_begin(&node->slice, &queues[2]);
+		else
+			append(&queues[2]);
+		node->ready.at[PRIORITY - 1u].starvation = (uint8_t)rows[i].starvation;
+		node->fair.at[PRIORITY - 1u].repay_us = rows[i].repay_us;
+		/* A priority without ready queues does not starve. */
+		node->ready.at[PRIORITY - 2u].starvation = 5;
+		assert_ptr_equal(pb_core_schedule_next(&firmware, node), &queues[rows[i].low ? 0 : 2]);
+		assert_int_equal(node->slice.protect, rows[i].low);
+		assert_int_equal(node->ready.at[PRIORITY - 2u].starvation, 5);
+		/* The lower priority is empty now if its queue is next. */
+		assert_int_equal(node->ready.at[PRIORITY - 1u].starvation, rows[i].starvation_then);
+		assert_int_equal(node->ready.priorities >> (PRIORITY - 1u) & 1u, !rows[i].low);
+	}
+}
+
+/** Each ready lower priority, down to the last, counts a submission of a higher one, and no other does. */
+static void every_lower_ready_priority_starves(void **state)
+{
+	start(state);
+	for (uint32_t i = 0; i < 2; i++) {
+		queues[i].identity = identity_of(i);
+		append(&queues[i]);
+	}
+	append(&queues[2]);
+	append(&queues[3]);
+	queues[2].put = 2;
+	for (uint32_t n = 1; n <= 2; n++) {
+		assert_ptr_equal(pb_core_schedule_next(&firmware, node), &queues[2]);
+		for (uint32_t level = 0; level < PB_PRIORITIES; level++)
+			assert_int_equal(node->ready.at[level].starvation, level < 2 ? n : 0);
+	}
+}
+
+/** A protected timeslice lasts until its submission is admitted; a queue without a timeslice is not protected. */
+static void a_protected_timeslice_is_kept_until_its_submission_is_admitted(void **state)
+{
+	start(state);
+	pb_core_timeslice_begin(&node->slice, &queues[0]);
+	append(&queues[2]);
+	node->slice.protect = true;
+	assert_ptr_equal(pb_core_schedule_next(&firmware, node), &queues[0]);
+	assert_true(node->slice.protect);
+	pb_core_timeslice_remove(&firmware, node, &queues[0]);
+	assert_false(node->slice.protect);
+	assert_ptr_equal(pb_core_schedule_next(&firmware, node), &queues[2]);
+	assert_false(node->slice.protect);
+}
+
+/** A hold of the whole card: a held queue is in no mask, on whichever channel it is. */
+static void a_held_channel_is_in_no_mask(void **state)
+{
+	for (uint32_t channel = 0; channel < 2; channel++) {
+		start(state);
+		pb_core_schedule_hold_all(&firmware, true);
+		append(&queues[2u * channel]);
+		assert_int_equal(node->ready.priorities, 0);
+		assert_null(pb_core_schedule_next(&firmware, node));
+		pb_core_schedule_hold_all(&firmware, false);
+		assert_int_equal(node->ready.priorities, 1u << PRIORITY);
+		assert_ptr_equal(pb_core_schedule_next(&firmware, node), &queues[2u * channel]);
+	}
+}
+
+UNIT_SUITE(test_policy_fair)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_timeslice_is_over_when_others_wait),
+		cmocka_unit_test(an_idle_flow_keeps_no_credit),
+		cmocka_unit_test(channels_share_by_deficit),
+		cmocka_unit_test(engine_time_is_charged_unless_the_channel_is_alone),
+		cmocka_unit_test(runtime_or_elapsed_time_is_charged),
+		cmocka_unit_test(protected_runtime_is_repaid_to_higher_priorities),
+		cmocka_unit_test(a_starved_priority_is_served_once_and_protected),
+		cmocka_unit_test(every_lower_ready_priority_starves),
+		cmocka_unit_test(a_protected_timeslice_is_kept_until_its_submission_is_admitted),
+		cmocka_unit_test(a_held_channel_is_in_no_mask),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

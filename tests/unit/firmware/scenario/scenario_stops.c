@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Stop requests: preempt, suspend and reset; what they meet on the engine, and what their replies report. */
+#include "tests/unit/firmware/scenario/scenario.h"
+
+/* Two submissions of two contexts at the engine, which has been asked to stop. */
+#define PREEMPT_TWO "submit A; submit A ctx=1; begin p PREEMPT A 2 77; engine stops=1 resets=1;"
+
+static const struct CMUnitTest tests[] = {
+	PUPPET(an_engine_that_gives_an_impossible_answer_to_a_stop_is_reset_and_its_ring_head_blamed,
+	       "for 3 0 1 1 | -1 0 1 1 | 0 2 1 1 | 1 1 2 0 | 1 3 2 0;" PREEMPT_TWO
+	       "stopped $1 $2; engine resets=2; answer; fed -; finish 1; reply p = OK _ _ 2 $4;"
+	       "expect A=2:ENGINE_FAULT:$3"),
+	PUPPET(no_submission_is_blamed_for_an_impossible_answer_behind_the_last,
+	       "for 2 3 | 2 1;" PREEMPT_TWO
+	       "stopped $1 $2; engine resets=2; answer; engine fed=0; reply p = OK _ _ 2 0; expect A=2"),
+	PUPPET(while_an_engine_stops_only_a_report_of_what_it_was_fed_counts,
+	       PREEMPT_TWO "finish 5; expect A=0; finish 1; expect A=1; stopped 1 0; reply p = OK _ _ 2 1;"
+			   "engine resets=1"),
+	PUPPET(a_stop_request_beside_a_preemption_is_refused_but_for_one_reset_that_forces_it,
+	       PREEMPT_TWO "resume A = BUSY; do PREEMPT A 2 78 0 = BUSY; do SUSPEND A 2 recall = BUSY;"
+			   "begin r RESET 0 A 2; engine resets=2; do RESET 0 A 2 = BUSY; answer; finish 1;"
+			   "reply p = OK _ _ 2 1; reply r; expect A=2:ENGINE_HANG:1"),
+	PUPPET(a_reset_beside_a_suspension_is_refused,
+	       "submit A; begin s SUSPEND A 1 recall; do RESET 0 A 1 = BUSY; stopped 0 0; reply s"),
+	PUPPET(a_preemption_at_the_end_of_a_timeslice_waits_for_what_has_begun,
+	       "queue B; submit A; submit B ctx=1; stall 10; engine stops=1 inside=1;"
+	       "begin p PREEMPT A 1 77; engine stops=1; stopped 0 1; fed B1 A1; engine restores=1;"
+	       "finish 1; reply p = TIMEOUT; finish 2; reply p = OK _ _ 1 0; expect A=1 B=1;"
+	       "engine resets=1"),
+	PUPPET(a_preemption_with_an_old_cutoff_returns_nothing,
+	       "submit A*3; finish 2; finish 3; do PREEMPT A 1 5 = OK 3 _ 3 0; engine stops=0"),
+	CARD(a_reset_forces_a_preemption_that_waits_for_an_endless_submission,
+	     "submit A ctx=1 run=busy:10; submit A run=busy:100000000; submit A*2 ctx=1 run=busy:10;"
+	     "run 1000; begin p PREEMPT A 4 0x5151; run 500000; reply p = TIMEOUT;"
+	     "submit A ctx=1 run=busy:10; do RESET 0 A 5 = OK 2 1 5 1; reply p = OK 2 1 4 2 0;"
+	     "event ENGINE_HANG A 2 ENGINE_HANG; event CONTEXT_LOST A 2 ENGINE_HANG c0;"
+	     "event PREEMPTED A 2 OK 0x5151; forgive c1; submit A ctx=1 run=busy:10; until A=6"),
+	CARD(one_reset_forces_and_a_second_is_refused,
+	     "submit A ctx=1 run=busy:100000000; run 1000; begin p PREEMPT A 1 0x5151; begin r RESET 0 A 1;"
+	     "begin t RESET 0 A 1; run 1000; reply r; reply t = BUSY; reply p; forgive c1;"
+	     "submit A run=busy:50000; run 1000; begin s SUSPEND A 2; do RESET 0 A 2 = BUSY; run 100000;"
+	     "reply s"),
+	CARD(a_destroyed_queue_answers_its_stop_requests_so_that_no_reply_slot_is_lost,
+	     "loop 10; submit A run=busy:2000; run 1000; begin s SUSPEND A 1; begin d QUEUE_DESTROY A;"
+	     "run 200; reply s = CANCELLED; reply d = TIMEOUT; run 10000; reply d; queue A;"
+	     "submit A run=busy:2000; run 1000; begin p PREEMPT A 1 0x5151; begin d QUEUE_DESTROY A;"
+	     "run 200; reply p = CANCELLED; reply d = TIMEOUT; run 10000; reply d; queue A; end"),
+	CARD(stop_requests_beyond_the_table_wait_in_their_ring_and_hold_up_no_other_channel,
+	     "queue Z client=2; submit A run=busy:20000; run 1000; each B..Q queue % entries=4;"
+	     "submit B..Q; each B..Q begin % SUSPEND % 1; run 1000; begin z 2 SUSPEND Z 0; run 1000;"
+	     "reply z; now B=0; backlog 15; run 40000; each B..Q now %=1; each B..Q reply %; do 2 PING"),
+
+	/* ---- the whole card ---- */
+	PUPPET(suspending_the_card_is_answered_when_the_engine_is_empty,
+	       "submit A; begin s 0 SUSPEND; reply s = TIMEOUT; release = BUSY; finish 1; reply s;"
+	       "submit A; engine fed=1; release; engine fed=2"),
+	PUPPET(suspending_the_card_waits_for_an_engine_that_has_not_answered_a_stop,
+	       PREEMPT_TWO "finish 2; expect A=2; begin s 0 SUSPEND; reply s = TIMEOUT; stopped 2 0; reply s;"
+			   "expect A=2"),
+	PUPPET(suspending_the_card_does_not_wait_for_a_dead_node,
+	       "submit A; loop 3; stall 105; end; expect A=1:ENGINE_HANG; engine cycles=1;"
+	       "do 0 SUSPEND 0 0 recall; release"),
+	PUPPET(a_card_is_suspended_after_the_search_for_a_cycle,
+	       "queue B; replies 0 client=0; submit B wait=A:1; silent; submit A wait=B:1; pass ring;"
+	       "begin s 0 SUSPEND; replies 0 client=0; finish 1; reply s client=0; expect A=1:DEADLOCK;"
+	       "release"),
+	PUPPET(the_reply_to_an_admin_that_left_goes_to_no_other,
+	       "submit A; begin s 0 SUSPEND; detach client=0; finish 1; expect A=1; replies 0 client=0;"
+	       "release"),
+	PUPPET(the_reply_to_an_admin_that_left_does_not_go_to_the_next_one,
+	       "submit A; begin s 0 SUSPEND; detach client=0; replies 0 client=0; finish 1; expect A=1;"
+	       "replies 0 client=0; release"),
+	PUPPET(a_submission_stopped_inside_stays_begun_until_a_reset_returns_it,
+	       "submit A; begin s 0 SUSPEND 0 0 recall+inside; engine inside=1; stopped 0 1; reply s;"
+	       "do PREEMPT A 0 5 inside = OK _ _ _ 0 0; do RESET 0 A 1 = OK _ _ 1 1 1; release;"
+	       "engine fed=0"),
+
+	/* ---- queues and channels that close ---- */
+	PUPPET(a_queue_with_a_broken_put_resumes_what_was_recalled,
+	       "submit A*2; begin s SUSPEND A 2 recall; stopped 0 0; reply s; put A 100; resume A;"
+	       "record A error=RING_FAULT; engine fed=2; finish 2; record A completed=2"),
+	PUPPET(a_queue_with_a_broken_put_reads_nothing_more,
+	       "begin s SUSPEND A 0 recall; reply s; put A 100; resume A; record A error=RING_FAULT;"
+	       "engine fed=0; finish 0; record A completed=0"),
+	PUPPET(a_channel_closes_with_a_queue_that_is_being_destroyed,
+	       "submit A; begin d QUEUE_DESTROY A; detach client=1 = TIMEOUT; finish 1; detached;"
+	       "do 0 QUERY the-channel 1 = OK _ _ _ 0"),
+	PUPPET(a_destroyed_queue_fails_its_waiters_at_once_and_goes_when_its_submission_completes,
+	       "queue B; submit A; submit B wait=A:1; begin d QUEUE_DESTROY A; engine fed=2;"
+	       "reply d = TIMEOUT; finish 2; reply d; expect B=1:DEP_FAILED"),
+	PUPPET(fence_records_change_with_each_step,
+	       "submit A; finish; grown A; submit A; begin p PREEMPT A 2 1; stopped 1 0; reply p; grown A;"
+	       "submit A; fault; answer; finish 1; record A error=ENGINE_FAULT; grown A; submit A; finish;"
+	       "clear A; forgive c0; grown A; submit A; finish; grown A; submit A; begin p PREEMPT A 6 5;"
+	       "stopped 3 0; reply p; grown A; submit A; fault; answer; finish 1;"
+	       "record A error=ENGINE_FAULT; grown A; submit A; finish; clear A; forgive c0; grown A"),
+};
+
+UNIT_SUITE(test_scenario_stops)
+{
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* The card as its firmware's admin, against firmware that answers in any portions: no client's channel is lost. */
+#include <string.h>
+
+#include "hal/card_admin/admin.h"
+#include "patchbay/abi/boot.h"
+#include "patchbay/abi/errors.h"
+#include "tests/unit/unit.h"
+
+#define CHANNELS  9u
+#define DIRECTORY 0x1000u
+#define CONTROL   0x2000u
+#define REPLIES   0x4000u
+#define ENTRIES   16u
+
+static union {
+	uint8_t bytes[0x8000];
+	struct pb_boot_block boot;
+} memory;
+
+static struct pb_card_admin admin;
+static uint32_t closed[CHANNELS];
+static uint32_t answered; /* commands, of those in the control ring */
+static uint32_t granted[CHANNELS];
+
+static struct pb_channel_entry *entry(void)
+{
+	return (struct pb_channel_entry *)(void *)&memory.bytes[DIRECTORY];
+}
+
+static void ring(void *context)
+{
+	(void)context;
+}
+
+static void was_closed(void *context, uint32_t channel)
+{
+	(void)context;
+	closed[channel]++;
+}
+
+static void refused(void *context, uint32_t code, uint32_t channel, uint32_t error)
+{
+	(void)context;
+	fail_msg("command %u about channel %u: error %u", code, channel, error);
+}
+
+/* The firmware runs and has let the admin attach; nothing has been asked yet. */
+static int setup(void **state)
+{
+	const struct pb_card_admin_config config = {.memory = memory.bytes,
+						    .memory_bytes = sizeof(memory),
+						    .ring = ring,
+						    .closed = was_closed,
+						    .refused = refused};
+
+	(void)state;
+	memset(&memory, 0, sizeof(memory));
+	memset(closed, 0, sizeof(closed));
+	memset(granted, 0, sizeof(granted));
+	answered = 0;
+	memory.boot.abi_version = PB_ABI_VERSION;
+	memory.boot.channel_directory_offset = DIRECTORY;
+	memory.boot.channel_count = CHANNELS;
+	pb_card_admin_init(&admin, &config);
+	pb_card_admin_start(&admin);
+	entry()->control_offset = CONTROL;
+	entry()->reply_offset = REPLIES;
+	entry()->control_entries = ENTRIES;
+	entry()->state = PB_CHANNEL_OPEN;
+	entry()->attach_done = entry()->attach_request;
+	return 0;
+}
+
+/* Answers up to `count` commands. @return whether there was one */
+static bool answer(uint32_t count)
+{
+	const struct pb_command *commands = (const void *)&memory.bytes[CONTROL];
+	struct pb_reply *replies = (void *)&memory.bytes[REPLIES];
+	bool any = false;
+
+	for (; count != 0 && answered != entry()->control_put; count--) {
+		const struct pb_command *command = &commands[answered % ENTRIES];
+
+		replies[answered % ENTRIES] =
+			(struct pb_reply){.code = command->code, .tag = command->tag, .error = PB_ERROR_OK};
+		if (command->code == PB_COMMAND_CHANNEL_GRANT)
+			granted[command->arguments[0]]++;
+		else
+			granted[command->arguments[0]] = 0;
+		answered++;
+		any = true;
+	}
+	entry()->reply_put = answered;
+	return any;
+}
+
+/*
+ * A client that has left is asked to be closed before the attach is finished,
+ * in the midst of the first grants, or behind them; the firmware answers so
+ * many commands between two polls. Its channel is free once, and has its
+ * privileges then.
+ */
+static void test_a_client_leaves(void **state)
+{
+	for (uint32_t portion = 1; portion <= CHANNELS + 1u; portion++) {
+		for (uint32_t early = 0; early <= CHANNELS; early++) {
+			const uint32_t channel = 1u + early % (CHANNELS - 1u);
+
+			assert_int_equal(setup(state), 0);
+			for (uint32_t poll = 0; poll < early; poll++) {
+				pb_card_admin_poll(&admin);
+				(void)answer(portion);
+			}
+			pb_card_admin_close(&admin, channel);
+			while (answer(portion))
+				pb_card_admin_poll(&admin);
+			assert_int_equal(admin.state, PB_CARD_ADMIN_ATTACHED);
+			assert_true(pb_card_admin_settled(&admin));
+			for (uint32_t c = 1; c < CHANNELS; c++) {
+				assert_int_equal(closed[c], c == channel ? 1 : 0);
+				assert_true(granted[c] >= 1);
+			}
+		}
+	}
+}
+
+/* All leave at once, and their successors too. */
+static void test_all_leave(void **state)
+{
+	for (uint32_t portion = 1; portion <= 3u; portion++) {
+		assert_int_equal(setup(state), 0);
+		for (uint32_t round = 1; round <= 5u; round++) {
+			for (uint32_t c = 1; c < CHANNELS; c++)
+				pb_card_admin_close(&admin, c);
+			while (answer(portion))
+				pb_card_admin_poll(&admin);
+			assert_int_equal(admin.state, PB_CARD_ADMIN_ATTACHED);
+			for (uint32_t c = 1; c < CHANNELS; c++)
+				assert_int_equal(closed[c], round);
+		}
+	}
+}
+
+/* A reply that nothing asked for: the firmware is not to be trusted. */
+static void test_a_reply_too_many(void **state)
+{
+	struct pb_reply *replies = (void *)&memory.bytes[REPLIES];
+
+	(void)state;
+	pb_card_admin_poll(&admin);
+	(void)answer(2);
+	replies[1] = replies[0];
+	pb_card_admin_poll(&admin);
+	assert_int_equal(admin.state, PB_CARD_ADMIN_LOST);
+	assert_true(pb_card_admin_settled(&admin));
+}
+
+UNIT_SUITE(test_card_admin)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_client_leaves),
+		cmocka_unit_test(test_all_leave),
+		cmocka_unit_test_setup(test_a_reply_too_many, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

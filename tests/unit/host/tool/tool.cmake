@@ -1,0 +1,37 @@
+# Suites of the patchbay command.
+set(here ${CMAKE_CURRENT_LIST_DIR})
+pb_unit_test(test_card_failure RUNNER tool SOURCES ${here}/test_card_failure.c LINKS pb_card_failure)
+pb_unit_test(test_firmware_image RUNNER tool SOURCES ${here}/test_firmware_image.c LINKS pb_firmware_image)
+pb_unit_test(test_crash_report RUNNER tool SOURCES ${here}/test_crash_report.c LINKS pb_crash)
+pb_unit_test(test_why RUNNER tool SOURCES ${here}/test_why.c LINKS pb_why test_fake_firmware pb_host)
+
+# The demo's scene, painter and DMA buffer builder.
+pb_unit_test(test_painter RUNNER tool SOURCES ${here}/test_painter.c LINKS pb_scene)
+pb_unit_test(test_scene RUNNER tool SOURCES ${here}/test_scene.c LINKS pb_scene)
+pb_unit_test(test_dma_builder RUNNER tool SOURCES ${here}/test_dma_builder.c LINKS pb_dma_builder)
+
+# Counters, as the command shows them.
+pb_unit_test(test_stats RUNNER tool SOURCES ${here}/test_stats.c LINKS test_telemetry_sample pb_stats)
+pb_unit_test(test_top_model RUNNER tool SOURCES ${here}/test_top_model.c LINKS pb_top)
+pb_unit_test(test_top_view RUNNER tool SOURCES ${here}/test_top_view.c LINKS pb_top)
+foreach(name top_survey top_card)
+  pb_unit_test(test_${name} RUNNER tool_sim SOURCES ${here}/test_${name}.c LINKS test_card_fixture pb_top)
+endforeach()
+
+# Traces: files, schemas, timelines, and their exports.
+pb_library(test_trace_sample SOURCES ${PROJECT_SOURCE_DIR}/tests/unit/trace_sample.c LINKS pb_trace)
+foreach(name trace_tool trace_export)
+  pb_unit_test(test_${name} RUNNER tool SOURCES ${here}/test_${name}.c LINKS test_trace_sample cjson)
+endforeach()
+
+# `patchbay replay`: its reader, its oracle, and the samples on the simulated card.
+pb_library(test_subm_writer SOURCES ${PROJECT_SOURCE_DIR}/tests/unit/subm_writer.c LINKS cmocka zstd)
+set(samples DEFINES PB_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
+pb_unit_test(test_subm RUNNER tool SOURCES ${here}/test_subm.c LINKS test_subm_writer pb_subm ${samples})
+pb_unit_test(test_placement RUNNER tool SOURCES ${here}/test_placement.c LINKS pb_subm)
+pb_unit_test(test_replay_nouveau RUNNER tool SOURCES ${here}/test_replay_nouveau.c LINKS test_subm_writer pb_replay)
+pb_unit_test(test_replay_job RUNNER tool SOURCES ${here}/test_replay_job.c LINKS pb_replay)
+foreach(name sim needs)
+  pb_unit_test(test_replay_${name} RUNNER tool_sim
+    SOURCES ${here}/test_replay_${name}.c LINKS test_subm_writer pb_replay pb_sim ${samples})
+endforeach()

@@ -1,0 +1,13 @@
+# Suites of the emulated card, around a program that stands for its MCU.
+set(here ${CMAKE_CURRENT_LIST_DIR})
+pb_program(test_fake_mcu SOURCES ${here}/fake_mcu.c)
+pb_library(test_raw_host SOURCES ${here}/raw_host.c)
+
+foreach(name clock lines engines machines)
+  pb_unit_test(test_card_${name} RUNNER qemu SOURCES ${here}/test_card_${name}.c LINKS pb_card)
+endforeach()
+foreach(name server supervisor hang)
+  pb_unit_test(test_card_${name} RUNNER qemu
+    SOURCES ${here}/test_card_${name}.c ${here}/card_bench.c LINKS pb_card pb_link_socket test_raw_host
+    DEFINES FAKE_MCU="$<TARGET_FILE:test_fake_mcu>" NEEDS test_fake_mcu)
+endforeach()

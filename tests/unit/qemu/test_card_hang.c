@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* Firmware whose heartbeat stands: dead if its MCU has been run meanwhile, and not if it has not. */
+#define _GNU_SOURCE
+#include <unistd.h>
+
+#include "hal/shared.h"
+#include "patchbay/abi/boot.h"
+#include "qemu/card_clock.h"
+#include "tests/unit/qemu/card_bench.h"
+#include "tests/unit/unit.h"
+
+#define DEAD_US 30000u
+
+/* Its emulator answers on a control socket, and its heartbeat moves. */
+static const char *const arguments[] = {"{memory}", "{lines}", "{image}", "{monitor}", NULL};
+static const struct pb_machine machine = {"fake", FAKE_MCU, "none", arguments, 0};
+
+static const struct pb_boot_block *boot_block(const struct pb_link *link)
+{
+	return (const void *)(link->memory + PB_BOOT_OFFSET);
+}
+
+static struct pb_link *start(struct card_bench *bench, uint32_t restarts)
+{
+	card_bench_make(bench);
+	bench->options.machine = &machine;
+	bench->options.restarts = restarts;
+	bench->options.dead_us = DEAD_US;
+	assert_int_equal(card_bench_start(bench), 0);
+	return card_bench_open(bench);
+}
+
+static uint32_t clock_of(const struct pb_link *link)
+{
+	return pb_shared_read32(&boot_block(link)->clock);
+}
+
+/* While a host is there, the clock runs by itself. */
+static void await_clock(const struct pb_link *link, uint32_t microseconds)
+{
+	const uint32_t start = clock_of(link);
+
+	while (clock_of(link) - start < microseconds)
+		usleep(100);
+}
+
+/* How long the heartbeat has stood, as the card has seen it. */
+static uint32_t stood_for(const struct pb_link *link)
+{
+	const uint32_t seen = pb_shared_read32(&boot_block(link)->heartbeat_clock);
+
+	return clock_of(link) - seen;
+}
+
+static void test_dies(void **unused)
+{
+	struct card_bench bench;
+	struct pb_link *link;
+	const struct pb_boot_block *block;
+	uint32_t hung;
+
+	(void)unused;
+	link = start(&bench, 1);
+	block = boot_block(link);
+	for (uint32_t death = 1; death <= 2; death++) {
+		await_clock(link, 3 * DEAD_US);
+		assert_int_equal(block->mcu_deaths, death - 1);
+		card_bench_quiet(link);
+		/* From the last beat that the card has seen: an emulator that was not run has missed some already. */
+		hung = pb_shared_read32(&block->heartbeat_clock);
+		pb_shared_write32(&card_bench_mailbox(link)->hangs, 1);
+		/* Hosts are woken to look for themselves. */
+		assert_int_equal(link->ops->wait(link, 60000000), PB_ERROR_OK);
+		assert_true(clock_of(link) - hung >= PB_HEARTBEAT_US);
+		assert_true(clock_of(link) - block->heartbeat_clock >= PB_HEARTBEAT_US);
+		card_bench_await(&block->mcu_deaths, death);
+		assert_int_equal(block->dead_stage, PB_BOOT_STAGE_RUNNING);
+		assert_int_equal(block->dead_waypoint, FAKE_WAYPOINT);
+		assert_true(clock_of(link) - hung >= DEAD_US);
+		card_bench_await(&block->mcu_state, death == 1 ? PB_MCU_RUNNING : PB_MCU_DEAD);
+		assert_int_equal(block->incarnation, 2);
+	}
+	link->ops->close(link);
+	assert_true(card_bench_said(&bench, "the MCU died (no heartbeat for 30000 us) at stage RUNNING, "
+					    "waypoint PATCH: restart 1 of 1"));
+	card_bench_end(&bench);
+}
+
+/* An emulator that does not answer is treated as one that is not run: the clock stands, and no MCU is declared dead. */
+static void card_time_stands_while_the_emulator_is_not_run(void **unused)
+{
+	struct card_bench bench;
+	struct pb_link *link;
+
+	(void)unused;
+	link = start(&bench, 1);
+	await_clock(link, 10000);
+	pb_shared_write32(&card_bench_mailbox(link)->hold_monitor, 1);
+	pb_shared_write32(&card_bench_mailbox(link)->hangs, 1);
+	/* Not from here on: the clock may stand already when this process is run again. */
+	while (stood_for(link) < PB_CARD_CLOCK_DOUBT_US - PB_CARD_CLOCK_TURN_US)
+		usleep(100);
+	/* Room for the card to be wrong. */
+	usleep(100000);
+	/* One proof may have been under way. */
+	assert_in_range(stood_for(link), PB_CARD_CLOCK_DOUBT_US - PB_CARD_CLOCK_TURN_US,
+			PB_CARD_CLOCK_DOUBT_US + PB_CARD_CLOCK_TURN_US + PB_CARD_CLOCK_PROOF_US);
+	assert_int_equal(boot_block(link)->mcu_deaths, 0);
+	pb_shared_write32(&card_bench_mailbox(link)->hangs, 0);
+	await_clock(link, 3 * DEAD_US);
+	pb_shared_write32(&card_bench_mailbox(link)->hold_monitor, 0);
+	await_clock(link, 3 * DEAD_US);
+	assert_int_equal(boot_block(link)->mcu_deaths, 0);
+	link->ops->close(link);
+	card_bench_end(&bench);
+}
+
+/* With no host there the card rests most of the time, and still finds dead firmware. */
+static void dead_firmware_is_found_without_a_host(void **unused)
+{
+	struct card_bench bench;
+	struct pb_link *link;
+
+	(void)unused;
+	link = start(&bench, 1);
+	pb_shared_write32(&card_bench_mailbox(link)->hangs, 1);
+	link->ops->close(link);
+	assert_true(card_bench_said(&bench, "restart 1 of 1"));
+	card_bench_end(&bench);
+}
+
+UNIT_SUITE(test_card_hang)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_dies),
+		cmocka_unit_test(card_time_stands_while_the_emulator_is_not_run),
+		cmocka_unit_test(dead_firmware_is_found_without_a_host),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,6 @@
+# The runner of the suites is itself tested.
+if(PB_BOARD)
+  return()
+endif()
+pb_program(sample_runner SOURCES ${CMAKE_CURRENT_LIST_DIR}/sample_suites.c LINKS test_runner cmocka)
+add_test(NAME unit_runner COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/runner.sh $<TARGET_FILE:sample_runner>)
