@@ -77,7 +77,7 @@ static void publish_node(const struct pb_core_node *node)
 	publish(&values[PB_NODE_TAG_FEED_TIME], telemetry->latency_time[PB_LATENCY_FEED]);
 	publish(&values[PB_NODE_TAG_FENCE_TIME], telemetry->latency_time[PB_LATENCY_FENCE]);
 	pb_shared_write32(&values[PB_NODE_TAG_DEPTH].low, telemetry->queued);
-	pb_shared_write32(&values[PB_NODE_TAG_IN_FLIGHT].low, pb_core_in_flight_count(&node->flight));
+	pb_shared_write32(&values[PB_NODE_TAG_IN_FLIGHT].low, node->flight.fed - node->flight.retired);
 	pb_shared_write32(&values[PB_NODE_TAG_QUEUES].low, node->queues);
 	pb_shared_write32(&values[PB_NODE_TAG_STATE].low, node->machine.state);
 	end(&telemetry->page->sequence);

@@ -76,8 +76,7 @@ struct pb_channel_entry {
 	uint32_t kick_get;       /**< kicks read */
 	uint32_t event_put;      /**< events written */
 	uint32_t events_dropped; /**< events dropped because the ring was full; records hold their contents */
-	uint32_t
-		patches_low; /**< patch locations in submissions that completed or were recalled, since the attach, low word */
+	uint32_t patches_low;    /**< patch locations completed or recalled since the attach, low word */
 	uint32_t patches_high; /**< high word; both are stored before the fence record of those submissions */
 	uint32_t line3_reserved[9];
 };

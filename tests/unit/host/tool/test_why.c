@@ -135,9 +135,9 @@ static void sentences(void **state)
 		"waits for another queue (0x00050006 to reach 18364758544493064720); 6 submitted, 5 "
 		"admitted, 4 completed, timeline 9007199254740993; a submission failed.");
 	pb_why_sentence(&by_index, &running, text);
-	assert_string_equal(text,
-			    "Queue 17 of channel 4 (node 0, priority ?) runs: a submission of it is at the engine; "
-			    "4294967295 submitted, 0 admitted, 0 completed, timeline 0.");
+	assert_string_equal(
+		text, "Queue 17 of channel 4 (node 0, priority ?) runs: a submission of it is at the engine; "
+		      "4294967295 submitted, 0 admitted, 0 completed, timeline 0.");
 }
 
 static const cJSON *item(const cJSON *object, const char *name)
