@@ -7,8 +7,6 @@
 
 #include "firmware/compiler.h"
 
-/** For what ordinary submissions share with others: they pay for no more than they need. */
-
 /** Accepts fence id and timeline value. A value that does not advance is an error; the submission completes at the last one then. */
 /*@
   requires \valid(submission) && \valid(queue) && \valid_read(descriptor) && \separated(submission, queue);
