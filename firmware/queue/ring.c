@@ -37,6 +37,12 @@ void pb_core_ring_limit(struct pb_core_queue *queue, uint32_t count)
 	queue->put = queue->completed + (count > queue->in_flight ? count : queue->in_flight);
 }
 
+void pb_core_ring_unlimit(struct pb_core_queue *queue, uint32_t put)
+{
+	if (put - queue->put <= queue->mask + 1u) /* or the limit was beyond what had been read */
+		queue->put = put;
+}
+
 void pb_core_ring_return(struct pb_core_queue *queue, uint32_t cutoff)
 {
 	if (queue->put - cutoff > queue->mask + 1u)

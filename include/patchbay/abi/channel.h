@@ -234,8 +234,8 @@ PB_AT(pb_reply, results, 12);
 	X(ENGINE_HANG, 3, "the engine made no progress and was reset")                                       \
 	X(CONTEXT_LOST, 4, "detail is the context; its later submissions are cancelled")                     \
 	X(QUEUE_FAULT, 5,                                                                                    \
-	  "RING_FAULT: the put index moved back or beyond the ring, and the queue admits nothing more; "     \
-	  "BAD_HANDLE: a kick names no queue")                                                               \
+	  "RING_FAULT: the put index moved back or beyond the ring; submissions before the last put index "  \
+	  "that was accepted continue, the queue admits no others; BAD_HANDLE: a kick names no queue")       \
 	X(HALTED, 6, "a bad paging buffer halted the channel on the node, detail, until RESET")              \
 	X(PREEMPTED, 7, "a PREEMPT ended: detail is its id, the preempt record has the result")              \
 	X(NODE_DEAD, 8, "the engine of the node, detail, does not answer; its submissions fail")
