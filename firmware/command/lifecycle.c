@@ -112,11 +112,12 @@ static void open_channel(struct pb_firmware *firmware, uint32_t c)
 	pb_core_endpoint_new_epoch(&channel->endpoint);
 }
 
-/** An admin that left waits for no reply; the next one must not get it in place of its own. */
-static void forget_replies(struct pb_firmware *firmware)
+/** An admin that left waits for no reply; the next one must not get it in place of its own. Its card runs again. */
+static void forget_admin(struct pb_firmware *firmware)
 {
 	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++)
 		firmware->channels[c].closing.reply_is_due = false;
+	pb_core_power_abandon(firmware);
 }
 
 static void begin_closing(struct pb_firmware *firmware, uint32_t c)
@@ -126,7 +127,7 @@ static void begin_closing(struct pb_firmware *firmware, uint32_t c)
 	pb_core_endpoint_new_epoch(&channel->endpoint);
 	pb_core_endpoint_show(firmware, c, PB_ERROR_OK);
 	if (c == PB_CHANNEL_ADMIN)
-		forget_replies(firmware);
+		forget_admin(firmware);
 	pb_core_schedule_hold_channel(firmware, c, true);
 	for (uint32_t n = 0; n < firmware->config->node_count; n++)
 		pb_core_staged_drop_closing(firmware, &firmware->nodes[n]);

@@ -114,7 +114,8 @@ PB_AT(pb_channel_entry, patches_high, 216);
 PB_AT(pb_channel_entry, line3_reserved, 220);
 
 /*
- * Control commands. X(NAME, number, arguments -> results)
+ * Control commands. X(NAME, number, arguments -> results). A command whose reply is pending ends with the channel that
+ * asked: the next client of the channel gets no reply to it.
  *
  * PING            -> nothing
  * SEGMENT_CREATE  0 segment, 1 kind, 2,3 os_base, 4,5 gpu_base, 6,7 size, 8 backing bytes
@@ -148,7 +149,8 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  * SUSPEND         0 queue, or 0: the whole card (admin only), 1 cutoff, 2 PB_STOP_*.
  *                 A queue: each submission before the cutoff completes or, with RECALL, is recalled from the engine.
  *                 Then none of them runs, the reply comes, and the host may move their allocations. The card: as if
- *                 every queue were suspended, without a cutoff
+ *                 every queue were suspended, without a cutoff; BUSY while it is suspended. The card resumes when the
+ *                 admin's channel closes: when the admin detaches, or when another attaches after its death
  * RESUME          0 queue, or 0: the whole card (admin only). Recalled submissions are read and patched again
  * RESET           0 node, 1 queue or 0, 2 cutoff. 0: ends the halt of the channel on that node by a bad
  *                 paging buffer. A queue: the engine is reset; the submissions of the queue that it ran fail with

@@ -73,6 +73,20 @@ static const struct CMUnitTest tests[] = {
 	PUPPET(the_reply_to_an_admin_that_left_does_not_go_to_the_next_one,
 	       "submit A; begin s 0 SUSPEND; detach client=0; replies 0 client=0; finish 1; expect A=1;"
 	       "replies 0 client=0; release"),
+	PUPPET(the_next_admin_gets_the_reply_to_its_own_command_and_to_no_other,
+	       "submit A; begin s 0 SUSPEND; detach client=0; begin c 0 CHANNEL_CLOSE 1; finish 1; reply c;"
+	       "replies 0 client=0"),
+	PUPPET(a_suspended_card_resumes_when_its_admin_detaches,
+	       "hold; submit A; engine fed=0; detach client=0; engine fed=1; begin s 0 SUSPEND; submit A;"
+	       "engine fed=1; finish; reply s; release; engine fed=2"),
+	PUPPET(a_card_that_is_being_suspended_resumes_when_its_admin_detaches,
+	       "submit A*4; begin s 0 SUSPEND; detach client=0; loop 4; finish; end; expect A=4"),
+	PUPPET(a_card_whose_engine_stops_for_a_suspension_resumes_when_its_admin_detaches,
+	       "for recall | recall+inside; submit A*3; begin s 0 SUSPEND 0 0 $1; engine stops=1;"
+	       "detach client=0; stopped 1 0; fed A2 A3; loop 3; finish; end; expect A=3"),
+	CARD(a_suspended_card_resumes_when_another_admin_attaches,
+	     "hold; submit A run=mark:1:7; run 20000; word 1 0; attach client=0; until-word 1 7; replies 0 "
+	     "client=0"),
 	PUPPET(a_submission_stopped_inside_stays_begun_until_a_reset_returns_it,
 	       "submit A; begin s 0 SUSPEND 0 0 recall+inside; engine inside=1; stopped 0 1; reply s;"
 	       "do PREEMPT A 0 5 inside = OK _ _ _ 0 0; do RESET 0 A 1 = OK _ _ 1 1 1; release;"
