@@ -53,6 +53,8 @@ enum pb_error pb_core_queue_create(struct pb_firmware *firmware, uint32_t channe
 	if (error != PB_ERROR_OK)
 		return error;
 	node = &firmware->nodes[plan.node];
+	if (pb_core_node_is_dead(&node->machine))
+		return PB_ERROR_ENGINE_DEAD;
 	if (pb_core_schedule_mode(node) == PB_NODE_HOST_ORDERED && node->queues != 0)
 		return PB_ERROR_NO_SPACE;
 	queue = pb_core_table_open(firmware, &plan);

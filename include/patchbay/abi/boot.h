@@ -18,7 +18,7 @@
 #define PB_BOOT_STAGES(X)                                                                                    \
 	X(NONE, 0, "the firmware has not run")                                                               \
 	X(STARTED, 1, "C code runs, private memory is set up")                                               \
-	X(ENGINES_RESET, 2, "all engines are reset")                                                         \
+	X(ENGINES_RESET, 2, "each engine has answered a reset, or its node is DEAD")                         \
 	X(RINGS_CLEARED, 3, "channels are closed, rings are empty")                                          \
 	X(RUNNING, 4, "the main loop runs; channels may attach")                                             \
 	X(FATAL, 5, "stopped; the fatal record holds the reason")

@@ -129,7 +129,7 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  * QUEUE_CREATE    0 node, 1 entries, 2,3 address of its struct pb_queue_page in segment 0, 4 enum pb_priority,
  *                 5 quantum in microseconds of engine time, 0: the default
  *                 -> 0 queue handle. NO_PERMISSION above the channel's cap; NO_SPACE for a second queue of a node
- *                 in host-ordered mode
+ *                 in host-ordered mode; ENGINE_DEAD on a node that is DEAD
  * QUEUE_DESTROY   0 queue; the reply comes when its last fed submission has left the node. A PREEMPT, SUSPEND or
  *                 RESET of the queue that is in progress is answered first, with CANCELLED
  * QUEUE_CLEAR     0 queue: forgets the first error in its fence record
