@@ -39,6 +39,15 @@ enum pb_channel_state {
 	PB_CHANNEL_FAULTED = 3, /**< a ring index moved back or beyond the ring; attach again */
 };
 
+/**
+ * Bit of pb_channel_entry.patches_high: the firmware is carrying into the high word, and the low word is old or new.
+ * The firmware stores the new high word with this bit, then the low word, then the high word without the bit. A reader
+ * reads patches_high, patches_low and patches_high, in this order. If both reads of patches_high are equal, and the
+ * bit is clear, the value is patches_high << 32 | patches_low. Else it is the second one without the bit, << 32: a value
+ * that the count has passed while it was read.
+ */
+#define PB_PATCHES_CARRY 0x80000000u
+
 /** Directory entry of one channel, 256 bytes. The host may write its two lines at any time. */
 struct pb_channel_entry {
 	/* line 0: written by the host */
@@ -77,7 +86,7 @@ struct pb_channel_entry {
 	uint32_t event_put;      /**< events written */
 	uint32_t events_dropped; /**< events dropped because the ring was full; records hold their contents */
 	uint32_t patches_low;    /**< patch locations completed or recalled since the attach, low word */
-	uint32_t patches_high; /**< high word; both are stored before the fence record of those submissions */
+	uint32_t patches_high;   /**< high word, and PB_PATCHES_CARRY; both precede the fence record */
 	uint32_t line3_reserved[9];
 };
 PB_SIZE(pb_channel_entry, 256);
