@@ -350,7 +350,8 @@ enum pb_query {
 	X(FAULTED, 8, "its put index moved back or beyond the ring")                                         \
 	X(NODE_BUSY, 9, "the node's engine is being stopped or reset")                                       \
 	X(NODE_DEAD, 10, "the node's engine does not answer")                                                \
-	X(CARD_SUSPENDED, 11, "the card is suspended")
+	X(CARD_SUSPENDED, 11, "the card is suspended")                                                       \
+	X(WAITS_FOR_JOB, 12, "all jobs of the card prepare other submissions with patch lists")
 
 /** Why a queue does not run. */
 enum pb_why {

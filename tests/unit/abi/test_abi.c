@@ -155,9 +155,9 @@ static const struct number frozen_priorities[] = {
 };
 
 static const struct number frozen_whys[] = {
-	{0, "RUNNING"}, {1, "EMPTY"},     {2, "PREPARING"},  {3, "READY"},
-	{4, "WAITING"}, {5, "SUSPENDED"}, {6, "PREEMPTED"},  {7, "HALTED"},
-	{8, "FAULTED"}, {9, "NODE_BUSY"}, {10, "NODE_DEAD"}, {11, "CARD_SUSPENDED"},
+	{0, "RUNNING"},    {1, "EMPTY"},           {2, "PREPARING"},      {3, "READY"},   {4, "WAITING"},
+	{5, "SUSPENDED"},  {6, "PREEMPTED"},       {7, "HALTED"},         {8, "FAULTED"}, {9, "NODE_BUSY"},
+	{10, "NODE_DEAD"}, {11, "CARD_SUSPENDED"}, {12, "WAITS_FOR_JOB"},
 };
 
 static const struct number frozen_node_states[] = {
