@@ -56,7 +56,8 @@ enum pb_waypoint {
 /**
  * Why the firmware died. Written once, by the firmware, `valid` last. For
  * BAD_IMAGE, pc is the address of the image's first byte, address that of its
- * header, and status the CRC-32 that was computed.
+ * header, and status the CRC-32 that was computed. For UNPROTECTED, status is the number of regions that the CPU
+ * has, and address the number needed. For CACHED_MEMORY, address is the CPU's address of card memory.
  *
  *   status   Arm: CFSR           RISC-V: mcause
  *   address  Arm: BFAR or MMFAR  RISC-V: mtval
@@ -87,7 +88,9 @@ PB_AT(pb_fatal_record, waypoint, 28);
 	X(NONE, 0, "no record")                                                                              \
 	X(ASSERT, 1, "the firmware found its own state broken")                                              \
 	X(CPU_FAULT, 2, "the CPU took a fault")                                                              \
-	X(BAD_IMAGE, 3, "the image is damaged: its CRC is wrong")
+	X(BAD_IMAGE, 3, "the image is damaged: its CRC is wrong")                                            \
+	X(UNPROTECTED, 4, "the CPU has fewer regions for memory protection than the image needs")            \
+	X(CACHED_MEMORY, 5, "the CPU may cache card memory, which other processors access")
 
 /** Kinds of death. */
 enum pb_fatal_kind {

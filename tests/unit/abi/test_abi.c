@@ -81,10 +81,8 @@ static const struct number frozen_waypoints[] = {
 };
 
 static const struct number frozen_fatal_kinds[] = {
-	{0, "NONE"},
-	{1, "ASSERT"},
-	{2, "CPU_FAULT"},
-	{3, "BAD_IMAGE"},
+	{0, "NONE"},      {1, "ASSERT"},      {2, "CPU_FAULT"},
+	{3, "BAD_IMAGE"}, {4, "UNPROTECTED"}, {5, "CACHED_MEMORY"},
 };
 
 static const struct number frozen_crash_cpus[] = {
