@@ -118,22 +118,22 @@ void pb_core_boot_publish(struct pb_firmware *firmware)
 	write_stage(firmware, PB_BOOT_STAGE_STARTED);
 }
 
-/** Whether every engine has answered the reset: until then one may still run a submission of the last incarnation. */
-static bool engines_have_answered(const struct pb_firmware *firmware)
+/**
+ * Polls the engines. @return whether each one has answered its reset or was given up: until then one may still run a
+ * submission of the last incarnation
+ */
+static bool engines_are_settled(struct pb_firmware *firmware)
 {
-	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
-		const struct pb_engine *engine = firmware->nodes[n].engine;
-		struct pb_engine_report report;
+	bool settled = true;
 
-		if (engine->run->poll(engine->context, &report) != PB_ENGINE_READY)
-			return false;
-	}
-	return true;
+	for (uint32_t n = 0; n < firmware->config->node_count; n++)
+		settled = pb_core_watchdog_boot(firmware, &firmware->nodes[n]) && settled;
+	return settled;
 }
 
 bool pb_core_boot_step(struct pb_firmware *firmware)
 {
-	if (!engines_have_answered(firmware))
+	if (!engines_are_settled(firmware))
 		return false;
 	write_stage(firmware, PB_BOOT_STAGE_ENGINES_RESET);
 	/* What channels had in the last incarnation belongs to others in this one. */

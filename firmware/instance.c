@@ -83,7 +83,7 @@ void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_con
 		pb_core_loop_add_line(&firmware->loop, PB_LINE_NODE(n));
 		firmware->nodes[n].bit = 1u << n;
 		pb_core_schedule_init(&firmware->nodes[n]);
-		pb_core_node_init(&firmware->nodes[n], &config->engines[n]);
+		pb_core_node_init(&firmware->nodes[n], &config->engines[n], pb_core_clock(firmware));
 	}
 	pb_core_telemetry_init(firmware);
 }

@@ -53,6 +53,8 @@ enum pb_error pb_core_queue_create(struct pb_firmware *firmware, uint32_t channe
 	if (error != PB_ERROR_OK)
 		return error;
 	node = &firmware->nodes[plan.node];
+	if (pb_core_node_is_dead(&node->machine))
+		return PB_ERROR_ENGINE_DEAD;
 	if (pb_core_schedule_mode(node) == PB_NODE_HOST_ORDERED && node->queues != 0)
 		return PB_ERROR_NO_SPACE;
 	queue = pb_core_table_open(firmware, &plan);
@@ -112,11 +114,12 @@ static void open_channel(struct pb_firmware *firmware, uint32_t c)
 	pb_core_endpoint_new_epoch(&channel->endpoint);
 }
 
-/** An admin that left waits for no reply; the next one must not get it in place of its own. */
-static void forget_replies(struct pb_firmware *firmware)
+/** An admin that left waits for no reply; the next one must not get it in place of its own. Its card runs again. */
+static void forget_admin(struct pb_firmware *firmware)
 {
 	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++)
 		firmware->channels[c].closing.reply_is_due = false;
+	pb_core_power_abandon(firmware);
 }
 
 static void begin_closing(struct pb_firmware *firmware, uint32_t c)
@@ -126,7 +129,7 @@ static void begin_closing(struct pb_firmware *firmware, uint32_t c)
 	pb_core_endpoint_new_epoch(&channel->endpoint);
 	pb_core_endpoint_show(firmware, c, PB_ERROR_OK);
 	if (c == PB_CHANNEL_ADMIN)
-		forget_replies(firmware);
+		forget_admin(firmware);
 	pb_core_schedule_hold_channel(firmware, c, true);
 	for (uint32_t n = 0; n < firmware->config->node_count; n++)
 		pb_core_staged_drop_closing(firmware, &firmware->nodes[n]);

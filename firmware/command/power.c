@@ -71,3 +71,11 @@ enum pb_error pb_core_power_resume(struct pb_firmware *firmware)
 	pb_core_schedule_hold_all(firmware, false);
 	return PB_ERROR_OK;
 }
+
+void pb_core_power_abandon(struct pb_firmware *firmware)
+{
+	if (!firmware->holds.suspended)
+		return;
+	pb_core_mark(&firmware->marks, PB_CORE_MARK_POWER, false);
+	pb_core_schedule_hold_all(firmware, false);
+}

@@ -17,6 +17,8 @@ static enum pb_why why_not_now(const struct pb_firmware *firmware, struct pb_cor
 		return PB_WHY_PREPARING;
 	if (!pb_core_node_is_running(&node->machine))
 		return PB_WHY_NODE_BUSY;
+	if (pb_core_staged_awaits_job(firmware, queue))
+		return PB_WHY_WAITS_FOR_JOB;
 	return PB_WHY_READY;
 }
 

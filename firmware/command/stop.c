@@ -151,6 +151,7 @@ static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, stru
 		on_event(queue, stop->kind == PB_CORE_STOP_SUSPEND ? PB_CORE_STOPPING_EVENT_STAY
 								   : PB_CORE_STOPPING_EVENT_RETURN);
 
+	pb_core_ring_unlimit(queue, stop->put);
 	if (action == PB_CORE_STOPPING_ACTION_HOLD) {
 		pb_core_ring_forget_prepared(queue); /* the host may move what the patches name */
 		pb_core_timeslice_remove(firmware, node, queue);
@@ -171,11 +172,17 @@ static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, stru
 	pb_core_poll_again(firmware, queue);
 }
 
-/** Limits the queue to `count` more completions; what is admitted already completes anyway. */
+/**
+ * Limits the queue to `count` more completions; what is admitted already completes anyway. A faulted queue admits
+ * nothing beyond the put index that was accepted.
+ */
 static void let_through(struct pb_firmware *firmware, struct pb_core_queue *queue, uint32_t count)
 {
 	struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(queue)];
+	const uint32_t accepted = queue->put - queue->completed;
 
+	if (pb_core_queue_state(queue) == PB_CORE_QUEUE_FAULTED && count > accepted)
+		count = accepted;
 	pb_core_ring_limit(queue, count);
 	if (!pb_core_ring_has_more(queue)) {
 		/* What is behind the cutoff stays in the ring. */
@@ -308,6 +315,7 @@ bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop 
 	struct pb_core_stop *stop = claim(firmware, queue->channel);
 
 	*stop = *asked;
+	stop->put = queue->put;
 	stop->inside = asked->kind == PB_CORE_STOP_PREEMPT && (flags & PB_STOP_INSIDE) != 0;
 	if (on_event(queue, event_of(asked, flags)) == PB_CORE_STOPPING_ACTION_LIMIT) {
 		let_through(firmware, queue, pb_core_ring_before(queue, asked->cutoff));

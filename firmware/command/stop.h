@@ -31,6 +31,7 @@ struct pb_core_stop {
 	struct pb_core_queue *queue; /**< the queue that is to stop */
 	uint32_t tag;                /**< of the command */
 	uint32_t cutoff;             /**< the queue's put index when the host asked */
+	uint32_t put;                /**< the queue's accepted put index when the request began */
 	uint32_t preemption_id;      /**< of PREEMPT */
 	uint32_t fence_id;           /**< of RESET: the last submission aborted, if any */
 	uint8_t kind;                /**< enum pb_core_stop_kind */

@@ -5,9 +5,11 @@
 #include "firmware/compiler.h"
 #include "firmware/instance.h"
 
-void pb_core_node_init(struct pb_core_node *node, const struct pb_engine *engine)
+void pb_core_node_init(struct pb_core_node *node, const struct pb_engine *engine, uint32_t clock)
 {
 	node->engine = engine;
+	node->machine.state = PB_NODE_STATE_RESETTING;
+	pb_core_node_extend(&node->machine, clock, true);
 	node->machine.depth = PB_DEFAULT_IN_FLIGHT;
 	node->machine.hang_limit = PB_HANG_MICROSECONDS;
 	node->machine.answer_limit = PB_ANSWER_MICROSECONDS;
@@ -75,7 +77,8 @@ static PB_CORE_COLD void die(struct pb_firmware *firmware, struct pb_core_node *
 				       .index = PB_INDEX_NONE,
 				       .detail = n};
 
-	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++)
+	/* While the card boots, no channel is open. */
+	for (uint32_t channel = 0; firmware->boot.booting == 0 && channel < PB_LIMIT_CHANNELS; channel++)
 		pb_core_event(firmware, channel, &event);
 	pb_core_note(firmware, PB_CRASH_NOTE_NODE_DEAD, n, 0);
 	pb_core_mark_node(&firmware->marks, node->bit);

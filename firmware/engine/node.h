@@ -42,8 +42,8 @@ struct pb_core_machine {
 	uint32_t faults;      /**< submissions that faulted or hung, since boot */
 };
 
-/** Begins a node's life: its engine is being reset, and nothing else is known of it. Once a node, at boot. */
-void pb_core_node_init(struct pb_core_node *node, const struct pb_engine *engine);
+/** Begins a node's life: its engine is asked to reset, and nothing else is known of it. Once a node, at boot. @param clock the card's */
+void pb_core_node_init(struct pb_core_node *node, const struct pb_engine *engine, uint32_t clock);
 /** Sets depth and limits of a node; 0 leaves one as it is. @param depth at most PB_LIMIT_IN_FLIGHT @param hang, answer in microseconds */
 void pb_core_node_configure(struct pb_core_machine *machine, uint32_t depth, uint32_t hang, uint32_t answer);
 /** Fails the first submission in flight, if it has not failed, loses its context, and cancels what is lost with it. */

@@ -22,6 +22,19 @@ static void check_answer(struct pb_firmware *firmware, struct pb_core_node *node
 		pb_core_node_timeout(firmware, node);
 }
 
+bool pb_core_watchdog_boot(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	struct pb_engine_report report;
+
+	if (pb_core_node_is_running(&node->machine) || pb_core_node_is_dead(&node->machine))
+		return true;
+	if (node->engine->run->poll(node->engine->context, &report) == PB_ENGINE_READY)
+		pb_core_node_answered(firmware, node, PB_ENGINE_READY);
+	else if (pb_core_clock(firmware) - node->machine.asked > node->machine.answer_limit)
+		pb_core_node_timeout(firmware, node);
+	return pb_core_node_is_running(&node->machine) || pb_core_node_is_dead(&node->machine);
+}
+
 void pb_core_watchdog(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	struct pb_engine_report report;

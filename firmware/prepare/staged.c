@@ -18,6 +18,13 @@ bool pb_core_staged_has_job(struct pb_firmware *firmware, struct pb_core_node *n
 	return false;
 }
 
+bool pb_core_staged_awaits_job(const struct pb_firmware *firmware, const struct pb_core_queue *queue)
+{
+	const struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(queue)];
+
+	return (firmware->jobs.wanted & node->bit) != 0 && node->slice.current == queue;
+}
+
 struct pb_core_job *pb_core_staged_find_job(struct pb_core_jobs *jobs)
 {
 	PB_ASSERT(jobs->free != 0);

@@ -44,6 +44,8 @@ struct pb_core_jobs {
 void pb_core_staged_boot(struct pb_core_jobs *jobs);
 /** Whether a job is free; if not, the node is marked when one is. */
 bool pb_core_staged_has_job(struct pb_firmware *firmware, struct pb_core_node *node);
+/** Whether the queue is the one that its node admits from next, as soon as a job is free. */
+bool pb_core_staged_awaits_job(const struct pb_firmware *firmware, const struct pb_core_queue *queue);
 /** Finds a free job. Pre: there is one. */
 struct pb_core_job *pb_core_staged_find_job(struct pb_core_jobs *jobs);
 /** Has a job prepare the node's next submission. Pre: pb_core_staged_find_job() found it, and nothing is staged. */

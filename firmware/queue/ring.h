@@ -156,8 +156,10 @@ void pb_core_ring_count_patches(struct pb_core_usage *usage, struct pb_channel_e
 void pb_core_ring_open(struct pb_core_usage *usage, struct pb_channel_entry *entry);
 /** Resets the progress of a queue that begins its life. */
 void pb_core_ring_init(struct pb_core_queue *queue);
-/** Lets `count` more submissions complete, or as many as are in flight if those are more. */
+/** Lets `count` more submissions complete, or as many as are in flight if those are more, until pb_core_ring_unlimit(). */
 void pb_core_ring_limit(struct pb_core_queue *queue, uint32_t count);
+/** Ends a limit. Pre: no put index was accepted since. @param put the queue's put index before the limit */
+void pb_core_ring_unlimit(struct pb_core_queue *queue, uint32_t put);
 /** Returns to the host what has not completed before a cutoff. Pre: something has not. @param cutoff put index at the host's request */
 void pb_core_ring_return(struct pb_core_queue *queue, uint32_t cutoff);
 

@@ -93,6 +93,7 @@ struct pb_queue_request {
  * @retval PB_ERROR_BAD_ARGUMENT entries are out of range, or `system` is not segment 0 of the channel
  * @retval PB_ERROR_NO_PERMISSION the priority is above the channel's cap
  * @retval PB_ERROR_NO_SPACE the segment, or the firmware's queue table, is full
+ * @retval PB_ERROR_ENGINE_DEAD the node's engine does not answer any more, or did not at boot
  */
 enum pb_error pb_queue_create_with(struct pb_queue *queue, struct pb_channel *channel,
 				   struct pb_segment *system, const struct pb_queue_request *request);

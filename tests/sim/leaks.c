@@ -40,12 +40,12 @@ static void wait_answer(struct pb_run *run, struct pb_client *client)
 	}
 }
 
-/** A node that takes any number of queues. @return PB_CARD_NODES: there is none */
+/** A node that takes any number of queues, and is not dead. @return PB_CARD_NODES: there is none */
 static uint32_t scheduled_node(const struct pb_run *run)
 {
 	uint32_t n = 0;
 
-	while (n < PB_CARD_NODES && run->nodes[n].mode != PB_NODE_SCHEDULED)
+	while (n < PB_CARD_NODES && (run->nodes[n].mode != PB_NODE_SCHEDULED || run->nodes[n].may_die))
 		n++;
 	return n;
 }

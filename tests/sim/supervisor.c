@@ -186,7 +186,7 @@ static void forget(struct pb_run *run, struct pb_host *host)
 		host->queues[q].life = PB_QUEUE_ABSENT;
 }
 
-/** The supervisor resets engines with the MCU: they answer commands again, and the firmware uses them again. */
+/** The supervisor resets engines with the MCU: all but dead ones answer again, and the firmware uses them again. */
 static void end_engine_faults(struct pb_run *run)
 {
 	const struct pb_world_rates rates = run->world.rates;
@@ -194,8 +194,9 @@ static void end_engine_faults(struct pb_run *run)
 	pb_world_end_faults(&run->world);
 	run->world.rates = rates;
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
-		run->nodes[n].may_die = false;
-		run->nodes[n].dead = false;
+		run->nodes[n].may_die = run->world.nodes[n].dead;
+		run->nodes[n].dead = run->world.nodes[n].dead;
+		run->nodes[n].dead_step = run->step;
 	}
 }
 

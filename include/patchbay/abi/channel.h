@@ -39,6 +39,15 @@ enum pb_channel_state {
 	PB_CHANNEL_FAULTED = 3, /**< a ring index moved back or beyond the ring; attach again */
 };
 
+/**
+ * Bit of pb_channel_entry.patches_high: the firmware is carrying into the high word, and the low word is old or new.
+ * The firmware stores the new high word with this bit, then the low word, then the high word without the bit. A reader
+ * reads patches_high, patches_low and patches_high, in this order. If both reads of patches_high are equal, and the
+ * bit is clear, the value is patches_high << 32 | patches_low. Else it is the second one without the bit, << 32: a value
+ * that the count has passed while it was read.
+ */
+#define PB_PATCHES_CARRY 0x80000000u
+
 /** Directory entry of one channel, 256 bytes. The host may write its two lines at any time. */
 struct pb_channel_entry {
 	/* line 0: written by the host */
@@ -77,7 +86,7 @@ struct pb_channel_entry {
 	uint32_t event_put;      /**< events written */
 	uint32_t events_dropped; /**< events dropped because the ring was full; records hold their contents */
 	uint32_t patches_low;    /**< patch locations completed or recalled since the attach, low word */
-	uint32_t patches_high; /**< high word; both are stored before the fence record of those submissions */
+	uint32_t patches_high;   /**< high word, and PB_PATCHES_CARRY; both precede the fence record */
 	uint32_t line3_reserved[9];
 };
 PB_SIZE(pb_channel_entry, 256);
@@ -114,7 +123,8 @@ PB_AT(pb_channel_entry, patches_high, 216);
 PB_AT(pb_channel_entry, line3_reserved, 220);
 
 /*
- * Control commands. X(NAME, number, arguments -> results)
+ * Control commands. X(NAME, number, arguments -> results). A command whose reply is pending ends with the channel that
+ * asked: the next client of the channel gets no reply to it.
  *
  * PING            -> nothing
  * SEGMENT_CREATE  0 segment, 1 kind, 2,3 os_base, 4,5 gpu_base, 6,7 size, 8 backing bytes
@@ -128,7 +138,7 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  * QUEUE_CREATE    0 node, 1 entries, 2,3 address of its struct pb_queue_page in segment 0, 4 enum pb_priority,
  *                 5 quantum in microseconds of engine time, 0: the default
  *                 -> 0 queue handle. NO_PERMISSION above the channel's cap; NO_SPACE for a second queue of a node
- *                 in host-ordered mode
+ *                 in host-ordered mode; ENGINE_DEAD on a node that is DEAD
  * QUEUE_DESTROY   0 queue; the reply comes when its last fed submission has left the node. A PREEMPT, SUSPEND or
  *                 RESET of the queue that is in progress is answered first, with CANCELLED
  * QUEUE_CLEAR     0 queue: forgets the first error in its fence record
@@ -148,7 +158,8 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  * SUSPEND         0 queue, or 0: the whole card (admin only), 1 cutoff, 2 PB_STOP_*.
  *                 A queue: each submission before the cutoff completes or, with RECALL, is recalled from the engine.
  *                 Then none of them runs, the reply comes, and the host may move their allocations. The card: as if
- *                 every queue were suspended, without a cutoff
+ *                 every queue were suspended, without a cutoff; BUSY while it is suspended. The card resumes when the
+ *                 admin's channel closes: when the admin detaches, or when another attaches after its death
  * RESUME          0 queue, or 0: the whole card (admin only). Recalled submissions are read and patched again
  * RESET           0 node, 1 queue or 0, 2 cutoff. 0: ends the halt of the channel on that node by a bad
  *                 paging buffer. A queue: the engine is reset; the submissions of the queue that it ran fail with
@@ -234,8 +245,8 @@ PB_AT(pb_reply, results, 12);
 	X(ENGINE_HANG, 3, "the engine made no progress and was reset")                                       \
 	X(CONTEXT_LOST, 4, "detail is the context; its later submissions are cancelled")                     \
 	X(QUEUE_FAULT, 5,                                                                                    \
-	  "RING_FAULT: the put index moved back or beyond the ring, and the queue admits nothing more; "     \
-	  "BAD_HANDLE: a kick names no queue")                                                               \
+	  "RING_FAULT: the put index moved back or beyond the ring; submissions before the last put index "  \
+	  "that was accepted continue, the queue admits no others; BAD_HANDLE: a kick names no queue")       \
 	X(HALTED, 6, "a bad paging buffer halted the channel on the node, detail, until RESET")              \
 	X(PREEMPTED, 7, "a PREEMPT ended: detail is its id, the preempt record has the result")              \
 	X(NODE_DEAD, 8, "the engine of the node, detail, does not answer; its submissions fail")
@@ -339,7 +350,8 @@ enum pb_query {
 	X(FAULTED, 8, "its put index moved back or beyond the ring")                                         \
 	X(NODE_BUSY, 9, "the node's engine is being stopped or reset")                                       \
 	X(NODE_DEAD, 10, "the node's engine does not answer")                                                \
-	X(CARD_SUSPENDED, 11, "the card is suspended")
+	X(CARD_SUSPENDED, 11, "the card is suspended")                                                       \
+	X(WAITS_FOR_JOB, 12, "all jobs of the card prepare other submissions with patch lists")
 
 /** Why a queue does not run. */
 enum pb_why {

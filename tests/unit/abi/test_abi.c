@@ -81,10 +81,8 @@ static const struct number frozen_waypoints[] = {
 };
 
 static const struct number frozen_fatal_kinds[] = {
-	{0, "NONE"},
-	{1, "ASSERT"},
-	{2, "CPU_FAULT"},
-	{3, "BAD_IMAGE"},
+	{0, "NONE"},      {1, "ASSERT"},      {2, "CPU_FAULT"},
+	{3, "BAD_IMAGE"}, {4, "UNPROTECTED"}, {5, "CACHED_MEMORY"},
 };
 
 static const struct number frozen_crash_cpus[] = {
@@ -155,9 +153,9 @@ static const struct number frozen_priorities[] = {
 };
 
 static const struct number frozen_whys[] = {
-	{0, "RUNNING"}, {1, "EMPTY"},     {2, "PREPARING"},  {3, "READY"},
-	{4, "WAITING"}, {5, "SUSPENDED"}, {6, "PREEMPTED"},  {7, "HALTED"},
-	{8, "FAULTED"}, {9, "NODE_BUSY"}, {10, "NODE_DEAD"}, {11, "CARD_SUSPENDED"},
+	{0, "RUNNING"},    {1, "EMPTY"},           {2, "PREPARING"},      {3, "READY"},   {4, "WAITING"},
+	{5, "SUSPENDED"},  {6, "PREEMPTED"},       {7, "HALTED"},         {8, "FAULTED"}, {9, "NODE_BUSY"},
+	{10, "NODE_DEAD"}, {11, "CARD_SUSPENDED"}, {12, "WAITS_FOR_JOB"},
 };
 
 static const struct number frozen_node_states[] = {

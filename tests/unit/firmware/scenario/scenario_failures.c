@@ -113,6 +113,8 @@ static const struct CMUnitTest tests[] = {
 	       "event SUBMISSION_FAILED A 4 ENGINE_DEAD; noevent; submit A ctx=1; expect A=5:ENGINE_DEAD;"
 	       "submit A; expect A=6:CONTEXT_LOST; do PING; answer; submit A ctx=1; expect A=7:ENGINE_DEAD;"
 	       "stall 1000; engine fed=0 resets=2 cycles=1; destroy A"),
+	PUPPET(a_dead_node_takes_no_queue,
+	       HANG_UNANSWERED "queue B; stall 105; queue C = ENGINE_DEAD; destroy B; queue B = ENGINE_DEAD"),
 	PUPPET(the_card_s_clock_may_wrap_during_recovery,
 	       "add clock 4294817295; irq tick;" HANG_UNANSWERED
 	       "stall 100; expect A=0; stall 5; expect A=4:ENGINE_DEAD"),

@@ -49,6 +49,10 @@ static const struct CMUnitTest tests[] = {
 	CARD(a_queue_is_preparing_or_ready,
 	     "queue B prio=low; submit A run=mark:1 patches=patches-max; run 100; submit B;"
 	     "why A PREPARING; why B READY; until A=1"),
+	CARD(a_queue_waits_for_a_job_until_one_is_free,
+	     "queue B node=2; queue C node=2 prio=low;" ALL_JOBS_TAKEN
+	     "submit B run=mark:3; submit C; run 100;"
+	     "why A PREPARING; why B WAITS_FOR_JOB; why C READY; until B=1; why B EMPTY; until C=1"),
 	CARD(a_recalled_submission_stays_patched_and_those_behind_it_are_patched,
 	     "queue B prio=high; loop 3; poke 1 0; poke 2 0; submit A run=busy:20000; submit A run=mark:1;"
 	     "run 1000; submit B; until A; word 1 1; submit A run=mark:2; until A; word 2 2; end;"

@@ -5,6 +5,9 @@
 /* Two submissions of two contexts at the engine, which has been asked to stop. */
 #define PREEMPT_TWO "submit A; submit A ctx=1; begin p PREEMPT A 2 77; engine stops=1 resets=1;"
 
+/* Queue A of the puppet faults: its put index lies beyond its ring. */
+#define BREAK_PUT "put A 100; add rescan 1; irq ring; record A error=RING_FAULT;"
+
 static const struct CMUnitTest tests[] = {
 	PUPPET(an_engine_that_gives_an_impossible_answer_to_a_stop_is_reset_and_its_ring_head_blamed,
 	       "for 3 0 1 1 | -1 0 1 1 | 0 2 1 1 | 1 1 2 0 | 1 3 2 0;" PREEMPT_TWO
@@ -70,6 +73,20 @@ static const struct CMUnitTest tests[] = {
 	PUPPET(the_reply_to_an_admin_that_left_does_not_go_to_the_next_one,
 	       "submit A; begin s 0 SUSPEND; detach client=0; replies 0 client=0; finish 1; expect A=1;"
 	       "replies 0 client=0; release"),
+	PUPPET(the_next_admin_gets_the_reply_to_its_own_command_and_to_no_other,
+	       "submit A; begin s 0 SUSPEND; detach client=0; begin c 0 CHANNEL_CLOSE 1; finish 1; reply c;"
+	       "replies 0 client=0"),
+	PUPPET(a_suspended_card_resumes_when_its_admin_detaches,
+	       "hold; submit A; engine fed=0; detach client=0; engine fed=1; begin s 0 SUSPEND; submit A;"
+	       "engine fed=1; finish; reply s; release; engine fed=2"),
+	PUPPET(a_card_that_is_being_suspended_resumes_when_its_admin_detaches,
+	       "submit A*4; begin s 0 SUSPEND; detach client=0; loop 4; finish; end; expect A=4"),
+	PUPPET(a_card_whose_engine_stops_for_a_suspension_resumes_when_its_admin_detaches,
+	       "for recall | recall+inside; submit A*3; begin s 0 SUSPEND 0 0 $1; engine stops=1;"
+	       "detach client=0; stopped 1 0; fed A2 A3; loop 3; finish; end; expect A=3"),
+	CARD(a_suspended_card_resumes_when_another_admin_attaches,
+	     "hold; submit A run=mark:1:7; run 20000; word 1 0; attach client=0; until-word 1 7; replies 0 "
+	     "client=0"),
 	PUPPET(a_submission_stopped_inside_stays_begun_until_a_reset_returns_it,
 	       "submit A; begin s 0 SUSPEND 0 0 recall+inside; engine inside=1; stopped 0 1; reply s;"
 	       "do PREEMPT A 0 5 inside = OK _ _ _ 0 0; do RESET 0 A 1 = OK _ _ 1 1 1; release;"
@@ -79,6 +96,20 @@ static const struct CMUnitTest tests[] = {
 	PUPPET(a_queue_with_a_broken_put_resumes_what_was_recalled,
 	       "submit A*2; begin s SUSPEND A 2 recall; stopped 0 0; reply s; put A 100; resume A;"
 	       "record A error=RING_FAULT; engine fed=2; finish 2; record A completed=2"),
+	PUPPET(a_queue_with_a_broken_put_completes_what_it_had_accepted_after_a_suspension_that_drained,
+	       "for 0 | 1 | 3 | 4; submit A*4;" BREAK_PUT
+	       "begin s SUSPEND A $1; loop 4; finish; end; reply s;"
+	       "resume A; loop 4; finish; end; expect A=4; fed A1 A2 A3 A4"),
+	PUPPET(a_put_that_breaks_while_the_queue_is_suspended_costs_nothing_that_was_accepted,
+	       "submit A*4; begin s SUSPEND A 1; loop 4; finish; end; reply s; put A 100; resume A;"
+	       "record A error=RING_FAULT; loop 4; finish; end; expect A=4"),
+	PUPPET(a_preemption_of_a_queue_with_a_broken_put_returns_what_is_before_its_cutoff_only,
+	       "submit A*4; begin s 0 SUSPEND 0 0 recall+inside; stopped 0 1; reply s;" BREAK_PUT
+	       "begin p PREEMPT A 2 77; release; finish 1; reply p = OK _ _ 2 1; loop 4; finish; end;"
+	       "expect A=4; fed A1 A3 A4"),
+	PUPPET(a_suspension_of_a_queue_with_a_broken_put_reads_nothing_before_its_cutoff,
+	       "submit A*2;" BREAK_PUT "begin s SUSPEND A 6; finish; reply s; resume A; finish; engine fed=2;"
+	       "record A completed=2"),
 	PUPPET(a_queue_with_a_broken_put_reads_nothing_more,
 	       "begin s SUSPEND A 0 recall; reply s; put A 100; resume A; record A error=RING_FAULT;"
 	       "engine fed=0; finish 0; record A completed=0"),
