@@ -90,7 +90,7 @@ struct pb_core_channel {
 	uint32_t stops;                 /**< command/stop.c: stop requests of its queues that are under way */
 	struct pb_core_closing closing; /**< command/lifecycle.c */
 	struct pb_core_checks checks;   /**< queue/wait.c */
-	struct pb_core_deadlock search;   /**< queue/deadlock.c */
+	struct pb_core_deadlock search; /**< queue/deadlock.c */
 	struct pb_core_channel_formats formats; /**< patch/format.c */
 	struct pb_core_channel_memory memory;   /**< memory/segment.c */
 };

@@ -41,9 +41,10 @@ struct pb_core_queue {
 	uint32_t completed; /**< descriptors completed or returned */
 
 	/* queue/links.c */
-	uint16_t next;    /**< in the list that it stands in, if any */
-	uint16_t prev;    /**< in the list that it stands in, if any */
-	uint16_t waiters; /**< first of the ring of queues that wait for this one and need not be checked, or PB_CORE_NO_QUEUE */
+	uint16_t next; /**< in the list that it stands in, if any */
+	uint16_t prev; /**< in the list that it stands in, if any */
+	uint16_t
+		waiters; /**< first of the ring of queues that wait for this one and need not be checked, or PB_CORE_NO_QUEUE */
 
 	/* queue/table.c */
 	uint16_t generation; /**< how often the slot was given out, 1..65535 */
@@ -100,7 +101,8 @@ enum pb_core_place {
 	PB_CORE_PLACE_NONE = 0,    /**< in none: it has nothing to admit, or may not */
 	PB_CORE_PLACE_LISTED = 1,  /**< in the ready list of its channel and priority */
 	PB_CORE_PLACE_CURRENT = 2, /**< in none: it has the timeslice of its node */
-	PB_CORE_PLACE_WAITING = 3, /**< in the ring of waiters of the queue that it waits for, or in its channel's to check */
+	PB_CORE_PLACE_WAITING =
+		3, /**< in the ring of waiters of the queue that it waits for, or in its channel's to check */
 };
 
 /* pb_core_queue.prepared */

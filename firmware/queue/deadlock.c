@@ -33,7 +33,8 @@ bool pb_core_deadlock_begin(struct pb_firmware *firmware, struct pb_core_queue *
 }
 
 /** Whether a queue of the channel waits for what its target cannot reach before the target's own wait is over. */
-static bool is_blocked(const struct pb_core_queue *queues, const struct pb_core_queue *queue, uint32_t channel)
+static bool is_blocked(const struct pb_core_queue *queues, const struct pb_core_queue *queue,
+		       uint32_t channel)
 {
 	return pb_core_queue_place(queue) == PB_CORE_PLACE_WAITING && queue->channel == channel &&
 	       queue->awaited > queues[queue->awaits].timeline;

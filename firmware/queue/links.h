@@ -91,8 +91,8 @@ static inline void pb_core_links_check_again(struct pb_core_queue *target)
 /** Notes whether a queue that waits may have closed a cycle of waits, which is to be searched for. */
 static inline void pb_core_links_set_suspect(struct pb_core_queue *queue, bool suspect)
 {
-	queue->links = (uint8_t)((queue->links & ~PB_CORE_QUEUE_SUSPECT) |
-				 (suspect ? PB_CORE_QUEUE_SUSPECT : 0));
+	queue->links =
+		(uint8_t)((queue->links & ~PB_CORE_QUEUE_SUSPECT) | (suspect ? PB_CORE_QUEUE_SUSPECT : 0));
 }
 
 /** Notes that a search has passed a queue that waits. @return whether none had passed it since it began to wait */

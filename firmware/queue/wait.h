@@ -26,7 +26,8 @@ struct pb_core_wakes {
 
 /** A member of a channel's record. */
 struct pb_core_checks {
-	uint16_t first; /**< of the ring of waiters to check, or PB_CORE_NO_QUEUE; those of one target stand one behind the other */
+	uint16_t
+		first; /**< of the ring of waiters to check, or PB_CORE_NO_QUEUE; those of one target stand one behind the other */
 };
 
 /** No queue waits. Once, at boot. */

@@ -68,10 +68,10 @@ static void searches_in_slices(void **state)
 		uint32_t slices;
 		bool found;
 	} rows[] = {
-		{1, 1, 1, false},    {11, 11, 1, false}, {12, 12, 1, false}, {13, 13, 2, false},
-		{24, 24, 2, false},  {25, 25, 3, false}, {2, 0, 1, true},    {6, 0, 1, true},
-		{7, 0, 2, true},     {12, 0, 2, true},   {13, 0, 3, true},   {CHAIN, 0, 10, true},
-		{2, 1, 1, false},    {11, 5, 1, false},  {12, 1, 2, false},  {23, 22, 2, false},
+		{1, 1, 1, false},   {11, 11, 1, false}, {12, 12, 1, false}, {13, 13, 2, false},
+		{24, 24, 2, false}, {25, 25, 3, false}, {2, 0, 1, true},    {6, 0, 1, true},
+		{7, 0, 2, true},    {12, 0, 2, true},   {13, 0, 3, true},   {CHAIN, 0, 10, true},
+		{2, 1, 1, false},   {11, 5, 1, false},  {12, 1, 2, false},  {23, 22, 2, false},
 		{24, 1, 3, false},
 	};
 
