@@ -94,6 +94,7 @@ struct pb_core_queue {
 #define PB_CORE_QUEUE_AGAIN   0x20u /**< then its other waiters are to be checked, too */
 #define PB_CORE_QUEUE_SUSPECT 0x10u /**< it waits, and may have closed a cycle: a search is to begin */
 #define PB_CORE_QUEUE_PASSED  0x08u /**< it has waited without a break since a search for a cycle passed it */
+#define PB_CORE_QUEUE_NEXT    0x04u /**< that search is one of the next in its channel */
 #define PB_CORE_QUEUE_PLACE   0x03u /**< enum pb_core_place */
 
 /** The list in which a queue stands; `next` and `prev` belong to that list. */

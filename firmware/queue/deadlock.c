@@ -19,16 +19,40 @@ bool pb_core_deadlock_is_suspect(const struct pb_core_queue *queue, const struct
 	       pb_core_queue_place(target) == PB_CORE_PLACE_WAITING && value > target->timeline;
 }
 
+/** Counts a queue that is one of the next as one no more. */
+static void forget_next(struct pb_core_deadlock *search, struct pb_core_queue *queue)
+{
+	pb_core_links_set_next(queue, false);
+	search->next--;
+}
+
+/*
+ * Queues whose turn has not come while a search is under way become the next.
+ * As soon as one of those has its turn, no queue is added to them until all
+ * have had theirs, so that queues which come and go keep none waiting for ever.
+ */
 bool pb_core_deadlock_begin(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	struct pb_core_channel *channel = &firmware->channels[queue->channel];
+	const struct pb_core_channel *channel = &firmware->channels[queue->channel];
+	struct pb_core_deadlock *search = &firmware->channels[queue->channel].search;
+	const bool next = (queue->links & PB_CORE_QUEUE_NEXT) != 0;
 
-	if (pb_core_deadlock_searches(&channel->search))
+	if (pb_core_deadlock_searches(search)) {
+		if (!next && !search->closed) {
+			pb_core_links_set_next(queue, true);
+			search->next++;
+		}
 		return false;
-	channel->search.from = pb_core_table_index(&firmware->table, queue);
-	channel->search.at = channel->search.from;
-	channel->search.left = (uint16_t)channel->queues;
-	channel->search.second = false;
+	}
+	if (!next && search->next != 0)
+		return false;
+	if (next)
+		forget_next(search, queue);
+	search->closed = search->next != 0;
+	search->from = pb_core_table_index(&firmware->table, queue);
+	search->at = search->from;
+	search->left = (uint16_t)channel->queues;
+	search->second = false;
 	return true;
 }
 
@@ -87,10 +111,12 @@ struct pb_core_queue *pb_core_deadlock_step(struct pb_firmware *firmware, struct
 	return NULL;
 }
 
-void pb_core_deadlock_leave(struct pb_firmware *firmware, const struct pb_core_queue *queue)
+void pb_core_deadlock_leave(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
 	struct pb_core_deadlock *search = &firmware->channels[queue->channel].search;
 
+	if ((queue->links & PB_CORE_QUEUE_NEXT) != 0)
+		forget_next(search, queue);
 	if (search->from == pb_core_table_index(&firmware->table, queue))
 		search->from = PB_CORE_NO_QUEUE;
 }

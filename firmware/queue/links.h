@@ -95,6 +95,12 @@ static inline void pb_core_links_set_suspect(struct pb_core_queue *queue, bool s
 		(uint8_t)((queue->links & ~PB_CORE_QUEUE_SUSPECT) | (suspect ? PB_CORE_QUEUE_SUSPECT : 0));
 }
 
+/** Notes whether the search from a queue is one of the next to begin. */
+static inline void pb_core_links_set_next(struct pb_core_queue *queue, bool next)
+{
+	queue->links = (uint8_t)((queue->links & ~PB_CORE_QUEUE_NEXT) | (next ? PB_CORE_QUEUE_NEXT : 0));
+}
+
 /** Notes that a search has passed a queue that waits. @return whether none had passed it since it began to wait */
 static inline bool pb_core_links_pass(struct pb_core_queue *queue)
 {

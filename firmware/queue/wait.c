@@ -57,8 +57,8 @@ void pb_core_wait_leave(struct pb_firmware *firmware, struct pb_core_queue *queu
 		return;
 	last = pb_core_waiters_is_last(queues, target, queue);
 	pb_core_waiters_remove(queues, target, &firmware->channels[queue->channel].checks.first, queue);
-	pb_core_links_end_wait(queue);
 	pb_core_deadlock_leave(firmware, queue);
+	pb_core_links_end_wait(queue);
 	PB_CORE_TRACE_QUEUE(firmware, WAKE, queue, queue->awaits, 0);
 	if (last)
 		end_checks(firmware, target);
@@ -163,7 +163,7 @@ void pb_core_wait_drain(struct pb_firmware *firmware, struct pb_core_queue *queu
 		pb_core_table_drain(firmware, queue);
 }
 
-/** Begins the search from a queue that may have closed a cycle; if another search is under way, the queue is checked once more. */
+/** Begins the search from a queue that may have closed a cycle; if its turn has not come, the queue is checked once more. */
 static void begin_search(struct pb_firmware *firmware, struct pb_core_queue *queue,
 			 struct pb_core_queue *target)
 {
