@@ -10,7 +10,7 @@
  *
  * Runs:
  *   (none)   three queues of one channel, which do all of that
- *   SHARED   a client whose queues signal all the time, and a wait of another one, which ends (progress)
+ *   SHARED   a client whose queues wait, cease to and signal all the time; a wait of another client ends (progress)
  *   CYCLE    a cycle of two queues, which is found while two others begin and cease to wait (progress)
  *
  * What may be left out, to show that it is needed:

@@ -113,6 +113,36 @@ static void a_cycle_counts_if_its_queues_all_waited_at_once(void **state)
 	}
 }
 
+/** Searches that were to begin while another was under way begin before later ones; each as often as it is asked for. */
+static void searches_begin_in_turn(void **state)
+{
+	static const struct {
+		char what; /* - a queue leaves, + a search begins, ? a search may not begin yet */
+		uint32_t queue;
+	} rows[] = {
+		{'+', 0}, {'?', 1}, {'?', 2}, {'?', 1}, {'-', 0}, /* 1 and 2 are next */
+		{'?', 3}, {'+', 1}, {'?', 3}, {'-', 1}, {'?', 3}, /* only 2 is */
+		{'+', 2}, {'?', 4}, {'-', 2}, {'?', 3}, {'+', 4}, /* then 4 was */
+		{'?', 5}, {'?', 6}, {'-', 5}, {'-', 4}, {'?', 3}, /* 5 is gone */
+		{'-', 6}, {'+', 3}, {'-', 3}, {'+', 5}, {'-', 5}, {'+', 1},
+	};
+
+	(void)state;
+	make_queues(8);
+	for (uint32_t q = 0; q < 7; q++)
+		wait_for(q, 7);
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		struct pb_core_queue *queue = &queues[rows[i].queue];
+
+		if (rows[i].what == '-') {
+			pb_core_wait_leave(&firmware, queue);
+			wait_for(rows[i].queue, 7);
+		} else {
+			assert_int_equal(pb_core_deadlock_begin(&firmware, queue), rows[i].what == '+');
+		}
+	}
+}
+
 /** Those that wait are checked so many at a time; a queue that must wait on goes back, in its order. */
 static void waiters_in_slices(void **state)
 {
@@ -461,6 +491,7 @@ UNIT_SUITE(test_firmware_steps)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(searches_in_slices),
 		cmocka_unit_test(a_cycle_counts_if_its_queues_all_waited_at_once),
+		cmocka_unit_test(searches_begin_in_turn),
 		cmocka_unit_test(waiters_in_slices),
 		cmocka_unit_test(channels_take_turns_with_their_waiters),
 		cmocka_unit_test(segments_in_slices),

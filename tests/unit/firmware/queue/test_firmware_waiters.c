@@ -314,6 +314,135 @@ static void a_client_whose_waiters_are_checked_all_the_time_delays_no_other(void
 	stop();
 }
 
+/* ---- anything, in any order ---- */
+
+#define MIXED  10u
+#define ACTS   120u
+#define SEEDS  60u
+#define SETTLE 20000u
+
+static struct pb_queue mixed[MIXED];
+static uint32_t random_state;
+
+static uint32_t random_below(uint32_t bound)
+{
+	random_state = random_state * 1664525u + 1013904223u;
+	return (random_state >> 8) % bound;
+}
+
+static bool has_room(struct pb_queue *queue)
+{
+	return queue->put - card_queue_completed(queue) < CARD_QUEUE_ENTRIES;
+}
+
+/** Some queue waits for a value that is reached, is on its way, comes next, or is never submitted. */
+static void wait_somehow(struct pb_queue *queue, uint32_t list)
+{
+	const struct pb_queue *target = &mixed[random_below(MIXED)];
+
+	if (has_room(queue))
+		submit_waiting(queue, list, target,
+			       random_below(2) != 0 ? NEVER : random_below(target->put + 2u));
+}
+
+static void make_again(uint32_t i)
+{
+	assert_int_equal(card_queue_close(&mixed[i]), PB_ERROR_OK);
+	make(&mixed[i], i, random_below(4), random_below(PB_PRIORITIES));
+}
+
+static void act(uint32_t number)
+{
+	const uint32_t i = random_below(MIXED);
+	struct pb_preempt preempt;
+
+	switch (random_below(16)) {
+	case 0:
+		make_again(i);
+		break;
+	case 1:
+		assert_int_equal(pb_queue_preempt(&mixed[i], mixed[i].put, 0, &preempt), PB_ERROR_OK);
+		break;
+	case 2:
+	case 3:
+	case 4:
+		if (has_room(&mixed[i]))
+			submit_nothing(&mixed[i]);
+		break;
+	default:
+		wait_somehow(&mixed[i], number);
+		break;
+	}
+	for (uint32_t pass = random_below(4); pass != 0; pass--)
+		pb_sim_step(card.sim);
+}
+
+/** The queue of a handle. */
+static uint32_t find(uint32_t handle)
+{
+	for (uint32_t i = 0; i < MIXED; i++) {
+		if (mixed[i].handle == handle)
+			return i;
+	}
+	fail_msg("a queue waits for one that is gone");
+	return 0;
+}
+
+/** Expects that a queue has completed all, or waits for a value that its target has not reached. @return its target if the value is NEVER, else MIXED */
+static uint32_t expect_settled(uint32_t i)
+{
+	uint32_t results[PB_REPLY_RESULTS], target[PB_REPLY_RESULTS];
+	uint64_t value, reached;
+
+	card_query(&card.channel, PB_QUERY_QUEUE, mixed[i].handle, results);
+	if (results[0] != PB_WHY_WAITING) {
+		assert_int_equal(results[0], PB_WHY_EMPTY);
+		return MIXED;
+	}
+	card_query(&card.channel, PB_QUERY_QUEUE, results[1], target);
+	value = (uint64_t)results[3] << 32 | results[2];
+	reached = (uint64_t)target[8] << 32 | target[7];
+	assert_true(reached < value);
+	return value == NEVER ? find(results[1]) : MIXED;
+}
+
+/** Expects that no wait is left that is over or will never be because it is in a cycle. */
+static void expect_all_settled(void)
+{
+	uint32_t targets_of[MIXED + 1u];
+
+	for (uint32_t i = 0; i < MIXED; i++)
+		targets_of[i] = expect_settled(i);
+	targets_of[MIXED] = MIXED;
+	for (uint32_t i = 0; i < MIXED; i++) {
+		uint32_t at = i;
+
+		for (uint32_t step = 0; step < MIXED; step++)
+			at = targets_of[at];
+		assert_int_equal(at, MIXED);
+	}
+}
+
+/** Queues of one client wait for one another, signal, are preempted and destroyed. In the end every wait is as it must be. */
+static void no_wait_is_forgotten_whatever_happens_around_it(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 0; seed < SEEDS; seed++) {
+		random_state = seed;
+		start();
+		for (uint32_t i = 0; i < MIXED; i++)
+			make(&mixed[i], i, random_below(4), random_below(PB_PRIORITIES));
+		for (uint32_t number = 0; number < ACTS; number++)
+			act(number);
+		card_run(&card, SETTLE);
+		expect_all_settled();
+		for (uint32_t i = 0; i < MIXED; i++)
+			assert_int_equal(card_queue_close(&mixed[i]), PB_ERROR_OK);
+		assert_in_range(time_to_wake(1, 100, do_nothing, 100000), 1, 1000);
+		stop();
+	}
+}
+
 UNIT_SUITE(test_firmware_waiters)
 {
 	const struct CMUnitTest tests[] = {
@@ -322,6 +451,7 @@ UNIT_SUITE(test_firmware_waiters)
 		cmocka_unit_test(a_cycle_is_found_while_other_queues_are_woken),
 		cmocka_unit_test(every_one_of_many_cycles_is_found),
 		cmocka_unit_test(a_client_whose_waiters_are_checked_all_the_time_delays_no_other),
+		cmocka_unit_test(no_wait_is_forgotten_whatever_happens_around_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
