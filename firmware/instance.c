@@ -24,7 +24,6 @@ POWER_OF_TWO(PB_LIMIT_QUEUES);
 POWER_OF_TWO(PB_LIMIT_ALLOCATIONS);
 POWER_OF_TWO(PB_LIMIT_RING_MIN);
 POWER_OF_TWO(PB_LIMIT_RING_MAX);
-POWER_OF_TWO(PB_LIMIT_WAKES);
 POWER_OF_TWO(PB_LIMIT_IN_FLIGHT + 1u);
 POWER_OF_TWO(PB_LIMIT_CONTROL_ENTRIES);
 POWER_OF_TWO(PB_LIMIT_KICK_ENTRIES);
@@ -75,7 +74,7 @@ void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_con
 	begin(firmware, config);
 	PB_ASSERT(config->node_count >= 1u && config->node_count <= PB_LIMIT_NODES);
 	pb_core_table_init(firmware);
-	pb_core_wait_boot(&firmware->wakes);
+	pb_core_wait_boot(firmware);
 	pb_core_staged_boot(&firmware->jobs);
 	pb_core_stop_boot(&firmware->stops);
 	pb_core_boot_publish(firmware);

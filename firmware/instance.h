@@ -47,6 +47,7 @@
 #include "firmware/prepare/prepare.h"
 #include "firmware/prepare/staged.h"
 #include "firmware/queue/context.h"
+#include "firmware/queue/deadlock.h"
 #include "firmware/queue/in_flight.h"
 #include "firmware/queue/policy_fair.h"
 #include "firmware/queue/poll.h"
@@ -69,7 +70,6 @@ struct pb_core_node {
 	struct pb_core_machine machine;          /**< engine/node.c */
 	struct pb_core_retirement retirement;    /**< engine/complete.c */
 	struct pb_core_progress progress;        /**< engine/progress.c */
-	struct pb_core_walk walk;                /**< queue/wait.c */
 	struct pb_core_node_telemetry telemetry; /**< observe/telemetry.c */
 	uint32_t queues;                         /**< queue/table.c: how many it has */
 	struct pb_core_in_flight flight;         /**< queue/in_flight.h */
@@ -89,6 +89,8 @@ struct pb_core_channel {
 	uint32_t queues;                      /**< queue/table.c: how many it has */
 	uint32_t stops;                 /**< command/stop.c: stop requests of its queues that are under way */
 	struct pb_core_closing closing; /**< command/lifecycle.c */
+	struct pb_core_checks checks;   /**< queue/wait.c */
+	struct pb_core_deadlock search; /**< queue/deadlock.c */
 	struct pb_core_channel_formats formats; /**< patch/format.c */
 	struct pb_core_channel_memory memory;   /**< memory/segment.c */
 };

@@ -39,10 +39,12 @@
 #define PB_PASS_SLICES 48u
 /** Queues polled in one pass, for kicks or for a rescan. Divides the number of queues. */
 #define PB_SLICE_POLLS 2u
-/** In one pass: waiters of a queue that are checked, steps along a chain of waits, queues that a search passes. */
-#define PB_SLICE_WAITERS 8u
-#define PB_SLICE_CHAIN   24u
-#define PB_SLICE_SEARCH  32u
+/** Slices in one pass for queues that wait: channels take turns. Each is of so many waiters checked, and steps along a chain of waits. */
+#define PB_PASS_WAITS    2u
+#define PB_SLICE_WAITERS 4u
+#define PB_SLICE_CHAIN   12u
+/** Queues that a search of the table passes in one pass. */
+#define PB_SLICE_SEARCH 32u
 /** In one pass, while a segment is created: segments compared, pieces of memory passed, page table entries cleared. */
 #define PB_SLICE_SEGMENTS 8u
 #define PB_SLICE_PIECES   8u

@@ -5,18 +5,6 @@
 #include "firmware/loop.h"
 #include "firmware/prepare/admit.h"
 
-/** Follows a slice of the chain of waits that a queue may have closed. A submission that closes a cycle fails. */
-static PB_CORE_COLD void walk(struct pb_firmware *firmware, struct pb_core_node *node)
-{
-	struct pb_core_queue *queue = node->walk.queue;
-
-	if (pb_core_wait_walk(firmware, node) != PB_CORE_WALK_CYCLE)
-		return;
-	/* Without a free job the queue waits, and the search begins, again. */
-	if (!pb_core_admit(firmware, node, queue, PB_ERROR_DEADLOCK) || pb_core_ring_has_more(queue))
-		pb_core_schedule_add(firmware, queue);
-}
-
 /** Advances the staged submission by one slice, unless one of a higher priority goes first. */
 static PB_CORE_STEP void advance(struct pb_firmware *firmware, struct pb_core_node *node)
 {
@@ -40,7 +28,7 @@ static bool admit_next(struct pb_firmware *firmware, struct pb_core_node *node)
 		return false;
 	}
 	pb_core_waypoint(firmware, PB_WAYPOINT_ADMIT);
-	return pb_core_admit(firmware, node, queue, PB_ERROR_OK);
+	return pb_core_admit(firmware, node, queue);
 }
 
 /** Fails what a dead node has; other nodes have nothing to do until their engine answers. @return whether there is more to do */
@@ -69,8 +57,6 @@ PB_CORE_STEP bool pb_core_run_node(struct pb_firmware *firmware, struct pb_core_
 {
 	if (pb_core_staged_any(&node->staged))
 		advance(firmware, node);
-	else if (node->walk.queue != NULL)
-		walk(firmware, node);
 	else if (!admit_next(firmware, node))
 		return fail_if_dead(firmware, node);
 	if (!pb_core_staged_is_ready(&node->staged))

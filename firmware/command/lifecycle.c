@@ -86,15 +86,16 @@ void pb_core_queue_close(struct pb_firmware *firmware, struct pb_core_queue *que
 {
 	struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(queue)];
 
+	/* Before it closes: a queue that waits for itself is not drained by that. */
+	pb_core_wait_leave(firmware, queue);
 	if (pb_core_table_step(queue, PB_CORE_QUEUE_EVENT_CLOSE) == PB_CORE_QUEUE_ACTION_NOTHING)
 		return;
 	pb_core_timeslice_remove(firmware, node, queue);
-	pb_core_wait_leave(firmware, queue);
 	pb_core_stop_abandon(firmware, queue);
 	if (pb_core_staged_is_of(node, queue))
 		pb_core_staged_drop_closing(firmware, node);
 	pb_core_wait_wake(firmware, queue);
-	if (queue->in_flight == 0 && !pb_core_wait_is_awaited(firmware, queue))
+	if (queue->in_flight == 0 && !pb_core_wait_is_awaited(queue))
 		free_queue(firmware, queue);
 }
 

@@ -15,7 +15,6 @@ static void recall(struct pb_firmware *firmware, struct pb_core_node *node, uint
 static bool is_quiet(const struct pb_core_node *node)
 {
 	return pb_core_in_flight_is_empty(&node->flight) && !pb_core_staged_any(&node->staged) &&
-	       node->walk.queue == NULL &&
 	       (pb_core_node_is_running(&node->machine) || pb_core_node_is_dead(&node->machine));
 }
 

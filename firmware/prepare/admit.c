@@ -387,17 +387,20 @@ static void readmit(struct pb_firmware *firmware, const struct admission *admiss
 
 /** Admits a submission that has patches or waits, was recalled before, is protected, or has flags that mean something. */
 static PB_CORE_STEP bool admit_special(struct pb_firmware *firmware, const struct admission *admission,
-				       uint32_t flags, uint32_t waits, enum pb_error failed)
+				       uint32_t flags, uint32_t waits)
 {
 	struct pb_core_node *node = admission->node;
 	struct pb_core_queue *queue = admission->queue;
+	enum pb_error failed = PB_ERROR_OK;
 	enum pb_error error;
 	bool parked = false;
 
 	if (admission->length != 0 && !pb_core_staged_has_job(firmware, node))
 		return false;
 	/* If it was recalled, it has waited before. */
-	if (waits != 0 && !pb_core_ring_is_prepared(queue) && failed == PB_ERROR_OK)
+	if (pb_core_ring_claim_deadlock(queue))
+		failed = PB_ERROR_DEADLOCK;
+	else if (waits != 0 && !pb_core_ring_is_prepared(queue))
 		failed = pb_core_wait(firmware, queue, admission->descriptor, waits, &parked);
 	if (parked)
 		return true;
@@ -429,8 +432,7 @@ static PB_CORE_INLINE void admit_ordinary(struct pb_firmware *firmware, const st
 		fail(firmware, admission->node, error);
 }
 
-bool pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue,
-		   enum pb_error failed)
+bool pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue)
 {
 	const struct pb_descriptor *descriptor =
 		(const struct pb_descriptor *)(const void *)(queue->page + 1) +
@@ -445,15 +447,14 @@ bool pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, stru
 	flags = pb_shared_read32(&descriptor->flags);
 	waits = pb_shared_read32(&descriptor->wait_count);
 	length = pb_shared_read32(&descriptor->patch_length);
-	if (((flags & KIND_FLAGS) | waits | queue->prepared | (uint32_t)node->slice.protect |
-	     (uint32_t)failed | length) == 0) {
+	if (((flags & KIND_FLAGS) | waits | queue->prepared | (uint32_t)node->slice.protect | length) == 0) {
 		const struct admission ordinary = {node, queue, channel, submission, descriptor, 0};
 
 		admit_ordinary(firmware, &ordinary);
 	} else {
 		const struct admission special = {node, queue, channel, submission, descriptor, length};
 
-		return admit_special(firmware, &special, flags, waits, failed);
+		return admit_special(firmware, &special, flags, waits);
 	}
 	return true;
 }

@@ -111,7 +111,7 @@ static inline void pb_core_ring_complete(struct pb_core_queue *queue, uint32_t c
 /** Keeps that a recalled submission is patched. @param started it had begun: its progress is in the queue's page */
 static inline void pb_core_ring_keep_prepared(struct pb_core_queue *queue, bool started)
 {
-	queue->prepared++;
+	queue->prepared = (uint8_t)((queue->prepared & ~PB_CORE_QUEUE_DEADLOCK) + 1u);
 	if (started)
 		queue->prepared |= PB_CORE_QUEUE_STARTED;
 }
@@ -135,6 +135,27 @@ static inline bool pb_core_ring_claim_prepared(struct pb_core_queue *queue)
 
 	queue->prepared = (uint8_t)((queue->prepared & PB_CORE_QUEUE_PREPARED) - 1u);
 	return started;
+}
+
+/** Has the next submission to admit fail with DEADLOCK. Pre: it was not recalled. */
+static inline void pb_core_ring_set_deadlock(struct pb_core_queue *queue)
+{
+	queue->prepared |= PB_CORE_QUEUE_DEADLOCK;
+}
+
+/** Another submission may be admitted next, or the next one is to wait anew. */
+static inline void pb_core_ring_forget_deadlock(struct pb_core_queue *queue)
+{
+	queue->prepared &= (uint8_t)~PB_CORE_QUEUE_DEADLOCK;
+}
+
+/** Claims whether the submission that is being admitted fails with DEADLOCK. */
+static inline bool pb_core_ring_claim_deadlock(struct pb_core_queue *queue)
+{
+	if ((queue->prepared & PB_CORE_QUEUE_DEADLOCK) == 0)
+		return false;
+	pb_core_ring_forget_deadlock(queue);
+	return true;
 }
 
 /** Has every descriptor of the ring patched anew. */

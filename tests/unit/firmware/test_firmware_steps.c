@@ -15,75 +15,184 @@
 static struct pb_firmware firmware;
 static struct pb_core_queue queues[CHAIN];
 
-/**
- * Queue 0 has begun to wait for queue 1, and so on; the last one waits for no queue. The walk finds that out in as many
- * slices as it takes, also if a queue has ceased to wait since it began, with which it begins anew once.
- */
-static void walks_in_slices(void **state)
-{
-	static const struct {
-		uint32_t last, unparked, slices;
-	} rows[] = {
-		{PB_SLICE_CHAIN, 0, 1},           {PB_SLICE_CHAIN + 1u, 0, 2}, {2u * PB_SLICE_CHAIN, 0, 2},
-		{2u * PB_SLICE_CHAIN + 1u, 0, 3}, {PB_SLICE_CHAIN - 1u, 1, 1}, {PB_SLICE_CHAIN, 1, 2},
-		{2u * PB_SLICE_CHAIN - 1u, 1, 2}, {2u * PB_SLICE_CHAIN, 1, 3},
-	};
-	struct pb_core_node *node = &firmware.nodes[0];
-
-	(void)state;
-	for (uint32_t i = 0; i < COUNT(rows); i++) {
-		memset(&firmware, 0, sizeof(firmware));
-		memset(queues, 0, sizeof(queues));
-		firmware.table.queues = queues;
-		firmware.table.count = CHAIN;
-		firmware.wakes.unparked = rows[i].unparked;
-		for (uint32_t q = 0; q < rows[i].last; q++) {
-			pb_core_links_set_place(&queues[q], PB_CORE_PLACE_WAITING);
-			queues[q].awaits = (uint16_t)(q + 1u);
-			queues[q].awaited = 1;
-		}
-		node->walk.queue = &queues[0];
-		node->walk.at = 1;
-		for (uint32_t slice = 1; slice < rows[i].slices; slice++)
-			assert_int_equal(pb_core_wait_walk(&firmware, node), PB_CORE_WALK_MORE);
-		assert_int_equal(pb_core_wait_walk(&firmware, node), PB_CORE_WALK_FREE);
-		assert_null(node->walk.queue);
-	}
-}
-
-/** Those that wait are looked at so many at a time; who must wait on stays where it is. */
-static void waiters_in_slices(void **state)
+/** Queues 0 to count - 1 are those of channel 0, and none waits. */
+static void make_queues(uint32_t count)
 {
 	static struct pb_boot_block boot;
 
-	(void)state;
 	memset(&firmware, 0, sizeof(firmware));
 	memset(queues, 0, sizeof(queues));
 	firmware.boot.block = &boot;
 	firmware.table.queues = queues;
 	firmware.table.count = CHAIN;
-	/* All wait for queue 0, in a ring. */
-	queues[0].identity = PB_CORE_QUEUE_OPEN << PB_CORE_QUEUE_STATE_SHIFT;
-	queues[0].links = PB_CORE_QUEUE_AWAITED;
-	queues[0].waiters = 1;
-	for (uint32_t q = 1; q < CHAIN; q++) {
-		pb_core_links_set_place(&queues[q], PB_CORE_PLACE_WAITING);
-		queues[q].awaited = 1;
-		queues[q].next = (uint16_t)(q + 1u < CHAIN ? q + 1u : 1);
-		queues[q].prev = (uint16_t)(q > 1u ? q - 1u : CHAIN - 1u);
+	firmware.channels[0].queues = count;
+	pb_core_wait_boot(&firmware);
+	for (uint32_t q = 0; q < CHAIN; q++) {
+		queues[q].identity = PB_CORE_QUEUE_OPEN << PB_CORE_QUEUE_STATE_SHIFT;
+		queues[q].waiters = PB_CORE_NO_QUEUE;
 	}
-	firmware.wakes.waking = 0;
-	firmware.wakes.last = CHAIN - 1u;
-	for (uint32_t looked = PB_SLICE_WAITERS; looked < CHAIN - 1u; looked += PB_SLICE_WAITERS) {
+}
+
+static void wait_for(uint32_t waiter, uint32_t target)
+{
+	queues[waiter].awaits = (uint16_t)target;
+	queues[waiter].awaited = 1;
+	pb_core_waiters_add(queues, &queues[target], &queues[waiter]);
+}
+
+/** Slices until the search from queue 0 has come to its end. @param found set to whether it is in a cycle */
+static uint32_t slices_of_search(bool *found)
+{
+	struct pb_core_deadlock *search = &firmware.channels[0].search;
+	struct pb_core_queue *closed = NULL;
+	uint32_t slices = 0;
+
+	assert_true(pb_core_deadlock_begin(&firmware, &queues[0]));
+	assert_false(pb_core_deadlock_begin(&firmware, &queues[1]));
+	for (; pb_core_deadlock_searches(search); slices++)
+		closed = pb_core_deadlock_step(&firmware, search);
+	assert_true(closed == NULL || closed == &queues[0]);
+	*found = closed != NULL;
+	return slices;
+}
+
+/**
+ * Queue 0 waits for queue 1, and so on. The last one waits for no queue, or for an earlier one. Only a cycle through
+ * queue 0 is its own; any other chain is left after as many steps as the channel has queues.
+ */
+static void searches_in_slices(void **state)
+{
+	static const struct {
+		uint32_t count;
+		uint32_t back; /* the queue that the last one waits for; count: none */
+		uint32_t slices;
+		bool found;
+	} rows[] = {
+		{1, 1, 1, false},   {11, 11, 1, false}, {12, 12, 1, false}, {13, 13, 2, false},
+		{24, 24, 2, false}, {25, 25, 3, false}, {2, 0, 1, true},    {6, 0, 1, true},
+		{7, 0, 2, true},    {12, 0, 2, true},   {13, 0, 3, true},   {CHAIN, 0, 10, true},
+		{2, 1, 1, false},   {11, 5, 1, false},  {12, 1, 2, false},  {23, 22, 2, false},
+		{24, 1, 3, false},
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		bool found;
+
+		make_queues(rows[i].count);
+		for (uint32_t q = 0; q + 1u < rows[i].count; q++)
+			wait_for(q, q + 1u);
+		if (rows[i].back < rows[i].count)
+			wait_for(rows[i].count - 1u, rows[i].back);
+		assert_int_equal(slices_of_search(&found), rows[i].slices);
+		assert_int_equal(found, rows[i].found);
+	}
+}
+
+/** A queue that has ceased to wait and waits again does not complete a cycle that was never there as a whole. */
+static void a_cycle_counts_if_its_queues_all_waited_at_once(void **state)
+{
+	struct pb_core_deadlock *search = &firmware.channels[0].search;
+
+	(void)state;
+	for (uint32_t left = 0; left < CHAIN; left++) {
+		struct pb_core_queue *closed = NULL;
+
+		make_queues(CHAIN);
+		for (uint32_t q = 0; q < CHAIN; q++)
+			wait_for(q, (q + 1u) % CHAIN);
+		assert_true(pb_core_deadlock_begin(&firmware, &queues[0]));
+		for (uint32_t slice = 0; slice < CHAIN / PB_SLICE_CHAIN; slice++)
+			assert_null(pb_core_deadlock_step(&firmware, search));
+		pb_core_wait_leave(&firmware, &queues[left]);
+		pb_core_wait_leave(&firmware, &queues[left]); /* it does not wait any more */
+		wait_for(left, (left + 1u) % CHAIN);
+		while (pb_core_deadlock_searches(search))
+			closed = pb_core_deadlock_step(&firmware, search);
+		assert_null(closed);
+	}
+}
+
+/** Searches that were to begin while another was under way begin before later ones; each as often as it is asked for. */
+static void searches_begin_in_turn(void **state)
+{
+	static const struct {
+		char what; /* - a queue leaves, + a search begins, ? a search may not begin yet */
+		uint32_t queue;
+	} rows[] = {
+		{'+', 0}, {'?', 1}, {'?', 2}, {'?', 1}, {'-', 0}, /* 1 and 2 are next */
+		{'?', 3}, {'+', 1}, {'?', 3}, {'-', 1}, {'?', 3}, /* only 2 is */
+		{'+', 2}, {'?', 4}, {'-', 2}, {'?', 3}, {'+', 4}, /* then 4 was */
+		{'?', 5}, {'?', 6}, {'-', 5}, {'-', 4}, {'?', 3}, /* 5 is gone */
+		{'-', 6}, {'+', 3}, {'-', 3}, {'+', 5}, {'-', 5}, {'+', 1},
+	};
+
+	(void)state;
+	make_queues(8);
+	for (uint32_t q = 0; q < 7; q++)
+		wait_for(q, 7);
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		struct pb_core_queue *queue = &queues[rows[i].queue];
+
+		if (rows[i].what == '-') {
+			pb_core_wait_leave(&firmware, queue);
+			wait_for(rows[i].queue, 7);
+		} else {
+			assert_int_equal(pb_core_deadlock_begin(&firmware, queue), rows[i].what == '+');
+		}
+	}
+}
+
+/** Those that wait are checked so many at a time; a queue that must wait on goes back, in its order. */
+static void waiters_in_slices(void **state)
+{
+	const uint32_t slice = PB_PASS_WAITS * PB_SLICE_WAITERS;
+
+	(void)state;
+	make_queues(CHAIN);
+	for (uint32_t q = 1; q < CHAIN; q++)
+		wait_for(q, 0);
+	pb_core_wait_wake(&firmware, &queues[0]);
+	for (uint32_t checked = slice; checked < CHAIN - 1u; checked += slice) {
 		pb_core_wait_step(&firmware);
-		assert_int_equal(queues[0].waiters, 1u + looked);
+		assert_int_equal(queues[0].waiters, 1);
+		assert_int_equal(queues[1].prev, checked);
+		assert_int_equal(firmware.channels[0].checks.first, checked + 1u);
 		assert_true(firmware.marks.infrequent & PB_CORE_MARK_WAKE);
 	}
 	pb_core_wait_step(&firmware);
 	assert_int_equal(queues[0].waiters, 1);
-	assert_int_equal(firmware.wakes.waking, PB_CORE_NO_QUEUE);
+	assert_int_equal(queues[1].prev, CHAIN - 1u);
+	assert_int_equal(firmware.channels[0].checks.first, PB_CORE_NO_QUEUE);
 	assert_false(firmware.marks.infrequent & PB_CORE_MARK_WAKE);
-	assert_int_equal(firmware.wakes.unparked, 0);
+	for (uint32_t q = 1; q < CHAIN; q++)
+		assert_int_equal(pb_core_queue_place(&queues[q]), PB_CORE_PLACE_WAITING);
+}
+
+/** Channels with more waiters than a slice take turns, as many in a pass as there are slices. */
+static void channels_take_turns_with_their_waiters(void **state)
+{
+	enum { CHANNELS = PB_LIMIT_CHANNELS, EACH = PB_SLICE_WAITERS + 2u };
+
+	(void)state;
+	make_queues(CHAIN);
+	for (uint32_t c = 0; c < CHANNELS; c++) {
+		for (uint32_t q = 0; q < EACH; q++)
+			queues[c * EACH + q].channel = (uint8_t)c;
+		for (uint32_t q = 1; q < EACH; q++)
+			wait_for(c * EACH + q, c * EACH);
+		pb_core_wait_wake(&firmware, &queues[c * EACH]);
+	}
+	firmware.wakes.last = 0;
+	for (uint32_t turn = 1; turn <= 2u * CHANNELS; turn++) {
+		const uint32_t c = turn % CHANNELS;
+		const bool done = turn > CHANNELS;
+
+		if (turn % PB_PASS_WAITS == 1u)
+			pb_core_wait_step(&firmware);
+		assert_int_equal(firmware.channels[c].checks.first == PB_CORE_NO_QUEUE, done);
+	}
+	assert_int_equal(firmware.wakes.channels, 0);
 }
 
 /** A segment that is being made is compared with the others of its channel, so many at a time. */
@@ -111,7 +220,7 @@ static void segments_in_slices(void **state)
 
 /* ---- what is counted, kept and told ---- */
 
-/** Walks and digests go by these: each time one of them counts up. */
+/** Digests go by these: each time one of them counts up. */
 static void counters(void **state)
 {
 	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {
@@ -120,15 +229,6 @@ static void counters(void **state)
 
 	(void)state;
 	memset(&firmware, 0, sizeof(firmware));
-	memset(queues, 0, sizeof(queues));
-	firmware.table.queues = queues;
-	for (uint32_t i = 1; i <= 3; i++) {
-		pb_core_links_set_place(&queues[1], PB_CORE_PLACE_WAITING);
-		queues[1].next = 1;
-		pb_core_wait_leave(&firmware, &queues[1]);
-		pb_core_wait_leave(&firmware, &queues[1]); /* it does not wait any more */
-		assert_int_equal(firmware.wakes.unparked, i);
-	}
 	for (uint32_t i = 1; i <= 3; i++) {
 		assert_int_equal(pb_core_format_set(&firmware.formats, &firmware.channels[1].formats,
 						    arguments, &reason),
@@ -389,8 +489,11 @@ static void made_with_clean_records(void **state)
 UNIT_SUITE(test_firmware_steps)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(walks_in_slices),
+		cmocka_unit_test(searches_in_slices),
+		cmocka_unit_test(a_cycle_counts_if_its_queues_all_waited_at_once),
+		cmocka_unit_test(searches_begin_in_turn),
 		cmocka_unit_test(waiters_in_slices),
+		cmocka_unit_test(channels_take_turns_with_their_waiters),
 		cmocka_unit_test(segments_in_slices),
 		cmocka_unit_test(counters),
 		cmocka_unit_test(resolved_with_and_without_a_cookie),

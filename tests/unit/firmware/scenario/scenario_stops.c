@@ -63,10 +63,10 @@ static const struct CMUnitTest tests[] = {
 	PUPPET(suspending_the_card_does_not_wait_for_a_dead_node,
 	       "submit A; loop 3; stall 105; end; expect A=1:ENGINE_HANG; engine cycles=1;"
 	       "do 0 SUSPEND 0 0 recall; release"),
-	PUPPET(a_card_is_suspended_after_the_search_for_a_cycle,
+	PUPPET(a_card_is_suspended_during_the_search_for_a_cycle_which_is_found_all_the_same,
 	       "queue B; replies 0 client=0; submit B wait=A:1; silent; submit A wait=B:1; pass ring;"
-	       "begin s 0 SUSPEND; replies 0 client=0; finish 1; reply s client=0; expect A=1:DEADLOCK;"
-	       "release"),
+	       "begin s 0 SUSPEND; replies 1 client=0; reply s client=0; engine fed=0; expect A=0; release;"
+	       "finish 1; expect A=1:DEADLOCK; finish 2; expect B=1:DEP_FAILED"),
 	PUPPET(the_reply_to_an_admin_that_left_goes_to_no_other,
 	       "submit A; begin s 0 SUSPEND; detach client=0; finish 1; expect A=1; replies 0 client=0;"
 	       "release"),
