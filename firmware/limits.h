@@ -45,6 +45,8 @@
 #define PB_SLICE_CHAIN   12u
 /** Queues that a search of the table passes in one pass. */
 #define PB_SLICE_SEARCH 32u
+/** Queues that one tick lists in the trace, after the command TRACE. */
+#define PB_SLICE_LISTED 16u
 /** In one pass, while a segment is created: segments compared, pieces of memory passed, page table entries cleared. */
 #define PB_SLICE_SEGMENTS 8u
 #define PB_SLICE_PIECES   8u

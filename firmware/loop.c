@@ -34,6 +34,7 @@ static void tick(struct pb_firmware *firmware)
 	pb_core_waypoint(firmware, PB_WAYPOINT_TICK);
 	PB_CORE_TRACE(firmware, TICK, PB_TRACE_NONE, 0, 0);
 	pb_core_telemetry_tick(firmware);
+	pb_core_trace_tick(firmware);
 	pb_core_mark_channels(&firmware->marks, EVERY_CHANNEL);
 	settle(firmware);
 }

@@ -59,7 +59,7 @@ enum pb_error pb_core_trace_command(struct pb_core_request *request)
 		return PB_ERROR_NO_PERMISSION;
 	if (firmware->trace.records == NULL)
 		return PB_ERROR_UNSUPPORTED;
-	if (!pb_core_trace_set(&firmware->trace, request->arguments[0]))
+	if (!pb_core_trace_change(firmware, request->arguments[0]))
 		return PB_ERROR_BAD_ARGUMENT;
 	PB_CORE_TRACE(firmware, TIME, PB_TRACE_NONE, request->arguments[1], request->arguments[2]);
 	return PB_ERROR_OK;

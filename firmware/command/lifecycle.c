@@ -67,6 +67,7 @@ enum pb_error pb_core_queue_create(struct pb_firmware *firmware, uint32_t channe
 	pb_core_fence_init(queue, firmware->channels[channel].endpoint.epoch);
 	*handle = pb_core_table_handle(firmware, queue);
 	PB_CORE_TRACE_QUEUE(firmware, QUEUE, queue, channel, plan.node);
+	pb_core_trace_handle(firmware, queue, PB_TRACE_HANDLE);
 	return PB_ERROR_OK;
 }
 
@@ -76,6 +77,7 @@ static void free_queue(struct pb_firmware *firmware, struct pb_core_queue *queue
 	const uint32_t tag = (uint32_t)queue->awaited;
 	const bool reply = pb_core_table_reply_is_due(queue);
 
+	pb_core_trace_handle(firmware, queue, PB_TRACE_FREE);
 	pb_core_table_free(firmware, queue);
 	if (reply)
 		pb_core_reply_deferred(firmware, queue->channel, PB_COMMAND_QUEUE_DESTROY, tag, PB_ERROR_OK,

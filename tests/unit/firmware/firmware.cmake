@@ -17,7 +17,7 @@ pb_core_suites(patch firmware_compact firmware_cookie firmware_cookie_between fi
   firmware_patch_again firmware_patch_random firmware_peer_bugs firmware_rare firmware_ways)
 pb_core_suites(queue firmware_crowd firmware_waiters policy_fair policy_fifo)
 pb_core_suites(memory firmware_aperture firmware_paged firmware_pool firmware_segment)
-pb_core_suites(observe firmware_crash trace)
+pb_core_suites(observe firmware_crash trace trace_queues)
 pb_core_suites(. firmware_steps)
 pb_tries(test_firmware_patch_random RANDOM_ENTRIES 120000 10000000)
 pb_tries(test_firmware_ways SEEDS 6u 60u)

@@ -133,12 +133,14 @@ static void levels_say_how_much(void **state)
 	static const struct {
 		const char *row;
 		uint32_t levels;
-		uint32_t events[6]; /* of a PING and of a submission without lists */
+		uint32_t events[9]; /* of a PING and of a submission without lists */
 	} rows[] = {
 		{"nothing", PB_TRACE_LEVELS_NONE, {0}},
 		{"the default",
 		 PB_TRACE_LEVELS_DEFAULT,
-		 {PB_TRACE_TIME, PB_TRACE_COMMAND, PB_TRACE_COMMAND, PB_TRACE_FEED, PB_TRACE_COMPLETE}},
+		 /* The card has two queues. */
+		 {PB_TRACE_LEVELS, PB_TRACE_HANDLE, PB_TRACE_HANDLE, PB_TRACE_TIME, PB_TRACE_COMMAND,
+		  PB_TRACE_COMMAND, PB_TRACE_FEED, PB_TRACE_COMPLETE}},
 		{"packets only", 0x10, {PB_TRACE_FEED, PB_TRACE_COMPLETE}},
 		{"packets, each step", 0x20, {PB_TRACE_SUBMIT, PB_TRACE_FEED, PB_TRACE_COMPLETE}},
 		{"commands only", 0x10000, {PB_TRACE_COMMAND, PB_TRACE_COMMAND}},
