@@ -137,16 +137,10 @@ static inline bool pb_core_ring_claim_prepared(struct pb_core_queue *queue)
 	return started;
 }
 
-/** Has the next submission to admit fail with DEADLOCK. Pre: it was not recalled. */
+/** Has the next submission to admit fail with DEADLOCK, unless it is returned, or to be patched anew, or another one is recalled. Pre: it was not recalled. */
 static inline void pb_core_ring_set_deadlock(struct pb_core_queue *queue)
 {
 	queue->prepared |= PB_CORE_QUEUE_DEADLOCK;
-}
-
-/** Another submission may be admitted next, or the next one is to wait anew. */
-static inline void pb_core_ring_forget_deadlock(struct pb_core_queue *queue)
-{
-	queue->prepared &= (uint8_t)~PB_CORE_QUEUE_DEADLOCK;
 }
 
 /** Claims whether the submission that is being admitted fails with DEADLOCK. */
@@ -154,7 +148,7 @@ static inline bool pb_core_ring_claim_deadlock(struct pb_core_queue *queue)
 {
 	if ((queue->prepared & PB_CORE_QUEUE_DEADLOCK) == 0)
 		return false;
-	pb_core_ring_forget_deadlock(queue);
+	queue->prepared &= (uint8_t)~PB_CORE_QUEUE_DEADLOCK;
 	return true;
 }
 

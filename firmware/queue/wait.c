@@ -52,7 +52,6 @@ void pb_core_wait_leave(struct pb_firmware *firmware, struct pb_core_queue *queu
 	struct pb_core_queue *target = &queues[queue->awaits];
 	bool last;
 
-	pb_core_ring_forget_deadlock(queue);
 	if (pb_core_queue_place(queue) != PB_CORE_PLACE_WAITING)
 		return;
 	last = pb_core_waiters_is_last(queues, target, queue);

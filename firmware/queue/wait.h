@@ -41,10 +41,7 @@ void pb_core_wait_init(struct pb_core_queue *queue);
  */
 enum pb_error pb_core_wait(struct pb_firmware *firmware, struct pb_core_queue *queue,
 			   const struct pb_descriptor *descriptor, uint32_t count, bool *parked);
-/**
- * Ends a queue's wait, whatever it waits for, and forgets that its submission was to fail for a cycle. If it does not
- * wait, that is all. May drain a closing queue that it waited for.
- */
+/** Ends a queue's wait, whatever it waits for. Nothing happens if it does not wait. May drain a closing queue that it waited for. */
 void pb_core_wait_leave(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** A queue has made progress, or never will: has its waiters checked, from the next pass on. Takes the same time for any number of them. */
 void pb_core_wait_wake(struct pb_firmware *firmware, struct pb_core_queue *target);

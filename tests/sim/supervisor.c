@@ -222,6 +222,7 @@ void pb_supervisor_restart(struct pb_run *run)
 		run->hosts[h].attached = false;
 	}
 	pb_setup_card(run);
+	run->moved = run->world.now; /* a boot beside a dead engine takes its time */
 	pb_judge_no_ranges(run);
 	pb_judge_pool_forget(run);
 	if (pb_shared_read32(&pb_world_boot_block(&run->world)->incarnation) != incarnation + 1u)

@@ -169,6 +169,123 @@ static void waiters_in_slices(void **state)
 		assert_int_equal(pb_core_queue_place(&queues[q]), PB_CORE_PLACE_WAITING);
 }
 
+/** Ends all checks. @return passes */
+static uint32_t check_all(void)
+{
+	uint32_t passes = 0;
+
+	for (; pb_core_is_marked(&firmware.marks, PB_CORE_MARK_WAKE); passes++) {
+		assert_true(passes < 1000);
+		pb_core_wait_step(&firmware);
+	}
+	return passes;
+}
+
+/** A target that makes progress while its waiters are checked has those checked again that had their check before. */
+static void progress_during_a_check_is_not_lost(void **state)
+{
+	const uint32_t slice = PB_PASS_WAITS * PB_SLICE_WAITERS;
+
+	(void)state;
+	for (uint32_t passes = 0; passes * slice < CHAIN; passes++) {
+		make_queues(CHAIN);
+		pb_core_schedule_init(&firmware.nodes[0]);
+		for (uint32_t q = 1; q < CHAIN; q++)
+			wait_for(q, 0);
+		pb_core_wait_wake(&firmware, &queues[0]);
+		for (uint32_t pass = 0; pass < passes; pass++)
+			pb_core_wait_step(&firmware);
+		queues[0].reached = 1;
+		pb_core_wait_wake(&firmware, &queues[0]);
+		check_all();
+		for (uint32_t q = 1; q < CHAIN; q++)
+			assert_int_not_equal(pb_core_queue_place(&queues[q]), PB_CORE_PLACE_WAITING);
+		assert_false(pb_core_wait_is_awaited(&queues[0]));
+	}
+}
+
+static bool has_waiters(uint32_t target)
+{
+	for (uint32_t q = 0; q < CHAIN; q++) {
+		if (pb_core_queue_place(&queues[q]) == PB_CORE_PLACE_WAITING && queues[q].awaits == target)
+			return true;
+	}
+	return false;
+}
+
+/** A target counts as awaited as long as any queue waits for it, wherever that stands, and no longer. */
+static void a_target_is_awaited_until_its_last_waiter_is_gone(void **state)
+{
+	enum { TARGETS = 3 };
+
+	(void)state;
+	for (uint32_t leaves = TARGETS; leaves < CHAIN; leaves++) {
+		make_queues(CHAIN);
+		pb_core_schedule_init(&firmware.nodes[0]);
+		for (uint32_t q = TARGETS; q < CHAIN; q++)
+			wait_for(q, q % TARGETS);
+		for (uint32_t target = 0; target < TARGETS; target++) {
+			queues[target].reached = 1;
+			pb_core_wait_wake(&firmware, &queues[target]);
+		}
+		for (uint32_t pass = 0; pb_core_is_marked(&firmware.marks, PB_CORE_MARK_WAKE); pass++) {
+			pb_core_wait_step(&firmware);
+			if (pass == 1)
+				pb_core_wait_leave(&firmware, &queues[leaves]);
+			for (uint32_t target = 0; target < TARGETS; target++)
+				assert_int_equal(pb_core_wait_is_awaited(&queues[target]),
+						 has_waiters(target));
+		}
+	}
+}
+
+/** A queue may close a cycle if another one waits for it, checked or not, and its target waits before the value. */
+static void searches_begin_where_a_cycle_may_close(void **state)
+{
+	static const struct {
+		bool awaited, checked, waits;
+		uint64_t value;
+		bool suspect;
+	} rows[] = {
+		{true, false, true, 6, true},   {true, true, true, 6, true},   {false, false, true, 6, false},
+		{true, false, false, 6, false}, {true, false, true, 5, false}, {true, false, true, 7, true},
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		make_queues(4);
+		queues[1].timeline = 5;
+		if (rows[i].awaited)
+			wait_for(2, 0);
+		if (rows[i].checked)
+			pb_core_wait_wake(&firmware, &queues[0]);
+		if (rows[i].waits)
+			wait_for(1, 3);
+		assert_int_equal(pb_core_deadlock_is_suspect(&queues[0], &queues[1], rows[i].value),
+				 rows[i].suspect);
+	}
+}
+
+/** Every queue that may have closed a cycle is searched from once: then nothing is left to do. */
+static void each_suspect_is_searched_from_once(void **state)
+{
+	(void)state;
+	make_queues(CHAIN);
+	for (uint32_t q = 0; q + 1u < CHAIN; q++) {
+		wait_for(q, q + 1u);
+		pb_core_links_set_suspect(&queues[q], true);
+		pb_core_wait_wake(&firmware, &queues[q + 1u]);
+	}
+	/* A search takes a step for each queue behind the first, and begins as soon as the one before has ended. */
+	assert_in_range(check_all(), CHAIN * CHAIN / 2u / (PB_PASS_WAITS * PB_SLICE_CHAIN),
+			CHAIN * CHAIN / 2u / (PB_PASS_WAITS * PB_SLICE_CHAIN) + 8u * CHAIN);
+	for (uint32_t q = 0; q + 1u < CHAIN; q++) {
+		assert_int_equal(pb_core_queue_place(&queues[q]), PB_CORE_PLACE_WAITING);
+		assert_int_equal(queues[q].links & (PB_CORE_QUEUE_SUSPECT | PB_CORE_QUEUE_NEXT), 0);
+		assert_true((queues[q].links & PB_CORE_QUEUE_PASSED) != 0);
+	}
+}
+
 /** Channels with more waiters than a slice take turns, as many in a pass as there are slices. */
 static void channels_take_turns_with_their_waiters(void **state)
 {
@@ -492,6 +609,10 @@ UNIT_SUITE(test_firmware_steps)
 		cmocka_unit_test(searches_in_slices),
 		cmocka_unit_test(a_cycle_counts_if_its_queues_all_waited_at_once),
 		cmocka_unit_test(searches_begin_in_turn),
+		cmocka_unit_test(searches_begin_where_a_cycle_may_close),
+		cmocka_unit_test(each_suspect_is_searched_from_once),
+		cmocka_unit_test(progress_during_a_check_is_not_lost),
+		cmocka_unit_test(a_target_is_awaited_until_its_last_waiter_is_gone),
 		cmocka_unit_test(waiters_in_slices),
 		cmocka_unit_test(channels_take_turns_with_their_waiters),
 		cmocka_unit_test(segments_in_slices),

@@ -67,6 +67,12 @@ static const struct CMUnitTest tests[] = {
 	       "queue B; replies 0 client=0; submit B wait=A:1; silent; submit A wait=B:1; pass ring;"
 	       "begin s 0 SUSPEND; replies 1 client=0; reply s client=0; engine fed=0; expect A=0; release;"
 	       "finish 1; expect A=1:DEADLOCK; finish 2; expect B=1:DEP_FAILED"),
+	PUPPET(a_submission_that_closed_a_cycle_waits_anew_after_a_suspension,
+	       "for A 1 recall | A 0 0; queue B; queue C; submit B wait=A:1; silent; submit A wait=B:1;"
+	       "submit C*4; irq ring; engine fed=2; begin s SUSPEND $1 $2 $3; irq ring; reply s;"
+	       "begin p PREEMPT B 1; irq ring; reply p; begin r RESUME A; irq ring; reply r; loop 4; finish; "
+	       "end;"
+	       "expect C=4; expect A=0; submit B; irq ring; finish; finish; expect A=1:OK"),
 	PUPPET(the_reply_to_an_admin_that_left_goes_to_no_other,
 	       "submit A; begin s 0 SUSPEND; detach client=0; finish 1; expect A=1; replies 0 client=0;"
 	       "release"),

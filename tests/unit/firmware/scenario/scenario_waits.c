@@ -120,6 +120,12 @@ static const struct CMUnitTest tests[] = {
 	     "for 4 | 5 | 6 | max; submit A timeline=3 run=busy:3000; submit A wait=A:$1 timeline=5;"
 	     "submit A; run 1000; expect A=0; run 3000; expect A=3; event SUBMISSION_FAILED A 2 DEADLOCK;"
 	     "noevent"),
+	PUPPET(a_submission_recalled_in_front_of_one_that_closed_a_cycle_does_not_fail_for_that,
+	       "queue B prio=low; queue C prio=low; queue D prio=low; submit B; submit C wait=B:2; silent;"
+	       "submit B wait=C:1; submit D*3; irq ring; engine fed=2; submit A; irq ring; stopped 0 0; irq "
+	       "node;"
+	       "loop 8; finish; end; expect A=1 D=3; record B errors=1; expect B=2:DEADLOCK; expect "
+	       "C=1:DEP_FAILED"),
 	CARD(submissions_behind_a_deadlock_run_without_another_doorbell,
 	     "queue B node=1; submit A wait=B:1; run 2000; submit B wait=A:1; submit B*2; expect B=3;"
 	     "expect A=1:DEP_FAILED"),
