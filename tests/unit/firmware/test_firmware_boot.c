@@ -145,7 +145,11 @@ static void expect_service_of_node_1(void)
 static void expect_crash_note(void)
 {
 	const struct pb_crash_record *record = (const void *)(puppet_memory + CRASH_OFFSET);
-	struct pb_fault fault = {.record = {.kind = PB_FATAL_ASSERT}};
+	const uint32_t stack[1] = {0};
+	struct pb_fault fault = {.record = {.kind = PB_FATAL_ASSERT},
+				 .stack = (uintptr_t)stack,
+				 .stack_bottom = stack,
+				 .stack_top = stack};
 	uint32_t found = 0;
 
 	pb_firmware_fatal(&fault);

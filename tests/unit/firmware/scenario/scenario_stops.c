@@ -73,6 +73,10 @@ static const struct CMUnitTest tests[] = {
 	       "begin p PREEMPT B 1; irq ring; reply p; begin r RESUME A; irq ring; reply r; loop 4; finish; "
 	       "end;"
 	       "expect C=4; expect A=0; submit B; irq ring; finish; finish; expect A=1:OK"),
+	PUPPET(a_submission_behind_a_preemption_of_one_that_closed_a_cycle_does_not_fail_for_that,
+	       "queue B; queue C; submit B wait=A:1; silent; submit A wait=B:1; submit C*4; irq ring;"
+	       "engine fed=2; begin p PREEMPT A 1; irq ring; reply p; submit A timeline=1; irq ring; loop 6;"
+	       "finish; end; expect C=4; expect A=2:OK; expect B=1:OK"),
 	PUPPET(the_reply_to_an_admin_that_left_goes_to_no_other,
 	       "submit A; begin s 0 SUSPEND; detach client=0; finish 1; expect A=1; replies 0 client=0;"
 	       "release"),
