@@ -18,8 +18,8 @@ struct pb_firmware;
 /** A member of a channel's record: one search at a time. */
 struct pb_core_deadlock {
 	uint16_t
-		from; /**< the queue that may have closed a cycle, or PB_CORE_NO_QUEUE: no search is under way */
-	uint16_t at;   /**< the queue that the search has reached */
+		from; /**< the queue that may have closed a cycle; PB_CORE_NO_QUEUE: no search is under way */
+	uint16_t at;  /**< the queue that the search has reached */
 	uint16_t left; /**< steps of this round after which there is no cycle */
 	uint16_t next; /**< queues with PB_CORE_QUEUE_NEXT */
 	bool second;   /**< the search has come back to `from` once */

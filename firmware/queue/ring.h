@@ -137,7 +137,10 @@ static inline bool pb_core_ring_claim_prepared(struct pb_core_queue *queue)
 	return started;
 }
 
-/** Has the next submission to admit fail with DEADLOCK, unless it is returned, or to be patched anew, or another one is recalled. Pre: it was not recalled. */
+/**
+ * Has the next submission to admit fail with DEADLOCK. That is forgotten if the submission is returned to the host, if
+ * it is to be patched anew, and if one before it is recalled: then it waits again. Pre: it was not recalled.
+ */
 static inline void pb_core_ring_set_deadlock(struct pb_core_queue *queue)
 {
 	queue->prepared |= PB_CORE_QUEUE_DEADLOCK;

@@ -141,6 +141,41 @@ static void a_waiter_that_leaves_at_any_time_holds_no_wait_up(void **state)
 	}
 }
 
+#define MANY 40u
+
+/** Waiters that take several passes to check are checked while their target, which is destroyed, completes its last submission. */
+static void a_queue_is_destroyed_while_it_completes_and_is_awaited(void **state)
+{
+	static struct pb_queue many[MANY];
+
+	(void)state;
+	for (uint32_t passes = 40; passes < 70; passes++) {
+		uint32_t arguments[PB_COMMAND_ARGUMENTS] = {0};
+		struct pb_descriptor busy;
+		uint32_t tag;
+
+		start();
+		make(&a, 0, 0, PB_PRIORITY_NORMAL);
+		for (uint32_t i = 0; i < MANY; i++) {
+			make(&many[i], i + 1u, 1, PB_PRIORITY_NORMAL);
+			submit_waiting(&many[i], i, &a, 2);
+		}
+		card_run(&card, 5000);
+		busy = card_busy(&card, 0, 500);
+		card_queue_submit(&a, &busy);
+		for (uint32_t pass = 0; pass < passes; pass++)
+			pb_sim_step(card.sim);
+		arguments[0] = a.handle;
+		assert_int_equal(pb_channel_begin(&card.channel, PB_COMMAND_QUEUE_DESTROY, arguments, &tag),
+				 PB_ERROR_OK);
+		card_run(&card, 5000);
+		assert_int_equal(pb_channel_finish(&card.channel, tag, NULL), PB_ERROR_OK);
+		for (uint32_t i = 0; i < MANY; i++)
+			card_equal("waiter", card_wait_queue(&card, &many[i], 1).status, PB_ERROR_DEP_FAILED);
+		stop();
+	}
+}
+
 /* ---- searches for a cycle ---- */
 
 /** Longer than many slices of a search. */
@@ -447,6 +482,7 @@ UNIT_SUITE(test_firmware_waiters)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_waiter_that_leaves_at_any_time_holds_no_wait_up),
+		cmocka_unit_test(a_queue_is_destroyed_while_it_completes_and_is_awaited),
 		cmocka_unit_test(a_search_keeps_nothing_waiting),
 		cmocka_unit_test(a_cycle_is_found_while_other_queues_are_woken),
 		cmocka_unit_test(every_one_of_many_cycles_is_found),

@@ -84,7 +84,7 @@ static const struct CMUnitTest tests[] = {
 	       "for B CDE | C BDE | BC DE | D BCE | BD CE | CD BE | BCD E | E BCD | BE CD | CE BD | BCE D "
 	       "| DE BC | BDE C  | CDE B | BCDE -; each B..E queue %; each B..E submit % wait=A:1;"
 	       "each $1 destroy %; submit A; loop 5; finish; end; expect A=1; each $2 expect %=1"),
-	PUPPET(a_queue_that_may_have_closed_a_cycle_is_destroyed_before_the_walk,
+	PUPPET(a_queue_that_may_have_closed_a_cycle_is_destroyed_before_the_search,
 	       "queue B; queue C; submit B wait=A:1; silent; submit C wait=B:2; pass ring;"
 	       "begin d QUEUE_DESTROY C; irq ring; reply d; submit A; irq ring; finish 1; finish 2;"
 	       "expect B=1"),
