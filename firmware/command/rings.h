@@ -19,6 +19,7 @@ struct pb_core_kicks {
 	uint32_t rescan;       /**< the last rescan request that was carried out */
 	uint32_t rescan_asked; /**< the one being carried out */
 	uint32_t rescan_at;    /**< its next queue */
+	uint32_t part; /**< what had the last slice while the host asked for several things: a bit; kicks are the first */
 };
 
 /** A member of a channel's record. */
@@ -33,6 +34,7 @@ static inline void pb_core_kicks_open(struct pb_core_kicks *kicks, struct pb_cha
 	kicks->get = 0;
 	kicks->rescan = pb_shared_read32(&entry->rescan);
 	kicks->rescan_asked = kicks->rescan;
+	kicks->part = 0;
 	pb_shared_write32(&entry->kick_get, 0);
 }
 

@@ -63,8 +63,8 @@ bool pb_core_stop_may_begin(struct pb_firmware *firmware, const struct pb_core_s
  */
 bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked, uint32_t flags,
 			struct pb_core_outcome *outcome);
-/** Settles all requests of queues of a node: those that have come to their end are answered. */
-void pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node);
+/** Answers one request of a queue of a node that has come to its end. @return false: there is none */
+bool pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node);
 /** Ends a suspension. @return OK, or BUSY while a request is under way */
 enum pb_error pb_core_stop_resume(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** Answers all requests of a queue that closes with CANCELLED, if the host is still attached. */

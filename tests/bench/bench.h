@@ -2,7 +2,7 @@
 /**
  * @file
  * The parts of the bench: a card and its host around the firmware (bench_card.c), and the measurements
- * (bench.c, bench_empty.c, bench_patch.c, bench_delay.c).
+ * (bench.c, bench_empty.c, bench_patch.c, bench_delay.c, bench_clients.c).
  */
 #ifndef PB_TESTS_BENCH_BENCH_H
 #define PB_TESTS_BENCH_BENCH_H
@@ -80,6 +80,15 @@ void pb_bench_serve(void);
 /** Engines finish everything, until the queue is empty. */
 void pb_bench_finish(struct pb_queue *queue);
 
+/** Makes the link of another channel, whose segments and queues are its own. Its waits run the firmware. */
+void pb_bench_link(struct pb_link *link, uint32_t channel);
+/**
+ * Runs passes of the firmware with lines that are pending all the time. What `between` does is not counted.
+ * @param between called at each claim of the lines; returns those that are claimed @return most instructions between
+ * two claims, times 1000
+ */
+uint32_t pb_bench_storm(uint32_t (*between)(void), uint32_t passes);
+
 /** Sums over a number of submissions, in instructions times 1000. */
 struct pb_bench_spans {
 	uint64_t submit, retire, submit_to_sleep, retire_to_sleep;
@@ -94,5 +103,7 @@ void pb_bench_schedule(void);
 void pb_bench_patches(void);
 /** The longest time between two polls of the interrupts. */
 void pb_bench_delays(void);
+/** The most expensive pass that eight hostile clients cause. Pre: the bench's own channel is detached. */
+void pb_bench_clients(void);
 
 #endif

@@ -38,30 +38,10 @@ static bool ticking;         /**< the next poll finds a tick */
 static bool held;            /**< interrupts wait for sleep_and_wake */
 static bool muted;           /**< the host's doorbell is not rung */
 static uint32_t polled_at;   /**< counter when the tick was found, or when the alarm rang */
+static bool stormy;          /**< the bytes of lines are not sent: pb_bench_storm() raises lines itself */
 
 struct pb_bench pb_bench;
 uint32_t pb_bench_longest_delay, pb_bench_submit_to_sleep, pb_bench_retire_to_sleep;
-
-void pb_bench_print_milli(const char *key, uint32_t milli)
-{
-	pb_bench_print_text(key);
-	pb_bench_print_text(" ");
-	pb_bench_print_number(milli / 1000u);
-	pb_bench_print_text(".");
-	pb_bench_print_number(milli / 100u % 10u);
-	pb_bench_print_number(milli / 10u % 10u);
-	pb_bench_print_text("\n");
-}
-
-void pb_bench_require(bool good, const char *what)
-{
-	if (good)
-		return;
-	pb_bench_print_text("bench: failed: ");
-	pb_bench_print_text(what);
-	pb_bench_print_text("\n");
-	pb_bench_exit(1);
-}
 
 /* ---- interrupt lines: the board's, with a read of the counter after each raise ---- */
 
@@ -159,6 +139,8 @@ static void send(uint32_t line)
 	const uint32_t *taken = &line_block()->to_mcu_taken[line];
 	const uint32_t before = pb_shared_read32(taken);
 
+	if (stormy)
+		return;
 	pb_bench_board_send(line);
 	while (!held && pb_shared_read32(taken) == before)
 		continue;
@@ -259,6 +241,12 @@ static const struct pb_link_ops link_ops = {
 };
 
 static struct pb_link host_link = {.ops = &link_ops, .channel = CHANNEL};
+
+void pb_bench_link(struct pb_link *link, uint32_t channel)
+{
+	*link = host_link;
+	link->channel = channel;
+}
 
 /* ---- the counter's own cost: from an interrupt that does nothing to a doorbell that rings nothing ---- */
 
@@ -497,4 +485,40 @@ uint32_t pb_bench_switch(void)
 void pb_bench_finish(struct pb_queue *queue)
 {
 	pb_bench_require(pb_queue_wait(queue, queue->timeline, 1, NULL) == PB_ERROR_OK, "wait");
+}
+
+/* ---- a storm: lines are pending again as soon as they have been claimed ---- */
+
+static uint32_t (*storm)(void); /**< what happens between two passes. @return the lines that are raised */
+static uint32_t claimed_at;     /**< counter behind the last claim */
+static uint32_t longest_pass;   /**< instructions between two claims, times 1000 */
+static const uint32_t always = 1;
+
+static uint32_t storm_take(void *context_)
+{
+	const uint32_t pass = pb_bench_board_instructions_milli(claimed_at, pb_bench_board_counter());
+	uint32_t raised;
+
+	longest_pass = pass > longest_pass ? pass : longest_pass;
+	(void)board_lines->ops->take(context_);
+	read_outgoing_bytes();
+	raised = storm();
+	claimed_at = pb_bench_board_counter();
+	return raised;
+}
+
+uint32_t pb_bench_storm(uint32_t (*between)(void), uint32_t passes)
+{
+	storm = between;
+	stormy = true;
+	longest_pass = 0;
+	lines_ops.take = storm_take;
+	lines.pending = &always;
+	claimed_at = pb_bench_board_counter();
+	for (uint32_t i = 0; i < passes; i++)
+		(void)pb_firmware_pass(firmware);
+	lines_ops.take = board_lines->ops->take;
+	lines.pending = board_lines->pending;
+	stormy = false;
+	return longest_pass;
 }
