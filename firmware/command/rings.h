@@ -8,6 +8,7 @@
 #ifndef PB_FIRMWARE_COMMAND_RINGS_H
 #define PB_FIRMWARE_COMMAND_RINGS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "hal/shared.h"
@@ -26,6 +27,7 @@ struct pb_core_kicks {
 struct pb_core_commands {
 	uint32_t put; /**< the last producer index that the host wrote */
 	uint32_t get; /**< consumer index */
+	bool repeated; /**< the oldest command was begun: it is carried out again */
 };
 
 /** A channel is attached: its kick ring is empty, and no rescan is asked for. */

@@ -301,8 +301,7 @@ static enum pb_core_stopping_event event_of(const struct pb_core_stop *asked, ui
 						       : PB_CORE_STOPPING_EVENT_RECALL;
 }
 
-bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked, uint32_t flags,
-			struct pb_core_outcome *outcome)
+void pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked, uint32_t flags)
 {
 	struct pb_core_queue *queue = asked->queue;
 	struct pb_core_stop *stop = claim(firmware, queue->channel);
@@ -321,10 +320,6 @@ bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop 
 		(void)let_first_end(firmware, queue, stop);
 	}
 	PB_CORE_TRACE_QUEUE(firmware, STOP, queue, asked->kind, asked->cutoff);
-	if (!is_done(queue))
-		return false;
-	if (find(firmware, queue) != stop)
-		answer(firmware, find(firmware, queue));
-	finish(firmware, stop, outcome);
-	return true;
+	if (is_done(queue))
+		pb_core_mark_stops(&firmware->marks, firmware->nodes[pb_core_queue_node(queue)].bit);
 }
