@@ -19,7 +19,7 @@ PB_STATIC_ASSERT(PB_LINE_CHANNEL(0) == 0 && (EVERY_CHANNEL & ~PB_LINES_CHANNELS)
 /** What passes do in turns while lines are pending at once again. */
 enum turn {
 	TURN_RETIRE,     /**< what PB_CORE_MARK_LATE is set for */
-	TURN_INFREQUENT, /**< infrequent work; also if channels alone have more to do */
+	TURN_INFREQUENT, /**< infrequent work; or nothing, if channels alone have more to do */
 	TURN_NODES,      /**< a slice of a node */
 };
 
@@ -212,7 +212,7 @@ static PB_CORE_COLD bool pass_busy(struct pb_firmware *firmware, uint32_t pendin
 		return true;
 	}
 	due = (pb_core_is_marked(marks, PB_CORE_MARK_LATE) ? 1u << TURN_RETIRE : 0) |
-	      (pb_core_is_marked(marks, INFREQUENT) || marks->channels != 0 ? 1u << TURN_INFREQUENT : 0) |
+	      (pb_core_is_marked(marks, INFREQUENT) ? 1u << TURN_INFREQUENT : 0) |
 	      (marks->nodes != 0 ? 1u << TURN_NODES : 0);
 	while (due != 0) {
 		loop->last_turn = next_bit(due, loop->last_turn);
@@ -225,6 +225,15 @@ static PB_CORE_COLD bool pass_busy(struct pb_firmware *firmware, uint32_t pendin
 			return enough || loop->last_turn != TURN_NODES;
 	}
 	return enough;
+}
+
+/** Leaves the nodes out of every other pass while a line is pending and channels have more to do: those had a slice already. */
+static PB_CORE_COLD bool nodes_wait(struct pb_firmware *firmware)
+{
+	const bool waited = firmware->loop.last_turn == TURN_INFREQUENT;
+
+	firmware->loop.last_turn = waited ? TURN_NODES : TURN_INFREQUENT;
+	return !waited && line_is_pending(firmware);
 }
 
 /** Runs each marked node once, until a line is pending; then the node behind is the first in the next pass. */
@@ -272,7 +281,8 @@ bool pb_firmware_pass(struct pb_firmware *firmware)
 	channels = (pending & EVERY_CHANNEL) | firmware->marks.channels;
 	if (channels != 0)
 		poll_channels(firmware, channels);
-	if ((firmware->marks.channels | firmware->marks.infrequent) != 0 && pass_busy(firmware, pending))
+	if ((firmware->marks.channels | firmware->marks.infrequent) != 0 &&
+	    (firmware->marks.infrequent != 0 ? pass_busy(firmware, pending) : nodes_wait(firmware)))
 		return true;
 	if (firmware->marks.nodes != 0)
 		run_nodes(firmware);

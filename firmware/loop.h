@@ -18,13 +18,15 @@ struct pb_core_node;
 /** The state of this module. */
 struct pb_core_loop {
 	uint32_t heartbeat;  /**< passes since boot */
-	uint32_t node_lines;    /**< mask of the lines of its nodes; set at boot */
-	uint32_t retired_lines; /**< lines of nodes that are served when they are claimed: node_lines, or none while some are late */
-	uint32_t late_nodes;    /**< lines of nodes that are served first, as an expensive retirement went before them */
-	uint32_t late_lines;    /**< other lines of nodes that were claimed and are not yet served */
-	uint32_t first_node; /**< the node to begin with: not 0 if a line was pending before all had run */
-	uint32_t last_channel;     /**< the channel that was served last, of several that had something to do */
-	uint32_t last_turn;        /**< what the last pass did of what passes do in turns */
+	uint32_t node_lines; /**< mask of the lines of its nodes; set at boot */
+	uint32_t
+		retired_lines; /**< lines of nodes that are served when they are claimed: node_lines, or none while some are late */
+	uint32_t
+		late_nodes; /**< lines of nodes that are served first, as an expensive retirement went before them */
+	uint32_t late_lines;   /**< other lines of nodes that were claimed and are not yet served */
+	uint32_t first_node;   /**< the node to begin with: not 0 if a line was pending before all had run */
+	uint32_t last_channel; /**< the channel that was served last, of several that had something to do */
+	uint32_t last_turn;    /**< what the last pass did of what passes do in turns */
 	uint32_t last_infrequent;  /**< bit of the infrequent work that was done last */
 	uint32_t deferred_channel; /**< the channel whose deferred task had the last slice */
 };

@@ -17,8 +17,10 @@ enum pb_core_mark {
 	PB_CORE_MARK_WAKE = 2,   /**< queues that wait for another are to be checked, a slice in each pass */
 	PB_CORE_MARK_DEFERRED = 4, /**< `deferred` is not 0 */
 	PB_CORE_MARK_POWER = 8,    /**< the reply to a SUSPEND of the card is pending */
-	PB_CORE_MARK_COSTLY = 16, /**< a completion that failed, or an engine's answer, was retired: costs as much as a slice */
-	PB_CORE_MARK_LATE = 32,   /**< completions of nodes whose lines were claimed are to be retired in a later pass */
+	PB_CORE_MARK_COSTLY =
+		16, /**< a completion that failed, or an engine's answer, was retired: costs as much as a slice */
+	PB_CORE_MARK_LATE =
+		32, /**< completions of nodes whose lines were claimed are to be retired in a later pass */
 };
 
 /** All marks. A bit of a mask is a node's or a channel's index. */

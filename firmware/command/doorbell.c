@@ -103,7 +103,7 @@ static uint32_t choose_part(struct pb_core_kicks *kicks, uint32_t parts)
 	const uint32_t behind = parts & ~(2u * kicks->part - 1u);
 	const uint32_t candidates = behind != 0 ? behind : parts;
 
-	kicks->part = candidates & (0u - candidates);
+	kicks->part = (uint8_t)(candidates & (0u - candidates));
 	return kicks->part;
 }
 

@@ -19,14 +19,14 @@ struct pb_core_kicks {
 	uint32_t get;          /**< consumer index of the kick ring */
 	uint32_t rescan;       /**< the last rescan request that was carried out */
 	uint32_t rescan_asked; /**< the one being carried out */
-	uint32_t rescan_at;    /**< its next queue */
-	uint32_t part; /**< what had the last slice while the host asked for several things: a bit; kicks are the first */
+	uint16_t rescan_at;    /**< its next queue */
+	uint8_t part; /**< what had the last slice while the host asked for several things: a bit; kicks are the first */
 };
 
 /** A member of a channel's record. */
 struct pb_core_commands {
-	uint32_t put; /**< the last producer index that the host wrote */
-	uint32_t get; /**< consumer index */
+	uint32_t put;  /**< the last producer index that the host wrote */
+	uint32_t get;  /**< consumer index */
 	bool repeated; /**< the oldest command was begun: it is carried out again */
 };
 

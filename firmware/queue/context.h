@@ -29,7 +29,7 @@
 
 /** The state of this module. */
 struct pb_core_contexts {
-	uint32_t at[PB_LIMIT_CONTEXTS];    /**< PB_CORE_CONTEXT */
+	uint32_t at[PB_LIMIT_CONTEXTS];   /**< PB_CORE_CONTEXT */
 	uint8_t count[PB_LIMIT_CHANNELS]; /**< contexts of each channel */
 };
 

@@ -31,8 +31,8 @@ int main(void)
 	pb_bench_print_span("submit_instr", spans.submit);
 	pb_bench_print_span("retire_instr", spans.retire);
 	measure_trace(&spans);
-	//pb_bench_schedule();
-	//	pb_bench_patches();
+	pb_bench_schedule();
+	pb_bench_patches();
 	pb_bench_delays();
 	pb_bench_clients();
 	pb_bench_exit(0);

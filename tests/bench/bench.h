@@ -83,11 +83,10 @@ void pb_bench_finish(struct pb_queue *queue);
 /** Makes the link of another channel, whose segments and queues are its own. Its waits run the firmware. */
 void pb_bench_link(struct pb_link *link, uint32_t channel);
 /**
- * Runs passes of the firmware with lines that are pending all the time. What `between` does is not counted.
- * @param between called at each claim of the lines; returns those that are claimed @return most instructions between
- * two claims, times 1000
+ * Has the firmware claim its lines by another function than the board's. No bytes of lines are sent meanwhile.
+ * @param take NULL: the board's again @param pending word that the firmware checks between two slices
  */
-uint32_t pb_bench_storm(uint32_t (*between)(void), uint32_t passes);
+void pb_bench_claim_by(uint32_t (*take)(void *context), const uint32_t *pending);
 
 /** Sums over a number of submissions, in instructions times 1000. */
 struct pb_bench_spans {

@@ -38,7 +38,7 @@ static bool ticking;         /**< the next poll finds a tick */
 static bool held;            /**< interrupts wait for sleep_and_wake */
 static bool muted;           /**< the host's doorbell is not rung */
 static uint32_t polled_at;   /**< counter when the tick was found, or when the alarm rang */
-static bool stormy;          /**< the bytes of lines are not sent: pb_bench_storm() raises lines itself */
+static bool stormy;          /**< no bytes of lines are sent: pb_bench_claim_by() */
 
 struct pb_bench pb_bench;
 uint32_t pb_bench_longest_delay, pb_bench_submit_to_sleep, pb_bench_retire_to_sleep;
@@ -487,38 +487,11 @@ void pb_bench_finish(struct pb_queue *queue)
 	pb_bench_require(pb_queue_wait(queue, queue->timeline, 1, NULL) == PB_ERROR_OK, "wait");
 }
 
-/* ---- a storm: lines are pending again as soon as they have been claimed ---- */
+/* ---- other lines than the board's, while all clients have work for every pass ---- */
 
-static uint32_t (*storm)(void); /**< what happens between two passes. @return the lines that are raised */
-static uint32_t claimed_at;     /**< counter behind the last claim */
-static uint32_t longest_pass;   /**< instructions between two claims, times 1000 */
-static const uint32_t always = 1;
-
-static uint32_t storm_take(void *context_)
+void pb_bench_claim_by(uint32_t (*take)(void *context), const uint32_t *pending)
 {
-	const uint32_t pass = pb_bench_board_instructions_milli(claimed_at, pb_bench_board_counter());
-	uint32_t raised;
-
-	longest_pass = pass > longest_pass ? pass : longest_pass;
-	(void)board_lines->ops->take(context_);
-	read_outgoing_bytes();
-	raised = storm();
-	claimed_at = pb_bench_board_counter();
-	return raised;
-}
-
-uint32_t pb_bench_storm(uint32_t (*between)(void), uint32_t passes)
-{
-	storm = between;
-	stormy = true;
-	longest_pass = 0;
-	lines_ops.take = storm_take;
-	lines.pending = &always;
-	claimed_at = pb_bench_board_counter();
-	for (uint32_t i = 0; i < passes; i++)
-		(void)pb_firmware_pass(firmware);
-	lines_ops.take = board_lines->ops->take;
-	lines.pending = board_lines->pending;
-	stormy = false;
-	return longest_pass;
+	stormy = take != NULL;
+	lines_ops.take = take != NULL ? take : board_lines->ops->take;
+	lines.pending = take != NULL ? pending : board_lines->pending;
 }

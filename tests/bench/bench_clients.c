@@ -2,23 +2,31 @@
 /*
  * What one pass costs at most: eight clients keep the firmware busy as far as their words reach. Each of them
  * kicks all its queues, asks for a rescan and keeps its command ring full; it has long lists on every node, and
- * other queues whose submissions complete at once. Every line is pending again as soon as it has been claimed.
+ * other queues whose submissions complete at once, fail, or wait. Engines fault now and then, and ticks come. Every
+ * line is pending again as soon as it has been claimed; or none but an alarm, and the time until the next claim is noted.
  */
+#include <stddef.h>
+
 #include "boards/board.h"
+#include "hal/engine/registers.h"
 #include "hal/shared.h"
+#include "qemu/mcu/layout.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/bench_board.h"
 
 #define CLIENTS      8u
 #define NODES        4u
 #define QUEUES       32u /* of a client; the first of each node has long lists */
 #define ENTRIES      16u
 #define QUEUE_BYTES  (sizeof(struct pb_queue_page) + ENTRIES * sizeof(struct pb_descriptor))
+#define WAITS_OFFSET ((QUEUES + 1u) * (uint32_t)QUEUE_BYTES)
+#define PAGES_BYTES  (WAITS_OFFSET + QUEUES * 64u)
 #define SYSTEM_BYTES 0x60000u
 #define SYSTEM_OS    0x10000000u
 #define PATCHES      2000u
 #define ALLOCATIONS  64u
 #define BUFFER_BYTES 0x10000u
-#define PASSES       6000u
+#define PASSES       4000u
 
 struct client {
 	struct pb_link link;
@@ -36,7 +44,6 @@ static uint32_t seed;
 
 /** Commands of one storm: those that a client sends, one of them chosen at a time. */
 struct storm {
-	const char *name;
 	const uint32_t *codes;
 	uint32_t count;
 };
@@ -97,14 +104,14 @@ static void join(uint32_t c)
 			 "a hostile segment");
 	pb_bench_require(pb_context_create(&client->channel, &client->context) == PB_ERROR_OK,
 			 "a hostile context");
-	pb_bench_require(pb_memory_allocate(&client->segment, (QUEUES + 1u) * (uint32_t)QUEUE_BYTES, 64,
-					    &client->pages) == PB_ERROR_OK &&
-				 pb_memory_allocate(&client->segment, 0x10000u, PB_PAGE_BYTES,
-						    &client->lists) == PB_ERROR_OK &&
-				 pb_memory_allocate(&client->segment, BUFFER_BYTES, PB_PAGE_BYTES,
-						    &client->buffer) == PB_ERROR_OK,
-			 "hostile memory");
-	for (uint32_t i = 0; i < (QUEUES + 1u) * QUEUE_BYTES / 4u; i++)
+	pb_bench_require(
+		pb_memory_allocate(&client->segment, PAGES_BYTES, 64, &client->pages) == PB_ERROR_OK &&
+			pb_memory_allocate(&client->segment, 0x10000u, PB_PAGE_BYTES, &client->lists) ==
+				PB_ERROR_OK &&
+			pb_memory_allocate(&client->segment, BUFFER_BYTES, PB_PAGE_BYTES, &client->buffer) ==
+				PB_ERROR_OK,
+		"hostile memory");
+	for (uint32_t i = 0; i < PAGES_BYTES / 4u; i++)
 		pb_shared_write32((uint32_t *)(void *)client->pages.bytes_host + i, 0);
 	for (uint32_t q = 0; q < QUEUES; q++)
 		create_queue(client, q);
@@ -119,10 +126,21 @@ static void submit(struct client *client, uint32_t q)
 	struct pb_queue_page *page = page_of(client, q);
 	struct pb_descriptor *ring = (void *)(page + 1);
 	struct pb_descriptor descriptor = {.context = client->context};
+	struct pb_wait *wait = (void *)(client->pages.bytes_host + WAITS_OFFSET + q * 64u);
+	const uint32_t other = some(QUEUES);
 
 	if (client->puts[q] - pb_shared_read32(&page->fence.completed) >= ENTRIES)
 		return;
 	descriptor.timeline_low = ++client->puts[q];
+	if (some(8) == 0)
+		descriptor.context = 0;
+	if (some(4) == 0) {
+		/* Of a queue that may have reached the value, or not yet. */
+		*wait = (struct pb_wait){.queue = client->handles[other],
+					 .timeline_low = client->puts[other] + some(2)};
+		descriptor.wait_address_low = (uint32_t)client->pages.os_address + WAITS_OFFSET + q * 64u;
+		descriptor.wait_count = 1;
+	}
 	if (q < NODES) {
 		descriptor.dma_address_low = (uint32_t)client->buffer.os_address;
 		descriptor.dma_size = BUFFER_BYTES;
@@ -229,7 +247,31 @@ static void command(struct client *client)
 	pb_shared_write32(&channel->entry->control_put, put);
 }
 
-/** What hosts and engines do between two passes. */
+/** An engine of four stops in a buffer, as a FAULT packet has it. */
+static void fault(void)
+{
+	struct pb_engine_registers *registers = (void *)(clients[0].link.memory + PB_CARD_ENGINE_OFFSET +
+							 some(NODES) * PB_CARD_ENGINE_STRIDE);
+
+	if (pb_shared_read32(&registers->tail) == pb_shared_read32(&registers->sequence))
+		return;
+	pb_shared_write32(&registers->fault_sequence, pb_shared_read32(&registers->sequence) + 1u);
+	pb_shared_write32(&registers->fault_code, PB_ENGINE_FAULT_ASKED);
+}
+
+/** An engine that is reset has no fault any more. */
+static void recover(void)
+{
+	for (uint32_t n = 0; n < NODES; n++) {
+		struct pb_engine_registers *registers =
+			(void *)(clients[0].link.memory + PB_CARD_ENGINE_OFFSET + n * PB_CARD_ENGINE_STRIDE);
+
+		if (pb_shared_read32(&registers->command) != pb_shared_read32(&registers->command_done))
+			pb_shared_write32(&registers->fault_code, PB_ENGINE_FAULT_NONE);
+	}
+}
+
+/** What hosts and engines do between two passes. @return the lines that are raised */
 static uint32_t between(void)
 {
 	for (uint32_t c = 0; c < CLIENTS; c++) {
@@ -238,10 +280,70 @@ static uint32_t between(void)
 		kick(&clients[c]);
 		command(&clients[c]);
 	}
+	recover();
 	if (some(4) != 0)
 		pb_bench_serve();
-	return (((1u << NODES) - 1u) << PB_LINE_NODE(0)) |
-	       (((1u << CLIENTS) - 1u) << PB_LINE_CHANNEL(1));
+	else if (some(8) == 0)
+		fault();
+	return ((1u << NODES) - 1u) << PB_LINE_NODE(0) | ((1u << CLIENTS) - 1u) << PB_LINE_CHANNEL(1) |
+	       (some(64) == 0 ? 1u << PB_LINE_TICK : 0);
+}
+
+/* ---- passes ---- */
+
+static uint32_t claimed_at;    /**< counter behind the last claim */
+static uint32_t longest_pass;  /**< instructions between two claims, times 1000 */
+static uint32_t longest_delay; /**< from an alarm to the next claim */
+static bool alarming;
+static const uint32_t always = 1;
+
+static uint32_t take(void *context)
+{
+	const uint32_t now = pb_bench_board_counter();
+	const uint32_t pass = pb_bench_board_instructions_milli(claimed_at, now);
+	uint32_t alarm, raised;
+
+	(void)context;
+	if (!alarming && pass > longest_pass)
+		longest_pass = pass;
+	if (alarming && pb_bench_board_alarm_rang(&alarm)) {
+		const uint32_t delay = pb_bench_board_instructions_milli(alarm, now);
+
+		/* Not if it rang behind the reading. */
+		if (delay <= pass && delay > longest_delay)
+			longest_delay = delay;
+	}
+	raised = between();
+	(void)pb_bench_board_alarm_rang(&alarm); /* it rang while the hosts wrote */
+	claimed_at = pb_bench_board_counter();
+	return raised;
+}
+
+/** Clients and a firmware that know nothing of each other yet. */
+static void begin(void)
+{
+	pb_bench_boot(false);
+	pb_bench_require(pb_channel_detach(&pb_bench.channel) == PB_ERROR_OK, "detach");
+	for (uint32_t c = 0; c < CLIENTS; c++)
+		join(c);
+}
+
+/** @param again lines are pending again as soon as they have been claimed; else an alarm is the only one */
+static void run(const struct storm *commands, bool again)
+{
+	storm = commands;
+	begin();
+	alarming = !again;
+	pb_bench_claim_by(take, again ? &always : pb_bench_board_alarms());
+	if (alarming)
+		pb_bench_board_alarm_start();
+	claimed_at = pb_bench_board_counter();
+	pb_bench_pass(PASSES);
+	pb_bench_board_alarm_stop();
+	pb_bench_claim_by(NULL, NULL);
+	for (uint32_t c = 0; c < CLIENTS; c++)
+		pb_bench_require(pb_shared_read32(&clients[c].channel.entry->state) == PB_CHANNEL_OPEN,
+				 "a hostile channel has faulted");
 }
 
 void pb_bench_clients(void)
@@ -254,28 +356,25 @@ void pb_bench_clients(void)
 	static const uint32_t queues[] = {PB_COMMAND_QUEUE_CREATE, PB_COMMAND_QUEUE_DESTROY,
 					  PB_COMMAND_QUEUE_CLEAR};
 	static const uint32_t segments[] = {PB_COMMAND_SEGMENT_CREATE, PB_COMMAND_SEGMENT_DESTROY};
-#define STORM(name)                                                                                          \
+	static const uint32_t all[] = {
+		PB_COMMAND_PING,          PB_COMMAND_QUERY,          PB_COMMAND_CONTEXT_CREATE,
+		PB_COMMAND_CONTEXT_CLEAR, PB_COMMAND_PREEMPT,        PB_COMMAND_SUSPEND,
+		PB_COMMAND_RESUME,        PB_COMMAND_RESET,          PB_COMMAND_QUEUE_CREATE,
+		PB_COMMAND_QUEUE_DESTROY, PB_COMMAND_SEGMENT_CREATE, PB_COMMAND_SEGMENT_DESTROY,
+		PB_COMMAND_MODERATE,      PB_COMMAND_FORMAT_SET,     PB_COMMAND_PREEMPT,
+	};
+#define STORM(codes)                                                                                         \
 	{                                                                                                    \
-		#name, name, sizeof(name) / sizeof((name)[0])                                                \
+		codes, sizeof(codes) / sizeof((codes)[0])                                                    \
 	}
 	static const struct storm storms[] = {STORM(pings),  STORM(queries), STORM(contexts), STORM(stops),
-					      STORM(resets), STORM(queues),  STORM(segments)};
-	uint32_t longest = 0;
+					      STORM(resets), STORM(queues),  STORM(segments), STORM(all)};
 
 	for (uint32_t i = 0; i < sizeof(storms) / sizeof(storms[0]); i++) {
-		uint32_t pass;
-
-		storm = &storms[i];
-		pb_bench_boot(false);
-		pb_bench_require(pb_channel_detach(&pb_bench.channel) == PB_ERROR_OK, "detach");
-		for (uint32_t c = 0; c < CLIENTS; c++)
-			join(c);
-		pass = pb_bench_storm(between, PASSES);
-		for (uint32_t c = 0; c < CLIENTS; c++)
-			pb_bench_require(pb_shared_read32(&clients[c].channel.entry->state) == PB_CHANNEL_OPEN,
-					 "a hostile channel has faulted");
-		longest = pass > longest ? pass : longest;
-		pb_bench_print_milli(storm->name, pass);
+		run(&storms[i], true);
+		run(&storms[i], false);
 	}
-	pb_bench_print_milli("pass_instr_max", longest);
+	pb_bench_require(longest_delay != 0, "no alarm was taken");
+	pb_bench_print_milli("pass_instr_max", longest_pass);
+	pb_bench_print_milli("slice_clients_instr_max", longest_delay);
 }
