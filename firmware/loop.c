@@ -18,7 +18,7 @@ PB_STATIC_ASSERT(PB_LINE_CHANNEL(0) == 0 && (EVERY_CHANNEL & ~PB_LINES_CHANNELS)
 
 /** What passes do in turns while lines are pending at once again. */
 enum turn {
-	TURN_RETIRE,     /**< what PB_CORE_MARK_LATE is set for */
+	TURN_RETIRE,     /**< retirements, while PB_CORE_MARK_LATE is set */
 	TURN_INFREQUENT, /**< infrequent work; or nothing, if channels alone have more to do */
 	TURN_NODES,      /**< a slice of a node */
 };
@@ -50,8 +50,11 @@ static PB_CORE_COLD void settle(struct pb_firmware *firmware)
 
 			if (!pb_core_stop_settle(firmware, node))
 				pb_core_unmark_stops(marks, node->bit);
-		} else if (!pb_core_lifecycle_settle(firmware)) {
+		} else {
+			/* Cleared first: what is settled may mark more. */
 			pb_core_mark(marks, PB_CORE_MARK_SETTLE, false);
+			if (pb_core_lifecycle_settle(firmware))
+				pb_core_mark(marks, PB_CORE_MARK_SETTLE, true);
 		}
 	} while (pb_core_is_marked(marks, PB_CORE_MARK_SETTLE) && !line_is_pending(firmware));
 }
