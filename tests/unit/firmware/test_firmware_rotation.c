@@ -153,7 +153,7 @@ static uint32_t served(uint32_t progress[CLIENTS])
 /** The clients take their turns one behind the other, two in a pass, and none waits for more than eight passes. */
 static void busy_channels_are_served_in_rotation(void **state)
 {
-	uint32_t progress[CLIENTS], waited[CLIENTS] = {0};
+	uint32_t progress[CLIENTS] = {0}, waited[CLIENTS] = {0};
 	uint32_t next = 0;
 
 	(void)state;
