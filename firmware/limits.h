@@ -37,7 +37,11 @@
 #define PB_COST_PAGES         180u
 /** Slices of one job in a pass of the main loop while no line is pending: then the other nodes run. */
 #define PB_PASS_SLICES 48u
-/** Queues polled in one pass, for kicks or for a rescan. Divides the number of queues. */
+/** Passes within which each channel is served that has something to do, whatever the others ask for. */
+#define PB_PASS_CHANNEL_WAIT 8u
+/** Channels served in one pass: each has a slice of its kicks, of a rescan, or of its commands. */
+#define PB_PASS_CHANNELS ((PB_LIMIT_CHANNELS + PB_PASS_CHANNEL_WAIT - 1u) / PB_PASS_CHANNEL_WAIT)
+/** Queues of a channel polled in one pass, for kicks or for a rescan. Divides the number of queues. */
 #define PB_SLICE_POLLS 2u
 /** Slices in one pass for queues that wait: channels take turns. Each is of so many waiters checked, and steps along a chain of waits. */
 #define PB_PASS_WAITS    2u

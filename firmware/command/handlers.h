@@ -23,6 +23,7 @@ struct pb_core_request {
 	uint32_t tag;                             /**< for a reply that is deferred */
 	uint32_t arguments[PB_COMMAND_ARGUMENTS]; /**< as many as the command has; read once */
 	uint32_t *results;                        /**< PB_REPLY_RESULTS of them, 0 */
+	bool repeated;                            /**< it was carried out before, with `again` */
 	bool later;                               /**< set by the handler: the reply is deferred */
 	bool again; /**< set by the handler: not now, the command stays in its ring */
 };

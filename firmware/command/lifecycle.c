@@ -288,12 +288,15 @@ void pb_core_channel_step(struct pb_firmware *firmware, uint32_t c)
 		(void)on_event(firmware, c, PB_CORE_CHANNEL_EVENT_SWEPT);
 }
 
-void pb_core_lifecycle_settle(struct pb_firmware *firmware)
+bool pb_core_lifecycle_settle(struct pb_firmware *firmware)
 {
-	struct pb_core_queue *queue;
+	struct pb_core_queue *queue = pb_core_table_claim_drained(firmware);
 
-	while ((queue = pb_core_table_claim_drained(firmware)) != NULL)
+	if (queue != NULL) {
 		free_queue(firmware, queue);
+		return true;
+	}
 	for (uint32_t left = pb_core_claim_drained(&firmware->marks); left != 0; left &= left - 1u)
 		drain_channel(firmware, pb_bits_lowest(left));
+	return false;
 }

@@ -38,7 +38,7 @@ void pb_core_channel_request(struct pb_firmware *firmware, uint32_t channel, uin
 bool pb_core_channel_close(struct pb_firmware *firmware, uint32_t channel, uint32_t tag);
 /** Closes a slice of a closing channel's queues, or frees a slice of what it had. */
 void pb_core_channel_step(struct pb_firmware *firmware, uint32_t channel);
-/** Frees queues that have drained, and moves on channels that have. Called while PB_CORE_MARK_SETTLE is set. */
-void pb_core_lifecycle_settle(struct pb_firmware *firmware);
+/** Frees a queue that has drained; or moves all channels on that have. @return false: there was no such queue */
+bool pb_core_lifecycle_settle(struct pb_firmware *firmware);
 
 #endif

@@ -135,7 +135,7 @@ static enum pb_error query_channel(struct pb_firmware *firmware, uint32_t asker,
 	results[1] = channel->grants.weight;
 	results[2] = channel->grants.priority_cap;
 	results[3] = channel->queues;
-	results[4] = pb_core_context_count(&firmware->contexts, c);
+	results[4] = firmware->contexts.count[c];
 	results[5] = pb_core_segment_count(&channel->memory);
 	results[6] = channel->usage.in_flight;
 	results[7] = channel->events.dropped;

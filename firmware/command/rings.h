@@ -8,6 +8,7 @@
 #ifndef PB_FIRMWARE_COMMAND_RINGS_H
 #define PB_FIRMWARE_COMMAND_RINGS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "hal/shared.h"
@@ -18,13 +19,15 @@ struct pb_core_kicks {
 	uint32_t get;          /**< consumer index of the kick ring */
 	uint32_t rescan;       /**< the last rescan request that was carried out */
 	uint32_t rescan_asked; /**< the one being carried out */
-	uint32_t rescan_at;    /**< its next queue */
+	uint16_t rescan_at;    /**< its next queue */
+	uint8_t part; /**< what had the last slice while the host asked for several things: a bit; kicks are the first */
 };
 
 /** A member of a channel's record. */
 struct pb_core_commands {
-	uint32_t put; /**< the last producer index that the host wrote */
-	uint32_t get; /**< consumer index */
+	uint32_t put;  /**< the last producer index that the host wrote */
+	uint32_t get;  /**< consumer index */
+	bool repeated; /**< the oldest command was begun: it is carried out again */
 };
 
 /** A channel is attached: its kick ring is empty, and no rescan is asked for. */
@@ -33,6 +36,7 @@ static inline void pb_core_kicks_open(struct pb_core_kicks *kicks, struct pb_cha
 	kicks->get = 0;
 	kicks->rescan = pb_shared_read32(&entry->rescan);
 	kicks->rescan_asked = kicks->rescan;
+	kicks->part = 0;
 	pb_shared_write32(&entry->kick_get, 0);
 }
 

@@ -233,28 +233,28 @@ static void answer(struct pb_firmware *firmware, struct pb_core_stop *stop)
 	pb_core_reply_deferred(firmware, channel, code, tag, PB_ERROR_OK, &outcome);
 }
 
-/** Answers the requests of a queue, if they have come to their end. */
-static void settle(struct pb_firmware *firmware, struct pb_core_queue *queue)
+/** Answers the first request of a queue that has come to its end. @return false: it must let a submission end before */
+static bool settle(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	struct pb_core_stop *reset = find_reset(firmware, queue);
+	/* A PREEMPT that a RESET has forced was asked first. */
 	struct pb_core_stop *stop = find(firmware, queue);
 
-	if (!is_done(queue) || (reset == NULL && let_first_end(firmware, queue, stop)))
-		return;
-	/* A PREEMPT that a RESET has forced was asked first. */
+	if (find_reset(firmware, queue) == NULL && let_first_end(firmware, queue, stop))
+		return false;
 	answer(firmware, stop);
-	if (reset != NULL && reset != stop)
-		answer(firmware, reset);
+	return true;
 }
 
-void pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node)
+bool pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node)
 {
 	for (uint32_t i = 0; i < PB_LIMIT_STOPS; i++) {
 		const struct pb_core_stop *stop = &firmware->stops.at[i];
 
-		if (stop->kind != PB_CORE_STOP_NONE && 1u << pb_core_queue_node(stop->queue) == node->bit)
-			settle(firmware, stop->queue);
+		if (stop->kind != PB_CORE_STOP_NONE && 1u << pb_core_queue_node(stop->queue) == node->bit &&
+		    is_done(stop->queue) && settle(firmware, stop->queue))
+			return true;
 	}
+	return false;
 }
 
 void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *queue)
@@ -308,8 +308,7 @@ static enum pb_core_stopping_event event_of(const struct pb_core_stop *asked, ui
 						       : PB_CORE_STOPPING_EVENT_RECALL;
 }
 
-bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked, uint32_t flags,
-			struct pb_core_outcome *outcome)
+void pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked, uint32_t flags)
 {
 	struct pb_core_queue *queue = asked->queue;
 	struct pb_core_stop *stop = claim(firmware, queue->channel);
@@ -329,10 +328,6 @@ bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop 
 		(void)let_first_end(firmware, queue, stop);
 	}
 	PB_CORE_TRACE_QUEUE(firmware, STOP, queue, asked->kind, asked->cutoff);
-	if (!is_done(queue))
-		return false;
-	if (find(firmware, queue) != stop)
-		answer(firmware, find(firmware, queue));
-	finish(firmware, stop, outcome);
-	return true;
+	if (is_done(queue))
+		pb_core_mark_stops(&firmware->marks, firmware->nodes[pb_core_queue_node(queue)].bit);
 }

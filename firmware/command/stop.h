@@ -58,14 +58,12 @@ bool pb_core_stop_has_room(const struct pb_firmware *firmware, uint32_t channel)
 /** Whether a request may begin beside what is under way: a RESET beside a PREEMPT, which it forces. */
 bool pb_core_stop_may_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked);
 /**
- * Begins a request. Pre: it may begin, and there is room.
- * @param flags PB_STOP_* @param outcome set if the request is complete
- * @return whether the request is complete; if not, the reply is deferred
+ * Begins a request. Pre: it may begin, and there is room. Its end, and the reply, are a slice of their own, even if
+ * nothing of the queue is at the engine: pb_core_stop_settle(). @param flags PB_STOP_*
  */
-bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked, uint32_t flags,
-			struct pb_core_outcome *outcome);
-/** Settles all requests of queues of a node: those that have come to their end are answered. */
-void pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node);
+void pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked, uint32_t flags);
+/** Answers one request of a queue of a node that has come to its end. @return false: there is none */
+bool pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node);
 /** Ends a suspension. @return OK, or BUSY while a request is under way */
 enum pb_error pb_core_stop_resume(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** Answers all requests of a queue that closes with CANCELLED, if the host is still attached. */

@@ -49,6 +49,7 @@ static PB_CORE_COLD void report_failure(struct pb_firmware *firmware, struct pb_
 		.detail = submission->detail,
 	};
 
+	pb_core_mark_costly(&firmware->marks);
 	/* The flag of the record would not do: a put index that broke its rule is an error too, but of no submission. */
 	pb_core_fence_failed_at(queue, pb_core_wide(submission->timeline_low, submission->timeline_high));
 	pb_core_fence_error(queue, submission->status, submission->fence_id, submission->index);

@@ -29,7 +29,8 @@
 
 /** The state of this module. */
 struct pb_core_contexts {
-	uint32_t at[PB_LIMIT_CONTEXTS]; /**< PB_CORE_CONTEXT */
+	uint32_t at[PB_LIMIT_CONTEXTS];   /**< PB_CORE_CONTEXT */
+	uint8_t count[PB_LIMIT_CHANNELS]; /**< contexts of each channel */
 };
 
 /** CONTEXT_CREATE. @param handle set to its handle @return OK or NO_SPACE */
@@ -46,8 +47,6 @@ void pb_core_context_free_some(struct pb_core_contexts *contexts, uint32_t chann
 /** Finds a context of a channel. @return its word, or NULL: the handle names none */
 const uint32_t *pb_core_context_find(const struct pb_core_contexts *contexts, uint32_t channel,
 				     uint32_t handle);
-/** How many contexts a channel has. */
-uint32_t pb_core_context_count(const struct pb_core_contexts *contexts, uint32_t channel);
 
 /** Whether a submission's context is lost. */
 static inline bool pb_core_context_is_lost(const struct pb_core_contexts *contexts,

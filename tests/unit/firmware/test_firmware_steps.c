@@ -193,7 +193,7 @@ static void kicks_in_slices(void **state)
 	descriptor = card_nothing(&card, 0);
 	for (uint32_t i = 0; i < KICKED; i++)
 		card_queue_submit(&kicked[i], &descriptor);
-	card_run(&card, 500);
+	card_run(&card, 300);
 	for (uint32_t i = 0; i < KICKED; i++)
 		completed += card_queue_completed(&kicked[i]);
 	assert_int_equal(completed, KICKED);
