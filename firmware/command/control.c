@@ -67,7 +67,7 @@ static bool carry_out(struct pb_firmware *firmware, uint32_t c, const struct pb_
 	}
 	reply.tag = request.tag;
 	reply.error = handle(&request, command, reply.code);
-	firmware->channels[c].kicks.repeated = request.again;
+	pb_core_control_repeat(&firmware->channels[c].kicks, request.again);
 	if (request.again)
 		return false;
 	PB_CORE_TRACE(firmware, COMMAND, PB_TRACE_NONE, reply.code, reply.error);

@@ -20,7 +20,7 @@ struct pb_core_kicks {
 	uint32_t rescan;       /**< the last rescan request that was carried out */
 	uint32_t rescan_asked; /**< the one being carried out */
 	uint16_t rescan_at;    /**< its next queue */
-	bool repeated; /**< the oldest command was begun, and is carried out again; command/control.c writes it */
+	bool repeated; /**< the oldest command was begun, and is carried out again */
 	uint8_t part; /**< what had the last slice while the host asked for several things: a bit; kicks are the first */
 };
 
@@ -39,6 +39,12 @@ static inline void pb_core_kicks_open(struct pb_core_kicks *kicks, struct pb_cha
 	kicks->part = 0;
 	kicks->repeated = false;
 	pb_shared_write32(&entry->kick_get, 0);
+}
+
+/** Notes whether the channel's oldest command is to be carried out again. Here, where a byte is free. */
+static inline void pb_core_control_repeat(struct pb_core_kicks *kicks, bool repeated)
+{
+	kicks->repeated = repeated;
 }
 
 /** A channel is attached: its command ring is empty. */
