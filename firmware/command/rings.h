@@ -20,7 +20,7 @@ struct pb_core_kicks {
 	uint32_t rescan;       /**< the last rescan request that was carried out */
 	uint32_t rescan_asked; /**< the one being carried out */
 	uint16_t rescan_at;    /**< its next queue */
-	bool repeated; /**< the oldest command was begun, and is carried out again */
+	bool repeated;         /**< the oldest command was begun, and is carried out again */
 	uint8_t part; /**< what had the last slice while the host asked for several things: a bit; kicks are the first */
 };
 
