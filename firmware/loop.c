@@ -19,8 +19,8 @@ PB_STATIC_ASSERT(PB_LINE_CHANNEL(0) == 0 && (EVERY_CHANNEL & ~PB_LINES_CHANNELS)
 /** What passes do in turns while lines are pending at once again. */
 enum turn {
 	TURN_RETIRE,     /**< retirements, while PB_CORE_MARK_LATE is set */
-	TURN_INFREQUENT, /**< infrequent work; or nothing, if channels alone have more to do */
 	TURN_NODES,      /**< a slice of a node */
+	TURN_INFREQUENT, /**< infrequent work; or nothing, if channels alone have more to do */
 };
 
 /** The bit of a mask that follows a bit in rotation. @param mask not 0 */
@@ -116,7 +116,7 @@ static PB_CORE_COLD void do_deferred(struct pb_firmware *firmware)
 		pb_core_segment_step(firmware, channel);
 }
 
-/** Does one kind of infrequent work. @param which enum pb_core_mark @return whether the pass has used its budget */
+/** Does one kind of infrequent work. @param which enum pb_core_mark @return whether there is more to do now, although nothing is marked */
 static bool do_one(struct pb_firmware *firmware, uint32_t which)
 {
 	if (which == PB_CORE_MARK_POWER)
@@ -132,7 +132,7 @@ static bool do_one(struct pb_firmware *firmware, uint32_t which)
 
 /**
  * Does each kind of infrequent work that is marked, in rotation, until a line is pending.
- * @return whether the pass has used its budget
+ * @return whether there is more to do now, although nothing is marked
  */
 static bool do_infrequent(struct pb_firmware *firmware)
 {
@@ -196,8 +196,8 @@ static void begin_late(struct pb_firmware *firmware)
 }
 
 /**
- * What a pass does between channels and nodes, if something is marked. While lines are pending at once again, each pass
- * does one of three in turns: an expensive retirement, infrequent work, or a node's slice. @param pending claimed lines
+ * What a pass does between channels and nodes, if anything infrequent is marked. While lines are pending at once again,
+ * each pass does one of three in turns: late retirements, infrequent work, or a node's slice. @param pending claimed lines
  * @return whether the pass ends here
  */
 static PB_CORE_COLD bool pass_busy(struct pb_firmware *firmware, uint32_t pending)
@@ -205,30 +205,40 @@ static PB_CORE_COLD bool pass_busy(struct pb_firmware *firmware, uint32_t pendin
 	struct pb_core_loop *loop = &firmware->loop;
 	const struct pb_core_marks *marks = &firmware->marks;
 	const bool costly = pb_core_is_marked(marks, PB_CORE_MARK_COSTLY);
-	bool enough = false;
-	uint32_t due;
+	const bool late = pb_core_is_marked(marks, PB_CORE_MARK_LATE);
+	const uint32_t due = (late ? 1u << TURN_RETIRE : 0) | (marks->nodes != 0 ? 1u << TURN_NODES : 0) |
+			     (pb_core_is_marked(marks, INFREQUENT) ? 1u << TURN_INFREQUENT : 0);
 
 	pb_core_mark(&firmware->marks, PB_CORE_MARK_COSTLY, false);
-	if (pb_core_is_marked(marks, PB_CORE_MARK_LATE)) {
+	if (late)
 		loop->late_lines |= pending & loop->node_lines;
-	} else if (costly && line_is_pending(firmware)) {
+	if (!line_is_pending(firmware)) {
+		loop->last_turn = TURN_NODES;
+		if (late)
+			retire_late(firmware);
+		return false;
+	}
+	if (costly && !late) {
 		begin_late(firmware);
 		return true;
 	}
-	due = (pb_core_is_marked(marks, PB_CORE_MARK_LATE) ? 1u << TURN_RETIRE : 0) |
-	      (pb_core_is_marked(marks, INFREQUENT) ? 1u << TURN_INFREQUENT : 0) |
-	      (marks->nodes != 0 ? 1u << TURN_NODES : 0);
-	while (due != 0) {
-		loop->last_turn = next_bit(due, loop->last_turn);
-		due &= ~(1u << loop->last_turn);
-		if (loop->last_turn == TURN_RETIRE)
-			retire_late(firmware);
-		else if (loop->last_turn == TURN_INFREQUENT)
-			enough |= do_infrequent(firmware);
-		if (line_is_pending(firmware))
-			return enough || loop->last_turn != TURN_NODES;
-	}
-	return enough;
+	if (due == 0)
+		return true;
+	loop->last_turn = next_bit(due, loop->last_turn);
+	if (loop->last_turn == TURN_RETIRE)
+		retire_late(firmware);
+	else if (loop->last_turn == TURN_INFREQUENT)
+		(void)do_infrequent(firmware);
+	return loop->last_turn != TURN_NODES;
+}
+
+/** The end of a pass with infrequent work: behind the nodes, so that a host sees a report before its queue goes on. */
+static PB_CORE_COLD bool pass_end(struct pb_firmware *firmware)
+{
+	const bool more = !line_is_pending(firmware) && do_infrequent(firmware);
+
+	return more || (firmware->marks.nodes | firmware->marks.channels |
+			(firmware->marks.infrequent & ONE_MORE_PASS)) != 0;
 }
 
 /** Leaves the nodes out of every other pass while a line is pending and channels have more to do: those had a slice already. */
@@ -290,8 +300,9 @@ bool pb_firmware_pass(struct pb_firmware *firmware)
 		return true;
 	if (firmware->marks.nodes != 0)
 		run_nodes(firmware);
-	return (firmware->marks.nodes | firmware->marks.channels |
-		(firmware->marks.infrequent & ONE_MORE_PASS)) != 0;
+	if (firmware->marks.infrequent != 0)
+		return pass_end(firmware);
+	return (firmware->marks.nodes | firmware->marks.channels) != 0;
 }
 
 /** Whether a host has asked for something whose doorbell has not been seen. Marks its channel. */

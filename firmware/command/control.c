@@ -55,7 +55,7 @@ static bool carry_out(struct pb_firmware *firmware, uint32_t c, const struct pb_
 	request.firmware = firmware;
 	request.channel = c;
 	request.results = reply.results;
-	request.repeated = firmware->channels[c].commands.repeated;
+	request.repeated = firmware->channels[c].kicks.repeated;
 	request.later = false;
 	request.again = false;
 	reply.code = pb_shared_read32(&command->code);
@@ -67,7 +67,7 @@ static bool carry_out(struct pb_firmware *firmware, uint32_t c, const struct pb_
 	}
 	reply.tag = request.tag;
 	reply.error = handle(&request, command, reply.code);
-	firmware->channels[c].commands.repeated = request.again;
+	pb_core_control_repeat(&firmware->channels[c].kicks, request.again);
 	if (request.again)
 		return false;
 	PB_CORE_TRACE(firmware, COMMAND, PB_TRACE_NONE, reply.code, reply.error);

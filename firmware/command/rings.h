@@ -20,14 +20,14 @@ struct pb_core_kicks {
 	uint32_t rescan;       /**< the last rescan request that was carried out */
 	uint32_t rescan_asked; /**< the one being carried out */
 	uint16_t rescan_at;    /**< its next queue */
+	bool repeated;         /**< the oldest command was begun, and is carried out again */
 	uint8_t part; /**< what had the last slice while the host asked for several things: a bit; kicks are the first */
 };
 
 /** A member of a channel's record. */
 struct pb_core_commands {
-	uint32_t put;  /**< the last producer index that the host wrote */
-	uint32_t get;  /**< consumer index */
-	bool repeated; /**< the oldest command was begun: it is carried out again */
+	uint32_t put; /**< the last producer index that the host wrote */
+	uint32_t get; /**< consumer index */
 };
 
 /** A channel is attached: its kick ring is empty, and no rescan is asked for. */
@@ -37,7 +37,14 @@ static inline void pb_core_kicks_open(struct pb_core_kicks *kicks, struct pb_cha
 	kicks->rescan = pb_shared_read32(&entry->rescan);
 	kicks->rescan_asked = kicks->rescan;
 	kicks->part = 0;
+	kicks->repeated = false;
 	pb_shared_write32(&entry->kick_get, 0);
+}
+
+/** Notes whether the channel's oldest command is to be carried out again. Here, where a byte is free. */
+static inline void pb_core_control_repeat(struct pb_core_kicks *kicks, bool repeated)
+{
+	kicks->repeated = repeated;
 }
 
 /** A channel is attached: its command ring is empty. */
