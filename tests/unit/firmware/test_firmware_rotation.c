@@ -104,8 +104,8 @@ static void end(void)
 	card_stop(&card);
 }
 
-/** A host that has always something to ask: all its rings are full, and it wants all queues polled anew. */
-static void molest(uint32_t client, bool rescan)
+/** A host that has always something to ask: its rings are full; with `all` of stops, and all queues are to be polled. */
+static void molest(uint32_t client, bool all)
 {
 	const struct pb_channel *channel = channel_of(client);
 	struct pb_channel_entry *entry = channel->entry;
@@ -115,19 +115,21 @@ static void molest(uint32_t client, bool rescan)
 	for (uint32_t i = 0; i < channel->kick_entries; i++)
 		kicks[i] = queue_of(client)->handle;
 	for (; entry->control_put - entry->control_get < channel->control_entries; entry->control_put++)
-		commands[entry->control_put % channel->control_entries] =
-			(struct pb_command){.code = PB_COMMAND_FORMAT_SET, .arguments = {PB_FORMAT_OWN}};
+		commands[entry->control_put % channel->control_entries] = (struct pb_command){
+			.code = all ? PB_COMMAND_PREEMPT : PB_COMMAND_PING,
+			.arguments = {queue_of(client)->handle, 0},
+		};
 	entry->kick_put = entry->kick_get + channel->kick_entries;
-	entry->rescan += rescan;
+	entry->rescan += all;
 	entry->reply_get = entry->reply_put;
 	entry->event_get = entry->event_put;
 }
 
 /** One pass. @param from the first client that asks for everything */
-static void pass(uint32_t from, bool rescan)
+static void pass(uint32_t from, bool all)
 {
 	for (uint32_t i = from; i < CLIENTS; i++)
-		molest(i, rescan);
+		molest(i, all);
 	for (uint32_t c = 1; c <= CLIENTS; c++)
 		pb_sim_doorbell(card.sim, c);
 	watch.reads = 0;
