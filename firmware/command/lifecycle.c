@@ -55,9 +55,10 @@ enum pb_error pb_core_queue_create(struct pb_firmware *firmware, uint32_t channe
 	node = &firmware->nodes[plan.node];
 	if (pb_core_schedule_mode(node) == PB_NODE_HOST_ORDERED && node->queues != 0)
 		return PB_ERROR_NO_SPACE;
+	error = pb_core_quota_claim(firmware, channel, PB_RESOURCE_QUEUES, 1);
+	if (error != PB_ERROR_OK)
+		return error;
 	queue = pb_core_table_open(firmware, &plan);
-	if (queue == NULL)
-		return PB_ERROR_NO_SPACE;
 	pb_core_links_reset(queue);
 	pb_core_ring_init(queue);
 	pb_core_wait_init(queue);
@@ -75,6 +76,7 @@ static void free_queue(struct pb_firmware *firmware, struct pb_core_queue *queue
 	const bool reply = pb_core_table_reply_is_due(queue);
 
 	pb_core_table_free(firmware, queue);
+	pb_core_quota_release(firmware, queue->channel, PB_RESOURCE_QUEUES, 1);
 	if (reply)
 		pb_core_reply_deferred(firmware, queue->channel, PB_COMMAND_QUEUE_DESTROY, tag, PB_ERROR_OK,
 				       NULL);
@@ -145,6 +147,7 @@ static void end_closing(struct pb_firmware *firmware, uint32_t c)
 	struct pb_core_channel *channel = &firmware->channels[c];
 
 	pb_core_format_forget(&firmware->formats, &channel->formats);
+	pb_core_quota_release_all(firmware, c, PB_RESOURCE_FORMATS);
 	for (uint32_t n = 0; n < firmware->config->node_count; n++)
 		pb_core_ready_halt(&firmware->nodes[n].ready, c, false);
 	pb_core_schedule_hold_channel(firmware, c, false);
@@ -185,6 +188,7 @@ bool pb_core_channel_close(struct pb_firmware *firmware, uint32_t c, uint32_t ta
 	struct pb_core_channel *channel = &firmware->channels[c];
 
 	pb_core_grants_reset(&channel->grants);
+	pb_core_quota_reset(firmware, c);
 	(void)on_event(firmware, c, PB_CORE_CHANNEL_EVENT_CLOSE);
 	if (channel->endpoint.state == PB_CORE_CHANNEL_CLOSED) {
 		answer_request(&channel->endpoint);
@@ -266,6 +270,7 @@ static void free_contexts(struct pb_firmware *firmware, uint32_t c)
 	closing->at = end;
 	if (end < PB_LIMIT_CONTEXTS)
 		return;
+	pb_core_quota_release_all(firmware, c, PB_RESOURCE_CONTEXTS);
 	pb_core_segment_cancel(firmware, c);
 	(void)on_event(firmware, c, PB_CORE_CHANNEL_EVENT_SWEPT);
 }

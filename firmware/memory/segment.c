@@ -110,25 +110,41 @@ static enum pb_error check(const struct pb_core_segment *segment)
 	return PB_ERROR_OK;
 }
 
-/** Claims a free slot. @return 0: there is none */
+/** Claims a free slot. Pre: the quota was claimed, so that there is one. */
 static uint32_t claim_slot(struct pb_core_segments *segments)
 {
-	for (uint32_t word = 0; word < PB_LIMIT_SEGMENTS_TOTAL / 32u; word++) {
-		const uint32_t taken = segments->taken[word];
+	uint32_t word = 0;
+	uint32_t taken;
 
-		if (taken != UINT32_MAX) {
-			segments->taken[word] = taken | (taken + 1u);
-			return 32u * word + pb_bits_lowest(~taken) + 1u;
-		}
-	}
-	return 0;
+	while (segments->taken[word] == UINT32_MAX)
+		word++;
+	taken = segments->taken[word];
+	segments->taken[word] = taken | (taken + 1u);
+	return 32u * word + pb_bits_lowest(~taken) + 1u;
 }
 
-/** Frees a slot and what it has of the pool. */
-static void free_slot(struct pb_firmware *firmware, uint32_t slot)
+/** Frees a slot, what it has of the pool, and the quota that was claimed for its segment. */
+static void free_slot(struct pb_firmware *firmware, uint32_t slot, const struct pb_core_segment *segment)
 {
+	pb_core_quota_release(firmware, segment->channel, PB_RESOURCE_SEGMENTS, 1);
+	pb_core_quota_release(firmware, segment->channel, PB_RESOURCE_POOL_BYTES, pool_bytes(segment));
 	pb_core_pool_free(&firmware->pool, slot);
 	firmware->segments.taken[(slot - 1u) / 32u] &= ~(1u << (slot - 1u) % 32u);
+}
+
+/** Claims the quota for a segment. */
+static enum pb_error claim_quota(struct pb_firmware *firmware, uint32_t channel,
+				 const struct pb_core_segment *segment)
+{
+	enum pb_error error =
+		pb_core_quota_claim(firmware, channel, PB_RESOURCE_POOL_BYTES, pool_bytes(segment));
+
+	if (error != PB_ERROR_OK)
+		return error;
+	error = pb_core_quota_claim(firmware, channel, PB_RESOURCE_SEGMENTS, 1);
+	if (error != PB_ERROR_OK)
+		pb_core_quota_release(firmware, channel, PB_RESOURCE_POOL_BYTES, pool_bytes(segment));
+	return error;
 }
 
 enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t channel, uint32_t tag,
@@ -169,12 +185,13 @@ enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t chan
 static void finish(struct pb_firmware *firmware, uint32_t channel, enum pb_error error)
 {
 	struct pb_core_create *create = &firmware->channels[channel].memory.create;
-	const struct pb_core_outcome outcome = {{error == PB_ERROR_OK ? create->segment.memory_offset : 0}};
+	const struct pb_core_outcome outcome = {
+		{error == PB_ERROR_NO_QUOTA ? firmware->quotas.refused : create->segment.memory_offset}};
 
 	create->step = PB_CORE_CREATE_NONE;
 	pb_core_unmark_deferred(&firmware->marks, channel);
 	if (error != PB_ERROR_OK && create->slot != 0)
-		free_slot(firmware, create->slot);
+		free_slot(firmware, create->slot, &create->segment);
 	pb_core_reply_deferred(firmware, channel, PB_COMMAND_SEGMENT_CREATE, create->tag, error, &outcome);
 }
 
@@ -203,6 +220,7 @@ static void compare(struct pb_firmware *firmware, uint32_t channel)
 {
 	const struct pb_core_channel_memory *memory = &firmware->channels[channel].memory;
 	struct pb_core_create *create = &firmware->channels[channel].memory.create;
+	enum pb_error error;
 
 	for (uint32_t i = 0; i < PB_SLICE_SEGMENTS && create->at < PB_LIMIT_SEGMENTS; i++, create->at++) {
 		if (overlap(&create->segment, pb_core_segment_of(&firmware->segments, memory, create->at))) {
@@ -212,13 +230,35 @@ static void compare(struct pb_firmware *firmware, uint32_t channel)
 	}
 	if (create->at < PB_LIMIT_SEGMENTS)
 		return;
-	create->slot = claim_slot(&firmware->segments);
-	if (create->slot == 0) {
-		finish(firmware, channel, PB_ERROR_NO_SPACE);
+	error = claim_quota(firmware, channel, &create->segment);
+	if (error != PB_ERROR_OK) {
+		finish(firmware, channel, error);
 		return;
 	}
+	create->slot = claim_slot(&firmware->segments);
 	create->step = PB_CORE_CREATE_BACK;
 	create->at = firmware->config->pool_offset;
+}
+
+/** Where the part of the pool begins that is kept for a channel: those of all channels lie at the pool's end. */
+static uint32_t home_of(const struct pb_firmware *firmware, uint32_t channel)
+{
+	return firmware->config->memory_bytes -
+	       (PB_LIMIT_CHANNELS - channel) * firmware->quotas.minimum[PB_RESOURCE_POOL_BYTES];
+}
+
+/** Searches a slice of the part that all channels share, or of what is kept for this channel. */
+static enum pb_core_search search_some(struct pb_firmware *firmware, uint32_t channel, uint32_t bytes)
+{
+	struct pb_core_create *create = &firmware->channels[channel].memory.create;
+	const uint32_t end = home_of(firmware, create->step == PB_CORE_CREATE_BACK ? 0 : channel + 1u);
+	const enum pb_core_search search = pb_core_pool_search(&firmware->pool, end, &create->at, bytes);
+
+	if (search != PB_CORE_SEARCH_NONE || create->step != PB_CORE_CREATE_BACK)
+		return search;
+	create->step = PB_CORE_CREATE_HOME;
+	create->at = home_of(firmware, channel);
+	return PB_CORE_SEARCH_MORE;
 }
 
 /** Searches a slice of the pool for the segment's backing, or for its page table. */
@@ -232,7 +272,7 @@ static void find_memory(struct pb_firmware *firmware, uint32_t channel)
 		publish(firmware, channel);
 		return;
 	}
-	search = pb_core_pool_search(&firmware->pool, firmware->config->memory_bytes, &create->at, bytes);
+	search = search_some(firmware, channel, bytes);
 	if (search == PB_CORE_SEARCH_NONE)
 		finish(firmware, channel, PB_ERROR_NO_SPACE);
 	if (search != PB_CORE_SEARCH_FOUND)
@@ -254,7 +294,7 @@ void pb_core_segment_step(struct pb_firmware *firmware, uint32_t channel)
 
 	if (create->step == PB_CORE_CREATE_CHECK) {
 		compare(firmware, channel);
-	} else if (create->step == PB_CORE_CREATE_BACK) {
+	} else if (create->step <= PB_CORE_CREATE_HOME) {
 		find_memory(firmware, channel);
 	} else {
 		create->at = pb_core_aperture_clear(firmware, &create->segment, create->at);
@@ -268,7 +308,7 @@ void pb_core_segment_cancel(struct pb_firmware *firmware, uint32_t channel)
 	struct pb_core_create *create = &firmware->channels[channel].memory.create;
 
 	if (create->step != PB_CORE_CREATE_NONE && create->slot != 0)
-		free_slot(firmware, create->slot);
+		free_slot(firmware, create->slot, &create->segment);
 	create->step = PB_CORE_CREATE_NONE;
 }
 
@@ -281,7 +321,7 @@ static void free_segment(struct pb_firmware *firmware, uint32_t channel, uint32_
 
 	if (engine_bytes(segment) != 0)
 		set_range(firmware, channel, id, &(struct pb_engine_range){.bytes = 0});
-	free_slot(firmware, slot);
+	free_slot(firmware, slot, segment);
 	memset(segment, 0, sizeof(*segment));
 	memory->segment_of[id] = 0;
 }

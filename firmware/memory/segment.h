@@ -50,8 +50,9 @@ struct pb_core_segment {
 enum pb_core_create_step {
 	PB_CORE_CREATE_NONE = 0,  /**< none is in progress */
 	PB_CORE_CREATE_CHECK = 1, /**< compares it with the channel's other segments */
-	PB_CORE_CREATE_BACK = 2,  /**< searches memory for its backing */
-	PB_CORE_CREATE_CLEAR = 3, /**< clears an aperture's page table */
+	PB_CORE_CREATE_BACK = 2,  /**< searches the shared part of the pool for its backing */
+	PB_CORE_CREATE_HOME = 3,  /**< searches the part that is kept for the channel */
+	PB_CORE_CREATE_CLEAR = 4, /**< clears an aperture's page table */
 };
 
 /** A SEGMENT_CREATE in progress: one slice in each pass, the reply at the end. */
@@ -99,7 +100,7 @@ static inline bool pb_core_segment_is_creating(const struct pb_core_channel_memo
 /** Whether the channel's commands wait: a segment is created in order with them, but for the time that clearing takes. */
 static inline bool pb_core_segment_blocks_commands(const struct pb_core_channel_memory *memory)
 {
-	return memory->create.step == PB_CORE_CREATE_CHECK || memory->create.step == PB_CORE_CREATE_BACK;
+	return memory->create.step - PB_CORE_CREATE_CHECK <= PB_CORE_CREATE_HOME - PB_CORE_CREATE_CHECK;
 }
 
 /** Whether an id is that of the segment that the channel is creating. */
