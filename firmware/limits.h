@@ -47,6 +47,9 @@
 #define PB_SLICE_SEGMENTS 8u
 #define PB_SLICE_PIECES   8u
 #define PB_SLICE_PAGES    64u
+/** Bytes of the pool that are cleared in a slice, a part of the page; slices in a pass while nothing else is to be done. */
+#define PB_SLICE_CLEAR 1024u
+#define PB_PASS_CLEARS 16u
 /** In one pass, while a channel closes: queues closed, contexts freed. Its segments are freed one in each pass. */
 #define PB_SLICE_QUEUES   3u
 #define PB_SLICE_CONTEXTS 16u

@@ -9,14 +9,20 @@ enum pb_error pb_core_ping(struct pb_core_request *request)
 	return PB_ERROR_OK;
 }
 
-enum pb_error pb_core_segment_create_command(struct pb_core_request *request)
+/** Whether another segment is being created or cleared. One at a time; what is wrong with the command may be reported later. */
+static bool waits_for_segment(const struct pb_core_request *request)
 {
 	const struct pb_core_channel_memory *memory = &request->firmware->channels[request->channel].memory;
+
+	return pb_core_segment_is_creating(memory) &&
+	       !pb_core_segment_is_creating_id(memory, request->arguments[0]);
+}
+
+enum pb_error pb_core_segment_create_command(struct pb_core_request *request)
+{
 	enum pb_error error;
 
-	/* One at a time. What is wrong with this one may as well be reported later. */
-	request->again = pb_core_segment_is_creating(memory) &&
-			 !pb_core_segment_is_creating_id(memory, request->arguments[0]);
+	request->again = waits_for_segment(request);
 	if (request->again)
 		return PB_ERROR_OK;
 	error = pb_core_segment_create(request->firmware, request->channel, request->tag, request->arguments);
@@ -26,7 +32,15 @@ enum pb_error pb_core_segment_create_command(struct pb_core_request *request)
 
 enum pb_error pb_core_segment_destroy_command(struct pb_core_request *request)
 {
-	return pb_core_segment_destroy(request->firmware, request->channel, request->arguments[0]);
+	enum pb_error error;
+
+	request->again = waits_for_segment(request);
+	if (request->again)
+		return PB_ERROR_OK;
+	error = pb_core_segment_destroy(request->firmware, request->channel, request->tag,
+					request->arguments[0]);
+	request->later = error == PB_ERROR_OK;
+	return error;
 }
 
 enum pb_error pb_core_context_create_command(struct pb_core_request *request)

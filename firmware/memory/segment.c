@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "firmware/compiler.h"
 #include "firmware/instance.h"
 #include "hal/bits.h"
 
@@ -74,6 +75,13 @@ static bool overlap(const struct pb_core_segment *one, const struct pb_core_segm
 	       other->gpu_base < one->gpu_base + engine_bytes(one);
 }
 
+/** Where the part of the pool begins that is kept for a channel: those of all channels lie at the pool's end. */
+static uint32_t home_of(const struct pb_firmware *firmware, uint32_t channel)
+{
+	return firmware->config->memory_bytes -
+	       (PB_LIMIT_CHANNELS - channel) * firmware->quotas.minimum[PB_RESOURCE_POOL_BYTES];
+}
+
 static void set_range(struct pb_firmware *firmware, uint32_t channel, uint32_t index,
 		      const struct pb_engine_range *range)
 {
@@ -84,7 +92,9 @@ static void set_range(struct pb_firmware *firmware, uint32_t channel, uint32_t i
 
 void pb_core_segment_init(struct pb_firmware *firmware)
 {
+	firmware->segments.clean = firmware->config->pool_offset;
 	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++) {
+		firmware->channels[channel].memory.clean = home_of(firmware, channel);
 		for (uint32_t index = 0; index < PB_ENGINE_RANGES; index++)
 			set_range(firmware, channel, index, &(struct pb_engine_range){.bytes = 0});
 	}
@@ -240,11 +250,29 @@ static void compare(struct pb_firmware *firmware, uint32_t channel)
 	create->at = firmware->config->pool_offset;
 }
 
-/** Where the part of the pool begins that is kept for a channel: those of all channels lie at the pool's end. */
-static uint32_t home_of(const struct pb_firmware *firmware, uint32_t channel)
+/** Clears a slice of card memory. */
+static void clear(uint32_t *words)
 {
-	return firmware->config->memory_bytes -
-	       (PB_LIMIT_CHANNELS - channel) * firmware->quotas.minimum[PB_RESOURCE_POOL_BYTES];
+	for (uint32_t i = 0; i < PB_SLICE_CLEAR / sizeof(uint32_t); i += 4u) {
+		pb_shared_write_four(&words[i], 0, 0, 0, 0);
+		PB_CORE_KEEP(i); /* no call of a memset that goes byte by byte */
+	}
+}
+
+/** Clears a slice of a segment's piece of the pool; some slices while neither a line nor a node waits. @return whether all is clear */
+static bool wipe_some(struct pb_firmware *firmware, struct pb_core_create *create)
+{
+	const struct pb_core_piece *piece = &firmware->pool.pieces[create->slot];
+	uint32_t slices = 0;
+
+	while (create->at != piece->bytes) {
+		clear(pb_core_at(firmware, piece->offset + create->at));
+		create->at += PB_SLICE_CLEAR;
+		if (++slices == PB_PASS_CLEARS || firmware->marks.nodes != 0 ||
+		    pb_lines_waiting(firmware->lines->pending))
+			break;
+	}
+	return create->at == piece->bytes;
 }
 
 /** Searches a slice of the part that all channels share, or of what is kept for this channel. */
@@ -267,6 +295,8 @@ static void find_memory(struct pb_firmware *firmware, uint32_t channel)
 	struct pb_core_create *create = &firmware->channels[channel].memory.create;
 	const uint32_t bytes = pool_bytes(&create->segment);
 	enum pb_core_search search;
+	uint32_t *clean;
+	bool dirty;
 
 	if (bytes == 0) {
 		publish(firmware, channel);
@@ -278,14 +308,33 @@ static void find_memory(struct pb_firmware *firmware, uint32_t channel)
 	if (search != PB_CORE_SEARCH_FOUND)
 		return;
 	pb_core_pool_claim(&firmware->pool, create->slot, create->at, bytes);
+	clean = create->step == PB_CORE_CREATE_BACK ? &firmware->segments.clean
+						    : &firmware->channels[channel].memory.clean;
+	dirty = create->at + bytes > *clean;
+	if (dirty)
+		*clean = create->at + bytes;
 	if (create->segment.kind == PB_SEGMENT_APERTURE) {
 		create->segment.table_offset = create->at;
 		create->step = PB_CORE_CREATE_CLEAR;
-		create->at = 0;
 	} else {
 		create->segment.memory_offset = create->at;
-		publish(firmware, channel);
+		create->step = PB_CORE_CREATE_SCRUB;
 	}
+	create->at = 0;
+	if (create->step == PB_CORE_CREATE_SCRUB && !dirty)
+		publish(firmware, channel);
+}
+
+/** The piece of a segment that is gone is clear: it is free, and so are the slot and the quota. */
+static void end_wipe(struct pb_firmware *firmware, uint32_t channel)
+{
+	struct pb_core_create *create = &firmware->channels[channel].memory.create;
+
+	free_slot(firmware, create->slot, &create->segment);
+	create->step = PB_CORE_CREATE_NONE;
+	if (create->reply)
+		pb_core_reply_deferred(firmware, channel, PB_COMMAND_SEGMENT_DESTROY, create->tag,
+				       PB_ERROR_OK, NULL);
 }
 
 void pb_core_segment_step(struct pb_firmware *firmware, uint32_t channel)
@@ -296,6 +345,14 @@ void pb_core_segment_step(struct pb_firmware *firmware, uint32_t channel)
 		compare(firmware, channel);
 	} else if (create->step <= PB_CORE_CREATE_HOME) {
 		find_memory(firmware, channel);
+	} else if (create->step == PB_CORE_CREATE_SCRUB) {
+		if (wipe_some(firmware, create))
+			publish(firmware, channel);
+	} else if (create->step == PB_CORE_CREATE_WIPE) {
+		if (!wipe_some(firmware, create))
+			return;
+		pb_core_unmark_deferred(&firmware->marks, channel);
+		end_wipe(firmware, channel);
 	} else {
 		create->at = pb_core_aperture_clear(firmware, &create->segment, create->at);
 		if (create->at == create->segment.size / PB_PAGE_BYTES)
@@ -307,13 +364,17 @@ void pb_core_segment_cancel(struct pb_firmware *firmware, uint32_t channel)
 {
 	struct pb_core_create *create = &firmware->channels[channel].memory.create;
 
-	if (create->step != PB_CORE_CREATE_NONE && create->slot != 0)
-		free_slot(firmware, create->slot, &create->segment);
-	create->step = PB_CORE_CREATE_NONE;
+	create->reply = false;
+	if (create->step != PB_CORE_CREATE_NONE && create->slot != 0) {
+		create->step = PB_CORE_CREATE_WIPE;
+		create->at = 0;
+	} else {
+		create->step = PB_CORE_CREATE_NONE;
+	}
 }
 
-/** Frees a segment that nothing uses. */
-static void free_segment(struct pb_firmware *firmware, uint32_t channel, uint32_t id)
+/** Takes a segment away from hosts and engines. What it has of the pool is to be cleared. Pre: nothing uses it. */
+static void remove_segment(struct pb_firmware *firmware, uint32_t channel, uint32_t id)
 {
 	struct pb_core_channel_memory *memory = &firmware->channels[channel].memory;
 	const uint32_t slot = memory->segment_of[id];
@@ -321,20 +382,26 @@ static void free_segment(struct pb_firmware *firmware, uint32_t channel, uint32_
 
 	if (engine_bytes(segment) != 0)
 		set_range(firmware, channel, id, &(struct pb_engine_range){.bytes = 0});
-	free_slot(firmware, slot, segment);
+	memory->create =
+		(struct pb_core_create){.segment = *segment, .step = PB_CORE_CREATE_WIPE, .slot = slot};
 	memset(segment, 0, sizeof(*segment));
 	memory->segment_of[id] = 0;
 }
 
 bool pb_core_segment_free_next(struct pb_firmware *firmware, uint32_t channel, uint32_t *id)
 {
-	const struct pb_core_channel_memory *memory = &firmware->channels[channel].memory;
+	struct pb_core_channel_memory *memory = &firmware->channels[channel].memory;
 
+	if (memory->create.step == PB_CORE_CREATE_WIPE) {
+		if (wipe_some(firmware, &memory->create))
+			end_wipe(firmware, channel);
+		return true;
+	}
 	while (*id < PB_LIMIT_SEGMENTS && memory->segment_of[*id] == 0)
 		(*id)++;
 	if (*id == PB_LIMIT_SEGMENTS)
 		return false;
-	free_segment(firmware, channel, *id);
+	remove_segment(firmware, channel, *id);
 	return true;
 }
 
@@ -347,9 +414,10 @@ uint32_t pb_core_segment_count(const struct pb_core_channel_memory *memory)
 	return count;
 }
 
-enum pb_error pb_core_segment_destroy(struct pb_firmware *firmware, uint32_t channel, uint32_t segment)
+enum pb_error pb_core_segment_destroy(struct pb_firmware *firmware, uint32_t channel, uint32_t tag,
+				      uint32_t segment)
 {
-	const struct pb_core_channel *owner = &firmware->channels[channel];
+	struct pb_core_channel *owner = &firmware->channels[channel];
 
 	if (pb_core_segment_is_creating_id(&owner->memory, segment))
 		return PB_ERROR_BUSY;
@@ -358,7 +426,10 @@ enum pb_error pb_core_segment_destroy(struct pb_firmware *firmware, uint32_t cha
 	/* Segment 0 holds the pages and rings of the channel's queues. */
 	if (owner->usage.in_flight != 0 || (segment == PB_SEGMENT_SYSTEM && owner->queues != 0))
 		return PB_ERROR_BUSY;
-	free_segment(firmware, channel, segment);
+	remove_segment(firmware, channel, segment);
+	owner->memory.create.reply = true;
+	owner->memory.create.tag = tag;
+	pb_core_mark_deferred(&firmware->marks, channel);
 	return PB_ERROR_OK;
 }
 

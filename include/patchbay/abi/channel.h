@@ -118,10 +118,11 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  *
  * PING            -> nothing
  * SEGMENT_CREATE  0 segment, 1 kind, 2,3 os_base, 4,5 gpu_base, 6,7 size, 8 backing bytes
- *                 -> 0 offset of the backing in card memory.
+ *                 -> 0 offset of the backing in card memory. The backing is 0: what another client or an earlier
+ *                 boot left there was cleared.
  *                 APERTURE: no more pages than the capability says, backing 0, result 0. None of its pages is
  *                 mapped at first. While its page table is being cleared, its id is BUSY and names no segment
- * SEGMENT_DESTROY 0 segment
+ * SEGMENT_DESTROY 0 segment; the reply comes when its backing is clear and free
  * CONTEXT_CREATE  -> 0 context handle
  * CONTEXT_DESTROY 0 context
  * CONTEXT_CLEAR   0 context: no longer lost
@@ -132,7 +133,8 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  * QUEUE_DESTROY   0 queue; the reply comes when its last fed submission has left the node. A PREEMPT, SUSPEND or
  *                 RESET of the queue that is in progress is answered first, with CANCELLED
  * QUEUE_CLEAR     0 queue: forgets the first error in its fence record
- * CHANNEL_CLOSE   0 channel (admin only); the reply comes when its submissions are gone and its slots are free.
+ * CHANNEL_CLOSE   0 channel (admin only); the reply comes when its submissions are gone, its memory is clear and its
+ *                 slots are free.
  *                 An unanswered attach that its host requested before is cancelled too
  * CHANNEL_GRANT   0 channel, 1 PB_PRIVILEGE_*, 2 weight 1..PB_WEIGHT_MAX, 3 highest enum pb_priority of its
  *                 queues (admin only): all its privileges from now on, for any client that attaches there, until

@@ -16,7 +16,7 @@ pb_core_suites(patch firmware_compact firmware_cookie firmware_cookie_between fi
   firmware_format_set firmware_formats firmware_general firmware_leftovers firmware_paged_patch firmware_patch
   firmware_patch_again firmware_patch_random firmware_peer_bugs firmware_rare firmware_ways)
 pb_core_suites(queue firmware_crowd policy_fair policy_fifo)
-pb_core_suites(memory firmware_aperture firmware_paged firmware_pool firmware_segment)
+pb_core_suites(memory firmware_aperture firmware_paged firmware_pool firmware_segment firmware_wipe)
 pb_core_suites(observe firmware_crash trace)
 pb_core_suites(. firmware_steps)
 pb_tries(test_firmware_patch_random RANDOM_ENTRIES 120000 10000000)

@@ -218,9 +218,13 @@ static void ranges_of_segments_that_go(void **state)
 								   .kind = (uint8_t)rows[i].kind,
 								   .channel = 1};
 		ranges_set = 0;
-		assert_int_equal(pb_core_segment_destroy(&firmware, 1, 7), PB_ERROR_OK);
+		assert_int_equal(pb_core_segment_destroy(&firmware, 1, 0, 7), PB_ERROR_OK);
 		assert_int_equal(ranges_set, rows[i].ranges);
 		assert_int_equal(firmware.channels[1].memory.segment_of[7], 0);
+		/* Its slot is free when its memory is clear. */
+		assert_int_equal(firmware.segments.taken[0], 7);
+		firmware.channels[1].replies.deferred = 1;
+		pb_core_segment_step(&firmware, 1);
 		assert_int_equal(firmware.segments.taken[0], 3);
 		assert_int_equal(firmware.segments.at[3].size, 0);
 	}

@@ -180,15 +180,15 @@ static void table_is_taken_from_the_pool(void **state)
 
 /* ---- the time that clearing takes ---- */
 
-/** Makes a segment where the next page table will be, fills it with what would be mapped pages, and removes it. */
+/** Fills memory where the next page table will be with what would be mapped pages. It is free, and was cleared before. */
 static uint8_t *poison_pool(struct card *card)
 {
 	const struct request linear = {9, 0, 0, 1ull << 40, 17 * PAGE, 17 * PAGE};
 	uint32_t offset;
 
 	assert_int_equal(create(&card->channel, &linear, &offset), PB_ERROR_OK);
-	memset(card->link->memory + offset, 0xff, 17 * PAGE);
 	assert_int_equal(destroy(&card->channel, 9), PB_ERROR_OK);
+	memset(card->link->memory + offset, 0xff, 17 * PAGE);
 	return card->link->memory + offset;
 }
 
