@@ -59,4 +59,14 @@ static inline uint32_t pb_core_quota_wakes(const struct pb_core_quota *quota)
 	return quota->limit[PB_RESOURCE_WAKES];
 }
 
+/** Brings what a queue asks for within the limits of its channel. @param resource one that is not used up */
+static inline uint32_t pb_core_quota_within(const struct pb_core_quotas *quotas,
+					    const struct pb_core_quota *quota, uint32_t resource,
+					    uint32_t asked)
+{
+	if (asked < quotas->minimum[resource])
+		return quotas->minimum[resource];
+	return asked < quota->limit[resource] ? asked : quota->limit[resource];
+}
+
 #endif
