@@ -200,9 +200,10 @@ bool pb_core_channel_close(struct pb_firmware *firmware, uint32_t c, uint32_t ta
 }
 
 /** Whether a host may have the channel. */
-static enum pb_error attach_error(const struct pb_firmware *firmware, const struct pb_channel_entry *entry,
-				  uint32_t request)
+static enum pb_error attach_error(const struct pb_firmware *firmware, uint32_t c, uint32_t request)
 {
+	const struct pb_channel_entry *entry = firmware->channels[c].endpoint.entry;
+
 	if ((request & PB_ATTACH_OP_MASK) != PB_ATTACH_OP_ATTACH)
 		return PB_ERROR_BAD_ARGUMENT;
 	if (pb_shared_read32(&entry->host_version) >> 16 != PB_ABI_MAJOR)
@@ -210,14 +211,14 @@ static enum pb_error attach_error(const struct pb_firmware *firmware, const stru
 	/* A host that saw another incarnation has not seen that its submissions are gone. */
 	if (pb_shared_read32(&entry->incarnation) != firmware->boot.incarnation)
 		return PB_ERROR_BAD_ARGUMENT;
-	return PB_ERROR_OK;
+	return pb_core_node_reaches(firmware, c) ? PB_ERROR_ENGINE_DEAD : PB_ERROR_OK;
 }
 
 PB_CORE_COLD void pb_core_channel_request(struct pb_firmware *firmware, uint32_t c, uint32_t request)
 {
 	struct pb_core_endpoint *endpoint = &firmware->channels[c].endpoint;
 	const bool leaves = (request & PB_ATTACH_OP_MASK) == PB_ATTACH_OP_DETACH;
-	const enum pb_error error = leaves ? PB_ERROR_OK : attach_error(firmware, endpoint->entry, request);
+	const enum pb_error error = leaves ? PB_ERROR_OK : attach_error(firmware, c, request);
 	const uint32_t action = on_event(firmware, c,
 					 leaves || error != PB_ERROR_OK ? PB_CORE_CHANNEL_EVENT_DETACH
 									: PB_CORE_CHANNEL_EVENT_ATTACH);
@@ -283,7 +284,8 @@ void pb_core_channel_step(struct pb_firmware *firmware, uint32_t c)
 		close_queues(firmware, c);
 	else if (channel->endpoint.state == PB_CORE_CHANNEL_CLOSING_CONTEXTS)
 		free_contexts(firmware, c);
-	else if (!pb_core_segment_free_next(firmware, c, &channel->closing.at))
+	else if (pb_core_node_reaches(firmware, c) ||
+		 !pb_core_segment_free_next(firmware, c, &channel->closing.at))
 		(void)on_event(firmware, c, PB_CORE_CHANNEL_EVENT_SWEPT);
 }
 

@@ -34,6 +34,8 @@ enum pb_error pb_core_segment_destroy_command(struct pb_core_request *request)
 {
 	enum pb_error error;
 
+	if (pb_core_node_reaches(request->firmware, request->channel))
+		return PB_ERROR_ENGINE_DEAD;
 	request->again = waits_for_segment(request);
 	if (request->again)
 		return PB_ERROR_OK;

@@ -25,6 +25,8 @@ struct puppet {
 	uint32_t count;
 	uint32_t resets;
 	uint32_t cycles; /**< power_cycle() */
+	uint32_t cuts;   /**< cut_off() */
+	bool cannot_cut; /**< cut_off() fails; for puppet_boot() */
 	enum pb_engine_state state;
 	uint32_t sequence;
 	uint32_t progress;

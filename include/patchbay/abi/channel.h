@@ -122,7 +122,8 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  *                 boot left there was cleared.
  *                 APERTURE: no more pages than the capability says, backing 0, result 0. None of its pages is
  *                 mapped at first. While its page table is being cleared, its id is BUSY and names no segment
- * SEGMENT_DESTROY 0 segment; the reply comes when its backing is clear and free
+ * SEGMENT_DESTROY 0 segment; the reply comes when its backing is clear and free. ENGINE_DEAD: an engine that was given
+ *                 up, and cannot be cut off, may still reach it; an attach is refused with the same error then
  * CONTEXT_CREATE  -> 0 context handle
  * CONTEXT_DESTROY 0 context
  * CONTEXT_CLEAR   0 context: no longer lost
