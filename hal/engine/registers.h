@@ -85,8 +85,7 @@ struct pb_engine_registers {
 	uint32_t translation_offset; /**< the struct pb_engine_translation of the card */
 	uint32_t power; /**< equal to command, stored after it: a RESET by force, whatever it is doing */
 	uint32_t restore_offset; /**< array of struct pb_engine_progress in card memory, one for each slot */
-	uint32_t
-		cut; /**< not 0: it executes nothing and reaches no memory but this block, until the word is 0 again */
+	uint32_t cut; /**< not 0: it executes nothing, and reaches only this block, until it is 0 again */
 	uint32_t line0_reserved[5];
 
 	/* line 1: written by the engine */
