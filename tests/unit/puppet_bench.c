@@ -195,7 +195,7 @@ void puppet_boot(void)
 		.node_count = 1,
 		.clock = &puppet_bench.clock,
 		.queues = puppet_bench.queues,
-		.queue_count = 8,
+		.queue_count = PUPPET_QUEUES,
 		.board = "puppet",
 	};
 	puppet_bench.link = (struct pb_link){
