@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "firmware/compiler.h"
 #include "firmware/instance.h"
 
 /**
@@ -10,8 +11,8 @@
  * @param word of the queue's page @param resource what limits it
  * @return microseconds; 0: the queue asks for nothing, or its channel closes, which others wait for
  */
-static uint32_t asked_by_head(const struct pb_firmware *firmware, struct pb_core_node *node, size_t word,
-			      uint32_t resource)
+static PB_CORE_COLD uint32_t asked_by_head(const struct pb_firmware *firmware, struct pb_core_node *node,
+					   size_t word, uint32_t resource)
 {
 	const struct pb_core_queue *queue = pb_core_in_flight_head(&node->flight)->queue;
 	const uint32_t asked =

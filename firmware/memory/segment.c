@@ -76,7 +76,7 @@ static bool overlap(const struct pb_core_segment *one, const struct pb_core_segm
 }
 
 /** Where the part of the pool begins that is kept for a channel: those of all channels lie at the pool's end. */
-static uint32_t home_of(const struct pb_firmware *firmware, uint32_t channel)
+static PB_CORE_COLD uint32_t home_of(const struct pb_firmware *firmware, uint32_t channel)
 {
 	return firmware->config->memory_bytes -
 	       (PB_LIMIT_CHANNELS - channel) * firmware->quotas.minimum[PB_RESOURCE_POOL_BYTES];
@@ -382,8 +382,11 @@ static void remove_segment(struct pb_firmware *firmware, uint32_t channel, uint3
 
 	if (engine_bytes(segment) != 0)
 		set_range(firmware, channel, id, &(struct pb_engine_range){.bytes = 0});
-	memory->create =
-		(struct pb_core_create){.segment = *segment, .step = PB_CORE_CREATE_WIPE, .slot = slot};
+	memory->create.segment = *segment;
+	memory->create.step = PB_CORE_CREATE_WIPE;
+	memory->create.slot = slot;
+	memory->create.at = 0;
+	memory->create.reply = false;
 	memset(segment, 0, sizeof(*segment));
 	memory->segment_of[id] = 0;
 }

@@ -2,6 +2,7 @@
 #include "firmware/observe/telemetry.h"
 
 #include "firmware/assert.h"
+#include "firmware/compiler.h"
 #include "firmware/instance.h"
 
 PB_STATIC_ASSERT((uint32_t)PB_NODE_TAG_COUNT <= PB_NODE_VALUES, "every value of a node has its place");
@@ -86,7 +87,7 @@ static void publish_node(const struct pb_core_node *node)
 }
 
 /** Publishes what a channel has and may have, behind the last node. */
-static void publish_account(const struct pb_firmware *firmware, uint32_t channel)
+static PB_CORE_COLD void publish_account(const struct pb_firmware *firmware, uint32_t channel)
 {
 	const struct pb_core_quota *quota = &firmware->channels[channel].quota;
 	const struct pb_core_node *last = &firmware->nodes[firmware->config->node_count - 1u];

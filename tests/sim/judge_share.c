@@ -119,7 +119,8 @@ void pb_judge_pool(struct pb_run *run)
 		const bool free = !owned[page] && !run->world.reowned[page] && !cleared;
 		const uint64_t sum = free ? sum_of(&run->world, page) : 0;
 
-		if (free && run->pool_known[page] && sum != run->pool_sums[page])
+		/* It may have been cleared for a segment whose creation was cancelled. */
+		if (free && run->pool_known[page] && sum != run->pool_sums[page] && sum != 0)
 			pb_run_break(run, "page %u of the pool has no owner, and has changed", page);
 		run->pool_known[page] = free;
 		run->pool_sums[page] = sum;
