@@ -253,9 +253,11 @@ static void compare(struct pb_firmware *firmware, uint32_t channel)
 /** Clears a slice of card memory. */
 static void clear(uint32_t *words)
 {
-	for (uint32_t i = 0; i < PB_SLICE_CLEAR / sizeof(uint32_t); i += 4u) {
-		pb_shared_write_four(&words[i], 0, 0, 0, 0);
-		PB_CORE_KEEP(i); /* no call of a memset that goes byte by byte */
+	const uint32_t *const end = words + PB_SLICE_CLEAR / sizeof(uint32_t);
+
+	for (; words != end; words += 4) {
+		pb_shared_write_four(words, 0, 0, 0, 0);
+		PB_CORE_KEEP(words); /* no call of a memset that goes byte by byte */
 	}
 }
 
