@@ -16,6 +16,7 @@
 #include "firmware/channel/fence_record.h"
 #include "firmware/channel/grants.h"
 #include "firmware/channel/interrupt.h"
+#include "firmware/channel/quota.h"
 #include "firmware/channel/reply.h"
 #include "firmware/command/control.h"
 #include "firmware/command/doorbell.h"
@@ -78,19 +79,19 @@ struct pb_core_node {
 
 /** One channel. Each member belongs to one module. */
 struct pb_core_channel {
-	struct pb_core_endpoint endpoint;     /**< channel/endpoint.c */
-	struct pb_core_kicks kicks;           /**< command/doorbell.c */
-	struct pb_core_commands commands;     /**< command/control.c */
-	struct pb_core_usage usage;           /**< queue/ring.c */
-	struct pb_core_moderation moderation; /**< channel/interrupt.c */
-	struct pb_core_replies replies;       /**< channel/reply.c */
-	struct pb_core_events events;         /**< channel/event.c */
-	struct pb_core_grants grants;         /**< channel/grants.h */
-	uint32_t queues;                      /**< queue/table.c: how many it has */
-	uint32_t stops;                 /**< command/stop.c: stop requests of its queues that are under way */
-	struct pb_core_closing closing; /**< command/lifecycle.c */
-	struct pb_core_checks checks;   /**< queue/wait.c */
-	struct pb_core_deadlock search; /**< queue/deadlock.c */
+	struct pb_core_endpoint endpoint;       /**< channel/endpoint.c */
+	struct pb_core_kicks kicks;             /**< command/doorbell.c */
+	struct pb_core_commands commands;       /**< command/control.c */
+	struct pb_core_usage usage;             /**< queue/ring.c */
+	struct pb_core_moderation moderation;   /**< channel/interrupt.c */
+	struct pb_core_replies replies;         /**< channel/reply.c */
+	struct pb_core_events events;           /**< channel/event.c */
+	struct pb_core_grants grants;           /**< channel/grants.h */
+	struct pb_core_quota quota;             /**< channel/quota.c */
+	uint32_t queues;                        /**< queue/table.c: how many it has */
+	struct pb_core_closing closing;         /**< command/lifecycle.c */
+	struct pb_core_checks checks;           /**< queue/wait.c */
+	struct pb_core_deadlock search;         /**< queue/deadlock.c */
 	struct pb_core_channel_formats formats; /**< patch/format.c */
 	struct pb_core_channel_memory memory;   /**< memory/segment.c */
 };
@@ -113,6 +114,7 @@ struct pb_firmware {
 	struct pb_core_telemetry telemetry;             /**< observe/telemetry.c */
 	struct pb_core_wakes wakes;                     /**< queue/wait.c */
 	struct pb_core_contexts contexts;               /**< queue/context.c */
+	struct pb_core_quotas quotas;                   /**< channel/quota.c */
 	struct pb_core_node nodes[PB_LIMIT_NODES];
 	struct pb_core_channel channels[PB_LIMIT_CHANNELS];
 	struct pb_core_stops stops;         /**< command/stop.c */

@@ -55,6 +55,9 @@
 #define PB_SLICE_SEGMENTS 8u
 #define PB_SLICE_PIECES   8u
 #define PB_SLICE_PAGES    64u
+/** Bytes of the pool that are cleared in a slice, a part of the page; slices in a pass while nothing else is to be done. */
+#define PB_SLICE_CLEAR 1024u
+#define PB_PASS_CLEARS 16u
 /** In one pass, while a channel closes: queues closed, contexts freed. Its segments are freed one in each pass. */
 #define PB_SLICE_QUEUES   3u
 #define PB_SLICE_CONTEXTS 16u
@@ -76,6 +79,14 @@
 #define PB_LIMIT_STARVATION 32u
 /** After a protected submission has run for t, its priority waits until higher ones have run for so many times t. */
 #define PB_REPAY_TIMES 16u
+/** One part in so many of the card's queues, contexts, segments and formats is kept for the channels: each has its minimum. */
+#define PB_QUOTA_SHARE 2u
+/** One part in so many of the pool is kept for the channels. */
+#define PB_QUOTA_SHARE_POOL 4u
+/** The shortest time that a queue may ask for before it counts as hung, or for a stop, in microseconds: two ticks. */
+#define PB_QUOTA_MICROSECONDS_MIN 10000u
+/** The longest time that the admin may allow, in microseconds: half of what the card's clock counts. */
+#define PB_QUOTA_MICROSECONDS_MAX 0x7fffffffu
 /** Longest time between two ticks, in microseconds; the board's timer keeps it. */
 #define PB_TICK_MICROSECONDS 5000u
 

@@ -128,6 +128,14 @@ enum pb_error pb_queue_clear(struct pb_queue *queue)
 	return pb_command_about(queue->channel, PB_COMMAND_QUEUE_CLEAR, queue->handle, 0);
 }
 
+void pb_queue_set_limits(struct pb_queue *queue, uint32_t hang_us, uint32_t stop_us)
+{
+	struct pb_queue_page *page = pb_queue_page(queue);
+
+	pb_shared_write32(&page->hang_us, hang_us);
+	pb_shared_write32(&page->stop_us, stop_us);
+}
+
 /* ---- submit ---- */
 
 /* Accepts a consumer index that the firmware wrote. @return false: it moved back, or beyond the put index */

@@ -57,9 +57,10 @@ enum pb_error pb_core_queue_create(struct pb_firmware *firmware, uint32_t channe
 		return PB_ERROR_ENGINE_DEAD;
 	if (pb_core_schedule_mode(node) == PB_NODE_HOST_ORDERED && node->queues != 0)
 		return PB_ERROR_NO_SPACE;
+	error = pb_core_quota_claim(firmware, channel, PB_RESOURCE_QUEUES, 1);
+	if (error != PB_ERROR_OK)
+		return error;
 	queue = pb_core_table_open(firmware, &plan);
-	if (queue == NULL)
-		return PB_ERROR_NO_SPACE;
 	pb_core_links_reset(queue);
 	pb_core_ring_init(queue);
 	pb_core_wait_init(queue);
@@ -79,6 +80,7 @@ static void free_queue(struct pb_firmware *firmware, struct pb_core_queue *queue
 
 	pb_core_trace_handle(firmware, queue, PB_TRACE_FREE);
 	pb_core_table_free(firmware, queue);
+	pb_core_quota_release(firmware, queue->channel, PB_RESOURCE_QUEUES, 1);
 	if (reply)
 		pb_core_reply_deferred(firmware, queue->channel, PB_COMMAND_QUEUE_DESTROY, tag, PB_ERROR_OK,
 				       NULL);
@@ -151,6 +153,7 @@ static void end_closing(struct pb_firmware *firmware, uint32_t c)
 	struct pb_core_channel *channel = &firmware->channels[c];
 
 	pb_core_format_forget(&firmware->formats, &channel->formats);
+	pb_core_quota_release_all(firmware, c, PB_RESOURCE_FORMATS);
 	for (uint32_t n = 0; n < firmware->config->node_count; n++)
 		pb_core_ready_halt(&firmware->nodes[n].ready, c, false);
 	pb_core_schedule_hold_channel(firmware, c, false);
@@ -191,6 +194,7 @@ bool pb_core_channel_close(struct pb_firmware *firmware, uint32_t c, uint32_t ta
 	struct pb_core_channel *channel = &firmware->channels[c];
 
 	pb_core_grants_reset(&channel->grants);
+	pb_core_quota_reset(firmware, c);
 	(void)on_event(firmware, c, PB_CORE_CHANNEL_EVENT_CLOSE);
 	if (channel->endpoint.state == PB_CORE_CHANNEL_CLOSED) {
 		answer_request(&channel->endpoint);
@@ -202,9 +206,10 @@ bool pb_core_channel_close(struct pb_firmware *firmware, uint32_t c, uint32_t ta
 }
 
 /** Whether a host may have the channel. */
-static enum pb_error attach_error(const struct pb_firmware *firmware, const struct pb_channel_entry *entry,
-				  uint32_t request)
+static enum pb_error attach_error(const struct pb_firmware *firmware, uint32_t c, uint32_t request)
 {
+	const struct pb_channel_entry *entry = firmware->channels[c].endpoint.entry;
+
 	if ((request & PB_ATTACH_OP_MASK) != PB_ATTACH_OP_ATTACH)
 		return PB_ERROR_BAD_ARGUMENT;
 	if (pb_shared_read32(&entry->host_version) >> 16 != PB_ABI_MAJOR)
@@ -212,14 +217,14 @@ static enum pb_error attach_error(const struct pb_firmware *firmware, const stru
 	/* A host that saw another incarnation has not seen that its submissions are gone. */
 	if (pb_shared_read32(&entry->incarnation) != firmware->boot.incarnation)
 		return PB_ERROR_BAD_ARGUMENT;
-	return PB_ERROR_OK;
+	return pb_core_node_reaches(firmware, c) ? PB_ERROR_ENGINE_DEAD : PB_ERROR_OK;
 }
 
 PB_CORE_COLD void pb_core_channel_request(struct pb_firmware *firmware, uint32_t c, uint32_t request)
 {
 	struct pb_core_endpoint *endpoint = &firmware->channels[c].endpoint;
 	const bool leaves = (request & PB_ATTACH_OP_MASK) == PB_ATTACH_OP_DETACH;
-	const enum pb_error error = leaves ? PB_ERROR_OK : attach_error(firmware, endpoint->entry, request);
+	const enum pb_error error = leaves ? PB_ERROR_OK : attach_error(firmware, c, request);
 	const uint32_t action = on_event(firmware, c,
 					 leaves || error != PB_ERROR_OK ? PB_CORE_CHANNEL_EVENT_DETACH
 									: PB_CORE_CHANNEL_EVENT_ATTACH);
@@ -272,6 +277,7 @@ static void free_contexts(struct pb_firmware *firmware, uint32_t c)
 	closing->at = end;
 	if (end < PB_LIMIT_CONTEXTS)
 		return;
+	pb_core_quota_release_all(firmware, c, PB_RESOURCE_CONTEXTS);
 	pb_core_segment_cancel(firmware, c);
 	(void)on_event(firmware, c, PB_CORE_CHANNEL_EVENT_SWEPT);
 }
@@ -284,7 +290,8 @@ void pb_core_channel_step(struct pb_firmware *firmware, uint32_t c)
 		close_queues(firmware, c);
 	else if (channel->endpoint.state == PB_CORE_CHANNEL_CLOSING_CONTEXTS)
 		free_contexts(firmware, c);
-	else if (!pb_core_segment_free_next(firmware, c, &channel->closing.at))
+	else if (pb_core_node_reaches(firmware, c) ||
+		 !pb_core_segment_free_next(firmware, c, &channel->closing.at))
 		(void)on_event(firmware, c, PB_CORE_CHANNEL_EVENT_SWEPT);
 }
 

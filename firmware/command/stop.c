@@ -4,11 +4,6 @@
 #include "firmware/assert.h"
 #include "firmware/instance.h"
 
-void pb_core_stop_boot(struct pb_core_stops *stops)
-{
-	stops->free = PB_LIMIT_STOPS;
-}
-
 void pb_core_stop_init(struct pb_core_queue *queue)
 {
 	queue->stop = 0;
@@ -60,31 +55,20 @@ bool pb_core_stop_may_begin(struct pb_firmware *firmware, const struct pb_core_s
 			    find_reset(firmware, asked->queue) == NULL);
 }
 
-bool pb_core_stop_has_room(const struct pb_firmware *firmware, uint32_t channel)
-{
-	return firmware->channels[channel].stops == 0 ||
-	       firmware->stops.free > PB_LIMIT_CHANNELS - firmware->stops.channels;
-}
-
-/** Claims a slot for a request of a channel. Pre: there is room. */
-static struct pb_core_stop *claim(struct pb_firmware *firmware, uint32_t channel)
+/** A free slot for a request. Pre: the channel's quota was claimed, so that there is one. */
+static struct pb_core_stop *claim(struct pb_firmware *firmware)
 {
 	struct pb_core_stop *stop = firmware->stops.at;
 
 	while (stop->kind != PB_CORE_STOP_NONE)
 		stop++;
-	firmware->stops.free--;
-	if (firmware->channels[channel].stops++ == 0)
-		firmware->stops.channels++;
 	return stop;
 }
 
 static void release(struct pb_firmware *firmware, struct pb_core_stop *stop)
 {
 	stop->kind = PB_CORE_STOP_NONE;
-	firmware->stops.free++;
-	if (--firmware->channels[stop->queue->channel].stops == 0)
-		firmware->stops.channels--;
+	pb_core_quota_release(firmware, stop->queue->channel, PB_RESOURCE_STOPS, 1);
 }
 
 /** Moves the queue on. @return enum pb_core_stopping_action: what is to be done */
@@ -311,7 +295,7 @@ static enum pb_core_stopping_event event_of(const struct pb_core_stop *asked, ui
 void pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked, uint32_t flags)
 {
 	struct pb_core_queue *queue = asked->queue;
-	struct pb_core_stop *stop = claim(firmware, queue->channel);
+	struct pb_core_stop *stop = claim(firmware);
 
 	*stop = *asked;
 	stop->put = queue->put;

@@ -10,6 +10,7 @@ static PB_CORE_STEP enum pb_error stop_queue(struct pb_core_request *request, st
 {
 	struct pb_firmware *firmware = request->firmware;
 	struct pb_core_queue *queue = pb_core_table_find(firmware, request->channel, handle);
+	enum pb_error error;
 
 	if (queue == NULL)
 		return PB_ERROR_BAD_HANDLE;
@@ -28,9 +29,10 @@ static PB_CORE_STEP enum pb_error stop_queue(struct pb_core_request *request, st
 	/* The cutoff may lie behind what has completed by now, also of what was submitted after the request. */
 	if ((int32_t)(asked->cutoff - queue->completed) > (int32_t)queue->mask + 1)
 		return PB_ERROR_BAD_ARGUMENT;
-	request->again = !pb_core_stop_has_room(firmware, request->channel);
-	if (request->again)
-		return PB_ERROR_OK;
+	error = pb_core_quota_claim(firmware, request->channel, PB_RESOURCE_STOPS, 1);
+	request->again = error == PB_ERROR_NO_SPACE;
+	if (error != PB_ERROR_OK)
+		return error;
 	pb_core_stop_begin(firmware, asked, flags);
 	request->later = true;
 	return PB_ERROR_OK;

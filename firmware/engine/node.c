@@ -68,7 +68,26 @@ void pb_core_node_extend(struct pb_core_machine *machine, uint32_t clock, bool f
 		machine->asked_first = clock;
 }
 
-/** Gives the engine up: every channel gets an event, and what the node has fails one by one in pb_core_retire_dead(). */
+/** Channels with something in flight, as a mask. */
+static uint32_t channels_in_flight(struct pb_core_node *node)
+{
+	uint32_t channels = 0;
+
+	for (uint32_t sequence = node->flight.retired + 1u; sequence != node->flight.fed + 1u; sequence++)
+		channels |= 1u << pb_core_in_flight_at(&node->flight, sequence)->queue->channel;
+	return channels;
+}
+
+bool pb_core_node_reaches(const struct pb_firmware *firmware, uint32_t channel)
+{
+	uint32_t reaches = 0;
+
+	for (uint32_t n = 0; n < firmware->config->node_count; n++)
+		reaches |= firmware->nodes[n].machine.reaches;
+	return (reaches >> channel & 1u) != 0;
+}
+
+/** Gives the engine up and cuts it off from memory: every channel gets an event, and what the node has fails one by one in pb_core_retire_dead(). */
 static PB_CORE_COLD void die(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	const uint32_t n = (uint32_t)(node - firmware->nodes);
@@ -77,6 +96,8 @@ static PB_CORE_COLD void die(struct pb_firmware *firmware, struct pb_core_node *
 				       .index = PB_INDEX_NONE,
 				       .detail = n};
 
+	if (!node->engine->recover->cut_off(node->engine->context))
+		node->machine.reaches = channels_in_flight(node);
 	/* While the card boots, no channel is open. */
 	for (uint32_t channel = 0; firmware->boot.booting == 0 && channel < PB_LIMIT_CHANNELS; channel++)
 		pb_core_event(firmware, channel, &event);

@@ -29,12 +29,11 @@
 
 /** The state of this module. */
 struct pb_core_contexts {
-	uint32_t at[PB_LIMIT_CONTEXTS];   /**< PB_CORE_CONTEXT */
-	uint8_t count[PB_LIMIT_CHANNELS]; /**< contexts of each channel */
+	uint32_t at[PB_LIMIT_CONTEXTS]; /**< PB_CORE_CONTEXT */
 };
 
-/** CONTEXT_CREATE. @param handle set to its handle @return OK or NO_SPACE */
-enum pb_error pb_core_context_create(struct pb_core_contexts *contexts, uint32_t channel, uint32_t *handle);
+/** CONTEXT_CREATE. Pre: the channel's quota has a context for it, so that one is free. @return its handle */
+uint32_t pb_core_context_create(struct pb_core_contexts *contexts, uint32_t channel);
 /** Frees a context. Pre: the handle names one, and nothing of its channel is in flight. */
 void pb_core_context_destroy(struct pb_core_contexts *contexts, uint32_t handle);
 /** CONTEXT_CLEAR: its submissions are executed again. @return OK or BAD_HANDLE */

@@ -213,7 +213,8 @@ static void serve(struct pb_firmware *firmware, uint32_t c)
 
 	if (pb_core_deadlock_searches(&channel->search))
 		search(firmware, channel);
-	for (uint32_t i = 0; i < PB_SLICE_WAITERS && channel->checks.first != PB_CORE_NO_QUEUE; i++)
+	for (uint32_t i = pb_core_quota_wakes(&channel->quota);
+	     i != 0 && channel->checks.first != PB_CORE_NO_QUEUE; i--)
 		check(firmware, &channel->checks);
 	if (channel->checks.first == PB_CORE_NO_QUEUE && !pb_core_deadlock_searches(&channel->search))
 		firmware->wakes.channels &= ~(1u << c);

@@ -110,8 +110,6 @@ void pb_finish(struct pb_run *run)
 		if (!run->hosts[h].attached)
 			continue;
 		run->totals.dropped += run->hosts[h].dropped != 0;
-		pb_judge_marks(run, &run->hosts[h]);
-		pb_judge_share(run, &run->hosts[h]);
 		pb_host_detach(run, &run->hosts[h]);
 	}
 	while (!finish(run)) {

@@ -238,7 +238,12 @@ PB_AT(pb_capability, value, 4);
 	X(APERTURE_PAGES, 23, "pages of an aperture segment, at most")                                       \
 	X(PREEMPTION, 24, "bit 0 between two buffers, bit 1 inside one")                                     \
 	X(QUANTUM_MICROSECONDS, 25, "engine time of a timeslice, unless the queue asks for another")         \
-	X(HANG_MICROSECONDS, 26, "engine time without progress that counts as a hang, unless NODE_SET")
+	X(HANG_MICROSECONDS, 26, "engine time without progress that counts as a hang, unless NODE_SET")      \
+	X(QUEUES_MIN, 27, "queues that each channel is guaranteed")                                          \
+	X(CONTEXTS_MIN, 28, "contexts that each channel is guaranteed")                                      \
+	X(SEGMENTS_MIN, 29, "segments that each channel is guaranteed")                                      \
+	X(FORMATS_MIN, 30, "own patch formats that each channel is guaranteed")                              \
+	X(POOL_BYTES_MIN, 31, "backing memory that each channel is guaranteed, in one piece")
 
 /** The meaning of a capability's value. */
 enum pb_capability_key {

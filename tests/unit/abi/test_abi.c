@@ -25,6 +25,7 @@ static const struct number frozen_errors[] = {
 	{8, "BAD_ARGUMENT"},
 	{9, "RING_FAULT"},
 	{10, "BAD_FORMAT"},
+	{11, "NO_QUOTA"},
 	{16, "BAD_OPTIONS"},
 	{17, "BAD_CONTEXT"},
 	{18, "CONTEXT_LOST"},
@@ -136,6 +137,11 @@ static const struct number frozen_capabilities[] = {
 	{24, "PREEMPTION"},
 	{25, "QUANTUM_MICROSECONDS"},
 	{26, "HANG_MICROSECONDS"},
+	{27, "QUEUES_MIN"},
+	{28, "CONTEXTS_MIN"},
+	{29, "SEGMENTS_MIN"},
+	{30, "FORMATS_MIN"},
+	{31, "POOL_BYTES_MIN"},
 };
 
 static const struct number frozen_commands[] = {
@@ -145,11 +151,16 @@ static const struct number frozen_commands[] = {
 	{10, "CHANNEL_CLOSE"}, {11, "FORMAT_SET"},     {12, "PREEMPT"},
 	{13, "SUSPEND"},       {14, "RESUME"},         {15, "RESET"},
 	{16, "QUERY"},         {17, "TRACE"},          {18, "CHANNEL_GRANT"},
-	{19, "NODE_SET"},      {20, "MODERATE"},
+	{19, "NODE_SET"},      {20, "MODERATE"},       {21, "CHANNEL_QUOTA"},
 };
 
 static const struct number frozen_priorities[] = {
 	{0, "IDLE"}, {1, "LOW"}, {2, "NORMAL"}, {3, "HIGH"}, {4, "REALTIME"},
+};
+
+static const struct number frozen_resources[] = {
+	{0, "QUEUES"}, {1, "CONTEXTS"}, {2, "SEGMENTS"},          {3, "FORMATS"},           {4, "POOL_BYTES"},
+	{5, "STOPS"},  {6, "WAKES"},    {7, "HANG_MICROSECONDS"}, {8, "STOP_MICROSECONDS"},
 };
 
 static const struct number frozen_whys[] = {
@@ -190,6 +201,7 @@ static const struct number capabilities[] = {PB_CAPABILITIES(NUMBER)};
 static const struct number commands[] = {PB_COMMANDS(NUMBER)};
 static const struct number priorities[] = {PB_PRIORITY_LEVELS(NUMBER)};
 static const struct number whys[] = {PB_WHYS(NUMBER)};
+static const struct number resources[] = {PB_RESOURCES(NUMBER)};
 static const struct number node_states[] = {PB_NODE_STATES(NUMBER)};
 static const struct number formats[] = {PB_PATCH_FORMATS(NUMBER)};
 static const struct number format_reasons[] = {PB_FORMAT_REASONS(NUMBER)};
@@ -220,6 +232,7 @@ static const struct {
 	LIST(commands, NULL),
 	LIST(priorities, pb_priority_name),
 	LIST(whys, pb_why_name),
+	LIST(resources, pb_resource_name),
 	LIST(node_states, pb_node_state_name),
 	LIST(formats, NULL),
 	LIST(format_reasons, NULL),

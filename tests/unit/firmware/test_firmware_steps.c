@@ -23,12 +23,14 @@ static void segments_in_slices(void **state)
 		.step = PB_CORE_CREATE_CHECK,
 		.segment = {.size = PB_PAGE_BYTES, .memory_bytes = PB_PAGE_BYTES},
 	};
+	firmware.config = &(struct pb_firmware_config){
+		.pool_offset = 0x5000, .memory_bytes = 0x100000, .queue_count = 1};
+	pb_core_quota_boot(&firmware);
 	for (uint32_t at = PB_SLICE_SEGMENTS; at < PB_LIMIT_SEGMENTS; at += PB_SLICE_SEGMENTS) {
 		pb_core_segment_step(&firmware, 1);
 		assert_int_equal(create->at, at);
 		assert_int_equal(create->step, PB_CORE_CREATE_CHECK);
 	}
-	firmware.config = &(struct pb_firmware_config){.pool_offset = 0x5000};
 	pb_core_segment_step(&firmware, 1);
 	assert_int_equal(create->step, PB_CORE_CREATE_BACK);
 	assert_int_equal(create->at, 0x5000);
@@ -42,14 +44,11 @@ static void counters(void **state)
 {
 	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {
 		PB_FORMAT_OWN, PB_FORMAT_ADDRESS | PB_FORMAT_NONE << 8 | 4u << 24, 0, UINT32_MAX};
-	uint32_t reason;
 
 	(void)state;
 	memset(&firmware, 0, sizeof(firmware));
 	for (uint32_t i = 1; i <= 3; i++) {
-		assert_int_equal(pb_core_format_set(&firmware.formats, &firmware.channels[1].formats,
-						    arguments, &reason),
-				 PB_ERROR_OK);
+		pb_core_format_set(&firmware.formats, &firmware.channels[1].formats, arguments);
 		assert_int_equal(firmware.channels[1].formats.version, 2u * i - 1u);
 		pb_core_format_forget(&firmware.formats, &firmware.channels[1].formats);
 		assert_int_equal(firmware.channels[1].formats.version, 2u * i);
@@ -119,21 +118,30 @@ static void ranges_of_segments_that_go(void **state)
 	};
 	const struct pb_engine_memory_ops ops = {.set_range = count_range};
 	const struct pb_engine_memory memory = {.ops = &ops};
-	const struct pb_firmware_config config = {.engine_memory = &memory};
+	const struct pb_firmware_config config = {.engine_memory = &memory, .memory_bytes = 0x100000};
 
 	(void)state;
 	for (uint32_t i = 0; i < COUNT(rows); i++) {
 		memset(&firmware, 0, sizeof(firmware));
 		firmware.config = &config;
+		pb_core_quota_boot(&firmware);
+		assert_int_equal(pb_core_quota_claim(&firmware, 1, PB_RESOURCE_SEGMENTS, 1), PB_ERROR_OK);
+		assert_int_equal(pb_core_quota_claim(&firmware, 1, PB_RESOURCE_POOL_BYTES, PB_PAGE_BYTES),
+				 PB_ERROR_OK);
 		firmware.channels[1].memory.segment_of[7] = 3;
 		firmware.segments.taken[0] = 7;
 		firmware.segments.at[3] = (struct pb_core_segment){.size = 16u * PB_PAGE_BYTES,
 								   .memory_bytes = rows[i].memory_bytes,
-								   .kind = (uint8_t)rows[i].kind};
+								   .kind = (uint8_t)rows[i].kind,
+								   .channel = 1};
 		ranges_set = 0;
-		assert_int_equal(pb_core_segment_destroy(&firmware, 1, 7), PB_ERROR_OK);
+		assert_int_equal(pb_core_segment_destroy(&firmware, 1, 0, 7), PB_ERROR_OK);
 		assert_int_equal(ranges_set, rows[i].ranges);
 		assert_int_equal(firmware.channels[1].memory.segment_of[7], 0);
+		/* Its slot is free when its memory is clear. */
+		assert_int_equal(firmware.segments.taken[0], 7);
+		firmware.channels[1].replies.deferred = 1;
+		pb_core_segment_step(&firmware, 1);
 		assert_int_equal(firmware.segments.taken[0], 3);
 		assert_int_equal(firmware.segments.at[3].size, 0);
 	}

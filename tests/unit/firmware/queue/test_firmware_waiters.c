@@ -305,7 +305,7 @@ static void every_one_of_many_cycles_is_found(void **state)
 /* ---- more queues that are moved and awaited than any list would hold ---- */
 
 #define TARGETS 34u
-#define WAITERS 118u
+#define WAITERS 60u
 
 static struct pb_queue targets[TARGETS], waiters[TARGETS * WAITERS];
 
