@@ -45,6 +45,7 @@
 #include "firmware/patch/job.h"
 #include "firmware/patch/patch.h"
 #include "firmware/prepare/compare.h"
+#include "firmware/prepare/jobs.h"
 #include "firmware/prepare/prepare.h"
 #include "firmware/prepare/staged.h"
 #include "firmware/queue/context.h"
@@ -68,6 +69,7 @@ struct pb_core_node {
 	struct pb_core_ready ready;              /**< queue/ready.c */
 	struct pb_core_schedule schedule;        /**< queue/schedule.c */
 	struct pb_core_staged staged;            /**< prepare/staged.c */
+	struct pb_core_asks asks;                /**< prepare/jobs.c */
 	struct pb_core_machine machine;          /**< engine/node.c */
 	struct pb_core_retirement retirement;    /**< engine/complete.c */
 	struct pb_core_progress progress;        /**< engine/progress.c */
@@ -123,7 +125,7 @@ struct pb_firmware {
 	struct pb_core_segments segments;   /**< memory/segment.c */
 	struct pb_core_formats formats;     /**< patch/format.c */
 	struct pb_core_patched_set patched; /**< prepare/compare.c */
-	struct pb_core_jobs jobs;           /**< prepare/staged.c */
+	struct pb_core_jobs jobs;           /**< prepare/jobs.c */
 };
 
 /** Address of an offset in card memory. */

@@ -71,6 +71,14 @@
  * wait for it. As long as Windows gives a preemption (TdrDelay), in microseconds.
  */
 #define PB_STOP_MICROSECONDS 2000000u
+/**
+ * Most that one submission is charged at a time, in microseconds: a clock or a runtime counter that leaps, forward or
+ * back, costs the channel that it happens to meet no more. Only an engine that cannot stop runs longer for one while
+ * others wait.
+ */
+#define PB_CHARGE_MICROSECONDS_MAX 60000000u
+/** Time for which a free job is kept for the queue to which it was granted, in microseconds. */
+#define PB_GRANT_MICROSECONDS 10000u
 /** Engine time of a queue's timeslice, in microseconds, unless QUEUE_CREATE names another. */
 #define PB_QUANTUM_MICROSECONDS 5000u
 /** The longest timeslice that QUEUE_CREATE may name, in microseconds. */

@@ -8,7 +8,7 @@
 /** Advances the staged submission by one slice, unless one of a higher priority goes first. */
 static PB_CORE_STEP void advance(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	if (pb_core_ready_any(&node->ready))
+	if (pb_core_ready_any(&node->ready) || node->asks.revoked)
 		pb_core_preempt_staged(firmware, node);
 	if (node->staged.kind == PB_CORE_STAGED_JOB &&
 	    !pb_core_staged_yields(&node->staged, pb_lines_waiting(firmware->lines->pending)))
@@ -16,6 +16,21 @@ static PB_CORE_STEP void advance(struct pb_firmware *firmware, struct pb_core_no
 	/* Also what has just become ready: its context may have been lost meanwhile. */
 	if (pb_core_staged_is_ready(&node->staged))
 		pb_core_context_cancel_if_lost(&firmware->contexts, pb_core_in_flight_next(&node->flight));
+}
+
+/** Admits a submission that needs no job while the node's queue waits for one. @return false: there is none */
+static PB_CORE_COLD bool fill(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	struct pb_core_queue *queue = pb_core_jobs_fill(firmware, node);
+
+	if (queue == NULL)
+		return false;
+	/* It is not charged for the time in which the engine had nothing to run. */
+	pb_core_charge_pause(&node->retirement);
+	(void)pb_core_admit(firmware, node, queue);
+	if (pb_core_ring_has_more(queue) && pb_core_queue_place(queue) == PB_CORE_PLACE_NONE)
+		pb_core_ready_prepend(firmware->table.queues, &node->ready, queue);
+	return true;
 }
 
 /** Admits the next submission. @return false: there is none, or it needs a job and none is free */
@@ -28,7 +43,7 @@ static bool admit_next(struct pb_firmware *firmware, struct pb_core_node *node)
 		return false;
 	}
 	pb_core_waypoint(firmware, PB_WAYPOINT_ADMIT);
-	return pb_core_admit(firmware, node, queue);
+	return pb_core_admit(firmware, node, queue) || fill(firmware, node);
 }
 
 /** Fails what a dead node has; other nodes have nothing to do until their engine answers. @return whether there is more to do */

@@ -96,8 +96,10 @@ void pb_core_queue_close(struct pb_firmware *firmware, struct pb_core_queue *que
 		return;
 	pb_core_timeslice_remove(firmware, node, queue);
 	pb_core_stop_abandon(firmware, queue);
-	if (pb_core_staged_is_of(node, queue))
+	if (pb_core_staged_is_of(node, queue)) {
+		pb_core_charge_unsubmitted(firmware, node);
 		pb_core_staged_drop_closing(firmware, node);
+	}
 	pb_core_wait_wake(firmware, queue);
 	if (queue->in_flight == 0 && !pb_core_wait_is_awaited(queue))
 		free_queue(firmware, queue);

@@ -17,7 +17,7 @@ static enum pb_why why_not_now(const struct pb_firmware *firmware, struct pb_cor
 		return PB_WHY_PREPARING;
 	if (!pb_core_node_is_running(&node->machine))
 		return PB_WHY_NODE_BUSY;
-	if (pb_core_staged_awaits_job(firmware, queue))
+	if (pb_core_jobs_awaits(firmware, queue))
 		return PB_WHY_WAITS_FOR_JOB;
 	return PB_WHY_READY;
 }

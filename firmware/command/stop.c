@@ -261,18 +261,24 @@ static void leave_lists(struct pb_firmware *firmware, struct pb_core_queue *queu
 
 	pb_core_timeslice_remove(firmware, node, queue);
 	pb_core_wait_leave(firmware, queue);
-	if (pb_core_staged_is_of(node, queue) && pb_core_in_flight_next(&node->flight)->status == PB_ERROR_OK)
-		pb_core_staged_unsubmit(firmware, node);
+	if (!pb_core_staged_is_of(node, queue) ||
+	    pb_core_in_flight_next(&node->flight)->status != PB_ERROR_OK)
+		return;
+	pb_core_charge_unsubmitted(firmware, node);
+	pb_core_staged_unsubmit(firmware, node);
 }
 
-/** Has the queue's submissions recalled from the engine: by a reset if that is asked and the engine runs one, else by a stop. */
+/**
+ * Has the queue's submissions recalled from the engine: by a reset if that is asked and the engine runs one, else by a
+ * stop. If the engine runs another channel's submission, the next tick stops it (engine/watchdog.c).
+ */
 static void recall_from_engine(struct pb_firmware *firmware, struct pb_core_stop *stop)
 {
 	struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(stop->queue)];
 	const uint32_t position = pb_core_in_flight_first_of(&node->flight, stop->queue);
 	const struct pb_core_submission *head = pb_core_in_flight_head(&node->flight);
 
-	if (position == 0)
+	if (position == 0 || head->queue->channel != stop->queue->channel)
 		return;
 	if (stop->kind != PB_CORE_STOP_RESET || position != 1u || head->status != PB_ERROR_OK) {
 		pb_core_node_recall(firmware, node, PB_CORE_STOP_FOR_HOST, stop->inside);

@@ -97,7 +97,8 @@ static PB_CORE_COLD void die(struct pb_firmware *firmware, struct pb_core_node *
 				       .detail = n};
 
 	if (!node->engine->recover->cut_off(node->engine->context))
-		node->machine.reaches = channels_in_flight(node);
+		/* At boot nobody knows what it runs. */
+		node->machine.reaches = firmware->boot.booting != 0 ? UINT32_MAX : channels_in_flight(node);
 	/* While the card boots, no channel is open. */
 	for (uint32_t channel = 0; firmware->boot.booting == 0 && channel < PB_LIMIT_CHANNELS; channel++)
 		pb_core_event(firmware, channel, &event);
@@ -165,10 +166,14 @@ void pb_core_node_reset(struct pb_firmware *firmware, struct pb_core_node *node)
 /** Charges what the engine did before it stopped, or inside the submission that it stopped in. */
 static void charge_stopped(struct pb_firmware *firmware, struct pb_core_node *node)
 {
+	const struct pb_core_submission *head = pb_core_in_flight_head(&node->flight);
+	const struct pb_core_submission *asker = pb_core_recall_first_wanted(node);
 	uint32_t progress;
+	const uint32_t time = node->engine->run->runtime(node->engine->context, &progress);
 
-	pb_core_charge(firmware, node, pb_core_in_flight_head(&node->flight),
-		       node->engine->run->runtime(node->engine->context, &progress));
+	if (node->machine.reason != PB_CORE_STOP_FOR_HOST || asker == NULL)
+		asker = head;
+	pb_core_charge_stop(firmware, node, head, asker, time);
 }
 
 /** Reads where the engine stopped: what is complete is retired, and progress is saved. @return false: what it reports is impossible */

@@ -17,6 +17,17 @@ static bool host_wants(const struct pb_core_queue *queue)
 	return (queue->stop & (PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_DRAINING)) == PB_CORE_QUEUE_STOPPING;
 }
 
+const struct pb_core_submission *pb_core_recall_first_wanted(struct pb_core_node *node)
+{
+	for (uint32_t sequence = node->flight.retired + 1u; sequence != node->flight.fed + 1u; sequence++) {
+		const struct pb_core_submission *submission = pb_core_in_flight_at(&node->flight, sequence);
+
+		if (host_wants(submission->queue))
+			return submission;
+	}
+	return NULL;
+}
+
 static bool is_wanted(const struct pb_core_node *node, const struct pb_core_submission *submission)
 {
 	if (host_wants(submission->queue))
@@ -86,6 +97,7 @@ static void unsubmit_staged(struct pb_firmware *firmware, struct pb_core_node *n
 {
 	for (uint32_t i = 0; i < all->count; i++) {
 		if ((all->out >> i & 1u) != 0 && pb_core_staged_is_of(node, all->at[i].queue)) {
+			pb_core_charge_unsubmitted(firmware, node);
 			pb_core_staged_unsubmit(firmware, node);
 			return;
 		}

@@ -81,6 +81,21 @@ bool pb_core_watchdog_boot(struct pb_firmware *firmware, struct pb_core_node *no
 	return pb_core_node_is_running(&node->machine) || pb_core_node_is_dead(&node->machine);
 }
 
+/**
+ * Stops the engine for a host that wants submissions back which are behind another channel's. One tick in between
+ * bounds what such requests cost others; the channel that asked is charged from here on.
+ * @param time runtime counter of the engine @return whether the engine is to stop
+ */
+static PB_CORE_COLD bool recall_for_host(struct pb_firmware *firmware, struct pb_core_node *node,
+					 uint32_t time)
+{
+	if (pb_core_recall_first_wanted(node) == NULL)
+		return false;
+	pb_core_charge(firmware, node, pb_core_in_flight_head(&node->flight), time);
+	pb_core_node_recall(firmware, node, PB_CORE_STOP_FOR_HOST, true);
+	return true;
+}
+
 void pb_core_watchdog(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	struct pb_engine_report report;
@@ -95,6 +110,7 @@ void pb_core_watchdog(struct pb_firmware *firmware, struct pb_core_node *node)
 	}
 	if (pb_core_node_is_dead(&node->machine))
 		return;
+	pb_core_jobs_tick(firmware, node);
 	/* Read only now: what has just begun to be timed would have begun after an earlier reading. */
 	clock = pb_core_clock(firmware);
 	if (!pb_core_node_is_running(&node->machine)) {
@@ -102,7 +118,8 @@ void pb_core_watchdog(struct pb_firmware *firmware, struct pb_core_node *node)
 		return;
 	}
 	if (!pb_core_in_flight_is_empty(&node->flight) &&
-	    pb_core_preempt_at_tick(firmware, node, report.time))
+	    (pb_core_preempt_at_tick(firmware, node, report.time) ||
+	     recall_for_host(firmware, node, report.time)))
 		return;
 	if (!pb_core_progress_check(firmware, node, clock) &&
 	    clock - node->progress.since > hang_limit_of(firmware, node))

@@ -395,15 +395,18 @@ static PB_CORE_STEP bool admit_special(struct pb_firmware *firmware, const struc
 	enum pb_error error;
 	bool parked = false;
 
-	if (admission->length != 0 && !pb_core_staged_has_job(firmware, node))
+	if (admission->length != 0 && !pb_core_ring_is_prepared(queue) &&
+	    !pb_core_jobs_has(firmware, &firmware->jobs, node, queue))
 		return false;
 	/* If it was recalled, it has waited before. */
 	if (pb_core_ring_claim_deadlock(queue))
 		failed = PB_ERROR_DEADLOCK;
 	else if (waits != 0 && !pb_core_ring_is_prepared(queue))
 		failed = pb_core_wait(firmware, queue, admission->descriptor, waits, &parked);
-	if (parked)
+	if (parked) {
+		pb_core_jobs_pass_on(firmware, node);
 		return true;
+	}
 	begin(admission);
 	admission->submission->protected = pb_core_timeslice_claim_protect(&node->slice);
 	error = (flags & PB_FLAG_PAGING) != 0 ? admit_paging(firmware, admission)
@@ -412,6 +415,8 @@ static PB_CORE_STEP bool admit_special(struct pb_firmware *firmware, const struc
 		error = failed;
 	if (error != PB_ERROR_OK)
 		fail(firmware, node, error);
+	if (admission->length != 0 && node->asks.granted)
+		pb_core_jobs_pass_on(firmware, node);
 	if (pb_core_ring_is_prepared(queue))
 		readmit(firmware, admission);
 	if ((flags & PB_FLAG_NULL_RENDERING) != 0)

@@ -2,13 +2,13 @@
 /**
  * @file
  * The staged submission of a node: the next one to be fed, with the job that
- * prepares it if it has patches. The owner of struct pb_core_staged and of
- * struct pb_core_jobs; main loop only.
+ * prepares it if it has patches. The owner of struct pb_core_staged; main loop
+ * only.
  */
 #ifndef PB_FIRMWARE_PREPARE_STAGED_H
 #define PB_FIRMWARE_PREPARE_STAGED_H
 
-#include "firmware/patch/job.h"
+#include "firmware/prepare/jobs.h"
 #include "patchbay/abi/errors.h"
 
 struct pb_firmware;
@@ -33,22 +33,7 @@ struct pb_core_staged {
 	uint32_t patches; /**< carried out in submissions that completed or were recalled, since boot */
 };
 
-/** The state of this module: the jobs of all nodes. */
-struct pb_core_jobs {
-	uint32_t free;   /**< mask of jobs */
-	uint32_t wanted; /**< mask of nodes that wait for one */
-	struct pb_core_job at[PB_LIMIT_JOBS];
-};
-
-/** All jobs are free. Once, at boot. */
-void pb_core_staged_boot(struct pb_core_jobs *jobs);
-/** Whether a job is free; if not, the node is marked when one is. */
-bool pb_core_staged_has_job(struct pb_firmware *firmware, struct pb_core_node *node);
-/** Whether the queue is the one that its node admits from next, as soon as a job is free. */
-bool pb_core_staged_awaits_job(const struct pb_firmware *firmware, const struct pb_core_queue *queue);
-/** Finds a free job. Pre: there is one. */
-struct pb_core_job *pb_core_staged_find_job(struct pb_core_jobs *jobs);
-/** Has a job prepare the node's next submission. Pre: pb_core_staged_find_job() found it, and nothing is staged. */
+/** Has a job prepare the node's next submission. Pre: pb_core_jobs_find() found it, and nothing is staged. */
 void pb_core_staged_prepare(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_job *job);
 /** The node's next submission is ready to be fed; its job, if it has one, is free again. */
 void pb_core_staged_ready(struct pb_firmware *firmware, struct pb_core_node *node);
@@ -72,8 +57,11 @@ void pb_core_staged_halt(struct pb_firmware *firmware, struct pb_core_node *node
 void pb_core_staged_report_halt(struct pb_firmware *firmware, const struct pb_core_submission *submission);
 /** Counts the patches of a submission that completes or is recalled. */
 void pb_core_staged_count_patches(struct pb_firmware *firmware, const struct pb_core_submission *submission);
-/** Counts the time in which the engine had nothing to run while the submission was prepared. @param idle_since card clock */
-void pb_core_staged_count_starved(struct pb_core_staged *staged, uint32_t idle_since, uint32_t clock);
+/**
+ * Counts the time in which the engine had nothing to run while the submission was prepared, up to now.
+ * @param idle_since card clock @return microseconds
+ */
+uint32_t pb_core_staged_count_starved(struct pb_core_staged *staged, uint32_t idle_since, uint32_t clock);
 
 /** Whether a submission is staged. */
 static inline bool pb_core_staged_any(const struct pb_core_staged *staged)

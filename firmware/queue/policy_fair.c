@@ -24,6 +24,8 @@ static uint32_t highest(uint32_t mask)
 	return 31u - (uint32_t)__builtin_clz(mask);
 }
 
+PB_STATIC_ASSERT(PB_CHARGE_MICROSECONDS_MAX <= INT32_MAX / 2, "a deficit is charged from INT32_MIN / 2 on");
+
 /** Engine time that a channel gets in one round, in microseconds. */
 static int32_t share(const struct pb_firmware *firmware, uint32_t channel)
 {
@@ -60,6 +62,9 @@ static uint32_t channel_of(const struct pb_firmware *firmware, struct pb_core_fa
 		const uint32_t behind = ready & ~((2u << channel) - 1u);
 
 		channel = pb_bits_lowest(behind != 0 ? behind : ready);
+		/* Credit that a channel left unused, as all its queues began to wait, does not add up. */
+		if (level->deficit[channel] > 0)
+			level->deficit[channel] = 0;
 		level->deficit[channel] += share(firmware, channel);
 		if (level->deficit[channel] > 0)
 			break;
@@ -250,9 +255,11 @@ static void repay(struct pb_core_fair *fair, const struct pb_core_submission *su
 	}
 }
 
-static void charge(struct pb_core_node *node, const struct pb_core_submission *submission,
-		   uint32_t microseconds)
+/** @param elapsed microseconds; more than PB_CHARGE_MICROSECONDS_MAX counts as a leap of the clock, and as so many */
+static void charge(struct pb_core_node *node, const struct pb_core_submission *submission, uint32_t elapsed)
 {
+	const uint32_t microseconds =
+		elapsed < PB_CHARGE_MICROSECONDS_MAX ? elapsed : PB_CHARGE_MICROSECONDS_MAX;
 	const struct pb_core_queue *queue = submission->queue;
 	const uint32_t priority = pb_core_queue_priority(queue);
 	int32_t *deficit = &node->fair.at[priority].deficit[queue->channel];

@@ -130,6 +130,12 @@ static void channels_share_by_deficit(void **state)
 		{{-200 * SHARE, -100 * SHARE - 1}, 1, 1, 1, {-99 * SHARE, SHARE - 1}},
 		{{-10 * SHARE, -30 * SHARE - 1}, 3, 1, 0, {SHARE, -1}},
 		{{-20 * SHARE, -30 * SHARE - 1}, 3, 1, 1, {-9 * SHARE, 3 * SHARE - 1}},
+		/* As deep in debt as a channel can be, which no sum of rounds overflows. */
+		{{INT32_MIN / 2 - 60000000, INT32_MIN / 2 - 60000000}, 1, 1, 0, {SHARE - 1824, -1824}},
+		/* Credit that a channel could not use does not add up. */
+		{{0, 3}, 1, 0, 1, {0, SHARE}},
+		{{SHARE, 0}, 1, 1, 0, {SHARE, 0}},
+		{{INT32_MAX, 0}, 1, 1, 0, {SHARE, 0}},
 	};
 
 	for (uint32_t i = 0; i < COUNT(rows); i++) {
@@ -163,9 +169,13 @@ static void engine_time_is_charged_unless_the_channel_is_alone(void **state)
 		{false, false, true, 7, 300, 7 - 300},
 		{true, true, false, INT32_MIN / 2 + 1, 300, INT32_MIN / 2 + 1 - 300},
 		{true, true, false, INT32_MIN / 2, 300, INT32_MIN / 2},
-		/* Ten minutes at once do not wrap. */
-		{true, true, false, INT32_MIN / 2 + 1, 600000000, INT32_MIN / 2 + 1 - 600000000},
-		{true, true, false, INT32_MIN / 2 + 1 - 600000000, 600000000, INT32_MIN / 2 + 1 - 600000000},
+		/* A minute is the most that counts: a clock that leaps, forward or back, costs no more. */
+		{true, true, false, 7, 59999999, 7 - 59999999},
+		{true, true, false, 7, 60000001, 7 - 60000000},
+		{true, true, false, 7, UINT32_C(1) << 30, 7 - 60000000},
+		{true, true, false, 7, UINT32_MAX, 7 - 60000000},
+		{true, true, false, INT32_MIN / 2 + 1, UINT32_MAX, INT32_MIN / 2 + 1 - 60000000},
+		{true, true, false, INT32_MIN / 2 - 60000000, UINT32_MAX, INT32_MIN / 2 - 60000000},
 	};
 
 	for (uint32_t i = 0; i < COUNT(rows); i++) {
@@ -184,7 +194,10 @@ static void engine_time_is_charged_unless_the_channel_is_alone(void **state)
 		*deficit(0) = rows[i].before;
 		pb_core_policy_fair.charge(node, &submission, rows[i].microseconds);
 		assert_int_equal(*deficit(0), rows[i].after);
-		assert_int_equal(node->slice.used, 11u + (rows[i].current ? rows[i].microseconds : 0));
+		assert_int_equal(node->slice.used,
+				 11u + (!rows[i].current                  ? 0
+					: rows[i].microseconds < 60000000 ? rows[i].microseconds
+									  : 60000000));
 	}
 }
 
@@ -220,6 +233,79 @@ static void runtime_or_elapsed_time_is_charged(void **state)
 	}
 }
 
+/** Of a stop, the ring head is charged its runtime; the rest is the channel's that asked for the stop. */
+static void a_stop_is_charged_to_the_channel_that_asked(void **state)
+{
+	static const struct {
+		uint32_t asker; /* queue: 1 is of the head's channel, 2 of another */
+		bool uncharged;
+		uint32_t elapsed, run;
+		int32_t head, other;
+	} rows[] = {
+		{2, false, 300, 100, -100, -200}, {2, false, 100, 300, -300, 0},
+		{2, false, 300, 300, -300, 0},    {2, true, 300, 100, -100, 0},
+		{1, false, 300, 100, -300, 0},    {1, false, 100, 300, -300, 0},
+	};
+
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		const struct pb_core_submission head = {.queue = &queues[0]};
+		const struct pb_core_submission asker = {.queue = &queues[rows[i].asker]};
+		const uint32_t clock = 1000;
+
+		start(state);
+		append(&queues[0]);
+		append(&queues[2]);
+		firmware.clock = &clock;
+		node->retirement.uncharged = rows[i].uncharged;
+		node->retirement.charged_until = clock - rows[i].elapsed;
+		pb_core_charge_stop(&firmware, node, &head, &asker, rows[i].run);
+		assert_int_equal(*deficit(0), rows[i].head);
+		assert_int_equal(*deficit(1), rows[i].other);
+		assert_int_equal(node->retirement.charged_until, clock);
+		assert_int_equal(node->retirement.time, rows[i].run);
+		assert_false(node->retirement.uncharged);
+	}
+}
+
+/** Preparation that keeps the engine without anything to run is charged to its channel, also if it comes to nothing. */
+static void preparation_is_charged_while_the_engine_is_idle(void **state)
+{
+	static const struct {
+		bool unsubmitted, in_flight, uncharged;
+		uint32_t idle, preparing; /* for so long */
+		int32_t charged;
+	} rows[] = {
+		{true, false, true, 500, 300, 300},  {true, false, false, 500, 300, 300},
+		{true, false, true, 200, 300, 200},  {true, true, true, 500, 300, 0},
+		{false, false, true, 500, 300, 300}, {false, false, true, 200, 300, 200},
+		{false, false, false, 500, 300, 0}, /* its completion is charged */
+	};
+
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		const uint32_t clock = 1000;
+
+		start(state);
+		append(&queues[2]);
+		firmware.clock = &clock;
+		pb_core_in_flight_next(&node->flight)->queue = &queues[0];
+		node->staged.kind = PB_CORE_STAGED_JOB;
+		node->staged.preparing = clock - rows[i].preparing;
+		node->retirement.idle_since = clock - rows[i].idle;
+		node->retirement.charged_until = 400;
+		node->retirement.uncharged = rows[i].uncharged;
+		if (rows[i].in_flight) {
+			node->flight.retired = UINT32_MAX;
+			pb_core_in_flight_head(&node->flight)->queue = &queues[2];
+		}
+		if (rows[i].unsubmitted)
+			pb_core_charge_unsubmitted(&firmware, node);
+		else
+			pb_core_charge_prepared(&firmware, node, pb_core_in_flight_next(&node->flight));
+		assert_int_equal(*deficit(0), -rows[i].charged);
+		assert_int_equal(node->retirement.charged_until, rows[i].charged != 0 ? clock : 400);
+	}
+}
+
 /** A protected submission makes its priority repay a multiple of its time, without wrapping; higher priorities repay. */
 static void protected_runtime_is_repaid_to_higher_priorities(void **state)
 {
@@ -233,7 +319,8 @@ static void protected_runtime_is_repaid_to_higher_priorities(void **state)
 		{false, 100, {99, 7, 8}, {0, 7, 8}},
 		{false, 100, {101, 7, 8}, {1, 7, 8}},
 		{true, 100, {250, 7, 8}, {150, 7 + 100 * PB_REPAY_TIMES, 8}},
-		{true, UINT32_MAX, {0, 0, 0}, {0, UINT32_MAX / PB_REPAY_TIMES * PB_REPAY_TIMES, 0}},
+		{true, UINT32_MAX, {0, 0, 0}, {0, 60000000 * PB_REPAY_TIMES, 0}},
+		{false, UINT32_MAX, {60000001, 7, 8}, {1, 7, 8}},
 		{true, 1000, {0, 1000, 0}, {0, 1000 + 1000 * PB_REPAY_TIMES, 0}},
 		{true, 1000, {0, UINT32_MAX, 0}, {0, UINT32_MAX, 0}},
 		{true, 2, {0, UINT32_MAX - PB_REPAY_TIMES, 0}, {0, UINT32_MAX, 0}},
@@ -345,6 +432,8 @@ UNIT_SUITE(test_policy_fair)
 		cmocka_unit_test(channels_share_by_deficit),
 		cmocka_unit_test(engine_time_is_charged_unless_the_channel_is_alone),
 		cmocka_unit_test(runtime_or_elapsed_time_is_charged),
+		cmocka_unit_test(a_stop_is_charged_to_the_channel_that_asked),
+		cmocka_unit_test(preparation_is_charged_while_the_engine_is_idle),
 		cmocka_unit_test(protected_runtime_is_repaid_to_higher_priorities),
 		cmocka_unit_test(a_starved_priority_is_served_once_and_protected),
 		cmocka_unit_test(every_lower_ready_priority_starves),

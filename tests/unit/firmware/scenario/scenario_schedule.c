@@ -44,6 +44,29 @@ static const struct CMUnitTest tests[] = {
 	     "queue B node=2; queue C node=2; queue D node=1; submit A D run=mark:1 patches=patches-max;"
 	     "run 100; submit B wait=C:1; submit C wait=B:1 run=mark:3; run 200; now A=0 C=0;"
 	     "until C=1:DEADLOCK; until B=1:DEP_FAILED"),
+	CARD(a_job_goes_to_the_channel_that_was_charged_least_on_whichever_node,
+	     "for 0 1 2 | 0 1 3 | 2 3 0 | 2 3 1; queue B node=$1 entries=16; queue D node=$2 entries=16;"
+	     "queue C node=$3 client=2; submit B*16 D*16 run=mark:1 patches=patches-max; run 100;"
+	     "submit C*3 run=mark:3; until C=1; now B=1 D=0; until C=2; now B=1 D=1; until C=3"),
+	CARD(a_higher_priority_takes_a_job_back,
+	     "for low normal 2 | idle low 3 | high realtime 1; queue B prio=$1 node=0; queue D prio=$1 "
+	     "node=$3;"
+	     "queue C prio=$2 node=2; queue E prio=$2 node=$3; submit B*2 D*2 run=mark:1 patches=patches-max;"
+	     "run 100; submit C run=mark:3; run 150; now C=1 B=0 D=0; until B=2; until D=2"),
+	CARD(an_equal_priority_takes_no_job_back,
+	     "queue D node=1; queue C node=2 client=2; submit A D run=mark:1 patches=patches-max; run 100;"
+	     "submit C run=mark:3; run 150; now C=0; until C=1"),
+	CARD(a_priority_that_has_starved_keeps_its_job,
+	     "queue D node=1 prio=high; queue E node=2 prio=high; queue B node=3 prio=low;"
+	     "submit D E run=mark:1 patches=patches-max; full D E; run 100;"
+	     "submit B*2 run=mark:3 patches=patches-max; run 50000; now B=2"),
+	CARD(a_node_whose_queue_waits_for_a_job_serves_other_channels,
+	     "queue B node=2; queue F node=2 client=2; queue G node=2 prio=high;" ALL_JOBS_TAKEN
+	     "submit B run=mark:3; run 100; submit F; submit G; run 100; now A=0 B=0 F=1 G=1; until B=1"),
+	CARD(higher_priorities_do_not_wait_for_the_job_of_a_starved_queue,
+	     "queue B node=2 prio=low; queue C node=2 prio=high entries=64;" ALL_JOBS_TAKEN
+	     "submit A*2 D*2 run=mark:1 patches=patches-max; submit C*48; submit B run=mark:3; until C=48; "
+	     "now A=1; until B=1"),
 	CARD(a_queue_leaves_the_middle_of_those_that_are_ready,
 	     "queue B; queue C; hold; submit A B C run=busy:100; run 1000; destroy B; release; order A C"),
 	CARD(a_queue_is_preparing_or_ready,

@@ -30,6 +30,17 @@ static const struct CMUnitTest tests[] = {
 	       "begin p PREEMPT A 1 77; engine stops=1; stopped 0 1; fed B1 A1; engine restores=1;"
 	       "finish 1; reply p = TIMEOUT; finish 2; reply p = OK _ _ 1 0; expect A=1 B=1;"
 	       "engine resets=1"),
+	CARD(a_stop_request_behind_another_channels_submission_stops_the_engine_at_the_next_tick_only,
+	     "for PREEMPT B 1 77 inside | PREEMPT B 1 77 0 | SUSPEND B 1 recall 0 | RESET 0 B 1 0;"
+	     "queue B client=2;"
+	     "submit A run=busy:1000,busy:1000,busy:1000,busy:1000,busy:1000,busy:1000,busy:1000,busy:1000; "
+	     "submit B run=busy:10; run 300;"
+	     "begin p 2 $1 $2 $3 $4 $5; run 500; do QUERY the-node 0 = OK _ _ _ _ _ _ _ _ 0; now A=0;"
+	     "run 5200; reply p client=2; now A=0; do QUERY the-node 0 = OK _ _ _ _ _ _ _ _ 1; until A=1"),
+	CARD(a_stop_request_of_a_running_channel_stops_the_engine_at_once,
+	     "queue B client=2; submit A run=busy:100,busy:2000; submit B run=busy:10; run 50;"
+	     "begin p PREEMPT A 1 77 inside; run 300; reply p;"
+	     "do QUERY the-node 0 = OK _ _ _ _ _ _ _ _ 1; until B=1"),
 	PUPPET(a_preemption_with_an_old_cutoff_returns_nothing,
 	       "submit A*3; finish 2; finish 3; do PREEMPT A 1 5 = OK 3 _ 3 0; engine stops=0"),
 	CARD(a_reset_forces_a_preemption_that_waits_for_an_endless_submission,
