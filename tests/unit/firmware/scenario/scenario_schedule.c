@@ -5,6 +5,10 @@
 /* A long list on each of the first two nodes: no job is free. */
 #define ALL_JOBS_TAKEN "queue D node=1; submit A D run=mark:1 patches=patches-max; run 100; "
 
+/* 40 ms, which can be stopped after every 2 ms. */
+#define FOUR_PACKETS "busy:2000,busy:2000,busy:2000,busy:2000"
+#define LONG_BUFFER  FOUR_PACKETS "," FOUR_PACKETS "," FOUR_PACKETS "," FOUR_PACKETS "," FOUR_PACKETS
+
 /* While a queue is there. */
 #define STILL "do SEGMENT_DESTROY 0 = BUSY;"
 
@@ -24,6 +28,10 @@ static const struct CMUnitTest tests[] = {
 	     "submit B*15 C*15 run=busy:2000; each F..M queue % prio=high entries=4;"
 	     "submit F..L*$1 M*$2 run=busy:10; run 1000; release; order of=BC B*5 C*5 B*5 C*5 B*5 C*5;"
 	     "each F..L now %=$1; now M=$2"),
+	CARD(a_queue_is_seen_however_many_submissions_another_one_has,
+	     "for 1 B 3000 | 2 B 3000 | 3 B 3000 | 4 B 3000 | 1 C 14000 | 2 C 14000 | 3 C 14000 | 4 C 14000;"
+	     "queue B prio=low; queue C client=2; submit $2*$1 run=" LONG_BUFFER "; run 1000; submit A;"
+	     "run $3; now A=1 $2=0"),
 	CARD(engine_time_of_channels_is_as_their_weights,
 	     "for 1 1 1 B..B E..E H..H 500 500 500 | 1 2 4 B..B E..E H..H 500 500 500 "
 	     "| 4 2 1 B..B E..F H..J 500 500 500 | 3 1 2 B..D E..G H..H 2000 200 700;"
