@@ -314,17 +314,46 @@ static bool is_followed(struct pb_core_node *node, const struct pb_core_queue *q
 	return staged != NULL && rivals(queue, staged);
 }
 
+/** Channels of a priority for which the engine can stop: those that use the node, and that of a staged submission. */
+static uint32_t waiting_at(struct pb_core_node *node, uint32_t priority,
+			   const struct pb_core_submission *staged)
+{
+	uint32_t channels = channels_at(node, priority);
+
+	if (staged != NULL && pb_core_staged_is_ready(&node->staged) &&
+	    pb_core_queue_priority(staged->queue) == priority)
+		channels |= 1u << staged->queue->channel;
+	return channels;
+}
+
+/**
+ * Whether a queue that runs has used up its channel's share, and other channels of its
+ * priority wait. What is not charged yet counts. @param uncharged microseconds
+ */
+static bool is_running_share_used(struct pb_core_node *node, const struct pb_core_queue *queue,
+				  const struct pb_core_submission *staged, uint32_t uncharged)
+{
+	const uint32_t priority = pb_core_queue_priority(queue);
+	const int32_t deficit = node->fair.at[priority].deficit[queue->channel];
+
+	if (deficit > 0 && (uint32_t)deficit > uncharged)
+		return false;
+	return (waiting_at(node, priority, staged) & ~(1u << queue->channel)) != 0;
+}
+
 static bool should_preempt(struct pb_core_node *node, const struct pb_core_submission *staged, uint32_t used)
 {
 	const struct pb_core_submission *head = pb_core_in_flight_head(&node->flight);
 	const struct pb_core_queue *queue = head->queue;
+	const uint32_t charged = queue == node->slice.current ? node->slice.used : 0;
 
 	if (used == 0)
 		return is_outranked(node, staged);
+	if (is_running_share_used(node, queue, staged, used - charged))
+		return true;
 	if (!is_quantum_used(queue, used))
 		return false;
-	return is_share_used(node, queue) || has_peers(node, queue) || is_followed(node, queue, staged) ||
-	       head->protected;
+	return has_peers(node, queue) || is_followed(node, queue, staged) || head->protected;
 }
 
 static bool may_recall(const struct pb_core_node *node, const struct pb_core_submission *submission)
