@@ -60,6 +60,9 @@ static uint32_t channel_of(const struct pb_firmware *firmware, struct pb_core_fa
 		const uint32_t behind = ready & ~((2u << channel) - 1u);
 
 		channel = pb_bits_lowest(behind != 0 ? behind : ready);
+		/* Credit that a channel left unused, as all its queues began to wait, does not add up. */
+		if (level->deficit[channel] > 0)
+			level->deficit[channel] = 0;
 		level->deficit[channel] += share(firmware, channel);
 		if (level->deficit[channel] > 0)
 			break;

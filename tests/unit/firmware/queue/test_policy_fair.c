@@ -191,6 +191,10 @@ static void channels_share_by_deficit(void **state)
 		{{-200 * SHARE, -100 * SHARE - 1}, 1, 1, 1, {-99 * SHARE, SHARE - 1}},
 		{{-10 * SHARE, -30 * SHARE - 1}, 3, 1, 0, {SHARE, -1}},
 		{{-20 * SHARE, -30 * SHARE - 1}, 3, 1, 1, {-9 * SHARE, 3 * SHARE - 1}},
+		/* Credit that a channel could not use does not add up. */
+		{{0, 3}, 1, 0, 1, {0, SHARE}},
+		{{SHARE, 0}, 1, 1, 0, {SHARE, 0}},
+		{{INT32_MAX, 0}, 1, 1, 0, {SHARE, 0}},
 	};
 
 	for (uint32_t i = 0; i < COUNT(rows); i++) {
