@@ -323,7 +323,7 @@ static uint32_t waiting_at(struct pb_core_node *node, uint32_t priority,
 {
 	uint32_t channels = channels_at(node, priority);
 
-	if (staged != NULL && pb_core_staged_is_ready(&node->staged) &&
+	if (staged != NULL && node->staged.kind == PB_CORE_STAGED_READY &&
 	    pb_core_queue_priority(staged->queue) == priority)
 		channels |= 1u << staged->queue->channel;
 	return channels;
