@@ -277,7 +277,7 @@ static void leave_lists(struct pb_firmware *firmware, struct pb_core_queue *queu
 
 	pb_core_timeslice_remove(firmware, node, queue);
 	pb_core_wait_leave(firmware, queue);
-	if (pb_core_staged_is_of(node, queue) && pb_core_in_flight_next(&node->flight)->status == PB_ERROR_OK)
+	if (pb_core_staged_is_of(node, queue) && pb_core_staged_may_unsubmit(node))
 		pb_core_staged_unsubmit(firmware, node);
 }
 
