@@ -285,24 +285,39 @@ static void runtime_or_elapsed_time_is_charged(void **state)
 	}
 }
 
-/** A protected submission makes its priority repay a multiple of its time, without wrapping; higher priorities repay. */
+/**
+ * A protected submission makes its priority repay a multiple of its time, and the other priorities below the highest
+ * that waits one time less, without wrapping; the runtime of higher priorities repays.
+ */
 static void protected_runtime_is_repaid_to_higher_priorities(void **state)
 {
+	enum { NONE, READY, FED, STAGED }; /* where a submission of the highest priority is */
 	static const struct {
 		bool protected;
 		uint32_t microseconds;
+		uint32_t highest, place;
 		uint32_t before[3], after[3]; /* to repay by the priority below, its own, the one above */
 	} rows[] = {
-		{false, 100, {0, 0, 0}, {0, 0, 0}},
-		{false, 100, {100, 100, 100}, {0, 100, 100}},
-		{false, 100, {99, 7, 8}, {0, 7, 8}},
-		{false, 100, {101, 7, 8}, {1, 7, 8}},
-		{true, 100, {250, 7, 8}, {150, 7 + 100 * PB_REPAY_TIMES, 8}},
-		{true, UINT32_MAX, {0, 0, 0}, {0, UINT32_MAX / PB_REPAY_TIMES * PB_REPAY_TIMES, 0}},
-		{true, 1000, {0, 1000, 0}, {0, 1000 + 1000 * PB_REPAY_TIMES, 0}},
-		{true, 1000, {0, UINT32_MAX, 0}, {0, UINT32_MAX, 0}},
-		{true, 2, {0, UINT32_MAX - PB_REPAY_TIMES, 0}, {0, UINT32_MAX, 0}},
-		{true, 1, {0, UINT32_MAX - PB_REPAY_TIMES + 1u, 0}, {0, UINT32_MAX - PB_REPAY_TIMES + 1u, 0}},
+		{false, 100, 0, NONE, {0, 0, 0}, {0, 0, 0}},
+		{false, 100, 0, NONE, {100, 100, 100}, {0, 100, 100}},
+		{false, 100, 0, NONE, {99, 7, 8}, {0, 7, 8}},
+		{false, 100, 0, NONE, {101, 7, 8}, {1, 7, 8}},
+		{false, 100, PB_PRIORITY_REALTIME, READY, {101, 7, 8}, {1, 7, 8}},
+		{true, 100, 0, NONE, {250, 7, 8}, {250 + 1500, 7 + 1600, 8}},
+		{true, 100, PB_PRIORITY_HIGH, READY, {250, 7, 8}, {250 + 1500, 7 + 1600, 8}},
+		{true, 100, PB_PRIORITY_REALTIME, READY, {250, 7, 8}, {250 + 1500, 7 + 1600, 8 + 1500}},
+		{true, 100, PB_PRIORITY_REALTIME, FED, {0, 0, 0}, {1500, 1600, 1500}},
+		{true, 100, PB_PRIORITY_REALTIME, STAGED, {0, 0, 0}, {1500, 1600, 1500}},
+		{true, UINT32_MAX, 0, NONE, {0, 0, 0}, {UINT32_MAX / 15 * 15, UINT32_MAX / 16 * 16, 0}},
+		{true, 1000, 0, NONE, {0, 1000, 0}, {15000, 17000, 0}},
+		{true, 1000, 0, NONE, {UINT32_MAX, UINT32_MAX, 0}, {UINT32_MAX, UINT32_MAX, 0}},
+		{true, 2, 0, NONE, {UINT32_MAX - 15u, UINT32_MAX - 16u, 0}, {UINT32_MAX, UINT32_MAX, 0}},
+		{true,
+		 1,
+		 0,
+		 NONE,
+		 {UINT32_MAX - 14u, UINT32_MAX - 15u, 0},
+		 {UINT32_MAX - 14u, UINT32_MAX - 15u, 0}},
 	};
 
 	for (uint32_t i = 0; i < COUNT(rows); i++) {
@@ -310,6 +325,13 @@ static void protected_runtime_is_repaid_to_higher_priorities(void **state)
 							      .protected = rows[i].protected};
 
 		start(state);
+		queues[2].identity = identity_of(rows[i].highest);
+		if (rows[i].place == READY)
+			append(&queues[2]);
+		pb_core_in_flight_at(&node->flight, 1)->queue = &queues[2];
+		node->flight.fed = rows[i].place == FED;
+		if (rows[i].place == STAGED)
+			node->staged.kind = PB_CORE_STAGED_JOB;
 		for (uint32_t l = 0; l < 3u; l++)
 			node->fair.at[PRIORITY - 1u + l].repay_us = rows[i].before[l];
 		node->fair.at[PB_PRIORITY_IDLE].repay_us = rows[i].before[0];
@@ -317,6 +339,7 @@ static void protected_runtime_is_repaid_to_higher_priorities(void **state)
 		assert_int_equal(node->fair.at[PB_PRIORITY_IDLE].repay_us, rows[i].after[0]);
 		for (uint32_t l = 0; l < 3u; l++)
 			assert_int_equal(node->fair.at[PRIORITY - 1u + l].repay_us, rows[i].after[l]);
+		assert_int_equal(node->fair.at[PB_PRIORITY_REALTIME].repay_us, 0);
 	}
 }
 

@@ -23,6 +23,13 @@ static const struct CMUnitTest tests[] = {
 	CARD(a_lower_submission_runs_after_32_also_if_the_higher_queue_never_runs_out,
 	     "queue B prio=low; queue C entries=64; hold; submit B C*60 run=busy:100; run 1000; release;"
 	     "order C*32 B C*28"),
+	CARD(two_lower_priorities_have_a_sixteenth_of_the_engine_together,
+	     "queue B prio=low entries=4; queue C prio=idle entries=4; submit A run=busy:200;"
+	     "submit B C run=busy:4000; full A..C; run 8000000; shares A=30 B=1 C=1 of=8000000"),
+	CARD(four_lower_priorities_have_a_sixteenth_of_the_engine_together,
+	     "do 0 CHANNEL_GRANT 1 0 1 realtime; queue B prio=low entries=4; queue C prio=idle entries=4;"
+	     "queue D prio=high entries=4; queue E prio=realtime entries=4; submit E run=busy:200;"
+	     "submit A..D run=busy:4000; full A..E; run 16000000; shares E=60 A=1 B..C=2 D=1 of=16000000"),
 	CARD(queues_take_timeslices_behind_submissions_of_a_higher_priority,
 	     "for 0 0 | 4 3 | 4 4; queue B entries=16; queue C entries=16; hold;"
 	     "submit B*15 C*15 run=busy:2000; each F..M queue % prio=high entries=4;"
