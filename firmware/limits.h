@@ -85,7 +85,10 @@
 #define PB_QUANTUM_MICROSECONDS_MAX 65280u
 /** Submissions of higher priorities, after which one of a ready lower priority runs, protected from preemption. */
 #define PB_LIMIT_STARVATION 32u
-/** After a protected submission has run for t, its priority waits until higher ones have run for so many times t. */
+/**
+ * After a protected submission has run for t, its priority waits until higher ones have run for so many times t; the other
+ * priorities below the highest that waited meanwhile, for one time less.
+ */
 #define PB_REPAY_TIMES 16u
 /** One part in so many of the card's queues, contexts, segments and formats is kept for the channels: each has its minimum. */
 #define PB_QUOTA_SHARE 2u

@@ -66,6 +66,7 @@ static void tick(struct pb_firmware *firmware)
 	do
 		pb_core_watchdog(firmware, &firmware->nodes[n]);
 	while (++n < firmware->config->node_count);
+	pb_core_stop_tick(firmware);
 	if (firmware->moderated != 0)
 		pb_core_interrupt_tick(firmware);
 	/* A doorbell that was lost is found here. */

@@ -14,8 +14,9 @@ static PB_CORE_STEP void advance(struct pb_firmware *firmware, struct pb_core_no
 	    !pb_core_staged_yields(&node->staged, pb_lines_waiting(firmware->lines->pending)))
 		pb_core_prepare(firmware, node);
 	/* Also what has just become ready: its context may have been lost meanwhile. */
-	if (pb_core_staged_is_ready(&node->staged))
-		pb_core_context_cancel_if_lost(&firmware->contexts, pb_core_in_flight_next(&node->flight));
+	if (pb_core_staged_is_ready(&node->staged) &&
+	    pb_core_context_cancel_if_lost(&firmware->contexts, pb_core_in_flight_next(&node->flight)))
+		pb_core_staged_cancel(node);
 }
 
 /** Admits a submission that needs no job while the node's queue waits for one. @return false: there is none */
@@ -68,6 +69,28 @@ static bool feed(struct pb_firmware *firmware, struct pb_core_node *node)
 	return true;
 }
 
+/**
+ * Feeds the staged submission that has failed, as soon as nothing of its queue is before it and there is room: until then
+ * it may be unsubmitted, so that it keeps nothing before it from being recalled. @return whether there is more to do
+ */
+static PB_CORE_COLD bool feed_failed(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	const struct pb_core_queue *queue = pb_core_in_flight_next(&node->flight)->queue;
+
+	/* Retirement or an answer marks the node. */
+	if (pb_core_in_flight_first_of(&node->flight, queue) != 0 ||
+	    pb_core_in_flight_count(&node->flight) >= node->machine.depth)
+		return fail_if_dead(firmware, node);
+	if (pb_core_node_is_dead(&node->machine)) {
+		pb_core_staged_settle_failed(firmware, node);
+		return fail_if_dead(firmware, node);
+	}
+	if (!pb_core_node_is_running(&node->machine))
+		return false;
+	pb_core_staged_settle_failed(firmware, node);
+	return feed(firmware, node);
+}
+
 PB_CORE_STEP bool pb_core_run_node(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	if (pb_core_staged_any(&node->staged))
@@ -75,7 +98,7 @@ PB_CORE_STEP bool pb_core_run_node(struct pb_firmware *firmware, struct pb_core_
 	else if (!admit_next(firmware, node))
 		return fail_if_dead(firmware, node);
 	if (!pb_core_staged_is_ready(&node->staged))
-		return true;
+		return pb_core_staged_has_failed(&node->staged) ? feed_failed(firmware, node) : true;
 	if (!pb_core_node_is_running(&node->machine))
 		return fail_if_dead(firmware, node);
 	return feed(firmware, node);

@@ -6,7 +6,7 @@
 /** Returns what has not begun to its queues. */
 static void recall(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t flags)
 {
-	if (pb_core_staged_any(&node->staged) && pb_core_in_flight_next(&node->flight)->status == PB_ERROR_OK)
+	if (pb_core_staged_any(&node->staged) && pb_core_staged_may_unsubmit(node))
 		pb_core_preempt_return_staged(firmware, node);
 	if (!pb_core_in_flight_is_empty(&node->flight))
 		pb_core_node_recall(firmware, node, PB_CORE_STOP_TO_SWITCH, (flags & PB_STOP_INSIDE) != 0);

@@ -182,12 +182,13 @@ static void let_through(struct pb_firmware *firmware, struct pb_core_queue *queu
 
 /** Lets a submission that was stopped inside, maybe for another reason, end before its host may move it or get it back. */
 static bool let_first_end(struct pb_firmware *firmware, struct pb_core_queue *queue,
-			  const struct pb_core_stop *stop)
+			  struct pb_core_stop *stop)
 {
 	if ((queue->stop & PB_CORE_QUEUE_DRAINING) != 0 || !pb_core_ring_is_started(queue) ||
 	    stop->kind == PB_CORE_STOP_RESET || (stop->kind == PB_CORE_STOP_PREEMPT && stop->inside))
 		return false;
 	(void)on_event(queue, PB_CORE_STOPPING_EVENT_BEGUN);
+	stop->ticks = PB_STOP_MICROSECONDS / PB_TICK_MICROSECONDS;
 	let_through(firmware, queue, 1);
 	return true;
 }
@@ -241,6 +242,28 @@ bool pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node
 	return false;
 }
 
+/** Counts a tick at which the engine ran the submission that a request lets end. */
+static void count_tick(struct pb_firmware *firmware, struct pb_core_stop *stop)
+{
+	struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(stop->queue)];
+
+	if (!pb_core_node_is_running(&node->machine) ||
+	    pb_core_in_flight_first_of(&node->flight, stop->queue) != 1u)
+		return;
+	if (--stop->ticks == 0)
+		pb_core_node_hang(firmware, node);
+}
+
+void pb_core_stop_tick(struct pb_firmware *firmware)
+{
+	for (uint32_t i = 0; i < PB_LIMIT_STOPS; i++) {
+		struct pb_core_stop *stop = &firmware->stops.at[i];
+
+		if (stop->kind != PB_CORE_STOP_NONE && stop->ticks != 0)
+			count_tick(firmware, stop);
+	}
+}
+
 void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
 	if (on_event(queue, PB_CORE_STOPPING_EVENT_CLOSE) != PB_CORE_STOPPING_ACTION_FORGET)
@@ -261,8 +284,7 @@ static void leave_lists(struct pb_firmware *firmware, struct pb_core_queue *queu
 
 	pb_core_timeslice_remove(firmware, node, queue);
 	pb_core_wait_leave(firmware, queue);
-	if (!pb_core_staged_is_of(node, queue) ||
-	    pb_core_in_flight_next(&node->flight)->status != PB_ERROR_OK)
+	if (!pb_core_staged_is_of(node, queue) || !pb_core_staged_may_unsubmit(node))
 		return;
 	pb_core_charge_unsubmitted(firmware, node);
 	pb_core_staged_unsubmit(firmware, node);
@@ -270,7 +292,8 @@ static void leave_lists(struct pb_firmware *firmware, struct pb_core_queue *queu
 
 /**
  * Has the queue's submissions recalled from the engine: by a reset if that is asked and the engine runs one, else by a
- * stop. If the engine runs another channel's submission, the next tick stops it (engine/watchdog.c).
+ * stop. It stops inside a submission also if that is to end first: others may want the engine meanwhile. If the engine
+ * runs another channel's submission, the next tick stops it (engine/watchdog.c).
  */
 static void recall_from_engine(struct pb_firmware *firmware, struct pb_core_stop *stop)
 {
@@ -281,7 +304,7 @@ static void recall_from_engine(struct pb_firmware *firmware, struct pb_core_stop
 	if (position == 0 || head->queue->channel != stop->queue->channel)
 		return;
 	if (stop->kind != PB_CORE_STOP_RESET || position != 1u || head->status != PB_ERROR_OK) {
-		pb_core_node_recall(firmware, node, PB_CORE_STOP_FOR_HOST, stop->inside);
+		pb_core_node_recall(firmware, node, PB_CORE_STOP_FOR_HOST, true);
 		return;
 	}
 	pb_core_node_blame(firmware, node, PB_ERROR_ENGINE_HANG, 0);

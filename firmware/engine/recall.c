@@ -8,6 +8,7 @@ struct recalled {
 	struct pb_core_submission at[PB_LIMIT_IN_FLIGHT + 1u];
 	uint32_t count; /**< in flight */
 	bool staged;    /**< at[count] is the staged one */
+	bool ready;     /**< that is ready to be fed: if it has failed, it completes */
 	uint32_t out;   /**< mask of those that are recalled */
 };
 
@@ -41,7 +42,7 @@ static bool must_complete(const struct recalled *all, uint32_t i)
 {
 	const struct pb_core_queue *queue = all->at[i].queue;
 
-	for (; i < all->count + (all->staged ? 1u : 0u); i++) {
+	for (; i < all->count + (all->ready ? 1u : 0u); i++) {
 		if (all->at[i].queue == queue && all->at[i].status != PB_ERROR_OK)
 			return true;
 	}
@@ -64,6 +65,7 @@ static void collect(struct pb_core_node *node, struct recalled *all)
 {
 	all->count = pb_core_in_flight_count(&node->flight);
 	all->staged = pb_core_staged_any(&node->staged);
+	all->ready = pb_core_staged_is_ready(&node->staged);
 	all->out = 0;
 	for (uint32_t i = 0; i < all->count + (all->staged ? 1u : 0u); i++)
 		all->at[i] = *pb_core_in_flight_at(&node->flight, node->flight.retired + 1u + i);

@@ -341,21 +341,11 @@ static enum pb_error admit_paging(struct pb_firmware *firmware, const struct adm
 	return error != PB_ERROR_OK ? error : timeline_error;
 }
 
-/**
- * Fails the node's next submission: it is fed empty. A wait that failed does not lose the context, because the
- * submission itself was not wrong. Of other errors, that of a paging buffer halts its channel on the node.
- */
+/** Fails the node's next submission: it is fed empty, when nothing of its queue is before it. */
 static PB_CORE_COLD void fail(struct pb_firmware *firmware, struct pb_core_node *node, enum pb_error error)
 {
-	struct pb_core_submission *submission = pb_core_in_flight_next(&node->flight);
-
-	pb_core_submission_fail(submission, error, PB_INDEX_NONE, 0);
-	pb_core_staged_ready(firmware, node);
-	if (error == PB_ERROR_DEP_FAILED || error == PB_ERROR_DEADLOCK)
-		return;
-	pb_core_context_lose(&firmware->contexts, submission);
-	if (submission->context == PB_CORE_CONTEXT_PAGING)
-		pb_core_staged_halt(firmware, node, submission);
+	pb_core_submission_fail(pb_core_in_flight_next(&node->flight), error, PB_INDEX_NONE, 0);
+	pb_core_staged_fail(firmware, node);
 }
 
 /** Counts a queue's next submission as admitted. */
@@ -373,7 +363,7 @@ static PB_CORE_INLINE void begin(const struct admission *admission)
 	pb_core_ring_admit(queue, &admission->channel->usage);
 }
 
-/** Re-admits a recalled submission, which is already patched, and may have begun. */
+/** Re-admits a recalled submission, which is already patched, and may have begun. Pre: it has not failed. */
 static void readmit(struct pb_firmware *firmware, const struct admission *admission)
 {
 	admission->submission->doorbell = 0; /* its first feed was measured */
@@ -415,10 +405,10 @@ static PB_CORE_STEP bool admit_special(struct pb_firmware *firmware, const struc
 		error = failed;
 	if (error != PB_ERROR_OK)
 		fail(firmware, node, error);
+	else if (pb_core_ring_is_prepared(queue))
+		readmit(firmware, admission);
 	if (admission->length != 0 && node->asks.granted)
 		pb_core_jobs_pass_on(firmware, node);
-	if (pb_core_ring_is_prepared(queue))
-		readmit(firmware, admission);
 	if ((flags & PB_FLAG_NULL_RENDERING) != 0)
 		admission->submission->engine.bytes = 0;
 	if ((flags & KIND_FLAGS) != 0)

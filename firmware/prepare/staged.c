@@ -26,6 +26,41 @@ void pb_core_staged_ready(struct pb_firmware *firmware, struct pb_core_node *nod
 	replace_job(firmware, node, PB_CORE_STAGED_READY);
 }
 
+void pb_core_staged_fail(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	replace_job(firmware, node, PB_CORE_STAGED_FAILED);
+}
+
+void pb_core_staged_cancel(struct pb_core_node *node)
+{
+	const struct pb_core_submission *submission = pb_core_in_flight_next(&node->flight);
+
+	/* What a queue keeps of a recalled submission is claimed when that is fed. */
+	pb_core_ring_keep_prepared(submission->queue, submission->resumes);
+	node->staged.kind = PB_CORE_STAGED_FAILED;
+}
+
+void pb_core_staged_settle_failed(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	struct pb_core_submission *submission = pb_core_in_flight_next(&node->flight);
+	const uint32_t status = submission->status;
+
+	node->staged.kind = PB_CORE_STAGED_READY;
+	if (pb_core_ring_is_prepared(submission->queue))
+		(void)pb_core_ring_claim_prepared(submission->queue);
+	if (status == PB_ERROR_DEP_FAILED || status == PB_ERROR_DEADLOCK || status == PB_ERROR_CONTEXT_LOST)
+		return;
+	pb_core_context_lose(&firmware->contexts, submission);
+	if (submission->context == PB_CORE_CONTEXT_PAGING)
+		pb_core_staged_halt(firmware, node, submission);
+}
+
+bool pb_core_staged_may_unsubmit(struct pb_core_node *node)
+{
+	return pb_core_staged_has_failed(&node->staged) ||
+	       pb_core_in_flight_next(&node->flight)->status == PB_ERROR_OK;
+}
+
 void pb_core_staged_clear(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	replace_job(firmware, node, PB_CORE_STAGED_NONE);
@@ -80,8 +115,9 @@ void pb_core_staged_drop_closing(struct pb_firmware *firmware, struct pb_core_no
 	if (!pb_core_table_is_closing(queue) &&
 	    !pb_core_schedule_is_closing(&firmware->holds, queue->channel))
 		return;
+	if (!pb_core_staged_has_failed(&node->staged))
+		pb_core_staged_report_halt(firmware, submission);
 	pb_core_staged_clear(firmware, node);
-	pb_core_staged_report_halt(firmware, submission);
 	pb_core_ring_release(queue, &firmware->channels[queue->channel].usage);
 	pb_core_mark_node(&firmware->marks, node->bit);
 }

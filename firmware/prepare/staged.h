@@ -20,6 +20,8 @@ enum pb_core_staged_kind {
 	PB_CORE_STAGED_NONE = 0,  /**< none */
 	PB_CORE_STAGED_JOB = 1,   /**< a job prepares it */
 	PB_CORE_STAGED_READY = 2, /**< it is ready to be fed */
+	PB_CORE_STAGED_FAILED =
+		3, /**< it has failed; it is unsubmitted if one before it is recalled, until it can be fed at once */
 };
 
 /** A member of a node's record. */
@@ -42,9 +44,21 @@ static inline void pb_core_staged_ready_at_once(struct pb_core_staged *staged)
 {
 	staged->kind = PB_CORE_STAGED_READY;
 }
+/** The node's next submission has failed; its job, if it has one, is free again. */
+void pb_core_staged_fail(struct pb_firmware *firmware, struct pb_core_node *node);
+/** The node's next submission was cancelled after it was prepared. Pre: it was ready. */
+void pb_core_staged_cancel(struct pb_core_node *node);
+/**
+ * The staged submission that has failed is fed empty, and completes, whatever happens from here on: unless it was
+ * cancelled, or a wait of it failed, its context is lost, or a paging buffer's channel is halted on the node. Pre: it can
+ * be fed at once, and nothing of its queue is in flight.
+ */
+void pb_core_staged_settle_failed(struct pb_firmware *firmware, struct pb_core_node *node);
+/** Whether the staged submission may be unsubmitted: it has not failed for good. */
+bool pb_core_staged_may_unsubmit(struct pb_core_node *node);
 /** Nothing is staged any more; the job, if there is one, is free again. */
 void pb_core_staged_clear(struct pb_firmware *firmware, struct pb_core_node *node);
-/** Unsubmits the staged submission: its descriptor is in its queue's ring as if it had not been read. Pre: it has not failed. */
+/** Unsubmits the staged submission: its descriptor is in its queue's ring as if it had not been read. Pre: pb_core_staged_may_unsubmit(). */
 void pb_core_staged_unsubmit(struct pb_firmware *firmware, struct pb_core_node *node);
 /** Drops the staged submission, if its queue or its channel is being closed. */
 void pb_core_staged_drop_closing(struct pb_firmware *firmware, struct pb_core_node *node);
@@ -73,6 +87,12 @@ static inline bool pb_core_staged_any(const struct pb_core_staged *staged)
 static inline bool pb_core_staged_is_ready(const struct pb_core_staged *staged)
 {
 	return staged->kind == PB_CORE_STAGED_READY;
+}
+
+/** Whether a submission is staged that has failed, and may still be unsubmitted. */
+static inline bool pb_core_staged_has_failed(const struct pb_core_staged *staged)
+{
+	return staged->kind == PB_CORE_STAGED_FAILED;
 }
 
 /** The staged submission is fed: nothing is staged any more. Pre: it was ready. */

@@ -55,12 +55,14 @@ static inline bool pb_core_context_is_lost(const struct pb_core_contexts *contex
 	       (contexts->at[submission->context] & PB_CORE_CONTEXT_LOST) != 0;
 }
 
-/** Cancels a submission whose context was lost after it was admitted. */
-static inline void pb_core_context_cancel_if_lost(const struct pb_core_contexts *contexts,
+/** Cancels a submission whose context was lost after it was admitted. @return whether it was */
+static inline bool pb_core_context_cancel_if_lost(const struct pb_core_contexts *contexts,
 						  struct pb_core_submission *submission)
 {
-	if (submission->status == PB_ERROR_OK && pb_core_context_is_lost(contexts, submission))
-		pb_core_submission_fail(submission, PB_ERROR_CONTEXT_LOST, PB_INDEX_NONE, 0);
+	if (submission->status != PB_ERROR_OK || !pb_core_context_is_lost(contexts, submission))
+		return false;
+	pb_core_submission_fail(submission, PB_ERROR_CONTEXT_LOST, PB_INDEX_NONE, 0);
+	return true;
 }
 
 #endif

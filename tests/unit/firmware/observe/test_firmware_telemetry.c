@@ -265,6 +265,8 @@ static void failed_work_has_no_fence_latency(void **state)
 	assert_int_equal(pb_queue_submit(&puppet_bench.queue, &bad), PB_ERROR_OK);
 	puppet_submit(0, 2);
 	puppet_submit(1, 3);
+	/* Each is fed when nothing of its queue is before it. */
+	puppet_finish(1);
 	puppet_finish(2);
 	puppet_finish(3);
 	puppet_expect_fence(3, 3, PB_ERROR_OK);

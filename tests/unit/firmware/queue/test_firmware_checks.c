@@ -22,7 +22,8 @@ static void make_queues(uint32_t count)
 	firmware.table.queues = queues;
 	firmware.table.count = CHAIN;
 	firmware.channels[0].queues = count;
-	firmware.channels[0].quota.limit[PB_RESOURCE_WAKES] = PB_SLICE_WAITERS;
+	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++)
+		firmware.channels[c].quota.limit[PB_RESOURCE_WAKES] = PB_SLICE_WAITERS;
 	pb_core_wait_boot(&firmware);
 	for (uint32_t q = 0; q < CHAIN; q++) {
 		queues[q].identity = PB_CORE_QUEUE_OPEN << PB_CORE_QUEUE_STATE_SHIFT;

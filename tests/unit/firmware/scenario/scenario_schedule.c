@@ -5,6 +5,10 @@
 /* A long list on each of the first two nodes: no job is free. */
 #define ALL_JOBS_TAKEN "queue D node=1; submit A D run=mark:1 patches=patches-max; run 100; "
 
+/* 40 ms, which can be stopped after every 2 ms. */
+#define FOUR_PACKETS "busy:2000,busy:2000,busy:2000,busy:2000"
+#define LONG_BUFFER  FOUR_PACKETS "," FOUR_PACKETS "," FOUR_PACKETS "," FOUR_PACKETS "," FOUR_PACKETS
+
 /* While a queue is there. */
 #define STILL "do SEGMENT_DESTROY 0 = BUSY;"
 
@@ -19,11 +23,22 @@ static const struct CMUnitTest tests[] = {
 	CARD(a_lower_submission_runs_after_32_also_if_the_higher_queue_never_runs_out,
 	     "queue B prio=low; queue C entries=64; hold; submit B C*60 run=busy:100; run 1000; release;"
 	     "order C*32 B C*28"),
+	CARD(two_lower_priorities_have_a_sixteenth_of_the_engine_together,
+	     "queue B prio=low entries=4; queue C prio=idle entries=4; submit A run=busy:200;"
+	     "submit B C run=busy:4000; full A..C; run 8000000; shares A=30 B=1 C=1 of=8000000"),
+	CARD(four_lower_priorities_have_a_sixteenth_of_the_engine_together,
+	     "do 0 CHANNEL_GRANT 1 0 1 realtime; queue B prio=low entries=4; queue C prio=idle entries=4;"
+	     "queue D prio=high entries=4; queue E prio=realtime entries=4; submit E run=busy:200;"
+	     "submit A..D run=busy:4000; full A..E; run 16000000; shares E=60 A=1 B..C=2 D=1 of=16000000"),
 	CARD(queues_take_timeslices_behind_submissions_of_a_higher_priority,
 	     "for 0 0 | 4 3 | 4 4; queue B entries=16; queue C entries=16; hold;"
 	     "submit B*15 C*15 run=busy:2000; each F..M queue % prio=high entries=4;"
 	     "submit F..L*$1 M*$2 run=busy:10; run 1000; release; order of=BC B*5 C*5 B*5 C*5 B*5 C*5;"
 	     "each F..L now %=$1; now M=$2"),
+	CARD(a_queue_is_seen_however_many_submissions_another_one_has,
+	     "for 1 B 3000 | 2 B 3000 | 3 B 3000 | 4 B 3000 | 1 C 14000 | 2 C 14000 | 3 C 14000 | 4 C 14000;"
+	     "queue B prio=low; queue C client=2; submit $2*$1 run=" LONG_BUFFER "; run 1000; submit A;"
+	     "run $3; now A=1 $2=0"),
 	CARD(engine_time_of_channels_is_as_their_weights,
 	     "for 1 1 1 B..B E..E H..H 500 500 500 | 1 2 4 B..B E..E H..H 500 500 500 "
 	     "| 4 2 1 B..B E..F H..J 500 500 500 | 3 1 2 B..D E..G H..H 2000 200 700;"

@@ -8,6 +8,12 @@
 /* Queue A of the puppet faults: its put index lies beyond its ring. */
 #define BREAK_PUT "put A 100; add rescan 1; irq ring; record A error=RING_FAULT;"
 
+/* 0.9 s of engine time, in packets that are no hang. */
+#define PACKET "busy:90000"
+#define TEN_OF_THEM                                                                                          \
+	PACKET "," PACKET "," PACKET "," PACKET "," PACKET "," PACKET "," PACKET "," PACKET "," PACKET       \
+	       "," PACKET
+
 static const struct CMUnitTest tests[] = {
 	PUPPET(an_engine_that_gives_an_impossible_answer_to_a_stop_is_reset_and_its_ring_head_blamed,
 	       "for 3 0 1 1 | -1 0 1 1 | 0 2 1 1 | 1 1 2 0 | 1 3 2 0;" PREEMPT_TWO
@@ -41,6 +47,29 @@ static const struct CMUnitTest tests[] = {
 	     "queue B client=2; submit A run=busy:100,busy:2000; submit B run=busy:10; run 50;"
 	     "begin p PREEMPT A 1 77 inside; run 300; reply p;"
 	     "do QUERY the-node 0 = OK _ _ _ _ _ _ _ _ 1; until B=1"),
+	PUPPET(a_higher_priority_preempts_a_submission_that_its_host_lets_end,
+	       "for PREEMPT B 1 77 | SUSPEND B 1 recall | SUSPEND B 1 recall+inside; queue B prio=low; "
+	       "submit B;"
+	       "begin p $1 $2 $3 $4; engine stops=1 inside=1; stopped 0 1; fed B1; engine restores=1; submit "
+	       "A;"
+	       "engine stops=2 inside=2; stopped 0 1; fed A1 B1; finish 1; reply p = TIMEOUT; finish 2; "
+	       "reply p;"
+	       "expect A=1; expect B=1"),
+	CARD(a_stop_request_costs_no_submission_of_another_channel_its_context,
+	     "for PREEMPT C 1 77 0 | PREEMPT C 1 77 inside | SUSPEND C 1 recall 0 | RESET 0 C 1 0;"
+	     "queue C client=2 prio=idle; submit A run=" TEN_OF_THEM "," TEN_OF_THEM "," TEN_OF_THEM ";"
+	     "submit C; run 1000; begin p 2 $1 $2 $3 $4 $5; run 2800000; reply p client=2; expect A=1:OK"),
+	CARD(a_submission_that_its_host_lets_end_has_two_seconds_of_the_engine,
+	     "for PREEMPT A 1 77 0 | SUSPEND A 1 recall 0; queue C client=2; submit A run=" TEN_OF_THEM
+	     "," TEN_OF_THEM "," TEN_OF_THEM
+	     "; run 1000; begin p $1 $2 $3 $4; run 1900000; reply p = TIMEOUT;"
+	     "run 300000; reply p; expect A=1:ENGINE_HANG; submit C run=nop; until C=1"),
+	CARD(a_submission_that_its_host_lets_end_completes_within_two_seconds_of_the_engine,
+	     "for PREEMPT A 1 77 0 | SUSPEND A 1 recall 0; queue C client=2 entries=4; submit C "
+	     "run=busy:1000; "
+	     "full C;"
+	     "submit A run=" TEN_OF_THEM "," TEN_OF_THEM "; run 100000; begin p $1 $2 $3 $4; run 1900000;"
+	     "reply p = TIMEOUT; run 2000000; reply p; expect A=1:OK"),
 	PUPPET(a_preemption_with_an_old_cutoff_returns_nothing,
 	       "submit A*3; finish 2; finish 3; do PREEMPT A 1 5 = OK 3 _ 3 0; engine stops=0"),
 	CARD(a_reset_forces_a_preemption_that_waits_for_an_endless_submission,
