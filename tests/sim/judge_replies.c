@@ -153,13 +153,19 @@ static void segment_created(struct pb_run *run, struct pb_host *host, uint32_t s
 	run->totals.moves++;
 }
 
+/** What a hostile host has taken is free only when its channel is closed, which takes time after the command. */
+static bool hostile_holds(const struct pb_run *run)
+{
+	return pb_hostile_present(run) || (run->closing >> run->hostile.client.channel & 1u) != 0;
+}
+
 /** Whether a refusal is valid because a hostile host has taken all that there is. */
 static bool may_be_refused(const struct pb_run *run, const struct pb_reply *reply)
 {
 	return reply->error == PB_ERROR_NO_SPACE &&
 	       (reply->code == PB_COMMAND_SEGMENT_CREATE || reply->code == PB_COMMAND_CONTEXT_CREATE ||
 		reply->code == PB_COMMAND_QUEUE_CREATE) &&
-	       pb_hostile_present(run);
+	       hostile_holds(run);
 }
 
 /** The host goes on without a queue. Without anything else it cannot go on, and detaches. */

@@ -164,8 +164,7 @@ static void describe_fatal(struct pb_run *run)
 		 fatal->kind, fatal->status, fatal->waypoint);
 }
 
-/** Runs `what`, which may break an invariant or stop the firmware. @return true: it ended normally */
-static bool try(struct pb_run *run, uint64_t seed, void (*what)(struct pb_run *run))
+bool pb_schedule_try(struct pb_run *run, uint64_t seed, void (*what)(struct pb_run *run))
 {
 	struct sigaction old, action = {.sa_handler = on_abort, .sa_flags = SA_NODEFER};
 	bool held = false;
@@ -204,7 +203,7 @@ bool pb_schedule_run(struct pb_run *run, uint64_t seed, enum pb_mutation_kind mu
 {
 	run->mutation = (struct pb_mutation){.kind = mutation};
 	run->totals.schedules++;
-	return try(run, seed, run_all);
+	return pb_schedule_try(run, seed, run_all);
 }
 
 struct pb_run *pb_schedule_create(void)
@@ -212,7 +211,7 @@ struct pb_run *pb_schedule_create(void)
 	struct pb_run *run = calloc(1, sizeof(*run));
 
 	/* Before the first schedule, so that each of them depends on its seed only. */
-	if (run != NULL && pb_world_create(&run->world) && try(run, 0, pb_setup_features))
+	if (run != NULL && pb_world_create(&run->world) && pb_schedule_try(run, 0, pb_setup_features))
 		return run;
 	free(run);
 	return NULL;

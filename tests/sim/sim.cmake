@@ -40,6 +40,7 @@ pb_program(sim_stepped
   LINKS pb_hal_host pb_engine_model)
 
 pb_unit_test(test_schedules RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_schedules.c LINKS pb_schedules)
+pb_unit_test(test_refusals RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_refusals.c LINKS pb_schedules)
 pb_unit_test(test_hoarder RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_hoarder.c LINKS pb_schedules)
 
 # Sanitizers cost a factor of ten, so the release build runs most schedules: a million submissions at least.
