@@ -49,7 +49,7 @@ void pb_run_log(const struct pb_run *run, const char *format, ...)
 
 /* ---- one step ---- */
 
-/** With nothing to do before the next tick, time leaps to the tick. */
+/** How long the step is, for the MCU and the engines. With nothing to do before the next tick, time leaps to the tick. */
 static uint32_t step_time(struct pb_run *run)
 {
 	static const uint32_t times[] = {1, 10, 10, 40, 40, 150, 150, 1000};
@@ -77,17 +77,19 @@ static void check_memory(struct pb_run *run)
 void pb_run_step(struct pb_run *run)
 {
 	const uint32_t microseconds = step_time(run);
-	uint32_t passes = 1u + pb_random_below(&run->random, 10);
+	const uint64_t end = run->world.now + microseconds;
+	uint32_t left;
 
 	run->step++;
-	pb_world_advance(&run->world, microseconds);
 	pb_hostile_plan(run);
-	for (; passes != 0 && pb_world_awake(&run->world); passes--) {
+	while (pb_world_awake(&run->world) && run->world.now < end) {
 		pb_world_pass(&run->world);
 		pb_judge_pass(run);
 		pb_judge_check(run);
 	}
-	run->quiet = !pb_world_engines(&run->world, microseconds) && !pb_world_awake(&run->world);
+	left = run->world.now < end ? (uint32_t)(end - run->world.now) : 0;
+	pb_world_advance(&run->world, left);
+	run->quiet = !pb_world_engines(&run->world, left) && !pb_world_awake(&run->world);
 	if (pb_mutate(run))
 		pb_judge_check(run); /* before the firmware overwrites the mutation */
 	if (run->step % CHECK_STEPS == 0)

@@ -3,6 +3,8 @@ set(sim_sources
   ${CMAKE_CURRENT_LIST_DIR}/world.c
   ${CMAKE_CURRENT_LIST_DIR}/inside.c
   ${CMAKE_CURRENT_LIST_DIR}/client.c
+  ${CMAKE_CURRENT_LIST_DIR}/account.c
+  ${CMAKE_CURRENT_LIST_DIR}/player.c
   ${CMAKE_CURRENT_LIST_DIR}/submission.c
   ${CMAKE_CURRENT_LIST_DIR}/host.c
   ${CMAKE_CURRENT_LIST_DIR}/judge.c
@@ -28,9 +30,11 @@ set(sim_sources
   ${CMAKE_CURRENT_LIST_DIR}/sim_command.c)
 add_library(pb_schedule_parts OBJECT ${sim_sources})
 pb_configure(pb_schedule_parts)
+# Each program that runs schedules has the stepped core, whose accesses are counted: they are what a pass costs.
 pb_library(pb_schedules
   SOURCES $<TARGET_OBJECTS:pb_schedule_parts> ${CMAKE_CURRENT_LIST_DIR}/touch_calls.c
-  LINKS pb_firmware pb_hal_engine pb_hal_host pb_engine_model)
+  LINKS pb_hal_host pb_engine_model)
+target_sources(pb_schedules INTERFACE $<TARGET_OBJECTS:pb_firmware_stepped>)
 
 # patchbay sim with events injected also at each access of the firmware to card memory.
 pb_program(sim_stepped
@@ -41,6 +45,8 @@ pb_program(sim_stepped
 
 pb_unit_test(test_schedules RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_schedules.c LINKS pb_schedules)
 pb_unit_test(test_refusals RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_refusals.c LINKS pb_schedules)
+pb_unit_test(test_account RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_account.c LINKS pb_schedules)
+pb_unit_test(test_costs RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_costs.c LINKS pb_schedules)
 pb_unit_test(test_hoarder RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_hoarder.c LINKS pb_schedules)
 
 # Sanitizers cost a factor of ten, so the release build runs most schedules: a million submissions at least.
