@@ -184,7 +184,6 @@ static void read_reply(struct pb_run *run, struct pb_host *host, const struct pb
 {
 	struct pb_queue_view *queue = &host->queues[question->object % PB_QUEUES];
 
-	run->moved = run->world.now;
 	switch (reply->code) {
 	case PB_COMMAND_SEGMENT_CREATE:
 		segment_created(run, host, question->object, reply->results[0]);
