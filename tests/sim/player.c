@@ -10,7 +10,7 @@
 /* The segment: queue pages with their rings, one wait for each ring entry, buffers, the allocation and the patch list. */
 #define QUEUE_BYTES   0x400u
 #define WAITS_AT      (PB_PLAYER_QUEUES * QUEUE_BYTES)
-#define BUFFERS_AT    (WAITS_AT + 0x1000u)
+#define BUFFERS_AT    (WAITS_AT + 0x8000u)
 #define ALLOCATION_AT (BUFFERS_AT + PB_PLAYER_PROGRAMS * PB_PAGE_BYTES)
 #define PATCHES_AT    (ALLOCATION_AT + 0x20u)
 #define ALL_BYTES                                                                                            \
@@ -26,11 +26,11 @@
 PB_STATIC_ASSERT(sizeof(struct pb_queue_page) + PB_PLAYER_ENTRIES * sizeof(struct pb_descriptor) <=
 			 QUEUE_BYTES,
 		 "a queue fits");
-PB_STATIC_ASSERT(PB_PLAYER_QUEUES *PB_PLAYER_ENTRIES * sizeof(struct pb_wait) <= 0x1000u, "the waits fit");
+PB_STATIC_ASSERT(PB_PLAYER_QUEUES *PB_PLAYER_ENTRIES * sizeof(struct pb_wait) <= 0x8000u, "the waits fit");
 
-uint32_t pb_player_bytes(void)
+uint32_t pb_player_hang_bytes(void)
 {
-	return (uint32_t)ALL_BYTES + DATA_BYTES;
+	return (PATCHED_WORDS + 2u) * 4u;
 }
 
 static struct pb_queue_page *page_of(const struct pb_player *player, uint32_t q)
@@ -153,6 +153,22 @@ uint64_t pb_player_reached(const struct pb_player *player, uint32_t q)
 
 	return (uint64_t)pb_shared_read32(&record->timeline_high) << 32 |
 	       pb_shared_read32(&record->timeline_low);
+}
+
+bool pb_player_check(struct pb_player *player)
+{
+	for (uint32_t q = 0; q < PB_PLAYER_QUEUES; q++) {
+		struct pb_player_queue *queue = &player->queues[q];
+		const uint64_t reached = queue->open ? pb_player_reached(player, q) : 0;
+
+		if (!queue->open)
+			continue;
+		if (reached < queue->reached || reached > queue->timeline ||
+		    pb_player_outstanding(player, q) > PB_PLAYER_ENTRIES)
+			return false;
+		queue->reached = reached;
+	}
+	return true;
 }
 
 static uint32_t words_of(const struct pb_player *player, enum pb_player_program program)

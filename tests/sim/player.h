@@ -10,7 +10,7 @@
 #include "patchbay/abi/submission.h"
 #include "tests/sim/client.h"
 
-#define PB_PLAYER_QUEUES  64u   /**< of one player, at most */
+#define PB_PLAYER_QUEUES  512u  /**< of one player, at most */
 #define PB_PLAYER_ENTRIES 4u    /**< of each ring */
 #define PB_PLAYER_PATCHES 2000u /**< entries of the longest patch list */
 
@@ -30,6 +30,7 @@ struct pb_player_queue {
 	uint32_t node;
 	uint32_t put;
 	uint64_t timeline; /**< of the last submission */
+	uint64_t reached;  /**< at the last pb_player_check() */
 };
 
 struct pb_player {
@@ -51,8 +52,8 @@ struct pb_player_submission {
 	uint64_t awaited_time; /**< timeline value */
 };
 
-/** Card memory that a player's segment takes. */
-uint32_t pb_player_bytes(void);
+/** Length of the program PB_PLAYER_HANG, which no other has, in bytes. */
+uint32_t pb_player_hang_bytes(void);
 /**
  * Attaches as a client of the channel, with a segment and a context. Runs the card meanwhile, so nothing is judged.
  * @param run advances the card by one step @return false: the card refuses
@@ -69,6 +70,8 @@ bool pb_player_submit(struct pb_player *player, uint32_t q, const struct pb_play
 uint32_t pb_player_outstanding(const struct pb_player *player, uint32_t q);
 /** Timeline value that the queue has reached, by its fence record. */
 uint64_t pb_player_reached(const struct pb_player *player, uint32_t q);
+/** Checks the fence records of its open queues. @return false: a timeline went back, or beyond what was submitted */
+bool pb_player_check(struct pb_player *player);
 /** Reads all replies and events. @param replied called for each reply; NULL: none */
 void pb_player_read(struct pb_player *player,
 		    void (*replied)(void *context, const struct pb_question *question,

@@ -10,7 +10,12 @@
 #undef pb_shared_read8
 #undef pb_shared_write8
 
-const struct pb_world_touches pb_world_touches = {8, 96, "scripts/patchbay sim"};
+/** The program that this is part of, for messages. */
+#ifndef PB_SIM_PROGRAM
+#define PB_SIM_PROGRAM "scripts/patchbay sim"
+#endif
+
+const struct pb_world_touches pb_world_touches = {8, 96, PB_SIM_PROGRAM};
 
 uint32_t pb_stepped_read32(const uint32_t *address)
 {
