@@ -223,6 +223,7 @@ void pb_host_move(struct pb_run *run, struct pb_host *host)
 
 void pb_host_detach(struct pb_run *run, struct pb_host *host)
 {
+	pb_run_log(run, "channel %u: detaches", host->client.channel);
 	/* Its memory is judged now: it is cleared before the channel is closed. */
 	if (!host->refused) {
 		pb_judge_marks(run, host);
@@ -230,7 +231,6 @@ void pb_host_detach(struct pb_run *run, struct pb_host *host)
 	}
 	host->attached = false;
 	host->detaching = true;
-	run->moved = run->world.now;
 	pb_client_ask(&host->client, PB_ATTACH_OP_DETACH);
 }
 
