@@ -268,7 +268,7 @@ static bool wipe_some(struct pb_firmware *firmware, struct pb_core_create *creat
 	uint32_t slices = 0;
 
 	while (create->at != piece->bytes) {
-		clear(pb_core_at(firmware, piece->offset + create->at));
+		clear((uint32_t *)pb_core_at(firmware, piece->offset + create->at));
 		create->at += PB_SLICE_CLEAR;
 		if (++slices == PB_PASS_CLEARS || firmware->marks.nodes != 0 ||
 		    pb_lines_waiting(firmware->lines->pending))

@@ -394,12 +394,7 @@ static void protected_runtime_is_repaid_to_higher_priorities(void **state)
 		{true, 1000, 0, NONE, {0, 1000, 0}, {15000, 17000, 0}},
 		{true, 1000, 0, NONE, {UINT32_MAX, UINT32_MAX, 0}, {UINT32_MAX, UINT32_MAX, 0}},
 		{true, 2, 0, NONE, {UINT32_MAX - 15u, UINT32_MAX - 16u, 0}, {UINT32_MAX, UINT32_MAX, 0}},
-		{true,
-		 1,
-		 0,
-		 NONE,
-		 {UINT32_MAX - 14u, UINT32_MAX - 15u, 0},
-		 {UINT32_MAX - 14u, UINT32_MAX - 15u, 0}},
+		{true, 1, 0, NONE, {~14u, ~15u, 0}, {~14u, ~15u, 0}},
 		{false, UINT32_MAX, 0, NONE, {60000001, 7, 8}, {1, 7, 8}},
 	};
 
