@@ -26,7 +26,13 @@ enum pb_error pb_core_segment_create_command(struct pb_core_request *request)
 
 enum pb_error pb_core_segment_destroy_command(struct pb_core_request *request)
 {
-	return pb_core_segment_destroy(request->firmware, request->channel, request->arguments[0]);
+	const enum pb_error error =
+		pb_core_segment_destroy(request->firmware, request->channel, request->arguments[0]);
+
+	/* A segment that is created there next holds what its host writes, not what was patched. */
+	if (error == PB_ERROR_OK)
+		pb_core_compare_forget_channel(&request->firmware->patched, request->channel);
+	return error;
 }
 
 enum pb_error pb_core_context_create_command(struct pb_core_request *request)
