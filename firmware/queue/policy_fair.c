@@ -222,7 +222,7 @@ static struct pb_core_queue *next(struct pb_firmware *firmware, struct pb_core_n
 }
 
 /** Channels of a priority that use the node: in its lists, by its timeslice, or in flight. */
-static uint32_t channels_at(struct pb_core_node *node, uint32_t priority)
+static PB_CORE_INLINE uint32_t channels_at(struct pb_core_node *node, uint32_t priority)
 {
 	const struct pb_core_queue *current = node->slice.current;
 	uint32_t channels = node->ready.at[priority].ready;
@@ -236,6 +236,12 @@ static uint32_t channels_at(struct pb_core_node *node, uint32_t priority)
 			channels |= 1u << queue->channel;
 	}
 	return channels;
+}
+
+/** As channels_at(), compiled for size. */
+static PB_CORE_COLD uint32_t channels_at_tick(struct pb_core_node *node, uint32_t priority)
+{
+	return channels_at(node, priority);
 }
 
 /** The highest priority that uses the node beside one: in its lists, in flight or staged; or that one. */
@@ -312,7 +318,7 @@ static uint32_t channels_of(struct pb_core_node *node)
 	if (node->staged.kind != PB_CORE_STAGED_NONE)
 		channels = 1u << pb_core_in_flight_next(&node->flight)->queue->channel;
 	for (uint32_t priority = 0; priority < PB_PRIORITIES; priority++)
-		channels |= channels_at(node, priority) | node->ready.at[priority].listed;
+		channels |= channels_at_tick(node, priority) | node->ready.at[priority].listed;
 	return channels;
 }
 
@@ -390,7 +396,7 @@ static bool is_followed(struct pb_core_node *node, const struct pb_core_queue *q
 static uint32_t waiting_at(struct pb_core_node *node, uint32_t priority,
 			   const struct pb_core_submission *staged)
 {
-	uint32_t channels = channels_at(node, priority);
+	uint32_t channels = channels_at_tick(node, priority);
 
 	if (staged != NULL && node->staged.kind == PB_CORE_STAGED_READY &&
 	    pb_core_queue_priority(staged->queue) == priority)
