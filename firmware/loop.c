@@ -63,9 +63,10 @@ static void tick(struct pb_firmware *firmware)
 {
 	uint32_t n = 0;
 
-	do
+	do {
 		pb_core_watchdog(firmware, &firmware->nodes[n]);
-	while (++n < firmware->config->node_count);
+		pb_core_fair_tick(firmware, &firmware->nodes[n]);
+	} while (++n < firmware->config->node_count);
 	pb_core_stop_tick(firmware);
 	if (firmware->moderated != 0)
 		pb_core_interrupt_tick(firmware);

@@ -70,25 +70,21 @@ static bool feed(struct pb_firmware *firmware, struct pb_core_node *node)
 }
 
 /**
- * Feeds the staged submission that has failed, as soon as nothing of its queue is before it and there is room: until then
- * it may be unsubmitted, so that it keeps nothing before it from being recalled. @return whether there is more to do
+ * The staged submission that has failed is ready as soon as nothing of its queue is before it and there is room: until
+ * then it may be unsubmitted, so that it keeps nothing before it from being recalled. @return whether it is ready now
  */
-static PB_CORE_COLD bool feed_failed(struct pb_firmware *firmware, struct pb_core_node *node)
+static PB_CORE_COLD bool settle_failed(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	const struct pb_core_queue *queue = pb_core_in_flight_next(&node->flight)->queue;
 
 	/* Retirement or an answer marks the node. */
 	if (pb_core_in_flight_first_of(&node->flight, queue) != 0 ||
 	    pb_core_in_flight_count(&node->flight) >= node->machine.depth)
-		return fail_if_dead(firmware, node);
-	if (pb_core_node_is_dead(&node->machine)) {
-		pb_core_staged_settle_failed(firmware, node);
-		return fail_if_dead(firmware, node);
-	}
-	if (!pb_core_node_is_running(&node->machine))
+		return false;
+	if (!pb_core_node_is_running(&node->machine) && !pb_core_node_is_dead(&node->machine))
 		return false;
 	pb_core_staged_settle_failed(firmware, node);
-	return feed(firmware, node);
+	return true;
 }
 
 PB_CORE_STEP bool pb_core_run_node(struct pb_firmware *firmware, struct pb_core_node *node)
@@ -97,8 +93,12 @@ PB_CORE_STEP bool pb_core_run_node(struct pb_firmware *firmware, struct pb_core_
 		advance(firmware, node);
 	else if (!admit_next(firmware, node))
 		return fail_if_dead(firmware, node);
-	if (!pb_core_staged_is_ready(&node->staged))
-		return pb_core_staged_has_failed(&node->staged) ? feed_failed(firmware, node) : true;
+	if (!pb_core_staged_is_ready(&node->staged)) {
+		if (!pb_core_staged_has_failed(&node->staged))
+			return true;
+		if (!settle_failed(firmware, node))
+			return fail_if_dead(firmware, node);
+	}
 	if (!pb_core_node_is_running(&node->machine))
 		return fail_if_dead(firmware, node);
 	return feed(firmware, node);

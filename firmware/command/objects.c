@@ -42,6 +42,9 @@ enum pb_error pb_core_segment_destroy_command(struct pb_core_request *request)
 	error = pb_core_segment_destroy(request->firmware, request->channel, request->tag,
 					request->arguments[0]);
 	request->later = error == PB_ERROR_OK;
+	/* A segment that is created there next holds what its host writes, not what was patched. */
+	if (request->later)
+		pb_core_compare_forget_channel(&request->firmware->patched, request->channel);
 	return error;
 }
 

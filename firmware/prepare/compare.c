@@ -114,6 +114,14 @@ void pb_core_compare_forget(struct pb_core_patched_set *patched, const struct pb
 	}
 }
 
+void pb_core_compare_forget_channel(struct pb_core_patched_set *patched, uint32_t channel)
+{
+	for (uint32_t i = 0; i < patched->end; i++) {
+		if (patched->at[i].channel == channel)
+			patched->at[i].cookie = 0;
+	}
+}
+
 void pb_core_compare_remember(struct pb_core_patched_set *patched, const struct pb_core_job *job)
 {
 	*entry_of(patched, job) = (struct pb_core_patched){

@@ -31,6 +31,8 @@ struct pb_core_patched_set {
 void pb_core_compare(struct pb_firmware *firmware, struct pb_core_job *job);
 /** Forgets every buffer that the job is about to write to. */
 void pb_core_compare_forget(struct pb_core_patched_set *patched, const struct pb_core_job *job);
+/** Forgets every buffer of a channel: memory of it is free, and may be of another segment next. */
+void pb_core_compare_forget_channel(struct pb_core_patched_set *patched, uint32_t channel);
 /** Remembers that the job's buffer is patched as its cookie says. */
 void pb_core_compare_remember(struct pb_core_patched_set *patched, const struct pb_core_job *job);
 

@@ -224,7 +224,7 @@ static struct pb_core_queue *next(struct pb_firmware *firmware, struct pb_core_n
 }
 
 /** Channels of a priority that use the node: in its lists, by its timeslice, or in flight. */
-static uint32_t channels_at(struct pb_core_node *node, uint32_t priority)
+static PB_CORE_INLINE uint32_t channels_at(struct pb_core_node *node, uint32_t priority)
 {
 	const struct pb_core_queue *current = node->slice.current;
 	uint32_t channels = node->ready.at[priority].ready;
@@ -238,6 +238,12 @@ static uint32_t channels_at(struct pb_core_node *node, uint32_t priority)
 			channels |= 1u << queue->channel;
 	}
 	return channels;
+}
+
+/** As channels_at(), compiled for size. */
+static PB_CORE_COLD uint32_t channels_at_tick(struct pb_core_node *node, uint32_t priority)
+{
+	return channels_at(node, priority);
 }
 
 /** The highest priority that uses the node beside one: in its lists, in flight or staged; or that one. */
@@ -308,6 +314,39 @@ static void charge(struct pb_core_node *node, const struct pb_core_submission *s
 		*deficit -= (int32_t)microseconds;
 }
 
+/** Channels that use the node, or wait for it, at any priority. */
+static uint32_t channels_of(struct pb_core_node *node)
+{
+	uint32_t channels = 0;
+
+	if (node->staged.kind != PB_CORE_STAGED_NONE)
+		channels = 1u << pb_core_in_flight_next(&node->flight)->queue->channel;
+	for (uint32_t priority = 0; priority < PB_PRIORITIES; priority++)
+		channels |= channels_at_tick(node, priority) | node->ready.at[priority].listed;
+	return channels;
+}
+
+void pb_core_fair_tick(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	const uint32_t busy = channels_of(node);
+	int32_t weights = 0;
+
+	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++)
+		weights += (int32_t)firmware->channels[channel].grants.weight;
+	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++) {
+		const int32_t weight = (int32_t)firmware->channels[channel].grants.weight;
+		const int32_t part = (int32_t)PB_TICK_MICROSECONDS * weight / weights;
+
+		for (uint32_t priority = 0; (busy >> channel & 1u) == 0 && priority < PB_PRIORITIES;
+		     priority++) {
+			int32_t *deficit = &node->fair.at[priority].deficit[channel];
+
+			if (*deficit < 0)
+				*deficit = *deficit < -part ? *deficit + part : 0;
+		}
+	}
+}
+
 /** Whether this submission, or one of its queue behind it, has failed: it stays in flight then (engine/recall.c). */
 static bool is_followed_by_failed(struct pb_core_in_flight *flight, uint32_t sequence)
 {
@@ -361,7 +400,7 @@ static bool is_followed(struct pb_core_node *node, const struct pb_core_queue *q
 static uint32_t waiting_at(struct pb_core_node *node, uint32_t priority,
 			   const struct pb_core_submission *staged)
 {
-	uint32_t channels = channels_at(node, priority);
+	uint32_t channels = channels_at_tick(node, priority);
 
 	if (staged != NULL && node->staged.kind == PB_CORE_STAGED_READY &&
 	    pb_core_queue_priority(staged->queue) == priority)

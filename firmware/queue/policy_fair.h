@@ -12,6 +12,9 @@
 #include "firmware/limits.h"
 #include "patchbay/abi/channel.h"
 
+struct pb_firmware;
+struct pb_core_node;
+
 /** Of one priority. */
 struct pb_core_fair_level {
 	uint8_t serving;   /**< the channel that is being served */
@@ -24,5 +27,8 @@ struct pb_core_fair_level {
 struct pb_core_fair {
 	struct pb_core_fair_level at[PB_PRIORITIES]; /**< by priority */
 };
+
+/** At a tick: what channels owe that neither use the node nor wait for it is less by their share of the time, by weight. */
+void pb_core_fair_tick(struct pb_firmware *firmware, struct pb_core_node *node);
 
 #endif

@@ -277,6 +277,15 @@ static void format_anew(struct host *host)
 			 PB_ERROR_OK);
 }
 
+static void segment_anew(struct host *host)
+{
+	struct pb_segment *segment = &host->card->segments[2];
+	const struct pb_segment_request request = segment->request;
+
+	assert_int_equal(pb_segment_destroy(segment), PB_ERROR_OK);
+	assert_int_equal(pb_segment_create(segment, &host->card->channel, &request), PB_ERROR_OK);
+}
+
 static void other_context(struct host *host)
 {
 	assert_int_equal(pb_context_create(&host->card->channel, &host->descriptor.context), PB_ERROR_OK);
@@ -327,6 +336,7 @@ static const struct {
 	{"start of the list", nothing, later_entry, true},
 	{"length of the list", nothing, shorter_list, true},
 	{"entries that are not submitted", nothing, longer_rest, false},
+	{"a segment that is created anew", nothing, segment_anew, true},
 	{"another cookie", nothing, other_cookie, true},
 	{"another fence id", nothing, other_fence, false},
 	{"flags", nothing, other_flags, false},

@@ -2,8 +2,11 @@
 /*
  * Clients of equal weight share an engine also in the short run: in any half
  * second each has nine tenths of its share, however long the buffers of the
- * others are, as long as those can be stopped.
+ * others are, as long as those can be stopped. What one has used beyond its
+ * share is paid for in time, by its channel.
  */
+#include <inttypes.h>
+
 #include "tests/unit/card_queues.h"
 
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
@@ -64,16 +67,20 @@ static void join(uint32_t number, uint32_t quantum, uint32_t packets, uint32_t m
 	client->work = busy(client, context, packets, microseconds);
 }
 
+static void fill_ring(struct client *client)
+{
+	while (pb_queue_submit(&client->queue, &client->work) == PB_ERROR_OK)
+		continue;
+}
+
 /** @param completed by the first client, whose submissions last for 1 ms, at each millisecond */
 static void run(uint32_t count, uint32_t completed[RUN])
 {
 	const uint64_t begin = pb_sim_now(sim);
 
 	for (uint32_t filled = 0; filled < RUN;) {
-		for (uint32_t c = 0; c < count; c++) {
-			while (pb_queue_submit(&clients[c].queue, &clients[c].work) == PB_ERROR_OK)
-				continue;
-		}
+		for (uint32_t c = 0; c < count; c++)
+			fill_ring(&clients[c]);
 		pb_sim_step(sim);
 		while (filled < RUN && filled <= (pb_sim_now(sim) - begin) / 1000u)
 			completed[filled++] = card_queue_completed(&clients[0].queue);
@@ -124,10 +131,63 @@ static void each_has_nine_tenths_of_its_share_in_any_window(void **state)
 	assert_int_equal(bad, 0);
 }
 
+/** Lets the first client work for so many microseconds, or until the second one has completed its submission. @return how long */
+static uint64_t work(uint64_t microseconds, bool until_complete)
+{
+	const uint64_t begin = pb_sim_now(sim);
+
+	while (pb_sim_now(sim) - begin < microseconds &&
+	       (!until_complete || card_queue_completed(&clients[1].queue) == 0)) {
+		fill_ring(&clients[0]);
+		pb_sim_step(sim);
+	}
+	return pb_sim_now(sim) - begin;
+}
+
+/** Runs one packet beside the first client, and leaves. @return microseconds until it is complete */
+static uint64_t visit(uint32_t microseconds)
+{
+	uint64_t time;
+
+	join(1, 0, 1, microseconds);
+	(void)work(20000, false);
+	card_queue_submit(&clients[1].queue, &clients[1].work);
+	time = work(1000000, true);
+	card_leave(&clients[1].channel);
+	return time;
+}
+
+static void a_client_does_not_pay_for_ever_for_one_that_had_its_channel_before(void **state)
+{
+	static const struct {
+		uint32_t first; /* microseconds of the earlier client's packet */
+		uint32_t idle;  /* milliseconds for which the channel is idle then */
+		bool pays;
+	} rows[] = {{1000, 1, false}, {90000, 1, true}, {90000, 1000, false}};
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		uint64_t time;
+
+		sim = pb_sim_create();
+		assert_non_null(sim);
+		join(0, 0, 1, 200);
+		(void)visit(rows[i].first);
+		(void)work(rows[i].idle * 1000u, false);
+		time = visit(1000);
+		print_message("after %u us, idle for %u ms: %" PRIu64 " us\n", rows[i].first, rows[i].idle,
+			      time);
+		assert_int_equal(time > 50000u, rows[i].pays);
+		card_leave(&clients[0].channel);
+		pb_sim_destroy(sim);
+	}
+}
+
 UNIT_SUITE(test_firmware_windows)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_has_nine_tenths_of_its_share_in_any_window),
+		cmocka_unit_test(a_client_does_not_pay_for_ever_for_one_that_had_its_channel_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -262,6 +262,54 @@ static void engine_time_is_charged_unless_the_channel_is_alone(void **state)
 	}
 }
 
+/** The debt of a channel is less by its share of each tick, by weight, unless it uses the node or waits for it. */
+static void debts_age_while_a_channel_is_idle(void **state)
+{
+	enum { IDLE, LISTED, HELD, CURRENT, FED, STAGED };
+	static const struct {
+		int32_t before;
+		uint32_t weight, place;
+		int32_t after;
+	} rows[] = {
+		{0, 1, IDLE, 0},
+		{SHARE, 1, IDLE, SHARE},
+		{-1, 1, IDLE, 0},
+		{-555, 1, IDLE, 0}, /* a ninth of 5000 */
+		{-556, 1, IDLE, -1},
+		{-4445, 64, IDLE, -1}, /* 64 of 72 */
+		{INT32_MIN, 1, IDLE, INT32_MIN + 555},
+		{-556, 1, LISTED, -556},
+		{-556, 1, HELD, -556},
+		{-556, 1, CURRENT, -556},
+		{-556, 1, FED, -556},
+		{-556, 1, STAGED, -556},
+	};
+
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		start(state);
+		queues[0].identity = identity_of(PRIORITY - 1u);
+		firmware.channels[0].grants.weight = rows[i].weight;
+		if (rows[i].place == LISTED || rows[i].place == HELD)
+			append(&queues[0]);
+		if (rows[i].place == HELD)
+			pb_core_schedule_hold_channel(&firmware, 0, true);
+		if (rows[i].place == CURRENT)
+			pb_core_timeslice_begin(&node->slice, &queues[0]);
+		pb_core_in_flight_at(&node->flight, 1)->queue = &queues[0];
+		node->flight.fed = rows[i].place == FED;
+		if (rows[i].place == STAGED)
+			node->staged.kind = PB_CORE_STAGED_READY;
+		*deficit(0) = rows[i].before;
+		node->fair.at[PB_PRIORITY_IDLE].deficit[0] = rows[i].before;
+		node->fair.at[PB_PRIORITY_REALTIME].deficit[0] = rows[i].before;
+		pb_core_fair_tick(&firmware, node);
+		assert_int_equal(*deficit(0), rows[i].after);
+		assert_int_equal(node->fair.at[PB_PRIORITY_IDLE].deficit[0], rows[i].after);
+		assert_int_equal(node->fair.at[PB_PRIORITY_REALTIME].deficit[0], rows[i].after);
+		assert_int_equal(*deficit(1), 0);
+	}
+}
+
 /** The longer of the engine's runtime and the card's time is charged; its runtime if no submission waited meanwhile. */
 static void runtime_or_elapsed_time_is_charged(void **state)
 {
@@ -511,6 +559,7 @@ UNIT_SUITE(test_policy_fair)
 		cmocka_unit_test(an_idle_flow_keeps_no_credit),
 		cmocka_unit_test(channels_share_by_deficit),
 		cmocka_unit_test(engine_time_is_charged_unless_the_channel_is_alone),
+		cmocka_unit_test(debts_age_while_a_channel_is_idle),
 		cmocka_unit_test(runtime_or_elapsed_time_is_charged),
 		cmocka_unit_test(a_stop_is_charged_to_the_channel_that_asked),
 		cmocka_unit_test(preparation_is_charged_while_the_engine_is_idle),
