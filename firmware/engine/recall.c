@@ -18,17 +18,6 @@ static bool host_wants(const struct pb_core_queue *queue)
 	return (queue->stop & (PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_DRAINING)) == PB_CORE_QUEUE_STOPPING;
 }
 
-const struct pb_core_submission *pb_core_recall_first_wanted(struct pb_core_node *node)
-{
-	for (uint32_t sequence = node->flight.retired + 1u; sequence != node->flight.fed + 1u; sequence++) {
-		const struct pb_core_submission *submission = pb_core_in_flight_at(&node->flight, sequence);
-
-		if (host_wants(submission->queue))
-			return submission;
-	}
-	return NULL;
-}
-
 static bool is_wanted(const struct pb_core_node *node, const struct pb_core_submission *submission)
 {
 	if (host_wants(submission->queue))
@@ -124,6 +113,30 @@ static void give_back(struct pb_firmware *firmware, struct pb_core_node *node,
 		pb_core_wait_leave(firmware, queue);
 		pb_core_schedule_return(firmware, queue);
 	}
+}
+
+/** Whether the host of a queue that has submissions in flight wants them back. */
+static bool any_host_wants(struct pb_core_node *node)
+{
+	for (uint32_t sequence = node->flight.retired + 1u; sequence != node->flight.fed + 1u; sequence++) {
+		if (host_wants(pb_core_in_flight_at(&node->flight, sequence)->queue))
+			return true;
+	}
+	return false;
+}
+
+const struct pb_core_submission *pb_core_recall_first_wanted(struct pb_core_node *node)
+{
+	struct recalled all;
+
+	if (!any_host_wants(node))
+		return NULL;
+	collect(node, &all);
+	for (uint32_t i = 0; i < all.count; i++) {
+		if ((all.out >> i & 1u) != 0 && host_wants(all.at[i].queue))
+			return pb_core_in_flight_at(&node->flight, node->flight.retired + 1u + i);
+	}
+	return NULL;
 }
 
 void pb_core_recall(struct pb_firmware *firmware, struct pb_core_node *node)
