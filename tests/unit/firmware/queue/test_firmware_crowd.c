@@ -100,7 +100,8 @@ static uint32_t cost_of_one(void)
 	const struct pb_descriptor descriptor = card_nothing(&card, 0);
 	uint32_t before;
 
-	card_run(&card, 25000u + TICK / 2u - (uint32_t)(pb_sim_now(card.sim) % TICK)); /* until between two ticks */
+	card_run(&card,
+		 25000u + TICK / 2u - (uint32_t)(pb_sim_now(card.sim) % TICK)); /* until between two ticks */
 	before = boot->heartbeat;
 	card_execute(&card, 0, &descriptor);
 	return boot->heartbeat - before;
