@@ -97,7 +97,7 @@ static PB_CORE_COLD void die(struct pb_firmware *firmware, struct pb_core_node *
 				       .detail = n};
 
 	if (!node->engine->recover->cut_off(node->engine->context))
-		/* At boot nobody knows what it runs. */
+		/* At boot it is not known what it runs. */
 		node->machine.reaches = firmware->boot.booting != 0 ? UINT32_MAX : channels_in_flight(node);
 	/* While the card boots, no channel is open. */
 	for (uint32_t channel = 0; firmware->boot.booting == 0 && channel < PB_LIMIT_CHANNELS; channel++)
