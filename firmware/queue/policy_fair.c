@@ -27,6 +27,12 @@ static uint32_t highest(uint32_t mask)
 
 PB_STATIC_ASSERT(PB_CHARGE_MICROSECONDS_MAX <= INT32_MAX / 2, "a deficit is charged from INT32_MIN / 2 on");
 
+/**
+ * A share of which no more is left, in microseconds, is used up. Engines are stopped at ticks: a submission that began a
+ * little behind a tick would else run for one tick more than its share.
+ */
+#define SHARE_LEFT ((int32_t)PB_TICK_MICROSECONDS / 32)
+
 /** Engine time that a channel gets in one round, in microseconds. */
 static int32_t share(const struct pb_firmware *firmware, uint32_t channel)
 {
@@ -57,7 +63,7 @@ static uint32_t channel_of(const struct pb_firmware *firmware, struct pb_core_fa
 {
 	uint32_t channel = level->serving;
 
-	if ((ready >> channel & 1u) != 0 && level->deficit[channel] > 0)
+	if ((ready >> channel & 1u) != 0 && level->deficit[channel] > SHARE_LEFT)
 		return channel;
 	for (uint32_t step = 1;; step++) {
 		const uint32_t behind = ready & ~((2u << channel) - 1u);
@@ -149,7 +155,7 @@ static bool is_share_used(const struct pb_core_node *node, const struct pb_core_
 	const uint32_t priority = pb_core_queue_priority(queue);
 	const uint32_t others = node->ready.at[priority].ready & ~(1u << queue->channel);
 
-	return others != 0 && node->fair.at[priority].deficit[queue->channel] <= 0;
+	return others != 0 && node->fair.at[priority].deficit[queue->channel] <= SHARE_LEFT;
 }
 
 static bool is_quantum_used(const struct pb_core_queue *queue, uint32_t used)
@@ -418,7 +424,7 @@ static bool is_running_share_used(struct pb_core_node *node, const struct pb_cor
 	const uint32_t priority = pb_core_queue_priority(queue);
 	const int32_t deficit = node->fair.at[priority].deficit[queue->channel];
 
-	if (deficit > 0 && (uint32_t)deficit > uncharged)
+	if (deficit > SHARE_LEFT && (uint32_t)(deficit - SHARE_LEFT) > uncharged)
 		return false;
 	return (waiting_at(node, priority, staged) & ~(1u << queue->channel)) != 0;
 }

@@ -10,8 +10,8 @@
 #define LONG 1000u
 /** Microseconds between two ticks. */
 #define TICK 5000u
-/** Longer than many slices of the search for a cycle. */
-#define CYCLE 100u
+/** Longer than many slices of the search for a cycle. The last queue has PB_PRIORITY_NORMAL: (CYCLE - 1) / 4 % 5. */
+#define CYCLE 92u
 /** As many as a submission may have: for some ten thousand microseconds its node has a job. */
 #define PATCHES 65536u
 
@@ -158,7 +158,7 @@ static void the_wait_that_closes_a_cycle_of_any_length_fails(void **state)
 	}
 }
 
-/** While the cycle is searched for, two other nodes have begun to patch. */
+/** While the cycle is searched for, two other nodes have begun to patch, at the priority of the queue that closes it. */
 static void a_cycle_that_is_found_while_no_job_is_free_fails_later(void **state)
 {
 	const struct pb_patch_location patch = {.driver_id = PB_PATCH_FORMAT_ADDRESS64_WRITE,

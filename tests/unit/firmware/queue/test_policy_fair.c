@@ -8,7 +8,9 @@
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 #define PRIORITY     PB_PRIORITY_NORMAL
 #define SHARE        5000 /* microseconds that a channel of weight 1 gets in a round */
-#define QUANTUM      (4u * PB_CORE_QUANTUM_UNIT)
+/** So many microseconds of a share are none: a 32nd of a tick. */
+#define LEFT    156
+#define QUANTUM (4u * PB_CORE_QUANTUM_UNIT)
 
 static struct pb_firmware firmware;
 static struct pb_core_queue queues[4];
@@ -56,7 +58,7 @@ static int32_t *deficit(uint32_t channel)
 
 /**
  * A used quantum ends a timeslice for another queue of the channel. A used share ends it for another channel, whatever
- * the quantum; a share that is not charged yet is used, too.
+ * the quantum; a share that is not charged yet is used, too, and so is the little that is left of one at a tick.
  */
 static void a_timeslice_is_over_when_others_wait(void **state)
 {
@@ -69,15 +71,16 @@ static void a_timeslice_is_over_when_others_wait(void **state)
 	} rows[] = {
 		{false, false, -1, 0, UINT32_MAX, false},
 		{false, true, 1, 0, 1, true},
+		{false, true, LEFT, 0, 1, true},
 		{false, true, 0, 0, 1, true},
 		{false, true, -1, 0, 1, true},
-		{false, true, 700, 0, 699, false},
-		{false, true, 700, 0, 700, true},
-		{false, true, 700, 300, 999, false},
-		{false, true, 700, 300, 1000, true},
+		{false, true, LEFT + 700, 0, 699, false},
+		{false, true, LEFT + 700, 0, 700, true},
+		{false, true, LEFT + 700, 300, 999, false},
+		{false, true, LEFT + 700, 300, 1000, true},
 		{false, true, SHARE, 0, QUANTUM, false},
-		{false, true, INT32_MAX, 0, INT32_MAX - 1, false},
-		{false, true, INT32_MAX, 0, INT32_MAX, true},
+		{false, true, INT32_MAX, 0, INT32_MAX - LEFT - 1, false},
+		{false, true, INT32_MAX, 0, INT32_MAX - LEFT, true},
 		{true, false, -1, 0, QUANTUM - 1u, false},
 		{true, false, -1, 0, QUANTUM, true},
 		{true, true, SHARE, 0, QUANTUM - 1u, false},
@@ -165,10 +168,10 @@ static void an_idle_flow_keeps_no_credit(void **state)
 		append(&queues[2]);
 		node->fair.at[PRIORITY].serving = 1;
 		*deficit(0) = rows[i].before;
-		*deficit(1) = 1;
+		*deficit(1) = LEFT + 1;
 		assert_ptr_equal(pb_core_schedule_next(&firmware, node), &queues[2]);
 		assert_int_equal(*deficit(0), rows[i].after);
-		assert_int_equal(*deficit(1), 1);
+		assert_int_equal(*deficit(1), LEFT + 1);
 	}
 }
 
@@ -181,8 +184,10 @@ static void channels_share_by_deficit(void **state)
 		uint32_t current, next;
 		int32_t after[2];
 	} rows[] = {
-		{{1, 1}, 1, 0, 0, {1, 1}},
-		{{1, 1}, 1, 1, 1, {1, 1}},
+		{{LEFT + 1, 1}, 1, 0, 0, {LEFT + 1, 1}},
+		{{1, LEFT + 1}, 1, 1, 1, {1, LEFT + 1}},
+		{{LEFT, 0}, 1, 0, 1, {LEFT, SHARE}},
+		{{0, LEFT}, 1, 1, 0, {SHARE, LEFT}},
 		{{0, 0}, 1, 0, 1, {0, SHARE}},
 		{{0, 0}, 1, 1, 0, {SHARE, 0}},
 		{{-SHARE, 0}, 1, 1, 1, {0, SHARE}},
