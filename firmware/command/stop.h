@@ -36,8 +36,8 @@ struct pb_core_stop {
 	uint32_t fence_id;           /**< of RESET: the last submission aborted, if any */
 	uint16_t ticks; /**< that a submission that had begun may still run for, to its end; 0: none is to */
 	uint8_t kind;   /**< enum pb_core_stop_kind */
-	bool aborted;   /**< of RESET: fence_id is valid */
-	bool inside;    /**< of PREEMPT: the host wants submissions returned that have begun */
+	bool aborted : 1; /**< of RESET: fence_id is valid */
+	bool inside : 1;  /**< of PREEMPT: the host wants submissions returned that have begun */
 };
 
 /** The state of this module. */

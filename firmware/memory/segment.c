@@ -183,7 +183,7 @@ enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t chan
 	memory->create = (struct pb_core_create){
 		.segment = segment,
 		.step = PB_CORE_CREATE_CHECK,
-		.id = arguments[0],
+		.id = (uint8_t)arguments[0],
 		.tag = tag,
 		.at = engine_bytes(&segment) != 0 ? 0 : PB_LIMIT_SEGMENTS,
 	};
@@ -245,7 +245,7 @@ static void compare(struct pb_firmware *firmware, uint32_t channel)
 		finish(firmware, channel, error);
 		return;
 	}
-	create->slot = claim_slot(&firmware->segments);
+	create->slot = (uint8_t)claim_slot(&firmware->segments);
 	create->step = PB_CORE_CREATE_BACK;
 	create->at = firmware->config->pool_offset;
 }
@@ -379,7 +379,7 @@ void pb_core_segment_cancel(struct pb_firmware *firmware, uint32_t channel)
 static void remove_segment(struct pb_firmware *firmware, uint32_t channel, uint32_t id)
 {
 	struct pb_core_channel_memory *memory = &firmware->channels[channel].memory;
-	const uint32_t slot = memory->segment_of[id];
+	const uint8_t slot = memory->segment_of[id];
 	struct pb_core_segment *segment = &firmware->segments.at[slot];
 
 	if (engine_bytes(segment) != 0)
@@ -393,7 +393,7 @@ static void remove_segment(struct pb_firmware *firmware, uint32_t channel, uint3
 	memory->segment_of[id] = 0;
 }
 
-bool pb_core_segment_free_next(struct pb_firmware *firmware, uint32_t channel, uint32_t *id)
+bool pb_core_segment_free_next(struct pb_firmware *firmware, uint32_t channel, uint16_t *id)
 {
 	struct pb_core_channel_memory *memory = &firmware->channels[channel].memory;
 
