@@ -32,7 +32,7 @@ static bool fits_64(uint64_t base, uint64_t size)
   assigns \nothing;
   ensures \result == pb_core_bytes_seen(segment);
 */
-static uint32_t engine_bytes(const struct pb_core_segment *segment)
+static PB_CORE_STEP uint32_t engine_bytes(const struct pb_core_segment *segment)
 {
 	return segment->kind == PB_SEGMENT_APERTURE ? (uint32_t)segment->size : segment->memory_bytes;
 }
@@ -438,7 +438,8 @@ enum pb_error pb_core_segment_destroy(struct pb_firmware *firmware, uint32_t cha
 	return PB_ERROR_OK;
 }
 
-uint32_t pb_core_segment_memory(const struct pb_core_segment *segment, uint64_t os_address, uint64_t bytes)
+PB_CORE_STEP uint32_t pb_core_segment_memory(const struct pb_core_segment *segment, uint64_t os_address,
+					     uint64_t bytes)
 {
 	uint64_t offset = os_address - segment->os_base; /* wraps to a large one below the base */
 
