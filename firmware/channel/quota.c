@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "firmware/assert.h"
+#include "firmware/compiler.h"
 #include "firmware/instance.h"
 
 PB_STATIC_ASSERT((uint32_t)PB_RESOURCE_WAKES == PB_RESOURCES_USED, "those that are used up come first");
@@ -39,7 +40,7 @@ void pb_core_quota_boot(struct pb_firmware *firmware)
 		pb_core_quota_reset(firmware, channel);
 }
 
-void pb_core_quota_reset(struct pb_firmware *firmware, uint32_t channel)
+PB_CORE_COLD void pb_core_quota_reset(struct pb_firmware *firmware, uint32_t channel)
 {
 	memcpy(firmware->channels[channel].quota.limit, firmware->quotas.total,
 	       sizeof(firmware->quotas.total));

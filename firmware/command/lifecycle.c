@@ -276,7 +276,7 @@ static void free_contexts(struct pb_firmware *firmware, uint32_t c)
 	const uint32_t end = closing->at + PB_SLICE_CONTEXTS;
 
 	pb_core_context_free_some(&firmware->contexts, c, closing->at, end);
-	closing->at = end;
+	closing->at = (uint16_t)end;
 	if (end < PB_LIMIT_CONTEXTS)
 		return;
 	pb_core_quota_release_all(firmware, c, PB_RESOURCE_CONTEXTS);

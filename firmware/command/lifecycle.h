@@ -18,7 +18,7 @@ struct pb_core_queue;
 
 /** A member of a channel's record. */
 struct pb_core_closing {
-	uint32_t at; /**< how far its closing is in this state: index of a queue, a context or a segment */
+	uint16_t at; /**< how far its closing is in this state: index of a queue, a context or a segment */
 	bool reply_is_due; /**< the admin waits for the reply to a CHANNEL_CLOSE */
 	uint32_t tag;      /**< of that CHANNEL_CLOSE */
 };

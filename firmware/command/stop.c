@@ -101,10 +101,10 @@ static void report_preempted(struct pb_firmware *firmware, const struct pb_core_
 		.queue = pb_core_table_handle(firmware, stop->queue),
 		.fence_id = outcome->words[0],
 		.index = PB_INDEX_NONE,
-		.detail = stop->preemption_id,
+		.detail = stop->id,
 	};
 
-	pb_core_fence_preempted(stop->queue, stop->preemption_id, outcome);
+	pb_core_fence_preempted(stop->queue, stop->id, outcome);
 	pb_core_event(firmware, stop->queue->channel, &event);
 }
 
@@ -145,7 +145,7 @@ static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, stru
 		PB_CORE_TRACE_QUEUE(firmware, RETURN, queue, outcome->words[3], queue->completed);
 	}
 	if (stop->kind == PB_CORE_STOP_RESET && stop->aborted)
-		outcome->words[0] = stop->fence_id;
+		outcome->words[0] = stop->id;
 	if (stop->kind == PB_CORE_STOP_PREEMPT)
 		report_preempted(firmware, stop, outcome);
 	release(firmware, stop);
@@ -308,7 +308,7 @@ static void recall_from_engine(struct pb_firmware *firmware, struct pb_core_stop
 		return;
 	}
 	pb_core_node_blame(firmware, node, PB_ERROR_ENGINE_HANG, 0);
-	stop->fence_id = head->fence_id;
+	stop->id = head->fence_id;
 	stop->aborted = true;
 	pb_core_node_reset(firmware, node);
 }

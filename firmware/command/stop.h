@@ -32,11 +32,11 @@ struct pb_core_stop {
 	uint32_t tag;                /**< of the command */
 	uint32_t cutoff;             /**< the queue's put index when the host asked */
 	uint32_t put;                /**< the queue's accepted put index when the request began */
-	uint32_t preemption_id;      /**< of PREEMPT */
-	uint32_t fence_id;           /**< of RESET: the last submission aborted, if any */
+	uint32_t
+		id; /**< of PREEMPT: what the host calls it; of RESET: the fence id of the last submission aborted */
 	uint16_t ticks; /**< that a submission that had begun may still run for, to its end; 0: none is to */
 	uint8_t kind;   /**< enum pb_core_stop_kind */
-	bool aborted;   /**< of RESET: fence_id is valid */
+	bool aborted;   /**< of RESET: id is valid */
 	bool inside;    /**< of PREEMPT: the host wants submissions returned that have begun */
 };
 

@@ -40,9 +40,8 @@ static PB_CORE_STEP enum pb_error stop_queue(struct pb_core_request *request, st
 
 enum pb_error pb_core_preempt_command(struct pb_core_request *request)
 {
-	struct pb_core_stop asked = {.kind = PB_CORE_STOP_PREEMPT,
-				     .cutoff = request->arguments[1],
-				     .preemption_id = request->arguments[2]};
+	struct pb_core_stop asked = {
+		.kind = PB_CORE_STOP_PREEMPT, .cutoff = request->arguments[1], .id = request->arguments[2]};
 
 	return stop_queue(request, &asked, request->arguments[0], request->arguments[3]);
 }

@@ -32,7 +32,7 @@ static bool fits_64(uint64_t base, uint64_t size)
   assigns \nothing;
   ensures \result == pb_core_bytes_seen(segment);
 */
-static uint32_t engine_bytes(const struct pb_core_segment *segment)
+static PB_CORE_STEP uint32_t engine_bytes(const struct pb_core_segment *segment)
 {
 	return segment->kind == PB_SEGMENT_APERTURE ? (uint32_t)segment->size : segment->memory_bytes;
 }
@@ -183,7 +183,7 @@ enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t chan
 	memory->create = (struct pb_core_create){
 		.segment = segment,
 		.step = PB_CORE_CREATE_CHECK,
-		.id = arguments[0],
+		.id = (uint8_t)arguments[0],
 		.tag = tag,
 		.at = engine_bytes(&segment) != 0 ? 0 : PB_LIMIT_SEGMENTS,
 	};
@@ -245,7 +245,7 @@ static void compare(struct pb_firmware *firmware, uint32_t channel)
 		finish(firmware, channel, error);
 		return;
 	}
-	create->slot = claim_slot(&firmware->segments);
+	create->slot = (uint8_t)claim_slot(&firmware->segments);
 	create->step = PB_CORE_CREATE_BACK;
 	create->at = firmware->config->pool_offset;
 }
@@ -379,7 +379,7 @@ void pb_core_segment_cancel(struct pb_firmware *firmware, uint32_t channel)
 static void remove_segment(struct pb_firmware *firmware, uint32_t channel, uint32_t id)
 {
 	struct pb_core_channel_memory *memory = &firmware->channels[channel].memory;
-	const uint32_t slot = memory->segment_of[id];
+	const uint8_t slot = memory->segment_of[id];
 	struct pb_core_segment *segment = &firmware->segments.at[slot];
 
 	if (engine_bytes(segment) != 0)
@@ -393,7 +393,7 @@ static void remove_segment(struct pb_firmware *firmware, uint32_t channel, uint3
 	memory->segment_of[id] = 0;
 }
 
-bool pb_core_segment_free_next(struct pb_firmware *firmware, uint32_t channel, uint32_t *id)
+bool pb_core_segment_free_next(struct pb_firmware *firmware, uint32_t channel, uint16_t *id)
 {
 	struct pb_core_channel_memory *memory = &firmware->channels[channel].memory;
 
@@ -438,7 +438,8 @@ enum pb_error pb_core_segment_destroy(struct pb_firmware *firmware, uint32_t cha
 	return PB_ERROR_OK;
 }
 
-uint32_t pb_core_segment_memory(const struct pb_core_segment *segment, uint64_t os_address, uint64_t bytes)
+PB_CORE_STEP uint32_t pb_core_segment_memory(const struct pb_core_segment *segment, uint64_t os_address,
+					     uint64_t bytes)
 {
 	uint64_t offset = os_address - segment->os_base; /* wraps to a large one below the base */
 

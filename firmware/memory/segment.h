@@ -61,12 +61,12 @@ enum pb_core_create_step {
 /** A SEGMENT_CREATE in progress, or the end of a segment: one slice in each pass, the reply at the end. */
 struct pb_core_create {
 	struct pb_core_segment segment; /**< as it will be */
-	uint32_t step;                  /**< enum pb_core_create_step */
-	uint32_t id;                    /**< the channel's name for it */
 	uint32_t tag;                   /**< of the command */
-	uint32_t at;   /**< how far the step is: segment id, offset in card memory, page, byte of the piece */
-	uint32_t slot; /**< in pb_core_segments.at, once it has one; else 0 */
-	bool reply;    /**< of WIPE: a SEGMENT_DESTROY waits for its reply */
+	uint32_t at;  /**< how far the step is: segment id, offset in card memory, page, byte of the piece */
+	uint8_t step; /**< enum pb_core_create_step */
+	uint8_t id;   /**< the channel's name for it */
+	uint8_t slot; /**< in pb_core_segments.at, once it has one; else 0 */
+	bool reply;   /**< of WIPE: a SEGMENT_DESTROY waits for its reply */
 };
 
 /** The state of this module. */
@@ -107,13 +107,15 @@ static inline bool pb_core_segment_is_creating(const struct pb_core_channel_memo
 /** Whether the channel's commands wait: a segment is created in order with them, but for the time that clearing takes. */
 static inline bool pb_core_segment_blocks_commands(const struct pb_core_channel_memory *memory)
 {
-	return memory->create.step - PB_CORE_CREATE_CHECK <= PB_CORE_CREATE_SCRUB - PB_CORE_CREATE_CHECK;
+	return (uint32_t)memory->create.step - PB_CORE_CREATE_CHECK <=
+	       PB_CORE_CREATE_SCRUB - PB_CORE_CREATE_CHECK;
 }
 
 /** Whether an id is that of the segment that the channel is creating. */
 static inline bool pb_core_segment_is_creating_id(const struct pb_core_channel_memory *memory, uint32_t id)
 {
-	return memory->create.step - PB_CORE_CREATE_CHECK < PB_CORE_CREATE_WIPE - PB_CORE_CREATE_CHECK &&
+	return (uint32_t)memory->create.step - PB_CORE_CREATE_CHECK <
+		       PB_CORE_CREATE_WIPE - PB_CORE_CREATE_CHECK &&
 	       memory->create.id == id;
 }
 
@@ -139,7 +141,7 @@ enum pb_error pb_core_segment_destroy(struct pb_firmware *firmware, uint32_t cha
  * Removes the channel's next segment from an id on, or clears a slice of the last one removed.
  * @param id where to begin; set to the one removed @return false: none was left, and all memory is clear and free
  */
-bool pb_core_segment_free_next(struct pb_firmware *firmware, uint32_t channel, uint32_t *id);
+bool pb_core_segment_free_next(struct pb_firmware *firmware, uint32_t channel, uint16_t *id);
 /** How many segments a channel has. */
 uint32_t pb_core_segment_count(const struct pb_core_channel_memory *memory);
 /**

@@ -25,14 +25,14 @@ struct pb_core_job *pb_core_jobs_find(struct pb_core_jobs *jobs)
 }
 
 /** A channel begins to ask: one that has not held jobs lately has no credit for that. */
-static void update_account(struct pb_core_jobs *jobs, uint32_t channel)
+static PB_CORE_STEP void update_account(struct pb_core_jobs *jobs, uint32_t channel)
 {
 	if (jobs->account[channel] - jobs->time > AHEAD_MAX)
 		jobs->account[channel] = jobs->time;
 }
 
 /** Charges a channel for the time since a job was granted or claimed. @return microseconds */
-static uint32_t charge(struct pb_firmware *firmware, uint32_t channel, uint32_t since)
+static PB_CORE_STEP uint32_t charge(struct pb_firmware *firmware, uint32_t channel, uint32_t since)
 {
 	const uint32_t elapsed = pb_core_clock(firmware) - since;
 	const uint32_t charged = elapsed < CHARGE_MAX ? elapsed : CHARGE_MAX;
@@ -68,8 +68,8 @@ static const struct pb_core_queue *queue_of(const struct pb_core_node *node)
 }
 
 /** The rank of a queue that waits: its priority may have starved, of jobs or on its node. */
-static uint8_t rank_of(const struct pb_core_jobs *jobs, const struct pb_core_node *node,
-		       const struct pb_core_queue *queue)
+static PB_CORE_STEP uint8_t rank_of(const struct pb_core_jobs *jobs, const struct pb_core_node *node,
+				    const struct pb_core_queue *queue)
 {
 	const uint32_t priority = pb_core_queue_priority(queue);
 	const bool starved = node->slice.protect || jobs->starvation[priority] == PB_LIMIT_STARVATION;

@@ -437,11 +437,11 @@ static bool should_preempt(struct pb_core_node *node, const struct pb_core_submi
 
 	if (used == 0)
 		return is_outranked(node, staged);
-	if (is_running_share_used(node, queue, staged, used - charged))
+	/* What costs most is asked last. */
+	if (is_quantum_used(queue, used) &&
+	    (has_peers(node, queue) || is_followed(node, queue, staged) || head->protected))
 		return true;
-	if (!is_quantum_used(queue, used))
-		return false;
-	return has_peers(node, queue) || is_followed(node, queue, staged) || head->protected;
+	return is_running_share_used(node, queue, staged, used - charged);
 }
 
 static bool may_recall(const struct pb_core_node *node, const struct pb_core_submission *submission)

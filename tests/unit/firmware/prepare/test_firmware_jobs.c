@@ -157,7 +157,7 @@ static void the_time_of_a_job_is_charged(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < COUNT(rows); i++) {
 		start();
-		firmware.channels[2].grants.weight = rows[i].weight;
+		firmware.channels[2].grants.weight = (uint8_t)rows[i].weight;
 		firmware.jobs.account[2] = rows[i].account;
 		firmware.jobs.time = rows[i].time;
 		prepare(2, 1);
