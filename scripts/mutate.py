@@ -20,13 +20,16 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(ROOT, "build", "mutate")
 KNOWN = os.path.join(ROOT, "tests", "records", "mutants.tsv")
 RECORD = os.path.join(ROOT, "tests", "records", "mutate.tsv")
+# Mutants made by hand, each a mistake that a programmer could make: file, text, what stands there instead, what it breaks.
+SEMANTIC = os.path.join(ROOT, "tests", "records", "semantic_mutants.tsv")
 # Which suite killed a mutant the last time, and how often each has killed one of a file.
 KILLERS = os.path.join(BUILD, "killers.tsv")
 # Below firmware/, without .c or .h.
 FILES = ("patch/*", "prepare/*", "queue/*", "memory/segment", "command/doorbell", "channel/fence_record", "engine/retire")
 LIBRARY = "firmware/libpb_firmware.a"
-# A suite that takes longer is left out: seconds of one processor.
+# A suite that takes longer is left out: seconds of one processor. Mutants made by hand also run the simulated schedules.
 SUITE_SECONDS = 3
+SUITE_SECONDS_SEMANTIC = 60
 # Seconds that starting a suite takes at least.
 START_SECONDS = 0.02
 # A mutant may take this many times as long as the original, and this many seconds more.
@@ -139,6 +142,21 @@ class Mutant:
         return self.file, self.old, self.new
 
 
+def semantic_mutants():
+    """Those made by hand. Their text is found whatever its line breaks and indentation; it must stand in its file once."""
+    mutants = []
+    for number, line in enumerate(open(SEMANTIC, encoding="utf-8").read().splitlines()[1:], 2):
+        file, old, new, _ = line.split("\t")
+        path = os.path.join(ROOT, file)
+        text = open(path, encoding="utf-8").read()
+        places = list(re.finditer(r"\s+".join(re.escape(word) for word in old.split()), text))
+        if len(places) != 1:
+            sys.exit(f"mutate: {SEMANTIC}:{number}: the text stands {len(places)} times in {file}: {old}")
+        mutants.append(Mutant(path, text, (places[0].start(), places[0].end(), new)))
+        mutants[-1].old, mutants[-1].new = old, new
+    return mutants
+
+
 def all_mutants(patterns):
     paths = sorted(p for pattern in patterns for kind in "ch"
                    for p in glob.glob(os.path.join(ROOT, "firmware", pattern + "." + kind)))
@@ -159,7 +177,9 @@ def run(command, **options):
 class Suites:
     """The test programs, linked against the firmware as a shared library, quickest first."""
 
-    def __init__(self):
+    def __init__(self, seconds):
+        """@param seconds how long a suite may take"""
+        self.seconds = seconds
         names = sorted(set(re.findall(r"^build tests/((?:test|unit)_\w+):", open(os.path.join(BUILD, "build.ninja"),
                                                                          encoding="utf-8").read(), re.M)))
         commands = run(["ninja", "-t", "commands"] + names).stdout.splitlines()
@@ -202,12 +222,11 @@ class Suites:
         listed = run([path, "--list"], env=dict(os.environ, LD_LIBRARY_PATH=folder)).stdout.split()
         return [(path, "--suite", suite) for suite in listed]
 
-    @staticmethod
-    def time_one(words, folder):
+    def time_one(self, words, folder):
         """@return the command and the seconds that it takes, or None if it is of no use"""
-        good, seconds = execute(words, folder, SUITE_SECONDS)
+        good, seconds = execute(words, folder, self.seconds)
         if not good:
-            print(f"left out, as it fails when nothing is changed, or takes longer than {SUITE_SECONDS} s:",
+            print(f"left out, as it fails when nothing is changed, or takes longer than {self.seconds} s:",
                   name_of(words))
             return None
         return words, seconds
@@ -331,12 +350,12 @@ def revision():
     return found.stdout.strip() or "unknown"
 
 
-def record(of, arguments, counts):
+def record(of, seed, counts):
     new = not os.path.exists(RECORD)
     with open(RECORD, "a", encoding="utf-8") as file:
         if new:
             file.write("revision\tseed\tmutants\tkilled\tsurvived_equivalent\tsurvived_other\tsame_code\tbroken\n")
-        file.write("\t".join(str(x) for x in [of, arguments.seed] + counts) + "\n")
+        file.write("\t".join(str(x) for x in [of, seed] + counts) + "\n")
 
 
 def draw(bench, mutants, count, jobs):
@@ -382,6 +401,8 @@ def selftest():
         sys.exit(f"mutate: selftest: found {got}, not {want}")
     if len(all_mutants(FILES)) < 1000:
         sys.exit("mutate: selftest: the firmware gives few mutants")
+    if len(semantic_mutants()) < 60:
+        sys.exit("mutate: selftest: few mutants are made by hand")
 
 
 def main():
@@ -391,6 +412,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--file", action="append")
     parser.add_argument("--known", action="store_true")
+    parser.add_argument("--semantic", action="store_true")
     parser.add_argument("--selftest", action="store_true")
     arguments = parser.parse_args()
     if arguments.selftest:
@@ -403,9 +425,12 @@ def main():
     known, of = read_known(), revision()
     if arguments.known:
         mutants = [m for m in mutants if m.key() in known]
+    if arguments.semantic:
+        mutants = semantic_mutants()
+        arguments.count = len(mutants)
     folder = tempfile.mkdtemp(prefix="patchbay-mutate-")
     try:
-        suites = Suites()
+        suites = Suites(SUITE_SECONDS_SEMANTIC if arguments.semantic else SUITE_SECONDS)
         bench = Bench(suites, folder, arguments.jobs)
         suites.build(folder, arguments.jobs)
         print(f"{len(mutants)} mutants possible, {len(suites.suites)} suites, "
@@ -426,8 +451,10 @@ def main():
     print(f"{killed} of {total} mutants killed ({100.0 * killed / max(total, 1):.1f} %), {len(alive)} survived, "
           f"{counts[2]} of them listed as changing nothing: {100.0 * killed / max(changing, 1):.1f} % of the others; "
           f"{counts[4]} gave the same code, {counts[5]} did not compile")
-    if not arguments.file and not arguments.known:
-        record(of, arguments, counts)
+    if arguments.semantic:
+        record(of, "by hand", counts)
+    elif not arguments.file and not arguments.known:
+        record(of, arguments.seed, counts)
     return 1 if killed < 0.95 * total or strange else 0
 
 
