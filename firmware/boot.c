@@ -43,7 +43,7 @@ static uint32_t write_capabilities(struct pb_firmware *firmware)
 		{PB_CAPABILITY_SEGMENTS, PB_LIMIT_SEGMENTS},
 		{PB_CAPABILITY_ALLOCATIONS_MAX, PB_LIMIT_ALLOCATIONS},
 		{PB_CAPABILITY_PATCHES_MAX, PB_LIMIT_PATCHES},
-		{PB_CAPABILITY_BUFFER_BYTES_MAX, pool},
+		{PB_CAPABILITY_BUFFER_BYTES_MAX, firmware->quotas.room[PB_RESOURCE_POOL_BYTES]},
 		{PB_CAPABILITY_RING_ENTRIES_MIN, PB_LIMIT_RING_MIN},
 		{PB_CAPABILITY_RING_ENTRIES_MAX, PB_LIMIT_RING_MAX},
 		{PB_CAPABILITY_IN_FLIGHT, PB_LIMIT_IN_FLIGHT},
@@ -62,6 +62,11 @@ static uint32_t write_capabilities(struct pb_firmware *firmware)
 		{PB_CAPABILITY_PREEMPTION, 3},
 		{PB_CAPABILITY_QUANTUM_MICROSECONDS, PB_QUANTUM_MICROSECONDS},
 		{PB_CAPABILITY_HANG_MICROSECONDS, PB_HANG_MICROSECONDS},
+		{PB_CAPABILITY_QUEUES_MIN, firmware->quotas.minimum[PB_RESOURCE_QUEUES]},
+		{PB_CAPABILITY_CONTEXTS_MIN, PB_CORE_QUOTA_MINIMUM(PB_LIMIT_CONTEXTS)},
+		{PB_CAPABILITY_SEGMENTS_MIN, PB_CORE_QUOTA_MINIMUM(PB_LIMIT_SEGMENTS_TOTAL)},
+		{PB_CAPABILITY_FORMATS_MIN, PB_CORE_QUOTA_MINIMUM(PB_LIMIT_FORMATS_TOTAL)},
+		{PB_CAPABILITY_POOL_BYTES_MIN, firmware->quotas.minimum[PB_RESOURCE_POOL_BYTES]},
 	};
 	const uint32_t count = sizeof(table) / sizeof(table[0]);
 	struct pb_capability *shared = pb_core_at(firmware, CAPABILITY_OFFSET);
@@ -89,6 +94,7 @@ void pb_core_boot_publish(struct pb_firmware *firmware)
 	const uint32_t incarnation = pb_shared_read32(&boot->incarnation) + 1u;
 
 	firmware->boot.incarnation = incarnation != 0 ? incarnation : 1u;
+	pb_core_quota_boot(firmware);
 	pb_core_trace_init(firmware);
 	pb_shared_write32(&boot->magic, 0);
 	pb_shared_write32(&boot->fatal.valid, 0);
@@ -118,24 +124,29 @@ void pb_core_boot_publish(struct pb_firmware *firmware)
 	write_stage(firmware, PB_BOOT_STAGE_STARTED);
 }
 
-/** Whether every engine has answered the reset: until then one may still run a submission of the last incarnation. */
-static bool engines_have_answered(const struct pb_firmware *firmware)
+/**
+ * Polls the engines. @return whether each one has answered its reset or was given up: until then one may still run a
+ * submission of the last incarnation
+ */
+static bool engines_are_settled(struct pb_firmware *firmware)
 {
-	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
-		const struct pb_engine *engine = firmware->nodes[n].engine;
-		struct pb_engine_report report;
+	bool settled = true;
 
-		if (engine->run->poll(engine->context, &report) != PB_ENGINE_READY)
-			return false;
-	}
-	return true;
+	for (uint32_t n = 0; n < firmware->config->node_count; n++)
+		settled = pb_core_watchdog_boot(firmware, &firmware->nodes[n]) && settled;
+	return settled;
 }
 
 bool pb_core_boot_step(struct pb_firmware *firmware)
 {
-	if (!engines_have_answered(firmware))
+	if (!engines_are_settled(firmware))
 		return false;
 	write_stage(firmware, PB_BOOT_STAGE_ENGINES_RESET);
+	/* The clock runs on over a restart. Else the first submission has hung since clock 0, and is charged since then. */
+	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
+		pb_core_progress_restart(&firmware->nodes[n].progress, pb_core_clock(firmware));
+		pb_core_charge_pause(&firmware->nodes[n].retirement);
+	}
 	/* What channels had in the last incarnation belongs to others in this one. */
 	pb_core_segment_init(firmware);
 	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++)

@@ -24,7 +24,6 @@ POWER_OF_TWO(PB_LIMIT_QUEUES);
 POWER_OF_TWO(PB_LIMIT_ALLOCATIONS);
 POWER_OF_TWO(PB_LIMIT_RING_MIN);
 POWER_OF_TWO(PB_LIMIT_RING_MAX);
-POWER_OF_TWO(PB_LIMIT_WAKES);
 POWER_OF_TWO(PB_LIMIT_IN_FLIGHT + 1u);
 POWER_OF_TWO(PB_LIMIT_CONTROL_ENTRIES);
 POWER_OF_TWO(PB_LIMIT_KICK_ENTRIES);
@@ -75,15 +74,14 @@ void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_con
 	begin(firmware, config);
 	PB_ASSERT(config->node_count >= 1u && config->node_count <= PB_LIMIT_NODES);
 	pb_core_table_init(firmware);
-	pb_core_wait_boot(&firmware->wakes);
-	pb_core_staged_boot(&firmware->jobs);
-	pb_core_stop_boot(&firmware->stops);
+	pb_core_wait_boot(firmware);
+	pb_core_jobs_boot(&firmware->jobs);
 	pb_core_boot_publish(firmware);
 	for (uint32_t n = 0; n < config->node_count; n++) {
 		pb_core_loop_add_line(&firmware->loop, PB_LINE_NODE(n));
 		firmware->nodes[n].bit = 1u << n;
 		pb_core_schedule_init(&firmware->nodes[n]);
-		pb_core_node_init(&firmware->nodes[n], &config->engines[n]);
+		pb_core_node_init(&firmware->nodes[n], &config->engines[n], pb_core_clock(firmware));
 	}
 	pb_core_telemetry_init(firmware);
 }

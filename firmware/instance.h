@@ -16,6 +16,7 @@
 #include "firmware/channel/fence_record.h"
 #include "firmware/channel/grants.h"
 #include "firmware/channel/interrupt.h"
+#include "firmware/channel/quota.h"
 #include "firmware/channel/reply.h"
 #include "firmware/command/control.h"
 #include "firmware/command/doorbell.h"
@@ -44,9 +45,11 @@
 #include "firmware/patch/job.h"
 #include "firmware/patch/patch.h"
 #include "firmware/prepare/compare.h"
+#include "firmware/prepare/jobs.h"
 #include "firmware/prepare/prepare.h"
 #include "firmware/prepare/staged.h"
 #include "firmware/queue/context.h"
+#include "firmware/queue/deadlock.h"
 #include "firmware/queue/in_flight.h"
 #include "firmware/queue/policy_fair.h"
 #include "firmware/queue/poll.h"
@@ -66,10 +69,10 @@ struct pb_core_node {
 	struct pb_core_ready ready;              /**< queue/ready.c */
 	struct pb_core_schedule schedule;        /**< queue/schedule.c */
 	struct pb_core_staged staged;            /**< prepare/staged.c */
+	struct pb_core_asks asks;                /**< prepare/jobs.c */
 	struct pb_core_machine machine;          /**< engine/node.c */
 	struct pb_core_retirement retirement;    /**< engine/complete.c */
 	struct pb_core_progress progress;        /**< engine/progress.c */
-	struct pb_core_walk walk;                /**< queue/wait.c */
 	struct pb_core_node_telemetry telemetry; /**< observe/telemetry.c */
 	uint32_t queues;                         /**< queue/table.c: how many it has */
 	struct pb_core_in_flight flight;         /**< queue/in_flight.h */
@@ -78,17 +81,19 @@ struct pb_core_node {
 
 /** One channel. Each member belongs to one module. */
 struct pb_core_channel {
-	struct pb_core_endpoint endpoint;     /**< channel/endpoint.c */
-	struct pb_core_kicks kicks;           /**< command/doorbell.c */
-	struct pb_core_commands commands;     /**< command/control.c */
-	struct pb_core_usage usage;           /**< queue/ring.c */
-	struct pb_core_moderation moderation; /**< channel/interrupt.c */
-	struct pb_core_replies replies;       /**< channel/reply.c */
-	struct pb_core_events events;         /**< channel/event.c */
-	struct pb_core_grants grants;         /**< channel/grants.h */
-	uint32_t queues;                      /**< queue/table.c: how many it has */
-	uint32_t stops;                 /**< command/stop.c: stop requests of its queues that are under way */
-	struct pb_core_closing closing; /**< command/lifecycle.c */
+	struct pb_core_endpoint endpoint;       /**< channel/endpoint.c */
+	struct pb_core_kicks kicks;             /**< command/doorbell.c */
+	struct pb_core_commands commands;       /**< command/control.c */
+	struct pb_core_usage usage;             /**< queue/ring.c */
+	struct pb_core_moderation moderation;   /**< channel/interrupt.c */
+	struct pb_core_replies replies;         /**< channel/reply.c */
+	struct pb_core_events events;           /**< channel/event.c */
+	struct pb_core_grants grants;           /**< channel/grants.h */
+	struct pb_core_quota quota;             /**< channel/quota.c */
+	uint32_t queues;                        /**< queue/table.c: how many it has */
+	struct pb_core_closing closing;         /**< command/lifecycle.c */
+	struct pb_core_checks checks;           /**< queue/wait.c */
+	struct pb_core_deadlock search;         /**< queue/deadlock.c */
 	struct pb_core_channel_formats formats; /**< patch/format.c */
 	struct pb_core_channel_memory memory;   /**< memory/segment.c */
 };
@@ -111,6 +116,7 @@ struct pb_firmware {
 	struct pb_core_telemetry telemetry;             /**< observe/telemetry.c */
 	struct pb_core_wakes wakes;                     /**< queue/wait.c */
 	struct pb_core_contexts contexts;               /**< queue/context.c */
+	struct pb_core_quotas quotas;                   /**< channel/quota.c */
 	struct pb_core_node nodes[PB_LIMIT_NODES];
 	struct pb_core_channel channels[PB_LIMIT_CHANNELS];
 	struct pb_core_stops stops;         /**< command/stop.c */
@@ -119,7 +125,7 @@ struct pb_firmware {
 	struct pb_core_segments segments;   /**< memory/segment.c */
 	struct pb_core_formats formats;     /**< patch/format.c */
 	struct pb_core_patched_set patched; /**< prepare/compare.c */
-	struct pb_core_jobs jobs;           /**< prepare/staged.c */
+	struct pb_core_jobs jobs;           /**< prepare/jobs.c */
 };
 
 /** Address of an offset in card memory. */

@@ -37,16 +37,27 @@
 #define PB_COST_PAGES         180u
 /** Slices of one job in a pass of the main loop while no line is pending: then the other nodes run. */
 #define PB_PASS_SLICES 48u
-/** Queues polled in one pass, for kicks or for a rescan. Divides the number of queues. */
+/** Passes within which each channel is served that has something to do, whatever the others ask for. */
+#define PB_PASS_CHANNEL_WAIT 8u
+/** Channels served in one pass: each has a slice of its kicks, of a rescan, or of its commands. */
+#define PB_PASS_CHANNELS ((PB_LIMIT_CHANNELS + PB_PASS_CHANNEL_WAIT - 1u) / PB_PASS_CHANNEL_WAIT)
+/** Queues of a channel polled in one pass, for kicks or for a rescan. Divides the number of queues. */
 #define PB_SLICE_POLLS 2u
-/** In one pass: waiters of a queue that are checked, steps along a chain of waits, queues that a search passes. */
-#define PB_SLICE_WAITERS 8u
-#define PB_SLICE_CHAIN   24u
-#define PB_SLICE_SEARCH  32u
+/** Slices in one pass for queues that wait: channels take turns. Each is of so many waiters checked, and steps along a chain of waits. */
+#define PB_PASS_WAITS    2u
+#define PB_SLICE_WAITERS 4u
+#define PB_SLICE_CHAIN   12u
+/** Queues that a search of the table passes in one pass. */
+#define PB_SLICE_SEARCH 32u
+/** Queues that one tick lists in the trace, after the command TRACE. */
+#define PB_SLICE_LISTED 16u
 /** In one pass, while a segment is created: segments compared, pieces of memory passed, page table entries cleared. */
 #define PB_SLICE_SEGMENTS 8u
 #define PB_SLICE_PIECES   8u
 #define PB_SLICE_PAGES    64u
+/** Bytes of the pool that are cleared in a slice, a part of the page; slices in a pass while nothing else is to be done. */
+#define PB_SLICE_CLEAR 1024u
+#define PB_PASS_CLEARS 16u
 /** In one pass, while a channel closes: queues closed, contexts freed. Its segments are freed one in each pass. */
 #define PB_SLICE_QUEUES   3u
 #define PB_SLICE_CONTEXTS 16u
@@ -60,14 +71,33 @@
  * wait for it. As long as Windows gives a preemption (TdrDelay), in microseconds.
  */
 #define PB_STOP_MICROSECONDS 2000000u
+/**
+ * Most that one submission is charged at a time, in microseconds: a clock or a runtime counter that leaps, forward or
+ * back, costs the channel that it happens to meet no more. Only an engine that cannot stop runs longer for one while
+ * others wait.
+ */
+#define PB_CHARGE_MICROSECONDS_MAX 60000000u
+/** Time for which a free job is kept for the queue to which it was granted, in microseconds. */
+#define PB_GRANT_MICROSECONDS 10000u
 /** Engine time of a queue's timeslice, in microseconds, unless QUEUE_CREATE names another. */
 #define PB_QUANTUM_MICROSECONDS 5000u
 /** The longest timeslice that QUEUE_CREATE may name, in microseconds. */
 #define PB_QUANTUM_MICROSECONDS_MAX 65280u
 /** Submissions of higher priorities, after which one of a ready lower priority runs, protected from preemption. */
 #define PB_LIMIT_STARVATION 32u
-/** After a protected submission has run for t, its priority waits until higher ones have run for so many times t. */
+/**
+ * After a protected submission has run for t, its priority waits until higher ones have run for so many times t; the other
+ * priorities below the highest that waited meanwhile, for one time less.
+ */
 #define PB_REPAY_TIMES 16u
+/** One part in so many of the card's queues, contexts, segments and formats is kept for the channels: each has its minimum. */
+#define PB_QUOTA_SHARE 2u
+/** One part in so many of the pool is kept for the channels. */
+#define PB_QUOTA_SHARE_POOL 4u
+/** The shortest time that a queue may ask for before it counts as hung, or for a stop, in microseconds: two ticks. */
+#define PB_QUOTA_MICROSECONDS_MIN 10000u
+/** The longest time that the admin may allow, in microseconds: half of what the card's clock counts. */
+#define PB_QUOTA_MICROSECONDS_MAX 0x7fffffffu
 /** Longest time between two ticks, in microseconds; the board's timer keeps it. */
 #define PB_TICK_MICROSECONDS 5000u
 

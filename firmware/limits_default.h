@@ -34,8 +34,6 @@
 #define PB_LIMIT_RING_MAX 256u
 /** Submissions that are resolved and patched at once, on all nodes together; each takes private memory. */
 #define PB_LIMIT_JOBS 2u
-/** Queues whose waiters are to be checked; if there are more, all queues are searched for them. A power of two. */
-#define PB_LIMIT_WAKES 32u
 /** Preemptions, suspensions and resets of queues that are in progress at once; at least one for each channel. */
 #define PB_LIMIT_STOPS 16u
 /** Submissions of a node that are fed and not retired, at most; one less than a power of two. */

@@ -10,15 +10,53 @@
 PB_STATIC_ASSERT(PB_LINE_CHANNEL(0) == 0 && (EVERY_CHANNEL & ~PB_LINES_CHANNELS) == 0,
 		 "a channel's bit is its line");
 
-/** Settles what completions, recalls and wakes have left: stop requests, then queues and channels that have drained. */
+/** Infrequent work that the main loop does; and what has it run once more instead of sleeping. */
+#define INFREQUENT                                                                                           \
+	(PB_CORE_MARK_SETTLE | PB_CORE_MARK_WAKE | PB_CORE_MARK_DEFERRED | (uint32_t)PB_CORE_MARK_POWER)
+#define ONE_MORE_PASS                                                                                        \
+	(PB_CORE_MARK_SETTLE | PB_CORE_MARK_WAKE | PB_CORE_MARK_DEFERRED | (uint32_t)PB_CORE_MARK_LATE)
+
+/** What passes do in turns while lines are pending at once again. */
+enum turn {
+	TURN_RETIRE,     /**< retirements, while PB_CORE_MARK_LATE is set */
+	TURN_NODES,      /**< a slice of a node */
+	TURN_INFREQUENT, /**< infrequent work; or nothing, if channels alone have more to do */
+};
+
+/** The bit of a mask that follows a bit in rotation. @param mask not 0 */
+static inline uint32_t next_bit(uint32_t mask, uint32_t bit)
+{
+	const uint32_t behind = mask & ~((2u << bit) - 1u);
+
+	return pb_bits_lowest(behind != 0 ? behind : mask);
+}
+
+static inline bool line_is_pending(const struct pb_firmware *firmware)
+{
+	return pb_lines_waiting(firmware->lines->pending);
+}
+
+/**
+ * Settles what completions, recalls and wakes have left, one thing after another until a line is pending: stop
+ * requests, then queues and channels that have drained.
+ */
 static PB_CORE_COLD void settle(struct pb_firmware *firmware)
 {
-	while (pb_core_is_marked(&firmware->marks, PB_CORE_MARK_SETTLE)) {
-		pb_core_mark(&firmware->marks, PB_CORE_MARK_SETTLE, false);
-		for (uint32_t left = pb_core_claim_stops(&firmware->marks); left != 0; left &= left - 1u)
-			pb_core_stop_settle(firmware, &firmware->nodes[pb_bits_lowest(left)]);
-		pb_core_lifecycle_settle(firmware);
-	}
+	struct pb_core_marks *marks = &firmware->marks;
+
+	do {
+		if (marks->stops != 0) {
+			const struct pb_core_node *node = &firmware->nodes[pb_bits_lowest(marks->stops)];
+
+			if (!pb_core_stop_settle(firmware, node))
+				pb_core_unmark_stops(marks, node->bit);
+		} else {
+			/* Cleared first: what is settled may mark more. */
+			pb_core_mark(marks, PB_CORE_MARK_SETTLE, false);
+			if (pb_core_lifecycle_settle(firmware))
+				pb_core_mark(marks, PB_CORE_MARK_SETTLE, true);
+		}
+	} while (pb_core_is_marked(marks, PB_CORE_MARK_SETTLE) && !line_is_pending(firmware));
 }
 
 static void tick(struct pb_firmware *firmware)
@@ -28,34 +66,48 @@ static void tick(struct pb_firmware *firmware)
 	do
 		pb_core_watchdog(firmware, &firmware->nodes[n]);
 	while (++n < firmware->config->node_count);
+	pb_core_stop_tick(firmware);
 	if (firmware->moderated != 0)
 		pb_core_interrupt_tick(firmware);
 	/* A doorbell that was lost is found here. */
 	pb_core_waypoint(firmware, PB_WAYPOINT_TICK);
 	PB_CORE_TRACE(firmware, TICK, PB_TRACE_NONE, 0, 0);
 	pb_core_telemetry_tick(firmware);
+	pb_core_trace_tick(firmware);
 	pb_core_mark_channels(&firmware->marks, EVERY_CHANNEL);
-	settle(firmware);
 }
 
-/** Polls channels: those whose doorbells have rung, and those that are marked. */
-static void poll_channels(struct pb_firmware *firmware, uint32_t channels)
+/** Polls as many of several channels as a pass serves, in rotation. The others are marked for the next passes. */
+static PB_CORE_COLD void poll_some_channels(struct pb_firmware *firmware, uint32_t channels)
 {
-	pb_core_unmark_channels(&firmware->marks);
-	for (; channels != 0; channels &= channels - 1u) {
-		const uint32_t channel = pb_bits_lowest(channels);
+	pb_core_mark_channels(&firmware->marks, channels);
+	for (uint32_t i = 0; i < PB_PASS_CHANNELS && channels != 0; i++) {
+		const uint32_t channel = next_bit(channels, firmware->loop.last_channel);
 
+		firmware->loop.last_channel = channel;
+		channels &= ~(1u << channel);
+		pb_core_unmark_channel(&firmware->marks, channel);
 		if (pb_core_doorbell(firmware, channel))
 			pb_core_mark_channel(&firmware->marks, channel);
 	}
 }
 
-/** Gives a deferred task one slice: of the next channel in turn that has one. */
+/** Polls channels: those whose doorbells have rung, and those that are marked. @param channels mask, not 0 */
+static inline void poll_channels(struct pb_firmware *firmware, uint32_t channels)
+{
+	if ((channels & (channels - 1u)) != 0) {
+		poll_some_channels(firmware, channels);
+		return;
+	}
+	pb_core_unmark_channels(&firmware->marks);
+	if (pb_core_doorbell(firmware, pb_bits_lowest(channels)))
+		pb_core_mark_channels(&firmware->marks, channels);
+}
+
+/** Gives a deferred task one slice: of the next channel in rotation that has one. */
 static PB_CORE_COLD void do_deferred(struct pb_firmware *firmware)
 {
-	const uint32_t deferred = firmware->marks.deferred;
-	const uint32_t behind = deferred & ~((2u << firmware->loop.deferred_channel) - 1u);
-	const uint32_t channel = pb_bits_lowest(behind != 0 ? behind : deferred);
+	const uint32_t channel = next_bit(firmware->marks.deferred, firmware->loop.deferred_channel);
 
 	firmware->loop.deferred_channel = channel;
 	pb_core_waypoint(firmware, PB_WAYPOINT_CONTROL);
@@ -63,7 +115,140 @@ static PB_CORE_COLD void do_deferred(struct pb_firmware *firmware)
 		pb_core_channel_step(firmware, channel);
 	else
 		pb_core_segment_step(firmware, channel);
-	pb_core_mark_channels(&firmware->marks, firmware->marks.deferred);
+}
+
+/** Does one kind of infrequent work. @param which enum pb_core_mark @return whether there is more to do now, although nothing is marked */
+static bool do_one(struct pb_firmware *firmware, uint32_t which)
+{
+	if (which == PB_CORE_MARK_POWER)
+		return pb_core_power_step(firmware);
+	if (which == PB_CORE_MARK_SETTLE)
+		settle(firmware);
+	else if (which == PB_CORE_MARK_WAKE)
+		pb_core_wait_step(firmware);
+	else
+		do_deferred(firmware);
+	return false;
+}
+
+/**
+ * Does each kind of infrequent work that is marked, in rotation, until a line is pending.
+ * @return whether there is more to do now, although nothing is marked
+ */
+static bool do_infrequent(struct pb_firmware *firmware)
+{
+	uint32_t left = firmware->marks.infrequent & INFREQUENT;
+	bool enough = false;
+
+	while (left != 0) {
+		const uint32_t bit = next_bit(left, firmware->loop.last_infrequent);
+
+		firmware->loop.last_infrequent = bit;
+		left &= ~(1u << bit);
+		enough |= do_one(firmware, 1u << bit);
+		if (line_is_pending(firmware))
+			break;
+	}
+	return enough;
+}
+
+/** An expensive retirement leaves the others to a later pass, if a line is pending. @param rest their lines */
+static PB_CORE_COLD bool leave_rest(struct pb_firmware *firmware, uint32_t rest)
+{
+	if (!line_is_pending(firmware))
+		return false;
+	firmware->loop.late_nodes = rest;
+	return true;
+}
+
+/** Retires what the engines have completed. @param lines the pending lines of nodes */
+static inline void retire_nodes(struct pb_firmware *firmware, uint32_t lines)
+{
+	for (; lines != 0; lines &= lines - 1u) {
+		pb_core_retire(firmware, &firmware->nodes[pb_bits_lowest(lines) - PB_LINE_NODE(0)]);
+		if (pb_core_is_marked(&firmware->marks, PB_CORE_MARK_COSTLY) &&
+		    leave_rest(firmware, lines & (lines - 1u)))
+			return;
+	}
+}
+
+/** Retires nodes whose lines an earlier pass has claimed: first those that an expensive retirement has kept waiting. */
+static void retire_late(struct pb_firmware *firmware)
+{
+	struct pb_core_loop *loop = &firmware->loop;
+	const uint32_t lines = loop->late_nodes != 0 ? loop->late_nodes : loop->late_lines;
+
+	loop->late_nodes = 0;
+	loop->late_lines &= ~lines;
+	retire_nodes(firmware, lines);
+	pb_core_mark(&firmware->marks, PB_CORE_MARK_COSTLY, false);
+	if ((loop->late_nodes | loop->late_lines) != 0)
+		return;
+	pb_core_mark(&firmware->marks, PB_CORE_MARK_LATE, false);
+	loop->retired_lines = loop->node_lines;
+}
+
+/** The rest of a pass whose retirement was expensive is left to the next passes, and so are the next retirements. */
+static void begin_late(struct pb_firmware *firmware)
+{
+	firmware->loop.retired_lines = 0;
+	firmware->loop.last_turn = TURN_RETIRE;
+	pb_core_mark(&firmware->marks, PB_CORE_MARK_LATE, true);
+}
+
+/**
+ * What a pass does between channels and nodes, if anything infrequent is marked. While lines are pending at once again,
+ * each pass does one of three in turns: late retirements, infrequent work, or a node's slice. @param pending claimed lines
+ * @return whether the pass ends here
+ */
+static PB_CORE_COLD bool pass_busy(struct pb_firmware *firmware, uint32_t pending)
+{
+	struct pb_core_loop *loop = &firmware->loop;
+	const struct pb_core_marks *marks = &firmware->marks;
+	const bool costly = pb_core_is_marked(marks, PB_CORE_MARK_COSTLY);
+	const bool late = pb_core_is_marked(marks, PB_CORE_MARK_LATE);
+	const uint32_t due = (late ? 1u << TURN_RETIRE : 0) | (marks->nodes != 0 ? 1u << TURN_NODES : 0) |
+			     (pb_core_is_marked(marks, INFREQUENT) ? 1u << TURN_INFREQUENT : 0);
+
+	pb_core_mark(&firmware->marks, PB_CORE_MARK_COSTLY, false);
+	if (late)
+		loop->late_lines |= pending & loop->node_lines;
+	if (!line_is_pending(firmware)) {
+		loop->last_turn = TURN_NODES;
+		if (late)
+			retire_late(firmware);
+		return false;
+	}
+	if (costly && !late) {
+		begin_late(firmware);
+		return true;
+	}
+	if (due == 0)
+		return true;
+	loop->last_turn = next_bit(due, loop->last_turn);
+	if (loop->last_turn == TURN_RETIRE)
+		retire_late(firmware);
+	else if (loop->last_turn == TURN_INFREQUENT)
+		(void)do_infrequent(firmware);
+	return loop->last_turn != TURN_NODES;
+}
+
+/** The end of a pass with infrequent work: behind the nodes, so that a host sees a report before its queue goes on. */
+static PB_CORE_COLD bool pass_end(struct pb_firmware *firmware)
+{
+	const bool more = !line_is_pending(firmware) && do_infrequent(firmware);
+
+	return more || (firmware->marks.nodes | firmware->marks.channels |
+			(firmware->marks.infrequent & ONE_MORE_PASS)) != 0;
+}
+
+/** Leaves the nodes out of every other pass while a line is pending and channels have more to do: those had a slice already. */
+static PB_CORE_COLD bool nodes_wait(struct pb_firmware *firmware)
+{
+	const bool waited = firmware->loop.last_turn == TURN_INFREQUENT;
+
+	firmware->loop.last_turn = waited ? TURN_NODES : TURN_INFREQUENT;
+	return !waited && line_is_pending(firmware);
 }
 
 /** Runs each marked node once, until a line is pending; then the node behind is the first in the next pass. */
@@ -77,22 +262,14 @@ static inline void run_nodes(struct pb_firmware *firmware)
 		const uint32_t n = pb_bits_lowest(left);
 
 		pb_core_unmark_node(&firmware->marks, 1u << n);
-		if (!pb_core_run_node(firmware, &firmware->nodes[n]))
-			continue;
-		pb_core_mark_node(&firmware->marks, 1u << n);
-		if (pb_lines_waiting(firmware->lines->pending)) {
+		if (pb_core_run_node(firmware, &firmware->nodes[n]))
+			pb_core_mark_node(&firmware->marks, 1u << n);
+		if (line_is_pending(firmware)) {
 			firmware->loop.first_node = n + 1u;
 			return;
 		}
 	}
 	firmware->loop.first_node = 0;
-}
-
-/** Leaves the nodes out of every other pass while channels have more to do: those have had a slice already. */
-static PB_CORE_COLD bool nodes_wait(struct pb_firmware *firmware)
-{
-	firmware->loop.nodes_waited = !firmware->loop.nodes_waited;
-	return firmware->loop.nodes_waited;
 }
 
 /** A pass while booting, or at a tick, which finds what any other line could tell. @return whether there is more to do */
@@ -104,54 +281,29 @@ static PB_CORE_STEP bool pass_special(struct pb_firmware *firmware)
 	return true;
 }
 
-/** Infrequent work. @param polled channels were polled in this pass @return whether the pass has used its budget */
-static PB_CORE_COLD bool do_infrequent(struct pb_firmware *firmware, bool polled)
-{
-	const struct pb_core_marks *marks = &firmware->marks;
-	bool enough;
-
-	settle(firmware);
-	enough = pb_core_is_marked(marks, PB_CORE_MARK_POWER) && pb_core_power_step(firmware);
-	if (pb_core_is_marked(marks, PB_CORE_MARK_WAKE))
-		pb_core_wait_step(firmware);
-	if (polled && pb_core_is_marked(marks, PB_CORE_MARK_DEFERRED))
-		do_deferred(firmware);
-	settle(firmware);
-	return (marks->channels != 0 && nodes_wait(firmware)) || enough;
-}
-
-/** Retires what the engines have completed. @param lines the pending lines of nodes, not 0 */
-static inline void retire_nodes(struct pb_firmware *firmware, uint32_t lines)
-{
-	for (; lines != 0; lines &= lines - 1u)
-		pb_core_retire(firmware, &firmware->nodes[pb_bits_lowest(lines) - PB_LINE_NODE(0)]);
-	if (pb_core_is_marked(&firmware->marks, PB_CORE_MARK_SETTLE))
-		settle(firmware);
-}
-
 bool pb_firmware_pass(struct pb_firmware *firmware)
 {
 	const struct pb_lines *lines = firmware->lines;
 	const uint32_t pending = lines->ops->take(lines->context);
+	const uint32_t nodes = pending & firmware->loop.retired_lines;
 	uint32_t channels;
 
 	pb_shared_write32(&firmware->boot.block->heartbeat, ++firmware->loop.heartbeat);
 	if (((pending | firmware->boot.booting) & 1u << PB_LINE_TICK) != 0)
 		return pass_special(firmware);
-	if ((pending & firmware->loop.node_lines) != 0)
-		retire_nodes(firmware, pending & firmware->loop.node_lines);
+	if (nodes != 0)
+		retire_nodes(firmware, nodes);
 	channels = (pending & EVERY_CHANNEL) | firmware->marks.channels;
 	if (channels != 0)
 		poll_channels(firmware, channels);
 	if ((firmware->marks.channels | firmware->marks.infrequent) != 0 &&
-	    do_infrequent(firmware, channels != 0))
+	    (firmware->marks.infrequent != 0 ? pass_busy(firmware, pending) : nodes_wait(firmware)))
 		return true;
 	if (firmware->marks.nodes != 0)
 		run_nodes(firmware);
-	if (pb_core_is_marked(&firmware->marks, PB_CORE_MARK_SETTLE))
-		settle(firmware);
-	return (firmware->marks.nodes | firmware->marks.channels |
-		(firmware->marks.infrequent & PB_CORE_MARK_WAKE)) != 0;
+	if (firmware->marks.infrequent != 0)
+		return pass_end(firmware);
+	return (firmware->marks.nodes | firmware->marks.channels) != 0;
 }
 
 /** Whether a host has asked for something whose doorbell has not been seen. Marks its channel. */

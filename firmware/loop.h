@@ -19,15 +19,23 @@ struct pb_core_node;
 struct pb_core_loop {
 	uint32_t heartbeat;  /**< passes since boot */
 	uint32_t node_lines; /**< mask of the lines of its nodes; set at boot */
-	uint32_t first_node; /**< the node to begin with: not 0 if a line was pending before all had run */
+	uint32_t
+		retired_lines; /**< lines of nodes that are served when they are claimed: node_lines, or none while some are late */
+	uint32_t
+		late_nodes; /**< lines of nodes that are served first, as an expensive retirement went before them */
+	uint32_t late_lines;   /**< other lines of nodes that were claimed and are not yet served */
+	uint32_t first_node;   /**< the node to begin with: not 0 if a line was pending before all had run */
+	uint32_t last_channel; /**< the channel that was served last, of several that had something to do */
+	uint32_t last_turn;    /**< what the last pass did of what passes do in turns */
+	uint32_t last_infrequent;  /**< bit of the infrequent work that was done last */
 	uint32_t deferred_channel; /**< the channel whose deferred task had the last slice */
-	bool nodes_waited;         /**< the last pass left the nodes out */
 };
 
 /** Adds a node's line. Once for each node, at boot. */
 static inline void pb_core_loop_add_line(struct pb_core_loop *loop, uint32_t line)
 {
 	loop->node_lines |= 1u << line;
+	loop->retired_lines = loop->node_lines;
 }
 /** Runs one node: advances its staged submission by a slice, or admits and feeds one. @return whether there is more to do now */
 bool pb_core_run_node(struct pb_firmware *firmware, struct pb_core_node *node);

@@ -17,6 +17,10 @@ enum pb_core_mark {
 	PB_CORE_MARK_WAKE = 2,   /**< queues that wait for another are to be checked, a slice in each pass */
 	PB_CORE_MARK_DEFERRED = 4, /**< `deferred` is not 0 */
 	PB_CORE_MARK_POWER = 8,    /**< the reply to a SUSPEND of the card is pending */
+	PB_CORE_MARK_COSTLY =
+		16, /**< a completion that failed, or an engine's answer, was retired: costs as much as a slice */
+	PB_CORE_MARK_LATE =
+		32, /**< completions of nodes whose lines were claimed are to be retired in a later pass */
 };
 
 /** All marks. A bit of a mask is a node's or a channel's index. */
@@ -54,10 +58,16 @@ static inline void pb_core_mark_channels(struct pb_core_marks *marks, uint32_t m
 	marks->channels |= mask;
 }
 
-/** The loop polls all marked channels now. */
+/** The loop polls the only channel that is marked, or rang, now. */
 static inline void pb_core_unmark_channels(struct pb_core_marks *marks)
 {
 	marks->channels = 0;
+}
+
+/** The loop polls this channel now. */
+static inline void pb_core_unmark_channel(struct pb_core_marks *marks, uint32_t channel)
+{
+	marks->channels &= ~(1u << channel);
 }
 
 /** Whether any of some infrequent things is to be done. @param which mask of enum pb_core_mark */
@@ -70,6 +80,12 @@ static inline bool pb_core_is_marked(const struct pb_core_marks *marks, uint32_t
 static inline void pb_core_mark(struct pb_core_marks *marks, uint32_t which, bool marked)
 {
 	marks->infrequent = (marks->infrequent & ~which) | (marked ? which : 0);
+}
+
+/** What was retired just now was as expensive as a slice of anything. */
+static inline void pb_core_mark_costly(struct pb_core_marks *marks)
+{
+	pb_core_mark(marks, PB_CORE_MARK_COSTLY, true);
 }
 
 /** A channel has a deferred task from here on. */
@@ -100,13 +116,10 @@ static inline void pb_core_mark_channel_drained(struct pb_core_marks *marks, uin
 	pb_core_mark(marks, PB_CORE_MARK_SETTLE, true);
 }
 
-/** Claims the nodes with stop requests to settle. */
-static inline uint32_t pb_core_claim_stops(struct pb_core_marks *marks)
+/** No stop request of this node is to be settled any more. */
+static inline void pb_core_unmark_stops(struct pb_core_marks *marks, uint32_t node_bit)
 {
-	const uint32_t stops = marks->stops;
-
-	marks->stops = 0;
-	return stops;
+	marks->stops &= ~node_bit;
 }
 
 /** Claims the channels that have drained. */

@@ -41,9 +41,10 @@ struct pb_core_queue {
 	uint32_t completed; /**< descriptors completed or returned */
 
 	/* queue/links.c */
-	uint16_t next;    /**< in the list that it stands in, if any */
-	uint16_t prev;    /**< in the list that it stands in, if any */
-	uint16_t waiters; /**< first of the ring of queues that wait for this one, or PB_CORE_NO_QUEUE */
+	uint16_t next; /**< in the list that it stands in, if any */
+	uint16_t prev; /**< in the list that it stands in, if any */
+	uint16_t
+		waiters; /**< first of the ring of queues that wait for this one and need not be checked, or PB_CORE_NO_QUEUE */
 
 	/* queue/table.c */
 	uint16_t generation; /**< how often the slot was given out, 1..65535 */
@@ -66,8 +67,8 @@ struct pb_core_queue {
 	/* Four bytes that one load reads; bit 7 of each asks for the slow path when a submission completes. */
 	uint8_t identity; /**< queue/table.c: node, priority, state */
 	uint8_t stop;     /**< command/stop.c: PB_CORE_QUEUE_STOPPING and others */
-	uint8_t links; /**< queue/links.c: PB_CORE_QUEUE_AWAITED, PB_CORE_QUEUE_WAKES, enum pb_core_place */
-	uint8_t prepared; /**< queue/ring.c: PB_CORE_QUEUE_STARTED, and how many recalled submissions are patched */
+	uint8_t links;    /**< queue/links.c: PB_CORE_QUEUE_AWAITED and others, enum pb_core_place */
+	uint8_t prepared; /**< queue/ring.c: what is known of the submissions to be admitted next */
 };
 
 /*
@@ -88,8 +89,12 @@ struct pb_core_queue {
 #define PB_CORE_QUEUE_SUSPENDED 0x01u /**< nothing of it is admitted until RESUME */
 
 /* pb_core_queue.links */
-#define PB_CORE_QUEUE_AWAITED 0x80u /**< other queues wait for it */
-#define PB_CORE_QUEUE_WAKES   0x40u /**< its waiters are to be checked */
+#define PB_CORE_QUEUE_AWAITED 0x80u /**< other queues wait for it that need not be checked: `waiters` */
+#define PB_CORE_QUEUE_WAKES   0x40u /**< waiters of it stand in their channel's ring of waiters to check */
+#define PB_CORE_QUEUE_AGAIN   0x20u /**< then its other waiters are to be checked, too */
+#define PB_CORE_QUEUE_SUSPECT 0x10u /**< it waits, and may have closed a cycle: a search is to begin */
+#define PB_CORE_QUEUE_PASSED  0x08u /**< it has waited without a break since a search for a cycle passed it */
+#define PB_CORE_QUEUE_NEXT    0x04u /**< that search is one of the next in its channel */
 #define PB_CORE_QUEUE_PLACE   0x03u /**< enum pb_core_place */
 
 /** The list in which a queue stands; `next` and `prev` belong to that list. */
@@ -97,12 +102,14 @@ enum pb_core_place {
 	PB_CORE_PLACE_NONE = 0,    /**< in none: it has nothing to admit, or may not */
 	PB_CORE_PLACE_LISTED = 1,  /**< in the ready list of its channel and priority */
 	PB_CORE_PLACE_CURRENT = 2, /**< in none: it has the timeslice of its node */
-	PB_CORE_PLACE_WAITING = 3, /**< in the ring of waiters of the queue that it waits for */
+	PB_CORE_PLACE_WAITING =
+		3, /**< in the ring of waiters of the queue that it waits for, or in its channel's to check */
 };
 
 /* pb_core_queue.prepared */
 #define PB_CORE_QUEUE_STARTED                                                                                \
 	0x40u /**< its first submission has begun: its progress is in the queue's page */
+#define PB_CORE_QUEUE_DEADLOCK 0x20u /**< its first submission closed a cycle of waits, and is to fail */
 #define PB_CORE_QUEUE_PREPARED                                                                               \
 	0x0fu /**< of those to be admitted next, so many are patched: they were recalled */
 

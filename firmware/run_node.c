@@ -5,29 +5,33 @@
 #include "firmware/loop.h"
 #include "firmware/prepare/admit.h"
 
-/** Follows a slice of the chain of waits that a queue may have closed. A submission that closes a cycle fails. */
-static PB_CORE_COLD void walk(struct pb_firmware *firmware, struct pb_core_node *node)
-{
-	struct pb_core_queue *queue = node->walk.queue;
-
-	if (pb_core_wait_walk(firmware, node) != PB_CORE_WALK_CYCLE)
-		return;
-	/* Without a free job the queue waits, and the search begins, again. */
-	if (!pb_core_admit(firmware, node, queue, PB_ERROR_DEADLOCK) || pb_core_ring_has_more(queue))
-		pb_core_schedule_add(firmware, queue);
-}
-
 /** Advances the staged submission by one slice, unless one of a higher priority goes first. */
 static PB_CORE_STEP void advance(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	if (pb_core_ready_any(&node->ready))
+	if (pb_core_ready_any(&node->ready) || node->asks.revoked)
 		pb_core_preempt_staged(firmware, node);
 	if (node->staged.kind == PB_CORE_STAGED_JOB &&
 	    !pb_core_staged_yields(&node->staged, pb_lines_waiting(firmware->lines->pending)))
 		pb_core_prepare(firmware, node);
 	/* Also what has just become ready: its context may have been lost meanwhile. */
-	if (pb_core_staged_is_ready(&node->staged))
-		pb_core_context_cancel_if_lost(&firmware->contexts, pb_core_in_flight_next(&node->flight));
+	if (pb_core_staged_is_ready(&node->staged) &&
+	    pb_core_context_cancel_if_lost(&firmware->contexts, pb_core_in_flight_next(&node->flight)))
+		pb_core_staged_cancel(node);
+}
+
+/** Admits a submission that needs no job while the node's queue waits for one. @return false: there is none */
+static PB_CORE_COLD bool fill(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	struct pb_core_queue *queue = pb_core_jobs_fill(firmware, node);
+
+	if (queue == NULL)
+		return false;
+	/* It is not charged for the time in which the engine had nothing to run. */
+	pb_core_charge_pause(&node->retirement);
+	(void)pb_core_admit(firmware, node, queue);
+	if (pb_core_ring_has_more(queue) && pb_core_queue_place(queue) == PB_CORE_PLACE_NONE)
+		pb_core_ready_prepend(firmware->table.queues, &node->ready, queue);
+	return true;
 }
 
 /** Admits the next submission. @return false: there is none, or it needs a job and none is free */
@@ -40,7 +44,7 @@ static bool admit_next(struct pb_firmware *firmware, struct pb_core_node *node)
 		return false;
 	}
 	pb_core_waypoint(firmware, PB_WAYPOINT_ADMIT);
-	return pb_core_admit(firmware, node, queue, PB_ERROR_OK);
+	return pb_core_admit(firmware, node, queue) || fill(firmware, node);
 }
 
 /** Fails what a dead node has; other nodes have nothing to do until their engine answers. @return whether there is more to do */
@@ -65,16 +69,36 @@ static bool feed(struct pb_firmware *firmware, struct pb_core_node *node)
 	return true;
 }
 
+/**
+ * Feeds the staged submission that has failed, as soon as nothing of its queue is before it and there is room: until then
+ * it may be unsubmitted, so that it keeps nothing before it from being recalled. @return whether there is more to do
+ */
+static PB_CORE_COLD bool feed_failed(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	const struct pb_core_queue *queue = pb_core_in_flight_next(&node->flight)->queue;
+
+	/* Retirement or an answer marks the node. */
+	if (pb_core_in_flight_first_of(&node->flight, queue) != 0 ||
+	    pb_core_in_flight_count(&node->flight) >= node->machine.depth)
+		return fail_if_dead(firmware, node);
+	if (pb_core_node_is_dead(&node->machine)) {
+		pb_core_staged_settle_failed(firmware, node);
+		return fail_if_dead(firmware, node);
+	}
+	if (!pb_core_node_is_running(&node->machine))
+		return false;
+	pb_core_staged_settle_failed(firmware, node);
+	return feed(firmware, node);
+}
+
 PB_CORE_STEP bool pb_core_run_node(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	if (pb_core_staged_any(&node->staged))
 		advance(firmware, node);
-	else if (node->walk.queue != NULL)
-		walk(firmware, node);
 	else if (!admit_next(firmware, node))
 		return fail_if_dead(firmware, node);
 	if (!pb_core_staged_is_ready(&node->staged))
-		return true;
+		return pb_core_staged_has_failed(&node->staged) ? feed_failed(firmware, node) : true;
 	if (!pb_core_node_is_running(&node->machine))
 		return fail_if_dead(firmware, node);
 	return feed(firmware, node);

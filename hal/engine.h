@@ -122,6 +122,14 @@ struct pb_engine_recover_ops {
 	void (*reset)(void *context);
 	/** As reset(), by force, for an engine that does not answer a reset(): power, or the reset line of the node. */
 	void (*power_cycle)(void *context);
+	/**
+	 * Cuts the engine off from card memory, whatever it executes, until the
+	 * next reset(). Called once, when the firmware gives the engine up; it has
+	 * answered neither reset() nor power_cycle(). In force when the call
+	 * returns: what the engine has stored before is visible to the MCU.
+	 * @return false: the hardware cannot. Memory that the engine may reach is not given to another client then
+	 */
+	bool (*cut_off)(void *context);
 };
 
 /** An engine driver with its state; all of it lives as long as the firmware. */

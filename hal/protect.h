@@ -9,12 +9,13 @@
  * is a fault and leaves a crash record.
  *
  * What a CPU cannot express exactly becomes the smallest power of two that
- * covers it, at a multiple of its size. A CPU without a protection unit ignores
- * all of it.
+ * covers it, at a multiple of its size. An image does not run if the CPU's unit
+ * has too few regions, none among them, or if the CPU may cache card memory.
  */
 #ifndef PB_HAL_PROTECT_H
 #define PB_HAL_PROTECT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /** Regions that a board may list. */
@@ -37,6 +38,23 @@ struct pb_region {
 	uint32_t bytes;           /**< its size, not 0 */
 	enum pb_region_kind kind; /**< how it is accessed */
 };
+
+/** Whether the protection unit was enough for the image. */
+struct pb_protection {
+	uint32_t has;   /**< regions of the unit that this CPU's driver can use */
+	uint32_t needs; /**< regions that the image needs; 0: its board has not asked for protection */
+};
+
+/** Returns what the CPU had and needed when the board asked for protection. If it has less, nothing was protected. */
+const struct pb_protection *pb_hal_protection(void);
+/**
+ * Whether a data cache may hold a part of a range, as cache and protection unit are set now. A CPU whose caches software
+ * cannot know of (RISC-V) returns false.
+ * @param bytes not 0
+ */
+bool pb_hal_may_cache(uintptr_t start, uint32_t bytes);
+/** Writes back what a data cache holds of a range, so that other processors see it. */
+void pb_hal_write_back(uintptr_t start, uint32_t bytes);
 
 /**
  * Returns the start of the smallest aligned power of two that covers a region.

@@ -102,3 +102,12 @@ enum pb_error pb_card_read(const struct pb_link *link, struct pb_card_info *info
 	pb_card_state(link, info);
 	return read_layout(link, info);
 }
+
+uint32_t pb_card_pool_most(const struct pb_card_info *card)
+{
+	const uint32_t pool = card->capabilities[PB_CAPABILITY_POOL_BYTES];
+	const uint64_t kept =
+		(uint64_t)card->channel_count * card->capabilities[PB_CAPABILITY_POOL_BYTES_MIN];
+
+	return kept < pool ? pool - (uint32_t)kept : 0;
+}

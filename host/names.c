@@ -131,6 +131,15 @@ const char *pb_why_meaning(uint32_t why)
 	}
 }
 
+const char *pb_resource_name(uint32_t resource)
+{
+	switch (resource) {
+		PB_RESOURCES(PB_NAME_CASE)
+	default:
+		return "?";
+	}
+}
+
 const char *pb_command_name(uint32_t code)
 {
 	switch (code) {

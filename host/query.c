@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries of queues, nodes, contexts and channels, and settings. */
+/* Queries of queues, nodes, contexts, channels and quotas, and settings. */
 #include "host/internal.h"
 
-/* Executes PB_COMMAND_QUERY. `owner` is used for queues only. */
+/* Executes PB_COMMAND_QUERY. `owner` is a queue's channel, or the resource of a channel's quota. */
 static enum pb_error query(struct pb_channel *channel, uint32_t what, uint32_t object, uint32_t owner,
 			   uint32_t *results)
 {
@@ -109,6 +109,30 @@ enum pb_error pb_channel_query(struct pb_channel *channel, struct pb_channel_sta
 		.events_dropped = results[7],
 	};
 	return PB_ERROR_OK;
+}
+
+enum pb_error pb_quota_query(struct pb_channel *channel, uint32_t owner, uint32_t resource,
+			     struct pb_quota_status *status)
+{
+	uint32_t results[PB_REPLY_RESULTS];
+	enum pb_error error = query(channel, PB_QUERY_QUOTA, owner, resource, results);
+
+	if (error != PB_ERROR_OK)
+		return error;
+	*status = (struct pb_quota_status){
+		.used = results[0],
+		.limit = results[1],
+		.minimum = results[2],
+		.total = results[3],
+	};
+	return PB_ERROR_OK;
+}
+
+enum pb_error pb_quota_set(struct pb_channel *channel, uint32_t owner, uint32_t resource, uint32_t limit)
+{
+	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {owner, resource, limit};
+
+	return pb_channel_command(channel, PB_COMMAND_CHANNEL_QUOTA, arguments, NULL);
 }
 
 enum pb_error pb_queue_resync(struct pb_queue *queue, struct pb_queue_resync *now)

@@ -128,6 +128,14 @@ enum pb_error pb_queue_clear(struct pb_queue *queue)
 	return pb_command_about(queue->channel, PB_COMMAND_QUEUE_CLEAR, queue->handle, 0);
 }
 
+void pb_queue_set_limits(struct pb_queue *queue, uint32_t hang_us, uint32_t stop_us)
+{
+	struct pb_queue_page *page = pb_queue_page(queue);
+
+	pb_shared_write32(&page->hang_us, hang_us);
+	pb_shared_write32(&page->stop_us, stop_us);
+}
+
 /* ---- submit ---- */
 
 /* Accepts a consumer index that the firmware wrote. @return false: it moved back, or beyond the put index */
@@ -277,7 +285,7 @@ enum pb_error pb_queue_completed(struct pb_queue *queue, uint32_t *completed)
 	return error == PB_ERROR_OK ? pb_still_owns(queue->channel) : error;
 }
 
-/* Reads a 64-bit counter of two words. If the high word changed meanwhile, the low word counts as 0. */
+/* Reads a 64-bit counter of two words by the rule of PB_PATCHES_CARRY, in three reads whatever the firmware does. */
 static uint64_t read_patches(const struct pb_channel_entry *entry)
 {
 	const uint32_t before = pb_shared_read32(&entry->patches_high);
@@ -287,7 +295,9 @@ static uint64_t read_patches(const struct pb_channel_entry *entry)
 	low = pb_shared_read32(&entry->patches_low);
 	pb_shared_acquire();
 	high = pb_shared_read32(&entry->patches_high);
-	return high == before ? (uint64_t)high << 32 | low : (uint64_t)high << 32;
+	if (high != before || (high & PB_PATCHES_CARRY) != 0)
+		low = 0;
+	return (uint64_t)(high & ~PB_PATCHES_CARRY) << 32 | low;
 }
 
 enum pb_error pb_queue_fence(struct pb_queue *queue, struct pb_fence *fence)

@@ -97,10 +97,12 @@ static enum pb_error read_head(struct pb_link *link, uint32_t offset, struct pb_
 	snapshot->node_count = pb_shared_read32(&shared->nodes);
 	node_values = pb_shared_read32(&shared->node_values);
 	card_values = pb_shared_read32(&shared->card_values);
-	if (snapshot->node_count > PB_TELEMETRY_NODES || node_values > PB_NODE_VALUES ||
-	    card_values > PB_CARD_VALUES ||
+	snapshot->channel_count = pb_shared_read32(&shared->channels);
+	if (snapshot->node_count > PB_TELEMETRY_NODES || snapshot->channel_count > PB_TELEMETRY_CHANNELS ||
+	    node_values > PB_NODE_VALUES || card_values > PB_CARD_VALUES ||
 	    !pb_inside(link, offset,
-		       sizeof(*shared) + snapshot->node_count * sizeof(struct pb_node_telemetry)))
+		       sizeof(*shared) + snapshot->node_count * sizeof(struct pb_node_telemetry) +
+			       snapshot->channel_count * sizeof(struct pb_channel_account)))
 		return PB_ERROR_PROTOCOL;
 	snapshot->node_values = at_most(node_values, PB_NODE_TAG_COUNT);
 	snapshot->card_values = at_most(card_values, PB_CARD_TAG_COUNT);
@@ -122,6 +124,8 @@ static enum pb_error read_counters(struct pb_link *link, uint32_t offset,
 						   snapshot->card_values});
 	for (uint32_t n = 0; n < snapshot->node_count && error == PB_ERROR_OK; n++)
 		error = read_node(link, &nodes[n], snapshot->node_values, &snapshot->nodes[n]);
+	pb_shared_copy_in(snapshot->channels, &nodes[snapshot->node_count],
+			  snapshot->channel_count * sizeof(struct pb_channel_account));
 	return error;
 }
 

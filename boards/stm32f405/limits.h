@@ -21,7 +21,6 @@
 #define PB_LIMIT_RING_MIN        4u
 #define PB_LIMIT_RING_MAX        64u
 #define PB_LIMIT_JOBS            1u
-#define PB_LIMIT_WAKES           8u
 #define PB_LIMIT_STOPS           4u
 #define PB_LIMIT_IN_FLIGHT       3u
 #define PB_LIMIT_CONTROL_ENTRIES 8u

@@ -32,6 +32,17 @@ enum pb_error pb_core_channel_grant_command(struct pb_core_request *request)
 	return PB_ERROR_OK;
 }
 
+enum pb_error pb_core_channel_quota_command(struct pb_core_request *request)
+{
+	const uint32_t *arguments = request->arguments;
+
+	if (request->channel != PB_CHANNEL_ADMIN)
+		return PB_ERROR_NO_PERMISSION;
+	if (arguments[0] == PB_CHANNEL_ADMIN || arguments[0] >= PB_LIMIT_CHANNELS)
+		return PB_ERROR_BAD_ARGUMENT;
+	return pb_core_quota_set(request->firmware, arguments[0], arguments[1], arguments[2]);
+}
+
 enum pb_error pb_core_node_set_command(struct pb_core_request *request)
 {
 	const uint32_t *arguments = request->arguments;
@@ -59,7 +70,7 @@ enum pb_error pb_core_trace_command(struct pb_core_request *request)
 		return PB_ERROR_NO_PERMISSION;
 	if (firmware->trace.records == NULL)
 		return PB_ERROR_UNSUPPORTED;
-	if (!pb_core_trace_set(&firmware->trace, request->arguments[0]))
+	if (!pb_core_trace_change(firmware, request->arguments[0]))
 		return PB_ERROR_BAD_ARGUMENT;
 	PB_CORE_TRACE(firmware, TIME, PB_TRACE_NONE, request->arguments[1], request->arguments[2]);
 	return PB_ERROR_OK;

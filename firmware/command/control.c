@@ -30,6 +30,7 @@ static const struct {
 	[PB_COMMAND_CHANNEL_GRANT] = {pb_core_channel_grant_command, 4},
 	[PB_COMMAND_NODE_SET] = {pb_core_node_set_command, 5},
 	[PB_COMMAND_MODERATE] = {pb_core_moderate_command, 2},
+	[PB_COMMAND_CHANNEL_QUOTA] = {pb_core_channel_quota_command, 3},
 };
 #define HANDLERS (sizeof(handlers) / sizeof(handlers[0]))
 /* The first entry is a hole; every command of the list has its handler. */
@@ -55,6 +56,7 @@ static bool carry_out(struct pb_firmware *firmware, uint32_t c, const struct pb_
 	request.firmware = firmware;
 	request.channel = c;
 	request.results = reply.results;
+	request.repeated = firmware->channels[c].kicks.repeated;
 	request.later = false;
 	request.again = false;
 	reply.code = pb_shared_read32(&command->code);
@@ -66,8 +68,11 @@ static bool carry_out(struct pb_firmware *firmware, uint32_t c, const struct pb_
 	}
 	reply.tag = request.tag;
 	reply.error = handle(&request, command, reply.code);
+	pb_core_control_repeat(&firmware->channels[c].kicks, request.again);
 	if (request.again)
 		return false;
+	if (reply.error == PB_ERROR_NO_QUOTA)
+		reply.results[0] = firmware->quotas.refused;
 	PB_CORE_TRACE(firmware, COMMAND, PB_TRACE_NONE, reply.code, reply.error);
 	if (request.later)
 		pb_core_reply_defer(&firmware->channels[c].replies);

@@ -91,11 +91,51 @@ static PB_CORE_COLD void rescan_some(struct pb_firmware *firmware, uint32_t c, u
 	kicks->rescan = rescan;
 }
 
+/* What a host may ask for at once: a slice serves one of them. */
+#define PART_KICKS    1u
+#define PART_RESCAN   2u
+#define PART_COMMANDS 4u
+#define AGAIN         8u /* the channel is to be polled again in the next pass */
+
+/** Chooses one of several parts, in rotation. @param parts mask, not 0 */
+static uint32_t choose_part(struct pb_core_kicks *kicks, uint32_t parts)
+{
+	const uint32_t behind = parts & ~(2u * kicks->part - 1u);
+	const uint32_t candidates = behind != 0 ? behind : parts;
+
+	kicks->part = (uint8_t)(candidates & (0u - candidates));
+	return kicks->part;
+}
+
+/**
+ * Serves a rescan or a command, unless it is the turn of the kicks. The words of the host are read once, by the caller.
+ * @return mask: AGAIN if something is left for the next pass, PART_KICKS if kicks are to be read
+ */
+static PB_CORE_COLD uint32_t serve_others(struct pb_firmware *firmware, uint32_t c, uint32_t kick_put,
+					  uint32_t rescan, uint32_t control_put)
+{
+	struct pb_core_channel *channel = &firmware->channels[c];
+	const uint32_t parts = (kick_put != channel->kicks.get ? PART_KICKS : 0u) |
+			       (rescan != channel->kicks.rescan ? PART_RESCAN : 0u) |
+			       (control_put != channel->commands.get ? PART_COMMANDS : 0u);
+	const uint32_t part = choose_part(&channel->kicks, parts);
+	bool again = part != parts;
+
+	if (part == PART_RESCAN) {
+		rescan_some(firmware, c, rescan);
+	} else if (part == PART_COMMANDS) {
+		pb_core_waypoint(firmware, PB_WAYPOINT_CONTROL);
+		again |= pb_core_control(firmware, c, control_put);
+	}
+	return (part & PART_KICKS) | (again ? AGAIN : 0u);
+}
+
 PB_CORE_STEP bool pb_core_doorbell(struct pb_firmware *firmware, uint32_t c)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
 	const struct pb_channel_entry *entry;
 	uint32_t request, kick_put, control_put, rescan;
+	uint32_t served = 0;
 
 	PB_CORE_KEEP(channel);
 	entry = channel->endpoint.entry;
@@ -111,15 +151,14 @@ PB_CORE_STEP bool pb_core_doorbell(struct pb_firmware *firmware, uint32_t c)
 	rescan = pb_shared_read32(&entry->rescan);
 	control_put = pb_shared_read32(&entry->control_put);
 	pb_shared_acquire();
+	if (rescan != channel->kicks.rescan || control_put != channel->commands.get) {
+		served = serve_others(firmware, c, kick_put, rescan, control_put);
+		if ((served & PART_KICKS) == 0)
+			return served != 0;
+	}
 	if (kick_put != channel->kicks.get)
 		read_kicks(firmware, channel, c, kick_put);
-	if (rescan != channel->kicks.rescan)
-		rescan_some(firmware, c, rescan);
-	/* What was polled above may have faulted the channel. */
-	if (control_put == channel->commands.get || !pb_core_endpoint_is_open(&channel->endpoint))
-		return false;
-	pb_core_waypoint(firmware, PB_WAYPOINT_CONTROL);
-	return pb_core_control(firmware, c, control_put);
+	return (served & AGAIN) != 0;
 }
 
 bool pb_core_doorbell_pending(const struct pb_firmware *firmware, uint32_t c)

@@ -23,6 +23,7 @@ struct pb_core_request {
 	uint32_t tag;                             /**< for a reply that is deferred */
 	uint32_t arguments[PB_COMMAND_ARGUMENTS]; /**< as many as the command has; read once */
 	uint32_t *results;                        /**< PB_REPLY_RESULTS of them, 0 */
+	bool repeated;                            /**< it was carried out before, with `again` */
 	bool later;                               /**< set by the handler: the reply is deferred */
 	bool again; /**< set by the handler: not now, the command stays in its ring */
 };
@@ -49,6 +50,7 @@ enum pb_error pb_core_reset_command(struct pb_core_request *request);   /**< RES
 /* command/admin.c */
 enum pb_error pb_core_channel_close_command(struct pb_core_request *request); /**< CHANNEL_CLOSE */
 enum pb_error pb_core_channel_grant_command(struct pb_core_request *request); /**< CHANNEL_GRANT */
+enum pb_error pb_core_channel_quota_command(struct pb_core_request *request); /**< CHANNEL_QUOTA */
 enum pb_error pb_core_node_set_command(struct pb_core_request *request);      /**< NODE_SET */
 enum pb_error pb_core_trace_command(struct pb_core_request *request);         /**< TRACE */
 

@@ -53,11 +53,14 @@ enum pb_error pb_core_queue_create(struct pb_firmware *firmware, uint32_t channe
 	if (error != PB_ERROR_OK)
 		return error;
 	node = &firmware->nodes[plan.node];
+	if (pb_core_node_is_dead(&node->machine))
+		return PB_ERROR_ENGINE_DEAD;
 	if (pb_core_schedule_mode(node) == PB_NODE_HOST_ORDERED && node->queues != 0)
 		return PB_ERROR_NO_SPACE;
+	error = pb_core_quota_claim(firmware, channel, PB_RESOURCE_QUEUES, 1);
+	if (error != PB_ERROR_OK)
+		return error;
 	queue = pb_core_table_open(firmware, &plan);
-	if (queue == NULL)
-		return PB_ERROR_NO_SPACE;
 	pb_core_links_reset(queue);
 	pb_core_ring_init(queue);
 	pb_core_wait_init(queue);
@@ -65,6 +68,7 @@ enum pb_error pb_core_queue_create(struct pb_firmware *firmware, uint32_t channe
 	pb_core_fence_init(queue, firmware->channels[channel].endpoint.epoch);
 	*handle = pb_core_table_handle(firmware, queue);
 	PB_CORE_TRACE_QUEUE(firmware, QUEUE, queue, channel, plan.node);
+	pb_core_trace_handle(firmware, queue, PB_TRACE_HANDLE);
 	return PB_ERROR_OK;
 }
 
@@ -74,7 +78,9 @@ static void free_queue(struct pb_firmware *firmware, struct pb_core_queue *queue
 	const uint32_t tag = (uint32_t)queue->awaited;
 	const bool reply = pb_core_table_reply_is_due(queue);
 
+	pb_core_trace_handle(firmware, queue, PB_TRACE_FREE);
 	pb_core_table_free(firmware, queue);
+	pb_core_quota_release(firmware, queue->channel, PB_RESOURCE_QUEUES, 1);
 	if (reply)
 		pb_core_reply_deferred(firmware, queue->channel, PB_COMMAND_QUEUE_DESTROY, tag, PB_ERROR_OK,
 				       NULL);
@@ -84,15 +90,18 @@ void pb_core_queue_close(struct pb_firmware *firmware, struct pb_core_queue *que
 {
 	struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(queue)];
 
+	/* Before it closes: a queue that waits for itself is not drained by that. */
+	pb_core_wait_leave(firmware, queue);
 	if (pb_core_table_step(queue, PB_CORE_QUEUE_EVENT_CLOSE) == PB_CORE_QUEUE_ACTION_NOTHING)
 		return;
 	pb_core_timeslice_remove(firmware, node, queue);
-	pb_core_wait_leave(firmware, queue);
 	pb_core_stop_abandon(firmware, queue);
-	if (pb_core_staged_is_of(node, queue))
+	if (pb_core_staged_is_of(node, queue)) {
+		pb_core_charge_unsubmitted(firmware, node);
 		pb_core_staged_drop_closing(firmware, node);
+	}
 	pb_core_wait_wake(firmware, queue);
-	if (queue->in_flight == 0 && !pb_core_wait_is_awaited(firmware, queue))
+	if (queue->in_flight == 0 && !pb_core_wait_is_awaited(queue))
 		free_queue(firmware, queue);
 }
 
@@ -112,11 +121,12 @@ static void open_channel(struct pb_firmware *firmware, uint32_t c)
 	pb_core_endpoint_new_epoch(&channel->endpoint);
 }
 
-/** An admin that left waits for no reply; the next one must not get it in place of its own. */
-static void forget_replies(struct pb_firmware *firmware)
+/** An admin that left waits for no reply; the next one must not get it in place of its own. Its card runs again. */
+static void forget_admin(struct pb_firmware *firmware)
 {
 	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++)
 		firmware->channels[c].closing.reply_is_due = false;
+	pb_core_power_abandon(firmware);
 }
 
 static void begin_closing(struct pb_firmware *firmware, uint32_t c)
@@ -126,7 +136,7 @@ static void begin_closing(struct pb_firmware *firmware, uint32_t c)
 	pb_core_endpoint_new_epoch(&channel->endpoint);
 	pb_core_endpoint_show(firmware, c, PB_ERROR_OK);
 	if (c == PB_CHANNEL_ADMIN)
-		forget_replies(firmware);
+		forget_admin(firmware);
 	pb_core_schedule_hold_channel(firmware, c, true);
 	for (uint32_t n = 0; n < firmware->config->node_count; n++)
 		pb_core_staged_drop_closing(firmware, &firmware->nodes[n]);
@@ -145,6 +155,7 @@ static void end_closing(struct pb_firmware *firmware, uint32_t c)
 	struct pb_core_channel *channel = &firmware->channels[c];
 
 	pb_core_format_forget(&firmware->formats, &channel->formats);
+	pb_core_quota_release_all(firmware, c, PB_RESOURCE_FORMATS);
 	for (uint32_t n = 0; n < firmware->config->node_count; n++)
 		pb_core_ready_halt(&firmware->nodes[n].ready, c, false);
 	pb_core_schedule_hold_channel(firmware, c, false);
@@ -185,6 +196,7 @@ bool pb_core_channel_close(struct pb_firmware *firmware, uint32_t c, uint32_t ta
 	struct pb_core_channel *channel = &firmware->channels[c];
 
 	pb_core_grants_reset(&channel->grants);
+	pb_core_quota_reset(firmware, c);
 	(void)on_event(firmware, c, PB_CORE_CHANNEL_EVENT_CLOSE);
 	if (channel->endpoint.state == PB_CORE_CHANNEL_CLOSED) {
 		answer_request(&channel->endpoint);
@@ -196,9 +208,10 @@ bool pb_core_channel_close(struct pb_firmware *firmware, uint32_t c, uint32_t ta
 }
 
 /** Whether a host may have the channel. */
-static enum pb_error attach_error(const struct pb_firmware *firmware, const struct pb_channel_entry *entry,
-				  uint32_t request)
+static enum pb_error attach_error(const struct pb_firmware *firmware, uint32_t c, uint32_t request)
 {
+	const struct pb_channel_entry *entry = firmware->channels[c].endpoint.entry;
+
 	if ((request & PB_ATTACH_OP_MASK) != PB_ATTACH_OP_ATTACH)
 		return PB_ERROR_BAD_ARGUMENT;
 	if (pb_shared_read32(&entry->host_version) >> 16 != PB_ABI_MAJOR)
@@ -206,14 +219,14 @@ static enum pb_error attach_error(const struct pb_firmware *firmware, const stru
 	/* A host that saw another incarnation has not seen that its submissions are gone. */
 	if (pb_shared_read32(&entry->incarnation) != firmware->boot.incarnation)
 		return PB_ERROR_BAD_ARGUMENT;
-	return PB_ERROR_OK;
+	return pb_core_node_reaches(firmware, c) ? PB_ERROR_ENGINE_DEAD : PB_ERROR_OK;
 }
 
 PB_CORE_COLD void pb_core_channel_request(struct pb_firmware *firmware, uint32_t c, uint32_t request)
 {
 	struct pb_core_endpoint *endpoint = &firmware->channels[c].endpoint;
 	const bool leaves = (request & PB_ATTACH_OP_MASK) == PB_ATTACH_OP_DETACH;
-	const enum pb_error error = leaves ? PB_ERROR_OK : attach_error(firmware, endpoint->entry, request);
+	const enum pb_error error = leaves ? PB_ERROR_OK : attach_error(firmware, c, request);
 	const uint32_t action = on_event(firmware, c,
 					 leaves || error != PB_ERROR_OK ? PB_CORE_CHANNEL_EVENT_DETACH
 									: PB_CORE_CHANNEL_EVENT_ATTACH);
@@ -266,6 +279,7 @@ static void free_contexts(struct pb_firmware *firmware, uint32_t c)
 	closing->at = end;
 	if (end < PB_LIMIT_CONTEXTS)
 		return;
+	pb_core_quota_release_all(firmware, c, PB_RESOURCE_CONTEXTS);
 	pb_core_segment_cancel(firmware, c);
 	(void)on_event(firmware, c, PB_CORE_CHANNEL_EVENT_SWEPT);
 }
@@ -278,16 +292,20 @@ void pb_core_channel_step(struct pb_firmware *firmware, uint32_t c)
 		close_queues(firmware, c);
 	else if (channel->endpoint.state == PB_CORE_CHANNEL_CLOSING_CONTEXTS)
 		free_contexts(firmware, c);
-	else if (!pb_core_segment_free_next(firmware, c, &channel->closing.at))
+	else if (pb_core_node_reaches(firmware, c) ||
+		 !pb_core_segment_free_next(firmware, c, &channel->closing.at))
 		(void)on_event(firmware, c, PB_CORE_CHANNEL_EVENT_SWEPT);
 }
 
-void pb_core_lifecycle_settle(struct pb_firmware *firmware)
+bool pb_core_lifecycle_settle(struct pb_firmware *firmware)
 {
-	struct pb_core_queue *queue;
+	struct pb_core_queue *queue = pb_core_table_claim_drained(firmware);
 
-	while ((queue = pb_core_table_claim_drained(firmware)) != NULL)
+	if (queue != NULL) {
 		free_queue(firmware, queue);
+		return true;
+	}
 	for (uint32_t left = pb_core_claim_drained(&firmware->marks); left != 0; left &= left - 1u)
 		drain_channel(firmware, pb_bits_lowest(left));
+	return false;
 }

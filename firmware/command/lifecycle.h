@@ -36,9 +36,12 @@ void pb_core_queue_close(struct pb_firmware *firmware, struct pb_core_queue *que
 void pb_core_channel_request(struct pb_firmware *firmware, uint32_t channel, uint32_t request);
 /** CHANNEL_CLOSE. @return whether the reply is deferred; if not, the channel is closed */
 bool pb_core_channel_close(struct pb_firmware *firmware, uint32_t channel, uint32_t tag);
-/** Closes a slice of a closing channel's queues, or frees a slice of what it had. */
+/**
+ * Closes a slice of a closing channel's queues, or frees a slice of what it had. Memory that an engine may still reach
+ * is not freed.
+ */
 void pb_core_channel_step(struct pb_firmware *firmware, uint32_t channel);
-/** Frees queues that have drained, and moves on channels that have. Called while PB_CORE_MARK_SETTLE is set. */
-void pb_core_lifecycle_settle(struct pb_firmware *firmware);
+/** Frees a queue that has drained; or moves all channels on that have. @return false: there was no such queue */
+bool pb_core_lifecycle_settle(struct pb_firmware *firmware);
 
 #endif

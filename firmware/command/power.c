@@ -6,7 +6,7 @@
 /** Returns what has not begun to its queues. */
 static void recall(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t flags)
 {
-	if (pb_core_staged_any(&node->staged) && pb_core_in_flight_next(&node->flight)->status == PB_ERROR_OK)
+	if (pb_core_staged_any(&node->staged) && pb_core_staged_may_unsubmit(node))
 		pb_core_preempt_return_staged(firmware, node);
 	if (!pb_core_in_flight_is_empty(&node->flight))
 		pb_core_node_recall(firmware, node, PB_CORE_STOP_TO_SWITCH, (flags & PB_STOP_INSIDE) != 0);
@@ -15,7 +15,6 @@ static void recall(struct pb_firmware *firmware, struct pb_core_node *node, uint
 static bool is_quiet(const struct pb_core_node *node)
 {
 	return pb_core_in_flight_is_empty(&node->flight) && !pb_core_staged_any(&node->staged) &&
-	       node->walk.queue == NULL &&
 	       (pb_core_node_is_running(&node->machine) || pb_core_node_is_dead(&node->machine));
 }
 
@@ -70,4 +69,12 @@ enum pb_error pb_core_power_resume(struct pb_firmware *firmware)
 		return PB_ERROR_BUSY;
 	pb_core_schedule_hold_all(firmware, false);
 	return PB_ERROR_OK;
+}
+
+void pb_core_power_abandon(struct pb_firmware *firmware)
+{
+	if (!firmware->holds.suspended)
+		return;
+	pb_core_mark(&firmware->marks, PB_CORE_MARK_POWER, false);
+	pb_core_schedule_hold_all(firmware, false);
 }

@@ -27,5 +27,7 @@ void pb_core_power_suspend(struct pb_firmware *firmware, uint32_t tag, uint32_t 
 bool pb_core_power_step(struct pb_firmware *firmware);
 /** Resumes the card. @return OK, or BUSY while the reply to SUSPEND is pending */
 enum pb_error pb_core_power_resume(struct pb_firmware *firmware);
+/** The admin's channel closes: a SUSPEND of the card whose reply is pending is dropped, and a suspended card resumes. */
+void pb_core_power_abandon(struct pb_firmware *firmware);
 
 #endif

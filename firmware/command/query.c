@@ -17,6 +17,8 @@ static enum pb_why why_not_now(const struct pb_firmware *firmware, struct pb_cor
 		return PB_WHY_PREPARING;
 	if (!pb_core_node_is_running(&node->machine))
 		return PB_WHY_NODE_BUSY;
+	if (pb_core_jobs_awaits(firmware, queue))
+		return PB_WHY_WAITS_FOR_JOB;
 	return PB_WHY_READY;
 }
 
@@ -133,10 +135,28 @@ static enum pb_error query_channel(struct pb_firmware *firmware, uint32_t asker,
 	results[1] = channel->grants.weight;
 	results[2] = channel->grants.priority_cap;
 	results[3] = channel->queues;
-	results[4] = pb_core_context_count(&firmware->contexts, c);
+	results[4] = channel->quota.used[PB_RESOURCE_CONTEXTS];
 	results[5] = pb_core_segment_count(&channel->memory);
 	results[6] = channel->usage.in_flight;
 	results[7] = channel->events.dropped;
+	return PB_ERROR_OK;
+}
+
+static enum pb_error query_quota(struct pb_firmware *firmware, uint32_t asker, const uint32_t *arguments,
+				 uint32_t *results)
+{
+	const uint32_t resource = arguments[2];
+	const struct pb_core_quota *quota;
+
+	if (arguments[1] >= PB_LIMIT_CHANNELS || resource >= PB_RESOURCE_COUNT)
+		return PB_ERROR_BAD_ARGUMENT;
+	if (!may_ask(firmware, asker, arguments[1]))
+		return PB_ERROR_NO_PERMISSION;
+	quota = &firmware->channels[arguments[1]].quota;
+	results[0] = resource < PB_RESOURCES_USED ? quota->used[resource] : 0;
+	results[1] = quota->limit[resource];
+	results[2] = firmware->quotas.minimum[resource];
+	results[3] = firmware->quotas.total[resource];
 	return PB_ERROR_OK;
 }
 
@@ -154,6 +174,8 @@ enum pb_error pb_core_query_command(struct pb_core_request *request)
 		return query_context(firmware, request->channel, arguments[1], request->results);
 	case PB_QUERY_CHANNEL:
 		return query_channel(firmware, request->channel, arguments[1], request->results);
+	case PB_QUERY_QUOTA:
+		return query_quota(firmware, request->channel, arguments, request->results);
 	default:
 		return PB_ERROR_BAD_ARGUMENT;
 	}

@@ -4,11 +4,6 @@
 #include "firmware/assert.h"
 #include "firmware/instance.h"
 
-void pb_core_stop_boot(struct pb_core_stops *stops)
-{
-	stops->free = PB_LIMIT_STOPS;
-}
-
 void pb_core_stop_init(struct pb_core_queue *queue)
 {
 	queue->stop = 0;
@@ -60,31 +55,20 @@ bool pb_core_stop_may_begin(struct pb_firmware *firmware, const struct pb_core_s
 			    find_reset(firmware, asked->queue) == NULL);
 }
 
-bool pb_core_stop_has_room(const struct pb_firmware *firmware, uint32_t channel)
-{
-	return firmware->channels[channel].stops == 0 ||
-	       firmware->stops.free > PB_LIMIT_CHANNELS - firmware->stops.channels;
-}
-
-/** Claims a slot for a request of a channel. Pre: there is room. */
-static struct pb_core_stop *claim(struct pb_firmware *firmware, uint32_t channel)
+/** A free slot for a request. Pre: the channel's quota was claimed, so that there is one. */
+static struct pb_core_stop *claim(struct pb_firmware *firmware)
 {
 	struct pb_core_stop *stop = firmware->stops.at;
 
 	while (stop->kind != PB_CORE_STOP_NONE)
 		stop++;
-	firmware->stops.free--;
-	if (firmware->channels[channel].stops++ == 0)
-		firmware->stops.channels++;
 	return stop;
 }
 
 static void release(struct pb_firmware *firmware, struct pb_core_stop *stop)
 {
 	stop->kind = PB_CORE_STOP_NONE;
-	firmware->stops.free++;
-	if (--firmware->channels[stop->queue->channel].stops == 0)
-		firmware->stops.channels--;
+	pb_core_quota_release(firmware, stop->queue->channel, PB_RESOURCE_STOPS, 1);
 }
 
 /** Moves the queue on. @return enum pb_core_stopping_action: what is to be done */
@@ -151,6 +135,7 @@ static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, stru
 		on_event(queue, stop->kind == PB_CORE_STOP_SUSPEND ? PB_CORE_STOPPING_EVENT_STAY
 								   : PB_CORE_STOPPING_EVENT_RETURN);
 
+	pb_core_ring_unlimit(queue, stop->put);
 	if (action == PB_CORE_STOPPING_ACTION_HOLD) {
 		pb_core_ring_forget_prepared(queue); /* the host may move what the patches name */
 		pb_core_timeslice_remove(firmware, node, queue);
@@ -171,11 +156,17 @@ static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, stru
 	pb_core_poll_again(firmware, queue);
 }
 
-/** Limits the queue to `count` more completions; what is admitted already completes anyway. */
+/**
+ * Limits the queue to `count` more completions; what is admitted already completes anyway. A faulted queue admits
+ * nothing beyond the put index that was accepted.
+ */
 static void let_through(struct pb_firmware *firmware, struct pb_core_queue *queue, uint32_t count)
 {
 	struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(queue)];
+	const uint32_t accepted = queue->put - queue->completed;
 
+	if (pb_core_queue_state(queue) == PB_CORE_QUEUE_FAULTED && count > accepted)
+		count = accepted;
 	pb_core_ring_limit(queue, count);
 	if (!pb_core_ring_has_more(queue)) {
 		/* What is behind the cutoff stays in the ring. */
@@ -191,12 +182,13 @@ static void let_through(struct pb_firmware *firmware, struct pb_core_queue *queu
 
 /** Lets a submission that was stopped inside, maybe for another reason, end before its host may move it or get it back. */
 static bool let_first_end(struct pb_firmware *firmware, struct pb_core_queue *queue,
-			  const struct pb_core_stop *stop)
+			  struct pb_core_stop *stop)
 {
 	if ((queue->stop & PB_CORE_QUEUE_DRAINING) != 0 || !pb_core_ring_is_started(queue) ||
 	    stop->kind == PB_CORE_STOP_RESET || (stop->kind == PB_CORE_STOP_PREEMPT && stop->inside))
 		return false;
 	(void)on_event(queue, PB_CORE_STOPPING_EVENT_BEGUN);
+	stop->ticks = PB_STOP_MICROSECONDS / PB_TICK_MICROSECONDS;
 	let_through(firmware, queue, 1);
 	return true;
 }
@@ -226,27 +218,49 @@ static void answer(struct pb_firmware *firmware, struct pb_core_stop *stop)
 	pb_core_reply_deferred(firmware, channel, code, tag, PB_ERROR_OK, &outcome);
 }
 
-/** Answers the requests of a queue, if they have come to their end. */
-static void settle(struct pb_firmware *firmware, struct pb_core_queue *queue)
+/** Answers the first request of a queue that has come to its end. @return false: it must let a submission end before */
+static bool settle(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	struct pb_core_stop *reset = find_reset(firmware, queue);
+	/* A PREEMPT that a RESET has forced was asked first. */
 	struct pb_core_stop *stop = find(firmware, queue);
 
-	if (!is_done(queue) || (reset == NULL && let_first_end(firmware, queue, stop)))
-		return;
-	/* A PREEMPT that a RESET has forced was asked first. */
+	if (find_reset(firmware, queue) == NULL && let_first_end(firmware, queue, stop))
+		return false;
 	answer(firmware, stop);
-	if (reset != NULL && reset != stop)
-		answer(firmware, reset);
+	return true;
 }
 
-void pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node)
+bool pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node)
 {
 	for (uint32_t i = 0; i < PB_LIMIT_STOPS; i++) {
 		const struct pb_core_stop *stop = &firmware->stops.at[i];
 
-		if (stop->kind != PB_CORE_STOP_NONE && 1u << pb_core_queue_node(stop->queue) == node->bit)
-			settle(firmware, stop->queue);
+		if (stop->kind != PB_CORE_STOP_NONE && 1u << pb_core_queue_node(stop->queue) == node->bit &&
+		    is_done(stop->queue) && settle(firmware, stop->queue))
+			return true;
+	}
+	return false;
+}
+
+/** Counts a tick at which the engine ran the submission that a request lets end. */
+static void count_tick(struct pb_firmware *firmware, struct pb_core_stop *stop)
+{
+	struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(stop->queue)];
+
+	if (!pb_core_node_is_running(&node->machine) ||
+	    pb_core_in_flight_first_of(&node->flight, stop->queue) != 1u)
+		return;
+	if (--stop->ticks == 0)
+		pb_core_node_hang(firmware, node);
+}
+
+void pb_core_stop_tick(struct pb_firmware *firmware)
+{
+	for (uint32_t i = 0; i < PB_LIMIT_STOPS; i++) {
+		struct pb_core_stop *stop = &firmware->stops.at[i];
+
+		if (stop->kind != PB_CORE_STOP_NONE && stop->ticks != 0)
+			count_tick(firmware, stop);
 	}
 }
 
@@ -270,21 +284,27 @@ static void leave_lists(struct pb_firmware *firmware, struct pb_core_queue *queu
 
 	pb_core_timeslice_remove(firmware, node, queue);
 	pb_core_wait_leave(firmware, queue);
-	if (pb_core_staged_is_of(node, queue) && pb_core_in_flight_next(&node->flight)->status == PB_ERROR_OK)
-		pb_core_staged_unsubmit(firmware, node);
+	if (!pb_core_staged_is_of(node, queue) || !pb_core_staged_may_unsubmit(node))
+		return;
+	pb_core_charge_unsubmitted(firmware, node);
+	pb_core_staged_unsubmit(firmware, node);
 }
 
-/** Has the queue's submissions recalled from the engine: by a reset if that is asked and the engine runs one, else by a stop. */
+/**
+ * Has the queue's submissions recalled from the engine: by a reset if that is asked and the engine runs one, else by a
+ * stop. It stops inside a submission also if that is to end first: others may want the engine meanwhile. If the engine
+ * runs another channel's submission, the next tick stops it (engine/watchdog.c).
+ */
 static void recall_from_engine(struct pb_firmware *firmware, struct pb_core_stop *stop)
 {
 	struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(stop->queue)];
 	const uint32_t position = pb_core_in_flight_first_of(&node->flight, stop->queue);
 	const struct pb_core_submission *head = pb_core_in_flight_head(&node->flight);
 
-	if (position == 0)
+	if (position == 0 || head->queue->channel != stop->queue->channel)
 		return;
 	if (stop->kind != PB_CORE_STOP_RESET || position != 1u || head->status != PB_ERROR_OK) {
-		pb_core_node_recall(firmware, node, PB_CORE_STOP_FOR_HOST, stop->inside);
+		pb_core_node_recall(firmware, node, PB_CORE_STOP_FOR_HOST, true);
 		return;
 	}
 	pb_core_node_blame(firmware, node, PB_ERROR_ENGINE_HANG, 0);
@@ -301,13 +321,13 @@ static enum pb_core_stopping_event event_of(const struct pb_core_stop *asked, ui
 						       : PB_CORE_STOPPING_EVENT_RECALL;
 }
 
-bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked, uint32_t flags,
-			struct pb_core_outcome *outcome)
+void pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked, uint32_t flags)
 {
 	struct pb_core_queue *queue = asked->queue;
-	struct pb_core_stop *stop = claim(firmware, queue->channel);
+	struct pb_core_stop *stop = claim(firmware);
 
 	*stop = *asked;
+	stop->put = queue->put;
 	stop->inside = asked->kind == PB_CORE_STOP_PREEMPT && (flags & PB_STOP_INSIDE) != 0;
 	if (on_event(queue, event_of(asked, flags)) == PB_CORE_STOPPING_ACTION_LIMIT) {
 		let_through(firmware, queue, pb_core_ring_before(queue, asked->cutoff));
@@ -321,10 +341,6 @@ bool pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop 
 		(void)let_first_end(firmware, queue, stop);
 	}
 	PB_CORE_TRACE_QUEUE(firmware, STOP, queue, asked->kind, asked->cutoff);
-	if (!is_done(queue))
-		return false;
-	if (find(firmware, queue) != stop)
-		answer(firmware, find(firmware, queue));
-	finish(firmware, stop, outcome);
-	return true;
+	if (is_done(queue))
+		pb_core_mark_stops(&firmware->marks, firmware->nodes[pb_core_queue_node(queue)].bit);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands that stop a queue, or the whole card, and let it go on. */
-#include <string.h>
-
 #include "firmware/command/handlers.h"
 #include "firmware/compiler.h"
 #include "firmware/instance.h"
@@ -11,8 +9,8 @@ static PB_CORE_STEP enum pb_error stop_queue(struct pb_core_request *request, st
 					     uint32_t handle, uint32_t flags)
 {
 	struct pb_firmware *firmware = request->firmware;
-	struct pb_core_outcome outcome = {{0}};
 	struct pb_core_queue *queue = pb_core_table_find(firmware, request->channel, handle);
+	enum pb_error error;
 
 	if (queue == NULL)
 		return PB_ERROR_BAD_HANDLE;
@@ -24,14 +22,19 @@ static PB_CORE_STEP enum pb_error stop_queue(struct pb_core_request *request, st
 		return PB_ERROR_BUSY;
 	/* What has run to its end counts, although its line was not seen: a RESET would blame it, or begin it anew. */
 	pb_core_retire(firmware, &firmware->nodes[pb_core_queue_node(queue)]);
+	/* An expensive retirement is a slice of its own; but once only. */
+	request->again = !request->repeated && pb_core_is_marked(&firmware->marks, PB_CORE_MARK_COSTLY);
+	if (request->again)
+		return PB_ERROR_OK;
 	/* The cutoff may lie behind what has completed by now, also of what was submitted after the request. */
 	if ((int32_t)(asked->cutoff - queue->completed) > (int32_t)queue->mask + 1)
 		return PB_ERROR_BAD_ARGUMENT;
-	request->again = !pb_core_stop_has_room(firmware, request->channel);
-	if (request->again)
-		return PB_ERROR_OK;
-	request->later = !pb_core_stop_begin(firmware, asked, flags, &outcome);
-	memcpy(request->results, outcome.words, sizeof(outcome.words));
+	error = pb_core_quota_claim(firmware, request->channel, PB_RESOURCE_STOPS, 1);
+	request->again = error == PB_ERROR_NO_SPACE;
+	if (error != PB_ERROR_OK)
+		return error;
+	pb_core_stop_begin(firmware, asked, flags);
+	request->later = true;
 	return PB_ERROR_OK;
 }
 

@@ -49,6 +49,7 @@ static PB_CORE_COLD void report_failure(struct pb_firmware *firmware, struct pb_
 		.detail = submission->detail,
 	};
 
+	pb_core_mark_costly(&firmware->marks);
 	/* The flag of the record would not do: a put index that broke its rule is an error too, but of no submission. */
 	pb_core_fence_failed_at(queue, pb_core_wide(submission->timeline_low, submission->timeline_high));
 	pb_core_fence_error(queue, submission->status, submission->fence_id, submission->index);
@@ -162,6 +163,22 @@ void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node,
 	retirement->uncharged = false;
 }
 
+void pb_core_charge_stop(struct pb_firmware *firmware, struct pb_core_node *node,
+			 const struct pb_core_submission *head, const struct pb_core_submission *asker,
+			 uint32_t time)
+{
+	const struct pb_core_retirement *retirement = &node->retirement;
+	const uint32_t elapsed =
+		retirement->uncharged ? 0 : pb_core_clock(firmware) - retirement->charged_until;
+	const uint32_t run = time - retirement->time;
+
+	if (asker->queue->channel != head->queue->channel) {
+		node->schedule.policy->charge(node, asker, elapsed > run ? elapsed - run : 0);
+		pb_core_charge_pause(&node->retirement);
+	}
+	pb_core_charge(firmware, node, head, time);
+}
+
 /** Whether another queue may want the engine time that the ring head has used. */
 static inline bool is_contended(struct pb_core_node *node, const struct pb_core_submission *head)
 {
@@ -185,6 +202,33 @@ void pb_core_charge_report(struct pb_firmware *firmware, struct pb_core_node *no
 		return;
 	node->retirement.idles++;
 	node->retirement.idle_since = pb_core_clock(firmware);
+}
+
+/** Charges the time in which the engine had nothing to run while a submission was prepared; other channels are not charged for it. */
+static PB_CORE_COLD void charge_starved(struct pb_firmware *firmware, struct pb_core_node *node,
+					const struct pb_core_submission *submission, uint32_t starved)
+{
+	node->schedule.policy->charge(node, submission, starved);
+	node->retirement.charged_until = pb_core_clock(firmware);
+	node->retirement.uncharged = false;
+}
+
+void pb_core_charge_prepared(struct pb_firmware *firmware, struct pb_core_node *node,
+			     const struct pb_core_submission *submission)
+{
+	const uint32_t starved = pb_core_staged_count_starved(&node->staged, node->retirement.idle_since,
+							      pb_core_clock(firmware));
+
+	if (node->retirement.uncharged && pb_core_ready_any(&node->ready))
+		charge_starved(firmware, node, submission, starved);
+}
+
+void pb_core_charge_unsubmitted(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	if (node->staged.kind == PB_CORE_STAGED_JOB && pb_core_in_flight_is_empty(&node->flight))
+		charge_starved(firmware, node, pb_core_in_flight_next(&node->flight),
+			       pb_core_staged_count_starved(&node->staged, node->retirement.idle_since,
+							    pb_core_clock(firmware)));
 }
 
 void pb_core_charge_pause(struct pb_core_retirement *retirement)

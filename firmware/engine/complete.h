@@ -36,9 +36,21 @@ void pb_core_complete_drain(struct pb_firmware *firmware, struct pb_core_queue *
 /** Charges all elapsed time to the ring head. @param time runtime counter of the engine */
 void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node,
 		    const struct pb_core_submission *head, uint32_t time);
+/** As pb_core_charge(), at the end of a stop: the ring head for its runtime only, the rest to who asked for the stop. */
+void pb_core_charge_stop(struct pb_firmware *firmware, struct pb_core_node *node,
+			 const struct pb_core_submission *head, const struct pb_core_submission *asker,
+			 uint32_t time);
 /** Charges for what an engine's report covers, if another queue may want the engine, and notes that it is idle. */
 void pb_core_charge_report(struct pb_firmware *firmware, struct pb_core_node *node,
 			   const struct pb_core_submission *head, uint32_t time);
+/**
+ * Charges a submission that has been prepared, and is fed, for the time in which the engine had nothing to run for that,
+ * unless its completion will be charged for that time. Pre: nothing was in flight.
+ */
+void pb_core_charge_prepared(struct pb_firmware *firmware, struct pb_core_node *node,
+			     const struct pb_core_submission *submission);
+/** Charges the staged submission for that time if it is unsubmitted or dropped before it is prepared. Pre: one is staged. */
+void pb_core_charge_unsubmitted(struct pb_firmware *firmware, struct pb_core_node *node);
 /** Nothing runs, so that time passes uncharged. */
 void pb_core_charge_pause(struct pb_core_retirement *retirement);
 /** The engine counts from 1 again: keeps how many submissions it has completed. */

@@ -28,8 +28,7 @@ void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node)
 
 	PB_CORE_KEEP(submission);
 	if (submission->patches != 0 && pb_core_in_flight_is_empty(&node->flight))
-		pb_core_staged_count_starved(&node->staged, node->retirement.idle_since,
-					     pb_core_clock(firmware));
+		pb_core_charge_prepared(firmware, node, submission);
 	pb_core_staged_feed(&node->staged);
 	if (submission->resumes)
 		restore(node, submission);

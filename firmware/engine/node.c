@@ -5,9 +5,11 @@
 #include "firmware/compiler.h"
 #include "firmware/instance.h"
 
-void pb_core_node_init(struct pb_core_node *node, const struct pb_engine *engine)
+void pb_core_node_init(struct pb_core_node *node, const struct pb_engine *engine, uint32_t clock)
 {
 	node->engine = engine;
+	node->machine.state = PB_NODE_STATE_RESETTING;
+	pb_core_node_extend(&node->machine, clock, true);
 	node->machine.depth = PB_DEFAULT_IN_FLIGHT;
 	node->machine.hang_limit = PB_HANG_MICROSECONDS;
 	node->machine.answer_limit = PB_ANSWER_MICROSECONDS;
@@ -66,7 +68,26 @@ void pb_core_node_extend(struct pb_core_machine *machine, uint32_t clock, bool f
 		machine->asked_first = clock;
 }
 
-/** Gives the engine up: every channel gets an event, and what the node has fails one by one in pb_core_retire_dead(). */
+/** Channels with something in flight, as a mask. */
+static uint32_t channels_in_flight(struct pb_core_node *node)
+{
+	uint32_t channels = 0;
+
+	for (uint32_t sequence = node->flight.retired + 1u; sequence != node->flight.fed + 1u; sequence++)
+		channels |= 1u << pb_core_in_flight_at(&node->flight, sequence)->queue->channel;
+	return channels;
+}
+
+bool pb_core_node_reaches(const struct pb_firmware *firmware, uint32_t channel)
+{
+	uint32_t reaches = 0;
+
+	for (uint32_t n = 0; n < firmware->config->node_count; n++)
+		reaches |= firmware->nodes[n].machine.reaches;
+	return (reaches >> channel & 1u) != 0;
+}
+
+/** Gives the engine up and cuts it off from memory: every channel gets an event, and what the node has fails one by one in pb_core_retire_dead(). */
 static PB_CORE_COLD void die(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	const uint32_t n = (uint32_t)(node - firmware->nodes);
@@ -75,7 +96,11 @@ static PB_CORE_COLD void die(struct pb_firmware *firmware, struct pb_core_node *
 				       .index = PB_INDEX_NONE,
 				       .detail = n};
 
-	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++)
+	if (!node->engine->recover->cut_off(node->engine->context))
+		/* At boot nobody knows what it runs. */
+		node->machine.reaches = firmware->boot.booting != 0 ? UINT32_MAX : channels_in_flight(node);
+	/* While the card boots, no channel is open. */
+	for (uint32_t channel = 0; firmware->boot.booting == 0 && channel < PB_LIMIT_CHANNELS; channel++)
 		pb_core_event(firmware, channel, &event);
 	pb_core_note(firmware, PB_CRASH_NOTE_NODE_DEAD, n, 0);
 	pb_core_mark_node(&firmware->marks, node->bit);
@@ -141,10 +166,14 @@ void pb_core_node_reset(struct pb_firmware *firmware, struct pb_core_node *node)
 /** Charges what the engine did before it stopped, or inside the submission that it stopped in. */
 static void charge_stopped(struct pb_firmware *firmware, struct pb_core_node *node)
 {
+	const struct pb_core_submission *head = pb_core_in_flight_head(&node->flight);
+	const struct pb_core_submission *asker = pb_core_recall_first_wanted(node);
 	uint32_t progress;
+	const uint32_t time = node->engine->run->runtime(node->engine->context, &progress);
 
-	pb_core_charge(firmware, node, pb_core_in_flight_head(&node->flight),
-		       node->engine->run->runtime(node->engine->context, &progress));
+	if (node->machine.reason != PB_CORE_STOP_FOR_HOST || asker == NULL)
+		asker = head;
+	pb_core_charge_stop(firmware, node, head, asker, time);
 }
 
 /** Reads where the engine stopped: what is complete is retired, and progress is saved. @return false: what it reports is impossible */

@@ -40,10 +40,12 @@ struct pb_core_machine {
 	uint32_t stops;       /**< asked since boot */
 	uint32_t resets;      /**< asked since boot */
 	uint32_t faults;      /**< submissions that faulted or hung, since boot */
+	uint32_t
+		reaches; /**< channels whose memory the engine may still reach: it is dead, and could not be cut off */
 };
 
-/** Begins a node's life: its engine is being reset, and nothing else is known of it. Once a node, at boot. */
-void pb_core_node_init(struct pb_core_node *node, const struct pb_engine *engine);
+/** Begins a node's life: its engine is asked to reset, and nothing else is known of it. Once a node, at boot. @param clock the card's */
+void pb_core_node_init(struct pb_core_node *node, const struct pb_engine *engine, uint32_t clock);
 /** Sets depth and limits of a node; 0 leaves one as it is. @param depth at most PB_LIMIT_IN_FLIGHT @param hang, answer in microseconds */
 void pb_core_node_configure(struct pb_core_machine *machine, uint32_t depth, uint32_t hang, uint32_t answer);
 /** Fails the first submission in flight, if it has not failed, loses its context, and cancels what is lost with it. */
@@ -65,6 +67,9 @@ void pb_core_node_timeout(struct pb_firmware *firmware, struct pb_core_node *nod
 void pb_core_node_hang(struct pb_firmware *firmware, struct pb_core_node *node);
 /** Starts the time for an answer anew: the engine made progress. @param first restarts asked_first, too, which progress does not extend */
 void pb_core_node_extend(struct pb_core_machine *machine, uint32_t clock, bool first);
+
+/** Whether an engine that was given up may still reach a channel's memory: then no other client may have it. */
+bool pb_core_node_reaches(const struct pb_firmware *firmware, uint32_t channel);
 
 /** Whether submissions can be fed. */
 static inline bool pb_core_node_is_running(const struct pb_core_machine *machine)

@@ -29,6 +29,7 @@ void pb_core_preempt_return_staged(struct pb_firmware *firmware, struct pb_core_
 {
 	struct pb_core_queue *queue = pb_core_in_flight_next(&node->flight)->queue;
 
+	pb_core_charge_unsubmitted(firmware, node);
 	pb_core_staged_unsubmit(firmware, node);
 	/* The queue may have begun to wait for what is behind that submission. */
 	pb_core_wait_leave(firmware, queue);
@@ -39,7 +40,8 @@ void pb_core_preempt_staged(struct pb_firmware *firmware, struct pb_core_node *n
 {
 	const struct pb_core_submission *staged = pb_core_in_flight_next(&node->flight);
 
-	if (!staged->protected && staged->status == PB_ERROR_OK &&
-	    pb_core_ready_above(&node->ready, pb_core_queue_priority(staged->queue)))
+	if (!staged->protected && pb_core_staged_may_unsubmit(node) &&
+	    (node->asks.revoked || pb_core_ready_above(&node->ready, pb_core_queue_priority(staged->queue))))
 		pb_core_preempt_return_staged(firmware, node);
+	pb_core_jobs_end_revocation(&node->asks);
 }

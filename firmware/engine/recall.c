@@ -8,6 +8,7 @@ struct recalled {
 	struct pb_core_submission at[PB_LIMIT_IN_FLIGHT + 1u];
 	uint32_t count; /**< in flight */
 	bool staged;    /**< at[count] is the staged one */
+	bool ready;     /**< that is ready to be fed: if it has failed, it completes */
 	uint32_t out;   /**< mask of those that are recalled */
 };
 
@@ -15,6 +16,17 @@ struct recalled {
 static bool host_wants(const struct pb_core_queue *queue)
 {
 	return (queue->stop & (PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_DRAINING)) == PB_CORE_QUEUE_STOPPING;
+}
+
+const struct pb_core_submission *pb_core_recall_first_wanted(struct pb_core_node *node)
+{
+	for (uint32_t sequence = node->flight.retired + 1u; sequence != node->flight.fed + 1u; sequence++) {
+		const struct pb_core_submission *submission = pb_core_in_flight_at(&node->flight, sequence);
+
+		if (host_wants(submission->queue))
+			return submission;
+	}
+	return NULL;
 }
 
 static bool is_wanted(const struct pb_core_node *node, const struct pb_core_submission *submission)
@@ -30,7 +42,7 @@ static bool must_complete(const struct recalled *all, uint32_t i)
 {
 	const struct pb_core_queue *queue = all->at[i].queue;
 
-	for (; i < all->count + (all->staged ? 1u : 0u); i++) {
+	for (; i < all->count + (all->ready ? 1u : 0u); i++) {
 		if (all->at[i].queue == queue && all->at[i].status != PB_ERROR_OK)
 			return true;
 	}
@@ -53,6 +65,7 @@ static void collect(struct pb_core_node *node, struct recalled *all)
 {
 	all->count = pb_core_in_flight_count(&node->flight);
 	all->staged = pb_core_staged_any(&node->staged);
+	all->ready = pb_core_staged_is_ready(&node->staged);
 	all->out = 0;
 	for (uint32_t i = 0; i < all->count + (all->staged ? 1u : 0u); i++)
 		all->at[i] = *pb_core_in_flight_at(&node->flight, node->flight.retired + 1u + i);
@@ -86,6 +99,7 @@ static void unsubmit_staged(struct pb_firmware *firmware, struct pb_core_node *n
 {
 	for (uint32_t i = 0; i < all->count; i++) {
 		if ((all->out >> i & 1u) != 0 && pb_core_staged_is_of(node, all->at[i].queue)) {
+			pb_core_charge_unsubmitted(firmware, node);
 			pb_core_staged_unsubmit(firmware, node);
 			return;
 		}

@@ -42,6 +42,7 @@ static void retire_draining(struct pb_firmware *firmware, struct pb_core_node *n
 static PB_CORE_COLD void retire_asked(struct pb_firmware *firmware, struct pb_core_node *node,
 				      enum pb_engine_state state, const struct pb_engine_report *report)
 {
+	pb_core_mark_costly(&firmware->marks);
 	if (node->machine.state == PB_NODE_STATE_STOPPING && node->engine->preempt == NULL)
 		retire_draining(firmware, node, state, report);
 	else if (state != PB_ENGINE_BUSY)

@@ -8,10 +8,17 @@
 #ifndef PB_FIRMWARE_ENGINE_WATCHDOG_H
 #define PB_FIRMWARE_ENGINE_WATCHDOG_H
 
+#include <stdbool.h>
+
 struct pb_firmware;
 struct pb_core_node;
 
 /** Checks one node. Called at each tick. */
 void pb_core_watchdog(struct pb_firmware *firmware, struct pb_core_node *node);
+/**
+ * Polls one node while the card boots: only READY answers the reset of the boot. An engine that does not answer is
+ * power-cycled, then given up, each after the time for an answer. @return whether the node is RUNNING or DEAD
+ */
+bool pb_core_watchdog_boot(struct pb_firmware *firmware, struct pb_core_node *node);
 
 #endif

@@ -73,7 +73,7 @@ enum pb_core_search pb_core_pool_search(const struct pb_core_pool *pool, uint32_
 	if (at != 0 && end_of(pool, at - 1u) > *start)
 		*start = end_of(pool, at - 1u);
 	for (uint32_t i = 0; i < PB_SLICE_PIECES; i++, at++) {
-		if (at == pool->piece_count)
+		if (at == pool->piece_count || pool->pieces[pool->order[at]].offset >= end)
 			return end - *start >= bytes ? PB_CORE_SEARCH_FOUND : PB_CORE_SEARCH_NONE;
 		if (pool->pieces[pool->order[at]].offset - *start >= bytes)
 			return PB_CORE_SEARCH_FOUND;

@@ -36,8 +36,8 @@ enum pb_core_search {
 };
 
 /**
- * Searches for a free piece, one slice.
- * @param end of the pool @param start where to go on; at first the start of the pool. FOUND: where the piece is
+ * Searches a part of the pool for a free piece, one slice. Pre: no piece reaches across the part's ends.
+ * @param end of the part @param start where to go on; at first the start of the part. FOUND: where the piece is
  */
 enum pb_core_search pb_core_pool_search(const struct pb_core_pool *pool, uint32_t end, uint32_t *start,
 					uint32_t bytes);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "firmware/compiler.h"
 #include "firmware/instance.h"
 #include "hal/bits.h"
 
@@ -74,6 +75,13 @@ static bool overlap(const struct pb_core_segment *one, const struct pb_core_segm
 	       other->gpu_base < one->gpu_base + engine_bytes(one);
 }
 
+/** Where the part of the pool begins that is kept for a channel: those of all channels lie at the pool's end. */
+static PB_CORE_COLD uint32_t home_of(const struct pb_firmware *firmware, uint32_t channel)
+{
+	return firmware->config->memory_bytes -
+	       (PB_LIMIT_CHANNELS - channel) * firmware->quotas.minimum[PB_RESOURCE_POOL_BYTES];
+}
+
 static void set_range(struct pb_firmware *firmware, uint32_t channel, uint32_t index,
 		      const struct pb_engine_range *range)
 {
@@ -84,7 +92,9 @@ static void set_range(struct pb_firmware *firmware, uint32_t channel, uint32_t i
 
 void pb_core_segment_init(struct pb_firmware *firmware)
 {
+	firmware->segments.clean = firmware->config->pool_offset;
 	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++) {
+		firmware->channels[channel].memory.clean = home_of(firmware, channel);
 		for (uint32_t index = 0; index < PB_ENGINE_RANGES; index++)
 			set_range(firmware, channel, index, &(struct pb_engine_range){.bytes = 0});
 	}
@@ -110,25 +120,41 @@ static enum pb_error check(const struct pb_core_segment *segment)
 	return PB_ERROR_OK;
 }
 
-/** Claims a free slot. @return 0: there is none */
+/** Claims a free slot. Pre: the quota was claimed, so that there is one. */
 static uint32_t claim_slot(struct pb_core_segments *segments)
 {
-	for (uint32_t word = 0; word < PB_LIMIT_SEGMENTS_TOTAL / 32u; word++) {
-		const uint32_t taken = segments->taken[word];
+	uint32_t word = 0;
+	uint32_t taken;
 
-		if (taken != UINT32_MAX) {
-			segments->taken[word] = taken | (taken + 1u);
-			return 32u * word + pb_bits_lowest(~taken) + 1u;
-		}
-	}
-	return 0;
+	while (segments->taken[word] == UINT32_MAX)
+		word++;
+	taken = segments->taken[word];
+	segments->taken[word] = taken | (taken + 1u);
+	return 32u * word + pb_bits_lowest(~taken) + 1u;
 }
 
-/** Frees a slot and what it has of the pool. */
-static void free_slot(struct pb_firmware *firmware, uint32_t slot)
+/** Frees a slot, what it has of the pool, and the quota that was claimed for its segment. */
+static void free_slot(struct pb_firmware *firmware, uint32_t slot, const struct pb_core_segment *segment)
 {
+	pb_core_quota_release(firmware, segment->channel, PB_RESOURCE_SEGMENTS, 1);
+	pb_core_quota_release(firmware, segment->channel, PB_RESOURCE_POOL_BYTES, pool_bytes(segment));
 	pb_core_pool_free(&firmware->pool, slot);
 	firmware->segments.taken[(slot - 1u) / 32u] &= ~(1u << (slot - 1u) % 32u);
+}
+
+/** Claims the quota for a segment. */
+static enum pb_error claim_quota(struct pb_firmware *firmware, uint32_t channel,
+				 const struct pb_core_segment *segment)
+{
+	enum pb_error error =
+		pb_core_quota_claim(firmware, channel, PB_RESOURCE_POOL_BYTES, pool_bytes(segment));
+
+	if (error != PB_ERROR_OK)
+		return error;
+	error = pb_core_quota_claim(firmware, channel, PB_RESOURCE_SEGMENTS, 1);
+	if (error != PB_ERROR_OK)
+		pb_core_quota_release(firmware, channel, PB_RESOURCE_POOL_BYTES, pool_bytes(segment));
+	return error;
 }
 
 enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t channel, uint32_t tag,
@@ -169,12 +195,13 @@ enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t chan
 static void finish(struct pb_firmware *firmware, uint32_t channel, enum pb_error error)
 {
 	struct pb_core_create *create = &firmware->channels[channel].memory.create;
-	const struct pb_core_outcome outcome = {{error == PB_ERROR_OK ? create->segment.memory_offset : 0}};
+	const struct pb_core_outcome outcome = {
+		{error == PB_ERROR_NO_QUOTA ? firmware->quotas.refused : create->segment.memory_offset}};
 
 	create->step = PB_CORE_CREATE_NONE;
 	pb_core_unmark_deferred(&firmware->marks, channel);
 	if (error != PB_ERROR_OK && create->slot != 0)
-		free_slot(firmware, create->slot);
+		free_slot(firmware, create->slot, &create->segment);
 	pb_core_reply_deferred(firmware, channel, PB_COMMAND_SEGMENT_CREATE, create->tag, error, &outcome);
 }
 
@@ -203,6 +230,7 @@ static void compare(struct pb_firmware *firmware, uint32_t channel)
 {
 	const struct pb_core_channel_memory *memory = &firmware->channels[channel].memory;
 	struct pb_core_create *create = &firmware->channels[channel].memory.create;
+	enum pb_error error;
 
 	for (uint32_t i = 0; i < PB_SLICE_SEGMENTS && create->at < PB_LIMIT_SEGMENTS; i++, create->at++) {
 		if (overlap(&create->segment, pb_core_segment_of(&firmware->segments, memory, create->at))) {
@@ -212,13 +240,55 @@ static void compare(struct pb_firmware *firmware, uint32_t channel)
 	}
 	if (create->at < PB_LIMIT_SEGMENTS)
 		return;
-	create->slot = claim_slot(&firmware->segments);
-	if (create->slot == 0) {
-		finish(firmware, channel, PB_ERROR_NO_SPACE);
+	error = claim_quota(firmware, channel, &create->segment);
+	if (error != PB_ERROR_OK) {
+		finish(firmware, channel, error);
 		return;
 	}
+	create->slot = claim_slot(&firmware->segments);
 	create->step = PB_CORE_CREATE_BACK;
 	create->at = firmware->config->pool_offset;
+}
+
+/** Clears a slice of card memory. */
+static void clear(uint32_t *words)
+{
+	const uint32_t *const end = words + PB_SLICE_CLEAR / sizeof(uint32_t);
+
+	for (; words != end; words += 4) {
+		pb_shared_write_four(words, 0, 0, 0, 0);
+		PB_CORE_KEEP(words); /* no call of a memset that goes byte by byte */
+	}
+}
+
+/** Clears a slice of a segment's piece of the pool; some slices while neither a line nor a node waits. @return whether all is clear */
+static bool wipe_some(struct pb_firmware *firmware, struct pb_core_create *create)
+{
+	const struct pb_core_piece *piece = &firmware->pool.pieces[create->slot];
+	uint32_t slices = 0;
+
+	while (create->at != piece->bytes) {
+		clear(pb_core_at(firmware, piece->offset + create->at));
+		create->at += PB_SLICE_CLEAR;
+		if (++slices == PB_PASS_CLEARS || firmware->marks.nodes != 0 ||
+		    pb_lines_waiting(firmware->lines->pending))
+			break;
+	}
+	return create->at == piece->bytes;
+}
+
+/** Searches a slice of the part that all channels share, or of what is kept for this channel. */
+static enum pb_core_search search_some(struct pb_firmware *firmware, uint32_t channel, uint32_t bytes)
+{
+	struct pb_core_create *create = &firmware->channels[channel].memory.create;
+	const uint32_t end = home_of(firmware, create->step == PB_CORE_CREATE_BACK ? 0 : channel + 1u);
+	const enum pb_core_search search = pb_core_pool_search(&firmware->pool, end, &create->at, bytes);
+
+	if (search != PB_CORE_SEARCH_NONE || create->step != PB_CORE_CREATE_BACK)
+		return search;
+	create->step = PB_CORE_CREATE_HOME;
+	create->at = home_of(firmware, channel);
+	return PB_CORE_SEARCH_MORE;
 }
 
 /** Searches a slice of the pool for the segment's backing, or for its page table. */
@@ -227,25 +297,46 @@ static void find_memory(struct pb_firmware *firmware, uint32_t channel)
 	struct pb_core_create *create = &firmware->channels[channel].memory.create;
 	const uint32_t bytes = pool_bytes(&create->segment);
 	enum pb_core_search search;
+	uint32_t *clean;
+	bool dirty;
 
 	if (bytes == 0) {
 		publish(firmware, channel);
 		return;
 	}
-	search = pb_core_pool_search(&firmware->pool, firmware->config->memory_bytes, &create->at, bytes);
+	search = search_some(firmware, channel, bytes);
 	if (search == PB_CORE_SEARCH_NONE)
 		finish(firmware, channel, PB_ERROR_NO_SPACE);
 	if (search != PB_CORE_SEARCH_FOUND)
 		return;
 	pb_core_pool_claim(&firmware->pool, create->slot, create->at, bytes);
+	clean = create->step == PB_CORE_CREATE_BACK ? &firmware->segments.clean
+						    : &firmware->channels[channel].memory.clean;
+	dirty = create->at + bytes > *clean;
+	if (dirty)
+		*clean = create->at + bytes;
 	if (create->segment.kind == PB_SEGMENT_APERTURE) {
 		create->segment.table_offset = create->at;
 		create->step = PB_CORE_CREATE_CLEAR;
-		create->at = 0;
 	} else {
 		create->segment.memory_offset = create->at;
-		publish(firmware, channel);
+		create->step = PB_CORE_CREATE_SCRUB;
 	}
+	create->at = 0;
+	if (create->step == PB_CORE_CREATE_SCRUB && !dirty)
+		publish(firmware, channel);
+}
+
+/** The piece of a segment that is gone is clear: it is free, and so are the slot and the quota. */
+static void end_wipe(struct pb_firmware *firmware, uint32_t channel)
+{
+	struct pb_core_create *create = &firmware->channels[channel].memory.create;
+
+	free_slot(firmware, create->slot, &create->segment);
+	create->step = PB_CORE_CREATE_NONE;
+	if (create->reply)
+		pb_core_reply_deferred(firmware, channel, PB_COMMAND_SEGMENT_DESTROY, create->tag,
+				       PB_ERROR_OK, NULL);
 }
 
 void pb_core_segment_step(struct pb_firmware *firmware, uint32_t channel)
@@ -254,8 +345,16 @@ void pb_core_segment_step(struct pb_firmware *firmware, uint32_t channel)
 
 	if (create->step == PB_CORE_CREATE_CHECK) {
 		compare(firmware, channel);
-	} else if (create->step == PB_CORE_CREATE_BACK) {
+	} else if (create->step <= PB_CORE_CREATE_HOME) {
 		find_memory(firmware, channel);
+	} else if (create->step == PB_CORE_CREATE_SCRUB) {
+		if (wipe_some(firmware, create))
+			publish(firmware, channel);
+	} else if (create->step == PB_CORE_CREATE_WIPE) {
+		if (!wipe_some(firmware, create))
+			return;
+		pb_core_unmark_deferred(&firmware->marks, channel);
+		end_wipe(firmware, channel);
 	} else {
 		create->at = pb_core_aperture_clear(firmware, &create->segment, create->at);
 		if (create->at == create->segment.size / PB_PAGE_BYTES)
@@ -267,13 +366,17 @@ void pb_core_segment_cancel(struct pb_firmware *firmware, uint32_t channel)
 {
 	struct pb_core_create *create = &firmware->channels[channel].memory.create;
 
-	if (create->step != PB_CORE_CREATE_NONE && create->slot != 0)
-		free_slot(firmware, create->slot);
-	create->step = PB_CORE_CREATE_NONE;
+	create->reply = false;
+	if (create->step != PB_CORE_CREATE_NONE && create->slot != 0) {
+		create->step = PB_CORE_CREATE_WIPE;
+		create->at = 0;
+	} else {
+		create->step = PB_CORE_CREATE_NONE;
+	}
 }
 
-/** Frees a segment that nothing uses. */
-static void free_segment(struct pb_firmware *firmware, uint32_t channel, uint32_t id)
+/** Takes a segment away from hosts and engines. What it has of the pool is to be cleared. Pre: nothing uses it. */
+static void remove_segment(struct pb_firmware *firmware, uint32_t channel, uint32_t id)
 {
 	struct pb_core_channel_memory *memory = &firmware->channels[channel].memory;
 	const uint32_t slot = memory->segment_of[id];
@@ -281,20 +384,29 @@ static void free_segment(struct pb_firmware *firmware, uint32_t channel, uint32_
 
 	if (engine_bytes(segment) != 0)
 		set_range(firmware, channel, id, &(struct pb_engine_range){.bytes = 0});
-	free_slot(firmware, slot);
+	memory->create.segment = *segment;
+	memory->create.step = PB_CORE_CREATE_WIPE;
+	memory->create.slot = slot;
+	memory->create.at = 0;
+	memory->create.reply = false;
 	memset(segment, 0, sizeof(*segment));
 	memory->segment_of[id] = 0;
 }
 
 bool pb_core_segment_free_next(struct pb_firmware *firmware, uint32_t channel, uint32_t *id)
 {
-	const struct pb_core_channel_memory *memory = &firmware->channels[channel].memory;
+	struct pb_core_channel_memory *memory = &firmware->channels[channel].memory;
 
+	if (memory->create.step == PB_CORE_CREATE_WIPE) {
+		if (wipe_some(firmware, &memory->create))
+			end_wipe(firmware, channel);
+		return true;
+	}
 	while (*id < PB_LIMIT_SEGMENTS && memory->segment_of[*id] == 0)
 		(*id)++;
 	if (*id == PB_LIMIT_SEGMENTS)
 		return false;
-	free_segment(firmware, channel, *id);
+	remove_segment(firmware, channel, *id);
 	return true;
 }
 
@@ -307,9 +419,10 @@ uint32_t pb_core_segment_count(const struct pb_core_channel_memory *memory)
 	return count;
 }
 
-enum pb_error pb_core_segment_destroy(struct pb_firmware *firmware, uint32_t channel, uint32_t segment)
+enum pb_error pb_core_segment_destroy(struct pb_firmware *firmware, uint32_t channel, uint32_t tag,
+				      uint32_t segment)
 {
-	const struct pb_core_channel *owner = &firmware->channels[channel];
+	struct pb_core_channel *owner = &firmware->channels[channel];
 
 	if (pb_core_segment_is_creating_id(&owner->memory, segment))
 		return PB_ERROR_BUSY;
@@ -318,7 +431,10 @@ enum pb_error pb_core_segment_destroy(struct pb_firmware *firmware, uint32_t cha
 	/* Segment 0 holds the pages and rings of the channel's queues. */
 	if (owner->usage.in_flight != 0 || (segment == PB_SEGMENT_SYSTEM && owner->queues != 0))
 		return PB_ERROR_BUSY;
-	free_segment(firmware, channel, segment);
+	remove_segment(firmware, channel, segment);
+	owner->memory.create.reply = true;
+	owner->memory.create.tag = tag;
+	pb_core_mark_deferred(&firmware->marks, channel);
 	return PB_ERROR_OK;
 }
 

@@ -46,34 +46,42 @@ struct pb_core_segment {
     pb_core_is_sound(segment) || (segment->size == 0 && segment->memory_bytes == 0);
 */
 
-/** The steps of a SEGMENT_CREATE. */
+/** The steps of a SEGMENT_CREATE, and what follows the end of a segment. */
 enum pb_core_create_step {
 	PB_CORE_CREATE_NONE = 0,  /**< none is in progress */
 	PB_CORE_CREATE_CHECK = 1, /**< compares it with the channel's other segments */
-	PB_CORE_CREATE_BACK = 2,  /**< searches memory for its backing */
-	PB_CORE_CREATE_CLEAR = 3, /**< clears an aperture's page table */
+	PB_CORE_CREATE_BACK = 2,  /**< searches the shared part of the pool for its backing */
+	PB_CORE_CREATE_HOME = 3,  /**< searches the part that is kept for the channel */
+	PB_CORE_CREATE_SCRUB = 4, /**< clears what an earlier boot left in the backing */
+	PB_CORE_CREATE_CLEAR = 5, /**< clears an aperture's page table */
+	PB_CORE_CREATE_WIPE =
+		6, /**< the segment is gone: its piece of the pool is cleared before it is free */
 };
 
-/** A SEGMENT_CREATE in progress: one slice in each pass, the reply at the end. */
+/** A SEGMENT_CREATE in progress, or the end of a segment: one slice in each pass, the reply at the end. */
 struct pb_core_create {
 	struct pb_core_segment segment; /**< as it will be */
 	uint32_t step;                  /**< enum pb_core_create_step */
 	uint32_t id;                    /**< the channel's name for it */
 	uint32_t tag;                   /**< of the command */
-	uint32_t at;                    /**< how far the step is: segment id, offset in card memory, page */
-	uint32_t slot;                  /**< in pb_core_segments.at, once it has one; else 0 */
+	uint32_t at;   /**< how far the step is: segment id, offset in card memory, page, byte of the piece */
+	uint32_t slot; /**< in pb_core_segments.at, once it has one; else 0 */
+	bool reply;    /**< of WIPE: a SEGMENT_DESTROY waits for its reply */
 };
 
 /** The state of this module. */
 struct pb_core_segments {
 	struct pb_core_segment at[PB_CORE_SEGMENT_SLOTS]; /**< slot 0 is never given out: it is no segment */
 	uint32_t taken[PB_LIMIT_SEGMENTS_TOTAL / 32u];    /**< mask of slots; bit 0 is slot 1 */
+	uint32_t
+		clean; /**< what is free of the shared part of the pool is 0 up to this offset; behind it, as an earlier boot left it */
 };
 
 /** A member of a channel's record. */
 struct pb_core_channel_memory {
 	uint8_t segment_of[PB_LIMIT_SEGMENTS]; /**< by segment id: its slot; 0: none */
-	struct pb_core_create create;          /**< the segment being created */
+	uint32_t clean;               /**< as pb_core_segments.clean, of the channel's own part of the pool */
+	struct pb_core_create create; /**< the segment being created, or gone */
 };
 
 /** A channel's segment. One that the channel does not have has size 0. */
@@ -90,7 +98,7 @@ static inline struct pb_core_segment *pb_core_segment_of(struct pb_core_segments
 	return &segments->at[id < PB_LIMIT_SEGMENTS ? memory->segment_of[id] : 0];
 }
 
-/** Whether a segment of the channel is being created, of whatever id. */
+/** Whether a segment of the channel is being created, or is gone and being cleared, of whatever id. */
 static inline bool pb_core_segment_is_creating(const struct pb_core_channel_memory *memory)
 {
 	return memory->create.step != PB_CORE_CREATE_NONE;
@@ -99,13 +107,14 @@ static inline bool pb_core_segment_is_creating(const struct pb_core_channel_memo
 /** Whether the channel's commands wait: a segment is created in order with them, but for the time that clearing takes. */
 static inline bool pb_core_segment_blocks_commands(const struct pb_core_channel_memory *memory)
 {
-	return memory->create.step == PB_CORE_CREATE_CHECK || memory->create.step == PB_CORE_CREATE_BACK;
+	return memory->create.step - PB_CORE_CREATE_CHECK <= PB_CORE_CREATE_SCRUB - PB_CORE_CREATE_CHECK;
 }
 
 /** Whether an id is that of the segment that the channel is creating. */
 static inline bool pb_core_segment_is_creating_id(const struct pb_core_channel_memory *memory, uint32_t id)
 {
-	return pb_core_segment_is_creating(memory) && memory->create.id == id;
+	return memory->create.step - PB_CORE_CREATE_CHECK < PB_CORE_CREATE_WIPE - PB_CORE_CREATE_CHECK &&
+	       memory->create.id == id;
 }
 
 /** The engines know of no segment any more, whatever an earlier incarnation has set. Once, at boot. */
@@ -118,11 +127,18 @@ enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t chan
 				     const uint32_t *arguments);
 /** Advances the channel's segment by one slice; the last one sends the reply. */
 void pb_core_segment_step(struct pb_firmware *firmware, uint32_t channel);
-/** Cancels the creation of a segment, if there is one; nothing of it is left, and no reply is sent. */
+/** Cancels the creation of a segment, if there is one, and every reply; what it has of the pool is cleared and freed by pb_core_segment_free_next(). */
 void pb_core_segment_cancel(struct pb_firmware *firmware, uint32_t channel);
-/** SEGMENT_DESTROY.. @return OK, BUSY or BAD_ARGUMENT */
-enum pb_error pb_core_segment_destroy(struct pb_firmware *firmware, uint32_t channel, uint32_t segment);
-/** Frees the channel's next segment from an id on. @param id where to begin; set behind the one freed @return false: none was left */
+/**
+ * SEGMENT_DESTROY: the segment is gone, and its memory is cleared, a deferred task. Pre: no segment is being created or
+ * cleared. @return OK: the reply is deferred; BUSY or BAD_ARGUMENT
+ */
+enum pb_error pb_core_segment_destroy(struct pb_firmware *firmware, uint32_t channel, uint32_t tag,
+				      uint32_t segment);
+/**
+ * Removes the channel's next segment from an id on, or clears a slice of the last one removed.
+ * @param id where to begin; set to the one removed @return false: none was left, and all memory is clear and free
+ */
 bool pb_core_segment_free_next(struct pb_firmware *firmware, uint32_t channel, uint32_t *id);
 /** How many segments a channel has. */
 uint32_t pb_core_segment_count(const struct pb_core_channel_memory *memory);

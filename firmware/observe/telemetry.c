@@ -2,6 +2,7 @@
 #include "firmware/observe/telemetry.h"
 
 #include "firmware/assert.h"
+#include "firmware/compiler.h"
 #include "firmware/instance.h"
 
 PB_STATIC_ASSERT((uint32_t)PB_NODE_TAG_COUNT <= PB_NODE_VALUES, "every value of a node has its place");
@@ -11,7 +12,8 @@ void pb_core_telemetry_init(struct pb_firmware *firmware)
 {
 	const uint32_t nodes = firmware->config->node_count;
 	const uint32_t bytes =
-		(uint32_t)(sizeof(struct pb_telemetry) + nodes * sizeof(struct pb_node_telemetry));
+		(uint32_t)(sizeof(struct pb_telemetry) + nodes * sizeof(struct pb_node_telemetry) +
+			   PB_LIMIT_CHANNELS * sizeof(struct pb_channel_account));
 	struct pb_telemetry *telemetry = pb_core_at(firmware, firmware->config->telemetry_offset);
 
 	PB_ASSERT(firmware->config->telemetry_offset != 0);
@@ -31,6 +33,7 @@ void pb_core_telemetry_init(struct pb_firmware *firmware)
 	pb_shared_write32(&telemetry->nodes, nodes);
 	pb_shared_write32(&telemetry->node_values, PB_NODE_TAG_COUNT);
 	pb_shared_write32(&telemetry->card_values, PB_CARD_TAG_COUNT);
+	pb_shared_write32(&telemetry->channels, PB_LIMIT_CHANNELS);
 	pb_shared_release();
 	pb_shared_write32(&telemetry->version, PB_TELEMETRY_VERSION);
 }
@@ -83,6 +86,20 @@ static void publish_node(const struct pb_core_node *node)
 	end(&telemetry->page->sequence);
 }
 
+/** Publishes what a channel has and may have, behind the last node. */
+static PB_CORE_COLD void publish_account(const struct pb_firmware *firmware, uint32_t channel)
+{
+	const struct pb_core_quota *quota = &firmware->channels[channel].quota;
+	const struct pb_core_node *last = &firmware->nodes[firmware->config->node_count - 1u];
+	struct pb_channel_account *account =
+		(struct pb_channel_account *)(void *)(last->telemetry.page + 1) + channel;
+
+	for (uint32_t r = 0; r < PB_RESOURCES_USED; r++)
+		pb_shared_write32(&account->used[r], quota->used[r]);
+	for (uint32_t r = 0; r < PB_RESOURCE_COUNT; r++)
+		pb_shared_write32(&account->limit[r], quota->limit[r]);
+}
+
 static void publish_card(struct pb_firmware *firmware)
 {
 	struct pb_telemetry *telemetry = pb_core_at(firmware, firmware->config->telemetry_offset);
@@ -127,4 +144,5 @@ void pb_core_telemetry_tick(struct pb_firmware *firmware)
 	count_some(firmware);
 	publish_card(firmware);
 	publish_node(&firmware->nodes[firmware->telemetry.ticks % firmware->config->node_count]);
+	publish_account(firmware, firmware->telemetry.ticks % PB_LIMIT_CHANNELS);
 }

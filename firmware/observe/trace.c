@@ -12,7 +12,8 @@ void pb_core_trace_write(struct pb_firmware *firmware, uint32_t what, uint32_t f
 	pb_core_trace_put(&firmware->trace, pb_core_clock(firmware), what, first, second);
 }
 
-bool pb_core_trace_set(struct pb_core_trace *trace, uint32_t levels)
+/** Sets the levels of all categories. @return false: one of them is not a level */
+static bool set_levels(struct pb_core_trace *trace, uint32_t levels)
 {
 	uint32_t enabled = 0;
 
@@ -26,7 +27,45 @@ bool pb_core_trace_set(struct pb_core_trace *trace, uint32_t levels)
 	if (levels >> 4u * PB_TRACE_CATEGORY_COUNT != 0)
 		return false;
 	trace->enabled = enabled;
+	trace->levels = levels;
 	pb_shared_write32(&((struct pb_trace_ring *)(void *)trace->records)[-1].levels, levels);
+	return true;
+}
+
+void pb_core_trace_handle(struct pb_firmware *firmware, const struct pb_core_queue *queue, uint32_t event)
+{
+	const uint32_t object = pb_core_trace_queue(firmware->table.queues, queue);
+
+	PB_STATIC_ASSERT(PB_CORE_TRACE_BIT_HANDLE == PB_CORE_TRACE_BIT_FREE, "one check for both");
+	if ((firmware->trace.enabled & PB_CORE_TRACE_BIT_HANDLE) != 0)
+		pb_core_trace_write(firmware, object + event, PB_HANDLE(object >> 16, queue->generation),
+				    PB_TRACE_OF(queue->channel, pb_core_queue_node(queue),
+						pb_core_queue_priority(queue)));
+}
+
+void pb_core_trace_tick(struct pb_firmware *firmware)
+{
+	struct pb_core_trace *trace = &firmware->trace;
+
+	for (uint32_t i = 0; i < PB_SLICE_LISTED && trace->listed < firmware->table.count; i++) {
+		const struct pb_core_queue *queue = &firmware->table.queues[trace->listed++];
+
+		if (pb_core_queue_state(queue) != PB_CORE_QUEUE_FREE)
+			pb_core_trace_handle(firmware, queue, PB_TRACE_HANDLE);
+	}
+}
+
+bool pb_core_trace_change(struct pb_firmware *firmware, uint32_t levels)
+{
+	struct pb_core_trace *trace = &firmware->trace;
+	const uint32_t before = trace->levels;
+
+	if (!set_levels(trace, levels))
+		return false;
+	if (PB_TRACE_LEVELS_LIFE(before | levels) != 0)
+		pb_core_trace_write(firmware, PB_TRACE_WHAT(PB_TRACE_LEVELS, PB_TRACE_NONE), levels, before);
+	trace->listed = 0;
+	pb_core_trace_tick(firmware);
 	return true;
 }
 
@@ -63,6 +102,7 @@ void pb_core_trace_init(struct pb_firmware *firmware)
 		return;
 	entries = largest_power_of_two((config->trace_bytes - others) /
 				       (uint32_t)sizeof(struct pb_trace_record));
+	trace->listed = UINT32_MAX; /* no list was asked for */
 	trace->records = (uint8_t *)(ring + 1);
 	trace->mask = (entries - 1u) * (uint32_t)sizeof(struct pb_trace_record);
 	/* What the last boot has left stays readable. Any number would do. */
@@ -77,7 +117,7 @@ void pb_core_trace_init(struct pb_firmware *firmware)
 	pb_shared_write32(&ring->schema_offset, records + entries * (uint32_t)sizeof(struct pb_trace_record));
 	pb_shared_write32(&ring->schema_bytes, SCHEMA_BYTES);
 	write_schema((uint32_t *)(void *)(trace->records + entries * sizeof(struct pb_trace_record)));
-	(void)pb_core_trace_set(trace, PB_TRACE_LEVELS_DEFAULT);
+	(void)set_levels(trace, PB_TRACE_LEVELS_DEFAULT);
 	pb_shared_release();
 	pb_shared_write32(&ring->magic, PB_TRACE_MAGIC);
 	/* Before all else: if nothing more comes of this boot, here is why. */

@@ -24,6 +24,8 @@ struct pb_core_trace {
 	uint32_t mask;    /**< of a record's place in the ring, in bytes */
 	uint8_t *
 		records; /**< shared, right behind their struct pb_trace_ring; NULL: the board has no room for them */
+	uint32_t levels; /**< PB_TRACE_LEVELS_*, as set last */
+	uint32_t listed; /**< the next queue to be listed; not below the table's count: no more */
 };
 
 /** Bits of pb_core_trace.enabled, one for each category at each level. */
@@ -36,8 +38,6 @@ enum pb_core_trace_bit {
 
 /** Finds the board's room for the trace and continues behind what an earlier boot left. Without room nothing is enabled. */
 void pb_core_trace_init(struct pb_firmware *firmware);
-/** Sets the levels of all categories. Pre: the board has room for a trace. @return false: one of them is not a level */
-bool pb_core_trace_set(struct pb_core_trace *trace, uint32_t levels);
 
 /** Writes one record, inline: for the records of each submission. Pre: something is enabled. @param clock the card's */
 static inline void pb_core_trace_put(struct pb_core_trace *trace, uint32_t clock, uint32_t what,
@@ -54,6 +54,16 @@ static inline void pb_core_trace_put(struct pb_core_trace *trace, uint32_t clock
 }
 /** Writes one record: as pb_core_trace_put(), small rather than quick. */
 void pb_core_trace_write(struct pb_firmware *firmware, uint32_t what, uint32_t first, uint32_t second);
+
+/** Writes HANDLE or FREE for a queue, if its level is enabled. @param event PB_TRACE_HANDLE or PB_TRACE_FREE */
+void pb_core_trace_handle(struct pb_firmware *firmware, const struct pb_core_queue *queue, uint32_t event);
+/**
+ * Sets the levels, writes LEVELS, and begins to list all queues as HANDLE records: one slice, the others at each tick.
+ * Pre: the board has room for a trace. @return false: one of the levels is not a level
+ */
+bool pb_core_trace_change(struct pb_firmware *firmware, uint32_t levels);
+/** Writes HANDLE for the queues of the next slice of the table, at each tick. At most PB_SLICE_LISTED records. */
+void pb_core_trace_tick(struct pb_firmware *firmware);
 
 /** A queue's index, where a record has it. @param queues the table of all queues */
 static inline uint32_t pb_core_trace_queue(const struct pb_core_queue *queues,

@@ -188,32 +188,25 @@ static enum pb_format_reason check(const struct pb_patch_format *format)
 	return check_place(format);
 }
 
-/** Claims a slot for a channel's own format, unless it has one. @return NULL: all slots are taken */
-static struct pb_patch_format *claim_slot(struct pb_core_formats *formats, uint8_t *slot)
+enum pb_format_reason pb_core_format_check(const uint32_t *arguments)
 {
-	for (uint32_t i = 0; i < PB_LIMIT_FORMATS_TOTAL && *slot == 0; i++) {
-		if (formats->at[i].mask == 0)
-			*slot = (uint8_t)(i + 1u);
-	}
-	return *slot != 0 ? &formats->at[*slot - 1u] : NULL;
+	const struct pb_patch_format format = format_of_words(&arguments[1]);
+
+	return arguments[0] - PB_FORMAT_OWN < PB_LIMIT_FORMATS_OWN ? check(&format) : PB_FORMAT_REASON_NUMBER;
 }
 
-enum pb_error pb_core_format_set(struct pb_core_formats *formats, struct pb_core_channel_formats *own,
-				 const uint32_t *arguments, uint32_t *reason)
+void pb_core_format_set(struct pb_core_formats *formats, struct pb_core_channel_formats *own,
+			const uint32_t *arguments)
 {
-	const uint32_t number = arguments[0] - PB_FORMAT_OWN;
-	const struct pb_patch_format format = format_of_words(&arguments[1]);
-	struct pb_patch_format *slot;
+	uint8_t *slot = &own->slot_of[arguments[0] - PB_FORMAT_OWN];
 
-	*reason = number < PB_LIMIT_FORMATS_OWN ? check(&format) : PB_FORMAT_REASON_NUMBER;
-	if (*reason != PB_FORMAT_REASON_NONE)
-		return PB_ERROR_BAD_FORMAT;
-	slot = claim_slot(formats, &own->slot_of[number]);
-	if (slot == NULL)
-		return PB_ERROR_NO_SPACE;
-	*slot = format;
+	if (*slot == 0) {
+		while (formats->at[*slot].mask != 0)
+			(*slot)++;
+		(*slot)++;
+	}
+	formats->at[*slot - 1u] = format_of_words(&arguments[1]);
 	own->version++;
-	return PB_ERROR_OK;
 }
 
 void pb_core_format_forget(struct pb_core_formats *formats, struct pb_core_channel_formats *own)

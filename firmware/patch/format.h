@@ -7,6 +7,7 @@
 #ifndef PB_FIRMWARE_PATCH_FORMAT_H
 #define PB_FIRMWARE_PATCH_FORMAT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "firmware/limits.h"
@@ -28,10 +29,21 @@ struct pb_core_channel_formats {
 /** The format that a DriverId names in a channel. @return NULL: there is none */
 const struct pb_patch_format *pb_core_format_find(const struct pb_core_formats *formats,
 						  const struct pb_core_channel_formats *own, uint32_t id);
-/** FORMAT_SET. Pre: nothing of the channel is in flight. @param reason set to enum pb_format_reason @return OK, BAD_FORMAT or NO_SPACE */
-enum pb_error pb_core_format_set(struct pb_core_formats *formats, struct pb_core_channel_formats *own,
-				 const uint32_t *arguments, uint32_t *reason);
+/** Checks the arguments of FORMAT_SET. @return PB_FORMAT_REASON_NONE, or what is wrong */
+enum pb_format_reason pb_core_format_check(const uint32_t *arguments);
+/**
+ * FORMAT_SET. Pre: the arguments are good, nothing of the channel is in flight; and the channel has set the format, or
+ * its quota has one more, so that a slot is free.
+ */
+void pb_core_format_set(struct pb_core_formats *formats, struct pb_core_channel_formats *own,
+			const uint32_t *arguments);
 /** Frees all formats that a channel has set. */
 void pb_core_format_forget(struct pb_core_formats *formats, struct pb_core_channel_formats *own);
+
+/** Whether a channel has set a format of its own. @param id its DriverId: PB_FORMAT_OWN and up, below PB_LIMIT_FORMATS_OWN from there */
+static inline bool pb_core_format_is_set(const struct pb_core_channel_formats *own, uint32_t id)
+{
+	return own->slot_of[id - PB_FORMAT_OWN] != 0;
+}
 
 #endif

@@ -341,21 +341,11 @@ static enum pb_error admit_paging(struct pb_firmware *firmware, const struct adm
 	return error != PB_ERROR_OK ? error : timeline_error;
 }
 
-/**
- * Fails the node's next submission: it is fed empty. A wait that failed does not lose the context, because the
- * submission itself was not wrong. Of other errors, that of a paging buffer halts its channel on the node.
- */
+/** Fails the node's next submission: it is fed empty, when nothing of its queue is before it. */
 static PB_CORE_COLD void fail(struct pb_firmware *firmware, struct pb_core_node *node, enum pb_error error)
 {
-	struct pb_core_submission *submission = pb_core_in_flight_next(&node->flight);
-
-	pb_core_submission_fail(submission, error, PB_INDEX_NONE, 0);
-	pb_core_staged_ready(firmware, node);
-	if (error == PB_ERROR_DEP_FAILED || error == PB_ERROR_DEADLOCK)
-		return;
-	pb_core_context_lose(&firmware->contexts, submission);
-	if (submission->context == PB_CORE_CONTEXT_PAGING)
-		pb_core_staged_halt(firmware, node, submission);
+	pb_core_submission_fail(pb_core_in_flight_next(&node->flight), error, PB_INDEX_NONE, 0);
+	pb_core_staged_fail(firmware, node);
 }
 
 /** Counts a queue's next submission as admitted. */
@@ -373,7 +363,7 @@ static PB_CORE_INLINE void begin(const struct admission *admission)
 	pb_core_ring_admit(queue, &admission->channel->usage);
 }
 
-/** Re-admits a recalled submission, which is already patched, and may have begun. */
+/** Re-admits a recalled submission, which is already patched, and may have begun. Pre: it has not failed. */
 static void readmit(struct pb_firmware *firmware, const struct admission *admission)
 {
 	admission->submission->doorbell = 0; /* its first feed was measured */
@@ -387,20 +377,26 @@ static void readmit(struct pb_firmware *firmware, const struct admission *admiss
 
 /** Admits a submission that has patches or waits, was recalled before, is protected, or has flags that mean something. */
 static PB_CORE_STEP bool admit_special(struct pb_firmware *firmware, const struct admission *admission,
-				       uint32_t flags, uint32_t waits, enum pb_error failed)
+				       uint32_t flags, uint32_t waits)
 {
 	struct pb_core_node *node = admission->node;
 	struct pb_core_queue *queue = admission->queue;
+	enum pb_error failed = PB_ERROR_OK;
 	enum pb_error error;
 	bool parked = false;
 
-	if (admission->length != 0 && !pb_core_staged_has_job(firmware, node))
+	if (admission->length != 0 && !pb_core_ring_is_prepared(queue) &&
+	    !pb_core_jobs_has(firmware, &firmware->jobs, node, queue))
 		return false;
 	/* If it was recalled, it has waited before. */
-	if (waits != 0 && !pb_core_ring_is_prepared(queue) && failed == PB_ERROR_OK)
+	if (pb_core_ring_claim_deadlock(queue))
+		failed = PB_ERROR_DEADLOCK;
+	else if (waits != 0 && !pb_core_ring_is_prepared(queue))
 		failed = pb_core_wait(firmware, queue, admission->descriptor, waits, &parked);
-	if (parked)
+	if (parked) {
+		pb_core_jobs_pass_on(firmware, node);
 		return true;
+	}
 	begin(admission);
 	admission->submission->protected = pb_core_timeslice_claim_protect(&node->slice);
 	error = (flags & PB_FLAG_PAGING) != 0 ? admit_paging(firmware, admission)
@@ -409,8 +405,10 @@ static PB_CORE_STEP bool admit_special(struct pb_firmware *firmware, const struc
 		error = failed;
 	if (error != PB_ERROR_OK)
 		fail(firmware, node, error);
-	if (pb_core_ring_is_prepared(queue))
+	else if (pb_core_ring_is_prepared(queue))
 		readmit(firmware, admission);
+	if (admission->length != 0 && node->asks.granted)
+		pb_core_jobs_pass_on(firmware, node);
 	if ((flags & PB_FLAG_NULL_RENDERING) != 0)
 		admission->submission->engine.bytes = 0;
 	if ((flags & KIND_FLAGS) != 0)
@@ -429,8 +427,7 @@ static PB_CORE_INLINE void admit_ordinary(struct pb_firmware *firmware, const st
 		fail(firmware, admission->node, error);
 }
 
-bool pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue,
-		   enum pb_error failed)
+bool pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue)
 {
 	const struct pb_descriptor *descriptor =
 		(const struct pb_descriptor *)(const void *)(queue->page + 1) +
@@ -445,15 +442,14 @@ bool pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, stru
 	flags = pb_shared_read32(&descriptor->flags);
 	waits = pb_shared_read32(&descriptor->wait_count);
 	length = pb_shared_read32(&descriptor->patch_length);
-	if (((flags & KIND_FLAGS) | waits | queue->prepared | (uint32_t)node->slice.protect |
-	     (uint32_t)failed | length) == 0) {
+	if (((flags & KIND_FLAGS) | waits | queue->prepared | (uint32_t)node->slice.protect | length) == 0) {
 		const struct admission ordinary = {node, queue, channel, submission, descriptor, 0};
 
 		admit_ordinary(firmware, &ordinary);
 	} else {
 		const struct admission special = {node, queue, channel, submission, descriptor, length};
 
-		return admit_special(firmware, &special, flags, waits, failed);
+		return admit_special(firmware, &special, flags, waits);
 	}
 	return true;
 }

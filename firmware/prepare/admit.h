@@ -40,11 +40,9 @@ struct pb_core_lists {
 /**
  * Admits the queue's next descriptor, each word of it read once: the node has then staged the submission, with or
  * without a job, or the queue waits for another queue.
- * @param failed OK, or the error with which the submission is to fail (PB_ERROR_DEADLOCK)
  * @return false: it needs a job, and none is free; the node is marked when one is
  */
-bool pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue,
-		   enum pb_error failed);
+bool pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue);
 /**
  * Checks the lists of a submission that has any. If there is something to patch, the node stages it with a job, of
  * which one is free; else the submission is ready.

@@ -133,7 +133,7 @@ static enum pb_error stage_job(struct pb_firmware *firmware, struct pb_core_node
 			       const struct pb_core_range *range, const struct pb_core_lists *lists)
 {
 	const struct pb_core_submission *submission = pb_core_in_flight_next(&node->flight);
-	struct pb_core_job *job = pb_core_staged_find_job(&firmware->jobs);
+	struct pb_core_job *job = pb_core_jobs_find(&firmware->jobs);
 	enum pb_error error;
 
 	job->channel = channel;
@@ -168,7 +168,8 @@ enum pb_error pb_core_admit_lists(struct pb_firmware *firmware, struct pb_core_n
 		return error;
 	if (lists->start > lists->count || lists->length > lists->count - lists->start)
 		return PB_ERROR_BAD_PATCH_LIST;
-	if (lists->length != 0)
+	/* What was recalled is patched: it needs no job again. */
+	if (lists->length != 0 && !pb_core_ring_is_prepared(pb_core_in_flight_next(&node->flight)->queue))
 		return stage_job(firmware, node, channel, descriptor, range, lists);
 	pb_core_staged_ready(firmware, node);
 	return PB_ERROR_OK;

@@ -4,13 +4,12 @@
 #include "firmware/instance.h"
 #include "firmware/prepare/resolve.h"
 
-/** Fails the job's submission at a list entry, and loses its context. */
+/** Fails the job's submission at a list entry. */
 static void fail(struct pb_firmware *firmware, struct pb_core_job *job, enum pb_error error, uint32_t index)
 {
 	pb_core_submission_fail(job->submission, error, index, 0);
 	job->state = PB_CORE_JOB_READY;
 	PB_CORE_TRACE_QUEUE(firmware, REFUSE, job->submission->queue, job->submission->fence_id, error);
-	pb_core_context_lose(&firmware->contexts, job->submission);
 }
 
 static void resolve(struct pb_firmware *firmware, struct pb_core_job *job)
@@ -50,5 +49,8 @@ void pb_core_prepare(struct pb_firmware *firmware, struct pb_core_node *node)
 		return;
 	PB_CORE_TRACE_QUEUE(firmware, PATCHED, job->submission->queue, job->submission->fence_id,
 			    job->submission->status);
-	pb_core_staged_ready(firmware, node);
+	if (job->submission->status == PB_ERROR_OK)
+		pb_core_staged_ready(firmware, node);
+	else
+		pb_core_staged_fail(firmware, node);
 }

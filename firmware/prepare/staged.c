@@ -1,57 +1,69 @@
 /* SPDX-License-Identifier: MIT */
 #include "firmware/prepare/staged.h"
 
-#include "firmware/assert.h"
 #include "firmware/instance.h"
-#include "hal/bits.h"
-
-void pb_core_staged_boot(struct pb_core_jobs *jobs)
-{
-	jobs->free = (1u << PB_LIMIT_JOBS) - 1u;
-}
-
-bool pb_core_staged_has_job(struct pb_firmware *firmware, struct pb_core_node *node)
-{
-	if (firmware->jobs.free != 0)
-		return true;
-	firmware->jobs.wanted |= node->bit;
-	return false;
-}
-
-struct pb_core_job *pb_core_staged_find_job(struct pb_core_jobs *jobs)
-{
-	PB_ASSERT(jobs->free != 0);
-	return &jobs->at[pb_bits_lowest(jobs->free)];
-}
 
 void pb_core_staged_prepare(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_job *job)
 {
-	firmware->jobs.free &= ~(1u << (job - firmware->jobs.at));
+	pb_core_jobs_claim(firmware, node, job);
 	node->staged.job = job;
 	node->staged.kind = PB_CORE_STAGED_JOB;
 	node->staged.preparing = pb_core_clock(firmware);
 }
 
-/** Frees the node's job, if it has one. Nodes that wait for a job are marked. */
-static void free_job(struct pb_firmware *firmware, struct pb_core_node *node)
+/** Sets what is staged. The node's job, if it has one, is free again. */
+static void replace_job(struct pb_firmware *firmware, struct pb_core_node *node, uint8_t kind)
 {
-	if (node->staged.kind != PB_CORE_STAGED_JOB)
-		return;
-	firmware->jobs.free |= 1u << (node->staged.job - firmware->jobs.at);
-	pb_core_mark_node(&firmware->marks, firmware->jobs.wanted);
-	firmware->jobs.wanted = 0;
+	const bool had_job = node->staged.kind == PB_CORE_STAGED_JOB;
+
+	node->staged.kind = kind;
+	if (had_job)
+		pb_core_jobs_release(firmware, node, node->staged.job);
 }
 
 void pb_core_staged_ready(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	free_job(firmware, node);
+	replace_job(firmware, node, PB_CORE_STAGED_READY);
+}
+
+void pb_core_staged_fail(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	replace_job(firmware, node, PB_CORE_STAGED_FAILED);
+}
+
+void pb_core_staged_cancel(struct pb_core_node *node)
+{
+	const struct pb_core_submission *submission = pb_core_in_flight_next(&node->flight);
+
+	/* What a queue keeps of a recalled submission is claimed when that is fed. */
+	pb_core_ring_keep_prepared(submission->queue, submission->resumes);
+	node->staged.kind = PB_CORE_STAGED_FAILED;
+}
+
+void pb_core_staged_settle_failed(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	struct pb_core_submission *submission = pb_core_in_flight_next(&node->flight);
+	const uint32_t status = submission->status;
+
 	node->staged.kind = PB_CORE_STAGED_READY;
+	if (pb_core_ring_is_prepared(submission->queue))
+		(void)pb_core_ring_claim_prepared(submission->queue);
+	if (status == PB_ERROR_DEP_FAILED || status == PB_ERROR_DEADLOCK || status == PB_ERROR_CONTEXT_LOST)
+		return;
+	pb_core_context_lose(&firmware->contexts, submission);
+	if (submission->context == PB_CORE_CONTEXT_PAGING)
+		pb_core_staged_halt(firmware, node, submission);
+}
+
+bool pb_core_staged_may_unsubmit(struct pb_core_node *node)
+{
+	return pb_core_staged_has_failed(&node->staged) ||
+	       pb_core_in_flight_next(&node->flight)->status == PB_ERROR_OK;
 }
 
 void pb_core_staged_clear(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	free_job(firmware, node);
-	node->staged.kind = PB_CORE_STAGED_NONE;
+	replace_job(firmware, node, PB_CORE_STAGED_NONE);
 }
 
 bool pb_core_staged_is_of(struct pb_core_node *node, const struct pb_core_queue *queue)
@@ -68,12 +80,14 @@ void pb_core_staged_count_patches(struct pb_firmware *firmware, const struct pb_
 	pb_core_ring_count_patches(&channel->usage, channel->endpoint.entry, submission->patches);
 }
 
-void pb_core_staged_count_starved(struct pb_core_staged *staged, uint32_t idle_since, uint32_t clock)
+uint32_t pb_core_staged_count_starved(struct pb_core_staged *staged, uint32_t idle_since, uint32_t clock)
 {
 	const uint32_t idle = clock - idle_since;
 	const uint32_t preparing = clock - staged->preparing;
+	const uint32_t starved = idle < preparing ? idle : preparing;
 
-	staged->starved += idle < preparing ? idle : preparing;
+	staged->starved += starved;
+	return starved;
 }
 
 void pb_core_staged_unsubmit(struct pb_firmware *firmware, struct pb_core_node *node)
@@ -101,8 +115,9 @@ void pb_core_staged_drop_closing(struct pb_firmware *firmware, struct pb_core_no
 	if (!pb_core_table_is_closing(queue) &&
 	    !pb_core_schedule_is_closing(&firmware->holds, queue->channel))
 		return;
+	if (!pb_core_staged_has_failed(&node->staged))
+		pb_core_staged_report_halt(firmware, submission);
 	pb_core_staged_clear(firmware, node);
-	pb_core_staged_report_halt(firmware, submission);
 	pb_core_ring_release(queue, &firmware->channels[queue->channel].usage);
 	pb_core_mark_node(&firmware->marks, node->bit);
 }

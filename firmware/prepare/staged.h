@@ -2,13 +2,13 @@
 /**
  * @file
  * The staged submission of a node: the next one to be fed, with the job that
- * prepares it if it has patches. The owner of struct pb_core_staged and of
- * struct pb_core_jobs; main loop only.
+ * prepares it if it has patches. The owner of struct pb_core_staged; main loop
+ * only.
  */
 #ifndef PB_FIRMWARE_PREPARE_STAGED_H
 #define PB_FIRMWARE_PREPARE_STAGED_H
 
-#include "firmware/patch/job.h"
+#include "firmware/prepare/jobs.h"
 #include "patchbay/abi/errors.h"
 
 struct pb_firmware;
@@ -20,6 +20,8 @@ enum pb_core_staged_kind {
 	PB_CORE_STAGED_NONE = 0,  /**< none */
 	PB_CORE_STAGED_JOB = 1,   /**< a job prepares it */
 	PB_CORE_STAGED_READY = 2, /**< it is ready to be fed */
+	PB_CORE_STAGED_FAILED =
+		3, /**< it has failed; it is unsubmitted if one before it is recalled, until it can be fed at once */
 };
 
 /** A member of a node's record. */
@@ -33,20 +35,7 @@ struct pb_core_staged {
 	uint32_t patches; /**< carried out in submissions that completed or were recalled, since boot */
 };
 
-/** The state of this module: the jobs of all nodes. */
-struct pb_core_jobs {
-	uint32_t free;   /**< mask of jobs */
-	uint32_t wanted; /**< mask of nodes that wait for one */
-	struct pb_core_job at[PB_LIMIT_JOBS];
-};
-
-/** All jobs are free. Once, at boot. */
-void pb_core_staged_boot(struct pb_core_jobs *jobs);
-/** Whether a job is free; if not, the node is marked when one is. */
-bool pb_core_staged_has_job(struct pb_firmware *firmware, struct pb_core_node *node);
-/** Finds a free job. Pre: there is one. */
-struct pb_core_job *pb_core_staged_find_job(struct pb_core_jobs *jobs);
-/** Has a job prepare the node's next submission. Pre: pb_core_staged_find_job() found it, and nothing is staged. */
+/** Has a job prepare the node's next submission. Pre: pb_core_jobs_find() found it, and nothing is staged. */
 void pb_core_staged_prepare(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_job *job);
 /** The node's next submission is ready to be fed; its job, if it has one, is free again. */
 void pb_core_staged_ready(struct pb_firmware *firmware, struct pb_core_node *node);
@@ -55,9 +44,21 @@ static inline void pb_core_staged_ready_at_once(struct pb_core_staged *staged)
 {
 	staged->kind = PB_CORE_STAGED_READY;
 }
+/** The node's next submission has failed; its job, if it has one, is free again. */
+void pb_core_staged_fail(struct pb_firmware *firmware, struct pb_core_node *node);
+/** The node's next submission was cancelled after it was prepared. Pre: it was ready. */
+void pb_core_staged_cancel(struct pb_core_node *node);
+/**
+ * The staged submission that has failed is fed empty, and completes, whatever happens from here on: unless it was
+ * cancelled, or a wait of it failed, its context is lost, or a paging buffer's channel is halted on the node. Pre: it can
+ * be fed at once, and nothing of its queue is in flight.
+ */
+void pb_core_staged_settle_failed(struct pb_firmware *firmware, struct pb_core_node *node);
+/** Whether the staged submission may be unsubmitted: it has not failed for good. */
+bool pb_core_staged_may_unsubmit(struct pb_core_node *node);
 /** Nothing is staged any more; the job, if there is one, is free again. */
 void pb_core_staged_clear(struct pb_firmware *firmware, struct pb_core_node *node);
-/** Unsubmits the staged submission: its descriptor is in its queue's ring as if it had not been read. Pre: it has not failed. */
+/** Unsubmits the staged submission: its descriptor is in its queue's ring as if it had not been read. Pre: pb_core_staged_may_unsubmit(). */
 void pb_core_staged_unsubmit(struct pb_firmware *firmware, struct pb_core_node *node);
 /** Drops the staged submission, if its queue or its channel is being closed. */
 void pb_core_staged_drop_closing(struct pb_firmware *firmware, struct pb_core_node *node);
@@ -70,8 +71,11 @@ void pb_core_staged_halt(struct pb_firmware *firmware, struct pb_core_node *node
 void pb_core_staged_report_halt(struct pb_firmware *firmware, const struct pb_core_submission *submission);
 /** Counts the patches of a submission that completes or is recalled. */
 void pb_core_staged_count_patches(struct pb_firmware *firmware, const struct pb_core_submission *submission);
-/** Counts the time in which the engine had nothing to run while the submission was prepared. @param idle_since card clock */
-void pb_core_staged_count_starved(struct pb_core_staged *staged, uint32_t idle_since, uint32_t clock);
+/**
+ * Counts the time in which the engine had nothing to run while the submission was prepared, up to now.
+ * @param idle_since card clock @return microseconds
+ */
+uint32_t pb_core_staged_count_starved(struct pb_core_staged *staged, uint32_t idle_since, uint32_t clock);
 
 /** Whether a submission is staged. */
 static inline bool pb_core_staged_any(const struct pb_core_staged *staged)
@@ -83,6 +87,12 @@ static inline bool pb_core_staged_any(const struct pb_core_staged *staged)
 static inline bool pb_core_staged_is_ready(const struct pb_core_staged *staged)
 {
 	return staged->kind == PB_CORE_STAGED_READY;
+}
+
+/** Whether a submission is staged that has failed, and may still be unsubmitted. */
+static inline bool pb_core_staged_has_failed(const struct pb_core_staged *staged)
+{
+	return staged->kind == PB_CORE_STAGED_FAILED;
 }
 
 /** The staged submission is fed: nothing is staged any more. Pre: it was ready. */

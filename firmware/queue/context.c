@@ -18,25 +18,25 @@ const uint32_t *pb_core_context_find(const struct pb_core_contexts *contexts, ui
 	return &contexts->at[index];
 }
 
-enum pb_error pb_core_context_create(struct pb_core_contexts *contexts, uint32_t channel, uint32_t *handle)
+uint32_t pb_core_context_create(struct pb_core_contexts *contexts, uint32_t channel)
 {
-	for (uint32_t i = 0; i < PB_LIMIT_CONTEXTS; i++) {
-		uint32_t generation = (contexts->at[i] >> 16) + 1u;
+	uint32_t i = 0;
+	uint32_t generation;
 
-		if ((contexts->at[i] & PB_CORE_CONTEXT_USED) != 0)
-			continue;
-		if (generation > UINT16_MAX)
-			generation = 1;
-		contexts->at[i] = PB_CORE_CONTEXT(generation, channel) | PB_CORE_CONTEXT_USED;
-		*handle = PB_HANDLE(i, generation);
-		return PB_ERROR_OK;
-	}
-	return PB_ERROR_NO_SPACE;
+	while ((contexts->at[i] & PB_CORE_CONTEXT_USED) != 0)
+		i++;
+	generation = (contexts->at[i] >> 16) + 1u;
+	if (generation > UINT16_MAX)
+		generation = 1;
+	contexts->at[i] = PB_CORE_CONTEXT(generation, channel) | PB_CORE_CONTEXT_USED;
+	return PB_HANDLE(i, generation);
 }
 
 void pb_core_context_destroy(struct pb_core_contexts *contexts, uint32_t handle)
 {
-	contexts->at[PB_HANDLE_INDEX(handle)] &= ~PB_CORE_CONTEXT_USED;
+	uint32_t *context = &contexts->at[PB_HANDLE_INDEX(handle)];
+
+	*context &= ~PB_CORE_CONTEXT_USED;
 }
 
 enum pb_error pb_core_context_clear(struct pb_core_contexts *contexts, uint32_t channel, uint32_t handle)
@@ -57,16 +57,8 @@ void pb_core_context_free_some(struct pb_core_contexts *contexts, uint32_t chann
 			       uint32_t to)
 {
 	for (uint32_t i = from; i < to; i++) {
-		if (is_of(contexts->at[i], channel))
-			contexts->at[i] &= ~PB_CORE_CONTEXT_USED;
+		if (!is_of(contexts->at[i], channel))
+			continue;
+		contexts->at[i] &= ~PB_CORE_CONTEXT_USED;
 	}
-}
-
-uint32_t pb_core_context_count(const struct pb_core_contexts *contexts, uint32_t channel)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < PB_LIMIT_CONTEXTS; i++)
-		count += is_of(contexts->at[i], channel);
-	return count;
 }

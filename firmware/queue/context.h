@@ -32,8 +32,8 @@ struct pb_core_contexts {
 	uint32_t at[PB_LIMIT_CONTEXTS]; /**< PB_CORE_CONTEXT */
 };
 
-/** CONTEXT_CREATE. @param handle set to its handle @return OK or NO_SPACE */
-enum pb_error pb_core_context_create(struct pb_core_contexts *contexts, uint32_t channel, uint32_t *handle);
+/** CONTEXT_CREATE. Pre: the channel's quota has a context for it, so that one is free. @return its handle */
+uint32_t pb_core_context_create(struct pb_core_contexts *contexts, uint32_t channel);
 /** Frees a context. Pre: the handle names one, and nothing of its channel is in flight. */
 void pb_core_context_destroy(struct pb_core_contexts *contexts, uint32_t handle);
 /** CONTEXT_CLEAR: its submissions are executed again. @return OK or BAD_HANDLE */
@@ -46,8 +46,6 @@ void pb_core_context_free_some(struct pb_core_contexts *contexts, uint32_t chann
 /** Finds a context of a channel. @return its word, or NULL: the handle names none */
 const uint32_t *pb_core_context_find(const struct pb_core_contexts *contexts, uint32_t channel,
 				     uint32_t handle);
-/** How many contexts a channel has. */
-uint32_t pb_core_context_count(const struct pb_core_contexts *contexts, uint32_t channel);
 
 /** Whether a submission's context is lost. */
 static inline bool pb_core_context_is_lost(const struct pb_core_contexts *contexts,
@@ -57,12 +55,14 @@ static inline bool pb_core_context_is_lost(const struct pb_core_contexts *contex
 	       (contexts->at[submission->context] & PB_CORE_CONTEXT_LOST) != 0;
 }
 
-/** Cancels a submission whose context was lost after it was admitted. */
-static inline void pb_core_context_cancel_if_lost(const struct pb_core_contexts *contexts,
+/** Cancels a submission whose context was lost after it was admitted. @return whether it was */
+static inline bool pb_core_context_cancel_if_lost(const struct pb_core_contexts *contexts,
 						  struct pb_core_submission *submission)
 {
-	if (submission->status == PB_ERROR_OK && pb_core_context_is_lost(contexts, submission))
-		pb_core_submission_fail(submission, PB_ERROR_CONTEXT_LOST, PB_INDEX_NONE, 0);
+	if (submission->status != PB_ERROR_OK || !pb_core_context_is_lost(contexts, submission))
+		return false;
+	pb_core_submission_fail(submission, PB_ERROR_CONTEXT_LOST, PB_INDEX_NONE, 0);
+	return true;
 }
 
 #endif

@@ -28,12 +28,25 @@ void pb_core_list_prepend(struct pb_core_queue *queues, struct pb_core_list *lis
 void pb_core_list_remove(struct pb_core_queue *queues, struct pb_core_list *list,
 			 struct pb_core_queue *queue);
 
-/** Adds a queue at the end of the ring of those that wait for `target`. Pre: the queue is in no list. */
-void pb_core_ring_of_waiters_add(struct pb_core_queue *queues, struct pb_core_queue *target,
-				 struct pb_core_queue *queue);
-/** Takes a queue out of the ring of those that wait for `target`. Pre: it is in that ring. */
-void pb_core_ring_of_waiters_remove(struct pb_core_queue *queues, struct pb_core_queue *target,
-				    struct pb_core_queue *queue);
+/**
+ * Adds a queue at the end of the ring of those that wait for `target`, and need not be checked.
+ * Pre: the queue is in no list, and queue->awaits is the index of `target`.
+ */
+void pb_core_waiters_add(struct pb_core_queue *queues, struct pb_core_queue *target,
+			 struct pb_core_queue *queue);
+/**
+ * Moves all waiters of `target` to the end of their channel's ring of waiters to check, where they stand one behind the
+ * other. Sets PB_CORE_QUEUE_WAKES. Takes the same time for any number of them.
+ * Pre: `target` has PB_CORE_QUEUE_AWAITED, and not PB_CORE_QUEUE_WAKES.
+ * @param checks the first of that ring, or PB_CORE_NO_QUEUE
+ */
+void pb_core_waiters_check(struct pb_core_queue *queues, struct pb_core_queue *target, uint16_t *checks);
+/** Whether a queue is the only waiter of `target` that stands in the ring of waiters to check. Pre: it waits for `target`. */
+bool pb_core_waiters_is_last(const struct pb_core_queue *queues, const struct pb_core_queue *target,
+			     const struct pb_core_queue *queue);
+/** Takes a queue that waits for `target` out of the ring in which it stands. @param checks as above */
+void pb_core_waiters_remove(struct pb_core_queue *queues, struct pb_core_queue *target, uint16_t *checks,
+			    struct pb_core_queue *queue);
 
 /** Puts a queue on top of a stack. Pre: the queue is in no list. @param top the first of the stack, or PB_CORE_NO_QUEUE */
 void pb_core_stack_push(struct pb_core_queue *queues, uint16_t *top, struct pb_core_queue *queue);
@@ -60,16 +73,47 @@ static inline void pb_core_links_set_place(struct pb_core_queue *queue, enum pb_
 	queue->links = (uint8_t)((queue->links & ~(uint32_t)PB_CORE_QUEUE_PLACE) | (uint32_t)place);
 }
 
-/** Moves the first of a queue's waiters behind the last one. Pre: there is one. */
-static inline void pb_core_links_rotate(const struct pb_core_queue *queues, struct pb_core_queue *target)
+/** The last of the queue's waiters to check was checked, or is gone. @return whether the others are to be checked once more */
+static inline bool pb_core_links_end_wakes(struct pb_core_queue *target)
 {
-	target->waiters = queues[target->waiters].next;
+	const bool again = (target->links & PB_CORE_QUEUE_AGAIN) != 0;
+
+	target->links &= (uint8_t) ~(PB_CORE_QUEUE_WAKES | PB_CORE_QUEUE_AGAIN);
+	return again;
 }
 
-/** Notes whether the queue's waiters are to be checked. */
-static inline void pb_core_links_set_wakes(struct pb_core_queue *queue, bool wakes)
+/** Has the queue's waiters checked once more when those that are being checked have been. */
+static inline void pb_core_links_check_again(struct pb_core_queue *target)
 {
-	queue->links = (uint8_t)((queue->links & ~PB_CORE_QUEUE_WAKES) | (wakes ? PB_CORE_QUEUE_WAKES : 0));
+	target->links |= PB_CORE_QUEUE_AGAIN;
+}
+
+/** Notes whether a queue that waits may have closed a cycle of waits, which is to be searched for. */
+static inline void pb_core_links_set_suspect(struct pb_core_queue *queue, bool suspect)
+{
+	queue->links =
+		(uint8_t)((queue->links & ~PB_CORE_QUEUE_SUSPECT) | (suspect ? PB_CORE_QUEUE_SUSPECT : 0));
+}
+
+/** Notes whether the search from a queue is one of the next to begin. */
+static inline void pb_core_links_set_next(struct pb_core_queue *queue, bool next)
+{
+	queue->links = (uint8_t)((queue->links & ~PB_CORE_QUEUE_NEXT) | (next ? PB_CORE_QUEUE_NEXT : 0));
+}
+
+/** Notes that a search has passed a queue that waits. @return whether none had passed it since it began to wait */
+static inline bool pb_core_links_pass(struct pb_core_queue *queue)
+{
+	const bool first = (queue->links & PB_CORE_QUEUE_PASSED) == 0;
+
+	queue->links |= PB_CORE_QUEUE_PASSED;
+	return first;
+}
+
+/** A queue waits no longer: resets what belongs to its wait. */
+static inline void pb_core_links_end_wait(struct pb_core_queue *queue)
+{
+	queue->links &= (uint8_t) ~(PB_CORE_QUEUE_SUSPECT | PB_CORE_QUEUE_PASSED);
 }
 
 #endif

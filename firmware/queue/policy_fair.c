@@ -8,6 +8,7 @@
  */
 #include "firmware/queue/policy_fair.h"
 
+#include "firmware/compiler.h"
 #include "firmware/instance.h"
 #include "firmware/queue/policy.h"
 #include "hal/bits.h"
@@ -23,6 +24,8 @@ static uint32_t highest(uint32_t mask)
 {
 	return 31u - (uint32_t)__builtin_clz(mask);
 }
+
+PB_STATIC_ASSERT(PB_CHARGE_MICROSECONDS_MAX <= INT32_MAX / 2, "a deficit is charged from INT32_MIN / 2 on");
 
 /** Engine time that a channel gets in one round, in microseconds. */
 static int32_t share(const struct pb_firmware *firmware, uint32_t channel)
@@ -60,6 +63,9 @@ static uint32_t channel_of(const struct pb_firmware *firmware, struct pb_core_fa
 		const uint32_t behind = ready & ~((2u << channel) - 1u);
 
 		channel = pb_bits_lowest(behind != 0 ? behind : ready);
+		/* Credit that a channel left unused, as all its queues began to wait, does not add up. */
+		if (level->deficit[channel] > 0)
+			level->deficit[channel] = 0;
 		level->deficit[channel] += share(firmware, channel);
 		if (level->deficit[channel] > 0)
 			break;
@@ -234,32 +240,69 @@ static uint32_t channels_at(struct pb_core_node *node, uint32_t priority)
 	return channels;
 }
 
-/** Charges a protected submission PB_REPAY_TIMES its runtime, which higher priorities must get first; their runtime repays. */
-static void repay(struct pb_core_fair *fair, const struct pb_core_submission *submission,
+/** The highest priority that uses the node beside one: in its lists, in flight or staged; or that one. */
+static uint32_t highest_beside(struct pb_core_node *node, uint32_t priority)
+{
+	const uint32_t end = node->flight.fed + 1u + (node->staged.kind != PB_CORE_STAGED_NONE ? 1u : 0u);
+	uint32_t mask = node->ready.priorities | 1u << priority;
+
+	for (uint32_t sequence = node->flight.retired + 1u; sequence != end; sequence++)
+		mask |= 1u << pb_core_queue_priority(pb_core_in_flight_at(&node->flight, sequence)->queue);
+	return highest(mask);
+}
+
+/** Has a priority repay some runtime so many times. */
+static void owe(struct pb_core_fair_level *level, uint32_t microseconds, uint32_t times)
+{
+	const uint32_t most = (UINT32_MAX - level->repay_us) / times;
+
+	level->repay_us += (microseconds < most ? microseconds : most) * times;
+}
+
+/**
+ * Charges a protected submission PB_REPAY_TIMES its runtime, which higher priorities must get first; their runtime repays.
+ * So that priorities that starve side by side cost the higher ones no more than one does, all of them repay; one time
+ * less, so that another one is due first.
+ */
+static PB_CORE_COLD void repay_protected(struct pb_core_node *node, uint32_t priority, uint32_t microseconds)
+{
+	const uint32_t top = highest_beside(node, priority);
+
+	owe(&node->fair.at[priority], microseconds, PB_REPAY_TIMES);
+	for (uint32_t other = 0; other < top; other++) {
+		if (other != priority)
+			owe(&node->fair.at[other], microseconds, PB_REPAY_TIMES - 1u);
+	}
+}
+
+static void repay(struct pb_core_node *node, const struct pb_core_submission *submission,
 		  uint32_t microseconds)
 {
 	const uint32_t priority = pb_core_queue_priority(submission->queue);
-	const uint32_t most = (UINT32_MAX - fair->at[priority].repay_us) / PB_REPAY_TIMES;
 
-	if (submission->protected)
-		fair->at[priority].repay_us += (microseconds < most ? microseconds : most) * PB_REPAY_TIMES;
+	if (submission->protected) {
+		repay_protected(node, priority, microseconds);
+		return;
+	}
 	for (uint32_t below = 0; below < priority; below++) {
-		uint32_t *repay_us = &fair->at[below].repay_us;
+		uint32_t *repay_us = &node->fair.at[below].repay_us;
 
 		*repay_us -= microseconds < *repay_us ? microseconds : *repay_us;
 	}
 }
 
-static void charge(struct pb_core_node *node, const struct pb_core_submission *submission,
-		   uint32_t microseconds)
+/** @param elapsed microseconds; more than PB_CHARGE_MICROSECONDS_MAX counts as a leap of the clock, and as so many */
+static void charge(struct pb_core_node *node, const struct pb_core_submission *submission, uint32_t elapsed)
 {
+	const uint32_t microseconds =
+		elapsed < PB_CHARGE_MICROSECONDS_MAX ? elapsed : PB_CHARGE_MICROSECONDS_MAX;
 	const struct pb_core_queue *queue = submission->queue;
 	const uint32_t priority = pb_core_queue_priority(queue);
 	int32_t *deficit = &node->fair.at[priority].deficit[queue->channel];
 
 	if (queue == node->slice.current)
 		pb_core_timeslice_charge(&node->slice, microseconds);
-	repay(&node->fair, submission, microseconds);
+	repay(node, submission, microseconds);
 	/* A channel that is alone at its priority takes nothing from others. */
 	if ((channels_at(node, priority) & ~(1u << queue->channel)) != 0 && *deficit > INT32_MIN / 2)
 		*deficit -= (int32_t)microseconds;
@@ -314,17 +357,46 @@ static bool is_followed(struct pb_core_node *node, const struct pb_core_queue *q
 	return staged != NULL && rivals(queue, staged);
 }
 
+/** Channels of a priority for which the engine can stop: those that use the node, and that of a staged submission. */
+static uint32_t waiting_at(struct pb_core_node *node, uint32_t priority,
+			   const struct pb_core_submission *staged)
+{
+	uint32_t channels = channels_at(node, priority);
+
+	if (staged != NULL && node->staged.kind == PB_CORE_STAGED_READY &&
+	    pb_core_queue_priority(staged->queue) == priority)
+		channels |= 1u << staged->queue->channel;
+	return channels;
+}
+
+/**
+ * Whether a queue that runs has used up its channel's share, and other channels of its
+ * priority wait. What is not charged yet counts. @param uncharged microseconds
+ */
+static bool is_running_share_used(struct pb_core_node *node, const struct pb_core_queue *queue,
+				  const struct pb_core_submission *staged, uint32_t uncharged)
+{
+	const uint32_t priority = pb_core_queue_priority(queue);
+	const int32_t deficit = node->fair.at[priority].deficit[queue->channel];
+
+	if (deficit > 0 && (uint32_t)deficit > uncharged)
+		return false;
+	return (waiting_at(node, priority, staged) & ~(1u << queue->channel)) != 0;
+}
+
 static bool should_preempt(struct pb_core_node *node, const struct pb_core_submission *staged, uint32_t used)
 {
 	const struct pb_core_submission *head = pb_core_in_flight_head(&node->flight);
 	const struct pb_core_queue *queue = head->queue;
+	const uint32_t charged = queue == node->slice.current ? node->slice.used : 0;
 
 	if (used == 0)
 		return is_outranked(node, staged);
+	if (is_running_share_used(node, queue, staged, used - charged))
+		return true;
 	if (!is_quantum_used(queue, used))
 		return false;
-	return is_share_used(node, queue) || has_peers(node, queue) || is_followed(node, queue, staged) ||
-	       head->protected;
+	return has_peers(node, queue) || is_followed(node, queue, staged) || head->protected;
 }
 
 static bool may_recall(const struct pb_core_node *node, const struct pb_core_submission *submission)

@@ -1,25 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 #include "firmware/queue/ring.h"
 
+#include "firmware/compiler.h"
 #include "hal/shared.h"
 #include "patchbay/abi/channel.h"
 
-static void publish_patches(const struct pb_core_usage *usage, struct pb_channel_entry *entry)
+/** Publishes a count whose high word has changed. Once in 2^32 patches. */
+static PB_CORE_COLD void publish_carry(const struct pb_core_usage *usage, struct pb_channel_entry *entry)
 {
+	const uint32_t high = (uint32_t)(usage->patches >> 32);
+
+	pb_shared_write32(&entry->patches_high, high | PB_PATCHES_CARRY);
+	pb_shared_release();
 	pb_shared_write32(&entry->patches_low, (uint32_t)usage->patches);
-	pb_shared_write32(&entry->patches_high, (uint32_t)(usage->patches >> 32));
+	pb_shared_release();
+	pb_shared_write32(&entry->patches_high, high & ~PB_PATCHES_CARRY);
 }
 
 void pb_core_ring_count_patches(struct pb_core_usage *usage, struct pb_channel_entry *entry, uint32_t patches)
 {
 	usage->patches += patches;
-	publish_patches(usage, entry);
+	if ((uint32_t)usage->patches < patches)
+		publish_carry(usage, entry);
+	else
+		pb_shared_write32(&entry->patches_low, (uint32_t)usage->patches);
 }
 
 void pb_core_ring_open(struct pb_core_usage *usage, struct pb_channel_entry *entry)
 {
 	usage->patches = 0;
-	publish_patches(usage, entry);
+	publish_carry(usage, entry);
 }
 
 void pb_core_ring_init(struct pb_core_queue *queue)
@@ -35,6 +45,12 @@ void pb_core_ring_init(struct pb_core_queue *queue)
 void pb_core_ring_limit(struct pb_core_queue *queue, uint32_t count)
 {
 	queue->put = queue->completed + (count > queue->in_flight ? count : queue->in_flight);
+}
+
+void pb_core_ring_unlimit(struct pb_core_queue *queue, uint32_t put)
+{
+	if (put - queue->put <= queue->mask + 1u) /* or the limit was beyond what had been read */
+		queue->put = put;
 }
 
 void pb_core_ring_return(struct pb_core_queue *queue, uint32_t cutoff)

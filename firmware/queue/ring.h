@@ -111,7 +111,7 @@ static inline void pb_core_ring_complete(struct pb_core_queue *queue, uint32_t c
 /** Keeps that a recalled submission is patched. @param started it had begun: its progress is in the queue's page */
 static inline void pb_core_ring_keep_prepared(struct pb_core_queue *queue, bool started)
 {
-	queue->prepared++;
+	queue->prepared = (uint8_t)((queue->prepared & ~PB_CORE_QUEUE_DEADLOCK) + 1u);
 	if (started)
 		queue->prepared |= PB_CORE_QUEUE_STARTED;
 }
@@ -137,6 +137,24 @@ static inline bool pb_core_ring_claim_prepared(struct pb_core_queue *queue)
 	return started;
 }
 
+/**
+ * Has the next submission to admit fail with DEADLOCK. That is forgotten if the submission is returned to the host, if
+ * it is to be patched anew, and if one before it is recalled: then it waits again. Pre: it was not recalled.
+ */
+static inline void pb_core_ring_set_deadlock(struct pb_core_queue *queue)
+{
+	queue->prepared |= PB_CORE_QUEUE_DEADLOCK;
+}
+
+/** Claims whether the submission that is being admitted fails with DEADLOCK. */
+static inline bool pb_core_ring_claim_deadlock(struct pb_core_queue *queue)
+{
+	if ((queue->prepared & PB_CORE_QUEUE_DEADLOCK) == 0)
+		return false;
+	queue->prepared &= (uint8_t)~PB_CORE_QUEUE_DEADLOCK;
+	return true;
+}
+
 /** Has every descriptor of the ring patched anew. */
 static inline void pb_core_ring_forget_prepared(struct pb_core_queue *queue)
 {
@@ -156,8 +174,10 @@ void pb_core_ring_count_patches(struct pb_core_usage *usage, struct pb_channel_e
 void pb_core_ring_open(struct pb_core_usage *usage, struct pb_channel_entry *entry);
 /** Resets the progress of a queue that begins its life. */
 void pb_core_ring_init(struct pb_core_queue *queue);
-/** Lets `count` more submissions complete, or as many as are in flight if those are more. */
+/** Lets `count` more submissions complete, or as many as are in flight if those are more, until pb_core_ring_unlimit(). */
 void pb_core_ring_limit(struct pb_core_queue *queue, uint32_t count);
+/** Ends a limit. Pre: no put index was accepted since. @param put the queue's put index before the limit */
+void pb_core_ring_unlimit(struct pb_core_queue *queue, uint32_t put);
 /** Returns to the host what has not completed before a cutoff. Pre: something has not. @param cutoff put index at the host's request */
 void pb_core_ring_return(struct pb_core_queue *queue, uint32_t cutoff);
 

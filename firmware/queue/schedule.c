@@ -41,7 +41,8 @@ void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *qu
 	PB_CORE_KEEP(node);
 	current = node->slice.current;
 	pb_core_mark_node(&firmware->marks, node->bit);
-	if ((node->ready.priorities | node->ready.held) != 0 ||
+	/* While another submission is staged, the queue is not admitted from: it is listed, so that policies see it. */
+	if ((node->ready.priorities | node->ready.held) != 0 || node->staged.kind != PB_CORE_STAGED_NONE ||
 	    (current != NULL && pb_core_ring_has_more(current))) {
 		append(firmware, node, queue);
 		return;

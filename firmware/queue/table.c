@@ -56,8 +56,7 @@ struct pb_core_queue *pb_core_table_open(struct pb_firmware *firmware, const str
 	struct pb_core_queue *queue;
 	uint16_t generation;
 
-	if (firmware->table.free == PB_CORE_NO_QUEUE)
-		return NULL;
+	PB_ASSERT(firmware->table.free != PB_CORE_NO_QUEUE);
 	queue = pb_core_stack_pop(firmware->table.queues, &firmware->table.free);
 	generation = (uint16_t)(queue->generation + 1u);
 	queue->page = plan->page;

@@ -35,7 +35,7 @@ struct pb_core_queue_plan {
 	uint32_t quantum;           /**< in PB_CORE_QUANTUM_UNIT, 1..255 */
 };
 
-/** Opens a free slot as a queue. The other owners of its record reset their fields. @return NULL: no slot is free */
+/** Opens a free slot as a queue. The other owners of its record reset their fields. Pre: the channel's quota has a queue for it. */
 struct pb_core_queue *pb_core_table_open(struct pb_firmware *firmware, const struct pb_core_queue_plan *plan);
 /** The queue of this channel that a handle names, open or faulted. @return NULL: there is none */
 struct pb_core_queue *pb_core_table_find(struct pb_firmware *firmware, uint32_t channel, uint32_t handle);

@@ -2,10 +2,14 @@
 #include "firmware/queue/wait.h"
 
 #include "firmware/instance.h"
+#include "hal/bits.h"
 
-void pb_core_wait_boot(struct pb_core_wakes *wakes)
+void pb_core_wait_boot(struct pb_firmware *firmware)
 {
-	wakes->waking = PB_CORE_NO_QUEUE;
+	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++) {
+		firmware->channels[c].checks.first = PB_CORE_NO_QUEUE;
+		pb_core_deadlock_boot(&firmware->channels[c].search);
+	}
 }
 
 void pb_core_wait_init(struct pb_core_queue *queue)
@@ -20,21 +24,43 @@ static void park(struct pb_firmware *firmware, struct pb_core_queue *queue, stru
 {
 	queue->awaits = pb_core_table_index(&firmware->table, target);
 	queue->awaited = value;
-	pb_core_ring_of_waiters_add(firmware->table.queues, target, queue);
+	pb_core_waiters_add(firmware->table.queues, target, queue);
 	PB_CORE_TRACE_QUEUE(firmware, WAIT, queue, queue->awaits, (uint32_t)value);
+}
+
+/** Has the waiters of a queue checked, from the next pass on. Pre: it has some, and none of them is being checked. */
+static void begin_checks(struct pb_firmware *firmware, struct pb_core_queue *target)
+{
+	pb_core_waiters_check(firmware->table.queues, target,
+			      &firmware->channels[target->channel].checks.first);
+	firmware->wakes.channels |= 1u << target->channel;
+	pb_core_mark(&firmware->marks, PB_CORE_MARK_WAKE, true);
+}
+
+/** The last waiter of a queue that was to be checked is where it belongs. */
+static void end_checks(struct pb_firmware *firmware, struct pb_core_queue *target)
+{
+	if (pb_core_links_end_wakes(target) && (target->links & PB_CORE_QUEUE_AWAITED) != 0)
+		begin_checks(firmware, target);
+	else if (pb_core_table_is_closing(target) && target->in_flight == 0)
+		pb_core_wait_drain(firmware, target);
 }
 
 void pb_core_wait_leave(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	const uint16_t prev = queue->prev;
+	struct pb_core_queue *queues = firmware->table.queues;
+	struct pb_core_queue *target = &queues[queue->awaits];
+	bool last;
 
 	if (pb_core_queue_place(queue) != PB_CORE_PLACE_WAITING)
 		return;
-	pb_core_ring_of_waiters_remove(firmware->table.queues, &firmware->table.queues[queue->awaits], queue);
+	last = pb_core_waiters_is_last(queues, target, queue);
+	pb_core_waiters_remove(queues, target, &firmware->channels[queue->channel].checks.first, queue);
+	pb_core_deadlock_leave(firmware, queue);
+	pb_core_links_end_wait(queue);
 	PB_CORE_TRACE_QUEUE(firmware, WAKE, queue, queue->awaits, 0);
-	firmware->wakes.unparked++;
-	if (firmware->wakes.last == pb_core_table_index(&firmware->table, queue))
-		firmware->wakes.last = prev;
+	if (last)
+		end_checks(firmware, target);
 }
 
 /** Whether a value will not be reached, or was reached in error. */
@@ -66,19 +92,6 @@ static bool is_over(const struct pb_core_queue *target, uint64_t value)
 	       has_failed(target, value);
 }
 
-/** Starts the search for a cycle, if the target itself waits before it can reach the value. */
-static void start_walk(struct pb_firmware *firmware, struct pb_core_queue *queue,
-		       const struct pb_core_queue *target, uint64_t value)
-{
-	struct pb_core_walk *walk = &firmware->nodes[pb_core_queue_node(queue)].walk;
-
-	if (pb_core_queue_place(target) != PB_CORE_PLACE_WAITING || value <= target->timeline)
-		return;
-	walk->queue = queue;
-	walk->at = pb_core_table_index(&firmware->table, target);
-	walk->unparked = firmware->wakes.unparked;
-}
-
 static enum pb_error wait_one(struct pb_firmware *firmware, struct pb_core_queue *queue,
 			      const struct pb_wait *wait, bool *parked)
 {
@@ -98,7 +111,10 @@ static enum pb_error wait_one(struct pb_firmware *firmware, struct pb_core_queue
 	pb_core_timeslice_remove(firmware, &firmware->nodes[pb_core_queue_node(queue)], queue);
 	park(firmware, queue, target, value);
 	*parked = true;
-	start_walk(firmware, queue, target, value);
+	if (pb_core_deadlock_is_suspect(queue, target, value)) {
+		pb_core_links_set_suspect(queue, true);
+		pb_core_wait_wake(firmware, target);
+	}
 	return PB_ERROR_OK;
 }
 
@@ -125,130 +141,92 @@ enum pb_error pb_core_wait(struct pb_firmware *firmware, struct pb_core_queue *q
 	return error;
 }
 
-/*
- * Each queue waits for one other at a time, so that what it waits for is one
- * chain. It closes a cycle if it leads back, along values that were not
- * submitted when their queues began to wait. If any queue ceases to wait
- * meanwhile, the search begins anew.
- */
-enum pb_core_walk_result pb_core_wait_walk(struct pb_firmware *firmware, struct pb_core_node *node)
-{
-	struct pb_core_walk *walk = &node->walk;
-	struct pb_core_queue *walker = walk->queue;
-
-	walk->queue = NULL;
-	if (pb_core_queue_place(walker) != PB_CORE_PLACE_WAITING)
-		return PB_CORE_WALK_FREE;
-	if (walk->unparked != firmware->wakes.unparked) {
-		walk->unparked = firmware->wakes.unparked;
-		walk->at = pb_core_table_index(&firmware->table, walker);
-	}
-	for (uint32_t step = 0; step < PB_SLICE_CHAIN; step++) {
-		const struct pb_core_queue *queue = &firmware->table.queues[walk->at];
-		const struct pb_core_queue *target = &firmware->table.queues[queue->awaits];
-
-		if (pb_core_queue_place(queue) != PB_CORE_PLACE_WAITING || queue->awaited <= target->timeline)
-			return PB_CORE_WALK_FREE;
-		if (target == walker) {
-			pb_core_wait_leave(firmware, walker);
-			return PB_CORE_WALK_CYCLE;
-		}
-		walk->at = queue->awaits;
-	}
-	walk->queue = walker;
-	return PB_CORE_WALK_MORE;
-}
-
 void pb_core_wait_wake(struct pb_firmware *firmware, struct pb_core_queue *target)
 {
-	struct pb_core_wakes *wakes = &firmware->wakes;
-
-	if ((target->links & (PB_CORE_QUEUE_AWAITED | PB_CORE_QUEUE_WAKES)) != PB_CORE_QUEUE_AWAITED)
+	if ((target->links & PB_CORE_QUEUE_AWAITED) == 0)
 		return;
-	pb_core_links_set_wakes(target, true);
-	pb_core_mark(&firmware->marks, PB_CORE_MARK_WAKE, true);
-	if (wakes->put - wakes->get == PB_LIMIT_WAKES) {
-		wakes->lost = true;
-		wakes->search_at = 0;
-		return;
-	}
-	wakes->at[wakes->put++ % PB_LIMIT_WAKES] = pb_core_table_index(&firmware->table, target);
+	if ((target->links & PB_CORE_QUEUE_WAKES) != 0)
+		pb_core_links_check_again(target);
+	else
+		begin_checks(firmware, target);
 }
 
-bool pb_core_wait_is_awaited(const struct pb_firmware *firmware, const struct pb_core_queue *queue)
+bool pb_core_wait_is_awaited(const struct pb_core_queue *queue)
 {
-	return (queue->links & PB_CORE_QUEUE_AWAITED) != 0 ||
-	       firmware->wakes.waking == pb_core_table_index(&firmware->table, queue);
+	return (queue->links & (PB_CORE_QUEUE_AWAITED | PB_CORE_QUEUE_WAKES)) != 0;
 }
 
 void pb_core_wait_drain(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	if (!pb_core_wait_is_awaited(firmware, queue))
+	if (!pb_core_wait_is_awaited(queue))
 		pb_core_table_drain(firmware, queue);
 }
 
-/** All waiters of a queue were checked. */
-static void stop(struct pb_firmware *firmware, struct pb_core_queue *target)
+/** Begins the search from a queue that may have closed a cycle; if its turn has not come, the queue is checked once more. */
+static void begin_search(struct pb_firmware *firmware, struct pb_core_queue *queue,
+			 struct pb_core_queue *target)
 {
-	firmware->wakes.waking = PB_CORE_NO_QUEUE;
-	if (pb_core_table_is_closing(target) && target->in_flight == 0)
-		pb_core_wait_drain(firmware, target);
+	if (pb_core_deadlock_begin(firmware, queue))
+		pb_core_links_set_suspect(queue, false);
+	else
+		pb_core_links_check_again(target);
 }
 
-/** Begins with the waiters of a queue, if they are to be checked. */
-static void start(struct pb_firmware *firmware, uint16_t index)
-{
-	struct pb_core_queue *target = &firmware->table.queues[index];
-
-	if ((target->links & PB_CORE_QUEUE_WAKES) == 0)
-		return;
-	pb_core_links_set_wakes(target, false);
-	if (target->waiters == PB_CORE_NO_QUEUE) {
-		stop(firmware, target); /* they have all left meanwhile */
-		return;
-	}
-	firmware->wakes.waking = index;
-	firmware->wakes.last = firmware->table.queues[target->waiters].prev;
-}
-
-/** Searches a slice of the queues for one that `at` had no room for. */
-static void search(struct pb_firmware *firmware)
-{
-	struct pb_core_wakes *wakes = &firmware->wakes;
-
-	for (uint32_t i = 0; i < PB_SLICE_SEARCH && wakes->waking == PB_CORE_NO_QUEUE; i++) {
-		if (wakes->search_at == firmware->table.count) {
-			wakes->lost = false;
-			return;
-		}
-		start(firmware, wakes->search_at++);
-	}
-}
-
-/** Checks a slice of the waiters of one queue; those that are over go back to their nodes. */
-static void wake_some(struct pb_firmware *firmware)
+/** Checks one waiter: it goes back to its node if its wait is over, else to the other waiters of its target. */
+static void check(struct pb_firmware *firmware, struct pb_core_checks *checks)
 {
 	struct pb_core_queue *queues = firmware->table.queues;
-	struct pb_core_queue *target = &queues[firmware->wakes.waking];
+	struct pb_core_queue *queue = &queues[checks->first];
+	struct pb_core_queue *target = &queues[queue->awaits];
+	bool last;
 
-	for (uint32_t i = 0; i < PB_SLICE_WAITERS; i++) {
-		const uint16_t index = target->waiters;
-		const bool last = index == firmware->wakes.last;
-
-		if (index == PB_CORE_NO_QUEUE) {
-			stop(firmware, target);
-			return;
-		}
-		pb_core_links_rotate(queues, target);
-		if (is_over(target, queues[index].awaited)) {
-			pb_core_wait_leave(firmware, &queues[index]);
-			pb_core_schedule_add(firmware, &queues[index]);
-		}
-		if (last) {
-			stop(firmware, target);
-			return;
-		}
+	if (is_over(target, queue->awaited)) {
+		pb_core_wait_leave(firmware, queue);
+		pb_core_schedule_add(firmware, queue);
+		return;
 	}
+	last = pb_core_waiters_is_last(queues, target, queue);
+	pb_core_waiters_remove(queues, target, &checks->first, queue);
+	pb_core_waiters_add(queues, target, queue);
+	if ((queue->links & PB_CORE_QUEUE_SUSPECT) != 0)
+		begin_search(firmware, queue, target);
+	if (last)
+		end_checks(firmware, target);
+}
+
+/** Takes a slice of a channel's search for a cycle. The submission that has closed one fails when it is admitted next. */
+static void search(struct pb_firmware *firmware, struct pb_core_channel *channel)
+{
+	struct pb_core_queue *queue = pb_core_deadlock_step(firmware, &channel->search);
+
+	if (queue == NULL)
+		return;
+	pb_core_wait_leave(firmware, queue);
+	pb_core_ring_set_deadlock(queue);
+	pb_core_schedule_add(firmware, queue);
+}
+
+/** Gives a channel its slice: of the search that is under way, and of the waiters to check. */
+static void serve(struct pb_firmware *firmware, uint32_t c)
+{
+	struct pb_core_channel *channel = &firmware->channels[c];
+
+	if (pb_core_deadlock_searches(&channel->search))
+		search(firmware, channel);
+	for (uint32_t i = pb_core_quota_wakes(&channel->quota);
+	     i != 0 && channel->checks.first != PB_CORE_NO_QUEUE; i--)
+		check(firmware, &channel->checks);
+	if (channel->checks.first == PB_CORE_NO_QUEUE && !pb_core_deadlock_searches(&channel->search))
+		firmware->wakes.channels &= ~(1u << c);
+}
+
+/** Chooses the next channel in turn. Pre: one has waiters to check, or a search. */
+static uint32_t next_channel(struct pb_core_wakes *wakes)
+{
+	const uint32_t behind = wakes->channels & ~((2u << wakes->last) - 1u);
+
+	wakes->last = pb_bits_lowest(behind != 0 ? behind : wakes->channels);
+	return wakes->last;
 }
 
 void pb_core_wait_step(struct pb_firmware *firmware)
@@ -256,12 +234,7 @@ void pb_core_wait_step(struct pb_firmware *firmware)
 	struct pb_core_wakes *wakes = &firmware->wakes;
 
 	pb_core_waypoint(firmware, PB_WAYPOINT_WAIT);
-	if (wakes->waking != PB_CORE_NO_QUEUE)
-		wake_some(firmware);
-	else if (wakes->put != wakes->get)
-		start(firmware, wakes->at[wakes->get++ % PB_LIMIT_WAKES]);
-	else if (wakes->lost)
-		search(firmware);
-	pb_core_mark(&firmware->marks, PB_CORE_MARK_WAKE,
-		     wakes->waking != PB_CORE_NO_QUEUE || wakes->put != wakes->get || wakes->lost);
+	for (uint32_t i = 0; i < PB_PASS_WAITS && wakes->channels != 0; i++)
+		serve(firmware, next_channel(wakes));
+	pb_core_mark(&firmware->marks, PB_CORE_MARK_WAKE, wakes->channels != 0);
 }

@@ -59,6 +59,7 @@ void pb_cortex_m_on_fault(pb_fault_report report);
 void pb_cortex_m_guard_stack(void);
 /**
  * Closes all memory but the image's own and the regions listed, at most PB_REGIONS_MAX of them. Called by the board, once.
+ * Protects nothing if the unit has too few regions, or more are listed: pb_hal_protection(). Then the image does not run.
  * Pre: the image has been checked, as its vectors cannot be read any more if they lie at address 0.
  */
 void pb_cortex_m_protect(const struct pb_region *regions, uint32_t count);

@@ -150,6 +150,7 @@ static void write_registers(const struct pb_reference_engine *engine)
 	pb_shared_write32(&registers->dummy_offset, engine->memory->dummy_offset);
 	pb_shared_write32(&registers->translation_offset, engine->memory->translation_offset);
 	pb_shared_write32(&registers->restore_offset, restore_offset_of(engine));
+	pb_shared_write32(&registers->cut, 0);
 }
 
 static void reset(void *context)
@@ -177,6 +178,13 @@ static void power_cycle(void *context)
 	ring_doorbell(engine);
 }
 
+static bool cut_off(void *context)
+{
+	pb_shared_write32(&registers_of(context)->cut, 1);
+	pb_shared_barrier();
+	return true;
+}
+
 static uint32_t runtime(void *context, uint32_t *progress)
 {
 	const struct pb_engine_registers *registers = registers_of(context);
@@ -202,4 +210,5 @@ const struct pb_engine_recover_ops pb_reference_engine_recover_ops = {
 	.fault = fault,
 	.reset = reset,
 	.power_cycle = power_cycle,
+	.cut_off = cut_off,
 };

@@ -85,7 +85,8 @@ struct pb_engine_registers {
 	uint32_t translation_offset; /**< the struct pb_engine_translation of the card */
 	uint32_t power; /**< equal to command, stored after it: a RESET by force, whatever it is doing */
 	uint32_t restore_offset; /**< array of struct pb_engine_progress in card memory, one for each slot */
-	uint32_t line0_reserved[6];
+	uint32_t cut; /**< not 0: it executes nothing, and reaches only this block, until it is 0 again */
+	uint32_t line0_reserved[5];
 
 	/* line 1: written by the engine */
 	uint32_t head;           /**< slots run since the last reset or stop */
@@ -119,7 +120,8 @@ PB_AT(pb_engine_registers, dummy_offset, 24);
 PB_AT(pb_engine_registers, translation_offset, 28);
 PB_AT(pb_engine_registers, power, 32);
 PB_AT(pb_engine_registers, restore_offset, 36);
-PB_AT(pb_engine_registers, line0_reserved, 40);
+PB_AT(pb_engine_registers, cut, 40);
+PB_AT(pb_engine_registers, line0_reserved, 44);
 PB_AT(pb_engine_registers, head, 64);
 PB_AT(pb_engine_registers, sequence, 68);
 PB_AT(pb_engine_registers, command_done, 72);

@@ -160,12 +160,20 @@ static bool has_more(const struct pb_engine_model *model)
 	return model->phase == PB_MODEL_RUNNING || model->phase == PB_MODEL_FENCING;
 }
 
+/* Whether the MCU has cut the engine off. That is not the engine's to obey: no defect changes it. */
+static bool is_cut_off(const struct pb_engine_model *model)
+{
+	return pb_shared_read32(&model->registers->cut) != 0;
+}
+
 bool pb_engine_model_step(struct pb_engine_model *model, uint32_t microseconds)
 {
+	if (is_cut_off(model))
+		return false;
 	pb_model_defects_step(model);
 	pb_model_poll_command(model);
 	model->budget = microseconds;
-	while (!pb_model_stop(model) && model->budget > 0 && run_one(model))
+	while (!pb_model_stop(model) && model->budget > 0 && !is_cut_off(model) && run_one(model))
 		continue;
 	return has_more(model) || model->held != 0;
 }

@@ -29,7 +29,11 @@ PB_RISCV_INTERRUPT void pb_riscv_external(void);
 void pb_riscv_on_fault(pb_fault_report report);
 /** Makes all accesses below the stack fault, also where stores would be lost without one. Called by the reset code. */
 void pb_riscv_guard_stack(void);
-/** Closes all memory but the image's own and the regions listed, at most PB_REGIONS_MAX, until the next reset. Called by the board, once. */
+/**
+ * Closes all memory but the image's own and the regions listed, at most PB_REGIONS_MAX, until the next reset. Called by
+ * the board, once. If the unit has too few entries, or more regions are listed, pb_hal_protection() has it, and the
+ * image does not run.
+ */
 void pb_riscv_protect(const struct pb_region *regions, uint32_t count);
 /** Enables the two interrupts. Called by the board, once, in thread context. */
 void pb_riscv_interrupts_enable(void);

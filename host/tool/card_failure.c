@@ -10,6 +10,10 @@ static const char *fatal_kind(uint32_t kind)
 		return "failed assertion";
 	if (kind == PB_FATAL_BAD_IMAGE)
 		return "damaged image";
+	if (kind == PB_FATAL_UNPROTECTED)
+		return "too few regions for memory protection";
+	if (kind == PB_FATAL_CACHED_MEMORY)
+		return "card memory may be cached";
 	return kind == PB_FATAL_CPU_FAULT ? "CPU fault" : "unknown reason";
 }
 

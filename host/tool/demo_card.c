@@ -134,7 +134,7 @@ static uint32_t pool_bytes(const struct pb_demo *demo, uint32_t shrink)
 /* Halves the sides of the pictures until the card has room for them. */
 static bool choose_size(struct pb_demo *demo)
 {
-	const uint32_t pool = demo->channel.card.capabilities[PB_CAPABILITY_POOL_BYTES];
+	const uint32_t pool = pb_card_pool_most(&demo->channel.card);
 	uint32_t shrink = 0;
 
 	while (shrink < PB_SCENE_SHRINK_MAX && pool_bytes(demo, shrink) > pool)

@@ -85,7 +85,7 @@ static uint64_t round_to_page(uint64_t bytes)
 static uint32_t system_bytes(const struct replay *replay, uint32_t submissions)
 {
 	const uint32_t *capabilities = replay->channel.card.capabilities;
-	uint32_t pool = capabilities[PB_CAPABILITY_POOL_BYTES] / PB_PAGE_BYTES * PB_PAGE_BYTES;
+	uint32_t pool = pb_card_pool_most(&replay->channel.card) / PB_PAGE_BYTES * PB_PAGE_BYTES;
 	uint64_t queue =
 		sizeof(struct pb_queue_page) +
 		(uint64_t)capabilities[PB_CAPABILITY_RING_ENTRIES_MIN] * sizeof(struct pb_descriptor);

@@ -61,18 +61,23 @@ static bool within_limits(struct pb_replay_job *job, const struct pb_replay_rule
 		const char *what;
 		uint64_t amount;
 		enum pb_capability_key key;
+		uint32_t limit;
 	} demands[] = {
-		{"objects", submission->object_count, PB_CAPABILITY_ALLOCATIONS_MAX},
-		{"relocations", submission->relocation_count, PB_CAPABILITY_PATCHES_MAX},
-		{"bytes of contents in its DMA buffer", buffer_bytes, PB_CAPABILITY_BUFFER_BYTES_MAX},
-		{"bytes of buffer and lists", memory_bytes, PB_CAPABILITY_POOL_BYTES},
+		{"objects", submission->object_count, PB_CAPABILITY_ALLOCATIONS_MAX,
+		 card->capabilities[PB_CAPABILITY_ALLOCATIONS_MAX]},
+		{"relocations", submission->relocation_count, PB_CAPABILITY_PATCHES_MAX,
+		 card->capabilities[PB_CAPABILITY_PATCHES_MAX]},
+		{"bytes of contents in its DMA buffer", buffer_bytes, PB_CAPABILITY_BUFFER_BYTES_MAX,
+		 card->capabilities[PB_CAPABILITY_BUFFER_BYTES_MAX]},
+		{"bytes of buffer and lists", memory_bytes, PB_CAPABILITY_POOL_BYTES,
+		 pb_card_pool_most(card)},
 	};
 
 	for (size_t i = 0; i < sizeof(demands) / sizeof(demands[0]); i++) {
-		if (demands[i].amount > card->capabilities[demands[i].key])
+		if (demands[i].amount > demands[i].limit)
 			return fail(message, "%" PRIu64 " %s; this board's limit is %s = %" PRIu32,
 				    demands[i].amount, demands[i].what, pb_capability_name(demands[i].key),
-				    card->capabilities[demands[i].key]);
+				    demands[i].limit);
 	}
 	job->buffer_bytes = (uint32_t)buffer_bytes;
 	job->memory_bytes = (uint32_t)memory_bytes;

@@ -5,6 +5,7 @@
 #include "host/tool/card_failure.h"
 #include "host/tool/json_number.h"
 #include "host/tool/stats.h"
+#include "patchbay/names.h"
 
 #define NAME_BYTES 48u
 
@@ -85,6 +86,24 @@ static cJSON *node_json(const struct pb_telemetry_snapshot *snapshot, uint32_t n
 	return object;
 }
 
+static cJSON *account_json(const struct pb_channel_account *account, uint32_t channel)
+{
+	cJSON *object = cJSON_CreateObject();
+	char name[NAME_BYTES];
+
+	pb_json_number(object, "channel", channel);
+	for (uint32_t r = 0; r < PB_RESOURCE_COUNT; r++) {
+		cJSON *resource = cJSON_CreateObject();
+
+		if (r < PB_RESOURCES_USED)
+			pb_json_number(resource, "used", account->used[r]);
+		pb_json_number(resource, "limit", account->limit[r]);
+		lower_case(name, pb_resource_name(r), "");
+		cJSON_AddItemToObject(object, name, resource);
+	}
+	return object;
+}
+
 static void add_card(cJSON *object, const struct pb_telemetry_snapshot *snapshot)
 {
 	const struct pb_card_info *card = &snapshot->card;
@@ -103,12 +122,16 @@ char *pb_stats_json(const struct pb_telemetry_snapshot *snapshot, bool line)
 {
 	cJSON *object = cJSON_CreateObject();
 	cJSON *nodes = cJSON_CreateArray();
+	cJSON *channels = cJSON_CreateArray();
 	char *text;
 
 	add_card(object, snapshot);
 	for (uint32_t n = 0; n < snapshot->node_count; n++)
 		cJSON_AddItemToArray(nodes, node_json(snapshot, n));
 	cJSON_AddItemToObject(object, "nodes", nodes);
+	for (uint32_t c = 0; c < snapshot->channel_count; c++)
+		cJSON_AddItemToArray(channels, account_json(&snapshot->channels[c], c));
+	cJSON_AddItemToObject(object, "channels", channels);
 	text = line ? cJSON_PrintUnformatted(object) : cJSON_Print(object);
 	cJSON_Delete(object);
 	return text;

@@ -5,6 +5,7 @@
 #include "host/tool/card_failure.h"
 #include "host/tool/short_text.h"
 #include "host/tool/stats.h"
+#include "patchbay/names.h"
 
 /** Shades by frequency of a latency, relative to the most frequent one of its row. */
 static const char shades[] = ".:-=+*#%@";
@@ -48,6 +49,40 @@ static void print_nodes(FILE *file, const struct pb_telemetry_snapshot *snapshot
 		fprintf(file, "%-12s", pb_node_meanings[tag].name);
 		for (uint32_t n = 0; n < snapshot->node_count; n++)
 			print_value(file, tag, snapshot->nodes[n].values[tag]);
+		fputc('\n', file);
+	}
+}
+
+/* ---- channels ---- */
+
+static void print_account(FILE *file, const struct pb_channel_account *account, uint32_t resource)
+{
+	char used[PB_SHORT_BYTES], limit[PB_SHORT_BYTES], both[2 * PB_SHORT_BYTES];
+
+	if (resource == PB_RESOURCE_POOL_BYTES) {
+		pb_short_bytes(used, account->used[resource]);
+		pb_short_bytes(limit, account->limit[resource]);
+	} else {
+		pb_short_count(used, account->used[resource]);
+		pb_short_count(limit, account->limit[resource]);
+	}
+	(void)snprintf(both, sizeof(both), "%s/%s", used, limit);
+	fprintf(file, " %15s", both);
+}
+
+/** Prints what each channel has, and may have, of what is used up. */
+static void print_accounts(FILE *file, const struct pb_telemetry_snapshot *snapshot)
+{
+	if (snapshot->channel_count == 0)
+		return;
+	fprintf(file, "\n%-12s", "channel");
+	for (uint32_t r = 0; r < PB_RESOURCES_USED; r++)
+		fprintf(file, " %15s", pb_resource_name(r));
+	fputc('\n', file);
+	for (uint32_t c = 0; c < snapshot->channel_count; c++) {
+		fprintf(file, "%-12" PRIu32, c);
+		for (uint32_t r = 0; r < PB_RESOURCES_USED; r++)
+			print_account(file, &snapshot->channels[c], r);
 		fputc('\n', file);
 	}
 }
@@ -131,5 +166,6 @@ void pb_stats_print(FILE *file, const struct pb_telemetry_snapshot *snapshot)
 {
 	print_card(file, snapshot);
 	print_nodes(file, snapshot);
+	print_accounts(file, snapshot);
 	print_latencies(file, snapshot);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/tool/stats.h"
+#include "patchbay/names.h"
 
 #define NAME_BYTES 64u
 /** Prints microseconds as exact seconds. */
@@ -170,6 +171,21 @@ static void put_histogram(FILE *file, const struct pb_telemetry_snapshot *snapsh
 	}
 }
 
+/* ---- channels ---- */
+
+static void put_accounts(FILE *file, const struct pb_telemetry_snapshot *snapshot, const char *name,
+			 bool limits, const char *help)
+{
+	begin(file, name, "gauge", help);
+	for (uint32_t c = 0; c < snapshot->channel_count; c++) {
+		const struct pb_channel_account *account = &snapshot->channels[c];
+
+		for (uint32_t r = 0; r < (limits ? PB_RESOURCE_COUNT : PB_RESOURCES_USED); r++)
+			fprintf(file, "%s{channel=\"%" PRIu32 "\",resource=\"%s\"} %" PRIu32 "\n", name, c,
+				pb_resource_name(r), limits ? account->limit[r] : account->used[r]);
+	}
+}
+
 void pb_stats_prometheus(FILE *file, const struct pb_telemetry_snapshot *snapshot, enum pb_error error)
 {
 	const bool up = error == PB_ERROR_OK || error == PB_ERROR_UNSUPPORTED;
@@ -182,4 +198,8 @@ void pb_stats_prometheus(FILE *file, const struct pb_telemetry_snapshot *snapsho
 	put_node_values(file, snapshot);
 	for (uint32_t l = 0; l < PB_LATENCY_COUNT && snapshot->node_count != 0; l++)
 		put_histogram(file, snapshot, l);
+	if (snapshot->channel_count == 0)
+		return;
+	put_accounts(file, snapshot, "patchbay_channel_used", false, "what a channel has of a resource");
+	put_accounts(file, snapshot, "patchbay_channel_limit", true, "what a channel may have of a resource");
 }

@@ -4,13 +4,15 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 // Fields of a packet's row; null: not in the trace.
-const [KIND, QUEUE, CHANNEL, NODE, CONTEXT, FENCE, ERROR, PATCHES, FEEDS, SUBMIT, PATCH, PATCHED, FEED, RUN, END] = Array(15).keys();
+const [KIND, LANE, NODE, CONTEXT, FENCE, ERROR, PATCHES, FEEDS, SUBMIT, PATCH, PATCHED, FEED, RUN, END] = Array(14).keys();
+// Fields of a queue's row; null: not in the trace.
+const [NAME, CHANNEL, HANDLE, ON, PRIORITY] = Array(5).keys();
 // Drawing order within a pixel: failures first, else the first packet.
 const KINDS = [["render", "#3f7cc9"], ["present", "#1f9e8f"], ["paging", "#e0a021"], ["preempted", "#8e5bc0"], ["failed", "#d0392b"], ["open", "#7d8794"]];
 const MARKS = [["interrupt", "#58a06a"], ["preemption", "#8e5bc0"], ["reset", "#d0602b"], ["error", "#b3123f"], ["other", "#7d8794"]];
 const PATCHING = "#16202c", INK = "#1c2733", SOFT = "#5a6875", LINE = "#e3e8ed", GROUND = "#1c27330a";
 // Sizes in pixels: column of names, overview, axis, row of a lane, row of a group of marks.
-const NAMES = 168, OVERVIEW = 34, AXIS = 22, TOP = OVERVIEW + AXIS, ROW = 14, GAP = 7, TICK = 6, ROWS_MAX = 8;
+const NAMES = 196, INDENT = 12, OVERVIEW = 34, AXIS = 22, TOP = OVERVIEW + AXIS, ROW = 14, GAP = 7, TICK = 6, ROWS_MAX = 8;
 // Bars narrower than this are drawn without parts.
 const DETAIL = 3;
 
@@ -18,7 +20,7 @@ const byId = id => document.getElementById(id);
 const canvas = byId("view"), context = canvas.getContext("2d");
 const hidden = new Set();
 let begin = 0, end = Math.max(data.duration, 1), scroll = 0, chosen = null, pointed = null, selection = null;
-let drag = null, wanted = false, rectangles = 0, tall = 0;
+let drag = null, wanted = false, rectangles = 0, tall = 0, compact = false, shown = [];
 
 const first = p => p[SUBMIT] ?? p[PATCH] ?? p[FEED] ?? p[END];
 const hex = n => "0x" + n.toString(16);
@@ -60,18 +62,19 @@ function groupBy(key, packets) {
 	return [...groups.entries()].sort((a, b) => a[0] - b[0]);
 }
 
+// Lanes: each node, and below it its queues, which data.lanes has in that order. Queues of an unknown node come last.
 function makeLanes() {
-	const nodes = groupBy(NODE, data.packets.filter(p => p[FEED] !== null && p[NODE] !== null));
-	const byNode = new Map(), byQueue = new Map(), lanes = [];
-	for (const [n, packets] of nodes) {
-		byNode.set(n, makeLane(`node ${n}`, "its ring", packets, p => p[FEED], p => p[RUN] ?? p[END]));
+	const nodes = new Map(groupBy(NODE, data.packets.filter(p => p[FEED] !== null && p[NODE] !== null)));
+	const packets = new Map(groupBy(LANE, data.packets)), byNode = new Map(), byQueue = new Map(), lanes = [];
+	for (const n of [...new Set([...nodes.keys(), ...data.lanes.map(q => q[ON])])].sort((a, b) => (a ?? Infinity) - (b ?? Infinity))) {
+		byNode.set(n, makeLane(n === null ? "node unknown" : `node ${n}`, n === null ? "" : "its ring", nodes.get(n) ?? [], p => p[FEED], p => p[RUN] ?? p[END]));
 		lanes.push(byNode.get(n));
-	}
-	for (const [q, packets] of groupBy(QUEUE, data.packets)) {
-		const p = packets[0], of = p[CHANNEL] === null ? "" : `channel ${p[CHANNEL]}`, on = p[NODE] === null ? "" : `node ${p[NODE]}`;
-		byQueue.set(q, makeLane(`queue ${q}`, [of, on].filter(Boolean).join(", "), packets, first, p => p[RUN] ?? p[END]));
-		byQueue.get(q).whole = true;
-		lanes.push(byQueue.get(q));
+		data.lanes.forEach((q, i) => {
+			if (q[ON] !== n) return;
+			byQueue.set(i, makeLane(q[NAME].replace(/ \(node .*/, ""), "", packets.get(i) ?? [], first, p => p[RUN] ?? p[END]));
+			byQueue.get(i).whole = true;
+			lanes.push(byQueue.get(i));
+		});
 	}
 	for (const m of data.marks) (m[3] !== null ? byQueue.get(m[3]) : byNode.get(m[4]))?.marks.push(m);
 	return lanes;
@@ -160,6 +163,12 @@ class Runs {
 	}
 }
 
+// Tells whether a lane has a packet in the part of the trace that is shown.
+function isActive(lane) {
+	const i = search(lane.reach, begin);
+	return i < lane.packets.length && lane.from[i] <= end;
+}
+
 function drawLane(lane, y) {
 	const runs = Array.from({ length: lane.rows }, (_, row) => new Runs(y + row * ROW)), right_ = NAMES + width();
 	fill(GROUND, NAMES, y - 2, width(), lane.height + 2);
@@ -232,11 +241,11 @@ function drawNames(height) {
 	context.fillStyle = SOFT;
 	context.fillText("events", 12, y + 10);
 	y += MARKS.length * TICK + GAP;
-	for (const lane of lanes) {
+	for (const lane of shown) {
 		context.fillStyle = INK;
-		context.fillText(lane.name, 12, y + 10);
+		context.fillText(lane.name, lane.whole ? 2 * INDENT : INDENT, y + 10, NAMES - 2 * INDENT - 4);
 		context.fillStyle = SOFT;
-		context.fillText(lane.detail, 70, y + 10, NAMES - 74);
+		context.fillText(lane.detail, 90, y + 10, NAMES - 94);
 		y += lane.height + GAP;
 	}
 	fill("#fff", 0, 0, NAMES, TOP);
@@ -255,13 +264,15 @@ function draw() {
 	context.setTransform(ratio, 0, 0, ratio, 0, 0);
 	context.clearRect(0, 0, w, h);
 	context.font = "11px system-ui, 'Liberation Sans', sans-serif";
-	tall = MARKS.length * TICK + GAP + lanes.reduce((sum, lane) => sum + lane.height + GAP, GAP);
+	for (const lane of lanes) lane.y = -1e9;
+	shown = compact ? lanes.filter(isActive) : lanes;
+	tall = MARKS.length * TICK + GAP + shown.reduce((sum, lane) => sum + lane.height + GAP, GAP);
 	scroll = Math.max(Math.min(scroll, tall - (h - TOP)), 0);
 	for (const t of ticks()) fill(LINE, Math.round(toX(t)), TOP, 1, h);
 	let y = TOP + GAP - scroll;
 	drawMarks(y);
 	y += MARKS.length * TICK + GAP;
-	for (const lane of lanes) {
+	for (const lane of shown) {
 		lane.y = y;
 		if (y + lane.height >= TOP && y < h) drawLane(lane, y);
 		y += lane.height + GAP;
@@ -313,7 +324,8 @@ function markAt(x, y) {
 // Returns a table of names and values.
 function describe(p) {
 	const span = (name, from, to) => [name, from === null || to === null ? null : time(to - from)];
-	return [["fence", hex(p[FENCE])], ["queue", p[QUEUE]], ["channel", p[CHANNEL]], ["node", p[NODE]], ["context", p[CONTEXT]],
+	const q = data.lanes[p[LANE]], handle = q[HANDLE] === null ? "unknown" : "0x" + q[HANDLE].toString(16).padStart(8, "0");
+	return [["fence", hex(p[FENCE])], ["channel", q[CHANNEL] ?? "unknown"], ["queue", handle], ["priority", q[PRIORITY]], ["node", p[NODE] ?? "unknown"], ["context", p[CONTEXT]],
 		["error", p[ERROR] ? data.errors[p[ERROR]] ?? p[ERROR] : null], ["patches", p[PATCH] === null ? null : p[PATCHES]],
 		["given to the engine", p[FEEDS] > 1 ? p[FEEDS] + " times" : null], ["seen at", time(first(p))],
 		span("until patched", p[SUBMIT], p[PATCH]), span("patching", p[PATCH], p[PATCHED]), span("in the ring", p[FEED], p[RUN] ?? p[END]),

@@ -76,7 +76,7 @@ function point(e) {
 	if (p !== pointed) { pointed = p; redraw(); }
 	tip.style.display = p || mark ? "block" : "none";
 	if (!p && !mark) return;
-	tip.textContent = p ? `${KINDS[p[KIND]][0]} packet\n` + describe(p).map(([name, value]) => name.padEnd(20) + value).join("\n") : `${time(mark[0])}\n${mark[2]}`;
+	tip.textContent = p ? `${KINDS[p[KIND]][0]} packet\n` + describe(p).map(([name, value]) => name.padEnd(20) + value).join("\n") : `${time(mark[0])}\n${mark[3] === null ? "" : data.lanes[mark[3]][NAME] + "\n"}${mark[2]}`;
 	tip.style.left = Math.min(e.clientX + 14, innerWidth - tip.offsetWidth - 8) + "px";
 	tip.style.top = Math.min(e.clientY + 14, innerHeight - tip.offsetHeight - 8) + "px";
 }
@@ -92,6 +92,7 @@ addEventListener("mouseup", e => {
 byId("fence").addEventListener("input", e => { chosen = null; find(e.target.value); });
 byId("fence").addEventListener("keydown", e => { if (e.key === "Enter") find(e.target.value); e.stopPropagation(); });
 byId("all").addEventListener("click", showAll);
+byId("idle").addEventListener("click", () => { compact = byId("idle").classList.toggle("on"); redraw(); });
 addEventListener("resize", redraw);
 addEventListener("keydown", e => {
 	const keys = { w: () => zoom(.7, NAMES + width() / 2), s: () => zoom(1 / .7, NAMES + width() / 2), a: () => move(-.2), d: () => move(.2), 0: showAll,
@@ -118,11 +119,18 @@ draw();
 
 function selfTest() {
 	const report = { errors: [] }, fire = (type, x, y, more) => canvas.dispatchEvent(new (type === "wheel" ? WheelEvent : MouseEvent)(type, { clientX: canvas.getBoundingClientRect().left + x, clientY: canvas.getBoundingClientRect().top + y, bubbles: true, cancelable: true, ...more }));
-	const step = name => { draw(); report[name] = { begin, end, rectangles, scroll }; }, middle = NAMES + width() / 2;
+	const step = name => { draw(); report[name] = { begin, end, rectangles, scroll, lanes: shown.length }; }, middle = NAMES + width() / 2;
 	addEventListener("error", e => report.errors.push(e.message));
 	step("all");
+	report.order = lanes.map(l => l.whole ? l.name : `${l.name}:`).join(" ");
 	for (let i = 0; i < 8; i++) fire("wheel", middle, 200, { deltaY: -500 });
 	step("zoomed");
+	byId("idle").click();
+	show(begin, begin + 100);
+	step("compact");
+	report.compact.active = new Set(data.packets.filter(p => first(p) <= end && p[END] >= begin).flatMap(p => [`queue ${p[LANE]}`, ...(p[FEED] === null || p[FEED] > end ? [] : [`node ${p[NODE]}`])])).size;
+	byId("idle").click();
+	show(report.zoomed.begin, report.zoomed.end);
 	fire("mousedown", middle, 200);
 	fire("mousemove", middle - 100, 200);
 	fire("mouseup", middle - 100, 200);

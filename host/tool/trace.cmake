@@ -11,6 +11,7 @@ pb_library(pb_trace
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/trace_export.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_file.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_lane.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_page.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_record.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_schema.c

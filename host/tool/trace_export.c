@@ -3,15 +3,27 @@
 #include "host/tool/trace_export.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "patchbay/names.h"
 
-/** Process ids of the two groups of tracks. */
+/** Process ids of the groups of tracks: nodes, then the queues of each node, those of an unknown node last. */
 #define NODES_PID  1u
 #define QUEUES_PID 2u
-/** Thread id for marks without a queue: above all queue indices. */
+#define NODES      256u
+/** Thread id for marks without a queue: above all nodes. */
 #define CARD_TID 0x10000u
+
+/** Process id of the queues of a node, or of an unknown node. */
+static uint32_t queues_pid(uint32_t node)
+{
+	return QUEUES_PID + (node < NODES ? node : NODES);
+}
+
+/** A lane's track: thread id 0 belongs to the process. */
+static uint32_t lane_tid(uint32_t lane)
+{
+	return lane + 1u;
+}
 
 static void write_name(FILE *file, const char *of, uint32_t pid, uint32_t tid, const char *name)
 {
@@ -20,11 +32,26 @@ static void write_name(FILE *file, const char *of, uint32_t pid, uint32_t tid, c
 		of, pid, tid, name);
 }
 
-static void write_arguments(FILE *file, const struct pb_packet *packet)
+static void write_number(FILE *file, const char *name, uint32_t value)
 {
-	fprintf(file,
-		"\"args\":{\"fence\":\"0x%x\",\"queue\":%u,\"kind\":\"%s\",\"error\":\"%s\",\"patches\":%u",
-		packet->fence_id, packet->queue, pb_packet_kind_name(packet->kind),
+	if (value == PB_TRACE_UNKNOWN)
+		fprintf(file, ",\"%s\":\"unknown\"", name);
+	else
+		fprintf(file, ",\"%s\":%u", name, value);
+}
+
+static void write_arguments(FILE *file, const struct pb_timeline *timeline, const struct pb_packet *packet)
+{
+	const struct pb_lane *lane = &timeline->lanes.lanes[packet->lane];
+
+	fprintf(file, "\"args\":{\"fence\":\"0x%x\"", packet->fence_id);
+	write_number(file, "channel", lane->channel);
+	if (lane->handle == PB_TRACE_UNKNOWN)
+		fputs(",\"queue\":\"unknown\"", file);
+	else
+		fprintf(file, ",\"queue\":\"0x%08x\"", lane->handle);
+	write_number(file, "node", packet->node);
+	fprintf(file, ",\"kind\":\"%s\",\"error\":\"%s\",\"patches\":%u", pb_packet_kind_name(packet->kind),
 		pb_error_name(packet->error), packet->patches);
 	if (packet->context != PB_TRACE_UNKNOWN)
 		fprintf(file, ",\"context\":%u", packet->context);
@@ -32,80 +59,102 @@ static void write_arguments(FILE *file, const struct pb_packet *packet)
 }
 
 static void write_span(FILE *file, uint32_t pid, uint32_t tid, const char *name, uint64_t from, uint64_t to,
-		       const struct pb_packet *packet)
+		       const struct pb_timeline *timeline, const struct pb_packet *packet)
 {
 	fprintf(file,
 		",\n{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"packet\",\"pid\":%u,\"tid\":%u,\"ts\":%" PRIu64
 		",\"dur\":%" PRIu64 ",",
 		name, pid, tid, from, to - from);
-	write_arguments(file, packet);
+	write_arguments(file, timeline, packet);
 }
 
-static void write_asynchronous(FILE *file, char phase, size_t id, uint64_t time,
+static void write_asynchronous(FILE *file, char phase, uint64_t time, const struct pb_timeline *timeline,
 			       const struct pb_packet *packet)
 {
 	fprintf(file,
 		",\n{\"ph\":\"%c\",\"name\":\"fence "
 		"0x%x\",\"cat\":\"packet\",\"id\":%zu,\"pid\":%u,\"tid\":%u,"
 		"\"ts\":%" PRIu64 ",",
-		phase, packet->fence_id, id, QUEUES_PID, packet->queue, time);
-	write_arguments(file, packet);
+		phase, packet->fence_id, (size_t)(packet - timeline->packets),
+		queues_pid(timeline->lanes.lanes[packet->lane].node), lane_tid(packet->lane), time);
+	write_arguments(file, timeline, packet);
 }
 
-static void write_packet(FILE *file, size_t id, const struct pb_packet *packet)
+static void write_packet(FILE *file, const struct pb_timeline *timeline, const struct pb_packet *packet)
 {
-	write_asynchronous(file, 'b', id, pb_packet_begin(packet), packet);
-	write_asynchronous(file, 'e', id, packet->end, packet);
+	const uint32_t queue = queues_pid(timeline->lanes.lanes[packet->lane].node);
+
+	write_asynchronous(file, 'b', pb_packet_begin(packet), timeline, packet);
+	write_asynchronous(file, 'e', packet->end, timeline, packet);
 	if (packet->patch != PB_TRACE_NEVER && packet->patched != PB_TRACE_NEVER)
-		write_span(file, QUEUES_PID, packet->queue, "patching", packet->patch, packet->patched,
-			   packet);
+		write_span(file, queue, lane_tid(packet->lane), "patching", packet->patch, packet->patched,
+			   timeline, packet);
 	if (packet->run != PB_TRACE_NEVER)
 		write_span(file, NODES_PID, packet->node, pb_packet_kind_name(packet->kind), packet->run,
-			   packet->end, packet);
+			   packet->end, timeline, packet);
 }
 
-static void write_mark(FILE *file, const struct pb_trace_schema *schema, const struct pb_mark *mark)
+static void write_mark(FILE *file, const struct pb_trace_schema *schema, const struct pb_timeline *timeline,
+		       const struct pb_mark *mark)
 {
 	const struct pb_trace_kind *kind = &schema->kinds[PB_TRACE_WHAT_EVENT(mark->record.what)];
-	const uint32_t object = PB_TRACE_WHAT_OBJECT(mark->record.what);
+	uint32_t pid = NODES_PID, tid = CARD_TID;
 	char text[PB_TRACE_TEXT_BYTES];
 
+	if (mark->lane != PB_LANE_NONE) {
+		pid = queues_pid(timeline->lanes.lanes[mark->lane].node);
+		tid = lane_tid(mark->lane);
+	} else if (kind->event == PB_TRACE_NODE) {
+		tid = PB_TRACE_WHAT_OBJECT(mark->record.what);
+	}
 	pb_trace_schema_print(schema, &mark->record, text);
 	fprintf(file,
 		",\n{\"ph\":\"i\",\"name\":\"%s\",\"s\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%" PRIu64
 		",\"args\":{\"text\":\"%s\"}}",
-		kind->known ? kind->name : "event", object == PB_TRACE_NONE ? "g" : "t",
-		kind->event == PB_TRACE_NODE ? NODES_PID : QUEUES_PID,
-		object == PB_TRACE_NONE ? CARD_TID : object, mark->time, text);
+		kind->known ? kind->name : "event", tid == CARD_TID ? "g" : "t", pid, tid, mark->time, text);
 }
 
-/** Writes one name for each queue and node that has a packet. @return false: out of memory */
-static bool write_names(FILE *file, const struct pb_timeline *timeline)
+/** Writes the names of the nodes that have a packet. */
+static void write_nodes(FILE *file, const struct pb_timeline *timeline)
 {
-	/* Indices: queues, then nodes. */
-	bool *named = calloc(0x10100u, sizeof(*named));
-	char name[48];
+	bool named[NODES] = {false};
+	char name[16];
 
-	if (named == NULL)
-		return false;
 	for (size_t i = 0; i < timeline->packet_count; i++) {
-		const struct pb_packet *packet = &timeline->packets[i];
+		const uint32_t node = timeline->packets[i].node;
 
-		if (!named[packet->queue]) {
-			snprintf(name, sizeof(name), "queue %u", packet->queue);
-			fputs(",\n", file);
-			write_name(file, "thread_name", QUEUES_PID, packet->queue, name);
-		}
-		named[packet->queue] = true;
-		if (packet->node >= 0x100u || named[0x10000u + packet->node])
+		if (node >= NODES || named[node])
 			continue;
-		snprintf(name, sizeof(name), "node %u", packet->node);
+		snprintf(name, sizeof(name), "node %u", node);
 		fputs(",\n", file);
-		write_name(file, "thread_name", NODES_PID, packet->node, name);
-		named[0x10000u + packet->node] = true;
+		write_name(file, "thread_name", NODES_PID, node, name);
+		named[node] = true;
 	}
-	free(named);
-	return true;
+}
+
+/** Writes the names of the queues, and of their groups: those of a node stand side by side. */
+static void write_lanes(FILE *file, const struct pb_timeline *timeline)
+{
+	char name[PB_LANE_NAME_BYTES];
+
+	for (uint32_t i = 0; i < timeline->lanes.count; i++) {
+		const struct pb_lane *lane = &timeline->lanes.lanes[i];
+		const uint32_t pid = queues_pid(lane->node);
+
+		snprintf(name, sizeof(name),
+			 lane->node < NODES ? "queues of node %u" : "queues of an unknown node", lane->node);
+		fputs(",\n", file);
+		if (i == 0 || pid != queues_pid(lane[-1].node)) {
+			write_name(file, "process_name", pid, 0, name);
+			fputs(",\n", file);
+		}
+		pb_lane_name(lane, name);
+		write_name(file, "thread_name", pid, lane_tid(i), name);
+		fprintf(file,
+			",\n{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"ts\":0,\"pid\":%u,\"tid\":%u,"
+			"\"args\":{\"sort_index\":%u}}",
+			pid, lane_tid(i), i);
+	}
 }
 
 bool pb_trace_export_events(FILE *file, const struct pb_trace_data *data, const struct pb_timeline *timeline)
@@ -114,15 +163,13 @@ bool pb_trace_export_events(FILE *file, const struct pb_trace_data *data, const 
 		data->lost);
 	write_name(file, "process_name", NODES_PID, 0, "nodes");
 	fputs(",\n", file);
-	write_name(file, "process_name", QUEUES_PID, 0, "queues");
-	fputs(",\n", file);
-	write_name(file, "thread_name", QUEUES_PID, CARD_TID, "card");
-	if (!write_names(file, timeline))
-		return false;
+	write_name(file, "thread_name", NODES_PID, CARD_TID, "card");
+	write_nodes(file, timeline);
+	write_lanes(file, timeline);
 	for (size_t i = 0; i < timeline->packet_count; i++)
-		write_packet(file, i, &timeline->packets[i]);
+		write_packet(file, timeline, &timeline->packets[i]);
 	for (size_t i = 0; i < timeline->mark_count; i++)
-		write_mark(file, &data->schema, &timeline->marks[i]);
+		write_mark(file, &data->schema, timeline, &timeline->marks[i]);
 	fputs("\n]}\n", file);
 	return fflush(file) == 0 && ferror(file) == 0;
 }

@@ -126,6 +126,8 @@ static const char *read_records(struct pb_trace_data *data, struct pb_trace_cloc
 							  .what = words[i + 1u],
 							  .arguments = {words[i + 2u], words[i + 3u]}};
 		moment->time = pb_trace_clock_step(clock, words[i]);
+		moment->after_loss = data->losing;
+		data->losing = false;
 		data->count++;
 	}
 	return NULL;
@@ -157,8 +159,10 @@ static const char *read_piece(struct pb_trace_data *data, struct pb_trace_clock 
 	if (kind == PB_TRACE_PIECE_RECORDS)
 		return length % sizeof(struct pb_trace_record) != 0 ? "a piece of records is cut off"
 								    : read_records(data, clock, words, count);
-	if (kind == PB_TRACE_PIECE_LOST && count == 1u)
+	if (kind == PB_TRACE_PIECE_LOST && count == 1u) {
 		data->lost += words[0];
+		data->losing = true;
+	}
 	if (kind == PB_TRACE_PIECE_ANCHOR && count == 3u)
 		return read_anchor(data, clock, words);
 	return NULL;

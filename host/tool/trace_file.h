@@ -58,6 +58,7 @@ struct pb_trace_anchor {
 struct pb_trace_moment {
 	uint64_t time;                 /**< microseconds since the first record */
 	struct pb_trace_record record; /**< as in the file */
+	bool after_loss;               /**< records were lost just before it */
 };
 
 /** Contents of a file. */
@@ -68,6 +69,7 @@ struct pb_trace_data {
 	struct pb_trace_anchor *anchors; /**< in file order */
 	size_t anchor_count;             /**< number of anchors */
 	uint64_t lost;                   /**< records lost */
+	bool losing; /**< while a file is read: records were lost behind the last moment */
 };
 
 /**

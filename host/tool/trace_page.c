@@ -54,14 +54,28 @@ static void write_row(FILE *file, const struct pb_packet *packet)
 	const uint64_t times[] = {packet->submit, packet->patch, packet->patched,
 				  packet->feed,   packet->run,   packet->end};
 
-	fprintf(file, "[%d,%u", (int)packet->kind, packet->queue);
-	write_number(file, packet->channel, PB_TRACE_UNKNOWN);
+	fprintf(file, "[%d,%u", (int)packet->kind, packet->lane);
 	write_number(file, packet->node, PB_TRACE_UNKNOWN);
 	write_number(file, packet->context, PB_TRACE_UNKNOWN);
 	fprintf(file, ",%u,%u,%u,%u", packet->fence_id, packet->error, packet->patches, packet->feeds);
 	for (uint32_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
 		write_number(file, times[i], PB_TRACE_NEVER);
 	fputc(']', file);
+}
+
+static void write_lane(FILE *file, const struct pb_lane *lane)
+{
+	char name[PB_LANE_NAME_BYTES];
+
+	pb_lane_name(lane, name);
+	fprintf(file, "[\"%s\"", name);
+	write_number(file, lane->channel, PB_TRACE_UNKNOWN);
+	write_number(file, lane->handle, PB_TRACE_UNKNOWN);
+	write_number(file, lane->node, PB_TRACE_UNKNOWN);
+	if (lane->priority == PB_TRACE_UNKNOWN)
+		fputs(",null]", file);
+	else
+		fprintf(file, ",\"%s\"]", pb_priority_name(lane->priority));
 }
 
 static void write_mark(FILE *file, const struct pb_trace_schema *schema, const struct pb_mark *mark)
@@ -72,7 +86,7 @@ static void write_mark(FILE *file, const struct pb_trace_schema *schema, const s
 
 	pb_trace_schema_print(schema, &mark->record, text);
 	fprintf(file, "[%" PRIu64 ",%d,\"%s\"", mark->time, (int)group_of(event, &mark->record), text);
-	write_number(file, event == PB_TRACE_NODE ? PB_TRACE_NONE : object, PB_TRACE_NONE);
+	write_number(file, mark->lane, PB_LANE_NONE);
 	write_number(file, event == PB_TRACE_NODE ? object : PB_TRACE_NONE, PB_TRACE_NONE);
 	fputc(']', file);
 }
@@ -93,8 +107,13 @@ static void write_errors(FILE *file)
 
 static void write_data(FILE *file, const struct pb_trace_data *data, const struct pb_timeline *timeline)
 {
-	fprintf(file, "{\"duration\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"packets\":[\n", timeline->duration,
+	fprintf(file, "{\"duration\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"lanes\":[\n", timeline->duration,
 		data->lost);
+	for (size_t i = 0; i < timeline->lanes.count; i++) {
+		fputs(i == 0 ? "" : ",\n", file);
+		write_lane(file, &timeline->lanes.lanes[i]);
+	}
+	fputs("],\"packets\":[\n", file);
 	for (size_t i = 0; i < timeline->packet_count; i++) {
 		fputs(i == 0 ? "" : ",\n", file);
 		write_row(file, &timeline->packets[i]);

@@ -23,7 +23,9 @@ struct run {
 	struct pb_trace trace;
 	struct pb_trace_schema schema;
 	struct pb_trace_clock clock;
-	uint64_t reported; /**< lost records that were reported */
+	uint64_t reported;          /**< lost records that were reported */
+	struct pb_channel *channel; /**< with which the levels were set; NULL: they were not */
+	bool unnamed;               /**< records were lost: the queues of the card are to be listed again */
 };
 
 static struct pb_trace_record records[8192];
@@ -77,6 +79,7 @@ static bool put_lost(struct run *run)
 	run->reported = run->trace.lost;
 	if (fresh == 0)
 		return true;
+	run->unnamed = true;
 	if (run->recording->text)
 		return fprintf(run->recording->file, "       ...  %" PRIu64 " records were lost\n", fresh) >
 		       0;
@@ -120,6 +123,19 @@ static bool put_anchor(const struct run *run)
 	return pb_trace_file_anchor(run->recording->file, nanoseconds_now(), pb_shared_read32(&boot->clock));
 }
 
+static enum pb_error set_levels(const struct run *run, uint32_t levels)
+{
+	return pb_trace_set(run->channel, levels, nanoseconds_now());
+}
+
+/** Has the firmware list all queues again after a loss, so that later records of queues can be attributed. */
+static void name_queues(struct run *run)
+{
+	if (run->unnamed && run->channel != NULL)
+		(void)set_levels(run, run->recording->levels);
+	run->unnamed = false;
+}
+
 /** Records for the time that the user asked for. @return false: writing failed */
 static bool record_on(struct run *run)
 {
@@ -137,13 +153,10 @@ static bool record_on(struct run *run)
 		good = put_new_records(run);
 		if (gone)
 			return good;
+		name_queues(run);
 	} while (good && interrupted == 0 && (recording->seconds < 0 || nanoseconds_now() < end));
-	return good;
-}
-
-static enum pb_error set_levels(struct run *run, struct pb_channel *channel, uint32_t levels)
-{
-	return run->recording->set ? pb_trace_set(channel, levels, nanoseconds_now()) : PB_ERROR_OK;
+	/* What was written up to the interruption belongs to the recording. */
+	return good && put_new_records(run);
 }
 
 static int record(struct run *run)
@@ -159,28 +172,28 @@ static int record(struct run *run)
 /** Records with other trace levels, and restores the former ones. */
 static int record_at_levels(struct run *run)
 {
-	struct pb_channel channel;
 	char text[PB_CARD_FAILURE_BYTES];
-	enum pb_error error = pb_channel_attach(&channel, run->link, ATTACH_TIMEOUT_US);
+	enum pb_error error = pb_channel_attach(run->channel, run->link, ATTACH_TIMEOUT_US);
 	int code;
 
 	if (error == PB_ERROR_OK)
-		error = set_levels(run, &channel, run->recording->levels);
+		error = set_levels(run, run->recording->levels);
 	if (error != PB_ERROR_OK) {
-		pb_card_failure(&channel, error, text);
+		pb_card_failure(run->channel, error, text);
 		fprintf(stderr, "%s: %s\n", run->recording->program, text);
 		return 1;
 	}
 	code = record(run);
-	(void)set_levels(run, &channel, run->trace.levels);
-	(void)pb_channel_detach(&channel);
+	(void)set_levels(run, run->trace.levels);
+	(void)pb_channel_detach(run->channel);
 	return code;
 }
 
 int pb_trace_record(const struct pb_trace_recording *recording, struct pb_link *link)
 {
 	const struct sigaction action = {.sa_handler = interrupt};
-	struct run run = {.recording = recording, .link = link};
+	struct pb_channel channel;
+	struct run run = {.recording = recording, .link = link, .channel = recording->set ? &channel : NULL};
 	enum pb_error error = PB_ERROR_OK;
 
 	if (link->ops != NULL && link->ops->refresh != NULL)

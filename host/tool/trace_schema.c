@@ -107,6 +107,9 @@ static int print_value(char *to, size_t room, char format, uint32_t value)
 	case 'd':
 		return snprintf(to, room, "%s node %u", pb_error_name(PB_TRACE_DONE_ERROR(value)),
 				PB_TRACE_DONE_NODE(value));
+	case 'o':
+		return snprintf(to, room, "channel %u node %u priority %s", PB_TRACE_OF_CHANNEL(value),
+				PB_TRACE_OF_NODE(value), pb_priority_name(PB_TRACE_OF_PRIORITY(value)));
 	case 'f':
 		return print_flags(to, room, value);
 	case 's':

@@ -11,10 +11,9 @@
 /** Largest number of open submissions of a queue: the size of a ring. The records of older ones were lost. */
 #define OPEN_MAX 256u
 
-/** Open submissions of a queue, the oldest first. */
+/** A slot of the table of queues, and the open submissions of its queue, the oldest first. */
 struct queue {
-	uint32_t channel;
-	uint32_t node;
+	struct pb_lane_slot slot;
 	uint32_t put; /**< put index of the last SUBMIT record */
 	bool put_known;
 	uint32_t count;
@@ -24,9 +23,10 @@ struct queue {
 struct builder {
 	const struct pb_trace_data *data;
 	struct pb_timeline *timeline;
-	struct queue *queues[QUEUES];
-	uint64_t node_free[NODES]; /**< end of the last packet of each node */
+	struct queue *queues[QUEUES]; /**< by slot */
+	uint64_t node_free[NODES];    /**< end of the last packet of each node */
 	uint64_t now;
+	uint32_t incarnation; /**< of the last BOOT record, or PB_TRACE_UNKNOWN */
 	bool failed;
 };
 
@@ -74,13 +74,13 @@ static void keep_packet(struct builder *builder, const struct pb_packet *packet)
 		builder->failed = true;
 }
 
-static void keep_mark(struct builder *builder, const struct pb_trace_record *record)
+static void keep_mark(struct builder *builder, const struct pb_trace_record *record, uint32_t lane)
 {
 	struct pb_mark *kept =
 		append((void **)&builder->timeline->marks, &builder->timeline->mark_count, sizeof(*kept));
 
 	if (kept != NULL)
-		*kept = (struct pb_mark){.time = builder->now, .record = *record};
+		*kept = (struct pb_mark){.time = builder->now, .lane = lane, .record = *record};
 	else
 		builder->failed = true;
 }
@@ -96,21 +96,20 @@ static struct queue *queue_at(struct builder *builder, uint32_t index)
 		builder->failed = true;
 		return NULL;
 	}
-	queue->channel = PB_TRACE_UNKNOWN;
-	queue->node = PB_TRACE_UNKNOWN;
+	queue->slot = (struct pb_lane_slot){.index = index, .current = PB_LANE_NONE, .last = PB_LANE_NONE};
 	builder->queues[index] = queue;
 	return queue;
 }
 
-static struct pb_packet *add(struct queue *queue, uint32_t index)
+static struct pb_packet *add(struct queue *queue)
 {
 	struct pb_packet *packet;
 
 	if (queue->count == OPEN_MAX)
 		memmove(queue->open, &queue->open[1], --queue->count * sizeof(queue->open[0]));
 	packet = &queue->open[queue->count++];
-	*packet = (struct pb_packet){.queue = index,
-				     .channel = queue->channel,
+	*packet = (struct pb_packet){.lane = queue->slot.current,
+				     .node = PB_TRACE_UNKNOWN,
 				     .context = PB_TRACE_UNKNOWN,
 				     .submit = PB_TRACE_NEVER,
 				     .patch = PB_TRACE_NEVER,
@@ -129,7 +128,7 @@ static bool is_named(const struct pb_packet *packet)
 }
 
 /** Finds the packet of a fence id: the one named so, else the oldest unnamed one, else a new one. */
-static struct pb_packet *find(struct queue *queue, uint32_t index, uint32_t fence_id)
+static struct pb_packet *find(struct queue *queue, uint32_t fence_id)
 {
 	struct pb_packet *nameless = NULL;
 
@@ -140,14 +139,13 @@ static struct pb_packet *find(struct queue *queue, uint32_t index, uint32_t fenc
 			nameless = &queue->open[i];
 	}
 	if (nameless == NULL)
-		nameless = add(queue, index);
+		nameless = add(queue);
 	nameless->fence_id = fence_id;
 	return nameless;
 }
 
 /** Handles SUBMIT, which reports how many submissions are open: adds the missing ones. */
-static void on_submit(struct builder *builder, struct queue *queue, uint32_t index, uint32_t put,
-		      uint32_t completed)
+static void on_submit(struct builder *builder, struct queue *queue, uint32_t put, uint32_t completed)
 {
 	const uint32_t fresh = queue->put_known ? put - queue->put : 1u;
 	uint32_t missing = put - completed - queue->count;
@@ -156,7 +154,7 @@ static void on_submit(struct builder *builder, struct queue *queue, uint32_t ind
 	queue->put_known = true;
 	/* The last `fresh` of them were submitted now. */
 	for (; missing != 0 && missing <= OPEN_MAX; missing--) {
-		struct pb_packet *packet = add(queue, index);
+		struct pb_packet *packet = add(queue);
 
 		if (missing <= fresh)
 			packet->submit = builder->now;
@@ -177,22 +175,23 @@ static void end(struct builder *builder, struct pb_packet *packet, uint32_t node
 }
 
 /** Ends a packet and removes it from its queue. */
-static void leave(struct builder *builder, struct queue *queue, struct pb_packet *packet)
+static void leave(struct builder *builder, struct queue *queue, struct pb_packet *packet, uint32_t node)
 {
 	const size_t behind = (size_t)(&queue->open[queue->count] - packet) - 1u;
 
-	end(builder, packet, queue->node);
+	end(builder, packet, node);
 	keep_packet(builder, packet);
 	memmove(packet, packet + 1, behind * sizeof(*packet));
 	queue->count--;
 }
 
-static void on_complete(struct builder *builder, struct queue *queue, uint32_t index,
-			const struct pb_trace_record *record)
+static void on_complete(struct builder *builder, struct queue *queue, const struct pb_trace_record *record)
 {
-	struct pb_packet *packet = find(queue, index, record->arguments[0]);
+	const uint32_t node = PB_TRACE_DONE_NODE(record->arguments[1]);
+	struct pb_packet *packet = find(queue, record->arguments[0]);
 
-	queue->node = PB_TRACE_DONE_NODE(record->arguments[1]);
+	packet->lane = pb_lane_ran(&builder->timeline->lanes, &queue->slot, node);
+	builder->failed |= packet->lane == PB_LANE_NONE;
 	packet->error = PB_TRACE_DONE_ERROR(record->arguments[1]);
 	if (packet->error != 0)
 		packet->kind = PB_PACKET_FAILED;
@@ -200,15 +199,17 @@ static void on_complete(struct builder *builder, struct queue *queue, uint32_t i
 		packet->kind = PB_PACKET_PAGING;
 	else if ((packet->flags & (PB_FLAG_PRESENT | PB_FLAG_REDIRECTED_PRESENT)) != 0)
 		packet->kind = PB_PACKET_PRESENT;
-	leave(builder, queue, packet);
+	leave(builder, queue, packet, node);
 }
 
 /** Handles RETURN: the oldest packets are returned. Later submissions stay open. */
 static void on_return(struct builder *builder, struct queue *queue, uint32_t count)
 {
+	const uint32_t node = builder->timeline->lanes.lanes[queue->slot.current].node;
+
 	for (; count != 0 && queue->count != 0; count--) {
 		queue->open[0].kind = PB_PACKET_PREEMPTED;
-		leave(builder, queue, &queue->open[0]);
+		leave(builder, queue, &queue->open[0], node);
 	}
 }
 
@@ -221,22 +222,19 @@ static void on_feed(struct builder *builder, struct pb_packet *packet, uint32_t 
 		packet->feed = builder->now;
 }
 
-/** Handles a record of a queue. @return false: the record is a mark */
-static bool on_packet(struct builder *builder, uint32_t event, uint32_t index,
+/** Handles a record of the path of a submission. @return false: the record is a mark */
+static bool on_packet(struct builder *builder, uint32_t event, struct queue *queue,
 		      const struct pb_trace_record *record)
 {
-	struct queue *queue = queue_at(builder, index);
 	const uint32_t *arguments = record->arguments;
 	struct pb_packet *packet;
 
-	if (queue == NULL)
-		return true;
 	if (event == PB_TRACE_SUBMIT) {
-		on_submit(builder, queue, index, arguments[0], arguments[1]);
+		on_submit(builder, queue, arguments[0], arguments[1]);
 		return true;
 	}
 	if (event == PB_TRACE_COMPLETE) {
-		on_complete(builder, queue, index, record);
+		on_complete(builder, queue, record);
 		return true;
 	}
 	if (event == PB_TRACE_RETURN)
@@ -244,7 +242,7 @@ static bool on_packet(struct builder *builder, uint32_t event, uint32_t index,
 	if (event != PB_TRACE_PATCH && event != PB_TRACE_PATCHED && event != PB_TRACE_FEED &&
 	    event != PB_TRACE_KIND)
 		return false;
-	packet = find(queue, index, arguments[0]);
+	packet = find(queue, arguments[0]);
 	if (event == PB_TRACE_PATCH) {
 		packet->patch = builder->now;
 		packet->patches = arguments[1];
@@ -258,6 +256,93 @@ static bool on_packet(struct builder *builder, uint32_t event, uint32_t index,
 	return true;
 }
 
+/** Ends the open packets of a queue as open: the trace has nothing more of them. */
+static void drop_open(struct builder *builder, struct queue *queue)
+{
+	for (uint32_t i = 0; i < queue->count; i++) {
+		struct pb_packet *packet = &queue->open[i];
+
+		packet->kind = PB_PACKET_OPEN;
+		packet->end = builder->now;
+		keep_packet(builder, packet);
+	}
+	queue->count = 0;
+	queue->put_known = false;
+}
+
+/** Whatever happens to queues from here on cannot be in the trace, or they are gone. @param gone the latter */
+static void forget_queues(struct builder *builder, bool gone)
+{
+	for (uint32_t q = 0; q < QUEUES; q++) {
+		struct queue *queue = builder->queues[q];
+
+		if (queue == NULL)
+			continue;
+		drop_open(builder, queue);
+		if (gone)
+			pb_lane_end(&queue->slot);
+		else
+			pb_lane_lose(&builder->timeline->lanes, &queue->slot);
+	}
+}
+
+/** Handles BOOT: a boot has no queue of the one before. */
+static void on_boot(struct builder *builder, uint32_t incarnation)
+{
+	struct pb_lanes *lanes = &builder->timeline->lanes;
+
+	if (incarnation == builder->incarnation)
+		return;
+	builder->incarnation = incarnation;
+	forget_queues(builder, true);
+	if (lanes->count != 0)
+		lanes->incarnation = incarnation;
+}
+
+/** Handles QUEUE, HANDLE and FREE before their mark is kept. @return false: another record */
+static bool on_identity(struct builder *builder, uint32_t event, struct queue *queue,
+			const struct pb_trace_record *record)
+{
+	struct pb_lanes *lanes = &builder->timeline->lanes;
+	const uint32_t first = record->arguments[0], second = record->arguments[1];
+
+	if (event == PB_TRACE_QUEUE) {
+		drop_open(builder, queue);
+		builder->failed |= !pb_lane_created(lanes, &queue->slot, first, second);
+		return true;
+	}
+	if (event != PB_TRACE_HANDLE && event != PB_TRACE_FREE)
+		return false;
+	if (pb_lane_is_other(lanes, &queue->slot, first, second))
+		drop_open(builder, queue);
+	builder->failed |= !pb_lane_identify(lanes, &queue->slot, first, second);
+	for (uint32_t i = 0; i < queue->count; i++)
+		queue->open[i].lane = queue->slot.current;
+	return true;
+}
+
+/** Handles a record about a queue. */
+static void on_queue(struct builder *builder, uint32_t event, const struct pb_trace_record *record)
+{
+	struct queue *queue = queue_at(builder, PB_TRACE_WHAT_OBJECT(record->what));
+	uint32_t lane;
+
+	if (queue == NULL)
+		return;
+	if (!on_identity(builder, event, queue, record) &&
+	    pb_lane_of(&builder->timeline->lanes, &queue->slot) == PB_LANE_NONE)
+		builder->failed = true;
+	if (builder->failed)
+		return;
+	lane = queue->slot.current;
+	if (event == PB_TRACE_FREE) {
+		drop_open(builder, queue);
+		pb_lane_end(&queue->slot);
+	}
+	if (event != PB_TRACE_HANDLE && !on_packet(builder, event, queue, record))
+		keep_mark(builder, record, lane);
+}
+
 /** Handles one record. */
 static void handle(struct builder *builder, const struct pb_trace_moment *moment)
 {
@@ -265,14 +350,18 @@ static void handle(struct builder *builder, const struct pb_trace_moment *moment
 	const uint32_t event = builder->data->schema.kinds[PB_TRACE_WHAT_EVENT(record->what)].event;
 	const uint32_t object = PB_TRACE_WHAT_OBJECT(record->what);
 
+	if (moment->after_loss)
+		forget_queues(builder, false);
 	builder->now = moment->time;
-	if (event == PB_TRACE_QUEUE && queue_at(builder, object) != NULL)
-		*queue_at(builder, object) =
-			(struct queue){.channel = record->arguments[0], .node = record->arguments[1]};
-	if (event != 0 && object != PB_TRACE_NONE && event != PB_TRACE_NODE &&
-	    on_packet(builder, event, object, record))
-		return;
-	keep_mark(builder, record);
+	if (event == PB_TRACE_BOOT)
+		on_boot(builder, record->arguments[1]);
+	if (event == PB_TRACE_LEVELS && (PB_TRACE_LEVELS_LIFE(record->arguments[0]) == 0 ||
+					 PB_TRACE_LEVELS_LIFE(record->arguments[1]) == 0))
+		forget_queues(builder, false);
+	if (event != 0 && object != PB_TRACE_NONE && event != PB_TRACE_NODE)
+		on_queue(builder, event, record);
+	else
+		keep_mark(builder, record, PB_LANE_NONE);
 }
 
 static int by_feed(const void *left, const void *right)
@@ -293,7 +382,7 @@ static void end_open(struct builder *builder)
 
 		for (uint32_t i = 0; queue != NULL && i < queue->count; i++) {
 			queue->open[i].kind = PB_PACKET_OPEN;
-			queue->open[i].node = queue->node;
+			queue->open[i].node = builder->timeline->lanes.lanes[queue->slot.current].node;
 			keep_packet(builder, &queue->open[i]);
 		}
 	}
@@ -309,6 +398,46 @@ static void end_open(struct builder *builder)
 	}
 }
 
+/** Gives packets and marks their final lanes, and packets that did not run the node of their queue. */
+static void place(struct pb_timeline *timeline, uint32_t *places)
+{
+	struct pb_lanes *lanes = &timeline->lanes;
+
+	for (size_t i = 0; i < timeline->packet_count; i++) {
+		struct pb_packet *packet = &timeline->packets[i];
+
+		packet->lane = pb_lane_resolve(lanes, packet->lane);
+		lanes->lanes[packet->lane].packets++;
+	}
+	for (size_t i = 0; i < timeline->mark_count; i++)
+		timeline->marks[i].lane = pb_lane_resolve(lanes, timeline->marks[i].lane);
+	pb_lanes_sort(lanes, places);
+	for (size_t i = 0; i < timeline->packet_count; i++) {
+		struct pb_packet *packet = &timeline->packets[i];
+
+		packet->lane = places[packet->lane];
+		if (packet->node == PB_TRACE_UNKNOWN)
+			packet->node = lanes->lanes[packet->lane].node;
+	}
+	for (size_t i = 0; i < timeline->mark_count; i++) {
+		struct pb_mark *mark = &timeline->marks[i];
+
+		mark->lane = mark->lane != PB_LANE_NONE ? places[mark->lane] : PB_LANE_NONE;
+	}
+}
+
+/** Ends what is open and sorts the lanes. */
+static void finish(struct builder *builder)
+{
+	uint32_t *places = calloc(builder->timeline->lanes.count + 1u, sizeof(*places));
+
+	end_open(builder);
+	builder->failed |= places == NULL;
+	if (!builder->failed)
+		place(builder->timeline, places);
+	free(places);
+}
+
 bool pb_timeline_build(const struct pb_trace_data *data, struct pb_timeline *timeline)
 {
 	struct builder *builder = calloc(1, sizeof(*builder));
@@ -319,10 +448,13 @@ bool pb_timeline_build(const struct pb_trace_data *data, struct pb_timeline *tim
 		return false;
 	builder->data = data;
 	builder->timeline = timeline;
+	builder->incarnation = PB_TRACE_UNKNOWN;
+	timeline->lanes.incarnation = PB_TRACE_UNKNOWN;
 	for (size_t i = 0; i < data->count && !builder->failed; i++)
 		handle(builder, &data->moments[i]);
 	timeline->duration = builder->now;
-	end_open(builder);
+	if (!builder->failed)
+		finish(builder);
 	for (uint32_t q = 0; q < QUEUES; q++)
 		free(builder->queues[q]);
 	failed = builder->failed;
@@ -332,6 +464,7 @@ bool pb_timeline_build(const struct pb_trace_data *data, struct pb_timeline *tim
 
 void pb_timeline_free(struct pb_timeline *timeline)
 {
+	free(timeline->lanes.lanes);
 	free(timeline->packets);
 	free(timeline->marks);
 	memset(timeline, 0, sizeof(*timeline));

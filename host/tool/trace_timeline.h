@@ -7,9 +7,9 @@
 #define PB_HOST_TOOL_TRACE_TIMELINE_H
 
 #include "host/tool/trace_file.h"
+#include "host/tool/trace_lane.h"
 
-#define PB_TRACE_NEVER   UINT64_MAX /**< a time that is not in the trace */
-#define PB_TRACE_UNKNOWN UINT32_MAX /**< a channel, node or context that is not in the trace */
+#define PB_TRACE_NEVER UINT64_MAX /**< a time that is not in the trace */
 
 /* X(NAME, number, text) */
 #define PB_PACKET_KINDS(X)                                                                                   \
@@ -18,7 +18,7 @@
 	X(PAGING, 2, "paging")                                                                               \
 	X(PREEMPTED, 3, "preempted") /* returned to its host */                                              \
 	X(FAILED, 4, "failed")                                                                               \
-	X(OPEN, 5, "open") /* the trace ends before the packet */
+	X(OPEN, 5, "open") /* the trace has no end of the packet */
 
 /** Kind of a packet: its flags, or how it ended. */
 enum pb_packet_kind {
@@ -30,9 +30,8 @@ enum pb_packet_kind {
 /** One submission. Times are microseconds since the first record. */
 struct pb_packet {
 	enum pb_packet_kind kind;
-	uint32_t queue;    /**< index of its handle */
-	uint32_t channel;  /**< or PB_TRACE_UNKNOWN */
-	uint32_t node;     /**< or PB_TRACE_UNKNOWN */
+	uint32_t lane;     /**< its queue: an index of pb_timeline.lanes */
+	uint32_t node;     /**< where it ran, or PB_TRACE_UNKNOWN */
 	uint32_t context;  /**< index of its handle, or PB_TRACE_UNKNOWN */
 	uint32_t fence_id; /**< SubmissionFenceId */
 	uint32_t flags;    /**< PB_FLAG_*, as far as recorded */
@@ -45,7 +44,8 @@ struct pb_packet {
 	uint64_t feed;     /**< first fed to the engine's ring, or NEVER */
 	uint64_t again;    /**< last fed to the engine's ring, or NEVER */
 	uint64_t run;      /**< became the head of the engine's ring, or NEVER */
-	uint64_t end;      /**< completed or returned */
+	uint64_t
+		end; /**< completed or returned; of an open packet the last time that it is known to be open */
 };
 
 /** Returns the first time recorded of a packet. */
@@ -55,13 +55,15 @@ const char *pb_packet_kind_name(enum pb_packet_kind kind);
 
 /** A record that belongs to no packet. */
 struct pb_mark {
-	uint64_t time;                 /**< microseconds since the first record */
+	uint64_t time; /**< microseconds since the first record */
+	uint32_t lane; /**< of a record about a queue that has packets: its lane; else PB_LANE_NONE */
 	struct pb_trace_record record; /**< the record */
 };
 
 /** A timeline. */
 struct pb_timeline {
-	struct pb_packet *packets; /**< by end */
+	struct pb_lanes lanes;     /**< queues that have packets: by node and channel, unknown ones last */
+	struct pb_packet *packets; /**< those that ended by end, then the open ones */
 	size_t packet_count;       /**< number of packets */
 	struct pb_mark *marks;     /**< by time */
 	size_t mark_count;         /**< number of marks */

@@ -59,4 +59,10 @@ enum pb_error pb_card_read(const struct pb_link *link, struct pb_card_info *info
  */
 enum pb_error pb_crash_read(const struct pb_link *link, struct pb_crash_record *record);
 
+/**
+ * Returns the largest piece of the pool that a channel can have while no other channel has any, in bytes: what is kept
+ * for each channel lies apart.
+ */
+uint32_t pb_card_pool_most(const struct pb_card_info *card);
+
 #endif

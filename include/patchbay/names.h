@@ -29,6 +29,8 @@ const char *pb_priority_name(uint32_t priority);
 const char *pb_node_state_name(uint32_t state);
 /** Returns the name of an enum pb_command_code, such as "PING". */
 const char *pb_command_name(uint32_t code);
+/** Returns the name of an enum pb_resource, such as "QUEUES". */
+const char *pb_resource_name(uint32_t resource);
 /** Returns the name of an enum pb_why, such as "WAITING". */
 const char *pb_why_name(uint32_t why);
 /** Returns the meaning of an enum pb_why, in one phrase. */

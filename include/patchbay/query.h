@@ -90,6 +90,35 @@ enum pb_error pb_context_query(struct pb_channel *channel, uint32_t context, boo
  */
 enum pb_error pb_channel_query(struct pb_channel *channel, struct pb_channel_status *status);
 
+/** What a channel has of a resource, as the firmware reports it. */
+struct pb_quota_status {
+	uint32_t used;    /**< what the channel has; of a resource that is not used up, 0 */
+	uint32_t limit;   /**< what it may have */
+	uint32_t minimum; /**< what every channel is guaranteed; the least limit */
+	uint32_t total;   /**< the card's; of a resource that is not used up, the default limit */
+};
+
+/**
+ * Queries what a channel has of a resource.
+ * @param channel the asker's
+ * @param owner number of the channel asked about; another than the asker's needs PB_PRIVILEGE_QUERY
+ * @param resource enum pb_resource
+ * @param status out
+ * @retval PB_ERROR_NO_PERMISSION the asker may not query other channels
+ */
+enum pb_error pb_quota_query(struct pb_channel *channel, uint32_t owner, uint32_t resource,
+			     struct pb_quota_status *status);
+/**
+ * Limits what a channel may have of a resource, until CHANNEL_CLOSE. What it has already stays. A command that would
+ * exceed the limit fails with PB_ERROR_NO_QUOTA; its first result is the resource.
+ * @param channel the admin's
+ * @param owner number of the channel to limit
+ * @param resource enum pb_resource
+ * @param limit not below the resource's guaranteed minimum; more than the card has: no limit
+ * @retval PB_ERROR_NO_PERMISSION the channel is not the admin's
+ */
+enum pb_error pb_quota_set(struct pb_channel *channel, uint32_t owner, uint32_t resource, uint32_t limit);
+
 /** All that events report of a queue, read without them. */
 struct pb_queue_resync {
 	struct pb_fence fence;       /**< failed, faulted, hung: see error and errors */

@@ -93,6 +93,7 @@ struct pb_queue_request {
  * @retval PB_ERROR_BAD_ARGUMENT entries are out of range, or `system` is not segment 0 of the channel
  * @retval PB_ERROR_NO_PERMISSION the priority is above the channel's cap
  * @retval PB_ERROR_NO_SPACE the segment, or the firmware's queue table, is full
+ * @retval PB_ERROR_ENGINE_DEAD the node's engine does not answer any more, or did not at boot
  */
 enum pb_error pb_queue_create_with(struct pb_queue *queue, struct pb_channel *channel,
 				   struct pb_segment *system, const struct pb_queue_request *request);
@@ -159,6 +160,13 @@ enum pb_error pb_queue_fence(struct pb_queue *queue, struct pb_fence *fence);
  */
 enum pb_error pb_queue_wait(struct pb_queue *queue, uint64_t timeline, uint64_t timeout_us,
 			    struct pb_fence *fence);
+/**
+ * Asks for other time limits than the node's for the queue's submissions, from now on. The firmware brings each within
+ * what the admin allows the channel (PB_RESOURCE_HANG_MICROSECONDS, PB_RESOURCE_STOP_MICROSECONDS). Never blocks.
+ * @param hang_us microseconds without progress after which a submission counts as hung; 0: the node's limit
+ * @param stop_us microseconds that a stop may take, whatever progress the submission makes; 0: the node's limits
+ */
+void pb_queue_set_limits(struct pb_queue *queue, uint32_t hang_us, uint32_t stop_us);
 /** Acknowledges the fence record's first error. Blocks for at most PB_COMMAND_TIMEOUT_US. */
 enum pb_error pb_queue_clear(struct pb_queue *queue);
 

@@ -69,7 +69,8 @@ enum pb_error pb_queue_suspend_begin(struct pb_queue *queue, uint32_t flags, uin
  */
 enum pb_error pb_queue_resume(struct pb_queue *queue);
 /**
- * Suspends all queues of all channels, as pb_queue_suspend() does one queue.
+ * Suspends all queues of all channels, as pb_queue_suspend() does one queue. The card resumes with pb_card_resume(), or
+ * when the admin's channel closes: when it detaches, or when another admin attaches after its death.
  * @param channel the admin's
  * @param flags PB_STOP_*
  */

@@ -16,6 +16,8 @@
 
 /** Largest number of nodes that the library reads: as many as the capability NODE_KINDS has room for. */
 #define PB_TELEMETRY_NODES 8u
+/** Channels that a snapshot has room for. */
+#define PB_TELEMETRY_CHANNELS 16u
 
 /** How a value changes. */
 enum pb_telemetry_kind {
@@ -72,6 +74,10 @@ struct pb_telemetry_snapshot {
 	/** By enum pb_card_tag; from index card_values on 0 and without meaning. */
 	uint64_t values[PB_CARD_TAG_COUNT];
 	struct pb_telemetry_node nodes[PB_TELEMETRY_NODES]; /**< the first node_count are valid */
+	uint32_t
+		channel_count; /**< channels copied, PB_TELEMETRY_CHANNELS at most; 0: the firmware has no accounts */
+	/** What each channel has and may have, by enum pb_resource; the first channel_count are valid. */
+	struct pb_channel_account channels[PB_TELEMETRY_CHANNELS];
 };
 
 /**

@@ -34,5 +34,6 @@ int main(void)
 	pb_bench_schedule();
 	pb_bench_patches();
 	pb_bench_delays();
+	pb_bench_clients();
 	pb_bench_exit(0);
 }

@@ -2,7 +2,7 @@
 /**
  * @file
  * The parts of the bench: a card and its host around the firmware (bench_card.c), and the measurements
- * (bench.c, bench_empty.c, bench_patch.c, bench_delay.c).
+ * (bench.c, bench_empty.c, bench_patch.c, bench_delay.c, bench_clients.c).
  */
 #ifndef PB_TESTS_BENCH_BENCH_H
 #define PB_TESTS_BENCH_BENCH_H
@@ -80,6 +80,14 @@ void pb_bench_serve(void);
 /** Engines finish everything, until the queue is empty. */
 void pb_bench_finish(struct pb_queue *queue);
 
+/** Makes the link of another channel, whose segments and queues are its own. Its waits run the firmware. */
+void pb_bench_link(struct pb_link *link, uint32_t channel);
+/**
+ * Has the firmware claim its lines by another function than the board's. No bytes of lines are sent meanwhile.
+ * @param take NULL: the board's again @param pending word that the firmware checks between two slices
+ */
+void pb_bench_claim_by(uint32_t (*take)(void *context), const uint32_t *pending);
+
 /** Sums over a number of submissions, in instructions times 1000. */
 struct pb_bench_spans {
 	uint64_t submit, retire, submit_to_sleep, retire_to_sleep;
@@ -94,5 +102,7 @@ void pb_bench_schedule(void);
 void pb_bench_patches(void);
 /** The longest time between two polls of the interrupts. */
 void pb_bench_delays(void);
+/** The most expensive pass that eight hostile clients cause. Pre: the bench's own channel is detached. */
+void pb_bench_clients(void);
 
 #endif

@@ -38,30 +38,10 @@ static bool ticking;         /**< the next poll finds a tick */
 static bool held;            /**< interrupts wait for sleep_and_wake */
 static bool muted;           /**< the host's doorbell is not rung */
 static uint32_t polled_at;   /**< counter when the tick was found, or when the alarm rang */
+static bool stormy;          /**< no bytes of lines are sent: pb_bench_claim_by() */
 
 struct pb_bench pb_bench;
 uint32_t pb_bench_longest_delay, pb_bench_submit_to_sleep, pb_bench_retire_to_sleep;
-
-void pb_bench_print_milli(const char *key, uint32_t milli)
-{
-	pb_bench_print_text(key);
-	pb_bench_print_text(" ");
-	pb_bench_print_number(milli / 1000u);
-	pb_bench_print_text(".");
-	pb_bench_print_number(milli / 100u % 10u);
-	pb_bench_print_number(milli / 10u % 10u);
-	pb_bench_print_text("\n");
-}
-
-void pb_bench_require(bool good, const char *what)
-{
-	if (good)
-		return;
-	pb_bench_print_text("bench: failed: ");
-	pb_bench_print_text(what);
-	pb_bench_print_text("\n");
-	pb_bench_exit(1);
-}
 
 /* ---- interrupt lines: the board's, with a read of the counter after each raise ---- */
 
@@ -159,6 +139,8 @@ static void send(uint32_t line)
 	const uint32_t *taken = &line_block()->to_mcu_taken[line];
 	const uint32_t before = pb_shared_read32(taken);
 
+	if (stormy)
+		return;
 	pb_bench_board_send(line);
 	while (!held && pb_shared_read32(taken) == before)
 		continue;
@@ -259,6 +241,12 @@ static const struct pb_link_ops link_ops = {
 };
 
 static struct pb_link host_link = {.ops = &link_ops, .channel = CHANNEL};
+
+void pb_bench_link(struct pb_link *link, uint32_t channel)
+{
+	*link = host_link;
+	link->channel = channel;
+}
 
 /* ---- the counter's own cost: from an interrupt that does nothing to a doorbell that rings nothing ---- */
 
@@ -497,4 +485,13 @@ uint32_t pb_bench_switch(void)
 void pb_bench_finish(struct pb_queue *queue)
 {
 	pb_bench_require(pb_queue_wait(queue, queue->timeline, 1, NULL) == PB_ERROR_OK, "wait");
+}
+
+/* ---- other lines than the board's, while all clients have work for every pass ---- */
+
+void pb_bench_claim_by(uint32_t (*take)(void *context), const uint32_t *pending)
+{
+	stormy = take != NULL;
+	lines_ops.take = take != NULL ? take : board_lines->ops->take;
+	lines.pending = take != NULL ? pending : board_lines->pending;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
 
+#include "tests/bench/bench.h"
 #include "tests/bench/bench_board.h"
 #include "tests/target/semihost.h"
 
@@ -27,4 +28,25 @@ void pb_bench_print_number(uint32_t value)
 _Noreturn void pb_bench_exit(uint32_t code)
 {
 	semihost_exit(code);
+}
+
+void pb_bench_print_milli(const char *key, uint32_t milli)
+{
+	pb_bench_print_text(key);
+	pb_bench_print_text(" ");
+	pb_bench_print_number(milli / 1000u);
+	pb_bench_print_text(".");
+	pb_bench_print_number(milli / 100u % 10u);
+	pb_bench_print_number(milli / 10u % 10u);
+	pb_bench_print_text("\n");
+}
+
+void pb_bench_require(bool good, const char *what)
+{
+	if (good)
+		return;
+	pb_bench_print_text("bench: failed: ");
+	pb_bench_print_text(what);
+	pb_bench_print_text("\n");
+	pb_bench_exit(1);
 }

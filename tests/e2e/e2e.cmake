@@ -12,6 +12,7 @@ if(NOT PB_SANITIZE)
       ${CMAKE_CURRENT_LIST_DIR}/e2e_queues.c
       ${CMAKE_CURRENT_LIST_DIR}/e2e_image.c
       ${CMAKE_CURRENT_LIST_DIR}/e2e_stray.c
+      ${CMAKE_CURRENT_LIST_DIR}/e2e_trace.c
     LINKS pb_dma_builder pb_host pb_link_socket pb_card cmocka cjson)
   target_compile_definitions(test_e2e_support PUBLIC
     E2E_PATCHBAY="$<TARGET_FILE:patchbay>"
@@ -23,6 +24,7 @@ foreach(name replay demo clients lost_doorbell client_killed waits many_queues m
   pb_e2e_test(${name})
 endforeach()
 pb_e2e_test(info)
+pb_e2e_test(timeline LINKS test_timeline_view)
 pb_e2e_test(stops SOURCES ${CMAKE_CURRENT_LIST_DIR}/e2e_long.c)
 pb_e2e_test(admin SOURCES ${CMAKE_CURRENT_LIST_DIR}/e2e_long.c)
 # Only clients are killed, so one board is enough.

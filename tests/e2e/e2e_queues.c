@@ -10,9 +10,10 @@
 /* Commands posted and not finished. */
 #define UNDER_WAY 8u
 /* What the other host holds. */
-#define OTHER_BYTES  (E2E_SYSTEM_BYTES + E2E_VIDEO_BYTES)
-#define ALL_QUEUES   4096u
-#define ALL_CONTEXTS 64u
+#define OTHER_BYTES (E2E_SYSTEM_BYTES + E2E_VIDEO_BYTES)
+/* What one channel can have: of 4096 queues 227, and of 64 contexts three, are kept for each other one. */
+#define ALL_QUEUES   2280u
+#define ALL_CONTEXTS 40u
 #define OWN_SEGMENTS 32u
 
 static void prepare(struct pb_queue *queue, struct pb_channel *channel, const struct pb_memory *memory,
@@ -84,15 +85,17 @@ static void allocate_contexts(struct pb_channel *channel)
 {
 	uint32_t context;
 
-	for (uint32_t i = 0; i < ALL_CONTEXTS - 1u; i++)
+	for (uint32_t i = 0; i < ALL_CONTEXTS; i++)
 		assert_int_equal(pb_context_create(channel, &context), PB_ERROR_OK);
 	assert_int_equal(pb_context_create(channel, &context), PB_ERROR_NO_SPACE);
 }
 
-/* The pool in one piece, but for what the other host allocated first. */
+/* What channels share of the pool in one piece, but for what the other host allocated first; then its own part. */
 static void allocate_pool(struct pb_channel *channel, struct pb_segment *system)
 {
-	const uint32_t bytes = channel->card.capabilities[PB_CAPABILITY_POOL_BYTES] - OTHER_BYTES;
+	const uint32_t own = channel->card.capabilities[PB_CAPABILITY_POOL_BYTES_MIN];
+	const uint32_t bytes = channel->card.capabilities[PB_CAPABILITY_POOL_BYTES] - OTHER_BYTES -
+			       channel->card.channel_count * own;
 	struct pb_segment_request request = {.os_base = E2E_SYSTEM_BASE,
 					     .gpu_base = E2E_SYSTEM_BASE,
 					     .size = bytes,
@@ -103,9 +106,13 @@ static void allocate_pool(struct pb_channel *channel, struct pb_segment *system)
 	request = (struct pb_segment_request){.id = E2E_VIDEO,
 					      .os_base = E2E_VIDEO_OS,
 					      .gpu_base = E2E_VIDEO_GPU,
-					      .size = PB_PAGE_BYTES,
-					      .backing_bytes = PB_PAGE_BYTES};
+					      .size = own + PB_PAGE_BYTES,
+					      .backing_bytes = own + PB_PAGE_BYTES};
 	assert_int_equal(pb_segment_create(&more, channel, &request), PB_ERROR_NO_SPACE);
+	request.size = request.backing_bytes = own;
+	assert_int_equal(pb_segment_create(&more, channel, &request), PB_ERROR_OK);
+	assert_int_equal(pb_segment_destroy(&more), PB_ERROR_OK);
+	request.size = PB_PAGE_BYTES;
 	request.backing_bytes = 0;
 	for (uint32_t id = 1; id < OWN_SEGMENTS; id++) {
 		request.id = id;
@@ -116,14 +123,14 @@ static void allocate_pool(struct pb_channel *channel, struct pb_segment *system)
 
 static void allocate_queues(struct pb_channel *channel, struct pb_segment *system)
 {
-	static struct pb_queue queues[ALL_QUEUES - E2E_NODES];
+	static struct pb_queue queues[ALL_QUEUES];
 	struct pb_queue one_more;
 	struct pb_memory memory;
 
-	assert_int_equal(pb_memory_allocate(system, (ALL_QUEUES - E2E_NODES) * E2E_SMALL_QUEUE_BYTES,
-					    PB_LINE_BYTES, &memory),
-			 PB_ERROR_OK);
-	e2e_queues_create(queues, ALL_QUEUES - E2E_NODES, channel, &memory);
+	assert_int_equal(
+		pb_memory_allocate(system, ALL_QUEUES * E2E_SMALL_QUEUE_BYTES, PB_LINE_BYTES, &memory),
+		PB_ERROR_OK);
+	e2e_queues_create(queues, ALL_QUEUES, channel, &memory);
 	assert_int_equal(pb_queue_create(&one_more, channel, system, 0, E2E_SMALL_RING), PB_ERROR_NO_SPACE);
 }
 

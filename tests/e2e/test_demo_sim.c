@@ -299,6 +299,8 @@ static void let_pool_be_small(struct pb_link *link)
 	for (uint32_t i = 0; i < block->capability_count; i++) {
 		if (table[i].key == PB_CAPABILITY_POOL_BYTES)
 			table[i].value = pool_bytes;
+		if (table[i].key == PB_CAPABILITY_POOL_BYTES_MIN)
+			table[i].value = 0;
 	}
 }
 

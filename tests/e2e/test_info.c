@@ -45,6 +45,11 @@ static void check_capabilities(const cJSON *object)
 		{"POOL_OFFSET", 0x20000},
 		{"POOL_BYTES", 0xfbf000},
 		{"FORMATS", 26},
+		{"QUEUES_MIN", 227},
+		{"CONTEXTS_MIN", 3},
+		{"SEGMENTS_MIN", 5},
+		{"FORMATS_MIN", 3},
+		{"POOL_BYTES_MIN", 111 * 4096},
 	};
 	const cJSON *capabilities = cJSON_GetObjectItemCaseSensitive(object, "capabilities");
 

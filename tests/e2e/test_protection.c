@@ -4,7 +4,10 @@
  * with a record that names the place.
  */
 #define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "host/tool/firmware_image.h"
 #include "tests/e2e/e2e.h"
@@ -200,12 +203,54 @@ static void a_used_up_stack_is_recorded(void **state)
 	assert_int_equal(crash.stack_address, bottom);
 }
 
+/* ---- a CPU without enough of it ---- */
+
+/* QEMU with another protection unit: a program of its name, which comes first in PATH. */
+static void make_qemu(const char *folder, uint32_t regions)
+{
+	char script[E2E_PATH_BYTES * 2], file[E2E_PATH_BYTES];
+
+	assert_int_equal(mkdir(folder, 0777), 0);
+	e2e_path(file, "bin/qemu-system-arm");
+	(void)snprintf(script, sizeof(script),
+		       "#!/bin/sh\nPATH=${PATH#*:} exec qemu-system-arm -global "
+		       "cortex-m7-arm-cpu.pmsav7-dregion=%u \"$@\"\n",
+		       (unsigned)regions);
+	e2e_write_file(file, script, strlen(script));
+	assert_int_equal(chmod(file, 0755), 0);
+}
+
+/* The firmware never runs: the card ends, and reports how many regions there are. */
+static void an_image_refuses_a_cpu_with_too_few_regions(void **state)
+{
+	static const char said[] = "UNPROTECTED, pc 0x00000000, status 0x00000004, at stage FATAL";
+	static struct e2e_output output;
+	char folder[E2E_PATH_BYTES], socket[E2E_PATH_BYTES], path[E2E_PATH_BYTES * 16];
+	char *former = strdup(getenv("PATH"));
+
+	(void)state;
+	assert_non_null(former);
+	if (strcmp(e2e_board(), "mps2_an500") == 0) { /* of no other CPU QEMU changes the number */
+		e2e_path(folder, "bin");
+		e2e_path(socket, "card");
+		make_qemu(folder, 4);
+		(void)snprintf(path, sizeof(path), "%s:%s", folder, former);
+		assert_int_equal(setenv("PATH", path, 1), 0);
+		e2e_patchbay(&output, "card", "--image", e2e_image(), "--socket", socket);
+		assert_int_equal(setenv("PATH", former, 1), 0);
+		assert_int_equal(output.code, 1);
+		assert_non_null(strstr(output.err, said));
+	}
+	free(former);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		e2e_test(every_violation_is_recorded),
 		e2e_test(a_stack_overflow_is_recorded),
 		e2e_test(a_used_up_stack_is_recorded),
+		e2e_test(an_image_refuses_a_cpu_with_too_few_regions),
 	};
 
 	return e2e_run_tests(tests);

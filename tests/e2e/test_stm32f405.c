@@ -221,12 +221,14 @@ static uint32_t ask(const struct probe *probe, uint32_t channel, uint32_t index,
 /* All of the pool is free again, and a client may use what only the admin's grant allows. */
 static void check_serves(const struct probe *probe)
 {
-	const uint32_t pool = CARD_MEMORY_BYTES - POOL_OFFSET;
+	/* Of 15 pages one is kept for each of three channels. */
+	const uint32_t pool = CARD_MEMORY_BYTES - POOL_OFFSET - 3u * PB_PAGE_BYTES;
 	const struct pb_command all = {
 		PB_COMMAND_SEGMENT_CREATE, 71, {0, PB_SEGMENT_LINEAR, 0, 0, 0, 0, pool, 0, pool}};
-	const struct pb_command more = {PB_COMMAND_SEGMENT_CREATE,
-					72,
-					{1, PB_SEGMENT_LINEAR, 0, 1, 0, 1, PB_PAGE_BYTES, 0, PB_PAGE_BYTES}};
+	const struct pb_command more = {
+		PB_COMMAND_SEGMENT_CREATE,
+		72,
+		{1, PB_SEGMENT_LINEAR, 0, 1, 0, 1, 2u * PB_PAGE_BYTES, 0, 2u * PB_PAGE_BYTES}};
 	const struct pb_command query = {PB_COMMAND_QUERY, 73, {PB_QUERY_CHANNEL, 1}};
 
 	attach(probe, 2);

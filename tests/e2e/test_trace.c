@@ -14,6 +14,7 @@
 #include "tests/e2e/e2e_board.h"
 #include "tests/e2e/e2e_host.h"
 #include "tests/e2e/e2e_image.h"
+#include "tests/e2e/e2e_trace.h"
 
 #define ROUNDS 30u
 
@@ -94,32 +95,6 @@ static void check_events(const char *path)
 	free(text);
 }
 
-static pid_t start_recorder(const struct e2e_card *card, const char *levels, const char *trace)
-{
-	const uint64_t begin = e2e_now();
-	size_t bytes = 0;
-	pid_t recorder;
-
-	e2e_write_file(trace, "", 0);
-	recorder = e2e_spawn(E2E_PATCHBAY,
-			     E2E_ARGUMENT_LIST("trace", "record", "--card", card->socket, "--levels", levels,
-					       "--time", "1000", trace),
-			     NULL);
-	/* The recording has begun when the file is not empty. */
-	while (bytes == 0) {
-		assert_true(e2e_patience(begin));
-		free(e2e_read_file(trace, &bytes));
-	}
-	return recorder;
-}
-
-static void end_recorder(pid_t recorder)
-{
-	kill(recorder, SIGINT);
-	e2e_collect(recorder, &output);
-	assert_int_equal(output.code, 0);
-}
-
 static void a_trace_has_the_whole_path_of_a_submission(void **state)
 {
 	char trace[E2E_PATH_BYTES], events[E2E_PATH_BYTES], page[E2E_PATH_BYTES];
@@ -133,12 +108,12 @@ static void a_trace_has_the_whole_path_of_a_submission(void **state)
 	e2e_path(events, "job.json");
 	e2e_path(page, "job.html");
 	e2e_card_start(&card, 0);
-	recorder = start_recorder(&card, "PACKET=2", trace);
+	recorder = e2e_recorder_start(&card, "PACKET=2", trace);
 	assert_true(e2e_host_open(&host, card.socket));
 	for (uint32_t i = 1; i <= ROUNDS; i++)
 		assert_true(e2e_host_round(&host, i));
 	assert_true(e2e_host_close(&host));
-	end_recorder(recorder);
+	e2e_recorder_end(recorder);
 	text = decode(trace);
 	check_path(text);
 	free(text);
@@ -151,6 +126,7 @@ static void a_trace_has_the_whole_path_of_a_submission(void **state)
 static void the_trace_is_as_the_tour_shows(void **state)
 {
 	static const char *const way[] = {
+		"  HANDLE    queue 0 handle 0x10000 of channel 2 node 0 priority NORMAL\n",
 		"  SUBMIT    queue 0 put 2 completed ",
 		"  PATCH     queue 0 fence 0x1 patches 19\n",
 		"  PATCHED   queue 0 fence 0x1 error OK\n",
@@ -167,10 +143,10 @@ static void the_trace_is_as_the_tour_shows(void **state)
 	e2e_path(trace, "tour.trace");
 	e2e_path(pictures, "pictures");
 	e2e_card_start(&card, 0);
-	recorder = start_recorder(&card, "all", trace);
+	recorder = e2e_recorder_start(&card, "all", trace);
 	e2e_patchbay(&output, "demo", "--card", card.socket, "--frames", "1", "--output", pictures);
 	assert_int_equal(output.code, 0);
-	end_recorder(recorder);
+	e2e_recorder_end(recorder);
 	text = decode(trace);
 	at = text;
 	for (uint32_t i = 0; i < sizeof(way) / sizeof(way[0]); i++) {

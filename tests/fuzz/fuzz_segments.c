@@ -61,11 +61,30 @@ static uint32_t piece_offset(const struct pb_engine_range_entry *range)
 	return range->memory_offset & ~PB_ENGINE_RANGE_PAGED;
 }
 
-/** Marks the pages of the pool that are in use, none twice. @return the longest run that is free, in bytes */
+/** The longest run of free pages between two pages of the pool. */
+static uint32_t longest_run(const bool *taken, uint32_t from, uint32_t to)
+{
+	uint32_t run = 0, longest = 0;
+
+	for (uint32_t p = from; p < to; p++) {
+		run = taken[p] ? 0 : run + 1u;
+		longest = run > longest ? run : longest;
+	}
+	return longest;
+}
+
+/**
+ * Marks the pages of the pool that are in use, none twice. A quarter of the pool, at its end, is kept for the channels,
+ * an equal part for each.
+ * @return the longest free run that the guest may have, in bytes
+ */
 static uint32_t longest_hole(void)
 {
 	static bool taken[FUZZ_MEMORY_BYTES / PB_PAGE_BYTES];
-	uint32_t run = 0, longest = 0;
+	const uint32_t end = FUZZ_MEMORY_BYTES / PB_PAGE_BYTES, begin = PB_CARD_POOL_OFFSET / PB_PAGE_BYTES;
+	const uint32_t own = (end - begin) / 4u / PB_LIMIT_CHANNELS;
+	const uint32_t kept = end - PB_LIMIT_CHANNELS * own;
+	uint32_t shared, home;
 
 	memset(taken, 0, sizeof(taken));
 	for (uint32_t i = 0; i < 3u * PB_ENGINE_RANGES; i++) {
@@ -81,11 +100,9 @@ static uint32_t longest_hole(void)
 			taken[first + p] = true;
 		}
 	}
-	for (uint32_t p = PB_CARD_POOL_OFFSET / PB_PAGE_BYTES; p < FUZZ_MEMORY_BYTES / PB_PAGE_BYTES; p++) {
-		run = taken[p] ? 0 : run + 1u;
-		longest = run > longest ? run : longest;
-	}
-	return longest * PB_PAGE_BYTES;
+	shared = longest_run(taken, begin, kept);
+	home = longest_run(taken, kept + own, kept + 2u * own);
+	return (shared > home ? shared : home) * PB_PAGE_BYTES;
 }
 
 /** How much of a segment the engine sees. */

@@ -20,7 +20,6 @@
 #define PB_LIMIT_RING_MIN        2u
 #define PB_LIMIT_RING_MAX        4u
 #define PB_LIMIT_JOBS            1u
-#define PB_LIMIT_WAKES           2u
 #define PB_LIMIT_STOPS           4u
 #define PB_LIMIT_IN_FLIGHT       3u
 #define PB_LIMIT_CONTROL_ENTRIES 4u

@@ -58,7 +58,6 @@ static void detach(struct pb_run *run, struct pb_host *host)
 {
 	if ((run->rates & PB_RATE_ROOMS) == 0 || !pb_random_one_in(&run->random, 8))
 		return;
-	pb_run_log(run, "channel %u: detaches", host->client.channel);
 	pb_host_detach(run, host);
 }
 
@@ -145,21 +144,12 @@ static void kill_engine(struct pb_run *run)
 	pb_world_kill(&run->world, node);
 }
 
-static bool any_dead(const struct pb_run *run)
-{
-	bool dead = false;
-
-	for (uint32_t n = 0; n < PB_CARD_NODES; n++)
-		dead = dead || run->world.nodes[n].dead;
-	return dead;
-}
-
-/** A host dies, or the firmware restarts. A dead engine keeps the firmware from booting, so no restart then. */
+/** A host dies, or the firmware restarts: also beside an engine that is dead, and stays so. */
 static void kill_host_or_restart(struct pb_run *run, struct pb_host *host)
 {
 	const bool restarts = pb_random_one_in(&run->random, 2);
 
-	if (restarts && (run->rates & PB_RATE_RESTART) != 0 && !any_dead(run))
+	if (restarts && (run->rates & PB_RATE_RESTART) != 0)
 		pb_supervisor_restart(run);
 	else if (!restarts && (run->rates & PB_RATE_DIES) != 0 && !host->moving)
 		pb_host_die(run, host);

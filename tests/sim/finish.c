@@ -93,7 +93,6 @@ void pb_finish(struct pb_run *run)
 	run->totals.faults += run->world.injected;
 	pb_world_end_faults(&run->world);
 	pb_hostile_end(run);
-	run->moved = run->world.now;
 	while (!finish(run)) {
 		if (run->step - start > END_STEPS) {
 			log_outstanding(run);
@@ -110,8 +109,6 @@ void pb_finish(struct pb_run *run)
 		if (!run->hosts[h].attached)
 			continue;
 		run->totals.dropped += run->hosts[h].dropped != 0;
-		pb_judge_marks(run, &run->hosts[h]);
-		pb_judge_share(run, &run->hosts[h]);
 		pb_host_detach(run, &run->hosts[h]);
 	}
 	while (!finish(run)) {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "tests/sim/inside.h"
 #include "tests/sim/judge.h"
 #include "tests/sim/submission.h"
 #include "tests/sim/supervisor.h"
@@ -222,9 +223,14 @@ void pb_host_move(struct pb_run *run, struct pb_host *host)
 
 void pb_host_detach(struct pb_run *run, struct pb_host *host)
 {
+	pb_run_log(run, "channel %u: detaches", host->client.channel);
+	/* Its memory is judged now: it is cleared before the channel is closed. */
+	if (!host->refused) {
+		pb_judge_marks(run, host);
+		pb_judge_share(run, host);
+	}
 	host->attached = false;
 	host->detaching = true;
-	run->moved = run->world.now;
 	pb_client_ask(&host->client, PB_ATTACH_OP_DETACH);
 }
 
@@ -240,6 +246,15 @@ static void forget_submissions(struct pb_run *run, struct pb_host *host)
 	}
 }
 
+/** What a client had is clear before another can have it. */
+static void check_clean(struct pb_run *run)
+{
+	const uint32_t dirty = pb_inside_dirty(run->world.firmware);
+
+	if (dirty != 0)
+		pb_run_break(run, "memory at 0x%x is free, and not clear", dirty);
+}
+
 void pb_host_poll_detach(struct pb_run *run, struct pb_host *host)
 {
 	if (!pb_client_answered(&host->client))
@@ -247,8 +262,7 @@ void pb_host_poll_detach(struct pb_run *run, struct pb_host *host)
 	if (pb_shared_read32(&host->client.entry->state) != PB_CHANNEL_CLOSED)
 		pb_run_break(run, "channel %u: detached, and its state is %u", host->client.channel,
 			     pb_shared_read32(&host->client.entry->state));
-	if (!host->refused)
-		pb_judge_marks(run, host);
+	check_clean(run);
 	forget_submissions(run, host);
 	host->detaching = false;
 }
@@ -267,6 +281,7 @@ void pb_host_closed(struct pb_run *run, struct pb_host *host)
 	if (pb_shared_read32(&host->client.entry->state) != PB_CHANNEL_CLOSED)
 		pb_run_break(run, "channel %u: closed by the supervisor, and its state is %u",
 			     host->client.channel, pb_shared_read32(&host->client.entry->state));
+	check_clean(run);
 	forget_submissions(run, host);
 	pb_client_forget(&host->client);
 	host->died = false;

@@ -26,6 +26,7 @@ static bool may_be(const struct pb_run *run, const struct pb_host *host, const s
 	case PB_WHY_READY:
 	case PB_WHY_WAITING:
 	case PB_WHY_NODE_BUSY:
+	case PB_WHY_WAITS_FOR_JOB:
 		return true;
 	case PB_WHY_SUSPENDED:
 	case PB_WHY_PREEMPTED:

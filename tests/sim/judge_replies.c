@@ -153,20 +153,38 @@ static void segment_created(struct pb_run *run, struct pb_host *host, uint32_t s
 	run->totals.moves++;
 }
 
-/** Whether a refusal is valid because a hostile host has taken all that there is. */
-static bool may_be_refused(const struct pb_run *run, const struct pb_reply *reply)
+/** What a hostile host has taken is free only when its channel is closed, which takes time after the command. */
+static bool hostile_holds(const struct pb_run *run)
 {
+	return pb_hostile_present(run) || (run->closing >> run->hostile.client.channel & 1u) != 0;
+}
+
+/** Whether a queue was refused because its node is dead. */
+static bool is_dead_node(const struct pb_run *run, const struct pb_reply *reply,
+			 const struct pb_question *question)
+{
+	return reply->code == PB_COMMAND_QUEUE_CREATE && reply->error == PB_ERROR_ENGINE_DEAD &&
+	       run->nodes[question->arguments[0]].may_die;
+}
+
+/** Whether a refusal is valid: the node is dead, or a hostile host has taken all that there is. */
+static bool may_be_refused(const struct pb_run *run, const struct pb_reply *reply,
+			   const struct pb_question *question)
+{
+	if (is_dead_node(run, reply, question))
+		return true;
 	return reply->error == PB_ERROR_NO_SPACE &&
 	       (reply->code == PB_COMMAND_SEGMENT_CREATE || reply->code == PB_COMMAND_CONTEXT_CREATE ||
 		reply->code == PB_COMMAND_QUEUE_CREATE) &&
-	       pb_hostile_present(run);
+	       hostile_holds(run);
 }
 
 /** The host goes on without a queue. Without anything else it cannot go on, and detaches. */
 static void refused(struct pb_run *run, struct pb_host *host, const struct pb_reply *reply,
 		    const struct pb_question *question)
 {
-	pb_run_log(run, "channel %u: command %u is refused: none is left", host->client.channel, reply->code);
+	pb_run_log(run, "channel %u: command %u is refused with %u", host->client.channel, reply->code,
+		   reply->error);
 	if (reply->code == PB_COMMAND_QUEUE_CREATE)
 		host->queues[question->object % PB_QUEUES].life = PB_QUEUE_ABSENT;
 	else
@@ -178,7 +196,6 @@ static void read_reply(struct pb_run *run, struct pb_host *host, const struct pb
 {
 	struct pb_queue_view *queue = &host->queues[question->object % PB_QUEUES];
 
-	run->moved = run->world.now;
 	switch (reply->code) {
 	case PB_COMMAND_SEGMENT_CREATE:
 		segment_created(run, host, question->object, reply->results[0]);
@@ -241,12 +258,12 @@ bool pb_judge_replies(struct pb_run *run, struct pb_host *host)
 		pb_run_log(run, "channel %u: reply to command %u about %u", host->client.channel, reply.code,
 			   question.object);
 		if (reply.code == PB_COMMAND_QUEUE_CREATE && question.object == PB_QUEUES) {
-			if (reply.error != PB_ERROR_NO_SPACE)
+			if (reply.error != PB_ERROR_NO_SPACE && !is_dead_node(run, &reply, &question))
 				pb_run_break(run, "channel %u: a second queue of a node in host order: %u",
 					     host->client.channel, reply.error);
 			continue;
 		}
-		if (may_be_refused(run, &reply)) {
+		if (may_be_refused(run, &reply, &question)) {
 			refused(run, host, &reply, &question);
 			continue;
 		}

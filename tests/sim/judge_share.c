@@ -8,6 +8,7 @@
 #include "hal/engine/registers.h"
 #include "patchbay/abi/boot.h"
 #include "tests/sim/hostile.h"
+#include "tests/sim/inside.h"
 #include "tests/sim/judge.h"
 #include "tests/sim/submission.h"
 
@@ -112,10 +113,14 @@ void pb_judge_pool(struct pb_run *run)
 			set_owned(&run->world, channel, segment, owned);
 	}
 	for (uint32_t page = 0; page < PB_WORLD_POOL_PAGES; page++) {
-		const bool free = !owned[page] && !run->world.reowned[page];
+		/* A page of a segment that is gone has no owner, and is being cleared. */
+		const bool cleared =
+			pb_inside_owner(run->world.firmware, PB_CARD_POOL_OFFSET + page * PB_PAGE_BYTES);
+		const bool free = !owned[page] && !run->world.reowned[page] && !cleared;
 		const uint64_t sum = free ? sum_of(&run->world, page) : 0;
 
-		if (free && run->pool_known[page] && sum != run->pool_sums[page])
+		/* It may have been cleared for a segment whose creation was cancelled. */
+		if (free && run->pool_known[page] && sum != run->pool_sums[page] && sum != 0)
 			pb_run_break(run, "page %u of the pool has no owner, and has changed", page);
 		run->pool_known[page] = free;
 		run->pool_sums[page] = sum;

@@ -5,10 +5,18 @@
 #include "tests/sim/host.h"
 #include "tests/sim/judge.h"
 
+/** Longest boot, in microseconds: an engine that answers neither a reset nor a power cycle, and late ticks. */
+#define BOOT_US (2u * PB_ANSWER_MICROSECONDS + 10u * PB_TICK_MICROSECONDS)
+
 static void attach_admin(struct pb_run *run)
 {
-	while (pb_shared_read32(&pb_world_boot_block(&run->world)->boot_stage) != PB_BOOT_STAGE_RUNNING)
+	const uint64_t begin = run->world.now;
+
+	while (pb_shared_read32(&pb_world_boot_block(&run->world)->boot_stage) != PB_BOOT_STAGE_RUNNING) {
 		pb_run_step(run);
+		if (run->world.now - begin > BOOT_US)
+			pb_run_break(run, "the firmware has not booted after %u us", BOOT_US);
+	}
 	pb_client_init(&run->admin, &run->world, PB_CHANNEL_ADMIN);
 	pb_client_ask(&run->admin, PB_ATTACH_OP_ATTACH);
 	while (!pb_client_answered(&run->admin))

@@ -11,7 +11,7 @@
 #define QUEUES       (PB_LIMIT_STOPS + 2u)
 #define QUEUE_STRIDE 0x400u
 #define WAITS        0x10000u
-#define SYSTEM_BYTES 0x20000u
+#define SYSTEM_BYTES 0x18000u
 
 static struct pb_world world;
 

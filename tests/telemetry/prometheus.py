@@ -87,6 +87,11 @@ def check_values(samples, report):
         for name, value in node.items():
             metric, factor = metric_of(name)
             expected[(f"patchbay_node_{metric}", ("node", number))] = value * factor
+    for channel in report["channels"]:
+        number = ("channel", str(channel.pop("channel")))
+        for name, account in channel.items():
+            for what, value in account.items():
+                expected[(f"patchbay_channel_{what}", number, ("resource", name.upper()))] = value
     assert samples.keys() == expected.keys(), samples.keys() ^ expected.keys()
     for key, value in expected.items():
         assert abs(samples[key] - value) <= 1e-12 * value, (key, samples[key], value)

@@ -32,6 +32,15 @@ want() {
 }
 
 want "all is shown" 'v["all.begin"] == 0 && v["all.end"] == v["duration"] && v["duration"] > 1000000'
+order=''
+for n in 0 1 2 3; do
+	order+=" node $n:"
+	for c in 1 2 3; do
+		order+=" channel $c, queue 0x$(printf '%08x' $((0x10000 + 4 * (c - 1) + n)))"
+	done
+done
+want "each node is followed by its queues" "v[\"order\"] == \"${order# }\""
+want "idle lanes are hidden" 'v["all.lanes"] == 16 && v["compact.lanes"] < 16 && v["compact.lanes"] == v["compact.active"]'
 want "eight steps of the wheel" 'near(v["zoomed.end"] - v["zoomed.begin"], v["duration"] * 1.002 ^ -4000)'
 want "the point under the pointer stays" 'near((v["zoomed.end"] + v["zoomed.begin"]) / 2, v["duration"] / 2)'
 want "dragged to the left" 'near(v["moved.begin"], v["zoomed.begin"] + 100 / v["width"] * (v["zoomed.end"] - v["zoomed.begin"]))'

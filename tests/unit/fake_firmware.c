@@ -382,7 +382,7 @@ static void write_capabilities(struct fake_firmware *fake)
 		{PB_CAPABILITY_NODES, 2},
 		{PB_CAPABILITY_RING_ENTRIES_MIN, 4},
 		{PB_CAPABILITY_RING_ENTRIES_MAX, 64},
-		{31, 0xdead},         /* in range, not in the list */
+		{0, 0xdead},          /* in range, not in the list */
 		{0x10000001, 0xbeef}, /* of a later version */
 	};
 

@@ -81,6 +81,14 @@ static void power_cycle(void *context)
 	puppet->state = PB_ENGINE_BUSY;
 }
 
+static bool cut_off(void *context)
+{
+	struct puppet *puppet = context;
+
+	puppet->cuts++;
+	return !puppet->cannot_cut;
+}
+
 static uint32_t runtime(void *context, uint32_t *progress)
 {
 	const struct puppet *puppet = context;
@@ -117,7 +125,7 @@ static const struct pb_engine_run_ops run_ops = {.feed = feed, .poll = poll, .ru
 static const struct pb_engine_preempt_ops preempt_ops = {
 	.stop = stop, .stopped = stopped, .save = save, .restore = restore};
 static const struct pb_engine_recover_ops recover_ops = {
-	.fault = fault, .reset = reset, .power_cycle = power_cycle};
+	.fault = fault, .reset = reset, .power_cycle = power_cycle, .cut_off = cut_off};
 static const struct pb_engine_memory_ops memory_ops = {
 	.set_range = set_range, .page = page, .page_clear = page_clear};
 
@@ -187,7 +195,7 @@ void puppet_boot(void)
 		.node_count = 1,
 		.clock = &puppet_bench.clock,
 		.queues = puppet_bench.queues,
-		.queue_count = 8,
+		.queue_count = PUPPET_QUEUES,
 		.board = "puppet",
 	};
 	puppet_bench.link = (struct pb_link){
@@ -204,7 +212,7 @@ static void clear_and_boot(bool cannot_stop)
 	puppet_boot();
 }
 
-static void attach(void)
+void puppet_rejoin(void)
 {
 	const struct pb_segment_request request = {0, 0, 0, SYSTEM_BYTES, SYSTEM_BYTES, 0};
 
@@ -224,7 +232,7 @@ int puppet_start(void **state)
 {
 	(void)state;
 	clear_and_boot(false);
-	attach();
+	puppet_rejoin();
 	return 0;
 }
 
@@ -232,7 +240,7 @@ int puppet_start_without_preempt(void **state)
 {
 	(void)state;
 	clear_and_boot(true);
-	attach();
+	puppet_rejoin();
 	return 0;
 }
 
@@ -243,7 +251,7 @@ int puppet_start_traced(void **state)
 	puppet_bench.config.memory_bytes = PUPPET_MEMORY_BYTES - PUPPET_TRACE_BYTES;
 	puppet_bench.config.trace_bytes = PUPPET_TRACE_BYTES;
 	pb_firmware_init(puppet_bench.firmware, &puppet_bench.config);
-	attach();
+	puppet_rejoin();
 	return 0;
 }
 

@@ -16,7 +16,9 @@
 #define PUPPET_TRACE_BYTES  0x1000u
 #define PUPPET_DMA          0x10000u
 #define PUPPET_HANG_MS      100u
-#define PUPPET_FED_MAX      32u
+/** Eight for one channel, as each other one keeps its own. */
+#define PUPPET_QUEUES  (8u + PB_LIMIT_CHANNELS - 1u)
+#define PUPPET_FED_MAX 32u
 
 /** An engine that does nothing of itself. */
 struct puppet {
@@ -25,6 +27,8 @@ struct puppet {
 	uint32_t count;
 	uint32_t resets;
 	uint32_t cycles; /**< power_cycle() */
+	uint32_t cuts;   /**< cut_off() */
+	bool cannot_cut; /**< cut_off() fails; for puppet_boot() */
 	enum pb_engine_state state;
 	uint32_t sequence;
 	uint32_t progress;
@@ -56,13 +60,15 @@ struct puppet_bench {
 	struct pb_queue queue;
 	uint32_t contexts[3];
 	uint32_t clock;
-	uint64_t queues[8u * PB_FIRMWARE_QUEUE_BYTES / sizeof(uint64_t)];
+	uint64_t queues[PUPPET_QUEUES * PB_FIRMWARE_QUEUE_BYTES / sizeof(uint64_t)];
 };
 extern struct puppet_bench puppet_bench;
 extern uint8_t puppet_memory[PUPPET_MEMORY_BYTES];
 
 /** Boots the firmware; its engine has not answered the reset. */
 void puppet_boot(void);
+/** Answers the reset of a boot, and attaches anew with memory, contexts and a queue. */
+void puppet_rejoin(void);
 /** Group set-up: a channel with its memory, three contexts and a queue of eight. */
 int puppet_start(void **state);
 /** As puppet_start(), with an engine that has no preempt operations. */

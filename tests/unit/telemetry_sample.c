@@ -64,6 +64,16 @@ static void write_node(uint8_t *memory, uint32_t n)
 			node->latencies[l][b] = sample_latency(n, l, b);
 }
 
+static void write_account(uint8_t *memory, uint32_t channel)
+{
+	struct pb_channel_account *accounts = (void *)sample_node(memory, SAMPLE_NODES);
+
+	for (uint32_t r = 0; r < PB_RESOURCES_USED; r++)
+		accounts[channel].used[r] = 100u * channel + r;
+	for (uint32_t r = 0; r < PB_RESOURCE_COUNT; r++)
+		accounts[channel].limit[r] = 1000u * channel + 4096u + r;
+}
+
 void sample_write(uint8_t *memory)
 {
 	struct pb_boot_block *boot = sample_boot(memory);
@@ -91,6 +101,9 @@ void sample_write(uint8_t *memory)
 			    tag < PB_CARD_TAG_COUNT ? sample_card_value(tag) : UINT64_MAX);
 	for (uint32_t n = 0; n < SAMPLE_NODES; n++)
 		write_node(memory, n);
+	for (uint32_t c = 0; c < SAMPLE_CHANNELS; c++)
+		write_account(memory, c);
+	card->channels = SAMPLE_CHANNELS;
 	card->sequence = 12;
 	card->nodes = SAMPLE_NODES;
 	card->node_values = PB_NODE_TAG_COUNT;

@@ -13,6 +13,7 @@
 #define SAMPLE_DIRECTORY   0x1000u
 #define SAMPLE_TELEMETRY   0x2000u
 #define SAMPLE_NODES       2u
+#define SAMPLE_CHANNELS    3u
 #define SAMPLE_INCARNATION 3u
 
 /** Writes all of it: each value another one, most above 2^32. @param memory SAMPLE_BYTES */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/tool/trace_file.h"
+#include "patchbay/abi/channel.h"
 #include "patchbay/abi/errors.h"
 #include "patchbay/abi/submission.h"
 
@@ -150,15 +151,19 @@ static bool write_all(FILE *file, const struct maker *maker)
 
 bool trace_sample_write(FILE *file, uint32_t packets, struct trace_sample *sample)
 {
-	struct maker maker = {
-		.moments = calloc(packets * PACKET_RECORDS + TRACE_SAMPLE_QUEUES, sizeof(struct moment))};
+	struct maker maker = {.moments = calloc(packets * PACKET_RECORDS + 2u * TRACE_SAMPLE_QUEUES,
+						sizeof(struct moment))};
 	bool good;
 
 	if (maker.moments == NULL)
 		return false;
-	for (uint32_t q = 0; q < TRACE_SAMPLE_QUEUES; q++)
-		put(&maker, 0, PB_TRACE_WHAT(PB_TRACE_QUEUE, q), 1u + q / TRACE_SAMPLE_NODES,
-		    q % TRACE_SAMPLE_NODES);
+	for (uint32_t q = 0; q < TRACE_SAMPLE_QUEUES; q++) {
+		const uint32_t channel = 1u + q / TRACE_SAMPLE_NODES, node = q % TRACE_SAMPLE_NODES;
+
+		put(&maker, 0, PB_TRACE_WHAT(PB_TRACE_QUEUE, q), channel, node);
+		put(&maker, 0, PB_TRACE_WHAT(PB_TRACE_HANDLE, q), PB_HANDLE(q, 1),
+		    PB_TRACE_OF(channel, node, PB_PRIORITY_NORMAL));
+	}
 	for (uint32_t fence = 1; fence <= packets; fence++)
 		make_packet(&maker, fence);
 	qsort(maker.moments, maker.count, sizeof(struct moment), by_time);

@@ -18,7 +18,7 @@
 #define PB_BOOT_STAGES(X)                                                                                    \
 	X(NONE, 0, "the firmware has not run")                                                               \
 	X(STARTED, 1, "C code runs, private memory is set up")                                               \
-	X(ENGINES_RESET, 2, "all engines are reset")                                                         \
+	X(ENGINES_RESET, 2, "each engine has answered a reset, or its node is DEAD")                         \
 	X(RINGS_CLEARED, 3, "channels are closed, rings are empty")                                          \
 	X(RUNNING, 4, "the main loop runs; channels may attach")                                             \
 	X(FATAL, 5, "stopped; the fatal record holds the reason")
@@ -56,7 +56,8 @@ enum pb_waypoint {
 /**
  * Why the firmware died. Written once, by the firmware, `valid` last. For
  * BAD_IMAGE, pc is the address of the image's first byte, address that of its
- * header, and status the CRC-32 that was computed.
+ * header, and status the CRC-32 that was computed. For UNPROTECTED, status is the number of regions that the CPU
+ * has, and address the number needed. For CACHED_MEMORY, address is the CPU's address of card memory.
  *
  *   status   Arm: CFSR           RISC-V: mcause
  *   address  Arm: BFAR or MMFAR  RISC-V: mtval
@@ -87,7 +88,9 @@ PB_AT(pb_fatal_record, waypoint, 28);
 	X(NONE, 0, "no record")                                                                              \
 	X(ASSERT, 1, "the firmware found its own state broken")                                              \
 	X(CPU_FAULT, 2, "the CPU took a fault")                                                              \
-	X(BAD_IMAGE, 3, "the image is damaged: its CRC is wrong")
+	X(BAD_IMAGE, 3, "the image is damaged: its CRC is wrong")                                            \
+	X(UNPROTECTED, 4, "the CPU has fewer regions for memory protection than the image needs")            \
+	X(CACHED_MEMORY, 5, "the CPU may cache card memory, which other processors access")
 
 /** Kinds of death. */
 enum pb_fatal_kind {
@@ -235,7 +238,12 @@ PB_AT(pb_capability, value, 4);
 	X(APERTURE_PAGES, 23, "pages of an aperture segment, at most")                                       \
 	X(PREEMPTION, 24, "bit 0 between two buffers, bit 1 inside one")                                     \
 	X(QUANTUM_MICROSECONDS, 25, "engine time of a timeslice, unless the queue asks for another")         \
-	X(HANG_MICROSECONDS, 26, "engine time without progress that counts as a hang, unless NODE_SET")
+	X(HANG_MICROSECONDS, 26, "engine time without progress that counts as a hang, unless NODE_SET")      \
+	X(QUEUES_MIN, 27, "queues that each channel is guaranteed")                                          \
+	X(CONTEXTS_MIN, 28, "contexts that each channel is guaranteed")                                      \
+	X(SEGMENTS_MIN, 29, "segments that each channel is guaranteed")                                      \
+	X(FORMATS_MIN, 30, "own patch formats that each channel is guaranteed")                              \
+	X(POOL_BYTES_MIN, 31, "backing memory that each channel is guaranteed, in one piece")
 
 /** The meaning of a capability's value. */
 enum pb_capability_key {

@@ -39,6 +39,15 @@ enum pb_channel_state {
 	PB_CHANNEL_FAULTED = 3, /**< a ring index moved back or beyond the ring; attach again */
 };
 
+/**
+ * Bit of pb_channel_entry.patches_high: the firmware is carrying into the high word, and the low word is old or new.
+ * The firmware stores the new high word with this bit, then the low word, then the high word without the bit. A reader
+ * reads patches_high, patches_low and patches_high, in this order. If both reads of patches_high are equal, and the
+ * bit is clear, the value is patches_high << 32 | patches_low. Else it is the second one without the bit, << 32: a value
+ * that the count has passed while it was read.
+ */
+#define PB_PATCHES_CARRY 0x80000000u
+
 /** Directory entry of one channel, 256 bytes. The host may write its two lines at any time. */
 struct pb_channel_entry {
 	/* line 0: written by the host */
@@ -77,7 +86,7 @@ struct pb_channel_entry {
 	uint32_t event_put;      /**< events written */
 	uint32_t events_dropped; /**< events dropped because the ring was full; records hold their contents */
 	uint32_t patches_low;    /**< patch locations completed or recalled since the attach, low word */
-	uint32_t patches_high; /**< high word; both are stored before the fence record of those submissions */
+	uint32_t patches_high;   /**< high word, and PB_PATCHES_CARRY; both precede the fence record */
 	uint32_t line3_reserved[9];
 };
 PB_SIZE(pb_channel_entry, 256);
@@ -114,25 +123,29 @@ PB_AT(pb_channel_entry, patches_high, 216);
 PB_AT(pb_channel_entry, line3_reserved, 220);
 
 /*
- * Control commands. X(NAME, number, arguments -> results)
+ * Control commands. X(NAME, number, arguments -> results). A command whose reply is pending ends with the channel that
+ * asked: the next client of the channel gets no reply to it.
  *
  * PING            -> nothing
  * SEGMENT_CREATE  0 segment, 1 kind, 2,3 os_base, 4,5 gpu_base, 6,7 size, 8 backing bytes
- *                 -> 0 offset of the backing in card memory.
+ *                 -> 0 offset of the backing in card memory. The backing is 0: what another client or an earlier
+ *                 boot left there was cleared.
  *                 APERTURE: no more pages than the capability says, backing 0, result 0. None of its pages is
  *                 mapped at first. While its page table is being cleared, its id is BUSY and names no segment
- * SEGMENT_DESTROY 0 segment
+ * SEGMENT_DESTROY 0 segment; the reply comes when its backing is clear and free. ENGINE_DEAD: an engine that was given
+ *                 up, and cannot be cut off, may still reach it; an attach is refused with the same error then
  * CONTEXT_CREATE  -> 0 context handle
  * CONTEXT_DESTROY 0 context
  * CONTEXT_CLEAR   0 context: no longer lost
  * QUEUE_CREATE    0 node, 1 entries, 2,3 address of its struct pb_queue_page in segment 0, 4 enum pb_priority,
  *                 5 quantum in microseconds of engine time, 0: the default
  *                 -> 0 queue handle. NO_PERMISSION above the channel's cap; NO_SPACE for a second queue of a node
- *                 in host-ordered mode
+ *                 in host-ordered mode; ENGINE_DEAD on a node that is DEAD
  * QUEUE_DESTROY   0 queue; the reply comes when its last fed submission has left the node. A PREEMPT, SUSPEND or
  *                 RESET of the queue that is in progress is answered first, with CANCELLED
  * QUEUE_CLEAR     0 queue: forgets the first error in its fence record
- * CHANNEL_CLOSE   0 channel (admin only); the reply comes when its submissions are gone and its slots are free.
+ * CHANNEL_CLOSE   0 channel (admin only); the reply comes when its submissions are gone, its memory is clear and its
+ *                 slots are free.
  *                 An unanswered attach that its host requested before is cancelled too
  * CHANNEL_GRANT   0 channel, 1 PB_PRIVILEGE_*, 2 weight 1..PB_WEIGHT_MAX, 3 highest enum pb_priority of its
  *                 queues (admin only): all its privileges from now on, for any client that attaches there, until
@@ -148,7 +161,8 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  * SUSPEND         0 queue, or 0: the whole card (admin only), 1 cutoff, 2 PB_STOP_*.
  *                 A queue: each submission before the cutoff completes or, with RECALL, is recalled from the engine.
  *                 Then none of them runs, the reply comes, and the host may move their allocations. The card: as if
- *                 every queue were suspended, without a cutoff
+ *                 every queue were suspended, without a cutoff; BUSY while it is suspended. The card resumes when the
+ *                 admin's channel closes: when the admin detaches, or when another attaches after its death
  * RESUME          0 queue, or 0: the whole card (admin only). Recalled submissions are read and patched again
  * RESET           0 node, 1 queue or 0, 2 cutoff. 0: ends the halt of the channel on that node by a bad
  *                 paging buffer. A queue: the engine is reset; the submissions of the queue that it ran fail with
@@ -165,6 +179,9 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  * MODERATE        0 completions, 1 microseconds: the host interrupt comes when that many completions have gathered, or
  *                 the first one is that old, rounded up to the next tick. 1 completion or less: at each one. Events
  *                 and replies are not moderated
+ * CHANNEL_QUOTA   0 channel, 1 enum pb_resource, 2 limit, from the resource's guaranteed minimum up (admin only): for
+ *                 any client that attaches there, until CHANNEL_CLOSE. More than the card has: no limit. What the
+ *                 channel has already stays
  * TRACE           0 levels of the categories, PB_TRACE_LEVELS_*; 1,2 the host's clock in nanoseconds, for a record
  *                 (the admin, or PB_PRIVILEGE_QUERY). UNSUPPORTED if the board has no room for a trace
  *
@@ -190,7 +207,8 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
 	X(TRACE, 17, "sets how much is traced")                                                              \
 	X(CHANNEL_GRANT, 18, "gives another channel its privileges, weight and priority cap")                \
 	X(NODE_SET, 19, "sets mode, depth and time limits of a node")                                        \
-	X(MODERATE, 20, "sets how often completions interrupt the host")
+	X(MODERATE, 20, "sets how often completions interrupt the host")                                     \
+	X(CHANNEL_QUOTA, 21, "limits what a channel may have of one resource")
 
 /** The control commands. */
 enum pb_command_code {
@@ -234,8 +252,8 @@ PB_AT(pb_reply, results, 12);
 	X(ENGINE_HANG, 3, "the engine made no progress and was reset")                                       \
 	X(CONTEXT_LOST, 4, "detail is the context; its later submissions are cancelled")                     \
 	X(QUEUE_FAULT, 5,                                                                                    \
-	  "RING_FAULT: the put index moved back or beyond the ring, and the queue admits nothing more; "     \
-	  "BAD_HANDLE: a kick names no queue")                                                               \
+	  "RING_FAULT: the put index moved back or beyond the ring; submissions before the last put index "  \
+	  "that was accepted continue, the queue admits no others; BAD_HANDLE: a kick names no queue")       \
 	X(HALTED, 6, "a bad paging buffer halted the channel on the node, detail, until RESET")              \
 	X(PREEMPTED, 7, "a PREEMPT ended: detail is its id, the preempt record has the result")              \
 	X(NODE_DEAD, 8, "the engine of the node, detail, does not answer; its submissions fail")
@@ -324,6 +342,8 @@ enum pb_query {
 	PB_QUERY_CONTEXT = 3,
 	/** 0 PB_PRIVILEGE_*, 1 weight, 2 highest enum pb_priority, 3 queues, 4 contexts, 5 segments, 6 admitted, 7 events dropped */
 	PB_QUERY_CHANNEL = 4,
+	/** 2 enum pb_resource -> 0 used by the channel, 1 its limit, 2 guaranteed minimum of each channel, 3 the card's total, or the default limit */
+	PB_QUERY_QUOTA = 5,
 };
 
 /* X(NAME, number, meaning): why a queue does not run. */
@@ -339,7 +359,8 @@ enum pb_query {
 	X(FAULTED, 8, "its put index moved back or beyond the ring")                                         \
 	X(NODE_BUSY, 9, "the node's engine is being stopped or reset")                                       \
 	X(NODE_DEAD, 10, "the node's engine does not answer")                                                \
-	X(CARD_SUSPENDED, 11, "the card is suspended")
+	X(CARD_SUSPENDED, 11, "the card is suspended")                                                       \
+	X(WAITS_FOR_JOB, 12, "all jobs of the card prepare other submissions with patch lists")
 
 /** Why a queue does not run. */
 enum pb_why {
@@ -362,6 +383,31 @@ enum pb_node_state {
 	PB_NODE_STATES(PB_NODE_STATE_ENUM)
 #undef PB_NODE_STATE_ENUM
 };
+
+/*
+ * X(NAME, number, meaning): what a channel may have, each with a limit that the admin sets. Those before WAKES are used
+ * up: a command that would exceed the limit fails with NO_QUOTA. Each channel has a guaranteed minimum of them, which
+ * no other channel can take; NO_SPACE means that what the card has beyond these minima is used up.
+ */
+#define PB_RESOURCES(X)                                                                                      \
+	X(QUEUES, 0, "queues")                                                                               \
+	X(CONTEXTS, 1, "contexts")                                                                           \
+	X(SEGMENTS, 2, "segments")                                                                           \
+	X(FORMATS, 3, "the channel's own patch formats")                                                     \
+	X(POOL_BYTES, 4, "bytes of the pool: backing of segments, page tables of apertures")                 \
+	X(STOPS, 5, "PREEMPT, SUSPEND and RESET of queues in progress at once")                              \
+	X(WAKES, 6, "waiting queues that the firmware checks for the channel in one slice")                  \
+	X(HANG_MICROSECONDS, 7, "time without progress that a queue may ask for before it counts as a hang") \
+	X(STOP_MICROSECONDS, 8, "time for a stop that a queue may ask for")
+
+/** What a channel may have. */
+enum pb_resource {
+#define PB_RESOURCE_ENUM(name, number, meaning) PB_RESOURCE_##name = (number),
+	PB_RESOURCES(PB_RESOURCE_ENUM)
+#undef PB_RESOURCE_ENUM
+};
+#define PB_RESOURCE_COUNT 9u /**< resources */
+#define PB_RESOURCES_USED 6u /**< those that are used up: the first ones */
 
 /** Privileges of a channel. The admin channel gives them. */
 #define PB_PRIVILEGE_PAGING 0x1u /**< paging buffers */

@@ -21,6 +21,7 @@
 	X(BAD_ARGUMENT, 8, "an argument is out of its documented range")                                     \
 	X(RING_FAULT, 9, "a ring index moved backward or past the ring")                                     \
 	X(BAD_FORMAT, 10, "invalid patch format; result 0 holds the reason")                                 \
+	X(NO_QUOTA, 11, "the channel's quota is used up; result 0 holds enum pb_resource")                   \
 	/* one descriptor */                                                                                 \
 	X(BAD_OPTIONS, 16, "unknown bits in the options word, or a reserved word is not 0")                  \
 	X(BAD_CONTEXT, 17, "the submission's context does not exist in this channel")                        \

@@ -94,7 +94,17 @@ PB_AT(pb_preempt_record, reserved, 44);
 struct pb_queue_page {
 	/* line 0: written by the host */
 	uint32_t put; /**< descriptors written since creation */
-	uint32_t line0_reserved[15];
+	/**
+	 * Microseconds without progress after which a submission of the queue counts as hung; 0: the node's. Read while
+	 * one runs, and brought within the channel's limits: PB_RESOURCE_HANG_MICROSECONDS.
+	 */
+	uint32_t hang_us;
+	/**
+	 * Microseconds that a stop may take while a submission of the queue runs, whatever progress it makes; 0: the
+	 * node's answer time without progress, for which progress may ask anew during two seconds. Limits: PB_RESOURCE_STOP_MICROSECONDS.
+	 */
+	uint32_t stop_us;
+	uint32_t line0_reserved[13];
 
 	/* line 1: written by the firmware */
 	struct pb_fence_record fence; /**< completions */
@@ -107,7 +117,9 @@ struct pb_queue_page {
 };
 PB_SIZE(pb_queue_page, 256);
 PB_AT(pb_queue_page, put, 0);
-PB_AT(pb_queue_page, line0_reserved, 4);
+PB_AT(pb_queue_page, hang_us, 4);
+PB_AT(pb_queue_page, stop_us, 8);
+PB_AT(pb_queue_page, line0_reserved, 12);
 PB_AT(pb_queue_page, fence, 64);
 PB_AT(pb_queue_page, preempt, 128);
 PB_AT(pb_queue_page, save, 192);

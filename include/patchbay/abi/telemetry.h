@@ -9,7 +9,7 @@
 #ifndef PB_FIRMWARE_ABI_TELEMETRY_H
 #define PB_FIRMWARE_ABI_TELEMETRY_H
 
-#include "patchbay/abi/base.h"
+#include "patchbay/abi/channel.h"
 
 /** Version of this layout. A reader accepts no other. */
 #define PB_TELEMETRY_VERSION 1u
@@ -112,9 +112,21 @@ PB_AT(pb_node_telemetry, values, 8);
 PB_AT(pb_node_telemetry, latencies, 200);
 PB_AT(pb_node_telemetry, reserved_end, 464);
 
+/** What a channel has, and may have, written by the firmware: each tick writes one channel's. Each word stands for itself. */
+struct pb_channel_account {
+	uint32_t used[PB_RESOURCES_USED];  /**< by enum pb_resource: what the channel has */
+	uint32_t limit[PB_RESOURCE_COUNT]; /**< by enum pb_resource: what it may have */
+	uint32_t reserved;
+};
+PB_SIZE(pb_channel_account, 64);
+PB_AT(pb_channel_account, used, 0);
+PB_AT(pb_channel_account, limit, 24);
+PB_AT(pb_channel_account, reserved, 60);
+
 /**
  * Of the card, written by the firmware; `sequence` is a seqlock of the values, as in struct pb_node_telemetry.
  * Node n is at pb_boot_block.telemetry_offset + sizeof(struct pb_telemetry) + n * sizeof(struct pb_node_telemetry).
+ * The accounts of the channels follow behind the last node.
  */
 struct pb_telemetry {
 	uint32_t version;     /**< PB_TELEMETRY_VERSION, stored last at boot; 0 while the rest is set up */
@@ -122,7 +134,7 @@ struct pb_telemetry {
 	uint32_t node_values; /**< PB_NODE_TAG_COUNT of the firmware */
 	uint32_t card_values; /**< PB_CARD_TAG_COUNT of the firmware */
 	uint32_t sequence;    /**< odd while the values change */
-	uint32_t reserved;
+	uint32_t channels;    /**< how many struct pb_channel_account there are; 0: older firmware */
 	struct pb_telemetry_value values[PB_CARD_VALUES]; /**< by enum pb_card_tag */
 };
 PB_SIZE(pb_telemetry, 64);
@@ -131,7 +143,7 @@ PB_AT(pb_telemetry, nodes, 4);
 PB_AT(pb_telemetry, node_values, 8);
 PB_AT(pb_telemetry, card_values, 12);
 PB_AT(pb_telemetry, sequence, 16);
-PB_AT(pb_telemetry, reserved, 20);
+PB_AT(pb_telemetry, channels, 20);
 PB_AT(pb_telemetry, values, 24);
 
 #endif

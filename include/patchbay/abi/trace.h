@@ -46,13 +46,16 @@ enum pb_trace_category {
 /*
  * X(NAME, number, category, level, arguments). Numbers are never used twice.
  * An argument is its name, a colon, and how it is written: u unsigned, x hexadecimal, e enum pb_error,
- * s enum pb_boot_stage, c enum pb_command_code, d PB_TRACE_DONE, f PB_FLAG. "-": it has none.
+ * s enum pb_boot_stage, c enum pb_command_code, d PB_TRACE_DONE, f PB_FLAG, o PB_TRACE_OF. "-": it has none.
  */
 #define PB_TRACE_EVENTS(X)                                                                                   \
 	X(BOOT, 1, LIFE, 1, "stage:s incarnation:u")                                                         \
 	X(TIME, 2, LIFE, 1, "ns_low:u ns_high:u")                                                            \
 	X(CHANNEL, 3, LIFE, 1, "channel:u state:u")                                                          \
 	X(QUEUE, 4, LIFE, 1, "channel:u node:u")                                                             \
+	X(HANDLE, 5, LIFE, 1, "handle:x of:o")                                                               \
+	X(FREE, 6, LIFE, 1, "handle:x of:o")                                                                 \
+	X(LEVELS, 7, LIFE, 1, "levels:x before:x")                                                           \
 	X(SUBMIT, 16, PACKET, 2, "put:u completed:u")                                                        \
 	X(REFUSE, 17, PACKET, 1, "fence:x error:e")                                                          \
 	X(PATCH, 18, PACKET, 1, "fence:x patches:u")                                                         \
@@ -86,6 +89,13 @@ enum pb_trace_event {
  * FEED: again if the engine was stopped meanwhile. RETURN: `count` of the oldest submissions returned to the host.
  */
 
+/*
+ * QUEUE: a queue was created; its slot had none before. HANDLE: the queue of a slot: behind each QUEUE, and after the
+ * command TRACE for every queue of the card, some at each tick. FREE: the queue is gone; its slot may be given out
+ * again. All other records about a queue have its slot only. LEVELS: the command TRACE has set the levels; written if
+ * LIFE is enabled before or after. While LIFE is not enabled, queues come and go without a record.
+ */
+
 /** `object` of a record without an object. */
 #define PB_TRACE_NONE 0xffffu
 
@@ -94,7 +104,7 @@ enum pb_trace_event {
  *
  *   31          16 15    8 7         0
  *  +--------------+-------+-----------+
- *  |    object    |   0   |   event   |   object: the index of a queue's handle; of NODE events the node
+ *  |    object    |   0   |   event   |   object: the index of a queue's handle (its slot); of NODE events the node
  *  +--------------+-------+-----------+
  */
 /** Makes the word `what`. */
@@ -110,6 +120,18 @@ enum pb_trace_event {
 #define PB_TRACE_DONE_NODE(value) ((value) >> 16)
 /** Error of PB_TRACE_DONE, enum pb_error. */
 #define PB_TRACE_DONE_ERROR(value) ((value)&0xffffu)
+
+/** The second argument of HANDLE and FREE: whose a queue is, and where it runs. */
+#define PB_TRACE_OF(channel, node, priority)                                                                 \
+	((uint32_t)(priority) << 16 | (uint32_t)(node) << 8 | (uint32_t)(channel))
+/** Channel of PB_TRACE_OF, from 0. */
+#define PB_TRACE_OF_CHANNEL(value) ((value)&0xffu)
+/** Node of PB_TRACE_OF, from 0. */
+#define PB_TRACE_OF_NODE(value) ((value) >> 8 & 0xffu)
+/** Priority of PB_TRACE_OF, enum pb_priority. */
+#define PB_TRACE_OF_PRIORITY(value) ((value) >> 16 & 0xffu)
+/** Level of the category LIFE in a word of levels. */
+#define PB_TRACE_LEVELS_LIFE(levels) ((levels)&0xfu)
 
 /** Written by the firmware. */
 struct pb_trace_record {

@@ -25,6 +25,7 @@ static const struct number frozen_errors[] = {
 	{8, "BAD_ARGUMENT"},
 	{9, "RING_FAULT"},
 	{10, "BAD_FORMAT"},
+	{11, "NO_QUOTA"},
 	{16, "BAD_OPTIONS"},
 	{17, "BAD_CONTEXT"},
 	{18, "CONTEXT_LOST"},
@@ -81,10 +82,8 @@ static const struct number frozen_waypoints[] = {
 };
 
 static const struct number frozen_fatal_kinds[] = {
-	{0, "NONE"},
-	{1, "ASSERT"},
-	{2, "CPU_FAULT"},
-	{3, "BAD_IMAGE"},
+	{0, "NONE"},      {1, "ASSERT"},      {2, "CPU_FAULT"},
+	{3, "BAD_IMAGE"}, {4, "UNPROTECTED"}, {5, "CACHED_MEMORY"},
 };
 
 static const struct number frozen_crash_cpus[] = {
@@ -138,6 +137,11 @@ static const struct number frozen_capabilities[] = {
 	{24, "PREEMPTION"},
 	{25, "QUANTUM_MICROSECONDS"},
 	{26, "HANG_MICROSECONDS"},
+	{27, "QUEUES_MIN"},
+	{28, "CONTEXTS_MIN"},
+	{29, "SEGMENTS_MIN"},
+	{30, "FORMATS_MIN"},
+	{31, "POOL_BYTES_MIN"},
 };
 
 static const struct number frozen_commands[] = {
@@ -147,17 +151,22 @@ static const struct number frozen_commands[] = {
 	{10, "CHANNEL_CLOSE"}, {11, "FORMAT_SET"},     {12, "PREEMPT"},
 	{13, "SUSPEND"},       {14, "RESUME"},         {15, "RESET"},
 	{16, "QUERY"},         {17, "TRACE"},          {18, "CHANNEL_GRANT"},
-	{19, "NODE_SET"},      {20, "MODERATE"},
+	{19, "NODE_SET"},      {20, "MODERATE"},       {21, "CHANNEL_QUOTA"},
 };
 
 static const struct number frozen_priorities[] = {
 	{0, "IDLE"}, {1, "LOW"}, {2, "NORMAL"}, {3, "HIGH"}, {4, "REALTIME"},
 };
 
+static const struct number frozen_resources[] = {
+	{0, "QUEUES"}, {1, "CONTEXTS"}, {2, "SEGMENTS"},          {3, "FORMATS"},           {4, "POOL_BYTES"},
+	{5, "STOPS"},  {6, "WAKES"},    {7, "HANG_MICROSECONDS"}, {8, "STOP_MICROSECONDS"},
+};
+
 static const struct number frozen_whys[] = {
-	{0, "RUNNING"}, {1, "EMPTY"},     {2, "PREPARING"},  {3, "READY"},
-	{4, "WAITING"}, {5, "SUSPENDED"}, {6, "PREEMPTED"},  {7, "HALTED"},
-	{8, "FAULTED"}, {9, "NODE_BUSY"}, {10, "NODE_DEAD"}, {11, "CARD_SUSPENDED"},
+	{0, "RUNNING"},    {1, "EMPTY"},           {2, "PREPARING"},      {3, "READY"},   {4, "WAITING"},
+	{5, "SUSPENDED"},  {6, "PREEMPTED"},       {7, "HALTED"},         {8, "FAULTED"}, {9, "NODE_BUSY"},
+	{10, "NODE_DEAD"}, {11, "CARD_SUSPENDED"}, {12, "WAITS_FOR_JOB"},
 };
 
 static const struct number frozen_node_states[] = {
@@ -192,6 +201,7 @@ static const struct number capabilities[] = {PB_CAPABILITIES(NUMBER)};
 static const struct number commands[] = {PB_COMMANDS(NUMBER)};
 static const struct number priorities[] = {PB_PRIORITY_LEVELS(NUMBER)};
 static const struct number whys[] = {PB_WHYS(NUMBER)};
+static const struct number resources[] = {PB_RESOURCES(NUMBER)};
 static const struct number node_states[] = {PB_NODE_STATES(NUMBER)};
 static const struct number formats[] = {PB_PATCH_FORMATS(NUMBER)};
 static const struct number format_reasons[] = {PB_FORMAT_REASONS(NUMBER)};
@@ -222,6 +232,7 @@ static const struct {
 	LIST(commands, NULL),
 	LIST(priorities, pb_priority_name),
 	LIST(whys, pb_why_name),
+	LIST(resources, pb_resource_name),
 	LIST(node_states, pb_node_state_name),
 	LIST(formats, NULL),
 	LIST(format_reasons, NULL),

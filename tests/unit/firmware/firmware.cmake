@@ -10,21 +10,23 @@ function(pb_core_suites folder)
 endfunction()
 
 pb_core_suites(command firmware_control firmware_query firmware_replies)
-pb_core_suites(channel firmware_channel firmware_rings)
-pb_core_suites(prepare firmware_admit firmware_contract firmware_edges firmware_lists firmware_paging firmware_resolve)
+pb_core_suites(channel firmware_channel firmware_quota firmware_rings)
+pb_core_suites(prepare firmware_admit firmware_contract firmware_edges firmware_jobs firmware_lists firmware_paging
+  firmware_resolve)
 pb_core_suites(patch firmware_compact firmware_cookie firmware_cookie_between firmware_cookie_random firmware_format_edges
   firmware_format_set firmware_formats firmware_general firmware_leftovers firmware_paged_patch firmware_patch
   firmware_patch_again firmware_patch_random firmware_peer_bugs firmware_rare firmware_ways)
-pb_core_suites(queue firmware_crowd policy_fair policy_fifo)
-pb_core_suites(memory firmware_aperture firmware_paged firmware_pool firmware_segment)
-pb_core_suites(observe firmware_crash trace)
+pb_core_suites(queue firmware_checks firmware_crowd firmware_waiters firmware_windows policy_fair policy_fifo)
+pb_core_suites(memory firmware_aperture firmware_paged firmware_pool firmware_segment firmware_wipe)
+pb_core_suites(observe firmware_crash trace trace_queues)
 pb_core_suites(. firmware_steps)
 pb_tries(test_firmware_patch_random RANDOM_ENTRIES 120000 10000000)
 pb_tries(test_firmware_ways SEEDS 6u 60u)
 
 # On an engine and a clock that the test moves.
 set(puppet_bench ${PROJECT_SOURCE_DIR}/tests/unit/puppet_bench.c)
-foreach(file engine/test_firmware_cannot_stop observe/test_firmware_telemetry observe/test_trace_lines
+foreach(file engine/test_firmware_cannot_stop engine/test_firmware_limits engine/test_firmware_given_up
+    observe/test_firmware_telemetry observe/test_trace_lines
     test_firmware_between test_firmware_boot test_firmware_yield)
   cmake_path(GET file FILENAME name)
   pb_unit_test(${name} RUNNER firmware SOURCES ${here}/${file}.c ${puppet_bench} LINKS ${core_libraries})

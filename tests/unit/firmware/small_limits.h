@@ -15,13 +15,12 @@
 #define PB_LIMIT_SEGMENTS_TOTAL  32u
 #define PB_LIMIT_APERTURE_PAGES  1024u
 #define PB_LIMIT_FORMATS_OWN     8u
-#define PB_LIMIT_FORMATS_TOTAL   8u
+#define PB_LIMIT_FORMATS_TOTAL   10u
 #define PB_LIMIT_ALLOCATIONS     256u
 #define PB_LIMIT_PATCHES         8192u
 #define PB_LIMIT_RING_MIN        4u
 #define PB_LIMIT_RING_MAX        64u
 #define PB_LIMIT_JOBS            1u
-#define PB_LIMIT_WAKES           8u
 #define PB_LIMIT_STOPS           4u
 #define PB_LIMIT_IN_FLIGHT       3u
 #define PB_LIMIT_CONTROL_ENTRIES 8u

@@ -11,8 +11,9 @@ target_compile_options(pb_firmware_stepped PRIVATE -include ${stepped_header})
 # Else clang-tidy checks these sources twice.
 set_target_properties(pb_firmware_stepped PROPERTIES EXPORT_COMPILE_COMMANDS OFF)
 # Each suite has its own program, for each says itself what a step does. Words that a host can write are read once in an
-# operation: `reads` changes them after the first read, `once` counts reads; `slices` changes them within short slices.
-foreach(name reads slices once)
+# operation: `reads` changes them after the first read, `once` counts reads; `slices` changes them within short slices;
+# `reuse` has a line wait at any time, `rotation` raises lines at each check.
+foreach(name reads slices once reuse rotation)
   set(more)
   if(name STREQUAL once)
     set(more ${here}/once.c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How far one step goes, to the entry, and what is seen of it: kicks, walks, segments that are made, records. */
+/* How far one step goes, to the entry, and what is seen of it: kicks, segments that are made, records. */
 #include <string.h>
 
 #include "firmware/instance.h"
@@ -10,81 +10,7 @@
 
 /* ---- slices ---- */
 
-#define CHAIN 60u
-
 static struct pb_firmware firmware;
-static struct pb_core_queue queues[CHAIN];
-
-/**
- * Queue 0 has begun to wait for queue 1, and so on; the last one waits for no queue. The walk finds that out in as many
- * slices as it takes, also if a queue has ceased to wait since it began, with which it begins anew once.
- */
-static void walks_in_slices(void **state)
-{
-	static const struct {
-		uint32_t last, unparked, slices;
-	} rows[] = {
-		{PB_SLICE_CHAIN, 0, 1},           {PB_SLICE_CHAIN + 1u, 0, 2}, {2u * PB_SLICE_CHAIN, 0, 2},
-		{2u * PB_SLICE_CHAIN + 1u, 0, 3}, {PB_SLICE_CHAIN - 1u, 1, 1}, {PB_SLICE_CHAIN, 1, 2},
-		{2u * PB_SLICE_CHAIN - 1u, 1, 2}, {2u * PB_SLICE_CHAIN, 1, 3},
-	};
-	struct pb_core_node *node = &firmware.nodes[0];
-
-	(void)state;
-	for (uint32_t i = 0; i < COUNT(rows); i++) {
-		memset(&firmware, 0, sizeof(firmware));
-		memset(queues, 0, sizeof(queues));
-		firmware.table.queues = queues;
-		firmware.table.count = CHAIN;
-		firmware.wakes.unparked = rows[i].unparked;
-		for (uint32_t q = 0; q < rows[i].last; q++) {
-			pb_core_links_set_place(&queues[q], PB_CORE_PLACE_WAITING);
-			queues[q].awaits = (uint16_t)(q + 1u);
-			queues[q].awaited = 1;
-		}
-		node->walk.queue = &queues[0];
-		node->walk.at = 1;
-		for (uint32_t slice = 1; slice < rows[i].slices; slice++)
-			assert_int_equal(pb_core_wait_walk(&firmware, node), PB_CORE_WALK_MORE);
-		assert_int_equal(pb_core_wait_walk(&firmware, node), PB_CORE_WALK_FREE);
-		assert_null(node->walk.queue);
-	}
-}
-
-/** Those that wait are looked at so many at a time; who must wait on stays where it is. */
-static void waiters_in_slices(void **state)
-{
-	static struct pb_boot_block boot;
-
-	(void)state;
-	memset(&firmware, 0, sizeof(firmware));
-	memset(queues, 0, sizeof(queues));
-	firmware.boot.block = &boot;
-	firmware.table.queues = queues;
-	firmware.table.count = CHAIN;
-	/* All wait for queue 0, in a ring. */
-	queues[0].identity = PB_CORE_QUEUE_OPEN << PB_CORE_QUEUE_STATE_SHIFT;
-	queues[0].links = PB_CORE_QUEUE_AWAITED;
-	queues[0].waiters = 1;
-	for (uint32_t q = 1; q < CHAIN; q++) {
-		pb_core_links_set_place(&queues[q], PB_CORE_PLACE_WAITING);
-		queues[q].awaited = 1;
-		queues[q].next = (uint16_t)(q + 1u < CHAIN ? q + 1u : 1);
-		queues[q].prev = (uint16_t)(q > 1u ? q - 1u : CHAIN - 1u);
-	}
-	firmware.wakes.waking = 0;
-	firmware.wakes.last = CHAIN - 1u;
-	for (uint32_t looked = PB_SLICE_WAITERS; looked < CHAIN - 1u; looked += PB_SLICE_WAITERS) {
-		pb_core_wait_step(&firmware);
-		assert_int_equal(queues[0].waiters, 1u + looked);
-		assert_true(firmware.marks.infrequent & PB_CORE_MARK_WAKE);
-	}
-	pb_core_wait_step(&firmware);
-	assert_int_equal(queues[0].waiters, 1);
-	assert_int_equal(firmware.wakes.waking, PB_CORE_NO_QUEUE);
-	assert_false(firmware.marks.infrequent & PB_CORE_MARK_WAKE);
-	assert_int_equal(firmware.wakes.unparked, 0);
-}
 
 /** A segment that is being made is compared with the others of its channel, so many at a time. */
 static void segments_in_slices(void **state)
@@ -97,12 +23,14 @@ static void segments_in_slices(void **state)
 		.step = PB_CORE_CREATE_CHECK,
 		.segment = {.size = PB_PAGE_BYTES, .memory_bytes = PB_PAGE_BYTES},
 	};
+	firmware.config = &(struct pb_firmware_config){
+		.pool_offset = 0x5000, .memory_bytes = 0x100000, .queue_count = 1};
+	pb_core_quota_boot(&firmware);
 	for (uint32_t at = PB_SLICE_SEGMENTS; at < PB_LIMIT_SEGMENTS; at += PB_SLICE_SEGMENTS) {
 		pb_core_segment_step(&firmware, 1);
 		assert_int_equal(create->at, at);
 		assert_int_equal(create->step, PB_CORE_CREATE_CHECK);
 	}
-	firmware.config = &(struct pb_firmware_config){.pool_offset = 0x5000};
 	pb_core_segment_step(&firmware, 1);
 	assert_int_equal(create->step, PB_CORE_CREATE_BACK);
 	assert_int_equal(create->at, 0x5000);
@@ -111,28 +39,16 @@ static void segments_in_slices(void **state)
 
 /* ---- what is counted, kept and told ---- */
 
-/** Walks and digests go by these: each time one of them counts up. */
+/** Digests go by these: each time one of them counts up. */
 static void counters(void **state)
 {
 	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {
 		PB_FORMAT_OWN, PB_FORMAT_ADDRESS | PB_FORMAT_NONE << 8 | 4u << 24, 0, UINT32_MAX};
-	uint32_t reason;
 
 	(void)state;
 	memset(&firmware, 0, sizeof(firmware));
-	memset(queues, 0, sizeof(queues));
-	firmware.table.queues = queues;
 	for (uint32_t i = 1; i <= 3; i++) {
-		pb_core_links_set_place(&queues[1], PB_CORE_PLACE_WAITING);
-		queues[1].next = 1;
-		pb_core_wait_leave(&firmware, &queues[1]);
-		pb_core_wait_leave(&firmware, &queues[1]); /* it does not wait any more */
-		assert_int_equal(firmware.wakes.unparked, i);
-	}
-	for (uint32_t i = 1; i <= 3; i++) {
-		assert_int_equal(pb_core_format_set(&firmware.formats, &firmware.channels[1].formats,
-						    arguments, &reason),
-				 PB_ERROR_OK);
+		pb_core_format_set(&firmware.formats, &firmware.channels[1].formats, arguments);
 		assert_int_equal(firmware.channels[1].formats.version, 2u * i - 1u);
 		pb_core_format_forget(&firmware.formats, &firmware.channels[1].formats);
 		assert_int_equal(firmware.channels[1].formats.version, 2u * i);
@@ -156,13 +72,17 @@ static void resolved_with_and_without_a_cookie(void **state)
 	}
 }
 
-/** A staged submission that is ready or cleared frees its job, and marks the nodes that wait for one. */
+/** A staged submission that is ready or cleared frees its job. */
 static void a_job_is_freed_with_its_submission(void **state)
 {
 	struct pb_core_node *node = &firmware.nodes[1];
 
 	(void)state;
 	memset(&firmware, 0, sizeof(firmware));
+	firmware.config = &(const struct pb_firmware_config){.node_count = 2};
+	firmware.clock = &(const uint32_t){0};
+	firmware.channels[0].grants.weight = 1;
+	pb_core_in_flight_next(&node->flight)->queue = &(struct pb_core_queue){0};
 	node->staged.job = &firmware.jobs.at[1];
 	node->staged.kind = PB_CORE_STAGED_READY;
 	pb_core_staged_ready(&firmware, node);
@@ -170,13 +90,10 @@ static void a_job_is_freed_with_its_submission(void **state)
 	pb_core_staged_clear(&firmware, node);
 	assert_int_equal(node->staged.kind, PB_CORE_STAGED_NONE);
 	assert_int_equal(firmware.jobs.free, 0);
-	firmware.jobs.wanted = 5;
 	node->staged.kind = PB_CORE_STAGED_JOB;
 	pb_core_staged_ready(&firmware, node);
 	assert_int_equal(node->staged.kind, PB_CORE_STAGED_READY);
 	assert_int_equal(firmware.jobs.free, 2);
-	assert_int_equal(firmware.marks.nodes, 5);
-	assert_int_equal(firmware.jobs.wanted, 0);
 }
 
 static uint32_t ranges_set;
@@ -202,21 +119,30 @@ static void ranges_of_segments_that_go(void **state)
 	};
 	const struct pb_engine_memory_ops ops = {.set_range = count_range};
 	const struct pb_engine_memory memory = {.ops = &ops};
-	const struct pb_firmware_config config = {.engine_memory = &memory};
+	const struct pb_firmware_config config = {.engine_memory = &memory, .memory_bytes = 0x100000};
 
 	(void)state;
 	for (uint32_t i = 0; i < COUNT(rows); i++) {
 		memset(&firmware, 0, sizeof(firmware));
 		firmware.config = &config;
+		pb_core_quota_boot(&firmware);
+		assert_int_equal(pb_core_quota_claim(&firmware, 1, PB_RESOURCE_SEGMENTS, 1), PB_ERROR_OK);
+		assert_int_equal(pb_core_quota_claim(&firmware, 1, PB_RESOURCE_POOL_BYTES, PB_PAGE_BYTES),
+				 PB_ERROR_OK);
 		firmware.channels[1].memory.segment_of[7] = 3;
 		firmware.segments.taken[0] = 7;
 		firmware.segments.at[3] = (struct pb_core_segment){.size = 16u * PB_PAGE_BYTES,
 								   .memory_bytes = rows[i].memory_bytes,
-								   .kind = (uint8_t)rows[i].kind};
+								   .kind = (uint8_t)rows[i].kind,
+								   .channel = 1};
 		ranges_set = 0;
-		assert_int_equal(pb_core_segment_destroy(&firmware, 1, 7), PB_ERROR_OK);
+		assert_int_equal(pb_core_segment_destroy(&firmware, 1, 0, 7), PB_ERROR_OK);
 		assert_int_equal(ranges_set, rows[i].ranges);
 		assert_int_equal(firmware.channels[1].memory.segment_of[7], 0);
+		/* Its slot is free when its memory is clear. */
+		assert_int_equal(firmware.segments.taken[0], 7);
+		firmware.channels[1].replies.deferred = 1;
+		pb_core_segment_step(&firmware, 1);
 		assert_int_equal(firmware.segments.taken[0], 3);
 		assert_int_equal(firmware.segments.at[3].size, 0);
 	}
@@ -276,7 +202,7 @@ static void kicks_in_slices(void **state)
 	descriptor = card_nothing(&card, 0);
 	for (uint32_t i = 0; i < KICKED; i++)
 		card_queue_submit(&kicked[i], &descriptor);
-	card_run(&card, 500);
+	card_run(&card, 300);
 	for (uint32_t i = 0; i < KICKED; i++)
 		completed += card_queue_completed(&kicked[i]);
 	assert_int_equal(completed, KICKED);
@@ -389,8 +315,6 @@ static void made_with_clean_records(void **state)
 UNIT_SUITE(test_firmware_steps)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(walks_in_slices),
-		cmocka_unit_test(waiters_in_slices),
 		cmocka_unit_test(segments_in_slices),
 		cmocka_unit_test(counters),
 		cmocka_unit_test(resolved_with_and_without_a_cookie),

@@ -25,6 +25,10 @@ static const struct {
 	{PB_CAPABILITY_IN_FLIGHT, 3},
 	{PB_CAPABILITY_FORMATS_OWN, 8},
 	{PB_CAPABILITY_APERTURE_PAGES, 1024},
+	{PB_CAPABILITY_QUEUES_MIN, 2},
+	{PB_CAPABILITY_CONTEXTS_MIN, 2},
+	{PB_CAPABILITY_SEGMENTS_MIN, 5},
+	{PB_CAPABILITY_FORMATS_MIN, 1},
 };
 
 static void capabilities_are_the_limits(void **state)
@@ -171,23 +175,26 @@ static void no_slot_is_no_index(void **state)
 
 static void as_many_as_there_are(void **state)
 {
-	const struct pb_segment_request page = {.id = 31, .size = 0x1000, .backing_bytes = 0x1000};
+	const struct pb_segment_request page = {
+		.id = 31, .os_base = 1u << 30, .gpu_base = 1u << 30, .size = 0x1000, .backing_bytes = 0x1000};
 	struct pb_segment segment;
 	uint32_t context;
 	struct card card;
 
 	(void)state;
 	card_attach(&card);
-	for (uint32_t i = 0; i < PB_LIMIT_CONTEXTS; i++)
+	/* Two of 16 contexts and five of 32 segments are each neighbour's. */
+	for (uint32_t i = 0; i < 12u; i++)
 		assert_int_equal(pb_context_create(&card.channel, &context), PB_ERROR_OK);
 	assert_int_equal(pb_context_create(&card.channel, &context), PB_ERROR_NO_SPACE);
-	for (uint32_t i = 0; i < PB_LIMIT_SEGMENTS_TOTAL; i++) {
+	for (uint32_t i = 0; i < 22u; i++) {
 		struct pb_segment_request request = page;
 
 		request.id = i;
 		request.os_base = request.gpu_base = UINT64_C(0x10000) * i;
 		assert_int_equal(pb_segment_create(&segment, &card.channel, &request), PB_ERROR_OK);
 	}
+	assert_int_equal(pb_segment_create(&segment, &card.channel, &page), PB_ERROR_NO_SPACE);
 	card_stop(&card);
 }
 

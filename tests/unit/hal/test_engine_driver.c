@@ -443,6 +443,40 @@ static void work_fed_after_a_power_cycle_runs_once(void **state)
 	}
 }
 
+/** At each microsecond of some work: an engine that obeys nothing stores nothing more, until a reset that it obeys. */
+static void an_engine_that_is_cut_off_stores_nothing(void **state)
+{
+	static uint8_t before[BENCH_BYTES];
+	const struct pb_engine_model_defects broken = {
+		.deaf_to_stop = true, .deaf_to_reset = true, .deaf_to_power = true};
+
+	(void)state;
+	for (uint32_t at = 0; at < 12; at++) {
+		struct setup setup;
+
+		start(&setup);
+		FEED(&setup, 1, FILL(AT(BENCH_DATA), 4, 1), BUSY(3), FILL(AT(BENCH_DATA + 4), 4, 2), BUSY(3));
+		FEED(&setup, 2, FILL(AT(BENCH_DATA + 8), 4, 3));
+		step(&setup, at);
+		pb_engine_model_set_defects(setup.bench.model, &broken);
+		assert_true(pb_reference_engine_recover_ops.cut_off(&setup.driver));
+		bench_keep(&setup.bench, before);
+		step(&setup, 100);
+		bench_expect_memory(&setup.bench, before);
+		pb_engine_model_set_defects(setup.bench.model, &(struct pb_engine_model_defects){.late = 0});
+		step(&setup, 100);
+		bench_expect_memory(&setup.bench, before);
+		pb_reference_engine_recover_ops.reset(&setup.driver);
+		step(&setup, 10);
+		expect_state(&setup, PB_ENGINE_READY, 0);
+		FEED(&setup, 1, FILL(AT(BENCH_DATA + 12), 4, 4));
+		step(&setup, 10);
+		expect_state(&setup, PB_ENGINE_READY, 1);
+		assert_int_equal(*bench_at(&setup.bench, BENCH_DATA + 12), 4);
+		end(&setup);
+	}
+}
+
 UNIT_SUITE(test_engine_driver)
 {
 	static const struct CMUnitTest tests[] = {
@@ -457,6 +491,7 @@ UNIT_SUITE(test_engine_driver)
 		cmocka_unit_test(a_fault_before_the_stop_shows_with_the_answer),
 		cmocka_unit_test(force_comes_last),
 		cmocka_unit_test(work_fed_after_a_power_cycle_runs_once),
+		cmocka_unit_test(an_engine_that_is_cut_off_stores_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,10 @@ endforeach()
 # The scripted firmware is not stepped: reads of the library are counted.
 pb_unit_test(test_host_once SOURCES ${here}/test_host_once.c $<TARGET_OBJECTS:pb_host_stepped>
   LINKS test_fake_firmware ${stepped})
+# The firmware's stores of its counter are recorded.
+pb_unit_test(test_host_patches
+  SOURCES ${here}/test_host_patches.c ${PROJECT_SOURCE_DIR}/firmware/queue/ring.c $<TARGET_OBJECTS:pb_host_stepped>
+  LINKS test_fake_firmware ${stepped})
 pb_unit_test(test_host_telemetry SOURCES ${here}/test_host_telemetry.c $<TARGET_OBJECTS:pb_host_stepped>
   LINKS test_telemetry_sample ${stepped})
 set_target_properties(pb_host_stepped PROPERTIES EXCLUDE_FROM_ALL TRUE)

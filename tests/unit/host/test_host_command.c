@@ -59,7 +59,7 @@ static void other_code(struct fake_firmware *fake)
 }
 static void unknown_error(struct fake_firmware *fake)
 {
-	fake->reply.error = 11;
+	fake->reply.error = 12;
 }
 static void last_wire_error(struct fake_firmware *fake)
 {

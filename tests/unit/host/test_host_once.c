@@ -28,7 +28,8 @@ static const struct {
 } exceptions[] = {
 	{OF_PAGE(fence.sequence), "the lock of a record: read before and after is what it is for"},
 	{OF_PAGE(preempt.sequence), "the same"},
-	{OF_ENTRY(patches_high), "high word of a counter of two: the low one counts if it did not move"},
+	{OF_ENTRY(patches_high),
+	 "high word of a counter of two: the low one counts if it stands still without its carry bit"},
 	{OF_ENTRY(reply_put), "one operation for each reply that is taken"},
 	{OF_ENTRY(epoch), "whether the channel is its own: asked before, and behind what was read of it"},
 	{BOOT(mcu_state),

@@ -106,6 +106,11 @@ static void reads_all_of_it(void **state)
 	assert_int_equal(pb_telemetry_read(&card, &got), PB_ERROR_OK);
 	assert_int_equal(got.node_count, SAMPLE_NODES);
 	check_values(15, 3);
+	assert_int_equal(got.channel_count, SAMPLE_CHANNELS);
+	for (uint32_t r = 0; r < PB_RESOURCE_COUNT; r++) {
+		assert_int_equal(got.channels[2].limit[r], 6096u + r);
+		assert_int_equal(r < PB_RESOURCES_USED ? got.channels[2].used[r] : 200u + r, 200u + r);
+	}
 	for (uint32_t n = 0; n < SAMPLE_NODES; n++)
 		for (uint32_t l = 0; l < PB_LATENCY_COUNT; l++)
 			for (uint32_t b = 0; b < PB_LATENCY_BUCKETS; b++)
@@ -183,7 +188,10 @@ static void refuses_nonsense(void **state)
 		{HEAD(sequence), 0xfffffffe, PB_ERROR_OK},
 		{NODE(0, sequence), 1, PB_ERROR_PROTOCOL},
 		{NODE(1, sequence), 0xffffffff, PB_ERROR_PROTOCOL},
-		{HEAD(reserved), 0xffffffff, PB_ERROR_OK},
+		{HEAD(channels), 0, PB_ERROR_OK},
+		{HEAD(channels), 16, PB_ERROR_OK},
+		{HEAD(channels), 17, PB_ERROR_PROTOCOL},
+		{HEAD(channels), 0xffffffff, PB_ERROR_PROTOCOL},
 		{NODE(1, reserved), 0xffffffff, PB_ERROR_OK},
 	};
 	static const struct pb_telemetry_snapshot nothing = {.node_count = 0};
@@ -221,20 +229,27 @@ static void takes_any_garbage(void **state)
 		sample_boot(memory)->telemetry_offset += i % 5u == 0 ? random >> 14u : 0;
 		good += pb_telemetry_read(&card, &got) == PB_ERROR_OK;
 		assert_true(got.node_count <= PB_TELEMETRY_NODES && got.node_values <= PB_NODE_TAG_COUNT &&
-			    got.card_values <= PB_CARD_TAG_COUNT);
+			    got.card_values <= PB_CARD_TAG_COUNT &&
+			    got.channel_count <= PB_TELEMETRY_CHANNELS);
 	}
 	assert_in_range(good, 500, 2500);
 }
 
 static void nodes_must_lie_in_the_memory(void **state)
 {
-	uint8_t *end = memory + SAMPLE_BYTES - 64u - SAMPLE_NODES * 512u;
+	const uint32_t bytes = 64u + SAMPLE_NODES * 512u + SAMPLE_CHANNELS * 64u;
+	uint8_t *end = memory + SAMPLE_BYTES - bytes;
 
 	(void)state;
-	memmove(end, memory + SAMPLE_TELEMETRY, 64u + SAMPLE_NODES * 512u);
-	sample_boot(memory)->telemetry_offset = SAMPLE_BYTES - 64u - SAMPLE_NODES * 512u;
+	memmove(end, memory + SAMPLE_TELEMETRY, bytes);
+	sample_boot(memory)->telemetry_offset = SAMPLE_BYTES - bytes;
 	assert_int_equal(pb_telemetry_read(&card, &got), PB_ERROR_OK);
 	check_values(15, 3);
+	((struct pb_telemetry *)(void *)end)->channels = SAMPLE_CHANNELS + 1u;
+	assert_int_equal(pb_telemetry_read(&card, &got), PB_ERROR_PROTOCOL);
+	((struct pb_telemetry *)(void *)end)->channels = 0;
+	assert_int_equal(pb_telemetry_read(&card, &got), PB_ERROR_OK);
+	assert_int_equal(got.channel_count, 0);
 	((struct pb_telemetry *)(void *)end)->nodes = SAMPLE_NODES + 1u;
 	assert_int_equal(pb_telemetry_read(&card, &got), PB_ERROR_PROTOCOL);
 }

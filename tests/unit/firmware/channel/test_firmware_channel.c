@@ -5,8 +5,9 @@
 #include "tests/unit/card_queues.h"
 
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
-#define QUEUES       4096u
-#define CONTEXTS     64u
+/* What one channel can have: of 4096 queues 227, and of 64 contexts three, are kept for each other one. */
+#define QUEUES   2280u
+#define CONTEXTS 40u
 
 /* ---- attach ---- */
 
@@ -160,7 +161,7 @@ static void fill_card(struct card *card, struct pb_queue queues[QUEUES])
 	assert_int_equal(card_queue_open(&queue, &card->channel, &card->segments[0],
 					 &(struct card_queue_request){.place = QUEUES}),
 			 PB_ERROR_NO_SPACE);
-	for (uint32_t i = 0; i < QUEUES; i += CARD_QUEUE_BUFFERS)
+	for (uint32_t i = 0; i + CARD_QUEUE_BUFFERS <= QUEUES; i += CARD_QUEUE_BUFFERS)
 		use_queues(card, queues, i, contexts);
 }
 

@@ -19,7 +19,7 @@ static const struct {
 	{"ping", PB_COMMAND_PING, {0}, PB_ERROR_OK},
 	{"ping with arguments", PB_COMMAND_PING, {1, 2, 3}, PB_ERROR_OK},
 	{"command 0", 0, {0}, PB_ERROR_BAD_COMMAND},
-	{"first unknown command", 21, {0}, PB_ERROR_BAD_COMMAND},
+	{"first unknown command", 22, {0}, PB_ERROR_BAD_COMMAND},
 	{"command of all ones", 0xffffffff, {0}, PB_ERROR_BAD_COMMAND},
 	{"format that is built in", PB_COMMAND_FORMAT_SET, {0}, PB_ERROR_BAD_FORMAT},
 
@@ -107,6 +107,8 @@ static const struct {
 	{"close a neighbour", PB_COMMAND_CHANNEL_CLOSE, {2}, PB_ERROR_NO_PERMISSION},
 	{"close oneself", PB_COMMAND_CHANNEL_CLOSE, {1}, PB_ERROR_NO_PERMISSION},
 	{"close the admin", PB_COMMAND_CHANNEL_CLOSE, {0}, PB_ERROR_NO_PERMISSION},
+	{"quota of a neighbour", PB_COMMAND_CHANNEL_QUOTA, {2, 0, 4096}, PB_ERROR_NO_PERMISSION},
+	{"quota of oneself", PB_COMMAND_CHANNEL_QUOTA, {1, 0, 4096}, PB_ERROR_NO_PERMISSION},
 	{"grant a neighbour", PB_COMMAND_CHANNEL_GRANT, {2, 0}, PB_ERROR_NO_PERMISSION},
 	{"grant oneself", PB_COMMAND_CHANNEL_GRANT, {1, 1}, PB_ERROR_NO_PERMISSION},
 	{"grant a channel that does not exist", PB_COMMAND_CHANNEL_GRANT, {-1u, -1u}, PB_ERROR_NO_PERMISSION},

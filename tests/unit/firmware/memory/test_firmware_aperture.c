@@ -110,7 +110,7 @@ static void every_row(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < COUNT(rows); i++) {
-		const struct request whole = {3, 0, 0, 1ull << 50, 15 * MIB, 15 * MIB};
+		const struct request whole = {3, 0, 0, 1ull << 50, 11 * MIB, 11 * MIB};
 		struct card card;
 		uint32_t result = 0;
 
@@ -157,12 +157,19 @@ static void table_is_taken_from_the_pool(void **state)
 		uint32_t pool;
 
 		card_attach(&card);
-		pool = card.channel.card.capabilities[PB_CAPABILITY_POOL_BYTES];
+		pool = card.channel.card.capabilities[PB_CAPABILITY_POOL_BYTES] -
+		       9 * card.channel.card.capabilities[PB_CAPABILITY_POOL_BYTES_MIN];
 		assert_int_equal(create(&card.channel, &aperture, NULL), PB_ERROR_OK);
 		rest.backing = pool - sizes[i].table_pages * PAGE + PAGE;
 		rest.size = rest.backing;
 		assert_int_equal(create(&card.channel, &rest, NULL), PB_ERROR_NO_SPACE);
 		rest.backing -= PAGE;
+		assert_int_equal(create(&card.channel, &rest, NULL), PB_ERROR_OK);
+		/* What is kept for the channel is the last that it can have. */
+		rest.id = 4;
+		rest.gpu_base = 1ull << 45;
+		rest.backing = card.channel.card.capabilities[PB_CAPABILITY_POOL_BYTES_MIN];
+		rest.size = rest.backing;
 		assert_int_equal(create(&card.channel, &rest, NULL), PB_ERROR_OK);
 		aperture.id = 3;
 		aperture.gpu_base = 1ull << 50;
@@ -173,15 +180,15 @@ static void table_is_taken_from_the_pool(void **state)
 
 /* ---- the time that clearing takes ---- */
 
-/** Makes a segment where the next page table will be, fills it with what would be mapped pages, and removes it. */
+/** Fills memory where the next page table will be with what would be mapped pages. It is free, and was cleared before. */
 static uint8_t *poison_pool(struct card *card)
 {
 	const struct request linear = {9, 0, 0, 1ull << 40, 17 * PAGE, 17 * PAGE};
 	uint32_t offset;
 
 	assert_int_equal(create(&card->channel, &linear, &offset), PB_ERROR_OK);
-	memset(card->link->memory + offset, 0xff, 17 * PAGE);
 	assert_int_equal(destroy(&card->channel, 9), PB_ERROR_OK);
+	memset(card->link->memory + offset, 0xff, 17 * PAGE);
 	return card->link->memory + offset;
 }
 
@@ -326,7 +333,8 @@ static void closed_in_the_middle(void **state)
 	(void)state;
 	card_attach(&card);
 	card_join(&card, &other, 2);
-	whole.backing = card.channel.card.capabilities[PB_CAPABILITY_POOL_BYTES];
+	whole.backing = card.channel.card.capabilities[PB_CAPABILITY_POOL_BYTES] -
+			9 * card.channel.card.capabilities[PB_CAPABILITY_POOL_BYTES_MIN];
 	whole.size = whole.backing;
 	for (uint32_t steps = 0; steps < 300; steps = steps < 12 ? steps + 1 : steps + 50) {
 		card_leave(&card.channel);

@@ -62,13 +62,15 @@ static void a_boot_begins_at_nothing(void **state)
 {
 	const struct pb_telemetry *telemetry = card_telemetry();
 	const uint32_t *words = (const uint32_t *)(const void *)(telemetry + 1);
+	const uint32_t bytes =
+		sizeof(struct pb_node_telemetry) + PB_LIMIT_CHANNELS * sizeof(struct pb_channel_account);
 
 	(void)state;
 	puppet_submit(0, 1);
 	puppet_finish(1);
 	puppet_stall(10);
 	assert_int_equal(telemetry->values[PB_CARD_TAG_TICKS].low, 2);
-	memset(puppet_memory + 0x1e000 + sizeof(*telemetry) + sizeof(struct pb_node_telemetry), 0x5a, 4);
+	memset(puppet_memory + 0x1e000 + sizeof(*telemetry) + bytes, 0x5a, 4);
 	puppet_bench.puppet.time = 0xfffffff0;
 	puppet_boot();
 	puppet_bench.puppet.time = 0x10;
@@ -78,13 +80,34 @@ static void a_boot_begins_at_nothing(void **state)
 	assert_int_equal(telemetry->card_values, 3);
 	assert_int_equal(telemetry->sequence, 0);
 	assert_int_equal(telemetry->values[PB_CARD_TAG_TICKS].low, 0);
-	for (uint32_t i = 0; i < sizeof(struct pb_node_telemetry) / 4u; i++)
+	assert_int_equal(telemetry->channels, PB_LIMIT_CHANNELS);
+	for (uint32_t i = 0; i < bytes / 4u; i++)
 		assert_int_equal(words[i], 0);
-	assert_int_equal(words[sizeof(struct pb_node_telemetry) / 4u],
-			 0x5a5a5a5a); /* there are no more nodes */
+	assert_int_equal(words[bytes / 4u], 0x5a5a5a5a); /* there are no more channels */
 	puppet_reset_done();
 	puppet_run(0);
 	assert_int_equal(value(PB_NODE_TAG_BUSY), 0x20); /* the engine's own count goes on */
+}
+
+/** Each tick publishes what one channel has and may have. */
+static void accounts_are_published(void **state)
+{
+	const struct pb_channel_account *accounts =
+		(const void *)(puppet_memory + 0x1e000 + sizeof(struct pb_telemetry) +
+			       sizeof(struct pb_node_telemetry));
+	struct pb_quota_status status;
+
+	(void)state;
+	puppet_stall(5u * (PB_LIMIT_CHANNELS + 1u));
+	assert_int_equal(accounts[1].used[PB_RESOURCE_QUEUES], 1);
+	assert_int_equal(accounts[2].used[PB_RESOURCE_QUEUES], 0);
+	for (uint32_t r = 0; r < PB_RESOURCE_COUNT; r++) {
+		assert_int_equal(pb_quota_query(&puppet_bench.channel, 1, r, &status), PB_ERROR_OK);
+		assert_int_equal(accounts[1].limit[r], status.limit);
+		if (r < PB_RESOURCES_USED)
+			assert_int_equal(accounts[1].used[r], status.used);
+	}
+	assert_int_equal(accounts[PB_LIMIT_CHANNELS - 1u].limit[PB_RESOURCE_CONTEXTS], PB_LIMIT_CONTEXTS);
 }
 
 /** Latencies, and the bucket that docs/abi.md gives each. */
@@ -242,6 +265,8 @@ static void failed_work_has_no_fence_latency(void **state)
 	assert_int_equal(pb_queue_submit(&puppet_bench.queue, &bad), PB_ERROR_OK);
 	puppet_submit(0, 2);
 	puppet_submit(1, 3);
+	/* Each is fed when nothing of its queue is before it. */
+	puppet_finish(1);
 	puppet_finish(2);
 	puppet_finish(3);
 	puppet_expect_fence(3, 3, PB_ERROR_OK);
@@ -415,6 +440,7 @@ UNIT_SUITE(test_firmware_telemetry)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_boot_begins_at_nothing),
+		TEST(accounts_are_published),
 		TEST(from_feed_to_fence),
 		TEST(from_doorbell_to_feed),
 		TEST(a_doorbell_is_one_latency),

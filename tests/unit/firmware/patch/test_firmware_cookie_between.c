@@ -257,12 +257,14 @@ static void more_cookies_than_places(void **state)
 /** Everything is as it was, but for the channel's epoch: memory may have been another's in between. */
 static void channel_attached_again(void **state)
 {
+	static struct pb_patch_location list[WORDS];
 	struct card card;
 	struct pb_descriptor descriptor;
 
 	(void)state;
 	descriptor = start(&card);
 	expect_patched(&card, &descriptor, HERE);
+	memcpy(list, card_bytes(&card, 0, CARD_PATCHES), sizeof(list));
 	for (uint32_t round = 0; round < 3; round++) {
 		const uint32_t where = card.segments[0].memory_offset;
 		struct card again = {.sim = card.sim};
@@ -277,6 +279,7 @@ static void channel_attached_again(void **state)
 				 PB_ERROR_OK);
 		card = again;
 		descriptor.context = card.context;
+		memcpy(card_bytes(&card, 0, CARD_PATCHES), list, sizeof(list)); /* its memory was cleared */
 		poison(&card, 9);
 		expect_patched(&card, &descriptor, HERE);
 		expect_skipped(&card, &descriptor, HERE);

@@ -300,7 +300,8 @@ static void halted_channel_does_not_keep_the_card_awake(void **state)
 	}
 	before = *heartbeat;
 	card_run(&card, 20 * TICK_MICROSECONDS);
-	assert_in_range(*heartbeat - before, 10, 100);
+	/* A tick has every channel polled, two in a pass. */
+	assert_in_range(*heartbeat - before, 10, 200);
 	assert_int_equal(command(&card.channel, PB_COMMAND_RESET, 0, 0), PB_ERROR_OK);
 	assert_int_equal(card_wait(&card, 0, 6).status, PB_ERROR_OK);
 	card_stop(&card);

@@ -184,7 +184,8 @@ struct pb_descriptor shares_hostile_work(struct shares *shares, uint32_t place, 
 	const struct shares_client *client = &shares->clients[SHARES_HOSTILE];
 	const uint32_t start = BUFFERS + (SHARES_QUEUES + place) * BUFFER_BYTES;
 
-	memcpy(bytes_at(client, start), words, count * sizeof(*words));
+	if (count != 0)
+		memcpy(bytes_at(client, start), words, count * sizeof(*words));
 	return (struct pb_descriptor){.context = client->context,
 				      .dma_address_low = (uint32_t)CARD_SYSTEM_OS,
 				      .dma_size = PB_PAGE_BYTES,

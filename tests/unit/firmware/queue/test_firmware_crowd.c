@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* As many queues as the card has: chains and cycles of waits, crowds of waiters; and none pays for the others. */
+/* As many queues as a channel can have: chains and cycles of waits, crowds of waiters; and none pays for the others. */
 #include "tests/unit/card_queues.h"
 
-#define CARD_QUEUES 4096u
+/** Those that one channel can have of 4096, as 227 are kept for each other one. */
+#define CARD_QUEUES 2280u
 /** Beside the two of the fixture. */
 #define ALL  (CARD_QUEUES - 2u)
 #define MANY 300u
 #define LONG 1000u
-/** Longer than two slices of the walk that searches for a cycle. */
-#define CYCLE 60u
+/** Microseconds between two ticks. */
+#define TICK 5000u
+/** Longer than many slices of the search for a cycle. */
+#define CYCLE 100u
 /** As many as a submission may have: for some ten thousand microseconds its node has a job. */
 #define PATCHES 65536u
 
@@ -97,7 +100,7 @@ static uint32_t cost_of_one(void)
 	const struct pb_descriptor descriptor = card_nothing(&card, 0);
 	uint32_t before;
 
-	card_run(&card, 20000);
+	card_run(&card, 25000u + TICK / 2u - (uint32_t)(pb_sim_now(card.sim) % TICK)); /* until between two ticks */
 	before = boot->heartbeat;
 	card_execute(&card, 0, &descriptor);
 	return boot->heartbeat - before;
@@ -135,7 +138,7 @@ static void the_wait_that_closes_a_cycle_of_any_length_fails(void **state)
 		start(count);
 		for (uint32_t i = 0; i < count; i++) {
 			wait_for(i, (i + 1) % count, 1);
-			/* The next may wait already, so that the walk starts anywhere. */
+			/* The next may wait already, so that the search starts anywhere. */
 			card_run(&card, i + 2 >= count ? 50000 : 0);
 			assert_int_equal(card_queue_completed(&queues[i]), i + 1 == count);
 		}
@@ -154,7 +157,7 @@ static void the_wait_that_closes_a_cycle_of_any_length_fails(void **state)
 	}
 }
 
-/** While the walk searches for the cycle, two other nodes have begun to patch. */
+/** While the cycle is searched for, two other nodes have begun to patch. */
 static void a_cycle_that_is_found_while_no_job_is_free_fails_later(void **state)
 {
 	const struct pb_patch_location patch = {.driver_id = PB_PATCH_FORMAT_ADDRESS64_WRITE,
@@ -233,7 +236,6 @@ static void all_waiters_of_one_queue_run_at_their_value_and_not_before(void **st
 	card_stop(&card);
 }
 
-/** More signallers at once than there is room to note. */
 static void as_many_signallers_as_waiters_wake_them_all(void **state)
 {
 	(void)state;

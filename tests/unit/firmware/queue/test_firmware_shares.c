@@ -175,6 +175,28 @@ static void bad_long_lists(struct shares *s)
 		shares_hostile_flood(s, &work);
 }
 
+/** Each list is wanted back again and again before it is done. */
+static void long_lists_recalled(struct shares *s)
+{
+	const struct pb_queue *queue = &s->hostile[s->steps / 64u % s->hostile_queues];
+
+	if (s->steps % 64u == 0)
+		shares_hostile_ask(s, PB_COMMAND_PREEMPT, queue->handle, queue->put, s->steps,
+				   PB_STOP_INSIDE);
+	long_lists(s);
+}
+
+/** Empty submissions behind those of others, wanted back at once. */
+static void preempt_behind_others(struct shares *s)
+{
+	const struct pb_descriptor work = shares_hostile_work(s, 0, NULL, 0);
+
+	shares_hostile_flood(s, &work);
+	for (uint32_t i = 0; i < s->hostile_queues; i++)
+		shares_hostile_ask(s, PB_COMMAND_PREEMPT, s->hostile[i].handle, s->hostile[i].put, s->steps,
+				   PB_STOP_INSIDE);
+}
+
 /** As many kicks as the ring takes, most of them of no queue, a rescan, and the doorbell, all the time. */
 static void kick(struct shares *s)
 {
@@ -274,6 +296,9 @@ static const struct hostility hostilities[] = {
 	{"long lists on all nodes", long_lists, 100, PB_PRIORITY_NORMAL, true, 0},
 	{"bad long lists", bad_long_lists, 100, PB_PRIORITY_NORMAL, false, 100},
 	{"bad long lists on all nodes", bad_long_lists, 100, PB_PRIORITY_NORMAL, true, 100},
+	{"long lists recalled", long_lists_recalled, 2, PB_PRIORITY_NORMAL, false, 100},
+	{"preemptions behind others", preempt_behind_others, 4, PB_PRIORITY_NORMAL, false, 100},
+	{"preemptions behind others from below", preempt_behind_others, 4, PB_PRIORITY_LOW, false, 100},
 	{"preemptions and suspensions", stop_again, 50, PB_PRIORITY_NORMAL, false, 100},
 	{"resets", reset_again, 50, PB_PRIORITY_NORMAL, false, 100},
 	{"queues that come and go", create_and_destroy, 100, PB_PRIORITY_NORMAL, false, 100},

@@ -54,32 +54,93 @@ static int32_t *deficit(uint32_t channel)
 	return &node->fair.at[PRIORITY].deficit[channel];
 }
 
-/** A used quantum ends a timeslice for another queue of the channel, or for another channel if the share is used up. */
+/**
+ * A used quantum ends a timeslice for another queue of the channel. A used share ends it for another channel, whatever
+ * the quantum; a share that is not charged yet is used, too.
+ */
 static void a_timeslice_is_over_when_others_wait(void **state)
 {
 	static const struct {
 		bool own, other; /* that wait */
 		int32_t deficit;
+		uint32_t charged; /* of the microseconds used */
 		uint32_t used;
 		bool over;
 	} rows[] = {
-		{false, false, -1, UINT32_MAX, false}, {false, true, 1, UINT32_MAX, false},
-		{false, true, 0, QUANTUM, true},       {false, true, 0, QUANTUM - 1u, false},
-		{false, true, -1, QUANTUM, true},      {true, false, -1, QUANTUM - 1u, false},
-		{true, false, -1, QUANTUM, true},      {true, true, 1, QUANTUM - 1u, false},
-		{true, true, 1, QUANTUM, true},        {true, true, 0, QUANTUM, true},
+		{false, false, -1, 0, UINT32_MAX, false},
+		{false, true, 1, 0, 1, true},
+		{false, true, 0, 0, 1, true},
+		{false, true, -1, 0, 1, true},
+		{false, true, 700, 0, 699, false},
+		{false, true, 700, 0, 700, true},
+		{false, true, 700, 300, 999, false},
+		{false, true, 700, 300, 1000, true},
+		{false, true, SHARE, 0, QUANTUM, false},
+		{false, true, INT32_MAX, 0, INT32_MAX - 1, false},
+		{false, true, INT32_MAX, 0, INT32_MAX, true},
+		{true, false, -1, 0, QUANTUM - 1u, false},
+		{true, false, -1, 0, QUANTUM, true},
+		{true, true, SHARE, 0, QUANTUM - 1u, false},
+		{true, true, SHARE, 0, QUANTUM, true},
+		{true, true, 0, 0, QUANTUM - 1u, true},
 	};
 
 	for (uint32_t i = 0; i < COUNT(rows); i++) {
 		start(state);
 		node->flight.fed = 1;
 		pb_core_in_flight_at(&node->flight, 1)->queue = &queues[0];
+		pb_core_timeslice_begin(&node->slice, &queues[0]);
+		pb_core_timeslice_charge(&node->slice, rows[i].charged);
 		if (rows[i].own)
 			append(&queues[1]);
 		if (rows[i].other)
 			append(&queues[2]);
 		*deficit(0) = rows[i].deficit;
 		assert_int_equal(pb_core_policy_fair.should_preempt(node, NULL, rows[i].used), rows[i].over);
+	}
+}
+
+/** Another channel waits wherever its submission is, unless that is not ready; a lower priority does not count. */
+static void a_used_share_ends_a_timeslice_wherever_the_other_channel_waits(void **state)
+{
+	static const struct {
+		enum { LISTED, CURRENT, IN_FLIGHT, STAGED, PREPARED } place;
+		uint32_t queue, priority;
+		bool over;
+	} rows[] = {
+		{LISTED, 2, PRIORITY, true},    {LISTED, 2, PRIORITY - 1u, false},
+		{CURRENT, 2, PRIORITY, true},   {CURRENT, 2, PRIORITY - 1u, false},
+		{IN_FLIGHT, 2, PRIORITY, true}, {IN_FLIGHT, 2, PRIORITY - 1u, false},
+		{STAGED, 2, PRIORITY, true},    {STAGED, 2, PRIORITY - 1u, false},
+		{PREPARED, 2, PRIORITY, false}, {LISTED, 1, PRIORITY, false},
+		{CURRENT, 1, PRIORITY, false},  {IN_FLIGHT, 1, PRIORITY, false},
+		{STAGED, 1, PRIORITY, false},
+	};
+
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		struct pb_core_queue *queue = &queues[rows[i].queue];
+		const struct pb_core_submission *staged = NULL;
+
+		start(state);
+		queue->identity = identity_of(rows[i].priority);
+		node->flight.fed = 1;
+		pb_core_in_flight_at(&node->flight, 1)->queue = &queues[0];
+		*deficit(0) = 1;
+		if (rows[i].place == LISTED) {
+			append(queue);
+		} else if (rows[i].place == CURRENT) {
+			pb_core_timeslice_begin(&node->slice, queue);
+		} else if (rows[i].place == IN_FLIGHT) {
+			node->flight.fed = 2;
+			pb_core_in_flight_at(&node->flight, 2)->queue = queue;
+		} else {
+			node->staged.kind =
+				rows[i].place == STAGED ? PB_CORE_STAGED_READY : PB_CORE_STAGED_JOB;
+			staged = pb_core_in_flight_next(&node->flight);
+			pb_core_in_flight_next(&node->flight)->queue = queue;
+		}
+		assert_int_equal(pb_core_policy_fair.should_preempt(node, staged, QUANTUM - 1u),
+				 rows[i].over);
 	}
 }
 
@@ -130,6 +191,12 @@ static void channels_share_by_deficit(void **state)
 		{{-200 * SHARE, -100 * SHARE - 1}, 1, 1, 1, {-99 * SHARE, SHARE - 1}},
 		{{-10 * SHARE, -30 * SHARE - 1}, 3, 1, 0, {SHARE, -1}},
 		{{-20 * SHARE, -30 * SHARE - 1}, 3, 1, 1, {-9 * SHARE, 3 * SHARE - 1}},
+		/* As deep in debt as a channel can be, which no sum of rounds overflows. */
+		{{INT32_MIN / 2 - 60000000, INT32_MIN / 2 - 60000000}, 1, 1, 0, {SHARE - 1824, -1824}},
+		/* Credit that a channel could not use does not add up. */
+		{{0, 3}, 1, 0, 1, {0, SHARE}},
+		{{SHARE, 0}, 1, 1, 0, {SHARE, 0}},
+		{{INT32_MAX, 0}, 1, 1, 0, {SHARE, 0}},
 	};
 
 	for (uint32_t i = 0; i < COUNT(rows); i++) {
@@ -163,9 +230,13 @@ static void engine_time_is_charged_unless_the_channel_is_alone(void **state)
 		{false, false, true, 7, 300, 7 - 300},
 		{true, true, false, INT32_MIN / 2 + 1, 300, INT32_MIN / 2 + 1 - 300},
 		{true, true, false, INT32_MIN / 2, 300, INT32_MIN / 2},
-		/* Ten minutes at once do not wrap. */
-		{true, true, false, INT32_MIN / 2 + 1, 600000000, INT32_MIN / 2 + 1 - 600000000},
-		{true, true, false, INT32_MIN / 2 + 1 - 600000000, 600000000, INT32_MIN / 2 + 1 - 600000000},
+		/* A minute is the most that counts: a clock that leaps, forward or back, costs no more. */
+		{true, true, false, 7, 59999999, 7 - 59999999},
+		{true, true, false, 7, 60000001, 7 - 60000000},
+		{true, true, false, 7, UINT32_C(1) << 30, 7 - 60000000},
+		{true, true, false, 7, UINT32_MAX, 7 - 60000000},
+		{true, true, false, INT32_MIN / 2 + 1, UINT32_MAX, INT32_MIN / 2 + 1 - 60000000},
+		{true, true, false, INT32_MIN / 2 - 60000000, UINT32_MAX, INT32_MIN / 2 - 60000000},
 	};
 
 	for (uint32_t i = 0; i < COUNT(rows); i++) {
@@ -184,7 +255,10 @@ static void engine_time_is_charged_unless_the_channel_is_alone(void **state)
 		*deficit(0) = rows[i].before;
 		pb_core_policy_fair.charge(node, &submission, rows[i].microseconds);
 		assert_int_equal(*deficit(0), rows[i].after);
-		assert_int_equal(node->slice.used, 11u + (rows[i].current ? rows[i].microseconds : 0));
+		assert_int_equal(node->slice.used,
+				 11u + (!rows[i].current                  ? 0
+					: rows[i].microseconds < 60000000 ? rows[i].microseconds
+									  : 60000000));
 	}
 }
 
@@ -220,24 +294,113 @@ static void runtime_or_elapsed_time_is_charged(void **state)
 	}
 }
 
-/** A protected submission makes its priority repay a multiple of its time, without wrapping; higher priorities repay. */
+/** Of a stop, the ring head is charged its runtime; the rest is the channel's that asked for the stop. */
+static void a_stop_is_charged_to_the_channel_that_asked(void **state)
+{
+	static const struct {
+		uint32_t asker; /* queue: 1 is of the head's channel, 2 of another */
+		bool uncharged;
+		uint32_t elapsed, run;
+		int32_t head, other;
+	} rows[] = {
+		{2, false, 300, 100, -100, -200}, {2, false, 100, 300, -300, 0},
+		{2, false, 300, 300, -300, 0},    {2, true, 300, 100, -100, 0},
+		{1, false, 300, 100, -300, 0},    {1, false, 100, 300, -300, 0},
+	};
+
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		const struct pb_core_submission head = {.queue = &queues[0]};
+		const struct pb_core_submission asker = {.queue = &queues[rows[i].asker]};
+		const uint32_t clock = 1000;
+
+		start(state);
+		append(&queues[0]);
+		append(&queues[2]);
+		firmware.clock = &clock;
+		node->retirement.uncharged = rows[i].uncharged;
+		node->retirement.charged_until = clock - rows[i].elapsed;
+		pb_core_charge_stop(&firmware, node, &head, &asker, rows[i].run);
+		assert_int_equal(*deficit(0), rows[i].head);
+		assert_int_equal(*deficit(1), rows[i].other);
+		assert_int_equal(node->retirement.charged_until, clock);
+		assert_int_equal(node->retirement.time, rows[i].run);
+		assert_false(node->retirement.uncharged);
+	}
+}
+
+/** Preparation that keeps the engine without anything to run is charged to its channel, also if it comes to nothing. */
+static void preparation_is_charged_while_the_engine_is_idle(void **state)
+{
+	static const struct {
+		bool unsubmitted, in_flight, uncharged;
+		uint32_t idle, preparing; /* for so long */
+		int32_t charged;
+	} rows[] = {
+		{true, false, true, 500, 300, 300},  {true, false, false, 500, 300, 300},
+		{true, false, true, 200, 300, 200},  {true, true, true, 500, 300, 0},
+		{false, false, true, 500, 300, 300}, {false, false, true, 200, 300, 200},
+		{false, false, false, 500, 300, 0}, /* its completion is charged */
+	};
+
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		const uint32_t clock = 1000;
+
+		start(state);
+		append(&queues[2]);
+		firmware.clock = &clock;
+		pb_core_in_flight_next(&node->flight)->queue = &queues[0];
+		node->staged.kind = PB_CORE_STAGED_JOB;
+		node->staged.preparing = clock - rows[i].preparing;
+		node->retirement.idle_since = clock - rows[i].idle;
+		node->retirement.charged_until = 400;
+		node->retirement.uncharged = rows[i].uncharged;
+		if (rows[i].in_flight) {
+			node->flight.retired = UINT32_MAX;
+			pb_core_in_flight_head(&node->flight)->queue = &queues[2];
+		}
+		if (rows[i].unsubmitted)
+			pb_core_charge_unsubmitted(&firmware, node);
+		else
+			pb_core_charge_prepared(&firmware, node, pb_core_in_flight_next(&node->flight));
+		assert_int_equal(*deficit(0), -rows[i].charged);
+		assert_int_equal(node->retirement.charged_until, rows[i].charged != 0 ? clock : 400);
+	}
+}
+
+/**
+ * A protected submission makes its priority repay a multiple of its time, and the other priorities below the highest
+ * that waits one time less, without wrapping; the runtime of higher priorities repays.
+ */
 static void protected_runtime_is_repaid_to_higher_priorities(void **state)
 {
+	enum { NONE, READY, FED, STAGED }; /* where a submission of the highest priority is */
 	static const struct {
 		bool protected;
 		uint32_t microseconds;
+		uint32_t highest, place;
 		uint32_t before[3], after[3]; /* to repay by the priority below, its own, the one above */
 	} rows[] = {
-		{false, 100, {0, 0, 0}, {0, 0, 0}},
-		{false, 100, {100, 100, 100}, {0, 100, 100}},
-		{false, 100, {99, 7, 8}, {0, 7, 8}},
-		{false, 100, {101, 7, 8}, {1, 7, 8}},
-		{true, 100, {250, 7, 8}, {150, 7 + 100 * PB_REPAY_TIMES, 8}},
-		{true, UINT32_MAX, {0, 0, 0}, {0, UINT32_MAX / PB_REPAY_TIMES * PB_REPAY_TIMES, 0}},
-		{true, 1000, {0, 1000, 0}, {0, 1000 + 1000 * PB_REPAY_TIMES, 0}},
-		{true, 1000, {0, UINT32_MAX, 0}, {0, UINT32_MAX, 0}},
-		{true, 2, {0, UINT32_MAX - PB_REPAY_TIMES, 0}, {0, UINT32_MAX, 0}},
-		{true, 1, {0, UINT32_MAX - PB_REPAY_TIMES + 1u, 0}, {0, UINT32_MAX - PB_REPAY_TIMES + 1u, 0}},
+		{false, 100, 0, NONE, {0, 0, 0}, {0, 0, 0}},
+		{false, 100, 0, NONE, {100, 100, 100}, {0, 100, 100}},
+		{false, 100, 0, NONE, {99, 7, 8}, {0, 7, 8}},
+		{false, 100, 0, NONE, {101, 7, 8}, {1, 7, 8}},
+		{false, 100, PB_PRIORITY_REALTIME, READY, {101, 7, 8}, {1, 7, 8}},
+		{true, 100, 0, NONE, {250, 7, 8}, {250 + 1500, 7 + 1600, 8}},
+		{true, 100, PB_PRIORITY_HIGH, READY, {250, 7, 8}, {250 + 1500, 7 + 1600, 8}},
+		{true, 100, PB_PRIORITY_REALTIME, READY, {250, 7, 8}, {250 + 1500, 7 + 1600, 8 + 1500}},
+		{true, 100, PB_PRIORITY_REALTIME, FED, {0, 0, 0}, {1500, 1600, 1500}},
+		{true, 100, PB_PRIORITY_REALTIME, STAGED, {0, 0, 0}, {1500, 1600, 1500}},
+		{true, UINT32_MAX, 0, NONE, {0, 0, 0}, {60000000u * 15u, 60000000u * 16u, 0}},
+		{true, 1000, 0, NONE, {0, 1000, 0}, {15000, 17000, 0}},
+		{true, 1000, 0, NONE, {UINT32_MAX, UINT32_MAX, 0}, {UINT32_MAX, UINT32_MAX, 0}},
+		{true, 2, 0, NONE, {UINT32_MAX - 15u, UINT32_MAX - 16u, 0}, {UINT32_MAX, UINT32_MAX, 0}},
+		{true,
+		 1,
+		 0,
+		 NONE,
+		 {UINT32_MAX - 14u, UINT32_MAX - 15u, 0},
+		 {UINT32_MAX - 14u, UINT32_MAX - 15u, 0}},
+		{false, UINT32_MAX, 0, NONE, {60000001, 7, 8}, {1, 7, 8}},
 	};
 
 	for (uint32_t i = 0; i < COUNT(rows); i++) {
@@ -245,6 +408,13 @@ static void protected_runtime_is_repaid_to_higher_priorities(void **state)
 							      .protected = rows[i].protected};
 
 		start(state);
+		queues[2].identity = identity_of(rows[i].highest);
+		if (rows[i].place == READY)
+			append(&queues[2]);
+		pb_core_in_flight_at(&node->flight, 1)->queue = &queues[2];
+		node->flight.fed = rows[i].place == FED;
+		if (rows[i].place == STAGED)
+			node->staged.kind = PB_CORE_STAGED_JOB;
 		for (uint32_t l = 0; l < 3u; l++)
 			node->fair.at[PRIORITY - 1u + l].repay_us = rows[i].before[l];
 		node->fair.at[PB_PRIORITY_IDLE].repay_us = rows[i].before[0];
@@ -252,6 +422,7 @@ static void protected_runtime_is_repaid_to_higher_priorities(void **state)
 		assert_int_equal(node->fair.at[PB_PRIORITY_IDLE].repay_us, rows[i].after[0]);
 		for (uint32_t l = 0; l < 3u; l++)
 			assert_int_equal(node->fair.at[PRIORITY - 1u + l].repay_us, rows[i].after[l]);
+		assert_int_equal(node->fair.at[PB_PRIORITY_REALTIME].repay_us, 0);
 	}
 }
 
@@ -341,10 +512,13 @@ UNIT_SUITE(test_policy_fair)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_timeslice_is_over_when_others_wait),
+		cmocka_unit_test(a_used_share_ends_a_timeslice_wherever_the_other_channel_waits),
 		cmocka_unit_test(an_idle_flow_keeps_no_credit),
 		cmocka_unit_test(channels_share_by_deficit),
 		cmocka_unit_test(engine_time_is_charged_unless_the_channel_is_alone),
 		cmocka_unit_test(runtime_or_elapsed_time_is_charged),
+		cmocka_unit_test(a_stop_is_charged_to_the_channel_that_asked),
+		cmocka_unit_test(preparation_is_charged_while_the_engine_is_idle),
 		cmocka_unit_test(protected_runtime_is_repaid_to_higher_priorities),
 		cmocka_unit_test(a_starved_priority_is_served_once_and_protected),
 		cmocka_unit_test(every_lower_ready_priority_starves),

@@ -15,6 +15,11 @@
 #define MAY_NOT_PAGE "submit A run=nop paging=1; until A:NO_PERMISSION; do RESET 0; skip-events;"
 #define ATTACH_AGAIN "attach; queue A;"
 
+/* B has a buffer at the engine, and $1 behind it, which fails as $2. */
+#define FAILS_BEHIND_B                                                                                       \
+	"for options=2 BAD_OPTIONS | context=7 BAD_CONTEXT | ctx=2 CONTEXT_LOST; submit A options=2 ctx=2;"  \
+	"finish; expect A=1:BAD_OPTIONS; queue B prio=low; submit B; submit B $1;"
+
 static const struct CMUnitTest tests[] = {
 	/* ---- an engine that does as it is told ---- */
 	PUPPET(an_engine_is_fed_in_order_and_two_at_a_time,
@@ -26,6 +31,23 @@ static const struct CMUnitTest tests[] = {
 	       "loop 16; submit A ctx=1; finish; end;"
 	       "fed A1 A2 A3 A4 A5 A6 A7 A8 A9 A10 A11 A12 A13 A14 A15 A16; submit A context=-1;"
 	       "engine fed=17 owner=1 bytes=0"),
+
+	/* ---- submissions that fail before they run ---- */
+	PUPPET(what_is_before_a_failed_submission_is_recalled_for_a_higher_priority,
+	       FAILS_BEHIND_B "submit A; engine stops=1 inside=1; stopped 1 2; fed A2 B1; finish 1; finish 2;"
+			      "finish 3; expect A=2; expect B=2:$2"),
+	PUPPET(what_is_before_a_failed_submission_is_recalled_at_the_end_of_a_timeslice,
+	       FAILS_BEHIND_B "queue C prio=low; submit C; stall 10; engine stops=1 inside=1; stopped 1 2;"
+			      "fed C1 B1; finish 1; finish 2; finish 3; expect C=1; expect B=2:$2"),
+	PUPPET(what_is_before_a_failed_submission_is_recalled_for_its_host,
+	       FAILS_BEHIND_B "begin p PREEMPT B 2 77 inside; stopped 1 2; reply p = OK _ _ 2 2 1;"
+			      "submit B ctx=1; finish 1; expect B=3; record B errors=0"),
+	PUPPET(what_is_before_a_failed_submission_is_recalled_when_the_card_is_suspended,
+	       FAILS_BEHIND_B "begin s 0 SUSPEND 0 0 recall+inside; stopped 1 2; reply s; release; fed B1;"
+			      "finish 1; finish 2; expect B=2:$2"),
+	PUPPET(a_submission_that_fails_behind_others_loses_its_context_when_they_are_complete,
+	       "queue C; submit A; submit A ctx=1 options=2; submit C ctx=1; fed A1; finish 1; finish 2;"
+	       "finish 3; expect A=2:BAD_OPTIONS; expect C=1:CONTEXT_LOST"),
 
 	/* ---- faults ---- */
 	CARD(each_fault_is_reported_and_loses_the_context,
@@ -113,6 +135,8 @@ static const struct CMUnitTest tests[] = {
 	       "event SUBMISSION_FAILED A 4 ENGINE_DEAD; noevent; submit A ctx=1; expect A=5:ENGINE_DEAD;"
 	       "submit A; expect A=6:CONTEXT_LOST; do PING; answer; submit A ctx=1; expect A=7:ENGINE_DEAD;"
 	       "stall 1000; engine fed=0 resets=2 cycles=1; destroy A"),
+	PUPPET(a_dead_node_takes_no_queue,
+	       HANG_UNANSWERED "queue B; stall 105; queue C = ENGINE_DEAD; destroy B; queue B = ENGINE_DEAD"),
 	PUPPET(the_card_s_clock_may_wrap_during_recovery,
 	       "add clock 4294817295; irq tick;" HANG_UNANSWERED
 	       "stall 100; expect A=0; stall 5; expect A=4:ENGINE_DEAD"),
@@ -144,10 +168,13 @@ static const struct CMUnitTest tests[] = {
 	     "for CHANNEL_CLOSE | PING; submit A run=fault paging=1; until A=1:ENGINE_FAULT;"
 	     "submit A run=mark:1; run 1000; do 0 $1 1;" ATTACH_AGAIN "submit A run=mark:1; until A=1"),
 	CARD(the_halt_of_a_destroyed_queue_is_reported,
-	     "for 2 2 BAD_OPTIONS | 1 0 ENGINE_FAULT; queue B; submit A*$1 run=busy:20000 paging=1;"
-	     "run 1000; submit B fence=9 options=$2 run=fault paging=1; run 1000; destroy B; until A=$1;"
-	     "run 1000; event HALTED B 9 $3; noevent; submit A run=mark:4; run 20000; word 4 0; do RESET 0;"
-	     "until A=$1+1; word 4 4"),
+	     "queue B; submit A run=busy:20000 paging=1; run 1000; submit B fence=9 run=fault paging=1;"
+	     "run 1000; destroy B; until A=1; run 1000; event HALTED B 9 ENGINE_FAULT; noevent;"
+	     "submit A run=mark:4; run 20000; word 4 0; do RESET 0; until A=2; word 4 4"),
+	CARD(a_bad_paging_buffer_halts_nothing_if_its_queue_is_destroyed_before_it_can_be_fed,
+	     "for 2 | 3; queue B; submit A*2 run=busy:20000 paging=1; run 1000;"
+	     "submit B fence=9 options=$1 run=fault paging=1; run 1000; destroy B; until A=2; run 1000;"
+	     "noevent; submit A run=mark:4; until A=3; word 4 4"),
 	CARD(privileges_last_until_the_channel_is_closed, MAY_PAGE ATTACH_AGAIN MAY_PAGE
 	     "do 0 CHANNEL_GRANT 1 0 1 normal;" MAY_NOT_PAGE ATTACH_AGAIN MAY_NOT_PAGE
 	     "do 0 CHANNEL_GRANT 1 may-page 1 normal;" MAY_PAGE

@@ -5,6 +5,10 @@
 /* A long list on each of the first two nodes: no job is free. */
 #define ALL_JOBS_TAKEN "queue D node=1; submit A D run=mark:1 patches=patches-max; run 100; "
 
+/* 40 ms, which can be stopped after every 2 ms. */
+#define FOUR_PACKETS "busy:2000,busy:2000,busy:2000,busy:2000"
+#define LONG_BUFFER  FOUR_PACKETS "," FOUR_PACKETS "," FOUR_PACKETS "," FOUR_PACKETS "," FOUR_PACKETS
+
 /* While a queue is there. */
 #define STILL "do SEGMENT_DESTROY 0 = BUSY;"
 
@@ -19,11 +23,22 @@ static const struct CMUnitTest tests[] = {
 	CARD(a_lower_submission_runs_after_32_also_if_the_higher_queue_never_runs_out,
 	     "queue B prio=low; queue C entries=64; hold; submit B C*60 run=busy:100; run 1000; release;"
 	     "order C*32 B C*28"),
+	CARD(two_lower_priorities_have_a_sixteenth_of_the_engine_together,
+	     "queue B prio=low entries=4; queue C prio=idle entries=4; submit A run=busy:200;"
+	     "submit B C run=busy:4000; full A..C; run 8000000; shares A=30 B=1 C=1 of=8000000"),
+	CARD(four_lower_priorities_have_a_sixteenth_of_the_engine_together,
+	     "do 0 CHANNEL_GRANT 1 0 1 realtime; queue B prio=low entries=4; queue C prio=idle entries=4;"
+	     "queue D prio=high entries=4; queue E prio=realtime entries=4; submit E run=busy:200;"
+	     "submit A..D run=busy:4000; full A..E; run 16000000; shares E=60 A=1 B..C=2 D=1 of=16000000"),
 	CARD(queues_take_timeslices_behind_submissions_of_a_higher_priority,
 	     "for 0 0 | 4 3 | 4 4; queue B entries=16; queue C entries=16; hold;"
 	     "submit B*15 C*15 run=busy:2000; each F..M queue % prio=high entries=4;"
 	     "submit F..L*$1 M*$2 run=busy:10; run 1000; release; order of=BC B*5 C*5 B*5 C*5 B*5 C*5;"
 	     "each F..L now %=$1; now M=$2"),
+	CARD(a_queue_is_seen_however_many_submissions_another_one_has,
+	     "for 1 B 3000 | 2 B 3000 | 3 B 3000 | 4 B 3000 | 1 C 14000 | 2 C 14000 | 3 C 14000 | 4 C 14000;"
+	     "queue B prio=low; queue C client=2; submit $2*$1 run=" LONG_BUFFER "; run 1000; submit A;"
+	     "run $3; now A=1 $2=0"),
 	CARD(engine_time_of_channels_is_as_their_weights,
 	     "for 1 1 1 B..B E..E H..H 500 500 500 | 1 2 4 B..B E..E H..H 500 500 500 "
 	     "| 4 2 1 B..B E..F H..J 500 500 500 | 3 1 2 B..D E..G H..H 2000 200 700;"
@@ -44,11 +59,38 @@ static const struct CMUnitTest tests[] = {
 	     "queue B node=2; queue C node=2; queue D node=1; submit A D run=mark:1 patches=patches-max;"
 	     "run 100; submit B wait=C:1; submit C wait=B:1 run=mark:3; run 200; now A=0 C=0;"
 	     "until C=1:DEADLOCK; until B=1:DEP_FAILED"),
+	CARD(a_job_goes_to_the_channel_that_was_charged_least_on_whichever_node,
+	     "for 0 1 2 | 0 1 3 | 2 3 0 | 2 3 1; queue B node=$1 entries=16; queue D node=$2 entries=16;"
+	     "queue C node=$3 client=2; submit B*16 D*16 run=mark:1 patches=patches-max; run 100;"
+	     "submit C*3 run=mark:3; until C=1; now B=1 D=0; until C=2; now B=1 D=1; until C=3"),
+	CARD(a_higher_priority_takes_a_job_back,
+	     "for low normal 2 | idle low 3 | high realtime 1; queue B prio=$1 node=0; queue D prio=$1 "
+	     "node=$3;"
+	     "queue C prio=$2 node=2; queue E prio=$2 node=$3; submit B*2 D*2 run=mark:1 patches=patches-max;"
+	     "run 100; submit C run=mark:3; run 150; now C=1 B=0 D=0; until B=2; until D=2"),
+	CARD(an_equal_priority_takes_no_job_back,
+	     "queue D node=1; queue C node=2 client=2; submit A D run=mark:1 patches=patches-max; run 100;"
+	     "submit C run=mark:3; run 150; now C=0; until C=1"),
+	CARD(a_priority_that_has_starved_keeps_its_job,
+	     "queue D node=1 prio=high; queue E node=2 prio=high; queue B node=3 prio=low;"
+	     "submit D E run=mark:1 patches=patches-max; full D E; run 100;"
+	     "submit B*2 run=mark:3 patches=patches-max; run 50000; now B=2"),
+	CARD(a_node_whose_queue_waits_for_a_job_serves_other_channels,
+	     "queue B node=2; queue F node=2 client=2; queue G node=2 prio=high;" ALL_JOBS_TAKEN
+	     "submit B run=mark:3; run 100; submit F; submit G; run 100; now A=0 B=0 F=1 G=1; until B=1"),
+	CARD(higher_priorities_do_not_wait_for_the_job_of_a_starved_queue,
+	     "queue B node=2 prio=low; queue C node=2 prio=high entries=64;" ALL_JOBS_TAKEN
+	     "submit A*2 D*2 run=mark:1 patches=patches-max; submit C*48; submit B run=mark:3; until C=48; "
+	     "now A=1; until B=1"),
 	CARD(a_queue_leaves_the_middle_of_those_that_are_ready,
 	     "queue B; queue C; hold; submit A B C run=busy:100; run 1000; destroy B; release; order A C"),
 	CARD(a_queue_is_preparing_or_ready,
 	     "queue B prio=low; submit A run=mark:1 patches=patches-max; run 100; submit B;"
 	     "why A PREPARING; why B READY; until A=1"),
+	CARD(a_queue_waits_for_a_job_until_one_is_free,
+	     "queue B node=2; queue C node=2 prio=low;" ALL_JOBS_TAKEN
+	     "submit B run=mark:3; submit C; run 100;"
+	     "why A PREPARING; why B WAITS_FOR_JOB; why C READY; until B=1; why B EMPTY; until C=1"),
 	CARD(a_recalled_submission_stays_patched_and_those_behind_it_are_patched,
 	     "queue B prio=high; loop 3; poke 1 0; poke 2 0; submit A run=busy:20000; submit A run=mark:1;"
 	     "run 1000; submit B; until A; word 1 1; submit A run=mark:2; until A; word 2 2; end;"

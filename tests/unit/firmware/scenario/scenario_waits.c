@@ -84,7 +84,7 @@ static const struct CMUnitTest tests[] = {
 	       "for B CDE | C BDE | BC DE | D BCE | BD CE | CD BE | BCD E | E BCD | BE CD | CE BD | BCE D "
 	       "| DE BC | BDE C  | CDE B | BCDE -; each B..E queue %; each B..E submit % wait=A:1;"
 	       "each $1 destroy %; submit A; loop 5; finish; end; expect A=1; each $2 expect %=1"),
-	PUPPET(a_queue_that_may_have_closed_a_cycle_is_destroyed_before_the_walk,
+	PUPPET(a_queue_that_may_have_closed_a_cycle_is_destroyed_before_the_search,
 	       "queue B; queue C; submit B wait=A:1; silent; submit C wait=B:2; pass ring;"
 	       "begin d QUEUE_DESTROY C; irq ring; reply d; submit A; irq ring; finish 1; finish 2;"
 	       "expect B=1"),
@@ -120,6 +120,12 @@ static const struct CMUnitTest tests[] = {
 	     "for 4 | 5 | 6 | max; submit A timeline=3 run=busy:3000; submit A wait=A:$1 timeline=5;"
 	     "submit A; run 1000; expect A=0; run 3000; expect A=3; event SUBMISSION_FAILED A 2 DEADLOCK;"
 	     "noevent"),
+	PUPPET(a_submission_recalled_in_front_of_one_that_closed_a_cycle_does_not_fail_for_that,
+	       "queue B prio=low; queue C prio=low; queue D prio=low; submit B; submit C wait=B:2; silent;"
+	       "submit B wait=C:1; submit D*3; irq ring; engine fed=2; submit A; irq ring; stopped 0 0; irq "
+	       "node;"
+	       "loop 8; finish; end; expect A=1 D=3; record B errors=1; expect B=2:DEADLOCK; expect "
+	       "C=1:DEP_FAILED"),
 	CARD(submissions_behind_a_deadlock_run_without_another_doorbell,
 	     "queue B node=1; submit A wait=B:1; run 2000; submit B wait=A:1; submit B*2; expect B=3;"
 	     "expect A=1:DEP_FAILED"),

@@ -78,6 +78,16 @@ static void test_deaths(void **state)
 			    .address = 0x08000200}},
 		 "; it died at stage FATAL, waypoint NONE: damaged image, pc 0x08000000, lr 0x00000000, "
 		 "status 0x12345678, address 0x08000200"},
+		{{.boot_stage = PB_BOOT_STAGE_FATAL,
+		  .incarnation = 1,
+		  .fatal = {.valid = 1, .kind = PB_FATAL_UNPROTECTED, .status = 4, .address = 8}},
+		 "; it died at stage FATAL, waypoint NONE: too few regions for memory protection, "
+		 "pc 0x00000000, lr 0x00000000, status 0x00000004, address 0x00000008"},
+		{{.boot_stage = PB_BOOT_STAGE_FATAL,
+		  .incarnation = 1,
+		  .fatal = {.valid = 1, .kind = PB_FATAL_CACHED_MEMORY, .address = 0x60000000}},
+		 "; it died at stage FATAL, waypoint NONE: card memory may be cached, pc 0x00000000, "
+		 "lr 0x00000000, status 0x00000000, address 0x60000000"},
 		/* The record is not there yet. */
 		{{.boot_stage = PB_BOOT_STAGE_FATAL, .waypoint = PB_WAYPOINT_TICK, .incarnation = 1},
 		 "; it is at stage FATAL, waypoint TICK now"},

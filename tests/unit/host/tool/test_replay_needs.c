@@ -58,7 +58,7 @@ static void needs_are_the_largest_of_a_file(void **state)
 static struct pb_link *neighbour_link;
 static struct pb_channel neighbour_channel;
 
-/* Attaches, and takes all of the pool but some bytes. */
+/* Attaches, and takes all that channels share of the pool, but some bytes. */
 static void take_pool(struct pb_sim *sim, uint32_t left)
 {
 	struct pb_segment_request request = {.id = 1, .gpu_base = 1u << 30};
@@ -66,8 +66,8 @@ static void take_pool(struct pb_sim *sim, uint32_t left)
 
 	assert_int_equal(pb_link_open_sim(sim, 2, &neighbour_link), PB_ERROR_OK);
 	assert_int_equal(pb_channel_attach(&neighbour_channel, neighbour_link, 1000000), PB_ERROR_OK);
-	request.backing_bytes =
-		neighbour_channel.card.capabilities[PB_CAPABILITY_POOL_BYTES] / 4096 * 4096 - left;
+	request.backing_bytes = neighbour_channel.card.capabilities[PB_CAPABILITY_POOL_BYTES] / 4096 * 4096 -
+				left - 9 * neighbour_channel.card.capabilities[PB_CAPABILITY_POOL_BYTES_MIN];
 	request.size = request.backing_bytes;
 	assert_int_equal(pb_segment_create(&segment, &neighbour_channel, &request), PB_ERROR_OK);
 }

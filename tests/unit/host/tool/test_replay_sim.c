@@ -264,9 +264,9 @@ static void a_submission_that_is_too_large_is_named(void **state)
 	} cases[] = {
 		{1025, 1, 64, "submission 1: 1025 objects; this board's limit is ALLOCATIONS_MAX = 1024"},
 		{2, 65537, 1u << 20, "65537 relocations; this board's limit is PATCHES_MAX = 65536"},
-		{1, 1, 16u << 20, "this board's limit is BUFFER_BYTES_MAX = 16510976"},
-		{1, 1, 16510976, "16511024 bytes of buffer and lists; this board's limit is POOL_BYTES"},
-		{1, 1, 16510976 - 64, "16510960 bytes of card memory"},
+		{1, 1, 16u << 20, "this board's limit is BUFFER_BYTES_MAX = 12419072"},
+		{1, 1, 12419072, "12419120 bytes of buffer and lists; this board's limit is POOL_BYTES"},
+		{1, 1, 12419072 - 64, "12419056 bytes of card memory"},
 	};
 
 	(void)state;

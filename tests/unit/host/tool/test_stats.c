@@ -13,7 +13,7 @@
 #include "tests/unit/unit.h"
 
 static struct pb_telemetry_snapshot snapshot;
-static char text[65536];
+static char text[131072];
 
 static int start(void **state)
 {
@@ -124,6 +124,10 @@ static void as_tables(void **state)
 	expect("BUSY               1.19h       1.19h\n");
 	expect("DEPTH                 78        1078\n");
 	expect("STATE            RUNNING    STOPPING\n");
+	expect("channel               QUEUES        CONTEXTS        SEGMENTS         FORMATS      "
+	       "POOL_BYTES");
+	expect("2                   200/6096        201/6097        202/6098        203/6099      "
+	       "204/5.96Ki");
 	/* 4,980 latencies: the half of them in the buckets from 0 to 255 us, all in those to 2^25 us. */
 	expect("0 FEED            4980    255us    524ms    33.6s    33.6s  |");
 	expect("1 FEED               0        -        -        -        -  |");
@@ -168,13 +172,20 @@ static void the_largest_of_all(void **state)
 	memset(&snapshot.card.boot_stage, 0xff,
 	       sizeof(snapshot.card) - offsetof(struct pb_card_info, boot_stage));
 	snapshot.node_count = PB_TELEMETRY_NODES;
+	snapshot.channel_count = PB_TELEMETRY_CHANNELS;
+	memset(snapshot.channels, 0xff, sizeof(snapshot.channels));
 	print();
+	expect("\n15               4.29G/4.29G     4.29G/4.29G     4.29G/4.29G     4.29G/4.29G   "
+	       "4.00Gi/4.00Gi");
 	expect("DROPS           18446744073709551615\n");
 	expect("firmware        ?, incarnation 4294967295\n");
 	expect("7 FENCE           142G   65.5ms");
 	prometheus(PB_ERROR_OK);
 	expect("patchbay_node_busy_seconds_total{node=\"7\"} 18446744073709.551615\n");
 	expect("patchbay_node_fence_seconds_count{node=\"7\"} 141733920735\n");
+	expect("patchbay_channel_used{channel=\"15\",resource=\"STOPS\"} 4294967295\n");
+	expect("patchbay_channel_limit{channel=\"15\",resource=\"STOP_MICROSECONDS\"} 4294967295\n");
+	expect_none("patchbay_channel_used{channel=\"15\",resource=\"WAKES\"}");
 	expect("patchbay_node_feed_seconds_bucket{node=\"0\",le=\"4294.967295\"} 141733920735\n");
 	json = pb_stats_json(&snapshot, false);
 	assert_non_null(strstr(json, "18446744073709551615"));
@@ -192,7 +203,9 @@ static void older_firmware_has_fewer(void **state)
 	(void)state;
 	snapshot.node_values = PB_NODE_TAG_FEED_TIME;
 	snapshot.card_values = 1;
+	snapshot.channel_count = 0;
 	print();
+	expect_none("CONTEXTS");
 	expect("STARVED");
 	expect_none("FEED_TIME");
 	expect_none("DROPS");
@@ -202,6 +215,7 @@ static void older_firmware_has_fewer(void **state)
 	expect_none("patchbay_node_feed_seconds_sum");
 	expect_none("patchbay_node_depth");
 	expect_none("patchbay_card_drops");
+	expect_none("patchbay_channel");
 	json = pb_stats_json(&snapshot, true);
 	object = cJSON_Parse(json);
 	assert_non_null(object);

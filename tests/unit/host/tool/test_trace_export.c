@@ -11,8 +11,8 @@
 #include "tests/unit/unit.h"
 
 #define PACKETS 3000u
-/** Tracks: 4 nodes, queues, and the card's. */
-#define TRACKS 0x20000u
+/** Tracks: the nodes and the card's, then those of each node's queues. */
+#define TRACKS 0x60000u
 
 static struct pb_trace_data data;
 static struct pb_timeline timeline;
@@ -80,15 +80,16 @@ static void check_event(struct tracks *tracks, const cJSON *event)
 {
 	const char phase = text_of(event, "ph")[0];
 	const double time = number_of(event, "ts");
-	const uint32_t track = (uint32_t)number_of(event, "pid") << 16 ^ (uint32_t)number_of(event, "tid");
+	const uint32_t track =
+		((uint32_t)number_of(event, "pid") - 1u) << 16 ^ (uint32_t)number_of(event, "tid");
 
 	assert_true(text_of(event, "ph")[1] == '\0' && text_of(event, "name")[0] != '\0' && time >= 0);
 	assert_true(cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(event, "args")));
-	assert_true(track < 4u * TRACKS);
+	assert_true(track < TRACKS);
 	if (phase == 'X') {
 		/* Spans of a track stand in order and side by side, so they nest. */
-		assert_true(time >= tracks->end[track % TRACKS]);
-		tracks->end[track % TRACKS] = time + number_of(event, "dur");
+		assert_true(time >= tracks->end[track]);
+		tracks->end[track] = time + number_of(event, "dur");
 		tracks->spans++;
 		tracks->runs += number_of(event, "pid") == 1;
 	} else if (phase == 'b' || phase == 'e') {
@@ -126,7 +127,8 @@ static void chrome_trace_events(void **state)
 	assert_int_equal(tracks->runs, runs);
 	assert_int_equal(tracks->runs, PACKETS - sample.preempted);
 	assert_int_equal(tracks->marks, timeline.mark_count);
-	assert_int_equal(tracks->names, 3 + TRACE_SAMPLE_NODES + TRACE_SAMPLE_QUEUES);
+	/* The group of the nodes and the card; each node and the group of its queues; each queue and its place. */
+	assert_int_equal(tracks->names, 2u + 2u * TRACE_SAMPLE_NODES + 2u * TRACE_SAMPLE_QUEUES);
 	assert_int_equal(tracks->spans - tracks->runs, PACKETS - sample.paging);
 	cJSON_Delete(root);
 	free(tracks);
@@ -149,7 +151,7 @@ static void a_page_of_its_own(void **state)
 	assert_non_null(root);
 	packets = cJSON_GetObjectItemCaseSensitive(root, "packets");
 	assert_int_equal(cJSON_GetArraySize(packets), PACKETS);
-	assert_int_equal(cJSON_GetArraySize(packets->child), 15);
+	assert_int_equal(cJSON_GetArraySize(packets->child), 14);
 	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(root, "marks")),
 			 (int)timeline.mark_count);
 	assert_int_equal(number_of(root, "duration"), (double)timeline.duration);

@@ -31,6 +31,11 @@ static void records_in_words(void **state)
 		{PB_TRACE_NODE, 1, 2, 3, "NODE      node 1 state 2 event 3"},
 		{PB_TRACE_COMMAND, 0xffff, 16, 0, "COMMAND   code QUERY error OK"},
 		{PB_TRACE_COMMAND, 0xffff, 99, 9999, "COMMAND   code ? error ?"},
+		{PB_TRACE_HANDLE, 2, 0x10002, 0x30103,
+		 "HANDLE    queue 2 handle 0x10002 of channel 3 node 1 priority HIGH"},
+		{PB_TRACE_FREE, 2, 0x10002, 0x20008,
+		 "FREE      queue 2 handle 0x10002 of channel 8 node 0 priority NORMAL"},
+		{PB_TRACE_LEVELS, 0xffff, 0x333333, 0x111111, "LEVELS    levels 0x333333 before 0x111111"},
 		{PB_TRACE_TICK, 0xffff, 1, 1, "TICK     "},
 		{250, 8, 1, 0xabc, "event 250 object 8 arguments 0x1 0xabc"},
 	};
@@ -203,6 +208,8 @@ static void files_that_cannot_be_read(void **state)
 
 /* ---- packets ---- */
 
+/* An expected packet has the slot of its queue as its lane. */
+
 struct step {
 	uint32_t time, event, object, first, second;
 };
@@ -233,7 +240,7 @@ static void expect(const struct pb_timeline *timeline, const struct pb_packet *e
 
 		print_message("packet %u\n", i);
 		assert_int_equal(packet->kind, expected[i].kind);
-		assert_int_equal(packet->queue, expected[i].queue);
+		assert_int_equal(timeline->lanes.lanes[packet->lane].slot, expected[i].lane);
 		assert_int_equal(packet->node, expected[i].node);
 		assert_int_equal(packet->fence_id, expected[i].fence_id);
 		assert_int_equal(packet->error, expected[i].error);
@@ -276,13 +283,13 @@ static const struct step way[] = {
 };
 
 static const struct pb_packet way_packets[] = {
-	{PB_PACKET_RENDER, 0, 2, 1, 1, 50, 0, 0, 7, 1, 1, 2, 4, 5, 5, 5, 10},
-	{PB_PACKET_PRESENT, 5, 0, 1, 1, 9, 0, 0, 0, 1, NEVER, NEVER, NEVER, 7, 7, 10, 13},
-	{PB_PACKET_FAILED, 0, 2, 1, 1, 51, 0, PB_ERROR_ENGINE_HANG, 0, 2, 3, NEVER, NEVER, 8, 15, 15, 20},
-	{PB_PACKET_PAGING, 5, 0, 1, 65, 9, 0, 0, 0, 1, NEVER, NEVER, NEVER, 22, 22, 22, 23},
-	{PB_PACKET_PREEMPTED, 0, 2, 1, 0, 0, 0, 0, 0, 0, 3, NEVER, NEVER, NEVER, NEVER, NEVER, 25},
-	{PB_PACKET_OPEN, 5, 0, 1, 1, 10, 0, 0, 0, 1, NEVER, NEVER, NEVER, 27, 27, 27, 30},
-	{PB_PACKET_OPEN, 0, 2, 1, 1, 52, 0, 0, 0, 1, 26, NEVER, NEVER, 28, 28, NEVER, 30},
+	{PB_PACKET_RENDER, 0, 1, 1, 50, 0, 0, 7, 1, 1, 2, 4, 5, 5, 5, 10},
+	{PB_PACKET_PRESENT, 5, 1, 1, 9, 0, 0, 0, 1, NEVER, NEVER, NEVER, 7, 7, 10, 13},
+	{PB_PACKET_FAILED, 0, 1, 1, 51, 0, PB_ERROR_ENGINE_HANG, 0, 2, 3, NEVER, NEVER, 8, 15, 15, 20},
+	{PB_PACKET_PAGING, 5, 1, 65, 9, 0, 0, 0, 1, NEVER, NEVER, NEVER, 22, 22, 22, 23},
+	{PB_PACKET_PREEMPTED, 0, 1, 0, 0, 0, 0, 0, 0, 3, NEVER, NEVER, NEVER, NEVER, NEVER, 25},
+	{PB_PACKET_OPEN, 5, 1, 1, 10, 0, 0, 0, 1, NEVER, NEVER, NEVER, 27, 27, 27, 30},
+	{PB_PACKET_OPEN, 0, 1, 1, 52, 0, 0, 0, 1, 26, NEVER, NEVER, 28, 28, NEVER, 30},
 };
 
 static void packets_of_all_kinds(void **state)
@@ -293,8 +300,9 @@ static void packets_of_all_kinds(void **state)
 	(void)state;
 	build(PB_TRACE_SCHEMA, way, COUNT(way), &data, &timeline);
 	expect(&timeline, way_packets, COUNT(way_packets));
-	assert_int_equal(timeline.packets[0].channel, 2);
-	assert_int_equal(timeline.packets[1].channel, PB_TRACE_UNKNOWN);
+	assert_int_equal(timeline.lanes.count, 2);
+	assert_int_equal(timeline.lanes.lanes[timeline.packets[0].lane].channel, 2);
+	assert_int_equal(timeline.lanes.lanes[timeline.packets[1].lane].channel, PB_TRACE_UNKNOWN);
 	assert_int_equal(timeline.duration, 30);
 	assert_int_equal(timeline.mark_count, 5); /* QUEUE, NODE, STOP, RETURN, TICK */
 	pb_timeline_free(&timeline);
@@ -343,12 +351,12 @@ static void what_is_not_there(void **state)
 		{4, PB_TRACE_RETURN, 2, 3, 0},
 	};
 	static const struct pb_packet expected[] = {
-		{PB_PACKET_RENDER, 1, 0, 0, 0, 3, 0, 0, 0, 0, NEVER, NEVER, 0, NEVER, NEVER, NEVER, 1},
-		{PB_PACKET_PREEMPTED, 2, 0, PB_TRACE_UNKNOWN, 0, 0, 0, 0, 0, 0, NEVER, NEVER, NEVER, NEVER,
+		{PB_PACKET_RENDER, 1, 0, 0, 3, 0, 0, 0, 0, NEVER, NEVER, 0, NEVER, NEVER, NEVER, 1},
+		{PB_PACKET_PREEMPTED, 2, PB_TRACE_UNKNOWN, 0, 0, 0, 0, 0, 0, NEVER, NEVER, NEVER, NEVER,
 		 NEVER, NEVER, 4},
-		{PB_PACKET_PREEMPTED, 2, 0, PB_TRACE_UNKNOWN, 0, 0, 0, 0, 0, 0, NEVER, NEVER, NEVER, NEVER,
+		{PB_PACKET_PREEMPTED, 2, PB_TRACE_UNKNOWN, 0, 0, 0, 0, 0, 0, NEVER, NEVER, NEVER, NEVER,
 		 NEVER, NEVER, 4},
-		{PB_PACKET_PREEMPTED, 2, 0, PB_TRACE_UNKNOWN, 0, 0, 0, 0, 0, 0, 2, NEVER, NEVER, NEVER, NEVER,
+		{PB_PACKET_PREEMPTED, 2, PB_TRACE_UNKNOWN, 0, 0, 0, 0, 0, 0, 2, NEVER, NEVER, NEVER, NEVER,
 		 NEVER, 4},
 	};
 	struct pb_timeline timeline;

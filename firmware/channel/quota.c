@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "firmware/channel/quota.h"
+
+#include <string.h>
+
+#include "firmware/assert.h"
+#include "firmware/instance.h"
+
+PB_STATIC_ASSERT((uint32_t)PB_RESOURCE_WAKES == PB_RESOURCES_USED, "those that are used up come first");
+
+void pb_core_quota_boot(struct pb_firmware *firmware)
+{
+	static const uint32_t totals[PB_RESOURCE_COUNT] = {
+		[PB_RESOURCE_CONTEXTS] = PB_LIMIT_CONTEXTS,
+		[PB_RESOURCE_SEGMENTS] = PB_LIMIT_SEGMENTS_TOTAL,
+		[PB_RESOURCE_FORMATS] = PB_LIMIT_FORMATS_TOTAL,
+		[PB_RESOURCE_STOPS] = PB_LIMIT_STOPS,
+		[PB_RESOURCE_WAKES] = PB_SLICE_WAITERS,
+		[PB_RESOURCE_HANG_MICROSECONDS] = PB_HANG_MICROSECONDS,
+		[PB_RESOURCE_STOP_MICROSECONDS] = PB_STOP_MICROSECONDS,
+	};
+	const struct pb_firmware_config *config = firmware->config;
+	struct pb_core_quotas *quotas = &firmware->quotas;
+	const uint32_t pool = config->memory_bytes - config->pool_offset;
+
+	memcpy(quotas->total, totals, sizeof(totals));
+	quotas->total[PB_RESOURCE_QUEUES] = config->queue_count;
+	quotas->total[PB_RESOURCE_POOL_BYTES] = pool;
+	for (uint32_t r = 0; r < PB_RESOURCE_COUNT; r++)
+		quotas->minimum[r] = PB_CORE_QUOTA_MINIMUM(quotas->total[r]);
+	quotas->minimum[PB_RESOURCE_POOL_BYTES] =
+		pool / (PB_QUOTA_SHARE_POOL * PB_LIMIT_CHANNELS) / PB_PAGE_BYTES * PB_PAGE_BYTES;
+	quotas->minimum[PB_RESOURCE_WAKES] = 1;
+	quotas->minimum[PB_RESOURCE_HANG_MICROSECONDS] = PB_QUOTA_MICROSECONDS_MIN;
+	quotas->minimum[PB_RESOURCE_STOP_MICROSECONDS] = PB_QUOTA_MICROSECONDS_MIN;
+	for (uint32_t r = 0; r < PB_RESOURCES_USED; r++)
+		quotas->room[r] = quotas->total[r] - PB_LIMIT_CHANNELS * quotas->minimum[r];
+	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++)
+		pb_core_quota_reset(firmware, channel);
+}
+
+void pb_core_quota_reset(struct pb_firmware *firmware, uint32_t channel)
+{
+	memcpy(firmware->channels[channel].quota.limit, firmware->quotas.total,
+	       sizeof(firmware->quotas.total));
+}
+
+enum pb_error pb_core_quota_set(struct pb_firmware *firmware, uint32_t channel, uint32_t resource,
+				uint32_t limit)
+{
+	const struct pb_core_quotas *quotas = &firmware->quotas;
+	uint32_t most;
+
+	if (resource >= PB_RESOURCE_COUNT || limit < quotas->minimum[resource])
+		return PB_ERROR_BAD_ARGUMENT;
+	most = resource <= PB_RESOURCE_WAKES ? quotas->total[resource] : PB_QUOTA_MICROSECONDS_MAX;
+	firmware->channels[channel].quota.limit[resource] = limit < most ? limit : most;
+	return PB_ERROR_OK;
+}
+
+/** What of `used` is beyond a channel's guaranteed minimum. */
+static uint32_t beyond(const struct pb_core_quotas *quotas, uint32_t resource, uint32_t used)
+{
+	const uint32_t minimum = quotas->minimum[resource];
+
+	return used > minimum ? used - minimum : 0;
+}
+
+enum pb_error pb_core_quota_claim(struct pb_firmware *firmware, uint32_t channel, uint32_t resource,
+				  uint32_t amount)
+{
+	struct pb_core_quotas *quotas = &firmware->quotas;
+	struct pb_core_quota *quota = &firmware->channels[channel].quota;
+	const uint32_t used = quota->used[resource];
+	const uint32_t limit = quota->limit[resource];
+	uint32_t more;
+
+	if (used > limit || amount > limit - used) {
+		quotas->refused = resource;
+		return limit < quotas->total[resource] ? PB_ERROR_NO_QUOTA : PB_ERROR_NO_SPACE;
+	}
+	more = beyond(quotas, resource, used + amount) - beyond(quotas, resource, used);
+	if (more > quotas->room[resource])
+		return PB_ERROR_NO_SPACE;
+	quotas->room[resource] -= more;
+	quota->used[resource] = used + amount;
+	return PB_ERROR_OK;
+}
+
+void pb_core_quota_release(struct pb_firmware *firmware, uint32_t channel, uint32_t resource, uint32_t amount)
+{
+	struct pb_core_quotas *quotas = &firmware->quotas;
+	uint32_t *used = &firmware->channels[channel].quota.used[resource];
+
+	PB_ASSERT(amount <= *used);
+	quotas->room[resource] += beyond(quotas, resource, *used) - beyond(quotas, resource, *used - amount);
+	*used -= amount;
+}
+
+void pb_core_quota_release_all(struct pb_firmware *firmware, uint32_t channel, uint32_t resource)
+{
+	pb_core_quota_release(firmware, channel, resource, firmware->channels[channel].quota.used[resource]);
+}

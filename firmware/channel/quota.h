@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Quotas: what each channel has of the card's resources, and how much it may
+ * have. Every claim costs the same, whatever the number of channels. The owner
+ * of struct pb_core_quota and of struct pb_core_quotas; main loop only.
+ */
+#ifndef PB_FIRMWARE_CHANNEL_QUOTA_H
+#define PB_FIRMWARE_CHANNEL_QUOTA_H
+
+#include "firmware/limits.h"
+#include "patchbay/abi/channel.h"
+#include "patchbay/abi/errors.h"
+
+struct pb_firmware;
+
+/** What each channel is guaranteed of a resource: its part of the share that is kept, and one at least if there are so many. */
+#define PB_CORE_QUOTA_MINIMUM(total)                                                                         \
+	((total) >= PB_QUOTA_SHARE * PB_LIMIT_CHANNELS ? (total) / (PB_QUOTA_SHARE * PB_LIMIT_CHANNELS)      \
+						       : (uint32_t)((total) >= PB_LIMIT_CHANNELS))
+
+/** A member of a channel's record. Indexed by enum pb_resource. */
+struct pb_core_quota {
+	uint32_t used[PB_RESOURCES_USED];  /**< what the channel has */
+	uint32_t limit[PB_RESOURCE_COUNT]; /**< what it may have; at most the card's total if it is used up */
+};
+
+/** The state of this module. Indexed by enum pb_resource. */
+struct pb_core_quotas {
+	uint32_t total[PB_RESOURCE_COUNT];   /**< the card's; of what is not used up, the default limit */
+	uint32_t minimum[PB_RESOURCE_COUNT]; /**< guaranteed to each channel; the least limit */
+	uint32_t room[PB_RESOURCES_USED];    /**< free beside the unused minima of all channels */
+	uint32_t refused;                    /**< the resource of the last NO_QUOTA */
+};
+
+/** Sets totals, minima and every channel's limits. Once, at boot. */
+void pb_core_quota_boot(struct pb_firmware *firmware);
+/** Sets a channel's limits to their defaults. What the channel has stays. */
+void pb_core_quota_reset(struct pb_firmware *firmware, uint32_t channel);
+/** Sets one limit of a channel. @return OK, or BAD_ARGUMENT: no such resource, or a limit below the guaranteed minimum */
+enum pb_error pb_core_quota_set(struct pb_firmware *firmware, uint32_t channel, uint32_t resource,
+				uint32_t limit);
+/**
+ * Claims some of a resource for a channel.
+ * @param resource one that is used up
+ * @return OK; NO_QUOTA: the admin's limit; NO_SPACE: the card has so many only within other channels' guaranteed minima
+ */
+enum pb_error pb_core_quota_claim(struct pb_firmware *firmware, uint32_t channel, uint32_t resource,
+				  uint32_t amount);
+/** Gives some of a resource back. Pre: the channel has claimed it. */
+void pb_core_quota_release(struct pb_firmware *firmware, uint32_t channel, uint32_t resource,
+			   uint32_t amount);
+/** Gives back all that a channel has of a resource. */
+void pb_core_quota_release_all(struct pb_firmware *firmware, uint32_t channel, uint32_t resource);
+
+/** How many waiting queues may be checked for a channel in one slice; a pass has PB_PASS_WAITS slices. */
+static inline uint32_t pb_core_quota_wakes(const struct pb_core_quota *quota)
+{
+	return quota->limit[PB_RESOURCE_WAKES];
+}
+
+/** Brings what a queue asks for within the limits of its channel. @param resource one that is not used up */
+static inline uint32_t pb_core_quota_within(const struct pb_core_quotas *quotas,
+					    const struct pb_core_quota *quota, uint32_t resource,
+					    uint32_t asked)
+{
+	if (asked < quotas->minimum[resource])
+		return quotas->minimum[resource];
+	return asked < quota->limit[resource] ? asked : quota->limit[resource];
+}
+
+#endif
