@@ -222,7 +222,7 @@ class Suites:
         name = re.search(f" -o (tests/(?:{PROGRAM})) ", command).group(1)
         path = os.path.join(folder, name)
         if STEPPED_OBJECT.search(command):
-            command = STEPPED_OBJECT.sub("", command).replace(" -o " + name, f" {folder}/libstepped.so -o {name}")
+            command = STEPPED_OBJECT.sub("", command).replace(" -o " + name, f" -Wl,--no-as-needed {folder}/libstepped.so -o {name}")
             command = command.replace(LIBRARY, "")
         command = command.replace(" -o " + name, " -rdynamic -o " + path)
         command = command.replace(LIBRARY, os.path.join(folder, "libfirmware.so"), 1).replace(LIBRARY, "")
@@ -302,7 +302,7 @@ class Bench:
     def link(self, folder, changed):
         for variant, library in VARIANTS.items():
             objects = [changed.get(key, self.object(*key)) for key in sorted(self.suites.compile) if key[0] == variant]
-            self.must(f"gcc -shared -Wl,-Bsymbolic -Wl,-soname,{library} -o {folder}/{library} {' '.join(objects)}")
+            self.must(f"gcc -shared -Wl,-Bsymbolic-functions -Wl,-soname,{library} -o {folder}/{library} {' '.join(objects)}")
 
     def users_of(self, mutant):
         """What is to be compiled anew, as (variant, source)."""
