@@ -442,7 +442,8 @@ def main():
     if arguments.semantic:
         mutants = semantic_mutants()
         if arguments.file:
-            mutants = [m for m in mutants if m.file.removeprefix("firmware/") in arguments.file]
+            wanted = {"firmware/" + file.removeprefix("firmware/") for file in arguments.file}
+            mutants = [m for m in mutants if m.file in wanted]
         arguments.count = len(mutants)
     folder = tempfile.mkdtemp(prefix="patchbay-mutate-")
     try:

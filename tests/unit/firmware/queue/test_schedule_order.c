@@ -62,6 +62,20 @@ static void each_closing_channel_is_held_until_it_has_closed(void **state)
 	assert_int_equal(pb_core_queue_place(&queues[0]), PB_CORE_PLACE_LISTED);
 }
 
+/** Halted channels of a node are held, each until it is released itself. */
+static void each_halted_channel_is_held_until_it_is_released(void **state)
+{
+	start(state);
+	append(&queues[0]);
+	append(&queues[2]);
+	pb_core_schedule_halt(&firmware, node, 0, true);
+	pb_core_schedule_halt(&firmware, node, 1, true);
+	assert_null(pb_core_schedule_next(&firmware, node));
+	pb_core_schedule_halt(&firmware, node, 1, false);
+	assert_ptr_equal(pb_core_schedule_next(&firmware, node), &queues[2]);
+	assert_int_equal(pb_core_queue_place(&queues[0]), PB_CORE_PLACE_LISTED);
+}
+
 /** A starved priority that was served counts from 0 again, also if it has more to run. */
 static void a_starved_priority_that_was_served_counts_anew(void **state)
 {
@@ -120,6 +134,34 @@ static void a_failed_submission_shields_its_own_queue_only(void **state)
 	}
 }
 
+/** A protected submission is recalled only if its queue's timeslice has expired; any other one always. */
+static void a_protected_submission_is_recalled_when_its_queue_expired(void **state)
+{
+	for (uint32_t row = 0; row < 4; row++) {
+		const bool protected = (row & 1u) != 0, expired = (row & 2u) != 0;
+		const struct pb_core_submission submission = {.queue = &queues[0], .protected = protected};
+
+		start(state);
+		pb_core_timeslice_expire(&node->slice, &queues[expired ? 0 : 2], QUANTUM);
+		assert_int_equal(pb_core_policy_fair.may_recall(node, &submission), !protected || expired);
+	}
+}
+
+/** A priority that has nothing ready any more, as its queue left or its channel is held, does not go on counting later. */
+static void a_priority_without_ready_queues_starves_no_more(void **state)
+{
+	for (uint32_t held = 0; held < 2; held++) {
+		start(state);
+		append(&queues[0]);
+		node->ready.at[PRIORITY].starvation = PB_LIMIT_STARVATION - 1u;
+		if (held != 0)
+			pb_core_ready_hold(&node->ready, 1);
+		else
+			pb_core_ready_remove(queues, &node->ready, &queues[0]);
+		assert_int_equal(node->ready.at[PRIORITY].starvation, 0);
+	}
+}
+
 UNIT_SUITE(test_schedule_order)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +170,9 @@ UNIT_SUITE(test_schedule_order)
 		cmocka_unit_test(a_queue_goes_before_its_peers_until_its_quantum_is_used),
 		cmocka_unit_test(a_recalled_queue_goes_before_its_peers_unless_it_expired),
 		cmocka_unit_test(a_failed_submission_shields_its_own_queue_only),
+		cmocka_unit_test(a_protected_submission_is_recalled_when_its_queue_expired),
+		cmocka_unit_test(a_priority_without_ready_queues_starves_no_more),
+		cmocka_unit_test(each_halted_channel_is_held_until_it_is_released),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
