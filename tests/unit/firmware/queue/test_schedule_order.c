@@ -76,6 +76,19 @@ static void each_halted_channel_is_held_until_it_is_released(void **state)
 	assert_int_equal(pb_core_queue_place(&queues[0]), PB_CORE_PLACE_LISTED);
 }
 
+/** Each suspension of the card has all queues patched anew: it begins with the first one, wherever the last one ended. */
+static void a_suspension_begins_with_the_first_queue(void **state)
+{
+	start(state);
+	firmware.power.at = QUEUES;
+	pb_core_power_suspend(&firmware, 9, 0);
+	assert_int_equal(firmware.power.at, 0);
+	assert_int_equal(firmware.power.tag, 9);
+	assert_true(pb_core_is_marked(&firmware.marks, PB_CORE_MARK_POWER));
+	append(&queues[0]);
+	assert_null(pb_core_schedule_next(&firmware, node));
+}
+
 /** A starved priority that was served counts from 0 again, also if it has more to run. */
 static void a_starved_priority_that_was_served_counts_anew(void **state)
 {
@@ -173,6 +186,7 @@ UNIT_SUITE(test_schedule_order)
 		cmocka_unit_test(a_protected_submission_is_recalled_when_its_queue_expired),
 		cmocka_unit_test(a_priority_without_ready_queues_starves_no_more),
 		cmocka_unit_test(each_halted_channel_is_held_until_it_is_released),
+		cmocka_unit_test(a_suspension_begins_with_the_first_queue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
