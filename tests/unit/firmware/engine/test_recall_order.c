@@ -111,6 +111,24 @@ static void preparation_behind_a_recalled_submission_is_charged(void **state)
 	assert_int_equal(node->fair.at[PRIORITY].deficit[0], -300);
 }
 
+/** What was being prepared while the engine had nothing to run is charged, also if it goes back to its ring. */
+static void preparation_that_comes_to_nothing_is_charged(void **state)
+{
+	(void)state;
+	start(0, 1);
+	queues[1].channel = 1;
+	firmware.channels[0].grants.weight = 1;
+	node->flight.fed = 0;
+	pb_core_ready_append(queues, &node->ready, &queues[1]);
+	pb_core_in_flight_next(&node->flight)->queue = &queues[0];
+	node->staged.kind = PB_CORE_STAGED_JOB;
+	node->staged.job = &firmware.jobs.at[0];
+	node->staged.preparing = 700;
+	pb_core_preempt_return_staged(&firmware, node);
+	assert_int_equal(node->fair.at[PRIORITY].deficit[0], -300);
+	assert_int_equal(queues[0].in_flight, 0);
+}
+
 static uint32_t asked;
 
 static bool note_used(struct pb_core_node *of, const struct pb_core_submission *staged, uint32_t used)
@@ -138,6 +156,49 @@ static void the_whole_timeslice_counts_at_a_tick(void **state)
 	}
 }
 
+/** A staged submission goes back to its ring: its queue is admitted from, also if it waited for what is behind that. */
+static void a_queue_whose_staged_submission_goes_back_waits_no_more(void **state)
+{
+	(void)state;
+	start(0, 1);
+	pb_core_wait_boot(&firmware);
+	for (uint32_t q = 0; q < QUEUES; q++)
+		queues[q].waiters = PB_CORE_NO_QUEUE;
+	queues[0].put++;
+	queues[0].in_flight++;
+	firmware.channels[0].usage.in_flight++;
+	firmware.channels[0].queues = QUEUES;
+	pb_core_in_flight_next(&node->flight)->queue = &queues[0];
+	node->staged.kind = PB_CORE_STAGED_READY;
+	queues[0].awaits = 1;
+	queues[0].awaited = 100;
+	pb_core_waiters_add(queues, &queues[1], &queues[0]);
+	pb_core_preempt_return_staged(&firmware, node);
+	assert_int_equal(pb_core_queue_place(&queues[0]), PB_CORE_PLACE_LISTED);
+	assert_false(pb_core_wait_is_awaited(&queues[1]));
+}
+
+static bool always(struct pb_core_node *of, const struct pb_core_submission *staged, uint32_t used)
+{
+	(void)of;
+	(void)staged;
+	(void)used;
+	return true;
+}
+
+/** A queue that is preempted at a tick has had its timeslice: it goes behind its peers when it comes back. */
+static void a_queue_that_is_preempted_at_a_tick_has_expired(void **state)
+{
+	static const struct pb_core_policy policy = {.should_preempt = always};
+
+	(void)state;
+	start(0, 1);
+	node->schedule.policy = &policy;
+	node->machine.state = PB_NODE_STATE_STOPPING; /* the engine need not be asked again */
+	assert_true(pb_core_preempt_at_tick(&firmware, node, 10));
+	assert_ptr_equal(node->slice.expired, &queues[0]);
+}
+
 UNIT_SUITE(test_recall_order)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +206,9 @@ UNIT_SUITE(test_recall_order)
 		cmocka_unit_test(what_stays_keeps_those_before_it_in_its_queue),
 		cmocka_unit_test(preparation_behind_a_recalled_submission_is_charged),
 		cmocka_unit_test(the_whole_timeslice_counts_at_a_tick),
+		cmocka_unit_test(a_queue_whose_staged_submission_goes_back_waits_no_more),
+		cmocka_unit_test(preparation_that_comes_to_nothing_is_charged),
+		cmocka_unit_test(a_queue_that_is_preempted_at_a_tick_has_expired),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
