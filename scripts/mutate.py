@@ -20,13 +20,23 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(ROOT, "build", "mutate")
 KNOWN = os.path.join(ROOT, "tests", "records", "mutants.tsv")
 RECORD = os.path.join(ROOT, "tests", "records", "mutate.tsv")
+# Mutants made by hand, each a mistake that a programmer could make: file, text, what stands there instead, what it breaks.
+SEMANTIC = os.path.join(ROOT, "tests", "records", "semantic_mutants.tsv")
 # Which suite killed a mutant the last time, and how often each has killed one of a file.
 KILLERS = os.path.join(BUILD, "killers.tsv")
 # Below firmware/, without .c or .h.
 FILES = ("patch/*", "prepare/*", "queue/*", "memory/segment", "command/doorbell", "channel/fence_record", "engine/retire")
 LIBRARY = "firmware/libpb_firmware.a"
-# A suite that takes longer is left out: seconds of one processor.
+# The firmware as test programs have it, by the folder of its objects: as a library, and with its accesses as steps.
+VARIANTS = {"pb_firmware.dir": "libfirmware.so", "pb_firmware_stepped.dir": "libstepped.so"}
+STEPPED_OBJECT = re.compile(r" \S+/pb_firmware_stepped\.dir/__/firmware/\S+\.o\b")
+PROGRAM = r"(?:test|unit)_\w+|sim_stepped"
+# What sim_stepped runs for mutants made by hand: schedules with events at each access, and contests of the known claims.
+SIMULATIONS = {"schedules": ["--from", "100000", "--count", "6000"],
+               "contests": ["--contests", "--count", "200", "--without", "lists,churn"]}
+# A suite that takes longer is left out: seconds of one processor. Mutants made by hand also run the simulated schedules.
 SUITE_SECONDS = 3
+SUITE_SECONDS_SEMANTIC = 60
 # Seconds that starting a suite takes at least.
 START_SECONDS = 0.02
 # A mutant may take this many times as long as the original, and this many seconds more.
@@ -139,6 +149,21 @@ class Mutant:
         return self.file, self.old, self.new
 
 
+def semantic_mutants():
+    """Those made by hand. Their text is found whatever its line breaks and indentation; it must stand in its file once."""
+    mutants = []
+    for number, line in enumerate(open(SEMANTIC, encoding="utf-8").read().splitlines()[1:], 2):
+        file, old, new, _ = line.split("\t")
+        path = os.path.join(ROOT, file)
+        text = open(path, encoding="utf-8").read()
+        places = list(re.finditer(r"\s+".join(re.escape(word) for word in old.split()), text))
+        if len(places) != 1:
+            sys.exit(f"mutate: {SEMANTIC}:{number}: the text stands {len(places)} times in {file}: {old}")
+        mutants.append(Mutant(path, text, (places[0].start(), places[0].end(), new)))
+        mutants[-1].old, mutants[-1].new = old, new
+    return mutants
+
+
 def all_mutants(patterns):
     paths = sorted(p for pattern in patterns for kind in "ch"
                    for p in glob.glob(os.path.join(ROOT, "firmware", pattern + "." + kind)))
@@ -159,17 +184,21 @@ def run(command, **options):
 class Suites:
     """The test programs, linked against the firmware as a shared library, quickest first."""
 
-    def __init__(self):
-        names = sorted(set(re.findall(r"^build tests/((?:test|unit)_\w+):", open(os.path.join(BUILD, "build.ninja"),
-                                                                         encoding="utf-8").read(), re.M)))
+    def __init__(self, seconds):
+        """@param seconds how long a suite may take"""
+        self.seconds = seconds
+        names = sorted(set(re.findall(f"^build tests/({PROGRAM}):", open(os.path.join(BUILD, "build.ninja"),
+                                                                       encoding="utf-8").read(), re.M)))
         commands = run(["ninja", "-t", "commands"] + names).stdout.splitlines()
         self.compile = {}
         for command in commands:
             match = re.search(r"-c \S+/(firmware/(?:\w+/)*\w+\.c)$", command)
-            if match and "pb_firmware.dir" in command:
-                flags = re.sub(r" -W\S+| -M[DTF]+( \S+\.[od](\.d)?)?| -o \S+| -c \S+", "", command)
-                self.compile[match.group(1)] = flags + " -w"
-        self.links = [c for c in commands if LIBRARY in c and re.search(r" -o tests/(?:test|unit)_\w+ ", c)]
+            for variant in VARIANTS if match else ():
+                if f"/{variant}/" in command:
+                    flags = re.sub(r" -W\S+| -M[DTF]+( \S+\.[od](\.d)?)?| -o \S+| -c \S+", "", command)
+                    self.compile[variant, match.group(1)] = flags + " -w"
+        self.links = [c for c in commands if (LIBRARY in c or STEPPED_OBJECT.search(c)) and
+                      re.search(f" -o tests/(?:{PROGRAM}) ", c)]
         self.suites = []
         self.killers = {}
         if os.path.exists(KILLERS):
@@ -190,24 +219,28 @@ class Suites:
     @staticmethod
     def build_one(command, folder):
         """@return the commands of the suites of one program: a runner holds several"""
-        name = re.search(r" -o (tests/(?:test|unit)_\w+) ", command).group(1)
+        name = re.search(f" -o (tests/(?:{PROGRAM})) ", command).group(1)
         path = os.path.join(folder, name)
+        if STEPPED_OBJECT.search(command):
+            command = STEPPED_OBJECT.sub("", command).replace(" -o " + name, f" -Wl,--no-as-needed {folder}/libstepped.so -o {name}")
+            command = command.replace(LIBRARY, "")
         command = command.replace(" -o " + name, " -rdynamic -o " + path)
         command = command.replace(LIBRARY, os.path.join(folder, "libfirmware.so"), 1).replace(LIBRARY, "")
         if run(command).returncode != 0:
             print("left out, as it does not link with the firmware as a library:", os.path.basename(name))
             return []
+        if name == "tests/sim_stepped":
+            return [(path, *words) for words in SIMULATIONS.values()]
         if "/unit_" not in name:
             return [(path,)]
         listed = run([path, "--list"], env=dict(os.environ, LD_LIBRARY_PATH=folder)).stdout.split()
         return [(path, "--suite", suite) for suite in listed]
 
-    @staticmethod
-    def time_one(words, folder):
+    def time_one(self, words, folder):
         """@return the command and the seconds that it takes, or None if it is of no use"""
-        good, seconds = execute(words, folder, SUITE_SECONDS)
+        good, seconds = execute(words, folder, self.seconds)
         if not good:
-            print(f"left out, as it fails when nothing is changed, or takes longer than {SUITE_SECONDS} s:",
+            print(f"left out, as it fails when nothing is changed, or takes longer than {self.seconds} s:",
                   name_of(words))
             return None
         return words, seconds
@@ -226,7 +259,7 @@ class Suites:
 
 def name_of(words):
     """The name of a suite: that of its program, and its own if the program holds several."""
-    return " ".join([os.path.basename(words[0]), *words[2:]])
+    return " ".join([os.path.basename(words[0]), *(word for word in words[1:] if word != "--suite")])
 
 
 def execute(words, folder, seconds):
@@ -254,12 +287,12 @@ class Bench:
         self.objects = os.path.join(folder, "objects")
         os.makedirs(self.objects)
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            list(pool.map(lambda source: self.must(f"{suites.compile[source]} -o {self.object(source)} "
-                                                   f"-c {ROOT}/{source}"), suites.compile))
+            list(pool.map(lambda key: self.must(f"{suites.compile[key]} -o {self.object(*key)} -c {ROOT}/{key[1]}"),
+                          suites.compile))
         self.link(folder, {})
 
-    def object(self, source):
-        return os.path.join(self.objects, source.replace("/", "_") + ".o")
+    def object(self, variant, source):
+        return os.path.join(self.objects, variant + "_" + source.replace("/", "_") + ".o")
 
     @staticmethod
     def must(command):
@@ -267,17 +300,16 @@ class Bench:
             sys.exit("cannot build: " + command)
 
     def link(self, folder, changed):
-        objects = [changed.get(s, self.object(s)) for s in sorted(self.suites.compile)]
-        self.must(f"gcc -shared -Wl,-Bsymbolic -Wl,-soname,libfirmware.so -o {folder}/libfirmware.so {' '.join(objects)}")
+        for variant, library in VARIANTS.items():
+            objects = [changed.get(key, self.object(*key)) for key in sorted(self.suites.compile) if key[0] == variant]
+            self.must(f"gcc -shared -Wl,-Bsymbolic-functions -Wl,-soname,{library} -o {folder}/{library} {' '.join(objects)}")
 
-    def sources_of(self, mutant):
+    def users_of(self, mutant):
+        """What is to be compiled anew, as (variant, source)."""
         if mutant.file.endswith(".c"):
-            return [mutant.file]
-        users = []
-        for source, command in self.suites.compile.items():
-            if f"/{mutant.file}" in run(f"{command} -MM {ROOT}/{source}").stdout:
-                users.append(source)
-        return users
+            return [key for key in self.suites.compile if key[1] == mutant.file]
+        return [key for key, command in self.suites.compile.items()
+                if f"/{mutant.file}" in run(f"{command} -MM {ROOT}/{key[1]}").stdout]
 
     def compile(self, mutant, folder):
         """@return the objects that differ, or None if it does not compile"""
@@ -285,14 +317,15 @@ class Bench:
         with open(os.path.join(folder, mutant.file), "w", encoding="utf-8") as file:
             file.write(mutant.text)
         changed = {}
-        for source in self.sources_of(mutant):
-            target = os.path.join(folder, source.replace("/", "_") + ".o")
-            command = self.suites.compile[source].replace("-I" + ROOT, f"-I{folder} -I{ROOT}", 1)
+        for key in self.users_of(mutant):
+            variant, source = key
+            target = os.path.join(folder, variant + "_" + source.replace("/", "_") + ".o")
+            command = self.suites.compile[key].replace("-I" + ROOT, f"-I{folder} -I{ROOT}", 1)
             command = command.replace("-ffile-prefix-map=" + ROOT, "-ffile-prefix-map=" + folder)
             if run(f"{command} -o {target} -c {folder}/{source}").returncode != 0:
                 return None
-            if open(target, "rb").read() != open(self.object(source), "rb").read():
-                changed[source] = target
+            if open(target, "rb").read() != open(self.object(*key), "rb").read():
+                changed[key] = target
         return changed
 
     def judge(self, mutant):
@@ -331,12 +364,12 @@ def revision():
     return found.stdout.strip() or "unknown"
 
 
-def record(of, arguments, counts):
+def record(of, seed, counts):
     new = not os.path.exists(RECORD)
     with open(RECORD, "a", encoding="utf-8") as file:
         if new:
             file.write("revision\tseed\tmutants\tkilled\tsurvived_equivalent\tsurvived_other\tsame_code\tbroken\n")
-        file.write("\t".join(str(x) for x in [of, arguments.seed] + counts) + "\n")
+        file.write("\t".join(str(x) for x in [of, seed] + counts) + "\n")
 
 
 def draw(bench, mutants, count, jobs):
@@ -382,6 +415,8 @@ def selftest():
         sys.exit(f"mutate: selftest: found {got}, not {want}")
     if len(all_mutants(FILES)) < 1000:
         sys.exit("mutate: selftest: the firmware gives few mutants")
+    if len(semantic_mutants()) < 60:
+        sys.exit("mutate: selftest: few mutants are made by hand")
 
 
 def main():
@@ -391,6 +426,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--file", action="append")
     parser.add_argument("--known", action="store_true")
+    parser.add_argument("--semantic", action="store_true")
     parser.add_argument("--selftest", action="store_true")
     arguments = parser.parse_args()
     if arguments.selftest:
@@ -403,9 +439,15 @@ def main():
     known, of = read_known(), revision()
     if arguments.known:
         mutants = [m for m in mutants if m.key() in known]
+    if arguments.semantic:
+        mutants = semantic_mutants()
+        if arguments.file:
+            wanted = {"firmware/" + file.removeprefix("firmware/") for file in arguments.file}
+            mutants = [m for m in mutants if m.file in wanted]
+        arguments.count = len(mutants)
     folder = tempfile.mkdtemp(prefix="patchbay-mutate-")
     try:
-        suites = Suites()
+        suites = Suites(SUITE_SECONDS_SEMANTIC if arguments.semantic else SUITE_SECONDS)
         bench = Bench(suites, folder, arguments.jobs)
         suites.build(folder, arguments.jobs)
         print(f"{len(mutants)} mutants possible, {len(suites.suites)} suites, "
@@ -427,7 +469,7 @@ def main():
           f"{counts[2]} of them listed as changing nothing: {100.0 * killed / max(changing, 1):.1f} % of the others; "
           f"{counts[4]} gave the same code, {counts[5]} did not compile")
     if not arguments.file and not arguments.known:
-        record(of, arguments, counts)
+        record(of, "by hand" if arguments.semantic else arguments.seed, counts)
     return 1 if killed < 0.95 * total or strange else 0
 
 

@@ -127,6 +127,9 @@ static void a_freed_job_goes_to_the_highest_priority_then_to_the_least_account(v
 		assert_false(pb_core_jobs_awaits(&firmware, &queues[rows[i].first]));
 		assert_int_equal(firmware.nodes[rows[i].first].slice.protect,
 				 rows[i].starved != 0 && rows[i].repay_us == 0);
+		if (rows[i].starved != 0)
+			assert_int_equal(firmware.jobs.starvation[rows[i].starved],
+					 rows[i].repay_us == 0 ? 0 : PB_LIMIT_STARVATION);
 		/* The others leave the job to that one. */
 		for (uint32_t n = 1; n < NODES; n++)
 			assert_int_equal(ask(n), n == rows[i].first ||
@@ -265,6 +268,63 @@ static void a_node_runs_when_its_queue_waits_no_longer(void **state)
 	}
 }
 
+/** A revocation ends with the job that it was for: the next one is kept. */
+static void a_revocation_ends_with_its_job(void **state)
+{
+	(void)state;
+	start();
+	prepare(0, 0);
+	firmware.nodes[0].asks.revoked = true;
+	finish(0);
+	assert_false(firmware.nodes[0].asks.revoked);
+}
+
+/** Patches that were applied count, also if their submission goes back to its queue before it runs. */
+static void patches_of_a_submission_that_goes_back_count(void **state)
+{
+	static struct pb_channel_entry entry;
+	struct pb_core_node *node = &firmware.nodes[1];
+
+	(void)state;
+	start();
+	firmware.channels[1].endpoint.entry = &entry;
+	firmware.channels[1].usage.in_flight = 1;
+	queues[1].in_flight = 1;
+	pb_core_in_flight_next(&node->flight)->patches = 5;
+	prepare(1, 0);
+	finish(1);
+	pb_core_staged_unsubmit(&firmware, node);
+	assert_int_equal(node->staged.patches, 5);
+	assert_int_equal(entry.patches_low, 5);
+	assert_int_equal(queues[1].in_flight, 0);
+}
+
+/** While a queue waits for a job, those of its node that need none are admitted from in turns of their channels. */
+static void queues_that_need_no_job_take_turns(void **state)
+{
+	static struct {
+		struct pb_queue_page page;
+		struct pb_descriptor ring[1];
+	} memory; /* a descriptor without patches */
+	struct pb_core_node *node = &firmware.nodes[0];
+
+	(void)state;
+	start();
+	assert_false(ask(0));
+	for (uint32_t n = 1; n < NODES; n++) {
+		pb_core_timeslice_remove(&firmware, &firmware.nodes[n], &queues[n]);
+		queues[n].identity = queues[0].identity;
+		queues[n].page = &memory.page;
+		pb_core_ready_append(queues, &node->ready, &queues[n]);
+	}
+	for (uint32_t turn = 0; turn < 2u * (NODES - 1u); turn++) {
+		struct pb_core_queue *queue = pb_core_jobs_fill(&firmware, node);
+
+		assert_ptr_equal(queue, &queues[1u + turn % (NODES - 1u)]);
+		pb_core_ready_append(queues, &node->ready, queue);
+	}
+}
+
 UNIT_SUITE(test_firmware_jobs)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,6 +333,9 @@ UNIT_SUITE(test_firmware_jobs)
 		cmocka_unit_test(a_higher_priority_revokes_a_job),
 		cmocka_unit_test(an_unused_grant_goes_on),
 		cmocka_unit_test(a_node_runs_when_its_queue_waits_no_longer),
+		cmocka_unit_test(a_revocation_ends_with_its_job),
+		cmocka_unit_test(queues_that_need_no_job_take_turns),
+		cmocka_unit_test(patches_of_a_submission_that_goes_back_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

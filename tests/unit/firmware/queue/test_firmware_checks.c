@@ -237,6 +237,24 @@ static void a_target_is_awaited_until_its_last_waiter_is_gone(void **state)
 	}
 }
 
+/** Waiters that come while others of their target are checked wait for the next check: a target that each waits for stays awaited. */
+static void waiters_that_come_during_a_check_are_checked_after_it(void **state)
+{
+	enum { TARGETS = 2, WAITERS = 4 };
+
+	(void)state;
+	make_queues(TARGETS + WAITERS);
+	for (uint32_t i = 0; i < WAITERS; i++) {
+		wait_for(TARGETS + i, i % TARGETS);
+		pb_core_wait_wake(&firmware, &queues[i % TARGETS]);
+	}
+	for (uint32_t i = 0; i < WAITERS; i++) {
+		pb_core_wait_leave(&firmware, &queues[TARGETS + i]);
+		for (uint32_t target = 0; target < TARGETS; target++)
+			assert_int_equal(pb_core_wait_is_awaited(&queues[target]), has_waiters(target));
+	}
+}
+
 /** The waiters that are to be checked again may all leave before that, in any order. */
 static void waiters_to_check_again_may_leave(void **state)
 {
@@ -363,6 +381,7 @@ UNIT_SUITE(test_firmware_checks)
 		cmocka_unit_test(waiters_in_slices),
 		cmocka_unit_test(progress_during_a_check_is_not_lost),
 		cmocka_unit_test(a_target_is_awaited_until_its_last_waiter_is_gone),
+		cmocka_unit_test(waiters_that_come_during_a_check_are_checked_after_it),
 		cmocka_unit_test(waiters_to_check_again_may_leave),
 		cmocka_unit_test(a_search_stays_in_its_channel),
 		cmocka_unit_test(searches_begin_where_a_cycle_may_close),

@@ -70,8 +70,12 @@ static const struct CMUnitTest tests[] = {
 	     "full C;"
 	     "submit A run=" TEN_OF_THEM "," TEN_OF_THEM "; run 100000; begin p $1 $2 $3 $4; run 1900000;"
 	     "reply p = TIMEOUT; run 2000000; reply p; expect A=1:OK"),
-	PUPPET(a_preemption_with_an_old_cutoff_returns_nothing,
-	       "submit A*3; finish 2; finish 3; do PREEMPT A 1 5 = OK 3 _ 3 0; engine stops=0"),
+	PUPPET(a_stop_request_with_an_old_cutoff_returns_nothing_and_names_the_last_fence,
+	       "for PREEMPT A 1 5 | RESET 0 A 1; submit A*3; finish 2; finish 3; do $1 $2 $3 $4 = OK 3 _ 3 0;"
+	       "engine stops=0 resets=1"),
+	PUPPET(a_stop_request_behind_another_queue_of_its_channel_stops_the_engine_at_once,
+	       "queue B; submit A; submit B; begin p PREEMPT B 1 77; engine stops=1; stopped 0 0; fed A1;"
+	       "reply p = OK _ _ _ 1; finish 1; expect A=1"),
 	CARD(a_reset_forces_a_preemption_that_waits_for_an_endless_submission,
 	     "submit A ctx=1 run=busy:10; submit A run=busy:100000000; submit A*2 ctx=1 run=busy:10;"
 	     "run 1000; begin p PREEMPT A 4 0x5151; run 500000; reply p = TIMEOUT;"
@@ -132,7 +136,8 @@ static const struct CMUnitTest tests[] = {
 	PUPPET(a_card_that_is_being_suspended_resumes_when_its_admin_detaches,
 	       "submit A*4; begin s 0 SUSPEND; detach client=0; loop 4; finish; end; expect A=4"),
 	PUPPET(a_card_whose_engine_stops_for_a_suspension_resumes_when_its_admin_detaches,
-	       "for recall | recall+inside; submit A*3; begin s 0 SUSPEND 0 0 $1; engine stops=1;"
+	       "for recall 0 | recall+inside 1; submit A*3; begin s 0 SUSPEND 0 0 $1; engine stops=1 "
+	       "inside=$2;"
 	       "detach client=0; stopped 1 0; fed A2 A3; loop 3; finish; end; expect A=3"),
 	CARD(a_suspended_card_resumes_when_another_admin_attaches,
 	     "hold; submit A run=mark:1:7; run 20000; word 1 0; attach client=0; until-word 1 7; replies 0 "
