@@ -78,8 +78,11 @@ bool pb_core_poll_queue(struct pb_firmware *firmware, struct pb_core_queue *queu
 PB_CORE_COLD void pb_core_poll_again(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
 	(void)pb_core_poll_queue(firmware, queue);
-	if (pb_core_queue_state(queue) == PB_CORE_QUEUE_FAULTED && pb_core_ring_has_more(queue) &&
-	    pb_core_queue_place(queue) == PB_CORE_PLACE_NONE &&
-	    (queue->stop & (PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_SUSPENDED)) == 0)
+	if (pb_core_queue_state(queue) != PB_CORE_QUEUE_FAULTED || !pb_core_ring_has_more(queue) ||
+	    (queue->stop & (PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_SUSPENDED)) != 0)
+		return;
+	if (pb_core_queue_place(queue) == PB_CORE_PLACE_NONE)
 		pb_core_schedule_add(firmware, queue);
+	else /* it may have kept the timeslice with nothing to admit */
+		pb_core_mark_node(&firmware->marks, 1u << pb_core_queue_node(queue));
 }

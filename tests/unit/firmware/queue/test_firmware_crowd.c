@@ -7,8 +7,10 @@
 #define ALL  (CARD_QUEUES - 2u)
 #define MANY 300u
 #define LONG 1000u
-/** Longer than many slices of the search for a cycle. */
-#define CYCLE 100u
+/** Microseconds between two ticks. */
+#define TICK 5000u
+/** Longer than many slices of the search for a cycle. The last queue has PB_PRIORITY_NORMAL: (CYCLE - 1) / 4 % 5. */
+#define CYCLE 92u
 /** As many as a submission may have: for some ten thousand microseconds its node has a job. */
 #define PATCHES 65536u
 
@@ -97,7 +99,8 @@ static uint32_t cost_of_one(void)
 	const struct pb_descriptor descriptor = card_nothing(&card, 0);
 	uint32_t before;
 
-	card_run(&card, 22000); /* until between two ticks */
+	card_run(&card,
+		 25000u + TICK / 2u - (uint32_t)(pb_sim_now(card.sim) % TICK)); /* until between two ticks */
 	before = boot->heartbeat;
 	card_execute(&card, 0, &descriptor);
 	return boot->heartbeat - before;
@@ -154,7 +157,7 @@ static void the_wait_that_closes_a_cycle_of_any_length_fails(void **state)
 	}
 }
 
-/** While the cycle is searched for, two other nodes have begun to patch. */
+/** While the cycle is searched for, two other nodes have begun to patch, at the priority of the queue that closes it. */
 static void a_cycle_that_is_found_while_no_job_is_free_fails_later(void **state)
 {
 	const struct pb_patch_location patch = {.driver_id = PB_PATCH_FORMAT_ADDRESS64_WRITE,
