@@ -136,6 +136,11 @@ bool pb_core_boot_step(struct pb_firmware *firmware)
 	if (!engines_are_settled(firmware))
 		return false;
 	write_stage(firmware, PB_BOOT_STAGE_ENGINES_RESET);
+	/* The clock runs on over a restart. Else the first submission has hung since clock 0, and is charged since then. */
+	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
+		pb_core_progress_restart(&firmware->nodes[n].progress, pb_core_clock(firmware));
+		pb_core_charge_pause(&firmware->nodes[n].retirement);
+	}
 	/* What channels had in the last incarnation belongs to others in this one. */
 	pb_core_segment_init(firmware);
 	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++)

@@ -10,9 +10,22 @@
 /** How far time moves in one step while anything runs, in microseconds. */
 #define STEP_MICROSECONDS 100u
 #define BOOT_STEPS        10000u
-#define WITNESS_FIXED     0x1000u
-#define WITNESS_BYTES     0x4000u
-#define WITNESS_VIDEO     0x1000u
+/**
+ * Longest time between two completions of the witness, whatever the guest does: on each node, since one waits for the
+ * other, all that is in flight hangs, and the engine answers late.
+ */
+#define WITNESS_PATIENCE_US                                                                                  \
+	(FUZZ_NODES * PB_DEFAULT_IN_FLIGHT *                                                                 \
+	 (PB_HANG_MICROSECONDS + PB_ANSWER_MICROSECONDS + PB_TICK_MICROSECONDS))
+#define WITNESS_FIXED 0x7000u
+#define WITNESS_BYTES 0xa000u
+/* Places in the fixed part of the witness: its marks' buffers, an allocation, a wait and a patch list for each mark. */
+#define WITNESS_ALLOCATION 0x200u
+#define WITNESS_WAITS      0x300u
+#define WITNESS_PATCHES    0x1000u
+/** Entries of the patch list of each of its marks: several slices. */
+#define WITNESS_LENGTH 60u
+#define WITNESS_VIDEO  0x1000u
 /** A channel's rings behind the directory, and what they lie behind. */
 #define RINGS_BYTES                                                                                          \
 	(PB_LIMIT_CONTROL_ENTRIES * (sizeof(struct pb_command) + sizeof(struct pb_reply)) +                  \
@@ -59,8 +72,31 @@ static void advance(void)
 	fuzz_card.host_lines.pending |= 1u << PB_LINE_TICK;
 }
 
+static uint32_t completed_of(const struct pb_queue *queue)
+{
+	const struct pb_queue_page *page =
+		(const struct pb_queue_page *)(const void *)queue->memory.bytes_host;
+
+	return pb_shared_read32(&page->fence.completed);
+}
+
+/** The witness has waited for its next completion since it submitted, or since the last one. */
+static void time_witness(void)
+{
+	for (uint32_t n = 0; n < FUZZ_NODES; n++) {
+		const struct pb_queue *queue = &fuzz_card.witness.queues[n];
+		const uint32_t completed = queue->handle != 0 ? completed_of(queue) : queue->put;
+
+		if (completed == queue->put || completed != fuzz_card.witness_completed[n])
+			fuzz_card.witness_since[n] = fuzz_card.now;
+		fuzz_card.witness_completed[n] = completed;
+		FUZZ_CHECK(fuzz_card.now - fuzz_card.witness_since[n] <= WITNESS_PATIENCE_US);
+	}
+}
+
 void fuzz_card_step(void)
 {
+	time_witness();
 	advance();
 	if (!pb_firmware_pass(fuzz_card.firmware))
 		pb_firmware_idle(fuzz_card.firmware);
@@ -136,6 +172,27 @@ static void make_segment(struct pb_segment *segment, struct fuzz_client *client,
 	must(pb_segment_create(segment, &client->channel, &request));
 }
 
+/** An allocation, and for each mark a list that patches the address in its buffer again and again. */
+static void write_lists(const struct fuzz_client *witness)
+{
+	uint8_t *fixed = witness->fixed.bytes_host;
+	struct pb_allocation *allocation = (struct pb_allocation *)(void *)(fixed + WITNESS_ALLOCATION);
+	struct pb_patch_location *patch = (struct pb_patch_location *)(void *)(fixed + WITNESS_PATCHES);
+
+	*allocation = (struct pb_allocation){
+		.address_low = (uint32_t)witness->video.request.os_base,
+		.address_high = (uint32_t)(witness->video.request.os_base >> 32),
+		.size_low = WITNESS_VIDEO,
+		.flags = PB_ALLOCATION_WRITE | 1u << PB_ALLOCATION_SEGMENT_SHIFT,
+	};
+	for (uint32_t i = 0; i < FUZZ_MARK_COUNT * WITNESS_LENGTH; i++)
+		patch[i] = (struct pb_patch_location){
+			.driver_id = PB_PATCH_FORMAT_ADDRESS64_WRITE,
+			.allocation_offset = i / WITNESS_LENGTH * 4u,
+			.patch_offset = i / WITNESS_LENGTH * FUZZ_MARK_BYTES + 4u,
+		};
+}
+
 /** Buffers of the marks, a context, a queue on each node. */
 static void furnish(struct fuzz_client *client, uint32_t fixed, uint32_t marks_at)
 {
@@ -195,6 +252,7 @@ static void start_witness(struct fuzz_client *witness)
 		     (struct pb_segment_request){1, CARD_VIDEO_OS, CARD_VIDEO_GPU, WITNESS_VIDEO,
 						 WITNESS_VIDEO, PB_SEGMENT_LINEAR});
 	furnish(witness, WITNESS_FIXED, 0);
+	write_lists(witness);
 }
 
 static void grant(void)
@@ -358,14 +416,41 @@ void fuzz_submit_raw(uint32_t q, const struct pb_descriptor *descriptor)
 	doorbell(&guest->link);
 }
 
+/** The lists of the witness's mark, and a wait for what it has submitted to the other node. */
+static struct pb_descriptor witness_mark(const struct fuzz_client *witness, uint32_t node, uint32_t i)
+{
+	const struct pb_queue *other = &witness->queues[(node + 1u) % FUZZ_NODES];
+	const uint64_t lists = witness->system.request.os_base;
+	const uint32_t waits = WITNESS_WAITS + i * (uint32_t)sizeof(struct pb_wait);
+	struct pb_descriptor mark = fuzz_mark(witness, i);
+
+	*(struct pb_wait *)(void *)(witness->fixed.bytes_host + waits) =
+		(struct pb_wait){.queue = other->handle,
+				 .timeline_low = (uint32_t)other->timeline,
+				 .timeline_high = (uint32_t)(other->timeline >> 32)};
+	mark.allocation_count = 1;
+	mark.allocation_address_low = (uint32_t)(lists + WITNESS_ALLOCATION);
+	mark.allocation_address_high = (uint32_t)((lists + WITNESS_ALLOCATION) >> 32);
+	mark.patch_address_low = (uint32_t)(lists + WITNESS_PATCHES);
+	mark.patch_address_high = (uint32_t)((lists + WITNESS_PATCHES) >> 32);
+	mark.patch_count = FUZZ_MARK_COUNT * WITNESS_LENGTH;
+	mark.patch_start = i * WITNESS_LENGTH;
+	mark.patch_length = WITNESS_LENGTH;
+	mark.wait_count = 1;
+	mark.wait_address_low = (uint32_t)(lists + waits);
+	mark.wait_address_high = (uint32_t)((lists + waits) >> 32);
+	return mark;
+}
+
 void fuzz_witness_submit(uint32_t node)
 {
 	struct fuzz_client *witness = &fuzz_card.witness;
-	const struct pb_descriptor mark = fuzz_mark(witness, witness->marks);
+	struct pb_descriptor mark;
 	enum pb_error error;
 
 	if (witness->marks == FUZZ_MARK_COUNT)
 		return;
+	mark = witness_mark(witness, node, witness->marks);
 	error = pb_queue_submit(&witness->queues[node], &mark);
 	FUZZ_CHECK(error == PB_ERROR_OK || error == PB_ERROR_NO_SPACE);
 	witness->marks += error == PB_ERROR_OK;
@@ -374,6 +459,15 @@ void fuzz_witness_submit(uint32_t node)
 static bool same(size_t offset, size_t bytes)
 {
 	return memcmp(fuzz_card.memory + offset, snapshot.memory + offset, bytes) == 0;
+}
+
+/** All but the waits, which it has written itself. */
+static bool same_lists(const struct fuzz_client *witness)
+{
+	const uint32_t lists = WITNESS_WAITS + FUZZ_MARK_COUNT * (uint32_t)sizeof(struct pb_wait);
+
+	return same(witness->system.memory_offset, WITNESS_WAITS) &&
+	       same(witness->system.memory_offset + lists, WITNESS_FIXED - lists);
 }
 
 void fuzz_witness_check(void)
@@ -390,7 +484,7 @@ void fuzz_witness_check(void)
 	}
 	for (uint32_t i = 0; i < WITNESS_VIDEO / 4u; i++)
 		FUZZ_CHECK(video[i] == (i < witness->marks ? FUZZ_MARK(i) : 0));
-	FUZZ_CHECK(same(witness->system.memory_offset, WITNESS_FIXED));
+	FUZZ_CHECK(same_lists(witness));
 	FUZZ_CHECK(same(sizeof(struct pb_boot_block), PB_CARD_ENGINE_OFFSET - sizeof(struct pb_boot_block)));
 	/* The other channels: what they may touch, who they are, their rings. */
 	FUZZ_CHECK(same(PB_CARD_RANGES_OFFSET, PB_ENGINE_RANGES * sizeof(struct pb_engine_range_entry)));

@@ -75,8 +75,10 @@ struct fuzz_card {
 	struct pb_engine_memory engine_memory;
 	struct pb_engine engines[FUZZ_NODES];
 	struct pb_firmware_config config;
-	struct fuzz_client guest;   /**< channel 1, may page */
-	struct fuzz_client witness; /**< channel 2 */
+	struct fuzz_client guest;           /**< channel 1, may page */
+	struct fuzz_client witness;         /**< channel 2 */
+	uint64_t witness_since[FUZZ_NODES]; /**< when its submissions began to wait for the next completion */
+	uint32_t witness_completed[FUZZ_NODES]; /**< consumer index then */
 };
 /** The one card. */
 extern struct fuzz_card fuzz_card;
@@ -101,7 +103,10 @@ bool fuzz_guest_room(uint32_t queue);
 /** Writes a submission of the guest's as it is, kicks and rings, whatever the ring says. */
 void fuzz_submit_raw(uint32_t queue, const struct pb_descriptor *descriptor);
 
-/** The witness submits its next mark, if it has one left and room for it. */
+/**
+ * The witness submits its next mark, if it has one left and room for it: with a long patch list, and behind all that it
+ * has submitted to the other node. From then on each step checks how long it waits.
+ */
 void fuzz_witness_submit(uint32_t node);
 /** All of its marks are there, all of its fences completed, and nothing else of anybody's but the guest's has changed. */
 void fuzz_witness_check(void);

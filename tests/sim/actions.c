@@ -58,7 +58,6 @@ static void detach(struct pb_run *run, struct pb_host *host)
 {
 	if ((run->rates & PB_RATE_ROOMS) == 0 || !pb_random_one_in(&run->random, 8))
 		return;
-	pb_run_log(run, "channel %u: detaches", host->client.channel);
 	pb_host_detach(run, host);
 }
 

@@ -13,7 +13,7 @@ static bool ask(struct pb_run *run, struct pb_host *host, struct pb_queue_view *
 	queue->was_held = true;
 	queue->cutoff = queue->put;
 	queue->returned = 0;
-	run->moved = run->world.now;
+	pb_judge_note_work(run, queue->node, 0);
 	pb_run_log(run, "channel %u queue %08x: command %u, cutoff %u, last argument %x",
 		   host->client.channel, queue->handle, code, queue->cutoff, arguments[count - 1u]);
 	return pb_client_post(&host->client, code, (uint32_t)(queue - host->queues), arguments, count);
@@ -92,7 +92,6 @@ void pb_act_suspend_card(struct pb_run *run)
 	if (run->card != PB_HOLD_NONE || pb_client_open_questions(&run->admin) > 8u)
 		return;
 	run->card = PB_HOLD_SUSPENDING;
-	run->moved = run->world.now;
 	pb_run_log(run, "the card is to be suspended, flags %x", flags);
 	pb_client_post(&run->admin, PB_COMMAND_SUSPEND, 0, (uint32_t[]){0, 0, flags}, 3);
 }
@@ -109,7 +108,6 @@ void pb_act_resume_card(struct pb_run *run)
 	if (run->card != PB_HOLD_SUSPENDED)
 		return;
 	run->card = PB_HOLD_RESUMING;
-	run->moved = run->world.now;
 	for (uint32_t h = 0; h < run->host_count; h++) {
 		struct pb_host *host = &run->hosts[h];
 

@@ -81,7 +81,7 @@ static void submit(struct pb_run *run, struct pb_host *host, struct pb_queue_vie
 	pb_shared_release();
 	pb_shared_write32(&queue->page->put, ++queue->put);
 	pb_client_kick(&host->client, queue->handle);
-	run->moved = run->world.now;
+	pb_judge_note_work(run, queue->node, entry->busy);
 	run->totals.submissions++;
 	pb_run_log(run,
 		   "channel %u queue %08x node %u: submits fence %08x timeline %llx kind %d busy %u waits "

@@ -93,7 +93,6 @@ void pb_finish(struct pb_run *run)
 	run->totals.faults += run->world.injected;
 	pb_world_end_faults(&run->world);
 	pb_hostile_end(run);
-	run->moved = run->world.now;
 	while (!finish(run)) {
 		if (run->step - start > END_STEPS) {
 			log_outstanding(run);

@@ -222,9 +222,9 @@ void pb_host_move(struct pb_run *run, struct pb_host *host)
 
 void pb_host_detach(struct pb_run *run, struct pb_host *host)
 {
+	pb_run_log(run, "channel %u: detaches", host->client.channel);
 	host->attached = false;
 	host->detaching = true;
-	run->moved = run->world.now;
 	pb_client_ask(&host->client, PB_ATTACH_OP_DETACH);
 }
 

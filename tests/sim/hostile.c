@@ -245,13 +245,11 @@ void pb_hostile_act(struct pb_run *run)
 {
 	/* The hostile host counts neither for the patience of others nor in the totals. */
 	const struct pb_totals totals = run->totals;
-	const uint64_t moved = run->moved;
 	uint64_t submissions;
 
 	if ((run->rates & PB_RATE_HOSTILE) != 0 && (run->closing >> run->hostile.client.channel & 1u) == 0)
 		act_validly(run, &run->hostile);
 	submissions = run->totals.submissions - totals.submissions;
-	run->moved = moved;
 	run->totals = totals;
 	run->totals.hostile_submissions += submissions;
 	if ((run->garbage & 4u) != 0 && !pb_random_one_in(&run->random, 4))

@@ -134,14 +134,38 @@ static void check_last(struct pb_run *run, const struct pb_host *host, const str
 			     queue->last_fence, status);
 }
 
+/** The reply to RESET of the queue, if it has come and is not read yet. @return NULL: none */
+static const struct pb_reply *reset_reply(const struct pb_host *host, const struct pb_queue_view *queue)
+{
+	const struct pb_client *client = &host->client;
+	const struct pb_reply *ring =
+		(const struct pb_reply *)(const void *)(client->world->memory + client->reply_offset);
+
+	for (uint32_t i = client->reply_get; i != pb_shared_read32(&client->entry->reply_put); i++) {
+		const struct pb_reply *reply = &ring[i % PB_LIMIT_CONTROL_ENTRIES];
+
+		for (uint32_t k = 0; k < PB_LIMIT_CONTROL_ENTRIES; k++) {
+			const struct pb_question *question = &client->questions[k];
+
+			if (question->code == PB_COMMAND_RESET && question->tag == reply->tag &&
+			    question->arguments[1] == queue->handle)
+				return reply;
+		}
+	}
+	return NULL;
+}
+
 /**
- * Whether the preemption in progress has returned the entry. Later entries may have ended since, on a dead
+ * Whether the stop request in progress has returned the entry. Later entries may have ended since, on a dead
  * node at once.
  */
-static bool was_returned(const struct pb_queue_view *queue, uint32_t index)
+static bool was_returned(const struct pb_host *host, const struct pb_queue_view *queue, uint32_t index)
 {
 	const struct pb_preempt_record *record = &queue->page->preempt;
+	const struct pb_reply *reply = queue->hold == PB_HOLD_RESETTING ? reset_reply(host, queue) : NULL;
 
+	if (reply != NULL)
+		return index - (reply->results[2] - reply->results[3]) < reply->results[3];
 	return queue->hold == PB_HOLD_PREEMPTING && record->count != 0 && record->sequence % 2u == 0 &&
 	       record->preemption_id == queue->stop_id &&
 	       index - (record->completed - record->returned) < record->returned;
@@ -163,7 +187,7 @@ static void read_completions(struct pb_run *run, struct pb_host *host, struct pb
 		struct pb_entry *entry = pb_entry_at(queue, queue->completed);
 
 		if (record->valid == 1u && entry->timeline <= reached &&
-		    !was_returned(queue, queue->completed)) {
+		    !was_returned(host, queue, queue->completed)) {
 			const struct pb_reported reported = host->dropped != 0 && queue->reported_count == 0
 								    ? recorded_status(queue, entry, record)
 								    : status_of(queue, entry);
@@ -184,7 +208,6 @@ static void read_completions(struct pb_run *run, struct pb_host *host, struct pb
 		}
 		pb_judge_note_waits(run, queue, entry);
 		queue->completed++;
-		run->moved = run->world.now;
 	}
 	if (any)
 		check_last(run, host, queue, record, queue->unsure ? record->status : status);

@@ -36,7 +36,9 @@ void pb_judge_pass(struct pb_run *run);
 void pb_judge_interrupts(struct pb_run *run, struct pb_host *host, uint32_t completions, bool reported);
 /** Checks the count of events that found no room (judge_interrupts.c). */
 void pb_judge_dropped(struct pb_run *run, struct pb_host *host, bool failed);
-/** Breaks the run if something that can make progress has made none for too long (judge_patience.c). */
+/** Notes a submission to the node, or a stop request, which others may have to wait for (judge_patience.c). */
+void pb_judge_note_work(struct pb_run *run, uint32_t node, uint32_t busy);
+/** Breaks the run if a queue that can run, a command or the card has waited for too long (judge_patience.c). */
 void pb_judge_patience(struct pb_run *run);
 
 /* ---- the verdict on one submission (judge_verdict.c) ---- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bounded waiting, in virtual time: submissions that can run end, and commands are answered, within the time
- * that the contract gives the outstanding submissions.
+ * Bounded waiting, in virtual time: submissions that can run end, commands are answered, and the card is suspended and
+ * resumed, each within a time of its own. It follows from the limits of the schedule's nodes and from what was submitted
+ * to them; what others complete meanwhile restarts nothing.
  */
 #include "tests/sim/hostile.h"
 #include "tests/sim/judge.h"
@@ -13,13 +14,35 @@
  * count.
  */
 #define HOSTILE_TURNS 40u
+/** Faults after which an engine is noticed only by its limits. */
+#define LADDER_RATES (PB_RATE_BAD | PB_RATE_HANG | PB_RATE_STOPS | PB_RATE_DEAF | PB_RATE_DEAD)
+#define LINE_RATES                                                                                           \
+	(PB_RATE_INTERRUPT_LOST | PB_RATE_INTERRUPT_LATE | PB_RATE_DOORBELL_LOST | PB_RATE_DOORBELL_LATE)
 
-/** Longest time until one of the node's submissions ends. */
-static uint64_t allowance(const struct pb_run *run, uint32_t node)
+static uint64_t ladder_of(const struct pb_node_view *view)
+{
+	return 3u * (uint64_t)view->answer_us + view->hang_us;
+}
+
+/** What one submission may take, with a reset of the engine, and an interrupt that gets lost. */
+static uint64_t cost_of(const struct pb_run *run, uint32_t node, uint32_t busy)
 {
 	const struct pb_node_view *view = &run->nodes[node];
-	uint64_t sum = SLACK + 3u * (uint64_t)view->answer_us + view->hang_us;
 	const uint32_t slow = view->slow > 1u ? view->slow : 1u;
+
+	return (uint64_t)slow * (busy + 100u) + ((run->rates & LADDER_RATES) != 0 ? ladder_of(view) : 0) +
+	       ((run->rates & LINE_RATES) != 0 ? 2u * PB_TICK_MICROSECONDS : 0);
+}
+
+void pb_judge_note_work(struct pb_run *run, uint32_t node, uint32_t busy)
+{
+	run->nodes[node].work_us += cost_of(run, node, busy);
+}
+
+/** What all that is outstanding on a node may take. */
+static uint64_t outstanding_on(const struct pb_run *run, uint32_t node)
+{
+	uint64_t sum = SLACK + ladder_of(&run->nodes[node]);
 
 	for (uint32_t h = 0; h < run->host_count; h++) {
 		for (uint32_t q = 0; q < PB_QUEUES; q++) {
@@ -28,67 +51,128 @@ static uint64_t allowance(const struct pb_run *run, uint32_t node)
 			if (queue->life == PB_QUEUE_ABSENT || queue->node != node)
 				continue;
 			for (uint32_t i = queue->completed; i != queue->put; i++)
-				sum += (uint64_t)slow * (queue->ring[i % queue->entries].busy + 100u);
+				sum += cost_of(run, node, queue->ring[i % queue->entries].busy);
 		}
 	}
-	return pb_hostile_present(run) ? HOSTILE_TURNS * sum : sum;
+	return sum;
 }
 
-static bool is_stuck(const struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
+static uint64_t work_of_all(const struct pb_run *run)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t n = 0; n < PB_CARD_NODES; n++)
+		sum += run->nodes[n].work_us;
+	return sum;
+}
+
+static uint64_t outstanding_on_all(const struct pb_run *run)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t n = 0; n < PB_CARD_NODES; n++)
+		sum += outstanding_on(run, n);
+	return sum;
+}
+
+/** Whether a delay goes on that began before. Else it begins now, and the caller sets what is allowed. */
+static bool goes_on(const struct pb_run *run, struct pb_delay *delay, uint32_t what)
+{
+	if (delay->on && delay->what == what)
+		return true;
+	*delay = (struct pb_delay){.on = true, .what = what, .since = run->world.now};
+	return false;
+}
+
+static bool is_too_long(const struct pb_run *run, const struct pb_delay *delay, uint64_t work)
+{
+	const uint64_t allowed = delay->allowed_us + (work - delay->work_us);
+
+	return run->world.now - delay->since > (pb_hostile_present(run) ? HOSTILE_TURNS * allowed : allowed);
+}
+
+static bool can_run(const struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
 {
 	if (queue->life != PB_QUEUE_OPEN || pb_outstanding(queue) == 0)
 		return false;
 	if (queue->hold == PB_HOLD_SUSPENDED || run->card == PB_HOLD_SUSPENDING ||
 	    run->card == PB_HOLD_SUSPENDED || host->halted[queue->node])
 		return false;
-	return pb_judge_free_to_run(host, queue) && run->world.now - run->moved > allowance(run, queue->node);
+	return pb_judge_free_to_run(host, queue);
 }
 
-static void check_questions(struct pb_run *run, struct pb_host *host)
+static void check_queue(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue)
 {
-	for (uint32_t i = 0; i < PB_LIMIT_CONTROL_ENTRIES; i++) {
-		const struct pb_question *question = &host->client.questions[i];
-
-		/* A drain may take as long as what the queue's submissions wait for. */
-		if (question->code != 0 && question->code != PB_COMMAND_SUSPEND && run->card == PB_HOLD_NONE)
-			pb_run_break(run, "channel %u: no answer to command %u about %u",
-				     host->client.channel, question->code, question->object);
+	if (!can_run(run, host, queue)) {
+		queue->delay.on = false;
+		return;
 	}
+	if (!goes_on(run, &queue->delay, queue->completed)) {
+		queue->delay.allowed_us = outstanding_on(run, queue->node);
+		queue->delay.work_us = run->nodes[queue->node].work_us;
+	}
+	if (is_too_long(run, &queue->delay, run->nodes[queue->node].work_us))
+		pb_run_break(run,
+			     "channel %u queue %08x node %u: fence %08x has waited %llu us and could run",
+			     host->client.channel, queue->handle, queue->node,
+			     pb_entry_at(queue, queue->completed)->fence_id,
+			     (unsigned long long)(run->world.now - queue->delay.since));
 }
 
-/** Whether nothing has happened for longer than any answer may take. */
-static bool is_too_quiet(const struct pb_run *run)
+/** Whether the command ends with submissions, or with an answer of an engine. */
+static bool stops_something(uint32_t code)
 {
-	uint64_t most = 0;
+	return code == PB_COMMAND_PREEMPT || code == PB_COMMAND_RESET || code == PB_COMMAND_QUEUE_DESTROY ||
+	       code == PB_COMMAND_RESUME;
+}
 
-	for (uint32_t n = 0; n < PB_CARD_NODES; n++)
-		most += allowance(run, n);
-	return run->world.now - run->moved > most;
+/** A drain may take as long as what the queue's submissions wait for. */
+static void check_question(struct pb_run *run, struct pb_host *host, uint32_t i)
+{
+	const struct pb_question *question = &host->client.questions[i];
+	struct pb_delay *delay = &host->delays[i];
+	const uint64_t work = stops_something(question->code) ? work_of_all(run) : 0;
+
+	if (question->code == 0 || question->code == PB_COMMAND_SUSPEND || run->card != PB_HOLD_NONE) {
+		delay->on = false;
+		return;
+	}
+	if (!goes_on(run, delay, question->tag)) {
+		delay->allowed_us = stops_something(question->code) ? outstanding_on_all(run) : SLACK;
+		delay->work_us = work;
+	}
+	if (is_too_long(run, delay, work))
+		pb_run_break(run, "channel %u: command %u about %u has waited %llu us for its answer",
+			     host->client.channel, question->code, question->object,
+			     (unsigned long long)(run->world.now - delay->since));
+}
+
+static void check_card(struct pb_run *run)
+{
+	if (run->card != PB_HOLD_SUSPENDING && run->card != PB_HOLD_RESUMING) {
+		run->card_delay.on = false;
+		return;
+	}
+	if (!goes_on(run, &run->card_delay, run->card)) {
+		run->card_delay.allowed_us = outstanding_on_all(run);
+		run->card_delay.work_us = work_of_all(run);
+	}
+	if (is_too_long(run, &run->card_delay, work_of_all(run)))
+		pb_run_break(run, "the card has waited %llu us, and is neither suspended nor resumed",
+			     (unsigned long long)(run->world.now - run->card_delay.since));
 }
 
 void pb_judge_patience(struct pb_run *run)
 {
-	const bool too_quiet = is_too_quiet(run);
-
-	if (too_quiet && (run->card == PB_HOLD_SUSPENDING || run->card == PB_HOLD_RESUMING))
-		pb_run_break(run, "the card is neither suspended nor resumed");
+	check_card(run);
 	for (uint32_t h = 0; h < run->host_count; h++) {
 		struct pb_host *host = &run->hosts[h];
 
 		if (!host->attached)
 			continue;
-		if (too_quiet)
-			check_questions(run, host);
-		for (uint32_t q = 0; q < PB_QUEUES; q++) {
-			struct pb_queue_view *queue = &host->queues[q];
-
-			if (is_stuck(run, host, queue))
-				pb_run_break(run,
-					     "channel %u queue %08x node %u: fence %08x has waited %llu us "
-					     "and could run",
-					     host->client.channel, queue->handle, queue->node,
-					     pb_entry_at(queue, queue->completed)->fence_id,
-					     (unsigned long long)(run->world.now - run->moved));
-		}
+		for (uint32_t i = 0; i < PB_LIMIT_CONTROL_ENTRIES; i++)
+			check_question(run, host, i);
+		for (uint32_t q = 0; q < PB_QUEUES; q++)
+			check_queue(run, host, &host->queues[q]);
 	}
 }

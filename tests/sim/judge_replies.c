@@ -153,6 +153,12 @@ static void segment_created(struct pb_run *run, struct pb_host *host, uint32_t s
 	run->totals.moves++;
 }
 
+/** What a hostile host has taken is free only when its channel is closed, which takes time after the command. */
+static bool hostile_holds(const struct pb_run *run)
+{
+	return pb_hostile_present(run) || (run->closing >> run->hostile.client.channel & 1u) != 0;
+}
+
 /** Whether a queue was refused because its node is dead. */
 static bool is_dead_node(const struct pb_run *run, const struct pb_reply *reply,
 			 const struct pb_question *question)
@@ -170,7 +176,7 @@ static bool may_be_refused(const struct pb_run *run, const struct pb_reply *repl
 	return reply->error == PB_ERROR_NO_SPACE &&
 	       (reply->code == PB_COMMAND_SEGMENT_CREATE || reply->code == PB_COMMAND_CONTEXT_CREATE ||
 		reply->code == PB_COMMAND_QUEUE_CREATE) &&
-	       pb_hostile_present(run);
+	       hostile_holds(run);
 }
 
 /** The host goes on without a queue. Without anything else it cannot go on, and detaches. */
@@ -190,7 +196,6 @@ static void read_reply(struct pb_run *run, struct pb_host *host, const struct pb
 {
 	struct pb_queue_view *queue = &host->queues[question->object % PB_QUEUES];
 
-	run->moved = run->world.now;
 	switch (reply->code) {
 	case PB_COMMAND_SEGMENT_CREATE:
 		segment_created(run, host, question->object, reply->results[0]);

@@ -103,6 +103,18 @@ struct pb_reported {
 	uint32_t index;
 };
 
+/**
+ * How long something may take that has begun: what others had to do first then, and what came since. Each queue, each
+ * command and the card have their own, so that progress of others restarts nothing (judge_patience.c).
+ */
+struct pb_delay {
+	bool on;
+	uint32_t what;       /**< a change of it begins another delay */
+	uint64_t since;      /**< virtual time */
+	uint64_t allowed_us; /**< for what was outstanding then */
+	uint64_t work_us;    /**< pb_node_view.work_us then, of the node or of all */
+};
+
 enum pb_queue_life {
 	PB_QUEUE_ABSENT = 0,
 	PB_QUEUE_CREATING,
@@ -163,6 +175,7 @@ struct pb_queue_view {
 	uint64_t reset_step;             /**< step of the last reset */
 	uint64_t waited_step[PB_QUEUES]; /**< by queue: step in which its last waiter ended */
 	uint64_t gone_step;              /**< last step in which its handle named nothing */
+	struct pb_delay delay;           /**< of the ring head, since it could run */
 };
 
 struct pb_context_view {
@@ -194,17 +207,18 @@ struct pb_host {
 	bool interrupted;        /**< since the last check */
 	uint32_t moderate_count; /**< of the last MODERATE that was answered */
 	uint32_t moderate_us;
-	uint32_t unreported;        /**< completions since the last interrupt, at least */
-	uint64_t unreported_since;  /**< virtual time */
-	uint32_t dropped;           /**< events, as its channel entry counts them */
-	uint32_t was_dropped;       /**< `dropped` at the last check */
-	bool was_full;              /**< its event ring was full at the last check */
-	bool opened;                /**< `written` holds what it has written */
-	bool moving;                /**< segment 2 is being created again */
-	bool refused;               /**< a hostile host has taken something that it needs */
-	uint8_t *written;           /**< what it has written into segment 0; PB_SUBMISSION_SYSTEM_BYTES */
-	bool halted[PB_CARD_NODES]; /**< its submissions on that node wait for RESET */
-	uint64_t halted_step[PB_CARD_NODES]; /**< last step in which it was halted */
+	uint32_t unreported;       /**< completions since the last interrupt, at least */
+	uint64_t unreported_since; /**< virtual time */
+	uint32_t dropped;          /**< events, as its channel entry counts them */
+	uint32_t was_dropped;      /**< `dropped` at the last check */
+	bool was_full;             /**< its event ring was full at the last check */
+	bool opened;               /**< `written` holds what it has written */
+	bool moving;               /**< segment 2 is being created again */
+	bool refused;              /**< a hostile host has taken something that it needs */
+	uint8_t *written;          /**< what it has written into segment 0; PB_SUBMISSION_SYSTEM_BYTES */
+	struct pb_delay delays[PB_LIMIT_CONTROL_ENTRIES]; /**< of its open commands */
+	bool halted[PB_CARD_NODES];                       /**< its submissions on that node wait for RESET */
+	uint64_t halted_step[PB_CARD_NODES];              /**< last step in which it was halted */
 };
 
 struct pb_node_view {
@@ -218,6 +232,7 @@ struct pb_node_view {
 	bool dead;
 	uint64_t dead_step; /**< step in which the firmware reported it */
 	uint32_t slow;      /**< its engine's speed: one part in so many; 0: full */
+	uint64_t work_us;   /**< what all submissions and stop requests for it may take, so far */
 };
 
 /** What the admin grants a channel. */
@@ -263,8 +278,8 @@ struct pb_run {
 	uint32_t garbage;       /**< bits 0, 1: ring indices seldom garbage; bit 2: all words seldom */
 	struct pb_grant grants[PB_HOSTS + 2u]; /**< by channel */
 	struct pb_node_view nodes[PB_CARD_NODES];
-	uint64_t moved;    /**< virtual time of the last end, creation or release of anything */
-	enum pb_hold card; /**< NONE, SUSPENDING, SUSPENDED or RESUMING, as for a queue */
+	struct pb_delay card_delay; /**< while the card is being suspended or resumed */
+	enum pb_hold card;          /**< NONE, SUSPENDING, SUSPENDED or RESUMING, as for a queue */
 	struct pb_mutation mutation;
 	struct pb_totals totals;
 	jmp_buf broken;
@@ -279,7 +294,7 @@ struct pb_run {
 	bool pool_known[PB_WORLD_POOL_PAGES];
 	uint32_t boot_words[16]; /**< first line of the boot block, as it must stay */
 	uint32_t closing;        /**< mask of channels that the supervisor closes */
-	bool quiet;              /**< nothing moved in the last step */
+	bool quiet;              /**< no engine and no pass did anything in the last step */
 	char what[320];          /**< what broke */
 };
 

@@ -49,7 +49,7 @@ void pb_run_log(const struct pb_run *run, const char *format, ...)
 
 /* ---- one step ---- */
 
-/** With nothing to do before the next tick, time leaps to the tick. */
+/** How long the step is, for the MCU and the engines. With nothing to do before the next tick, time leaps to the tick. */
 static uint32_t step_time(struct pb_run *run)
 {
 	static const uint32_t times[] = {1, 10, 10, 40, 40, 150, 150, 1000};
@@ -77,17 +77,19 @@ static void check_memory(struct pb_run *run)
 void pb_run_step(struct pb_run *run)
 {
 	const uint32_t microseconds = step_time(run);
-	uint32_t passes = 1u + pb_random_below(&run->random, 10);
+	const uint64_t end = run->world.now + microseconds;
+	uint32_t left;
 
 	run->step++;
-	pb_world_advance(&run->world, microseconds);
 	pb_hostile_plan(run);
-	for (; passes != 0 && pb_world_awake(&run->world); passes--) {
+	while (pb_world_awake(&run->world) && run->world.now < end) {
 		pb_world_pass(&run->world);
 		pb_judge_pass(run);
 		pb_judge_check(run);
 	}
-	run->quiet = !pb_world_engines(&run->world, microseconds) && !pb_world_awake(&run->world);
+	left = run->world.now < end ? (uint32_t)(end - run->world.now) : 0;
+	pb_world_advance(&run->world, left);
+	run->quiet = !pb_world_engines(&run->world, left) && !pb_world_awake(&run->world);
 	if (pb_mutate(run))
 		pb_judge_check(run); /* before the firmware overwrites the mutation */
 	if (run->step % CHECK_STEPS == 0)
@@ -164,8 +166,7 @@ static void describe_fatal(struct pb_run *run)
 		 fatal->kind, fatal->status, fatal->waypoint);
 }
 
-/** Runs `what`, which may break an invariant or stop the firmware. @return true: it ended normally */
-static bool try(struct pb_run *run, uint64_t seed, void (*what)(struct pb_run *run))
+bool pb_schedule_try(struct pb_run *run, uint64_t seed, void (*what)(struct pb_run *run))
 {
 	struct sigaction old, action = {.sa_handler = on_abort, .sa_flags = SA_NODEFER};
 	bool held = false;
@@ -174,8 +175,8 @@ static bool try(struct pb_run *run, uint64_t seed, void (*what)(struct pb_run *r
 	run->what[0] = '\0';
 	run->random.state = seed;
 	run->step = 0;
-	run->moved = 0;
 	run->quiet = false;
+	run->card_delay.on = false;
 	run->host_count = 0;
 	run->rates = 0;
 	run->card = PB_HOLD_NONE;
@@ -204,7 +205,7 @@ bool pb_schedule_run(struct pb_run *run, uint64_t seed, enum pb_mutation_kind mu
 {
 	run->mutation = (struct pb_mutation){.kind = mutation};
 	run->totals.schedules++;
-	return try(run, seed, run_all);
+	return pb_schedule_try(run, seed, run_all);
 }
 
 struct pb_run *pb_schedule_create(void)
@@ -212,7 +213,7 @@ struct pb_run *pb_schedule_create(void)
 	struct pb_run *run = calloc(1, sizeof(*run));
 
 	/* Before the first schedule, so that each of them depends on its seed only. */
-	if (run != NULL && pb_world_create(&run->world) && try(run, 0, pb_setup_features))
+	if (run != NULL && pb_world_create(&run->world) && pb_schedule_try(run, 0, pb_setup_features))
 		return run;
 	free(run);
 	return NULL;

@@ -16,5 +16,10 @@ void pb_schedule_destroy(struct pb_run *run);
  * @return true: every invariant held; false: run->what names the one that did not, at run->step
  */
 bool pb_schedule_run(struct pb_run *run, uint64_t seed, enum pb_mutation_kind mutation);
+/**
+ * Runs `what` on the run's card, for tests that decide themselves what happens. It may break an invariant or stop the
+ * firmware. @return true: it ended normally; false: run->what names the invariant
+ */
+bool pb_schedule_try(struct pb_run *run, uint64_t seed, void (*what)(struct pb_run *run));
 
 #endif

@@ -3,6 +3,11 @@ set(sim_sources
   ${CMAKE_CURRENT_LIST_DIR}/world.c
   ${CMAKE_CURRENT_LIST_DIR}/inside.c
   ${CMAKE_CURRENT_LIST_DIR}/client.c
+  ${CMAKE_CURRENT_LIST_DIR}/account.c
+  ${CMAKE_CURRENT_LIST_DIR}/player.c
+  ${CMAKE_CURRENT_LIST_DIR}/strategy.c
+  ${CMAKE_CURRENT_LIST_DIR}/contest.c
+  ${CMAKE_CURRENT_LIST_DIR}/contest_client.c
   ${CMAKE_CURRENT_LIST_DIR}/submission.c
   ${CMAKE_CURRENT_LIST_DIR}/host.c
   ${CMAKE_CURRENT_LIST_DIR}/judge.c
@@ -28,9 +33,11 @@ set(sim_sources
   ${CMAKE_CURRENT_LIST_DIR}/sim_command.c)
 add_library(pb_schedule_parts OBJECT ${sim_sources})
 pb_configure(pb_schedule_parts)
+# Each program that runs schedules has the stepped core, whose accesses are counted: they are what a pass costs.
 pb_library(pb_schedules
   SOURCES $<TARGET_OBJECTS:pb_schedule_parts> ${CMAKE_CURRENT_LIST_DIR}/touch_calls.c
-  LINKS pb_firmware pb_hal_engine pb_hal_host pb_engine_model)
+  LINKS pb_hal_host pb_engine_model)
+target_sources(pb_schedules INTERFACE $<TARGET_OBJECTS:pb_firmware_stepped>)
 
 # patchbay sim with events injected also at each access of the firmware to card memory.
 pb_program(sim_stepped
@@ -39,17 +46,48 @@ pb_program(sim_stepped
     $<TARGET_OBJECTS:pb_schedule_parts> $<TARGET_OBJECTS:pb_firmware_stepped>
   LINKS pb_hal_host pb_engine_model)
 
+# The same with the tables of a small board: one job for all nodes.
+get_target_property(firmware_folder pb_firmware SOURCE_DIR)
+get_target_property(one_job_sources pb_firmware SOURCES)
+list(TRANSFORM one_job_sources PREPEND ${firmware_folder}/)
+add_library(pb_one_job_parts OBJECT ${sim_sources} ${CMAKE_CURRENT_LIST_DIR}/touch_calls.c)
+add_library(pb_one_job_core OBJECT ${one_job_sources}
+  ${PROJECT_SOURCE_DIR}/hal/engine/reference.c ${PROJECT_SOURCE_DIR}/hal/engine/reference_memory.c)
+foreach(part pb_one_job_parts pb_one_job_core)
+  pb_configure(${part})
+  target_compile_definitions(${part} PRIVATE PB_BOARD_LIMITS_H="tests/sim/one_job_limits.h")
+  set_target_properties(${part} PROPERTIES EXPORT_COMPILE_COMMANDS OFF EXCLUDE_FROM_ALL TRUE)
+endforeach()
+target_compile_definitions(pb_one_job_parts PRIVATE PB_SIM_PROGRAM="build/host/tests/sim_one_job")
+target_compile_options(pb_one_job_core PRIVATE -include ${PROJECT_SOURCE_DIR}/tests/unit/stepped.h)
+pb_program(sim_one_job
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/stepped_main.c
+    $<TARGET_OBJECTS:pb_one_job_parts> $<TARGET_OBJECTS:pb_one_job_core>
+  LINKS pb_hal_host pb_engine_model)
+
 pb_unit_test(test_schedules RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_schedules.c LINKS pb_schedules)
+pb_unit_test(test_refusals RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_refusals.c LINKS pb_schedules)
+pb_unit_test(test_account RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_account.c LINKS pb_schedules)
+pb_unit_test(test_contest RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_contest.c LINKS pb_schedules)
+pb_unit_test(test_costs RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_costs.c LINKS pb_schedules)
 pb_unit_test(test_hoarder RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_hoarder.c LINKS pb_schedules)
 
 # Sanitizers cost a factor of ten, so the release build runs most schedules: a million submissions at least.
+# Contests leave out the strategies that are known to succeed: KNOWN_BREACHES of test_contest.c.
+set(known_breaches lists,churn)
 if(PB_SANITIZE)
   add_test(NAME schedules COMMAND patchbay sim --count 2000)
   add_test(NAME schedules_stepped COMMAND sim_stepped --from 100000 --count 1000)
+  add_test(NAME schedules_one_job COMMAND sim_one_job --from 200000 --count 1000)
+  add_test(NAME contests COMMAND patchbay sim --contests --count 100 --without ${known_breaches})
 else()
   add_test(NAME schedules COMMAND patchbay sim --count 33000 --at-least 1000000)
   add_test(NAME schedules_stepped COMMAND sim_stepped --from 100000 --count 8000)
+  add_test(NAME schedules_one_job COMMAND sim_one_job --from 200000 --count 8000)
+  add_test(NAME contests COMMAND patchbay sim --contests --count 1000 --without ${known_breaches})
 endif()
+add_test(NAME contests_one_job COMMAND sim_one_job --contests --count 100 --without ${known_breaches},idle)
 add_test(NAME schedules_too_few COMMAND patchbay sim --count 1 --at-least 1000000)
 set_tests_properties(schedules_too_few PROPERTIES LABELS sim WILL_FAIL TRUE)
-set_tests_properties(schedules schedules_stepped PROPERTIES LABELS sim PROCESSORS 2)
+set_tests_properties(schedules schedules_stepped schedules_one_job contests contests_one_job PROPERTIES LABELS sim PROCESSORS 2)

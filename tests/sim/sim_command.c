@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/sim/contest.h"
 #include "tests/sim/schedule.h"
 #include "tests/sim/shrink.h"
 
@@ -32,6 +33,7 @@ enum key {
 	KEY_ACTIONS,
 	KEY_WITHOUT,
 	KEY_SKIP,
+	KEY_CONTESTS,
 };
 
 struct arguments {
@@ -41,6 +43,8 @@ struct arguments {
 	uint32_t jobs;
 	bool record;
 	bool verbose;
+	bool contests;
+	uint32_t strategies; /**< that no rival of a contest plays, PB_STRATEGY_* */
 	struct pb_options options;
 };
 
@@ -59,8 +63,11 @@ static const struct argp_option command_options[] = {
 	{"record", KEY_RECORD, NULL, 0, "Print a record line at the end, for scripts/simulate", 0},
 	{"hosts", KEY_HOSTS, "N", 0, "Only the first N hosts", 1},
 	{"actions", KEY_ACTIONS, "N", 0, "Only the first N actions", 1},
-	{"without", KEY_WITHOUT, "NAME,...", 0, "Leave out faults and features of these names", 1},
+	{"without", KEY_WITHOUT, "NAME,...", 0,
+	 "Leave out faults and features of these names; behind --contests: strategies", 1},
 	{"skip", KEY_SKIP, "LIST", 0, "Leave out actions: 3,7-9", 1},
+	{"contests", KEY_CONTESTS, NULL, 0,
+	 "Run contests: clients whose time is judged beside rivals that play well", 1},
 	{"verbose", KEY_VERBOSE, NULL, 0, "Print the events of each schedule", 0},
 	{0},
 };
@@ -78,14 +85,17 @@ static uint64_t parse_number(const char *text, uint64_t least, uint64_t most, st
 	return value;
 }
 
-static void parse_without(char *list, struct pb_options *options, struct argp_state *state)
+static void parse_without(char *list, struct arguments *arguments, struct argp_state *state)
 {
 	for (char *name = strtok(list, ","); name != NULL; name = strtok(NULL, ",")) {
 		uint32_t bit;
 
-		if (!pb_options_rate(name, &bit))
+		if (arguments->contests && pb_strategy_find(name, &bit))
+			arguments->strategies |= bit;
+		else if (!arguments->contests && pb_options_rate(name, &bit))
+			arguments->options.without |= bit;
+		else
 			argp_error(state, "%s: unknown name", name);
-		options->without |= bit;
 	}
 }
 
@@ -116,11 +126,14 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		arguments->options.actions = (uint32_t)parse_number(value, 1, PB_ACTIONS_MAX, state);
 		return 0;
 	case KEY_WITHOUT:
-		parse_without(value, &arguments->options, state);
+		parse_without(value, arguments, state);
 		return 0;
 	case KEY_SKIP:
 		if (!pb_options_skip(&arguments->options, value))
 			argp_error(state, "%s: a list like 3,7-9 is needed", value);
+		return 0;
+	case KEY_CONTESTS:
+		arguments->contests = true;
 		return 0;
 	case KEY_VERBOSE:
 		arguments->verbose = true;
@@ -169,6 +182,50 @@ static void run_job(const struct arguments *arguments, struct job *job, uint32_t
 	job->totals = run->totals;
 	job->finished = true;
 	pb_schedule_destroy(run);
+}
+
+/** Prints what a contest broke, the strategies that break it, and the command that repeats it. */
+static void show_contest(const struct arguments *arguments, struct pb_contest *contest, uint64_t seed)
+{
+	char names[200];
+
+	printf("contest %" PRIu64 ": %s\n", seed, contest->what);
+	pb_contest_shrink(contest, seed);
+	for (uint32_t r = 0; r < contest->terms.rivals; r++) {
+		pb_strategy_print(contest->terms.strategies[r], names, sizeof(names));
+		printf("  rival %" PRIu32 " of %" PRIu32 " plays %s\n", r, contest->terms.rivals,
+		       names[0] != '\0' ? names : "nothing");
+	}
+	pb_strategy_print(contest->without, names, sizeof(names));
+	printf("  shortened: %s\n  again: %s --contests --from %" PRIu64 " --count 1%s%s\n", contest->what,
+	       pb_world_touches.program, seed, names[0] != '\0' ? " --without " : "", names);
+	fflush(stdout);
+	contest->without = arguments->strategies;
+}
+
+/** Runs contests of the seeds from + first, then of each jobs-th one. */
+static void run_contests(const struct arguments *arguments, struct job *job, uint32_t first)
+{
+	struct pb_contest *contest = pb_contest_create();
+
+	if (contest == NULL)
+		return;
+	contest->without = arguments->strategies;
+	for (uint64_t i = first; i < arguments->count; i += arguments->jobs) {
+		if (!pb_contest_run(contest, arguments->from + i) && job->broken++ < SHOWN_MAX)
+			show_contest(arguments, contest, arguments->from + i);
+		job->totals.schedules++;
+		if (arguments->count - i <= arguments->jobs)
+			break;
+	}
+	job->totals.completed = contest->completed;
+	job->totals.submissions = contest->completed;
+	printf("worst: %" PRIu32 " permille of the slack of a share", contest->lack_worst);
+	for (uint32_t wait = 0; wait <= PB_CONTEST_PROGRESS; wait++)
+		printf(", %" PRIu32, contest->wait_worst[wait]);
+	printf(" of the bounds of wake, urgent submission, reply, preemption, close, progress\n");
+	job->finished = true;
+	pb_contest_destroy(contest);
 }
 
 static void add(struct pb_totals *sum, const struct pb_totals *part)
@@ -235,15 +292,23 @@ static int show_totals(const struct arguments *arguments, const struct job *jobs
 	return finished && broken == 0 && sum.submissions >= arguments->at_least ? 0 : 1;
 }
 
+static void run_one(const struct arguments *arguments, struct job *job, uint32_t first)
+{
+	if (arguments->contests)
+		run_contests(arguments, job, first);
+	else
+		run_job(arguments, job, first);
+}
+
 static void run_jobs(const struct arguments *arguments, struct job *jobs)
 {
 	for (uint32_t j = 1; j < arguments->jobs; j++) {
 		if (fork() == 0) {
-			run_job(arguments, &jobs[j], j);
+			run_one(arguments, &jobs[j], j);
 			_exit(0);
 		}
 	}
-	run_job(arguments, &jobs[0], 0);
+	run_one(arguments, &jobs[0], 0);
 	while (wait(NULL) > 0)
 		continue;
 }

@@ -18,7 +18,6 @@ void pb_supervisor_close(struct pb_run *run, uint32_t channel)
 	    pb_client_open_questions(&run->admin) == PB_LIMIT_CONTROL_ENTRIES)
 		return;
 	run->closing |= 1u << channel;
-	run->moved = run->world.now;
 	pb_run_log(run, "the supervisor closes channel %u", channel);
 	pb_client_post(&run->admin, PB_COMMAND_CHANNEL_CLOSE, channel, &channel, 1);
 }
@@ -66,7 +65,6 @@ void pb_supervisor_poll(struct pb_run *run)
 		if (reply.error != PB_ERROR_OK || reply.code != question.code)
 			pb_run_break(run, "the admin's command %u fails with %u", reply.code, reply.error);
 		pb_run_log(run, "reply to the admin's command %u about %u", reply.code, question.object);
-		run->moved = run->world.now;
 		if (reply.code == PB_COMMAND_SUSPEND)
 			card_suspended(run);
 		else if (reply.code == PB_COMMAND_RESUME)
@@ -222,7 +220,6 @@ void pb_supervisor_restart(struct pb_run *run)
 		run->hosts[h].attached = false;
 	}
 	pb_setup_card(run);
-	run->moved = run->world.now; /* a boot beside a dead engine takes its time */
 	pb_judge_no_ranges(run);
 	pb_judge_pool_forget(run);
 	if (pb_shared_read32(&pb_world_boot_block(&run->world)->incarnation) != incarnation + 1u)
@@ -234,7 +231,8 @@ void pb_supervisor_restart(struct pb_run *run)
 	}
 	read_remnants(run, attached, remains);
 	for (uint32_t h = 0; h < run->host_count; h++) {
-		if (pb_random_one_in(&run->random, 4))
+		/* Garbage of a host that has died may happen to name the new incarnation. */
+		if (pb_random_one_in(&run->random, 4) && !run->hosts[h].died)
 			try_stale(run, &run->hosts[h], incarnation);
 		forget(run, &run->hosts[h]);
 	}

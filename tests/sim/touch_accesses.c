@@ -12,30 +12,33 @@
 
 const struct pb_world_touches pb_world_touches = {120, 12000, "build/host/tests/sim_stepped"};
 
-uint32_t pb_stepped_read32(const uint32_t *address)
+static void step(void)
 {
+	pb_world_access();
 	if (pb_world_running != NULL)
 		pb_world_touch(pb_world_running);
+}
+
+uint32_t pb_stepped_read32(const uint32_t *address)
+{
+	step();
 	return pb_shared_read32(address);
 }
 
 void pb_stepped_write32(uint32_t *address, uint32_t value)
 {
-	if (pb_world_running != NULL)
-		pb_world_touch(pb_world_running);
+	step();
 	pb_shared_write32(address, value);
 }
 
 uint8_t pb_stepped_read8(const uint8_t *address)
 {
-	if (pb_world_running != NULL)
-		pb_world_touch(pb_world_running);
+	step();
 	return pb_shared_read8(address);
 }
 
 void pb_stepped_write8(uint8_t *address, uint8_t value)
 {
-	if (pb_world_running != NULL)
-		pb_world_touch(pb_world_running);
+	step();
 	pb_shared_write8(address, value);
 }

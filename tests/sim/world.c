@@ -20,9 +20,15 @@ struct pb_boot_block *pb_world_boot_block(struct pb_world *world)
 
 bool pb_world_create(struct pb_world *world)
 {
-	*world = (struct pb_world){.memory = calloc(1, PB_WORLD_MEMORY_BYTES)};
+	return pb_world_create_sized(world, PB_WORLD_MEMORY_BYTES, PB_WORLD_QUEUES);
+}
+
+bool pb_world_create_sized(struct pb_world *world, uint32_t memory_bytes, uint32_t queue_count)
+{
+	*world = (struct pb_world){
+		.memory = calloc(1, memory_bytes), .memory_bytes = memory_bytes, .queue_count = queue_count};
 	world->firmware = calloc(1, pb_firmware_bytes());
-	world->queues = calloc(PB_WORLD_QUEUES, PB_FIRMWARE_QUEUE_BYTES);
+	world->queues = calloc(queue_count, PB_FIRMWARE_QUEUE_BYTES);
 	if (world->memory != NULL && world->firmware != NULL && world->queues != NULL)
 		return true;
 	pb_world_destroy(world);
@@ -169,7 +175,7 @@ static void create_engine(struct pb_world *world, uint32_t n)
 	struct pb_world_node *node = &world->nodes[n];
 	const struct pb_engine_model_config config = {
 		.memory = world->memory,
-		.memory_bytes = PB_WORLD_MEMORY_BYTES,
+		.memory_bytes = world->memory_bytes,
 		.registers_offset = PB_CARD_ENGINE_OFFSET + n * PB_CARD_ENGINE_STRIDE,
 		.kind = PB_CARD_NODE_KIND(n),
 		.interrupt = engine_interrupt,
@@ -193,7 +199,7 @@ static void create_engine(struct pb_world *world, uint32_t n)
 void pb_world_boot(struct pb_world *world, uint64_t seed)
 {
 	destroy_engines(world);
-	memset(world->memory, 0, PB_WORLD_MEMORY_BYTES);
+	memset(world->memory, 0, world->memory_bytes);
 	world->now = 0;
 	world->next_tick = PB_TICK_MICROSECONDS;
 	world->host_lines = (struct pb_host_lines){.pending = 0};
@@ -207,13 +213,15 @@ void pb_world_boot(struct pb_world *world, uint64_t seed)
 	world->injected = 0;
 	world->stopped = false;
 	world->strike_at = 0;
+	world->spent_ns = 0;
+	world->spent_us = 0;
 	memset(world->doorbell_late_at, 0, sizeof(world->doorbell_late_at));
 	wire_hooks(world);
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++)
 		create_engine(world, n);
 	world->config = (struct pb_firmware_config){
 		.memory = world->memory,
-		.memory_bytes = PB_WORLD_MEMORY_BYTES,
+		.memory_bytes = world->memory_bytes,
 		.channels_offset = PB_CARD_CHANNELS_OFFSET,
 		.pool_offset = PB_CARD_POOL_OFFSET,
 		.telemetry_offset = PB_CARD_TELEMETRY_OFFSET,
@@ -223,7 +231,7 @@ void pb_world_boot(struct pb_world *world, uint64_t seed)
 		.node_count = PB_CARD_NODES,
 		.clock = &pb_world_boot_block(world)->clock,
 		.queues = world->queues,
-		.queue_count = PB_WORLD_QUEUES,
+		.queue_count = world->queue_count,
 		.board = "schedules",
 	};
 	pb_firmware_init(world->firmware, &world->config);
@@ -242,7 +250,7 @@ static void ring_engines(struct pb_world *world)
 void pb_world_restart(struct pb_world *world)
 {
 	world->host_lines = (struct pb_host_lines){.pending = 0};
-	memset(world->queues, 0, (size_t)PB_WORLD_QUEUES * PB_FIRMWARE_QUEUE_BYTES);
+	memset(world->queues, 0, (size_t)world->queue_count * PB_FIRMWARE_QUEUE_BYTES);
 	world->injected++;
 	pb_firmware_init(world->firmware, &world->config);
 	ring_engines(world);
@@ -287,11 +295,22 @@ bool pb_world_awake(const struct pb_world *world)
 	return !world->stopped && (!world->host_lines.idle || world->host_lines.pending != 0);
 }
 
+/** Charges a pass what it has executed. */
+static void spend(struct pb_world *world)
+{
+	const uint32_t ns = world->spent_ns + PB_WORLD_PASS_NS + world->accesses * PB_WORLD_ACCESS_NS;
+
+	world->spent_ns = ns % 1000u;
+	world->spent_us += ns / 1000u;
+	pb_world_advance(world, ns / 1000u);
+}
+
 bool pb_world_pass(struct pb_world *world)
 {
 	bool more;
 
 	world->touches = 0;
+	world->accesses = 0;
 	pb_world_running = world;
 	more = pb_firmware_pass(world->firmware);
 	if (!more)
@@ -299,6 +318,7 @@ bool pb_world_pass(struct pb_world *world)
 	pb_world_running = NULL;
 	pb_shared_write32(&pb_world_boot_block(world)->heartbeat_clock, (uint32_t)world->now);
 	ring_engines(world);
+	spend(world);
 	return more || !world->host_lines.idle;
 }
 
@@ -357,6 +377,8 @@ bool pb_world_engines(struct pb_world *world, uint32_t microseconds)
 {
 	bool progressed = false;
 
+	microseconds += world->spent_us;
+	world->spent_us = 0;
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		struct pb_world_node *node = &world->nodes[n];
 		struct pb_engine_registers *registers = pb_world_registers(world, n);

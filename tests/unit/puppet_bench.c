@@ -204,7 +204,7 @@ static void clear_and_boot(bool cannot_stop)
 	puppet_boot();
 }
 
-static void attach(void)
+void puppet_rejoin(void)
 {
 	const struct pb_segment_request request = {0, 0, 0, SYSTEM_BYTES, SYSTEM_BYTES, 0};
 
@@ -224,7 +224,7 @@ int puppet_start(void **state)
 {
 	(void)state;
 	clear_and_boot(false);
-	attach();
+	puppet_rejoin();
 	return 0;
 }
 
@@ -232,7 +232,7 @@ int puppet_start_without_preempt(void **state)
 {
 	(void)state;
 	clear_and_boot(true);
-	attach();
+	puppet_rejoin();
 	return 0;
 }
 
@@ -243,7 +243,7 @@ int puppet_start_traced(void **state)
 	puppet_bench.config.memory_bytes = PUPPET_MEMORY_BYTES - PUPPET_TRACE_BYTES;
 	puppet_bench.config.trace_bytes = PUPPET_TRACE_BYTES;
 	pb_firmware_init(puppet_bench.firmware, &puppet_bench.config);
-	attach();
+	puppet_rejoin();
 	return 0;
 }
 

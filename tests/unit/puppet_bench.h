@@ -63,6 +63,8 @@ extern uint8_t puppet_memory[PUPPET_MEMORY_BYTES];
 
 /** Boots the firmware; its engine has not answered the reset. */
 void puppet_boot(void);
+/** Answers the reset of a boot, and attaches anew with memory, contexts and a queue. */
+void puppet_rejoin(void);
 /** Group set-up: a channel with its memory, three contexts and a queue of eight. */
 int puppet_start(void **state);
 /** As puppet_start(), with an engine that has no preempt operations. */

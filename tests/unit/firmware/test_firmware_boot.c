@@ -218,6 +218,29 @@ static void boot_waits_for_engines_that_answer_late(void **state)
 	}
 }
 
+/**
+ * The card's clock runs on over a restart, and may be at its wrap. A submission that has begun, and whose engine has
+ * shown no progress yet, is not hung at the first tick behind the boot. It is hung when its own time is over.
+ */
+static void the_first_submission_behind_a_restart_has_its_whole_time(void **state)
+{
+	static const uint32_t clocks[] = {5000, PUPPET_HANG_MS * 1000u, 3000000000u, 0u - 5000u};
+
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+		assert_int_equal(puppet_start(state), 0);
+		puppet_bench.clock = clocks[i];
+		puppet_boot();
+		puppet_rejoin();
+		puppet_submit(0, 7);
+		assert_int_equal(puppet_bench.puppet.count, 1);
+		puppet_bench.puppet.resets = 0;
+		puppet_stall(PUPPET_HANG_MS);
+		assert_int_equal(puppet_bench.puppet.resets, 0);
+		puppet_stall(10);
+		assert_int_equal(puppet_bench.puppet.resets, 1);
+	}
+}
+
 UNIT_SUITE(test_firmware_boot)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +250,7 @@ UNIT_SUITE(test_firmware_boot)
 		cmocka_unit_test_setup(boot_takes_all_ranges_away, puppet_start),
 		cmocka_unit_test_setup(boot_gives_up_an_engine_that_does_not_answer, puppet_start),
 		cmocka_unit_test_setup(boot_waits_for_engines_that_answer_late, puppet_start),
+		cmocka_unit_test(the_first_submission_behind_a_restart_has_its_whole_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
