@@ -84,7 +84,10 @@ static bool run_card(struct pb_contest *contest, uint32_t microseconds)
 		uint32_t left = 0;
 
 		if (pb_world_awake(world)) {
+			/* Hosts act when the step is over, and engines and the tick have their lines by then. */
+			world->line_at = 1u + (uint32_t)(end - world->now) * 1000u / PB_WORLD_ACCESS_NS;
 			pb_world_pass(world);
+			world->line_at = 0;
 		} else {
 			left = end - world->now < GRAIN ? (uint32_t)(end - world->now) : GRAIN;
 			pb_world_advance(world, left);

@@ -316,6 +316,7 @@ bool pb_world_pass(struct pb_world *world)
 	if (!more)
 		pb_firmware_idle(world->firmware);
 	pb_world_running = NULL;
+	world->host_lines.pending &= ~PB_WORLD_LINE;
 	pb_shared_write32(&pb_world_boot_block(world)->heartbeat_clock, (uint32_t)world->now);
 	ring_engines(world);
 	spend(world);

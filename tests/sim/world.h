@@ -88,6 +88,11 @@ struct pb_world {
 	bool reowned[PB_WORLD_POOL_PAGES];
 	uint64_t injected; /**< faults so far */
 	uint32_t accesses; /**< of the firmware to shared memory and engine registers, in this pass so far */
+	/**
+	 * From this access of a pass on, the firmware sees a pending line: one that a host, an engine or the tick raises
+	 * meanwhile. What it really is comes when the pass has ended. 0: no line.
+	 */
+	uint32_t line_at;
 	uint32_t spent_ns; /**< cost of passes that `now` does not have yet: less than a microsecond */
 	uint32_t spent_us; /**< cost of the passes since engines last got time */
 	uint32_t touches;  /**< in this pass so far: see pb_world_touches */
@@ -121,11 +126,15 @@ extern struct pb_world *pb_world_running;
  */
 #define PB_WORLD_PASS_NS   5400u
 #define PB_WORLD_ACCESS_NS 137u
+/** The line of pb_world.line_at, which nothing else raises: pending until the pass ends. */
+#define PB_WORLD_LINE (1u << 30)
 /** Counts one access of the firmware. Called by the hooks of tests/unit/stepped.h. */
 static inline void pb_world_access(void)
 {
-	if (pb_world_running != NULL)
-		pb_world_running->accesses++;
+	struct pb_world *world = pb_world_running;
+
+	if (world != NULL && ++world->accesses == world->line_at)
+		world->host_lines.pending |= PB_WORLD_LINE;
 }
 /** Counts an injection point in the middle of a pass, and strikes if it is chosen. */
 void pb_world_touch(struct pb_world *world);
