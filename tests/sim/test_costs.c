@@ -50,7 +50,7 @@ static struct cost cost_of(uint32_t patches)
 	const struct pb_player_submission submission = {.program = PB_PLAYER_BRIEF, .patches = patches};
 	struct cost cost = {0};
 
-	while (pb_world_awake(&world) || world.next_tick - world.now > 4900u)
+	while (pb_world_awake(&world) || world.next_tick - world.now < 4000u)
 		step(&world);
 	assert_true(pb_player_submit(&player, 0, &submission));
 	while (pb_world_awake(&world)) {
