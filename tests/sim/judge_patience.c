@@ -126,22 +126,38 @@ static bool stops_something(uint32_t code)
 	       code == PB_COMMAND_RESUME;
 }
 
+/**
+ * Whether a stop of the host's queues is under way: the next one may have to wait until the channel has a stop request
+ * for it again, and so do the commands behind that one.
+ */
+static bool has_stops(const struct pb_host *host)
+{
+	for (uint32_t i = 0; i < PB_LIMIT_CONTROL_ENTRIES; i++) {
+		const uint32_t code = host->client.questions[i].code;
+
+		if (stops_something(code) || code == PB_COMMAND_SUSPEND)
+			return true;
+	}
+	return false;
+}
+
 /** A drain may take as long as what the queue's submissions wait for. */
 static void check_question(struct pb_run *run, struct pb_host *host, uint32_t i)
 {
 	const struct pb_question *question = &host->client.questions[i];
 	struct pb_delay *delay = &host->delays[i];
-	const uint64_t work = stops_something(question->code) ? work_of_all(run) : 0;
+	const uint64_t work = work_of_all(run);
 
 	if (question->code == 0 || question->code == PB_COMMAND_SUSPEND || run->card != PB_HOLD_NONE) {
 		delay->on = false;
 		return;
 	}
 	if (!goes_on(run, delay, question->tag)) {
-		delay->allowed_us = stops_something(question->code) ? outstanding_on_all(run) : SLACK;
+		delay->stops = has_stops(host);
+		delay->allowed_us = delay->stops ? outstanding_on_all(run) : SLACK;
 		delay->work_us = work;
 	}
-	if (is_too_long(run, delay, work))
+	if (is_too_long(run, delay, delay->stops ? work : delay->work_us))
 		pb_run_break(run, "channel %u: command %u about %u has waited %llu us for its answer",
 			     host->client.channel, question->code, question->object,
 			     (unsigned long long)(run->world.now - delay->since));
