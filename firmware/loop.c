@@ -83,7 +83,7 @@ static PB_CORE_COLD void poll_some_channels(struct pb_firmware *firmware, uint32
 	for (uint32_t i = 0; i < PB_PASS_CHANNELS && channels != 0; i++) {
 		const uint32_t channel = next_bit(channels, firmware->loop.last_channel);
 
-		firmware->loop.last_channel = channel;
+		firmware->loop.last_channel = (uint8_t)channel;
 		channels &= ~(1u << channel);
 		pb_core_unmark_channel(&firmware->marks, channel);
 		if (pb_core_doorbell(firmware, channel))
@@ -108,7 +108,7 @@ static PB_CORE_COLD void do_deferred(struct pb_firmware *firmware)
 {
 	const uint32_t channel = next_bit(firmware->marks.deferred, firmware->loop.deferred_channel);
 
-	firmware->loop.deferred_channel = channel;
+	firmware->loop.deferred_channel = (uint8_t)channel;
 	pb_core_waypoint(firmware, PB_WAYPOINT_CONTROL);
 	if (pb_core_endpoint_is_closing(&firmware->channels[channel].endpoint))
 		pb_core_channel_step(firmware, channel);
@@ -142,7 +142,7 @@ static bool do_infrequent(struct pb_firmware *firmware)
 	while (left != 0) {
 		const uint32_t bit = next_bit(left, firmware->loop.last_infrequent);
 
-		firmware->loop.last_infrequent = bit;
+		firmware->loop.last_infrequent = (uint8_t)bit;
 		left &= ~(1u << bit);
 		enough |= do_one(firmware, 1u << bit);
 		if (line_is_pending(firmware))
@@ -224,7 +224,7 @@ static PB_CORE_COLD bool pass_busy(struct pb_firmware *firmware, uint32_t pendin
 	}
 	if (due == 0)
 		return true;
-	loop->last_turn = next_bit(due, loop->last_turn);
+	loop->last_turn = (uint8_t)next_bit(due, loop->last_turn);
 	if (loop->last_turn == TURN_RETIRE)
 		retire_late(firmware);
 	else if (loop->last_turn == TURN_INFREQUENT)
@@ -264,7 +264,7 @@ static inline void run_nodes(struct pb_firmware *firmware)
 		if (pb_core_run_node(firmware, &firmware->nodes[n]))
 			pb_core_mark_node(&firmware->marks, 1u << n);
 		if (line_is_pending(firmware)) {
-			firmware->loop.first_node = n + 1u;
+			firmware->loop.first_node = (uint8_t)(n + 1u);
 			return;
 		}
 	}

@@ -23,12 +23,12 @@ struct pb_core_loop {
 		retired_lines; /**< lines of nodes that are served when they are claimed: node_lines, or none while some are late */
 	uint32_t
 		late_nodes; /**< lines of nodes that are served first, as an expensive retirement went before them */
-	uint32_t late_lines;   /**< other lines of nodes that were claimed and are not yet served */
-	uint32_t first_node;   /**< the node to begin with: not 0 if a line was pending before all had run */
-	uint32_t last_channel; /**< the channel that was served last, of several that had something to do */
-	uint32_t last_turn;    /**< what the last pass did of what passes do in turns */
-	uint32_t last_infrequent;  /**< bit of the infrequent work that was done last */
-	uint32_t deferred_channel; /**< the channel whose deferred task had the last slice */
+	uint32_t late_lines;  /**< other lines of nodes that were claimed and are not yet served */
+	uint8_t first_node;   /**< the node to begin with: not 0 if a line was pending before all had run */
+	uint8_t last_channel; /**< the channel that was served last, of several that had something to do */
+	uint8_t last_turn;    /**< what the last pass did of what passes do in turns */
+	uint8_t last_infrequent;  /**< bit of the infrequent work that was done last */
+	uint8_t deferred_channel; /**< the channel whose deferred task had the last slice */
 };
 
 /** Adds a node's line. Once for each node, at boot. */

@@ -15,9 +15,8 @@
 /** A member of a channel's record. */
 struct pb_core_grants {
 	uint32_t privileges; /**< PB_PRIVILEGE_* */
-	uint32_t
-		weight; /**< its share of a node beside other channels of the same priority, 1..PB_WEIGHT_MAX */
-	uint32_t priority_cap; /**< the highest enum pb_priority that its queues may have */
+	uint8_t weight; /**< its share of a node beside other channels of the same priority, 1..PB_WEIGHT_MAX */
+	uint8_t priority_cap; /**< the highest enum pb_priority that its queues may have */
 };
 
 /** Resets a channel's grants to their defaults. */
@@ -33,8 +32,8 @@ static inline void pb_core_grants_set(struct pb_core_grants *grants, uint32_t pr
 				      uint32_t priority_cap)
 {
 	grants->privileges = privileges;
-	grants->weight = weight;
-	grants->priority_cap = priority_cap;
+	grants->weight = (uint8_t)weight;
+	grants->priority_cap = (uint8_t)priority_cap;
 }
 
 /** Whether the channel has a privilege. */

@@ -137,7 +137,7 @@ static void channels_share_by_deficit(void **state)
 		append(&queues[0]);
 		append(&queues[2]);
 		node->fair.at[PRIORITY].serving = (uint8_t)rows[i].current;
-		firmware.channels[1].grants.weight = rows[i].weight;
+		firmware.channels[1].grants.weight = (uint8_t)rows[i].weight;
 		for (uint32_t channel = 0; channel < 2; channel++)
 			*deficit(channel) = rows[i].before[channel];
 		assert_ptr_equal(pb_core_schedule_next(&firmware, node), &queues[2u * rows[i].next]);
