@@ -114,21 +114,32 @@ static void write_mark(FILE *file, const struct pb_trace_schema *schema, const s
 		kind->known ? kind->name : "event", tid == CARD_TID ? "g" : "t", pid, tid, mark->time, text);
 }
 
-/** Writes the names of the nodes that have a packet. */
-static void write_nodes(FILE *file, const struct pb_timeline *timeline)
+/** Writes the name of a node, once. */
+static void write_node(FILE *file, uint32_t node, bool named[NODES])
 {
-	bool named[NODES] = {false};
 	char name[16];
 
-	for (size_t i = 0; i < timeline->packet_count; i++) {
-		const uint32_t node = timeline->packets[i].node;
+	if (node >= NODES || named[node])
+		return;
+	snprintf(name, sizeof(name), "node %u", node);
+	fputs(",\n", file);
+	write_name(file, "thread_name", NODES_PID, node, name);
+	named[node] = true;
+}
 
-		if (node >= NODES || named[node])
-			continue;
-		snprintf(name, sizeof(name), "node %u", node);
-		fputs(",\n", file);
-		write_name(file, "thread_name", NODES_PID, node, name);
-		named[node] = true;
+/** Writes the names of the nodes that have a packet or an event. */
+static void write_nodes(FILE *file, const struct pb_trace_schema *schema, const struct pb_timeline *timeline)
+{
+	bool named[NODES] = {false};
+
+	for (size_t i = 0; i < timeline->packet_count; i++)
+		write_node(file, timeline->packets[i].node, named);
+	for (size_t i = 0; i < timeline->mark_count; i++) {
+		const struct pb_mark *mark = &timeline->marks[i];
+
+		if (mark->lane == PB_LANE_NONE &&
+		    schema->kinds[PB_TRACE_WHAT_EVENT(mark->record.what)].event == PB_TRACE_NODE)
+			write_node(file, PB_TRACE_WHAT_OBJECT(mark->record.what), named);
 	}
 }
 
@@ -164,7 +175,7 @@ bool pb_trace_export_events(FILE *file, const struct pb_trace_data *data, const 
 	write_name(file, "process_name", NODES_PID, 0, "nodes");
 	fputs(",\n", file);
 	write_name(file, "thread_name", NODES_PID, CARD_TID, "card");
-	write_nodes(file, timeline);
+	write_nodes(file, &data->schema, timeline);
 	write_lanes(file, timeline);
 	for (size_t i = 0; i < timeline->packet_count; i++)
 		write_packet(file, timeline, &timeline->packets[i]);
