@@ -45,8 +45,8 @@
 #define PB_SLICE_POLLS 2u
 /** Slices in one pass for queues that wait: channels take turns. Each is of so many waiters checked, and steps along a chain of waits. */
 #define PB_PASS_WAITS    2u
-#define PB_SLICE_WAITERS 3u
-#define PB_SLICE_CHAIN   8u
+#define PB_SLICE_WAITERS 4u
+#define PB_SLICE_CHAIN   12u
 /** Queues that a search of the table passes in one pass. */
 #define PB_SLICE_SEARCH 32u
 /** Queues that one tick lists in the trace, after the command TRACE. */

@@ -427,7 +427,8 @@ static PB_CORE_INLINE void admit_ordinary(struct pb_firmware *firmware, const st
 		fail(firmware, admission->node, error);
 }
 
-bool pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue)
+PB_CORE_STEP bool pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node,
+				struct pb_core_queue *queue)
 {
 	const struct pb_descriptor *descriptor =
 		(const struct pb_descriptor *)(const void *)(queue->page + 1) +
