@@ -293,7 +293,7 @@ static void debts_age_while_a_channel_is_idle(void **state)
 	for (uint32_t i = 0; i < COUNT(rows); i++) {
 		start(state);
 		queues[0].identity = identity_of(PRIORITY - 1u);
-		firmware.channels[0].grants.weight = rows[i].weight;
+		firmware.channels[0].grants.weight = (uint8_t)(rows[i].weight);
 		if (rows[i].place == LISTED || rows[i].place == HELD)
 			append(&queues[0]);
 		if (rows[i].place == HELD)
