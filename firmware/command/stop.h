@@ -47,7 +47,7 @@ struct pb_core_stops {
 
 /** Resets what this module keeps of a queue that begins its life. */
 void pb_core_stop_init(struct pb_core_queue *queue);
-/** Whether a request may begin beside what is under way: a RESET beside a PREEMPT, which it forces. */
+/** Whether a request may begin beside what is under way: a RESET beside a PREEMPT or SUSPEND, which it forces. */
 bool pb_core_stop_may_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked);
 /**
  * Begins a request. Pre: it may begin, and the channel's quota was claimed for it. Its end, and the reply, are a slice of
