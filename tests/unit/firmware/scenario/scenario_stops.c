@@ -32,7 +32,8 @@ static const struct CMUnitTest tests[] = {
 	PUPPET(a_reset_forces_a_suspension_and_the_queue_stays_suspended,
 	       "for recall 1 | 0 0; submit A; submit A ctx=1; begin s SUSPEND A 2 $1; begin r RESET 0 A 2;"
 	       "engine resets=2 stops=$2; do RESET 0 A 2 = BUSY; answer; finish 1; reply s;"
-	       "reply r = OK 1 1 2 1; expect A=2:ENGINE_HANG:1; submit A ctx=1; fed -; resume A; fed - A3; finish;"
+	       "reply r = OK 1 1 2 1; expect A=2:ENGINE_HANG:1; submit A ctx=1; fed -; resume A; fed - A3; "
+	       "finish;"
 	       "expect A=3:OK"),
 	PUPPET(a_reset_ends_a_suspension_that_drains_behind_a_wait_that_never_ends,
 	       "queue B; submit A wait=B:9; submit A; begin s SUSPEND A 2; stall 100; reply s = TIMEOUT;"
