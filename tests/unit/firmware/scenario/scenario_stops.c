@@ -86,7 +86,8 @@ static const struct CMUnitTest tests[] = {
 	       "for PREEMPT A 1 5 | RESET 0 A 1; submit A*3; finish 2; finish 3; do $1 $2 $3 $4 = OK 3 _ 3 0;"
 	       "engine stops=0 resets=1"),
 	PUPPET(a_stop_request_behind_another_queue_of_its_channel_stops_the_engine_at_once,
-	       "queue B; submit A; submit B; begin p PREEMPT B 1 77; engine stops=1; stopped 0 0; fed A1;"
+	       "for PREEMPT B 1 77 | RESET 0 B 1; queue B; submit A; submit B; begin p $1 $2 $3 $4;"
+	       "engine stops=1 resets=1; stopped 0 0; fed A1;"
 	       "reply p = OK _ _ _ 1; finish 1; expect A=1"),
 	CARD(a_reset_forces_a_preemption_that_waits_for_an_endless_submission,
 	     "submit A ctx=1 run=busy:10; submit A run=busy:100000000; submit A*2 ctx=1 run=busy:10;"
@@ -114,6 +115,14 @@ static const struct CMUnitTest tests[] = {
 	PUPPET(suspending_the_card_waits_for_an_engine_that_has_not_answered_a_stop,
 	       PREEMPT_TWO "finish 2; expect A=2; begin s 0 SUSPEND; reply s = TIMEOUT; stopped 2 0; reply s;"
 			   "expect A=2"),
+	CARD(suspending_the_card_waits_for_a_submission_that_is_being_patched,
+	     "for 0 1 | recall 0; submit A run=mark:1:7 patches=patches-max; run 100; begin s 0 SUSPEND 0 0 $1; run "
+	     "50000;"
+	     "reply s; now A=$2; release; until A=1; word 1 7"),
+	PUPPET(a_submission_that_a_bad_paging_buffer_halts_fails_beside_a_suspension_of_the_card,
+	       "do 0 CHANNEL_GRANT 1 may-page 1 normal; submit A*3 paging=1; fault; begin s 0 SUSPEND 0 0 recall; "
+	       "answer;"
+	       "finish 1; finish 2; finish 3; reply s; expect A=3:HALTED; release"),
 	PUPPET(suspending_the_card_does_not_wait_for_a_dead_node,
 	       "submit A; loop 3; stall 105; end; expect A=1:ENGINE_HANG; engine cycles=1;"
 	       "do 0 SUSPEND 0 0 recall; release"),
