@@ -182,11 +182,14 @@ static void let_through(struct pb_firmware *firmware, struct pb_core_queue *queu
 static bool let_first_end(struct pb_firmware *firmware, struct pb_core_queue *queue,
 			  struct pb_core_stop *stop)
 {
+	uint32_t limit;
+
 	if ((queue->stop & PB_CORE_QUEUE_DRAINING) != 0 || !pb_core_ring_is_started(queue) ||
 	    stop->kind == PB_CORE_STOP_RESET || (stop->kind == PB_CORE_STOP_PREEMPT && stop->inside))
 		return false;
 	(void)on_event(queue, PB_CORE_STOPPING_EVENT_BEGUN);
-	stop->ticks = PB_STOP_MICROSECONDS / PB_TICK_MICROSECONDS;
+	limit = pb_core_watchdog_stop_limit(firmware, queue);
+	stop->ticks = (limit != 0 ? limit : PB_STOP_MICROSECONDS) / PB_TICK_MICROSECONDS;
 	let_through(firmware, queue, 1);
 	return true;
 }

@@ -116,11 +116,13 @@ static const struct CMUnitTest tests[] = {
 	       PREEMPT_TWO "finish 2; expect A=2; begin s 0 SUSPEND; reply s = TIMEOUT; stopped 2 0; reply s;"
 			   "expect A=2"),
 	CARD(suspending_the_card_waits_for_a_submission_that_is_being_patched,
-	     "for 0 1 | recall 0; submit A run=mark:1:7 patches=patches-max; run 100; begin s 0 SUSPEND 0 0 $1; run "
+	     "for 0 1 | recall 0; submit A run=mark:1:7 patches=patches-max; run 100; begin s 0 SUSPEND 0 0 "
+	     "$1; run "
 	     "50000;"
 	     "reply s; now A=$2; release; until A=1; word 1 7"),
 	PUPPET(a_submission_that_a_bad_paging_buffer_halts_fails_beside_a_suspension_of_the_card,
-	       "do 0 CHANNEL_GRANT 1 may-page 1 normal; submit A*3 paging=1; fault; begin s 0 SUSPEND 0 0 recall; "
+	       "do 0 CHANNEL_GRANT 1 may-page 1 normal; submit A*3 paging=1; fault; begin s 0 SUSPEND 0 0 "
+	       "recall; "
 	       "answer;"
 	       "finish 1; finish 2; finish 3; reply s; expect A=3:HALTED; release"),
 	PUPPET(suspending_the_card_does_not_wait_for_a_dead_node,
