@@ -107,6 +107,12 @@ static const struct CMUnitTest tests[] = {
 	     "queue Z client=2; submit A run=busy:20000; run 1000; each B..Q queue % entries=4;"
 	     "submit B..Q; each B..Q begin % SUSPEND % 1; run 1000; begin z 2 SUSPEND Z 0; run 1000;"
 	     "reply z; now B=0; backlog 15; run 40000; each B..Q now %=1; each B..Q reply %; do 2 PING"),
+	CARD(a_reset_that_forces_a_suspension_waits_for_no_other_client,
+	     "queue Z client=2 entries=4; queue Y client=2 entries=4; submit Z wait=Y:9; begin z 2 SUSPEND Z "
+	     "1;"
+	     "each B..Q queue % entries=4; each B..Q submit % wait=A:9; each B..Q begin % SUSPEND % 1; run "
+	     "1000;"
+	     "do 2 RESET 0 Z 1 = NO_SPACE; do 2 PING; do 2 QUEUE_DESTROY Z; reply z client=2 = CANCELLED"),
 
 	/* ---- the whole card ---- */
 	PUPPET(suspending_the_card_is_answered_when_the_engine_is_empty,
