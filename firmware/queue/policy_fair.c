@@ -287,20 +287,24 @@ static PB_CORE_COLD void repay_protected(struct pb_core_node *node, uint32_t pri
 	}
 }
 
-static void repay(struct pb_core_node *node, const struct pb_core_submission *submission,
-		  uint32_t microseconds)
+void pb_core_fair_repay(struct pb_core_node *node, uint32_t priority, uint32_t microseconds)
 {
-	const uint32_t priority = pb_core_queue_priority(submission->queue);
-
-	if (submission->protected) {
-		repay_protected(node, priority, microseconds);
-		return;
-	}
 	for (uint32_t below = 0; below < priority; below++) {
 		uint32_t *repay_us = &node->fair.at[below].repay_us;
 
 		*repay_us -= microseconds < *repay_us ? microseconds : *repay_us;
 	}
+}
+
+static void repay(struct pb_core_node *node, const struct pb_core_submission *submission,
+		  uint32_t microseconds)
+{
+	const uint32_t priority = pb_core_queue_priority(submission->queue);
+
+	if (submission->protected)
+		repay_protected(node, priority, microseconds);
+	else
+		pb_core_fair_repay(node, priority, microseconds);
 }
 
 /** @param elapsed microseconds; more than PB_CHARGE_MICROSECONDS_MAX counts as a leap of the clock, and as so many */

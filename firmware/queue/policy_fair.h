@@ -28,6 +28,8 @@ struct pb_core_fair {
 	struct pb_core_fair_level at[PB_PRIORITIES]; /**< by priority */
 };
 
+/** A priority has had engine time, or has kept it from lower ones as it waited for a job: that repays theirs. */
+void pb_core_fair_repay(struct pb_core_node *node, uint32_t priority, uint32_t microseconds);
 /** At a tick: what channels owe that neither use the node nor wait for it is less by their share of the time, by weight. */
 void pb_core_fair_tick(struct pb_firmware *firmware, struct pb_core_node *node);
 
