@@ -39,6 +39,12 @@ static int32_t share(const struct pb_firmware *firmware, uint32_t channel)
 	return (int32_t)(firmware->channels[channel].grants.weight * PB_QUANTUM_MICROSECONDS);
 }
 
+bool pb_core_fair_owes(const struct pb_firmware *firmware, const struct pb_core_node *node, uint32_t priority,
+		       uint32_t channel)
+{
+	return node->fair.at[priority].deficit[channel] < -share(firmware, channel);
+}
+
 /** After a round in which no channel came out of debt: as many rounds at once as it takes the first one. */
 static void forgive(const struct pb_firmware *firmware, struct pb_core_fair_level *level, uint32_t ready)
 {
