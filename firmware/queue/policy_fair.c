@@ -225,7 +225,9 @@ static struct pb_core_queue *next(struct pb_firmware *firmware, struct pb_core_n
 	struct pb_core_queue *queue = node->slice.current;
 
 	if (queue != NULL && pb_core_ring_has_more(queue) && keeps_timeslice(node, queue)) {
-		pb_core_ready_starve_below(&node->ready, pb_core_queue_priority(queue));
+		/* A submission that waits for a job was counted before. */
+		if (queue != node->asks.queue)
+			pb_core_ready_starve_below(&node->ready, pb_core_queue_priority(queue));
 		return queue;
 	}
 	if (!pb_core_ready_any(&node->ready))
