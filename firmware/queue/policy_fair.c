@@ -99,9 +99,26 @@ static bool is_due(const struct pb_core_ready_level *ready, const struct pb_core
 	return ready->starvation == PB_LIMIT_STARVATION && fair->repay_us == 0;
 }
 
-/** The priority to serve: the highest that is ready, or one that has starved. */
+/** Whether a protected submission is in flight, or staged. It is charged, and others repay it, when it is gone. */
 /*@
-  requires \valid(ready) && \valid_read(fair) && \valid(slice) && \separated(ready, fair, slice);
+  requires \valid_read(flight);
+  assigns \nothing;
+*/
+static PB_CORE_COLD bool has_protected(struct pb_core_in_flight *flight, bool staged)
+{
+	const uint32_t end = flight->fed + 1u + (staged ? 1u : 0u);
+
+	/*@ loop assigns sequence; */
+	for (uint32_t sequence = flight->retired + 1u; sequence != end; sequence++) {
+		if (pb_core_in_flight_at(flight, sequence)->protected)
+			return true;
+	}
+	return false;
+}
+
+/** The priority to serve: the highest that is ready, or one that has starved, unless another one's submission is protected now. */
+/*@
+  requires \valid(ready) && \valid_read(fair) && \valid(slice) && \separated(ready, fair, slice) && \valid_read(flight);
   requires pb_core_ready_sound(ready) && ready->priorities != 0;
   assigns ready->at[0 .. PB_PRIORITIES - 1].starvation, slice->protect;
   ensures ready: \result < PB_PRIORITIES && pb_core_has(ready->priorities, \result);
@@ -112,7 +129,7 @@ static bool is_due(const struct pb_core_ready_level *ready, const struct pb_core
     slice->protect && ready->at[\result].starvation == 0;
 */
 static uint32_t priority_of(struct pb_core_ready *ready, const struct pb_core_fair *fair,
-			    struct pb_core_timeslice *slice)
+			    struct pb_core_timeslice *slice, struct pb_core_in_flight *flight, bool staged)
 {
 	const uint32_t top = highest(ready->priorities);
 
@@ -135,7 +152,7 @@ static uint32_t priority_of(struct pb_core_ready *ready, const struct pb_core_fa
 		/*@ assert fewer: \forall integer bit; 0 <= bit < 32 && pb_core_has(left & less, bit) ==> pb_core_has(left, bit); */
 		/*@ assert less_than: less == left - 1; */
 		/*@ assert priority: pb_core_has(left, priority) && priority < top && pb_core_has(ready->priorities, priority); */
-		if (!is_due(&ready->at[priority], &fair->at[priority]))
+		if (!is_due(&ready->at[priority], &fair->at[priority]) || has_protected(flight, staged))
 			continue;
 		pb_core_ready_served(ready, priority);
 		pb_core_timeslice_protect(slice);
@@ -148,7 +165,8 @@ static uint32_t priority_of(struct pb_core_ready *ready, const struct pb_core_fa
 /** Begins the timeslice of the queue to serve. Pre: one is ready. */
 static struct pb_core_queue *pick(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	const uint32_t priority = priority_of(&node->ready, &node->fair, &node->slice);
+	const uint32_t priority = priority_of(&node->ready, &node->fair, &node->slice, &node->flight,
+					      node->staged.kind != PB_CORE_STAGED_NONE);
 	const uint32_t channel =
 		channel_of(firmware, &node->fair.at[priority], node->ready.at[priority].ready);
 
@@ -182,7 +200,7 @@ static bool is_over(const struct pb_core_node *node, const struct pb_core_queue 
 }
 
 /** Whether the queue that has the timeslice keeps it beside others that are ready. */
-static bool keeps_timeslice(const struct pb_core_node *node, const struct pb_core_queue *queue)
+static bool keeps_timeslice(struct pb_core_node *node, const struct pb_core_queue *queue)
 {
 	const uint32_t priority = pb_core_queue_priority(queue);
 	const uint32_t below = node->ready.priorities & ((1u << priority) - 1u);
@@ -195,7 +213,7 @@ static bool keeps_timeslice(const struct pb_core_node *node, const struct pb_cor
 		const uint32_t lower = pb_bits_lowest(left);
 
 		if (is_due(&node->ready.at[lower], &node->fair.at[lower]))
-			return false;
+			return has_protected(&node->flight, node->staged.kind != PB_CORE_STAGED_NONE);
 	}
 	return true;
 }

@@ -11,9 +11,6 @@ void pb_core_ready_init(struct pb_core_ready *ready)
 	}
 }
 
-/** What a priority that has starved keeps of its count as another one is served: less by the submissions ahead, and the staged one. */
-#define STARVATION_BESIDE (PB_LIMIT_STARVATION - PB_LIMIT_IN_FLIGHT - 1u)
-
 /** Computes which of a priority's channels are ready: those that have queues listed and are not held. */
 static void update(struct pb_core_ready *ready, uint32_t priority)
 {
@@ -84,15 +81,6 @@ void pb_core_ready_hold(struct pb_core_ready *ready, uint32_t held)
 
 void pb_core_ready_served(struct pb_core_ready *ready, uint32_t priority)
 {
-	/*@
-	  loop invariant i <= PB_PRIORITIES;
-	  loop assigns i, ready->at[0 .. PB_PRIORITIES - 1].starvation;
-	  loop variant PB_PRIORITIES - i;
-	*/
-	for (uint32_t i = 0; i < PB_PRIORITIES; i++) {
-		if (ready->at[i].starvation > STARVATION_BESIDE)
-			ready->at[i].starvation = STARVATION_BESIDE;
-	}
 	ready->at[priority].starvation = 0;
 }
 

@@ -50,13 +50,10 @@ void pb_core_ready_remove(struct pb_core_queue *queues, struct pb_core_ready *re
 void pb_core_ready_halt(struct pb_core_ready *ready, uint32_t channel, bool halted);
 /** Sets which channels are held beside those that are halted. */
 void pb_core_ready_hold(struct pb_core_ready *ready, uint32_t held);
-/**
- * A priority is served because it starved: its count begins anew. Others that have starved beside it are served after as
- * many more submissions as the firmware takes ahead: by then this one is charged, and they wait as long as it has them.
- */
+/** A priority is served because it starved: its count begins anew. */
 /*@
   requires \valid(ready) && priority < PB_PRIORITIES;
-  assigns ready->at[0 .. PB_PRIORITIES - 1].starvation;
+  assigns ready->at[priority].starvation;
   ensures ready->at[priority].starvation == 0;
 */
 void pb_core_ready_served(struct pb_core_ready *ready, uint32_t priority);
