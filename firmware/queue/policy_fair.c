@@ -463,15 +463,18 @@ static bool should_preempt(struct pb_core_node *node, const struct pb_core_submi
 {
 	const struct pb_core_submission *head = pb_core_in_flight_head(&node->flight);
 	const struct pb_core_queue *queue = head->queue;
-	const uint32_t charged = queue == node->slice.current ? node->slice.used : 0;
+	const uint32_t uncharged = used - (queue == node->slice.current ? node->slice.used : 0);
 
 	if (used == 0)
 		return is_outranked(node, staged);
+	/* A stop has charged it for some of its quantum: that is what its priority owes now. */
+	if (head->protected)
+		used += node->fair.at[pb_core_queue_priority(queue)].repay_us / PB_REPAY_TIMES;
 	/* What costs most is asked last. */
 	if (is_quantum_used(queue, used) &&
 	    (has_peers(node, queue) || is_followed(node, queue, staged) || head->protected))
 		return true;
-	return is_running_share_used(node, queue, staged, used - charged);
+	return is_running_share_used(node, queue, staged, uncharged);
 }
 
 static bool may_recall(const struct pb_core_node *node, const struct pb_core_submission *submission)
