@@ -252,6 +252,16 @@ void pb_core_charge_unsubmitted(struct pb_firmware *firmware, struct pb_core_nod
 	charge_starved(node, pb_core_in_flight_next(&node->flight), starved, clock);
 }
 
+uint32_t pb_core_charge_gap(struct pb_core_retirement *retirement, uint32_t clock)
+{
+	const uint32_t idle = clock - retirement->idle_since;
+	const uint32_t since = clock - retirement->charged_until;
+
+	retirement->charged_until = clock;
+	retirement->uncharged = true;
+	return idle < since ? idle : since;
+}
+
 void pb_core_charge_pause(struct pb_core_retirement *retirement)
 {
 	retirement->uncharged = true;
