@@ -43,7 +43,7 @@ static void note_hang(struct pb_contest *contest, uint32_t node, uint32_t sequen
 
 	if (hangs && contest->hung[node] != sequence) {
 		for (uint32_t c = 0; c < contest->terms.clients; c++)
-			pb_share_reset(&contest->clients[c].shares[node], pb_contest_ladder(&contest->terms));
+			pb_contest_client_hang(contest, c, node);
 	}
 	contest->hung[node] = hangs ? sequence : 0;
 }
