@@ -204,7 +204,7 @@ void pb_core_charge_report(struct pb_firmware *firmware, struct pb_core_node *no
 	node->retirement.idle_since = pb_core_clock(firmware);
 }
 
-/** Has time pass uncharged that is another channel's, as it held the job for which the node's queue waited. */
+/** Has time pass uncharged that channels were charged for which held jobs, as the node's queue waited for one. */
 static PB_CORE_COLD void excuse(struct pb_core_node *node, uint32_t clock)
 {
 	const uint32_t uncharged = clock - node->retirement.charged_until;
