@@ -204,7 +204,7 @@ void pb_core_charge_report(struct pb_firmware *firmware, struct pb_core_node *no
 	node->retirement.idle_since = pb_core_clock(firmware);
 }
 
-/** Has time pass uncharged that is another channel's, as it held the job for which the node's queue waited. */
+/** Has time pass uncharged that channels were charged for which held jobs, as the node's queue waited for one. */
 static PB_CORE_COLD void excuse(struct pb_core_node *node, uint32_t clock)
 {
 	const uint32_t uncharged = clock - node->retirement.charged_until;
@@ -250,6 +250,16 @@ void pb_core_charge_unsubmitted(struct pb_firmware *firmware, struct pb_core_nod
 		starved = clock - node->retirement.charged_until;
 	}
 	charge_starved(node, pb_core_in_flight_next(&node->flight), starved, clock);
+}
+
+uint32_t pb_core_charge_gap(struct pb_core_retirement *retirement, uint32_t clock)
+{
+	const uint32_t idle = clock - retirement->idle_since;
+	const uint32_t since = clock - retirement->charged_until;
+
+	retirement->charged_until = clock;
+	retirement->uncharged = true;
+	return idle < since ? idle : since;
 }
 
 void pb_core_charge_pause(struct pb_core_retirement *retirement)

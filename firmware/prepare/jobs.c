@@ -128,8 +128,8 @@ static struct pb_core_node *find_best(struct pb_firmware *firmware)
 }
 
 /**
- * Charges a channel for a job that it has held also on another node whose engine had nothing to run, as a queue of another
- * channel waited there for a job: each job for its part. That queue's submission is excused as much.
+ * Charges a channel for a job that it has held also on another node whose engine had nothing to run, as a queue waited
+ * there for a job: each job for its part. That queue's submission is excused as much.
  */
 static void charge_wait(struct pb_firmware *firmware, struct pb_core_node *node,
 			const struct pb_core_submission *submission, uint32_t held)
@@ -138,7 +138,7 @@ static void charge_wait(struct pb_firmware *firmware, struct pb_core_node *node,
 	struct pb_core_asks *asks = &node->asks;
 	uint32_t idle = clock - node->retirement.idle_since;
 
-	if (asks->channel == submission->queue->channel || !pb_core_in_flight_is_empty(&node->flight))
+	if (!pb_core_in_flight_is_empty(&node->flight))
 		return;
 	if (idle > clock - asks->since)
 		idle = clock - asks->since;

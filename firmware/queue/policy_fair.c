@@ -470,6 +470,10 @@ static bool should_preempt(struct pb_core_node *node, const struct pb_core_submi
 	/* A stop has charged it for some of its quantum: that is what its priority owes now. */
 	if (head->protected)
 		used += node->fair.at[pb_core_queue_priority(queue)].repay_us / PB_REPAY_TIMES;
+	/* A protected submission keeps the staged slot from a higher priority than what runs: that must not have to end. */
+	if (staged != NULL && staged->protected &&
+	    pb_core_ready_above(&node->ready, pb_core_queue_priority(queue)))
+		return true;
 	/* What costs most is asked last. */
 	if (is_quantum_used(queue, used) &&
 	    (has_peers(node, queue) || is_followed(node, queue, staged) || head->protected))
