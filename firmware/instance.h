@@ -115,13 +115,13 @@ struct pb_firmware {
 	struct pb_core_endpoint_counts endpoint_counts; /**< channel/endpoint.c */
 	struct pb_core_telemetry telemetry;             /**< observe/telemetry.c */
 	struct pb_core_wakes wakes;                     /**< queue/wait.c */
+	struct pb_core_quotas quotas;                   /**< channel/quota.c */
+	struct pb_core_stops stops;                     /**< command/stop.c */
+	struct pb_core_notes notes;                     /**< observe/crash.c */
 	/** In front of what is large: one load of a Cortex-M reaches a member from the address of its number. */
 	struct pb_core_channel channels[PB_LIMIT_CHANNELS];
 	struct pb_core_node nodes[PB_LIMIT_NODES];
-	struct pb_core_quotas quotas;       /**< channel/quota.c */
 	struct pb_core_contexts contexts;   /**< queue/context.c */
-	struct pb_core_stops stops;         /**< command/stop.c */
-	struct pb_core_notes notes;         /**< observe/crash.c */
 	struct pb_core_pool pool;           /**< memory/pool.c */
 	struct pb_core_segments segments;   /**< memory/segment.c */
 	struct pb_core_formats formats;     /**< patch/format.c */
