@@ -274,7 +274,7 @@ static inline void run_nodes(struct pb_firmware *firmware)
 }
 
 /** A pass while booting, or at a tick, which finds what any other line could tell. @return whether there is more to do */
-static PB_CORE_COLD bool pass_special(struct pb_firmware *firmware)
+static PB_CORE_STEP bool pass_special(struct pb_firmware *firmware)
 {
 	if (firmware->boot.booting != 0)
 		return pb_core_boot_step(firmware);
