@@ -24,7 +24,7 @@ void pb_core_reply_write(struct pb_firmware *firmware, uint32_t c, const struct 
 {
 	const struct pb_core_endpoint *endpoint = &firmware->channels[c].endpoint;
 	struct pb_core_replies *replies = &firmware->channels[c].replies;
-	struct pb_reply *slot = &endpoint->replies[replies->put % PB_LIMIT_CONTROL_ENTRIES];
+	struct pb_reply *slot = &endpoint->rings->replies[replies->put % PB_LIMIT_CONTROL_ENTRIES];
 
 	pb_shared_write32(&slot->code, reply->code);
 	pb_shared_write32(&slot->tag, reply->tag);
