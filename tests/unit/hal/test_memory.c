@@ -43,9 +43,8 @@ static void memcpy_copies_these_bytes_and_no_others(void **state)
 					tested_memcpy(&target.bytes[to], &source.bytes[from], length),
 					&target.bytes[to]);
 				for (uint32_t i = 0; i < ROOM; i++)
-					assert_int_equal(target.bytes[i], i - to < length
-										  ? i - to + from + 1u
-										  : 0x80u + i);
+					assert_int_equal(target.bytes[i],
+							 i - to < length ? i - to + from + 1u : 0x80u + i);
 			}
 		}
 	}
