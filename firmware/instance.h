@@ -69,13 +69,13 @@ struct pb_core_node {
 	struct pb_core_staged staged;            /**< prepare/staged.c */
 	struct pb_core_asks asks;                /**< prepare/jobs.c */
 	struct pb_core_machine machine;          /**< engine/node.c */
+	struct pb_core_in_flight flight;         /**< queue/in_flight.h */
+	struct pb_core_ready ready;              /**< queue/ready.c */
 	struct pb_core_retirement retirement;    /**< engine/complete.c */
 	struct pb_core_progress progress;        /**< engine/progress.c */
 	struct pb_core_node_telemetry telemetry; /**< observe/telemetry.c */
 	struct pb_core_schedule schedule;        /**< queue/schedule.c */
 	uint32_t queues;                         /**< queue/table.c: how many it has */
-	struct pb_core_in_flight flight;         /**< queue/in_flight.h */
-	struct pb_core_ready ready;              /**< queue/ready.c */
 	struct pb_core_fair fair;                /**< queue/policy_fair.c */
 };
 
