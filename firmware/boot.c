@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "firmware/compiler.h"
 #include "firmware/instance.h"
 
 /** Where the capability table goes: behind the boot block. */
@@ -137,7 +138,7 @@ static bool engines_are_settled(struct pb_firmware *firmware)
 	return settled;
 }
 
-bool pb_core_boot_step(struct pb_firmware *firmware)
+PB_CORE_COLD bool pb_core_boot_step(struct pb_firmware *firmware)
 {
 	if (!engines_are_settled(firmware))
 		return false;

@@ -55,7 +55,7 @@ struct pb_core_entry {
 	X(SUM64_SIGNED, ANY_WIDE, WIDE, false, 0, true, false)                                               \
 	X(SUM64_CANONICAL, ANY_WIDE, CANONICAL, false, 0, false, false)                                      \
 	X(HIGH32, ANY, HIGH, false, 0, false, false)                                                         \
-	X(SHIFT8, WORD, SHIFT8, true, 0, false, false)
+	X(SHIFT8, WORD, SHIFT8, true, 0, true, false)
 /** The one whose loops over runs are files of their own. */
 #define PB_CORE_RUN_64(X) X(ADDRESS64, WIDE, WIDE, true, 0, true, true)
 
