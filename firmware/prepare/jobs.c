@@ -268,6 +268,7 @@ static void wait(struct pb_firmware *firmware, struct pb_core_node *node, struct
 	if (!node->slice.protect || asks->rank == RANK_STARVED)
 		return;
 	/* Higher priorities need not wait with a queue that has yet to repay jobs. */
+	pb_core_ready_retry(&node->ready, priority);
 	pb_core_timeslice_remove(firmware, node, queue);
 	pb_core_ready_prepend(firmware->table.queues, &node->ready, queue);
 	pb_core_mark_node(&firmware->marks, node->bit);

@@ -327,10 +327,11 @@ static void repay(struct pb_core_node *node, const struct pb_core_submission *su
 {
 	const uint32_t priority = pb_core_queue_priority(submission->queue);
 
-	if (submission->protected)
+	if (submission->protected) {
 		repay_protected(node, priority, microseconds);
-	else
-		pb_core_fair_repay(node, priority, microseconds);
+		return;
+	}
+	pb_core_fair_repay(node, priority, microseconds);
 }
 
 /** @param elapsed microseconds; more than PB_CHARGE_MICROSECONDS_MAX counts as a leap of the clock, and as so many */
@@ -342,8 +343,10 @@ static void charge(struct pb_core_node *node, const struct pb_core_submission *s
 	const uint32_t priority = pb_core_queue_priority(queue);
 	int32_t *deficit = &node->fair.at[priority].deficit[queue->channel];
 
-	if (queue == node->slice.current)
+	if (queue == node->slice.current) {
 		pb_core_timeslice_charge(&node->slice, microseconds);
+		pb_core_ready_served(&node->ready, priority);
+	}
 	repay(node, submission, microseconds);
 	/* A channel that is alone at its priority takes nothing from others. */
 	if ((channels_at(node, priority) & ~(1u << queue->channel)) != 0 && *deficit > INT32_MIN / 2)
