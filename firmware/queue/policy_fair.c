@@ -39,8 +39,8 @@ static int32_t share(const struct pb_firmware *firmware, uint32_t channel)
 	return (int32_t)(firmware->channels[channel].grants.weight * PB_QUANTUM_MICROSECONDS);
 }
 
-bool pb_core_fair_owes(const struct pb_firmware *firmware, const struct pb_core_node *node, uint32_t priority,
-		       uint32_t channel)
+bool pb_core_fair_is_in_debt(const struct pb_firmware *firmware, const struct pb_core_node *node,
+			     uint32_t priority, uint32_t channel)
 {
 	return node->fair.at[priority].deficit[channel] < -share(firmware, channel);
 }
@@ -470,7 +470,7 @@ static bool should_preempt(struct pb_core_node *node, const struct pb_core_submi
 
 	if (used == 0)
 		return is_outranked(node, staged);
-	/* A stop has charged it for some of its quantum: that is what its priority owes now. */
+	/* A stop has charged it for some of its quantum: that is what its priority is to repay now. */
 	if (head->protected)
 		used += node->fair.at[pb_core_queue_priority(queue)].repay_us / PB_REPAY_TIMES;
 	/* A protected submission keeps the staged slot from a higher priority than what runs: that must not have to end. */

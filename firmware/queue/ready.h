@@ -13,8 +13,8 @@
 
 /** The ready queues of one priority. */
 struct pb_core_ready_level {
-	uint16_t listed; /**< mask of channels that have queues in their list */
-	uint16_t ready;  /**< those of them that are not held */
+	uint16_t listed;    /**< mask of channels that have queues in their list */
+	uint16_t ready;     /**< those of them that are not held */
 	uint8_t starvation; /**< submissions of higher priorities while this one was ready, since it was charged or served because it starved */
 	struct pb_core_list lists[PB_LIMIT_CHANNELS]; /**< by channel */
 };
