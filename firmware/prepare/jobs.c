@@ -18,10 +18,10 @@ void pb_core_jobs_boot(struct pb_core_jobs *jobs)
 	jobs->free = (1u << PB_LIMIT_JOBS) - 1u;
 }
 
-struct pb_core_job *pb_core_jobs_find(struct pb_core_jobs *jobs)
+struct pb_core_job *pb_core_jobs_find(struct pb_firmware *firmware)
 {
-	PB_ASSERT(jobs->free != 0);
-	return &jobs->at[pb_bits_lowest(jobs->free)];
+	PB_ASSERT(firmware->jobs.free != 0);
+	return &firmware->job[pb_bits_lowest(firmware->jobs.free)];
 }
 
 /** A channel begins to ask: one that has not held jobs lately has no credit for that. */
@@ -128,8 +128,8 @@ static struct pb_core_node *find_best(struct pb_firmware *firmware)
 }
 
 /**
- * Charges a channel for a job that it has held also on another node whose engine had nothing to run, as a queue of another
- * channel waited there for a job: each job for its part. That queue's submission is excused as much.
+ * Charges a channel for a job that it has held also on another node whose engine had nothing to run, as a queue waited
+ * there for a job: each job for its part. That queue's submission is excused as much.
  */
 static void charge_wait(struct pb_firmware *firmware, struct pb_core_node *node,
 			const struct pb_core_submission *submission, uint32_t held)
@@ -138,7 +138,7 @@ static void charge_wait(struct pb_firmware *firmware, struct pb_core_node *node,
 	struct pb_core_asks *asks = &node->asks;
 	uint32_t idle = clock - node->retirement.idle_since;
 
-	if (asks->channel == submission->queue->channel || !pb_core_in_flight_is_empty(&node->flight))
+	if (!pb_core_in_flight_is_empty(&node->flight))
 		return;
 	if (idle > clock - asks->since)
 		idle = clock - asks->since;
@@ -355,7 +355,7 @@ PB_CORE_COLD void pb_core_jobs_claim(struct pb_firmware *firmware, struct pb_cor
 	struct pb_core_jobs *jobs = &firmware->jobs;
 	const struct pb_core_queue *queue = pb_core_in_flight_next(&node->flight)->queue;
 
-	jobs->free &= ~(1u << (job - jobs->at));
+	jobs->free &= ~(1u << (job - firmware->job));
 	if (!node->asks.granted || node->asks.queue != queue) {
 		node->asks.since = pb_core_clock(firmware);
 		node->asks.excused = 0;
@@ -376,7 +376,7 @@ PB_CORE_COLD void pb_core_jobs_release(struct pb_firmware *firmware, struct pb_c
 	const uint32_t priority = pb_core_queue_priority(submission->queue);
 	uint32_t held;
 
-	jobs->free |= 1u << (job - jobs->at);
+	jobs->free |= 1u << (job - firmware->job);
 	node->asks.revoked = false;
 	held = charge(firmware, submission->queue->channel, node->asks.since);
 	repay(jobs, priority, submission->protected, held);

@@ -340,14 +340,17 @@ static void charge(struct pb_core_node *node, const struct pb_core_submission *s
 		elapsed < PB_CHARGE_MICROSECONDS_MAX ? elapsed : PB_CHARGE_MICROSECONDS_MAX;
 	const struct pb_core_queue *queue = submission->queue;
 	const uint32_t priority = pb_core_queue_priority(queue);
-	int32_t *deficit = &node->fair.at[priority].deficit[queue->channel];
+	struct pb_core_fair_level *level = &node->fair.at[priority];
+	int32_t *deficit = &level->deficit[queue->channel];
 
 	if (queue == node->slice.current)
 		pb_core_timeslice_charge(&node->slice, microseconds);
 	repay(node, submission, microseconds);
 	/* A channel that is alone at its priority takes nothing from others. */
-	if ((channels_at(node, priority) & ~(1u << queue->channel)) != 0 && *deficit > INT32_MIN / 2)
+	if ((channels_at(node, priority) & ~(1u << queue->channel)) != 0 && *deficit > INT32_MIN / 2) {
 		*deficit -= (int32_t)microseconds;
+		level->charged |= (uint16_t)(1u << queue->channel);
+	}
 }
 
 /** Channels that use the node, or wait for it, at any priority. */
@@ -362,24 +365,49 @@ static uint32_t channels_of(struct pb_core_node *node)
 	return channels;
 }
 
-void pb_core_fair_tick(struct pb_firmware *firmware, struct pb_core_node *node)
+/** All weights of the card. */
+static uint32_t weights_of(const struct pb_firmware *firmware)
 {
-	const uint32_t busy = channels_of(node);
-	int32_t weights = 0;
+	uint32_t weights = 0;
 
 	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++)
-		weights += (int32_t)firmware->channels[channel].grants.weight;
-	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++) {
-		const int32_t weight = (int32_t)firmware->channels[channel].grants.weight;
-		const int32_t part = (int32_t)PB_TICK_MICROSECONDS * weight / weights;
+		weights += firmware->channels[channel].grants.weight;
+	return weights;
+}
 
-		for (uint32_t priority = 0; (busy >> channel & 1u) == 0 && priority < PB_PRIORITIES;
-		     priority++) {
-			int32_t *deficit = &node->fair.at[priority].deficit[channel];
+/** A channel's debts are less by a part of the tick. @param part microseconds */
+static void age(struct pb_core_fair *fair, uint32_t channel, int32_t part)
+{
+	for (uint32_t priority = 0; priority < PB_PRIORITIES; priority++) {
+		struct pb_core_fair_level *level = &fair->at[priority];
+		int32_t *deficit = &level->deficit[channel];
 
-			if (*deficit < 0)
-				*deficit = *deficit < -part ? *deficit + part : 0;
-		}
+		if (*deficit < -part)
+			*deficit += part;
+		else if (*deficit < 0)
+			*deficit = 0;
+		if (*deficit >= 0)
+			level->charged &= (uint16_t) ~(1u << channel);
+	}
+}
+
+void pb_core_fair_tick(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	uint32_t idle = 0;
+	uint32_t weights;
+
+	for (uint32_t priority = 0; priority < PB_PRIORITIES; priority++)
+		idle |= node->fair.at[priority].charged;
+	if (idle != 0)
+		idle &= ~channels_of(node);
+	if (idle == 0)
+		return;
+	weights = weights_of(firmware);
+	for (; idle != 0; idle &= idle - 1u) {
+		const uint32_t channel = pb_bits_lowest(idle);
+		const uint32_t weight = firmware->channels[channel].grants.weight;
+
+		age(&node->fair, channel, (int32_t)(PB_TICK_MICROSECONDS * weight / weights));
 	}
 }
 
@@ -470,6 +498,10 @@ static bool should_preempt(struct pb_core_node *node, const struct pb_core_submi
 	/* A stop has charged it for some of its quantum: that is what its priority owes now. */
 	if (head->protected)
 		used += node->fair.at[pb_core_queue_priority(queue)].repay_us / PB_REPAY_TIMES;
+	/* A protected submission keeps the staged slot from a higher priority than what runs: that must not have to end. */
+	if (staged != NULL && staged->protected &&
+	    pb_core_ready_above(&node->ready, pb_core_queue_priority(queue)))
+		return true;
 	/* What costs most is asked last. */
 	if (is_quantum_used(queue, used) &&
 	    (has_peers(node, queue) || is_followed(node, queue, staged) || head->protected))

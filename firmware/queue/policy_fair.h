@@ -18,7 +18,9 @@ struct pb_core_node;
 
 /** Of one priority. */
 struct pb_core_fair_level {
-	uint8_t serving;   /**< the channel that is being served */
+	uint8_t serving; /**< the channel that is being served */
+	uint16_t
+		charged; /**< mask of channels charged since a tick found no debt of theirs: no other has one */
 	uint32_t repay_us; /**< runtime that higher priorities must get before this one may go first again */
 	int32_t deficit
 		[PB_LIMIT_CHANNELS]; /**< by channel: microseconds that it may still use; below 0: has used too much */

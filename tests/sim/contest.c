@@ -43,7 +43,7 @@ static void note_hang(struct pb_contest *contest, uint32_t node, uint32_t sequen
 
 	if (hangs && contest->hung[node] != sequence) {
 		for (uint32_t c = 0; c < contest->terms.clients; c++)
-			pb_share_reset(&contest->clients[c].shares[node], pb_contest_ladder(&contest->terms));
+			pb_contest_client_hang(contest, c, node);
 	}
 	contest->hung[node] = hangs ? sequence : 0;
 }
@@ -86,13 +86,15 @@ static bool run_engines(struct pb_contest *contest, uint32_t microseconds)
 {
 	struct pb_world *world = &contest->world;
 	const uint32_t interval = microseconds + world->spent_us;
-	uint32_t owner[PB_CARD_NODES], before[PB_CARD_NODES];
+	uint32_t *owner = contest->owner, before[PB_CARD_NODES];
 	bool held = true;
 
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		const uint32_t sequence = running(world, n);
 
-		owner[n] = sequence != 0 ? pb_shared_read32(&slot_of(world, n, sequence)->owner) & 0xffu : 0;
+		/* An engine that stops ends the packet of the submission that it has run. */
+		if (sequence != 0)
+			owner[n] = pb_shared_read32(&slot_of(world, n, sequence)->owner) & 0xffu;
 		before[n] = pb_shared_read32(&pb_world_registers(world, n)->time);
 		note_hang(contest, n, sequence);
 	}
@@ -331,6 +333,7 @@ bool pb_contest_run(struct pb_contest *contest, uint64_t seed)
 	contest->what[0] = '\0';
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		contest->hung[n] = 0;
+		contest->owner[n] = 0;
 		contest->low[n] = (struct pb_share){.permille = 0};
 		contest->low_time[n] = 0;
 	}

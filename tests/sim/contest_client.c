@@ -74,9 +74,21 @@ static uint32_t longest_kept(const struct pb_contest_terms *terms)
 	return terms->work_us > lists ? terms->work_us : lists;
 }
 
+/** Whether a wait may be for the node. */
+static bool is_for(const struct pb_contest_terms *terms, uint32_t wait, uint32_t node)
+{
+	if (wait == PB_CONTEST_WAKE || wait == PB_CONTEST_URGENT)
+		return node == urgent_node(terms);
+	if (wait == PB_CONTEST_PREEMPT)
+		return node == 0;
+	return wait == PB_CONTEST_CLOSE || wait == PB_CONTEST_PROGRESS + node;
+}
+
+/** With one hang, or the reset of an engine, under way as the wait begins. Each that begins in it prolongs it: pb_contest_client_hang(). */
 static uint32_t bound_of(const struct pb_contest_terms *terms, uint32_t wait)
 {
-	const uint32_t hang = plays(terms, PB_STRATEGY_HANGS | PB_STRATEGY_STOPS) ? pb_contest_ladder(terms) : 0;
+	const uint32_t hang =
+		plays(terms, PB_STRATEGY_HANGS | PB_STRATEGY_STOPS) ? pb_contest_ladder(terms) : 0;
 
 	switch (wait) {
 	case PB_CONTEST_REPLY:
@@ -352,6 +364,18 @@ bool pb_contest_client_act(struct pb_contest *contest, uint32_t c)
 			return fail_wait(contest, c, wait);
 	}
 	return true;
+}
+
+void pb_contest_client_hang(struct pb_contest *contest, uint32_t c, uint32_t node)
+{
+	struct pb_contest_client *client = &contest->clients[c];
+	const uint32_t ladder = pb_contest_ladder(&contest->terms);
+
+	pb_share_reset(&client->shares[node], ladder);
+	for (uint32_t wait = 0; wait < PB_CONTEST_WAITS; wait++) {
+		if (is_for(&contest->terms, wait, node))
+			pb_patience_extend(&client->waits[wait], ladder);
+	}
 }
 
 static void note_worst(uint32_t *worst, uint64_t figure, uint64_t bound)

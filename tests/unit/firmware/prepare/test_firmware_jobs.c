@@ -65,7 +65,7 @@ static bool ask(uint32_t n)
 static void prepare(uint32_t n, uint32_t i)
 {
 	firmware.jobs.free |= 1u << i;
-	pb_core_staged_prepare(&firmware, &firmware.nodes[n], &firmware.jobs.at[i]);
+	pb_core_staged_prepare(&firmware, &firmware.nodes[n], &firmware.job[i]);
 }
 
 static void finish(uint32_t n)
