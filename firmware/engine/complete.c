@@ -153,7 +153,7 @@ void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node,
 	retirement->uncharged = false;
 }
 
-void pb_core_charge_stop(struct pb_firmware *firmware, struct pb_core_node *node,
+PB_CORE_COLD void pb_core_charge_stop(struct pb_firmware *firmware, struct pb_core_node *node,
 			 const struct pb_core_submission *head, const struct pb_core_submission *asker,
 			 uint32_t time)
 {
@@ -213,7 +213,7 @@ static PB_CORE_COLD void charge_starved(struct pb_core_node *node,
 	node->retirement.uncharged = false;
 }
 
-void pb_core_charge_prepared(struct pb_firmware *firmware, struct pb_core_node *node,
+PB_CORE_COLD void pb_core_charge_prepared(struct pb_firmware *firmware, struct pb_core_node *node,
 			     const struct pb_core_submission *submission)
 {
 	const uint32_t clock = pb_core_clock(firmware);
@@ -226,7 +226,7 @@ void pb_core_charge_prepared(struct pb_firmware *firmware, struct pb_core_node *
 		charge_starved(node, submission, starved, clock);
 }
 
-void pb_core_charge_unsubmitted(struct pb_firmware *firmware, struct pb_core_node *node)
+PB_CORE_COLD void pb_core_charge_unsubmitted(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	const uint32_t clock = pb_core_clock(firmware);
 	uint32_t starved;
