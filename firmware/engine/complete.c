@@ -234,10 +234,10 @@ PB_CORE_COLD void pb_core_charge_unsubmitted(struct pb_firmware *firmware, struc
 	if (node->staged.kind != PB_CORE_STAGED_JOB || !pb_core_in_flight_is_empty(&node->flight))
 		return;
 	starved = pb_core_staged_count_starved(&node->staged, node->retirement.idle_since, clock);
-	/* The time for which its queue waited for the job is its own, too. */
+	/* The time for which its queue waited for the job is its own, too, unless others were charged for it. */
 	if (!node->retirement.uncharged) {
 		excuse(node, clock);
-		starved = clock - node->retirement.charged_until;
+		starved = pb_core_charge_gap(&node->retirement, clock);
 	}
 	charge_starved(node, pb_core_in_flight_next(&node->flight), starved, clock);
 }

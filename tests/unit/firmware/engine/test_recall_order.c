@@ -103,13 +103,13 @@ static void preparation_behind_a_recalled_submission_is_charged(void **state)
 	node->staged.kind = PB_CORE_STAGED_JOB;
 	node->staged.job = &firmware.job[0];
 	node->staged.preparing = 700;
-	node->retirement.charged_until = 600;
+	node->retirement.charged_until = 700;
 	pb_core_timeslice_expire(&node->slice, &queues[0], 1);
 	pb_core_recall(&firmware, node);
 	assert_false(pb_core_staged_any(&node->staged));
 	assert_int_equal(queues[0].in_flight, 0);
 	assert_null(node->slice.expired); /* a timeslice that expired has no effect on later recalls */
-	assert_int_equal(node->fair.at[PRIORITY].deficit[0], -400);
+	assert_int_equal(node->fair.at[PRIORITY].deficit[0], -300);
 }
 
 /** Time since the last charge, in which the engine had nothing to run, is charged, also if what was prepared goes back to its ring. */
@@ -125,9 +125,9 @@ static void preparation_that_comes_to_nothing_is_charged(void **state)
 	node->staged.kind = PB_CORE_STAGED_JOB;
 	node->staged.job = &firmware.job[0];
 	node->staged.preparing = 700;
-	node->retirement.charged_until = 600;
+	node->retirement.charged_until = 700;
 	pb_core_preempt_return_staged(&firmware, node);
-	assert_int_equal(node->fair.at[PRIORITY].deficit[0], -400);
+	assert_int_equal(node->fair.at[PRIORITY].deficit[0], -300);
 	assert_int_equal(queues[0].in_flight, 0);
 }
 
