@@ -154,8 +154,8 @@ void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node,
 }
 
 PB_CORE_COLD void pb_core_charge_stop(struct pb_firmware *firmware, struct pb_core_node *node,
-			 const struct pb_core_submission *head, const struct pb_core_submission *asker,
-			 uint32_t time)
+				      const struct pb_core_submission *head,
+				      const struct pb_core_submission *asker, uint32_t time)
 {
 	const struct pb_core_retirement *retirement = &node->retirement;
 	const uint32_t elapsed =
@@ -214,7 +214,7 @@ static PB_CORE_COLD void charge_starved(struct pb_core_node *node,
 }
 
 PB_CORE_COLD void pb_core_charge_prepared(struct pb_firmware *firmware, struct pb_core_node *node,
-			     const struct pb_core_submission *submission)
+					  const struct pb_core_submission *submission)
 {
 	const uint32_t clock = pb_core_clock(firmware);
 	const uint32_t starved =

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fair policy. Priorities are strict, with starvation avoidance: after
- * PB_LIMIT_STARVATION submissions of higher priorities, one lower submission
- * runs. Within a priority channels share by weight (deficit round robin:
- * Shreedhar and Varghese, 1995), and the queues of a channel take timeslices of
- * their quantum of engine time. Queues with nothing to admit are in no list.
+ * The fair policy. Priorities are strict, with starvation avoidance: after PB_LIMIT_STARVATION submissions of higher
+ * priorities, one lower submission runs. Within a priority channels share by weight (deficit round robin: Shreedhar and
+ * Varghese, 1995), and the queues of a channel take timeslices of their quantum of engine time. Queues with nothing to
+ * admit are in no list.
  */
 #include "firmware/queue/policy_fair.h"
 

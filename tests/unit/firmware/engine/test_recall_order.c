@@ -87,7 +87,7 @@ static void what_stays_keeps_those_before_it_in_its_queue(void **state)
 	}
 }
 
-/** What was being prepared behind a recalled submission of its queue goes back, too; that time is charged to its channel. */
+/** What was being prepared behind a recalled submission of its queue goes back, too; all time since the last charge is charged to its channel. */
 static void preparation_behind_a_recalled_submission_is_charged(void **state)
 {
 	(void)state;
@@ -112,7 +112,7 @@ static void preparation_behind_a_recalled_submission_is_charged(void **state)
 	assert_int_equal(node->fair.at[PRIORITY].deficit[0], -300);
 }
 
-/** What was being prepared while the engine had nothing to run is charged, also if it goes back to its ring. */
+/** Time since the last charge, in which the engine had nothing to run, is charged, also if what was prepared goes back to its ring. */
 static void preparation_that_comes_to_nothing_is_charged(void **state)
 {
 	(void)state;
