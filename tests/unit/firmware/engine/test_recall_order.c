@@ -169,7 +169,7 @@ static void a_queue_whose_staged_submission_goes_back_waits_no_more(void **state
 	queues[0].put++;
 	queues[0].in_flight++;
 	firmware.channels[0].usage.in_flight++;
-	firmware.channels[0].queues = QUEUES;
+	firmware.channels[0].quota.used[PB_RESOURCE_QUEUES] = QUEUES;
 	pb_core_in_flight_next(&node->flight)->queue = &queues[0];
 	node->staged.kind = PB_CORE_STAGED_READY;
 	queues[0].awaits = 1;
