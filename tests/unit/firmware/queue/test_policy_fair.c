@@ -472,21 +472,6 @@ static void a_protected_timeslice_is_kept_until_its_submission_is_admitted(void 
 	assert_false(node->slice.protect);
 }
 
-/** A hold of the whole card: a held queue is in no mask, on whichever channel it is. */
-static void a_held_channel_is_in_no_mask(void **state)
-{
-	for (uint32_t channel = 0; channel < 2; channel++) {
-		start(state);
-		pb_core_schedule_hold_all(&firmware, true);
-		append(&queues[2u * channel]);
-		assert_int_equal(node->ready.priorities, 0);
-		assert_null(pb_core_schedule_next(&firmware, node));
-		pb_core_schedule_hold_all(&firmware, false);
-		assert_int_equal(node->ready.priorities, 1u << PRIORITY);
-		assert_ptr_equal(pb_core_schedule_next(&firmware, node), &queues[2u * channel]);
-	}
-}
-
 UNIT_SUITE(test_policy_fair)
 {
 	const struct CMUnitTest tests[] = {
@@ -501,7 +486,6 @@ UNIT_SUITE(test_policy_fair)
 		cmocka_unit_test(a_starved_priority_is_served_once_and_protected),
 		cmocka_unit_test(every_lower_ready_priority_starves),
 		cmocka_unit_test(a_protected_timeslice_is_kept_until_its_submission_is_admitted),
-		cmocka_unit_test(a_held_channel_is_in_no_mask),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
