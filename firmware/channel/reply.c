@@ -24,7 +24,7 @@ void pb_core_reply_write(struct pb_firmware *firmware, uint32_t c, const struct 
 {
 	const struct pb_core_endpoint *endpoint = &firmware->channels[c].endpoint;
 	struct pb_core_replies *replies = &firmware->channels[c].replies;
-	uint32_t *slot = &endpoint->replies[replies->put % PB_LIMIT_CONTROL_ENTRIES].code;
+	uint32_t *slot = &endpoint->rings->replies[replies->put % PB_LIMIT_CONTROL_ENTRIES].code;
 	const uint32_t *word = &reply->code;
 
 	for (const uint32_t *end = word + sizeof(*reply) / sizeof(*word); word != end; word++)

@@ -96,7 +96,7 @@ bool pb_core_control(struct pb_firmware *firmware, uint32_t c, uint32_t put)
 	if (!pb_core_reply_has_room(firmware, c))
 		return false;
 	if (pb_core_segment_blocks_commands(&channel->memory) ||
-	    !carry_out(firmware, c, &channel->endpoint.control[get % PB_LIMIT_CONTROL_ENTRIES]))
+	    !carry_out(firmware, c, &channel->endpoint.rings->control[get % PB_LIMIT_CONTROL_ENTRIES]))
 		return true;
 	commands->get = get + 1u;
 	pb_shared_release();

@@ -44,7 +44,8 @@ static PB_CORE_STEP enum pb_error stop_queue(struct pb_core_request *request, st
 	if ((int32_t)(asked->cutoff - queue->completed) > (int32_t)queue->mask + 1)
 		return PB_ERROR_BAD_ARGUMENT;
 	error = pb_core_quota_claim(firmware, request->channel, PB_RESOURCE_STOPS, 1);
-	request->again = error == PB_ERROR_NO_SPACE;
+	/* A RESET does not wait for the request that it is to force: that one may have no end. */
+	request->again = error == PB_ERROR_NO_SPACE && !pb_core_queue_is_stopping(queue);
 	if (error != PB_ERROR_OK)
 		return error;
 	pb_core_stop_begin(firmware, asked, flags);

@@ -399,7 +399,7 @@ static PB_CORE_STEP bool admit_special(struct pb_firmware *firmware, const struc
 		return true;
 	}
 	begin(admission);
-	admission->submission->protected = pb_core_timeslice_claim_protect(&node->slice);
+	admission->submission->protected = pb_core_timeslice_claim_protect(&node->slice, queue);
 	error = (flags & PB_FLAG_PAGING) != 0 ? admit_paging(firmware, admission)
 					      : admit_all(firmware, admission, false);
 	if (error == PB_ERROR_OK)
