@@ -69,8 +69,7 @@ static PB_CORE_COLD void poll_some_channels(struct pb_firmware *firmware, uint32
 		firmware->loop.last_channel = (uint8_t)channel;
 		channels &= ~(1u << channel);
 		pb_core_unmark_channel(&firmware->marks, channel);
-		if (pb_core_doorbell(firmware, channel))
-			pb_core_mark_channel(&firmware->marks, channel);
+		pb_core_doorbell(firmware, channel);
 	}
 }
 
@@ -82,8 +81,7 @@ static inline void poll_channels(struct pb_firmware *firmware, uint32_t channels
 		return;
 	}
 	pb_core_unmark_channels(&firmware->marks);
-	if (pb_core_doorbell(firmware, pb_bits_lowest(channels)))
-		pb_core_mark_channels(&firmware->marks, channels);
+	pb_core_doorbell(firmware, pb_bits_lowest(channels));
 }
 
 /** Gives a deferred task one slice: of the next channel in rotation that has one. */

@@ -267,7 +267,9 @@ void pb_core_stop_tick(struct pb_firmware *firmware)
 
 void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	if (on_event(queue, PB_CORE_STOPPING_EVENT_CLOSE) != PB_CORE_STOPPING_ACTION_FORGET)
+	/* Most queues that close have none: the machine need not be asked. */
+	if (!pb_core_queue_is_stopping(queue) ||
+	    on_event(queue, PB_CORE_STOPPING_EVENT_CLOSE) != PB_CORE_STOPPING_ACTION_FORGET)
 		return;
 	for (struct pb_core_stop *stop = find(firmware, queue); stop != NULL; stop = find(firmware, queue)) {
 		const uint32_t code = codes[stop->kind];
