@@ -31,7 +31,7 @@ PB_STATIC_ASSERT(PB_CHARGE_MICROSECONDS_MAX <= INT32_MAX / 2, "a deficit is char
  * A share of which no more is left, in microseconds, is used up. Engines are stopped at ticks: a submission that began a
  * little behind a tick would else run for one tick more than its share.
  */
-#define SHARE_LEFT ((int32_t)PB_TICK_MICROSECONDS / 32)
+#define SHARE_LEFT ((int32_t)PB_TICK_MICROSECONDS / 8)
 
 /** Engine time that a channel gets in one round, in microseconds. */
 static int32_t share(const struct pb_firmware *firmware, uint32_t channel)

@@ -12,7 +12,7 @@
 
 #define PB_VICTIM_CLIENTS 8u
 /** Nodes on which every client has work; on the last one of the card strategies have things happen at once. */
-#define PB_VICTIM_NODES (PB_CARD_NODES - 1u)
+#define PB_VICTIM_NODES 2u
 /** Length of a window in which a share is measured, and the steps by which windows begin, in microseconds. */
 #define PB_VICTIM_WINDOW_US 500000u
 #define PB_VICTIM_SAMPLE_US 10000u

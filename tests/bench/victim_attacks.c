@@ -9,6 +9,8 @@
 #define OWN_AT     370u
 #define SIGNAL_AT  380u
 #define OWN_QUEUES 8u
+#define BRIEF_AT 100u
+#define BRIEF_QUEUES 16u
 /** The longest quantum, in microseconds. */
 #define QUANTUM_US PB_QUANTUM_MICROSECONDS_MAX
 /** Time for which credit is saved, and then spent, in microseconds. */
@@ -64,16 +66,25 @@ static void ask_queue(struct pb_rival *rival, uint32_t code, uint32_t q, uint32_
 static void lengthen_quanta(struct pb_rival *rival, struct pb_random *random)
 {
 	(void)random;
-	for (uint32_t q = 0; q < rival->nodes; q++) {
-		struct pb_player_queue *queue = &rival->player.queues[q];
-		/* Pages lie behind each other, as pb_player_create() has them. */
-		const uint32_t arguments[] = {q, PB_PLAYER_ENTRIES, q * 0x400u, 0, PB_PRIORITY_NORMAL, QUANTUM_US};
+	for (uint32_t n = 0; n < rival->nodes; n++)
+		(void)pb_player_create_with(&rival->player, n,
+					    &(struct pb_player_wish){.node = n,
+								     .priority = PB_PRIORITY_NORMAL,
+								     .entries = PB_PLAYER_ENTRIES,
+								     .quantum_us = QUANTUM_US});
+}
 
-		if (!queue->open && !queue->asked)
-			*queue = (struct pb_player_queue){
-				.node = q,
-				.asked = pb_client_post(&rival->player.client, PB_COMMAND_QUEUE_CREATE, q,
-							arguments, 6)};
+/** Submissions that run for one short packet, in many queues. */
+static void submit_brief(struct pb_rival *rival, struct pb_random *random)
+{
+	(void)random;
+	for (uint32_t i = 0; i < BRIEF_QUEUES * rival->nodes; i++) {
+		const uint32_t q = BRIEF_AT + i;
+
+		while (want(rival, q, i % rival->nodes) &&
+		       pb_player_submit(&rival->player, q,
+					&(struct pb_player_submission){.program = PB_PLAYER_BRIEF}))
+			continue;
 	}
 }
 
@@ -184,8 +195,9 @@ static void do_all(struct pb_rival *rival, struct pb_random *random)
 
 const struct pb_victim_attack pb_victim_attacks[] = {
 	{"work", WORK, 0, 0, NULL},
-	{"trains", WORK, 400000, 1000, NULL},
-	{"quanta", WORK, 400000, 1000, lengthen_quanta},
+	{"trains", WORK, 20000, 50, NULL},
+	{"quanta", WORK, 20000, 50, lengthen_quanta},
+	{"brief", 0, 0, 0, submit_brief},
 	{"lists", WORK | PB_STRATEGY_LISTS, 0, 0, NULL},
 	{"chain", WORK | PB_STRATEGY_CHAIN, 0, 0, NULL},
 	{"flips", WORK | PB_STRATEGY_FLIPS, 0, 0, NULL},
@@ -194,16 +206,16 @@ const struct pb_victim_attack pb_victim_attacks[] = {
 	{"reuse", WORK | PB_STRATEGY_REUSE, 0, 0, NULL},
 	{"cycles", WORK | PB_STRATEGY_CYCLES, 0, 0, NULL},
 	{"kicks", WORK | PB_STRATEGY_KICKS, 0, 0, NULL},
-	{"stops", WORK | PB_STRATEGY_STOPS, 20000, 500, NULL},
+	{"stops", WORK | PB_STRATEGY_STOPS, 20000, 50, NULL},
 	{"idle", WORK | PB_STRATEGY_IDLE, 0, 0, NULL},
 	{"queries", WORK | PB_STRATEGY_QUERIES, 0, 0, NULL},
 	{"hoard", WORK | PB_STRATEGY_HOARD, 0, 0, NULL},
-	{"shield", WORK, 400000, 1000, shield_by_failure},
-	{"own_stops", WORK, 400000, 1000, stop_own},
-	{"credit", 0, 5000, 500, save_credit},
-	{"below", WORK, 20000, 500, starve_below},
+	{"shield", WORK, 20000, 50, shield_by_failure},
+	{"own_stops", WORK, 20000, 50, stop_own},
+	{"credit", 0, 5000, 50, save_credit},
+	{"below", WORK, 20000, 50, starve_below},
 	{"suspends", WORK, 0, 0, suspend_waiting},
 	{"segments", WORK, 0, 0, renew_segments},
-	{"all", ALL, 20000, 500, do_all},
+	{"all", ALL, 20000, 50, do_all},
 };
 const uint32_t pb_victim_attack_count = sizeof(pb_victim_attacks) / sizeof(pb_victim_attacks[0]);

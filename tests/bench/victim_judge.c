@@ -6,23 +6,29 @@
  */
 #include "patchbay/abi/errors.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/bench_board.h"
 #include "tests/bench/victim.h"
 
 #define ATTACKERS    (PB_VICTIM_CLIENTS - 2u)
 #define BOOT_PASSES  3000u
 /** A submission of a victim, and a packet in it, in microseconds; and entries of its patch list. */
-#define WORK_US   1000u
-#define PACKET_US 100u
+#define WORK_US   4000u
+#define PACKET_US 50u
 #define PATCHES   4u
 /** How long an attack lasts, in microseconds: one window until it is in full swing, one, and one by whose steps it moves. */
 #define LASTS_US (3u * PB_VICTIM_WINDOW_US)
+/** Shortest pause between two measurements of a kind, in microseconds; three times as long between preemptions. */
+#define PAUSE_US 1500u
 #define SAMPLES  (LASTS_US / PB_VICTIM_SAMPLE_US + 1u)
 
 /* The queues of the second victim beside those of its work. */
-#define WAITING_QUEUE 4u
-#define SIGNAL_QUEUE  5u
+#define WAITING_QUEUE 64u
+#define SIGNAL_QUEUE  65u
 /** Where these lie. Their priority is higher than that of the attackers. */
-#define WAKE_NODE 1u
+#define WAKE_NODE (PB_CARD_NODES - 1u)
+/** The queue of its work on a node, and entries of the ring: many more than the firmware takes ahead. */
+#define WORK_QUEUE(n) (16u * (n))
+#define ENTRIES       8u
 
 /** One kind of time that is measured. */
 struct latency {
@@ -41,6 +47,12 @@ static struct latency wake, reply, preempt;
 static uint64_t awaited; /**< timeline value that the waiting queue waits for; 0: it does not */
 static uint64_t samples[PB_VICTIM_NODES][SAMPLES];
 static uint32_t sampled;
+extern uint32_t d_pass, d_idle, d_wait,d_raise,d_ring;
+
+static uint64_t all_samples[PB_VICTIM_NODES][SAMPLES];
+extern uint64_t pb_victim_slept;
+static uint64_t slept0;
+
 static uint64_t began;
 
 static uint64_t now(void)
@@ -70,15 +82,16 @@ static void note(struct latency *latency)
 		latency->most = took;
 }
 
-static void end(struct latency *latency)
+static void end(struct latency *latency, uint32_t pause)
 {
 	note(latency);
 	latency->count++;
 	latency->waiting = false;
-	latency->next = now() + 500u + pb_random_below(&random, 4000);
+	latency->next = now() + pause + pb_random_below(&random, pause);
 }
 
 /** Its waiting queue waits for a value of the other one; later that is signalled. A wake takes from there to the waiter's end. */
+static uint32_t sa, sb, sc; extern uint64_t d_fed, d_fence; static uint64_t sigat; static uint32_t sigmost;
 static void measure_wake(void)
 {
 	const struct pb_player_queue *signal = &second.queues[SIGNAL_QUEUE];
@@ -94,14 +107,15 @@ static void measure_wake(void)
 		return;
 	}
 	if (signal->timeline < awaited && is_due(&wake))
-		(void)pb_player_submit(&second, SIGNAL_QUEUE,
-				       &(struct pb_player_submission){.program = PB_PLAYER_EMPTY});
+		{ (void)pb_player_submit(&second, SIGNAL_QUEUE,
+				       &(struct pb_player_submission){.program = PB_PLAYER_EMPTY}); sigat = now(); }
+	if (pb_player_reached(&second, SIGNAL_QUEUE) >= awaited && !wake.waiting && now() - sigat > sigmost) { sigmost = (uint32_t)(now() - sigat); sa = (uint32_t)(d_fed-sigat); sb = (uint32_t)(d_fence - d_fed); sc = (uint32_t)(now()-d_fence); }
 	if (pb_player_reached(&second, SIGNAL_QUEUE) >= awaited)
 		begin(&wake);
 	if (pb_player_outstanding(&second, WAITING_QUEUE) != 0)
 		return;
 	awaited = 0;
-	end(&wake);
+	end(&wake, PAUSE_US);
 }
 
 static void measure_commands(void)
@@ -123,9 +137,9 @@ static void replied(void *context, const struct pb_question *question, const str
 	(void)context;
 	pb_bench_require(answer->error == PB_ERROR_OK, "a victim's command");
 	if (question->code == PB_COMMAND_QUERY)
-		end(&reply);
+		end(&reply, PAUSE_US);
 	if (question->code == PB_COMMAND_PREEMPT)
-		end(&preempt);
+		end(&preempt, 3u * PAUSE_US);
 }
 
 /* ---- what the hosts do ---- */
@@ -136,7 +150,7 @@ static void work(struct pb_player *player, uint32_t first)
 	const struct pb_player_submission submission = {.program = PB_PLAYER_WORK, .patches = PATCHES};
 
 	for (uint32_t n = first; n < PB_VICTIM_NODES; n++) {
-		while (pb_player_submit(player, n, &submission))
+		while (pb_player_submit(player, WORK_QUEUE(n), &submission))
 			continue;
 	}
 }
@@ -146,7 +160,8 @@ static void sample(void)
 	if (sampled == SAMPLES || now() - began < (uint64_t)sampled * PB_VICTIM_SAMPLE_US)
 		return;
 	for (uint32_t n = 0; n < PB_VICTIM_NODES; n++)
-		samples[n][sampled] = pb_victim_engine_time(n, victim.client.channel);
+	{ all_samples[n][sampled]=0; for (uint32_t c = 0; c < 9; c++) all_samples[n][sampled] += pb_victim_engine_time(n, c);
+		samples[n][sampled] = pb_victim_engine_time(n, victim.client.channel); }
 	sampled++;
 }
 
@@ -192,18 +207,23 @@ static void grant(uint32_t channel)
 	pb_bench_require(false, "the admin has no reply");
 }
 
-static void join(struct pb_player *player, uint32_t channel, uint32_t work_us, uint32_t packet_us)
+static void join(struct pb_player *player, uint32_t channel, uint32_t work_us, uint32_t packet_us, uint32_t strategies)
 {
 	pb_bench_require(pb_player_join(player, &pb_victim_world, channel, work_us, packet_us,
 					pb_victim_settle),
 			 "a client joins");
+	/* Each rescan is a search of the whole table: it is a weapon, and only of those who attack with it. */
+	player->client.patient = (strategies & PB_STRATEGY_KICKS) == 0;
 }
 
 static void open_queues(void)
 {
 	for (uint32_t n = 0; n < PB_VICTIM_NODES; n++) {
-		(void)pb_player_create(&victim, n, n, PB_PRIORITY_NORMAL);
-		(void)pb_player_create(&second, n, n, PB_PRIORITY_NORMAL);
+		const struct pb_player_wish wish = {
+			.node = n, .priority = PB_PRIORITY_NORMAL, .entries = ENTRIES};
+
+		(void)pb_player_create_with(&victim, WORK_QUEUE(n), &wish);
+		(void)pb_player_create_with(&second, WORK_QUEUE(n), &wish);
 	}
 	(void)pb_player_create(&second, WAITING_QUEUE, WAKE_NODE, PB_PRIORITY_REALTIME);
 	(void)pb_player_create(&second, SIGNAL_QUEUE, WAKE_NODE, PB_PRIORITY_REALTIME);
@@ -228,8 +248,8 @@ static void begin_attack(uint32_t number)
 		pb_victim_settle(&pb_victim_world);
 	/* Attackers stand on both sides of each victim. */
 	grant(channel[4]);
-	join(&victim, channel[0], WORK_US, PACKET_US);
-	join(&second, channel[4], WORK_US, PACKET_US);
+	join(&victim, channel[0], WORK_US, PACKET_US, 0);
+	join(&second, channel[4], WORK_US, PACKET_US, 0);
 	for (uint32_t r = 0; r < ATTACKERS; r++) {
 		attackers[r] = (struct pb_rival){.strategies = attack->strategies,
 						 .nodes = PB_VICTIM_NODES,
@@ -238,10 +258,34 @@ static void begin_attack(uint32_t number)
 						 .chain = 300u};
 		join(&attackers[r].player, channel[r < 3u ? r + 1u : r + 2u],
 		     attack->work_us != 0 ? attack->work_us : WORK_US,
-		     attack->packet_us != 0 ? attack->packet_us : PACKET_US);
+		     attack->packet_us != 0 ? attack->packet_us : PACKET_US, attack->strategies);
 	}
 	open_queues();
-	began = now();
+	began = now();slept0=pb_victim_slept;d_pass=d_idle=d_wait=d_raise=d_ring=0;
+}
+
+static void diag(void)
+{
+	for (uint32_t n = 0; n < PB_VICTIM_NODES; n++) {
+		uint32_t worst = 9999, util = 9999;
+		for (uint32_t i = PB_VICTIM_WINDOW_SAMPLES; i + PB_VICTIM_WINDOW_SAMPLES < SAMPLES; i++) {
+			const uint64_t got = samples[n][i + PB_VICTIM_WINDOW_SAMPLES] - samples[n][i];
+			const uint64_t all = all_samples[n][i + PB_VICTIM_WINDOW_SAMPLES] - all_samples[n][i];
+			if (got*8/500 < worst) worst = (uint32_t)(got*8/500);
+			if (all/500 < util) util = (uint32_t)(all/500);
+		}
+		pb_bench_print_text("   node "); pb_bench_print_number(n); pb_bench_print_text(" share "); pb_bench_print_number(worst);
+		pb_bench_print_text(" util "); pb_bench_print_number(util);
+		for (uint32_t c = 0; c < 9; c++) { pb_bench_print_text(" "); pb_bench_print_number((uint32_t)(pb_victim_engine_time(n, c)/1000)); }
+		pb_bench_print_text("\n");
+	}
+	pb_bench_print_text("   passes "); pb_bench_print_number(d_pass); pb_bench_print_text(" idles "); pb_bench_print_number(d_idle);pb_bench_print_text(" waits "); pb_bench_print_number(d_wait);
+	pb_bench_print_text(" raises "); pb_bench_print_number(d_raise);
+	pb_bench_print_text(" rings "); pb_bench_print_number(d_ring);
+	pb_bench_print_text(" us "); pb_bench_print_number((uint32_t)(now()-began));
+	d_pass=d_idle=d_wait=d_raise=d_ring=0;
+	pb_bench_print_text("   sigmost "); pb_bench_print_number(sigmost); sigmost=0;pb_bench_print_text(" = ");pb_bench_print_number(sa);pb_bench_print_text(" + ");pb_bench_print_number(sb);pb_bench_print_text(" + ");pb_bench_print_number(sc);
+	pb_bench_print_text("   slept "); pb_bench_print_number((uint32_t)((pb_victim_slept-slept0)*1000/(now()-began))); pb_bench_print_text("\n");
 }
 
 static void find_worst_window(struct pb_victim_result *result)
@@ -269,7 +313,7 @@ void pb_victim_judge(uint32_t number, struct pb_victim_result *result)
 	note(&wake);
 	note(&reply);
 	note(&preempt);
-	find_worst_window(result);
+	diag(); find_worst_window(result);
 	result->wake = wake.most;
 	result->reply = reply.most;
 	result->preempt = preempt.most;
