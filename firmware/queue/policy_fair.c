@@ -332,19 +332,33 @@ static uint32_t channels_of(struct pb_core_node *node)
 	return channels;
 }
 
+/** Channels with a debt at a priority of the node. */
+static uint32_t debtors_of(const struct pb_core_node *node)
+{
+	uint32_t debtors = 0;
+
+	for (uint32_t priority = 0; priority < PB_PRIORITIES; priority++) {
+		for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++)
+			debtors |= (uint32_t)(node->fair.at[priority].deficit[channel] < 0) << channel;
+	}
+	return debtors;
+}
+
 void pb_core_fair_tick(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	const uint32_t busy = channels_of(node);
+	uint32_t left = debtors_of(node);
 	int32_t weights = 0;
 
-	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++)
+	if (left != 0)
+		left &= ~channels_of(node);
+	for (uint32_t channel = 0; left != 0 && channel < PB_LIMIT_CHANNELS; channel++)
 		weights += (int32_t)firmware->channels[channel].grants.weight;
-	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++) {
+	for (; left != 0; left &= left - 1u) {
+		const uint32_t channel = pb_bits_lowest(left);
 		const int32_t weight = (int32_t)firmware->channels[channel].grants.weight;
 		const int32_t part = (int32_t)PB_TICK_MICROSECONDS * weight / weights;
 
-		for (uint32_t priority = 0; (busy >> channel & 1u) == 0 && priority < PB_PRIORITIES;
-		     priority++) {
+		for (uint32_t priority = 0; priority < PB_PRIORITIES; priority++) {
 			int32_t *deficit = &node->fair.at[priority].deficit[channel];
 
 			if (*deficit < 0)

@@ -18,7 +18,7 @@ static void print_result(const char *name, const struct pb_victim_result *result
 	pb_bench_print_text("# ");
 	pb_bench_print_text(name);
 	print_part(": share ", result->share);
-	print_part(" permille, node ", result->node);
+	print_part(" permille, in any window ", result->anywhere);
 	print_part("; wake ", result->wake);
 	print_part(" us, reply ", result->reply);
 	print_part(" us, preemption ", result->preempt);

@@ -56,6 +56,7 @@ struct pb_victim_attack {
 	uint32_t strategies; /**< PB_STRATEGY_* */
 	uint32_t work_us;    /**< of a submission of an attacker; 0: as those of a victim */
 	uint32_t packet_us;  /**< of a packet in it: the engine can stop behind each */
+	bool below; /**< it has work of lower priorities too, which is due a part of the time */
 	/** What else it does; NULL: nothing. */
 	void (*act)(struct pb_rival *rival, struct pb_random *random);
 };
@@ -68,7 +69,7 @@ extern const uint32_t pb_victim_attack_count;
 /** What one attack did to the victims at most. */
 struct pb_victim_result {
 	uint32_t share;   /**< least part of its fair share that the victim got in a window, permille */
-	uint32_t node;    /**< where */
+	uint32_t anywhere; /**< the same of windows that begin at any sample */
 	uint32_t wake;    /**< longest wake, in microseconds */
 	uint32_t reply;   /**< longest time to a reply, in microseconds */
 	uint32_t preempt; /**< longest preemption, in microseconds */
