@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "firmware/compiler.h"
 #include "firmware/instance.h"
 
 /** Where the capability table goes: behind the boot block. */
@@ -137,7 +138,7 @@ static bool engines_are_settled(struct pb_firmware *firmware)
 	return settled;
 }
 
-bool pb_core_boot_step(struct pb_firmware *firmware)
+PB_CORE_COLD bool pb_core_boot_step(struct pb_firmware *firmware)
 {
 	if (!engines_are_settled(firmware))
 		return false;
@@ -154,7 +155,7 @@ bool pb_core_boot_step(struct pb_firmware *firmware)
 	pb_core_endpoint_init(firmware);
 	write_stage(firmware, PB_BOOT_STAGE_RINGS_CLEARED);
 	write_stage(firmware, PB_BOOT_STAGE_RUNNING);
-	firmware->boot.booting = 0;
+	firmware->boot.booting = false;
 	/* Hosts may have asked while it booted. */
 	pb_core_mark_channels(&firmware->marks, (1u << PB_LIMIT_CHANNELS) - 1u);
 	return true;
@@ -163,5 +164,5 @@ bool pb_core_boot_step(struct pb_firmware *firmware)
 void pb_core_boot_begin(struct pb_core_boot *boot, struct pb_boot_block *block)
 {
 	boot->block = block;
-	boot->booting = 1u << PB_LINE_TICK;
+	boot->booting = true;
 }

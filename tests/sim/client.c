@@ -175,10 +175,8 @@ bool pb_client_event(struct pb_client *client, struct pb_event *event)
 /** Whether a kick is to be a rescan. Unless the client is patient, the ring counts as full now and then: schedules are too short to fill it. */
 static bool kicks_are_full(const struct pb_client *client)
 {
-	if (client->patient)
-		return client->kick_put - pb_shared_read32(&client->entry->kick_get) >=
-		       PB_LIMIT_KICK_ENTRIES;
-	return client->kick_put / 8u != client->rescans;
+	return (!client->patient && client->kick_put / 8u != client->rescans) ||
+	       client->kick_put - pb_shared_read32(&client->entry->kick_get) >= PB_LIMIT_KICK_ENTRIES;
 }
 
 void pb_client_kick(struct pb_client *client, uint32_t handle)

@@ -101,7 +101,7 @@ static void preparation_behind_a_recalled_submission_is_charged(void **state)
 	pb_core_ready_append(queues, &node->ready, &queues[1]);
 	pb_core_in_flight_next(&node->flight)->queue = &queues[0];
 	node->staged.kind = PB_CORE_STAGED_JOB;
-	node->staged.job = &firmware.jobs.at[0];
+	node->staged.job = &firmware.job[0];
 	node->staged.preparing = 700;
 	pb_core_timeslice_expire(&node->slice, &queues[0], 1);
 	pb_core_recall(&firmware, node);
@@ -122,7 +122,7 @@ static void preparation_that_comes_to_nothing_is_charged(void **state)
 	pb_core_ready_append(queues, &node->ready, &queues[1]);
 	pb_core_in_flight_next(&node->flight)->queue = &queues[0];
 	node->staged.kind = PB_CORE_STAGED_JOB;
-	node->staged.job = &firmware.jobs.at[0];
+	node->staged.job = &firmware.job[0];
 	node->staged.preparing = 700;
 	pb_core_preempt_return_staged(&firmware, node);
 	assert_int_equal(node->fair.at[PRIORITY].deficit[0], -300);
