@@ -54,9 +54,6 @@ uint64_t pb_victim_engine_time(uint32_t node, uint32_t channel);
 struct pb_victim_attack {
 	const char *name;
 	uint32_t strategies; /**< PB_STRATEGY_* */
-	uint32_t work_us;    /**< of a submission of an attacker; 0: as those of a victim */
-	uint32_t packet_us;  /**< of a packet in it: the engine can stop behind each */
-	bool below; /**< it has work of lower priorities too, which is due a part of the time */
 	/** What else it does; NULL: nothing. */
 	void (*act)(struct pb_rival *rival, struct pb_random *random);
 };

@@ -1,65 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The attacks: words that any ordinary host may write. Most are strategies of the contests; each attacker has as much work
- * as a victim besides. Those written out here would not fit a contest, whose submissions are shorter.
+ * The attacks: words that any ordinary host may write. Most are strategies of the contests; four are written out here.
+ * An attacker has as much work as a victim besides, unless its attack is about that work.
  */
 #include "tests/bench/victim.h"
 
-/* Queues of an attacker beyond those of its nodes. No strategy that an attack below is combined with uses them. */
-#define OWN_AT     370u
-#define SIGNAL_AT  380u
-#define OWN_QUEUES 8u
-#define BRIEF_AT 100u
-#define BRIEF_QUEUES 16u
-/** The longest quantum, in microseconds. */
-#define QUANTUM_US PB_QUANTUM_MICROSECONDS_MAX
-/** Time for which credit is saved, and then spent, in microseconds. */
-#define CREDIT_US 200000u
-#define SEGMENT_BYTES  0x40000u
-#define SEGMENTS_FIRST 2u
-#define SEGMENTS       8u
+/* Queues of an attacker that no strategy uses which is combined with an attack below. */
+#define BRIEF_AT      100u
+#define BRIEF_QUEUES  16u /* on each node */
+#define SUSPENDED_AT  100u
+#define SUSPENDED     8u
+#define NEVER_AT      120u
+#define SEGMENT_BYTES 0x40000u
+#define SEGMENT_FIRST 2u
+#define SEGMENTS      8u
+
+static const struct pb_player_submission nothing = {.program = PB_PLAYER_EMPTY};
+static const struct pb_player_submission brief = {.program = PB_PLAYER_BRIEF};
 
 /** Creates the queue if it does not exist. @return true: it is open */
-static bool want_with(struct pb_rival *rival, uint32_t q, uint32_t node, uint32_t priority)
-{
-	const struct pb_player_queue *queue = &rival->player.queues[q];
-
-	if (queue->open && !queue->asked)
-		return true;
-	(void)pb_player_create(&rival->player, q, node, priority);
-	return false;
-}
-
 static bool want(struct pb_rival *rival, uint32_t q, uint32_t node)
 {
-	return want_with(rival, q, node, PB_PRIORITY_NORMAL);
-}
-
-static void fill(struct pb_rival *rival, uint32_t q)
-{
-	while (pb_player_submit(&rival->player, q,
-				&(struct pb_player_submission){.program = PB_PLAYER_WORK}))
-		continue;
-}
-
-/** Has queue q wait for a timeline value of queue `target`, `ahead` of its last submission. */
-static bool await(struct pb_rival *rival, uint32_t q, uint32_t target, uint64_t ahead)
-{
-	const struct pb_player_queue *awaited = &rival->player.queues[target];
-
-	return pb_player_submit(&rival->player, q,
-				&(struct pb_player_submission){.awaited = awaited->handle,
-							       .awaited_time = awaited->timeline + ahead});
-}
-
-static void ask_queue(struct pb_rival *rival, uint32_t code, uint32_t q, uint32_t flags)
-{
-	const struct pb_player_queue *queue = &rival->player.queues[q];
-	const uint32_t arguments[] = {queue->handle, queue->put,
-				      code == PB_COMMAND_SUSPEND ? flags : 7u, flags};
-
-	if (queue->open && !pb_client_asks(&rival->player.client, code, q))
-		(void)pb_client_post(&rival->player.client, code, q, arguments, 4);
+	if (rival->player.queues[q].open && !rival->player.queues[q].asked)
+		return true;
+	(void)pb_player_create(&rival->player, q, node, PB_PRIORITY_NORMAL);
+	return false;
 }
 
 /** The queues of its work have the longest quantum. */
@@ -71,7 +36,8 @@ static void lengthen_quanta(struct pb_rival *rival, struct pb_random *random)
 					    &(struct pb_player_wish){.node = n,
 								     .priority = PB_PRIORITY_NORMAL,
 								     .entries = PB_PLAYER_ENTRIES,
-								     .quantum_us = QUANTUM_US});
+								     .quantum_us =
+									     PB_QUANTUM_MICROSECONDS_MAX});
 }
 
 /** Submissions that run for one short packet, in many queues. */
@@ -79,143 +45,79 @@ static void submit_brief(struct pb_rival *rival, struct pb_random *random)
 {
 	(void)random;
 	for (uint32_t i = 0; i < BRIEF_QUEUES * rival->nodes; i++) {
-		const uint32_t q = BRIEF_AT + i;
-
-		while (want(rival, q, i % rival->nodes) &&
-		       pb_player_submit(&rival->player, q,
-					&(struct pb_player_submission){.program = PB_PLAYER_BRIEF}))
+		while (want(rival, BRIEF_AT + i, i % rival->nodes) &&
+		       pb_player_submit(&rival->player, BRIEF_AT + i, &brief))
 			continue;
 	}
 }
 
-/** Each long submission is followed by one that must fail: there is no such context. */
-static void shield_by_failure(struct pb_rival *rival, struct pb_random *random)
-{
-	const uint32_t context = rival->player.context;
-
-	(void)random;
-	for (uint32_t n = 0; n < rival->nodes; n++) {
-		while (want(rival, n, n) &&
-		       pb_player_submit(&rival->player, n,
-					&(struct pb_player_submission){.program = PB_PLAYER_WORK})) {
-			rival->player.context = 0;
-			(void)pb_player_submit(&rival->player, n,
-					       &(struct pb_player_submission){.program = PB_PLAYER_BRIEF});
-			rival->player.context = context;
-		}
-	}
-}
-
-/** Preempts and suspends what it runs, and lets it end first. */
-static void stop_own(struct pb_rival *rival, struct pb_random *random)
-{
-	for (uint32_t n = 0; n < rival->nodes; n++) {
-		if (pb_random_one_in(random, 2))
-			ask_queue(rival, PB_COMMAND_PREEMPT, n, 0);
-		else if (pb_random_one_in(random, 2))
-			ask_queue(rival, PB_COMMAND_SUSPEND, n, PB_STOP_RECALL);
-		else
-			ask_queue(rival, PB_COMMAND_RESUME, n, 0);
-	}
-}
-
-/** For a while its queues are served and wait again, round after round; then they are filled. */
-static void save_credit(struct pb_rival *rival, struct pb_random *random)
-{
-	const bool saves = rival->player.client.world->now / CREDIT_US % 2u == 0;
-
-	if (!want(rival, SIGNAL_AT, PB_CARD_NODES - 1u))
-		return;
-	if (pb_player_outstanding(&rival->player, SIGNAL_AT) == 0 && pb_random_one_in(random, 8))
-		(void)pb_player_submit(&rival->player, SIGNAL_AT,
-				       &(struct pb_player_submission){.program = PB_PLAYER_EMPTY});
-	for (uint32_t n = 0; n < rival->nodes; n++) {
-		if (!want(rival, n, n))
-			continue;
-		if (!saves)
-			fill(rival, n);
-		else if (pb_player_outstanding(&rival->player, n) < 2u)
-			(void)await(rival, n, SIGNAL_AT, 1);
-	}
-}
-
-/** Work at the two lower priorities too. */
-static void starve_below(struct pb_rival *rival, struct pb_random *random)
-{
-	(void)random;
-	for (uint32_t n = 0; n < rival->nodes; n++) {
-		for (uint32_t priority = PB_PRIORITY_IDLE; priority < PB_PRIORITY_NORMAL; priority++) {
-			const uint32_t q = OWN_AT + 2u * n + priority;
-
-			if (want_with(rival, q, n, priority))
-				fill(rival, q);
-		}
-	}
-}
-
-/** Suspends queues, with draining, that wait for ever. */
+/** Suspends queues, with draining, that wait for a value that never comes. */
 static void suspend_waiting(struct pb_rival *rival, struct pb_random *random)
 {
+	const struct pb_player_queue *never = &rival->player.queues[NEVER_AT];
+
 	(void)random;
-	if (!want(rival, SIGNAL_AT, 0))
+	if (!want(rival, NEVER_AT, 0))
 		return;
-	for (uint32_t q = OWN_AT; q < OWN_AT + OWN_QUEUES; q++) {
-		if (!want(rival, q, q % rival->nodes))
-			continue;
-		if (pb_player_outstanding(&rival->player, q) == 0)
-			(void)await(rival, q, SIGNAL_AT, 1);
-		ask_queue(rival, PB_COMMAND_SUSPEND, q, 0);
+	for (uint32_t q = SUSPENDED_AT; q < SUSPENDED_AT + SUSPENDED; q++) {
+		const struct pb_player_queue *queue = &rival->player.queues[q];
+		const uint32_t arguments[] = {queue->handle, queue->put + 1u, 0};
+		struct pb_player_submission waits = nothing;
+
+		waits.awaited = never->handle;
+		waits.awaited_time = 1u;
+		if (want(rival, q, q % rival->nodes) && pb_player_outstanding(&rival->player, q) == 0 &&
+		    pb_player_submit(&rival->player, q, &waits))
+			(void)pb_client_post(&rival->player.client, PB_COMMAND_SUSPEND, q, arguments, 3);
 	}
 }
 
 /** Segments that come and go: what they had is cleared. */
 static void renew_segments(struct pb_rival *rival, struct pb_random *random)
 {
-	struct pb_client *client = &rival->player.client;
-	const uint32_t id = SEGMENTS_FIRST + pb_random_below(random, SEGMENTS);
+	const uint32_t id = SEGMENT_FIRST + pb_random_below(random, SEGMENTS);
 	const uint32_t base = id * 0x1000000u;
 	const uint32_t arguments[] = {id, PB_SEGMENT_LINEAR, base, 0, base, 0, SEGMENT_BYTES, 0, SEGMENT_BYTES};
+	const uint32_t code =
+		pb_random_one_in(random, 2) ? PB_COMMAND_SEGMENT_CREATE : PB_COMMAND_SEGMENT_DESTROY;
 
-	if (pb_client_open_questions(client) >= PB_LIMIT_CONTROL_ENTRIES - 4u)
-		return;
-	(void)pb_client_post(client, pb_random_one_in(random, 2) ? PB_COMMAND_SEGMENT_CREATE
-								   : PB_COMMAND_SEGMENT_DESTROY,
-			     0, arguments, 9);
-}
-
-static void do_all(struct pb_rival *rival, struct pb_random *random)
-{
-	shield_by_failure(rival, random);
-	stop_own(rival, random);
-	renew_segments(rival, random);
+	if (pb_client_open_questions(&rival->player.client) < PB_LIMIT_CONTROL_ENTRIES / 2u)
+		(void)pb_client_post(&rival->player.client, code, 0, arguments, 9);
 }
 
 #define WORK PB_STRATEGY_WORK
-#define ALL  (((1u << PB_STRATEGY_COUNT) - 1u) & ~(uint32_t)PB_STRATEGY_HANGS)
+#define LONG PB_STRATEGY_LONG
+/** All strategies but those that keep the attacker itself from the engine, or cost the engine time that is the culprit's. */
+#define MANY                                                                                                 \
+	(WORK | PB_STRATEGY_CHAIN | PB_STRATEGY_FLIPS | PB_STRATEGY_FANOUT | PB_STRATEGY_CHURN |             \
+	 PB_STRATEGY_REUSE | PB_STRATEGY_CYCLES | PB_STRATEGY_KICKS | PB_STRATEGY_IDLE |                     \
+	 PB_STRATEGY_QUERIES | PB_STRATEGY_HOARD | PB_STRATEGY_TRAIN | PB_STRATEGY_SHIELD |                  \
+	 PB_STRATEGY_WRONG)
 
 const struct pb_victim_attack pb_victim_attacks[] = {
-	{"work", WORK, 0, 0, false, NULL},
-	{"trains", WORK, 20000, 50, false, NULL},
-	{"quanta", WORK, 20000, 50, false, lengthen_quanta},
-	{"brief", 0, 0, 0, false, submit_brief},
-	{"lists", WORK | PB_STRATEGY_LISTS, 0, 0, false, NULL},
-	{"chain", WORK | PB_STRATEGY_CHAIN, 0, 0, false, NULL},
-	{"flips", WORK | PB_STRATEGY_FLIPS, 0, 0, false, NULL},
-	{"fanout", WORK | PB_STRATEGY_FANOUT, 0, 0, false, NULL},
-	{"churn", WORK | PB_STRATEGY_CHURN, 0, 0, false, NULL},
-	{"reuse", WORK | PB_STRATEGY_REUSE, 0, 0, false, NULL},
-	{"cycles", WORK | PB_STRATEGY_CYCLES, 0, 0, false, NULL},
-	{"kicks", WORK | PB_STRATEGY_KICKS, 0, 0, false, NULL},
-	{"stops", WORK | PB_STRATEGY_STOPS, 20000, 50, false, NULL},
-	{"idle", WORK | PB_STRATEGY_IDLE, 0, 0, false, NULL},
-	{"queries", WORK | PB_STRATEGY_QUERIES, 0, 0, false, NULL},
-	{"hoard", WORK | PB_STRATEGY_HOARD, 0, 0, false, NULL},
-	{"shield", WORK, 20000, 50, false, shield_by_failure},
-	{"own_stops", WORK, 20000, 50, false, stop_own},
-	{"credit", 0, 5000, 50, false, save_credit},
-	{"below", WORK, 20000, 50, true, starve_below},
-	{"suspends", WORK, 0, 0, false, suspend_waiting},
-	{"segments", WORK, 0, 0, false, renew_segments},
-	{"all", ALL, 20000, 50, false, do_all},
+	{"work", WORK, NULL},
+	{"long", LONG, NULL},
+	{"quanta", LONG, lengthen_quanta},
+	{"train", PB_STRATEGY_TRAIN, NULL},
+	{"brief", 0, submit_brief},
+	{"lists", WORK | PB_STRATEGY_LISTS, NULL},
+	{"chain", WORK | PB_STRATEGY_CHAIN, NULL},
+	{"flips", WORK | PB_STRATEGY_FLIPS, NULL},
+	{"fanout", WORK | PB_STRATEGY_FANOUT, NULL},
+	{"churn", WORK | PB_STRATEGY_CHURN, NULL},
+	{"reuse", WORK | PB_STRATEGY_REUSE, NULL},
+	{"cycles", WORK | PB_STRATEGY_CYCLES, NULL},
+	{"kicks", WORK | PB_STRATEGY_KICKS, NULL},
+	{"stops", WORK | PB_STRATEGY_STOPS, NULL},
+	{"idle", WORK | PB_STRATEGY_IDLE, NULL},
+	{"queries", WORK | PB_STRATEGY_QUERIES, NULL},
+	{"hoard", WORK | PB_STRATEGY_HOARD, NULL},
+	{"shield", PB_STRATEGY_SHIELD, NULL},
+	{"wrong", PB_STRATEGY_WRONG, NULL},
+	{"credit", PB_STRATEGY_CREDIT, NULL},
+	{"low", WORK | PB_STRATEGY_LOW, NULL},
+	{"suspends", WORK, suspend_waiting},
+	{"segments", WORK, renew_segments},
+	{"many", MANY, NULL},
 };
 const uint32_t pb_victim_attack_count = sizeof(pb_victim_attacks) / sizeof(pb_victim_attacks[0]);

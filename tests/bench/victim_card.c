@@ -26,8 +26,6 @@
 
 #define COUNTER_MASK 0x00ffffffu
 
-extern uint64_t pb_victim_slept; uint64_t pb_victim_slept;extern uint32_t d_pass, d_idle, d_wait, d_raise, d_ring; uint32_t d_pass, d_idle, d_wait, d_raise,d_ring;
-extern uint64_t d_fed, d_fence; uint64_t d_fed, d_fence;
 struct engine {
 	struct pb_engine_model model;
 	bool running;     /**< its doorbell was rung, or it has more to run */
@@ -108,7 +106,7 @@ static void engine_interrupt(void *context)
 	/* At a fence, and as it has stopped: another submission is next. */
 	count_time(node);
 	models[node].current = pb_shared_read32(&registers_of(node)->sequence) + 1u;
-	raise_line(PB_LINE_NODE(node)); if (node == 3) d_fence = pb_victim_world.now;
+	raise_line(PB_LINE_NODE(node));
 }
 
 static void run_engine(uint32_t node, uint32_t microseconds)
@@ -169,7 +167,7 @@ static void go_on(void)
 }
 
 static void timer_rings(uint32_t counter)
-{ d_ring++;
+{
 	stand_still(counter);
 	move_others(true);
 	pb_victim_board_ring_after(STEP);
@@ -194,7 +192,7 @@ static void lines_raise(void *context, uint32_t line)
 		return;
 	pb_cpu_mask_interrupts();
 	stand_still(pb_victim_board_counter());
-	models[node].running = true; d_raise++; if (node == 3) d_fed = pb_victim_world.now;
+	models[node].running = true;
 	move_others(false);
 	go_on();
 	pb_cpu_unmask_interrupts();
@@ -206,12 +204,12 @@ static void lines_idle_enter(void *context)
 }
 
 static void lines_idle_wait(void *context)
-{ d_wait++;
+{
 	(void)context;
 	pb_cpu_mask_interrupts();
 	stand_still(pb_victim_board_counter());
 	while (pb_shared_read32(&pending) == 0) {
-		counts += (uint64_t)STEP_US * COUNTS_US; pb_victim_slept += STEP_US;
+		counts += (uint64_t)STEP_US * COUNTS_US;
 		move_others(true);
 	}
 	pb_victim_board_ring_after(STEP);
@@ -291,9 +289,8 @@ void pb_victim_boot(void)
 void pb_victim_settle(struct pb_world *world)
 {
 	(void)world;
-	d_pass++;
-	if (!pb_firmware_pass(firmware)) { d_idle++;
-		pb_firmware_idle(firmware); }
+	if (!pb_firmware_pass(firmware))
+		pb_firmware_idle(firmware);
 }
 
 void pb_victim_run(uint64_t until, void (*act)(void))

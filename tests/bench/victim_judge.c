@@ -6,7 +6,6 @@
  */
 #include "patchbay/abi/errors.h"
 #include "tests/bench/bench.h"
-#include "tests/bench/bench_board.h"
 #include "tests/bench/victim.h"
 
 #define ATTACKERS    (PB_VICTIM_CLIENTS - 2u)
@@ -47,11 +46,7 @@ static struct latency wake, reply, preempt;
 static uint64_t awaited; /**< timeline value that the waiting queue waits for; 0: it does not */
 static uint64_t samples[PB_VICTIM_NODES][SAMPLES];
 static uint32_t sampled;
-extern uint32_t d_pass, d_idle, d_wait,d_raise,d_ring;
 
-static uint64_t all_samples[PB_VICTIM_NODES][SAMPLES];
-extern uint64_t pb_victim_slept;
-static uint64_t slept0;
 
 static uint64_t began;
 
@@ -91,7 +86,6 @@ static void end(struct latency *latency, uint32_t pause)
 }
 
 /** Its waiting queue waits for a value of the other one; later that is signalled. A wake takes from there to the waiter's end. */
-static uint32_t sa, sb, sc; extern uint64_t d_fed, d_fence; static uint64_t sigat; static uint32_t sigmost;
 static void measure_wake(void)
 {
 	const struct pb_player_queue *signal = &second.queues[SIGNAL_QUEUE];
@@ -107,9 +101,8 @@ static void measure_wake(void)
 		return;
 	}
 	if (signal->timeline < awaited && is_due(&wake))
-		{ (void)pb_player_submit(&second, SIGNAL_QUEUE,
-				       &(struct pb_player_submission){.program = PB_PLAYER_EMPTY}); sigat = now(); }
-	if (pb_player_reached(&second, SIGNAL_QUEUE) >= awaited && !wake.waiting && now() - sigat > sigmost) { sigmost = (uint32_t)(now() - sigat); sa = (uint32_t)(d_fed-sigat); sb = (uint32_t)(d_fence - d_fed); sc = (uint32_t)(now()-d_fence); }
+		(void)pb_player_submit(&second, SIGNAL_QUEUE,
+				       &(struct pb_player_submission){.program = PB_PLAYER_EMPTY});
 	if (pb_player_reached(&second, SIGNAL_QUEUE) >= awaited)
 		begin(&wake);
 	if (pb_player_outstanding(&second, WAITING_QUEUE) != 0)
@@ -160,8 +153,7 @@ static void sample(void)
 	if (sampled == SAMPLES || now() - began < (uint64_t)sampled * PB_VICTIM_SAMPLE_US)
 		return;
 	for (uint32_t n = 0; n < PB_VICTIM_NODES; n++)
-	{ all_samples[n][sampled]=0; for (uint32_t c = 0; c < 9; c++) all_samples[n][sampled] += pb_victim_engine_time(n, c);
-		samples[n][sampled] = pb_victim_engine_time(n, victim.client.channel); }
+		samples[n][sampled] = pb_victim_engine_time(n, victim.client.channel);
 	sampled++;
 }
 
@@ -257,41 +249,16 @@ static void begin_attack(uint32_t number)
 						 .patches = PB_PLAYER_PATCHES,
 						 .chain = 300u};
 		join(&attackers[r].player, channel[r < 3u ? r + 1u : r + 2u],
-		     attack->work_us != 0 ? attack->work_us : WORK_US,
-		     attack->packet_us != 0 ? attack->packet_us : PACKET_US, attack->strategies);
+		     WORK_US, PACKET_US, attack->strategies);
 	}
 	open_queues();
-	began = now();slept0=pb_victim_slept;d_pass=d_idle=d_wait=d_raise=d_ring=0;
-}
-
-static void diag(void)
-{
-	for (uint32_t n = 0; n < PB_VICTIM_NODES; n++) {
-		uint32_t worst = 9999, util = 9999;
-		for (uint32_t i = PB_VICTIM_WINDOW_SAMPLES; i + PB_VICTIM_WINDOW_SAMPLES < SAMPLES; i++) {
-			const uint64_t got = samples[n][i + PB_VICTIM_WINDOW_SAMPLES] - samples[n][i];
-			const uint64_t all = all_samples[n][i + PB_VICTIM_WINDOW_SAMPLES] - all_samples[n][i];
-			if (got*8/500 < worst) worst = (uint32_t)(got*8/500);
-			if (all/500 < util) util = (uint32_t)(all/500);
-		}
-		pb_bench_print_text("   node "); pb_bench_print_number(n); pb_bench_print_text(" share "); pb_bench_print_number(worst);
-		pb_bench_print_text(" util "); pb_bench_print_number(util);
-		for (uint32_t c = 0; c < 9; c++) { pb_bench_print_text(" "); pb_bench_print_number((uint32_t)(pb_victim_engine_time(n, c)/1000)); }
-		pb_bench_print_text("\n");
-	}
-	pb_bench_print_text("   passes "); pb_bench_print_number(d_pass); pb_bench_print_text(" idles "); pb_bench_print_number(d_idle);pb_bench_print_text(" waits "); pb_bench_print_number(d_wait);
-	pb_bench_print_text(" raises "); pb_bench_print_number(d_raise);
-	pb_bench_print_text(" rings "); pb_bench_print_number(d_ring);
-	pb_bench_print_text(" us "); pb_bench_print_number((uint32_t)(now()-began));
-	d_pass=d_idle=d_wait=d_raise=d_ring=0;
-	pb_bench_print_text("   sigmost "); pb_bench_print_number(sigmost); sigmost=0;pb_bench_print_text(" = ");pb_bench_print_number(sa);pb_bench_print_text(" + ");pb_bench_print_number(sb);pb_bench_print_text(" + ");pb_bench_print_number(sc);
-	pb_bench_print_text("   slept "); pb_bench_print_number((uint32_t)((pb_victim_slept-slept0)*1000/(now()-began))); pb_bench_print_text("\n");
+	began = now();
 }
 
 /** Time of a window that queues of NORMAL have among themselves: the starvation rule gives lower ones one part in 17. */
 static uint32_t usable_us(void)
 {
-	return attack->below ? PB_VICTIM_WINDOW_US / (PB_REPAY_TIMES + 1u) * PB_REPAY_TIMES : PB_VICTIM_WINDOW_US;
+	return (attack->strategies & PB_STRATEGY_LOW) != 0 ? PB_VICTIM_WINDOW_US / (PB_REPAY_TIMES + 1u) * PB_REPAY_TIMES : PB_VICTIM_WINDOW_US;
 }
 
 /** Part of its fair share that the victim got in a window that begins with a sample, permille. */
@@ -325,7 +292,7 @@ void pb_victim_judge(uint32_t number, struct pb_victim_result *result)
 	note(&wake);
 	note(&reply);
 	note(&preempt);
-	diag(); find_worst_window(result);
+	find_worst_window(result);
 	result->wake = wake.most;
 	result->reply = reply.most;
 	result->preempt = preempt.most;
