@@ -90,7 +90,6 @@ struct pb_core_channel {
 	struct pb_core_events events;           /**< channel/event.c */
 	struct pb_core_grants grants;           /**< channel/grants.h */
 	struct pb_core_quota quota;             /**< channel/quota.c */
-	uint32_t queues;                        /**< queue/table.c: how many it has */
 	struct pb_core_closing closing;         /**< command/lifecycle.c */
 	struct pb_core_checks checks;           /**< queue/wait.c */
 	struct pb_core_deadlock search;         /**< queue/deadlock.c */

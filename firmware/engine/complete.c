@@ -153,9 +153,9 @@ void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node,
 	retirement->uncharged = false;
 }
 
-void pb_core_charge_stop(struct pb_firmware *firmware, struct pb_core_node *node,
-			 const struct pb_core_submission *head, const struct pb_core_submission *asker,
-			 uint32_t time)
+PB_CORE_COLD void pb_core_charge_stop(struct pb_firmware *firmware, struct pb_core_node *node,
+				      const struct pb_core_submission *head,
+				      const struct pb_core_submission *asker, uint32_t time)
 {
 	const struct pb_core_retirement *retirement = &node->retirement;
 	const uint32_t elapsed =
@@ -213,8 +213,8 @@ static PB_CORE_COLD void charge_starved(struct pb_core_node *node,
 	node->retirement.uncharged = false;
 }
 
-void pb_core_charge_prepared(struct pb_firmware *firmware, struct pb_core_node *node,
-			     const struct pb_core_submission *submission)
+PB_CORE_COLD void pb_core_charge_prepared(struct pb_firmware *firmware, struct pb_core_node *node,
+					  const struct pb_core_submission *submission)
 {
 	const uint32_t clock = pb_core_clock(firmware);
 	const uint32_t starved =
@@ -226,7 +226,7 @@ void pb_core_charge_prepared(struct pb_firmware *firmware, struct pb_core_node *
 		charge_starved(node, submission, starved, clock);
 }
 
-void pb_core_charge_unsubmitted(struct pb_firmware *firmware, struct pb_core_node *node)
+PB_CORE_COLD void pb_core_charge_unsubmitted(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	const uint32_t clock = pb_core_clock(firmware);
 	uint32_t starved;
@@ -234,10 +234,10 @@ void pb_core_charge_unsubmitted(struct pb_firmware *firmware, struct pb_core_nod
 	if (node->staged.kind != PB_CORE_STAGED_JOB || !pb_core_in_flight_is_empty(&node->flight))
 		return;
 	starved = pb_core_staged_count_starved(&node->staged, node->retirement.idle_since, clock);
-	/* The time for which its queue waited for the job is its own, too. */
+	/* The time for which its queue waited for the job is its own, too, unless others were charged for it. */
 	if (!node->retirement.uncharged) {
 		excuse(node, clock);
-		starved = clock - node->retirement.charged_until;
+		starved = pb_core_charge_gap(&node->retirement, clock);
 	}
 	charge_starved(node, pb_core_in_flight_next(&node->flight), starved, clock);
 }

@@ -268,6 +268,7 @@ static void wait(struct pb_firmware *firmware, struct pb_core_node *node, struct
 	if (!node->slice.protect || asks->rank == RANK_STARVED)
 		return;
 	/* Higher priorities need not wait with a queue that has yet to repay jobs. */
+	pb_core_ready_retry(&node->ready, priority);
 	pb_core_timeslice_remove(firmware, node, queue);
 	pb_core_ready_prepend(firmware->table.queues, &node->ready, queue);
 	pb_core_mark_node(&firmware->marks, node->bit);
@@ -295,7 +296,7 @@ static bool needs_job(const struct pb_core_queue *queue)
 	       !pb_core_ring_is_prepared(queue);
 }
 
-/** The first queue of the ready channels of a priority, in rotation, whose next submission needs no job. A channel that owes much waits for its turn. */
+/** The first queue of the ready channels of a priority, in rotation, whose next submission needs no job. A channel deep in debt waits for its turn. */
 static struct pb_core_queue *find_fill(struct pb_firmware *firmware, const struct pb_core_node *node,
 				       uint32_t priority)
 {
@@ -306,7 +307,7 @@ static struct pb_core_queue *find_fill(struct pb_firmware *firmware, const struc
 		struct pb_core_queue *queue;
 
 		if (((uint32_t)level->ready >> channel & 1u) == 0 ||
-		    pb_core_fair_owes(firmware, node, priority, channel))
+		    pb_core_fair_is_in_debt(firmware, node, priority, channel))
 			continue;
 		queue = &firmware->table.queues[level->lists[channel].head];
 		if (!needs_job(queue))

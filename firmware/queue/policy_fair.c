@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fair policy. Priorities are strict, with starvation avoidance: after
- * PB_LIMIT_STARVATION submissions of higher priorities, one lower submission
- * runs. Within a priority channels share by weight (deficit round robin:
- * Shreedhar and Varghese, 1995), and the queues of a channel take timeslices of
- * their quantum of engine time. Queues with nothing to admit are in no list.
+ * The fair policy. Priorities are strict, with starvation avoidance: after PB_LIMIT_STARVATION submissions of higher
+ * priorities, one lower submission runs. Within a priority channels share by weight (deficit round robin: Shreedhar and
+ * Varghese, 1995), and the queues of a channel take timeslices of their quantum of engine time. Queues with nothing to
+ * admit are in no list.
  */
 #include "firmware/queue/policy_fair.h"
 
@@ -39,8 +38,8 @@ static int32_t share(const struct pb_firmware *firmware, uint32_t channel)
 	return (int32_t)(firmware->channels[channel].grants.weight * PB_QUANTUM_MICROSECONDS);
 }
 
-bool pb_core_fair_owes(const struct pb_firmware *firmware, const struct pb_core_node *node, uint32_t priority,
-		       uint32_t channel)
+bool pb_core_fair_is_in_debt(const struct pb_firmware *firmware, const struct pb_core_node *node,
+			     uint32_t priority, uint32_t channel)
 {
 	return node->fair.at[priority].deficit[channel] < -share(firmware, channel);
 }
@@ -327,10 +326,11 @@ static void repay(struct pb_core_node *node, const struct pb_core_submission *su
 {
 	const uint32_t priority = pb_core_queue_priority(submission->queue);
 
-	if (submission->protected)
+	if (submission->protected) {
 		repay_protected(node, priority, microseconds);
-	else
-		pb_core_fair_repay(node, priority, microseconds);
+		return;
+	}
+	pb_core_fair_repay(node, priority, microseconds);
 }
 
 /** @param elapsed microseconds; more than PB_CHARGE_MICROSECONDS_MAX counts as a leap of the clock, and as so many */
@@ -343,8 +343,10 @@ static void charge(struct pb_core_node *node, const struct pb_core_submission *s
 	struct pb_core_fair_level *level = &node->fair.at[priority];
 	int32_t *deficit = &level->deficit[queue->channel];
 
-	if (queue == node->slice.current)
+	if (queue == node->slice.current) {
 		pb_core_timeslice_charge(&node->slice, microseconds);
+		pb_core_ready_served(&node->ready, priority);
+	}
 	repay(node, submission, microseconds);
 	/* A channel that is alone at its priority takes nothing from others. */
 	if ((channels_at(node, priority) & ~(1u << queue->channel)) != 0 && *deficit > INT32_MIN / 2) {
@@ -495,7 +497,7 @@ static bool should_preempt(struct pb_core_node *node, const struct pb_core_submi
 
 	if (used == 0)
 		return is_outranked(node, staged);
-	/* A stop has charged it for some of its quantum: that is what its priority owes now. */
+	/* A stop has charged it for some of its quantum: that is what its priority is to repay now. */
 	if (head->protected)
 		used += node->fair.at[pb_core_queue_priority(queue)].repay_us / PB_REPAY_TIMES;
 	/* A protected submission keeps the staged slot from a higher priority than what runs: that must not have to end. */

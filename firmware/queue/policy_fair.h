@@ -34,8 +34,8 @@ struct pb_core_fair {
 /** A priority has had engine time, or has kept it from lower ones as it waited for a job: that repays theirs. */
 void pb_core_fair_repay(struct pb_core_node *node, uint32_t priority, uint32_t microseconds);
 /** Whether a channel has used more than a round's share in advance: it gets nothing before its turn then. */
-bool pb_core_fair_owes(const struct pb_firmware *firmware, const struct pb_core_node *node, uint32_t priority,
-		       uint32_t channel);
+bool pb_core_fair_is_in_debt(const struct pb_firmware *firmware, const struct pb_core_node *node,
+			     uint32_t priority, uint32_t channel);
 /** At a tick: what channels owe that neither use the node nor wait for it is less by their share of the time, by weight. */
 void pb_core_fair_tick(struct pb_firmware *firmware, struct pb_core_node *node);
 

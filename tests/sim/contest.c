@@ -62,15 +62,15 @@ static uint32_t low_owner(const struct pb_contest_terms *terms)
 static bool account_low(struct pb_contest *contest, uint32_t node, uint32_t interval, uint32_t used)
 {
 	struct pb_share *low = &contest->low[node];
-	const bool backlogged = contest->terms.above &&
-				pb_player_outstanding(&contest->clients[0].player, node) != 0;
+	const bool backlogged =
+		contest->terms.above && pb_player_outstanding(&contest->clients[0].player, node) != 0;
 
 	contest->low_time[node] += interval;
-	*low = (struct pb_share){.permille = 1000,
-				 .slack_us = 2u * (PB_QUANTUM_MICROSECONDS + PB_TICK_MICROSECONDS +
-						   contest->terms.packet_us),
-				 .lack = low->lack,
-				 .most = low->most};
+	*low = (struct pb_share){
+		.permille = 1000,
+		.slack_us = 2u * (PB_QUANTUM_MICROSECONDS + PB_TICK_MICROSECONDS + contest->terms.packet_us),
+		.lack = low->lack,
+		.most = low->most};
 	if (pb_share_add(low, used, backlogged, true, contest->low_time[node] / 16u)) {
 		contest->low_time[node] %= 16u;
 		return true;

@@ -343,8 +343,8 @@ static bool check_failed(struct pb_contest *contest, uint32_t c)
 	for (uint32_t q = 0; q < CLOSING_QUEUE; q++) {
 		if (pb_player_failed(&contest->clients[c].player, q) == 0)
 			continue;
-		snprintf(contest->what, sizeof(contest->what),
-			 "client %u: a submission of queue %u fails", c, q);
+		snprintf(contest->what, sizeof(contest->what), "client %u: a submission of queue %u fails", c,
+			 q);
 		return false;
 	}
 	return true;
@@ -356,7 +356,8 @@ bool pb_contest_client_act(struct pb_contest *contest, uint32_t c)
 	struct reading reading = {contest, c, true};
 
 	pb_player_read(&client->player, replied, &reading);
-	if (!reading.held || !check_failed(contest, c) || !wake(contest, c) || !submit_urgent(contest, c) || !work(contest, c))
+	if (!reading.held || !check_failed(contest, c) || !wake(contest, c) || !submit_urgent(contest, c) ||
+	    !work(contest, c))
 		return false;
 	ask(contest, c);
 	for (uint32_t wait = 0; wait < PB_CONTEST_WAITS; wait++) {

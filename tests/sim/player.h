@@ -42,7 +42,8 @@ struct pb_player {
 	uint32_t work_us;
 	uint32_t packet_us;
 	uint32_t words[PB_PLAYER_PROGRAMS]; /**< of each program */
-	uint32_t stop_us; /**< how long a stop of its submissions may take, in its queue pages; 0: as the node has it */
+	uint32_t
+		stop_us; /**< how long a stop of its submissions may take, in its queue pages; 0: as the node has it */
 	struct pb_player_queue queues[PB_PLAYER_QUEUES];
 	uint64_t replies; /**< read so far */
 };

@@ -25,7 +25,7 @@
 	X(QUERIES, "queries", "as many queries as there is room for")                                        \
 	X(HOARD, "hoard", "all queues and contexts that it can get")                                         \
 	X(LONG, "long", "a full ring of the longest buffers on every node")                                  \
-	X(TRAIN, "train", "three of the longest buffers on every node, as many as the firmware takes ahead")   \
+	X(TRAIN, "train", "three of the longest buffers on every node, as many as the firmware takes ahead") \
 	X(SHIELD, "shield", "a preemption that lets the longest buffers end, all the time")                  \
 	X(WRONG, "wrong", "a submission that must fail behind one of the longest buffers")                   \
 	X(CREDIT, "credit", "queues that are served and wait again for a while, then the longest buffers")   \

@@ -21,7 +21,7 @@ static void make_queues(uint32_t count)
 	firmware.boot.block = &boot;
 	firmware.table.queues = queues;
 	firmware.table.count = CHAIN;
-	firmware.channels[0].queues = count;
+	firmware.channels[0].quota.used[PB_RESOURCE_QUEUES] = (uint16_t)count;
 	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++)
 		firmware.channels[c].quota.limit[PB_RESOURCE_WAKES] = PB_SLICE_WAITERS;
 	pb_core_wait_boot(&firmware);
@@ -146,7 +146,7 @@ static void check_in_slices(uint32_t limit)
 	const uint32_t slice = PB_PASS_WAITS * limit;
 
 	make_queues(CHAIN);
-	firmware.channels[0].quota.limit[PB_RESOURCE_WAKES] = limit;
+	firmware.channels[0].quota.limit[PB_RESOURCE_WAKES] = (uint16_t)limit;
 	for (uint32_t q = 1; q < CHAIN; q++)
 		wait_for(q, 0);
 	pb_core_wait_wake(&firmware, &queues[0]);

@@ -8,9 +8,8 @@
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 #define PRIORITY     PB_PRIORITY_NORMAL
 #define SHARE        5000 /* microseconds that a channel of weight 1 gets in a round */
-/** So many microseconds of a share are none: a 32nd of a tick. */
-#define LEFT    156
-#define QUANTUM (4u * PB_CORE_QUANTUM_UNIT)
+#define LEFT         156  /* so many microseconds of a share are none: a 32nd of a tick */
+#define QUANTUM      (4u * PB_CORE_QUANTUM_UNIT)
 
 static struct pb_firmware firmware;
 static struct pb_core_queue queues[4];
@@ -316,7 +315,7 @@ static void debts_age_while_a_channel_is_idle(void **state)
 	}
 }
 
-/** What was charged ages at each tick until nothing is owed, also if a tick comes while the channel uses the node. */
+/** What was charged ages at each tick until nothing is left of it, also if a tick comes while the channel uses the node. */
 static void a_charge_ages_from_tick_to_tick(void **state)
 {
 	static const struct {
