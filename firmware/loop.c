@@ -47,7 +47,7 @@ static PB_CORE_COLD void settle(struct pb_firmware *firmware)
 	do {
 		if (marks->stops != 0) {
 			if (!pb_core_stop_settle(firmware, marks->stops))
-				pb_core_unmark_stops(marks, marks->stops);
+				pb_core_unmark_stops(marks, 1u << pb_bits_lowest(marks->stops));
 		} else {
 			/* Cleared first: what is settled may mark more. */
 			pb_core_mark(marks, PB_CORE_MARK_SETTLE, false);
