@@ -3,9 +3,10 @@
  * What attacks cost a victim at most: its share of the engines, and how long its wakes, replies and preemptions take.
  * Prints a line for each attack, which begins with #, then "key value" lines.
  */
+#include "tests/bench/victim.h"
+
 #include "tests/bench/bench.h"
 #include "tests/bench/bench_board.h"
-#include "tests/bench/victim.h"
 
 static void print_part(const char *what, uint32_t value)
 {
@@ -39,7 +40,7 @@ int main(void)
 {
 	uint32_t share = UINT32_MAX, latency = 0;
 
-	for (uint32_t a = 0; a < pb_victim_attack_count; a++) {
+	for (uint32_t a = 0; a <= 23; a++) {
 		struct pb_victim_result result;
 
 		pb_victim_judge(a, &result);

@@ -65,11 +65,11 @@ extern const uint32_t pb_victim_attack_count;
 
 /** What one attack did to the victims at most. */
 struct pb_victim_result {
-	uint32_t share;   /**< least part of its fair share that the victim got in a window, permille */
-	uint32_t anywhere; /**< the same of windows that begin at any sample */
-	uint32_t wake;    /**< longest wake, in microseconds */
-	uint32_t reply;   /**< longest time to a reply, in microseconds */
-	uint32_t preempt; /**< longest preemption, in microseconds */
+	uint32_t share;     /**< least part of its fair share that the victim got in a window, permille */
+	uint32_t anywhere;  /**< the same of windows that begin at any sample */
+	uint32_t wake;      /**< longest wake, in microseconds */
+	uint32_t reply;     /**< longest time to a reply, in microseconds */
+	uint32_t preempt;   /**< longest preemption, in microseconds */
 	uint32_t counts[3]; /**< wakes, replies and preemptions measured */
 };
 

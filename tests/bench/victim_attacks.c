@@ -32,12 +32,12 @@ static void lengthen_quanta(struct pb_rival *rival, struct pb_random *random)
 {
 	(void)random;
 	for (uint32_t n = 0; n < rival->nodes; n++)
-		(void)pb_player_create_with(&rival->player, n,
-					    &(struct pb_player_wish){.node = n,
-								     .priority = PB_PRIORITY_NORMAL,
-								     .entries = PB_PLAYER_ENTRIES,
-								     .quantum_us =
-									     PB_QUANTUM_MICROSECONDS_MAX});
+		(void)pb_player_create_with(
+			&rival->player, n,
+			&(struct pb_player_wish){.node = n,
+						 .priority = PB_PRIORITY_NORMAL,
+						 .entries = PB_PLAYER_ENTRIES,
+						 .quantum_us = PB_QUANTUM_MICROSECONDS_MAX});
 }
 
 /** Submissions that run for one short packet, in many queues. */
@@ -77,7 +77,8 @@ static void renew_segments(struct pb_rival *rival, struct pb_random *random)
 {
 	const uint32_t id = SEGMENT_FIRST + pb_random_below(random, SEGMENTS);
 	const uint32_t base = id * 0x1000000u;
-	const uint32_t arguments[] = {id, PB_SEGMENT_LINEAR, base, 0, base, 0, SEGMENT_BYTES, 0, SEGMENT_BYTES};
+	const uint32_t arguments[] = {id, PB_SEGMENT_LINEAR, base, 0, base, 0, SEGMENT_BYTES,
+				      0,  SEGMENT_BYTES};
 	const uint32_t code =
 		pb_random_one_in(random, 2) ? PB_COMMAND_SEGMENT_CREATE : PB_COMMAND_SEGMENT_DESTROY;
 

@@ -42,12 +42,13 @@ static struct pb_engine engines[PB_CARD_NODES];
 static struct pb_reference_engine drivers[PB_CARD_NODES];
 static struct engine models[PB_CARD_NODES];
 static struct pb_lines lines;
-static uint32_t pending;      /**< lines into the firmware */
-static uint64_t counts;       /**< of the firmware since the start, as the counter counts */
-static uint32_t left_at;      /**< counter when the firmware went on */
-static uint32_t own_counts;   /**< from there to the next reading, without an instruction of the firmware between */
-static uint32_t handlers;     /**< instructions of handlers that are not in `counts` yet */
-static uint64_t booted;       /**< `counts` at the boot */
+static uint32_t pending; /**< lines into the firmware */
+static uint64_t counts;  /**< of the firmware since the start, as the counter counts */
+static uint32_t left_at; /**< counter when the firmware went on */
+static uint32_t
+	own_counts; /**< from there to the next reading, without an instruction of the firmware between */
+static uint32_t handlers; /**< instructions of handlers that are not in `counts` yet */
+static uint64_t booted;   /**< `counts` at the boot */
 static void (*hosts_act)(void);
 
 /* ---- lines ---- */

@@ -8,13 +8,13 @@
 #include "tests/bench/bench.h"
 #include "tests/bench/victim.h"
 
-#define ATTACKERS    (PB_VICTIM_CLIENTS - 2u)
-#define BOOT_PASSES  3000u
+#define ATTACKERS   (PB_VICTIM_CLIENTS - 2u)
+#define BOOT_PASSES 3000u
 /** A submission of a victim, and a packet in it, in microseconds; and entries of its patch list. */
 #define WORK_US   4000u
 #define PACKET_US 50u
 #define PATCHES   4u
-/** How long an attack lasts, in microseconds: one window until it is in full swing, one, and one by whose steps it moves. */
+/** How long an attack lasts, in microseconds: one window until it is in full swing, then those that count. */
 #define LASTS_US (4u * PB_VICTIM_WINDOW_US)
 /** Shortest pause between two measurements of a kind, in microseconds; three times as long between preemptions. */
 #define PAUSE_US 1500u
@@ -46,9 +46,7 @@ static struct latency wake, reply, preempt;
 static uint64_t awaited; /**< timeline value that the waiting queue waits for; 0: it does not */
 static uint64_t samples[PB_VICTIM_NODES][SAMPLES];
 static uint32_t sampled;
-
-
-static uint64_t began;
+static uint64_t began; /**< when the attack began */
 
 static uint64_t now(void)
 {
@@ -117,8 +115,7 @@ static void measure_commands(void)
 	const uint32_t question[] = {PB_QUERY_QUEUE, queue->handle, 0};
 	const uint32_t stop[] = {queue->handle, queue->put, 1, PB_STOP_INSIDE};
 
-	if (is_due(&reply) && queue->open &&
-	    pb_client_post(&second.client, PB_COMMAND_QUERY, 0, question, 3))
+	if (is_due(&reply) && queue->open && pb_client_post(&second.client, PB_COMMAND_QUERY, 0, question, 3))
 		begin(&reply);
 	if (is_due(&preempt) && pb_player_outstanding(&second, 0) != 0 &&
 	    pb_client_post(&second.client, PB_COMMAND_PREEMPT, 0, stop, 4))
@@ -199,11 +196,12 @@ static void grant(uint32_t channel)
 	pb_bench_require(false, "the admin has no reply");
 }
 
-static void join(struct pb_player *player, uint32_t channel, uint32_t work_us, uint32_t packet_us, uint32_t strategies)
+static void join(struct pb_player *player, uint32_t channel, uint32_t work_us, uint32_t packet_us,
+		 uint32_t strategies)
 {
-	pb_bench_require(pb_player_join(player, &pb_victim_world, channel, work_us, packet_us,
-					pb_victim_settle),
-			 "a client joins");
+	pb_bench_require(
+		pb_player_join(player, &pb_victim_world, channel, work_us, packet_us, pb_victim_settle),
+		"a client joins");
 	/* Each rescan is a search of the whole table: it is a weapon, and only of those who attack with it. */
 	player->client.patient = (strategies & PB_STRATEGY_KICKS) == 0;
 }
@@ -248,8 +246,8 @@ static void begin_attack(uint32_t number)
 						 .priority = PB_PRIORITY_NORMAL,
 						 .patches = PB_PLAYER_PATCHES,
 						 .chain = 300u};
-		join(&attackers[r].player, channel[r < 3u ? r + 1u : r + 2u],
-		     WORK_US, PACKET_US, attack->strategies);
+		join(&attackers[r].player, channel[r < 3u ? r + 1u : r + 2u], WORK_US, PACKET_US,
+		     attack->strategies);
 	}
 	open_queues();
 	began = now();
@@ -258,7 +256,9 @@ static void begin_attack(uint32_t number)
 /** Time of a window that queues of NORMAL have among themselves: the starvation rule gives lower ones one part in 17. */
 static uint32_t usable_us(void)
 {
-	return (attack->strategies & PB_STRATEGY_LOW) != 0 ? PB_VICTIM_WINDOW_US / (PB_REPAY_TIMES + 1u) * PB_REPAY_TIMES : PB_VICTIM_WINDOW_US;
+	return (attack->strategies & PB_STRATEGY_LOW) != 0
+		       ? PB_VICTIM_WINDOW_US / (PB_REPAY_TIMES + 1u) * PB_REPAY_TIMES
+		       : PB_VICTIM_WINDOW_US;
 }
 
 /** Part of its fair share that the victim got in a window that begins with a sample, permille. */
@@ -274,7 +274,8 @@ static void find_worst_window(struct pb_victim_result *result)
 	pb_bench_require(sampled == SAMPLES, "the attack was not sampled to its end");
 	result->share = result->anywhere = UINT32_MAX;
 	for (uint32_t n = 0; n < PB_VICTIM_NODES; n++) {
-		for (uint32_t from = PB_VICTIM_WINDOW_SAMPLES; from + PB_VICTIM_WINDOW_SAMPLES < SAMPLES; from++) {
+		for (uint32_t from = PB_VICTIM_WINDOW_SAMPLES; from + PB_VICTIM_WINDOW_SAMPLES < SAMPLES;
+		     from++) {
 			const uint32_t share = share_in(n, from);
 
 			if (share < result->anywhere)

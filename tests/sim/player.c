@@ -141,9 +141,9 @@ bool pb_player_create_with(struct pb_player *player, uint32_t q, const struct pb
 
 bool pb_player_create(struct pb_player *player, uint32_t q, uint32_t node, uint32_t priority)
 {
-	return pb_player_create_with(player, q,
-				     &(struct pb_player_wish){
-					     .node = node, .priority = priority, .entries = PB_PLAYER_ENTRIES});
+	return pb_player_create_with(
+		player, q,
+		&(struct pb_player_wish){.node = node, .priority = priority, .entries = PB_PLAYER_ENTRIES});
 }
 
 bool pb_player_destroy(struct pb_player *player, uint32_t q)

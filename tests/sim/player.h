@@ -69,7 +69,8 @@ bool pb_player_join(struct pb_player *player, struct pb_world *world, uint32_t c
 struct pb_player_wish {
 	uint32_t node;
 	uint32_t priority;
-	uint32_t entries;    /**< of the ring: a longer one lies in the places of the next queues, which must not be used */
+	uint32_t
+		entries; /**< of the ring: a longer one lies in the places of the next queues, which must not be used */
 	uint32_t quantum_us; /**< 0: the default */
 };
 /** Requests a queue. The reply opens it. @return false: no room for a command, or the queue exists */
