@@ -46,10 +46,8 @@ static PB_CORE_COLD void settle(struct pb_firmware *firmware)
 
 	do {
 		if (marks->stops != 0) {
-			const struct pb_core_node *node = &firmware->nodes[pb_bits_lowest(marks->stops)];
-
-			if (!pb_core_stop_settle(firmware, node))
-				pb_core_unmark_stops(marks, node->bit);
+			if (!pb_core_stop_settle(firmware, marks->stops))
+				pb_core_unmark_stops(marks, 1u << pb_bits_lowest(marks->stops));
 		} else {
 			/* Cleared first: what is settled may mark more. */
 			pb_core_mark(marks, PB_CORE_MARK_SETTLE, false);

@@ -231,12 +231,16 @@ static bool settle(struct pb_firmware *firmware, struct pb_core_queue *queue)
 	return true;
 }
 
-bool pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node)
+bool pb_core_stop_settle(struct pb_firmware *firmware, uint32_t nodes)
 {
-	for (uint32_t i = 0; i < PB_LIMIT_STOPS; i++) {
-		const struct pb_core_stop *stop = &firmware->stops.at[i];
+	struct pb_core_stops *stops = &firmware->stops;
 
-		if (stop->kind != PB_CORE_STOP_NONE && 1u << pb_core_queue_node(stop->queue) == node->bit &&
+	for (uint32_t i = 0; i < PB_LIMIT_STOPS; i++) {
+		const struct pb_core_stop *stop;
+
+		stops->last = (uint8_t)(stops->last + 1u) < PB_LIMIT_STOPS ? (uint8_t)(stops->last + 1u) : 0;
+		stop = &stops->at[stops->last];
+		if (stop->kind != PB_CORE_STOP_NONE && (nodes >> pb_core_queue_node(stop->queue) & 1u) != 0 &&
 		    is_done(stop->queue) && settle(firmware, stop->queue))
 			return true;
 	}
