@@ -18,10 +18,10 @@ void pb_core_jobs_boot(struct pb_core_jobs *jobs)
 	jobs->free = (1u << PB_LIMIT_JOBS) - 1u;
 }
 
-struct pb_core_job *pb_core_jobs_find(struct pb_core_jobs *jobs)
+struct pb_core_job *pb_core_jobs_find(struct pb_firmware *firmware)
 {
-	PB_ASSERT(jobs->free != 0);
-	return &jobs->at[pb_bits_lowest(jobs->free)];
+	PB_ASSERT(firmware->jobs.free != 0);
+	return &firmware->job[pb_bits_lowest(firmware->jobs.free)];
 }
 
 /** A channel begins to ask: one that has not held jobs lately has no credit for that. */
@@ -356,7 +356,7 @@ PB_CORE_COLD void pb_core_jobs_claim(struct pb_firmware *firmware, struct pb_cor
 	struct pb_core_jobs *jobs = &firmware->jobs;
 	const struct pb_core_queue *queue = pb_core_in_flight_next(&node->flight)->queue;
 
-	jobs->free &= ~(1u << (job - jobs->at));
+	jobs->free &= ~(1u << (job - firmware->job));
 	if (!node->asks.granted || node->asks.queue != queue) {
 		node->asks.since = pb_core_clock(firmware);
 		node->asks.excused = 0;
@@ -377,7 +377,7 @@ PB_CORE_COLD void pb_core_jobs_release(struct pb_firmware *firmware, struct pb_c
 	const uint32_t priority = pb_core_queue_priority(submission->queue);
 	uint32_t held;
 
-	jobs->free |= 1u << (job - jobs->at);
+	jobs->free |= 1u << (job - firmware->job);
 	node->asks.revoked = false;
 	held = charge(firmware, submission->queue->channel, node->asks.since);
 	repay(jobs, priority, submission->protected, held);

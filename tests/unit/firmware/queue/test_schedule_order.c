@@ -63,6 +63,21 @@ static void each_closing_channel_is_held_until_it_has_closed(void **state)
 	assert_int_equal(pb_core_queue_place(&queues[0]), PB_CORE_PLACE_LISTED);
 }
 
+/** A hold of the whole card: a held queue is in no mask, on whichever channel it is. */
+static void a_held_channel_is_in_no_mask(void **state)
+{
+	for (uint32_t channel = 0; channel < 2; channel++) {
+		start(state);
+		pb_core_schedule_hold_all(&firmware, true);
+		append(&queues[2u * channel]);
+		assert_int_equal(node->ready.priorities, 0);
+		assert_null(pb_core_schedule_next(&firmware, node));
+		pb_core_schedule_hold_all(&firmware, false);
+		assert_int_equal(node->ready.priorities, 1u << PRIORITY);
+		assert_ptr_equal(pb_core_schedule_next(&firmware, node), &queues[2u * channel]);
+	}
+}
+
 /** Halted channels of a node are held, each until it is released itself. */
 static void each_halted_channel_is_held_until_it_is_released(void **state)
 {
@@ -295,6 +310,7 @@ UNIT_SUITE(test_schedule_order)
 		cmocka_unit_test(a_failed_submission_shields_its_own_queue_only),
 		cmocka_unit_test(a_protected_submission_is_recalled_when_its_queue_expired),
 		cmocka_unit_test(a_priority_without_ready_queues_starves_no_more),
+		cmocka_unit_test(a_held_channel_is_in_no_mask),
 		cmocka_unit_test(each_halted_channel_is_held_until_it_is_released),
 		cmocka_unit_test(a_suspension_begins_with_the_first_queue),
 	};
