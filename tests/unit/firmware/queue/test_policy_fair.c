@@ -315,7 +315,7 @@ static void debts_age_while_a_channel_is_idle(void **state)
 	}
 }
 
-/** What was charged, again too, ages at each tick until nothing is owed, also after ticks at which the channel uses the node. */
+/** What was charged, again too, ages at each tick until no debt is left, also after ticks at which the channel uses the node. */
 static void a_charge_ages_from_tick_to_tick(void **state)
 {
 	static const struct {
