@@ -101,11 +101,31 @@ static PB_CORE_COLD bool recall_for_host(struct pb_firmware *firmware, struct pb
 	return true;
 }
 
+/**
+ * Checks an engine that was asked for its answer, one that runs for its share and its progress. Pre: it is not dead.
+ * @param time its runtime counter
+ */
+static inline void check(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t time)
+{
+	/* Read only now: what has just begun to be timed would have begun after an earlier reading. */
+	const uint32_t clock = pb_core_clock(firmware);
+
+	if (!pb_core_node_is_running(&node->machine)) {
+		check_answer(firmware, node, clock);
+		return;
+	}
+	if (!pb_core_in_flight_is_empty(&node->flight) &&
+	    (pb_core_preempt_at_tick(firmware, node, time) || recall_for_host(firmware, node, time)))
+		return;
+	if (!pb_core_progress_check(firmware, node, clock) &&
+	    clock - node->progress.since > hang_limit_of(firmware, node))
+		pb_core_node_hang(firmware, node);
+}
+
 void pb_core_watchdog(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	struct pb_engine_report report;
 	const enum pb_engine_state state = node->engine->run->poll(node->engine->context, &report);
-	uint32_t clock;
 
 	/* An interrupt may have been lost. */
 	if (state != PB_ENGINE_READY || !pb_core_node_is_running(&node->machine) ||
@@ -115,18 +135,6 @@ void pb_core_watchdog(struct pb_firmware *firmware, struct pb_core_node *node)
 	}
 	if (pb_core_node_is_dead(&node->machine))
 		return;
+	check(firmware, node, report.time);
 	pb_core_jobs_tick(firmware, node);
-	/* Read only now: what has just begun to be timed would have begun after an earlier reading. */
-	clock = pb_core_clock(firmware);
-	if (!pb_core_node_is_running(&node->machine)) {
-		check_answer(firmware, node, clock);
-		return;
-	}
-	if (!pb_core_in_flight_is_empty(&node->flight) &&
-	    (pb_core_preempt_at_tick(firmware, node, report.time) ||
-	     recall_for_host(firmware, node, report.time)))
-		return;
-	if (!pb_core_progress_check(firmware, node, clock) &&
-	    clock - node->progress.since > hang_limit_of(firmware, node))
-		pb_core_node_hang(firmware, node);
 }
