@@ -163,7 +163,7 @@ void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node,
 	retirement->uncharged = false;
 }
 
-void pb_core_charge_stop(struct pb_firmware *firmware, struct pb_core_node *node,
+PB_CORE_COLD void pb_core_charge_stop(struct pb_firmware *firmware, struct pb_core_node *node,
 			 const struct pb_core_submission *head, const struct pb_core_submission *asker,
 			 uint32_t time)
 {
@@ -213,7 +213,7 @@ static PB_CORE_COLD void charge_starved(struct pb_firmware *firmware, struct pb_
 	node->retirement.uncharged = false;
 }
 
-void pb_core_charge_prepared(struct pb_firmware *firmware, struct pb_core_node *node,
+PB_CORE_COLD void pb_core_charge_prepared(struct pb_firmware *firmware, struct pb_core_node *node,
 			     const struct pb_core_submission *submission)
 {
 	const uint32_t starved = pb_core_staged_count_starved(&node->staged, node->retirement.idle_since,
@@ -223,7 +223,7 @@ void pb_core_charge_prepared(struct pb_firmware *firmware, struct pb_core_node *
 		charge_starved(firmware, node, submission, starved);
 }
 
-void pb_core_charge_unsubmitted(struct pb_firmware *firmware, struct pb_core_node *node)
+PB_CORE_COLD void pb_core_charge_unsubmitted(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	if (node->staged.kind == PB_CORE_STAGED_JOB && pb_core_in_flight_is_empty(&node->flight))
 		charge_starved(firmware, node, pb_core_in_flight_next(&node->flight),
