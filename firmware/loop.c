@@ -119,7 +119,7 @@ static PB_CORE_COLD void do_deferred(struct pb_firmware *firmware)
 }
 
 /** Does one kind of infrequent work. @param which enum pb_core_mark @return whether there is more to do now, although nothing is marked */
-static bool do_one(struct pb_firmware *firmware, uint32_t which)
+static PB_CORE_COLD bool do_one(struct pb_firmware *firmware, uint32_t which)
 {
 	if (which == PB_CORE_MARK_POWER)
 		return pb_core_power_step(firmware);
