@@ -33,12 +33,16 @@ void *memset(void *to, int value, size_t bytes)
 
 	for (; at != end && (uintptr_t)at % sizeof(uint32_t) != 0; at++)
 		*at = byte;
-	for (uint32_t pairs = (uint32_t)(end - at) / 8u; pairs != 0; pairs--, at += 8) {
+	for (; end - at >= 16; at += 16) {
 		uint32_t *words = (uint32_t *)(void *)at;
 
 		words[0] = word;
 		words[1] = word;
+		words[2] = word;
+		words[3] = word;
 	}
+	for (; end - at >= 4; at += 4)
+		*(uint32_t *)(void *)at = word;
 	for (; at != end; at++)
 		*at = byte;
 	return to;
