@@ -150,7 +150,7 @@ PB_CORE_COLD void pb_core_complete_to(struct pb_firmware *firmware, struct pb_co
  * still busy with the head, was kept from others like time in which it ran.
  */
 PB_CORE_COLD void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node,
-		    const struct pb_core_submission *head, uint32_t time)
+				 const struct pb_core_submission *head, uint32_t time)
 {
 	struct pb_core_retirement *retirement = &node->retirement;
 	const uint32_t clock = pb_core_clock(firmware);
@@ -164,8 +164,8 @@ PB_CORE_COLD void pb_core_charge(struct pb_firmware *firmware, struct pb_core_no
 }
 
 PB_CORE_COLD void pb_core_charge_stop(struct pb_firmware *firmware, struct pb_core_node *node,
-			 const struct pb_core_submission *head, const struct pb_core_submission *asker,
-			 uint32_t time)
+				      const struct pb_core_submission *head,
+				      const struct pb_core_submission *asker, uint32_t time)
 {
 	const struct pb_core_retirement *retirement = &node->retirement;
 	const uint32_t elapsed =
@@ -214,7 +214,7 @@ static PB_CORE_COLD void charge_starved(struct pb_firmware *firmware, struct pb_
 }
 
 PB_CORE_COLD void pb_core_charge_prepared(struct pb_firmware *firmware, struct pb_core_node *node,
-			     const struct pb_core_submission *submission)
+					  const struct pb_core_submission *submission)
 {
 	const uint32_t starved = pb_core_staged_count_starved(&node->staged, node->retirement.idle_since,
 							      pb_core_clock(firmware));

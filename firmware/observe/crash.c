@@ -11,16 +11,14 @@
 /** For the records, which have no other way to the firmware. NULL: there is no boot block yet. */
 static const struct pb_firmware *dying;
 
-/** The assertion that failed: its caller, and its line. Line 0: none has. */
-static struct {
-	uint32_t caller;
-	uint32_t line;
-} asserted;
+/** The assertion that failed: its caller, and its line; 0: none has. */
+static uint32_t asserted_caller;
+static uint32_t asserted_line;
 
 void pb_core_crash_of(const struct pb_firmware *firmware)
 {
 	dying = firmware;
-	asserted.line = 0;
+	asserted_line = 0;
 }
 
 void pb_core_note(struct pb_firmware *firmware, enum pb_crash_note_kind kind, uint32_t subject,
@@ -96,9 +94,9 @@ static void put_crash(struct pb_crash_record *crash, const struct pb_fault *faul
 static void blame_assertion(struct pb_fatal_record *record)
 {
 	record->kind = PB_FATAL_ASSERT;
-	record->pc = asserted.caller;
+	record->pc = asserted_caller;
 	record->lr = 0;
-	record->status = asserted.line;
+	record->status = asserted_line;
 	record->address = 0;
 }
 
@@ -109,7 +107,7 @@ void pb_firmware_fatal(struct pb_fault *fault)
 	if (dying == NULL)
 		return;
 	boot = dying->boot.block;
-	if (asserted.line != 0)
+	if (asserted_line != 0)
 		blame_assertion(&fault->record);
 	fault->record.waypoint = pb_shared_read32(&boot->waypoint);
 	if (dying->config->crash_offset != 0)
@@ -124,8 +122,8 @@ _Noreturn void pb_core_assert_failed(uint32_t line)
 {
 	struct pb_fault fault = {.record = {0}};
 
-	asserted.caller = (uint32_t)(uintptr_t)__builtin_return_address(0);
-	asserted.line = line;
+	asserted_caller = (uint32_t)(uintptr_t)__builtin_return_address(0);
+	asserted_line = line;
 	pb_hal_fault();
 	pb_firmware_fatal(&fault);
 	pb_hal_halt();

@@ -32,7 +32,7 @@ struct pb_core_asks {
 	bool revoked; /**< the node's job goes to a higher priority: its submission is to be unsubmitted */
 };
 
-/** The state of this module: who has the jobs of all nodes. */
+/** The state of this module, but for the jobs themselves. */
 struct pb_core_jobs {
 	uint32_t free;   /**< mask of jobs */
 	uint32_t wanted; /**< mask of nodes whose queue waits for a job, or was granted one */
