@@ -163,7 +163,7 @@ PB_CORE_COLD bool pb_core_boot_step(struct pb_firmware *firmware)
 	pb_core_endpoint_init(firmware);
 	write_stage(firmware, PB_BOOT_STAGE_RINGS_CLEARED);
 	write_stage(firmware, PB_BOOT_STAGE_RUNNING);
-	firmware->boot.booting = 0;
+	firmware->boot.booting = false;
 	/* Hosts may have asked while it booted. */
 	pb_core_mark_channels(&firmware->marks, (1u << PB_LIMIT_CHANNELS) - 1u);
 	return true;
@@ -172,5 +172,5 @@ PB_CORE_COLD bool pb_core_boot_step(struct pb_firmware *firmware)
 void pb_core_boot_begin(struct pb_core_boot *boot, struct pb_boot_block *block)
 {
 	boot->block = block;
-	boot->booting = 1u << PB_LINE_TICK;
+	boot->booting = true;
 }

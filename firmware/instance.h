@@ -54,6 +54,7 @@
 #include "firmware/queue/policy_fair.h"
 #include "firmware/queue/poll.h"
 #include "firmware/queue/ready.h"
+#include "firmware/queue/repay.h"
 #include "firmware/queue/ring.h"
 #include "firmware/queue/schedule.h"
 #include "firmware/queue/table.h"
@@ -90,7 +91,6 @@ struct pb_core_channel {
 	struct pb_core_events events;           /**< channel/event.c */
 	struct pb_core_grants grants;           /**< channel/grants.h */
 	struct pb_core_quota quota;             /**< channel/quota.c */
-	uint32_t queues;                        /**< queue/table.c: how many it has */
 	struct pb_core_closing closing;         /**< command/lifecycle.c */
 	struct pb_core_checks checks;           /**< queue/wait.c */
 	struct pb_core_deadlock search;         /**< queue/deadlock.c */
@@ -117,11 +117,12 @@ struct pb_firmware {
 	struct pb_core_wakes wakes;                     /**< queue/wait.c */
 	struct pb_core_jobs jobs;                       /**< prepare/jobs.c */
 	struct pb_core_quotas quotas;                   /**< channel/quota.c */
-	struct pb_core_contexts contexts;               /**< queue/context.c */
+	struct pb_core_stops stops;                     /**< command/stop.c */
+	struct pb_core_notes notes;                     /**< observe/crash.c */
+	/** In front of what is large: one load of a Cortex-M reaches a member from the address of its number. */
 	struct pb_core_channel channels[PB_LIMIT_CHANNELS];
 	struct pb_core_node nodes[PB_LIMIT_NODES];
-	struct pb_core_stops stops;            /**< command/stop.c */
-	struct pb_core_notes notes;            /**< observe/crash.c */
+	struct pb_core_contexts contexts;      /**< queue/context.c */
 	struct pb_core_pool pool;              /**< memory/pool.c */
 	struct pb_core_segments segments;      /**< memory/segment.c */
 	struct pb_core_formats formats;        /**< patch/format.c */

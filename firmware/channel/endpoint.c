@@ -15,7 +15,7 @@ void pb_core_endpoint_show(struct pb_firmware *firmware, uint32_t c, enum pb_err
 	static const uint8_t shown[] = {PB_CORE_CHANNEL_STATES(SHOWN)};
 #undef SHOWN
 
-	if (firmware->boot.booting == 0) {
+	if (!firmware->boot.booting) {
 		pb_core_note(firmware, PB_CRASH_NOTE_CHANNEL, c, shown[endpoint->state]);
 		PB_CORE_TRACE(firmware, CHANNEL, PB_TRACE_NONE, c, shown[endpoint->state]);
 	}

@@ -62,9 +62,9 @@ static bool carry_out(struct pb_firmware *firmware, uint32_t c, const struct pb_
 	reply.code = pb_shared_read32(&command->code);
 	pb_core_note(firmware, PB_CRASH_NOTE_COMMAND, c, reply.code);
 	request.tag = pb_shared_read32(&command->tag);
-	for (uint32_t i = 0; i < PB_REPLY_RESULTS; i++) {
-		reply.results[i] = 0;
-		PB_CORE_KEEP(i); /* no call of a memset that goes byte by byte */
+	for (uint32_t *result = reply.results; result != reply.results + PB_REPLY_RESULTS; result++) {
+		*result = 0;
+		PB_CORE_KEEP(result); /* no call of memset, nor an index */
 	}
 	reply.tag = request.tag;
 	reply.error = handle(&request, command, reply.code);

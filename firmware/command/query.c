@@ -136,7 +136,7 @@ static enum pb_error query_channel(struct pb_firmware *firmware, uint32_t asker,
 	results[0] = channel->grants.privileges;
 	results[1] = channel->grants.weight;
 	results[2] = channel->grants.priority_cap;
-	results[3] = channel->queues;
+	results[3] = channel->quota.used[PB_RESOURCE_QUEUES];
 	results[4] = channel->quota.used[PB_RESOURCE_CONTEXTS];
 	results[5] = pb_core_segment_count(&channel->memory);
 	results[6] = channel->usage.in_flight;
@@ -156,8 +156,8 @@ static enum pb_error query_quota(struct pb_firmware *firmware, uint32_t asker, c
 	if (error != PB_ERROR_OK)
 		return error;
 	quota = &firmware->channels[arguments[1]].quota;
-	results[0] = resource < PB_RESOURCES_USED ? quota->used[resource] : 0;
-	results[1] = quota->limit[resource];
+	results[0] = resource < PB_RESOURCES_USED ? pb_core_quota_used(quota, resource) : 0;
+	results[1] = pb_core_quota_limit(quota, resource);
 	results[2] = firmware->quotas.minimum[resource];
 	results[3] = firmware->quotas.total[resource];
 	return PB_ERROR_OK;

@@ -28,11 +28,12 @@ struct pb_core_asks {
 	uint8_t channel; /**< of that queue */
 	uint8_t rank;    /**< of that queue: its priority, or PB_PRIORITIES if that has starved */
 	uint8_t filled; /**< the channel that was admitted from last while a queue waited: the others go first */
-	bool granted; /**< a free job is kept for that queue */
+	bool granted;     /**< a free job is kept for that queue */
+	uint16_t excused; /**< microseconds of the wait that channels are charged for which held jobs */
 	bool revoked; /**< the node's job goes to a higher priority: its submission is to be unsubmitted */
 };
 
-/** The state of this module, but for the jobs themselves. */
+/** The state of this module: which jobs of the card are free. */
 struct pb_core_jobs {
 	uint32_t free;   /**< mask of jobs */
 	uint32_t wanted; /**< mask of nodes whose queue waits for a job, or was granted one */

@@ -11,7 +11,6 @@ pb_tries(test_engine_fuzz STREAMS 5000u 60000u)
 pb_tries(test_engine_preempt CASES 1000u 6000u)
 pb_unit_test(test_soft_engine RUNNER hal SOURCES ${here}/test_soft_engine.c LINKS pb_hal_soft_engine pb_hal_engine)
 pb_unit_test(test_card_admin RUNNER hal SOURCES ${here}/test_card_admin.c LINKS pb_hal_card_admin)
-pb_unit_test(test_memory RUNNER hal SOURCES ${here}/test_memory.c)
 # The protection unit of Arm M-profile, of both architectures, on registers of the test. Addresses are 32 bits wide.
 foreach(architecture 7 8)
   pb_unit_test(test_cortex_m_protect_v${architecture} SUITE test_cortex_m_protect

@@ -50,6 +50,12 @@ static void set_priority(uint32_t n, uint32_t priority)
 				       priority << PB_CORE_QUEUE_PRIORITY_SHIFT | n);
 }
 
+/** Moves queue n to another node. */
+static void set_node(uint32_t n, uint32_t node)
+{
+	queues[n].identity = (uint8_t)((queues[n].identity & ~3u) | node);
+}
+
 static bool ask(uint32_t n)
 {
 	return pb_core_jobs_ask(&firmware, &firmware.nodes[n], &queues[n]);
@@ -268,6 +274,33 @@ static void a_node_runs_when_its_queue_waits_no_longer(void **state)
 	}
 }
 
+/** A priority has starved from the limit on: what it loses then is not counted. */
+static void a_starvation_count_stays_at_its_limit(void **state)
+{
+	(void)state;
+	start();
+	set_priority(0, LOW);
+	prepare(0, 0);
+	firmware.jobs.starvation[LOW] = PB_LIMIT_STARVATION;
+	assert_false(ask(1));
+	assert_true(firmware.nodes[0].asks.revoked);
+	assert_int_equal(firmware.jobs.starvation[LOW], PB_LIMIT_STARVATION);
+}
+
+/** One that fills a node, and needs a job after all, is refused and does not take the place of the one that waits. */
+static void a_queue_without_the_timeslice_does_not_wait_for_a_job(void **state)
+{
+	(void)state;
+	start();
+	prepare(0, 0);
+	assert_false(ask(1));
+	pb_core_timeslice_remove(&firmware, &firmware.nodes[2], &queues[2]);
+	set_node(2, 1);
+	assert_false(pb_core_jobs_ask(&firmware, &firmware.nodes[1], &queues[2]));
+	assert_false(pb_core_jobs_awaits(&firmware, &queues[2]));
+	assert_true(pb_core_jobs_awaits(&firmware, &queues[1]));
+}
+
 /** A revocation ends with the job that it was for: the next one is kept. */
 static void a_revocation_ends_with_its_job(void **state)
 {
@@ -325,14 +358,79 @@ static void queues_that_need_no_job_take_turns(void **state)
 	}
 }
 
+/** A channel pays for the time for which its job kept another node's engine idle, each job for its part; the waiter does not. */
+static void who_holds_a_job_pays_for_nodes_that_wait(void **state)
+{
+	static const struct {
+		bool busy;                  /* the waiting node's engine has something to run */
+		uint32_t idle, waits, held; /* for so long */
+		int32_t charged;
+	} rows[] = {
+		{false, 900, 600, 700, 600 / (int32_t)PB_LIMIT_JOBS},
+		{false, 900, 800, 700, 700 / (int32_t)PB_LIMIT_JOBS},
+		{false, 500, 800, 700, 500 / (int32_t)PB_LIMIT_JOBS},
+		{true, 900, 600, 700, 0},
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		struct pb_core_node *node = &firmware.nodes[1];
+
+		start();
+		prepare(0, 0);
+		assert_false(ask(1));
+		firmware.nodes[0].asks.since = now - rows[i].held;
+		node->asks.since = now - rows[i].waits;
+		node->retirement.idle_since = now - rows[i].idle;
+		node->flight.fed = rows[i].busy;
+		pb_core_in_flight_at(&node->flight, 1)->queue = &queues[1];
+		finish(0);
+		assert_int_equal(granted(), 1);
+		assert_int_equal(node->fair.at[NORMAL].deficit[0], -rows[i].charged);
+		assert_int_equal(node->fair.at[NORMAL].deficit[1], 0);
+		assert_int_equal(node->asks.excused, rows[i].charged);
+	}
+}
+
+/** A channel that has used more than the share of a round in advance fills no gap of others. */
+static void a_channel_deep_in_debt_is_told(void **state)
+{
+	(void)state;
+	start();
+	firmware.channels[2].grants.weight = 2;
+	firmware.nodes[0].fair.at[NORMAL].deficit[1] = -5000;
+	assert_false(pb_core_fair_is_in_debt(&firmware, &firmware.nodes[0], NORMAL, 1));
+	firmware.nodes[0].fair.at[NORMAL].deficit[1] = -5001;
+	assert_true(pb_core_fair_is_in_debt(&firmware, &firmware.nodes[0], NORMAL, 1));
+	firmware.nodes[0].fair.at[NORMAL].deficit[2] = -10000;
+	assert_false(pb_core_fair_is_in_debt(&firmware, &firmware.nodes[0], NORMAL, 2));
+}
+
+/** A turn that a starved priority could not take, as jobs are to be repaid, comes again after few submissions. */
+static void a_turn_without_a_job_costs_no_whole_count(void **state)
+{
+	(void)state;
+	start();
+	set_priority(1, LOW);
+	pb_core_timeslice_protect(&firmware.nodes[1].slice);
+	firmware.jobs.repay_us[LOW] = 5;
+	assert_false(ask(1));
+	assert_int_equal(firmware.nodes[1].ready.at[LOW].starvation, PB_LIMIT_STARVATION - 4u);
+}
+
 UNIT_SUITE(test_firmware_jobs)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_holds_a_job_pays_for_nodes_that_wait),
+		cmocka_unit_test(a_channel_deep_in_debt_is_told),
+		cmocka_unit_test(a_turn_without_a_job_costs_no_whole_count),
 		cmocka_unit_test(a_freed_job_goes_to_the_highest_priority_then_to_the_least_account),
 		cmocka_unit_test(the_time_of_a_job_is_charged),
 		cmocka_unit_test(a_higher_priority_revokes_a_job),
 		cmocka_unit_test(an_unused_grant_goes_on),
 		cmocka_unit_test(a_node_runs_when_its_queue_waits_no_longer),
+		cmocka_unit_test(a_starvation_count_stays_at_its_limit),
+		cmocka_unit_test(a_queue_without_the_timeslice_does_not_wait_for_a_job),
 		cmocka_unit_test(a_revocation_ends_with_its_job),
 		cmocka_unit_test(queues_that_need_no_job_take_turns),
 		cmocka_unit_test(patches_of_a_submission_that_goes_back_count),
