@@ -142,7 +142,7 @@ static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, stru
 		give_back(queue, stop->cutoff, outcome);
 		PB_CORE_TRACE_QUEUE(firmware, RETURN, queue, outcome->words[3], queue->completed);
 	}
-	if (stop->kind == PB_CORE_STOP_RESET && stop->aborted)
+	if ((stop->flags & PB_CORE_STOP_ABORTED) != 0)
 		outcome->words[0] = stop->id;
 	if (stop->kind == PB_CORE_STOP_PREEMPT)
 		report_preempted(firmware, stop, outcome);
@@ -185,7 +185,7 @@ static bool let_first_end(struct pb_firmware *firmware, struct pb_core_queue *qu
 	uint32_t limit;
 
 	if ((queue->stop & PB_CORE_QUEUE_DRAINING) != 0 || !pb_core_ring_is_started(queue) ||
-	    stop->kind == PB_CORE_STOP_RESET || (stop->kind == PB_CORE_STOP_PREEMPT && stop->inside))
+	    stop->kind == PB_CORE_STOP_RESET || (stop->flags & PB_CORE_STOP_INSIDE) != 0)
 		return false;
 	(void)on_event(queue, PB_CORE_STOPPING_EVENT_BEGUN);
 	limit = pb_core_watchdog_stop_limit(firmware, queue);
@@ -316,7 +316,7 @@ static void recall_from_engine(struct pb_firmware *firmware, struct pb_core_stop
 	}
 	pb_core_node_blame(firmware, node, PB_ERROR_ENGINE_HANG, 0);
 	stop->id = head->fence_id;
-	stop->aborted = true;
+	stop->flags = PB_CORE_STOP_ABORTED;
 	pb_core_node_reset(firmware, node);
 }
 
@@ -335,7 +335,8 @@ void pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop 
 
 	*stop = *asked;
 	stop->put = queue->put;
-	stop->inside = asked->kind == PB_CORE_STOP_PREEMPT && (flags & PB_STOP_INSIDE) != 0;
+	if (asked->kind == PB_CORE_STOP_PREEMPT && (flags & PB_STOP_INSIDE) != 0)
+		stop->flags = PB_CORE_STOP_INSIDE;
 	if (on_event(queue, event_of(asked, flags)) == PB_CORE_STOPPING_ACTION_LIMIT) {
 		let_through(firmware, queue, pb_core_ring_before(queue, asked->cutoff));
 	} else {

@@ -26,6 +26,10 @@ enum pb_core_stop_kind {
 	PB_CORE_STOP_RESET,
 };
 
+/* pb_core_stop.flags */
+#define PB_CORE_STOP_ABORTED 1u /**< of RESET: id is valid */
+#define PB_CORE_STOP_INSIDE  2u /**< of PREEMPT: the host wants submissions returned that have begun */
+
 /** A stop request that is under way. */
 struct pb_core_stop {
 	struct pb_core_queue *queue; /**< the queue that is to stop */
@@ -36,8 +40,7 @@ struct pb_core_stop {
 		id; /**< of PREEMPT: what the host calls it; of RESET: the fence id of the last submission aborted */
 	uint32_t ticks; /**< that a submission that had begun may still run for, to its end; 0: none is to */
 	uint8_t kind;   /**< enum pb_core_stop_kind */
-	bool aborted;   /**< of RESET: id is valid */
-	bool inside;    /**< of PREEMPT: the host wants submissions returned that have begun */
+	uint8_t flags;  /**< PB_CORE_STOP_ABORTED, PB_CORE_STOP_INSIDE */
 };
 
 /** The state of this module. */

@@ -14,8 +14,7 @@ static struct pb_core_stop ask(enum pb_core_stop_kind kind, uint32_t cutoff, uin
 				     .id = id,
 				     .ticks = 0,
 				     .kind = (uint8_t)kind,
-				     .aborted = false,
-				     .inside = false};
+				     .flags = 0};
 }
 
 /** Whether the channel is halted on a node: a drain there ends with a RESET, which may stand behind the command. */

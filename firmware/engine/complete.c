@@ -139,8 +139,8 @@ PB_CORE_COLD void pb_core_complete_to(struct pb_firmware *firmware, struct pb_co
  * between. Time in which the engine had nothing to run, as the firmware was
  * still busy with the head, was kept from others like time in which it ran.
  */
-void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node,
-		    const struct pb_core_submission *head, uint32_t time)
+PB_CORE_COLD void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node,
+				 const struct pb_core_submission *head, uint32_t time)
 {
 	struct pb_core_retirement *retirement = &node->retirement;
 	const uint32_t clock = pb_core_clock(firmware);

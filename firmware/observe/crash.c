@@ -11,13 +11,14 @@
 /** For the records, which have no other way to the firmware. NULL: there is no boot block yet. */
 static const struct pb_firmware *dying;
 
-/** The assertion that failed, if its kind is not NONE. */
-static struct pb_fault asserted;
+/** The assertion that failed: its caller, and its line; 0: none has. */
+static uint32_t asserted_caller;
+static uint32_t asserted_line;
 
 void pb_core_crash_of(const struct pb_firmware *firmware)
 {
 	dying = firmware;
-	asserted.record.kind = PB_FATAL_NONE;
+	asserted_line = 0;
 }
 
 void pb_core_note(struct pb_firmware *firmware, enum pb_crash_note_kind kind, uint32_t subject,
@@ -93,9 +94,9 @@ static void put_crash(struct pb_crash_record *crash, const struct pb_fault *faul
 static void blame_assertion(struct pb_fatal_record *record)
 {
 	record->kind = PB_FATAL_ASSERT;
-	record->pc = asserted.record.pc;
+	record->pc = asserted_caller;
 	record->lr = 0;
-	record->status = asserted.record.status;
+	record->status = asserted_line;
 	record->address = 0;
 }
 
@@ -106,7 +107,7 @@ void pb_firmware_fatal(struct pb_fault *fault)
 	if (dying == NULL)
 		return;
 	boot = dying->boot.block;
-	if (asserted.record.kind != PB_FATAL_NONE)
+	if (asserted_line != 0)
 		blame_assertion(&fault->record);
 	fault->record.waypoint = pb_shared_read32(&boot->waypoint);
 	if (dying->config->crash_offset != 0)
@@ -119,12 +120,11 @@ void pb_firmware_fatal(struct pb_fault *fault)
 
 _Noreturn void pb_core_assert_failed(uint32_t line)
 {
-	const uintptr_t caller = (uintptr_t)__builtin_return_address(0);
+	struct pb_fault fault = {.record = {0}};
 
-	asserted.record.kind = PB_FATAL_ASSERT;
-	asserted.record.pc = (uint32_t)caller;
-	asserted.record.status = line;
+	asserted_caller = (uint32_t)(uintptr_t)__builtin_return_address(0);
+	asserted_line = line;
 	pb_hal_fault();
-	pb_firmware_fatal(&asserted);
+	pb_firmware_fatal(&fault);
 	pb_hal_halt();
 }

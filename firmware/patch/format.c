@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "firmware/compiler.h"
+
 static const struct pb_patch_format built_in[] = {PB_PATCH_FORMATS(PB_PATCH_FORMAT_ROW)};
 PB_STATIC_ASSERT(sizeof(built_in) / sizeof(built_in[0]) == PB_PATCH_FORMAT_COUNT, "numbers without holes");
 
@@ -32,7 +34,7 @@ const struct pb_patch_format *pb_core_format_find(const struct pb_core_formats *
   ensures \result.pre_or_low == words[5] && \result.pre_or_high == words[6] && \result.reserved == words[11];
   ensures \forall integer i; 0 <= i < 4 ==> \result.or_value[i] == words[7 + i];
 */
-static struct pb_patch_format format_of_words(const uint32_t *words)
+static PB_CORE_STEP struct pb_patch_format format_of_words(const uint32_t *words)
 {
 	return (struct pb_patch_format){
 		.source = (uint8_t)words[0],

@@ -99,7 +99,7 @@ void pb_core_compare(struct pb_firmware *firmware, struct pb_core_job *job)
 		pb_core_compare_forget(&firmware->patched, job);
 }
 
-void pb_core_compare_forget(struct pb_core_patched_set *patched, const struct pb_core_job *job)
+PB_CORE_COLD void pb_core_compare_forget(struct pb_core_patched_set *patched, const struct pb_core_job *job)
 {
 	const uintptr_t target = (uintptr_t)job->target;
 

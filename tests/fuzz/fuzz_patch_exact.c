@@ -4,7 +4,7 @@
  * bytes, and so do both with the compact form of the same list, if it has one.
  * With a cookie the buffer comes again, its allocations placed anew.
  *
- * Aims at: firmware/patch/patch.c firmware/patch/list.c firmware/patch/slow.c firmware/patch/run_list.h
+ * Aims at: firmware/patch/patch.c firmware/patch/list.c firmware/patch/mixed.c firmware/patch/slow.c firmware/patch/run_list.h
  * Aims at: firmware/prepare/compare.c
  */
 #include <string.h>
