@@ -12,15 +12,17 @@ PB_STATIC_ASSERT(PB_LINE_CHANNEL(0) == 0 && (EVERY_CHANNEL & ~PB_LINES_CHANNELS)
 
 /** Infrequent work that the main loop does; and what has it run once more instead of sleeping. */
 #define INFREQUENT                                                                                           \
-	(PB_CORE_MARK_SETTLE | PB_CORE_MARK_WAKE | PB_CORE_MARK_DEFERRED | (uint32_t)PB_CORE_MARK_POWER)
+	(PB_CORE_MARK_SETTLE | PB_CORE_MARK_WAKE | PB_CORE_MARK_DEFERRED | PB_CORE_MARK_TICK |               \
+	 (uint32_t)PB_CORE_MARK_POWER)
 #define ONE_MORE_PASS                                                                                        \
-	(PB_CORE_MARK_SETTLE | PB_CORE_MARK_WAKE | PB_CORE_MARK_DEFERRED | (uint32_t)PB_CORE_MARK_LATE)
+	(PB_CORE_MARK_SETTLE | PB_CORE_MARK_WAKE | PB_CORE_MARK_DEFERRED | PB_CORE_MARK_TICK |               \
+	 (uint32_t)PB_CORE_MARK_LATE)
 
 /** What passes do in turns while lines are pending at once again. */
 enum turn {
 	TURN_RETIRE,     /**< retirements, while PB_CORE_MARK_LATE is set */
 	TURN_NODES,      /**< a slice of a node */
-	TURN_INFREQUENT, /**< infrequent work; or nothing, if channels alone have more to do */
+	TURN_INFREQUENT, /**< infrequent work */
 };
 
 /** The bit of a mask that follows a bit in rotation. @param mask not 0 */
@@ -95,12 +97,27 @@ static PB_CORE_COLD void do_deferred(struct pb_firmware *firmware)
 		pb_core_segment_step(firmware, channel);
 }
 
+/** What a tick has beside the nodes: engines that it has asked to stop are served first. */
+static PB_CORE_COLD void tick_card(struct pb_firmware *firmware)
+{
+	pb_core_mark(&firmware->marks, PB_CORE_MARK_TICK, false);
+	pb_core_stop_tick(firmware);
+	if (firmware->moderated != 0)
+		pb_core_interrupt_tick(firmware);
+	pb_core_waypoint(firmware, PB_WAYPOINT_TICK);
+	PB_CORE_TRACE(firmware, TICK, PB_TRACE_NONE, 0, 0);
+	pb_core_telemetry_tick(firmware);
+	pb_core_trace_tick(firmware);
+}
+
 /** Does one kind of infrequent work. @param which enum pb_core_mark @return whether there is more to do now, although nothing is marked */
 static PB_CORE_COLD bool do_one(struct pb_firmware *firmware, uint32_t which)
 {
 	if (which == PB_CORE_MARK_POWER)
 		return pb_core_power_step(firmware);
-	if (which == PB_CORE_MARK_SETTLE)
+	if (which == PB_CORE_MARK_TICK)
+		tick_card(firmware);
+	else if (which == PB_CORE_MARK_SETTLE)
 		settle(firmware);
 	else if (which == PB_CORE_MARK_WAKE)
 		pb_core_wait_step(firmware);
@@ -220,15 +237,6 @@ static PB_CORE_COLD bool pass_end(struct pb_firmware *firmware)
 			(firmware->marks.infrequent & ONE_MORE_PASS)) != 0;
 }
 
-/** Leaves the nodes out of every other pass while a line is pending and channels have more to do: those had a slice already. */
-static PB_CORE_COLD bool nodes_wait(struct pb_firmware *firmware)
-{
-	const bool waited = firmware->loop.last_turn == TURN_INFREQUENT;
-
-	firmware->loop.last_turn = waited ? TURN_NODES : TURN_INFREQUENT;
-	return !waited && line_is_pending(firmware);
-}
-
 /** Runs each marked node once, until a line is pending; then the node behind is the first in the next pass. */
 static inline void run_nodes(struct pb_firmware *firmware)
 {
@@ -250,57 +258,46 @@ static inline void run_nodes(struct pb_firmware *firmware)
 	firmware->loop.first_node = 0;
 }
 
-/** What a tick has beside the nodes. */
-static PB_CORE_COLD void tick_card(struct pb_firmware *firmware)
-{
-	firmware->loop.ticked_nodes = 0;
-	firmware->loop.special = 0;
-	pb_core_stop_tick(firmware);
-	if (firmware->moderated != 0)
-		pb_core_interrupt_tick(firmware);
-	/* A doorbell that was lost is found here. */
-	pb_core_waypoint(firmware, PB_WAYPOINT_TICK);
-	PB_CORE_TRACE(firmware, TICK, PB_TRACE_NONE, 0, 0);
-	pb_core_telemetry_tick(firmware);
-	pb_core_trace_tick(firmware);
-	pb_core_mark_channels(&firmware->marks, EVERY_CHANNEL);
-}
-
 /**
- * Polls the nodes from one on, and does what else a tick has. Behind an expensive retirement the rest is left to the next
- * pass, if a line is pending.
+ * Polls the nodes from one on, at a tick. Behind an expensive retirement the others are left to the next pass, if a line is
+ * pending.
  */
 static inline void tick(struct pb_firmware *firmware, uint32_t n)
 {
+	struct pb_core_loop *loop = &firmware->loop;
+
 	do {
 		struct pb_core_node *node = &firmware->nodes[n];
 
 		pb_core_watchdog(firmware, node);
 		pb_core_fair_tick(firmware, node);
 		n++;
-		if (pb_core_is_marked(&firmware->marks, PB_CORE_MARK_COSTLY) && line_is_pending(firmware)) {
-			pb_core_mark(&firmware->marks, PB_CORE_MARK_COSTLY, false);
-			firmware->loop.ticked_nodes = (uint8_t)n;
-			firmware->loop.special = 1u << PB_LINE_TICK;
-			return;
-		}
-	} while (n != firmware->config->node_count);
-	tick_card(firmware);
+	} while (n != firmware->config->node_count &&
+		 !(pb_core_is_marked(&firmware->marks, PB_CORE_MARK_COSTLY) && line_is_pending(firmware)));
+	pb_core_mark(&firmware->marks, PB_CORE_MARK_COSTLY, false);
+	if (n != firmware->config->node_count) {
+		loop->ticked_nodes = (uint8_t)n;
+		loop->special = 1u << PB_LINE_TICK;
+		return;
+	}
+	loop->ticked_nodes = 0;
+	loop->special = 0;
+	pb_core_mark(&firmware->marks, PB_CORE_MARK_TICK, true);
+	loop->last_turn =
+		TURN_RETIRE; /* engines that it has asked to stop are fed again before what else it has */
+	/* A doorbell that was lost is found so, and one that this pass has claimed. */
+	pb_core_mark_channels(&firmware->marks, EVERY_CHANNEL);
 }
 
-/** The rest of a tick: keeps the lines of nodes, as some were polled already. @param pending claimed lines @return whether nodes are left */
-static PB_CORE_COLD bool resume_tick(struct pb_firmware *firmware, uint32_t pending)
+/** Before the rest of a tick: keeps the lines of nodes, as some were polled already. @param pending claimed lines */
+static PB_CORE_COLD void keep_lines(struct pb_firmware *firmware, uint32_t pending)
 {
 	struct pb_core_loop *loop = &firmware->loop;
 
-	if ((pending & loop->node_lines) != 0) {
-		loop->late_lines |= pending & loop->node_lines;
-		begin_late(firmware);
-	}
-	if (loop->ticked_nodes != firmware->config->node_count)
-		return true;
-	tick_card(firmware);
-	return false;
+	if ((pending & loop->node_lines) == 0)
+		return;
+	loop->late_lines |= pending & loop->node_lines;
+	begin_late(firmware);
 }
 
 static PB_CORE_COLD bool boot(struct pb_firmware *firmware)
@@ -318,8 +315,7 @@ static PB_CORE_STEP bool pass_special(struct pb_firmware *firmware, uint32_t pen
 	if (firmware->loop.special != 0) {
 		if (firmware->boot.booting)
 			return boot(firmware);
-		if (!resume_tick(firmware, pending))
-			return true;
+		keep_lines(firmware, pending);
 	}
 	tick(firmware, firmware->loop.ticked_nodes);
 	return true;
@@ -340,8 +336,7 @@ bool pb_firmware_pass(struct pb_firmware *firmware)
 	channels = (pending & EVERY_CHANNEL) | firmware->marks.channels;
 	if (channels != 0)
 		poll_channels(firmware, channels);
-	if ((firmware->marks.channels | firmware->marks.infrequent) != 0 &&
-	    (firmware->marks.infrequent != 0 ? pass_busy(firmware, pending) : nodes_wait(firmware)))
+	if (firmware->marks.infrequent != 0 && pass_busy(firmware, pending))
 		return true;
 	if (firmware->marks.nodes != 0)
 		run_nodes(firmware);

@@ -21,6 +21,7 @@ enum pb_core_mark {
 		16, /**< a completion that failed, or an engine's answer, was retired: costs as much as a slice */
 	PB_CORE_MARK_LATE =
 		32, /**< completions of nodes whose lines were claimed are to be retired in a later pass */
+	PB_CORE_MARK_TICK = 64, /**< what a tick has beside the nodes is to be done */
 };
 
 /** All marks. A bit of a mask is a node's or a channel's index. */
