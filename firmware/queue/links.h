@@ -81,7 +81,7 @@ static inline void pb_core_links_enter(struct pb_core_queue *queue, enum pb_core
 */
 static inline void pb_core_links_leave(struct pb_core_queue *queue)
 {
-	queue->links &= (uint8_t) ~(uint32_t)PB_CORE_QUEUE_PLACE;
+	queue->links = (uint8_t)(queue->links - (uint32_t)pb_core_queue_place(queue));
 }
 
 /** The last of the queue's waiters to check was checked, or is gone. @return whether the others are to be checked once more */
