@@ -4,10 +4,6 @@
 
 #include "tests/wddm/wddm_world.h"
 
-#define APERTURE     5u
-#define APERTURE_OS  UINT64_C(0x4000000)
-#define APERTURE_GPU UINT64_C(0x700000000)
-
 static struct vm vm;
 
 static uint32_t *system_page(uint32_t page)
@@ -74,27 +70,10 @@ static const struct {
 	{"resource of a context", {.Operation = PB_DXGK_OPERATION_INIT_CONTEXT_RESOURCE}, 0, {0}},
 	{"unmap",
 	 {.Operation = PB_DXGK_OPERATION_UNMAP_APERTURE_SEGMENT,
-	  .UnmapApertureSegment = {NULL, NULL, APERTURE, 3, 2, 0}},
+	  .UnmapApertureSegment = {NULL, NULL, VM_APERTURE, 3, 2, 0}},
 	 4,
 	 {0x06000004, 0x00003000, 7, 2}},
 };
-
-/** An aperture of 16 pages, written by hand. */
-static void start_with_aperture(struct pb_segment *segment)
-{
-	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {
-		APERTURE, PB_SEGMENT_APERTURE,    (uint32_t)APERTURE_OS,
-		0,        (uint32_t)APERTURE_GPU, (uint32_t)(APERTURE_GPU >> 32),
-		0x10000};
-
-	vm_start(&vm, 100);
-	assert_int_equal(pb_channel_command(&vm.card.channel, PB_COMMAND_SEGMENT_CREATE, arguments, NULL),
-			 PB_ERROR_OK);
-	*segment = (struct pb_segment){
-		.channel = &vm.card.channel,
-		.request = {APERTURE, APERTURE_OS, APERTURE_GPU, 0x10000, 0, PB_SEGMENT_APERTURE}};
-	vm.adapter.config.segments[APERTURE] = segment;
-}
 
 static void start_build(struct pb_dxgkarg_buildpagingbuffer *build, uint32_t room)
 {
@@ -109,7 +88,7 @@ static void each_operation_has_the_right_words(void **state)
 	static struct pb_segment aperture;
 
 	(void)state;
-	start_with_aperture(&aperture);
+	vm_start_with_aperture(&vm, &aperture);
 	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
 		struct pb_dxgkarg_buildpagingbuffer build = operations[i].build;
 
@@ -163,7 +142,7 @@ static const struct {
 	  .MapApertureSegment = {NULL, NULL, 9, 0, 1, &list.mdl, 0, 0}}},
 	{"map a page past the end of system memory",
 	 {.Operation = PB_DXGK_OPERATION_MAP_APERTURE_SEGMENT,
-	  .MapApertureSegment = {NULL, NULL, APERTURE, 0, 3, &bad_list.mdl, 0, 0}}},
+	  .MapApertureSegment = {NULL, NULL, VM_APERTURE, 0, 3, &bad_list.mdl, 0, 0}}},
 	{"copy from a page before system memory",
 	 {.Operation = PB_DXGK_OPERATION_TRANSFER,
 	  .Transfer = {.TransferSize = 8,
@@ -171,13 +150,13 @@ static const struct {
 		       .Destination = {VM_VIDEO, {VM_VIDEO_OS}}}}},
 	{"unmap past the aperture",
 	 {.Operation = PB_DXGK_OPERATION_UNMAP_APERTURE_SEGMENT,
-	  .UnmapApertureSegment = {NULL, NULL, APERTURE, 15, 2, 0}}},
+	  .UnmapApertureSegment = {NULL, NULL, VM_APERTURE, 15, 2, 0}}},
 	{"unmap far away",
 	 {.Operation = PB_DXGK_OPERATION_UNMAP_APERTURE_SEGMENT,
-	  .UnmapApertureSegment = {NULL, NULL, APERTURE, UINT64_C(1) << 52, 1, 0}}},
+	  .UnmapApertureSegment = {NULL, NULL, VM_APERTURE, UINT64_C(1) << 52, 1, 0}}},
 	{"unmap very much",
 	 {.Operation = PB_DXGK_OPERATION_UNMAP_APERTURE_SEGMENT,
-	  .UnmapApertureSegment = {NULL, NULL, APERTURE, 0, UINT64_C(1) << 52, 0}}},
+	  .UnmapApertureSegment = {NULL, NULL, VM_APERTURE, 0, UINT64_C(1) << 52, 0}}},
 };
 
 static void impossible_operations_get_no_fence(void **state)
@@ -185,7 +164,7 @@ static void impossible_operations_get_no_fence(void **state)
 	static struct pb_segment aperture;
 
 	(void)state;
-	start_with_aperture(&aperture);
+	vm_start_with_aperture(&vm, &aperture);
 	for (size_t i = 0; i < sizeof(impossible) / sizeof(impossible[0]); i++) {
 		struct pb_dxgkarg_buildpagingbuffer build = impossible[i].build;
 
@@ -266,22 +245,24 @@ static void an_aperture_is_mapped_and_unmapped_in_order(void **state)
 	static struct vm_mdl away;
 	struct pb_dxgkarg_buildpagingbuffer build = {
 		.Operation = PB_DXGK_OPERATION_MAP_APERTURE_SEGMENT,
-		.MapApertureSegment = {NULL, NULL, APERTURE, 4, 3, &away.mdl, 0, 2},
+		.MapApertureSegment = {NULL, NULL, VM_APERTURE, 4, 3, &away.mdl, 0, 2},
 	};
 
 	(void)state;
-	start_with_aperture(&aperture);
+	vm_start_with_aperture(&vm, &aperture);
 	memcpy(away.frames, vm.away_frames, sizeof(away.frames));
 	memset(system_page(0), 0, 6u * VM_BYTES);
 	assert_int_equal(vm_page(&vm, 0, build, 64), 1);
 	build = (struct pb_dxgkarg_buildpagingbuffer){
 		.Operation = PB_DXGK_OPERATION_FILL,
-		.Fill = {.FillSize = 8, .FillPattern = 0x77, .Destination = {APERTURE, APERTURE_OS + 0x5ffc}},
+		.Fill = {.FillSize = 8,
+			 .FillPattern = 0x77,
+			 .Destination = {VM_APERTURE, VM_APERTURE_OS + 0x5ffc}},
 	};
 	(void)vm_page(&vm, 0, build, 64);
 	build = (struct pb_dxgkarg_buildpagingbuffer){
 		.Operation = PB_DXGK_OPERATION_UNMAP_APERTURE_SEGMENT,
-		.UnmapApertureSegment = {NULL, NULL, APERTURE, 4, 3, 0},
+		.UnmapApertureSegment = {NULL, NULL, VM_APERTURE, 4, 3, 0},
 	};
 	(void)vm_page(&vm, 0, build, 64);
 	vm_finish(&vm);

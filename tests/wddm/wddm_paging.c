@@ -47,6 +47,22 @@ uint32_t vm_page(struct vm *vm, uint32_t node, struct pb_dxgkarg_buildpagingbuff
 	return buffers;
 }
 
+void vm_start_with_aperture(struct vm *vm, struct pb_segment *segment)
+{
+	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {
+		VM_APERTURE, PB_SEGMENT_APERTURE,       (uint32_t)VM_APERTURE_OS,
+		0,           (uint32_t)VM_APERTURE_GPU, (uint32_t)(VM_APERTURE_GPU >> 32),
+		0x10000};
+
+	vm_start(vm, 100);
+	assert_int_equal(pb_channel_command(&vm->card.channel, PB_COMMAND_SEGMENT_CREATE, arguments, NULL),
+			 PB_ERROR_OK);
+	*segment = (struct pb_segment){
+		.channel = &vm->card.channel,
+		.request = {VM_APERTURE, VM_APERTURE_OS, VM_APERTURE_GPU, 0x10000, 0, PB_SEGMENT_APERTURE}};
+	vm->adapter.config.segments[VM_APERTURE] = segment;
+}
+
 void vm_move_in_order(struct vm *vm, struct vm_allocation *allocation, uint32_t node)
 {
 	const struct vm_allocation before = *allocation;

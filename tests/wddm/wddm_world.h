@@ -38,6 +38,10 @@
 #define VM_VIDEO_GPU  UINT64_C(0x180000000)
 #define VM_EDGE_OS    UINT64_C(0x800000000)
 #define VM_EDGE_GPU   UINT64_C(0xfffe0000)
+/** Segment 5, an aperture of 16 pages: see vm_start_with_aperture(). */
+#define VM_APERTURE     5u
+#define VM_APERTURE_OS  UINT64_C(0x4000000)
+#define VM_APERTURE_GPU UINT64_C(0x700000000)
 
 struct vm_allocation {
 	struct pb_wddm_allocation object; /**< object of the OS's handle */
@@ -121,6 +125,8 @@ void vm_break_engine(const struct vm *vm, uint32_t node, const struct pb_engine_
 void vm_start(struct vm *vm, uint32_t first_fence);
 /** The same under an OS of an older interface, which pages on one node. */
 void vm_start_version(struct vm *vm, uint32_t first_fence, uint32_t version, uint32_t paging_node);
+/** The same with an aperture, which the shim knows, too. */
+void vm_start_with_aperture(struct vm *vm, struct pb_segment *segment);
 /** Whether paging of a context's allocations is in order with its packets. */
 bool vm_can_page(const struct vm *vm, const struct vm_context *context);
 /** Buffer of a packet; NULL: none. */
