@@ -15,3 +15,11 @@ foreach(name layout versions shim refusals failures patch random paging paging_p
 endforeach()
 
 pb_tries(test_wddm_storms STORM_LIVES 10u 1000u)
+
+# The shim for a compiler for Windows, and its structs beside those of others.
+if(PB_SANITIZE AND CMAKE_C_COMPILER_ID STREQUAL GNU)
+  foreach(name windows foreign)
+    add_test(NAME wddm_${name} COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/${name}.sh ${PROJECT_BINARY_DIR}/wddm_${name})
+    set_tests_properties(wddm_${name} PROPERTIES SKIP_RETURN_CODE 77)
+  endforeach()
+endif()
