@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "patchbay/wddm/ddi.h"
+#include "patchbay/wddm/ddi_adapter.h"
 #include "patchbay/wddm/ddi_paging.h"
 
 #define PB_DDI_VERSION PB_DXGKDDI_WDDM1_3

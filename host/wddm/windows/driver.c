@@ -7,6 +7,18 @@
 
 /* ---- from the OS ---- */
 
+static NTSTATUS APIENTRY query_adapter_info(CONST HANDLE adapter, CONST DXGKARG_QUERYADAPTERINFO *arguments)
+{
+	return (NTSTATUS)pb_wddm_query_adapter_info(adapter,
+						    (const struct pb_dxgkarg_queryadapterinfo *)arguments);
+}
+
+static NTSTATUS APIENTRY describe_allocation(CONST HANDLE adapter, DXGKARG_DESCRIBEALLOCATION *arguments)
+{
+	(void)adapter;
+	return (NTSTATUS)pb_wddm_describe_allocation((struct pb_dxgkarg_describeallocation *)arguments);
+}
+
 static NTSTATUS APIENTRY render(CONST HANDLE context, DXGKARG_RENDER *arguments)
 {
 	return (NTSTATUS)pb_wddm_render(context, (struct pb_dxgkarg_render *)arguments);
@@ -100,6 +112,8 @@ void pb_wddm_windows_functions(DRIVER_INITIALIZATION_DATA *data)
 	data->Version = DXGKDDI_INTERFACE_VERSION;
 	data->DxgkDdiInterruptRoutine = interrupt_routine;
 	data->DxgkDdiDpcRoutine = dpc_routine;
+	data->DxgkDdiQueryAdapterInfo = query_adapter_info;
+	data->DxgkDdiDescribeAllocation = describe_allocation;
 	data->DxgkDdiRender = render;
 	data->DxgkDdiPresent = present;
 	data->DxgkDdiPatch = patch;

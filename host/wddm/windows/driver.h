@@ -2,7 +2,8 @@
 /**
  * @file
  * The functions of the shim as those of a Windows display miniport. The driver
- * itself has the rest: AddDevice, StartDevice, power, children and displays.
+ * itself has the rest: AddDevice, StartDevice, power, children and displays, and
+ * those that need memory: it calls pb_wddm_create_context() and the like.
  *
  * The driver's device context, which AddDevice returns, starts with its struct
  * pb_wddm_adapter; each hContext points to a struct that starts with its struct

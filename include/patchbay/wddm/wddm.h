@@ -32,6 +32,7 @@
 
 #include "patchbay/queue.h"
 #include "patchbay/wddm/ddi.h"
+#include "patchbay/wddm/ddi_adapter.h"
 #include "patchbay/wddm/ddi_paging.h"
 
 /** Largest number of nodes of an adapter. */
@@ -48,8 +49,26 @@
 
 /** Target of hDeviceSpecificAllocation. The driver owns it and keeps it unchanged while the allocation is open. */
 struct pb_wddm_allocation {
-	uint64_t size;  /**< bytes, not 0 */
-	uint32_t pitch; /**< bytes from one row to the next; used by Present only */
+	uint64_t size;   /**< bytes, not 0 */
+	uint32_t pitch;  /**< bytes from one row to the next; used by Present only */
+	uint32_t width;  /**< pixels of a surface; used by DescribeAllocation only */
+	uint32_t height; /**< rows of a surface; used by DescribeAllocation only */
+	uint32_t format; /**< D3DDDIFORMAT; used by DescribeAllocation only */
+};
+
+#define PB_WDDM_ALLOCATION_MAGIC 0x4c415042u /**< "BPAL" */
+/** Longest allocation: AllocationOffset has 32 bits. */
+#define PB_WDDM_ALLOCATION_BYTES_MAX UINT64_C(0x100000000)
+
+/** Private driver data of an allocation: what the process asks for. */
+struct pb_wddm_allocation_data {
+	uint32_t magic;  /**< PB_WDDM_ALLOCATION_MAGIC */
+	uint32_t pitch;  /**< bytes from one row to the next; 0: no surface */
+	uint64_t size;   /**< bytes, not 0 */
+	uint32_t width;  /**< pixels */
+	uint32_t height; /**< rows */
+	uint32_t format; /**< D3DDDIFORMAT */
+	uint32_t flags;  /**< 0 */
 };
 
 /** Functions of the OS that the shim calls. */
@@ -79,6 +98,8 @@ struct pb_wddm_config {
 	/** Entries of the longest allocation list, PB_CAPABILITY_ALLOCATIONS_MAX at most. */
 	uint32_t allocations;
 	uint32_t patches; /**< entries of the longest patch list, PB_CAPABILITY_PATCHES_MAX at most */
+	/** Physical address at which the CPU sees the card's memory (its PCI memory bar); 0: it does not. */
+	uint64_t cpu_address;
 	struct pb_wddm_callbacks callbacks; /**< functions of the OS */
 };
 
@@ -181,6 +202,37 @@ enum pb_error pb_wddm_context_create(struct pb_wddm_adapter *adapter, struct pb_
  * @retval PB_ERROR_BUSY a submission of the context has not been reported as completed: wait for its fence
  */
 enum pb_error pb_wddm_context_destroy(struct pb_wddm_context *context);
+
+/* ---- description of the adapter, contexts and allocations: returns an NTSTATUS; never blocks but for contexts ---- */
+
+/**
+ * DxgkDdiQueryAdapterInfo: what the OS's version knows of DRIVERCAPS, QUERYSEGMENT, QUERYSEGMENT3. Segments are those of
+ * the configuration, whose ids must be 1 to n without a gap.
+ * @retval PB_STATUS_NOT_SUPPORTED another type, which may be the driver's
+ * @retval PB_STATUS_BUFFER_TOO_SMALL pOutputData does not hold the struct of the OS's version, or the segments
+ */
+uint32_t pb_wddm_query_adapter_info(const struct pb_wddm_adapter *adapter,
+				    const struct pb_dxgkarg_queryadapterinfo *query);
+/**
+ * DxgkDdiCreateContext: pb_wddm_context_create(), and fills in hContext and ContextInfo. Blocks.
+ * @retval PB_STATUS_INVALID_PARAMETER no such node or engine, or a GDI context where config.allocations is below 256
+ */
+uint32_t pb_wddm_create_context(struct pb_wddm_adapter *adapter, struct pb_wddm_context *context,
+				struct pb_dxgkarg_createcontext *create, void *staging,
+				uint32_t staging_size);
+/**
+ * DxgkDdiCreateAllocation. The driver owns the objects.
+ * @param objects one for each element of pAllocationInfo, written here
+ * @retval PB_STATUS_INVALID_PARAMETER private data that is not struct pb_wddm_allocation_data; nothing was created
+ */
+uint32_t pb_wddm_create_allocation(const struct pb_wddm_adapter *adapter,
+				   struct pb_dxgkarg_createallocation *create,
+				   struct pb_wddm_allocation *const *objects);
+/** DxgkDdiOpenAllocation. @param objects what DxgkCbGetHandleData returns for each element's hAllocation */
+uint32_t pb_wddm_open_allocation(const struct pb_dxgkarg_openallocation *open,
+				 struct pb_wddm_allocation *const *objects);
+/** DxgkDdiDescribeAllocation. */
+uint32_t pb_wddm_describe_allocation(struct pb_dxgkarg_describeallocation *describe);
 
 /* ---- Render: returns an NTSTATUS; the only functions that refuse invalid commands ---- */
 
