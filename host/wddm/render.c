@@ -72,6 +72,16 @@ static void *end_private(const struct pb_wddm_config *config, void *private_data
 				   pb_wddm_patch_room(config, size));
 }
 
+/** Returns 1 + the index of the first NULL entry of the allocation list; 0: there is none. */
+static uint32_t null_entry(const struct pb_dxgkarg_render *render)
+{
+	for (uint32_t i = 0; i < render->AllocationListSize; i++) {
+		if (render->pAllocationList[i].hDeviceSpecificAllocation == NULL)
+			return i + 1;
+	}
+	return 0;
+}
+
 /** Divides the context's staging memory: Render's unused allocation list, the handles, Render's own staging memory. */
 static uint32_t stage(const struct pb_wddm_context *context, const struct pb_dxgkarg_render *render,
 		      struct pb_render_arguments *arguments)
@@ -95,6 +105,7 @@ static uint32_t stage(const struct pb_wddm_context *context, const struct pb_dxg
 	}
 	arguments->output.allocations = unused;
 	arguments->output.allocations_size = count;
+	arguments->output.unbind = null_entry(render);
 	arguments->user_allocations = handles;
 	arguments->user_allocation_count = count;
 	arguments->staging = handles + count;

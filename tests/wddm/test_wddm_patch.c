@@ -280,6 +280,45 @@ static void a_part_without_its_lists_does_not_run(void **state)
 	vm_stop(&vm);
 }
 
+/** A copy, then a fill: the source is unbound where the fill begins. Without that entry the model finds a leak. */
+static void each_part_unbinds_what_it_does_not_use(void **state)
+{
+	struct vm_context *context = &vm.contexts[0];
+
+	(void)state;
+	for (uint32_t leaky = 0; leaky < 2; leaky++) {
+		struct vm_buffer *buffer;
+		struct os_packet parts[2];
+
+		vm_start(&vm, 100);
+		vm_begin(&vm);
+		vm_copy(&vm, 1, 0, 2, 0, 64);
+		vm_fill(&vm, 3, 0, 64, 7);
+		vm_model(&vm, context);
+		buffer = vm_buffer(&vm, context);
+		assert_int_equal(vm_render(&vm, context, buffer), PB_STATUS_SUCCESS);
+		assert_int_equal(buffer->patch_count, 4);
+		assert_int_equal(buffer->patches[2].allocation_index, 0);
+		assert_int_equal(buffer->patches[2].slot, buffer->patches[0].slot);
+		assert_int_equal(buffer->patches[2].split_offset, 24);
+		assert_int_equal(buffer->patches[2].patch_offset, 24);
+		if (leaky != 0) {
+			buffer->patches[2] = buffer->patches[3];
+			buffer->patch_count--;
+		}
+		parts[0] = vm_packet(buffer, 0, 0, 24);
+		parts[1] = vm_packet(buffer, 0, 24, buffer->bytes);
+		vm_queue(&vm, &parts[0]);
+		vm_queue(&vm, &parts[1]);
+		assert_int_equal(vm.leaks, leaky);
+		vm_move(&vm, &context->allocations[2]);
+		vm_finish(&vm);
+		vm_compare(&vm, "unbound");
+		assert_false(context->shim.lost);
+		vm_stop(&vm);
+	}
+}
+
 /** Private data as Render and Patch do not leave it: nothing runs, and the context is lost. */
 static void bad_private_data_is_found(void **state)
 {
@@ -361,6 +400,7 @@ UNIT_SUITE(test_wddm_patch)
 		cmocka_unit_test(lists_of_another_submission_are_not_used),
 		cmocka_unit_test(parts_are_patched_in_turn),
 		cmocka_unit_test(a_part_without_its_lists_does_not_run),
+		cmocka_unit_test(each_part_unbinds_what_it_does_not_use),
 		cmocka_unit_test(bad_private_data_is_found),
 		cmocka_unit_test(patch_without_private_data_is_no_error),
 		cmocka_unit_test(patch_ignores_paging_buffers),

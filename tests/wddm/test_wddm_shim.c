@@ -158,6 +158,7 @@ static void a_split_buffer_is_right(void **state)
 		vm_compare(&vm, "split");
 	}
 	assert_true(vm.os.completed > 40);
+	assert_int_equal(vm.leaks, 0);
 	vm_stop(&vm);
 }
 

@@ -8,6 +8,7 @@
 #define DEPTH         4u
 #define VIDEO_PAGES   32u
 #define GARBAGE       0xa5
+#define VM_SLOTS      5u /**< DXGK_DRIVERCAPS.MaxAllocationListSlotId + 1 */
 
 static const struct pb_segment_request requests[3] = {
 	{0, CARD_SYSTEM_OS, CARD_SYSTEM_GPU, CARD_SYSTEM_BYTES, CARD_SYSTEM_BYTES, PB_SEGMENT_LINEAR},
@@ -220,6 +221,26 @@ static struct vm_buffer *buffer_of(struct vm *vm, const struct os_packet *packet
 	return vm_buffer_of(vm, packet->patch.pDmaBufferPrivateData);
 }
 
+/**
+ * The memory manager's table of slots: counts those that are bound where a part begins, and that no entry of its
+ * SplitOffset binds anew or unbinds. Their allocations would have to stay in memory for a part that does not name them.
+ */
+static uint32_t leaks_at(const struct vm_buffer *buffer, uint32_t start)
+{
+	bool bound[VM_SLOTS] = {false};
+	uint32_t leaks = 0;
+
+	for (uint32_t p = 0; p < buffer->patch_count && buffer->patches[p].split_offset <= start; p++) {
+		const struct pb_patch_location *patch = &buffer->patches[p];
+
+		assert_true(patch->slot < VM_SLOTS);
+		bound[patch->slot] = patch->split_offset < start && patch->allocation_index != 0;
+	}
+	for (uint32_t slot = 0; slot < VM_SLOTS; slot++)
+		leaks += bound[slot];
+	return leaks;
+}
+
 void vm_queue(struct vm *vm, const struct os_packet *packet)
 {
 	struct vm_buffer *buffer = buffer_of(vm, packet);
@@ -227,6 +248,8 @@ void vm_queue(struct vm *vm, const struct os_packet *packet)
 	assert_true(os_queue(&vm->os, packet));
 	if (buffer == NULL)
 		return;
+	if (buffer->context != NULL && packet->patch.DmaBufferSubmissionStartOffset != 0)
+		vm->leaks += leaks_at(buffer, packet->patch.DmaBufferSubmissionStartOffset);
 	buffer->reserved = false;
 	buffer->parts++;
 	if (buffer->context != NULL)

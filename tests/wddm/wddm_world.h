@@ -107,6 +107,7 @@ struct vm {
 	uint32_t skipped;    /**< submissions without Patch */
 	uint32_t moved;      /**< allocations */
 	uint32_t patched;    /**< calls of Patch */
+	uint32_t leaks; /**< slots that a part of a buffer neither unbinds nor binds anew where it begins */
 	/** Called last before a submission: damages what the OS passes to Patch and SubmitCommand. */
 	void (*spoil)(struct vm *vm, struct os_packet *packet);
 	bool hide; /**< allocations that a packet does not need look paged out */
