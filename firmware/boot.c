@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "firmware/compiler.h"
 #include "firmware/instance.h"
 
 /** Where the capability table goes: behind the boot block. */
@@ -30,52 +31,59 @@ static uint32_t node_kinds(const struct pb_firmware_config *config)
 	return kinds;
 }
 
-static uint32_t write_capabilities(struct pb_firmware *firmware)
+/* Their keys count from 1. */
+#define COUNT_CAPABILITY(name, key, meaning) +1
+#define CAPABILITIES                         (0u PB_CAPABILITIES(COUNT_CAPABILITY))
+
+PB_STATIC_ASSERT((uint32_t)PB_CAPABILITY_POOL_BYTES_MIN == CAPABILITIES, "keys without a hole");
+
+/** Those that are the same in each boot; 0: the others, which write_capabilities() computes. By key. */
+static const uint32_t fixed[CAPABILITIES + 1u] = {
+	[PB_CAPABILITY_CLIENTS] = PB_LIMIT_CLIENTS,
+	[PB_CAPABILITY_CONTEXTS] = PB_LIMIT_CONTEXTS,
+	[PB_CAPABILITY_SEGMENTS] = PB_LIMIT_SEGMENTS,
+	[PB_CAPABILITY_ALLOCATIONS_MAX] = PB_LIMIT_ALLOCATIONS,
+	[PB_CAPABILITY_PATCHES_MAX] = PB_LIMIT_PATCHES,
+	[PB_CAPABILITY_RING_ENTRIES_MIN] = PB_LIMIT_RING_MIN,
+	[PB_CAPABILITY_RING_ENTRIES_MAX] = PB_LIMIT_RING_MAX,
+	[PB_CAPABILITY_IN_FLIGHT] = PB_LIMIT_IN_FLIGHT,
+	[PB_CAPABILITY_WAITS_MAX] = PB_WAITS_MAX,
+	[PB_CAPABILITY_PRIORITIES] = PB_PRIORITIES,
+	[PB_CAPABILITY_TICK_MICROSECONDS] = PB_TICK_MICROSECONDS,
+	[PB_CAPABILITY_SEGMENT_KINDS] = 1u << PB_SEGMENT_LINEAR | 1u << PB_SEGMENT_APERTURE,
+	[PB_CAPABILITY_PATCH_ENCODINGS] = 1u << PB_PATCH_ENCODING_WDDM | 1u << PB_PATCH_ENCODING_COMPACT,
+	[PB_CAPABILITY_FORMATS] = PB_PATCH_FORMAT_COUNT,
+	[PB_CAPABILITY_FORMATS_OWN] = PB_LIMIT_FORMATS_OWN,
+	[PB_CAPABILITY_SEGMENTS_TOTAL] = PB_LIMIT_SEGMENTS_TOTAL,
+	[PB_CAPABILITY_APERTURE_PAGES] = PB_LIMIT_APERTURE_PAGES,
+	[PB_CAPABILITY_PREEMPTION] = 3,
+	[PB_CAPABILITY_QUANTUM_MICROSECONDS] = PB_QUANTUM_MICROSECONDS,
+	[PB_CAPABILITY_HANG_MICROSECONDS] = PB_HANG_MICROSECONDS,
+	[PB_CAPABILITY_CONTEXTS_MIN] = PB_CORE_QUOTA_MINIMUM(PB_LIMIT_CONTEXTS),
+	[PB_CAPABILITY_SEGMENTS_MIN] = PB_CORE_QUOTA_MINIMUM(PB_LIMIT_SEGMENTS_TOTAL),
+	[PB_CAPABILITY_FORMATS_MIN] = PB_CORE_QUOTA_MINIMUM(PB_LIMIT_FORMATS_TOTAL),
+};
+
+static void write_capabilities(struct pb_firmware *firmware)
 {
 	const struct pb_firmware_config *config = firmware->config;
-	const uint32_t pool = config->memory_bytes - config->pool_offset;
-	const struct pb_capability table[] = {
-		{PB_CAPABILITY_NODES, config->node_count},
-		{PB_CAPABILITY_NODE_KINDS, node_kinds(config)},
-		{PB_CAPABILITY_CLIENTS, PB_LIMIT_CLIENTS},
-		{PB_CAPABILITY_QUEUES, config->queue_count},
-		{PB_CAPABILITY_CONTEXTS, PB_LIMIT_CONTEXTS},
-		{PB_CAPABILITY_SEGMENTS, PB_LIMIT_SEGMENTS},
-		{PB_CAPABILITY_ALLOCATIONS_MAX, PB_LIMIT_ALLOCATIONS},
-		{PB_CAPABILITY_PATCHES_MAX, PB_LIMIT_PATCHES},
-		{PB_CAPABILITY_BUFFER_BYTES_MAX, firmware->quotas.room[PB_RESOURCE_POOL_BYTES]},
-		{PB_CAPABILITY_RING_ENTRIES_MIN, PB_LIMIT_RING_MIN},
-		{PB_CAPABILITY_RING_ENTRIES_MAX, PB_LIMIT_RING_MAX},
-		{PB_CAPABILITY_IN_FLIGHT, PB_LIMIT_IN_FLIGHT},
-		{PB_CAPABILITY_WAITS_MAX, PB_WAITS_MAX},
-		{PB_CAPABILITY_PRIORITIES, PB_PRIORITIES},
-		{PB_CAPABILITY_TICK_MICROSECONDS, PB_TICK_MICROSECONDS},
-		{PB_CAPABILITY_POOL_OFFSET, config->pool_offset},
-		{PB_CAPABILITY_POOL_BYTES, pool},
-		{PB_CAPABILITY_SEGMENT_KINDS, 1u << PB_SEGMENT_LINEAR | 1u << PB_SEGMENT_APERTURE},
-		{PB_CAPABILITY_PATCH_ENCODINGS,
-		 1u << PB_PATCH_ENCODING_WDDM | 1u << PB_PATCH_ENCODING_COMPACT},
-		{PB_CAPABILITY_FORMATS, PB_PATCH_FORMAT_COUNT},
-		{PB_CAPABILITY_FORMATS_OWN, PB_LIMIT_FORMATS_OWN},
-		{PB_CAPABILITY_SEGMENTS_TOTAL, PB_LIMIT_SEGMENTS_TOTAL},
-		{PB_CAPABILITY_APERTURE_PAGES, PB_LIMIT_APERTURE_PAGES},
-		{PB_CAPABILITY_PREEMPTION, 3},
-		{PB_CAPABILITY_QUANTUM_MICROSECONDS, PB_QUANTUM_MICROSECONDS},
-		{PB_CAPABILITY_HANG_MICROSECONDS, PB_HANG_MICROSECONDS},
-		{PB_CAPABILITY_QUEUES_MIN, firmware->quotas.minimum[PB_RESOURCE_QUEUES]},
-		{PB_CAPABILITY_CONTEXTS_MIN, PB_CORE_QUOTA_MINIMUM(PB_LIMIT_CONTEXTS)},
-		{PB_CAPABILITY_SEGMENTS_MIN, PB_CORE_QUOTA_MINIMUM(PB_LIMIT_SEGMENTS_TOTAL)},
-		{PB_CAPABILITY_FORMATS_MIN, PB_CORE_QUOTA_MINIMUM(PB_LIMIT_FORMATS_TOTAL)},
-		{PB_CAPABILITY_POOL_BYTES_MIN, firmware->quotas.minimum[PB_RESOURCE_POOL_BYTES]},
-	};
-	const uint32_t count = sizeof(table) / sizeof(table[0]);
-	struct pb_capability *shared = pb_core_at(firmware, CAPABILITY_OFFSET);
+	const struct pb_core_quotas *quotas = &firmware->quotas;
+	struct pb_capability *first = pb_core_at(firmware, CAPABILITY_OFFSET);
 
-	for (uint32_t i = 0; i < count; i++) {
-		pb_shared_write32(&shared[i].key, table[i].key);
-		pb_shared_write32(&shared[i].value, table[i].value);
+	for (uint32_t key = 1; key <= CAPABILITIES; key++) {
+		pb_shared_write32(&first[key - 1u].key, key);
+		pb_shared_write32(&first[key - 1u].value, fixed[key]);
 	}
-	return count;
+#define WRITE(name, what) pb_shared_write32(&first[PB_CAPABILITY_##name - 1u].value, what)
+	WRITE(NODES, config->node_count);
+	WRITE(NODE_KINDS, node_kinds(config));
+	WRITE(QUEUES, config->queue_count);
+	WRITE(BUFFER_BYTES_MAX, quotas->room[PB_RESOURCE_POOL_BYTES]);
+	WRITE(POOL_OFFSET, config->pool_offset);
+	WRITE(POOL_BYTES, quotas->total[PB_RESOURCE_POOL_BYTES]);
+	WRITE(QUEUES_MIN, quotas->minimum[PB_RESOURCE_QUEUES]);
+	WRITE(POOL_BYTES_MIN, quotas->minimum[PB_RESOURCE_POOL_BYTES]);
+#undef WRITE
 }
 
 static void write_stage(struct pb_firmware *firmware, enum pb_boot_stage stage)
@@ -107,7 +115,8 @@ void pb_core_boot_publish(struct pb_firmware *firmware)
 	pb_shared_write32(&boot->memory_bytes,
 			  firmware->config->memory_bytes + firmware->config->trace_bytes);
 	pb_shared_write32(&boot->capability_offset, CAPABILITY_OFFSET);
-	pb_shared_write32(&boot->capability_count, write_capabilities(firmware));
+	pb_shared_write32(&boot->capability_count, CAPABILITIES);
+	write_capabilities(firmware);
 	pb_shared_write32(&boot->channel_directory_offset, firmware->config->channels_offset);
 	pb_shared_write32(&boot->channel_count, PB_LIMIT_CHANNELS);
 	pb_shared_write32(&boot->crash_offset, firmware->config->crash_offset);
@@ -137,7 +146,7 @@ static bool engines_are_settled(struct pb_firmware *firmware)
 	return settled;
 }
 
-bool pb_core_boot_step(struct pb_firmware *firmware)
+PB_CORE_COLD bool pb_core_boot_step(struct pb_firmware *firmware)
 {
 	if (!engines_are_settled(firmware))
 		return false;
@@ -154,7 +163,7 @@ bool pb_core_boot_step(struct pb_firmware *firmware)
 	pb_core_endpoint_init(firmware);
 	write_stage(firmware, PB_BOOT_STAGE_RINGS_CLEARED);
 	write_stage(firmware, PB_BOOT_STAGE_RUNNING);
-	firmware->boot.booting = 0;
+	firmware->boot.booting = false;
 	/* Hosts may have asked while it booted. */
 	pb_core_mark_channels(&firmware->marks, (1u << PB_LIMIT_CHANNELS) - 1u);
 	return true;
@@ -163,5 +172,5 @@ bool pb_core_boot_step(struct pb_firmware *firmware)
 void pb_core_boot_begin(struct pb_core_boot *boot, struct pb_boot_block *block)
 {
 	boot->block = block;
-	boot->booting = 1u << PB_LINE_TICK;
+	boot->booting = true;
 }

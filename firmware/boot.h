@@ -19,8 +19,7 @@ struct pb_core_boot {
 	struct pb_boot_block *block; /**< shared */
 	uint32_t incarnation;        /**< of this boot, never 0 */
 	uint32_t stage;              /**< enum pb_boot_stage */
-	uint32_t
-		booting; /**< 1 << PB_LINE_TICK until the stage is RUNNING, then 0: ORed into the pending lines */
+	bool booting;                /**< until the stage is RUNNING */
 };
 
 /** Starts a boot. @param block where the boot block lies */

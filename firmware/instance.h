@@ -66,16 +66,16 @@ struct pb_core_node {
 	const struct pb_engine *engine;          /**< engine/node.c: set at boot */
 	uint32_t bit;                            /**< its own in masks of nodes; set at boot */
 	struct pb_core_timeslice slice;          /**< queue/timeslice.c */
-	struct pb_core_ready ready;              /**< queue/ready.c */
-	struct pb_core_schedule schedule;        /**< queue/schedule.c */
 	struct pb_core_staged staged;            /**< prepare/staged.c */
 	struct pb_core_asks asks;                /**< prepare/jobs.c */
 	struct pb_core_machine machine;          /**< engine/node.c */
+	struct pb_core_in_flight flight;         /**< queue/in_flight.h */
+	struct pb_core_ready ready;              /**< queue/ready.c */
 	struct pb_core_retirement retirement;    /**< engine/complete.c */
 	struct pb_core_progress progress;        /**< engine/progress.c */
 	struct pb_core_node_telemetry telemetry; /**< observe/telemetry.c */
+	struct pb_core_schedule schedule;        /**< queue/schedule.c */
 	uint32_t queues;                         /**< queue/table.c: how many it has */
-	struct pb_core_in_flight flight;         /**< queue/in_flight.h */
 	struct pb_core_fair fair;                /**< queue/policy_fair.c */
 };
 
@@ -90,7 +90,6 @@ struct pb_core_channel {
 	struct pb_core_events events;           /**< channel/event.c */
 	struct pb_core_grants grants;           /**< channel/grants.h */
 	struct pb_core_quota quota;             /**< channel/quota.c */
-	uint32_t queues;                        /**< queue/table.c: how many it has */
 	struct pb_core_closing closing;         /**< command/lifecycle.c */
 	struct pb_core_checks checks;           /**< queue/wait.c */
 	struct pb_core_deadlock search;         /**< queue/deadlock.c */
@@ -98,7 +97,7 @@ struct pb_core_channel {
 	struct pb_core_channel_memory memory;   /**< memory/segment.c */
 };
 
-/** The firmware. */
+/** The firmware. What is small comes first, then channels: instructions reach all of that with a short offset. */
 struct pb_firmware {
 	const struct pb_firmware_config *config; /**< the board's; set at boot */
 	const struct pb_lines *lines;            /**< the board's; set at boot */
@@ -115,17 +114,19 @@ struct pb_firmware {
 	struct pb_core_endpoint_counts endpoint_counts; /**< channel/endpoint.c */
 	struct pb_core_telemetry telemetry;             /**< observe/telemetry.c */
 	struct pb_core_wakes wakes;                     /**< queue/wait.c */
-	struct pb_core_contexts contexts;               /**< queue/context.c */
+	struct pb_core_jobs jobs;                       /**< prepare/jobs.c */
 	struct pb_core_quotas quotas;                   /**< channel/quota.c */
-	struct pb_core_node nodes[PB_LIMIT_NODES];
+	struct pb_core_stops stops;                     /**< command/stop.c */
+	struct pb_core_notes notes;                     /**< observe/crash.c */
+	/** In front of what is large: one load of a Cortex-M reaches a member from the address of its number. */
 	struct pb_core_channel channels[PB_LIMIT_CHANNELS];
-	struct pb_core_stops stops;         /**< command/stop.c */
-	struct pb_core_notes notes;         /**< observe/crash.c */
-	struct pb_core_pool pool;           /**< memory/pool.c */
-	struct pb_core_segments segments;   /**< memory/segment.c */
-	struct pb_core_formats formats;     /**< patch/format.c */
-	struct pb_core_patched_set patched; /**< prepare/compare.c */
-	struct pb_core_jobs jobs;           /**< prepare/jobs.c */
+	struct pb_core_node nodes[PB_LIMIT_NODES];
+	struct pb_core_contexts contexts;      /**< queue/context.c */
+	struct pb_core_pool pool;              /**< memory/pool.c */
+	struct pb_core_segments segments;      /**< memory/segment.c */
+	struct pb_core_formats formats;        /**< patch/format.c */
+	struct pb_core_patched_set patched;    /**< prepare/compare.c */
+	struct pb_core_job job[PB_LIMIT_JOBS]; /**< prepare/jobs.c */
 };
 
 /** Address of an offset in card memory. */

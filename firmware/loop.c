@@ -59,25 +59,6 @@ static PB_CORE_COLD void settle(struct pb_firmware *firmware)
 	} while (pb_core_is_marked(marks, PB_CORE_MARK_SETTLE) && !line_is_pending(firmware));
 }
 
-static void tick(struct pb_firmware *firmware)
-{
-	uint32_t n = 0;
-
-	do {
-		pb_core_watchdog(firmware, &firmware->nodes[n]);
-		pb_core_fair_tick(firmware, &firmware->nodes[n]);
-	} while (++n < firmware->config->node_count);
-	pb_core_stop_tick(firmware);
-	if (firmware->moderated != 0)
-		pb_core_interrupt_tick(firmware);
-	/* A doorbell that was lost is found here. */
-	pb_core_waypoint(firmware, PB_WAYPOINT_TICK);
-	PB_CORE_TRACE(firmware, TICK, PB_TRACE_NONE, 0, 0);
-	pb_core_telemetry_tick(firmware);
-	pb_core_trace_tick(firmware);
-	pb_core_mark_channels(&firmware->marks, EVERY_CHANNEL);
-}
-
 /** Polls as many of several channels as a pass serves, in rotation. The others are marked for the next passes. */
 static PB_CORE_COLD void poll_some_channels(struct pb_firmware *firmware, uint32_t channels)
 {
@@ -119,7 +100,7 @@ static PB_CORE_COLD void do_deferred(struct pb_firmware *firmware)
 }
 
 /** Does one kind of infrequent work. @param which enum pb_core_mark @return whether there is more to do now, although nothing is marked */
-static bool do_one(struct pb_firmware *firmware, uint32_t which)
+static PB_CORE_COLD bool do_one(struct pb_firmware *firmware, uint32_t which)
 {
 	if (which == PB_CORE_MARK_POWER)
 		return pb_core_power_step(firmware);
@@ -273,12 +254,78 @@ static inline void run_nodes(struct pb_firmware *firmware)
 	firmware->loop.first_node = 0;
 }
 
-/** A pass while booting, or at a tick, which finds what any other line could tell. @return whether there is more to do */
-static PB_CORE_STEP bool pass_special(struct pb_firmware *firmware)
+/** What a tick has beside the nodes. */
+static PB_CORE_COLD void tick_card(struct pb_firmware *firmware)
 {
-	if (firmware->boot.booting != 0)
-		return pb_core_boot_step(firmware);
-	tick(firmware);
+	firmware->loop.ticked_nodes = 0;
+	firmware->loop.special = 0;
+	pb_core_stop_tick(firmware);
+	if (firmware->moderated != 0)
+		pb_core_interrupt_tick(firmware);
+	/* A doorbell that was lost is found here. */
+	pb_core_waypoint(firmware, PB_WAYPOINT_TICK);
+	PB_CORE_TRACE(firmware, TICK, PB_TRACE_NONE, 0, 0);
+	pb_core_telemetry_tick(firmware);
+	pb_core_trace_tick(firmware);
+	pb_core_mark_channels(&firmware->marks, EVERY_CHANNEL);
+}
+
+/**
+ * Polls the nodes from one on, and does what else a tick has. Behind an expensive retirement the rest is left to the next
+ * pass, if a line is pending.
+ */
+static inline void tick(struct pb_firmware *firmware, uint32_t n)
+{
+	do {
+		struct pb_core_node *node = &firmware->nodes[n];
+
+		pb_core_watchdog(firmware, node);
+		pb_core_fair_tick(firmware, node);
+		n++;
+		if (pb_core_is_marked(&firmware->marks, PB_CORE_MARK_COSTLY) && line_is_pending(firmware)) {
+			pb_core_mark(&firmware->marks, PB_CORE_MARK_COSTLY, false);
+			firmware->loop.ticked_nodes = (uint8_t)n;
+			firmware->loop.special = 1u << PB_LINE_TICK;
+			return;
+		}
+	} while (n != firmware->config->node_count);
+	tick_card(firmware);
+}
+
+/** The rest of a tick: keeps the lines of nodes, as some were polled already. @param pending claimed lines @return whether nodes are left */
+static PB_CORE_COLD bool resume_tick(struct pb_firmware *firmware, uint32_t pending)
+{
+	struct pb_core_loop *loop = &firmware->loop;
+
+	if ((pending & loop->node_lines) != 0) {
+		loop->late_lines |= pending & loop->node_lines;
+		begin_late(firmware);
+	}
+	if (loop->ticked_nodes != firmware->config->node_count)
+		return true;
+	tick_card(firmware);
+	return false;
+}
+
+static PB_CORE_COLD bool boot(struct pb_firmware *firmware)
+{
+	const bool running = pb_core_boot_step(firmware);
+
+	if (running)
+		firmware->loop.special = 0;
+	return running;
+}
+
+/** A pass while booting, or at a tick, which finds what any other line could tell. @return whether there is more to do */
+static PB_CORE_STEP bool pass_special(struct pb_firmware *firmware, uint32_t pending)
+{
+	if (firmware->loop.special != 0) {
+		if (firmware->boot.booting)
+			return boot(firmware);
+		if (!resume_tick(firmware, pending))
+			return true;
+	}
+	tick(firmware, firmware->loop.ticked_nodes);
 	return true;
 }
 
@@ -290,8 +337,8 @@ bool pb_firmware_pass(struct pb_firmware *firmware)
 	uint32_t channels;
 
 	pb_shared_write32(&firmware->boot.block->heartbeat, ++firmware->loop.heartbeat);
-	if (((pending | firmware->boot.booting) & 1u << PB_LINE_TICK) != 0)
-		return pass_special(firmware);
+	if (((pending | firmware->loop.special) & 1u << PB_LINE_TICK) != 0)
+		return pass_special(firmware, pending);
 	if (nodes != 0)
 		retire_nodes(firmware, nodes);
 	channels = (pending & EVERY_CHANNEL) | firmware->marks.channels;

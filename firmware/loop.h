@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hal/lines.h"
+
 struct pb_firmware;
 struct pb_core_node;
 
@@ -23,7 +25,10 @@ struct pb_core_loop {
 		retired_lines; /**< lines of nodes that are served when they are claimed: node_lines, or none while some are late */
 	uint32_t
 		late_nodes; /**< lines of nodes that are served first, as an expensive retirement went before them */
-	uint32_t late_lines;  /**< other lines of nodes that were claimed and are not yet served */
+	uint32_t late_lines; /**< other lines of nodes that were claimed and are not yet served */
+	uint32_t
+		special; /**< 1 << PB_LINE_TICK while the card boots, and while a tick is under way: ORed into the pending lines */
+	uint8_t ticked_nodes; /**< of a tick that is under way: the nodes before this one were polled */
 	uint8_t first_node;   /**< the node to begin with: not 0 if a line was pending before all had run */
 	uint8_t last_channel; /**< the channel that was served last, of several that had something to do */
 	uint8_t last_turn;    /**< what the last pass did of what passes do in turns */
@@ -31,9 +36,10 @@ struct pb_core_loop {
 	uint8_t deferred_channel; /**< the channel whose deferred task had the last slice */
 };
 
-/** Adds a node's line. Once for each node, at boot. */
+/** Adds a node's line: the card boots. Once for each node, at boot. */
 static inline void pb_core_loop_add_line(struct pb_core_loop *loop, uint32_t line)
 {
+	loop->special = 1u << PB_LINE_TICK;
 	loop->node_lines |= 1u << line;
 	loop->retired_lines = loop->node_lines;
 }

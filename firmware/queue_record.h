@@ -21,6 +21,22 @@
 
 /** One queue. Descriptors admitted so far: completed + in_flight. */
 struct pb_core_queue {
+	/* Bytes come first: Thumb instructions for bytes have short offsets. */
+
+	/* Four bytes that one load reads; bit 7 of each asks for the slow path when a submission completes. */
+	uint8_t identity; /**< queue/table.c: node, priority, state */
+	uint8_t stop;     /**< command/stop.c: PB_CORE_QUEUE_STOPPING and others */
+	uint8_t links;    /**< queue/links.c: PB_CORE_QUEUE_AWAITED and others, enum pb_core_place */
+	uint8_t prepared; /**< queue/ring.c: what is known of the submissions to be admitted next */
+
+	/* queue/table.c */
+	uint8_t channel; /**< index of its owner */
+	uint8_t mask;    /**< ring entries - 1 */
+	uint8_t quantum; /**< length of its timeslice, in PB_CORE_QUANTUM_UNIT of engine time */
+
+	/* queue/ring.c */
+	uint8_t in_flight; /**< submissions admitted and not retired */
+
 	/* queue/table.c */
 	struct pb_queue_page *page; /**< shared; the descriptor ring is right behind it */
 
@@ -55,20 +71,6 @@ struct pb_core_queue {
 	/* channel/fence_record.c */
 	uint16_t
 		changes; /**< of the fence record, other than completions; bit 15: the record shows an error */
-
-	/* queue/table.c */
-	uint8_t channel; /**< index of its owner */
-	uint8_t mask;    /**< ring entries - 1 */
-	uint8_t quantum; /**< length of its timeslice, in PB_CORE_QUANTUM_UNIT of engine time */
-
-	/* queue/ring.c */
-	uint8_t in_flight; /**< submissions admitted and not retired */
-
-	/* Four bytes that one load reads; bit 7 of each asks for the slow path when a submission completes. */
-	uint8_t identity; /**< queue/table.c: node, priority, state */
-	uint8_t stop;     /**< command/stop.c: PB_CORE_QUEUE_STOPPING and others */
-	uint8_t links;    /**< queue/links.c: PB_CORE_QUEUE_AWAITED and others, enum pb_core_place */
-	uint8_t prepared; /**< queue/ring.c: what is known of the submissions to be admitted next */
 };
 
 /*
@@ -117,7 +119,7 @@ enum pb_core_place {
 #define PB_CORE_QUEUE_ERROR_SHOWN 0x8000u /**< the fence record shows an error */
 #define PB_CORE_QUEUE_CHANGES     0x7fffu
 
-/** The slow path of completion is taken if any of these bits is set in the last four bytes. */
+/** The slow path of completion is taken if any of these bits is set in the first four bytes. */
 #define PB_CORE_QUEUE_SPECIAL 0x80808080u
 
 /*@

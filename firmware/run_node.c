@@ -26,8 +26,12 @@ static PB_CORE_COLD bool fill(struct pb_firmware *firmware, struct pb_core_node 
 
 	if (queue == NULL)
 		return false;
-	/* It is not charged for the time in which the engine had nothing to run. */
-	pb_core_charge_pause(&node->retirement);
+	/* It is not charged for the time in which the engine had nothing to run: the queue that waits kept it from others. */
+	if (pb_core_in_flight_is_empty(&node->flight))
+		pb_core_fair_repay(node, pb_core_queue_priority(node->asks.queue),
+				   pb_core_charge_gap(&node->retirement, pb_core_clock(firmware)));
+	else
+		pb_core_charge_pause(&node->retirement);
 	(void)pb_core_admit(firmware, node, queue);
 	if (pb_core_ring_has_more(queue) && pb_core_queue_place(queue) == PB_CORE_PLACE_NONE)
 		pb_core_ready_prepend(firmware->table.queues, &node->ready, queue);

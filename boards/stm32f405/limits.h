@@ -15,7 +15,7 @@
 #define PB_LIMIT_SEGMENTS_TOTAL  32u
 #define PB_LIMIT_APERTURE_PAGES  1024u /* whose page table is one page */
 #define PB_LIMIT_FORMATS_OWN     8u
-#define PB_LIMIT_FORMATS_TOTAL   8u
+#define PB_LIMIT_FORMATS_TOTAL   10u /* one is kept for each of the two other channels */
 #define PB_LIMIT_ALLOCATIONS     256u
 #define PB_LIMIT_PATCHES         8192u
 #define PB_LIMIT_RING_MIN        4u

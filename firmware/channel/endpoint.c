@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "firmware/channel/endpoint.h"
 
+#include <stddef.h>
+
 #include "firmware/assert.h"
 #include "firmware/instance.h"
 
-/* A channel's rings, behind the directory. */
-#define CONTROL_BYTES   (PB_LIMIT_CONTROL_ENTRIES * (uint32_t)sizeof(struct pb_command))
-#define REPLY_BYTES     (PB_LIMIT_CONTROL_ENTRIES * (uint32_t)sizeof(struct pb_reply))
-#define EVENT_BYTES     (PB_LIMIT_EVENT_ENTRIES * (uint32_t)sizeof(struct pb_event))
-#define KICK_BYTES      (PB_LIMIT_KICK_ENTRIES * (uint32_t)sizeof(uint32_t))
-#define RINGS_BYTES     (CONTROL_BYTES + REPLY_BYTES + EVENT_BYTES + KICK_BYTES)
 #define DIRECTORY_BYTES (PB_LIMIT_CHANNELS * (uint32_t)sizeof(struct pb_channel_entry))
 
 void pb_core_endpoint_show(struct pb_firmware *firmware, uint32_t c, enum pb_error error)
@@ -19,7 +15,7 @@ void pb_core_endpoint_show(struct pb_firmware *firmware, uint32_t c, enum pb_err
 	static const uint8_t shown[] = {PB_CORE_CHANNEL_STATES(SHOWN)};
 #undef SHOWN
 
-	if (firmware->boot.booting == 0) {
+	if (!firmware->boot.booting) {
 		pb_core_note(firmware, PB_CRASH_NOTE_CHANNEL, c, shown[endpoint->state]);
 		PB_CORE_TRACE(firmware, CHANNEL, PB_TRACE_NONE, c, shown[endpoint->state]);
 	}
@@ -28,18 +24,13 @@ void pb_core_endpoint_show(struct pb_firmware *firmware, uint32_t c, enum pb_err
 	pb_shared_write32(&endpoint->entry->state, shown[endpoint->state]);
 }
 
-/** Where a channel's rings lie in card memory. Hosts read the offsets; the firmware never reads them back. */
-static uint32_t rings_offset(const struct pb_firmware *firmware, uint32_t channel)
+/** Shows the host its rings. The firmware never reads the offsets back. @param rings where they lie in card memory */
+static void show_rings(struct pb_channel_entry *entry, uint32_t rings)
 {
-	return firmware->config->channels_offset + DIRECTORY_BYTES + channel * RINGS_BYTES;
-}
-
-static void write_rings(struct pb_channel_entry *entry, uint32_t control)
-{
-	pb_shared_write32(&entry->control_offset, control);
-	pb_shared_write32(&entry->reply_offset, control + CONTROL_BYTES);
-	pb_shared_write32(&entry->event_offset, control + CONTROL_BYTES + REPLY_BYTES);
-	pb_shared_write32(&entry->kick_offset, control + CONTROL_BYTES + REPLY_BYTES + EVENT_BYTES);
+	pb_shared_write32(&entry->control_offset, rings + offsetof(struct pb_core_rings, control));
+	pb_shared_write32(&entry->reply_offset, rings + offsetof(struct pb_core_rings, replies));
+	pb_shared_write32(&entry->event_offset, rings + offsetof(struct pb_core_rings, events));
+	pb_shared_write32(&entry->kick_offset, rings + offsetof(struct pb_core_rings, kicks));
 	pb_shared_write32(&entry->control_entries, PB_LIMIT_CONTROL_ENTRIES);
 	pb_shared_write32(&entry->kick_entries, PB_LIMIT_KICK_ENTRIES);
 	pb_shared_write32(&entry->event_entries, PB_LIMIT_EVENT_ENTRIES);
@@ -57,18 +48,18 @@ void pb_core_endpoint_init(struct pb_firmware *firmware)
 	const struct pb_firmware_config *config = firmware->config;
 	struct pb_channel_entry *directory = pb_core_at(firmware, config->channels_offset);
 
-	PB_ASSERT(config->channels_offset + DIRECTORY_BYTES + PB_LIMIT_CHANNELS * RINGS_BYTES <=
+	PB_ASSERT(config->channels_offset + DIRECTORY_BYTES +
+			  PB_LIMIT_CHANNELS * sizeof(struct pb_core_rings) <=
 		  config->pool_offset);
 	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++) {
 		struct pb_core_endpoint *endpoint = &firmware->channels[c].endpoint;
-		const uint32_t rings = rings_offset(firmware, c);
+		const uint32_t rings = config->channels_offset + DIRECTORY_BYTES +
+				       c * (uint32_t)sizeof(struct pb_core_rings);
 
 		endpoint->entry = &directory[c];
-		endpoint->control = pb_core_at(firmware, rings);
-		endpoint->replies = pb_core_at(firmware, rings + CONTROL_BYTES);
-		endpoint->events = pb_core_at(firmware, rings + CONTROL_BYTES + REPLY_BYTES);
-		endpoint->kicks = pb_core_at(firmware, rings + CONTROL_BYTES + REPLY_BYTES + EVENT_BYTES);
-		write_rings(endpoint->entry, rings);
+		endpoint->rings = pb_core_at(firmware, rings);
+		endpoint->kicks = endpoint->rings->kicks;
+		show_rings(endpoint->entry, rings);
 		pb_core_endpoint_show(firmware, c, PB_ERROR_OK);
 		/* What stands in the request word was asked of the last incarnation. */
 		pb_core_endpoint_answer(endpoint, pb_shared_read32(&endpoint->entry->attach_request));

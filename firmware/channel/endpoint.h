@@ -12,21 +12,28 @@
 #include <stdint.h>
 
 #include "firmware/channel/channel_machine.h"
+#include "firmware/limits.h"
 #include "patchbay/abi/channel.h"
 #include "patchbay/abi/errors.h"
 
 struct pb_firmware;
 
+/** The rings of a channel in card memory. Hosts read where each of them lies in the channel's entry. */
+struct pb_core_rings {
+	struct pb_command control[PB_LIMIT_CONTROL_ENTRIES]; /**< commands of the host */
+	struct pb_reply replies[PB_LIMIT_CONTROL_ENTRIES];   /**< to those commands */
+	struct pb_event events[PB_LIMIT_EVENT_ENTRIES];      /**< for the host */
+	uint32_t kicks[PB_LIMIT_KICK_ENTRIES]; /**< handles of queues that have new descriptors */
+};
+
 /** A member of a channel's record. */
 struct pb_core_endpoint {
-	struct pb_channel_entry *entry;   /**< shared, as are the rings below */
-	const struct pb_command *control; /**< commands of the host */
-	struct pb_reply *replies;         /**< to those commands */
-	struct pb_event *events;          /**< for the host */
-	const uint32_t *kicks;            /**< handles of queues that have new descriptors */
-	uint32_t state;                   /**< enum pb_core_channel_state */
-	uint32_t attach_done;             /**< the last attach or detach request that was answered */
-	uint32_t epoch;                   /**< counts attaches and closes */
+	struct pb_channel_entry *entry; /**< shared, as are the rings */
+	struct pb_core_rings *rings;
+	const uint32_t *kicks; /**< those of the rings: each submission's doorbell reads one */
+	uint32_t state;        /**< enum pb_core_channel_state */
+	uint32_t attach_done;  /**< the last attach or detach request that was answered */
+	uint32_t epoch;        /**< counts attaches and closes */
 };
 
 /** Channels that failed, for the telemetry. */

@@ -25,7 +25,7 @@ void pb_core_event(struct pb_firmware *firmware, uint32_t c, const struct pb_eve
 	const struct pb_core_endpoint *endpoint = &firmware->channels[c].endpoint;
 	struct pb_core_events *events = &firmware->channels[c].events;
 	const uint32_t number = events->number++;
-	struct pb_event *slot = &endpoint->events[events->put % PB_LIMIT_EVENT_ENTRIES];
+	struct pb_event *slot = &endpoint->rings->events[events->put % PB_LIMIT_EVENT_ENTRIES];
 
 	pb_core_note(firmware, PB_CRASH_NOTE_EVENT, c, event->type);
 	if (!pb_core_endpoint_is_open(endpoint))

@@ -24,6 +24,8 @@ void pb_core_quota_boot(struct pb_firmware *firmware)
 	struct pb_core_quotas *quotas = &firmware->quotas;
 	const uint32_t pool = config->memory_bytes - config->pool_offset;
 
+	PB_ASSERT(config->queue_count <= UINT16_MAX && pool % PB_PAGE_BYTES == 0 &&
+		  pool / PB_PAGE_BYTES <= UINT16_MAX);
 	memcpy(quotas->total, totals, sizeof(totals));
 	quotas->total[PB_RESOURCE_QUEUES] = config->queue_count;
 	quotas->total[PB_RESOURCE_POOL_BYTES] = pool;
@@ -40,22 +42,31 @@ void pb_core_quota_boot(struct pb_firmware *firmware)
 		pb_core_quota_reset(firmware, channel);
 }
 
+/** Sets a limit. Of the pool whole pages count. */
+static void set_limit(struct pb_core_quota *quota, uint32_t resource, uint32_t most)
+{
+	if (resource >= PB_CORE_QUOTA_COUNTS)
+		quota->limit_us[resource - PB_CORE_QUOTA_COUNTS] = most;
+	else
+		quota->limit[resource] = (uint16_t)(most / pb_core_quota_unit(resource));
+}
+
 PB_CORE_COLD void pb_core_quota_reset(struct pb_firmware *firmware, uint32_t channel)
 {
-	memcpy(firmware->channels[channel].quota.limit, firmware->quotas.total,
-	       sizeof(firmware->quotas.total));
+	for (uint32_t r = 0; r < PB_RESOURCE_COUNT; r++)
+		set_limit(&firmware->channels[channel].quota, r, firmware->quotas.total[r]);
 }
 
 enum pb_error pb_core_quota_set(struct pb_firmware *firmware, uint32_t channel, uint32_t resource,
-				uint32_t limit)
+				uint32_t asked)
 {
 	const struct pb_core_quotas *quotas = &firmware->quotas;
 	uint32_t most;
 
-	if (resource >= PB_RESOURCE_COUNT || limit < quotas->minimum[resource])
+	if (resource >= PB_RESOURCE_COUNT || asked < quotas->minimum[resource])
 		return PB_ERROR_BAD_ARGUMENT;
 	most = resource <= PB_RESOURCE_WAKES ? quotas->total[resource] : PB_QUOTA_MICROSECONDS_MAX;
-	firmware->channels[channel].quota.limit[resource] = limit < most ? limit : most;
+	set_limit(&firmware->channels[channel].quota, resource, asked < most ? asked : most);
 	return PB_ERROR_OK;
 }
 
@@ -72,8 +83,8 @@ enum pb_error pb_core_quota_claim(struct pb_firmware *firmware, uint32_t channel
 {
 	struct pb_core_quotas *quotas = &firmware->quotas;
 	struct pb_core_quota *quota = &firmware->channels[channel].quota;
-	const uint32_t used = quota->used[resource];
-	const uint32_t limit = quota->limit[resource];
+	const uint32_t used = pb_core_quota_used(quota, resource);
+	const uint32_t limit = pb_core_quota_limit(quota, resource);
 	uint32_t more;
 
 	if (used > limit || amount > limit - used) {
@@ -84,21 +95,23 @@ enum pb_error pb_core_quota_claim(struct pb_firmware *firmware, uint32_t channel
 	if (more > quotas->room[resource])
 		return PB_ERROR_NO_SPACE;
 	quotas->room[resource] -= more;
-	quota->used[resource] = used + amount;
+	quota->used[resource] += (uint16_t)(amount / pb_core_quota_unit(resource));
 	return PB_ERROR_OK;
 }
 
 void pb_core_quota_release(struct pb_firmware *firmware, uint32_t channel, uint32_t resource, uint32_t amount)
 {
 	struct pb_core_quotas *quotas = &firmware->quotas;
-	uint32_t *used = &firmware->channels[channel].quota.used[resource];
+	struct pb_core_quota *quota = &firmware->channels[channel].quota;
+	const uint32_t used = pb_core_quota_used(quota, resource);
 
-	PB_ASSERT(amount <= *used);
-	quotas->room[resource] += beyond(quotas, resource, *used) - beyond(quotas, resource, *used - amount);
-	*used -= amount;
+	PB_ASSERT(amount <= used);
+	quotas->room[resource] += beyond(quotas, resource, used) - beyond(quotas, resource, used - amount);
+	quota->used[resource] -= (uint16_t)(amount / pb_core_quota_unit(resource));
 }
 
 void pb_core_quota_release_all(struct pb_firmware *firmware, uint32_t channel, uint32_t resource)
 {
-	pb_core_quota_release(firmware, channel, resource, firmware->channels[channel].quota.used[resource]);
+	pb_core_quota_release(firmware, channel, resource,
+			      pb_core_quota_used(&firmware->channels[channel].quota, resource));
 }

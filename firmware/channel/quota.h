@@ -19,10 +19,14 @@ struct pb_firmware;
 	((total) >= PB_QUOTA_SHARE * PB_LIMIT_CHANNELS ? (total) / (PB_QUOTA_SHARE * PB_LIMIT_CHANNELS)      \
 						       : (uint32_t)((total) >= PB_LIMIT_CHANNELS))
 
-/** A member of a channel's record. Indexed by enum pb_resource. */
+/** Resources that are counted. Those behind them are times. */
+#define PB_CORE_QUOTA_COUNTS ((uint32_t)PB_RESOURCE_HANG_MICROSECONDS)
+
+/** A member of a channel's record. Indexed by enum pb_resource; the pool in pages. */
 struct pb_core_quota {
-	uint32_t used[PB_RESOURCES_USED];  /**< what the channel has */
-	uint32_t limit[PB_RESOURCE_COUNT]; /**< what it may have; at most the card's total if it is used up */
+	uint16_t used[PB_RESOURCES_USED];     /**< what the channel has */
+	uint16_t limit[PB_CORE_QUOTA_COUNTS]; /**< what it may have; at most the card's total */
+	uint32_t limit_us[PB_RESOURCE_COUNT - PB_CORE_QUOTA_COUNTS]; /**< the times, in microseconds */
 };
 
 /** The state of this module. Indexed by enum pb_resource. */
@@ -33,16 +37,16 @@ struct pb_core_quotas {
 	uint32_t refused;                    /**< the resource of the last NO_QUOTA */
 };
 
-/** Sets totals, minima and every channel's limits. Once, at boot. */
+/** Sets totals, minima and every channel's limits. Once, at boot. Pre: the pool is whole pages, fewer than 65,536. */
 void pb_core_quota_boot(struct pb_firmware *firmware);
 /** Sets a channel's limits to their defaults. What the channel has stays. */
 void pb_core_quota_reset(struct pb_firmware *firmware, uint32_t channel);
 /** Sets one limit of a channel. @return OK, or BAD_ARGUMENT: no such resource, or a limit below the guaranteed minimum */
 enum pb_error pb_core_quota_set(struct pb_firmware *firmware, uint32_t channel, uint32_t resource,
-				uint32_t limit);
+				uint32_t asked);
 /**
  * Claims some of a resource for a channel.
- * @param resource one that is used up
+ * @param resource one that is used up @param amount of the pool: bytes, whole pages
  * @return OK; NO_QUOTA: the admin's limit; NO_SPACE: the card has so many only within other channels' guaranteed minima
  */
 enum pb_error pb_core_quota_claim(struct pb_firmware *firmware, uint32_t channel, uint32_t resource,
@@ -52,6 +56,26 @@ void pb_core_quota_release(struct pb_firmware *firmware, uint32_t channel, uint3
 			   uint32_t amount);
 /** Gives back all that a channel has of a resource. */
 void pb_core_quota_release_all(struct pb_firmware *firmware, uint32_t channel, uint32_t resource);
+
+/** What one of a channel's counts stands for: of the pool a page, else 1. */
+static inline uint32_t pb_core_quota_unit(uint32_t resource)
+{
+	return resource == PB_RESOURCE_POOL_BYTES ? PB_PAGE_BYTES : 1u;
+}
+
+/** What a channel has of a resource. @param resource one that is used up */
+static inline uint32_t pb_core_quota_used(const struct pb_core_quota *quota, uint32_t resource)
+{
+	return quota->used[resource] * pb_core_quota_unit(resource);
+}
+
+/** What a channel may have of a resource. */
+static inline uint32_t pb_core_quota_limit(const struct pb_core_quota *quota, uint32_t resource)
+{
+	if (resource >= PB_CORE_QUOTA_COUNTS)
+		return quota->limit_us[resource - PB_CORE_QUOTA_COUNTS];
+	return quota->limit[resource] * pb_core_quota_unit(resource);
+}
 
 /** How many waiting queues may be checked for a channel in one slice; a pass has PB_PASS_WAITS slices. */
 static inline uint32_t pb_core_quota_wakes(const struct pb_core_quota *quota)
@@ -66,7 +90,7 @@ static inline uint32_t pb_core_quota_within(const struct pb_core_quotas *quotas,
 {
 	if (asked < quotas->minimum[resource])
 		return quotas->minimum[resource];
-	return asked < quota->limit[resource] ? asked : quota->limit[resource];
+	return asked < pb_core_quota_limit(quota, resource) ? asked : pb_core_quota_limit(quota, resource);
 }
 
 #endif

@@ -24,13 +24,11 @@ void pb_core_reply_write(struct pb_firmware *firmware, uint32_t c, const struct 
 {
 	const struct pb_core_endpoint *endpoint = &firmware->channels[c].endpoint;
 	struct pb_core_replies *replies = &firmware->channels[c].replies;
-	struct pb_reply *slot = &endpoint->replies[replies->put % PB_LIMIT_CONTROL_ENTRIES];
+	uint32_t *slot = &endpoint->rings->replies[replies->put % PB_LIMIT_CONTROL_ENTRIES].code;
+	const uint32_t *word = &reply->code;
 
-	pb_shared_write32(&slot->code, reply->code);
-	pb_shared_write32(&slot->tag, reply->tag);
-	pb_shared_write32(&slot->error, reply->error);
-	for (uint32_t i = 0; i < PB_REPLY_RESULTS; i++)
-		pb_shared_write32(&slot->results[i], reply->results[i]);
+	for (const uint32_t *end = word + sizeof(*reply) / sizeof(*word); word != end; word++)
+		pb_shared_write32(slot++, *word);
 	pb_shared_release();
 	pb_shared_write32(&endpoint->entry->reply_put, ++replies->put);
 	pb_core_interrupt_raise(firmware, c);

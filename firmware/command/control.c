@@ -62,9 +62,9 @@ static bool carry_out(struct pb_firmware *firmware, uint32_t c, const struct pb_
 	reply.code = pb_shared_read32(&command->code);
 	pb_core_note(firmware, PB_CRASH_NOTE_COMMAND, c, reply.code);
 	request.tag = pb_shared_read32(&command->tag);
-	for (uint32_t i = 0; i < PB_REPLY_RESULTS; i++) {
-		reply.results[i] = 0;
-		PB_CORE_KEEP(i); /* no call of a memset that goes byte by byte */
+	for (uint32_t *result = reply.results; result != reply.results + PB_REPLY_RESULTS; result++) {
+		*result = 0;
+		PB_CORE_KEEP(result); /* no call of memset, nor an index */
 	}
 	reply.tag = request.tag;
 	reply.error = handle(&request, command, reply.code);
@@ -96,7 +96,7 @@ bool pb_core_control(struct pb_firmware *firmware, uint32_t c, uint32_t put)
 	if (!pb_core_reply_has_room(firmware, c))
 		return false;
 	if (pb_core_segment_blocks_commands(&channel->memory) ||
-	    !carry_out(firmware, c, &channel->endpoint.control[get % PB_LIMIT_CONTROL_ENTRIES]))
+	    !carry_out(firmware, c, &channel->endpoint.rings->control[get % PB_LIMIT_CONTROL_ENTRIES]))
 		return true;
 	commands->get = get + 1u;
 	pb_shared_release();

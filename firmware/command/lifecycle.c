@@ -253,8 +253,9 @@ static void close_queues(struct pb_firmware *firmware, uint32_t c)
 	struct pb_core_channel *channel = &firmware->channels[c];
 	uint32_t closed = 0;
 
-	for (uint32_t i = 0; i < PB_SLICE_SEARCH && closed < PB_SLICE_QUEUES && channel->queues != 0 &&
-			     channel->closing.at < firmware->table.count;
+	for (uint32_t i = 0;
+	     i < PB_SLICE_SEARCH && closed < PB_SLICE_QUEUES &&
+	     channel->quota.used[PB_RESOURCE_QUEUES] != 0 && channel->closing.at < firmware->table.count;
 	     i++) {
 		struct pb_core_queue *queue = &firmware->table.queues[channel->closing.at++];
 
@@ -264,7 +265,7 @@ static void close_queues(struct pb_firmware *firmware, uint32_t c)
 		pb_core_table_forget_reply(queue); /* its host reads no reply any more */
 		pb_core_queue_close(firmware, queue);
 	}
-	if (channel->queues != 0 && channel->closing.at < firmware->table.count)
+	if (channel->quota.used[PB_RESOURCE_QUEUES] != 0 && channel->closing.at < firmware->table.count)
 		return;
 	(void)on_event(firmware, c, PB_CORE_CHANNEL_EVENT_SWEPT);
 	drain_channel(firmware, c);

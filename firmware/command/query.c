@@ -38,11 +38,15 @@ static enum pb_why why(const struct pb_firmware *firmware, struct pb_core_node *
 	return why_not_now(firmware, node, queue);
 }
 
-/** Whether a channel may ask about another. */
-static bool may_ask(const struct pb_firmware *firmware, uint32_t asker, uint32_t channel)
+/** Whether a channel may ask about another. @return OK, BAD_ARGUMENT or NO_PERMISSION */
+static enum pb_error check_channel(const struct pb_firmware *firmware, uint32_t asker, uint32_t channel)
 {
-	return asker == channel || asker == PB_CHANNEL_ADMIN ||
-	       pb_core_grants_has(&firmware->channels[asker].grants, PB_PRIVILEGE_QUERY);
+	if (channel >= PB_LIMIT_CHANNELS)
+		return PB_ERROR_BAD_ARGUMENT;
+	if (asker == channel || asker == PB_CHANNEL_ADMIN ||
+	    pb_core_grants_has(&firmware->channels[asker].grants, PB_PRIVILEGE_QUERY))
+		return PB_ERROR_OK;
+	return PB_ERROR_NO_PERMISSION;
 }
 
 /** The queue that a handle names; with a generation of 0 the one that has the index, whichever it is. */
@@ -57,13 +61,12 @@ static enum pb_error query_queue(struct pb_firmware *firmware, uint32_t asker, c
 				 uint32_t *results)
 {
 	const uint32_t channel = arguments[2] != 0 ? arguments[2] : asker;
+	const enum pb_error error = check_channel(firmware, asker, channel);
 	const struct pb_core_queue *queue;
 	struct pb_core_node *node;
 
-	if (channel >= PB_LIMIT_CHANNELS)
-		return PB_ERROR_BAD_ARGUMENT;
-	if (!may_ask(firmware, asker, channel))
-		return PB_ERROR_NO_PERMISSION;
+	if (error != PB_ERROR_OK)
+		return error;
 	queue = find(firmware, channel, arguments[1]);
 	if (queue == NULL)
 		return PB_ERROR_BAD_HANDLE;
@@ -124,17 +127,16 @@ static enum pb_error query_context(struct pb_firmware *firmware, uint32_t channe
 static enum pb_error query_channel(struct pb_firmware *firmware, uint32_t asker, uint32_t c,
 				   uint32_t *results)
 {
+	const enum pb_error error = check_channel(firmware, asker, c);
 	const struct pb_core_channel *channel;
 
-	if (c >= PB_LIMIT_CHANNELS)
-		return PB_ERROR_BAD_ARGUMENT;
-	if (!may_ask(firmware, asker, c))
-		return PB_ERROR_NO_PERMISSION;
+	if (error != PB_ERROR_OK)
+		return error;
 	channel = &firmware->channels[c];
 	results[0] = channel->grants.privileges;
 	results[1] = channel->grants.weight;
 	results[2] = channel->grants.priority_cap;
-	results[3] = channel->queues;
+	results[3] = channel->quota.used[PB_RESOURCE_QUEUES];
 	results[4] = channel->quota.used[PB_RESOURCE_CONTEXTS];
 	results[5] = pb_core_segment_count(&channel->memory);
 	results[6] = channel->usage.in_flight;
@@ -146,15 +148,16 @@ static enum pb_error query_quota(struct pb_firmware *firmware, uint32_t asker, c
 				 uint32_t *results)
 {
 	const uint32_t resource = arguments[2];
+	const enum pb_error error = check_channel(firmware, asker, arguments[1]);
 	const struct pb_core_quota *quota;
 
-	if (arguments[1] >= PB_LIMIT_CHANNELS || resource >= PB_RESOURCE_COUNT)
+	if (resource >= PB_RESOURCE_COUNT)
 		return PB_ERROR_BAD_ARGUMENT;
-	if (!may_ask(firmware, asker, arguments[1]))
-		return PB_ERROR_NO_PERMISSION;
+	if (error != PB_ERROR_OK)
+		return error;
 	quota = &firmware->channels[arguments[1]].quota;
-	results[0] = resource < PB_RESOURCES_USED ? quota->used[resource] : 0;
-	results[1] = quota->limit[resource];
+	results[0] = resource < PB_RESOURCES_USED ? pb_core_quota_used(quota, resource) : 0;
+	results[1] = pb_core_quota_limit(quota, resource);
 	results[2] = firmware->quotas.minimum[resource];
 	results[3] = firmware->quotas.total[resource];
 	return PB_ERROR_OK;

@@ -9,7 +9,7 @@ void pb_core_stop_init(struct pb_core_queue *queue)
 	queue->stop = 0;
 }
 
-/** The request that is under way for a queue; of a PREEMPT and the RESET that forces it, the PREEMPT. @return NULL: none */
+/** The request that is under way for a queue; of a request and the RESET that forces it, the former. @return NULL: none */
 static struct pb_core_stop *find(struct pb_firmware *firmware, const struct pb_core_queue *queue)
 {
 	struct pb_core_stop *found = NULL;
@@ -50,9 +50,7 @@ bool pb_core_stop_may_begin(struct pb_firmware *firmware, const struct pb_core_s
 	const bool refused =
 		step_on(asked->queue, PB_CORE_STOPPING_EVENT_RECALL).action == PB_CORE_STOPPING_ACTION_REFUSE;
 
-	return !refused || (asked->kind == PB_CORE_STOP_RESET &&
-			    find(firmware, asked->queue)->kind == PB_CORE_STOP_PREEMPT &&
-			    find_reset(firmware, asked->queue) == NULL);
+	return !refused || (asked->kind == PB_CORE_STOP_RESET && find_reset(firmware, asked->queue) == NULL);
 }
 
 /** A free slot for a request. Pre: the channel's quota was claimed, so that there is one. */
@@ -137,7 +135,7 @@ static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, stru
 
 	pb_core_ring_unlimit(queue, stop->put);
 	if (action == PB_CORE_STOPPING_ACTION_HOLD) {
-		pb_core_ring_forget_prepared(queue); /* the host may move what the patches name */
+		pb_core_ring_keep_started(queue); /* the host may move what the patches name */
 		pb_core_timeslice_remove(firmware, node, queue);
 		pb_core_wait_leave(firmware, queue);
 	} else {
@@ -184,11 +182,14 @@ static void let_through(struct pb_firmware *firmware, struct pb_core_queue *queu
 static bool let_first_end(struct pb_firmware *firmware, struct pb_core_queue *queue,
 			  struct pb_core_stop *stop)
 {
+	uint32_t limit;
+
 	if ((queue->stop & PB_CORE_QUEUE_DRAINING) != 0 || !pb_core_ring_is_started(queue) ||
 	    stop->kind == PB_CORE_STOP_RESET || (stop->kind == PB_CORE_STOP_PREEMPT && stop->inside))
 		return false;
 	(void)on_event(queue, PB_CORE_STOPPING_EVENT_BEGUN);
-	stop->ticks = PB_STOP_MICROSECONDS / PB_TICK_MICROSECONDS;
+	limit = pb_core_watchdog_stop_limit(firmware, queue);
+	stop->ticks = (limit != 0 ? limit : PB_STOP_MICROSECONDS) / PB_TICK_MICROSECONDS;
 	let_through(firmware, queue, 1);
 	return true;
 }
@@ -221,7 +222,7 @@ static void answer(struct pb_firmware *firmware, struct pb_core_stop *stop)
 /** Answers the first request of a queue that has come to its end. @return false: it must let a submission end before */
 static bool settle(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	/* A PREEMPT that a RESET has forced was asked first. */
+	/* A PREEMPT or SUSPEND that a RESET has forced was asked first. */
 	struct pb_core_stop *stop = find(firmware, queue);
 
 	if (find_reset(firmware, queue) == NULL && let_first_end(firmware, queue, stop))

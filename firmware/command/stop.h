@@ -34,7 +34,7 @@ struct pb_core_stop {
 	uint32_t put;                /**< the queue's accepted put index when the request began */
 	uint32_t
 		id; /**< of PREEMPT: what the host calls it; of RESET: the fence id of the last submission aborted */
-	uint16_t ticks; /**< that a submission that had begun may still run for, to its end; 0: none is to */
+	uint32_t ticks; /**< that a submission that had begun may still run for, to its end; 0: none is to */
 	uint8_t kind;   /**< enum pb_core_stop_kind */
 	bool aborted;   /**< of RESET: id is valid */
 	bool inside;    /**< of PREEMPT: the host wants submissions returned that have begun */
@@ -47,7 +47,7 @@ struct pb_core_stops {
 
 /** Resets what this module keeps of a queue that begins its life. */
 void pb_core_stop_init(struct pb_core_queue *queue);
-/** Whether a request may begin beside what is under way: a RESET beside a PREEMPT, which it forces. */
+/** Whether a request may begin beside what is under way: a RESET beside a PREEMPT or SUSPEND, which it forces. */
 bool pb_core_stop_may_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked);
 /**
  * Begins a request. Pre: it may begin, and the channel's quota was claimed for it. Its end, and the reply, are a slice of
@@ -56,7 +56,7 @@ bool pb_core_stop_may_begin(struct pb_firmware *firmware, const struct pb_core_s
 void pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked, uint32_t flags);
 /** Answers one request of a queue of a node that has come to its end. @return false: there is none */
 bool pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node);
-/** At a tick: a submission that had begun, and has not ended after PB_STOP_MICROSECONDS more of the engine, fails. */
+/** At a tick: a submission that had begun, and has not ended after the time of a stop of the engine, fails. */
 void pb_core_stop_tick(struct pb_firmware *firmware);
 /** Ends a suspension. @return OK, or BUSY while a request is under way */
 enum pb_error pb_core_stop_resume(struct pb_firmware *firmware, struct pb_core_queue *queue);

@@ -33,7 +33,7 @@ enum pb_core_stopping_state {
 #define PB_CORE_STOPPING_EVENTS(X)                                                                           \
 	X(RECALL, "PREEMPT, RESET, or SUSPEND with RECALL")                                                  \
 	X(DRAIN, "SUSPEND that lets the submissions before its cutoff complete")                             \
-	X(FORCE, "RESET while a PREEMPT is in progress")                                                     \
+	X(FORCE, "RESET while a PREEMPT or SUSPEND is in progress")                                          \
 	X(BEGUN, "its first submission was stopped inside, and must end before the others are returned")     \
 	X(RETURN, "none of its submissions is left at the engine; the request was PREEMPT or RESET")         \
 	X(STAY, "none of its submissions is left at the engine; the request was SUSPEND")                    \

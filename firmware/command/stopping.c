@@ -4,6 +4,20 @@
 #include "firmware/compiler.h"
 #include "firmware/instance.h"
 
+/** A request as its command has it; every field is set, so that none is cleared before. @param id of PREEMPT */
+static struct pb_core_stop ask(enum pb_core_stop_kind kind, uint32_t cutoff, uint32_t id)
+{
+	return (struct pb_core_stop){.queue = NULL,
+				     .tag = 0,
+				     .cutoff = cutoff,
+				     .put = 0,
+				     .id = id,
+				     .ticks = 0,
+				     .kind = (uint8_t)kind,
+				     .aborted = false,
+				     .inside = false};
+}
+
 /** Begins a PREEMPT, SUSPEND or RESET of a queue. @param asked its kind, cutoff and preemption id */
 static PB_CORE_STEP enum pb_error stop_queue(struct pb_core_request *request, struct pb_core_stop *asked,
 					     uint32_t handle, uint32_t flags)
@@ -30,7 +44,8 @@ static PB_CORE_STEP enum pb_error stop_queue(struct pb_core_request *request, st
 	if ((int32_t)(asked->cutoff - queue->completed) > (int32_t)queue->mask + 1)
 		return PB_ERROR_BAD_ARGUMENT;
 	error = pb_core_quota_claim(firmware, request->channel, PB_RESOURCE_STOPS, 1);
-	request->again = error == PB_ERROR_NO_SPACE;
+	/* A RESET does not wait for the request that it is to force: that one may have no end. */
+	request->again = error == PB_ERROR_NO_SPACE && !pb_core_queue_is_stopping(queue);
 	if (error != PB_ERROR_OK)
 		return error;
 	pb_core_stop_begin(firmware, asked, flags);
@@ -40,15 +55,14 @@ static PB_CORE_STEP enum pb_error stop_queue(struct pb_core_request *request, st
 
 enum pb_error pb_core_preempt_command(struct pb_core_request *request)
 {
-	struct pb_core_stop asked = {
-		.kind = PB_CORE_STOP_PREEMPT, .cutoff = request->arguments[1], .id = request->arguments[2]};
+	struct pb_core_stop asked = ask(PB_CORE_STOP_PREEMPT, request->arguments[1], request->arguments[2]);
 
 	return stop_queue(request, &asked, request->arguments[0], request->arguments[3]);
 }
 
 enum pb_error pb_core_suspend_command(struct pb_core_request *request)
 {
-	struct pb_core_stop asked = {.kind = PB_CORE_STOP_SUSPEND, .cutoff = request->arguments[1]};
+	struct pb_core_stop asked = ask(PB_CORE_STOP_SUSPEND, request->arguments[1], 0);
 
 	if (request->arguments[0] != 0)
 		return stop_queue(request, &asked, request->arguments[0], request->arguments[2]);
@@ -79,7 +93,7 @@ enum pb_error pb_core_resume_command(struct pb_core_request *request)
 enum pb_error pb_core_reset_command(struct pb_core_request *request)
 {
 	struct pb_firmware *firmware = request->firmware;
-	struct pb_core_stop asked = {.kind = PB_CORE_STOP_RESET, .cutoff = request->arguments[2]};
+	struct pb_core_stop asked = ask(PB_CORE_STOP_RESET, request->arguments[2], 0);
 	const struct pb_core_queue *queue;
 
 	if (request->arguments[0] >= firmware->config->node_count)

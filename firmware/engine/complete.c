@@ -4,24 +4,6 @@
 #include "firmware/compiler.h"
 #include "firmware/instance.h"
 
-/** Sends the event of a lost context: its later submissions are cancelled until the host clears it. */
-static void report_context(struct pb_firmware *firmware, const struct pb_core_submission *submission,
-			   uint32_t channel, uint32_t queue)
-{
-	struct pb_event event = {
-		.type = PB_EVENT_CONTEXT_LOST,
-		.queue = queue,
-		.fence_id = submission->fence_id,
-		.error = submission->status,
-		.index = submission->index,
-	};
-
-	if (submission->context >= PB_LIMIT_CONTEXTS)
-		return;
-	event.detail = PB_HANDLE(submission->context, firmware->contexts.at[submission->context] >> 16);
-	pb_core_event(firmware, channel, &event);
-}
-
 static uint32_t event_type(uint32_t status)
 {
 	if (status == PB_ERROR_ENGINE_FAULT)
@@ -36,26 +18,34 @@ static bool is_own_failure(uint32_t status)
 	       status != PB_ERROR_DEP_FAILED && status != PB_ERROR_DEADLOCK && status != PB_ERROR_ENGINE_DEAD;
 }
 
+/** Sends the events of a failure. A lost context has its own: its later submissions are cancelled until the host clears it. */
+static void send_events(struct pb_firmware *firmware, const struct pb_core_queue *queue,
+			const struct pb_core_submission *submission)
+{
+	struct pb_event event; /* but for what pb_core_event() writes itself */
+
+	event.type = event_type(submission->status);
+	event.queue = pb_core_table_handle(firmware, queue);
+	event.fence_id = submission->fence_id;
+	event.error = submission->status;
+	event.index = submission->index;
+	event.detail = submission->detail;
+	pb_core_event(firmware, queue->channel, &event);
+	if (!is_own_failure(submission->status) || submission->context >= PB_LIMIT_CONTEXTS)
+		return;
+	event.type = PB_EVENT_CONTEXT_LOST;
+	event.detail = PB_HANDLE(submission->context, firmware->contexts.at[submission->context] >> 16);
+	pb_core_event(firmware, queue->channel, &event);
+}
+
 static PB_CORE_COLD void report_failure(struct pb_firmware *firmware, struct pb_core_queue *queue,
 					const struct pb_core_submission *submission)
 {
-	const uint32_t handle = pb_core_table_handle(firmware, queue);
-	const struct pb_event event = {
-		.type = event_type(submission->status),
-		.queue = handle,
-		.fence_id = submission->fence_id,
-		.error = submission->status,
-		.index = submission->index,
-		.detail = submission->detail,
-	};
-
 	pb_core_mark_costly(&firmware->marks);
 	/* The flag of the record would not do: a put index that broke its rule is an error too, but of no submission. */
 	pb_core_fence_failed_at(queue, pb_core_wide(submission->timeline_low, submission->timeline_high));
 	pb_core_fence_error(queue, submission->status, submission->fence_id, submission->index);
-	pb_core_event(firmware, queue->channel, &event);
-	if (is_own_failure(submission->status))
-		report_context(firmware, submission, queue->channel, handle);
+	send_events(firmware, queue, submission);
 	pb_core_staged_report_halt(firmware, submission);
 }
 
@@ -163,9 +153,9 @@ void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node,
 	retirement->uncharged = false;
 }
 
-void pb_core_charge_stop(struct pb_firmware *firmware, struct pb_core_node *node,
-			 const struct pb_core_submission *head, const struct pb_core_submission *asker,
-			 uint32_t time)
+PB_CORE_COLD void pb_core_charge_stop(struct pb_firmware *firmware, struct pb_core_node *node,
+				      const struct pb_core_submission *head,
+				      const struct pb_core_submission *asker, uint32_t time)
 {
 	const struct pb_core_retirement *retirement = &node->retirement;
 	const uint32_t elapsed =
@@ -204,31 +194,62 @@ void pb_core_charge_report(struct pb_firmware *firmware, struct pb_core_node *no
 	node->retirement.idle_since = pb_core_clock(firmware);
 }
 
-/** Charges the time in which the engine had nothing to run while a submission was prepared; other channels are not charged for it. */
-static PB_CORE_COLD void charge_starved(struct pb_firmware *firmware, struct pb_core_node *node,
-					const struct pb_core_submission *submission, uint32_t starved)
+/** Has time pass uncharged that channels were charged for which held jobs, as the node's queue waited for one. */
+static PB_CORE_COLD void excuse(struct pb_core_node *node, uint32_t clock)
+{
+	const uint32_t uncharged = clock - node->retirement.charged_until;
+	const uint32_t excused = node->asks.excused;
+
+	node->retirement.charged_until += excused < uncharged ? excused : uncharged;
+}
+
+/** Charges time in which the engine had nothing to run for a submission; other channels are not charged for it. */
+static PB_CORE_COLD void charge_starved(struct pb_core_node *node,
+					const struct pb_core_submission *submission, uint32_t starved,
+					uint32_t clock)
 {
 	node->schedule.policy->charge(node, submission, starved);
-	node->retirement.charged_until = pb_core_clock(firmware);
+	node->retirement.charged_until = clock;
 	node->retirement.uncharged = false;
 }
 
-void pb_core_charge_prepared(struct pb_firmware *firmware, struct pb_core_node *node,
-			     const struct pb_core_submission *submission)
+PB_CORE_COLD void pb_core_charge_prepared(struct pb_firmware *firmware, struct pb_core_node *node,
+					  const struct pb_core_submission *submission)
 {
-	const uint32_t starved = pb_core_staged_count_starved(&node->staged, node->retirement.idle_since,
-							      pb_core_clock(firmware));
+	const uint32_t clock = pb_core_clock(firmware);
+	const uint32_t starved =
+		pb_core_staged_count_starved(&node->staged, node->retirement.idle_since, clock);
 
-	if (node->retirement.uncharged && pb_core_ready_any(&node->ready))
-		charge_starved(firmware, node, submission, starved);
+	if (!node->retirement.uncharged)
+		excuse(node, clock);
+	else if (pb_core_ready_any(&node->ready))
+		charge_starved(node, submission, starved, clock);
 }
 
-void pb_core_charge_unsubmitted(struct pb_firmware *firmware, struct pb_core_node *node)
+PB_CORE_COLD void pb_core_charge_unsubmitted(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	if (node->staged.kind == PB_CORE_STAGED_JOB && pb_core_in_flight_is_empty(&node->flight))
-		charge_starved(firmware, node, pb_core_in_flight_next(&node->flight),
-			       pb_core_staged_count_starved(&node->staged, node->retirement.idle_since,
-							    pb_core_clock(firmware)));
+	const uint32_t clock = pb_core_clock(firmware);
+	uint32_t starved;
+
+	if (node->staged.kind != PB_CORE_STAGED_JOB || !pb_core_in_flight_is_empty(&node->flight))
+		return;
+	starved = pb_core_staged_count_starved(&node->staged, node->retirement.idle_since, clock);
+	/* The time for which its queue waited for the job is its own, too, unless others were charged for it. */
+	if (!node->retirement.uncharged) {
+		excuse(node, clock);
+		starved = pb_core_charge_gap(&node->retirement, clock);
+	}
+	charge_starved(node, pb_core_in_flight_next(&node->flight), starved, clock);
+}
+
+uint32_t pb_core_charge_gap(struct pb_core_retirement *retirement, uint32_t clock)
+{
+	const uint32_t idle = clock - retirement->idle_since;
+	const uint32_t since = clock - retirement->charged_until;
+
+	retirement->charged_until = clock;
+	retirement->uncharged = true;
+	return idle < since ? idle : since;
 }
 
 void pb_core_charge_pause(struct pb_core_retirement *retirement)

@@ -51,6 +51,11 @@ void pb_core_charge_prepared(struct pb_firmware *firmware, struct pb_core_node *
 			     const struct pb_core_submission *submission);
 /** Charges the staged submission for that time if it is unsubmitted or dropped before it is prepared. Pre: one is staged. */
 void pb_core_charge_unsubmitted(struct pb_firmware *firmware, struct pb_core_node *node);
+/**
+ * Has the time pass uncharged in which the engine had nothing to run. Pre: nothing is in flight. @param clock card clock
+ * @return for how long it had, since that was asked or charged last
+ */
+uint32_t pb_core_charge_gap(struct pb_core_retirement *retirement, uint32_t clock);
 /** Nothing runs, so that time passes uncharged. */
 void pb_core_charge_pause(struct pb_core_retirement *retirement);
 /** The engine counts from 1 again: keeps how many submissions it has completed. */

@@ -98,9 +98,9 @@ static PB_CORE_COLD void die(struct pb_firmware *firmware, struct pb_core_node *
 
 	if (!node->engine->recover->cut_off(node->engine->context))
 		/* At boot it is not known what the engine runs. */
-		node->machine.reaches = firmware->boot.booting != 0 ? UINT32_MAX : channels_in_flight(node);
+		node->machine.reaches = firmware->boot.booting ? UINT32_MAX : channels_in_flight(node);
 	/* While the card boots, no channel is open. */
-	for (uint32_t channel = 0; firmware->boot.booting == 0 && channel < PB_LIMIT_CHANNELS; channel++)
+	for (uint32_t channel = 0; !firmware->boot.booting && channel < PB_LIMIT_CHANNELS; channel++)
 		pb_core_event(firmware, channel, &event);
 	pb_core_note(firmware, PB_CRASH_NOTE_NODE_DEAD, n, 0);
 	pb_core_mark_node(&firmware->marks, node->bit);

@@ -7,14 +7,13 @@
 #include "firmware/instance.h"
 
 /**
- * What the queue at the head of the engine ring asks for. Pre: something is in flight.
+ * What a queue asks for.
  * @param word of the queue's page @param resource what limits it
  * @return microseconds; 0: the queue asks for nothing, or its channel closes, which others wait for
  */
-static PB_CORE_COLD uint32_t asked_by_head(const struct pb_firmware *firmware, struct pb_core_node *node,
-					   size_t word, uint32_t resource)
+static PB_CORE_COLD uint32_t asked_by(const struct pb_firmware *firmware, const struct pb_core_queue *queue,
+				      size_t word, uint32_t resource)
 {
-	const struct pb_core_queue *queue = pb_core_in_flight_head(&node->flight)->queue;
 	const uint32_t asked =
 		pb_shared_read32((const uint32_t *)(const void *)((const uint8_t *)queue->page + word));
 
@@ -27,8 +26,9 @@ static PB_CORE_COLD uint32_t asked_by_head(const struct pb_firmware *firmware, s
 /** Time without progress that counts as a hang, in microseconds. Pre: something is in flight. */
 static uint32_t hang_limit_of(const struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	const uint32_t asked = asked_by_head(firmware, node, offsetof(struct pb_queue_page, hang_us),
-					     PB_RESOURCE_HANG_MICROSECONDS);
+	const uint32_t asked =
+		asked_by(firmware, pb_core_in_flight_head(&node->flight)->queue,
+			 offsetof(struct pb_queue_page, hang_us), PB_RESOURCE_HANG_MICROSECONDS);
 
 	return asked != 0 ? asked : node->machine.hang_limit;
 }
@@ -41,13 +41,18 @@ static uint32_t answer_limit_of(const struct pb_core_node *node)
 	return node->machine.answer_limit;
 }
 
+uint32_t pb_core_watchdog_stop_limit(const struct pb_firmware *firmware, const struct pb_core_queue *queue)
+{
+	return asked_by(firmware, queue, offsetof(struct pb_queue_page, stop_us),
+			PB_RESOURCE_STOP_MICROSECONDS);
+}
+
 /** Time for a stop that the running submission's queue asks for, in microseconds; 0: none. */
 static uint32_t stop_limit_of(const struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	if (node->machine.state != PB_NODE_STATE_STOPPING || pb_core_in_flight_is_empty(&node->flight))
 		return 0;
-	return asked_by_head(firmware, node, offsetof(struct pb_queue_page, stop_us),
-			     PB_RESOURCE_STOP_MICROSECONDS);
+	return pb_core_watchdog_stop_limit(firmware, pb_core_in_flight_head(&node->flight)->queue);
 }
 
 static void check_answer(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t clock)

@@ -9,9 +9,11 @@
 #define PB_FIRMWARE_ENGINE_WATCHDOG_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct pb_firmware;
 struct pb_core_node;
+struct pb_core_queue;
 
 /** Checks one node. Called at each tick. */
 void pb_core_watchdog(struct pb_firmware *firmware, struct pb_core_node *node);
@@ -20,5 +22,11 @@ void pb_core_watchdog(struct pb_firmware *firmware, struct pb_core_node *node);
  * power-cycled, then given up, each after the time for an answer. @return whether the node is RUNNING or DEAD
  */
 bool pb_core_watchdog_boot(struct pb_firmware *firmware, struct pb_core_node *node);
+
+/**
+ * Time that a queue asks for a stop of its submissions, within the admin's limit for its channel.
+ * @return microseconds; 0: it asks for nothing, or its channel closes
+ */
+uint32_t pb_core_watchdog_stop_limit(const struct pb_firmware *firmware, const struct pb_core_queue *queue);
 
 #endif

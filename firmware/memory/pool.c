@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "firmware/memory/pool.h"
 
-#include <string.h>
-
 #include "firmware/assert.h"
 
 /*@
@@ -88,10 +86,10 @@ void pb_core_pool_claim(struct pb_core_pool *pool, uint32_t slot, uint32_t offse
 	uint8_t *order = pool->order;
 
 	PB_ASSERT(pool->piece_count < sizeof(pool->order) && pool->pieces[slot].bytes == 0);
-	memmove(&order[at + 1u], &order[at], pool->piece_count - at);
+	for (uint32_t i = pool->piece_count++; i > at; i--)
+		order[i] = order[i - 1u];
 	order[at] = (uint8_t)slot;
 	pool->pieces[slot] = (struct pb_core_piece){.offset = offset, .bytes = bytes};
-	pool->piece_count++;
 }
 
 void pb_core_pool_free(struct pb_core_pool *pool, uint32_t slot)
@@ -104,7 +102,8 @@ void pb_core_pool_free(struct pb_core_pool *pool, uint32_t slot)
 		return;
 	PB_ASSERT(at < pool->piece_count && order[at] == slot);
 	pool->piece_count--;
-	memmove(&order[at], &order[at + 1u], pool->piece_count - at);
+	for (uint32_t i = at; i < pool->piece_count; i++)
+		order[i] = order[i + 1u];
 	*piece = (struct pb_core_piece){0};
 }
 

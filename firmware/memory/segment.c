@@ -429,7 +429,8 @@ enum pb_error pb_core_segment_destroy(struct pb_firmware *firmware, uint32_t cha
 	if (segment >= PB_LIMIT_SEGMENTS || owner->memory.segment_of[segment] == 0)
 		return PB_ERROR_BAD_ARGUMENT;
 	/* Segment 0 holds the pages and rings of the channel's queues. */
-	if (owner->usage.in_flight != 0 || (segment == PB_SEGMENT_SYSTEM && owner->queues != 0))
+	if (owner->usage.in_flight != 0 ||
+	    (segment == PB_SEGMENT_SYSTEM && owner->quota.used[PB_RESOURCE_QUEUES] != 0))
 		return PB_ERROR_BUSY;
 	remove_segment(firmware, channel, segment);
 	owner->memory.create.reply = true;

@@ -60,13 +60,13 @@ enum pb_core_create_step {
 
 /** A SEGMENT_CREATE in progress, or the end of a segment: one slice in each pass, the reply at the end. */
 struct pb_core_create {
-	struct pb_core_segment segment; /**< as it will be */
-	uint32_t tag;                   /**< of the command */
-	uint32_t at;  /**< how far the step is: segment id, offset in card memory, page, byte of the piece */
 	uint8_t step; /**< enum pb_core_create_step */
 	uint8_t id;   /**< the channel's name for it */
 	uint8_t slot; /**< in pb_core_segments.at, once it has one; else 0 */
 	bool reply;   /**< of WIPE: a SEGMENT_DESTROY waits for its reply */
+	uint32_t tag; /**< of the command */
+	uint32_t at;  /**< how far the step is: segment id, offset in card memory, page, byte of the piece */
+	struct pb_core_segment segment; /**< as it will be */
 };
 
 /** The state of this module. */

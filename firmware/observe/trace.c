@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "firmware/observe/trace.h"
 
+#include <string.h>
+
 #include "firmware/instance.h"
 
 #define SCHEMA_BYTES ((uint32_t)sizeof(PB_TRACE_SCHEMA) - 1u)
@@ -71,11 +73,10 @@ bool pb_core_trace_change(struct pb_firmware *firmware, uint32_t levels)
 
 static void write_schema(uint32_t *to)
 {
-	for (uint32_t at = 0; at < SCHEMA_BYTES; at += 4u) {
-		uint32_t word = 0;
+	for (uint32_t at = 0; at < SCHEMA_BYTES; at += sizeof(uint32_t)) {
+		uint32_t word;
 
-		for (uint32_t i = 0; i < 4u; i++)
-			word |= (uint32_t)(uint8_t)schema[at + i] << 8u * i;
+		memcpy(&word, &schema[at], sizeof(word));
 		pb_shared_write32(to++, word);
 	}
 }

@@ -96,19 +96,28 @@ static void advance(struct pb_core_job *job, const struct pb_core_cursor *cursor
 	job->list_index += job->compact ? words : done;
 }
 
+/** Sets what lasts for this pass, or counts in it. The loops set `slice` and `irregular`. */
+static void start(struct pb_core_cursor *cursor, struct pb_firmware *firmware, struct pb_core_job *job)
+{
+	cursor->slots = job->slots;
+	cursor->origin = (uintptr_t)job->target - job->start;
+	cursor->start = job->start;
+	cursor->pending = firmware->lines->pending;
+	cursor->format_id = job->format_id;
+	cursor->escapes = 0;
+	cursor->mixed_slices = 0;
+	cursor->fenced = false;
+	cursor->budget = 0;
+	cursor->firmware = firmware;
+	cursor->job = job;
+}
+
 enum pb_error pb_core_patch(struct pb_firmware *firmware, struct pb_core_job *job)
 {
-	struct pb_core_cursor cursor = {
-		.slots = job->slots,
-		.origin = (uintptr_t)job->target - job->start,
-		.start = job->start,
-		.pending = firmware->lines->pending,
-		.format_id = job->format_id,
-		.firmware = firmware,
-		.job = job,
-	};
+	struct pb_core_cursor cursor;
 	enum pb_error error;
 
+	start(&cursor, firmware, job);
 	set_list(&cursor, job);
 	set_places(&cursor, job);
 	error = job->compact ? pb_core_compact_slices(&cursor) : list_slices(&cursor);

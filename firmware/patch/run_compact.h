@@ -150,7 +150,7 @@ static PB_CORE_INLINE enum pb_core_run pb_core_short_loop(struct pb_core_cursor 
 		  loop assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
 		  loop variant blocks;
 		*/
-		while (words != rest) {
+		while (fast.unroll_compact && words != rest) {
 			if (!pb_core_short_apply(&ground, words, &entry, fast))
 				goto irregular_0;
 			if (!pb_core_short_apply(&ground, words + PB_COMPACT_SHORT_WORDS, &entry, fast))

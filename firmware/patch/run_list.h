@@ -171,7 +171,7 @@ static PB_CORE_INLINE enum pb_core_run pb_core_list_loop(struct pb_core_cursor *
 		  loop assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
 		  loop variant stop - done;
 		*/
-		while (words <= unrolled) {
+		while (fast.unroll_list && words <= unrolled) {
 			if (!pb_core_list_apply(&ground, words, &entry, fast))
 				goto irregular_0;
 			if (!pb_core_list_apply(&ground, words + PB_CORE_ENTRY_WORDS, &entry, fast))

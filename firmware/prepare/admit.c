@@ -170,7 +170,8 @@ static PB_CORE_INLINE enum pb_error admit_buffer(struct pb_firmware *firmware,
 	/*@ ghost struct pb_core_segment *at = firmware->segments.at + slot; */
 	/*@ assert slot: slot < PB_CORE_SEGMENT_SLOTS && pb_core_is_segment(at); */
 	/*@ assert apart: \separated(submission, at) && \separated(range, at) && \valid_read(at); */
-	*range = (struct pb_core_range){.start = start, .end = end, .size = size};
+	*range = (struct pb_core_range){
+		.start = start, .end = end, .size = size, .segment = NULL, .offset = 0, .paged = false};
 	if (start > end || end > size || (start | end) % 4u != 0)
 		return PB_ERROR_BAD_RANGE;
 	submission->engine.bytes = end - start;
@@ -398,7 +399,7 @@ static PB_CORE_STEP bool admit_special(struct pb_firmware *firmware, const struc
 		return true;
 	}
 	begin(admission);
-	admission->submission->protected = pb_core_timeslice_claim_protect(&node->slice);
+	admission->submission->protected = pb_core_timeslice_claim_protect(&node->slice, queue);
 	error = (flags & PB_FLAG_PAGING) != 0 ? admit_paging(firmware, admission)
 					      : admit_all(firmware, admission, false);
 	if (error == PB_ERROR_OK)

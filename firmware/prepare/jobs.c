@@ -18,10 +18,10 @@ void pb_core_jobs_boot(struct pb_core_jobs *jobs)
 	jobs->free = (1u << PB_LIMIT_JOBS) - 1u;
 }
 
-struct pb_core_job *pb_core_jobs_find(struct pb_core_jobs *jobs)
+struct pb_core_job *pb_core_jobs_find(struct pb_firmware *firmware)
 {
-	PB_ASSERT(jobs->free != 0);
-	return &jobs->at[pb_bits_lowest(jobs->free)];
+	PB_ASSERT(firmware->jobs.free != 0);
+	return &firmware->job[pb_bits_lowest(firmware->jobs.free)];
 }
 
 /** A channel begins to ask: one that has not held jobs lately has no credit for that. */
@@ -127,11 +127,56 @@ static struct pb_core_node *find_best(struct pb_firmware *firmware)
 	return best;
 }
 
+/**
+ * Charges a channel for a job that it has held also on another node whose engine had nothing to run, as a queue waited
+ * there for a job: each job for its part. That queue's submission is excused as much.
+ */
+static void charge_wait(struct pb_firmware *firmware, struct pb_core_node *node,
+			const struct pb_core_submission *submission, uint32_t held)
+{
+	const uint32_t clock = pb_core_clock(firmware);
+	struct pb_core_asks *asks = &node->asks;
+	uint32_t idle = clock - node->retirement.idle_since;
+
+	if (!pb_core_in_flight_is_empty(&node->flight))
+		return;
+	if (idle > clock - asks->since)
+		idle = clock - asks->since;
+	idle = (idle < held ? idle : held) / PB_LIMIT_JOBS;
+	node->schedule.policy->charge(node, submission, idle);
+	asks->excused = (uint16_t)(asks->excused + idle < UINT16_MAX ? asks->excused + idle : UINT16_MAX);
+}
+
+/** As charge_wait(), for all nodes whose queue waits, as a job is released. */
+static void charge_waits(struct pb_firmware *firmware, const struct pb_core_submission *submission,
+			 uint32_t held)
+{
+	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
+		struct pb_core_node *node = &firmware->nodes[n];
+
+		if (queue_of(node) != NULL && !node->asks.granted)
+			charge_wait(firmware, node, submission, held);
+	}
+}
+
+/** As charge_wait(), for all jobs that are still held, as a queue's wait ends. */
+static void charge_holders(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	for (uint32_t n = 0; n < firmware->config->node_count; n++) {
+		struct pb_core_node *holder = &firmware->nodes[n];
+
+		if (holder->staged.kind == PB_CORE_STAGED_JOB)
+			charge_wait(firmware, node, pb_core_in_flight_next(&holder->flight),
+				    pb_core_clock(firmware) - holder->asks.since);
+	}
+}
+
 /** Keeps a free job for the queue that waits on a node. A priority that has starved is protected. */
 static void give(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	struct pb_core_jobs *jobs = &firmware->jobs;
 
+	charge_holders(firmware, node);
 	node->asks.granted = true;
 	node->asks.since = pb_core_clock(firmware);
 	if (node->asks.rank == RANK_STARVED) {
@@ -214,6 +259,7 @@ static void wait(struct pb_firmware *firmware, struct pb_core_node *node, struct
 		asks->queue = queue;
 		asks->channel = queue->channel;
 		asks->since = pb_core_clock(firmware);
+		asks->excused = 0;
 		firmware->jobs.wanted |= node->bit;
 		revoke(firmware, priority);
 	}
@@ -222,6 +268,7 @@ static void wait(struct pb_firmware *firmware, struct pb_core_node *node, struct
 	if (!node->slice.protect || asks->rank == RANK_STARVED)
 		return;
 	/* Higher priorities need not wait with a queue that has yet to repay jobs. */
+	pb_core_ready_retry(&node->ready, priority);
 	pb_core_timeslice_remove(firmware, node, queue);
 	pb_core_ready_prepend(firmware->table.queues, &node->ready, queue);
 	pb_core_mark_node(&firmware->marks, node->bit);
@@ -249,7 +296,7 @@ static bool needs_job(const struct pb_core_queue *queue)
 	       !pb_core_ring_is_prepared(queue);
 }
 
-/** The first queue of the ready channels of a priority, in rotation, whose next submission needs no job. */
+/** The first queue of the ready channels of a priority, in rotation, whose next submission needs no job. A channel deep in debt waits for its turn. */
 static struct pb_core_queue *find_fill(struct pb_firmware *firmware, const struct pb_core_node *node,
 				       uint32_t priority)
 {
@@ -259,7 +306,8 @@ static struct pb_core_queue *find_fill(struct pb_firmware *firmware, const struc
 		const uint32_t channel = (node->asks.filled + i) % PB_LIMIT_CHANNELS;
 		struct pb_core_queue *queue;
 
-		if (((uint32_t)level->ready >> channel & 1u) == 0)
+		if (((uint32_t)level->ready >> channel & 1u) == 0 ||
+		    pb_core_fair_is_in_debt(firmware, node, priority, channel))
 			continue;
 		queue = &firmware->table.queues[level->lists[channel].head];
 		if (!needs_job(queue))
@@ -308,9 +356,11 @@ PB_CORE_COLD void pb_core_jobs_claim(struct pb_firmware *firmware, struct pb_cor
 	struct pb_core_jobs *jobs = &firmware->jobs;
 	const struct pb_core_queue *queue = pb_core_in_flight_next(&node->flight)->queue;
 
-	jobs->free &= ~(1u << (job - jobs->at));
-	if (!node->asks.granted || node->asks.queue != queue)
+	jobs->free &= ~(1u << (job - firmware->job));
+	if (!node->asks.granted || node->asks.queue != queue) {
 		node->asks.since = pb_core_clock(firmware);
+		node->asks.excused = 0;
+	}
 	node->asks.granted = false;
 	node->asks.queue = NULL;
 	update_account(jobs, queue->channel);
@@ -325,11 +375,14 @@ PB_CORE_COLD void pb_core_jobs_release(struct pb_firmware *firmware, struct pb_c
 	struct pb_core_jobs *jobs = &firmware->jobs;
 	const struct pb_core_submission *submission = pb_core_in_flight_next(&node->flight);
 	const uint32_t priority = pb_core_queue_priority(submission->queue);
+	uint32_t held;
 
-	jobs->free |= 1u << (job - jobs->at);
+	jobs->free |= 1u << (job - firmware->job);
 	node->asks.revoked = false;
-	repay(jobs, priority, submission->protected,
-	      charge(firmware, submission->queue->channel, node->asks.since));
+	held = charge(firmware, submission->queue->channel, node->asks.since);
+	repay(jobs, priority, submission->protected, held);
+	if (jobs->wanted != 0)
+		charge_waits(firmware, submission, held);
 	if (job->state == PB_CORE_JOB_READY)
 		jobs->starvation[priority] = 0;
 	if (jobs->wanted != 0)

@@ -28,11 +28,12 @@ struct pb_core_asks {
 	uint8_t channel; /**< of that queue */
 	uint8_t rank;    /**< of that queue: its priority, or PB_PRIORITIES if that has starved */
 	uint8_t filled; /**< the channel that was admitted from last while a queue waited: the others go first */
-	bool granted; /**< a free job is kept for that queue */
+	bool granted;     /**< a free job is kept for that queue */
+	uint16_t excused; /**< microseconds of the wait that channels are charged for which held jobs */
 	bool revoked; /**< the node's job goes to a higher priority: its submission is to be unsubmitted */
 };
 
-/** The state of this module: the jobs of all nodes. */
+/** The state of this module: which jobs of the card are free. */
 struct pb_core_jobs {
 	uint32_t free;   /**< mask of jobs */
 	uint32_t wanted; /**< mask of nodes whose queue waits for a job, or was granted one */
@@ -43,7 +44,6 @@ struct pb_core_jobs {
 	uint32_t repay_us[PB_PRIORITIES];
 	/** By priority: jobs that went to higher ones while it waited, or that were revoked for them. */
 	uint8_t starvation[PB_PRIORITIES];
-	struct pb_core_job at[PB_LIMIT_JOBS];
 };
 
 /** All jobs are free. Once, at boot. */
@@ -57,7 +57,7 @@ bool pb_core_jobs_ask(struct pb_firmware *firmware, struct pb_core_node *node, s
  */
 struct pb_core_queue *pb_core_jobs_fill(struct pb_firmware *firmware, struct pb_core_node *node);
 /** Finds a free job. Pre: there is one. */
-struct pb_core_job *pb_core_jobs_find(struct pb_core_jobs *jobs);
+struct pb_core_job *pb_core_jobs_find(struct pb_firmware *firmware);
 /** The node's next submission has the job from now on. Pre: the job is free. */
 void pb_core_jobs_claim(struct pb_firmware *firmware, struct pb_core_node *node,
 			const struct pb_core_job *job);

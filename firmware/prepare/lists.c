@@ -133,7 +133,7 @@ static enum pb_error stage_job(struct pb_firmware *firmware, struct pb_core_node
 			       const struct pb_core_range *range, const struct pb_core_lists *lists)
 {
 	const struct pb_core_submission *submission = pb_core_in_flight_next(&node->flight);
-	struct pb_core_job *job = pb_core_jobs_find(&firmware->jobs);
+	struct pb_core_job *job = pb_core_jobs_find(firmware);
 	enum pb_error error;
 
 	job->channel = channel;

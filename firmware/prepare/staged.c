@@ -125,7 +125,12 @@ void pb_core_staged_drop_closing(struct pb_firmware *firmware, struct pb_core_no
 void pb_core_staged_report_halt(struct pb_firmware *firmware, const struct pb_core_submission *submission)
 {
 	const struct pb_core_queue *queue = submission->queue;
-	const struct pb_event event = {
+	struct pb_event event;
+
+	if (submission->context != PB_CORE_CONTEXT_PAGING || submission->status == PB_ERROR_OK ||
+	    submission->status == PB_ERROR_HALTED)
+		return;
+	event = (struct pb_event){
 		.type = PB_EVENT_HALTED,
 		.queue = pb_core_table_handle(firmware, queue),
 		.fence_id = submission->fence_id,
@@ -133,10 +138,7 @@ void pb_core_staged_report_halt(struct pb_firmware *firmware, const struct pb_co
 		.index = PB_INDEX_NONE,
 		.detail = pb_core_queue_node(queue),
 	};
-
-	if (submission->context == PB_CORE_CONTEXT_PAGING && submission->status != PB_ERROR_OK &&
-	    submission->status != PB_ERROR_HALTED)
-		pb_core_event(firmware, queue->channel, &event);
+	pb_core_event(firmware, queue->channel, &event);
 }
 
 void pb_core_staged_halt(struct pb_firmware *firmware, struct pb_core_node *node,

@@ -51,7 +51,7 @@ bool pb_core_deadlock_begin(struct pb_firmware *firmware, struct pb_core_queue *
 	search->closed = search->next != 0;
 	search->from = pb_core_table_index(&firmware->table, queue);
 	search->at = search->from;
-	search->left = (uint16_t)channel->queues;
+	search->left = channel->quota.used[PB_RESOURCE_QUEUES];
 	search->second = false;
 	return true;
 }
@@ -106,7 +106,7 @@ struct pb_core_queue *pb_core_deadlock_step(struct pb_firmware *firmware, struct
 		if (search->second)
 			return end(search, from);
 		search->second = true;
-		search->left = (uint16_t)firmware->channels[from->channel].queues;
+		search->left = firmware->channels[from->channel].quota.used[PB_RESOURCE_QUEUES];
 	}
 	return NULL;
 }

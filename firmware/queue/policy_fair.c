@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fair policy. Priorities are strict, with starvation avoidance: after
- * PB_LIMIT_STARVATION submissions of higher priorities, one lower submission
- * runs. Within a priority channels share by weight (deficit round robin:
- * Shreedhar and Varghese, 1995), and the queues of a channel take timeslices of
- * their quantum of engine time. Queues with nothing to admit are in no list.
+ * The fair policy. Priorities are strict, with starvation avoidance: after PB_LIMIT_STARVATION submissions of higher
+ * priorities, one lower submission runs. Within a priority channels share by weight (deficit round robin: Shreedhar and
+ * Varghese, 1995), and the queues of a channel take timeslices of their quantum of engine time. Queues with nothing to
+ * admit are in no list.
  */
 #include "firmware/queue/policy_fair.h"
 
@@ -37,6 +36,12 @@ PB_STATIC_ASSERT(PB_CHARGE_MICROSECONDS_MAX <= INT32_MAX / 2, "a deficit is char
 static int32_t share(const struct pb_firmware *firmware, uint32_t channel)
 {
 	return (int32_t)(firmware->channels[channel].grants.weight * PB_QUANTUM_MICROSECONDS);
+}
+
+bool pb_core_fair_is_in_debt(const struct pb_firmware *firmware, const struct pb_core_node *node,
+			     uint32_t priority, uint32_t channel)
+{
+	return node->fair.at[priority].deficit[channel] < -share(firmware, channel);
 }
 
 /** After a round in which no channel came out of debt: as many rounds at once as it takes the first one. */
@@ -93,9 +98,26 @@ static bool is_due(const struct pb_core_ready_level *ready, const struct pb_core
 	return ready->starvation == PB_LIMIT_STARVATION && fair->repay_us == 0;
 }
 
-/** The priority to serve: the highest that is ready, or one that has starved. */
+/** Whether a protected submission is in flight, or staged. It is charged, and others repay it, when it is gone. */
 /*@
-  requires \valid(ready) && \valid_read(fair) && \valid(slice) && \separated(ready, fair, slice);
+  requires \valid_read(flight);
+  assigns \nothing;
+*/
+static PB_CORE_COLD bool has_protected(struct pb_core_in_flight *flight, bool staged)
+{
+	const uint32_t end = flight->fed + 1u + (staged ? 1u : 0u);
+
+	/*@ loop assigns sequence; */
+	for (uint32_t sequence = flight->retired + 1u; sequence != end; sequence++) {
+		if (pb_core_in_flight_at(flight, sequence)->protected)
+			return true;
+	}
+	return false;
+}
+
+/** The priority to serve: the highest that is ready, or one that has starved, unless another one's submission is protected now. */
+/*@
+  requires \valid(ready) && \valid_read(fair) && \valid(slice) && \separated(ready, fair, slice) && \valid_read(flight);
   requires pb_core_ready_sound(ready) && ready->priorities != 0;
   assigns ready->at[0 .. PB_PRIORITIES - 1].starvation, slice->protect;
   ensures ready: \result < PB_PRIORITIES && pb_core_has(ready->priorities, \result);
@@ -106,7 +128,7 @@ static bool is_due(const struct pb_core_ready_level *ready, const struct pb_core
     slice->protect && ready->at[\result].starvation == 0;
 */
 static uint32_t priority_of(struct pb_core_ready *ready, const struct pb_core_fair *fair,
-			    struct pb_core_timeslice *slice)
+			    struct pb_core_timeslice *slice, struct pb_core_in_flight *flight, bool staged)
 {
 	const uint32_t top = highest(ready->priorities);
 
@@ -129,7 +151,7 @@ static uint32_t priority_of(struct pb_core_ready *ready, const struct pb_core_fa
 		/*@ assert fewer: \forall integer bit; 0 <= bit < 32 && pb_core_has(left & less, bit) ==> pb_core_has(left, bit); */
 		/*@ assert less_than: less == left - 1; */
 		/*@ assert priority: pb_core_has(left, priority) && priority < top && pb_core_has(ready->priorities, priority); */
-		if (!is_due(&ready->at[priority], &fair->at[priority]))
+		if (!is_due(&ready->at[priority], &fair->at[priority]) || has_protected(flight, staged))
 			continue;
 		pb_core_ready_served(ready, priority);
 		pb_core_timeslice_protect(slice);
@@ -142,7 +164,8 @@ static uint32_t priority_of(struct pb_core_ready *ready, const struct pb_core_fa
 /** Begins the timeslice of the queue to serve. Pre: one is ready. */
 static struct pb_core_queue *pick(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	const uint32_t priority = priority_of(&node->ready, &node->fair, &node->slice);
+	const uint32_t priority = priority_of(&node->ready, &node->fair, &node->slice, &node->flight,
+					      node->staged.kind != PB_CORE_STAGED_NONE);
 	const uint32_t channel =
 		channel_of(firmware, &node->fair.at[priority], node->ready.at[priority].ready);
 
@@ -176,7 +199,7 @@ static bool is_over(const struct pb_core_node *node, const struct pb_core_queue 
 }
 
 /** Whether the queue that has the timeslice keeps it beside others that are ready. */
-static bool keeps_timeslice(const struct pb_core_node *node, const struct pb_core_queue *queue)
+static bool keeps_timeslice(struct pb_core_node *node, const struct pb_core_queue *queue)
 {
 	const uint32_t priority = pb_core_queue_priority(queue);
 	const uint32_t below = node->ready.priorities & ((1u << priority) - 1u);
@@ -189,7 +212,7 @@ static bool keeps_timeslice(const struct pb_core_node *node, const struct pb_cor
 		const uint32_t lower = pb_bits_lowest(left);
 
 		if (is_due(&node->ready.at[lower], &node->fair.at[lower]))
-			return false;
+			return has_protected(&node->flight, node->staged.kind != PB_CORE_STAGED_NONE);
 	}
 	return true;
 }
@@ -219,7 +242,9 @@ static struct pb_core_queue *next(struct pb_firmware *firmware, struct pb_core_n
 	struct pb_core_queue *queue = node->slice.current;
 
 	if (queue != NULL && pb_core_ring_has_more(queue) && keeps_timeslice(node, queue)) {
-		pb_core_ready_starve_below(&node->ready, pb_core_queue_priority(queue));
+		/* A submission that waits for a job was counted before. */
+		if (queue != node->asks.queue)
+			pb_core_ready_starve_below(&node->ready, pb_core_queue_priority(queue));
 		return queue;
 	}
 	if (!pb_core_ready_any(&node->ready))
@@ -287,6 +312,15 @@ static PB_CORE_COLD void repay_protected(struct pb_core_node *node, uint32_t pri
 	}
 }
 
+void pb_core_fair_repay(struct pb_core_node *node, uint32_t priority, uint32_t microseconds)
+{
+	for (uint32_t below = 0; below < priority; below++) {
+		uint32_t *repay_us = &node->fair.at[below].repay_us;
+
+		*repay_us -= microseconds < *repay_us ? microseconds : *repay_us;
+	}
+}
+
 static void repay(struct pb_core_node *node, const struct pb_core_submission *submission,
 		  uint32_t microseconds)
 {
@@ -296,11 +330,7 @@ static void repay(struct pb_core_node *node, const struct pb_core_submission *su
 		repay_protected(node, priority, microseconds);
 		return;
 	}
-	for (uint32_t below = 0; below < priority; below++) {
-		uint32_t *repay_us = &node->fair.at[below].repay_us;
-
-		*repay_us -= microseconds < *repay_us ? microseconds : *repay_us;
-	}
+	pb_core_fair_repay(node, priority, microseconds);
 }
 
 /** @param elapsed microseconds; more than PB_CHARGE_MICROSECONDS_MAX counts as a leap of the clock, and as so many */
@@ -310,14 +340,19 @@ static void charge(struct pb_core_node *node, const struct pb_core_submission *s
 		elapsed < PB_CHARGE_MICROSECONDS_MAX ? elapsed : PB_CHARGE_MICROSECONDS_MAX;
 	const struct pb_core_queue *queue = submission->queue;
 	const uint32_t priority = pb_core_queue_priority(queue);
-	int32_t *deficit = &node->fair.at[priority].deficit[queue->channel];
+	struct pb_core_fair_level *level = &node->fair.at[priority];
+	int32_t *deficit = &level->deficit[queue->channel];
 
-	if (queue == node->slice.current)
+	if (queue == node->slice.current) {
 		pb_core_timeslice_charge(&node->slice, microseconds);
+		pb_core_ready_served(&node->ready, priority);
+	}
 	repay(node, submission, microseconds);
 	/* A channel that is alone at its priority takes nothing from others. */
-	if ((channels_at(node, priority) & ~(1u << queue->channel)) != 0 && *deficit > INT32_MIN / 2)
+	if ((channels_at(node, priority) & ~(1u << queue->channel)) != 0 && *deficit > INT32_MIN / 2) {
 		*deficit -= (int32_t)microseconds;
+		level->charged |= (uint16_t)(1u << queue->channel);
+	}
 }
 
 /** Channels that use the node, or wait for it, at any priority. */
@@ -332,24 +367,49 @@ static uint32_t channels_of(struct pb_core_node *node)
 	return channels;
 }
 
-void pb_core_fair_tick(struct pb_firmware *firmware, struct pb_core_node *node)
+/** All weights of the card. */
+static uint32_t weights_of(const struct pb_firmware *firmware)
 {
-	const uint32_t busy = channels_of(node);
-	int32_t weights = 0;
+	uint32_t weights = 0;
 
 	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++)
-		weights += (int32_t)firmware->channels[channel].grants.weight;
-	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++) {
-		const int32_t weight = (int32_t)firmware->channels[channel].grants.weight;
-		const int32_t part = (int32_t)PB_TICK_MICROSECONDS * weight / weights;
+		weights += firmware->channels[channel].grants.weight;
+	return weights;
+}
 
-		for (uint32_t priority = 0; (busy >> channel & 1u) == 0 && priority < PB_PRIORITIES;
-		     priority++) {
-			int32_t *deficit = &node->fair.at[priority].deficit[channel];
+/** A channel's debts are less by a part of the tick. @param part microseconds */
+static void age(struct pb_core_fair *fair, uint32_t channel, int32_t part)
+{
+	for (uint32_t priority = 0; priority < PB_PRIORITIES; priority++) {
+		struct pb_core_fair_level *level = &fair->at[priority];
+		int32_t *deficit = &level->deficit[channel];
 
-			if (*deficit < 0)
-				*deficit = *deficit < -part ? *deficit + part : 0;
-		}
+		if (*deficit < -part)
+			*deficit += part;
+		else if (*deficit < 0)
+			*deficit = 0;
+		if (*deficit >= 0)
+			level->charged &= (uint16_t) ~(1u << channel);
+	}
+}
+
+void pb_core_fair_tick(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	uint32_t idle = 0;
+	uint32_t weights;
+
+	for (uint32_t priority = 0; priority < PB_PRIORITIES; priority++)
+		idle |= node->fair.at[priority].charged;
+	if (idle != 0)
+		idle &= ~channels_of(node);
+	if (idle == 0)
+		return;
+	weights = weights_of(firmware);
+	for (; idle != 0; idle &= idle - 1u) {
+		const uint32_t channel = pb_bits_lowest(idle);
+		const uint32_t weight = firmware->channels[channel].grants.weight;
+
+		age(&node->fair, channel, (int32_t)(PB_TICK_MICROSECONDS * weight / weights));
 	}
 }
 
@@ -433,15 +493,22 @@ static bool should_preempt(struct pb_core_node *node, const struct pb_core_submi
 {
 	const struct pb_core_submission *head = pb_core_in_flight_head(&node->flight);
 	const struct pb_core_queue *queue = head->queue;
-	const uint32_t charged = queue == node->slice.current ? node->slice.used : 0;
+	const uint32_t uncharged = used - (queue == node->slice.current ? node->slice.used : 0);
 
 	if (used == 0)
 		return is_outranked(node, staged);
+	/* A stop has charged it for some of its quantum: that is what its priority is to repay now. */
+	if (head->protected)
+		used += node->fair.at[pb_core_queue_priority(queue)].repay_us / PB_REPAY_TIMES;
+	/* A protected submission keeps the staged slot from a higher priority than what runs: that must not have to end. */
+	if (staged != NULL && staged->protected &&
+	    pb_core_ready_above(&node->ready, pb_core_queue_priority(queue)))
+		return true;
 	/* What costs most is asked last. */
 	if (is_quantum_used(queue, used) &&
 	    (has_peers(node, queue) || is_followed(node, queue, staged) || head->protected))
 		return true;
-	return is_running_share_used(node, queue, staged, used - charged);
+	return is_running_share_used(node, queue, staged, uncharged);
 }
 
 static bool may_recall(const struct pb_core_node *node, const struct pb_core_submission *submission)

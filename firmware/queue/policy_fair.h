@@ -7,6 +7,7 @@
 #ifndef PB_FIRMWARE_QUEUE_POLICY_FAIR_H
 #define PB_FIRMWARE_QUEUE_POLICY_FAIR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "firmware/limits.h"
@@ -17,7 +18,9 @@ struct pb_core_node;
 
 /** Of one priority. */
 struct pb_core_fair_level {
-	uint8_t serving;   /**< the channel that is being served */
+	uint8_t serving; /**< the channel that is being served */
+	uint16_t
+		charged; /**< mask of channels charged since a tick found no debt of theirs: no other has one */
 	uint32_t repay_us; /**< runtime that higher priorities must get before this one may go first again */
 	int32_t deficit
 		[PB_LIMIT_CHANNELS]; /**< by channel: microseconds that it may still use; below 0: has used too much */
@@ -28,6 +31,11 @@ struct pb_core_fair {
 	struct pb_core_fair_level at[PB_PRIORITIES]; /**< by priority */
 };
 
+/** A priority has had engine time, or has kept it from lower ones as it waited for a job: that repays theirs. */
+void pb_core_fair_repay(struct pb_core_node *node, uint32_t priority, uint32_t microseconds);
+/** Whether a channel has used more than a round's share in advance: it gets nothing before its turn then. */
+bool pb_core_fair_is_in_debt(const struct pb_firmware *firmware, const struct pb_core_node *node,
+			     uint32_t priority, uint32_t channel);
 /** At a tick: what channels owe that neither use the node nor wait for it is less by their share of the time, by weight. */
 void pb_core_fair_tick(struct pb_firmware *firmware, struct pb_core_node *node);
 

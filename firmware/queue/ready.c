@@ -11,6 +11,9 @@ void pb_core_ready_init(struct pb_core_ready *ready)
 	}
 }
 
+/** Submissions of higher priorities after which one that has starved, and could not be served, is due again. */
+#define STARVATION_RETRY 4u
+
 /** Computes which of a priority's channels are ready: those that have queues listed and are not held. */
 static void update(struct pb_core_ready *ready, uint32_t priority)
 {
@@ -22,7 +25,6 @@ static void update(struct pb_core_ready *ready, uint32_t priority)
 		return;
 	}
 	ready->priorities &= ~(1u << priority);
-	level->starvation = 0;
 }
 
 /** Notes that the queue's list holds queues. */
@@ -82,6 +84,11 @@ void pb_core_ready_hold(struct pb_core_ready *ready, uint32_t held)
 void pb_core_ready_served(struct pb_core_ready *ready, uint32_t priority)
 {
 	ready->at[priority].starvation = 0;
+}
+
+void pb_core_ready_retry(struct pb_core_ready *ready, uint32_t priority)
+{
+	ready->at[priority].starvation = PB_LIMIT_STARVATION - STARVATION_RETRY;
 }
 
 void pb_core_ready_starve_below(struct pb_core_ready *ready, uint32_t priority)

@@ -13,9 +13,9 @@
 
 /** The ready queues of one priority. */
 struct pb_core_ready_level {
-	uint16_t listed; /**< mask of channels that have queues in their list */
-	uint16_t ready;  /**< those of them that are not held */
-	uint8_t starvation; /**< submissions of higher priorities since this priority became ready, or was served because it starved */
+	uint16_t listed;    /**< mask of channels that have queues in their list */
+	uint16_t ready;     /**< those of them that are not held */
+	uint8_t starvation; /**< submissions of higher priorities while this one was ready, since it was charged or served because it starved */
 	struct pb_core_list lists[PB_LIMIT_CHANNELS]; /**< by channel */
 };
 
@@ -50,13 +50,15 @@ void pb_core_ready_remove(struct pb_core_queue *queues, struct pb_core_ready *re
 void pb_core_ready_halt(struct pb_core_ready *ready, uint32_t channel, bool halted);
 /** Sets which channels are held beside those that are halted. */
 void pb_core_ready_hold(struct pb_core_ready *ready, uint32_t held);
-/** A priority is served because it starved: its count begins anew. */
+/** A priority is charged, or served because it starved: its count begins anew. */
 /*@
   requires \valid(ready) && priority < PB_PRIORITIES;
   assigns ready->at[priority].starvation;
   ensures ready->at[priority].starvation == 0;
 */
 void pb_core_ready_served(struct pb_core_ready *ready, uint32_t priority);
+/** A priority that was to be served, as it starved, could not be: it is due again after few more submissions. */
+void pb_core_ready_retry(struct pb_core_ready *ready, uint32_t priority);
 /** Counts a submission of `priority` against every lower priority that is ready. */
 /*@
   requires \valid(ready) && pb_core_ready_sound(ready) && priority < PB_PRIORITIES;

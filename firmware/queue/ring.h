@@ -155,12 +155,6 @@ static inline bool pb_core_ring_claim_deadlock(struct pb_core_queue *queue)
 	return true;
 }
 
-/** Has every descriptor of the ring patched anew. */
-static inline void pb_core_ring_forget_prepared(struct pb_core_queue *queue)
-{
-	queue->prepared &= PB_CORE_QUEUE_STARTED;
-}
-
 /** Has every descriptor of the ring patched anew but the first, if that has begun. */
 static inline void pb_core_ring_keep_started(struct pb_core_queue *queue)
 {

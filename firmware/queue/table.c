@@ -66,7 +66,6 @@ struct pb_core_queue *pb_core_table_open(struct pb_firmware *firmware, const str
 	queue->quantum = (uint8_t)plan->quantum;
 	queue->identity = (uint8_t)(plan->node | plan->priority << PB_CORE_QUEUE_PRIORITY_SHIFT);
 	(void)pb_core_table_step(queue, PB_CORE_QUEUE_EVENT_CREATE);
-	firmware->channels[plan->channel].queues++;
 	firmware->nodes[plan->node].queues++;
 	return queue;
 }
@@ -88,7 +87,6 @@ void pb_core_table_free(struct pb_firmware *firmware, struct pb_core_queue *queu
 {
 	(void)pb_core_table_step(queue, PB_CORE_QUEUE_EVENT_EMPTY);
 	pb_core_stack_push(firmware->table.queues, &firmware->table.free, queue);
-	firmware->channels[queue->channel].queues--;
 	firmware->nodes[pb_core_queue_node(queue)].queues--;
 }
 

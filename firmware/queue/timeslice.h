@@ -64,12 +64,17 @@ static inline void pb_core_timeslice_protect(struct pb_core_timeslice *slice)
 	slice->protect = true;
 }
 
-/** Claims whether the submission being admitted is protected. */
-static inline bool pb_core_timeslice_claim_protect(struct pb_core_timeslice *slice)
+/**
+ * Claims whether the submission being admitted is protected. Only that of the queue which has the timeslice is: what is
+ * admitted meanwhile, as that queue waits for a job, leaves it its protection.
+ */
+static inline bool pb_core_timeslice_claim_protect(struct pb_core_timeslice *slice,
+						   const struct pb_core_queue *queue)
 {
-	const bool protect = slice->protect;
+	const bool protect = slice->protect && queue == slice->current;
 
-	slice->protect = false;
+	if (protect)
+		slice->protect = false;
 	return protect;
 }
 

@@ -170,7 +170,8 @@ static void check_capabilities(const struct probe *probe)
 		{PB_CAPABILITY_APERTURE_PAGES, PB_LIMIT_APERTURE_PAGES},
 		{PB_CAPABILITY_POOL_OFFSET, POOL_OFFSET},
 		{PB_CAPABILITY_POOL_BYTES, CARD_MEMORY_BYTES - POOL_OFFSET},
-		{PB_CAPABILITY_BUFFER_BYTES_MAX, CARD_MEMORY_BYTES - POOL_OFFSET},
+		/* Of 15 pages one is kept for each of three channels. */
+		{PB_CAPABILITY_BUFFER_BYTES_MAX, CARD_MEMORY_BYTES - POOL_OFFSET - 3u * PB_PAGE_BYTES},
 	};
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)

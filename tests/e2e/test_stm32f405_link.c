@@ -100,7 +100,7 @@ static void replays_run_over_a_probe(void **state)
 	} cases[] = {
 		{E2E_DATA "/bdw.subm.zst", 0, "67 submissions, 7326 relocations, "},
 		{E2E_DATA "/nv40.subm.zst", 0, "40 submissions, 1481 relocations, "},
-		{E2E_DATA "/hswvk.subm.zst", 2, "this board's limit is BUFFER_BYTES_MAX = 61440"},
+		{E2E_DATA "/hswvk.subm.zst", 2, "this board's limit is BUFFER_BYTES_MAX = 49152"},
 	};
 	static struct e2e_output output;
 	struct board board;

@@ -235,8 +235,9 @@ static void commands_report_a_full_card(void **state)
 {
 	static struct e2e_output output;
 	struct pb_segment_request request = {.id = 1, .gpu_base = 1u << 30};
+	struct pb_segment_request own = {.id = 2, .gpu_base = 1ull << 32};
 	char folder[E2E_PATH_BYTES];
-	struct pb_segment all;
+	struct pb_segment all, rest;
 	struct e2e_host host;
 	struct e2e_card card;
 
@@ -244,13 +245,14 @@ static void commands_report_a_full_card(void **state)
 	e2e_path(folder, "pictures");
 	e2e_card_start(&card, 0);
 	assert_true(e2e_host_attach(&host, card.socket));
-	/* But for what is kept for each channel: less than either command needs. */
-	request.backing_bytes = host.channel.card.capabilities[PB_CAPABILITY_POOL_BYTES] -
-				host.channel.card.channel_count *
-					host.channel.card.capabilities[PB_CAPABILITY_POOL_BYTES_MIN];
+	/* But for what is kept for each other channel: less than either command needs. */
+	request.backing_bytes = pb_card_pool_most(&host.channel.card);
 	request.size = request.backing_bytes;
 	assert_int_equal(pb_segment_create(&all, &host.channel, &request), PB_ERROR_OK);
-	e2e_patchbay(&output, "replay", BDW, "--card", card.socket);
+	own.backing_bytes = host.channel.card.capabilities[PB_CAPABILITY_POOL_BYTES_MIN];
+	own.size = own.backing_bytes;
+	assert_int_equal(pb_segment_create(&rest, &host.channel, &own), PB_ERROR_OK);
+	e2e_patchbay(&output, "replay", HSWVK, "--card", card.socket);
 	assert_int_equal(output.code, 1);
 	assert_non_null(strstr(output.err, "NO_SPACE: "));
 	assert_non_null(strstr(output.err, "other clients hold too much of the card's POOL_BYTES"));
@@ -259,7 +261,7 @@ static void commands_report_a_full_card(void **state)
 	assert_non_null(strstr(output.err, "segment: NO_SPACE: "));
 	assert_non_null(strstr(output.err, "other clients hold too much of the card's POOL_BYTES"));
 	assert_true(e2e_host_close(&host));
-	e2e_patchbay(&output, "replay", BDW, "--card", card.socket);
+	e2e_patchbay(&output, "replay", HSWVK, "--card", card.socket);
 	check_succeeded(&output, "replay: ok ");
 	e2e_card_stop(&card);
 }

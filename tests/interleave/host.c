@@ -31,8 +31,10 @@ bool pb_host_succeeded(const struct pb_host *host, enum pb_error error, const ch
 {
 	if (error == PB_ERROR_OK)
 		return true;
-	if (error == PB_ERROR_FIRMWARE_DEAD && pb_weave_card_opened() != host->link->opened)
-		return false; /* it attached before the supervisor allowed it, and is refused */
+	/* It attached before the supervisor allowed it: RESTARTING may be seen at any time until then, and is refused. */
+	if (error == PB_ERROR_FIRMWARE_DEAD &&
+	    (pb_weave_card_opened() != host->link->opened || !pb_weave_card_is_up()))
+		return false;
 	if (error != PB_ERROR_FIRMWARE_DEAD || !pb_weave_card_died(host->link->deaths))
 		pb_weave_fail("host %u: when %s: %s", host->index, what, pb_error_name(error));
 	return false;

@@ -34,6 +34,12 @@ void pb_patience_begin(struct pb_patience *patience, uint64_t now, uint64_t boun
 	patience->bound_us = bound_us;
 }
 
+void pb_patience_extend(struct pb_patience *patience, uint32_t microseconds)
+{
+	if (patience->waiting)
+		patience->bound_us += microseconds;
+}
+
 bool pb_patience_check(struct pb_patience *patience, uint64_t now)
 {
 	if (!patience->waiting)

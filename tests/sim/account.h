@@ -43,6 +43,8 @@ struct pb_patience {
 
 /** The client begins to wait. Nothing changes if it waits already: what it gets meanwhile does not restart the time. */
 void pb_patience_begin(struct pb_patience *patience, uint64_t now, uint64_t bound_us);
+/** A hang of another client costs the engine so much time, for which the client must wait. */
+void pb_patience_extend(struct pb_patience *patience, uint32_t microseconds);
 /** What it waits for has come. @return false: too late */
 bool pb_patience_end(struct pb_patience *patience, uint64_t now);
 /** @return false: it has waited for too long */

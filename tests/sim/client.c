@@ -178,7 +178,8 @@ void pb_client_kick(struct pb_client *client, uint32_t handle)
 	uint32_t *kicks = (uint32_t *)(void *)(client->world->memory + client->kick_offset);
 
 	/* The ring counts as full now and then, because schedules are too short to fill it. */
-	if (client->kick_put / 8u != client->rescans) {
+	if (client->kick_put / 8u != client->rescans ||
+	    client->kick_put - pb_shared_read32(&entry->kick_get) >= PB_LIMIT_KICK_ENTRIES) {
 		pb_shared_write32(&entry->rescan, ++client->rescans);
 	} else {
 		pb_shared_write32(&kicks[client->kick_put % PB_LIMIT_KICK_ENTRIES], handle);

@@ -43,9 +43,42 @@ static void note_hang(struct pb_contest *contest, uint32_t node, uint32_t sequen
 
 	if (hangs && contest->hung[node] != sequence) {
 		for (uint32_t c = 0; c < contest->terms.clients; c++)
-			pb_share_reset(&contest->clients[c].shares[node], pb_contest_ladder(&contest->terms));
+			pb_contest_client_hang(contest, c, node);
 	}
 	contest->hung[node] = hangs ? sequence : 0;
+}
+
+/** The channel of the rival that has the queues below the clients'. */
+static uint32_t low_owner(const struct pb_contest_terms *terms)
+{
+	return terms->clients + terms->rivals;
+}
+
+/**
+ * What lower priorities may have beside a client with submissions: a sixteenth, for each of their turns is repaid fifteen
+ * times; beside that the one that begins a window, and the one that ends it. A turn is a quantum, which ends at the next
+ * tick, between two packets.
+ */
+static bool account_low(struct pb_contest *contest, uint32_t node, uint32_t interval, uint32_t used)
+{
+	struct pb_share *low = &contest->low[node];
+	const bool backlogged =
+		contest->terms.above && pb_player_outstanding(&contest->clients[0].player, node) != 0;
+
+	contest->low_time[node] += interval;
+	*low = (struct pb_share){
+		.permille = 1000,
+		.slack_us = 2u * (PB_QUANTUM_MICROSECONDS + PB_TICK_MICROSECONDS + contest->terms.packet_us),
+		.lack = low->lack,
+		.most = low->most};
+	if (pb_share_add(low, used, backlogged, true, contest->low_time[node] / 16u)) {
+		contest->low_time[node] %= 16u;
+		return true;
+	}
+	snprintf(contest->what, sizeof(contest->what),
+		 "node %u: lower priorities have %llu us more than a sixteenth, at most %llu", node,
+		 (unsigned long long)low->lack / 1000u, (unsigned long long)low->slack_us);
+	return false;
 }
 
 /** Gives the engines time, and each client's accounts what its submissions had of it. */
@@ -53,20 +86,23 @@ static bool run_engines(struct pb_contest *contest, uint32_t microseconds)
 {
 	struct pb_world *world = &contest->world;
 	const uint32_t interval = microseconds + world->spent_us;
-	uint32_t owner[PB_CARD_NODES], before[PB_CARD_NODES];
+	uint32_t *owner = contest->owner, before[PB_CARD_NODES];
 	bool held = true;
 
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		const uint32_t sequence = running(world, n);
 
-		owner[n] = sequence != 0 ? pb_shared_read32(&slot_of(world, n, sequence)->owner) & 0xffu : 0;
+		/* An engine that stops ends the packet of the submission that it has run. */
+		if (sequence != 0)
+			owner[n] = pb_shared_read32(&slot_of(world, n, sequence)->owner) & 0xffu;
 		before[n] = pb_shared_read32(&pb_world_registers(world, n)->time);
 		note_hang(contest, n, sequence);
 	}
 	(void)pb_world_engines(world, microseconds);
-	for (uint32_t n = 0; n < contest->terms.nodes; n++) {
+	for (uint32_t n = 0; n < contest->terms.nodes && held; n++) {
 		const uint32_t used = pb_shared_read32(&pb_world_registers(world, n)->time) - before[n];
 
+		held = account_low(contest, n, interval, owner[n] == low_owner(&contest->terms) ? used : 0);
 		for (uint32_t c = 0; c < contest->terms.clients && held; c++)
 			held = pb_contest_account(contest, c, n, interval, owner[n] == 1u + c ? used : 0);
 	}
@@ -123,13 +159,21 @@ static void choose_terms(struct pb_contest *contest)
 		.patches = 100u + pb_random_below(random, PB_PLAYER_PATCHES - 100u),
 		.hang_us = 6000u + pb_random_below(random, 6000),
 		.outranked = pb_random_one_in(random, 4),
+		.quiet = pb_random_one_in(random, 2),
 	};
+	terms->above = !terms->outranked && pb_random_one_in(random, 5);
+	terms->lengthy = !terms->outranked && pb_random_one_in(random, 4);
+	terms->stop_us = terms->lengthy ? 10000u + pb_random_below(random, 10000) : 0;
 	terms->work_us = 200u + pb_random_below(random, terms->outranked ? 300 : 3000);
 	if (terms->outranked) {
 		/* What is due to a low priority takes longer to come. */
 		terms->clients = 1;
 		terms->milliseconds += 300u;
+		/* A list counts as one submission of a higher priority, however long its preparation takes. */
+		terms->patches = 100u + terms->patches % 300u;
 	}
+	if (terms->above)
+		terms->milliseconds += 300u;
 	if (terms->packet_us > terms->work_us)
 		terms->packet_us = terms->work_us;
 	for (uint32_t i = 0; i < PB_CONTEST_CLIENTS + PB_CONTEST_RIVALS; i++)
@@ -147,6 +191,12 @@ static void choose_terms(struct pb_contest *contest)
 		/* Half of the hangs are left out: the bounds are shorter without them. */
 		if (pb_random_one_in(random, 2))
 			mask &= ~(uint32_t)PB_STRATEGY_HANGS;
+		/* Starvation avoidance counts submissions of higher priorities, however long. */
+		if (terms->outranked)
+			mask &= ~PB_STRATEGIES_LONG;
+		mask &= ~(uint32_t)PB_STRATEGY_LOW;
+		if (terms->above && r + 1u == terms->rivals)
+			mask = PB_STRATEGY_LOW;
 		terms->strategies[r] = mask & ~contest->without;
 	}
 }
@@ -211,6 +261,7 @@ static bool join(struct pb_contest *contest)
 		if (!pb_player_join(&client->player, &contest->world, 1u + c, terms->work_us,
 				    terms->packet_us, settle))
 			return false;
+		client->player.stop_us = terms->stop_us;
 		pb_contest_client_open(contest, c);
 	}
 	for (uint32_t r = 0; r < terms->rivals; r++) {
@@ -219,7 +270,7 @@ static bool join(struct pb_contest *contest)
 		*rival = (struct pb_rival){
 			.strategies = terms->strategies[r],
 			.nodes = terms->nodes,
-			.priority = terms->outranked ? PB_PRIORITY_HIGH : PB_PRIORITY_NORMAL,
+			.priority = terms->outranked || terms->above ? PB_PRIORITY_HIGH : PB_PRIORITY_NORMAL,
 			.patches = terms->patches,
 			.chain = 8u + pb_random_below(&contest->random, 350),
 		};
@@ -280,8 +331,12 @@ bool pb_contest_run(struct pb_contest *contest, uint64_t seed)
 
 	contest->random.state = seed;
 	contest->what[0] = '\0';
-	for (uint32_t n = 0; n < PB_CARD_NODES; n++)
+	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		contest->hung[n] = 0;
+		contest->owner[n] = 0;
+		contest->low[n] = (struct pb_share){.permille = 0};
+		contest->low_time[n] = 0;
+	}
 	choose_terms(contest);
 	pb_world_boot(&contest->world, pb_random_next(&contest->random));
 	if (!prepare_card(contest) || !join(contest)) {

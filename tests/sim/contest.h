@@ -44,6 +44,10 @@ struct pb_contest_terms {
 	uint32_t patches;   /**< longest list of anybody */
 	uint32_t hang_us;   /**< of each node, and for an engine's answer */
 	bool outranked;     /**< the rivals' queues have a higher priority than the clients' */
+	bool above;         /**< one rival has queues at all priorities below the clients' */
+	bool quiet;         /**< no client has work on the last node, where its urgent queues are */
+	bool lengthy;       /**< the clients' work is of the longest buffers; they allow a stop `stop_us` */
+	uint32_t stop_us;   /**< 0: as the node has it */
 	uint32_t strategies[PB_CONTEST_RIVALS];
 	uint32_t weights[PB_CONTEST_CLIENTS + PB_CONTEST_RIVALS];
 };
@@ -69,8 +73,12 @@ struct pb_contest {
 	enum pb_contest_fault fault; /**< planted in each contest */
 	/** Sequence of the hanging submission that runs on each node; 0: none does. */
 	uint32_t hung[PB_CARD_NODES];
-	uint64_t completed; /**< submissions of the judged clients, all contests */
-	uint64_t waited;    /**< waits of theirs that ended */
+	uint32_t owner[PB_CARD_NODES]; /**< channel of the submission that has run on each node last */
+	struct pb_share
+		low[PB_CARD_NODES]; /**< of the rival below the clients: what it has beside what it may */
+	uint32_t low_time[PB_CARD_NODES]; /**< of which it has not been given its part */
+	uint64_t completed;               /**< submissions of the judged clients, all contests */
+	uint64_t waited;                  /**< waits of theirs that ended */
 	uint32_t
 		lack_worst; /**< most engine time that a client lacked in a window, permille of what it may */
 	uint32_t wait_worst[PB_CONTEST_WAITS]; /**< longest wait, permille of its bound */

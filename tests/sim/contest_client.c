@@ -17,6 +17,9 @@
 /** Entries of the patch lists of its work. */
 #define PATCHES 4u
 
+/** Of the engine's time, in permille, that lower priorities may take: a sixteenth. */
+#define BELOW 63u
+
 /** The node of the queues of the highest priority, which take engine time from all others: no share is judged there. */
 static uint32_t urgent_node(const struct pb_contest_terms *terms)
 {
@@ -31,44 +34,82 @@ uint32_t pb_contest_ladder(const struct pb_contest_terms *terms)
 	return terms->hang_us + PB_TICK_MICROSECONDS + 3u * (terms->hang_us + PB_TICK_MICROSECONDS);
 }
 
-static bool may_hang(const struct pb_contest_terms *terms)
-{
-	uint32_t all = 0;
-
-	for (uint32_t r = 0; r < terms->rivals; r++)
-		all |= terms->strategies[r];
-	return (all & (PB_STRATEGY_HANGS | PB_STRATEGY_STOPS)) != 0;
-}
-
 /** The MCU patches an entry in a microsecond, half of the time. */
 static uint32_t longest_list(const struct pb_contest_terms *terms)
 {
 	return 2u * terms->patches;
 }
 
+/** Time of a protected submission: a quantum, which ends at the next tick, between two packets. */
+static uint32_t turn_of(const struct pb_contest_terms *terms)
+{
+	return PB_QUANTUM_MICROSECONDS + PB_TICK_MICROSECONDS + terms->packet_us;
+}
+
+static bool plays(const struct pb_contest_terms *terms, uint32_t strategies)
+{
+	uint32_t all = 0;
+
+	for (uint32_t r = 0; r < terms->rivals; r++)
+		all |= terms->strategies[r];
+	return (all & strategies) != 0;
+}
+
+/** What is fed before a submission ends, or is stopped when its channel's share is used up: at a tick, between two packets. */
+static uint32_t longest_ahead(const struct pb_contest_terms *terms)
+{
+	const uint32_t share = 2u * PB_QUANTUM_MICROSECONDS + PB_TICK_MICROSECONDS + terms->packet_us;
+
+	return plays(terms, PB_STRATEGIES_LONG) && share > terms->work_us ? share : terms->work_us;
+}
+
+/**
+ * How long a node is kept for one submission of a higher priority: by its work, or as its list is prepared beside one on
+ * each other node.
+ */
+static uint32_t longest_kept(const struct pb_contest_terms *terms)
+{
+	const uint32_t lists = plays(terms, PB_STRATEGY_LISTS) ? terms->nodes * longest_list(terms) : 0;
+
+	return terms->work_us > lists ? terms->work_us : lists;
+}
+
+/** Whether a wait may be for the node. */
+static bool is_for(const struct pb_contest_terms *terms, uint32_t wait, uint32_t node)
+{
+	if (wait == PB_CONTEST_WAKE || wait == PB_CONTEST_URGENT)
+		return node == urgent_node(terms);
+	if (wait == PB_CONTEST_PREEMPT)
+		return node == 0;
+	return wait == PB_CONTEST_CLOSE || wait == PB_CONTEST_PROGRESS + node;
+}
+
+/** With one hang, or the reset of an engine, under way as the wait begins. Each that begins in it prolongs it: pb_contest_client_hang(). */
 static uint32_t bound_of(const struct pb_contest_terms *terms, uint32_t wait)
 {
-	const uint32_t hang = may_hang(terms) ? pb_contest_ladder(terms) : 0;
+	const uint32_t hang =
+		plays(terms, PB_STRATEGY_HANGS | PB_STRATEGY_STOPS) ? pb_contest_ladder(terms) : 0;
 
 	switch (wait) {
 	case PB_CONTEST_REPLY:
 		return ANSWER_US;
 	case PB_CONTEST_WAKE:
 	case PB_CONTEST_URGENT:
+		/* A submission of a lower priority that has starved is not stopped before its turn is over. */
+		return ANSWER_US + turn_of(terms) + terms->packet_us + hang;
 	case PB_CONTEST_PREEMPT:
 		/* The engine ends its packet, or is reset. */
 		return ANSWER_US + terms->packet_us + hang;
 	case PB_CONTEST_CLOSE:
 		/* What was fed before it ends first: its own submission, and those in front. */
-		return ANSWER_US + 3u * terms->work_us + hang;
+		return ANSWER_US + terms->work_us + 2u * longest_ahead(terms) + hang;
 	default:
 		/*
 		 * Starvation avoidance: after 32 submissions of higher priorities, a quantum, which ends at the next tick
 		 * between two packets. It is repaid 16 times before the next.
 		 */
-		return 32u * terms->work_us +
-		       17u * (PB_QUANTUM_MICROSECONDS + PB_TICK_MICROSECONDS + terms->packet_us) +
-		       longest_list(terms) + ANSWER_US + hang;
+		return 32u * longest_kept(terms) + 17u * turn_of(terms) + longest_list(terms) + ANSWER_US +
+		       hang;
 	}
 }
 
@@ -140,7 +181,7 @@ static void open_shares(struct pb_contest *contest, uint32_t c)
 		sum += terms->weights[terms->clients + r];
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		contest->clients[c].shares[n] = (struct pb_share){
-			.permille = (1000u - LOSS) * terms->weights[c] / sum,
+			.permille = (1000u - LOSS - (terms->above ? BELOW : 0)) * terms->weights[c] / sum,
 			/* A quantum ends at the next tick, between two packets. */
 			.slack_us = 2u * terms->weights[c] * PB_QUANTUM_MICROSECONDS + terms->packet_us +
 				    PB_TICK_MICROSECONDS + longest_list(terms),
@@ -153,10 +194,11 @@ void pb_contest_client_open(struct pb_contest *contest, uint32_t c)
 	struct pb_contest_client *client = &contest->clients[c];
 	struct pb_player *player = &client->player;
 	const uint32_t nodes = contest->terms.nodes;
+	const uint32_t level = contest->terms.above ? PB_PRIORITY_HIGH : PB_PRIORITY_NORMAL;
 
 	open_shares(contest, c);
 	for (uint32_t n = 0; n < nodes; n++)
-		(void)pb_player_create(player, n, n, PB_PRIORITY_NORMAL);
+		(void)pb_player_create(player, n, n, level);
 	for (uint32_t q = WAITING_QUEUE; q <= URGENT_QUEUE; q++)
 		(void)pb_player_create(player, q, urgent_node(&contest->terms), PB_PRIORITY_REALTIME);
 	for (uint32_t wait = 0; wait < PB_CONTEST_WAITS; wait++)
@@ -169,10 +211,12 @@ void pb_contest_client_open(struct pb_contest *contest, uint32_t c)
 static bool work(struct pb_contest *contest, uint32_t c)
 {
 	struct pb_contest_client *client = &contest->clients[c];
-	const struct pb_player_submission submission = {.program = PB_PLAYER_WORK, .patches = PATCHES};
+	const struct pb_player_submission submission = {
+		.program = contest->terms.lengthy ? PB_PLAYER_LONG : PB_PLAYER_WORK, .patches = PATCHES};
+	const uint32_t nodes = contest->terms.nodes - contest->terms.quiet;
 	bool held = true;
 
-	for (uint32_t n = 0; n < contest->terms.nodes && held; n++) {
+	for (uint32_t n = 0; n < nodes && held; n++) {
 		const uint32_t wait = PB_CONTEST_PROGRESS + n;
 		const uint64_t reached = pb_player_reached(&client->player, n);
 
@@ -293,13 +337,27 @@ static void replied(void *context, const struct pb_question *question, const str
 		 "client %u: command %u fails with %u", reading->c, question->code, reply->error);
 }
 
+/** Nothing that a rival does makes its submissions fail. */
+static bool check_failed(struct pb_contest *contest, uint32_t c)
+{
+	for (uint32_t q = 0; q < CLOSING_QUEUE; q++) {
+		if (pb_player_failed(&contest->clients[c].player, q) == 0)
+			continue;
+		snprintf(contest->what, sizeof(contest->what), "client %u: a submission of queue %u fails", c,
+			 q);
+		return false;
+	}
+	return true;
+}
+
 bool pb_contest_client_act(struct pb_contest *contest, uint32_t c)
 {
 	struct pb_contest_client *client = &contest->clients[c];
 	struct reading reading = {contest, c, true};
 
 	pb_player_read(&client->player, replied, &reading);
-	if (!reading.held || !wake(contest, c) || !submit_urgent(contest, c) || !work(contest, c))
+	if (!reading.held || !check_failed(contest, c) || !wake(contest, c) || !submit_urgent(contest, c) ||
+	    !work(contest, c))
 		return false;
 	ask(contest, c);
 	for (uint32_t wait = 0; wait < PB_CONTEST_WAITS; wait++) {
@@ -307,6 +365,18 @@ bool pb_contest_client_act(struct pb_contest *contest, uint32_t c)
 			return fail_wait(contest, c, wait);
 	}
 	return true;
+}
+
+void pb_contest_client_hang(struct pb_contest *contest, uint32_t c, uint32_t node)
+{
+	struct pb_contest_client *client = &contest->clients[c];
+	const uint32_t ladder = pb_contest_ladder(&contest->terms);
+
+	pb_share_reset(&client->shares[node], ladder);
+	for (uint32_t wait = 0; wait < PB_CONTEST_WAITS; wait++) {
+		if (is_for(&contest->terms, wait, node))
+			pb_patience_extend(&client->waits[wait], ladder);
+	}
 }
 
 static void note_worst(uint32_t *worst, uint64_t figure, uint64_t bound)

@@ -17,6 +17,8 @@ bool pb_contest_client_act(struct pb_contest *contest, uint32_t c);
 /** Adds an interval to its account of the node. @return false: a claim is broken, and named */
 bool pb_contest_account(struct pb_contest *contest, uint32_t c, uint32_t node, uint32_t interval,
 			uint32_t used);
+/** A hang begins on the node: it costs the client so much time, once. */
+void pb_contest_client_hang(struct pb_contest *contest, uint32_t c, uint32_t node);
 /** Adds the contest to the figures. */
 void pb_contest_sum_up(struct pb_contest *contest);
 

@@ -95,8 +95,9 @@ static bool can_run(const struct pb_run *run, struct pb_host *host, struct pb_qu
 {
 	if (queue->life != PB_QUEUE_OPEN || pb_outstanding(queue) == 0)
 		return false;
-	if (queue->hold == PB_HOLD_SUSPENDED || run->card == PB_HOLD_SUSPENDING ||
-	    run->card == PB_HOLD_SUSPENDED || host->halted[queue->node])
+	/* A RESUME may stand behind a stop of another queue of its host: until its reply, its own patience counts. */
+	if (queue->hold == PB_HOLD_SUSPENDED || queue->hold == PB_HOLD_RESUMING ||
+	    run->card == PB_HOLD_SUSPENDING || run->card == PB_HOLD_SUSPENDED || host->halted[queue->node])
 		return false;
 	return pb_judge_free_to_run(host, queue);
 }

@@ -10,7 +10,8 @@
 /* The segment: queue pages with their rings, one wait for each ring entry, buffers, the allocation and the patch list. */
 #define QUEUE_BYTES   0x400u
 #define WAITS_AT      (PB_PLAYER_QUEUES * QUEUE_BYTES)
-#define BUFFERS_AT    (WAITS_AT + 0x8000u)
+#define WAITS_BYTES   0x9000u
+#define BUFFERS_AT    (WAITS_AT + WAITS_BYTES)
 #define ALLOCATION_AT (BUFFERS_AT + PB_PLAYER_PROGRAMS * PB_PAGE_BYTES)
 #define PATCHES_AT    (ALLOCATION_AT + 0x20u)
 #define ALL_BYTES                                                                                            \
@@ -26,7 +27,8 @@
 PB_STATIC_ASSERT(sizeof(struct pb_queue_page) + PB_PLAYER_ENTRIES * sizeof(struct pb_descriptor) <=
 			 QUEUE_BYTES,
 		 "a queue fits");
-PB_STATIC_ASSERT(PB_PLAYER_QUEUES *PB_PLAYER_ENTRIES * sizeof(struct pb_wait) <= 0x8000u, "the waits fit");
+PB_STATIC_ASSERT(PB_PLAYER_QUEUES *PB_PLAYER_ENTRIES * sizeof(struct pb_wait) <= WAITS_BYTES,
+		 "the waits fit");
 
 uint32_t pb_player_hang_bytes(void)
 {
@@ -38,12 +40,20 @@ static struct pb_queue_page *page_of(const struct pb_player *player, uint32_t q)
 	return (struct pb_queue_page *)(void *)(player->memory + q * QUEUE_BYTES);
 }
 
+/** Engine time of a program, in microseconds. */
+static uint32_t time_of(const struct pb_player *player, enum pb_player_program program)
+{
+	if (program == PB_PLAYER_LONG)
+		return UINT32_MAX;
+	return program == PB_PLAYER_WORK ? player->work_us : 1u;
+}
+
 /** A packet that patches write into, then the program. @return its words */
 static uint32_t write_program(const struct pb_player *player, enum pb_player_program program)
 {
 	uint32_t *words =
 		(uint32_t *)(void *)(player->memory + BUFFERS_AT + (uint32_t)program * PB_PAGE_BYTES);
-	uint32_t count = PATCHED_WORDS + 1u, left = program == PB_PLAYER_WORK ? player->work_us : 1u;
+	uint32_t count = PATCHED_WORDS + 1u, left = time_of(player, program);
 
 	words[0] = PB_PACKET(PB_PACKET_NOP, PATCHED_WORDS + 1u);
 	if (program == PB_PLAYER_HANG) {
@@ -104,11 +114,8 @@ bool pb_player_join(struct pb_player *player, struct pb_world *world, uint32_t c
 		return false;
 	player->memory = world->memory + reply.results[0];
 	memset(player->memory, 0, ALL_BYTES);
-	for (uint32_t program = PB_PLAYER_BRIEF; program < PB_PLAYER_PROGRAMS; program++) {
-		const uint32_t words = write_program(player, (enum pb_player_program)program);
-
-		player->work_words = program == PB_PLAYER_WORK ? words : player->work_words;
-	}
+	for (uint32_t program = PB_PLAYER_BRIEF; program < PB_PLAYER_PROGRAMS; program++)
+		player->words[program] = write_program(player, (enum pb_player_program)program);
 	write_lists(player);
 	if (!ask(player, PB_COMMAND_SEGMENT_CREATE, segments[1], 9, &reply, run) ||
 	    !ask(player, PB_COMMAND_CONTEXT_CREATE, NULL, 0, &reply, run))
@@ -125,6 +132,7 @@ bool pb_player_create(struct pb_player *player, uint32_t q, uint32_t node, uint3
 	if (queue->open || queue->asked)
 		return false;
 	memset(page_of(player, q), 0, sizeof(struct pb_queue_page));
+	page_of(player, q)->stop_us = player->stop_us;
 	*queue = (struct pb_player_queue){.node = node};
 	queue->asked = pb_client_post(&player->client, PB_COMMAND_QUEUE_CREATE, q, arguments, 6);
 	return queue->asked;
@@ -145,6 +153,11 @@ uint32_t pb_player_outstanding(const struct pb_player *player, uint32_t q)
 	const struct pb_player_queue *queue = &player->queues[q];
 
 	return queue->open ? queue->put - pb_shared_read32(&page_of(player, q)->fence.completed) : 0;
+}
+
+uint32_t pb_player_failed(const struct pb_player *player, uint32_t q)
+{
+	return player->queues[q].open ? pb_shared_read32(&page_of(player, q)->fence.errors) : 0;
 }
 
 uint64_t pb_player_reached(const struct pb_player *player, uint32_t q)
@@ -171,22 +184,6 @@ bool pb_player_check(struct pb_player *player)
 	return true;
 }
 
-static uint32_t words_of(const struct pb_player *player, enum pb_player_program program)
-{
-	switch (program) {
-	case PB_PLAYER_BRIEF:
-		return PATCHED_WORDS + 3u;
-	case PB_PLAYER_WORK:
-		return player->work_words;
-	case PB_PLAYER_HANG:
-		return PATCHED_WORDS + 2u;
-	case PB_PLAYER_EMPTY:
-	case PB_PLAYER_PROGRAMS:
-	default:
-		return 0;
-	}
-}
-
 bool pb_player_submit(struct pb_player *player, uint32_t q, const struct pb_player_submission *submission)
 {
 	struct pb_player_queue *queue = &player->queues[q];
@@ -196,13 +193,13 @@ bool pb_player_submit(struct pb_player *player, uint32_t q, const struct pb_play
 	const bool runs = submission->program != PB_PLAYER_EMPTY;
 	const uint64_t timeline = queue->timeline + 1u;
 	const struct pb_descriptor descriptor = {
-		.context = player->context,
+		.context = submission->wrong ? UINT32_MAX : player->context,
 		.fence_id = (uint32_t)timeline,
 		.timeline_low = (uint32_t)timeline,
 		.timeline_high = (uint32_t)(timeline >> 32),
 		.dma_address_low = BUFFERS_AT + (uint32_t)submission->program * PB_PAGE_BYTES,
 		.dma_size = PB_PAGE_BYTES,
-		.dma_end = words_of(player, submission->program) * 4u,
+		.dma_end = player->words[submission->program] * 4u,
 		.allocation_count = runs && submission->patches != 0 ? 1u : 0u,
 		.allocation_address_low = ALLOCATION_AT,
 		.patch_address_low = PATCHES_AT,

@@ -10,7 +10,7 @@
 #include "patchbay/abi/submission.h"
 #include "tests/sim/client.h"
 
-#define PB_PLAYER_QUEUES  512u  /**< of one player, at most */
+#define PB_PLAYER_QUEUES  544u  /**< of one player, at most */
 #define PB_PLAYER_ENTRIES 4u    /**< of each ring */
 #define PB_PLAYER_PATCHES 2000u /**< entries of the longest patch list */
 
@@ -19,6 +19,7 @@ enum pb_player_program {
 	PB_PLAYER_EMPTY = 0, /**< no buffer */
 	PB_PLAYER_BRIEF,     /**< runs for one short packet */
 	PB_PLAYER_WORK,      /**< runs for `work_us`, in packets of `packet_us` */
+	PB_PLAYER_LONG,      /**< runs for many such packets, as many as a buffer has room for */
 	PB_PLAYER_HANG,      /**< hangs the engine */
 	PB_PLAYER_PROGRAMS
 };
@@ -39,7 +40,9 @@ struct pb_player {
 	uint32_t context;
 	uint32_t work_us;
 	uint32_t packet_us;
-	uint32_t work_words; /**< of the program PB_PLAYER_WORK */
+	uint32_t words[PB_PLAYER_PROGRAMS]; /**< of each program */
+	uint32_t
+		stop_us; /**< how long a stop of its submissions may take, in its queue pages; 0: as the node has it */
 	struct pb_player_queue queues[PB_PLAYER_QUEUES];
 	uint64_t replies; /**< read so far */
 };
@@ -50,6 +53,7 @@ struct pb_player_submission {
 	uint32_t patches;      /**< 0..PB_PLAYER_PATCHES */
 	uint32_t awaited;      /**< handle of the queue that it waits for; 0: none */
 	uint64_t awaited_time; /**< timeline value */
+	bool wrong;            /**< names a context that does not exist */
 };
 
 /** Length of the program PB_PLAYER_HANG, which no other has, in bytes. */
@@ -68,6 +72,8 @@ bool pb_player_destroy(struct pb_player *player, uint32_t q);
 bool pb_player_submit(struct pb_player *player, uint32_t q, const struct pb_player_submission *submission);
 /** Submissions of the queue that have not ended. */
 uint32_t pb_player_outstanding(const struct pb_player *player, uint32_t q);
+/** Submissions of the queue that have failed. */
+uint32_t pb_player_failed(const struct pb_player *player, uint32_t q);
 /** Timeline value that the queue has reached, by its fence record. */
 uint64_t pb_player_reached(const struct pb_player *player, uint32_t q);
 /** Checks the fence records of its open queues. @return false: a timeline went back, or beyond what was submitted */

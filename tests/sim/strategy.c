@@ -18,11 +18,19 @@
 #define HOARD_AT    464u
 #define CYCLE_AT    504u
 #define IDLE_AT     508u
+#define TRAIN_AT    512u
+#define SHIELD_AT   516u
+#define WRONG_AT    520u
+#define CREDIT_AT   524u
+#define LOW_AT      532u
+#define LOW_LEVELS  3u
+/** How often a rival acts for CREDIT before it uses what it has saved: for some 100 ms. */
+#define CREDIT_ACTS 1500u
 /** In most contests no client works on it, so that what happens there happens at once. */
 #define QUIET_NODE (PB_CARD_NODES - 1u)
 
 PB_STATIC_ASSERT(CHAIN_AT + CHAIN_MAX <= FLIP_AT && FAN_AT + FAN_TARGETS + FAN_MAX <= CHURN_AT &&
-			 IDLE_AT + PB_CARD_NODES <= PB_PLAYER_QUEUES,
+			 LOW_AT + LOW_LEVELS * PB_CARD_NODES <= PB_PLAYER_QUEUES,
 		 "the strategies have queues of their own");
 
 static bool is_open(const struct pb_rival *rival, uint32_t q)
@@ -36,12 +44,17 @@ static uint32_t handle_of(const struct pb_rival *rival, uint32_t q)
 }
 
 /** Creates the queue if it does not exist. @return true: it is open */
-static bool want(struct pb_rival *rival, uint32_t q, uint32_t node)
+static bool want_at(struct pb_rival *rival, uint32_t q, uint32_t node, uint32_t priority)
 {
 	if (is_open(rival, q))
 		return true;
-	(void)pb_player_create(&rival->player, q, node, rival->priority);
+	(void)pb_player_create(&rival->player, q, node, priority);
 	return false;
+}
+
+static bool want(struct pb_rival *rival, uint32_t q, uint32_t node)
+{
+	return want_at(rival, q, node, rival->priority);
 }
 
 static bool submit(struct pb_rival *rival, uint32_t q, enum pb_player_program program, uint32_t patches)
@@ -269,6 +282,77 @@ static void hoard(struct pb_rival *rival, struct pb_random *random)
 		(void)pb_client_post(&rival->player.client, PB_COMMAND_CONTEXT_CREATE, 0, NULL, 0);
 }
 
+/** The firmware takes three submissions ahead, so that the ring is empty then. */
+static void train(struct pb_rival *rival)
+{
+	for (uint32_t n = 0; n < rival->nodes; n++) {
+		const uint32_t q = TRAIN_AT + n;
+
+		if (!want(rival, q, n) || pb_player_outstanding(&rival->player, q) != 0)
+			continue;
+		for (uint32_t i = 0; i < 3u; i++)
+			(void)submit(rival, q, PB_PLAYER_LONG, 0);
+	}
+}
+
+static void shield(struct pb_rival *rival)
+{
+	for (uint32_t n = 0; n < rival->nodes; n++) {
+		const uint32_t q = SHIELD_AT + n;
+
+		while (want(rival, q, n) && submit(rival, q, PB_PLAYER_LONG, 0))
+			continue;
+		if (is_open(rival, q) && !pb_client_asks(&rival->player.client, PB_COMMAND_PREEMPT, q))
+			(void)pb_client_post(
+				&rival->player.client, PB_COMMAND_PREEMPT, q,
+				(uint32_t[]){handle_of(rival, q), rival->player.queues[q].put, 9, 0}, 4);
+	}
+}
+
+static void submit_wrong(struct pb_rival *rival)
+{
+	for (uint32_t n = 0; n < rival->nodes; n++) {
+		const uint32_t q = WRONG_AT + n;
+
+		if (!want(rival, q, n) || pb_player_outstanding(&rival->player, q) != 0)
+			continue;
+		(void)submit(rival, q, PB_PLAYER_LONG, 0);
+		(void)pb_player_submit(
+			&rival->player, q,
+			&(struct pb_player_submission){.program = PB_PLAYER_BRIEF, .wrong = true});
+	}
+}
+
+/** Is served and waits again, so that it might save what it does not use; later it uses that. */
+static void save_credit(struct pb_rival *rival)
+{
+	const bool saves = rival->saved < CREDIT_ACTS;
+
+	rival->saved += saves;
+	for (uint32_t n = 0; n < rival->nodes; n++) {
+		const uint32_t q = CREDIT_AT + 2u * n;
+		const bool all = want(rival, q, n) & want(rival, q + 1u, n);
+
+		if (all && saves && pb_player_outstanding(&rival->player, q) < 2u)
+			(void)submit_waiting(rival, q, q + 1u, 1);
+		else if (all && saves)
+			(void)submit(rival, q + 1u, PB_PLAYER_EMPTY, 0);
+		while (all && !saves && submit(rival, q, PB_PLAYER_LONG, 0))
+			continue;
+	}
+}
+
+static void fill_below(struct pb_rival *rival)
+{
+	for (uint32_t i = 0; i < LOW_LEVELS * rival->nodes; i++) {
+		const uint32_t q = LOW_AT + i;
+
+		while (want_at(rival, q, i % rival->nodes, PB_PRIORITY_IDLE + i / rival->nodes) &&
+		       submit(rival, q, PB_PLAYER_LONG, 0))
+			continue;
+	}
+}
+
 static void hang(struct pb_rival *rival, struct pb_random *random)
 {
 	const uint32_t n = pb_random_below(random, rival->nodes);
@@ -279,6 +363,25 @@ static void hang(struct pb_rival *rival, struct pb_random *random)
 	if (pb_random_one_in(random, 16))
 		(void)pb_client_post(&rival->player.client, PB_COMMAND_CONTEXT_CLEAR, 0,
 				     &rival->player.context, 1);
+}
+
+/** PB_STRATEGIES_LONG */
+static void act_long(struct pb_rival *rival)
+{
+	const uint32_t all = rival->strategies;
+
+	if ((all & PB_STRATEGY_LONG) != 0)
+		fill(rival, PB_PLAYER_LONG, 0);
+	if ((all & PB_STRATEGY_TRAIN) != 0)
+		train(rival);
+	if ((all & PB_STRATEGY_SHIELD) != 0)
+		shield(rival);
+	if ((all & PB_STRATEGY_WRONG) != 0)
+		submit_wrong(rival);
+	if ((all & PB_STRATEGY_CREDIT) != 0)
+		save_credit(rival);
+	if ((all & PB_STRATEGY_LOW) != 0)
+		fill_below(rival);
 }
 
 void pb_strategy_act(struct pb_rival *rival, struct pb_random *random)
@@ -292,6 +395,7 @@ void pb_strategy_act(struct pb_rival *rival, struct pb_random *random)
 		fill(rival, PB_PLAYER_BRIEF, rival->patches);
 	if ((all & PB_STRATEGY_WORK) != 0)
 		fill(rival, PB_PLAYER_WORK, 4);
+	act_long(rival);
 	if ((all & PB_STRATEGY_CHAIN) != 0)
 		extend_chain(rival, random);
 	if ((all & PB_STRATEGY_FLIPS) != 0)

@@ -24,6 +24,12 @@
 	X(IDLE, "idle", "preemptions of queues that have nothing")                                           \
 	X(QUERIES, "queries", "as many queries as there is room for")                                        \
 	X(HOARD, "hoard", "all queues and contexts that it can get")                                         \
+	X(LONG, "long", "a full ring of the longest buffers on every node")                                  \
+	X(TRAIN, "train", "three of the longest buffers on every node, as many as the firmware takes ahead") \
+	X(SHIELD, "shield", "a preemption that lets the longest buffers end, all the time")                  \
+	X(WRONG, "wrong", "a submission that must fail behind one of the longest buffers")                   \
+	X(CREDIT, "credit", "queues that are served and wait again for a while, then the longest buffers")   \
+	X(LOW, "low", "the longest buffers at every priority below the others")                              \
 	X(HANGS, "hangs", "submissions that hang the engine")
 
 enum pb_strategy_bit {
@@ -39,6 +45,11 @@ enum pb_strategy {
 #undef PB_STRATEGY_MASK
 };
 
+/** Strategies with submissions that take far longer than a judged client's. */
+#define PB_STRATEGIES_LONG                                                                                   \
+	((uint32_t)PB_STRATEGY_LONG | (uint32_t)PB_STRATEGY_TRAIN | (uint32_t)PB_STRATEGY_SHIELD |           \
+	 (uint32_t)PB_STRATEGY_WRONG | (uint32_t)PB_STRATEGY_CREDIT | (uint32_t)PB_STRATEGY_LOW)
+
 /** A player that competes with those that are judged. */
 struct pb_rival {
 	struct pb_player player;
@@ -49,6 +60,7 @@ struct pb_rival {
 	uint32_t chain;      /**< queues of its chain */
 	uint32_t linked;     /**< those of them that wait */
 	uint32_t cycle;      /**< what its queues for CYCLES do next */
+	uint32_t saved;      /**< times that it has acted for CREDIT */
 	uint64_t awaited;    /**< timeline value that its queue for REUSE waits for */
 };
 

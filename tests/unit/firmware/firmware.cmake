@@ -21,7 +21,7 @@ pb_core_suites(queue firmware_checks firmware_crowd firmware_waiters firmware_wi
   schedule_order)
 pb_core_suites(memory firmware_aperture firmware_paged firmware_pool firmware_segment firmware_wipe)
 pb_core_suites(observe firmware_crash trace trace_queues)
-pb_core_suites(. firmware_steps)
+pb_core_suites(. firmware_attacks firmware_steps)
 pb_tries(test_firmware_patch_random RANDOM_ENTRIES 120000 10000000)
 pb_tries(test_firmware_ways SEEDS 6u 60u)
 

@@ -2,6 +2,7 @@
 /* What a boot waits for, what it takes from the hosts before it, and what it writes. */
 #include <string.h>
 
+#include "firmware/instance.h"
 #include "patchbay/abi/crash.h"
 #include "patchbay/abi/telemetry.h"
 #include "tests/unit/puppet_bench.h"
@@ -191,6 +192,51 @@ static void boot_gives_up_an_engine_that_does_not_answer(void **state)
 	}
 }
 
+/** One engine is given up a tick before the other one answers: until then no channel is served. */
+static void an_engine_that_was_given_up_is_left_alone_while_another_one_boots(void **state)
+{
+	(void)state;
+	boot_two(0);
+	puppet_bench.puppet.state = PB_ENGINE_BUSY;
+	second.state = PB_ENGINE_BUSY;
+	puppet_stall(100);
+	second.poll_takes = 5000; /* it is power-cycled so much later */
+	puppet_stall(5);
+	second.poll_takes = 0;
+	puppet_bench.puppet.state = PB_ENGINE_BUSY;
+	second.state = PB_ENGINE_BUSY;
+	puppet_stall(100);
+	assert_int_equal(puppet_bench.puppet.cuts, 1);
+	assert_int_equal(boot_stage(), PB_BOOT_STAGE_STARTED);
+	second.state = PB_ENGINE_READY;
+	puppet_stall(5);
+	assert_int_equal(boot_stage(), PB_BOOT_STAGE_RUNNING);
+	assert_int_equal(puppet_bench.puppet.cycles, 1);
+	assert_int_equal(second.cycles, 1);
+	expect_service_of_node_1();
+	expect_state(0, PB_NODE_STATE_DEAD);
+}
+
+/** At boot it is not known what an engine runs: if it cannot be cut off, it may reach the memory of every channel. */
+static void an_engine_that_boot_cannot_cut_off_keeps_every_channel_closed(void **state)
+{
+	(void)state;
+	for (uint32_t cannot = 0; cannot < 2; cannot++) {
+		boot_two(0);
+		puppet_bench.puppet.cannot_cut = cannot != 0;
+		puppet_bench.puppet.state = PB_ENGINE_BUSY;
+		second.state = PB_ENGINE_READY;
+		puppet_stall(105);
+		puppet_bench.puppet.state = PB_ENGINE_BUSY;
+		puppet_stall(105);
+		assert_int_equal(boot_stage(), PB_BOOT_STAGE_RUNNING);
+		for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++)
+			assert_int_equal(pb_core_node_reaches(puppet_bench.firmware, c), cannot != 0);
+		assert_int_equal(pb_channel_attach(&puppet_bench.channel, &puppet_bench.link, 1000000),
+				 cannot != 0 ? PB_ERROR_ENGINE_DEAD : PB_ERROR_OK);
+	}
+}
+
 /** An engine may answer as late as the ladder lets it; the card waits for the last one. */
 static void boot_waits_for_engines_that_answer_late(void **state)
 {
@@ -249,6 +295,10 @@ UNIT_SUITE(test_firmware_boot)
 		cmocka_unit_test_setup(boot_waits_for_the_engine, puppet_start),
 		cmocka_unit_test_setup(boot_takes_all_ranges_away, puppet_start),
 		cmocka_unit_test_setup(boot_gives_up_an_engine_that_does_not_answer, puppet_start),
+		cmocka_unit_test_setup(an_engine_that_was_given_up_is_left_alone_while_another_one_boots,
+				       puppet_start),
+		cmocka_unit_test_setup(an_engine_that_boot_cannot_cut_off_keeps_every_channel_closed,
+				       puppet_start),
 		cmocka_unit_test_setup(boot_waits_for_engines_that_answer_late, puppet_start),
 		cmocka_unit_test(the_first_submission_behind_a_restart_has_its_whole_time),
 	};

@@ -83,7 +83,7 @@ static void a_job_is_freed_with_its_submission(void **state)
 	firmware.clock = &(const uint32_t){0};
 	firmware.channels[0].grants.weight = 1;
 	pb_core_in_flight_next(&node->flight)->queue = &(struct pb_core_queue){0};
-	node->staged.job = &firmware.jobs.at[1];
+	node->staged.job = &firmware.job[1];
 	node->staged.kind = PB_CORE_STAGED_READY;
 	pb_core_staged_ready(&firmware, node);
 	assert_int_equal(node->staged.kind, PB_CORE_STAGED_READY);

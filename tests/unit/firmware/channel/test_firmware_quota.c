@@ -325,7 +325,7 @@ static uint32_t committed(uint32_t resource)
 	uint32_t sum = 0;
 
 	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++) {
-		const uint32_t used = firmware.channels[c].quota.used[resource];
+		const uint32_t used = pb_core_quota_used(&firmware.channels[c].quota, resource);
 		const uint32_t minimum = firmware.quotas.minimum[resource];
 
 		sum += used > minimum ? used : minimum;
@@ -354,22 +354,23 @@ static void the_running_sum_is_the_sum_of_all_channels(void **state)
 		const uint32_t c = next_random(&seed) % PB_LIMIT_CHANNELS;
 		const uint32_t r = next_random(&seed) % PB_RESOURCES_USED;
 		const uint32_t total = firmware.quotas.total[r];
-		uint32_t *used = &firmware.channels[c].quota.used[r];
+		const uint32_t unit = r == PB_RESOURCE_POOL_BYTES ? PB_PAGE_BYTES : 1u;
+		uint16_t *used = &firmware.channels[c].quota.used[r];
 		const uint32_t before = *used;
-		const uint32_t most = total / 4u + 2u;
+		const uint32_t most = total / unit / 4u + 2u;
 		uint32_t amount = next_random(&seed) % most;
 		enum pb_error error;
 
 		if (next_random(&seed) % 2u == 0) {
 			amount = amount < before ? amount : before;
-			pb_core_quota_release(&firmware, c, r, amount);
+			pb_core_quota_release(&firmware, c, r, amount * unit);
 			assert_int_equal(*used, before - amount);
 			continue;
 		}
-		error = pb_core_quota_claim(&firmware, c, r, amount);
-		*used = before + amount;
+		error = pb_core_quota_claim(&firmware, c, r, amount * unit);
+		*used = (uint16_t)(before + amount);
 		assert_int_equal(error, committed(r) <= total ? PB_ERROR_OK : PB_ERROR_NO_SPACE);
-		*used = error == PB_ERROR_OK ? before + amount : before;
+		*used = (uint16_t)(error == PB_ERROR_OK ? before + amount : before);
 		refused += error != PB_ERROR_OK;
 		assert_true(committed(r) <= total);
 	}

@@ -117,9 +117,12 @@ static void preparation_is_charged_while_the_engine_is_idle(void **state)
 		uint32_t idle, preparing; /* for so long */
 		int32_t charged;
 	} rows[] = {
-		{true, false, true, 500, 300, 300},  {true, false, false, 500, 300, 300},
-		{true, false, true, 200, 300, 200},  {true, true, true, 500, 300, 0},
-		{false, false, true, 500, 300, 300}, {false, false, true, 200, 300, 200},
+		{true, false, true, 500, 300, 300},
+		{true, false, false, 500, 300, 500}, /* its wait for the job, too */
+		{true, false, true, 200, 300, 200},
+		{true, true, true, 500, 300, 0},
+		{false, false, true, 500, 300, 300},
+		{false, false, true, 200, 300, 200},
 		{false, false, false, 500, 300, 0}, /* its completion is charged */
 	};
 

@@ -118,6 +118,42 @@ static void a_stop_takes_as_long_as_the_queue_asks_for(void **state)
 	}
 }
 
+/** The engine stops inside the submission, and runs it again: its host lets it end. */
+static void a_submission_that_is_to_end_has_the_time_of_a_stop(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t allowed, asked; /* microseconds; 0: not at all */
+		uint32_t least;          /* milliseconds */
+	} rows[] = {
+		{"the default", 0, 0, 2000},
+		{"asked less", 0, 30000, 30},
+		{"asked more, not allowed", 0, 4000000, 2000},
+		{"asked as much as allowed", 4000000, 4000000, 4000},
+		{"asked too little", 0, 1, 10},
+		{"more ticks than 16 bits count", 327690000, 327690000, FOR_EVER},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {puppet_bench.queue.handle, 1, 77};
+		uint32_t tag;
+
+		print_message("%s\n", rows[i].name);
+		assert_int_equal(puppet_start(state), 0);
+		puppet_join_admin();
+		allow(PB_RESOURCE_STOP_MICROSECONDS, rows[i].allowed);
+		pb_queue_set_limits(&puppet_bench.queue, 0, rows[i].asked);
+		puppet_submit(0, 1);
+		puppet_stall(5);
+		assert_int_equal(pb_channel_begin(&puppet_bench.channel, PB_COMMAND_PREEMPT, arguments, &tag),
+				 PB_ERROR_OK);
+		puppet_run(1u << PB_LINE_CHANNEL(1));
+		puppet_stop_done(0, 1);
+		assert_in_range(milliseconds_to_reset(true), rows[i].least, rows[i].least + 10u);
+	}
+}
+
 /** Others wait for a channel that closes: its queues' wishes count no more. */
 static void a_closing_channel_has_the_limits_of_the_node(void **state)
 {
@@ -140,6 +176,7 @@ UNIT_SUITE(test_firmware_limits)
 		cmocka_unit_test_setup(a_hang_takes_as_long_as_the_queue_asks_for, puppet_start),
 		cmocka_unit_test_setup(progress_is_no_hang, puppet_start),
 		cmocka_unit_test_setup(a_stop_takes_as_long_as_the_queue_asks_for, puppet_start),
+		cmocka_unit_test_setup(a_submission_that_is_to_end_has_the_time_of_a_stop, puppet_start),
 		cmocka_unit_test_setup(a_closing_channel_has_the_limits_of_the_node, puppet_start),
 	};
 

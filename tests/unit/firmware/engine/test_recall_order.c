@@ -87,7 +87,7 @@ static void what_stays_keeps_those_before_it_in_its_queue(void **state)
 	}
 }
 
-/** What was being prepared behind a recalled submission of its queue goes back, too; that time is charged to its channel. */
+/** What was being prepared behind a recalled submission of its queue goes back, too; all time since the last charge is charged to its channel. */
 static void preparation_behind_a_recalled_submission_is_charged(void **state)
 {
 	(void)state;
@@ -101,8 +101,9 @@ static void preparation_behind_a_recalled_submission_is_charged(void **state)
 	pb_core_ready_append(queues, &node->ready, &queues[1]);
 	pb_core_in_flight_next(&node->flight)->queue = &queues[0];
 	node->staged.kind = PB_CORE_STAGED_JOB;
-	node->staged.job = &firmware.jobs.at[0];
+	node->staged.job = &firmware.job[0];
 	node->staged.preparing = 700;
+	node->retirement.charged_until = 700;
 	pb_core_timeslice_expire(&node->slice, &queues[0], 1);
 	pb_core_recall(&firmware, node);
 	assert_false(pb_core_staged_any(&node->staged));
@@ -111,7 +112,7 @@ static void preparation_behind_a_recalled_submission_is_charged(void **state)
 	assert_int_equal(node->fair.at[PRIORITY].deficit[0], -300);
 }
 
-/** What was being prepared while the engine had nothing to run is charged, also if it goes back to its ring. */
+/** Time since the last charge, in which the engine had nothing to run, is charged, also if what was prepared goes back to its ring. */
 static void preparation_that_comes_to_nothing_is_charged(void **state)
 {
 	(void)state;
@@ -122,8 +123,9 @@ static void preparation_that_comes_to_nothing_is_charged(void **state)
 	pb_core_ready_append(queues, &node->ready, &queues[1]);
 	pb_core_in_flight_next(&node->flight)->queue = &queues[0];
 	node->staged.kind = PB_CORE_STAGED_JOB;
-	node->staged.job = &firmware.jobs.at[0];
+	node->staged.job = &firmware.job[0];
 	node->staged.preparing = 700;
+	node->retirement.charged_until = 700;
 	pb_core_preempt_return_staged(&firmware, node);
 	assert_int_equal(node->fair.at[PRIORITY].deficit[0], -300);
 	assert_int_equal(queues[0].in_flight, 0);
@@ -167,7 +169,7 @@ static void a_queue_whose_staged_submission_goes_back_waits_no_more(void **state
 	queues[0].put++;
 	queues[0].in_flight++;
 	firmware.channels[0].usage.in_flight++;
-	firmware.channels[0].queues = QUEUES;
+	firmware.channels[0].quota.used[PB_RESOURCE_QUEUES] = QUEUES;
 	pb_core_in_flight_next(&node->flight)->queue = &queues[0];
 	node->staged.kind = PB_CORE_STAGED_READY;
 	queues[0].awaits = 1;

@@ -50,6 +50,12 @@ static void set_priority(uint32_t n, uint32_t priority)
 				       priority << PB_CORE_QUEUE_PRIORITY_SHIFT | n);
 }
 
+/** Moves queue n to another node. */
+static void set_node(uint32_t n, uint32_t node)
+{
+	queues[n].identity = (uint8_t)((queues[n].identity & ~3u) | node);
+}
+
 static bool ask(uint32_t n)
 {
 	return pb_core_jobs_ask(&firmware, &firmware.nodes[n], &queues[n]);
@@ -59,7 +65,7 @@ static bool ask(uint32_t n)
 static void prepare(uint32_t n, uint32_t i)
 {
 	firmware.jobs.free |= 1u << i;
-	pb_core_staged_prepare(&firmware, &firmware.nodes[n], &firmware.jobs.at[i]);
+	pb_core_staged_prepare(&firmware, &firmware.nodes[n], &firmware.job[i]);
 }
 
 static void finish(uint32_t n)
@@ -268,6 +274,33 @@ static void a_node_runs_when_its_queue_waits_no_longer(void **state)
 	}
 }
 
+/** A priority has starved from the limit on: what it loses then is not counted. */
+static void a_starvation_count_stays_at_its_limit(void **state)
+{
+	(void)state;
+	start();
+	set_priority(0, LOW);
+	prepare(0, 0);
+	firmware.jobs.starvation[LOW] = PB_LIMIT_STARVATION;
+	assert_false(ask(1));
+	assert_true(firmware.nodes[0].asks.revoked);
+	assert_int_equal(firmware.jobs.starvation[LOW], PB_LIMIT_STARVATION);
+}
+
+/** One that fills a node, and needs a job after all, is refused and does not take the place of the one that waits. */
+static void a_queue_without_the_timeslice_does_not_wait_for_a_job(void **state)
+{
+	(void)state;
+	start();
+	prepare(0, 0);
+	assert_false(ask(1));
+	pb_core_timeslice_remove(&firmware, &firmware.nodes[2], &queues[2]);
+	set_node(2, 1);
+	assert_false(pb_core_jobs_ask(&firmware, &firmware.nodes[1], &queues[2]));
+	assert_false(pb_core_jobs_awaits(&firmware, &queues[2]));
+	assert_true(pb_core_jobs_awaits(&firmware, &queues[1]));
+}
+
 /** A revocation ends with the job that it was for: the next one is kept. */
 static void a_revocation_ends_with_its_job(void **state)
 {
@@ -333,6 +366,8 @@ UNIT_SUITE(test_firmware_jobs)
 		cmocka_unit_test(a_higher_priority_revokes_a_job),
 		cmocka_unit_test(an_unused_grant_goes_on),
 		cmocka_unit_test(a_node_runs_when_its_queue_waits_no_longer),
+		cmocka_unit_test(a_starvation_count_stays_at_its_limit),
+		cmocka_unit_test(a_queue_without_the_timeslice_does_not_wait_for_a_job),
 		cmocka_unit_test(a_revocation_ends_with_its_job),
 		cmocka_unit_test(queues_that_need_no_job_take_turns),
 		cmocka_unit_test(patches_of_a_submission_that_goes_back_count),

@@ -21,7 +21,7 @@ static void make_queues(uint32_t count)
 	firmware.boot.block = &boot;
 	firmware.table.queues = queues;
 	firmware.table.count = CHAIN;
-	firmware.channels[0].queues = count;
+	firmware.channels[0].quota.used[PB_RESOURCE_QUEUES] = (uint16_t)count;
 	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++)
 		firmware.channels[c].quota.limit[PB_RESOURCE_WAKES] = PB_SLICE_WAITERS;
 	pb_core_wait_boot(&firmware);
@@ -141,13 +141,12 @@ static void searches_begin_in_turn(void **state)
 	}
 }
 
-/** Those that wait are checked so many at a time; a queue that must wait on goes back, in its order. */
-static void waiters_in_slices(void **state)
+static void check_in_slices(uint32_t limit)
 {
-	const uint32_t slice = PB_PASS_WAITS * PB_SLICE_WAITERS;
+	const uint32_t slice = PB_PASS_WAITS * limit;
 
-	(void)state;
 	make_queues(CHAIN);
+	firmware.channels[0].quota.limit[PB_RESOURCE_WAKES] = (uint16_t)limit;
 	for (uint32_t q = 1; q < CHAIN; q++)
 		wait_for(q, 0);
 	pb_core_wait_wake(&firmware, &queues[0]);
@@ -165,6 +164,14 @@ static void waiters_in_slices(void **state)
 	assert_false(firmware.marks.infrequent & PB_CORE_MARK_WAKE);
 	for (uint32_t q = 1; q < CHAIN; q++)
 		assert_int_equal(pb_core_queue_place(&queues[q]), PB_CORE_PLACE_WAITING);
+}
+
+/** Those that wait are checked as many at a time as the channel's quota says; a queue that must wait on goes back, in its order. */
+static void waiters_in_slices(void **state)
+{
+	(void)state;
+	for (uint32_t limit = 1; limit <= PB_SLICE_WAITERS; limit++)
+		check_in_slices(limit);
 }
 
 /** Ends all checks. @return passes */

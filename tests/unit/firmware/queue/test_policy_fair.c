@@ -8,9 +8,8 @@
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 #define PRIORITY     PB_PRIORITY_NORMAL
 #define SHARE        5000 /* microseconds that a channel of weight 1 gets in a round */
-/** So many microseconds of a share are none: a 32nd of a tick. */
-#define LEFT    156
-#define QUANTUM (4u * PB_CORE_QUANTUM_UNIT)
+#define LEFT         156  /* so many microseconds of a share are none: a 32nd of a tick */
+#define QUANTUM      (4u * PB_CORE_QUANTUM_UNIT)
 
 static struct pb_firmware firmware;
 static struct pb_core_queue queues[4];
@@ -289,6 +288,7 @@ static void debts_age_while_a_channel_is_idle(void **state)
 		{-556, 1, FED, -556},
 		{-556, 1, STAGED, -556},
 	};
+	static const uint32_t levels[] = {PRIORITY, PB_PRIORITY_IDLE, PB_PRIORITY_REALTIME};
 
 	for (uint32_t i = 0; i < COUNT(rows); i++) {
 		start(state);
@@ -304,14 +304,50 @@ static void debts_age_while_a_channel_is_idle(void **state)
 		node->flight.fed = rows[i].place == FED;
 		if (rows[i].place == STAGED)
 			node->staged.kind = PB_CORE_STAGED_READY;
-		*deficit(0) = rows[i].before;
-		node->fair.at[PB_PRIORITY_IDLE].deficit[0] = rows[i].before;
-		node->fair.at[PB_PRIORITY_REALTIME].deficit[0] = rows[i].before;
+		for (uint32_t l = 0; l < COUNT(levels); l++) {
+			node->fair.at[levels[l]].deficit[0] = rows[i].before;
+			node->fair.at[levels[l]].charged = 1;
+		}
 		pb_core_fair_tick(&firmware, node);
-		assert_int_equal(*deficit(0), rows[i].after);
-		assert_int_equal(node->fair.at[PB_PRIORITY_IDLE].deficit[0], rows[i].after);
-		assert_int_equal(node->fair.at[PB_PRIORITY_REALTIME].deficit[0], rows[i].after);
+		for (uint32_t l = 0; l < COUNT(levels); l++)
+			assert_int_equal(node->fair.at[levels[l]].deficit[0], rows[i].after);
 		assert_int_equal(*deficit(1), 0);
+	}
+}
+
+/** What was charged ages at each tick until nothing is left of it, also if a tick comes while the channel uses the node. */
+static void a_charge_ages_from_tick_to_tick(void **state)
+{
+	static const struct {
+		int32_t before;
+		uint32_t microseconds;
+		int32_t after[3]; /* of ticks */
+	} rows[] = {
+		{0, 1, {0, 0, 0}},     {0, 555, {0, 0, 0}}, /* a ninth of 5000 */
+		{0, 556, {-1, 0, 0}},  {0, 1200, {-645, -90, 0}},
+		{700, 701, {0, 0, 0}}, {700, 300, {400, 400, 400}},
+	};
+
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		const struct pb_core_submission submission = {.queue = &queues[0]};
+
+		start(state);
+		append(&queues[0]);
+		append(&queues[2]);
+		*deficit(0) = rows[i].before;
+		pb_core_policy_fair.charge(node, &submission, rows[i].microseconds);
+		pb_core_fair_tick(&firmware, node);
+		assert_int_equal(*deficit(0), rows[i].before - (int32_t)rows[i].microseconds);
+		pb_core_ready_remove(queues, &node->ready, &queues[0]);
+		for (uint32_t t = 0; t < 3; t++) {
+			pb_core_fair_tick(&firmware, node);
+			assert_int_equal(*deficit(0), rows[i].after[t]);
+		}
+		/* A later debt ages as the first. */
+		*deficit(0) = 0;
+		pb_core_policy_fair.charge(node, &submission, 600);
+		pb_core_fair_tick(&firmware, node);
+		assert_int_equal(*deficit(0), -45);
 	}
 }
 
@@ -460,6 +496,7 @@ UNIT_SUITE(test_policy_fair)
 		cmocka_unit_test(channels_share_by_deficit),
 		cmocka_unit_test(engine_time_is_charged_unless_the_channel_is_alone),
 		cmocka_unit_test(debts_age_while_a_channel_is_idle),
+		cmocka_unit_test(a_charge_ages_from_tick_to_tick),
 		cmocka_unit_test(protected_runtime_is_repaid_to_higher_priorities),
 		cmocka_unit_test(a_starved_priority_is_served_once_and_protected),
 		cmocka_unit_test(every_lower_ready_priority_starves),

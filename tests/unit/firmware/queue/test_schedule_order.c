@@ -160,18 +160,19 @@ static void a_protected_submission_is_recalled_when_its_queue_expired(void **sta
 	}
 }
 
-/** A priority that has nothing ready any more, as its queue left or its channel is held, does not go on counting later. */
+/** A priority that has nothing ready, as its queue left or its channel is held, does not count then, and keeps its count. */
 static void a_priority_without_ready_queues_starves_no_more(void **state)
 {
 	for (uint32_t held = 0; held < 2; held++) {
 		start(state);
 		append(&queues[0]);
-		node->ready.at[PRIORITY].starvation = PB_LIMIT_STARVATION - 1u;
+		node->ready.at[PRIORITY].starvation = PB_LIMIT_STARVATION - 2u;
 		if (held != 0)
 			pb_core_ready_hold(&node->ready, 1);
 		else
 			pb_core_ready_remove(queues, &node->ready, &queues[0]);
-		assert_int_equal(node->ready.at[PRIORITY].starvation, 0);
+		pb_core_ready_starve_below(&node->ready, PB_PRIORITY_REALTIME);
+		assert_int_equal(node->ready.at[PRIORITY].starvation, PB_LIMIT_STARVATION - 2u);
 	}
 }
 

@@ -29,8 +29,20 @@ static const struct CMUnitTest tests[] = {
 	       PREEMPT_TWO "resume A = BUSY; do PREEMPT A 2 78 0 = BUSY; do SUSPEND A 2 recall = BUSY;"
 			   "begin r RESET 0 A 2; engine resets=2; do RESET 0 A 2 = BUSY; answer; finish 1;"
 			   "reply p = OK _ _ 2 1; reply r; expect A=2:ENGINE_HANG:1"),
-	PUPPET(a_reset_beside_a_suspension_is_refused,
-	       "submit A; begin s SUSPEND A 1 recall; do RESET 0 A 1 = BUSY; stopped 0 0; reply s"),
+	PUPPET(a_reset_forces_a_suspension_and_the_queue_stays_suspended,
+	       "for recall 1 | 0 0; submit A; submit A ctx=1; begin s SUSPEND A 2 $1; begin r RESET 0 A 2;"
+	       "engine resets=2 stops=$2; do RESET 0 A 2 = BUSY; answer; finish 1; reply s;"
+	       "reply r = OK 1 1 2 1; expect A=2:ENGINE_HANG:1; submit A ctx=1; fed -; resume A; fed - A3; "
+	       "finish;"
+	       "expect A=3:OK"),
+	PUPPET(a_reset_ends_a_suspension_that_drains_behind_a_wait_that_never_ends,
+	       "queue B; submit A wait=B:9; submit A; begin s SUSPEND A 2; stall 100; reply s = TIMEOUT;"
+	       "resume A = BUSY; do RESET 0 A 2 = OK _ _ 2 2 0; reply s; submit A; engine fed=0; resume A;"
+	       "engine fed=1; finish; expect A=3:OK"),
+	CARD(a_reset_during_a_suspension_returns_what_was_stopped_inside_as_begun,
+	     "queue B client=2 prio=high; submit A run=busy:1000,busy:1000,busy:1000,busy:1000; run 500;"
+	     "submit B run=busy:50000; run 3000; begin s SUSPEND A 1 recall; run 300; reply s = TIMEOUT;"
+	     "do RESET 0 A 1 = OK _ _ 1 1 1; reply s; why A SUSPENDED; until B=1"),
 	PUPPET(a_preemption_at_the_end_of_a_timeslice_waits_for_what_has_begun,
 	       "queue B; submit A; submit B ctx=1; stall 10; engine stops=1 inside=1;"
 	       "begin p PREEMPT A 1 77; engine stops=1; stopped 0 1; fed B1 A1; engine restores=1;"
@@ -74,7 +86,8 @@ static const struct CMUnitTest tests[] = {
 	       "for PREEMPT A 1 5 | RESET 0 A 1; submit A*3; finish 2; finish 3; do $1 $2 $3 $4 = OK 3 _ 3 0;"
 	       "engine stops=0 resets=1"),
 	PUPPET(a_stop_request_behind_another_queue_of_its_channel_stops_the_engine_at_once,
-	       "queue B; submit A; submit B; begin p PREEMPT B 1 77; engine stops=1; stopped 0 0; fed A1;"
+	       "for PREEMPT B 1 77 | RESET 0 B 1; queue B; submit A; submit B; begin p $1 $2 $3 $4;"
+	       "engine stops=1 resets=1; stopped 0 0; fed A1;"
 	       "reply p = OK _ _ _ 1; finish 1; expect A=1"),
 	CARD(a_reset_forces_a_preemption_that_waits_for_an_endless_submission,
 	     "submit A ctx=1 run=busy:10; submit A run=busy:100000000; submit A*2 ctx=1 run=busy:10;"
@@ -84,9 +97,7 @@ static const struct CMUnitTest tests[] = {
 	     "event PREEMPTED A 2 OK 0x5151; forgive c1; submit A ctx=1 run=busy:10; until A=6"),
 	CARD(one_reset_forces_and_a_second_is_refused,
 	     "submit A ctx=1 run=busy:100000000; run 1000; begin p PREEMPT A 1 0x5151; begin r RESET 0 A 1;"
-	     "begin t RESET 0 A 1; run 1000; reply r; reply t = BUSY; reply p; forgive c1;"
-	     "submit A run=busy:50000; run 1000; begin s SUSPEND A 2; do RESET 0 A 2 = BUSY; run 100000;"
-	     "reply s"),
+	     "begin t RESET 0 A 1; run 1000; reply r; reply t = BUSY; reply p"),
 	CARD(a_destroyed_queue_answers_its_stop_requests_so_that_no_reply_slot_is_lost,
 	     "loop 10; submit A run=busy:2000; run 1000; begin s SUSPEND A 1; begin d QUEUE_DESTROY A;"
 	     "run 200; reply s = CANCELLED; reply d = TIMEOUT; run 10000; reply d; queue A;"
@@ -96,6 +107,12 @@ static const struct CMUnitTest tests[] = {
 	     "queue Z client=2; submit A run=busy:20000; run 1000; each B..Q queue % entries=4;"
 	     "submit B..Q; each B..Q begin % SUSPEND % 1; run 1000; begin z 2 SUSPEND Z 0; run 1000;"
 	     "reply z; now B=0; backlog 15; run 40000; each B..Q now %=1; each B..Q reply %; do 2 PING"),
+	CARD(a_reset_that_forces_a_suspension_waits_for_no_other_client,
+	     "queue Z client=2 entries=4; queue Y client=2 entries=4; submit Z wait=Y:9; begin z 2 SUSPEND Z "
+	     "1;"
+	     "each B..Q queue % entries=4; each B..Q submit % wait=A:9; each B..Q begin % SUSPEND % 1; run "
+	     "1000;"
+	     "do 2 RESET 0 Z 1 = NO_SPACE; do 2 PING; do 2 QUEUE_DESTROY Z; reply z client=2 = CANCELLED"),
 
 	/* ---- the whole card ---- */
 	PUPPET(suspending_the_card_is_answered_when_the_engine_is_empty,
@@ -104,6 +121,16 @@ static const struct CMUnitTest tests[] = {
 	PUPPET(suspending_the_card_waits_for_an_engine_that_has_not_answered_a_stop,
 	       PREEMPT_TWO "finish 2; expect A=2; begin s 0 SUSPEND; reply s = TIMEOUT; stopped 2 0; reply s;"
 			   "expect A=2"),
+	CARD(suspending_the_card_waits_for_a_submission_that_is_being_patched,
+	     "for 0 1 | recall 0; submit A run=mark:1:7 patches=patches-max; run 100; begin s 0 SUSPEND 0 0 "
+	     "$1; run "
+	     "50000;"
+	     "reply s; now A=$2; release; until A=1; word 1 7"),
+	PUPPET(a_submission_that_a_bad_paging_buffer_halts_fails_beside_a_suspension_of_the_card,
+	       "do 0 CHANNEL_GRANT 1 may-page 1 normal; submit A*3 paging=1; fault; begin s 0 SUSPEND 0 0 "
+	       "recall; "
+	       "answer;"
+	       "finish 1; finish 2; finish 3; reply s; expect A=3:HALTED; release"),
 	PUPPET(suspending_the_card_does_not_wait_for_a_dead_node,
 	       "submit A; loop 3; stall 105; end; expect A=1:ENGINE_HANG; engine cycles=1;"
 	       "do 0 SUSPEND 0 0 recall; release"),
