@@ -184,6 +184,15 @@ static void record_call(struct pb_dxgkarg_buildpagingbuffer *build, const struct
 	build->pDmaBuffer = end->dma_buffer;
 }
 
+/** Returns whether a record can be of packets in that room: with a page list, those of a MAP_APERTURE. */
+static bool record_is_sound(const struct paging_record *record, uint32_t room)
+{
+	return record->magic == PAGING_MAGIC && record->bytes <= room &&
+	       record->bytes % sizeof(uint32_t) == 0 &&
+	       (record->list == 0 || (record->bytes + sizeof(uint32_t) >= PB_PAGING_BYTES_MIN &&
+				      record->list <= 2 * sizeof(uint32_t)));
+}
+
 bool pb_wddm_paging_fix(uint64_t gpu_address, uint32_t bytes, const uint8_t *records, uint32_t size)
 {
 	uint32_t done = 0;
@@ -193,7 +202,7 @@ bool pb_wddm_paging_fix(uint64_t gpu_address, uint32_t bytes, const uint8_t *rec
 
 		memcpy(&record, records, sizeof(record));
 		records += PB_WDDM_PAGING_RECORD_BYTES;
-		if (record.magic != PAGING_MAGIC || record.bytes > bytes - done)
+		if (!record_is_sound(&record, bytes - done))
 			return false;
 		if (record.list != 0) {
 			const uint64_t list = gpu_address + done + record.list;

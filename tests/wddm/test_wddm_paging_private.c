@@ -118,7 +118,7 @@ static void bad_private_data_ends_the_adapter(void **state)
 	};
 
 	(void)state;
-	for (uint32_t i = 0; i < 9; i++) {
+	for (uint32_t i = 0; i < 11; i++) {
 		struct pb_dxgkarg_buildpagingbuffer room;
 		struct pb_dxgkarg_buildpagingbuffer start;
 		struct pb_dxgkarg_submitcommand submit;
@@ -146,6 +146,13 @@ static void bad_private_data_ends_the_adapter(void **state)
 		};
 		if (i == 8)
 			vm.buffers[0].private_data[4] ^= 1;
+		/* A page list in packets of 20 bytes; bytes that are no words. */
+		if (i == 9)
+			((uint32_t *)vm.buffers[0].private_data)[2] = 8;
+		if (i == 10) {
+			((uint32_t *)vm.buffers[0].private_data)[1]--;
+			((uint32_t *)vm.buffers[0].private_data)[9]++;
+		}
 		assert_int_equal(pb_wddm_submit_command(&vm.adapter, &submit), PB_STATUS_SUCCESS);
 		assert_int_equal(vm.adapter.error, i == 0 ? PB_ERROR_OK : PB_ERROR_BAD_ARGUMENT);
 		vm_stop(&vm);
