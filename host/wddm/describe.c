@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * QueryAdapterInfo, and the creation of contexts and allocations: the card and the configuration in the OS's structs. A
+ * QueryAdapterInfo, the creation of contexts and allocations, CollectDbgInfo: the card in the OS's structs. A
  * struct is built in private memory, and as much of it as the OS's version has is copied out.
  */
 #include <string.h>
@@ -286,5 +286,36 @@ uint32_t pb_wddm_describe_allocation(struct pb_dxgkarg_describeallocation *descr
 	memset(describe->MultisampleMethod, 0, sizeof(describe->MultisampleMethod));
 	memset(describe->RefreshRate, 0, sizeof(describe->RefreshRate));
 	describe->PrivateDriverFormatAttribute = 0;
+	return PB_STATUS_SUCCESS;
+}
+
+/* ---- debug report ---- */
+
+uint32_t pb_wddm_collect_dbg_info(const struct pb_wddm_adapter *adapter,
+				  const struct pb_dxgkarg_collectdbginfo *collect)
+{
+	struct pb_wddm_debug debug = {
+		.magic = PB_WDDM_DEBUG_MAGIC,
+		.bytes = sizeof(debug),
+		.reason = collect->Reason,
+		.error = adapter->error,
+		.dropped = adapter->events_dropped,
+	};
+	const uint64_t bytes = collect->BufferSize < sizeof(debug) ? collect->BufferSize : sizeof(debug);
+
+	for (uint32_t n = 0; n < adapter->config.node_count; n++) {
+		const struct pb_wddm_node *node = &adapter->nodes[n];
+
+		debug.nodes[n] = (struct pb_wddm_debug_node){
+			.submitted = node->submitted,
+			.reported = node->reported,
+			.current_fence = node->current_fence,
+			.submitted_fence = node->submitted_fence,
+		};
+	}
+	/* Without a readable record it is 0. */
+	(void)pb_crash_read(adapter->config.channel->link, &debug.crash);
+	memset(collect->pBuffer, 0, collect->BufferSize);
+	memcpy(collect->pBuffer, &debug, bytes);
 	return PB_STATUS_SUCCESS;
 }

@@ -272,6 +272,47 @@ static void allocations_are_created_opened_and_described(void **state)
 	vm_stop(&vm);
 }
 
+/** Into buffers of any size: what fits, 0 behind it, nothing beyond. */
+static void a_debug_report_fits_its_buffer(void **state)
+{
+	static const uint32_t sizes[] = {0, 1, 4, 20, 24, 56, 57, 1208, 1300, 1600};
+	static union {
+		uint8_t bytes[1700];
+		uint32_t words[425];
+	} report;
+
+	(void)state;
+	vm_start(&vm, 100);
+	vm_random_commands(&vm, 3);
+	vm_draw(&vm, 0);
+	vm_draw(&vm, 0);
+	vm_draw(&vm, 2);
+	vm_finish(&vm);
+	vm.adapter.error = PB_ERROR_PROTOCOL;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		const struct pb_dxgkarg_collectdbginfo collect = {
+			.Reason = 0x117, .pBuffer = report.bytes, .BufferSize = sizes[i]};
+
+		memset(report.bytes, GARBAGE, sizeof(report));
+		assert_int_equal(pb_wddm_collect_dbg_info(&vm.adapter, &collect), PB_STATUS_SUCCESS);
+		for (uint32_t b = sizes[i]; b < sizeof(report); b++)
+			assert_int_equal(report.bytes[b], GARBAGE);
+		for (uint32_t b = 1208; b < sizes[i]; b++)
+			assert_int_equal(report.bytes[b], 0);
+	}
+	assert_int_equal(report.words[0], 0x47445042);
+	assert_int_equal(report.words[1], 1208);
+	assert_int_equal(report.words[2], 0x117);
+	assert_int_equal(report.words[3], PB_ERROR_PROTOCOL);
+	assert_int_equal(report.words[6], 2);
+	assert_int_equal(report.words[7], 2);
+	assert_int_equal(report.words[8], 101);
+	assert_int_equal(report.words[9], 101);
+	assert_int_equal(report.words[12], 100);
+	assert_int_equal(report.words[14], 0);
+	vm_stop(&vm);
+}
+
 UNIT_SUITE(test_wddm_describe)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +321,7 @@ UNIT_SUITE(test_wddm_describe)
 		cmocka_unit_test(other_questions_are_refused),
 		cmocka_unit_test(a_context_has_the_sizes_of_the_configuration),
 		cmocka_unit_test(allocations_are_created_opened_and_described),
+		cmocka_unit_test(a_debug_report_fits_its_buffer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,6 +19,12 @@ static NTSTATUS APIENTRY describe_allocation(CONST HANDLE adapter, DXGKARG_DESCR
 	return (NTSTATUS)pb_wddm_describe_allocation((struct pb_dxgkarg_describeallocation *)arguments);
 }
 
+static NTSTATUS APIENTRY collect_dbg_info(CONST HANDLE adapter, CONST DXGKARG_COLLECTDBGINFO *arguments)
+{
+	return (NTSTATUS)pb_wddm_collect_dbg_info(adapter,
+						  (const struct pb_dxgkarg_collectdbginfo *)arguments);
+}
+
 static NTSTATUS APIENTRY render(CONST HANDLE context, DXGKARG_RENDER *arguments)
 {
 	return (NTSTATUS)pb_wddm_render(context, (struct pb_dxgkarg_render *)arguments);
@@ -114,6 +120,7 @@ void pb_wddm_windows_functions(DRIVER_INITIALIZATION_DATA *data)
 	data->DxgkDdiDpcRoutine = dpc_routine;
 	data->DxgkDdiQueryAdapterInfo = query_adapter_info;
 	data->DxgkDdiDescribeAllocation = describe_allocation;
+	data->DxgkDdiCollectDbgInfo = collect_dbg_info;
 	data->DxgkDdiRender = render;
 	data->DxgkDdiPresent = present;
 	data->DxgkDdiPatch = patch;

@@ -196,4 +196,12 @@ struct pb_dxgkarg_describeallocation {
 	uint32_t PrivateDriverFormatAttribute; /**< out: 0 */
 };
 
+/** DXGKARG_COLLECTDBGINFO. */
+struct pb_dxgkarg_collectdbginfo {
+	uint32_t Reason;     /**< bugcheck code of the report */
+	void *pBuffer;       /**< out: the report */
+	uint64_t BufferSize; /**< bytes of pBuffer */
+	void *pExtension;    /**< unused */
+};
+
 #endif

@@ -30,6 +30,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "patchbay/card.h"
 #include "patchbay/queue.h"
 #include "patchbay/wddm/ddi.h"
 #include "patchbay/wddm/ddi_adapter.h"
@@ -233,6 +234,35 @@ uint32_t pb_wddm_open_allocation(const struct pb_dxgkarg_openallocation *open,
 				 struct pb_wddm_allocation *const *objects);
 /** DxgkDdiDescribeAllocation. */
 uint32_t pb_wddm_describe_allocation(struct pb_dxgkarg_describeallocation *describe);
+
+#define PB_WDDM_DEBUG_MAGIC 0x47445042u /**< "BPDG" */
+
+/** A node in a debug report. */
+struct pb_wddm_debug_node {
+	uint32_t submitted;       /**< submissions made, modulo 2^32 */
+	uint32_t reported;        /**< submissions reported, modulo 2^32 */
+	uint32_t current_fence;   /**< fence id of the last one reported */
+	uint32_t submitted_fence; /**< fence id of the last one submitted */
+};
+
+/** What CollectDbgInfo writes. */
+struct pb_wddm_debug {
+	uint32_t magic;    /**< PB_WDDM_DEBUG_MAGIC */
+	uint32_t bytes;    /**< size of this struct */
+	uint32_t reason;   /**< Reason of the call */
+	uint32_t error;    /**< enum pb_error that ended the adapter; 0: none */
+	uint32_t dropped;  /**< events of the channel that were lost, modulo 2^32 */
+	uint32_t reserved; /**< 0 */
+	struct pb_wddm_debug_node nodes[PB_WDDM_NODES]; /**< by node; 0 behind the last one */
+	struct pb_crash_record crash;                   /**< of the firmware; 0: it did not crash */
+};
+
+/**
+ * DxgkDdiCollectDbgInfo: struct pb_wddm_debug, as much of it as fits, and 0 behind it. It reads memory of the card and
+ * waits for nothing; it may run beside any other function, and then finds some words older than others.
+ */
+uint32_t pb_wddm_collect_dbg_info(const struct pb_wddm_adapter *adapter,
+				  const struct pb_dxgkarg_collectdbginfo *collect);
 
 /* ---- Render: returns an NTSTATUS; the only functions that refuse invalid commands ---- */
 
