@@ -54,6 +54,7 @@
 #include "firmware/queue/policy_fair.h"
 #include "firmware/queue/poll.h"
 #include "firmware/queue/ready.h"
+#include "firmware/queue/repay.h"
 #include "firmware/queue/ring.h"
 #include "firmware/queue/schedule.h"
 #include "firmware/queue/table.h"

@@ -46,10 +46,8 @@ static PB_CORE_COLD void settle(struct pb_firmware *firmware)
 
 	do {
 		if (marks->stops != 0) {
-			const struct pb_core_node *node = &firmware->nodes[pb_bits_lowest(marks->stops)];
-
-			if (!pb_core_stop_settle(firmware, node))
-				pb_core_unmark_stops(marks, node->bit);
+			if (!pb_core_stop_settle(firmware, marks->stops))
+				pb_core_unmark_stops(marks, 1u << pb_bits_lowest(marks->stops));
 		} else {
 			/* Cleared first: what is settled may mark more. */
 			pb_core_mark(marks, PB_CORE_MARK_SETTLE, false);
@@ -69,8 +67,7 @@ static PB_CORE_COLD void poll_some_channels(struct pb_firmware *firmware, uint32
 		firmware->loop.last_channel = (uint8_t)channel;
 		channels &= ~(1u << channel);
 		pb_core_unmark_channel(&firmware->marks, channel);
-		if (pb_core_doorbell(firmware, channel))
-			pb_core_mark_channel(&firmware->marks, channel);
+		pb_core_doorbell(firmware, channel);
 	}
 }
 
@@ -82,8 +79,7 @@ static inline void poll_channels(struct pb_firmware *firmware, uint32_t channels
 		return;
 	}
 	pb_core_unmark_channels(&firmware->marks);
-	if (pb_core_doorbell(firmware, pb_bits_lowest(channels)))
-		pb_core_mark_channels(&firmware->marks, channels);
+	pb_core_doorbell(firmware, pb_bits_lowest(channels));
 }
 
 /** Gives a deferred task one slice: of the next channel in rotation that has one. */

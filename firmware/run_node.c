@@ -28,8 +28,8 @@ static PB_CORE_COLD bool fill(struct pb_firmware *firmware, struct pb_core_node 
 		return false;
 	/* It is not charged for the time in which the engine had nothing to run: the queue that waits kept it from others. */
 	if (pb_core_in_flight_is_empty(&node->flight))
-		pb_core_fair_repay(node, pb_core_queue_priority(node->asks.queue),
-				   pb_core_charge_gap(&node->retirement, pb_core_clock(firmware)));
+		pb_core_repay(node, pb_core_queue_priority(node->asks.queue),
+			      pb_core_charge_gap(&node->retirement, pb_core_clock(firmware)));
 	else
 		pb_core_charge_pause(&node->retirement);
 	(void)pb_core_admit(firmware, node, queue);

@@ -3,7 +3,7 @@
 """The figures that scripts/bench measures, their gates, and the tables that show them.
 
 scripts/figures.py print JSON: the measured figures with their gates, and beside those of other drivers.
-scripts/figures.py check JSON: fails if a figure is over its gate, or if one is missing.
+scripts/figures.py check JSON: fails if a figure is beyond its gate, or if one is missing.
 scripts/figures.py write JSON: records the measured figures and writes the tables anew.
 scripts/figures.py compare: fails, with "file:line: what is wrong", if a table is not what is recorded.
 scripts/figures.py put FILE NAME: puts standard input between the lines <!-- NAME --> and <!-- /NAME -->.
@@ -37,10 +37,16 @@ class Figure:
     def is_recorded(self):
         return self.recorded != '-'
 
+    def is_floor(self):
+        """Whether the gate is the least that may be measured."""
+        return self.rule.startswith('>=')
+
     def gate(self):
-        """The most that may be measured; None if any figure may."""
+        """The most, or the least, that may be measured; None if any figure may."""
         if self.rule.startswith('report'):
             return None
+        if self.is_floor():
+            return decimal.Decimal(self.rule.removeprefix('>='))
         if self.rule != '+3%':
             return decimal.Decimal(self.rule)
         if not self.is_recorded():
@@ -50,15 +56,21 @@ class Figure:
 
     def gate_text(self):
         gate = self.gate()
+        if self.is_floor():
+            return f'at least {gate}'
         return 'none' if gate is None else f'{gate} (+3 %)' if self.rule == '+3%' else str(gate)
 
-    def is_over(self, measured):
-        return self.gate() is not None and decimal.Decimal(measured) > self.gate()
+    def is_beyond(self, measured):
+        """Whether the figure breaks its gate."""
+        gate = self.gate()
+        if gate is None:
+            return False
+        return decimal.Decimal(measured) < gate if self.is_floor() else decimal.Decimal(measured) > gate
 
     def is_low(self, measured):
         """Whether it deserves a warning."""
-        _, _, least = self.rule.partition('>=')
-        return bool(least) and decimal.Decimal(measured) < decimal.Decimal(least)
+        report, _, least = self.rule.partition('>=')
+        return report != '' and bool(least) and decimal.Decimal(measured) < decimal.Decimal(least)
 
 
 def warn(text):
@@ -162,12 +174,12 @@ def print_figures(figures, measured):
 
 
 def check(figures, measured):
-    """Whether no figure is over its gate or missing."""
+    """Whether no figure is beyond its gate or missing."""
     passed = True
     for key, figure in figures.items():
         of_another_cpu = key.startswith('host_') and platform.machine() != 'x86_64'
-        if key in measured and figure.is_over(measured[key]):
-            warn(f'{key} is {measured[key]}, over its gate of {figure.gate_text()}')
+        if key in measured and figure.is_beyond(measured[key]):
+            warn(f'{key} is {measured[key]}, beyond its gate: {figure.gate_text()}')
             passed = False
         elif key not in measured and figure.is_recorded() and not of_another_cpu:
             warn(f'{key} was not measured')

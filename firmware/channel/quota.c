@@ -48,7 +48,7 @@ static void set_limit(struct pb_core_quota *quota, uint32_t resource, uint32_t m
 	if (resource >= PB_CORE_QUOTA_COUNTS)
 		quota->limit_us[resource - PB_CORE_QUOTA_COUNTS] = most;
 	else
-		quota->limit[resource] = (uint16_t)(most / pb_core_quota_unit(resource));
+		quota->limit[resource] = (uint16_t)(most / PB_CORE_QUOTA_UNIT(resource));
 }
 
 PB_CORE_COLD void pb_core_quota_reset(struct pb_firmware *firmware, uint32_t channel)
@@ -95,7 +95,7 @@ enum pb_error pb_core_quota_claim(struct pb_firmware *firmware, uint32_t channel
 	if (more > quotas->room[resource])
 		return PB_ERROR_NO_SPACE;
 	quotas->room[resource] -= more;
-	quota->used[resource] += (uint16_t)(amount / pb_core_quota_unit(resource));
+	quota->used[resource] += (uint16_t)(amount / PB_CORE_QUOTA_UNIT(resource));
 	return PB_ERROR_OK;
 }
 
@@ -107,7 +107,7 @@ void pb_core_quota_release(struct pb_firmware *firmware, uint32_t channel, uint3
 
 	PB_ASSERT(amount <= used);
 	quotas->room[resource] += beyond(quotas, resource, used) - beyond(quotas, resource, used - amount);
-	quota->used[resource] -= (uint16_t)(amount / pb_core_quota_unit(resource));
+	quota->used[resource] -= (uint16_t)(amount / PB_CORE_QUOTA_UNIT(resource));
 }
 
 void pb_core_quota_release_all(struct pb_firmware *firmware, uint32_t channel, uint32_t resource)

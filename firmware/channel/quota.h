@@ -22,6 +22,9 @@ struct pb_firmware;
 /** Resources that are counted. Those behind them are times. */
 #define PB_CORE_QUOTA_COUNTS ((uint32_t)PB_RESOURCE_HANG_MICROSECONDS)
 
+/** What one of a channel's counts stands for: of the pool a page, else 1. */
+#define PB_CORE_QUOTA_UNIT(resource) ((resource) == PB_RESOURCE_POOL_BYTES ? PB_PAGE_BYTES : 1u)
+
 /** A member of a channel's record. Indexed by enum pb_resource; the pool in pages. */
 struct pb_core_quota {
 	uint16_t used[PB_RESOURCES_USED];     /**< what the channel has */
@@ -57,16 +60,10 @@ void pb_core_quota_release(struct pb_firmware *firmware, uint32_t channel, uint3
 /** Gives back all that a channel has of a resource. */
 void pb_core_quota_release_all(struct pb_firmware *firmware, uint32_t channel, uint32_t resource);
 
-/** What one of a channel's counts stands for: of the pool a page, else 1. */
-static inline uint32_t pb_core_quota_unit(uint32_t resource)
-{
-	return resource == PB_RESOURCE_POOL_BYTES ? PB_PAGE_BYTES : 1u;
-}
-
 /** What a channel has of a resource. @param resource one that is used up */
 static inline uint32_t pb_core_quota_used(const struct pb_core_quota *quota, uint32_t resource)
 {
-	return quota->used[resource] * pb_core_quota_unit(resource);
+	return quota->used[resource] * PB_CORE_QUOTA_UNIT(resource);
 }
 
 /** What a channel may have of a resource. */
@@ -74,7 +71,7 @@ static inline uint32_t pb_core_quota_limit(const struct pb_core_quota *quota, ui
 {
 	if (resource >= PB_CORE_QUOTA_COUNTS)
 		return quota->limit_us[resource - PB_CORE_QUOTA_COUNTS];
-	return quota->limit[resource] * pb_core_quota_unit(resource);
+	return quota->limit[resource] * PB_CORE_QUOTA_UNIT(resource);
 }
 
 /** How many waiting queues may be checked for a channel in one slice; a pass has PB_PASS_WAITS slices. */

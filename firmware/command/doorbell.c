@@ -95,7 +95,6 @@ static PB_CORE_COLD void rescan_some(struct pb_firmware *firmware, uint32_t c, u
 #define PART_KICKS    1u
 #define PART_RESCAN   2u
 #define PART_COMMANDS 4u
-#define AGAIN         8u /* the channel is to be polled again in the next pass */
 
 /** Chooses one of several parts, in rotation. @param parts mask, not 0 */
 static uint32_t choose_part(struct pb_core_kicks *kicks, uint32_t parts)
@@ -109,10 +108,10 @@ static uint32_t choose_part(struct pb_core_kicks *kicks, uint32_t parts)
 
 /**
  * Serves a rescan or a command, unless it is the turn of the kicks. The words of the host are read once, by the caller.
- * @return mask: AGAIN if something is left for the next pass, PART_KICKS if kicks are to be read
+ * Marks the channel if something is left for the next pass. @return whether kicks are to be read
  */
-static PB_CORE_COLD uint32_t serve_others(struct pb_firmware *firmware, uint32_t c, uint32_t kick_put,
-					  uint32_t rescan, uint32_t control_put)
+static PB_CORE_COLD bool serve_others(struct pb_firmware *firmware, uint32_t c, uint32_t kick_put,
+				      uint32_t rescan, uint32_t control_put)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
 	const uint32_t parts = (kick_put != channel->kicks.get ? PART_KICKS : 0u) |
@@ -127,15 +126,16 @@ static PB_CORE_COLD uint32_t serve_others(struct pb_firmware *firmware, uint32_t
 		pb_core_waypoint(firmware, PB_WAYPOINT_CONTROL);
 		again |= pb_core_control(firmware, c, control_put);
 	}
-	return (part & PART_KICKS) | (again ? AGAIN : 0u);
+	if (again)
+		pb_core_mark_channel(&firmware->marks, c);
+	return part == PART_KICKS;
 }
 
-PB_CORE_STEP bool pb_core_doorbell(struct pb_firmware *firmware, uint32_t c)
+PB_CORE_STEP void pb_core_doorbell(struct pb_firmware *firmware, uint32_t c)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
 	const struct pb_channel_entry *entry;
 	uint32_t request, kick_put, control_put, rescan;
-	uint32_t served = 0;
 
 	PB_CORE_KEEP(channel);
 	entry = channel->endpoint.entry;
@@ -146,19 +146,16 @@ PB_CORE_STEP bool pb_core_doorbell(struct pb_firmware *firmware, uint32_t c)
 		pb_core_channel_request(firmware, c, request);
 	}
 	if (!pb_core_endpoint_is_open(&channel->endpoint))
-		return false;
+		return;
 	kick_put = pb_shared_read32(&entry->kick_put);
 	rescan = pb_shared_read32(&entry->rescan);
 	control_put = pb_shared_read32(&entry->control_put);
 	pb_shared_acquire();
-	if (rescan != channel->kicks.rescan || control_put != channel->commands.get) {
-		served = serve_others(firmware, c, kick_put, rescan, control_put);
-		if ((served & PART_KICKS) == 0)
-			return served != 0;
-	}
+	if ((rescan != channel->kicks.rescan || control_put != channel->commands.get) &&
+	    !serve_others(firmware, c, kick_put, rescan, control_put))
+		return;
 	if (kick_put != channel->kicks.get)
 		read_kicks(firmware, channel, c, kick_put);
-	return (served & AGAIN) != 0;
 }
 
 bool pb_core_doorbell_pending(const struct pb_firmware *firmware, uint32_t c)

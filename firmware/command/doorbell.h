@@ -13,8 +13,8 @@
 
 struct pb_firmware;
 
-/** Polls everything that the channel's host may have written. @return whether to poll again in the next pass */
-bool pb_core_doorbell(struct pb_firmware *firmware, uint32_t channel);
+/** Polls everything that the channel's host may have written. Marks the channel if it is to be polled again in the next pass. */
+void pb_core_doorbell(struct pb_firmware *firmware, uint32_t channel);
 /** Whether a doorbell would find anything, without doing it. */
 bool pb_core_doorbell_pending(const struct pb_firmware *firmware, uint32_t channel);
 

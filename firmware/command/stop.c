@@ -231,12 +231,16 @@ static bool settle(struct pb_firmware *firmware, struct pb_core_queue *queue)
 	return true;
 }
 
-bool pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node)
+bool pb_core_stop_settle(struct pb_firmware *firmware, uint32_t nodes)
 {
-	for (uint32_t i = 0; i < PB_LIMIT_STOPS; i++) {
-		const struct pb_core_stop *stop = &firmware->stops.at[i];
+	struct pb_core_stops *stops = &firmware->stops;
 
-		if (stop->kind != PB_CORE_STOP_NONE && 1u << pb_core_queue_node(stop->queue) == node->bit &&
+	for (uint32_t i = 0; i < PB_LIMIT_STOPS; i++) {
+		const struct pb_core_stop *stop;
+
+		stops->last = (uint8_t)(stops->last + 1u) < PB_LIMIT_STOPS ? (uint8_t)(stops->last + 1u) : 0;
+		stop = &stops->at[stops->last];
+		if (stop->kind != PB_CORE_STOP_NONE && (nodes >> pb_core_queue_node(stop->queue) & 1u) != 0 &&
 		    is_done(stop->queue) && settle(firmware, stop->queue))
 			return true;
 	}
@@ -267,7 +271,9 @@ void pb_core_stop_tick(struct pb_firmware *firmware)
 
 void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	if (on_event(queue, PB_CORE_STOPPING_EVENT_CLOSE) != PB_CORE_STOPPING_ACTION_FORGET)
+	/* Most queues that close have none: the machine need not be asked. */
+	if (!pb_core_queue_is_stopping(queue) ||
+	    on_event(queue, PB_CORE_STOPPING_EVENT_CLOSE) != PB_CORE_STOPPING_ACTION_FORGET)
 		return;
 	for (struct pb_core_stop *stop = find(firmware, queue); stop != NULL; stop = find(firmware, queue)) {
 		const uint32_t code = codes[stop->kind];

@@ -43,6 +43,7 @@ struct pb_core_stop {
 /** The state of this module. */
 struct pb_core_stops {
 	struct pb_core_stop at[PB_LIMIT_STOPS];
+	uint8_t last; /**< index of the request that was answered last: the one behind it is checked first */
 };
 
 /** Resets what this module keeps of a queue that begins its life. */
@@ -54,8 +55,11 @@ bool pb_core_stop_may_begin(struct pb_firmware *firmware, const struct pb_core_s
  * their own, even if nothing of the queue is at the engine: pb_core_stop_settle(). @param flags PB_STOP_*
  */
 void pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked, uint32_t flags);
-/** Answers one request of a queue of a node that has come to its end. @return false: there is none */
-bool pb_core_stop_settle(struct pb_firmware *firmware, const struct pb_core_node *node);
+/**
+ * Answers one request that has come to its end, of a queue of one of the nodes; in rotation, so that none waits for requests
+ * that others make again and again. @param nodes mask of nodes @return false: there is none
+ */
+bool pb_core_stop_settle(struct pb_firmware *firmware, uint32_t nodes);
 /** At a tick: a submission that had begun, and has not ended after the time of a stop of the engine, fails. */
 void pb_core_stop_tick(struct pb_firmware *firmware);
 /** Ends a suspension. @return OK, or BUSY while a request is under way */

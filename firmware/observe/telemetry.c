@@ -95,9 +95,11 @@ static PB_CORE_COLD void publish_account(const struct pb_firmware *firmware, uin
 		(struct pb_channel_account *)(void *)(last->telemetry.page + 1) + channel;
 
 	for (uint32_t r = 0; r < PB_RESOURCES_USED; r++)
-		pb_shared_write32(&account->used[r], pb_core_quota_used(quota, r));
-	for (uint32_t r = 0; r < PB_RESOURCE_COUNT; r++)
-		pb_shared_write32(&account->limit[r], pb_core_quota_limit(quota, r));
+		pb_shared_write32(&account->used[r], quota->used[r] * PB_CORE_QUOTA_UNIT(r));
+	for (uint32_t r = 0; r < PB_CORE_QUOTA_COUNTS; r++)
+		pb_shared_write32(&account->limit[r], quota->limit[r] * PB_CORE_QUOTA_UNIT(r));
+	for (uint32_t r = PB_CORE_QUOTA_COUNTS; r < PB_RESOURCE_COUNT; r++)
+		pb_shared_write32(&account->limit[r], quota->limit_us[r - PB_CORE_QUOTA_COUNTS]);
 }
 
 static void publish_card(struct pb_firmware *firmware)

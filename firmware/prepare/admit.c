@@ -434,24 +434,28 @@ PB_CORE_STEP bool pb_core_admit(struct pb_firmware *firmware, struct pb_core_nod
 	const struct pb_descriptor *descriptor =
 		(const struct pb_descriptor *)(const void *)(queue->page + 1) +
 		(pb_core_ring_next(queue) & queue->mask);
-	struct pb_core_submission *submission = pb_core_in_flight_next(&node->flight);
-	struct pb_core_channel *channel = &firmware->channels[queue->channel];
 	uint32_t flags, waits, length;
 
 	PB_CORE_KEEP(descriptor);
-	PB_CORE_KEEP(submission);
-	PB_CORE_KEEP(channel);
 	flags = pb_shared_read32(&descriptor->flags);
 	waits = pb_shared_read32(&descriptor->wait_count);
 	length = pb_shared_read32(&descriptor->patch_length);
 	if (((flags & KIND_FLAGS) | waits | queue->prepared | (uint32_t)node->slice.protect | length) == 0) {
-		const struct admission ordinary = {node, queue, channel, submission, descriptor, 0};
+		struct pb_core_submission *submission;
+		struct pb_core_channel *channel;
 
-		admit_ordinary(firmware, &ordinary);
-	} else {
-		const struct admission special = {node, queue, channel, submission, descriptor, length};
-
-		return admit_special(firmware, &special, flags, waits);
+		/* What follows is of no use above, where registers are scarce. */
+		PB_CORE_KEEP(node);
+		submission = pb_core_in_flight_next(&node->flight);
+		channel = &firmware->channels[queue->channel];
+		PB_CORE_KEEP(submission);
+		PB_CORE_KEEP(channel);
+		admit_ordinary(firmware,
+			       &(struct admission){node, queue, channel, submission, descriptor, 0});
+		return true;
 	}
-	return true;
+	return admit_special(firmware,
+			     &(struct admission){node, queue, &firmware->channels[queue->channel],
+						 pb_core_in_flight_next(&node->flight), descriptor, length},
+			     flags, waits);
 }

@@ -16,7 +16,7 @@ void pb_core_list_append(struct pb_core_queue *queues, struct pb_core_list *list
 {
 	const uint16_t index = index_of(queues, queue);
 
-	pb_core_links_set_place(queue, PB_CORE_PLACE_LISTED);
+	pb_core_links_enter(queue, PB_CORE_PLACE_LISTED);
 	queue->next = PB_CORE_NO_QUEUE;
 	queue->prev = list->tail;
 	if (list->head == PB_CORE_NO_QUEUE)
@@ -31,7 +31,7 @@ void pb_core_list_prepend(struct pb_core_queue *queues, struct pb_core_list *lis
 {
 	const uint16_t index = index_of(queues, queue);
 
-	pb_core_links_set_place(queue, PB_CORE_PLACE_LISTED);
+	pb_core_links_enter(queue, PB_CORE_PLACE_LISTED);
 	queue->next = list->head;
 	queue->prev = PB_CORE_NO_QUEUE;
 	if (list->head == PB_CORE_NO_QUEUE)
@@ -51,7 +51,7 @@ void pb_core_list_remove(struct pb_core_queue *queues, struct pb_core_list *list
 		list->tail = queue->prev;
 	else
 		queues[queue->next].prev = queue->prev;
-	pb_core_links_set_place(queue, PB_CORE_PLACE_NONE);
+	pb_core_links_leave(queue);
 }
 
 /** Sets the first of a queue's own ring of waiters. */
@@ -81,7 +81,7 @@ void pb_core_waiters_add(struct pb_core_queue *queues, struct pb_core_queue *tar
 {
 	const uint16_t index = index_of(queues, queue);
 
-	pb_core_links_set_place(queue, PB_CORE_PLACE_WAITING);
+	pb_core_links_enter(queue, PB_CORE_PLACE_WAITING);
 	queue->next = index;
 	queue->prev = index;
 	if (target->waiters == PB_CORE_NO_QUEUE)
@@ -116,7 +116,7 @@ void pb_core_waiters_remove(struct pb_core_queue *queues, struct pb_core_queue *
 	const uint16_t index = index_of(queues, queue);
 	const uint16_t next = queue->next == index ? PB_CORE_NO_QUEUE : queue->next;
 
-	pb_core_links_set_place(queue, PB_CORE_PLACE_NONE);
+	pb_core_links_leave(queue);
 	queues[queue->prev].next = queue->next;
 	queues[queue->next].prev = queue->prev;
 	if (target->waiters == index)

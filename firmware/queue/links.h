@@ -62,15 +62,26 @@ static inline void pb_core_links_reset(struct pb_core_queue *queue)
 	queue->links = PB_CORE_PLACE_NONE;
 }
 
-/** Notes in which list a queue stands. */
+/** Notes in which list a queue stands from here on. Pre: it stands in none. */
 /*@
-  requires \valid(queue) && place <= PB_CORE_PLACE_WAITING;
+  requires \valid(queue) && place <= PB_CORE_PLACE_WAITING && queue->links % 4 == PB_CORE_PLACE_NONE;
   assigns queue->links;
   ensures queue->links % 4 == place && queue->links / 4 == \old(queue->links) / 4;
 */
-static inline void pb_core_links_set_place(struct pb_core_queue *queue, enum pb_core_place place)
+static inline void pb_core_links_enter(struct pb_core_queue *queue, enum pb_core_place place)
 {
-	queue->links = (uint8_t)((queue->links & ~(uint32_t)PB_CORE_QUEUE_PLACE) | (uint32_t)place);
+	queue->links = (uint8_t)(queue->links + (uint32_t)place);
+}
+
+/** Notes that a queue stands in no list any more. */
+/*@
+  requires \valid(queue);
+  assigns queue->links;
+  ensures queue->links % 4 == PB_CORE_PLACE_NONE && queue->links / 4 == \old(queue->links) / 4;
+*/
+static inline void pb_core_links_leave(struct pb_core_queue *queue)
+{
+	queue->links &= (uint8_t) ~(uint32_t)PB_CORE_QUEUE_PLACE;
 }
 
 /** The last of the queue's waiters to check was checked, or is gone. @return whether the others are to be checked once more */

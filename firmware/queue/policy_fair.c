@@ -255,7 +255,7 @@ static struct pb_core_queue *next(struct pb_firmware *firmware, struct pb_core_n
 }
 
 /** Channels of a priority that use the node: in its lists, by its timeslice, or in flight. */
-static PB_CORE_INLINE uint32_t channels_at(struct pb_core_node *node, uint32_t priority)
+static PB_CORE_COLD uint32_t channels_at(struct pb_core_node *node, uint32_t priority)
 {
 	const struct pb_core_queue *current = node->slice.current;
 	uint32_t channels = node->ready.at[priority].ready;
@@ -271,66 +271,16 @@ static PB_CORE_INLINE uint32_t channels_at(struct pb_core_node *node, uint32_t p
 	return channels;
 }
 
-/** As channels_at(), compiled for size. */
-static PB_CORE_COLD uint32_t channels_at_tick(struct pb_core_node *node, uint32_t priority)
-{
-	return channels_at(node, priority);
-}
-
-/** The highest priority that uses the node beside one: in its lists, in flight or staged; or that one. */
-static uint32_t highest_beside(struct pb_core_node *node, uint32_t priority)
-{
-	const uint32_t end = node->flight.fed + 1u + (node->staged.kind != PB_CORE_STAGED_NONE ? 1u : 0u);
-	uint32_t mask = node->ready.priorities | 1u << priority;
-
-	for (uint32_t sequence = node->flight.retired + 1u; sequence != end; sequence++)
-		mask |= 1u << pb_core_queue_priority(pb_core_in_flight_at(&node->flight, sequence)->queue);
-	return highest(mask);
-}
-
-/** Has a priority repay some runtime so many times. */
-static void owe(struct pb_core_fair_level *level, uint32_t microseconds, uint32_t times)
-{
-	const uint32_t most = (UINT32_MAX - level->repay_us) / times;
-
-	level->repay_us += (microseconds < most ? microseconds : most) * times;
-}
-
-/**
- * Charges a protected submission PB_REPAY_TIMES its runtime, which higher priorities must get first; their runtime repays.
- * So that priorities that starve side by side cost the higher ones no more than one does, all of them repay; one time
- * less, so that another one is due first.
- */
-static PB_CORE_COLD void repay_protected(struct pb_core_node *node, uint32_t priority, uint32_t microseconds)
-{
-	const uint32_t top = highest_beside(node, priority);
-
-	owe(&node->fair.at[priority], microseconds, PB_REPAY_TIMES);
-	for (uint32_t other = 0; other < top; other++) {
-		if (other != priority)
-			owe(&node->fair.at[other], microseconds, PB_REPAY_TIMES - 1u);
-	}
-}
-
-void pb_core_fair_repay(struct pb_core_node *node, uint32_t priority, uint32_t microseconds)
-{
-	for (uint32_t below = 0; below < priority; below++) {
-		uint32_t *repay_us = &node->fair.at[below].repay_us;
-
-		*repay_us -= microseconds < *repay_us ? microseconds : *repay_us;
-	}
-}
-
 static void repay(struct pb_core_node *node, const struct pb_core_submission *submission,
 		  uint32_t microseconds)
 {
 	const uint32_t priority = pb_core_queue_priority(submission->queue);
 
 	if (submission->protected) {
-		repay_protected(node, priority, microseconds);
+		pb_core_repay_protected(node, priority, microseconds);
 		return;
 	}
-	pb_core_fair_repay(node, priority, microseconds);
+	pb_core_repay(node, priority, microseconds);
 }
 
 /** @param elapsed microseconds; more than PB_CHARGE_MICROSECONDS_MAX counts as a leap of the clock, and as so many */
@@ -363,31 +313,18 @@ static uint32_t channels_of(struct pb_core_node *node)
 	if (node->staged.kind != PB_CORE_STAGED_NONE)
 		channels = 1u << pb_core_in_flight_next(&node->flight)->queue->channel;
 	for (uint32_t priority = 0; priority < PB_PRIORITIES; priority++)
-		channels |= channels_at_tick(node, priority) | node->ready.at[priority].listed;
+		channels |= channels_at(node, priority) | node->ready.at[priority].listed;
 	return channels;
-}
-
-/** All weights of the card. */
-static uint32_t weights_of(const struct pb_firmware *firmware)
-{
-	uint32_t weights = 0;
-
-	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++)
-		weights += firmware->channels[channel].grants.weight;
-	return weights;
 }
 
 /** A channel's debts are less by a part of the tick. @param part microseconds */
 static void age(struct pb_core_fair *fair, uint32_t channel, int32_t part)
 {
-	for (uint32_t priority = 0; priority < PB_PRIORITIES; priority++) {
-		struct pb_core_fair_level *level = &fair->at[priority];
+	for (struct pb_core_fair_level *level = fair->at; level != fair->at + PB_PRIORITIES; level++) {
 		int32_t *deficit = &level->deficit[channel];
 
-		if (*deficit < -part)
-			*deficit += part;
-		else if (*deficit < 0)
-			*deficit = 0;
+		if (*deficit < 0)
+			*deficit = *deficit < -part ? *deficit + part : 0;
 		if (*deficit >= 0)
 			level->charged &= (uint16_t) ~(1u << channel);
 	}
@@ -395,16 +332,14 @@ static void age(struct pb_core_fair *fair, uint32_t channel, int32_t part)
 
 void pb_core_fair_tick(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	uint32_t idle = 0;
-	uint32_t weights;
+	uint32_t idle = 0, weights = 0;
 
 	for (uint32_t priority = 0; priority < PB_PRIORITIES; priority++)
 		idle |= node->fair.at[priority].charged;
 	if (idle != 0)
 		idle &= ~channels_of(node);
-	if (idle == 0)
-		return;
-	weights = weights_of(firmware);
+	for (uint32_t channel = 0; idle != 0 && channel < PB_LIMIT_CHANNELS; channel++)
+		weights += firmware->channels[channel].grants.weight;
 	for (; idle != 0; idle &= idle - 1u) {
 		const uint32_t channel = pb_bits_lowest(idle);
 		const uint32_t weight = firmware->channels[channel].grants.weight;
@@ -466,7 +401,7 @@ static bool is_followed(struct pb_core_node *node, const struct pb_core_queue *q
 static uint32_t waiting_at(struct pb_core_node *node, uint32_t priority,
 			   const struct pb_core_submission *staged)
 {
-	uint32_t channels = channels_at_tick(node, priority);
+	uint32_t channels = channels_at(node, priority);
 
 	if (staged != NULL && node->staged.kind == PB_CORE_STAGED_READY &&
 	    pb_core_queue_priority(staged->queue) == priority)
@@ -493,22 +428,23 @@ static bool should_preempt(struct pb_core_node *node, const struct pb_core_submi
 {
 	const struct pb_core_submission *head = pb_core_in_flight_head(&node->flight);
 	const struct pb_core_queue *queue = head->queue;
-	const uint32_t uncharged = used - (queue == node->slice.current ? node->slice.used : 0);
+	uint32_t quantum_used = used;
 
 	if (used == 0)
 		return is_outranked(node, staged);
 	/* A stop has charged it for some of its quantum: that is what its priority is to repay now. */
 	if (head->protected)
-		used += node->fair.at[pb_core_queue_priority(queue)].repay_us / PB_REPAY_TIMES;
+		quantum_used += node->fair.at[pb_core_queue_priority(queue)].repay_us / PB_REPAY_TIMES;
 	/* A protected submission keeps the staged slot from a higher priority than what runs: that must not have to end. */
 	if (staged != NULL && staged->protected &&
 	    pb_core_ready_above(&node->ready, pb_core_queue_priority(queue)))
 		return true;
 	/* What costs most is asked last. */
-	if (is_quantum_used(queue, used) &&
+	if (is_quantum_used(queue, quantum_used) &&
 	    (has_peers(node, queue) || is_followed(node, queue, staged) || head->protected))
 		return true;
-	return is_running_share_used(node, queue, staged, uncharged);
+	return is_running_share_used(node, queue, staged,
+				     used - (queue == node->slice.current ? node->slice.used : 0));
 }
 
 static bool may_recall(const struct pb_core_node *node, const struct pb_core_submission *submission)

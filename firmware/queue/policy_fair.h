@@ -2,7 +2,7 @@
 /**
  * @file
  * The account that the fair policy keeps of each node. The owner of struct
- * pb_core_fair is queue/policy_fair.c.
+ * pb_core_fair is queue/policy_fair.c, but for repay_us: queue/repay.c.
  */
 #ifndef PB_FIRMWARE_QUEUE_POLICY_FAIR_H
 #define PB_FIRMWARE_QUEUE_POLICY_FAIR_H
@@ -31,8 +31,6 @@ struct pb_core_fair {
 	struct pb_core_fair_level at[PB_PRIORITIES]; /**< by priority */
 };
 
-/** A priority has had engine time, or has kept it from lower ones as it waited for a job: that repays theirs. */
-void pb_core_fair_repay(struct pb_core_node *node, uint32_t priority, uint32_t microseconds);
 /** Whether a channel has used more than a round's share in advance: it gets nothing before its turn then. */
 bool pb_core_fair_is_in_debt(const struct pb_firmware *firmware, const struct pb_core_node *node,
 			     uint32_t priority, uint32_t channel);

@@ -25,9 +25,10 @@ static inline bool is_served(const struct pb_core_queue *queue)
 {
 	/* Side by side in the record, so that one load reads both. */
 	const uint32_t bytes = queue->identity | (uint32_t)queue->stop << 8;
-	const uint32_t mask =
-		3u << PB_CORE_QUEUE_STATE_SHIFT | (PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_SUSPENDED) << 8;
+	uint32_t mask = 3u << PB_CORE_QUEUE_STATE_SHIFT | (PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_SUSPENDED)
+								  << 8;
 
+	PB_CORE_KEEP(mask); /* or its complement is cleared in pieces */
 	return (bytes & mask) == PB_CORE_QUEUE_OPEN << PB_CORE_QUEUE_STATE_SHIFT;
 }
 

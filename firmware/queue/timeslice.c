@@ -7,7 +7,7 @@ void pb_core_timeslice_begin(struct pb_core_timeslice *slice, struct pb_core_que
 {
 	slice->current = queue;
 	slice->used = 0;
-	pb_core_links_set_place(queue, PB_CORE_PLACE_CURRENT);
+	pb_core_links_enter(queue, PB_CORE_PLACE_CURRENT);
 }
 
 struct pb_core_queue *pb_core_timeslice_pick(struct pb_firmware *firmware, struct pb_core_node *node,
@@ -22,7 +22,7 @@ struct pb_core_queue *pb_core_timeslice_pick(struct pb_firmware *firmware, struc
 
 void pb_core_timeslice_end(struct pb_core_timeslice *slice)
 {
-	pb_core_links_set_place(slice->current, PB_CORE_PLACE_NONE);
+	pb_core_links_leave(slice->current);
 	slice->current = NULL;
 }
 

@@ -26,4 +26,16 @@ if(EXISTS ${bench_board})
   target_link_options(patchbay-bench-untraced-${PB_BOARD}.elf PRIVATE -Wl,--defsym=PB_STACK_BYTES=8192)
   set_target_properties(pb_bench_untraced patchbay-bench-untraced-${PB_BOARD}.elf PROPERTIES EXCLUDE_FROM_ALL TRUE)
   include(${PROJECT_SOURCE_DIR}/tests/bench/twins.cmake)
+  # What hostile clients cost others, on a board that has tests/bench/victim_BOARD.c. The firmware is the board's.
+  set(victim_board ${PROJECT_SOURCE_DIR}/tests/bench/victim_${PB_BOARD}.c)
+  if(EXISTS ${victim_board})
+    pb_image(patchbay-bench-victim-${PB_BOARD}.elf
+      SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/victim.c ${PROJECT_SOURCE_DIR}/tests/bench/victim_attacks.c
+      ${PROJECT_SOURCE_DIR}/tests/bench/victim_card.c ${PROJECT_SOURCE_DIR}/tests/bench/victim_judge.c ${victim_board}
+      ${PROJECT_SOURCE_DIR}/tests/sim/client.c ${PROJECT_SOURCE_DIR}/tests/sim/player.c
+      ${PROJECT_SOURCE_DIR}/tests/sim/strategy.c ${PROJECT_SOURCE_DIR}/tests/target/format.c
+      ${bench_print} LINKS pb_hal_engine_model)
+    target_link_options(patchbay-bench-victim-${PB_BOARD}.elf PRIVATE -Wl,--defsym=PB_STACK_BYTES=16384)
+    set_target_properties(patchbay-bench-victim-${PB_BOARD}.elf PROPERTIES EXCLUDE_FROM_ALL TRUE)
+  endif()
 endif()

@@ -172,14 +172,19 @@ bool pb_client_event(struct pb_client *client, struct pb_event *event)
 	return true;
 }
 
+/** Whether a kick is to be a rescan. Unless the client is patient, the ring counts as full now and then: schedules are too short to fill it. */
+static bool kicks_are_full(const struct pb_client *client)
+{
+	return (!client->patient && client->kick_put / 8u != client->rescans) ||
+	       client->kick_put - pb_shared_read32(&client->entry->kick_get) >= PB_LIMIT_KICK_ENTRIES;
+}
+
 void pb_client_kick(struct pb_client *client, uint32_t handle)
 {
 	struct pb_channel_entry *entry = client->entry;
 	uint32_t *kicks = (uint32_t *)(void *)(client->world->memory + client->kick_offset);
 
-	/* The ring counts as full now and then, because schedules are too short to fill it. */
-	if (client->kick_put / 8u != client->rescans ||
-	    client->kick_put - pb_shared_read32(&entry->kick_get) >= PB_LIMIT_KICK_ENTRIES) {
+	if (kicks_are_full(client)) {
 		pb_shared_write32(&entry->rescan, ++client->rescans);
 	} else {
 		pb_shared_write32(&kicks[client->kick_put % PB_LIMIT_KICK_ENTRIES], handle);

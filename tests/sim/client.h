@@ -33,6 +33,7 @@ struct pb_client {
 	/** Offsets of its rings: queried once, because a hostile host overwrites its own copy of them. */
 	uint32_t control_offset, reply_offset, kick_offset, event_offset;
 	bool unread;      /**< events are polled, but never removed from the ring */
+	bool patient;     /**< asks for a rescan only if the kick ring is full */
 	uint32_t epoch;   /**< epoch of the channel entry when it was attached */
 	uint32_t request; /**< number of the last attach or detach request */
 	struct pb_question questions[PB_LIMIT_CONTROL_ENTRIES];

@@ -162,6 +162,7 @@ static void choose_terms(struct pb_contest *contest)
 		.quiet = pb_random_one_in(random, 2),
 	};
 	terms->above = !terms->outranked && pb_random_one_in(random, 5);
+	terms->lone = pb_random_one_in(random, 3);
 	terms->lengthy = !terms->outranked && pb_random_one_in(random, 4);
 	terms->stop_us = terms->lengthy ? 10000u + pb_random_below(random, 10000) : 0;
 	terms->work_us = 200u + pb_random_below(random, terms->outranked ? 300 : 3000);

@@ -46,6 +46,7 @@ struct pb_contest_terms {
 	bool outranked;     /**< the rivals' queues have a higher priority than the clients' */
 	bool above;         /**< one rival has queues at all priorities below the clients' */
 	bool quiet;         /**< no client has work on the last node, where its urgent queues are */
+	bool lone;          /**< each client has one urgent queue, and none that waits */
 	bool lengthy;       /**< the clients' work is of the longest buffers; they allow a stop `stop_us` */
 	uint32_t stop_us;   /**< 0: as the node has it */
 	uint32_t strategies[PB_CONTEST_RIVALS];

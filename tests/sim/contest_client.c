@@ -241,6 +241,8 @@ static bool wake(struct pb_contest *contest, uint32_t c)
 	struct pb_contest_client *client = &contest->clients[c];
 	struct pb_player *player = &client->player;
 
+	if (contest->terms.lone)
+		return true;
 	if (client->awaited == 0 && is_due(contest, c, PB_CONTEST_WAKE)) {
 		const struct pb_player_submission waits = {
 			.awaited = player->queues[SIGNAL_QUEUE].handle,

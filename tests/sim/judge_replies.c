@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/sim/host.h"
 #include "tests/sim/hostile.h"
+#include "tests/sim/inside.h"
 #include "tests/sim/judge.h"
 
 /** A value that no reply can confirm: a submission of the queue may still lose a context. */
@@ -167,11 +168,23 @@ static bool is_dead_node(const struct pb_run *run, const struct pb_reply *reply,
 	       run->nodes[question->arguments[0]].may_die;
 }
 
-/** Whether a refusal is valid: the node is dead, or a hostile host has taken all that there is. */
-static bool may_be_refused(const struct pb_run *run, const struct pb_reply *reply,
+static bool is_stop(uint32_t code)
+{
+	return code == PB_COMMAND_PREEMPT || code == PB_COMMAND_SUSPEND || code == PB_COMMAND_RESET;
+}
+
+/** Whether a stop was refused because its host is halted on a node: its RESET would have to wait behind the stop. */
+static bool is_halted(const struct pb_run *run, const struct pb_host *host, const struct pb_reply *reply)
+{
+	return is_stop(reply->code) && reply->error == PB_ERROR_NO_SPACE &&
+	       pb_inside_halted(run->world.firmware, host->client.channel);
+}
+
+/** Whether a refusal is valid: the node is dead, the host is halted, or a hostile host has taken all that there is. */
+static bool may_be_refused(const struct pb_run *run, const struct pb_host *host, const struct pb_reply *reply,
 			   const struct pb_question *question)
 {
-	if (is_dead_node(run, reply, question))
+	if (is_dead_node(run, reply, question) || is_halted(run, host, reply))
 		return true;
 	return reply->error == PB_ERROR_NO_SPACE &&
 	       (reply->code == PB_COMMAND_SEGMENT_CREATE || reply->code == PB_COMMAND_CONTEXT_CREATE ||
@@ -187,6 +200,8 @@ static void refused(struct pb_run *run, struct pb_host *host, const struct pb_re
 		   reply->error);
 	if (reply->code == PB_COMMAND_QUEUE_CREATE)
 		host->queues[question->object % PB_QUEUES].life = PB_QUEUE_ABSENT;
+	else if (is_stop(reply->code))
+		host->queues[question->object % PB_QUEUES].hold = PB_HOLD_NONE;
 	else
 		host->refused = true;
 }
@@ -263,7 +278,7 @@ bool pb_judge_replies(struct pb_run *run, struct pb_host *host)
 					     host->client.channel, reply.error);
 			continue;
 		}
-		if (may_be_refused(run, &reply, &question)) {
+		if (may_be_refused(run, host, &reply, &question)) {
 			refused(run, host, &reply, &question);
 			continue;
 		}

@@ -124,18 +124,26 @@ bool pb_player_join(struct pb_player *player, struct pb_world *world, uint32_t c
 	return true;
 }
 
-bool pb_player_create(struct pb_player *player, uint32_t q, uint32_t node, uint32_t priority)
+bool pb_player_create_with(struct pb_player *player, uint32_t q, const struct pb_player_wish *wish)
 {
 	struct pb_player_queue *queue = &player->queues[q];
-	const uint32_t arguments[] = {node, PB_PLAYER_ENTRIES, q * QUEUE_BYTES, 0, priority, 0};
+	const uint32_t arguments[] = {wish->node, wish->entries,  q * QUEUE_BYTES,
+				      0,          wish->priority, wish->quantum_us};
 
 	if (queue->open || queue->asked)
 		return false;
 	memset(page_of(player, q), 0, sizeof(struct pb_queue_page));
 	page_of(player, q)->stop_us = player->stop_us;
-	*queue = (struct pb_player_queue){.node = node};
+	*queue = (struct pb_player_queue){.node = wish->node, .entries = wish->entries};
 	queue->asked = pb_client_post(&player->client, PB_COMMAND_QUEUE_CREATE, q, arguments, 6);
 	return queue->asked;
+}
+
+bool pb_player_create(struct pb_player *player, uint32_t q, uint32_t node, uint32_t priority)
+{
+	return pb_player_create_with(
+		player, q,
+		&(struct pb_player_wish){.node = node, .priority = priority, .entries = PB_PLAYER_ENTRIES});
 }
 
 bool pb_player_destroy(struct pb_player *player, uint32_t q)
@@ -177,7 +185,7 @@ bool pb_player_check(struct pb_player *player)
 		if (!queue->open)
 			continue;
 		if (reached < queue->reached || reached > queue->timeline ||
-		    pb_player_outstanding(player, q) > PB_PLAYER_ENTRIES)
+		    pb_player_outstanding(player, q) > queue->entries)
 			return false;
 		queue->reached = reached;
 	}
@@ -188,7 +196,7 @@ bool pb_player_submit(struct pb_player *player, uint32_t q, const struct pb_play
 {
 	struct pb_player_queue *queue = &player->queues[q];
 	struct pb_queue_page *page = page_of(player, q);
-	const uint32_t at = queue->put % PB_PLAYER_ENTRIES;
+	const uint32_t at = queue->put % (queue->open ? queue->entries : 1u);
 	const uint32_t wait = (q * PB_PLAYER_ENTRIES + at) * (uint32_t)sizeof(struct pb_wait);
 	const bool runs = submission->program != PB_PLAYER_EMPTY;
 	const uint64_t timeline = queue->timeline + 1u;
@@ -209,7 +217,7 @@ bool pb_player_submit(struct pb_player *player, uint32_t q, const struct pb_play
 		.wait_address_low = WAITS_AT + wait,
 	};
 
-	if (!queue->open || queue->asked || pb_player_outstanding(player, q) >= PB_PLAYER_ENTRIES)
+	if (!queue->open || queue->asked || pb_player_outstanding(player, q) >= queue->entries)
 		return false;
 	*(struct pb_wait *)(void *)(player->memory + WAITS_AT + wait) =
 		(struct pb_wait){.queue = submission->awaited,

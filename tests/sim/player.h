@@ -11,7 +11,7 @@
 #include "tests/sim/client.h"
 
 #define PB_PLAYER_QUEUES  544u  /**< of one player, at most */
-#define PB_PLAYER_ENTRIES 4u    /**< of each ring */
+#define PB_PLAYER_ENTRIES 4u    /**< of each ring, unless pb_player_create_with() names another number */
 #define PB_PLAYER_PATCHES 2000u /**< entries of the longest patch list */
 
 /** What a submission does. A player has one buffer for each of these. */
@@ -29,6 +29,7 @@ struct pb_player_queue {
 	bool asked; /**< its creation or its end has been requested */
 	uint32_t handle;
 	uint32_t node;
+	uint32_t entries; /**< of its ring */
 	uint32_t put;
 	uint64_t timeline; /**< of the last submission */
 	uint64_t reached;  /**< at the last pb_player_check() */
@@ -64,7 +65,17 @@ uint32_t pb_player_hang_bytes(void);
  */
 bool pb_player_join(struct pb_player *player, struct pb_world *world, uint32_t channel, uint32_t work_us,
 		    uint32_t packet_us, void (*run)(struct pb_world *world));
+/** What pb_player_create_with() asks for. */
+struct pb_player_wish {
+	uint32_t node;
+	uint32_t priority;
+	uint32_t
+		entries; /**< of the ring: a longer one lies in the places of the next queues, which must not be used */
+	uint32_t quantum_us; /**< 0: the default */
+};
 /** Requests a queue. The reply opens it. @return false: no room for a command, or the queue exists */
+bool pb_player_create_with(struct pb_player *player, uint32_t q, const struct pb_player_wish *wish);
+/** Requests a queue with PB_PLAYER_ENTRIES and the default quantum. */
 bool pb_player_create(struct pb_player *player, uint32_t q, uint32_t node, uint32_t priority);
 /** Requests the end of a queue. The reply ends it. @return false: no room for a command, or no such queue */
 bool pb_player_destroy(struct pb_player *player, uint32_t q);

@@ -331,7 +331,10 @@ static void save_credit(struct pb_rival *rival)
 	rival->saved += saves;
 	for (uint32_t n = 0; n < rival->nodes; n++) {
 		const uint32_t q = CREDIT_AT + 2u * n;
-		const bool all = want(rival, q, n) & want(rival, q + 1u, n);
+		const bool waits = want(rival, q, n);
+		/* What it waits for is on another node: here the channel has nothing meanwhile. */
+		const bool signals = want(rival, q + 1u, (n + 1u) % rival->nodes);
+		const bool all = waits && signals;
 
 		if (all && saves && pb_player_outstanding(&rival->player, q) < 2u)
 			(void)submit_waiting(rival, q, q + 1u, 1);

@@ -125,6 +125,22 @@ static void a_wait_that_goes_on_does_not_begin_anew(void **state)
 	assert_false(pb_patience_end(&patience, 501));
 }
 
+/** A hang prolongs a wait in which it begins, and no other. */
+static void a_hang_prolongs_the_wait_that_it_begins_in(void **state)
+{
+	struct pb_patience patience = {0};
+
+	(void)state;
+	pb_patience_extend(&patience, 100);
+	pb_patience_begin(&patience, 0, 500);
+	pb_patience_extend(&patience, 100);
+	pb_patience_extend(&patience, 100);
+	assert_true(pb_patience_check(&patience, 700));
+	assert_false(pb_patience_end(&patience, 701));
+	pb_patience_begin(&patience, 1000, 500);
+	assert_false(pb_patience_end(&patience, 1501));
+}
+
 UNIT_SUITE(test_account)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +153,7 @@ UNIT_SUITE(test_account)
 		cmocka_unit_test(a_reset_is_allowed_for_once),
 		cmocka_unit_test(a_wait_is_judged_when_it_ends_and_while_it_lasts),
 		cmocka_unit_test(a_wait_that_goes_on_does_not_begin_anew),
+		cmocka_unit_test(a_hang_prolongs_the_wait_that_it_begins_in),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,6 +41,8 @@ HANDED = {
     # command/rings.h opens them for a host.
     "pb_core_kicks": ("firmware/command/rings", "firmware/command/doorbell"),
     "pb_core_commands": ("firmware/command/rings", "firmware/command/control"),
+    # Of a level of the fair policy: what it repays has a file of its own.
+    "pb_core_fair_level.repay_us": ("firmware/queue/repay",),
     # A queue that is created is written as a whole.
     "pb_core_queue.*": ("firmware/queue/table",),
 }

@@ -288,6 +288,27 @@ for page in docs/figures.md README.md; do
 	sed -i "${line}s/ | [0-9]/ | 9/" "$work/tree/$page"
 	finds figures "$page:$line:" 'not what tests/bench/figures.tsv records'
 done
+# Each kind of gate, with figures at it and beyond it: gate | figure | what the check says, nothing if it holds.
+while IFS='|' read -r gate figure words; do
+	cases=$((cases + 1))
+	printf 'one_instr\t1.00\t%s\tone\n' "$gate" | put tests/bench/figures.tsv
+	printf '{"board.one_instr": %s}\n' "$figure" | put figures.json
+	status=0
+	(cd "$work/tree" && python3 "$here/../../scripts/figures.py" check figures.json) >"$work/output" 2>&1 || status=$?
+	[[ $status == $((${#words} != 0)) ]] || report "a figure of $figure with the gate $gate: status $status"
+	grep -qF -- "$words" "$work/output" || [[ -z $words ]] || report "a figure of $figure with the gate $gate: not '$words'"
+	clean_tree
+done <<'END'
+4|4.00|
+4|4.01|one_instr is 4.01, beyond its gate: 4
++3%|1.03|
++3%|1.04|one_instr is 1.04, beyond its gate: 1.03 (+3 %)
+>=0.90|0.90|
+>=0.90|1.50|
+>=0.90|0.89|one_instr is 0.89, beyond its gate: at least 0.90
+report|9|
+report>=2|1|
+END
 # A lower layer with a state and a higher one; a case adds its fault.
 two_layers() {
 	source_file firmware/instance.h $'struct pb_core_node {\n\tint bit;   /**< set at boot */\n\tint marks; /**< queue/ready.c */\n};'

@@ -157,7 +157,9 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  *                 -> as struct pb_preempt_record: 0 fence_id, 1 valid, 2 completed, 3 returned, 4 started.
  *                 Each submission before the cutoff completes or is returned; then the record is written, the event
  *                 and the reply are sent. Submissions behind the cutoff are accepted at any time and run afterwards.
- *                 BUSY while an earlier PREEMPT, SUSPEND or RESET of the queue is in progress
+ *                 BUSY while an earlier PREEMPT, SUSPEND or RESET of the queue is in progress. NO_SPACE, also for
+ *                 SUSPEND and RESET, if the channel is halted on a node and no stop request is free: the RESET that
+ *                 ends the halt would wait for it
  * SUSPEND         0 queue, or 0: the whole card (admin only), 1 cutoff, 2 PB_STOP_*.
  *                 A queue: each submission before the cutoff completes or, with RECALL, is recalled from the engine.
  *                 Then none of them runs, the reply comes, and the host may move their allocations. The card: as if

@@ -4,6 +4,7 @@
  * clients are pending again at once: a bounded amount of work, channels and
  * nodes in rotation. Work is measured in words of shared memory that are read.
  */
+#include "firmware/limits.h"
 #include "hal/engine_model/model.h"
 #include "tests/unit/card_queues.h"
 #include "tests/unit/stepped.h"
@@ -216,6 +217,68 @@ static void a_command_is_answered_under_a_flood(void **state)
 	end();
 }
 
+/** Queues of a host that asks for nothing but stops, over and over: more than it may have under way. */
+#define STOPPED 10u
+
+static void ask_for_stops(uint32_t client, const struct pb_queue queues[STOPPED])
+{
+	const struct pb_channel *channel = channel_of(client);
+	struct pb_channel_entry *entry = channel->entry;
+	struct pb_command *commands = (void *)(card.link->memory + channel->control_offset);
+
+	for (; entry->control_put - entry->control_get < channel->control_entries; entry->control_put++)
+		commands[entry->control_put % channel->control_entries] =
+			(struct pb_command){.code = PB_COMMAND_PREEMPT,
+					    .arguments = {queues[entry->control_put % STOPPED].handle}};
+	entry->reply_get = entry->reply_put;
+	entry->event_get = entry->event_put;
+}
+
+/** Passes until the reply to a PREEMPT, while seven clients stop queues of another node, which have nothing. */
+static uint32_t passes_to_stop(const struct pb_queue *mine, struct pb_queue queues[CLIENTS][STOPPED])
+{
+	const uint32_t before = card.channel.entry->reply_put;
+	uint32_t preempt[PB_COMMAND_ARGUMENTS] = {0};
+	uint32_t tag, passes = 0;
+
+	preempt[0] = mine->handle;
+	assert_int_equal(pb_channel_begin(&card.channel, PB_COMMAND_PREEMPT, preempt, &tag), PB_ERROR_OK);
+	for (; card.channel.entry->reply_put == before && passes <= PASSES; passes++) {
+		for (uint32_t i = 1; i < CLIENTS; i++)
+			ask_for_stops(i, queues[i]);
+		for (uint32_t c = 1; c <= CLIENTS; c++)
+			pb_sim_doorbell(card.sim, c);
+		pb_sim_step(card.sim);
+	}
+	assert_int_equal(pb_channel_finish(&card.channel, tag, NULL), PB_ERROR_OK);
+	return passes;
+}
+
+/** The ends of stops are reported in rotation: none waits for those that others ask for again as soon as they are reported. */
+static void a_stop_is_reported_beside_stops_without_end(void **state)
+{
+	static struct pb_queue queues[CLIENTS][STOPPED];
+	struct pb_queue mine;
+
+	(void)state;
+	start();
+	watch.sim = NULL;
+	for (uint32_t i = 0; i < (CLIENTS - 1u) * STOPPED; i++) {
+		const uint32_t client = 1u + i / STOPPED;
+
+		assert_int_equal(pb_queue_create(&queues[client][i % STOPPED], channel_of(client),
+						 &others[client - 1u].segments[0], 0, 8),
+				 PB_ERROR_OK);
+	}
+	card_queue_make(&mine, &card,
+			&(struct card_queue_request){.place = 0, .node = NODES - 1u, .level = 2});
+	watch.sim = card.sim;
+	for (uint32_t i = 0; i < 100; i++)
+		/* The command, and the reports of all others before. */
+		assert_in_range(passes_to_stop(&mine, queues), 1, CHANNEL_WAIT + PB_LIMIT_STOPS * 3u);
+	end();
+}
+
 /** The value that a queue waits for is reached: the queue goes on, and the next one too, within a bounded number of passes. */
 static void a_wait_ends_under_a_flood(void **state)
 {
@@ -353,6 +416,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(busy_channels_are_served_in_rotation),
 		cmocka_unit_test(a_command_is_answered_under_a_flood),
+		cmocka_unit_test(a_stop_is_reported_beside_stops_without_end),
 		cmocka_unit_test(a_wait_ends_under_a_flood),
 		cmocka_unit_test(each_node_makes_progress_under_a_flood),
 		cmocka_unit_test(nodes_whose_submissions_fail_do_not_starve_the_others),

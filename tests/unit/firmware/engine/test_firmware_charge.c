@@ -152,9 +152,52 @@ static void preparation_is_charged_while_the_engine_is_idle(void **state)
 	}
 }
 
+/** Time that passes uncharged is told once: for what the engine had nothing to run, since that was asked or charged last. */
+static void a_gap_is_told_once(void **state)
+{
+	static const struct {
+		uint32_t idle_since, charged_until, gap;
+	} rows[] = {{700, 400, 300}, {400, 700, 300}, {1000, 0, 0}};
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		start();
+		node->retirement.idle_since = rows[i].idle_since;
+		node->retirement.charged_until = rows[i].charged_until;
+		assert_int_equal(pb_core_charge_gap(&node->retirement, 1000), rows[i].gap);
+		assert_true(node->retirement.uncharged);
+		assert_int_equal(pb_core_charge_gap(&node->retirement, 1000), 0);
+	}
+}
+
+/** What channels were charged for that held jobs is not the submission's that waited for one. */
+static void a_wait_that_others_pay_for_is_not_charged(void **state)
+{
+	static const struct {
+		uint16_t excused;
+		uint32_t charged_until;
+	} rows[] = {{0, 400}, {250, 650}, {700, 1000}};
+	const uint32_t clock = 1000;
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		start();
+		append(&queues[2]);
+		firmware.clock = &clock;
+		pb_core_in_flight_next(&node->flight)->queue = &queues[0];
+		node->staged.kind = PB_CORE_STAGED_JOB;
+		node->retirement.charged_until = 400;
+		node->asks.excused = rows[i].excused;
+		pb_core_charge_prepared(&firmware, node, pb_core_in_flight_next(&node->flight));
+		assert_int_equal(node->retirement.charged_until, rows[i].charged_until);
+	}
+}
+
 UNIT_SUITE(test_firmware_charge)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_gap_is_told_once),
+		cmocka_unit_test(a_wait_that_others_pay_for_is_not_charged),
 		cmocka_unit_test(runtime_or_elapsed_time_is_charged),
 		cmocka_unit_test(a_stop_is_charged_to_the_channel_that_asked),
 		cmocka_unit_test(preparation_is_charged_while_the_engine_is_idle),

@@ -93,7 +93,8 @@ static void a_piece_is_free_after_its_last_slice(void **state)
 			assert_int_equal(pb_core_pool_search(&firmware.pool, ALL, &start, PAGE),
 					 PB_CORE_SEARCH_FOUND);
 			assert_int_equal(start, POOL + BYTES);
-			assert_int_equal(firmware.channels[1].quota.used[PB_RESOURCE_POOL_BYTES], BYTES / PB_PAGE_BYTES);
+			assert_int_equal(firmware.channels[1].quota.used[PB_RESOURCE_POOL_BYTES],
+					 BYTES / PB_PAGE_BYTES);
 			pb_core_segment_step(&firmware, 1);
 		}
 		assert_int_equal(task->step, PB_CORE_CREATE_NONE);

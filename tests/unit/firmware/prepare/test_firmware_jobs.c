@@ -358,9 +358,72 @@ static void queues_that_need_no_job_take_turns(void **state)
 	}
 }
 
+/** A channel pays for the time for which its job kept another node's engine idle, each job for its part; the waiter does not. */
+static void who_holds_a_job_pays_for_nodes_that_wait(void **state)
+{
+	static const struct {
+		bool busy;                  /* the waiting node's engine has something to run */
+		uint32_t idle, waits, held; /* for so long */
+		int32_t charged;
+	} rows[] = {
+		{false, 900, 600, 700, 600 / (int32_t)PB_LIMIT_JOBS},
+		{false, 900, 800, 700, 700 / (int32_t)PB_LIMIT_JOBS},
+		{false, 500, 800, 700, 500 / (int32_t)PB_LIMIT_JOBS},
+		{true, 900, 600, 700, 0},
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		struct pb_core_node *node = &firmware.nodes[1];
+
+		start();
+		prepare(0, 0);
+		assert_false(ask(1));
+		firmware.nodes[0].asks.since = now - rows[i].held;
+		node->asks.since = now - rows[i].waits;
+		node->retirement.idle_since = now - rows[i].idle;
+		node->flight.fed = rows[i].busy;
+		pb_core_in_flight_at(&node->flight, 1)->queue = &queues[1];
+		finish(0);
+		assert_int_equal(granted(), 1);
+		assert_int_equal(node->fair.at[NORMAL].deficit[0], -rows[i].charged);
+		assert_int_equal(node->fair.at[NORMAL].deficit[1], 0);
+		assert_int_equal(node->asks.excused, rows[i].charged);
+	}
+}
+
+/** A channel that has used more than the share of a round in advance fills no gap of others. */
+static void a_channel_deep_in_debt_is_told(void **state)
+{
+	(void)state;
+	start();
+	firmware.channels[2].grants.weight = 2;
+	firmware.nodes[0].fair.at[NORMAL].deficit[1] = -5000;
+	assert_false(pb_core_fair_is_in_debt(&firmware, &firmware.nodes[0], NORMAL, 1));
+	firmware.nodes[0].fair.at[NORMAL].deficit[1] = -5001;
+	assert_true(pb_core_fair_is_in_debt(&firmware, &firmware.nodes[0], NORMAL, 1));
+	firmware.nodes[0].fair.at[NORMAL].deficit[2] = -10000;
+	assert_false(pb_core_fair_is_in_debt(&firmware, &firmware.nodes[0], NORMAL, 2));
+}
+
+/** A turn that a starved priority could not take, as jobs are to be repaid, comes again after few submissions. */
+static void a_turn_without_a_job_costs_no_whole_count(void **state)
+{
+	(void)state;
+	start();
+	set_priority(1, LOW);
+	pb_core_timeslice_protect(&firmware.nodes[1].slice);
+	firmware.jobs.repay_us[LOW] = 5;
+	assert_false(ask(1));
+	assert_int_equal(firmware.nodes[1].ready.at[LOW].starvation, PB_LIMIT_STARVATION - 4u);
+}
+
 UNIT_SUITE(test_firmware_jobs)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_holds_a_job_pays_for_nodes_that_wait),
+		cmocka_unit_test(a_channel_deep_in_debt_is_told),
+		cmocka_unit_test(a_turn_without_a_job_costs_no_whole_count),
 		cmocka_unit_test(a_freed_job_goes_to_the_highest_priority_then_to_the_least_account),
 		cmocka_unit_test(the_time_of_a_job_is_charged),
 		cmocka_unit_test(a_higher_priority_revokes_a_job),

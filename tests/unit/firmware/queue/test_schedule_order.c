@@ -5,9 +5,10 @@
 #include "firmware/instance.h"
 #include "tests/unit/unit.h"
 
-#define QUEUES   4u
-#define PRIORITY PB_PRIORITY_NORMAL
-#define QUANTUM  (4u * PB_CORE_QUANTUM_UNIT)
+#define QUEUES       4u
+#define PRIORITY     PB_PRIORITY_NORMAL
+#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
+#define QUANTUM      (4u * PB_CORE_QUANTUM_UNIT)
 
 static struct pb_firmware firmware;
 static struct pb_core_queue queues[QUEUES];
@@ -60,6 +61,21 @@ static void each_closing_channel_is_held_until_it_has_closed(void **state)
 	pb_core_schedule_hold_channel(&firmware, 1, false);
 	assert_ptr_equal(pb_core_schedule_next(&firmware, node), &queues[2]);
 	assert_int_equal(pb_core_queue_place(&queues[0]), PB_CORE_PLACE_LISTED);
+}
+
+/** A hold of the whole card: a held queue is in no mask, on whichever channel it is. */
+static void a_held_channel_is_in_no_mask(void **state)
+{
+	for (uint32_t channel = 0; channel < 2; channel++) {
+		start(state);
+		pb_core_schedule_hold_all(&firmware, true);
+		append(&queues[2u * channel]);
+		assert_int_equal(node->ready.priorities, 0);
+		assert_null(pb_core_schedule_next(&firmware, node));
+		pb_core_schedule_hold_all(&firmware, false);
+		assert_int_equal(node->ready.priorities, 1u << PRIORITY);
+		assert_ptr_equal(pb_core_schedule_next(&firmware, node), &queues[2u * channel]);
+	}
 }
 
 /** Halted channels of a node are held, each until it is released itself. */
@@ -176,9 +192,117 @@ static void a_priority_without_ready_queues_starves_no_more(void **state)
 	}
 }
 
+/** Others that have starved wait until a protected submission has left, and is charged. */
+static void one_submission_of_a_node_is_protected_at_a_time(void **state)
+{
+	static const struct {
+		bool in_flight, staged; /* a protected submission is */
+		uint32_t next;
+	} rows[] = {{false, false, 0}, {true, false, 2}, {false, true, 2}};
+
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		start(state);
+		queues[0].identity = identity_of(PRIORITY - 1u);
+		append(&queues[0]);
+		append(&queues[2]);
+		node->ready.at[PRIORITY - 1u].starvation = PB_LIMIT_STARVATION;
+		node->flight.fed = rows[i].in_flight;
+		node->staged.kind = rows[i].staged ? PB_CORE_STAGED_READY : PB_CORE_STAGED_NONE;
+		pb_core_in_flight_at(&node->flight, 1)->queue = &queues[1];
+		pb_core_in_flight_at(&node->flight, 1)->protected = rows[i].in_flight || rows[i].staged;
+		assert_ptr_equal(pb_core_schedule_next(&firmware, node), &queues[rows[i].next]);
+		assert_int_equal(node->slice.protect, rows[i].next == 0);
+	}
+}
+
+/** What is admitted while a queue that has starved waits for a job is not protected, and leaves it its protection. */
+static void only_the_queue_that_has_the_timeslice_is_protected(void **state)
+{
+	start(state);
+	pb_core_timeslice_begin(&node->slice, &queues[0]);
+	pb_core_timeslice_protect(&node->slice);
+	assert_false(pb_core_timeslice_claim_protect(&node->slice, &queues[2]));
+	assert_true(pb_core_timeslice_claim_protect(&node->slice, &queues[0]));
+	assert_false(pb_core_timeslice_claim_protect(&node->slice, &queues[0]));
+}
+
+/** What a stop has charged a protected submission for counts in its quantum. */
+static void a_stop_begins_no_quantum_anew(void **state)
+{
+	static const struct {
+		bool protected;
+		uint32_t charged, used;
+		bool over;
+	} rows[] = {
+		{true, 0, QUANTUM - 1u, false},      {true, 0, QUANTUM, true},
+		{true, 300, QUANTUM - 301u, false},  {true, 300, QUANTUM - 300u, true},
+		{false, 300, QUANTUM - 300u, false},
+	};
+
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		start(state);
+		node->flight.fed = 1;
+		pb_core_in_flight_at(&node->flight, 1)->queue = &queues[0];
+		pb_core_in_flight_at(&node->flight, 1)->protected = rows[i].protected;
+		node->fair.at[PRIORITY].repay_us = rows[i].charged * PB_REPAY_TIMES;
+		assert_int_equal(pb_core_policy_fair.should_preempt(node, NULL, rows[i].used), rows[i].over);
+	}
+}
+
+/** The engine stops for a priority above what runs, also if a protected submission of a lower one is staged. */
+static void a_protected_submission_that_is_staged_hides_no_higher_priority(void **state)
+{
+	static const struct {
+		bool protected;
+		uint32_t waits; /* priority that is listed */
+		bool stops;
+	} rows[] = {
+		{true, PRIORITY + 1u, true},
+		{true, PRIORITY, false},
+		{false, PRIORITY + 1u, false}, /* such a one goes back by itself */
+	};
+
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		struct pb_core_submission *staged;
+
+		start(state);
+		queues[1].identity = identity_of(PRIORITY - 1u);
+		queues[2].identity = identity_of(rows[i].waits);
+		queues[2].channel = 0;
+		append(&queues[2]);
+		node->flight.fed = 1;
+		pb_core_in_flight_at(&node->flight, 1)->queue = &queues[0];
+		node->staged.kind = PB_CORE_STAGED_READY;
+		staged = pb_core_in_flight_next(&node->flight);
+		staged->queue = &queues[1];
+		staged->protected = rows[i].protected;
+		assert_int_equal(pb_core_policy_fair.should_preempt(node, staged, 1), rows[i].stops);
+	}
+}
+
+/** A node that asks for a job again, for one submission, counts it once against lower priorities. */
+static void a_submission_that_waits_for_a_job_counts_once(void **state)
+{
+	for (uint32_t waits = 0; waits < 2; waits++) {
+		start(state);
+		queues[2].identity = identity_of(PRIORITY - 1u);
+		append(&queues[2]);
+		pb_core_timeslice_begin(&node->slice, &queues[0]);
+		node->asks.queue = waits != 0 ? &queues[0] : NULL;
+		for (uint32_t n = 0; n < 3; n++)
+			assert_ptr_equal(pb_core_schedule_next(&firmware, node), &queues[0]);
+		assert_int_equal(node->ready.at[PRIORITY - 1u].starvation, waits != 0 ? 0 : 3);
+	}
+}
+
 UNIT_SUITE(test_schedule_order)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_submission_of_a_node_is_protected_at_a_time),
+		cmocka_unit_test(only_the_queue_that_has_the_timeslice_is_protected),
+		cmocka_unit_test(a_stop_begins_no_quantum_anew),
+		cmocka_unit_test(a_protected_submission_that_is_staged_hides_no_higher_priority),
+		cmocka_unit_test(a_submission_that_waits_for_a_job_counts_once),
 		cmocka_unit_test(each_closing_channel_is_held_until_it_has_closed),
 		cmocka_unit_test(a_starved_priority_that_was_served_counts_anew),
 		cmocka_unit_test(a_queue_goes_before_its_peers_until_its_quantum_is_used),
@@ -186,6 +310,7 @@ UNIT_SUITE(test_schedule_order)
 		cmocka_unit_test(a_failed_submission_shields_its_own_queue_only),
 		cmocka_unit_test(a_protected_submission_is_recalled_when_its_queue_expired),
 		cmocka_unit_test(a_priority_without_ready_queues_starves_no_more),
+		cmocka_unit_test(a_held_channel_is_in_no_mask),
 		cmocka_unit_test(each_halted_channel_is_held_until_it_is_released),
 		cmocka_unit_test(a_suspension_begins_with_the_first_queue),
 	};

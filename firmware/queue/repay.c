@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "firmware/queue/repay.h"
+
+#include "firmware/compiler.h"
+#include "firmware/instance.h"
+
+/** The highest priority that uses the node beside one: in its lists, in flight or staged; or that one. */
+static uint32_t highest_beside(struct pb_core_node *node, uint32_t priority)
+{
+	const uint32_t end = node->flight.fed + 1u + (node->staged.kind != PB_CORE_STAGED_NONE ? 1u : 0u);
+	uint32_t mask = node->ready.priorities | 1u << priority;
+
+	for (uint32_t sequence = node->flight.retired + 1u; sequence != end; sequence++)
+		mask |= 1u << pb_core_queue_priority(pb_core_in_flight_at(&node->flight, sequence)->queue);
+	return 31u - (uint32_t)__builtin_clz(mask);
+}
+
+/** Has a priority repay some runtime so many times. */
+static void owe(struct pb_core_fair_level *level, uint32_t microseconds, uint32_t times)
+{
+	const uint32_t most = (UINT32_MAX - level->repay_us) / times;
+
+	level->repay_us += (microseconds < most ? microseconds : most) * times;
+}
+
+PB_CORE_COLD void pb_core_repay_protected(struct pb_core_node *node, uint32_t priority, uint32_t microseconds)
+{
+	const uint32_t top = highest_beside(node, priority);
+
+	owe(&node->fair.at[priority], microseconds, PB_REPAY_TIMES);
+	for (uint32_t other = 0; other < top; other++) {
+		if (other != priority)
+			owe(&node->fair.at[other], microseconds, PB_REPAY_TIMES - 1u);
+	}
+}
+
+void pb_core_repay(struct pb_core_node *node, uint32_t priority, uint32_t microseconds)
+{
+	for (uint32_t below = 0; below < priority; below++) {
+		uint32_t *repay_us = &node->fair.at[below].repay_us;
+
+		*repay_us -= microseconds < *repay_us ? microseconds : *repay_us;
+	}
+}
