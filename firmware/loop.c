@@ -283,8 +283,6 @@ static inline void tick(struct pb_firmware *firmware, uint32_t n)
 	loop->ticked_nodes = 0;
 	loop->special = 0;
 	pb_core_mark(&firmware->marks, PB_CORE_MARK_TICK, true);
-	loop->last_turn =
-		TURN_RETIRE; /* engines that it has asked to stop are fed again before what else it has */
 	/* A doorbell that was lost is found so, and one that this pass has claimed. */
 	pb_core_mark_channels(&firmware->marks, EVERY_CHANNEL);
 }

@@ -127,18 +127,27 @@ struct group {
 	uint32_t packet_count;
 	uint32_t bytes;
 	uint32_t locations;
-	uint32_t slots; /**< bit n: an operand binds slot n */
 };
 
 static void group_add(struct group *group, const uint32_t *words)
 {
-	const struct pb_render_operation *operation = pb_render_operation_of(words[0]);
-
-	for (uint32_t i = 0; i < operation->operand_count; i++)
-		group->slots |= 1u << operation->operands[i].slot;
 	group->packets[group->packet_count++] = words;
 	group->bytes += PB_PACKET_WORDS(words[0]) * WORD_BYTES;
-	group->locations += operation->operand_count;
+	group->locations += pb_render_operation_of(words[0])->operand_count;
+}
+
+/** The slots that a group binds: bit n is slot n. */
+static uint32_t slots_of(const struct group *group)
+{
+	uint32_t slots = 0;
+
+	for (uint32_t p = 0; p < group->packet_count; p++) {
+		const struct pb_render_operation *operation = pb_render_operation_of(group->packets[p][0]);
+
+		for (uint32_t i = 0; i < operation->operand_count; i++)
+			slots |= 1u << operation->operands[i].slot;
+	}
+	return slots;
 }
 
 /*
@@ -163,7 +172,7 @@ static struct group group_of(const struct pb_render_walk *walk, const uint32_t *
 /** Returns the slots that the group before has bound and this one does not; 0 if nothing is to be unbound. */
 static uint32_t leftover_slots(const struct writer *writer, const struct group *group)
 {
-	return writer->output->unbind != 0 && group->packet_count != 0 ? writer->bound & ~group->slots : 0;
+	return writer->bound != 0 && group->packet_count != 0 ? writer->bound & ~slots_of(group) : 0;
 }
 
 static bool group_fits(const struct writer *writer, const struct group *group)
@@ -197,8 +206,8 @@ static void unbind_leftovers(struct writer *writer, const struct group *group)
 				   sizeof(location));
 		writer->locations++;
 	}
-	if (group->packet_count != 0)
-		writer->bound = group->slots;
+	if (writer->output->unbind != 0 && group->packet_count != 0)
+		writer->bound = slots_of(group);
 }
 
 /** Writes an operand's address and its patch location. @param split offset of the group's first byte */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "firmware/queue/ready.h"
 
+#include "firmware/compiler.h"
 #include "hal/bits.h"
 
 void pb_core_ready_init(struct pb_core_ready *ready)
@@ -27,38 +28,42 @@ static void update(struct pb_core_ready *ready, uint32_t priority)
 	ready->priorities &= ~(1u << priority);
 }
 
-/** Notes that the queue's list holds queues. */
-static void note_listed(struct pb_core_ready *ready, const struct pb_core_queue *queue)
+/** Notes that the queue's list holds queues. @param level of its priority */
+static void note_listed(struct pb_core_ready *ready, struct pb_core_ready_level *level,
+			const struct pb_core_queue *queue)
 {
-	const uint32_t priority = pb_core_queue_priority(queue);
-
-	ready->at[priority].listed |= (uint16_t)(1u << queue->channel);
-	update(ready, priority);
+	level->listed |= (uint16_t)(1u << queue->channel);
+	update(ready, pb_core_queue_priority(queue));
 }
 
-static struct pb_core_list *list_of(struct pb_core_ready *ready, const struct pb_core_queue *queue)
+static struct pb_core_ready_level *level_of(struct pb_core_ready *ready, const struct pb_core_queue *queue)
 {
-	return &ready->at[pb_core_queue_priority(queue)].lists[queue->channel];
+	return &ready->at[pb_core_queue_priority(queue)];
 }
 
 void pb_core_ready_append(struct pb_core_queue *queues, struct pb_core_ready *ready,
 			  struct pb_core_queue *queue)
 {
-	pb_core_list_append(queues, list_of(ready, queue), queue);
-	note_listed(ready, queue);
+	struct pb_core_ready_level *level = level_of(ready, queue);
+
+	PB_CORE_KEEP(level); /* computed once */
+	pb_core_list_append(queues, &level->lists[queue->channel], queue);
+	note_listed(ready, level, queue);
 }
 
 void pb_core_ready_prepend(struct pb_core_queue *queues, struct pb_core_ready *ready,
 			   struct pb_core_queue *queue)
 {
-	pb_core_list_prepend(queues, list_of(ready, queue), queue);
-	note_listed(ready, queue);
+	struct pb_core_ready_level *level = level_of(ready, queue);
+
+	pb_core_list_prepend(queues, &level->lists[queue->channel], queue);
+	note_listed(ready, level, queue);
 }
 
 void pb_core_ready_remove(struct pb_core_queue *queues, struct pb_core_ready *ready,
 			  struct pb_core_queue *queue)
 {
-	struct pb_core_list *list = list_of(ready, queue);
+	struct pb_core_list *list = &level_of(ready, queue)->lists[queue->channel];
 
 	pb_core_list_remove(queues, list, queue);
 	if (list->head != PB_CORE_NO_QUEUE)
