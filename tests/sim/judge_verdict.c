@@ -147,10 +147,8 @@ static void check_failure(struct pb_run *run, struct pb_host *host, struct pb_qu
 		BREAK("failed with error %u and ran to its end", status);
 	if (entry->kind == PB_KIND_BAD && stores_of(host, entry) != 0)
 		BREAK("is bad and ran: stores %x", stores_of(host, entry));
-	if (status == PB_ERROR_DEP_FAILED || status == PB_ERROR_DEADLOCK)
-		check_image(run, host, queue, entry, !entry->resumed);
-	else
-		check_image(run, host, queue, entry, true);
+	/* It may have failed before it was patched, also in its second life: what it waits for is gone. */
+	check_image(run, host, queue, entry, true);
 }
 
 void pb_judge_settle(struct pb_host *host, const struct pb_entry *entry)
