@@ -315,7 +315,7 @@ uint32_t pb_wddm_collect_dbg_info(const struct pb_wddm_adapter *adapter,
 	}
 	/* Without a readable record it is 0. */
 	(void)pb_crash_read(adapter->config.channel->link, &debug.crash);
-	memset(collect->pBuffer, 0, collect->BufferSize);
-	memcpy(collect->pBuffer, &debug, bytes);
+	memset(collect->pBuffer, 0, (size_t)collect->BufferSize);
+	memcpy(collect->pBuffer, &debug, (size_t)bytes);
 	return PB_STATUS_SUCCESS;
 }
