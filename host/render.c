@@ -118,6 +118,7 @@ struct writer {
 	uint32_t dma_bytes;
 	uint32_t locations;
 	uint32_t unresolved;
+	uint32_t bound; /**< bit n: the last group has bound slot n */
 };
 
 /** One command as the packets that it becomes; they are written together or not at all. */
@@ -133,6 +134,20 @@ static void group_add(struct group *group, const uint32_t *words)
 	group->packets[group->packet_count++] = words;
 	group->bytes += PB_PACKET_WORDS(words[0]) * WORD_BYTES;
 	group->locations += pb_render_operation_of(words[0])->operand_count;
+}
+
+/** The slots that a group binds: bit n is slot n. */
+static uint32_t slots_of(const struct group *group)
+{
+	uint32_t slots = 0;
+
+	for (uint32_t p = 0; p < group->packet_count; p++) {
+		const struct pb_render_operation *operation = pb_render_operation_of(group->packets[p][0]);
+
+		for (uint32_t i = 0; i < operation->operand_count; i++)
+			slots |= 1u << operation->operands[i].slot;
+	}
+	return slots;
 }
 
 /*
@@ -154,12 +169,45 @@ static struct group group_of(const struct pb_render_walk *walk, const uint32_t *
 	return group;
 }
 
+/** Returns the slots that the group before has bound and this one does not; 0 if nothing is to be unbound. */
+static uint32_t leftover_slots(const struct writer *writer, const struct group *group)
+{
+	return writer->bound != 0 && group->packet_count != 0 ? writer->bound & ~slots_of(group) : 0;
+}
+
 static bool group_fits(const struct writer *writer, const struct group *group)
 {
 	const struct pb_render_output *output = writer->output;
+	uint32_t locations = group->locations;
 
+	for (uint32_t slots = leftover_slots(writer, group); slots != 0; slots &= slots - 1)
+		locations++;
 	return group->bytes <= output->dma_size - writer->dma_bytes &&
-	       group->locations <= output->locations_size - writer->locations;
+	       locations <= output->locations_size - writer->locations;
+}
+
+/** Unbinds what the group before has bound and this one does not: a part that begins here needs nothing else. */
+static void unbind_leftovers(struct writer *writer, const struct group *group)
+{
+	const uint32_t slots = leftover_slots(writer, group);
+
+	for (uint32_t slot = 0; slots >> slot != 0; slot++) {
+		const struct pb_patch_location location = {
+			.allocation_index = writer->output->unbind - 1u,
+			.slot = slot,
+			.driver_id = PB_PATCH_FORMAT_ADDRESS32,
+			.patch_offset = writer->dma_bytes,
+			.split_offset = writer->dma_bytes,
+		};
+
+		if ((slots >> slot & 1u) == 0)
+			continue;
+		pb_shared_copy_out(&writer->output->locations[writer->locations], &location,
+				   sizeof(location));
+		writer->locations++;
+	}
+	if (writer->output->unbind != 0 && group->packet_count != 0)
+		writer->bound = slots_of(group);
 }
 
 /** Writes an operand's address and its patch location. @param split offset of the group's first byte */
@@ -221,6 +269,7 @@ static uint32_t write_groups(struct writer *writer, struct pb_render_walk *walk)
 
 		if (!group_fits(writer, &group))
 			break;
+		unbind_leftovers(writer, &group);
 		for (uint32_t i = 0; i < group.packet_count; i++)
 			write_packet(writer, group.packets[i], split);
 		pb_render_step(writer->input, walk);

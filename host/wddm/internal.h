@@ -7,10 +7,11 @@
 #define PB_HOST_WDDM_INTERNAL_H
 
 #include "host/internal.h"
+#include "patchbay/wddm/ddi_paging.h"
 #include "patchbay/wddm/wddm.h"
 
-/** Returns the bytes of one slot's lists: the allocation list, then the patch list. */
-static inline uint32_t pb_wddm_slot_bytes(const struct pb_wddm_adapter *adapter)
+/** Returns the bytes of one submission's lists: the allocation list, then the patch list. */
+static inline uint32_t pb_wddm_list_bytes(const struct pb_wddm_adapter *adapter)
 {
 	return adapter->config.allocations * (uint32_t)sizeof(struct pb_allocation) +
 	       adapter->config.patches * (uint32_t)sizeof(struct pb_patch_location);
@@ -27,13 +28,6 @@ static inline struct pb_wddm_packet *pb_wddm_packet(struct pb_wddm_adapter *adap
 void pb_wddm_fail(struct pb_wddm_packet *packet);
 /** Consumes the card's events and marks the submissions that they report as failed. */
 void pb_wddm_read_events(struct pb_wddm_adapter *adapter);
-/** Frees the lists of a submission that the firmware has finished. */
-static inline void pb_wddm_release(struct pb_wddm_packet *packet)
-{
-	if (packet->slot != NULL)
-		packet->slot->state = PB_WDDM_SLOT_FREE;
-}
-
 /** Progress of a node, read from the card's records. */
 struct pb_wddm_position {
 	uint32_t completed; /**< number behind the last submission completed, or returned by a preemption */
@@ -55,5 +49,37 @@ static inline uint32_t pb_wddm_segment(const struct pb_dxgk_allocationlist *entr
 {
 	return (entry->Value & PB_DXGK_ALLOCATION_SEGMENT_MASK) >> PB_DXGK_ALLOCATION_SEGMENT_SHIFT;
 }
+
+/**
+ * Converts an address of the OS to a GPU address.
+ * @return false: the segment does not exist or does not hold the range; `gpu_address` is unchanged
+ */
+bool pb_wddm_gpu_address(const struct pb_wddm_adapter *adapter, uint32_t segment, uint64_t address,
+			 uint64_t bytes, uint64_t *gpu_address);
+
+/** Returns how many patch entries private data has room for, beside Render's record and the longest allocation list. */
+uint32_t pb_wddm_patch_room(const struct pb_wddm_config *config, uint32_t private_data_size);
+/**
+ * Starts the part of a DMA buffer's private data that Patch writes: no lists are in it yet.
+ * @param bytes behind Render's record
+ * @return the byte behind it
+ */
+void *pb_wddm_block_start(uint8_t *bytes, uint32_t allocation_room, uint32_t patch_room);
+/** Returns the private data of a DMA buffer with lists of these sizes, without Render's record, in bytes. */
+static inline uint64_t pb_wddm_block_bytes(uint64_t allocation_count, uint64_t patch_count)
+{
+	return PB_WDDM_BLOCK_HEAD_BYTES + allocation_count * sizeof(struct pb_allocation) +
+	       patch_count * sizeof(struct pb_patch_location);
+}
+
+/**
+ * Writes the addresses of a paging buffer's page lists, which depend on where the buffer lies.
+ * @param gpu_address of the first byte submitted
+ * @param bytes submitted
+ * @param records what BuildPagingBuffer left in the private data for these bytes
+ * @param size of the records
+ * @return false: the records do not describe such a buffer
+ */
+bool pb_wddm_paging_fix(uint64_t gpu_address, uint32_t bytes, const uint8_t *records, uint32_t size);
 
 #endif

@@ -92,7 +92,6 @@ static bool report(struct pb_wddm_adapter *adapter, uint32_t n, uint32_t complet
 
 		if (packet->paging && packet->failed)
 			break;
-		pb_wddm_release(packet);
 		node->current_fence = packet->fence_id;
 		node->reported++;
 		notify(adapter, n, node->current_fence);

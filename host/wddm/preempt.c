@@ -71,8 +71,7 @@ bool pb_wddm_preempt_report(struct pb_wddm_adapter *adapter, uint32_t n,
 	/* After a failed paging buffer nothing is reported, not even the preemption. */
 	if (!position->stopped || node->reported != position->done)
 		return false;
-	for (; node->reported != position->completed; node->reported++)
-		pb_wddm_release(pb_wddm_packet(adapter, node, node->reported));
+	node->reported = position->completed;
 	notify(adapter, n);
 	return true;
 }

@@ -15,22 +15,6 @@ struct list {
 	const struct pb_dxgk_allocationlist *entries;
 };
 
-/**
- * Converts an OS address to a GPU address.
- * @return false: the segment does not exist or does not hold it; the address is left to the firmware
- */
-static bool engine_address(const struct pb_wddm_adapter *adapter, uint32_t segment, uint64_t address,
-			   uint64_t *engine)
-{
-	const struct pb_segment *known = adapter->config.segments[segment];
-
-	/* An address below the base wraps to a value above any size. */
-	if (known == NULL || address - known->request.os_base >= known->request.size)
-		return false;
-	*engine = known->request.gpu_base + (address - known->request.os_base);
-	return true;
-}
-
 static bool find(void *context, uint32_t handle, struct pb_render_allocation *allocation)
 {
 	const struct list *list = context;
@@ -40,8 +24,9 @@ static bool find(void *context, uint32_t handle, struct pb_render_allocation *al
 	*allocation = (struct pb_render_allocation){.size = object->size,
 						    .os_address = entry->PhysicalAddress,
 						    .segment = pb_wddm_segment(entry)};
-	if (!engine_address(list->adapter, allocation->segment, entry->PhysicalAddress,
-			    &allocation->gpu_address))
+	/* An address that is unknown, or in no segment, is left to the firmware. */
+	if (!pb_wddm_gpu_address(list->adapter, allocation->segment, entry->PhysicalAddress, 1,
+				 &allocation->gpu_address))
 		allocation->segment = 0;
 	return true;
 }
@@ -59,21 +44,42 @@ static uint32_t at_most(uint32_t value, uint32_t limit)
 	return value < limit ? value : limit;
 }
 
-/** Describes the outputs, limited to what SubmitCommand has room for. */
+/** Describes the outputs, limited to what Patch and SubmitCommand have room for. */
 static struct pb_render_output output_of(const struct pb_wddm_adapter *adapter, void *dma_buffer,
 					 uint32_t dma_size, void *private_data, uint32_t private_data_size,
 					 struct pb_patch_location *locations, uint32_t locations_size)
 {
 	const uint32_t dma_max = adapter->config.channel->card.capabilities[PB_CAPABILITY_BUFFER_BYTES_MAX];
+	const uint32_t room = pb_wddm_patch_room(&adapter->config, private_data_size);
 
 	return (struct pb_render_output){
 		.dma_buffer = dma_buffer,
 		.dma_size = at_most(dma_size, dma_max),
 		.private_data = private_data,
-		.private_data_size = private_data_size,
+		.private_data_size = room != 0 ? private_data_size : 0,
 		.locations = locations,
-		.locations_size = at_most(locations_size, adapter->config.patches),
+		.locations_size = at_most(locations_size, room),
 	};
+}
+
+/** Prepares the private data of a buffer that was built. @return the byte behind it; unchanged if none was built */
+static void *end_private(const struct pb_wddm_config *config, void *private_data, uint32_t size,
+			 const struct pb_render_output *output)
+{
+	if ((void *)output->private_data == private_data)
+		return private_data;
+	return pb_wddm_block_start((uint8_t *)output->private_data, config->allocations,
+				   pb_wddm_patch_room(config, size));
+}
+
+/** Returns 1 + the index of the first NULL entry of the allocation list; 0: there is none. */
+static uint32_t null_entry(const struct pb_dxgkarg_render *render)
+{
+	for (uint32_t i = 0; i < render->AllocationListSize; i++) {
+		if (render->pAllocationList[i].hDeviceSpecificAllocation == NULL)
+			return i + 1;
+	}
+	return 0;
 }
 
 /** Divides the context's staging memory: Render's unused allocation list, the handles, Render's own staging memory. */
@@ -99,6 +105,7 @@ static uint32_t stage(const struct pb_wddm_context *context, const struct pb_dxg
 	}
 	arguments->output.allocations = unused;
 	arguments->output.allocations_size = count;
+	arguments->output.unbind = null_entry(render);
 	arguments->user_allocations = handles;
 	arguments->user_allocation_count = count;
 	arguments->staging = handles + count;
@@ -131,7 +138,8 @@ static uint32_t render_with(struct pb_wddm_context *context, struct pb_dxgkarg_r
 		return status;
 	status = pb_render_ntstatus(translate(&arguments));
 	render->pDmaBuffer = arguments.output.dma_buffer;
-	render->pDmaBufferPrivateData = arguments.output.private_data;
+	render->pDmaBufferPrivateData = end_private(&context->adapter->config, render->pDmaBufferPrivateData,
+						    render->DmaBufferPrivateDataSize, &arguments.output);
 	render->pPatchLocationListOut = arguments.output.locations;
 	render->MultipassOffset = arguments.multipass_offset;
 	return status;
@@ -221,7 +229,9 @@ static uint32_t blit(struct pb_wddm_context *context, struct pb_dxgkarg_present 
 	blit.output.allocations_size = PRESENT_ENTRIES;
 	status = pb_render_ntstatus(pb_render_present(&blit));
 	present->pDmaBuffer = blit.output.dma_buffer;
-	present->pDmaBufferPrivateData = blit.output.private_data;
+	present->pDmaBufferPrivateData =
+		end_private(&context->adapter->config, present->pDmaBufferPrivateData,
+			    present->DmaBufferPrivateDataSize, &blit.output);
 	present->pPatchLocationListOut = blit.output.locations;
 	return status;
 }

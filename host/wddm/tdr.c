@@ -88,8 +88,7 @@ static void forget(struct pb_wddm_adapter *adapter, struct pb_wddm_node *node, u
 		pb_wddm_fail(pb_wddm_packet(adapter, node, p));
 		node->current_fence = pb_wddm_packet(adapter, node, p)->fence_id;
 	}
-	for (; node->reported != node->submitted; node->reported++)
-		pb_wddm_release(pb_wddm_packet(adapter, node, node->reported));
+	node->reported = node->submitted;
 	node->preemption = (struct pb_wddm_preemption){.pending = false};
 }
 

@@ -154,7 +154,13 @@ struct pb_render_output {
 	uint32_t allocations_size;           /**< elements of `allocations` */
 	struct pb_patch_location *locations; /**< one for each address in the DMA buffer, ascending */
 	uint32_t locations_size;             /**< elements of `locations` */
-	struct pb_render_record record;      /**< out: a copy of the private data, if it was written */
+	/**
+	 * 0, or 1 + the index of a NULL allocation in the user's list: where a command does not use a slot of the one before
+	 * it, a patch location of the NULL allocation unbinds the slot. Each part of a split buffer then needs only what its
+	 * own locations name.
+	 */
+	uint32_t unbind;
+	struct pb_render_record record; /**< out: a copy of the private data, if it was written */
 };
 
 /** Arguments of one call. User memory may change at any time: a call reads each word of it exactly once. */

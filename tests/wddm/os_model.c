@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/wddm/os_model.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void os_init(struct os_model *os, const struct os_miniport *miniport, uint32_t node_count,
@@ -8,6 +9,7 @@ void os_init(struct os_model *os, const struct os_miniport *miniport, uint32_t n
 {
 	memset(os, 0, sizeof(*os));
 	os->miniport = *miniport;
+	os->version = PB_DXGKDDI_WDDM1_3;
 	os->node_count = node_count;
 	os->depth = depth;
 	os->fence_step = 1;
@@ -151,15 +153,44 @@ static void fill_in(struct os_packet *packet)
 	submit->SubmissionFenceId = patch->SubmissionFenceId;
 }
 
+/** What a miniport may not rely on: fields that are not used, and what is behind the last one. */
+#define GARBAGE      0xa5
+#define GARBAGE_WORD 0xa5a5a5a5u
+/** DXGKARG_SUBMITCOMMAND has so many bytes of meaning, from Windows 8 and before. */
+#define SUBMIT_BYTES     96u
+#define SUBMIT_BYTES_OLD 80u
+
 static void patch_it(struct os_model *os, const struct os_packet *packet)
 {
 	const uint64_t since = os->miniport.now(os->miniport.context);
+	struct pb_dxgkarg_patch patch = packet->patch;
 
 	if (packet->skip_patch)
 		return;
-	if (os->miniport.patch(os->miniport.context, &packet->patch) != PB_STATUS_SUCCESS)
+	patch.EngineOrdinal = GARBAGE_WORD;
+	if (os->miniport.patch(os->miniport.context, &patch) != PB_STATUS_SUCCESS)
 		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_PATCH_FAILED);
 	os_ddi_done(os, since);
+}
+
+/** Calls SubmitCommand with an argument that ends where that of this OS does. */
+static uint32_t call_submit(const struct os_model *os, const struct os_packet *packet)
+{
+	const size_t bytes = os->version >= PB_DXGKDDI_WIN8 ? SUBMIT_BYTES : SUBMIT_BYTES_OLD;
+	struct pb_dxgkarg_submitcommand submit = packet->submit;
+	void *argument = malloc(bytes);
+	uint32_t status = PB_STATUS_UNSUCCESSFUL;
+
+	submit.VidPnSourceId = GARBAGE_WORD;
+	submit.FlipInterval = GARBAGE_WORD;
+	submit.EngineOrdinal = GARBAGE_WORD;
+	memset(&submit.DmaBufferVirtualAddress, GARBAGE, sizeof(submit.DmaBufferVirtualAddress));
+	if (argument != NULL) {
+		memcpy(argument, &submit, bytes);
+		status = os->miniport.submit_command(os->miniport.context, argument);
+	}
+	free(argument);
+	return status;
 }
 
 /** The packet is on the hardware queue before the call, because its interrupt may come during the call. */
@@ -172,7 +203,7 @@ static void submit_it(struct os_model *os, struct os_node *node, const struct os
 	node->used = true;
 	node->last_submitted = packet->fence_id;
 	node->hardware.packets[node->hardware.count++] = *packet;
-	if (os->miniport.submit_command(os->miniport.context, &packet->submit) != PB_STATUS_SUCCESS)
+	if (call_submit(os, packet) != PB_STATUS_SUCCESS)
 		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_SUBMIT_FAILED);
 	os_ddi_done(os, since);
 }

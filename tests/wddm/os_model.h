@@ -109,6 +109,8 @@ enum os_outcome {
 
 struct os_model {
 	struct os_miniport miniport;
+	uint32_t
+		version; /**< interface of this OS: PB_DXGKDDI_*; before Windows 8 no engine is reset alone */
 	uint32_t node_count;
 	uint32_t depth; /**< packets on a hardware queue */
 	uint32_t fence_step;

@@ -150,6 +150,10 @@ void os_recover(struct os_model *os, uint32_t n)
 	if (os->bugcheck != 0 || !os->nodes[n].used ||
 	    !count_recovery(os, os->miniport.now(os->miniport.context)))
 		return;
+	if (os->version < PB_DXGKDDI_WIN8) {
+		os_reset_adapter(os);
+		return;
+	}
 	ask_status(os, n);
 	group = group_of(os, n);
 	for (uint32_t node = 0; node < os->node_count && os->bugcheck == 0; node++) {

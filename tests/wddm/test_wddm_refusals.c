@@ -223,12 +223,12 @@ static void bad_configurations_are_refused(void **state)
 	static struct pb_segment small;
 	struct pb_wddm_config config;
 	const struct pb_wddm_config *good;
-	struct pb_wddm_config rows[10];
+	struct pb_wddm_config rows[12];
 
 	(void)state;
 	vm_start(&vm, 100);
 	good = &vm.adapter.config;
-	for (uint32_t r = 0; r < 10; r++)
+	for (uint32_t r = 0; r < 12; r++)
 		rows[r] = *good;
 	rows[0].node_count = 0;
 	rows[1].node_count = PB_WDDM_NODES + 1;
@@ -240,7 +240,9 @@ static void bad_configurations_are_refused(void **state)
 	rows[7].patches = vm.card.channel.card.capabilities[PB_CAPABILITY_PATCHES_MAX] + 1;
 	rows[8].segments[0] = NULL;
 	rows[9].segments[PB_WDDM_TRAP_SEGMENT] = &small;
-	for (uint32_t r = 0; r < 10; r++) {
+	rows[10].interface_version = PB_DXGKDDI_VISTA - 1;
+	rows[11].paging_node = 2;
+	for (uint32_t r = 0; r < 12; r++) {
 		if (pb_wddm_start(&adapter, &rows[r]) != PB_ERROR_BAD_ARGUMENT)
 			fail_msg("configuration %u was accepted", r);
 	}

@@ -19,14 +19,29 @@ static uint32_t submit_from_within; /**< fence id; 0: none */
 static struct pb_dxgkarg_submitcommand buffer(uint32_t slot, uint32_t fence_id, const uint32_t *words,
 					      uint32_t count, uint32_t flags)
 {
+	const bool paging = (flags & PB_FLAG_PAGING) != 0;
+	/* As BuildPagingBuffer leaves it for packets of so many bytes. */
+	const uint32_t record[PB_WDDM_PAGING_RECORD_BYTES / 4] = {0x47505042,
+								  count * (uint32_t)sizeof(uint32_t)};
 	struct vm_buffer *dma = &vm.buffers[slot];
 
+	dma->context = paging ? NULL : &vm.contexts[0];
+	if (paging) {
+		memcpy(dma->private_data, record, sizeof(record));
+		dma->private_end = sizeof(record);
+	} else {
+		vm_begin(&vm);
+		assert_int_equal(vm_render(&vm, &vm.contexts[0], dma), PB_STATUS_SUCCESS);
+	}
 	memcpy(dma->memory.bytes_host, words, count * sizeof(uint32_t));
 	return (struct pb_dxgkarg_submitcommand){
-		.hContext = (flags & PB_FLAG_PAGING) != 0 ? NULL : &vm.contexts[0].shim,
+		.hContext = paging ? NULL : &vm.contexts[0].shim,
 		.DmaBufferPhysicalAddress = dma->memory.os_address,
 		.DmaBufferSize = VM_BUFFER,
 		.DmaBufferSubmissionEndOffset = count * (uint32_t)sizeof(uint32_t),
+		.pDmaBufferPrivateData = dma->private_data,
+		.DmaBufferPrivateDataSize = sizeof(dma->private_data),
+		.DmaBufferPrivateDataSubmissionEndOffset = dma->private_end,
 		.SubmissionFenceId = fence_id,
 		.Flags = flags,
 	};

@@ -22,8 +22,13 @@ static uint32_t patch(void *context, const struct pb_dxgkarg_patch *arguments)
 static uint32_t submit_command(void *context, const struct pb_dxgkarg_submitcommand *submit)
 {
 	struct vm *vm = context;
+	const uint32_t status = pb_wddm_submit_command(&vm->adapter, submit);
+	const struct vm_buffer *buffer = vm_buffer_of(vm, submit->pDmaBufferPrivateData);
 
-	return pb_wddm_submit_command(&vm->adapter, submit);
+	/* The alias of a paging buffer and the buffer are the same memory, before the card looks at it. */
+	if (buffer != NULL && buffer->context == NULL)
+		memcpy(buffer->memory.bytes_host, vm->aliases[buffer - vm->buffers], VM_BUFFER);
+	return status;
 }
 
 static uint32_t preempt_command(void *context, const struct pb_dxgkarg_preemptcommand *preempt)
