@@ -37,15 +37,27 @@ static bool grow(struct pb_ddi_record *record)
 	return true;
 }
 
-size_t pb_ddi_began(struct pb_ddi_record *record, enum pb_ddi_function function, uint32_t node,
-		    uint32_t fence_id)
+size_t pb_ddi_began(struct pb_ddi_record *record, enum pb_ddi_function function, uint32_t node)
 {
 	record->incomplete = record->incomplete || !grow(record);
 	if (record->incomplete)
 		return record->count;
-	record->calls[record->count] = (struct pb_ddi_call){
-		.clock = clock_of(record->link), .function = function, .node = node, .fence_id = fence_id};
+	record->calls[record->count] =
+		(struct pb_ddi_call){.clock = clock_of(record->link), .function = function, .node = node};
 	return record->count++;
+}
+
+size_t pb_ddi_began_with(struct pb_ddi_record *record, enum pb_ddi_function function, uint32_t node,
+			 uint32_t id)
+{
+	const bool preemption = function == PB_DDI_PREEMPT_COMMAND || function == PB_DDI_PREEMPTED;
+	const size_t place = pb_ddi_began(record, function, node);
+
+	if (place < record->count) {
+		record->calls[place].names = preemption ? PB_DDI_NAMES_PREEMPTION : PB_DDI_NAMES_PACKET;
+		record->calls[place].id = id;
+	}
+	return place;
 }
 
 uint32_t pb_ddi_ended(struct pb_ddi_record *record, size_t place, uint32_t status)
@@ -55,21 +67,21 @@ uint32_t pb_ddi_ended(struct pb_ddi_record *record, size_t place, uint32_t statu
 	return status;
 }
 
-void pb_ddi_name_fence(struct pb_ddi_record *record, size_t place, uint32_t node, uint32_t fence_id)
+void pb_ddi_name_fence(struct pb_ddi_record *record, size_t place, uint32_t fence_id)
 {
 	if (place >= record->count)
 		return;
-	record->calls[place].node = node;
-	record->calls[place].fence_id = fence_id;
+	record->calls[place].names = PB_DDI_NAMES_PACKET;
+	record->calls[place].id = fence_id;
 }
 
-size_t pb_ddi_count(const struct pb_ddi_record *record, enum pb_ddi_function function)
+void pb_ddi_name_built(struct pb_ddi_record *record, size_t from, size_t to, uint32_t fence_id)
 {
-	size_t count = 0;
-
-	for (size_t i = 0; i < record->count; i++)
-		count += record->calls[i].function == function ? 1u : 0u;
-	return count;
+	for (size_t i = from; i < to && i < record->count; i++) {
+		if (record->calls[i].function == PB_DDI_RENDER ||
+		    record->calls[i].function == PB_DDI_BUILD_PAGING_BUFFER)
+			pb_ddi_name_fence(record, i, fence_id);
+	}
 }
 
 void pb_ddi_record_free(struct pb_ddi_record *record)

@@ -38,15 +38,23 @@ enum pb_ddi_function {
 #undef PB_DDI_CALL_ENUM
 };
 
-/** A node or a fence id that a call does not have, or does not have yet. */
+/** The node of a call that concerns all nodes. */
 #define PB_DDI_NONE UINT32_MAX
 
-/** One call. A trace file holds it as it is: five words. */
+/** What the id of a call names. Every number is a valid id. */
+enum pb_ddi_names {
+	PB_DDI_NAMES_NOTHING = 0,    /**< there is no id, or none yet */
+	PB_DDI_NAMES_PACKET = 1,     /**< SubmissionFenceId */
+	PB_DDI_NAMES_PREEMPTION = 2, /**< PreemptionFenceId */
+};
+
+/** One call. A trace file holds it as it is: six words. */
 struct pb_ddi_call {
 	uint32_t clock;    /**< the card's clock when the call began, microseconds modulo 2^32 */
 	uint32_t function; /**< enum pb_ddi_function */
 	uint32_t node;     /**< NodeOrdinal, or PB_DDI_NONE */
-	uint32_t fence_id; /**< fence id of the packet or of the preemption, or PB_DDI_NONE */
+	uint32_t names;    /**< enum pb_ddi_names */
+	uint32_t id;       /**< fence id of a packet or of a preemption */
 	uint32_t status;   /**< NTSTATUS that the call returned; 0 of a notification */
 };
 
@@ -62,16 +70,21 @@ struct pb_ddi_record {
 const char *pb_ddi_name(uint32_t function);
 /**
  * Appends a call that begins now.
- * @return its place, for pb_ddi_ended() and pb_ddi_name_fence(); of a call that there was no memory for, any place
+ * @return its place, for the functions below; of a call that there was no memory for, any place
  */
-size_t pb_ddi_began(struct pb_ddi_record *record, enum pb_ddi_function function, uint32_t node,
-		    uint32_t fence_id);
+size_t pb_ddi_began(struct pb_ddi_record *record, enum pb_ddi_function function, uint32_t node);
+/** As pb_ddi_began(), for a call with an id. */
+size_t pb_ddi_began_with(struct pb_ddi_record *record, enum pb_ddi_function function, uint32_t node,
+			 uint32_t id);
 /** Notes what a call has returned. @return the status */
 uint32_t pb_ddi_ended(struct pb_ddi_record *record, size_t place, uint32_t status);
-/** Names the packet that a call has built: its fence id is known only when it is submitted. */
-void pb_ddi_name_fence(struct pb_ddi_record *record, size_t place, uint32_t node, uint32_t fence_id);
-/** Returns how many calls of a function are recorded. */
-size_t pb_ddi_count(const struct pb_ddi_record *record, enum pb_ddi_function function);
+/** Notes the fence id that a call has returned. */
+void pb_ddi_name_fence(struct pb_ddi_record *record, size_t place, uint32_t fence_id);
+/**
+ * Names the packet that calls of Render or BuildPagingBuffer have built: its fence id is known only when it is submitted.
+ * Other calls from `from` to before `to` stay as they are.
+ */
+void pb_ddi_name_built(struct pb_ddi_record *record, size_t from, size_t to, uint32_t fence_id);
 /** Frees the calls. */
 void pb_ddi_record_free(struct pb_ddi_record *record);
 

@@ -14,6 +14,7 @@
 #include "host/tool/demo.h"
 #include "host/tool/image.h"
 #include "host/tool/scene.h"
+#include "host/tool/trace_file.h"
 #include "patchbay/patchbay.h"
 #include "patchbay/render.h"
 #include "patchbay/residency.h"
@@ -99,6 +100,8 @@ struct pb_demo_path {
 	bool (*wait)(struct pb_demo *demo);
 	/** Called after each frame: the trace overwrites its oldest records. NULL: nothing to do. */
 	bool (*keep_trace)(struct pb_demo *demo);
+	/** Reads the trace that was kept. @return false: a file cannot be written. Valid if keep_trace is not NULL */
+	bool (*read_trace)(struct pb_demo *demo, struct pb_trace_data *data);
 	/** Prints a table of what was submitted and moved. */
 	void (*print_table)(struct pb_demo *demo);
 	/** Prints the figures of the last line. */
@@ -209,6 +212,6 @@ bool pb_demo_sheet_make(struct pb_demo *demo);
 /** Copies the card's picture to the sheet, reduced. */
 void pb_demo_sheet_add(struct pb_demo *demo);
 /** Writes the sheet, and a timeline if the board has a trace. Prints their paths, unless the demo is quiet. */
-bool pb_demo_show(const struct pb_demo *demo);
+bool pb_demo_show(struct pb_demo *demo);
 
 #endif

@@ -7,6 +7,7 @@
 #include "hal/engine/packets.h"
 #include "hal/shared.h"
 #include "host/tool/demo_state.h"
+#include "host/tool/trace_keep.h"
 #include "host/tool/wddm_memory.h"
 
 /** DMA buffers: more than a hardware queue holds. */
@@ -41,6 +42,7 @@ struct pb_demo_wddm_state {
 	struct pb_wddm_context runaway;
 	uint64_t runaway_staging[STAGING_BYTES / sizeof(uint64_t)];
 	struct pb_vidmm_buffer runaway_buffer;
+	struct pb_trace_keeper trace;
 };
 
 /** Prints the kernel's failure. @return false */
@@ -120,6 +122,8 @@ static bool open_path(struct pb_demo *demo)
 	if (!start_os(demo) ||
 	    !pb_vidmm_start(&state->memory, &state->os, PB_DEMO_COPY, pages_bytes(demo->scene.shrink)))
 		return fail(demo);
+	if (!pb_trace_keep_begin(&state->trace, demo->options->link))
+		return fail_with(demo, "a temporary file cannot be written");
 	state->memory.without_patches = demo->options->without_patches;
 	for (uint32_t i = 0; i < BUFFERS; i++) {
 		if (!pb_vidmm_buffer_make(&state->memory, &state->buffers[i], LIST, PATCHES))
@@ -139,6 +143,7 @@ static void stop(struct pb_demo_wddm_state *state)
 		pb_vidmm_buffer_free(&state->buffers[i]);
 	pb_vidmm_buffer_free(&state->runaway_buffer);
 	pb_vidmm_stop(&state->memory);
+	pb_trace_keep_end(&state->trace);
 }
 
 static void close_path(struct pb_demo *demo)
@@ -255,7 +260,7 @@ static uint32_t render(struct pb_demo *demo, struct pb_dxgkarg_render *arguments
 	arguments->pPatchLocationListOut = buffer->locations;
 	arguments->DmaBufferPrivateDataSize = buffer->private_size;
 	arguments->DmaSize = state->next_buffer % 3 == 0 ? SMALL_DMA_BYTES : PB_DEMO_DMA_BYTES;
-	(void)pb_ddi_began(&state->os.record, PB_DDI_RENDER, PB_DEMO_3D, PB_DDI_NONE);
+	(void)pb_ddi_began(&state->os.record, PB_DDI_RENDER, PB_DEMO_3D);
 	status = pb_ddi_ended(&state->os.record, call, pb_wddm_render(&state->context, arguments));
 	buffer->dma_end = (uint32_t)((uint8_t *)arguments->pDmaBuffer - buffer->memory.bytes_host);
 	buffer->private_end =
@@ -333,6 +338,18 @@ static bool wait_all(struct pb_demo *demo)
 	return true;
 }
 
+/* ---- the timeline ---- */
+
+static bool keep_trace(struct pb_demo *demo)
+{
+	return pb_trace_keep(&demo->wddm->trace) || fail_with(demo, "a temporary file cannot be written");
+}
+
+static bool read_trace(struct pb_demo *demo, struct pb_trace_data *data)
+{
+	return pb_trace_keep_read(&demo->wddm->trace, &demo->wddm->os.record, data);
+}
+
 /* ---- figures ---- */
 
 static void print_table(struct pb_demo *demo)
@@ -379,6 +396,8 @@ const struct pb_demo_path pb_demo_wddm = {
 	.find = find,
 	.draw = draw,
 	.wait = wait_all,
+	.keep_trace = keep_trace,
+	.read_trace = read_trace,
 	.print_table = print_table,
 	.print_figures = print_figures,
 	.close = close_path,

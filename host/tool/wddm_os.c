@@ -165,7 +165,7 @@ static void notify_interrupt(void *context, const struct pb_dxgkargcb_notify_int
 	const uint32_t id =
 		preemption ? data->DmaPreempted.PreemptionFenceId : data->DmaCompleted.SubmissionFenceId;
 
-	(void)pb_ddi_began(&os->record, preemption ? PB_DDI_PREEMPTED : PB_DDI_COMPLETED, n, id);
+	(void)pb_ddi_began_with(&os->record, preemption ? PB_DDI_PREEMPTED : PB_DDI_COMPLETED, n, id);
 	if ((!preemption && data->InterruptType != PB_DXGK_INTERRUPT_DMA_COMPLETED) || n >= os->node_count) {
 		(void)pb_os_fail(os, "bugcheck 0x119, 0x8: notification %u of node %u",
 				 (unsigned)data->InterruptType, (unsigned)n);
@@ -231,13 +231,13 @@ static void call_miniport(struct pb_os *os, struct pb_os_packet *packet)
 	size_t call;
 
 	if (packet->patch) {
-		call = pb_ddi_began(record, PB_DDI_PATCH, packet->node, fence_id);
+		call = pb_ddi_began_with(record, PB_DDI_PATCH, packet->node, fence_id);
 		os->figures.patched++;
 		if (pb_ddi_ended(record, call, pb_wddm_patch(&os->adapter, &packet->arguments)) !=
 		    PB_STATUS_SUCCESS)
 			(void)pb_os_fail(os, "bugcheck 0x119, 0x3: Patch failed");
 	}
-	call = pb_ddi_began(record, PB_DDI_SUBMIT_COMMAND, packet->node, fence_id);
+	call = pb_ddi_began_with(record, PB_DDI_SUBMIT_COMMAND, packet->node, fence_id);
 	os->figures.submitted++;
 	if (pb_ddi_ended(record, call, pb_wddm_submit_command(&os->adapter, &submit)) != PB_STATUS_SUCCESS)
 		(void)pb_os_fail(os, "bugcheck 0x119, 0x2: SubmitCommand failed");
@@ -252,9 +252,8 @@ static void submit(struct pb_os *os, struct pb_os_node *node)
 		packet->arguments.SubmissionFenceId = node->next_fence++;
 	node->last_submitted = packet->arguments.SubmissionFenceId;
 	packet->reported = false;
-	for (size_t call = packet->built; call < packet->built_behind; call++)
-		pb_ddi_name_fence(&os->record, call, packet->node, packet->arguments.SubmissionFenceId);
-	packet->built_behind = packet->built;
+	pb_ddi_name_built(&os->record, packet->built, packet->built_behind,
+			  packet->arguments.SubmissionFenceId);
 	append(&node->hardware, packet);
 	if (node->hardware.count == 1)
 		node->queried = node->head_since = now(os);
@@ -298,7 +297,7 @@ static void submit_ready(struct pb_os *os, struct pb_os_node *node)
 
 static void interrupt(struct pb_os *os)
 {
-	const size_t call = pb_ddi_began(&os->record, PB_DDI_INTERRUPT, PB_DDI_NONE, PB_DDI_NONE);
+	const size_t call = pb_ddi_began(&os->record, PB_DDI_INTERRUPT, PB_DDI_NONE);
 
 	(void)pb_ddi_ended(&os->record, call, PB_STATUS_SUCCESS);
 	(void)pb_wddm_interrupt(&os->adapter);
@@ -309,7 +308,7 @@ static void run_dpc(struct pb_os *os)
 	if (!os->dpc_queued)
 		return;
 	os->dpc_queued = false;
-	(void)pb_ddi_began(&os->record, PB_DDI_DPC, PB_DDI_NONE, PB_DDI_NONE);
+	(void)pb_ddi_began(&os->record, PB_DDI_DPC, PB_DDI_NONE);
 	pb_wddm_dpc(&os->adapter);
 }
 
@@ -358,7 +357,8 @@ void pb_os_begin_preemption(struct pb_os *os, uint32_t n)
 	struct pb_os_node *node = &os->nodes[n];
 	const struct pb_dxgkarg_preemptcommand preempt = {.PreemptionFenceId = os->next_preemption++,
 							  .NodeOrdinal = n};
-	const size_t call = pb_ddi_began(&os->record, PB_DDI_PREEMPT_COMMAND, n, preempt.PreemptionFenceId);
+	const size_t call =
+		pb_ddi_began_with(&os->record, PB_DDI_PREEMPT_COMMAND, n, preempt.PreemptionFenceId);
 
 	node->preemption.pending = true;
 	node->preemption.fence_id = preempt.PreemptionFenceId;

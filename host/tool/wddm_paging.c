@@ -111,7 +111,7 @@ static bool build(struct pb_vidmm *manager, struct pb_dxgkarg_buildpagingbuffer 
 		operation.DmaSize = paging->memory.bytes - paging->used;
 		operation.pDmaBufferPrivateData = (uint8_t *)paging->private_data + paging->private_used;
 		operation.DmaBufferPrivateDataSize = paging->private_size - paging->private_used;
-		call = pb_ddi_began(record, PB_DDI_BUILD_PAGING_BUFFER, node, PB_DDI_NONE);
+		call = pb_ddi_began(record, PB_DDI_BUILD_PAGING_BUFFER, node);
 		if (paging->used == 0)
 			paging->packet.built = call;
 		status = pb_ddi_ended(record, call,

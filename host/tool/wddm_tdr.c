@@ -19,7 +19,7 @@ static uint64_t now(const struct pb_os *os)
 static void query_fence(struct pb_os *os, uint32_t n)
 {
 	struct pb_dxgkarg_querycurrentfence query = {.NodeOrdinal = n};
-	const size_t call = pb_ddi_began(&os->record, PB_DDI_QUERY_CURRENT_FENCE, n, PB_DDI_NONE);
+	const size_t call = pb_ddi_began(&os->record, PB_DDI_QUERY_CURRENT_FENCE, n);
 	const uint32_t status =
 		pb_ddi_ended(&os->record, call, pb_wddm_query_current_fence(&os->adapter, &query));
 
@@ -34,10 +34,10 @@ static void query_engine(struct pb_os *os, uint32_t n)
 {
 	struct pb_dxgkarg_queryenginestatus status = {.NodeOrdinal = n};
 	struct pb_dxgkarg_querydependentenginegroup group = {.NodeOrdinal = n};
-	size_t call = pb_ddi_began(&os->record, PB_DDI_QUERY_ENGINE_STATUS, n, PB_DDI_NONE);
+	size_t call = pb_ddi_began(&os->record, PB_DDI_QUERY_ENGINE_STATUS, n);
 
 	(void)pb_ddi_ended(&os->record, call, pb_wddm_query_engine_status(&os->adapter, &status));
-	call = pb_ddi_began(&os->record, PB_DDI_QUERY_DEPENDENT_ENGINE_GROUP, n, PB_DDI_NONE);
+	call = pb_ddi_began(&os->record, PB_DDI_QUERY_DEPENDENT_ENGINE_GROUP, n);
 	(void)pb_ddi_ended(&os->record, call, pb_wddm_query_dependent_engine_group(&os->adapter, &group));
 	if (group.DependentNodeOrdinalMask != UINT64_C(1) << n)
 		(void)pb_os_fail(os, "bugcheck 0x119, 0x8: node %u: dependent nodes are not itself alone",
@@ -74,7 +74,7 @@ static bool reset_engine(struct pb_os *os, uint32_t n)
 {
 	struct pb_os_node *node = &os->nodes[n];
 	struct pb_dxgkarg_resetengine reset = {.NodeOrdinal = n};
-	const size_t call = pb_ddi_began(&os->record, PB_DDI_RESET_ENGINE, n, PB_DDI_NONE);
+	const size_t call = pb_ddi_began(&os->record, PB_DDI_RESET_ENGINE, n);
 	uint32_t aborted;
 	bool known;
 
@@ -90,7 +90,7 @@ static bool reset_engine(struct pb_os *os, uint32_t n)
 				  (unsigned)reset.LastAbortedFenceId);
 	if (has_paging(node, aborted))
 		return false;
-	pb_ddi_name_fence(&os->record, call, n, reset.LastAbortedFenceId);
+	pb_ddi_name_fence(&os->record, call, reset.LastAbortedFenceId);
 	pb_os_retire(os, node, aborted, PB_OS_ABORTED);
 	node->last_completed = reset.LastAbortedFenceId;
 	pb_os_recall(os, node);
@@ -100,11 +100,11 @@ static bool reset_engine(struct pb_os *os, uint32_t n)
 
 static void reset_adapter(struct pb_os *os)
 {
-	size_t call = pb_ddi_began(&os->record, PB_DDI_RESET_FROM_TIMEOUT, PB_DDI_NONE, PB_DDI_NONE);
+	size_t call = pb_ddi_began(&os->record, PB_DDI_RESET_FROM_TIMEOUT, PB_DDI_NONE);
 	uint32_t status = pb_ddi_ended(&os->record, call, pb_wddm_reset_from_timeout(&os->adapter));
 
 	if (status == PB_STATUS_SUCCESS) {
-		call = pb_ddi_began(&os->record, PB_DDI_RESTART_FROM_TIMEOUT, PB_DDI_NONE, PB_DDI_NONE);
+		call = pb_ddi_began(&os->record, PB_DDI_RESTART_FROM_TIMEOUT, PB_DDI_NONE);
 		status = pb_ddi_ended(&os->record, call, pb_wddm_restart_from_timeout(&os->adapter));
 	}
 	if (status != PB_STATUS_SUCCESS) {

@@ -64,6 +64,148 @@ static void the_demo_draws_equal_frames_through_the_miniport(void **state)
 	check_frames(direct, wddm);
 }
 
+/* ---- the timeline ---- */
+
+#define FIELDS 14u
+#define NONE   INT64_MIN
+
+/** A row of numbers of the page: null is NONE, a text is skipped. */
+struct row {
+	char name[32]; /**< the text */
+	int64_t fields[FIELDS];
+};
+
+/** Fields of a packet's row and of a call's row, without its name. */
+enum { KIND, LANE, FENCE = 4, PATCH = 9, FEED = 11, END = 13 };
+enum { AT, CALL_LANE, CALL_FENCE };
+#define COMPLETED_KINDS 3 /* render, present, paging */
+
+/* Reads one row. @return behind the row; NULL: there is none */
+static const char *read_row(const char *text, struct row *row)
+{
+	uint32_t count = 0;
+
+	memset(row, 0, sizeof(*row));
+	if (*text != '[')
+		return NULL;
+	for (text++; *text != ']' && count < FIELDS;) {
+		char *end;
+
+		if (*text == '"') {
+			const size_t length = strcspn(text + 1, "\"");
+
+			assert_true(length < sizeof(row->name));
+			memcpy(row->name, text + 1, length);
+			text += length + 2;
+		} else if (memcmp(text, "null", 4) == 0) {
+			row->fields[count++] = NONE;
+			text += 4;
+		} else {
+			row->fields[count++] = strtoll(text, &end, 10);
+			assert_ptr_not_equal(end, text);
+			text = end;
+		}
+		text += *text == ',' ? 1 : 0;
+	}
+	assert_int_equal(*text, ']');
+	return text + strspn(text + 1, ",\n") + 1;
+}
+
+/* Reads a list of the page's data. @return number of rows */
+static size_t read_rows(const char *page, const char *list, struct row *rows, size_t most)
+{
+	const char *text = strstr(page, list);
+	size_t count = 0;
+
+	assert_non_null(text);
+	for (text += strlen(list); (text = read_row(text, &rows[count])) != NULL; count++)
+		assert_true(count + 1 < most);
+	return count;
+}
+
+static const struct row *find_call(const struct row *calls, size_t count, const char *name,
+				   const struct row *packet)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(calls[i].name, name) == 0 && calls[i].fields[CALL_LANE] == packet->fields[LANE] &&
+		    calls[i].fields[CALL_FENCE] == packet->fields[FENCE])
+			return &calls[i];
+	}
+	return NULL;
+}
+
+/* @return time of a packet's call */
+static int64_t time_of(const struct row *calls, size_t count, const char *name, const struct row *packet)
+{
+	const struct row *call = find_call(calls, count, name, packet);
+
+	if (call == NULL)
+		fail_msg("fence 0x%llx of lane %lld has no call %s", (long long)packet->fields[FENCE],
+			 (long long)packet->fields[LANE], name);
+	return call != NULL ? call->fields[AT] : NONE;
+}
+
+/*
+ * What the host does for a packet is before what the card does, and what it learns is behind.
+ * @return whether a call has built it: a buffer that was split is built once, which its first part has
+ */
+static bool check_packet(const struct row *calls, size_t count, const struct row *packet)
+{
+	const bool paging = packet->fields[KIND] == 2;
+	const struct row *built = find_call(calls, count, paging ? "BuildPagingBuffer" : "Render", packet);
+	const int64_t submitted = time_of(calls, count, "SubmitCommand", packet);
+
+	assert_true(built == NULL || built->fields[AT] <= submitted);
+	assert_true(packet->fields[FEED] == NONE || submitted <= packet->fields[FEED]);
+	assert_true(time_of(calls, count, "DMA_COMPLETED", packet) >= packet->fields[END]);
+	if (packet->fields[PATCH] != NONE)
+		assert_true(time_of(calls, count, "Patch", packet) <= packet->fields[PATCH]);
+	return built != NULL;
+}
+
+static void check_calls(const char *page)
+{
+	static struct row packets[1000], calls[10000];
+	static const char *const once[] = {"QueryEngineStatus", "QueryDependentEngineGroup", "ResetEngine"};
+	const size_t packet_count = read_rows(page, "\"packets\":[\n", packets, 1000);
+	const size_t call_count = read_rows(page, "\"calls\":[\n", calls, 10000);
+	size_t completed = 0, built = 0;
+
+	for (size_t i = 0; i < packet_count; i++) {
+		if (packets[i].fields[KIND] >= COMPLETED_KINDS)
+			continue;
+		completed++;
+		built += check_packet(calls, call_count, &packets[i]) ? 1u : 0u;
+	}
+	assert_true(completed > 60);
+	/* Some were split. */
+	assert_true(built < completed && built > completed / 5 * 4);
+	for (size_t o = 0; o < sizeof(once) / sizeof(once[0]); o++) {
+		size_t count = 0;
+
+		for (size_t i = 0; i < call_count; i++)
+			count += strcmp(calls[i].name, once[o]) == 0 ? 1u : 0u;
+		assert_int_equal(count, 1);
+	}
+}
+
+/* Each call stands on the clock of the card's own records, with the fence id of its packet. */
+static void ddi_calls_stand_beside_their_packets(void **state)
+{
+	static struct e2e_output output;
+	char folder[E2E_PATH_BYTES], path[2 * E2E_PATH_BYTES];
+	size_t bytes;
+	uint8_t *page;
+
+	(void)state;
+	e2e_path(folder, "wddm");
+	draw(&output, folder, "--wddm");
+	snprintf(path, sizeof(path), "%s/timeline.html", folder);
+	page = e2e_read_file(path, &bytes);
+	check_calls((const char *)page);
+	free(page);
+}
+
 /* Without Patch the first packet whose allocations have moved since Render faults. */
 static void the_demo_fails_without_patch(void **state)
 {
@@ -102,6 +244,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		e2e_test(the_demo_draws_equal_frames_through_the_miniport),
+		e2e_test(ddi_calls_stand_beside_their_packets),
 		e2e_test(the_demo_fails_without_patch),
 		e2e_test(wrong_arguments_are_refused),
 	};
