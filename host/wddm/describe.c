@@ -77,6 +77,15 @@ static size_t aperture_bytes(const struct pb_wddm_config *config)
 
 /* ---- QueryAdapterInfo ---- */
 
+/** What Present and RenderKm refuse. Vista has one of the bits; the others are reserved there. */
+static uint32_t presentation_caps(uint32_t version)
+{
+	if (version < PB_DXGKDDI_WIN7)
+		return PB_DXGK_PRESENT_NO_OVERLAP;
+	return PB_DXGK_PRESENT_NO_OVERLAP | PB_DXGK_PRESENT_NO_SAME_BITMAP | PB_DXGK_PRESENT_NO_OVERLAPPED |
+	       PB_DXGK_PRESENT_NO_OVERLAPPED_BIT_BLT;
+}
+
 static uint32_t driver_caps(const struct pb_wddm_config *config,
 			    const struct pb_dxgkarg_queryadapterinfo *query)
 {
@@ -87,6 +96,7 @@ static uint32_t driver_caps(const struct pb_wddm_config *config,
 		.HighestAcceptableAddress = system->os_base + system->size - 1,
 		.MaxAllocationListSlotId = PB_RENDER_SLOT_VERTICES,
 		.ApertureSegmentCommitLimit = aperture_bytes(config),
+		.PresentationCaps = presentation_caps(config->interface_version),
 		.FlipCaps = win8 ? PB_DXGK_FLIP_ON_VSYNC_MMIO : 0,
 		.SchedulingCaps = PB_DXGK_SCHEDULE_MULTI_ENGINE | (win8 ? PB_DXGK_SCHEDULE_PREEMPTION : 0),
 		.MemoryManagementCaps = {0, config->paging_node},

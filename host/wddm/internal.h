@@ -7,6 +7,7 @@
 #define PB_HOST_WDDM_INTERNAL_H
 
 #include "host/internal.h"
+#include "patchbay/render.h"
 #include "patchbay/wddm/ddi_paging.h"
 #include "patchbay/wddm/wddm.h"
 
@@ -77,6 +78,40 @@ static inline uint64_t pb_wddm_block_bytes(uint64_t allocation_count, uint64_t p
 	return PB_WDDM_BLOCK_HEAD_BYTES + allocation_count * sizeof(struct pb_allocation) +
 	       patch_count * sizeof(struct pb_patch_location);
 }
+
+/** Whether a rectangle begins at 0 or behind, and does not end before it begins. It may be empty. */
+static inline bool pb_wddm_rect_valid(const struct pb_rect *rect)
+{
+	return rect->left >= 0 && rect->top >= 0 && rect->left <= rect->right && rect->top <= rect->bottom;
+}
+
+/** Whether a part is a rectangle, empty or not, that lies in a whole. */
+static inline bool pb_wddm_rect_inside(const struct pb_rect *part, const struct pb_rect *whole)
+{
+	return part->left >= whole->left && part->top >= whole->top && part->right <= whole->right &&
+	       part->bottom <= whole->bottom && part->left <= part->right && part->top <= part->bottom;
+}
+
+/** Whether two valid rectangles have the same size. */
+static inline bool pb_wddm_rects_match(const struct pb_rect *a, const struct pb_rect *b)
+{
+	return a->right - a->left == b->right - b->left && a->bottom - a->top == b->bottom - b->top;
+}
+
+/** Whether two valid rectangles of one surface have a pixel in common. */
+static inline bool pb_wddm_rects_overlap(const struct pb_rect *a, const struct pb_rect *b)
+{
+	return a->left < b->right && b->left < a->right && a->top < b->bottom && b->top < a->bottom;
+}
+
+/**
+ * Translates the kernel's drawing commands of RenderKm from part number render->MultipassOffset on, as far as outputs and
+ * staging memory have room.
+ * @param arguments as for pb_render_km(), without commands; out: multipass_offset is the number of parts done
+ * @return as pb_render_km()
+ */
+enum pb_render_status pb_wddm_translate_gdi(struct pb_render_arguments *arguments,
+					    const struct pb_dxgkarg_render *render);
 
 /**
  * Writes the addresses of a paging buffer's page lists, which depend on where the buffer lies.

@@ -34,6 +34,7 @@
 #include "patchbay/queue.h"
 #include "patchbay/wddm/ddi.h"
 #include "patchbay/wddm/ddi_adapter.h"
+#include "patchbay/wddm/ddi_gdi.h"
 #include "patchbay/wddm/ddi_paging.h"
 
 /** Largest number of nodes of an adapter. */
@@ -281,10 +282,15 @@ uint32_t pb_wddm_collect_dbg_info(const struct pb_wddm_adapter *adapter,
  * @return an NTSTATUS of PB_RENDER_STATUSES, or PB_STATUS_GPU_EXCEPTION_ON_DEVICE: the context or the adapter is lost
  */
 uint32_t pb_wddm_render(struct pb_wddm_context *context, struct pb_dxgkarg_render *render);
-/** DxgkDdiRenderKm: as pb_wddm_render(), for commands of the kernel. */
+/**
+ * DxgkDdiRenderKm: translates drawing commands of the kernel (struct pb_dxgk_renderkm_command). Each call checks the whole
+ * command buffer. The context's staging memory must be that of a command buffer of 56 bytes or more.
+ * @retval PB_STATUS_INVALID_PARAMETER a command that engines cannot do, or one that breaks a rule; nothing was written
+ * @return else as pb_wddm_render(), but neither PRIVILEGED_INSTRUCTION nor ILLEGAL_INSTRUCTION
+ */
 uint32_t pb_wddm_render_km(struct pb_wddm_context *context, struct pb_dxgkarg_render *render);
 /**
- * DxgkDdiPresent, for blits without scaling. Each sub-rectangle becomes a DMA buffer of its own: all calls but that for
+ * DxgkDdiPresent, for colour fills, and for blits without scaling that do not overlap themselves. Each sub-rectangle becomes a DMA buffer of its own: all calls but that for
  * the last sub-rectangle return PB_STATUS_INSUFFICIENT_DMA_BUFFER.
  * @return as pb_wddm_render()
  */
