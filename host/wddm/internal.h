@@ -115,12 +115,14 @@ enum pb_render_status pb_wddm_translate_gdi(struct pb_render_arguments *argument
 
 /**
  * Writes the addresses of a paging buffer's page lists, which depend on where the buffer lies.
+ * @param packets the bytes submitted, in the memory that the channel's link maps
  * @param gpu_address of the first byte submitted
  * @param bytes submitted
  * @param records what BuildPagingBuffer left in the private data for these bytes
  * @param size of the records
  * @return false: the records do not describe such a buffer
  */
-bool pb_wddm_paging_fix(uint64_t gpu_address, uint32_t bytes, const uint8_t *records, uint32_t size);
+bool pb_wddm_paging_fix(uint8_t *packets, uint64_t gpu_address, uint32_t bytes, const uint8_t *records,
+			uint32_t size);
 
 #endif

@@ -299,16 +299,19 @@ static bool prepare_paging(const struct pb_wddm_adapter *adapter,
 	const uint32_t bytes = submit->DmaBufferSubmissionEndOffset - start;
 	const uint32_t first = submit->DmaBufferPrivateDataSubmissionStartOffset;
 	const uint32_t behind = submit->DmaBufferPrivateDataSubmissionEndOffset;
-	uint64_t gpu_address;
+	const struct pb_segment *system = adapter->config.segments[PB_SEGMENT_SYSTEM];
+	const uint64_t offset = submit->DmaBufferPhysicalAddress + start - system->request.os_base;
 
 	if (bytes == 0)
 		return true;
+	/* The mapping that BuildPagingBuffer wrote through may have ended: the link's own mapping of segment 0 is used. */
 	return submit->pDmaBufferPrivateData != NULL && first <= behind &&
 	       behind <= submit->DmaBufferPrivateDataSize &&
-	       pb_wddm_gpu_address(adapter, submit->DmaBufferSegmentId,
-				   submit->DmaBufferPhysicalAddress + start, bytes, &gpu_address) &&
-	       pb_wddm_paging_fix(gpu_address, bytes, (const uint8_t *)submit->pDmaBufferPrivateData + first,
-				  behind - first);
+	       submit->DmaBufferSegmentId == PB_SEGMENT_SYSTEM && offset % sizeof(uint32_t) == 0 &&
+	       bytes <= system->request.backing_bytes && offset <= system->request.backing_bytes - bytes &&
+	       pb_wddm_paging_fix(pb_at(system->channel->link, system->memory_offset + (uint32_t)offset),
+				  system->request.gpu_base + offset, bytes,
+				  (const uint8_t *)submit->pDmaBufferPrivateData + first, behind - first);
 }
 
 static enum pb_error submit_to(struct pb_wddm_adapter *adapter, uint32_t n,

@@ -57,6 +57,15 @@ static enum pb_error check_alive(struct pb_wddm_adapter *adapter, uint32_t n)
 }
 
 /**
+ * Returns how many submissions a preemption returned that had not begun. One that had begun has changed memory, and must
+ * not run again from its beginning: it counts as aborted.
+ */
+static uint32_t untouched(const struct pb_preempt *preempt)
+{
+	return preempt->started ? preempt->returned - 1u : preempt->returned;
+}
+
+/**
  * Resets a node and releases it.
  * @param done out: number behind the last submission completed or aborted; later ones were returned
  */
@@ -78,7 +87,7 @@ static enum pb_error clear(struct pb_wddm_adapter *adapter, uint32_t n, uint32_t
 		error = PB_ERROR_OK;
 	}
 	if (error == PB_ERROR_OK && node->preemption.begun && preempt->completed == *done)
-		*done -= preempt->returned;
+		*done -= untouched(preempt);
 	if (error == PB_ERROR_OK)
 		error = pb_node_release(adapter->config.channel, n);
 	return error == PB_ERROR_OK ? check_alive(adapter, n) : error;

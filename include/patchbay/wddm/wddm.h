@@ -38,7 +38,7 @@
 #include "patchbay/wddm/ddi_paging.h"
 
 /** Largest number of nodes of an adapter. */
-#define PB_WDDM_NODES 2u
+#define PB_WDDM_NODES 4u
 /** Largest RequiredDmaQueueEntry: submissions of a node that have not completed. */
 #define PB_WDDM_PACKETS 64u
 /** Id of a segment that the adapter creates for itself: no engine reaches its addresses. The OS must not know it. */
