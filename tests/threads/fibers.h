@@ -37,7 +37,7 @@ struct pb_fiber_lock {
 	struct pb_lock lock; /**< first, so that one pointer is both */
 	const char *name;    /**< for messages */
 	enum pb_fiber_lock_kind kind;
-	bool removed;    /**< planted fault: it keeps nobody away */
+	bool removed;    /**< planted fault: it keeps no thread away */
 	uint32_t holder; /**< fiber plus 1; 0: free */
 };
 

@@ -8,14 +8,10 @@
 #include <string.h>
 
 #include "hal/engine/packets.h"
-#include "patchbay/patchbay.h"
 #include "tests/threads/card.h"
-#include "tests/threads/fibers.h"
+#include "tests/threads/library_world.h"
 
-#define THREADS      4u
-#define QUEUES       2u
-#define ENTRIES      64u /**< more than a schedule submits: the history holds all */
-#define CALLS        7u  /**< of a thread */
+#define CALLS        7u /**< of a thread */
 #define SYSTEM_BYTES 0x40000u
 #define SYSTEM_OS    UINT64_C(0x10000000)
 #define SYSTEM_GPU   UINT64_C(0x40000000)
@@ -27,35 +23,7 @@
 #define BUSY_BYTES   (PB_PACKET_BUSY_WORDS * 4u)
 #define BLOCK_BYTES  256u
 
-/** What a thread did; only the thread writes it, and the judge reads it when all have returned. */
-struct thread {
-	uint32_t submitted[QUEUES]; /**< submissions that succeeded */
-	uint32_t events;            /**< consumed */
-	uint32_t failures;          /**< events that report a failed submission */
-};
-
-/** What the interrupt routine has seen of a queue. */
-struct watch {
-	uint32_t completed;
-	uint64_t timeline;
-	uint32_t preemptions;
-};
-
-static struct {
-	struct pb_fiber_lock commands, kicks, events, queue[QUEUES], memory, stops[QUEUES];
-	struct pb_channel_locks locks;
-	struct pb_channel channel;
-	struct pb_channel admin;
-	struct pb_segment system;
-	struct pb_memory buffer;
-	struct pb_queue queues[QUEUES];
-	struct pb_descriptor history[QUEUES][ENTRIES];
-	uint32_t context, bad_context;
-	struct thread threads[PB_FIBERS];
-	struct watch watches[QUEUES];
-	bool closes; /**< the admin closes the channel during this schedule */
-	const char *removed;
-} world;
+static struct pb_library world;
 
 /** Locks by name: the planted faults. */
 static const struct {
@@ -101,20 +69,19 @@ static bool good(enum pb_error error, const char *what)
 
 /* ---- submissions ---- */
 
-/** Names a submission: its thread, its queue, and its number among those of this thread and queue. */
-static uint32_t fence_id(uint32_t thread, uint32_t queue, uint32_t number)
+uint32_t pb_library_fence_id(uint32_t thread, uint32_t queue, uint32_t number)
 {
 	return 0x10000u * (thread + 1u) + 0x1000u * queue + number;
 }
 
 static void submit(uint32_t self, uint32_t q)
 {
-	struct thread *thread = &world.threads[self];
+	struct pb_library_thread *thread = &world.threads[self];
 	const uint32_t lists = (uint32_t)world.buffer.os_address + LISTS_AT;
 	const bool bad = pb_fiber_choose(8) == 0;
 	struct pb_descriptor descriptor = {
 		.context = bad ? world.bad_context : world.context,
-		.fence_id = fence_id(self, q, thread->submitted[q]),
+		.fence_id = pb_library_fence_id(self, q, thread->submitted[q]),
 		.dma_address_low = (uint32_t)world.buffer.os_address,
 		.dma_segment = PB_SEGMENT_SYSTEM,
 		.dma_size = BUFFER_BYTES,
@@ -183,17 +150,17 @@ static void query(uint32_t self, uint32_t q)
 /** Two commands at once, finished in the other order. */
 static void two_commands(uint32_t self, uint32_t q)
 {
-	uint32_t tags[QUEUES], results[PB_REPLY_RESULTS];
+	uint32_t tags[PB_LIBRARY_QUEUES], results[PB_REPLY_RESULTS];
 
 	(void)self;
 	(void)q;
-	for (uint32_t i = 0; i < QUEUES; i++) {
+	for (uint32_t i = 0; i < PB_LIBRARY_QUEUES; i++) {
 		const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {PB_QUERY_QUEUE, world.queues[i].handle};
 
 		if (!good(pb_channel_begin(&world.channel, PB_COMMAND_QUERY, arguments, &tags[i]), "a begin"))
 			return;
 	}
-	for (uint32_t i = QUEUES; i-- > 0;) {
+	for (uint32_t i = PB_LIBRARY_QUEUES; i-- > 0;) {
 		enum pb_error error;
 
 		while ((error = pb_channel_finish(&world.channel, tags[i], results)) == PB_ERROR_TIMEOUT)
@@ -213,7 +180,7 @@ static void moderate(uint32_t self, uint32_t q)
 
 /* ---- memory ---- */
 
-/** Memory that nobody else has meanwhile. */
+/** Memory that no other thread has meanwhile. */
 static void use_memory(uint32_t self, uint32_t q)
 {
 	struct pb_memory memory;
@@ -300,9 +267,9 @@ static void close_channel(uint32_t self, uint32_t q)
 
 /* ---- the interrupt routine, and a thread that polls as it does ---- */
 
-static void read_events(uint32_t self)
+void pb_library_read_events(uint32_t self)
 {
-	struct thread *thread = &world.threads[self];
+	struct pb_library_thread *thread = &world.threads[self];
 	struct pb_event event;
 
 	while (pb_channel_event(&world.channel, &event)) {
@@ -316,14 +283,14 @@ static void read_events(uint32_t self)
 static void poll_events(uint32_t self, uint32_t q)
 {
 	(void)q;
-	read_events(self);
+	pb_library_read_events(self);
 }
 
 /** The order of completions: neither the count nor the timeline goes back, and the record has the count's fence. */
 static void interrupt_of_queue(uint32_t q)
 {
 	struct pb_queue *queue = &world.queues[q];
-	struct watch *watch = &world.watches[q];
+	struct pb_library_watch *watch = &world.watches[q];
 	struct pb_preempt last;
 	struct pb_fence fence;
 	uint32_t completed;
@@ -335,7 +302,7 @@ static void interrupt_of_queue(uint32_t q)
 	if ((int32_t)(completed - watch->completed) < 0 || (int32_t)(fence.completed - completed) < 0 ||
 	    fence.timeline < watch->timeline || last.count < watch->preemptions)
 		pb_fibers_fail("queue %u goes back", q);
-	*watch = (struct watch){fence.completed, fence.timeline, last.count};
+	*watch = (struct pb_library_watch){fence.completed, fence.timeline, last.count};
 	/* The newest fence is that of a submission before the count. */
 	for (uint32_t i = fence.completed; fence.valid; i--) {
 		if (i == 0)
@@ -349,9 +316,9 @@ static void interrupt(void)
 {
 	while (pb_fibers_running() > 1) {
 		if (pb_threads_interrupt()) {
-			for (uint32_t q = 0; q < QUEUES; q++)
+			for (uint32_t q = 0; q < PB_LIBRARY_QUEUES; q++)
 				interrupt_of_queue(q);
-			read_events(PB_FIBER_INTERRUPT);
+			pb_library_read_events(PB_FIBER_INTERRUPT);
 		}
 		pb_fiber_wait();
 	}
@@ -375,11 +342,11 @@ static void run(uint32_t self)
 	for (uint32_t i = 0; i < CALLS; i++) {
 		const uint32_t call = pb_fiber_choose(sizeof(calls) / sizeof(calls[0]));
 
-		calls[call](self, pb_fiber_choose(QUEUES));
+		calls[call](self, pb_fiber_choose(PB_LIBRARY_QUEUES));
 	}
 }
 
-static void must(enum pb_error error, const char *what)
+void pb_library_must(enum pb_error error, const char *what)
 {
 	if (error != PB_ERROR_OK)
 		pb_fibers_fail("%s: %s", what, pb_error_name(error));
@@ -404,22 +371,25 @@ static void open_channel(void)
 	const struct pb_segment_request system = {PB_SEGMENT_SYSTEM, SYSTEM_OS,    SYSTEM_GPU,
 						  SYSTEM_BYTES,      SYSTEM_BYTES, PB_SEGMENT_LINEAR};
 
-	must(pb_channel_attach(&world.channel, pb_threads_link(1, &world.locks), PATIENCE_US), "attach");
-	must(pb_segment_create(&world.system, &world.channel, &system), "segment");
-	must(pb_memory_allocate(&world.system, BUFFER_BYTES, BUFFER_BYTES, &world.buffer), "buffer");
-	must(pb_context_create(&world.channel, &world.context), "context");
-	must(pb_context_create(&world.channel, &world.bad_context), "context");
-	for (uint32_t q = 0; q < QUEUES; q++) {
+	pb_library_must(pb_channel_attach(&world.channel, pb_threads_link(1, &world.locks), PATIENCE_US),
+			"attach");
+	pb_library_must(pb_segment_create(&world.system, &world.channel, &system), "segment");
+	pb_library_must(pb_memory_allocate(&world.system, BUFFER_BYTES, BUFFER_BYTES, &world.buffer),
+			"buffer");
+	pb_library_must(pb_context_create(&world.channel, &world.context), "context");
+	pb_library_must(pb_context_create(&world.channel, &world.bad_context), "context");
+	for (uint32_t q = 0; q < PB_LIBRARY_QUEUES; q++) {
 		const struct pb_queue_request request = {
 			.node = q,
-			.entries = ENTRIES,
+			.entries = PB_LIBRARY_ENTRIES,
 			.priority = PB_PRIORITY_NORMAL,
 			.history = world.history[q],
 			.lock = &world.queue[q].lock,
 		};
 
-		must(pb_queue_create_with(&world.queues[q], &world.channel, &world.system, &request),
-		     "queue");
+		pb_library_must(
+			pb_queue_create_with(&world.queues[q], &world.channel, &world.system, &request),
+			"queue");
 	}
 }
 
@@ -435,115 +405,18 @@ static void prepare(void)
 	}
 	world.locks = (struct pb_channel_locks){&world.commands.lock, &world.kicks.lock, &world.events.lock};
 	pb_threads_card();
-	must(pb_channel_attach(&world.admin, pb_threads_link(PB_CHANNEL_ADMIN, NULL), PATIENCE_US), "admin");
+	pb_library_must(pb_channel_attach(&world.admin, pb_threads_link(PB_CHANNEL_ADMIN, NULL), PATIENCE_US),
+			"admin");
 	open_channel();
 	write_buffer();
 }
 
-/* ---- the judge ---- */
-
-/** Each submission that a thread made is in the ring once, in the thread's order, and nothing else is. */
-static void judge_ring(uint32_t q)
-{
-	uint32_t next[THREADS] = {0};
-	uint32_t sum = 0;
-
-	for (uint32_t i = 0; i < world.queues[q].put; i++) {
-		const uint32_t id = world.history[q][i].fence_id;
-		const uint32_t thread = id / 0x10000u - 1u;
-
-		if (thread >= THREADS || id != fence_id(thread, q, next[thread]))
-			pb_fibers_fail("queue %u: entry %u has fence 0x%x", q, i, id);
-		next[thread]++;
-	}
-	for (uint32_t t = 0; t < THREADS; t++) {
-		sum += world.threads[t].submitted[q];
-		if (next[t] != world.threads[t].submitted[q])
-			pb_fibers_fail("queue %u: %u submissions of thread %u, not %u", q, next[t], t,
-				       world.threads[t].submitted[q]);
-	}
-	if (sum != world.queues[q].put)
-		pb_fibers_fail("queue %u: put index %u after %u submissions", q, world.queues[q].put, sum);
-}
-
-/** All submissions complete, or were returned. */
-static void judge_completions(uint32_t q)
-{
-	struct pb_queue *queue = &world.queues[q];
-	const uint64_t deadline = world.channel.link->ops->now(world.channel.link) + PATIENCE_US;
-	struct pb_fence fence;
-
-	for (;;) {
-		must(pb_queue_fence(queue, &fence), "the last fence");
-		if (fence.completed == queue->put)
-			break;
-		if (world.channel.link->ops->now(world.channel.link) > deadline)
-			pb_fibers_fail("queue %u: %u of %u end", q, fence.completed, queue->put);
-		(void)world.channel.link->ops->wait(world.channel.link, 1000);
-	}
-	if (fence.timeline > queue->timeline)
-		pb_fibers_fail("queue %u: timeline %llu of %llu", q, (unsigned long long)fence.timeline,
-			       (unsigned long long)queue->timeline);
-}
-
-/** What the submissions of a closed channel became: each that did not complete is handed out once. */
-static void judge_unfinished(uint32_t q)
-{
-	struct pb_queue *queue = &world.queues[q];
-	struct pb_descriptor descriptor;
-	uint32_t completed = queue->completed;
-
-	while (pb_queue_unfinished(queue, &descriptor) != PB_ERROR_OK) {
-		if (descriptor.fence_id != world.history[q][completed++].fence_id)
-			pb_fibers_fail("queue %u: fence 0x%x is handed out", q, descriptor.fence_id);
-	}
-	if (pb_channel_check(&world.channel, NULL) != PB_ERROR_OK && completed != queue->put)
-		pb_fibers_fail("queue %u: %u of %u are accounted for", q, completed, queue->put);
-}
-
-static void judge_rings(void)
-{
-	const struct pb_channel *channel = &world.channel;
-	uint32_t submitted = 0, events = 0, failures = 0;
-
-	for (uint32_t t = 0; t < PB_FIBERS; t++) {
-		submitted += world.threads[t].submitted[0] + world.threads[t].submitted[1];
-		events += world.threads[t].events;
-		failures += world.threads[t].failures;
-	}
-	if (channel->kick_put + channel->rescan != submitted)
-		pb_fibers_fail("%u kicks of %u submissions", channel->kick_put + channel->rescan, submitted);
-	if (events != channel->event_get)
-		pb_fibers_fail("%u events are read, %u were taken", events, channel->event_get);
-	if (failures > submitted)
-		pb_fibers_fail("%u failures of %u submissions", failures, submitted);
-	for (uint32_t i = 0; i < PB_COMMANDS_PENDING; i++) {
-		if (channel->pending[i].state != PB_PENDING_FREE)
-			pb_fibers_fail("a command has no end");
-	}
-	if (channel->control_put != channel->reply_get)
-		pb_fibers_fail("%u commands, %u replies", channel->control_put, channel->reply_get);
-}
-
 void pb_library_schedule(uint64_t seed)
 {
-	bool open;
-
 	prepare();
 	world.closes = seed % 16u == 0;
 	pb_fibers_run(seed, run, pb_threads_step);
-	open = pb_channel_check(&world.channel, NULL) == PB_ERROR_OK;
-	for (uint32_t q = 0; q < QUEUES; q++) {
-		judge_ring(q);
-		if (open)
-			judge_completions(q);
-		else
-			judge_unfinished(q);
-	}
-	if (open) {
-		read_events(0);
-		judge_rings();
-	}
+	pb_library_judge(&world);
 	(void)pb_channel_detach(&world.channel);
-	must(pb_channel_detach(&world.admin), "detach of the admin");
+	pb_library_must(pb_channel_detach(&world.admin), "detach of the admin");
 }

@@ -11,7 +11,7 @@
 
 /** Runs the schedule of a seed. Ends the process if a rule is broken. */
 void pb_library_schedule(uint64_t seed);
-/** Plants a fault: a lock that keeps nobody away. @return false: there is no lock of that name */
+/** Plants a fault: a lock that keeps no thread away. @return false: there is no lock of that name */
 bool pb_library_remove(const char *name);
 
 #endif
