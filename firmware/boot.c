@@ -35,7 +35,7 @@ static uint32_t node_kinds(const struct pb_firmware_config *config)
 #define COUNT_CAPABILITY(name, key, meaning) +1
 #define CAPABILITIES                         (0u PB_CAPABILITIES(COUNT_CAPABILITY))
 
-PB_STATIC_ASSERT((uint32_t)PB_CAPABILITY_POOL_BYTES_MIN == CAPABILITIES, "keys without a hole");
+PB_STATIC_ASSERT((uint32_t)PB_CAPABILITY_WAKES_MIN == CAPABILITIES, "keys without a hole");
 
 /** Those that are the same in each boot; 0: the others, which write_capabilities() computes. By key. */
 static const uint32_t fixed[CAPABILITIES + 1u] = {
@@ -62,6 +62,8 @@ static const uint32_t fixed[CAPABILITIES + 1u] = {
 	[PB_CAPABILITY_CONTEXTS_MIN] = PB_CORE_QUOTA_MINIMUM(PB_LIMIT_CONTEXTS),
 	[PB_CAPABILITY_SEGMENTS_MIN] = PB_CORE_QUOTA_MINIMUM(PB_LIMIT_SEGMENTS_TOTAL),
 	[PB_CAPABILITY_FORMATS_MIN] = PB_CORE_QUOTA_MINIMUM(PB_LIMIT_FORMATS_TOTAL),
+	[PB_CAPABILITY_STOPS_MIN] = PB_CORE_QUOTA_MINIMUM(PB_LIMIT_STOPS),
+	[PB_CAPABILITY_WAKES_MIN] = PB_QUOTA_WAKES_MIN,
 };
 
 static void write_capabilities(struct pb_firmware *firmware)

@@ -50,6 +50,8 @@ static void check_capabilities(const cJSON *object)
 		{"SEGMENTS_MIN", 5},
 		{"FORMATS_MIN", 3},
 		{"POOL_BYTES_MIN", 111 * 4096},
+		{"STOPS_MIN", 1},
+		{"WAKES_MIN", 1},
 	};
 	const cJSON *capabilities = cJSON_GetObjectItemCaseSensitive(object, "capabilities");
 

@@ -142,6 +142,8 @@ static const struct number frozen_capabilities[] = {
 	{29, "SEGMENTS_MIN"},
 	{30, "FORMATS_MIN"},
 	{31, "POOL_BYTES_MIN"},
+	{32, "STOPS_MIN"},
+	{33, "WAKES_MIN"},
 };
 
 static const struct number frozen_commands[] = {
