@@ -322,8 +322,8 @@ uint32_t pb_wddm_collect_dbg_info(const struct pb_wddm_adapter *adapter,
 		.magic = PB_WDDM_DEBUG_MAGIC,
 		.bytes = sizeof(debug),
 		.reason = collect->Reason,
-		.error = adapter->error,
-		.dropped = adapter->events_dropped,
+		.error = pb_wddm_get(&adapter->error),
+		.dropped = pb_wddm_get(&adapter->events_dropped),
 	};
 	const size_t bytes = collect->BufferSize < sizeof(debug) ? collect->BufferSize : sizeof(debug);
 
@@ -331,10 +331,10 @@ uint32_t pb_wddm_collect_dbg_info(const struct pb_wddm_adapter *adapter,
 		const struct pb_wddm_node *node = &adapter->nodes[n];
 
 		debug.nodes[n] = (struct pb_wddm_debug_node){
-			.submitted = node->submitted,
-			.reported = node->reported,
-			.current_fence = node->current_fence,
-			.submitted_fence = node->submitted_fence,
+			.submitted = pb_wddm_get(&node->submitted),
+			.reported = pb_wddm_get(&node->reported),
+			.current_fence = pb_wddm_get(&node->current_fence),
+			.submitted_fence = pb_wddm_get(&node->submitted_fence),
 		};
 	}
 	/* Without a readable record it is 0. */

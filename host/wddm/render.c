@@ -153,7 +153,7 @@ static uint32_t render_with(struct pb_wddm_context *context, struct pb_dxgkarg_r
 	};
 	uint32_t status;
 
-	if (context->lost || context->adapter->error != PB_ERROR_OK)
+	if (pb_wddm_is_lost(context))
 		return PB_STATUS_GPU_EXCEPTION_ON_DEVICE;
 	status = stage(context, render, &arguments);
 	if (status != PB_STATUS_SUCCESS)
@@ -262,7 +262,7 @@ uint32_t pb_wddm_present(struct pb_wddm_context *context, struct pb_dxgkarg_pres
 	struct pb_rect part;
 	uint32_t status;
 
-	if (context->lost || context->adapter->error != PB_ERROR_OK)
+	if (pb_wddm_is_lost(context))
 		return PB_STATUS_GPU_EXCEPTION_ON_DEVICE;
 	if (present->pDmaBuffer == NULL || !part_of(present, &part))
 		return pb_render_ntstatus(PB_RENDER_INVALID_PARAMETER);
