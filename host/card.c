@@ -7,9 +7,9 @@
 /* Largest capability table accepted, in entries: bounds the time to read a damaged one. */
 #define CAPABILITY_COUNT_LIMIT 256u
 
-#define CAPABILITY_BIT(name, key, meaning) | UINT32_C(1) << (key)
+#define CAPABILITY_BIT(name, key, meaning) | UINT64_C(1) << (key)
 /* One bit for each capability key that the library knows. */
-static const uint32_t known_capabilities = 0 PB_CAPABILITIES(CAPABILITY_BIT);
+static const uint64_t known_capabilities = 0 PB_CAPABILITIES(CAPABILITY_BIT);
 
 static void read_capabilities(const struct pb_capability *table, uint32_t count, struct pb_card_info *info)
 {

@@ -15,13 +15,15 @@ uint32_t pb_core_aperture_clear(const struct pb_firmware *firmware, const struct
 	return at + count;
 }
 
-/** Whether a whole page lies in the backing of a linear segment of the channel. */
+/** Whether a whole page lies in the backing of a segment of the channel. */
 static bool page_is_the_channels(const struct pb_firmware *firmware, uint32_t channel, uint32_t page)
 {
 	const struct pb_core_segment *segment =
 		&firmware->segments.at[pb_core_pool_owner(&firmware->pool, page)];
 	const uint32_t offset = page - segment->memory_offset;
 
+	if (page - firmware->config->host.offset < firmware->config->host.bytes)
+		return page % PB_PAGE_BYTES == 0 && pb_core_segment_has_host_page(firmware, channel, page);
 	return segment->channel == channel && offset % PB_PAGE_BYTES == 0 && offset < segment->memory_bytes;
 }
 

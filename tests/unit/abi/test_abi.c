@@ -142,6 +142,7 @@ static const struct number frozen_capabilities[] = {
 	{29, "SEGMENTS_MIN"},
 	{30, "FORMATS_MIN"},
 	{31, "POOL_BYTES_MIN"},
+	{32, "HOST_BYTES"},
 };
 
 static const struct number frozen_commands[] = {
@@ -152,6 +153,7 @@ static const struct number frozen_commands[] = {
 	{13, "SUSPEND"},       {14, "RESUME"},         {15, "RESET"},
 	{16, "QUERY"},         {17, "TRACE"},          {18, "CHANNEL_GRANT"},
 	{19, "NODE_SET"},      {20, "MODERATE"},       {21, "CHANNEL_QUOTA"},
+	{22, "HOST_GRANT"},    {23, "HOST_WITHDRAW"},
 };
 
 static const struct number frozen_priorities[] = {
