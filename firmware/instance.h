@@ -22,9 +22,9 @@
 #include "firmware/command/doorbell.h"
 #include "firmware/command/lifecycle.h"
 #include "firmware/command/power.h"
+#include "firmware/command/revoke.h"
 #include "firmware/command/rings.h"
 #include "firmware/command/stop.h"
-#include "firmware/command/withdraw.h"
 #include "firmware/engine/complete.h"
 #include "firmware/engine/feed.h"
 #include "firmware/engine/node.h"
@@ -128,7 +128,7 @@ struct pb_firmware {
 	struct pb_core_pool pool;              /**< memory/pool.c */
 	struct pb_core_segments segments;      /**< memory/segment.c */
 	struct pb_core_host host;              /**< memory/host.c */
-	struct pb_core_withdrawal withdrawal;  /**< command/withdraw.c */
+	struct pb_core_revocation revocation;  /**< command/revoke.c */
 	struct pb_core_formats formats;        /**< patch/format.c */
 	struct pb_core_patched_set patched;    /**< prepare/compare.c */
 	struct pb_core_job job[PB_LIMIT_JOBS]; /**< prepare/jobs.c */

@@ -104,11 +104,11 @@ enum pb_error pb_host_grant(struct pb_channel *channel, uint32_t owner, uint64_t
 	return pb_channel_command(channel, PB_COMMAND_HOST_GRANT, arguments, NULL);
 }
 
-enum pb_error pb_host_withdraw(struct pb_channel *channel, uint32_t owner, uint64_t address, uint32_t bytes)
+enum pb_error pb_host_revoke(struct pb_channel *channel, uint32_t owner, uint64_t address, uint32_t bytes)
 {
 	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {owner, bytes, low(address), high(address)};
 
-	return pb_channel_command(channel, PB_COMMAND_HOST_WITHDRAW, arguments, NULL);
+	return pb_channel_command(channel, PB_COMMAND_HOST_REVOKE, arguments, NULL);
 }
 
 enum pb_error pb_segment_destroy(struct pb_segment *segment)

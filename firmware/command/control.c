@@ -32,7 +32,7 @@ static const struct {
 	[PB_COMMAND_MODERATE] = {pb_core_moderate_command, 2},
 	[PB_COMMAND_CHANNEL_QUOTA] = {pb_core_channel_quota_command, 3},
 	[PB_COMMAND_HOST_GRANT] = {pb_core_host_grant_command, 5},
-	[PB_COMMAND_HOST_WITHDRAW] = {pb_core_host_withdraw_command, 4},
+	[PB_COMMAND_HOST_REVOKE] = {pb_core_host_revoke_command, 4},
 };
 #define HANDLERS (sizeof(handlers) / sizeof(handlers[0]))
 /* The first entry is a hole; every command of the list has its handler. */

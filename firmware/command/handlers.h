@@ -55,8 +55,8 @@ enum pb_error pb_core_host_grant_command(struct pb_core_request *request);    /*
 enum pb_error pb_core_node_set_command(struct pb_core_request *request);      /**< NODE_SET */
 enum pb_error pb_core_trace_command(struct pb_core_request *request);         /**< TRACE */
 
-/* command/withdraw.c */
-enum pb_error pb_core_host_withdraw_command(struct pb_core_request *request); /**< HOST_WITHDRAW */
+/* command/revoke.c */
+enum pb_error pb_core_host_revoke_command(struct pb_core_request *request); /**< HOST_REVOKE */
 
 /* command/query.c */
 enum pb_error pb_core_query_command(struct pb_core_request *request); /**< QUERY */

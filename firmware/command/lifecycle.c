@@ -127,7 +127,6 @@ static void forget_admin(struct pb_firmware *firmware)
 	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++)
 		firmware->channels[c].closing.reply_is_due = false;
 	pb_core_power_abandon(firmware);
-	pb_core_withdraw_abandon(&firmware->withdrawal);
 }
 
 static void begin_closing(struct pb_firmware *firmware, uint32_t c)
@@ -151,10 +150,10 @@ static void answer_request(struct pb_core_endpoint *endpoint)
 	pb_core_endpoint_answer(endpoint, pb_shared_read32(&endpoint->entry->attach_request));
 }
 
-/** What a command is answered that closed a channel: HOST_WITHDRAW has failed if an engine may still reach the pages. */
+/** What a command is answered that closed a channel: HOST_REVOKE has failed if an engine may still reach the pages. */
 static enum pb_error closing_error(const struct pb_firmware *firmware, uint32_t c)
 {
-	return firmware->channels[c].closing.command == PB_COMMAND_HOST_WITHDRAW &&
+	return firmware->channels[c].closing.command == PB_COMMAND_HOST_REVOKE &&
 			       pb_core_node_reaches(firmware, c)
 		       ? PB_ERROR_ENGINE_DEAD
 		       : PB_ERROR_OK;

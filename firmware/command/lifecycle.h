@@ -20,7 +20,7 @@ struct pb_core_queue;
 struct pb_core_closing {
 	uint16_t at; /**< how far its closing is in this state: index of a queue, a context or a segment */
 	bool reply_is_due; /**< the admin waits for the reply to the command that closed it */
-	uint8_t command;   /**< that command: CHANNEL_CLOSE or HOST_WITHDRAW */
+	uint8_t command;   /**< that command: CHANNEL_CLOSE or HOST_REVOKE */
 	uint32_t tag;      /**< of that command */
 };
 

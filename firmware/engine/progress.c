@@ -12,7 +12,7 @@ void pb_core_progress_restart(struct pb_core_progress *progress, uint32_t clock)
 static bool is_left_behind(const struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	return pb_core_schedule_is_ending(&firmware->holds,
-					   pb_core_in_flight_head(&node->flight)->queue->channel);
+					  pb_core_in_flight_head(&node->flight)->queue->channel);
 }
 
 bool pb_core_progress_check(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t clock)

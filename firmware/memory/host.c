@@ -95,8 +95,8 @@ static bool cut(struct pb_core_host *host, struct pb_core_host_grant *grant, uin
 	return true;
 }
 
-PB_CORE_COLD enum pb_error pb_core_host_withdraw(struct pb_core_host *host, uint32_t channel,
-						 const uint32_t *arguments)
+PB_CORE_COLD enum pb_error pb_core_host_revoke(struct pb_core_host *host, uint32_t channel,
+					       const uint32_t *arguments)
 {
 	const uint32_t bytes = arguments[0];
 	const uint64_t address = pb_core_wide(arguments[1], arguments[2]);

@@ -39,10 +39,10 @@ void pb_core_host_boot(const struct pb_firmware *firmware);
 enum pb_error pb_core_host_grant(struct pb_firmware *firmware, uint32_t channel, const uint32_t *arguments);
 /**
  * Ends the grants of a channel for a range of addresses.
- * @param arguments of HOST_WITHDRAW behind the channel: bytes, address
+ * @param arguments of HOST_REVOKE behind the channel: bytes, address
  * @return OK, BAD_ARGUMENT (nothing there is granted), or NO_SPACE (a grant would fall in two, and no entry is free)
  */
-enum pb_error pb_core_host_withdraw(struct pb_core_host *host, uint32_t channel, const uint32_t *arguments);
+enum pb_error pb_core_host_revoke(struct pb_core_host *host, uint32_t channel, const uint32_t *arguments);
 /** Ends all grants of a channel. */
 void pb_core_host_forget(struct pb_core_host *host, uint32_t channel);
 /** Finds where pages lie that a channel names by address. @return from the start of card memory; 0: not granted as one run */

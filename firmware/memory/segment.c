@@ -235,7 +235,7 @@ static void publish(struct pb_firmware *firmware, uint32_t channel)
 	const struct pb_core_segment *segment = &create->segment;
 	const bool paged = segment->kind == PB_SEGMENT_APERTURE;
 
-	/* The admin may have withdrawn its pages since the command. */
+	/* The admin may have revoked its pages since the command. */
 	if (segment->kind == PB_SEGMENT_HOST &&
 	    !pb_core_host_holds(&firmware->host, channel, segment->memory_offset, segment->memory_bytes)) {
 		finish(firmware, channel, PB_ERROR_NO_PERMISSION);
@@ -421,7 +421,7 @@ static void remove_segment(struct pb_firmware *firmware, uint32_t channel, uint3
 	memory->segment_of[id] = 0;
 }
 
-PB_CORE_COLD bool pb_core_segment_withdraw(struct pb_firmware *firmware, uint32_t channel)
+PB_CORE_COLD bool pb_core_segment_revoke(struct pb_firmware *firmware, uint32_t channel)
 {
 	const struct pb_core_channel_memory *memory = &firmware->channels[channel].memory;
 	bool system = false;
@@ -438,20 +438,6 @@ PB_CORE_COLD bool pb_core_segment_withdraw(struct pb_firmware *firmware, uint32_
 		system = system || id == PB_SEGMENT_SYSTEM;
 	}
 	return system;
-}
-
-PB_CORE_COLD bool pb_core_segment_has_host_page(const struct pb_firmware *firmware, uint32_t channel,
-						uint32_t page)
-{
-	const struct pb_core_channel_memory *memory = &firmware->channels[channel].memory;
-
-	for (uint32_t id = 0; id < PB_LIMIT_SEGMENTS; id++) {
-		const struct pb_core_segment *segment = &firmware->segments.at[memory->segment_of[id]];
-
-		if (segment->kind == PB_SEGMENT_HOST && page - segment->memory_offset < segment->memory_bytes)
-			return true;
-	}
-	return false;
 }
 
 bool pb_core_segment_free_next(struct pb_firmware *firmware, uint32_t channel, uint16_t *id)

@@ -148,9 +148,7 @@ bool pb_core_segment_free_next(struct pb_firmware *firmware, uint32_t channel, u
  * their addresses. What runs may reach the pages until it ends; what starts later does not.
  * @return whether segment 0 has lost its backing
  */
-bool pb_core_segment_withdraw(struct pb_firmware *firmware, uint32_t channel);
-/** Whether a page of the window on host memory lies in a segment of the channel. @param page its offset from the start of card memory */
-bool pb_core_segment_has_host_page(const struct pb_firmware *firmware, uint32_t channel, uint32_t page);
+bool pb_core_segment_revoke(struct pb_firmware *firmware, uint32_t channel);
 /** How many segments a channel has. */
 uint32_t pb_core_segment_count(const struct pb_core_channel_memory *memory);
 /**

@@ -106,7 +106,7 @@ enum pb_error pb_host_grant(struct pb_channel *channel, uint32_t owner, uint64_t
  * @retval PB_ERROR_BAD_ARGUMENT none of the pages is granted to the channel
  * @retval PB_ERROR_ENGINE_DEAD an engine that was given up may reach them until the next boot
  */
-enum pb_error pb_host_withdraw(struct pb_channel *channel, uint32_t owner, uint64_t address, uint32_t bytes);
+enum pb_error pb_host_revoke(struct pb_channel *channel, uint32_t owner, uint64_t address, uint32_t bytes);
 /**
  * Destroys a segment. All memory allocated from it becomes invalid. Blocks for at most PB_COMMAND_TIMEOUT_US.
  * @retval PB_ERROR_BUSY admitted submissions or queues still use the segment

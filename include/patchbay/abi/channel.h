@@ -191,13 +191,13 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  *                 channel has already stays
  * HOST_GRANT      0 channel, 1 bytes, 2,3 host address, 4 offset in the card's window on host memory (admin only): the
  *                 channel may name these pages by these addresses from now on, for any client that attaches there, until
- *                 HOST_WITHDRAW or CHANNEL_CLOSE. Whole pages. BUSY if one of the addresses is granted to the channel
+ *                 HOST_REVOKE or CHANNEL_CLOSE. Whole pages. BUSY if one of the addresses is granted to the channel
  *                 already, unless this very grant is there. One page may be granted to several channels
- * HOST_WITHDRAW   0 channel, 1 bytes, 2,3 host address (admin only): the channel may not name these pages any more. The
+ * HOST_REVOKE   0 channel, 1 bytes, 2,3 host address (admin only): the channel may not name these pages any more. The
  *                 reply comes when neither the firmware nor an engine reaches them for it. A segment that had one of them
  *                 has no backing any more: what is submitted there fails with BAD_BUFFER, what runs there faults. If
  *                 it is segment 0 with queues, the channel is closed, as by CHANNEL_CLOSE. ENGINE_DEAD as for
- *                 SEGMENT_DESTROY. BUSY while another HOST_WITHDRAW, or the CHANNEL_CLOSE of the channel, is in progress.
+ *                 SEGMENT_DESTROY. BUSY while another HOST_REVOKE, or the CHANNEL_CLOSE of the channel, is in progress.
  *                 NO_SPACE if a grant would fall in two and the table of grants is full
  * TRACE           0 levels of the categories, PB_TRACE_LEVELS_*; 1,2 the host's clock in nanoseconds, for a record
  *                 (the admin, or PB_PRIVILEGE_QUERY). UNSUPPORTED if the board has no room for a trace
@@ -227,7 +227,7 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
 	X(MODERATE, 20, "sets how often completions interrupt the host")                                     \
 	X(CHANNEL_QUOTA, 21, "limits what a channel may have of one resource")                               \
 	X(HOST_GRANT, 22, "lets another channel name pages of host memory")                                  \
-	X(HOST_WITHDRAW, 23, "ends that, when nothing reaches them any more")
+	X(HOST_REVOKE, 23, "ends that, when nothing reaches them any more")
 
 /** The control commands. */
 enum pb_command_code {

@@ -153,7 +153,7 @@ static const struct number frozen_commands[] = {
 	{13, "SUSPEND"},       {14, "RESUME"},         {15, "RESET"},
 	{16, "QUERY"},         {17, "TRACE"},          {18, "CHANNEL_GRANT"},
 	{19, "NODE_SET"},      {20, "MODERATE"},       {21, "CHANNEL_QUOTA"},
-	{22, "HOST_GRANT"},    {23, "HOST_WITHDRAW"},
+	{22, "HOST_GRANT"},    {23, "HOST_REVOKE"},
 };
 
 static const struct number frozen_priorities[] = {

@@ -157,7 +157,7 @@ static void a_card_without_host_memory_says_so(void **state)
 	card_join(&card, &admin, PB_CHANNEL_ADMIN);
 	assert_int_equal(pb_channel_command(&admin, PB_COMMAND_HOST_GRANT, grant, NULL),
 			 PB_ERROR_UNSUPPORTED);
-	assert_int_equal(pb_channel_command(&admin, PB_COMMAND_HOST_WITHDRAW, grant, NULL),
+	assert_int_equal(pb_channel_command(&admin, PB_COMMAND_HOST_REVOKE, grant, NULL),
 			 PB_ERROR_BAD_ARGUMENT);
 	card_leave(&admin);
 	card_stop(&card);
@@ -348,7 +348,7 @@ static uint32_t *find_table_word(const struct card *card, uint32_t value)
 }
 
 /** A page table is foreign memory: whoever writes it reaches pages of its own channel only. */
-static void a_forged_page_reaches_nobody_else(void **state)
+static void a_forged_page_reaches_own_pages_only(void **state)
 {
 	static struct card_client other;
 	struct pb_descriptor descriptor;
@@ -415,7 +415,7 @@ UNIT_SUITE(test_firmware_host)
 		cmocka_unit_test(the_table_of_grants_has_an_end),
 		cmocka_unit_test(an_engine_reaches_what_its_channel_named),
 		cmocka_unit_test(aperture_pages_lie_in_host_memory),
-		cmocka_unit_test(a_forged_page_reaches_nobody_else),
+		cmocka_unit_test(a_forged_page_reaches_own_pages_only),
 		cmocka_unit_test(the_firmware_clears_no_host_memory),
 	};
 

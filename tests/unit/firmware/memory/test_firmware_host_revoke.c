@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Host pages that are withdrawn: a clean fault of the channel that had them, and nothing reaches them afterwards. */
+/* Host pages that are revoked: a clean fault of the channel that had them, and nothing reaches them afterwards. */
 #include <string.h>
 
 #include "qemu/mcu/layout.h"
@@ -78,7 +78,7 @@ static enum pb_error execute(struct card *card, const struct pb_descriptor *desc
 	return error;
 }
 
-static void withdrawn_pages_are_gone(void **state)
+static void revoked_pages_are_gone(void **state)
 {
 	struct pb_descriptor descriptor;
 	struct pb_host_grant grant;
@@ -86,9 +86,9 @@ static void withdrawn_pages_are_gone(void **state)
 
 	(void)state;
 	start(&bench);
-	assert_int_equal(pb_host_withdraw(&bench.card.channel, 1, HOST_ADDRESS, HOST_BYTES),
+	assert_int_equal(pb_host_revoke(&bench.card.channel, 1, HOST_ADDRESS, HOST_BYTES),
 			 PB_ERROR_NO_PERMISSION);
-	assert_int_equal(pb_host_withdraw(&bench.admin, 1, HOST_ADDRESS, HOST_BYTES), PB_ERROR_OK);
+	assert_int_equal(pb_host_revoke(&bench.admin, 1, HOST_ADDRESS, HOST_BYTES), PB_ERROR_OK);
 	memset(pages_of(&bench), PATTERN, HOST_BYTES);
 	assert_int_equal(pb_host_grant_query(&bench.card.channel, 1, 0, &grant), PB_ERROR_OK);
 	assert_int_equal(grant.count, 1);
@@ -109,7 +109,7 @@ static void withdrawn_pages_are_gone(void **state)
 	stop(&bench);
 }
 
-/** What of the grant is left, by the range that was withdrawn. */
+/** What of the grant is left, by the range that was revoked. */
 static const struct {
 	const char *name;
 	uint64_t address;
@@ -171,7 +171,7 @@ static void a_grant_is_cut(void **state)
 		struct bench bench;
 
 		start(&bench);
-		card_equal(cuts[i].name, pb_host_withdraw(&bench.admin, 1, cuts[i].address, cuts[i].bytes),
+		card_equal(cuts[i].name, pb_host_revoke(&bench.admin, 1, cuts[i].address, cuts[i].bytes),
 			   cuts[i].error);
 		while (left < COUNT(cuts[i].left) && cuts[i].left[left].bytes != 0)
 			left++;
@@ -192,7 +192,7 @@ static void a_grant_is_cut(void **state)
 	}
 }
 
-/** The second half of a grant's pages is withdrawn; a segment keeps its backing only if all of it is left. */
+/** The second half of a grant's pages is revoked; a segment keeps its backing only if all of it is left. */
 static void a_segment_is_backed_as_a_whole(void **state)
 {
 	struct pb_descriptor descriptor;
@@ -200,7 +200,7 @@ static void a_segment_is_backed_as_a_whole(void **state)
 
 	(void)state;
 	start(&bench);
-	assert_int_equal(pb_host_withdraw(&bench.admin, 1, HOST_ADDRESS + HOST_BYTES / 2, PAGE), PB_ERROR_OK);
+	assert_int_equal(pb_host_revoke(&bench.admin, 1, HOST_ADDRESS + HOST_BYTES / 2, PAGE), PB_ERROR_OK);
 	descriptor = fill_later(&bench.card, 0, 1, HOST_GPU);
 	assert_int_equal(execute(&bench.card, &descriptor), PB_ERROR_ENGINE_FAULT);
 	/* Its host makes another one of what is left. */
@@ -225,14 +225,14 @@ static void a_segment_is_backed_as_a_whole(void **state)
 
 /* ---- under work in flight ---- */
 
-/** Begins a withdrawal of the bench's pages. */
+/** Begins a revocation of the bench's pages. */
 static uint32_t begin(struct bench *bench)
 {
 	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {1, HOST_BYTES, (uint32_t)HOST_ADDRESS,
 							  (uint32_t)(HOST_ADDRESS >> 32)};
 	uint32_t tag;
 
-	assert_int_equal(pb_channel_begin(&bench->admin, PB_COMMAND_HOST_WITHDRAW, arguments, &tag),
+	assert_int_equal(pb_channel_begin(&bench->admin, PB_COMMAND_HOST_REVOKE, arguments, &tag),
 			 PB_ERROR_OK);
 	return tag;
 }
@@ -279,7 +279,7 @@ static void the_reply_waits_for_what_runs(void **state)
 	card_run(&bench.card, 20000);
 	assert_false(is_answered(&bench, tag, &error));
 	/* One at a time. */
-	assert_int_equal(pb_host_withdraw(&bench.admin, 2, 0, PAGE), PB_ERROR_BUSY);
+	assert_int_equal(pb_host_revoke(&bench.admin, 2, 0, PAGE), PB_ERROR_BUSY);
 	assert_int_equal(finish(&bench, tag), PB_ERROR_OK);
 	memset(pages_of(&bench), PATTERN, HOST_BYTES);
 	assert_int_equal(card_wait(&bench.card, 0, 3).errors, 2);
@@ -288,7 +288,7 @@ static void the_reply_waits_for_what_runs(void **state)
 	assert_int_equal(pb_context_clear(&bench.card.channel, bench.card.context), PB_ERROR_OK);
 	descriptors[0] = card_mark(&bench.card, 0, 0x21);
 	assert_int_equal(execute(&bench.card, &descriptors[0]), PB_ERROR_OK);
-	assert_int_equal(pb_host_withdraw(&bench.admin, 2, 0, PAGE), PB_ERROR_OK);
+	assert_int_equal(pb_host_revoke(&bench.admin, 2, 0, PAGE), PB_ERROR_OK);
 	stop(&bench);
 }
 
@@ -324,7 +324,7 @@ static void no_client_delays_the_reply(void **state)
 }
 
 /** Buffer and lists that are being patched when their pages go. */
-static void nothing_is_patched_in_withdrawn_pages(void **state)
+static void nothing_is_patched_in_revoked_pages(void **state)
 {
 	(void)state;
 	for (uint32_t steps = 0; steps < 40; steps++) {
@@ -373,7 +373,7 @@ static void a_channel_without_its_queue_pages_is_closed(void **state)
 		if (busy != 0)
 			card_submit(&bench.card, 0, &descriptor);
 		card_run(&bench.card, 2000);
-		assert_int_equal(pb_host_withdraw(&bench.admin, 1, PAGE, PAGE), PB_ERROR_OK);
+		assert_int_equal(pb_host_revoke(&bench.admin, 1, PAGE, PAGE), PB_ERROR_OK);
 		memset(system, PATTERN, SHARE);
 		assert_int_equal(pb_channel_check(&bench.card.channel, NULL), PB_ERROR_DETACHED);
 		pb_sim_doorbell(bench.card.sim, 1);
@@ -432,7 +432,7 @@ static void a_segment_in_progress_loses_its_pages(void **state)
 	assert_in_range(refused, 1, 11);
 }
 
-/** An admin that dies in the middle: the pages stay withdrawn, and the channel runs again. */
+/** An admin that dies in the middle: the pages stay revoked, and the channel runs again. */
 static void the_admin_dies(void **state)
 {
 	struct pb_descriptor descriptor;
@@ -453,19 +453,19 @@ static void the_admin_dies(void **state)
 	assert_int_equal(execute(&bench.card, &descriptor), PB_ERROR_ENGINE_FAULT);
 	descriptor = card_mark(&bench.card, 0, 0x41);
 	assert_int_equal(execute(&bench.card, &descriptor), PB_ERROR_OK);
-	assert_int_equal(pb_host_withdraw(&bench.admin, 2, 0, PAGE), PB_ERROR_OK);
+	assert_int_equal(pb_host_revoke(&bench.admin, 2, 0, PAGE), PB_ERROR_OK);
 	stop(&bench);
 }
 
-UNIT_SUITE(test_firmware_host_withdraw)
+UNIT_SUITE(test_firmware_host_revoke)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(withdrawn_pages_are_gone),
+		cmocka_unit_test(revoked_pages_are_gone),
 		cmocka_unit_test(a_grant_is_cut),
 		cmocka_unit_test(a_segment_is_backed_as_a_whole),
 		cmocka_unit_test(the_reply_waits_for_what_runs),
 		cmocka_unit_test(no_client_delays_the_reply),
-		cmocka_unit_test(nothing_is_patched_in_withdrawn_pages),
+		cmocka_unit_test(nothing_is_patched_in_revoked_pages),
 		cmocka_unit_test(a_channel_without_its_queue_pages_is_closed),
 		cmocka_unit_test(a_segment_in_progress_loses_its_pages),
 		cmocka_unit_test(the_admin_dies),
