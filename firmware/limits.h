@@ -94,6 +94,8 @@
 #define PB_QUOTA_SHARE 2u
 /** One part in so many of the pool is kept for the channels. */
 #define PB_QUOTA_SHARE_POOL 4u
+/** Waiting queues of a channel that are checked in one slice, at least, whatever limit the admin sets. */
+#define PB_QUOTA_WAKES_MIN 1u
 /** The shortest time that a queue may ask for before it counts as hung, or for a stop, in microseconds: two ticks. */
 #define PB_QUOTA_MICROSECONDS_MIN 10000u
 /** The longest time that the admin may allow, in microseconds: half of what the card's clock counts. */

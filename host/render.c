@@ -186,7 +186,10 @@ static bool group_fits(const struct writer *writer, const struct group *group)
 	       locations <= output->locations_size - writer->locations;
 }
 
-/** Unbinds what the group before has bound and this one does not: a part that begins here needs nothing else. */
+/**
+ * Unbinds what the group before has bound and this one does not: a part that begins here needs nothing else.
+ * Pre: the output has a NULL allocation (output->unbind).
+ */
 static void unbind_leftovers(struct writer *writer, const struct group *group)
 {
 	const uint32_t slots = leftover_slots(writer, group);
@@ -206,7 +209,7 @@ static void unbind_leftovers(struct writer *writer, const struct group *group)
 				   sizeof(location));
 		writer->locations++;
 	}
-	if (writer->output->unbind != 0 && group->packet_count != 0)
+	if (group->packet_count != 0)
 		writer->bound = slots_of(group);
 }
 
@@ -269,7 +272,8 @@ static uint32_t write_groups(struct writer *writer, struct pb_render_walk *walk)
 
 		if (!group_fits(writer, &group))
 			break;
-		unbind_leftovers(writer, &group);
+		if (writer->output->unbind != 0)
+			unbind_leftovers(writer, &group);
 		for (uint32_t i = 0; i < group.packet_count; i++)
 			write_packet(writer, group.packets[i], split);
 		pb_render_step(writer->input, walk);

@@ -33,7 +33,7 @@ void pb_core_quota_boot(struct pb_firmware *firmware)
 		quotas->minimum[r] = PB_CORE_QUOTA_MINIMUM(quotas->total[r]);
 	quotas->minimum[PB_RESOURCE_POOL_BYTES] =
 		pool / (PB_QUOTA_SHARE_POOL * PB_LIMIT_CHANNELS) / PB_PAGE_BYTES * PB_PAGE_BYTES;
-	quotas->minimum[PB_RESOURCE_WAKES] = 1;
+	quotas->minimum[PB_RESOURCE_WAKES] = PB_QUOTA_WAKES_MIN;
 	quotas->minimum[PB_RESOURCE_HANG_MICROSECONDS] = PB_QUOTA_MICROSECONDS_MIN;
 	quotas->minimum[PB_RESOURCE_STOP_MICROSECONDS] = PB_QUOTA_MICROSECONDS_MIN;
 	for (uint32_t r = 0; r < PB_RESOURCES_USED; r++)

@@ -3,7 +3,6 @@
 
 #include "firmware/compiler.h"
 #include "firmware/instance.h"
-#include "hal/bits.h"
 
 static enum pb_error check_priority(const struct pb_firmware *firmware, const uint32_t *arguments,
 				    struct pb_core_queue_plan *plan)
@@ -309,15 +308,15 @@ void pb_core_channel_step(struct pb_firmware *firmware, uint32_t c)
 		(void)on_event(firmware, c, PB_CORE_CHANNEL_EVENT_SWEPT);
 }
 
-bool pb_core_lifecycle_settle(struct pb_firmware *firmware)
+void pb_core_lifecycle_settle(struct pb_firmware *firmware)
 {
-	struct pb_core_queue *queue = pb_core_table_claim_drained(firmware);
+	const uint32_t c = pb_core_next_drained(&firmware->marks);
+	struct pb_core_queue *queue = pb_core_table_claim_drained(firmware, c);
 
 	if (queue != NULL) {
 		free_queue(firmware, queue);
-		return true;
+		return;
 	}
-	for (uint32_t left = pb_core_claim_drained(&firmware->marks); left != 0; left &= left - 1u)
-		drain_channel(firmware, pb_bits_lowest(left));
-	return false;
+	pb_core_unmark_drained(&firmware->marks, c);
+	drain_channel(firmware, c);
 }

@@ -42,7 +42,10 @@ bool pb_core_channel_close(struct pb_firmware *firmware, uint32_t channel, uint3
  * is not freed.
  */
 void pb_core_channel_step(struct pb_firmware *firmware, uint32_t channel);
-/** Frees a queue that has drained; or moves all channels on that have. @return false: there was no such queue */
-bool pb_core_lifecycle_settle(struct pb_firmware *firmware);
+/**
+ * Frees a queue that has drained, of the next channel in rotation; or moves that channel on, if none of its queues has. Pre:
+ * a channel is marked.
+ */
+void pb_core_lifecycle_settle(struct pb_firmware *firmware);
 
 #endif

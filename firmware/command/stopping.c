@@ -17,17 +17,11 @@ static struct pb_core_stop ask(enum pb_core_stop_kind kind, uint32_t cutoff, uin
 				     .flags = 0};
 }
 
-/** Whether the channel is halted on a node: a drain there ends with a RESET, which may stand behind the command. */
-static bool is_halted(const struct pb_firmware *firmware, uint32_t channel)
-{
-	bool halted = false;
-
-	for (uint32_t n = 0; n < firmware->config->node_count; n++)
-		halted = halted || pb_core_ready_is_halted(&firmware->nodes[n].ready, channel);
-	return halted;
-}
-
-/** Begins a PREEMPT, SUSPEND or RESET of a queue. @param asked its kind, cutoff and preemption id */
+/**
+ * Begins a PREEMPT, SUSPEND or RESET of a queue. Without a free stop request it is refused: if it waited, the commands
+ * behind it would too, among them the RESUME or RESET that ends what it waits for. @param asked its kind, cutoff and
+ * preemption id
+ */
 static PB_CORE_STEP enum pb_error stop_queue(struct pb_core_request *request, struct pb_core_stop *asked,
 					     uint32_t handle, uint32_t flags)
 {
@@ -53,9 +47,6 @@ static PB_CORE_STEP enum pb_error stop_queue(struct pb_core_request *request, st
 	if ((int32_t)(asked->cutoff - queue->completed) > (int32_t)queue->mask + 1)
 		return PB_ERROR_BAD_ARGUMENT;
 	error = pb_core_quota_claim(firmware, request->channel, PB_RESOURCE_STOPS, 1);
-	/* A RESET does not wait for the request that it is to force: that one may have no end. */
-	request->again = error == PB_ERROR_NO_SPACE && !pb_core_queue_is_stopping(queue) &&
-			 !is_halted(firmware, request->channel);
 	if (error != PB_ERROR_OK)
 		return error;
 	pb_core_stop_begin(firmware, asked, flags);

@@ -38,6 +38,12 @@ struct pb_wddm_position {
 /** Reads the records of a node's queue. Never blocks for long: see pb_queue_fence(). */
 enum pb_error pb_wddm_read_position(struct pb_wddm_adapter *adapter, struct pb_wddm_node *node,
 				    struct pb_wddm_position *position);
+/** Whether the firmware has refused a preemption for want of a free stop request: it may be asked for again. */
+static inline bool pb_wddm_is_refusal(enum pb_error error)
+{
+	return error == PB_ERROR_NO_SPACE || error == PB_ERROR_NO_QUOTA;
+}
+
 /** Reports a preemption that is over, once all of `done` is reported. @return true: the OS was notified */
 bool pb_wddm_preempt_report(struct pb_wddm_adapter *adapter, uint32_t n,
 			    const struct pb_wddm_position *position);

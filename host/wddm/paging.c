@@ -27,7 +27,7 @@ static bool in_system(const struct pb_wddm_adapter *adapter, const struct pb_mdl
 {
 	const struct pb_segment_request *system = &adapter->config.segments[PB_SEGMENT_SYSTEM]->request;
 	const uint64_t pages = bytes / PB_PAGE_BYTES + (bytes % PB_PAGE_BYTES != 0);
-	const uint64_t *frames = (const uint64_t *)(const void *)(mdl + 1) + first;
+	const uintptr_t *frames = (const uintptr_t *)(const void *)(mdl + 1) + first;
 
 	if (pages > system->size / PB_PAGE_BYTES)
 		return false;

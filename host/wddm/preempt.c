@@ -76,16 +76,24 @@ bool pb_wddm_preempt_report(struct pb_wddm_adapter *adapter, uint32_t n,
 	return true;
 }
 
-/** Reads the reply of a reported preemption, which comes after its record. The next preemption needs it. */
-static void finish_preemption(struct pb_wddm_adapter *adapter, struct pb_wddm_node *node)
+/**
+ * Reads the reply of a preemption, which comes after its record. The next preemption needs it.
+ * @return whether the firmware has refused the preemption: no stop request was free, so it is sent at a later interrupt
+ */
+static bool finish_preemption(struct pb_wddm_adapter *adapter, struct pb_wddm_node *node)
 {
 	enum pb_error error;
 
-	if (!node->queue.stop.pending || node->preemption.begun)
-		return;
+	if (!node->queue.stop.pending)
+		return false;
 	error = pb_queue_preempt_finish(&node->queue, NULL);
+	if (node->preemption.begun && pb_wddm_is_refusal(error)) {
+		node->preemption.begun = false;
+		return true;
+	}
 	if (error != PB_ERROR_TIMEOUT && adapter->error == PB_ERROR_OK)
 		adapter->error = error;
+	return false;
 }
 
 /** Sends the pending preemption to the firmware, unless an earlier one is unfinished. */
@@ -105,7 +113,8 @@ bool pb_wddm_preempt_advance(struct pb_wddm_adapter *adapter, uint32_t n)
 {
 	struct pb_wddm_node *node = &adapter->nodes[n];
 
-	finish_preemption(adapter, node);
+	if (finish_preemption(adapter, node))
+		return false;
 	if (adapter->error != PB_ERROR_OK || !node->preemption.pending || node->preemption.begun)
 		return false;
 	if (node->reported == node->submitted) {

@@ -64,18 +64,21 @@ static enum pb_error clear(struct pb_wddm_adapter *adapter, uint32_t n, uint32_t
 {
 	struct pb_wddm_node *node = &adapter->nodes[n];
 	struct pb_preempt reset;
-	struct pb_preempt preempt;
+	const struct pb_preempt *preempt = &node->queue.stop.last;
 	enum pb_error error = pb_queue_reset(&node->queue, &reset);
 
 	if (error != PB_ERROR_OK)
 		return error;
 	*done = reset.completed - reset.returned;
 	/* The reset ends a preemption, too; the submissions that it returned may lie right before. */
-	if (node->queue.stop.pending) {
-		error = pb_queue_preempt_finish(&node->queue, &preempt);
-		if (error == PB_ERROR_OK && node->preemption.begun && preempt.completed == *done)
-			*done -= preempt.returned;
+	if (node->queue.stop.pending)
+		error = pb_queue_preempt_finish(&node->queue, NULL);
+	if (pb_wddm_is_refusal(error)) {
+		node->preemption.begun = false;
+		error = PB_ERROR_OK;
 	}
+	if (error == PB_ERROR_OK && node->preemption.begun && preempt->completed == *done)
+		*done -= preempt->returned;
 	if (error == PB_ERROR_OK)
 		error = pb_node_release(adapter->config.channel, n);
 	return error == PB_ERROR_OK ? check_alive(adapter, n) : error;

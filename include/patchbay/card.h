@@ -15,7 +15,7 @@
 #include "patchbay/link.h"
 
 /** Size of pb_card_info.capabilities: keys from this number on are not kept. */
-#define PB_CAPABILITY_KEYS 40u
+#define PB_CAPABILITY_KEYS 64u
 
 /** A copy of a card's boot block. Offsets and counts in it have been range-checked. */
 struct pb_card_info {

@@ -25,6 +25,7 @@
  * @param flags PB_STOP_INSIDE or 0
  * @param result NULL, or out
  * @retval PB_ERROR_BUSY a preemption, suspension or reset of the queue is in progress
+ * @retval PB_ERROR_NO_SPACE no stop request is free: ask again when another one of the channel has ended
  * @retval PB_ERROR_TIMEOUT the preemption is still in progress: call pb_queue_preempt_finish()
  */
 enum pb_error pb_queue_preempt(struct pb_queue *queue, uint32_t preemption_id, uint32_t flags,
@@ -55,6 +56,7 @@ enum pb_error pb_queue_preempted(struct pb_queue *queue, struct pb_preempt *last
  * the engine. From then on no submission of the queue runs until pb_queue_resume(). The host may move the memory of
  * the queue's allocations and may go on submitting. Blocks for at most PB_COMMAND_TIMEOUT_US.
  * @param flags PB_STOP_*
+ * @retval PB_ERROR_NO_SPACE no stop request is free: ask again when another one of the channel has ended
  */
 enum pb_error pb_queue_suspend(struct pb_queue *queue, uint32_t flags);
 /**
@@ -88,6 +90,7 @@ enum pb_error pb_card_resume(struct pb_channel *channel);
  * its other submissions are returned. In-flight submissions of other queues run again from their start. Blocks for at
  * most PB_COMMAND_TIMEOUT_US.
  * @param result NULL, or out
+ * @retval PB_ERROR_NO_SPACE no stop request is free: ask again when another one of the channel has ended
  */
 enum pb_error pb_queue_reset(struct pb_queue *queue, struct pb_preempt *result);
 /**

@@ -78,6 +78,8 @@ static void check_capabilities(const cJSON *object, const struct memory *memory)
 		{"SEGMENTS_MIN", 5},
 		{"FORMATS_MIN", 3},
 		{"POOL_BYTES_MIN", memory->pool_min},
+		{"STOPS_MIN", 1},
+		{"WAKES_MIN", 1},
 	};
 	const cJSON *capabilities = cJSON_GetObjectItemCaseSensitive(object, "capabilities");
 

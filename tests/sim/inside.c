@@ -50,12 +50,3 @@ void pb_inside_break(struct pb_firmware *firmware)
 {
 	firmware->pool.piece_count = 0;
 }
-
-bool pb_inside_halted(const struct pb_firmware *firmware, uint32_t channel)
-{
-	bool halted = false;
-
-	for (uint32_t n = 0; n < firmware->config->node_count; n++)
-		halted = halted || pb_core_ready_is_halted(&firmware->nodes[n].ready, channel);
-	return halted;
-}

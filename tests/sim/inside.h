@@ -24,7 +24,4 @@ uint32_t pb_inside_dirty(const struct pb_firmware *firmware);
 /** Damages the firmware's state in a way that its own checks detect. */
 void pb_inside_break(struct pb_firmware *firmware);
 
-/** Whether the channel is halted on a node. Its host may read the reply to a command before the event that tells of it. */
-bool pb_inside_halted(const struct pb_firmware *firmware, uint32_t channel);
-
 #endif

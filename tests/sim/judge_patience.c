@@ -95,9 +95,8 @@ static bool can_run(const struct pb_run *run, struct pb_host *host, struct pb_qu
 {
 	if (queue->life != PB_QUEUE_OPEN || pb_outstanding(queue) == 0)
 		return false;
-	/* A RESUME may stand behind a stop of another queue of its host: until its reply, its own patience counts. */
-	if (queue->hold == PB_HOLD_SUSPENDED || queue->hold == PB_HOLD_RESUMING ||
-	    run->card == PB_HOLD_SUSPENDING || run->card == PB_HOLD_SUSPENDED || host->halted[queue->node])
+	if (queue->hold == PB_HOLD_SUSPENDED || run->card == PB_HOLD_SUSPENDING ||
+	    run->card == PB_HOLD_SUSPENDED || host->halted[queue->node])
 		return false;
 	return pb_judge_free_to_run(host, queue);
 }
@@ -123,23 +122,7 @@ static void check_queue(struct pb_run *run, struct pb_host *host, struct pb_queu
 /** Whether the command ends with submissions, or with an answer of an engine. */
 static bool stops_something(uint32_t code)
 {
-	return code == PB_COMMAND_PREEMPT || code == PB_COMMAND_RESET || code == PB_COMMAND_QUEUE_DESTROY ||
-	       code == PB_COMMAND_RESUME;
-}
-
-/**
- * Whether a stop of the host's queues is under way: the next one may have to wait until the channel has a stop request
- * for it again, and so do the commands behind that one.
- */
-static bool has_stops(const struct pb_host *host)
-{
-	for (uint32_t i = 0; i < PB_LIMIT_CONTROL_ENTRIES; i++) {
-		const uint32_t code = host->client.questions[i].code;
-
-		if (stops_something(code) || code == PB_COMMAND_SUSPEND)
-			return true;
-	}
-	return false;
+	return code == PB_COMMAND_PREEMPT || code == PB_COMMAND_RESET || code == PB_COMMAND_QUEUE_DESTROY;
 }
 
 /** A drain may take as long as what the queue's submissions wait for. */
@@ -147,6 +130,7 @@ static void check_question(struct pb_run *run, struct pb_host *host, uint32_t i)
 {
 	const struct pb_question *question = &host->client.questions[i];
 	struct pb_delay *delay = &host->delays[i];
+	const bool stops = stops_something(question->code);
 	const uint64_t work = work_of_all(run);
 
 	if (question->code == 0 || question->code == PB_COMMAND_SUSPEND || run->card != PB_HOLD_NONE) {
@@ -154,11 +138,10 @@ static void check_question(struct pb_run *run, struct pb_host *host, uint32_t i)
 		return;
 	}
 	if (!goes_on(run, delay, question->tag)) {
-		delay->stops = has_stops(host);
-		delay->allowed_us = delay->stops ? outstanding_on_all(run) : SLACK;
+		delay->allowed_us = stops ? outstanding_on_all(run) : SLACK;
 		delay->work_us = work;
 	}
-	if (is_too_long(run, delay, delay->stops ? work : delay->work_us))
+	if (is_too_long(run, delay, stops ? work : delay->work_us))
 		pb_run_break(run, "channel %u: command %u about %u has waited %llu us for its answer",
 			     host->client.channel, question->code, question->object,
 			     (unsigned long long)(run->world.now - delay->since));

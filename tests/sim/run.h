@@ -109,7 +109,6 @@ struct pb_reported {
  */
 struct pb_delay {
 	bool on;
-	bool stops; /**< of a command: a stop of the host's queues was under way then, or is what it asks for */
 	uint32_t what;       /**< a change of it begins another delay */
 	uint64_t since;      /**< virtual time */
 	uint64_t allowed_us; /**< for what was outstanding then */

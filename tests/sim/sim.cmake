@@ -85,12 +85,14 @@ else()
   add_test(NAME schedules_one_job COMMAND sim_one_job --from 200000 --count 8000)
   add_test(NAME contests COMMAND patchbay sim --contests --count 1000)
 endif()
-# A host that is halted, and has all its stop requests in use; a RESUME behind a stop.
+# A host that is halted, and one that suspends what its other stops wait for, with all stop requests in use; a RESUME behind
+# a stop.
 add_test(NAME schedules_halted COMMAND sim_one_job --from 20061774 --count 1)
+add_test(NAME schedules_blocked COMMAND sim_one_job --from 21087519 --count 1)
 add_test(NAME schedules_resumed COMMAND sim_one_job --from 7030062 --count 1)
 # A submission that was resumed failed before it was patched anew.
 add_test(NAME schedules_failed_resumed COMMAND sim_stepped --from 11712569 --count 1)
-set_tests_properties(schedules_failed_resumed schedules_halted schedules_resumed PROPERTIES LABELS sim)
+set_tests_properties(schedules_failed_resumed schedules_halted schedules_blocked schedules_resumed PROPERTIES LABELS sim)
 add_test(NAME contests_one_job COMMAND sim_one_job --contests --count 100)
 add_test(NAME schedules_too_few COMMAND patchbay sim --count 1 --at-least 1000000)
 set_tests_properties(schedules_too_few PROPERTIES LABELS sim WILL_FAIL TRUE)

@@ -382,13 +382,14 @@ static void write_capabilities(struct fake_firmware *fake)
 		{PB_CAPABILITY_NODES, 2},
 		{PB_CAPABILITY_RING_ENTRIES_MIN, 4},
 		{PB_CAPABILITY_RING_ENTRIES_MAX, 64},
-		{0, 0xdead},          /* in range, not in the list */
-		{0x10000001, 0xbeef}, /* of a later version */
+		{0, 0xdead},                  /* in range, not in the list */
+		{0x10000001, 0xbeef},         /* of a later version */
+		{PB_CAPABILITY_WAKES_MIN, 3}, /* beyond the first 32 */
 	};
 
 	memcpy(fake_word(fake, FAKE_CAPABILITY_OFFSET), table, sizeof(table));
 	fake_boot(fake)->capability_offset = FAKE_CAPABILITY_OFFSET;
-	fake_boot(fake)->capability_count = 5;
+	fake_boot(fake)->capability_count = 6;
 }
 
 void fake_start_again(struct fake_firmware *fake)

@@ -156,9 +156,10 @@ static void fill_in(struct os_packet *packet)
 /** What a miniport may not rely on: fields that are not used, and what is behind the last one. */
 #define GARBAGE      0xa5
 #define GARBAGE_WORD 0xa5a5a5a5u
-/** DXGKARG_SUBMITCOMMAND has so many bytes of meaning, from Windows 8 and before. */
-#define SUBMIT_BYTES     96u
-#define SUBMIT_BYTES_OLD 80u
+/** DXGKARG_SUBMITCOMMAND of a system with pointers of 8 and of 4 bytes. */
+#define SUBMIT_BYTES_WIN8  (sizeof(void *) == 8 ? 96u : 80u)
+#define SUBMIT_BYTES_WIN7  (sizeof(void *) == 8 ? 88u : 72u)
+#define SUBMIT_BYTES_VISTA (sizeof(void *) == 8 ? 80u : 64u)
 
 static void patch_it(struct os_model *os, const struct os_packet *packet)
 {
@@ -173,10 +174,17 @@ static void patch_it(struct os_model *os, const struct os_packet *packet)
 	os_ddi_done(os, since);
 }
 
+static size_t submit_bytes(uint32_t version)
+{
+	if (version >= PB_DXGKDDI_WIN8)
+		return SUBMIT_BYTES_WIN8;
+	return version >= PB_DXGKDDI_WIN7 ? SUBMIT_BYTES_WIN7 : SUBMIT_BYTES_VISTA;
+}
+
 /** Calls SubmitCommand with an argument that ends where that of this OS does. */
 static uint32_t call_submit(const struct os_model *os, const struct os_packet *packet)
 {
-	const size_t bytes = os->version >= PB_DXGKDDI_WIN8 ? SUBMIT_BYTES : SUBMIT_BYTES_OLD;
+	const size_t bytes = submit_bytes(os->version);
 	struct pb_dxgkarg_submitcommand submit = packet->submit;
 	void *argument = malloc(bytes);
 	uint32_t status = PB_STATUS_UNSUCCESSFUL;

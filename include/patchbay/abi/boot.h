@@ -244,7 +244,9 @@ PB_AT(pb_capability, value, 4);
 	X(SEGMENTS_MIN, 29, "segments that each channel is guaranteed")                                      \
 	X(FORMATS_MIN, 30, "own patch formats that each channel is guaranteed")                              \
 	X(POOL_BYTES_MIN, 31, "backing memory that each channel is guaranteed, in one piece")                \
-	X(HOST_BYTES, 32, "host memory that the card reaches; 0: none")
+	X(STOPS_MIN, 32, "stop requests that each channel is guaranteed at once")                            \
+	X(WAKES_MIN, 33, "waiting queues that are checked for each channel in one slice, at least")          \
+	X(HOST_BYTES, 34, "host memory that the card reaches; 0: none")
 
 /** The meaning of a capability's value. */
 enum pb_capability_key {

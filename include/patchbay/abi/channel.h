@@ -162,8 +162,8 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  *                 Each submission before the cutoff completes or is returned; then the record is written, the event
  *                 and the reply are sent. Submissions behind the cutoff are accepted at any time and run afterwards.
  *                 BUSY while an earlier PREEMPT, SUSPEND or RESET of the queue is in progress. NO_SPACE, also for
- *                 SUSPEND and RESET, if the channel is halted on a node and no stop request is free: the RESET that
- *                 ends the halt would wait for it
+ *                 SUSPEND and RESET of a queue, while the channel has its guaranteed minimum of these in progress
+ *                 and other channels have the rest: it may be asked again when one of the channel's own has ended
  * SUSPEND         0 queue, or 0: the whole card (admin only), 1 cutoff, 2 PB_STOP_*.
  *                 A queue: each submission before the cutoff completes or, with RECALL, is recalled from the engine.
  *                 Then none of them runs, the reply comes, and the host may move their allocations. The card: as if
@@ -175,8 +175,7 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  *                 ENGINE_HANG, the rest is returned
  *                 -> 0 fence id of the last submission aborted, or completed if none was, 1 valid, 2 completed,
  *                 3 returned. A PREEMPT or SUSPEND of the queue in progress is forced, also one that waits for a
- *                 wait: its reply comes first. BUSY while a RESET of the queue is in progress, NO_SPACE if there
- *                 is no stop request for it beside the one that it would force
+ *                 wait: its reply comes first. BUSY while a RESET of the queue is in progress
  * QUERY           0 enum pb_query, 1 handle, node or channel (another than its own: PB_PRIVILEGE_QUERY or the admin)
  *                 -> see enum pb_query. Of a queue: 2 the queue's channel, 0: the asker's; a handle of generation 0
  *                 names the present queue of that channel with the index

@@ -3,7 +3,8 @@
  * @file
  * Arguments of the WDDM 1.x display miniport functions that carry submissions,
  * in the documented layout. These are Patchbay's own definitions, so that the
- * shim builds on any host; on a 64-bit one they have the documented offsets.
+ * shim builds on any host; they have the documented offsets of 64-bit Windows
+ * or, on a host with 32-bit pointers, of 32-bit Windows. SIZE_T is size_t.
  * host/wddm/ddi_layout.def is the table of them, which the structs are compared
  * with. Arguments of BuildPagingBuffer are in ddi_paging.h.
  *
@@ -159,8 +160,8 @@ struct pb_dxgkarg_submitcommand {
 	uint32_t FlipInterval;                              /**< unused */
 	uint32_t Flags;                                     /**< DXGK_SUBMITCOMMANDFLAGS: PB_FLAG_* */
 	uint32_t EngineOrdinal;                             /**< copied to the descriptor */
-	uint64_t DmaBufferVirtualAddress; /**< since Windows 8; reserved in Windows 7; unused */
-	uint32_t NodeOrdinal;             /**< since Windows 8: node to run on, if hContext is NULL */
+	uint64_t DmaBufferVirtualAddress;                   /**< since Windows 7; reserved, not read */
+	uint32_t NodeOrdinal; /**< since Windows 8: node to run on, if hContext is NULL */
 };
 
 /** DXGKARG_PREEMPTCOMMAND. */

@@ -142,7 +142,9 @@ static const struct number frozen_capabilities[] = {
 	{29, "SEGMENTS_MIN"},
 	{30, "FORMATS_MIN"},
 	{31, "POOL_BYTES_MIN"},
-	{32, "HOST_BYTES"},
+	{32, "STOPS_MIN"},
+	{33, "WAKES_MIN"},
+	{34, "HOST_BYTES"},
 };
 
 static const struct number frozen_commands[] = {

@@ -9,7 +9,7 @@ function(pb_core_suites folder)
   endforeach()
 endfunction()
 
-pb_core_suites(command firmware_control firmware_query firmware_replies)
+pb_core_suites(command firmware_control firmware_query firmware_replies firmware_stops)
 pb_core_suites(channel firmware_channel firmware_quota firmware_rings)
 pb_core_suites(prepare firmware_admit firmware_contract firmware_edges firmware_jobs firmware_lists firmware_paging
   firmware_resolve)

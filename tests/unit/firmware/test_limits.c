@@ -29,6 +29,8 @@ static const struct {
 	{PB_CAPABILITY_CONTEXTS_MIN, 2},
 	{PB_CAPABILITY_SEGMENTS_MIN, 5},
 	{PB_CAPABILITY_FORMATS_MIN, 1},
+	{PB_CAPABILITY_STOPS_MIN, 1},
+	{PB_CAPABILITY_WAKES_MIN, 1},
 };
 
 static void capabilities_are_the_limits(void **state)

@@ -43,7 +43,11 @@ static void keeps_only_known_capabilities(void **state)
 	fake_start(&fake);
 	assert_int_equal(pb_card_read(&fake.link, &info), PB_ERROR_OK);
 	for (uint32_t key = 0; key < PB_CAPABILITY_KEYS; key++)
-		assert_int_equal(info.capabilities[key], key == 1 ? 2 : key == 10 ? 4 : key == 11 ? 64 : 0);
+		assert_int_equal(info.capabilities[key], key == PB_CAPABILITY_NODES              ? 2
+							 : key == PB_CAPABILITY_RING_ENTRIES_MIN ? 4
+							 : key == PB_CAPABILITY_RING_ENTRIES_MAX ? 64
+							 : key == PB_CAPABILITY_WAKES_MIN        ? 3
+												 : 0);
 	fake_stop(&fake);
 }
 
@@ -97,8 +101,8 @@ static void refuses_nonsense(void **state)
 		{BOOT(memory_bytes), FAKE_BYTES + 1, PB_ERROR_PROTOCOL},
 		{BOOT(memory_bytes), 319, PB_ERROR_PROTOCOL},
 		{BOOT(capability_offset), FAKE_CAPABILITY_OFFSET + 2, PB_ERROR_PROTOCOL},
-		{BOOT(capability_offset), FAKE_BYTES - 40, PB_ERROR_OK},
-		{BOOT(capability_offset), FAKE_BYTES - 36, PB_ERROR_PROTOCOL},
+		{BOOT(capability_offset), FAKE_BYTES - 48, PB_ERROR_OK},
+		{BOOT(capability_offset), FAKE_BYTES - 44, PB_ERROR_PROTOCOL},
 		{BOOT(capability_offset), 0xfffffffc, PB_ERROR_PROTOCOL},
 		{BOOT(capability_count), 256, PB_ERROR_OK},
 		{BOOT(capability_count), 257, PB_ERROR_PROTOCOL},

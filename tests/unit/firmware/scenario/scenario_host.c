@@ -159,15 +159,6 @@ static void replies(void)
 	scenario_equal("replies", channel->entry->reply_put - channel->reply_get, scenario_number());
 }
 
-/** Some commands, but not all of so many and one, stay in the ring, as there is no room yet. */
-static void backlog(void)
-{
-	const struct pb_channel *channel = world.client->channel;
-
-	assert_in_range(channel->control_put - pb_shared_read32(&channel->entry->control_get), 1,
-			scenario_number());
-}
-
 /* ---- reports ---- */
 
 static uint32_t query(uint32_t what, uint32_t object)
@@ -227,10 +218,18 @@ static void skip_events(void)
 		continue;
 }
 
-const struct scenario_verb scenario_host_verbs[] = {
-	{"attach", attach},   {"detach", detach},    {"detached", detached},
-	{"queue", queue},     {"put", break_put},    {"do", command},
-	{"begin", begin},     {"reply", reply},      {"why", why},
-	{"replies", replies}, {"backlog", backlog},  {"node", node},
-	{"event", event},     {"noevent", no_event}, {"skip-events", skip_events},
-	{NULL, NULL}};
+const struct scenario_verb scenario_host_verbs[] = {{"attach", attach},
+						    {"detach", detach},
+						    {"detached", detached},
+						    {"queue", queue},
+						    {"put", break_put},
+						    {"do", command},
+						    {"begin", begin},
+						    {"reply", reply},
+						    {"why", why},
+						    {"replies", replies},
+						    {"node", node},
+						    {"event", event},
+						    {"noevent", no_event},
+						    {"skip-events", skip_events},
+						    {NULL, NULL}};

@@ -103,10 +103,11 @@ static const struct CMUnitTest tests[] = {
 	     "run 200; reply s = CANCELLED; reply d = TIMEOUT; run 10000; reply d; queue A;"
 	     "submit A run=busy:2000; run 1000; begin p PREEMPT A 1 0x5151; begin d QUEUE_DESTROY A;"
 	     "run 200; reply p = CANCELLED; reply d = TIMEOUT; run 10000; reply d; queue A; end"),
-	CARD(stop_requests_beyond_the_table_wait_in_their_ring_and_hold_up_no_other_channel,
-	     "queue Z client=2; submit A run=busy:20000; run 1000; each B..Q queue % entries=4;"
-	     "submit B..Q; each B..Q begin % SUSPEND % 1; run 1000; begin z 2 SUSPEND Z 0; run 1000;"
-	     "reply z; now B=0; backlog 15; run 40000; each B..Q now %=1; each B..Q reply %; do 2 PING"),
+	CARD(stop_requests_beyond_the_table_are_refused_and_hold_up_no_command,
+	     "queue Z client=2; submit A run=busy:20000; run 1000; each B..P queue % entries=4;"
+	     "submit B..P; each B..P begin % SUSPEND % 1; begin y PING; run 1000; begin z 2 SUSPEND Z 0;"
+	     "run 1000; reply z; reply y; now B=0; each J..P reply % = NO_SPACE; run 40000;"
+	     "each B..P now %=1; each B..I reply %; each J..P do SUSPEND % 1; do 2 PING"),
 	CARD(a_reset_that_forces_a_suspension_waits_for_no_other_client,
 	     "queue Z client=2 entries=4; queue Y client=2 entries=4; submit Z wait=Y:9; begin z 2 SUSPEND Z "
 	     "1;"
