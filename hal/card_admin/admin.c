@@ -100,7 +100,7 @@ static uint32_t clients(const struct pb_card_admin *admin)
 	return (count < 32u ? (1u << count) - 1u : UINT32_MAX) & ~(1u << PB_CHANNEL_ADMIN);
 }
 
-/* Each client's part of the host memory that the card reaches. */
+/* Each client's part of the host memory that the card reaches. Pre: there are clients. */
 static uint32_t share_of_each(const struct pb_card_admin *admin)
 {
 	const struct pb_boot_block *boot = at(admin, PB_BOOT_OFFSET);
@@ -115,7 +115,7 @@ static uint32_t share_of_each(const struct pb_card_admin *admin)
 	capability = (const struct pb_capability *)at(admin, offset) + (PB_CAPABILITY_HOST_BYTES - 1u);
 	if (pb_shared_read32(&capability->key) != PB_CAPABILITY_HOST_BYTES)
 		return 0;
-	return pb_shared_read32(&capability->value) / (uint32_t)__builtin_popcount(clients(admin)) /
+	return pb_shared_read32(&capability->value) / (pb_shared_read32(&boot->channel_count) - 1u) /
 	       PB_PAGE_BYTES * PB_PAGE_BYTES;
 }
 
