@@ -2,6 +2,8 @@
 /* Render, RenderKm and Present: converts the kernel's lists for include/patchbay/render.h. */
 #include "patchbay/render.h"
 
+#include <string.h>
+
 #include "host/wddm/internal.h"
 
 /** Allocation list of a present: NULL, source, destination. */
@@ -70,6 +72,18 @@ static void *end_private(const struct pb_wddm_config *config, void *private_data
 		return private_data;
 	return pb_wddm_block_start((uint8_t *)output->private_data, config->allocations,
 				   pb_wddm_patch_room(config, size));
+}
+
+void *pb_wddm_private_start(const struct pb_wddm_adapter *adapter, void *private_data, uint32_t size)
+{
+	const struct pb_render_record record = {.magic = PB_RENDER_MAGIC, .version = PB_RENDER_VERSION};
+	const uint32_t room = pb_wddm_patch_room(&adapter->config, size);
+
+	if (room == 0)
+		return NULL;
+	memcpy(private_data, &record, sizeof(record));
+	return pb_wddm_block_start((uint8_t *)private_data + sizeof(record), adapter->config.allocations,
+				   room);
 }
 
 /** Returns 1 + the index of the first NULL entry of the allocation list; 0: there is none. */

@@ -137,6 +137,7 @@ static struct pb_allocation convert(const struct pb_wddm_adapter *adapter,
 		return (struct pb_allocation){.size_low = 1, .flags = PB_ALLOCATION_UNBIND};
 	allocation.size_low = (uint32_t)object->size;
 	allocation.size_high = (uint32_t)(object->size >> 32);
+	allocation.flags |= object->attribute << PB_ALLOCATION_ATTRIBUTE_SHIFT & PB_ALLOCATION_ATTRIBUTE_MASK;
 	if (pb_wddm_segment(entry) != 0)
 		return allocation;
 	allocation.address_low = (uint32_t)adapter->trap.request.os_base;

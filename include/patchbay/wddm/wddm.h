@@ -55,6 +55,8 @@ struct pb_wddm_allocation {
 	uint32_t width;  /**< pixels of a surface; used by DescribeAllocation only */
 	uint32_t height; /**< rows of a surface; used by DescribeAllocation only */
 	uint32_t format; /**< D3DDDIFORMAT; used by DescribeAllocation only */
+	/** 0 to 3: the driver's own, by which a patch format may choose a value (PB_ALLOCATION_ATTRIBUTE_MASK). */
+	uint32_t attribute;
 };
 
 #define PB_WDDM_ALLOCATION_MAGIC 0x4c415042u /**< "BPAL" */
@@ -188,6 +190,13 @@ uint64_t pb_wddm_staging_bytes(uint32_t command_length, uint32_t allocation_coun
  * buffers; with less for allocations, none.
  */
 uint64_t pb_wddm_private_bytes(uint32_t allocation_count, uint32_t patch_count);
+/**
+ * Starts the private data of a DMA buffer that the driver's own Render wrote, for a command set that pb_wddm_render()
+ * does not know. Patch and SubmitCommand take the buffer as one of pb_wddm_render(). Never blocks.
+ * @param size room in bytes: pb_wddm_private_bytes() for config.allocations and the longest patch list of the buffer
+ * @return the byte behind it; NULL: too little room
+ */
+void *pb_wddm_private_start(const struct pb_wddm_adapter *adapter, void *private_data, uint32_t size);
 /**
  * Creates a context: one for each hContext of the OS. Blocks.
  * @param context out
