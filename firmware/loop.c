@@ -40,22 +40,20 @@ static inline bool line_is_pending(const struct pb_firmware *firmware)
 
 /**
  * Settles what completions, recalls and wakes have left, one thing after another until a line is pending: stop
- * requests, then queues and channels that have drained.
+ * requests, and queues and channels that have drained, in turns: others may have either without end. Pre: it is marked.
  */
 static PB_CORE_COLD void settle(struct pb_firmware *firmware)
 {
 	struct pb_core_marks *marks = &firmware->marks;
+	struct pb_core_loop *loop = &firmware->loop;
 
 	do {
-		if (marks->stops != 0) {
-			if (!pb_core_stop_settle(firmware, marks->stops))
-				pb_core_unmark_stops(marks, 1u << pb_bits_lowest(marks->stops));
-		} else {
-			/* Cleared first: what is settled may mark more. */
-			pb_core_mark(marks, PB_CORE_MARK_SETTLE, false);
-			if (pb_core_lifecycle_settle(firmware))
-				pb_core_mark(marks, PB_CORE_MARK_SETTLE, true);
-		}
+		loop->settled_stop = marks->drained == 0 || (marks->stops != 0 && !loop->settled_stop);
+		if (!loop->settled_stop)
+			pb_core_lifecycle_settle(firmware);
+		else if (!pb_core_stop_settle(firmware, marks->stops))
+			pb_core_unmark_stops(marks, 1u << pb_bits_lowest(marks->stops));
+		pb_core_mark(marks, PB_CORE_MARK_SETTLE, (marks->stops | marks->drained) != 0);
 	} while (pb_core_is_marked(marks, PB_CORE_MARK_SETTLE) && !line_is_pending(firmware));
 }
 
@@ -104,6 +102,7 @@ static PB_CORE_COLD void tick_card(struct pb_firmware *firmware)
 	pb_core_stop_tick(firmware);
 	if (firmware->moderated != 0)
 		pb_core_interrupt_tick(firmware);
+	pb_core_revoke_tick(firmware);
 	pb_core_waypoint(firmware, PB_WAYPOINT_TICK);
 	PB_CORE_TRACE(firmware, TICK, PB_TRACE_NONE, 0, 0);
 	pb_core_telemetry_tick(firmware);

@@ -34,6 +34,7 @@ struct pb_core_loop {
 	uint8_t last_turn;    /**< what the last pass did of what passes do in turns */
 	uint8_t last_infrequent;  /**< bit of the infrequent work that was done last */
 	uint8_t deferred_channel; /**< the channel whose deferred task had the last slice */
+	bool settled_stop; /**< what was settled last is a stop request, not something that has drained */
 };
 
 /** Adds a node's line: the card boots. Once for each node, at boot. */

@@ -11,9 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hal/bits.h"
+
 /** Bits of pb_core_marks.infrequent: what few passes have to do. */
 enum pb_core_mark {
-	PB_CORE_MARK_SETTLE = 1, /**< `stops`, `drained` or a drained queue is to be settled in this pass */
+	PB_CORE_MARK_SETTLE = 1, /**< `stops` or `drained` is not 0 */
 	PB_CORE_MARK_WAKE = 2,   /**< queues that wait for another are to be checked, a slice in each pass */
 	PB_CORE_MARK_DEFERRED = 4, /**< `deferred` is not 0 */
 	PB_CORE_MARK_POWER = 8,    /**< the reply to a SUSPEND of the card is pending */
@@ -31,8 +33,12 @@ struct pb_core_marks {
 	uint32_t infrequent; /**< mask of enum pb_core_mark */
 	uint32_t deferred;   /**< channels that have a deferred task: one slice of one of them in a pass */
 	uint32_t stops;      /**< nodes at which a submission of a queue with a stop request is gone */
-	uint32_t
-		drained; /**< channels with nothing in flight after a submission of a closing queue; only a closing channel acts on it */
+	/**
+	 * Channels with drained queues, or with nothing in flight after a submission of a closing queue; only a closing
+	 * channel acts on the latter.
+	 */
+	uint32_t drained;
+	uint8_t last_drained; /**< the channel of which something was settled last */
 };
 
 /** Has a node run in this pass, or in the next if this pass is past its nodes. @param bit the node's */
@@ -110,7 +116,7 @@ static inline void pb_core_mark_stops(struct pb_core_marks *marks, uint32_t node
 	pb_core_mark(marks, PB_CORE_MARK_SETTLE, true);
 }
 
-/** The last submission in flight of a channel is gone, and its queue closes. */
+/** A closing queue is drained, or the last submission in flight of its channel is gone. */
 static inline void pb_core_mark_channel_drained(struct pb_core_marks *marks, uint32_t channel)
 {
 	marks->drained |= 1u << channel;
@@ -123,13 +129,19 @@ static inline void pb_core_unmark_stops(struct pb_core_marks *marks, uint32_t no
 	marks->stops &= ~node_bit;
 }
 
-/** Claims the channels that have drained. */
-static inline uint32_t pb_core_claim_drained(struct pb_core_marks *marks)
+/** The next channel in rotation of which something has drained. Pre: there is one. */
+static inline uint32_t pb_core_next_drained(struct pb_core_marks *marks)
 {
-	const uint32_t drained = marks->drained;
+	const uint32_t behind = marks->drained & ~((2u << marks->last_drained) - 1u);
 
-	marks->drained = 0;
-	return drained;
+	marks->last_drained = (uint8_t)pb_bits_lowest(behind != 0 ? behind : marks->drained);
+	return marks->last_drained;
+}
+
+/** The channel has no drained queue any more. */
+static inline void pb_core_unmark_drained(struct pb_core_marks *marks, uint32_t channel)
+{
+	marks->drained &= ~(1u << channel);
 }
 
 #endif

@@ -34,7 +34,7 @@ static uint64_t page_count(const struct pb_paging_operation *operation)
 
 static uint64_t address_of(const struct pb_paging_memory *side, uint32_t page)
 {
-	return side->gpu_address + (side->pages != NULL ? side->pages[page] : page) * PB_PAGE_BYTES;
+	return side->gpu_address + (uint64_t)(side->pages != NULL ? side->pages[page] : page) * PB_PAGE_BYTES;
 }
 
 /* ---- checks ---- */

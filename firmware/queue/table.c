@@ -15,7 +15,8 @@ void pb_core_table_init(struct pb_firmware *firmware)
 	table->queues = config->queues;
 	table->count = config->queue_count;
 	table->free = PB_CORE_NO_QUEUE;
-	table->drained = PB_CORE_NO_QUEUE;
+	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++)
+		table->drained[c] = PB_CORE_NO_QUEUE;
 	memset(table->queues, 0, table->count * sizeof(struct pb_core_queue));
 	for (uint32_t q = table->count; q-- != 0;)
 		pb_core_stack_push(table->queues, &table->free, &table->queues[q]);
@@ -72,15 +73,15 @@ struct pb_core_queue *pb_core_table_open(struct pb_firmware *firmware, const str
 
 void pb_core_table_drain(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	pb_core_stack_push(firmware->table.queues, &firmware->table.drained, queue);
-	pb_core_mark(&firmware->marks, PB_CORE_MARK_SETTLE, true);
+	pb_core_stack_push(firmware->table.queues, &firmware->table.drained[queue->channel], queue);
+	pb_core_mark_channel_drained(&firmware->marks, queue->channel);
 }
 
-struct pb_core_queue *pb_core_table_claim_drained(struct pb_firmware *firmware)
+struct pb_core_queue *pb_core_table_claim_drained(struct pb_firmware *firmware, uint32_t channel)
 {
-	if (firmware->table.drained == PB_CORE_NO_QUEUE)
+	if (firmware->table.drained[channel] == PB_CORE_NO_QUEUE)
 		return NULL;
-	return pb_core_stack_pop(firmware->table.queues, &firmware->table.drained);
+	return pb_core_stack_pop(firmware->table.queues, &firmware->table.drained[channel]);
 }
 
 void pb_core_table_free(struct pb_firmware *firmware, struct pb_core_queue *queue)

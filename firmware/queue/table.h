@@ -9,6 +9,7 @@
 #ifndef PB_FIRMWARE_QUEUE_TABLE_H
 #define PB_FIRMWARE_QUEUE_TABLE_H
 
+#include "firmware/limits.h"
 #include "firmware/queue/queue_machine.h"
 #include "firmware/queue_record.h"
 #include "patchbay/abi/errors.h"
@@ -20,7 +21,8 @@ struct pb_core_table {
 	struct pb_core_queue *queues; /**< config->queues */
 	uint32_t count;               /**< of them */
 	uint16_t free;                /**< stack of free slots */
-	uint16_t drained;             /**< stack of closing queues that are empty and not freed yet */
+	/** Of each channel: stack of closing queues that are empty and not freed yet. */
+	uint16_t drained[PB_LIMIT_CHANNELS];
 };
 
 /** Claims the board's memory for queues; all of them are free. Once, at boot. */
@@ -58,10 +60,10 @@ uint32_t pb_core_table_handle(const struct pb_firmware *firmware, const struct p
     \old(queue->identity) / 64 == PB_CORE_QUEUE_CLOSING && event == PB_CORE_QUEUE_EVENT_CLOSE;
 */
 uint32_t pb_core_table_step(struct pb_core_queue *queue, enum pb_core_queue_event event);
-/** A closing queue is empty: it is put on the stack of drained queues, and settled in this pass. */
+/** A closing queue is empty: it is put on its channel's stack of drained queues, to be settled. */
 void pb_core_table_drain(struct pb_firmware *firmware, struct pb_core_queue *queue);
-/** Claims a drained queue. @return NULL: there is none */
-struct pb_core_queue *pb_core_table_claim_drained(struct pb_firmware *firmware);
+/** Claims a drained queue of a channel. @return NULL: there is none */
+struct pb_core_queue *pb_core_table_claim_drained(struct pb_firmware *firmware, uint32_t channel);
 /** Frees a closing queue: its slot may be given out again. Pre: it is in no list, and no queue waits for it. */
 void pb_core_table_free(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** Keeps that a QUEUE_DESTROY waits for its reply. @param tag of the command */

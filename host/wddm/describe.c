@@ -41,13 +41,22 @@ static bool is_aperture(const struct pb_segment *segment)
 	return segment->request.kind == PB_SEGMENT_APERTURE;
 }
 
-/** Returns the number of segments 1 to n; 0: their ids have a gap. */
+/** Whether a number has a place in the OS's SIZE_T, which has 32 bits on 32-bit Windows. */
+static bool fits(uint64_t value)
+{
+	return (size_t)value == value;
+}
+
+/** Returns the number of segments 1 to n; 0: their ids have a gap, or SIZE_T does not hold the size of one. */
 static uint32_t segment_count(const struct pb_wddm_config *config)
 {
 	uint32_t count = 0;
 
-	while (count + 1 < PB_WDDM_TRAP_SEGMENT && config->segments[count + 1] != NULL)
+	while (count + 1 < PB_WDDM_TRAP_SEGMENT && config->segments[count + 1] != NULL) {
 		count++;
+		if (!fits(config->segments[count]->request.size))
+			return 0;
+	}
 	for (uint32_t id = count + 1; id < PB_WDDM_TRAP_SEGMENT; id++) {
 		if (config->segments[id] != NULL)
 			return 0;
@@ -55,7 +64,7 @@ static uint32_t segment_count(const struct pb_wddm_config *config)
 	return count;
 }
 
-static uint64_t aperture_bytes(const struct pb_wddm_config *config)
+static size_t aperture_bytes(const struct pb_wddm_config *config)
 {
 	uint64_t bytes = 0;
 
@@ -63,10 +72,19 @@ static uint64_t aperture_bytes(const struct pb_wddm_config *config)
 		if (config->segments[id] != NULL && is_aperture(config->segments[id]))
 			bytes += config->segments[id]->request.size;
 	}
-	return bytes;
+	return fits(bytes) ? (size_t)bytes : SIZE_MAX;
 }
 
 /* ---- QueryAdapterInfo ---- */
+
+/** What Present and RenderKm refuse. Vista has one of the bits; the others are reserved there. */
+static uint32_t presentation_caps(uint32_t version)
+{
+	if (version < PB_DXGKDDI_WIN7)
+		return PB_DXGK_PRESENT_NO_OVERLAP;
+	return PB_DXGK_PRESENT_NO_OVERLAP | PB_DXGK_PRESENT_NO_SAME_BITMAP | PB_DXGK_PRESENT_NO_OVERLAPPED |
+	       PB_DXGK_PRESENT_NO_OVERLAPPED_BIT_BLT;
+}
 
 static uint32_t driver_caps(const struct pb_wddm_config *config,
 			    const struct pb_dxgkarg_queryadapterinfo *query)
@@ -78,6 +96,7 @@ static uint32_t driver_caps(const struct pb_wddm_config *config,
 		.HighestAcceptableAddress = system->os_base + system->size - 1,
 		.MaxAllocationListSlotId = PB_RENDER_SLOT_VERTICES,
 		.ApertureSegmentCommitLimit = aperture_bytes(config),
+		.PresentationCaps = presentation_caps(config->interface_version),
 		.FlipCaps = win8 ? PB_DXGK_FLIP_ON_VSYNC_MMIO : 0,
 		.SchedulingCaps = PB_DXGK_SCHEDULE_MULTI_ENGINE | (win8 ? PB_DXGK_SCHEDULE_PREEMPTION : 0),
 		.MemoryManagementCaps = {0, config->paging_node},
@@ -105,8 +124,8 @@ static struct pb_dxgk_segmentdescriptor3 describe_segment(const struct pb_wddm_c
 			 (visible ? PB_DXGK_SEGMENT_CPU_VISIBLE : 0),
 		.BaseAddress = segment->request.os_base,
 		.CpuTranslatedAddress = visible ? config->cpu_address + segment->memory_offset : 0,
-		.Size = segment->request.size,
-		.CommitLimit = is_aperture(segment) ? segment->request.size : 0,
+		.Size = (size_t)segment->request.size,
+		.CommitLimit = is_aperture(segment) ? (size_t)segment->request.size : 0,
 	};
 }
 
@@ -214,6 +233,11 @@ static uint32_t home_segment(const struct pb_wddm_config *config)
 	return 0;
 }
 
+static uint64_t whole_pages(uint64_t bytes)
+{
+	return (bytes + PB_PAGE_BYTES - 1) / PB_PAGE_BYTES * PB_PAGE_BYTES;
+}
+
 /** Reads the private data once. @return false: it is no struct pb_wddm_allocation_data */
 static bool read_data(const struct pb_dxgk_allocationinfo *info, struct pb_wddm_allocation_data *data)
 {
@@ -221,7 +245,7 @@ static bool read_data(const struct pb_dxgk_allocationinfo *info, struct pb_wddm_
 		return false;
 	memcpy(data, info->pPrivateDriverData, sizeof(*data));
 	return data->magic == PB_WDDM_ALLOCATION_MAGIC && data->flags == 0 && data->size != 0 &&
-	       data->size <= PB_WDDM_ALLOCATION_BYTES_MAX &&
+	       data->size <= PB_WDDM_ALLOCATION_BYTES_MAX && fits(whole_pages(data->size)) &&
 	       (uint64_t)data->pitch * data->height <= data->size;
 }
 
@@ -236,7 +260,7 @@ static void create_one(const struct pb_wddm_config *config, const struct pb_wddm
 		.format = data->format,
 	};
 	info->Alignment = PB_PAGE_BYTES;
-	info->Size = (data->size + PB_PAGE_BYTES - 1) / PB_PAGE_BYTES * PB_PAGE_BYTES;
+	info->Size = (size_t)whole_pages(data->size);
 	info->PitchAlignedSize = 0;
 	info->HintedBank = 0;
 	info->PreferredSegment = home_segment(config);
@@ -298,24 +322,24 @@ uint32_t pb_wddm_collect_dbg_info(const struct pb_wddm_adapter *adapter,
 		.magic = PB_WDDM_DEBUG_MAGIC,
 		.bytes = sizeof(debug),
 		.reason = collect->Reason,
-		.error = adapter->error,
-		.dropped = adapter->events_dropped,
+		.error = pb_wddm_get(&adapter->error),
+		.dropped = pb_wddm_get(&adapter->events_dropped),
 	};
-	const uint64_t bytes = collect->BufferSize < sizeof(debug) ? collect->BufferSize : sizeof(debug);
+	const size_t bytes = collect->BufferSize < sizeof(debug) ? collect->BufferSize : sizeof(debug);
 
 	for (uint32_t n = 0; n < adapter->config.node_count; n++) {
 		const struct pb_wddm_node *node = &adapter->nodes[n];
 
 		debug.nodes[n] = (struct pb_wddm_debug_node){
-			.submitted = node->submitted,
-			.reported = node->reported,
-			.current_fence = node->current_fence,
-			.submitted_fence = node->submitted_fence,
+			.submitted = pb_wddm_get(&node->submitted),
+			.reported = pb_wddm_get(&node->reported),
+			.current_fence = pb_wddm_get(&node->current_fence),
+			.submitted_fence = pb_wddm_get(&node->submitted_fence),
 		};
 	}
 	/* Without a readable record it is 0. */
 	(void)pb_crash_read(adapter->config.channel->link, &debug.crash);
-	memset(collect->pBuffer, 0, (size_t)collect->BufferSize);
-	memcpy(collect->pBuffer, &debug, (size_t)bytes);
+	memset(collect->pBuffer, 0, collect->BufferSize);
+	memcpy(collect->pBuffer, &debug, bytes);
 	return PB_STATUS_SUCCESS;
 }

@@ -20,19 +20,26 @@ rows() {
 	sed -n "/^#define WDK *$1\$/,/^#undef WDK/p" host/wddm/ddi_layout.def
 }
 
-# agree NAME: compiles NAME.c of the folder.
+# agree NAME: compiles NAME.c of the folder for 64-bit and for 32-bit Windows.
 agree() {
-	clang --target=x86_64-pc-windows-gnu -std=gnu11 -w -I include -isystem "$mingw" -isystem "$mingw/ddk" \
+	agree_on x86_64 "$1" && agree_on i686 "$1"
+}
+
+agree_on() {
+	local machine=$1
+	shift
+	clang --target="$machine-pc-windows-gnu" -std=gnu11 -w -I include -isystem "$mingw" -isystem "$mingw/ddk" \
 		-idirafter "$wine" -c "$folder/$1.c" -o "$folder/$1.obj"
 }
 
 checks='
 #include <stddef.h>
-#define FIELD(at, bytes, member, type, from) \
-	_Static_assert(offsetof(WDK, member) == (at), #member); \
-	_Static_assert(sizeof(((WDK *)0)->member) == (bytes), #member);
-#define RENAMED(at, bytes, member, ours, type, from) FIELD(at, bytes, member, type, from)
-#define SIZE(bytes, from) _Static_assert(sizeof(WDK) == (bytes), "size");
+#define EITHER(of_64, of_32) (sizeof(void *) == 8 ? (of_64) : (of_32))
+#define FIELD(at, bytes, at32, bytes32, member, type, from) \
+	_Static_assert(offsetof(WDK, member) == EITHER(at, at32), #member); \
+	_Static_assert(sizeof(((WDK *)0)->member) == EITHER(bytes, bytes32), #member);
+#define RENAMED(at, bytes, at32, bytes32, member, ours, type, from) FIELD(at, bytes, at32, bytes32, member, type, from)
+#define SIZE(bytes, bytes32, from) _Static_assert(sizeof(WDK) == EITHER(bytes, bytes32), "size");
 '
 
 cat >"$folder/wine.c" <<END
@@ -43,12 +50,14 @@ $checks
 $(rows D3DDDI_PATCHLOCATIONLIST)
 _Static_assert(sizeof(D3DDDI_ALLOCATIONLIST) == 8, "D3DDDI_ALLOCATIONLIST");
 _Static_assert(sizeof(RECT) == 16 && offsetof(RECT, right) == 8, "RECT");
-_Static_assert(sizeof(HANDLE) == 8 && sizeof(LARGE_INTEGER) == 8 && sizeof(SIZE_T) == 8 && sizeof(UINT) == 4, "types");
+_Static_assert(sizeof(HANDLE) == EITHER(8, 4) && sizeof(SIZE_T) == EITHER(8, 4), "types as wide as a pointer");
+_Static_assert(sizeof(LARGE_INTEGER) == 8 && _Alignof(LARGE_INTEGER) == 8 && sizeof(UINT) == 4, "types of one width");
 END
 cat >"$folder/mdl.c" <<END
 #include <wdm.h>
 $checks
 $(rows MDL)
+_Static_assert(sizeof(PFN_NUMBER) == EITHER(8, 4), "frame numbers");
 END
 # The NTSTATUS values: the shim's macros and Windows's.
 cat >"$folder/status.c" <<END
@@ -75,9 +84,12 @@ END
 for name in wine mdl status; do
 	agree "$name"
 done
-# The comparison can fail.
-sed -i 's/FIELD(0x10, 8, Process/FIELD(0x18, 8, Process/' "$folder/mdl.c"
-if agree mdl 2>/dev/null; then
-	echo "error: a wrong row of MDL was not found"
-	exit 1
-fi
+# The comparison can fail, for either.
+for wrong in 's/FIELD(0x10, 8, 0x08, 4, Process/FIELD(0x18, 8, 0x08, 4, Process/' \
+	's/FIELD(0x10, 8, 0x08, 4, Process/FIELD(0x10, 8, 0x0c, 4, Process/'; do
+	sed "$wrong" "$folder/mdl.c" >"$folder/wrong.c"
+	if cmp -s "$folder/mdl.c" "$folder/wrong.c" || agree wrong 2>/dev/null; then
+		echo "error: a wrong row of MDL was not found"
+		exit 1
+	fi
+done

@@ -20,10 +20,13 @@ static union {
 	uint64_t longs[128];
 } answer;
 
+/** Whether the structs are those of 64-bit Windows; else they are those of 32-bit Windows. */
+#define WIDE (sizeof(void *) == 8)
+
 static const struct {
 	const char *name;
 	uint32_t version;
-	uint32_t caps_bytes;
+	uint32_t caps_bytes;   /**< on 64-bit Windows; 8 less on 32-bit Windows */
 	uint32_t caps_version; /**< DXGK_DRIVERCAPS.WDDMVersion; 0: there is none */
 	bool win8;
 } systems[] = {
@@ -33,6 +36,16 @@ static const struct {
 };
 
 #define SYSTEMS (sizeof(systems) / sizeof(systems[0]))
+
+/** Returns a little-endian number. */
+static uint64_t number_at(const void *memory, uint32_t offset, uint32_t bytes)
+{
+	uint64_t number = 0;
+
+	for (uint32_t i = bytes; i-- > 0;)
+		number = number << 8 | ((const uint8_t *)memory)[offset + i];
+	return number;
+}
 
 /** Segments 1 and 2 with memory, 3 an aperture; paging on node 1. */
 static void start(uint32_t version)
@@ -62,7 +75,9 @@ static void caps_are_those_of_the_version(void **state)
 	(void)state;
 	for (size_t s = 0; s < SYSTEMS; s++) {
 		const char *name = systems[s].name;
-		const uint32_t bytes = systems[s].caps_bytes;
+		/* The only SIZE_T of the struct and its padding. */
+		const uint32_t less = WIDE ? 0 : 8;
+		const uint32_t bytes = systems[s].caps_bytes - less;
 
 		start(systems[s].version);
 		memset(answer.bytes, GARBAGE, sizeof(answer));
@@ -71,19 +86,20 @@ static void caps_are_those_of_the_version(void **state)
 		card_equal(name, query(1, bytes + 8), 0);
 		card_equal(name, answer.longs[0], CARD_SYSTEM_OS + CARD_SYSTEM_BYTES - 1);
 		card_equal(name, answer.words[2], 4);
-		card_equal(name, answer.longs[2], 0x10000);
-		card_equal(name, answer.words[0x34 / 4], 0);
-		card_equal(name, answer.words[0x3c / 4], systems[s].win8 ? 2 : 0);
-		card_equal(name, answer.words[0x40 / 4], systems[s].win8 ? 5 : 1);
-		card_equal(name, answer.words[0x48 / 4], 1);
-		card_equal(name, answer.words[0x4c / 4], 2);
+		card_equal(name, WIDE ? answer.longs[2] : answer.words[3], 0x10000);
+		card_equal(name, number_at(answer.bytes, 0x34 - less, 4),
+			   systems[s].version < 0x2005 ? 0x2 : 0x020000fa);
+		card_equal(name, number_at(answer.bytes, 0x3c - less, 4), systems[s].win8 ? 2 : 0);
+		card_equal(name, number_at(answer.bytes, 0x40 - less, 4), systems[s].win8 ? 5 : 1);
+		card_equal(name, number_at(answer.bytes, 0x48 - less, 4), 1);
+		card_equal(name, number_at(answer.bytes, 0x4c - less, 4), 2);
 		if (systems[s].caps_version != 0)
-			card_equal(name, answer.words[0x150 / 4], systems[s].caps_version);
+			card_equal(name, number_at(answer.bytes, 0x150 - less, 4), systems[s].caps_version);
 		if (systems[s].win8) {
-			card_equal(name, answer.words[0x210 / 4], 100);
-			card_equal(name, answer.words[0x214 / 4], 100);
-			card_equal(name, answer.words[0x218 / 4], 0x00010001);
-			card_equal(name, answer.words[0x21c / 4], 0);
+			card_equal(name, number_at(answer.bytes, 0x210 - less, 4), 100);
+			card_equal(name, number_at(answer.bytes, 0x214 - less, 4), 100);
+			card_equal(name, number_at(answer.bytes, 0x218 - less, 4), 0x00010001);
+			card_equal(name, number_at(answer.bytes, 0x21c - less, 4), 0);
 		}
 		for (uint32_t i = bytes; i < sizeof(answer); i++)
 			card_equal(name, answer.bytes[i], GARBAGE);
@@ -91,52 +107,105 @@ static void caps_are_those_of_the_version(void **state)
 	}
 }
 
+/** Where the words of the answer and of a descriptor are. */
+struct segment_layout {
+	uint32_t answer; /**< size of the answer */
+	uint32_t list;   /**< pSegmentDescriptor; the sizes of paging buffers follow it */
+	uint32_t stride;
+	uint32_t base; /**< BaseAddress; CpuTranslatedAddress and Size follow it */
+	uint32_t commit;
+	uint32_t flags;
+	uint32_t pointer; /**< width of a pointer and of SIZE_T */
+};
+
+/** By system, then QUERYSEGMENT and QUERYSEGMENT3. */
+static const struct segment_layout layouts[2][2] = {
+	{{32, 8, 56, 0, 0x28, 0x30, 8}, {32, 8, 72, 8, 0x30, 0, 8}},
+	{{20, 4, 40, 0, 0x1c, 0x20, 4}, {20, 4, 48, 8, 0x24, 0, 4}},
+};
+
+/** One descriptor, by its address, what the CPU sees, its size, its limit and its flags. */
+static void expect_segment(const char *name, const struct segment_layout *at, const uint8_t *descriptor,
+			   const uint64_t wanted[5])
+{
+	card_equal(name, number_at(descriptor, at->base, 8), wanted[0]);
+	card_equal(name, number_at(descriptor, at->base + 8, 8), wanted[1]);
+	card_equal(name, number_at(descriptor, at->base + 16, at->pointer), wanted[2]);
+	card_equal(name, number_at(descriptor, at->commit, at->pointer), wanted[3]);
+	card_equal(name, number_at(descriptor, at->flags, 4), wanted[4]);
+}
+
 /** First the count, then the descriptors; QUERYSEGMENT3 has Flags first. */
 static void segments_reach_the_os_in_its_structs(void **state)
 {
-	static uint64_t descriptors[3 * 9 + 1];
+	static union {
+		uint8_t bytes[3 * 72 + 8];
+		uint64_t align;
+	} list;
 
 	(void)state;
 	for (size_t s = 0; s < SYSTEMS; s++) {
 		for (uint32_t type = 2; type <= 5; type += 3) {
 			const char *name = systems[s].name;
-			const uint32_t stride = type == 2 ? 7 : 9;
-			const uint32_t base = type == 2 ? 0 : 1;
+			const struct segment_layout *at = &layouts[WIDE ? 0 : 1][type == 2 ? 0 : 1];
+			const uintptr_t address = (uintptr_t)list.bytes;
 
 			start(systems[s].version);
 			memset(answer.bytes, GARBAGE, sizeof(answer));
-			memset(descriptors, GARBAGE, sizeof(descriptors));
-			answer.longs[1] = 0;
+			memset(list.bytes, GARBAGE, sizeof(list));
+			memset(answer.bytes + at->list, 0, at->pointer);
 			if (type == 5 && !systems[s].win8) {
-				card_equal(name, query(5, 32), 0xc00000bb);
+				card_equal(name, query(5, at->answer), 0xc00000bb);
 				vm_stop(&vm);
 				continue;
 			}
-			card_equal(name, query(type, 31), 0xc0000023);
-			card_equal(name, query(type, 32), 0);
+			card_equal(name, query(type, at->answer - 1), 0xc0000023);
+			card_equal(name, query(type, at->answer), 0);
 			card_equal(name, answer.words[0], 3);
-			answer.longs[1] = (uintptr_t)descriptors;
+			memcpy(answer.bytes + at->list, &address, sizeof(address));
 			answer.words[0] = 2;
-			card_equal(name, query(type, 32), 0xc0000023);
+			card_equal(name, query(type, at->answer), 0xc0000023);
 			answer.words[0] = 3;
-			card_equal(name, query(type, 32), 0);
-			card_equal(name, answer.words[4], 0);
-			card_equal(name, answer.words[5], 0x10000);
-			card_equal(name, answer.words[6], 0x2000);
-			card_equal(name, answer.longs[4], UINT64_C(0xa5a5a5a5a5a5a5a5));
-			card_equal(name, descriptors[base], VM_VIDEO_OS);
-			card_equal(name, descriptors[base + 1], CPU_ADDRESS + vm.segments[1].memory_offset);
-			card_equal(name, descriptors[base + 2], 32 * 4096);
-			card_equal(name, (uint32_t)descriptors[type == 2 ? 6 : 0], 4);
-			card_equal(name, descriptors[stride + base], VM_EDGE_OS);
-			card_equal(name, descriptors[2 * stride + base], 0x4000000);
-			card_equal(name, descriptors[2 * stride + base + 1], 0);
-			card_equal(name, descriptors[2 * stride + base + 5], 0x10000);
-			card_equal(name, (uint32_t)descriptors[2 * stride + (type == 2 ? 6 : 0)], 1);
-			card_equal(name, descriptors[3 * stride], UINT64_C(0xa5a5a5a5a5a5a5a5));
+			card_equal(name, query(type, at->answer), 0);
+			card_equal(name, number_at(answer.bytes, at->list + at->pointer, 4), 0);
+			card_equal(name, number_at(answer.bytes, at->list + at->pointer + 4, 4), 0x10000);
+			card_equal(name, number_at(answer.bytes, at->list + at->pointer + 8, 4), 0x2000);
+			card_equal(name, number_at(answer.bytes, at->answer, 4), GARBAGE_WORD);
+			expect_segment(name, at, list.bytes,
+				       (const uint64_t[]){VM_VIDEO_OS,
+							  CPU_ADDRESS + vm.segments[1].memory_offset,
+							  32 * 4096, 0, 4});
+			card_equal(name, number_at(list.bytes + at->stride, at->base, 8), VM_EDGE_OS);
+			expect_segment(name, at, list.bytes + 2 * at->stride,
+				       (const uint64_t[]){0x4000000, 0, 0x10000, 0x10000, 1});
+			card_equal(name, number_at(list.bytes, 3 * at->stride, 8),
+				   UINT64_C(0xa5a5a5a5a5a5a5a5));
 			vm_stop(&vm);
 		}
 	}
+}
+
+/** SIZE_T of 32-bit Windows has no place for 4 GiB: such a segment cannot be described. */
+static void a_segment_must_have_a_size_that_the_os_can_hold(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t size;
+		bool narrow; /**< 32-bit Windows has it, too */
+	} rows[] = {
+		{"a page less than 4 GiB", UINT64_C(0xfffff000), true},
+		{"4 GiB", UINT64_C(0x100000000), false},
+		{"4 GiB and a page", UINT64_C(0x100001000), false},
+	};
+
+	(void)state;
+	start(0x4002);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		memset(answer.bytes, 0, sizeof(answer));
+		aperture.request.size = rows[i].size;
+		card_equal(rows[i].name, query(2, 32), WIDE || rows[i].narrow ? 0 : 0xc000000d);
+	}
+	vm_stop(&vm);
 }
 
 static void other_questions_are_refused(void **state)
@@ -210,7 +279,7 @@ static const struct {
 	const char *name;
 	struct pb_wddm_allocation_data data;
 	uint32_t bytes;
-	uint64_t size; /**< 0: refused */
+	uint64_t size; /**< 0: refused; 32-bit Windows cannot hold 4 GiB */
 } allocations[] = {
 	{"a buffer", {0x4c415042, 0, 5000, 0, 0, 0, 0}, 32, 8192},
 	{"a surface", {0x4c415042, 64, 4096, 16, 64, 21, 0}, 32, 4096},
@@ -230,6 +299,7 @@ static void allocations_are_created_opened_and_described(void **state)
 	for (size_t i = 0; i < sizeof(allocations) / sizeof(allocations[0]); i++) {
 		const char *name = allocations[i].name;
 		struct pb_wddm_allocation_data data = allocations[i].data;
+		const uint64_t size = (size_t)allocations[i].size;
 		struct pb_wddm_allocation object = {.size = 77};
 		struct pb_wddm_allocation *const objects[1] = {&object};
 		struct pb_dxgk_openallocationinfo opened = {.hAllocation = 9};
@@ -243,13 +313,13 @@ static void allocations_are_created_opened_and_described(void **state)
 		info.pPrivateDriverData = &data;
 		info.PrivateDriverDataSize = allocations[i].bytes;
 		card_equal(name, pb_wddm_create_allocation(&adapter, &create, objects),
-			   allocations[i].size != 0 ? 0 : 0xc000000d);
-		if (allocations[i].size == 0) {
+			   size != 0 ? 0 : 0xc000000d);
+		if (size == 0) {
 			card_equal(name, object.size, 77);
-			card_equal(name, info.Size, UINT64_C(0xa5a5a5a5a5a5a5a5));
+			card_equal(name, info.Size, (size_t)UINT64_C(0xa5a5a5a5a5a5a5a5));
 			continue;
 		}
-		card_equal(name, info.Size, allocations[i].size);
+		card_equal(name, info.Size, size);
 		card_equal(name, info.Alignment, 4096);
 		card_equal(name, info.PreferredSegment, 1);
 		card_equal(name, info.SupportedReadSegmentSet, 7);
@@ -275,7 +345,7 @@ static void allocations_are_created_opened_and_described(void **state)
 /** Into buffers of any size: what fits, 0 behind it, nothing beyond. */
 static void a_debug_report_fits_its_buffer(void **state)
 {
-	static const uint32_t sizes[] = {0, 1, 4, 20, 24, 56, 57, 1208, 1300, 1600};
+	static const uint32_t sizes[] = {0, 1, 4, 20, 24, 56, 57, 1240, 1300, 1600};
 	static union {
 		uint8_t bytes[1700];
 		uint32_t words[425];
@@ -297,11 +367,11 @@ static void a_debug_report_fits_its_buffer(void **state)
 		assert_int_equal(pb_wddm_collect_dbg_info(&vm.adapter, &collect), PB_STATUS_SUCCESS);
 		for (uint32_t b = sizes[i]; b < sizeof(report); b++)
 			assert_int_equal(report.bytes[b], GARBAGE);
-		for (uint32_t b = 1208; b < sizes[i]; b++)
+		for (uint32_t b = 1240; b < sizes[i]; b++)
 			assert_int_equal(report.bytes[b], 0);
 	}
 	assert_int_equal(report.words[0], 0x47445042);
-	assert_int_equal(report.words[1], 1208);
+	assert_int_equal(report.words[1], 1240);
 	assert_int_equal(report.words[2], 0x117);
 	assert_int_equal(report.words[3], PB_ERROR_PROTOCOL);
 	assert_int_equal(report.words[6], 2);
@@ -318,6 +388,7 @@ UNIT_SUITE(test_wddm_describe)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(caps_are_those_of_the_version),
 		cmocka_unit_test(segments_reach_the_os_in_its_structs),
+		cmocka_unit_test(a_segment_must_have_a_size_that_the_os_can_hold),
 		cmocka_unit_test(other_questions_are_refused),
 		cmocka_unit_test(a_context_has_the_sizes_of_the_configuration),
 		cmocka_unit_test(allocations_are_created_opened_and_described),

@@ -13,6 +13,9 @@ static uint32_t *system_page(uint32_t page)
 
 /* ---- the words of each operation, written by hand ---- */
 
+/** So many pages that their bytes, in a number as wide as their count, are 0. */
+#define FAR_PAGES ((size_t)1 << (8 * sizeof(size_t) - 12))
+
 /** Frames of segment 0, which the engines see from 0x40000000 on. */
 static const struct vm_mdl list = {.frames = {0x10300, 0x10301, 0x10305}};
 /** A page past the end of segment 0. */
@@ -131,7 +134,7 @@ static const struct {
 	  .Fill = {.FillSize = 8, .Destination = {VM_EDGE, VM_EDGE_OS + 0x1fffc}}}},
 	{"longer than any",
 	 {.Operation = PB_DXGK_OPERATION_FILL,
-	  .Fill = {.FillSize = UINT64_MAX - 3, .Destination = {VM_EDGE, VM_EDGE_OS}}}},
+	  .Fill = {.FillSize = SIZE_MAX - 3, .Destination = {VM_EDGE, VM_EDGE_OS}}}},
 	{"source not in its segment",
 	 {.Operation = PB_DXGK_OPERATION_TRANSFER,
 	  .Transfer = {.TransferSize = 8, .Source = {VM_EDGE, {0}}, .Destination = {.pMdl = &list.mdl}}}},
@@ -153,10 +156,10 @@ static const struct {
 	  .UnmapApertureSegment = {NULL, NULL, VM_APERTURE, 15, 2, 0}}},
 	{"unmap far away",
 	 {.Operation = PB_DXGK_OPERATION_UNMAP_APERTURE_SEGMENT,
-	  .UnmapApertureSegment = {NULL, NULL, VM_APERTURE, UINT64_C(1) << 52, 1, 0}}},
+	  .UnmapApertureSegment = {NULL, NULL, VM_APERTURE, FAR_PAGES, 1, 0}}},
 	{"unmap very much",
 	 {.Operation = PB_DXGK_OPERATION_UNMAP_APERTURE_SEGMENT,
-	  .UnmapApertureSegment = {NULL, NULL, VM_APERTURE, 0, UINT64_C(1) << 52, 0}}},
+	  .UnmapApertureSegment = {NULL, NULL, VM_APERTURE, 0, FAR_PAGES, 0}}},
 };
 
 static void impossible_operations_get_no_fence(void **state)

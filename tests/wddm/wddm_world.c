@@ -433,7 +433,7 @@ void vm_start_version(struct vm *vm, uint32_t first_fence, uint32_t version, uin
 	assert_int_equal(pb_memory_allocate(&vm->segments[0], VM_HOME_PAGES * VM_BYTES, VM_BYTES, &vm->away),
 			 PB_ERROR_OK);
 	for (uint32_t page = 0; page < VM_HOME_PAGES; page++)
-		vm->away_frames[page] = (CARD_SYSTEM_OS + vm->away.offset) / VM_BYTES + page;
+		vm->away_frames[page] = (uintptr_t)((CARD_SYSTEM_OS + vm->away.offset) / VM_BYTES + page);
 	for (uint32_t b = 0; b < VM_BUFFERS; b++)
 		assert_int_equal(
 			pb_memory_allocate(&vm->segments[0], VM_BUFFER, VM_BUFFER, &vm->buffers[b].memory),

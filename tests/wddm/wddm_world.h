@@ -11,7 +11,7 @@
 #include "patchbay/wddm/wddm.h"
 #include "qemu/engine.h"
 #include "tests/unit/card_fixture.h"
-#include "tests/wddm/os_model.h"
+#include "tests/wddm/os/vidsch.h"
 
 #define VM_CONTEXTS    3u                    /**< 0 and 1 on node 0, 2 on node 1 */
 #define VM_ALLOCATIONS 4u                    /**< of each context */
@@ -62,7 +62,7 @@ struct vm_context {
 /** A list of pages of system memory: an MDL. */
 struct vm_mdl {
 	struct pb_mdl mdl;
-	uint64_t frames[VM_MDL]; /**< frame numbers, behind it */
+	uintptr_t frames[VM_MDL]; /**< frame numbers, behind it */
 };
 
 /** One DMA buffer with its private data, and what Render returned for it. */
@@ -94,7 +94,7 @@ struct vm {
 	bool leaving
 		[VM_HOME_PAGES]; /**< used until vm_finish, because paging buffers may still write to them */
 	struct pb_memory away;   /**< a page of system memory for transfers, for each page */
-	uint64_t away_frames[VM_HOME_PAGES];
+	uintptr_t away_frames[VM_HOME_PAGES];
 	bool used_pages[VM_HOME_PAGES]; /**< used pages */
 	/* Lists passed to Patch: filled anew for each call, so that the shim must copy what it needs. */
 	struct pb_dxgk_allocationlist list[VM_LIST];

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# windows.sh FOLDER: the host library, the shim and host/wddm/windows compile for x86_64-pc-windows-msvc, the last for
-# each interface version against the stand-in for the WDK; a wrong row of a table does not. Objects go to FOLDER.
+# windows.sh FOLDER: the host library, the shim and host/wddm/windows compile for x86_64-pc-windows-msvc and for
+# i686-pc-windows-msvc, the last for each interface version against the stand-in for the WDK; a wrong row of a table does
+# not. Objects go to FOLDER.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -18,11 +19,11 @@ mkdir -p "$folder"
 warnings=(-Wall -Wextra -Werror -Wpedantic -Wshadow -Wundef -Wconversion -Wno-sign-conversion -Wstrict-prototypes
 	-Wmissing-prototypes -Wcast-align -Wvla -Wswitch-enum -Wwrite-strings -Wpointer-arith)
 
-# compile ROOT SOURCE OPTION...: ROOT is where host/ lies.
+# compile ROOT SOURCE OPTION...: for the processor of $machine. ROOT is where host/ lies.
 compile() {
 	local root=$1 source=$2
 	shift 2
-	clang --target=x86_64-pc-windows-msvc -std=c11 -O1 -ffreestanding "${warnings[@]}" "$@" -I "$root" -I . -I include \
+	clang --target="$machine-pc-windows-msvc" -std=c11 -O1 -ffreestanding "${warnings[@]}" "$@" -I "$root" -I . -I include \
 		-isystem "$headers" -c "$root/$source" -o "$folder/$(tr / _ <<<"$source").obj"
 }
 
@@ -32,19 +33,24 @@ sources() {
 }
 
 count=0
-for source in $(sources host/library.cmake) $(sources host/wddm/wddm.cmake); do
-	compile . "$source" -Wcast-qual
-	count=$((count + 1))
+for machine in x86_64 i686; do
+	for source in $(sources host/library.cmake) $(sources host/wddm/wddm.cmake); do
+		compile . "$source" -Wcast-qual
+		count=$((count + 1))
+	done
 done
-((count > 20)) || { echo "error: the lists of sources were not understood" && exit 1; }
+((count > 40)) || { echo "error: the lists of sources were not understood" && exit 1; }
 
-# windows ROOT: host/wddm/windows for each interface.
+# windows ROOT: host/wddm/windows for each processor and interface.
 windows() {
-	local version source
+	local version source machine
 	python3 "$1/host/wddm/windows/standin.py" "$folder/standin.h" || return 1
-	for version in 0x1052 0x2005 0x300e 0x4002; do
-		for source in layout.c driver.c; do
-			compile "$1" "host/wddm/windows/$source" -DDXGKDDI_INTERFACE_VERSION=$version -I "$folder" || return 1
+	for machine in x86_64 i686; do
+		for version in 0x1052 0x2005 0x300e 0x4002; do
+			for source in layout.c driver.c; do
+				compile "$1" "host/wddm/windows/$source" -DDXGKDDI_INTERFACE_VERSION=$version -I "$folder" ||
+					return 1
+			done
 		done
 	done
 }
@@ -71,9 +77,12 @@ mkdir -p "$folder/copy/host"
 cp -r host/wddm "$folder/copy/host"
 windows "$folder/copy"
 
-wrong ddi_layout.def 'FIELD(0x58, 4, NodeOrdinal, UINT, HDR10)' 'FIELD(0x5c, 4, NodeOrdinal, UINT, HDR10)'
-wrong ddi_layout.def 'FIELD(0x38, 4, Color, UINT, HDR7)' ''
-wrong ddi_layout.def 'FIELD(0x3c, 16, DstRect, RECT, HDR7)' 'FIELD(0x40, 16, DstRect, RECT, HDR7)'
-wrong ddi_layout.def 'FIELD(0x64, 4, Transfer.MdlOffset, UINT, HDR7)' 'FIELD(0x64, 8, Transfer.MdlOffset, UINT, HDR7)'
-wrong ddi_layout.def 'SIZE(304, HDR7)' 'SIZE(312, HDR7)'
-wrong windows/driver_layout.def 'FIELD(0x1b0, 8, DxgkDdiPresent, PDXGKDDI_PRESENT, BUILT)' ''
+wrong ddi_layout.def 'FIELD(0x58, 4, 0x48, 4, NodeOrdinal, UINT, HDR10)' 'FIELD(0x5c, 4, 0x48, 4, NodeOrdinal, UINT, HDR10)'
+wrong ddi_layout.def 'FIELD(0x58, 4, 0x48, 4, NodeOrdinal, UINT, HDR10)' 'FIELD(0x58, 4, 0x44, 4, NodeOrdinal, UINT, HDR10)'
+wrong ddi_layout.def 'FIELD(0x38, 4, 0x20, 4, Color, UINT, HDR7)' ''
+wrong ddi_layout.def 'FIELD(0x3c, 16, 0x24, 16, DstRect, RECT, HDR7)' 'FIELD(0x40, 16, 0x24, 16, DstRect, RECT, HDR7)'
+wrong ddi_layout.def 'FIELD(0x64, 4, 0x4c, 4, Transfer.MdlOffset, UINT, HDR7)' \
+	'FIELD(0x64, 8, 0x4c, 4, Transfer.MdlOffset, UINT, HDR7)'
+wrong ddi_layout.def 'SIZE(304, 288, HDR7)' 'SIZE(312, 288, HDR7)'
+wrong ddi_layout.def 'SIZE(304, 288, HDR7)' 'SIZE(304, 296, HDR7)'
+wrong windows/driver_layout.def 'FIELD(0x1b0, 8, 0x0d8, 4, DxgkDdiPresent, PDXGKDDI_PRESENT, BUILT)' ''

@@ -28,8 +28,8 @@ def read(table):
             guard, depth = None, depth - 1
         elif match := re.match(r'(FIELD|RENAMED|UNNAMED)\((.*)\)$', line):
             words = [word.strip() for word in match[2].split(',')]
-            kind = words[4] if match[1] == 'RENAMED' else words[3]
-            rows.append((guard, int(words[0], 16), words[2].split('.'), kind))
+            kind = words[6] if match[1] == 'RENAMED' else words[5]
+            rows.append((guard, int(words[0], 16), words[4].split('.'), kind))
         assert depth in (0, 1), line
 
 
@@ -98,6 +98,7 @@ def structs(table):
 def main():
     text = ['/* Made by host/wddm/windows/standin.py. */', '#include "host/wddm/windows/standin_types.h"', '',
             *structs(HERE.parent / 'ddi_layout.def'), *structs(HERE.parent / 'ddi_layout_adapter.def'),
+            *structs(HERE.parent / 'ddi_layout_gdi.def'),
             '#include "host/wddm/windows/standin_functions.h"', '',
             *structs(HERE / 'driver_layout.def')]
     pathlib.Path(sys.argv[1]).write_text('\n'.join(text))

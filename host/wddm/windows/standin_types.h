@@ -12,10 +12,15 @@ typedef void VOID;
 typedef void *PVOID;
 typedef void *HANDLE;
 typedef short SHORT;
+typedef unsigned short USHORT;
 typedef unsigned int UINT;
 typedef unsigned long ULONG;
 typedef unsigned long long UINT64;
+#ifdef _WIN64
 typedef unsigned long long SIZE_T;
+#else
+typedef unsigned int SIZE_T;
+#endif
 typedef unsigned char BOOLEAN;
 typedef long NTSTATUS;
 typedef union {

@@ -3,7 +3,8 @@
  * @file
  * Arguments of the WDDM 1.x display miniport functions that carry submissions,
  * in the documented layout. These are Patchbay's own definitions, so that the
- * shim builds on any host; on a 64-bit one they have the documented offsets.
+ * shim builds on any host; they have the documented offsets of 64-bit Windows
+ * or, on a host with 32-bit pointers, of 32-bit Windows. SIZE_T is size_t.
  * host/wddm/ddi_layout.def is the table of them, which the structs are compared
  * with. Arguments of BuildPagingBuffer are in ddi_paging.h.
  *
@@ -86,9 +87,10 @@ struct pb_rect {
 	int32_t bottom; /**< row behind the last */
 };
 
-#define PB_DXGK_PRESENT_BLT 0x1u /**< DXGK_PRESENTFLAGS: Blt */
+#define PB_DXGK_PRESENT_BLT        0x1u /**< DXGK_PRESENTFLAGS: Blt */
+#define PB_DXGK_PRESENT_COLOR_FILL 0x2u /**< DXGK_PRESENTFLAGS: ColorFill */
 
-/** DXGKARG_PRESENT: allocation 1 is the source, 2 the destination. */
+/** DXGKARG_PRESENT: allocation 1 is the source of a blit, 2 the destination. */
 struct pb_dxgkarg_present {
 	void *pDmaBuffer;                  /**< advanced past the last byte written; NULL for a flip */
 	uint32_t DmaSize;                  /**< size of the DMA buffer */
@@ -99,9 +101,9 @@ struct pb_dxgkarg_present {
 	uint32_t PatchLocationListOutSize;                    /**< elements of pPatchLocationListOut */
 	/** In: 0 in the first call; out: index of the next element of pDstSubRects. */
 	uint32_t MultipassOffset;
-	uint32_t Color;                     /**< of a colour fill; unused */
+	uint32_t Color;                     /**< of a colour fill: value of each pixel */
 	struct pb_rect DstRect;             /**< rectangle of the destination */
-	struct pb_rect SrcRect;             /**< rectangle of the source, of the same size */
+	struct pb_rect SrcRect;             /**< of a blit: rectangle of the source, of the same size */
 	uint32_t SubRectCnt;                /**< elements of pDstSubRects; 0: all of DstRect */
 	const struct pb_rect *pDstSubRects; /**< parts of DstRect to write */
 	uint32_t FlipInterval;              /**< of a flip; unused */
@@ -159,8 +161,8 @@ struct pb_dxgkarg_submitcommand {
 	uint32_t FlipInterval;                              /**< unused */
 	uint32_t Flags;                                     /**< DXGK_SUBMITCOMMANDFLAGS: PB_FLAG_* */
 	uint32_t EngineOrdinal;                             /**< copied to the descriptor */
-	uint64_t DmaBufferVirtualAddress; /**< since Windows 8; reserved in Windows 7; unused */
-	uint32_t NodeOrdinal;             /**< since Windows 8: node to run on, if hContext is NULL */
+	uint64_t DmaBufferVirtualAddress;                   /**< since Windows 7; reserved, not read */
+	uint32_t NodeOrdinal; /**< since Windows 8: node to run on, if hContext is NULL */
 };
 
 /** DXGKARG_PREEMPTCOMMAND. */

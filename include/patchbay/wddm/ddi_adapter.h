@@ -8,6 +8,7 @@
 #ifndef PB_HOST_WDDM_DDI_ADAPTER_H
 #define PB_HOST_WDDM_DDI_ADAPTER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* NTSTATUS values of these functions. */
@@ -36,20 +37,30 @@ struct pb_dxgkarg_queryadapterinfo {
 #define PB_DXGK_SCHEDULE_PREEMPTION    0x4u /**< DXGK_VIDSCHCAPS: PreemptionAware, since Windows 8 */
 #define PB_DXGK_PREEMPT_AT_DMA_BUFFERS 100u /**< D3DKMDT_*_PREEMPTION_DMA_BUFFER_BOUNDARY */
 
+/*
+ * DXGK_PRESENTATIONCAPS. SupportKernelModeCommandBuffer, which stands for all of GDI, is not set: engines neither blend
+ * nor stretch. Nor may an overlapping copy or a blend within one bitmap be asked for. All but the first since Windows 7.
+ */
+#define PB_DXGK_PRESENT_NO_OVERLAP 0x00000002u /**< NoOverlapScreenBlt */
+#define PB_DXGK_PRESENT_NO_SAME_BITMAP                                                                       \
+	0x00000038u /**< NoSameBitmapAlphaBlend, -StretchBlt, -TransparentBlt */
+#define PB_DXGK_PRESENT_NO_OVERLAPPED         0x000000c0u /**< NoSameBitmapOverlappedAlphaBlend, -StretchBlt */
+#define PB_DXGK_PRESENT_NO_OVERLAPPED_BIT_BLT 0x02000000u /**< NoSameBitmapOverlappedBitBlt */
+
 /** DXGK_DRIVERCAPS. */
 struct pb_dxgk_drivercaps {
-	uint64_t HighestAcceptableAddress;   /**< out: last address of segment 0 */
-	uint32_t MaxAllocationListSlotId;    /**< out: highest SlotId of a patch entry */
-	uint64_t ApertureSegmentCommitLimit; /**< out: bytes of all apertures */
-	uint32_t MaxPointerWidth;            /**< there is no pointer */
-	uint32_t MaxPointerHeight;           /**< there is no pointer */
-	uint32_t PointerCaps;                /**< there is no pointer */
-	uint32_t InterruptMessageNumber;     /**< out: 0 */
-	uint32_t NumberOfSwizzlingRanges;    /**< there are none */
-	uint32_t MaxOverlays;                /**< there are none */
-	uint32_t GammaRampCaps;              /**< there is no display */
-	uint32_t PresentationCaps;           /**< out: 0 */
-	uint32_t MaxQueuedFlipOnVSync;       /**< there is no display */
+	uint64_t HighestAcceptableAddress; /**< out: last address of segment 0 */
+	uint32_t MaxAllocationListSlotId;  /**< out: highest SlotId of a patch entry */
+	size_t ApertureSegmentCommitLimit; /**< out: bytes of all apertures; what exceeds size_t is cut off */
+	uint32_t MaxPointerWidth;          /**< there is no pointer */
+	uint32_t MaxPointerHeight;         /**< there is no pointer */
+	uint32_t PointerCaps;              /**< there is no pointer */
+	uint32_t InterruptMessageNumber;   /**< out: 0 */
+	uint32_t NumberOfSwizzlingRanges;  /**< there are none */
+	uint32_t MaxOverlays;              /**< there are none */
+	uint32_t GammaRampCaps;            /**< there is no display */
+	uint32_t PresentationCaps;         /**< out: PB_DXGK_PRESENT_NO_* */
+	uint32_t MaxQueuedFlipOnVSync;     /**< there is no display */
 	uint32_t FlipCaps;       /**< out: FlipOnVSyncMmIo, without which no OS takes PreemptionAware */
 	uint32_t SchedulingCaps; /**< out: PB_DXGK_SCHEDULE_* */
 	uint32_t MemoryManagementCaps[2];      /**< DXGK_VIDMMCAPS: flags; out: PagingNode */
@@ -76,10 +87,10 @@ struct pb_dxgk_drivercaps {
 struct pb_dxgk_segmentdescriptor {
 	uint64_t BaseAddress;          /**< out: first address of the segment */
 	uint64_t CpuTranslatedAddress; /**< out: where the CPU sees it; 0: nowhere */
-	uint64_t Size;                 /**< out: bytes */
+	size_t Size;                   /**< out: bytes */
 	uint32_t NbOfBanks;            /**< out: 0 */
 	uint64_t *pBankRangeTable;     /**< unused */
-	uint64_t CommitLimit;          /**< out: of an aperture: its size */
+	size_t CommitLimit;            /**< out: of an aperture: its size */
 	uint32_t Flags;                /**< out: PB_DXGK_SEGMENT_* */
 };
 
@@ -94,15 +105,15 @@ struct pb_dxgk_querysegmentout {
 
 /** DXGK_SEGMENTDESCRIPTOR3, since Windows 8. */
 struct pb_dxgk_segmentdescriptor3 {
-	uint32_t Flags;                  /**< out: PB_DXGK_SEGMENT_* */
-	uint64_t BaseAddress;            /**< out: first address of the segment */
-	uint64_t CpuTranslatedAddress;   /**< out: where the CPU sees it; 0: nowhere */
-	uint64_t Size;                   /**< out: bytes */
-	uint32_t NbOfBanks;              /**< out: 0 */
-	uint64_t *pBankRangeTable;       /**< unused */
-	uint64_t CommitLimit;            /**< out: of an aperture: its size */
-	uint64_t SystemMemoryEndAddress; /**< out: 0 */
-	uint64_t Reserved;               /**< out: 0 */
+	uint32_t Flags;                /**< out: PB_DXGK_SEGMENT_* */
+	uint64_t BaseAddress;          /**< out: first address of the segment */
+	uint64_t CpuTranslatedAddress; /**< out: where the CPU sees it; 0: nowhere */
+	size_t Size;                   /**< out: bytes */
+	uint32_t NbOfBanks;            /**< out: 0 */
+	uint64_t *pBankRangeTable;     /**< unused */
+	size_t CommitLimit;            /**< out: of an aperture: its size */
+	size_t SystemMemoryEndAddress; /**< out: 0 */
+	size_t Reserved;               /**< out: 0 */
 };
 
 /** DXGK_QUERYSEGMENTOUT3, since Windows 8. */
@@ -144,8 +155,8 @@ struct pb_dxgk_allocationinfo {
 	void *pPrivateDriverData; /**< struct pb_wddm_allocation_data: kernel memory, from the process */
 	uint32_t PrivateDriverDataSize;     /**< size of pPrivateDriverData */
 	uint32_t Alignment;                 /**< out: bytes */
-	uint64_t Size;                      /**< out: bytes, whole pages */
-	uint64_t PitchAlignedSize;          /**< out: 0 */
+	size_t Size;                        /**< out: bytes, whole pages */
+	size_t PitchAlignedSize;            /**< out: 0 */
 	uint32_t HintedBank;                /**< out: 0 */
 	uint32_t PreferredSegment;          /**< out: the first segment with memory */
 	uint32_t SupportedReadSegmentSet;   /**< out: bit n: segment n + 1 */
@@ -198,10 +209,10 @@ struct pb_dxgkarg_describeallocation {
 
 /** DXGKARG_COLLECTDBGINFO. */
 struct pb_dxgkarg_collectdbginfo {
-	uint32_t Reason;     /**< bugcheck code of the report */
-	void *pBuffer;       /**< out: the report */
-	uint64_t BufferSize; /**< bytes of pBuffer */
-	void *pExtension;    /**< unused */
+	uint32_t Reason;   /**< bugcheck code of the report */
+	void *pBuffer;     /**< out: the report */
+	size_t BufferSize; /**< bytes of pBuffer */
+	void *pExtension;  /**< unused */
 };
 
 #endif

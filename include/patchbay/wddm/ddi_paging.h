@@ -6,6 +6,7 @@
 #ifndef PB_HOST_WDDM_DDI_PAGING_H
 #define PB_HOST_WDDM_DDI_PAGING_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /** DXGK_BUILDPAGINGBUFFER_OPERATION of WDDM 1.x. */
@@ -21,7 +22,7 @@ enum pb_dxgk_operation {
 	PB_DXGK_OPERATION_INIT_CONTEXT_RESOURCE = 10, /**< since Windows 8: no packet */
 };
 
-/** MDL: a list of physical pages. The frame numbers of the pages follow the struct, 64 bits each. */
+/** MDL: a list of physical pages. The frame numbers of the pages (PFN_NUMBER, uintptr_t) follow the struct. */
 struct pb_mdl {
 	struct pb_mdl *Next;  /**< unused */
 	int16_t Size;         /**< bytes of the struct and its frame numbers; unused */
@@ -54,7 +55,7 @@ struct pb_dxgkarg_buildpagingbuffer {
 		struct {
 			void *hAllocation;       /**< NULL: a raw copy; the shim treats all copies alike */
 			uint32_t TransferOffset; /**< bytes, for a side in a segment */
-			uint64_t TransferSize;   /**< bytes; 0: the contents are lost, nothing is copied */
+			size_t TransferSize;     /**< bytes; 0: the contents are lost, nothing is copied */
 			struct pb_dxgk_location Source;      /**< read */
 			struct pb_dxgk_location Destination; /**< written */
 			uint32_t Flags;     /**< DXGK_TRANSFERFLAGS; unused: nothing is swizzled */
@@ -62,7 +63,7 @@ struct pb_dxgkarg_buildpagingbuffer {
 		} Transfer;                 /**< of TRANSFER */
 		struct {
 			void *hAllocation;    /**< unused */
-			uint64_t FillSize;    /**< bytes */
+			size_t FillSize;      /**< bytes */
 			uint32_t FillPattern; /**< value of each word */
 			struct {
 				uint32_t SegmentId;      /**< segment */
@@ -87,24 +88,24 @@ struct pb_dxgkarg_buildpagingbuffer {
 			void *hDevice;             /**< unused */
 			void *hAllocation;         /**< NULL for DMA buffers; unused */
 			uint32_t SegmentId;        /**< the aperture */
-			uint64_t OffsetInPages;    /**< from the start of the aperture */
-			uint64_t NumberOfPages;    /**< pages to map */
+			size_t OffsetInPages;      /**< from the start of the aperture */
+			size_t NumberOfPages;      /**< pages to map */
 			const struct pb_mdl *pMdl; /**< pages to map to */
 			uint32_t Flags;            /**< DXGK_MAPAPERTUREFLAGS; unused */
 			uint32_t MdlOffset;        /**< first page of pMdl to use */
 		} MapApertureSegment;              /**< of MAP_APERTURE_SEGMENT */
 		struct {
-			void *hDevice;          /**< unused */
-			void *hAllocation;      /**< unused */
-			uint32_t SegmentId;     /**< the aperture */
-			uint64_t OffsetInPages; /**< from the start of the aperture */
-			uint64_t NumberOfPages; /**< pages to unmap */
-			uint64_t DummyPage;     /**< unused: the firmware has its own */
-		} UnmapApertureSegment;         /**< of UNMAP_APERTURE_SEGMENT */
+			void *hDevice;        /**< unused */
+			void *hAllocation;    /**< unused */
+			uint32_t SegmentId;   /**< the aperture */
+			size_t OffsetInPages; /**< from the start of the aperture */
+			size_t NumberOfPages; /**< pages to unmap */
+			uint64_t DummyPage;   /**< unused: the firmware has its own */
+		} UnmapApertureSegment;       /**< of UNMAP_APERTURE_SEGMENT */
 		struct {
 			void *hAllocation;                   /**< unused */
 			uint32_t TransferOffset;             /**< unused */
-			uint64_t TransferSize;               /**< unused */
+			size_t TransferSize;                 /**< unused */
 			struct pb_dxgk_location Source;      /**< unused */
 			struct pb_dxgk_location Destination; /**< unused */
 			uint32_t Flags;                      /**< unused */

@@ -10,9 +10,9 @@
 #define UNTOUCHED 0xa5a5a5a5u
 
 /* Pages 0 and 1 in a row, then another two, then one by itself. */
-static const uint64_t scattered[] = {0x200001, 0x200002, 0x200007, 0x200008, 0x200003};
+static const uintptr_t scattered[] = {0x200001, 0x200002, 0x200007, 0x200008, 0x200003};
 /* In a row up to the fourth. */
-static const uint64_t in_row[] = {0x300000, 0x300001, 0x300002, 0x300003, 0x400000};
+static const uintptr_t in_row[] = {0x300000, 0x300001, 0x300002, 0x300003, 0x400000};
 
 struct bench {
 	uint32_t words[WORDS];
@@ -249,7 +249,7 @@ static uint32_t run_in_buffers(struct model *model, struct pb_paging_operation o
 
 static void long_operations_are_split_over_buffers(void **state)
 {
-	static const uint64_t every_other[] = {1, 3, 5, 7, 9, 0xb, 0xd, 0xf, 0x11, 0x13};
+	static const uintptr_t every_other[] = {1, 3, 5, 7, 9, 0xb, 0xd, 0xf, 0x11, 0x13};
 	static const enum pb_paging_kind kinds[] = {PB_PAGING_TRANSFER, PB_PAGING_MAP_APERTURE};
 
 	(void)state;

@@ -332,29 +332,68 @@ static void patches_of_a_submission_that_goes_back_count(void **state)
 	assert_int_equal(queues[1].in_flight, 0);
 }
 
-/** While a queue waits for a job, those of its node that need none are admitted from in turns of their channels. */
-static void queues_that_need_no_job_take_turns(void **state)
+/** Queue 0 of node 0 waits for a job, and the others are ready there, with submissions that need none. */
+static void wait_beside_others(void)
 {
 	static struct {
 		struct pb_queue_page page;
 		struct pb_descriptor ring[1];
 	} memory; /* a descriptor without patches */
-	struct pb_core_node *node = &firmware.nodes[0];
 
-	(void)state;
 	start();
 	assert_false(ask(0));
 	for (uint32_t n = 1; n < NODES; n++) {
 		pb_core_timeslice_remove(&firmware, &firmware.nodes[n], &queues[n]);
 		queues[n].identity = queues[0].identity;
 		queues[n].page = &memory.page;
-		pb_core_ready_append(queues, &node->ready, &queues[n]);
+		pb_core_ready_append(queues, &firmware.nodes[0].ready, &queues[n]);
 	}
+}
+
+/** While a queue waits for a job, those of its node that need none are admitted from in turns of their channels. */
+static void queues_that_need_no_job_take_turns(void **state)
+{
+	struct pb_core_node *node = &firmware.nodes[0];
+
+	(void)state;
+	wait_beside_others();
 	for (uint32_t turn = 0; turn < 2u * (NODES - 1u); turn++) {
 		struct pb_core_queue *queue = pb_core_jobs_fill(&firmware, node);
 
 		assert_ptr_equal(queue, &queues[1u + turn % (NODES - 1u)]);
 		pb_core_ready_append(queues, &node->ready, queue);
+	}
+}
+
+/** A channel that has used more than a round's share in advance has no submission admitted beside its turn. */
+static void a_channel_deep_in_debt_fills_no_gap(void **state)
+{
+	static const struct {
+		int32_t deficit[NODES]; /* of the channel of each queue; a share is 5000 us */
+		uint32_t fills[NODES];  /* the queues admitted from, one after the other; 0: none */
+	} rows[] = {
+		{{0, 0, 0, 0}, {1, 2, 3, 1}},
+		{{0, -5000, -5000, -5000}, {1, 2, 3, 1}},
+		{{0, -5000, -5001, -5000}, {1, 3, 1, 3}},
+		{{0, -9000, -9000, -5000}, {3, 3, 3, 3}},
+		{{0, -9000, -9000, -9000}, {0, 0, 0, 0}},
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		struct pb_core_node *node = &firmware.nodes[0];
+
+		wait_beside_others();
+		for (uint32_t n = 0; n < NODES; n++)
+			node->fair.at[NORMAL].deficit[n] = rows[i].deficit[n];
+		for (uint32_t turn = 0; turn < NODES; turn++) {
+			struct pb_core_queue *queue = pb_core_jobs_fill(&firmware, node);
+
+			assert_ptr_equal(queue,
+					 rows[i].fills[turn] == 0 ? NULL : &queues[rows[i].fills[turn]]);
+			if (queue != NULL)
+				pb_core_ready_append(queues, &node->ready, queue);
+		}
 	}
 }
 
@@ -423,6 +462,7 @@ UNIT_SUITE(test_firmware_jobs)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_holds_a_job_pays_for_nodes_that_wait),
 		cmocka_unit_test(a_channel_deep_in_debt_is_told),
+		cmocka_unit_test(a_channel_deep_in_debt_fills_no_gap),
 		cmocka_unit_test(a_turn_without_a_job_costs_no_whole_count),
 		cmocka_unit_test(a_freed_job_goes_to_the_highest_priority_then_to_the_least_account),
 		cmocka_unit_test(the_time_of_a_job_is_charged),
