@@ -141,7 +141,9 @@ static uint32_t call_patch(void *machine, const struct pb_dxgkarg_patch *argumen
 			window = os_map_open(&m->map, m->buffers[b].memory.bytes_host);
 	}
 	copy.pDmaBuffer = window != NULL ? window->bytes : NULL;
+	m->quiet = true;
 	status = m->ddi.patch(m, &copy);
+	m->quiet = false;
 	if (window != NULL) {
 		if (!os_map_untouched(window, 0, arguments->DmaBufferSubmissionStartOffset) ||
 		    !os_map_untouched(window, arguments->DmaBufferSubmissionEndOffset,

@@ -169,20 +169,32 @@ static const struct os_process *owner_of(const struct os_machine *m, uint32_t ce
 	return NULL;
 }
 
+/** What a wrong cell means. */
+static enum os_rule rule_of(const struct os_machine *m, uint32_t cell)
+{
+	if (owner_of(m, cell) == NULL)
+		return OS_RULE_FREE_PAGE;
+	return m->memory.touched[cell] ? OS_RULE_CONTENTS : OS_RULE_OTHER_PROCESS;
+}
+
+/** Of several wrong cells the one counts that a process can see, and that it has written. */
 static void judge_memory(struct os_machine *m)
 {
+	enum os_rule rule = OS_RULE_NONE;
+	uint32_t wrong = 0;
 	uint32_t word;
 
 	for (uint32_t cell = os_memory_wrong(&m->memory, 0, &word); cell != OS_NO_CELL;
 	     cell = os_memory_wrong(&m->memory, cell + 1, &word)) {
 		os_say(m, "cell %u, word %u: 0x%x, expected 0x%x", cell, word, m->memory.real[cell][word],
 		       m->memory.words[cell][word]);
-		os_break(&m->os,
-			 owner_of(m, cell) == NULL  ? OS_RULE_FREE_PAGE
-			 : !m->memory.touched[cell] ? OS_RULE_OTHER_PROCESS
-						    : OS_RULE_CONTENTS,
-			 cell);
+		if (rule_of(m, cell) > rule) {
+			rule = rule_of(m, cell);
+			wrong = cell;
+		}
 	}
+	if (rule != OS_RULE_NONE)
+		os_break(&m->os, rule, wrong);
 }
 
 /** A process's memory alone, wherever it is. */

@@ -117,6 +117,8 @@ static void notify_interrupt(void *machine, const struct pb_dxgkargcb_notify_int
 {
 	struct os_machine *m = machine;
 
+	if (m->quiet)
+		os_break(&m->os, OS_RULE_LEVEL, data->InterruptType);
 	m->ddi.notify(m, data);
 }
 
@@ -196,6 +198,7 @@ static void start_os(struct os_machine *m, uint32_t version, uint32_t nodes)
 	os_init(&m->os, &miniport, nodes, first_fences[os_below(&m->chance, 6)], 1);
 	m->os.version = version;
 	m->os.strict = true;
+	m->os.chance = &m->chance;
 	m->os.unlimited = !m->limited;
 	m->os.tdr_delay = TDR_US;
 	m->os.ready = os_vidmm_ready;

@@ -229,7 +229,7 @@ struct os_machine {
 	uint64_t seed;
 	bool talk;          /**< prints what happens */
 	bool deaf;          /**< interrupts are lost */
-	bool in_call;       /**< the driver may notify */
+	bool quiet;         /**< the driver is called at PASSIVE_LEVEL, and may not notify */
 	bool rough;         /**< engines are broken: any packet may hang */
 	bool was_rough;     /**< in the last schedule */
 	uint32_t resets;    /**< of the adapter that were handled */

@@ -257,6 +257,37 @@ static void submit_next(struct os_model *os, struct os_node *node)
 		submit_it(os, node, &packet);
 }
 
+/** The oldest packet of a context that chance names is the next one, unless a paging packet is. */
+static void take_turns(const struct os_model *os, struct os_node *node)
+{
+	struct os_queue *queue = &node->software;
+	const uint32_t any = os_below(os->chance, queue->count);
+	uint32_t index = 0;
+	struct os_packet packet;
+
+	if (os_is_paging(&queue->packets[0]) || os_is_paging(&queue->packets[any]))
+		return;
+	while (queue->packets[index].patch.hContext != queue->packets[any].patch.hContext)
+		index++;
+	packet = queue->packets[index];
+	memmove(&queue->packets[1], &queue->packets[0], index * sizeof(packet));
+	queue->packets[0] = packet;
+}
+
+/** Whether the head of the software queue can be submitted. */
+static bool is_ready(struct os_model *os, uint32_t n)
+{
+	struct os_node *node = &os->nodes[n];
+	bool ready;
+
+	if (os->chance != NULL && !node->kept)
+		take_turns(os, node);
+	ready = os->ready == NULL || os->ready(os->context, n);
+	/* What was paged in for it would be in vain. */
+	node->kept = !ready || os_is_paging(&node->software.packets[0]);
+	return ready;
+}
+
 /** Calls the DPC that was queued. A notification needs one, and the DPC passes it on. */
 static void run_dpc(struct os_model *os)
 {
@@ -278,7 +309,7 @@ void os_step(struct os_model *os, uint64_t microseconds)
 		struct os_node *node = &os->nodes[n];
 
 		while (!os_has_stopped(os) && !node->preemption.pending && node->software.count != 0 &&
-		       node->hardware.count < os->depth && (os->ready == NULL || os->ready(os->context, n)))
+		       node->hardware.count < os->depth && is_ready(os, n))
 			submit_next(os, node);
 	}
 	if (!os_has_stopped(os))

@@ -16,10 +16,12 @@
 
 #include "patchbay/wddm/ddi.h"
 #include "tests/wddm/os/bugcheck.h"
+#include "tests/wddm/os/garbage.h"
 
 #define OS_NODES        4u
 #define OS_HARDWARE_MAX 32u  /**< DXGK_START_INFO.RequiredDmaQueueEntry at most */
 #define OS_NOTES        8u   /**< words of a packet that are free for the test */
+#define OS_ABORTED_KEPT 128u /**< aborted fences that are remembered */
 #define OS_SOFTWARE_MAX 128u /**< packets that wait in the software queue */
 #define OS_TDR_DELAY_US UINT64_C(2000000)
 #define OS_TDR_DDI_US   UINT64_C(5000000)
@@ -82,6 +84,7 @@ struct os_node {
 	uint32_t next_fence;
 	uint32_t last_completed;
 	uint32_t last_submitted;
+	bool kept;           /**< the head stays the head until it is submitted */
 	bool used;           /**< something was submitted */
 	uint64_t head_since; /**< when the current head became the head */
 	bool queried;        /**< QueryCurrentFence was called for this head */
@@ -94,8 +97,8 @@ struct os_node {
 		bool cancelled; /**< by a reset: an answer is a rule violation from now on */
 		uint32_t cancelled_id;
 	} preemption;
-	uint32_t aborted[OS_HARDWARE_MAX]; /**< fences that the last reset of the engine aborted */
-	uint32_t aborted_count;
+	uint32_t aborted[OS_ABORTED_KEPT]; /**< fences that resets of the engine aborted, the last ones */
+	uint32_t aborted_count;            /**< fences aborted, modulo 2^32 */
 };
 
 /** The end of a packet. */
@@ -115,6 +118,8 @@ struct os_model {
 	uint64_t tdr_delay; /**< TdrDelay in microseconds, initially OS_TDR_DELAY_US */
 	bool unlimited;     /**< any number of recoveries is allowed: TdrLimitCount */
 	bool eager;         /**< submits from within DMA_PREEMPTED packets that need no Patch */
+	struct os_chance
+		*chance; /**< packets of several contexts of a node take turns by it; NULL: in order */
 	bool strict; /**< what `late_answers` and `implied` count stops the machine, and a DPC must follow */
 	struct os_node nodes[OS_NODES];
 	uint32_t next_preemption;
