@@ -19,7 +19,7 @@ pb_tries(test_wddm_storms STORM_LIVES 10u 1000u)
 
 # The OS that checks: a machine, drivers that each break one rule, and random schedules. The build without sanitizers runs
 # 100,000 of these, in four programs.
-foreach(name map memory vidmm lists paging client judge driver machine)
+foreach(name map memory vidmm lists paging client judge faults driver machine)
   list(APPEND os_sources ${CMAKE_CURRENT_LIST_DIR}/os/${name}.c)
 endforeach()
 pb_library(test_os_machine SOURCES ${os_sources} LINKS test_os_model_lib pb_wddm pb_sim pb_host)

@@ -134,6 +134,13 @@ static uint32_t writes_through_it(struct os_machine *m, const struct pb_dxgkarg_
 	return os_puppet_shim()->submit_command(m, submit);
 }
 
+static uint32_t reports_too_much(struct os_machine *m, const struct pb_dxgkarg_collectdbginfo *collect)
+{
+	(void)m;
+	((uint8_t *)collect->pBuffer)[collect->BufferSize] ^= 0xff;
+	return PB_STATUS_SUCCESS;
+}
+
 /* ---- BuildPagingBuffer ---- */
 
 static uint32_t build_fails(struct os_machine *m, struct pb_dxgkarg_buildpagingbuffer *build)
@@ -335,6 +342,7 @@ const struct os_puppet os_puppets_memory[] = {
 	 .ddi = {.build_paging_buffer = build_over_others}},
 	{"one buffer after another", OS_RULE_BUILD_LOOPS, 0x10e, 0x17,
 	 .ddi = {.build_paging_buffer = build_never}},
+	{"a report that is too long", OS_RULE_REPORT, 0, 0xe, .ddi = {.collect_dbg_info = reports_too_much}},
 	{"a mapping is kept", OS_RULE_MAPPING, 0xd1, 0x1,
 	 .ddi = {.render = keeps_the_mapping, .submit_command = writes_through_it}},
 	{"Render fails", OS_RULE_RENDER_STATUS, 0, 0x7, .ddi = {.render = render_fails}},

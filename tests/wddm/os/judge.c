@@ -138,12 +138,15 @@ void os_client_retired(void *machine, const struct os_packet *packet, enum os_ou
 	if (process == NULL) {
 		os_paging_done(m, packet, outcome == OS_COMPLETED);
 	} else {
-		os_vidmm_left(m, packet);
+		if (packet->submitted)
+			os_vidmm_left(m, packet);
 		process->outstanding--;
 		if (outcome == OS_COMPLETED)
 			completed(m, packet, buffer);
-		else
+		else if (packet->submitted)
 			forget(m, packet, process);
+		else
+			process->tainted = true;
 	}
 	if (--buffer->parts == 0 && !buffer->reserved)
 		os_buffer_free(m, buffer);

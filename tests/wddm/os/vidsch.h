@@ -70,6 +70,7 @@ struct os_packet {
 	/* private to the model */
 	bool has_fence; /**< keeps its id: a paging packet that was recalled */
 	uint32_t fence_id;
+	bool submitted; /**< it is on the hardware queue */
 	bool reported;
 };
 
@@ -165,8 +166,8 @@ void os_init(struct os_model *os, const struct os_miniport *miniport, uint32_t n
 bool os_queue(struct os_model *os, const struct os_packet *packet);
 /** Puts a packet at a place of its node's software queue. Pre: there is room. */
 void os_insert(struct os_model *os, uint32_t index, const struct os_packet *packet);
-/** Drops all packets that wait in software queues; they end as aborted. */
-void os_drop(struct os_model *os);
+/** Drops the packets that wait in software queues, of one context or (NULL) all; they end as aborted. */
+void os_drop(struct os_model *os, const void *context);
 /** Submits what it can, runs the device, and checks for timeouts. */
 void os_step(struct os_model *os, uint64_t microseconds);
 /** Requests a preemption at the next boundary. Nothing is submitted to the node until the answer. */
