@@ -287,7 +287,9 @@ static void render(struct os_machine *m, struct os_process *process)
 		arguments.pPatchLocationListOut = buffer->patches;
 		arguments.PatchLocationListOutSize = call.patch_room;
 		arguments.MultipassOffset = multipass;
+		m->quiet = true;
 		status = m->ddi.render(m, &process->shim, &arguments, kernel);
+		m->quiet = false;
 		call.dma_end = arguments.pDmaBuffer;
 		call.private_end = arguments.pDmaBufferPrivateData;
 		call.patch_end = arguments.pPatchLocationListOut;
@@ -350,7 +352,9 @@ static void present(struct os_machine *m, struct os_process *process)
 					     (int32_t)(words[OS_TO_Y] + words[OS_HEIGHT])};
 	arguments.SubRectCnt = 0;
 	arguments.Flags = PB_DXGK_PRESENT_BLT;
+	m->quiet = true;
 	status = m->ddi.present(m, &process->shim, &arguments);
+	m->quiet = false;
 	call.dma_end = arguments.pDmaBuffer;
 	call.private_end = arguments.pDmaBufferPrivateData;
 	call.patch_end = arguments.pPatchLocationListOut;

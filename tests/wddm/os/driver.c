@@ -81,6 +81,11 @@ static void caps(struct os_machine *m, struct pb_dxgk_drivercaps *drivercaps)
 	(void)pb_wddm_query_adapter_info(&m->adapter, &query);
 }
 
+static uint32_t collect_dbg_info(struct os_machine *m, const struct pb_dxgkarg_collectdbginfo *collect)
+{
+	return pb_wddm_collect_dbg_info(&m->adapter, collect);
+}
+
 static void interrupt(struct os_machine *m)
 {
 	(void)pb_wddm_interrupt(&m->adapter);
@@ -111,6 +116,7 @@ void os_driver(struct os_ddi *ddi)
 		.reset_engine = reset_engine,
 		.reset_from_timeout = reset_from_timeout,
 		.restart_from_timeout = restart_from_timeout,
+		.collect_dbg_info = collect_dbg_info,
 		.caps = caps,
 		.interrupt = interrupt,
 		.dpc = dpc,
@@ -141,7 +147,9 @@ static uint32_t call_patch(void *machine, const struct pb_dxgkarg_patch *argumen
 			window = os_map_open(&m->map, m->buffers[b].memory.bytes_host);
 	}
 	copy.pDmaBuffer = window != NULL ? window->bytes : NULL;
+	m->quiet = true;
 	status = m->ddi.patch(m, &copy);
+	m->quiet = false;
 	if (window != NULL) {
 		if (!os_map_untouched(window, 0, arguments->DmaBufferSubmissionStartOffset) ||
 		    !os_map_untouched(window, arguments->DmaBufferSubmissionEndOffset,
