@@ -299,11 +299,14 @@ static void no_client_delays_the_reply(void **state)
 	for (uint32_t hangs = 0; hangs < 2; hangs++) {
 		struct pb_descriptor descriptor;
 		struct bench bench;
+		uint32_t context, tag;
 		uint64_t begun;
-		uint32_t tag;
 
 		start(&bench);
-		descriptor = fill_later(&bench.card, 0, 1000, HOST_GPU);
+		assert_int_equal(pb_context_create(&bench.card.channel, &context), PB_ERROR_OK);
+		/* More than enough to keep something in flight for ever, if the channel were not held. */
+		descriptor = fill_later(&bench.card, 0, 20000, CARD_VIDEO_GPU);
+		descriptor.context = context;
 		for (uint32_t i = 0; i < 14; i++)
 			card_submit(&bench.card, 0, &descriptor);
 		descriptor = fill_later(&bench.card, 1, hangs != 0 ? 10000000u : 500000u, HOST_GPU);
@@ -437,17 +440,22 @@ static void the_admin_dies(void **state)
 {
 	struct pb_descriptor descriptor;
 	struct bench bench;
+	uint32_t replies;
 
 	(void)state;
 	start(&bench);
-	descriptor = fill_later(&bench.card, 0, 40000, HOST_GPU);
+	descriptor = fill_later(&bench.card, 0, 90000, HOST_GPU);
 	card_submit(&bench.card, 0, &descriptor);
 	card_run(&bench.card, 5000);
 	(void)begin(&bench);
 	card_run(&bench.card, 5000);
 	assert_int_equal(pb_channel_detach(&bench.admin), PB_ERROR_OK);
 	assert_int_equal(pb_channel_attach(&bench.admin, bench.admin.link, 1000000), PB_ERROR_OK);
+	/* The channel is held still, so that the next admin is there before a reply to the last one could be. */
+	assert_int_equal(pb_host_revoke(&bench.admin, 2, 0, PAGE), PB_ERROR_BUSY);
+	replies = bench.admin.entry->reply_put;
 	card_run(&bench.card, 100000);
+	assert_int_equal(bench.admin.entry->reply_put, replies);
 	card_wait(&bench.card, 0, 1);
 	descriptor = fill_later(&bench.card, 0, 1, HOST_GPU);
 	assert_int_equal(execute(&bench.card, &descriptor), PB_ERROR_ENGINE_FAULT);
