@@ -10,6 +10,9 @@ pb_unit_test(test_painter RUNNER tool SOURCES ${here}/test_painter.c LINKS pb_sc
 pb_unit_test(test_scene RUNNER tool SOURCES ${here}/test_scene.c LINKS pb_scene)
 pb_unit_test(test_dma_builder RUNNER tool SOURCES ${here}/test_dma_builder.c LINKS pb_dma_builder)
 
+# The WDDM kernel of the commands.
+pb_unit_test(test_wddm_os RUNNER tool_sim SOURCES ${here}/test_wddm_os.c LINKS pb_wddm_os pb_sim)
+
 # Counters, as the command shows them.
 pb_unit_test(test_stats RUNNER tool SOURCES ${here}/test_stats.c LINKS test_telemetry_sample pb_stats)
 pb_unit_test(test_top_model RUNNER tool SOURCES ${here}/test_top_model.c LINKS pb_top)
