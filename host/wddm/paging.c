@@ -242,8 +242,9 @@ uint32_t pb_wddm_build_paging_buffer(struct pb_wddm_adapter *adapter,
 	if (convert(adapter, build, &operation))
 		status = pb_paging_build(&operation, &buffer);
 	if (status == PB_RENDER_INVALID_PARAMETER) {
-		if (adapter->error == PB_ERROR_OK)
-			adapter->error = PB_ERROR_BAD_ARGUMENT;
+		pb_wddm_lock(adapter);
+		pb_wddm_end(adapter, PB_ERROR_BAD_ARGUMENT);
+		pb_wddm_unlock(adapter);
 		return PB_STATUS_SUCCESS;
 	}
 	record_call(build, &start, &buffer);

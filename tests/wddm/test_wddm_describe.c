@@ -87,7 +87,8 @@ static void caps_are_those_of_the_version(void **state)
 		card_equal(name, answer.longs[0], CARD_SYSTEM_OS + CARD_SYSTEM_BYTES - 1);
 		card_equal(name, answer.words[2], 4);
 		card_equal(name, WIDE ? answer.longs[2] : answer.words[3], 0x10000);
-		card_equal(name, number_at(answer.bytes, 0x34 - less, 4), 0);
+		card_equal(name, number_at(answer.bytes, 0x34 - less, 4),
+			   systems[s].version < 0x2005 ? 0x2 : 0x020000fa);
 		card_equal(name, number_at(answer.bytes, 0x3c - less, 4), systems[s].win8 ? 2 : 0);
 		card_equal(name, number_at(answer.bytes, 0x40 - less, 4), systems[s].win8 ? 5 : 1);
 		card_equal(name, number_at(answer.bytes, 0x48 - less, 4), 1);
