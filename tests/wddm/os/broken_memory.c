@@ -13,10 +13,10 @@
 /* ---- Render ---- */
 
 static uint32_t far_index(struct os_machine *m, struct pb_wddm_context *context,
-			  struct pb_dxgkarg_render *render, bool kernel)
+			  struct pb_dxgkarg_render *render)
 {
 	struct pb_patch_location *first = render->pPatchLocationListOut;
-	const uint32_t status = os_puppet_shim()->render(m, context, render, kernel);
+	const uint32_t status = os_puppet_shim()->render(m, context, render);
 
 	if (render->pPatchLocationListOut != first)
 		first->allocation_index = FAR_INDEX;
@@ -25,10 +25,10 @@ static uint32_t far_index(struct os_machine *m, struct pb_wddm_context *context,
 
 /** As a driver that keeps a type in SlotId. */
 static uint32_t far_slot(struct os_machine *m, struct pb_wddm_context *context,
-			 struct pb_dxgkarg_render *render, bool kernel)
+			 struct pb_dxgkarg_render *render)
 {
 	struct pb_patch_location *first = render->pPatchLocationListOut;
-	const uint32_t status = os_puppet_shim()->render(m, context, render, kernel);
+	const uint32_t status = os_puppet_shim()->render(m, context, render);
 
 	for (; first != render->pPatchLocationListOut; first++)
 		first->slot |= FAR_SLOT;
@@ -36,10 +36,10 @@ static uint32_t far_slot(struct os_machine *m, struct pb_wddm_context *context,
 }
 
 static uint32_t splits_backwards(struct os_machine *m, struct pb_wddm_context *context,
-				 struct pb_dxgkarg_render *render, bool kernel)
+				 struct pb_dxgkarg_render *render)
 {
 	struct pb_patch_location *first = render->pPatchLocationListOut;
-	const uint32_t status = os_puppet_shim()->render(m, context, render, kernel);
+	const uint32_t status = os_puppet_shim()->render(m, context, render);
 
 	if (render->pPatchLocationListOut - first > 1)
 		first->split_offset = 4;
@@ -48,11 +48,11 @@ static uint32_t splits_backwards(struct os_machine *m, struct pb_wddm_context *c
 
 /** Leaves out the entries that unbind slots. */
 static uint32_t unbinds_nothing(struct os_machine *m, struct pb_wddm_context *context,
-				struct pb_dxgkarg_render *render, bool kernel)
+				struct pb_dxgkarg_render *render)
 {
 	struct pb_patch_location *from = render->pPatchLocationListOut;
 	struct pb_patch_location *to = from;
-	const uint32_t status = os_puppet_shim()->render(m, context, render, kernel);
+	const uint32_t status = os_puppet_shim()->render(m, context, render);
 
 	for (; from != render->pPatchLocationListOut; from++) {
 		if (from->allocation_index != 0)
@@ -63,41 +63,40 @@ static uint32_t unbinds_nothing(struct os_machine *m, struct pb_wddm_context *co
 }
 
 static uint32_t past_the_buffer(struct os_machine *m, struct pb_wddm_context *context,
-				struct pb_dxgkarg_render *render, bool kernel)
+				struct pb_dxgkarg_render *render)
 {
 	uint8_t *end = (uint8_t *)render->pDmaBuffer + render->DmaSize;
-	const uint32_t status = os_puppet_shim()->render(m, context, render, kernel);
+	const uint32_t status = os_puppet_shim()->render(m, context, render);
 
 	*end ^= 0xff;
 	return status;
 }
 
 static uint32_t past_the_private_data(struct os_machine *m, struct pb_wddm_context *context,
-				      struct pb_dxgkarg_render *render, bool kernel)
+				      struct pb_dxgkarg_render *render)
 {
 	uint8_t *end = (uint8_t *)render->pDmaBufferPrivateData + render->DmaBufferPrivateDataSize;
-	const uint32_t status = os_puppet_shim()->render(m, context, render, kernel);
+	const uint32_t status = os_puppet_shim()->render(m, context, render);
 
 	*end ^= 0xff;
 	return status;
 }
 
 static uint32_t render_fails(struct os_machine *m, struct pb_wddm_context *context,
-			     struct pb_dxgkarg_render *render, bool kernel)
+			     struct pb_dxgkarg_render *render)
 {
 	(void)m;
 	(void)context;
 	(void)render;
-	(void)kernel;
 	return PB_STATUS_UNSUCCESSFUL;
 }
 
 /** Loses the last command, with success. */
 static uint32_t loses_a_command(struct os_machine *m, struct pb_wddm_context *context,
-				struct pb_dxgkarg_render *render, bool kernel)
+				struct pb_dxgkarg_render *render)
 {
 	uint32_t *first = render->pDmaBuffer;
-	const uint32_t status = os_puppet_shim()->render(m, context, render, kernel);
+	const uint32_t status = os_puppet_shim()->render(m, context, render);
 	uint32_t *end = render->pDmaBuffer;
 
 	if (status == PB_STATUS_SUCCESS && end - first >= 5 && end[-5] == 0x01000005)
@@ -107,24 +106,24 @@ static uint32_t loses_a_command(struct os_machine *m, struct pb_wddm_context *co
 
 /** Refuses a context for nothing, now and then. */
 static uint32_t refuses_for_nothing(struct os_machine *m, struct pb_wddm_context *context,
-				    struct pb_dxgkarg_render *render, bool kernel)
+				    struct pb_dxgkarg_render *render)
 {
 	return ++m->puppet.calls % EACH == 0 ? PB_STATUS_GPU_EXCEPTION_ON_DEVICE
-					     : os_puppet_shim()->render(m, context, render, kernel);
+					     : os_puppet_shim()->render(m, context, render);
 }
 
 static uint32_t forgets_faults(struct os_machine *m, struct pb_wddm_context *context,
-			       struct pb_dxgkarg_render *render, bool kernel)
+			       struct pb_dxgkarg_render *render)
 {
 	context->lost = false;
-	return os_puppet_shim()->render(m, context, render, kernel);
+	return os_puppet_shim()->render(m, context, render);
 }
 
 static uint32_t keeps_the_mapping(struct os_machine *m, struct pb_wddm_context *context,
-				  struct pb_dxgkarg_render *render, bool kernel)
+				  struct pb_dxgkarg_render *render)
 {
 	m->puppet.mapped = render->pDmaBuffer;
-	return os_puppet_shim()->render(m, context, render, kernel);
+	return os_puppet_shim()->render(m, context, render);
 }
 
 static uint32_t writes_through_it(struct os_machine *m, const struct pb_dxgkarg_submitcommand *submit)

@@ -8,10 +8,10 @@
 /* ---- the functions ---- */
 
 static uint32_t render(struct os_machine *m, struct pb_wddm_context *context,
-		       struct pb_dxgkarg_render *arguments, bool kernel)
+		       struct pb_dxgkarg_render *arguments)
 {
 	(void)m;
-	return kernel ? pb_wddm_render_km(context, arguments) : pb_wddm_render(context, arguments);
+	return pb_wddm_render(context, arguments);
 }
 
 static uint32_t present(struct os_machine *m, struct pb_wddm_context *context,

@@ -132,6 +132,7 @@ void os_notify_dpc(void *context)
 	struct os_model *os = context;
 
 	os->dpc_called = true;
+	os->notified = false;
 	for (uint32_t n = 0; n < os->node_count && !os_has_stopped(os); n++)
 		os_retire_reported(os, &os->nodes[n]);
 }

@@ -145,7 +145,7 @@ struct os_machine;
 /** The driver's functions, as the OS calls them. A puppet replaces some. */
 struct os_ddi {
 	uint32_t (*render)(struct os_machine *m, struct pb_wddm_context *context,
-			   struct pb_dxgkarg_render *render, bool kernel);
+			   struct pb_dxgkarg_render *render);
 	uint32_t (*present)(struct os_machine *m, struct pb_wddm_context *context,
 			    struct pb_dxgkarg_present *present);
 	uint32_t (*build_paging_buffer)(struct os_machine *m, struct pb_dxgkarg_buildpagingbuffer *build);

@@ -125,7 +125,7 @@ struct os_model {
 	struct os_node nodes[OS_NODES];
 	uint32_t next_preemption;
 	bool dpc_queued;
-	bool notified;   /**< a notification was accepted since the last DPC */
+	bool notified;   /**< a notification was accepted since NotifyDpc was called last */
 	bool dpc_called; /**< NotifyDpc was called by the present DPC */
 	/**
 	 * Called before the head of a node's software queue is taken; may put packets before it, or shorten it.
