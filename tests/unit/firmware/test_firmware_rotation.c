@@ -424,6 +424,40 @@ static void a_tick_retires_one_failing_node_in_a_pass(void **state)
 	}
 }
 
+/** Passes until node 1 has completed its submission, which ends about when node 0's faults. @param late of node 1, in microseconds */
+static uint32_t passes_beside_fault(uint32_t late)
+{
+	struct pb_queue faults, other;
+	struct pb_descriptor descriptor;
+	uint32_t passes = 0;
+
+	start();
+	watch.sim = NULL;
+	card_queue_make(&faults, &card, &(struct card_queue_request){.place = 0, .level = 2});
+	card_queue_make(&other, &card, &(struct card_queue_request){.place = 1, .node = 1, .level = 2});
+	/* Right behind a tick. */
+	card_run(&card, 5100u - pb_sim_now(card.sim) % 5000u);
+	descriptor = card_busy(&card, 0, 500);
+	card_dma(&card, 0)[2] = PB_PACKET(PB_PACKET_FAULT, PB_PACKET_FAULT_WORDS);
+	descriptor.dma_end += PB_PACKET_FAULT_WORDS * 4u;
+	card_queue_submit(&faults, &descriptor);
+	descriptor = card_busy(&card, 1, 400u + late);
+	card_queue_submit(&other, &descriptor);
+	watch.sim = card.sim;
+	for (; card_queue_completed(&other) == 0 && passes <= PASSES; passes++)
+		pass(CLIENTS, false);
+	end();
+	return passes;
+}
+
+/** Completions behind an expensive one, whose lines were claimed with it, are retired soon, and not at the next tick. */
+static void a_completion_behind_an_expensive_one_is_not_left_to_the_tick(void **state)
+{
+	(void)state;
+	for (uint32_t late = 0; late < 200u; late += 5u)
+		assert_in_range(passes_beside_fault(late), 1, 60u + CHANNEL_WAIT + 2u * NODE_WAIT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -434,6 +468,7 @@ int main(void)
 		cmocka_unit_test(each_node_makes_progress_under_a_flood),
 		cmocka_unit_test(nodes_whose_submissions_fail_do_not_starve_the_others),
 		cmocka_unit_test(a_tick_retires_one_failing_node_in_a_pass),
+		cmocka_unit_test(a_completion_behind_an_expensive_one_is_not_left_to_the_tick),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
