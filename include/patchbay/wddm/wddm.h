@@ -267,20 +267,21 @@ struct pb_wddm_debug_node {
 	uint32_t submitted_fence; /**< fence id of the last one submitted */
 };
 
-/** What CollectDbgInfo writes. */
+/** What CollectDbgInfo writes. The newest records of the firmware's trace follow, the oldest of them first. */
 struct pb_wddm_debug {
-	uint32_t magic;    /**< PB_WDDM_DEBUG_MAGIC */
-	uint32_t bytes;    /**< size of this struct */
-	uint32_t reason;   /**< Reason of the call */
-	uint32_t error;    /**< enum pb_error that ended the adapter; 0: none */
-	uint32_t dropped;  /**< events of the channel that were lost, modulo 2^32 */
-	uint32_t reserved; /**< 0 */
+	uint32_t magic;   /**< PB_WDDM_DEBUG_MAGIC */
+	uint32_t bytes;   /**< size of this struct */
+	uint32_t reason;  /**< Reason of the call */
+	uint32_t error;   /**< enum pb_error that ended the adapter; 0: none */
+	uint32_t dropped; /**< events of the channel that were lost, modulo 2^32 */
+	uint32_t
+		records; /**< struct pb_trace_record behind this struct; 0: no room, or the board has no trace */
 	struct pb_wddm_debug_node nodes[PB_WDDM_NODES]; /**< by node; 0 behind the last one */
 	struct pb_crash_record crash;                   /**< of the firmware; 0: it did not crash */
 };
 
 /**
- * DxgkDdiCollectDbgInfo: struct pb_wddm_debug, as much of it as fits, and 0 behind it. It reads memory of the card and
+ * DxgkDdiCollectDbgInfo: struct pb_wddm_debug and the trace, as much of them as fits, and 0 behind. It reads memory of the card and
  * waits for nothing; it may run beside any other function, and then finds some words older than others.
  */
 uint32_t pb_wddm_collect_dbg_info(const struct pb_wddm_adapter *adapter,
