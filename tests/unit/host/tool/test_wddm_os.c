@@ -255,6 +255,23 @@ static void a_paging_packet_that_hangs_resets_the_adapter(void **state)
 	stop();
 }
 
+/* The shim reports no fence of dead firmware; the kernel names the reason instead of waiting for a reset. */
+static void dead_firmware_is_named(void **state)
+{
+	struct pb_boot_block *boot;
+
+	(void)state;
+	start(PB_PAGE_BYTES);
+	fill(0x77);
+	assert_true(pb_os_drain(&world.os));
+	boot = (struct pb_boot_block *)(void *)(world.link->memory + PB_BOOT_OFFSET);
+	pb_shared_write32(&boot->mcu_state, PB_MCU_DEAD);
+	fill(0x88);
+	assert_false(pb_os_drain(&world.os));
+	assert_memory_equal(world.os.message, "the miniport has given up: FIRMWARE_DEAD: ", 42);
+	stop();
+}
+
 /* ---- too little room ---- */
 
 static void a_command_that_never_fits_is_reported(void **state)
@@ -295,6 +312,7 @@ UNIT_SUITE(test_wddm_os)
 		cmocka_unit_test(notifications_against_the_rules_stop_the_kernel),
 		cmocka_unit_test(a_lost_interrupt_is_found_by_asking),
 		cmocka_unit_test(a_paging_packet_that_hangs_resets_the_adapter),
+		cmocka_unit_test(dead_firmware_is_named),
 		cmocka_unit_test(a_command_that_never_fits_is_reported),
 		cmocka_unit_test(a_buffer_is_split_where_not_all_fits),
 	};
