@@ -177,6 +177,7 @@ struct pb_wddm_adapter {
 	uint32_t
 		error; /**< enum pb_error: first fatal error; from then on nothing is submitted or reported */
 	bool stopped;  /**< between ResetFromTimeout and RestartFromTimeout */
+	bool asleep;   /**< SetPowerState has left D0 */
 };
 
 /* ---- for StartDevice and CreateContext ---- */
@@ -352,6 +353,20 @@ uint32_t pb_wddm_reset_engine(struct pb_wddm_adapter *adapter, struct pb_dxgkarg
 uint32_t pb_wddm_reset_from_timeout(struct pb_wddm_adapter *adapter);
 /** DxgkDdiRestartFromTimeout: allows submissions again. Never blocks. */
 uint32_t pb_wddm_restart_from_timeout(struct pb_wddm_adapter *adapter);
+
+/* ---- power ---- */
+
+#define PB_DISPLAY_ADAPTER_HW_ID 0xffffffffu /**< DeviceUid of the adapter itself */
+#define PB_DEVICE_POWER_D0       1u          /**< DEVICE_POWER_STATE: PowerDeviceD0 */
+
+/**
+ * DxgkDdiSetPowerState of the adapter; children have no power. Outside D0 nothing may be submitted or preempted. What is
+ * in flight ends and is reported. Contexts, segments and the memory of the card stay as they are. Never blocks.
+ * @param device DeviceUid
+ * @param state DEVICE_POWER_STATE
+ * @retval PB_STATUS_UNSUCCESSFUL D0 was asked for, and the adapter has failed
+ */
+uint32_t pb_wddm_set_power_state(struct pb_wddm_adapter *adapter, uint32_t device, uint32_t state);
 
 /* ---- paging ---- */
 
