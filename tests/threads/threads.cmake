@@ -17,5 +17,7 @@ target_compile_options(pb_threaded PRIVATE -fsanitize=thread -g -include ${here}
 pb_program(pb_threads_run SOURCES ${here}/threads_command.c LINKS pb_threaded)
 target_link_options(pb_threads_run PRIVATE -fsanitize=thread)
 
-add_test(NAME threads COMMAND bash ${here}/threads.sh $<TARGET_FILE:pb_threads_run> 100000)
-set_tests_properties(threads PROPERTIES LABELS sim)
+foreach(what library shim)
+  add_test(NAME threads_${what} COMMAND bash ${here}/threads.sh $<TARGET_FILE:pb_threads_run> ${what} 100000)
+  set_tests_properties(threads_${what} PROPERTIES LABELS sim)
+endforeach()

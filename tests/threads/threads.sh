@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# threads.sh PROGRAM COUNT: so many random schedules of four threads and an interrupt without a race. Then each lock, and
-# each place that takes one, is left out: ThreadSanitizer must find it. A fault of a caller may break a rule first (3).
+# threads.sh PROGRAM library|shim COUNT: so many random schedules of four threads and an interrupt without a race. Then
+# each lock, and each place that takes one, is left out: ThreadSanitizer must find it. A fault of a caller may break a rule
+# first (3).
 set -euo pipefail
 program=$1
-count=$2
+what=$2
+count=$3
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
 planted=2000
@@ -14,12 +16,13 @@ run=()
 ! setarch -R true 2>/dev/null || run=(setarch -R)
 export TSAN_OPTIONS="halt_on_error=1 ${TSAN_OPTIONS-}"
 
-"${run[@]}" "$program" --count "$count"
-"${run[@]}" "$program" --shim yes --count "$count"
+shim=()
+[[ $what == library ]] || shim=(--shim yes)
+"${run[@]}" "$program" "${shim[@]}" --count "$count"
 
 # Places whose absence no schedule shows, as FILE:FUNCTION, and why.
 excused='
-host/stop.c:end   the interrupt reads what it clears only while a record is newer than the last one, which is read before
+host/stop.c:end the interrupt reads what it clears only while a record is newer than the last one, which is read before
 '
 
 # takes FOLDER: places there that take a lock, as FILE:LINE.
@@ -37,7 +40,7 @@ takes() {
 without() {
 	local what=$1 status=0 output
 	shift
-	output=$("${run[@]}" "$program" ${shim:+--shim yes} --without "$what" --count "$planted" 2>&1) || status=$?
+	output=$("${run[@]}" "$program" "${shim[@]}" --without "$what" --count "$planted" 2>&1) || status=$?
 	if [[ " $* " != *" $status "* ]]; then
 		echo "without $what: ends with $status, not with $*"
 		failures=$((failures + 1))
@@ -57,16 +60,17 @@ each() {
 }
 
 failures=0
-shim=
-for lock in commands kicks events queue mutex; do
-	without "$lock" 66
-done
-without stops 66 3
-each 15 host
-shim=yes
-for lock in adapter rings interrupt; do
-	without "$lock" 66
-done
-without scheduler 66 3
-each 10 host/wddm
+if [[ $what == library ]]; then
+	for lock in commands kicks events queue mutex; do
+		without "$lock" 66
+	done
+	without stops 66 3
+	each 15 host
+else
+	for lock in adapter rings interrupt; do
+		without "$lock" 66
+	done
+	without scheduler 66 3
+	each 10 host/wddm
+fi
 ((failures == 0))
