@@ -9,6 +9,7 @@
 
 #include "hal/engine/packets.h"
 #include "host/internal.h"
+#include "host/render_blit.h"
 #include "host/render_commands.h"
 
 #define WORD_BYTES ((uint32_t)sizeof(uint32_t))
@@ -413,45 +414,53 @@ static bool surface_offset(const struct pb_render_surface *surface, uint32_t wid
 	return right <= surface->pitch && start <= UINT32_MAX;
 }
 
-/** Translates the command of a blit from allocation 1 to allocation 2, as a kernel command. */
+/** Translates a blit from allocation 1 to allocation 2, as commands of the kernel. */
 static enum pb_render_status translate_blit(struct pb_render_present *present,
 					    const struct pb_render_entry entries[PRESENT_ENTRIES],
 					    uint32_t from, uint32_t to)
 {
-	const uint32_t commands[PB_PACKET_COPY_RECT_WORDS] = {
-		PB_PACKET(PB_PACKET_COPY_RECT, PB_PACKET_COPY_RECT_WORDS),
-		1,
-		from,
-		present->source.pitch,
-		2,
-		to,
-		present->destination.pitch,
-		4u * present->width,
-		present->height,
+	const struct pb_render_blit blit = {
+		.fill = present->fill,
+		.color = present->color,
+		.source = {.index = 1, .offset = from, .pitch = present->source.pitch},
+		.destination = {.index = 2, .offset = to, .pitch = present->destination.pitch},
+		.row_bytes = 4u * present->width,
+		.rows = present->height,
 	};
+	uint32_t commands[PB_RENDER_BLIT_WORDS];
+	const uint32_t words = pb_render_blit_commands(&blit, commands);
 	const struct pb_render_input input = {
 		.commands = commands,
-		.bytes = sizeof(commands),
+		.bytes = words * WORD_BYTES,
 		.entries = entries,
 		.entry_count = PRESENT_ENTRIES,
 		.node = present->device->node,
 		.kernel = true,
 	};
+	const struct pb_render_output before = present->output;
 	uint32_t multipass_offset = 0;
+	enum pb_render_status status = PB_RENDER_INVALID_PARAMETER;
 
-	return translate(&input, &present->output, PB_FLAG_PRESENT, &multipass_offset);
+	if (words != 0)
+		status = translate(&input, &present->output, PB_FLAG_PRESENT, &multipass_offset);
+	/* The first half of a fill is worth nothing. */
+	if (status == PB_RENDER_INSUFFICIENT_DMA_BUFFER)
+		present->output = before;
+	return status;
 }
 
 enum pb_render_status pb_render_present(struct pb_render_present *present)
 {
 	struct pb_render_entry entries[PRESENT_ENTRIES] = {{.handle = 0}};
-	uint32_t from, to;
-	enum pb_render_status status;
+	uint32_t from = 0;
+	uint32_t to;
+	enum pb_render_status status = PB_RENDER_SUCCESS;
 
-	if (!surface_offset(&present->source, present->width, &from) ||
+	if ((!present->fill && !surface_offset(&present->source, present->width, &from)) ||
 	    !surface_offset(&present->destination, present->width, &to))
 		return PB_RENDER_INVALID_PARAMETER;
-	status = look_up(present->device, present->source.handle, 0, &entries[1]);
+	if (!present->fill)
+		status = look_up(present->device, present->source.handle, 0, &entries[1]);
 	if (status == PB_RENDER_SUCCESS)
 		status = look_up(present->device, present->destination.handle, PB_RENDER_USER_WRITE,
 				 &entries[2]);

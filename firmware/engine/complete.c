@@ -203,12 +203,19 @@ static PB_CORE_COLD void excuse(struct pb_core_node *node, uint32_t clock)
 	node->retirement.charged_until += excused < uncharged ? excused : uncharged;
 }
 
-/** Charges time in which the engine had nothing to run for a submission; other channels are not charged for it. */
+/**
+ * Charges time in which the engine had nothing to run for a submission; other channels are not charged for it. Its priority
+ * goes on starving: the submission is not at the engine yet, and higher priorities may have it unsubmitted.
+ */
 static PB_CORE_COLD void charge_starved(struct pb_core_node *node,
 					const struct pb_core_submission *submission, uint32_t starved,
 					uint32_t clock)
 {
+	const uint32_t priority = pb_core_queue_priority(submission->queue);
+	const uint8_t starvation = node->ready.at[priority].starvation;
+
 	node->schedule.policy->charge(node, submission, starved);
+	pb_core_ready_keep(&node->ready, priority, starvation);
 	node->retirement.charged_until = clock;
 	node->retirement.uncharged = false;
 }

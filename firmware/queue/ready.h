@@ -57,6 +57,8 @@ void pb_core_ready_hold(struct pb_core_ready *ready, uint32_t held);
   ensures ready->at[priority].starvation == 0;
 */
 void pb_core_ready_served(struct pb_core_ready *ready, uint32_t priority);
+/** A priority was charged for what is not served yet, and may be unsubmitted: its count is as before. */
+void pb_core_ready_keep(struct pb_core_ready *ready, uint32_t priority, uint8_t starvation);
 /** A priority that was to be served, as it starved, could not be: it is due again after few more submissions. */
 void pb_core_ready_retry(struct pb_core_ready *ready, uint32_t priority);
 /** Counts a submission of `priority` against every lower priority that is ready. */

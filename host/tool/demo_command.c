@@ -28,7 +28,7 @@ static const struct argp_option command_options[] = {
 	{"wddm", KEY_WDDM, NULL, 0,
 	 "Draw as a WDDM kernel does: through the functions of the miniport, with preemptions and a timeout "
 	 "on the "
-	 "way. Takes the whole card: not with --card or --link",
+	 "way. Takes the whole card, so give a board or simulate",
 	 0},
 	{"quiet", KEY_QUIET, NULL, 0, "Print errors and the last line only", 0},
 	{0},

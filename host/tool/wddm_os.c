@@ -10,8 +10,6 @@
 #define SLICE_US 2000u
 /** Packets on a hardware queue: what runs, what is next, and one that a preemption returns for sure. */
 #define DEPTH 3u
-/** RequiredDmaQueueEntry, at least. */
-#define QUEUE_ENTRIES 8u
 /** SubmissionFenceId of a node's first packet. It wraps soon. */
 #define FIRST_FENCE      0xfffffff0u
 #define FIRST_PREEMPTION 1u
@@ -390,7 +388,7 @@ bool pb_os_start(struct pb_os *os, const struct pb_wddm_config *config)
 			     .depth = DEPTH,
 			     .next_preemption = FIRST_PREEMPTION,
 			     .record = {.link = config->channel->link}};
-	own.queue_entries = least > QUEUE_ENTRIES ? least : QUEUE_ENTRIES;
+	own.queue_entries = least > PB_OS_QUEUE_ENTRIES ? least : PB_OS_QUEUE_ENTRIES;
 	own.callbacks = (struct pb_wddm_callbacks){.notify_interrupt = notify_interrupt,
 						   .queue_dpc = queue_dpc,
 						   .notify_dpc = notify_dpc,

@@ -26,6 +26,9 @@
  */
 #define PB_OS_TDR_DELAY_US UINT64_C(60000000)
 
+/** RequiredDmaQueueEntry, at least: more than the scheduler has on a hardware queue. */
+#define PB_OS_QUEUE_ENTRIES 4u
+
 /** One DMA buffer, or a part of one, on its way. Whoever queues it keeps it in place until it has left. */
 struct pb_os_packet {
 	struct pb_os_packet *next; /**< in its queue */

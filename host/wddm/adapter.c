@@ -16,6 +16,7 @@ static bool config_is_bad(const struct pb_wddm_config *config)
 
 	return config->segments[PB_SEGMENT_SYSTEM] == NULL ||
 	       config->segments[PB_WDDM_TRAP_SEGMENT] != NULL ||
+	       (config->lock != NULL) != (config->channel->link->locks != NULL) ||
 	       config->interface_version < PB_DXGKDDI_VISTA || config->node_count == 0 ||
 	       config->node_count > PB_WDDM_NODES || config->paging_node >= config->node_count ||
 	       !pb_is_power_of_two(config->queue_entries) || config->queue_entries > PB_WDDM_PACKETS ||
@@ -31,6 +32,9 @@ static enum pb_error create_node(struct pb_wddm_adapter *adapter, uint32_t n)
 	const struct pb_wddm_config *config = &adapter->config;
 	struct pb_segment *system = config->segments[PB_SEGMENT_SYSTEM];
 	const uint64_t bytes = (uint64_t)pb_wddm_list_bytes(adapter) * config->queue_entries;
+	const struct pb_channel_locks *locks = config->channel->link->locks;
+	struct pb_queue_request request = {
+		.node = n, .entries = config->queue_entries, .priority = PB_PRIORITY_NORMAL};
 	enum pb_error error;
 
 	if (bytes > system->request.backing_bytes)
@@ -38,7 +42,8 @@ static enum pb_error create_node(struct pb_wddm_adapter *adapter, uint32_t n)
 	error = pb_memory_allocate(system, (uint32_t)bytes, PB_LINE_BYTES, &node->lists);
 	if (error != PB_ERROR_OK)
 		return error;
-	return pb_queue_create(&node->queue, config->channel, system, n, config->queue_entries);
+	request.lock = locks != NULL ? locks->kicks : NULL;
+	return pb_queue_create_with(&node->queue, config->channel, system, &request);
 }
 
 enum pb_error pb_wddm_start(struct pb_wddm_adapter *adapter, const struct pb_wddm_config *config)
@@ -115,14 +120,27 @@ enum pb_error pb_wddm_context_create(struct pb_wddm_adapter *adapter, struct pb_
 	return pb_context_create(adapter->config.channel, &context->handle);
 }
 
-enum pb_error pb_wddm_context_destroy(struct pb_wddm_context *context)
+/** Returns whether the end of a submission of the context was not reported. Pre: the caller holds the adapter's lock. */
+static bool is_outstanding(struct pb_wddm_adapter *adapter, const struct pb_wddm_context *context)
 {
-	struct pb_wddm_adapter *adapter = context->adapter;
 	struct pb_wddm_node *node = &adapter->nodes[context->node];
 
 	for (uint32_t p = node->reported; p != node->submitted; p++) {
 		if (pb_wddm_packet(adapter, node, p)->context == context)
-			return PB_ERROR_BUSY;
+			return true;
 	}
+	return false;
+}
+
+enum pb_error pb_wddm_context_destroy(struct pb_wddm_context *context)
+{
+	struct pb_wddm_adapter *adapter = context->adapter;
+	bool busy;
+
+	pb_wddm_lock(adapter);
+	busy = is_outstanding(adapter, context);
+	pb_wddm_unlock(adapter);
+	if (busy)
+		return PB_ERROR_BUSY;
 	return pb_context_destroy(adapter->config.channel, context->handle);
 }

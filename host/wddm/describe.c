@@ -77,6 +77,15 @@ static size_t aperture_bytes(const struct pb_wddm_config *config)
 
 /* ---- QueryAdapterInfo ---- */
 
+/** What Present and RenderKm refuse. Vista has one of the bits; the others are reserved there. */
+static uint32_t presentation_caps(uint32_t version)
+{
+	if (version < PB_DXGKDDI_WIN7)
+		return PB_DXGK_PRESENT_NO_OVERLAP;
+	return PB_DXGK_PRESENT_NO_OVERLAP | PB_DXGK_PRESENT_NO_SAME_BITMAP | PB_DXGK_PRESENT_NO_OVERLAPPED |
+	       PB_DXGK_PRESENT_NO_OVERLAPPED_BIT_BLT;
+}
+
 static uint32_t driver_caps(const struct pb_wddm_config *config,
 			    const struct pb_dxgkarg_queryadapterinfo *query)
 {
@@ -87,6 +96,7 @@ static uint32_t driver_caps(const struct pb_wddm_config *config,
 		.HighestAcceptableAddress = system->os_base + system->size - 1,
 		.MaxAllocationListSlotId = PB_RENDER_SLOT_VERTICES,
 		.ApertureSegmentCommitLimit = aperture_bytes(config),
+		.PresentationCaps = presentation_caps(config->interface_version),
 		.FlipCaps = win8 ? PB_DXGK_FLIP_ON_VSYNC_MMIO : 0,
 		.SchedulingCaps = PB_DXGK_SCHEDULE_MULTI_ENGINE | (win8 ? PB_DXGK_SCHEDULE_PREEMPTION : 0),
 		.MemoryManagementCaps = {0, config->paging_node},
@@ -312,8 +322,8 @@ uint32_t pb_wddm_collect_dbg_info(const struct pb_wddm_adapter *adapter,
 		.magic = PB_WDDM_DEBUG_MAGIC,
 		.bytes = sizeof(debug),
 		.reason = collect->Reason,
-		.error = adapter->error,
-		.dropped = adapter->events_dropped,
+		.error = pb_wddm_get(&adapter->error),
+		.dropped = pb_wddm_get(&adapter->events_dropped),
 	};
 	const size_t bytes = collect->BufferSize < sizeof(debug) ? collect->BufferSize : sizeof(debug);
 
@@ -321,10 +331,10 @@ uint32_t pb_wddm_collect_dbg_info(const struct pb_wddm_adapter *adapter,
 		const struct pb_wddm_node *node = &adapter->nodes[n];
 
 		debug.nodes[n] = (struct pb_wddm_debug_node){
-			.submitted = node->submitted,
-			.reported = node->reported,
-			.current_fence = node->current_fence,
-			.submitted_fence = node->submitted_fence,
+			.submitted = pb_wddm_get(&node->submitted),
+			.reported = pb_wddm_get(&node->reported),
+			.current_fence = pb_wddm_get(&node->current_fence),
+			.submitted_fence = pb_wddm_get(&node->submitted_fence),
 		};
 	}
 	/* Without a readable record it is 0. */

@@ -7,6 +7,7 @@
 
 #include "patchbay/wddm/ddi.h"
 #include "patchbay/wddm/ddi_adapter.h"
+#include "patchbay/wddm/ddi_gdi.h"
 #include "patchbay/wddm/ddi_paging.h"
 
 #define PB_DDI_VERSION PB_DXGKDDI_WDDM1_3

@@ -155,7 +155,6 @@ struct paging_record {
 	uint32_t bytes;    /* size of the packets */
 	uint32_t list;     /* offset of the page list whose address the packets end with; 0: none */
 	uint32_t reserved; /* 0 */
-	uint32_t *packets; /* where the OS mapped them: written to, never converted to another address */
 };
 PB_STATIC_ASSERT(sizeof(struct paging_record) <= PB_WDDM_PAGING_RECORD_BYTES, "room of a record");
 
@@ -174,7 +173,6 @@ static void record_call(struct pb_dxgkarg_buildpagingbuffer *build, const struct
 		.magic = PAGING_MAGIC,
 		.bytes = start->dma_size - end->dma_size,
 		.list = map ? list_offset((uint32_t)start->gpu_address) : 0,
-		.packets = start->dma_buffer,
 	};
 
 	if (record.bytes == 0)
@@ -193,7 +191,8 @@ static bool record_is_sound(const struct paging_record *record, uint32_t room)
 				      record->list <= 2 * sizeof(uint32_t)));
 }
 
-bool pb_wddm_paging_fix(uint64_t gpu_address, uint32_t bytes, const uint8_t *records, uint32_t size)
+bool pb_wddm_paging_fix(uint8_t *packets, uint64_t gpu_address, uint32_t bytes, const uint8_t *records,
+			uint32_t size)
 {
 	uint32_t done = 0;
 
@@ -206,7 +205,7 @@ bool pb_wddm_paging_fix(uint64_t gpu_address, uint32_t bytes, const uint8_t *rec
 			return false;
 		if (record.list != 0) {
 			const uint64_t list = gpu_address + done + record.list;
-			uint32_t *operand = record.packets + record.bytes / sizeof(uint32_t) - 2;
+			uint32_t *operand = (uint32_t *)(void *)(packets + done + record.bytes) - 2;
 
 			pb_shared_write32(operand, (uint32_t)list);
 			pb_shared_write32(operand + 1, (uint32_t)(list >> 32));
@@ -243,8 +242,9 @@ uint32_t pb_wddm_build_paging_buffer(struct pb_wddm_adapter *adapter,
 	if (convert(adapter, build, &operation))
 		status = pb_paging_build(&operation, &buffer);
 	if (status == PB_RENDER_INVALID_PARAMETER) {
-		if (adapter->error == PB_ERROR_OK)
-			adapter->error = PB_ERROR_BAD_ARGUMENT;
+		pb_wddm_lock(adapter);
+		pb_wddm_end(adapter, PB_ERROR_BAD_ARGUMENT);
+		pb_wddm_unlock(adapter);
 		return PB_STATUS_SUCCESS;
 	}
 	record_call(build, &start, &buffer);

@@ -127,8 +127,16 @@ static uint32_t stage(const struct pb_wddm_context *context, const struct pb_dxg
 	return PB_STATUS_SUCCESS;
 }
 
+static enum pb_render_status translate_user(struct pb_render_arguments *arguments,
+					    const struct pb_dxgkarg_render *render)
+{
+	(void)render;
+	return pb_render(arguments);
+}
+
 static uint32_t render_with(struct pb_wddm_context *context, struct pb_dxgkarg_render *render,
-			    enum pb_render_status (*translate)(struct pb_render_arguments *))
+			    enum pb_render_status (*translate)(struct pb_render_arguments *,
+							       const struct pb_dxgkarg_render *))
 {
 	struct list list = {.adapter = context->adapter, .entries = render->pAllocationList};
 	const struct pb_render_device device = device_of(context, &list);
@@ -145,12 +153,12 @@ static uint32_t render_with(struct pb_wddm_context *context, struct pb_dxgkarg_r
 	};
 	uint32_t status;
 
-	if (context->lost || context->adapter->error != PB_ERROR_OK)
+	if (pb_wddm_is_lost(context))
 		return PB_STATUS_GPU_EXCEPTION_ON_DEVICE;
 	status = stage(context, render, &arguments);
 	if (status != PB_STATUS_SUCCESS)
 		return status;
-	status = pb_render_ntstatus(translate(&arguments));
+	status = pb_render_ntstatus(translate(&arguments, render));
 	render->pDmaBuffer = arguments.output.dma_buffer;
 	render->pDmaBufferPrivateData = end_private(&context->adapter->config, render->pDmaBufferPrivateData,
 						    render->DmaBufferPrivateDataSize, &arguments.output);
@@ -161,59 +169,55 @@ static uint32_t render_with(struct pb_wddm_context *context, struct pb_dxgkarg_r
 
 uint32_t pb_wddm_render(struct pb_wddm_context *context, struct pb_dxgkarg_render *render)
 {
-	return render_with(context, render, pb_render);
+	return render_with(context, render, translate_user);
 }
 
 uint32_t pb_wddm_render_km(struct pb_wddm_context *context, struct pb_dxgkarg_render *render)
 {
-	return render_with(context, render, pb_render_km);
+	return render_with(context, render, pb_wddm_translate_gdi);
 }
 
 /* ---- present ---- */
 
-static bool inside(const struct pb_rect *part, const struct pb_rect *whole)
+static const struct pb_wddm_allocation *object_of(const struct pb_dxgkarg_present *present, uint32_t index)
 {
-	return part->left >= whole->left && part->top >= whole->top && part->right <= whole->right &&
-	       part->bottom <= whole->bottom && part->left <= part->right && part->top <= part->bottom;
+	return present->pAllocationList[index].hDeviceSpecificAllocation;
 }
 
-static int64_t width(const struct pb_rect *rect)
+/** Whether a blit's source can be copied to its destination: without scaling, and without an overlap. */
+static bool source_is_good(const struct pb_dxgkarg_present *present)
 {
-	return (int64_t)rect->right - rect->left;
+	const struct pb_wddm_allocation *from = object_of(present, PRESENT_SOURCE);
+
+	return from != NULL && pb_wddm_rect_valid(&present->SrcRect) &&
+	       pb_wddm_rects_match(&present->SrcRect, &present->DstRect) &&
+	       (from != object_of(present, PRESENT_DESTINATION) ||
+		!pb_wddm_rects_overlap(&present->SrcRect, &present->DstRect));
 }
 
-static int64_t height(const struct pb_rect *rect)
-{
-	return (int64_t)rect->bottom - rect->top;
-}
-
-/** Finds the rectangle that this call writes. @return false: the blit is not supported */
+/** Finds the rectangle that this call writes. @return false: the present is not supported */
 static bool part_of(const struct pb_dxgkarg_present *present, struct pb_rect *part)
 {
-	const struct pb_rect *source = &present->SrcRect;
-	const struct pb_rect *whole = &present->DstRect;
+	const bool fill = present->Flags == PB_DXGK_PRESENT_COLOR_FILL;
 
-	if (present->Flags != PB_DXGK_PRESENT_BLT || source->left < 0 || source->top < 0 || whole->left < 0 ||
-	    whole->top < 0 || width(source) < 0 || height(source) < 0 || width(source) != width(whole) ||
-	    height(source) != height(whole))
+	if ((!fill && present->Flags != PB_DXGK_PRESENT_BLT) || !pb_wddm_rect_valid(&present->DstRect) ||
+	    object_of(present, PRESENT_DESTINATION) == NULL || (!fill && !source_is_good(present)))
 		return false;
-	*part = *whole;
+	*part = present->DstRect;
 	if (present->SubRectCnt == 0)
 		return present->MultipassOffset == 0;
-	if (present->MultipassOffset >= present->SubRectCnt)
+	if (present->MultipassOffset >= present->SubRectCnt || present->pDstSubRects == NULL)
 		return false;
 	*part = present->pDstSubRects[present->MultipassOffset];
-	return inside(part, whole);
+	return pb_wddm_rect_inside(part, &present->DstRect);
 }
 
 static struct pb_render_surface surface(const struct pb_dxgkarg_present *present, uint32_t index,
 					int32_t left, int32_t top)
 {
-	const struct pb_wddm_allocation *object = present->pAllocationList[index].hDeviceSpecificAllocation;
-
 	return (struct pb_render_surface){
 		.handle = index + 1,
-		.pitch = object->pitch,
+		.pitch = object_of(present, index)->pitch,
 		.left = (uint32_t)left,
 		.top = (uint32_t)top,
 	};
@@ -227,18 +231,21 @@ static uint32_t blit(struct pb_wddm_context *context, struct pb_dxgkarg_present 
 	struct pb_allocation unused[PRESENT_ENTRIES];
 	struct pb_render_present blit = {
 		.device = &device,
-		.source = surface(present, PRESENT_SOURCE,
-				  present->SrcRect.left + (part->left - present->DstRect.left),
-				  present->SrcRect.top + (part->top - present->DstRect.top)),
+		.fill = present->Flags == PB_DXGK_PRESENT_COLOR_FILL,
+		.color = present->Color,
 		.destination = surface(present, PRESENT_DESTINATION, part->left, part->top),
-		.width = (uint32_t)width(part),
-		.height = (uint32_t)height(part),
+		.width = (uint32_t)(part->right - part->left),
+		.height = (uint32_t)(part->bottom - part->top),
 		.output = output_of(context->adapter, present->pDmaBuffer, present->DmaSize,
 				    present->pDmaBufferPrivateData, present->DmaBufferPrivateDataSize,
 				    present->pPatchLocationListOut, present->PatchLocationListOutSize),
 	};
 	uint32_t status;
 
+	if (!blit.fill)
+		blit.source = surface(present, PRESENT_SOURCE,
+				      present->SrcRect.left + (part->left - present->DstRect.left),
+				      present->SrcRect.top + (part->top - present->DstRect.top));
 	blit.output.allocations = unused;
 	blit.output.allocations_size = PRESENT_ENTRIES;
 	status = pb_render_ntstatus(pb_render_present(&blit));
@@ -255,7 +262,7 @@ uint32_t pb_wddm_present(struct pb_wddm_context *context, struct pb_dxgkarg_pres
 	struct pb_rect part;
 	uint32_t status;
 
-	if (context->lost || context->adapter->error != PB_ERROR_OK)
+	if (pb_wddm_is_lost(context))
 		return PB_STATUS_GPU_EXCEPTION_ON_DEVICE;
 	if (present->pDmaBuffer == NULL || !part_of(present, &part))
 		return pb_render_ntstatus(PB_RENDER_INVALID_PARAMETER);

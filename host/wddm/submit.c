@@ -299,50 +299,97 @@ static bool prepare_paging(const struct pb_wddm_adapter *adapter,
 	const uint32_t bytes = submit->DmaBufferSubmissionEndOffset - start;
 	const uint32_t first = submit->DmaBufferPrivateDataSubmissionStartOffset;
 	const uint32_t behind = submit->DmaBufferPrivateDataSubmissionEndOffset;
-	uint64_t gpu_address;
+	const struct pb_segment *system = adapter->config.segments[PB_SEGMENT_SYSTEM];
+	const uint64_t offset = submit->DmaBufferPhysicalAddress + start - system->request.os_base;
 
 	if (bytes == 0)
 		return true;
+	/* The mapping that BuildPagingBuffer wrote through may have ended: the link's own mapping of segment 0 is used. */
 	return submit->pDmaBufferPrivateData != NULL && first <= behind &&
 	       behind <= submit->DmaBufferPrivateDataSize &&
-	       pb_wddm_gpu_address(adapter, submit->DmaBufferSegmentId,
-				   submit->DmaBufferPhysicalAddress + start, bytes, &gpu_address) &&
-	       pb_wddm_paging_fix(gpu_address, bytes, (const uint8_t *)submit->pDmaBufferPrivateData + first,
-				  behind - first);
+	       submit->DmaBufferSegmentId == PB_SEGMENT_SYSTEM && offset % sizeof(uint32_t) == 0 &&
+	       bytes <= system->request.backing_bytes && offset <= system->request.backing_bytes - bytes &&
+	       pb_wddm_paging_fix(pb_at(system->channel->link, system->memory_offset + (uint32_t)offset),
+				  system->request.gpu_base + offset, bytes,
+				  (const uint8_t *)submit->pDmaBufferPrivateData + first, behind - first);
 }
 
-static enum pb_error submit_to(struct pb_wddm_adapter *adapter, uint32_t n,
-			       const struct pb_dxgkarg_submitcommand *submit)
+/** Checks that the node has room. Pre: the caller holds the adapter's lock. */
+static enum pb_error check_room(const struct pb_wddm_adapter *adapter, uint32_t n)
+{
+	const struct pb_wddm_node *node = &adapter->nodes[n % PB_WDDM_NODES];
+
+	if (n >= adapter->config.node_count || adapter->stopped)
+		return PB_ERROR_BAD_ARGUMENT;
+	if (node->submitted - node->reported >= adapter->config.queue_entries)
+		return PB_ERROR_NO_SPACE;
+	return PB_ERROR_OK;
+}
+
+/**
+ * Adds what a submission needs. The adapter's lock is not held: the place of the next submission's lists is
+ * SubmitCommand's. @param sound out: it may run
+ */
+static enum pb_error complete(const struct pb_wddm_adapter *adapter, const struct pb_wddm_node *node,
+			      const struct pb_dxgkarg_submitcommand *submit, struct pb_descriptor *descriptor,
+			      bool *sound)
+{
+	*sound = true;
+	if ((submit->Flags & PB_FLAG_PAGING) != 0)
+		return prepare_paging(adapter, submit) ? PB_ERROR_OK : PB_ERROR_BAD_ARGUMENT;
+	if (submit->hContext != NULL)
+		*sound = prepare(adapter, node, submit, descriptor);
+	return PB_ERROR_OK;
+}
+
+/** Submits, and notes the submission. Pre: the caller holds the adapter's lock; there is room. */
+static enum pb_error commit(struct pb_wddm_adapter *adapter, struct pb_wddm_node *node,
+			    const struct pb_dxgkarg_submitcommand *submit, struct pb_descriptor *descriptor,
+			    bool sound)
 {
 	const bool paging = (submit->Flags & PB_FLAG_PAGING) != 0;
 	/* A paging buffer belongs to the OS, not to a context. */
 	struct pb_wddm_context *context = paging ? NULL : submit->hContext;
-	struct pb_descriptor descriptor = describe(submit);
-	struct pb_wddm_node *node;
 
-	if (n >= adapter->config.node_count || adapter->stopped ||
-	    (paging && !prepare_paging(adapter, submit)))
-		return PB_ERROR_BAD_ARGUMENT;
-	node = &adapter->nodes[n];
-	if (node->submitted - node->reported >= adapter->config.queue_entries)
-		return PB_ERROR_NO_SPACE;
-	if (context != NULL && !prepare(adapter, node, submit, &descriptor))
+	if (context != NULL && !sound)
 		context->lost = true;
 	if (context != NULL && context->lost) {
 		/* An empty range: nothing of a lost device runs. */
-		descriptor.dma_end = descriptor.dma_start;
-		descriptor.allocation_count = descriptor.patch_count = descriptor.patch_length = 0;
+		descriptor->dma_end = descriptor->dma_start;
+		descriptor->allocation_count = descriptor->patch_count = descriptor->patch_length = 0;
 	}
 	if (node->submitted == 0)
-		node->current_fence = submit->SubmissionFenceId - 1u;
-	node->submitted_fence = submit->SubmissionFenceId;
-	*pb_wddm_packet(adapter, node, node->submitted++) = (struct pb_wddm_packet){
+		pb_wddm_put(&node->current_fence, submit->SubmissionFenceId - 1u);
+	pb_wddm_put(&node->submitted_fence, submit->SubmissionFenceId);
+	*pb_wddm_packet(adapter, node, node->submitted) = (struct pb_wddm_packet){
 		.fence_id = submit->SubmissionFenceId,
 		.timeline = node->queue.timeline + 1u,
 		.context = context,
 		.paging = paging,
 	};
-	return pb_queue_submit(&node->queue, &descriptor);
+	pb_wddm_put(&node->submitted, node->submitted + 1u);
+	return pb_queue_submit(&node->queue, descriptor);
+}
+
+/** Submits, unless the adapter has ended. */
+static void submit_to(struct pb_wddm_adapter *adapter, uint32_t n,
+		      const struct pb_dxgkarg_submitcommand *submit)
+{
+	struct pb_wddm_node *node = &adapter->nodes[n % PB_WDDM_NODES];
+	struct pb_descriptor descriptor = describe(submit);
+	enum pb_error error;
+	bool sound;
+
+	pb_wddm_lock(adapter);
+	error = adapter->error != PB_ERROR_OK ? adapter->error : check_room(adapter, n);
+	pb_wddm_unlock(adapter);
+	if (error == PB_ERROR_OK)
+		error = complete(adapter, node, submit, &descriptor, &sound);
+	pb_wddm_lock(adapter);
+	if (error == PB_ERROR_OK && adapter->error == PB_ERROR_OK)
+		error = commit(adapter, node, submit, &descriptor, sound);
+	pb_wddm_end(adapter, error);
+	pb_wddm_unlock(adapter);
 }
 
 /** Returns the node of a submission. Before Windows 8 the argument has none. */
@@ -359,7 +406,6 @@ static uint32_t node_of(const struct pb_wddm_adapter *adapter, const struct pb_d
 uint32_t pb_wddm_submit_command(struct pb_wddm_adapter *adapter,
 				const struct pb_dxgkarg_submitcommand *submit)
 {
-	if (adapter->error == PB_ERROR_OK)
-		adapter->error = submit_to(adapter, node_of(adapter, submit), submit);
+	submit_to(adapter, node_of(adapter, submit), submit);
 	return PB_STATUS_SUCCESS;
 }

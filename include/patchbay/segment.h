@@ -65,6 +65,7 @@ struct pb_memory {
 
 /**
  * Creates a segment on the card. Blocks for at most PB_COMMAND_TIMEOUT_US.
+ * Threads: alone, commands; waits.
  * @param segment out; must stay in place until pb_segment_destroy() or the detach
  * @param channel attached
  * @param request copied
@@ -109,11 +110,13 @@ enum pb_error pb_host_grant(struct pb_channel *channel, uint32_t owner, uint64_t
 enum pb_error pb_host_revoke(struct pb_channel *channel, uint32_t owner, uint64_t address, uint32_t bytes);
 /**
  * Destroys a segment. All memory allocated from it becomes invalid. Blocks for at most PB_COMMAND_TIMEOUT_US.
+ * Threads: alone, commands; waits.
  * @retval PB_ERROR_BUSY admitted submissions or queues still use the segment
  */
 enum pb_error pb_segment_destroy(struct pb_segment *segment);
 /**
  * Allocates the first range of backing memory that is large enough. Needs no command.
+ * Threads: mutex.
  * @param bytes not 0; rounded up to a multiple of 64
  * @param alignment of the offset in the segment: a power of two, at least 64
  * @param memory out; the caller frees it with pb_memory_free()
@@ -125,6 +128,7 @@ enum pb_error pb_memory_allocate(struct pb_segment *segment, uint32_t bytes, uin
 /**
  * Frees memory from pb_memory_allocate() and clears `memory`. No submission may use the memory any more. Does nothing
  * if memory->segment is NULL.
+ * Threads: mutex.
  */
 void pb_memory_free(struct pb_memory *memory);
 

@@ -221,6 +221,70 @@ static void the_demo_fails_without_patch(void **state)
 	assert_string_equal(e2e_last_line(output.out), "demo: failed");
 }
 
+/* ---- the replay ---- */
+
+/* Replays a sample. @return the CRCs, which the caller frees */
+static char *replay(const char *sample, bool wddm, const char *seed)
+{
+	char file[E2E_PATH_BYTES], found[E2E_PATH_BYTES];
+	static struct e2e_output output;
+	size_t bytes;
+
+	e2e_path(found, "found.tsv");
+	assert_true((size_t)snprintf(file, sizeof(file), E2E_DATA "/%s.subm.zst", sample) < sizeof(file));
+	e2e_patchbay(&output, "replay", file, "--crc-out", found, wddm ? "--wddm" : "--encoding=wddm", seed);
+	assert_string_equal(output.err, "");
+	assert_int_equal(output.code, 0);
+	if (wddm) {
+		unsigned packets, patched, moves, preemptions;
+
+		assert_int_equal(sscanf(strstr(output.out, "as a WDDM kernel: "),
+					"as a WDDM kernel: %u packets, %u patched, %u moves, %u preemptions",
+					&packets, &patched, &moves, &preemptions),
+				 4);
+		/* Some ran as they were, without Patch; some were patched again because their objects had moved. */
+		assert_true(packets > patched && moves >= 1 && preemptions >= 1);
+	}
+	return (char *)e2e_read_file(found, &bytes);
+}
+
+/* Moved, preempted, with Patch and without it: each byte is as a separate program worked it out. */
+static void samples_replay_right_through_the_miniport(void **state)
+{
+	static const char *const samples[] = {"bdw", "hsw", "hswvk", "nv40", "nv50", "snb"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+		char path[E2E_PATH_BYTES];
+		char *found = replay(samples[i], true, NULL);
+		char *expected;
+		size_t bytes;
+
+		assert_true((size_t)snprintf(path, sizeof(path), E2E_DATA "/%s.expect.tsv", samples[i]) <
+			    sizeof(path));
+		expected = (char *)e2e_read_file(path, &bytes);
+		assert_true(bytes > 0);
+		assert_string_equal(found, expected);
+		free(found);
+		free(expected);
+	}
+}
+
+static void a_seed_gives_equal_bytes_through_the_miniport(void **state)
+{
+	char *direct, *wddm, *fixed;
+
+	(void)state;
+	direct = replay("snb", false, "--seed=7");
+	wddm = replay("snb", true, "--seed=7");
+	fixed = replay("snb", true, NULL);
+	assert_string_equal(wddm, direct);
+	assert_string_not_equal(wddm, fixed);
+	free(direct);
+	free(wddm);
+	free(fixed);
+}
+
 static void wrong_arguments_are_refused(void **state)
 {
 	static const struct {
@@ -228,6 +292,9 @@ static void wrong_arguments_are_refused(void **state)
 		const char *said;
 	} cases[] = {
 		{{"demo", "--wddm", "--card", "socket"}, "--wddm takes the whole card"},
+		{{"replay", "--wddm", "--card", "socket", "file"}, "--wddm takes the whole card"},
+		{{"replay", "--sim", "--wddm", "--encoding", "compact", "file"},
+		 "--wddm: a WDDM kernel has no compact lists"},
 	};
 	static struct e2e_output output;
 
@@ -246,6 +313,8 @@ int main(void)
 		e2e_test(the_demo_draws_equal_frames_through_the_miniport),
 		e2e_test(ddi_calls_stand_beside_their_packets),
 		e2e_test(the_demo_fails_without_patch),
+		e2e_test(samples_replay_right_through_the_miniport),
+		e2e_test(a_seed_gives_equal_bytes_through_the_miniport),
 		e2e_test(wrong_arguments_are_refused),
 	};
 

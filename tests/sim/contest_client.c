@@ -170,6 +170,32 @@ bool pb_contest_account(struct pb_contest *contest, uint32_t c, uint32_t node, u
 		    client->shares[node].slack_us + client->shares[node].extra_us);
 }
 
+/**
+ * How long the MCU may take until a submission with a list is at the engine, in microseconds: three passes (admission, its
+ * allocations, its patches), in each of which every node has a slice of 1,000 instructions, 40 us at 25 MHz.
+ */
+static uint32_t longest_preparation(const struct pb_contest_terms *terms)
+{
+	return 3u * terms->nodes * 40u;
+}
+
+/**
+ * What is due of the engine's time that a client's share gives it. A node prepares one submission at a time: while that takes
+ * longer than the engine runs one, the engine waits for the MCU in each turn. Beside lists on every node, each submission
+ * may also wait until the first of them gives its job back. Its channel pays for that with its turns, but even a client
+ * that has all turns has one submission at the engine for each of these waits.
+ */
+static uint32_t due(const struct pb_contest_terms *terms, uint32_t share)
+{
+	const uint32_t prepared = longest_preparation(terms);
+	const uint32_t fed = terms->work_us < prepared ? share * terms->work_us / prepared : share;
+	const uint32_t beside_lists = 1000u * terms->work_us / (longest_list(terms) + prepared);
+
+	if (terms->lengthy)
+		return share;
+	return plays(terms, PB_STRATEGY_LISTS) && beside_lists < fed ? beside_lists : fed;
+}
+
 static void open_shares(struct pb_contest *contest, uint32_t c)
 {
 	const struct pb_contest_terms *terms = &contest->terms;
@@ -181,7 +207,8 @@ static void open_shares(struct pb_contest *contest, uint32_t c)
 		sum += terms->weights[terms->clients + r];
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		contest->clients[c].shares[n] = (struct pb_share){
-			.permille = (1000u - LOSS - (terms->above ? BELOW : 0)) * terms->weights[c] / sum,
+			.permille = due(terms, (1000u - LOSS - (terms->above ? BELOW : 0)) *
+						       terms->weights[c] / sum),
 			/* A quantum ends at the next tick, between two packets. */
 			.slack_us = 2u * terms->weights[c] * PB_QUANTUM_MICROSECONDS + terms->packet_us +
 				    PB_TICK_MICROSECONDS + longest_list(terms),

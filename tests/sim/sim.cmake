@@ -103,6 +103,9 @@ add_test(NAME schedules_resumed COMMAND sim_one_job --from 7030062 --count 1)
 # A submission that was resumed failed before it was patched anew.
 add_test(NAME schedules_failed_resumed COMMAND sim_stepped --from 11712569 --count 1)
 set_tests_properties(schedules_failed_resumed schedules_halted schedules_blocked schedules_resumed PROPERTIES LABELS sim)
+# A priority that starved was revoked its list, and counted as served.
+add_test(NAME contests_revoked COMMAND patchbay sim --contests --from 300803 --count 1)
+set_tests_properties(contests_revoked PROPERTIES LABELS sim)
 add_test(NAME contests_one_job COMMAND sim_one_job --contests --count 100)
 add_test(NAME schedules_too_few COMMAND patchbay sim --count 1 --at-least 1000000)
 set_tests_properties(schedules_too_few PROPERTIES LABELS sim WILL_FAIL TRUE)

@@ -87,7 +87,8 @@ static void caps_are_those_of_the_version(void **state)
 		card_equal(name, answer.longs[0], CARD_SYSTEM_OS + CARD_SYSTEM_BYTES - 1);
 		card_equal(name, answer.words[2], 4);
 		card_equal(name, WIDE ? answer.longs[2] : answer.words[3], 0x10000);
-		card_equal(name, number_at(answer.bytes, 0x34 - less, 4), 0);
+		card_equal(name, number_at(answer.bytes, 0x34 - less, 4),
+			   systems[s].version < 0x2005 ? 0x2 : 0x020000fa);
 		card_equal(name, number_at(answer.bytes, 0x3c - less, 4), systems[s].win8 ? 2 : 0);
 		card_equal(name, number_at(answer.bytes, 0x40 - less, 4), systems[s].win8 ? 5 : 1);
 		card_equal(name, number_at(answer.bytes, 0x48 - less, 4), 1);
@@ -344,7 +345,7 @@ static void allocations_are_created_opened_and_described(void **state)
 /** Into buffers of any size: what fits, 0 behind it, nothing beyond. */
 static void a_debug_report_fits_its_buffer(void **state)
 {
-	static const uint32_t sizes[] = {0, 1, 4, 20, 24, 56, 57, 1208, 1300, 1600};
+	static const uint32_t sizes[] = {0, 1, 4, 20, 24, 56, 57, 1240, 1300, 1600};
 	static union {
 		uint8_t bytes[1700];
 		uint32_t words[425];
@@ -366,11 +367,11 @@ static void a_debug_report_fits_its_buffer(void **state)
 		assert_int_equal(pb_wddm_collect_dbg_info(&vm.adapter, &collect), PB_STATUS_SUCCESS);
 		for (uint32_t b = sizes[i]; b < sizeof(report); b++)
 			assert_int_equal(report.bytes[b], GARBAGE);
-		for (uint32_t b = 1208; b < sizes[i]; b++)
+		for (uint32_t b = 1240; b < sizes[i]; b++)
 			assert_int_equal(report.bytes[b], 0);
 	}
 	assert_int_equal(report.words[0], 0x47445042);
-	assert_int_equal(report.words[1], 1208);
+	assert_int_equal(report.words[1], 1240);
 	assert_int_equal(report.words[2], 0x117);
 	assert_int_equal(report.words[3], PB_ERROR_PROTOCOL);
 	assert_int_equal(report.words[6], 2);

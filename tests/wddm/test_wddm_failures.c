@@ -278,7 +278,7 @@ static void two_submissions_of_one_id_fail_separately(void **state)
 {
 	(void)state;
 	vm_start(&vm, 100);
-	vm.os.bugcheck = 1; /* these submissions bypass the model */
+	os_break(&vm.os, OS_RULE_FENCE, 0); /* these submissions bypass the model */
 	vm_begin(&vm);
 	vm_fill(&vm, 1, 0, 4, 9);
 	for (uint32_t c = 0; c < 2; c++) {
@@ -328,8 +328,8 @@ static void dead_firmware_is_detected_by_the_os(void **state)
 	assert_int_equal(pb_wddm_query_current_fence(&vm.adapter, &query), PB_STATUS_SUCCESS);
 	for (uint32_t i = 0; i < 45; i++)
 		os_step(&vm.os, 100000);
-	assert_int_equal(vm.os.bugcheck, OS_BUGCHECK_TDR);
-	assert_int_equal(vm.os.parameter, OS_TDR_NO_RESET);
+	assert_int_equal(vm.os.bugcheck, 0x116);
+	assert_int_equal(vm.os.parameter, 1);
 	vm_stop(&vm);
 }
 

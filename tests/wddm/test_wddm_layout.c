@@ -6,6 +6,7 @@
 
 #include "patchbay/wddm/ddi.h"
 #include "patchbay/wddm/ddi_adapter.h"
+#include "patchbay/wddm/ddi_gdi.h"
 #include "patchbay/wddm/ddi_paging.h"
 #include "tests/unit/unit.h"
 
@@ -149,7 +150,8 @@ static void members_lie_in_their_struct(void **state)
 				if (place->offset + place->width > size->places[s].width)
 					fail_msg("%s.%s lies outside in %s", row->name, row->member,
 						 versions[v].name);
-				if (strchr(row->type, '[') == NULL && place->width <= 8)
+				if (strchr(row->type, '[') == NULL && strncmp(row->type, "DXGK_", 5) != 0 &&
+				    place->width <= 8)
 					assert_int_equal(place->offset % place->width, 0);
 			}
 		}
@@ -170,6 +172,8 @@ static void widths_follow_from_types(void **state)
 			continue;
 		for (size_t n = 0; n < sizeof(narrow) / sizeof(narrow[0]); n++)
 			half = half || strcmp(row->type, narrow[n]) == 0;
+		if (strncmp(row->type, "DXGK_", 5) == 0)
+			continue; /* a struct, whose members have rows of their own */
 		assert_int_equal(row->places[1].width * (half ? 2 : 1), row->places[0].width);
 		assert_true(row->places[1].offset <= row->places[0].offset);
 	}
@@ -255,6 +259,22 @@ static const struct {
 	 "AllocationPriority",
 	 {{88, 88, 88, 88}, {60, 60, 60, 60}},
 	 {{0x50, 0x50, 0x50, 0x50}, {0x38, 0x38, 0x38, 0x38}}},
+	{"DXGK_GDIARG_STRETCHBLT",
+	 "DstAllocationIndex",
+	 {{0, 64, 64, 64}, {0, 56, 56, 56}},
+	 {{0, 0x20, 0x20, 0x20}, {0, 0x20, 0x20, 0x20}}},
+	{"DXGK_GDIARG_COLORFILL",
+	 "Color",
+	 {{0, 40, 40, 40}, {0, 36, 36, 36}},
+	 {{0, 0x20, 0x20, 0x20}, {0, 0x1c, 0x1c, 0x1c}}},
+	{"DXGK_GDIARG_BITBLT",
+	 "DstPitch",
+	 {{0, 72, 72, 72}, {0, 60, 60, 60}},
+	 {{0, 0x40, 0x40, 0x40}, {0, 0x38, 0x38, 0x38}}},
+	{"DXGK_RENDERKM_COMMAND",
+	 "Command.ClearTypeBlend",
+	 {{0, 80, 80, 80}, {0, 72, 72, 72}},
+	 {{0, 8, 8, 8}, {0, 8, 8, 8}}},
 	{"DXGKARG_RESETENGINE",
 	 "LastAbortedFenceId",
 	 {{0, 0, 12, 12}, {0, 0, 12, 12}},

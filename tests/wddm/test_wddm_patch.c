@@ -58,7 +58,7 @@ static void submit_now(const struct os_packet *packet)
 	assert_int_equal(pb_wddm_submit_command(&vm.adapter, &packet->submit), PB_STATUS_SUCCESS);
 	card_run(&vm.card, 1000);
 	/* These submissions bypass the model of the OS. */
-	vm.os.bugcheck = 1;
+	os_break(&vm.os, OS_RULE_FENCE, 0);
 	assert_true(pb_wddm_interrupt(&vm.adapter));
 	assert_int_equal(vm.adapter.error, PB_ERROR_OK);
 }

@@ -11,7 +11,7 @@
 #include "patchbay/wddm/wddm.h"
 #include "qemu/engine.h"
 #include "tests/unit/card_fixture.h"
-#include "tests/wddm/os_model.h"
+#include "tests/wddm/os/vidsch.h"
 
 #define VM_CONTEXTS    3u                    /**< 0 and 1 on node 0, 2 on node 1 */
 #define VM_ALLOCATIONS 4u                    /**< of each context */

@@ -104,7 +104,7 @@ static NTSTATUS APIENTRY reset_engine(CONST HANDLE adapter, DXGKARG_RESETENGINE 
 static BOOLEAN APIENTRY interrupt_routine(CONST PVOID adapter, ULONG message)
 {
 	(void)message;
-	(void)pb_wddm_interrupt(adapter);
+	pb_wddm_interrupt_routine(adapter);
 	return TRUE;
 }
 
@@ -142,11 +142,30 @@ void pb_wddm_windows_functions(DRIVER_INITIALIZATION_DATA *data)
 
 /* ---- to the OS ---- */
 
+/** What is done at the interrupt's own level. */
+struct notification {
+	DXGKRNL_INTERFACE *os;
+	const struct pb_dxgkargcb_notify_interrupt_data *data;
+};
+
+static BOOLEAN notify_at_interrupt(PVOID context)
+{
+	const struct notification *notification = context;
+	DXGKRNL_INTERFACE *os = notification->os;
+
+	os->DxgkCbNotifyInterrupt(os->DeviceHandle,
+				  (const DXGKARGCB_NOTIFY_INTERRUPT_DATA *)notification->data);
+	return TRUE;
+}
+
+/** The DPC has found it; the OS wants to be notified as by the interrupt routine. Message 0 is the only one. */
 static void notify_interrupt(void *context, const struct pb_dxgkargcb_notify_interrupt_data *data)
 {
-	DXGKRNL_INTERFACE *os = context;
+	struct notification notification = {context, data};
+	BOOLEAN done = FALSE;
 
-	os->DxgkCbNotifyInterrupt(os->DeviceHandle, (const DXGKARGCB_NOTIFY_INTERRUPT_DATA *)data);
+	(void)notification.os->DxgkCbSynchronizeExecution(notification.os->DeviceHandle, notify_at_interrupt,
+							  &notification, 0, &done);
 }
 
 static void queue_dpc(void *context)
@@ -161,6 +180,31 @@ static void notify_dpc(void *context)
 	DXGKRNL_INTERFACE *os = context;
 
 	os->DxgkCbNotifyDpc(os->DeviceHandle);
+}
+
+/* ---- locks ---- */
+
+static void acquire(struct pb_lock *base)
+{
+	struct pb_wddm_windows_lock *lock = (struct pb_wddm_windows_lock *)base;
+	KIRQL level;
+
+	KeAcquireSpinLock(&lock->spin, &level);
+	lock->level = level;
+}
+
+static void release(struct pb_lock *base)
+{
+	struct pb_wddm_windows_lock *lock = (struct pb_wddm_windows_lock *)base;
+
+	KeReleaseSpinLock(&lock->spin, lock->level);
+}
+
+void pb_wddm_windows_lock_init(struct pb_wddm_windows_lock *lock)
+{
+	lock->base.acquire = acquire;
+	lock->base.release = release;
+	KeInitializeSpinLock(&lock->spin);
 }
 
 uint32_t pb_wddm_windows_version(const DXGKRNL_INTERFACE *os)

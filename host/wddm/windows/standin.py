@@ -98,6 +98,7 @@ def structs(table):
 def main():
     text = ['/* Made by host/wddm/windows/standin.py. */', '#include "host/wddm/windows/standin_types.h"', '',
             *structs(HERE.parent / 'ddi_layout.def'), *structs(HERE.parent / 'ddi_layout_adapter.def'),
+            *structs(HERE.parent / 'ddi_layout_gdi.def'),
             '#include "host/wddm/windows/standin_functions.h"', '',
             *structs(HERE / 'driver_layout.def')]
     pathlib.Path(sys.argv[1]).write_text('\n'.join(text))

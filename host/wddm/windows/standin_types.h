@@ -12,6 +12,7 @@ typedef void VOID;
 typedef void *PVOID;
 typedef void *HANDLE;
 typedef short SHORT;
+typedef unsigned short USHORT;
 typedef unsigned int UINT;
 typedef unsigned long ULONG;
 typedef unsigned long long UINT64;

@@ -87,9 +87,10 @@ struct pb_rect {
 	int32_t bottom; /**< row behind the last */
 };
 
-#define PB_DXGK_PRESENT_BLT 0x1u /**< DXGK_PRESENTFLAGS: Blt */
+#define PB_DXGK_PRESENT_BLT        0x1u /**< DXGK_PRESENTFLAGS: Blt */
+#define PB_DXGK_PRESENT_COLOR_FILL 0x2u /**< DXGK_PRESENTFLAGS: ColorFill */
 
-/** DXGKARG_PRESENT: allocation 1 is the source, 2 the destination. */
+/** DXGKARG_PRESENT: allocation 1 is the source of a blit, 2 the destination. */
 struct pb_dxgkarg_present {
 	void *pDmaBuffer;                  /**< advanced past the last byte written; NULL for a flip */
 	uint32_t DmaSize;                  /**< size of the DMA buffer */
@@ -100,9 +101,9 @@ struct pb_dxgkarg_present {
 	uint32_t PatchLocationListOutSize;                    /**< elements of pPatchLocationListOut */
 	/** In: 0 in the first call; out: index of the next element of pDstSubRects. */
 	uint32_t MultipassOffset;
-	uint32_t Color;                     /**< of a colour fill; unused */
+	uint32_t Color;                     /**< of a colour fill: value of each pixel */
 	struct pb_rect DstRect;             /**< rectangle of the destination */
-	struct pb_rect SrcRect;             /**< rectangle of the source, of the same size */
+	struct pb_rect SrcRect;             /**< of a blit: rectangle of the source, of the same size */
 	uint32_t SubRectCnt;                /**< elements of pDstSubRects; 0: all of DstRect */
 	const struct pb_rect *pDstSubRects; /**< parts of DstRect to write */
 	uint32_t FlipInterval;              /**< of a flip; unused */

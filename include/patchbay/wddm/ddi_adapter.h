@@ -37,6 +37,16 @@ struct pb_dxgkarg_queryadapterinfo {
 #define PB_DXGK_SCHEDULE_PREEMPTION    0x4u /**< DXGK_VIDSCHCAPS: PreemptionAware, since Windows 8 */
 #define PB_DXGK_PREEMPT_AT_DMA_BUFFERS 100u /**< D3DKMDT_*_PREEMPTION_DMA_BUFFER_BOUNDARY */
 
+/*
+ * DXGK_PRESENTATIONCAPS. SupportKernelModeCommandBuffer, which stands for all of GDI, is not set: engines neither blend
+ * nor stretch. Nor may an overlapping copy or a blend within one bitmap be asked for. All but the first since Windows 7.
+ */
+#define PB_DXGK_PRESENT_NO_OVERLAP 0x00000002u /**< NoOverlapScreenBlt */
+#define PB_DXGK_PRESENT_NO_SAME_BITMAP                                                                       \
+	0x00000038u /**< NoSameBitmapAlphaBlend, -StretchBlt, -TransparentBlt */
+#define PB_DXGK_PRESENT_NO_OVERLAPPED         0x000000c0u /**< NoSameBitmapOverlappedAlphaBlend, -StretchBlt */
+#define PB_DXGK_PRESENT_NO_OVERLAPPED_BIT_BLT 0x02000000u /**< NoSameBitmapOverlappedBitBlt */
+
 /** DXGK_DRIVERCAPS. */
 struct pb_dxgk_drivercaps {
 	uint64_t HighestAcceptableAddress; /**< out: last address of segment 0 */
@@ -49,7 +59,7 @@ struct pb_dxgk_drivercaps {
 	uint32_t NumberOfSwizzlingRanges;  /**< there are none */
 	uint32_t MaxOverlays;              /**< there are none */
 	uint32_t GammaRampCaps;            /**< there is no display */
-	uint32_t PresentationCaps;         /**< out: 0 */
+	uint32_t PresentationCaps;         /**< out: PB_DXGK_PRESENT_NO_* */
 	uint32_t MaxQueuedFlipOnVSync;     /**< there is no display */
 	uint32_t FlipCaps;       /**< out: FlipOnVSyncMmIo, without which no OS takes PreemptionAware */
 	uint32_t SchedulingCaps; /**< out: PB_DXGK_SCHEDULE_* */

@@ -12,14 +12,16 @@
  * device is lost. If completion would be wrong (a paging buffer failed, the
  * firmware is dead), the fence is not reported, and the OS detects a hang.
  *
- * The shim uses no heap, no operating system and no lock. Render, RenderKm and
- * Present of different contexts may run at the same time as any other function.
- * All other functions of an adapter must be called one at a time: the OS
- * serializes Patch, SubmitCommand, PreemptCommand, BuildPagingBuffer and the
- * resets; the driver calls SubmitCommand, PreemptCommand, QueryCurrentFence and
- * the interrupt routine under its interrupt lock. The functions of timeout
- * detection and recovery wait for the card, at PASSIVE_LEVEL: the driver masks
- * the card's interrupt meanwhile, and these functions poll for completions.
+ * The shim uses no heap and no operating system. Functions run beside each other
+ * as the documents say: those of level zero beside all others; of the GPU
+ * scheduler class (Patch, SubmitCommand, PreemptCommand, BuildPagingBuffer,
+ * QueryEngineStatus, QueryDependentEngineGroup, ResetEngine) one at a time;
+ * ResetFromTimeout and RestartFromTimeout beside the DPC alone; start and stop
+ * alone. The interrupt routine only queues the DPC. State that several threads
+ * use is the adapter's, under config.lock; CollectDbgInfo, which may come at any
+ * level, reads single words without the lock. No function waits under it: the
+ * resets take their nodes from the DPC while they wait. Without config.lock the
+ * caller makes one call at a time. docs/wddm.md, "Threads", has the table.
  *
  * The OS decides what a node runs next. The host that owns the admin channel
  * must therefore set the nodes to PB_NODE_HOST_ORDERED before pb_wddm_start().
@@ -34,10 +36,11 @@
 #include "patchbay/queue.h"
 #include "patchbay/wddm/ddi.h"
 #include "patchbay/wddm/ddi_adapter.h"
+#include "patchbay/wddm/ddi_gdi.h"
 #include "patchbay/wddm/ddi_paging.h"
 
 /** Largest number of nodes of an adapter. */
-#define PB_WDDM_NODES 2u
+#define PB_WDDM_NODES 4u
 /** Largest RequiredDmaQueueEntry: submissions of a node that have not completed. */
 #define PB_WDDM_PACKETS 64u
 /** Id of a segment that the adapter creates for itself: no engine reaches its addresses. The OS must not know it. */
@@ -76,9 +79,12 @@ struct pb_wddm_allocation_data {
 
 /** Functions of the OS that the shim calls. */
 struct pb_wddm_callbacks {
-	/** DxgkCbNotifyInterrupt. May call SubmitCommand and PreemptCommand. */
+	/**
+	 * DxgkCbNotifyInterrupt, through DxgkCbSynchronizeExecution: it is called at DISPATCH_LEVEL, under config.lock.
+	 * Without config.lock it may call SubmitCommand and PreemptCommand.
+	 */
 	void (*notify_interrupt)(void *context, const struct pb_dxgkargcb_notify_interrupt_data *data);
-	/** DxgkCbQueueDpc: the OS was notified; pb_wddm_dpc() must be called soon. */
+	/** DxgkCbQueueDpc: the OS was notified, or the card has interrupted; pb_wddm_dpc() must be called soon. */
 	void (*queue_dpc)(void *context);
 	/** DxgkCbNotifyDpc. */
 	void (*notify_dpc)(void *context);
@@ -104,6 +110,11 @@ struct pb_wddm_config {
 	/** Physical address at which the CPU sees the card's memory (its PCI memory bar); 0: it does not. */
 	uint64_t cpu_address;
 	struct pb_wddm_callbacks callbacks; /**< functions of the OS */
+	/**
+	 * Lock of the adapter, which is taken at DISPATCH_LEVEL or below, and under which the shim takes the short locks
+	 * of the channel's link: both are set, or neither. NULL: the caller makes one call at a time.
+	 */
+	struct pb_lock *lock;
 };
 
 struct pb_wddm_adapter;
@@ -153,7 +164,8 @@ struct pb_wddm_node {
 	uint32_t current_fence;   /**< fence id of the last submission reported as completed or aborted */
 	uint32_t submitted_fence; /**< fence id of the last SubmitCommand */
 	struct pb_wddm_preemption preemption; /**< present PreemptCommand */
-	struct pb_wddm_progress progress;     /**< for QueryEngineStatus */
+	struct pb_wddm_progress progress;     /**< for QueryEngineStatus, which alone uses it */
+	bool resetting; /**< a reset waits for the card: the interrupt leaves the node alone */
 };
 
 /** One card. The driver owns the memory and keeps it in place; only the shim writes it. */
@@ -162,7 +174,7 @@ struct pb_wddm_adapter {
 	struct pb_segment trap;                   /**< segment PB_WDDM_TRAP_SEGMENT */
 	struct pb_wddm_node nodes[PB_WDDM_NODES]; /**< the first config.node_count are used */
 	uint32_t events_dropped;                  /**< the channel's count of lost events, as last read */
-	enum pb_error error; /**< first fatal error: from then on nothing is submitted or reported */
+	uint32_t error; /**< enum pb_error: first fatal error; from then on nothing is submitted or reported */
 	bool stopped;        /**< between ResetFromTimeout and RestartFromTimeout */
 };
 
@@ -281,10 +293,15 @@ uint32_t pb_wddm_collect_dbg_info(const struct pb_wddm_adapter *adapter,
  * @return an NTSTATUS of PB_RENDER_STATUSES, or PB_STATUS_GPU_EXCEPTION_ON_DEVICE: the context or the adapter is lost
  */
 uint32_t pb_wddm_render(struct pb_wddm_context *context, struct pb_dxgkarg_render *render);
-/** DxgkDdiRenderKm: as pb_wddm_render(), for commands of the kernel. */
+/**
+ * DxgkDdiRenderKm: translates drawing commands of the kernel (struct pb_dxgk_renderkm_command). Each call checks the whole
+ * command buffer. The context's staging memory must be that of a command buffer of 56 bytes or more.
+ * @retval PB_STATUS_INVALID_PARAMETER a command that engines cannot do, or one that breaks a rule; nothing was written
+ * @return else as pb_wddm_render(), but neither PRIVILEGED_INSTRUCTION nor ILLEGAL_INSTRUCTION
+ */
 uint32_t pb_wddm_render_km(struct pb_wddm_context *context, struct pb_dxgkarg_render *render);
 /**
- * DxgkDdiPresent, for blits without scaling. Each sub-rectangle becomes a DMA buffer of its own: all calls but that for
+ * DxgkDdiPresent, for colour fills, and for blits without scaling that do not overlap themselves. Each sub-rectangle becomes a DMA buffer of its own: all calls but that for
  * the last sub-rectangle return PB_STATUS_INSUFFICIENT_DMA_BUFFER.
  * @return as pb_wddm_render()
  */
@@ -349,12 +366,17 @@ uint32_t pb_wddm_build_paging_buffer(struct pb_wddm_adapter *adapter,
 /* ---- interrupt ---- */
 
 /**
- * The interrupt routine; also the poll after an interrupt may have been lost. Notifies the OS of each completed
- * submission, in order, then of a preemption. Never blocks.
+ * DxgkDdiInterruptRoutine, at the interrupt's own level: asks for the DPC, which finds what has happened. Touches no
+ * state of the adapter, so that it may come in the middle of any other function.
+ */
+void pb_wddm_interrupt_routine(const struct pb_wddm_adapter *adapter);
+/**
+ * Polls the card, at DISPATCH_LEVEL or below: notifies the OS of each completed submission, in order, then of a
+ * preemption; then asks for the DPC. Never blocks. Where one call is made at a time, it may be the interrupt routine.
  * @return true: the OS was notified
  */
 bool pb_wddm_interrupt(struct pb_wddm_adapter *adapter);
-/** The DPC: calls notify_dpc. */
+/** DxgkDdiDpcRoutine: polls the card as pb_wddm_interrupt() does, then calls notify_dpc. */
 void pb_wddm_dpc(struct pb_wddm_adapter *adapter);
 /**
  * DxgkDdiQueryCurrentFence: polls the card as pb_wddm_interrupt() does, then returns the fence id of the last

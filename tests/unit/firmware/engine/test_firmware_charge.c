@@ -134,6 +134,8 @@ static void preparation_is_charged_while_the_engine_is_idle(void **state)
 		append(&queues[2]);
 		firmware.clock = &clock;
 		pb_core_in_flight_next(&node->flight)->queue = &queues[0];
+		pb_core_timeslice_begin(&node->slice, &queues[0]);
+		node->ready.at[0].starvation = 7;
 		node->staged.kind = PB_CORE_STAGED_JOB;
 		node->staged.preparing = clock - rows[i].preparing;
 		node->retirement.idle_since = clock - rows[i].idle;
@@ -149,6 +151,8 @@ static void preparation_is_charged_while_the_engine_is_idle(void **state)
 			pb_core_charge_prepared(&firmware, node, pb_core_in_flight_next(&node->flight));
 		assert_int_equal(deficit(0), -rows[i].charged);
 		assert_int_equal(node->retirement.charged_until, rows[i].charged != 0 ? clock : 400);
+		/* Its priority was not served. */
+		assert_int_equal(node->ready.at[0].starvation, 7);
 	}
 }
 
