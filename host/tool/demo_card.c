@@ -110,6 +110,15 @@ static bool fail_full(const struct pb_demo *demo, uint32_t bytes)
 	return false;
 }
 
+static enum pb_error create_segment(struct pb_demo *demo, const struct pb_segment_request *request)
+{
+	struct pb_segment *segment = &demo->segments[request->id];
+
+	if (demo->options->wddm && request->id == PB_DEMO_SYSTEM)
+		return pb_wddm_create_system(segment, &demo->channel, request);
+	return pb_segment_create(segment, &demo->channel, request);
+}
+
 static bool open_segments(struct pb_demo *demo)
 {
 	for (uint32_t i = 0; i < PB_DEMO_SEGMENTS; i++) {
@@ -120,7 +129,7 @@ static bool open_segments(struct pb_demo *demo)
 		/* An OS uses all of a segment. */
 		if (demo->options->wddm && request.kind == PB_SEGMENT_LINEAR)
 			request.size = request.backing_bytes;
-		error = pb_segment_create(&demo->segments[i], &demo->channel, &request);
+		error = create_segment(demo, &request);
 		if (error == PB_ERROR_NO_SPACE)
 			return fail_full(demo, request.backing_bytes);
 		if (error != PB_ERROR_OK)
@@ -135,7 +144,7 @@ bool pb_demo_open(struct pb_demo *demo)
 	enum pb_error error = PB_ERROR_OK;
 
 	if (demo->options->wddm)
-		error = pb_wddm_order_nodes(demo->options->link, PB_DEMO_ENGINES);
+		error = pb_wddm_take_card(demo->options->link, PB_DEMO_ENGINES);
 	if (error == PB_ERROR_OK)
 		error = pb_channel_attach(&demo->channel, demo->options->link, ATTACH_TIMEOUT_US);
 

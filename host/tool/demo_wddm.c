@@ -369,6 +369,8 @@ static void print_table(struct pb_demo *demo)
 	printf("%" PRIu32 " preemptions, which returned %" PRIu32 " packets; %" PRIu32
 	       " timeouts, which aborted %" PRIu32 "\n",
 	       os->preemptions, os->recalled, os->engine_resets + os->adapter_resets, os->aborted);
+	printf("system memory: %s memory\n",
+	       demo->segments[PB_DEMO_SYSTEM].request.kind == PB_SEGMENT_HOST ? "host" : "card");
 	printf("%" PRIu32 " evictions, %" PRIu32 " page-ins, %" PRIu64 " bytes paged, %" PRIu32
 	       " splits; paging buffers built %s\n",
 	       memory->evictions, memory->page_ins, memory->bytes, memory->splits,

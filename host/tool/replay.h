@@ -42,6 +42,7 @@ struct pb_replay_summary {
 	uint32_t patched;     /**< of them behind a call of Patch */
 	uint32_t moves;       /**< submissions whose objects moved, and that were patched again */
 	uint32_t preemptions; /**< answered calls of PreemptCommand */
+	bool host_memory;     /**< its system memory is host memory */
 	char message[600];    /**< the error, if the result is not PB_REPLAY_OK */
 };
 

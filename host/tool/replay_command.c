@@ -121,8 +121,9 @@ static void print_result(const struct arguments *arguments, int result,
 			     summary->bytes, encoding_names[arguments->replay.encoding], summary->list_bytes);
 	if (result == PB_REPLAY_OK && arguments->replay.wddm)
 		(void)printf("as a WDDM kernel: %" PRIu32 " packets, %" PRIu32 " patched, %" PRIu32
-			     " moves, %" PRIu32 " preemptions\n",
-			     summary->packets, summary->patched, summary->moves, summary->preemptions);
+			     " moves, %" PRIu32 " preemptions; in %s memory\n",
+			     summary->packets, summary->patched, summary->moves, summary->preemptions,
+			     summary->host_memory ? "host" : "card");
 }
 
 int pb_replay_command(int argc, char **argv)

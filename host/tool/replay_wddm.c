@@ -122,7 +122,7 @@ static enum pb_error create_system(struct pb_replay_wddm *replay, const struct p
 			.backing_bytes = bytes,
 		};
 
-		error = pb_segment_create(&replay->system, &replay->channel, &request);
+		error = pb_wddm_create_system(&replay->system, &replay->channel, &request);
 	}
 	return error;
 }
@@ -151,7 +151,7 @@ static bool set_up_card(struct pb_replay_wddm *replay, struct pb_link *link)
 		.interface_version = PB_DXGKDDI_WDDM1_3,
 		.node_count = 1,
 	};
-	enum pb_error error = pb_wddm_order_nodes(link, 1);
+	enum pb_error error = pb_wddm_take_card(link, 1);
 
 	if (error == PB_ERROR_OK)
 		error = pb_channel_attach(&replay->channel, link, ATTACH_TIMEOUT_US);
@@ -233,6 +233,7 @@ static void run(struct pb_replay_wddm *replay, struct pb_link *link)
 	replay->summary->packets = replay->os.figures.submitted;
 	replay->summary->patched = replay->os.figures.patched;
 	replay->summary->preemptions = replay->os.figures.preemptions;
+	replay->summary->host_memory = replay->system.request.kind == PB_SEGMENT_HOST;
 	tear_down(replay);
 }
 

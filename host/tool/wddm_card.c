@@ -45,7 +45,15 @@ static void stay_open(struct pb_link *link)
 static const struct pb_link_ops admin_ops = {
 	.doorbell = no_doorbell, .wait = wait_a_little, .now = now, .close = stay_open};
 
-enum pb_error pb_wddm_order_nodes(struct pb_link *link, uint32_t nodes)
+/** Grants all host memory. The supervisor gave each channel a part, at other addresses. */
+static enum pb_error grant(struct pb_channel *admin, uint32_t channel)
+{
+	const uint32_t bytes = admin->card.capabilities[PB_CAPABILITY_HOST_BYTES];
+
+	return bytes != 0 ? pb_host_grant(admin, channel, PB_WDDM_HOST_ADDRESS, bytes, 0) : PB_ERROR_OK;
+}
+
+enum pb_error pb_wddm_take_card(struct pb_link *link, uint32_t nodes)
 {
 	const struct pb_node_request request = {
 		.mode = PB_NODE_HOST_ORDERED, .hang_us = OS_PATIENCE_US, .answer_us = OS_PATIENCE_US};
@@ -60,8 +68,22 @@ enum pb_error pb_wddm_order_nodes(struct pb_link *link, uint32_t nodes)
 
 	if (error != PB_ERROR_OK)
 		return error;
+	error = grant(&channel, link->channel);
 	for (uint32_t n = 0; n < nodes && error == PB_ERROR_OK; n++)
 		error = pb_node_set(&channel, n, &request);
 	left = pb_channel_detach(&channel);
 	return error != PB_ERROR_OK ? error : left;
+}
+
+enum pb_error pb_wddm_create_system(struct pb_segment *segment, struct pb_channel *channel,
+				    const struct pb_segment_request *request)
+{
+	const struct pb_host_pages pages = {.address = PB_WDDM_HOST_ADDRESS};
+	struct pb_segment_request in_host = *request;
+
+	if (channel->card.capabilities[PB_CAPABILITY_HOST_BYTES] < request->backing_bytes)
+		return pb_segment_create(segment, channel, request);
+	in_host.kind = PB_SEGMENT_HOST;
+	in_host.os_base = pages.address;
+	return pb_segment_create_host(segment, channel, &in_host, &pages);
 }

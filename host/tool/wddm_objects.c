@@ -46,6 +46,8 @@ uint8_t *pb_vidmm_byte(const struct pb_vidmm *manager, const struct pb_vidmm_all
 		       (allocation->address - home->request.os_base) + offset;
 	}
 	address = frames_of(allocation)[offset / PB_PAGE_BYTES] * PB_PAGE_BYTES + offset % PB_PAGE_BYTES;
+	if (system->host_memory != NULL)
+		return system->host_memory + (address - system->request.os_base);
 	return system->channel->link->memory + system->memory_offset + (address - system->request.os_base);
 }
 

@@ -37,7 +37,7 @@ bool pb_vidmm_paging_start(struct pb_vidmm *manager, uint32_t bytes, uint32_t pr
 	if (paging->private_data == NULL)
 		return fail(manager, "out of memory");
 	paging->private_size = private_bytes;
-	paging->alias = map_again(link);
+	paging->alias = manager->system->host_memory == NULL ? map_again(link) : NULL;
 	paging->mapping = paging->memory.bytes_host;
 	if (paging->alias != NULL)
 		paging->mapping = (uint8_t *)paging->alias + (paging->memory.bytes_host - link->memory);

@@ -35,7 +35,8 @@ uint32_t pb_wddm_query_engine_status(struct pb_wddm_adapter *adapter,
 	struct pb_node_status node;
 
 	status->EngineStatus = 0;
-	if (pb_wddm_get(&adapter->error) != PB_ERROR_OK || status->NodeOrdinal >= adapter->config.node_count ||
+	if (pb_wddm_get(&adapter->error) != PB_ERROR_OK ||
+	    status->NodeOrdinal >= adapter->config.node_count ||
 	    pb_node_query(channel, status->NodeOrdinal, &node) != PB_ERROR_OK)
 		return PB_STATUS_SUCCESS;
 	if (node.state == PB_NODE_STATE_RUNNING &&

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/e2e/e2e.h"
+#include "tests/e2e/e2e_board.h"
 
 #define FRAMES 6u
 
@@ -61,6 +62,10 @@ static void the_demo_draws_equal_frames_through_the_miniport(void **state)
 	assert_int_equal(timeouts, 1);
 	assert_int_equal(aborted, 1);
 	assert_non_null(strstr(output.out, "paging buffers built through a second mapping\n"));
+	/* Segment 0 is host memory where the board reaches any. */
+	assert_non_null(strstr(output.out, strcmp(e2e_board(), "mps2_an500") == 0
+						   ? "system memory: host memory\n"
+						   : "system memory: "));
 	check_frames(direct, wddm);
 }
 

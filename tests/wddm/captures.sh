@@ -14,20 +14,20 @@ revision=$(git -C "$root" rev-parse --short HEAD)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-[[ -e $record ]] || printf 'date\trevision\tboard\tcapture\tplaces\tsubmissions\tpackets\tpatched\tmoves\tpreemptions\n' >"$record"
+[[ -e $record ]] || printf 'date\trevision\tboard\tcapture\tplaces\tsubmissions\tpackets\tpatched\tmoves\tpreemptions\tmemory\n' >"$record"
 
 # run BOARD NAME PLACES EXPECTED [OPTION...]
 run() {
-	local board=$1 name=$2 places=$3 expected=$4 packets patched moves preemptions
+	local board=$1 name=$2 places=$3 expected=$4 packets patched moves preemptions memory
 	shift 4
 	"$patchbay" replay "$captures/$name.subm.zst" --wddm --board "$board" --crc-out "$work/found" "$@" >"$work/out"
 	cmp "$work/found" "$expected"
-	read -r packets patched moves preemptions < <(sed -nE \
-		's/^as a WDDM kernel: ([0-9]+) packets, ([0-9]+) patched, ([0-9]+) moves, ([0-9]+) preemptions$/\1 \2 \3 \4/p' \
+	read -r packets patched moves preemptions memory < <(sed -nE \
+		's/^as a WDDM kernel: ([0-9]+) packets, ([0-9]+) patched, ([0-9]+) moves, ([0-9]+) preemptions; in ([a-z]+) memory$/\1 \2 \3 \4 \5/p' \
 		"$work/out")
 	printf '%s\t' "$(date +%F)" "$revision" "$board" "$name" "$places" "$(($(wc -l <"$work/found") - 1))" \
-		"$packets" "$patched" "$moves" >>"$record"
-	printf '%s\n' "$preemptions" >>"$record"
+		"$packets" "$patched" "$moves" "$preemptions" >>"$record"
+	printf '%s\n' "$memory" >>"$record"
 }
 
 for board in mps2_an500 qemu_virt_rv32; do

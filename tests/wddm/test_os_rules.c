@@ -7,6 +7,13 @@
 
 static struct os_machine machine;
 
+/** Whether a wrong address can end like this. */
+static bool is_stray(enum os_rule rule)
+{
+	return rule == OS_RULE_FREE_PAGE || rule == OS_RULE_OTHER_PROCESS || rule == OS_RULE_CONTENTS ||
+	       rule == OS_RULE_LOST;
+}
+
 static void expect(const struct os_puppet *puppet, uint64_t first)
 {
 	const struct os_stop *stop = &machine.os.stop;
@@ -14,6 +21,8 @@ static void expect(const struct os_puppet *puppet, uint64_t first)
 	machine.limited = puppet->limited;
 	(void)os_run_many(&machine, first, SCHEDULES, &puppet->ddi);
 	machine.limited = false;
+	if (puppet->stray && is_stray(stop->rule))
+		return;
 	if (stop->rule != puppet->rule || stop->bugcheck != puppet->bugcheck ||
 	    stop->parameter != puppet->parameter)
 		fail_msg("%s: rule %s, 0x%x/0x%x of schedule %u; expected %s, 0x%x/0x%x", puppet->name,
@@ -36,9 +45,9 @@ static void every_rule_has_a_driver_that_breaks_it(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < os_puppets_schedule_count; i++)
-		broken[os_puppets_schedule[i].rule] = true;
+		broken[os_puppets_schedule[i].rule] |= !os_puppets_schedule[i].stray;
 	for (uint32_t i = 0; i < os_puppets_memory_count; i++)
-		broken[os_puppets_memory[i].rule] = true;
+		broken[os_puppets_memory[i].rule] |= !os_puppets_memory[i].stray;
 	for (uint32_t rule = 0; rule < OS_RULES; rule++) {
 		if (!broken[rule])
 			fail_msg("no driver breaks rule %s", os_rule_name((enum os_rule)rule));

@@ -1,6 +1,6 @@
 # A model of the WDDM kernel, and the shim under it.
 pb_library(test_os_model_lib SOURCES
-  ${CMAKE_CURRENT_LIST_DIR}/os/bugcheck.c ${CMAKE_CURRENT_LIST_DIR}/os/vidsch.c
+  ${CMAKE_CURRENT_LIST_DIR}/os/bugcheck.c ${CMAKE_CURRENT_LIST_DIR}/os/garbage.c ${CMAKE_CURRENT_LIST_DIR}/os/vidsch.c
   ${CMAKE_CURRENT_LIST_DIR}/os/interrupts.c ${CMAKE_CURRENT_LIST_DIR}/os/tdr.c)
 
 pb_unit_test(test_os_model RUNNER wddm
@@ -19,7 +19,7 @@ pb_tries(test_wddm_storms STORM_LIVES 10u 1000u)
 
 # The OS that checks: a machine, drivers that each break one rule, and random schedules. The build without sanitizers runs
 # 100,000 of these, in four programs.
-foreach(name garbage map memory vidmm lists paging client judge driver machine)
+foreach(name map memory vidmm lists paging client judge faults driver machine)
   list(APPEND os_sources ${CMAKE_CURRENT_LIST_DIR}/os/${name}.c)
 endforeach()
 pb_library(test_os_machine SOURCES ${os_sources} LINKS test_os_model_lib pb_wddm pb_sim pb_host)

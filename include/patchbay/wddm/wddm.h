@@ -174,8 +174,9 @@ struct pb_wddm_adapter {
 	struct pb_segment trap;                   /**< segment PB_WDDM_TRAP_SEGMENT */
 	struct pb_wddm_node nodes[PB_WDDM_NODES]; /**< the first config.node_count are used */
 	uint32_t events_dropped;                  /**< the channel's count of lost events, as last read */
-	uint32_t error; /**< enum pb_error: first fatal error; from then on nothing is submitted or reported */
-	bool stopped;        /**< between ResetFromTimeout and RestartFromTimeout */
+	uint32_t
+		error; /**< enum pb_error: first fatal error; from then on nothing is submitted or reported */
+	bool stopped;  /**< between ResetFromTimeout and RestartFromTimeout */
 };
 
 /* ---- for StartDevice and CreateContext ---- */

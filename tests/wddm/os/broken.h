@@ -16,6 +16,8 @@ struct os_puppet {
 	uint32_t parameter;
 	bool limited;      /**< see struct os_machine */
 	struct os_ddi ddi; /**< what it replaces */
+	/** Wrong addresses: what they hit, memory of whomever or none at all, depends on chance. */
+	bool stray;
 };
 
 /** Puppets of the scheduler's rules, and those of the memory manager and of the processes. */

@@ -13,10 +13,10 @@
 /* ---- Render ---- */
 
 static uint32_t far_index(struct os_machine *m, struct pb_wddm_context *context,
-			  struct pb_dxgkarg_render *render, bool kernel)
+			  struct pb_dxgkarg_render *render)
 {
 	struct pb_patch_location *first = render->pPatchLocationListOut;
-	const uint32_t status = os_puppet_shim()->render(m, context, render, kernel);
+	const uint32_t status = os_puppet_shim()->render(m, context, render);
 
 	if (render->pPatchLocationListOut != first)
 		first->allocation_index = FAR_INDEX;
@@ -25,10 +25,10 @@ static uint32_t far_index(struct os_machine *m, struct pb_wddm_context *context,
 
 /** As a driver that keeps a type in SlotId. */
 static uint32_t far_slot(struct os_machine *m, struct pb_wddm_context *context,
-			 struct pb_dxgkarg_render *render, bool kernel)
+			 struct pb_dxgkarg_render *render)
 {
 	struct pb_patch_location *first = render->pPatchLocationListOut;
-	const uint32_t status = os_puppet_shim()->render(m, context, render, kernel);
+	const uint32_t status = os_puppet_shim()->render(m, context, render);
 
 	for (; first != render->pPatchLocationListOut; first++)
 		first->slot |= FAR_SLOT;
@@ -36,10 +36,10 @@ static uint32_t far_slot(struct os_machine *m, struct pb_wddm_context *context,
 }
 
 static uint32_t splits_backwards(struct os_machine *m, struct pb_wddm_context *context,
-				 struct pb_dxgkarg_render *render, bool kernel)
+				 struct pb_dxgkarg_render *render)
 {
 	struct pb_patch_location *first = render->pPatchLocationListOut;
-	const uint32_t status = os_puppet_shim()->render(m, context, render, kernel);
+	const uint32_t status = os_puppet_shim()->render(m, context, render);
 
 	if (render->pPatchLocationListOut - first > 1)
 		first->split_offset = 4;
@@ -48,11 +48,11 @@ static uint32_t splits_backwards(struct os_machine *m, struct pb_wddm_context *c
 
 /** Leaves out the entries that unbind slots. */
 static uint32_t unbinds_nothing(struct os_machine *m, struct pb_wddm_context *context,
-				struct pb_dxgkarg_render *render, bool kernel)
+				struct pb_dxgkarg_render *render)
 {
 	struct pb_patch_location *from = render->pPatchLocationListOut;
 	struct pb_patch_location *to = from;
-	const uint32_t status = os_puppet_shim()->render(m, context, render, kernel);
+	const uint32_t status = os_puppet_shim()->render(m, context, render);
 
 	for (; from != render->pPatchLocationListOut; from++) {
 		if (from->allocation_index != 0)
@@ -63,41 +63,40 @@ static uint32_t unbinds_nothing(struct os_machine *m, struct pb_wddm_context *co
 }
 
 static uint32_t past_the_buffer(struct os_machine *m, struct pb_wddm_context *context,
-				struct pb_dxgkarg_render *render, bool kernel)
+				struct pb_dxgkarg_render *render)
 {
 	uint8_t *end = (uint8_t *)render->pDmaBuffer + render->DmaSize;
-	const uint32_t status = os_puppet_shim()->render(m, context, render, kernel);
+	const uint32_t status = os_puppet_shim()->render(m, context, render);
 
 	*end ^= 0xff;
 	return status;
 }
 
 static uint32_t past_the_private_data(struct os_machine *m, struct pb_wddm_context *context,
-				      struct pb_dxgkarg_render *render, bool kernel)
+				      struct pb_dxgkarg_render *render)
 {
 	uint8_t *end = (uint8_t *)render->pDmaBufferPrivateData + render->DmaBufferPrivateDataSize;
-	const uint32_t status = os_puppet_shim()->render(m, context, render, kernel);
+	const uint32_t status = os_puppet_shim()->render(m, context, render);
 
 	*end ^= 0xff;
 	return status;
 }
 
 static uint32_t render_fails(struct os_machine *m, struct pb_wddm_context *context,
-			     struct pb_dxgkarg_render *render, bool kernel)
+			     struct pb_dxgkarg_render *render)
 {
 	(void)m;
 	(void)context;
 	(void)render;
-	(void)kernel;
 	return PB_STATUS_UNSUCCESSFUL;
 }
 
 /** Loses the last command, with success. */
 static uint32_t loses_a_command(struct os_machine *m, struct pb_wddm_context *context,
-				struct pb_dxgkarg_render *render, bool kernel)
+				struct pb_dxgkarg_render *render)
 {
 	uint32_t *first = render->pDmaBuffer;
-	const uint32_t status = os_puppet_shim()->render(m, context, render, kernel);
+	const uint32_t status = os_puppet_shim()->render(m, context, render);
 	uint32_t *end = render->pDmaBuffer;
 
 	if (status == PB_STATUS_SUCCESS && end - first >= 5 && end[-5] == 0x01000005)
@@ -105,18 +104,26 @@ static uint32_t loses_a_command(struct os_machine *m, struct pb_wddm_context *co
 	return status;
 }
 
+/** Refuses a context for nothing, now and then. */
+static uint32_t refuses_for_nothing(struct os_machine *m, struct pb_wddm_context *context,
+				    struct pb_dxgkarg_render *render)
+{
+	return ++m->puppet.calls % EACH == 0 ? PB_STATUS_GPU_EXCEPTION_ON_DEVICE
+					     : os_puppet_shim()->render(m, context, render);
+}
+
 static uint32_t forgets_faults(struct os_machine *m, struct pb_wddm_context *context,
-			       struct pb_dxgkarg_render *render, bool kernel)
+			       struct pb_dxgkarg_render *render)
 {
 	context->lost = false;
-	return os_puppet_shim()->render(m, context, render, kernel);
+	return os_puppet_shim()->render(m, context, render);
 }
 
 static uint32_t keeps_the_mapping(struct os_machine *m, struct pb_wddm_context *context,
-				  struct pb_dxgkarg_render *render, bool kernel)
+				  struct pb_dxgkarg_render *render)
 {
 	m->puppet.mapped = render->pDmaBuffer;
-	return os_puppet_shim()->render(m, context, render, kernel);
+	return os_puppet_shim()->render(m, context, render);
 }
 
 static uint32_t writes_through_it(struct os_machine *m, const struct pb_dxgkarg_submitcommand *submit)
@@ -124,6 +131,13 @@ static uint32_t writes_through_it(struct os_machine *m, const struct pb_dxgkarg_
 	if (m->puppet.mapped != NULL)
 		*m->puppet.mapped = submit->SubmissionFenceId;
 	return os_puppet_shim()->submit_command(m, submit);
+}
+
+static uint32_t reports_too_much(struct os_machine *m, const struct pb_dxgkarg_collectdbginfo *collect)
+{
+	(void)m;
+	((uint8_t *)collect->pBuffer)[collect->BufferSize] ^= 0xff;
+	return PB_STATUS_SUCCESS;
 }
 
 /* ---- BuildPagingBuffer ---- */
@@ -327,6 +341,7 @@ const struct os_puppet os_puppets_memory[] = {
 	 .ddi = {.build_paging_buffer = build_over_others}},
 	{"one buffer after another", OS_RULE_BUILD_LOOPS, 0x10e, 0x17,
 	 .ddi = {.build_paging_buffer = build_never}},
+	{"a report that is too long", OS_RULE_REPORT, 0, 0xe, .ddi = {.collect_dbg_info = reports_too_much}},
 	{"a mapping is kept", OS_RULE_MAPPING, 0xd1, 0x1,
 	 .ddi = {.render = keeps_the_mapping, .submit_command = writes_through_it}},
 	{"Render fails", OS_RULE_RENDER_STATUS, 0, 0x7, .ddi = {.render = render_fails}},
@@ -334,15 +349,17 @@ const struct os_puppet os_puppets_memory[] = {
 	 .ddi = {.submit_command = writes_to_free_memory}},
 	{"memory of another process", OS_RULE_OTHER_PROCESS, 0, 0x9,
 	 .ddi = {.submit_command = writes_to_another}},
-	{"patched once", OS_RULE_CONTENTS, 0, 0xa, .ddi = {.patch = never_again}},
-	{"a page before", OS_RULE_FREE_PAGE, 0, 0x8, .ddi = {.patch = a_page_before}},
+	{"patched once", OS_RULE_CONTENTS, 0, 0xa, .ddi = {.patch = never_again}, .stray = true},
+	{"a page before", OS_RULE_FREE_PAGE, 0, 0x8, .ddi = {.patch = a_page_before}, .stray = true},
 	{"TransferOffset of a page list", OS_RULE_CONTENTS, 0, 0xa,
-	 .ddi = {.build_paging_buffer = offset_twice}},
+	 .ddi = {.build_paging_buffer = offset_twice}, .stray = true},
 	{"a fill is left out", OS_RULE_FREE_PAGE, 0, 0x8, .ddi = {.build_paging_buffer = fills_nothing}},
 	{"a command is lost", OS_RULE_CONTENTS, 0, 0xa, .ddi = {.render = loses_a_command}},
 	{"faults are forgotten", OS_RULE_FAULT_HIDDEN, 0, 0xb, .ddi = {.render = forgets_faults}},
-	{"another context is lost", OS_RULE_LOST, 0, 0xc, .ddi = {.submit_command = loses_another}},
-	{"the misprinted mask", OS_RULE_LOST, 0, 0xc, .ddi = {.patch = misprinted_mask}},
-	{"the base twice", OS_RULE_LOST, 0, 0xc, .ddi = {.patch = base_twice}},
+	{"another context is lost", OS_RULE_LOST, 0, 0xc, .ddi = {.submit_command = loses_another},
+	 .stray = true},
+	{"a context refused for nothing", OS_RULE_LOST, 0, 0xc, .ddi = {.render = refuses_for_nothing}},
+	{"the misprinted mask", OS_RULE_LOST, 0, 0xc, .ddi = {.patch = misprinted_mask}, .stray = true},
+	{"the base twice", OS_RULE_LOST, 0, 0xc, .ddi = {.patch = base_twice}, .stray = true},
 };
 const uint32_t os_puppets_memory_count = sizeof(os_puppets_memory) / sizeof(os_puppets_memory[0]);

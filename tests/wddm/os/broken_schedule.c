@@ -223,6 +223,17 @@ static uint32_t paging_without_lists_fails(struct os_machine *m, const struct pb
 	return patch->pAllocationList == NULL ? PB_STATUS_UNSUCCESSFUL : os_puppet_shim()->patch(m, patch);
 }
 
+static uint32_t patch_notifies(struct os_machine *m, const struct pb_dxgkarg_patch *patch)
+{
+	const struct pb_dxgkargcb_notify_interrupt_data data = {
+		.InterruptType = PB_DXGK_INTERRUPT_DMA_COMPLETED,
+		.DmaCompleted = {.SubmissionFenceId = patch->SubmissionFenceId},
+	};
+
+	m->adapter.config.callbacks.notify_interrupt(m->adapter.config.callbacks.context, &data);
+	return os_puppet_shim()->patch(m, patch);
+}
+
 static uint32_t submit_fails(struct os_machine *m, const struct pb_dxgkarg_submitcommand *submit)
 {
 	(void)m;
@@ -337,7 +348,7 @@ static uint32_t aborted_unset(struct os_machine *m, struct pb_dxgkarg_resetengin
 static uint32_t remember(struct os_machine *m, struct pb_dxgkarg_resetengine *reset)
 {
 	const struct os_node *node = &m->os.nodes[reset->NodeOrdinal];
-	const bool had = node->hardware.count != 0;
+	const bool had = node->hardware.count != 0 && !node->hardware.packets[0].reported;
 	const uint32_t fence_id = had ? node->hardware.packets[0].fence_id : 0;
 	const uint32_t status = os_puppet_shim()->reset_engine(m, reset);
 
@@ -430,6 +441,7 @@ const struct os_puppet os_puppets_schedule[] = {
 	{"completions implied", OS_RULE_IMPLIED, 0, 0x2, .ddi = {.notify = implied}},
 	{"no DPC", OS_RULE_NO_DPC, 0, 0x3, .ddi = {.interrupt = no_dpc}},
 	{"an empty DPC", OS_RULE_NO_NOTIFY_DPC, 0, 0x4, .ddi = {.dpc = empty_dpc}},
+	{"Patch notifies", OS_RULE_LEVEL, 0, 0xd, .ddi = {.patch = patch_notifies}},
 	{"nothing ends", OS_RULE_NEVER_ENDS, 0, 0x5,
 	 .ddi = {.submit_command = submit_nothing,
 		 .preempt_command = preempt_at_once,
@@ -437,16 +449,12 @@ const struct os_puppet os_puppets_schedule[] = {
 	{"no reset works", OS_RULE_NO_RESET, 0x116, 0x1, .ddi = {.reset_from_timeout = no_reset}},
 	{"the adapter does not start again", OS_RULE_NO_RESET, 0x116, 0x1,
 	 .ddi = {.restart_from_timeout = no_reset}},
-	{"hangs again and again",
-	 OS_RULE_TOO_OFTEN,
-	 0x116,
-	 0x2,
-	 true,
-	 {.submit_command = submit_nothing,
-	  .preempt_command = preempt_never,
-	  .query_current_fence = query_nothing,
-	  .reset_engine = reset_nothing,
-	  .reset_from_timeout = reset_at_once}},
+	{"hangs again and again", OS_RULE_TOO_OFTEN, 0x116, 0x2, .limited = true,
+	 .ddi = {.submit_command = submit_nothing,
+		 .preempt_command = preempt_never,
+		 .query_current_fence = query_nothing,
+		 .reset_engine = reset_nothing,
+		 .reset_from_timeout = reset_at_once}},
 	{"six seconds in a call", OS_RULE_SLOW, 0x116, 0x3, .ddi = {.submit_command = slow}},
 };
 const uint32_t os_puppets_schedule_count = sizeof(os_puppets_schedule) / sizeof(os_puppets_schedule[0]);

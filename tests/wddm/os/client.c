@@ -8,7 +8,8 @@
 #define PRIVATE_GUARD 64u
 #define SMALL_BUFFER  64u /**< least size of a DMA buffer that takes any command */
 #define PASSES_MAX    16u
-#define BUSY_US_MAX   1500u
+#define BUSY_US_MAX   600u
+#define APPENDED_MAX  6u /**< packets */
 
 /* Headers of commands: as packets of the engine, with an index of the allocation list instead of an address. */
 #define FILL PB_PACKET(PB_PACKET_FILL, PB_PACKET_FILL_WORDS)
@@ -52,7 +53,6 @@ void os_client_stop(struct os_machine *m, struct os_process *process)
 struct command {
 	uint32_t words[OS_COMMANDS];
 	uint32_t count;
-	bool faults;
 };
 
 static void add(struct command *command, uint32_t word)
@@ -105,33 +105,33 @@ static void add_something(struct os_machine *m, const struct os_process *process
 	}
 }
 
-/** A command of the kernel: time, a fault or a hang. */
-static void add_kernel(struct os_machine *m, struct command *command)
+static void make_commands(struct os_machine *m, const struct os_process *process, struct command *command)
 {
-	if (m->wrongness != 0 && os_one_in(&m->chance, m->wrongness)) {
-		command->faults = true;
-		add(command, os_one_in(&m->chance, 2) ? PB_PACKET(PB_PACKET_FAULT, PB_PACKET_FAULT_WORDS)
-						      : PB_PACKET(PB_PACKET_HANG, PB_PACKET_HANG_WORDS));
-	} else {
-		add(command, PB_PACKET(PB_PACKET_BUSY, PB_PACKET_BUSY_WORDS));
-		add(command, 1 + os_below(&m->chance, BUSY_US_MAX));
-	}
+	command->count = 0;
+	for (uint32_t i = 1 + os_below(&m->chance, 7); i != 0; i--)
+		add_something(m, process, command);
 }
 
-static bool make_commands(struct os_machine *m, const struct os_process *process, struct command *command)
+/**
+ * Appends what no process may render to a buffer: engine time, so that preemptions and resets find it running, a fault or
+ * a hang.
+ */
+static void append(struct os_machine *m, struct os_buffer *buffer)
 {
-	/* RenderKm exists since Windows 7. */
-	const bool kernel = m->os.version >= PB_DXGKDDI_WIN7 && os_one_in(&m->chance, 3);
+	for (uint32_t i = os_below(&m->chance, APPENDED_MAX + 1); i != 0; i--) {
+		const bool faults = m->wrongness != 0 && os_one_in(&m->chance, m->wrongness);
+		uint32_t words[PB_PACKET_BUSY_WORDS] = {PB_PACKET(PB_PACKET_BUSY, PB_PACKET_BUSY_WORDS),
+							1 + os_below(&m->chance, BUSY_US_MAX)};
 
-	command->count = 0;
-	command->faults = false;
-	for (uint32_t i = 1 + os_below(&m->chance, 7); i != 0; i--) {
-		if (kernel && os_one_in(&m->chance, 3))
-			add_kernel(m, command);
-		else
-			add_something(m, process, command);
+		if (faults)
+			words[0] = os_one_in(&m->chance, 2)
+					   ? PB_PACKET(PB_PACKET_FAULT, PB_PACKET_FAULT_WORDS)
+					   : PB_PACKET(PB_PACKET_HANG, PB_PACKET_HANG_WORDS);
+		memcpy(buffer->memory.bytes_host + buffer->bytes, words, 4 * PB_PACKET_WORDS(words[0]));
+		memcpy(&buffer->commands[buffer->command_words], words, 4 * PB_PACKET_WORDS(words[0]));
+		buffer->bytes += 4 * PB_PACKET_WORDS(words[0]);
+		buffer->command_words += PB_PACKET_WORDS(words[0]);
 	}
-	return kernel;
 }
 
 /* ---- Render ---- */
@@ -241,10 +241,13 @@ static void remember(struct os_machine *m, struct os_buffer *buffer, const uint3
 {
 	buffer->command_words = count;
 	memcpy(buffer->commands, words, count * sizeof(*words));
+	if (!buffer->present && os_one_in(&m->chance, 3))
+		append(m, buffer);
 	buffer->wrong = OS_RIGHT;
 	buffer->faults = false;
-	for (uint32_t at = 0; at < count && !buffer->present; at += PB_PACKET_WORDS(words[at])) {
-		const uint32_t opcode = PB_PACKET_OPCODE(words[at]);
+	for (uint32_t at = 0; at < buffer->command_words && !buffer->present;
+	     at += PB_PACKET_WORDS(buffer->commands[at])) {
+		const uint32_t opcode = PB_PACKET_OPCODE(buffer->commands[at]);
 
 		buffer->faults = buffer->faults || opcode == PB_PACKET_HANG || opcode == PB_PACKET_FAULT;
 	}
@@ -260,10 +263,10 @@ static void remember(struct os_machine *m, struct os_buffer *buffer, const uint3
 static void render(struct os_machine *m, struct os_process *process)
 {
 	struct command command;
-	const bool kernel = make_commands(m, process, &command);
 	uint32_t status = PB_STATUS_INSUFFICIENT_DMA_BUFFER;
 	uint32_t multipass = 0;
 
+	make_commands(m, process, &command);
 	for (uint32_t pass = 0; pass < PASSES_MAX && status == PB_STATUS_INSUFFICIENT_DMA_BUFFER; pass++) {
 		struct os_buffer *buffer = os_buffer_take(m, process);
 		const uint32_t flags = some_flags(m, 0);
@@ -287,7 +290,9 @@ static void render(struct os_machine *m, struct os_process *process)
 		arguments.pPatchLocationListOut = buffer->patches;
 		arguments.PatchLocationListOutSize = call.patch_room;
 		arguments.MultipassOffset = multipass;
-		status = m->ddi.render(m, &process->shim, &arguments, kernel);
+		m->quiet = true;
+		status = m->ddi.render(m, &process->shim, &arguments);
+		m->quiet = false;
 		call.dma_end = arguments.pDmaBuffer;
 		call.private_end = arguments.pDmaBufferPrivateData;
 		call.patch_end = arguments.pPatchLocationListOut;
@@ -350,7 +355,9 @@ static void present(struct os_machine *m, struct os_process *process)
 					     (int32_t)(words[OS_TO_Y] + words[OS_HEIGHT])};
 	arguments.SubRectCnt = 0;
 	arguments.Flags = PB_DXGK_PRESENT_BLT;
+	m->quiet = true;
 	status = m->ddi.present(m, &process->shim, &arguments);
+	m->quiet = false;
 	call.dma_end = arguments.pDmaBuffer;
 	call.private_end = arguments.pDmaBufferPrivateData;
 	call.patch_end = arguments.pPatchLocationListOut;

@@ -8,10 +8,10 @@
 /* ---- the functions ---- */
 
 static uint32_t render(struct os_machine *m, struct pb_wddm_context *context,
-		       struct pb_dxgkarg_render *arguments, bool kernel)
+		       struct pb_dxgkarg_render *arguments)
 {
 	(void)m;
-	return kernel ? pb_wddm_render_km(context, arguments) : pb_wddm_render(context, arguments);
+	return pb_wddm_render(context, arguments);
 }
 
 static uint32_t present(struct os_machine *m, struct pb_wddm_context *context,
@@ -81,6 +81,11 @@ static void caps(struct os_machine *m, struct pb_dxgk_drivercaps *drivercaps)
 	(void)pb_wddm_query_adapter_info(&m->adapter, &query);
 }
 
+static uint32_t collect_dbg_info(struct os_machine *m, const struct pb_dxgkarg_collectdbginfo *collect)
+{
+	return pb_wddm_collect_dbg_info(&m->adapter, collect);
+}
+
 static void interrupt(struct os_machine *m)
 {
 	(void)pb_wddm_interrupt(&m->adapter);
@@ -111,6 +116,7 @@ void os_driver(struct os_ddi *ddi)
 		.reset_engine = reset_engine,
 		.reset_from_timeout = reset_from_timeout,
 		.restart_from_timeout = restart_from_timeout,
+		.collect_dbg_info = collect_dbg_info,
 		.caps = caps,
 		.interrupt = interrupt,
 		.dpc = dpc,
@@ -141,7 +147,9 @@ static uint32_t call_patch(void *machine, const struct pb_dxgkarg_patch *argumen
 			window = os_map_open(&m->map, m->buffers[b].memory.bytes_host);
 	}
 	copy.pDmaBuffer = window != NULL ? window->bytes : NULL;
+	m->quiet = true;
 	status = m->ddi.patch(m, &copy);
+	m->quiet = false;
 	if (window != NULL) {
 		if (!os_map_untouched(window, 0, arguments->DmaBufferSubmissionStartOffset) ||
 		    !os_map_untouched(window, arguments->DmaBufferSubmissionEndOffset,

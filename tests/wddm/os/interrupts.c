@@ -10,7 +10,7 @@ static int32_t report(struct os_model *os, struct os_node *node, uint32_t fence_
 	if (index < 0) {
 		enum os_rule broken = rule;
 
-		for (uint32_t i = 0; i < node->aborted_count; i++) {
+		for (uint32_t i = 0; i < node->aborted_count && i < OS_ABORTED_KEPT; i++) {
 			if (node->aborted[i] == fence_id)
 				broken = OS_RULE_AFTER_RESET;
 		}
@@ -132,6 +132,7 @@ void os_notify_dpc(void *context)
 	struct os_model *os = context;
 
 	os->dpc_called = true;
+	os->notified = false;
 	for (uint32_t n = 0; n < os->node_count && !os_has_stopped(os); n++)
 		os_retire_reported(os, &os->nodes[n]);
 }

@@ -138,12 +138,15 @@ void os_client_retired(void *machine, const struct os_packet *packet, enum os_ou
 	if (process == NULL) {
 		os_paging_done(m, packet, outcome == OS_COMPLETED);
 	} else {
-		os_vidmm_left(m, packet);
+		if (packet->submitted)
+			os_vidmm_left(m, packet);
 		process->outstanding--;
 		if (outcome == OS_COMPLETED)
 			completed(m, packet, buffer);
-		else
+		else if (packet->submitted)
 			forget(m, packet, process);
+		else
+			process->tainted = true;
 	}
 	if (--buffer->parts == 0 && !buffer->reserved)
 		os_buffer_free(m, buffer);
@@ -169,20 +172,32 @@ static const struct os_process *owner_of(const struct os_machine *m, uint32_t ce
 	return NULL;
 }
 
+/** What a wrong cell means. */
+static enum os_rule rule_of(const struct os_machine *m, uint32_t cell)
+{
+	if (owner_of(m, cell) == NULL)
+		return OS_RULE_FREE_PAGE;
+	return m->memory.touched[cell] ? OS_RULE_CONTENTS : OS_RULE_OTHER_PROCESS;
+}
+
+/** Of several wrong cells the one counts that a process can see, and that it has written. */
 static void judge_memory(struct os_machine *m)
 {
+	enum os_rule rule = OS_RULE_NONE;
+	uint32_t wrong = 0;
 	uint32_t word;
 
 	for (uint32_t cell = os_memory_wrong(&m->memory, 0, &word); cell != OS_NO_CELL;
 	     cell = os_memory_wrong(&m->memory, cell + 1, &word)) {
 		os_say(m, "cell %u, word %u: 0x%x, expected 0x%x", cell, word, m->memory.real[cell][word],
 		       m->memory.words[cell][word]);
-		os_break(&m->os,
-			 owner_of(m, cell) == NULL  ? OS_RULE_FREE_PAGE
-			 : !m->memory.touched[cell] ? OS_RULE_OTHER_PROCESS
-						    : OS_RULE_CONTENTS,
-			 cell);
+		if (rule_of(m, cell) > rule) {
+			rule = rule_of(m, cell);
+			wrong = cell;
+		}
 	}
+	if (rule != OS_RULE_NONE)
+		os_break(&m->os, rule, wrong);
 }
 
 /** A process's memory alone, wherever it is. */

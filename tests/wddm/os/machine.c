@@ -7,12 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ATTACH_US   1000000u
-#define PATIENCE_US 12000000u
+#define ATTACH_US 1000000u
+/* A broken engine loses its packets one by one; each reset may take a second. */
+#define PATIENCE_US 60000000u
+#define HURRY_US    200000u
 #define TDR_US      4000u
-#define HANG_US     2000u /**< timeout after which the firmware detects a hang, before the OS does */
-#define PATIENT_US  1000000u
-#define ANSWER_US   1000u
 
 void os_say(const struct os_machine *m, const char *format, ...)
 {
@@ -64,14 +63,6 @@ void os_buffer_free(struct os_machine *m, struct os_buffer *buffer)
 
 /* ---- start and end of a life ---- */
 
-static void node_times(struct os_machine *m, uint32_t node, uint32_t hang_us)
-{
-	const struct pb_node_request request = {
-		.mode = PB_NODE_HOST_ORDERED, .hang_us = hang_us, .answer_us = ANSWER_US};
-
-	must(pb_node_set(&m->admin, node, &request) == PB_ERROR_OK, "no node");
-}
-
 static void start_card(struct os_machine *m)
 {
 	static const struct pb_segment_request requests[3] = {
@@ -117,6 +108,8 @@ static void notify_interrupt(void *machine, const struct pb_dxgkargcb_notify_int
 {
 	struct os_machine *m = machine;
 
+	if (m->quiet)
+		os_break(&m->os, OS_RULE_LEVEL, data->InterruptType);
 	m->ddi.notify(m, data);
 }
 
@@ -196,6 +189,7 @@ static void start_os(struct os_machine *m, uint32_t version, uint32_t nodes)
 	os_init(&m->os, &miniport, nodes, first_fences[os_below(&m->chance, 6)], 1);
 	m->os.version = version;
 	m->os.strict = true;
+	m->os.chance = &m->chance;
 	m->os.unlimited = !m->limited;
 	m->os.tdr_delay = TDR_US;
 	m->os.ready = os_vidmm_ready;
@@ -238,7 +232,7 @@ static void start_life(struct os_machine *m, uint64_t life, const struct os_ddi 
 	m->paging_node = os_below(&m->chance, nodes);
 	start_card(m);
 	for (uint32_t n = 0; n < nodes; n++)
-		node_times(m, n, PATIENT_US);
+		os_faults_times(m, n, OS_PATIENT_US);
 	os_vidmm_start(m);
 	m->pager = 0;
 	m->paging = NULL;
@@ -278,7 +272,7 @@ static void after_reset(struct os_machine *m)
 	if (m->resets == m->os.adapter_resets)
 		return;
 	m->resets = m->os.adapter_resets;
-	os_drop(&m->os);
+	os_drop(&m->os, NULL);
 	os_paging_reset(m);
 	m->pager = 0;
 	for (uint32_t cell = 0; cell < OS_CELLS; cell++)
@@ -298,11 +292,13 @@ static void step(struct os_machine *m, uint64_t microseconds)
 /** Runs until nothing is left to do. */
 static void finish(struct os_machine *m)
 {
-	const uint64_t end = pb_sim_now(m->sim) + PATIENCE_US;
+	const uint64_t start = pb_sim_now(m->sim);
 
 	while (!os_has_stopped(&m->os) && !os_is_idle(&m->os)) {
-		step(m, 50);
-		if (pb_sim_now(m->sim) > end)
+		const uint64_t passed = pb_sim_now(m->sim) - start;
+
+		step(m, passed < HURRY_US ? 50 : 1000);
+		if (passed > PATIENCE_US)
 			os_break(&m->os, OS_RULE_NEVER_ENDS, m->os.nodes[0].hardware.count);
 	}
 }
@@ -332,32 +328,6 @@ static void power(struct os_machine *m)
 	m->counts.powers++;
 }
 
-static void inject(struct os_machine *m, uint32_t node)
-{
-	const struct pb_engine_model_defects defects = {
-		.deaf_to_stop = os_one_in(&m->chance, 4),
-		.deaf_to_reset = os_one_in(&m->chance, 4),
-		.stuck = os_one_in(&m->chance, 6),
-		.lose_interrupt = os_one_in(&m->chance, 3) ? 1 + os_below(&m->chance, 5) : 0,
-		.spurious_every = os_one_in(&m->chance, 4) ? 1 + os_below(&m->chance, 9) : 0,
-		.late = os_one_in(&m->chance, 4) ? 1 + os_below(&m->chance, 30) : 0,
-	};
-
-	os_say(m, "node %u breaks", node);
-	pb_engine_model_set_defects(pb_sim_engine(m->sim, node), &defects);
-}
-
-static void mend(struct os_machine *m)
-{
-	const struct pb_engine_model_defects none = {.stuck = false};
-
-	for (uint32_t n = 0; n < m->os.node_count && m->rough; n++) {
-		pb_engine_model_set_defects(pb_sim_engine(m->sim, n), &none);
-		node_times(m, n, HANG_US);
-	}
-	m->deaf = false;
-}
-
 static void set_up(struct os_machine *m)
 {
 	const uint32_t depth = m->adapter.config.queue_entries;
@@ -367,14 +337,24 @@ static void set_up(struct os_machine *m)
 	m->wrongness = m->limited || os_one_in(&m->chance, 2) ? 0 : 4 + os_below(&m->chance, 8);
 	for (uint32_t n = 0; n < m->os.node_count; n++) {
 		if (m->rough || m->was_rough)
-			node_times(m, n, !m->rough || patient ? PATIENT_US : HANG_US);
+			os_faults_times(m, n, !m->rough || patient ? OS_PATIENT_US : OS_HANG_US);
 		if (m->rough && os_one_in(&m->chance, 3))
-			inject(m, n);
+			os_faults_inject(m, n);
 	}
 	m->was_rough = m->rough;
 	m->os.depth = os_one_in(&m->chance, 3) ? depth : 1 + os_below(&m->chance, depth < 6 ? depth : 6);
 	m->os.fence_step = os_one_in(&m->chance, 2) ? 1 : 1 + os_below(&m->chance, 1000);
 	m->os.eager = os_one_in(&m->chance, 2);
+}
+
+/** A device ends while its packets wait: what is submitted completes. */
+static void kill_device(struct os_machine *m, struct os_process *process)
+{
+	if (!process->alive || m->pager != 0)
+		return;
+	os_say(m, "context %u ends", (uint32_t)(process - m->processes));
+	process->tainted = true;
+	os_drop(&m->os, &process->shim);
 }
 
 static void act(struct os_machine *m)
@@ -413,6 +393,10 @@ static void act(struct os_machine *m)
 	case 9:
 		if (os_one_in(&m->chance, 6))
 			judge(m);
+		else if (os_one_in(&m->chance, 6))
+			kill_device(m, process);
+		else
+			os_faults_collect(m);
 		break;
 	case 10:
 	case 11:
@@ -461,7 +445,7 @@ static void one_schedule(struct os_machine *m, uint64_t seed)
 	set_up(m);
 	for (uint32_t i = 0; i < steps && !os_has_stopped(&m->os); i++)
 		act(m);
-	mend(m);
+	os_faults_mend(m);
 	judge(m);
 	if (m->adapter.error != PB_ERROR_OK)
 		os_break(&m->os, OS_RULE_NEVER_ENDS, m->adapter.error);

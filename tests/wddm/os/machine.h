@@ -13,6 +13,7 @@
  *   vidsch.h    queues, fences, preemption, timeouts
  *   client.c    processes
  *   judge.c     what their memory must hold
+ *   faults.c    engines that break, debug reports
  *   driver.c    the driver's functions; a puppet replaces some of them
  *
  * A machine lives for OS_LIFE schedules. A schedule depends on its number and on the life's schedules before it.
@@ -144,7 +145,7 @@ struct os_machine;
 /** The driver's functions, as the OS calls them. A puppet replaces some. */
 struct os_ddi {
 	uint32_t (*render)(struct os_machine *m, struct pb_wddm_context *context,
-			   struct pb_dxgkarg_render *render, bool kernel);
+			   struct pb_dxgkarg_render *render);
 	uint32_t (*present)(struct os_machine *m, struct pb_wddm_context *context,
 			    struct pb_dxgkarg_present *present);
 	uint32_t (*build_paging_buffer)(struct os_machine *m, struct pb_dxgkarg_buildpagingbuffer *build);
@@ -161,6 +162,7 @@ struct os_ddi {
 	uint32_t (*cancel_command)(struct os_machine *m, const struct pb_dxgkarg_submitcommand *packet);
 	/** SetVidPnSourceAddressWithMultiPlaneOverlay; NULL: no display. */
 	uint32_t (*set_overlay)(struct os_machine *m);
+	uint32_t (*collect_dbg_info)(struct os_machine *m, const struct pb_dxgkarg_collectdbginfo *collect);
 	void (*caps)(struct os_machine *m, struct pb_dxgk_drivercaps *caps);
 	void (*interrupt)(struct os_machine *m);
 	void (*dpc)(struct os_machine *m);
@@ -229,7 +231,7 @@ struct os_machine {
 	uint64_t seed;
 	bool talk;          /**< prints what happens */
 	bool deaf;          /**< interrupts are lost */
-	bool in_call;       /**< the driver may notify */
+	bool quiet;         /**< the driver is called at PASSIVE_LEVEL, and may not notify */
 	bool rough;         /**< engines are broken: any packet may hang */
 	bool was_rough;     /**< in the last schedule */
 	uint32_t resets;    /**< of the adapter that were handled */
@@ -304,6 +306,18 @@ void os_paging_done(struct os_machine *m, const struct os_packet *packet, bool c
 void os_paging_tell(struct os_machine *m, const struct os_operation *operation);
 /** Drops the buffer being filled. */
 void os_paging_reset(struct os_machine *m);
+
+/* faults.c */
+#define OS_HANG_US    2000u    /**< after which the firmware detects a hang, before the OS does */
+#define OS_PATIENT_US 1000000u /**< the same, long after the OS */
+/** Sets how long a node may make no progress. */
+void os_faults_times(struct os_machine *m, uint32_t node, uint32_t hang_us);
+/** Breaks a node's engine by chance. */
+void os_faults_inject(struct os_machine *m, uint32_t node);
+/** Mends all engines and interrupts. */
+void os_faults_mend(struct os_machine *m);
+/** Asks for a debug report of any size. */
+void os_faults_collect(struct os_machine *m);
 
 /* client.c, judge.c */
 void os_client_start(struct os_machine *m, struct os_process *process, uint32_t number);

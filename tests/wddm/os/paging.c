@@ -192,7 +192,9 @@ static uint32_t call(struct os_machine *m, struct pb_dxgkarg_buildpagingbuffer *
 	build->DmaSize = m->paging_room - m->paging_used;
 	build->pDmaBufferPrivateData = bytes + m->paging_private_used;
 	build->DmaBufferPrivateDataSize = m->paging->private_size - m->paging_private_used;
+	m->quiet = true;
 	status = m->ddi.build_paging_buffer(m, build);
+	m->quiet = false;
 	if ((uint8_t *)build->pDmaBuffer < window->bytes + m->paging_used ||
 	    (uint8_t *)build->pDmaBuffer > window->bytes + m->paging_room ||
 	    !os_map_untouched(window, 0, m->paging_used) ||

@@ -12,7 +12,8 @@
 
 static void usage(FILE *to)
 {
-	fprintf(to, "wddm_schedules [--first N] [--count N]   runs schedules, of which each eight share a "
+	fprintf(to, "wddm_schedules [--first N] [--count N] [--record REVISION]   runs schedules, of which "
+		    "each eight share a "
 		    "machine\n"
 		    "wddm_schedules --seed N                  runs one again and prints what happens\n");
 }
@@ -27,6 +28,15 @@ static void print_counts(const struct os_counts *c)
 	       c->schedules, c->packets, c->recalled, c->preemptions, c->aborted, c->engine_resets,
 	       c->adapter_resets, c->page_ins, c->evictions, c->splits, c->patched, c->unpatched, c->faults,
 	       c->presents, c->powers);
+}
+
+/** A line of tests/records/wddm_schedules.tsv. */
+static void print_record(const struct os_counts *c, uint64_t first, uint64_t count, const char *revision)
+{
+	printf("%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
+	       "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t0\t%s\n",
+	       first, first + count - 1, c->schedules, c->packets, c->recalled, c->engine_resets,
+	       c->adapter_resets, c->page_ins, c->splits, c->faults, revision);
 }
 
 static int report(const struct os_machine *m)
@@ -47,6 +57,7 @@ int main(int count, char **words)
 	static struct os_machine machine;
 	uint64_t first = 0;
 	uint64_t schedules = 1000;
+	const char *revision = NULL;
 	bool one = false;
 
 	for (int w = 1; w < count; w += 2) {
@@ -57,6 +68,8 @@ int main(int count, char **words)
 			one = one || words[w][2] == 's';
 		} else if (valued && strcmp(words[w], "--count") == 0) {
 			schedules = strtoull(words[w + 1], NULL, 10);
+		} else if (valued && strcmp(words[w], "--record") == 0) {
+			revision = words[w + 1];
 		} else {
 			usage(strcmp(words[w], "--help") == 0 ? stdout : stderr);
 			return strcmp(words[w], "--help") == 0 ? 0 : 2;
@@ -64,7 +77,11 @@ int main(int count, char **words)
 	}
 	if (one)
 		os_run(&machine, first, true, NULL);
-	else if (os_run_many(&machine, first, schedules, NULL))
+	else if (!os_run_many(&machine, first, schedules, NULL))
+		return report(&machine);
+	else if (revision != NULL)
+		print_record(&machine.counts, first, schedules, revision);
+	else
 		print_counts(&machine.counts);
 	return report(&machine);
 }

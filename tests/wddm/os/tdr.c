@@ -31,9 +31,8 @@ static void remember_aborted(struct os_node *node)
 		node->preemption.cancelled_id = node->preemption.fence_id;
 		node->preemption.pending = false;
 	}
-	node->aborted_count = node->hardware.count;
 	for (uint32_t i = 0; i < node->hardware.count; i++)
-		node->aborted[i] = node->hardware.packets[i].fence_id;
+		node->aborted[node->aborted_count++ % OS_ABORTED_KEPT] = node->hardware.packets[i].fence_id;
 }
 
 static bool restart(struct os_model *os)

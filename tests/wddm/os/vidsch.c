@@ -67,20 +67,35 @@ void os_insert(struct os_model *os, uint32_t index, const struct os_packet *pack
 	queue->count++;
 }
 
-void os_drop(struct os_model *os)
+/** Removes a packet from a software queue. */
+static void drop(struct os_model *os, struct os_queue *queue, uint32_t index)
+{
+	const struct os_packet packet = queue->packets[index];
+
+	queue->count--;
+	memmove(&queue->packets[index], &queue->packets[index + 1],
+		(queue->count - index) * sizeof(queue->packets[0]));
+	if (os->miniport.cancel_command != NULL &&
+	    os->miniport.cancel_command(os->miniport.context, &packet.submit) != PB_STATUS_SUCCESS)
+		os_break(os, OS_RULE_CANCEL, index);
+	os->aborted++;
+	if (os->retired != NULL)
+		os->retired(os->context, &packet, OS_ABORTED);
+}
+
+void os_drop(struct os_model *os, const void *context)
 {
 	for (uint32_t n = 0; n < os->node_count; n++) {
 		struct os_queue *queue = &os->nodes[n].software;
+		uint32_t index = 0;
 
-		for (; queue->count != 0; pop(queue)) {
-			if (os->miniport.cancel_command != NULL &&
-			    os->miniport.cancel_command(os->miniport.context, &queue->packets[0].submit) !=
-				    PB_STATUS_SUCCESS)
-				os_break(os, OS_RULE_CANCEL, n);
-			os->aborted++;
-			if (os->retired != NULL)
-				os->retired(os->context, &queue->packets[0], OS_ABORTED);
+		while (index < queue->count) {
+			if (context == NULL || queue->packets[index].patch.hContext == context)
+				drop(os, queue, index);
+			else
+				index++;
 		}
+		os->nodes[n].kept = false;
 	}
 }
 
@@ -125,6 +140,7 @@ static void append_kind(struct os_queue *to, const struct os_queue *from, bool p
 		if (os_is_paging(&from->packets[i]) != paging)
 			continue;
 		to->packets[to->count] = from->packets[i];
+		to->packets[to->count].submitted = false;
 		to->packets[to->count++].has_fence = paging;
 	}
 }
@@ -250,11 +266,43 @@ static void submit_next(struct os_model *os, struct os_node *node)
 		packet.fence_id = node->next_fence;
 		node->next_fence += os->fence_step;
 	}
+	packet.submitted = true;
 	packet.reported = false;
 	fill_in(&packet);
 	patch_it(os, &packet);
 	if (!os_has_stopped(os))
 		submit_it(os, node, &packet);
+}
+
+/** The oldest packet of a context that chance names is the next one, unless a paging packet is. */
+static void take_turns(const struct os_model *os, struct os_node *node)
+{
+	struct os_queue *queue = &node->software;
+	const uint32_t any = os_below(os->chance, queue->count);
+	uint32_t index = 0;
+	struct os_packet packet;
+
+	if (os_is_paging(&queue->packets[0]) || os_is_paging(&queue->packets[any]))
+		return;
+	while (queue->packets[index].patch.hContext != queue->packets[any].patch.hContext)
+		index++;
+	packet = queue->packets[index];
+	memmove(&queue->packets[1], &queue->packets[0], index * sizeof(packet));
+	queue->packets[0] = packet;
+}
+
+/** Whether the head of the software queue can be submitted. */
+static bool is_ready(struct os_model *os, uint32_t n)
+{
+	struct os_node *node = &os->nodes[n];
+	bool ready;
+
+	if (os->chance != NULL && !node->kept)
+		take_turns(os, node);
+	ready = os->ready == NULL || os->ready(os->context, n);
+	/* What was paged in for it would be in vain. */
+	node->kept = !ready || os_is_paging(&node->software.packets[0]);
+	return ready;
 }
 
 /** Calls the DPC that was queued. A notification needs one, and the DPC passes it on. */
@@ -278,7 +326,7 @@ void os_step(struct os_model *os, uint64_t microseconds)
 		struct os_node *node = &os->nodes[n];
 
 		while (!os_has_stopped(os) && !node->preemption.pending && node->software.count != 0 &&
-		       node->hardware.count < os->depth && (os->ready == NULL || os->ready(os->context, n)))
+		       node->hardware.count < os->depth && is_ready(os, n))
 			submit_next(os, node);
 	}
 	if (!os_has_stopped(os))

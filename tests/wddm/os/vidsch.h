@@ -16,10 +16,12 @@
 
 #include "patchbay/wddm/ddi.h"
 #include "tests/wddm/os/bugcheck.h"
+#include "tests/wddm/os/garbage.h"
 
 #define OS_NODES        4u
 #define OS_HARDWARE_MAX 32u  /**< DXGK_START_INFO.RequiredDmaQueueEntry at most */
 #define OS_NOTES        8u   /**< words of a packet that are free for the test */
+#define OS_ABORTED_KEPT 128u /**< aborted fences that are remembered */
 #define OS_SOFTWARE_MAX 128u /**< packets that wait in the software queue */
 #define OS_TDR_DELAY_US UINT64_C(2000000)
 #define OS_TDR_DDI_US   UINT64_C(5000000)
@@ -68,6 +70,7 @@ struct os_packet {
 	/* private to the model */
 	bool has_fence; /**< keeps its id: a paging packet that was recalled */
 	uint32_t fence_id;
+	bool submitted; /**< it is on the hardware queue */
 	bool reported;
 };
 
@@ -82,6 +85,7 @@ struct os_node {
 	uint32_t next_fence;
 	uint32_t last_completed;
 	uint32_t last_submitted;
+	bool kept;           /**< the head stays the head until it is submitted */
 	bool used;           /**< something was submitted */
 	uint64_t head_since; /**< when the current head became the head */
 	bool queried;        /**< QueryCurrentFence was called for this head */
@@ -94,8 +98,8 @@ struct os_node {
 		bool cancelled; /**< by a reset: an answer is a rule violation from now on */
 		uint32_t cancelled_id;
 	} preemption;
-	uint32_t aborted[OS_HARDWARE_MAX]; /**< fences that the last reset of the engine aborted */
-	uint32_t aborted_count;
+	uint32_t aborted[OS_ABORTED_KEPT]; /**< fences that resets of the engine aborted, the last ones */
+	uint32_t aborted_count;            /**< fences aborted, modulo 2^32 */
 };
 
 /** The end of a packet. */
@@ -115,11 +119,13 @@ struct os_model {
 	uint64_t tdr_delay; /**< TdrDelay in microseconds, initially OS_TDR_DELAY_US */
 	bool unlimited;     /**< any number of recoveries is allowed: TdrLimitCount */
 	bool eager;         /**< submits from within DMA_PREEMPTED packets that need no Patch */
+	struct os_chance
+		*chance; /**< packets of several contexts of a node take turns by it; NULL: in order */
 	bool strict; /**< what `late_answers` and `implied` count stops the machine, and a DPC must follow */
 	struct os_node nodes[OS_NODES];
 	uint32_t next_preemption;
 	bool dpc_queued;
-	bool notified;   /**< a notification was accepted since the last DPC */
+	bool notified;   /**< a notification was accepted since NotifyDpc was called last */
 	bool dpc_called; /**< NotifyDpc was called by the present DPC */
 	/**
 	 * Called before the head of a node's software queue is taken; may put packets before it, or shorten it.
@@ -160,8 +166,8 @@ void os_init(struct os_model *os, const struct os_miniport *miniport, uint32_t n
 bool os_queue(struct os_model *os, const struct os_packet *packet);
 /** Puts a packet at a place of its node's software queue. Pre: there is room. */
 void os_insert(struct os_model *os, uint32_t index, const struct os_packet *packet);
-/** Drops all packets that wait in software queues; they end as aborted. */
-void os_drop(struct os_model *os);
+/** Drops the packets that wait in software queues, of one context or (NULL) all; they end as aborted. */
+void os_drop(struct os_model *os, const void *context);
 /** Submits what it can, runs the device, and checks for timeouts. */
 void os_step(struct os_model *os, uint64_t microseconds);
 /** Requests a preemption at the next boundary. Nothing is submitted to the node until the answer. */

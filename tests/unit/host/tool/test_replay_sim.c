@@ -6,47 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/tool/replay.h"
 #include "patchbay/abi/patch.h"
 #include "patchbay/link.h"
 #include "qemu/mcu/layout.h"
 #include "qemu/sim.h"
+#include "tests/unit/replay_card.h"
 #include "tests/unit/subm_writer.h"
 #include "tests/unit/unit.h"
-
-/* NULL, or what happens to the card's pool just before each doorbell. */
-static void (*sabotage)(uint8_t *pool);
-static const struct pb_link_ops *real_ops;
-
-static void sabotaged_doorbell(struct pb_link *link)
-{
-	if (sabotage != NULL)
-		sabotage(link->memory + PB_CARD_POOL_OFFSET);
-	real_ops->doorbell(link);
-}
-
-static int replay(const struct pb_replay_options *options, struct pb_replay_summary *summary)
-{
-	struct pb_sim *sim;
-	struct pb_link_ops ops;
-	struct pb_link *link;
-	uint64_t largest;
-	int result = pb_replay_scan(options, &largest, summary);
-
-	if (result != PB_REPLAY_OK)
-		return result;
-	sim = pb_sim_create();
-	assert_non_null(sim);
-	assert_int_equal(pb_link_open_sim(sim, 1, &link), PB_ERROR_OK);
-	real_ops = link->ops;
-	ops = *real_ops;
-	ops.doorbell = sabotaged_doorbell;
-	link->ops = &ops;
-	result = pb_replay_run(link, options, largest, summary);
-	link->ops->close(link);
-	pb_sim_destroy(sim);
-	return result;
-}
 
 static void read_text(const char *path, char *text, size_t bytes)
 {
@@ -84,7 +50,7 @@ static void replay_sample(const struct sample *sample, struct pb_replay_options 
 
 	(void)snprintf(file, sizeof(file), "%s/%s.subm.zst", PB_TEST_DATA, sample->name);
 	options->file = file;
-	result = replay(options, &summary);
+	result = replay_on_card(options, &summary);
 	assert_string_equal(summary.message, "");
 	assert_int_equal(result, PB_REPLAY_OK);
 	assert_int_equal(summary.submissions, sample->submissions);
@@ -142,11 +108,13 @@ static int replay_made(struct subm_writer *writer, struct pb_replay_summary *sum
 	int result;
 
 	subm_save(writer, writer->used, true, path);
-	result = replay(&(struct pb_replay_options){.file = path}, summary);
-	assert_int_equal(replay(&(struct pb_replay_options){.file = path, .random = true, .seed = 5}, &again),
-			 result);
+	result = replay_on_card(&(struct pb_replay_options){.file = path}, summary);
+	assert_int_equal(
+		replay_on_card(&(struct pb_replay_options){.file = path, .random = true, .seed = 5}, &again),
+		result);
 	assert_int_equal(again.submissions, summary->submissions);
-	assert_int_equal(replay(&(struct pb_replay_options){.file = path, .wddm = true}, &again), result);
+	assert_int_equal(replay_on_card(&(struct pb_replay_options){.file = path, .wddm = true}, &again),
+			 result);
 	assert_int_equal(again.submissions, summary->submissions);
 	assert_int_equal(unlink(path), 0);
 	subm_free(writer);
@@ -330,7 +298,7 @@ static void bad_files_are_refused(void **state)
 	subm_file_header(&writer, 32, 0);
 	subm_set32(&writer, 8, 3);
 	expect_refused(&writer, 0, "driver 3 is unknown");
-	assert_int_equal(replay(&(struct pb_replay_options){.file = "/nonexistent"}, &summary),
+	assert_int_equal(replay_on_card(&(struct pb_replay_options){.file = "/nonexistent"}, &summary),
 			 PB_REPLAY_REFUSED);
 	assert_string_equal(summary.message, "/nonexistent: No such file or directory");
 }
@@ -343,10 +311,10 @@ static void test_bad_output(void **state)
 
 	(void)state;
 	(void)snprintf(file, sizeof(file), "%s/hswvk.subm.zst", PB_TEST_DATA);
-	assert_int_equal(replay(&options, &summary), PB_REPLAY_REFUSED);
+	assert_int_equal(replay_on_card(&options, &summary), PB_REPLAY_REFUSED);
 	assert_string_equal(summary.message, "/nonexistent/crc.tsv: No such file or directory");
 	options.crc_out = "/dev/full";
-	assert_int_equal(replay(&options, &summary), PB_REPLAY_REFUSED);
+	assert_int_equal(replay_on_card(&options, &summary), PB_REPLAY_REFUSED);
 	assert_string_equal(summary.message, "/dev/full: No space left on device");
 }
 
@@ -429,10 +397,10 @@ static int replay_spoiled(struct subm_writer *writer, bool wddm, enum pb_patch_e
 	int result;
 
 	subm_save(writer, writer->used, true, path);
-	sabotage = spoil;
-	result = replay(&(struct pb_replay_options){.file = path, .encoding = encoding, .wddm = wddm},
-			summary);
-	sabotage = NULL;
+	replay_sabotage = spoil;
+	result = replay_on_card(&(struct pb_replay_options){.file = path, .encoding = encoding, .wddm = wddm},
+				summary);
+	replay_sabotage = NULL;
 	assert_int_equal(unlink(path), 0);
 	subm_free(writer);
 	return result;
