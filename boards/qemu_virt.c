@@ -34,7 +34,14 @@ static struct pb_uart_lines uart = {
 const struct pb_lines pb_emulated_card_lines = {
 	.ops = &pb_uart_16550_ops, .context = &uart, .pending = &uart.pending};
 
-static const struct pb_region regions[] = {
+/* Host memory, if the machine has any: devices whose memory is placed in the upper half of what PCI has. */
+#define HOST_DEVICES 16u /* their first number, qemu/machines.c */
+#define HOST_MEMORY  (PB_CARD_MEMORY + PB_CARD_HOST_OFFSET)
+#define PCI_MEMORY   0x40000000u
+#define PCI_END      0x80000000u
+
+/** The first one is all of PCI where there is host memory: a protection unit has few regions. */
+static struct pb_region regions[] = {
 	{PB_CARD_MEMORY, PB_CARD_MEMORY_BYTES, PB_REGION_SHARED},
 	{UART, UART_BYTES, PB_REGION_DEVICE},
 	{CLINT, CLINT_BYTES, PB_REGION_DEVICE},
@@ -47,6 +54,8 @@ static const struct pb_pci_window window = {
 	.bar = IVSHMEM_MEMORY,
 	.address = PB_CARD_MEMORY,
 };
+
+static struct pb_firmware_config config;
 
 static struct pb_riscv_tick tick = {
 	.time = CLINT_TIME,
@@ -74,11 +83,15 @@ const struct pb_firmware_config *pb_board_start(void)
 	/* Without card memory there is no place for a record. */
 	if (!pb_pci_window_open(&window))
 		pb_hal_halt();
+	config = pb_emulated_card_config;
+	config.host.bytes = pb_pci_windows_place(&window, HOST_DEVICES, HOST_MEMORY, PCI_END) - HOST_MEMORY;
+	if (config.host.bytes != 0)
+		regions[0] = (struct pb_region){PCI_MEMORY, PCI_END - PCI_MEMORY, PB_REGION_SHARED};
 	pb_riscv_on_fault(pb_firmware_fatal);
 	pb_riscv_protect(regions, sizeof(regions) / sizeof(regions[0]));
 	pb_uart_16550_start(&uart);
 	pb_plic_enable(PLIC, UART_INTERRUPT);
 	pb_riscv_tick_start(&tick);
 	pb_riscv_interrupts_enable();
-	return &pb_emulated_card_config;
+	return &config;
 }

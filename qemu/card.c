@@ -132,7 +132,8 @@ static bool start_mcu(struct card *card)
 	const struct pb_machine_files files = {.memory = card->files.memory_path,
 					       .lines = card->files.lines_path,
 					       .monitor = card->files.monitor_path,
-					       .image = card->options->image};
+					       .image = card->options->image,
+					       .host = &card->files.host};
 
 	/* The former MCU may have died between connecting and being accepted. */
 	pb_card_refuse(card->files.lines_listener);
@@ -421,6 +422,7 @@ static bool start_parts(struct card *card)
 	uint8_t *memory = card->files.memory;
 	const struct pb_card_admin_config admin = {.memory = memory,
 						   .memory_bytes = PB_CARD_MEMORY_BYTES,
+						   .host = &card->files.host.shares,
 						   .ring = admin_rings,
 						   .closed = channel_closed,
 						   .refused = admin_refused,
@@ -431,7 +433,7 @@ static bool start_parts(struct card *card)
 	pb_card_monitor_init(&card->monitor);
 	pb_card_lines_init(&card->lines, (void *)(memory + PB_CARD_LINES_OFFSET), line_raised, card);
 	pb_card_admin_init(&card->admin, &admin);
-	return pb_card_engines_create(&card->engines, memory, card->machine, engine_interrupt, card) &&
+	return pb_card_engines_create(&card->engines, &card->files, engine_interrupt, card) &&
 	       pb_card_watch(card->epoll, card->files.lines_listener, EPOLLIN, PB_CARD_WATCH_CONNECT, 0) &&
 	       pb_card_watch(card->epoll, card->files.monitor_listener, EPOLLIN, PB_CARD_WATCH_CONTROL, 0);
 }
@@ -486,8 +488,8 @@ int pb_card_run(const struct pb_card_options *options)
 		pb_card_say("cannot watch for events: %s", strerror(errno));
 		card.status = 1;
 	}
-	if (card.status == 0 &&
-	    pb_card_files_make(&card.files, options->directory, options->socket, card.machine)) {
+	if (card.status == 0 && pb_card_files_make(&card.files, options->directory, options->socket,
+						   card.machine, options->host, options->host_count)) {
 		run(&card);
 		pb_card_files_remove(&card.files);
 	} else {

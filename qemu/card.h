@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "qemu/card_host_memory.h"
 #include "qemu/machines.h"
 
 /** What to emulate, and where. Start from PB_CARD_OPTIONS_DEFAULT. */
@@ -23,8 +24,10 @@ struct pb_card_options {
 	const char *directory; /**< for the card's files; NULL: a new one, removed at the end */
 	uint32_t restarts;     /**< how often an MCU that died is started again */
 	uint32_t dead_us;      /**< firmware whose heartbeat stood for so long on the card's clock is dead */
-	bool quiet;            /**< say nothing on standard error but what went wrong */
-	int ready_fd;          /**< -1, or gets one '\n' when the firmware runs; closed then or at the end */
+	struct pb_card_host_option host[PB_CARD_HOST_FILES]; /**< host memory in files */
+	uint32_t host_count;                                 /**< of them */
+	bool quiet;   /**< say nothing on standard error but what went wrong */
+	int ready_fd; /**< -1, or gets one '\n' when the firmware runs; closed then or at the end */
 };
 
 /** As long as Windows waits for a GPU. */

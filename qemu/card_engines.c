@@ -31,21 +31,20 @@ static uint32_t registers_offset(uint32_t node)
 	return PB_CARD_ENGINE_OFFSET + node * PB_CARD_ENGINE_STRIDE;
 }
 
-bool pb_card_engines_create(struct pb_card_engines *engines, uint8_t *memory,
-			    const struct pb_machine *machine, void (*raise)(void *context, uint32_t node),
-			    void *context)
+bool pb_card_engines_create(struct pb_card_engines *engines, const struct pb_card_files *files,
+			    void (*raise)(void *context, uint32_t node), void *context)
 {
 	bool made = true;
 
 	*engines = (struct pb_card_engines){.interrupt = raise, .context = context};
-	engines->memory = memory;
+	engines->memory = files->memory;
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		struct pb_card_engine *engine = &engines->engine[n];
 		const struct pb_engine_model_config config = {
 			.memory = engines->memory,
 			.memory_bytes = PB_CARD_MEMORY_BYTES,
-			.host_offset = machine->host_offset,
-			.host_bytes = machine->host_bytes,
+			.host_offset = files->host_offset,
+			.host_bytes = files->host_bytes,
 			.registers_offset = registers_offset(n),
 			.kind = PB_CARD_NODE_KIND(n),
 			.interrupt = interrupt,

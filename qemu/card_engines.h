@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "qemu/card_files.h"
 #include "qemu/engine.h"
-#include "qemu/machines.h"
 #include "qemu/mcu/layout.h"
 
 struct pb_card_engines;
@@ -34,10 +34,9 @@ struct pb_card_engines {
 	struct pb_card_engine engine[PB_CARD_NODES];
 };
 
-/** Creates the engines of all nodes. @param memory card memory and the machine's host memory @return false: out of memory; destroy them nevertheless */
-bool pb_card_engines_create(struct pb_card_engines *engines, uint8_t *memory,
-			    const struct pb_machine *machine, void (*interrupt)(void *context, uint32_t node),
-			    void *context);
+/** Creates the engines of all nodes. @param files have the memory, mapped @return false: out of memory; destroy them nevertheless */
+bool pb_card_engines_create(struct pb_card_engines *engines, const struct pb_card_files *files,
+			    void (*interrupt)(void *context, uint32_t node), void *context);
 void pb_card_engines_destroy(struct pb_card_engines *engines);
 /** A node's doorbell. */
 void pb_card_engines_ring(struct pb_card_engines *engines, uint32_t node);

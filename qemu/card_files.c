@@ -64,6 +64,7 @@ static uint32_t used_bytes(const struct pb_machine *machine)
 
 static bool make_memory(struct pb_card_files *files, const struct pb_machine *machine)
 {
+	const struct pb_card_host_memory *host = &files->host;
 	const uint32_t used = used_bytes(machine);
 	void *memory;
 
@@ -81,12 +82,24 @@ static bool make_memory(struct pb_card_files *files, const struct pb_machine *ma
 	if (machine->memory_file_bytes > used &&
 	    ftruncate(files->memory_file, machine->memory_file_bytes) != 0)
 		return say_failed("extend", files->memory_path);
-	memory = mmap(NULL, used, PROT_READ | PROT_WRITE, MAP_SHARED, files->memory_file, 0);
+	/* What lies between card memory and host memory is memory, too: a range that a host has forged may name it. */
+	files->mapped = host->count != 0 ? (uint64_t)machine->window_offset + host->bytes : used;
+	memory = mmap(NULL, files->mapped, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		return say_failed("map", files->memory_path);
 	files->memory = memory;
-	files->mapped = used;
-	return true;
+	if (mmap(memory, used, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, files->memory_file, 0) ==
+	    MAP_FAILED)
+		return say_failed("map", files->memory_path);
+	files->host_offset = machine->host_offset;
+	files->host_bytes = machine->host_bytes;
+	if (host->count == 0)
+		return true;
+	files->host_offset = machine->window_offset;
+	files->host_bytes = host->bytes;
+	return pb_card_host_memory_map(host, files->memory + machine->window_offset) ||
+	       say_failed("map", host->files[0].path);
 }
 
 static int new_socket(int flags)
@@ -184,11 +197,13 @@ static bool make_sockets(struct pb_card_files *files, const char *socket)
 }
 
 bool pb_card_files_make(struct pb_card_files *files, const char *directory, const char *socket,
-			const struct pb_machine *machine)
+			const struct pb_machine *machine, const struct pb_card_host_option *host,
+			uint32_t host_count)
 {
 	*files = (struct pb_card_files){
 		.memory_file = -1, .lines_listener = -1, .monitor_listener = -1, .socket_listener = -1};
-	if (make_directory(files, directory) && make_sockets(files, socket) && make_memory(files, machine))
+	if (pb_card_host_memory_open(&files->host, machine, host, host_count) &&
+	    make_directory(files, directory) && make_sockets(files, socket) && make_memory(files, machine))
 		return true;
 	pb_card_files_remove(files);
 	return false;
@@ -210,6 +225,7 @@ void pb_card_files_remove(struct pb_card_files *files)
 	close_and_remove(files->lines_listener, files->lines_path);
 	close_and_remove(files->monitor_listener, files->monitor_path);
 	close_and_remove(files->memory_file, files->memory_path);
+	pb_card_host_memory_close(&files->host);
 	if (files->made_directory)
 		rmdir(files->directory);
 }

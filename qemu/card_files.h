@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "qemu/card_host_memory.h"
 #include "qemu/machines.h"
 
 /** As long as the path of a Unix socket may be, with its zero. */
@@ -23,12 +24,15 @@ struct pb_card_files {
 	char lines_path[PB_CARD_PATH_BYTES];
 	char monitor_path[PB_CARD_PATH_BYTES];
 	char socket_path[PB_CARD_PATH_BYTES];
-	uint8_t *memory;      /**< card memory and the host memory in its file, mapped */
-	uint32_t mapped;      /**< bytes of it */
-	int memory_file;      /**< the descriptor of that file */
-	int lines_listener;   /**< where the MCU connects */
-	int monitor_listener; /**< where its control interface connects */
-	int socket_listener;  /**< where hosts connect */
+	uint8_t *memory;                 /**< card memory and host memory, mapped */
+	uint64_t mapped;                 /**< bytes of it */
+	uint32_t host_offset;            /**< where host memory begins in it */
+	uint32_t host_bytes;             /**< 0: there is none */
+	struct pb_card_host_memory host; /**< its files, if it lies in files */
+	int memory_file;                 /**< the descriptor of that file */
+	int lines_listener;              /**< where the MCU connects */
+	int monitor_listener;            /**< where its control interface connects */
+	int socket_listener;             /**< where hosts connect */
 	bool made_directory;
 };
 
@@ -38,9 +42,11 @@ struct pb_card_files {
  * @param directory NULL: a new one of its own
  * @param socket where hosts connect; refused while another card listens there, or if it is no socket
  * @param machine has what its memory file is like
+ * @param host host memory in other files, host_count of them
  */
 bool pb_card_files_make(struct pb_card_files *files, const char *directory, const char *socket,
-			const struct pb_machine *machine);
+			const struct pb_machine *machine, const struct pb_card_host_option *host,
+			uint32_t host_count);
 /** Closes and removes all of it. */
 void pb_card_files_remove(struct pb_card_files *files);
 

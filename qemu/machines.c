@@ -2,8 +2,10 @@
 #include "qemu/machines.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "qemu/card_host_memory.h"
 #include "qemu/machine_list.h"
 
 #define DECLARE(name) extern const struct pb_machine pb_machine_##name;
@@ -74,6 +76,40 @@ static bool put_argument(struct writer *writer, const char *text, const struct p
 	return put(writer, '\0');
 }
 
+/* Behind the PCI addresses that the emulator gives out by itself. */
+#define FIRST_HOST_DEVICE 16u
+
+/* Writes an argument of a beginning and a path, whose commas are doubled. */
+static bool put_text(struct pb_machine_command *command, struct writer *writer, size_t *count,
+		     const char *text, const char *path)
+{
+	if (*count == PB_MACHINE_ARGUMENTS)
+		return false;
+	command->argv[(*count)++] = writer->at;
+	return put_path(writer, text, false) && put_path(writer, path, true) && put(writer, '\0');
+}
+
+/* Writes the devices of host memory. */
+static bool put_host(struct pb_machine_command *command, struct writer *writer,
+		     const struct pb_card_host_memory *host, size_t *count)
+{
+	for (uint32_t i = 0; i < host->count; i++) {
+		char backend[96], device[64];
+
+		snprintf(backend, sizeof(backend),
+			 "memory-backend-file,id=host%u,share=on,size=%u,mem-path=", (unsigned)i,
+			 (unsigned)host->files[i].bytes);
+		snprintf(device, sizeof(device), "ivshmem-plain,memdev=host%u,addr=0x%x", (unsigned)i,
+			 (unsigned)(FIRST_HOST_DEVICE + i));
+		if (!put_text(command, writer, count, "-object", "") ||
+		    !put_text(command, writer, count, backend, host->files[i].path) ||
+		    !put_text(command, writer, count, "-device", "") ||
+		    !put_text(command, writer, count, device, ""))
+			return false;
+	}
+	return true;
+}
+
 bool pb_machine_command(struct pb_machine_command *command, const struct pb_machine *machine,
 			const struct pb_machine_files *files)
 {
@@ -90,6 +126,8 @@ bool pb_machine_command(struct pb_machine_command *command, const struct pb_mach
 		if (!put_argument(&writer, *argument, files))
 			return false;
 	}
+	if (files->host != NULL && !put_host(command, &writer, files->host, &count))
+		return false;
 	command->argv[count] = NULL;
 	return true;
 }

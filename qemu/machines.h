@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct pb_card_host_memory;
+
 /** One board's emulator. */
 struct pb_machine {
 	const char *board;   /**< a folder of boards/ */
@@ -31,6 +33,12 @@ struct pb_machine {
 	/** The part of that file that is host memory, as the board's definitions have it; host_bytes 0: none. */
 	uint32_t host_offset;
 	uint32_t host_bytes;
+	/**
+	 * Room for host memory in other files, from the start of card memory; window_bytes 0: none. Each file is an
+	 * ivshmem device of its own, in the order of their PCI addresses, at a multiple of its size.
+	 */
+	uint32_t window_offset;
+	uint32_t window_bytes;
 };
 
 /** Arguments of every machine: no display, the lines at the next UART, the control interface, the image. */
@@ -45,12 +53,14 @@ struct pb_machine_files {
 	const char *lines;   /**< Unix socket to connect the UART of the interrupt lines to */
 	const char *monitor; /**< Unix socket to connect the emulator's control interface (QMP) to */
 	const char *image;   /**< firmware image, ELF */
+	/** Host memory in files; NULL: none. Only for a machine with a window. */
+	const struct pb_card_host_memory *host;
 };
 
 /** Most arguments of a program, its name included. */
-#define PB_MACHINE_ARGUMENTS 32u
+#define PB_MACHINE_ARGUMENTS 64u
 /** Room for all of them, in bytes. */
-#define PB_MACHINE_TEXT_BYTES 8192u
+#define PB_MACHINE_TEXT_BYTES 65536u
 
 /** A command line as execvp takes it; argv points into text. */
 struct pb_machine_command {

@@ -141,16 +141,30 @@ static void finish_attach(struct pb_card_admin *admin)
 #define GRANTED 3u
 static const uint32_t granted[GRANTED] = {PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY, 1, PB_PRIORITY_REALTIME};
 
-/* The arguments of a command behind its channel. Client c, from 1, has part c - 1 of host memory, from host address 0. */
+/* What a client gets of host memory. Client c, from 1, has the equal part c - 1. */
+static uint32_t share_of(const struct pb_card_admin *admin, uint32_t channel, uint32_t *offset)
+{
+	const struct pb_card_admin_shares *shares = admin->config.host;
+
+	if (shares != NULL && shares->chosen && channel < 16u) {
+		*offset = shares->offset[channel];
+		return shares->bytes[channel];
+	}
+	*offset = (channel - 1u) * admin->share;
+	return admin->share;
+}
+
+/* The arguments of a command behind its channel. */
 static uint32_t argument(const struct pb_card_admin *admin, uint32_t code, uint32_t channel, uint32_t i)
 {
+	uint32_t offset, bytes;
+
 	if (code == PB_COMMAND_CHANNEL_GRANT && i <= GRANTED)
 		return granted[i - 1u];
-	if (code == PB_COMMAND_HOST_GRANT && i == 1)
-		return admin->share;
-	if (code == PB_COMMAND_HOST_GRANT && i == 4)
-		return (channel - 1u) * admin->share;
-	return 0;
+	if (code != PB_COMMAND_HOST_GRANT || (i != 1 && i != 4))
+		return 0;
+	bytes = share_of(admin, channel, &offset);
+	return i == 1 ? bytes : offset;
 }
 
 static void send(struct pb_card_admin *admin, uint32_t code, uint32_t channel)
@@ -226,6 +240,7 @@ static bool take_reply(struct pb_card_admin *admin)
 	uint32_t channel = pb_shared_read32(&reply->tag);
 	uint32_t code = pb_shared_read32(&reply->code);
 	uint32_t error = pb_shared_read32(&reply->error);
+	uint32_t offset;
 	uint32_t asked = code == PB_COMMAND_CHANNEL_CLOSE   ? admin->closing
 			 : code == PB_COMMAND_CHANNEL_GRANT ? admin->granting & ~admin->sharing
 			 : code == PB_COMMAND_HOST_GRANT    ? admin->sharing
@@ -239,7 +254,7 @@ static bool take_reply(struct pb_card_admin *admin)
 		admin->config.refused(admin->config.context, code, channel, error);
 	if (code == PB_COMMAND_CHANNEL_CLOSE)
 		was_closed(admin, channel);
-	else if (code == PB_COMMAND_CHANNEL_GRANT && admin->share != 0)
+	else if (code == PB_COMMAND_CHANNEL_GRANT && share_of(admin, channel, &offset) != 0)
 		give_share(admin, channel);
 	else
 		was_granted(admin, channel);

@@ -23,11 +23,19 @@ enum pb_card_admin_state {
 	PB_CARD_ADMIN_LOST = 3, /**< refused, or the firmware's words were invalid; until it is restarted */
 };
 
+/** The host memory of clients, from host address 0 on. */
+struct pb_card_admin_shares {
+	uint32_t offset[16]; /**< by channel: where it begins in the card's window */
+	uint32_t bytes[16];  /**< by channel: 0: none */
+	bool chosen;         /**< false: each client has an equal part instead */
+};
+
 /** What the administrator needs from the card. Its functions are called from those below. */
 struct pb_card_admin_config {
 	uint8_t *memory;
 	uint32_t memory_bytes;
-	void (*ring)(void *context); /**< rings the admin channel's doorbell */
+	const struct pb_card_admin_shares *host; /**< NULL: each client has an equal part of host memory */
+	void (*ring)(void *context);             /**< rings the admin channel's doorbell */
 	/** Reports that a channel has been closed and has its privileges again: the next client may attach. */
 	void (*closed)(void *context, uint32_t channel);
 	/** Reports that the firmware refused a command about a channel. The administrator continues as if it had succeeded. */
@@ -51,7 +59,7 @@ struct pb_card_admin {
 	uint32_t grants;   /**< mask of channels to give their privileges */
 	uint32_t granting; /**< mask of those whose reply is not there yet */
 	uint32_t sharing;  /**< mask of those to which host memory was granted, without a reply yet */
-	uint32_t share;    /**< bytes of host memory that each client gets; 0: there is none */
+	uint32_t share;    /**< an equal part of host memory, in bytes; 0: there is none */
 	uint32_t leaving;  /**< mask of channels that are closed but for their privileges */
 };
 

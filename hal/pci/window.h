@@ -22,4 +22,13 @@ struct pb_pci_window {
 /** Places the window and enables it. Called by the board, once, in thread context. @return false: there is no such device */
 bool pb_pci_window_open(const struct pb_pci_window *window);
 
+/**
+ * Places the windows of all such devices from a device number on, one behind the other, each at a multiple of its size,
+ * and enables them. Called by the board, once, in thread context.
+ * @param first device number to begin at @param start where the first window may begin @param end where the last one must end
+ * @return where the last one ends; `start`: there is none
+ */
+uint32_t pb_pci_windows_place(const struct pb_pci_window *window, uint32_t first, uint32_t start,
+			      uint32_t end);
+
 #endif

@@ -18,6 +18,7 @@ enum option_key {
 	KEY_SOCKET,
 	KEY_RESTARTS,
 	KEY_GDB,
+	KEY_HOST_MEMORY,
 	KEY_QUIET = 'q',
 };
 
@@ -30,6 +31,11 @@ static const struct argp_option option_table[] = {
 	{"gdb", KEY_GDB, "ADDRESS", 0,
 	 "Halt the MCU at reset until gdb resumes it. ADDRESS: HOST:PORT or the path of a socket that gdb "
 	 "connects to",
+	 0},
+	{"host-memory", KEY_HOST_MEMORY, "CHANNEL=FILE", 0,
+	 "Grant a client's channel, 1 to 8, host memory: all of a file that the client shares, such as the "
+	 "RAM of a "
+	 "virtual machine. Its size is a power of two, at least 1 MiB. May be given for several channels",
 	 0},
 	{"quiet", KEY_QUIET, NULL, 0, "Print errors only", 0},
 	{0},
@@ -45,6 +51,23 @@ static uint32_t parse_restarts(const char *text, struct argp_state *state)
 	if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || value > UINT32_MAX)
 		argp_error(state, "--restarts %s: give a number from 0 to 4294967295", text);
 	return (uint32_t)value;
+}
+
+/* CHANNEL=FILE. */
+static void add_host_memory(struct pb_card_options *options, const char *text, struct argp_state *state)
+{
+	const uint32_t channel = (uint32_t)(text[0] - '0');
+
+	if (channel - 1u >= PB_CARD_HOST_FILES || text[1] != '=' || text[2] == '\0')
+		argp_error(state, "--host-memory %s: give CHANNEL=FILE, with a channel from 1 to %u", text,
+			   PB_CARD_HOST_FILES);
+	for (uint32_t i = 0; i < options->host_count; i++) {
+		if (options->host[i].channel == channel)
+			argp_error(state, "--host-memory %s: channel %u has a file already", text,
+				   (unsigned)channel);
+	}
+	options->host[options->host_count++] =
+		(struct pb_card_host_option){.channel = channel, .path = text + 2};
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)
@@ -63,6 +86,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_RESTARTS:
 		options->restarts = parse_restarts(text, state);
+		return 0;
+	case KEY_HOST_MEMORY:
+		add_host_memory(options, text, state);
 		return 0;
 	case KEY_GDB:
 		options->gdb = text;

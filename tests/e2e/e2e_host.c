@@ -44,7 +44,7 @@ bool e2e_host_attach(struct e2e_host *host, const char *socket)
 	       e2e_ok("attach", pb_channel_attach(&host->channel, host->link, E2E_PATIENCE_US));
 }
 
-static bool make_segments(struct e2e_host *host, uint32_t system_bytes, uint32_t kind)
+static bool make_segments(struct e2e_host *host, uint32_t system_bytes, uint32_t kind, uint8_t *memory)
 {
 	const struct pb_segment_request system = {
 		.id = PB_SEGMENT_SYSTEM,
@@ -54,7 +54,7 @@ static bool make_segments(struct e2e_host *host, uint32_t system_bytes, uint32_t
 		.backing_bytes = system_bytes,
 		.kind = kind,
 	};
-	const struct pb_host_pages pages = {.address = 0};
+	const struct pb_host_pages pages = {.address = 0, .memory = memory};
 	const struct pb_segment_request video = {
 		.id = E2E_VIDEO,
 		.os_base = E2E_VIDEO_OS,
@@ -70,9 +70,9 @@ static bool make_segments(struct e2e_host *host, uint32_t system_bytes, uint32_t
 	       e2e_ok("segment 1", pb_segment_create(&host->video, &host->channel, &video));
 }
 
-static bool furnish(struct e2e_host *host, uint32_t system_bytes, uint32_t kind)
+static bool furnish(struct e2e_host *host, uint32_t system_bytes, uint32_t kind, uint8_t *memory)
 {
-	if (!make_segments(host, system_bytes, kind) ||
+	if (!make_segments(host, system_bytes, kind, memory) ||
 	    !e2e_ok("context", pb_context_create(&host->channel, &host->context)))
 		return false;
 	for (uint32_t n = 0; n < E2E_NODES; n++) {
@@ -91,12 +91,17 @@ static bool furnish(struct e2e_host *host, uint32_t system_bytes, uint32_t kind)
 
 bool e2e_host_furnish(struct e2e_host *host, uint32_t system_bytes)
 {
-	return furnish(host, system_bytes, PB_SEGMENT_LINEAR);
+	return furnish(host, system_bytes, PB_SEGMENT_LINEAR, NULL);
 }
 
-bool e2e_host_open_in_host_memory(struct e2e_host *host, const char *socket)
+bool e2e_host_furnish_in_host_memory(struct e2e_host *host, uint8_t *memory)
 {
-	return e2e_host_attach(host, socket) && furnish(host, E2E_SYSTEM_BYTES, PB_SEGMENT_HOST);
+	return furnish(host, E2E_SYSTEM_BYTES, PB_SEGMENT_HOST, memory);
+}
+
+bool e2e_host_open_in_host_memory(struct e2e_host *host, const char *socket, uint8_t *memory)
+{
+	return e2e_host_attach(host, socket) && e2e_host_furnish_in_host_memory(host, memory);
 }
 
 bool e2e_host_open(struct e2e_host *host, const char *socket)

@@ -19,7 +19,7 @@ static void open_scene(struct scene *scene)
 {
 	e2e_card_start(&scene->card, 0);
 	for (uint32_t i = 0; i < CLIENTS; i++)
-		assert_true(e2e_host_open_in_host_memory(&scene->hosts[i], scene->card.socket));
+		assert_true(e2e_host_open_in_host_memory(&scene->hosts[i], scene->card.socket, NULL));
 }
 
 static void close_scene(struct scene *scene)

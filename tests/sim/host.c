@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "tests/sim/host_memory.h"
 #include "tests/sim/inside.h"
 #include "tests/sim/judge.h"
 #include "tests/sim/submission.h"
@@ -24,15 +25,23 @@ static uint64_t random_base(struct pb_run *run)
 void pb_host_create_segment(struct pb_run *run, struct pb_host *host, uint32_t segment, uint32_t bytes)
 {
 	const uint64_t os = random_base(run), gpu = random_base(run);
-	const uint32_t arguments[] = {
-		segment,       PB_SEGMENT_LINEAR,     (uint32_t)os, (uint32_t)(os >> 32),
-		(uint32_t)gpu, (uint32_t)(gpu >> 32), bytes,        0,
-		bytes};
+	const bool host_memory = pb_host_memory_has(run, host->client.channel, segment);
+	const uint32_t arguments[] = {segment,
+				      host_memory ? PB_SEGMENT_HOST : PB_SEGMENT_LINEAR,
+				      (uint32_t)os,
+				      (uint32_t)(os >> 32),
+				      (uint32_t)gpu,
+				      (uint32_t)(gpu >> 32),
+				      bytes,
+				      0,
+				      bytes,
+				      pb_host_memory_address(segment),
+				      0};
 
 	host->os_base[segment] = os;
 	host->gpu_base[segment] = gpu;
 	host->bytes[segment] = bytes;
-	post(run, host, PB_COMMAND_SEGMENT_CREATE, segment, arguments, 9);
+	post(run, host, PB_COMMAND_SEGMENT_CREATE, segment, arguments, 11);
 }
 
 /** A start value near a wrap, or anywhere. */

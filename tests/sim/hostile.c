@@ -6,6 +6,7 @@
 #include "hal/engine/registers.h"
 #include "tests/sim/actions.h"
 #include "tests/sim/host.h"
+#include "tests/sim/host_memory.h"
 #include "tests/sim/submission.h"
 #include "tests/sim/supervisor.h"
 
@@ -252,6 +253,8 @@ void pb_hostile_act(struct pb_run *run)
 	submissions = run->totals.submissions - totals.submissions;
 	run->totals = totals;
 	run->totals.hostile_submissions += submissions;
+	if ((run->rates & PB_RATE_HOSTILE) != 0)
+		pb_host_memory_act(run);
 	if ((run->garbage & 4u) != 0 && !pb_random_one_in(&run->random, 4))
 		return;
 	for (uint32_t i = pb_random_below(&run->random, 6); i != 0; i--)

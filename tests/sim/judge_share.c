@@ -88,6 +88,9 @@ static void set_owned(const struct pb_world *world, uint32_t channel, uint32_t s
 
 	if ((where & PB_ENGINE_RANGE_PAGED) != 0)
 		bytes = PB_ENGINE_TABLE_BYTES(bytes);
+	/* Host memory is no part of the pool. */
+	if (offset >= world->memory_bytes)
+		return;
 	for (uint32_t at = offset; bytes != 0 && at < offset + bytes; at += PB_PAGE_BYTES)
 		owned[(at - PB_CARD_POOL_OFFSET) / PB_PAGE_BYTES] = true;
 }

@@ -86,6 +86,8 @@ void pb_options_print(const struct pb_options *options, char *text, size_t bytes
 	text[0] = '\0';
 	if (options->hosts != 0)
 		append(text, bytes, " --hosts %u", options->hosts);
+	if (options->host_memory)
+		append(text, bytes, " --host-memory");
 	if (options->actions != 0)
 		append(text, bytes, " --actions %u", options->actions);
 	for (uint32_t i = 0; i < PB_RATE_COUNT; i++) {

@@ -56,6 +56,7 @@ enum pb_rate {
 struct pb_options {
 	uint32_t hosts;            /**< at most so many; 0: as many as the seed chooses */
 	uint32_t actions;          /**< only the first so many; 0: all */
+	bool host_memory;          /**< some segments lie in host memory, which is revoked at times */
 	uint32_t without;          /**< bits of PB_RATE_* that do not happen */
 	bool skip[PB_ACTIONS_MAX]; /**< actions that are left out */
 };

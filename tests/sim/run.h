@@ -251,6 +251,7 @@ struct pb_totals {
 	uint64_t cancelled; /**< with their queue or channel */
 	uint64_t preemptions;
 	uint64_t suspensions;
+	uint64_t revocations; /**< of host memory */
 	uint64_t resets;
 	uint64_t faults;              /**< injected */
 	uint64_t deaths;              /**< hosts that died without a detach */
@@ -261,6 +262,12 @@ struct pb_totals {
 	uint64_t queries;
 	uint64_t dropped;     /**< schedules in which an event ring was full */
 	uint32_t touches_max; /**< in one pass: see pb_world_touches */
+};
+
+/** Host memory that the supervisor has revoked from a channel. bytes 0: none. */
+struct pb_revoked {
+	uint32_t address; /**< host address */
+	uint32_t bytes;
 };
 
 struct pb_run {
@@ -292,10 +299,12 @@ struct pb_run {
 	bool lenient;      /**< the firmware was cut off in the middle of a pass */
 	uint64_t pool_sums[PB_WORLD_POOL_PAGES]; /**< of pages without an owner, at their last check */
 	bool pool_known[PB_WORLD_POOL_PAGES];
-	uint32_t boot_words[16]; /**< first line of the boot block, as it must stay */
-	uint32_t closing;        /**< mask of channels that the supervisor closes */
-	bool quiet;              /**< no engine and no pass did anything in the last step */
-	char what[320];          /**< what broke */
+	uint32_t boot_words[16];                  /**< first line of the boot block, as it must stay */
+	uint32_t closing;                         /**< mask of channels that the supervisor closes */
+	bool revoking;                            /**< a revocation of host memory waits for its reply */
+	struct pb_revoked revoked[PB_HOSTS + 2u]; /**< by channel */
+	bool quiet;                               /**< no engine and no pass did anything in the last step */
+	char what[320];                           /**< what broke */
 };
 
 /** Ends the schedule: an invariant is broken. */

@@ -11,6 +11,7 @@
 #include "patchbay/abi/boot.h"
 #include "tests/sim/actions.h"
 #include "tests/sim/finish.h"
+#include "tests/sim/host_memory.h"
 #include "tests/sim/hostile.h"
 #include "tests/sim/judge.h"
 #include "tests/sim/leaks.h"
@@ -69,6 +70,7 @@ static void check_memory(struct pb_run *run)
 		pb_judge_share(run, &run->hosts[h]);
 	}
 	pb_judge_card(run);
+	pb_host_memory_judge(run);
 	pb_judge_patience(run);
 	if (run->step % POOL_STEPS == 0 && run->supervising)
 		pb_judge_pool(run);

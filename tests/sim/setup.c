@@ -3,6 +3,7 @@
 
 #include "patchbay/abi/boot.h"
 #include "tests/sim/host.h"
+#include "tests/sim/host_memory.h"
 #include "tests/sim/judge.h"
 
 /** Longest boot, in microseconds: an engine that answers neither a reset nor a power cycle, and late ticks. */
@@ -120,6 +121,9 @@ static void grant_all(struct pb_run *run)
 			run, PB_COMMAND_CHANNEL_GRANT,
 			(uint32_t[]){c, run->grants[c].privileges, run->grants[c].weight, run->grants[c].cap},
 			4);
+	for (uint32_t c = 1; c <= PB_HOSTS + 1u && run->world.host_bytes != 0; c++)
+		admin_command(run, PB_COMMAND_HOST_GRANT,
+			      (uint32_t[]){c, PB_WORLD_HOST_SHARE, 0, 0, (c - 1u) * PB_WORLD_HOST_SHARE}, 5);
 }
 
 /** Options that leave something out do not change the rest. */
@@ -167,6 +171,7 @@ static void choose_grants(struct pb_run *run)
 void pb_setup_card(struct pb_run *run)
 {
 	run->supervising = false;
+	pb_host_memory_restart(run);
 	attach_admin(run);
 	set_nodes(run);
 	grant_all(run);
@@ -184,6 +189,7 @@ void pb_setup(struct pb_run *run)
 {
 	uint32_t hosts;
 
+	run->world.host_bytes = run->options.host_memory ? PB_WORLD_HOST_BYTES : 0;
 	pb_world_boot(&run->world, pb_random_next(&run->random));
 	choose_rates(run);
 	choose_grants(run);

@@ -10,6 +10,7 @@ set(sim_sources
   ${CMAKE_CURRENT_LIST_DIR}/contest_client.c
   ${CMAKE_CURRENT_LIST_DIR}/submission.c
   ${CMAKE_CURRENT_LIST_DIR}/host.c
+  ${CMAKE_CURRENT_LIST_DIR}/host_memory.c
   ${CMAKE_CURRENT_LIST_DIR}/judge.c
   ${CMAKE_CURRENT_LIST_DIR}/judge_verdict.c
   ${CMAKE_CURRENT_LIST_DIR}/judge_waits.c
@@ -85,6 +86,15 @@ else()
   add_test(NAME schedules_one_job COMMAND sim_one_job --from 200000 --count 8000)
   add_test(NAME contests COMMAND patchbay sim --contests --count 1000)
 endif()
+# Segments in host memory, which is revoked under work in flight.
+set(host_memory_count 400)
+if(NOT PB_SANITIZE)
+  set(host_memory_count 6000)
+endif()
+add_test(NAME schedules_host_memory COMMAND patchbay sim --host-memory --from 300000 --count ${host_memory_count})
+add_test(NAME schedules_host_memory_stepped COMMAND sim_stepped --host-memory --from 400000 --count ${host_memory_count})
+add_test(NAME schedules_host_memory_one_job COMMAND sim_one_job --host-memory --from 500000 --count ${host_memory_count})
+set_tests_properties(schedules_host_memory schedules_host_memory_stepped schedules_host_memory_one_job PROPERTIES LABELS sim)
 # A host that is halted, and one that suspends what its other stops wait for, with all stop requests in use; a RESUME behind
 # a stop.
 add_test(NAME schedules_halted COMMAND sim_one_job --from 20061774 --count 1)

@@ -34,6 +34,7 @@ enum key {
 	KEY_WITHOUT,
 	KEY_SKIP,
 	KEY_CONTESTS,
+	KEY_HOST_MEMORY,
 };
 
 struct arguments {
@@ -66,6 +67,8 @@ static const struct argp_option command_options[] = {
 	{"without", KEY_WITHOUT, "NAME,...", 0,
 	 "Leave out faults and features of these names; behind --contests: strategies", 1},
 	{"skip", KEY_SKIP, "LIST", 0, "Leave out actions: 3,7-9", 1},
+	{"host-memory", KEY_HOST_MEMORY, NULL, 0,
+	 "Some segments lie in host memory, which the supervisor revokes at times", 1},
 	{"contests", KEY_CONTESTS, NULL, 0,
 	 "Run contests: clients whose time is judged beside rivals that play well", 1},
 	{"verbose", KEY_VERBOSE, NULL, 0, "Print the events of each schedule", 0},
@@ -131,6 +134,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	case KEY_SKIP:
 		if (!pb_options_skip(&arguments->options, value))
 			argp_error(state, "%s: a list like 3,7-9 is needed", value);
+		return 0;
+	case KEY_HOST_MEMORY:
+		arguments->options.host_memory = true;
 		return 0;
 	case KEY_CONTESTS:
 		arguments->contests = true;
@@ -238,6 +244,7 @@ static void add(struct pb_totals *sum, const struct pb_totals *part)
 	sum->cancelled += part->cancelled;
 	sum->preemptions += part->preemptions;
 	sum->suspensions += part->suspensions;
+	sum->revocations += part->revocations;
 	sum->resets += part->resets;
 	sum->faults += part->faults;
 	sum->deaths += part->deaths;
@@ -264,6 +271,8 @@ static void show_counts(const struct pb_totals *sum)
 	       " schedules with events dropped; at most %" PRIu32 " calls or accesses in a pass\n",
 	       sum->faults, sum->hostile, sum->hostile_submissions, sum->deaths, sum->restarts, sum->moves,
 	       sum->dropped, sum->touches_max);
+	if (sum->revocations != 0)
+		printf("%" PRIu64 " times host memory was revoked\n", sum->revocations);
 }
 
 static int show_totals(const struct arguments *arguments, const struct job *jobs)

@@ -5,6 +5,7 @@
 
 #include "patchbay/abi/boot.h"
 #include "tests/sim/host.h"
+#include "tests/sim/host_memory.h"
 #include "tests/sim/hostile.h"
 #include "tests/sim/judge.h"
 #include "tests/sim/setup.h"
@@ -18,6 +19,9 @@ void pb_supervisor_close(struct pb_run *run, uint32_t channel)
 	    pb_client_open_questions(&run->admin) == PB_LIMIT_CONTROL_ENTRIES)
 		return;
 	run->closing |= 1u << channel;
+	/* The end of a revocation may close the channel; then it is closed for good. */
+	if (pb_host_memory_revoke(run, channel))
+		return;
 	pb_run_log(run, "the supervisor closes channel %u", channel);
 	pb_client_post(&run->admin, PB_COMMAND_CHANNEL_CLOSE, channel, &channel, 1);
 }
@@ -52,6 +56,7 @@ static void channel_closed(struct pb_run *run, uint32_t channel)
 
 	if (host != NULL && host->died)
 		pb_host_closed(run, host);
+	pb_host_memory_grant(run, channel);
 	pb_client_post(&run->admin, PB_COMMAND_CHANNEL_GRANT, channel,
 		       (uint32_t[]){channel, grant->privileges, grant->weight, grant->cap}, 4);
 }
@@ -71,7 +76,9 @@ void pb_supervisor_poll(struct pb_run *run)
 			run->card = PB_HOLD_NONE;
 		else if (reply.code == PB_COMMAND_CHANNEL_CLOSE)
 			channel_closed(run, question.object);
-		else
+		else if (reply.code == PB_COMMAND_HOST_REVOKE)
+			pb_host_memory_revoked(run, &question);
+		else if (reply.code != PB_COMMAND_HOST_GRANT)
 			run->closing &= ~(1u << question.object);
 	}
 }

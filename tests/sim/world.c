@@ -25,8 +25,9 @@ bool pb_world_create(struct pb_world *world)
 
 bool pb_world_create_sized(struct pb_world *world, uint32_t memory_bytes, uint32_t queue_count)
 {
-	*world = (struct pb_world){
-		.memory = calloc(1, memory_bytes), .memory_bytes = memory_bytes, .queue_count = queue_count};
+	*world = (struct pb_world){.memory = calloc(1, memory_bytes + PB_WORLD_HOST_BYTES),
+				   .memory_bytes = memory_bytes,
+				   .queue_count = queue_count};
 	world->firmware = calloc(1, pb_firmware_bytes());
 	world->queues = calloc(queue_count, PB_FIRMWARE_QUEUE_BYTES);
 	if (world->memory != NULL && world->firmware != NULL && world->queues != NULL)
@@ -176,6 +177,8 @@ static void create_engine(struct pb_world *world, uint32_t n)
 	const struct pb_engine_model_config config = {
 		.memory = world->memory,
 		.memory_bytes = world->memory_bytes,
+		.host_offset = world->memory_bytes,
+		.host_bytes = world->host_bytes,
 		.registers_offset = PB_CARD_ENGINE_OFFSET + n * PB_CARD_ENGINE_STRIDE,
 		.kind = PB_CARD_NODE_KIND(n),
 		.interrupt = engine_interrupt,
@@ -199,7 +202,7 @@ static void create_engine(struct pb_world *world, uint32_t n)
 void pb_world_boot(struct pb_world *world, uint64_t seed)
 {
 	destroy_engines(world);
-	memset(world->memory, 0, world->memory_bytes);
+	memset(world->memory, 0, world->memory_bytes + PB_WORLD_HOST_BYTES);
 	world->now = 0;
 	world->next_tick = PB_TICK_MICROSECONDS;
 	world->host_lines = (struct pb_host_lines){.pending = 0};
@@ -233,6 +236,7 @@ void pb_world_boot(struct pb_world *world, uint64_t seed)
 		.queues = world->queues,
 		.queue_count = world->queue_count,
 		.board = "schedules",
+		.host = {.offset = world->memory_bytes, .bytes = world->host_bytes},
 	};
 	pb_firmware_init(world->firmware, &world->config);
 }

@@ -22,6 +22,9 @@
 
 #define PB_WORLD_MEMORY_BYTES 0x80000u
 #define PB_WORLD_POOL_PAGES   ((PB_WORLD_MEMORY_BYTES - PB_CARD_POOL_OFFSET) / PB_PAGE_BYTES)
+/** Host memory of a channel, and of all channels of hosts, if the card has any: it lies right behind card memory. */
+#define PB_WORLD_HOST_SHARE 0x20000u
+#define PB_WORLD_HOST_BYTES (4u * PB_WORLD_HOST_SHARE)
 /** Queues of the card, all channels together. */
 #define PB_WORLD_QUEUES 32u
 
@@ -60,6 +63,7 @@ struct pb_world_node {
 struct pb_world {
 	uint8_t *memory;
 	uint32_t memory_bytes;
+	uint32_t host_bytes;  /**< host memory from the next boot on: 0 or PB_WORLD_HOST_BYTES */
 	uint32_t queue_count; /**< of the card, all channels together */
 	uint64_t now;         /**< microseconds since boot */
 	uint64_t next_tick;   /**< virtual time */

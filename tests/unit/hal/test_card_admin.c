@@ -23,6 +23,28 @@ static uint32_t closed[CHANNELS];
 static uint32_t answered; /* commands, of those in the control ring */
 static uint32_t granted[CHANNELS];
 
+/* Host memory that the card reaches, and how the card divides it: chosen for two channels, or in equal parts. */
+#define CAPABILITIES 0x400u
+#define HOST_BYTES   0x81000u
+static bool has_host_memory;
+static struct pb_card_admin_shares shares = {.offset = {[2] = 0x1000, [5] = 0x40000},
+					     .bytes = {[2] = 0x3000, [5] = 0x40000}};
+static struct {
+	uint32_t bytes;
+	uint32_t offset;
+} hosts[CHANNELS]; /* as granted */
+
+static void expect_shares(void)
+{
+	for (uint32_t c = 1; c < CHANNELS; c++) {
+		/* The whole pages of an eighth. */
+		const uint32_t equal = has_host_memory ? 0x10000u : 0;
+
+		assert_int_equal(hosts[c].bytes, shares.chosen ? shares.bytes[c] : equal);
+		assert_int_equal(hosts[c].offset, shares.chosen ? shares.offset[c] : (c - 1u) * equal);
+	}
+}
+
 static struct pb_channel_entry *entry(void)
 {
 	return (struct pb_channel_entry *)(void *)&memory.bytes[DIRECTORY];
@@ -52,6 +74,7 @@ static int setup(void **state)
 						    .memory_bytes = sizeof(memory),
 						    .ring = ring,
 						    .closed = was_closed,
+						    .host = &shares,
 						    .refused = refused};
 
 	(void)state;
@@ -62,6 +85,11 @@ static int setup(void **state)
 	memory.boot.abi_version = PB_ABI_VERSION;
 	memory.boot.channel_directory_offset = DIRECTORY;
 	memory.boot.channel_count = CHANNELS;
+	memory.boot.capability_offset = CAPABILITIES;
+	memory.boot.capability_count = has_host_memory ? PB_CAPABILITY_HOST_BYTES : 0;
+	((struct pb_capability *)(void *)&memory.bytes[CAPABILITIES])[PB_CAPABILITY_HOST_BYTES - 1u] =
+		(struct pb_capability){PB_CAPABILITY_HOST_BYTES, HOST_BYTES};
+	memset(hosts, 0, sizeof(hosts));
 	pb_card_admin_init(&admin, &config);
 	pb_card_admin_start(&admin);
 	entry()->control_offset = CONTROL;
@@ -84,10 +112,16 @@ static bool answer(uint32_t count)
 
 		replies[answered % ENTRIES] =
 			(struct pb_reply){.code = command->code, .tag = command->tag, .error = PB_ERROR_OK};
-		if (command->code == PB_COMMAND_CHANNEL_GRANT)
+		if (command->code == PB_COMMAND_CHANNEL_GRANT) {
 			granted[command->arguments[0]]++;
-		else
+		} else if (command->code == PB_COMMAND_HOST_GRANT) {
+			assert_int_equal(command->arguments[2] | command->arguments[3], 0);
+			hosts[command->arguments[0]].bytes = command->arguments[1];
+			hosts[command->arguments[0]].offset = command->arguments[4];
+		} else {
 			granted[command->arguments[0]] = 0;
+			memset(&hosts[command->arguments[0]], 0, sizeof(hosts[0]));
+		}
 		answered++;
 		any = true;
 	}
@@ -121,6 +155,7 @@ static void test_a_client_leaves(void **state)
 				assert_int_equal(closed[c], c == channel ? 1 : 0);
 				assert_true(granted[c] >= 1);
 			}
+			expect_shares();
 		}
 	}
 }
@@ -138,8 +173,22 @@ static void test_all_leave(void **state)
 			assert_int_equal(admin.state, PB_CARD_ADMIN_ATTACHED);
 			for (uint32_t c = 1; c < CHANNELS; c++)
 				assert_int_equal(closed[c], round);
+			expect_shares();
 		}
 	}
+}
+
+/* The same with host memory in equal parts, and in parts that the card has chosen. */
+static void test_host_memory_comes_with_the_privileges(void **state)
+{
+	has_host_memory = true;
+	for (uint32_t chosen = 0; chosen < 2; chosen++) {
+		shares.chosen = chosen != 0;
+		test_a_client_leaves(state);
+		test_all_leave(state);
+	}
+	has_host_memory = false;
+	shares.chosen = false;
 }
 
 /* A reply that nothing asked for: the firmware is not to be trusted. */
@@ -161,6 +210,7 @@ UNIT_SUITE(test_card_admin)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_client_leaves),
 		cmocka_unit_test(test_all_leave),
+		cmocka_unit_test(test_host_memory_comes_with_the_privileges),
 		cmocka_unit_test_setup(test_a_reply_too_many, setup),
 	};
 

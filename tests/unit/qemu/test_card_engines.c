@@ -26,16 +26,15 @@ static void interrupt(void *context, uint32_t node)
 
 static int start(void **state)
 {
-	static const struct pb_machine machine = {.board = "none"};
+	static struct pb_card_files files;
 	static struct bench bench;
 
 	memset(&bench, 0, sizeof(bench));
 	bench.memory = calloc(1, PB_CARD_MEMORY_BYTES);
+	files.memory = bench.memory;
 	*state = &bench;
-	return bench.memory != NULL && pb_card_engines_create(&bench.engines, bench.memory, &machine,
-							      interrupt, &bench)
-		       ? 0
-		       : -1;
+	return bench.memory != NULL && pb_card_engines_create(&bench.engines, &files, interrupt, &bench) ? 0
+													 : -1;
 }
 
 static int stop(void **state)

@@ -2,11 +2,12 @@
 /* Command lines of the emulators. */
 #include <string.h>
 
+#include "qemu/card_host_memory.h"
 #include "qemu/machines.h"
 #include "tests/unit/unit.h"
 
 static const struct pb_machine_files files = {"/run/a,b/memory", "/run/a,b/lines", "/run/a,b/monitor",
-					      "im,age.elf"};
+					      "im,age.elf", NULL};
 
 static void boards_are_found_by_name(void **unused)
 {
@@ -79,13 +80,41 @@ static void placeholders_become_paths(void **unused)
 	assert_null(command.argv[7]);
 }
 
+static void host_memory_is_a_device_for_each_file(void **unused)
+{
+	static const char *const arguments[] = {"first", NULL};
+	static const struct pb_card_host_memory host = {
+		.files = {{1, "/a,b", 3, 0x100000, 0}, {7, "/c", 4, 0x10000000, 0x10000000}}, .count = 2};
+	static const char *const expected[] = {
+		"first",
+		"-object",
+		"memory-backend-file,id=host0,share=on,size=1048576,mem-path=/a,,b",
+		"-device",
+		"ivshmem-plain,memdev=host0,addr=0x10",
+		"-object",
+		"memory-backend-file,id=host1,share=on,size=268435456,mem-path=/c",
+		"-device",
+		"ivshmem-plain,memdev=host1,addr=0x11"};
+	const struct pb_machine machine = {
+		.board = "b", .program = "p", .package = "k", .arguments = arguments};
+	struct pb_machine_files with_host = files;
+	struct pb_machine_command command;
+
+	(void)unused;
+	with_host.host = &host;
+	assert_true(pb_machine_command(&command, &machine, &with_host));
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		assert_string_equal(command.argv[1 + i], expected[i]);
+	assert_null(command.argv[1 + sizeof(expected) / sizeof(expected[0])]);
+}
+
 static void command_lines_that_are_too_long_are_refused(void **unused)
 {
 	static const char *most[PB_MACHINE_ARGUMENTS + 1];
 	static char path[PB_MACHINE_TEXT_BYTES];
 	static const char *const image[] = {"{image}", NULL};
 	struct pb_machine machine = {.board = "b", .program = "p", .package = "k", .arguments = most};
-	struct pb_machine_files long_files = {"", "", "", path};
+	struct pb_machine_files long_files = {"", "", "", path, NULL};
 	struct pb_machine_command command;
 
 	(void)unused;
@@ -110,6 +139,7 @@ UNIT_SUITE(test_card_machines)
 		cmocka_unit_test(boards_are_found_by_name),
 		cmocka_unit_test(every_board_has_its_command_line),
 		cmocka_unit_test(placeholders_become_paths),
+		cmocka_unit_test(host_memory_is_a_device_for_each_file),
 		cmocka_unit_test(command_lines_that_are_too_long_are_refused),
 	};
 

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Host memory of the emulated card in files of its hosts: which file each
+ * channel has, where the card's window shows it, and whether the board can have
+ * it. A file may be the whole RAM of a virtual machine (memory-backend-file with
+ * share=on). Who owns a file must not shorten it while the card runs: an access
+ * behind its end stops the processor that makes it.
+ */
+#ifndef PB_QEMU_CARD_HOST_MEMORY_H
+#define PB_QEMU_CARD_HOST_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hal/card_admin/admin.h"
+#include "qemu/machines.h"
+
+/** Files, one for each channel of a client. */
+#define PB_CARD_HOST_FILES 8u
+/** The smallest file, in bytes. */
+#define PB_CARD_HOST_BYTES_MIN 0x100000u
+
+/** A channel and its file, as the user names them. */
+struct pb_card_host_option {
+	uint32_t channel; /**< 1 to PB_CARD_HOST_FILES */
+	const char *path;
+};
+
+/** One file in the window. */
+struct pb_card_host_file {
+	uint32_t channel;
+	const char *path; /**< the caller's */
+	int file;         /**< its descriptor */
+	uint32_t bytes;   /**< its size, a power of two */
+	uint32_t offset;  /**< in the window, a multiple of its size */
+};
+
+/** All files. The caller's; only the functions below change it. */
+struct pb_card_host_memory {
+	struct pb_card_host_file files[PB_CARD_HOST_FILES];
+	uint32_t count;                     /**< of them */
+	uint32_t bytes;                     /**< of the window, up to the end of the last file */
+	struct pb_card_admin_shares shares; /**< what that gives each channel */
+};
+
+/**
+ * Opens and checks the files, and gives each its place. Says on standard error
+ * what is wrong with one, and leaves none open then.
+ */
+bool pb_card_host_memory_open(struct pb_card_host_memory *host, const struct pb_machine *machine,
+			      const struct pb_card_host_option *options, uint32_t count);
+/** Maps the files over a mapping. @param window where the window begins in it @return false: errno has the reason */
+bool pb_card_host_memory_map(const struct pb_card_host_memory *host, uint8_t *window);
+/** Closes the files; what is mapped stays. */
+void pb_card_host_memory_close(struct pb_card_host_memory *host);
+
+#endif
