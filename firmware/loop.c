@@ -146,24 +146,71 @@ static bool do_infrequent(struct pb_firmware *firmware)
 	return enough;
 }
 
-/** An expensive retirement leaves the others to a later pass, if a line is pending. @param rest their lines */
-static PB_CORE_COLD bool leave_rest(struct pb_firmware *firmware, uint32_t rest)
+/** What a pass does behind the expensive retirement of a node. */
+enum retired {
+	RETIRED_ONE, /**< it retires the other nodes */
+	RETIRED_ALL, /**< it leaves the other nodes to a later pass, and polls the channels */
+	RETIRED_END, /**< it ends */
+};
+
+/** Runs a node whose engine has answered and has nothing to run. @return false: the engine has not, or the node has nothing to do */
+static PB_CORE_COLD bool feed_answered(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	if (!line_is_pending(firmware))
+	if ((firmware->marks.nodes & node->bit) == 0 || !pb_core_node_is_running(&node->machine) ||
+	    !pb_core_in_flight_is_empty(&node->flight))
 		return false;
-	firmware->loop.late_nodes = rest;
+	pb_core_unmark_node(&firmware->marks, node->bit);
+	if (pb_core_run_node(firmware, node))
+		pb_core_mark_node(&firmware->marks, node->bit);
 	return true;
 }
 
-/** Retires what the engines have completed. @param lines the pending lines of nodes */
-static inline void retire_nodes(struct pb_firmware *firmware, uint32_t lines)
+/**
+ * Decides what follows an expensive retirement. An engine that has answered is fed at once: until then it has nothing to
+ * run. While a line is pending, a pass that has fed one retires one more node and ends, so that its cost is bounded; the
+ * pass behind it feeds none, so that channels are polled in every second pass at least. Otherwise the other nodes are
+ * left to a later pass. @param rest lines of the other nodes
+ */
+static PB_CORE_COLD enum retired end_retired(struct pb_firmware *firmware, struct pb_core_node *node,
+					     uint32_t rest)
+{
+	struct pb_core_loop *loop = &firmware->loop;
+	const bool may_end = !pb_core_is_marked(&firmware->marks, PB_CORE_MARK_LATE) &&
+			     loop->heartbeat - loop->ended >= 2u;
+
+	if (!line_is_pending(firmware)) {
+		(void)feed_answered(firmware, node);
+		return RETIRED_ONE;
+	}
+	loop->late_nodes = rest;
+	if (!may_end || !feed_answered(firmware, node))
+		return RETIRED_ALL;
+	if (rest != 0) {
+		node = &firmware->nodes[pb_bits_lowest(rest) - PB_LINE_NODE(0)];
+		pb_core_retire(firmware, node);
+		(void)feed_answered(firmware, node);
+		loop->late_nodes = rest & (rest - 1u);
+	}
+	pb_core_mark(&firmware->marks, PB_CORE_MARK_COSTLY, false);
+	loop->ended = loop->heartbeat;
+	return RETIRED_END;
+}
+
+/** Retires what the engines have completed. @param lines the pending lines of nodes @return whether the pass ends */
+static inline bool retire_nodes(struct pb_firmware *firmware, uint32_t lines)
 {
 	for (; lines != 0; lines &= lines - 1u) {
-		pb_core_retire(firmware, &firmware->nodes[pb_bits_lowest(lines) - PB_LINE_NODE(0)]);
-		if (pb_core_is_marked(&firmware->marks, PB_CORE_MARK_COSTLY) &&
-		    leave_rest(firmware, lines & (lines - 1u)))
-			return;
+		struct pb_core_node *node = &firmware->nodes[pb_bits_lowest(lines) - PB_LINE_NODE(0)];
+
+		pb_core_retire(firmware, node);
+		if (pb_core_is_marked(&firmware->marks, PB_CORE_MARK_COSTLY)) {
+			const enum retired what = end_retired(firmware, node, lines & (lines - 1u));
+
+			if (what != RETIRED_ONE)
+				return what == RETIRED_END;
+		}
 	}
+	return false;
 }
 
 /** Retires nodes whose lines an earlier pass has claimed: first those that an expensive retirement has kept waiting. */
@@ -174,7 +221,7 @@ static void retire_late(struct pb_firmware *firmware)
 
 	loop->late_nodes = 0;
 	loop->late_lines &= ~lines;
-	retire_nodes(firmware, lines);
+	(void)retire_nodes(firmware, lines);
 	pb_core_mark(&firmware->marks, PB_CORE_MARK_COSTLY, false);
 	if ((loop->late_nodes | loop->late_lines) != 0)
 		return;
@@ -318,6 +365,14 @@ static PB_CORE_STEP bool pass_special(struct pb_firmware *firmware, uint32_t pen
 	return true;
 }
 
+/** A pass ends behind its retirements: the next one serves the channels. @param pending claimed lines */
+static PB_CORE_COLD void end_early(struct pb_firmware *firmware, uint32_t pending)
+{
+	pb_core_mark_channels(&firmware->marks, pending & EVERY_CHANNEL);
+	if (firmware->loop.late_nodes != 0)
+		begin_late(firmware);
+}
+
 bool pb_firmware_pass(struct pb_firmware *firmware)
 {
 	const struct pb_lines *lines = firmware->lines;
@@ -328,8 +383,10 @@ bool pb_firmware_pass(struct pb_firmware *firmware)
 	pb_shared_write32(&firmware->boot.block->heartbeat, ++firmware->loop.heartbeat);
 	if (((pending | firmware->loop.special) & 1u << PB_LINE_TICK) != 0)
 		return pass_special(firmware, pending);
-	if (nodes != 0)
-		retire_nodes(firmware, nodes);
+	if (nodes != 0 && retire_nodes(firmware, nodes)) {
+		end_early(firmware, pending);
+		return true;
+	}
 	channels = (pending & EVERY_CHANNEL) | firmware->marks.channels;
 	if (channels != 0)
 		poll_channels(firmware, channels);

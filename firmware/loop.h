@@ -20,6 +20,7 @@ struct pb_core_node;
 /** The state of this module. */
 struct pb_core_loop {
 	uint32_t heartbeat;  /**< passes since boot */
+	uint32_t ended;      /**< heartbeat of the last pass that ended before it polled the channels */
 	uint32_t node_lines; /**< mask of the lines of its nodes; set at boot */
 	uint32_t
 		retired_lines; /**< lines of nodes that are served when they are claimed: node_lines, or none while some are late */

@@ -311,14 +311,18 @@ static void charge(struct pb_core_node *node, const struct pb_core_submission *s
 }
 
 /** Channels that use the node, or wait for it, at any priority. */
-static uint32_t channels_of(struct pb_core_node *node)
+static PB_CORE_COLD uint32_t channels_of(struct pb_core_node *node)
 {
+	const struct pb_core_queue *current = node->slice.current;
+	const uint32_t end = node->flight.fed + 1u + (node->staged.kind != PB_CORE_STAGED_NONE ? 1u : 0u);
 	uint32_t channels = 0;
 
-	if (node->staged.kind != PB_CORE_STAGED_NONE)
-		channels = 1u << pb_core_in_flight_next(&node->flight)->queue->channel;
+	if (current != NULL && pb_core_ring_has_more(current))
+		channels |= 1u << current->channel;
+	for (uint32_t sequence = node->flight.retired + 1u; sequence != end; sequence++)
+		channels |= 1u << pb_core_in_flight_at(&node->flight, sequence)->queue->channel;
 	for (uint32_t priority = 0; priority < PB_PRIORITIES; priority++)
-		channels |= channels_at(node, priority) | node->ready.at[priority].listed;
+		channels |= node->ready.at[priority].listed;
 	return channels;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "firmware/limits.h"
 #include "hal/engine_model/model.h"
+#include "hal/engine_model/state.h"
 #include "tests/unit/card_queues.h"
 #include "tests/unit/stepped.h"
 
@@ -458,6 +459,50 @@ static void a_completion_behind_an_expensive_one_is_not_left_to_the_tick(void **
 		assert_in_range(passes_beside_fault(late), 1, 60u + CHANNEL_WAIT + 2u * NODE_WAIT);
 }
 
+/** Passes behind an engine's answer in which it has nothing to run, although a submission is ready. */
+static uint32_t passes_unfed(struct pb_queue *low, struct pb_queue *high, uint32_t number)
+{
+	const struct pb_engine_registers *registers = pb_sim_engine(card.sim, 0)->registers;
+	struct pb_descriptor descriptor = card_busy(&card, 0, 20000);
+	uint32_t unfed = 0;
+
+	descriptor.fence_id = number;
+	card_queue_submit(low, &descriptor);
+	for (uint32_t p = 0; p < 80u; p++)
+		pass(1, true);
+	descriptor = card_nothing(&card, number);
+	card_queue_submit(high, &descriptor);
+	for (uint32_t p = 0; card_queue_completed(high) != number && p < PASSES; p++) {
+		pass(1, true);
+		unfed += registers->command == registers->command_done && registers->tail == 0;
+	}
+	assert_int_equal(card_queue_completed(high), number);
+	while (card_queue_completed(low) != number)
+		pass(CLIENTS, false);
+	return unfed;
+}
+
+/**
+ * An engine that was stopped for a higher priority is fed in the pass that retires its answer, whatever seven clients ask
+ * for: in the first pass behind the answer, or in the second if a tick has the first.
+ */
+static void a_stopped_engine_is_fed_under_a_flood(void **state)
+{
+	struct pb_queue low, high;
+	uint32_t unfed = 0;
+
+	(void)state;
+	start();
+	watch.sim = NULL;
+	card_queue_make(&low, &card, &(struct card_queue_request){.place = 0, .node = 0, .level = 1});
+	card_queue_make(&high, &card, &(struct card_queue_request){.place = 1, .node = 0, .level = 2});
+	watch.sim = card.sim;
+	for (uint32_t i = 1; i <= 20u; i++)
+		unfed += passes_unfed(&low, &high, i);
+	assert_in_range(unfed, 20, 30);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -469,6 +514,7 @@ int main(void)
 		cmocka_unit_test(nodes_whose_submissions_fail_do_not_starve_the_others),
 		cmocka_unit_test(a_tick_retires_one_failing_node_in_a_pass),
 		cmocka_unit_test(a_completion_behind_an_expensive_one_is_not_left_to_the_tick),
+		cmocka_unit_test(a_stopped_engine_is_fed_under_a_flood),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
