@@ -7,6 +7,8 @@
 #include "qemu/mcu/uart_cmsdk.h"
 
 #define UART_BYTES 0x1000u
+/* Card memory, and host memory if that lies behind it. */
+#define SHARED_BYTES (PB_CARD_HOST_OFFSET + PB_CARD_HOST_BYTES)
 
 static struct pb_uart_lines uart = {
 	.block = (struct pb_card_line_block *)(PB_CARD_MEMORY + PB_CARD_LINES_OFFSET),
@@ -33,7 +35,7 @@ void pb_cmsdk_tick(void)
 const struct pb_firmware_config *pb_board_start(void)
 {
 	const struct pb_region regions[] = {
-		{PB_CARD_MEMORY, PB_CARD_MEMORY_BYTES, PB_REGION_SHARED},
+		{PB_CARD_MEMORY, SHARED_BYTES, PB_REGION_SHARED},
 		{pb_cmsdk.uart, UART_BYTES, PB_REGION_DEVICE},
 	};
 

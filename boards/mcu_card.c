@@ -15,29 +15,35 @@
  * Card memory, in bytes from its start (linker symbols of memory.ld):
  *
  *   0x0000  boot block, capability table    include/patchbay/abi/boot.h
- *   0x0300  register blocks of the engines  hal/engine/registers.h
- *   0x0500  counters of their page tables
- *   0x0580  rings of the engines, each with the progress of what they go on with
- *   0x1180  range table of the engines
- *   0x1780  channel directory, then the channels' rings
+ *   0x0400  register blocks of the engines  hal/engine/registers.h
+ *   0x0600  counters of their page tables
+ *   0x0680  rings of the engines, each with the progress of what they go on with
+ *   0x1280  range table of the engines
+ *   0x1880  channel directory, then the channels' rings
  *   0x3000  crash record                    include/patchbay/abi/crash.h
  *   0x3800  telemetry                       include/patchbay/abi/telemetry.h
  *   0x4000  pool, to the end
  */
 #define MEMORY_BYTES       PB_MCU_CARD_MEMORY_BYTES
-#define REGISTERS_OFFSET   0x300u
+#define REGISTERS_OFFSET   0x400u
 #define REGISTERS_STRIDE   sizeof(struct pb_engine_registers)
-#define TRANSLATION_OFFSET 0x500u
-#define RINGS_OFFSET       0x580u
+#define TRANSLATION_OFFSET 0x600u
+#define RINGS_OFFSET       0x680u
 #define RING_STRIDE        (PB_ENGINE_SLOTS * (sizeof(struct pb_engine_slot) + sizeof(struct pb_engine_progress)))
-#define RANGES_OFFSET      0x1180u
-#define CHANNELS_OFFSET    0x1780u
+#define RANGES_OFFSET      0x1280u
+#define CHANNELS_OFFSET    0x1880u
 #define CRASH_OFFSET       0x3000u
 #define TELEMETRY_OFFSET   0x3800u
 #define POOL_OFFSET        0x4000u
 /** There is no dummy page: a store to a page that is not mapped goes nowhere, as docs/engine.md has it. */
 #define NO_DUMMY_OFFSET UINT32_MAX
 
+#define CAPABILITY_TABLE_OFFSET              0x200u /* firmware/boot.c */
+#define COUNT_CAPABILITY(name, key, meaning) +1
+PB_STATIC_ASSERT(CAPABILITY_TABLE_OFFSET +
+				 (0u PB_CAPABILITIES(COUNT_CAPABILITY)) * sizeof(struct pb_capability) <=
+			 REGISTERS_OFFSET,
+		 "capability table");
 PB_STATIC_ASSERT(REGISTERS_OFFSET + NODES * REGISTERS_STRIDE == TRANSLATION_OFFSET, "register blocks");
 PB_STATIC_ASSERT(TRANSLATION_OFFSET + sizeof(struct pb_engine_translation) == RINGS_OFFSET, "counters");
 PB_STATIC_ASSERT(RINGS_OFFSET + NODES * RING_STRIDE == RANGES_OFFSET, "rings");

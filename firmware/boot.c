@@ -35,7 +35,7 @@ static uint32_t node_kinds(const struct pb_firmware_config *config)
 #define COUNT_CAPABILITY(name, key, meaning) +1
 #define CAPABILITIES                         (0u PB_CAPABILITIES(COUNT_CAPABILITY))
 
-PB_STATIC_ASSERT((uint32_t)PB_CAPABILITY_WAKES_MIN == CAPABILITIES, "keys without a hole");
+PB_STATIC_ASSERT((uint32_t)PB_CAPABILITY_HOST_BYTES == CAPABILITIES, "keys without a hole");
 
 /** Those that are the same in each boot; 0: the others, which write_capabilities() computes. By key. */
 static const uint32_t fixed[CAPABILITIES + 1u] = {
@@ -50,7 +50,6 @@ static const uint32_t fixed[CAPABILITIES + 1u] = {
 	[PB_CAPABILITY_WAITS_MAX] = PB_WAITS_MAX,
 	[PB_CAPABILITY_PRIORITIES] = PB_PRIORITIES,
 	[PB_CAPABILITY_TICK_MICROSECONDS] = PB_TICK_MICROSECONDS,
-	[PB_CAPABILITY_SEGMENT_KINDS] = 1u << PB_SEGMENT_LINEAR | 1u << PB_SEGMENT_APERTURE,
 	[PB_CAPABILITY_PATCH_ENCODINGS] = 1u << PB_PATCH_ENCODING_WDDM | 1u << PB_PATCH_ENCODING_COMPACT,
 	[PB_CAPABILITY_FORMATS] = PB_PATCH_FORMAT_COUNT,
 	[PB_CAPABILITY_FORMATS_OWN] = PB_LIMIT_FORMATS_OWN,
@@ -84,6 +83,9 @@ static void write_capabilities(struct pb_firmware *firmware)
 	WRITE(POOL_OFFSET, config->pool_offset);
 	WRITE(POOL_BYTES, quotas->total[PB_RESOURCE_POOL_BYTES]);
 	WRITE(QUEUES_MIN, quotas->minimum[PB_RESOURCE_QUEUES]);
+	WRITE(SEGMENT_KINDS, 1u << PB_SEGMENT_LINEAR | 1u << PB_SEGMENT_APERTURE |
+				     (uint32_t)(config->host.bytes != 0) << PB_SEGMENT_HOST);
+	WRITE(HOST_BYTES, config->host.bytes);
 	WRITE(POOL_BYTES_MIN, quotas->minimum[PB_RESOURCE_POOL_BYTES]);
 #undef WRITE
 }
@@ -105,6 +107,7 @@ void pb_core_boot_publish(struct pb_firmware *firmware)
 
 	firmware->boot.incarnation = incarnation != 0 ? incarnation : 1u;
 	pb_core_quota_boot(firmware);
+	pb_core_host_boot(firmware);
 	pb_core_trace_init(firmware);
 	pb_shared_write32(&boot->magic, 0);
 	pb_shared_write32(&boot->fatal.valid, 0);

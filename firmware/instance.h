@@ -22,6 +22,7 @@
 #include "firmware/command/doorbell.h"
 #include "firmware/command/lifecycle.h"
 #include "firmware/command/power.h"
+#include "firmware/command/revoke.h"
 #include "firmware/command/rings.h"
 #include "firmware/command/stop.h"
 #include "firmware/engine/complete.h"
@@ -36,6 +37,7 @@
 #include "firmware/loop.h"
 #include "firmware/marks.h"
 #include "firmware/memory/aperture.h"
+#include "firmware/memory/host.h"
 #include "firmware/memory/pool.h"
 #include "firmware/memory/segment.h"
 #include "firmware/observe/crash.h"
@@ -125,6 +127,8 @@ struct pb_firmware {
 	struct pb_core_contexts contexts;      /**< queue/context.c */
 	struct pb_core_pool pool;              /**< memory/pool.c */
 	struct pb_core_segments segments;      /**< memory/segment.c */
+	struct pb_core_host host;              /**< memory/host.c */
+	struct pb_core_revocation revocation;  /**< command/revoke.c */
 	struct pb_core_formats formats;        /**< patch/format.c */
 	struct pb_core_patched_set patched;    /**< prepare/compare.c */
 	struct pb_core_job job[PB_LIMIT_JOBS]; /**< prepare/jobs.c */

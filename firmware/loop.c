@@ -102,6 +102,7 @@ static PB_CORE_COLD void tick_card(struct pb_firmware *firmware)
 	pb_core_stop_tick(firmware);
 	if (firmware->moderated != 0)
 		pb_core_interrupt_tick(firmware);
+	pb_core_revoke_tick(firmware);
 	pb_core_waypoint(firmware, PB_WAYPOINT_TICK);
 	PB_CORE_TRACE(firmware, TICK, PB_TRACE_NONE, 0, 0);
 	pb_core_telemetry_tick(firmware);

@@ -15,9 +15,10 @@
 
 /** Addresses that a channel's submissions may touch: whole pages, in all three numbers. */
 struct pb_engine_range {
-	uint64_t gpu_base;      /**< first GPU address */
-	uint32_t bytes;         /**< 0: there is no such range */
-	uint32_t memory_offset; /**< where the range lies in card memory; paged: where its page table lies */
+	uint64_t gpu_base; /**< first GPU address */
+	uint32_t bytes;    /**< 0: there is no such range */
+	uint32_t
+		memory_offset; /**< where the range lies in card memory, or in the window on host memory behind it (hal/host_window.h); paged: where its page table lies, in card memory */
 	bool paged; /**< an aperture: each page lies where its page table entry points, in a range that is not paged */
 };
 
@@ -31,8 +32,10 @@ struct pb_engine_range {
 struct pb_engine_memory_ops {
 	/**
 	 * Sets one of the ranges of a channel, for all nodes. The firmware changes
-	 * or removes a range only while nothing of the channel is fed; adding one
-	 * is safe at any time, `bytes` becomes visible last.
+	 * a range only while nothing of the channel is fed. Adding one is safe at
+	 * any time, `bytes` becomes visible last. So is removing one: a submission
+	 * that runs may have the range until it ends, one that starts later has it
+	 * not.
 	 */
 	void (*set_range)(void *context, uint32_t channel, uint32_t index,
 			  const struct pb_engine_range *range);

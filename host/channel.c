@@ -283,17 +283,13 @@ enum pb_error pb_still_owns(const struct pb_channel *channel)
 
 /* ---- events ---- */
 
-bool pb_channel_event(struct pb_channel *channel, struct pb_event *event)
+/* Reads and consumes the oldest unread event. Pre: the caller holds the lock of the events. */
+static bool pop_event(struct pb_channel *channel, struct pb_event *event)
 {
-	const struct pb_event *ring;
-	uint32_t unread;
+	const struct pb_event *ring = pb_at(channel->link, channel->event_offset);
+	uint32_t unread = pb_shared_read32(&channel->entry->event_put) - channel->event_get;
 	bool fresh = false;
 
-	if (!channel->attached)
-		return false;
-	(void)pb_refresh(channel->link);
-	ring = pb_at(channel->link, channel->event_offset);
-	unread = pb_shared_read32(&channel->entry->event_put) - channel->event_get;
 	if (unread > channel->event_entries)
 		return false;
 	pb_shared_acquire();
@@ -307,15 +303,32 @@ bool pb_channel_event(struct pb_channel *channel, struct pb_event *event)
 	return fresh;
 }
 
+bool pb_channel_event(struct pb_channel *channel, struct pb_event *event)
+{
+	bool fresh;
+
+	if (!channel->attached)
+		return false;
+	(void)pb_refresh(channel->link);
+	pb_lock(pb_event_lock(channel));
+	fresh = pop_event(channel, event);
+	pb_unlock(pb_event_lock(channel));
+	return fresh;
+}
+
 uint32_t pb_channel_dropped(struct pb_channel *channel)
 {
-	uint32_t since = channel->events_dropped;
+	uint32_t since, now;
 
 	if (!channel->attached)
 		return 0;
 	(void)pb_refresh(channel->link);
-	channel->events_dropped = pb_shared_read32(&channel->entry->events_dropped);
+	pb_lock(pb_event_lock(channel));
+	since = channel->events_dropped;
+	now = pb_shared_read32(&channel->entry->events_dropped);
+	channel->events_dropped = now;
+	pb_unlock(pb_event_lock(channel));
 	/* Records read after this barrier are at least as new as the count. */
 	pb_shared_acquire();
-	return channel->events_dropped - since;
+	return now - since;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Control commands: several may be unfinished at once; replies come in any order. */
+/*
+ * Control commands: several may be unfinished at once; replies come in any order. Static functions run under the lock
+ * of the commands, which the public ones take.
+ */
 #include <string.h>
 
 #include "host/internal.h"
@@ -61,7 +64,7 @@ static enum pb_error collect(struct pb_channel *channel)
 	}
 }
 
-/* Writes a command to the ring, which has room, and rings the doorbell. */
+/* Writes a command to the ring, which has room. */
 static void write_command(struct pb_channel *channel, uint32_t code, const uint32_t *arguments)
 {
 	struct pb_command *ring = pb_at(channel->link, channel->control_offset);
@@ -73,19 +76,16 @@ static void write_command(struct pb_channel *channel, uint32_t code, const uint3
 	pb_shared_release();
 	pb_shared_write32(&channel->entry->control_put, ++channel->control_put);
 	channel->next_tag++;
-	pb_shared_barrier();
-	channel->link->ops->doorbell(channel->link);
 }
 
-enum pb_error pb_channel_begin(struct pb_channel *channel, uint32_t code, const uint32_t *arguments,
-			       uint32_t *tag)
+/* Puts a command into the ring. */
+static enum pb_error begin(struct pb_channel *channel, uint32_t code, const uint32_t *arguments,
+			   uint32_t *tag)
 {
-	enum pb_error error = pb_channel_check(channel, NULL);
 	struct pb_pending *pending;
 	uint32_t consumed;
+	enum pb_error error = collect(channel);
 
-	if (error == PB_ERROR_OK)
-		error = collect(channel);
 	if (error != PB_ERROR_OK)
 		return pb_diagnose(channel, error);
 	pending = find_free(channel);
@@ -101,6 +101,23 @@ enum pb_error pb_channel_begin(struct pb_channel *channel, uint32_t code, const 
 	pending->tag = channel->next_tag;
 	*tag = channel->next_tag;
 	write_command(channel, code, arguments);
+	return PB_ERROR_OK;
+}
+
+enum pb_error pb_channel_begin(struct pb_channel *channel, uint32_t code, const uint32_t *arguments,
+			       uint32_t *tag)
+{
+	enum pb_error error = pb_channel_check(channel, NULL);
+
+	if (error != PB_ERROR_OK)
+		return error;
+	pb_lock(pb_command_lock(channel));
+	error = begin(channel, code, arguments, tag);
+	pb_unlock(pb_command_lock(channel));
+	if (error != PB_ERROR_OK)
+		return error;
+	pb_shared_barrier();
+	channel->link->ops->doorbell(channel->link);
 	return PB_ERROR_OK;
 }
 
@@ -121,17 +138,14 @@ static enum pb_error read_reply(const struct pb_channel *channel, const struct p
 	return error == PB_ERROR_PROTOCOL ? pb_diagnose(channel, error) : error;
 }
 
-enum pb_error pb_channel_finish(struct pb_channel *channel, uint32_t tag, uint32_t *results)
+/* Ends a command, unless it returns PB_ERROR_TIMEOUT. @param error of the refresh before */
+static enum pb_error finish(struct pb_channel *channel, uint32_t tag, uint32_t *results, enum pb_error error)
 {
 	struct pb_pending *pending = find(channel, tag);
-	enum pb_error error;
 	bool answered;
 
-	if (!channel->attached)
-		return PB_ERROR_DETACHED;
 	if (pending == NULL || pending->state == PB_PENDING_ABANDONED)
 		return PB_ERROR_BAD_ARGUMENT;
-	error = pb_refresh(channel->link);
 	if (error == PB_ERROR_OK)
 		error = collect(channel);
 	answered = pending->state == PB_PENDING_REPLIED;
@@ -148,7 +162,21 @@ enum pb_error pb_channel_finish(struct pb_channel *channel, uint32_t tag, uint32
 	return error;
 }
 
-enum pb_error pb_channel_await(struct pb_channel *channel, uint32_t tag, uint32_t *results)
+enum pb_error pb_channel_finish(struct pb_channel *channel, uint32_t tag, uint32_t *results)
+{
+	enum pb_error error;
+
+	if (!channel->attached)
+		return PB_ERROR_DETACHED;
+	error = pb_refresh(channel->link);
+	pb_lock(pb_command_lock(channel));
+	error = finish(channel, tag, results, error);
+	pb_unlock(pb_command_lock(channel));
+	return error;
+}
+
+/* Waits for a reply, for at most PB_COMMAND_TIMEOUT_US. */
+static enum pb_error await(struct pb_channel *channel, uint32_t tag, uint32_t *results)
 {
 	uint64_t deadline = pb_deadline(channel->link, PB_COMMAND_TIMEOUT_US);
 
@@ -164,20 +192,29 @@ enum pb_error pb_channel_await(struct pb_channel *channel, uint32_t tag, uint32_
 	}
 }
 
+/* Gives up a command that is unfinished: its reply will be dropped. */
+static void abandon(struct pb_channel *channel, uint32_t tag)
+{
+	struct pb_pending *pending;
+
+	pb_lock(pb_command_lock(channel));
+	pending = find(channel, tag);
+	if (pending != NULL)
+		pending->state = PB_PENDING_ABANDONED;
+	pb_unlock(pb_command_lock(channel));
+}
+
 enum pb_error pb_channel_command(struct pb_channel *channel, uint32_t code, const uint32_t *arguments,
 				 uint32_t *results)
 {
 	uint32_t tag;
 	enum pb_error error = pb_channel_begin(channel, code, arguments, &tag);
-	struct pb_pending *pending;
 
 	/* The rings are full of unanswered commands: this one would not be answered in time either. */
 	if (error != PB_ERROR_OK)
 		return error == PB_ERROR_NO_SPACE ? PB_ERROR_TIMEOUT : error;
-	error = pb_channel_await(channel, tag, results);
-	pending = find(channel, tag);
-	if (pending != NULL)
-		pending->state = PB_PENDING_ABANDONED;
+	error = await(channel, tag, results);
+	abandon(channel, tag);
 	return error;
 }
 

@@ -34,6 +34,32 @@ static inline enum pb_error pb_refresh(struct pb_link *link)
 	return link->ops->refresh != NULL ? link->ops->refresh(link) : PB_ERROR_OK;
 }
 
+/** Takes a short lock. @param lock NULL: one thread uses what it protects */
+static inline void pb_lock(struct pb_lock *lock)
+{
+	if (lock != NULL)
+		lock->acquire(lock);
+}
+
+/** Releases a short lock. @param lock as for pb_lock() */
+static inline void pb_unlock(struct pb_lock *lock)
+{
+	if (lock != NULL)
+		lock->release(lock);
+}
+
+/** Returns the lock of a channel's control ring, reply ring and unfinished commands; NULL: there is none. */
+static inline struct pb_lock *pb_command_lock(const struct pb_channel *channel)
+{
+	return channel->link->locks != NULL ? channel->link->locks->commands : NULL;
+}
+
+/** Returns the lock of a channel's event ring; NULL: there is none. */
+static inline struct pb_lock *pb_event_lock(const struct pb_channel *channel)
+{
+	return channel->link->locks != NULL ? channel->link->locks->events : NULL;
+}
+
 /** Returns whether a range lies in card memory and starts on a word. */
 static inline bool pb_inside(const struct pb_link *link, uint32_t offset, uint64_t bytes)
 {
@@ -82,11 +108,6 @@ enum pb_error pb_still_owns(const struct pb_channel *channel);
  */
 enum pb_error pb_foreign_error(uint32_t number);
 
-/**
- * Waits for the reply of a command that pb_channel_begin() sent, for at most PB_COMMAND_TIMEOUT_US.
- * @retval PB_ERROR_TIMEOUT the command is still unfinished
- */
-enum pb_error pb_channel_await(struct pb_channel *channel, uint32_t tag, uint32_t *results);
 /** Executes a command of up to two arguments and without results, as pb_channel_command(). */
 enum pb_error pb_command_about(struct pb_channel *channel, uint32_t code, uint32_t first, uint32_t second);
 
@@ -97,9 +118,24 @@ static inline struct pb_queue_page *pb_queue_page(const struct pb_queue *queue)
 }
 
 /**
- * Reads a consistent copy of a record of one line that starts with its seqlock sequence.
+ * Tries a few times to copy a record of one line that starts with its seqlock sequence. Never blocks.
+ * @retval PB_ERROR_TIMEOUT each attempt met a write: call again
+ */
+enum pb_error pb_try_record(const struct pb_queue *queue, const void *shared, void *record);
+/**
+ * Calls `read` until it returns something other than PB_ERROR_TIMEOUT, because a record was half written. Waits in
+ * between; the caller holds no short lock.
  * @retval PB_ERROR_PROTOCOL the record stayed half written for 100 ms
  */
-enum pb_error pb_read_record(const struct pb_queue *queue, const void *shared, void *record);
+enum pb_error pb_patiently(struct pb_queue *queue, enum pb_error (*read)(struct pb_queue *queue, void *out),
+			   void *out);
+/**
+ * Reads both indices of a queue at one time. Never blocks.
+ * @param put out: descriptors written
+ * @param completed out: as pb_queue_completed()
+ */
+enum pb_error pb_queue_indices(struct pb_queue *queue, uint32_t *put, uint32_t *completed);
+/** Reads the fence record as pb_queue_fence_now(). Pre: the caller holds the queue's lock; the channel is attached. */
+enum pb_error pb_queue_read_fence(struct pb_queue *queue, struct pb_fence *fence);
 
 #endif

@@ -32,7 +32,7 @@ struct link_socket {
 	int socket;
 	int doorbell;  /* eventfd of the card's vector for this host's channel; -1 until known */
 	int interrupt; /* eventfd of this host's vector 0; -1 until known */
-	bool gone;     /* the card has disconnected */
+	bool gone;     /* the card has disconnected; atomic: several threads may wait */
 };
 
 struct message {
@@ -283,7 +283,7 @@ static enum pb_error wait_interrupt(struct pb_link *link, uint64_t timeout_us)
 	uint64_t rings;
 	int got;
 
-	if (card->gone)
+	if (__atomic_load_n(&card->gone, __ATOMIC_RELAXED))
 		return PB_ERROR_NO_CARD;
 	got = ppoll(pollers, 2, &timeout, NULL);
 	if (got == 0)
@@ -291,10 +291,10 @@ static enum pb_error wait_interrupt(struct pb_link *link, uint64_t timeout_us)
 	if (got < 0)
 		return errno == EINTR ? PB_ERROR_OK : PB_ERROR_NO_CARD;
 	if (pollers[1].revents != 0 && !socket_alive(card))
-		card->gone = true;
+		__atomic_store_n(&card->gone, true, __ATOMIC_RELAXED);
 	if (pollers[0].revents != 0 && read(card->interrupt, &rings, sizeof(rings)) == sizeof(rings))
 		return PB_ERROR_OK;
-	return card->gone ? PB_ERROR_NO_CARD : PB_ERROR_OK;
+	return __atomic_load_n(&card->gone, __ATOMIC_RELAXED) ? PB_ERROR_NO_CARD : PB_ERROR_OK;
 }
 
 static uint64_t now(struct pb_link *link)

@@ -34,22 +34,16 @@ static uint64_t page_count(const struct pb_paging_operation *operation)
 
 static uint64_t address_of(const struct pb_paging_memory *side, uint32_t page)
 {
-	return side->pages != NULL ? side->pages[page] : side->gpu_address + (uint64_t)page * PB_PAGE_BYTES;
+	return side->gpu_address + (uint64_t)(side->pages != NULL ? side->pages[page] : page) * PB_PAGE_BYTES;
 }
 
 /* ---- checks ---- */
 
 static bool side_is_valid(const struct pb_paging_memory *side, uint64_t bytes, uint32_t alignment)
 {
-	const uint64_t pages = bytes / PB_PAGE_BYTES + (bytes % PB_PAGE_BYTES != 0);
-
-	if (side->pages == NULL)
-		return side->gpu_address % alignment == 0 && side->gpu_address <= UINT64_MAX - bytes;
-	for (uint64_t i = 0; i < pages; i++) {
-		if (side->pages[i] % PB_PAGE_BYTES != 0)
-			return false;
-	}
-	return true;
+	if (side->pages != NULL)
+		return side->gpu_address % PB_PAGE_BYTES == 0;
+	return side->gpu_address % alignment == 0 && side->gpu_address <= UINT64_MAX - bytes;
 }
 
 static bool is_valid(const struct pb_paging_operation *operation)

@@ -46,13 +46,20 @@ enum pb_error pb_handle_query(struct pb_channel *channel, uint32_t owner, uint32
 
 enum pb_error pb_queue_query(struct pb_queue *queue, struct pb_queue_state *state)
 {
-	const uint32_t earliest = queue->completed;
-	enum pb_error error = pb_handle_query(queue->channel, 0, queue->handle, state);
+	uint32_t earliest, put;
+	enum pb_error error;
 
+	pb_lock(queue->lock);
+	earliest = queue->completed;
+	pb_unlock(queue->lock);
+	error = pb_handle_query(queue->channel, 0, queue->handle, state);
 	if (error != PB_ERROR_OK)
 		return error;
-	if (state->completed - earliest > queue->put - earliest ||
-	    state->put - state->completed > queue->put - state->completed)
+	pb_lock(queue->lock);
+	put = queue->put;
+	pb_unlock(queue->lock);
+	if (state->completed - earliest > put - earliest ||
+	    state->put - state->completed > put - state->completed)
 		return pb_diagnose(queue->channel, PB_ERROR_PROTOCOL);
 	return PB_ERROR_OK;
 }

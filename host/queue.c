@@ -4,14 +4,21 @@
 
 #include "host/internal.h"
 
-/* Attempts in a row to read a consistent record; its writer needs a few dozen instructions. */
-#define RECORD_TRIES 1000u
+/*
+ * Attempts in a row to read a consistent record, which a short lock may cover, and rounds of attempts without a wait.
+ * The writer of a record needs a few dozen instructions.
+ */
+#define RECORD_TRIES  8u
+#define RECORD_ROUNDS 125u
 /*
  * Time for which a record may stay half written, in microseconds. The host may deschedule an emulated MCU in the middle
- * of a write, so that RECORD_TRIES failed attempts alone do not prove an error.
+ * of a write, so that failed attempts alone do not prove an error.
  */
 #define RECORD_PATIENCE_US 100000u
 #define RECORD_SLICE_US    1000u
+
+/* Parts of a submission, which is compiled twice: without locks it costs a test of the link, and nothing else. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 
 /* Executes a command whose first result is a handle. */
 static enum pb_error create(struct pb_channel *channel, uint32_t code, const uint32_t *arguments,
@@ -93,6 +100,7 @@ enum pb_error pb_queue_create_with(struct pb_queue *queue, struct pb_channel *ch
 	queue->node = request->node;
 	queue->entries = request->entries;
 	queue->history = request->history;
+	queue->lock = request->lock;
 	error = allocate_queue(queue, system);
 	if (error != PB_ERROR_OK)
 		return error;
@@ -139,7 +147,7 @@ void pb_queue_set_limits(struct pb_queue *queue, uint32_t hang_us, uint32_t stop
 /* ---- submit ---- */
 
 /* Accepts a consumer index that the firmware wrote. @return false: it moved back, or beyond the put index */
-static bool accept_completed(struct pb_queue *queue, uint32_t completed)
+static ALWAYS_INLINE bool accept_completed(struct pb_queue *queue, uint32_t completed)
 {
 	if (completed - queue->completed > queue->put - queue->completed)
 		return false;
@@ -147,7 +155,7 @@ static bool accept_completed(struct pb_queue *queue, uint32_t completed)
 	return true;
 }
 
-static void write_descriptor(struct pb_queue *queue, const struct pb_descriptor *descriptor)
+static ALWAYS_INLINE void write_descriptor(struct pb_queue *queue, const struct pb_descriptor *descriptor)
 {
 	struct pb_queue_page *page = pb_queue_page(queue);
 	struct pb_descriptor *ring = (struct pb_descriptor *)(void *)(page + 1);
@@ -170,8 +178,14 @@ static void write_descriptor(struct pb_queue *queue, const struct pb_descriptor 
 	pb_shared_release();
 }
 
-/* Adds the queue to the kick ring, or requests a rescan if the ring is full, and rings the doorbell. */
-static void kick(struct pb_queue *queue, bool room)
+/* Returns the kicks that the firmware has not read; more than the ring holds: it broke the contract. */
+static uint32_t unread_kicks(const struct pb_channel *channel)
+{
+	return channel->kick_put - pb_shared_read32(&channel->entry->kick_get);
+}
+
+/* Adds the queue to the kick ring, or requests a rescan if the ring is full. Pre: the caller holds the kicks' lock. */
+static ALWAYS_INLINE void write_kick(const struct pb_queue *queue, bool room)
 {
 	struct pb_channel *channel = queue->channel;
 	uint32_t *ring = pb_at(channel->link, channel->kick_offset);
@@ -183,6 +197,10 @@ static void kick(struct pb_queue *queue, bool room)
 	} else {
 		pb_shared_write32(&channel->entry->rescan, ++channel->rescan);
 	}
+}
+
+static ALWAYS_INLINE void ring_doorbell(const struct pb_channel *channel)
+{
 	pb_shared_barrier();
 	channel->link->ops->doorbell(channel->link);
 }
@@ -198,6 +216,44 @@ void pb_wait_on(struct pb_wait *wait, const struct pb_queue *queue, uint64_t tim
 	pb_shared_copy_out(wait, &words, sizeof(words));
 }
 
+/* Writes the descriptor, if there is room. Pre: the caller holds the queue's lock. @param kicks that are unread */
+static ALWAYS_INLINE enum pb_error append(struct pb_queue *queue, const struct pb_descriptor *descriptor,
+					  uint32_t kicks)
+{
+	/* A read of one word needs no seqlock. */
+	if (kicks > queue->channel->kick_entries ||
+	    !accept_completed(queue, pb_shared_read32(&pb_queue_page(queue)->fence.completed)))
+		return pb_diagnose(queue->channel, PB_ERROR_PROTOCOL);
+	if (queue->put - queue->completed >= queue->entries)
+		return PB_ERROR_NO_SPACE;
+	pb_shared_acquire();
+	write_descriptor(queue, descriptor);
+	return PB_ERROR_OK;
+}
+
+/* Submits beside other threads. The kick ring is counted again for the kick: others may have used its room. */
+static enum pb_error submit_locked(struct pb_queue *queue, const struct pb_descriptor *descriptor)
+{
+	struct pb_channel *channel = queue->channel;
+	struct pb_lock *kick_lock = channel->link->locks->kicks;
+	enum pb_error error;
+	uint32_t kicks;
+
+	pb_lock(kick_lock);
+	kicks = unread_kicks(channel);
+	pb_unlock(kick_lock);
+	pb_lock(queue->lock);
+	error = append(queue, descriptor, kicks);
+	pb_unlock(queue->lock);
+	if (error != PB_ERROR_OK)
+		return error;
+	pb_lock(kick_lock);
+	write_kick(queue, unread_kicks(channel) < channel->kick_entries);
+	pb_unlock(kick_lock);
+	ring_doorbell(channel);
+	return PB_ERROR_OK;
+}
+
 enum pb_error pb_queue_submit(struct pb_queue *queue, const struct pb_descriptor *descriptor)
 {
 	struct pb_channel *channel = queue->channel;
@@ -206,23 +262,20 @@ enum pb_error pb_queue_submit(struct pb_queue *queue, const struct pb_descriptor
 
 	if (error != PB_ERROR_OK)
 		return error;
-	/* Check everything before the first write. A read of one word needs no seqlock. */
-	kicks = channel->kick_put - pb_shared_read32(&channel->entry->kick_get);
-	if (kicks > channel->kick_entries ||
-	    !accept_completed(queue, pb_shared_read32(&pb_queue_page(queue)->fence.completed)))
-		return pb_diagnose(channel, PB_ERROR_PROTOCOL);
-	if (queue->put - queue->completed >= queue->entries)
-		return PB_ERROR_NO_SPACE;
-	pb_shared_acquire();
-	write_descriptor(queue, descriptor);
-	kick(queue, kicks < channel->kick_entries);
+	if (channel->link->locks != NULL)
+		return submit_locked(queue, descriptor);
+	kicks = unread_kicks(channel);
+	error = append(queue, descriptor, kicks);
+	if (error != PB_ERROR_OK)
+		return error;
+	write_kick(queue, kicks < channel->kick_entries);
+	ring_doorbell(channel);
 	return PB_ERROR_OK;
 }
 
 /* ---- fences ---- */
 
-/* Tries to copy a record of one line that starts with its sequence. @return false: every attempt met a write */
-static bool try_record(const void *shared, void *record)
+enum pb_error pb_try_record(const struct pb_queue *queue, const void *shared, void *record)
 {
 	const uint32_t *lock = shared;
 
@@ -235,20 +288,25 @@ static bool try_record(const void *shared, void *record)
 		pb_shared_copy_in(record, shared, PB_LINE_BYTES);
 		pb_shared_acquire();
 		if (pb_shared_read32(lock) == sequence)
-			return true;
+			return pb_still_owns(queue->channel);
 	}
-	return false;
+	return PB_ERROR_TIMEOUT;
 }
 
-enum pb_error pb_read_record(const struct pb_queue *queue, const void *shared, void *record)
+enum pb_error pb_patiently(struct pb_queue *queue, enum pb_error (*read)(struct pb_queue *queue, void *out),
+			   void *out)
 {
 	struct pb_link *link = queue->channel->link;
 	uint64_t deadline = pb_deadline(link, RECORD_PATIENCE_US);
-	enum pb_error error = pb_refresh(link);
+	uint32_t rounds = 0;
 
-	if (error != PB_ERROR_OK)
-		return error;
-	while (!try_record(shared, record)) {
+	for (;;) {
+		enum pb_error error = read(queue, out);
+
+		if (error != PB_ERROR_TIMEOUT)
+			return error;
+		if (++rounds % RECORD_ROUNDS != 0)
+			continue;
 		error = pb_alive(queue->channel);
 		if (error != PB_ERROR_OK)
 			return error;
@@ -256,7 +314,6 @@ enum pb_error pb_read_record(const struct pb_queue *queue, const void *shared, v
 		if (error != PB_ERROR_OK)
 			return error == PB_ERROR_TIMEOUT ? PB_ERROR_PROTOCOL : error;
 	}
-	return pb_still_owns(queue->channel);
 }
 
 /* Checks that a consistent record belongs to this attachment and has a valid consumer index. */
@@ -269,20 +326,38 @@ static enum pb_error accept_record(struct pb_queue *queue, const struct pb_fence
 	return PB_ERROR_OK;
 }
 
-enum pb_error pb_queue_completed(struct pb_queue *queue, uint32_t *completed)
+/* Reads the consumer index. Pre: the caller holds the queue's lock. */
+static enum pb_error read_completed(struct pb_queue *queue)
+{
+	/* A read of one word needs no seqlock. */
+	if (!accept_completed(queue, pb_shared_read32(&pb_queue_page(queue)->fence.completed)))
+		return pb_diagnose(queue->channel, PB_ERROR_PROTOCOL);
+	pb_shared_acquire();
+	return pb_still_owns(queue->channel);
+}
+
+enum pb_error pb_queue_indices(struct pb_queue *queue, uint32_t *put, uint32_t *completed)
 {
 	enum pb_error error;
 
 	if (!queue->channel->attached)
 		return PB_ERROR_DETACHED;
 	error = pb_refresh(queue->channel->link);
-	/* A read of one word needs no seqlock. */
-	if (error == PB_ERROR_OK &&
-	    !accept_completed(queue, pb_shared_read32(&pb_queue_page(queue)->fence.completed)))
-		error = pb_diagnose(queue->channel, PB_ERROR_PROTOCOL);
-	pb_shared_acquire();
+	if (error != PB_ERROR_OK)
+		return error;
+	pb_lock(queue->lock);
+	error = read_completed(queue);
+	*put = queue->put;
 	*completed = queue->completed;
-	return error == PB_ERROR_OK ? pb_still_owns(queue->channel) : error;
+	pb_unlock(queue->lock);
+	return error;
+}
+
+enum pb_error pb_queue_completed(struct pb_queue *queue, uint32_t *completed)
+{
+	uint32_t put;
+
+	return pb_queue_indices(queue, &put, completed);
 }
 
 /* Reads a 64-bit counter of two words by the rule of PB_PATCHES_CARRY, in three reads whatever the firmware does. */
@@ -300,14 +375,11 @@ static uint64_t read_patches(const struct pb_channel_entry *entry)
 	return (uint64_t)(high & ~PB_PATCHES_CARRY) << 32 | low;
 }
 
-enum pb_error pb_queue_fence(struct pb_queue *queue, struct pb_fence *fence)
+enum pb_error pb_queue_read_fence(struct pb_queue *queue, struct pb_fence *fence)
 {
 	struct pb_fence_record record;
-	enum pb_error error;
+	enum pb_error error = pb_try_record(queue, &pb_queue_page(queue)->fence, &record);
 
-	if (!queue->channel->attached)
-		return PB_ERROR_DETACHED;
-	error = pb_read_record(queue, &pb_queue_page(queue)->fence, &record);
 	if (error == PB_ERROR_OK)
 		error = accept_record(queue, &record);
 	if (error != PB_ERROR_OK)
@@ -325,6 +397,31 @@ enum pb_error pb_queue_fence(struct pb_queue *queue, struct pb_fence *fence)
 		.errors = record.errors,
 	};
 	return PB_ERROR_OK;
+}
+
+enum pb_error pb_queue_fence_now(struct pb_queue *queue, struct pb_fence *fence)
+{
+	enum pb_error error;
+
+	if (!queue->channel->attached)
+		return PB_ERROR_DETACHED;
+	error = pb_refresh(queue->channel->link);
+	if (error != PB_ERROR_OK)
+		return error;
+	pb_lock(queue->lock);
+	error = pb_queue_read_fence(queue, fence);
+	pb_unlock(queue->lock);
+	return error;
+}
+
+static enum pb_error fence_now(struct pb_queue *queue, void *out)
+{
+	return pb_queue_fence_now(queue, out);
+}
+
+enum pb_error pb_queue_fence(struct pb_queue *queue, struct pb_fence *fence)
+{
+	return pb_patiently(queue, fence_now, fence);
 }
 
 enum pb_error pb_queue_wait(struct pb_queue *queue, uint64_t timeline, uint64_t timeout_us,

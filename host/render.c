@@ -9,6 +9,7 @@
 
 #include "hal/engine/packets.h"
 #include "host/internal.h"
+#include "host/render_blit.h"
 #include "host/render_commands.h"
 
 #define WORD_BYTES ((uint32_t)sizeof(uint32_t))
@@ -118,6 +119,7 @@ struct writer {
 	uint32_t dma_bytes;
 	uint32_t locations;
 	uint32_t unresolved;
+	uint32_t bound; /**< bit n: the last group has bound slot n */
 };
 
 /** One command as the packets that it becomes; they are written together or not at all. */
@@ -133,6 +135,20 @@ static void group_add(struct group *group, const uint32_t *words)
 	group->packets[group->packet_count++] = words;
 	group->bytes += PB_PACKET_WORDS(words[0]) * WORD_BYTES;
 	group->locations += pb_render_operation_of(words[0])->operand_count;
+}
+
+/** The slots that a group binds: bit n is slot n. */
+static uint32_t slots_of(const struct group *group)
+{
+	uint32_t slots = 0;
+
+	for (uint32_t p = 0; p < group->packet_count; p++) {
+		const struct pb_render_operation *operation = pb_render_operation_of(group->packets[p][0]);
+
+		for (uint32_t i = 0; i < operation->operand_count; i++)
+			slots |= 1u << operation->operands[i].slot;
+	}
+	return slots;
 }
 
 /*
@@ -154,12 +170,48 @@ static struct group group_of(const struct pb_render_walk *walk, const uint32_t *
 	return group;
 }
 
+/** Returns the slots that the group before has bound and this one does not; 0 if nothing is to be unbound. */
+static uint32_t leftover_slots(const struct writer *writer, const struct group *group)
+{
+	return writer->bound != 0 && group->packet_count != 0 ? writer->bound & ~slots_of(group) : 0;
+}
+
 static bool group_fits(const struct writer *writer, const struct group *group)
 {
 	const struct pb_render_output *output = writer->output;
+	uint32_t locations = group->locations;
 
+	for (uint32_t slots = leftover_slots(writer, group); slots != 0; slots &= slots - 1)
+		locations++;
 	return group->bytes <= output->dma_size - writer->dma_bytes &&
-	       group->locations <= output->locations_size - writer->locations;
+	       locations <= output->locations_size - writer->locations;
+}
+
+/**
+ * Unbinds what the group before has bound and this one does not: a part that begins here needs nothing else.
+ * Pre: the output has a NULL allocation (output->unbind).
+ */
+static void unbind_leftovers(struct writer *writer, const struct group *group)
+{
+	const uint32_t slots = leftover_slots(writer, group);
+
+	for (uint32_t slot = 0; slots >> slot != 0; slot++) {
+		const struct pb_patch_location location = {
+			.allocation_index = writer->output->unbind - 1u,
+			.slot = slot,
+			.driver_id = PB_PATCH_FORMAT_ADDRESS32,
+			.patch_offset = writer->dma_bytes,
+			.split_offset = writer->dma_bytes,
+		};
+
+		if ((slots >> slot & 1u) == 0)
+			continue;
+		pb_shared_copy_out(&writer->output->locations[writer->locations], &location,
+				   sizeof(location));
+		writer->locations++;
+	}
+	if (group->packet_count != 0)
+		writer->bound = slots_of(group);
 }
 
 /** Writes an operand's address and its patch location. @param split offset of the group's first byte */
@@ -221,6 +273,8 @@ static uint32_t write_groups(struct writer *writer, struct pb_render_walk *walk)
 
 		if (!group_fits(writer, &group))
 			break;
+		if (writer->output->unbind != 0)
+			unbind_leftovers(writer, &group);
 		for (uint32_t i = 0; i < group.packet_count; i++)
 			write_packet(writer, group.packets[i], split);
 		pb_render_step(writer->input, walk);
@@ -360,45 +414,53 @@ static bool surface_offset(const struct pb_render_surface *surface, uint32_t wid
 	return right <= surface->pitch && start <= UINT32_MAX;
 }
 
-/** Translates the command of a blit from allocation 1 to allocation 2, as a kernel command. */
+/** Translates a blit from allocation 1 to allocation 2, as commands of the kernel. */
 static enum pb_render_status translate_blit(struct pb_render_present *present,
 					    const struct pb_render_entry entries[PRESENT_ENTRIES],
 					    uint32_t from, uint32_t to)
 {
-	const uint32_t commands[PB_PACKET_COPY_RECT_WORDS] = {
-		PB_PACKET(PB_PACKET_COPY_RECT, PB_PACKET_COPY_RECT_WORDS),
-		1,
-		from,
-		present->source.pitch,
-		2,
-		to,
-		present->destination.pitch,
-		4u * present->width,
-		present->height,
+	const struct pb_render_blit blit = {
+		.fill = present->fill,
+		.color = present->color,
+		.source = {.index = 1, .offset = from, .pitch = present->source.pitch},
+		.destination = {.index = 2, .offset = to, .pitch = present->destination.pitch},
+		.row_bytes = 4u * present->width,
+		.rows = present->height,
 	};
+	uint32_t commands[PB_RENDER_BLIT_WORDS];
+	const uint32_t words = pb_render_blit_commands(&blit, commands);
 	const struct pb_render_input input = {
 		.commands = commands,
-		.bytes = sizeof(commands),
+		.bytes = words * WORD_BYTES,
 		.entries = entries,
 		.entry_count = PRESENT_ENTRIES,
 		.node = present->device->node,
 		.kernel = true,
 	};
+	const struct pb_render_output before = present->output;
 	uint32_t multipass_offset = 0;
+	enum pb_render_status status = PB_RENDER_INVALID_PARAMETER;
 
-	return translate(&input, &present->output, PB_FLAG_PRESENT, &multipass_offset);
+	if (words != 0)
+		status = translate(&input, &present->output, PB_FLAG_PRESENT, &multipass_offset);
+	/* The first half of a fill is worth nothing. */
+	if (status == PB_RENDER_INSUFFICIENT_DMA_BUFFER)
+		present->output = before;
+	return status;
 }
 
 enum pb_render_status pb_render_present(struct pb_render_present *present)
 {
 	struct pb_render_entry entries[PRESENT_ENTRIES] = {{.handle = 0}};
-	uint32_t from, to;
-	enum pb_render_status status;
+	uint32_t from = 0;
+	uint32_t to;
+	enum pb_render_status status = PB_RENDER_SUCCESS;
 
-	if (!surface_offset(&present->source, present->width, &from) ||
+	if ((!present->fill && !surface_offset(&present->source, present->width, &from)) ||
 	    !surface_offset(&present->destination, present->width, &to))
 		return PB_RENDER_INVALID_PARAMETER;
-	status = look_up(present->device, present->source.handle, 0, &entries[1]);
+	if (!present->fill)
+		status = look_up(present->device, present->source.handle, 0, &entries[1]);
 	if (status == PB_RENDER_SUCCESS)
 		status = look_up(present->device, present->destination.handle, PB_RENDER_USER_WRITE,
 				 &entries[2]);

@@ -17,8 +17,17 @@ static uint32_t high(uint64_t value)
 	return (uint32_t)(value >> 32);
 }
 
-enum pb_error pb_segment_create(struct pb_segment *segment, struct pb_channel *channel,
-				const struct pb_segment_request *request)
+/* Whether the firmware has named backing memory, and the host can see it. */
+static bool is_visible(const struct pb_segment *segment, const struct pb_link *link)
+{
+	return segment->request.backing_bytes == 0 ||
+	       (segment->memory_offset % PB_PAGE_BYTES == 0 &&
+		(segment->host_memory != NULL ||
+		 pb_inside(link, segment->memory_offset, segment->request.backing_bytes)));
+}
+
+static enum pb_error create(struct pb_segment *segment, struct pb_channel *channel,
+			    const struct pb_segment_request *request, const struct pb_host_pages *pages)
 {
 	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {
 		request->id,
@@ -30,6 +39,8 @@ enum pb_error pb_segment_create(struct pb_segment *segment, struct pb_channel *c
 		low(request->size),
 		high(request->size),
 		request->backing_bytes,
+		low(pages->address),
+		high(pages->address),
 	};
 	uint32_t results[PB_REPLY_RESULTS];
 	enum pb_error error;
@@ -38,13 +49,66 @@ enum pb_error pb_segment_create(struct pb_segment *segment, struct pb_channel *c
 	error = pb_channel_command(channel, PB_COMMAND_SEGMENT_CREATE, arguments, results);
 	if (error != PB_ERROR_OK)
 		return error;
-	if (request->backing_bytes != 0 && (results[0] % PB_PAGE_BYTES != 0 ||
-					    !pb_inside(channel->link, results[0], request->backing_bytes)))
-		return pb_diagnose(channel, PB_ERROR_PROTOCOL);
-	segment->channel = channel;
 	segment->request = *request;
 	segment->memory_offset = results[0];
+	segment->host_memory = pages->memory;
+	if (!is_visible(segment, channel->link)) {
+		memset(segment, 0, sizeof(*segment));
+		return pb_diagnose(channel, PB_ERROR_PROTOCOL);
+	}
+	segment->channel = channel;
 	return PB_ERROR_OK;
+}
+
+enum pb_error pb_segment_create(struct pb_segment *segment, struct pb_channel *channel,
+				const struct pb_segment_request *request)
+{
+	const struct pb_host_pages none = {0};
+
+	return create(segment, channel, request, &none);
+}
+
+enum pb_error pb_segment_create_host(struct pb_segment *segment, struct pb_channel *channel,
+				     const struct pb_segment_request *request,
+				     const struct pb_host_pages *pages)
+{
+	if (request->kind != PB_SEGMENT_HOST)
+		return PB_ERROR_BAD_ARGUMENT;
+	return create(segment, channel, request, pages);
+}
+
+enum pb_error pb_host_grant_query(struct pb_channel *channel, uint32_t owner, uint32_t index,
+				  struct pb_host_grant *grant)
+{
+	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {PB_QUERY_HOST, owner, index};
+	uint32_t results[PB_REPLY_RESULTS];
+	enum pb_error error = pb_channel_command(channel, PB_COMMAND_QUERY, arguments, results);
+
+	if (error != PB_ERROR_OK)
+		return error;
+	*grant = (struct pb_host_grant){
+		.count = results[0],
+		.address = (uint64_t)results[2] << 32 | results[1],
+		.bytes = results[3],
+		.offset = results[4],
+	};
+	return PB_ERROR_OK;
+}
+
+enum pb_error pb_host_grant(struct pb_channel *channel, uint32_t owner, uint64_t address, uint32_t bytes,
+			    uint32_t window_offset)
+{
+	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {owner, bytes, low(address), high(address),
+							  window_offset};
+
+	return pb_channel_command(channel, PB_COMMAND_HOST_GRANT, arguments, NULL);
+}
+
+enum pb_error pb_host_revoke(struct pb_channel *channel, uint32_t owner, uint64_t address, uint32_t bytes)
+{
+	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {owner, bytes, low(address), high(address)};
+
+	return pb_channel_command(channel, PB_COMMAND_HOST_REVOKE, arguments, NULL);
 }
 
 enum pb_error pb_segment_destroy(struct pb_segment *segment)
@@ -80,6 +144,14 @@ static int32_t find_gap(const struct pb_segment *segment, uint64_t bytes, uint32
 	return -1;
 }
 
+/* Where the host sees a byte of the backing memory. */
+static uint8_t *memory_of(const struct pb_segment *segment, uint32_t offset)
+{
+	if (segment->host_memory != NULL)
+		return segment->host_memory + offset;
+	return pb_at(segment->channel->link, segment->memory_offset + offset);
+}
+
 enum pb_error pb_memory_allocate(struct pb_segment *segment, uint32_t bytes, uint32_t alignment,
 				 struct pb_memory *memory)
 {
@@ -103,7 +175,7 @@ enum pb_error pb_memory_allocate(struct pb_segment *segment, uint32_t bytes, uin
 		.offset = (uint32_t)start,
 		.bytes = bytes,
 		.os_address = segment->request.os_base + start,
-		.bytes_host = pb_at(segment->channel->link, segment->memory_offset + (uint32_t)start),
+		.bytes_host = memory_of(segment, (uint32_t)start),
 	};
 	return PB_ERROR_OK;
 }

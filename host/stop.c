@@ -26,11 +26,12 @@ static bool preemption_fits(const struct pb_queue *queue, const struct pb_preemp
 /*
  * Accounts for returned submissions. If no submission is left in the ring, the queue's timeline is set to the value
  * reached, so that the values of returned submissions are used again.
+ * @retval PB_ERROR_TIMEOUT the fence record is half written: call again
  */
 static enum pb_error settle(struct pb_queue *queue, uint32_t completed)
 {
 	struct pb_fence fence;
-	enum pb_error error = pb_queue_fence(queue, &fence);
+	enum pb_error error = pb_queue_read_fence(queue, &fence);
 
 	if (error != PB_ERROR_OK)
 		return error;
@@ -47,25 +48,47 @@ static enum pb_error settle(struct pb_queue *queue, uint32_t completed)
 
 /* ---- preemption ---- */
 
-enum pb_error pb_queue_preempt_begin(struct pb_queue *queue, uint32_t preemption_id, uint32_t flags)
+/* Notes the request that is about to be sent: its record may come before the command's function returns. */
+static enum pb_error expect(struct pb_queue *queue, uint32_t preemption_id, uint32_t *cutoff)
 {
-	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {queue->handle, queue->put, preemption_id, flags};
 	struct pb_stop *stop = &queue->stop;
 	uint32_t earliest;
 	enum pb_error error;
 
 	if (stop->pending)
 		return PB_ERROR_BUSY;
-	error = pb_queue_completed(queue, &earliest);
-	if (error == PB_ERROR_OK)
-		error = pb_channel_begin(queue->channel, PB_COMMAND_PREEMPT, arguments, &stop->tag);
+	error = pb_queue_indices(queue, cutoff, &earliest);
 	if (error != PB_ERROR_OK)
 		return error;
+	pb_lock(queue->lock);
 	stop->pending = true;
+	stop->replied = false;
 	stop->id = preemption_id;
-	stop->cutoff = queue->put;
+	stop->cutoff = *cutoff;
 	stop->earliest = earliest;
+	pb_unlock(queue->lock);
 	return PB_ERROR_OK;
+}
+
+/* Ends the preemption: no record of it is expected any more. */
+static void end(struct pb_queue *queue)
+{
+	pb_lock(queue->lock);
+	queue->stop.pending = false;
+	pb_unlock(queue->lock);
+}
+
+enum pb_error pb_queue_preempt_begin(struct pb_queue *queue, uint32_t preemption_id, uint32_t flags)
+{
+	uint32_t arguments[PB_COMMAND_ARGUMENTS] = {queue->handle, 0, preemption_id, flags};
+	enum pb_error error = expect(queue, preemption_id, &arguments[1]);
+
+	if (error != PB_ERROR_OK)
+		return error;
+	error = pb_channel_begin(queue->channel, PB_COMMAND_PREEMPT, arguments, &queue->stop.tag);
+	if (error != PB_ERROR_OK)
+		end(queue);
+	return error;
 }
 
 /* Validates the reply of a preemption and keeps it. */
@@ -84,41 +107,60 @@ static enum pb_error accept_reply(struct pb_queue *queue, const uint32_t *result
 	if (!preemption_fits(queue, &report))
 		return pb_diagnose(queue->channel, PB_ERROR_PROTOCOL);
 	queue->stop.last = report;
-	return settle(queue, report.completed);
+	queue->stop.replied = true;
+	return PB_ERROR_OK;
 }
 
-/* Ends a preemption, unless `error` is PB_ERROR_TIMEOUT: then its reply has not come. */
-static enum pb_error finish(struct pb_queue *queue, enum pb_error error, const uint32_t *results,
-			    struct pb_preempt *result)
+/* Fetches the reply, if it was not fetched before. */
+static enum pb_error fetch_reply(struct pb_queue *queue)
 {
-	if (error == PB_ERROR_TIMEOUT)
+	uint32_t results[PB_REPLY_RESULTS];
+	enum pb_error error;
+
+	if (queue->stop.replied)
+		return PB_ERROR_OK;
+	error = pb_channel_finish(queue->channel, queue->stop.tag, results);
+	if (error != PB_ERROR_OK)
 		return error;
-	queue->stop.pending = false;
-	if (error == PB_ERROR_OK)
-		error = accept_reply(queue, results);
-	if (error == PB_ERROR_OK && result != NULL)
-		*result = queue->stop.last;
+	pb_lock(queue->lock);
+	error = accept_reply(queue, results);
+	pb_unlock(queue->lock);
 	return error;
 }
 
 enum pb_error pb_queue_preempt_finish(struct pb_queue *queue, struct pb_preempt *result)
 {
-	uint32_t results[PB_REPLY_RESULTS];
+	enum pb_error error;
 
 	if (!queue->stop.pending)
 		return PB_ERROR_BAD_ARGUMENT;
-	return finish(queue, pb_channel_finish(queue->channel, queue->stop.tag, results), results, result);
+	error = fetch_reply(queue);
+	if (error == PB_ERROR_OK) {
+		pb_lock(queue->lock);
+		error = settle(queue, queue->stop.last.completed);
+		pb_unlock(queue->lock);
+	}
+	if (error == PB_ERROR_TIMEOUT)
+		return error;
+	end(queue);
+	if (error == PB_ERROR_OK && result != NULL)
+		*result = queue->stop.last;
+	return error;
 }
 
 enum pb_error pb_queue_preempt(struct pb_queue *queue, uint32_t preemption_id, uint32_t flags,
 			       struct pb_preempt *result)
 {
-	uint32_t results[PB_REPLY_RESULTS];
+	const uint64_t deadline = pb_deadline(queue->channel->link, PB_COMMAND_TIMEOUT_US);
 	enum pb_error error = pb_queue_preempt_begin(queue, preemption_id, flags);
 
-	if (error != PB_ERROR_OK)
-		return error;
-	return finish(queue, pb_channel_await(queue->channel, queue->stop.tag, results), results, result);
+	while (error == PB_ERROR_OK) {
+		error = pb_queue_preempt_finish(queue, result);
+		if (error != PB_ERROR_TIMEOUT)
+			return error;
+		error = pb_pause(queue->channel->link, deadline, PB_WAIT_SLICE_US);
+	}
+	return error;
 }
 
 /* Validates a record that is newer than the last reply: it must report the request in progress. */
@@ -143,32 +185,65 @@ static enum pb_error accept_record(struct pb_queue *queue, const struct pb_preem
 	return settle(queue, report.completed);
 }
 
-enum pb_error pb_queue_preempted(struct pb_queue *queue, struct pb_preempt *last)
+/* Reads the record of the last preemption. Pre: the caller holds the queue's lock. */
+static enum pb_error read_preempted(struct pb_queue *queue, struct pb_preempt *last)
 {
 	struct pb_preempt_record record;
-	enum pb_error error;
+	enum pb_error error = pb_try_record(queue, &pb_queue_page(queue)->preempt, &record);
 
 	*last = queue->stop.last;
-	if (!queue->channel->attached)
-		return PB_ERROR_DETACHED;
-	error = pb_read_record(queue, &pb_queue_page(queue)->preempt, &record);
 	if (error == PB_ERROR_OK && record.count != last->count)
 		error = accept_record(queue, &record, last);
 	return error;
 }
 
+enum pb_error pb_queue_preempted_now(struct pb_queue *queue, struct pb_preempt *last)
+{
+	enum pb_error error = PB_ERROR_DETACHED;
+
+	if (queue->channel->attached)
+		error = pb_refresh(queue->channel->link);
+	pb_lock(queue->lock);
+	*last = queue->stop.last;
+	if (error == PB_ERROR_OK)
+		error = read_preempted(queue, last);
+	pb_unlock(queue->lock);
+	return error;
+}
+
+static enum pb_error preempted_now(struct pb_queue *queue, void *out)
+{
+	return pb_queue_preempted_now(queue, out);
+}
+
+enum pb_error pb_queue_preempted(struct pb_queue *queue, struct pb_preempt *last)
+{
+	return pb_patiently(queue, preempted_now, last);
+}
+
 /* ---- suspension ---- */
+
+/* Returns the queue's put index, which a suspension names. */
+static uint32_t put_of(struct pb_queue *queue)
+{
+	uint32_t put;
+
+	pb_lock(queue->lock);
+	put = queue->put;
+	pb_unlock(queue->lock);
+	return put;
+}
 
 enum pb_error pb_queue_suspend_begin(struct pb_queue *queue, uint32_t flags, uint32_t *tag)
 {
-	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {queue->handle, queue->put, flags};
+	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {queue->handle, put_of(queue), flags};
 
 	return pb_channel_begin(queue->channel, PB_COMMAND_SUSPEND, arguments, tag);
 }
 
 enum pb_error pb_queue_suspend(struct pb_queue *queue, uint32_t flags)
 {
-	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {queue->handle, queue->put, flags};
+	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {queue->handle, put_of(queue), flags};
 
 	return pb_channel_command(queue->channel, PB_COMMAND_SUSPEND, arguments, NULL);
 }
@@ -192,29 +267,46 @@ enum pb_error pb_card_resume(struct pb_channel *channel)
 
 /* ---- reset ---- */
 
+/* A reset's report, while it is accounted for. */
+struct reset {
+	uint32_t earliest;        /* consumer index before the reset */
+	struct pb_preempt report; /* the firmware's */
+};
+
+static enum pb_error accept_reset(struct pb_queue *queue, void *out)
+{
+	const struct reset *reset = out;
+	enum pb_error error;
+
+	pb_lock(queue->lock);
+	error = report_fits(queue, reset->earliest, &reset->report)
+			? settle(queue, reset->report.completed)
+			: pb_diagnose(queue->channel, PB_ERROR_PROTOCOL);
+	pb_unlock(queue->lock);
+	return error;
+}
+
 enum pb_error pb_queue_reset(struct pb_queue *queue, struct pb_preempt *result)
 {
-	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {queue->node, queue->handle, queue->put};
+	uint32_t arguments[PB_COMMAND_ARGUMENTS] = {queue->node, queue->handle};
 	uint32_t results[PB_REPLY_RESULTS];
-	struct pb_preempt report;
-	uint32_t earliest;
-	enum pb_error error = pb_queue_completed(queue, &earliest);
+	struct reset reset;
+	enum pb_error error = pb_queue_indices(queue, &arguments[2], &reset.earliest);
 
 	if (error == PB_ERROR_OK)
 		error = pb_channel_command(queue->channel, PB_COMMAND_RESET, arguments, results);
 	if (error != PB_ERROR_OK)
 		return error;
-	report = (struct pb_preempt){
+	reset.report = (struct pb_preempt){
 		.fence_id = results[0],
 		.valid = results[1] != 0,
 		.completed = results[2],
 		.returned = results[3],
 	};
-	if (!report_fits(queue, earliest, &report))
-		return pb_diagnose(queue->channel, PB_ERROR_PROTOCOL);
-	if (result != NULL)
-		*result = report;
-	return settle(queue, report.completed);
+	error = pb_patiently(queue, accept_reset, &reset);
+	if (error == PB_ERROR_OK && result != NULL)
+		*result = reset.report;
+	return error;
 }
 
 enum pb_error pb_node_release(struct pb_channel *channel, uint32_t node)
@@ -231,9 +323,14 @@ enum pb_error pb_queue_unfinished(struct pb_queue *queue, struct pb_descriptor *
 	if (queue->history == NULL)
 		return PB_ERROR_BAD_ARGUMENT;
 	error = pb_alive(queue->channel);
-	/* Do not read the fence record: its memory may belong to another host by now. */
-	if (error == PB_ERROR_OK || queue->completed == queue->put)
+	if (error == PB_ERROR_OK)
 		return PB_ERROR_OK;
-	*descriptor = queue->history[queue->completed++ & (queue->entries - 1)];
+	pb_lock(queue->lock);
+	/* Do not read the fence record: its memory may belong to another host by now. */
+	if (queue->completed == queue->put)
+		error = PB_ERROR_OK;
+	else
+		*descriptor = queue->history[queue->completed++ & (queue->entries - 1)];
+	pb_unlock(queue->lock);
 	return error == PB_ERROR_DETACHED ? PB_ERROR_RETURNED : error;
 }

@@ -431,7 +431,7 @@ static bool start_parts(struct card *card)
 	pb_card_monitor_init(&card->monitor);
 	pb_card_lines_init(&card->lines, (void *)(memory + PB_CARD_LINES_OFFSET), line_raised, card);
 	pb_card_admin_init(&card->admin, &admin);
-	return pb_card_engines_create(&card->engines, memory, engine_interrupt, card) &&
+	return pb_card_engines_create(&card->engines, memory, card->machine, engine_interrupt, card) &&
 	       pb_card_watch(card->epoll, card->files.lines_listener, EPOLLIN, PB_CARD_WATCH_CONNECT, 0) &&
 	       pb_card_watch(card->epoll, card->files.monitor_listener, EPOLLIN, PB_CARD_WATCH_CONTROL, 0);
 }
@@ -486,8 +486,8 @@ int pb_card_run(const struct pb_card_options *options)
 		pb_card_say("cannot watch for events: %s", strerror(errno));
 		card.status = 1;
 	}
-	if (card.status == 0 && pb_card_files_make(&card.files, options->directory, options->socket,
-						   card.machine->memory_file_bytes)) {
+	if (card.status == 0 &&
+	    pb_card_files_make(&card.files, options->directory, options->socket, card.machine)) {
 		run(&card);
 		pb_card_files_remove(&card.files);
 	} else {

@@ -32,7 +32,8 @@ static uint32_t registers_offset(uint32_t node)
 }
 
 bool pb_card_engines_create(struct pb_card_engines *engines, uint8_t *memory,
-			    void (*raise)(void *context, uint32_t node), void *context)
+			    const struct pb_machine *machine, void (*raise)(void *context, uint32_t node),
+			    void *context)
 {
 	bool made = true;
 
@@ -43,6 +44,8 @@ bool pb_card_engines_create(struct pb_card_engines *engines, uint8_t *memory,
 		const struct pb_engine_model_config config = {
 			.memory = engines->memory,
 			.memory_bytes = PB_CARD_MEMORY_BYTES,
+			.host_offset = machine->host_offset,
+			.host_bytes = machine->host_bytes,
 			.registers_offset = registers_offset(n),
 			.kind = PB_CARD_NODE_KIND(n),
 			.interrupt = interrupt,

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "qemu/engine.h"
+#include "qemu/machines.h"
 #include "qemu/mcu/layout.h"
 
 struct pb_card_engines;
@@ -33,9 +34,10 @@ struct pb_card_engines {
 	struct pb_card_engine engine[PB_CARD_NODES];
 };
 
-/** Creates the engines of all nodes. @return false: out of memory; destroy them nevertheless */
+/** Creates the engines of all nodes. @param memory card memory and the machine's host memory @return false: out of memory; destroy them nevertheless */
 bool pb_card_engines_create(struct pb_card_engines *engines, uint8_t *memory,
-			    void (*interrupt)(void *context, uint32_t node), void *context);
+			    const struct pb_machine *machine, void (*interrupt)(void *context, uint32_t node),
+			    void *context);
 void pb_card_engines_destroy(struct pb_card_engines *engines);
 /** A node's doorbell. */
 void pb_card_engines_ring(struct pb_card_engines *engines, uint32_t node);

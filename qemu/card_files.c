@@ -54,8 +54,17 @@ static bool make_directory(struct pb_card_files *files, const char *directory)
 	return files->made_directory || errno == EEXIST || say_failed("make directory", directory);
 }
 
-static bool make_memory(struct pb_card_files *files, uint32_t bytes)
+/* How much of the memory file is card memory and host memory, which the engines reach. */
+static uint32_t used_bytes(const struct pb_machine *machine)
 {
+	const uint32_t host_end = machine->host_offset + machine->host_bytes;
+
+	return host_end > PB_CARD_MEMORY_BYTES ? host_end : PB_CARD_MEMORY_BYTES;
+}
+
+static bool make_memory(struct pb_card_files *files, const struct pb_machine *machine)
+{
+	const uint32_t used = used_bytes(machine);
 	void *memory;
 
 	if (!set_path(files->memory_path, files->directory, "/memory"))
@@ -66,15 +75,17 @@ static bool make_memory(struct pb_card_files *files, uint32_t bytes)
 	if (files->memory_file < 0)
 		return say_failed("make", files->memory_path);
 	/* Real blocks, so that a full disk shows here and not as a fault of whoever stores first. */
-	errno = posix_fallocate(files->memory_file, 0, PB_CARD_MEMORY_BYTES);
+	errno = posix_fallocate(files->memory_file, 0, used);
 	if (errno != 0)
 		return say_failed("find room for", files->memory_path);
-	if (bytes > PB_CARD_MEMORY_BYTES && ftruncate(files->memory_file, bytes) != 0)
+	if (machine->memory_file_bytes > used &&
+	    ftruncate(files->memory_file, machine->memory_file_bytes) != 0)
 		return say_failed("extend", files->memory_path);
-	memory = mmap(NULL, PB_CARD_MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, files->memory_file, 0);
+	memory = mmap(NULL, used, PROT_READ | PROT_WRITE, MAP_SHARED, files->memory_file, 0);
 	if (memory == MAP_FAILED)
 		return say_failed("map", files->memory_path);
 	files->memory = memory;
+	files->mapped = used;
 	return true;
 }
 
@@ -173,12 +184,11 @@ static bool make_sockets(struct pb_card_files *files, const char *socket)
 }
 
 bool pb_card_files_make(struct pb_card_files *files, const char *directory, const char *socket,
-			uint32_t memory_bytes)
+			const struct pb_machine *machine)
 {
 	*files = (struct pb_card_files){
 		.memory_file = -1, .lines_listener = -1, .monitor_listener = -1, .socket_listener = -1};
-	if (make_directory(files, directory) && make_sockets(files, socket) &&
-	    make_memory(files, memory_bytes))
+	if (make_directory(files, directory) && make_sockets(files, socket) && make_memory(files, machine))
 		return true;
 	pb_card_files_remove(files);
 	return false;
@@ -195,7 +205,7 @@ static void close_and_remove(int file, const char *path)
 void pb_card_files_remove(struct pb_card_files *files)
 {
 	if (files->memory != NULL)
-		munmap(files->memory, PB_CARD_MEMORY_BYTES);
+		munmap(files->memory, files->mapped);
 	close_and_remove(files->socket_listener, files->socket_path);
 	close_and_remove(files->lines_listener, files->lines_path);
 	close_and_remove(files->monitor_listener, files->monitor_path);

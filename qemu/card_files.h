@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "qemu/machines.h"
+
 /** As long as the path of a Unix socket may be, with its zero. */
 #define PB_CARD_PATH_BYTES 108u
 
@@ -21,7 +23,8 @@ struct pb_card_files {
 	char lines_path[PB_CARD_PATH_BYTES];
 	char monitor_path[PB_CARD_PATH_BYTES];
 	char socket_path[PB_CARD_PATH_BYTES];
-	uint8_t *memory;      /**< card memory, mapped, PB_CARD_MEMORY_BYTES */
+	uint8_t *memory;      /**< card memory and the host memory in its file, mapped */
+	uint32_t mapped;      /**< bytes of it */
 	int memory_file;      /**< the descriptor of that file */
 	int lines_listener;   /**< where the MCU connects */
 	int monitor_listener; /**< where its control interface connects */
@@ -34,10 +37,10 @@ struct pb_card_files {
  * behind then.
  * @param directory NULL: a new one of its own
  * @param socket where hosts connect; refused while another card listens there, or if it is no socket
- * @param memory_bytes of the file that is card memory, if more than that; see struct pb_machine
+ * @param machine has what its memory file is like
  */
 bool pb_card_files_make(struct pb_card_files *files, const char *directory, const char *socket,
-			uint32_t memory_bytes);
+			const struct pb_machine *machine);
 /** Closes and removes all of it. */
 void pb_card_files_remove(struct pb_card_files *files);
 

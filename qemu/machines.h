@@ -28,6 +28,9 @@ struct pb_machine {
 	 * large as card memory.
 	 */
 	uint32_t memory_file_bytes;
+	/** The part of that file that is host memory, as the board's definitions have it; host_bytes 0: none. */
+	uint32_t host_offset;
+	uint32_t host_bytes;
 };
 
 /** Arguments of every machine: no display, the lines at the next UART, the control interface, the image. */

@@ -23,7 +23,8 @@ struct engine_side {
 };
 
 struct pb_sim {
-	uint8_t *memory;
+	uint8_t *memory;     /* card memory, then host memory */
+	uint32_t host_bytes; /* of the latter */
 	uint64_t now;
 	uint64_t next_tick;
 	struct pb_host_lines host_lines;
@@ -51,6 +52,8 @@ static bool create_engine(struct pb_sim *sim, uint32_t node)
 	const struct pb_engine_model_config config = {
 		.memory = sim->memory,
 		.memory_bytes = PB_CARD_MEMORY_BYTES,
+		.host_offset = PB_CARD_MEMORY_BYTES,
+		.host_bytes = sim->host_bytes,
 		.registers_offset = PB_CARD_ENGINE_OFFSET + node * PB_CARD_ENGINE_STRIDE,
 		.kind = PB_CARD_NODE_KIND(node),
 		.interrupt = engine_interrupt,
@@ -66,7 +69,7 @@ static bool create_engine(struct pb_sim *sim, uint32_t node)
 
 static bool create_parts(struct pb_sim *sim)
 {
-	sim->memory = calloc(1, PB_CARD_MEMORY_BYTES);
+	sim->memory = calloc(1, PB_CARD_MEMORY_BYTES + sim->host_bytes);
 	sim->firmware = calloc(1, pb_firmware_bytes());
 	sim->queues = calloc(PB_LIMIT_QUEUES, PB_FIRMWARE_QUEUE_BYTES);
 	if (sim->memory == NULL || sim->firmware == NULL || sim->queues == NULL)
@@ -110,11 +113,17 @@ static void give_privileges(struct pb_sim *sim)
 
 struct pb_sim *pb_sim_create(void)
 {
+	return pb_sim_create_with_host(0);
+}
+
+struct pb_sim *pb_sim_create_with_host(uint32_t host_bytes)
+{
 	struct pb_sim *sim = calloc(1, sizeof(*sim));
 	struct pb_boot_block *boot;
 
 	if (sim == NULL)
 		return NULL;
+	sim->host_bytes = host_bytes;
 	if (!create_parts(sim)) {
 		pb_sim_destroy(sim);
 		return NULL;
@@ -136,6 +145,7 @@ struct pb_sim *pb_sim_create(void)
 		.board = "simulation",
 		.crash_offset = PB_CARD_CRASH_OFFSET,
 		.telemetry_offset = PB_CARD_TELEMETRY_OFFSET,
+		.host = {.offset = PB_CARD_MEMORY_BYTES, .bytes = host_bytes},
 	};
 	pb_firmware_init(sim->firmware, &sim->config);
 	give_privileges(sim);
@@ -221,8 +231,7 @@ uint8_t *pb_sim_memory(struct pb_sim *sim)
 
 uint32_t pb_sim_memory_bytes(const struct pb_sim *sim)
 {
-	(void)sim;
-	return PB_CARD_MEMORY_BYTES;
+	return PB_CARD_MEMORY_BYTES + sim->host_bytes;
 }
 
 void pb_sim_doorbell(struct pb_sim *sim, uint32_t channel)

@@ -13,6 +13,7 @@
 #define PB_LIMIT_CONTEXTS        16u
 #define PB_LIMIT_SEGMENTS        32u
 #define PB_LIMIT_SEGMENTS_TOTAL  32u
+#define PB_LIMIT_HOST_GRANTS     1u    /* there is no host memory */
 #define PB_LIMIT_APERTURE_PAGES  1024u /* whose page table is one page */
 #define PB_LIMIT_FORMATS_OWN     8u
 #define PB_LIMIT_FORMATS_TOTAL   10u /* one is kept for each of the two other channels */

@@ -13,7 +13,8 @@ enum pb_error pb_core_channel_close_command(struct pb_core_request *request)
 		return PB_ERROR_BAD_ARGUMENT;
 	if (request->firmware->channels[victim].closing.reply_is_due)
 		return PB_ERROR_BUSY;
-	request->later = pb_core_channel_close(request->firmware, victim, request->tag);
+	request->later =
+		pb_core_channel_close(request->firmware, victim, request->tag, PB_COMMAND_CHANNEL_CLOSE);
 	return PB_ERROR_OK;
 }
 
@@ -41,6 +42,17 @@ enum pb_error pb_core_channel_quota_command(struct pb_core_request *request)
 	if (arguments[0] == PB_CHANNEL_ADMIN || arguments[0] >= PB_LIMIT_CHANNELS)
 		return PB_ERROR_BAD_ARGUMENT;
 	return pb_core_quota_set(request->firmware, arguments[0], arguments[1], arguments[2]);
+}
+
+enum pb_error pb_core_host_grant_command(struct pb_core_request *request)
+{
+	const uint32_t channel = request->arguments[0];
+
+	if (request->channel != PB_CHANNEL_ADMIN)
+		return PB_ERROR_NO_PERMISSION;
+	if (channel == PB_CHANNEL_ADMIN || channel >= PB_LIMIT_CHANNELS)
+		return PB_ERROR_BAD_ARGUMENT;
+	return pb_core_host_grant(request->firmware, channel, &request->arguments[1]);
 }
 
 enum pb_error pb_core_node_set_command(struct pb_core_request *request)

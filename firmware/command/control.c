@@ -11,7 +11,7 @@ static const struct {
 	uint32_t arguments;
 } handlers[] = {
 	[PB_COMMAND_PING] = {pb_core_ping, 0},
-	[PB_COMMAND_SEGMENT_CREATE] = {pb_core_segment_create_command, 9},
+	[PB_COMMAND_SEGMENT_CREATE] = {pb_core_segment_create_command, 11},
 	[PB_COMMAND_SEGMENT_DESTROY] = {pb_core_segment_destroy_command, 1},
 	[PB_COMMAND_CONTEXT_CREATE] = {pb_core_context_create_command, 0},
 	[PB_COMMAND_CONTEXT_DESTROY] = {pb_core_context_destroy_command, 1},
@@ -31,6 +31,8 @@ static const struct {
 	[PB_COMMAND_NODE_SET] = {pb_core_node_set_command, 5},
 	[PB_COMMAND_MODERATE] = {pb_core_moderate_command, 2},
 	[PB_COMMAND_CHANNEL_QUOTA] = {pb_core_channel_quota_command, 3},
+	[PB_COMMAND_HOST_GRANT] = {pb_core_host_grant_command, 5},
+	[PB_COMMAND_HOST_REVOKE] = {pb_core_host_revoke_command, 4},
 };
 #define HANDLERS (sizeof(handlers) / sizeof(handlers[0]))
 /* The first entry is a hole; every command of the list has its handler. */

@@ -51,8 +51,12 @@ enum pb_error pb_core_reset_command(struct pb_core_request *request);   /**< RES
 enum pb_error pb_core_channel_close_command(struct pb_core_request *request); /**< CHANNEL_CLOSE */
 enum pb_error pb_core_channel_grant_command(struct pb_core_request *request); /**< CHANNEL_GRANT */
 enum pb_error pb_core_channel_quota_command(struct pb_core_request *request); /**< CHANNEL_QUOTA */
+enum pb_error pb_core_host_grant_command(struct pb_core_request *request);    /**< HOST_GRANT */
 enum pb_error pb_core_node_set_command(struct pb_core_request *request);      /**< NODE_SET */
 enum pb_error pb_core_trace_command(struct pb_core_request *request);         /**< TRACE */
+
+/* command/revoke.c */
+enum pb_error pb_core_host_revoke_command(struct pb_core_request *request); /**< HOST_REVOKE */
 
 /* command/query.c */
 enum pb_error pb_core_query_command(struct pb_core_request *request); /**< QUERY */

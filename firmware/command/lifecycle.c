@@ -149,6 +149,15 @@ static void answer_request(struct pb_core_endpoint *endpoint)
 	pb_core_endpoint_answer(endpoint, pb_shared_read32(&endpoint->entry->attach_request));
 }
 
+/** What a command is answered that closed a channel: HOST_REVOKE has failed if an engine may still reach the pages. */
+static enum pb_error closing_error(const struct pb_firmware *firmware, uint32_t c)
+{
+	return firmware->channels[c].closing.command == PB_COMMAND_HOST_REVOKE &&
+			       pb_core_node_reaches(firmware, c)
+		       ? PB_ERROR_ENGINE_DEAD
+		       : PB_ERROR_OK;
+}
+
 static void end_closing(struct pb_firmware *firmware, uint32_t c)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
@@ -163,8 +172,8 @@ static void end_closing(struct pb_firmware *firmware, uint32_t c)
 	if (channel->closing.reply_is_due) {
 		channel->closing.reply_is_due = false;
 		answer_request(&channel->endpoint);
-		pb_core_reply_deferred(firmware, PB_CHANNEL_ADMIN, PB_COMMAND_CHANNEL_CLOSE,
-				       channel->closing.tag, PB_ERROR_OK, NULL);
+		pb_core_reply_deferred(firmware, PB_CHANNEL_ADMIN, channel->closing.command,
+				       channel->closing.tag, closing_error(firmware, c), NULL);
 	}
 	/* Its host, or the next one, may be waiting to attach. */
 	pb_core_mark_channel(&firmware->marks, c);
@@ -190,11 +199,12 @@ static uint32_t on_event(struct pb_firmware *firmware, uint32_t c, enum pb_core_
 	return action;
 }
 
-bool pb_core_channel_close(struct pb_firmware *firmware, uint32_t c, uint32_t tag)
+bool pb_core_channel_close(struct pb_firmware *firmware, uint32_t c, uint32_t tag, uint32_t command)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
 
 	pb_core_grants_reset(&channel->grants);
+	pb_core_host_forget(&firmware->host, c);
 	pb_core_quota_reset(firmware, c);
 	(void)on_event(firmware, c, PB_CORE_CHANNEL_EVENT_CLOSE);
 	if (channel->endpoint.state == PB_CORE_CHANNEL_CLOSED) {
@@ -203,6 +213,7 @@ bool pb_core_channel_close(struct pb_firmware *firmware, uint32_t c, uint32_t ta
 	}
 	channel->closing.reply_is_due = true;
 	channel->closing.tag = tag;
+	channel->closing.command = (uint8_t)command;
 	return true;
 }
 

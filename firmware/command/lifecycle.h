@@ -19,8 +19,9 @@ struct pb_core_queue;
 /** A member of a channel's record. */
 struct pb_core_closing {
 	uint16_t at; /**< how far its closing is in this state: index of a queue, a context or a segment */
-	bool reply_is_due; /**< the admin waits for the reply to a CHANNEL_CLOSE */
-	uint32_t tag;      /**< of that CHANNEL_CLOSE */
+	bool reply_is_due; /**< the admin waits for the reply to the command that closed it */
+	uint8_t command;   /**< that command: CHANNEL_CLOSE or HOST_REVOKE */
+	uint32_t tag;      /**< of that command */
 };
 
 /**
@@ -34,8 +35,8 @@ enum pb_error pb_core_queue_create(struct pb_firmware *firmware, uint32_t channe
 void pb_core_queue_close(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** Answers an attach or detach request of a host. */
 void pb_core_channel_request(struct pb_firmware *firmware, uint32_t channel, uint32_t request);
-/** CHANNEL_CLOSE. @return whether the reply is deferred; if not, the channel is closed */
-bool pb_core_channel_close(struct pb_firmware *firmware, uint32_t channel, uint32_t tag);
+/** Closes a channel for a command of the admin. @return whether the reply is deferred; if not, the channel is closed */
+bool pb_core_channel_close(struct pb_firmware *firmware, uint32_t channel, uint32_t tag, uint32_t command);
 /**
  * Closes a slice of a closing channel's queues, or frees a slice of what it had. Memory that an engine may still reach
  * is not freed.

@@ -163,6 +163,16 @@ static enum pb_error query_quota(struct pb_firmware *firmware, uint32_t asker, c
 	return PB_ERROR_OK;
 }
 
+static enum pb_error query_host(struct pb_firmware *firmware, uint32_t asker, const uint32_t *arguments,
+				uint32_t *results)
+{
+	const enum pb_error error = check_channel(firmware, asker, arguments[1]);
+
+	if (error == PB_ERROR_OK)
+		pb_core_host_query(&firmware->host, arguments[1], arguments[2], results);
+	return error;
+}
+
 enum pb_error pb_core_query_command(struct pb_core_request *request)
 {
 	struct pb_firmware *firmware = request->firmware;
@@ -179,6 +189,8 @@ enum pb_error pb_core_query_command(struct pb_core_request *request)
 		return query_channel(firmware, request->channel, arguments[1], request->results);
 	case PB_QUERY_QUOTA:
 		return query_quota(firmware, request->channel, arguments, request->results);
+	case PB_QUERY_HOST:
+		return query_host(firmware, request->channel, arguments, request->results);
 	default:
 		return PB_ERROR_BAD_ARGUMENT;
 	}

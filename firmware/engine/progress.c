@@ -8,11 +8,11 @@ void pb_core_progress_restart(struct pb_core_progress *progress, uint32_t clock)
 	progress->since = clock;
 }
 
-/** Whether the ring head is of a closing channel: its progress does not count then, so that hang_limit bounds the close. */
+/** Whether others wait for the end of the ring head's channel: its progress does not count then, so that hang_limit bounds the wait. */
 static bool is_left_behind(const struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	return pb_core_schedule_is_closing(&firmware->holds,
-					   pb_core_in_flight_head(&node->flight)->queue->channel);
+	return pb_core_schedule_is_ending(&firmware->holds,
+					  pb_core_in_flight_head(&node->flight)->queue->channel);
 }
 
 bool pb_core_progress_check(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t clock)

@@ -9,7 +9,7 @@
 /**
  * What a queue asks for.
  * @param word of the queue's page @param resource what limits it
- * @return microseconds; 0: the queue asks for nothing, or its channel closes, which others wait for
+ * @return microseconds; 0: the queue asks for nothing, or its channel closes or drains, which others wait for
  */
 static PB_CORE_COLD uint32_t asked_by(const struct pb_firmware *firmware, const struct pb_core_queue *queue,
 				      size_t word, uint32_t resource)
@@ -17,7 +17,7 @@ static PB_CORE_COLD uint32_t asked_by(const struct pb_firmware *firmware, const 
 	const uint32_t asked =
 		pb_shared_read32((const uint32_t *)(const void *)((const uint8_t *)queue->page + word));
 
-	if (asked == 0 || pb_core_schedule_is_closing(&firmware->holds, queue->channel))
+	if (asked == 0 || pb_core_schedule_is_ending(&firmware->holds, queue->channel))
 		return 0;
 	return pb_core_quota_within(&firmware->quotas, &firmware->channels[queue->channel].quota, resource,
 				    asked);

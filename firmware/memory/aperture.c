@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "firmware/memory/aperture.h"
 
+#include "firmware/compiler.h"
 #include "firmware/instance.h"
 
 uint32_t pb_core_aperture_clear(const struct pb_firmware *firmware, const struct pb_core_segment *aperture,
@@ -15,13 +16,30 @@ uint32_t pb_core_aperture_clear(const struct pb_firmware *firmware, const struct
 	return at + count;
 }
 
-/** Whether a whole page lies in the backing of a linear segment of the channel. */
+/** Whether a page of host memory lies in a segment of the channel. */
+static PB_CORE_COLD bool is_in_host_segment(const struct pb_firmware *firmware, uint32_t channel,
+					    uint32_t page)
+{
+	const struct pb_core_channel_memory *memory = &firmware->channels[channel].memory;
+
+	for (uint32_t id = 0; id < PB_LIMIT_SEGMENTS; id++) {
+		const struct pb_core_segment *segment = &firmware->segments.at[memory->segment_of[id]];
+
+		if (segment->kind == PB_SEGMENT_HOST && page - segment->memory_offset < segment->memory_bytes)
+			return true;
+	}
+	return false;
+}
+
+/** Whether a whole page lies in the backing of a segment of the channel. */
 static bool page_is_the_channels(const struct pb_firmware *firmware, uint32_t channel, uint32_t page)
 {
 	const struct pb_core_segment *segment =
 		&firmware->segments.at[pb_core_pool_owner(&firmware->pool, page)];
 	const uint32_t offset = page - segment->memory_offset;
 
+	if (page - firmware->config->host.offset < firmware->config->host.bytes)
+		return page % PB_PAGE_BYTES == 0 && is_in_host_segment(firmware, channel, page);
 	return segment->channel == channel && offset % PB_PAGE_BYTES == 0 && offset < segment->memory_bytes;
 }
 

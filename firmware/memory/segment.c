@@ -37,12 +37,13 @@ static PB_CORE_STEP uint32_t engine_bytes(const struct pb_core_segment *segment)
 	return segment->kind == PB_SEGMENT_APERTURE ? (uint32_t)segment->size : segment->memory_bytes;
 }
 
-/** Bytes of the pool: what is backed, or an aperture's page table. */
+/** Bytes of the pool: what is backed, or an aperture's page table; host memory is no part of the pool. */
 /*@
-  requires \valid_read(segment) && pb_core_is_sound(segment);
+  requires \valid_read(segment) && pb_core_is_sound(segment) && segment->kind <= PB_SEGMENT_HOST;
   assigns \nothing;
   ensures \result % PB_PAGE_BYTES == 0;
-  ensures segment->kind != PB_SEGMENT_APERTURE ==> \result == segment->memory_bytes;
+  ensures segment->kind == PB_SEGMENT_LINEAR ==> \result == segment->memory_bytes;
+  ensures segment->kind == PB_SEGMENT_HOST ==> \result == 0;
   ensures segment->kind == PB_SEGMENT_APERTURE ==>
     4 * (segment->size / PB_PAGE_BYTES) <= \result < 4 * (segment->size / PB_PAGE_BYTES) + PB_PAGE_BYTES;
 */
@@ -52,7 +53,7 @@ static uint32_t pool_bytes(const struct pb_core_segment *segment)
 
 	if (segment->kind == PB_SEGMENT_APERTURE)
 		return (table + PB_PAGE_BYTES - 1u) / PB_PAGE_BYTES * PB_PAGE_BYTES;
-	return segment->memory_bytes;
+	return segment->kind == PB_SEGMENT_HOST ? 0 : segment->memory_bytes;
 }
 
 /** What the engine sees of two segments must not overlap: its ranges would be ambiguous. */
@@ -157,11 +158,29 @@ static enum pb_error claim_quota(struct pb_firmware *firmware, uint32_t channel,
 	return error;
 }
 
+/** Finds the host pages that a segment is to have. Any other segment has none. */
+static enum pb_error find_host(const struct pb_firmware *firmware, struct pb_core_segment *segment,
+			       const uint32_t *arguments)
+{
+	if (segment->kind != PB_SEGMENT_HOST)
+		return PB_ERROR_OK;
+	if (firmware->config->host.bytes == 0)
+		return PB_ERROR_UNSUPPORTED;
+	if (segment->memory_bytes == 0)
+		return PB_ERROR_BAD_ARGUMENT;
+	segment->memory_offset =
+		pb_core_host_find(&firmware->host, segment->channel,
+				  pb_core_wide(arguments[9], arguments[10]), segment->memory_bytes);
+	if (segment->memory_offset % PB_PAGE_BYTES != 0)
+		return PB_ERROR_BAD_ARGUMENT;
+	return segment->memory_offset != 0 ? PB_ERROR_OK : PB_ERROR_NO_PERMISSION;
+}
+
 enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t channel, uint32_t tag,
 				     const uint32_t *arguments)
 {
 	struct pb_core_channel_memory *memory = &firmware->channels[channel].memory;
-	const struct pb_core_segment segment = {
+	struct pb_core_segment segment = {
 		.os_base = pb_core_wide(arguments[2], arguments[3]),
 		.gpu_base = pb_core_wide(arguments[4], arguments[5]),
 		.size = pb_core_wide(arguments[6], arguments[7]),
@@ -173,11 +192,13 @@ enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t chan
 
 	if (arguments[0] >= PB_LIMIT_SEGMENTS)
 		return PB_ERROR_BAD_ARGUMENT;
-	if (arguments[1] != PB_SEGMENT_LINEAR && arguments[1] != PB_SEGMENT_APERTURE)
+	if (arguments[1] > PB_SEGMENT_HOST)
 		return PB_ERROR_UNSUPPORTED;
 	if (memory->segment_of[arguments[0]] != 0 || pb_core_segment_is_creating_id(memory, arguments[0]))
 		return PB_ERROR_BUSY;
 	error = check(&segment);
+	if (error == PB_ERROR_OK)
+		error = find_host(firmware, &segment, arguments);
 	if (error != PB_ERROR_OK)
 		return error;
 	memory->create = (struct pb_core_create){
@@ -195,8 +216,9 @@ enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t chan
 static void finish(struct pb_firmware *firmware, uint32_t channel, enum pb_error error)
 {
 	struct pb_core_create *create = &firmware->channels[channel].memory.create;
-	const struct pb_core_outcome outcome = {
-		{error == PB_ERROR_NO_QUOTA ? firmware->quotas.refused : create->segment.memory_offset}};
+	const struct pb_core_outcome outcome = {{error == PB_ERROR_OK         ? create->segment.memory_offset
+						 : error == PB_ERROR_NO_QUOTA ? firmware->quotas.refused
+									      : 0}};
 
 	create->step = PB_CORE_CREATE_NONE;
 	pb_core_unmark_deferred(&firmware->marks, channel);
@@ -213,6 +235,12 @@ static void publish(struct pb_firmware *firmware, uint32_t channel)
 	const struct pb_core_segment *segment = &create->segment;
 	const bool paged = segment->kind == PB_SEGMENT_APERTURE;
 
+	/* The admin may have revoked its pages since the command. */
+	if (segment->kind == PB_SEGMENT_HOST &&
+	    !pb_core_host_holds(&firmware->host, channel, segment->memory_offset, segment->memory_bytes)) {
+		finish(firmware, channel, PB_ERROR_NO_PERMISSION);
+		return;
+	}
 	if (engine_bytes(segment) != 0)
 		set_range(firmware, channel, create->id,
 			  &(struct pb_engine_range){.gpu_base = segment->gpu_base,
@@ -391,6 +419,25 @@ static void remove_segment(struct pb_firmware *firmware, uint32_t channel, uint3
 	memory->create.reply = false;
 	memset(segment, 0, sizeof(*segment));
 	memory->segment_of[id] = 0;
+}
+
+PB_CORE_COLD bool pb_core_segment_revoke(struct pb_firmware *firmware, uint32_t channel)
+{
+	const struct pb_core_channel_memory *memory = &firmware->channels[channel].memory;
+	bool system = false;
+
+	for (uint32_t id = 0; id < PB_LIMIT_SEGMENTS; id++) {
+		struct pb_core_segment *segment = pb_core_segment_of(&firmware->segments, memory, id);
+
+		if (segment->kind != PB_SEGMENT_HOST || segment->memory_bytes == 0 ||
+		    pb_core_host_holds(&firmware->host, channel, segment->memory_offset,
+				       segment->memory_bytes))
+			continue;
+		set_range(firmware, channel, id, &(struct pb_engine_range){.bytes = 0});
+		segment->memory_bytes = 0;
+		system = system || id == PB_SEGMENT_SYSTEM;
+	}
+	return system;
 }
 
 bool pb_core_segment_free_next(struct pb_firmware *firmware, uint32_t channel, uint16_t *id)

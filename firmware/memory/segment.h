@@ -19,14 +19,15 @@ struct pb_firmware;
 
 /** A segment of some channel. Not there while size is 0. */
 struct pb_core_segment {
-	uint64_t os_base;       /**< first address that its host uses */
-	uint64_t gpu_base;      /**< first address that engines use */
-	uint64_t size;          /**< bytes of address space */
-	uint32_t memory_offset; /**< of its backing in card memory */
-	uint32_t memory_bytes;  /**< backed from its start; the rest has addresses only. An aperture: 0 */
-	uint32_t table_offset;  /**< an aperture's page table in card memory; else 0 */
-	uint8_t kind;           /**< enum pb_segment_kind */
-	uint8_t channel;        /**< index of its owner */
+	uint64_t os_base;  /**< first address that its host uses */
+	uint64_t gpu_base; /**< first address that engines use */
+	uint64_t size;     /**< bytes of address space */
+	uint32_t
+		memory_offset; /**< of its backing, from the start of card memory; host memory lies behind that */
+	uint32_t memory_bytes; /**< backed from its start; the rest has addresses only. An aperture: 0 */
+	uint32_t table_offset; /**< an aperture's page table in card memory; else 0 */
+	uint8_t kind;          /**< enum pb_segment_kind */
+	uint8_t channel;       /**< index of its owner */
 };
 
 /*@
@@ -142,6 +143,12 @@ enum pb_error pb_core_segment_destroy(struct pb_firmware *firmware, uint32_t cha
  * @param id where to begin; set to the one removed @return false: none was left, and all memory is clear and free
  */
 bool pb_core_segment_free_next(struct pb_firmware *firmware, uint32_t channel, uint16_t *id);
+/**
+ * Takes the backing from the channel's segments of host memory that are no longer granted to it as a whole. They keep
+ * their addresses. What runs may reach the pages until it ends; what starts later does not.
+ * @return whether segment 0 has lost its backing
+ */
+bool pb_core_segment_revoke(struct pb_firmware *firmware, uint32_t channel);
 /** How many segments a channel has. */
 uint32_t pb_core_segment_count(const struct pb_core_channel_memory *memory);
 /**

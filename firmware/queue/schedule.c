@@ -79,7 +79,7 @@ struct pb_core_queue *pb_core_schedule_next(struct pb_firmware *firmware, struct
 static PB_CORE_COLD void hold(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	const struct pb_core_holds *holds = &firmware->holds;
-	const uint32_t held = holds->suspended ? UINT32_MAX : holds->closing;
+	const uint32_t held = holds->suspended ? UINT32_MAX : holds->closing | holds->draining;
 	struct pb_core_queue *current = node->slice.current;
 
 	if (current != NULL && ((held | node->ready.halted) >> current->channel & 1u) != 0) {
@@ -100,6 +100,12 @@ static void hold_on_all_nodes(struct pb_firmware *firmware)
 void pb_core_schedule_hold_channel(struct pb_firmware *firmware, uint32_t channel, bool held)
 {
 	firmware->holds.closing = (firmware->holds.closing & ~(1u << channel)) | (uint32_t)held << channel;
+	hold_on_all_nodes(firmware);
+}
+
+PB_CORE_COLD void pb_core_schedule_drain_channel(struct pb_firmware *firmware, uint32_t channel, bool held)
+{
+	firmware->holds.draining = (uint32_t)held << channel;
 	hold_on_all_nodes(firmware);
 }
 

@@ -18,8 +18,9 @@ struct pb_core_schedule {
 
 /** What holds submissions back on all nodes. */
 struct pb_core_holds {
-	uint32_t closing; /**< mask of channels that are being closed */
-	bool suspended;   /**< the whole card is suspended, or is about to be */
+	uint32_t closing;  /**< mask of channels that are being closed */
+	uint32_t draining; /**< mask of channels that are held until nothing of them is in flight */
+	bool suspended;    /**< the whole card is suspended, or is about to be */
 };
 
 /** Nothing is ready, and the policy is the fair one. Once a node, at boot. */
@@ -41,6 +42,8 @@ struct pb_core_queue *pb_core_schedule_next(struct pb_firmware *firmware, struct
 
 /** Holds or releases a channel that is being closed, on all nodes. */
 void pb_core_schedule_hold_channel(struct pb_firmware *firmware, uint32_t channel, bool held);
+/** Holds or releases a channel that is drained, on all nodes. */
+void pb_core_schedule_drain_channel(struct pb_firmware *firmware, uint32_t channel, bool held);
 /** Holds or releases all channels on all nodes: the card is suspended. */
 void pb_core_schedule_hold_all(struct pb_firmware *firmware, bool held);
 /** Halts a channel on one node, or releases it. */
@@ -51,6 +54,12 @@ void pb_core_schedule_halt(struct pb_firmware *firmware, struct pb_core_node *no
 static inline bool pb_core_schedule_is_closing(const struct pb_core_holds *holds, uint32_t channel)
 {
 	return (holds->closing >> channel & 1u) != 0;
+}
+
+/** Whether others wait for the end of a channel's submissions: it is being closed, or drained. */
+static inline bool pb_core_schedule_is_ending(const struct pb_core_holds *holds, uint32_t channel)
+{
+	return ((holds->closing | holds->draining) >> channel & 1u) != 0;
 }
 
 #endif

@@ -5,8 +5,8 @@
 
 void pb_core_timeslice_begin(struct pb_core_timeslice *slice, struct pb_core_queue *queue)
 {
-	slice->current = queue;
 	slice->used = 0;
+	slice->current = queue;
 	pb_core_links_enter(queue, PB_CORE_PLACE_CURRENT);
 }
 

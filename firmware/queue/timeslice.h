@@ -14,10 +14,11 @@ struct pb_core_node;
 
 /** A member of a node's record. */
 struct pb_core_timeslice {
+	/* Both are written at once when a timeslice begins: together they take one instruction. */
 	struct pb_core_queue *current; /**< the queue that has the timeslice; NULL: none */
+	uint32_t used;                 /**< microseconds of engine time in the current timeslice */
 	const struct pb_core_queue
 		*expired; /**< its timeslice is used up, and the engine stops for that; else NULL */
-	uint32_t used;    /**< microseconds of engine time in the current timeslice */
 	bool protect; /**< the next submission admitted is protected from preemption: its priority starved */
 };
 

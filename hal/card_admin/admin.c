@@ -74,6 +74,7 @@ void pb_card_admin_stop(struct pb_card_admin *admin)
 	admin->closing = 0;
 	admin->grants = 0;
 	admin->granting = 0;
+	admin->sharing = 0;
 	admin->leaving = 0;
 }
 
@@ -99,6 +100,25 @@ static uint32_t clients(const struct pb_card_admin *admin)
 	return (count < 32u ? (1u << count) - 1u : UINT32_MAX) & ~(1u << PB_CHANNEL_ADMIN);
 }
 
+/* Each client's part of the host memory that the card reaches. Pre: there are clients. */
+static uint32_t share_of_each(const struct pb_card_admin *admin)
+{
+	const struct pb_boot_block *boot = at(admin, PB_BOOT_OFFSET);
+	const uint32_t offset = pb_shared_read32(&boot->capability_offset);
+	const uint32_t bytes = PB_CAPABILITY_HOST_BYTES * (uint32_t)sizeof(struct pb_capability);
+	const struct pb_capability *capability;
+
+	/* Keys count from 1, without a hole. */
+	if (pb_shared_read32(&boot->capability_count) < PB_CAPABILITY_HOST_BYTES ||
+	    !inside(admin, offset, bytes))
+		return 0;
+	capability = (const struct pb_capability *)at(admin, offset) + (PB_CAPABILITY_HOST_BYTES - 1u);
+	if (pb_shared_read32(&capability->key) != PB_CAPABILITY_HOST_BYTES)
+		return 0;
+	return pb_shared_read32(&capability->value) / (pb_shared_read32(&boot->channel_count) - 1u) /
+	       PB_PAGE_BYTES * PB_PAGE_BYTES;
+}
+
 static void finish_attach(struct pb_card_admin *admin)
 {
 	if (pb_shared_read32(&admin->entry->attach_done) != admin->request)
@@ -109,6 +129,7 @@ static void finish_attach(struct pb_card_admin *admin)
 		return;
 	admin->state = PB_CARD_ADMIN_ATTACHED;
 	admin->grants = clients(admin);
+	admin->share = admin->grants != 0 ? share_of_each(admin) : 0;
 }
 
 /* ---- commands ---- */
@@ -120,6 +141,18 @@ static void finish_attach(struct pb_card_admin *admin)
 #define GRANTED 3u
 static const uint32_t granted[GRANTED] = {PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY, 1, PB_PRIORITY_REALTIME};
 
+/* The arguments of a command behind its channel. Client c, from 1, has part c - 1 of host memory, from host address 0. */
+static uint32_t argument(const struct pb_card_admin *admin, uint32_t code, uint32_t channel, uint32_t i)
+{
+	if (code == PB_COMMAND_CHANNEL_GRANT && i <= GRANTED)
+		return granted[i - 1u];
+	if (code == PB_COMMAND_HOST_GRANT && i == 1)
+		return admin->share;
+	if (code == PB_COMMAND_HOST_GRANT && i == 4)
+		return (channel - 1u) * admin->share;
+	return 0;
+}
+
 static void send(struct pb_card_admin *admin, uint32_t code, uint32_t channel)
 {
 	struct pb_command *ring = at(admin, admin->control_offset);
@@ -129,8 +162,7 @@ static void send(struct pb_card_admin *admin, uint32_t code, uint32_t channel)
 	pb_shared_write32(&command->tag, channel);
 	pb_shared_write32(&command->arguments[0], channel);
 	for (uint32_t i = 1; i < PB_COMMAND_ARGUMENTS; i++)
-		pb_shared_write32(&command->arguments[i],
-				  code == PB_COMMAND_CHANNEL_GRANT && i <= GRANTED ? granted[i - 1u] : 0);
+		pb_shared_write32(&command->arguments[i], argument(admin, code, channel, i));
 	pb_shared_release();
 	pb_shared_write32(&admin->entry->control_put, ++admin->control_put);
 	admin->config.ring(admin->config.context);
@@ -166,11 +198,19 @@ static void was_closed(struct pb_card_admin *admin, uint32_t channel)
 	admin->grants |= 1u << channel;
 }
 
+/* Host memory follows the privileges; the entry of their command is free. */
+static void give_share(struct pb_card_admin *admin, uint32_t channel)
+{
+	send(admin, PB_COMMAND_HOST_GRANT, channel);
+	admin->sharing |= 1u << channel;
+}
+
 static void was_granted(struct pb_card_admin *admin, uint32_t channel)
 {
 	const uint32_t bit = 1u << channel;
 
 	admin->granting &= ~bit;
+	admin->sharing &= ~bit;
 	/* A grant from before it was closed, or one to follow, does not count. */
 	if ((admin->leaving & bit) == 0 || (admin->grants & bit) != 0)
 		return;
@@ -187,7 +227,8 @@ static bool take_reply(struct pb_card_admin *admin)
 	uint32_t code = pb_shared_read32(&reply->code);
 	uint32_t error = pb_shared_read32(&reply->error);
 	uint32_t asked = code == PB_COMMAND_CHANNEL_CLOSE   ? admin->closing
-			 : code == PB_COMMAND_CHANNEL_GRANT ? admin->granting
+			 : code == PB_COMMAND_CHANNEL_GRANT ? admin->granting & ~admin->sharing
+			 : code == PB_COMMAND_HOST_GRANT    ? admin->sharing
 							    : 0;
 
 	if (channel >= 32u || (asked & 1u << channel) == 0)
@@ -198,6 +239,8 @@ static bool take_reply(struct pb_card_admin *admin)
 		admin->config.refused(admin->config.context, code, channel, error);
 	if (code == PB_COMMAND_CHANNEL_CLOSE)
 		was_closed(admin, channel);
+	else if (code == PB_COMMAND_CHANNEL_GRANT && admin->share != 0)
+		give_share(admin, channel);
 	else
 		was_granted(admin, channel);
 	return true;

@@ -2,8 +2,8 @@
 /**
  * @file
  * The card's administrator, a host of the card's own firmware: attached to the
- * admin channel, it grants every client's channel the privilege to page, and
- * closes the channels of clients that have left. It runs beside an emulated
+ * admin channel, it grants every client's channel the privilege to page and its
+ * part of host memory, and closes the channels of clients that have left. It runs beside an emulated
  * card and in the image of a board that is a card by itself. No function
  * blocks; the owner calls pb_card_admin_poll() when something may have changed,
  * and from time to time, in case an interrupt was lost.
@@ -50,6 +50,8 @@ struct pb_card_admin {
 	uint32_t closing;  /**< mask of those whose reply is not there yet */
 	uint32_t grants;   /**< mask of channels to give their privileges */
 	uint32_t granting; /**< mask of those whose reply is not there yet */
+	uint32_t sharing;  /**< mask of those to which host memory was granted, without a reply yet */
+	uint32_t share;    /**< bytes of host memory that each client gets; 0: there is none */
 	uint32_t leaving;  /**< mask of channels that are closed but for their privileges */
 };
 

@@ -7,6 +7,16 @@ static bool is_page(uint64_t value)
 	return value % PB_PAGE_BYTES == 0;
 }
 
+/* Whether a range lies in card memory or, if it is no page table, in host memory. */
+static bool is_memory(const struct pb_engine_model *model, uint32_t offset, uint32_t bytes, bool paged)
+{
+	const struct pb_engine_model_config *config = &model->config;
+
+	return (uint64_t)offset + bytes <= config->memory_bytes ||
+	       (!paged && bytes <= config->host_bytes && offset >= config->host_offset &&
+		offset - config->host_offset <= config->host_bytes - bytes);
+}
+
 /* The MCU wrote the entry, but a model must not trust it: each word is read once. false: it is not there. */
 static bool load_window(const struct pb_engine_model *model, const struct pb_engine_range_entry *entry,
 			struct pb_model_window *window)
@@ -26,7 +36,7 @@ static bool load_window(const struct pb_engine_model *model, const struct pb_eng
 	*window = (struct pb_model_window){
 		.gpu_base = (uint64_t)high << 32 | low, .bytes = bytes, .offset = table, .paged = paged};
 	return bytes != 0 && is_page(low) && is_page(bytes) && is_page(table) &&
-	       (uint64_t)table + occupied <= model->config.memory_bytes;
+	       is_memory(model, table, occupied, paged);
 }
 
 void pb_model_windows_load(struct pb_engine_model *model, uint32_t range_offset, uint32_t channels,

@@ -15,7 +15,7 @@ static inline uint64_t pb_model_address(const uint32_t *words)
 	return (uint64_t)words[1] << 32 | words[0];
 }
 
-/** The word at an offset of card memory, which the caller has checked. */
+/** The word at an offset of card memory, or of host memory behind it, which the caller has checked. */
 static inline uint32_t *pb_model_words(const struct pb_engine_model *model, uint32_t offset)
 {
 	return (uint32_t *)(void *)(model->config.memory + offset);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -29,11 +28,12 @@ static bool run_frame(struct pb_demo *demo)
 	if (!write_changes(demo))
 		return false;
 	for (uint32_t pass = 0; pass < PB_SCENE_PASSES; pass++) {
-		if (!pb_demo_draw(demo, pass))
+		if (!demo->path->draw(demo, pass))
 			return false;
 		pb_demo_paint(demo, pass);
 	}
-	return pb_demo_wait(demo) && pb_demo_check(demo) && pb_demo_audit(demo);
+	return demo->path->wait(demo) && pb_demo_check(demo) && pb_demo_audit(demo) &&
+	       (demo->path->keep_trace == NULL || demo->path->keep_trace(demo));
 }
 
 static bool run_frames(struct pb_demo *demo)
@@ -54,25 +54,6 @@ static bool run_frames(struct pb_demo *demo)
 	return good;
 }
 
-/* The demo never waits for the copy node, the memory manager does: read its fence record for the table. */
-static void print_table(struct pb_demo *demo)
-{
-	const struct pb_residency_figures *figures = &demo->residency.figures;
-	const uint32_t submissions[PB_DEMO_ENGINES] = {demo->submissions, figures->paging_submissions};
-
-	printf("%-10s %12s %12s %12s\n", "", "submissions", "fences", "errors");
-	for (uint32_t i = 0; i < PB_DEMO_ENGINES; i++) {
-		struct pb_demo_queue *queue = &demo->queues[i];
-
-		(void)pb_queue_fence(&queue->queue, &queue->fence);
-		printf("%-10s %12u %12u %12u\n", queue->name, (unsigned)submissions[i],
-		       (unsigned)queue->fence.completed, (unsigned)queue->fence.errors);
-	}
-	printf("%u evictions, %u page-ins, %" PRIu64 " bytes paged, %u splits\n",
-	       (unsigned)figures->evictions, (unsigned)figures->page_ins,
-	       figures->bytes_in + figures->bytes_out, (unsigned)figures->splits);
-}
-
 static bool run(struct pb_demo *demo)
 {
 	return pb_demo_make_folder(demo) && pb_demo_open(demo) && pb_demo_make_images(demo) &&
@@ -81,15 +62,13 @@ static bool run(struct pb_demo *demo)
 
 static void print_last_line(const struct pb_demo *demo, bool good)
 {
-	const struct pb_residency_figures *figures = &demo->residency.figures;
-
-	if (good)
-		printf("demo: ok %u frames, %u submissions, %" PRIu64 " patches, %u moves\n",
-		       (unsigned)demo->frame, (unsigned)(demo->submissions + figures->paging_submissions),
-		       demo->queues[PB_DEMO_3D].fence.patches,
-		       (unsigned)(figures->page_ins + figures->evictions));
-	else
+	if (!good) {
 		printf("demo: failed\n");
+		return;
+	}
+	printf("demo: ok %u frames, ", (unsigned)demo->frame);
+	demo->path->print_figures(demo);
+	printf("\n");
 }
 
 int pb_demo_run(const struct pb_demo_options *options)
@@ -102,13 +81,15 @@ int pb_demo_run(const struct pb_demo_options *options)
 		return 1;
 	}
 	demo->options = options;
+	demo->path = options->wddm ? &pb_demo_wddm : &pb_demo_direct;
 	good = run(demo);
-	if (!options->quiet && demo->queue_count == PB_DEMO_ENGINES)
-		print_table(demo);
+	if (!options->quiet)
+		demo->path->print_table(demo);
 	print_last_line(demo, good);
-	pb_demo_close(demo);
+	demo->path->close(demo);
 	pb_demo_free_images(demo);
 	free(demo->shadow);
+	free(demo->read);
 	free(demo);
 	return good ? 0 : 1;
 }

@@ -15,9 +15,11 @@ pb_library(pb_demo
     ${CMAKE_CURRENT_LIST_DIR}/demo.c
     ${CMAKE_CURRENT_LIST_DIR}/demo_card.c
     ${CMAKE_CURRENT_LIST_DIR}/demo_memory.c
-    ${CMAKE_CURRENT_LIST_DIR}/demo_draw.c
+    ${CMAKE_CURRENT_LIST_DIR}/demo_commands.c
+    ${CMAKE_CURRENT_LIST_DIR}/demo_direct.c
+    ${CMAKE_CURRENT_LIST_DIR}/demo_wddm.c
     ${CMAKE_CURRENT_LIST_DIR}/demo_check.c
     ${CMAKE_CURRENT_LIST_DIR}/demo_audit.c
     ${CMAKE_CURRENT_LIST_DIR}/demo_show.c
     ${CMAKE_CURRENT_LIST_DIR}/demo_command.c
-  LINKS pb_scene pb_trace pb_card_failure pb_host PNG::PNG)
+  LINKS pb_wddm_os pb_scene pb_trace pb_card_failure pb_host PNG::PNG)

@@ -19,6 +19,7 @@ struct pb_demo_options {
 	/** Folder for frame-NNNN.png, frames.png and timeline.html; created if missing. */
 	const char *output;
 	bool without_patches; /**< submit empty patch lists: the demo must fail */
+	bool wddm;            /**< as a WDDM kernel, through the functions of a miniport */
 	bool quiet;           /**< print errors and the last line only */
 };
 

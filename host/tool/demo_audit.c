@@ -15,19 +15,20 @@ static const uint32_t *rows_of(const struct pb_demo *demo, uint32_t number)
 	return demo->expected[number].pixels;
 }
 
-/* Writes the expected contents of a resource, inset included. @return number of words */
+/* Writes the expected contents of a resource, inset and the rest of its last unit included. @return number of words */
 static uint32_t lay_out(const struct pb_demo *demo, uint32_t number, uint32_t *words)
 {
 	const struct pb_demo_resource *resource = &demo->resources[number];
-	const uint32_t bytes = resource->row_bytes * resource->rows;
+	const uint32_t unit = demo->path->unit;
+	const uint32_t bytes = (pb_demo_bytes(resource) + unit - 1) / unit * unit;
 
-	for (uint32_t i = 0; i < resource->inset / 4; i++)
+	for (uint32_t i = 0; i < bytes / 4; i++)
 		words[i] = PB_DEMO_POISON;
-	memcpy(words + resource->inset / 4, rows_of(demo, number), bytes);
-	return (resource->inset + bytes) / 4;
+	memcpy(words + resource->inset / 4, rows_of(demo, number), resource->row_bytes * resource->rows);
+	return bytes / 4;
 }
 
-/* Compares words with the shadow and prints the first difference. @param offset of the first word in the segment */
+/* Compares words with the shadow and prints the first difference. @param offset of the first word */
 static bool compare(const struct pb_demo *demo, uint32_t segment, uint32_t offset, const uint32_t *found,
 		    uint32_t count)
 {
@@ -54,9 +55,8 @@ static bool audit_segment(struct pb_demo *demo, uint32_t number)
 	for (uint32_t i = 0; i < count; i++)
 		demo->shadow[i] = PB_ENGINE_POISON;
 	for (uint32_t i = 0; i < PB_DEMO_RESOURCES; i++) {
-		struct pb_render_allocation found;
+		const struct pb_demo_place found = demo->path->find(demo, i);
 
-		(void)pb_demo_contents(demo, i, &found);
 		if (found.segment == number)
 			(void)lay_out(demo, i,
 				      demo->shadow + (found.os_address - segment->request.os_base) / 4);
@@ -68,13 +68,14 @@ static bool audit_segment(struct pb_demo *demo, uint32_t number)
 /* Audits the backing store of a resource that is paged out or mapped by the aperture. */
 static bool audit_backing(struct pb_demo *demo, uint32_t number)
 {
-	const struct pb_memory *backing = &demo->resources[number].backing;
-	struct pb_render_allocation found;
-	const uint32_t *words = pb_demo_contents(demo, number, &found);
+	const struct pb_demo_place found = demo->path->find(demo, number);
+	uint32_t count;
 
 	if (found.segment == PB_DEMO_LARGE || found.segment == PB_DEMO_SMALL)
 		return true;
-	return compare(demo, PB_DEMO_SYSTEM, backing->offset, words, lay_out(demo, number, demo->shadow));
+	count = lay_out(demo, number, demo->shadow);
+	pb_demo_read(demo, number, 0, demo->read, count);
+	return compare(demo, PB_DEMO_SYSTEM, 0, demo->read, count);
 }
 
 static uint32_t largest_segment(const struct pb_demo *demo)
@@ -87,10 +88,12 @@ static uint32_t largest_segment(const struct pb_demo *demo)
 
 bool pb_demo_audit(struct pb_demo *demo)
 {
-	/* The shadow also fits each resource: none is larger than the largest segment. */
-	if (demo->shadow == NULL)
+	/* Both also fit each resource: none is larger than the largest segment. */
+	if (demo->shadow == NULL) {
 		demo->shadow = malloc(largest_segment(demo));
-	if (demo->shadow == NULL)
+		demo->read = malloc(largest_segment(demo));
+	}
+	if (demo->shadow == NULL || demo->read == NULL)
 		return pb_demo_fail(demo, "shadow of a segment", PB_ERROR_HOST_MEMORY);
 	if (!audit_segment(demo, PB_DEMO_LARGE) || !audit_segment(demo, PB_DEMO_SMALL))
 		return false;

@@ -3,6 +3,7 @@
 
 #include "host/tool/card_failure.h"
 #include "host/tool/demo_state.h"
+#include "host/tool/wddm_card.h"
 
 #define ATTACH_TIMEOUT_US 30000000u
 /* Sizes of the segments of video memory for pictures at full size, in bytes. */
@@ -32,8 +33,7 @@ bool pb_demo_fail(const struct pb_demo *demo, const char *what, enum pb_error er
 	return false;
 }
 
-/* Returns the first node of a kind, or the number of nodes if there is none. */
-static uint32_t find_node(const struct pb_card_info *card, uint32_t kind)
+uint32_t pb_demo_find_node(const struct pb_card_info *card, uint32_t kind)
 {
 	uint32_t nodes = card->capabilities[PB_CAPABILITY_NODES];
 	uint32_t kinds = card->capabilities[PB_CAPABILITY_NODE_KINDS];
@@ -47,61 +47,11 @@ static uint32_t find_node(const struct pb_card_info *card, uint32_t kind)
 	return node;
 }
 
-static bool open_queue(struct pb_demo *demo, enum pb_demo_engine engine)
-{
-	static const char *const names[PB_DEMO_ENGINES] = {"3D node", "copy node"};
-	static const uint32_t kinds[PB_DEMO_ENGINES] = {PB_NODE_3D, PB_NODE_COPY};
-	struct pb_demo_queue *queue = &demo->queues[engine];
-	enum pb_error error;
-
-	queue->name = names[engine];
-	error = pb_queue_create(&queue->queue, &demo->channel, &demo->segments[PB_DEMO_SYSTEM],
-				find_node(&demo->channel.card, kinds[engine]),
-				demo->channel.card.capabilities[PB_CAPABILITY_RING_ENTRIES_MIN]);
-	if (error != PB_ERROR_OK)
-		return pb_demo_fail(demo, queue->name, error);
-	demo->queue_count++;
-	return true;
-}
-
-static bool open_buffers(struct pb_demo *demo)
-{
-	enum pb_error error = PB_ERROR_OK;
-
-	for (uint32_t i = 0; error == PB_ERROR_OK && i < PB_DEMO_BUFFERS; i++)
-		error = pb_memory_allocate(&demo->segments[PB_DEMO_SYSTEM], PB_PAGE_BYTES, PB_PAGE_BYTES,
-					   &demo->buffers[i].memory);
-	return error == PB_ERROR_OK || pb_demo_fail(demo, "DMA buffer", error);
-}
-
 /* ---- size of the pictures ---- */
 
-static uint32_t whole_pages(uint32_t bytes)
+uint32_t pb_demo_whole_pages(uint32_t bytes)
 {
 	return (bytes + PB_PAGE_BYTES - 1) / PB_PAGE_BYTES * PB_PAGE_BYTES;
-}
-
-/*
- * Returns the bytes of segment 0: queues, page-aligned allocations, and all others in lines. The others fill the gap
- * behind the queues until one does not fit, so that the unused rest of the gap is smaller than that one.
- */
-static uint32_t system_bytes(const struct pb_demo *demo, uint32_t shrink)
-{
-	const uint32_t entries = demo->channel.card.capabilities[PB_CAPABILITY_RING_ENTRIES_MIN];
-	const uint32_t queue =
-		(uint32_t)(sizeof(struct pb_queue_page) + entries * sizeof(struct pb_descriptor));
-	uint32_t bytes = PB_DEMO_ENGINES * queue;
-	uint32_t lost = 0;
-
-	for (uint32_t i = 0; i < PB_DEMO_RESOURCES; i++) {
-		const uint32_t backing = pb_demo_backing_bytes(i, shrink);
-
-		bytes += backing;
-		if (i < PB_DEMO_VERTICES && pb_demo_image_of(i) != PB_SCENE_SCREEN && backing > lost)
-			lost = backing;
-	}
-	bytes += lost < PB_PAGE_BYTES ? lost : PB_PAGE_BYTES;
-	return whole_pages(bytes) + (PB_DEMO_BUFFERS + 1u) * PB_PAGE_BYTES;
 }
 
 /*
@@ -111,11 +61,11 @@ static uint32_t bytes_behind(const struct pb_demo *demo, uint32_t segment, uint3
 {
 	switch (segment) {
 	case PB_DEMO_SYSTEM:
-		return system_bytes(demo, shrink);
+		return demo->path->system_bytes(demo, shrink);
 	case PB_DEMO_LARGE:
-		return whole_pages(LARGE_BYTES >> 2u * shrink);
+		return demo->path->video_bytes(LARGE_BYTES >> 2u * shrink);
 	case PB_DEMO_SMALL:
-		return whole_pages(SMALL_BYTES >> 2u * shrink);
+		return demo->path->video_bytes(SMALL_BYTES >> 2u * shrink);
 	default:
 		return 0;
 	}
@@ -124,7 +74,7 @@ static uint32_t bytes_behind(const struct pb_demo *demo, uint32_t segment, uint3
 /* Returns the pool memory that the demo needs, including the page table of the aperture. */
 static uint32_t pool_bytes(const struct pb_demo *demo, uint32_t shrink)
 {
-	uint32_t bytes = whole_pages((uint32_t)requests[PB_DEMO_APERTURE].size / PB_PAGE_BYTES * 4u);
+	uint32_t bytes = pb_demo_whole_pages((uint32_t)requests[PB_DEMO_APERTURE].size / PB_PAGE_BYTES * 4u);
 
 	for (uint32_t i = 0; i < PB_DEMO_SEGMENTS; i++)
 		bytes += bytes_behind(demo, i, shrink);
@@ -160,6 +110,15 @@ static bool fail_full(const struct pb_demo *demo, uint32_t bytes)
 	return false;
 }
 
+static enum pb_error create_segment(struct pb_demo *demo, const struct pb_segment_request *request)
+{
+	struct pb_segment *segment = &demo->segments[request->id];
+
+	if (demo->options->wddm && request->id == PB_DEMO_SYSTEM)
+		return pb_wddm_create_system(segment, &demo->channel, request);
+	return pb_segment_create(segment, &demo->channel, request);
+}
+
 static bool open_segments(struct pb_demo *demo)
 {
 	for (uint32_t i = 0; i < PB_DEMO_SEGMENTS; i++) {
@@ -167,7 +126,10 @@ static bool open_segments(struct pb_demo *demo)
 		enum pb_error error;
 
 		request.backing_bytes = bytes_behind(demo, i, demo->scene.shrink);
-		error = pb_segment_create(&demo->segments[i], &demo->channel, &request);
+		/* An OS uses all of a segment. */
+		if (demo->options->wddm && request.kind == PB_SEGMENT_LINEAR)
+			request.size = request.backing_bytes;
+		error = create_segment(demo, &request);
 		if (error == PB_ERROR_NO_SPACE)
 			return fail_full(demo, request.backing_bytes);
 		if (error != PB_ERROR_OK)
@@ -179,25 +141,16 @@ static bool open_segments(struct pb_demo *demo)
 
 bool pb_demo_open(struct pb_demo *demo)
 {
-	enum pb_error error = pb_channel_attach(&demo->channel, demo->options->link, ATTACH_TIMEOUT_US);
+	enum pb_error error = PB_ERROR_OK;
+
+	if (demo->options->wddm)
+		error = pb_wddm_take_card(demo->options->link, PB_DEMO_ENGINES);
+	if (error == PB_ERROR_OK)
+		error = pb_channel_attach(&demo->channel, demo->options->link, ATTACH_TIMEOUT_US);
 
 	if (error != PB_ERROR_OK)
 		return pb_demo_fail(demo, "attach", error);
 	if (!choose_size(demo) || !open_segments(demo))
 		return false;
-	error = pb_context_create(&demo->channel, &demo->context);
-	if (error != PB_ERROR_OK)
-		return pb_demo_fail(demo, "context", error);
-	for (uint32_t i = 0; i < PB_DEMO_ENGINES; i++) {
-		if (!open_queue(demo, (enum pb_demo_engine)i))
-			return false;
-	}
-	return open_buffers(demo);
-}
-
-/* Detaching frees queues, context and segments. */
-void pb_demo_close(struct pb_demo *demo)
-{
-	if (demo->channel.attached)
-		(void)pb_channel_detach(&demo->channel);
+	return demo->path->open(demo);
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "hal/shared.h"
 #include "host/tool/demo_state.h"
 #include "host/tool/painter.h"
 
@@ -103,12 +102,10 @@ bool pb_demo_check(struct pb_demo *demo)
 {
 	const uint32_t screen = pb_demo_resource_of(demo, PB_SCENE_SCREEN);
 	const struct pb_image *expected = &demo->expected[screen];
-	const uint32_t *shared = pb_demo_contents(demo, screen, NULL) + demo->resources[screen].inset / 4;
 	uint32_t pixels = expected->width * expected->height;
 	uint32_t first = 0;
 
-	for (uint32_t i = 0; i < pixels; i++)
-		demo->found.pixels[i] = pb_shared_read32(&shared[i]);
+	pb_demo_read(demo, screen, demo->resources[screen].inset, demo->found.pixels, pixels);
 	if (!write_picture(demo, &demo->found, ""))
 		return false;
 	while (first < pixels && demo->found.pixels[first] == expected->pixels[first])

@@ -12,7 +12,7 @@
 #define FRAMES_MAX 9999u /* the file names have four digits */
 
 /* Above all characters: there are no short options. */
-enum key { KEY_FRAMES = 0x100, KEY_OUTPUT, KEY_NO_PATCHES, KEY_QUIET };
+enum key { KEY_FRAMES = 0x100, KEY_OUTPUT, KEY_NO_PATCHES, KEY_WDDM, KEY_QUIET };
 
 struct arguments {
 	struct pb_open_options open;
@@ -25,6 +25,11 @@ static const struct argp_option command_options[] = {
 	 "Folder for frame-NNNN.png, frames.png and timeline.html (default build/demo)", 0},
 	{"no-patches", KEY_NO_PATCHES, NULL, 0,
 	 "Submit with empty patch lists: shows that the pictures depend on patching; must fail", 0},
+	{"wddm", KEY_WDDM, NULL, 0,
+	 "Draw as a WDDM kernel does: through the functions of the miniport, with preemptions and a timeout "
+	 "on the "
+	 "way. Takes the whole card, so give a board or simulate",
+	 0},
 	{"quiet", KEY_QUIET, NULL, 0, "Print errors and the last line only", 0},
 	{0},
 };
@@ -58,8 +63,18 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	case KEY_OUTPUT:
 		arguments->demo.output = value;
 		return 0;
+	case KEY_WDDM:
+		arguments->demo.wddm = true;
+		return 0;
 	case KEY_QUIET:
 		arguments->demo.quiet = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (arguments->demo.wddm &&
+		    (arguments->open.socket != NULL || arguments->open.probe.stub != NULL))
+			argp_error(
+				state,
+				"--wddm takes the whole card: give --board or --sim, not --card or --link");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdio.h>
+#include <stddef.h>
 
 #include "hal/engine/packets.h"
 #include "hal/shared.h"
 #include "hal/shared_copy.h"
 #include "host/tool/demo_state.h"
-
-#define WAIT_TIMEOUT_US 60000000u
 
 enum pb_scene_image pb_demo_image_of(uint32_t resource)
 {
@@ -20,7 +18,7 @@ uint32_t pb_demo_resource_of(const struct pb_demo *demo, enum pb_scene_image ima
 	return image != PB_SCENE_SCREEN || screen == 0 ? (uint32_t)image : PB_DEMO_MORE_SCREENS + screen - 1u;
 }
 
-static uint32_t bytes_of(const struct pb_demo_resource *resource)
+uint32_t pb_demo_bytes(const struct pb_demo_resource *resource)
 {
 	return resource->inset + resource->row_bytes * resource->rows;
 }
@@ -33,95 +31,61 @@ static void fill_words(uint8_t *memory, uint32_t bytes, uint32_t value)
 		pb_shared_write32(&shared[i], value);
 }
 
-static void write_rows(const struct pb_demo_resource *resource, const uint32_t *words)
+/* Returns how many bytes from `offset` on lie in one page of a resource. */
+static uint32_t piece(uint32_t offset, uint32_t bytes)
 {
-	pb_shared_copy_out(resource->backing.bytes_host + resource->inset, words,
-			   resource->row_bytes * resource->rows);
+	const uint32_t left = PB_PAGE_BYTES - offset % PB_PAGE_BYTES;
+
+	return bytes < left ? bytes : left;
+}
+
+/* Writes words to a resource. @param words NULL: poison */
+static void write_words(const struct pb_demo *demo, uint32_t number, uint32_t offset, const uint32_t *words,
+			uint32_t bytes)
+{
+	while (bytes != 0) {
+		const uint32_t count = piece(offset, bytes);
+		uint8_t *to = demo->path->byte(demo, number, offset);
+
+		if (words == NULL)
+			fill_words(to, count, PB_DEMO_POISON);
+		else
+			pb_shared_copy_out(to, words, count);
+		words = words == NULL ? NULL : words + count / 4;
+		offset += count;
+		bytes -= count;
+	}
+}
+
+void pb_demo_read(const struct pb_demo *demo, uint32_t resource, uint32_t offset, uint32_t *words,
+		  uint32_t count)
+{
+	uint32_t bytes = 4 * count;
+
+	while (bytes != 0) {
+		const uint32_t part = piece(offset, bytes);
+
+		pb_shared_copy_in(words, demo->path->byte(demo, resource, offset), part);
+		words += part / 4;
+		offset += part;
+		bytes -= part;
+	}
+}
+
+static void write_rows(const struct pb_demo *demo, uint32_t number, const uint32_t *words)
+{
+	const struct pb_demo_resource *resource = &demo->resources[number];
+
+	write_words(demo, number, resource->inset, words, resource->row_bytes * resource->rows);
 }
 
 bool pb_demo_write(struct pb_demo *demo, uint32_t resource, const uint32_t *words)
 {
-	const struct pb_demo_resource *to = &demo->resources[resource];
-	const enum pb_error error = pb_residency_page_out(&demo->residency, to->handle, false);
-
-	if (error != PB_ERROR_OK)
-		return pb_demo_fail(demo, "page out", error);
-	fill_words(to->backing.bytes_host, to->inset, PB_DEMO_POISON);
-	write_rows(to, words);
+	if (!demo->path->page_out(demo, resource))
+		return false;
+	write_words(demo, resource, 0, NULL, demo->resources[resource].inset);
+	write_rows(demo, resource, words);
 	return true;
-}
-
-const uint32_t *pb_demo_contents(struct pb_demo *demo, uint32_t resource, struct pb_render_allocation *found)
-{
-	const struct pb_demo_resource *at = &demo->resources[resource];
-	const uint8_t *bytes = at->backing.bytes_host;
-	struct pb_render_allocation now = {0};
-
-	(void)pb_residency_find(&demo->residency, at->handle, &now);
-	if (now.segment != 0 && demo->segments[now.segment].request.kind == PB_SEGMENT_LINEAR) {
-		const struct pb_segment *segment = &demo->segments[now.segment];
-
-		bytes = demo->channel.link->memory + segment->memory_offset +
-			(now.os_address - segment->request.os_base);
-	}
-	if (found != NULL)
-		*found = now;
-	return (const uint32_t *)(const void *)bytes;
-}
-
-/* Starts the memory manager with all segments except system memory. */
-static bool start_manager(struct pb_demo *demo)
-{
-	struct pb_residency_setup setup = {
-		.segments = demo->managed,
-		.segment_count = PB_DEMO_SEGMENTS - 1,
-		.allocations = demo->allocations,
-		.allocation_count = PB_DEMO_RESOURCES,
-		.queues = {&demo->queues[PB_DEMO_3D].queue},
-		.paging = &demo->queues[PB_DEMO_COPY].queue,
-		.timeout_us = WAIT_TIMEOUT_US,
-	};
-	enum pb_error error = pb_memory_allocate(&demo->segments[PB_DEMO_SYSTEM], PB_PAGE_BYTES,
-						 PB_PAGE_BYTES, &setup.buffer);
-
-	for (uint32_t i = 1; i < PB_DEMO_SEGMENTS; i++) {
-		const struct pb_segment_request *request = &demo->segments[i].request;
-
-		demo->managed[i - 1] = (struct pb_residency_segment){
-			.id = request->id,
-			.kind = request->kind,
-			.os_base = request->os_base,
-			.gpu_base = request->gpu_base,
-			.bytes =
-				request->kind == PB_SEGMENT_APERTURE ? request->size : request->backing_bytes,
-		};
-	}
-	if (error == PB_ERROR_OK)
-		error = pb_residency_start(&demo->residency, &setup);
-	return error == PB_ERROR_OK || pb_demo_fail(demo, "memory manager", error);
-}
-
-/*
- * Vertices stay in system memory, behind the aperture; screens need the large segment; all others prefer the small one.
- */
-static struct pb_residency_request request_of(uint32_t number, const struct pb_demo_resource *resource)
-{
-	const struct pb_memory *backing = &resource->backing;
-	struct pb_residency_request request = {
-		.bytes = bytes_of(resource),
-		.alignment = 64u << number % 4,
-		.backing = backing->segment->request.gpu_base + backing->offset,
-		.segments = {PB_DEMO_SMALL, PB_DEMO_LARGE},
-	};
-
-	if (number == PB_DEMO_VERTICES) {
-		request.segments[0] = PB_DEMO_APERTURE;
-		request.segments[1] = 0;
-	} else if (pb_demo_image_of(number) == PB_SCENE_SCREEN) {
-		request.segments[0] = PB_DEMO_LARGE;
-		request.segments[1] = 0;
-	}
-	return request;
 }
 
 struct pb_demo_resource pb_demo_layout(uint32_t number, uint32_t shrink)
@@ -139,53 +103,15 @@ struct pb_demo_resource pb_demo_layout(uint32_t number, uint32_t shrink)
 	return resource;
 }
 
-uint32_t pb_demo_backing_bytes(uint32_t number, uint32_t shrink)
+/* Poisons a resource, and writes it if it is a fixed image. */
+static void fill_resource(const struct pb_demo *demo, uint32_t number)
 {
-	const struct pb_demo_resource resource = pb_demo_layout(number, shrink);
-	/* The aperture maps whole pages. */
-	const uint32_t unit = number == PB_DEMO_VERTICES ? PB_PAGE_BYTES : PB_LINE_BYTES;
+	const uint32_t unit = demo->path->unit;
+	const uint32_t bytes = (pb_demo_bytes(&demo->resources[number]) + unit - 1) / unit * unit;
 
-	return (bytes_of(&resource) + unit - 1) / unit * unit;
-}
-
-static bool back_resource(struct pb_demo *demo, uint32_t number)
-{
-	const uint32_t shrink = demo->scene.shrink;
-	const enum pb_error error = pb_memory_allocate(
-		&demo->segments[PB_DEMO_SYSTEM], pb_demo_backing_bytes(number, shrink),
-		number == PB_DEMO_VERTICES ? PB_PAGE_BYTES : PB_LINE_BYTES, &demo->resources[number].backing);
-
-	return error == PB_ERROR_OK || pb_demo_fail(demo, "backing store", error);
-}
-
-/* Allocates the page-aligned resource first, so that alignment leaves no hole. */
-static bool back_resources(struct pb_demo *demo)
-{
-	bool good = back_resource(demo, PB_DEMO_VERTICES);
-
-	for (uint32_t i = 0; good && i < PB_DEMO_RESOURCES; i++)
-		good = i == PB_DEMO_VERTICES || back_resource(demo, i);
-	return good;
-}
-
-static bool make_resource(struct pb_demo *demo, uint32_t number)
-{
-	struct pb_demo_resource *resource = &demo->resources[number];
-	const struct pb_memory backing = resource->backing;
-	const bool vertices = number == PB_DEMO_VERTICES;
-	struct pb_residency_request request;
-	enum pb_error error;
-
-	*resource = pb_demo_layout(number, demo->scene.shrink);
-	resource->backing = backing;
-	fill_words(resource->backing.bytes_host, resource->backing.bytes, PB_DEMO_POISON);
-	request = request_of(number, resource);
-	error = pb_residency_add(&demo->residency, &request, &resource->handle);
-	if (error != PB_ERROR_OK)
-		return pb_demo_fail(demo, "resource", error);
-	if (!vertices && pb_scene_images[pb_demo_image_of(number)].source == PB_SCENE_FIXED)
-		write_rows(resource, demo->expected[number].pixels);
-	return true;
+	write_words(demo, number, 0, NULL, bytes);
+	if (number != PB_DEMO_VERTICES && pb_scene_images[pb_demo_image_of(number)].source == PB_SCENE_FIXED)
+		write_rows(demo, number, demo->expected[number].pixels);
 }
 
 bool pb_demo_fill_memory(struct pb_demo *demo)
@@ -196,11 +122,9 @@ bool pb_demo_fill_memory(struct pb_demo *demo)
 		fill_words(demo->channel.link->memory + segment->memory_offset,
 			   segment->request.backing_bytes, PB_ENGINE_POISON);
 	}
-	if (!start_manager(demo) || !back_resources(demo))
+	if (!demo->path->create(demo))
 		return false;
-	for (uint32_t i = 0; i < PB_DEMO_RESOURCES; i++) {
-		if (!make_resource(demo, i))
-			return false;
-	}
+	for (uint32_t i = 0; i < PB_DEMO_RESOURCES; i++)
+		fill_resource(demo, i);
 	return true;
 }

@@ -77,28 +77,35 @@ static bool write_page(FILE *file, const struct pb_trace_data *data)
 	return written;
 }
 
-/* Records the trace to a temporary file and exports it, as the commands of patchbay trace do. */
-static bool write_timeline(struct pb_link *link, FILE *file)
+/* Records the trace to a temporary file and reads it, as the commands of patchbay trace do. */
+static bool read_now(struct pb_link *link, struct pb_trace_data *data)
 {
 	FILE *records = tmpfile();
 	const struct pb_trace_recording recording = {.program = "patchbay demo", .file = records};
-	struct pb_trace_data data;
-	bool written;
+	bool read = records != NULL && pb_trace_record(&recording, link) == 0;
 
-	if (records == NULL)
-		return false;
-	if (pb_trace_record(&recording, link) != 0) {
-		(void)fclose(records);
-		return false;
+	memset(data, 0, sizeof(*data));
+	if (read) {
+		rewind(records);
+		read = pb_trace_file_read(records, data) == NULL;
 	}
-	rewind(records);
-	written = pb_trace_file_read(records, &data) == NULL && write_page(file, &data);
+	if (records != NULL)
+		(void)fclose(records);
+	return read;
+}
+
+static bool write_timeline(struct pb_demo *demo, FILE *file)
+{
+	struct pb_trace_data data;
+	const bool read = demo->path->keep_trace != NULL ? demo->path->read_trace(demo, &data)
+							 : read_now(demo->options->link, &data);
+	const bool written = read && write_page(file, &data);
+
 	pb_trace_data_free(&data);
-	(void)fclose(records);
 	return written;
 }
 
-static bool show_timeline(const struct pb_demo *demo)
+static bool show_timeline(struct pb_demo *demo)
 {
 	struct pb_link *link = demo->options->link;
 	struct pb_trace trace;
@@ -112,7 +119,7 @@ static bool show_timeline(const struct pb_demo *demo)
 	file = fopen(path, "w");
 	if (file == NULL)
 		return fail(path, strerror(errno));
-	written = write_timeline(link, file);
+	written = write_timeline(demo, file);
 	if (fclose(file) != 0 || !written)
 		return fail(path, "cannot write the file");
 	if (!demo->options->quiet)
@@ -120,7 +127,7 @@ static bool show_timeline(const struct pb_demo *demo)
 	return true;
 }
 
-bool pb_demo_show(const struct pb_demo *demo)
+bool pb_demo_show(struct pb_demo *demo)
 {
 	char path[PATH_MAX];
 	int error;

@@ -14,6 +14,7 @@
 #include "host/tool/demo.h"
 #include "host/tool/image.h"
 #include "host/tool/scene.h"
+#include "host/tool/trace_file.h"
 #include "patchbay/patchbay.h"
 #include "patchbay/render.h"
 #include "patchbay/residency.h"
@@ -69,8 +70,57 @@ struct pb_demo_buffer {
 	(PB_PACKET_FILL_WORDS + PB_PACKET_TARGET_WORDS +                                                     \
 	 PB_SCENE_BATCHES_MAX * (PB_PACKET_TEXTURE_WORDS + PB_PACKET_DRAW_WORDS))
 
+struct pb_demo;
+
+/** Where a resource is. */
+struct pb_demo_place {
+	uint32_t segment;    /**< 0: paged out */
+	uint64_t os_address; /**< in the segment */
+};
+
+/** How the demo reaches the card: with the host library, or as a WDDM kernel with the shim. Numbers are of resources. */
+struct pb_demo_path {
+	uint32_t unit; /**< bytes: resources occupy multiples of it */
+	/** Bytes of segment 0. */
+	uint32_t (*system_bytes)(const struct pb_demo *demo, uint32_t shrink);
+	/** Bytes behind a segment of video memory that must hold so many bytes. */
+	uint32_t (*video_bytes)(uint32_t bytes);
+	/** Creates all that submits. Pre: the segments exist. */
+	bool (*open)(struct pb_demo *demo);
+	/** Creates all resources, without contents. Pre: video memory is poisoned. */
+	bool (*create)(struct pb_demo *demo);
+	/** Pages a resource out; its contents are lost. Afterwards the host may write to it. */
+	bool (*page_out)(struct pb_demo *demo, uint32_t number);
+	/** Returns the host's address of a byte, where the resource is now; valid to the end of the byte's page. */
+	uint8_t *(*byte)(const struct pb_demo *demo, uint32_t number, uint32_t offset);
+	struct pb_demo_place (*find)(struct pb_demo *demo, uint32_t number);
+	/** Submits one pass of the scene to the 3D node, without waiting for its fence. */
+	bool (*draw)(struct pb_demo *demo, uint32_t pass);
+	/** Waits for all submissions, and checks that they completed without error. */
+	bool (*wait)(struct pb_demo *demo);
+	/** Called after each frame: the trace overwrites its oldest records. NULL: nothing to do. */
+	bool (*keep_trace)(struct pb_demo *demo);
+	/** Reads the trace that was kept. @return false: a file cannot be written. Valid if keep_trace is not NULL */
+	bool (*read_trace)(struct pb_demo *demo, struct pb_trace_data *data);
+	/** Prints a table of what was submitted and moved. */
+	void (*print_table)(struct pb_demo *demo);
+	/** Prints the figures of the last line. */
+	void (*print_figures)(const struct pb_demo *demo);
+	/** Detaches, which frees what was created on the card. May be called after a failed start. */
+	void (*close)(struct pb_demo *demo);
+};
+
+/** With the host library. */
+extern const struct pb_demo_path pb_demo_direct;
+/** As a WDDM kernel. */
+extern const struct pb_demo_path pb_demo_wddm;
+
+struct pb_demo_wddm_state;
+
 struct pb_demo {
 	const struct pb_demo_options *options;
+	const struct pb_demo_path *path;
+	struct pb_demo_wddm_state *wddm; /**< of path pb_demo_wddm */
 	struct pb_channel channel;
 	struct pb_segment segments[PB_DEMO_SEGMENTS];
 	uint32_t segment_count; /**< created so far */
@@ -86,6 +136,7 @@ struct pb_demo {
 	uint32_t commands[PB_DEMO_COMMAND_WORDS]; /**< command buffer of user mode */
 	uint64_t staging[1024];
 	uint32_t *shadow; /**< expected contents of a segment of video memory */
+	uint32_t *read;   /**< contents of a resource, as large */
 	uint32_t frame;
 	uint32_t submissions; /**< submissions of DMA buffers; each part counts */
 	struct pb_scene scene;
@@ -98,12 +149,14 @@ struct pb_demo {
 /** Prints "patchbay demo: frame N: what: error". @return false */
 bool pb_demo_fail(const struct pb_demo *demo, const char *what, enum pb_error error);
 
-/* ---- demo_card.c: attaching, segments, queues ---- */
+/* ---- demo_card.c: attaching and segments ---- */
 
-/** Attaches, chooses the size of the pictures, and creates segments, context and queues. */
+/** Attaches, chooses the size of the pictures, and creates the segments and what submits. */
 bool pb_demo_open(struct pb_demo *demo);
-/** Detaches, which frees what pb_demo_open() created. May be called after a failed pb_demo_open(). */
-void pb_demo_close(struct pb_demo *demo);
+/** Returns bytes rounded up to whole pages. */
+uint32_t pb_demo_whole_pages(uint32_t bytes);
+/** Returns the first node of a kind, or the number of nodes if there is none. */
+uint32_t pb_demo_find_node(const struct pb_card_info *card, uint32_t kind);
 
 /* ---- demo_memory.c: contents of memory ---- */
 
@@ -113,27 +166,22 @@ enum pb_scene_image pb_demo_image_of(uint32_t resource);
 uint32_t pb_demo_resource_of(const struct pb_demo *demo, enum pb_scene_image image);
 /** Returns the layout of a resource; backing and handle are unset. */
 struct pb_demo_resource pb_demo_layout(uint32_t number, uint32_t shrink);
-/**
- * Returns the bytes of a resource in segment 0: whole pages, page-aligned, for the vertices; whole lines for all
- * others.
- */
-uint32_t pb_demo_backing_bytes(uint32_t number, uint32_t shrink);
-/** Poisons video memory, starts the memory manager, creates all resources, and writes the fixed images. */
+/** Returns the bytes of a resource: inset and rows. */
+uint32_t pb_demo_bytes(const struct pb_demo_resource *resource);
+/** Poisons video memory, creates all resources, and writes the fixed images. */
 bool pb_demo_fill_memory(struct pb_demo *demo);
 /** Pages a resource out and writes new contents to its backing store. */
 bool pb_demo_write(struct pb_demo *demo, uint32_t resource, const uint32_t *words);
-/**
- * Returns the address at which the host sees a resource now, inset included.
- * @param found NULL, or out: the allocation as pb_residency_find() reports it
- */
-const uint32_t *pb_demo_contents(struct pb_demo *demo, uint32_t resource, struct pb_render_allocation *found);
+/** Copies words of a resource from where it is now. @param offset in bytes, inset included */
+void pb_demo_read(const struct pb_demo *demo, uint32_t resource, uint32_t offset, uint32_t *words,
+		  uint32_t count);
 
-/* ---- demo_draw.c: submissions for the 3D node ---- */
+/* ---- demo_commands.c: command buffers of user mode ---- */
 
-/** Submits one pass of the scene to the 3D node, without waiting for its fence. */
-bool pb_demo_draw(struct pb_demo *demo, uint32_t pass);
-/** Waits for all submissions, and checks that they completed without error. */
-bool pb_demo_wait(struct pb_demo *demo);
+/** Writes the commands of a pass, which name allocations by their index in a list. @return bytes */
+uint32_t pb_demo_write_commands(struct pb_demo *demo, const struct pb_scene_pass *pass);
+/** Returns whether a resource is drawn into. */
+bool pb_demo_is_drawn(uint32_t resource);
 
 /* ---- demo_check.c: pictures ---- */
 
@@ -164,6 +212,6 @@ bool pb_demo_sheet_make(struct pb_demo *demo);
 /** Copies the card's picture to the sheet, reduced. */
 void pb_demo_sheet_add(struct pb_demo *demo);
 /** Writes the sheet, and a timeline if the board has a trace. Prints their paths, unless the demo is quiet. */
-bool pb_demo_show(const struct pb_demo *demo);
+bool pb_demo_show(struct pb_demo *demo);
 
 #endif

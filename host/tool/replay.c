@@ -10,7 +10,7 @@
 #include "host/tool/card_failure.h"
 #include "host/tool/placement.h"
 #include "host/tool/replay_job.h"
-#include "patchbay/format.h"
+#include "host/tool/replay_wddm.h"
 #include "patchbay/patchbay.h"
 
 #define ATTACH_TIMEOUT_US 30000000u
@@ -149,20 +149,6 @@ static bool set_up_card(struct replay *replay, struct pb_link *link)
 
 /* ---- one submission ---- */
 
-/** Formats why the firmware refused a submission, with the object or relocation. */
-static void describe_refusal(const struct pb_replay_job *job, const struct pb_fence *fence, char *message)
-{
-	const bool object = fence->error < PB_ERROR_PATCH_RESERVED;
-	const uint32_t index = object ? fence->error_index : pb_replay_job_entry(job, fence->error_index);
-	char entry[32] = "";
-
-	if (index != PB_INDEX_NONE)
-		(void)snprintf(entry, sizeof(entry), "%s %" PRIu32 ": ", object ? "object" : "relocation",
-			       index);
-	(void)snprintf(message, PB_REPLAY_MESSAGE_BYTES, "refused by the firmware: %s%s (%s)", entry,
-		       pb_error_name(fence->error), pb_error_meaning(fence->error));
-}
-
 static bool check_fence(struct replay *replay, const struct pb_replay_job *job, const struct pb_fence *fence)
 {
 	uint32_t index = job->submission.index;
@@ -171,7 +157,7 @@ static bool check_fence(struct replay *replay, const struct pb_replay_job *job, 
 
 	replay->patches = fence->patches;
 	if (fence->errors != 0 || fence->status != PB_ERROR_OK)
-		describe_refusal(job, fence, message);
+		pb_replay_job_refusal(job, fence, message);
 	else if (fence->fence_id != index)
 		(void)snprintf(message, sizeof(message),
 			       "the fence record has submission %" PRIu32 " instead", fence->fence_id);
@@ -278,25 +264,12 @@ static bool allocate(struct replay *replay, struct pb_replay_job *job, struct pb
 /** Sets the formats that the card lacks. Pre: no submission is in flight. */
 static bool set_formats(struct replay *replay, const struct pb_replay_job *job)
 {
-	struct pb_replay_formats *formats = &replay->formats;
+	char message[PB_REPLAY_MESSAGE_BYTES];
+	const enum pb_error error = pb_replay_formats_set(&replay->formats, &replay->channel, message);
 
-	for (; formats->set < formats->count; formats->set++) {
-		const uint32_t number = PB_FORMAT_OWN + formats->set;
-		char message[PB_REPLAY_MESSAGE_BYTES];
-		uint32_t reason;
-		enum pb_error error =
-			pb_format_set(&replay->channel, number, &formats->own[formats->set], &reason);
-
-		if (error == PB_ERROR_OK)
-			continue;
-		if (error != PB_ERROR_BAD_FORMAT)
-			return fail_job(replay, job, error);
-		(void)snprintf(message, sizeof(message),
-			       "the firmware refused patch format %" PRIu32 ": %s (%s)", number,
-			       pb_format_reason_name(reason), pb_format_reason_meaning(reason));
+	if (error == PB_ERROR_BAD_FORMAT)
 		return fail_submission(replay, PB_REPLAY_FAILED, job->submission.index, message);
-	}
-	return true;
+	return error == PB_ERROR_OK || fail_job(replay, job, error);
 }
 
 /** Builds a job's patch list. If the card lacks formats for it, finishes the running job and sets them. */
@@ -425,24 +398,18 @@ static struct pb_replay_rules make_rules(const struct replay *replay)
 	};
 }
 
-/** Returns how many formats of its own the channel can use here. */
-static uint32_t formats_room(const struct pb_card_info *card)
-{
-	const uint32_t room = card->capabilities[PB_CAPABILITY_FORMATS_OWN];
-
-	return room < PB_REPLAY_FORMATS_MAX ? room : PB_REPLAY_FORMATS_MAX;
-}
-
 int pb_replay_run(struct pb_link *link, const struct pb_replay_options *options, uint64_t largest,
 		  struct pb_replay_summary *summary)
 {
 	struct replay replay = {.options = options, .summary = summary, .largest = largest};
 
+	if (options->wddm)
+		return pb_replay_run_wddm(link, options, summary);
 	*summary = (struct pb_replay_summary){0};
 	if (open_files(&replay)) {
 		if (set_up_card(&replay, link)) {
 			replay.rules = make_rules(&replay);
-			replay.formats.room = formats_room(&replay.channel.card);
+			replay.formats.room = pb_replay_formats_room(&replay.channel.card);
 			replay_all(&replay);
 			clear_progress(&replay);
 		}

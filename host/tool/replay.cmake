@@ -11,5 +11,7 @@ pb_library(pb_replay SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/replay_formats.c
   ${CMAKE_CURRENT_LIST_DIR}/replay_job.c
   ${CMAKE_CURRENT_LIST_DIR}/replay.c
+  ${CMAKE_CURRENT_LIST_DIR}/replay_wddm.c
+  ${CMAKE_CURRENT_LIST_DIR}/replay_wddm_job.c
   ${CMAKE_CURRENT_LIST_DIR}/replay_command.c
-  LINKS pb_subm pb_card_failure pb_host)
+  LINKS pb_wddm_os pb_subm pb_card_failure pb_host)

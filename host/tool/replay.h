@@ -28,6 +28,7 @@ struct pb_replay_options {
 	bool random;         /**< place the objects at random */
 	uint64_t seed;       /**< of the random placement */
 	bool progress;       /**< show progress on stderr */
+	bool wddm;           /**< as a WDDM kernel, through the functions of a miniport */
 	enum pb_patch_encoding encoding; /**< encoding of the patch lists */
 };
 
@@ -37,6 +38,11 @@ struct pb_replay_summary {
 	uint64_t relocations; /**< relocations in them */
 	uint64_t bytes;       /**< bytes of contents */
 	uint64_t list_bytes;  /**< bytes of patch lists */
+	uint32_t packets;     /**< as a WDDM kernel: calls of SubmitCommand */
+	uint32_t patched;     /**< of them behind a call of Patch */
+	uint32_t moves;       /**< submissions whose objects moved, and that were patched again */
+	uint32_t preemptions; /**< answered calls of PreemptCommand */
+	bool host_memory;     /**< its system memory is host memory */
 	char message[600];    /**< the error, if the result is not PB_REPLAY_OK */
 };
 

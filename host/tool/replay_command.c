@@ -19,6 +19,7 @@ enum option_key {
 	KEY_CRC_OUT = 0x100,
 	KEY_SEED,
 	KEY_ENCODING,
+	KEY_WDDM,
 };
 
 struct arguments {
@@ -31,6 +32,11 @@ static const struct argp_option option_table[] = {
 	 "Write index, relocations, CRC before and after of each submission to OUT.tsv", 0},
 	{"seed", KEY_SEED, "N", 0, "Place the objects at random, with seed N", 0},
 	{"encoding", KEY_ENCODING, "wddm|compact", 0, "Encoding of patch lists (default wddm)", 0},
+	{"wddm", KEY_WDDM, NULL, 0,
+	 "Submit as a WDDM kernel does: through the functions of the miniport, with moves and preemptions on "
+	 "the "
+	 "way. Takes the whole card, so give a board or simulate",
+	 0},
 	{0},
 };
 
@@ -75,6 +81,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case KEY_ENCODING:
 		parse_encoding(text, state, &arguments->replay);
 		break;
+	case KEY_WDDM:
+		arguments->replay.wddm = true;
+		break;
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &arguments->card;
 		break;
@@ -86,6 +95,13 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (arguments->replay.file == NULL)
 			argp_error(state, "FILE is missing");
+		if (arguments->replay.wddm && arguments->replay.encoding != PB_PATCH_ENCODING_WDDM)
+			argp_error(state, "--wddm: a WDDM kernel has no compact lists");
+		if (arguments->replay.wddm &&
+		    (arguments->card.socket != NULL || arguments->card.probe.stub != NULL))
+			argp_error(
+				state,
+				"--wddm takes the whole card: give --board or --sim, not --card or --link");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -103,6 +119,11 @@ static void print_result(const struct arguments *arguments, int result,
 			     " bytes; %s patch lists of %" PRIu64 " bytes\n",
 			     arguments->replay.file, summary->submissions, summary->relocations,
 			     summary->bytes, encoding_names[arguments->replay.encoding], summary->list_bytes);
+	if (result == PB_REPLAY_OK && arguments->replay.wddm)
+		(void)printf("as a WDDM kernel: %" PRIu32 " packets, %" PRIu32 " patched, %" PRIu32
+			     " moves, %" PRIu32 " preemptions; in %s memory\n",
+			     summary->packets, summary->patched, summary->moves, summary->preemptions,
+			     summary->host_memory ? "host" : "card");
 }
 
 int pb_replay_command(int argc, char **argv)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "host/tool/replay_formats.h"
 
+#include <stdio.h>
 #include <string.h>
-
-#include "patchbay/format.h"
 
 static struct pb_patch_format nouveau_format(const struct pb_subm_relocation *relocation)
 {
@@ -75,4 +74,30 @@ bool pb_replay_formats_add(struct pb_replay_formats *formats, const struct pb_su
 	formats->count = 0;
 	formats->set = 0;
 	return add_missing(formats, submission);
+}
+
+uint32_t pb_replay_formats_room(const struct pb_card_info *card)
+{
+	const uint32_t room = card->capabilities[PB_CAPABILITY_FORMATS_OWN];
+
+	return room < PB_REPLAY_FORMATS_MAX ? room : PB_REPLAY_FORMATS_MAX;
+}
+
+enum pb_error pb_replay_formats_set(struct pb_replay_formats *formats, struct pb_channel *channel,
+				    char *message)
+{
+	for (; formats->set < formats->count; formats->set++) {
+		const uint32_t number = PB_FORMAT_OWN + formats->set;
+		uint32_t reason = 0;
+		const enum pb_error error =
+			pb_format_set(channel, number, &formats->own[formats->set], &reason);
+
+		if (error == PB_ERROR_BAD_FORMAT)
+			(void)snprintf(message, PB_REPLAY_FORMATS_MESSAGE_BYTES,
+				       "the firmware refused patch format %u: %s (%s)", (unsigned)number,
+				       pb_format_reason_name(reason), pb_format_reason_meaning(reason));
+		if (error != PB_ERROR_OK)
+			return error;
+	}
+	return PB_ERROR_OK;
 }

@@ -11,12 +11,15 @@
 #include <stdint.h>
 
 #include "host/tool/subm.h"
-#include "patchbay/abi/format.h"
+#include "patchbay/format.h"
+#include "patchbay/patchbay.h"
 
 /** Largest number of the channel's own formats in use. */
 #define PB_REPLAY_FORMATS_MAX 16u
 /** No format: pb_replay_formats_add() was not called for the submission. */
 #define PB_REPLAY_FORMAT_NONE 0xffffffffu
+/** Size of the buffer for a message about a format, in bytes. */
+#define PB_REPLAY_FORMATS_MESSAGE_BYTES 200u
 
 /*
  * Attribute of an allocation, by which formats of nouveau choose their bits: the
@@ -42,5 +45,14 @@ uint32_t pb_replay_formats_number(const struct pb_replay_formats *formats, enum 
  * @return false: the submission needs more formats than the channel has
  */
 bool pb_replay_formats_add(struct pb_replay_formats *formats, const struct pb_subm_submission *submission);
+
+/** Returns how many formats of its own the channel can use here. */
+uint32_t pb_replay_formats_room(const struct pb_card_info *card);
+/**
+ * Sets the formats that the card lacks. Pre: no submission is in flight. Blocks.
+ * @param message out: of BAD_FORMAT, which format was refused and why; PB_REPLAY_FORMATS_MESSAGE_BYTES at most
+ */
+enum pb_error pb_replay_formats_set(struct pb_replay_formats *formats, struct pb_channel *channel,
+				    char *message);
 
 #endif

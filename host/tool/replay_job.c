@@ -155,7 +155,7 @@ static uint32_t patch_offset(const struct pb_replay_job *job, const struct pb_su
 	return job->offsets[contents] + (uint32_t)relocation->offset;
 }
 
-static void write_buffer(const struct pb_replay_job *job, uint8_t *to)
+void pb_replay_job_write_buffer(const struct pb_replay_job *job, uint8_t *to)
 {
 	memcpy(to, job->expected, job->buffer_bytes);
 	for (uint32_t i = 0; i < job->submission.relocation_count; i++) {
@@ -250,7 +250,7 @@ void pb_replay_job_write(struct pb_replay_job *job, uint32_t context)
 
 	if (job->words != NULL)
 		list = job->words;
-	write_buffer(job, job->memory.bytes_host);
+	pb_replay_job_write_buffer(job, job->memory.bytes_host);
 	write_allocations(job, job->memory.bytes_host + allocations);
 	memcpy(job->memory.bytes_host + patches, list, job->list_bytes);
 	job->descriptor = (struct pb_descriptor){
@@ -278,6 +278,19 @@ uint32_t pb_replay_job_entry(const struct pb_replay_job *job, uint32_t index)
 	if (job->words == NULL)
 		return index;
 	return pb_compact_index(job->words, job->list_count, index);
+}
+
+void pb_replay_job_refusal(const struct pb_replay_job *job, const struct pb_fence *fence, char *message)
+{
+	const bool object = fence->error < PB_ERROR_PATCH_RESERVED;
+	const uint32_t index = object ? fence->error_index : pb_replay_job_entry(job, fence->error_index);
+	char entry[32] = "";
+
+	if (index != PB_INDEX_NONE)
+		(void)snprintf(entry, sizeof(entry), "%s %" PRIu32 ": ", object ? "object" : "relocation",
+			       index);
+	(void)snprintf(message, PB_REPLAY_MESSAGE_BYTES, "refused by the firmware: %s%s (%s)", entry,
+		       pb_error_name(fence->error), pb_error_meaning(fence->error));
 }
 
 /** Reads a patched value of 4 or 8 bytes. */

@@ -69,6 +69,13 @@ bool pb_replay_job_list(struct pb_replay_job *job, const struct pb_replay_rules 
  * expected value, so that a missing patch is found whatever the value.
  */
 void pb_replay_job_write(struct pb_replay_job *job, uint32_t context);
+/** Writes the DMA buffer as pb_replay_job_write() does. @param to job->buffer_bytes bytes */
+void pb_replay_job_write_buffer(const struct pb_replay_job *job, uint8_t *to);
+/**
+ * Formats why the firmware refused a submission, with the object or relocation.
+ * @param message out: PB_REPLAY_MESSAGE_BYTES
+ */
+void pb_replay_job_refusal(const struct pb_replay_job *job, const struct pb_fence *fence, char *message);
 /** Returns the relocation of an error index of the firmware; PB_INDEX_NONE: none. */
 uint32_t pb_replay_job_entry(const struct pb_replay_job *job, uint32_t index);
 /**

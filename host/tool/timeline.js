@@ -10,6 +10,13 @@ const [NAME, CHANNEL, HANDLE, ON, PRIORITY] = Array(5).keys();
 // Drawing order within a pixel: failures first, else the first packet.
 const KINDS = [["render", "#3f7cc9"], ["present", "#1f9e8f"], ["paging", "#e0a021"], ["preempted", "#8e5bc0"], ["failed", "#d0392b"], ["open", "#7d8794"]];
 const MARKS = [["interrupt", "#58a06a"], ["preemption", "#8e5bc0"], ["reset", "#d0602b"], ["error", "#b3123f"], ["other", "#7d8794"]];
+const hex = n => "0x" + n.toString(16);
+// DDI calls of a WDDM kernel: time, name, lane, fence id of a packet, id of a preemption, NTSTATUS. They are marks, too.
+const [AT, CALL, CALL_LANE, CALL_FENCE, CALL_ID, STATUS] = Array(6).keys();
+if (data.calls.length) MARKS.push(["DDI", "#0f7fa8"]);
+for (const c of data.calls)
+	data.marks.push([c[AT], MARKS.length - 1, c[CALL] + (c[CALL_FENCE] !== null ? " fence " + hex(c[CALL_FENCE]) : "") + (c[CALL_ID] !== null ? " preemption " + c[CALL_ID] : "") + (c[STATUS] ? " status " + hex(c[STATUS]) : ""), c[CALL_LANE], null]);
+if (data.calls.length) data.marks.sort((a, b) => a[0] - b[0]);
 const PATCHING = "#16202c", INK = "#1c2733", SOFT = "#5a6875", LINE = "#e3e8ed", GROUND = "#1c27330a";
 // Sizes in pixels: column of names, overview, axis, row of a lane, row of a group of marks.
 const NAMES = 196, INDENT = 12, OVERVIEW = 34, AXIS = 22, TOP = OVERVIEW + AXIS, ROW = 14, GAP = 7, TICK = 6, ROWS_MAX = 8;
@@ -23,7 +30,6 @@ let begin = 0, end = Math.max(data.duration, 1), scroll = 0, chosen = null, poin
 let drag = null, wanted = false, rectangles = 0, tall = 0, compact = false, shown = [];
 
 const first = p => p[SUBMIT] ?? p[PATCH] ?? p[FEED] ?? p[END];
-const hex = n => "0x" + n.toString(16);
 const escaped = text => text.replace(/[&<>]/g, c => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c]);
 
 function time(t) {
@@ -329,7 +335,12 @@ function describe(p) {
 		["error", p[ERROR] ? data.errors[p[ERROR]] ?? p[ERROR] : null], ["patches", p[PATCH] === null ? null : p[PATCHES]],
 		["given to the engine", p[FEEDS] > 1 ? p[FEEDS] + " times" : null], ["seen at", time(first(p))],
 		span("until patched", p[SUBMIT], p[PATCH]), span("patching", p[PATCH], p[PATCHED]), span("in the ring", p[FEED], p[RUN] ?? p[END]),
-		span("running", p[RUN], p[END]), ["in all", time(p[END] - first(p))]].filter(([, value]) => value !== null);
+		span("running", p[RUN], p[END]), ["in all", time(p[END] - first(p))], ...callsOf(p)].filter(([, value]) => value !== null);
+}
+
+// Returns the DDI calls of a packet, with their times from its first record.
+function callsOf(p) {
+	return data.calls.filter(c => c[CALL_LANE] === p[LANE] && c[CALL_FENCE] === p[FENCE]).map(c => [c[CALL], time(c[AT] - first(p))]);
 }
 
 const rows = pairs => pairs.map(([name, value]) => `<tr><td>${escaped(name)}<td>${escaped(String(value))}`).join("");

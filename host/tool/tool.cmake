@@ -25,6 +25,16 @@ include(${CMAKE_CURRENT_LIST_DIR}/trace.cmake)
 # Boards at a debug probe.
 pb_library(pb_probe SOURCES ${CMAKE_CURRENT_LIST_DIR}/probe.c LINKS pb_host pb_link_gdb)
 
+# A WDDM kernel, as far as it drives the miniport.
+pb_library(pb_wddm_os SOURCES
+  ${CMAKE_CURRENT_LIST_DIR}/wddm_card.c
+  ${CMAKE_CURRENT_LIST_DIR}/wddm_os.c
+  ${CMAKE_CURRENT_LIST_DIR}/wddm_tdr.c
+  ${CMAKE_CURRENT_LIST_DIR}/wddm_memory.c
+  ${CMAKE_CURRENT_LIST_DIR}/wddm_objects.c
+  ${CMAKE_CURRENT_LIST_DIR}/wddm_paging.c
+  LINKS pb_ddi_calls pb_wddm pb_host)
+
 # The patchbay command.
 include(${CMAKE_CURRENT_LIST_DIR}/replay.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/demo.cmake)

@@ -7,14 +7,16 @@ add_custom_command(
   COMMAND ${CMAKE_COMMAND} -DINPUT=${page} -DSCRIPTS=${script_list} -DOUTPUT=${CMAKE_CURRENT_BINARY_DIR}/timeline_page.c
     -DHEADER=host/tool/timeline_page.h -DNAME=pb_timeline_page -P ${PROJECT_SOURCE_DIR}/boards/cmake/page.cmake
   DEPENDS ${page} ${scripts} ${PROJECT_SOURCE_DIR}/boards/cmake/page.cmake)
+pb_library(pb_ddi_calls SOURCES ${CMAKE_CURRENT_LIST_DIR}/ddi_calls.c LINKS pb_host)
 pb_library(pb_trace
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/trace_export.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_file.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_keep.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_lane.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_page.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_record.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_schema.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_timeline.c
     ${CMAKE_CURRENT_BINARY_DIR}/timeline_page.c
-  LINKS pb_card_failure pb_host)
+  LINKS pb_ddi_calls pb_card_failure pb_host)

@@ -12,6 +12,8 @@
 #define NODES      256u
 /** Thread id for marks without a queue: above all nodes. */
 #define CARD_TID 0x10000u
+/** Process id of the DDI calls of a WDDM kernel, behind the queues of an unknown node. */
+#define CALLS_PID (QUEUES_PID + NODES + 1u)
 
 /** Process id of the queues of a node, or of an unknown node. */
 static uint32_t queues_pid(uint32_t node)
@@ -114,6 +116,22 @@ static void write_mark(FILE *file, const struct pb_trace_schema *schema, const s
 		kind->known ? kind->name : "event", tid == CARD_TID ? "g" : "t", pid, tid, mark->time, text);
 }
 
+/** Writes a DDI call on the track of its node; those of no node on that of the card. */
+static void write_call(FILE *file, const struct pb_trace_call *at)
+{
+	const struct pb_ddi_call *call = &at->call;
+
+	fprintf(file,
+		",\n{\"ph\":\"i\",\"name\":\"%s\",\"s\":\"t\",\"pid\":%u,\"tid\":%u,\"ts\":%" PRIu64
+		",\"args\":{\"status\":\"0x%08x\"",
+		pb_ddi_name(call->function), CALLS_PID, call->node < NODES ? call->node + 1u : CARD_TID,
+		at->time, call->status);
+	if (call->names != PB_DDI_NAMES_NOTHING)
+		fprintf(file, ",\"%s\":\"0x%x\"",
+			call->names == PB_DDI_NAMES_PREEMPTION ? "preemption" : "fence", call->id);
+	fputs("}}", file);
+}
+
 /** Writes the name of a node, once. */
 static void write_node(FILE *file, uint32_t node, bool named[NODES])
 {
@@ -181,6 +199,12 @@ bool pb_trace_export_events(FILE *file, const struct pb_trace_data *data, const 
 		write_packet(file, timeline, &timeline->packets[i]);
 	for (size_t i = 0; i < timeline->mark_count; i++)
 		write_mark(file, &data->schema, timeline, &timeline->marks[i]);
+	if (data->call_count != 0) {
+		fputs(",\n", file);
+		write_name(file, "process_name", CALLS_PID, 0, "DDI calls, by node");
+	}
+	for (size_t i = 0; i < data->call_count; i++)
+		write_call(file, &data->calls[i]);
 	fputs("\n]}\n", file);
 	return fflush(file) == 0 && ferror(file) == 0;
 }

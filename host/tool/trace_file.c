@@ -8,6 +8,9 @@
 
 static const char magic[8] = "PBTRACE1";
 
+/** Words of a DDI call. */
+#define CALL_WORDS ((uint32_t)(sizeof(struct pb_ddi_call) / sizeof(uint32_t)))
+
 /* ---- writing ---- */
 
 static bool write_piece(FILE *file, enum pb_trace_piece kind, const void *bytes, uint32_t length)
@@ -57,6 +60,18 @@ bool pb_trace_file_anchor(FILE *file, uint64_t nanoseconds, uint32_t clock)
 {
 	return write_words(file, PB_TRACE_PIECE_ANCHOR,
 			   (uint32_t[]){(uint32_t)nanoseconds, (uint32_t)(nanoseconds >> 32), clock}, 3);
+}
+
+bool pb_trace_file_calls(FILE *file, const struct pb_ddi_call *calls, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!write_words(file, PB_TRACE_PIECE_CALLS,
+				 (uint32_t[]){calls[i].clock, calls[i].function, calls[i].node,
+					      calls[i].names, calls[i].id, calls[i].status},
+				 CALL_WORDS))
+			return false;
+	}
+	return true;
 }
 
 /* ---- reading ---- */
@@ -146,6 +161,29 @@ static const char *read_anchor(struct pb_trace_data *data, struct pb_trace_clock
 	return NULL;
 }
 
+/* The calls stand behind the records and have their clock: their times are found from the last one of it. */
+static const char *read_calls(struct pb_trace_data *data, const struct pb_trace_clock *clock,
+			      const uint32_t *words, uint32_t count)
+{
+	const char *wrong =
+		grow((void **)&data->calls, data->call_count, count / CALL_WORDS, sizeof(data->calls[0]));
+
+	for (; wrong == NULL && count >= CALL_WORDS; words += CALL_WORDS, count -= CALL_WORDS) {
+		const int64_t time = (int64_t)clock->time + (int32_t)(words[0] - clock->last);
+
+		if (time < 0)
+			continue;
+		data->calls[data->call_count++] = (struct pb_trace_call){.time = (uint64_t)time,
+									 .call = {.clock = words[0],
+										  .function = words[1],
+										  .node = words[2],
+										  .names = words[3],
+										  .id = words[4],
+										  .status = words[5]}};
+	}
+	return wrong;
+}
+
 static const char *read_piece(struct pb_trace_data *data, struct pb_trace_clock *clock, uint32_t kind,
 			      uint8_t *bytes, uint32_t length)
 {
@@ -165,6 +203,9 @@ static const char *read_piece(struct pb_trace_data *data, struct pb_trace_clock 
 	}
 	if (kind == PB_TRACE_PIECE_ANCHOR && count == 3u)
 		return read_anchor(data, clock, words);
+	if (kind == PB_TRACE_PIECE_CALLS)
+		return count % CALL_WORDS != 0 ? "a piece of calls is cut off"
+					       : read_calls(data, clock, words, count);
 	return NULL;
 }
 
@@ -212,5 +253,6 @@ void pb_trace_data_free(struct pb_trace_data *data)
 {
 	free(data->moments);
 	free(data->anchors);
+	free(data->calls);
 	memset(data, 0, sizeof(*data));
 }

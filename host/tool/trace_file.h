@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "host/tool/ddi_calls.h"
 #include "host/tool/trace_schema.h"
 
 /** Kinds of pieces. */
@@ -21,6 +22,8 @@ enum pb_trace_piece {
 	PB_TRACE_PIECE_LOST = 3,    /**< one word: number of records lost here */
 	PB_TRACE_PIECE_ANCHOR =
 		4, /**< three words: the host's clock in nanoseconds (low, high), the card's clock at that time */
+	PB_TRACE_PIECE_CALLS =
+		5, /**< struct pb_ddi_call: the DDI calls of a WDDM kernel, behind the records */
 };
 
 /** Largest piece, in bytes. */
@@ -34,6 +37,9 @@ bool pb_trace_file_records(FILE *file, const struct pb_trace_record *records, ui
 bool pb_trace_file_lost(FILE *file, uint32_t count);
 /** Writes the host's and the card's clock at one moment. @return false: writing failed */
 bool pb_trace_file_anchor(FILE *file, uint64_t nanoseconds, uint32_t clock);
+
+/** Writes DDI calls. @return false: writing failed */
+bool pb_trace_file_calls(FILE *file, const struct pb_ddi_call *calls, size_t count);
 
 /** Extends the card's clock, which wraps at 32 bits, to 64 bits. Steps must be shorter than half its range. */
 struct pb_trace_clock {
@@ -61,6 +67,12 @@ struct pb_trace_moment {
 	bool after_loss;               /**< records were lost just before it */
 };
 
+/** A DDI call with its time. */
+struct pb_trace_call {
+	uint64_t time;           /**< microseconds since the first record */
+	struct pb_ddi_call call; /**< as in the file */
+};
+
 /** Contents of a file. */
 struct pb_trace_data {
 	struct pb_trace_schema schema;   /**< names of events */
@@ -68,8 +80,10 @@ struct pb_trace_data {
 	size_t count;                    /**< number of records */
 	struct pb_trace_anchor *anchors; /**< in file order */
 	size_t anchor_count;             /**< number of anchors */
-	uint64_t lost;                   /**< records lost */
-	bool losing; /**< while a file is read: records were lost behind the last moment */
+	struct pb_trace_call *calls; /**< in the order in which they began; none before the first record */
+	size_t call_count;           /**< number of calls */
+	uint64_t lost;               /**< records lost */
+	bool losing;                 /**< while a file is read: records were lost behind the last moment */
 };
 
 /**

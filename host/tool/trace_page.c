@@ -91,6 +91,41 @@ static void write_mark(FILE *file, const struct pb_trace_schema *schema, const s
 	fputc(']', file);
 }
 
+/** Returns the lane of the kernel's queue on a node: the one with the most packets; NONE: there is no such lane. */
+static uint32_t lane_on(const struct pb_timeline *timeline, uint32_t node)
+{
+	const struct pb_lanes *lanes = &timeline->lanes;
+	uint32_t found = PB_LANE_NONE;
+
+	for (uint32_t i = 0; i < lanes->count; i++) {
+		if (lanes->lanes[i].node == node &&
+		    (found == PB_LANE_NONE || lanes->lanes[i].packets > lanes->lanes[found].packets))
+			found = i;
+	}
+	return found;
+}
+
+static void write_id(FILE *file, const struct pb_ddi_call *call, enum pb_ddi_names names)
+{
+	if (call->names == (uint32_t)names)
+		fprintf(file, ",%u", call->id);
+	else
+		fputs(",null", file);
+}
+
+/** Writes a DDI call: its packet's fence id, or null, and the id of a preemption, or null. */
+static void write_call(FILE *file, const struct pb_timeline *timeline, const struct pb_trace_call *at)
+{
+	const struct pb_ddi_call *call = &at->call;
+	const uint32_t lane = call->node != PB_DDI_NONE ? lane_on(timeline, call->node) : PB_LANE_NONE;
+
+	fprintf(file, "[%" PRIu64 ",\"%s\"", at->time, pb_ddi_name(call->function));
+	write_number(file, lane, PB_LANE_NONE);
+	write_id(file, call, PB_DDI_NAMES_PACKET);
+	write_id(file, call, PB_DDI_NAMES_PREEMPTION);
+	fprintf(file, ",%u]", call->status);
+}
+
 static void write_errors(FILE *file)
 {
 	const char *comma = "";
@@ -122,6 +157,11 @@ static void write_data(FILE *file, const struct pb_trace_data *data, const struc
 	for (size_t i = 0; i < timeline->mark_count; i++) {
 		fputs(i == 0 ? "" : ",\n", file);
 		write_mark(file, &data->schema, &timeline->marks[i]);
+	}
+	fputs("],\"calls\":[\n", file);
+	for (size_t i = 0; i < data->call_count; i++) {
+		fputs(i == 0 ? "" : ",\n", file);
+		write_call(file, timeline, &data->calls[i]);
 	}
 	fputs("],", file);
 	write_errors(file);

@@ -15,9 +15,12 @@ static bool config_is_bad(const struct pb_wddm_config *config)
 	const uint32_t *capabilities = config->channel->card.capabilities;
 
 	return config->segments[PB_SEGMENT_SYSTEM] == NULL ||
-	       config->segments[PB_WDDM_TRAP_SEGMENT] != NULL || config->node_count == 0 ||
-	       config->node_count > PB_WDDM_NODES || !pb_is_power_of_two(config->queue_entries) ||
-	       config->queue_entries > PB_WDDM_PACKETS || config->allocations == 0 ||
+	       config->segments[PB_WDDM_TRAP_SEGMENT] != NULL ||
+	       (config->lock != NULL) != (config->channel->link->locks != NULL) ||
+	       config->interface_version < PB_DXGKDDI_VISTA || config->node_count == 0 ||
+	       config->node_count > PB_WDDM_NODES || config->paging_node >= config->node_count ||
+	       !pb_is_power_of_two(config->queue_entries) || config->queue_entries > PB_WDDM_PACKETS ||
+	       config->allocations == 0 ||
 	       config->allocations > capabilities[PB_CAPABILITY_ALLOCATIONS_MAX] || config->patches == 0 ||
 	       config->patches > capabilities[PB_CAPABILITY_PATCHES_MAX];
 }
@@ -28,7 +31,10 @@ static enum pb_error create_node(struct pb_wddm_adapter *adapter, uint32_t n)
 	struct pb_wddm_node *node = &adapter->nodes[n];
 	const struct pb_wddm_config *config = &adapter->config;
 	struct pb_segment *system = config->segments[PB_SEGMENT_SYSTEM];
-	const uint64_t bytes = (uint64_t)pb_wddm_slot_bytes(adapter) * PB_WDDM_SLOTS;
+	const uint64_t bytes = (uint64_t)pb_wddm_list_bytes(adapter) * config->queue_entries;
+	const struct pb_channel_locks *locks = config->channel->link->locks;
+	struct pb_queue_request request = {
+		.node = n, .entries = config->queue_entries, .priority = PB_PRIORITY_NORMAL};
 	enum pb_error error;
 
 	if (bytes > system->request.backing_bytes)
@@ -36,7 +42,8 @@ static enum pb_error create_node(struct pb_wddm_adapter *adapter, uint32_t n)
 	error = pb_memory_allocate(system, (uint32_t)bytes, PB_LINE_BYTES, &node->lists);
 	if (error != PB_ERROR_OK)
 		return error;
-	return pb_queue_create(&node->queue, config->channel, system, n, config->queue_entries);
+	request.lock = locks != NULL ? locks->kicks : NULL;
+	return pb_queue_create_with(&node->queue, config->channel, system, &request);
 }
 
 enum pb_error pb_wddm_start(struct pb_wddm_adapter *adapter, const struct pb_wddm_config *config)
@@ -78,6 +85,24 @@ enum pb_error pb_wddm_stop(struct pb_wddm_adapter *adapter)
 	return first;
 }
 
+uint64_t pb_wddm_private_bytes(uint32_t allocation_count, uint32_t patch_count)
+{
+	return sizeof(struct pb_render_record) + pb_wddm_block_bytes(allocation_count, patch_count);
+}
+
+bool pb_wddm_gpu_address(const struct pb_wddm_adapter *adapter, uint32_t id, uint64_t address, uint64_t bytes,
+			 uint64_t *gpu_address)
+{
+	const struct pb_segment *segment = id < PB_WDDM_TRAP_SEGMENT ? adapter->config.segments[id] : NULL;
+
+	/* An address below the base wraps to a value above any size. */
+	if (segment == NULL || bytes > segment->request.size ||
+	    address - segment->request.os_base > segment->request.size - bytes)
+		return false;
+	*gpu_address = segment->request.gpu_base + (address - segment->request.os_base);
+	return true;
+}
+
 uint64_t pb_wddm_staging_bytes(uint32_t command_length, uint32_t allocation_count, uint32_t location_count)
 {
 	return (uint64_t)allocation_count *
@@ -95,27 +120,27 @@ enum pb_error pb_wddm_context_create(struct pb_wddm_adapter *adapter, struct pb_
 	return pb_context_create(adapter->config.channel, &context->handle);
 }
 
-/** Frees all slots of a destroyed context: none of its submissions is in flight. */
-static void forget(struct pb_wddm_node *node, const struct pb_wddm_context *context)
+/** Returns whether the end of a submission of the context was not reported. Pre: the caller holds the adapter's lock. */
+static bool is_outstanding(struct pb_wddm_adapter *adapter, const struct pb_wddm_context *context)
 {
-	for (uint32_t s = 0; s < PB_WDDM_SLOTS; s++) {
-		if (node->slots[s].context == context)
-			node->slots[s] = (struct pb_wddm_slot){.state = PB_WDDM_SLOT_FREE};
+	struct pb_wddm_node *node = &adapter->nodes[context->node];
+
+	for (uint32_t p = node->reported; p != node->submitted; p++) {
+		if (pb_wddm_packet(adapter, node, p)->context == context)
+			return true;
 	}
+	return false;
 }
 
 enum pb_error pb_wddm_context_destroy(struct pb_wddm_context *context)
 {
 	struct pb_wddm_adapter *adapter = context->adapter;
-	struct pb_wddm_node *node = &adapter->nodes[context->node];
-	enum pb_error error;
+	bool busy;
 
-	for (uint32_t p = node->reported; p != node->submitted; p++) {
-		if (pb_wddm_packet(adapter, node, p)->context == context)
-			return PB_ERROR_BUSY;
-	}
-	error = pb_context_destroy(adapter->config.channel, context->handle);
-	if (error == PB_ERROR_OK)
-		forget(node, context);
-	return error;
+	pb_wddm_lock(adapter);
+	busy = is_outstanding(adapter, context);
+	pb_wddm_unlock(adapter);
+	if (busy)
+		return PB_ERROR_BUSY;
+	return pb_context_destroy(adapter->config.channel, context->handle);
 }

@@ -13,7 +13,7 @@ static enum pb_error read_position_by_timeline(struct pb_wddm_adapter *adapter, 
 					       struct pb_wddm_position *position)
 {
 	struct pb_fence fence;
-	enum pb_error error = pb_queue_fence(&node->queue, &fence);
+	enum pb_error error = pb_queue_fence_now(&node->queue, &fence);
 
 	position->done = node->reported;
 	if (error != PB_ERROR_OK)
@@ -25,13 +25,13 @@ static enum pb_error read_position_by_timeline(struct pb_wddm_adapter *adapter, 
 	return PB_ERROR_OK;
 }
 
-enum pb_error pb_wddm_read_position(struct pb_wddm_adapter *adapter, struct pb_wddm_node *node,
-				    struct pb_wddm_position *position)
+/** Reads the records as pb_wddm_read_position(). @retval PB_ERROR_TIMEOUT one of them is half written */
+static enum pb_error read_position(struct pb_wddm_adapter *adapter, struct pb_wddm_node *node,
+				   struct pb_wddm_position *position)
 {
 	struct pb_preempt last;
 	enum pb_error error;
 
-	*position = (struct pb_wddm_position){.stopped = false};
 	if (!node->preemption.begun) {
 		error = pb_queue_completed(&node->queue, &position->completed);
 		position->done = position->completed;
@@ -39,13 +39,27 @@ enum pb_error pb_wddm_read_position(struct pb_wddm_adapter *adapter, struct pb_w
 	}
 	error = read_position_by_timeline(adapter, node, position);
 	if (error == PB_ERROR_OK)
-		error = pb_queue_preempted(&node->queue, &last);
+		error = pb_queue_preempted_now(&node->queue, &last);
 	if (error != PB_ERROR_OK || last.count != node->preemption.count)
 		return error;
 	position->stopped = true;
 	position->completed = last.completed;
 	position->done = last.completed - last.returned;
 	return PB_ERROR_OK;
+}
+
+enum pb_error pb_wddm_read_position(struct pb_wddm_adapter *adapter, struct pb_wddm_node *node,
+				    struct pb_wddm_position *position)
+{
+	enum pb_error error;
+
+	*position = (struct pb_wddm_position){.stopped = false};
+	error = read_position(adapter, node, position);
+	if (error != PB_ERROR_TIMEOUT)
+		return error;
+	/* An interrupt follows the write, unless the firmware has died in it. */
+	*position = (struct pb_wddm_position){.completed = node->reported, .done = node->reported};
+	return pb_alive(adapter->config.channel);
 }
 
 static void notify(struct pb_wddm_adapter *adapter, uint32_t n)
@@ -71,8 +85,7 @@ bool pb_wddm_preempt_report(struct pb_wddm_adapter *adapter, uint32_t n,
 	/* After a failed paging buffer nothing is reported, not even the preemption. */
 	if (!position->stopped || node->reported != position->done)
 		return false;
-	for (; node->reported != position->completed; node->reported++)
-		pb_wddm_release(pb_wddm_packet(adapter, node, node->reported));
+	pb_wddm_put(&node->reported, position->completed);
 	notify(adapter, n);
 	return true;
 }
@@ -92,8 +105,8 @@ static bool finish_preemption(struct pb_wddm_adapter *adapter, struct pb_wddm_no
 		node->preemption.begun = false;
 		return true;
 	}
-	if (error != PB_ERROR_TIMEOUT && adapter->error == PB_ERROR_OK)
-		adapter->error = error;
+	if (error != PB_ERROR_TIMEOUT)
+		pb_wddm_end(adapter, error);
 	return false;
 }
 
@@ -105,8 +118,8 @@ static void begin(struct pb_wddm_adapter *adapter, struct pb_wddm_node *node)
 	if (error == PB_ERROR_OK) {
 		node->preemption.begun = true;
 		node->preemption.count = node->queue.stop.last.count + 1u;
-	} else if (error != PB_ERROR_BUSY && error != PB_ERROR_NO_SPACE && adapter->error == PB_ERROR_OK) {
-		adapter->error = error;
+	} else if (error != PB_ERROR_BUSY && error != PB_ERROR_NO_SPACE) {
+		pb_wddm_end(adapter, error);
 	}
 }
 
@@ -126,19 +139,29 @@ bool pb_wddm_preempt_advance(struct pb_wddm_adapter *adapter, uint32_t n)
 	return false;
 }
 
-uint32_t pb_wddm_preempt_command(struct pb_wddm_adapter *adapter,
-				 const struct pb_dxgkarg_preemptcommand *preempt)
+/** Notes the request. @return false: it breaks the rules, or the adapter has ended */
+static bool accept(struct pb_wddm_adapter *adapter, const struct pb_dxgkarg_preemptcommand *preempt)
 {
 	struct pb_wddm_node *node = &adapter->nodes[preempt->NodeOrdinal % PB_WDDM_NODES];
 
-	if (adapter->error != PB_ERROR_OK)
-		return PB_STATUS_SUCCESS;
 	if (preempt->NodeOrdinal >= adapter->config.node_count || node->preemption.pending ||
-	    adapter->stopped) {
-		adapter->error = PB_ERROR_BAD_ARGUMENT;
-		return PB_STATUS_SUCCESS;
-	}
+	    adapter->stopped)
+		pb_wddm_end(adapter, PB_ERROR_BAD_ARGUMENT);
+	if (adapter->error != PB_ERROR_OK)
+		return false;
 	node->preemption = (struct pb_wddm_preemption){.pending = true, .id = preempt->PreemptionFenceId};
-	(void)pb_wddm_interrupt(adapter);
+	return true;
+}
+
+uint32_t pb_wddm_preempt_command(struct pb_wddm_adapter *adapter,
+				 const struct pb_dxgkarg_preemptcommand *preempt)
+{
+	bool accepted;
+
+	pb_wddm_lock(adapter);
+	accepted = accept(adapter, preempt);
+	pb_wddm_unlock(adapter);
+	if (accepted)
+		(void)pb_wddm_interrupt(adapter);
 	return PB_STATUS_SUCCESS;
 }

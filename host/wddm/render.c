@@ -2,6 +2,8 @@
 /* Render, RenderKm and Present: converts the kernel's lists for include/patchbay/render.h. */
 #include "patchbay/render.h"
 
+#include <string.h>
+
 #include "host/wddm/internal.h"
 
 /** Allocation list of a present: NULL, source, destination. */
@@ -15,22 +17,6 @@ struct list {
 	const struct pb_dxgk_allocationlist *entries;
 };
 
-/**
- * Converts an OS address to a GPU address.
- * @return false: the segment does not exist or does not hold it; the address is left to the firmware
- */
-static bool engine_address(const struct pb_wddm_adapter *adapter, uint32_t segment, uint64_t address,
-			   uint64_t *engine)
-{
-	const struct pb_segment *known = adapter->config.segments[segment];
-
-	/* An address below the base wraps to a value above any size. */
-	if (known == NULL || address - known->request.os_base >= known->request.size)
-		return false;
-	*engine = known->request.gpu_base + (address - known->request.os_base);
-	return true;
-}
-
 static bool find(void *context, uint32_t handle, struct pb_render_allocation *allocation)
 {
 	const struct list *list = context;
@@ -40,8 +26,9 @@ static bool find(void *context, uint32_t handle, struct pb_render_allocation *al
 	*allocation = (struct pb_render_allocation){.size = object->size,
 						    .os_address = entry->PhysicalAddress,
 						    .segment = pb_wddm_segment(entry)};
-	if (!engine_address(list->adapter, allocation->segment, entry->PhysicalAddress,
-			    &allocation->gpu_address))
+	/* An address that is unknown, or in no segment, is left to the firmware. */
+	if (!pb_wddm_gpu_address(list->adapter, allocation->segment, entry->PhysicalAddress, 1,
+				 &allocation->gpu_address))
 		allocation->segment = 0;
 	return true;
 }
@@ -59,21 +46,54 @@ static uint32_t at_most(uint32_t value, uint32_t limit)
 	return value < limit ? value : limit;
 }
 
-/** Describes the outputs, limited to what SubmitCommand has room for. */
+/** Describes the outputs, limited to what Patch and SubmitCommand have room for. */
 static struct pb_render_output output_of(const struct pb_wddm_adapter *adapter, void *dma_buffer,
 					 uint32_t dma_size, void *private_data, uint32_t private_data_size,
 					 struct pb_patch_location *locations, uint32_t locations_size)
 {
 	const uint32_t dma_max = adapter->config.channel->card.capabilities[PB_CAPABILITY_BUFFER_BYTES_MAX];
+	const uint32_t room = pb_wddm_patch_room(&adapter->config, private_data_size);
 
 	return (struct pb_render_output){
 		.dma_buffer = dma_buffer,
 		.dma_size = at_most(dma_size, dma_max),
 		.private_data = private_data,
-		.private_data_size = private_data_size,
+		.private_data_size = room != 0 ? private_data_size : 0,
 		.locations = locations,
-		.locations_size = at_most(locations_size, adapter->config.patches),
+		.locations_size = at_most(locations_size, room),
 	};
+}
+
+/** Prepares the private data of a buffer that was built. @return the byte behind it; unchanged if none was built */
+static void *end_private(const struct pb_wddm_config *config, void *private_data, uint32_t size,
+			 const struct pb_render_output *output)
+{
+	if ((void *)output->private_data == private_data)
+		return private_data;
+	return pb_wddm_block_start((uint8_t *)output->private_data, config->allocations,
+				   pb_wddm_patch_room(config, size));
+}
+
+void *pb_wddm_private_start(const struct pb_wddm_adapter *adapter, void *private_data, uint32_t size)
+{
+	const struct pb_render_record record = {.magic = PB_RENDER_MAGIC, .version = PB_RENDER_VERSION};
+	const uint32_t room = pb_wddm_patch_room(&adapter->config, size);
+
+	if (room == 0)
+		return NULL;
+	memcpy(private_data, &record, sizeof(record));
+	return pb_wddm_block_start((uint8_t *)private_data + sizeof(record), adapter->config.allocations,
+				   room);
+}
+
+/** Returns 1 + the index of the first NULL entry of the allocation list; 0: there is none. */
+static uint32_t null_entry(const struct pb_dxgkarg_render *render)
+{
+	for (uint32_t i = 0; i < render->AllocationListSize; i++) {
+		if (render->pAllocationList[i].hDeviceSpecificAllocation == NULL)
+			return i + 1;
+	}
+	return 0;
 }
 
 /** Divides the context's staging memory: Render's unused allocation list, the handles, Render's own staging memory. */
@@ -99,6 +119,7 @@ static uint32_t stage(const struct pb_wddm_context *context, const struct pb_dxg
 	}
 	arguments->output.allocations = unused;
 	arguments->output.allocations_size = count;
+	arguments->output.unbind = null_entry(render);
 	arguments->user_allocations = handles;
 	arguments->user_allocation_count = count;
 	arguments->staging = handles + count;
@@ -106,8 +127,16 @@ static uint32_t stage(const struct pb_wddm_context *context, const struct pb_dxg
 	return PB_STATUS_SUCCESS;
 }
 
+static enum pb_render_status translate_user(struct pb_render_arguments *arguments,
+					    const struct pb_dxgkarg_render *render)
+{
+	(void)render;
+	return pb_render(arguments);
+}
+
 static uint32_t render_with(struct pb_wddm_context *context, struct pb_dxgkarg_render *render,
-			    enum pb_render_status (*translate)(struct pb_render_arguments *))
+			    enum pb_render_status (*translate)(struct pb_render_arguments *,
+							       const struct pb_dxgkarg_render *))
 {
 	struct list list = {.adapter = context->adapter, .entries = render->pAllocationList};
 	const struct pb_render_device device = device_of(context, &list);
@@ -124,14 +153,15 @@ static uint32_t render_with(struct pb_wddm_context *context, struct pb_dxgkarg_r
 	};
 	uint32_t status;
 
-	if (context->lost || context->adapter->error != PB_ERROR_OK)
+	if (pb_wddm_is_lost(context))
 		return PB_STATUS_GPU_EXCEPTION_ON_DEVICE;
 	status = stage(context, render, &arguments);
 	if (status != PB_STATUS_SUCCESS)
 		return status;
-	status = pb_render_ntstatus(translate(&arguments));
+	status = pb_render_ntstatus(translate(&arguments, render));
 	render->pDmaBuffer = arguments.output.dma_buffer;
-	render->pDmaBufferPrivateData = arguments.output.private_data;
+	render->pDmaBufferPrivateData = end_private(&context->adapter->config, render->pDmaBufferPrivateData,
+						    render->DmaBufferPrivateDataSize, &arguments.output);
 	render->pPatchLocationListOut = arguments.output.locations;
 	render->MultipassOffset = arguments.multipass_offset;
 	return status;
@@ -139,59 +169,55 @@ static uint32_t render_with(struct pb_wddm_context *context, struct pb_dxgkarg_r
 
 uint32_t pb_wddm_render(struct pb_wddm_context *context, struct pb_dxgkarg_render *render)
 {
-	return render_with(context, render, pb_render);
+	return render_with(context, render, translate_user);
 }
 
 uint32_t pb_wddm_render_km(struct pb_wddm_context *context, struct pb_dxgkarg_render *render)
 {
-	return render_with(context, render, pb_render_km);
+	return render_with(context, render, pb_wddm_translate_gdi);
 }
 
 /* ---- present ---- */
 
-static bool inside(const struct pb_rect *part, const struct pb_rect *whole)
+static const struct pb_wddm_allocation *object_of(const struct pb_dxgkarg_present *present, uint32_t index)
 {
-	return part->left >= whole->left && part->top >= whole->top && part->right <= whole->right &&
-	       part->bottom <= whole->bottom && part->left <= part->right && part->top <= part->bottom;
+	return present->pAllocationList[index].hDeviceSpecificAllocation;
 }
 
-static int64_t width(const struct pb_rect *rect)
+/** Whether a blit's source can be copied to its destination: without scaling, and without an overlap. */
+static bool source_is_good(const struct pb_dxgkarg_present *present)
 {
-	return (int64_t)rect->right - rect->left;
+	const struct pb_wddm_allocation *from = object_of(present, PRESENT_SOURCE);
+
+	return from != NULL && pb_wddm_rect_valid(&present->SrcRect) &&
+	       pb_wddm_rects_match(&present->SrcRect, &present->DstRect) &&
+	       (from != object_of(present, PRESENT_DESTINATION) ||
+		!pb_wddm_rects_overlap(&present->SrcRect, &present->DstRect));
 }
 
-static int64_t height(const struct pb_rect *rect)
-{
-	return (int64_t)rect->bottom - rect->top;
-}
-
-/** Finds the rectangle that this call writes. @return false: the blit is not supported */
+/** Finds the rectangle that this call writes. @return false: the present is not supported */
 static bool part_of(const struct pb_dxgkarg_present *present, struct pb_rect *part)
 {
-	const struct pb_rect *source = &present->SrcRect;
-	const struct pb_rect *whole = &present->DstRect;
+	const bool fill = present->Flags == PB_DXGK_PRESENT_COLOR_FILL;
 
-	if (present->Flags != PB_DXGK_PRESENT_BLT || source->left < 0 || source->top < 0 || whole->left < 0 ||
-	    whole->top < 0 || width(source) < 0 || height(source) < 0 || width(source) != width(whole) ||
-	    height(source) != height(whole))
+	if ((!fill && present->Flags != PB_DXGK_PRESENT_BLT) || !pb_wddm_rect_valid(&present->DstRect) ||
+	    object_of(present, PRESENT_DESTINATION) == NULL || (!fill && !source_is_good(present)))
 		return false;
-	*part = *whole;
+	*part = present->DstRect;
 	if (present->SubRectCnt == 0)
 		return present->MultipassOffset == 0;
-	if (present->MultipassOffset >= present->SubRectCnt)
+	if (present->MultipassOffset >= present->SubRectCnt || present->pDstSubRects == NULL)
 		return false;
 	*part = present->pDstSubRects[present->MultipassOffset];
-	return inside(part, whole);
+	return pb_wddm_rect_inside(part, &present->DstRect);
 }
 
 static struct pb_render_surface surface(const struct pb_dxgkarg_present *present, uint32_t index,
 					int32_t left, int32_t top)
 {
-	const struct pb_wddm_allocation *object = present->pAllocationList[index].hDeviceSpecificAllocation;
-
 	return (struct pb_render_surface){
 		.handle = index + 1,
-		.pitch = object->pitch,
+		.pitch = object_of(present, index)->pitch,
 		.left = (uint32_t)left,
 		.top = (uint32_t)top,
 	};
@@ -205,23 +231,28 @@ static uint32_t blit(struct pb_wddm_context *context, struct pb_dxgkarg_present 
 	struct pb_allocation unused[PRESENT_ENTRIES];
 	struct pb_render_present blit = {
 		.device = &device,
-		.source = surface(present, PRESENT_SOURCE,
-				  present->SrcRect.left + (part->left - present->DstRect.left),
-				  present->SrcRect.top + (part->top - present->DstRect.top)),
+		.fill = present->Flags == PB_DXGK_PRESENT_COLOR_FILL,
+		.color = present->Color,
 		.destination = surface(present, PRESENT_DESTINATION, part->left, part->top),
-		.width = (uint32_t)width(part),
-		.height = (uint32_t)height(part),
+		.width = (uint32_t)(part->right - part->left),
+		.height = (uint32_t)(part->bottom - part->top),
 		.output = output_of(context->adapter, present->pDmaBuffer, present->DmaSize,
 				    present->pDmaBufferPrivateData, present->DmaBufferPrivateDataSize,
 				    present->pPatchLocationListOut, present->PatchLocationListOutSize),
 	};
 	uint32_t status;
 
+	if (!blit.fill)
+		blit.source = surface(present, PRESENT_SOURCE,
+				      present->SrcRect.left + (part->left - present->DstRect.left),
+				      present->SrcRect.top + (part->top - present->DstRect.top));
 	blit.output.allocations = unused;
 	blit.output.allocations_size = PRESENT_ENTRIES;
 	status = pb_render_ntstatus(pb_render_present(&blit));
 	present->pDmaBuffer = blit.output.dma_buffer;
-	present->pDmaBufferPrivateData = blit.output.private_data;
+	present->pDmaBufferPrivateData =
+		end_private(&context->adapter->config, present->pDmaBufferPrivateData,
+			    present->DmaBufferPrivateDataSize, &blit.output);
 	present->pPatchLocationListOut = blit.output.locations;
 	return status;
 }
@@ -231,7 +262,7 @@ uint32_t pb_wddm_present(struct pb_wddm_context *context, struct pb_dxgkarg_pres
 	struct pb_rect part;
 	uint32_t status;
 
-	if (context->lost || context->adapter->error != PB_ERROR_OK)
+	if (pb_wddm_is_lost(context))
 		return PB_STATUS_GPU_EXCEPTION_ON_DEVICE;
 	if (present->pDmaBuffer == NULL || !part_of(present, &part))
 		return pb_render_ntstatus(PB_RENDER_INVALID_PARAMETER);

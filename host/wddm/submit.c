@@ -1,55 +1,122 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Patch and SubmitCommand: one submission in two calls. Patch has the lists. It may be called several times, or for a
- * buffer that is never submitted. SubmitCommand has no lists and may be called without Patch. Therefore Patch copies the
- * lists to memory that the firmware can read and records their key, and SubmitCommand finds them by that key.
+ * buffer that is never submitted. SubmitCommand has no lists and may be called without Patch. Patch keeps the converted
+ * lists in the DMA buffer's private data, which the OS hands to both; SubmitCommand copies them to memory of the card.
+ *
+ * Private data of a DMA buffer: Render's record, a head, the allocation list, the patch list. The head has room for the
+ * lists of one range. Patch for another range replaces them, and the head remembers which ranges have lost theirs: these
+ * must not run, because their bytes may be stale.
  */
+#include <string.h>
+
 #include "host/wddm/internal.h"
+#include "patchbay/render.h"
 
 #define SUBMIT_FLAGS 0xffu
 
-/* ---- Patch ---- */
+/* ---- private data ---- */
 
-static bool slot_is(const struct pb_wddm_slot *slot, const struct pb_wddm_slot *key)
+#define BLOCK_MAGIC 0x4b425042u /* "BPBK" */
+
+/** Head of the lists in a DMA buffer's private data. */
+struct head {
+	uint32_t magic;           /* BLOCK_MAGIC */
+	uint32_t check;           /* of the other words */
+	uint64_t context;         /* context of the lists, as an integer */
+	uint32_t patched;         /* there are lists */
+	uint32_t refused;         /* the lists break a limit */
+	uint32_t start;           /* range of the lists: first byte */
+	uint32_t end;             /* byte behind the last one */
+	uint32_t replaced_start;  /* ranges whose lists were replaced lie from here, */
+	uint32_t replaced_end;    /* to here; 0: there are none */
+	uint32_t allocation_room; /* entries that there is room for */
+	uint32_t patch_room;      /* entries that there is room for */
+	uint32_t allocation_count;
+	uint32_t patch_count;
+};
+PB_STATIC_ASSERT(sizeof(struct head) <= PB_WDDM_BLOCK_HEAD_BYTES, "room of the head");
+
+/** The private data of one DMA buffer, as a call got it. */
+struct block {
+	uint8_t *bytes; /* the head; the lists follow */
+	struct head head;
+};
+
+static uint32_t check_of(const struct head *head)
 {
-	return slot->context == key->context && slot->address == key->address && slot->start == key->start &&
-	       slot->end == key->end && slot->fence_id == key->fence_id;
+	struct head copy = *head;
+	const unsigned char *bytes = (const unsigned char *)&copy;
+	uint32_t sum = 0x811c9dc5u;
+
+	copy.check = 0;
+	for (uint32_t i = 0; i < sizeof(copy); i++)
+		sum = (sum ^ bytes[i]) * 0x01000193u;
+	return sum;
 }
 
-/** Finds the patched lists of a submission; NULL: there are none. */
-static struct pb_wddm_slot *find_patched(struct pb_wddm_node *node, const struct pb_wddm_slot *key)
+static void save(struct block *block)
 {
-	for (uint32_t s = 0; s < PB_WDDM_SLOTS; s++) {
-		struct pb_wddm_slot *slot = &node->slots[s];
+	block->head.check = check_of(&block->head);
+	memcpy(block->bytes, &block->head, sizeof(block->head));
+}
 
-		if (slot->state == PB_WDDM_SLOT_PATCHED && slot_is(slot, key))
-			return slot;
-	}
-	return NULL;
+void *pb_wddm_block_start(uint8_t *bytes, uint32_t allocation_room, uint32_t patch_room)
+{
+	struct block block = {.bytes = bytes};
+
+	memset(&block.head, 0, sizeof(block.head));
+	block.head.magic = BLOCK_MAGIC;
+	block.head.allocation_room = allocation_room;
+	block.head.patch_room = patch_room;
+	save(&block);
+	return bytes + pb_wddm_block_bytes(allocation_room, patch_room);
+}
+
+uint32_t pb_wddm_patch_room(const struct pb_wddm_config *config, uint32_t private_data_size)
+{
+	const uint64_t taken = pb_wddm_private_bytes(config->allocations, 0);
+	uint64_t room = 0;
+
+	if (private_data_size > taken)
+		room = (private_data_size - taken) / sizeof(struct pb_patch_location);
+	return room < config->patches ? (uint32_t)room : config->patches;
 }
 
 /**
- * Returns a slot for new lists. If PB_WDDM_PATCHED_MAX slots hold lists that were not submitted, the oldest of them is
- * reused, so that such lists cannot accumulate. Else a slot is free, because a node holds PB_WDDM_PACKETS at most.
+ * Reads the head of a range of private data. @param size of all private data
+ * @return false: Render and Patch cannot have left it like this
  */
-static struct pb_wddm_slot *claim_slot(struct pb_wddm_node *node)
+static bool load(struct block *block, void *private_data, uint32_t size, uint32_t start, uint32_t end)
 {
-	struct pb_wddm_slot *oldest = node->slots;
-	struct pb_wddm_slot *free_slot = node->slots;
-	uint32_t patched = 0;
+	const uint32_t record = (uint32_t)sizeof(struct pb_render_record);
 
-	for (uint32_t s = 0; s < PB_WDDM_SLOTS; s++) {
-		struct pb_wddm_slot *slot = &node->slots[s];
-
-		if (slot->state == PB_WDDM_SLOT_FREE)
-			free_slot = slot;
-		if (slot->state != PB_WDDM_SLOT_PATCHED)
-			continue;
-		if (patched++ == 0 || node->patches - slot->age > node->patches - oldest->age)
-			oldest = slot;
-	}
-	return patched >= PB_WDDM_PATCHED_MAX ? oldest : free_slot;
+	if (private_data == NULL || start > end || end > size ||
+	    end - start < record + PB_WDDM_BLOCK_HEAD_BYTES)
+		return false;
+	block->bytes = (uint8_t *)private_data + start + record;
+	memcpy(&block->head, block->bytes, sizeof(block->head));
+	return block->head.magic == BLOCK_MAGIC && block->head.check == check_of(&block->head) &&
+	       pb_wddm_block_bytes(block->head.allocation_room, block->head.patch_room) <=
+		       end - start - record;
 }
+
+static uint8_t *allocations_of(const struct block *block)
+{
+	return block->bytes + PB_WDDM_BLOCK_HEAD_BYTES;
+}
+
+static uint8_t *patches_of(const struct block *block)
+{
+	return allocations_of(block) + block->head.allocation_room * sizeof(struct pb_allocation);
+}
+
+static bool overlap(uint32_t start, uint32_t end, uint32_t other_start, uint32_t other_end)
+{
+	return start < other_end && other_start < end;
+}
+
+/* ---- Patch ---- */
 
 /**
  * Converts an entry to the firmware's form. An allocation with a handle but without a segment belongs to another part
@@ -70,6 +137,7 @@ static struct pb_allocation convert(const struct pb_wddm_adapter *adapter,
 		return (struct pb_allocation){.size_low = 1, .flags = PB_ALLOCATION_UNBIND};
 	allocation.size_low = (uint32_t)object->size;
 	allocation.size_high = (uint32_t)(object->size >> 32);
+	allocation.flags |= object->attribute << PB_ALLOCATION_ATTRIBUTE_SHIFT & PB_ALLOCATION_ATTRIBUTE_MASK;
 	if (pb_wddm_segment(entry) != 0)
 		return allocation;
 	allocation.address_low = (uint32_t)adapter->trap.request.os_base;
@@ -78,65 +146,75 @@ static struct pb_allocation convert(const struct pb_wddm_adapter *adapter,
 	return allocation;
 }
 
-static uint8_t *slot_lists(const struct pb_wddm_adapter *adapter, const struct pb_wddm_node *node,
-			   const struct pb_wddm_slot *slot)
+/**
+ * Copies the patch entries of the submitted range, and converts the allocations that they name. The other allocations
+ * may have stale addresses, absent segments or handles that are no longer valid: they are listed as unbound.
+ */
+static void keep_lists(const struct pb_wddm_adapter *adapter, const struct block *block,
+		       const struct pb_dxgkarg_patch *patch)
 {
-	return node->lists.bytes_host + (uint32_t)(slot - node->slots) * pb_wddm_slot_bytes(adapter);
-}
+	const struct pb_patch_location *locations =
+		patch->pPatchLocationList + patch->PatchLocationListSubmissionStart;
+	const struct pb_allocation unbound = {.size_low = 1, .flags = PB_ALLOCATION_UNBIND};
 
-/** Copies all allocations, because entries name them by index, and the patch entries of the submitted range. */
-static void keep_lists(const struct pb_wddm_adapter *adapter, const struct pb_wddm_node *node,
-		       const struct pb_wddm_slot *slot, const struct pb_dxgkarg_patch *patch)
-{
-	struct pb_allocation *allocations = (void *)slot_lists(adapter, node, slot);
-	struct pb_patch_location *locations = (void *)(allocations + adapter->config.allocations);
+	for (uint32_t i = 0; i < block->head.allocation_count; i++)
+		memcpy(allocations_of(block) + i * sizeof(unbound), &unbound, sizeof(unbound));
+	for (uint32_t i = 0; i < block->head.patch_count; i++) {
+		const uint32_t index = locations[i].allocation_index;
+		struct pb_allocation allocation;
 
-	for (uint32_t i = 0; i < slot->allocation_count; i++) {
-		const struct pb_allocation allocation = convert(adapter, &patch->pAllocationList[i]);
-
-		pb_shared_copy_out(&allocations[i], &allocation, sizeof(allocation));
+		if (index >= block->head.allocation_count)
+			continue; /* the firmware refuses the entry */
+		allocation = convert(adapter, &patch->pAllocationList[index]);
+		memcpy(allocations_of(block) + index * sizeof(allocation), &allocation, sizeof(allocation));
 	}
-	pb_shared_copy_out(locations, patch->pPatchLocationList + patch->PatchLocationListSubmissionStart,
-			   slot->patch_count * (uint32_t)sizeof(*locations));
+	memcpy(patches_of(block), locations, block->head.patch_count * sizeof(*locations));
 }
 
-static bool lists_are_bad(const struct pb_wddm_config *config, const struct pb_dxgkarg_patch *patch)
+static bool lists_are_bad(const struct pb_wddm_config *config, const struct head *head,
+			  const struct pb_dxgkarg_patch *patch)
 {
 	return patch->AllocationListSize > config->allocations ||
+	       patch->AllocationListSize > head->allocation_room ||
 	       patch->PatchLocationListSubmissionLength > config->patches ||
+	       patch->PatchLocationListSubmissionLength > head->patch_room ||
 	       patch->PatchLocationListSubmissionStart > patch->PatchLocationListSize ||
 	       patch->PatchLocationListSubmissionLength >
 		       patch->PatchLocationListSize - patch->PatchLocationListSubmissionStart;
 }
 
+/** Notes that the lists of the head's range are about to be replaced by those of another range. */
+static void replace(struct head *head, uint32_t start, uint32_t end)
+{
+	if (head->patched == 0 || (head->start == start && head->end == end))
+		return;
+	if (head->replaced_end == 0 || head->start < head->replaced_start)
+		head->replaced_start = head->start;
+	if (head->end > head->replaced_end)
+		head->replaced_end = head->end;
+}
+
 uint32_t pb_wddm_patch(struct pb_wddm_adapter *adapter, const struct pb_dxgkarg_patch *patch)
 {
-	const struct pb_wddm_context *context = patch->hContext;
-	struct pb_wddm_slot key = {
-		.state = PB_WDDM_SLOT_PATCHED,
-		.context = context,
-		.address = patch->DmaBufferPhysicalAddress,
-		.start = patch->DmaBufferSubmissionStartOffset,
-		.end = patch->DmaBufferSubmissionEndOffset,
-		.fence_id = patch->SubmissionFenceId,
-		.allocation_count = patch->AllocationListSize,
-		.patch_count = patch->PatchLocationListSubmissionLength,
-	};
-	struct pb_wddm_node *node;
-	struct pb_wddm_slot *slot;
+	struct block block;
 
-	/* The addresses in a paging buffer are final when it is built: nothing to patch. */
-	if ((patch->Flags & PB_FLAG_PAGING) != 0 || context == NULL)
+	/* A paging buffer has no lists. SubmitCommand finds bad private data, too. */
+	if ((patch->Flags & PB_FLAG_PAGING) != 0 || patch->hContext == NULL ||
+	    !load(&block, patch->pDmaBufferPrivateData, patch->DmaBufferPrivateDataSize,
+		  patch->DmaBufferPrivateDataSubmissionStartOffset,
+		  patch->DmaBufferPrivateDataSubmissionEndOffset))
 		return PB_STATUS_SUCCESS;
-	node = &adapter->nodes[context->node];
-	slot = find_patched(node, &key);
-	if (slot == NULL)
-		slot = claim_slot(node);
-	key.age = node->patches++;
-	key.refused = lists_are_bad(&adapter->config, patch);
-	*slot = key;
-	if (!key.refused && key.patch_count != 0)
-		keep_lists(adapter, node, slot, patch);
+	replace(&block.head, patch->DmaBufferSubmissionStartOffset, patch->DmaBufferSubmissionEndOffset);
+	block.head.patched = 1;
+	block.head.refused = lists_are_bad(&adapter->config, &block.head, patch);
+	block.head.context = (uintptr_t)patch->hContext;
+	block.head.start = patch->DmaBufferSubmissionStartOffset;
+	block.head.end = patch->DmaBufferSubmissionEndOffset;
+	block.head.allocation_count = block.head.refused != 0 ? 0 : patch->AllocationListSize;
+	block.head.patch_count = block.head.refused != 0 ? 0 : patch->PatchLocationListSubmissionLength;
+	if (block.head.patch_count != 0)
+		keep_lists(adapter, &block, patch);
+	save(&block);
 	return PB_STATUS_SUCCESS;
 }
 
@@ -162,83 +240,172 @@ static struct pb_descriptor describe(const struct pb_dxgkarg_submitcommand *subm
 	};
 }
 
+/** Copies the lists to the card, to the place of the node's next submission, and names them in the descriptor. */
 static void add_lists(const struct pb_wddm_adapter *adapter, const struct pb_wddm_node *node,
-		      const struct pb_wddm_slot *slot, struct pb_descriptor *descriptor)
+		      const struct block *block, struct pb_descriptor *descriptor)
 {
-	const uint32_t offset = (uint32_t)(slot - node->slots) * pb_wddm_slot_bytes(adapter);
+	const uint32_t slot = node->submitted & (adapter->config.queue_entries - 1);
+	const uint32_t offset = slot * pb_wddm_list_bytes(adapter);
 	const uint64_t allocations = node->lists.os_address + offset;
-	const uint64_t patches =
-		allocations + adapter->config.allocations * (uint64_t)sizeof(struct pb_allocation);
+	const uint32_t allocation_bytes =
+		adapter->config.allocations * (uint32_t)sizeof(struct pb_allocation);
+	const uint64_t patches = allocations + allocation_bytes;
+	uint8_t *lists = node->lists.bytes_host + offset;
 
-	descriptor->allocation_count = slot->allocation_count;
+	pb_shared_copy_out(lists, allocations_of(block),
+			   block->head.allocation_count * (uint32_t)sizeof(struct pb_allocation));
+	pb_shared_copy_out(lists + allocation_bytes, patches_of(block),
+			   block->head.patch_count * (uint32_t)sizeof(struct pb_patch_location));
+	descriptor->allocation_count = block->head.allocation_count;
 	descriptor->allocation_address_low = (uint32_t)allocations;
 	descriptor->allocation_address_high = (uint32_t)(allocations >> 32);
-	descriptor->patch_count = slot->patch_count;
-	descriptor->patch_length = slot->patch_count;
+	descriptor->patch_count = block->head.patch_count;
+	descriptor->patch_length = block->head.patch_count;
 	descriptor->patch_address_low = (uint32_t)patches;
 	descriptor->patch_address_high = (uint32_t)(patches >> 32);
 }
 
-/** Claims the lists that Patch kept for a submission; NULL: Patch was not called. */
-static struct pb_wddm_slot *claim_lists(struct pb_wddm_node *node,
-					const struct pb_dxgkarg_submitcommand *submit)
+/** Adds the lists of an ordinary submission. @return false: it must not run */
+static bool prepare(const struct pb_wddm_adapter *adapter, const struct pb_wddm_node *node,
+		    const struct pb_dxgkarg_submitcommand *submit, struct pb_descriptor *descriptor)
 {
-	const struct pb_wddm_slot key = {
-		.context = submit->hContext,
-		.address = submit->DmaBufferPhysicalAddress,
-		.start = submit->DmaBufferSubmissionStartOffset,
-		.end = submit->DmaBufferSubmissionEndOffset,
-		.fence_id = submit->SubmissionFenceId,
-	};
-	struct pb_wddm_slot *slot = find_patched(node, &key);
+	const uint32_t start = submit->DmaBufferSubmissionStartOffset;
+	const uint32_t end = submit->DmaBufferSubmissionEndOffset;
+	struct block block;
 
-	if (slot != NULL)
-		slot->state = PB_WDDM_SLOT_SUBMITTED;
-	return slot;
+	if (start == end)
+		return true;
+	if (!load(&block, submit->pDmaBufferPrivateData, submit->DmaBufferPrivateDataSize,
+		  submit->DmaBufferPrivateDataSubmissionStartOffset,
+		  submit->DmaBufferPrivateDataSubmissionEndOffset))
+		return false;
+	if (block.head.patched == 0)
+		return true;
+	if (block.head.start != start || block.head.end != end)
+		return !overlap(start, end, block.head.start, block.head.end) &&
+		       !overlap(start, end, block.head.replaced_start, block.head.replaced_end);
+	if (block.head.refused != 0 || block.head.context != (uintptr_t)submit->hContext)
+		return false;
+	if (block.head.patch_count != 0)
+		add_lists(adapter, node, &block, descriptor);
+	return true;
 }
 
-static enum pb_error submit_to(struct pb_wddm_adapter *adapter, uint32_t n,
-			       const struct pb_dxgkarg_submitcommand *submit)
+/** Completes a paging buffer. @return false: the private data is not of these bytes */
+static bool prepare_paging(const struct pb_wddm_adapter *adapter,
+			   const struct pb_dxgkarg_submitcommand *submit)
+{
+	const uint32_t start = submit->DmaBufferSubmissionStartOffset;
+	const uint32_t bytes = submit->DmaBufferSubmissionEndOffset - start;
+	const uint32_t first = submit->DmaBufferPrivateDataSubmissionStartOffset;
+	const uint32_t behind = submit->DmaBufferPrivateDataSubmissionEndOffset;
+	const struct pb_segment *system = adapter->config.segments[PB_SEGMENT_SYSTEM];
+	const uint64_t offset = submit->DmaBufferPhysicalAddress + start - system->request.os_base;
+
+	if (bytes == 0)
+		return true;
+	/* The mapping that BuildPagingBuffer wrote through may have ended: the link's own mapping of segment 0 is used. */
+	return submit->pDmaBufferPrivateData != NULL && first <= behind &&
+	       behind <= submit->DmaBufferPrivateDataSize &&
+	       submit->DmaBufferSegmentId == PB_SEGMENT_SYSTEM && offset % sizeof(uint32_t) == 0 &&
+	       bytes <= system->request.backing_bytes && offset <= system->request.backing_bytes - bytes &&
+	       pb_wddm_paging_fix(pb_at(system->channel->link, system->memory_offset + (uint32_t)offset),
+				  system->request.gpu_base + offset, bytes,
+				  (const uint8_t *)submit->pDmaBufferPrivateData + first, behind - first);
+}
+
+/** Checks that the node has room. Pre: the caller holds the adapter's lock. */
+static enum pb_error check_room(const struct pb_wddm_adapter *adapter, uint32_t n)
+{
+	const struct pb_wddm_node *node = &adapter->nodes[n % PB_WDDM_NODES];
+
+	if (n >= adapter->config.node_count || adapter->stopped)
+		return PB_ERROR_BAD_ARGUMENT;
+	if (node->submitted - node->reported >= adapter->config.queue_entries)
+		return PB_ERROR_NO_SPACE;
+	return PB_ERROR_OK;
+}
+
+/**
+ * Adds what a submission needs. The adapter's lock is not held: the place of the next submission's lists is
+ * SubmitCommand's. @param sound out: it may run
+ */
+static enum pb_error complete(const struct pb_wddm_adapter *adapter, const struct pb_wddm_node *node,
+			      const struct pb_dxgkarg_submitcommand *submit, struct pb_descriptor *descriptor,
+			      bool *sound)
+{
+	*sound = true;
+	if ((submit->Flags & PB_FLAG_PAGING) != 0)
+		return prepare_paging(adapter, submit) ? PB_ERROR_OK : PB_ERROR_BAD_ARGUMENT;
+	if (submit->hContext != NULL)
+		*sound = prepare(adapter, node, submit, descriptor);
+	return PB_ERROR_OK;
+}
+
+/** Submits, and notes the submission. Pre: the caller holds the adapter's lock; there is room. */
+static enum pb_error commit(struct pb_wddm_adapter *adapter, struct pb_wddm_node *node,
+			    const struct pb_dxgkarg_submitcommand *submit, struct pb_descriptor *descriptor,
+			    bool sound)
 {
 	const bool paging = (submit->Flags & PB_FLAG_PAGING) != 0;
 	/* A paging buffer belongs to the OS, not to a context. */
 	struct pb_wddm_context *context = paging ? NULL : submit->hContext;
-	struct pb_descriptor descriptor = describe(submit);
-	struct pb_wddm_node *node;
-	struct pb_wddm_slot *slot;
 
-	if (n >= adapter->config.node_count || adapter->stopped)
-		return PB_ERROR_BAD_ARGUMENT;
-	node = &adapter->nodes[n];
-	if (node->submitted - node->reported >= adapter->config.queue_entries)
-		return PB_ERROR_NO_SPACE;
-	slot = context != NULL ? claim_lists(node, submit) : NULL;
-	if (slot != NULL && slot->refused)
+	if (context != NULL && !sound)
 		context->lost = true;
-	if (context != NULL && context->lost)
-		descriptor.dma_end = descriptor.dma_start; /* an empty range: nothing of a lost device runs */
-	else if (slot != NULL)
-		add_lists(adapter, node, slot, &descriptor);
+	if (context != NULL && context->lost) {
+		/* An empty range: nothing of a lost device runs. */
+		descriptor->dma_end = descriptor->dma_start;
+		descriptor->allocation_count = descriptor->patch_count = descriptor->patch_length = 0;
+	}
 	if (node->submitted == 0)
-		node->current_fence = submit->SubmissionFenceId - 1u;
-	node->submitted_fence = submit->SubmissionFenceId;
-	*pb_wddm_packet(adapter, node, node->submitted++) = (struct pb_wddm_packet){
+		pb_wddm_put(&node->current_fence, submit->SubmissionFenceId - 1u);
+	pb_wddm_put(&node->submitted_fence, submit->SubmissionFenceId);
+	*pb_wddm_packet(adapter, node, node->submitted) = (struct pb_wddm_packet){
 		.fence_id = submit->SubmissionFenceId,
 		.timeline = node->queue.timeline + 1u,
 		.context = context,
-		.slot = slot,
 		.paging = paging,
 	};
-	return pb_queue_submit(&node->queue, &descriptor);
+	pb_wddm_put(&node->submitted, node->submitted + 1u);
+	return pb_queue_submit(&node->queue, descriptor);
+}
+
+/** Submits, unless the adapter has ended. */
+static void submit_to(struct pb_wddm_adapter *adapter, uint32_t n,
+		      const struct pb_dxgkarg_submitcommand *submit)
+{
+	struct pb_wddm_node *node = &adapter->nodes[n % PB_WDDM_NODES];
+	struct pb_descriptor descriptor = describe(submit);
+	enum pb_error error;
+	bool sound;
+
+	pb_wddm_lock(adapter);
+	error = adapter->error != PB_ERROR_OK ? adapter->error : check_room(adapter, n);
+	pb_wddm_unlock(adapter);
+	if (error == PB_ERROR_OK)
+		error = complete(adapter, node, submit, &descriptor, &sound);
+	pb_wddm_lock(adapter);
+	if (error == PB_ERROR_OK && adapter->error == PB_ERROR_OK)
+		error = commit(adapter, node, submit, &descriptor, sound);
+	pb_wddm_end(adapter, error);
+	pb_wddm_unlock(adapter);
+}
+
+/** Returns the node of a submission. Before Windows 8 the argument has none. */
+static uint32_t node_of(const struct pb_wddm_adapter *adapter, const struct pb_dxgkarg_submitcommand *submit)
+{
+	const struct pb_wddm_context *context = submit->hContext;
+
+	if (context != NULL)
+		return context->node;
+	return adapter->config.interface_version >= PB_DXGKDDI_WIN8 ? submit->NodeOrdinal
+								    : adapter->config.paging_node;
 }
 
 uint32_t pb_wddm_submit_command(struct pb_wddm_adapter *adapter,
 				const struct pb_dxgkarg_submitcommand *submit)
 {
-	const struct pb_wddm_context *context = submit->hContext;
-
-	if (adapter->error == PB_ERROR_OK)
-		adapter->error =
-			submit_to(adapter, context != NULL ? context->node : submit->NodeOrdinal, submit);
+	submit_to(adapter, node_of(adapter, submit), submit);
 	return PB_STATUS_SUCCESS;
 }

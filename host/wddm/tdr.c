@@ -35,7 +35,8 @@ uint32_t pb_wddm_query_engine_status(struct pb_wddm_adapter *adapter,
 	struct pb_node_status node;
 
 	status->EngineStatus = 0;
-	if (adapter->error != PB_ERROR_OK || status->NodeOrdinal >= adapter->config.node_count ||
+	if (pb_wddm_get(&adapter->error) != PB_ERROR_OK ||
+	    status->NodeOrdinal >= adapter->config.node_count ||
 	    pb_node_query(channel, status->NodeOrdinal, &node) != PB_ERROR_OK)
 		return PB_STATUS_SUCCESS;
 	if (node.state == PB_NODE_STATE_RUNNING &&
@@ -56,8 +57,23 @@ static enum pb_error check_alive(struct pb_wddm_adapter *adapter, uint32_t n)
 	return error == PB_ERROR_OK && status.state == PB_NODE_STATE_DEAD ? PB_ERROR_ENGINE_DEAD : error;
 }
 
+static enum pb_error finish_preemption(struct pb_queue *queue, void *unused)
+{
+	(void)unused;
+	return pb_queue_preempt_finish(queue, NULL);
+}
+
 /**
- * Resets a node and releases it.
+ * Returns how many submissions a preemption returned that had not begun. One that had begun has changed memory, and must
+ * not run again from its beginning: it counts as aborted.
+ */
+static uint32_t untouched(const struct pb_preempt *preempt)
+{
+	return preempt->started ? preempt->returned - 1u : preempt->returned;
+}
+
+/**
+ * Resets a node and releases it. Pre: the node is marked as resetting, so that no other function uses its queue.
  * @param done out: number behind the last submission completed or aborted; later ones were returned
  */
 static enum pb_error clear(struct pb_wddm_adapter *adapter, uint32_t n, uint32_t *done)
@@ -72,54 +88,76 @@ static enum pb_error clear(struct pb_wddm_adapter *adapter, uint32_t n, uint32_t
 	*done = reset.completed - reset.returned;
 	/* The reset ends a preemption, too; the submissions that it returned may lie right before. */
 	if (node->queue.stop.pending)
-		error = pb_queue_preempt_finish(&node->queue, NULL);
+		error = pb_patiently(&node->queue, finish_preemption, NULL);
 	if (pb_wddm_is_refusal(error)) {
 		node->preemption.begun = false;
 		error = PB_ERROR_OK;
 	}
 	if (error == PB_ERROR_OK && node->preemption.begun && preempt->completed == *done)
-		*done -= preempt->returned;
+		*done -= untouched(preempt);
 	if (error == PB_ERROR_OK)
 		error = pb_node_release(adapter->config.channel, n);
 	return error == PB_ERROR_OK ? check_alive(adapter, n) : error;
 }
 
-/** Drops all submissions of a node. Those before number `aborted` count as failed, and their fence ids as reached. */
+/**
+ * Drops all submissions of a node. Those before number `aborted` count as failed, and their fence ids as reached.
+ * Pre: the caller holds the adapter's lock.
+ */
 static void forget(struct pb_wddm_adapter *adapter, struct pb_wddm_node *node, uint32_t aborted)
 {
 	for (uint32_t p = node->reported; p != aborted; p++) {
 		pb_wddm_fail(pb_wddm_packet(adapter, node, p));
-		node->current_fence = pb_wddm_packet(adapter, node, p)->fence_id;
+		pb_wddm_put(&node->current_fence, pb_wddm_packet(adapter, node, p)->fence_id);
 	}
-	for (; node->reported != node->submitted; node->reported++)
-		pb_wddm_release(pb_wddm_packet(adapter, node, node->reported));
+	pb_wddm_put(&node->reported, node->submitted);
 	node->preemption = (struct pb_wddm_preemption){.pending = false};
+}
+
+/**
+ * Takes nodes from the interrupt, or gives them back: interrupts of a node that is reset are ignored.
+ * @return false: the adapter has ended
+ */
+static bool mark(struct pb_wddm_adapter *adapter, uint32_t first, uint32_t behind, bool resetting)
+{
+	bool alive;
+
+	pb_wddm_lock(adapter);
+	for (uint32_t n = first; n < behind; n++)
+		adapter->nodes[n].resetting = resetting;
+	alive = adapter->error == PB_ERROR_OK;
+	pb_wddm_unlock(adapter);
+	return alive;
 }
 
 uint32_t pb_wddm_reset_engine(struct pb_wddm_adapter *adapter, struct pb_dxgkarg_resetengine *reset)
 {
 	const uint32_t n = reset->NodeOrdinal;
+	struct pb_wddm_node *node = &adapter->nodes[n % PB_WDDM_NODES];
+	bool cleared;
 	uint32_t done;
 
-	if (adapter->error != PB_ERROR_OK || n >= adapter->config.node_count ||
-	    clear(adapter, n, &done) != PB_ERROR_OK)
+	if (n >= adapter->config.node_count)
 		return PB_STATUS_UNSUCCESSFUL;
-	pb_wddm_read_events(adapter);
-	forget(adapter, &adapter->nodes[n], done);
-	reset->LastAbortedFenceId = adapter->nodes[n].current_fence;
+	cleared = mark(adapter, n, n + 1, true) && clear(adapter, n, &done) == PB_ERROR_OK;
+	if (cleared) {
+		pb_wddm_lock(adapter);
+		pb_wddm_read_events(adapter);
+		forget(adapter, node, done);
+		reset->LastAbortedFenceId = node->current_fence;
+		pb_wddm_unlock(adapter);
+	}
+	(void)mark(adapter, n, n + 1, false);
+	if (!cleared)
+		return PB_STATUS_UNSUCCESSFUL;
 	/* Report completions of the other nodes. */
 	(void)pb_wddm_interrupt(adapter);
-	return adapter->error == PB_ERROR_OK ? PB_STATUS_SUCCESS : PB_STATUS_UNSUCCESSFUL;
+	return pb_wddm_get(&adapter->error) == PB_ERROR_OK ? PB_STATUS_SUCCESS : PB_STATUS_UNSUCCESSFUL;
 }
 
-uint32_t pb_wddm_reset_from_timeout(struct pb_wddm_adapter *adapter)
+/** Drops all submissions of all nodes. Pre: all nodes are cleared, and the caller holds the adapter's lock. */
+static void forget_all(struct pb_wddm_adapter *adapter)
 {
-	uint32_t done;
-
-	for (uint32_t n = 0; n < adapter->config.node_count; n++) {
-		if (adapter->error != PB_ERROR_OK || clear(adapter, n, &done) != PB_ERROR_OK)
-			return PB_STATUS_UNSUCCESSFUL;
-	}
 	pb_wddm_read_events(adapter);
 	for (uint32_t n = 0; n < adapter->config.node_count; n++) {
 		struct pb_wddm_node *node = &adapter->nodes[n];
@@ -127,14 +165,35 @@ uint32_t pb_wddm_reset_from_timeout(struct pb_wddm_adapter *adapter)
 		forget(adapter, node, node->submitted);
 		/* Also if an engine reset or a preemption dropped that submission before. */
 		if (node->submitted != 0)
-			node->current_fence = node->submitted_fence;
+			pb_wddm_put(&node->current_fence, node->submitted_fence);
 	}
 	adapter->stopped = true;
-	return PB_STATUS_SUCCESS;
+}
+
+uint32_t pb_wddm_reset_from_timeout(struct pb_wddm_adapter *adapter)
+{
+	const uint32_t count = adapter->config.node_count;
+	bool cleared = mark(adapter, 0, count, true);
+	uint32_t done;
+
+	for (uint32_t n = 0; n < count && cleared; n++)
+		cleared = clear(adapter, n, &done) == PB_ERROR_OK;
+	if (cleared) {
+		pb_wddm_lock(adapter);
+		forget_all(adapter);
+		pb_wddm_unlock(adapter);
+	}
+	(void)mark(adapter, 0, count, false);
+	return cleared ? PB_STATUS_SUCCESS : PB_STATUS_UNSUCCESSFUL;
 }
 
 uint32_t pb_wddm_restart_from_timeout(struct pb_wddm_adapter *adapter)
 {
+	bool alive;
+
+	pb_wddm_lock(adapter);
 	adapter->stopped = false;
-	return adapter->error == PB_ERROR_OK ? PB_STATUS_SUCCESS : PB_STATUS_UNSUCCESSFUL;
+	alive = adapter->error == PB_ERROR_OK;
+	pb_wddm_unlock(adapter);
+	return alive ? PB_STATUS_SUCCESS : PB_STATUS_UNSUCCESSFUL;
 }

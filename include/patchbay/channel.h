@@ -35,7 +35,7 @@ struct pb_pending {
 
 /**
  * A host's side of one channel. The caller owns the memory and keeps it in place from attach to detach; only the
- * library writes it. One thread uses a channel at a time.
+ * library writes it. One thread uses a channel at a time, unless the link has locks.
  */
 struct pb_channel {
 	struct pb_link *link;           /**< the caller's; stays open until the detach */
@@ -65,6 +65,7 @@ struct pb_channel {
 /**
  * Waits until the firmware runs, checks its version, and attaches. The firmware first drains and frees whatever an
  * earlier attachment of this channel left. A supervisor's restart of dead firmware is waited for. Blocks.
+ * Threads: alone; waits.
  * @param channel out; the previous contents are overwritten
  * @param link open; must stay open until the detach
  * @param timeout_us for the whole call, in microseconds
@@ -78,6 +79,7 @@ enum pb_error pb_channel_attach(struct pb_channel *channel, struct pb_link *link
 /**
  * Detaches: the firmware drains the channel's queues and frees queues, contexts and segments. The link stays open.
  * Blocks for at most PB_COMMAND_TIMEOUT_US. The channel is detached for the library after an error, too.
+ * Threads: alone; waits.
  * @retval PB_ERROR_DETACHED the channel was not attached
  */
 enum pb_error pb_channel_detach(struct pb_channel *channel);
@@ -85,6 +87,7 @@ enum pb_error pb_channel_detach(struct pb_channel *channel);
 /**
  * Checks that the firmware is still the boot that the channel attached to, and that the channel is still open. Never
  * blocks.
+ * Threads: none; interrupt.
  * @param now NULL, or out: the boot block's changing words as they are now
  * @retval PB_ERROR_OK the channel can be used
  * @retval PB_ERROR_FIRMWARE_DEAD the firmware died or was restarted
@@ -96,6 +99,7 @@ enum pb_error pb_channel_check(const struct pb_channel *channel, struct pb_card_
  * Checks that the firmware's main loop makes progress. Never blocks. Every function of the library that waits makes
  * this check at each poll; only a caller that polls by itself has to call it. On a card without a supervisor the card's
  * clock stops together with the firmware: no death is found there.
+ * Threads: none; interrupt.
  * @retval PB_ERROR_FIRMWARE_DEAD no pass of the main loop for PB_HEARTBEAT_US of the card's clock
  */
 enum pb_error pb_channel_watch(const struct pb_channel *channel);
@@ -104,6 +108,7 @@ enum pb_error pb_channel_watch(const struct pb_channel *channel);
 
 /**
  * Reads and consumes the oldest unread event. Never blocks.
+ * Threads: events; interrupt.
  * @param event out
  * @return false: there is no event of this attachment
  */
@@ -112,6 +117,7 @@ bool pb_channel_event(struct pb_channel *channel, struct pb_event *event);
  * Counts the events that found the event ring full since the last call. Call it when pb_channel_event() returns false.
  * If it is not 0, recover the lost information with pb_queue_resync() for every queue and pb_context_query() for every
  * context. Never blocks.
+ * Threads: events; interrupt.
  * @return events lost, modulo 2^32
  */
 uint32_t pb_channel_dropped(struct pb_channel *channel);
@@ -121,6 +127,7 @@ uint32_t pb_channel_dropped(struct pb_channel *channel);
 /**
  * Sends a control command without waiting for its reply. Replies may come in any order. The caller must pass each tag
  * to pb_channel_finish() until that returns something other than PB_ERROR_TIMEOUT. Never blocks.
+ * Threads: commands; interrupt.
  * @param code enum pb_command_code
  * @param arguments PB_COMMAND_ARGUMENTS words
  * @param tag out: names the command
@@ -130,6 +137,7 @@ enum pb_error pb_channel_begin(struct pb_channel *channel, uint32_t code, const 
 			       uint32_t *tag);
 /**
  * Fetches the reply of a command that pb_channel_begin() sent. Never blocks.
+ * Threads: commands; interrupt.
  * @param results NULL, or out: PB_REPLY_RESULTS words, filled in by every reply, also by one that reports an error
  * @return the reply's error, or an error of the library. The command is finished unless it is PB_ERROR_TIMEOUT.
  * @retval PB_ERROR_TIMEOUT the reply has not come: call again
@@ -138,6 +146,7 @@ enum pb_error pb_channel_begin(struct pb_channel *channel, uint32_t code, const 
 enum pb_error pb_channel_finish(struct pb_channel *channel, uint32_t tag, uint32_t *results);
 /**
  * Sends one control command and waits for its reply, for at most PB_COMMAND_TIMEOUT_US.
+ * Threads: commands; waits.
  * @param code enum pb_command_code
  * @param arguments PB_COMMAND_ARGUMENTS words
  * @param results as for pb_channel_finish()

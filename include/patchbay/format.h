@@ -16,6 +16,7 @@ const struct pb_patch_format *pb_format_builtin(uint32_t number);
 /**
  * Sets one of the channel's own formats. The firmware validates it; after an error the number keeps its previous
  * format. Blocks for at most PB_COMMAND_TIMEOUT_US.
+ * Threads: commands; waits.
  * @param driver_id from PB_FORMAT_OWN on, PB_CAPABILITY_FORMATS_OWN numbers
  * @param format copied
  * @param reason NULL, or out: enum pb_format_reason; NONE unless the error is PB_ERROR_BAD_FORMAT

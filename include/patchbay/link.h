@@ -10,10 +10,14 @@
 #include <stdint.h>
 
 #include "patchbay/abi/errors.h"
+#include "patchbay/lock.h"
 
 struct pb_link;
 
-/** Operations of one kind of link. The thread that uses the channel calls them. */
+/**
+ * Operations of one kind of link. The thread that uses the channel calls them. If the link has locks, several threads
+ * may call `doorbell`, `wait` and `now` at the same time; the library holds none of its locks meanwhile.
+ */
 struct pb_link_ops {
 	/** Rings the channel's doorbell. The caller has put a memory barrier before the call. Never blocks. */
 	void (*doorbell)(struct pb_link *link);
@@ -30,7 +34,7 @@ struct pb_link_ops {
 	/**
 	 * NULL if link->memory is card memory itself. Else link->memory is a copy, which `wait` updates, and this
 	 * operation updates the copy if it is old. The library calls it before reads for which the caller may not
-	 * have waited.
+	 * have waited. NULL if the link has locks.
 	 * @return PB_ERROR_OK, or why the copy can never be updated again
 	 */
 	enum pb_error (*refresh)(struct pb_link *link);
@@ -44,11 +48,13 @@ struct pb_link {
 	uint8_t *memory;               /**< card memory, mapped; shared with the firmware */
 	uint32_t memory_bytes;         /**< size of `memory`, in bytes */
 	uint32_t channel;              /**< this host's entry in the channel directory, from 0 */
+	/** Short locks of the channel; NULL: one thread uses it at a time. Set after the opening, before the attach. */
+	const struct pb_channel_locks *locks;
 };
 
 /**
  * Connects to an emulated card (`patchbay card`) over its Unix socket, in the ivshmem server protocol. Blocks for at
- * most 10 seconds.
+ * most 10 seconds. Several threads may use the link, if its `locks` are set.
  * @param path of the socket
  * @param link out; the caller closes it with link->ops->close
  * @retval PB_ERROR_NO_CARD no card listens at `path`, or all its channels are in use

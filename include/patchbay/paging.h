@@ -31,10 +31,10 @@ enum pb_paging_kind {
 
 /** One side of an operation. */
 struct pb_paging_memory {
-	/** Of the first byte, multiple of 4 (of an aperture: of 4 KiB); unused with `pages`. */
+	/** Of the first byte, multiple of 4 (of an aperture: of 4 KiB); with `pages`: of page number 0, of 4 KiB. */
 	uint64_t gpu_address;
-	/** NULL, or the GPU address of each page, multiples of 4 KiB (as of an MDL). */
-	const uint64_t *pages;
+	/** NULL, or the number of each page, as in an MDL: its GPU address is gpu_address + 4096 * number, modulo 2^64. */
+	const uintptr_t *pages;
 };
 
 /** One operation and its progress. */

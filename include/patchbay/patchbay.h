@@ -4,6 +4,7 @@
  * The host library. This header includes all of its core:
  *
  *   patchbay/link.h     how a host reaches a card
+ *   patchbay/lock.h     locks, for hosts with several threads
  *   patchbay/card.h     what can be read without a command
  *   patchbay/channel.h  attach, liveness, events, control commands
  *   patchbay/segment.h  segments and their memory
@@ -13,9 +14,10 @@
  *   patchbay/names.h    names of numbers, for people
  *
  * The caller owns all structs and keeps them at a fixed address while in use.
- * The library uses no heap, no operating system and no lock: one thread uses a
- * channel at a time. It reads each word of shared memory once, range-checks it,
- * and reports PB_ERROR_PROTOCOL if the firmware broke the contract.
+ * The library uses no heap and no operating system. One thread uses a channel at
+ * a time, unless its link has locks. The library reads each word of shared memory
+ * once, range-checks it, and reports PB_ERROR_PROTOCOL if the firmware broke the
+ * contract.
  *
  * Every function that reaches the card may also return
  *   PB_ERROR_FIRMWARE_DEAD  the firmware died or was restarted (pb_channel_check() has details)
@@ -29,6 +31,7 @@
 #include "patchbay/card.h"
 #include "patchbay/channel.h"
 #include "patchbay/link.h"
+#include "patchbay/lock.h"
 #include "patchbay/names.h"
 #include "patchbay/query.h"
 #include "patchbay/queue.h"

@@ -60,11 +60,13 @@ struct pb_channel_status {
 
 /**
  * Queries a queue of the caller's own.
+ * Threads: commands, queue; waits.
  * @param state out
  */
 enum pb_error pb_queue_query(struct pb_queue *queue, struct pb_queue_state *state);
 /**
  * Queries any queue by its handle.
+ * Threads: commands; waits.
  * @param channel the asker's
  * @param owner number of the queue's channel, or 0 for the asker's own; others need PB_PRIVILEGE_QUERY
  * @param handle with generation 0: the queue that has this index now
@@ -76,16 +78,19 @@ enum pb_error pb_handle_query(struct pb_channel *channel, uint32_t owner, uint32
 			      struct pb_queue_state *state);
 /**
  * Queries a node.
+ * Threads: commands; waits.
  * @param status out
  */
 enum pb_error pb_node_query(struct pb_channel *channel, uint32_t node, struct pb_node_status *status);
 /**
  * Queries a context.
+ * Threads: commands; waits.
  * @param lost out: its submissions are cancelled until pb_context_clear()
  */
 enum pb_error pb_context_query(struct pb_channel *channel, uint32_t context, bool *lost);
 /**
  * Queries the channel itself.
+ * Threads: commands; waits.
  * @param status out
  */
 enum pb_error pb_channel_query(struct pb_channel *channel, struct pb_channel_status *status);
@@ -100,6 +105,7 @@ struct pb_quota_status {
 
 /**
  * Queries what a channel has of a resource.
+ * Threads: commands; waits.
  * @param channel the asker's
  * @param owner number of the channel asked about; another than the asker's needs PB_PRIVILEGE_QUERY
  * @param resource enum pb_resource
@@ -111,6 +117,7 @@ enum pb_error pb_quota_query(struct pb_channel *channel, uint32_t owner, uint32_
 /**
  * Limits what a channel may have of a resource, until CHANNEL_CLOSE. What it has already stays. A command that would
  * exceed the limit fails with PB_ERROR_NO_QUOTA; its first result is the resource.
+ * Threads: commands; waits.
  * @param channel the admin's
  * @param owner number of the channel to limit
  * @param resource enum pb_resource
@@ -128,6 +135,7 @@ struct pb_queue_resync {
 
 /**
  * Reads the present state of a queue after pb_channel_dropped() reported lost events.
+ * Threads: commands, queue; waits.
  * @param now out
  */
 enum pb_error pb_queue_resync(struct pb_queue *queue, struct pb_queue_resync *now);
@@ -144,6 +152,7 @@ struct pb_node_request {
 
 /**
  * Sets how a node works.
+ * Threads: commands; waits.
  * @param channel the admin's
  * @param request copied
  * @retval PB_ERROR_NO_PERMISSION the channel is not the admin's
@@ -153,6 +162,7 @@ enum pb_error pb_node_set(struct pb_channel *channel, uint32_t node, const struc
 /**
  * Moderates the channel's completion interrupts: the card interrupts when `count` completions are pending, or the
  * oldest of them is `microseconds` old. Waits on a fence take up to `microseconds` longer.
+ * Threads: commands; waits.
  */
 enum pb_error pb_channel_moderate(struct pb_channel *channel, uint32_t count, uint32_t microseconds);
 

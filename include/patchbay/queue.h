@@ -17,17 +17,20 @@
 
 /**
  * Creates a context. Blocks for at most PB_COMMAND_TIMEOUT_US.
+ * Threads: commands; waits.
  * @param context out: its handle
  */
 enum pb_error pb_context_create(struct pb_channel *channel, uint32_t *context);
 /**
  * Destroys a context. Blocks for at most PB_COMMAND_TIMEOUT_US.
+ * Threads: commands; waits.
  * @retval PB_ERROR_BUSY an admitted submission names the context
  */
 enum pb_error pb_context_destroy(struct pb_channel *channel, uint32_t context);
 /**
  * Clears the lost state of a context: its submissions run again instead of being cancelled. Blocks for at most
  * PB_COMMAND_TIMEOUT_US.
+ * Threads: commands; waits.
  */
 enum pb_error pb_context_clear(struct pb_channel *channel, uint32_t context);
 
@@ -48,7 +51,8 @@ struct pb_preempt {
 
 /** State of a queue's preemption request. Only the library writes it. */
 struct pb_stop {
-	bool pending;           /**< a preemption was begun, and its reply has not been read */
+	bool pending;           /**< a preemption was begun, and has not been finished */
+	bool replied;           /**< its reply was read: only the fence record is awaited */
 	uint32_t tag;           /**< tag of its command */
 	uint32_t id;            /**< preemption id given by the host */
 	uint32_t cutoff;        /**< the queue's put index when the request was made */
@@ -68,6 +72,7 @@ struct pb_queue {
 	uint64_t timeline;             /**< value of the last submission that was not returned */
 	struct pb_descriptor *history; /**< as in the request; NULL: no history */
 	struct pb_stop stop;           /**< preemption request */
+	struct pb_lock *lock;          /**< as in the request: of `put` to `stop` */
 };
 
 /** Parameters of pb_queue_create_with(). */
@@ -81,11 +86,14 @@ struct pb_queue_request {
 	 * queue is destroyed. pb_queue_unfinished() needs it.
 	 */
 	struct pb_descriptor *history;
+	/** Short lock of the queue (patchbay/lock.h), which must exist as long as the queue. NULL: one thread uses it. */
+	struct pb_lock *lock;
 };
 
 /**
  * Creates a queue: allocates its page and ring, and has the firmware poll them. Blocks for at most
  * PB_COMMAND_TIMEOUT_US.
+ * Threads: alone, commands, mutex; waits.
  * @param queue out; must stay in place until pb_queue_destroy() or the detach
  * @param channel attached
  * @param system segment 0 of the channel, with room for the queue page and the ring
@@ -97,12 +105,16 @@ struct pb_queue_request {
  */
 enum pb_error pb_queue_create_with(struct pb_queue *queue, struct pb_channel *channel,
 				   struct pb_segment *system, const struct pb_queue_request *request);
-/** Creates a queue as pb_queue_create_with() does, at priority NORMAL, with the default timeslice and no history. */
+/**
+ * Creates a queue as pb_queue_create_with() does, at priority NORMAL, with the default timeslice and no history.
+ * Threads: alone, commands, mutex; waits.
+ */
 enum pb_error pb_queue_create(struct pb_queue *queue, struct pb_channel *channel, struct pb_segment *system,
 			      uint32_t node, uint32_t entries);
 /**
  * Destroys a queue. Returns when the queue's last submission has left its node, and frees the queue's memory. Blocks
  * for at most PB_COMMAND_TIMEOUT_US; after an error the memory stays allocated.
+ * Threads: alone, commands, mutex; waits.
  */
 enum pb_error pb_queue_destroy(struct pb_queue *queue);
 
@@ -113,11 +125,13 @@ enum pb_error pb_queue_destroy(struct pb_queue *queue);
  * have been submitted yet. Waiting and awaited queue must belong to one channel. The submission's wait_address and
  * wait_count name an array of up to PB_WAITS_MAX waits in memory of segment 0, which must stay unchanged until the
  * submission has completed.
+ * Threads: none; interrupt.
  * @param wait out: card memory or plain memory
  */
 void pb_wait_on(struct pb_wait *wait, const struct pb_queue *queue, uint64_t timeline);
 /**
  * Writes one descriptor to the queue's ring, then a kick, then rings the doorbell. Never blocks.
+ * Threads: kicks, queue; interrupt.
  * @param descriptor copied. timeline_low and timeline_high both 0: the value after that of the last submission.
  * @retval PB_ERROR_NO_SPACE the ring is full: wait for a fence first
  */
@@ -140,19 +154,29 @@ struct pb_fence {
 };
 
 /**
- * Reads the consumer index only. Never blocks: fit for an interrupt routine. Memory written by the completed
+ * Reads the consumer index only. Never blocks. Memory written by the completed
  * submissions, and events that they raised, are visible afterwards.
+ * Threads: queue; interrupt.
  * @param completed out: submissions completed or returned, modulo 2^32
  */
 enum pb_error pb_queue_completed(struct pb_queue *queue, uint32_t *completed);
 /**
+ * Reads the fence record, as an interrupt routine does. Never blocks.
+ * Threads: queue; interrupt.
+ * @param fence out
+ * @retval PB_ERROR_TIMEOUT the firmware is writing the record: call again, at the latest at the next interrupt
+ */
+enum pb_error pb_queue_fence_now(struct pb_queue *queue, struct pb_fence *fence);
+/**
  * Reads the fence record. May wait some microseconds for a write in progress; a record that stays half written for
  * 100 ms is PB_ERROR_PROTOCOL.
+ * Threads: queue; waits.
  * @param fence out
  */
 enum pb_error pb_queue_fence(struct pb_queue *queue, struct pb_fence *fence);
 /**
  * Waits until the queue's timeline has reached a value. Blocks.
+ * Threads: queue; waits.
  * @param timeline value to wait for
  * @param timeout_us in microseconds
  * @param fence NULL, or out: the last record read
@@ -163,11 +187,15 @@ enum pb_error pb_queue_wait(struct pb_queue *queue, uint64_t timeline, uint64_t 
 /**
  * Asks for other time limits than the node's for the queue's submissions, from now on. The firmware brings each within
  * what the admin allows the channel (PB_RESOURCE_HANG_MICROSECONDS, PB_RESOURCE_STOP_MICROSECONDS). Never blocks.
+ * Threads: none; interrupt.
  * @param hang_us microseconds without progress after which a submission counts as hung; 0: the node's limit
  * @param stop_us microseconds that a stop may take, whatever progress the submission makes; 0: the node's limits
  */
 void pb_queue_set_limits(struct pb_queue *queue, uint32_t hang_us, uint32_t stop_us);
-/** Acknowledges the fence record's first error. Blocks for at most PB_COMMAND_TIMEOUT_US. */
+/**
+ * Acknowledges the fence record's first error. Blocks for at most PB_COMMAND_TIMEOUT_US.
+ * Threads: commands; waits.
+ */
 enum pb_error pb_queue_clear(struct pb_queue *queue);
 
 #endif

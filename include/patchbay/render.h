@@ -154,7 +154,13 @@ struct pb_render_output {
 	uint32_t allocations_size;           /**< elements of `allocations` */
 	struct pb_patch_location *locations; /**< one for each address in the DMA buffer, ascending */
 	uint32_t locations_size;             /**< elements of `locations` */
-	struct pb_render_record record;      /**< out: a copy of the private data, if it was written */
+	/**
+	 * 0, or 1 + the index of a NULL allocation in the user's list: where a command does not use a slot of the one before
+	 * it, a patch location of the NULL allocation unbinds the slot. Each part of a split buffer then needs only what its
+	 * own locations name.
+	 */
+	uint32_t unbind;
+	struct pb_render_record record; /**< out: a copy of the private data, if it was written */
 };
 
 /** Arguments of one call. User memory may change at any time: a call reads each word of it exactly once. */
@@ -212,20 +218,23 @@ struct pb_render_surface {
 	uint32_t top;    /**< first row of the rectangle */
 };
 
-/** Arguments of one blit to the screen or to a redirection surface. */
+/** Arguments of one blit to the screen or to a redirection surface, or of a colour fill. */
 struct pb_render_present {
 	const struct pb_render_device *device; /**< owner of the allocations */
-	struct pb_render_surface source;       /**< side that is read */
-	struct pb_render_surface destination;  /**< side that is written */
-	uint32_t width;                        /**< pixels in a row; no row may extend beyond its pitch */
-	uint32_t height;                       /**< number of rows */
-	struct pb_render_output output;        /**< buffers for the results */
+	bool fill;                       /**< the destination is filled with `color`; else it is a blit */
+	uint32_t color;                  /**< of a fill: value of each pixel */
+	struct pb_render_surface source; /**< side that is read; of a fill: unused */
+	struct pb_render_surface destination; /**< side that is written */
+	uint32_t width;                       /**< pixels in a row; no row may extend beyond its pitch */
+	uint32_t height;                      /**< number of rows */
+	struct pb_render_output output;       /**< buffers for the results */
 };
 
 /**
- * Translates a blit into a DMA buffer of one COPY_RECT. Its allocation list has three elements: 0 is NULL, 1 the
- * source, 2 the destination, writable. The record's flags are PB_FLAG_PRESENT.
- * @retval PB_RENDER_INSUFFICIENT_DMA_BUFFER nothing was written: an output is too small
+ * Translates a blit into a DMA buffer of one COPY_RECT, a fill into a FILL or a FILL and a COPY_RECT. Its allocation
+ * list has three elements: 0 is NULL, 1 the source (of a fill: NULL), 2 the destination, writable. The record's flags are
+ * PB_FLAG_PRESENT. A blit within one allocation is not checked for an overlap: rows are copied from the first to the last.
+ * @retval PB_RENDER_INSUFFICIENT_DMA_BUFFER no pointer has advanced: an output is too small
  * @retval PB_RENDER_INVALID_HANDLE the device lacks source or destination
  * @retval PB_RENDER_INVALID_PARAMETER a rectangle does not lie in its allocation, or a pitch is invalid
  */

@@ -8,8 +8,8 @@
  * once. docs/residency.md has the rules.
  *
  * The caller owns all memory and arrays. The manager uses no heap, no operating
- * system and no lock: one thread at a time. Calls wait for fences where they
- * must. After an error of the card, of the library or of a paging buffer the
+ * system and no lock: one thread at a time uses a manager and its queues, for
+ * example under a mutex. Calls wait for fences where they must. After an error of the card, of the library or of a paging buffer the
  * manager's records of its allocations are invalid: do not use it any more.
  */
 #ifndef PB_HOST_RESIDENCY_H

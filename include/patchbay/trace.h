@@ -52,6 +52,7 @@ uint32_t pb_trace_read(struct pb_trace *trace, struct pb_trace_record *records, 
 void pb_trace_schema(const struct pb_trace *trace, char *text);
 /**
  * Sets the trace levels and writes a record with the host's clock. Blocks for at most PB_COMMAND_TIMEOUT_US.
+ * Threads: commands; waits.
  * @param levels PB_TRACE_LEVELS_*
  * @param nanoseconds any clock of the host
  * @retval PB_ERROR_NO_PERMISSION the channel is not the admin's and lacks PB_PRIVILEGE_QUERY

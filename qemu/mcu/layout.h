@@ -17,6 +17,9 @@
  *   0x1f000  dummy page of the engines' apertures
  *   0x20000  pool: backing memory of segments
  *   0xfdf000 the trace, to the end
+ *
+ * A board may have a part of the memory file for host memory (hal/host_window.h): at its end, in front of which the trace
+ * ends then, or behind it.
  */
 #ifndef PB_QEMU_MCU_LAYOUT_H
 #define PB_QEMU_MCU_LAYOUT_H
@@ -33,9 +36,20 @@
 #define PB_CARD_TELEMETRY_OFFSET   0x1e000u
 #define PB_CARD_DUMMY_OFFSET       0x1f000u
 #define PB_CARD_POOL_OFFSET        0x20000u
+/** Host memory, from the start of card memory; the board's definitions may have others. */
+#ifndef PB_CARD_HOST_OFFSET
+#define PB_CARD_HOST_OFFSET PB_CARD_MEMORY_BYTES
+#define PB_CARD_HOST_BYTES  0u
+#endif
+/** What of the memory file is no host memory. */
+#if PB_CARD_HOST_OFFSET < PB_CARD_MEMORY_BYTES
+#define PB_CARD_OWN_BYTES PB_CARD_HOST_OFFSET
+#else
+#define PB_CARD_OWN_BYTES PB_CARD_MEMORY_BYTES
+#endif
 /** The trace, behind what the core uses: 8,192 records. */
 #define PB_CARD_TRACE_BYTES  0x21000u
-#define PB_CARD_TRACE_OFFSET (PB_CARD_MEMORY_BYTES - PB_CARD_TRACE_BYTES)
+#define PB_CARD_TRACE_OFFSET (PB_CARD_OWN_BYTES - PB_CARD_TRACE_BYTES)
 #define PB_CARD_NODES        4u
 /** What node n can run: enum pb_node_kind. */
 #define PB_CARD_NODE_KIND(n) ((n) % 2u == 0 ? PB_NODE_3D : PB_NODE_COPY)

@@ -24,11 +24,15 @@ foreach(name replay demo clients lost_doorbell client_killed waits many_queues m
   pb_e2e_test(${name})
 endforeach()
 pb_e2e_test(info)
+# Boards that have host memory.
+pb_e2e_test(host_memory BOARDS mps2_an500 mps3_an547)
 pb_e2e_test(timeline LINKS test_timeline_view)
 pb_e2e_test(stops SOURCES ${CMAKE_CURRENT_LIST_DIR}/e2e_long.c)
 pb_e2e_test(admin SOURCES ${CMAKE_CURRENT_LIST_DIR}/e2e_long.c)
 # Only clients are killed, so one board is enough.
 pb_e2e_test(kills SOURCES ${CMAKE_CURRENT_LIST_DIR}/e2e_victim.c BOARDS mps2_an500)
+# The commands as a WDDM kernel: one board of each instruction set.
+pb_e2e_test(wddm BOARDS mps2_an500 qemu_virt_rv32)
 # Each other board against the default one, on equal inputs.
 set(others ${PB_E2E_BOARDS})
 list(REMOVE_ITEM others mps2_an500)

@@ -44,7 +44,7 @@ bool e2e_host_attach(struct e2e_host *host, const char *socket)
 	       e2e_ok("attach", pb_channel_attach(&host->channel, host->link, E2E_PATIENCE_US));
 }
 
-static bool make_segments(struct e2e_host *host, uint32_t system_bytes)
+static bool make_segments(struct e2e_host *host, uint32_t system_bytes, uint32_t kind)
 {
 	const struct pb_segment_request system = {
 		.id = PB_SEGMENT_SYSTEM,
@@ -52,7 +52,9 @@ static bool make_segments(struct e2e_host *host, uint32_t system_bytes)
 		.gpu_base = E2E_SYSTEM_BASE,
 		.size = system_bytes,
 		.backing_bytes = system_bytes,
+		.kind = kind,
 	};
+	const struct pb_host_pages pages = {.address = 0};
 	const struct pb_segment_request video = {
 		.id = E2E_VIDEO,
 		.os_base = E2E_VIDEO_OS,
@@ -61,13 +63,16 @@ static bool make_segments(struct e2e_host *host, uint32_t system_bytes)
 		.backing_bytes = E2E_VIDEO_BYTES,
 	};
 
-	return e2e_ok("segment 0", pb_segment_create(&host->system, &host->channel, &system)) &&
+	return e2e_ok("segment 0",
+		      kind == PB_SEGMENT_HOST
+			      ? pb_segment_create_host(&host->system, &host->channel, &system, &pages)
+			      : pb_segment_create(&host->system, &host->channel, &system)) &&
 	       e2e_ok("segment 1", pb_segment_create(&host->video, &host->channel, &video));
 }
 
-bool e2e_host_furnish(struct e2e_host *host, uint32_t system_bytes)
+static bool furnish(struct e2e_host *host, uint32_t system_bytes, uint32_t kind)
 {
-	if (!make_segments(host, system_bytes) ||
+	if (!make_segments(host, system_bytes, kind) ||
 	    !e2e_ok("context", pb_context_create(&host->channel, &host->context)))
 		return false;
 	for (uint32_t n = 0; n < E2E_NODES; n++) {
@@ -82,6 +87,16 @@ bool e2e_host_furnish(struct e2e_host *host, uint32_t system_bytes)
 			return false;
 	}
 	return true;
+}
+
+bool e2e_host_furnish(struct e2e_host *host, uint32_t system_bytes)
+{
+	return furnish(host, system_bytes, PB_SEGMENT_LINEAR);
+}
+
+bool e2e_host_open_in_host_memory(struct e2e_host *host, const char *socket)
+{
+	return e2e_host_attach(host, socket) && furnish(host, E2E_SYSTEM_BYTES, PB_SEGMENT_HOST);
 }
 
 bool e2e_host_open(struct e2e_host *host, const char *socket)

@@ -52,6 +52,8 @@ bool e2e_ok(const char *what, enum pb_error error);
 
 /** Connects and attaches, no more. */
 bool e2e_host_attach(struct e2e_host *host, const char *socket);
+/** As e2e_host_open(), with segment 0 in the host memory that the card's admin has granted to the channel. */
+bool e2e_host_open_in_host_memory(struct e2e_host *host, const char *socket);
 /** Creates segments, context, queues, targets and builders. @param system_bytes of segment 0 */
 bool e2e_host_furnish(struct e2e_host *host, uint32_t system_bytes);
 /** Connects, attaches and creates everything. */

@@ -24,9 +24,36 @@ static void check_text(const cJSON *object, const char *name, const char *expect
 	assert_string_equal(item->valuestring, expected);
 }
 
-static void check_capabilities(const cJSON *object)
+/* What differs among boards: host memory, which the board with the smallest memory file takes from the pool. */
+struct memory {
+	const char *board;
+	double kinds;
+	double bytes;
+	double host;
+	double pool;
+	double pool_min;
+};
+
+#define MIB (1024.0 * 1024)
+
+static const struct memory memories[] = {
+	{"mps2_an500", 7, 12 * MIB, 4 * MIB, 0xbbf000, 83 * 4096},
+	{"mps3_an547", 7, 16 * MIB, 16 * MIB, 0xfbf000, 111 * 4096},
+	{"", 3, 16 * MIB, 0, 0xfbf000, 111 * 4096}, /* the others, and the simulation */
+};
+
+static const struct memory *memory_of(const char *board)
 {
-	static const struct {
+	const struct memory *memory = memories;
+
+	while (memory->board[0] != '\0' && strcmp(memory->board, board) != 0)
+		memory++;
+	return memory;
+}
+
+static void check_capabilities(const cJSON *object, const struct memory *memory)
+{
+	const struct {
 		const char *name;
 		double value;
 	} expected[] = {
@@ -37,19 +64,20 @@ static void check_capabilities(const cJSON *object)
 		{"CONTEXTS", 64},
 		{"SEGMENTS", 32},
 		{"SEGMENTS_TOTAL", 96},
-		{"SEGMENT_KINDS", 3},
+		{"SEGMENT_KINDS", memory->kinds},
 		{"APERTURE_PAGES", 16384},
 		{"RING_ENTRIES_MIN", 4},
 		{"RING_ENTRIES_MAX", 256},
 		{"TICK_MICROSECONDS", 5000},
 		{"POOL_OFFSET", 0x20000},
-		{"POOL_BYTES", 0xfbf000},
+		{"POOL_BYTES", memory->pool},
+		{"HOST_BYTES", memory->host},
 		{"FORMATS", 26},
 		{"QUEUES_MIN", 227},
 		{"CONTEXTS_MIN", 3},
 		{"SEGMENTS_MIN", 5},
 		{"FORMATS_MIN", 3},
-		{"POOL_BYTES_MIN", 111 * 4096},
+		{"POOL_BYTES_MIN", memory->pool_min},
 		{"STOPS_MIN", 1},
 		{"WAKES_MIN", 1},
 	};
@@ -61,20 +89,21 @@ static void check_capabilities(const cJSON *object)
 }
 
 /* What holds for every card whose firmware runs. */
-static cJSON *parse_running(const char *text)
+static cJSON *parse_running(const char *text, const char *board)
 {
+	const struct memory *memory = memory_of(board);
 	cJSON *object = cJSON_Parse(text);
 
 	assert_non_null(object);
 	check_text(object, "boot_stage", "RUNNING");
 	assert_true(number(object, "abi_major") == PB_ABI_MAJOR);
 	assert_true(number(object, "abi_minor") == PB_ABI_MINOR);
-	assert_true(number(object, "memory_bytes") == 16.0 * 1024 * 1024);
+	assert_true(number(object, "memory_bytes") == memory->bytes);
 	assert_true(number(object, "incarnation") == 1);
 	assert_true(number(object, "mcu_deaths") == 0);
 	assert_true(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(object, "fatal")));
 	assert_true(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(object, "last_death")));
-	check_capabilities(object);
+	check_capabilities(object, memory);
 	return object;
 }
 
@@ -88,7 +117,7 @@ static void info_starts_a_card_of_its_own(void **state)
 	e2e_patchbay(&output, "info", "--json");
 	assert_string_equal(output.err, "");
 	assert_int_equal(output.code, 0);
-	object = parse_running(output.out);
+	object = parse_running(output.out, e2e_board());
 	snprintf(build, sizeof(build), "patchbay 0.1.0 %s", e2e_board());
 	check_text(object, "build", build);
 	check_text(object, "mcu_state", "running");
@@ -104,7 +133,7 @@ static void info_describes_a_simulated_card(void **state)
 	e2e_patchbay(&output, "info", "--json", "--sim");
 	assert_string_equal(output.err, "");
 	assert_int_equal(output.code, 0);
-	object = parse_running(output.out);
+	object = parse_running(output.out, "");
 	check_text(object, "mcu_state", "not supervised");
 	cJSON_Delete(object);
 }
@@ -117,7 +146,7 @@ static double heartbeat(const char *socket)
 
 	e2e_patchbay(&output, "info", "--json", "--card", socket);
 	assert_int_equal(output.code, 0);
-	object = parse_running(output.out);
+	object = parse_running(output.out, e2e_board());
 	beats = number(object, "heartbeat");
 	cJSON_Delete(object);
 	return beats;
@@ -141,16 +170,19 @@ static void the_heartbeat_advances_when_idle(void **state)
 static void the_text_has_every_line(void **state)
 {
 	static const char *const lines[] = {
-		"build          patchbay 0.1.0 ",         "interface      1.1\n",
-		"memory         16777216 bytes\n",        "boot stage     RUNNING\n",
-		"MCU            running, died 0 times\n", "  QUEUES               4096\n",
+		"build          patchbay 0.1.0 ", "interface      1.2\n",
+		"boot stage     RUNNING\n",       "MCU            running, died 0 times\n",
+		"  QUEUES               4096\n",
 	};
 	static struct e2e_output output;
+	char memory[40];
 
 	(void)state;
 	e2e_patchbay(&output, "info");
 	assert_string_equal(output.err, "");
 	assert_int_equal(output.code, 0);
+	snprintf(memory, sizeof(memory), "memory         %.0f bytes\n", memory_of(e2e_board())->bytes);
+	assert_non_null(strstr(output.out, memory));
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		assert_non_null(strstr(output.out, lines[i]));
 }

@@ -114,7 +114,7 @@ static void read_back(const char *kind)
 	e2e_path(probe, "probe");
 	e2e_path(memory, "memory");
 	e2e_path(socket, "socket");
-	assert_true(pb_card_files_make(&files, NULL, socket, pb_machine_find(board)->memory_file_bytes));
+	assert_true(pb_card_files_make(&files, NULL, socket, pb_machine_find(board)));
 	image_path(image, kind);
 	mcu = start_board(&files, image, probe);
 	debug(&header, probe, memory);

@@ -41,33 +41,64 @@ void card_leave(struct pb_channel *channel)
 	channel->link->ops->close(channel->link);
 }
 
-void card_attach(struct card *card)
+static void attach(struct card *card, uint32_t host_bytes)
 {
 	memset(card, 0, sizeof(*card));
-	card->sim = pb_sim_create();
+	card->sim = pb_sim_create_with_host(host_bytes);
 	assert_non_null(card->sim);
 	card_join(card, &card->channel, 1);
 	card->link = card->channel.link;
 }
 
+void card_attach(struct card *card)
+{
+	attach(card, 0);
+}
+
+static void make_segments(struct pb_channel *channel, struct pb_segment segments[4], uint32_t first)
+{
+	for (uint32_t s = first; s < 4; s++)
+		assert_int_equal(pb_segment_create(&segments[s], channel, &requests[s]), PB_ERROR_OK);
+}
+
 void card_make_segments(struct pb_channel *channel, struct pb_segment segments[4])
 {
-	for (uint32_t s = 0; s < 4; s++)
-		assert_int_equal(pb_segment_create(&segments[s], channel, &requests[s]), PB_ERROR_OK);
+	make_segments(channel, segments, 0);
+}
+
+static void make_host_segments(struct pb_channel *channel, struct pb_segment segments[4])
+{
+	const struct pb_host_pages pages = {.address = 0};
+	struct pb_segment_request request = requests[0];
+
+	request.kind = PB_SEGMENT_HOST;
+	assert_int_equal(pb_segment_create_host(&segments[0], channel, &request, &pages), PB_ERROR_OK);
+	make_segments(channel, segments, 1);
+}
+
+static void furnish_client(struct card_client *client)
+{
+	assert_int_equal(pb_context_create(&client->channel, &client->context), PB_ERROR_OK);
+	assert_int_equal(pb_queue_create(&client->queue, &client->channel, &client->segments[0], 0, 8),
+			 PB_ERROR_OK);
 }
 
 void card_join_client(const struct card *card, struct card_client *client, uint32_t number)
 {
 	card_join(card, &client->channel, number);
 	card_make_segments(&client->channel, client->segments);
-	assert_int_equal(pb_context_create(&client->channel, &client->context), PB_ERROR_OK);
-	assert_int_equal(pb_queue_create(&client->queue, &client->channel, &client->segments[0], 0, 8),
-			 PB_ERROR_OK);
+	furnish_client(client);
+}
+
+void card_join_host_client(const struct card *card, struct card_client *client, uint32_t number)
+{
+	card_join(card, &client->channel, number);
+	make_host_segments(&client->channel, client->segments);
+	furnish_client(client);
 }
 
 static void furnish(struct card *card)
 {
-	card_make_segments(&card->channel, card->segments);
 	assert_int_equal(pb_context_create(&card->channel, &card->context), PB_ERROR_OK);
 	assert_int_equal(card->context, CARD_CONTEXT);
 	for (uint32_t node = 0; node < 2; node++)
@@ -79,6 +110,14 @@ static void furnish(struct card *card)
 void card_start(struct card *card)
 {
 	card_attach(card);
+	card_make_segments(&card->channel, card->segments);
+	furnish(card);
+}
+
+void card_start_host(struct card *card)
+{
+	attach(card, CARD_HOST_BYTES);
+	make_host_segments(&card->channel, card->segments);
 	furnish(card);
 }
 
@@ -87,6 +126,7 @@ void card_start_on(struct card *card, struct pb_link *link)
 	memset(card, 0, sizeof(*card));
 	assert_int_equal(pb_channel_attach(&card->channel, link, EMULATED_US), PB_ERROR_OK);
 	card->link = link;
+	card_make_segments(&card->channel, card->segments);
 	furnish(card);
 }
 

@@ -60,6 +60,10 @@ void card_compare(const char *row, const char *what, uint64_t actual, uint64_t e
 void card_attach(struct card *card);
 /** The same with segments, context and queues. */
 void card_start(struct card *card);
+/** Host memory of card_start_host(): each client's part is as large as segment 0. */
+#define CARD_HOST_BYTES (8u * CARD_SYSTEM_BYTES)
+/** As card_start(), with host memory: segment 0 is the channel's part of it. */
+void card_start_host(struct card *card);
 /** As card_start(), on a card that is not simulated and whose link has no other user; card_stop() closes it. */
 void card_start_on(struct card *card, struct pb_link *link);
 void card_stop(struct card *card);
@@ -79,6 +83,8 @@ struct card_client {
 
 /** Makes all of it; card_leave(&client->channel) ends it. */
 void card_join_client(const struct card *card, struct card_client *client, uint32_t number);
+/** The same with segment 0 in host memory, on a card of card_start_host(). */
+void card_join_host_client(const struct card *card, struct card_client *client, uint32_t number);
 
 /** Where the host sees a byte of a segment's backing. */
 uint8_t *card_bytes(const struct card *card, uint32_t segment, uint32_t offset);

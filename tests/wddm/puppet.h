@@ -7,7 +7,7 @@
 #ifndef PB_TESTS_WDDM_PUPPET_H
 #define PB_TESTS_WDDM_PUPPET_H
 
-#include "tests/wddm/os_model.h"
+#include "tests/wddm/os/vidsch.h"
 
 #define PUPPET_PACKET_US 100u
 

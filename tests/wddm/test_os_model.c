@@ -67,16 +67,16 @@ static const struct defect {
 	{"an interrupt after the adapter's reset", PUPPET_LATE_ADAPTER, false, 0x119, 0x10},
 	{"a node that does not depend on itself", PUPPET_NOT_IN_GROUP, false, 0x119, 0x8},
 	{"a node that depends on none", PUPPET_STRANGE_GROUP, false, 0x119, 0x8},
-	{"the adapter does not start again", PUPPET_RESTART_FAILS, false, 0x116, OS_TDR_NO_RESET},
+	{"the adapter does not start again", PUPPET_RESTART_FAILS, false, 0x116, 1},
 	{"aborted is to come", PUPPET_RESET_AHEAD, false, 0x119, 0xa},
 	{"aborted is long completed", PUPPET_RESET_BEHIND, false, 0x119, 0xa},
 	{"an interrupt after the reset", PUPPET_LATE, false, 0x119, 0x10},
 	{"current fence is another than notified", PUPPET_QUERY_LIES, false, 0x119, 0x1},
-	{"no reset works", PUPPET_DEAD, false, 0x116, OS_TDR_NO_RESET},
-	{"hangs again and again", PUPPET_HANGS, false, 0x116, OS_TDR_TOO_OFTEN},
-	{"hangs, preemption unanswered", PUPPET_HANGS, true, 0x116, OS_TDR_TOO_OFTEN},
-	{"adapter resets, again and again", PUPPET_RESET_FAILS, false, 0x116, OS_TDR_TOO_OFTEN},
-	{"six seconds in a call", PUPPET_SLOW, false, 0x116, OS_TDR_DDI},
+	{"no reset works", PUPPET_DEAD, false, 0x116, 1},
+	{"hangs again and again", PUPPET_HANGS, false, 0x116, 2},
+	{"hangs, preemption unanswered", PUPPET_HANGS, true, 0x116, 2},
+	{"adapter resets, again and again", PUPPET_RESET_FAILS, false, 0x116, 2},
+	{"six seconds in a call", PUPPET_SLOW, false, 0x116, 3},
 };
 
 static void every_broken_rule_stops_the_machine(void **state)
@@ -90,7 +90,7 @@ static void every_broken_rule_stops_the_machine(void **state)
 
 		puppet_start(&puppet, &os, row->defect, row->preempts, 100);
 		/* Enough packets to hang one after another. */
-		if (row->bugcheck == OS_BUGCHECK_TDR)
+		if (row->bugcheck == 0x116)
 			for (uint32_t n = 0; n < 9; n++)
 				queue(&os, 0, 0, 64);
 		live(&os, row->preempts);
@@ -294,8 +294,8 @@ static void nothing_is_called_after_a_bugcheck(void **state)
 	(void)state;
 	puppet_start(&puppet, &os, PUPPET_CORRECT, true, 7);
 	queue(&os, 0, 0, 64);
-	os_bugcheck(&os, 0x119, 0x5);
-	os_bugcheck(&os, 0x116, 1);
+	os_break(&os, OS_RULE_PAGING_FAULTED, 0);
+	os_break(&os, OS_RULE_NO_RESET, 0);
 	os_step(&os, 1000);
 	os_preempt(&os, 0);
 	assert_int_equal(os.bugcheck, 0x119);

@@ -276,17 +276,27 @@ static void dropped_events_lose_every_outstanding_context(void **state)
 /** Two outstanding submissions have equal ids, and both are bad: each event names one of them. */
 static void two_submissions_of_one_id_fail_separately(void **state)
 {
-	struct pb_dxgkarg_submitcommand submit = {.SubmissionFenceId = 5,
-						  .DmaBufferPhysicalAddress = CARD_SYSTEM_OS + 64,
-						  .DmaBufferSize = 64,
-						  .DmaBufferSubmissionEndOffset = 64};
-
 	(void)state;
 	vm_start(&vm, 100);
-	vm.os.bugcheck = 1; /* these submissions bypass the model */
+	os_break(&vm.os, OS_RULE_FENCE, 0); /* these submissions bypass the model */
+	vm_begin(&vm);
+	vm_fill(&vm, 1, 0, 4, 9);
 	for (uint32_t c = 0; c < 2; c++) {
-		submit.hContext = &vm.contexts[c].shim;
+		const struct os_packet packet = render_tagged(&vm.contexts[c], 0);
+		const struct pb_dxgkarg_submitcommand submit = {
+			.hContext = packet.patch.hContext,
+			.SubmissionFenceId = 5,
+			.DmaBufferPhysicalAddress = packet.patch.DmaBufferPhysicalAddress + 64,
+			.DmaBufferSize = 64,
+			.DmaBufferSubmissionEndOffset = 64,
+			.pDmaBufferPrivateData = packet.patch.pDmaBufferPrivateData,
+			.DmaBufferPrivateDataSize = packet.patch.DmaBufferPrivateDataSize,
+			.DmaBufferPrivateDataSubmissionEndOffset =
+				packet.patch.DmaBufferPrivateDataSubmissionEndOffset,
+		};
+
 		assert_int_equal(pb_wddm_submit_command(&vm.adapter, &submit), PB_STATUS_SUCCESS);
+		assert_false(vm.contexts[c].shim.lost);
 	}
 	card_run(&vm.card, 10000);
 	assert_true(pb_wddm_interrupt(&vm.adapter));
@@ -318,8 +328,8 @@ static void dead_firmware_is_detected_by_the_os(void **state)
 	assert_int_equal(pb_wddm_query_current_fence(&vm.adapter, &query), PB_STATUS_SUCCESS);
 	for (uint32_t i = 0; i < 45; i++)
 		os_step(&vm.os, 100000);
-	assert_int_equal(vm.os.bugcheck, OS_BUGCHECK_TDR);
-	assert_int_equal(vm.os.parameter, OS_TDR_NO_RESET);
+	assert_int_equal(vm.os.bugcheck, 0x116);
+	assert_int_equal(vm.os.parameter, 1);
 	vm_stop(&vm);
 }
 

@@ -4,10 +4,6 @@
 
 #include "tests/wddm/wddm_world.h"
 
-#define APERTURE     5u
-#define APERTURE_OS  UINT64_C(0x4000000)
-#define APERTURE_GPU UINT64_C(0x700000000)
-
 static struct vm vm;
 
 static uint32_t *system_page(uint32_t page)
@@ -17,8 +13,15 @@ static uint32_t *system_page(uint32_t page)
 
 /* ---- the words of each operation, written by hand ---- */
 
-static const uint64_t pages[] = {0x40300000, 0x40301000, 0x40305000};
-static const struct pb_mdl mdl = {.pages = pages};
+/** So many pages that their bytes, in a number as wide as their count, are 0. */
+#define FAR_PAGES ((size_t)1 << (8 * sizeof(size_t) - 12))
+
+/** Frames of segment 0, which the engines see from 0x40000000 on. */
+static const struct vm_mdl list = {.frames = {0x10300, 0x10301, 0x10305}};
+/** A page past the end of segment 0. */
+static const struct vm_mdl bad_list = {.frames = {0x10300, 0x10400, 0x10305}};
+/** A page before segment 0. */
+static const struct vm_mdl low_list = {.frames = {0xffff}};
 static const struct pb_wddm_allocation object = {.size = 0x1806};
 
 static const struct {
@@ -30,8 +33,8 @@ static const struct {
 	{"page out, two runs",
 	 {.Operation = PB_DXGK_OPERATION_TRANSFER,
 	  .Transfer = {.TransferSize = 0x3000,
-		       .Source = {VM_VIDEO, VM_VIDEO_OS + 0x3000, NULL},
-		       .Destination = {.pMdl = &mdl}}},
+		       .Source = {VM_VIDEO, {VM_VIDEO_OS + 0x3000}},
+		       .Destination = {.pMdl = &list.mdl}}},
 	 12,
 	 {0x02000006, 0x80003000, 1, 0x40300000, 0, 0x2000, 0x02000006, 0x80005000, 1, 0x40305000, 0,
 	  0x1000}},
@@ -39,58 +42,48 @@ static const struct {
 	 {.Operation = PB_DXGK_OPERATION_TRANSFER,
 	  .Transfer = {.TransferOffset = 0x1000,
 		       .TransferSize = 0x1000,
-		       .Source = {.pMdl = &mdl},
-		       .Destination = {VM_EDGE, VM_EDGE_OS + 0x2000, NULL},
+		       .Source = {.pMdl = &list.mdl},
+		       .Destination = {VM_EDGE, {VM_EDGE_OS + 0x2000}},
 		       .MdlOffset = 2}},
 	 6,
 	 {0x02000006, 0x40305000, 0, 0xfffe3000, 0, 0x1000}},
 	{"from segment to segment",
 	 {.Operation = PB_DXGK_OPERATION_TRANSFER,
 	  .Transfer = {.TransferSize = 8,
-		       .Source = {VM_VIDEO, VM_VIDEO_OS, NULL},
-		       .Destination = {VM_EDGE, VM_EDGE_OS + 4, NULL}}},
+		       .Source = {VM_VIDEO, {VM_VIDEO_OS}},
+		       .Destination = {VM_EDGE, {VM_EDGE_OS + 4}}}},
 	 6,
 	 {0x02000006, 0x80000000, 1, 0xfffe0004, 0, 8}},
 	{"lost in a reset",
-	 {.Operation = PB_DXGK_OPERATION_TRANSFER, .Transfer = {.Source = {9, 1, NULL}}},
+	 {.Operation = PB_DXGK_OPERATION_TRANSFER, .Transfer = {.Source = {9, {1}}}},
 	 0,
 	 {0}},
 	{"fill",
 	 {.Operation = PB_DXGK_OPERATION_FILL,
-	  .Fill = {.FillSize = 12,
-		   .FillPattern = 0xabcd,
-		   .Destination = {VM_VIDEO, VM_VIDEO_OS + 0x3000, NULL}}},
+	  .Fill = {.FillSize = 12, .FillPattern = 0xabcd, .Destination = {VM_VIDEO, VM_VIDEO_OS + 0x3000}}},
 	 5,
 	 {0x01000005, 0x80003000, 1, 12, 0xabcd}},
 	{"discard: whole words",
 	 {.Operation = PB_DXGK_OPERATION_DISCARD_CONTENT,
-	  .DiscardContent = {(void *)(uintptr_t)&object, 1, VM_VIDEO_OS + 0x3000}},
+	  .DiscardContent = {(void *)(uintptr_t)&object, 0, 1, VM_VIDEO_OS + 0x3000}},
 	 4,
 	 {0x04000004, 0x80003000, 1, 0x1804}},
 	{"read", {.Operation = PB_DXGK_OPERATION_READ_PHYSICAL}, 0, {0}},
 	{"write", {.Operation = PB_DXGK_OPERATION_WRITE_PHYSICAL}, 0, {0}},
+	{"resource of a context", {.Operation = PB_DXGK_OPERATION_INIT_CONTEXT_RESOURCE}, 0, {0}},
 	{"unmap",
 	 {.Operation = PB_DXGK_OPERATION_UNMAP_APERTURE_SEGMENT,
-	  .UnmapApertureSegment = {NULL, APERTURE, 3, 2, 0}},
+	  .UnmapApertureSegment = {NULL, NULL, VM_APERTURE, 3, 2, 0}},
 	 4,
 	 {0x06000004, 0x00003000, 7, 2}},
 };
 
-/** An aperture of 16 pages, written by hand. */
-static void start_with_aperture(struct pb_segment *segment)
+static void start_build(struct pb_dxgkarg_buildpagingbuffer *build, uint32_t room)
 {
-	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {
-		APERTURE, PB_SEGMENT_APERTURE,    (uint32_t)APERTURE_OS,
-		0,        (uint32_t)APERTURE_GPU, (uint32_t)(APERTURE_GPU >> 32),
-		0x10000};
-
-	vm_start(&vm, 100);
-	assert_int_equal(pb_channel_command(&vm.card.channel, PB_COMMAND_SEGMENT_CREATE, arguments, NULL),
-			 PB_ERROR_OK);
-	*segment = (struct pb_segment){
-		.channel = &vm.card.channel,
-		.request = {APERTURE, APERTURE_OS, APERTURE_GPU, 0x10000, 0, PB_SEGMENT_APERTURE}};
-	vm.adapter.config.segments[APERTURE] = segment;
+	build->pDmaBuffer = vm.aliases[0];
+	build->DmaSize = room;
+	build->pDmaBufferPrivateData = vm.buffers[0].private_data;
+	build->DmaBufferPrivateDataSize = sizeof(vm.buffers[0].private_data);
 }
 
 static void each_operation_has_the_right_words(void **state)
@@ -98,19 +91,20 @@ static void each_operation_has_the_right_words(void **state)
 	static struct pb_segment aperture;
 
 	(void)state;
-	start_with_aperture(&aperture);
+	vm_start_with_aperture(&vm, &aperture);
 	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
 		struct pb_dxgkarg_buildpagingbuffer build = operations[i].build;
 
-		build.pDmaBuffer = vm.buffers[0].memory.bytes_host;
-		build.DmaSize = VM_BUFFER + 3;
+		start_build(&build, VM_BUFFER + 3);
 		card_equal(operations[i].name, pb_wddm_build_paging_buffer(&vm.adapter, &build), 0);
 		card_equal(operations[i].name, vm.adapter.error, PB_ERROR_OK);
-		card_equal(operations[i].name, (uint8_t *)build.pDmaBuffer - vm.buffers[0].memory.bytes_host,
+		card_equal(operations[i].name, (uint8_t *)build.pDmaBuffer - vm.aliases[0],
 			   4 * operations[i].count);
+		card_equal(operations[i].name,
+			   (uint8_t *)build.pDmaBufferPrivateData - (uint8_t *)vm.buffers[0].private_data,
+			   operations[i].count != 0 ? PB_WDDM_PAGING_RECORD_BYTES : 0);
 		for (uint32_t w = 0; w < operations[i].count; w++)
-			card_equal(operations[i].name,
-				   ((const uint32_t *)(const void *)vm.buffers[0].memory.bytes_host)[w],
+			card_equal(operations[i].name, ((const uint32_t *)(const void *)vm.aliases[0])[w],
 				   operations[i].words[w]);
 	}
 	vm_stop(&vm);
@@ -122,43 +116,50 @@ static const struct {
 	struct pb_dxgkarg_buildpagingbuffer build;
 } impossible[] = {
 	{"special lock", {.Operation = PB_DXGK_OPERATION_SPECIAL_LOCK_TRANSFER}},
-	{"no such operation", {.Operation = (enum pb_dxgk_operation)8}},
+	{"no such operation", {.Operation = 8}},
 	{"half a word",
 	 {.Operation = PB_DXGK_OPERATION_FILL,
-	  .Fill = {.FillSize = 6, .Destination = {VM_VIDEO, VM_VIDEO_OS, NULL}}}},
+	  .Fill = {.FillSize = 6, .Destination = {VM_VIDEO, VM_VIDEO_OS}}}},
 	{"no such segment",
-	 {.Operation = PB_DXGK_OPERATION_FILL, .Fill = {.FillSize = 8, .Destination = {7, 0, NULL}}}},
+	 {.Operation = PB_DXGK_OPERATION_FILL, .Fill = {.FillSize = 8, .Destination = {7, 0}}}},
 	{"segment 32",
-	 {.Operation = PB_DXGK_OPERATION_FILL, .Fill = {.FillSize = 8, .Destination = {32, 0, NULL}}}},
+	 {.Operation = PB_DXGK_OPERATION_FILL, .Fill = {.FillSize = 8, .Destination = {32, 0}}}},
 	{"segment 0",
-	 {.Operation = PB_DXGK_OPERATION_FILL,
-	  .Fill = {.FillSize = 8, .Destination = {0, CARD_SYSTEM_OS, NULL}}}},
+	 {.Operation = PB_DXGK_OPERATION_FILL, .Fill = {.FillSize = 8, .Destination = {0, CARD_SYSTEM_OS}}}},
 	{"before its segment",
 	 {.Operation = PB_DXGK_OPERATION_FILL,
-	  .Fill = {.FillSize = 8, .Destination = {VM_EDGE, VM_EDGE_OS - 8, NULL}}}},
+	  .Fill = {.FillSize = 8, .Destination = {VM_EDGE, VM_EDGE_OS - 8}}}},
 	{"past its segment",
 	 {.Operation = PB_DXGK_OPERATION_FILL,
-	  .Fill = {.FillSize = 8, .Destination = {VM_EDGE, VM_EDGE_OS + 0x1fffc, NULL}}}},
+	  .Fill = {.FillSize = 8, .Destination = {VM_EDGE, VM_EDGE_OS + 0x1fffc}}}},
 	{"longer than any",
 	 {.Operation = PB_DXGK_OPERATION_FILL,
-	  .Fill = {.FillSize = UINT64_MAX - 3, .Destination = {VM_EDGE, VM_EDGE_OS, NULL}}}},
+	  .Fill = {.FillSize = SIZE_MAX - 3, .Destination = {VM_EDGE, VM_EDGE_OS}}}},
 	{"source not in its segment",
 	 {.Operation = PB_DXGK_OPERATION_TRANSFER,
-	  .Transfer = {.TransferSize = 8, .Source = {VM_EDGE, 0, NULL}, .Destination = {.pMdl = &mdl}}}},
+	  .Transfer = {.TransferSize = 8, .Source = {VM_EDGE, {0}}, .Destination = {.pMdl = &list.mdl}}}},
 	{"discard in no segment",
-	 {.Operation = PB_DXGK_OPERATION_DISCARD_CONTENT, .DiscardContent = {NULL, 9, 0}}},
+	 {.Operation = PB_DXGK_OPERATION_DISCARD_CONTENT, .DiscardContent = {NULL, 0, 9, 0}}},
 	{"map into no segment",
 	 {.Operation = PB_DXGK_OPERATION_MAP_APERTURE_SEGMENT,
-	  .MapApertureSegment = {NULL, 9, 0, 1, &mdl, 0}}},
+	  .MapApertureSegment = {NULL, NULL, 9, 0, 1, &list.mdl, 0, 0}}},
+	{"map a page past the end of system memory",
+	 {.Operation = PB_DXGK_OPERATION_MAP_APERTURE_SEGMENT,
+	  .MapApertureSegment = {NULL, NULL, VM_APERTURE, 0, 3, &bad_list.mdl, 0, 0}}},
+	{"copy from a page before system memory",
+	 {.Operation = PB_DXGK_OPERATION_TRANSFER,
+	  .Transfer = {.TransferSize = 8,
+		       .Source = {.pMdl = &low_list.mdl},
+		       .Destination = {VM_VIDEO, {VM_VIDEO_OS}}}}},
 	{"unmap past the aperture",
 	 {.Operation = PB_DXGK_OPERATION_UNMAP_APERTURE_SEGMENT,
-	  .UnmapApertureSegment = {NULL, APERTURE, 15, 2, 0}}},
+	  .UnmapApertureSegment = {NULL, NULL, VM_APERTURE, 15, 2, 0}}},
 	{"unmap far away",
 	 {.Operation = PB_DXGK_OPERATION_UNMAP_APERTURE_SEGMENT,
-	  .UnmapApertureSegment = {NULL, APERTURE, UINT64_C(1) << 52, 1, 0}}},
+	  .UnmapApertureSegment = {NULL, NULL, VM_APERTURE, FAR_PAGES, 1, 0}}},
 	{"unmap very much",
 	 {.Operation = PB_DXGK_OPERATION_UNMAP_APERTURE_SEGMENT,
-	  .UnmapApertureSegment = {NULL, APERTURE, 0, UINT64_C(1) << 52, 0}}},
+	  .UnmapApertureSegment = {NULL, NULL, VM_APERTURE, 0, FAR_PAGES, 0}}},
 };
 
 static void impossible_operations_get_no_fence(void **state)
@@ -166,13 +167,12 @@ static void impossible_operations_get_no_fence(void **state)
 	static struct pb_segment aperture;
 
 	(void)state;
-	start_with_aperture(&aperture);
+	vm_start_with_aperture(&vm, &aperture);
 	for (size_t i = 0; i < sizeof(impossible) / sizeof(impossible[0]); i++) {
 		struct pb_dxgkarg_buildpagingbuffer build = impossible[i].build;
 
 		vm.adapter.error = PB_ERROR_OK;
-		build.pDmaBuffer = vm.buffers[0].memory.bytes_host;
-		build.DmaSize = VM_BUFFER;
+		start_build(&build, VM_BUFFER);
 		card_equal(impossible[i].name, pb_wddm_build_paging_buffer(&vm.adapter, &build), 0);
 		card_equal(impossible[i].name, vm.adapter.error, PB_ERROR_BAD_ARGUMENT);
 	}
@@ -220,19 +220,18 @@ static void paging_runs_in_order_with_packets(void **state)
 /** An operation that does not fit one buffer: pages of system memory in random order. */
 static void an_operation_spans_many_buffers(void **state)
 {
-	static uint64_t scattered[VM_HOME_PAGES / 2];
-	const struct pb_mdl list = {.pages = scattered};
+	static struct vm_mdl scattered;
 	struct pb_dxgkarg_buildpagingbuffer build = {
 		.Operation = PB_DXGK_OPERATION_TRANSFER,
-		.Transfer = {.TransferSize = sizeof(scattered) / 8 * VM_BYTES,
-			     .Source = {VM_VIDEO, VM_VIDEO_OS, NULL},
-			     .Destination = {.pMdl = &list}},
+		.Transfer = {.TransferSize = VM_HOME_PAGES / 2 * VM_BYTES,
+			     .Source = {VM_VIDEO, {VM_VIDEO_OS}},
+			     .Destination = {.pMdl = &scattered.mdl}},
 	};
 
 	(void)state;
 	vm_start(&vm, 100);
 	for (uint32_t i = 0; i < VM_HOME_PAGES / 2; i++)
-		scattered[i] = vm.away_pages[i * 7 % (VM_HOME_PAGES / 2)];
+		scattered.frames[i] = vm.away_frames[i * 7 % (VM_HOME_PAGES / 2)];
 	assert_int_equal(vm_page(&vm, 1, build, 100), 8);
 	vm_finish(&vm);
 	for (uint32_t i = 0; i < VM_HOME_PAGES / 2; i++)
@@ -246,26 +245,27 @@ static void an_operation_spans_many_buffers(void **state)
 static void an_aperture_is_mapped_and_unmapped_in_order(void **state)
 {
 	static struct pb_segment aperture;
-	const struct pb_mdl list = {.pages = vm.away_pages};
+	static struct vm_mdl away;
 	struct pb_dxgkarg_buildpagingbuffer build = {
 		.Operation = PB_DXGK_OPERATION_MAP_APERTURE_SEGMENT,
-		.MapApertureSegment = {NULL, APERTURE, 4, 3, &list, 2},
+		.MapApertureSegment = {NULL, NULL, VM_APERTURE, 4, 3, &away.mdl, 0, 2},
 	};
 
 	(void)state;
-	start_with_aperture(&aperture);
+	vm_start_with_aperture(&vm, &aperture);
+	memcpy(away.frames, vm.away_frames, sizeof(away.frames));
 	memset(system_page(0), 0, 6u * VM_BYTES);
 	assert_int_equal(vm_page(&vm, 0, build, 64), 1);
 	build = (struct pb_dxgkarg_buildpagingbuffer){
 		.Operation = PB_DXGK_OPERATION_FILL,
 		.Fill = {.FillSize = 8,
 			 .FillPattern = 0x77,
-			 .Destination = {APERTURE, APERTURE_OS + 0x5ffc, NULL}},
+			 .Destination = {VM_APERTURE, VM_APERTURE_OS + 0x5ffc}},
 	};
 	(void)vm_page(&vm, 0, build, 64);
 	build = (struct pb_dxgkarg_buildpagingbuffer){
 		.Operation = PB_DXGK_OPERATION_UNMAP_APERTURE_SEGMENT,
-		.UnmapApertureSegment = {NULL, APERTURE, 4, 3, 0},
+		.UnmapApertureSegment = {NULL, NULL, VM_APERTURE, 4, 3, 0},
 	};
 	(void)vm_page(&vm, 0, build, 64);
 	vm_finish(&vm);
@@ -282,7 +282,7 @@ static void paging_ids_may_repeat(void **state)
 {
 	struct pb_dxgkarg_buildpagingbuffer build = {
 		.Operation = PB_DXGK_OPERATION_FILL,
-		.Fill = {.FillSize = 4, .Destination = {VM_VIDEO, VM_VIDEO_OS, NULL}},
+		.Fill = {.FillSize = 4, .Destination = {VM_VIDEO, VM_VIDEO_OS}},
 	};
 
 	(void)state;
@@ -331,7 +331,7 @@ static void a_bad_paging_buffer_resets_the_adapter(void **state)
 {
 	struct pb_dxgkarg_buildpagingbuffer build = {
 		.Operation = PB_DXGK_OPERATION_FILL,
-		.Fill = {.FillSize = 4, .Destination = {VM_VIDEO, VM_VIDEO_OS, NULL}},
+		.Fill = {.FillSize = 4, .Destination = {VM_VIDEO, VM_VIDEO_OS}},
 	};
 	/* An unknown packet, and one that hangs with packets in flight behind it. */
 	static const uint32_t nonsense[] = {0x7f000001, 0x30000001};

@@ -107,7 +107,7 @@ static void one_step(void)
 		draw_nothing(number);
 		break;
 	case 4:
-		if (vm.os.nodes[node].software.count == 0)
+		if (vm.os.nodes[node].software.count == 0 && vm_can_page(&vm, context))
 			vm_move_in_order(&vm, allocation, node);
 		break;
 	case 5:
@@ -128,10 +128,10 @@ static void one_step(void)
 	vm_alive(&vm, "random");
 }
 
-static void live(uint32_t seed, uint32_t first_fence)
+static void live(uint32_t seed, uint32_t first_fence, uint32_t version)
 {
 	bad_packets = 0;
-	vm_start(&vm, first_fence);
+	vm_start_version(&vm, first_fence, version, 0);
 	vm.seed = seed;
 	vm.spoil = spoil;
 	for (uint32_t i = 0; i < STEPS / 4; i++) {
@@ -156,10 +156,10 @@ static void live(uint32_t seed, uint32_t first_fence)
 static void random_runs_keep_memory_right(void **state)
 {
 	(void)state;
-	live(1, 0);
-	live(0x1234567, 0xffffff80);
-	live(0x89abcdef, 0x7fffff80);
-	live(0xfedcba98, 100);
+	live(1, 0, PB_DXGKDDI_WDDM1_3);
+	live(0x1234567, 0xffffff80, PB_DXGKDDI_VISTA);
+	live(0x89abcdef, 0x7fffff80, PB_DXGKDDI_WIN8);
+	live(0xfedcba98, 100, PB_DXGKDDI_WIN7);
 }
 
 UNIT_SUITE(test_wddm_random)

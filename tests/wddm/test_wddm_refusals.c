@@ -12,20 +12,19 @@ static const struct {
 	uint32_t words[10];
 	uint32_t bytes;
 	uint32_t status;
-	uint32_t status_km;
 } commands[] = {
-	{"nothing", {0}, 0, 0, 0},
-	{"FILL", {0x01000005, 1, 4, 8, 9}, 20, 0, 0},
-	{"FILL to the end", {0x01000005, 4, 4092, 4, 9}, 20, 0, 0},
-	{"FILL beyond the end", {0x01000005, 4, 4092, 8, 9}, 20, 0xc000000d, 0xc000000d},
-	{"the NULL allocation", {0x01000005, 0, 0, 8, 9}, 20, 0xc000000d, 0xc000000d},
-	{"no such allocation", {0x01000005, 5, 0, 8, 9}, 20, 0xc000000d, 0xc000000d},
-	{"unknown command", {0x7f000001}, 4, 0xc000001d, 0xc000000d},
-	{"FENCE", {0x21000002, 1}, 8, 0xc0000096, 0xc000000d},
-	{"BUSY", {0x32000002, 5}, 8, 0xc0000096, 0},
-	{"cut off", {0x01000005, 1, 0, 8}, 16, 0xc00000e8, 0xc00000e8},
-	{"half a word", {0x00000001}, 3, 0xc00000e8, 0xc00000e8},
-	{"bad after good", {0x01000005, 1, 0, 8, 9, 0x00000000}, 24, 0xc000000d, 0xc000000d},
+	{"nothing", {0}, 0, 0},
+	{"FILL", {0x01000005, 1, 4, 8, 9}, 20, 0},
+	{"FILL to the end", {0x01000005, 4, 4092, 4, 9}, 20, 0},
+	{"FILL beyond the end", {0x01000005, 4, 4092, 8, 9}, 20, 0xc000000d},
+	{"the NULL allocation", {0x01000005, 0, 0, 8, 9}, 20, 0xc000000d},
+	{"no such allocation", {0x01000005, 5, 0, 8, 9}, 20, 0xc000000d},
+	{"unknown command", {0x7f000001}, 4, 0xc000001d},
+	{"FENCE", {0x21000002, 1}, 8, 0xc0000096},
+	{"BUSY", {0x32000002, 5}, 8, 0xc0000096},
+	{"cut off", {0x01000005, 1, 0, 8}, 16, 0xc00000e8},
+	{"half a word", {0x00000001}, 3, 0xc00000e8},
+	{"bad after good", {0x01000005, 1, 0, 8, 9, 0x00000000}, 24, 0xc000000d},
 };
 
 static void set_up(struct pb_dxgkarg_render *render, struct vm_buffer *buffer)
@@ -52,10 +51,7 @@ static void bad_command_buffers_are_refused(void **state)
 	(void)state;
 	vm_start(&vm, 100);
 	buffer = vm_buffer(&vm, context);
-	for (size_t i = 0; i < 2 * sizeof(commands) / sizeof(commands[0]); i++) {
-		const size_t row = i / 2;
-		const bool kernel = i % 2 != 0;
-		const uint32_t expected = kernel ? commands[row].status_km : commands[row].status;
+	for (size_t row = 0; row < sizeof(commands) / sizeof(commands[0]); row++) {
 		struct pb_dxgkarg_render render;
 		struct pb_dxgkarg_render before;
 		uint32_t status;
@@ -64,9 +60,8 @@ static void bad_command_buffers_are_refused(void **state)
 		memcpy(vm.words, commands[row].words, sizeof(commands[row].words));
 		render.CommandLength = commands[row].bytes;
 		before = render;
-		status = kernel ? pb_wddm_render_km(&context->shim, &render)
-				: pb_wddm_render(&context->shim, &render);
-		card_equal(commands[row].name, status, expected);
+		status = pb_wddm_render(&context->shim, &render);
+		card_equal(commands[row].name, status, commands[row].status);
 		if (status != PB_STATUS_SUCCESS)
 			assert_memory_equal(&render, &before, sizeof(render));
 		else
@@ -223,12 +218,12 @@ static void bad_configurations_are_refused(void **state)
 	static struct pb_segment small;
 	struct pb_wddm_config config;
 	const struct pb_wddm_config *good;
-	struct pb_wddm_config rows[10];
+	struct pb_wddm_config rows[12];
 
 	(void)state;
 	vm_start(&vm, 100);
 	good = &vm.adapter.config;
-	for (uint32_t r = 0; r < 10; r++)
+	for (uint32_t r = 0; r < 12; r++)
 		rows[r] = *good;
 	rows[0].node_count = 0;
 	rows[1].node_count = PB_WDDM_NODES + 1;
@@ -240,7 +235,9 @@ static void bad_configurations_are_refused(void **state)
 	rows[7].patches = vm.card.channel.card.capabilities[PB_CAPABILITY_PATCHES_MAX] + 1;
 	rows[8].segments[0] = NULL;
 	rows[9].segments[PB_WDDM_TRAP_SEGMENT] = &small;
-	for (uint32_t r = 0; r < 10; r++) {
+	rows[10].interface_version = PB_DXGKDDI_VISTA - 1;
+	rows[11].paging_node = 2;
+	for (uint32_t r = 0; r < 12; r++) {
 		if (pb_wddm_start(&adapter, &rows[r]) != PB_ERROR_BAD_ARGUMENT)
 			fail_msg("configuration %u was accepted", r);
 	}

@@ -158,6 +158,7 @@ static void a_split_buffer_is_right(void **state)
 		vm_compare(&vm, "split");
 	}
 	assert_true(vm.os.completed > 40);
+	assert_int_equal(vm.leaks, 0);
 	vm_stop(&vm);
 }
 
@@ -258,6 +259,40 @@ static void null_and_empty_packets_complete_in_order(void **state)
 	assert_int_equal(vm.os.completed, 140);
 	vm_compare(&vm, "nothing");
 	assert_false(context->shim.lost);
+	vm_stop(&vm);
+}
+
+static void wild_entries(struct vm *world, struct os_packet *packet)
+{
+	(void)packet;
+	/* Allocation 1 is what the range names. */
+	world->list[0] = (struct pb_dxgk_allocationlist){(void *)(uintptr_t)8, 0xffffffff, UINT64_MAX};
+	world->list[2] = (struct pb_dxgk_allocationlist){(void *)(uintptr_t)1, 1u | 9u << 1, 0x1234};
+	world->list[3].Value = 1u | VM_EDGE << 1;
+	world->list[3].PhysicalAddress = UINT64_MAX;
+	world->list[4].hDeviceSpecificAllocation = (void *)world->list;
+	world->list[4].Value = 0xffffffc0;
+}
+
+/** Other entries of the list: wild handles, absent segments, reserved bits, addresses outside any segment. */
+static void entries_that_no_patch_names_may_hold_anything(void **state)
+{
+	struct vm_context *context = &vm.contexts[0];
+
+	(void)state;
+	vm_start(&vm, 100);
+	vm.spoil = wild_entries;
+	for (uint32_t i = 0; i < 4; i++) {
+		vm_move(&vm, &context->allocations[0]);
+		vm_begin(&vm);
+		vm_fill(&vm, 1, 64 * i, 64, 0x7000 + i);
+		vm_draw(&vm, 0);
+		vm_move(&vm, &context->allocations[0]);
+		vm_finish(&vm);
+	}
+	assert_int_equal(vm.patched, 4);
+	assert_false(context->shim.lost);
+	vm_compare(&vm, "wild entries");
 	vm_stop(&vm);
 }
 
@@ -417,6 +452,7 @@ UNIT_SUITE(test_wddm_shim)
 		cmocka_unit_test(fence_ids_wrap_in_order),
 		cmocka_unit_test(address_zero_is_valid),
 		cmocka_unit_test(null_and_empty_packets_complete_in_order),
+		cmocka_unit_test(entries_that_no_patch_names_may_hold_anything),
 		cmocka_unit_test(unbind_entries_write_nothing),
 		cmocka_unit_test(a_present_has_a_buffer_for_each_rectangle),
 		cmocka_unit_test(a_buffer_is_built_in_many_passes),

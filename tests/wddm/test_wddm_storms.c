@@ -190,7 +190,7 @@ static void submit_something(struct vm_context *context)
 		draw_nothing(context);
 		return;
 	}
-	if (kind == 1 && vm.os.nodes[context->shim.node].software.count == 0) {
+	if (kind == 1 && vm.os.nodes[context->shim.node].software.count == 0 && vm_can_page(&vm, context)) {
 		vm_move_in_order(&vm, &context->allocations[vm_random(&vm, VM_ALLOCATIONS)],
 				 context->shim.node);
 		return;
@@ -307,7 +307,10 @@ static void live(void)
 {
 	static const uint32_t first_fences[] = {0, 1, 100, 0xffffff80, 0x7fffff80, 0xfffffff0};
 
-	vm_start(&vm, first_fences[life % 6]);
+	static const uint32_t versions[] = {PB_DXGKDDI_WDDM1_3, PB_DXGKDDI_WIN7, PB_DXGKDDI_WIN8,
+					    PB_DXGKDDI_VISTA};
+
+	vm_start_version(&vm, first_fences[life % 6], versions[life % 4], life / 4 % 2);
 	vm.seed = (life + 1) * 0x9e3779b9u;
 	vm.spoil = spoil;
 	vm.os.tdr_delay = TDR_DELAY_US;

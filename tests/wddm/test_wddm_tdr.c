@@ -8,6 +8,7 @@
 #define NOTES    16u
 #define BUSY_US  20000u
 #define PAGE_ID  7u
+#define PACKETS  60u
 #define STOP_ID  0xabcdu /**< PreemptionFenceId */
 #define ANSWERED 500000u /**< longer than any recovery sequence takes */
 
@@ -19,14 +20,29 @@ static uint32_t submit_from_within; /**< fence id; 0: none */
 static struct pb_dxgkarg_submitcommand buffer(uint32_t slot, uint32_t fence_id, const uint32_t *words,
 					      uint32_t count, uint32_t flags)
 {
+	const bool paging = (flags & PB_FLAG_PAGING) != 0;
+	/* As BuildPagingBuffer leaves it for packets of so many bytes. */
+	const uint32_t record[PB_WDDM_PAGING_RECORD_BYTES / 4] = {0x47505042,
+								  count * (uint32_t)sizeof(uint32_t)};
 	struct vm_buffer *dma = &vm.buffers[slot];
 
+	dma->context = paging ? NULL : &vm.contexts[0];
+	if (paging) {
+		memcpy(dma->private_data, record, sizeof(record));
+		dma->private_end = sizeof(record);
+	} else {
+		vm_begin(&vm);
+		assert_int_equal(vm_render(&vm, &vm.contexts[0], dma), PB_STATUS_SUCCESS);
+	}
 	memcpy(dma->memory.bytes_host, words, count * sizeof(uint32_t));
 	return (struct pb_dxgkarg_submitcommand){
-		.hContext = (flags & PB_FLAG_PAGING) != 0 ? NULL : &vm.contexts[0].shim,
+		.hContext = paging ? NULL : &vm.contexts[0].shim,
 		.DmaBufferPhysicalAddress = dma->memory.os_address,
 		.DmaBufferSize = VM_BUFFER,
 		.DmaBufferSubmissionEndOffset = count * (uint32_t)sizeof(uint32_t),
+		.pDmaBufferPrivateData = dma->private_data,
+		.DmaBufferPrivateDataSize = sizeof(dma->private_data),
+		.DmaBufferPrivateDataSubmissionEndOffset = dma->private_end,
 		.SubmissionFenceId = fence_id,
 		.Flags = flags,
 	};
@@ -70,7 +86,7 @@ static void expect_preempted(uint32_t index, uint32_t id, uint32_t last_complete
 static void begin(void)
 {
 	vm_start(&vm, 100);
-	vm.os.bugcheck = 1; /* these submissions bypass the model */
+	os_break(&vm.os, OS_RULE_FENCE, 0); /* these submissions bypass the model */
 	vm.adapter.config.callbacks.notify_interrupt = note;
 	noted = 0;
 	submit_from_within = 0;
@@ -232,6 +248,36 @@ static void an_endless_buffer_is_reset(void **state)
 	}
 }
 
+/**
+ * A buffer that has begun when a preemption is asked, and that a reset keeps from its end, is aborted at any time: it has
+ * changed memory, and must not run again from its beginning.
+ */
+static void a_buffer_stopped_inside_by_a_preemption_is_aborted(void **state)
+{
+	uint32_t words[2 * PACKETS];
+
+	(void)state;
+	for (uint32_t i = 0; i < PACKETS; i++) {
+		words[2 * i] = PB_PACKET(PB_PACKET_BUSY, PB_PACKET_BUSY_WORDS);
+		words[2 * i + 1] = 50;
+	}
+	for (uint32_t wait = 0; wait < 200; wait += 10) {
+		struct pb_dxgkarg_submitcommand submit;
+
+		begin();
+		submit_busy(0, 1, 10, 0);
+		submit = buffer(1, 2, words, 2 * PACKETS, 0);
+		assert_int_equal(pb_wddm_submit_command(&vm.adapter, &submit), PB_STATUS_SUCCESS);
+		submit_busy(2, 3, 10, 0);
+		run(1000);
+		preempt(STOP_ID);
+		run(wait);
+		assert_int_equal(noted, 1);
+		expect_reset(2);
+		vm_stop(&vm);
+	}
+}
+
 /** Completions that were not reported count as aborted. The rest may be submitted again. */
 static void unreported_completions_count_as_aborted(void **state)
 {
@@ -374,6 +420,7 @@ UNIT_SUITE(test_wddm_tdr)
 		cmocka_unit_test(a_query_during_a_preemption_reports_nothing_recalled),
 		cmocka_unit_test(preemptions_follow_each_other),
 		cmocka_unit_test(an_endless_buffer_is_reset),
+		cmocka_unit_test(a_buffer_stopped_inside_by_a_preemption_is_aborted),
 		cmocka_unit_test(unreported_completions_count_as_aborted),
 		cmocka_unit_test(a_reset_of_the_adapter_aborts_everything),
 		cmocka_unit_test(an_engine_that_stays_dead_fails_both_resets),

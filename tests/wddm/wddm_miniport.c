@@ -6,6 +6,7 @@
 #include "tests/wddm/wddm_world.h"
 
 #define BAD_LIST_WORD 0xeeeeeeeeu
+#define ENDED         0x7e /**< contents of a mapping that has ended */
 
 static uint32_t patch(void *context, const struct pb_dxgkarg_patch *arguments)
 {
@@ -22,7 +23,18 @@ static uint32_t patch(void *context, const struct pb_dxgkarg_patch *arguments)
 static uint32_t submit_command(void *context, const struct pb_dxgkarg_submitcommand *submit)
 {
 	struct vm *vm = context;
+	const struct vm_buffer *buffer = vm_buffer_of(vm, submit->pDmaBufferPrivateData);
 
+	/* The alias of these bytes of a paging buffer was the same memory; the mapping has ended, maybe before. */
+	if (buffer != NULL && buffer->context == NULL) {
+		const uint32_t start = submit->DmaBufferSubmissionStartOffset;
+		const uint32_t bytes = submit->DmaBufferSubmissionEndOffset - start;
+		uint8_t *alias = vm->aliases[buffer - vm->buffers] + start;
+
+		if (bytes != 0 && alias[0] != ENDED)
+			memcpy(buffer->memory.bytes_host + start, alias, bytes);
+		memset(alias, ENDED, bytes);
+	}
 	return pb_wddm_submit_command(&vm->adapter, submit);
 }
 

@@ -7,6 +7,8 @@
 #define QUEUE_ENTRIES OS_HARDWARE_MAX
 #define DEPTH         4u
 #define VIDEO_PAGES   32u
+#define GARBAGE       0xa5
+#define VM_SLOTS      5u /**< DXGK_DRIVERCAPS.MaxAllocationListSlotId + 1 */
 
 static const struct pb_segment_request requests[3] = {
 	{0, CARD_SYSTEM_OS, CARD_SYSTEM_GPU, CARD_SYSTEM_BYTES, CARD_SYSTEM_BYTES, PB_SEGMENT_LINEAR},
@@ -138,6 +140,8 @@ struct vm_buffer *vm_buffer(struct vm *vm, struct vm_context *context)
 			continue;
 		buffer->reserved = true;
 		buffer->patched = false;
+		buffer->private_start = 0;
+		buffer->private_end = sizeof(buffer->private_data);
 		buffer->context = context;
 		return buffer;
 	}
@@ -164,6 +168,8 @@ uint32_t vm_render(struct vm *vm, struct vm_context *context, struct vm_buffer *
 	status = pb_wddm_render(&context->shim, &render);
 	buffer->bytes = (uint32_t)((uint8_t *)render.pDmaBuffer - buffer->memory.bytes_host);
 	buffer->patch_count = (uint32_t)(render.pPatchLocationListOut - buffer->patches);
+	buffer->private_end =
+		(uint32_t)((uint8_t *)render.pDmaBufferPrivateData - (uint8_t *)buffer->private_data);
 	return status;
 }
 
@@ -178,6 +184,10 @@ struct os_packet vm_packet(const struct vm_buffer *buffer, uint32_t flags, uint3
 				.DmaBufferSize = VM_BUFFER,
 				.DmaBufferSubmissionStartOffset = start,
 				.DmaBufferSubmissionEndOffset = end,
+				.pDmaBufferPrivateData = (void *)(uintptr_t)buffer->private_data,
+				.DmaBufferPrivateDataSize = sizeof(buffer->private_data),
+				.DmaBufferPrivateDataSubmissionStartOffset = buffer->private_start,
+				.DmaBufferPrivateDataSubmissionEndOffset = buffer->private_end,
 				.AllocationListSize = VM_LIST,
 				.PatchLocationListSize = buffer->patch_count,
 				.Flags = flags & 0xf,
@@ -197,13 +207,38 @@ struct os_packet vm_packet(const struct vm_buffer *buffer, uint32_t flags, uint3
 	return packet;
 }
 
-static struct vm_buffer *buffer_of(struct vm *vm, const struct os_packet *packet)
+struct vm_buffer *vm_buffer_of(struct vm *vm, const void *private_data)
 {
 	for (uint32_t b = 0; b < VM_BUFFERS; b++) {
-		if (vm->buffers[b].memory.bytes_host == packet->patch.pDmaBuffer)
+		if (vm->buffers[b].private_data == private_data)
 			return &vm->buffers[b];
 	}
 	return NULL;
+}
+
+static struct vm_buffer *buffer_of(struct vm *vm, const struct os_packet *packet)
+{
+	return vm_buffer_of(vm, packet->patch.pDmaBufferPrivateData);
+}
+
+/**
+ * The memory manager's table of slots: counts those that are bound where a part begins, and that no entry of its
+ * SplitOffset binds anew or unbinds. Their allocations would have to stay in memory for a part that does not name them.
+ */
+static uint32_t leaks_at(const struct vm_buffer *buffer, uint32_t start)
+{
+	bool bound[VM_SLOTS] = {false};
+	uint32_t leaks = 0;
+
+	for (uint32_t p = 0; p < buffer->patch_count && buffer->patches[p].split_offset <= start; p++) {
+		const struct pb_patch_location *patch = &buffer->patches[p];
+
+		assert_true(patch->slot < VM_SLOTS);
+		bound[patch->slot] = patch->split_offset < start && patch->allocation_index != 0;
+	}
+	for (uint32_t slot = 0; slot < VM_SLOTS; slot++)
+		leaks += bound[slot];
+	return leaks;
 }
 
 void vm_queue(struct vm *vm, const struct os_packet *packet)
@@ -213,6 +248,8 @@ void vm_queue(struct vm *vm, const struct os_packet *packet)
 	assert_true(os_queue(&vm->os, packet));
 	if (buffer == NULL)
 		return;
+	if (buffer->context != NULL && packet->patch.DmaBufferSubmissionStartOffset != 0)
+		vm->leaks += leaks_at(buffer, packet->patch.DmaBufferSubmissionStartOffset);
 	buffer->reserved = false;
 	buffer->parts++;
 	if (buffer->context != NULL)
@@ -229,6 +266,25 @@ static bool needed(const struct vm_buffer *buffer, const struct os_packet *packe
 			return true;
 	}
 	return false;
+}
+
+/** What the packet's range does not name may hold anything: wild handles, absent segments, stale addresses. */
+static void spoil_unneeded(struct vm *vm, const struct vm_buffer *buffer, const struct os_packet *packet)
+{
+	const uint32_t start = packet->patch.PatchLocationListSubmissionStart;
+	const uint32_t end = start + packet->patch.PatchLocationListSubmissionLength;
+
+	for (uint32_t i = 0; i < VM_LIST; i++) {
+		if (needed(buffer, packet, i))
+			continue;
+		vm->list[i].hDeviceSpecificAllocation = (void *)(uintptr_t)(1 + vm_random(vm, UINT32_MAX));
+		vm->list[i].Value = vm_random(vm, UINT32_MAX);
+		vm->list[i].PhysicalAddress = vm_random(vm, UINT32_MAX) * UINT64_C(0x100001);
+	}
+	for (uint32_t p = 0; p < VM_PATCHES; p++) {
+		if (p < start || p >= end)
+			memset(&vm->patches[p], GARBAGE, sizeof(vm->patches[p]));
+	}
 }
 
 /**
@@ -254,6 +310,7 @@ static void prepare(void *context, struct os_packet *packet)
 		}
 	}
 	memcpy(vm->patches, buffer->patches, sizeof(vm->patches));
+	spoil_unneeded(vm, buffer, packet);
 	packet->patch.pAllocationList = vm->list;
 	packet->patch.pPatchLocationList = vm->patches;
 	if (vm->spoil != NULL)
@@ -325,14 +382,16 @@ void vm_context_stop(struct vm *vm, uint32_t number)
 	}
 }
 
-static void start_adapter(struct vm *vm)
+static void start_adapter(struct vm *vm, uint32_t version, uint32_t paging_node)
 {
 	struct pb_wddm_config config = {
 		.channel = &vm->card.channel,
 		.segments = {[PB_SEGMENT_SYSTEM] = &vm->segments[0],
 			     [VM_VIDEO] = &vm->segments[1],
 			     [VM_EDGE] = &vm->segments[2]},
+		.interface_version = version,
 		.node_count = 2,
+		.paging_node = paging_node,
 		.queue_entries = QUEUE_ENTRIES,
 		.allocations = VM_LIST,
 		.patches = VM_PATCHES,
@@ -347,6 +406,16 @@ static void start_adapter(struct vm *vm)
 
 void vm_start(struct vm *vm, uint32_t first_fence)
 {
+	vm_start_version(vm, first_fence, PB_DXGKDDI_WDDM1_3, 0);
+}
+
+bool vm_can_page(const struct vm *vm, const struct vm_context *context)
+{
+	return vm->os.version >= PB_DXGKDDI_WIN8 || context->shim.node == vm->adapter.config.paging_node;
+}
+
+void vm_start_version(struct vm *vm, uint32_t first_fence, uint32_t version, uint32_t paging_node)
+{
 	struct os_miniport miniport;
 
 	memset(vm, 0, sizeof(*vm));
@@ -360,11 +429,11 @@ void vm_start(struct vm *vm, uint32_t first_fence)
 				 PB_ERROR_OK);
 	for (uint32_t page = 0; page < VM_HOME_PAGES; page++)
 		clean(vm, page);
-	start_adapter(vm);
+	start_adapter(vm, version, paging_node);
 	assert_int_equal(pb_memory_allocate(&vm->segments[0], VM_HOME_PAGES * VM_BYTES, VM_BYTES, &vm->away),
 			 PB_ERROR_OK);
 	for (uint32_t page = 0; page < VM_HOME_PAGES; page++)
-		vm->away_pages[page] = CARD_SYSTEM_GPU + vm->away.offset + page * VM_BYTES;
+		vm->away_frames[page] = (uintptr_t)((CARD_SYSTEM_OS + vm->away.offset) / VM_BYTES + page);
 	for (uint32_t b = 0; b < VM_BUFFERS; b++)
 		assert_int_equal(
 			pb_memory_allocate(&vm->segments[0], VM_BUFFER, VM_BUFFER, &vm->buffers[b].memory),
@@ -373,6 +442,7 @@ void vm_start(struct vm *vm, uint32_t first_fence)
 		vm_context_start(vm, c);
 	vm_miniport(vm, &miniport);
 	os_init(&vm->os, &miniport, 2, first_fence, DEPTH);
+	vm->os.version = version;
 	vm->os.prepare = prepare;
 	vm->os.retired = retired;
 	vm->os.context = vm;

@@ -11,7 +11,7 @@
 #include "patchbay/wddm/wddm.h"
 #include "qemu/engine.h"
 #include "tests/unit/card_fixture.h"
-#include "tests/wddm/os_model.h"
+#include "tests/wddm/os/vidsch.h"
 
 #define VM_CONTEXTS    3u                    /**< 0 and 1 on node 0, 2 on node 1 */
 #define VM_ALLOCATIONS 4u                    /**< of each context */
@@ -22,6 +22,8 @@
 #define VM_BUFFERS     48u
 #define VM_BUFFER      4096u
 #define VM_PATCHES     64u
+#define VM_PRIVATE     2048u       /**< private data of a DMA buffer */
+#define VM_MDL         32u         /**< pages of a list */
 #define VM_OLD_PATTERN 0x0d0d0d0du /**< contents of a page without an owner */
 #define VM_HOME_PAGES  64u         /**< pages of both segments */
 
@@ -36,6 +38,10 @@
 #define VM_VIDEO_GPU  UINT64_C(0x180000000)
 #define VM_EDGE_OS    UINT64_C(0x800000000)
 #define VM_EDGE_GPU   UINT64_C(0xfffe0000)
+/** Segment 5, an aperture of 16 pages: see vm_start_with_aperture(). */
+#define VM_APERTURE     5u
+#define VM_APERTURE_OS  UINT64_C(0x4000000)
+#define VM_APERTURE_GPU UINT64_C(0x700000000)
 
 struct vm_allocation {
 	struct pb_wddm_allocation object; /**< object of the OS's handle */
@@ -53,10 +59,18 @@ struct vm_context {
 	bool tainted;         /**< its model is not valid any more */
 };
 
+/** A list of pages of system memory: an MDL. */
+struct vm_mdl {
+	struct pb_mdl mdl;
+	uintptr_t frames[VM_MDL]; /**< frame numbers, behind it */
+};
+
 /** One DMA buffer with its private data, and what Render returned for it. */
 struct vm_buffer {
 	struct pb_memory memory;
-	uint32_t private_data[16];
+	uint64_t private_data[VM_PRIVATE / 8];
+	uint32_t private_start; /**< part of the private data that the packets get */
+	uint32_t private_end;
 	struct pb_patch_location patches[VM_PATCHES];
 	uint32_t bytes;
 	uint32_t patch_count;
@@ -75,10 +89,12 @@ struct vm {
 	struct os_model os;
 	struct vm_context contexts[VM_CONTEXTS];
 	struct vm_buffer buffers[VM_BUFFERS];
+	/** Where the OS maps paging buffers: not where the host maps the card's memory. */
+	_Alignas(VM_BUFFER) uint8_t aliases[VM_BUFFERS][VM_BUFFER];
 	bool leaving
 		[VM_HOME_PAGES]; /**< used until vm_finish, because paging buffers may still write to them */
 	struct pb_memory away;   /**< a page of system memory for transfers, for each page */
-	uint64_t away_pages[VM_HOME_PAGES];
+	uintptr_t away_frames[VM_HOME_PAGES];
 	bool used_pages[VM_HOME_PAGES]; /**< used pages */
 	/* Lists passed to Patch: filled anew for each call, so that the shim must copy what it needs. */
 	struct pb_dxgk_allocationlist list[VM_LIST];
@@ -91,6 +107,7 @@ struct vm {
 	uint32_t skipped;    /**< submissions without Patch */
 	uint32_t moved;      /**< allocations */
 	uint32_t patched;    /**< calls of Patch */
+	uint32_t leaks; /**< slots that a part of a buffer neither unbinds nor binds anew where it begins */
 	/** Called last before a submission: damages what the OS passes to Patch and SubmitCommand. */
 	void (*spoil)(struct vm *vm, struct os_packet *packet);
 	bool hide; /**< allocations that a packet does not need look paged out */
@@ -107,6 +124,14 @@ void vm_break_engine(const struct vm *vm, uint32_t node, const struct pb_engine_
 
 /** @param first_fence of each node */
 void vm_start(struct vm *vm, uint32_t first_fence);
+/** The same under an OS of an older interface, which pages on one node. */
+void vm_start_version(struct vm *vm, uint32_t first_fence, uint32_t version, uint32_t paging_node);
+/** The same with an aperture, which the shim knows, too. */
+void vm_start_with_aperture(struct vm *vm, struct pb_segment *segment);
+/** Whether paging of a context's allocations is in order with its packets. */
+bool vm_can_page(const struct vm *vm, const struct vm_context *context);
+/** Buffer of a packet; NULL: none. */
+struct vm_buffer *vm_buffer_of(struct vm *vm, const void *private_data);
 void vm_stop(struct vm *vm);
 uint32_t vm_random(struct vm *vm, uint32_t bound);
 /** A new context with allocations of random contents. */

@@ -31,7 +31,7 @@
  * host of its own major, whatever the minor.
  */
 #define PB_ABI_MAJOR   1u                                  /**< what an older peer would misread */
-#define PB_ABI_MINOR   1u                                  /**< what an older peer may not know of */
+#define PB_ABI_MINOR   2u                                  /**< what an older peer may not know of */
 #define PB_ABI_VERSION (PB_ABI_MAJOR << 16 | PB_ABI_MINOR) /**< the version word */
 
 /** One writer a line: no two sides store into the same 64 bytes. */

@@ -230,7 +230,7 @@ PB_AT(pb_capability, value, 4);
 	X(TICK_MICROSECONDS, 15, "longest delay by a lost doorbell")                                         \
 	X(POOL_OFFSET, 16, "where backing memory for segments starts")                                       \
 	X(POOL_BYTES, 17, "backing memory for segments, all channels together")                              \
-	X(SEGMENT_KINDS, 18, "bit 0 linear, bit 1 aperture")                                                 \
+	X(SEGMENT_KINDS, 18, "bit 0 linear, bit 1 aperture, bit 2 host memory")                              \
 	X(PATCH_ENCODINGS, 19, "bit 0 the 24-byte patch location, bit 1 compact")                            \
 	X(FORMATS, 20, "built-in patch formats, numbered from 0")                                            \
 	X(FORMATS_OWN, 21, "a channel's own patch formats, numbered from 128")                               \
@@ -245,7 +245,8 @@ PB_AT(pb_capability, value, 4);
 	X(FORMATS_MIN, 30, "own patch formats that each channel is guaranteed")                              \
 	X(POOL_BYTES_MIN, 31, "backing memory that each channel is guaranteed, in one piece")                \
 	X(STOPS_MIN, 32, "stop requests that each channel is guaranteed at once")                            \
-	X(WAKES_MIN, 33, "waiting queues that are checked for each channel in one slice, at least")
+	X(WAKES_MIN, 33, "waiting queues that are checked for each channel in one slice, at least")          \
+	X(HOST_BYTES, 34, "host memory that the card reaches; 0: none")
 
 /** The meaning of a capability's value. */
 enum pb_capability_key {

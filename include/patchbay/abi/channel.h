@@ -131,7 +131,11 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  *                 -> 0 offset of the backing in card memory. The backing is 0: what another client or an earlier
  *                 boot left there was cleared.
  *                 APERTURE: no more pages than the capability says, backing 0, result 0. None of its pages is
- *                 mapped at first. While its page table is being cleared, its id is BUSY and names no segment
+ *                 mapped at first. While its page table is being cleared, its id is BUSY and names no segment.
+ *                 HOST: 9,10 host address of its backing, which is that many bytes of host pages, one run that
+ *                 the admin has granted to the channel, else NO_PERMISSION. The firmware does not clear them. Result 0 is
+ *                 where the card sees them, from the start of card memory. UNSUPPORTED if the card reaches no host
+ *                 memory
  * SEGMENT_DESTROY 0 segment; the reply comes when its backing is clear and free. ENGINE_DEAD: an engine that was given
  *                 up, and cannot be cut off, may still reach it; an attach is refused with the same error then
  * CONTEXT_CREATE  -> 0 context handle
@@ -184,6 +188,16 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  * CHANNEL_QUOTA   0 channel, 1 enum pb_resource, 2 limit, from the resource's guaranteed minimum up (admin only): for
  *                 any client that attaches there, until CHANNEL_CLOSE. More than the card has: no limit. What the
  *                 channel has already stays
+ * HOST_GRANT      0 channel, 1 bytes, 2,3 host address, 4 offset in the card's window on host memory (admin only): the
+ *                 channel may name these pages by these addresses from now on, for any client that attaches there, until
+ *                 HOST_REVOKE or CHANNEL_CLOSE. Whole pages. BUSY if one of the addresses is granted to the channel
+ *                 already, unless this very grant is there. One page may be granted to several channels
+ * HOST_REVOKE   0 channel, 1 bytes, 2,3 host address (admin only): the channel may not name these pages any more. The
+ *                 reply comes when neither the firmware nor an engine reaches them for it. A segment that had one of them
+ *                 has no backing any more: what is submitted there fails with BAD_BUFFER, what runs there faults. If
+ *                 it is segment 0 with queues, the channel is closed, as by CHANNEL_CLOSE. ENGINE_DEAD as for
+ *                 SEGMENT_DESTROY. BUSY while another HOST_REVOKE, or the CHANNEL_CLOSE of the channel, is in progress.
+ *                 NO_SPACE if a grant would fall in two and the table of grants is full
  * TRACE           0 levels of the categories, PB_TRACE_LEVELS_*; 1,2 the host's clock in nanoseconds, for a record
  *                 (the admin, or PB_PRIVILEGE_QUERY). UNSUPPORTED if the board has no room for a trace
  *
@@ -210,7 +224,9 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
 	X(CHANNEL_GRANT, 18, "gives another channel its privileges, weight and priority cap")                \
 	X(NODE_SET, 19, "sets mode, depth and time limits of a node")                                        \
 	X(MODERATE, 20, "sets how often completions interrupt the host")                                     \
-	X(CHANNEL_QUOTA, 21, "limits what a channel may have of one resource")
+	X(CHANNEL_QUOTA, 21, "limits what a channel may have of one resource")                               \
+	X(HOST_GRANT, 22, "lets another channel name pages of host memory")                                  \
+	X(HOST_REVOKE, 23, "ends that, when nothing reaches them any more")
 
 /** The control commands. */
 enum pb_command_code {
@@ -294,7 +310,8 @@ PB_AT(pb_event, number, 28);
 /** Kinds of segment (argument 1 of SEGMENT_CREATE). */
 enum pb_segment_kind {
 	PB_SEGMENT_LINEAR = 0,   /**< a range of card memory */
-	PB_SEGMENT_APERTURE = 1, /**< pages of linear segments, mapped by paging buffers */
+	PB_SEGMENT_APERTURE = 1, /**< pages of other segments, mapped by paging buffers */
+	PB_SEGMENT_HOST = 2,     /**< a range of host memory, which the card's admin has granted */
 };
 
 /* X(NAME, number, meaning): a higher priority runs first and preempts a lower one. */
@@ -346,6 +363,11 @@ enum pb_query {
 	PB_QUERY_CHANNEL = 4,
 	/** 2 enum pb_resource -> 0 used by the channel, 1 its limit, 2 guaranteed minimum of each channel, 3 the card's total, or the default limit */
 	PB_QUERY_QUOTA = 5,
+	/**
+	 * 1 channel, 2 index -> 0 grants of host memory that the channel has; of the one with the index: 1,2 host address,
+	 * 3 bytes, 4 where the card sees it, from the start of card memory
+	 */
+	PB_QUERY_HOST = 6,
 };
 
 /* X(NAME, number, meaning): why a queue does not run. */

@@ -12,14 +12,16 @@
  * device is lost. If completion would be wrong (a paging buffer failed, the
  * firmware is dead), the fence is not reported, and the OS detects a hang.
  *
- * The shim uses no heap, no operating system and no lock. Render, RenderKm and
- * Present of different contexts may run at the same time as any other function.
- * All other functions of an adapter must be called one at a time: the OS
- * serializes Patch, SubmitCommand, PreemptCommand, BuildPagingBuffer and the
- * resets; the driver calls SubmitCommand, PreemptCommand, QueryCurrentFence and
- * the interrupt routine under its interrupt lock. The functions of timeout
- * detection and recovery wait for the card, at PASSIVE_LEVEL: the driver masks
- * the card's interrupt meanwhile, and these functions poll for completions.
+ * The shim uses no heap and no operating system. Functions run beside each other
+ * as the documents say: those of level zero beside all others; of the GPU
+ * scheduler class (Patch, SubmitCommand, PreemptCommand, BuildPagingBuffer,
+ * QueryEngineStatus, QueryDependentEngineGroup, ResetEngine) one at a time;
+ * ResetFromTimeout and RestartFromTimeout beside the DPC alone; start and stop
+ * alone. The interrupt routine only queues the DPC. State that several threads
+ * use is the adapter's, under config.lock; CollectDbgInfo, which may come at any
+ * level, reads single words without the lock. No function waits under it: the
+ * resets take their nodes from the DPC while they wait. Without config.lock the
+ * caller makes one call at a time. docs/wddm.md, "Threads", has the table.
  *
  * The OS decides what a node runs next. The host that owns the admin channel
  * must therefore set the nodes to PB_NODE_HOST_ORDERED before pb_wddm_start().
@@ -30,31 +32,59 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "patchbay/card.h"
 #include "patchbay/queue.h"
 #include "patchbay/wddm/ddi.h"
+#include "patchbay/wddm/ddi_adapter.h"
+#include "patchbay/wddm/ddi_gdi.h"
+#include "patchbay/wddm/ddi_paging.h"
 
 /** Largest number of nodes of an adapter. */
-#define PB_WDDM_NODES 2u
+#define PB_WDDM_NODES 4u
 /** Largest RequiredDmaQueueEntry: submissions of a node that have not completed. */
 #define PB_WDDM_PACKETS 64u
-/** Submissions of a node that may be patched and not yet submitted. One more discards the oldest. */
-#define PB_WDDM_PATCHED_MAX 4u
-/** Slots of a node for lists. */
-#define PB_WDDM_SLOTS (PB_WDDM_PACKETS + PB_WDDM_PATCHED_MAX)
 /** Id of a segment that the adapter creates for itself: no engine reaches its addresses. The OS must not know it. */
 #define PB_WDDM_TRAP_SEGMENT 31u
 
+/** Private data of each call of BuildPagingBuffer that wrote packets, in bytes. */
+#define PB_WDDM_PAGING_RECORD_BYTES 32u
+/** Private data of a DMA buffer beside Render's record and its lists, in bytes. */
+#define PB_WDDM_BLOCK_HEAD_BYTES 64u
+
 /** Target of hDeviceSpecificAllocation. The driver owns it and keeps it unchanged while the allocation is open. */
 struct pb_wddm_allocation {
-	uint64_t size;  /**< bytes, not 0 */
-	uint32_t pitch; /**< bytes from one row to the next; used by Present only */
+	uint64_t size;   /**< bytes, not 0 */
+	uint32_t pitch;  /**< bytes from one row to the next; used by Present only */
+	uint32_t width;  /**< pixels of a surface; used by DescribeAllocation only */
+	uint32_t height; /**< rows of a surface; used by DescribeAllocation only */
+	uint32_t format; /**< D3DDDIFORMAT; used by DescribeAllocation only */
+	/** 0 to 3: the driver's own, by which a patch format may choose a value (PB_ALLOCATION_ATTRIBUTE_MASK). */
+	uint32_t attribute;
+};
+
+#define PB_WDDM_ALLOCATION_MAGIC 0x4c415042u /**< "BPAL" */
+/** Longest allocation: AllocationOffset has 32 bits. */
+#define PB_WDDM_ALLOCATION_BYTES_MAX UINT64_C(0x100000000)
+
+/** Private driver data of an allocation: what the process asks for. */
+struct pb_wddm_allocation_data {
+	uint32_t magic;  /**< PB_WDDM_ALLOCATION_MAGIC */
+	uint32_t pitch;  /**< bytes from one row to the next; 0: no surface */
+	uint64_t size;   /**< bytes, not 0 */
+	uint32_t width;  /**< pixels */
+	uint32_t height; /**< rows */
+	uint32_t format; /**< D3DDDIFORMAT */
+	uint32_t flags;  /**< 0 */
 };
 
 /** Functions of the OS that the shim calls. */
 struct pb_wddm_callbacks {
-	/** DxgkCbNotifyInterrupt. May call SubmitCommand and PreemptCommand. */
+	/**
+	 * DxgkCbNotifyInterrupt, through DxgkCbSynchronizeExecution: it is called at DISPATCH_LEVEL, under config.lock.
+	 * Without config.lock it may call SubmitCommand and PreemptCommand.
+	 */
 	void (*notify_interrupt)(void *context, const struct pb_dxgkargcb_notify_interrupt_data *data);
-	/** DxgkCbQueueDpc: the OS was notified; pb_wddm_dpc() must be called soon. */
+	/** DxgkCbQueueDpc: the OS was notified, or the card has interrupted; pb_wddm_dpc() must be called soon. */
 	void (*queue_dpc)(void *context);
 	/** DxgkCbNotifyDpc. */
 	void (*notify_dpc)(void *context);
@@ -66,12 +96,25 @@ struct pb_wddm_config {
 	struct pb_channel *channel; /**< attached; no other code reads its events or uses its contexts */
 	/** By id; [0] is system memory; NULL: there is no such segment. [PB_WDDM_TRAP_SEGMENT] must be NULL. */
 	struct pb_segment *segments[PB_WDDM_TRAP_SEGMENT + 1];
+	/**
+	 * The lower of DRIVER_INITIALIZATION_DATA.Version and DXGKRNL_INTERFACE.Version: at least PB_DXGKDDI_VISTA.
+	 * Fields of later versions are neither read nor written. What is behind PB_DXGKDDI_WDDM1_3 is not used.
+	 */
+	uint32_t interface_version;
 	uint32_t node_count;    /**< 1 to PB_WDDM_NODES */
+	uint32_t paging_node;   /**< before Windows 8: runs paging buffers, as DXGK_VIDMMCAPS.PagingNode */
 	uint32_t queue_entries; /**< RequiredDmaQueueEntry: a power of two, PB_WDDM_PACKETS at most */
 	/** Entries of the longest allocation list, PB_CAPABILITY_ALLOCATIONS_MAX at most. */
 	uint32_t allocations;
 	uint32_t patches; /**< entries of the longest patch list, PB_CAPABILITY_PATCHES_MAX at most */
+	/** Physical address at which the CPU sees the card's memory (its PCI memory bar); 0: it does not. */
+	uint64_t cpu_address;
 	struct pb_wddm_callbacks callbacks; /**< functions of the OS */
+	/**
+	 * Lock of the adapter, which is taken at DISPATCH_LEVEL or below, and under which the shim takes the short locks
+	 * of the channel's link: both are set, or neither. NULL: the caller makes one call at a time.
+	 */
+	struct pb_lock *lock;
 };
 
 struct pb_wddm_adapter;
@@ -86,33 +129,11 @@ struct pb_wddm_context {
 	bool lost;                       /**< a submission failed: Render refuses further ones */
 };
 
-/** Use of a slot. */
-enum pb_wddm_slot_state {
-	PB_WDDM_SLOT_FREE = 0,      /**< unused */
-	PB_WDDM_SLOT_PATCHED = 1,   /**< filled by Patch, waits for its SubmitCommand */
-	PB_WDDM_SLOT_SUBMITTED = 2, /**< submitted: the firmware may read the lists */
-};
-
-/** The lists of one submission and their key: SubmitCommand finds them by context, address, range and fence id. */
-struct pb_wddm_slot {
-	enum pb_wddm_slot_state state; /**< use of the slot */
-	bool refused;                  /**< the lists are longer than the configuration allows */
-	uint32_t age;                  /**< calls of Patch for the node before this one, modulo 2^32 */
-	const struct pb_wddm_context *context; /**< context of the submission */
-	uint64_t address;                      /**< address of the DMA buffer */
-	uint32_t start;                        /**< first byte submitted */
-	uint32_t end;                          /**< byte behind the last one submitted */
-	uint32_t fence_id;                     /**< SubmissionFenceId */
-	uint32_t allocation_count;             /**< entries of the allocation list */
-	uint32_t patch_count;                  /**< entries of the patch list */
-};
-
 /** A submission whose end has not been reported to the OS. */
 struct pb_wddm_packet {
 	uint32_t fence_id;               /**< SubmissionFenceId */
 	uint64_t timeline;               /**< timeline value of the queue when the submission has completed */
 	struct pb_wddm_context *context; /**< NULL: none, as for paging buffers */
-	struct pb_wddm_slot *slot;       /**< its lists; NULL: none */
 	bool paging;                     /**< it is a paging buffer */
 	bool failed;                     /**< an event reported that it failed */
 };
@@ -134,18 +155,17 @@ struct pb_wddm_progress {
 
 /** State of one node. */
 struct pb_wddm_node {
-	struct pb_queue queue;                    /**< the node's only queue */
-	struct pb_memory lists;                   /**< memory of all slots' lists */
-	struct pb_wddm_slot slots[PB_WDDM_SLOTS]; /**< lists of patched and of submitted submissions */
+	struct pb_queue queue;  /**< the node's only queue */
+	struct pb_memory lists; /**< lists of the submissions in flight, by number */
 	/** By number of the submission, modulo queue_entries. */
 	struct pb_wddm_packet packets[PB_WDDM_PACKETS];
-	uint32_t patches;         /**< calls of Patch, modulo 2^32 */
 	uint32_t submitted;       /**< submissions made, modulo 2^32 */
 	uint32_t reported;        /**< submissions whose end was reported, or will never be; modulo 2^32 */
 	uint32_t current_fence;   /**< fence id of the last submission reported as completed or aborted */
 	uint32_t submitted_fence; /**< fence id of the last SubmitCommand */
 	struct pb_wddm_preemption preemption; /**< present PreemptCommand */
-	struct pb_wddm_progress progress;     /**< for QueryEngineStatus */
+	struct pb_wddm_progress progress;     /**< for QueryEngineStatus, which alone uses it */
+	bool resetting; /**< a reset waits for the card: the interrupt leaves the node alone */
 };
 
 /** One card. The driver owns the memory and keeps it in place; only the shim writes it. */
@@ -154,8 +174,9 @@ struct pb_wddm_adapter {
 	struct pb_segment trap;                   /**< segment PB_WDDM_TRAP_SEGMENT */
 	struct pb_wddm_node nodes[PB_WDDM_NODES]; /**< the first config.node_count are used */
 	uint32_t events_dropped;                  /**< the channel's count of lost events, as last read */
-	enum pb_error error; /**< first fatal error: from then on nothing is submitted or reported */
-	bool stopped;        /**< between ResetFromTimeout and RestartFromTimeout */
+	uint32_t
+		error; /**< enum pb_error: first fatal error; from then on nothing is submitted or reported */
+	bool stopped;  /**< between ResetFromTimeout and RestartFromTimeout */
 };
 
 /* ---- for StartDevice and CreateContext ---- */
@@ -177,6 +198,19 @@ enum pb_error pb_wddm_stop(struct pb_wddm_adapter *adapter);
 /** Returns the staging memory that a context needs for command buffers and lists of these sizes, in bytes. */
 uint64_t pb_wddm_staging_bytes(uint32_t command_length, uint32_t allocation_count, uint32_t location_count);
 /**
+ * Returns the private data that a DMA buffer needs for lists of these sizes, in bytes. DmaBufferPrivateDataSize of
+ * DXGK_CONTEXTINFO is that for config.allocations and config.patches. With less room for patches, Render builds shorter
+ * buffers; with less for allocations, none.
+ */
+uint64_t pb_wddm_private_bytes(uint32_t allocation_count, uint32_t patch_count);
+/**
+ * Starts the private data of a DMA buffer that the driver's own Render wrote, for a command set that pb_wddm_render()
+ * does not know. Patch and SubmitCommand take the buffer as one of pb_wddm_render(). Never blocks.
+ * @param size room in bytes: pb_wddm_private_bytes() for config.allocations and the longest patch list of the buffer
+ * @return the byte behind it; NULL: too little room
+ */
+void *pb_wddm_private_start(const struct pb_wddm_adapter *adapter, void *private_data, uint32_t size);
+/**
  * Creates a context: one for each hContext of the OS. Blocks.
  * @param context out
  * @param node below config.node_count
@@ -192,6 +226,66 @@ enum pb_error pb_wddm_context_create(struct pb_wddm_adapter *adapter, struct pb_
  */
 enum pb_error pb_wddm_context_destroy(struct pb_wddm_context *context);
 
+/* ---- description of the adapter, contexts and allocations: returns an NTSTATUS; never blocks but for contexts ---- */
+
+/**
+ * DxgkDdiQueryAdapterInfo: what the OS's version knows of DRIVERCAPS, QUERYSEGMENT, QUERYSEGMENT3. Segments are those of
+ * the configuration, whose ids must be 1 to n without a gap.
+ * @retval PB_STATUS_NOT_SUPPORTED another type, which may be the driver's
+ * @retval PB_STATUS_BUFFER_TOO_SMALL pOutputData does not hold the struct of the OS's version, or the segments
+ */
+uint32_t pb_wddm_query_adapter_info(const struct pb_wddm_adapter *adapter,
+				    const struct pb_dxgkarg_queryadapterinfo *query);
+/**
+ * DxgkDdiCreateContext: pb_wddm_context_create(), and fills in hContext and ContextInfo. Blocks.
+ * @retval PB_STATUS_INVALID_PARAMETER no such node or engine, or a GDI context where config.allocations is below 256
+ */
+uint32_t pb_wddm_create_context(struct pb_wddm_adapter *adapter, struct pb_wddm_context *context,
+				struct pb_dxgkarg_createcontext *create, void *staging,
+				uint32_t staging_size);
+/**
+ * DxgkDdiCreateAllocation. The driver owns the objects.
+ * @param objects one for each element of pAllocationInfo, written here
+ * @retval PB_STATUS_INVALID_PARAMETER private data that is not struct pb_wddm_allocation_data; nothing was created
+ */
+uint32_t pb_wddm_create_allocation(const struct pb_wddm_adapter *adapter,
+				   struct pb_dxgkarg_createallocation *create,
+				   struct pb_wddm_allocation *const *objects);
+/** DxgkDdiOpenAllocation. @param objects what DxgkCbGetHandleData returns for each element's hAllocation */
+uint32_t pb_wddm_open_allocation(const struct pb_dxgkarg_openallocation *open,
+				 struct pb_wddm_allocation *const *objects);
+/** DxgkDdiDescribeAllocation. */
+uint32_t pb_wddm_describe_allocation(struct pb_dxgkarg_describeallocation *describe);
+
+#define PB_WDDM_DEBUG_MAGIC 0x47445042u /**< "BPDG" */
+
+/** A node in a debug report. */
+struct pb_wddm_debug_node {
+	uint32_t submitted;       /**< submissions made, modulo 2^32 */
+	uint32_t reported;        /**< submissions reported, modulo 2^32 */
+	uint32_t current_fence;   /**< fence id of the last one reported */
+	uint32_t submitted_fence; /**< fence id of the last one submitted */
+};
+
+/** What CollectDbgInfo writes. */
+struct pb_wddm_debug {
+	uint32_t magic;    /**< PB_WDDM_DEBUG_MAGIC */
+	uint32_t bytes;    /**< size of this struct */
+	uint32_t reason;   /**< Reason of the call */
+	uint32_t error;    /**< enum pb_error that ended the adapter; 0: none */
+	uint32_t dropped;  /**< events of the channel that were lost, modulo 2^32 */
+	uint32_t reserved; /**< 0 */
+	struct pb_wddm_debug_node nodes[PB_WDDM_NODES]; /**< by node; 0 behind the last one */
+	struct pb_crash_record crash;                   /**< of the firmware; 0: it did not crash */
+};
+
+/**
+ * DxgkDdiCollectDbgInfo: struct pb_wddm_debug, as much of it as fits, and 0 behind it. It reads memory of the card and
+ * waits for nothing; it may run beside any other function, and then finds some words older than others.
+ */
+uint32_t pb_wddm_collect_dbg_info(const struct pb_wddm_adapter *adapter,
+				  const struct pb_dxgkarg_collectdbginfo *collect);
+
 /* ---- Render: returns an NTSTATUS; the only functions that refuse invalid commands ---- */
 
 /**
@@ -200,10 +294,15 @@ enum pb_error pb_wddm_context_destroy(struct pb_wddm_context *context);
  * @return an NTSTATUS of PB_RENDER_STATUSES, or PB_STATUS_GPU_EXCEPTION_ON_DEVICE: the context or the adapter is lost
  */
 uint32_t pb_wddm_render(struct pb_wddm_context *context, struct pb_dxgkarg_render *render);
-/** DxgkDdiRenderKm: as pb_wddm_render(), for commands of the kernel. */
+/**
+ * DxgkDdiRenderKm: translates drawing commands of the kernel (struct pb_dxgk_renderkm_command). Each call checks the whole
+ * command buffer. The context's staging memory must be that of a command buffer of 56 bytes or more.
+ * @retval PB_STATUS_INVALID_PARAMETER a command that engines cannot do, or one that breaks a rule; nothing was written
+ * @return else as pb_wddm_render(), but neither PRIVILEGED_INSTRUCTION nor ILLEGAL_INSTRUCTION
+ */
 uint32_t pb_wddm_render_km(struct pb_wddm_context *context, struct pb_dxgkarg_render *render);
 /**
- * DxgkDdiPresent, for blits without scaling. Each sub-rectangle becomes a DMA buffer of its own: all calls but that for
+ * DxgkDdiPresent, for colour fills, and for blits without scaling that do not overlap themselves. Each sub-rectangle becomes a DMA buffer of its own: all calls but that for
  * the last sub-rectangle return PB_STATUS_INSUFFICIENT_DMA_BUFFER.
  * @return as pb_wddm_render()
  */
@@ -211,9 +310,16 @@ uint32_t pb_wddm_present(struct pb_wddm_context *context, struct pb_dxgkarg_pres
 
 /* ---- submission: always returns PB_STATUS_SUCCESS; never blocks ---- */
 
-/** DxgkDdiPatch: keeps the lists for the SubmitCommand with the same context, buffer, range and fence id. */
+/**
+ * DxgkDdiPatch: keeps the lists in the DMA buffer's private data, for each SubmitCommand of the same range until Patch
+ * or Render is called for the buffer again. An allocation that no entry of the range names is not looked at.
+ */
 uint32_t pb_wddm_patch(struct pb_wddm_adapter *adapter, const struct pb_dxgkarg_patch *patch);
-/** DxgkDdiSubmitCommand: submits the buffer with the lists kept by Patch; without such lists it runs unpatched. */
+/**
+ * DxgkDdiSubmitCommand: submits the buffer with the lists kept by Patch; without such lists it runs unpatched. Private
+ * data that Render and Patch cannot have left, or whose lists of this range were overwritten by those of another: the
+ * range does not run, and its context is lost. A paging buffer with such private data ends the adapter.
+ */
 uint32_t pb_wddm_submit_command(struct pb_wddm_adapter *adapter,
 				const struct pb_dxgkarg_submitcommand *submit);
 
@@ -250,7 +356,8 @@ uint32_t pb_wddm_restart_from_timeout(struct pb_wddm_adapter *adapter);
 
 /**
  * DxgkDdiBuildPagingBuffer. The buffer lies in system memory (segment 0), 4-byte aligned, and is submitted with
- * PB_FLAG_PAGING. The driver model has no other error: an operation that the card cannot do ends the adapter, and its
+ * PB_FLAG_PAGING and with the private data that the calls wrote: PB_WDDM_PAGING_RECORD_BYTES each. No address follows
+ * from where the OS maps the buffer. The driver model has no other error: an operation that the card cannot do ends the adapter, and its
  * fence is never reported. Never blocks.
  * @return PB_STATUS_SUCCESS, or PB_STATUS_INSUFFICIENT_DMA_BUFFER: submit the buffer and call again with a new one
  */
@@ -260,12 +367,17 @@ uint32_t pb_wddm_build_paging_buffer(struct pb_wddm_adapter *adapter,
 /* ---- interrupt ---- */
 
 /**
- * The interrupt routine; also the poll after an interrupt may have been lost. Notifies the OS of each completed
- * submission, in order, then of a preemption. Never blocks.
+ * DxgkDdiInterruptRoutine, at the interrupt's own level: asks for the DPC, which finds what has happened. Touches no
+ * state of the adapter, so that it may come in the middle of any other function.
+ */
+void pb_wddm_interrupt_routine(const struct pb_wddm_adapter *adapter);
+/**
+ * Polls the card, at DISPATCH_LEVEL or below: notifies the OS of each completed submission, in order, then of a
+ * preemption; then asks for the DPC. Never blocks. Where one call is made at a time, it may be the interrupt routine.
  * @return true: the OS was notified
  */
 bool pb_wddm_interrupt(struct pb_wddm_adapter *adapter);
-/** The DPC: calls notify_dpc. */
+/** DxgkDdiDpcRoutine: polls the card as pb_wddm_interrupt() does, then calls notify_dpc. */
 void pb_wddm_dpc(struct pb_wddm_adapter *adapter);
 /**
  * DxgkDdiQueryCurrentFence: polls the card as pb_wddm_interrupt() does, then returns the fence id of the last

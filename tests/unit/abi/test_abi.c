@@ -144,6 +144,7 @@ static const struct number frozen_capabilities[] = {
 	{31, "POOL_BYTES_MIN"},
 	{32, "STOPS_MIN"},
 	{33, "WAKES_MIN"},
+	{34, "HOST_BYTES"},
 };
 
 static const struct number frozen_commands[] = {
@@ -154,6 +155,7 @@ static const struct number frozen_commands[] = {
 	{13, "SUSPEND"},       {14, "RESUME"},         {15, "RESET"},
 	{16, "QUERY"},         {17, "TRACE"},          {18, "CHANNEL_GRANT"},
 	{19, "NODE_SET"},      {20, "MODERATE"},       {21, "CHANNEL_QUOTA"},
+	{22, "HOST_GRANT"},    {23, "HOST_REVOKE"},
 };
 
 static const struct number frozen_priorities[] = {

@@ -29,4 +29,5 @@ set_target_properties(pb_host_stepped PROPERTIES EXPORT_COMPILE_COMMANDS OFF)
 pb_unit_test(test_render_once
   SOURCES ${here}/test_render_once.c ${here}/render_bench.c
   ${PROJECT_SOURCE_DIR}/host/render.c ${PROJECT_SOURCE_DIR}/host/render_commands.c
+  ${PROJECT_SOURCE_DIR}/host/render_blit.c
   DEFINES _GNU_SOURCE ${stepped})

@@ -124,6 +124,44 @@ static void test_present_too_small(void **state)
 	}
 }
 
+/** A fill: the first row, then that row to the others. Its source does not exist. */
+static void test_fill(void **state)
+{
+	static const uint32_t packets[] = {0x01000005, 0xdeadbeef, 0xdeadbeef, 16, 0x55667788,
+					   0x03000009, 0xdeadbeef, 0xdeadbeef, 0,  0xdeadbeef,
+					   0xdeadbeef, 128,        16,         3};
+	static const struct pb_patch_location patches[] = {
+		{2, 1, 3, 3696, 4, 0}, {2, 0, 1, 3696, 24, 20}, {2, 1, 3, 3824, 36, 20}};
+	static const struct pb_allocation list[] = {
+		{0, 0, 0, 0, 0x100, 0}, {0, 0, 0, 0, 0x100, 0}, {0, 0, 4096, 0, 1, 13}};
+	struct pb_render_present present;
+	struct render_bench bench;
+
+	(void)state;
+	render_bench_init(&bench);
+	present = good_present(&bench);
+	present.fill = true;
+	present.color = 0x55667788;
+	present.source = (struct pb_render_surface){.handle = 0xffffffff, .pitch = 3};
+	/* With room for the first half only, nothing is used. */
+	present.output.dma_size = 20;
+	render_expect("half", pb_render_present(&present), PB_RENDER_INSUFFICIENT_DMA_BUFFER);
+	assert_ptr_equal(present.output.dma_buffer, bench.arguments.output.dma_buffer);
+	assert_ptr_equal(present.output.private_data, bench.arguments.output.private_data);
+	present.output.dma_size = sizeof(packets);
+	render_expect("fill", pb_render_present(&present), PB_RENDER_SUCCESS);
+	assert_int_equal(present.output.record.dma_bytes, sizeof(packets));
+	assert_memory_equal(bench.dma, packets, sizeof(packets));
+	assert_memory_equal(bench.locations, patches, sizeof(patches));
+	assert_memory_equal(bench.allocations, list, sizeof(list));
+	/* The second row would be behind 4 GiB. */
+	present = good_present(&bench);
+	present.fill = true;
+	present.destination.pitch = 0x80000000;
+	present.destination.top = 1;
+	render_expect("4 GiB", pb_render_present(&present), PB_RENDER_INVALID_PARAMETER);
+}
+
 static void test_describe(void **state)
 {
 	const struct pb_render_record record = {
@@ -152,9 +190,8 @@ static void test_describe(void **state)
 UNIT_SUITE(test_render_present)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_present),
-		cmocka_unit_test(test_present_rows),
-		cmocka_unit_test(test_present_too_small),
+		cmocka_unit_test(test_present),           cmocka_unit_test(test_present_rows),
+		cmocka_unit_test(test_present_too_small), cmocka_unit_test(test_fill),
 		cmocka_unit_test(test_describe),
 	};
 

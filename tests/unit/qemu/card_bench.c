@@ -15,7 +15,8 @@
 #define PATIENCE 600000u
 
 static const char *const arguments[] = {"{memory}", "{lines}", "{image}", NULL};
-static const struct pb_machine fake_machine = {"fake", FAKE_MCU, "none", arguments, 0};
+static const struct pb_machine fake_machine = {
+	.board = "fake", .program = FAKE_MCU, .package = "none", .arguments = arguments};
 
 void card_bench_make(struct card_bench *bench)
 {

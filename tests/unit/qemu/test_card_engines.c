@@ -26,12 +26,14 @@ static void interrupt(void *context, uint32_t node)
 
 static int start(void **state)
 {
+	static const struct pb_machine machine = {.board = "none"};
 	static struct bench bench;
 
 	memset(&bench, 0, sizeof(bench));
 	bench.memory = calloc(1, PB_CARD_MEMORY_BYTES);
 	*state = &bench;
-	return bench.memory != NULL && pb_card_engines_create(&bench.engines, bench.memory, interrupt, &bench)
+	return bench.memory != NULL && pb_card_engines_create(&bench.engines, bench.memory, &machine,
+							      interrupt, &bench)
 		       ? 0
 		       : -1;
 }

@@ -13,7 +13,8 @@
 
 /* Its emulator answers on a control socket, and its heartbeat moves. */
 static const char *const arguments[] = {"{memory}", "{lines}", "{image}", "{monitor}", NULL};
-static const struct pb_machine machine = {"fake", FAKE_MCU, "none", arguments, 0};
+static const struct pb_machine machine = {
+	.board = "fake", .program = FAKE_MCU, .package = "none", .arguments = arguments};
 
 static const struct pb_boot_block *boot_block(const struct pb_link *link)
 {

@@ -64,7 +64,8 @@ static void placeholders_become_paths(void **unused)
 {
 	static const char *const arguments[] = {"{image}{image}", "a{memory}b", "{monitor}", "{",
 						"{unknown}",      "",           NULL};
-	const struct pb_machine machine = {"b", "p", "k", arguments, 0};
+	const struct pb_machine machine = {
+		.board = "b", .program = "p", .package = "k", .arguments = arguments};
 	struct pb_machine_command command;
 
 	(void)unused;
@@ -83,7 +84,7 @@ static void command_lines_that_are_too_long_are_refused(void **unused)
 	static const char *most[PB_MACHINE_ARGUMENTS + 1];
 	static char path[PB_MACHINE_TEXT_BYTES];
 	static const char *const image[] = {"{image}", NULL};
-	struct pb_machine machine = {"b", "p", "k", most, 0};
+	struct pb_machine machine = {.board = "b", .program = "p", .package = "k", .arguments = most};
 	struct pb_machine_files long_files = {"", "", "", path};
 	struct pb_machine_command command;
 

@@ -308,11 +308,13 @@ static void death_frees_channels_that_wait_to_be_closed(void **unused)
 /* ---- starts that must fail ---- */
 
 static const char *const no_arguments[] = {NULL};
-static const struct pb_machine missing_program = {"none", "no-such-emulator", "some-package", no_arguments,
-						  0};
-static const struct pb_machine ends_at_once = {"none", FAKE_MCU, "none", no_arguments, 0};
+static const struct pb_machine missing_program = {
+	.board = "none", .program = "no-such-emulator", .package = "some-package", .arguments = no_arguments};
+static const struct pb_machine ends_at_once = {
+	.board = "none", .program = FAKE_MCU, .package = "none", .arguments = no_arguments};
 static const char *const fail_arguments[] = {"{memory}", "{lines}", "{image}", "fail", NULL};
-static const struct pb_machine fails_at_boot = {"none", FAKE_MCU, "none", fail_arguments, 0};
+static const struct pb_machine fails_at_boot = {
+	.board = "none", .program = FAKE_MCU, .package = "none", .arguments = fail_arguments};
 
 /* What differs from a card that would start; NULL: nothing. */
 struct refusal {

@@ -19,7 +19,7 @@ static const struct {
 	{"ping", PB_COMMAND_PING, {0}, PB_ERROR_OK},
 	{"ping with arguments", PB_COMMAND_PING, {1, 2, 3}, PB_ERROR_OK},
 	{"command 0", 0, {0}, PB_ERROR_BAD_COMMAND},
-	{"first unknown command", 22, {0}, PB_ERROR_BAD_COMMAND},
+	{"first unknown command", 24, {0}, PB_ERROR_BAD_COMMAND},
 	{"command of all ones", 0xffffffff, {0}, PB_ERROR_BAD_COMMAND},
 	{"format that is built in", PB_COMMAND_FORMAT_SET, {0}, PB_ERROR_BAD_FORMAT},
 

@@ -422,7 +422,7 @@ static void refusals(void **state)
 		enum pb_error error;
 	} rows[] = {
 		{&card.channel, 0, 0, PB_ERROR_BAD_ARGUMENT},
-		{&card.channel, 6, 0, PB_ERROR_BAD_ARGUMENT},
+		{&card.channel, 7, 0, PB_ERROR_BAD_ARGUMENT},
 		{&card.channel, -1u, 0, PB_ERROR_BAD_ARGUMENT},
 		{&card.channel, PB_QUERY_QUEUE, PB_HANDLE(9, 0), PB_ERROR_BAD_HANDLE},
 		{&card.channel, PB_QUERY_QUEUE, card.queues[0].handle + 0x10000, PB_ERROR_BAD_HANDLE},

@@ -6,47 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/tool/replay.h"
 #include "patchbay/abi/patch.h"
 #include "patchbay/link.h"
 #include "qemu/mcu/layout.h"
 #include "qemu/sim.h"
+#include "tests/unit/replay_card.h"
 #include "tests/unit/subm_writer.h"
 #include "tests/unit/unit.h"
-
-/* NULL, or what happens to the card's pool just before each doorbell. */
-static void (*sabotage)(uint8_t *pool);
-static const struct pb_link_ops *real_ops;
-
-static void sabotaged_doorbell(struct pb_link *link)
-{
-	if (sabotage != NULL)
-		sabotage(link->memory + PB_CARD_POOL_OFFSET);
-	real_ops->doorbell(link);
-}
-
-static int replay(const struct pb_replay_options *options, struct pb_replay_summary *summary)
-{
-	struct pb_sim *sim;
-	struct pb_link_ops ops;
-	struct pb_link *link;
-	uint64_t largest;
-	int result = pb_replay_scan(options, &largest, summary);
-
-	if (result != PB_REPLAY_OK)
-		return result;
-	sim = pb_sim_create();
-	assert_non_null(sim);
-	assert_int_equal(pb_link_open_sim(sim, 1, &link), PB_ERROR_OK);
-	real_ops = link->ops;
-	ops = *real_ops;
-	ops.doorbell = sabotaged_doorbell;
-	link->ops = &ops;
-	result = pb_replay_run(link, options, largest, summary);
-	link->ops->close(link);
-	pb_sim_destroy(sim);
-	return result;
-}
 
 static void read_text(const char *path, char *text, size_t bytes)
 {
@@ -84,7 +50,7 @@ static void replay_sample(const struct sample *sample, struct pb_replay_options 
 
 	(void)snprintf(file, sizeof(file), "%s/%s.subm.zst", PB_TEST_DATA, sample->name);
 	options->file = file;
-	result = replay(options, &summary);
+	result = replay_on_card(options, &summary);
 	assert_string_equal(summary.message, "");
 	assert_int_equal(result, PB_REPLAY_OK);
 	assert_int_equal(summary.submissions, sample->submissions);
@@ -93,19 +59,20 @@ static void replay_sample(const struct sample *sample, struct pb_replay_options 
 	assert_int_equal(summary.list_bytes, sample->list_bytes[options->encoding]);
 }
 
-/* The firmware's results have the CRCs that a separate program worked out, however the lists are written. */
+/* The firmware's results have the CRCs that a separate program worked out, however the lists get there. */
 static void test_samples(void **state)
 {
 	static char expected[65536];
 	static char found[65536];
 
 	(void)state;
-	for (size_t i = 0; i < 2 * sizeof(samples) / sizeof(samples[0]); i++) {
-		const struct sample *sample = &samples[i / 2];
+	for (size_t i = 0; i < 3 * sizeof(samples) / sizeof(samples[0]); i++) {
+		const struct sample *sample = &samples[i / 3];
 		char out[] = "/tmp/patchbay-test-XXXXXX";
 		struct pb_replay_options options = {
 			.crc_out = out,
-			.encoding = i % 2 == 0 ? PB_PATCH_ENCODING_WDDM : PB_PATCH_ENCODING_COMPACT,
+			.encoding = i % 3 == 1 ? PB_PATCH_ENCODING_COMPACT : PB_PATCH_ENCODING_WDDM,
+			.wddm = i % 3 == 2,
 		};
 		char path[512];
 		int file = mkstemp(out);
@@ -126,13 +93,14 @@ static void test_samples_at_random_places(void **state)
 	(void)state;
 	for (uint64_t seed = 0; seed < 3; seed++) {
 		for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
-			replay_sample(&samples[i], &(struct pb_replay_options){.random = true, .seed = seed});
+			replay_sample(&samples[i], &(struct pb_replay_options){
+							   .random = true, .seed = seed, .wddm = seed == 2});
 	}
 }
 
 /* ---- made files ---- */
 
-/* Saves the file, replays it under both placements, and removes it. */
+/* Saves the file, replays it under both placements and as a WDDM kernel, and removes it. */
 static int replay_made(struct subm_writer *writer, struct pb_replay_summary *summary)
 {
 	struct pb_replay_summary again;
@@ -140,8 +108,12 @@ static int replay_made(struct subm_writer *writer, struct pb_replay_summary *sum
 	int result;
 
 	subm_save(writer, writer->used, true, path);
-	result = replay(&(struct pb_replay_options){.file = path}, summary);
-	assert_int_equal(replay(&(struct pb_replay_options){.file = path, .random = true, .seed = 5}, &again),
+	result = replay_on_card(&(struct pb_replay_options){.file = path}, summary);
+	assert_int_equal(
+		replay_on_card(&(struct pb_replay_options){.file = path, .random = true, .seed = 5}, &again),
+		result);
+	assert_int_equal(again.submissions, summary->submissions);
+	assert_int_equal(replay_on_card(&(struct pb_replay_options){.file = path, .wddm = true}, &again),
 			 result);
 	assert_int_equal(again.submissions, summary->submissions);
 	assert_int_equal(unlink(path), 0);
@@ -326,7 +298,7 @@ static void bad_files_are_refused(void **state)
 	subm_file_header(&writer, 32, 0);
 	subm_set32(&writer, 8, 3);
 	expect_refused(&writer, 0, "driver 3 is unknown");
-	assert_int_equal(replay(&(struct pb_replay_options){.file = "/nonexistent"}, &summary),
+	assert_int_equal(replay_on_card(&(struct pb_replay_options){.file = "/nonexistent"}, &summary),
 			 PB_REPLAY_REFUSED);
 	assert_string_equal(summary.message, "/nonexistent: No such file or directory");
 }
@@ -339,10 +311,10 @@ static void test_bad_output(void **state)
 
 	(void)state;
 	(void)snprintf(file, sizeof(file), "%s/hswvk.subm.zst", PB_TEST_DATA);
-	assert_int_equal(replay(&options, &summary), PB_REPLAY_REFUSED);
+	assert_int_equal(replay_on_card(&options, &summary), PB_REPLAY_REFUSED);
 	assert_string_equal(summary.message, "/nonexistent/crc.tsv: No such file or directory");
 	options.crc_out = "/dev/full";
-	assert_int_equal(replay(&options, &summary), PB_REPLAY_REFUSED);
+	assert_int_equal(replay_on_card(&options, &summary), PB_REPLAY_REFUSED);
 	assert_string_equal(summary.message, "/dev/full: No space left on device");
 }
 
@@ -399,16 +371,36 @@ static void spoil_command(uint8_t *pool)
 	}
 }
 
-static int replay_spoiled(struct subm_writer *writer, enum pb_patch_encoding encoding,
+/* As a WDDM kernel: lists of four packets, each three allocations and five locations; the DMA buffer lies as above. */
+#define LISTS        4u
+#define LIST_BYTES   (3u * 24u + 5u * 24u)
+#define LIST_PATCHES (3u * 24u)
+
+static void spoil_kernel_format(uint8_t *pool)
+{
+	for (uint32_t i = 0; i < LISTS; i++)
+		change_word(pool + i * LIST_BYTES + LIST_PATCHES + 24 + 8, PB_PATCH_FORMAT_SUM64_SIGNED,
+			    PB_PATCH_FORMAT_COUNT);
+}
+
+/* Where the submission ran first, its objects lay elsewhere. */
+static void spoil_kernel_address(uint8_t *pool)
+{
+	for (uint32_t i = 0; i < LISTS; i++)
+		change_word(pool + i * LIST_BYTES + 24, 0x04000000, 0x04001000);
+}
+
+static int replay_spoiled(struct subm_writer *writer, bool wddm, enum pb_patch_encoding encoding,
 			  void (*spoil)(uint8_t *pool), struct pb_replay_summary *summary)
 {
 	char path[SUBM_PATH_BYTES];
 	int result;
 
 	subm_save(writer, writer->used, true, path);
-	sabotage = spoil;
-	result = replay(&(struct pb_replay_options){.file = path, .encoding = encoding}, summary);
-	sabotage = NULL;
+	replay_sabotage = spoil;
+	result = replay_on_card(&(struct pb_replay_options){.file = path, .encoding = encoding, .wddm = wddm},
+				summary);
+	replay_sabotage = NULL;
 	assert_int_equal(unlink(path), 0);
 	subm_free(writer);
 	return result;
@@ -420,17 +412,28 @@ static void test_wrong_card(void **state)
 		void (*sabotage)(uint8_t *pool);
 		enum pb_patch_encoding encoding;
 		const char *message;
+		bool wddm;
 	} cases[] = {
 		{spoil_format, PB_PATCH_ENCODING_WDDM,
-		 "submission 0: refused by the firmware: relocation 1: PATCH_FORMAT ("},
+		 "submission 0: refused by the firmware: relocation 1: PATCH_FORMAT (", false},
 		{spoil_allocation, PB_PATCH_ENCODING_WDDM,
-		 "submission 0: refused by the firmware: object 1: ALLOCATION_SEGMENT ("},
+		 "submission 0: refused by the firmware: object 1: ALLOCATION_SEGMENT (", false},
 		{spoil_address, PB_PATCH_ENCODING_WDDM,
 		 "submission 0: relocation 1 (object 0, offset 0x44, target 1 at 0x104000000, delta "
-		 "0x1): expected 0x104000001, found 0x104001001"},
-		{spoil_contents, PB_PATCH_ENCODING_WDDM, "submission 0: byte 0x64 of the DMA buffer changed"},
+		 "0x1): expected 0x104000001, found 0x104001001",
+		 false},
+		{spoil_contents, PB_PATCH_ENCODING_WDDM, "submission 0: byte 0x64 of the DMA buffer changed",
+		 false},
 		{spoil_word, PB_PATCH_ENCODING_COMPACT,
-		 "submission 0: refused by the firmware: relocation 1: PATCH_INDEX ("},
+		 "submission 0: refused by the firmware: relocation 1: PATCH_INDEX (", false},
+		{spoil_kernel_format, PB_PATCH_ENCODING_WDDM,
+		 "submission 0: refused by the firmware: relocation 1: PATCH_FORMAT (", true},
+		{spoil_kernel_address, PB_PATCH_ENCODING_WDDM,
+		 "submission 0: relocation 1 (object 0, offset 0x44, target 1 at 0x104000000, delta "
+		 "0x1): expected 0x104000001, found 0x104001001",
+		 true},
+		{spoil_contents, PB_PATCH_ENCODING_WDDM, "submission 0: byte 0x64 of the DMA buffer changed",
+		 true},
 	};
 
 	(void)state;
@@ -441,7 +444,8 @@ static void test_wrong_card(void **state)
 		subm_file_header(&writer, 64, 2);
 		subm_large(&writer, 2, 4, 256);
 		subm_large(&writer, 2, 4, 256);
-		assert_int_equal(replay_spoiled(&writer, cases[i].encoding, cases[i].sabotage, &summary),
+		assert_int_equal(replay_spoiled(&writer, cases[i].wddm, cases[i].encoding, cases[i].sabotage,
+						&summary),
 				 PB_REPLAY_FAILED);
 		assert_int_equal(summary.submissions, 0);
 		if (strstr(summary.message, cases[i].message) == NULL)
@@ -462,7 +466,7 @@ static void test_wrong_format(void **state)
 	subm_relocation(&writer, 0, 0, 4, 0x100, 4);
 	subm_contents(&writer, 0, 64);
 	subm_end(&writer);
-	assert_int_equal(replay_spoiled(&writer, PB_PATCH_ENCODING_WDDM, spoil_command, &summary),
+	assert_int_equal(replay_spoiled(&writer, false, PB_PATCH_ENCODING_WDDM, spoil_command, &summary),
 			 PB_REPLAY_FAILED);
 	if (strstr(summary.message,
 		   "submission 0: the firmware refused patch format 128: ALIGN (not 1, 4 or 8)") == NULL)

@@ -165,6 +165,35 @@ static void times_do_not_wrap(void **state)
 	pb_trace_data_free(&data);
 }
 
+/* A call has a time on the clock of the records, also before the clock wrapped; those before the first record are left out. */
+static void ddi_calls_have_the_clock_of_the_records(void **state)
+{
+	static const struct pb_trace_record records[] = {{0xfffffff0u, 1, {0, 1}}, {0x1000, 2, {2, 3}}};
+	static const struct pb_ddi_call calls[] = {
+		{0xffffffe0u, PB_DDI_RENDER, 0, PB_DDI_NAMES_NOTHING, 0, 0},
+		{0xfffffff0u, PB_DDI_PATCH, 0, PB_DDI_NAMES_PACKET, UINT32_MAX, 0},
+		{0x10, PB_DDI_PREEMPTED, 1, PB_DDI_NAMES_PREEMPTION, 7, 0},
+		{0x1100, PB_DDI_DPC, PB_DDI_NONE, PB_DDI_NAMES_NOTHING, 0, 5},
+	};
+	static const uint64_t times[] = {0, 0x20, 0x1110};
+	FILE *file = begin("1 BOOT LIFE 1 stage:s -\n");
+	struct pb_trace_data data;
+
+	(void)state;
+	assert_true(pb_trace_file_records(file, records, COUNT(records)));
+	assert_true(pb_trace_file_calls(file, calls, COUNT(calls)));
+	read_back(file, &data);
+	assert_int_equal(data.call_count, COUNT(times));
+	for (uint32_t i = 0; i < COUNT(times); i++) {
+		assert_int_equal(data.calls[i].time, times[i]);
+		assert_memory_equal(&data.calls[i].call, &calls[i + 1u], sizeof(calls[0]));
+	}
+	assert_string_equal(pb_ddi_name(PB_DDI_RESTART_FROM_TIMEOUT), "RestartFromTimeout");
+	assert_string_equal(pb_ddi_name(0), "?");
+	assert_string_equal(pb_ddi_name(1000), "?");
+	pb_trace_data_free(&data);
+}
+
 static void files_that_cannot_be_read(void **state)
 {
 #define PIECE(kind, length) (kind), 0, 0, 0, (length)&0xff, ((length) >> 8) & 0xff, ((length) >> 16) & 0xff, 0
@@ -179,6 +208,7 @@ static void files_that_cannot_be_read(void **state)
 		{"the file is cut off", {77, 0, 0}, 3},
 		{"a piece is too long", {PIECE(77, 0x100001)}, 8},
 		{"a piece of records is cut off", {PIECE(2, 8), 0}, 16},
+		{"a piece of calls is cut off", {PIECE(5, 8), 0}, 16},
 		{"the schema of the trace is invalid", {PIECE(1, 2), 'X', '\n'}, 10},
 		{NULL, {PIECE(3, 2), 1, 1}, 10},
 	};
@@ -411,6 +441,7 @@ UNIT_SUITE(test_trace_tool)
 		cmocka_unit_test(schemas_that_cannot_be_read),
 		cmocka_unit_test(levels_in_words),
 		cmocka_unit_test(times_do_not_wrap),
+		cmocka_unit_test(ddi_calls_have_the_clock_of_the_records),
 		cmocka_unit_test(files_that_cannot_be_read),
 		cmocka_unit_test(packets_of_all_kinds),
 		cmocka_unit_test(a_schema_of_another_build),

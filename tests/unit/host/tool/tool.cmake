@@ -10,6 +10,9 @@ pb_unit_test(test_painter RUNNER tool SOURCES ${here}/test_painter.c LINKS pb_sc
 pb_unit_test(test_scene RUNNER tool SOURCES ${here}/test_scene.c LINKS pb_scene)
 pb_unit_test(test_dma_builder RUNNER tool SOURCES ${here}/test_dma_builder.c LINKS pb_dma_builder)
 
+# The WDDM kernel of the commands.
+pb_unit_test(test_wddm_os RUNNER tool_sim SOURCES ${here}/test_wddm_os.c LINKS pb_wddm_os pb_sim)
+
 # Counters, as the command shows them.
 pb_unit_test(test_stats RUNNER tool SOURCES ${here}/test_stats.c LINKS test_telemetry_sample pb_stats)
 pb_unit_test(test_top_model RUNNER tool SOURCES ${here}/test_top_model.c LINKS pb_top)
@@ -33,7 +36,8 @@ pb_unit_test(test_subm RUNNER tool SOURCES ${here}/test_subm.c LINKS test_subm_w
 pb_unit_test(test_placement RUNNER tool SOURCES ${here}/test_placement.c LINKS pb_subm)
 pb_unit_test(test_replay_nouveau RUNNER tool SOURCES ${here}/test_replay_nouveau.c LINKS test_subm_writer pb_replay)
 pb_unit_test(test_replay_job RUNNER tool SOURCES ${here}/test_replay_job.c LINKS pb_replay)
+pb_library(test_replay_card SOURCES ${PROJECT_SOURCE_DIR}/tests/unit/replay_card.c LINKS pb_replay pb_sim cmocka)
 foreach(name sim needs)
   pb_unit_test(test_replay_${name} RUNNER tool_sim
-    SOURCES ${here}/test_replay_${name}.c LINKS test_subm_writer pb_replay pb_sim ${samples})
+    SOURCES ${here}/test_replay_${name}.c LINKS test_replay_card test_subm_writer pb_replay pb_sim ${samples})
 endforeach()

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/wddm/os_model.h"
+#include "tests/wddm/os/vidsch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void os_init(struct os_model *os, const struct os_miniport *miniport, uint32_t node_count,
@@ -8,6 +9,7 @@ void os_init(struct os_model *os, const struct os_miniport *miniport, uint32_t n
 {
 	memset(os, 0, sizeof(*os));
 	os->miniport = *miniport;
+	os->version = PB_DXGKDDI_WDDM1_3;
 	os->node_count = node_count;
 	os->depth = depth;
 	os->fence_step = 1;
@@ -20,12 +22,11 @@ void os_init(struct os_model *os, const struct os_miniport *miniport, uint32_t n
 	os->next_preemption = first_fence;
 }
 
-void os_bugcheck(struct os_model *os, uint32_t code, uint32_t parameter)
+void os_break(struct os_model *os, enum os_rule rule, uint32_t value)
 {
-	if (os->bugcheck != 0)
-		return;
-	os->bugcheck = code;
-	os->parameter = parameter;
+	os_stop_at(&os->stop, rule, value);
+	os->bugcheck = os->stop.bugcheck;
+	os->parameter = os->stop.parameter;
 }
 
 bool os_is_idle(const struct os_model *os)
@@ -54,6 +55,48 @@ bool os_queue(struct os_model *os, const struct os_packet *packet)
 		return false;
 	queue->packets[queue->count++] = *packet;
 	return true;
+}
+
+void os_insert(struct os_model *os, uint32_t index, const struct os_packet *packet)
+{
+	struct os_queue *queue = &os->nodes[packet->submit.NodeOrdinal].software;
+
+	memmove(&queue->packets[index + 1], &queue->packets[index],
+		(queue->count - index) * sizeof(queue->packets[0]));
+	queue->packets[index] = *packet;
+	queue->count++;
+}
+
+/** Removes a packet from a software queue. */
+static void drop(struct os_model *os, struct os_queue *queue, uint32_t index)
+{
+	const struct os_packet packet = queue->packets[index];
+
+	queue->count--;
+	memmove(&queue->packets[index], &queue->packets[index + 1],
+		(queue->count - index) * sizeof(queue->packets[0]));
+	if (os->miniport.cancel_command != NULL &&
+	    os->miniport.cancel_command(os->miniport.context, &packet.submit) != PB_STATUS_SUCCESS)
+		os_break(os, OS_RULE_CANCEL, index);
+	os->aborted++;
+	if (os->retired != NULL)
+		os->retired(os->context, &packet, OS_ABORTED);
+}
+
+void os_drop(struct os_model *os, const void *context)
+{
+	for (uint32_t n = 0; n < os->node_count; n++) {
+		struct os_queue *queue = &os->nodes[n].software;
+		uint32_t index = 0;
+
+		while (index < queue->count) {
+			if (context == NULL || queue->packets[index].patch.hContext == context)
+				drop(os, queue, index);
+			else
+				index++;
+		}
+		os->nodes[n].kept = false;
+	}
 }
 
 int32_t os_find(const struct os_node *node, uint32_t fence_id)
@@ -90,32 +133,30 @@ void os_retire_reported(struct os_model *os, struct os_node *node)
 		os_retire(os, node, done, OS_COMPLETED);
 }
 
-static bool is_paging(const struct os_packet *packet)
-{
-	return (packet->submit.Flags & PB_FLAG_PAGING) != 0;
-}
-
 /** Appends the packets of one kind; a paging packet that was submitted keeps its id. */
 static void append_kind(struct os_queue *to, const struct os_queue *from, bool paging)
 {
 	for (uint32_t i = 0; i < from->count; i++) {
-		if (is_paging(&from->packets[i]) != paging)
+		if (os_is_paging(&from->packets[i]) != paging)
 			continue;
 		to->packets[to->count] = from->packets[i];
+		to->packets[to->count].submitted = false;
 		to->packets[to->count++].has_fence = paging;
 	}
 }
 
-void os_recall(struct os_node *node)
+void os_recall(struct os_model *os, struct os_node *node)
 {
 	struct os_queue *software = &node->software;
 	struct os_queue queue;
 	uint32_t first = 0;
 
+	for (uint32_t i = 0; i < node->hardware.count && os->recalled != NULL; i++)
+		os->recalled(os->context, &node->hardware.packets[i]);
 	queue.count = 0;
 	append_kind(&queue, &node->hardware, true);
 	/* A packet that is prepared again refers to memory as it will be after the queued paging. */
-	for (; first < software->count && is_paging(&software->packets[first]); first++)
+	for (; first < software->count && os_is_paging(&software->packets[first]); first++)
 		queue.packets[queue.count++] = software->packets[first];
 	append_kind(&queue, &node->hardware, false);
 	for (; first < software->count; first++)
@@ -129,7 +170,7 @@ void os_recall(struct os_node *node)
 void os_ddi_done(struct os_model *os, uint64_t since)
 {
 	if (os->miniport.now(os->miniport.context) - since > OS_TDR_DDI_US)
-		os_bugcheck(os, OS_BUGCHECK_TDR, OS_TDR_DDI);
+		os_break(os, OS_RULE_SLOW, 0);
 }
 
 static void fill_in(struct os_packet *packet)
@@ -151,15 +192,52 @@ static void fill_in(struct os_packet *packet)
 	submit->SubmissionFenceId = patch->SubmissionFenceId;
 }
 
+/** What a miniport may not rely on: fields that are not used, and what is behind the last one. */
+#define GARBAGE      0xa5
+#define GARBAGE_WORD 0xa5a5a5a5u
+/** DXGKARG_SUBMITCOMMAND of a system with pointers of 8 and of 4 bytes. */
+#define SUBMIT_BYTES_WIN8  (sizeof(void *) == 8 ? 96u : 80u)
+#define SUBMIT_BYTES_WIN7  (sizeof(void *) == 8 ? 88u : 72u)
+#define SUBMIT_BYTES_VISTA (sizeof(void *) == 8 ? 80u : 64u)
+
 static void patch_it(struct os_model *os, const struct os_packet *packet)
 {
 	const uint64_t since = os->miniport.now(os->miniport.context);
+	struct pb_dxgkarg_patch patch = packet->patch;
 
 	if (packet->skip_patch)
 		return;
-	if (os->miniport.patch(os->miniport.context, &packet->patch) != PB_STATUS_SUCCESS)
-		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_PATCH_FAILED);
+	patch.EngineOrdinal = GARBAGE_WORD;
+	if (os->miniport.patch(os->miniport.context, &patch) != PB_STATUS_SUCCESS)
+		os_break(os, OS_RULE_PATCH, packet->fence_id);
 	os_ddi_done(os, since);
+}
+
+static size_t submit_bytes(uint32_t version)
+{
+	if (version >= PB_DXGKDDI_WIN8)
+		return SUBMIT_BYTES_WIN8;
+	return version >= PB_DXGKDDI_WIN7 ? SUBMIT_BYTES_WIN7 : SUBMIT_BYTES_VISTA;
+}
+
+/** Calls SubmitCommand with an argument that ends where that of this OS does. */
+static uint32_t call_submit(const struct os_model *os, const struct os_packet *packet)
+{
+	const size_t bytes = submit_bytes(os->version);
+	struct pb_dxgkarg_submitcommand submit = packet->submit;
+	void *argument = malloc(bytes);
+	uint32_t status = PB_STATUS_UNSUCCESSFUL;
+
+	submit.VidPnSourceId = GARBAGE_WORD;
+	submit.FlipInterval = GARBAGE_WORD;
+	submit.EngineOrdinal = GARBAGE_WORD;
+	memset(&submit.DmaBufferVirtualAddress, GARBAGE, sizeof(submit.DmaBufferVirtualAddress));
+	if (argument != NULL) {
+		memcpy(argument, &submit, bytes);
+		status = os->miniport.submit_command(os->miniport.context, argument);
+	}
+	free(argument);
+	return status;
 }
 
 /** The packet is on the hardware queue before the call, because its interrupt may come during the call. */
@@ -172,8 +250,8 @@ static void submit_it(struct os_model *os, struct os_node *node, const struct os
 	node->used = true;
 	node->last_submitted = packet->fence_id;
 	node->hardware.packets[node->hardware.count++] = *packet;
-	if (os->miniport.submit_command(os->miniport.context, &packet->submit) != PB_STATUS_SUCCESS)
-		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_SUBMIT_FAILED);
+	if (call_submit(os, packet) != PB_STATUS_SUCCESS)
+		os_break(os, OS_RULE_SUBMIT, packet->fence_id);
 	os_ddi_done(os, since);
 }
 
@@ -188,11 +266,58 @@ static void submit_next(struct os_model *os, struct os_node *node)
 		packet.fence_id = node->next_fence;
 		node->next_fence += os->fence_step;
 	}
+	packet.submitted = true;
 	packet.reported = false;
 	fill_in(&packet);
 	patch_it(os, &packet);
-	if (os->bugcheck == 0)
+	if (!os_has_stopped(os))
 		submit_it(os, node, &packet);
+}
+
+/** The oldest packet of a context that chance names is the next one, unless a paging packet is. */
+static void take_turns(const struct os_model *os, struct os_node *node)
+{
+	struct os_queue *queue = &node->software;
+	const uint32_t any = os_below(os->chance, queue->count);
+	uint32_t index = 0;
+	struct os_packet packet;
+
+	if (os_is_paging(&queue->packets[0]) || os_is_paging(&queue->packets[any]))
+		return;
+	while (queue->packets[index].patch.hContext != queue->packets[any].patch.hContext)
+		index++;
+	packet = queue->packets[index];
+	memmove(&queue->packets[1], &queue->packets[0], index * sizeof(packet));
+	queue->packets[0] = packet;
+}
+
+/** Whether the head of the software queue can be submitted. */
+static bool is_ready(struct os_model *os, uint32_t n)
+{
+	struct os_node *node = &os->nodes[n];
+	bool ready;
+
+	if (os->chance != NULL && !node->kept)
+		take_turns(os, node);
+	ready = os->ready == NULL || os->ready(os->context, n);
+	/* What was paged in for it would be in vain. */
+	node->kept = !ready || os_is_paging(&node->software.packets[0]);
+	return ready;
+}
+
+/** Calls the DPC that was queued. A notification needs one, and the DPC passes it on. */
+static void run_dpc(struct os_model *os)
+{
+	if (os->strict && os->notified && !os->dpc_queued)
+		os_break(os, OS_RULE_NO_DPC, 0);
+	os->notified = false;
+	if (os_has_stopped(os) || !os->dpc_queued)
+		return;
+	os->dpc_queued = false;
+	os->dpc_called = false;
+	os->miniport.dpc(os->miniport.context);
+	if (os->strict && !os->dpc_called)
+		os_break(os, OS_RULE_NO_NOTIFY_DPC, 0);
 }
 
 void os_step(struct os_model *os, uint64_t microseconds)
@@ -200,17 +325,14 @@ void os_step(struct os_model *os, uint64_t microseconds)
 	for (uint32_t n = 0; n < os->node_count; n++) {
 		struct os_node *node = &os->nodes[n];
 
-		while (os->bugcheck == 0 && !node->preemption.pending && node->software.count != 0 &&
-		       node->hardware.count < os->depth)
+		while (!os_has_stopped(os) && !node->preemption.pending && node->software.count != 0 &&
+		       node->hardware.count < os->depth && is_ready(os, n))
 			submit_next(os, node);
 	}
-	if (os->bugcheck == 0)
+	if (!os_has_stopped(os))
 		os->miniport.run(os->miniport.context, microseconds);
-	if (os->bugcheck == 0 && os->dpc_queued) {
-		os->dpc_queued = false;
-		os->miniport.dpc(os->miniport.context);
-	}
-	if (os->bugcheck == 0)
+	run_dpc(os);
+	if (!os_has_stopped(os))
 		os_check_time(os);
 }
 
@@ -230,7 +352,7 @@ void os_preempt(struct os_model *os, uint32_t n)
 	const bool idle = is_done(node);
 
 	/* The OS preempts no node that has never had a packet. */
-	if (os->bugcheck != 0 || node->preemption.pending || !node->used)
+	if (os_has_stopped(os) || node->preemption.pending || !node->used)
 		return;
 	node->preemption.pending = true;
 	node->preemption.queried = false;
@@ -238,122 +360,17 @@ void os_preempt(struct os_model *os, uint32_t n)
 	node->preemption.fence_id = os->next_preemption++;
 	node->preemption.since = since;
 	if (os->miniport.preempt_command(os->miniport.context, &preempt) != PB_STATUS_SUCCESS)
-		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_SUBMIT_FAILED);
+		os_break(os, OS_RULE_PREEMPT, preempt.PreemptionFenceId);
 	os->late_answers += idle && node->preemption.pending;
+	if (os->strict && idle && node->preemption.pending)
+		os_break(os, OS_RULE_LATE_ANSWER, preempt.PreemptionFenceId);
 	os_ddi_done(os, since);
 }
 
-/* ---- notifications ---- */
-
-/** Everything up to a fence is done. @return its index; -1 and a bugcheck: it is not outstanding */
-static int32_t report(struct os_model *os, struct os_node *node, uint32_t fence_id)
+void os_submit_eagerly(struct os_model *os, struct os_node *node)
 {
-	const int32_t index = os_find(node, fence_id);
-
-	if (index < 0) {
-		uint32_t parameter = OS_INVALID_FENCE;
-
-		for (uint32_t i = 0; i < node->aborted_count; i++) {
-			if (node->aborted[i] == fence_id)
-				parameter = OS_AFTER_RESET;
-		}
-		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, parameter);
-		return -1;
-	}
-	for (int32_t i = 0; i <= index; i++)
-		node->hardware.packets[i].reported = true;
-	node->last_completed = fence_id;
-	return index;
-}
-
-/** Submits from within the notification, as far as no Patch is needed. */
-static void submit_eagerly(struct os_model *os, struct os_node *node)
-{
-	while (os->eager && os->bugcheck == 0 && node->software.count != 0 &&
-	       node->hardware.count < os->depth && is_paging(&node->software.packets[0]) &&
+	while (os->eager && !os_has_stopped(os) && node->software.count != 0 &&
+	       node->hardware.count < os->depth && os_is_paging(&node->software.packets[0]) &&
 	       node->software.packets[0].skip_patch)
 		submit_next(os, node);
-}
-
-static void preempted(struct os_model *os, struct os_node *node, uint32_t preemption_id,
-		      uint32_t last_completed)
-{
-	if (!node->preemption.pending || node->preemption.fence_id != preemption_id) {
-		os_bugcheck(os, OS_BUGCHECK_SCHEDULER,
-			    node->preemption.cancelled && node->preemption.cancelled_id == preemption_id
-				    ? OS_AFTER_RESET
-				    : OS_INVALID_FENCE);
-		return;
-	}
-	if (last_completed != node->last_completed) {
-		if (report(os, node, last_completed) < 0)
-			return;
-		os->implied++;
-	}
-	os_retire_reported(os, node);
-	os->preempted += node->hardware.count;
-	os->preemptions++;
-	os_recall(node);
-	node->preemption.pending = false;
-	submit_eagerly(os, node);
-}
-
-static void faulted(struct os_model *os, struct os_node *node, uint32_t fence_id)
-{
-	const int32_t index = report(os, node, fence_id);
-
-	if (index < 0)
-		return;
-	if ((node->hardware.packets[index].submit.Flags & PB_FLAG_PAGING) != 0)
-		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_PAGING_FAULTED);
-	os->faulted++;
-}
-
-/** The node of a notification. @return NULL: ignored, or a bugcheck */
-static struct os_node *node_of(struct os_model *os, uint32_t n)
-{
-	if (n >= os->node_count) {
-		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_NODE_UNKNOWN);
-		return NULL;
-	}
-	return os->nodes[n].resetting ? NULL : &os->nodes[n];
-}
-
-void os_notify_interrupt(void *context, const struct pb_dxgkargcb_notify_interrupt_data *data)
-{
-	struct os_model *os = context;
-	struct os_node *node;
-
-	if (os->bugcheck != 0)
-		return;
-	if (data->InterruptType == PB_DXGK_INTERRUPT_DMA_COMPLETED) {
-		node = node_of(os, data->DmaCompleted.NodeOrdinal);
-		if (node != NULL)
-			(void)report(os, node, data->DmaCompleted.SubmissionFenceId);
-	} else if (data->InterruptType == PB_DXGK_INTERRUPT_DMA_PREEMPTED) {
-		node = node_of(os, data->DmaPreempted.NodeOrdinal);
-		if (node != NULL)
-			preempted(os, node, data->DmaPreempted.PreemptionFenceId,
-				  data->DmaPreempted.LastCompletedFenceId);
-	} else if (data->InterruptType == PB_DXGK_INTERRUPT_DMA_FAULTED) {
-		node = node_of(os, data->DmaFaulted.NodeOrdinal);
-		if (node != NULL)
-			faulted(os, node, data->DmaFaulted.FaultedFenceId);
-	}
-}
-
-void os_queue_dpc(void *context)
-{
-	struct os_model *os = context;
-
-	os->dpc_queued = true;
-}
-
-/** Packets leave the hardware queue only here: a miniport that never calls NotifyDpc finishes nothing. */
-void os_notify_dpc(void *context)
-{
-	struct os_model *os = context;
-
-	for (uint32_t n = 0; n < os->node_count && os->bugcheck == 0; n++)
-		os_retire_reported(os, &os->nodes[n]);
 }

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "tests/wddm/os_model.h"
+#include "tests/wddm/os/vidsch.h"
 
 /** Counts one more recovery. @return false: too many in a short time */
 static bool count_recovery(struct os_model *os, uint64_t now)
@@ -13,7 +13,7 @@ static bool count_recovery(struct os_model *os, uint64_t now)
 	const uint64_t oldest = os->tdr_times[os->tdr_count % OS_TDR_LIMIT];
 
 	if (!os->unlimited && os->tdr_count >= OS_TDR_LIMIT && now - oldest <= OS_TDR_LIMIT_US) {
-		os_bugcheck(os, OS_BUGCHECK_TDR, OS_TDR_TOO_OFTEN);
+		os_break(os, OS_RULE_TOO_OFTEN, os->tdr_count);
 		return false;
 	}
 	os->tdr_times[os->tdr_count++ % OS_TDR_LIMIT] = now;
@@ -31,13 +31,14 @@ static void remember_aborted(struct os_node *node)
 		node->preemption.cancelled_id = node->preemption.fence_id;
 		node->preemption.pending = false;
 	}
-	node->aborted_count = node->hardware.count;
 	for (uint32_t i = 0; i < node->hardware.count; i++)
-		node->aborted[i] = node->hardware.packets[i].fence_id;
+		node->aborted[node->aborted_count++ % OS_ABORTED_KEPT] = node->hardware.packets[i].fence_id;
 }
 
 static bool restart(struct os_model *os)
 {
+	if (os->between != NULL)
+		os->between(os->context);
 	return os->miniport.restart_from_timeout == NULL ||
 	       os->miniport.restart_from_timeout(os->miniport.context) == PB_STATUS_SUCCESS;
 }
@@ -50,7 +51,7 @@ void os_reset_adapter(struct os_model *os)
 		os->nodes[n].resetting = true;
 	if (os->miniport.reset_from_timeout == NULL ||
 	    os->miniport.reset_from_timeout(os->miniport.context) != PB_STATUS_SUCCESS || !restart(os)) {
-		os_bugcheck(os, OS_BUGCHECK_TDR, OS_TDR_NO_RESET);
+		os_break(os, OS_RULE_NO_RESET, 0);
 		return;
 	}
 	os_ddi_done(os, since);
@@ -72,7 +73,7 @@ static int32_t aborted_count(struct os_model *os, struct os_node *node, uint32_t
 	const int32_t index = os_find(node, last_aborted);
 
 	if (index < 0 && last_aborted != node->last_completed) {
-		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_ABORTED_FENCE);
+		os_break(os, OS_RULE_ABORTED, last_aborted);
 		return -1;
 	}
 	return index + 1;
@@ -81,7 +82,7 @@ static int32_t aborted_count(struct os_model *os, struct os_node *node, uint32_t
 static bool paging_among(const struct os_node *node, int32_t count)
 {
 	for (int32_t i = 0; i < count; i++) {
-		if ((node->hardware.packets[i].submit.Flags & PB_FLAG_PAGING) != 0)
+		if (os_is_paging(&node->hardware.packets[i]))
 			return true;
 	}
 	return false;
@@ -112,7 +113,7 @@ static bool reset_engine(struct os_model *os, uint32_t n)
 	remember_aborted(node);
 	os_retire(os, node, (uint32_t)count, OS_ABORTED);
 	node->last_completed = reset.LastAbortedFenceId;
-	os_recall(node);
+	os_recall(os, node);
 	node->resetting = false;
 	os->engine_resets++;
 	return true;
@@ -130,7 +131,7 @@ static uint64_t group_of(struct os_model *os, uint32_t n)
 	if ((group.DependentNodeOrdinalMask >> n & 1u) != 0 &&
 	    group.DependentNodeOrdinalMask >> os->node_count == 0)
 		return group.DependentNodeOrdinalMask;
-	os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_NODE_UNKNOWN);
+	os_break(os, OS_RULE_GROUP, (uint32_t)group.DependentNodeOrdinalMask);
 	return 0;
 }
 
@@ -147,12 +148,16 @@ void os_recover(struct os_model *os, uint32_t n)
 {
 	uint64_t group;
 
-	if (os->bugcheck != 0 || !os->nodes[n].used ||
+	if (os_has_stopped(os) || !os->nodes[n].used ||
 	    !count_recovery(os, os->miniport.now(os->miniport.context)))
 		return;
+	if (os->version < PB_DXGKDDI_WIN8) {
+		os_reset_adapter(os);
+		return;
+	}
 	ask_status(os, n);
 	group = group_of(os, n);
-	for (uint32_t node = 0; node < os->node_count && os->bugcheck == 0; node++) {
+	for (uint32_t node = 0; node < os->node_count && !os_has_stopped(os); node++) {
 		if ((group >> node & 1u) != 0 && !reset_engine(os, node)) {
 			os_reset_adapter(os);
 			return;
@@ -168,8 +173,8 @@ static void ask(struct os_model *os, uint32_t n)
 	const uint64_t since = os->miniport.now(os->miniport.context);
 
 	if (os->miniport.query_current_fence(os->miniport.context, &query) == PB_STATUS_SUCCESS &&
-	    os->bugcheck == 0 && query.CurrentFence != node->last_completed)
-		os_bugcheck(os, OS_BUGCHECK_SCHEDULER, OS_INVALID_FENCE);
+	    !os_has_stopped(os) && query.CurrentFence != node->last_completed)
+		os_break(os, OS_RULE_QUERY, query.CurrentFence);
 	os_ddi_done(os, since);
 }
 
@@ -204,7 +209,7 @@ static void check_head(struct os_model *os, uint32_t n, uint64_t now)
 
 void os_check_time(struct os_model *os)
 {
-	for (uint32_t n = 0; n < os->node_count && os->bugcheck == 0; n++) {
+	for (uint32_t n = 0; n < os->node_count && !os_has_stopped(os); n++) {
 		const uint64_t now = os->miniport.now(os->miniport.context);
 
 		if (os->nodes[n].preemption.pending)

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "host/tool/trace_keep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/** Records read at a time. */
+#define SOME 512u
+
+bool pb_trace_keep_begin(struct pb_trace_keeper *keeper, const struct pb_link *link)
+{
+	char *schema;
+	bool written;
+
+	memset(keeper, 0, sizeof(*keeper));
+	if (pb_trace_open(&keeper->trace, link) != PB_ERROR_OK)
+		return true;
+	schema = malloc(PB_TRACE_SCHEMA_BYTES_MAX + 1u);
+	keeper->file = tmpfile();
+	if (schema != NULL)
+		pb_trace_schema(&keeper->trace, schema);
+	written = schema != NULL && keeper->file != NULL && pb_trace_file_begin(keeper->file, schema);
+	free(schema);
+	return written;
+}
+
+bool pb_trace_keep(struct pb_trace_keeper *keeper)
+{
+	struct pb_trace_record records[SOME];
+	uint32_t count = keeper->file != NULL ? 1 : 0;
+
+	while (count != 0) {
+		uint64_t fresh;
+
+		count = pb_trace_read(&keeper->trace, records, SOME);
+		fresh = keeper->trace.lost - keeper->lost;
+		keeper->lost += fresh;
+		if ((fresh != 0 && !pb_trace_file_lost(keeper->file, (uint32_t)fresh)) ||
+		    (count != 0 && !pb_trace_file_records(keeper->file, records, count)))
+			return false;
+	}
+	return true;
+}
+
+bool pb_trace_keep_read(struct pb_trace_keeper *keeper, const struct pb_ddi_record *calls,
+			struct pb_trace_data *data)
+{
+	memset(data, 0, sizeof(*data));
+	if (!pb_trace_keep(keeper) || !pb_trace_file_calls(keeper->file, calls->calls, calls->count))
+		return false;
+	rewind(keeper->file);
+	return pb_trace_file_read(keeper->file, data) == NULL;
+}
+
+void pb_trace_keep_end(struct pb_trace_keeper *keeper)
+{
+	if (keeper->file != NULL)
+		(void)fclose(keeper->file);
+	keeper->file = NULL;
+}
