@@ -168,15 +168,15 @@ static PB_CORE_COLD bool feed_answered(struct pb_firmware *firmware, struct pb_c
 /**
  * Decides what follows an expensive retirement. An engine that has answered is fed at once: until then it has nothing to
  * run. While a line is pending, a pass that has fed one retires one more node and ends, so that its cost is bounded; the
- * pass behind it feeds none, so that channels are polled in every second pass at least. Otherwise the other nodes are
- * left to a later pass. @param rest lines of the other nodes
+ * passes behind it feed none, so that each channel is served within PB_PASS_CHANNEL_WAIT passes. Otherwise the other
+ * nodes are left to a later pass. @param rest lines of the other nodes
  */
 static PB_CORE_COLD enum retired end_retired(struct pb_firmware *firmware, struct pb_core_node *node,
 					     uint32_t rest)
 {
 	struct pb_core_loop *loop = &firmware->loop;
 	const bool may_end = !pb_core_is_marked(&firmware->marks, PB_CORE_MARK_LATE) &&
-			     loop->heartbeat - loop->ended >= 2u;
+			     loop->heartbeat - loop->ended >= PB_PASS_END_EVERY;
 
 	if (!line_is_pending(firmware)) {
 		(void)feed_answered(firmware, node);
