@@ -28,16 +28,12 @@ enum pb_core_mark {
 
 /** All marks. A bit of a mask is a node's or a channel's index. */
 struct pb_core_marks {
-	uint32_t nodes;      /**< nodes that may make progress: each is run once in a pass */
-	uint32_t channels;   /**< channels that are polled in the next pass, without a doorbell */
-	uint32_t infrequent; /**< mask of enum pb_core_mark */
-	uint32_t deferred;   /**< channels that have a deferred task: one slice of one of them in a pass */
-	uint32_t stops;      /**< nodes at which a submission of a queue with a stop request is gone */
-	/**
-	 * Channels with drained queues, or with nothing in flight after a submission of a closing queue; only a closing
-	 * channel acts on the latter.
-	 */
-	uint32_t drained;
+	uint32_t nodes;       /**< nodes that may make progress: each is run once in a pass */
+	uint32_t channels;    /**< channels that are polled in the next pass, without a doorbell */
+	uint32_t infrequent;  /**< mask of enum pb_core_mark */
+	uint32_t deferred;    /**< channels that have a deferred task: one slice of one of them in a pass */
+	uint32_t stops;       /**< nodes at which a submission of a queue with a stop request is gone */
+	uint32_t drained;     /**< channels of which queues have drained */
 	uint8_t last_drained; /**< the channel of which something was settled last */
 };
 
@@ -116,7 +112,7 @@ static inline void pb_core_mark_stops(struct pb_core_marks *marks, uint32_t node
 	pb_core_mark(marks, PB_CORE_MARK_SETTLE, true);
 }
 
-/** A closing queue is drained, or the last submission in flight of its channel is gone. */
+/** A closing queue of the channel has drained: maybe it was the last one with something in flight. */
 static inline void pb_core_mark_channel_drained(struct pb_core_marks *marks, uint32_t channel)
 {
 	marks->drained |= 1u << channel;

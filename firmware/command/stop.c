@@ -272,9 +272,9 @@ void pb_core_stop_tick(struct pb_firmware *firmware)
 void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
 	/* Most queues that close have none: the machine need not be asked. */
-	if (!pb_core_queue_is_stopping(queue) ||
-	    on_event(queue, PB_CORE_STOPPING_EVENT_CLOSE) != PB_CORE_STOPPING_ACTION_FORGET)
+	if (!pb_core_queue_is_stopping(queue))
 		return;
+	(void)on_event(queue, PB_CORE_STOPPING_EVENT_CLOSE);
 	for (struct pb_core_stop *stop = find(firmware, queue); stop != NULL; stop = find(firmware, queue)) {
 		const uint32_t code = codes[stop->kind];
 

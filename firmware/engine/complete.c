@@ -53,8 +53,6 @@ void pb_core_complete_drain(struct pb_firmware *firmware, struct pb_core_queue *
 {
 	if (queue->in_flight == 0)
 		pb_core_wait_drain(firmware, queue);
-	if (firmware->channels[queue->channel].usage.in_flight == 0)
-		pb_core_mark_channel_drained(&firmware->marks, queue->channel);
 }
 
 /** Advances the queue's timeline and its fence record. */
@@ -176,6 +174,21 @@ static inline bool is_contended(struct pb_core_node *node, const struct pb_core_
 
 	return pb_core_ready_any(&node->ready) || queue != node->slice.current ||
 	       queue != pb_core_in_flight_at(&node->flight, node->flight.fed)->queue;
+}
+
+PB_CORE_COLD void pb_core_charge_alone(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t time)
+{
+	const struct pb_core_submission *head = pb_core_in_flight_head(&node->flight);
+
+	if (head->queue != node->slice.current || head->protected ||
+	    !pb_core_fair_is_alone(node, head->queue))
+		return;
+	if (is_contended(node, head)) {
+		pb_core_charge(firmware, node, head, time);
+	} else {
+		node->retirement.uncharged = true;
+		node->retirement.time = time;
+	}
 }
 
 void pb_core_charge_report(struct pb_firmware *firmware, struct pb_core_node *node,

@@ -52,6 +52,12 @@ void pb_core_charge_prepared(struct pb_firmware *firmware, struct pb_core_node *
 /** Charges the staged submission for that time if it is unsubmitted or dropped before it is prepared. Pre: one is staged. */
 void pb_core_charge_unsubmitted(struct pb_firmware *firmware, struct pb_core_node *node);
 /**
+ * At a tick: charges what has run while no other channel of its priority wanted the engine now, so that the
+ * channel does not pay for it when another one comes before a long submission ends. Pre: something is in flight.
+ * @param time runtime counter of the engine
+ */
+void pb_core_charge_alone(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t time);
+/**
  * Has the time pass uncharged in which the engine had nothing to run. Pre: nothing is in flight. @param clock card clock
  * @return for how long it had, since that was asked or charged last
  */

@@ -117,6 +117,8 @@ static inline void check(struct pb_firmware *firmware, struct pb_core_node *node
 	if (!pb_core_in_flight_is_empty(&node->flight) &&
 	    (pb_core_preempt_at_tick(firmware, node, time) || recall_for_host(firmware, node, time)))
 		return;
+	if (!pb_core_in_flight_is_empty(&node->flight))
+		pb_core_charge_alone(firmware, node, time);
 	if (!pb_core_progress_check(firmware, node, clock) &&
 	    clock - node->progress.since > hang_limit_of(firmware, node))
 		pb_core_node_hang(firmware, node);

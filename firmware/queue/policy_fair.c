@@ -271,6 +271,11 @@ static PB_CORE_COLD uint32_t channels_at(struct pb_core_node *node, uint32_t pri
 	return channels;
 }
 
+PB_CORE_COLD bool pb_core_fair_is_alone(struct pb_core_node *node, const struct pb_core_queue *queue)
+{
+	return (channels_at(node, pb_core_queue_priority(queue)) & ~(1u << queue->channel)) == 0;
+}
+
 static void repay(struct pb_core_node *node, const struct pb_core_submission *submission,
 		  uint32_t microseconds)
 {

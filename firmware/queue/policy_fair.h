@@ -15,6 +15,7 @@
 
 struct pb_firmware;
 struct pb_core_node;
+struct pb_core_queue;
 
 /** Of one priority. */
 struct pb_core_fair_level {
@@ -34,6 +35,8 @@ struct pb_core_fair {
 /** Whether a channel has used more than a round's share in advance: it gets nothing before its turn then. */
 bool pb_core_fair_is_in_debt(const struct pb_firmware *firmware, const struct pb_core_node *node,
 			     uint32_t priority, uint32_t channel);
+/** Whether no other channel uses the node at the queue's priority, or waits for it. */
+bool pb_core_fair_is_alone(struct pb_core_node *node, const struct pb_core_queue *queue);
 /** At a tick: what channels owe that neither use the node nor wait for it is less by their share of the time, by weight. */
 void pb_core_fair_tick(struct pb_firmware *firmware, struct pb_core_node *node);
 

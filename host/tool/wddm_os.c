@@ -331,6 +331,10 @@ bool pb_os_step(struct pb_os *os)
 		return pb_os_fail(os, "the card: %s: %s", pb_error_name(error), pb_error_meaning(error));
 	run_dpc(os);
 	pb_os_check_time(os);
+	/* It reports nothing any more: Windows would find a hang, and no reset that works. */
+	if (os->adapter.error != PB_ERROR_OK)
+		return pb_os_fail(os, "the miniport has given up: %s: %s", pb_error_name(os->adapter.error),
+				  pb_error_meaning(os->adapter.error));
 	return !os->failed;
 }
 

@@ -7,6 +7,7 @@
 
 #include "host/wddm/internal.h"
 #include "patchbay/render.h"
+#include "patchbay/trace.h"
 
 /** DMA buffers of a context: contiguous memory, so that larger ones are hard to get. */
 #define DMA_BUFFER_BYTES 0x10000u
@@ -315,6 +316,50 @@ uint32_t pb_wddm_describe_allocation(struct pb_dxgkarg_describeallocation *descr
 
 /* ---- debug report ---- */
 
+/** Records of the trace that are read at once. */
+#define TRACE_CHUNK 16u
+
+/** Moves the records of a list towards its start, so that new ones fit behind them: the oldest are dropped. */
+static uint32_t append(struct pb_trace_record *list, uint32_t count, uint32_t room,
+		       const struct pb_trace_record *chunk, uint32_t added)
+{
+	const uint32_t dropped = count + added > room ? count + added - room : 0;
+
+	memmove(list, list + dropped, (count - dropped) * sizeof(*list));
+	memcpy(list + (count - dropped), chunk, added * sizeof(*list));
+	return count - dropped + added;
+}
+
+/** Copies the newest records of the firmware's trace, as many as there is room for. @return their number */
+static uint32_t copy_trace(const struct pb_link *link, struct pb_trace_record *list, uint32_t room)
+{
+	struct pb_trace_record chunk[TRACE_CHUNK];
+	struct pb_trace trace;
+	uint32_t most = room < TRACE_CHUNK ? room : TRACE_CHUNK;
+	uint32_t count = 0;
+	uint32_t added = 1;
+
+	if (room == 0 || pb_trace_open(&trace, link) != PB_ERROR_OK)
+		return 0;
+	/* The firmware goes on writing: no more than the whole ring is read. */
+	for (uint32_t read = 0; added != 0 && read < trace.entries; read += most) {
+		added = pb_trace_read(&trace, chunk, most);
+		count = append(list, count, room, chunk, added);
+	}
+	return count;
+}
+
+/** Returns how many records of the trace fit behind the report. */
+static uint32_t trace_room(const struct pb_dxgkarg_collectdbginfo *collect)
+{
+	size_t room = 0;
+
+	if (collect->BufferSize > sizeof(struct pb_wddm_debug) &&
+	    (uintptr_t)collect->pBuffer % sizeof(uint32_t) == 0)
+		room = (collect->BufferSize - sizeof(struct pb_wddm_debug)) / sizeof(struct pb_trace_record);
+	return room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
+}
+
 uint32_t pb_wddm_collect_dbg_info(const struct pb_wddm_adapter *adapter,
 				  const struct pb_dxgkarg_collectdbginfo *collect)
 {
@@ -340,6 +385,8 @@ uint32_t pb_wddm_collect_dbg_info(const struct pb_wddm_adapter *adapter,
 	/* Without a readable record it is 0. */
 	(void)pb_crash_read(adapter->config.channel->link, &debug.crash);
 	memset(collect->pBuffer, 0, collect->BufferSize);
+	debug.records = copy_trace(adapter->config.channel->link,
+				   (void *)((uint8_t *)collect->pBuffer + bytes), trace_room(collect));
 	memcpy(collect->pBuffer, &debug, bytes);
 	return PB_STATUS_SUCCESS;
 }

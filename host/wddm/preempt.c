@@ -145,7 +145,7 @@ static bool accept(struct pb_wddm_adapter *adapter, const struct pb_dxgkarg_pree
 	struct pb_wddm_node *node = &adapter->nodes[preempt->NodeOrdinal % PB_WDDM_NODES];
 
 	if (preempt->NodeOrdinal >= adapter->config.node_count || node->preemption.pending ||
-	    adapter->stopped)
+	    adapter->stopped || adapter->asleep)
 		pb_wddm_end(adapter, PB_ERROR_BAD_ARGUMENT);
 	if (adapter->error != PB_ERROR_OK)
 		return false;

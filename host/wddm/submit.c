@@ -319,7 +319,7 @@ static enum pb_error check_room(const struct pb_wddm_adapter *adapter, uint32_t 
 {
 	const struct pb_wddm_node *node = &adapter->nodes[n % PB_WDDM_NODES];
 
-	if (n >= adapter->config.node_count || adapter->stopped)
+	if (n >= adapter->config.node_count || adapter->stopped || adapter->asleep)
 		return PB_ERROR_BAD_ARGUMENT;
 	if (node->submitted - node->reported >= adapter->config.queue_entries)
 		return PB_ERROR_NO_SPACE;

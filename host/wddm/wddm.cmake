@@ -9,5 +9,6 @@ pb_library(pb_wddm SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/interrupt.c
   ${CMAKE_CURRENT_LIST_DIR}/preempt.c
   ${CMAKE_CURRENT_LIST_DIR}/tdr.c
+  ${CMAKE_CURRENT_LIST_DIR}/power.c
   ${CMAKE_CURRENT_LIST_DIR}/paging.c
   LINKS pb_host)

@@ -76,6 +76,7 @@ enum pb_error pb_segment_create(struct pb_segment *segment, struct pb_channel *c
 				const struct pb_segment_request *request);
 /**
  * Creates a segment whose backing is host memory, as pb_segment_create() does.
+ * Threads: alone, commands; waits.
  * @param request copied; of kind PB_SEGMENT_HOST, backing_bytes is not 0
  * @param pages copied; backing_bytes of them
  * @retval PB_ERROR_NO_PERMISSION the pages are not granted to the channel, as one run
@@ -86,6 +87,7 @@ enum pb_error pb_segment_create_host(struct pb_segment *segment, struct pb_chann
 				     const struct pb_host_pages *pages);
 /**
  * Asks for one of the host memory grants of a channel. Blocks for at most PB_COMMAND_TIMEOUT_US.
+ * Threads: commands; waits.
  * @param owner number of the channel; another one than the asker's needs PB_PRIVILEGE_QUERY
  * @param index of the grant, from 0
  * @param grant out
@@ -94,6 +96,7 @@ enum pb_error pb_host_grant_query(struct pb_channel *channel, uint32_t owner, ui
 				  struct pb_host_grant *grant);
 /**
  * Grants host pages to a channel. Admin only. Blocks for at most PB_COMMAND_TIMEOUT_US.
+ * Threads: commands; waits.
  * @param owner number of the channel
  * @param address by which the channel names the first page @param bytes whole pages
  * @param window_offset of the first page in the card's window on host memory
@@ -104,6 +107,7 @@ enum pb_error pb_host_grant(struct pb_channel *channel, uint32_t owner, uint64_t
 /**
  * Takes host pages from a channel. Admin only. Returns when nothing reaches them for the channel any more. Blocks for at
  * most PB_COMMAND_TIMEOUT_US.
+ * Threads: commands; waits.
  * @retval PB_ERROR_BAD_ARGUMENT none of the pages is granted to the channel
  * @retval PB_ERROR_ENGINE_DEAD an engine that was given up may reach them until the next boot
  */

@@ -7,7 +7,7 @@
 #ifndef PB_TESTS_THREADS_HOOKS_H
 #define PB_TESTS_THREADS_HOOKS_H
 
-#include "host/internal.h"
+#include "host/wddm/internal.h"
 
 uint32_t pb_threads_read32(const uint32_t *address);
 void pb_threads_write32(uint32_t *address, uint32_t value);
@@ -23,5 +23,8 @@ void pb_threads_unlock(struct pb_lock *lock);
 
 #define pb_lock(lock)   pb_threads_lock(lock, __FILE__, __LINE__)
 #define pb_unlock(lock) pb_threads_unlock(lock)
+
+#define pb_wddm_lock(adapter)   pb_threads_lock((adapter)->config.lock, __FILE__, __LINE__)
+#define pb_wddm_unlock(adapter) pb_threads_unlock((adapter)->config.lock)
 
 #endif

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# threads.sh PROGRAM COUNT: so many random schedules of four threads and an interrupt without a race. Then each lock, and
-# each place that takes one, is left out: ThreadSanitizer must find it. A fault of a caller may break a rule first (3).
+# threads.sh PROGRAM library|shim COUNT: so many random schedules of four threads and an interrupt without a race. Then
+# each lock, and each place that takes one, is left out: ThreadSanitizer must find it. A fault of a caller may break a rule
+# first (3).
 set -euo pipefail
 program=$1
-count=$2
+what=$2
+count=$3
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
 planted=2000
@@ -14,21 +16,23 @@ run=()
 ! setarch -R true 2>/dev/null || run=(setarch -R)
 export TSAN_OPTIONS="halt_on_error=1 ${TSAN_OPTIONS-}"
 
-"${run[@]}" "$program" --count "$count"
+shim=()
+[[ $what == library ]] || shim=(--shim yes)
+"${run[@]}" "$program" "${shim[@]}" --count "$count"
 
 # Places whose absence no schedule shows, as FILE:FUNCTION, and why.
 excused='
-host/stop.c:end   the interrupt reads what it clears only while a record is newer than the last one, which is read before
+host/stop.c:end the interrupt reads what it clears only while a record is newer than the last one, which is read before
 '
 
-# takes: places that take a lock, as FILE:LINE.
+# takes FOLDER: places there that take a lock, as FILE:LINE.
 takes() {
 	local file
 	cd "$root"
-	for file in host/*.c; do
+	for file in "$1"/*.c; do
 		awk -v file="$file" -v excused="$excused" '
 		/^[a-z].*[a-z_0-9]+\(/ { name = $0; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name) }
-		/[ \t]pb_lock\(/ && index(excused, file ":" name " ") == 0 { print file ":" FNR }' "$file"
+		/[ \t]pb_(wddm_)?lock\(/ && index(excused, file ":" name " ") == 0 { print file ":" FNR }' "$file"
 	done
 }
 
@@ -36,7 +40,7 @@ takes() {
 without() {
 	local what=$1 status=0 output
 	shift
-	output=$("${run[@]}" "$program" --without "$what" --count "$planted" 2>&1) || status=$?
+	output=$("${run[@]}" "$program" "${shim[@]}" --without "$what" --count "$planted" 2>&1) || status=$?
 	if [[ " $* " != *" $status "* ]]; then
 		echo "without $what: ends with $status, not with $*"
 		failures=$((failures + 1))
@@ -45,14 +49,28 @@ without() {
 	echo "without $what: $(grep -m 1 -E '^SUMMARY|^seed' <<<"$output")"
 }
 
+# each LEAST FOLDER: leaves out each place of a folder.
+each() {
+	local places place
+	places=$(takes "$2")
+	for place in $places; do
+		without "$place" 66
+	done
+	(($(wc -w <<<"$places") >= $1)) || { echo "the places of $2 that take a lock were not found" && exit 1; }
+}
+
 failures=0
-for lock in commands kicks events queue mutex; do
-	without "$lock" 66
-done
-without stops 66 3
-places=$(takes)
-for place in $places; do
-	without "$place" 66
-done
-(($(wc -w <<<"$places") >= 15)) || { echo "the places that take a lock were not found" && exit 1; }
+if [[ $what == library ]]; then
+	for lock in commands kicks events queue mutex; do
+		without "$lock" 66
+	done
+	without stops 66 3
+	each 15 host
+else
+	for lock in adapter rings interrupt; do
+		without "$lock" 66
+	done
+	without scheduler 66 3
+	each 10 host/wddm
+fi
 ((failures == 0))

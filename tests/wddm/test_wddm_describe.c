@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "patchbay/trace.h"
 #include "tests/wddm/wddm_world.h"
 
 #define GARBAGE      0xa5
@@ -342,10 +343,25 @@ static void allocations_are_created_opened_and_described(void **state)
 	vm_stop(&vm);
 }
 
+/** The trace as a reader of its own finds it. */
+static uint32_t read_trace(struct pb_trace_record *records, uint32_t max)
+{
+	struct pb_trace trace;
+	uint32_t count = 0;
+	uint32_t added;
+
+	assert_int_equal(pb_trace_open(&trace, vm.card.channel.link), PB_ERROR_OK);
+	while ((added = pb_trace_read(&trace, records + count, max - count)) != 0)
+		count += added;
+	return count;
+}
+
 /** Into buffers of any size: what fits, 0 behind it, nothing beyond. */
 static void a_debug_report_fits_its_buffer(void **state)
 {
-	static const uint32_t sizes[] = {0, 1, 4, 20, 24, 56, 57, 1240, 1300, 1600};
+	static const uint32_t sizes[] = {0, 1, 4, 20, 24, 56, 57, 1240, 1255, 1256, 1300, 1520, 1600};
+	static struct pb_trace_record records[8192];
+	uint32_t count;
 	static union {
 		uint8_t bytes[1700];
 		uint32_t words[425];
@@ -359,6 +375,8 @@ static void a_debug_report_fits_its_buffer(void **state)
 	vm_draw(&vm, 2);
 	vm_finish(&vm);
 	vm.adapter.error = PB_ERROR_PROTOCOL;
+	count = read_trace(records, sizeof(records) / sizeof(records[0]));
+	assert_true(count > 22);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		const struct pb_dxgkarg_collectdbginfo collect = {
 			.Reason = 0x117, .pBuffer = report.bytes, .BufferSize = sizes[i]};
@@ -367,7 +385,14 @@ static void a_debug_report_fits_its_buffer(void **state)
 		assert_int_equal(pb_wddm_collect_dbg_info(&vm.adapter, &collect), PB_STATUS_SUCCESS);
 		for (uint32_t b = sizes[i]; b < sizeof(report); b++)
 			assert_int_equal(report.bytes[b], GARBAGE);
-		for (uint32_t b = 1240; b < sizes[i]; b++)
+		if (sizes[i] >= 24)
+			assert_int_equal(report.words[5], sizes[i] < 1240 ? 0 : (sizes[i] - 1240) / 16);
+		if (sizes[i] < 1240)
+			continue;
+		/* The newest ones, and less than a record behind them. */
+		assert_memory_equal(report.bytes + 1240, records + count - report.words[5],
+				    report.words[5] * sizeof(*records));
+		for (uint32_t b = 1240 + 16 * report.words[5]; b < sizes[i]; b++)
 			assert_int_equal(report.bytes[b], 0);
 	}
 	assert_int_equal(report.words[0], 0x47445042);

@@ -177,6 +177,7 @@ struct pb_wddm_adapter {
 	uint32_t
 		error; /**< enum pb_error: first fatal error; from then on nothing is submitted or reported */
 	bool stopped;  /**< between ResetFromTimeout and RestartFromTimeout */
+	bool asleep;   /**< SetPowerState has left D0 */
 };
 
 /* ---- for StartDevice and CreateContext ---- */
@@ -267,20 +268,21 @@ struct pb_wddm_debug_node {
 	uint32_t submitted_fence; /**< fence id of the last one submitted */
 };
 
-/** What CollectDbgInfo writes. */
+/** What CollectDbgInfo writes. The newest records of the firmware's trace follow, the oldest of them first. */
 struct pb_wddm_debug {
-	uint32_t magic;    /**< PB_WDDM_DEBUG_MAGIC */
-	uint32_t bytes;    /**< size of this struct */
-	uint32_t reason;   /**< Reason of the call */
-	uint32_t error;    /**< enum pb_error that ended the adapter; 0: none */
-	uint32_t dropped;  /**< events of the channel that were lost, modulo 2^32 */
-	uint32_t reserved; /**< 0 */
+	uint32_t magic;   /**< PB_WDDM_DEBUG_MAGIC */
+	uint32_t bytes;   /**< size of this struct */
+	uint32_t reason;  /**< Reason of the call */
+	uint32_t error;   /**< enum pb_error that ended the adapter; 0: none */
+	uint32_t dropped; /**< events of the channel that were lost, modulo 2^32 */
+	uint32_t
+		records; /**< struct pb_trace_record behind this struct; 0: no room, or the board has no trace */
 	struct pb_wddm_debug_node nodes[PB_WDDM_NODES]; /**< by node; 0 behind the last one */
 	struct pb_crash_record crash;                   /**< of the firmware; 0: it did not crash */
 };
 
 /**
- * DxgkDdiCollectDbgInfo: struct pb_wddm_debug, as much of it as fits, and 0 behind it. It reads memory of the card and
+ * DxgkDdiCollectDbgInfo: struct pb_wddm_debug and the trace, as much of them as fits, and 0 behind. It reads memory of the card and
  * waits for nothing; it may run beside any other function, and then finds some words older than others.
  */
 uint32_t pb_wddm_collect_dbg_info(const struct pb_wddm_adapter *adapter,
@@ -351,6 +353,20 @@ uint32_t pb_wddm_reset_engine(struct pb_wddm_adapter *adapter, struct pb_dxgkarg
 uint32_t pb_wddm_reset_from_timeout(struct pb_wddm_adapter *adapter);
 /** DxgkDdiRestartFromTimeout: allows submissions again. Never blocks. */
 uint32_t pb_wddm_restart_from_timeout(struct pb_wddm_adapter *adapter);
+
+/* ---- power ---- */
+
+#define PB_DISPLAY_ADAPTER_HW_ID 0xffffffffu /**< DeviceUid of the adapter itself */
+#define PB_DEVICE_POWER_D0       1u          /**< DEVICE_POWER_STATE: PowerDeviceD0 */
+
+/**
+ * DxgkDdiSetPowerState of the adapter; children have no power. Outside D0 nothing may be submitted or preempted. What is
+ * in flight ends and is reported. Contexts, segments and the memory of the card stay as they are. Never blocks.
+ * @param device DeviceUid
+ * @param state DEVICE_POWER_STATE
+ * @retval PB_STATUS_UNSUCCESSFUL D0 was asked for, and the adapter has failed
+ */
+uint32_t pb_wddm_set_power_state(struct pb_wddm_adapter *adapter, uint32_t device, uint32_t state);
 
 /* ---- paging ---- */
 

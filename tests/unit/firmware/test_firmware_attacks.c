@@ -282,6 +282,42 @@ static void a_client_that_keeps_its_ring_full_has_its_share(void **state)
 	}
 }
 
+/** A long buffer ran while no other client wanted the engine: its client does not pay for that time when one comes. */
+static void a_client_that_comes_later_gets_no_more_than_its_share(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t
+			beside; /* priority of a queue of the newcomer that is ready all the time; NORMAL: none is */
+	} rows[] = {{"alone", PB_PRIORITY_NORMAL}, {"above another priority", PB_PRIORITY_IDLE}};
+	const uint32_t window = 100000;
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		struct pb_queue below;
+		uint32_t before;
+		uint64_t start;
+
+		begin(PB_PRIORITY_NORMAL);
+		fill(&beside, &its, 0, PACKETS, 600);
+		card_run(&card, 1000);
+		card_queue_make(&below, &card,
+				&(struct card_queue_request){.place = 1, .level = rows[i].beside});
+		if (rows[i].beside != PB_PRIORITY_NORMAL)
+			fill(&card, &below, 1, 5, OWN / 5u);
+		card_run(&card, 150000);
+		before = card_queue_completed(&attackers);
+		start = pb_sim_now(card.sim);
+		while (pb_sim_now(card.sim) - start < window) {
+			fill(&card, &attackers, 0, 5, OWN / 5u);
+			pb_sim_step(card.sim);
+		}
+		card_equal(rows[i].name,
+			   card_queue_completed(&attackers) - before <= window / OWN * 60u / 100u, true);
+		end();
+	}
+}
+
 static void submit_waiting(struct pb_queue *signals, uint32_t value)
 {
 	const struct pb_descriptor next = card_waiting_for(&card, value % CARD_WAIT_LISTS, signals, value);
@@ -328,6 +364,7 @@ UNIT_SUITE(test_firmware_attacks)
 		cmocka_unit_test(a_suspension_of_the_card_waits_for_one_packet),
 		cmocka_unit_test(no_submission_fails_for_what_another_client_asks),
 		cmocka_unit_test(a_client_that_keeps_its_ring_full_has_its_share),
+		cmocka_unit_test(a_client_that_comes_later_gets_no_more_than_its_share),
 		cmocka_unit_test(a_client_that_waits_saves_no_credit),
 	};
 

@@ -135,21 +135,27 @@ static void a_queue_is_freed_beside_stops_without_end(void **state)
 	}
 }
 
+/** A queue of the other host has a submission that waits for another of its queues. */
+static void make_waiting(uint32_t waiting, uint32_t target, uint32_t value)
+{
+	struct pb_wait *wait =
+		(struct pb_wait *)(void *)(card.link->memory + other.segments[0].memory_offset + WAITS) +
+		waiting;
+	const struct pb_descriptor descriptor = {
+		.context = other.context,
+		.wait_address_low = (uint32_t)CARD_SYSTEM_OS + WAITS + waiting * (uint32_t)sizeof(*wait),
+		.wait_count = 1,
+	};
+
+	*wait = (struct pb_wait){.queue = queues[target].handle, .timeline_low = value};
+	card_queue_submit(&queues[waiting], &descriptor);
+}
+
 /** Each of the first queues has a submission that waits for one of the others. */
 static void make_pairs(void)
 {
-	struct pb_wait *waits = (void *)(card.link->memory + other.segments[0].memory_offset + WAITS);
-
-	for (uint32_t i = 0; i < PAIRS; i++) {
-		const struct pb_descriptor descriptor = {
-			.context = other.context,
-			.wait_address_low = (uint32_t)CARD_SYSTEM_OS + WAITS + i * (uint32_t)sizeof(*waits),
-			.wait_count = 1,
-		};
-
-		waits[i] = (struct pb_wait){.queue = queues[PAIRS + i].handle, .timeline_low = 1};
-		card_queue_submit(&queues[i], &descriptor);
-	}
+	for (uint32_t i = 0; i < PAIRS; i++)
+		make_waiting(i, PAIRS + i, 1);
 	card_run(&card, 50000);
 }
 
@@ -203,12 +209,42 @@ static void a_stop_is_reported_beside_many_queues_that_another_host_destroys(voi
 	}
 }
 
+/** Another host's waiters are checked all the time: each completion of the queue that they wait for begins anew. */
+static void a_stop_is_reported_beside_waiters_that_are_always_checked(void **state)
+{
+	const struct pb_descriptor nothing = {.context = CARD_CONTEXT};
+	uint32_t preempt[PB_COMMAND_ARGUMENTS] = {0};
+	uint32_t tag, passes = 0;
+
+	(void)state;
+	hoarder = 2;
+	start(2u * PAIRS, 1);
+	for (uint32_t i = 1; i < 2u * PAIRS; i++)
+		make_waiting(i, 0, 100000);
+	card_run(&card, 50000);
+	preempt[0] = card.queues[0].handle;
+	for (uint32_t p = 0; p < 200u; p++) {
+		if (queues[0].put - card_queue_completed(&queues[0]) < 3u)
+			card_queue_submit(&queues[0], &nothing);
+		pass();
+	}
+	assert_int_equal(pb_channel_begin(&card.channel, PB_COMMAND_PREEMPT, preempt, &tag), PB_ERROR_OK);
+	for (; pb_channel_finish(&card.channel, tag, NULL) == PB_ERROR_TIMEOUT && passes < PASSES; passes++) {
+		if (queues[0].put - card_queue_completed(&queues[0]) < 3u)
+			card_queue_submit(&queues[0], &nothing);
+		pass();
+	}
+	assert_in_range(passes, 1, SETTLE_WAIT);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_queue_is_freed_beside_stops_without_end),
 		cmocka_unit_test(a_queue_is_freed_beside_many_that_another_host_destroys),
 		cmocka_unit_test(a_stop_is_reported_beside_many_queues_that_another_host_destroys),
+		cmocka_unit_test(a_stop_is_reported_beside_waiters_that_are_always_checked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,6 +112,19 @@ static uint32_t refuses_for_nothing(struct os_machine *m, struct pb_wddm_context
 					     : os_puppet_shim()->render(m, context, render);
 }
 
+/** Returns success for a drawing command that it does not translate. */
+static uint32_t draws_nothing(struct os_machine *m, struct pb_wddm_context *context,
+			      struct pb_dxgkarg_render *render)
+{
+	uint32_t *first = render->pDmaBuffer;
+	const uint32_t status = os_puppet_shim()->render_km(m, context, render);
+	const uint32_t *end = render->pDmaBuffer;
+
+	for (uint32_t *word = first; word < end; word += *word & 0xffffff)
+		*word &= 0xffffff; /* NOP */
+	return status;
+}
+
 static uint32_t forgets_faults(struct os_machine *m, struct pb_wddm_context *context,
 			       struct pb_dxgkarg_render *render)
 {
@@ -355,6 +368,7 @@ const struct os_puppet os_puppets_memory[] = {
 	 .ddi = {.build_paging_buffer = offset_twice}, .stray = true},
 	{"a fill is left out", OS_RULE_FREE_PAGE, 0, 0x8, .ddi = {.build_paging_buffer = fills_nothing}},
 	{"a command is lost", OS_RULE_CONTENTS, 0, 0xa, .ddi = {.render = loses_a_command}},
+	{"a drawing command is lost", OS_RULE_CONTENTS, 0, 0xa, .ddi = {.render_km = draws_nothing}},
 	{"faults are forgotten", OS_RULE_FAULT_HIDDEN, 0, 0xb, .ddi = {.render = forgets_faults}},
 	{"another context is lost", OS_RULE_LOST, 0, 0xc, .ddi = {.submit_command = loses_another},
 	 .stray = true},

@@ -260,6 +260,27 @@ static void remember(struct os_machine *m, struct os_buffer *buffer, const uint3
 	       buffer->faults ? ", faults" : "", buffer->wrong != OS_RIGHT ? ", wrong" : "");
 }
 
+/** The outputs of Render. */
+static void fill_in(struct pb_dxgkarg_render *render, struct os_buffer *buffer, const struct call *call)
+{
+	render->pDmaBuffer = call->window->bytes;
+	render->DmaSize = call->dma_size;
+	render->pDmaBufferPrivateData = buffer->private_data;
+	render->DmaBufferPrivateDataSize = buffer->private_size;
+	render->pAllocationList = buffer->rendered;
+	render->AllocationListSize = OS_LIST;
+	render->PatchLocationListInSize = 0;
+	render->pPatchLocationListOut = buffer->patches;
+	render->PatchLocationListOutSize = call->patch_room;
+}
+
+static void take_out(const struct pb_dxgkarg_render *render, struct call *call)
+{
+	call->dma_end = render->pDmaBuffer;
+	call->private_end = render->pDmaBufferPrivateData;
+	call->patch_end = render->pPatchLocationListOut;
+}
+
 static void render(struct os_machine *m, struct os_process *process)
 {
 	struct command command;
@@ -280,22 +301,12 @@ static void render(struct os_machine *m, struct os_process *process)
 		os_garbage(&m->chance, &arguments, sizeof(arguments));
 		arguments.pCommand = command.words;
 		arguments.CommandLength = command.count * 4;
-		arguments.pDmaBuffer = call.window->bytes;
-		arguments.DmaSize = call.dma_size;
-		arguments.pDmaBufferPrivateData = buffer->private_data;
-		arguments.DmaBufferPrivateDataSize = buffer->private_size;
-		arguments.pAllocationList = buffer->rendered;
-		arguments.AllocationListSize = OS_LIST;
-		arguments.PatchLocationListInSize = 0;
-		arguments.pPatchLocationListOut = buffer->patches;
-		arguments.PatchLocationListOutSize = call.patch_room;
+		fill_in(&arguments, buffer, &call);
 		arguments.MultipassOffset = multipass;
 		m->quiet = true;
 		status = m->ddi.render(m, &process->shim, &arguments);
 		m->quiet = false;
-		call.dma_end = arguments.pDmaBuffer;
-		call.private_end = arguments.pDmaBufferPrivateData;
-		call.patch_end = arguments.pPatchLocationListOut;
+		take_out(&arguments, &call);
 		if (!end_call(m, buffer, &call, status)) {
 			os_buffer_free(m, buffer);
 			if (status != PB_STATUS_INSUFFICIENT_DMA_BUFFER)
@@ -315,16 +326,14 @@ static void present(struct os_machine *m, struct os_process *process)
 {
 	const uint32_t from = os_below(&m->chance, OS_ALLOCATIONS);
 	const uint32_t to = (from + 1 + os_below(&m->chance, OS_ALLOCATIONS - 1)) % OS_ALLOCATIONS;
-	const uint32_t words[OS_PRESENT_WORDS] = {
-		from,
-		to,
-		os_below(&m->chance, 8),
-		os_below(&m->chance, 32),
-		os_below(&m->chance, 8),
-		os_below(&m->chance, 32),
-		1 + os_below(&m->chance, 8),
-		1 + os_below(&m->chance, 32),
-	};
+	const uint32_t words[OS_PRESENT_WORDS] = {from,
+						  to,
+						  os_below(&m->chance, 8),
+						  os_below(&m->chance, 32),
+						  os_below(&m->chance, 8),
+						  os_below(&m->chance, 32),
+						  1 + os_below(&m->chance, 8),
+						  1 + os_below(&m->chance, 32)};
 	struct os_buffer *buffer = os_buffer_take(m, process);
 	const uint32_t flags = some_flags(m, PB_FLAG_PRESENT);
 	struct pb_dxgk_allocationlist list[3];
@@ -377,6 +386,85 @@ static void present(struct os_machine *m, struct os_process *process)
 	m->counts.presents++;
 }
 
+/** A drawing command of the kernel: a rectangle of one colour, or a copy of one. */
+static void make_drawing(struct os_machine *m, const uint32_t *words,
+			 struct pb_dxgk_renderkm_command *command)
+{
+	const struct pb_rect from = {(int32_t)words[OS_FROM_X], (int32_t)words[OS_FROM_Y],
+				     (int32_t)(words[OS_FROM_X] + words[OS_WIDTH]),
+				     (int32_t)(words[OS_FROM_Y] + words[OS_HEIGHT])};
+	const struct pb_rect to = {(int32_t)words[OS_TO_X], (int32_t)words[OS_TO_Y],
+				   (int32_t)(words[OS_TO_X] + words[OS_WIDTH]),
+				   (int32_t)(words[OS_TO_Y] + words[OS_HEIGHT])};
+	struct pb_dxgk_gdiarg_colorfill *fill = &command->Command.ColorFill;
+	struct pb_dxgk_gdiarg_bitblt *blt = &command->Command.BitBlt;
+
+	os_garbage(&m->chance, command, sizeof(*command));
+	if (words[OS_FROM] == OS_ALLOCATIONS) {
+		command->OpCode = PB_DXGK_GDIOP_COLORFILL;
+		fill->DstRect = to;
+		fill->DstAllocationIndex = words[OS_TO] + 1;
+		fill->NumSubRects = 0;
+		fill->Color = words[OS_COLOR];
+		fill->Rop = PB_DXGK_GDIROPCF_PATCOPY;
+	} else {
+		command->OpCode = PB_DXGK_GDIOP_BITBLT;
+		blt->SrcRect = from;
+		blt->DstRect = to;
+		blt->SrcAllocationIndex = words[OS_FROM] + 1;
+		blt->DstAllocationIndex = words[OS_TO] + 1;
+		blt->NumSubRects = 0;
+		blt->Rop = PB_DXGK_GDIROP_SRCCOPY;
+		blt->SrcPitch = blt->DstPitch = OS_PITCH;
+	}
+	command->CommandSize = sizeof(*command);
+}
+
+/** RenderKm, since Windows 7. */
+static void draw_of_kernel(struct os_machine *m, struct os_process *process)
+{
+	const uint32_t to = os_below(&m->chance, OS_ALLOCATIONS);
+	const uint32_t words[OS_PRESENT_WORDS] = {
+		os_one_in(&m->chance, 2)
+			? OS_ALLOCATIONS
+			: (to + 1 + os_below(&m->chance, OS_ALLOCATIONS - 1)) % OS_ALLOCATIONS,
+		to,
+		os_below(&m->chance, 8),
+		os_below(&m->chance, 32),
+		os_below(&m->chance, 8),
+		os_below(&m->chance, 32),
+		1 + os_below(&m->chance, 8),
+		1 + os_below(&m->chance, 32),
+		os_word(&m->chance)};
+	struct os_buffer *buffer = os_buffer_take(m, process);
+	struct pb_dxgk_renderkm_command command;
+	struct pb_dxgkarg_render arguments;
+	struct call call;
+	uint32_t status;
+
+	if (buffer == NULL)
+		return;
+	begin_call(m, buffer, &call);
+	os_garbage(&m->chance, &arguments, sizeof(arguments));
+	arguments.pCommand = &command;
+	arguments.CommandLength = sizeof(command);
+	make_drawing(m, words, &command);
+	fill_in(&arguments, buffer, &call);
+	arguments.MultipassOffset = 0;
+	m->quiet = true;
+	status = m->ddi.render_km(m, &process->shim, &arguments);
+	m->quiet = false;
+	take_out(&arguments, &call);
+	/* What does not fit in one buffer is not drawn. */
+	if (!end_call(m, buffer, &call, status) || status != PB_STATUS_SUCCESS) {
+		os_buffer_free(m, buffer);
+		return;
+	}
+	buffer->present = true;
+	remember(m, buffer, words, OS_PRESENT_WORDS, 0);
+	queue(m, buffer, 0);
+}
+
 /** An empty packet: a dropped buffer, or a switch from a context. */
 static void draw_nothing(struct os_machine *m, struct os_process *process)
 {
@@ -395,14 +483,16 @@ void os_client_draw(struct os_machine *m, struct os_process *process)
 {
 	const uint32_t kind = os_below(&m->chance, 10);
 
-	if (!process->alive || process->outstanding > 8 || m->free_count < OS_PAGING_BUFFERS + 8)
+	/* The OS ends a device whose memory may hold anything. */
+	if (!process->alive || process->outstanding > 8 || m->free_count < OS_PAGING_BUFFERS + 8 ||
+	    (process->tainted && !process->faulted))
 		return;
-	if (process->tainted && !process->faulted)
-		return; /* the OS has ended its device */
 	if (kind == 0)
 		draw_nothing(m, process);
 	else if (kind < 4)
 		present(m, process);
+	else if (kind < 6 && m->os.version >= PB_DXGKDDI_WIN7)
+		draw_of_kernel(m, process);
 	else
 		render(m, process);
 }

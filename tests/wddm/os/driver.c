@@ -14,6 +14,13 @@ static uint32_t render(struct os_machine *m, struct pb_wddm_context *context,
 	return pb_wddm_render(context, arguments);
 }
 
+static uint32_t render_km(struct os_machine *m, struct pb_wddm_context *context,
+			  struct pb_dxgkarg_render *arguments)
+{
+	(void)m;
+	return pb_wddm_render_km(context, arguments);
+}
+
 static uint32_t present(struct os_machine *m, struct pb_wddm_context *context,
 			struct pb_dxgkarg_present *arguments)
 {
@@ -105,6 +112,7 @@ void os_driver(struct os_ddi *ddi)
 {
 	*ddi = (struct os_ddi){
 		.render = render,
+		.render_km = render_km,
 		.present = present,
 		.build_paging_buffer = build_paging_buffer,
 		.patch = patch,

@@ -41,12 +41,18 @@ static void carry_out(struct os_machine *m, const struct os_packet *packet, stru
 static void carry_out_present(struct os_machine *m, const struct os_packet *packet,
 			      struct os_process *process, const uint32_t *words)
 {
+	const uint32_t row = OS_PITCH / sizeof(uint32_t);
+
 	for (uint32_t y = 0; y < words[OS_HEIGHT]; y++) {
-		for (uint32_t x = 0; x < words[OS_WIDTH]; x++)
+		for (uint32_t x = 0; x < words[OS_WIDTH]; x++) {
+			const uint32_t from = (words[OS_FROM_Y] + y) * row + words[OS_FROM_X] + x;
+			const uint32_t value = words[OS_FROM] == OS_ALLOCATIONS
+						       ? words[OS_COLOR]
+						       : process->allocations[words[OS_FROM]].words[from];
+
 			store(m, packet, process, words[OS_TO],
-			      (words[OS_TO_Y] + y) * (OS_PITCH / 4) + words[OS_TO_X] + x,
-			      process->allocations[words[OS_FROM]]
-				      .words[(words[OS_FROM_Y] + y) * (OS_PITCH / 4) + words[OS_FROM_X] + x]);
+			      (words[OS_TO_Y] + y) * row + words[OS_TO_X] + x, value);
+		}
 	}
 }
 

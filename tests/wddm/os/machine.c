@@ -321,10 +321,12 @@ static void power(struct os_machine *m)
 		os_paging_flush(m);
 		finish(m);
 	}
+	(void)pb_wddm_set_power_state(&m->adapter, PB_DISPLAY_ADAPTER_HW_ID, 4);
 	for (uint32_t cell = 0; cell < OS_CELL_FRAME && !os_has_stopped(&m->os); cell++) {
 		os_memory_fill(&m->memory, cell, os_word(&m->chance));
 		memcpy(m->memory.real[cell], m->memory.words[cell], OS_PAGE_BYTES);
 	}
+	(void)pb_wddm_set_power_state(&m->adapter, PB_DISPLAY_ADAPTER_HW_ID, PB_DEVICE_POWER_D0);
 	m->counts.powers++;
 }
 

@@ -23,6 +23,7 @@
 
 #include "patchbay/patchbay.h"
 #include "patchbay/render.h"
+#include "patchbay/wddm/ddi_gdi.h"
 #include "patchbay/wddm/wddm.h"
 #include "qemu/engine.h"
 #include "qemu/sim.h"
@@ -127,7 +128,7 @@ struct os_operation {
 #define OS_NOTE_DOOMED           (OS_ALLOCATIONS + 1u) /**< of a packet that is not paging: it faults */
 #define OS_PLACE(segment, first) ((segment) << 16 | (first))
 
-/** Words of the "commands" of a present. */
+/** Words of the "commands" of a present, or of a drawing command of the kernel. */
 enum os_present_word {
 	OS_FROM,
 	OS_TO,
@@ -137,6 +138,7 @@ enum os_present_word {
 	OS_TO_Y,
 	OS_WIDTH,
 	OS_HEIGHT,
+	OS_COLOR, /**< if OS_FROM is OS_ALLOCATIONS */
 	OS_PRESENT_WORDS
 };
 
@@ -146,6 +148,8 @@ struct os_machine;
 struct os_ddi {
 	uint32_t (*render)(struct os_machine *m, struct pb_wddm_context *context,
 			   struct pb_dxgkarg_render *render);
+	uint32_t (*render_km)(struct os_machine *m, struct pb_wddm_context *context,
+			      struct pb_dxgkarg_render *render);
 	uint32_t (*present)(struct os_machine *m, struct pb_wddm_context *context,
 			    struct pb_dxgkarg_present *present);
 	uint32_t (*build_paging_buffer)(struct os_machine *m, struct pb_dxgkarg_buildpagingbuffer *build);

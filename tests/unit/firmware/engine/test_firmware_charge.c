@@ -156,6 +156,69 @@ static void preparation_is_charged_while_the_engine_is_idle(void **state)
 	}
 }
 
+/** When the last submission in flight has completed, the engine's time without work begins. */
+static void the_time_without_work_begins_with_the_last_completion(void **state)
+{
+	const uint32_t clock = 1000;
+
+	(void)state;
+	for (uint32_t in_flight = 0; in_flight < 2u; in_flight++) {
+		const struct pb_core_submission submission = {.queue = &queues[0]};
+
+		start();
+		firmware.clock = &clock;
+		node->retirement.idle_since = 400;
+		node->flight.fed = in_flight;
+		pb_core_in_flight_at(&node->flight, 1)->queue = &queues[0];
+		pb_core_charge_report(&firmware, node, &submission, 50);
+		assert_int_equal(node->retirement.idle_since, in_flight != 0 ? 400 : clock);
+		assert_int_equal(node->retirement.idles, 1u - in_flight);
+	}
+}
+
+/** At a tick, what a long submission has run is charged while its channel is alone at its priority, unless it is protected. */
+static void what_ran_alone_is_charged_at_each_tick(void **state)
+{
+	static const struct {
+		bool current, protected, other,
+			lower;       /* another channel of the priority is ready, or a lower priority */
+		uint32_t time, used; /* the engine's time that is charged until, and of the timeslice */
+		bool uncharged;
+	} rows[] = {
+		{true, false, false, false, 700, 0, true}, {true, false, false, true, 700, 650, false},
+		{true, false, true, false, 50, 0, false},  {true, true, false, true, 50, 0, false},
+		{false, false, false, true, 50, 0, false},
+	};
+	const uint32_t clock = 1000;
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		struct pb_core_submission *head;
+
+		start();
+		firmware.clock = &clock;
+		queues[0].identity |= PB_PRIORITY_NORMAL << PB_CORE_QUEUE_PRIORITY_SHIFT;
+		queues[2].identity |= (rows[i].other ? PB_PRIORITY_NORMAL : PB_PRIORITY_LOW)
+				      << PB_CORE_QUEUE_PRIORITY_SHIFT;
+		if (rows[i].current)
+			pb_core_timeslice_begin(&node->slice, &queues[0]);
+		if (rows[i].other || rows[i].lower)
+			append(&queues[2]);
+		node->flight.fed = 1;
+		head = pb_core_in_flight_head(&node->flight);
+		*head = (struct pb_core_submission){.queue = &queues[0], .protected = rows[i].protected};
+		node->retirement.time = 50;
+		node->retirement.charged_until = clock;
+		node->fair.at[PB_PRIORITY_LOW].repay_us = 5000;
+		pb_core_charge_alone(&firmware, node, 700);
+		assert_int_equal(node->retirement.time, rows[i].time);
+		assert_int_equal(node->slice.used, rows[i].used);
+		assert_int_equal(node->retirement.uncharged, rows[i].uncharged);
+		assert_int_equal(node->fair.at[PB_PRIORITY_NORMAL].deficit[0], 0);
+		assert_int_equal(node->fair.at[PB_PRIORITY_LOW].repay_us, 5000u - rows[i].used);
+	}
+}
+
 /** Time that passes uncharged is told once: for what the engine had nothing to run, since that was asked or charged last. */
 static void a_gap_is_told_once(void **state)
 {
@@ -201,6 +264,8 @@ UNIT_SUITE(test_firmware_charge)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_gap_is_told_once),
+		cmocka_unit_test(the_time_without_work_begins_with_the_last_completion),
+		cmocka_unit_test(what_ran_alone_is_charged_at_each_tick),
 		cmocka_unit_test(a_wait_that_others_pay_for_is_not_charged),
 		cmocka_unit_test(runtime_or_elapsed_time_is_charged),
 		cmocka_unit_test(a_stop_is_charged_to_the_channel_that_asked),

@@ -27,6 +27,8 @@ static void run_one(uint32_t microseconds)
 						 .dma_end = 4};
 
 	assert_int_equal(pb_queue_submit(&fills, &descriptor), PB_ERROR_OK);
+	/* The time before is not its own. */
+	assert_true(puppet_bench.firmware->nodes[0].retirement.uncharged);
 	puppet_bench.clock += microseconds;
 	puppet_bench.puppet.time += microseconds;
 	puppet_finish(puppet_bench.puppet.sequence + 1u);

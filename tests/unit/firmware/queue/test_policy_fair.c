@@ -245,8 +245,10 @@ static void engine_time_is_charged_unless_the_channel_is_alone(void **state)
 
 	for (uint32_t i = 0; i < COUNT(rows); i++) {
 		const struct pb_core_submission submission = {.queue = &queues[0]};
+		uint32_t priority;
 
 		start(state);
+		priority = pb_core_queue_priority(&queues[0]);
 		if (rows[i].current)
 			pb_core_timeslice_begin(&node->slice, &queues[0]);
 		if (rows[i].other)
@@ -256,9 +258,12 @@ static void engine_time_is_charged_unless_the_channel_is_alone(void **state)
 			pb_core_in_flight_at(&node->flight, 1)->queue = &queues[3];
 		}
 		node->slice.used = 11;
+		node->ready.at[priority].starvation = 9;
 		*deficit(0) = rows[i].before;
 		pb_core_policy_fair.charge(node, &submission, rows[i].microseconds);
 		assert_int_equal(*deficit(0), rows[i].after);
+		/* What is charged for the timeslice was served: its priority has not starved. */
+		assert_int_equal(node->ready.at[priority].starvation, rows[i].current ? 0 : 9);
 		assert_int_equal(node->slice.used,
 				 11u + (!rows[i].current                  ? 0
 					: rows[i].microseconds < 60000000 ? rows[i].microseconds

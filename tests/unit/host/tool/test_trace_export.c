@@ -182,10 +182,44 @@ static void a_full_disk(void **state)
 	}
 }
 
+/* A call stands on the lane of its node's queue, and on the track of its node; one of no node on that of the card. */
+static void ddi_calls_are_exported(void **state)
+{
+	struct pb_trace_call calls[] = {
+		{10, {10, PB_DDI_SUBMIT_COMMAND, 1, PB_DDI_NAMES_PACKET, UINT32_MAX, 0}},
+		{20, {20, PB_DDI_PREEMPTED, 0, PB_DDI_NAMES_PREEMPTION, 7, 0}},
+		{30, {30, PB_DDI_DPC, PB_DDI_NONE, PB_DDI_NAMES_NOTHING, 0, 0xc01e0001u}},
+	};
+	char *page, *events;
+	cJSON *root;
+
+	(void)state;
+	data.calls = calls;
+	data.call_count = 3;
+	page = export(pb_trace_export_page);
+	events = export(pb_trace_export_events);
+	data.calls = NULL;
+	data.call_count = 0;
+	assert_non_null(strstr(page, "\"calls\":[\n[10,\"SubmitCommand\","));
+	assert_non_null(strstr(page, ",4294967295,null,0],\n[20,\"DMA_PREEMPTED\","));
+	assert_non_null(strstr(page, ",null,7,0],\n[30,\"DpcRoutine\",null,null,null,3223191553]],"));
+	root = cJSON_Parse(events);
+	assert_non_null(root);
+	cJSON_Delete(root);
+	assert_non_null(strstr(events,
+			       "\"name\":\"SubmitCommand\",\"s\":\"t\",\"pid\":259,\"tid\":2,\"ts\":10,"
+			       "\"args\":{\"status\":\"0x00000000\",\"fence\":\"0xffffffff\"}}"));
+	assert_non_null(strstr(events, "\"preemption\":\"0x7\"}}"));
+	assert_non_null(strstr(events, "\"tid\":65536,\"ts\":30,\"args\":{\"status\":\"0xc01e0001\"}}"));
+	free(page);
+	free(events);
+}
+
 UNIT_SUITE(test_trace_export)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chrome_trace_events),
+		cmocka_unit_test(ddi_calls_are_exported),
 		cmocka_unit_test(a_page_of_its_own),
 		cmocka_unit_test(a_full_disk),
 	};

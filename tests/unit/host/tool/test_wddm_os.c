@@ -156,6 +156,28 @@ static void a_packet_runs_and_its_contents_move_with_it(void **state)
 	stop();
 }
 
+/* A driver's own Render begins the private data; what is too small for one patch is refused. */
+static void private_data_begins_in_its_room(void **state)
+{
+	const uint32_t least = (uint32_t)pb_wddm_private_bytes(LIST, 1);
+	uint8_t bytes[2048];
+	const uint8_t *end;
+
+	(void)state;
+	start(PB_PAGE_BYTES);
+	memset(bytes, 0xa5, sizeof(bytes));
+	assert_null(pb_wddm_private_start(&world.os.adapter, bytes, 0));
+	assert_null(pb_wddm_private_start(&world.os.adapter, bytes, least - 1));
+	assert_int_equal(bytes[0], 0xa5);
+	end = pb_wddm_private_start(&world.os.adapter, bytes, least);
+	assert_int_equal(end - bytes, least);
+	assert_int_equal(*end, 0xa5);
+	/* More room than for the longest list is not used. */
+	end = pb_wddm_private_start(&world.os.adapter, bytes, sizeof(bytes));
+	assert_int_equal(end - bytes, pb_wddm_private_bytes(LIST, PATCHES));
+	stop();
+}
+
 static void an_idle_node_is_preempted_at_once(void **state)
 {
 	(void)state;
@@ -255,6 +277,23 @@ static void a_paging_packet_that_hangs_resets_the_adapter(void **state)
 	stop();
 }
 
+/* The shim reports no fence of dead firmware; the kernel names the reason instead of waiting for a reset. */
+static void dead_firmware_is_named(void **state)
+{
+	struct pb_boot_block *boot;
+
+	(void)state;
+	start(PB_PAGE_BYTES);
+	fill(0x77);
+	assert_true(pb_os_drain(&world.os));
+	boot = (struct pb_boot_block *)(void *)(world.link->memory + PB_BOOT_OFFSET);
+	pb_shared_write32(&boot->mcu_state, PB_MCU_DEAD);
+	fill(0x88);
+	assert_false(pb_os_drain(&world.os));
+	assert_memory_equal(world.os.message, "the miniport has given up: FIRMWARE_DEAD: ", 42);
+	stop();
+}
+
 /* ---- too little room ---- */
 
 static void a_command_that_never_fits_is_reported(void **state)
@@ -291,10 +330,12 @@ UNIT_SUITE(test_wddm_os)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_packet_runs_and_its_contents_move_with_it),
+		cmocka_unit_test(private_data_begins_in_its_room),
 		cmocka_unit_test(an_idle_node_is_preempted_at_once),
 		cmocka_unit_test(notifications_against_the_rules_stop_the_kernel),
 		cmocka_unit_test(a_lost_interrupt_is_found_by_asking),
 		cmocka_unit_test(a_paging_packet_that_hangs_resets_the_adapter),
+		cmocka_unit_test(dead_firmware_is_named),
 		cmocka_unit_test(a_command_that_never_fits_is_reported),
 		cmocka_unit_test(a_buffer_is_split_where_not_all_fits),
 	};
