@@ -14,6 +14,8 @@ static struct pb_uart_lines uart = {
 	.block = (struct pb_card_line_block *)(PB_CARD_MEMORY + PB_CARD_LINES_OFFSET),
 };
 
+struct pb_host_window pb_emulated_card_host = {.offset = PB_CARD_HOST_OFFSET, .bytes = PB_CARD_HOST_BYTES};
+
 const struct pb_lines pb_emulated_card_lines = {
 	.ops = &pb_uart_cmsdk_ops, .context = &uart, .pending = &uart.pending};
 

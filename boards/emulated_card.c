@@ -23,4 +23,5 @@ const struct pb_firmware_config pb_emulated_card_config = {
 	.queues = queues,
 	.queue_count = QUEUES,
 	.board = pb_emulated_card_name,
+	.host = &pb_emulated_card_host,
 };

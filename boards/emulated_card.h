@@ -16,6 +16,9 @@ extern const char pb_emulated_card_name[];
 /** Defined by the machine: the lines, by the UART that carries them. */
 extern const struct pb_lines pb_emulated_card_lines;
 
+/** Defined by the machine: host memory; complete when pb_board_start() returns. */
+extern struct pb_host_window pb_emulated_card_host;
+
 /** The configuration of the firmware, which the machine's pb_board_start() returns. */
 extern const struct pb_firmware_config pb_emulated_card_config;
 

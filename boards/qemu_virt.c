@@ -40,13 +40,16 @@ const struct pb_lines pb_emulated_card_lines = {
 #define PCI_MEMORY   0x40000000u
 #define PCI_END      0x80000000u
 
-/** The first one is all of PCI where there is host memory: a protection unit has few regions. */
-static struct pb_region regions[] = {
-	{PB_CARD_MEMORY, PB_CARD_MEMORY_BYTES, PB_REGION_SHARED},
-	{UART, UART_BYTES, PB_REGION_DEVICE},
-	{CLINT, CLINT_BYTES, PB_REGION_DEVICE},
-	{PLIC, PLIC_BYTES, PB_REGION_DEVICE},
-};
+#define DEVICES                                                                                              \
+	{UART, UART_BYTES, PB_REGION_DEVICE}, {CLINT, CLINT_BYTES, PB_REGION_DEVICE},                        \
+	{                                                                                                    \
+		PLIC, PLIC_BYTES, PB_REGION_DEVICE                                                           \
+	}
+
+static const struct pb_region regions[] = {{PB_CARD_MEMORY, PB_CARD_MEMORY_BYTES, PB_REGION_SHARED}, DEVICES};
+/** With host memory all of PCI is open: a protection unit has few regions. */
+static const struct pb_region host_regions[] = {{PCI_MEMORY, PCI_END - PCI_MEMORY, PB_REGION_SHARED},
+						DEVICES};
 
 static const struct pb_pci_window window = {
 	.configuration = PCI_CONFIGURATION,
@@ -55,7 +58,7 @@ static const struct pb_pci_window window = {
 	.address = PB_CARD_MEMORY,
 };
 
-static struct pb_firmware_config config;
+struct pb_host_window pb_emulated_card_host = {.offset = PB_CARD_HOST_OFFSET};
 
 static struct pb_riscv_tick tick = {
 	.time = CLINT_TIME,
@@ -83,15 +86,14 @@ const struct pb_firmware_config *pb_board_start(void)
 	/* Without card memory there is no place for a record. */
 	if (!pb_pci_window_open(&window))
 		pb_hal_halt();
-	config = pb_emulated_card_config;
-	config.host.bytes = pb_pci_windows_place(&window, HOST_DEVICES, HOST_MEMORY, PCI_END) - HOST_MEMORY;
-	if (config.host.bytes != 0)
-		regions[0] = (struct pb_region){PCI_MEMORY, PCI_END - PCI_MEMORY, PB_REGION_SHARED};
+	pb_emulated_card_host.bytes =
+		pb_pci_windows_place(&window, HOST_DEVICES, HOST_MEMORY, PCI_END) - HOST_MEMORY;
 	pb_riscv_on_fault(pb_firmware_fatal);
-	pb_riscv_protect(regions, sizeof(regions) / sizeof(regions[0]));
+	pb_riscv_protect(pb_emulated_card_host.bytes != 0 ? host_regions : regions,
+			 sizeof(regions) / sizeof(regions[0]));
 	pb_uart_16550_start(&uart);
 	pb_plic_enable(PLIC, UART_INTERRUPT);
 	pb_riscv_tick_start(&tick);
 	pb_riscv_interrupts_enable();
-	return &config;
+	return &pb_emulated_card_config;
 }

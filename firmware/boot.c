@@ -84,8 +84,8 @@ static void write_capabilities(struct pb_firmware *firmware)
 	WRITE(POOL_BYTES, quotas->total[PB_RESOURCE_POOL_BYTES]);
 	WRITE(QUEUES_MIN, quotas->minimum[PB_RESOURCE_QUEUES]);
 	WRITE(SEGMENT_KINDS, 1u << PB_SEGMENT_LINEAR | 1u << PB_SEGMENT_APERTURE |
-				     (uint32_t)(config->host.bytes != 0) << PB_SEGMENT_HOST);
-	WRITE(HOST_BYTES, config->host.bytes);
+				     (uint32_t)(pb_core_host_window_bytes(firmware) != 0) << PB_SEGMENT_HOST);
+	WRITE(HOST_BYTES, pb_core_host_window_bytes(firmware));
 	WRITE(POOL_BYTES_MIN, quotas->minimum[PB_RESOURCE_POOL_BYTES]);
 #undef WRITE
 }

@@ -39,7 +39,7 @@ struct pb_firmware_config {
 	uint32_t crash_offset; /**< where struct pb_crash_record goes, in front of the pool; 0: nowhere */
 	/** Where struct pb_telemetry goes, and a struct pb_node_telemetry for each node; in front of the pool, a multiple of 64. */
 	uint32_t telemetry_offset;
-	struct pb_host_window host; /**< host memory that the MCU and the engines reach */
+	const struct pb_host_window *host; /**< host memory that the MCU and the engines reach; NULL: none */
 };
 
 /** What a queue takes of private memory. */

@@ -140,6 +140,12 @@ static inline void *pb_core_at(const struct pb_firmware *firmware, uint32_t offs
 	return firmware->config->memory + offset;
 }
 
+/** Bytes of the board's window on host memory; 0: it has none. */
+static inline uint32_t pb_core_host_window_bytes(const struct pb_firmware *firmware)
+{
+	return firmware->config->host != NULL ? firmware->config->host->bytes : 0;
+}
+
 /** The card's clock: microseconds, modulo 2^32. */
 static inline uint32_t pb_core_clock(const struct pb_firmware *firmware)
 {

@@ -20,7 +20,7 @@
 /** All channels together; a multiple of 32, at most 224. */
 #define PB_LIMIT_SEGMENTS_TOTAL 96u
 /** Runs of host pages that are granted, all channels together. */
-#define PB_LIMIT_HOST_GRANTS 16u
+#define PB_LIMIT_HOST_GRANTS 10u
 /** Pages of an aperture: its page table takes a word for each. */
 #define PB_LIMIT_APERTURE_PAGES 16384u
 /** A channel's own patch formats. */

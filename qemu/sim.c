@@ -33,6 +33,7 @@ struct pb_sim {
 	struct pb_engine_memory engine_memory;
 	struct engine_side sides[PB_CARD_NODES];
 	struct pb_engine engines[PB_CARD_NODES];
+	struct pb_host_window window;
 	struct pb_firmware_config config;
 	struct pb_firmware *firmware;
 	void *queues;
@@ -124,6 +125,7 @@ struct pb_sim *pb_sim_create_with_host(uint32_t host_bytes)
 	if (sim == NULL)
 		return NULL;
 	sim->host_bytes = host_bytes;
+	sim->window = (struct pb_host_window){.offset = PB_CARD_MEMORY_BYTES, .bytes = host_bytes};
 	if (!create_parts(sim)) {
 		pb_sim_destroy(sim);
 		return NULL;
@@ -145,7 +147,7 @@ struct pb_sim *pb_sim_create_with_host(uint32_t host_bytes)
 		.board = "simulation",
 		.crash_offset = PB_CARD_CRASH_OFFSET,
 		.telemetry_offset = PB_CARD_TELEMETRY_OFFSET,
-		.host = {.offset = PB_CARD_MEMORY_BYTES, .bytes = host_bytes},
+		.host = &sim->window,
 	};
 	pb_firmware_init(sim->firmware, &sim->config);
 	give_privileges(sim);

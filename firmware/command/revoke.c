@@ -10,11 +10,11 @@ static void drain(struct pb_core_request *request, uint32_t channel)
 {
 	struct pb_firmware *firmware = request->firmware;
 
-	firmware->revocation =
-		(struct pb_core_revocation){.draining = true,
-					    .channel = (uint8_t)channel,
-					    .tag = request->tag,
-					    .epoch = firmware->channels[PB_CHANNEL_ADMIN].endpoint.epoch};
+	firmware->revocation = (struct pb_core_revocation){
+		.draining = true,
+		.channel = (uint8_t)channel,
+		.tag = request->tag,
+		.epoch = (uint16_t)firmware->channels[PB_CHANNEL_ADMIN].endpoint.epoch};
 	pb_core_schedule_drain_channel(firmware, channel, true);
 	request->later = true;
 }
@@ -58,7 +58,7 @@ PB_CORE_COLD void pb_core_revoke_tick(struct pb_firmware *firmware)
 		return;
 	revocation->draining = false;
 	pb_core_schedule_drain_channel(firmware, channel, false);
-	if (revocation->epoch == firmware->channels[PB_CHANNEL_ADMIN].endpoint.epoch)
+	if (revocation->epoch == (uint16_t)firmware->channels[PB_CHANNEL_ADMIN].endpoint.epoch)
 		pb_core_reply_deferred(
 			firmware, PB_CHANNEL_ADMIN, PB_COMMAND_HOST_REVOKE, revocation->tag,
 			pb_core_node_reaches(firmware, channel) ? PB_ERROR_ENGINE_DEAD : PB_ERROR_OK, NULL);

@@ -15,10 +15,10 @@ struct pb_firmware;
 
 /** The state of this module. */
 struct pb_core_revocation {
-	bool draining;   /**< a channel is held until nothing of it is in flight */
-	uint8_t channel; /**< the channel that is held */
 	uint32_t tag;    /**< of the command */
-	uint32_t epoch;  /**< of the admin that asked: another admin gets no reply */
+	uint16_t epoch;  /**< of the admin that asked, modulo 2^16: another admin gets no reply */
+	uint8_t channel; /**< the channel that is held */
+	bool draining;   /**< a channel is held until nothing of it is in flight */
 };
 
 /** Ends a revocation whose channel has drained. Once in each tick. */

@@ -38,7 +38,8 @@ static bool page_is_the_channels(const struct pb_firmware *firmware, uint32_t ch
 		&firmware->segments.at[pb_core_pool_owner(&firmware->pool, page)];
 	const uint32_t offset = page - segment->memory_offset;
 
-	if (page - firmware->config->host.offset < firmware->config->host.bytes)
+	if (pb_core_host_window_bytes(firmware) != 0 &&
+	    page - firmware->config->host->offset < firmware->config->host->bytes)
 		return page % PB_PAGE_BYTES == 0 && is_in_host_segment(firmware, channel, page);
 	return segment->channel == channel && offset % PB_PAGE_BYTES == 0 && offset < segment->memory_bytes;
 }

@@ -8,28 +8,56 @@
 PB_CORE_COLD void pb_core_host_boot(const struct pb_firmware *firmware)
 {
 	const struct pb_firmware_config *config = firmware->config;
-	const struct pb_host_window *window = &config->host;
+	const struct pb_host_window *window = config->host;
 
+	if (window == NULL)
+		return;
 	PB_ASSERT((window->offset | window->bytes) % PB_PAGE_BYTES == 0);
 	PB_ASSERT(window->bytes == 0 || (window->offset >= config->memory_bytes + config->trace_bytes &&
 					 window->bytes <= UINT32_MAX - window->offset));
 }
 
-/** Whether a run of pages by address is one: whole pages, none beyond the last address. */
-static bool is_run(uint64_t address, uint32_t bytes)
+#define PAGE_SHIFT 12u
+PB_STATIC_ASSERT(1u << PAGE_SHIFT == PB_PAGE_BYTES, "pages");
+
+/** A run of pages, as a command names it. */
+struct run {
+	uint32_t page;  /**< the first one */
+	uint32_t pages; /**< how many */
+};
+
+/** Reads bytes and address of a run of whole pages. @return false: it is none */
+static bool read_run(const uint32_t *arguments, struct run *run)
 {
-	return bytes != 0 && (bytes | address) % PB_PAGE_BYTES == 0 && address <= UINT64_MAX - bytes;
+	const uint64_t address = pb_core_wide(arguments[1], arguments[2]);
+
+	run->page = (uint32_t)(address >> PAGE_SHIFT);
+	run->pages = arguments[0] >> PAGE_SHIFT;
+	return arguments[0] != 0 && (arguments[0] | arguments[1]) % PB_PAGE_BYTES == 0 &&
+	       (address >> PAGE_SHIFT) + run->pages <= PB_CORE_HOST_PAGES;
 }
 
-/** A grant of the channel that has an address of a range. @return NULL: none has */
-static struct pb_core_host_grant *find_any(struct pb_core_host *host, uint32_t channel, uint64_t address,
-					   uint32_t bytes)
+/** Whether an entry is a grant of a channel. */
+static bool is_of(const struct pb_core_host *host, const struct pb_core_host_grant *grant, uint32_t channel)
 {
-	for (uint32_t i = 0; i < PB_LIMIT_HOST_GRANTS; i++) {
-		struct pb_core_host_grant *grant = &host->grants[i];
+	return grant->pages != 0 && host->channels[grant - host->grants] == channel;
+}
 
-		if (grant->bytes != 0 && grant->channel == channel && grant->address < address + bytes &&
-		    address < grant->address + grant->bytes)
+/** Fills an entry. */
+static void set(struct pb_core_host *host, struct pb_core_host_grant *grant, uint32_t channel,
+		const struct pb_core_host_grant *value)
+{
+	*grant = *value;
+	host->channels[grant - host->grants] = (uint8_t)channel;
+}
+
+/** A grant of the channel that has a page of a run. @return NULL: none has */
+static struct pb_core_host_grant *find_any(struct pb_core_host *host, uint32_t channel, const struct run *run)
+{
+	for (struct pb_core_host_grant *grant = host->grants; grant != host->grants + PB_LIMIT_HOST_GRANTS;
+	     grant++) {
+		if (is_of(host, grant, channel) &&
+		    (run->page - grant->page < grant->pages || grant->page - run->page < run->pages))
 			return grant;
 	}
 	return NULL;
@@ -38,7 +66,7 @@ static struct pb_core_host_grant *find_any(struct pb_core_host *host, uint32_t c
 static struct pb_core_host_grant *find_free(struct pb_core_host *host)
 {
 	for (uint32_t i = 0; i < PB_LIMIT_HOST_GRANTS; i++) {
-		if (host->grants[i].bytes == 0)
+		if (host->grants[i].pages == 0)
 			return &host->grants[i];
 	}
 	return NULL;
@@ -47,66 +75,63 @@ static struct pb_core_host_grant *find_free(struct pb_core_host *host)
 PB_CORE_COLD enum pb_error pb_core_host_grant(struct pb_firmware *firmware, uint32_t channel,
 					      const uint32_t *arguments)
 {
-	const struct pb_host_window *window = &firmware->config->host;
-	const uint32_t bytes = arguments[0];
-	const uint64_t address = pb_core_wide(arguments[1], arguments[2]);
+	const struct pb_host_window *window = firmware->config->host;
 	const uint32_t offset = arguments[3];
 	struct pb_core_host_grant *grant;
+	struct run run;
+	uint32_t shown;
 
-	if (window->bytes == 0)
+	if (pb_core_host_window_bytes(firmware) == 0)
 		return PB_ERROR_UNSUPPORTED;
-	if (!is_run(address, bytes) || offset % PB_PAGE_BYTES != 0 || bytes > window->bytes ||
-	    offset > window->bytes - bytes)
+	if (!read_run(arguments, &run) || offset % PB_PAGE_BYTES != 0 || arguments[0] > window->bytes ||
+	    offset > window->bytes - arguments[0])
 		return PB_ERROR_BAD_ARGUMENT;
-	grant = find_any(&firmware->host, channel, address, bytes);
+	shown = (window->offset + offset) >> PAGE_SHIFT;
+	grant = find_any(&firmware->host, channel, &run);
 	if (grant != NULL)
-		return grant->address == address && grant->bytes == bytes &&
-				       grant->offset == window->offset + offset
+		return grant->page == run.page && grant->pages == run.pages && grant->shown == shown
 			       ? PB_ERROR_OK
 			       : PB_ERROR_BUSY;
 	grant = find_free(&firmware->host);
 	if (grant == NULL)
 		return PB_ERROR_NO_SPACE;
-	*grant = (struct pb_core_host_grant){.address = address,
-					     .bytes = bytes,
-					     .offset = window->offset + offset,
-					     .channel = (uint8_t)channel};
+	set(&firmware->host, grant, channel, &(struct pb_core_host_grant){run.page, run.pages, shown});
 	return PB_ERROR_OK;
 }
 
-/** Cuts a range of addresses out of a grant that has one of them. @return false: two parts are left, and no entry is free */
-static bool cut(struct pb_core_host *host, struct pb_core_host_grant *grant, uint64_t address, uint64_t end)
+/** Cuts a run out of a grant that has a page of it. @return false: two parts are left, and no entry is free */
+static bool cut(struct pb_core_host *host, uint32_t channel, struct pb_core_host_grant *grant,
+		const struct run *run)
 {
-	const uint64_t grant_end = grant->address + grant->bytes;
-	const uint32_t head = address > grant->address ? (uint32_t)(address - grant->address) : 0;
+	const uint32_t before = run->page - grant->page;
+	const uint32_t head = before < grant->pages ? before : 0;
+	const uint64_t end = (uint64_t)run->page + run->pages;
+	const uint64_t grant_end = (uint64_t)grant->page + grant->pages;
 	const uint32_t tail = grant_end > end ? (uint32_t)(grant_end - end) : 0;
 	struct pb_core_host_grant *behind = head == 0 ? grant : find_free(host);
 
 	if (tail != 0) {
 		if (behind == NULL)
 			return false;
-		*behind = (struct pb_core_host_grant){.address = end,
-						      .bytes = tail,
-						      .offset = grant->offset + (grant->bytes - tail),
-						      .channel = grant->channel};
+		set(host, behind, channel,
+		    &(struct pb_core_host_grant){(uint32_t)end, tail, grant->shown + (grant->pages - tail)});
 	}
 	if (head != 0 || tail == 0)
-		grant->bytes = head;
+		grant->pages = head;
 	return true;
 }
 
 PB_CORE_COLD enum pb_error pb_core_host_revoke(struct pb_core_host *host, uint32_t channel,
 					       const uint32_t *arguments)
 {
-	const uint32_t bytes = arguments[0];
-	const uint64_t address = pb_core_wide(arguments[1], arguments[2]);
 	struct pb_core_host_grant *grant;
 	enum pb_error error = PB_ERROR_BAD_ARGUMENT;
+	struct run run;
 
-	if (!is_run(address, bytes))
+	if (!read_run(arguments, &run))
 		return error;
-	while ((grant = find_any(host, channel, address, bytes)) != NULL) {
-		if (!cut(host, grant, address, address + bytes))
+	while ((grant = find_any(host, channel, &run)) != NULL) {
+		if (!cut(host, channel, grant, &run))
 			return PB_ERROR_NO_SPACE;
 		error = PB_ERROR_OK;
 	}
@@ -116,35 +141,44 @@ PB_CORE_COLD enum pb_error pb_core_host_revoke(struct pb_core_host *host, uint32
 PB_CORE_COLD void pb_core_host_forget(struct pb_core_host *host, uint32_t channel)
 {
 	for (uint32_t i = 0; i < PB_LIMIT_HOST_GRANTS; i++) {
-		if (host->grants[i].channel == channel)
-			host->grants[i].bytes = 0;
+		if (host->channels[i] == channel)
+			host->grants[i].pages = 0;
 	}
 }
 
-PB_CORE_COLD uint32_t pb_core_host_find(const struct pb_core_host *host, uint32_t channel, uint64_t address,
-					uint32_t bytes)
+/** A grant of the channel that has a whole run, of at least a page. @param by the window, or the host @return NULL: none */
+static const struct pb_core_host_grant *find_whole(const struct pb_core_host *host, uint32_t channel,
+						   const struct run *run, bool by_window)
 {
 	for (uint32_t i = 0; i < PB_LIMIT_HOST_GRANTS; i++) {
 		const struct pb_core_host_grant *grant = &host->grants[i];
-		const uint64_t from = address - grant->address; /* wraps to a large one below the grant */
+		const uint32_t before = run->page - (by_window ? grant->shown : grant->page);
 
-		if (grant->channel == channel && bytes <= grant->bytes && from <= grant->bytes - bytes)
-			return bytes != 0 ? grant->offset + (uint32_t)from : 0;
+		if (is_of(host, grant, channel) && before < grant->pages &&
+		    run->pages <= grant->pages - before)
+			return grant;
 	}
-	return 0;
+	return NULL;
+}
+
+PB_CORE_COLD uint32_t pb_core_host_find(const struct pb_core_host *host, uint32_t channel,
+					const uint32_t *arguments)
+{
+	const struct pb_core_host_grant *grant;
+	struct run run;
+
+	if (!read_run(arguments, &run))
+		return 0;
+	grant = find_whole(host, channel, &run, false);
+	return grant != NULL ? (grant->shown + (run.page - grant->page)) << PAGE_SHIFT : 0;
 }
 
 PB_CORE_COLD bool pb_core_host_holds(const struct pb_core_host *host, uint32_t channel, uint32_t offset,
 				     uint32_t bytes)
 {
-	for (uint32_t i = 0; i < PB_LIMIT_HOST_GRANTS; i++) {
-		const struct pb_core_host_grant *grant = &host->grants[i];
+	const struct run run = {offset >> PAGE_SHIFT, bytes >> PAGE_SHIFT};
 
-		if (grant->channel == channel && bytes <= grant->bytes &&
-		    offset - grant->offset <= grant->bytes - bytes)
-			return true;
-	}
-	return false;
+	return find_whole(host, channel, &run, true) != NULL;
 }
 
 PB_CORE_COLD void pb_core_host_query(const struct pb_core_host *host, uint32_t channel, uint32_t index,
@@ -153,11 +187,11 @@ PB_CORE_COLD void pb_core_host_query(const struct pb_core_host *host, uint32_t c
 	for (uint32_t i = 0; i < PB_LIMIT_HOST_GRANTS; i++) {
 		const struct pb_core_host_grant *grant = &host->grants[i];
 
-		if (grant->bytes == 0 || grant->channel != channel || results[0]++ != index)
+		if (!is_of(host, grant, channel) || results[0]++ != index)
 			continue;
-		results[1] = (uint32_t)grant->address;
-		results[2] = (uint32_t)(grant->address >> 32);
-		results[3] = grant->bytes;
-		results[4] = grant->offset;
+		results[1] = grant->page << PAGE_SHIFT;
+		results[2] = grant->page >> (32u - PAGE_SHIFT);
+		results[3] = grant->pages << PAGE_SHIFT;
+		results[4] = grant->shown << PAGE_SHIFT;
 	}
 }

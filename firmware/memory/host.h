@@ -16,17 +16,23 @@
 
 struct pb_firmware;
 
-/** A run of pages that a channel may name. bytes 0: the entry is free. Whole pages, in all three numbers. */
+/** Host addresses are below 2^44, so that the number of a page has 32 bits. */
+#define PB_CORE_HOST_PAGES UINT64_C(0x100000000)
+
+/**
+ * A run of pages that a channel may name. pages 0: the entry is free. One channel's runs do not overlap. A page's
+ * number is its address, or its offset from the start of card memory, divided by the page.
+ */
 struct pb_core_host_grant {
-	uint64_t address; /**< of its first byte, as the channel's host names it */
-	uint32_t bytes;   /**< of the run; one channel's runs do not overlap */
-	uint32_t offset;  /**< where the window shows it, from the start of card memory */
-	uint8_t channel;  /**< whose it is */
+	uint32_t page;  /**< the first one, as the channel's host names it */
+	uint32_t pages; /**< how many */
+	uint32_t shown; /**< the first one, as the window shows it */
 };
 
 /** The state of this module. */
 struct pb_core_host {
 	struct pb_core_host_grant grants[PB_LIMIT_HOST_GRANTS]; /**< of all channels, in no order */
+	uint8_t channels[PB_LIMIT_HOST_GRANTS];                 /**< whose each grant is */
 };
 
 /** Checks at boot that the board's window lies behind card memory and can be addressed. */
@@ -45,9 +51,11 @@ enum pb_error pb_core_host_grant(struct pb_firmware *firmware, uint32_t channel,
 enum pb_error pb_core_host_revoke(struct pb_core_host *host, uint32_t channel, const uint32_t *arguments);
 /** Ends all grants of a channel. */
 void pb_core_host_forget(struct pb_core_host *host, uint32_t channel);
-/** Finds where pages lie that a channel names by address. @return from the start of card memory; 0: not granted as one run */
-uint32_t pb_core_host_find(const struct pb_core_host *host, uint32_t channel, uint64_t address,
-			   uint32_t bytes);
+/**
+ * Finds where pages lie that a channel names.
+ * @param arguments bytes, address @return from the start of card memory; 0: not granted as one run
+ */
+uint32_t pb_core_host_find(const struct pb_core_host *host, uint32_t channel, const uint32_t *arguments);
 /** Whether a range of the window is granted to a channel, as one run. @param offset from the start of card memory */
 bool pb_core_host_holds(const struct pb_core_host *host, uint32_t channel, uint32_t offset, uint32_t bytes);
 /** QUERY of a grant. @param index of it among the channel's @param results as PB_QUERY_HOST has them */

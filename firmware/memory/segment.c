@@ -95,7 +95,7 @@ void pb_core_segment_init(struct pb_firmware *firmware)
 {
 	firmware->segments.clean = firmware->config->pool_offset;
 	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++) {
-		firmware->channels[channel].memory.clean = home_of(firmware, channel);
+		firmware->channels[channel].memory.create.clean = home_of(firmware, channel);
 		for (uint32_t index = 0; index < PB_ENGINE_RANGES; index++)
 			set_range(firmware, channel, index, &(struct pb_engine_range){.bytes = 0});
 	}
@@ -164,15 +164,11 @@ static enum pb_error find_host(const struct pb_firmware *firmware, struct pb_cor
 {
 	if (segment->kind != PB_SEGMENT_HOST)
 		return PB_ERROR_OK;
-	if (firmware->config->host.bytes == 0)
+	if (pb_core_host_window_bytes(firmware) == 0)
 		return PB_ERROR_UNSUPPORTED;
-	if (segment->memory_bytes == 0)
+	if (segment->memory_bytes == 0 || arguments[9] % PB_PAGE_BYTES != 0)
 		return PB_ERROR_BAD_ARGUMENT;
-	segment->memory_offset =
-		pb_core_host_find(&firmware->host, segment->channel,
-				  pb_core_wide(arguments[9], arguments[10]), segment->memory_bytes);
-	if (segment->memory_offset % PB_PAGE_BYTES != 0)
-		return PB_ERROR_BAD_ARGUMENT;
+	segment->memory_offset = pb_core_host_find(&firmware->host, segment->channel, &arguments[8]);
 	return segment->memory_offset != 0 ? PB_ERROR_OK : PB_ERROR_NO_PERMISSION;
 }
 
@@ -206,6 +202,7 @@ enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t chan
 		.step = PB_CORE_CREATE_CHECK,
 		.id = (uint8_t)arguments[0],
 		.tag = tag,
+		.clean = memory->create.clean,
 		.at = engine_bytes(&segment) != 0 ? 0 : PB_LIMIT_SEGMENTS,
 	};
 	pb_core_mark_deferred(&firmware->marks, channel);
@@ -339,7 +336,7 @@ static void find_memory(struct pb_firmware *firmware, uint32_t channel)
 		return;
 	pb_core_pool_claim(&firmware->pool, create->slot, create->at, bytes);
 	clean = create->step == PB_CORE_CREATE_BACK ? &firmware->segments.clean
-						    : &firmware->channels[channel].memory.clean;
+						    : &firmware->channels[channel].memory.create.clean;
 	dirty = create->at + bytes > *clean;
 	if (dirty)
 		*clean = create->at + bytes;

@@ -67,6 +67,8 @@ struct pb_core_create {
 	bool reply;   /**< of WIPE: a SEGMENT_DESTROY waits for its reply */
 	uint32_t tag; /**< of the command */
 	uint32_t at;  /**< how far the step is: segment id, offset in card memory, page, byte of the piece */
+	uint32_t
+		clean; /**< as pb_core_segments.clean, of the channel's own part of the pool; outlives the command */
 	struct pb_core_segment segment; /**< as it will be */
 };
 
@@ -81,8 +83,7 @@ struct pb_core_segments {
 /** A member of a channel's record. */
 struct pb_core_channel_memory {
 	uint8_t segment_of[PB_LIMIT_SEGMENTS]; /**< by segment id: its slot; 0: none */
-	uint32_t clean;               /**< as pb_core_segments.clean, of the channel's own part of the pool */
-	struct pb_core_create create; /**< the segment being created, or gone */
+	struct pb_core_create create;          /**< the segment being created, or gone */
 };
 
 /** A channel's segment. One that the channel does not have has size 0. */

@@ -105,7 +105,7 @@ void pb_core_schedule_hold_channel(struct pb_firmware *firmware, uint32_t channe
 
 PB_CORE_COLD void pb_core_schedule_drain_channel(struct pb_firmware *firmware, uint32_t channel, bool held)
 {
-	firmware->holds.draining = (uint32_t)held << channel;
+	firmware->holds.draining = (uint16_t)((uint32_t)held << channel);
 	hold_on_all_nodes(firmware);
 }
 

@@ -19,7 +19,7 @@ struct pb_core_schedule {
 /** What holds submissions back on all nodes. */
 struct pb_core_holds {
 	uint32_t closing;  /**< mask of channels that are being closed */
-	uint32_t draining; /**< mask of channels that are held until nothing of them is in flight */
+	uint16_t draining; /**< mask of channels that are held until nothing of them is in flight */
 	bool suspended;    /**< the whole card is suspended, or is about to be */
 };
 

@@ -53,7 +53,6 @@
 	.channels_offset = PB_CARD_CHANNELS_OFFSET, .pool_offset = PB_CARD_POOL_OFFSET,                      \
 	.trace_bytes = PB_CARD_TRACE_BYTES, .node_count = PB_CARD_NODES,                                     \
 	.clock = &((const struct pb_boot_block *)(const void *)((window) + PB_BOOT_OFFSET))->clock,          \
-	.crash_offset = PB_CARD_CRASH_OFFSET, .telemetry_offset = PB_CARD_TELEMETRY_OFFSET,                  \
-	.host = {.offset = PB_CARD_HOST_OFFSET, .bytes = PB_CARD_HOST_BYTES}
+	.crash_offset = PB_CARD_CRASH_OFFSET, .telemetry_offset = PB_CARD_TELEMETRY_OFFSET
 
 #endif

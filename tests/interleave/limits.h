@@ -12,7 +12,7 @@
 #define PB_LIMIT_CONTEXTS        16u
 #define PB_LIMIT_SEGMENTS        8u
 #define PB_LIMIT_SEGMENTS_TOTAL  32u
-#define PB_LIMIT_HOST_GRANTS     16u
+#define PB_LIMIT_HOST_GRANTS     10u
 #define PB_LIMIT_APERTURE_PAGES  16u
 #define PB_LIMIT_FORMATS_OWN     1u
 #define PB_LIMIT_FORMATS_TOTAL   1u

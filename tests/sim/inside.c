@@ -42,7 +42,7 @@ uint32_t pb_inside_dirty(const struct pb_firmware *firmware)
 	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS && dirty == 0; c++)
 		dirty = dirty_between(firmware,
 				      firmware->config->memory_bytes - (PB_LIMIT_CHANNELS - c) * own,
-				      firmware->channels[c].memory.clean);
+				      firmware->channels[c].memory.create.clean);
 	return dirty;
 }
 

@@ -222,6 +222,7 @@ void pb_world_boot(struct pb_world *world, uint64_t seed)
 	wire_hooks(world);
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++)
 		create_engine(world, n);
+	world->window = (struct pb_host_window){.offset = world->memory_bytes, .bytes = world->host_bytes};
 	world->config = (struct pb_firmware_config){
 		.memory = world->memory,
 		.memory_bytes = world->memory_bytes,
@@ -236,7 +237,7 @@ void pb_world_boot(struct pb_world *world, uint64_t seed)
 		.queues = world->queues,
 		.queue_count = world->queue_count,
 		.board = "schedules",
-		.host = {.offset = world->memory_bytes, .bytes = world->host_bytes},
+		.host = &world->window,
 	};
 	pb_firmware_init(world->firmware, &world->config);
 }

@@ -79,6 +79,7 @@ struct pb_world {
 	uint64_t doorbell_late_at[PB_LIMIT_CHANNELS]; /**< when a late doorbell comes; 0: none is pending */
 	struct pb_world_node nodes[PB_CARD_NODES];
 	struct pb_engine engines[PB_CARD_NODES];
+	struct pb_host_window window; /**< on that host memory */
 	struct pb_firmware_config config;
 	struct pb_firmware *firmware;
 	void *queues;

@@ -190,7 +190,7 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  *                 channel has already stays
  * HOST_GRANT      0 channel, 1 bytes, 2,3 host address, 4 offset in the card's window on host memory (admin only): the
  *                 channel may name these pages by these addresses from now on, for any client that attaches there, until
- *                 HOST_REVOKE or CHANNEL_CLOSE. Whole pages. BUSY if one of the addresses is granted to the channel
+ *                 HOST_REVOKE or CHANNEL_CLOSE. Whole pages, with addresses below 2^44. BUSY if one of the addresses is granted to the channel
  *                 already, unless this very grant is there. One page may be granted to several channels
  * HOST_REVOKE   0 channel, 1 bytes, 2,3 host address (admin only): the channel may not name these pages any more. The
  *                 reply comes when neither the firmware nor an engine reaches them for it. A segment that had one of them
