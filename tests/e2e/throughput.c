@@ -116,7 +116,9 @@ static void kick(struct host *host, const struct pb_queue *queue)
 	struct pb_channel *channel = &host->channel;
 	uint32_t *ring = (void *)(host->link->memory + channel->kick_offset);
 
-	/* At most two batches a queue are in flight, so there is room for all kicks. */
+	/* One kick may have served two batches: the kicks behind it are unread although their batches have completed. */
+	while (channel->kick_put - pb_shared_read32(&channel->entry->kick_get) >= channel->kick_entries)
+		(void)host->link->ops->wait(host->link, 100000);
 	pb_shared_release();
 	pb_shared_write32(&ring[channel->kick_put & (channel->kick_entries - 1u)], queue->handle);
 	pb_shared_release();
