@@ -128,14 +128,20 @@ static void a_channel_that_is_being_closed_is_busy(void **state)
 	assert_int_equal(pb_host_revoke(admin(), 1, ADDRESS(1), PAGE), PB_ERROR_BAD_ARGUMENT);
 }
 
+/** What the command names is checked first: also while another revocation waits. */
 static void only_a_clients_pages_are_revoked(void **state)
 {
 	static const uint32_t channels[] = {PB_CHANNEL_ADMIN, PB_LIMIT_CHANNELS, UINT32_MAX};
 
-	start_on_window(state, false);
-	for (uint32_t i = 0; i < COUNT(channels); i++)
-		assert_int_equal(pb_host_revoke(admin(), channels[i], ADDRESS(1), PAGE),
-				 PB_ERROR_BAD_ARGUMENT);
+	for (uint32_t waits = 0; waits < 2; waits++) {
+		start_on_window(state, false);
+		submit();
+		if (waits != 0)
+			(void)begin(PB_COMMAND_HOST_REVOKE, ADDRESS(1));
+		for (uint32_t i = 0; i < COUNT(channels); i++)
+			assert_int_equal(pb_host_revoke(admin(), channels[i], ADDRESS(2), PAGE),
+					 PB_ERROR_BAD_ARGUMENT);
+	}
 }
 
 /** The pages of segment 0: its channel is closed if it has queues there, and goes on if it has none. */
