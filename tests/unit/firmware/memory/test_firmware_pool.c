@@ -14,9 +14,10 @@
 #define HOST_PAGE  (POOL_PAGES + 1u)
 #define HOST       (POOL + HOST_PAGE * PAGE)
 #define HOST_PAGES 3u
+#define HOST_END   (HOST + HOST_PAGES * PAGE)
 #define TABLE      0x1000u /* where the engine below says its page table is */
 
-static uint8_t memory[HOST + HOST_PAGES * PAGE];
+static uint8_t memory[HOST_END];
 static uint32_t entry; /* what it says of page 5 */
 
 static uint32_t page(void *context, uint32_t table_offset, uint32_t index)
@@ -210,7 +211,7 @@ static const struct {
 	{"the last host page that is the channel's", HOST + PAGE, (int)HOST_PAGE + 1, -1},
 	{"host memory of no segment", HOST + 2 * PAGE, -1, -1},
 	{"host memory, misaligned", HOST + 4, -1, -1},
-	{"behind host memory", HOST + HOST_PAGES * PAGE, -1, -1},
+	{"behind host memory", HOST_END, -1, -1},
 };
 
 static uint32_t *expected(int pages, uint32_t offset)

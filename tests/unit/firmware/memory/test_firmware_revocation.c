@@ -14,9 +14,9 @@
 #define WINDOW_BYTES 0x10000u
 #define PIECE        0x4000u
 /* Three pieces of the window, each granted by itself, and segments in them. */
-#define HOST         4u
-#define OTHER        5u
-#define ADDRESS(n)   ((n) * 0x100000u)
+#define HOST       4u
+#define OTHER      5u
+#define ADDRESS(n) (0x100000u * (n))
 
 static struct pb_host_window window = {PUPPET_MEMORY_BYTES - WINDOW_BYTES, WINDOW_BYTES};
 
