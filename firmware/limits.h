@@ -40,12 +40,11 @@
 /** Passes within which each channel is served that has something to do, whatever the others ask for. */
 #define PB_PASS_CHANNEL_WAIT 8u
 /**
- * A pass that has fed an engine which has answered may end before it serves channels: one in so many. Of
- * PB_PASS_CHANNEL_WAIT passes so many are these, one is a tick's, and the others serve channels.
+ * A pass that has fed an engine which has answered may end before it serves channels: one in so many. While a channel
+ * waits, two may be such passes and one a tick's; the others serve channels.
  */
-#define PB_PASS_END_EVERY 4u
-#define PB_PASS_ENDED     (PB_PASS_CHANNEL_WAIT / PB_PASS_END_EVERY)
-#define PB_PASS_SERVING   (PB_PASS_CHANNEL_WAIT - PB_PASS_ENDED - 1u)
+#define PB_PASS_END_EVERY PB_PASS_CHANNEL_WAIT
+#define PB_PASS_SERVING   (PB_PASS_CHANNEL_WAIT - 3u)
 /** Channels served in one pass: each has a slice of its kicks, of a rescan, or of its commands. */
 #define PB_PASS_CHANNELS ((PB_LIMIT_CHANNELS + PB_PASS_SERVING - 1u) / PB_PASS_SERVING)
 /** Queues of a channel polled in one pass, for kicks or for a rescan. Divides the number of queues. */

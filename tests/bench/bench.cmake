@@ -12,7 +12,7 @@ if(EXISTS ${bench_board})
     ${bench_print} ${bench_board})
   pb_image(patchbay-bench-${PB_BOARD}.elf
     SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/bench.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_clients.c
-    ${PROJECT_SOURCE_DIR}/tests/bench/bench_delay.c
+    ${PROJECT_SOURCE_DIR}/tests/bench/bench_delay.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_host.c
     ${PROJECT_SOURCE_DIR}/tests/bench/bench_patch.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_schedule.c
     ${bench_card} LINKS pb_bench_host)
   target_link_options(patchbay-bench-${PB_BOARD}.elf PRIVATE -Wl,--defsym=PB_STACK_BYTES=8192)

@@ -2,7 +2,7 @@
 /**
  * @file
  * The parts of the bench: a card and its host around the firmware (bench_card.c), and the measurements
- * (bench.c, bench_empty.c, bench_patch.c, bench_delay.c, bench_clients.c).
+ * (bench.c, bench_empty.c, bench_patch.c, bench_host.c, bench_delay.c, bench_clients.c).
  */
 #ifndef PB_TESTS_BENCH_BENCH_H
 #define PB_TESTS_BENCH_BENCH_H
@@ -98,6 +98,13 @@ struct pb_bench_spans pb_bench_empty(void);
 void pb_bench_print_span(const char *key, uint64_t sum);
 /** The cost of scheduling. */
 void pb_bench_schedule(void);
+/**
+ * From here on `pb_bench` is another client, whose buffer, lists and queue lie in host memory: one run of pages.
+ * @return false: the board has too little host memory, and nothing has changed
+ */
+bool pb_bench_host_begin(void);
+/** `pb_bench` is the bench's own client again. Pre: pb_bench_host_begin() was true, and all submissions are complete. */
+void pb_bench_host_end(void);
 /** The cost of a patch entry and of an allocation, by kind of list. */
 void pb_bench_patches(void);
 /** The longest time between two polls of the interrupts. */

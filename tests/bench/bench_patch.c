@@ -228,6 +228,17 @@ static const struct {
 	{"patch_compact32_instr_per_entry", PB_PATCH_FORMAT_ADDRESS32, true},
 };
 
+/** As patch64_instr_per_entry, where buffer, allocation list and patch list lie in host memory. */
+static void measure_in_host_memory(void)
+{
+	if (!pb_bench_host_begin())
+		return;
+	write_allocations();
+	all_of(PB_PATCH_FORMAT_ADDRESS64);
+	measure("hostmem_patch64_instr_per_entry");
+	pb_bench_host_end();
+}
+
 void pb_bench_patches(void)
 {
 	write_allocations();
@@ -243,4 +254,5 @@ void pb_bench_patches(void)
 	measure("patch_runs32_instr_per_entry");
 	any_of_four();
 	measure("patch_random_formats_instr_per_entry");
+	measure_in_host_memory();
 }

@@ -12,11 +12,13 @@ target_compile_options(pb_firmware_stepped PRIVATE -include ${stepped_header})
 set_target_properties(pb_firmware_stepped PROPERTIES EXPORT_COMPILE_COMMANDS OFF)
 # Each suite has its own program, for each says itself what a step does. Words that a host can write are read once in an
 # operation: `reads` changes them after the first read, `once` counts reads; `slices` changes them within short slices;
-# `reuse` has a line wait at any time, `rotation` and `settle` raise lines at each check.
-foreach(name reads slices once reuse rotation settle)
+# `reuse` has a line wait at any time; `rotation`, `rotation_nodes` and `settle` raise lines at each check.
+foreach(name reads slices once reuse rotation rotation_nodes settle)
   set(more)
   if(name STREQUAL once)
     set(more ${here}/once.c)
+  elseif(name MATCHES rotation)
+    set(more ${here}/flood.c)
   endif()
   pb_unit_test(test_firmware_${name}
     SOURCES ${here}/test_firmware_${name}.c ${more} $<TARGET_OBJECTS:pb_firmware_stepped>
