@@ -180,6 +180,7 @@ static const struct {
 	{"the whole window", 1, UINT64_C(1) << 40, CARD_HOST_BYTES, 0, PB_ERROR_OK},
 	{"the very grant that it has", 1, 0, SHARE, 0, PB_ERROR_OK},
 	{"its addresses, other pages", 1, 0, SHARE, SHARE, PB_ERROR_BUSY},
+	{"its first address, fewer pages", 1, 0, SHARE - PAGE, 0, PB_ERROR_BUSY},
 	{"one of its addresses", 1, SHARE - PAGE, 2 * PAGE, 0, PB_ERROR_BUSY},
 	{"no pages", 1, 2 * SHARE, 0, 0, PB_ERROR_BAD_ARGUMENT},
 	{"address misaligned", 1, 2 * SHARE + 4, PAGE, 0, PB_ERROR_BAD_ARGUMENT},
@@ -227,6 +228,7 @@ static void the_admin_grants(void **state)
 
 static void the_table_of_grants_has_an_end(void **state)
 {
+	struct pb_host_grant grant;
 	struct pb_channel admin;
 	struct card card;
 	uint32_t count = 0;
@@ -239,6 +241,15 @@ static void the_table_of_grants_has_an_end(void **state)
 	/* Eight of ten are the clients' own. */
 	assert_int_equal(count, 2);
 	assert_int_equal(pb_host_grant(&admin, 4, UINT64_C(0x100000000), PAGE, 0), PB_ERROR_NO_SPACE);
+	/* Nor can a grant become two: it stays whole. Its end may go. */
+	assert_int_equal(pb_host_revoke(&admin, 4, PAGE, PAGE), PB_ERROR_NO_SPACE);
+	assert_int_equal(pb_host_grant_query(&admin, 4, 0, &grant), PB_ERROR_OK);
+	assert_int_equal(grant.count, 1);
+	assert_int_equal(grant.bytes, SHARE);
+	assert_int_equal(pb_host_revoke(&admin, 4, SHARE - PAGE, PAGE), PB_ERROR_OK);
+	assert_int_equal(pb_host_grant_query(&admin, 4, 0, &grant), PB_ERROR_OK);
+	assert_int_equal(grant.count, 1);
+	assert_int_equal(grant.bytes, SHARE - PAGE);
 	assert_int_equal(card_command(&admin, PB_COMMAND_CHANNEL_CLOSE, 3, 0, 0, 0, 0), PB_ERROR_OK);
 	assert_int_equal(pb_host_grant(&admin, 4, UINT64_C(0x100000000), PAGE, 0), PB_ERROR_OK);
 	card_leave(&admin);

@@ -10,9 +10,14 @@
 #define POOL       0x20000u
 #define POOL_PAGES 400u
 #define MEMORY     (POOL + POOL_PAGES * PAGE)
+/* Host memory, with a page between. */
+#define HOST_PAGE  (POOL_PAGES + 1u)
+#define HOST       (POOL + HOST_PAGE * PAGE)
+#define HOST_PAGES 3u
+#define HOST_END   (HOST + HOST_PAGES * PAGE)
 #define TABLE      0x1000u /* where the engine below says its page table is */
 
-static uint8_t memory[MEMORY];
+static uint8_t memory[HOST_END];
 static uint32_t entry; /* what it says of page 5 */
 
 static uint32_t page(void *context, uint32_t table_offset, uint32_t index)
@@ -24,8 +29,10 @@ static uint32_t page(void *context, uint32_t table_offset, uint32_t index)
 
 static const struct pb_engine_memory_ops ops = {.page = page};
 static const struct pb_engine_memory engine_memory = {.ops = &ops, .context = &entry};
+static const struct pb_host_window window = {.offset = HOST, .bytes = HOST_PAGES * PAGE};
 static const struct pb_firmware_config config = {
 	.memory = memory,
+	.host = &window,
 	.memory_bytes = MEMORY,
 	.pool_offset = POOL,
 	.engine_memory = &engine_memory,
@@ -150,7 +157,10 @@ static void random_takes_and_gives(void **state)
 
 /* ---- words of an aperture ---- */
 
-/** Channel 1 has pages 0 to 3 as linear memory and 4 as a page table; channel 2 has 5 and 6; 7 is being made. */
+/**
+ * Channel 1 has pages 0 to 3 as linear memory and 4 as a page table; channel 2 has 5 and 6; 7 is being made. Of host memory,
+ * channel 1 has the first two pages.
+ */
 static void make_segments(void)
 {
 	const uint32_t sizes[] = {0, 4, 1, 2, 1};
@@ -170,6 +180,12 @@ static void make_segments(void)
 			firmware.segments.at[place].memory_bytes = sizes[place] * PAGE;
 		}
 	}
+	firmware.segments.at[5] = (struct pb_core_segment){.size = 2 * PAGE,
+							   .kind = PB_SEGMENT_HOST,
+							   .channel = 1,
+							   .memory_offset = HOST,
+							   .memory_bytes = 2 * PAGE};
+	firmware.channels[1].memory.segment_of[7] = 5;
 }
 
 static const struct {
@@ -191,6 +207,11 @@ static const struct {
 	{"the last page of all", 0xfffff000, -1, -1},
 	{"misaligned", POOL + 4, -1, -1},
 	{"misaligned, at the end", POOL + 4 * PAGE - 4, -1, -1},
+	{"host memory", HOST, (int)HOST_PAGE, -1},
+	{"the last host page that is the channel's", HOST + PAGE, (int)HOST_PAGE + 1, -1},
+	{"host memory of no segment", HOST + 2 * PAGE, -1, -1},
+	{"host memory, misaligned", HOST + 4, -1, -1},
+	{"behind host memory", HOST_END, -1, -1},
 };
 
 static uint32_t *expected(int pages, uint32_t offset)

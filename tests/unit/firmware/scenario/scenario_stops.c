@@ -202,6 +202,9 @@ static const struct CMUnitTest tests[] = {
 	PUPPET(a_destroyed_queue_fails_its_waiters_at_once_and_goes_when_its_submission_completes,
 	       "queue B; submit A; submit B wait=A:1; begin d QUEUE_DESTROY A; engine fed=2;"
 	       "reply d = TIMEOUT; finish 2; reply d; expect B=1:DEP_FAILED"),
+	PUPPET(a_failed_submission_that_an_engine_stops_for_completes_before_a_stop_request_of_its_queue,
+	       "for PREEMPT | SUSPEND; queue B prio=low; submit B; submit A options=2; engine stops=1;"
+	       "begin p $1 A 1 1; expect A=0; stopped 0 1; finish 1; reply p; expect A=1:BAD_OPTIONS"),
 	PUPPET(fence_records_change_with_each_step,
 	       "submit A; finish; grown A; submit A; begin p PREEMPT A 2 1; stopped 1 0; reply p; grown A;"
 	       "submit A; fault; answer; finish 1; record A error=ENGINE_FAULT; grown A; submit A; finish;"
