@@ -167,9 +167,9 @@ static PB_CORE_COLD bool feed_answered(struct pb_firmware *firmware, struct pb_c
 
 /**
  * Decides what follows an expensive retirement. An engine that has answered is fed at once: until then it has nothing to
- * run. While a line is pending, a pass that has fed one retires one more node and ends, so that its cost is bounded; the
- * passes behind it feed none, so that each channel is served within PB_PASS_CHANNEL_WAIT passes. Otherwise the other
- * nodes are left to a later pass. @param rest lines of the other nodes
+ * run. While a line is pending, a pass that has fed one ends, so that its cost is bounded, and those behind it feed none, so
+ * that each channel is served within PB_PASS_CHANNEL_WAIT passes; the other nodes are left to a later pass.
+ * @param rest lines of the other nodes
  */
 static PB_CORE_COLD enum retired end_retired(struct pb_firmware *firmware, struct pb_core_node *node,
 					     uint32_t rest)
@@ -185,12 +185,6 @@ static PB_CORE_COLD enum retired end_retired(struct pb_firmware *firmware, struc
 	loop->late_nodes = rest;
 	if (!may_end || !feed_answered(firmware, node))
 		return RETIRED_ALL;
-	if (rest != 0) {
-		node = &firmware->nodes[pb_bits_lowest(rest) - PB_LINE_NODE(0)];
-		pb_core_retire(firmware, node);
-		(void)feed_answered(firmware, node);
-		loop->late_nodes = rest & (rest - 1u);
-	}
 	pb_core_mark(&firmware->marks, PB_CORE_MARK_COSTLY, false);
 	loop->ended = loop->heartbeat;
 	return RETIRED_END;
