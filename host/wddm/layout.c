@@ -12,7 +12,9 @@
 
 #define PB_DDI_VERSION PB_DXGKDDI_WDDM1_3
 
-#define EITHER(of_64, of_32) (sizeof(void *) == 8 ? (of_64) : (of_32))
+/* No conditional operator: clang-tidy objects to one whose results are equal. */
+#define EITHER(of_64, of_32)                                                                                 \
+	((sizeof(void *) == 8) * (size_t)(of_64) + (sizeof(void *) != 8) * (size_t)(of_32))
 #define FIELD(at, bytes, at32, bytes32, name, type, from)                                                    \
 	RENAMED(at, bytes, at32, bytes32, name, name, type, from)
 #define UNNAMED(at, bytes, at32, bytes32, ours, type, from)                                                  \

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hal/shared.h"
 #include "tests/e2e/e2e.h"
 #include "tests/e2e/e2e_board.h"
 #include "tests/e2e/e2e_host.h"
@@ -86,7 +87,8 @@ static void check_file(const struct e2e_card *card, const char *image, const cha
 	uint32_t bytes;
 
 	assert_int_equal(pb_link_open_socket(card->socket, &link), PB_ERROR_OK);
-	bytes = link->memory_bytes;
+	/* Behind what the firmware uses there may be host memory. */
+	bytes = pb_shared_read32(&((const struct pb_boot_block *)(const void *)link->memory)->memory_bytes);
 	e2e_write_file(dump, link->memory, bytes);
 	link->ops->close(link);
 	e2e_patchbay(&saved, "crash", "--image", image, dump);

@@ -7,8 +7,8 @@
  *
  * What may be left out, to show that it is needed:
  *   NO_PUT_RELEASE   of pb_queue_submit, between descriptor and put
- *   NO_KICK_RELEASE  of kick, between the ring and its index
- *   NO_KICK_BARRIER  of kick, before the doorbell
+ *   NO_KICK_RELEASE  of write_kick, between the ring and its index
+ *   NO_KICK_BARRIER  of write_kick, before the doorbell
  *   NO_LINE_LOOK     of idle_wait: the check for an interrupt that came before interrupts were masked
  *   NO_MASK          of idle_enter: interrupts are not masked during the last poll
  *   NO_TAKE_BARRIER, NO_IDLE_LOOK  of take, and the last poll of pb_firmware_idle: one of them
@@ -79,19 +79,19 @@ proctype host()
 		AT(pb_queue_submit) STORE(OTHER, PUT(n % QUEUES), n / QUEUES + 1);
 		RELEASE(OTHER);
 		if
-		:: AT(kick) kick_put - LOAD(OTHER, KICK_GET) < KICKS ->
-			AT(kick) STORE(OTHER, KICK(kick_put), n % QUEUES + 1);
+		:: AT(write_kick) kick_put - LOAD(OTHER, KICK_GET) < KICKS ->
+			AT(write_kick) STORE(OTHER, KICK(kick_put), n % QUEUES + 1);
 #ifndef NO_KICK_RELEASE
 			RELEASE(OTHER);
 #endif
 			kick_put++;
-			AT(kick) STORE(OTHER, KICK_PUT, kick_put)
+			AT(write_kick) STORE(OTHER, KICK_PUT, kick_put)
 		:: else ->
 			rescans++;
-			AT(kick) STORE(OTHER, RESCAN, rescans)
+			AT(write_kick) STORE(OTHER, RESCAN, rescans)
 		fi;
 #ifndef NO_KICK_BARRIER
-		AT(kick) BARRIER(OTHER);
+		AT(write_kick) BARRIER(OTHER);
 #endif
 		AT(doorbell) rung = true;
 		n++

@@ -23,6 +23,7 @@ shim=()
 # Places whose absence no schedule shows, as FILE:FUNCTION, and why.
 excused='
 host/stop.c:end the interrupt reads what it clears only while a record is newer than the last one, which is read before
+host/wddm/power.c:pb_wddm_set_power_state at level three no other function of the shim runs, and the DPC does not read the state
 '
 
 # takes FOLDER: places there that take a lock, as FILE:LINE.
