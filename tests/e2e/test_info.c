@@ -37,7 +37,7 @@ struct memory {
 #define MIB (1024.0 * 1024)
 
 static const struct memory memories[] = {
-	{"mps2_an500", 7, 12 * MIB, 4 * MIB, 0xbbf000, 83 * 4096},
+	{"mps2_an500", 7, 13 * MIB, 3 * MIB, 0xcbf000, 90 * 4096},
 	{"mps3_an547", 7, 16 * MIB, 16 * MIB, 0xfbf000, 111 * 4096},
 	{"", 3, 16 * MIB, 0, 0xfbf000, 111 * 4096}, /* the others, and the simulation */
 };
