@@ -191,11 +191,16 @@ static enum pb_error expected_error(uint32_t id, uint32_t kind, const struct seg
 
 	if (id >= SEGMENTS)
 		return PB_ERROR_BAD_ARGUMENT;
-	if (kind != PB_SEGMENT_LINEAR && kind != PB_SEGMENT_APERTURE)
+	if (kind > PB_SEGMENT_HOST)
 		return PB_ERROR_UNSUPPORTED;
 	if (segments[id].made)
 		return PB_ERROR_BUSY;
-	if (!numbers_are_good(wanted) || overlaps(wanted))
+	if (!numbers_are_good(wanted))
+		return PB_ERROR_BAD_ARGUMENT;
+	/* This card reaches no host memory. */
+	if (kind == PB_SEGMENT_HOST)
+		return PB_ERROR_UNSUPPORTED;
+	if (overlaps(wanted))
 		return PB_ERROR_BAD_ARGUMENT;
 	return bytes > longest_hole() ? PB_ERROR_NO_SPACE : PB_ERROR_OK;
 }
