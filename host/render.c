@@ -404,31 +404,13 @@ enum pb_render_status pb_render_km(struct pb_render_arguments *arguments)
 	return render(arguments, true);
 }
 
-/** Finds the byte offset of a rectangle. @return false: it exceeds 32 bits, or a row extends beyond its pitch */
-static bool surface_offset(const struct pb_render_surface *surface, uint32_t width, uint32_t *offset)
-{
-	const uint64_t right = 4u * ((uint64_t)surface->left + width);
-	const uint64_t start = (uint64_t)surface->top * surface->pitch + 4u * (uint64_t)surface->left;
-
-	*offset = (uint32_t)start;
-	return right <= surface->pitch && start <= UINT32_MAX;
-}
-
 /** Translates a blit from allocation 1 to allocation 2, as commands of the kernel. */
 static enum pb_render_status translate_blit(struct pb_render_present *present,
 					    const struct pb_render_entry entries[PRESENT_ENTRIES],
-					    uint32_t from, uint32_t to)
+					    const struct pb_render_blit *blit)
 {
-	const struct pb_render_blit blit = {
-		.fill = present->fill,
-		.color = present->color,
-		.source = {.index = 1, .offset = from, .pitch = present->source.pitch},
-		.destination = {.index = 2, .offset = to, .pitch = present->destination.pitch},
-		.row_bytes = 4u * present->width,
-		.rows = present->height,
-	};
 	uint32_t commands[PB_RENDER_BLIT_WORDS];
-	const uint32_t words = pb_render_blit_commands(&blit, commands);
+	const uint32_t words = pb_render_blit_commands(blit, commands);
 	const struct pb_render_input input = {
 		.commands = commands,
 		.bytes = words * WORD_BYTES,
@@ -443,7 +425,7 @@ static enum pb_render_status translate_blit(struct pb_render_present *present,
 
 	if (words != 0)
 		status = translate(&input, &present->output, PB_FLAG_PRESENT, &multipass_offset);
-	/* The first half of a fill is worth nothing. */
+	/* A present is not divided: a FILL whose COPY_RECT has no room is dropped. */
 	if (status == PB_RENDER_INSUFFICIENT_DMA_BUFFER)
 		present->output = before;
 	return status;
@@ -451,20 +433,27 @@ static enum pb_render_status translate_blit(struct pb_render_present *present,
 
 enum pb_render_status pb_render_present(struct pb_render_present *present)
 {
+	const struct pb_render_surface *from = &present->source;
+	const struct pb_render_surface *to = &present->destination;
 	struct pb_render_entry entries[PRESENT_ENTRIES] = {{.handle = 0}};
-	uint32_t from = 0;
-	uint32_t to;
+	struct pb_render_blit blit = {
+		.fill = present->fill,
+		.color = present->color,
+		.source = {.index = 1, .pitch = from->pitch},
+		.destination = {.index = 2, .pitch = to->pitch},
+		.row_bytes = PB_RENDER_PIXEL_BYTES * present->width,
+		.rows = present->height,
+	};
 	enum pb_render_status status = PB_RENDER_SUCCESS;
 
-	if ((!present->fill && !surface_offset(&present->source, present->width, &from)) ||
-	    !surface_offset(&present->destination, present->width, &to))
+	if ((!blit.fill && !pb_render_blit_locate(&blit.source, from->left, from->top, present->width)) ||
+	    !pb_render_blit_locate(&blit.destination, to->left, to->top, present->width))
 		return PB_RENDER_INVALID_PARAMETER;
-	if (!present->fill)
-		status = look_up(present->device, present->source.handle, 0, &entries[1]);
+	if (!blit.fill)
+		status = look_up(present->device, from->handle, 0, &entries[1]);
 	if (status == PB_RENDER_SUCCESS)
-		status = look_up(present->device, present->destination.handle, PB_RENDER_USER_WRITE,
-				 &entries[2]);
-	return status == PB_RENDER_SUCCESS ? translate_blit(present, entries, from, to) : status;
+		status = look_up(present->device, to->handle, PB_RENDER_USER_WRITE, &entries[2]);
+	return status == PB_RENDER_SUCCESS ? translate_blit(present, entries, &blit) : status;
 }
 
 void pb_render_describe(const struct pb_render_record *record, struct pb_descriptor *descriptor)

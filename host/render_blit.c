@@ -7,6 +7,15 @@
 PB_STATIC_ASSERT(PB_PACKET_FILL_WORDS + PB_PACKET_COPY_RECT_WORDS == PB_RENDER_BLIT_WORDS,
 		 "the longest blit");
 
+bool pb_render_blit_locate(struct pb_render_blit_side *side, uint32_t left, uint32_t top, uint32_t width)
+{
+	const uint64_t right = PB_RENDER_PIXEL_BYTES * ((uint64_t)left + width);
+	const uint64_t offset = (uint64_t)top * side->pitch + PB_RENDER_PIXEL_BYTES * (uint64_t)left;
+
+	side->offset = (uint32_t)offset;
+	return right <= side->pitch && offset <= UINT32_MAX;
+}
+
 static uint32_t put_copy(uint32_t *words, const struct pb_render_blit_side *from,
 			 const struct pb_render_blit_side *to, uint32_t row_bytes, uint32_t rows)
 {
@@ -36,7 +45,7 @@ uint32_t pb_render_blit_commands(const struct pb_render_blit *blit, uint32_t wor
 {
 	const struct pb_render_blit_side *to = &blit->destination;
 	const uint64_t bytes = (uint64_t)blit->row_bytes * blit->rows;
-	/* The first row again and again: a pitch of 0. */
+	/* A pitch of 0 reads the first row for each of the others. */
 	const struct pb_render_blit_side first = {.index = to->index, .offset = to->offset};
 	struct pb_render_blit_side second = *to;
 	uint32_t count;

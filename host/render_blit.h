@@ -13,6 +13,9 @@
 /** Largest number of words of a blit: a FILL of the first row, and a COPY_RECT of it to the others. */
 #define PB_RENDER_BLIT_WORDS 14u
 
+/** Size of a pixel of a surface. */
+#define PB_RENDER_PIXEL_BYTES 4u
+
 /** One side of a blit. */
 struct pb_render_blit_side {
 	uint32_t index;  /**< of the allocation */
@@ -30,6 +33,15 @@ struct pb_render_blit {
 	uint32_t rows;                          /**< number of rows */
 };
 
+/**
+ * Finds the offset of a rectangle of pixels.
+ * @param side in: pitch; out: offset
+ * @param left first column of the rectangle
+ * @param top first row of the rectangle
+ * @param width pixels in a row
+ * @return false: a row extends beyond the pitch, or the first byte lies beyond 4 GiB
+ */
+bool pb_render_blit_locate(struct pb_render_blit_side *side, uint32_t left, uint32_t top, uint32_t width);
 /**
  * Writes the commands of a blit. Whether its sides lie in their allocations is checked where the commands are translated.
  * @param words out

@@ -12,9 +12,8 @@
 #include "host/render_blit.h"
 #include "host/wddm/internal.h"
 
-#define PIXEL_BYTES 4u
-#define OPAQUE      255u
-#define HEAD_BYTES  ((uint32_t)offsetof(struct pb_dxgk_renderkm_command, Command))
+#define OPAQUE     255u
+#define HEAD_BYTES ((uint32_t)offsetof(struct pb_dxgk_renderkm_command, Command))
 
 /** A drawing that engines can do. */
 struct drawing {
@@ -54,18 +53,22 @@ static uint32_t command_bytes(uint32_t operation)
 	return 0;
 }
 
+/** The copy that an operation with a source is. The operations' structs differ, their members have equal names. */
+#define COPY_OF(from)                                                                                        \
+	((struct drawing){                                                                                   \
+		.source = (from)->SrcRect,                                                                   \
+		.destination = (from)->DstRect,                                                              \
+		.source_index = (from)->SrcAllocationIndex,                                                  \
+		.destination_index = (from)->DstAllocationIndex,                                             \
+		.source_pitch = (from)->SrcPitch,                                                            \
+		.part_count = (from)->NumSubRects,                                                           \
+		.parts = (from)->pSubRects,                                                                  \
+	})
+
 static bool convert_bit_blt(const struct pb_dxgk_gdiarg_bitblt *from, struct drawing *to)
 {
-	*to = (struct drawing){
-		.source = from->SrcRect,
-		.destination = from->DstRect,
-		.source_index = from->SrcAllocationIndex,
-		.destination_index = from->DstAllocationIndex,
-		.source_pitch = from->SrcPitch,
-		.destination_pitch = from->DstPitch,
-		.part_count = from->NumSubRects,
-		.parts = from->pSubRects,
-	};
+	*to = COPY_OF(from);
+	to->destination_pitch = from->DstPitch;
 	return from->DstPitch != 0 &&
 	       (from->Rop == PB_DXGK_GDIROP_SRCCOPY ||
 		(from->Rop == PB_DXGK_GDIROP_ROP3 && from->Rop3 == PB_GDI_ROP3_SRCCOPY));
@@ -88,30 +91,14 @@ static bool convert_color_fill(const struct pb_dxgk_gdiarg_colorfill *from, stru
 /** An opaque blend is a copy. */
 static bool convert_alpha_blend(const struct pb_dxgk_gdiarg_alphablend *from, struct drawing *to)
 {
-	*to = (struct drawing){
-		.source = from->SrcRect,
-		.destination = from->DstRect,
-		.source_index = from->SrcAllocationIndex,
-		.destination_index = from->DstAllocationIndex,
-		.source_pitch = from->SrcPitch,
-		.part_count = from->NumSubRects,
-		.parts = from->pSubRects,
-	};
+	*to = COPY_OF(from);
 	return from->SourceConstantAlpha == OPAQUE && from->SourceHasAlpha == 0;
 }
 
 /** A stretch to the same size is a copy, whatever its mode. */
 static bool convert_stretch_blt(const struct pb_dxgk_gdiarg_stretchblt *from, struct drawing *to)
 {
-	*to = (struct drawing){
-		.source = from->SrcRect,
-		.destination = from->DstRect,
-		.source_index = from->SrcAllocationIndex,
-		.destination_index = from->DstAllocationIndex,
-		.source_pitch = from->SrcPitch,
-		.part_count = from->NumSubRects,
-		.parts = from->pSubRects,
-	};
+	*to = COPY_OF(from);
 	return (from->Flags & PB_DXGK_STRETCH_MIRROR) == 0;
 }
 
@@ -185,32 +172,29 @@ static bool is_empty(const struct pb_rect *rect)
 	return rect->left == rect->right || rect->top == rect->bottom;
 }
 
-/** Finds one side of a part. @return false: a row extends beyond the pitch, or its first byte is beyond 4 GiB */
-static bool side_of(uint32_t index, uint32_t pitch, int64_t left, int64_t top, const struct pb_rect *part,
-		    struct pb_render_blit_side *side)
-{
-	const uint64_t right = PIXEL_BYTES * (uint64_t)(left + part->right - part->left);
-	const uint64_t offset = (uint64_t)top * pitch + PIXEL_BYTES * (uint64_t)left;
-
-	*side = (struct pb_render_blit_side){.index = index, .offset = (uint32_t)offset, .pitch = pitch};
-	return pitch % PIXEL_BYTES == 0 && right <= pitch && offset <= UINT32_MAX;
-}
-
-/** Converts a part that is not empty. Pre: the part lies in the destination. @return false: see side_of() */
+/**
+ * Converts a part that is not empty. Pre: the part lies in the destination, and the source of a copy is as large.
+ * @return false: a row extends beyond its pitch, a pitch is no multiple of 4, or a first byte lies beyond 4 GiB
+ */
 static bool blit_of(const struct drawing *drawing, const struct pb_rect *part, struct pb_render_blit *blit)
 {
-	const int64_t left = (int64_t)drawing->source.left + part->left - drawing->destination.left;
-	const int64_t top = (int64_t)drawing->source.top + part->top - drawing->destination.top;
+	const uint32_t width = (uint32_t)(part->right - part->left);
+	const int32_t left = drawing->source.left + (part->left - drawing->destination.left);
+	const int32_t top = drawing->source.top + (part->top - drawing->destination.top);
 
-	*blit = (struct pb_render_blit){.fill = drawing->fill, .color = drawing->color};
-	if (!side_of(drawing->destination_index, drawing->destination_pitch, part->left, part->top, part,
-		     &blit->destination) ||
-	    (!drawing->fill &&
-	     !side_of(drawing->source_index, drawing->source_pitch, left, top, part, &blit->source)))
-		return false;
-	blit->row_bytes = PIXEL_BYTES * (uint32_t)(part->right - part->left);
-	blit->rows = (uint32_t)(part->bottom - part->top);
-	return true;
+	*blit = (struct pb_render_blit){
+		.fill = drawing->fill,
+		.color = drawing->color,
+		.source = {.index = drawing->source_index, .pitch = drawing->source_pitch},
+		.destination = {.index = drawing->destination_index, .pitch = drawing->destination_pitch},
+		.row_bytes = PB_RENDER_PIXEL_BYTES * width,
+		.rows = (uint32_t)(part->bottom - part->top),
+	};
+	/* The source of a fill is all 0. */
+	return (drawing->source_pitch | drawing->destination_pitch) % PB_RENDER_PIXEL_BYTES == 0 &&
+	       pb_render_blit_locate(&blit->destination, (uint32_t)part->left, (uint32_t)part->top, width) &&
+	       (drawing->fill ||
+		pb_render_blit_locate(&blit->source, (uint32_t)left, (uint32_t)top, width));
 }
 
 /* ---- checks ---- */
@@ -381,7 +365,7 @@ enum pb_render_status pb_wddm_translate_gdi(struct pb_render_arguments *argument
 	arguments->user_location_count = 0;
 	arguments->multipass_offset = 0;
 	status = pb_render_km(arguments);
-	/* Half a part counts as none: its first half comes again, which changes nothing. */
+	/* A part whose FILL fits without its COPY_RECT is not done: the next call writes both. */
 	if (status == PB_RENDER_INSUFFICIENT_DMA_BUFFER)
 		made = make(render, render->MultipassOffset, words,
 			    arguments->multipass_offset / (uint32_t)sizeof(*words));
