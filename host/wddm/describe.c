@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * QueryAdapterInfo, the creation of contexts and allocations, CollectDbgInfo: the card in the OS's structs. A
- * struct is built in private memory, and as much of it as the OS's version has is copied out.
+ * QueryAdapterInfo, the creation of contexts and allocations, CollectDbgInfo: the card in the OS's structs. Fields that
+ * the OS's version does not have are not written.
  */
 #include <string.h>
 
@@ -130,7 +130,7 @@ static struct pb_dxgk_segmentdescriptor3 describe_segment(const struct pb_wddm_c
 	};
 }
 
-/** Both structs of the answer are the same, but for the elements' type. */
+/** Answers QUERYSEGMENT and QUERYSEGMENT3: DXGK_QUERYSEGMENTOUT and -OUT3 differ in their elements' type alone. */
 static uint32_t segments(const struct pb_wddm_config *config, const struct pb_dxgkarg_queryadapterinfo *query)
 {
 	struct pb_dxgk_querysegmentout3 *out = query->pOutputData;
@@ -382,7 +382,7 @@ uint32_t pb_wddm_collect_dbg_info(const struct pb_wddm_adapter *adapter,
 			.submitted_fence = pb_wddm_get(&node->submitted_fence),
 		};
 	}
-	/* Without a readable record it is 0. */
+	/* A record that cannot be read is reported as 0. */
 	(void)pb_crash_read(adapter->config.channel->link, &debug.crash);
 	memset(collect->pBuffer, 0, collect->BufferSize);
 	debug.records = copy_trace(adapter->config.channel->link,

@@ -25,7 +25,7 @@ static inline struct pb_wddm_packet *pb_wddm_packet(struct pb_wddm_adapter *adap
 	return &node->packets[position & (adapter->config.queue_entries - 1)];
 }
 
-/** Takes the adapter's lock: of all that wddm.h does not call constant or a function's own. Nothing waits under it. */
+/** Takes the lock of the state that threads share. The holder does not wait. Without config.lock nothing is taken. */
 static inline void pb_wddm_lock(const struct pb_wddm_adapter *adapter)
 {
 	pb_lock(adapter->config.lock);

@@ -158,13 +158,13 @@ struct paging_record {
 };
 PB_STATIC_ASSERT(sizeof(struct paging_record) <= PB_WDDM_PAGING_RECORD_BYTES, "room of a record");
 
-/** Returns the offset of a page list: behind the header of its NOP, 8-byte aligned as seen by the engine. */
+/** Returns the offset of a page list: behind the header of its NOP, at a GPU address that is a multiple of 8. */
 static uint32_t list_offset(uint32_t page_byte)
 {
 	return page_byte % sizeof(uint64_t) == 0 ? 2 * sizeof(uint32_t) : sizeof(uint32_t);
 }
 
-/** Appends the record of one call, and advances the OS's two pairs of pointer and size. */
+/** Appends the record of one call that wrote packets, and advances the OS's two pointers. The sizes are inputs. */
 static void record_call(struct pb_dxgkarg_buildpagingbuffer *build, const struct pb_paging_buffer *start,
 			const struct pb_paging_buffer *end)
 {

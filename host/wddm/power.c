@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SetPowerState. The card keeps its memory in each state, and its MCU sleeps by itself when there is nothing to do: what is
- * left is that nothing is submitted to a device that the OS has put to sleep.
+ * SetPowerState. The card has no power states of its own: its memory is kept, and the MCU sleeps while it is idle. The shim
+ * only refuses submissions and preemptions outside D0.
  */
 #include "host/wddm/internal.h"
 

@@ -158,7 +158,7 @@ static BOOLEAN notify_at_interrupt(PVOID context)
 	return TRUE;
 }
 
-/** The DPC has found it; the OS wants to be notified as by the interrupt routine. Message 0 is the only one. */
+/** Notifies the OS at the interrupt's level, as DxgkCbNotifyInterrupt requires. The card has one message, number 0. */
 static void notify_interrupt(void *context, const struct pb_dxgkargcb_notify_interrupt_data *data)
 {
 	struct notification notification = {context, data};

@@ -120,23 +120,23 @@ struct pb_dxgkarg_patch {
 		void *hDevice;  /**< of drivers without contexts; unused */
 		void *hContext; /**< struct pb_wddm_context; NULL for some paging buffers */
 	};
-	uint32_t DmaBufferSegmentId;                          /**< segment of the DMA buffer */
-	uint64_t DmaBufferPhysicalAddress;                    /**< address of byte 0 of the DMA buffer */
+	uint32_t DmaBufferSegmentId;                          /**< unused: SubmitCommand has it */
+	uint64_t DmaBufferPhysicalAddress;                    /**< unused: SubmitCommand has it */
 	void *pDmaBuffer;                                     /**< unused: the firmware patches */
-	uint32_t DmaBufferSize;                               /**< size of the DMA buffer */
+	uint32_t DmaBufferSize;                               /**< unused: SubmitCommand has it */
 	uint32_t DmaBufferSubmissionStartOffset;              /**< first byte submitted */
 	uint32_t DmaBufferSubmissionEndOffset;                /**< byte behind the last one submitted */
-	void *pDmaBufferPrivateData;                          /**< unused */
-	uint32_t DmaBufferPrivateDataSize;                    /**< unused */
-	uint32_t DmaBufferPrivateDataSubmissionStartOffset;   /**< unused */
-	uint32_t DmaBufferPrivateDataSubmissionEndOffset;     /**< unused */
-	const struct pb_dxgk_allocationlist *pAllocationList; /**< copied */
+	void *pDmaBufferPrivateData;                          /**< the lists are kept in it, for SubmitCommand */
+	uint32_t DmaBufferPrivateDataSize;                    /**< size of the private data */
+	uint32_t DmaBufferPrivateDataSubmissionStartOffset;   /**< first byte: Render's record */
+	uint32_t DmaBufferPrivateDataSubmissionEndOffset;     /**< byte behind the last one */
+	const struct pb_dxgk_allocationlist *pAllocationList; /**< converted: entries that the range names */
 	uint32_t AllocationListSize;                          /**< entries of pAllocationList */
 	const struct pb_patch_location *pPatchLocationList;   /**< copied from SubmissionStart on */
 	uint32_t PatchLocationListSize;                       /**< entries of pPatchLocationList */
 	uint32_t PatchLocationListSubmissionStart;            /**< first entry of this submission */
 	uint32_t PatchLocationListSubmissionLength;           /**< entries of this submission */
-	uint32_t SubmissionFenceId;                           /**< the OS's number of the submission */
+	uint32_t SubmissionFenceId;                           /**< unused: SubmitCommand has it */
 	uint32_t Flags;                                       /**< DXGK_PATCHFLAGS: PB_FLAG_* */
 	uint32_t EngineOrdinal;                               /**< unused: a node has one engine */
 };
@@ -152,10 +152,10 @@ struct pb_dxgkarg_submitcommand {
 	uint32_t DmaBufferSize;                             /**< size of the DMA buffer */
 	uint32_t DmaBufferSubmissionStartOffset;            /**< first byte submitted */
 	uint32_t DmaBufferSubmissionEndOffset;              /**< byte behind the last one submitted */
-	void *pDmaBufferPrivateData;                        /**< unused */
-	uint32_t DmaBufferPrivateDataSize;                  /**< unused */
-	uint32_t DmaBufferPrivateDataSubmissionStartOffset; /**< unused */
-	uint32_t DmaBufferPrivateDataSubmissionEndOffset;   /**< unused */
+	void *pDmaBufferPrivateData;                        /**< what Patch or BuildPagingBuffer left */
+	uint32_t DmaBufferPrivateDataSize;                  /**< size of the private data */
+	uint32_t DmaBufferPrivateDataSubmissionStartOffset; /**< first byte of this submission */
+	uint32_t DmaBufferPrivateDataSubmissionEndOffset;   /**< byte behind the last one */
 	uint32_t SubmissionFenceId;                         /**< the OS's number of the submission */
 	uint32_t VidPnSourceId;                             /**< unused */
 	uint32_t FlipInterval;                              /**< unused */
@@ -209,7 +209,7 @@ enum pb_dxgk_interrupt_type {
 	PB_DXGK_INTERRUPT_DMA_FAULTED = 4,   /**< not used by the shim */
 };
 
-/** DXGKARGCB_NOTIFY_INTERRUPT_DATA: the same in all versions. The shim writes it. */
+/** DXGKARGCB_NOTIFY_INTERRUPT_DATA, which has one layout in all versions. The shim writes it. */
 struct pb_dxgkargcb_notify_interrupt_data {
 	uint32_t InterruptType; /**< enum pb_dxgk_interrupt_type: selects the member of the union */
 	union {

@@ -282,8 +282,8 @@ struct pb_wddm_debug {
 };
 
 /**
- * DxgkDdiCollectDbgInfo: struct pb_wddm_debug and the trace, as much of them as fits, and 0 behind. It reads memory of the card and
- * waits for nothing; it may run beside any other function, and then finds some words older than others.
+ * DxgkDdiCollectDbgInfo: writes struct pb_wddm_debug and the trace, as much of them as fits, and 0 behind. Reads memory
+ * of the card, and waits for nothing. Beside another function it may find some words older than others.
  */
 uint32_t pb_wddm_collect_dbg_info(const struct pb_wddm_adapter *adapter,
 				  const struct pb_dxgkarg_collectdbginfo *collect);
@@ -304,8 +304,9 @@ uint32_t pb_wddm_render(struct pb_wddm_context *context, struct pb_dxgkarg_rende
  */
 uint32_t pb_wddm_render_km(struct pb_wddm_context *context, struct pb_dxgkarg_render *render);
 /**
- * DxgkDdiPresent, for colour fills, and for blits without scaling that do not overlap themselves. Each sub-rectangle becomes a DMA buffer of its own: all calls but that for
- * the last sub-rectangle return PB_STATUS_INSUFFICIENT_DMA_BUFFER.
+ * DxgkDdiPresent, for colour fills, and for blits without scaling whose rectangles do not overlap. Each sub-rectangle
+ * becomes a DMA buffer of its own: all calls but that for the last sub-rectangle return
+ * PB_STATUS_INSUFFICIENT_DMA_BUFFER.
  * @return as pb_wddm_render()
  */
 uint32_t pb_wddm_present(struct pb_wddm_context *context, struct pb_dxgkarg_present *present);
@@ -314,7 +315,7 @@ uint32_t pb_wddm_present(struct pb_wddm_context *context, struct pb_dxgkarg_pres
 
 /**
  * DxgkDdiPatch: keeps the lists in the DMA buffer's private data, for each SubmitCommand of the same range until Patch
- * or Render is called for the buffer again. An allocation that no entry of the range names is not looked at.
+ * or Render is called for the buffer again. An allocation that no entry of the range names is not read.
  */
 uint32_t pb_wddm_patch(struct pb_wddm_adapter *adapter, const struct pb_dxgkarg_patch *patch);
 /**
@@ -373,8 +374,8 @@ uint32_t pb_wddm_set_power_state(struct pb_wddm_adapter *adapter, uint32_t devic
 /**
  * DxgkDdiBuildPagingBuffer. The buffer lies in system memory (segment 0), 4-byte aligned, and is submitted with
  * PB_FLAG_PAGING and with the private data that the calls wrote: PB_WDDM_PAGING_RECORD_BYTES each. No address follows
- * from where the OS maps the buffer. The driver model has no other error: an operation that the card cannot do ends the adapter, and its
- * fence is never reported. Never blocks.
+ * from where the OS maps the buffer. An operation that the card cannot do ends the adapter, because the driver model has
+ * no status for it: its fence is never reported. Never blocks.
  * @return PB_STATUS_SUCCESS, or PB_STATUS_INSUFFICIENT_DMA_BUFFER: submit the buffer and call again with a new one
  */
 uint32_t pb_wddm_build_paging_buffer(struct pb_wddm_adapter *adapter,
