@@ -25,14 +25,6 @@ enum turn {
 	TURN_INFREQUENT, /**< infrequent work */
 };
 
-/** The bit of a mask that follows a bit in rotation. @param mask not 0 */
-static inline uint32_t next_bit(uint32_t mask, uint32_t bit)
-{
-	const uint32_t behind = mask & ~((2u << bit) - 1u);
-
-	return pb_bits_lowest(behind != 0 ? behind : mask);
-}
-
 static inline bool line_is_pending(const struct pb_firmware *firmware)
 {
 	return pb_lines_waiting(firmware->lines->pending);
@@ -62,7 +54,7 @@ static PB_CORE_COLD void poll_some_channels(struct pb_firmware *firmware, uint32
 {
 	pb_core_mark_channels(&firmware->marks, channels);
 	for (uint32_t i = 0; i < PB_PASS_CHANNELS && channels != 0; i++) {
-		const uint32_t channel = next_bit(channels, firmware->loop.last_channel);
+		const uint32_t channel = pb_bits_next(channels, firmware->loop.last_channel);
 
 		firmware->loop.last_channel = (uint8_t)channel;
 		channels &= ~(1u << channel);
@@ -85,7 +77,7 @@ static inline void poll_channels(struct pb_firmware *firmware, uint32_t channels
 /** Gives a deferred task one slice: of the next channel in rotation that has one. */
 static PB_CORE_COLD void do_deferred(struct pb_firmware *firmware)
 {
-	const uint32_t channel = next_bit(firmware->marks.deferred, firmware->loop.deferred_channel);
+	const uint32_t channel = pb_bits_next(firmware->marks.deferred, firmware->loop.deferred_channel);
 
 	firmware->loop.deferred_channel = (uint8_t)channel;
 	pb_core_waypoint(firmware, PB_WAYPOINT_CONTROL);
@@ -135,7 +127,7 @@ static bool do_infrequent(struct pb_firmware *firmware)
 	bool enough = false;
 
 	while (left != 0) {
-		const uint32_t bit = next_bit(left, firmware->loop.last_infrequent);
+		const uint32_t bit = pb_bits_next(left, firmware->loop.last_infrequent);
 
 		firmware->loop.last_infrequent = (uint8_t)bit;
 		left &= ~(1u << bit);
@@ -146,11 +138,11 @@ static bool do_infrequent(struct pb_firmware *firmware)
 	return enough;
 }
 
-/** What a pass does behind the expensive retirement of a node. */
-enum retired {
-	RETIRED_ONE, /**< it retires the other nodes */
-	RETIRED_ALL, /**< it leaves the other nodes to a later pass, and polls the channels */
-	RETIRED_END, /**< it ends */
+/** How a pass goes on behind the expensive retirement of a node. */
+enum retirement {
+	RETIRE_OTHERS, /**< the other nodes are retired, too */
+	POLL_CHANNELS, /**< the other nodes are left to a later pass; the channels are polled */
+	END_PASS,      /**< the other nodes and the channels are left to later passes */
 };
 
 /** Runs a node whose engine has answered and has nothing to run. @return false: the engine has not, or the node has nothing to do */
@@ -171,8 +163,8 @@ static PB_CORE_COLD bool feed_answered(struct pb_firmware *firmware, struct pb_c
  * that each channel is served within PB_PASS_CHANNEL_WAIT passes; the other nodes are left to a later pass.
  * @param rest lines of the other nodes
  */
-static PB_CORE_COLD enum retired end_retired(struct pb_firmware *firmware, struct pb_core_node *node,
-					     uint32_t rest)
+static PB_CORE_COLD enum retirement end_retired(struct pb_firmware *firmware, struct pb_core_node *node,
+						uint32_t rest)
 {
 	struct pb_core_loop *loop = &firmware->loop;
 	const bool may_end = !pb_core_is_marked(&firmware->marks, PB_CORE_MARK_LATE) &&
@@ -180,14 +172,14 @@ static PB_CORE_COLD enum retired end_retired(struct pb_firmware *firmware, struc
 
 	if (!line_is_pending(firmware)) {
 		(void)feed_answered(firmware, node);
-		return RETIRED_ONE;
+		return RETIRE_OTHERS;
 	}
 	loop->late_nodes = rest;
 	if (!may_end || !feed_answered(firmware, node))
-		return RETIRED_ALL;
+		return POLL_CHANNELS;
 	pb_core_mark(&firmware->marks, PB_CORE_MARK_COSTLY, false);
 	loop->ended = loop->heartbeat;
-	return RETIRED_END;
+	return END_PASS;
 }
 
 /** Retires what the engines have completed. @param lines the pending lines of nodes @return whether the pass ends */
@@ -198,10 +190,10 @@ static inline bool retire_nodes(struct pb_firmware *firmware, uint32_t lines)
 
 		pb_core_retire(firmware, node);
 		if (pb_core_is_marked(&firmware->marks, PB_CORE_MARK_COSTLY)) {
-			const enum retired what = end_retired(firmware, node, lines & (lines - 1u));
+			const enum retirement next = end_retired(firmware, node, lines & (lines - 1u));
 
-			if (what != RETIRED_ONE)
-				return what == RETIRED_END;
+			if (next != RETIRE_OTHERS)
+				return next == END_PASS;
 		}
 	}
 	return false;
@@ -260,7 +252,7 @@ static PB_CORE_COLD bool pass_busy(struct pb_firmware *firmware, uint32_t pendin
 	}
 	if (due == 0)
 		return true;
-	loop->last_turn = (uint8_t)next_bit(due, loop->last_turn);
+	loop->last_turn = (uint8_t)pb_bits_next(due, loop->last_turn);
 	if (loop->last_turn == TURN_RETIRE)
 		retire_late(firmware);
 	else if (loop->last_turn == TURN_INFREQUENT)
@@ -359,7 +351,7 @@ static PB_CORE_STEP bool pass_special(struct pb_firmware *firmware, uint32_t pen
 	return true;
 }
 
-/** A pass ends behind its retirements: the next one serves the channels. @param pending claimed lines */
+/** Leaves what a pass that ends behind its retirements has claimed to the next passes. @param pending claimed lines */
 static PB_CORE_COLD void end_early(struct pb_firmware *firmware, uint32_t pending)
 {
 	pb_core_mark_channels(&firmware->marks, pending & EVERY_CHANNEL);

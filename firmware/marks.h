@@ -128,9 +128,7 @@ static inline void pb_core_unmark_stops(struct pb_core_marks *marks, uint32_t no
 /** The next channel in rotation of which something has drained. Pre: there is one. */
 static inline uint32_t pb_core_next_drained(struct pb_core_marks *marks)
 {
-	const uint32_t behind = marks->drained & ~((2u << marks->last_drained) - 1u);
-
-	marks->last_drained = (uint8_t)pb_bits_lowest(behind != 0 ? behind : marks->drained);
+	marks->last_drained = (uint8_t)pb_bits_next(marks->drained, marks->last_drained);
 	return marks->last_drained;
 }
 

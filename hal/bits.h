@@ -30,6 +30,22 @@ static inline uint32_t pb_bits_lowest(uint32_t mask)
 #endif
 }
 
+/**
+ * Returns the number of the bit that follows a bit in rotation: the lowest set bit above it, or the lowest of all.
+ * @param mask not 0 @param bit 0..31
+ */
+/*@
+  requires mask != 0 && bit < 32;
+  assigns \nothing;
+  ensures \result < 32 && ((mask >> \result) & 1) == 1;
+*/
+static inline uint32_t pb_bits_next(uint32_t mask, uint32_t bit)
+{
+	const uint32_t above = mask & ~((2u << bit) - 1u);
+
+	return pb_bits_lowest(above != 0 ? above : mask);
+}
+
 /** Returns the number of leading zeros of a word; 32 if it is 0. */
 static inline uint32_t pb_bits_leading_zeros(uint32_t word)
 {

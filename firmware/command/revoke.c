@@ -5,7 +5,7 @@
 #include "firmware/compiler.h"
 #include "firmware/instance.h"
 
-/** Holds the channel until nothing of it is in flight. What is, ends by itself, or as one that hangs. */
+/** Holds the channel until none of its submissions is in flight: each completes, or is reset as one that hangs. */
 static void drain(struct pb_core_request *request, uint32_t channel)
 {
 	struct pb_firmware *firmware = request->firmware;

@@ -131,6 +131,15 @@ PB_CORE_COLD void pb_core_complete_to(struct pb_firmware *firmware, struct pb_co
 		complete(firmware, node, pb_core_in_flight_retire(&node->flight));
 }
 
+/** Charges a submission for time of the engine. Its priority was served if its queue has the timeslice: it starves no more. */
+static PB_CORE_COLD void charge_engine(struct pb_core_node *node, const struct pb_core_submission *submission,
+				       uint32_t microseconds)
+{
+	node->schedule.policy->charge(node, submission, microseconds);
+	if (submission->queue == node->slice.current)
+		pb_core_ready_served(&node->ready, pb_core_queue_priority(submission->queue));
+}
+
 /*
  * All elapsed time is the ring head's: what completed behind it in the same
  * poll took no longer than a poll, or its own interrupt would have come in
@@ -145,7 +154,7 @@ PB_CORE_COLD void pb_core_charge(struct pb_firmware *firmware, struct pb_core_no
 	const uint32_t elapsed = retirement->uncharged ? 0 : clock - retirement->charged_until;
 	const uint32_t run = time - retirement->time;
 
-	node->schedule.policy->charge(node, head, run > elapsed ? run : elapsed);
+	charge_engine(node, head, run > elapsed ? run : elapsed);
 	retirement->time = time;
 	retirement->charged_until = clock;
 	retirement->uncharged = false;
@@ -161,7 +170,7 @@ PB_CORE_COLD void pb_core_charge_stop(struct pb_firmware *firmware, struct pb_co
 	const uint32_t run = time - retirement->time;
 
 	if (asker->queue->channel != head->queue->channel) {
-		node->schedule.policy->charge(node, asker, elapsed > run ? elapsed - run : 0);
+		charge_engine(node, asker, elapsed > run ? elapsed - run : 0);
 		pb_core_charge_pause(&node->retirement);
 	}
 	pb_core_charge(firmware, node, head, time);
@@ -176,13 +185,10 @@ static inline bool is_contended(struct pb_core_node *node, const struct pb_core_
 	       queue != pb_core_in_flight_at(&node->flight, node->flight.fed)->queue;
 }
 
-PB_CORE_COLD void pb_core_charge_alone(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t time)
+/** Charges the ring head for the engine time since the last charge, or has that time pass uncharged if no other queue wants it. */
+static inline void charge_if_contended(struct pb_firmware *firmware, struct pb_core_node *node,
+				       const struct pb_core_submission *head, uint32_t time)
 {
-	const struct pb_core_submission *head = pb_core_in_flight_head(&node->flight);
-
-	if (head->queue != node->slice.current || head->protected ||
-	    !pb_core_fair_is_alone(node, head->queue))
-		return;
 	if (is_contended(node, head)) {
 		pb_core_charge(firmware, node, head, time);
 	} else {
@@ -191,15 +197,20 @@ PB_CORE_COLD void pb_core_charge_alone(struct pb_firmware *firmware, struct pb_c
 	}
 }
 
+PB_CORE_COLD void pb_core_charge_alone(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t time)
+{
+	const struct pb_core_submission *head = pb_core_in_flight_head(&node->flight);
+
+	if (head->queue != node->slice.current || head->protected ||
+	    !pb_core_fair_is_alone(node, head->queue))
+		return;
+	charge_if_contended(firmware, node, head, time);
+}
+
 void pb_core_charge_report(struct pb_firmware *firmware, struct pb_core_node *node,
 			   const struct pb_core_submission *head, uint32_t time)
 {
-	if (is_contended(node, head)) {
-		pb_core_charge(firmware, node, head, time);
-	} else {
-		node->retirement.uncharged = true;
-		node->retirement.time = time;
-	}
+	charge_if_contended(firmware, node, head, time);
 	pb_core_mark_node(&firmware->marks, node->bit);
 	if (!pb_core_in_flight_is_empty(&node->flight))
 		return;
@@ -224,11 +235,7 @@ static PB_CORE_COLD void charge_starved(struct pb_core_node *node,
 					const struct pb_core_submission *submission, uint32_t starved,
 					uint32_t clock)
 {
-	const uint32_t priority = pb_core_queue_priority(submission->queue);
-	const uint8_t starvation = node->ready.at[priority].starvation;
-
 	node->schedule.policy->charge(node, submission, starved);
-	pb_core_ready_keep(&node->ready, priority, starvation);
 	node->retirement.charged_until = clock;
 	node->retirement.uncharged = false;
 }

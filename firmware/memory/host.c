@@ -79,27 +79,31 @@ PB_CORE_COLD enum pb_error pb_core_host_grant(struct pb_firmware *firmware, uint
 	const uint32_t offset = arguments[3];
 	struct pb_core_host_grant *grant;
 	struct run run;
-	uint32_t shown;
+	uint32_t window_page;
 
 	if (pb_core_host_window_bytes(firmware) == 0)
 		return PB_ERROR_UNSUPPORTED;
 	if (!read_run(arguments, &run) || offset % PB_PAGE_BYTES != 0 || arguments[0] > window->bytes ||
 	    offset > window->bytes - arguments[0])
 		return PB_ERROR_BAD_ARGUMENT;
-	shown = (window->offset + offset) >> PAGE_SHIFT;
+	window_page = (window->offset + offset) >> PAGE_SHIFT;
 	grant = find_any(&firmware->host, channel, &run);
 	if (grant != NULL)
-		return grant->page == run.page && grant->pages == run.pages && grant->shown == shown
+		return grant->page == run.page && grant->pages == run.pages &&
+				       grant->window_page == window_page
 			       ? PB_ERROR_OK
 			       : PB_ERROR_BUSY;
 	grant = find_free(&firmware->host);
 	if (grant == NULL)
 		return PB_ERROR_NO_SPACE;
-	set(&firmware->host, grant, channel, &(struct pb_core_host_grant){run.page, run.pages, shown});
+	set(&firmware->host, grant, channel, &(struct pb_core_host_grant){run.page, run.pages, window_page});
 	return PB_ERROR_OK;
 }
 
-/** Cuts a run out of a grant that has a page of it. @return false: two parts are left, and no entry is free */
+/**
+ * Cuts a run out of a grant that has a page of it. Only a grant that has the whole run can be left in two parts, and then no
+ * other grant has a page of the run. @return false: two parts are left, and no entry is free; nothing was changed
+ */
 static bool cut(struct pb_core_host *host, uint32_t channel, struct pb_core_host_grant *grant,
 		const struct run *run)
 {
@@ -114,7 +118,8 @@ static bool cut(struct pb_core_host *host, uint32_t channel, struct pb_core_host
 		if (behind == NULL)
 			return false;
 		set(host, behind, channel,
-		    &(struct pb_core_host_grant){(uint32_t)end, tail, grant->shown + (grant->pages - tail)});
+		    &(struct pb_core_host_grant){(uint32_t)end, tail,
+						 grant->window_page + (grant->pages - tail)});
 	}
 	if (head != 0 || tail == 0)
 		grant->pages = head;
@@ -152,7 +157,7 @@ static const struct pb_core_host_grant *find_whole(const struct pb_core_host *ho
 {
 	for (uint32_t i = 0; i < PB_LIMIT_HOST_GRANTS; i++) {
 		const struct pb_core_host_grant *grant = &host->grants[i];
-		const uint32_t before = run->page - (by_window ? grant->shown : grant->page);
+		const uint32_t before = run->page - (by_window ? grant->window_page : grant->page);
 
 		if (is_of(host, grant, channel) && before < grant->pages &&
 		    run->pages <= grant->pages - before)
@@ -170,7 +175,7 @@ PB_CORE_COLD uint32_t pb_core_host_find(const struct pb_core_host *host, uint32_
 	if (!read_run(arguments, &run))
 		return 0;
 	grant = find_whole(host, channel, &run, false);
-	return grant != NULL ? (grant->shown + (run.page - grant->page)) << PAGE_SHIFT : 0;
+	return grant != NULL ? (grant->window_page + (run.page - grant->page)) << PAGE_SHIFT : 0;
 }
 
 PB_CORE_COLD bool pb_core_host_holds(const struct pb_core_host *host, uint32_t channel, uint32_t offset,
@@ -192,6 +197,6 @@ PB_CORE_COLD void pb_core_host_query(const struct pb_core_host *host, uint32_t c
 		results[1] = grant->page << PAGE_SHIFT;
 		results[2] = grant->page >> (32u - PAGE_SHIFT);
 		results[3] = grant->pages << PAGE_SHIFT;
-		results[4] = grant->shown << PAGE_SHIFT;
+		results[4] = grant->window_page << PAGE_SHIFT;
 	}
 }

@@ -24,9 +24,9 @@ struct pb_firmware;
  * number is its address, or its offset from the start of card memory, divided by the page.
  */
 struct pb_core_host_grant {
-	uint32_t page;  /**< the first one, as the channel's host names it */
-	uint32_t pages; /**< how many */
-	uint32_t shown; /**< the first one, as the window shows it */
+	uint32_t page;        /**< the first one, as the channel's host names it */
+	uint32_t pages;       /**< how many */
+	uint32_t window_page; /**< the first one, counted from the start of card memory */
 };
 
 /** The state of this module. */

@@ -71,9 +71,7 @@ static uint32_t channel_of(const struct pb_firmware *firmware, struct pb_core_fa
 	if ((ready >> channel & 1u) != 0 && level->deficit[channel] > SHARE_LEFT)
 		return channel;
 	for (uint32_t step = 1;; step++) {
-		const uint32_t behind = ready & ~((2u << channel) - 1u);
-
-		channel = pb_bits_lowest(behind != 0 ? behind : ready);
+		channel = pb_bits_next(ready, channel);
 		/* Credit that a channel left unused, as all its queues began to wait, does not add up. */
 		if (level->deficit[channel] > 0)
 			level->deficit[channel] = 0;
@@ -298,10 +296,8 @@ static void charge(struct pb_core_node *node, const struct pb_core_submission *s
 	struct pb_core_fair_level *level = &node->fair.at[priority];
 	int32_t *deficit = &level->deficit[queue->channel];
 
-	if (queue == node->slice.current) {
+	if (queue == node->slice.current)
 		pb_core_timeslice_charge(&node->slice, microseconds);
-		pb_core_ready_served(&node->ready, priority);
-	}
 	repay(node, submission, microseconds);
 	/* A channel that is alone at its priority takes nothing from others. */
 	if ((channels_at(node, priority) & ~(1u << queue->channel)) != 0 && *deficit > INT32_MIN / 2) {

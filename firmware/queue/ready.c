@@ -91,11 +91,6 @@ void pb_core_ready_served(struct pb_core_ready *ready, uint32_t priority)
 	ready->at[priority].starvation = 0;
 }
 
-void pb_core_ready_keep(struct pb_core_ready *ready, uint32_t priority, uint8_t starvation)
-{
-	ready->at[priority].starvation = starvation;
-}
-
 void pb_core_ready_retry(struct pb_core_ready *ready, uint32_t priority)
 {
 	ready->at[priority].starvation = PB_LIMIT_STARVATION - STARVATION_RETRY;

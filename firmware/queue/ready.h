@@ -50,15 +50,13 @@ void pb_core_ready_remove(struct pb_core_queue *queues, struct pb_core_ready *re
 void pb_core_ready_halt(struct pb_core_ready *ready, uint32_t channel, bool halted);
 /** Sets which channels are held beside those that are halted. */
 void pb_core_ready_hold(struct pb_core_ready *ready, uint32_t held);
-/** A priority is charged, or served because it starved: its count begins anew. */
+/** A priority has used the engine, or is served because it starved: its count begins anew. */
 /*@
   requires \valid(ready) && priority < PB_PRIORITIES;
   assigns ready->at[priority].starvation;
   ensures ready->at[priority].starvation == 0;
 */
 void pb_core_ready_served(struct pb_core_ready *ready, uint32_t priority);
-/** A priority was charged for what is not served yet, and may be unsubmitted: its count is as before. */
-void pb_core_ready_keep(struct pb_core_ready *ready, uint32_t priority, uint8_t starvation);
 /** A priority that was to be served, as it starved, could not be: it is due again after few more submissions. */
 void pb_core_ready_retry(struct pb_core_ready *ready, uint32_t priority);
 /** Counts a submission of `priority` against every lower priority that is ready. */

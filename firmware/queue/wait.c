@@ -223,9 +223,7 @@ static void serve(struct pb_firmware *firmware, uint32_t c)
 /** Chooses the next channel in turn. Pre: one has waiters to check, or a search. */
 static uint32_t next_channel(struct pb_core_wakes *wakes)
 {
-	const uint32_t behind = wakes->channels & ~((2u << wakes->last) - 1u);
-
-	wakes->last = pb_bits_lowest(behind != 0 ? behind : wakes->channels);
+	wakes->last = pb_bits_next(wakes->channels, wakes->last);
 	return wakes->last;
 }
 

@@ -313,7 +313,7 @@ void os_paging_reset(struct os_machine *m);
 
 /* faults.c */
 #define OS_HANG_US    2000u    /**< after which the firmware detects a hang, before the OS does */
-#define OS_PATIENT_US 1000000u /**< the same, long after the OS */
+#define OS_PATIENT_US 1000000u /**< after which the firmware detects a hang, long after the OS */
 /** Sets how long a node may make no progress. */
 void os_faults_times(struct os_machine *m, uint32_t node, uint32_t hang_us);
 /** Breaks a node's engine by chance. */

@@ -74,6 +74,32 @@ static void runtime_or_elapsed_time_is_charged(void **state)
 	}
 }
 
+/** A charge for the engine serves the priority of the queue that has the timeslice: its starvation count begins anew. */
+static void a_priority_that_used_the_engine_starves_no_more(void **state)
+{
+	const uint32_t clock = 400;
+
+	(void)state;
+	for (uint32_t current = 0; current < 2; current++) {
+		const struct pb_core_submission submission = {.queue = &queues[0]};
+		const struct pb_core_submission asker = {.queue = &queues[2]};
+
+		start();
+		firmware.clock = &clock;
+		node->ready.at[0].starvation = 9;
+		if (current != 0)
+			pb_core_timeslice_begin(&node->slice, &queues[0]);
+		pb_core_charge(&firmware, node, &submission, 50);
+		assert_int_equal(node->ready.at[0].starvation, current != 0 ? 0 : 9);
+		/* The queue that an engine is stopped for has the timeslice by then. */
+		node->ready.at[0].starvation = 9;
+		if (current != 0)
+			node->slice.current = &queues[2];
+		pb_core_charge_stop(&firmware, node, &submission, &asker, 50);
+		assert_int_equal(node->ready.at[0].starvation, current != 0 ? 0 : 9);
+	}
+}
+
 /** Of a stop, the ring head is charged its runtime; the rest is the channel's that asked for the stop. */
 static void a_stop_is_charged_to_the_channel_that_asked(void **state)
 {
@@ -268,6 +294,7 @@ UNIT_SUITE(test_firmware_charge)
 		cmocka_unit_test(what_ran_alone_is_charged_at_each_tick),
 		cmocka_unit_test(a_wait_that_others_pay_for_is_not_charged),
 		cmocka_unit_test(runtime_or_elapsed_time_is_charged),
+		cmocka_unit_test(a_priority_that_used_the_engine_starves_no_more),
 		cmocka_unit_test(a_stop_is_charged_to_the_channel_that_asked),
 		cmocka_unit_test(preparation_is_charged_while_the_engine_is_idle),
 	};
