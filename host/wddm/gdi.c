@@ -193,8 +193,7 @@ static bool blit_of(const struct drawing *drawing, const struct pb_rect *part, s
 	/* The source of a fill is all 0. */
 	return (drawing->source_pitch | drawing->destination_pitch) % PB_RENDER_PIXEL_BYTES == 0 &&
 	       pb_render_blit_locate(&blit->destination, (uint32_t)part->left, (uint32_t)part->top, width) &&
-	       (drawing->fill ||
-		pb_render_blit_locate(&blit->source, (uint32_t)left, (uint32_t)top, width));
+	       (drawing->fill || pb_render_blit_locate(&blit->source, (uint32_t)left, (uint32_t)top, width));
 }
 
 /* ---- checks ---- */

@@ -120,14 +120,14 @@ struct pb_dxgkarg_patch {
 		void *hDevice;  /**< of drivers without contexts; unused */
 		void *hContext; /**< struct pb_wddm_context; NULL for some paging buffers */
 	};
-	uint32_t DmaBufferSegmentId;                          /**< unused: SubmitCommand has it */
-	uint64_t DmaBufferPhysicalAddress;                    /**< unused: SubmitCommand has it */
-	void *pDmaBuffer;                                     /**< unused: the firmware patches */
-	uint32_t DmaBufferSize;                               /**< unused: SubmitCommand has it */
-	uint32_t DmaBufferSubmissionStartOffset;              /**< first byte submitted */
-	uint32_t DmaBufferSubmissionEndOffset;                /**< byte behind the last one submitted */
-	void *pDmaBufferPrivateData;                          /**< the lists are kept in it, for SubmitCommand */
-	uint32_t DmaBufferPrivateDataSize;                    /**< size of the private data */
+	uint32_t DmaBufferSegmentId;             /**< unused: SubmitCommand has it */
+	uint64_t DmaBufferPhysicalAddress;       /**< unused: SubmitCommand has it */
+	void *pDmaBuffer;                        /**< unused: the firmware patches */
+	uint32_t DmaBufferSize;                  /**< unused: SubmitCommand has it */
+	uint32_t DmaBufferSubmissionStartOffset; /**< first byte submitted */
+	uint32_t DmaBufferSubmissionEndOffset;   /**< byte behind the last one submitted */
+	void *pDmaBufferPrivateData;             /**< the lists are kept in it, for SubmitCommand */
+	uint32_t DmaBufferPrivateDataSize;       /**< size of the private data */
 	uint32_t DmaBufferPrivateDataSubmissionStartOffset;   /**< first byte: Render's record */
 	uint32_t DmaBufferPrivateDataSubmissionEndOffset;     /**< byte behind the last one */
 	const struct pb_dxgk_allocationlist *pAllocationList; /**< converted: entries that the range names */
