@@ -24,7 +24,8 @@
 #define PB_SLICE_SLOTS       24u
 #define PB_SLICE_ALLOCATIONS 16u
 #define PB_SLICE_PATCHES     24u
-#define PB_SLICE_WIDE        16u /* of two words, one format after another */
+#define PB_SLICE_WIDE        20u /* of two words, one format after another */
+#define PB_SLICE_SHORT       32u /* of a compact list */
 #define PB_SLICE_MIXED       20u
 /** Instructions of a Cortex-M7 between two checks, for patches that take no fast loop; and about what a patch costs. */
 #define PB_SLICE_INSTRUCTIONS 280u

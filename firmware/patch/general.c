@@ -262,11 +262,12 @@ static PB_CORE_INLINE enum pb_core_run run(struct pb_core_cursor *cursor, enum s
 		  loop assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
 		  loop variant stop - done;
 		*/
-		for (; words != slice; words += PB_CORE_ENTRY_WORDS) {
+		while (words != slice) {
 			const struct pb_core_slot *slot;
 			uint32_t irregular_bits;
 
-			pb_core_read_entry(words, &entry);
+			words = pb_core_read_entry(words, &entry);
+			/*@ ghost done++; */
 			irregular_bits =
 				(entry.driver_id ^ general.id) | entry.slot >> PB_PATCH_RESERVED_SHIFT;
 			if ((irregular_bits | entry.allocation_index >> PB_CORE_INDEX_BITS) != 0)
@@ -285,7 +286,6 @@ static PB_CORE_INLINE enum pb_core_run run(struct pb_core_cursor *cursor, enum s
 				goto irregular;
 			if (!carry_out(cursor, &general, slot, &entry, shape))
 				goto irregular;
-			/*@ ghost done++; */
 		}
 		budget = PB_SLICE_INSTRUCTIONS;
 	} while (words < cursor->pass && !pb_lines_waiting(cursor->pending));
@@ -293,10 +293,10 @@ static PB_CORE_INLINE enum pb_core_run run(struct pb_core_cursor *cursor, enum s
 	cursor->words = words;
 	return PB_CORE_DONE;
 irregular:
-	/*@ assert read: words == \at(cursor->words, Pre) + 6 * done && done < pb_list_entries; */
-	/*@ assert within: words + 6 <= cursor->end && \at(cursor->words, Pre) <= words; */
+	/*@ assert read: words == \at(cursor->words, Pre) + 6 * done && 0 < done <= pb_list_entries; */
+	/*@ assert within: words <= cursor->end && \at(cursor->words, Pre) < words; */
 	cursor->irregular = entry;
-	cursor->words = words + PB_CORE_ENTRY_WORDS;
+	cursor->words = words;
 	/* Of this slice a half is left, on average. */
 	cursor->budget = budget / 2u;
 	return PB_CORE_IRREGULAR;

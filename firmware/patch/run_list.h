@@ -53,11 +53,11 @@ static PB_CORE_INLINE bool pb_core_list_misplaced(uint32_t offset, uint32_t plac
 }
 
 /**
- * Reads the entry at `words` and carries it out if it is an ordinary one of the given format.
+ * Carries out an entry that has been read, if it is an ordinary one of the given format.
  * @return false: it is not; nothing was written
  */
 /*@
-  requires \valid_read(ground) && \valid_read(words + (0 .. 4)) && \valid(entry);
+  requires \valid_read(ground) && \valid(entry);
   requires fast.column < 2 && fast.value <= PB_CORE_VALUE_SHIFT8 && pb_core_grounded(ground, fast);
   requires \separated(entry, ground, ground->slots + (0 .. PB_LIMIT_ALLOCATIONS - 1));
   assigns *entry, pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
@@ -81,13 +81,12 @@ static PB_CORE_INLINE bool pb_core_list_misplaced(uint32_t offset, uint32_t plac
     ? entry->allocation_offset < ground->slots[entry->allocation_index].limit[fast.column]
     : ground->slots[entry->allocation_index].limit[fast.column] != 0);
 */
-static PB_CORE_INLINE bool pb_core_list_apply(const struct pb_core_list_ground *ground, const uint32_t *words,
+static PB_CORE_INLINE bool pb_core_list_apply(const struct pb_core_list_ground *ground,
 					      struct pb_core_entry *entry, struct pb_core_fast fast)
 {
 	const struct pb_core_slot *slot;
 	uint32_t irregular_bits;
 
-	pb_core_read_entry(words, entry);
 	irregular_bits = (entry->driver_id ^ fast.id) | entry->slot >> PB_PATCH_RESERVED_SHIFT;
 	PB_CORE_KEEP(irregular_bits); /* in this order each shift is part of an OR */
 	if ((irregular_bits | (PB_SHIFTS_ARE_FREE ? entry->allocation_index >> PB_CORE_INDEX_BITS : 0)) != 0)
@@ -172,16 +171,22 @@ static PB_CORE_INLINE enum pb_core_run pb_core_list_loop(struct pb_core_cursor *
 		  loop variant stop - done;
 		*/
 		while (fast.unroll_list && words <= unrolled) {
-			if (!pb_core_list_apply(&ground, words, &entry, fast))
-				goto irregular_0;
-			if (!pb_core_list_apply(&ground, words + PB_CORE_ENTRY_WORDS, &entry, fast))
-				goto irregular_1;
-			if (!pb_core_list_apply(&ground, words + 2u * PB_CORE_ENTRY_WORDS, &entry, fast))
-				goto irregular_2;
-			if (!pb_core_list_apply(&ground, words + 3u * PB_CORE_ENTRY_WORDS, &entry, fast))
-				goto irregular_3;
-			words += PB_CORE_LIST_UNROLL * PB_CORE_ENTRY_WORDS;
-			/*@ ghost done += 4; */
+			words = pb_core_read_entry(words, &entry);
+			/*@ ghost done++; */
+			if (!pb_core_list_apply(&ground, &entry, fast))
+				goto irregular;
+			words = pb_core_read_entry(words, &entry);
+			/*@ ghost done++; */
+			if (!pb_core_list_apply(&ground, &entry, fast))
+				goto irregular;
+			words = pb_core_read_entry(words, &entry);
+			/*@ ghost done++; */
+			if (!pb_core_list_apply(&ground, &entry, fast))
+				goto irregular;
+			words = pb_core_read_entry(words, &entry);
+			/*@ ghost done++; */
+			if (!pb_core_list_apply(&ground, &entry, fast))
+				goto irregular;
 		}
 		/*@
 		  loop invariant at: words == \at(cursor->words, Pre) + 6 * done && done <= stop;
@@ -190,29 +195,19 @@ static PB_CORE_INLINE enum pb_core_run pb_core_list_loop(struct pb_core_cursor *
 		  loop assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
 		  loop variant stop - done;
 		*/
-		for (; words != unrolled + PB_CORE_LIST_UNROLL * PB_CORE_ENTRY_WORDS;
-		     words += PB_CORE_ENTRY_WORDS) {
-			if (!pb_core_list_apply(&ground, words, &entry, fast))
-				goto irregular_0;
+		while (words != unrolled + PB_CORE_LIST_UNROLL * PB_CORE_ENTRY_WORDS) {
+			words = pb_core_read_entry(words, &entry);
 			/*@ ghost done++; */
+			if (!pb_core_list_apply(&ground, &entry, fast))
+				goto irregular;
 		}
 	} while (words < cursor->pass && !pb_lines_waiting(cursor->pending));
 	cursor->words = words;
 	return PB_CORE_DONE;
-	/* Kept apart from the loop, or the compiler works these addresses out with every entry. */
-irregular_3:
-	PB_CORE_KEEP(words);
-	words += PB_CORE_ENTRY_WORDS;
-irregular_2:
-	PB_CORE_KEEP(words);
-	words += PB_CORE_ENTRY_WORDS;
-irregular_1:
-	PB_CORE_KEEP(words);
-	words += PB_CORE_ENTRY_WORDS;
-irregular_0:
+irregular:
 	cursor->slice = unrolled + PB_CORE_LIST_UNROLL * PB_CORE_ENTRY_WORDS;
 	cursor->irregular = entry;
-	cursor->words = words + PB_CORE_ENTRY_WORDS;
+	cursor->words = words;
 	return PB_CORE_IRREGULAR;
 }
 

@@ -25,7 +25,7 @@
 	.syntax unified
 	.thumb
 
-#define UNROLL 8
+#define UNROLL 10
 #define ITERATION   (UNROLL * PB_LOOPS_ENTRY)
 #define SLICE  (PB_LOOPS_SLICE_WIDE * PB_LOOPS_ENTRY)
 /* The index bits that are above it are the format's number. */
