@@ -22,7 +22,7 @@
 
 /** Steps between two checks of the pending lines: slots cleared or compared, allocations resolved, patches carried out. */
 #define PB_SLICE_SLOTS       24u
-#define PB_SLICE_ALLOCATIONS 16u
+#define PB_SLICE_ALLOCATIONS 20u
 #define PB_SLICE_PATCHES     24u
 #define PB_SLICE_WIDE        20u /* of two words, one format after another */
 #define PB_SLICE_SHORT       32u /* of a compact list */

@@ -264,13 +264,10 @@ static PB_CORE_INLINE enum pb_core_run run(struct pb_core_cursor *cursor, enum s
 		*/
 		while (words != slice) {
 			const struct pb_core_slot *slot;
-			uint32_t irregular_bits;
 
 			words = pb_core_read_entry(words, &entry);
 			/*@ ghost done++; */
-			irregular_bits =
-				(entry.driver_id ^ general.id) | entry.slot >> PB_PATCH_RESERVED_SHIFT;
-			if ((irregular_bits | entry.allocation_index >> PB_CORE_INDEX_BITS) != 0)
+			if (pb_core_list_unlike(&entry, general.id))
 				goto irregular;
 			/*@ assert listed: entry.allocation_index < PB_LIMIT_ALLOCATIONS; */
 			entry.driver_id = general.id;

@@ -6,24 +6,28 @@
 #define ALLOCATION_WORDS (sizeof(struct pb_allocation) / sizeof(uint32_t))
 #define SLOT_WORDS       (sizeof(struct pb_core_slot) / sizeof(uint32_t))
 
-/** Reads the allocation at `words`. @return the address of the next one */
-static PB_CORE_INLINE const uint32_t *read_allocation(const uint32_t *words, struct pb_core_listed *listed)
+/** Reads the allocation at `*words`, and sets `*words` to the next one. */
+static PB_CORE_INLINE struct pb_core_listed read_allocation(const uint32_t **words)
 {
 	uint32_t six[ALLOCATION_WORDS];
 
-	words = pb_shared_read_six(words, six);
-	listed->address_low = six[0];
-	listed->address_high = six[1];
-	listed->size_low = six[2];
-	listed->size_high = six[3];
-	listed->flags = six[4];
-	listed->id = six[5];
-	return words;
+	*words = pb_shared_read_six(*words, six);
+	return (struct pb_core_listed){
+		.address_low = six[0],
+		.address_high = six[1],
+		.size_low = six[2],
+		.size_high = six[3],
+		.flags = six[4],
+		.id = six[5],
+	};
 }
 
-PB_CORE_STEP bool pb_core_run_resolve(struct pb_core_job *job, const struct pb_core_window *window,
+PB_CORE_STEP bool pb_core_run_resolve(struct pb_core_job *job, const struct pb_core_window *shared_window,
 				      uint32_t end, const uint32_t *pending, struct pb_core_listed *irregular)
 {
+	/* Where there are few registers, its words are loaded with each allocation, two at a time. */
+	const struct pb_core_window copy = *shared_window;
+	const struct pb_core_window *const window = PB_SHARED_BURSTS ? shared_window : &copy;
 	const uint32_t *words = (const uint32_t *)(const void *)&job->allocations[job->resolved];
 	const uint32_t *const last = (const uint32_t *)(const void *)&job->allocations[end];
 	uint32_t *slot = &job->slots[job->resolved].low;
@@ -39,7 +43,7 @@ PB_CORE_STEP bool pb_core_run_resolve(struct pb_core_job *job, const struct pb_c
 		while (words != slice) {
 			uint32_t flags, os_high, room, bytes, gpu_delta, gpu_high;
 
-			words = read_allocation(words, &listed);
+			listed = read_allocation(&words);
 			flags = window->flags;
 			os_high = window->os_high;
 			PB_CORE_PAIR(flags, os_high);
