@@ -56,8 +56,10 @@ static PB_CORE_STEP void digest_allocations(struct pb_core_job *job, const uint3
 
 			allocation = (const void *)pb_shared_read_six(&allocation->address_low, word);
 			digest += (uint64_t)(word[0] + key) * (word[1] - key);
-			digest += (uint64_t)(word[2] + rotate_right(key, 13)) * (word[3] - rotate_right(key, 7));
-			digest += (uint64_t)(word[5] + rotate_right(key, 22)) * (word[4] + rotate_right(key, 3));
+			digest += (uint64_t)(word[2] + rotate_right(key, 13)) *
+				  (word[3] - rotate_right(key, 7));
+			digest += (uint64_t)(word[5] + rotate_right(key, 22)) *
+				  (word[4] + rotate_right(key, 3));
 			key += KEY_STEP;
 		}
 		if (pb_lines_waiting(pending))

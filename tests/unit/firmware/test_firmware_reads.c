@@ -303,52 +303,6 @@ static void cookie_is_read_once(void **state)
 	card_stop(&card);
 }
 
-/**
- * An allocation that moves between the reads of its digest and of resolving it, which an honest host's does not: what is
- * written is the address that was resolved, and where the digest's comes back nothing is written.
- */
-static void moved_behind_its_digest(void **state)
-{
-	/* Offsets in the segment, whose OS address has a low word of 0. */
-	const uint32_t a = ALLOCATIONS - 1u, here = 0x100000u, there = 0x200000u;
-	static const struct {
-		const char *name;
-		uint32_t listed, turns_to, expected, patches;
-	} rows[] = {
-		{"moves there behind the digest", 0, 1, 1, PATCHES},
-		{"listed as the digest had it", 0, 0, 1, 0},
-		{"listed there", 1, 1, 1, PATCHES},
-		{"the same again", 1, 1, 1, 0},
-		{"listed as at first", 0, 0, 0, PATCHES},
-	};
-	struct card card;
-	struct pb_descriptor descriptor;
-	uint64_t before = 0;
-
-	(void)state;
-	card_start(&card);
-	write_lists(&card);
-	descriptor = card_descriptor(&card, 0, PATCHES * 8u, ALLOCATIONS, PATCHES);
-	descriptor.flags = PB_FLAG_NULL_RENDERING;
-	descriptor.cookie = 0xc00c1e;
-	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct pb_fence fence;
-
-		card_allocation(&card, a, CARD_VIDEO_OS + (rows[i].listed != 0 ? there : here), 0x1000,
-				CARD_SEGMENT(1) | PB_ALLOCATION_WRITE);
-		nonsense = rows[i].turns_to != 0 ? there : here;
-		watch(1, card_bytes(&card, 0, CARD_ALLOCATIONS + a * (uint32_t)sizeof(struct pb_allocation)), 4);
-		fence = card_execute(&card, 0, &descriptor);
-		watch_nothing();
-		card_equal(rows[i].name, fence.status, PB_ERROR_OK);
-		card_equal(rows[i].name, fence.patches - before, rows[i].patches);
-		card_equal(rows[i].name, card_dma(&card, 0)[2 * a],
-			   (uint32_t)CARD_VIDEO_GPU + (rows[i].expected != 0 ? there : here) + a);
-		before = fence.patches;
-	}
-	card_stop(&card);
-}
-
 /* ---- a format's words ---- */
 
 static enum pb_error set_format(struct card *card, const struct pb_patch_format *format, uint32_t *reason)
@@ -511,7 +465,6 @@ UNIT_SUITE(test_firmware_reads)
 		cmocka_unit_test_setup(the_hosts_words_are_not_read, start),
 		cmocka_unit_test_setup(only_the_submitted_part_is_read, start),
 		cmocka_unit_test_setup(cookie_is_read_once, start),
-		cmocka_unit_test_setup(moved_behind_its_digest, start),
 		cmocka_unit_test_setup(format_words_are_read_once, start),
 		cmocka_unit_test_setup(page_words, start),
 	};
