@@ -29,7 +29,9 @@
 #define PB_SLICE_MIXED       20u
 /** Instructions of a Cortex-M7 between two checks, for patches that take no fast loop; and about what a patch costs. */
 #define PB_SLICE_INSTRUCTIONS 280u
+#define PB_SLICE_GENERAL      450u /* while entries of one such format follow one another */
 #define PB_COST_FAST          28u
+#define PB_COST_WORD          36u
 #define PB_COST_PLAIN         50u
 #define PB_COST_RICH          100u
 #define PB_COST_SLOW          180u

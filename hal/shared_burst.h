@@ -141,6 +141,22 @@ static inline uint32_t *pb_burst_put_four(uint32_t *to, uint32_t first, uint32_t
 	return to;
 }
 
+/** Reads two adjacent words. @param from 4-byte aligned */
+/*@
+  requires in_range: pb_in_range((uint32_t)from, 8) && pb_range_at + pb_range_bytes <= 0x100000000;
+  requires \valid(first) && \valid(second);
+  assigns *first, *second;
+*/
+static inline void pb_shared_read_both(const uint32_t *from, uint32_t *first, uint32_t *second)
+{
+#if PB_SHARED_BURSTS
+	__asm__ volatile("ldrd %0, %1, [%2]" : "=&r"(*first), "=r"(*second) : "r"(from) : "memory");
+#else
+	*first = pb_shared_read32(from);
+	*second = pb_shared_read32((const uint32_t *)((uintptr_t)from + 4u));
+#endif
+}
+
 /** Writes two adjacent words, in any order. @param to 4-byte aligned */
 /*@
   requires in_range: pb_in_range((uint32_t)to, 8) && pb_range_at + pb_range_bytes <= 0x100000000;

@@ -12,6 +12,7 @@
  *   run_compact.h     what these loops are made of
  *   run_compact_64.c  the one of them that a board may replace
  *   general.c         loops over the 24-byte list for formats that have no fast one
+ *   general_plan.c    what these loops need of a format
  *   slow.c            the slow path: any entry of any format, check by check
  *   format.c          the formats
  *
@@ -308,10 +309,23 @@ enum pb_core_run pb_core_run_compact_64(struct pb_core_cursor *cursor);
 /** The next slices of a compact list. @return what is wrong with the entry at `words` */
 enum pb_error pb_core_compact_slices(struct pb_core_cursor *cursor);
 
-/* ---- general.c ---- */
+/* ---- general_plan.c ---- */
+
+/** Whether the carry of address and offset, or the address's high word, would be in the value's low word or be a bit lost. */
+/*@
+  requires \valid_read(format);
+  assigns \nothing;
+*/
+static inline bool pb_core_needs_high(const struct pb_patch_format *format)
+{
+	return format->shift_right != 0 || (format->flags & PB_FORMAT_FITS) != 0;
+}
 
 /** Whether a general loop can run entries of cursor->format_id. Pre: job->plan is of that format. */
 bool pb_core_general_ready(struct pb_core_cursor *cursor);
+
+/* ---- general.c ---- */
+
 /** Runs entries of job->general, slice after slice, from `words` on. */
 enum pb_core_run pb_core_general_run(struct pb_core_cursor *cursor);
 

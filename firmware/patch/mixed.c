@@ -76,6 +76,7 @@ enum pb_core_run pb_core_list_mixed(struct pb_core_cursor *cursor)
 			stop = stop_mixed(cursor, words, entry.driver_id);
 			if (stop == NULL)
 				return PB_CORE_DONE;
+			words = cursor->words; /* or it is not in the register that a read wants it in */
 		}
 		words = pb_core_read_entry(words, &entry);
 	}
