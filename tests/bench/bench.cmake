@@ -9,7 +9,7 @@ if(EXISTS ${bench_board})
     ${PROJECT_SOURCE_DIR}/tests/target/semihost_${CMAKE_SYSTEM_PROCESSOR}.c)
   set(bench_card
     ${PROJECT_SOURCE_DIR}/tests/bench/bench_card.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_empty.c
-    ${bench_print} ${bench_board})
+    ${PROJECT_SOURCE_DIR}/tests/bench/bench_spans.c ${bench_print} ${bench_board})
   pb_image(patchbay-bench-${PB_BOARD}.elf
     SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/bench.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_clients.c
     ${PROJECT_SOURCE_DIR}/tests/bench/bench_delay.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_host.c

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The parts of the bench: a card and its host around the firmware (bench_card.c), and the measurements
- * (bench.c, bench_empty.c, bench_patch.c, bench_host.c, bench_delay.c, bench_clients.c).
+ * The parts of the bench: a card and its host around the firmware (bench_card.c), the spans of one submission
+ * (bench_spans.c), and the measurements (the other bench_*.c).
  */
 #ifndef PB_TESTS_BENCH_BENCH_H
 #define PB_TESTS_BENCH_BENCH_H
@@ -61,6 +61,8 @@ void pb_bench_print_milli(const char *key, uint32_t milli);
 
 /** Runs at most so many passes of the firmware. Engines answer nothing and finish nothing meanwhile. */
 void pb_bench_pass(uint32_t passes);
+/** Acknowledges the lines that the firmware has raised, and reads their bytes, so that no transmitter fills up. */
+void pb_bench_read_outgoing(void);
 /** While muted, the host's doorbells do not ring. */
 void pb_bench_mute(bool muted);
 /**
@@ -83,7 +85,8 @@ void pb_bench_finish(struct pb_queue *queue);
 /** Makes the link of another channel, whose segments and queues are its own. Its waits run the firmware. */
 void pb_bench_link(struct pb_link *link, uint32_t channel);
 /**
- * Has the firmware claim its lines by another function than the board's. No bytes of lines are sent meanwhile.
+ * Has the firmware claim its lines by another function than the board's. No bytes of lines are sent meanwhile, and
+ * pb_bench_pass() leaves it to the caller to read those that the firmware sends.
  * @param take NULL: the board's again @param pending word that the firmware checks between two slices
  */
 void pb_bench_claim_by(uint32_t (*take)(void *context), const uint32_t *pending);
