@@ -5,9 +5,9 @@
 #include "hal/mmio.h"
 #include "hal/start.h"
 
-#define COPROCESSOR_ACCESS      0xe000ed88u
-#define COPROCESSORS_10_AND_11  0x00f00000u
-#define FLOATING_POINT_CONTEXT  0xe000ef34u
+#define COPROCESSOR_ACCESS     0xe000ed88u
+#define COPROCESSORS_10_AND_11 0x00f00000u
+#define FLOATING_POINT_CONTEXT 0xe000ef34u
 
 /**
  * Enables vector instructions, and no room for their registers on the stack of an exception: handlers do not use them
