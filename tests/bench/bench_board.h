@@ -14,7 +14,7 @@
 void pb_bench_board_start(void);
 /** Sends the byte of an interrupt line to the firmware, by the emulator's host side. */
 void pb_bench_board_send(uint32_t line);
-/** Waits for a byte that the firmware has sent, and drops it: an unread socket fills up. */
+/** Waits for a byte that the firmware has sent, and drops it: a socket that is never read fills up. */
 void pb_bench_board_receive(void);
 /** The counter now: counts down, modulo 2^24. */
 uint32_t pb_bench_board_counter(void);

@@ -13,7 +13,7 @@ uint32_t pb_bench_submit_to_sleep, pb_bench_retire_to_sleep;
 
 /* ---- the counter's own cost: from an interrupt that does nothing to a doorbell that rings nothing ---- */
 
-static uint32_t empty_submit, empty_retire, empty_switch, empty_stop;
+static uint32_t empty_submit, empty_retire, empty_switch, empty_stop, empty_pass;
 
 static void raise_nothing(void *context_, uint32_t line)
 {
@@ -56,6 +56,14 @@ static uint32_t alarm_to_stop(void)
 	return pb_bench_board_instructions_milli(bench_card.polled_at, bench_card.stop_rung);
 }
 
+static uint32_t between_readings(void)
+{
+	const uint32_t before = pb_bench_board_counter();
+	const uint32_t after = pb_bench_board_counter();
+
+	return pb_bench_board_instructions_milli(before, after);
+}
+
 void bench_calibrate(void)
 {
 	static const struct pb_lines_ops silent_lines_ops = {.raise = raise_nothing, .take = claim_nothing};
@@ -78,6 +86,7 @@ void bench_calibrate(void)
 	bench_engine_stop(NULL, false);
 	empty_switch = pb_bench_board_instructions_milli(bench_card.polled_at, bench_card.stop_rung);
 	empty_stop = alarm_to_stop();
+	empty_pass = between_readings();
 	bench_card.engine_waits = false;
 	bench_card.board_lines = real_lines;
 	bench_card.board_engine = real_engine;
@@ -134,7 +143,7 @@ void pb_bench_submit_to(struct pb_queue *queue, const struct pb_descriptor *desc
 		continue;
 	*submit = pb_bench_board_instructions_milli(pb_bench_board_interrupt(), bench_card.engine_rung) -
 		  empty_submit;
-	pb_bench_submit_to_sleep = whole();
+	pb_bench_submit_to_sleep = whole() - empty_submit;
 	pb_bench_require(bench_card.engine_waits, "the engine's doorbell was not rung");
 	pb_bench_read_outgoing();
 	hold_interrupts();
@@ -144,9 +153,19 @@ void pb_bench_submit_to(struct pb_queue *queue, const struct pb_descriptor *desc
 		continue;
 	*retire = pb_bench_board_instructions_milli(pb_bench_board_interrupt(), bench_card.host_rung) -
 		  empty_retire;
-	pb_bench_retire_to_sleep = whole();
+	pb_bench_retire_to_sleep = whole() - empty_retire;
 	pb_bench_read_outgoing();
 	require_completed(queue);
+}
+
+uint32_t pb_bench_doorbell(void)
+{
+	hold_interrupts();
+	pb_bench.channel.link->ops->doorbell(pb_bench.channel.link);
+	sleep_and_wake();
+	while (pb_firmware_pass(bench_card.firmware))
+		continue;
+	return whole() - empty_submit;
 }
 
 void pb_bench_submit(const struct pb_descriptor *descriptor, uint32_t *submit, uint32_t *retire)
@@ -219,6 +238,33 @@ void pb_bench_finish(struct pb_queue *queue)
 	pb_bench_require(pb_queue_wait(queue, queue->timeline, 1, NULL) == PB_ERROR_OK, "wait");
 }
 
+uint32_t pb_bench_counted_pass(bool *more)
+{
+	const uint32_t before = pb_bench_board_counter();
+	uint32_t after;
+
+	*more = pb_firmware_pass(bench_card.firmware);
+	after = pb_bench_board_counter();
+	return pb_bench_board_instructions_milli(before, after) - empty_pass;
+}
+
+uint32_t pb_bench_complete(bool all)
+{
+	uint32_t raised = 0;
+
+	for (uint32_t n = 0; n < bench_card.config.node_count; n++) {
+		struct pb_engine_registers *registers = bench_registers(n);
+		const uint32_t tail = pb_shared_read32(&registers->tail);
+		const uint32_t sequence = pb_shared_read32(&registers->sequence);
+
+		if (tail == sequence)
+			continue;
+		pb_shared_write32(&registers->sequence, all ? tail : sequence + 1u);
+		raised |= 1u << PB_LINE_NODE(n);
+	}
+	return raised;
+}
+
 /* ---- other lines than the board's, while all clients have work for every pass ---- */
 
 void pb_bench_claim_by(uint32_t (*take)(void *context), const uint32_t *pending)
@@ -226,4 +272,11 @@ void pb_bench_claim_by(uint32_t (*take)(void *context), const uint32_t *pending)
 	bench_card.stormy = take != NULL;
 	bench_card.lines_ops.take = take != NULL ? take : bench_card.board_lines->ops->take;
 	bench_card.lines.pending = take != NULL ? pending : bench_card.board_lines->pending;
+}
+
+void pb_bench_claim_bare(uint32_t (*take)(void *context), const uint32_t *pending)
+{
+	pb_bench_claim_by(take, pending);
+	bench_card.lines_ops.raise = take != NULL ? bench_card.board_lines->ops->raise : bench_lines_raise;
+	bench_card.run_ops.feed = take != NULL ? bench_card.board_engine.run->feed : bench_engine_feed;
 }
