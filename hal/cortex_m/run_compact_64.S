@@ -26,7 +26,7 @@
 	.syntax unified
 	.thumb
 
-#define UNROLL 8
+#define UNROLL 16
 #define SLICE  (PB_LOOPS_SLICE_SHORT * PB_LOOPS_SHORT)
 	.if PB_LOOPS_SLICE_SHORT % UNROLL
 	.error "only the last slice of a list has a rest"
