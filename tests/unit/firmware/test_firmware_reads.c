@@ -140,7 +140,6 @@ static void every_word_is_read_once(void **state)
 	descriptor.fence_id = 0xfe;
 	descriptor.private_address_low = (uint32_t)CARD_SYSTEM_OS;
 	descriptor.private_size = 16;
-	descriptor.cookie = 0xc00c1e;
 	watch_all(&card);
 	fence = card_execute(&card, 0, &descriptor);
 	assert_true(turned > PATCHES * 5u + ALLOCATIONS * 5u);
