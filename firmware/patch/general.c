@@ -196,6 +196,15 @@ static PB_CORE_INLINE bool apply_word(const struct pb_core_general *general, boo
 	return true;
 }
 
+/*@
+  assigns \nothing;
+  ensures \result < 4;
+*/
+static PB_CORE_INLINE uint32_t two_bits(uint32_t value)
+{
+	return value & 3u;
+}
+
 /** Writes the low word of an address, an id or nothing, each with the offset; what is ORed in depends on the allocation. */
 /*@
   requires \valid_read(cursor) && \valid_read(general) && \valid_read(slot) && \valid_read(entry);
@@ -211,7 +220,7 @@ static PB_CORE_INLINE void apply_choice(const struct pb_core_cursor *cursor,
 {
 	uint32_t *const at = (uint32_t *)(cursor->origin + entry->patch_offset);
 	const uint32_t index = entry->allocation_index;
-	const uint32_t k = ((uint32_t)choices.tags[index] >> choices.tag_shift) & 3u;
+	const uint32_t k = two_bits((uint32_t)choices.tags[index] >> choices.tag_shift);
 	uint32_t low = entry->allocation_offset;
 
 	if (choices.source == PB_FORMAT_ADDRESS)
