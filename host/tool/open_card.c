@@ -17,9 +17,9 @@
 /** Channel used on a simulated card, whose only host is this process. */
 #define SIM_CHANNEL 1u
 
-static int open_sim(struct pb_open_card *card)
+static int open_sim(uint32_t memory_bytes, struct pb_open_card *card)
 {
-	card->sim = pb_sim_create();
+	card->sim = pb_sim_create_with(0, memory_bytes != 0 ? memory_bytes - PB_CARD_MEMORY_BYTES : 0);
 	if (card->sim == NULL || pb_link_open_sim(card->sim, SIM_CHANNEL, &card->link) != PB_ERROR_OK) {
 		fprintf(stderr, "patchbay: out of memory for a simulated card\n");
 		pb_sim_destroy(card->sim);
@@ -59,7 +59,7 @@ static bool private_socket(char *path, size_t bytes)
 	return length > 0 && (size_t)length < bytes;
 }
 
-static int open_own(const char *board, struct pb_open_card *card)
+static int open_own(const char *board, uint32_t memory_bytes, struct pb_open_card *card)
 {
 	struct pb_card_options options = PB_CARD_OPTIONS_DEFAULT;
 	char image[PATH_MAX];
@@ -74,6 +74,8 @@ static int open_own(const char *board, struct pb_open_card *card)
 	options.board = board;
 	options.image = image;
 	options.socket = card->socket;
+	if (memory_bytes != 0)
+		options.memory_bytes = memory_bytes;
 	options.quiet = true;
 	if (pb_card_start(&options, &card->pid) != 0) {
 		card->pid = 0;
@@ -95,12 +97,13 @@ int pb_open_card(const struct pb_open_options *options, struct pb_open_card *car
 {
 	memset(card, 0, sizeof(*card));
 	if (options->sim)
-		return open_sim(card);
+		return open_sim(options->memory_bytes, card);
 	if (options->socket != NULL)
 		return open_socket(options->socket, card);
 	if (options->probe.stub != NULL)
 		return open_probe(&options->probe, card);
-	return open_own(options->board != NULL ? options->board : PB_DEFAULT_BOARD, card);
+	return open_own(options->board != NULL ? options->board : PB_DEFAULT_BOARD, options->memory_bytes,
+			card);
 }
 
 void pb_close_card(struct pb_open_card *card)
