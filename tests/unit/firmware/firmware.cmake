@@ -19,7 +19,8 @@ pb_core_suites(patch firmware_compact firmware_cookie firmware_cookie_between fi
 pb_core_suites(engine firmware_charge recall_order)
 pb_core_suites(queue firmware_checks firmware_crowd firmware_waiters firmware_windows policy_fair policy_fifo queue_table
   schedule_order)
-pb_core_suites(memory firmware_aperture firmware_host firmware_host_revoke firmware_paged firmware_pool firmware_segment firmware_wipe)
+pb_core_suites(memory firmware_aperture firmware_host firmware_host_revoke firmware_outer firmware_paged
+  firmware_pool firmware_segment firmware_wipe)
 pb_core_suites(observe firmware_crash trace trace_queues)
 pb_core_suites(. firmware_attacks firmware_steps)
 pb_tries(test_firmware_patch_random RANDOM_ENTRIES 120000 10000000)
