@@ -41,8 +41,7 @@ static enum pb_error finish_slice(struct pb_core_cursor *cursor, bool irregular)
 	return error;
 }
 
-/** Slices, until the list ends, an entry fails, a line is raised, or the other nodes have waited long enough. */
-static enum pb_error list_slices(struct pb_core_cursor *cursor)
+enum pb_error pb_core_list_slices(struct pb_core_cursor *cursor)
 {
 	do {
 		bool irregular = false;
@@ -62,18 +61,15 @@ static enum pb_error list_slices(struct pb_core_cursor *cursor)
 	return PB_ERROR_OK;
 }
 
-/** Entries before a word of the list. */
-static uint32_t entries(const struct pb_core_job *job, const struct pb_core_cursor *cursor, uint32_t words)
+/** Words of an entry, if that is no escape. */
+static uint32_t entry_words(const struct pb_core_job *job)
 {
-	if (!job->compact)
-		return words / PB_CORE_ENTRY_WORDS;
-	return (words - cursor->escapes) / PB_COMPACT_SHORT_WORDS;
+	return job->compact ? PB_COMPACT_SHORT_WORDS : PB_CORE_ENTRY_WORDS;
 }
 
 static void set_list(struct pb_core_cursor *cursor, const struct pb_core_job *job)
 {
-	const uint32_t entry_words = job->compact ? PB_COMPACT_SHORT_WORDS : PB_CORE_ENTRY_WORDS;
-	const uint32_t pass_words = PB_PASS_SLICES * PB_SLICE_PATCHES * entry_words;
+	const uint32_t pass_words = PB_PASS_SLICES * PB_SLICE_PATCHES * entry_words(job);
 
 	cursor->words = job->list;
 	cursor->end = job->list + job->list_words;
@@ -84,16 +80,15 @@ static void set_list(struct pb_core_cursor *cursor, const struct pb_core_job *jo
 static void advance(struct pb_core_job *job, const struct pb_core_cursor *cursor)
 {
 	const uint32_t words = (uint32_t)(cursor->words - job->list);
-	const uint32_t done = entries(job, cursor, words);
 
 	/* Not remembered: a FENCE entry depends on this submission, and an aperture may map the buffer elsewhere later. */
 	if (cursor->fenced || job->aperture != NULL)
 		job->cookie = 0;
 	job->format_id = cursor->format_id;
-	job->submission->patches += done;
+	job->submission->patches += (words - cursor->escapes) / entry_words(job);
 	job->list += words;
 	job->list_words -= words;
-	job->list_index += job->compact ? words : done;
+	job->list_index += job->compact ? words : words / PB_CORE_ENTRY_WORDS;
 }
 
 /** Sets what lasts for this pass, or counts in it. The loops set `slice` and `irregular`. */
@@ -112,6 +107,18 @@ static void start(struct pb_core_cursor *cursor, struct pb_firmware *firmware, s
 	cursor->job = job;
 }
 
+/** The next slices of the list, by its encoding. */
+static enum pb_error carry_out(struct pb_core_cursor *cursor)
+{
+	const struct pb_core_job *job = cursor->job;
+
+	if (job->grouped)
+		return pb_core_group_slices(cursor);
+	if (job->compact)
+		return pb_core_compact_slices(cursor);
+	return job->presumed != NULL ? pb_core_kept_slices(cursor) : pb_core_list_slices(cursor);
+}
+
 enum pb_error pb_core_patch(struct pb_firmware *firmware, struct pb_core_job *job)
 {
 	struct pb_core_cursor cursor;
@@ -120,7 +127,7 @@ enum pb_error pb_core_patch(struct pb_firmware *firmware, struct pb_core_job *jo
 	start(&cursor, firmware, job);
 	set_list(&cursor, job);
 	set_places(&cursor, job);
-	error = job->compact ? pb_core_compact_slices(&cursor) : list_slices(&cursor);
+	error = carry_out(&cursor);
 	advance(job, &cursor);
 	if (error == PB_ERROR_OK && job->list_words == 0)
 		job->state = PB_CORE_JOB_READY;

@@ -81,7 +81,7 @@ static uint64_t digest_job(const struct pb_core_job *job)
 		job->submission->engine.address_high,
 		(uint32_t)(uintptr_t)job->list,
 		job->list_words,
-		job->compact,
+		(uint32_t)job->compact + job->grouped,
 		job->allocation_count,
 		job->channel->endpoint.epoch,
 		job->channel->formats.version,
