@@ -80,9 +80,7 @@ static PB_CORE_STEP const uint32_t *skip(const struct pb_core_job *job, const ui
 	if (index >= count)                                                                                  \
 		break;                                                                                       \
 	all &= tags[index];
-		SKIP(0) SKIP(1) SKIP(2) SKIP(3) SKIP(4) SKIP(5)
-		if (all == 0)
-			break;
+		SKIP(0) SKIP(1) SKIP(2) SKIP(3) SKIP(4) SKIP(5) if (all == 0) break;
 		words += SKIP_UNROLL * PB_CORE_ENTRY_WORDS;
 		/*@ ghost done += SKIP_UNROLL; */
 	}
@@ -133,7 +131,8 @@ static PB_CORE_STEP enum pb_error skip_groups(struct pb_core_cursor *cursor)
 		left -= PB_GROUP_HEAD_WORDS;
 		if (size > left || head >= PB_GROUP_FIXED)
 			goto other;
-		if ((head & PB_GROUP_INDEX_MASK) >= count || tags[head & PB_GROUP_INDEX_MASK] < PB_CORE_TAG_KEPT)
+		if ((head & PB_GROUP_INDEX_MASK) >= count ||
+		    tags[head & PB_GROUP_INDEX_MASK] < PB_CORE_TAG_KEPT)
 			goto other;
 		left -= size;
 		if (--groups == 0) {

@@ -96,8 +96,7 @@ static PB_CORE_COLD bool find_presumed(struct pb_firmware *firmware, struct pb_c
 {
 	const struct pb_core_segment *system =
 		pb_core_segment_of(&firmware->segments, &job->channel->memory, PB_SEGMENT_SYSTEM);
-	const uintptr_t end =
-		(uintptr_t)pb_core_at(firmware, system->memory_offset) + system->memory_bytes;
+	const uintptr_t end = (uintptr_t)pb_core_at(firmware, system->memory_offset) + system->memory_bytes;
 
 	if (lists->allocation_count == 0)
 		return true;

@@ -82,6 +82,7 @@ static enum pb_error resolve_slow(struct pb_firmware *firmware, struct pb_core_j
 		return PB_ERROR_BAD_ALLOCATION;
 	if ((listed->flags & PB_ALLOCATION_UNBIND) != 0) {
 		job->slots[i] = (struct pb_core_slot){0};
+		job->tags[i] = 0; /* an earlier list may have kept the allocation with this index */
 		return id == 0 ? PB_ERROR_OK : PB_ERROR_BAD_ALLOCATION;
 	}
 	if (id == 0)

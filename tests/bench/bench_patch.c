@@ -276,10 +276,11 @@ static void check_moved(uint32_t count)
 /** @param count entries; 0: no more than the head of a group without any */
 static uint32_t submit_moved(uint32_t count, uint32_t encoding)
 {
-	const uint32_t words = encoding == PB_PATCH_ENCODING_GROUPED || count == 0 ? write_groups(count) : count;
-	struct pb_descriptor descriptor = describe(count == 0 ? PB_GROUP_HEAD_WORDS : words,
-						   (count == 0 ? PB_PATCH_ENCODING_GROUPED : encoding) |
-							   PB_PATCH_PRESUMED);
+	const uint32_t words =
+		encoding == PB_PATCH_ENCODING_GROUPED || count == 0 ? write_groups(count) : count;
+	struct pb_descriptor descriptor =
+		describe(count == 0 ? PB_GROUP_HEAD_WORDS : words,
+			 (count == 0 ? PB_PATCH_ENCODING_GROUPED : encoding) | PB_PATCH_PRESUMED);
 	uint32_t span, unused;
 
 	descriptor.patch_address_low += ALLOCATIONS * (uint32_t)sizeof(struct pb_presumed);
