@@ -112,7 +112,8 @@ struct pb_core_cursor {
 	uint32_t format_id;      /**< of the last entry */
 	struct pb_core_entry
 		irregular; /**< after PB_CORE_IRREGULAR: the entry before `words`; compact: the words there */
-	uint32_t escapes; /**< words of this pass that are no entry's which is carried out, and third words of escapes */
+	uint32_t
+		escapes; /**< words of this pass that are no entry's which is carried out, and third words of escapes */
 	uint32_t mixed_slices; /**< to go until two neighbours are compared; 0: now, with `format_id` */
 	bool fenced;           /**< an entry wrote the fence id */
 	uint32_t budget;       /**< instructions left of this slice, in pb_core_list_general() */
@@ -289,6 +290,9 @@ enum pb_core_run pb_core_list_mixed(struct pb_core_cursor *cursor);
  */
 enum pb_error pb_core_list_general(struct pb_core_cursor *cursor, bool *irregular);
 
+/** The next slices of a 24-byte list. @return what is wrong with the entry at `words` */
+enum pb_error pb_core_list_slices(struct pb_core_cursor *cursor);
+
 /* ---- run_list_64.c, run_compact_64.c: may be replaced by the files of a CPU, see firmware/CMakeLists.txt ---- */
 
 /**
@@ -304,11 +308,6 @@ enum pb_core_run pb_core_run_compact_64(struct pb_core_cursor *cursor);
 
 /** The next slices of a compact list. @return what is wrong with the entry at `words` */
 enum pb_error pb_core_compact_slices(struct pb_core_cursor *cursor);
-
-/* ---- patch.c ---- */
-
-/** The next slices of a 24-byte list. @return what is wrong with the entry at `words` */
-enum pb_error pb_core_list_slices(struct pb_core_cursor *cursor);
 
 /* ---- kept.c ---- */
 
