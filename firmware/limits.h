@@ -26,6 +26,10 @@
 #define PB_SLICE_PATCHES     24u
 #define PB_SLICE_WIDE        16u /* of two words, one format after another */
 #define PB_SLICE_MIXED       20u
+/** Steps between two checks where nothing is written: allocations kept, entries and groups skipped. */
+#define PB_SLICE_KEPT    16u
+#define PB_SLICE_SKIPPED 96u
+#define PB_SLICE_GROUPS  32u
 /** Instructions of a Cortex-M7 between two checks, for patches that take no fast loop; and about what a patch costs. */
 #define PB_SLICE_INSTRUCTIONS 280u
 #define PB_COST_FAST          28u

@@ -105,8 +105,12 @@ static inline const uint32_t *pb_shared_read_six(const uint32_t *from, uint32_t 
 	words[4] = fifth;
 	words[5] = sixth;
 #else
-	for (uint32_t i = 0; i < 6u; i++)
-		words[i] = pb_shared_read32(&from[i]);
+	words[0] = pb_shared_read32(&from[0]);
+	words[1] = pb_shared_read32(&from[1]);
+	words[2] = pb_shared_read32(&from[2]);
+	words[3] = pb_shared_read32(&from[3]);
+	words[4] = pb_shared_read32(&from[4]);
+	words[5] = pb_shared_read32(&from[5]);
 	from += 6;
 #endif
 	return from;
