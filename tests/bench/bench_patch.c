@@ -133,6 +133,12 @@ static void check(uint32_t count)
 			low = address >> 8 | 1u << 31;
 		else if (id == PB_PATCH_FORMAT_SPLIT40)
 			low = address | (POISON & 3u), high = POISON & ~0xffu;
+		else if (id == PB_PATCH_FORMAT_ID32)
+			low = allocation_of(i) + offset_of(i);
+		else if (id == PB_PATCH_FORMAT_NOUVEAU_LOW_OR)
+			low = address | 1u;
+		else if (id == PB_PATCH_FORMAT_TILING)
+			low = (POISON & ~0xf00u) | (offset_of(i) & 0xf00u);
 		pb_bench_require(words[0] == (i < count ? low : POISON), "a patched word is wrong");
 		pb_bench_require(words[1] == (i < count ? high : POISON), "a patched high word is wrong");
 	}
@@ -313,6 +319,10 @@ static const struct {
 	{"patch_generic_instr_per_entry", PB_PATCH_FORMAT_SHIFT8_SECTOR, false},
 	/* The most expensive format: two words whose other bits stay. */
 	{"patch_split_instr_per_entry", PB_PATCH_FORMAT_SPLIT40, false},
+	/* One word, chosen by the allocation. */
+	{"patch_id_instr_per_entry", PB_PATCH_FORMAT_ID32, false},
+	{"patch_or_instr_per_entry", PB_PATCH_FORMAT_NOUVEAU_LOW_OR, false},
+	{"patch_tiling_instr_per_entry", PB_PATCH_FORMAT_TILING, false},
 	{"patch_compact_instr_per_entry", PB_PATCH_FORMAT_ADDRESS64, true},
 	{"patch_compact32_instr_per_entry", PB_PATCH_FORMAT_ADDRESS32, true},
 };
