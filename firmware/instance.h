@@ -112,6 +112,8 @@ struct pb_firmware {
 	struct pb_core_table table;              /**< queue/table.c */
 	struct pb_core_holds holds;              /**< queue/schedule.c */
 	struct pb_core_power power;              /**< command/power.c */
+	struct pb_core_segment_memo segment_memo; /**< memory/segment.c */
+	struct pb_core_contexts contexts;         /**< queue/context.c */
 	uint32_t moderated;   /**< channel/interrupt.c: mask of channels whose completions are held back */
 	uint32_t event_drops; /**< channel/event.c: events that found no room, since boot */
 	struct pb_core_endpoint_counts endpoint_counts; /**< channel/endpoint.c */
@@ -124,7 +126,6 @@ struct pb_firmware {
 	/** In front of what is large: one load of a Cortex-M reaches a member from the address of its number. */
 	struct pb_core_channel channels[PB_LIMIT_CHANNELS];
 	struct pb_core_node nodes[PB_LIMIT_NODES];
-	struct pb_core_contexts contexts;      /**< queue/context.c */
 	struct pb_core_pool pool;              /**< memory/pool.c */
 	struct pb_core_segments segments;      /**< memory/segment.c */
 	struct pb_core_host host;              /**< memory/host.c */

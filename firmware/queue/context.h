@@ -29,8 +29,13 @@
 
 /** The state of this module. */
 struct pb_core_contexts {
+	uint32_t known_channel; /**< whose context was found last and is not lost; PB_LIMIT_CHANNELS: none is known */
+	uint32_t known;         /**< the handle of that context */
 	uint32_t at[PB_LIMIT_CONTEXTS]; /**< PB_CORE_CONTEXT */
 };
+
+/** No context is known. Once, at boot. */
+void pb_core_context_init(struct pb_core_contexts *contexts);
 
 /** CONTEXT_CREATE. Pre: the channel's quota has a context for it, so that one is free. @return its handle */
 uint32_t pb_core_context_create(struct pb_core_contexts *contexts, uint32_t channel);
@@ -46,6 +51,21 @@ void pb_core_context_free_some(struct pb_core_contexts *contexts, uint32_t chann
 /** Finds a context of a channel. @return its word, or NULL: the handle names none */
 const uint32_t *pb_core_context_find(const struct pb_core_contexts *contexts, uint32_t channel,
 				     uint32_t handle);
+
+/** Whether a handle names the context that is known, of this channel: it exists, and is not lost. */
+static inline bool pb_core_context_is_known(const struct pb_core_contexts *contexts, uint32_t channel,
+					    uint32_t handle)
+{
+	return ((handle ^ contexts->known) | (channel ^ contexts->known_channel)) == 0;
+}
+
+/** Remembers a context that was found. Pre: the handle names one of the channel, which is not lost. */
+static inline void pb_core_context_remember(struct pb_core_contexts *contexts, uint32_t channel,
+					    uint32_t handle)
+{
+	contexts->known_channel = channel;
+	contexts->known = handle;
+}
 
 /** Whether a submission's context is lost. */
 static inline bool pb_core_context_is_lost(const struct pb_core_contexts *contexts,
