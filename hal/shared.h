@@ -47,6 +47,20 @@ static inline void pb_shared_write32(uint32_t *address, uint32_t value)
 	*(volatile uint32_t *)address = value;
 }
 
+/** Writes two adjacent words, each in exactly one access, in any order. @param address 4-byte aligned */
+static inline __attribute__((always_inline)) void pb_shared_write_pair(uint32_t *address, uint32_t first,
+								       uint32_t second)
+{
+#if defined(__arm__) && defined(__thumb2__)
+	typedef uint64_t __attribute__((may_alias, aligned(4))) pair;
+
+	__asm__ volatile("strd %1, %2, %0" : "=m"(*(pair *)(void *)address) : "r"(first), "r"(second));
+#else
+	pb_shared_write32(address, first);
+	pb_shared_write32(address + 1, second);
+#endif
+}
+
 /** Writes four adjacent words, in any order: all are visible after the next release barrier. */
 static inline void pb_shared_write_four(uint32_t *address, uint32_t first, uint32_t second, uint32_t third,
 					uint32_t fourth)

@@ -48,7 +48,8 @@ static inline void poll_known(struct pb_firmware *firmware, struct pb_core_queue
 		pb_core_mark_node(&firmware->marks, 1u << pb_core_queue_node(queue));
 }
 
-bool pb_core_poll_queue(struct pb_firmware *firmware, struct pb_core_queue *queue)
+/** As pb_core_poll_queue(). */
+static PB_CORE_INLINE bool poll(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
 	struct pb_queue_page *page;
 	uint32_t put;
@@ -74,6 +75,39 @@ bool pb_core_poll_queue(struct pb_firmware *firmware, struct pb_core_queue *queu
 	if (put != next)
 		pb_core_schedule_add(firmware, queue);
 	return true;
+}
+
+PB_CORE_COLD bool pb_core_poll_queue(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	return poll(firmware, queue);
+}
+
+/** Reports a kick that names no queue of its channel: an error of the host, but of no queue. */
+static PB_CORE_COLD void report_stray(struct pb_firmware *firmware, uint32_t channel, uint32_t handle)
+{
+	const struct pb_event event = {
+		.type = PB_EVENT_QUEUE_FAULT,
+		.queue = handle,
+		.error = PB_ERROR_BAD_HANDLE,
+		.index = PB_INDEX_NONE,
+	};
+
+	pb_core_event(firmware, channel, &event);
+}
+
+PB_CORE_STEP void pb_core_poll_kicked(struct pb_firmware *firmware, uint32_t channel, uint32_t handle)
+{
+	struct pb_core_queue *queue;
+
+	if (PB_HANDLE_INDEX(handle) >= firmware->table.count) {
+		report_stray(firmware, channel, handle);
+		return;
+	}
+	queue = &firmware->table.queues[PB_HANDLE_INDEX(handle)];
+	/* Whether it is open, the poll finds out. */
+	if (queue->channel != channel || queue->generation != PB_HANDLE_GENERATION(handle) ||
+	    !poll(firmware, queue))
+		report_stray(firmware, channel, handle);
 }
 
 PB_CORE_COLD void pb_core_poll_again(struct pb_firmware *firmware, struct pb_core_queue *queue)

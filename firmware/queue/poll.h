@@ -7,13 +7,16 @@
 #define PB_FIRMWARE_QUEUE_POLL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct pb_firmware;
 struct pb_core_queue;
 
+/** Polls the queue that a kick names; if the channel has none of this handle, an event tells its host. Each submission comes by here. */
+void pb_core_poll_kicked(struct pb_firmware *firmware, uint32_t channel, uint32_t handle);
 /**
  * Reads the queue's put index and has the queue admitted from if it holds new descriptors. A put index that moved back
- * or beyond the ring faults the queue. Each submission comes by here.
+ * or beyond the ring faults the queue.
  * @return false: the queue is free or closing
  */
 bool pb_core_poll_queue(struct pb_firmware *firmware, struct pb_core_queue *queue);
