@@ -58,7 +58,7 @@ static PB_CORE_COLD void rescan_some(struct pb_firmware *firmware, uint32_t c, u
 		if (queue->channel != c)
 			continue;
 		polled++;
-		(void)pb_core_poll_queue(firmware, queue);
+		pb_core_poll_queue(firmware, queue);
 	}
 	if (kicks->rescan_at < firmware->table.count) {
 		pb_core_mark_channel(&firmware->marks, c);

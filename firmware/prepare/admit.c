@@ -402,7 +402,8 @@ static void readmit(struct pb_firmware *firmware, const struct admission *admiss
 #define KIND_FLAGS (PB_FLAG_PAGING | PB_FLAG_PRESENT | PB_FLAG_REDIRECTED_PRESENT | PB_FLAG_NULL_RENDERING)
 
 /** Admits a submission that has patches or waits, was recalled before, is protected, or has flags that mean something. */
-static PB_CORE_STEP bool admit_special(struct pb_firmware *firmware, const struct admission *admission)
+static PB_CORE_STEP enum pb_core_admitted admit_special(struct pb_firmware *firmware,
+							const struct admission *admission)
 {
 	const uint32_t flags = admission->words.flags, length = admission->words.patch_length;
 	struct pb_core_node *node = admission->node;
@@ -413,7 +414,7 @@ static PB_CORE_STEP bool admit_special(struct pb_firmware *firmware, const struc
 
 	if (length != 0 && !pb_core_ring_is_prepared(queue) &&
 	    !pb_core_jobs_has(firmware, &firmware->jobs, node, queue))
-		return false;
+		return PB_CORE_ADMITTED_NOT;
 	/* If it was recalled, it has waited before. */
 	if (pb_core_ring_claim_deadlock(queue))
 		failed = PB_ERROR_DEADLOCK;
@@ -422,7 +423,7 @@ static PB_CORE_STEP bool admit_special(struct pb_firmware *firmware, const struc
 				      &parked);
 	if (parked) {
 		pb_core_jobs_pass_on(firmware, node);
-		return true;
+		return PB_CORE_ADMITTED_STAGED;
 	}
 	begin(admission);
 	admission->submission->protected = pb_core_timeslice_claim_protect(&node->slice, queue);
@@ -440,7 +441,7 @@ static PB_CORE_STEP bool admit_special(struct pb_firmware *firmware, const struc
 		admission->submission->engine.bytes = 0;
 	if ((flags & KIND_FLAGS) != 0)
 		PB_CORE_TRACE_QUEUE(firmware, KIND, queue, admission->submission->fence_id, flags);
-	return true;
+	return PB_CORE_ADMITTED_STAGED;
 }
 
 /** Fails an ordinary submission whose timeline value is wrong; an error of its context counts before that. */
@@ -454,7 +455,8 @@ static PB_CORE_COLD void fail_timeline(struct pb_firmware *firmware, struct pb_c
 }
 
 /** Admits the others, at no cost but their own: checks as admit_all() does, with the options and lists that are none. */
-static PB_CORE_INLINE void admit_ordinary(struct pb_firmware *firmware, const struct admission *admission)
+static PB_CORE_INLINE enum pb_core_admitted admit_ordinary(struct pb_firmware *firmware,
+							   const struct admission *admission)
 {
 	const uint32_t channel = admission->queue->channel;
 	struct pb_core_range range;
@@ -463,7 +465,7 @@ static PB_CORE_INLINE void admit_ordinary(struct pb_firmware *firmware, const st
 	begin(admission);
 	if (admit_timeline(admission->submission, admission->queue, admission->descriptor) != PB_ERROR_OK) {
 		fail_timeline(firmware, admission->node, channel, admission->descriptor);
-		return;
+		return PB_CORE_ADMITTED_STAGED;
 	}
 	error = admit_context(firmware, admission->submission, channel, admission->descriptor);
 	if (error == PB_ERROR_OK)
@@ -473,9 +475,9 @@ static PB_CORE_INLINE void admit_ordinary(struct pb_firmware *firmware, const st
 		error = admit_private(firmware, admission->channel, admission->descriptor);
 	if (error != PB_ERROR_OK) {
 		fail(firmware, admission->node, error);
-		return;
+		return PB_CORE_ADMITTED_STAGED;
 	}
-	pb_core_staged_ready_at_once(&admission->node->staged);
+	return PB_CORE_ADMITTED_AT_ONCE;
 }
 
 /** Reads those of the first words that say something of lists and waits. @return whether one of them is not 0 */
@@ -488,17 +490,18 @@ static PB_CORE_INLINE bool has_lists(const struct pb_descriptor *descriptor, str
 }
 
 /** Admits a submission that is not ordinary. @param words those that were read */
-static PB_CORE_STEP bool admit_other(struct pb_firmware *firmware, struct pb_core_node *node,
-				     struct pb_core_queue *queue, const struct pb_descriptor *descriptor,
-				     struct first_words words)
+static PB_CORE_STEP enum pb_core_admitted admit_other(struct pb_firmware *firmware, struct pb_core_node *node,
+						      struct pb_core_queue *queue,
+						      const struct pb_descriptor *descriptor,
+						      struct first_words words)
 {
 	return admit_special(firmware, &(struct admission){node, queue, &firmware->channels[queue->channel],
 							   pb_core_in_flight_next(&node->flight), descriptor,
 							   words});
 }
 
-PB_CORE_STEP bool pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node,
-				struct pb_core_queue *queue)
+PB_CORE_STEP enum pb_core_admitted pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node,
+						 struct pb_core_queue *queue)
 {
 	const struct pb_descriptor *descriptor =
 		(const struct pb_descriptor *)(const void *)(queue->page + 1) +
@@ -522,6 +525,6 @@ PB_CORE_STEP bool pb_core_admit(struct pb_firmware *firmware, struct pb_core_nod
 	channel = &firmware->channels[queue->channel];
 	PB_CORE_KEEP(submission);
 	PB_CORE_KEEP(channel);
-	admit_ordinary(firmware, &(struct admission){node, queue, channel, submission, descriptor, {0}});
-	return true;
+	return admit_ordinary(firmware,
+			      &(struct admission){node, queue, channel, submission, descriptor, {0}});
 }

@@ -48,8 +48,8 @@ static inline void poll_known(struct pb_firmware *firmware, struct pb_core_queue
 		pb_core_mark_node(&firmware->marks, 1u << pb_core_queue_node(queue));
 }
 
-/** As pb_core_poll_queue(). */
-static PB_CORE_INLINE bool poll(struct pb_firmware *firmware, struct pb_core_queue *queue)
+/** Polls a queue. @return false: it is free or closing */
+static inline bool poll(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
 	struct pb_queue_page *page;
 	uint32_t put;
@@ -75,11 +75,6 @@ static PB_CORE_INLINE bool poll(struct pb_firmware *firmware, struct pb_core_que
 	if (put != next)
 		pb_core_schedule_add(firmware, queue);
 	return true;
-}
-
-PB_CORE_COLD bool pb_core_poll_queue(struct pb_firmware *firmware, struct pb_core_queue *queue)
-{
-	return poll(firmware, queue);
 }
 
 /** Reports a kick that names no queue of its channel: an error of the host, but of no queue. */
@@ -110,9 +105,15 @@ PB_CORE_STEP void pb_core_poll_kicked(struct pb_firmware *firmware, uint32_t cha
 		report_stray(firmware, channel, handle);
 }
 
+PB_CORE_COLD void pb_core_poll_queue(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	if (pb_core_table_is_alive(queue))
+		pb_core_poll_kicked(firmware, queue->channel, pb_core_table_handle(firmware, queue));
+}
+
 PB_CORE_COLD void pb_core_poll_again(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	(void)pb_core_poll_queue(firmware, queue);
+	pb_core_poll_queue(firmware, queue);
 	if (pb_core_queue_state(queue) != PB_CORE_QUEUE_FAULTED || !pb_core_ring_has_more(queue) ||
 	    (queue->stop & (PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_SUSPENDED)) != 0)
 		return;
