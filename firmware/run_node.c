@@ -115,6 +115,7 @@ static inline bool admit_next(struct pb_firmware *firmware, struct pb_core_node 
 	admitted = pb_core_admit(firmware, node, queue);
 	if (admitted == PB_CORE_ADMITTED_AT_ONCE) {
 		if (pb_core_node_is_running(&node->machine) && pb_core_in_flight_is_empty(&node->flight)) {
+			pb_core_waypoint(firmware, PB_WAYPOINT_FEED);
 			pb_core_feed_at_once(firmware, node);
 			return true;
 		}

@@ -21,44 +21,10 @@ static inline uint32_t pb_shared_read32(const uint32_t *address)
 	return *(const volatile uint32_t *)address;
 }
 
-/**
- * Reads two adjacent words, each in exactly one access, in any order: on Arm by one instruction, and on a bus in one burst.
- * @param address 4-byte aligned
- */
-static inline __attribute__((always_inline)) void pb_shared_read_pair(const uint32_t *address, uint32_t *first,
-								      uint32_t *second)
-{
-#if defined(__arm__) && defined(__thumb2__)
-	/* An access of two words, so that the compiler chooses an address that the instruction has. */
-	typedef uint64_t __attribute__((may_alias, aligned(4))) pair;
-
-	__asm__ volatile("ldrd %0, %1, %2"
-			 : "=r"(*first), "=r"(*second)
-			 : "m"(*(const pair *)(const void *)address));
-#else
-	*first = pb_shared_read32(address);
-	*second = pb_shared_read32(address + 1);
-#endif
-}
-
 /** Writes one word in exactly one access. @param address 4-byte aligned */
 static inline void pb_shared_write32(uint32_t *address, uint32_t value)
 {
 	*(volatile uint32_t *)address = value;
-}
-
-/** Writes two adjacent words, each in exactly one access, in any order. @param address 4-byte aligned */
-static inline __attribute__((always_inline)) void pb_shared_write_pair(uint32_t *address, uint32_t first,
-								       uint32_t second)
-{
-#if defined(__arm__) && defined(__thumb2__)
-	typedef uint64_t __attribute__((may_alias, aligned(4))) pair;
-
-	__asm__ volatile("strd %1, %2, %0" : "=m"(*(pair *)(void *)address) : "r"(first), "r"(second));
-#else
-	pb_shared_write32(address, first);
-	pb_shared_write32(address + 1, second);
-#endif
 }
 
 /** Writes four adjacent words, in any order: all are visible after the next release barrier. */

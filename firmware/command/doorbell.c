@@ -3,6 +3,7 @@
 
 #include "firmware/compiler.h"
 #include "firmware/instance.h"
+#include "hal/shared_pair.h"
 
 /** Where this slice of the kicks ends: there are more than a slice has, and the rest waits for the next pass. */
 static PB_CORE_COLD uint32_t end_of_slice(struct pb_firmware *firmware, uint32_t c, uint32_t put)

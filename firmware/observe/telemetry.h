@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "hal/bits.h"
-#include "hal/shared.h"
+#include "hal/shared_pair.h"
 #include "patchbay/abi/submission.h"
 #include "patchbay/abi/telemetry.h"
 

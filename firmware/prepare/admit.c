@@ -6,6 +6,7 @@
 #include "firmware/prepare/admit.h"
 
 #include "firmware/compiler.h"
+#include "hal/shared_pair.h"
 
 /** Accepts the timeline value. A value that does not advance is an error; the submission completes at the last one then. */
 /*@
