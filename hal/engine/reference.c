@@ -2,7 +2,7 @@
 #include "hal/engine/reference.h"
 
 #include "hal/engine/packets.h"
-#include "hal/shared.h"
+#include "hal/shared_pair.h"
 
 static struct pb_engine_registers *registers_of(const struct pb_reference_engine *engine)
 {
@@ -30,10 +30,8 @@ static void feed(void *context, const struct pb_engine_submission *submission, u
 	struct pb_engine_slot *slot = slot_of(engine, sequence - 1u);
 
 	/* The headers are there since the reset. */
-	pb_shared_write32(&slot->owner, submission->owner);
-	pb_shared_write32(&slot->address_low, submission->address_low);
-	pb_shared_write32(&slot->address_high, submission->address_high);
-	pb_shared_write32(&slot->bytes, submission->bytes);
+	pb_shared_write_pair(&slot->owner, submission->owner, submission->address_low);
+	pb_shared_write_pair(&slot->address_high, submission->address_high, submission->bytes);
 	pb_shared_write32(&slot->sequence, sequence);
 	pb_shared_release();
 	pb_shared_write32(&registers_of(engine)->tail, sequence);
