@@ -38,7 +38,7 @@ static PB_CORE_COLD void moderate(struct pb_firmware *firmware, uint32_t c)
 
 void pb_core_interrupt_complete(struct pb_firmware *firmware, uint32_t c)
 {
-	if (firmware->channels[c].moderation.count > 1u)
+	if (pb_core_interrupt_is_moderated(&firmware->channels[c].moderation))
 		moderate(firmware, c);
 	else
 		pb_core_interrupt_raise(firmware, c);

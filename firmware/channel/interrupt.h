@@ -9,6 +9,7 @@
 #ifndef PB_FIRMWARE_CHANNEL_INTERRUPT_H
 #define PB_FIRMWARE_CHANNEL_INTERRUPT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct pb_firmware;
@@ -31,5 +32,11 @@ void pb_core_interrupt_tick(struct pb_firmware *firmware);
 void pb_core_interrupt_moderate(struct pb_core_moderation *moderation, uint32_t count, uint32_t microseconds);
 /** A channel is attached: nothing is moderated or held back. */
 void pb_core_interrupt_open(struct pb_core_moderation *moderation);
+
+/** Whether completions of a channel may be held back: else each of them raises its host interrupt. */
+static inline bool pb_core_interrupt_is_moderated(const struct pb_core_moderation *moderation)
+{
+	return moderation->count > 1u;
+}
 
 #endif

@@ -98,17 +98,22 @@ static PB_CORE_COLD void complete_special(struct pb_firmware *firmware, struct p
 		pb_core_mark_stops(&firmware->marks, node->bit);
 }
 
-static PB_CORE_INLINE void complete(struct pb_firmware *firmware, struct pb_core_node *node,
+static inline void complete(struct pb_firmware *firmware, struct pb_core_node *node,
 				    const struct pb_core_submission *submission)
 {
 	struct pb_core_queue *queue = submission->queue;
+	struct pb_core_channel *channel = &firmware->channels[queue->channel];
 
-	pb_core_ring_release(queue, &firmware->channels[queue->channel].usage);
+	PB_CORE_KEEP(channel);
+	pb_core_ring_release(queue, &channel->usage);
 	if (pb_core_queue_is_special(queue) || (submission->status | submission->patches) != 0) {
 		complete_special(firmware, node, submission);
 	} else {
 		publish(queue, submission, PB_ERROR_OK);
-		pb_core_interrupt_complete(firmware, queue->channel);
+		if (pb_core_interrupt_is_moderated(&channel->moderation))
+			pb_core_interrupt_complete(firmware, queue->channel);
+		else
+			pb_core_interrupt_raise(firmware, queue->channel);
 		PB_CORE_TRACE_HOT(firmware, COMPLETE, queue, submission->fence_id,
 				  PB_TRACE_DONE(pb_core_queue_node(queue), PB_ERROR_OK));
 		pb_core_telemetry_latency(&node->telemetry, PB_LATENCY_FENCE,
@@ -117,18 +122,16 @@ static PB_CORE_INLINE void complete(struct pb_firmware *firmware, struct pb_core
 	node->retirement.bytes += submission->engine.bytes;
 }
 
-void pb_core_complete_report(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence)
+PB_CORE_STEP void pb_core_complete_next(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	do
-		complete(firmware, node, pb_core_in_flight_retire(&node->flight));
-	while (node->flight.retired != sequence);
+	complete(firmware, node, pb_core_in_flight_retire(&node->flight));
 }
 
 PB_CORE_COLD void pb_core_complete_to(struct pb_firmware *firmware, struct pb_core_node *node,
 				      uint32_t sequence)
 {
 	while (node->flight.retired != sequence)
-		complete(firmware, node, pb_core_in_flight_retire(&node->flight));
+		pb_core_complete_next(firmware, node);
 }
 
 /** Charges a submission for time of the engine. Its priority was served if its queue has the timeslice: it starves no more. */

@@ -73,7 +73,9 @@ PB_CORE_STEP void pb_core_retire(struct pb_firmware *firmware, struct pb_core_no
 		/* Only feeding writes over the slot of a submission that has completed. */
 		head = pb_core_in_flight_head(&node->flight);
 		PB_CORE_KEEP(head);
-		pb_core_complete_report(firmware, node, report.sequence);
+		do
+			pb_core_complete_next(firmware, node);
+		while (node->flight.retired != report.sequence);
 		pb_core_charge_report(firmware, node, head, report.time);
 	}
 	if (state == PB_ENGINE_FAULTED)

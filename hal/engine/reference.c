@@ -39,25 +39,28 @@ static void feed(void *context, const struct pb_engine_submission *submission, u
 	ring_doorbell(engine);
 }
 
+/** Checks whether the engine has answered the last command. Once it has, it is not asked again. */
+static __attribute__((noinline, cold)) bool has_answered(struct pb_reference_engine *engine)
+{
+	engine->asked = pb_shared_read32(&registers_of(engine)->command_done) != engine->command;
+	/* A fault before the answer is seen with the answer. */
+	pb_shared_acquire();
+	return !engine->asked;
+}
+
 static enum pb_engine_state poll(void *context, struct pb_engine_report *report)
 {
-	const struct pb_reference_engine *engine = context;
+	struct pb_reference_engine *engine = context;
 	const struct pb_engine_registers *registers = registers_of(engine);
-
-	const uint32_t done = pb_shared_read32(&registers->command_done);
 	uint32_t fault_code;
 
-	/*
-	 * In this order: a fault before the answer is seen with the answer, and
-	 * what completed before the fault is not to be blamed for it.
-	 */
-	pb_shared_acquire();
+	if (engine->asked && !has_answered(engine))
+		return PB_ENGINE_BUSY;
 	fault_code = pb_shared_read32(&registers->fault_code);
+	/* What completed before the fault is not to be blamed for it. */
 	pb_shared_acquire();
 	report->sequence = pb_shared_read32(&registers->sequence);
 	report->time = pb_shared_read32(&registers->time);
-	if (done != engine->command)
-		return PB_ENGINE_BUSY;
 	return fault_code != PB_ENGINE_FAULT_NONE ? PB_ENGINE_FAULTED : PB_ENGINE_READY;
 }
 
@@ -89,6 +92,7 @@ static void command(struct pb_reference_engine *engine, uint32_t op)
 
 	pb_shared_write32(&registers->tail, 0);
 	engine->command = word;
+	engine->asked = true;
 	pb_shared_release();
 	pb_shared_write32(&registers->command, word);
 	pb_shared_release();
