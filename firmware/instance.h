@@ -115,6 +115,7 @@ struct pb_firmware {
 	struct pb_core_segment_memo segment_memo; /**< memory/segment.c */
 	struct pb_core_contexts contexts;         /**< queue/context.c */
 	uint32_t moderated;   /**< channel/interrupt.c: mask of channels whose completions are held back */
+	uint32_t moderations; /**< channel/interrupt.c: mask of channels whose completions may be held back */
 	uint32_t event_drops; /**< channel/event.c: events that found no room, since boot */
 	struct pb_core_endpoint_counts endpoint_counts; /**< channel/endpoint.c */
 	struct pb_core_telemetry telemetry;             /**< observe/telemetry.c */

@@ -27,7 +27,9 @@ struct pb_core_retirement {
 	bool uncharged; /**< nothing was charged since: nothing ran, or no other queue wanted the engine */
 };
 
-/** Completes the first submission in the engine's ring. Each submission comes by here. Pre: there is one. */
+/** Completes the first submission in the engine's ring. Each report of an engine comes by here. Pre: there is one. */
+void pb_core_complete_first(struct pb_firmware *firmware, struct pb_core_node *node);
+/** As pb_core_complete_first(), for those behind it in the same report. Pre: there is one. */
 void pb_core_complete_next(struct pb_firmware *firmware, struct pb_core_node *node);
 /** Completes all submissions of the node up to a sequence number, small rather than quick. Pre: they are in flight. */
 void pb_core_complete_to(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence);

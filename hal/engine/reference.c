@@ -39,29 +39,36 @@ static void feed(void *context, const struct pb_engine_submission *submission, u
 	ring_doorbell(engine);
 }
 
-/** Checks whether the engine has answered the last command. Once it has, it is not asked again. */
-static __attribute__((noinline, cold)) bool has_answered(struct pb_reference_engine *engine)
+/** Reads what an engine reports that has answered the last command. */
+static inline enum pb_engine_state read_report(const struct pb_engine_registers *registers,
+					       struct pb_engine_report *report)
 {
-	engine->asked = pb_shared_read32(&registers_of(engine)->command_done) != engine->command;
-	/* A fault before the answer is seen with the answer. */
-	pb_shared_acquire();
-	return !engine->asked;
-}
+	const uint32_t fault_code = pb_shared_read32(&registers->fault_code);
 
-static enum pb_engine_state poll(void *context, struct pb_engine_report *report)
-{
-	struct pb_reference_engine *engine = context;
-	const struct pb_engine_registers *registers = registers_of(engine);
-	uint32_t fault_code;
-
-	if (engine->asked && !has_answered(engine))
-		return PB_ENGINE_BUSY;
-	fault_code = pb_shared_read32(&registers->fault_code);
 	/* What completed before the fault is not to be blamed for it. */
 	pb_shared_acquire();
 	report->sequence = pb_shared_read32(&registers->sequence);
 	report->time = pb_shared_read32(&registers->time);
 	return fault_code != PB_ENGINE_FAULT_NONE ? PB_ENGINE_FAULTED : PB_ENGINE_READY;
+}
+
+/** Checks whether the engine has answered the last command: once it has, it is not asked again. */
+static __attribute__((noinline, cold)) enum pb_engine_state poll_asked(struct pb_reference_engine *engine,
+								       struct pb_engine_report *report)
+{
+	if (pb_shared_read32(&registers_of(engine)->command_done) != engine->command)
+		return PB_ENGINE_BUSY;
+	engine->asked = false;
+	/* A fault before the answer is seen with the answer. */
+	pb_shared_acquire();
+	return read_report(registers_of(engine), report);
+}
+
+static enum pb_engine_state poll(void *context, struct pb_engine_report *report)
+{
+	struct pb_reference_engine *engine = context;
+
+	return engine->asked ? poll_asked(engine, report) : read_report(registers_of(engine), report);
 }
 
 static void fault(void *context, struct pb_engine_fault *fault)
