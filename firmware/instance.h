@@ -67,6 +67,8 @@
 /** One node. Each member belongs to one module. */
 struct pb_core_node {
 	const struct pb_engine *engine;          /**< engine/node.c: set at boot */
+	const struct pb_engine_run_ops *run;     /**< engine/node.c: the engine's; set at boot */
+	void *context;                           /**< engine/node.c: their first argument; set at boot */
 	uint32_t bit;                            /**< its own in masks of nodes; set at boot */
 	struct pb_core_timeslice slice;          /**< queue/timeslice.c */
 	struct pb_core_staged staged;            /**< prepare/staged.c */
@@ -104,6 +106,8 @@ struct pb_core_channel {
 struct pb_firmware {
 	const struct pb_firmware_config *config; /**< the board's; set at boot */
 	const struct pb_lines *lines;            /**< the board's; set at boot */
+	void (*raise)(void *context, uint32_t line); /**< that operation of the lines; set at boot */
+	void *lines_context;                         /**< its first argument; set at boot */
 	const uint32_t *clock;                   /**< the board's; set at boot */
 	struct pb_core_boot boot;                /**< boot.c */
 	struct pb_core_loop loop;                /**< loop.c */

@@ -7,10 +7,8 @@
 
 void pb_core_interrupt_raise(const struct pb_firmware *firmware, uint32_t channel)
 {
-	const struct pb_lines *lines = firmware->lines;
-
 	pb_shared_release();
-	lines->ops->raise(lines->context, PB_LINE_CHANNEL(channel));
+	firmware->raise(firmware->lines_context, PB_LINE_CHANNEL(channel));
 }
 
 /** Raises the interrupt for completions that were held back. */

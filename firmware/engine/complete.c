@@ -111,7 +111,7 @@ static PB_CORE_COLD void retire_special(struct pb_firmware *firmware, struct pb_
 }
 
 /** What the firmware keeps of a submission that has completed, behind the host's interrupt, so that it delays no host. */
-static inline void count(struct pb_firmware *firmware, struct pb_core_node *node,
+static PB_CORE_INLINE void count(struct pb_firmware *firmware, struct pb_core_node *node,
 			 const struct pb_core_submission *submission)
 {
 	struct pb_core_queue *queue = submission->queue;
@@ -127,7 +127,7 @@ static inline void count(struct pb_firmware *firmware, struct pb_core_node *node
 	node->retirement.bytes += submission->engine.bytes;
 }
 
-static inline void complete(struct pb_firmware *firmware, struct pb_core_node *node)
+static PB_CORE_INLINE void complete(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	const struct pb_core_submission *submission = pb_core_in_flight_head(&node->flight);
 	const struct pb_core_queue *queue = submission->queue;

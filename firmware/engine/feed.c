@@ -26,8 +26,7 @@ void pb_core_feed_again(struct pb_firmware *firmware, struct pb_core_node *node,
 static PB_CORE_INLINE void give(struct pb_firmware *firmware, struct pb_core_node *node,
 				struct pb_core_submission *submission)
 {
-	node->engine->run->feed(node->engine->context, &submission->engine,
-				pb_core_in_flight_feed(&node->flight));
+	node->run->feed(node->context, &submission->engine, pb_core_in_flight_feed(&node->flight));
 	/* The engine's doorbell has rung: what follows costs the submission nothing. */
 	submission->fed = pb_core_clock(firmware);
 	if (submission->doorbell != 0)

@@ -54,9 +54,8 @@ static PB_CORE_COLD void retire_asked(struct pb_firmware *firmware, struct pb_co
 
 PB_CORE_STEP void pb_core_retire(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	const struct pb_engine *engine = node->engine;
 	struct pb_engine_report report;
-	const enum pb_engine_state state = engine->run->poll(engine->context, &report);
+	const enum pb_engine_state state = node->run->poll(node->context, &report);
 	const struct pb_core_submission *head;
 
 	pb_core_waypoint(firmware, PB_WAYPOINT_RETIRE);

@@ -14,7 +14,7 @@ static struct pb_engine_slot *slot_of(const struct pb_reference_engine *engine, 
 	return &engine->ring[index % PB_ENGINE_SLOTS];
 }
 
-static void ring_doorbell(const struct pb_reference_engine *engine)
+static inline __attribute__((always_inline)) void ring_doorbell(const struct pb_reference_engine *engine)
 {
 	engine->lines->ops->raise(engine->lines->context, PB_LINE_NODE(engine->node));
 }
@@ -52,23 +52,26 @@ static inline enum pb_engine_state read_report(const struct pb_engine_registers 
 	return fault_code != PB_ENGINE_FAULT_NONE ? PB_ENGINE_FAULTED : PB_ENGINE_READY;
 }
 
-/** Checks whether the engine has answered the last command: once it has, it is not asked again. */
+/** Polls an engine that was not seen to have answered the last command: once it has, that is not asked again. */
 static __attribute__((noinline, cold)) enum pb_engine_state poll_asked(struct pb_reference_engine *engine,
 								       struct pb_engine_report *report)
 {
-	if (pb_shared_read32(&registers_of(engine)->command_done) != engine->command)
-		return PB_ENGINE_BUSY;
-	engine->asked = false;
+	enum pb_engine_state state;
+
+	engine->asked = pb_shared_read32(&registers_of(engine)->command_done) != engine->command;
 	/* A fault before the answer is seen with the answer. */
 	pb_shared_acquire();
-	return read_report(registers_of(engine), report);
+	state = read_report(registers_of(engine), report);
+	return engine->asked ? PB_ENGINE_BUSY : state;
 }
 
 static enum pb_engine_state poll(void *context, struct pb_engine_report *report)
 {
 	struct pb_reference_engine *engine = context;
 
-	return engine->asked ? poll_asked(engine, report) : read_report(registers_of(engine), report);
+	if (engine->asked)
+		return poll_asked(engine, report);
+	return read_report(registers_of(engine), report);
 }
 
 static void fault(void *context, struct pb_engine_fault *fault)
