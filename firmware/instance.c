@@ -72,7 +72,7 @@ void pb_firmware_refuse(struct pb_firmware *firmware, const struct pb_firmware_c
 void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_config *config)
 {
 	begin(firmware, config);
-	firmware->raise = config->lines->ops->raise;
+	firmware->lines_ops = config->lines->ops;
 	firmware->lines_context = config->lines->context;
 	PB_ASSERT(config->node_count >= 1u && config->node_count <= PB_LIMIT_NODES);
 	pb_core_table_init(firmware);

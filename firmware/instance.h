@@ -104,18 +104,18 @@ struct pb_core_channel {
 
 /** The firmware. What is small comes first, then channels: instructions reach all of that with a short offset. */
 struct pb_firmware {
-	const struct pb_firmware_config *config; /**< the board's; set at boot */
-	const struct pb_lines *lines;            /**< the board's; set at boot */
-	void (*raise)(void *context, uint32_t line); /**< that operation of the lines; set at boot */
-	void *lines_context;                         /**< its first argument; set at boot */
-	const uint32_t *clock;                   /**< the board's; set at boot */
-	struct pb_core_boot boot;                /**< boot.c */
-	struct pb_core_loop loop;                /**< loop.c */
-	struct pb_core_marks marks;              /**< marks.h */
-	struct pb_core_trace trace;              /**< observe/trace.c */
-	struct pb_core_table table;              /**< queue/table.c */
-	struct pb_core_holds holds;              /**< queue/schedule.c */
-	struct pb_core_power power;              /**< command/power.c */
+	const struct pb_firmware_config *config;  /**< the board's; set at boot */
+	const struct pb_lines *lines;             /**< the board's; set at boot */
+	const struct pb_lines_ops *lines_ops;     /**< their operations; set at boot */
+	void *lines_context;                      /**< the first argument of those; set at boot */
+	const uint32_t *clock;                    /**< the board's; set at boot */
+	struct pb_core_boot boot;                 /**< boot.c */
+	struct pb_core_loop loop;                 /**< loop.c */
+	struct pb_core_marks marks;               /**< marks.h */
+	struct pb_core_trace trace;               /**< observe/trace.c */
+	struct pb_core_table table;               /**< queue/table.c */
+	struct pb_core_holds holds;               /**< queue/schedule.c */
+	struct pb_core_power power;               /**< command/power.c */
 	struct pb_core_segment_memo segment_memo; /**< memory/segment.c */
 	struct pb_core_contexts contexts;         /**< queue/context.c */
 	uint32_t moderated;   /**< channel/interrupt.c: mask of channels whose completions are held back */

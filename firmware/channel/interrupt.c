@@ -8,7 +8,7 @@
 void pb_core_interrupt_raise(const struct pb_firmware *firmware, uint32_t channel)
 {
 	pb_shared_release();
-	firmware->raise(firmware->lines_context, PB_LINE_CHANNEL(channel));
+	firmware->lines_ops->raise(firmware->lines_context, PB_LINE_CHANNEL(channel));
 }
 
 /** Raises the interrupt for completions that were held back. */
@@ -55,7 +55,8 @@ void pb_core_interrupt_tick(struct pb_firmware *firmware)
 	}
 }
 
-void pb_core_interrupt_moderate(struct pb_firmware *firmware, uint32_t c, uint32_t count, uint32_t microseconds)
+void pb_core_interrupt_moderate(struct pb_firmware *firmware, uint32_t c, uint32_t count,
+				uint32_t microseconds)
 {
 	struct pb_core_moderation *moderation = &firmware->channels[c].moderation;
 

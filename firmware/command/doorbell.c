@@ -143,7 +143,8 @@ PB_CORE_STEP void pb_core_doorbell(struct pb_firmware *firmware, uint32_t c)
 	pb_core_waypoint(firmware, PB_WAYPOINT_DOORBELL);
 	request = pb_shared_read32(&entry->attach_request);
 	/* One branch for both: what is not 0 is looked at there. */
-	if (((request ^ channel->endpoint.attach_done) | (channel->endpoint.state ^ PB_CORE_CHANNEL_OPEN)) != 0 &&
+	if (((request ^ channel->endpoint.attach_done) | (channel->endpoint.state ^ PB_CORE_CHANNEL_OPEN)) !=
+		    0 &&
 	    !answer_request(firmware, c, request))
 		return;
 	pb_shared_read_pair(&entry->kick_put, &kick_put, &rescan);

@@ -112,7 +112,7 @@ static PB_CORE_COLD void retire_special(struct pb_firmware *firmware, struct pb_
 
 /** What the firmware keeps of a submission that has completed, behind the host's interrupt, so that it delays no host. */
 static PB_CORE_INLINE void count(struct pb_firmware *firmware, struct pb_core_node *node,
-			 const struct pb_core_submission *submission)
+				 const struct pb_core_submission *submission)
 {
 	struct pb_core_queue *queue = submission->queue;
 

@@ -94,7 +94,7 @@ static void set_range(struct pb_firmware *firmware, uint32_t channel, uint32_t i
 void pb_core_segment_init(struct pb_firmware *firmware)
 {
 	firmware->segments.clean = firmware->config->pool_offset;
-	pb_core_segment_forget(firmware);
+	pb_core_segment_forget(&firmware->segment_memo, &firmware->segments);
 	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++) {
 		firmware->channels[channel].memory.create.clean = home_of(firmware, channel);
 		for (uint32_t index = 0; index < PB_ENGINE_RANGES; index++)
@@ -248,7 +248,7 @@ static void publish(struct pb_firmware *firmware, uint32_t channel)
 						    .paged = paged});
 	firmware->segments.at[create->slot] = *segment;
 	memory->segment_of[create->id] = (uint8_t)create->slot;
-	pb_core_segment_forget(firmware);
+	pb_core_segment_forget(&firmware->segment_memo, &firmware->segments);
 	finish(firmware, channel, PB_ERROR_OK);
 }
 
@@ -418,7 +418,7 @@ static void remove_segment(struct pb_firmware *firmware, uint32_t channel, uint3
 	memory->create.reply = false;
 	memset(segment, 0, sizeof(*segment));
 	memory->segment_of[id] = 0;
-	pb_core_segment_forget(firmware);
+	pb_core_segment_forget(&firmware->segment_memo, &firmware->segments);
 }
 
 PB_CORE_COLD bool pb_core_segment_revoke(struct pb_firmware *firmware, uint32_t channel)
@@ -455,21 +455,6 @@ bool pb_core_segment_free_next(struct pb_firmware *firmware, uint32_t channel, u
 		return false;
 	remove_segment(firmware, channel, *id);
 	return true;
-}
-
-PB_CORE_COLD void pb_core_segment_forget(struct pb_firmware *firmware)
-{
-	firmware->segment_memo = (struct pb_core_segment_memo){UINT32_MAX, &firmware->segments.at[0]};
-}
-
-PB_CORE_COLD struct pb_core_segment *pb_core_segment_look_up(struct pb_core_segment_memo *memo,
-							     struct pb_core_segments *segments,
-							     const struct pb_core_channel_memory *memory,
-							     uint32_t id)
-{
-	memo->id = id;
-	memo->at = pb_core_segment_of(segments, memory, id);
-	return memo->at;
 }
 
 uint32_t pb_core_segment_count(const struct pb_core_channel_memory *memory)

@@ -107,18 +107,17 @@ static inline struct pb_core_segment *pb_core_segment_of(struct pb_core_segments
 }
 
 /** Forgets the segment that was looked up last: another channel comes next, or a segment has come or gone. */
-void pb_core_segment_forget(struct pb_firmware *firmware);
-
-/** As pb_core_segment_of(), and remembers the segment for pb_core_segment_again(). */
 /*@
-  requires \valid(memo) && \valid(segments) && \valid_read(memory) && \separated(memo, segments, memory);
-  requires id < PB_LIMIT_SEGMENTS ==> memory->segment_of[id] < PB_CORE_SEGMENT_SLOTS;
+  requires \valid(memo) && \valid(segments);
   assigns *memo;
-  ensures \result == segments->at + (id < PB_LIMIT_SEGMENTS ? memory->segment_of[id] : 0);
+  ensures memo->id == UINT32_MAX && memo->at == segments->at;
 */
-struct pb_core_segment *pb_core_segment_look_up(struct pb_core_segment_memo *memo,
-						struct pb_core_segments *segments,
-						const struct pb_core_channel_memory *memory, uint32_t id);
+static inline void pb_core_segment_forget(struct pb_core_segment_memo *memo,
+					  struct pb_core_segments *segments)
+{
+	memo->id = UINT32_MAX;
+	memo->at = &segments->at[0];
+}
 
 /*@
   // What is remembered is this channel's.
@@ -143,7 +142,11 @@ static inline struct pb_core_segment *pb_core_segment_again(struct pb_core_segme
 							    const struct pb_core_channel_memory *memory,
 							    uint32_t id)
 {
-	return id == memo->id ? memo->at : pb_core_segment_look_up(memo, segments, memory, id);
+	if (id != memo->id) {
+		memo->id = id;
+		memo->at = pb_core_segment_of(segments, memory, id);
+	}
+	return memo->at;
 }
 
 /** Whether a segment of the channel is being created, or is gone and being cleared, of whatever id. */

@@ -37,45 +37,10 @@ static PB_CORE_INLINE enum pb_error admit_timeline(struct pb_core_submission *su
 	return PB_ERROR_OK;
 }
 
-/**
- * Finds the context that a submission names, if its channel has it, and remembers it if it is not lost. No segment is
- * remembered then: the last one may be another channel's.
- */
-/*@
-  requires \valid(firmware) && \valid(submission) && channel < PB_LIMIT_CHANNELS;
-  requires \separated(submission, firmware->contexts.at + (0 .. PB_LIMIT_CONTEXTS - 1), &firmware->contexts.known, &firmware->contexts.known_channel, &firmware->segment_memo);
-  assigns submission->context, submission->engine.owner, firmware->contexts.known, firmware->contexts.known_channel, firmware->segment_memo;
-  ensures results: \result == PB_ERROR_OK || \result == PB_ERROR_CONTEXT_LOST || \result == PB_ERROR_BAD_CONTEXT;
-  ensures none: \result == PB_ERROR_BAD_CONTEXT ==> submission->context == PB_CORE_CONTEXT_NONE && submission->engine.owner == channel;
-  ensures some: \result != PB_ERROR_BAD_CONTEXT ==> submission->context < PB_LIMIT_CONTEXTS;
-*/
-static PB_CORE_COLD enum pb_error find_context(struct pb_firmware *firmware,
-					       struct pb_core_submission *submission, uint32_t channel,
-					       uint32_t handle)
-{
-	const uint32_t index = handle % PB_LIMIT_CONTEXTS;
-	/* As pb_core_context_find(), with a lost context told from a wrong handle by one comparison. */
-	const uint32_t difference = firmware->contexts.at[index] -
-				    (handle - index + PB_CORE_CONTEXT(0, channel) + PB_CORE_CONTEXT_USED);
-
-	if (PB_HANDLE_INDEX(handle) != index || (difference & ~PB_CORE_CONTEXT_LOST) != 0) {
-		submission->context = PB_CORE_CONTEXT_NONE;
-		submission->engine.owner = channel;
-		return PB_ERROR_BAD_CONTEXT;
-	}
-	submission->context = (uint16_t)index;
-	submission->engine.owner = PB_ENGINE_OWNER(channel, index);
-	if (difference != 0)
-		return PB_ERROR_CONTEXT_LOST;
-	pb_core_context_remember(&firmware->contexts, channel, handle);
-	pb_core_segment_forget(firmware);
-	return PB_ERROR_OK;
-}
-
-/** Accepts fence id and context: the context that its channel named last, or the one that find_context() finds. */
+/** Accepts fence id and context. If another one than the last is named, no segment is remembered: that was maybe another channel's. */
 /*@
   requires \valid(firmware) && \valid(submission) && \valid_read(descriptor) && channel < PB_LIMIT_CHANNELS;
-  requires \separated(submission, firmware->contexts.at + (0 .. PB_LIMIT_CONTEXTS - 1), &firmware->contexts.known, &firmware->contexts.known_channel, &firmware->segment_memo);
+  requires \separated(submission, &firmware->contexts, &firmware->segment_memo, descriptor);
   requires known: firmware->contexts.known_channel == channel ==> firmware->contexts.known % 0x10000 < PB_LIMIT_CONTEXTS;
   assigns submission->fence_id, submission->context, submission->engine.owner, firmware->contexts.known, firmware->contexts.known_channel, firmware->segment_memo;
   ensures results: \result == PB_ERROR_OK || \result == PB_ERROR_CONTEXT_LOST || \result == PB_ERROR_BAD_CONTEXT;
@@ -86,15 +51,23 @@ static PB_CORE_INLINE enum pb_error admit_context(struct pb_firmware *firmware,
 						  struct pb_core_submission *submission, uint32_t channel,
 						  const struct pb_descriptor *descriptor)
 {
+	enum pb_error error = PB_ERROR_OK;
 	uint32_t handle, fence_id;
 
 	pb_shared_read_pair(&descriptor->context, &handle, &fence_id);
 	submission->fence_id = fence_id;
-	if (!pb_core_context_is_known(&firmware->contexts, channel, handle))
-		return find_context(firmware, submission, channel, handle);
+	if (!pb_core_context_is_known(&firmware->contexts, channel, handle)) {
+		error = pb_core_context_look_up(&firmware->contexts, channel, handle);
+		pb_core_segment_forget(&firmware->segment_memo, &firmware->segments);
+		if (error == PB_ERROR_BAD_CONTEXT) {
+			submission->context = PB_CORE_CONTEXT_NONE;
+			submission->engine.owner = channel;
+			return error;
+		}
+	}
 	submission->context = (uint16_t)handle;
 	submission->engine.owner = channel | handle << 16;
-	return PB_ERROR_OK;
+	return error;
 }
 
 /** Checks the options. An engine that cannot stop resumes nothing. */
@@ -103,8 +76,8 @@ static PB_CORE_INLINE enum pb_error admit_context(struct pb_firmware *firmware,
   assigns submission->resumes;
   ensures \result == PB_ERROR_OK || \result == PB_ERROR_BAD_OPTIONS;
 */
-static PB_CORE_INLINE enum pb_error admit_options(struct pb_core_submission *submission,
-						  uint32_t options, const struct pb_engine *engine)
+static PB_CORE_INLINE enum pb_error admit_options(struct pb_core_submission *submission, uint32_t options,
+						  const struct pb_engine *engine)
 {
 	if (options == 0)
 		return PB_ERROR_OK;
@@ -403,12 +376,14 @@ static void readmit(struct pb_firmware *firmware, const struct admission *admiss
 #define KIND_FLAGS (PB_FLAG_PAGING | PB_FLAG_PRESENT | PB_FLAG_REDIRECTED_PRESENT | PB_FLAG_NULL_RENDERING)
 
 /** Admits a submission that has patches or waits, was recalled before, is protected, or has flags that mean something. */
-static PB_CORE_STEP enum pb_core_admitted admit_special(struct pb_firmware *firmware,
-							const struct admission *admission)
+static PB_CORE_STEP enum pb_core_admitted
+admit_special(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue,
+	      const struct pb_descriptor *descriptor, struct first_words words)
 {
-	const uint32_t flags = admission->words.flags, length = admission->words.patch_length;
-	struct pb_core_node *node = admission->node;
-	struct pb_core_queue *queue = admission->queue;
+	const struct admission *admission = &(struct admission){
+		node,       queue, &firmware->channels[queue->channel], pb_core_in_flight_next(&node->flight),
+		descriptor, words};
+	const uint32_t flags = words.flags, length = words.patch_length;
 	enum pb_error failed = PB_ERROR_OK;
 	enum pb_error error;
 	bool parked = false;
@@ -419,9 +394,8 @@ static PB_CORE_STEP enum pb_core_admitted admit_special(struct pb_firmware *firm
 	/* If it was recalled, it has waited before. */
 	if (pb_core_ring_claim_deadlock(queue))
 		failed = PB_ERROR_DEADLOCK;
-	else if (admission->words.wait_count != 0 && !pb_core_ring_is_prepared(queue))
-		failed = pb_core_wait(firmware, queue, admission->descriptor, admission->words.wait_count,
-				      &parked);
+	else if (words.wait_count != 0 && !pb_core_ring_is_prepared(queue))
+		failed = pb_core_wait(firmware, queue, descriptor, words.wait_count, &parked);
 	if (parked) {
 		pb_core_jobs_pass_on(firmware, node);
 		return PB_CORE_ADMITTED_STAGED;
@@ -490,17 +464,6 @@ static PB_CORE_INLINE bool has_lists(const struct pb_descriptor *descriptor, str
 	return (words->patch_start | words->patch_length | words->allocation_count | words->wait_count) != 0;
 }
 
-/** Admits a submission that is not ordinary. @param words those that were read */
-static PB_CORE_STEP enum pb_core_admitted admit_other(struct pb_firmware *firmware, struct pb_core_node *node,
-						      struct pb_core_queue *queue,
-						      const struct pb_descriptor *descriptor,
-						      struct first_words words)
-{
-	return admit_special(firmware, &(struct admission){node, queue, &firmware->channels[queue->channel],
-							   pb_core_in_flight_next(&node->flight), descriptor,
-							   words});
-}
-
 PB_CORE_STEP enum pb_core_admitted pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node,
 						 struct pb_core_queue *queue)
 {
@@ -516,10 +479,10 @@ PB_CORE_STEP enum pb_core_admitted pb_core_admit(struct pb_firmware *firmware, s
 	if (((words.flags & KIND_FLAGS) | words.options | queue->prepared | (uint32_t)node->slice.protect) !=
 	    0) {
 		(void)has_lists(descriptor, &words);
-		return admit_other(firmware, node, queue, descriptor, words);
+		return admit_special(firmware, node, queue, descriptor, words);
 	}
 	if (has_lists(descriptor, &words))
-		return admit_other(firmware, node, queue, descriptor, words);
+		return admit_special(firmware, node, queue, descriptor, words);
 	/* What follows is of no use above, where registers are scarce. */
 	PB_CORE_KEEP(node);
 	submission = pb_core_in_flight_next(&node->flight);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "firmware/queue/context.h"
 
+#include "firmware/compiler.h"
+
 static bool is_of(uint32_t context, uint32_t channel)
 {
 	return (context & PB_CORE_CONTEXT_USED) != 0 && (context >> 8 & 0xffu) == channel;
@@ -27,6 +29,20 @@ const uint32_t *pb_core_context_find(const struct pb_core_contexts *contexts, ui
 		    (PB_CORE_CONTEXT(PB_HANDLE_GENERATION(handle), channel) | PB_CORE_CONTEXT_USED))
 		return NULL;
 	return &contexts->at[index];
+}
+
+PB_CORE_COLD enum pb_error pb_core_context_look_up(struct pb_core_contexts *contexts, uint32_t channel,
+						   uint32_t handle)
+{
+	const uint32_t *context = pb_core_context_find(contexts, channel, handle);
+
+	if (context == NULL)
+		return PB_ERROR_BAD_CONTEXT;
+	if ((*context & PB_CORE_CONTEXT_LOST) != 0)
+		return PB_ERROR_CONTEXT_LOST;
+	contexts->known_channel = channel;
+	contexts->known = handle;
+	return PB_ERROR_OK;
 }
 
 uint32_t pb_core_context_create(struct pb_core_contexts *contexts, uint32_t channel)

@@ -29,8 +29,9 @@
 
 /** The state of this module. */
 struct pb_core_contexts {
-	uint32_t known_channel; /**< whose context was found last and is not lost; PB_LIMIT_CHANNELS: none is known */
-	uint32_t known;         /**< the handle of that context */
+	uint32_t
+		known_channel; /**< whose context was found last and is not lost; PB_LIMIT_CHANNELS: none is known */
+	uint32_t known;        /**< the handle of that context */
 	uint32_t at[PB_LIMIT_CONTEXTS]; /**< PB_CORE_CONTEXT */
 };
 
@@ -48,6 +49,17 @@ void pb_core_context_lose(struct pb_core_contexts *contexts, const struct pb_cor
 /** Frees the contexts [from, to) that belong to a channel. */
 void pb_core_context_free_some(struct pb_core_contexts *contexts, uint32_t channel, uint32_t from,
 			       uint32_t to);
+/**
+ * Finds a context of a channel for a submission, and remembers it if it is not lost.
+ * @return OK, CONTEXT_LOST, or BAD_CONTEXT: the handle names none
+ */
+/*@
+  requires \valid(contexts) && channel < PB_LIMIT_CHANNELS;
+  assigns contexts->known, contexts->known_channel;
+  ensures results: \result == PB_ERROR_OK || \result == PB_ERROR_CONTEXT_LOST || \result == PB_ERROR_BAD_CONTEXT;
+  ensures index: \result != PB_ERROR_BAD_CONTEXT ==> handle % 0x10000 < PB_LIMIT_CONTEXTS;
+*/
+enum pb_error pb_core_context_look_up(struct pb_core_contexts *contexts, uint32_t channel, uint32_t handle);
 /** Finds a context of a channel. @return its word, or NULL: the handle names none */
 const uint32_t *pb_core_context_find(const struct pb_core_contexts *contexts, uint32_t channel,
 				     uint32_t handle);
@@ -57,14 +69,6 @@ static inline bool pb_core_context_is_known(const struct pb_core_contexts *conte
 					    uint32_t handle)
 {
 	return ((handle ^ contexts->known) | (channel ^ contexts->known_channel)) == 0;
-}
-
-/** Remembers a context that was found. Pre: the handle names one of the channel, which is not lost. */
-static inline void pb_core_context_remember(struct pb_core_contexts *contexts, uint32_t channel,
-					    uint32_t handle)
-{
-	contexts->known_channel = channel;
-	contexts->known = handle;
 }
 
 /** Whether a submission's context is lost. */

@@ -87,8 +87,8 @@ static inline __attribute__((always_inline)) void pb_uart_lines_sent(struct pb_u
 }
 
 /** Keeps the byte of a line until the transmitter is free. Thread context. Apart from pb_uart_lines_send(), which saves no registers then. */
-static __attribute__((noinline, cold)) void
-pb_uart_lines_keep(struct pb_uart_lines *lines, const struct pb_uart_kind *kind, uint32_t line)
+static __attribute__((noinline, cold)) void pb_uart_lines_keep(struct pb_uart_lines *lines,
+							       const struct pb_uart_kind *kind, uint32_t line)
 {
 	pb_cpu_mask_interrupts();
 	lines->unsent |= 1u << line;
