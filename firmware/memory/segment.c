@@ -418,7 +418,6 @@ static void remove_segment(struct pb_firmware *firmware, uint32_t channel, uint3
 	memory->create.reply = false;
 	memset(segment, 0, sizeof(*segment));
 	memory->segment_of[id] = 0;
-	pb_core_segment_forget(&firmware->segment_memo, &firmware->segments);
 }
 
 PB_CORE_COLD bool pb_core_segment_revoke(struct pb_firmware *firmware, uint32_t channel)

@@ -106,7 +106,10 @@ static inline struct pb_core_segment *pb_core_segment_of(struct pb_core_segments
 	return &segments->at[id < PB_LIMIT_SEGMENTS ? memory->segment_of[id] : 0];
 }
 
-/** Forgets the segment that was looked up last: another channel comes next, or a segment has come or gone. */
+/**
+ * Forgets the segment that was looked up last: another channel comes next, or a slot has become a segment. One that goes
+ * need not be forgotten: its slot is no segment until then.
+ */
 /*@
   requires \valid(memo) && \valid(segments);
   assigns *memo;
