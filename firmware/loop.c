@@ -376,7 +376,8 @@ static PB_CORE_COLD void end_early(struct pb_firmware *firmware, uint32_t pendin
 
 bool pb_firmware_pass(struct pb_firmware *firmware)
 {
-	const uint32_t pending = firmware->lines_ops->take(firmware->lines_context);
+	const struct pb_lines *lines = firmware->lines;
+	const uint32_t pending = lines->ops->take(lines->context);
 	const uint32_t nodes = pending & firmware->loop.retired_lines;
 	uint32_t channels;
 
