@@ -1,5 +1,9 @@
 # The bench image of a board that has tests/bench/BOARD.c: core, drivers and host library in one program.
 set(bench_board ${PROJECT_SOURCE_DIR}/tests/bench/${PB_BOARD}.c)
+set(bench_cmsdk)
+if("${PROJECT_SOURCE_DIR}/boards/cmsdk.c" IN_LIST PB_BOARD_SOURCES)
+  set(bench_cmsdk ${PROJECT_SOURCE_DIR}/tests/bench/cmsdk.c)
+endif()
 if(EXISTS ${bench_board})
   pb_library(pb_bench_host SOURCES
     ${PROJECT_SOURCE_DIR}/host/card.c ${PROJECT_SOURCE_DIR}/host/channel.c ${PROJECT_SOURCE_DIR}/host/command.c
@@ -9,7 +13,7 @@ if(EXISTS ${bench_board})
     ${PROJECT_SOURCE_DIR}/tests/target/semihost_${CMAKE_SYSTEM_PROCESSOR}.c)
   set(bench_card
     ${PROJECT_SOURCE_DIR}/tests/bench/bench_card.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_empty.c
-    ${PROJECT_SOURCE_DIR}/tests/bench/bench_spans.c ${bench_print} ${bench_board})
+    ${PROJECT_SOURCE_DIR}/tests/bench/bench_spans.c ${bench_print} ${bench_board} ${bench_cmsdk})
   pb_image(patchbay-bench-${PB_BOARD}.elf
     SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/bench.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_clients.c
     ${PROJECT_SOURCE_DIR}/tests/bench/bench_delay.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_fixed.c
@@ -51,3 +55,4 @@ if(EXISTS ${bench_board})
     set_target_properties(patchbay-bench-victim-${PB_BOARD}.elf PROPERTIES EXCLUDE_FROM_ALL TRUE)
   endif()
 endif()
+include(${PROJECT_SOURCE_DIR}/tests/bench/loops.cmake)
