@@ -5,6 +5,7 @@
 
 #include "firmware/assert.h"
 #include "firmware/instance.h"
+#include "hal/bits.h"
 
 void pb_core_table_init(struct pb_firmware *firmware)
 {
@@ -17,6 +18,7 @@ void pb_core_table_init(struct pb_firmware *firmware)
 	table->free = PB_CORE_NO_QUEUE;
 	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++)
 		table->drained[c] = PB_CORE_NO_QUEUE;
+	memset(table->cells, 0, sizeof(table->cells));
 	memset(table->queues, 0, table->count * sizeof(struct pb_core_queue));
 	for (uint32_t q = table->count; q-- != 0;)
 		pb_core_stack_push(table->queues, &table->free, &table->queues[q]);
@@ -33,6 +35,58 @@ struct pb_core_queue *pb_core_table_find(struct pb_firmware *firmware, uint32_t 
 	    !pb_core_table_is_alive(queue))
 		return NULL;
 	return queue;
+}
+
+/** The word of a channel's mask of cells that has the bit of a slot's cell. */
+static uint32_t *cell_word(struct pb_core_table *table, uint32_t channel, uint32_t slot)
+{
+	return &table->cells[channel][slot / PB_CORE_CELL_SLOTS / 32u];
+}
+
+static uint32_t cell_bit(uint32_t slot)
+{
+	return 1u << slot / PB_CORE_CELL_SLOTS % 32u;
+}
+
+/** The first slot of a channel's next cell that begins at a slot or behind it. @return the table's count if there is none */
+static uint16_t next_cell(const struct pb_core_table *table, uint32_t channel, uint32_t slot)
+{
+	const uint32_t cell = (slot + PB_CORE_CELL_SLOTS - 1u) / PB_CORE_CELL_SLOTS;
+	uint32_t before = (1u << cell % 32u) - 1u;
+
+	for (uint32_t word = cell / 32u; word < PB_CORE_CELL_WORDS; word++) {
+		const uint32_t left = table->cells[channel][word] & ~before;
+
+		if (left != 0)
+			return (uint16_t)((32u * word + pb_bits_lowest(left)) * PB_CORE_CELL_SLOTS);
+		before = 0;
+	}
+	return (uint16_t)table->count;
+}
+
+/* A cell that is entered loses its bit, and has it back when the channel's first queue is found there. */
+struct pb_core_queue *pb_core_table_next(struct pb_core_table *table, uint32_t channel, uint16_t *at)
+{
+	struct pb_core_queue *found = NULL;
+	uint32_t slot = *at;
+
+	if (slot >= table->count)
+		return NULL;
+	if (slot % PB_CORE_CELL_SLOTS == 0)
+		*cell_word(table, channel, slot) &= ~cell_bit(slot);
+	do {
+		struct pb_core_queue *queue = &table->queues[slot];
+
+		if (queue->channel == channel && pb_core_queue_state(queue) != PB_CORE_QUEUE_FREE) {
+			*cell_word(table, channel, slot) |= cell_bit(slot);
+			found = queue;
+		}
+		slot++;
+	} while (found == NULL && slot % PB_CORE_CELL_SLOTS != 0 && slot != table->count);
+	if (slot % PB_CORE_CELL_SLOTS == 0 || slot == table->count)
+		slot = next_cell(table, channel, slot);
+	*at = (uint16_t)slot;
+	return found;
 }
 
 uint32_t pb_core_table_handle(const struct pb_firmware *firmware, const struct pb_core_queue *queue)
@@ -67,6 +121,8 @@ struct pb_core_queue *pb_core_table_open(struct pb_firmware *firmware, const str
 	queue->quantum = (uint8_t)plan->quantum;
 	queue->identity = (uint8_t)(plan->node | plan->priority << PB_CORE_QUEUE_PRIORITY_SHIFT);
 	(void)pb_core_table_step(queue, PB_CORE_QUEUE_EVENT_CREATE);
+	*cell_word(&firmware->table, plan->channel, pb_core_table_index(&firmware->table, queue)) |=
+		cell_bit(pb_core_table_index(&firmware->table, queue));
 	firmware->nodes[plan->node].queues++;
 	return queue;
 }

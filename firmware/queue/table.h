@@ -16,6 +16,11 @@
 
 struct pb_firmware;
 
+/** Slots of a cell: a search for the queues of a channel passes over the cells in which the channel has had none. */
+#define PB_CORE_CELL_SLOTS PB_SLICE_SEARCH
+/** Words of a mask of all cells. */
+#define PB_CORE_CELL_WORDS ((PB_LIMIT_QUEUES + 32u * PB_CORE_CELL_SLOTS - 1u) / (32u * PB_CORE_CELL_SLOTS))
+
 /** The state of this module. */
 struct pb_core_table {
 	struct pb_core_queue *queues; /**< config->queues */
@@ -23,6 +28,8 @@ struct pb_core_table {
 	uint16_t free;                /**< stack of free slots */
 	/** Of each channel: stack of closing queues that are empty and not freed yet. */
 	uint16_t drained[PB_LIMIT_CHANNELS];
+	/** Of each channel: mask of cells in which it has queues, or had some when they were last searched. */
+	uint32_t cells[PB_LIMIT_CHANNELS][PB_CORE_CELL_WORDS];
 };
 
 /** Claims the board's memory for queues; all of them are free. Once, at boot. */
@@ -41,6 +48,14 @@ struct pb_core_queue_plan {
 struct pb_core_queue *pb_core_table_open(struct pb_firmware *firmware, const struct pb_core_queue_plan *plan);
 /** The queue of this channel that a handle names, open or faulted. @return NULL: there is none */
 struct pb_core_queue *pb_core_table_find(struct pb_firmware *firmware, uint32_t channel, uint32_t handle);
+/**
+ * Finds the next queue of a channel that is open, faulted or closing, in the cell of a slot, from that slot on. Passes at
+ * most PB_CORE_CELL_SLOTS slots.
+ * @param at the slot; set to the one behind the queue, or, at the end of the cell, to the first slot of the next cell in
+ *        which the channel may have queues, or to the table's count if there is none
+ * @return NULL: the rest of the cell has none
+ */
+struct pb_core_queue *pb_core_table_next(struct pb_core_table *table, uint32_t channel, uint16_t *at);
 /** The handle of a queue. */
 uint32_t pb_core_table_handle(const struct pb_firmware *firmware, const struct pb_core_queue *queue);
 /** Moves the queue's life on. Pre: the event is possible in its state. @return enum pb_core_queue_action */
