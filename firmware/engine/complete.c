@@ -114,6 +114,8 @@ static PB_CORE_INLINE void complete(struct pb_firmware *firmware, struct pb_core
 		pb_core_telemetry_latency(&node->telemetry, PB_LATENCY_FENCE,
 					  pb_core_clock(firmware) - submission->fed);
 	}
+	/* The host's interrupt is raised: what follows keeps the host waiting no longer. */
+	pb_core_in_flight_leave(&node->flight, queue);
 	node->retirement.bytes += submission->engine.bytes;
 }
 

@@ -35,6 +35,7 @@ void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node)
 	node->engine->run->feed(node->engine->context, &submission->engine,
 				pb_core_in_flight_feed(&node->flight));
 	/* The engine's doorbell has rung: what follows costs the submission nothing. */
+	pb_core_in_flight_enter(&node->flight, submission->queue);
 	submission->fed = pb_core_clock(firmware);
 	if (submission->doorbell != 0)
 		pb_core_telemetry_latency(&node->telemetry, PB_LATENCY_FEED,

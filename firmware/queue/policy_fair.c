@@ -256,16 +256,10 @@ static struct pb_core_queue *next(struct pb_firmware *firmware, struct pb_core_n
 static PB_CORE_COLD uint32_t channels_at(struct pb_core_node *node, uint32_t priority)
 {
 	const struct pb_core_queue *current = node->slice.current;
-	uint32_t channels = node->ready.at[priority].ready;
+	uint32_t channels = node->ready.at[priority].ready | node->flight.channels[priority];
 
 	if (current != NULL && pb_core_queue_priority(current) == priority && pb_core_ring_has_more(current))
 		channels |= 1u << current->channel;
-	for (uint32_t sequence = node->flight.retired + 1u; sequence != node->flight.fed + 1u; sequence++) {
-		const struct pb_core_queue *queue = pb_core_in_flight_at(&node->flight, sequence)->queue;
-
-		if (pb_core_queue_priority(queue) == priority)
-			channels |= 1u << queue->channel;
-	}
 	return channels;
 }
 
@@ -310,15 +304,14 @@ static void charge(struct pb_core_node *node, const struct pb_core_submission *s
 static PB_CORE_COLD uint32_t channels_of(struct pb_core_node *node)
 {
 	const struct pb_core_queue *current = node->slice.current;
-	const uint32_t end = node->flight.fed + 1u + (node->staged.kind != PB_CORE_STAGED_NONE ? 1u : 0u);
 	uint32_t channels = 0;
 
 	if (current != NULL && pb_core_ring_has_more(current))
 		channels |= 1u << current->channel;
-	for (uint32_t sequence = node->flight.retired + 1u; sequence != end; sequence++)
-		channels |= 1u << pb_core_in_flight_at(&node->flight, sequence)->queue->channel;
+	if (node->staged.kind != PB_CORE_STAGED_NONE)
+		channels |= 1u << pb_core_in_flight_next(&node->flight)->queue->channel;
 	for (uint32_t priority = 0; priority < PB_PRIORITIES; priority++)
-		channels |= node->ready.at[priority].listed;
+		channels |= node->ready.at[priority].listed | node->flight.channels[priority];
 	return channels;
 }
 
@@ -373,6 +366,8 @@ static bool is_outranked(struct pb_core_node *node, const struct pb_core_submiss
 	const uint32_t priority = pb_core_queue_priority(staged->queue);
 	bool lower = false;
 
+	if (!pb_core_in_flight_has_lower(&node->flight, priority))
+		return false;
 	for (uint32_t sequence = node->flight.retired + 1u; sequence != node->flight.fed + 1u; sequence++) {
 		const struct pb_core_submission *submission = pb_core_in_flight_at(&node->flight, sequence);
 
