@@ -63,7 +63,7 @@ static inline void read_kicks(struct pb_firmware *firmware, struct pb_core_chann
 	pb_shared_write32(&channel->endpoint.entry->kick_get, get);
 }
 
-/** Polls a slice of the queues of a channel whose host asked for all of them, from one cell of the table. */
+/** Polls a slice of the queues of a channel whose host asked for all of them, from a slice of the table. */
 static PB_CORE_COLD void rescan_some(struct pb_firmware *firmware, uint32_t c, uint32_t rescan)
 {
 	struct pb_core_kicks *kicks = &firmware->channels[c].kicks;
@@ -79,7 +79,7 @@ static PB_CORE_COLD void rescan_some(struct pb_firmware *firmware, uint32_t c, u
 		if (queue != NULL)
 			(void)pb_core_poll_queue(firmware, queue);
 		polled++;
-	} while (queue != NULL && polled != PB_SLICE_POLLS && kicks->rescan_at % PB_CORE_CELL_SLOTS != 0);
+	} while (queue != NULL && polled != PB_SLICE_POLLS && kicks->rescan_at % PB_SLICE_SEARCH != 0);
 	if (kicks->rescan_at < firmware->table.count) {
 		pb_core_mark_channel(&firmware->marks, c);
 		return;

@@ -258,7 +258,7 @@ static void drain_channel(struct pb_firmware *firmware, uint32_t c)
 		(void)on_event(firmware, c, PB_CORE_CHANNEL_EVENT_EMPTY);
 }
 
-/** Closes a slice of a channel's queues, from one cell of the table. */
+/** Closes a slice of a channel's queues, from a slice of the table. */
 static void close_queues(struct pb_firmware *firmware, uint32_t c)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
@@ -271,7 +271,7 @@ static void close_queues(struct pb_firmware *firmware, uint32_t c)
 			break;
 		pb_core_table_forget_reply(queue); /* its host reads no reply any more */
 		pb_core_queue_close(firmware, queue);
-		if (++closed == PB_SLICE_QUEUES || channel->closing.at % PB_CORE_CELL_SLOTS == 0)
+		if (++closed == PB_SLICE_QUEUES || channel->closing.at % PB_SLICE_SEARCH == 0)
 			break;
 	}
 	if (channel->quota.used[PB_RESOURCE_QUEUES] != 0 && channel->closing.at < firmware->table.count)

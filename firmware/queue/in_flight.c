@@ -8,6 +8,7 @@
 
 void pb_core_in_flight_recount(struct pb_core_in_flight *flight)
 {
+	flight->priorities = 0;
 	memset(flight->channels, 0, sizeof(flight->channels));
 	memset(flight->counts, 0, sizeof(flight->counts));
 	for (uint32_t i = 1; i <= pb_core_in_flight_count(flight); i++)

@@ -263,9 +263,14 @@ static PB_CORE_COLD uint32_t channels_at(struct pb_core_node *node, uint32_t pri
 	return channels;
 }
 
-PB_CORE_COLD bool pb_core_fair_is_alone(struct pb_core_node *node, const struct pb_core_queue *queue)
+bool pb_core_fair_is_alone(struct pb_core_node *node, const struct pb_core_queue *queue)
 {
-	return (channels_at(node, pb_core_queue_priority(queue)) & ~(1u << queue->channel)) == 0;
+	const uint32_t priority = pb_core_queue_priority(queue);
+	const uint32_t others = ~(1u << queue->channel);
+
+	if (((node->ready.at[priority].ready | node->flight.channels[priority]) & others) != 0)
+		return false;
+	return queue == node->slice.current || (channels_at(node, priority) & others) == 0;
 }
 
 static void repay(struct pb_core_node *node, const struct pb_core_submission *submission,
@@ -294,7 +299,7 @@ static void charge(struct pb_core_node *node, const struct pb_core_submission *s
 		pb_core_timeslice_charge(&node->slice, microseconds);
 	repay(node, submission, microseconds);
 	/* A channel that is alone at its priority takes nothing from others. */
-	if ((channels_at(node, priority) & ~(1u << queue->channel)) != 0 && *deficit > INT32_MIN / 2) {
+	if (!pb_core_fair_is_alone(node, queue) && *deficit > INT32_MIN / 2) {
 		*deficit -= (int32_t)microseconds;
 		level->charged |= (uint16_t)(1u << queue->channel);
 	}
@@ -366,8 +371,6 @@ static bool is_outranked(struct pb_core_node *node, const struct pb_core_submiss
 	const uint32_t priority = pb_core_queue_priority(staged->queue);
 	bool lower = false;
 
-	if (!pb_core_in_flight_has_lower(&node->flight, priority))
-		return false;
 	for (uint32_t sequence = node->flight.retired + 1u; sequence != node->flight.fed + 1u; sequence++) {
 		const struct pb_core_submission *submission = pb_core_in_flight_at(&node->flight, sequence);
 

@@ -5,7 +5,6 @@
 
 #include "firmware/assert.h"
 #include "firmware/instance.h"
-#include "hal/bits.h"
 
 void pb_core_table_init(struct pb_firmware *firmware)
 {
@@ -37,55 +36,34 @@ struct pb_core_queue *pb_core_table_find(struct pb_firmware *firmware, uint32_t 
 	return queue;
 }
 
-/** The word of a channel's mask of cells that has the bit of a slot's cell. */
-static uint32_t *cell_word(struct pb_core_table *table, uint32_t channel, uint32_t slot)
+/** How many queues a queue's channel has in its cell. */
+static uint8_t *cell_of(struct pb_core_table *table, const struct pb_core_queue *queue)
 {
-	return &table->cells[channel][slot / PB_CORE_CELL_SLOTS / 32u];
+	return &table->cells[queue->channel][pb_core_table_index(table, queue) / PB_CORE_CELL_SLOTS];
 }
 
-static uint32_t cell_bit(uint32_t slot)
+/** The first slot at which a search for a channel's queues goes on. @param slot a multiple of PB_SLICE_SEARCH */
+static uint32_t skip_cells(const struct pb_core_table *table, uint32_t channel, uint32_t slot)
 {
-	return 1u << slot / PB_CORE_CELL_SLOTS % 32u;
+	while (slot < table->count && table->cells[channel][slot / PB_CORE_CELL_SLOTS] == 0)
+		slot += PB_CORE_CELL_SLOTS - slot % PB_CORE_CELL_SLOTS;
+	return slot < table->count ? slot : table->count;
 }
 
-/** The first slot of a channel's next cell that begins at a slot or behind it. @return the table's count if there is none */
-static uint16_t next_cell(const struct pb_core_table *table, uint32_t channel, uint32_t slot)
+struct pb_core_queue *pb_core_table_next(const struct pb_core_table *table, uint32_t channel, uint16_t *at)
 {
-	const uint32_t cell = (slot + PB_CORE_CELL_SLOTS - 1u) / PB_CORE_CELL_SLOTS;
-	uint32_t before = (1u << cell % 32u) - 1u;
-
-	for (uint32_t word = cell / 32u; word < PB_CORE_CELL_WORDS; word++) {
-		const uint32_t left = table->cells[channel][word] & ~before;
-
-		if (left != 0)
-			return (uint16_t)((32u * word + pb_bits_lowest(left)) * PB_CORE_CELL_SLOTS);
-		before = 0;
-	}
-	return (uint16_t)table->count;
-}
-
-/* A cell that is entered loses its bit, and has it back when the channel's first queue is found there. */
-struct pb_core_queue *pb_core_table_next(struct pb_core_table *table, uint32_t channel, uint16_t *at)
-{
+	const uint32_t end = (*at / PB_SLICE_SEARCH + 1u) * PB_SLICE_SEARCH;
+	const uint32_t last = end < table->count ? end : table->count;
 	struct pb_core_queue *found = NULL;
 	uint32_t slot = *at;
 
-	if (slot >= table->count)
-		return NULL;
-	if (slot % PB_CORE_CELL_SLOTS == 0)
-		*cell_word(table, channel, slot) &= ~cell_bit(slot);
-	do {
-		struct pb_core_queue *queue = &table->queues[slot];
+	while (found == NULL && slot < last) {
+		struct pb_core_queue *queue = &table->queues[slot++];
 
-		if (queue->channel == channel && pb_core_queue_state(queue) != PB_CORE_QUEUE_FREE) {
-			*cell_word(table, channel, slot) |= cell_bit(slot);
+		if (queue->channel == channel && pb_core_queue_state(queue) != PB_CORE_QUEUE_FREE)
 			found = queue;
-		}
-		slot++;
-	} while (found == NULL && slot % PB_CORE_CELL_SLOTS != 0 && slot != table->count);
-	if (slot % PB_CORE_CELL_SLOTS == 0 || slot == table->count)
-		slot = next_cell(table, channel, slot);
-	*at = (uint16_t)slot;
+	}
+	*at = (uint16_t)(slot >= last ? skip_cells(table, channel, last) : slot);
 	return found;
 }
 
@@ -121,8 +99,7 @@ struct pb_core_queue *pb_core_table_open(struct pb_firmware *firmware, const str
 	queue->quantum = (uint8_t)plan->quantum;
 	queue->identity = (uint8_t)(plan->node | plan->priority << PB_CORE_QUEUE_PRIORITY_SHIFT);
 	(void)pb_core_table_step(queue, PB_CORE_QUEUE_EVENT_CREATE);
-	*cell_word(&firmware->table, plan->channel, pb_core_table_index(&firmware->table, queue)) |=
-		cell_bit(pb_core_table_index(&firmware->table, queue));
+	(*cell_of(&firmware->table, queue))++;
 	firmware->nodes[plan->node].queues++;
 	return queue;
 }
@@ -143,6 +120,7 @@ struct pb_core_queue *pb_core_table_claim_drained(struct pb_firmware *firmware, 
 void pb_core_table_free(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
 	(void)pb_core_table_step(queue, PB_CORE_QUEUE_EVENT_EMPTY);
+	(*cell_of(&firmware->table, queue))--;
 	pb_core_stack_push(firmware->table.queues, &firmware->table.free, queue);
 	firmware->nodes[pb_core_queue_node(queue)].queues--;
 }

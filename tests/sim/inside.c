@@ -28,8 +28,9 @@ bool pb_inside_counts_in_flight(const struct pb_firmware *firmware, uint32_t n)
 			count +=
 				queue->channel == channel && (queue->identity >> 2 & 7u) == priority ? 1u : 0;
 		}
-		exact = exact && flight->counts[priority][channel] == count &&
-			(flight->channels[priority] >> channel & 1u) == (count != 0 ? 1u : 0);
+		exact = exact && flight->counts[16u * priority + channel] == count &&
+			(flight->channels[priority] >> channel & 1u) == (count != 0 ? 1u : 0) &&
+			(flight->priorities >> priority & 1u) == (flight->channels[priority] != 0 ? 1u : 0);
 	}
 	return exact;
 }
