@@ -18,5 +18,7 @@ pb_library(pb_host SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/render_commands.c
   ${CMAKE_CURRENT_LIST_DIR}/render_blit.c
   ${CMAKE_CURRENT_LIST_DIR}/paging.c
+  ${CMAKE_CURRENT_LIST_DIR}/residency_tree.c
+  ${CMAKE_CURRENT_LIST_DIR}/residency_room.c
   ${CMAKE_CURRENT_LIST_DIR}/residency.c
   ${CMAKE_CURRENT_LIST_DIR}/residency_submit.c)

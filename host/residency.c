@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Placement of allocations, and the paging buffers that move them. */
+/* Allocations: where they lie, who gives way, and the paging buffers that move them. */
 #include "patchbay/residency.h"
 
 #include <string.h>
 
 #include "host/internal.h"
 #include "host/residency_internal.h"
-
-#define SEGMENT_ID_MAX 31u
 
 /* ---- the arrays ---- */
 
@@ -21,6 +19,13 @@ struct pb_residency_allocation *pb_residency_at(const struct pb_residency *manag
 	return allocation->request.bytes != 0 ? allocation : NULL;
 }
 
+/** Makes a record the first free one. */
+static void put_free(struct pb_residency *manager, struct pb_residency_allocation *allocation)
+{
+	*allocation = (struct pb_residency_allocation){.newer = manager->free};
+	manager->free = allocation;
+}
+
 static const struct pb_residency_segment *segment_of(const struct pb_residency *manager, uint32_t id)
 {
 	for (uint32_t i = 0; i < manager->setup.segment_count; i++) {
@@ -28,22 +33,6 @@ static const struct pb_residency_segment *segment_of(const struct pb_residency *
 			return &manager->setup.segments[i];
 	}
 	return NULL;
-}
-
-static bool is_aperture(const struct pb_residency_segment *segment)
-{
-	return segment->kind == PB_SEGMENT_APERTURE;
-}
-
-static uint64_t align_up(uint64_t value, uint64_t alignment)
-{
-	return (value + alignment - 1) & ~(alignment - 1);
-}
-
-/** Returns the bytes that an allocation occupies in a segment: whole pages in an aperture. */
-static uint64_t extent(const struct pb_residency_segment *segment, const struct pb_residency_request *request)
-{
-	return is_aperture(segment) ? align_up(request->bytes, PB_PAGE_BYTES) : request->bytes;
 }
 
 static uint64_t gpu_address(const struct pb_residency_allocation *allocation)
@@ -112,7 +101,7 @@ static enum pb_error build(struct pb_residency *manager, struct pb_paging_operat
 /** Transfers an allocation to its segment, or maps it. Pre: its place in the segment is free. */
 static enum pb_error page_in(struct pb_residency *manager, struct pb_residency_allocation *allocation)
 {
-	const bool map = is_aperture(allocation->segment);
+	const bool map = pb_residency_is_aperture(allocation->segment);
 
 	manager->figures.page_ins++;
 	if (!map)
@@ -121,7 +110,7 @@ static enum pb_error page_in(struct pb_residency *manager, struct pb_residency_a
 				      .kind = map ? PB_PAGING_MAP_APERTURE : PB_PAGING_TRANSFER,
 				      .source = {.gpu_address = allocation->request.backing},
 				      .destination = {.gpu_address = gpu_address(allocation)},
-				      .bytes = extent(allocation->segment, &allocation->request),
+				      .bytes = pb_residency_extent(allocation->segment, &allocation->request),
 			      });
 }
 
@@ -132,12 +121,12 @@ static enum pb_error page_in(struct pb_residency *manager, struct pb_residency_a
 static enum pb_error evict(struct pb_residency *manager, struct pb_residency_allocation *allocation,
 			   bool keep)
 {
-	const bool unmap = is_aperture(allocation->segment);
+	const bool unmap = pb_residency_is_aperture(allocation->segment);
 	struct pb_paging_operation operation = {
 		.kind = PB_PAGING_TRANSFER,
 		.source = {.gpu_address = gpu_address(allocation)},
 		.destination = {.gpu_address = allocation->request.backing},
-		.bytes = extent(allocation->segment, &allocation->request),
+		.bytes = pb_residency_extent(allocation->segment, &allocation->request),
 	};
 	enum pb_error error = PB_ERROR_OK;
 
@@ -149,7 +138,7 @@ static enum pb_error evict(struct pb_residency *manager, struct pb_residency_all
 	operation.destination = operation.source;
 	if (error == PB_ERROR_OK)
 		error = build(manager, operation);
-	allocation->segment = NULL;
+	pb_residency_room_remove(manager, allocation);
 	allocation->changed = false;
 	manager->figures.evictions++;
 	return error;
@@ -205,81 +194,29 @@ static enum pb_error await_idle(struct pb_residency *manager,
 
 /* ---- room in segments ---- */
 
-static bool is_held(const struct pb_residency *manager, const struct pb_residency_allocation *allocation)
-{
-	return allocation->used > manager->held;
-}
-
 /**
- * Returns an allocation that overlaps [offset, offset + bytes), or NULL. @param held_only ignore allocations that may
- * be evicted
+ * Returns the allocation to evict: the least recently used one that is idle, else the least recently used one. Passes
+ * over those that submissions in flight use. NULL: all are held.
  */
-static const struct pb_residency_allocation *overlap(const struct pb_residency *manager,
-						     const struct pb_residency_segment *segment,
-						     uint64_t offset, uint64_t bytes, bool held_only)
-{
-	for (uint32_t i = 0; i < manager->setup.allocation_count; i++) {
-		const struct pb_residency_allocation *other = &manager->setup.allocations[i];
-
-		if (other->segment == segment && (!held_only || is_held(manager, other)) &&
-		    other->offset < offset + bytes &&
-		    offset < other->offset + extent(segment, &other->request))
-			return other;
-	}
-	return NULL;
-}
-
-/**
- * Finds the first range with room for an allocation.
- * @param held_only treat allocations that may be evicted as free room
- * @return false: there is no such range
- */
-static bool find_room(const struct pb_residency *manager, const struct pb_residency_segment *segment,
-		      const struct pb_residency_request *request, bool held_only, uint64_t *offset)
-{
-	const uint64_t alignment = is_aperture(segment) && request->alignment < PB_PAGE_BYTES
-					   ? PB_PAGE_BYTES
-					   : request->alignment;
-	const uint64_t bytes = extent(segment, request);
-	const struct pb_residency_allocation *other;
-
-	*offset = 0;
-	do {
-		*offset = align_up(segment->gpu_base + *offset, alignment) - segment->gpu_base;
-		if (*offset > segment->bytes || bytes > segment->bytes - *offset)
-			return false;
-		other = overlap(manager, segment, *offset, bytes, held_only);
-		if (other != NULL)
-			*offset = other->offset + extent(segment, &other->request);
-	} while (other != NULL);
-	return true;
-}
-
-/** Returns the allocation to evict: the least recently used one that is idle, else the least recently used one. */
 static struct pb_residency_allocation *victim_of(const struct pb_residency *manager,
 						 const struct pb_residency_segment *segment,
 						 const uint64_t timelines[PB_RESIDENCY_QUEUES])
 {
-	struct pb_residency_allocation *victim = NULL;
+	struct pb_residency_allocation *const oldest = pb_residency_room_oldest(manager, segment);
 
-	for (uint32_t i = 0; i < manager->setup.allocation_count; i++) {
-		struct pb_residency_allocation *other = &manager->setup.allocations[i];
-		const bool busy = in_flight(other, timelines);
-
-		if (other->segment != segment || is_held(manager, other))
-			continue;
-		if (victim == NULL || (in_flight(victim, timelines) && !busy) ||
-		    (in_flight(victim, timelines) == busy && other->used < victim->used))
-			victim = other;
+	for (struct pb_residency_allocation *other = oldest;
+	     other != NULL && !pb_residency_is_held(manager, other); other = other->newer) {
+		if (!in_flight(other, timelines))
+			return other;
 	}
-	return victim;
+	return oldest;
 }
 
-/** Evicts allocations until there is room. Pre: find_room() with held_only found some. */
+/** Evicts allocations until there is room. Pre: pb_residency_room_find() with held_only found some. */
 static enum pb_error make_room(struct pb_residency *manager, const struct pb_residency_segment *segment,
 			       const struct pb_residency_request *request, uint64_t *offset)
 {
-	while (!find_room(manager, segment, request, false, offset)) {
+	while (!pb_residency_room_find(manager, segment, request, false, offset)) {
 		uint64_t timelines[PB_RESIDENCY_QUEUES];
 		struct pb_residency_allocation *victim;
 		enum pb_error error = read_timelines(manager, timelines);
@@ -306,7 +243,7 @@ static const struct pb_residency_segment *choose_segment(const struct pb_residen
 				segment_of(manager, request->segments[i]);
 			uint64_t offset;
 
-			if (find_room(manager, segment, request, pass == 1, &offset))
+			if (pb_residency_room_find(manager, segment, request, pass == 1, &offset))
 				return segment;
 		}
 	}
@@ -325,32 +262,31 @@ enum pb_error pb_residency_hold(struct pb_residency *manager, struct pb_residenc
 		error = make_room(manager, segment, &allocation->request, &allocation->offset);
 		if (error != PB_ERROR_OK)
 			return error;
-		allocation->segment = segment;
+		pb_residency_room_place(manager, allocation, segment);
 		error = page_in(manager, allocation);
 		if (error != PB_ERROR_OK)
 			return error;
 	}
-	allocation->used = ++manager->clock;
+	pb_residency_room_hold(manager, allocation);
 	return PB_ERROR_OK;
-}
-
-void pb_residency_release(struct pb_residency *manager)
-{
-	manager->held = manager->clock;
 }
 
 enum pb_error pb_residency_empty(struct pb_residency *manager)
 {
 	enum pb_error error = PB_ERROR_OK;
 
-	for (uint32_t i = 0; error == PB_ERROR_OK && i < manager->setup.allocation_count; i++) {
-		struct pb_residency_allocation *allocation = &manager->setup.allocations[i];
+	for (uint32_t i = 0; error == PB_ERROR_OK && i < manager->setup.segment_count; i++) {
+		struct pb_residency_allocation *allocation =
+			pb_residency_room_oldest(manager, &manager->setup.segments[i]);
 
-		if (allocation->segment == NULL)
-			continue;
-		error = await_idle(manager, allocation);
-		if (error == PB_ERROR_OK)
-			error = evict(manager, allocation, true);
+		while (error == PB_ERROR_OK && allocation != NULL) {
+			struct pb_residency_allocation *const newer = allocation->newer;
+
+			error = await_idle(manager, allocation);
+			if (error == PB_ERROR_OK)
+				error = evict(manager, allocation, true);
+			allocation = newer;
+		}
 	}
 	return error;
 }
@@ -359,7 +295,7 @@ enum pb_error pb_residency_empty(struct pb_residency *manager)
 
 static bool segment_is_valid(const struct pb_residency *manager, const struct pb_residency_segment *segment)
 {
-	return segment->id != 0 && segment->id <= SEGMENT_ID_MAX &&
+	return segment->id != 0 && segment->id <= PB_RESIDENCY_SEGMENTS &&
 	       segment_of(manager, segment->id) == segment &&
 	       (segment->kind == PB_SEGMENT_LINEAR || segment->kind == PB_SEGMENT_APERTURE) &&
 	       (segment->os_base | segment->gpu_base | segment->bytes) % PB_PAGE_BYTES == 0 &&
@@ -380,6 +316,8 @@ enum pb_error pb_residency_start(struct pb_residency *manager, const struct pb_r
 			return PB_ERROR_BAD_ARGUMENT;
 	}
 	memset(setup->allocations, 0, setup->allocation_count * sizeof(*setup->allocations));
+	for (uint32_t i = setup->allocation_count; i != 0; i--)
+		put_free(manager, &setup->allocations[i - 1]);
 	reset_room(manager);
 	return PB_ERROR_OK;
 }
@@ -397,7 +335,8 @@ static bool request_is_valid(const struct pb_residency *manager, const struct pb
 	for (uint32_t i = 0; i < PB_RESIDENCY_PREFERRED && request->segments[i] != 0; i++) {
 		const struct pb_residency_segment *segment = segment_of(manager, request->segments[i]);
 
-		if (segment == NULL || (is_aperture(segment) && request->backing % PB_PAGE_BYTES != 0))
+		if (segment == NULL ||
+		    (pb_residency_is_aperture(segment) && request->backing % PB_PAGE_BYTES != 0))
 			return false;
 		*fits = *fits || request->bytes <= segment->bytes;
 	}
@@ -407,16 +346,16 @@ static bool request_is_valid(const struct pb_residency *manager, const struct pb
 enum pb_error pb_residency_add(struct pb_residency *manager, const struct pb_residency_request *request,
 			       uint32_t *handle)
 {
+	struct pb_residency_allocation *const allocation = manager->free;
 	bool fits;
 
 	if (!request_is_valid(manager, request, &fits))
 		return PB_ERROR_BAD_ARGUMENT;
-	*handle = 1;
-	while (pb_residency_at(manager, *handle) != NULL)
-		++*handle;
-	if (!fits || *handle > manager->setup.allocation_count)
+	if (!fits || allocation == NULL)
 		return PB_ERROR_NO_SPACE;
-	manager->setup.allocations[*handle - 1] = (struct pb_residency_allocation){.request = *request};
+	manager->free = allocation->newer;
+	*allocation = (struct pb_residency_allocation){.request = *request};
+	*handle = (uint32_t)(allocation - manager->setup.allocations) + 1;
 	return PB_ERROR_OK;
 }
 
@@ -442,7 +381,7 @@ enum pb_error pb_residency_remove(struct pb_residency *manager, uint32_t handle)
 		return PB_ERROR_BAD_HANDLE;
 	error = pb_residency_page_out(manager, handle, false);
 	if (error == PB_ERROR_OK)
-		*allocation = (struct pb_residency_allocation){0};
+		put_free(manager, allocation);
 	return error;
 }
 

@@ -4,12 +4,16 @@
 
 /* ---- validation of reports ---- */
 
-/* Returns whether the indices of a report are possible: all submissions before `earliest` had completed. */
+/*
+ * Returns whether a report is possible: all submissions before `earliest` had completed, and only one that is returned
+ * can be the one that had begun.
+ */
 static bool report_fits(const struct pb_queue *queue, uint32_t earliest, const struct pb_preempt *report)
 {
 	uint32_t completed = report->completed - earliest;
 
-	return completed <= queue->put - earliest && report->returned <= completed;
+	return completed <= queue->put - earliest && report->returned <= completed &&
+	       (report->returned != 0 || !report->started);
 }
 
 /* Returns whether a preemption's report is possible: returned submissions lie right before the cutoff. */
@@ -20,7 +24,7 @@ static bool preemption_fits(const struct pb_queue *queue, const struct pb_preemp
 	if (!report_fits(queue, stop->earliest, report) ||
 	    report->completed - stop->cutoff > queue->put - stop->cutoff)
 		return false;
-	return report->returned != 0 ? report->completed == stop->cutoff : !report->started;
+	return report->returned == 0 || report->completed == stop->cutoff;
 }
 
 /*
@@ -302,6 +306,7 @@ enum pb_error pb_queue_reset(struct pb_queue *queue, struct pb_preempt *result)
 		.valid = results[1] != 0,
 		.completed = results[2],
 		.returned = results[3],
+		.started = results[4] != 0,
 	};
 	error = pb_patiently(queue, accept_reset, &reset);
 	if (error == PB_ERROR_OK && result != NULL)

@@ -39,8 +39,8 @@ struct pb_core_slot {
 
 /** The step that a job is in. */
 enum pb_core_job_state {
-	PB_CORE_JOB_RESOLVE = 1, /**< its allocation list is resolved */
-	PB_CORE_JOB_COMPARE = 2, /**< is the buffer patched like this already? */
+	PB_CORE_JOB_COMPARE = 1, /**< is the buffer patched like this already? Only with a cookie */
+	PB_CORE_JOB_RESOLVE = 2, /**< its allocation list is resolved */
 	PB_CORE_JOB_PATCH = 3,   /**< its patch list is carried out */
 	PB_CORE_JOB_READY = 4,   /**< nothing is left to do: the node has the submission, the job is free */
 };
@@ -108,7 +108,7 @@ struct pb_core_job {
 	struct pb_core_plan plan;       /**< of some format that took the slow path */
 	struct pb_core_general general; /**< of some format that took a general loop */
 	uint32_t cookie;                /**< the host's name for the buffer's contents, or 0 */
-	uint32_t compared;              /**< slots that the digest holds */
+	uint32_t compared;              /**< allocations that the digest holds */
 	uint64_t digest;                /**< of all that the patched bytes depend on, with a cookie */
 
 	struct pb_core_slot slots[PB_LIMIT_ALLOCATIONS]; /**< by allocation index */

@@ -2,47 +2,74 @@
 /*
  * A buffer that comes again unchanged, with nothing moved, needs no patch. The
  * host names its contents by a cookie; whether anything moved is decided here,
- * from the resolved list.
+ * by the words of its allocation list as the host wrote them: while these and
+ * the channel's segments are what they were, resolving them would give the
+ * same addresses, rights and ids. So it is not done either. The segments are
+ * what they were: one that is created anew changes nothing for a list that was
+ * good, and SEGMENT_DESTROY, which is refused while anything of the channel is
+ * in flight, makes all of the channel's buffers unknown.
  *
  * A digest stands for the list: the sum of products of word pairs, each word with a
- * key of its place added (the NH hash of UMAC, RFC 4418 section 5.2). A host
- * that finds two placements of one digest, or gives a wrong cookie, runs a
- * buffer with its own stale addresses; the engine checks those as all others.
+ * key of its place added (the NH hash of UMAC, RFC 4418 section 5.2). The keys are
+ * no secret, and need not be one. All that an equal digest leads to is that
+ * nothing is written: the buffer is run with the words that are in it, which
+ * are its client's own, or addresses that the firmware has resolved for this
+ * channel and this set of segments. A host that finds two lists of one digest,
+ * gives a wrong cookie, or changes its list after the digest was taken, runs its
+ * own buffer with its own stale addresses, which it could write there itself.
+ * The engine holds every access against the channel's ranges.
  */
 #include "firmware/prepare/compare.h"
 
 #include "firmware/compiler.h"
 #include "firmware/instance.h"
+#include "hal/shared_burst.h"
 
-/** The key of slot 0, and what it grows by from slot to slot: odd, and without a pattern (2^32 / golden ratio). */
+/** The key of allocation 0, and what it grows by from one to the next: odd, and without a pattern (2^32 / golden ratio). */
 #define KEY_FIRST 0x6a09e667u
 #define KEY_STEP  0x9e3779b1u
+
+#define ALLOCATION_WORDS ((uint32_t)(sizeof(struct pb_allocation) / sizeof(uint32_t)))
 
 static inline uint32_t rotate_right(uint32_t value, uint32_t bits)
 {
 	return value >> bits | value << (32u - bits);
 }
 
-static PB_CORE_STEP uint64_t digest_slots(const struct pb_core_job *job, uint64_t digest, uint32_t from,
-					  uint32_t to)
+/**
+ * Adds allocations to the job's digest, slice after slice, until a line is raised. The words of one pair are an address,
+ * size or id, and one of which few bits are used.
+ */
+static PB_CORE_STEP void digest_allocations(struct pb_core_job *job, const uint32_t *pending)
 {
-	const struct pb_core_slot *slot = &job->slots[from];
-	const struct pb_core_slot *const end = &job->slots[to];
-	const uint32_t *id = &job->ids[from];
-	const uint8_t *tag = &job->tags[from];
-	uint32_t key = KEY_FIRST + from * KEY_STEP;
+	const struct pb_allocation *allocation = &job->allocations[job->compared];
+	const struct pb_allocation *const end = &job->allocations[job->allocation_count];
+	uint32_t key = KEY_FIRST + job->compared * KEY_STEP;
+	uint64_t digest = job->digest;
 
-	for (; slot != end; slot++, id++, tag++) {
-		digest += (uint64_t)(slot->low + key) * (slot->high - key);
-		digest += (uint64_t)(slot->limit[0] ^ key) * (*id + rotate_right(key, 13));
-		/* The second limit is the first or 0, a tag six bits: they share a word. */
-		digest += (uint64_t)(slot->limit[1] ^ (uint32_t)*tag << 26) * key;
-		key += KEY_STEP;
+	while (allocation != end) {
+		const struct pb_allocation *const slice =
+			(uint32_t)(end - allocation) > PB_SLICE_SLOTS ? allocation + PB_SLICE_SLOTS : end;
+
+		while (allocation != slice) {
+			uint32_t word[ALLOCATION_WORDS];
+
+			allocation = (const void *)pb_shared_read_six(&allocation->address_low, word);
+			digest += (uint64_t)(word[0] + key) * (word[1] - key);
+			digest += (uint64_t)(word[2] + rotate_right(key, 13)) *
+				  (word[3] - rotate_right(key, 7));
+			digest += (uint64_t)(word[5] + rotate_right(key, 22)) *
+				  (word[4] + rotate_right(key, 3));
+			key += KEY_STEP;
+		}
+		if (pb_lines_waiting(pending))
+			break;
 	}
-	return digest;
+	job->digest = digest;
+	job->compared = (uint32_t)(allocation - job->allocations);
 }
 
-/** Of all but the allocations: which bytes, by which list and which formats, in whose name. */
+/** Of all but the allocation list: which bytes, by which list and which formats, in whose name. */
 static uint64_t digest_job(const struct pb_core_job *job)
 {
 	const uint32_t words[] = {
@@ -76,27 +103,17 @@ static struct pb_core_patched *entry_of(struct pb_core_patched_set *patched, con
 
 void pb_core_compare(struct pb_firmware *firmware, struct pb_core_job *job)
 {
-	const uint32_t *pending = firmware->lines->pending;
 	const struct pb_core_patched *patched = entry_of(&firmware->patched, job);
 
 	if (job->compared == 0)
 		job->digest = digest_job(job);
-	while (job->compared < job->allocation_count) {
-		uint32_t end = job->allocation_count;
-
-		if (end - job->compared > PB_SLICE_SLOTS)
-			end = job->compared + PB_SLICE_SLOTS;
-		job->digest = digest_slots(job, job->digest, job->compared, end);
-		job->compared = end;
-		if (end != job->allocation_count && pb_lines_waiting(pending))
-			return;
-	}
-	job->state = PB_CORE_JOB_PATCH;
+	digest_allocations(job, firmware->lines->pending);
+	if (job->compared != job->allocation_count)
+		return;
+	job->state = PB_CORE_JOB_RESOLVE;
 	if (patched->cookie == job->cookie && patched->channel == job->submission->queue->channel &&
 	    patched->digest == job->digest)
 		job->state = PB_CORE_JOB_READY;
-	else
-		pb_core_compare_forget(&firmware->patched, job);
 }
 
 PB_CORE_COLD void pb_core_compare_forget(struct pb_core_patched_set *patched, const struct pb_core_job *job)

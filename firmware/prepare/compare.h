@@ -2,7 +2,7 @@
 /**
  * @file
  * Buffers that are known to be patched: a submission of one with the same lists
- * and placements is not patched again. The owner of struct pb_core_patched_set;
+ * and segments is neither resolved nor patched again. The owner of struct pb_core_patched_set;
  * main loop only.
  */
 #ifndef PB_FIRMWARE_PREPARE_COMPARE_H
@@ -27,7 +27,11 @@ struct pb_core_patched_set {
 	uint32_t end;                                /**< entries from here on were never used */
 };
 
-/** Finds out, slice by slice, whether the buffer of a job with a cookie is patched like this already; READY if it is. */
+/**
+ * Finds out, slice by slice, whether the buffer of a job with a cookie is patched like this already: READY if it is, else
+ * RESOLVE. Reads the words of the allocation list, which resolving reads anew: an equal digest makes the firmware write
+ * nothing, so a host that changes them in between reaches no more than its own buffer's stale addresses.
+ */
 void pb_core_compare(struct pb_firmware *firmware, struct pb_core_job *job);
 /** Forgets every buffer that the job is about to write to. */
 void pb_core_compare_forget(struct pb_core_patched_set *patched, const struct pb_core_job *job);

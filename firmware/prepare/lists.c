@@ -146,7 +146,7 @@ static enum pb_error stage_job(struct pb_firmware *firmware, struct pb_core_node
 	job->bytes = range->end - range->start;
 	job->dma_bytes = range->size;
 	keep_target(firmware, job, range);
-	job->state = PB_CORE_JOB_RESOLVE;
+	job->state = job->cookie != 0 ? PB_CORE_JOB_COMPARE : PB_CORE_JOB_RESOLVE;
 	start_lists(job);
 	pb_core_staged_prepare(firmware, node, job);
 	PB_CORE_TRACE_QUEUE(firmware, PATCH, submission->queue, submission->fence_id, lists->length);

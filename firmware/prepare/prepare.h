@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * Advances the job of a node's staged submission: resolve, compare, patch. This
+ * Advances the job of a node's staged submission: compare, resolve, patch. This
  * module has no state; main loop only.
  */
 #ifndef PB_FIRMWARE_PREPARE_PREPARE_H

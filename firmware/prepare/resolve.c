@@ -82,9 +82,6 @@ static enum pb_error resolve_slow(struct pb_firmware *firmware, struct pb_core_j
 		return PB_ERROR_BAD_ALLOCATION;
 	if ((listed->flags & PB_ALLOCATION_UNBIND) != 0) {
 		job->slots[i] = (struct pb_core_slot){0};
-		job->ids[i] =
-			0; /* no patch asks for these; the digest of a list must not depend on earlier ones */
-		job->tags[i] = 0;
 		return id == 0 ? PB_ERROR_OK : PB_ERROR_BAD_ALLOCATION;
 	}
 	if (id == 0)
@@ -161,10 +158,6 @@ static enum pb_error resolve_slices(struct pb_firmware *firmware, struct pb_core
 /** Moves the job on: its whole list is resolved. */
 static void finish(struct pb_firmware *firmware, struct pb_core_job *job)
 {
-	if (job->cookie != 0) {
-		job->state = PB_CORE_JOB_COMPARE;
-		return;
-	}
 	pb_core_compare_forget(&firmware->patched, job);
 	job->state = PB_CORE_JOB_PATCH;
 }

@@ -55,7 +55,7 @@ bool pb_core_run_resolve(struct pb_core_job *job, const struct pb_core_window *w
 			 const uint32_t *pending, struct pb_core_listed *irregular);
 
 /**
- * Resolves slices of the job's allocation list; at its end the job moves on to COMPARE or PATCH.
+ * Resolves slices of the job's allocation list; at its end the job moves on to PATCH.
  * @return what is wrong with the allocation at job->resolved
  */
 enum pb_error pb_core_resolve(struct pb_firmware *firmware, struct pb_core_job *job);

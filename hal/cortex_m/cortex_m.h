@@ -20,6 +20,11 @@
 #define PB_CORTEX_M_INTERRUPTS 32u
 #endif
 
+/** 1: the core has vector instructions (M-profile Vector Extension), and only loops in assembly use them; else 0. */
+#ifndef PB_CORTEX_M_VECTORS
+#define PB_CORTEX_M_VECTORS 0
+#endif
+
 typedef void (*pb_cortex_m_handler)(void);
 
 /** The vector table; a board places one in section .vectors. */
@@ -40,7 +45,7 @@ struct pb_cortex_m_vectors {
 	pb_cortex_m_handler interrupts[PB_CORTEX_M_INTERRUPTS];
 };
 
-/** Reset handler: guards the stack, then pb_start(). */
+/** Reset handler: guards the stack, enables vector instructions where there are any, then pb_start(). */
 void pb_cortex_m_reset(void);
 /** Handler of every fault and of unexpected exceptions: reports, then halts. Handler mode. */
 void pb_cortex_m_fault(void);

@@ -1,12 +1,30 @@
 /* SPDX-License-Identifier: MIT */
+#include "hal/cortex_m/barrier.h"
 #include "hal/cortex_m/cortex_m.h"
 #include "hal/halt.h"
 #include "hal/mmio.h"
 #include "hal/start.h"
 
+#define COPROCESSOR_ACCESS     0xe000ed88u
+#define COPROCESSORS_10_AND_11 0x00f00000u
+#define FLOATING_POINT_CONTEXT 0xe000ef34u
+
+/**
+ * Enables vector instructions, and no room for their registers on the stack of an exception: handlers do not use them
+ * (Armv8-M Architecture Reference Manual, FPCCR.ASPEN and LSPEN).
+ */
+static void enable_vectors(void)
+{
+	pb_mmio_write32(COPROCESSOR_ACCESS, COPROCESSORS_10_AND_11);
+	pb_mmio_write32(FLOATING_POINT_CONTEXT, 0);
+	pb_cortex_m_synchronise();
+}
+
 void pb_cortex_m_reset(void)
 {
 	pb_cortex_m_guard_stack();
+	if (PB_CORTEX_M_VECTORS != 0)
+		enable_vectors();
 	pb_start();
 }
 

@@ -64,17 +64,17 @@ static enum pb_error finish_preemption(struct pb_queue *queue, void *unused)
 }
 
 /**
- * Returns how many submissions a preemption returned that had not begun. One that had begun has changed memory, and must
- * not run again from its beginning: it counts as aborted.
+ * Returns how many submissions a preemption or a reset returned that had not begun. One that had begun has changed
+ * memory, and must not run again from its beginning: it counts as aborted.
  */
-static uint32_t untouched(const struct pb_preempt *preempt)
+static uint32_t untouched(const struct pb_preempt *report)
 {
-	return preempt->started ? preempt->returned - 1u : preempt->returned;
+	return report->started ? report->returned - 1u : report->returned;
 }
 
 /**
  * Resets a node and releases it. Pre: the node is marked as resetting, so that no other function uses its queue.
- * @param done out: number behind the last submission completed or aborted; later ones were returned
+ * @param done out: number behind the last submission completed or aborted; later ones were returned, and had not begun
  */
 static enum pb_error clear(struct pb_wddm_adapter *adapter, uint32_t n, uint32_t *done)
 {
@@ -85,8 +85,11 @@ static enum pb_error clear(struct pb_wddm_adapter *adapter, uint32_t n, uint32_t
 
 	if (error != PB_ERROR_OK)
 		return error;
-	*done = reset.completed - reset.returned;
-	/* The reset ends a preemption, too; the submissions that it returned may lie right before. */
+	*done = reset.completed - untouched(&reset);
+	/*
+	 * The reset ends a preemption, too. What the preemption returned may lie right before what the reset returned; it is
+	 * aborted if the first one that the reset returned had begun.
+	 */
 	if (node->queue.stop.pending)
 		error = pb_patiently(&node->queue, finish_preemption, NULL);
 	if (pb_wddm_is_refusal(error)) {

@@ -46,7 +46,11 @@ struct pb_preempt {
 	/** Consumer index behind the last submission completed or returned, modulo 2^32. */
 	uint32_t completed;
 	uint32_t returned; /**< submissions returned to the host: the last ones before `completed` */
-	bool started; /**< the first returned one had begun; PB_OPTION_RESUME continues where it stopped */
+	/**
+	 * The first returned one had begun, and may have changed memory; PB_OPTION_RESUME continues where it stopped. Of a
+	 * reset: the engine had stopped inside it before, at the end of its queue's timeslice or for a suspension.
+	 */
+	bool started;
 };
 
 /** State of a queue's preemption request. Only the library writes it. */

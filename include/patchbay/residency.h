@@ -25,12 +25,14 @@
 #define PB_RESIDENCY_QUEUES 4u
 /** Segments that an allocation can name, as in DXGK_SEGMENTPREFERENCE. */
 #define PB_RESIDENCY_PREFERRED 5u
+/** Segments that one manager can use: ids 1 to this. */
+#define PB_RESIDENCY_SEGMENTS 31u
 /** Largest allocation, in bytes: 16 TiB less one page. */
 #define PB_RESIDENCY_BYTES_MAX ((uint64_t)UINT32_MAX * PB_PAGE_BYTES)
 
 /** A segment, or the part of one that the manager owns. No other code may place memory there. */
 struct pb_residency_segment {
-	uint32_t id;       /**< 1 to 31, each id once */
+	uint32_t id;       /**< 1 to PB_RESIDENCY_SEGMENTS, each id once */
 	uint32_t kind;     /**< enum pb_segment_kind */
 	uint64_t os_base;  /**< first address as lists name it, multiple of 4 KiB */
 	uint64_t gpu_base; /**< first address as the engine sees it, multiple of 4 KiB */
@@ -51,12 +53,29 @@ struct pb_residency_request {
 	uint32_t segments[PB_RESIDENCY_PREFERRED];
 };
 
-/** Record of one allocation. Only the manager writes it. All 0: the record is free. */
+/** A range of a segment, in a tree of such ranges (host/residency_tree.h). Only the manager reads and writes it. */
+struct pb_residency_node {
+	uint64_t offset;                    /**< first byte, from the segment's start */
+	uint64_t end;                       /**< byte behind the last one */
+	uint64_t gap;                       /**< free bytes in front of it, in bytes */
+	uint64_t largest;                   /**< largest gap in its subtree, in bytes */
+	struct pb_residency_node *parent;   /**< NULL: the root */
+	struct pb_residency_node *child[2]; /**< of lower, of higher offsets; NULL: none */
+	uint32_t weight;                    /**< not above its parent's */
+};
+
+/** Record of one allocation. Only the manager writes it. */
 struct pb_residency_allocation {
-	struct pb_residency_request request;        /**< parameters of its creation */
+	struct pb_residency_request
+		request; /**< parameters of its creation; `bytes` is 0: the record is free */
 	const struct pb_residency_segment *segment; /**< segment that holds it; NULL: paged out */
 	uint64_t offset;                            /**< bytes from the segment's start */
 	uint64_t used;                              /**< the manager's clock at the last use */
+	struct pb_residency_node placed;            /**< its range, among all of its segment */
+	struct pb_residency_node held;              /**< its range, among those that this part holds */
+	struct pb_residency_allocation *older;      /**< last used before it, in its segment; NULL: none */
+	/** First used behind it, in its segment; of a free record: the next free one. NULL: none. */
+	struct pb_residency_allocation *newer;
 	/** Timeline value of the last submission that uses it, by queue. */
 	uint64_t busy[PB_RESIDENCY_QUEUES];
 	bool changed; /**< written since it was paged in: the backing store is outdated */
@@ -88,11 +107,21 @@ struct pb_residency_figures {
 	uint32_t waits;              /**< waits for submissions in flight, or for room in a ring */
 };
 
+/** What lies in one segment. Only the manager reads and writes it. */
+struct pb_residency_room {
+	struct pb_residency_node *placed;       /**< tree of all ranges in use; NULL: empty */
+	struct pb_residency_node *held;         /**< tree of the ranges that this part holds; NULL: empty */
+	struct pb_residency_allocation *oldest; /**< used least recently; NULL: none */
+	struct pb_residency_allocation *newest; /**< used most recently; NULL: none */
+};
+
 /** A manager. The caller owns the memory and keeps it in place; only the manager writes it. */
 struct pb_residency {
-	struct pb_residency_setup setup; /**< a copy of the caller's */
-	struct pb_paging_buffer room;    /**< unused rest of the paging buffer */
-	uint64_t clock;                  /**< advances at each use of an allocation */
+	struct pb_residency_setup setup;                       /**< a copy of the caller's */
+	struct pb_paging_buffer room;                          /**< unused rest of the paging buffer */
+	struct pb_residency_room rooms[PB_RESIDENCY_SEGMENTS]; /**< by id - 1 */
+	struct pb_residency_allocation *free;                  /**< the first free record; NULL: none */
+	uint64_t clock;                                        /**< advances at each use of an allocation */
 	uint64_t held;         /**< the clock at the start of this part: later uses must stay resident */
 	uint32_t paging_fence; /**< fence id of the next paging buffer */
 	struct pb_residency_figures figures; /**< counted since pb_residency_start() */

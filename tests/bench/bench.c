@@ -30,10 +30,13 @@ int main(void)
 	spans = pb_bench_empty();
 	pb_bench_print_span("submit_instr", spans.submit);
 	pb_bench_print_span("retire_instr", spans.retire);
+	pb_bench_print_span("asleep_instr_per_submission", spans.submit_to_sleep + spans.retire_to_sleep);
 	measure_trace(&spans);
 	pb_bench_schedule();
 	pb_bench_patches();
+	pb_bench_fixed();
 	pb_bench_delays();
 	pb_bench_clients();
+	pb_bench_saturated("sat_instr_per_submission", "sat_all_instr_per_submission");
 	pb_bench_exit(0);
 }

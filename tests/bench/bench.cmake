@@ -1,5 +1,9 @@
 # The bench image of a board that has tests/bench/BOARD.c: core, drivers and host library in one program.
 set(bench_board ${PROJECT_SOURCE_DIR}/tests/bench/${PB_BOARD}.c)
+set(bench_cmsdk)
+if("${PROJECT_SOURCE_DIR}/boards/cmsdk.c" IN_LIST PB_BOARD_SOURCES)
+  set(bench_cmsdk ${PROJECT_SOURCE_DIR}/tests/bench/cmsdk.c)
+endif()
 if(EXISTS ${bench_board})
   pb_library(pb_bench_host SOURCES
     ${PROJECT_SOURCE_DIR}/host/card.c ${PROJECT_SOURCE_DIR}/host/channel.c ${PROJECT_SOURCE_DIR}/host/command.c
@@ -9,11 +13,13 @@ if(EXISTS ${bench_board})
     ${PROJECT_SOURCE_DIR}/tests/target/semihost_${CMAKE_SYSTEM_PROCESSOR}.c)
   set(bench_card
     ${PROJECT_SOURCE_DIR}/tests/bench/bench_card.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_empty.c
-    ${bench_print} ${bench_board})
+    ${PROJECT_SOURCE_DIR}/tests/bench/bench_spans.c ${bench_print} ${bench_board} ${bench_cmsdk})
   pb_image(patchbay-bench-${PB_BOARD}.elf
     SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/bench.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_clients.c
-    ${PROJECT_SOURCE_DIR}/tests/bench/bench_delay.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_host.c
-    ${PROJECT_SOURCE_DIR}/tests/bench/bench_patch.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_schedule.c
+    ${PROJECT_SOURCE_DIR}/tests/bench/bench_delay.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_fixed.c
+    ${PROJECT_SOURCE_DIR}/tests/bench/bench_host.c
+    ${PROJECT_SOURCE_DIR}/tests/bench/bench_patch.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_queues.c
+    ${PROJECT_SOURCE_DIR}/tests/bench/bench_saturated.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_schedule.c
     ${bench_card} LINKS pb_bench_host)
   target_link_options(patchbay-bench-${PB_BOARD}.elf PRIVATE -Wl,--defsym=PB_STACK_BYTES=8192)
   # The core files on the path of a submission, compiled again without a trace. The others are the product's.
@@ -25,6 +31,11 @@ if(EXISTS ${bench_board})
     SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/untraced.c ${bench_card} LINKS pb_bench_untraced pb_bench_host)
   target_link_options(patchbay-bench-untraced-${PB_BOARD}.elf PRIVATE -Wl,--defsym=PB_STACK_BYTES=8192)
   set_target_properties(pb_bench_untraced patchbay-bench-untraced-${PB_BOARD}.elf PROPERTIES EXCLUDE_FROM_ALL TRUE)
+  pb_image(patchbay-bench-echo-${PB_BOARD}.elf
+    SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/bench_echo.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_queues.c
+    ${PROJECT_SOURCE_DIR}/tests/bench/bench_saturated.c ${echo} ${bench_card} LINKS pb_bench_host)
+  target_link_options(patchbay-bench-echo-${PB_BOARD}.elf PRIVATE -Wl,--defsym=PB_STACK_BYTES=8192)
+  set_target_properties(patchbay-bench-echo-${PB_BOARD}.elf PROPERTIES EXCLUDE_FROM_ALL TRUE)
   include(${PROJECT_SOURCE_DIR}/tests/bench/twins.cmake)
   # What hostile clients cost others, on a board that has tests/bench/victim_BOARD.c. The firmware is the board's.
   set(victim_board ${PROJECT_SOURCE_DIR}/tests/bench/victim_${PB_BOARD}.c)
@@ -39,3 +50,4 @@ if(EXISTS ${bench_board})
     set_target_properties(patchbay-bench-victim-${PB_BOARD}.elf PROPERTIES EXCLUDE_FROM_ALL TRUE)
   endif()
 endif()
+include(${PROJECT_SOURCE_DIR}/tests/bench/loops.cmake)

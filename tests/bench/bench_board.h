@@ -14,6 +14,8 @@
 void pb_bench_board_start(void);
 /** Sends the byte of an interrupt line to the firmware, by the emulator's host side. */
 void pb_bench_board_send(uint32_t line);
+/** Waits for a byte that the firmware has sent, and drops it: a socket that is never read fills up. */
+void pb_bench_board_receive(void);
 /** The counter now: counts down, modulo 2^24. */
 uint32_t pb_bench_board_counter(void);
 /** The counter when the doorbell UART's last interrupt was accepted. */

@@ -3,14 +3,12 @@
  * The cost of scheduling: a submission to one of 2,280 queues, a preemption in the middle of a long patch
  * list while all queues have submissions, and a switch of queues at the end of a timeslice.
  */
-#include "hal/shared.h"
 #include "tests/bench/bench.h"
 
-#define QUEUES      2279u /* with the bench's own all that a channel can have of 4,096 */
-#define ENTRIES     4u
-#define QUEUE_BYTES (sizeof(struct pb_queue_page) + ENTRIES * sizeof(struct pb_descriptor))
-#define REPEATS     2048u
-#define ROUNDS      100u
+#define QUEUES  2279u /* with the bench's own all that a channel can have of 4,096 */
+#define ENTRIES 4u
+#define REPEATS 2048u
+#define ROUNDS  100u
 /** Patch locations of the submission that is preempted. */
 #define PATCHES 40000u
 /** Passes after which everything has been admitted that can be. */
@@ -26,36 +24,20 @@ static struct pb_descriptor nothing(void)
 	return (struct pb_descriptor){.context = pb_bench.context, .fence_id = pb_bench.fence_id++};
 }
 
-/** More queues than the library's allocator holds: their pages are parts of one allocation. */
 static void create(uint32_t priority)
 {
-	for (uint32_t i = 0; i < QUEUES; i++) {
-		struct pb_queue *queue = &queues[i];
-		const uint32_t offset = i * (uint32_t)QUEUE_BYTES;
-		const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {
-			0, ENTRIES, (uint32_t)pages.os_address + offset, 0, priority};
-		uint32_t results[PB_REPLY_RESULTS];
+	const struct pb_bench_queues request = {.channel = &pb_bench.channel,
+						.pages = &pages,
+						.entries = ENTRIES,
+						.nodes = 1,
+						.priority = priority};
 
-		*queue = (struct pb_queue){.channel = &pb_bench.channel, .memory = pages, .entries = ENTRIES};
-		queue->memory.bytes_host += offset;
-		for (uint32_t w = 0; w < QUEUE_BYTES / 4u; w++)
-			pb_shared_write32((uint32_t *)(void *)queue->memory.bytes_host + w, 0);
-		pb_bench_require(pb_channel_command(&pb_bench.channel, PB_COMMAND_QUEUE_CREATE, arguments,
-						    results) == PB_ERROR_OK,
-				 "create one of many queues");
-		queue->handle = results[0];
-	}
+	pb_bench_queues_create(queues, QUEUES, &request);
 }
 
 static void destroy(void)
 {
-	for (uint32_t i = 0; i < QUEUES; i++) {
-		const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {queues[i].handle};
-
-		pb_bench_require(pb_channel_command(&pb_bench.channel, PB_COMMAND_QUEUE_DESTROY, arguments,
-						    NULL) == PB_ERROR_OK,
-				 "destroy one of many queues");
-	}
+	pb_bench_queues_destroy(queues, QUEUES);
 }
 
 /** A queue in rotation. The odd step spreads them. */
@@ -185,8 +167,8 @@ static void measure_switch(void)
 
 void pb_bench_schedule(void)
 {
-	pb_bench_require(pb_memory_allocate(&pb_bench.system_segment, QUEUES * (uint32_t)QUEUE_BYTES, 64,
-					    &pages) == PB_ERROR_OK,
+	pb_bench_require(pb_memory_allocate(&pb_bench.system_segment, QUEUES * pb_bench_queue_bytes(ENTRIES),
+					    64, &pages) == PB_ERROR_OK,
 			 "pages of many queues");
 	measure_submit("submit_instr_q1", false);
 	create(PB_PRIORITY_NORMAL);

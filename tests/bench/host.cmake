@@ -1,5 +1,5 @@
 # The cost of the host library on the host: scripts/bench runs it.
 pb_program(patchbay-host-bench
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/host_bench.c ${CMAKE_CURRENT_LIST_DIR}/host_render.c
-  ${CMAKE_CURRENT_LIST_DIR}/host_submit.c
+  ${CMAKE_CURRENT_LIST_DIR}/host_submit.c ${CMAKE_CURRENT_LIST_DIR}/host_residency.c
   LINKS pb_scene pb_sim pb_host)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the host library costs on the host's own CPU: Render of a frame of the demo, and submissions to the
- * simulated card. Repeats one of them and prints the number of units and the median time of one.
+ * What the host library costs on the host's own CPU: Render of a frame of the demo, submissions to the
+ * simulated card, and placements in video memory. Repeats one of them and prints the number of units and the median time of one.
  * scripts/bench runs it again under callgrind, which counts the instructions of the one function.
  */
 #define _POSIX_C_SOURCE 200809L
@@ -37,19 +37,47 @@ static int compare(const void *left_, const void *right_)
 	return (*left > *right) - (*left < *right);
 }
 
+static uint32_t place_1000(uint64_t *times, uint32_t repeats)
+{
+	return pb_host_bench_residency(times, repeats, 1000);
+}
+
+static uint32_t place_10000(uint64_t *times, uint32_t repeats)
+{
+	return pb_host_bench_residency(times, repeats, 10000);
+}
+
+static const struct work {
+	const char *name;
+	uint32_t (*run)(uint64_t *times, uint32_t repeats); /**< @return units in one repetition */
+} works[] = {
+	{"render", pb_host_bench_render},
+	{"submit", pb_host_bench_submit},
+	{"place-1000", place_1000},
+	{"place-10000", place_10000},
+};
+
+static const struct work *find_work(const char *name)
+{
+	for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++) {
+		if (strcmp(works[i].name, name) == 0)
+			return &works[i];
+	}
+	return NULL;
+}
+
 int main(int count, char **words)
 {
 	static uint64_t times[REPEATS_MAX];
-	const bool renders = count == 3 && strcmp(words[1], "render") == 0;
-	const bool submits = count == 3 && strcmp(words[1], "submit") == 0;
+	const struct work *work = count == 3 ? find_work(words[1]) : NULL;
 	const uint32_t repeats = count == 3 ? (uint32_t)strtoul(words[2], NULL, 10) : 0;
 	uint32_t units;
 
-	if ((!renders && !submits) || repeats == 0 || repeats > REPEATS_MAX) {
-		fprintf(stderr, "patchbay-host-bench render|submit REPEATS\n");
+	if (work == NULL || repeats == 0 || repeats > REPEATS_MAX) {
+		fprintf(stderr, "patchbay-host-bench render|submit|place-1000|place-10000 REPEATS\n");
 		return 2;
 	}
-	units = renders ? pb_host_bench_render(times, repeats) : pb_host_bench_submit(times, repeats);
+	units = work->run(times, repeats);
 	qsort(times, repeats, sizeof(times[0]), compare);
 	printf("%u %.1f\n", (unsigned)(units * repeats), (double)times[repeats / 2u] / units);
 	return 0;

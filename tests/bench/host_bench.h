@@ -24,5 +24,13 @@ uint32_t pb_host_bench_render(uint64_t *times, uint32_t repeats);
  * @param times filled in: nanoseconds of each burst @return submissions in a burst
  */
 uint32_t pb_host_bench_submit(uint64_t *times, uint32_t repeats);
+/**
+ * Placements in a segment that half of the allocations fill.
+ * @param times filled in: nanoseconds of each run of placements @param allocations at most 10,000
+ * @return placements in a run
+ */
+uint32_t pb_host_bench_residency(uint64_t *times, uint32_t repeats, uint32_t allocations);
+/** One placement: the function whose instructions scripts/bench counts. */
+void pb_host_bench_place(void);
 
 #endif

@@ -9,6 +9,6 @@ if(PB_ASSEMBLY)
   pb_image(patchbay-twins-${PB_BOARD}.elf
     SOURCES ${bench_print} ${PROJECT_SOURCE_DIR}/tests/bench/twins.c ${PROJECT_SOURCE_DIR}/tests/bench/twins_compact.c
     ${PROJECT_SOURCE_DIR}/tests/bench/twins_cursor.c ${PROJECT_SOURCE_DIR}/tests/bench/twins_list.c
-    ${PROJECT_SOURCE_DIR}/tests/bench/twins_resolve.c ${bench_board} LINKS pb_bench_twins)
+    ${PROJECT_SOURCE_DIR}/tests/bench/twins_resolve.c ${bench_board} ${bench_cmsdk} LINKS pb_bench_twins)
   target_link_options(patchbay-twins-${PB_BOARD}.elf PRIVATE -Wl,--defsym=PB_STACK_BYTES=8192)
 endif()

@@ -5,7 +5,13 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib.sh"
 
 need_packages "${packages_firmware[@]}" "${packages_run[@]}" gcc cmake ninja-build
-build_board mps2_an500 asm
-timeout 100 qemu-system-arm -M mps2-an500 -display none -monitor none -serial null -serial null \
-	-semihosting-config enable=on,target=native \
-	-kernel "$root/build/mps2_an500-asm/patchbay-twins-mps2_an500.elf" || die 1 "the twins differ"
+# run_twins BOARD MACHINE
+run_twins() {
+	build_board "$1" asm
+	timeout 100 qemu-system-arm -M "$2" -display none -monitor none -serial null -serial null \
+		-semihosting-config enable=on,target=native \
+		-kernel "$root/build/$1-asm/patchbay-twins-$1.elf" || die 1 "the twins differ on $1"
+}
+
+run_twins mps2_an500 mps2-an500
+run_twins mps3_an547 mps3-an547

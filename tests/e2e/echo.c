@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An image that only echoes: it boots and attaches hosts like the firmware, reads doorbells, kicks and
- * descriptors through the same interrupt driver, and completes each submission at once, unread. The
- * firmware's throughput is compared with it.
+ * A firmware that only echoes: it attaches hosts like the firmware, reads doorbells, kicks and descriptors
+ * through the same interrupt driver, and completes each submission at once, unread. What the firmware costs
+ * while everything is busy is compared with it.
  */
 #include "tests/e2e/echo.h"
 
-#include "boards/board.h"
 #include "hal/shared.h"
-
-int main(void);
 
 /** Supports only the requests of its benchmark host. A host that breaks a rule gets no answer. */
 static void carry_out(struct echo *echo, struct echo_channel *channel, const struct pb_command *command,
@@ -128,7 +125,21 @@ static bool waiting(const struct echo_channel *channel)
 				  pb_shared_read32(&entry->control_put) != channel->control_get));
 }
 
-static void idle(const struct echo *echo)
+void echo_pass(struct echo *echo)
+{
+	const struct pb_lines *lines = echo->config->lines;
+	uint32_t raised = lines->ops->take(lines->context);
+
+	pb_shared_write32(&echo->boot->heartbeat, ++echo->heartbeat);
+	if ((raised & 1u << PB_LINE_TICK) != 0)
+		raised = PB_LINES_CHANNELS;
+	for (uint32_t c = 0; c < ECHO_CHANNELS; c++) {
+		if ((raised & 1u << PB_LINE_CHANNEL(c)) != 0 || waiting(&echo->channels[c]))
+			poll_channel(echo, c);
+	}
+}
+
+void echo_idle(const struct echo *echo)
 {
 	const struct pb_lines *lines = echo->config->lines;
 	bool wait = true;
@@ -140,24 +151,4 @@ static void idle(const struct echo *echo)
 	if (wait)
 		lines->ops->idle_wait(lines->context);
 	lines->ops->idle_leave(lines->context);
-}
-
-int main(void)
-{
-	static struct echo echo;
-
-	echo_boot(&echo, pb_board_start());
-	for (;;) {
-		const struct pb_lines *lines = echo.config->lines;
-		uint32_t raised = lines->ops->take(lines->context);
-
-		pb_shared_write32(&echo.boot->heartbeat, ++echo.heartbeat);
-		if ((raised & 1u << PB_LINE_TICK) != 0)
-			raised = PB_LINES_CHANNELS;
-		for (uint32_t c = 0; c < ECHO_CHANNELS; c++) {
-			if ((raised & 1u << PB_LINE_CHANNEL(c)) != 0 || waiting(&echo.channels[c]))
-				poll_channel(&echo, c);
-		}
-		idle(&echo);
-	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The state of the echoing image, and what is neither its loop nor its commands.
+ * The echoing firmware: its state and its parts.
  */
 #ifndef PB_TESTS_E2E_ECHO_H
 #define PB_TESTS_E2E_ECHO_H
@@ -58,6 +58,10 @@ struct echo {
 	struct echo_queue queues[ECHO_QUEUES];
 };
 
+/** One pass of its main loop. Pre: echo_boot(). */
+void echo_pass(struct echo *echo);
+/** Sleeps until a line is raised, unless a host has already asked for something. */
+void echo_idle(const struct echo *echo);
 /** Copies words out of card memory, or into it. Each word is accessed once. */
 void echo_copy_in(void *to, const void *from, uint32_t bytes);
 void echo_copy_out(void *to, const void *from, uint32_t bytes);

@@ -276,6 +276,17 @@ record '`1.000012  FEED      queue 0 fence 0x2 engine 0`'
 finds docs docs/tour.md:2: 'the record FEED has an argument context'
 printf '## `struct pb_allocation`\n`size` by `test_gone.every_row`\n' | put docs/wddm.md
 finds wddm docs/wddm.md:2: 'there is no test test_gone.every_row'
+put docs/wddm.md <<<$'## `struct pb_allocation`\n`size`\n| a | reason | shown by |\n|---|---|---|\n| 1 | 2 | 3 |\n| 1 | | 3 |'
+finds wddm docs/wddm.md:6: 'a row without its reason'
+put docs/wddm.md <<<$'## `struct pb_allocation`\n`size`\n| a | reason | shown by |\n|---|---|---|\n| 1 | 2 | 3 |\n| 1 | 2 | |'
+finds wddm docs/wddm.md:6: 'a row without a test'
+layout=$'#define WDK  DXGKARG_PATCH\nFIELD(0x00, 4, 0x00, 4, Size, UINT, HDR7)\nFIELD(0x04, 4, 0x04, 4, Flags, UINT, HDR7)\n#undef WDK'
+put host/wddm/ddi_layout.def <<<"$layout"
+put docs/wddm.md <<<$'## `struct pb_allocation`\n`size`\n## DXGKARG_PATCH\n| Size, Flags | 1 |'
+passes wddm
+put host/wddm/ddi_layout.def <<<"$layout"
+put docs/wddm.md <<<$'## `struct pb_allocation`\n`size`\n## DXGKARG_PATCH\n| Size | Flags |\n## DXGKARG_RENDER\n| Flags | 1 |'
+finds wddm host/wddm/ddi_layout.def:3: 'docs/wddm.md has no row of DXGKARG_PATCH.Flags'
 rm "$work/tree/docs/wddm.md"
 finds wddm include/patchbay/abi/patch.h:5: 'docs/wddm.md does not mention pb_allocation.size'
 # The figures of the project, with one digit of a page changed.

@@ -46,37 +46,40 @@ static const struct defect {
 	enum puppet_defect defect;
 	bool preempts;
 	uint32_t bugcheck;
-	uint32_t parameter;
+	uint32_t parameter; /**< the one that tells why */
+	enum os_rule rule;
 } defects[] = {
-	{"Patch fails", PUPPET_PATCH_FAILS, false, 0x119, 0x3},
-	{"SubmitCommand fails", PUPPET_SUBMIT_FAILS, false, 0x119, 0x2},
-	{"PreemptCommand fails", PUPPET_PREEMPT_FAILS, true, 0x119, 0x2},
-	{"a fence twice", PUPPET_TWICE, false, 0x119, 0x1},
-	{"fences out of order", PUPPET_REVERSED, false, 0x119, 0x1},
-	{"one ledger for all nodes", PUPPET_ONE_LEDGER, false, 0x119, 0x1},
-	{"a fence never submitted", PUPPET_AHEAD, false, 0x119, 0x1},
-	{"an empty packet overtakes", PUPPET_INLINE, false, 0x119, 0x1},
-	{"no such node", PUPPET_NO_SUCH_NODE, false, 0x119, 0x8},
-	{"a paging packet faults", PUPPET_FAULTS, false, 0x119, 0x5},
-	{"another preemption", PUPPET_OTHER_PREEMPTION, true, 0x119, 0x1},
-	{"last completed is to come", PUPPET_PREEMPT_AHEAD, true, 0x119, 0x1},
-	{"completed after preempted", PUPPET_PREEMPT_THEN_COMPLETE, true, 0x119, 0x1},
-	{"preempted twice", PUPPET_PREEMPTED_TWICE, true, 0x119, 0x1},
-	{"last completed goes back", PUPPET_PREEMPT_BEHIND, true, 0x119, 0x1},
-	{"preempted after the reset", PUPPET_LATE_PREEMPTED, true, 0x119, 0x10},
-	{"an interrupt after the adapter's reset", PUPPET_LATE_ADAPTER, false, 0x119, 0x10},
-	{"a node that does not depend on itself", PUPPET_NOT_IN_GROUP, false, 0x119, 0x8},
-	{"a node that depends on none", PUPPET_STRANGE_GROUP, false, 0x119, 0x8},
-	{"the adapter does not start again", PUPPET_RESTART_FAILS, false, 0x116, 1},
-	{"aborted is to come", PUPPET_RESET_AHEAD, false, 0x119, 0xa},
-	{"aborted is long completed", PUPPET_RESET_BEHIND, false, 0x119, 0xa},
-	{"an interrupt after the reset", PUPPET_LATE, false, 0x119, 0x10},
-	{"current fence is another than notified", PUPPET_QUERY_LIES, false, 0x119, 0x1},
-	{"no reset works", PUPPET_DEAD, false, 0x116, 1},
-	{"hangs again and again", PUPPET_HANGS, false, 0x116, 2},
-	{"hangs, preemption unanswered", PUPPET_HANGS, true, 0x116, 2},
-	{"adapter resets, again and again", PUPPET_RESET_FAILS, false, 0x116, 2},
-	{"six seconds in a call", PUPPET_SLOW, false, 0x116, 3},
+	{"Patch fails", PUPPET_PATCH_FAILS, false, 0x119, 0x3, OS_RULE_PATCH},
+	{"SubmitCommand fails", PUPPET_SUBMIT_FAILS, false, 0x119, 0x2, OS_RULE_SUBMIT},
+	{"PreemptCommand fails", PUPPET_PREEMPT_FAILS, true, 0x119, 0x2, OS_RULE_PREEMPT},
+	{"a fence twice", PUPPET_TWICE, false, 0x119, 0x1, OS_RULE_FENCE},
+	{"fences out of order", PUPPET_REVERSED, false, 0x119, 0x1, OS_RULE_FENCE},
+	{"one ledger for all nodes", PUPPET_ONE_LEDGER, false, 0x119, 0x1, OS_RULE_FENCE},
+	{"a fence never submitted", PUPPET_AHEAD, false, 0x119, 0x1, OS_RULE_FENCE},
+	{"an empty packet overtakes", PUPPET_INLINE, false, 0x119, 0x1, OS_RULE_FENCE},
+	{"no such node", PUPPET_NO_SUCH_NODE, false, 0x119, 0x8, OS_RULE_NODE},
+	{"a paging packet faults", PUPPET_FAULTS, false, 0x119, 0x5, OS_RULE_PAGING_FAULTED},
+	{"another preemption", PUPPET_OTHER_PREEMPTION, true, 0x119, 0x1, OS_RULE_PREEMPTED},
+	{"last completed is to come", PUPPET_PREEMPT_AHEAD, true, 0x119, 0x1, OS_RULE_PREEMPTED},
+	{"completed after preempted", PUPPET_PREEMPT_THEN_COMPLETE, true, 0x119, 0x1, OS_RULE_FENCE},
+	{"preempted twice", PUPPET_PREEMPTED_TWICE, true, 0x119, 0x1, OS_RULE_PREEMPTED},
+	{"last completed goes back", PUPPET_PREEMPT_BEHIND, true, 0x119, 0x1, OS_RULE_PREEMPTED},
+	{"preempted after the reset", PUPPET_LATE_PREEMPTED, true, 0x119, 0x10, OS_RULE_AFTER_RESET},
+	{"an interrupt after the adapter's reset", PUPPET_LATE_ADAPTER, false, 0x119, 0x10,
+	 OS_RULE_AFTER_RESET},
+	{"a node that does not depend on itself", PUPPET_NOT_IN_GROUP, false, 0x119, 0x8, OS_RULE_GROUP},
+	{"a node that depends on none", PUPPET_STRANGE_GROUP, false, 0x119, 0x8, OS_RULE_GROUP},
+	{"the adapter does not start again", PUPPET_RESTART_FAILS, false, 0x116, PB_STATUS_UNSUCCESSFUL,
+	 OS_RULE_NO_RESET},
+	{"aborted is to come", PUPPET_RESET_AHEAD, false, 0x119, 0xa, OS_RULE_ABORTED},
+	{"aborted is long completed", PUPPET_RESET_BEHIND, false, 0x119, 0xa, OS_RULE_ABORTED},
+	{"an interrupt after the reset", PUPPET_LATE, false, 0x119, 0x10, OS_RULE_AFTER_RESET},
+	{"current fence is another than notified", PUPPET_QUERY_LIES, false, 0x119, 0x1, OS_RULE_QUERY},
+	{"no reset works", PUPPET_DEAD, false, 0x116, PB_STATUS_UNSUCCESSFUL, OS_RULE_NO_RESET},
+	{"hangs again and again", PUPPET_HANGS, false, 0x116, 0, OS_RULE_TOO_OFTEN},
+	{"hangs, preemption unanswered", PUPPET_HANGS, true, 0x116, 0, OS_RULE_TOO_OFTEN},
+	{"adapter resets, again and again", PUPPET_RESET_FAILS, false, 0x116, 0, OS_RULE_TOO_OFTEN},
+	{"six seconds in a call", PUPPET_SLOW, false, 0x116, 0, OS_RULE_SLOW},
 };
 
 static void every_broken_rule_stops_the_machine(void **state)
@@ -94,9 +97,11 @@ static void every_broken_rule_stops_the_machine(void **state)
 			for (uint32_t n = 0; n < 9; n++)
 				queue(&os, 0, 0, 64);
 		live(&os, row->preempts);
-		if (os.bugcheck != row->bugcheck || os.parameter != row->parameter)
-			fail_msg("%s: bugcheck 0x%x/0x%x, expected 0x%x/0x%x", row->name, os.bugcheck,
-				 os.parameter, row->bugcheck, row->parameter);
+		if (os.bugcheck != row->bugcheck || os.parameter != row->parameter ||
+		    os.stop.rule != row->rule)
+			fail_msg("%s: rule %s, bugcheck 0x%x/0x%x, expected 0x%x/0x%x", row->name,
+				 os_rule_name(os.stop.rule), os.bugcheck, os.parameter, row->bugcheck,
+				 row->parameter);
 	}
 }
 

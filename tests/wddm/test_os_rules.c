@@ -30,13 +30,23 @@ static void expect(const struct os_puppet *puppet, uint64_t first)
 			 os_rule_name(puppet->rule), puppet->bugcheck, puppet->parameter);
 }
 
+/** All drivers. */
+static const struct {
+	const struct os_puppet *puppets;
+	const uint32_t *count;
+} kinds[] = {
+	{os_puppets_schedule, &os_puppets_schedule_count},
+	{os_puppets_system, &os_puppets_system_count},
+	{os_puppets_memory, &os_puppets_memory_count},
+};
+
 static void every_broken_driver_is_stopped(void **state)
 {
 	(void)state;
-	for (uint32_t i = 0; i < os_puppets_schedule_count; i++)
-		expect(&os_puppets_schedule[i], 0);
-	for (uint32_t i = 0; i < os_puppets_memory_count; i++)
-		expect(&os_puppets_memory[i], 0);
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		for (uint32_t i = 0; i < *kinds[k].count; i++)
+			expect(&kinds[k].puppets[i], 0);
+	}
 }
 
 static void every_rule_has_a_driver_that_breaks_it(void **state)
@@ -44,10 +54,10 @@ static void every_rule_has_a_driver_that_breaks_it(void **state)
 	bool broken[OS_RULES] = {[OS_RULE_NONE] = true};
 
 	(void)state;
-	for (uint32_t i = 0; i < os_puppets_schedule_count; i++)
-		broken[os_puppets_schedule[i].rule] |= !os_puppets_schedule[i].stray;
-	for (uint32_t i = 0; i < os_puppets_memory_count; i++)
-		broken[os_puppets_memory[i].rule] |= !os_puppets_memory[i].stray;
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		for (uint32_t i = 0; i < *kinds[k].count; i++)
+			broken[kinds[k].puppets[i].rule] |= !kinds[k].puppets[i].stray;
+	}
 	for (uint32_t rule = 0; rule < OS_RULES; rule++) {
 		if (!broken[rule])
 			fail_msg("no driver breaks rule %s", os_rule_name((enum os_rule)rule));

@@ -329,7 +329,8 @@ static void dead_firmware_is_detected_by_the_os(void **state)
 	for (uint32_t i = 0; i < 45; i++)
 		os_step(&vm.os, 100000);
 	assert_int_equal(vm.os.bugcheck, 0x116);
-	assert_int_equal(vm.os.parameter, 1);
+	assert_int_equal(vm.os.stop.rule, OS_RULE_NO_RESET);
+	assert_int_equal(vm.os.parameter, PB_STATUS_UNSUCCESSFUL);
 	vm_stop(&vm);
 }
 

@@ -323,6 +323,36 @@ static void an_empty_paging_buffer_completes(void **state)
 	vm_stop(&vm);
 }
 
+/** A context that a paging buffer comes with only names the node: the buffer runs, even if the context is lost. */
+static void a_paging_buffer_may_come_with_a_context(void **state)
+{
+	struct pb_dxgkarg_buildpagingbuffer build = {
+		.Operation = PB_DXGK_OPERATION_FILL,
+		.Fill = {.FillSize = 4, .Destination = {VM_VIDEO, VM_VIDEO_OS}},
+	};
+	struct vm_context *context = &vm.contexts[2];
+	uint32_t *memory;
+
+	(void)state;
+	vm_start(&vm, 100);
+	vm_page_out(&vm, &context->allocations[0]);
+	memory = vm_memory(&vm, &(struct vm_allocation){.segment = VM_VIDEO});
+	context->shim.lost = true;
+	for (uint32_t i = 0; i < 4; i++) {
+		struct os_packet *packet = &vm.os.nodes[1].software.packets[0];
+
+		build.Fill.FillPattern = 0x600 + i;
+		(void)vm_page(&vm, 1, build, 64);
+		packet->patch.hContext = &context->shim;
+		packet->skip_patch = i % 2 != 0;
+		vm_finish(&vm);
+		assert_int_equal(memory[0], 0x600 + i);
+	}
+	assert_int_equal(vm.os.completed, 4);
+	assert_int_equal(vm.adapter.nodes[1].submitted, 4);
+	vm_stop(&vm);
+}
+
 /**
  * A bad paging buffer is never reported as complete, nor is anything after it. The OS detects a hang. As a
  * paging buffer is aborted, it resets the adapter.
@@ -383,6 +413,7 @@ UNIT_SUITE(test_wddm_paging)
 		cmocka_unit_test(an_aperture_is_mapped_and_unmapped_in_order),
 		cmocka_unit_test(paging_ids_may_repeat),
 		cmocka_unit_test(an_empty_paging_buffer_completes),
+		cmocka_unit_test(a_paging_buffer_may_come_with_a_context),
 		cmocka_unit_test(a_bad_paging_buffer_resets_the_adapter),
 	};
 

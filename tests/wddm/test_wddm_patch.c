@@ -389,6 +389,38 @@ static void patch_ignores_paging_buffers(void **state)
 	vm_stop(&vm);
 }
 
+static uint32_t acquired;
+
+static void count(struct pb_lock *lock)
+{
+	(void)lock;
+	acquired++;
+}
+
+static void leave_lock(struct pb_lock *lock)
+{
+	(void)lock;
+}
+
+/** Patch may be pageable code: it never holds a spinlock, under which no page fault can be served. */
+static void patch_takes_no_lock(void **state)
+{
+	static struct pb_lock lock = {.acquire = count, .release = leave_lock};
+	struct vm_context *context = &vm.contexts[0];
+	struct os_packet packet;
+
+	(void)state;
+	vm_start(&vm, 1);
+	packet = fill_moved(context, 3, 10);
+	vm.adapter.config.lock = &lock;
+	acquired = 0;
+	patch_now(context, &packet);
+	assert_int_equal(acquired, 0);
+	submit_now(&packet);
+	assert_true(acquired != 0);
+	vm_stop(&vm);
+}
+
 UNIT_SUITE(test_wddm_patch)
 {
 	const struct CMUnitTest tests[] = {
@@ -404,6 +436,7 @@ UNIT_SUITE(test_wddm_patch)
 		cmocka_unit_test(bad_private_data_is_found),
 		cmocka_unit_test(patch_without_private_data_is_no_error),
 		cmocka_unit_test(patch_ignores_paging_buffers),
+		cmocka_unit_test(patch_takes_no_lock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -248,6 +248,15 @@ static void an_endless_buffer_is_reset(void **state)
 	}
 }
 
+/** Commands in any of which the engine can stop. */
+static void fill_busy(uint32_t words[2 * PACKETS])
+{
+	for (uint32_t i = 0; i < PACKETS; i++) {
+		words[2 * i] = PB_PACKET(PB_PACKET_BUSY, PB_PACKET_BUSY_WORDS);
+		words[2 * i + 1] = 50;
+	}
+}
+
 /**
  * A buffer that has begun when a preemption is asked, and that a reset keeps from its end, is aborted at any time: it has
  * changed memory, and must not run again from its beginning.
@@ -257,10 +266,7 @@ static void a_buffer_stopped_inside_by_a_preemption_is_aborted(void **state)
 	uint32_t words[2 * PACKETS];
 
 	(void)state;
-	for (uint32_t i = 0; i < PACKETS; i++) {
-		words[2 * i] = PB_PACKET(PB_PACKET_BUSY, PB_PACKET_BUSY_WORDS);
-		words[2 * i + 1] = 50;
-	}
+	fill_busy(words);
 	for (uint32_t wait = 0; wait < 200; wait += 10) {
 		struct pb_dxgkarg_submitcommand submit;
 
@@ -274,6 +280,44 @@ static void a_buffer_stopped_inside_by_a_preemption_is_aborted(void **state)
 		run(wait);
 		assert_int_equal(noted, 1);
 		expect_reset(2);
+		vm_stop(&vm);
+	}
+}
+
+/**
+ * The card's admin suspends the card, and the engine stops inside the shim's buffer; so the OS sees a timeout. The reset
+ * returns the buffer, which has changed memory: it is aborted. One that has not begun may run afterwards.
+ */
+static void a_buffer_stopped_inside_by_a_suspension_is_aborted(void **state)
+{
+	uint32_t words[2 * PACKETS];
+
+	(void)state;
+	fill_busy(words);
+	for (uint32_t begun = 0; begun < 2; begun++) {
+		struct pb_dxgkarg_submitcommand submit;
+
+		begin();
+		submit_busy(0, 1, 10, 0);
+		run(1000);
+		submit = buffer(1, 2, words, 2 * PACKETS, 0);
+		if (begun == 0)
+			assert_int_equal(pb_card_suspend(&vm.admin, 0), PB_ERROR_OK);
+		assert_int_equal(pb_wddm_submit_command(&vm.adapter, &submit), PB_STATUS_SUCCESS);
+		submit_busy(2, 3, 10, 0);
+		run(1000);
+		if (begun != 0)
+			assert_int_equal(pb_card_suspend(&vm.admin, PB_STOP_INSIDE | PB_STOP_RECALL),
+					 PB_ERROR_OK);
+		run(ANSWERED);
+		assert_int_equal(noted, 1);
+		expect_reset(begun != 0 ? 2 : 1);
+		assert_int_equal(vm.contexts[0].shim.lost, begun != 0);
+		assert_int_equal(pb_card_resume(&vm.admin), PB_ERROR_OK);
+		submit_busy(3, 4, 10, PB_FLAG_PAGING);
+		run(1000);
+		assert_int_equal(noted, 2);
+		expect_completed(1, 4);
 		vm_stop(&vm);
 	}
 }
@@ -421,6 +465,7 @@ UNIT_SUITE(test_wddm_tdr)
 		cmocka_unit_test(preemptions_follow_each_other),
 		cmocka_unit_test(an_endless_buffer_is_reset),
 		cmocka_unit_test(a_buffer_stopped_inside_by_a_preemption_is_aborted),
+		cmocka_unit_test(a_buffer_stopped_inside_by_a_suspension_is_aborted),
 		cmocka_unit_test(unreported_completions_count_as_aborted),
 		cmocka_unit_test(a_reset_of_the_adapter_aborts_everything),
 		cmocka_unit_test(an_engine_that_stays_dead_fails_both_resets),

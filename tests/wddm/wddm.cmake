@@ -20,13 +20,13 @@ pb_tries(test_wddm_storms STORM_LIVES 10u 1000u)
 
 # The OS that checks: a machine, drivers that each break one rule, and random schedules. The build without sanitizers runs
 # 100,000 of these, in four programs.
-foreach(name map memory vidmm lists paging client judge faults driver machine)
+foreach(name map memory vidmm lists paging client call drawing judge power faults driver machine)
   list(APPEND os_sources ${CMAKE_CURRENT_LIST_DIR}/os/${name}.c)
 endforeach()
 pb_library(test_os_machine SOURCES ${os_sources} LINKS test_os_model_lib pb_wddm pb_sim pb_host)
 pb_unit_test(test_os_rules
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_os_rules.c ${CMAKE_CURRENT_LIST_DIR}/os/broken_schedule.c
-  ${CMAKE_CURRENT_LIST_DIR}/os/broken_memory.c LINKS test_os_machine)
+  ${CMAKE_CURRENT_LIST_DIR}/os/broken_system.c ${CMAKE_CURRENT_LIST_DIR}/os/broken_memory.c LINKS test_os_machine)
 if(NOT PB_BOARD)
   pb_program(wddm_schedules SOURCES ${CMAKE_CURRENT_LIST_DIR}/os/schedules.c LINKS test_os_machine)
   if(PB_SANITIZE)

@@ -15,9 +15,9 @@ if ! command -v clang >/dev/null || [[ ! -e $headers/string.h ]]; then
 fi
 rm -rf "$folder"
 mkdir -p "$folder"
-# Without -Wsign-conversion: an enum is signed there.
+# Without -Wsign-conversion: an enum is signed there. __try is an extension of Windows compilers.
 warnings=(-Wall -Wextra -Werror -Wpedantic -Wshadow -Wundef -Wconversion -Wno-sign-conversion -Wstrict-prototypes
-	-Wmissing-prototypes -Wcast-align -Wvla -Wswitch-enum -Wwrite-strings -Wpointer-arith)
+	-Wno-language-extension-token -Wmissing-prototypes -Wcast-align -Wvla -Wswitch-enum -Wwrite-strings -Wpointer-arith)
 
 # compile ROOT SOURCE OPTION...: for the processor of $machine. ROOT is where host/ lies.
 compile() {
@@ -56,6 +56,14 @@ windows() {
 }
 
 windows .
+
+# Render reads memory of a process, which may fault: the entry point has an exception handler.
+for handler in x86_64:__C_specific_handler i686:_except_handler3; do
+	machine=${handler%%:*}
+	compile . host/wddm/windows/driver.c -I "$folder"
+	grep -aq "${handler#*:}" "$folder/host_wddm_windows_driver.c.obj" ||
+		{ echo "error: Render of $machine has no exception handler" && exit 1; }
+done
 
 # wrong FILE ROW REPLACEMENT: with another row the compiler disagrees.
 wrong() {

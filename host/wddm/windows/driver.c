@@ -5,6 +5,8 @@
  */
 #include "host/wddm/windows/driver.h"
 
+#include "patchbay/render.h"
+
 /* ---- from the OS ---- */
 
 static NTSTATUS APIENTRY query_adapter_info(CONST HANDLE adapter, CONST DXGKARG_QUERYADAPTERINFO *arguments)
@@ -25,9 +27,20 @@ static NTSTATUS APIENTRY collect_dbg_info(CONST HANDLE adapter, CONST DXGKARG_CO
 						  (const struct pb_dxgkarg_collectdbginfo *)arguments);
 }
 
+/**
+ * pCommand and pPatchLocationListIn lie in memory of the process, which may end during the call: an access then raises an
+ * exception. pb_wddm_render() reads that memory before it writes any output, and holds no lock while it reads.
+ */
 static NTSTATUS APIENTRY render(CONST HANDLE context, DXGKARG_RENDER *arguments)
 {
-	return (NTSTATUS)pb_wddm_render(context, (struct pb_dxgkarg_render *)arguments);
+	NTSTATUS status;
+
+	__try {
+		status = (NTSTATUS)pb_wddm_render(context, (struct pb_dxgkarg_render *)arguments);
+	} __except (EXCEPTION_EXECUTE_HANDLER) {
+		status = (NTSTATUS)pb_render_ntstatus(PB_RENDER_INVALID_USER_BUFFER);
+	}
+	return status;
 }
 
 static NTSTATUS APIENTRY present(CONST HANDLE context, DXGKARG_PRESENT *arguments)

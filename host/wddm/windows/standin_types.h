@@ -8,6 +8,8 @@
 #define TRUE     1
 #define FALSE    0
 
+#define EXCEPTION_EXECUTE_HANDLER 1 /* of excpt.h */
+
 typedef void VOID;
 typedef void *PVOID;
 typedef void *HANDLE;

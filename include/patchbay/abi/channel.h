@@ -174,8 +174,9 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  *                 paging buffer. A queue: the engine is reset; the submissions of the queue that it ran fail with
  *                 ENGINE_HANG, the rest is returned
  *                 -> 0 fence id of the last submission aborted, or completed if none was, 1 valid, 2 completed,
- *                 3 returned. A PREEMPT or SUSPEND of the queue in progress is forced, also one that waits for a
- *                 wait: its reply comes first. BUSY while a RESET of the queue is in progress
+ *                 3 returned, 4 started: the first one returned had begun. A PREEMPT or SUSPEND of the queue in progress
+ *                 is forced, also one that waits for a wait: its reply comes first. BUSY while a RESET of the queue is
+ *                 in progress
  * QUERY           0 enum pb_query, 1 handle, node or channel (another than its own: PB_PRIVILEGE_QUERY or the admin)
  *                 -> see enum pb_query. Of a queue: 2 the queue's channel, 0: the asker's; a handle of generation 0
  *                 names the present queue of that channel with the index

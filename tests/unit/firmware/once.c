@@ -35,6 +35,12 @@ static struct {
 } queues[QUEUES_MAX];
 static uint32_t queue_count;
 static uint32_t pass;
+/** An allocation list of which a digest is taken, and bytes of it that the digest has yet to read. */
+static struct {
+	uint32_t offset;
+	uint32_t end;
+	uint32_t left;
+} digested;
 
 /** By byte of memory: the operation has read it, and what it has turned into. */
 static bool been_read[PB_CARD_MEMORY_BYTES];
@@ -192,6 +198,13 @@ static void saw_read(const void *address, uint32_t bytes)
 		return;
 	once_report.reads[kind]++;
 	once_report.words[kind] |= 1u << word;
+	if (digested.left != 0 && offset >= digested.offset && offset < digested.end) {
+		/* Once, in order: what is left of it begins at this word. */
+		if (offset != digested.end - digested.left)
+			breach(kind, offset);
+		digested.left -= bytes;
+		return;
+	}
 	if (kind == ONCE_KICK)
 		end_of(KIND(PUT));
 	if (kind == ONCE_DESCRIPTOR && word == 0)
@@ -291,6 +304,7 @@ void once_start(uint8_t *watched)
 {
 	memset(&once_report, 0, sizeof(once_report));
 	memory = watched;
+	digested.left = 0;
 	queue_count = 0;
 	pass = 1;
 }
@@ -300,6 +314,13 @@ void once_queue(uint32_t offset, uint32_t entries)
 	queues[queue_count].offset = offset;
 	queues[queue_count++].end = offset + (uint32_t)sizeof(struct pb_queue_page) +
 				    entries * (uint32_t)sizeof(struct pb_descriptor);
+}
+
+void once_digest(uint32_t offset, uint32_t bytes)
+{
+	digested.offset = offset;
+	digested.end = offset + bytes;
+	digested.left = bytes;
 }
 
 void once_stop(void)

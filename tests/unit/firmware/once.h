@@ -14,7 +14,8 @@
  *   PUT         a queue's put: one kick, or one look at all queues
  *   DESCRIPTOR  an entry of a submission ring: one admission; a queue that has waited is admitted anew in a later pass
  *   MEMORY      lists, waits, saved progress, words of a DMA buffer: one admission and all that follows from it. A
- *               word that the firmware has stored itself counts as new
+ *               word that the firmware has stored itself counts as new. The digest of an allocation list, which is taken
+ *               where there is a cookie, is an operation of its own: it decides only that nothing is written
  *   TABLE       a page table entry: one store through it
  *   RECORD      a queue's records, which the firmware reads back to go on counting: one pass, or up to its next store
  *
@@ -56,6 +57,8 @@ extern struct once_report once_report;
 void once_start(uint8_t *memory);
 /** A queue page and its ring lie there. */
 void once_queue(uint32_t offset, uint32_t entries);
+/** An allocation list that is submitted with a cookie lies there: each word is read for its digest first. */
+void once_digest(uint32_t offset, uint32_t bytes);
 /** All words are what they were; nothing is watched any more. */
 void once_stop(void);
 

@@ -12,8 +12,9 @@ target_compile_options(pb_firmware_stepped PRIVATE -include ${stepped_header})
 set_target_properties(pb_firmware_stepped PROPERTIES EXPORT_COMPILE_COMMANDS OFF)
 # Each suite has its own program, for each says itself what a step does. Words that a host can write are read once in an
 # operation: `reads` changes them after the first read, `once` counts reads; `slices` changes them within short slices;
-# `reuse` has a line wait at any time; `rotation`, `rotation_nodes` and `settle` raise lines at each check.
-foreach(name reads slices once reuse rotation rotation_nodes settle)
+# `digest` moves an allocation behind its digest; `reuse` has a line wait at any time; `rotation`, `rotation_nodes` and
+# `settle` raise lines at each check.
+foreach(name digest reads slices once reuse rotation rotation_nodes settle)
   set(more)
   if(name STREQUAL once)
     set(more ${here}/once.c)

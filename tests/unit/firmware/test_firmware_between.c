@@ -90,7 +90,7 @@ static void cookies_of_other_channels(void **state)
 		pb_core_compare_remember(&firmware->patched, &job);
 		queue.channel = (uint8_t)channel;
 		pb_core_compare(firmware, &job);
-		assert_int_equal(job.state, channel == 1 ? PB_CORE_JOB_READY : PB_CORE_JOB_PATCH);
+		assert_int_equal(job.state, channel == 1 ? PB_CORE_JOB_READY : PB_CORE_JOB_RESOLVE);
 	}
 }
 

@@ -91,6 +91,7 @@ static void whole_descriptor(void **state)
 	descriptor.private_size = 16;
 	descriptor.private_end = 16;
 	descriptor.cookie = 0xc00c1e;
+	once_digest(offset_of(card_bytes(&card, 0, CARD_ALLOCATIONS)), sizeof(struct pb_allocation));
 	descriptor.wait_address_low = (uint32_t)CARD_SYSTEM_OS + CARD_DMA + 0x8000;
 	descriptor.wait_count = 1;
 	wait = (struct pb_wait *)(void *)card_bytes(&card, 0, CARD_DMA + 0x8000);

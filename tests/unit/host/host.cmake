@@ -15,6 +15,8 @@ foreach(name place split)
   pb_unit_test(test_residency_${name} RUNNER host SOURCES ${here}/test_residency_${name}.c LINKS test_residency_bench)
 endforeach()
 
+pb_unit_test(test_residency_room RUNNER host SOURCES ${here}/test_residency_room.c LINKS pb_host)
+
 # Render.
 pb_library(test_render_bench SOURCES ${here}/render_bench.c LINKS pb_host cmocka)
 foreach(name commands inputs outputs present)

@@ -392,21 +392,28 @@ static void replies_of_reset_are_not_trusted(void **state)
 	static const struct {
 		uint32_t completed;
 		uint32_t returned;
+		uint32_t started;
 		enum pb_error expected;
 	} cases[] = {
-		{5, 3, PB_ERROR_OK},       {5, 0, PB_ERROR_OK},       {5, 4, PB_ERROR_PROTOCOL},
-		{4, 2, PB_ERROR_OK},       {4, 3, PB_ERROR_PROTOCOL}, {6, 0, PB_ERROR_PROTOCOL},
-		{1, 0, PB_ERROR_PROTOCOL}, {2, 0, PB_ERROR_OK},
+		{5, 3, 0, PB_ERROR_OK},       {5, 0, 0, PB_ERROR_OK},       {5, 4, 0, PB_ERROR_PROTOCOL},
+		{4, 2, 0, PB_ERROR_OK},       {4, 3, 0, PB_ERROR_PROTOCOL}, {6, 0, 0, PB_ERROR_PROTOCOL},
+		{1, 0, 0, PB_ERROR_PROTOCOL}, {2, 0, 0, PB_ERROR_OK},       {5, 3, 1, PB_ERROR_OK},
+		{5, 0, 1, PB_ERROR_PROTOCOL},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct fake_bench bench;
+		struct pb_preempt result = {.started = cases[i].started == 0};
 
 		start(&bench, 2);
-		answer = (struct pb_reply){.results = {[2] = cases[i].completed, [3] = cases[i].returned}};
+		answer = (struct pb_reply){
+			.results = {
+				[2] = cases[i].completed, [3] = cases[i].returned, [4] = cases[i].started}};
 		bench.fake.tamper = tamper_reply;
-		assert_int_equal(pb_queue_reset(&bench.queue, NULL), cases[i].expected);
+		assert_int_equal(pb_queue_reset(&bench.queue, &result), cases[i].expected);
+		if (cases[i].expected == PB_ERROR_OK)
+			assert_int_equal(result.started, cases[i].started != 0);
 		fake_bench_stop(&bench);
 	}
 }

@@ -20,9 +20,11 @@ struct os_puppet {
 	bool stray;
 };
 
-/** Puppets of the scheduler's rules, and those of the memory manager and of the processes. */
+/** Puppets of the scheduler's rules, of power states and contexts, and of the memory manager and of the processes. */
 extern const struct os_puppet os_puppets_schedule[];
 extern const uint32_t os_puppets_schedule_count;
+extern const struct os_puppet os_puppets_system[];
+extern const uint32_t os_puppets_system_count;
 extern const struct os_puppet os_puppets_memory[];
 extern const uint32_t os_puppets_memory_count;
 

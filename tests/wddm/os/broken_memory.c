@@ -41,8 +41,10 @@ static uint32_t splits_backwards(struct os_machine *m, struct pb_wddm_context *c
 	struct pb_patch_location *first = render->pPatchLocationListOut;
 	const uint32_t status = os_puppet_shim()->render(m, context, render);
 
-	if (render->pPatchLocationListOut - first > 1)
-		first->split_offset = 4;
+	for (; first + 1 < render->pPatchLocationListOut; first++) {
+		if (first->split_offset != 0)
+			first[1].split_offset = first->split_offset - 4;
+	}
 	return status;
 }
 
@@ -80,6 +82,62 @@ static uint32_t past_the_private_data(struct os_machine *m, struct pb_wddm_conte
 
 	*end ^= 0xff;
 	return status;
+}
+
+static uint32_t render_never(struct os_machine *m, struct pb_wddm_context *context,
+			     struct pb_dxgkarg_render *render)
+{
+	(void)m;
+	(void)context;
+	(void)render;
+	return PB_STATUS_INSUFFICIENT_DMA_BUFFER;
+}
+
+static uint32_t present_never(struct os_machine *m, struct pb_wddm_context *context,
+			      struct pb_dxgkarg_present *present)
+{
+	(void)m;
+	(void)context;
+	(void)present;
+	return PB_STATUS_INSUFFICIENT_DMA_BUFFER;
+}
+
+/** Leaves out one sub-rectangle of several. */
+static uint32_t skips_a_rectangle(struct os_machine *m, struct pb_wddm_context *context,
+				  struct pb_dxgkarg_present *present)
+{
+	if (present->SubRectCnt > 1 && present->MultipassOffset == 0)
+		present->MultipassOffset = 1;
+	return os_puppet_shim()->present(m, context, present);
+}
+
+/** Fills with the colour of a source that a fill does not have. */
+static uint32_t fills_with_garbage(struct os_machine *m, struct pb_wddm_context *context,
+				   struct pb_dxgkarg_present *present)
+{
+	if (present->Flags == PB_DXGK_PRESENT_COLOR_FILL)
+		present->Color = (uint32_t)present->SrcRect.left;
+	return os_puppet_shim()->present(m, context, present);
+}
+
+/** Patches only the first part of a drawing that the OS has split. */
+static uint32_t first_part(struct os_machine *m, const struct pb_dxgkarg_patch *patch)
+{
+	return patch->DmaBufferSubmissionStartOffset != 0 ? PB_STATUS_SUCCESS
+							  : os_puppet_shim()->patch(m, patch);
+}
+
+/** Marks the first context of the process as lost in place of the one that has faulted. */
+static uint32_t loses_the_first(struct os_machine *m, struct pb_wddm_context *context,
+				struct pb_dxgkarg_render *render)
+{
+	struct os_process *process = os_client_context(m, context)->process;
+
+	if (context->lost && context != &process->contexts[0].shim) {
+		context->lost = false;
+		process->contexts[0].shim.lost = true;
+	}
+	return os_puppet_shim()->render(m, context, render);
 }
 
 static uint32_t render_fails(struct os_machine *m, struct pb_wddm_context *context,
@@ -307,13 +365,23 @@ static uint32_t writes_to_free_memory(struct os_machine *m, const struct pb_dxgk
 	return os_puppet_shim()->submit_command(m, submit);
 }
 
+/** Whether a context is one of a process. */
+static bool is_of(const void *handle, const struct os_process *process)
+{
+	for (uint32_t c = 0; c < process->context_count; c++) {
+		if (handle == &process->contexts[c].shim)
+			return true;
+	}
+	return false;
+}
+
 /** Frames of another process's allocations, while these are in a segment. */
 static uint32_t writes_to_another(struct os_machine *m, const struct pb_dxgkarg_submitcommand *submit)
 {
 	for (uint32_t p = 0; p < m->process_count && submit->hContext != NULL; p++) {
 		const struct os_process *other = &m->processes[p];
 
-		for (uint32_t a = 0; a < OS_ALLOCATIONS && other->alive && submit->hContext != &other->shim;
+		for (uint32_t a = 0; a < OS_ALLOCATIONS && other->alive && !is_of(submit->hContext, other);
 		     a++) {
 			const struct os_allocation *allocation = &other->allocations[a];
 
@@ -329,13 +397,21 @@ static uint32_t writes_to_another(struct os_machine *m, const struct pb_dxgkarg_
 static uint32_t loses_another(struct os_machine *m, const struct pb_dxgkarg_submitcommand *submit)
 {
 	for (uint32_t p = 0; p < m->process_count; p++) {
-		if (submit->hContext != NULL && submit->hContext != &m->processes[p].shim)
-			m->processes[p].shim.lost = true;
+		if (submit->hContext != NULL && !is_of(submit->hContext, &m->processes[p]))
+			m->processes[p].contexts[0].shim.lost = true;
 	}
 	return os_puppet_shim()->submit_command(m, submit);
 }
 
 const struct os_puppet os_puppets_memory[] = {
+	{"Render asks for buffers without an end", OS_RULE_RENDER_LOOPS, 0, 0x12,
+	 .ddi = {.render = render_never}},
+	{"Present asks for buffers without an end", OS_RULE_RENDER_LOOPS, 0, 0x12,
+	 .ddi = {.present = present_never}},
+	{"a sub-rectangle is left out", OS_RULE_CONTENTS, 0, 0xa, .ddi = {.present = skips_a_rectangle}},
+	{"a fill of another colour", OS_RULE_CONTENTS, 0, 0xa, .ddi = {.present = fills_with_garbage}},
+	{"only the first part is patched", OS_RULE_LOST, 0, 0xc, .ddi = {.patch = first_part}, .stray = true},
+	{"the fault of another context", OS_RULE_FAULT_HIDDEN, 0, 0xb, .ddi = {.render = loses_the_first}},
 	{"memory changes after the reset", OS_RULE_RESET_TOUCHES, 0, 0x6,
 	 .ddi = {.build_paging_buffer = touches}},
 	{"a patch of no allocation", OS_RULE_REFERENCE, 0x10e, 0x8, .ddi = {.render = far_index}},

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/wddm/os/bugcheck.h"
 
+#include <string.h>
+
 static const struct {
 	const char *name;
 	uint32_t code;
@@ -15,14 +17,25 @@ static const struct {
 #undef OS_RULE
 };
 
-void os_stop_at(struct os_stop *stop, enum os_rule rule, uint32_t value)
+/* IRQL of the functions that write to DMA buffers behind the call that mapped these. */
+#define DISPATCH_LEVEL 2u
+#define WRITE          1u
+
+void os_stop_at(struct os_stop *stop, enum os_rule rule, uint64_t value)
 {
+	const uint32_t code = rules[rule].code;
+
 	if (stop->rule != OS_RULE_NONE)
 		return;
-	*stop = (struct os_stop){.rule = rule,
-				 .bugcheck = rules[rule].code,
-				 .parameter = rules[rule].parameter,
-				 .value = value};
+	*stop = (struct os_stop){.rule = rule, .bugcheck = code, .value = value};
+	if (code == OS_BUGCHECK_TDR)
+		stop->parameters[2] = value;
+	else if (code == OS_BUGCHECK_IRQL)
+		memcpy(stop->parameters, (const uint64_t[]){value, DISPATCH_LEVEL, WRITE}, 3 * sizeof(value));
+	else
+		memcpy(stop->parameters, (const uint64_t[]){rules[rule].parameter, value}, 2 * sizeof(value));
+	stop->parameter =
+		(uint32_t)stop->parameters[code == OS_BUGCHECK_TDR || code == OS_BUGCHECK_IRQL ? 2 : 0];
 }
 
 uint32_t os_rule_code(enum os_rule rule)

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes: they render and present, and the OS checks what the driver makes of it. */
+/*
+ * Processes: their contexts, on several nodes, share allocations. The OS orders what their packets do there, as
+ * synchronization objects would.
+ */
 #include <string.h>
 
 #include "hal/engine/packets.h"
-#include "tests/wddm/os/machine.h"
-
-#define PRIVATE_GUARD 64u
-#define SMALL_BUFFER  64u /**< least size of a DMA buffer that takes any command */
-#define PASSES_MAX    16u
-#define BUSY_US_MAX   600u
-#define APPENDED_MAX  6u /**< packets */
+#include "tests/wddm/os/call.h"
 
 /* Headers of commands: as packets of the engine, with an index of the allocation list instead of an address. */
 #define FILL PB_PACKET(PB_PACKET_FILL, PB_PACKET_FILL_WORDS)
@@ -17,12 +14,39 @@
 
 /* ---- life ---- */
 
+/** Creates the contexts of a process, on any nodes. @return false: there are no more */
+static bool create_contexts(struct os_machine *m, struct os_process *process, uint32_t number)
+{
+	const uint32_t count = os_one_in(&m->chance, 3) ? 1 : 1 + os_below(&m->chance, OS_CONTEXTS);
+
+	while (process->context_count < count) {
+		struct os_context *context = &process->contexts[process->context_count];
+		const uint32_t node = process->context_count == 0 ? number % m->os.node_count
+								  : os_below(&m->chance, m->os.node_count);
+
+		if (pb_wddm_context_create(&m->adapter, &context->shim, node, context->staging,
+					   sizeof(context->staging)) != PB_ERROR_OK)
+			return false;
+		context->process = process;
+		context->priority = os_below(&m->chance, OS_PRIORITIES);
+		process->context_count++;
+	}
+	return true;
+}
+
+static void destroy_contexts(struct os_process *process)
+{
+	while (process->context_count != 0)
+		(void)pb_wddm_context_destroy(&process->contexts[--process->context_count].shim);
+}
+
 void os_client_start(struct os_machine *m, struct os_process *process, uint32_t number)
 {
 	memset(process, 0, sizeof(*process));
-	if (pb_wddm_context_create(&m->adapter, &process->shim, number % m->os.node_count, process->staging,
-				   sizeof(process->staging)) != PB_ERROR_OK)
+	if (!create_contexts(m, process, number)) {
+		destroy_contexts(process);
 		return;
+	}
 	process->alive = true;
 	for (uint32_t a = 0; a < OS_ALLOCATIONS; a++) {
 		struct os_allocation *allocation = &process->allocations[a];
@@ -42,10 +66,78 @@ void os_client_stop(struct os_machine *m, struct os_process *process)
 {
 	if (!process->alive)
 		return;
-	(void)pb_wddm_context_destroy(&process->shim);
+	destroy_contexts(process);
 	for (uint32_t a = 0; a < OS_ALLOCATIONS; a++)
 		os_vidmm_release(m, &process->allocations[a]);
 	process->alive = false;
+}
+
+struct os_context *os_client_context(struct os_machine *m, const void *handle)
+{
+	for (uint32_t p = 0; p < m->process_count; p++) {
+		for (uint32_t c = 0; c < m->processes[p].context_count; c++) {
+			if (&m->processes[p].contexts[c].shim == handle)
+				return &m->processes[p].contexts[c];
+		}
+	}
+	return NULL;
+}
+
+bool os_client_lost(const struct os_process *process)
+{
+	for (uint32_t c = 0; c < process->context_count; c++) {
+		if (process->contexts[c].shim.lost)
+			return true;
+	}
+	return false;
+}
+
+/* ---- order ---- */
+
+/** Allocations that a packet names. */
+static uint32_t needs(struct os_machine *m, const struct os_packet *packet)
+{
+	const struct os_buffer *buffer = os_buffer_of(m, packet);
+
+	/* Entry 0 is no allocation. */
+	return buffer != NULL && buffer->process != NULL ? os_vidmm_needed(buffer, packet) & ~1u : 0;
+}
+
+/** Whether a queue has a packet of the process that names one of its allocations, and was queued before a packet. */
+static bool has_earlier(struct os_machine *m, const struct os_queue *queue, const struct os_process *process,
+			const struct os_packet *packet, uint32_t needed)
+{
+	for (uint32_t i = 0; i < queue->count; i++) {
+		const struct os_packet *other = &queue->packets[i];
+		const struct os_buffer *buffer = os_buffer_of(m, other);
+
+		if (buffer != NULL && buffer->process == process &&
+		    other->patch.hContext != packet->patch.hContext &&
+		    (int32_t)(other->note[OS_NOTE_NUMBER] - packet->note[OS_NOTE_NUMBER]) < 0 &&
+		    (needs(m, other) & needed) != 0)
+			return true;
+	}
+	return false;
+}
+
+bool os_client_waits(void *machine, uint32_t node, const struct os_packet *packet)
+{
+	struct os_machine *m = machine;
+	const struct os_buffer *buffer = os_buffer_of(m, packet);
+	const uint32_t needed = needs(m, packet);
+
+	if (needed == 0 || buffer->process->context_count == 1)
+		return false;
+	for (uint32_t n = 0; n < m->os.node_count; n++) {
+		/* A node's packets run in their order. */
+		if (has_earlier(m, &m->os.nodes[n].software, buffer->process, packet, needed) ||
+		    (n != node &&
+		     has_earlier(m, &m->os.nodes[n].hardware, buffer->process, packet, needed))) {
+			m->counts.ordered++;
+			return true;
+		}
+	}
+	return false;
 }
 
 /* ---- commands ---- */
@@ -112,387 +204,92 @@ static void make_commands(struct os_machine *m, const struct os_process *process
 		add_something(m, process, command);
 }
 
-/**
- * Appends what no process may render to a buffer: engine time, so that preemptions and resets find it running, a fault or
- * a hang.
- */
-static void append(struct os_machine *m, struct os_buffer *buffer)
-{
-	for (uint32_t i = os_below(&m->chance, APPENDED_MAX + 1); i != 0; i--) {
-		const bool faults = m->wrongness != 0 && os_one_in(&m->chance, m->wrongness);
-		uint32_t words[PB_PACKET_BUSY_WORDS] = {PB_PACKET(PB_PACKET_BUSY, PB_PACKET_BUSY_WORDS),
-							1 + os_below(&m->chance, BUSY_US_MAX)};
-
-		if (faults)
-			words[0] = os_one_in(&m->chance, 2)
-					   ? PB_PACKET(PB_PACKET_FAULT, PB_PACKET_FAULT_WORDS)
-					   : PB_PACKET(PB_PACKET_HANG, PB_PACKET_HANG_WORDS);
-		memcpy(buffer->memory.bytes_host + buffer->bytes, words, 4 * PB_PACKET_WORDS(words[0]));
-		memcpy(&buffer->commands[buffer->command_words], words, 4 * PB_PACKET_WORDS(words[0]));
-		buffer->bytes += 4 * PB_PACKET_WORDS(words[0]);
-		buffer->command_words += PB_PACKET_WORDS(words[0]);
-	}
-}
-
 /* ---- Render ---- */
 
-static void queue(struct os_machine *m, struct os_buffer *buffer, uint32_t flags)
-{
-	const struct os_packet packet = {
-		.patch =
-			{
-				.hContext = &buffer->process->shim,
-				.DmaBufferPhysicalAddress = buffer->memory.os_address,
-				.DmaBufferSize = OS_MAP_BYTES,
-				.DmaBufferSubmissionEndOffset = buffer->bytes,
-				.pDmaBufferPrivateData = buffer->private_data,
-				.DmaBufferPrivateDataSize = buffer->private_size,
-				.DmaBufferPrivateDataSubmissionEndOffset = buffer->private_end,
-				.AllocationListSize = OS_LIST,
-				.PatchLocationListSize = buffer->patch_count,
-				.PatchLocationListSubmissionLength = buffer->patch_count,
-				.Flags = flags & 0xf,
-			},
-		.submit = {.Flags = flags, .NodeOrdinal = buffer->process->shim.node},
-		.tag = (uint32_t)(buffer - m->buffers) + 1,
-	};
-
-	buffer->reserved = false;
-	buffer->parts = 1;
-	buffer->process->outstanding++;
-	(void)os_queue(&m->os, &packet);
-}
-
-/** Checks the status of Render or Present. @return whether a buffer was built */
-static bool check_status(struct os_machine *m, struct os_process *process, uint32_t status)
-{
-	if (status == PB_STATUS_GPU_EXCEPTION_ON_DEVICE) {
-		/* The driver may know of a fault before the scheduler knows of its fence. */
-		if (!process->tainted && process->doomed == 0 && !m->rough)
-			os_break(&m->os, OS_RULE_LOST, process->shim.handle);
-		process->tainted = true;
-		return false;
-	}
-	if (status != PB_STATUS_SUCCESS && status != PB_STATUS_INSUFFICIENT_DMA_BUFFER)
-		os_break(&m->os, OS_RULE_RENDER_STATUS, status);
-	else if (process->faulted)
-		os_break(&m->os, OS_RULE_FAULT_HIDDEN, process->shim.handle);
-	return !os_has_stopped(&m->os);
-}
-
-/** A call of Render or Present, from the OS's view: outputs, their sizes, and what it wrote of them. */
-struct call {
-	struct os_window *window;
-	uint32_t dma_size;
-	uint32_t patch_room;
-	void *dma_end;
-	void *private_end;
-	struct pb_patch_location *patch_end;
-	uint8_t private_behind[PRIVATE_GUARD];
-};
-
-static void begin_call(struct os_machine *m, struct os_buffer *buffer, struct call *call)
-{
-	uint8_t *private_data = (uint8_t *)buffer->private_data;
-
-	buffer->private_size = OS_PRIVATE - os_below(&m->chance, 400);
-	call->dma_size = os_one_in(&m->chance, 4) ? SMALL_BUFFER + os_below(&m->chance, 64) : OS_MAP_BYTES;
-	call->patch_room = os_one_in(&m->chance, 6) ? 6 : OS_PATCHES;
-	os_garbage(&m->chance, buffer->memory.bytes_host, call->dma_size < 256 ? 512 : 64);
-	os_garbage(&m->chance, buffer->patches, sizeof(buffer->patches[0]) * 4);
-	os_vidmm_list(m, buffer->process, buffer->rendered);
-	memcpy(call->private_behind, private_data + buffer->private_size, PRIVATE_GUARD);
-	call->window = os_map_open(&m->map, buffer->memory.bytes_host);
-}
-
-/** Checks what the driver wrote. @return whether it built something */
-static bool end_call(struct os_machine *m, struct os_buffer *buffer, struct call *call, uint32_t status)
-{
-	uint8_t *private_data = (uint8_t *)buffer->private_data;
-	const ptrdiff_t bytes = (uint8_t *)call->dma_end - call->window->bytes;
-	const ptrdiff_t private_bytes = (uint8_t *)call->private_end - private_data;
-	const ptrdiff_t patches = call->patch_end - buffer->patches;
-	const bool sound = os_map_untouched(call->window, call->dma_size, OS_MAP_BYTES + OS_MAP_GUARD);
-
-	os_map_close(call->window);
-	if (!sound || bytes < 0 || bytes > (ptrdiff_t)call->dma_size)
-		os_break(&m->os, OS_RULE_DMA_OVERFLOW, (uint32_t)bytes);
-	else if (private_bytes < 0 || private_bytes > (ptrdiff_t)buffer->private_size ||
-		 memcmp(call->private_behind, private_data + buffer->private_size, PRIVATE_GUARD) != 0)
-		os_break(&m->os, OS_RULE_PRIVATE_OVERFLOW, (uint32_t)private_bytes);
-	else if (patches < 0 || patches > (ptrdiff_t)call->patch_room)
-		os_break(&m->os, OS_RULE_REFERENCE, (uint32_t)patches);
-	if (os_has_stopped(&m->os) || !check_status(m, buffer->process, status) || bytes == 0)
-		return false;
-	buffer->bytes = (uint32_t)bytes;
-	buffer->private_end = (uint32_t)private_bytes;
-	buffer->patch_count = (uint32_t)patches;
-	os_vidmm_check_render(m, buffer);
-	return !os_has_stopped(&m->os);
-}
-
-static uint32_t some_flags(struct os_machine *m, uint32_t flags)
-{
-	return os_one_in(&m->chance, 10) ? flags | PB_FLAG_NULL_RENDERING : flags;
-}
-
-static void remember(struct os_machine *m, struct os_buffer *buffer, const uint32_t *words, uint32_t count,
-		     uint32_t flags)
-{
-	buffer->command_words = count;
-	memcpy(buffer->commands, words, count * sizeof(*words));
-	if (!buffer->present && os_one_in(&m->chance, 3))
-		append(m, buffer);
-	buffer->wrong = OS_RIGHT;
-	buffer->faults = false;
-	for (uint32_t at = 0; at < buffer->command_words && !buffer->present;
-	     at += PB_PACKET_WORDS(buffer->commands[at])) {
-		const uint32_t opcode = PB_PACKET_OPCODE(buffer->commands[at]);
-
-		buffer->faults = buffer->faults || opcode == PB_PACKET_HANG || opcode == PB_PACKET_FAULT;
-	}
-	if ((flags & PB_FLAG_NULL_RENDERING) != 0)
-		buffer->faults = false;
-	else if (m->wrongness != 0 && buffer->patch_count != 0 && os_one_in(&m->chance, 4 * m->wrongness))
-		buffer->wrong = (enum os_wrong)(1 + os_below(&m->chance, OS_WRONGS - 1));
-	os_say(m, "render: buffer %u, %u bytes, %u patches, context %u%s%s", (uint32_t)(buffer - m->buffers),
-	       buffer->bytes, buffer->patch_count, (uint32_t)(buffer->process - m->processes),
-	       buffer->faults ? ", faults" : "", buffer->wrong != OS_RIGHT ? ", wrong" : "");
-}
-
-/** The outputs of Render. */
-static void fill_in(struct pb_dxgkarg_render *render, struct os_buffer *buffer, const struct call *call)
-{
-	render->pDmaBuffer = call->window->bytes;
-	render->DmaSize = call->dma_size;
-	render->pDmaBufferPrivateData = buffer->private_data;
-	render->DmaBufferPrivateDataSize = buffer->private_size;
-	render->pAllocationList = buffer->rendered;
-	render->AllocationListSize = OS_LIST;
-	render->PatchLocationListInSize = 0;
-	render->pPatchLocationListOut = buffer->patches;
-	render->PatchLocationListOutSize = call->patch_room;
-}
-
-static void take_out(const struct pb_dxgkarg_render *render, struct call *call)
-{
-	call->dma_end = render->pDmaBuffer;
-	call->private_end = render->pDmaBufferPrivateData;
-	call->patch_end = render->pPatchLocationListOut;
-}
-
-static void render(struct os_machine *m, struct os_process *process)
+static void render(struct os_machine *m, struct os_context *context)
 {
 	struct command command;
 	uint32_t status = PB_STATUS_INSUFFICIENT_DMA_BUFFER;
 	uint32_t multipass = 0;
 
-	make_commands(m, process, &command);
-	for (uint32_t pass = 0; pass < PASSES_MAX && status == PB_STATUS_INSUFFICIENT_DMA_BUFFER; pass++) {
-		struct os_buffer *buffer = os_buffer_take(m, process);
-		const uint32_t flags = some_flags(m, 0);
+	make_commands(m, context->process, &command);
+	for (uint32_t pass = 0; pass < OS_PASSES_MAX && status == PB_STATUS_INSUFFICIENT_DMA_BUFFER; pass++) {
+		struct os_buffer *buffer = os_buffer_take(m, context);
+		const uint32_t flags = os_call_flags(m, 0);
 		const uint32_t before = multipass;
-		struct call call;
+		struct os_call call;
 		struct pb_dxgkarg_render arguments;
 
 		if (buffer == NULL)
 			return;
-		begin_call(m, buffer, &call);
+		os_call_begin(m, buffer, pass, &call);
 		os_garbage(&m->chance, &arguments, sizeof(arguments));
 		arguments.pCommand = command.words;
 		arguments.CommandLength = command.count * 4;
-		fill_in(&arguments, buffer, &call);
+		os_call_fill_in(&arguments, buffer, &call);
 		arguments.MultipassOffset = multipass;
 		m->quiet = true;
-		status = m->ddi.render(m, &process->shim, &arguments);
+		status = m->ddi.render(m, &context->shim, &arguments);
 		m->quiet = false;
-		take_out(&arguments, &call);
-		if (!end_call(m, buffer, &call, status)) {
+		os_call_take_out(&arguments, &call);
+		if (!os_call_end(m, buffer, &call, status)) {
 			os_buffer_free(m, buffer);
 			if (status != PB_STATUS_INSUFFICIENT_DMA_BUFFER)
 				return;
 			continue;
 		}
 		multipass = status == PB_STATUS_SUCCESS ? command.count * 4 : arguments.MultipassOffset;
-		buffer->present = false;
-		remember(m, buffer, &command.words[before / 4], (multipass - before) / 4, flags);
-		queue(m, buffer, flags);
+		os_call_remember(m, buffer, &command.words[before / 4], (multipass - before) / 4, false,
+				 flags);
+		os_call_queue(m, buffer, flags);
 	}
-}
-
-/* ---- Present ---- */
-
-static void present(struct os_machine *m, struct os_process *process)
-{
-	const uint32_t from = os_below(&m->chance, OS_ALLOCATIONS);
-	const uint32_t to = (from + 1 + os_below(&m->chance, OS_ALLOCATIONS - 1)) % OS_ALLOCATIONS;
-	const uint32_t words[OS_PRESENT_WORDS] = {from,
-						  to,
-						  os_below(&m->chance, 8),
-						  os_below(&m->chance, 32),
-						  os_below(&m->chance, 8),
-						  os_below(&m->chance, 32),
-						  1 + os_below(&m->chance, 8),
-						  1 + os_below(&m->chance, 32)};
-	struct os_buffer *buffer = os_buffer_take(m, process);
-	const uint32_t flags = some_flags(m, PB_FLAG_PRESENT);
-	struct pb_dxgk_allocationlist list[3];
-	struct pb_dxgkarg_present arguments;
-	struct call call;
-	uint32_t status;
-
-	if (buffer == NULL)
-		return;
-	begin_call(m, buffer, &call);
-	list[0] = buffer->rendered[0];
-	list[1] = buffer->rendered[from + 1];
-	list[2] = buffer->rendered[to + 1];
-	os_garbage(&m->chance, &arguments, sizeof(arguments));
-	arguments.pDmaBuffer = call.window->bytes;
-	arguments.DmaSize = call.dma_size;
-	arguments.pDmaBufferPrivateData = buffer->private_data;
-	arguments.DmaBufferPrivateDataSize = buffer->private_size;
-	arguments.pAllocationList = list;
-	arguments.pPatchLocationListOut = buffer->patches;
-	arguments.PatchLocationListOutSize = call.patch_room;
-	arguments.MultipassOffset = 0;
-	arguments.SrcRect = (struct pb_rect){(int32_t)words[OS_FROM_X], (int32_t)words[OS_FROM_Y],
-					     (int32_t)(words[OS_FROM_X] + words[OS_WIDTH]),
-					     (int32_t)(words[OS_FROM_Y] + words[OS_HEIGHT])};
-	arguments.DstRect = (struct pb_rect){(int32_t)words[OS_TO_X], (int32_t)words[OS_TO_Y],
-					     (int32_t)(words[OS_TO_X] + words[OS_WIDTH]),
-					     (int32_t)(words[OS_TO_Y] + words[OS_HEIGHT])};
-	arguments.SubRectCnt = 0;
-	arguments.Flags = PB_DXGK_PRESENT_BLT;
-	m->quiet = true;
-	status = m->ddi.present(m, &process->shim, &arguments);
-	m->quiet = false;
-	call.dma_end = arguments.pDmaBuffer;
-	call.private_end = arguments.pDmaBufferPrivateData;
-	call.patch_end = arguments.pPatchLocationListOut;
-	if (!end_call(m, buffer, &call, status)) {
-		os_buffer_free(m, buffer);
-		return;
-	}
-	/* The list passed to Patch has all allocations. */
-	for (uint32_t p = 0; p < buffer->patch_count; p++) {
-		uint32_t *index = &buffer->patches[p].allocation_index;
-
-		*index = *index == 1 ? from + 1 : *index == 2 ? to + 1 : *index;
-	}
-	buffer->present = true;
-	remember(m, buffer, words, OS_PRESENT_WORDS, flags);
-	queue(m, buffer, flags);
-	m->counts.presents++;
-}
-
-/** A drawing command of the kernel: a rectangle of one colour, or a copy of one. */
-static void make_drawing(struct os_machine *m, const uint32_t *words,
-			 struct pb_dxgk_renderkm_command *command)
-{
-	const struct pb_rect from = {(int32_t)words[OS_FROM_X], (int32_t)words[OS_FROM_Y],
-				     (int32_t)(words[OS_FROM_X] + words[OS_WIDTH]),
-				     (int32_t)(words[OS_FROM_Y] + words[OS_HEIGHT])};
-	const struct pb_rect to = {(int32_t)words[OS_TO_X], (int32_t)words[OS_TO_Y],
-				   (int32_t)(words[OS_TO_X] + words[OS_WIDTH]),
-				   (int32_t)(words[OS_TO_Y] + words[OS_HEIGHT])};
-	struct pb_dxgk_gdiarg_colorfill *fill = &command->Command.ColorFill;
-	struct pb_dxgk_gdiarg_bitblt *blt = &command->Command.BitBlt;
-
-	os_garbage(&m->chance, command, sizeof(*command));
-	if (words[OS_FROM] == OS_ALLOCATIONS) {
-		command->OpCode = PB_DXGK_GDIOP_COLORFILL;
-		fill->DstRect = to;
-		fill->DstAllocationIndex = words[OS_TO] + 1;
-		fill->NumSubRects = 0;
-		fill->Color = words[OS_COLOR];
-		fill->Rop = PB_DXGK_GDIROPCF_PATCOPY;
-	} else {
-		command->OpCode = PB_DXGK_GDIOP_BITBLT;
-		blt->SrcRect = from;
-		blt->DstRect = to;
-		blt->SrcAllocationIndex = words[OS_FROM] + 1;
-		blt->DstAllocationIndex = words[OS_TO] + 1;
-		blt->NumSubRects = 0;
-		blt->Rop = PB_DXGK_GDIROP_SRCCOPY;
-		blt->SrcPitch = blt->DstPitch = OS_PITCH;
-	}
-	command->CommandSize = sizeof(*command);
-}
-
-/** RenderKm, since Windows 7. */
-static void draw_of_kernel(struct os_machine *m, struct os_process *process)
-{
-	const uint32_t to = os_below(&m->chance, OS_ALLOCATIONS);
-	const uint32_t words[OS_PRESENT_WORDS] = {
-		os_one_in(&m->chance, 2)
-			? OS_ALLOCATIONS
-			: (to + 1 + os_below(&m->chance, OS_ALLOCATIONS - 1)) % OS_ALLOCATIONS,
-		to,
-		os_below(&m->chance, 8),
-		os_below(&m->chance, 32),
-		os_below(&m->chance, 8),
-		os_below(&m->chance, 32),
-		1 + os_below(&m->chance, 8),
-		1 + os_below(&m->chance, 32),
-		os_word(&m->chance)};
-	struct os_buffer *buffer = os_buffer_take(m, process);
-	struct pb_dxgk_renderkm_command command;
-	struct pb_dxgkarg_render arguments;
-	struct call call;
-	uint32_t status;
-
-	if (buffer == NULL)
-		return;
-	begin_call(m, buffer, &call);
-	os_garbage(&m->chance, &arguments, sizeof(arguments));
-	arguments.pCommand = &command;
-	arguments.CommandLength = sizeof(command);
-	make_drawing(m, words, &command);
-	fill_in(&arguments, buffer, &call);
-	arguments.MultipassOffset = 0;
-	m->quiet = true;
-	status = m->ddi.render_km(m, &process->shim, &arguments);
-	m->quiet = false;
-	take_out(&arguments, &call);
-	/* What does not fit in one buffer is not drawn. */
-	if (!end_call(m, buffer, &call, status) || status != PB_STATUS_SUCCESS) {
-		os_buffer_free(m, buffer);
-		return;
-	}
-	buffer->present = true;
-	remember(m, buffer, words, OS_PRESENT_WORDS, 0);
-	queue(m, buffer, 0);
+	if (status == PB_STATUS_INSUFFICIENT_DMA_BUFFER)
+		os_break(&m->os, OS_RULE_RENDER_LOOPS, multipass);
 }
 
 /** An empty packet: a dropped buffer, or a switch from a context. */
-static void draw_nothing(struct os_machine *m, struct os_process *process)
+static void draw_nothing(struct os_machine *m, struct os_context *context)
 {
-	const struct os_packet packet = {
-		.patch = {.hContext = &process->shim},
-		.submit = {.Flags = os_one_in(&m->chance, 2) ? PB_FLAG_CONTEXT_SWITCH : 0,
-			   .NodeOrdinal = process->shim.node},
+	struct os_packet packet = {
+		.patch = {.hContext = &context->shim},
+		.submit = {.Flags = os_one_in(&m->chance, 2) ? PB_FLAG_CONTEXT_SWITCH : 0},
 		.skip_patch = os_one_in(&m->chance, 2),
 	};
 
-	process->outstanding++;
-	(void)os_queue(&m->os, &packet);
+	os_call_queue_packet(m, context, &packet);
+}
+
+/** Any context; of a process whose memory may hold anything, one that has faulted. @return NULL: none */
+static struct os_context *choose(struct os_machine *m, struct os_process *process)
+{
+	const uint32_t first = os_below(&m->chance, process->context_count);
+
+	for (uint32_t i = 0; i < process->context_count; i++) {
+		struct os_context *context = &process->contexts[(first + i) % process->context_count];
+
+		if (!process->tainted || context->faulted)
+			return context;
+	}
+	return NULL;
 }
 
 void os_client_draw(struct os_machine *m, struct os_process *process)
 {
 	const uint32_t kind = os_below(&m->chance, 10);
+	struct os_context *context;
 
+	if (!process->alive || process->outstanding > 8 || m->free_count < OS_PAGING_BUFFERS + 8)
+		return;
 	/* The OS ends a device whose memory may hold anything. */
-	if (!process->alive || process->outstanding > 8 || m->free_count < OS_PAGING_BUFFERS + 8 ||
-	    (process->tainted && !process->faulted))
+	context = choose(m, process);
+	if (context == NULL)
 		return;
 	if (kind == 0)
-		draw_nothing(m, process);
+		draw_nothing(m, context);
 	else if (kind < 4)
-		present(m, process);
+		os_drawing_present(m, context);
 	else if (kind < 6 && m->os.version >= PB_DXGKDDI_WIN7)
-		draw_of_kernel(m, process);
+		os_drawing_of_kernel(m, context);
 	else
-		render(m, process);
+		render(m, context);
 }

@@ -93,6 +93,11 @@ static uint32_t collect_dbg_info(struct os_machine *m, const struct pb_dxgkarg_c
 	return pb_wddm_collect_dbg_info(&m->adapter, collect);
 }
 
+static uint32_t set_power_state(struct os_machine *m, uint32_t device, uint32_t state)
+{
+	return pb_wddm_set_power_state(&m->adapter, device, state);
+}
+
 static void interrupt(struct os_machine *m)
 {
 	(void)pb_wddm_interrupt(&m->adapter);
@@ -105,6 +110,8 @@ static void dpc(struct os_machine *m)
 
 static void notify(struct os_machine *m, const struct pb_dxgkargcb_notify_interrupt_data *data)
 {
+	if (m->asleep)
+		os_break(&m->os, OS_RULE_POWER_NOTIFY, data->InterruptType);
 	os_notify_interrupt(&m->os, data);
 }
 
@@ -125,6 +132,7 @@ void os_driver(struct os_ddi *ddi)
 		.reset_from_timeout = reset_from_timeout,
 		.restart_from_timeout = restart_from_timeout,
 		.collect_dbg_info = collect_dbg_info,
+		.set_power_state = set_power_state,
 		.caps = caps,
 		.interrupt = interrupt,
 		.dpc = dpc,
@@ -137,8 +145,10 @@ void os_driver(struct os_ddi *ddi)
 /** Nothing is mapped between two calls. */
 static uint32_t check_map(struct os_machine *m, uint32_t status)
 {
-	if (!os_map_is_clean(&m->map))
-		os_break(&m->os, OS_RULE_MAPPING, 0);
+	const void *stray = os_map_stray(&m->map);
+
+	if (stray != NULL)
+		os_break(&m->os, OS_RULE_MAPPING, (uintptr_t)stray);
 	return status;
 }
 

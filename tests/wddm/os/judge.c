@@ -38,13 +38,14 @@ static void carry_out(struct os_machine *m, const struct os_packet *packet, stru
 	}
 }
 
-static void carry_out_present(struct os_machine *m, const struct os_packet *packet,
-			      struct os_process *process, const uint32_t *words)
+/** A part of a drawing. */
+static void carry_out_part(struct os_machine *m, const struct os_packet *packet, struct os_process *process,
+			   const uint32_t *words, const uint32_t part[4])
 {
 	const uint32_t row = OS_PITCH / sizeof(uint32_t);
 
-	for (uint32_t y = 0; y < words[OS_HEIGHT]; y++) {
-		for (uint32_t x = 0; x < words[OS_WIDTH]; x++) {
+	for (uint32_t y = part[1]; y < part[1] + part[3]; y++) {
+		for (uint32_t x = part[0]; x < part[0] + part[2]; x++) {
 			const uint32_t from = (words[OS_FROM_Y] + y) * row + words[OS_FROM_X] + x;
 			const uint32_t value = words[OS_FROM] == OS_ALLOCATIONS
 						       ? words[OS_COLOR]
@@ -53,6 +54,31 @@ static void carry_out_present(struct os_machine *m, const struct os_packet *pack
 			store(m, packet, process, words[OS_TO],
 			      (words[OS_TO_Y] + y) * row + words[OS_TO_X] + x, value);
 		}
+	}
+}
+
+static void carry_out_drawing(struct os_machine *m, const struct os_packet *packet,
+			      struct os_process *process, const uint32_t *words)
+{
+	const uint32_t all[4] = {0, 0, words[OS_WIDTH], words[OS_HEIGHT]};
+
+	if (words[OS_PARTS] == 0)
+		carry_out_part(m, packet, process, words, all);
+	for (uint32_t part = 0; part < words[OS_PARTS]; part++)
+		carry_out_part(m, packet, process, words, &words[OS_PART + 4u * part]);
+}
+
+/** Where an allocation was when a packet was submitted, memory may hold anything. */
+static void forget_allocation(struct os_machine *m, const struct os_packet *packet,
+			      const struct os_process *process, uint32_t a)
+{
+	const uint32_t at = packet->note[OS_NOTE_PLACES + a];
+
+	for (uint32_t page = 0; page < process->allocations[a].pages; page++) {
+		const uint32_t cell = os_vidmm_cell(m, at >> 16, (at & 0xffff) + page);
+
+		if (cell != OS_NO_CELL)
+			os_memory_forget(&m->memory, cell);
 	}
 }
 
@@ -65,8 +91,14 @@ static void carry_out_all(struct os_machine *m, const struct os_packet *packet,
 				     ? buffer->command_words
 				     : packet->patch.DmaBufferSubmissionEndOffset / 4;
 
-	if (buffer->present) {
-		carry_out_present(m, packet, buffer->process, buffer->commands);
+	/* The driver chooses what a part of a drawing does. All is known at its end. */
+	if (buffer->drawing &&
+	    (buffer->unfinished || packet->patch.DmaBufferSubmissionEndOffset != buffer->bytes)) {
+		forget_allocation(m, packet, buffer->process, buffer->commands[OS_TO]);
+		return;
+	}
+	if (buffer->drawing) {
+		carry_out_drawing(m, packet, buffer->process, buffer->commands);
 		return;
 	}
 	for (uint32_t at = 0; at < end; at += PB_PACKET_WORDS(buffer->commands[at])) {
@@ -80,14 +112,8 @@ static void forget(struct os_machine *m, const struct os_packet *packet, struct 
 {
 	process->tainted = true;
 	for (uint32_t a = 0; a < OS_ALLOCATIONS; a++) {
-		const uint32_t at = packet->note[OS_NOTE_PLACES + a];
-
-		for (uint32_t page = 0; page < process->allocations[a].pages; page++) {
-			const uint32_t cell = os_vidmm_cell(m, at >> 16, (at & 0xffff) + page);
-
-			if ((packet->note[OS_NOTE_NEEDED] >> a & 1u) != 0 && cell != OS_NO_CELL)
-				os_memory_forget(&m->memory, cell);
-		}
+		if ((packet->note[OS_NOTE_NEEDED] >> a & 1u) != 0)
+			forget_allocation(m, packet, process, a);
 	}
 }
 
@@ -111,12 +137,12 @@ static void completed(struct os_machine *m, const struct os_packet *packet, stru
 {
 	struct os_process *process = buffer->process;
 
-	if (process->tainted || (m->rough && process->shim.lost)) {
+	if (process->tainted || (m->rough && os_client_lost(process))) {
 		forget(m, packet, process);
 	} else if (os_client_faults(packet, buffer)) {
 		os_say(m, "fault in context %u", (uint32_t)(process - m->processes));
 		forget(m, packet, process);
-		process->faulted = true;
+		buffer->context->faulted = true;
 		m->counts.faults++;
 	} else if ((packet->submit.Flags & PB_FLAG_NULL_RENDERING) == 0) {
 		carry_out_all(m, packet, buffer);
@@ -134,8 +160,7 @@ void os_client_retired(void *machine, const struct os_packet *packet, enum os_ou
 	       packet->fence_id, packet->submit.NodeOrdinal);
 	m->counts.packets++;
 	if (buffer == NULL) {
-		process = (struct os_process *)(void *)((uint8_t *)packet->patch.hContext -
-							offsetof(struct os_process, shim));
+		process = os_client_context(m, packet->patch.hContext)->process;
 		process->outstanding--;
 		process->tainted = process->tainted || outcome != OS_COMPLETED;
 		return;
@@ -231,7 +256,7 @@ void os_client_judge(struct os_machine *m)
 	judge_memory(m);
 	for (uint32_t p = 0; p < m->process_count && !os_has_stopped(&m->os); p++) {
 		if (m->processes[p].alive && !m->processes[p].tainted &&
-		    !(m->rough && m->processes[p].shim.lost))
+		    !(m->rough && os_client_lost(&m->processes[p])))
 			judge_process(m, &m->processes[p]);
 	}
 	os_memory_learn(&m->memory);

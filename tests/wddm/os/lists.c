@@ -35,7 +35,7 @@ void os_vidmm_check_render(struct os_machine *m, const struct os_buffer *buffer)
 	}
 }
 
-static uint32_t needed_by(const struct os_buffer *buffer, const struct os_packet *packet)
+uint32_t os_vidmm_needed(const struct os_buffer *buffer, const struct os_packet *packet)
 {
 	const uint32_t start = packet->patch.PatchLocationListSubmissionStart;
 	uint32_t needed = 0;
@@ -109,7 +109,7 @@ void os_vidmm_prepare(void *machine, struct os_packet *packet)
 
 	if (buffer == NULL || buffer->process == NULL)
 		return;
-	needed = needed_by(buffer, packet);
+	needed = os_vidmm_needed(buffer, packet);
 	os_vidmm_list(m, buffer->process, m->list);
 	packet->skip_patch = is_patched(m, buffer, packet, needed);
 	memcpy(m->patches, buffer->patches, sizeof(m->patches));
@@ -130,7 +130,8 @@ void os_vidmm_prepare(void *machine, struct os_packet *packet)
 		packet->note[OS_NOTE_PLACES + a] = OS_PLACE(allocation->segment, allocation->first);
 		allocation->in_flight[packet->submit.NodeOrdinal] += needed >> (a + 1) & 1u;
 	}
-	os_say(m, "node %u: bytes %u to %u of buffer %u%s", packet->submit.NodeOrdinal,
+	os_say(m, "node %u: packet %u, allocations 0x%x, bytes %u to %u of buffer %u%s",
+	       packet->submit.NodeOrdinal, packet->note[OS_NOTE_NUMBER], needed >> 1,
 	       packet->patch.DmaBufferSubmissionStartOffset, packet->patch.DmaBufferSubmissionEndOffset,
 	       packet->tag - 1, packet->skip_patch ? ", not patched" : "");
 }

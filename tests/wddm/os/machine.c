@@ -12,6 +12,8 @@
 #define PATIENCE_US 60000000u
 #define HURRY_US    200000u
 #define TDR_US      4000u
+/** Clients of a card, of which each has an equal part of host memory. */
+#define HOST_CLIENTS 8u
 
 void os_say(const struct os_machine *m, const char *format, ...)
 {
@@ -42,14 +44,15 @@ struct os_buffer *os_buffer_of(struct os_machine *m, const struct os_packet *pac
 	return packet->tag != 0 ? &m->buffers[packet->tag - 1] : NULL;
 }
 
-struct os_buffer *os_buffer_take(struct os_machine *m, struct os_process *process)
+struct os_buffer *os_buffer_take(struct os_machine *m, struct os_context *context)
 {
 	struct os_buffer *buffer;
 
 	if (m->free_count == 0)
 		return NULL;
 	buffer = &m->buffers[m->free_buffers[--m->free_count]];
-	buffer->process = process;
+	buffer->context = context;
+	buffer->process = context != NULL ? context->process : NULL;
 	buffer->patched_until = 0;
 	buffer->reserved = true;
 	return buffer;
@@ -62,6 +65,19 @@ void os_buffer_free(struct os_machine *m, struct os_buffer *buffer)
 }
 
 /* ---- start and end of a life ---- */
+
+/** Creates a segment; segment 0 in host memory, if there is any. */
+static enum pb_error create_segment(struct os_machine *m, uint32_t s,
+				    const struct pb_segment_request *request)
+{
+	const struct pb_host_pages pages = {.address = 0};
+	struct pb_segment_request host = *request;
+
+	if (s != 0 || !m->host)
+		return pb_segment_create(&m->segments[s], &m->channel, request);
+	host.kind = PB_SEGMENT_HOST;
+	return pb_segment_create_host(&m->segments[s], &m->channel, &host, &pages);
+}
 
 static void start_card(struct os_machine *m)
 {
@@ -82,7 +98,8 @@ static void start_card(struct os_machine *m)
 							 OS_APERTURE_PAGES * OS_PAGE_BYTES};
 	struct pb_link *link = NULL;
 
-	m->sim = pb_sim_create();
+	m->host = os_one_in(&m->chance, 2);
+	m->sim = pb_sim_create_with_host(m->host ? HOST_CLIENTS * OS_SYSTEM_BYTES : 0);
 	must(m->sim != NULL && pb_link_open_sim(m->sim, 1, &link) == PB_ERROR_OK &&
 		     pb_channel_attach(&m->channel, link, ATTACH_US) == PB_ERROR_OK,
 	     "no channel");
@@ -90,8 +107,7 @@ static void start_card(struct os_machine *m)
 		     pb_channel_attach(&m->admin, link, ATTACH_US) == PB_ERROR_OK,
 	     "no admin");
 	for (uint32_t s = 0; s < 3; s++)
-		must(pb_segment_create(&m->segments[s], &m->channel, &requests[s]) == PB_ERROR_OK,
-		     "no segment");
+		must(create_segment(m, s, &requests[s]) == PB_ERROR_OK, "no segment");
 	m->has_aperture = !os_one_in(&m->chance, 4);
 	if (!m->has_aperture)
 		return;
@@ -193,6 +209,7 @@ static void start_os(struct os_machine *m, uint32_t version, uint32_t nodes)
 	m->os.unlimited = !m->limited;
 	m->os.tdr_delay = TDR_US;
 	m->os.ready = os_vidmm_ready;
+	m->os.waits = os_client_waits;
 	m->os.prepare = os_vidmm_prepare;
 	m->os.recalled = os_vidmm_recalled;
 	m->os.retired = os_client_retired;
@@ -241,7 +258,7 @@ static void start_life(struct os_machine *m, uint64_t life, const struct os_ddi 
 	start_memory(m);
 	start_os(m, version, nodes);
 	m->resets = 0;
-	m->deaf = false;
+	m->deaf = m->asleep = false;
 	m->rough = m->was_rough = false;
 	m->process_count = 1 + os_below(&m->chance, OS_PROCESSES);
 	memset(m->processes, 0, sizeof(m->processes));
@@ -249,6 +266,7 @@ static void start_life(struct os_machine *m, uint64_t life, const struct os_ddi 
 		os_client_start(m, &m->processes[p], p);
 	m->counts.versions[life % 4] += OS_LIFE;
 	m->counts.nodes[nodes] += OS_LIFE;
+	m->counts.hosts += m->host ? OS_LIFE : 0;
 }
 
 static void end_life(struct os_machine *m)
@@ -289,12 +307,11 @@ static void step(struct os_machine *m, uint64_t microseconds)
 	after_reset(m);
 }
 
-/** Runs until nothing is left to do. */
-static void finish(struct os_machine *m)
+void os_run_until(struct os_machine *m, bool (*done)(const struct os_model *os))
 {
 	const uint64_t start = pb_sim_now(m->sim);
 
-	while (!os_has_stopped(&m->os) && !os_is_idle(&m->os)) {
+	while (!os_has_stopped(&m->os) && !done(&m->os)) {
 		const uint64_t passed = pb_sim_now(m->sim) - start;
 
 		step(m, passed < HURRY_US ? 50 : 1000);
@@ -303,31 +320,17 @@ static void finish(struct os_machine *m)
 	}
 }
 
+/** Runs until nothing is left to do. */
+static void finish(struct os_machine *m)
+{
+	os_run_until(m, os_is_idle);
+}
+
 static void judge(struct os_machine *m)
 {
 	finish(m);
 	if (!os_has_stopped(&m->os))
 		os_client_judge(m);
-}
-
-/** The power goes: what is in the segments is paged out before, and is gone. */
-static void power(struct os_machine *m)
-{
-	finish(m);
-	os_say(m, "power");
-	for (uint32_t p = 0; p < m->process_count; p++) {
-		for (uint32_t a = 0; a < OS_ALLOCATIONS && m->processes[p].alive; a++)
-			(void)os_vidmm_evict(m, &m->processes[p].allocations[a]);
-		os_paging_flush(m);
-		finish(m);
-	}
-	(void)pb_wddm_set_power_state(&m->adapter, PB_DISPLAY_ADAPTER_HW_ID, 4);
-	for (uint32_t cell = 0; cell < OS_CELL_FRAME && !os_has_stopped(&m->os); cell++) {
-		os_memory_fill(&m->memory, cell, os_word(&m->chance));
-		memcpy(m->memory.real[cell], m->memory.words[cell], OS_PAGE_BYTES);
-	}
-	(void)pb_wddm_set_power_state(&m->adapter, PB_DISPLAY_ADAPTER_HW_ID, PB_DEVICE_POWER_D0);
-	m->counts.powers++;
 }
 
 static void set_up(struct os_machine *m)
@@ -354,15 +357,17 @@ static void kill_device(struct os_machine *m, struct os_process *process)
 {
 	if (!process->alive || m->pager != 0)
 		return;
-	os_say(m, "context %u ends", (uint32_t)(process - m->processes));
+	os_say(m, "process %u ends", (uint32_t)(process - m->processes));
 	process->tainted = true;
-	os_drop(&m->os, &process->shim);
+	for (uint32_t c = 0; c < process->context_count; c++)
+		os_drop(&m->os, &process->contexts[c].shim);
 }
 
 static void act(struct os_machine *m)
 {
 	struct os_process *process = &m->processes[os_below(&m->chance, m->process_count)];
 	const uint32_t node = os_below(&m->chance, m->os.node_count);
+	const void *stray;
 
 	switch (os_below(&m->chance, 24)) {
 	case 0:
@@ -390,7 +395,9 @@ static void act(struct os_machine *m)
 		break;
 	case 8:
 		if (os_one_in(&m->chance, 12))
-			power(m);
+			os_power_cycle(m);
+		else if (os_one_in(&m->chance, 4))
+			os_power_child(m);
 		break;
 	case 9:
 		if (os_one_in(&m->chance, 6))
@@ -414,8 +421,9 @@ static void act(struct os_machine *m)
 		break;
 	}
 	after_reset(m);
-	if (!os_map_is_clean(&m->map))
-		os_break(&m->os, OS_RULE_MAPPING, 1);
+	stray = os_map_stray(&m->map);
+	if (stray != NULL)
+		os_break(&m->os, OS_RULE_MAPPING, (uintptr_t)stray);
 }
 
 /** Processes of which something has failed end, and others begin. */
@@ -425,9 +433,10 @@ static void replace(struct os_machine *m)
 		struct os_process *process = &m->processes[p];
 
 		/* The driver refuses a context of which something has faulted. */
-		if (process->alive && process->faulted)
+		if (process->alive && process->tainted)
 			os_client_draw(m, process);
-		if (os_has_stopped(&m->os) || (process->alive && !process->tainted && !process->shim.lost))
+		if (os_has_stopped(&m->os) ||
+		    (process->alive && !process->tainted && !os_client_lost(process)))
 			continue;
 		finish(m);
 		os_client_stop(m, process);

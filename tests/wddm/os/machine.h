@@ -11,8 +11,11 @@
  *   lists.c     allocation and patch lists
  *   paging.c    paging buffers
  *   vidsch.h    queues, fences, preemption, timeouts
- *   client.c    processes
- *   judge.c     what their memory must hold
+ *   client.c    processes and their contexts
+ *   call.h      calls of Render and Present
+ *   drawing.c   presents, and drawing commands of the kernel
+ *   judge.c     what memory must hold
+ *   power.c     power states
  *   faults.c    engines that break, debug reports
  *   driver.c    the driver's functions; a puppet replaces some of them
  *
@@ -37,6 +40,9 @@
 #define OS_LIFE           8u  /**< schedules of one machine */
 
 #define OS_PROCESSES   5u
+#define OS_CONTEXTS    3u                    /**< of each process, at most */
+#define OS_PRIORITIES  3u                    /**< of contexts */
+#define OS_PARTS_MAX   4u                    /**< rectangles of a drawing */
 #define OS_ALLOCATIONS 4u                    /**< of each process */
 #define OS_LIST        (OS_ALLOCATIONS + 1u) /**< allocation list: NULL, then these */
 #define OS_PAGES_MAX   3u                    /**< of an allocation */
@@ -74,14 +80,25 @@ struct os_allocation {
 	uint32_t words[OS_PAGES_MAX * OS_PAGE_WORDS]; /**< what it must hold */
 };
 
+struct os_process;
+
+struct os_context {
+	struct pb_wddm_context shim;
+	struct os_process *process;
+	uint64_t staging[512];
+	uint32_t priority; /**< below OS_PRIORITIES; the greatest one first */
+	bool faulted;      /**< one of its packets has faulted and ended: Render must refuse */
+};
+
+/** A process has one device: its contexts share the allocations. */
 struct os_process {
 	bool alive;
-	struct pb_wddm_context shim;
-	uint64_t staging[512];
+	struct os_context contexts[OS_CONTEXTS];
+	uint32_t context_count;
 	struct os_allocation allocations[OS_ALLOCATIONS];
+	uint32_t queued;      /**< packets queued since it began: the next one's number */
 	uint32_t outstanding; /**< packets that have not ended */
 	uint32_t doomed;      /**< submitted packets that fault */
-	bool faulted;         /**< one of its packets has faulted and ended: Render must refuse */
 	bool tainted;         /**< what it must hold is not known any more */
 };
 
@@ -92,6 +109,7 @@ enum os_wrong { OS_RIGHT, OS_WRONG_LIST, OS_WRONG_PACKET, OS_WRONG_ABSENT, OS_WR
 struct os_buffer {
 	struct pb_memory memory;
 	struct os_process *process; /**< NULL: a paging buffer */
+	struct os_context *context; /**< of the process */
 	uint64_t private_data[OS_PRIVATE / 8 + 16];
 	uint32_t private_size;
 	uint32_t private_end;
@@ -102,7 +120,8 @@ struct os_buffer {
 	uint32_t patched_until;                          /**< end of what Patch was called for since Render */
 	uint32_t commands[OS_COMMANDS]; /**< the commands that it holds, as the process wrote them */
 	uint32_t command_words;
-	bool present; /**< the commands are a rectangle, of Present */
+	bool drawing;    /**< the commands are a drawing, of Present or RenderKm */
+	bool unfinished; /**< another buffer ends the drawing */
 	enum os_wrong wrong;
 	bool faults;    /**< a command faults or hangs */
 	bool reserved;  /**< handed out, not queued yet */
@@ -126,10 +145,11 @@ struct os_operation {
 #define OS_NOTE_OPERATION        (OS_ALLOCATIONS + 1u)
 #define OS_NOTE_COUNT            (OS_ALLOCATIONS + 2u)
 #define OS_NOTE_DOOMED           (OS_ALLOCATIONS + 1u) /**< of a packet that is not paging: it faults */
+#define OS_NOTE_NUMBER           (OS_ALLOCATIONS + 3u) /**< among the packets of its process */
 #define OS_PLACE(segment, first) ((segment) << 16 | (first))
 
 /** Words of the "commands" of a present, or of a drawing command of the kernel. */
-enum os_present_word {
+enum os_drawing_word {
 	OS_FROM,
 	OS_TO,
 	OS_FROM_X,
@@ -139,7 +159,9 @@ enum os_present_word {
 	OS_WIDTH,
 	OS_HEIGHT,
 	OS_COLOR, /**< if OS_FROM is OS_ALLOCATIONS */
-	OS_PRESENT_WORDS
+	OS_PARTS, /**< number of parts of the rectangle that are drawn; 0: all of it */
+	OS_PART,  /**< of each part: its left, top, width and height in the rectangle */
+	OS_DRAWING_WORDS = OS_PART + 4u * OS_PARTS_MAX
 };
 
 struct os_machine;
@@ -167,6 +189,7 @@ struct os_ddi {
 	/** SetVidPnSourceAddressWithMultiPlaneOverlay; NULL: no display. */
 	uint32_t (*set_overlay)(struct os_machine *m);
 	uint32_t (*collect_dbg_info)(struct os_machine *m, const struct pb_dxgkarg_collectdbginfo *collect);
+	uint32_t (*set_power_state)(struct os_machine *m, uint32_t device, uint32_t state);
 	void (*caps)(struct os_machine *m, struct pb_dxgk_drivercaps *caps);
 	void (*interrupt)(struct os_machine *m);
 	void (*dpc)(struct os_machine *m);
@@ -191,7 +214,11 @@ struct os_counts {
 	uint64_t faults;
 	uint64_t presents;
 	uint64_t powers;
+	uint64_t suspended; /**< power transitions with packets that wait */
+	uint64_t ordered;   /**< packets that have waited for one of another context of their process */
+	uint64_t overtaken; /**< packets that one of a higher priority has overtaken, or has preempted */
 	uint64_t deaf;
+	uint64_t hosts; /**< schedules with system memory in host memory */
 	uint64_t versions[4];
 	uint64_t nodes[OS_NODES + 1];
 };
@@ -201,6 +228,7 @@ struct os_machine {
 	struct pb_channel channel;
 	struct pb_channel admin;
 	struct pb_segment segments[4]; /**< system, video, edge, aperture */
+	bool host;                     /**< system memory is host memory */
 	struct pb_memory frames;       /**< frames of system memory */
 	struct pb_wddm_adapter adapter;
 	struct os_model os;
@@ -236,6 +264,7 @@ struct os_machine {
 	bool talk;          /**< prints what happens */
 	bool deaf;          /**< interrupts are lost */
 	bool quiet;         /**< the driver is called at PASSIVE_LEVEL, and may not notify */
+	bool asleep;        /**< the adapter is not in D0 */
 	bool rough;         /**< engines are broken: any packet may hang */
 	bool was_rough;     /**< in the last schedule */
 	uint32_t resets;    /**< of the adapter that were handled */
@@ -268,10 +297,12 @@ bool os_run_many(struct os_machine *m, uint64_t first, uint64_t count, const str
 
 /** Prints what happens, if `talk` is set. */
 __attribute__((format(printf, 2, 3))) void os_say(const struct os_machine *m, const char *format, ...);
+/** Runs until a condition holds. A packet that does not end breaks a rule. */
+void os_run_until(struct os_machine *m, bool (*done)(const struct os_model *os));
 /** The buffer of a packet; NULL: none. */
 struct os_buffer *os_buffer_of(struct os_machine *m, const struct os_packet *packet);
-/** Takes the buffer that ended last; NULL: none is free. */
-struct os_buffer *os_buffer_take(struct os_machine *m, struct os_process *process);
+/** Takes the buffer that ended last; NULL: none is free. @param context NULL: a paging buffer */
+struct os_buffer *os_buffer_take(struct os_machine *m, struct os_context *context);
 void os_buffer_free(struct os_machine *m, struct os_buffer *buffer);
 
 /* vidmm.c */
@@ -282,6 +313,8 @@ void os_vidmm_frames(struct os_machine *m, struct os_allocation *allocation);
 void os_vidmm_release(struct os_machine *m, struct os_allocation *allocation);
 bool os_vidmm_ready(void *machine, uint32_t node);
 void os_vidmm_prepare(void *machine, struct os_packet *packet);
+/** The entries of the allocation list that a packet's patches name, a bit each. */
+uint32_t os_vidmm_needed(const struct os_buffer *buffer, const struct os_packet *packet);
 /** A packet is not in flight any more. */
 void os_vidmm_left(struct os_machine *m, const struct os_packet *packet);
 void os_vidmm_recalled(void *machine, const struct os_packet *packet);
@@ -323,15 +356,33 @@ void os_faults_mend(struct os_machine *m);
 /** Asks for a debug report of any size. */
 void os_faults_collect(struct os_machine *m);
 
-/* client.c, judge.c */
+/* client.c, drawing.c */
 void os_client_start(struct os_machine *m, struct os_process *process, uint32_t number);
 void os_client_stop(struct os_machine *m, struct os_process *process);
-/** Renders and queues something. */
+/** Renders and queues something, in any context; in one that has faulted, if memory may hold anything. */
 void os_client_draw(struct os_machine *m, struct os_process *process);
+/** The context of a handle; NULL: none. */
+struct os_context *os_client_context(struct os_machine *m, const void *handle);
+/** Whether the driver refuses one of the contexts. */
+bool os_client_lost(const struct os_process *process);
+/** Whether a packet must wait for one of another context of its process, which was queued before it. */
+bool os_client_waits(void *machine, uint32_t node, const struct os_packet *packet);
+/** Present. */
+void os_drawing_present(struct os_machine *m, struct os_context *context);
+/** RenderKm, since Windows 7. */
+void os_drawing_of_kernel(struct os_machine *m, struct os_context *context);
+
+/* judge.c */
 /** Whether a packet faults. */
 bool os_client_faults(const struct os_packet *packet, const struct os_buffer *buffer);
 void os_client_retired(void *machine, const struct os_packet *packet, enum os_outcome outcome);
 /** Compares all of memory with what it must hold. Pre: the machine is idle. */
 void os_client_judge(struct os_machine *m);
+
+/* power.c */
+/** Puts the adapter to sleep, with packets that wait or without, and wakes it. */
+void os_power_cycle(struct os_machine *m);
+/** Puts a child of the adapter, perhaps one that is not connected any more, to sleep: nothing else may change. */
+void os_power_child(struct os_machine *m);
 
 #endif

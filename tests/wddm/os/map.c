@@ -53,12 +53,28 @@ void os_map_close(struct os_window *window)
 	window->buffer = NULL;
 }
 
-bool os_map_is_clean(const struct os_map *map)
+/** The first byte that has another value; NULL: none. */
+static const void *other(const uint8_t *bytes, uint32_t count, uint8_t value)
 {
-	for (uint32_t w = 0; w < OS_MAP_WINDOWS; w++) {
-		if (map->windows[w].buffer == NULL && (!holds(map->windows[w].bytes, OS_MAP_BYTES, ABSENT) ||
-						       !holds(map->windows[w].guard, OS_MAP_GUARD, GUARD)))
-			return false;
+	if (holds(bytes, count, value))
+		return NULL;
+	while (*bytes == value)
+		bytes++;
+	return bytes;
+}
+
+const void *os_map_stray(const struct os_map *map)
+{
+	const void *stray = NULL;
+
+	for (uint32_t w = 0; w < OS_MAP_WINDOWS && stray == NULL; w++) {
+		const struct os_window *window = &map->windows[w];
+
+		if (window->buffer != NULL)
+			continue;
+		stray = other(window->bytes, OS_MAP_BYTES, ABSENT);
+		if (stray == NULL)
+			stray = other(window->guard, OS_MAP_GUARD, GUARD);
 	}
-	return true;
+	return stray;
 }

@@ -35,7 +35,7 @@ struct os_window *os_map_open(struct os_map *map, uint8_t *buffer);
 bool os_map_untouched(const struct os_window *window, uint32_t start, uint32_t end);
 /** Ends a mapping: the buffer has what was written. */
 void os_map_close(struct os_window *window);
-/** Whether nothing was written where nothing is mapped. */
-bool os_map_is_clean(const struct os_map *map);
+/** Returns an address that was written although nothing is mapped there; NULL: none was. */
+const void *os_map_stray(const struct os_map *map);
 
 #endif

@@ -20,14 +20,15 @@ static void usage(FILE *to)
 
 static void print_counts(const struct os_counts *c)
 {
-	printf("%" PRIu64 " schedules: %" PRIu64 " packets, %" PRIu64 " recalled by %" PRIu64
-	       " preemptions, %" PRIu64 " aborted by %" PRIu64 " resets of engines and %" PRIu64
-	       " of the adapter; %" PRIu64 " page-ins, %" PRIu64 " page-outs, %" PRIu64 " splits, %" PRIu64
-	       " patched, %" PRIu64 " unpatched, %" PRIu64 " faults, %" PRIu64 " presents, %" PRIu64
-	       " power transitions\n",
-	       c->schedules, c->packets, c->recalled, c->preemptions, c->aborted, c->engine_resets,
+	printf("%" PRIu64 " schedules, %" PRIu64 " of them with host memory: %" PRIu64 " packets, %" PRIu64
+	       " recalled by %" PRIu64 " preemptions, %" PRIu64 " aborted by %" PRIu64
+	       " resets of engines and %" PRIu64 " of the adapter; %" PRIu64 " page-ins, %" PRIu64
+	       " page-outs, %" PRIu64 " splits, %" PRIu64 " patched, %" PRIu64 " unpatched, %" PRIu64
+	       " faults, %" PRIu64 " presents, %" PRIu64 " ordered between contexts, %" PRIu64
+	       " overtaken, %" PRIu64 " power transitions, %" PRIu64 " of them with packets that wait\n",
+	       c->schedules, c->hosts, c->packets, c->recalled, c->preemptions, c->aborted, c->engine_resets,
 	       c->adapter_resets, c->page_ins, c->evictions, c->splits, c->patched, c->unpatched, c->faults,
-	       c->presents, c->powers);
+	       c->presents, c->ordered, c->overtaken, c->powers, c->suspended);
 }
 
 /** A line of tests/records/wddm_schedules.tsv. */
@@ -45,10 +46,11 @@ static int report(const struct os_machine *m)
 
 	if (stop->rule == OS_RULE_NONE)
 		return 0;
-	printf("schedule %" PRIu64 ": the driver %s (rule %s, bugcheck 0x%x, 0x%x, value 0x%x; %s)\n"
-	       "again: wddm_schedules --seed %" PRIu64 "\n",
-	       m->seed, os_rule_text(stop->rule), os_rule_name(stop->rule), stop->bugcheck, stop->parameter,
-	       stop->value, os_rule_source(stop->rule), m->seed);
+	printf("schedule %" PRIu64 ": the driver %s (rule %s, bugcheck 0x%x", m->seed,
+	       os_rule_text(stop->rule), os_rule_name(stop->rule), stop->bugcheck);
+	for (uint32_t p = 0; p < OS_STOP_PARAMETERS; p++)
+		printf(", 0x%" PRIx64, stop->parameters[p]);
+	printf("; %s)\nagain: wddm_schedules --seed %" PRIu64 "\n", os_rule_source(stop->rule), m->seed);
 	return 1;
 }
 

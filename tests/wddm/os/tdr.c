@@ -13,7 +13,7 @@ static bool count_recovery(struct os_model *os, uint64_t now)
 	const uint64_t oldest = os->tdr_times[os->tdr_count % OS_TDR_LIMIT];
 
 	if (!os->unlimited && os->tdr_count >= OS_TDR_LIMIT && now - oldest <= OS_TDR_LIMIT_US) {
-		os_break(os, OS_RULE_TOO_OFTEN, os->tdr_count);
+		os_break(os, OS_RULE_TOO_OFTEN, 0); /* nothing has failed */
 		return false;
 	}
 	os->tdr_times[os->tdr_count++ % OS_TDR_LIMIT] = now;
@@ -35,23 +35,32 @@ static void remember_aborted(struct os_node *node)
 		node->aborted[node->aborted_count++ % OS_ABORTED_KEPT] = node->hardware.packets[i].fence_id;
 }
 
-static bool restart(struct os_model *os)
+/** Resets the adapter and starts it again. @return the status of the first function that failed, or success */
+static uint32_t restart(struct os_model *os)
 {
+	uint32_t status = PB_STATUS_UNSUCCESSFUL;
+
+	if (os->miniport.reset_from_timeout != NULL)
+		status = os->miniport.reset_from_timeout(os->miniport.context);
+	if (status != PB_STATUS_SUCCESS)
+		return status;
 	if (os->between != NULL)
 		os->between(os->context);
-	return os->miniport.restart_from_timeout == NULL ||
-	       os->miniport.restart_from_timeout(os->miniport.context) == PB_STATUS_SUCCESS;
+	return os->miniport.restart_from_timeout != NULL
+		       ? os->miniport.restart_from_timeout(os->miniport.context)
+		       : PB_STATUS_SUCCESS;
 }
 
 void os_reset_adapter(struct os_model *os)
 {
 	const uint64_t since = os->miniport.now(os->miniport.context);
+	uint32_t status;
 
 	for (uint32_t n = 0; n < os->node_count; n++)
 		os->nodes[n].resetting = true;
-	if (os->miniport.reset_from_timeout == NULL ||
-	    os->miniport.reset_from_timeout(os->miniport.context) != PB_STATUS_SUCCESS || !restart(os)) {
-		os_break(os, OS_RULE_NO_RESET, 0);
+	status = restart(os);
+	if (status != PB_STATUS_SUCCESS) {
+		os_break(os, OS_RULE_NO_RESET, status);
 		return;
 	}
 	os_ddi_done(os, since);

@@ -254,8 +254,7 @@ static uint32_t choose_split(struct os_machine *m, const struct os_buffer *buffe
 	const uint32_t count = packet->patch.PatchLocationListSubmissionLength;
 	uint32_t at;
 
-	/* A drawing command is carried out at its end. */
-	if (buffer->present || count == 0 || !os_one_in(&m->chance, 4))
+	if (count == 0 || !os_one_in(&m->chance, 4))
 		return end;
 	at = buffer->patches[packet->patch.PatchLocationListSubmissionStart + os_below(&m->chance, count)]
 		     .split_offset;

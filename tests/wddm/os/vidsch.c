@@ -22,7 +22,7 @@ void os_init(struct os_model *os, const struct os_miniport *miniport, uint32_t n
 	os->next_preemption = first_fence;
 }
 
-void os_break(struct os_model *os, enum os_rule rule, uint32_t value)
+void os_break(struct os_model *os, enum os_rule rule, uint64_t value)
 {
 	os_stop_at(&os->stop, rule, value);
 	os->bugcheck = os->stop.bugcheck;
@@ -274,34 +274,88 @@ static void submit_next(struct os_model *os, struct os_node *node)
 		submit_it(os, node, &packet);
 }
 
-/** The oldest packet of a context that chance names is the next one, unless a paging packet is. */
-static void take_turns(const struct os_model *os, struct os_node *node)
-{
-	struct os_queue *queue = &node->software;
-	const uint32_t any = os_below(os->chance, queue->count);
-	uint32_t index = 0;
-	struct os_packet packet;
+/** Contexts of which a queue has packets, at most. */
+#define CONTEXTS_MAX 32u
+/** One choice in so many is that of a context which has waited for long, whatever its priority. */
+#define BOOSTS 8u
 
-	if (os_is_paging(&queue->packets[0]) || os_is_paging(&queue->packets[any]))
-		return;
-	while (queue->packets[index].patch.hContext != queue->packets[any].patch.hContext)
-		index++;
-	packet = queue->packets[index];
-	memmove(&queue->packets[1], &queue->packets[0], index * sizeof(packet));
-	queue->packets[0] = packet;
+/** Whether a packet is the first of its context in the queue. @param seen contexts of the packets before it */
+static bool is_oldest(const struct os_packet *packet, const void *seen[CONTEXTS_MAX], uint32_t *count)
+{
+	for (uint32_t c = 0; c < *count; c++) {
+		if (seen[c] == packet->patch.hContext)
+			return false;
+	}
+	if (*count == CONTEXTS_MAX)
+		return false;
+	seen[(*count)++] = packet->patch.hContext;
+	return true;
+}
+
+/**
+ * Chooses the context whose oldest packet is the next one: of the highest priority, and by chance among equals.
+ * @return its index; the queue's count: all must wait
+ */
+static uint32_t choose(const struct os_model *os, uint32_t n)
+{
+	const struct os_queue *queue = &os->nodes[n].software;
+	const bool boost = os_one_in(os->chance, BOOSTS);
+	const void *seen[CONTEXTS_MAX];
+	uint32_t seen_count = 0;
+	uint32_t equals = 0;
+	uint32_t best = queue->count;
+
+	for (uint32_t i = 0; i < queue->count; i++) {
+		const struct os_packet *packet = &queue->packets[i];
+
+		if (!is_oldest(packet, seen, &seen_count) ||
+		    (os->waits != NULL && os->waits(os->context, n, packet)))
+			continue;
+		if (best != queue->count && !boost && packet->priority > queue->packets[best].priority)
+			equals = 0;
+		else if (best != queue->count && !boost && packet->priority < queue->packets[best].priority)
+			continue;
+		if (os_below(os->chance, ++equals) == 0)
+			best = i;
+	}
+	return best;
+}
+
+/** Moves the packet that is the next one to the front. @return false: all must wait */
+static bool take_turns(struct os_model *os, uint32_t n)
+{
+	struct os_queue *queue = &os->nodes[n].software;
+	struct os_packet packet;
+	uint32_t index;
+
+	if (os_is_paging(&queue->packets[0]))
+		return true;
+	index = choose(os, n);
+	if (index == queue->count)
+		return false;
+	if (index != 0) {
+		packet = queue->packets[index];
+		memmove(&queue->packets[1], &queue->packets[0], index * sizeof(packet));
+		queue->packets[0] = packet;
+	}
+	return true;
 }
 
 /** Whether the head of the software queue can be submitted. */
 static bool is_ready(struct os_model *os, uint32_t n)
 {
 	struct os_node *node = &os->nodes[n];
+	const bool paging = os_is_paging(&node->software.packets[0]);
 	bool ready;
 
-	if (os->chance != NULL && !node->kept)
-		take_turns(os, node);
+	if (os->suspended && !paging)
+		return false;
+	if (os->chance != NULL && !node->kept && !take_turns(os, n))
+		return false;
 	ready = os->ready == NULL || os->ready(os->context, n);
-	/* What was paged in for it would be in vain. */
-	node->kept = !ready || os_is_paging(&node->software.packets[0]);
+	/* What was paged in for it would be in vain. Paging that comes before it changes nothing. */
+	if (!paging)
+		node->kept = !ready || os_is_paging(&node->software.packets[0]);
 	return ready;
 }
 

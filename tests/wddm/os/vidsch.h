@@ -65,6 +65,7 @@ struct os_packet {
 	struct pb_dxgkarg_patch patch;          /**< hContext, buffer, range, lists, flags; not the fence */
 	struct pb_dxgkarg_submitcommand submit; /**< flags, and NodeOrdinal; the rest comes from `patch` */
 	bool skip_patch;                        /**< fully patched at Render, and nothing has moved */
+	uint32_t priority;                      /**< of its context: the greatest one first */
 	uint32_t tag;                           /**< free for the test */
 	uint32_t note[OS_NOTES];                /**< free for the test */
 	/* private to the model */
@@ -119,8 +120,9 @@ struct os_model {
 	uint64_t tdr_delay; /**< TdrDelay in microseconds, initially OS_TDR_DELAY_US */
 	bool unlimited;     /**< any number of recoveries is allowed: TdrLimitCount */
 	bool eager;         /**< submits from within DMA_PREEMPTED packets that need no Patch */
-	struct os_chance
-		*chance; /**< packets of several contexts of a node take turns by it; NULL: in order */
+	/** Packets of several contexts of a node take turns by priority and by it; NULL: in order. */
+	struct os_chance *chance;
+	bool suspended; /**< nothing but paging is submitted */
 	bool strict; /**< what `late_answers` and `implied` count stops the machine, and a DPC must follow */
 	struct os_node nodes[OS_NODES];
 	uint32_t next_preemption;
@@ -132,6 +134,8 @@ struct os_model {
 	 * NULL: no call. @return false: the head must wait
 	 */
 	bool (*ready)(void *context, uint32_t node);
+	/** Returns whether a packet must not be submitted yet. NULL: none waits. */
+	bool (*waits)(void *context, uint32_t node, const struct os_packet *packet);
 	/** Called before each submission to refresh the packet's lists. NULL: nothing to do. */
 	void (*prepare)(void *context, struct os_packet *packet);
 	/** Called when a packet has left the scheduler. NULL: no call. */
@@ -144,7 +148,7 @@ struct os_model {
 
 	struct os_stop stop; /**< the rule that ended the machine */
 	uint32_t bugcheck;   /**< 0: none */
-	uint32_t parameter;  /**< its first parameter */
+	uint32_t parameter;  /**< the one of its parameters that tells why */
 	uint32_t completed;
 	uint32_t faulted;
 	uint32_t aborted;
@@ -179,7 +183,7 @@ void os_reset_adapter(struct os_model *os);
 /** Whether nothing waits or runs. */
 bool os_is_idle(const struct os_model *os);
 /** Stops the machine, unless it has stopped. @param value what was wrong */
-void os_break(struct os_model *os, enum os_rule rule, uint32_t value);
+void os_break(struct os_model *os, enum os_rule rule, uint64_t value);
 /** Whether the machine has stopped. */
 static inline bool os_has_stopped(const struct os_model *os)
 {

@@ -286,6 +286,17 @@ static void segment_anew(struct host *host)
 	assert_int_equal(pb_segment_create(segment, &host->card->channel, &request), PB_ERROR_OK);
 }
 
+/** The list has the words that it had; its segment has other GPU addresses. */
+static void segment_elsewhere(struct host *host)
+{
+	struct pb_segment *segment = &host->card->segments[3];
+	struct pb_segment_request request = segment->request;
+
+	request.gpu_base += UINT64_C(0x10000000000);
+	assert_int_equal(pb_segment_destroy(segment), PB_ERROR_OK);
+	assert_int_equal(pb_segment_create(segment, &host->card->channel, &request), PB_ERROR_OK);
+}
+
 static void other_context(struct host *host)
 {
 	assert_int_equal(pb_context_create(&host->card->channel, &host->descriptor.context), PB_ERROR_OK);
@@ -337,6 +348,7 @@ static const struct {
 	{"length of the list", nothing, shorter_list, true},
 	{"entries that are not submitted", nothing, longer_rest, false},
 	{"a segment that is created anew", nothing, segment_anew, true},
+	{"a segment that is created anew elsewhere", nothing, segment_elsewhere, true},
 	{"another cookie", nothing, other_cookie, true},
 	{"another fence id", nothing, other_fence, false},
 	{"flags", nothing, other_flags, false},
