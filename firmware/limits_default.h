@@ -2,8 +2,7 @@
 /**
  * @file
  * The sizes of the firmware's tables on a board that names no others. A board
- * that does defines each of these in a header of its own; one that differs in
- * one of the guarded ones only defines it in its board.cmake.
+ * that does defines each of these in a header of its own.
  */
 #ifndef PB_FIRMWARE_LIMITS_DEFAULT_H
 #define PB_FIRMWARE_LIMITS_DEFAULT_H
@@ -13,17 +12,13 @@
 /** Host clients, beside the admin channel; at most 15. */
 #define PB_LIMIT_CLIENTS 8u
 /** Queues, all channels together, that a board may have memory for; a power of two. */
-#ifndef PB_LIMIT_QUEUES
 #define PB_LIMIT_QUEUES 4096u
-#endif
 /** A multiple of PB_SLICE_CONTEXTS. */
 #define PB_LIMIT_CONTEXTS 64u
 /** Segments of one channel, segment 0 included: all that five bits can name. */
 #define PB_LIMIT_SEGMENTS 32u
 /** All channels together; a multiple of 32, at most 224. */
-#ifndef PB_LIMIT_SEGMENTS_TOTAL
 #define PB_LIMIT_SEGMENTS_TOTAL 96u
-#endif
 /** Runs of host pages that are granted, all channels together. */
 #define PB_LIMIT_HOST_GRANTS 10u
 /** Pages of an aperture: its page table takes a word for each. */
@@ -44,9 +39,7 @@
 /** Preemptions, suspensions and resets of queues that are in progress at once; at least one for each channel. */
 #define PB_LIMIT_STOPS 16u
 /** Submissions of a node that are fed and not retired, at most; one less than a power of two. */
-#ifndef PB_LIMIT_IN_FLIGHT
 #define PB_LIMIT_IN_FLIGHT 3u
-#endif
 
 /** Entries of a channel's rings, powers of two. */
 #define PB_LIMIT_CONTROL_ENTRIES 16u

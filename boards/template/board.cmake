@@ -5,5 +5,4 @@ set(PB_CPU_FLAGS -mcpu=cortex-m33 -mthumb -mfloat-abi=soft)
 # CHANGE: the drivers, targets of hal/CMakeLists.txt.
 set(PB_BOARD_HAL pb_hal_cortex_m pb_qemu_uart_cmsdk pb_hal_engine)
 # CHANGE: how many external interrupts the CPU has.
-# CHANGE: sizes of tables that differ from firmware/limits_default.h; or name a header of your own, PB_BOARD_LIMITS_H.
-set(PB_BOARD_DEFINITIONS PB_CORTEX_M_INTERRUPTS=64 PB_LIMIT_QUEUES=64u PB_LIMIT_SEGMENTS_TOTAL=64u)
+set(PB_BOARD_DEFINITIONS PB_CORTEX_M_INTERRUPTS=64 PB_BOARD_LIMITS_H="boards/template/limits.h")
