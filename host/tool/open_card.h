@@ -21,12 +21,21 @@ struct pb_open_options {
 	struct pb_gdb_target probe; /**< a board at a debug probe; stub NULL: none */
 };
 
+/** What the command needs of a card that pb_open_card() starts. */
+enum pb_open_needs {
+	PB_OPEN_LINK,        /**< a link */
+	PB_OPEN_HOST_MEMORY, /**< also host memory in a file of this process, where the board can map one */
+};
+
 /** An open card. */
 struct pb_open_card {
 	struct pb_link *link; /**< the open link */
 	struct pb_sim *sim;   /**< the simulation; NULL: none */
 	int pid;              /**< process of a card started by pb_open_card(); 0: none */
 	char socket[108];     /**< socket of the started card */
+	uint8_t *host_memory; /**< host memory that the card maps from this process; NULL: none */
+	uint32_t host_bytes;  /**< its size */
+	int host_file;        /**< its file; meaningless if host_memory is NULL */
 };
 
 /** Returns whether the user named a card. */
@@ -35,7 +44,7 @@ bool pb_names_card(const struct pb_open_options *options);
  * Opens a link to the card that the options name, else to a new card of the default board.
  * @return 0, or the exit code of the command: the error has been printed
  */
-int pb_open_card(const struct pb_open_options *options, struct pb_open_card *card);
+int pb_open_card(const struct pb_open_options *options, enum pb_open_needs needs, struct pb_open_card *card);
 /** Closes the link, and stops the card that pb_open_card() started. */
 void pb_close_card(struct pb_open_card *card);
 /** Reads the boot block. Waits for the end of a boot in progress, for up to a second. @return as pb_card_read() */

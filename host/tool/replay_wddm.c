@@ -122,7 +122,8 @@ static enum pb_error create_system(struct pb_replay_wddm *replay, const struct p
 			.backing_bytes = bytes,
 		};
 
-		error = pb_wddm_create_system(&replay->system, &replay->channel, &request);
+		error = pb_wddm_create_system(&replay->system, &replay->channel, replay->options->host_memory,
+					      &request);
 	}
 	return error;
 }

@@ -140,6 +140,10 @@ void pb_bench_patches(void);
  * that they were fed. @param key_of_one NULL: not the former. Boots the firmware.
  */
 void pb_bench_saturated(const char *key_of_one, const char *key_of_all);
+/** A store to the first word begins a span for tests/bench/probe.c, one to the second ends it. */
+extern uint32_t pb_bench_mark[2];
+/** Patches lists of several kinds in marked spans: half of the entries, then all. Prints the name of each kind before. */
+void pb_bench_patches_marked(void);
 /** What short and unchanged lists cost, and a rescan beside many queues. */
 void pb_bench_fixed(void);
 /** The longest time between two polls of the interrupts. */

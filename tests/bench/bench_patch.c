@@ -5,7 +5,9 @@
  */
 #include <stddef.h>
 
+#include "hal/shared.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/bench_board.h"
 
 /** The counter wraps after 655,360 instructions: no list may take as many. */
 #define ENTRIES     2048u
@@ -237,6 +239,46 @@ static void measure_in_host_memory(void)
 	all_of(PB_PATCH_FORMAT_ADDRESS64);
 	measure("hostmem_patch64_instr_per_entry");
 	pb_bench_host_end();
+}
+
+uint32_t pb_bench_mark[2];
+
+/** A submission whose instructions and accesses the emulator follows. */
+static void submit_marked(uint32_t length, uint32_t encoding)
+{
+	const struct pb_descriptor descriptor = describe(length, encoding);
+
+	poison();
+	pb_shared_write32(&pb_bench_mark[0], 1);
+	pb_bench_submit_uncounted(&descriptor, true);
+	pb_shared_write32(&pb_bench_mark[1], 1);
+}
+
+static void follow(const char *key, uint32_t format, bool compact)
+{
+	const uint32_t encoding = compact ? PB_PATCH_ENCODING_COMPACT : PB_PATCH_ENCODING_WDDM;
+	const uint32_t words = compact ? PB_COMPACT_SHORT_WORDS : 1u;
+
+	all_of(format);
+	if (compact)
+		write_compact();
+	else
+		write_list();
+	pb_bench_print_text(key);
+	pb_bench_print_text("\n");
+	submit_marked(ENTRIES / 2u * words + compact, encoding);
+	submit_marked(ENTRIES * words + compact, encoding);
+	check(ENTRIES);
+}
+
+void pb_bench_patches_marked(void)
+{
+	write_allocations();
+	follow("patch64", PB_PATCH_FORMAT_ADDRESS64, false);
+	follow("patch32", PB_PATCH_FORMAT_ADDRESS32, false);
+	follow("patch_compact", PB_PATCH_FORMAT_ADDRESS64, true);
+	follow("patch_generic", PB_PATCH_FORMAT_SHIFT8_SECTOR, false);
+	follow("patch_split", PB_PATCH_FORMAT_SPLIT40, false);
 }
 
 void pb_bench_patches(void)
