@@ -8,6 +8,8 @@
 
 PB_STATIC_ASSERT(sizeof(struct pb_core_queue) == PB_FIRMWARE_QUEUE_BYTES,
 		 "what a board reserves for a queue");
+PB_STATIC_ASSERT(PB_LIMIT_CHANNELS <= PB_CORE_FLOWS / PB_PRIORITIES && PB_CORE_QUEUE_PRIORITY_SHIFT == 2,
+		 "the index of a priority and a channel");
 PB_STATIC_ASSERT(PB_CORE_SUBMISSIONS <= PB_ENGINE_SLOTS, "the engine's ring holds what is in flight");
 PB_STATIC_ASSERT(PB_CORE_SUBMISSIONS <= PB_CORE_QUEUE_PREPARED,
 		 "a queue counts all that a recall may return");

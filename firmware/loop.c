@@ -423,7 +423,7 @@ void pb_firmware_idle(struct pb_firmware *firmware)
 	lines->ops->idle_enter(lines->context);
 	/* A host that stored before this barrier is seen below; one that stores after it rings afterwards. */
 	pb_shared_barrier();
-	if (!host_waits(firmware))
+	if (!line_is_pending(firmware) && !host_waits(firmware))
 		lines->ops->idle_wait(lines->context);
 	lines->ops->idle_leave(lines->context);
 }

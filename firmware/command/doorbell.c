@@ -40,27 +40,23 @@ static PB_CORE_COLD void read_kicks(struct pb_firmware *firmware, struct pb_core
 		pb_core_poll_kicked(firmware, c, read_kick(channel));
 }
 
-/** Polls a slice of the queues of a channel whose host asked for all of them. */
+/** Polls a slice of the queues of a channel whose host asked for all of them, from a slice of the table. */
 static PB_CORE_COLD void rescan_some(struct pb_firmware *firmware, uint32_t c, uint32_t rescan)
 {
 	struct pb_core_kicks *kicks = &firmware->channels[c].kicks;
+	struct pb_core_queue *queue;
 	uint32_t polled = 0;
 
 	if (rescan != kicks->rescan_asked) {
 		kicks->rescan_asked = rescan;
 		kicks->rescan_at = 0;
 	}
-	for (uint32_t i = 0; i < PB_SLICE_SEARCH && polled < PB_SLICE_POLLS; i++) {
-		struct pb_core_queue *queue = &firmware->table.queues[kicks->rescan_at];
-
-		if (kicks->rescan_at == firmware->table.count)
-			break;
-		kicks->rescan_at++;
-		if (queue->channel != c)
-			continue;
+	do {
+		queue = pb_core_table_next(&firmware->table, c, &kicks->rescan_at);
+		if (queue != NULL)
+			pb_core_poll_queue(firmware, queue);
 		polled++;
-		pb_core_poll_queue(firmware, queue);
-	}
+	} while (queue != NULL && polled != PB_SLICE_POLLS && kicks->rescan_at % PB_SLICE_SEARCH != 0);
 	if (kicks->rescan_at < firmware->table.count) {
 		pb_core_mark_channel(&firmware->marks, c);
 		return;

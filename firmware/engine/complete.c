@@ -105,6 +105,7 @@ static PB_CORE_COLD void retire_special(struct pb_firmware *firmware, struct pb_
 	struct pb_core_queue *queue = submission->queue;
 
 	(void)pb_core_in_flight_retire(&node->flight);
+	pb_core_in_flight_leave(&node->flight, queue);
 	pb_core_ring_release(queue, &firmware->channels[queue->channel].usage);
 	complete_special(firmware, node, submission);
 	node->retirement.bytes += submission->engine.bytes;
@@ -117,6 +118,7 @@ static PB_CORE_INLINE void count(struct pb_firmware *firmware, struct pb_core_no
 	struct pb_core_queue *queue = submission->queue;
 
 	(void)pb_core_in_flight_retire(&node->flight);
+	pb_core_in_flight_leave(&node->flight, queue);
 	pb_core_ring_release(queue, &firmware->channels[queue->channel].usage);
 	pb_core_ring_complete(queue, queue->completed + 1u,
 			      pb_core_wide(submission->timeline_low, submission->timeline_high));

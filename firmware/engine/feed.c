@@ -28,6 +28,7 @@ static PB_CORE_INLINE void give(struct pb_firmware *firmware, struct pb_core_nod
 {
 	node->run->feed(node->context, &submission->engine, pb_core_in_flight_feed(&node->flight));
 	/* The engine's doorbell has rung: what follows costs the submission nothing. */
+	pb_core_in_flight_enter(&node->flight, submission->queue);
 	submission->fed = pb_core_clock(firmware);
 	if (submission->doorbell != 0)
 		pb_core_telemetry_latency(&node->telemetry, PB_LATENCY_FEED,

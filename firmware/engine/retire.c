@@ -89,6 +89,7 @@ bool pb_core_retire_dead(struct pb_firmware *firmware, struct pb_core_node *node
 			return false;
 		pb_core_staged_feed(&node->staged);
 		(void)pb_core_in_flight_feed(&node->flight);
+		pb_core_in_flight_recount(&node->flight);
 	}
 	submission = pb_core_in_flight_head(&node->flight);
 	if (submission->status == PB_ERROR_OK)

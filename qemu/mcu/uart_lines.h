@@ -14,13 +14,17 @@
 #include "qemu/mcu/layout.h"
 #include "qemu/mcu/lines.h"
 
+/** Lines that the card raises have lower numbers than this. */
+#define PB_CARD_RAISED PB_LINE_NODE(PB_CARD_NODES)
+
 /** A UART and the lines behind it. The board fills in the first two. */
 struct pb_uart_lines {
 	uintptr_t uart;                   /**< base address */
 	struct pb_card_line_block *block; /**< in card memory */
 	uint32_t pending;                 /**< pending lines; written by interrupt handlers */
 	uint32_t unsent;                  /**< lines whose byte waits for the transmitter */
-	uint32_t seen[PB_CARD_NODES];     /**< count of the nodes' raises, when last polled */
+	uint32_t raises;                  /**< count of all raises, when last polled */
+	uint32_t seen[PB_CARD_RAISED];    /**< count of each line's raises, when last polled */
 	uint32_t taken[PB_CARD_LINES];
 	uint32_t sent[PB_CARD_LINES];
 };
@@ -43,7 +47,7 @@ void pb_uart_lines_begin(struct pb_uart_lines *lines);
 void pb_uart_lines_tick(struct pb_uart_lines *lines);
 /** Operation take of struct pb_lines_ops. */
 uint32_t pb_uart_lines_take(void *context);
-/** Operation idle_enter of struct pb_lines_ops: polls the nodes for a while before it masks interrupts. */
+/** Operation idle_enter of struct pb_lines_ops: polls the counts of raises for a while before it masks interrupts. */
 void pb_uart_lines_idle_enter(void *context);
 /** Operation idle_wait of struct pb_lines_ops. */
 void pb_uart_lines_idle_wait(void *context);
