@@ -27,6 +27,10 @@
 #define PB_SLICE_WIDE        20u /* of two words, one format after another */
 #define PB_SLICE_SHORT       32u /* of a compact list */
 #define PB_SLICE_MIXED       20u
+/** Steps between two checks where nothing is written: allocations kept, entries and groups skipped. */
+#define PB_SLICE_KEPT    16u
+#define PB_SLICE_SKIPPED 96u
+#define PB_SLICE_GROUPS  32u
 /** Instructions of a Cortex-M7 between two checks, for patches that take no fast loop; and about what a patch costs. */
 #define PB_SLICE_INSTRUCTIONS 280u
 #define PB_SLICE_GENERAL      450u /* while entries of one such format follow one another */

@@ -13,6 +13,7 @@
  *   run_compact_64.c  the one of them that a board may replace
  *   general.c         loops over the 24-byte list for formats that have no fast one
  *   general_plan.c    what these loops need of a format
+ *   kept.c            lists of which much is skipped, as their allocations are kept; the grouped list
  *   slow.c            the slow path: any entry of any format, check by check
  *   format.c          the formats
  *
@@ -112,7 +113,8 @@ struct pb_core_cursor {
 	uint32_t format_id;      /**< of the last entry */
 	struct pb_core_entry
 		irregular; /**< after PB_CORE_IRREGULAR: the entry before `words`; compact: the words there */
-	uint32_t escapes;  /**< of a compact list, in this pass */
+	uint32_t
+		escapes; /**< words of this pass that are no entry's which is carried out, and third words of escapes */
 	uint32_t mixed_slices; /**< to go until two neighbours are compared; 0: now, with `format_id` */
 	bool fenced;           /**< an entry wrote the fence id */
 	uint32_t budget;       /**< instructions left of this slice, in pb_core_list_general() */
@@ -293,6 +295,9 @@ enum pb_core_run pb_core_list_mixed(struct pb_core_cursor *cursor);
  */
 enum pb_error pb_core_list_general(struct pb_core_cursor *cursor, bool *irregular);
 
+/** The next slices of a 24-byte list. @return what is wrong with the entry at `words` */
+enum pb_error pb_core_list_slices(struct pb_core_cursor *cursor);
+
 /* ---- run_list_64.c, run_compact_64.c: may be replaced by the files of a CPU, see firmware/CMakeLists.txt ---- */
 
 /**
@@ -308,6 +313,13 @@ enum pb_core_run pb_core_run_compact_64(struct pb_core_cursor *cursor);
 
 /** The next slices of a compact list. @return what is wrong with the entry at `words` */
 enum pb_error pb_core_compact_slices(struct pb_core_cursor *cursor);
+
+/* ---- kept.c ---- */
+
+/** As pb_core_list_slices(), without entries of allocations that are kept. */
+enum pb_error pb_core_kept_slices(struct pb_core_cursor *cursor);
+/** The next slices of a grouped list. @return what is wrong with the entry, or the head of a group, at `words` */
+enum pb_error pb_core_group_slices(struct pb_core_cursor *cursor);
 
 /* ---- general_plan.c ---- */
 
