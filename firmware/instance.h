@@ -38,6 +38,7 @@
 #include "firmware/marks.h"
 #include "firmware/memory/aperture.h"
 #include "firmware/memory/host.h"
+#include "firmware/memory/outer.h"
 #include "firmware/memory/pool.h"
 #include "firmware/memory/segment.h"
 #include "firmware/observe/crash.h"
@@ -134,6 +135,7 @@ struct pb_firmware {
 	struct pb_core_pool pool;              /**< memory/pool.c */
 	struct pb_core_segments segments;      /**< memory/segment.c */
 	struct pb_core_host host;              /**< memory/host.c */
+	struct pb_core_outer outer;            /**< memory/outer.c */
 	struct pb_core_revocation revocation;  /**< command/revoke.c */
 	struct pb_core_formats formats;        /**< patch/format.c */
 	struct pb_core_patched_set patched;    /**< prepare/compare.c */
@@ -150,6 +152,12 @@ static inline void *pb_core_at(const struct pb_firmware *firmware, uint32_t offs
 static inline uint32_t pb_core_host_window_bytes(const struct pb_firmware *firmware)
 {
 	return firmware->config->host != NULL ? firmware->config->host->bytes : 0;
+}
+
+/** Bytes of card memory outside of the MCU's window; 0: there is none. */
+static inline uint32_t pb_core_outer_bytes(const struct pb_firmware *firmware)
+{
+	return firmware->config->outer != NULL ? firmware->config->outer->bytes : 0;
 }
 
 /** The card's clock: microseconds, modulo 2^32. */
