@@ -7,6 +7,9 @@
 #ifndef PB_HAL_ENGINE_REFERENCE_H
 #define PB_HAL_ENGINE_REFERENCE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "hal/engine.h"
 #include "hal/engine/reference_memory.h"
 #include "hal/engine/registers.h"
@@ -17,10 +20,10 @@ struct pb_reference_engine {
 	const struct pb_reference_memory *memory; /**< tables that all nodes share */
 	uint32_t registers_offset;
 	uint32_t ring_offset; /**< room for PB_ENGINE_SLOTS slots, then as many struct pb_engine_progress */
-	uint32_t node;        /**< its number, which its doorbell carries */
+	uint8_t node;         /**< its number, which its doorbell carries */
+	bool asked;           /**< private: the engine was not seen to have answered the last command */
 	const struct pb_lines *lines;
-	uint32_t command; /**< private: the last command given */
-	bool asked;       /**< private: the engine was not seen to have answered that command */
+	uint32_t command;                      /**< private: the last command given */
 	struct pb_engine_registers *registers; /**< private: computed at each reset */
 	struct pb_engine_slot *ring;           /**< private: likewise */
 };

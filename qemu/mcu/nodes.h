@@ -23,7 +23,7 @@
 #define PB_CARD_REFERENCE_ENGINE(n, tables, board_lines)                                                     \
 	{                                                                                                    \
 		.memory = (tables), .registers_offset = PB_CARD_ENGINE_OFFSET + (n)*PB_CARD_ENGINE_STRIDE,   \
-		.ring_offset = PB_CARD_RINGS_OFFSET + (n)*PB_CARD_RING_STRIDE, .node = (n),                  \
+		.ring_offset = PB_CARD_RINGS_OFFSET + (n)*PB_CARD_RING_STRIDE, .node = (uint8_t)(n),         \
 		.lines = (board_lines),                                                                      \
 	}
 /** Of an array of PB_CARD_NODES of them. */
