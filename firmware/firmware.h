@@ -18,6 +18,9 @@
 #include "hal/host_window.h"
 #include "hal/lines.h"
 
+/** Where the firmware writes the capability table, in bytes from the start of card memory: behind the boot block. */
+#define PB_FIRMWARE_CAPABILITY_OFFSET 0x200u
+
 /** What a board is made of. Lives as long as the firmware. */
 struct pb_firmware_config {
 	uint8_t *memory;       /**< card memory as the MCU sees it */

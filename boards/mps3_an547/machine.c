@@ -18,6 +18,6 @@ const struct pb_machine pb_machine_mps3_an547 = {
 	.package = "qemu-system-arm",
 	.arguments = arguments,
 	.memory_file_bytes = 0x80000000u, /* all of its DDR4 */
-	.host_offset = 0x1000000u,
-	.host_bytes = 0x1000000u,
+	.host_offset = PB_CARD_HOST_OFFSET,
+	.host_bytes = PB_CARD_HOST_BYTES,
 };
