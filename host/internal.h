@@ -26,6 +26,14 @@ static inline void *pb_at(const struct pb_link *link, uint32_t offset)
 	return link->memory + offset;
 }
 
+/** Returns where the host sees a byte of a segment's backing memory. Pre: the offset is in range. */
+static inline void *pb_segment_byte(const struct pb_segment *segment, uint32_t offset)
+{
+	if (segment->host_memory != NULL)
+		return segment->host_memory + offset;
+	return pb_at(segment->channel->link, segment->memory_offset + offset);
+}
+
 /**
  * Updates a link's copy of card memory, if it has one. Called before reads for which the caller may not have waited.
  */

@@ -144,14 +144,6 @@ static int32_t find_gap(const struct pb_segment *segment, uint64_t bytes, uint32
 	return -1;
 }
 
-/* Where the host sees a byte of the backing memory. */
-static uint8_t *memory_of(const struct pb_segment *segment, uint32_t offset)
-{
-	if (segment->host_memory != NULL)
-		return segment->host_memory + offset;
-	return pb_at(segment->channel->link, segment->memory_offset + offset);
-}
-
 enum pb_error pb_memory_allocate(struct pb_segment *segment, uint32_t bytes, uint32_t alignment,
 				 struct pb_memory *memory)
 {
@@ -175,7 +167,7 @@ enum pb_error pb_memory_allocate(struct pb_segment *segment, uint32_t bytes, uin
 		.offset = (uint32_t)start,
 		.bytes = bytes,
 		.os_address = segment->request.os_base + start,
-		.bytes_host = memory_of(segment, (uint32_t)start),
+		.bytes_host = pb_segment_byte(segment, (uint32_t)start),
 	};
 	return PB_ERROR_OK;
 }

@@ -19,4 +19,5 @@ const struct pb_machine pb_machine_mps2_an500 = {
 	.arguments = arguments,
 	.host_offset = PB_CARD_HOST_OFFSET,
 	.host_bytes = PB_CARD_HOST_BYTES,
+	.outer_offset = 0x1000000u,
 };

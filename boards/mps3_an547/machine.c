@@ -20,4 +20,5 @@ const struct pb_machine pb_machine_mps3_an547 = {
 	.memory_file_bytes = 0x80000000u, /* all of its DDR4 */
 	.host_offset = PB_CARD_HOST_OFFSET,
 	.host_bytes = PB_CARD_HOST_BYTES,
+	.outer_offset = PB_CARD_OUTER_OFFSET,
 };

@@ -15,6 +15,7 @@
 /** Parameters of the demo. */
 struct pb_demo_options {
 	struct pb_link *link; /**< open link to the card */
+	uint8_t *host_memory; /**< host memory that the card maps from this process; NULL: none */
 	uint32_t frames;      /**< number of frames, at least 1 */
 	/** Folder for frame-NNNN.png, frames.png and timeline.html; created if missing. */
 	const char *output;

@@ -115,7 +115,7 @@ static enum pb_error create_segment(struct pb_demo *demo, const struct pb_segmen
 	struct pb_segment *segment = &demo->segments[request->id];
 
 	if (demo->options->wddm && request->id == PB_DEMO_SYSTEM)
-		return pb_wddm_create_system(segment, &demo->channel, request);
+		return pb_wddm_create_system(segment, &demo->channel, demo->options->host_memory, request);
 	return pb_segment_create(segment, &demo->channel, request);
 }
 

@@ -72,9 +72,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (arguments->demo.wddm &&
 		    (arguments->open.socket != NULL || arguments->open.probe.stub != NULL))
-			argp_error(
-				state,
-				"--wddm takes the whole card: give --board or --sim, not --card or --link");
+			argp_error(state, "--wddm takes the whole card, its admin channel included, which a "
+					  "running card's "
+					  "supervisor has: give --board or --sim, not --card or --link");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -98,10 +98,11 @@ int pb_demo_command(int argc, char **argv)
 
 	argp_err_exit_status = 2;
 	argp_parse(&parser, argc, argv, 0, NULL, &arguments);
-	code = pb_open_card(&arguments.open, &card);
+	code = pb_open_card(&arguments.open, arguments.demo.wddm ? PB_OPEN_HOST_MEMORY : PB_OPEN_LINK, &card);
 	if (code != 0)
 		return code;
 	arguments.demo.link = card.link;
+	arguments.demo.host_memory = card.host_memory;
 	code = pb_demo_run(&arguments.demo);
 	pb_close_card(&card);
 	return code;

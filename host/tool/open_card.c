@@ -7,19 +7,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "host/tool/board_image.h"
 #include "host/tool/probe.h"
 #include "qemu/card.h"
+#include "qemu/machines.h"
 #include "qemu/sim.h"
 
 /** Channel used on a simulated card, whose only host is this process. */
 #define SIM_CHANNEL 1u
 
-static int open_sim(struct pb_open_card *card)
+static int open_sim(uint32_t memory_bytes, struct pb_open_card *card)
 {
-	card->sim = pb_sim_create();
+	card->sim = pb_sim_create_with(0, memory_bytes != 0 ? memory_bytes - PB_CARD_MEMORY_BYTES : 0);
 	if (card->sim == NULL || pb_link_open_sim(card->sim, SIM_CHANNEL, &card->link) != PB_ERROR_OK) {
 		fprintf(stderr, "patchbay: out of memory for a simulated card\n");
 		pb_sim_destroy(card->sim);
@@ -59,10 +61,74 @@ static bool private_socket(char *path, size_t bytes)
 	return length > 0 && (size_t)length < bytes;
 }
 
-static int open_own(const char *board, struct pb_open_card *card)
+/** Channel of a started card's first client: this process. */
+#define OWN_CHANNEL 1u
+/** Host memory of a started card: a file without a name, whose blocks exist when they are written. */
+#define HOST_BYTES 0x4000000u
+
+static void close_host(struct pb_open_card *card)
+{
+	if (card->host_memory == NULL)
+		return;
+	(void)munmap(card->host_memory, card->host_bytes);
+	(void)close(card->host_file);
+	card->host_memory = NULL;
+}
+
+/** Makes the file and maps it. @return false: the error was printed */
+static bool make_host(struct pb_open_card *card)
+{
+	void *memory = MAP_FAILED;
+
+	card->host_file = memfd_create("patchbay host memory", MFD_CLOEXEC);
+	card->host_bytes = HOST_BYTES;
+	if (card->host_file >= 0 && ftruncate(card->host_file, (off_t)HOST_BYTES) == 0)
+		memory = mmap(NULL, HOST_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, card->host_file, 0);
+	if (memory != MAP_FAILED) {
+		card->host_memory = memory;
+		return true;
+	}
+	fprintf(stderr, "patchbay: host memory: %s\n", strerror(errno));
+	if (card->host_file >= 0)
+		(void)close(card->host_file);
+	return false;
+}
+
+/** Gives a card host memory in a file of this process, if its board can map files. @return false: the error was printed */
+static bool add_host(const char *board, struct pb_card_options *options, struct pb_open_card *card)
+{
+	static char path[64];
+	const struct pb_machine *machine = pb_machine_find(board);
+
+	if (machine == NULL || machine->window_bytes < HOST_BYTES)
+		return true;
+	if (!make_host(card))
+		return false;
+	/* The card is a process of its own, and the emulator another one, which may be started again. */
+	(void)snprintf(path, sizeof(path), "/proc/%ld/fd/%d", (long)getpid(), card->host_file);
+	options->host[options->host_count++] =
+		(struct pb_card_host_option){.channel = OWN_CHANNEL, .path = path};
+	return true;
+}
+
+static int start_own(const struct pb_card_options *options, struct pb_open_card *card)
+{
+	if (pb_card_start(options, &card->pid) != 0) {
+		card->pid = 0;
+		return 1;
+	}
+	if (open_socket(card->socket, card) == 0)
+		return 0;
+	pb_card_stop(card->pid);
+	return 1;
+}
+
+static int open_own(const char *board, uint32_t memory_bytes, enum pb_open_needs needs,
+		    struct pb_open_card *card)
 {
 	struct pb_card_options options = PB_CARD_OPTIONS_DEFAULT;
 	char image[PATH_MAX];
+	int code = 1;
 
 	if (!pb_board_image(board, image, sizeof(image)))
 		return 1;
@@ -74,15 +140,14 @@ static int open_own(const char *board, struct pb_open_card *card)
 	options.board = board;
 	options.image = image;
 	options.socket = card->socket;
+	if (memory_bytes != 0)
+		options.memory_bytes = memory_bytes;
 	options.quiet = true;
-	if (pb_card_start(&options, &card->pid) != 0) {
-		card->pid = 0;
-		return 1;
-	}
-	if (open_socket(card->socket, card) == 0)
-		return 0;
-	pb_card_stop(card->pid);
-	return 1;
+	if (needs != PB_OPEN_HOST_MEMORY || add_host(board, &options, card))
+		code = start_own(&options, card);
+	if (code != 0)
+		close_host(card);
+	return code;
 }
 
 bool pb_names_card(const struct pb_open_options *options)
@@ -91,16 +156,17 @@ bool pb_names_card(const struct pb_open_options *options)
 	       options->board != NULL;
 }
 
-int pb_open_card(const struct pb_open_options *options, struct pb_open_card *card)
+int pb_open_card(const struct pb_open_options *options, enum pb_open_needs needs, struct pb_open_card *card)
 {
 	memset(card, 0, sizeof(*card));
 	if (options->sim)
-		return open_sim(card);
+		return open_sim(options->memory_bytes, card);
 	if (options->socket != NULL)
 		return open_socket(options->socket, card);
 	if (options->probe.stub != NULL)
 		return open_probe(&options->probe, card);
-	return open_own(options->board != NULL ? options->board : PB_DEFAULT_BOARD, card);
+	return open_own(options->board != NULL ? options->board : PB_DEFAULT_BOARD, options->memory_bytes,
+			needs, card);
 }
 
 void pb_close_card(struct pb_open_card *card)
@@ -109,6 +175,7 @@ void pb_close_card(struct pb_open_card *card)
 	pb_sim_destroy(card->sim);
 	if (card->pid != 0)
 		pb_card_stop(card->pid);
+	close_host(card);
 }
 
 enum pb_error pb_card_read_running(struct pb_link *link, struct pb_card_info *info)

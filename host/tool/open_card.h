@@ -13,12 +13,19 @@
 #include "patchbay/link_gdb.h"
 #include "patchbay/patchbay.h"
 
-/** Card that the user asked for. At most one field is set. */
+/** Card that the user asked for. At most one field but the last is set. */
 struct pb_open_options {
 	const char *board;          /**< NULL, or the name of an existing board: start its card */
 	const char *socket;         /**< NULL, or the socket of a running card */
 	bool sim;                   /**< simulate a card in this process */
 	struct pb_gdb_target probe; /**< a board at a debug probe; stub NULL: none */
+	uint32_t memory_bytes;      /**< of a card that is started or simulated; 0: 16 MiB */
+};
+
+/** What the command needs of a card that pb_open_card() starts. */
+enum pb_open_needs {
+	PB_OPEN_LINK,        /**< a link */
+	PB_OPEN_HOST_MEMORY, /**< also host memory in a file of this process, where the board can map one */
 };
 
 /** An open card. */
@@ -27,6 +34,9 @@ struct pb_open_card {
 	struct pb_sim *sim;   /**< the simulation; NULL: none */
 	int pid;              /**< process of a card started by pb_open_card(); 0: none */
 	char socket[108];     /**< socket of the started card */
+	uint8_t *host_memory; /**< host memory that the card maps from this process; NULL: none */
+	uint32_t host_bytes;  /**< its size */
+	int host_file;        /**< its file; meaningless if host_memory is NULL */
 };
 
 /** Returns whether the user named a card. */
@@ -35,7 +45,7 @@ bool pb_names_card(const struct pb_open_options *options);
  * Opens a link to the card that the options name, else to a new card of the default board.
  * @return 0, or the exit code of the command: the error has been printed
  */
-int pb_open_card(const struct pb_open_options *options, struct pb_open_card *card);
+int pb_open_card(const struct pb_open_options *options, enum pb_open_needs needs, struct pb_open_card *card);
 /** Closes the link, and stops the card that pb_open_card() started. */
 void pb_close_card(struct pb_open_card *card);
 /** Reads the boot block. Waits for the end of a boot in progress, for up to a second. @return as pb_card_read() */

@@ -23,12 +23,13 @@ enum pb_replay_result {
 
 /** Parameters of a replay. */
 struct pb_replay_options {
-	const char *file;    /**< a SUBM file */
-	const char *crc_out; /**< NULL, or the file for CRCs; after a failure it holds the rows before it */
-	bool random;         /**< place the objects at random */
-	uint64_t seed;       /**< of the random placement */
-	bool progress;       /**< show progress on stderr */
-	bool wddm;           /**< as a WDDM kernel, through the functions of a miniport */
+	const char *file;     /**< a SUBM file */
+	const char *crc_out;  /**< NULL, or the file for CRCs; after a failure it holds the rows before it */
+	bool random;          /**< place the objects at random */
+	uint64_t seed;        /**< of the random placement */
+	bool progress;        /**< show progress on stderr */
+	bool wddm;            /**< as a WDDM kernel, through the functions of a miniport */
+	uint8_t *host_memory; /**< host memory that the card maps from this process; NULL: none */
 	enum pb_patch_encoding encoding; /**< encoding of the patch lists */
 };
 

@@ -99,9 +99,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 			argp_error(state, "--wddm: a WDDM kernel has no compact lists");
 		if (arguments->replay.wddm &&
 		    (arguments->card.socket != NULL || arguments->card.probe.stub != NULL))
-			argp_error(
-				state,
-				"--wddm takes the whole card: give --board or --sim, not --card or --link");
+			argp_error(state, "--wddm takes the whole card, its admin channel included, which a "
+					  "running card's "
+					  "supervisor has: give --board or --sim, not --card or --link");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -151,9 +151,11 @@ int pb_replay_command(int argc, char **argv)
 	/* Check the file before a card is started. */
 	result = pb_replay_scan(&arguments.replay, &largest, &summary);
 	if (result == PB_REPLAY_OK) {
-		result = pb_open_card(&arguments.card, &card);
+		result = pb_open_card(&arguments.card,
+				      arguments.replay.wddm ? PB_OPEN_HOST_MEMORY : PB_OPEN_LINK, &card);
 		if (result != 0)
 			return result;
+		arguments.replay.host_memory = card.host_memory;
 		result = pb_replay_run(card.link, &arguments.replay, largest, &summary);
 		pb_close_card(&card);
 	}

@@ -130,7 +130,7 @@ static int read_card(const struct arguments *arguments)
 		free(link.memory);
 		return code;
 	}
-	code = pb_open_card(&arguments->card, &card);
+	code = pb_open_card(&arguments->card, PB_OPEN_LINK, &card);
 	if (code != 0)
 		return code;
 	code = pb_trace_record(recording, card.link);

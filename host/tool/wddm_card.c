@@ -76,9 +76,9 @@ enum pb_error pb_wddm_take_card(struct pb_link *link, uint32_t nodes)
 }
 
 enum pb_error pb_wddm_create_system(struct pb_segment *segment, struct pb_channel *channel,
-				    const struct pb_segment_request *request)
+				    uint8_t *host_memory, const struct pb_segment_request *request)
 {
-	const struct pb_host_pages pages = {.address = PB_WDDM_HOST_ADDRESS};
+	const struct pb_host_pages pages = {.address = PB_WDDM_HOST_ADDRESS, .memory = host_memory};
 	struct pb_segment_request in_host = *request;
 
 	if (channel->card.capabilities[PB_CAPABILITY_HOST_BYTES] < request->backing_bytes)

@@ -22,8 +22,9 @@ enum pb_error pb_wddm_take_card(struct pb_link *link, uint32_t nodes);
 /**
  * Creates segment 0 in the host memory that pb_wddm_take_card() granted; it is named by host addresses. In card memory,
  * as `request` says, if the card reaches no host memory, or too little.
+ * @param host_memory the granted memory, where this process has it; NULL: it is a part of the link's memory
  */
 enum pb_error pb_wddm_create_system(struct pb_segment *segment, struct pb_channel *channel,
-				    const struct pb_segment_request *request);
+				    uint8_t *host_memory, const struct pb_segment_request *request);
 
 #endif

@@ -80,7 +80,8 @@ struct pb_vidmm_figures {
 struct pb_vidmm_paging {
 	struct pb_memory memory;    /**< in system memory */
 	uint8_t *mapping;           /**< where BuildPagingBuffer writes */
-	void *alias;                /**< a second mapping of card memory; NULL: there is none */
+	void *alias;                /**< a second mapping of system memory; NULL: there is none */
+	size_t alias_bytes;         /**< size of that mapping */
 	uint32_t used;              /**< bytes written */
 	uint32_t *private_data;     /**< DmaBufferPrivateData */
 	uint32_t private_size;      /**< its size in bytes */

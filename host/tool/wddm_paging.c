@@ -13,20 +13,26 @@ static bool fail(struct pb_vidmm *manager, const char *what)
 }
 
 /**
- * Maps card memory a second time. An old size of 0 makes mremap() do that, for memory that is shared; other memory has
- * no second mapping.
+ * Maps the memory that segment 0 is a part of a second time. An old size of 0 makes mremap() do that, for memory that is
+ * shared; other memory has no second mapping. @return where that memory begins for the host
  */
-static void *map_again(const struct pb_link *link)
+static uint8_t *map_again(const struct pb_segment *system, struct pb_vidmm_paging *paging)
 {
-	void *mapped = mremap(link->memory, 0, link->memory_bytes, MREMAP_MAYMOVE);
+	const struct pb_link *link = system->channel->link;
+	uint8_t *memory = system->host_memory != NULL ? system->host_memory : link->memory;
 
-	return mapped == MAP_FAILED ? NULL : mapped;
+	paging->alias_bytes =
+		system->host_memory != NULL ? system->request.backing_bytes : link->memory_bytes;
+	paging->alias = mremap(memory, 0, paging->alias_bytes, MREMAP_MAYMOVE);
+	if (paging->alias == MAP_FAILED)
+		paging->alias = NULL;
+	return memory;
 }
 
 bool pb_vidmm_paging_start(struct pb_vidmm *manager, uint32_t bytes, uint32_t private_bytes)
 {
 	struct pb_vidmm_paging *paging = &manager->paging;
-	const struct pb_link *link = manager->system->channel->link;
+	const uint8_t *memory;
 	const enum pb_error error =
 		pb_memory_allocate(manager->system, bytes, PB_PAGE_BYTES, &paging->memory);
 
@@ -37,10 +43,10 @@ bool pb_vidmm_paging_start(struct pb_vidmm *manager, uint32_t bytes, uint32_t pr
 	if (paging->private_data == NULL)
 		return fail(manager, "out of memory");
 	paging->private_size = private_bytes;
-	paging->alias = manager->system->host_memory == NULL ? map_again(link) : NULL;
+	memory = map_again(manager->system, paging);
 	paging->mapping = paging->memory.bytes_host;
 	if (paging->alias != NULL)
-		paging->mapping = (uint8_t *)paging->alias + (paging->memory.bytes_host - link->memory);
+		paging->mapping = (uint8_t *)paging->alias + (paging->memory.bytes_host - memory);
 	return true;
 }
 
@@ -49,7 +55,7 @@ void pb_vidmm_paging_stop(struct pb_vidmm *manager)
 	struct pb_vidmm_paging *paging = &manager->paging;
 
 	if (paging->alias != NULL)
-		(void)munmap(paging->alias, manager->system->channel->link->memory_bytes);
+		(void)munmap(paging->alias, paging->alias_bytes);
 	free(paging->private_data);
 }
 

@@ -160,7 +160,7 @@ enum pb_render_status pb_wddm_translate_gdi(struct pb_render_arguments *argument
 
 /**
  * Writes the addresses of a paging buffer's page lists, which depend on where the buffer lies.
- * @param packets the bytes submitted, in the memory that the channel's link maps
+ * @param packets the bytes submitted, in the library's mapping of segment 0
  * @param gpu_address of the first byte submitted
  * @param bytes submitted
  * @param records what BuildPagingBuffer left in the private data for these bytes

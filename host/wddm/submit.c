@@ -304,12 +304,12 @@ static bool prepare_paging(const struct pb_wddm_adapter *adapter,
 
 	if (bytes == 0)
 		return true;
-	/* The mapping that BuildPagingBuffer wrote through may have ended: the link's own mapping of segment 0 is used. */
+	/* The mapping that BuildPagingBuffer wrote through may have ended: the library's own mapping of segment 0 is used. */
 	return submit->pDmaBufferPrivateData != NULL && first <= behind &&
 	       behind <= submit->DmaBufferPrivateDataSize &&
 	       submit->DmaBufferSegmentId == PB_SEGMENT_SYSTEM && offset % sizeof(uint32_t) == 0 &&
 	       bytes <= system->request.backing_bytes && offset <= system->request.backing_bytes - bytes &&
-	       pb_wddm_paging_fix(pb_at(system->channel->link, system->memory_offset + (uint32_t)offset),
+	       pb_wddm_paging_fix(pb_segment_byte(system, (uint32_t)offset),
 				  system->request.gpu_base + offset, bytes,
 				  (const uint8_t *)submit->pDmaBufferPrivateData + first, behind - first);
 }

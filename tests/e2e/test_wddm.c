@@ -62,10 +62,8 @@ static void the_demo_draws_equal_frames_through_the_miniport(void **state)
 	assert_int_equal(timeouts, 1);
 	assert_int_equal(aborted, 1);
 	assert_non_null(strstr(output.out, "paging buffers built through a second mapping\n"));
-	/* Segment 0 is host memory where the board reaches any. */
-	assert_non_null(strstr(output.out, strcmp(e2e_board(), "mps2_an500") == 0
-						   ? "system memory: host memory\n"
-						   : "system memory: "));
+	/* A part of the card's memory file on the Arm board, a file of the kernel's own on the RISC-V one. */
+	assert_non_null(strstr(output.out, "system memory: host memory\n"));
 	check_frames(direct, wddm);
 }
 
@@ -249,6 +247,9 @@ static char *replay(const char *sample, bool wddm, const char *seed)
 				 4);
 		/* Some ran as they were, without Patch; some were patched again because their objects had moved. */
 		assert_true(packets > patched && moves >= 1 && preemptions >= 1);
+		/* The Arm board has less host memory than some samples need. */
+		if (strcmp(e2e_board(), "mps2_an500") != 0)
+			assert_non_null(strstr(output.out, "; in host memory\n"));
 	}
 	return (char *)e2e_read_file(found, &bytes);
 }
@@ -292,24 +293,18 @@ static void a_seed_gives_equal_bytes_through_the_miniport(void **state)
 
 static void wrong_arguments_are_refused(void **state)
 {
-	static const struct {
-		const char *arguments[E2E_ARGUMENTS];
-		const char *said;
-	} cases[] = {
-		{{"demo", "--wddm", "--card", "socket"}, "--wddm takes the whole card"},
-		{{"replay", "--wddm", "--card", "socket", "file"}, "--wddm takes the whole card"},
+	static const struct e2e_refusal cases[] = {
+		{{"demo", "--wddm", "--card", "socket"},
+		 2,
+		 "admin channel included, which a running card's supervisor has"},
+		{{"replay", "--wddm", "--card", "socket", "file"}, 2, "--wddm takes the whole card"},
 		{{"replay", "--sim", "--wddm", "--encoding", "compact", "file"},
+		 2,
 		 "--wddm: a WDDM kernel has no compact lists"},
 	};
-	static struct e2e_output output;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		e2e_collect(e2e_spawn(E2E_PATCHBAY, cases[i].arguments, NULL), &output);
-		assert_int_equal(output.code, 2);
-		assert_non_null(strstr(output.err, cases[i].said));
-		assert_string_equal(output.out, "");
-	}
+	e2e_check_refusals(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 int main(void)

@@ -43,7 +43,8 @@ static void make_segments(void)
 	const struct pb_segment_request video = {VIDEO,       0x800000000, 0x180000000,
 						 VIDEO_BYTES, VIDEO_BYTES, PB_SEGMENT_LINEAR};
 
-	assert_int_equal(pb_wddm_create_system(&world.segments[0], &world.channel, &system), PB_ERROR_OK);
+	assert_int_equal(pb_wddm_create_system(&world.segments[0], &world.channel, NULL, &system),
+			 PB_ERROR_OK);
 	assert_int_equal(pb_segment_create(&world.segments[1], &world.channel, &video), PB_ERROR_OK);
 }
 
