@@ -38,9 +38,8 @@
 /** There is no dummy page: a store to a page that is not mapped goes nowhere, as docs/engine.md has it. */
 #define NO_DUMMY_OFFSET UINT32_MAX
 
-#define CAPABILITY_TABLE_OFFSET              0x200u /* firmware/boot.c */
 #define COUNT_CAPABILITY(name, key, meaning) +1
-PB_STATIC_ASSERT(CAPABILITY_TABLE_OFFSET +
+PB_STATIC_ASSERT(PB_FIRMWARE_CAPABILITY_OFFSET +
 				 (0u PB_CAPABILITIES(COUNT_CAPABILITY)) * sizeof(struct pb_capability) <=
 			 REGISTERS_OFFSET,
 		 "capability table");

@@ -6,9 +6,6 @@
 #include "firmware/compiler.h"
 #include "firmware/instance.h"
 
-/** Where the capability table goes: behind the boot block. */
-#define CAPABILITY_OFFSET 0x200u
-
 static void write_build(struct pb_boot_block *boot, const char *board)
 {
 	char text[sizeof(boot->build)] = "patchbay " PB_VERSION " ";
@@ -71,7 +68,7 @@ static void write_capabilities(struct pb_firmware *firmware)
 	const struct pb_firmware_config *config = firmware->config;
 	const struct pb_core_quotas *quotas = &firmware->quotas;
 	const uint32_t outer_bytes = pb_core_outer_bytes(firmware);
-	struct pb_capability *first = pb_core_at(firmware, CAPABILITY_OFFSET);
+	struct pb_capability *first = pb_core_at(firmware, PB_FIRMWARE_CAPABILITY_OFFSET);
 
 	for (uint32_t key = 1; key <= CAPABILITIES; key++) {
 		pb_shared_write32(&first[key - 1u].key, key);
@@ -126,7 +123,7 @@ void pb_core_boot_publish(struct pb_firmware *firmware)
 	pb_shared_write32(&boot->block_bytes, sizeof(*boot));
 	pb_shared_write32(&boot->memory_bytes,
 			  firmware->config->memory_bytes + firmware->config->trace_bytes);
-	pb_shared_write32(&boot->capability_offset, CAPABILITY_OFFSET);
+	pb_shared_write32(&boot->capability_offset, PB_FIRMWARE_CAPABILITY_OFFSET);
 	pb_shared_write32(&boot->capability_count, CAPABILITIES);
 	write_capabilities(firmware);
 	pb_shared_write32(&boot->channel_directory_offset, firmware->config->channels_offset);

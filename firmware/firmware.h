@@ -19,6 +19,9 @@
 #include "hal/lines.h"
 #include "hal/outer_memory.h"
 
+/** Where the firmware writes the capability table, in bytes from the start of card memory: behind the boot block. */
+#define PB_FIRMWARE_CAPABILITY_OFFSET 0x200u
+
 /** What a board is made of. Lives as long as the firmware. */
 struct pb_firmware_config {
 	uint8_t *memory;       /**< card memory in the MCU's window */

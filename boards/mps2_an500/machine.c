@@ -17,7 +17,7 @@ const struct pb_machine pb_machine_mps2_an500 = {
 	.program = "qemu-system-arm",
 	.package = "qemu-system-arm",
 	.arguments = arguments,
-	.host_offset = 0xd00000u,
-	.host_bytes = 0x300000u,
+	.host_offset = PB_CARD_HOST_OFFSET,
+	.host_bytes = PB_CARD_HOST_BYTES,
 	.outer_offset = 0x1000000u,
 };

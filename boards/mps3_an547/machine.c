@@ -18,7 +18,7 @@ const struct pb_machine pb_machine_mps3_an547 = {
 	.package = "qemu-system-arm",
 	.arguments = arguments,
 	.memory_file_bytes = 0x80000000u, /* all of its DDR4 */
-	.host_offset = 0x1000000u,
-	.host_bytes = 0x1000000u,
-	.outer_offset = 0x2000000u,
+	.host_offset = PB_CARD_HOST_OFFSET,
+	.host_bytes = PB_CARD_HOST_BYTES,
+	.outer_offset = PB_CARD_OUTER_OFFSET,
 };

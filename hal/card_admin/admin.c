@@ -146,7 +146,7 @@ static uint32_t share_of(const struct pb_card_admin *admin, uint32_t channel, ui
 {
 	const struct pb_card_admin_shares *shares = admin->config.host;
 
-	if (shares != NULL && shares->chosen && channel < 16u) {
+	if (shares != NULL && shares->chosen && channel < PB_CARD_ADMIN_SHARES) {
 		*offset = shares->offset[channel];
 		return shares->bytes[channel];
 	}

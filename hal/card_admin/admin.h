@@ -23,11 +23,14 @@ enum pb_card_admin_state {
 	PB_CARD_ADMIN_LOST = 3, /**< refused, or the firmware's words were invalid; until it is restarted */
 };
 
+/** Channels whose part of host memory a card may choose: more than any card has. */
+#define PB_CARD_ADMIN_SHARES 16u
+
 /** The host memory of clients, from host address 0 on. */
 struct pb_card_admin_shares {
-	uint32_t offset[16]; /**< by channel: where it begins in the card's window */
-	uint32_t bytes[16];  /**< by channel: 0: none */
-	bool chosen;         /**< false: each client has an equal part instead */
+	uint32_t offset[PB_CARD_ADMIN_SHARES]; /**< by channel: where it begins in the card's window */
+	uint32_t bytes[PB_CARD_ADMIN_SHARES];  /**< by channel: 0: none */
+	bool chosen;                           /**< false: each client has an equal part instead */
 };
 
 /** What the administrator needs from the card. Its functions are called from those below. */

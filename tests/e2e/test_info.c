@@ -24,7 +24,10 @@ static void check_text(const cJSON *object, const char *name, const char *expect
 	assert_string_equal(item->valuestring, expected);
 }
 
-/* What differs among boards: host memory, which the board with the smallest memory file takes from the pool. */
+/*
+ * What differs among boards: host memory, which the board with the smallest memory file takes from the pool. The numbers
+ * are those of docs/memory.md, so that a board whose definitions change fails here.
+ */
 struct memory {
 	const char *board;
 	double kinds;

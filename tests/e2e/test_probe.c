@@ -59,6 +59,7 @@ static void stop_board(const struct board *board)
 static void check_info(const struct board *board)
 {
 	static struct e2e_output output;
+	double host_bytes;
 	cJSON *object;
 
 	e2e_patchbay(&output, "info", "--json", "--link", board->link);
@@ -69,9 +70,13 @@ static void check_info(const struct board *board)
 	assert_string_equal(cJSON_GetObjectItemCaseSensitive(object, "boot_stage")->valuestring, "RUNNING");
 	assert_string_equal(cJSON_GetObjectItemCaseSensitive(object, "build")->valuestring,
 			    "patchbay 0.1.0 mps2_an500");
-	/* The last 3 MiB of card memory are host memory. */
+	/* The last part of card memory is host memory, as the board states. */
+	host_bytes = cJSON_GetObjectItemCaseSensitive(
+			     cJSON_GetObjectItemCaseSensitive(object, "capabilities"), "HOST_BYTES")
+			     ->valuedouble;
+	assert_true(host_bytes != 0);
 	assert_true(cJSON_GetObjectItemCaseSensitive(object, "memory_bytes")->valuedouble ==
-		    PB_CARD_MEMORY_BYTES - 0x300000u);
+		    PB_CARD_MEMORY_BYTES - host_bytes);
 	cJSON_Delete(object);
 }
 

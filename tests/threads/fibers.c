@@ -208,10 +208,34 @@ static void release(struct pb_lock *base)
 	pb_fiber_point();
 }
 
-void pb_fiber_lock_init(struct pb_fiber_lock *lock, const char *name, enum pb_fiber_lock_kind kind)
+void pb_fiber_locks_init(const struct pb_fiber_lock_row *rows, uint32_t count, const char *removed)
 {
-	*lock = (struct pb_fiber_lock){
-		.lock = {.acquire = acquire, .release = release}, .name = name, .kind = kind};
+	for (uint32_t i = 0; i < count; i++)
+		*rows[i].lock = (struct pb_fiber_lock){
+			.lock = {.acquire = acquire, .release = release},
+			.name = rows[i].name,
+			.kind = rows[i].kind,
+			.removed = removed != NULL && strcmp(removed, rows[i].name) == 0,
+		};
+}
+
+bool pb_fiber_locks_have(const struct pb_fiber_lock_row *rows, uint32_t count, const char *name)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (strcmp(rows[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+void pb_fiber_take(struct pb_fiber_lock *lock)
+{
+	lock->lock.acquire(&lock->lock);
+}
+
+void pb_fiber_give(struct pb_fiber_lock *lock)
+{
+	lock->lock.release(&lock->lock);
 }
 
 /* ---- places that take a lock ---- */

@@ -41,8 +41,21 @@ struct pb_fiber_lock {
 	uint32_t holder; /**< fiber plus 1; 0: free */
 };
 
-/** Initialises a lock. */
-void pb_fiber_lock_init(struct pb_fiber_lock *lock, const char *name, enum pb_fiber_lock_kind kind);
+/** A lock by its name. Several locks may have one name. */
+struct pb_fiber_lock_row {
+	const char *name;
+	struct pb_fiber_lock *lock;
+	enum pb_fiber_lock_kind kind;
+};
+
+/** Initialises locks. @param removed those of this name keep no thread away: a planted fault; NULL: none */
+void pb_fiber_locks_init(const struct pb_fiber_lock_row *rows, uint32_t count, const char *removed);
+/** Whether a lock has this name. */
+bool pb_fiber_locks_have(const struct pb_fiber_lock_row *rows, uint32_t count, const char *name);
+/** Takes a lock, as its user does. */
+void pb_fiber_take(struct pb_fiber_lock *lock);
+/** Gives it back. */
+void pb_fiber_give(struct pb_fiber_lock *lock);
 /** Plants a fault: the place FILE:LINE takes no lock. Pre: `place` contains a colon */
 void pb_fibers_leave_out(const char *place);
 

@@ -26,35 +26,19 @@
 static struct pb_library world;
 
 /** Locks by name: the planted faults. */
-static const struct {
-	const char *name;
-	struct pb_fiber_lock *lock;
-	enum pb_fiber_lock_kind kind;
-} locks[] = {
+static const struct pb_fiber_lock_row locks[] = {
 	{"commands", &world.commands, PB_FIBER_SHORT}, {"kicks", &world.kicks, PB_FIBER_SHORT},
 	{"events", &world.events, PB_FIBER_SHORT},     {"queue", &world.queue[0], PB_FIBER_SHORT},
 	{"queue", &world.queue[1], PB_FIBER_SHORT},    {"mutex", &world.memory, PB_FIBER_MUTEX},
 	{"stops", &world.stops[0], PB_FIBER_MUTEX},    {"stops", &world.stops[1], PB_FIBER_MUTEX},
 };
 
+#define LOCKS (sizeof(locks) / sizeof(locks[0]))
+
 bool pb_library_remove(const char *name)
 {
 	world.removed = name;
-	for (uint32_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++) {
-		if (strcmp(locks[i].name, name) == 0)
-			return true;
-	}
-	return false;
-}
-
-static void take(struct pb_fiber_lock *lock)
-{
-	lock->lock.acquire(&lock->lock);
-}
-
-static void give(struct pb_fiber_lock *lock)
-{
-	lock->lock.release(&lock->lock);
+	return pb_fiber_locks_have(locks, LOCKS, name);
 }
 
 /** Whether a call did what it says. After the close of the channel none does. */
@@ -187,9 +171,9 @@ static void use_memory(uint32_t self, uint32_t q)
 	enum pb_error error;
 
 	(void)q;
-	take(&world.memory);
+	pb_fiber_take(&world.memory);
 	error = pb_memory_allocate(&world.system, BLOCK_BYTES, PB_LINE_BYTES, &memory);
-	give(&world.memory);
+	pb_fiber_give(&world.memory);
 	if (error != PB_ERROR_OK)
 		pb_fibers_fail("memory is allocated: %s", pb_error_name(error));
 	memset(memory.bytes_host, (int)self, BLOCK_BYTES);
@@ -199,9 +183,9 @@ static void use_memory(uint32_t self, uint32_t q)
 		if (memory.bytes_host[i] != self && !world.closes)
 			pb_fibers_fail("two threads have the same memory");
 	}
-	take(&world.memory);
+	pb_fiber_take(&world.memory);
 	pb_memory_free(&memory);
-	give(&world.memory);
+	pb_fiber_give(&world.memory);
 }
 
 /* ---- stops: one at a time of each queue ---- */
@@ -212,7 +196,7 @@ static void preempt(uint32_t self, uint32_t q)
 	struct pb_preempt result;
 	enum pb_error error;
 
-	take(&world.stops[q]);
+	pb_fiber_take(&world.stops[q]);
 	error = pb_queue_preempt_begin(queue, self, 0);
 	if (good(error, "a preemption begins")) {
 		while ((error = pb_queue_preempt_finish(queue, &result)) == PB_ERROR_TIMEOUT)
@@ -220,24 +204,24 @@ static void preempt(uint32_t self, uint32_t q)
 		if (good(error, "a preemption") && result.preemption_id != self)
 			pb_fibers_fail("queue %u: another's preemption", q);
 	}
-	give(&world.stops[q]);
+	pb_fiber_give(&world.stops[q]);
 }
 
 static void suspend(uint32_t self, uint32_t q)
 {
 	(void)self;
-	take(&world.stops[q]);
+	pb_fiber_take(&world.stops[q]);
 	if (good(pb_queue_suspend(&world.queues[q], pb_fiber_choose(2) ? PB_STOP_RECALL : 0), "suspension"))
 		(void)good(pb_queue_resume(&world.queues[q]), "resumption");
-	give(&world.stops[q]);
+	pb_fiber_give(&world.stops[q]);
 }
 
 static void reset(uint32_t self, uint32_t q)
 {
 	(void)self;
-	take(&world.stops[q]);
+	pb_fiber_take(&world.stops[q]);
 	(void)good(pb_queue_reset(&world.queues[q], NULL), "a reset");
-	give(&world.stops[q]);
+	pb_fiber_give(&world.stops[q]);
 }
 
 static void resync(uint32_t self, uint32_t q)
@@ -245,9 +229,9 @@ static void resync(uint32_t self, uint32_t q)
 	struct pb_queue_resync now;
 
 	(void)self;
-	take(&world.stops[q]);
+	pb_fiber_take(&world.stops[q]);
 	(void)good(pb_queue_resync(&world.queues[q], &now), "a resync");
-	give(&world.stops[q]);
+	pb_fiber_give(&world.stops[q]);
 }
 
 static void close_channel(uint32_t self, uint32_t q)
@@ -260,9 +244,9 @@ static void close_channel(uint32_t self, uint32_t q)
 	if (pb_channel_command(&world.admin, PB_COMMAND_CHANNEL_CLOSE, arguments, NULL) != PB_ERROR_OK)
 		pb_fibers_fail("the channel is not closed");
 	/* The judge gets the rest. */
-	take(&world.stops[q]);
+	pb_fiber_take(&world.stops[q]);
 	(void)pb_queue_unfinished(&world.queues[q], &descriptor);
-	give(&world.stops[q]);
+	pb_fiber_give(&world.stops[q]);
 }
 
 /* ---- the interrupt routine, and a thread that polls as it does ---- */
@@ -399,10 +383,7 @@ static void prepare(void)
 
 	memset(&world, 0, sizeof(world));
 	world.removed = removed;
-	for (uint32_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++) {
-		pb_fiber_lock_init(locks[i].lock, locks[i].name, locks[i].kind);
-		locks[i].lock->removed = removed != NULL && strcmp(removed, locks[i].name) == 0;
-	}
+	pb_fiber_locks_init(locks, LOCKS, removed);
 	world.locks = (struct pb_channel_locks){&world.commands.lock, &world.kicks.lock, &world.events.lock};
 	pb_threads_card();
 	pb_library_must(pb_channel_attach(&world.admin, pb_threads_link(PB_CHANNEL_ADMIN, NULL), PATIENCE_US),

@@ -55,35 +55,19 @@ static struct {
 /** The DPC that is asked for. Any level may ask: an atomic word. */
 static uint32_t dpc_wanted;
 
-static const struct {
-	const char *name;
-	struct pb_fiber_lock *lock;
-	enum pb_fiber_lock_kind kind;
-} locks[] = {
+static const struct pb_fiber_lock_row locks[] = {
 	{"adapter", &world.adapter, PB_FIBER_OUTER},
 	{"rings", &world.rings, PB_FIBER_SHORT},
 	{"scheduler", &world.scheduler, PB_FIBER_MUTEX},
 	{"interrupt", &world.interrupt, PB_FIBER_SHORT},
 };
 
+#define LOCKS (sizeof(locks) / sizeof(locks[0]))
+
 bool pb_shim_remove(const char *name)
 {
 	world.removed = name;
-	for (uint32_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++) {
-		if (strcmp(locks[i].name, name) == 0)
-			return true;
-	}
-	return false;
-}
-
-static void take(struct pb_fiber_lock *lock)
-{
-	lock->lock.acquire(&lock->lock);
-}
-
-static void give(struct pb_fiber_lock *lock)
-{
-	lock->lock.release(&lock->lock);
+	return pb_fiber_locks_have(locks, LOCKS, name);
 }
 
 /* ---- the OS ---- */
@@ -120,12 +104,12 @@ static void notify_interrupt(void *context, const struct pb_dxgkargcb_notify_int
 	const uint32_t node = completion ? data->DmaCompleted.NodeOrdinal : data->DmaPreempted.NodeOrdinal;
 
 	(void)context;
-	take(&world.interrupt);
+	pb_fiber_take(&world.interrupt);
 	if (completion)
 		completed(&world.nodes[node], node, data->DmaCompleted.SubmissionFenceId);
 	else
 		preempted(&world.nodes[node], node, data);
-	give(&world.interrupt);
+	pb_fiber_give(&world.interrupt);
 }
 
 static void queue_dpc(void *context)
@@ -144,9 +128,9 @@ static struct ledger look(uint32_t node)
 {
 	struct ledger ledger;
 
-	take(&world.interrupt);
+	pb_fiber_take(&world.interrupt);
 	ledger = world.nodes[node];
-	give(&world.interrupt);
+	pb_fiber_give(&world.interrupt);
 	return ledger;
 }
 
@@ -174,11 +158,11 @@ static void submit(uint32_t self, uint32_t node)
 	if (node != submit.NodeOrdinal || now.submitted == FENCES || now.submitted - now.ended >= ENTRIES ||
 	    now.answered != now.preemptions)
 		return;
-	take(&world.interrupt);
+	pb_fiber_take(&world.interrupt);
 	world.nodes[node].fences[now.submitted] = submit.SubmissionFenceId;
 	world.nodes[node].of[now.submitted] = context;
 	world.nodes[node].submitted++;
-	give(&world.interrupt);
+	pb_fiber_give(&world.interrupt);
 	(void)pb_wddm_submit_command(&world.shim, &submit);
 }
 
@@ -191,9 +175,9 @@ static void preempt(uint32_t self, uint32_t node)
 	(void)self;
 	if (now.answered != now.preemptions)
 		return;
-	take(&world.interrupt);
+	pb_fiber_take(&world.interrupt);
 	world.nodes[node].preemptions++;
-	give(&world.interrupt);
+	pb_fiber_give(&world.interrupt);
 	(void)pb_wddm_preempt_command(&world.shim, &preempt);
 }
 
@@ -208,11 +192,11 @@ static void status(uint32_t self, uint32_t node)
 /** What a reset leaves: all packets have ended, and no preemption is asked for. */
 static void forget(uint32_t node)
 {
-	take(&world.interrupt);
+	pb_fiber_take(&world.interrupt);
 	world.nodes[node].ended = world.nodes[node].submitted;
 	world.nodes[node].answered = world.nodes[node].preemptions;
 	world.nodes[node].last = 0; /* any fence from here on */
-	give(&world.interrupt);
+	pb_fiber_give(&world.interrupt);
 }
 
 static void reset_engine(uint32_t self, uint32_t node)
@@ -346,10 +330,10 @@ static void run(uint32_t self)
 			zero_calls[pb_fiber_choose(sizeof(zero_calls) / sizeof(zero_calls[0]))](self, node);
 			continue;
 		}
-		take(&world.scheduler);
+		pb_fiber_take(&world.scheduler);
 		scheduler_calls[pb_fiber_choose(sizeof(scheduler_calls) / sizeof(scheduler_calls[0]))](self,
 												       node);
-		give(&world.scheduler);
+		pb_fiber_give(&world.scheduler);
 		pb_fiber_wait();
 	}
 }
@@ -404,10 +388,7 @@ static void prepare(void)
 
 	memset(&world, 0, sizeof(world));
 	world.removed = removed;
-	for (uint32_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++) {
-		pb_fiber_lock_init(locks[i].lock, locks[i].name, locks[i].kind);
-		locks[i].lock->removed = removed != NULL && strcmp(removed, locks[i].name) == 0;
-	}
+	pb_fiber_locks_init(locks, LOCKS, removed);
 	/* One spinlock for all short locks of the library, as a Windows driver may have. */
 	world.locks = (struct pb_channel_locks){&world.rings.lock, &world.rings.lock, &world.rings.lock};
 	pb_threads_card();
