@@ -99,6 +99,7 @@ static void set_range(struct pb_firmware *firmware, uint32_t channel, uint32_t i
 void pb_core_segment_init(struct pb_firmware *firmware)
 {
 	firmware->segments.clean = firmware->config->pool_offset;
+	pb_core_segment_forget(&firmware->segment_memo, &firmware->segments);
 	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++) {
 		firmware->channels[channel].memory.create.clean = home_of(firmware, channel);
 		for (uint32_t index = 0; index < PB_ENGINE_RANGES; index++)
@@ -266,6 +267,7 @@ static void publish(struct pb_firmware *firmware, uint32_t channel)
 						    .paged = paged});
 	firmware->segments.at[create->slot] = *segment;
 	memory->segment_of[create->id] = (uint8_t)create->slot;
+	pb_core_segment_forget(&firmware->segment_memo, &firmware->segments);
 	finish(firmware, channel, PB_ERROR_OK);
 }
 

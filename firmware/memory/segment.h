@@ -84,6 +84,12 @@ struct pb_core_segments {
 		clean; /**< what is free of the shared part of the pool is 0 up to this offset; behind it, as an earlier boot left it */
 };
 
+/** The segment that was looked up last, for the channel whose context is known (queue/context.h). */
+struct pb_core_segment_memo {
+	uint32_t id;                /**< its id; all ones: none was looked up */
+	struct pb_core_segment *at; /**< it, or slot 0: the channel has none of this id */
+};
+
 /** A member of a channel's record. */
 struct pb_core_channel_memory {
 	uint8_t segment_of[PB_LIMIT_SEGMENTS]; /**< by segment id: its slot; 0: none */
@@ -102,6 +108,52 @@ static inline struct pb_core_segment *pb_core_segment_of(struct pb_core_segments
 							 uint32_t id)
 {
 	return &segments->at[id < PB_LIMIT_SEGMENTS ? memory->segment_of[id] : 0];
+}
+
+/**
+ * Forgets the segment that was looked up last: another channel comes next, or a slot has become a segment. One that goes
+ * need not be forgotten: its slot is no segment until then.
+ */
+/*@
+  requires \valid(memo) && \valid(segments);
+  assigns *memo;
+  ensures memo->id == UINT32_MAX && memo->at == segments->at;
+*/
+static inline void pb_core_segment_forget(struct pb_core_segment_memo *memo,
+					  struct pb_core_segments *segments)
+{
+	memo->id = UINT32_MAX;
+	memo->at = &segments->at[0];
+}
+
+/*@
+  // What is remembered is this channel's.
+  predicate pb_core_remembers(struct pb_core_segment_memo *memo, struct pb_core_segments *segments,
+    struct pb_core_channel_memory *memory) =
+    memo->at == segments->at + (memo->id < PB_LIMIT_SEGMENTS ? memory->segment_of[memo->id] : 0);
+*/
+
+/**
+ * As pb_core_segment_of(), at little cost if that segment was the last one looked up. Pre: none of another channel has
+ * been looked up since the last pb_core_segment_forget().
+ */
+/*@
+  requires \valid(memo) && \valid(segments) && \valid_read(memory) && \separated(memo, segments, memory);
+  requires id < PB_LIMIT_SEGMENTS ==> memory->segment_of[id] < PB_CORE_SEGMENT_SLOTS;
+  requires pb_core_remembers(memo, segments, memory);
+  assigns *memo;
+  ensures \result == segments->at + (id < PB_LIMIT_SEGMENTS ? memory->segment_of[id] : 0);
+*/
+static inline struct pb_core_segment *pb_core_segment_again(struct pb_core_segment_memo *memo,
+							    struct pb_core_segments *segments,
+							    const struct pb_core_channel_memory *memory,
+							    uint32_t id)
+{
+	if (id != memo->id) {
+		memo->id = id;
+		memo->at = pb_core_segment_of(segments, memory, id);
+	}
+	return memo->at;
 }
 
 /** Whether a segment of the channel is being created, or is gone and being cleared, of whatever id. */

@@ -231,7 +231,8 @@ PB_AT(pb_capability, value, 4);
 	X(POOL_OFFSET, 16, "where backing memory for segments starts")                                       \
 	X(POOL_BYTES, 17, "backing memory for segments, all channels together")                              \
 	X(SEGMENT_KINDS, 18, "bit 0 linear, bit 1 aperture, bit 2 host memory, bit 3 outer")                 \
-	X(PATCH_ENCODINGS, 19, "bit 0 the 24-byte patch location, bit 1 compact")                            \
+	X(PATCH_ENCODINGS, 19,                                                                               \
+	  "bit 0 the 24-byte patch location, bit 1 compact, bit 2 grouped, bit 16 PB_PATCH_PRESUMED")        \
 	X(FORMATS, 20, "built-in patch formats, numbered from 0")                                            \
 	X(FORMATS_OWN, 21, "a channel's own patch formats, numbered from 128")                               \
 	X(SEGMENTS_TOTAL, 22, "segments of all channels together")                                           \
