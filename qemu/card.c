@@ -35,8 +35,7 @@
 #define SPIN_US 1000u
 /* And for so long at most before it looks at everything else. */
 #define SPIN_MOST_US 200u
-/* Events taken at once. */
-#define EVENTS 16
+#define EVENTS       16 /* taken at once */
 
 struct card {
 	const struct pb_card_options *options;
@@ -135,6 +134,7 @@ static bool start_mcu(struct card *card)
 					       .image = card->options->image,
 					       .host = &card->files.host};
 
+	pb_card_server_end(&card->server, pb_card_host_memory_check(&card->files.host));
 	/* The former MCU may have died between connecting and being accepted. */
 	pb_card_refuse(card->files.lines_listener);
 	pb_card_refuse(card->files.monitor_listener);
@@ -394,6 +394,7 @@ static void loop(struct card *card)
 		for (int i = 0; i < count && !card->stop; i++)
 			handle(card, (enum pb_card_source)(events[i].data.u64 >> 32),
 			       (uint32_t)events[i].data.u64);
+		pb_card_server_end(&card->server, pb_card_host_memory_check(&card->files.host));
 		if (card->mcu.pid != 0)
 			look_at_firmware(card);
 		pb_card_admin_poll(&card->admin);

@@ -67,7 +67,7 @@ static uint32_t used_bytes(const struct pb_machine *machine, uint32_t outer_byte
 
 static bool make_memory(struct pb_card_files *files, const struct pb_machine *machine)
 {
-	const struct pb_card_host_memory *host = &files->host;
+	struct pb_card_host_memory *host = &files->host;
 	const uint32_t used = used_bytes(machine, files->outer_bytes);
 	void *memory;
 

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -77,8 +79,87 @@ bool pb_card_host_memory_open(struct pb_card_host_memory *host, const struct pb_
 	return true;
 }
 
-bool pb_card_host_memory_map(const struct pb_card_host_memory *host, uint8_t *window)
+/* What the signal handler may look at: the card's files, while they are mapped. */
+static struct pb_card_host_memory *survivor;
+
+/* Puts zeros in place of the file whose page is missing. Any other access is as fatal as ever. */
+static void missing_page(int number, siginfo_t *info, void *context)
 {
+	const uint8_t *address = info->si_addr;
+
+	(void)context;
+	for (uint32_t i = 0; survivor != NULL && i < survivor->count; i++) {
+		struct pb_card_host_file *file = &survivor->files[i];
+		uint8_t *start = survivor->window + file->offset;
+
+		if (address < start || address >= start + file->bytes ||
+		    mmap(start, file->bytes, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+			continue;
+		file->struck = 1;
+		return;
+	}
+	signal(number, SIG_DFL);
+}
+
+static void guard(struct pb_card_host_memory *host)
+{
+	struct sigaction action = {.sa_sigaction = missing_page, .sa_flags = SA_SIGINFO};
+
+	survivor = host;
+	sigaction(SIGBUS, &action, NULL);
+}
+
+/* Whether its owner has shortened a file. */
+static bool is_short(const struct pb_card_host_file *file)
+{
+	struct stat status;
+
+	return file->struck != 0 || fstat(file->file, &status) != 0 || status.st_size < (off_t)file->bytes;
+}
+
+/* Has memory of the card's own where a file was, which its owner may shorten again. */
+static void replace(struct pb_card_host_memory *host, struct pb_card_host_file *file)
+{
+	const int own = memfd_create("patchbay lost host memory", MFD_CLOEXEC);
+
+	pb_card_say("host memory %s was shortened: channel %u has lost it, and its client", file->path,
+		    (unsigned)file->channel);
+	file->lost = true;
+	host->shares.bytes[file->channel] = 0;
+	if (own < 0 || ftruncate(own, (off_t)file->bytes) != 0 ||
+	    mmap(host->window + file->offset, file->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+		 own, 0) == MAP_FAILED) {
+		pb_card_say("cannot replace it: %s", strerror(errno));
+		if (own >= 0)
+			close(own);
+		return;
+	}
+	close(file->file);
+	file->file = own;
+	(void)snprintf(file->own, sizeof(file->own), "/proc/%ld/fd/%d", (long)getpid(), own);
+	file->path = file->own;
+}
+
+uint32_t pb_card_host_memory_check(struct pb_card_host_memory *host)
+{
+	uint32_t lost = 0;
+
+	for (uint32_t i = 0; i < host->count; i++) {
+		struct pb_card_host_file *file = &host->files[i];
+
+		if (file->lost || !is_short(file))
+			continue;
+		replace(host, file);
+		lost |= 1u << file->channel;
+	}
+	return lost;
+}
+
+bool pb_card_host_memory_map(struct pb_card_host_memory *host, uint8_t *window)
+{
+	host->window = window;
+	guard(host);
 	for (uint32_t i = 0; i < host->count; i++) {
 		const struct pb_card_host_file *file = &host->files[i];
 
@@ -96,4 +177,8 @@ void pb_card_host_memory_close(struct pb_card_host_memory *host)
 			close(host->files[i].file);
 	}
 	host->count = 0;
+	if (survivor != host)
+		return;
+	survivor = NULL;
+	signal(SIGBUS, SIG_DFL);
 }

@@ -221,6 +221,14 @@ void pb_card_server_stop(struct pb_card_server *server)
 		dismiss(&server->peers[p]);
 }
 
+void pb_card_server_end(struct pb_card_server *server, uint32_t channels)
+{
+	for (uint32_t c = 1; c < PB_SOCKET_PEERS; c++) {
+		if ((channels & 1u << c) != 0 && server->peers[c].state == PB_CARD_PEER_HERE)
+			shutdown(server->peers[c].socket, SHUT_RDWR);
+	}
+}
+
 /* Finds out whether a host has left. */
 static void look_at(struct pb_card_server *server, uint32_t channel)
 {

@@ -63,6 +63,8 @@ bool pb_card_server_doorbell(struct pb_card_server *server, uint32_t channel);
 void pb_card_server_interrupt(const struct pb_card_server *server, uint32_t channel);
 /** Interrupts every host that is there: something has happened to the card. */
 void pb_card_server_interrupt_all(const struct pb_card_server *server);
+/** Ends the connections of hosts, which then count as gone. @param channels mask */
+void pb_card_server_end(struct pb_card_server *server, uint32_t channels);
 /** Lets a channel whose host has gone be given again. */
 void pb_card_server_free(struct pb_card_server *server, uint32_t channel);
 /** Returns whether no host is connected and all that former hosts left has been cleared. */

@@ -55,7 +55,7 @@ static void start_card(struct scene *scene)
 
 	e2e_path(scene->card.socket, "card");
 	options.socket = scene->card.socket;
-	options.restarts = 1;
+	options.restarts = 3;
 	options.quiet = true;
 	for (uint32_t i = 0; i < FILES; i++) {
 		char name[16];
@@ -196,6 +196,82 @@ static void a_restarted_card_has_the_files(void **state)
 	close_scene(&scene);
 }
 
+/* The engine's access to a page that is not there any more: the card lives, the client is gone, the others go on. */
+static void a_shortened_file_costs_its_client(void **state)
+{
+	static struct scene scene;
+	struct e2e_host *host = &scene.hosts[1], again;
+	struct pb_dma *dma = &host->builders[0];
+	uint64_t start;
+
+	(void)state;
+	open_scene(&scene);
+	assert_int_equal(name_pages(host, sizes[1] - PB_PAGE_BYTES, PB_PAGE_BYTES), PB_ERROR_OK);
+	pb_dma_begin(dma);
+	pb_dma_packet(dma, PB_PACKET_FILL, PB_PACKET_FILL_WORDS);
+	pb_dma_word(dma, 0);
+	pb_dma_word(dma, 7);
+	pb_dma_word(dma, PB_PAGE_BYTES);
+	pb_dma_word(dma, 0xf111);
+	/* Rings and buffers, which the MCU reads, are still there. */
+	assert_int_equal(truncate(scene.paths[1], (off_t)(sizes[1] / 2u)), 0);
+	assert_int_equal(pb_dma_submit(dma, 1), PB_ERROR_OK);
+	start = e2e_now();
+	while (host->link->ops->wait(host->link, 1000) != PB_ERROR_NO_CARD)
+		assert_true(e2e_patience(start));
+	assert_true(e2e_host_round(&scene.hosts[0], 0x33));
+	assert_true(e2e_host_round(&scene.hosts[2], 0x33));
+	host->link->ops->close(host->link);
+	/* Whoever gets the channel has no host memory, and a card like any other. */
+	assert_true(e2e_host_open(&again, scene.card.socket));
+	assert_int_equal(again.link->channel, 2);
+	assert_int_equal(name_pages(&again, 0, PB_PAGE_BYTES), PB_ERROR_NO_PERMISSION);
+	assert_true(e2e_host_round(&again, 0x44));
+	assert_true(e2e_host_close(&again));
+	for (uint32_t i = 0; i < CLIENTS; i += 2)
+		assert_true(e2e_host_close(&scene.hosts[i]));
+	e2e_card_stop(&scene.card);
+	for (uint32_t i = 0; i < FILES; i++) {
+		munmap(scene.files[i], sizes[i]);
+		unlink(scene.paths[i]);
+	}
+}
+
+/* The next MCU has memory of the card's own in place of the file, whether the one before died of it or not. */
+static void a_lost_file_hinders_no_restart(void **state)
+{
+	static struct scene scene;
+	struct e2e_host *host = &scene.hosts[1];
+	uint64_t start;
+
+	(void)state;
+	open_scene(&scene);
+	assert_int_equal(truncate(scene.paths[1], 0), 0);
+	start = e2e_now();
+	host->link->ops->doorbell(host->link);
+	while (host->link->ops->wait(host->link, 1000) != PB_ERROR_NO_CARD)
+		assert_true(e2e_patience(start));
+	host->link->ops->close(host->link);
+	/* Alive, or dead and started again. */
+	for (uint32_t i = 0; i < CLIENTS; i += 2)
+		scene.hosts[i].link->ops->close(scene.hosts[i].link);
+	assert_true(e2e_host_open(&scene.hosts[0], scene.card.socket));
+	assert_true(e2e_host_round(&scene.hosts[0], 0x55));
+	assert_true(e2e_host_close(&scene.hosts[0]));
+	assert_int_equal(kill(e2e_card_mcu(&scene.card), SIGKILL), 0);
+	start = e2e_now();
+	do {
+		assert_true(e2e_patience(start));
+	} while (!e2e_host_open(&scene.hosts[0], scene.card.socket));
+	assert_true(e2e_host_round(&scene.hosts[0], 0x66));
+	assert_true(e2e_host_close(&scene.hosts[0]));
+	e2e_card_stop(&scene.card);
+	for (uint32_t i = 0; i < FILES; i++) {
+		munmap(scene.files[i], sizes[i]);
+		unlink(scene.paths[i]);
+	}
+}
+
 static void wrong_files_are_refused(void **state)
 {
 	static const struct {
@@ -246,10 +322,9 @@ static void wrong_files_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		e2e_test(clients_work_in_their_files),
-		e2e_test(a_client_reaches_its_file_and_no_other),
-		e2e_test(a_restarted_card_has_the_files),
-		e2e_test(wrong_files_are_refused),
+		e2e_test(clients_work_in_their_files),    e2e_test(a_client_reaches_its_file_and_no_other),
+		e2e_test(a_restarted_card_has_the_files), e2e_test(a_shortened_file_costs_its_client),
+		e2e_test(a_lost_file_hinders_no_restart), e2e_test(wrong_files_are_refused),
 	};
 
 	return e2e_run_tests(tests);

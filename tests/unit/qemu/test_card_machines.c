@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Command lines of the emulators. */
+/* Command lines of the emulators, and files of host memory that are shortened. */
+#define _GNU_SOURCE
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "hal/shared.h"
 #include "qemu/card_host_memory.h"
 #include "qemu/machines.h"
 #include "tests/unit/unit.h"
@@ -133,6 +138,50 @@ static void command_lines_that_are_too_long_are_refused(void **unused)
 	assert_false(pb_machine_command(&command, &machine, &long_files));
 }
 
+/* An access to a page that a file has lost finds zeros; the other file stays. */
+static void a_shortened_file_is_replaced(void **unused)
+{
+	static const struct pb_machine machine = {.board = "x", .window_bytes = 0x400000u};
+	char paths[2][32];
+	struct pb_card_host_option options[2];
+	static struct pb_card_host_memory host;
+	uint8_t *window;
+
+	(void)unused;
+	for (uint32_t i = 0; i < 2; i++) {
+		int file;
+
+		strcpy(paths[i], "/tmp/patchbay-host-XXXXXX");
+		file = mkstemp(paths[i]);
+		assert_true(file >= 0 && ftruncate(file, 0x100000) == 0);
+		close(file);
+		options[i] = (struct pb_card_host_option){.channel = 3 + i, .path = paths[i]};
+	}
+	assert_true(pb_card_host_memory_open(&host, &machine, options, 2));
+	window = mmap(NULL, 0x200000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(window != MAP_FAILED && pb_card_host_memory_map(&host, window));
+	window[0x100000] = 7;
+	assert_int_equal(pb_card_host_memory_check(&host), 0);
+	assert_int_equal(truncate(paths[0], 0), 0);
+	/* Before anything has noticed. */
+	assert_int_equal(pb_shared_read32((const uint32_t *)(void *)&window[0xff000]), 0);
+	assert_int_equal(pb_card_host_memory_check(&host), 1u << 3);
+	assert_int_equal(pb_card_host_memory_check(&host), 0);
+	window[5] = 1;
+	assert_int_equal(host.shares.bytes[3], 0);
+	assert_int_equal(host.shares.bytes[4], 0x100000);
+	assert_int_equal(window[0x100000], 7);
+	/* Also without an access. What is there instead has the size that the emulator asks for. */
+	assert_int_equal(truncate(paths[1], 0x80000), 0);
+	assert_int_equal(pb_card_host_memory_check(&host), 1u << 4);
+	assert_int_equal(truncate(host.files[1].path, 0x100000), 0);
+	assert_int_equal(window[0x100000], 0);
+	pb_card_host_memory_close(&host);
+	munmap(window, 0x200000);
+	for (uint32_t i = 0; i < 2; i++)
+		unlink(paths[i]);
+}
+
 UNIT_SUITE(test_card_machines)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +189,7 @@ UNIT_SUITE(test_card_machines)
 		cmocka_unit_test(every_board_has_its_command_line),
 		cmocka_unit_test(placeholders_become_paths),
 		cmocka_unit_test(host_memory_is_a_device_for_each_file),
+		cmocka_unit_test(a_shortened_file_is_replaced),
 		cmocka_unit_test(command_lines_that_are_too_long_are_refused),
 	};
 
