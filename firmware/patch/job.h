@@ -64,7 +64,10 @@ struct pb_core_plan {
 enum pb_core_general_kind {
 	PB_CORE_GENERAL_NOT = 0, /**< nothing: its entries always take the slow path */
 	PB_CORE_GENERAL_PLAIN,   /**< an address, shifted, one word of it */
-	PB_CORE_GENERAL_RICH,    /**< the rest */
+	PB_CORE_GENERAL_WORD, /**< an address of which only the low word counts, shifted right, one word of it */
+	PB_CORE_GENERAL_CHOICE, /**< the low word of an address, an id, or a constant that the allocation may choose; bits may stay */
+	PB_CORE_GENERAL_SPLIT, /**< both words of an address, of which bits stay; nothing is ORed in */
+	PB_CORE_GENERAL_RICH,  /**< the rest */
 };
 
 /** A format as the general loops use it. */

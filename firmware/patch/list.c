@@ -65,8 +65,7 @@ enum pb_error pb_core_list_general(struct pb_core_cursor *cursor, bool *irregula
 			if (pb_core_general_run(cursor) == PB_CORE_DONE)
 				return PB_ERROR_OK;
 		} else {
-			pb_core_read_entry(cursor->words, &cursor->irregular);
-			cursor->words += PB_CORE_ENTRY_WORDS;
+			cursor->words = pb_core_read_entry(cursor->words, &cursor->irregular);
 		}
 		*irregular = true;
 		if (pb_core_is_fast(cursor->irregular.driver_id) &&

@@ -97,9 +97,9 @@ static enum pb_error resolve_slow(struct pb_firmware *firmware, struct pb_core_j
 	set_slot(job, i, segment->gpu_base + offset, listed->size_high != 0 ? UINT32_MAX : listed->size_low,
 		 listed->flags);
 	job->ids[i] = listed->id;
-	job->tags[i] =
-		PB_CORE_TAG(segment->kind != PB_SEGMENT_LINEAR,
-			    (listed->flags & PB_ALLOCATION_ATTRIBUTE_MASK) >> PB_ALLOCATION_ATTRIBUTE_SHIFT);
+	job->tags[i] = PB_CORE_TAG(
+		(uint32_t)segment->kind - PB_SEGMENT_APERTURE <= PB_SEGMENT_HOST - PB_SEGMENT_APERTURE,
+		(listed->flags & PB_ALLOCATION_ATTRIBUTE_MASK) >> PB_ALLOCATION_ATTRIBUTE_SHIFT);
 	open_window(window, segment, listed->flags, job->tags[i]);
 	return PB_ERROR_OK;
 }
