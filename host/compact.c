@@ -61,6 +61,48 @@ enum pb_error pb_compact_encode(const struct pb_patch_location *list, uint32_t c
 	return PB_ERROR_OK;
 }
 
+/* Writes the head of a group that begins with an entry, and has no words yet. */
+static void write_head(const struct pb_patch_location *entry, uint32_t *head)
+{
+	pb_shared_write32(&head[0], (entry->allocation_index == PB_INDEX_NONE ? PB_GROUP_FIXED
+									      : entry->allocation_index) |
+					    entry->driver_id << PB_GROUP_FORMAT_SHIFT);
+	pb_shared_write32(&head[1], 0);
+}
+
+enum pb_error pb_grouped_encode(const struct pb_patch_location *list, uint32_t count, uint32_t *words,
+				uint32_t room, uint32_t *used, uint32_t *encoded)
+{
+	uint32_t format = 0;
+	uint32_t head = 0; /* index of the head of the last entry's group */
+
+	*used = 0;
+	for (*encoded = 0; *encoded < count; (*encoded)++) {
+		struct pb_patch_location entry = list[*encoded];
+		const bool begins =
+			*encoded == 0 || entry.allocation_index != list[*encoded - 1].allocation_index;
+		const uint32_t at = *used + (begins ? PB_GROUP_HEAD_WORDS : 0);
+		const bool compact = is_short(&entry, begins ? entry.driver_id : format);
+		enum pb_error error;
+
+		if (entry.allocation_index == PB_INDEX_NONE)
+			entry.allocation_index = 0;
+		error = check_entry(&entry);
+		if (error != PB_ERROR_OK)
+			return error;
+		if (at > room || room - at < (compact ? PB_COMPACT_SHORT_WORDS : PB_COMPACT_ESCAPE_WORDS))
+			return PB_ERROR_NO_SPACE;
+		if (begins) {
+			head = *used;
+			write_head(&list[*encoded], &words[head]);
+		}
+		*used = at + write_entry(&entry, compact, &words[at]);
+		pb_shared_write32(&words[head + 1], *used - head - PB_GROUP_HEAD_WORDS);
+		format = entry.driver_id;
+	}
+	return PB_ERROR_OK;
+}
+
 uint32_t pb_compact_index(const uint32_t *words, uint32_t used, uint32_t word_index)
 {
 	uint32_t entry = 0;

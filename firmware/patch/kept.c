@@ -79,8 +79,15 @@ static PB_CORE_STEP const uint32_t *skip(const struct pb_core_job *job, const ui
 	index = pb_shared_read32(words + (i)*PB_CORE_ENTRY_WORDS);                                           \
 	if (index >= count)                                                                                  \
 		break;                                                                                       \
-	all &= tags[index];
-		SKIP(0) SKIP(1) SKIP(2) SKIP(3) SKIP(4) SKIP(5) if (all == 0) break;
+	all &= tags[index]
+		SKIP(0);
+		SKIP(1);
+		SKIP(2);
+		SKIP(3);
+		SKIP(4);
+		SKIP(5);
+		if (all == 0)
+			break;
 		words += SKIP_UNROLL * PB_CORE_ENTRY_WORDS;
 		/*@ ghost done += SKIP_UNROLL; */
 	}

@@ -38,6 +38,17 @@
 enum pb_error pb_compact_encode(const struct pb_patch_location *list, uint32_t count, uint32_t *words,
 				uint32_t room, uint32_t *used, uint32_t *encoded);
 
+/** Words that are enough for any grouped list of this many entries. */
+#define PB_GROUPED_WORDS_MAX(entries) ((PB_COMPACT_ESCAPE_WORDS + PB_GROUP_HEAD_WORDS) * (entries))
+
+/**
+ * As pb_compact_encode(), for patch_encoding GROUPED: entries that follow each other and name one allocation are a group.
+ * A list that is sorted by allocation has fewest groups. Entries whose format uses no allocation have an AllocationIndex
+ * of PB_INDEX_NONE: their groups are never skipped. `used` counts whole entries, and heads only of groups that have some.
+ */
+enum pb_error pb_grouped_encode(const struct pb_patch_location *list, uint32_t count, uint32_t *words,
+				uint32_t room, uint32_t *used, uint32_t *encoded);
+
 /**
  * Converts a word index, as a fence record or an event reports it, to the index of the entry.
  * @param words one encoded list, or several that follow each other

@@ -150,6 +150,18 @@ struct pb_patch_location fuzz_lists_patch(struct fuzz_input *input, const struct
 	return patch;
 }
 
+void fuzz_lists_presume(struct fuzz_input *input, struct fuzz_lists *lists)
+{
+	for (uint32_t i = 0; i < lists->list.allocation_count; i++) {
+		const uint32_t kind = fuzz_byte(input);
+
+		lists->presumed[i] = oracle_presumed(&lists->allocations[i]);
+		if (kind >= 0xa0)
+			(&lists->presumed[i].address_low)[kind % 3u] ^= 1u << kind % 32u;
+	}
+	lists->list.presumed = lists->presumed;
+}
+
 /* ---- both carry them out ---- */
 
 void fuzz_lists_fill(void)
@@ -162,7 +174,7 @@ void fuzz_lists_fill(void)
 
 static const void *entries_of(const struct oracle_list *list, uint32_t *bytes)
 {
-	const bool compact = list->encoding == PB_PATCH_ENCODING_COMPACT;
+	const bool compact = list->encoding != PB_PATCH_ENCODING_WDDM;
 
 	*bytes = list->patch_count * (uint32_t)(compact ? sizeof(*list->words) : sizeof(*list->patches));
 	return compact ? (const void *)list->words : (const void *)list->patches;
@@ -175,6 +187,10 @@ static void write_lists(const struct oracle_list *list)
 
 	memcpy(fuzz_guest_bytes(FUZZ_ALLOCATIONS), list->allocations,
 	       list->allocation_count * sizeof(*list->allocations));
+	if (list->presumed != NULL)
+		memcpy(fuzz_guest_bytes(FUZZ_ALLOCATIONS) +
+			       list->allocation_count * sizeof(*list->allocations),
+		       list->presumed, list->allocation_count * sizeof(*list->presumed));
 	memcpy(fuzz_guest_bytes(FUZZ_PATCHES), entries, bytes);
 }
 
@@ -206,7 +222,7 @@ static struct pb_fence run(const struct fuzz_lists *lists)
 		.patch_count = list->patch_count,
 		.patch_start = list->patch_start,
 		.patch_length = list->patch_length,
-		.patch_encoding = list->encoding,
+		.patch_encoding = list->encoding | (list->presumed != NULL ? PB_PATCH_PRESUMED : 0),
 		.cookie = lists->cookie,
 	};
 	struct pb_fence fence = {0};

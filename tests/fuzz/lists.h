@@ -18,6 +18,7 @@ struct fuzz_lists {
 	struct oracle_list list;
 	struct oracle_formats own;
 	struct pb_allocation allocations[FUZZ_ALLOCATION_MAX];
+	struct pb_presumed presumed[FUZZ_ALLOCATION_MAX];
 	struct pb_patch_location patches[FUZZ_PATCH_MAX];
 	uint32_t words[FUZZ_WORD_MAX];
 	uint32_t cookie; /**< of the submission; 0: none */
@@ -27,6 +28,8 @@ struct fuzz_lists {
 void fuzz_lists_init(struct fuzz_lists *lists);
 /** An allocation that resolves; the others of a list are for the target of descriptors. */
 void fuzz_lists_allocations(struct fuzz_input *input, struct fuzz_lists *lists, uint32_t count);
+/** What the list presumes of its allocations: each where it is, or almost there. Only of lists that are not compact. */
+void fuzz_lists_presume(struct fuzz_input *input, struct fuzz_lists *lists);
 /** FORMAT_SET of a format that is good, or bad in any way: the firmware must say what the oracle says. */
 void fuzz_lists_format(struct fuzz_input *input, struct fuzz_lists *lists);
 /** Some of the buffer: where the range to patch begins and ends. */

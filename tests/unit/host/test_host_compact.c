@@ -256,12 +256,98 @@ static void parts(void **state)
 	assert_int_equal(pb_compact_index(words, 6, 5), 2);
 }
 
+/* ---- groups ---- */
+
+static const struct good groups[] = {
+	{"none", 0, {{0}}, 0, {0}},
+	{"one of two",
+	 2,
+	 {{1, 0, 0x10, 4}, {1, 0, 0x20, 8}},
+	 6,
+	 {0x001, 4, 0x00000401, 0x10, 0x00000801, 0x20}},
+	{"two of one", 2, {{1, 3, 1, 4}, {2, 3, 2, 8}}, 8, {0xc01, 2, 0x401, 1, 0xc02, 2, 0x802, 2}},
+	{"there and back",
+	 3,
+	 {{1, 0, 1, 0}, {0, 0, 2, 0}, {1, 0, 3, 0}},
+	 12,
+	 {1, 2, 1, 1, 0, 2, 0, 2, 1, 2, 1, 3}},
+	{"another format in a group",
+	 3,
+	 {{2, 0, 1, 0}, {2, 1, 2, 8}, {2, 1, 3, 16}},
+	 9,
+	 {2, 7, 2, 1, 0xffc00402, 8, 2, 0x1002, 3}},
+	{"an escape at its beginning", 1, {{2, 5, 1, 2}}, 5, {0x1402, 3, 0xffc01402, 2, 1}},
+	{"no allocation", 1, {{~0u, 22, 0, 4}}, 4, {0x45800, 2, 0x400, 0}},
+	{"the last of all", 1, {{1023, 255, 0, 4}}, 4, {0x3ffff, 2, 0x7ff, 0}},
+};
+
+/** As words_by_hand(), and with less room: the first entries are as if they were all. */
+static void groups_by_hand(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		const struct good *good = &groups[i];
+		struct pb_patch_location list[4];
+
+		print_message("%s\n", good->name);
+		for (uint32_t e = 0; e < good->count; e++)
+			list[e] = location(good->entries[e]);
+		for (uint32_t room = 0; room <= good->used; room++) {
+			uint32_t words[ROOM + 1], fewer[ROOM + 1];
+			uint32_t used = 99, taken = 99, again = 99, all = 99;
+
+			memset(words, 0xee, sizeof(words));
+			memset(fewer, 0xee, sizeof(fewer));
+			assert_int_equal(pb_grouped_encode(list, good->count, words, room, &used, &taken),
+					 room == good->used ? PB_ERROR_OK : PB_ERROR_NO_SPACE);
+			assert_true(used <= room && taken <= good->count);
+			assert_int_equal(taken == good->count, room == good->used);
+			assert_int_equal(pb_grouped_encode(list, taken, fewer, ROOM, &again, &all),
+					 PB_ERROR_OK);
+			assert_int_equal(again, used);
+			assert_memory_equal(words, fewer, sizeof(words));
+			if (room == good->used)
+				assert_memory_equal(words, good->words, used * sizeof(words[0]));
+		}
+	}
+}
+
+static void bad_entries_of_groups(void **state)
+{
+	static const struct {
+		struct entry entry;
+		uint32_t slot;
+		enum pb_error error;
+	} rows[] = {
+		{{1024, 0, 0, 0}, 0, PB_ERROR_PATCH_INDEX},
+		{{~1u, 0, 0, 0}, 0, PB_ERROR_PATCH_INDEX},
+		{{0, 256, 0, 0}, 0, PB_ERROR_PATCH_FORMAT},
+		{{~0u, 256, 0, 0}, 0, PB_ERROR_PATCH_FORMAT},
+		{{0, 0, 0, 0}, 0x01000000, PB_ERROR_PATCH_RESERVED},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct pb_patch_location list[2] = {location((struct entry){0}), location(rows[i].entry)};
+		uint32_t words[ROOM], used, taken;
+
+		list[1].slot = rows[i].slot;
+		assert_int_equal(pb_grouped_encode(list, 2, words, ROOM, &used, &taken), rows[i].error);
+		assert_int_equal(used, 4);
+		assert_int_equal(taken, 1);
+	}
+}
+
 UNIT_SUITE(test_host_compact)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_by_hand),  cmocka_unit_test(bad_entries),
-		cmocka_unit_test(no_room_at_all), cmocka_unit_test(random_lists),
+		cmocka_unit_test(words_by_hand),
+		cmocka_unit_test(bad_entries),
+		cmocka_unit_test(no_room_at_all),
+		cmocka_unit_test(random_lists),
 		cmocka_unit_test(parts),
+		cmocka_unit_test(groups_by_hand),
+		cmocka_unit_test(bad_entries_of_groups),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
