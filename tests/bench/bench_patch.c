@@ -10,10 +10,11 @@
 #include "tests/bench/bench_board.h"
 
 /** The counter wraps after 655,360 instructions: no list may take as many. */
-#define ENTRIES     2048u
-#define ALLOCATIONS 200u
-#define STRIDE      16u
-#define POISON      0xdeadbeefu
+#define ENTRIES       2048u
+#define MIXED_ENTRIES 512u /* of lists whose format changes all the time */
+#define ALLOCATIONS   200u
+#define STRIDE        16u
+#define POISON        0xdeadbeefu
 
 /** The format of each entry. */
 static uint8_t format_of[ENTRIES];
@@ -313,18 +314,33 @@ static const uint8_t guest[] = {PB_PATCH_FORMAT_ID32, PB_PATCH_FORMAT_ADDRESS32}
 static const uint8_t msm[] = {PB_PATCH_FORMAT_SUM32, PB_PATCH_FORMAT_SHIFT1};
 
 /** The formats of other drivers' relocations, mixed as these drivers mix them. */
+static const struct mix {
+	const char *key, *figure;
+	const uint8_t *formats;
+	uint32_t count;
+	bool ordered; /* else random */
+} mixes[] = {
+	{"mix_nv40", "mix_nv40_instr_per_entry", nv40, sizeof(nv40), true},
+	{"mix_nv50", "mix_nv50_instr_per_entry", nv50, sizeof(nv50), true},
+	{"mix_radeon", "mix_radeon_instr_per_entry", radeon, sizeof(radeon), false},
+	{"mix_guest", "mix_guest_instr_per_entry", guest, sizeof(guest), false},
+	{"mix_msm", "mix_msm_instr_per_entry", msm, sizeof(msm), false},
+};
+
+static void mix(const struct mix *row)
+{
+	if (row->ordered)
+		in_order(row->formats, row->count);
+	else
+		any_of(row->formats, row->count);
+}
+
 static void measure_mixes(void)
 {
-	in_order(nv40, sizeof(nv40));
-	measure_part("mix_nv40_instr_per_entry", ENTRIES / 4u);
-	in_order(nv50, sizeof(nv50));
-	measure_part("mix_nv50_instr_per_entry", ENTRIES / 4u);
-	any_of(radeon, sizeof(radeon));
-	measure_part("mix_radeon_instr_per_entry", ENTRIES / 4u);
-	any_of(guest, sizeof(guest));
-	measure_part("mix_guest_instr_per_entry", ENTRIES / 4u);
-	any_of(msm, sizeof(msm));
-	measure_part("mix_msm_instr_per_entry", ENTRIES / 4u);
+	for (uint32_t i = 0; i < sizeof(mixes) / sizeof(mixes[0]); i++) {
+		mix(&mixes[i]);
+		measure_part(mixes[i].figure, MIXED_ENTRIES);
+	}
 }
 
 uint32_t pb_bench_mark[2];
@@ -340,31 +356,60 @@ static void submit_marked(uint32_t length, uint32_t encoding)
 	pb_shared_write32(&pb_bench_mark[1], 1);
 }
 
-static void follow(const char *key, uint32_t format, bool compact)
+static void print_kind(const char *key, uint32_t entries)
 {
-	const uint32_t encoding = compact ? PB_PATCH_ENCODING_COMPACT : PB_PATCH_ENCODING_WDDM;
-	const uint32_t words = compact ? PB_COMPACT_SHORT_WORDS : 1u;
-
-	all_of(format);
-	if (compact)
-		write_compact();
-	else
-		write_list();
 	pb_bench_print_text(key);
+	pb_bench_print_text(" ");
+	pb_bench_print_number(entries);
 	pb_bench_print_text("\n");
-	submit_marked(ENTRIES / 2u * words + compact, encoding);
-	submit_marked(ENTRIES * words + compact, encoding);
+}
+
+static void follow_list(const char *key, uint32_t entries)
+{
+	write_list();
+	print_kind(key, entries);
+	submit_marked(entries / 2u, PB_PATCH_ENCODING_WDDM);
+	submit_marked(entries, PB_PATCH_ENCODING_WDDM);
+	check(entries);
+}
+
+static void follow_compact(const char *key)
+{
+	write_compact();
+	print_kind(key, ENTRIES);
+	submit_marked(ENTRIES / 2u * PB_COMPACT_SHORT_WORDS + 1u, PB_PATCH_ENCODING_COMPACT);
+	submit_marked(ENTRIES * PB_COMPACT_SHORT_WORDS + 1u, PB_PATCH_ENCODING_COMPACT);
 	check(ENTRIES);
 }
 
 void pb_bench_patches_marked(void)
 {
+	static const struct {
+		const char *key;
+		uint32_t format;
+	} formats[] = {
+		{"patch64", PB_PATCH_FORMAT_ADDRESS64},
+		{"patch32", PB_PATCH_FORMAT_ADDRESS32},
+		{"sum32", PB_PATCH_FORMAT_SUM32},
+		{"sum64", PB_PATCH_FORMAT_SUM64_SIGNED},
+		{"shift8", PB_PATCH_FORMAT_SHIFT8},
+		{"id32", PB_PATCH_FORMAT_ID32},
+		{"patch_split", PB_PATCH_FORMAT_SPLIT40},
+		{"patch_generic", PB_PATCH_FORMAT_SHIFT8_SECTOR},
+		{"nouveau_dma", PB_PATCH_FORMAT_NOUVEAU_DMA},
+	};
+
 	write_allocations();
-	follow("patch64", PB_PATCH_FORMAT_ADDRESS64, false);
-	follow("patch32", PB_PATCH_FORMAT_ADDRESS32, false);
-	follow("patch_compact", PB_PATCH_FORMAT_ADDRESS64, true);
-	follow("patch_generic", PB_PATCH_FORMAT_SHIFT8_SECTOR, false);
-	follow("patch_split", PB_PATCH_FORMAT_SPLIT40, false);
+	for (uint32_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		all_of(formats[i].format);
+		follow_list(formats[i].key, ENTRIES);
+	}
+	all_of(PB_PATCH_FORMAT_ADDRESS64);
+	follow_compact("patch_compact");
+	for (uint32_t i = 0; i < sizeof(mixes) / sizeof(mixes[0]); i++) {
+		mix(&mixes[i]);
+		follow_list(mixes[i].key, MIXED_ENTRIES);
+	}
 }
 
 void pb_bench_patches(void)
