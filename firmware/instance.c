@@ -8,6 +8,8 @@
 
 PB_STATIC_ASSERT(sizeof(struct pb_core_queue) == PB_FIRMWARE_QUEUE_BYTES,
 		 "what a board reserves for a queue");
+PB_STATIC_ASSERT(PB_LIMIT_CHANNELS <= PB_CORE_FLOWS / PB_PRIORITIES && PB_CORE_QUEUE_PRIORITY_SHIFT == 2,
+		 "the index of a priority and a channel");
 PB_STATIC_ASSERT(PB_CORE_SUBMISSIONS <= PB_ENGINE_SLOTS, "the engine's ring holds what is in flight");
 PB_STATIC_ASSERT(PB_CORE_SUBMISSIONS <= PB_CORE_QUEUE_PREPARED,
 		 "a queue counts all that a recall may return");
@@ -72,9 +74,12 @@ void pb_firmware_refuse(struct pb_firmware *firmware, const struct pb_firmware_c
 void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_config *config)
 {
 	begin(firmware, config);
+	firmware->lines_ops = config->lines->ops;
+	firmware->lines_context = config->lines->context;
 	PB_ASSERT(config->node_count >= 1u && config->node_count <= PB_LIMIT_NODES);
 	pb_core_table_init(firmware);
 	pb_core_wait_boot(firmware);
+	pb_core_context_init(&firmware->contexts);
 	pb_core_jobs_boot(&firmware->jobs);
 	pb_core_boot_publish(firmware);
 	for (uint32_t n = 0; n < config->node_count; n++) {

@@ -64,8 +64,10 @@ void pb_card_lines_raise(struct pb_card_lines *lines, uint32_t line)
 {
 	pb_shared_release();
 	pb_shared_write32(&lines->block->to_mcu_raised[line], ++lines->raised[line]);
+	pb_shared_release();
+	pb_shared_write32(&lines->block->to_mcu_raises, ++lines->raises);
 	pb_shared_barrier();
-	if ((PB_LINES_NODES & 1u << line) != 0 && pb_shared_read32(&lines->block->mcu_polls) != 0)
+	if (pb_shared_read32(&lines->block->mcu_polls) != 0)
 		return;
 	if (pb_shared_read32(&lines->block->to_mcu_taken[line]) == lines->sent[line])
 		lines->unsent |= 1u << line;

@@ -20,6 +20,7 @@ struct pb_card_lines {
 	int socket;      /**< to the MCU's UART; -1: it is not connected */
 	uint32_t unsent; /**< lines whose byte could not be sent yet */
 	uint32_t here;   /**< nodes' lines whose byte has come and is not taken: the MCU sends no other */
+	uint32_t raises; /**< of all lines */
 	uint32_t raised[PB_CARD_LINES];
 	uint32_t sent[PB_CARD_LINES];
 	uint32_t taken[PB_CARD_LINES];

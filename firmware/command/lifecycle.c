@@ -115,7 +115,7 @@ static void open_channel(struct pb_firmware *firmware, uint32_t c)
 	pb_core_kicks_open(&channel->kicks, entry);
 	pb_core_event_open(&channel->events, entry);
 	pb_core_ring_open(&channel->usage, entry);
-	pb_core_interrupt_open(&channel->moderation);
+	pb_core_interrupt_open(firmware, c);
 	pb_core_format_forget(&firmware->formats, &channel->formats);
 	pb_core_endpoint_new_epoch(&channel->endpoint);
 }
@@ -258,22 +258,21 @@ static void drain_channel(struct pb_firmware *firmware, uint32_t c)
 		(void)on_event(firmware, c, PB_CORE_CHANNEL_EVENT_EMPTY);
 }
 
+/** Closes a slice of a channel's queues, from a slice of the table. */
 static void close_queues(struct pb_firmware *firmware, uint32_t c)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
+	struct pb_core_queue *queue;
 	uint32_t closed = 0;
 
-	for (uint32_t i = 0;
-	     i < PB_SLICE_SEARCH && closed < PB_SLICE_QUEUES &&
-	     channel->quota.used[PB_RESOURCE_QUEUES] != 0 && channel->closing.at < firmware->table.count;
-	     i++) {
-		struct pb_core_queue *queue = &firmware->table.queues[channel->closing.at++];
-
-		if (pb_core_queue_state(queue) == PB_CORE_QUEUE_FREE || queue->channel != c)
-			continue;
-		closed++;
+	while (channel->quota.used[PB_RESOURCE_QUEUES] != 0) {
+		queue = pb_core_table_next(&firmware->table, c, &channel->closing.at);
+		if (queue == NULL)
+			break;
 		pb_core_table_forget_reply(queue); /* its host reads no reply any more */
 		pb_core_queue_close(firmware, queue);
+		if (++closed == PB_SLICE_QUEUES || channel->closing.at % PB_SLICE_SEARCH == 0)
+			break;
 	}
 	if (channel->quota.used[PB_RESOURCE_QUEUES] != 0 && channel->closing.at < firmware->table.count)
 		return;

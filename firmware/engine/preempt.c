@@ -5,7 +5,10 @@
 
 void pb_core_preempt_for_staged(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	if (node->schedule.policy->should_preempt(node, pb_core_in_flight_next(&node->flight), 0))
+	const struct pb_core_submission *staged = pb_core_in_flight_next(&node->flight);
+
+	if (pb_core_in_flight_has_lower(&node->flight, pb_core_queue_priority(staged->queue)) &&
+	    node->schedule.policy->should_preempt(node, staged, 0))
 		pb_core_node_recall(firmware, node, PB_CORE_STOP_TO_SWITCH, true);
 }
 
@@ -40,8 +43,9 @@ void pb_core_preempt_staged(struct pb_firmware *firmware, struct pb_core_node *n
 {
 	const struct pb_core_submission *staged = pb_core_in_flight_next(&node->flight);
 
-	if (!staged->protected && pb_core_staged_may_unsubmit(node) &&
-	    (node->asks.revoked || pb_core_ready_above(&node->ready, pb_core_queue_priority(staged->queue))))
+	if ((node->asks.revoked ||
+	     pb_core_ready_above(&node->ready, pb_core_queue_priority(staged->queue))) &&
+	    !staged->protected && pb_core_staged_may_unsubmit(node))
 		pb_core_preempt_return_staged(firmware, node);
 	pb_core_jobs_end_revocation(&node->asks);
 }

@@ -78,6 +78,7 @@ static void renumber(struct pb_core_node *node, const struct recalled *all)
 			*pb_core_in_flight_at(&node->flight, pb_core_in_flight_feed(&node->flight)) =
 				all->at[i];
 	}
+	pb_core_in_flight_recount(&node->flight);
 	if (all->staged)
 		*pb_core_in_flight_next(&node->flight) = all->at[all->count];
 }

@@ -2,8 +2,8 @@
 /**
  * @file
  * The submissions of a node that are in flight, by the sequence numbers that
- * its engine reports, and the slot of the next one. The owner of struct
- * pb_core_in_flight; main loop only. A submission itself is written by the step
+ * its engine reports, how many there are of each priority and channel, and the
+ * slot of the next one. The owner of struct pb_core_in_flight; main loop only. A submission itself is written by the step
  * that has it: prepare/ until it is fed, then engine/.
  */
 #ifndef PB_FIRMWARE_QUEUE_IN_FLIGHT_H
@@ -13,10 +13,10 @@
 #include <stdint.h>
 
 #include "firmware/limits.h"
+#include "firmware/queue_record.h"
 #include "hal/engine.h"
+#include "patchbay/abi/channel.h"
 #include "patchbay/abi/errors.h"
-
-struct pb_core_queue;
 
 /** An admitted submission: all that is needed to feed it, to feed it again, and to retire it. */
 struct pb_core_submission {
@@ -40,10 +40,16 @@ struct pb_core_submission {
 /** Submissions of a node: those in flight and the next one. A power of two. */
 #define PB_CORE_SUBMISSIONS (PB_LIMIT_IN_FLIGHT + 1u)
 
+/** Pairs of a priority and a channel, with room so that the index of one takes no multiplication. */
+#define PB_CORE_FLOWS (PB_PRIORITIES * 16u)
+
 /** A member of a node's record. */
 struct pb_core_in_flight {
-	uint32_t fed;     /**< sequence number of the last submission fed since the engine's reset */
-	uint32_t retired; /**< sequence number of the last submission retired */
+	uint32_t fed;        /**< sequence number of the last submission fed since the engine's reset */
+	uint32_t retired;    /**< sequence number of the last submission retired */
+	uint32_t priorities; /**< mask of priorities that have some in flight */
+	uint16_t channels[PB_PRIORITIES]; /**< by priority: mask of channels that have some in flight */
+	uint8_t counts[PB_CORE_FLOWS];    /**< how many are in flight, by pb_core_in_flight_flow() */
 	struct pb_core_submission at[PB_CORE_SUBMISSIONS]; /**< by sequence number modulo their count */
 };
 
@@ -90,18 +96,67 @@ static inline uint32_t pb_core_in_flight_feed(struct pb_core_in_flight *flight)
 	return ++flight->fed;
 }
 
+/** Index of a queue's priority and channel in pb_core_in_flight.counts. */
+static inline uint32_t pb_core_in_flight_flow(const struct pb_core_queue *queue)
+{
+	/* The priority, in place, is four times its number. */
+	return (queue->identity & 7u << PB_CORE_QUEUE_PRIORITY_SHIFT) * 4u + queue->channel;
+}
+
+/** The first submission of a priority and channel is in flight. */
+static inline void pb_core_in_flight_begin(struct pb_core_in_flight *flight, uint32_t priority,
+					   uint32_t channel)
+{
+	flight->channels[priority] |= (uint16_t)(1u << channel);
+	flight->priorities |= 1u << priority;
+}
+
+/** The last submission of a priority and channel is not in flight any more. */
+static inline void pb_core_in_flight_end(struct pb_core_in_flight *flight, uint32_t priority,
+					 uint32_t channel)
+{
+	flight->channels[priority] &= (uint16_t) ~(1u << channel);
+	if (flight->channels[priority] == 0)
+		flight->priorities &= ~(1u << priority);
+}
+
+/** Counts a submission that was fed. Once for each that is fed. */
+static inline void pb_core_in_flight_enter(struct pb_core_in_flight *flight,
+					   const struct pb_core_queue *queue)
+{
+	if (flight->counts[pb_core_in_flight_flow(queue)]++ == 0)
+		pb_core_in_flight_begin(flight, pb_core_queue_priority(queue), queue->channel);
+}
+
+/** Counts a submission that was retired no more. Once for each that is retired, before anything is decided by the counts. */
+static inline void pb_core_in_flight_leave(struct pb_core_in_flight *flight,
+					   const struct pb_core_queue *queue)
+{
+	if (--flight->counts[pb_core_in_flight_flow(queue)] == 0)
+		pb_core_in_flight_end(flight, pb_core_queue_priority(queue), queue->channel);
+}
+
+/** Whether a submission of a lower priority is in flight. */
+static inline bool pb_core_in_flight_has_lower(const struct pb_core_in_flight *flight, uint32_t priority)
+{
+	return (flight->priorities & ((1u << priority) - 1u)) != 0;
+}
+
 /** Retires the first submission in the engine's ring. Its slot stays as it is until the next one is admitted. */
 static inline struct pb_core_submission *pb_core_in_flight_retire(struct pb_core_in_flight *flight)
 {
 	return pb_core_in_flight_at(flight, ++flight->retired);
 }
 
-/** The engine counts from 1 again: nothing is in flight. The slots stay as they are. */
+/** The engine counts from 1 again: nothing is in flight. The slots and the counts stay as they are: see pb_core_in_flight_recount(). */
 static inline void pb_core_in_flight_restart(struct pb_core_in_flight *flight)
 {
 	flight->fed = 0;
 	flight->retired = 0;
 }
+
+/** Counts anew what is in flight by priority and channel, from the slots. */
+void pb_core_in_flight_recount(struct pb_core_in_flight *flight);
 
 /** The first submission of a queue that is in flight. @return its position from the ring's head, from 1 on, or 0 */
 uint32_t pb_core_in_flight_first_of(struct pb_core_in_flight *flight, const struct pb_core_queue *queue);

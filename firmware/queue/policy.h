@@ -30,8 +30,8 @@ struct pb_core_policy {
 	/**
 	 * Whether the engine is to be stopped now. Pre: something is in flight.
 	 * @param next the staged submission, or NULL
-	 * @param used 0: `next` has just been staged; else a tick asks, and the queue of the first submission in
-	 *        the ring has used so many microseconds of its timeslice
+	 * @param used 0: `next` is staged, and a submission of a lower priority is in flight; else a tick asks, and the
+	 *        queue of the first submission in the ring has used so many microseconds of its timeslice
 	 */
 	bool (*should_preempt)(struct pb_core_node *node, const struct pb_core_submission *next,
 			       uint32_t used);

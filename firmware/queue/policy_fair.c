@@ -256,22 +256,21 @@ static struct pb_core_queue *next(struct pb_firmware *firmware, struct pb_core_n
 static PB_CORE_COLD uint32_t channels_at(struct pb_core_node *node, uint32_t priority)
 {
 	const struct pb_core_queue *current = node->slice.current;
-	uint32_t channels = node->ready.at[priority].ready;
+	uint32_t channels = node->ready.at[priority].ready | node->flight.channels[priority];
 
 	if (current != NULL && pb_core_queue_priority(current) == priority && pb_core_ring_has_more(current))
 		channels |= 1u << current->channel;
-	for (uint32_t sequence = node->flight.retired + 1u; sequence != node->flight.fed + 1u; sequence++) {
-		const struct pb_core_queue *queue = pb_core_in_flight_at(&node->flight, sequence)->queue;
-
-		if (pb_core_queue_priority(queue) == priority)
-			channels |= 1u << queue->channel;
-	}
 	return channels;
 }
 
-PB_CORE_COLD bool pb_core_fair_is_alone(struct pb_core_node *node, const struct pb_core_queue *queue)
+bool pb_core_fair_is_alone(struct pb_core_node *node, const struct pb_core_queue *queue)
 {
-	return (channels_at(node, pb_core_queue_priority(queue)) & ~(1u << queue->channel)) == 0;
+	const uint32_t priority = pb_core_queue_priority(queue);
+	const uint32_t others = ~(1u << queue->channel);
+
+	if (((node->ready.at[priority].ready | node->flight.channels[priority]) & others) != 0)
+		return false;
+	return queue == node->slice.current || (channels_at(node, priority) & others) == 0;
 }
 
 static void repay(struct pb_core_node *node, const struct pb_core_submission *submission,
@@ -300,7 +299,7 @@ static void charge(struct pb_core_node *node, const struct pb_core_submission *s
 		pb_core_timeslice_charge(&node->slice, microseconds);
 	repay(node, submission, microseconds);
 	/* A channel that is alone at its priority takes nothing from others. */
-	if ((channels_at(node, priority) & ~(1u << queue->channel)) != 0 && *deficit > INT32_MIN / 2) {
+	if (!pb_core_fair_is_alone(node, queue) && *deficit > INT32_MIN / 2) {
 		*deficit -= (int32_t)microseconds;
 		level->charged |= (uint16_t)(1u << queue->channel);
 	}
@@ -310,15 +309,14 @@ static void charge(struct pb_core_node *node, const struct pb_core_submission *s
 static PB_CORE_COLD uint32_t channels_of(struct pb_core_node *node)
 {
 	const struct pb_core_queue *current = node->slice.current;
-	const uint32_t end = node->flight.fed + 1u + (node->staged.kind != PB_CORE_STAGED_NONE ? 1u : 0u);
 	uint32_t channels = 0;
 
 	if (current != NULL && pb_core_ring_has_more(current))
 		channels |= 1u << current->channel;
-	for (uint32_t sequence = node->flight.retired + 1u; sequence != end; sequence++)
-		channels |= 1u << pb_core_in_flight_at(&node->flight, sequence)->queue->channel;
+	if (node->staged.kind != PB_CORE_STAGED_NONE)
+		channels |= 1u << pb_core_in_flight_next(&node->flight)->queue->channel;
 	for (uint32_t priority = 0; priority < PB_PRIORITIES; priority++)
-		channels |= node->ready.at[priority].listed;
+		channels |= node->ready.at[priority].listed | node->flight.channels[priority];
 	return channels;
 }
 

@@ -7,11 +7,10 @@
 /** The highest priority that uses the node beside one: in its lists, in flight or staged; or that one. */
 static uint32_t highest_beside(struct pb_core_node *node, uint32_t priority)
 {
-	const uint32_t end = node->flight.fed + 1u + (node->staged.kind != PB_CORE_STAGED_NONE ? 1u : 0u);
-	uint32_t mask = node->ready.priorities | 1u << priority;
+	uint32_t mask = node->ready.priorities | node->flight.priorities | 1u << priority;
 
-	for (uint32_t sequence = node->flight.retired + 1u; sequence != end; sequence++)
-		mask |= 1u << pb_core_queue_priority(pb_core_in_flight_at(&node->flight, sequence)->queue);
+	if (node->staged.kind != PB_CORE_STAGED_NONE)
+		mask |= 1u << pb_core_queue_priority(pb_core_in_flight_next(&node->flight)->queue);
 	return 31u - (uint32_t)__builtin_clz(mask);
 }
 
@@ -39,6 +38,7 @@ void pb_core_repay(struct pb_core_node *node, uint32_t priority, uint32_t micros
 	for (uint32_t below = 0; below < priority; below++) {
 		uint32_t *repay_us = &node->fair.at[below].repay_us;
 
-		*repay_us -= microseconds < *repay_us ? microseconds : *repay_us;
+		if (*repay_us != 0)
+			*repay_us -= microseconds < *repay_us ? microseconds : *repay_us;
 	}
 }

@@ -17,6 +17,7 @@ void pb_core_table_init(struct pb_firmware *firmware)
 	table->free = PB_CORE_NO_QUEUE;
 	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++)
 		table->drained[c] = PB_CORE_NO_QUEUE;
+	memset(table->cells, 0, sizeof(table->cells));
 	memset(table->queues, 0, table->count * sizeof(struct pb_core_queue));
 	for (uint32_t q = table->count; q-- != 0;)
 		pb_core_stack_push(table->queues, &table->free, &table->queues[q]);
@@ -33,6 +34,37 @@ struct pb_core_queue *pb_core_table_find(struct pb_firmware *firmware, uint32_t 
 	    !pb_core_table_is_alive(queue))
 		return NULL;
 	return queue;
+}
+
+/** How many queues a queue's channel has in its cell. */
+static uint8_t *cell_of(struct pb_core_table *table, const struct pb_core_queue *queue)
+{
+	return &table->cells[queue->channel][pb_core_table_index(table, queue) / PB_CORE_CELL_SLOTS];
+}
+
+/** The first slot at which a search for a channel's queues goes on. @param slot a multiple of PB_SLICE_SEARCH */
+static uint32_t skip_cells(const struct pb_core_table *table, uint32_t channel, uint32_t slot)
+{
+	while (slot < table->count && table->cells[channel][slot / PB_CORE_CELL_SLOTS] == 0)
+		slot += PB_CORE_CELL_SLOTS - slot % PB_CORE_CELL_SLOTS;
+	return slot < table->count ? slot : table->count;
+}
+
+struct pb_core_queue *pb_core_table_next(const struct pb_core_table *table, uint32_t channel, uint16_t *at)
+{
+	const uint32_t end = (*at / PB_SLICE_SEARCH + 1u) * PB_SLICE_SEARCH;
+	const uint32_t last = end < table->count ? end : table->count;
+	struct pb_core_queue *found = NULL;
+	uint32_t slot = *at;
+
+	while (found == NULL && slot < last) {
+		struct pb_core_queue *queue = &table->queues[slot++];
+
+		if (queue->channel == channel && pb_core_queue_state(queue) != PB_CORE_QUEUE_FREE)
+			found = queue;
+	}
+	*at = (uint16_t)(slot >= last ? skip_cells(table, channel, last) : slot);
+	return found;
 }
 
 uint32_t pb_core_table_handle(const struct pb_firmware *firmware, const struct pb_core_queue *queue)
@@ -67,6 +99,7 @@ struct pb_core_queue *pb_core_table_open(struct pb_firmware *firmware, const str
 	queue->quantum = (uint8_t)plan->quantum;
 	queue->identity = (uint8_t)(plan->node | plan->priority << PB_CORE_QUEUE_PRIORITY_SHIFT);
 	(void)pb_core_table_step(queue, PB_CORE_QUEUE_EVENT_CREATE);
+	(*cell_of(&firmware->table, queue))++;
 	firmware->nodes[plan->node].queues++;
 	return queue;
 }
@@ -87,6 +120,7 @@ struct pb_core_queue *pb_core_table_claim_drained(struct pb_firmware *firmware, 
 void pb_core_table_free(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
 	(void)pb_core_table_step(queue, PB_CORE_QUEUE_EVENT_EMPTY);
+	(*cell_of(&firmware->table, queue))--;
 	pb_core_stack_push(firmware->table.queues, &firmware->table.free, queue);
 	firmware->nodes[pb_core_queue_node(queue)].queues--;
 }

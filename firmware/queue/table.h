@@ -16,6 +16,11 @@
 
 struct pb_firmware;
 
+/** Slots of a cell: a search for the queues of a channel passes over the cells in which the channel has none. At most 255. */
+#define PB_CORE_CELL_SLOTS (2u * PB_SLICE_SEARCH)
+/** Cells of the greatest table. */
+#define PB_CORE_CELLS ((PB_LIMIT_QUEUES + PB_CORE_CELL_SLOTS - 1u) / PB_CORE_CELL_SLOTS)
+
 /** The state of this module. */
 struct pb_core_table {
 	struct pb_core_queue *queues; /**< config->queues */
@@ -23,6 +28,7 @@ struct pb_core_table {
 	uint16_t free;                /**< stack of free slots */
 	/** Of each channel: stack of closing queues that are empty and not freed yet. */
 	uint16_t drained[PB_LIMIT_CHANNELS];
+	uint8_t cells[PB_LIMIT_CHANNELS][PB_CORE_CELLS]; /**< how many queues each channel has in each cell */
 };
 
 /** Claims the board's memory for queues; all of them are free. Once, at boot. */
@@ -41,6 +47,14 @@ struct pb_core_queue_plan {
 struct pb_core_queue *pb_core_table_open(struct pb_firmware *firmware, const struct pb_core_queue_plan *plan);
 /** The queue of this channel that a handle names, open or faulted. @return NULL: there is none */
 struct pb_core_queue *pb_core_table_find(struct pb_firmware *firmware, uint32_t channel, uint32_t handle);
+/**
+ * Finds the next queue of a channel that is open, faulted or closing, from a slot on, up to the next multiple of
+ * PB_SLICE_SEARCH.
+ * @param at the slot; set to where the search goes on: behind the queue, at that multiple, or from there on at the first slot
+ *        of the next cell in which the channel has queues. The table's count if there is none
+ * @return NULL: there is none up to that multiple
+ */
+struct pb_core_queue *pb_core_table_next(const struct pb_core_table *table, uint32_t channel, uint16_t *at);
 /** The handle of a queue. */
 uint32_t pb_core_table_handle(const struct pb_firmware *firmware, const struct pb_core_queue *queue);
 /** Moves the queue's life on. Pre: the event is possible in its state. @return enum pb_core_queue_action */

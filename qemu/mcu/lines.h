@@ -19,9 +19,10 @@
  * The card takes the bytes before it sleeps, and polls once more after the
  * barrier.
  *
- * The MCU, while `mcu_polls` is not 0, polls the nodes' `to_mcu_raised`: the
- * card then counts a raise of theirs, with a full barrier, and sends no byte.
- * Before the MCU sleeps it stores 0, a full barrier, and polls once more.
+ * The MCU, while `mcu_polls` is not 0, polls `to_mcu_raises`, and if it has
+ * changed the count of each line: the card then counts a raise, with a full
+ * barrier, and sends no byte. Before the MCU sleeps it stores 0, a full barrier,
+ * and polls once more.
  *
  * `bytes I sent` is the raiser's private count. A raiser that restarts begins
  * with `taken`. The MCU's tick covers a byte that was lost between the two.
@@ -45,12 +46,15 @@ struct pb_card_line_block {
 	uint32_t from_mcu_taken[PB_CARD_LINES]; /**< written by the card: bytes taken */
 	uint32_t mcu_polls; /**< written by the MCU, cleared by the card before one starts; see above */
 	uint32_t reserved[15];
+	uint32_t to_mcu_raises; /**< written by the card, behind to_mcu_raised: counts raises of all lines */
+	uint32_t reserved_raises[15];
 };
-PB_SIZE(pb_card_line_block, 576);
+PB_SIZE(pb_card_line_block, 640);
 PB_AT(pb_card_line_block, to_mcu_raised, 0);
 PB_AT(pb_card_line_block, to_mcu_taken, 128);
 PB_AT(pb_card_line_block, from_mcu_sent, 256);
 PB_AT(pb_card_line_block, from_mcu_taken, 384);
 PB_AT(pb_card_line_block, mcu_polls, 512);
+PB_AT(pb_card_line_block, to_mcu_raises, 576);
 
 #endif

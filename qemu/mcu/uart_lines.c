@@ -3,7 +3,7 @@
 
 #include "hal/shared.h"
 
-/** Polls of the engines before the MCU sleeps: some tens of microseconds. */
+/** Polls before the MCU sleeps: some tens of microseconds. */
 #define HUNT_ROUNDS 1000u
 
 void pb_uart_lines_begin(struct pb_uart_lines *lines)
@@ -30,24 +30,29 @@ uint32_t pb_uart_lines_take(void *context)
 	return pending;
 }
 
-/** @return the nodes' lines that the card has raised since the last call */
-static __attribute__((noinline)) uint32_t poll_nodes(struct pb_uart_lines *lines)
+/** @return the lines that the card has raised since the last call */
+static __attribute__((noinline)) uint32_t poll_lines(struct pb_uart_lines *lines)
 {
+	const uint32_t raises = pb_shared_read32(&lines->block->to_mcu_raises);
 	uint32_t raised = 0;
 
-	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
-		const uint32_t count = pb_shared_read32(&lines->block->to_mcu_raised[PB_LINE_NODE(n)]);
+	if (raises == lines->raises)
+		return 0;
+	lines->raises = raises;
+	pb_shared_acquire();
+	for (uint32_t line = 0; line < PB_CARD_RAISED; line++) {
+		const uint32_t count = pb_shared_read32(&lines->block->to_mcu_raised[line]);
 
-		if (count != lines->seen[n])
-			raised |= 1u << PB_LINE_NODE(n);
-		lines->seen[n] = count;
+		if (count != lines->seen[line])
+			raised |= 1u << line;
+		lines->seen[line] = count;
 	}
 	return raised;
 }
 
 /**
- * Polls the nodes' raises for a while before the MCU sleeps, so that the engines need not interrupt it. While the
- * firmware runs they do: nothing else is read between two slices of a long job. @return the lines raised
+ * Polls the counts of raises for a while before the MCU sleeps, so that neither hosts nor engines need interrupt it. While
+ * the firmware runs they do: nothing else is read between two slices of a long job. @return the lines raised
  */
 static uint32_t hunt(struct pb_uart_lines *lines)
 {
@@ -57,12 +62,12 @@ static uint32_t hunt(struct pb_uart_lines *lines)
 	for (uint32_t round = 0; round < HUNT_ROUNDS && raised == 0; round++) {
 		if (pb_lines_waiting(&lines->pending))
 			break;
-		raised = poll_nodes(lines);
+		raised = poll_lines(lines);
 	}
 	pb_shared_write32(&lines->block->mcu_polls, 0);
 	/* The card may have raised a line before it could see that. */
 	pb_shared_barrier();
-	return raised | poll_nodes(lines);
+	return raised | poll_lines(lines);
 }
 
 void pb_uart_lines_idle_enter(void *context)

@@ -4,6 +4,7 @@
  * the list is counted, slices and passes of the main loop too.
  */
 #include <stddef.h>
+#include <string.h>
 
 #include "hal/shared.h"
 #include "tests/bench/bench.h"
@@ -254,6 +255,92 @@ static void measure_allocations(void)
 	pb_bench_print_milli("unmoved_instr_per_allocation", (one - empty) / ALLOCATIONS);
 }
 
+/* ---- one allocation moved ---- */
+
+#define MOVED 77u
+/** Where it lies then, beside all others. */
+#define MOVED_OS  (PB_BENCH_LOCAL_OS + ALLOCATIONS * 0x10000u)
+#define MOVED_GPU (PB_BENCH_LOCAL_GPU + ALLOCATIONS * 0x10000u)
+
+static struct pb_presumed *presumed(void)
+{
+	return (void *)(allocations() + ALLOCATIONS);
+}
+
+static void *list_behind_presumed(void)
+{
+	return presumed() + ALLOCATIONS;
+}
+
+/** All allocations are presumed where they were; one lies elsewhere now. */
+static void move_one(void)
+{
+	write_allocations();
+	for (uint32_t i = 0; i < ALLOCATIONS; i++)
+		presumed()[i] = (struct pb_presumed){.address_low = allocations()[i].address_low,
+						     .flags = allocations()[i].flags};
+	allocations()[MOVED].address_low = MOVED_OS;
+}
+
+/** Groups of the first entries, one for each allocation. @return words */
+static uint32_t write_groups(uint32_t count)
+{
+	uint32_t *const first = list_behind_presumed();
+	uint32_t *words = first;
+
+	for (uint32_t a = 0; a < ALLOCATIONS; a++) {
+		uint32_t *head = words;
+
+		words += PB_GROUP_HEAD_WORDS;
+		for (uint32_t i = 0; i < count; i++) {
+			if (allocation_of(i) != a)
+				continue;
+			*words++ = i * STRIDE / 4u << PB_COMPACT_PLACE_SHIFT | a;
+			*words++ = offset_of(i);
+		}
+		head[0] = PB_PATCH_FORMAT_ADDRESS64 << PB_GROUP_FORMAT_SHIFT | a;
+		head[1] = (uint32_t)(words - head) - PB_GROUP_HEAD_WORDS;
+	}
+	return (uint32_t)(words - first);
+}
+
+/** Only the entries of the allocation that has moved are written. */
+static void check_moved(uint32_t count)
+{
+	const uint32_t *words = (const void *)pb_bench.buffer.bytes_host;
+
+	for (uint32_t i = 0; i < ENTRIES; i++, words += STRIDE / 4u) {
+		const bool written = i < count && allocation_of(i) == MOVED;
+
+		pb_bench_require(words[0] == (written ? MOVED_GPU + offset_of(i) : POISON),
+				 "a word of a moved allocation is wrong");
+		pb_bench_require(words[1] == (written ? 0 : POISON), "a high word is wrong");
+	}
+}
+
+/** The cost of an entry while one of 200 allocations has moved: all that the submission costs beyond one without lists. */
+static void measure_moved(const char *key, uint32_t encoding)
+{
+	const uint32_t empty = submit(0, PB_PATCH_ENCODING_WDDM);
+	struct pb_descriptor descriptor;
+	uint32_t words = ENTRIES;
+	uint32_t span, unused;
+
+	all_of(PB_PATCH_FORMAT_ADDRESS64);
+	write_list();
+	memmove(list_behind_presumed(), list(), ENTRIES * sizeof(struct pb_patch_location));
+	move_one();
+	if (encoding == PB_PATCH_ENCODING_GROUPED)
+		words = write_groups(ENTRIES);
+	descriptor = describe(words, encoding | PB_PATCH_PRESUMED);
+	descriptor.patch_address_low += ALLOCATIONS * (uint32_t)sizeof(struct pb_presumed);
+	poison();
+	pb_bench_submit(&descriptor, &span, &unused);
+	check_moved(ENTRIES);
+	pb_bench_print_milli(key, (span - empty) / ENTRIES);
+	write_allocations();
+}
+
 /** Lists of one format. */
 static const struct {
 	const char *key;
@@ -427,6 +514,8 @@ void pb_bench_patches(void)
 	measure("patch_runs32_instr_per_entry");
 	any_of(four, sizeof(four));
 	measure("patch_random_formats_instr_per_entry");
+	measure_moved("moved_1_of_200_instr_per_entry", PB_PATCH_ENCODING_GROUPED);
+	measure_moved("moved_1_of_200_list_instr_per_entry", PB_PATCH_ENCODING_WDDM);
 	measure_mixes();
 	measure_in_host_memory();
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An engine completes submissions, the MCU retires them or goes to sleep: no
- * completion stays unseen. While the MCU polls the counts of raised interrupts
- * by itself, the card sends it no byte (qemu/mcu/lines.h).
+ * An engine completes submissions, or a host submits, the MCU serves them or goes
+ * to sleep: none stays unseen. While the MCU polls the counts of raised
+ * interrupts by itself, the card sends it no byte (qemu/mcu/lines.h).
  *
  * What may be left out, to show that it is needed:
  *   NO_RAISE_RELEASE  of pb_card_lines_raise, between the reported state and its count
@@ -78,7 +78,7 @@ byte retired;
 
 inline look_at_raises()
 {
-	AT(poll_nodes) count = LOAD(MCU, RAISED);
+	AT(poll_lines) count = LOAD(MCU, RAISED);
 	atomic {
 		found = (found || count != seen);
 		seen = count;

@@ -13,6 +13,28 @@ bool pb_inside_idle_slot(const struct pb_firmware *firmware, uint32_t n)
 	       (firmware->marks.nodes >> n & 1u) == 0;
 }
 
+bool pb_inside_counts_in_flight(const struct pb_firmware *firmware, uint32_t n)
+{
+	const struct pb_core_in_flight *flight = &firmware->nodes[n].flight;
+	bool exact = true;
+
+	for (uint32_t cell = 0; cell < PB_PRIORITIES * PB_LIMIT_CHANNELS; cell++) {
+		const uint32_t priority = cell / PB_LIMIT_CHANNELS, channel = cell % PB_LIMIT_CHANNELS;
+		uint32_t count = 0;
+
+		for (uint32_t s = flight->retired; s != flight->fed; s++) {
+			const struct pb_core_queue *queue = flight->at[(s + 1u) % PB_CORE_SUBMISSIONS].queue;
+
+			count +=
+				queue->channel == channel && (queue->identity >> 2 & 7u) == priority ? 1u : 0;
+		}
+		exact = exact && flight->counts[16u * priority + channel] == count &&
+			(flight->channels[priority] >> channel & 1u) == (count != 0 ? 1u : 0) &&
+			(flight->priorities >> priority & 1u) == (flight->channels[priority] != 0 ? 1u : 0);
+	}
+	return exact;
+}
+
 bool pb_inside_owner(const struct pb_firmware *firmware, uint32_t offset)
 {
 	return pb_core_pool_owner(&firmware->pool, offset) != 0;

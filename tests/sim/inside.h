@@ -13,6 +13,8 @@ struct pb_firmware;
 
 /** Whether the node has a submission ready to be fed while the engine has a free slot and accepts it. */
 bool pb_inside_idle_slot(const struct pb_firmware *firmware, uint32_t node);
+/** Whether the node counts by priority and channel exactly what it has in flight. */
+bool pb_inside_counts_in_flight(const struct pb_firmware *firmware, uint32_t node);
 /** Whether the firmware counts a byte of card memory to a segment, also to one that is gone and not clear yet. */
 bool pb_inside_owner(const struct pb_firmware *firmware, uint32_t offset);
 /**

@@ -365,6 +365,10 @@ void pb_judge_check(struct pb_run *run)
 		if (pb_inside_idle_slot(run->world.firmware, n))
 			pb_run_break(run, "node %u: a free slot beside a submission that is ready", n);
 	}
+	for (uint32_t n = 0; !run->lenient && n < PB_CARD_NODES; n++) {
+		if (!pb_inside_counts_in_flight(run->world.firmware, n))
+			pb_run_break(run, "node %u: what is in flight is not what is counted", n);
+	}
 }
 
 void pb_judge_marks(struct pb_run *run, struct pb_host *host)

@@ -141,6 +141,7 @@ static void a_used_share_ends_a_timeslice_wherever_the_other_channel_waits(void 
 			staged = pb_core_in_flight_next(&node->flight);
 			pb_core_in_flight_next(&node->flight)->queue = queue;
 		}
+		pb_core_in_flight_recount(&node->flight);
 		assert_int_equal(pb_core_policy_fair.should_preempt(node, staged, QUANTUM - 1u),
 				 rows[i].over);
 	}
@@ -256,6 +257,7 @@ static void engine_time_is_charged_unless_the_channel_is_alone(void **state)
 		if (rows[i].in_flight) {
 			node->flight.fed = 1;
 			pb_core_in_flight_at(&node->flight, 1)->queue = &queues[3];
+			pb_core_in_flight_recount(&node->flight);
 		}
 		node->slice.used = 11;
 		node->ready.at[priority].starvation = 9;
@@ -307,6 +309,7 @@ static void debts_age_while_a_channel_is_idle(void **state)
 			pb_core_timeslice_begin(&node->slice, &queues[0]);
 		pb_core_in_flight_at(&node->flight, 1)->queue = &queues[0];
 		node->flight.fed = rows[i].place == FED;
+		pb_core_in_flight_recount(&node->flight);
 		if (rows[i].place == STAGED)
 			node->staged.kind = PB_CORE_STAGED_READY;
 		for (uint32_t l = 0; l < COUNT(levels); l++) {
@@ -389,6 +392,7 @@ static void protected_runtime_is_repaid_to_higher_priorities(void **state)
 			append(&queues[2]);
 		pb_core_in_flight_at(&node->flight, 1)->queue = &queues[2];
 		node->flight.fed = rows[i].place == FED;
+		pb_core_in_flight_recount(&node->flight);
 		if (rows[i].place == STAGED)
 			node->staged.kind = PB_CORE_STAGED_JOB;
 		for (uint32_t l = 0; l < 3u; l++)

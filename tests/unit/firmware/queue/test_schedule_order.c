@@ -159,6 +159,7 @@ static void a_failed_submission_shields_its_own_queue_only(void **state)
 		pb_core_in_flight_at(&node->flight, 1)->queue = &queues[0];
 		pb_core_in_flight_at(&node->flight, 2)->queue = &queues[failed];
 		pb_core_in_flight_at(&node->flight, 2)->status = PB_ERROR_BAD_PATCH_LIST;
+		pb_core_in_flight_recount(&node->flight);
 		assert_int_equal(pb_core_policy_fair.should_preempt(node, &staged, 0), failed);
 	}
 }
