@@ -115,7 +115,7 @@ class Peer:
     """A row of tests/bench/peers.txt, with our figures beside it. A ratio is theirs by ours."""
 
     def __init__(self, cells, figures):
-        self.name, self.bits, theirs, formats, mix, self.what = cells
+        self.name, self.bits, theirs, formats, mix, self.what, _ = cells
         self.theirs = decimal.Decimal(theirs)
         self.formats = [(name, self.ours(name, figures)) for name in formats.split()]
         self.mix = self.ours(mix, figures)

@@ -14,6 +14,7 @@ packages_host=(python3 gcc g++ libc6-dev cmake ninja-build libcmocka-dev libpng-
 packages_firmware=(python3 gcc-arm-none-eabi libnewlib-arm-none-eabi gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf)
 packages_run=(qemu-system-arm qemu-system-misc)
 packages_bench=(valgrind)
+packages_cycles=(python3 llvm)
 packages_growth=(python3 gnuplot-nox)
 packages_prove=(frama-c-base why3 z3 cvc4)
 packages_coverage=(gcovr)

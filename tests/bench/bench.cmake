@@ -18,7 +18,7 @@ if(EXISTS ${bench_board})
     SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/bench.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_clients.c
     ${PROJECT_SOURCE_DIR}/tests/bench/bench_delay.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_fixed.c
     ${PROJECT_SOURCE_DIR}/tests/bench/bench_host.c
-    ${PROJECT_SOURCE_DIR}/tests/bench/bench_patch.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_queues.c
+    ${PROJECT_SOURCE_DIR}/tests/bench/bench_lists.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_patch.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_queues.c
     ${PROJECT_SOURCE_DIR}/tests/bench/bench_saturated.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_schedule.c
     ${bench_card} LINKS pb_bench_host)
   target_link_options(patchbay-bench-${PB_BOARD}.elf PRIVATE -Wl,--defsym=PB_STACK_BYTES=8192)
@@ -43,7 +43,7 @@ if(EXISTS ${bench_board})
   set_target_properties(patchbay-bench-growth-${PB_BOARD}.elf PROPERTIES EXCLUDE_FROM_ALL TRUE)
   pb_image(patchbay-bench-marked-${PB_BOARD}.elf
     SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/bench_marked.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_host.c
-    ${PROJECT_SOURCE_DIR}/tests/bench/bench_patch.c ${bench_card} LINKS pb_bench_host)
+    ${PROJECT_SOURCE_DIR}/tests/bench/bench_lists.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_patch.c ${bench_card} LINKS pb_bench_host)
   target_link_options(patchbay-bench-marked-${PB_BOARD}.elf PRIVATE -Wl,--defsym=PB_STACK_BYTES=8192)
   set_target_properties(patchbay-bench-marked-${PB_BOARD}.elf PROPERTIES EXCLUDE_FROM_ALL TRUE)
   include(${PROJECT_SOURCE_DIR}/tests/bench/twins.cmake)

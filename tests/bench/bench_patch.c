@@ -9,168 +9,7 @@
 #include "hal/shared.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/bench_board.h"
-
-/** The counter wraps after 655,360 instructions: no list may take as many. */
-#define ENTRIES     2048u
-#define ALLOCATIONS 200u
-#define STRIDE      16u
-#define POISON      0xdeadbeefu
-
-/** The format of each entry. */
-static uint8_t format_of[ENTRIES];
-
-static void all_of(uint32_t format)
-{
-	for (uint32_t i = 0; i < ENTRIES; i++)
-		format_of[i] = (uint8_t)format;
-}
-
-/** The four most common in practice: low word, both words, high word, address >> 8. */
-static const uint8_t four[4] = {PB_PATCH_FORMAT_ADDRESS32, PB_PATCH_FORMAT_ADDRESS64, PB_PATCH_FORMAT_HIGH32,
-				PB_PATCH_FORMAT_SHIFT8};
-
-static void runs_of_32(void)
-{
-	for (uint32_t i = 0; i < ENTRIES; i++)
-		format_of[i] = four[i / 32u % 4u];
-}
-
-/** Formats in random order, each as often as it is listed. */
-static void any_of(const uint8_t *formats, uint32_t count)
-{
-	uint32_t random = 1;
-
-	for (uint32_t i = 0; i < ENTRIES; i++) {
-		random = random * 1664525u + 1013904223u;
-		format_of[i] = formats[(random >> 16) % count];
-	}
-}
-
-/** Formats in the order of a driver's submissions, over and over. */
-static void in_order(const uint8_t *formats, uint32_t count)
-{
-	for (uint32_t i = 0; i < ENTRIES; i++)
-		format_of[i] = formats[i % count];
-}
-
-static uint32_t allocation_of(uint32_t i)
-{
-	return i * 7u % ALLOCATIONS;
-}
-
-static uint32_t offset_of(uint32_t i)
-{
-	return i * 4u % 0x10000u;
-}
-
-static struct pb_allocation *allocations(void)
-{
-	return (void *)pb_bench.lists.bytes_host;
-}
-
-static void *list(void)
-{
-	return allocations() + ALLOCATIONS;
-}
-
-static void write_allocations(void)
-{
-	for (uint32_t i = 0; i < ALLOCATIONS; i++) {
-		allocations()[i] = (struct pb_allocation){
-			.address_low = PB_BENCH_LOCAL_OS + i * 0x10000u,
-			.size_low = 0x10000u,
-			.flags = 1u << PB_ALLOCATION_SEGMENT_SHIFT | PB_ALLOCATION_WRITE,
-			.id = i,
-		};
-	}
-}
-
-static void write_list(void)
-{
-	struct pb_patch_location *patches = list();
-
-	for (uint32_t i = 0; i < ENTRIES; i++) {
-		patches[i] = (struct pb_patch_location){.allocation_index = allocation_of(i),
-							.slot = i % ALLOCATIONS,
-							.driver_id = format_of[i],
-							.allocation_offset = offset_of(i),
-							.patch_offset = i * STRIDE};
-	}
-}
-
-/** A list whose entries all have one format. */
-static void write_compact(void)
-{
-	uint32_t *words = list();
-
-	*words++ = PB_COMPACT_ESCAPE | (uint32_t)format_of[0] << PB_COMPACT_FORMAT_SHIFT | allocation_of(0);
-	*words++ = 0;
-	*words++ = offset_of(0);
-	for (uint32_t i = 1; i < ENTRIES; i++) {
-		*words++ = i * STRIDE / 4u << PB_COMPACT_PLACE_SHIFT | allocation_of(i);
-		*words++ = offset_of(i);
-	}
-}
-
-static void poison(void)
-{
-	uint32_t *words = (void *)pb_bench.buffer.bytes_host;
-
-	for (uint32_t i = 0; i < ENTRIES * STRIDE / 4u; i++)
-		words[i] = POISON;
-}
-
-/** The words of an entry that is patched, computed independently of the firmware's code. @param high POISON unless patched */
-static uint32_t expect(uint32_t i, uint32_t *high)
-{
-	const uint32_t offset = offset_of(i),
-		       address = PB_BENCH_LOCAL_GPU + allocation_of(i) * 0x10000u + offset;
-
-	switch (format_of[i]) {
-	case PB_PATCH_FORMAT_ADDRESS64:
-	case PB_PATCH_FORMAT_ADDRESS64_WRITE:
-	case PB_PATCH_FORMAT_SUM64_SIGNED:
-	case PB_PATCH_FORMAT_SUM64_CANONICAL:
-		*high = 0;
-		return address;
-	case PB_PATCH_FORMAT_HIGH32:
-		return 0;
-	case PB_PATCH_FORMAT_SHIFT1:
-		return address >> 1;
-	case PB_PATCH_FORMAT_SHIFT8:
-		return address >> 8;
-	case PB_PATCH_FORMAT_SHIFT8_SECTOR:
-		return address >> 8 | 1u << 31;
-	case PB_PATCH_FORMAT_SPLIT40:
-		*high = POISON & ~0xffu;
-		return address | (POISON & 3u);
-	case PB_PATCH_FORMAT_NOUVEAU_DMA:
-		return offset | 0xbeef0201u;
-	case PB_PATCH_FORMAT_NOUVEAU_OR:
-		return offset | 1u;
-	case PB_PATCH_FORMAT_NOUVEAU_LOW_OR:
-		return address | 1u;
-	case PB_PATCH_FORMAT_TILING:
-		return (POISON & ~0xf00u) | (offset & 0xf00u);
-	case PB_PATCH_FORMAT_ID32:
-		return allocation_of(i) + offset;
-	default:
-		return address;
-	}
-}
-
-static void check(uint32_t count)
-{
-	const uint32_t *words = (const void *)pb_bench.buffer.bytes_host;
-
-	for (uint32_t i = 0; i < ENTRIES; i++, words += STRIDE / 4u) {
-		uint32_t high = POISON;
-		const uint32_t low = expect(i, &high);
-
-		pb_bench_require(words[0] == (i < count ? low : POISON), "a patched word is wrong");
-		pb_bench_require(words[1] == (i < count ? high : POISON), "a patched high word is wrong");
-	}
-}
+#include "tests/bench/bench_lists.h"
 
 static struct pb_descriptor describe(uint32_t length, uint32_t encoding)
 {
@@ -203,13 +42,13 @@ static void measure_part(const char *key, uint32_t entries)
 {
 	uint32_t full, half;
 
-	write_list();
-	poison();
+	bench_write_list();
+	bench_poison();
 	half = submit(entries / 2u, PB_PATCH_ENCODING_WDDM);
-	check(entries / 2u);
-	poison();
+	bench_check(entries / 2u);
+	bench_poison();
 	full = submit(entries, PB_PATCH_ENCODING_WDDM);
-	check(entries);
+	bench_check(entries);
 	pb_bench_print_milli(key, (full - half) / (entries / 2u));
 }
 
@@ -223,13 +62,13 @@ static void measure_compact(const char *key)
 	const uint32_t half_words = ENTRIES / 2u * PB_COMPACT_SHORT_WORDS + 1u;
 	uint32_t full, half;
 
-	write_compact();
-	poison();
+	bench_write_compact();
+	bench_poison();
 	half = submit(half_words, PB_PATCH_ENCODING_COMPACT);
-	check(ENTRIES / 2u);
-	poison();
+	bench_check(ENTRIES / 2u);
+	bench_poison();
 	full = submit(ENTRIES * PB_COMPACT_SHORT_WORDS + 1u, PB_PATCH_ENCODING_COMPACT);
-	check(ENTRIES);
+	bench_check(ENTRIES);
 	pb_bench_print_milli(key, (full - half) / (ENTRIES / 2u));
 }
 
@@ -239,18 +78,18 @@ static void measure_allocations(void)
 	struct pb_descriptor descriptor;
 	uint32_t empty, one, unused;
 
-	all_of(PB_PATCH_FORMAT_ADDRESS32);
-	write_list();
+	bench_all_of(PB_PATCH_FORMAT_ADDRESS32);
+	bench_write_list();
 	empty = submit(0, PB_PATCH_ENCODING_WDDM);
 	one = submit(1, PB_PATCH_ENCODING_WDDM);
 	pb_bench_print_milli("resolve_instr_per_allocation", (one - empty) / ALLOCATIONS);
-	poison();
+	bench_poison();
 	for (uint32_t i = 0; i < 2u; i++) {
 		descriptor = describe(ENTRIES, PB_PATCH_ENCODING_WDDM);
 		descriptor.cookie = 1;
 		pb_bench_submit(&descriptor, &one, &unused);
 	}
-	check(ENTRIES);
+	bench_check(ENTRIES);
 	pb_bench_print_milli("unmoved_instr_per_allocation", (one - empty) / ALLOCATIONS);
 }
 
@@ -263,7 +102,7 @@ static void measure_allocations(void)
 
 static struct pb_presumed *presumed(void)
 {
-	return (void *)(allocations() + ALLOCATIONS);
+	return (void *)(bench_allocations() + ALLOCATIONS);
 }
 
 static void *list_behind_presumed(void)
@@ -274,11 +113,11 @@ static void *list_behind_presumed(void)
 /** All allocations are presumed where they were; one lies elsewhere now. */
 static void move_one(void)
 {
-	write_allocations();
+	bench_write_allocations();
 	for (uint32_t i = 0; i < ALLOCATIONS; i++)
-		presumed()[i] = (struct pb_presumed){.address_low = allocations()[i].address_low,
-						     .flags = allocations()[i].flags};
-	allocations()[MOVED].address_low = MOVED_OS;
+		presumed()[i] = (struct pb_presumed){.address_low = bench_allocations()[i].address_low,
+						     .flags = bench_allocations()[i].flags};
+	bench_allocations()[MOVED].address_low = MOVED_OS;
 }
 
 /** Groups of the first entries, one for each allocation. @return words */
@@ -292,10 +131,10 @@ static uint32_t write_groups(uint32_t count)
 
 		words += PB_GROUP_HEAD_WORDS;
 		for (uint32_t i = 0; i < count; i++) {
-			if (allocation_of(i) != a)
+			if (bench_allocation_of(i) != a)
 				continue;
 			*words++ = i * STRIDE / 4u << PB_COMPACT_PLACE_SHIFT | a;
-			*words++ = offset_of(i);
+			*words++ = bench_offset_of(i);
 		}
 		head[0] = PB_PATCH_FORMAT_ADDRESS64 << PB_GROUP_FORMAT_SHIFT | a;
 		head[1] = (uint32_t)(words - head) - PB_GROUP_HEAD_WORDS;
@@ -309,9 +148,9 @@ static void check_moved(uint32_t count)
 	const uint32_t *words = (const void *)pb_bench.buffer.bytes_host;
 
 	for (uint32_t i = 0; i < ENTRIES; i++, words += STRIDE / 4u) {
-		const bool written = i < count && allocation_of(i) == MOVED;
+		const bool written = i < count && bench_allocation_of(i) == MOVED;
 
-		pb_bench_require(words[0] == (written ? MOVED_GPU + offset_of(i) : POISON),
+		pb_bench_require(words[0] == (written ? MOVED_GPU + bench_offset_of(i) : POISON),
 				 "a word of a moved allocation is wrong");
 		pb_bench_require(words[1] == (written ? 0 : POISON), "a high word is wrong");
 	}
@@ -325,19 +164,19 @@ static void measure_moved(const char *key, uint32_t encoding)
 	uint32_t words = ENTRIES;
 	uint32_t span, unused;
 
-	all_of(PB_PATCH_FORMAT_ADDRESS64);
-	write_list();
-	memmove(list_behind_presumed(), list(), ENTRIES * sizeof(struct pb_patch_location));
+	bench_all_of(PB_PATCH_FORMAT_ADDRESS64);
+	bench_write_list();
+	memmove(list_behind_presumed(), bench_list(), ENTRIES * sizeof(struct pb_patch_location));
 	move_one();
 	if (encoding == PB_PATCH_ENCODING_GROUPED)
 		words = write_groups(ENTRIES);
 	descriptor = describe(words, encoding | PB_PATCH_PRESUMED);
 	descriptor.patch_address_low += ALLOCATIONS * (uint32_t)sizeof(struct pb_presumed);
-	poison();
+	bench_poison();
 	pb_bench_submit(&descriptor, &span, &unused);
 	check_moved(ENTRIES);
 	pb_bench_print_milli(key, (span - empty) / ENTRIES);
-	write_allocations();
+	bench_write_allocations();
 }
 
 /** Lists of one format. */
@@ -373,8 +212,8 @@ static void measure_in_host_memory(void)
 {
 	if (!pb_bench_host_begin())
 		return;
-	write_allocations();
-	all_of(PB_PATCH_FORMAT_ADDRESS64);
+	bench_write_allocations();
+	bench_all_of(PB_PATCH_FORMAT_ADDRESS64);
 	measure("hostmem_patch64_instr_per_entry");
 	pb_bench_host_end();
 }
@@ -400,18 +239,33 @@ static const uint8_t guest[] = {PB_PATCH_FORMAT_ID32, PB_PATCH_FORMAT_ADDRESS32}
 static const uint8_t msm[] = {PB_PATCH_FORMAT_SUM32, PB_PATCH_FORMAT_SHIFT1};
 
 /** The formats of other drivers' relocations, mixed as these drivers mix them. */
+static const struct mix {
+	const char *key, *figure;
+	const uint8_t *formats;
+	uint32_t count;
+	bool ordered; /* else random */
+} mixes[] = {
+	{"mix_nv40", "mix_nv40_instr_per_entry", nv40, sizeof(nv40), true},
+	{"mix_nv50", "mix_nv50_instr_per_entry", nv50, sizeof(nv50), true},
+	{"mix_radeon", "mix_radeon_instr_per_entry", radeon, sizeof(radeon), false},
+	{"mix_guest", "mix_guest_instr_per_entry", guest, sizeof(guest), false},
+	{"mix_msm", "mix_msm_instr_per_entry", msm, sizeof(msm), false},
+};
+
+static void mix(const struct mix *row)
+{
+	if (row->ordered)
+		bench_in_order(row->formats, row->count);
+	else
+		bench_any_of(row->formats, row->count);
+}
+
 static void measure_mixes(void)
 {
-	in_order(nv40, sizeof(nv40));
-	measure_part("mix_nv40_instr_per_entry", ENTRIES / 4u);
-	in_order(nv50, sizeof(nv50));
-	measure_part("mix_nv50_instr_per_entry", ENTRIES / 4u);
-	any_of(radeon, sizeof(radeon));
-	measure_part("mix_radeon_instr_per_entry", ENTRIES / 4u);
-	any_of(guest, sizeof(guest));
-	measure_part("mix_guest_instr_per_entry", ENTRIES / 4u);
-	any_of(msm, sizeof(msm));
-	measure_part("mix_msm_instr_per_entry", ENTRIES / 4u);
+	for (uint32_t i = 0; i < sizeof(mixes) / sizeof(mixes[0]); i++) {
+		mix(&mixes[i]);
+		measure_part(mixes[i].figure, MIXED_ENTRIES);
+	}
 }
 
 uint32_t pb_bench_mark[2];
@@ -421,53 +275,82 @@ static void submit_marked(uint32_t length, uint32_t encoding)
 {
 	const struct pb_descriptor descriptor = describe(length, encoding);
 
-	poison();
+	bench_poison();
 	pb_shared_write32(&pb_bench_mark[0], 1);
 	pb_bench_submit_uncounted(&descriptor, true);
 	pb_shared_write32(&pb_bench_mark[1], 1);
 }
 
-static void follow(const char *key, uint32_t format, bool compact)
+static void print_kind(const char *key, uint32_t entries)
 {
-	const uint32_t encoding = compact ? PB_PATCH_ENCODING_COMPACT : PB_PATCH_ENCODING_WDDM;
-	const uint32_t words = compact ? PB_COMPACT_SHORT_WORDS : 1u;
-
-	all_of(format);
-	if (compact)
-		write_compact();
-	else
-		write_list();
 	pb_bench_print_text(key);
+	pb_bench_print_text(" ");
+	pb_bench_print_number(entries);
 	pb_bench_print_text("\n");
-	submit_marked(ENTRIES / 2u * words + compact, encoding);
-	submit_marked(ENTRIES * words + compact, encoding);
-	check(ENTRIES);
+}
+
+static void follow_list(const char *key, uint32_t entries)
+{
+	bench_write_list();
+	print_kind(key, entries);
+	submit_marked(entries / 2u, PB_PATCH_ENCODING_WDDM);
+	submit_marked(entries, PB_PATCH_ENCODING_WDDM);
+	bench_check(entries);
+}
+
+static void follow_compact(const char *key)
+{
+	bench_write_compact();
+	print_kind(key, ENTRIES);
+	submit_marked(ENTRIES / 2u * PB_COMPACT_SHORT_WORDS + 1u, PB_PATCH_ENCODING_COMPACT);
+	submit_marked(ENTRIES * PB_COMPACT_SHORT_WORDS + 1u, PB_PATCH_ENCODING_COMPACT);
+	bench_check(ENTRIES);
 }
 
 void pb_bench_patches_marked(void)
 {
-	write_allocations();
-	follow("patch64", PB_PATCH_FORMAT_ADDRESS64, false);
-	follow("patch32", PB_PATCH_FORMAT_ADDRESS32, false);
-	follow("patch_compact", PB_PATCH_FORMAT_ADDRESS64, true);
-	follow("patch_generic", PB_PATCH_FORMAT_SHIFT8_SECTOR, false);
-	follow("patch_split", PB_PATCH_FORMAT_SPLIT40, false);
+	static const struct {
+		const char *key;
+		uint32_t format;
+	} formats[] = {
+		{"patch64", PB_PATCH_FORMAT_ADDRESS64},
+		{"patch32", PB_PATCH_FORMAT_ADDRESS32},
+		{"sum32", PB_PATCH_FORMAT_SUM32},
+		{"sum64", PB_PATCH_FORMAT_SUM64_SIGNED},
+		{"shift8", PB_PATCH_FORMAT_SHIFT8},
+		{"id32", PB_PATCH_FORMAT_ID32},
+		{"patch_split", PB_PATCH_FORMAT_SPLIT40},
+		{"patch_generic", PB_PATCH_FORMAT_SHIFT8_SECTOR},
+		{"nouveau_dma", PB_PATCH_FORMAT_NOUVEAU_DMA},
+	};
+
+	bench_write_allocations();
+	for (uint32_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		bench_all_of(formats[i].format);
+		follow_list(formats[i].key, ENTRIES);
+	}
+	bench_all_of(PB_PATCH_FORMAT_ADDRESS64);
+	follow_compact("patch_compact");
+	for (uint32_t i = 0; i < sizeof(mixes) / sizeof(mixes[0]); i++) {
+		mix(&mixes[i]);
+		follow_list(mixes[i].key, MIXED_ENTRIES);
+	}
 }
 
 void pb_bench_patches(void)
 {
-	write_allocations();
+	bench_write_allocations();
 	measure_allocations();
 	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		all_of(rows[i].format);
+		bench_all_of(rows[i].format);
 		if (rows[i].compact)
 			measure_compact(rows[i].key);
 		else
 			measure(rows[i].key);
 	}
-	runs_of_32();
+	bench_runs_of_32();
 	measure("patch_runs32_instr_per_entry");
-	any_of(four, sizeof(four));
+	bench_any_of(bench_four, sizeof(bench_four));
 	measure("patch_random_formats_instr_per_entry");
 	measure_moved("moved_1_of_200_instr_per_entry", PB_PATCH_ENCODING_GROUPED);
 	measure_moved("moved_1_of_200_list_instr_per_entry", PB_PATCH_ENCODING_WDDM);

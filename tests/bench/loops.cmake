@@ -10,7 +10,7 @@ if(EXISTS ${bench_board})
   pb_image(patchbay-bench-loops-${PB_BOARD}.elf
     SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/bench_loops.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_card.c
     ${PROJECT_SOURCE_DIR}/tests/bench/bench_empty.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_host.c
-    ${PROJECT_SOURCE_DIR}/tests/bench/bench_patch.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_spans.c
+    ${PROJECT_SOURCE_DIR}/tests/bench/bench_lists.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_patch.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_spans.c
     ${bench_print} ${bench_board} ${bench_cmsdk} LINKS pb_bench_host)
   target_link_options(patchbay-bench-loops-${PB_BOARD}.elf PRIVATE -Wl,--defsym=PB_STACK_BYTES=8192)
   include(${PROJECT_SOURCE_DIR}/tests/bench/twins.cmake)

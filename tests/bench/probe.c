@@ -7,7 +7,8 @@
  *   -plugin probe.so,mark=ADDRESS,from=ADDRESS,bytes=SIZE[,trace=FILE]
  *
  * At the end of each span "bus READS WRITES" goes to standard error. All accesses of one instruction are one transaction:
- * LDM and STRD are bursts. With a file, the addresses of the instructions of all spans go there, four bytes each.
+ * LDM and STRD are bursts. With a file, each span goes there: the number of its instructions and their addresses, four bytes
+ * each; bit 0 of an address tells that the instruction accessed the range.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,6 +46,7 @@ int qemu_plugin_version __attribute__((visibility("default"))) = 1;
 /* ---- spans ---- */
 
 #define MOST_ADDRESSES 0x100000u /* behind them a span is cut off */
+#define ACCESS         1u        /* in an address: the instruction accesses the range */
 
 static uint64_t mark, from, bytes;
 static uint64_t reads, writes;
@@ -97,6 +99,8 @@ static void access_memory(unsigned int cpu, uint32_t info, uint64_t address, voi
 	if (!inside || !fresh || address - from >= bytes)
 		return;
 	fresh = false;
+	if (address_count != 0)
+		addresses[address_count - 1u] |= ACCESS;
 	if (is_store)
 		writes++;
 	else
