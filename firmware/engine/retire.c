@@ -58,6 +58,7 @@ PB_CORE_STEP void pb_core_retire(struct pb_firmware *firmware, struct pb_core_no
 	struct pb_engine_report report;
 	const enum pb_engine_state state = engine->run->poll(engine->context, &report);
 	const struct pb_core_submission *head;
+	uint32_t completions;
 
 	pb_core_waypoint(firmware, PB_WAYPOINT_RETIRE);
 	if (!pb_core_node_is_running(&node->machine)) {
@@ -73,8 +74,11 @@ PB_CORE_STEP void pb_core_retire(struct pb_firmware *firmware, struct pb_core_no
 		/* Only feeding writes over the slot of a submission that has completed. */
 		head = pb_core_in_flight_head(&node->flight);
 		PB_CORE_KEEP(head);
+		completions = report.sequence - node->flight.retired;
 		pb_core_complete_report(firmware, node, report.sequence);
 		pb_core_charge_report(firmware, node, head, report.time);
+		if (completions > PB_PASS_COMPLETIONS) /* as much as a slice */
+			pb_core_mark_costly(&firmware->marks);
 	}
 	if (state == PB_ENGINE_FAULTED)
 		pb_core_node_fault(firmware, node, state);
