@@ -44,6 +44,7 @@ const struct pb_firmware_config *pb_board_start(void)
 	uart.uart = pb_cmsdk.uart;
 	pb_cortex_m_on_fault(pb_firmware_fatal);
 	pb_cortex_m_protect(regions, sizeof(regions) / sizeof(regions[0]));
+	pb_emulated_card_start();
 	pb_uart_cmsdk_start(&uart);
 	pb_cortex_m_interrupt_enable(pb_cmsdk.receive_interrupt);
 	pb_cortex_m_interrupt_enable(pb_cmsdk.transmit_interrupt);

@@ -19,6 +19,12 @@ extern const struct pb_lines pb_emulated_card_lines;
 /** Defined by the machine: host memory; complete when pb_board_start() returns. */
 extern struct pb_host_window pb_emulated_card_host;
 
+/** Card memory outside of the MCU's window; complete when pb_emulated_card_start() returns. */
+extern struct pb_outer_memory pb_emulated_card_outer;
+
+/** Reads how much card memory there is. Called by the machine's pb_board_start(), when card memory is accessible. */
+void pb_emulated_card_start(void);
+
 /** The configuration of the firmware, which the machine's pb_board_start() returns. */
 extern const struct pb_firmware_config pb_emulated_card_config;
 

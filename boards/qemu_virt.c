@@ -88,6 +88,7 @@ const struct pb_firmware_config *pb_board_start(void)
 		pb_hal_halt();
 	pb_emulated_card_host.bytes =
 		pb_pci_windows_place(&window, HOST_DEVICES, HOST_MEMORY, PCI_END) - HOST_MEMORY;
+	pb_emulated_card_start();
 	pb_riscv_on_fault(pb_firmware_fatal);
 	pb_riscv_protect(pb_emulated_card_host.bytes != 0 ? host_regions : regions,
 			 sizeof(regions) / sizeof(regions[0]));

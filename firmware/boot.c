@@ -35,7 +35,7 @@ static uint32_t node_kinds(const struct pb_firmware_config *config)
 #define COUNT_CAPABILITY(name, key, meaning) +1
 #define CAPABILITIES                         (0u PB_CAPABILITIES(COUNT_CAPABILITY))
 
-PB_STATIC_ASSERT((uint32_t)PB_CAPABILITY_HOST_BYTES == CAPABILITIES, "keys without a hole");
+PB_STATIC_ASSERT((uint32_t)PB_CAPABILITY_OUTER_BYTES == CAPABILITIES, "keys without a hole");
 
 /** Those that are the same in each boot; 0: the others, which write_capabilities() computes. By key. */
 static const uint32_t fixed[CAPABILITIES + 1u] = {
@@ -50,7 +50,8 @@ static const uint32_t fixed[CAPABILITIES + 1u] = {
 	[PB_CAPABILITY_WAITS_MAX] = PB_WAITS_MAX,
 	[PB_CAPABILITY_PRIORITIES] = PB_PRIORITIES,
 	[PB_CAPABILITY_TICK_MICROSECONDS] = PB_TICK_MICROSECONDS,
-	[PB_CAPABILITY_PATCH_ENCODINGS] = 1u << PB_PATCH_ENCODING_WDDM | 1u << PB_PATCH_ENCODING_COMPACT,
+	[PB_CAPABILITY_PATCH_ENCODINGS] = 1u << PB_PATCH_ENCODING_WDDM | 1u << PB_PATCH_ENCODING_COMPACT |
+					  1u << PB_PATCH_ENCODING_GROUPED | PB_PATCH_PRESUMED,
 	[PB_CAPABILITY_FORMATS] = PB_PATCH_FORMAT_COUNT,
 	[PB_CAPABILITY_FORMATS_OWN] = PB_LIMIT_FORMATS_OWN,
 	[PB_CAPABILITY_SEGMENTS_TOTAL] = PB_LIMIT_SEGMENTS_TOTAL,
@@ -69,6 +70,7 @@ static void write_capabilities(struct pb_firmware *firmware)
 {
 	const struct pb_firmware_config *config = firmware->config;
 	const struct pb_core_quotas *quotas = &firmware->quotas;
+	const uint32_t outer_bytes = pb_core_outer_bytes(firmware);
 	struct pb_capability *first = pb_core_at(firmware, CAPABILITY_OFFSET);
 
 	for (uint32_t key = 1; key <= CAPABILITIES; key++) {
@@ -79,14 +81,19 @@ static void write_capabilities(struct pb_firmware *firmware)
 	WRITE(NODES, config->node_count);
 	WRITE(NODE_KINDS, node_kinds(config));
 	WRITE(QUEUES, config->queue_count);
-	WRITE(BUFFER_BYTES_MAX, quotas->room[PB_RESOURCE_POOL_BYTES]);
+	WRITE(BUFFER_BYTES_MAX, quotas->room[PB_RESOURCE_POOL_BYTES] - outer_bytes);
 	WRITE(POOL_OFFSET, config->pool_offset);
-	WRITE(POOL_BYTES, quotas->total[PB_RESOURCE_POOL_BYTES]);
+	WRITE(POOL_BYTES, quotas->total[PB_RESOURCE_POOL_BYTES] - outer_bytes);
 	WRITE(QUEUES_MIN, quotas->minimum[PB_RESOURCE_QUEUES]);
 	WRITE(SEGMENT_KINDS, 1u << PB_SEGMENT_LINEAR | 1u << PB_SEGMENT_APERTURE |
-				     (uint32_t)(pb_core_host_window_bytes(firmware) != 0) << PB_SEGMENT_HOST);
+				     (uint32_t)(pb_core_host_window_bytes(firmware) != 0) << PB_SEGMENT_HOST |
+				     (uint32_t)(outer_bytes != 0) << PB_SEGMENT_OUTER);
 	WRITE(HOST_BYTES, pb_core_host_window_bytes(firmware));
 	WRITE(POOL_BYTES_MIN, quotas->minimum[PB_RESOURCE_POOL_BYTES]);
+	WRITE(WINDOW_BYTES, config->memory_bytes + config->trace_bytes);
+	if (outer_bytes != 0)
+		WRITE(OUTER_OFFSET, config->outer->offset);
+	WRITE(OUTER_BYTES, outer_bytes);
 #undef WRITE
 }
 

@@ -22,4 +22,7 @@
  */
 #define PB_CORE_KEEP(value) __asm__("" : "+r"(value))
 
+/** Has two adjacent words read side by side, which makes one instruction of two loads. */
+#define PB_CORE_PAIR(first, second) __asm__ volatile("" ::"r"(first), "r"(second))
+
 #endif

@@ -17,10 +17,11 @@
 #include "hal/fault.h"
 #include "hal/host_window.h"
 #include "hal/lines.h"
+#include "hal/outer_memory.h"
 
 /** What a board is made of. Lives as long as the firmware. */
 struct pb_firmware_config {
-	uint8_t *memory;       /**< card memory as the MCU sees it */
+	uint8_t *memory;       /**< card memory in the MCU's window */
 	uint32_t memory_bytes; /**< its size, without the trace */
 	uint32_t
 		channels_offset; /**< where the channel directory and the channels' rings go, a multiple of 64 */
@@ -40,6 +41,7 @@ struct pb_firmware_config {
 	/** Where struct pb_telemetry goes, and a struct pb_node_telemetry for each node; in front of the pool, a multiple of 64. */
 	uint32_t telemetry_offset;
 	const struct pb_host_window *host; /**< host memory that the MCU and the engines reach; NULL: none */
+	const struct pb_outer_memory *outer; /**< card memory outside of the MCU's window; NULL: none */
 };
 
 /** What a queue takes of private memory. */

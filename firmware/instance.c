@@ -74,9 +74,12 @@ void pb_firmware_refuse(struct pb_firmware *firmware, const struct pb_firmware_c
 void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_config *config)
 {
 	begin(firmware, config);
+	firmware->lines_ops = config->lines->ops;
+	firmware->lines_context = config->lines->context;
 	PB_ASSERT(config->node_count >= 1u && config->node_count <= PB_LIMIT_NODES);
 	pb_core_table_init(firmware);
 	pb_core_wait_boot(firmware);
+	pb_core_context_init(&firmware->contexts);
 	pb_core_jobs_boot(&firmware->jobs);
 	pb_core_boot_publish(firmware);
 	for (uint32_t n = 0; n < config->node_count; n++) {

@@ -38,6 +38,7 @@
 #include "firmware/marks.h"
 #include "firmware/memory/aperture.h"
 #include "firmware/memory/host.h"
+#include "firmware/memory/outer.h"
 #include "firmware/memory/pool.h"
 #include "firmware/memory/segment.h"
 #include "firmware/observe/crash.h"
@@ -67,6 +68,8 @@
 /** One node. Each member belongs to one module. */
 struct pb_core_node {
 	const struct pb_engine *engine;          /**< engine/node.c: set at boot */
+	const struct pb_engine_run_ops *run;     /**< engine/node.c: the engine's; set at boot */
+	void *context;                           /**< engine/node.c: their first argument; set at boot */
 	uint32_t bit;                            /**< its own in masks of nodes; set at boot */
 	struct pb_core_timeslice slice;          /**< queue/timeslice.c */
 	struct pb_core_staged staged;            /**< prepare/staged.c */
@@ -102,17 +105,22 @@ struct pb_core_channel {
 
 /** The firmware. What is small comes first, then channels: instructions reach all of that with a short offset. */
 struct pb_firmware {
-	const struct pb_firmware_config *config; /**< the board's; set at boot */
-	const struct pb_lines *lines;            /**< the board's; set at boot */
-	const uint32_t *clock;                   /**< the board's; set at boot */
-	struct pb_core_boot boot;                /**< boot.c */
-	struct pb_core_loop loop;                /**< loop.c */
-	struct pb_core_marks marks;              /**< marks.h */
-	struct pb_core_trace trace;              /**< observe/trace.c */
-	struct pb_core_table table;              /**< queue/table.c */
-	struct pb_core_holds holds;              /**< queue/schedule.c */
-	struct pb_core_power power;              /**< command/power.c */
+	const struct pb_firmware_config *config;  /**< the board's; set at boot */
+	const struct pb_lines *lines;             /**< the board's; set at boot */
+	const struct pb_lines_ops *lines_ops;     /**< their operations; set at boot */
+	void *lines_context;                      /**< the first argument of those; set at boot */
+	const uint32_t *clock;                    /**< the board's; set at boot */
+	struct pb_core_boot boot;                 /**< boot.c */
+	struct pb_core_loop loop;                 /**< loop.c */
+	struct pb_core_marks marks;               /**< marks.h */
+	struct pb_core_trace trace;               /**< observe/trace.c */
+	struct pb_core_table table;               /**< queue/table.c */
+	struct pb_core_holds holds;               /**< queue/schedule.c */
+	struct pb_core_power power;               /**< command/power.c */
+	struct pb_core_segment_memo segment_memo; /**< memory/segment.c */
+	struct pb_core_contexts contexts;         /**< queue/context.c */
 	uint32_t moderated;   /**< channel/interrupt.c: mask of channels whose completions are held back */
+	uint32_t moderations; /**< channel/interrupt.c: mask of channels whose completions may be held back */
 	uint32_t event_drops; /**< channel/event.c: events that found no room, since boot */
 	struct pb_core_endpoint_counts endpoint_counts; /**< channel/endpoint.c */
 	struct pb_core_telemetry telemetry;             /**< observe/telemetry.c */
@@ -124,10 +132,10 @@ struct pb_firmware {
 	/** In front of what is large: one load of a Cortex-M reaches a member from the address of its number. */
 	struct pb_core_channel channels[PB_LIMIT_CHANNELS];
 	struct pb_core_node nodes[PB_LIMIT_NODES];
-	struct pb_core_contexts contexts;      /**< queue/context.c */
 	struct pb_core_pool pool;              /**< memory/pool.c */
 	struct pb_core_segments segments;      /**< memory/segment.c */
 	struct pb_core_host host;              /**< memory/host.c */
+	struct pb_core_outer outer;            /**< memory/outer.c */
 	struct pb_core_revocation revocation;  /**< command/revoke.c */
 	struct pb_core_formats formats;        /**< patch/format.c */
 	struct pb_core_patched_set patched;    /**< prepare/compare.c */
@@ -144,6 +152,12 @@ static inline void *pb_core_at(const struct pb_firmware *firmware, uint32_t offs
 static inline uint32_t pb_core_host_window_bytes(const struct pb_firmware *firmware)
 {
 	return firmware->config->host != NULL ? firmware->config->host->bytes : 0;
+}
+
+/** Bytes of card memory outside of the MCU's window; 0: there is none. */
+static inline uint32_t pb_core_outer_bytes(const struct pb_firmware *firmware)
+{
+	return firmware->config->outer != NULL ? firmware->config->outer->bytes : 0;
 }
 
 /** The card's clock: microseconds, modulo 2^32. */

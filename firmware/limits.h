@@ -26,13 +26,20 @@
 
 /** Steps between two checks of the pending lines: slots cleared or compared, allocations resolved, patches carried out. */
 #define PB_SLICE_SLOTS       24u
-#define PB_SLICE_ALLOCATIONS 16u
+#define PB_SLICE_ALLOCATIONS 20u
 #define PB_SLICE_PATCHES     24u
-#define PB_SLICE_WIDE        16u /* of two words, one format after another */
+#define PB_SLICE_WIDE        20u /* of two words, one format after another */
+#define PB_SLICE_SHORT       32u /* of a compact list */
 #define PB_SLICE_MIXED       20u
+/** Steps between two checks where nothing is written: allocations kept, entries and groups skipped. */
+#define PB_SLICE_KEPT    16u
+#define PB_SLICE_SKIPPED 96u
+#define PB_SLICE_GROUPS  32u
 /** Instructions of a Cortex-M7 between two checks, for patches that take no fast loop; and about what a patch costs. */
 #define PB_SLICE_INSTRUCTIONS 280u
+#define PB_SLICE_GENERAL      450u /* while entries of one such format follow one another */
 #define PB_COST_FAST          28u
+#define PB_COST_WORD          36u
 #define PB_COST_PLAIN         50u
 #define PB_COST_RICH          100u
 #define PB_COST_SLOW          180u

@@ -269,11 +269,9 @@ static PB_CORE_COLD bool pass_end(struct pb_firmware *firmware)
 			(firmware->marks.infrequent & ONE_MORE_PASS)) != 0;
 }
 
-/** Runs each marked node once, until a line is pending; then the node behind is the first in the next pass. */
-static inline void run_nodes(struct pb_firmware *firmware)
+/** Runs each of several marked nodes once, until a line is pending; then the node behind is the first in the next pass. */
+static PB_CORE_STEP void run_some_nodes(struct pb_firmware *firmware, uint32_t left)
 {
-	uint32_t left = firmware->marks.nodes;
-
 	if (firmware->loop.first_node != 0 && left >> firmware->loop.first_node != 0)
 		left &= ~((1u << firmware->loop.first_node) - 1u);
 	for (; left != 0; left &= left - 1u) {
@@ -288,6 +286,23 @@ static inline void run_nodes(struct pb_firmware *firmware)
 		}
 	}
 	firmware->loop.first_node = 0;
+}
+
+/** As run_some_nodes(), of all that are marked; most often that is one. Pre: one is. */
+static inline void run_nodes(struct pb_firmware *firmware)
+{
+	const uint32_t left = firmware->marks.nodes;
+	uint32_t n;
+
+	if ((left & (left - 1u)) != 0) {
+		run_some_nodes(firmware, left);
+		return;
+	}
+	n = pb_bits_lowest(left);
+	pb_core_unmark_node(&firmware->marks, left);
+	if (pb_core_run_node(firmware, &firmware->nodes[n]))
+		pb_core_mark_node(&firmware->marks, left);
+	firmware->loop.first_node = line_is_pending(firmware) ? (uint8_t)(n + 1u) : 0;
 }
 
 /**

@@ -32,23 +32,11 @@ static PB_CORE_COLD bool fill(struct pb_firmware *firmware, struct pb_core_node 
 			      pb_core_charge_gap(&node->retirement, pb_core_clock(firmware)));
 	else
 		pb_core_charge_pause(&node->retirement);
-	(void)pb_core_admit(firmware, node, queue);
+	if (pb_core_admit(firmware, node, queue) == PB_CORE_ADMITTED_AT_ONCE)
+		pb_core_staged_ready_at_once(&node->staged);
 	if (pb_core_ring_has_more(queue) && pb_core_queue_place(queue) == PB_CORE_PLACE_NONE)
 		pb_core_ready_prepend(firmware->table.queues, &node->ready, queue);
 	return true;
-}
-
-/** Admits the next submission. @return false: there is none, or it needs a job and none is free */
-static bool admit_next(struct pb_firmware *firmware, struct pb_core_node *node)
-{
-	struct pb_core_queue *queue = pb_core_schedule_next(firmware, node);
-
-	if (queue == NULL) {
-		pb_core_charge_pause(&node->retirement);
-		return false;
-	}
-	pb_core_waypoint(firmware, PB_WAYPOINT_ADMIT);
-	return pb_core_admit(firmware, node, queue) || fill(firmware, node);
 }
 
 /** Fails what a dead node has; other nodes have nothing to do until their engine answers. @return whether there is more to do */
@@ -107,12 +95,9 @@ static PB_CORE_COLD bool settle_failed(struct pb_firmware *firmware, struct pb_c
 	return true;
 }
 
-PB_CORE_STEP bool pb_core_run_node(struct pb_firmware *firmware, struct pb_core_node *node)
+/** Goes on with the staged submission, if there is one. @return whether there is more to do */
+static PB_CORE_STEP bool go_on(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	if (pb_core_staged_any(&node->staged))
-		advance(firmware, node);
-	else if (!admit_next(firmware, node))
-		return fail_if_dead(firmware, node);
 	if (!pb_core_staged_is_ready(&node->staged)) {
 		if (!pb_core_staged_has_failed(&node->staged))
 			return true;
@@ -122,4 +107,45 @@ PB_CORE_STEP bool pb_core_run_node(struct pb_firmware *firmware, struct pb_core_
 	if (!pb_core_node_is_running(&node->machine))
 		return fail_if_dead(firmware, node);
 	return feed(firmware, node);
+}
+
+/** There is nothing to admit, or it needs a job and none is free. @return whether there is more to do */
+static PB_CORE_COLD bool admit_nothing(struct pb_firmware *firmware, struct pb_core_node *node, bool waits)
+{
+	if (waits && fill(firmware, node))
+		return go_on(firmware, node);
+	if (!waits)
+		pb_core_charge_pause(&node->retirement);
+	return fail_if_dead(firmware, node);
+}
+
+/** Admits the next submission, and feeds it if it is ready and the engine has nothing. @return whether there is more to do */
+static inline bool admit_next(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	struct pb_core_queue *queue = pb_core_schedule_next(firmware, node);
+	enum pb_core_admitted admitted;
+
+	if (queue == NULL)
+		return admit_nothing(firmware, node, false);
+	pb_core_waypoint(firmware, PB_WAYPOINT_ADMIT);
+	admitted = pb_core_admit(firmware, node, queue);
+	if (admitted == PB_CORE_ADMITTED_AT_ONCE) {
+		if (pb_core_node_is_running(&node->machine) && pb_core_in_flight_is_empty(&node->flight)) {
+			pb_core_waypoint(firmware, PB_WAYPOINT_FEED);
+			pb_core_feed_at_once(firmware, node);
+			return true;
+		}
+		pb_core_staged_ready_at_once(&node->staged);
+	} else if (admitted == PB_CORE_ADMITTED_NOT) {
+		return admit_nothing(firmware, node, true);
+	}
+	return go_on(firmware, node);
+}
+
+PB_CORE_STEP bool pb_core_run_node(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	if (!pb_core_staged_any(&node->staged))
+		return admit_next(firmware, node);
+	advance(firmware, node);
+	return go_on(firmware, node);
 }

@@ -18,7 +18,7 @@ struct pb_engine_range {
 	uint64_t gpu_base; /**< first GPU address */
 	uint32_t bytes;    /**< 0: there is no such range */
 	uint32_t
-		memory_offset; /**< where the range lies in card memory, or in the window on host memory behind it (hal/host_window.h); paged: where its page table lies, in card memory */
+		memory_offset; /**< where the range lies in card memory, or in the window on host memory behind it (hal/host_window.h); paged: where its page table lies, in what the MCU sees of card memory */
 	bool paged; /**< an aperture: each page lies where its page table entry points, in a range that is not paged */
 };
 
@@ -46,6 +46,13 @@ struct pb_engine_memory_ops {
 	uint32_t (*page)(void *context, uint32_t table_offset, uint32_t index);
 	/** Writes `count` page table entries as not mapped, and invalidates the translation caches of all nodes. */
 	void (*page_clear)(void *context, uint32_t table_offset, uint32_t index, uint32_t count);
+	/**
+	 * Starts to clear card memory that the MCU does not see, if the unit that does it is idle. `bytes` 0 only asks
+	 * whether it is. NULL: the card has no such memory.
+	 * @param offset of whole pages in outer memory (hal/outer_memory.h)
+	 * @return whether the unit was idle: what it was given before is 0, for every engine
+	 */
+	bool (*clear)(void *context, uint32_t offset, uint32_t bytes);
 };
 
 /** The driver with its state; both live as long as the firmware. */

@@ -22,25 +22,18 @@
 #define PB_SHARED_BURSTS 0
 #endif
 
-/**
- * Reads five words, which are followed by a word of no use: that one is read only where this saves an instruction.
- * @param from 4-byte aligned, six words
- * @return the address behind the six
- */
+/** Reads six words. @param from 4-byte aligned @return the address behind them */
 /*@
-  requires \valid_read(from + (0 .. 4)) && \valid(words + (0 .. 4));
-  requires \separated(words + (0 .. 4), from + (0 .. 4));
-  assigns words[0 .. 4];
+  requires \valid_read(from + (0 .. 5)) && \valid(words + (0 .. 5));
+  assigns \result \from from;
+  assigns words[0 .. 5];
   ensures \result == from + 6;
 */
-static inline const uint32_t *pb_shared_read_five_of_six(const uint32_t *from, uint32_t *words)
+static inline const uint32_t *pb_shared_read_six(const uint32_t *from, uint32_t *words)
 {
 #if PB_SHARED_BURSTS
-	struct six {
-		uint32_t words[6];
-	};
 	/* Registers of ascending numbers, as LDM wants them. */
-	register const uint32_t *at __asm__("r12") = from;
+	register const uint32_t *behind __asm__("r0");
 	register uint32_t first __asm__("r1");
 	register uint32_t second __asm__("r2");
 	register uint32_t third __asm__("r3");
@@ -49,16 +42,43 @@ static inline const uint32_t *pb_shared_read_five_of_six(const uint32_t *from, u
 	register uint32_t sixth __asm__("r6");
 
 	__asm__ volatile("ldmia %0!, {%1, %2, %3, %4, %5, %6}"
-			 : "+r"(at), "=r"(first), "=r"(second), "=r"(third), "=r"(fourth), "=r"(fifth),
+			 : "=r"(behind), "=r"(first), "=r"(second), "=r"(third), "=r"(fourth), "=r"(fifth),
 			   "=r"(sixth)
-			 :
+			 : "0"(from)
 			 : "memory");
 	words[0] = first;
 	words[1] = second;
 	words[2] = third;
 	words[3] = fourth;
 	words[4] = fifth;
-	return at;
+	words[5] = sixth;
+	return behind;
+#else
+	words[0] = pb_shared_read32(&from[0]);
+	words[1] = pb_shared_read32(&from[1]);
+	words[2] = pb_shared_read32(&from[2]);
+	words[3] = pb_shared_read32(&from[3]);
+	words[4] = pb_shared_read32(&from[4]);
+	words[5] = pb_shared_read32(&from[5]);
+	return from + 6;
+#endif
+}
+
+/**
+ * Reads five words, which are followed by a word of no use: that one is read only where this saves an instruction.
+ * @param from 4-byte aligned, six words @param words room for six, the last without meaning
+ * @return the address behind the six
+ */
+/*@
+  requires \valid_read(from + (0 .. 4)) && \valid(words + (0 .. 5));
+  assigns \result \from from;
+  assigns words[0 .. 5];
+  ensures \result == from + 6;
+*/
+static inline const uint32_t *pb_shared_read_five_of_six(const uint32_t *from, uint32_t *words)
+{
+#if PB_SHARED_BURSTS
+	return pb_shared_read_six(from, words);
 #else
 	words[0] = pb_shared_read32(&from[0]);
 	words[1] = pb_shared_read32(&from[1]);
@@ -69,47 +89,72 @@ static inline const uint32_t *pb_shared_read_five_of_six(const uint32_t *from, u
 #endif
 }
 
-/**
- * Reads six words.
- * @param from 4-byte aligned
- * @return the address behind them
- */
+/** Reads two words. @param from 4-byte aligned @return the address behind them */
 /*@
-  requires \valid_read(from + (0 .. 5)) && \valid(words + (0 .. 5));
-  requires \separated(words + (0 .. 5), from + (0 .. 5));
-  assigns words[0 .. 5];
-  ensures \result == from + 6;
+  requires \valid_read(from + (0 .. 1)) && \valid(words + (0 .. 1));
+  assigns \result \from from;
+  assigns words[0 .. 1];
+  ensures \result == from + 2;
 */
-static inline const uint32_t *pb_shared_read_six(const uint32_t *from, uint32_t *words)
+static inline const uint32_t *pb_shared_read_two(const uint32_t *from, uint32_t *words)
 {
 #if PB_SHARED_BURSTS
-	struct six {
-		uint32_t words[6];
-	};
-	/* Registers of ascending numbers, as LDM wants them. */
+	register const uint32_t *behind __asm__("r0");
 	register uint32_t first __asm__("r1");
 	register uint32_t second __asm__("r2");
-	register uint32_t third __asm__("r3");
-	register uint32_t fourth __asm__("r4");
-	register uint32_t fifth __asm__("r5");
-	register uint32_t sixth __asm__("r6");
 
-	__asm__ volatile("ldmia %0!, {%1, %2, %3, %4, %5, %6}"
-			 : "+r"(from), "=r"(first), "=r"(second), "=r"(third), "=r"(fourth), "=r"(fifth),
-			   "=r"(sixth)
-			 : "m"(*(const struct six *)(const void *)from));
+	__asm__ volatile("ldmia %0!, {%1, %2}"
+			 : "=r"(behind), "=r"(first), "=r"(second)
+			 : "0"(from)
+			 : "memory");
 	words[0] = first;
 	words[1] = second;
-	words[2] = third;
-	words[3] = fourth;
-	words[4] = fifth;
-	words[5] = sixth;
+	return behind;
 #else
-	for (uint32_t i = 0; i < 6u; i++)
-		words[i] = pb_shared_read32(&from[i]);
-	from += 6;
+	words[0] = pb_shared_read32(&from[0]);
+	words[1] = pb_shared_read32(&from[1]);
+	return from + 2;
 #endif
-	return from;
+}
+
+/** Writes four adjacent words of private memory. @param to 4-byte aligned @return the address behind them */
+static inline uint32_t *pb_burst_put_four(uint32_t *to, uint32_t first, uint32_t second, uint32_t third,
+					  uint32_t fourth)
+{
+#if PB_SHARED_BURSTS
+	/* Last first: what they are made of is often in the registers of a burst that was read. */
+	register uint32_t in_r4 __asm__("r4") = fourth;
+	register uint32_t in_r3 __asm__("r3") = third;
+	register uint32_t in_r2 __asm__("r2") = second;
+	register uint32_t in_r1 __asm__("r1") = first;
+
+	__asm__ volatile("stmia %0!, {%1, %2, %3, %4}"
+			 : "+r"(to)
+			 : "r"(in_r1), "r"(in_r2), "r"(in_r3), "r"(in_r4)
+			 : "memory");
+#else
+	*to++ = first;
+	*to++ = second;
+	*to++ = third;
+	*to++ = fourth;
+#endif
+	return to;
+}
+
+/** Reads two adjacent words. @param from 4-byte aligned */
+/*@
+  requires in_range: pb_in_range((uint32_t)from, 8) && pb_range_at + pb_range_bytes <= 0x100000000;
+  requires \valid(first) && \valid(second);
+  assigns *first, *second;
+*/
+static inline void pb_shared_read_both(const uint32_t *from, uint32_t *first, uint32_t *second)
+{
+#if PB_SHARED_BURSTS
+	__asm__ volatile("ldrd %0, %1, [%2]" : "=&r"(*first), "=r"(*second) : "r"(from) : "memory");
+#else
+	*first = pb_shared_read32(from);
+	*second = pb_shared_read32((const uint32_t *)((uintptr_t)from + 4u));
+#endif
 }
 
 /** Writes two adjacent words, in any order. @param to 4-byte aligned */

@@ -449,7 +449,7 @@ static void run(struct card *card)
 		pb_card_say("cannot set up the card: %s", strerror(errno));
 	if (served && start_mcu(card)) {
 		SAY(card, "board %s, socket %s, memory %u MiB, MCU pid %d", card->options->board,
-		    card->files.socket_path, PB_CARD_MEMORY_BYTES >> 20, (int)card->mcu.pid);
+		    card->files.socket_path, card->options->memory_bytes >> 20, (int)card->mcu.pid);
 		loop(card);
 	} else {
 		fail(card);
@@ -488,8 +488,7 @@ int pb_card_run(const struct pb_card_options *options)
 		pb_card_say("cannot watch for events: %s", strerror(errno));
 		card.status = 1;
 	}
-	if (card.status == 0 && pb_card_files_make(&card.files, options->directory, options->socket,
-						   card.machine, options->host, options->host_count)) {
+	if (card.status == 0 && pb_card_files_make(&card.files, card.machine, options)) {
 		run(&card);
 		pb_card_files_remove(&card.files);
 	} else {

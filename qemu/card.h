@@ -13,6 +13,7 @@
 
 #include "qemu/card_host_memory.h"
 #include "qemu/machines.h"
+#include "qemu/mcu/layout.h"
 
 /** What to emulate, and where. Start from PB_CARD_OPTIONS_DEFAULT. */
 struct pb_card_options {
@@ -24,6 +25,7 @@ struct pb_card_options {
 	const char *directory; /**< for the card's files; NULL: a new one, removed at the end */
 	uint32_t restarts;     /**< how often an MCU that died is started again */
 	uint32_t dead_us;      /**< firmware whose heartbeat stood for so long on the card's clock is dead */
+	uint32_t memory_bytes; /**< card memory: a power of two from 16 to 256 MiB */
 	struct pb_card_host_option host[PB_CARD_HOST_FILES]; /**< host memory in files */
 	uint32_t host_count;                                 /**< of them */
 	bool quiet;   /**< say nothing on standard error but what went wrong */
@@ -34,8 +36,11 @@ struct pb_card_options {
 #define PB_CARD_DEAD_US 2000000u
 
 #define PB_CARD_OPTIONS_DEFAULT                                                                              \
-	((struct pb_card_options){                                                                           \
-		.board = "mps2_an500", .restarts = 3, .dead_us = PB_CARD_DEAD_US, .ready_fd = -1})
+	((struct pb_card_options){.board = "mps2_an500",                                                     \
+				  .restarts = 3,                                                             \
+				  .dead_us = PB_CARD_DEAD_US,                                                \
+				  .memory_bytes = PB_CARD_MEMORY_BYTES,                                      \
+				  .ready_fd = -1})
 
 /**
  * Runs a card until SIGTERM, SIGINT or SIGHUP, in the calling thread, which

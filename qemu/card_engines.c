@@ -38,6 +38,11 @@ bool pb_card_engines_create(struct pb_card_engines *engines, const struct pb_car
 
 	*engines = (struct pb_card_engines){.interrupt = raise, .context = context};
 	engines->memory = files->memory;
+	engines->clear = (struct pb_clear_unit){.memory = files->memory,
+						.registers_offset = PB_CARD_CLEAR_OFFSET,
+						.outer_offset = files->outer_offset,
+						.outer_bytes = files->outer_bytes};
+	pb_clear_unit_start(&engines->clear);
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		struct pb_card_engine *engine = &engines->engine[n];
 		const struct pb_engine_model_config config = {
@@ -45,6 +50,8 @@ bool pb_card_engines_create(struct pb_card_engines *engines, const struct pb_car
 			.memory_bytes = PB_CARD_MEMORY_BYTES,
 			.host_offset = files->host_offset,
 			.host_bytes = files->host_bytes,
+			.outer_offset = files->outer_offset,
+			.outer_bytes = files->outer_bytes,
 			.registers_offset = registers_offset(n),
 			.kind = PB_CARD_NODE_KIND(n),
 			.interrupt = interrupt,
@@ -105,12 +112,13 @@ bool pb_card_engines_run(struct pb_card_engines *engines)
 		if (engines->engine[n].running && run(&engines->engine[n]))
 			advanced = true;
 	}
-	return advanced;
+	engines->clears = pb_clear_unit_step(&engines->clear);
+	return advanced || engines->clears;
 }
 
 int pb_card_engines_sleep(const struct pb_card_engines *engines)
 {
-	int sleep = -1;
+	int sleep = engines->clears ? 0 : -1;
 
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		if (engines->engine[n].running && !hangs(&engines->engine[n]))

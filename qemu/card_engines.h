@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hal/engine_model/clear.h"
 #include "qemu/card_files.h"
 #include "qemu/engine.h"
 #include "qemu/mcu/layout.h"
@@ -32,6 +33,8 @@ struct pb_card_engines {
 	void (*interrupt)(void *context, uint32_t node);
 	void *context;
 	struct pb_card_engine engine[PB_CARD_NODES];
+	struct pb_clear_unit clear; /**< of outer memory */
+	bool clears;                /**< it has more to clear */
 };
 
 /** Creates the engines of all nodes. @param files have the memory, mapped @return false: out of memory; destroy them nevertheless */
@@ -40,7 +43,7 @@ bool pb_card_engines_create(struct pb_card_engines *engines, const struct pb_car
 void pb_card_engines_destroy(struct pb_card_engines *engines);
 /** A node's doorbell. */
 void pb_card_engines_ring(struct pb_card_engines *engines, uint32_t node);
-/** Runs each engine that was rung, or has more to run, for a slice. @return whether one made progress */
+/** Runs each engine that was rung, or has more to run, for a slice, and the unit that clears outer memory. @return whether one made progress */
 bool pb_card_engines_run(struct pb_card_engines *engines);
 /**
  * How long the event loop may sleep, in milliseconds: 0 while an engine makes

@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "qemu/card.h"
 #include "qemu/card_say.h"
 #include "qemu/mcu/layout.h"
 
@@ -55,17 +56,19 @@ static bool make_directory(struct pb_card_files *files, const char *directory)
 }
 
 /* How much of the memory file is card memory and host memory, which the engines reach. */
-static uint32_t used_bytes(const struct pb_machine *machine)
+static uint32_t used_bytes(const struct pb_machine *machine, uint32_t outer_bytes)
 {
 	const uint32_t host_end = machine->host_offset + machine->host_bytes;
 
+	if (outer_bytes != 0)
+		return machine->outer_offset + outer_bytes;
 	return host_end > PB_CARD_MEMORY_BYTES ? host_end : PB_CARD_MEMORY_BYTES;
 }
 
 static bool make_memory(struct pb_card_files *files, const struct pb_machine *machine)
 {
 	const struct pb_card_host_memory *host = &files->host;
-	const uint32_t used = used_bytes(machine);
+	const uint32_t used = used_bytes(machine, files->outer_bytes);
 	void *memory;
 
 	if (!set_path(files->memory_path, files->directory, "/memory"))
@@ -196,14 +199,36 @@ static bool make_sockets(struct pb_card_files *files, const char *socket)
 	       make_socket(&files->monitor_listener, files->monitor_path, files->directory, "/monitor");
 }
 
-bool pb_card_files_make(struct pb_card_files *files, const char *directory, const char *socket,
-			const struct pb_machine *machine, const struct pb_card_host_option *host,
-			uint32_t host_count)
+const char *pb_card_memory_wrong(uint64_t bytes)
 {
+	if (bytes < PB_CARD_MEMORY_BYTES)
+		return "the least is 16 MiB, which the firmware's layout takes";
+	if (bytes > PB_CARD_MEMORY_BYTES_MAX)
+		return "the most is 256 MiB";
+	return (bytes & (bytes - 1u)) != 0 ? "it must be a power of two, which a PCI window needs" : NULL;
+}
+
+bool pb_card_files_make(struct pb_card_files *files, const struct pb_machine *machine,
+			const struct pb_card_options *options)
+{
+	const char *wrong = pb_card_memory_wrong(options->memory_bytes);
+
 	*files = (struct pb_card_files){
 		.memory_file = -1, .lines_listener = -1, .monitor_listener = -1, .socket_listener = -1};
-	if (pb_card_host_memory_open(&files->host, machine, host, host_count) &&
-	    make_directory(files, directory) && make_sockets(files, socket) && make_memory(files, machine))
+	if (wrong != NULL) {
+		pb_card_say("no card has %u bytes of memory: %s", (unsigned)options->memory_bytes, wrong);
+		return false;
+	}
+	if (options->memory_bytes != PB_CARD_MEMORY_BYTES && machine->outer_offset == 0) {
+		pb_card_say("board %s has no room for card memory outside of its MCU's window",
+			    machine->board);
+		return false;
+	}
+	files->outer_offset = machine->outer_offset;
+	files->outer_bytes = options->memory_bytes - PB_CARD_MEMORY_BYTES;
+	if (pb_card_host_memory_open(&files->host, machine, options->host, options->host_count) &&
+	    make_directory(files, options->directory) && make_sockets(files, options->socket) &&
+	    make_memory(files, machine))
 		return true;
 	pb_card_files_remove(files);
 	return false;

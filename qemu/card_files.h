@@ -14,8 +14,13 @@
 #include "qemu/card_host_memory.h"
 #include "qemu/machines.h"
 
+struct pb_card_options;
+
 /** As long as the path of a Unix socket may be, with its zero. */
 #define PB_CARD_PATH_BYTES 108u
+
+/** What is wrong with a size of card memory, in words for a user; NULL: nothing. */
+const char *pb_card_memory_wrong(uint64_t bytes);
 
 /** The caller's; read-only for everyone but the functions below. */
 struct pb_card_files {
@@ -28,6 +33,8 @@ struct pb_card_files {
 	uint64_t mapped;                 /**< bytes of it */
 	uint32_t host_offset;            /**< where host memory begins in it */
 	uint32_t host_bytes;             /**< 0: there is none */
+	uint32_t outer_offset;           /**< where outer memory begins in it (hal/outer_memory.h) */
+	uint32_t outer_bytes;            /**< 0: there is none */
 	struct pb_card_host_memory host; /**< its files, if it lies in files */
 	int memory_file;                 /**< the descriptor of that file */
 	int lines_listener;              /**< where the MCU connects */
@@ -39,14 +46,12 @@ struct pb_card_files {
 /**
  * Makes all of it. Says on standard error what went wrong, and leaves nothing
  * behind then.
- * @param directory NULL: a new one of its own
- * @param socket where hosts connect; refused while another card listens there, or if it is no socket
  * @param machine has what its memory file is like
- * @param host host memory in other files, host_count of them
+ * @param options directory and socket, which is refused while another card listens there, or if it is no socket; sizes and
+ * files of memory
  */
-bool pb_card_files_make(struct pb_card_files *files, const char *directory, const char *socket,
-			const struct pb_machine *machine, const struct pb_card_host_option *host,
-			uint32_t host_count);
+bool pb_card_files_make(struct pb_card_files *files, const struct pb_machine *machine,
+			const struct pb_card_options *options);
 /** Closes and removes all of it. */
 void pb_card_files_remove(struct pb_card_files *files);
 

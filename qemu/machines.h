@@ -39,6 +39,8 @@ struct pb_machine {
 	 */
 	uint32_t window_offset;
 	uint32_t window_bytes;
+	/** Where outer memory begins (hal/outer_memory.h), as the board's definitions have it; 0: it has no room for any. */
+	uint32_t outer_offset;
 };
 
 /** Arguments of every machine: no display, the lines at the next UART, the control interface, the image. */

@@ -6,6 +6,7 @@
 #include "firmware/firmware.h"
 #include "hal/card_admin/admin.h"
 #include "hal/engine/reference.h"
+#include "hal/engine_model/clear.h"
 #include "hal/host/host_lines.h"
 #include "hal/shared.h"
 #include "patchbay/abi/boot.h"
@@ -23,8 +24,10 @@ struct engine_side {
 };
 
 struct pb_sim {
-	uint8_t *memory;     /* card memory, then host memory */
-	uint32_t host_bytes; /* of the latter */
+	uint8_t *memory; /* card memory, host memory, outer memory */
+	uint32_t host_bytes;
+	struct pb_outer_memory outer;
+	struct pb_clear_unit clear;
 	uint64_t now;
 	uint64_t next_tick;
 	struct pb_host_lines host_lines;
@@ -55,6 +58,8 @@ static bool create_engine(struct pb_sim *sim, uint32_t node)
 		.memory_bytes = PB_CARD_MEMORY_BYTES,
 		.host_offset = PB_CARD_MEMORY_BYTES,
 		.host_bytes = sim->host_bytes,
+		.outer_offset = sim->outer.offset,
+		.outer_bytes = sim->outer.bytes,
 		.registers_offset = PB_CARD_ENGINE_OFFSET + node * PB_CARD_ENGINE_STRIDE,
 		.kind = PB_CARD_NODE_KIND(node),
 		.interrupt = engine_interrupt,
@@ -70,11 +75,16 @@ static bool create_engine(struct pb_sim *sim, uint32_t node)
 
 static bool create_parts(struct pb_sim *sim)
 {
-	sim->memory = calloc(1, PB_CARD_MEMORY_BYTES + sim->host_bytes);
+	sim->memory = calloc(1, pb_sim_memory_bytes(sim));
 	sim->firmware = calloc(1, pb_firmware_bytes());
 	sim->queues = calloc(PB_LIMIT_QUEUES, PB_FIRMWARE_QUEUE_BYTES);
 	if (sim->memory == NULL || sim->firmware == NULL || sim->queues == NULL)
 		return false;
+	sim->clear = (struct pb_clear_unit){.memory = sim->memory,
+					    .registers_offset = PB_CARD_CLEAR_OFFSET,
+					    .outer_offset = sim->outer.offset,
+					    .outer_bytes = sim->outer.bytes};
+	pb_clear_unit_start(&sim->clear);
 	sim->lines = (struct pb_lines){
 		.ops = &pb_host_lines_ops, .context = &sim->host_lines, .pending = &sim->host_lines.pending};
 	sim->tables = (struct pb_reference_memory)PB_CARD_REFERENCE_MEMORY(sim->memory);
@@ -119,12 +129,18 @@ struct pb_sim *pb_sim_create(void)
 
 struct pb_sim *pb_sim_create_with_host(uint32_t host_bytes)
 {
+	return pb_sim_create_with(host_bytes, 0);
+}
+
+struct pb_sim *pb_sim_create_with(uint32_t host_bytes, uint32_t outer_bytes)
+{
 	struct pb_sim *sim = calloc(1, sizeof(*sim));
 	struct pb_boot_block *boot;
 
 	if (sim == NULL)
 		return NULL;
 	sim->host_bytes = host_bytes;
+	sim->outer = (struct pb_outer_memory){PB_CARD_MEMORY_BYTES + host_bytes, outer_bytes};
 	sim->window = (struct pb_host_window){.offset = PB_CARD_MEMORY_BYTES, .bytes = host_bytes};
 	if (!create_parts(sim)) {
 		pb_sim_destroy(sim);
@@ -148,6 +164,7 @@ struct pb_sim *pb_sim_create_with_host(uint32_t host_bytes)
 		.crash_offset = PB_CARD_CRASH_OFFSET,
 		.telemetry_offset = PB_CARD_TELEMETRY_OFFSET,
 		.host = &sim->window,
+		.outer = &sim->outer,
 	};
 	pb_firmware_init(sim->firmware, &sim->config);
 	give_privileges(sim);
@@ -219,6 +236,7 @@ void pb_sim_step(struct pb_sim *sim)
 		if (side->running)
 			side->running = pb_engine_model_step(side->model, STEP_MICROSECONDS);
 	}
+	pb_clear_unit_step(&sim->clear);
 }
 
 uint64_t pb_sim_now(const struct pb_sim *sim)
@@ -233,7 +251,7 @@ uint8_t *pb_sim_memory(struct pb_sim *sim)
 
 uint32_t pb_sim_memory_bytes(const struct pb_sim *sim)
 {
-	return PB_CARD_MEMORY_BYTES + sim->host_bytes;
+	return PB_CARD_MEMORY_BYTES + sim->host_bytes + sim->outer.bytes;
 }
 
 void pb_sim_doorbell(struct pb_sim *sim, uint32_t channel)

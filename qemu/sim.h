@@ -24,13 +24,15 @@ struct pb_sim *pb_sim_create(void);
  * host address 0. @param host_bytes whole pages
  */
 struct pb_sim *pb_sim_create_with_host(uint32_t host_bytes);
+/** As pb_sim_create_with_host(), with outer memory (hal/outer_memory.h) behind host memory. @param outer_bytes whole pages */
+struct pb_sim *pb_sim_create_with(uint32_t host_bytes, uint32_t outer_bytes);
 void pb_sim_destroy(struct pb_sim *sim);
 /** One pass of the firmware and one step of each engine; time moves on. */
 void pb_sim_step(struct pb_sim *sim);
 /** Virtual microseconds since it was created. */
 uint64_t pb_sim_now(const struct pb_sim *sim);
 uint8_t *pb_sim_memory(struct pb_sim *sim);
-/** Bytes of card memory and of host memory. */
+/** Bytes of card memory, of host memory and of outer memory. */
 uint32_t pb_sim_memory_bytes(const struct pb_sim *sim);
 /** Raises a channel's doorbell. */
 void pb_sim_doorbell(struct pb_sim *sim, uint32_t channel);

@@ -111,29 +111,58 @@ def figure_table(figures, keys):
                  [(f'`{row.key}`', row.recorded, row.gate_text(), row.meaning) for row in rows if row.is_recorded()])
 
 
-def peer_rows(figures):
-    """(name, bits, theirs, ours, ratio, ours with the allocation list resolved, ratio, what theirs does)"""
-    resolve = decimal.Decimal(figures['resolve_instr_per_allocation']) * ALLOCATIONS
+class Peer:
+    """A row of tests/bench/peers.txt, with our figures beside it. A ratio is theirs by ours."""
+
+    def __init__(self, cells, figures):
+        self.name, self.bits, theirs, formats, mix, self.what = cells
+        self.theirs = decimal.Decimal(theirs)
+        self.formats = [(name, self.ours(name, figures)) for name in formats.split()]
+        self.mix = self.ours(mix, figures)
+        self.ratio = self.theirs / self.mix
+        self.all_ratio = self.ratio
+        if mix != 'unmoved':
+            self.all_ratio = self.theirs / (
+                self.mix + decimal.Decimal(figures['resolve_instr_per_allocation']) * ALLOCATIONS)
+        self.reason = ''
+
+    @staticmethod
+    def ours(name, figures):
+        """Our instructions an entry."""
+        for ending, part in (('_instr_per_entry', 1), ('_instr_per_allocation', ALLOCATIONS)):
+            if name + ending in figures:
+                return decimal.Decimal(figures[name + ending]) * part
+        sys.exit(f'{PEERS}: there is no figure {name}_instr_per_entry')
+
+    def format_text(self):
+        """Our figure for each format, and its ratio."""
+        return ', '.join(f'{name.removeprefix("patch_")} {ours:.2f} ({self.theirs / ours:.2f})' for name, ours in self.formats)
+
+
+def read_peers(figures):
+    """The rows of tests/bench/peers.txt. Each whose mix costs us more has a reason."""
+    peers, reasons = {}, {}
     for line in read(PEERS).splitlines():
         if line.startswith('#'):
             continue
-        name, bits, theirs, key, what = re.split(r' *\| *', line)
-        if key not in figures:
-            sys.exit(f'{PEERS}: there is no figure {key}')
-        ours = decimal.Decimal(figures[key])
-        if key.endswith('_per_allocation'):
-            ours *= ALLOCATIONS
-            everything = ours
+        cells = re.split(r' *\| *', line.removeprefix('! '))
+        if line.startswith('! '):
+            reasons[cells[0]] = cells[1]
         else:
-            everything = ours + resolve
-        theirs = decimal.Decimal(theirs)
-        yield name, bits, theirs, ours, theirs / ours, everything, theirs / everything, what
+            peers[cells[0]] = Peer(cells, figures)
+    for peer in peers.values():
+        if peer.ratio < 1 and peer.name not in reasons:
+            sys.exit(f'{PEERS}: {peer.name} has no reason for its ratio of {peer.ratio:.2f}')
+        if peer.ratio < 1:
+            peer.reason = reasons[peer.name]
+    return list(peers.values())
 
 
 def peer_table(figures):
-    return table(('driver', 'theirs', 'ours', 'ratio', 'with the allocation list'),
-                 [(row[0], f'{row[2]:.2f}', f'{row[3]:.2f}', f'{row[4]:.2f}', f'{row[6]:.2f}')
-                  for row in peer_rows(figures)])
+    return table(('driver', 'theirs', 'ours, by format (ratio)', 'ours, mixed', 'ratio', 'with the allocation list',
+                  'why ours needs more'),
+                 [(peer.name, f'{peer.theirs:.2f}', peer.format_text(), f'{peer.mix:.2f}', f'{peer.ratio:.2f}',
+                   f'{peer.all_ratio:.2f}', peer.reason) for peer in read_peers(figures)])
 
 
 def tables(figures):
@@ -166,11 +195,14 @@ def print_figures(figures, measured):
             if figure.is_low(measured[key]):
                 warn(f'{key} is {measured[key]}, {figure.rule.removeprefix("report")} is expected')
     print('\nInstructions an entry beside those of other drivers, on one CPU and emulator. Theirs are measurements of kernels that'
-          '\nrestate the checks and writes of each driver; they are not the drivers. Ours include slices and passes of the main'
-          f'\nloop; "all" adds the allocation list. A ratio is theirs by ours. {PAGE} says more.\n')
-    print(f'{"driver":22} bits  theirs   ours  ratio    all  ratio  what theirs does')
-    for name, bits, *numbers, what in peer_rows(measured):
-        print(f'{name:22} {bits:>4} {numbers[0]:7.2f}', *(f'{number:6.2f}' for number in numbers[1:]), f' {what}')
+          '\nrestate the checks and writes of each driver; they are not the drivers. Ours are those of the mix of formats that the'
+          '\ndriver uses, and include slices and passes of the main loop; "all" is the ratio with the allocation list. A ratio is'
+          f'\ntheirs by ours. {PAGE} says more.\n')
+    print(f'{"driver":22} bits  theirs   ours  ratio    all  what theirs does')
+    for peer in read_peers(measured):
+        print(f'{peer.name:22} {peer.bits:>4} {peer.theirs:7.2f} {peer.mix:6.2f} {peer.ratio:6.2f} {peer.all_ratio:6.2f}  {peer.what}')
+        if len(peer.formats) > 1:
+            print(f'{"":28}{peer.format_text()}')
 
 
 def check(figures, measured):

@@ -14,6 +14,7 @@ packages_host=(python3 gcc g++ libc6-dev cmake ninja-build libcmocka-dev libpng-
 packages_firmware=(python3 gcc-arm-none-eabi libnewlib-arm-none-eabi gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf)
 packages_run=(qemu-system-arm qemu-system-misc)
 packages_bench=(valgrind)
+packages_growth=(python3 gnuplot-nox)
 packages_prove=(frama-c-base why3 z3 cvc4)
 packages_coverage=(gcovr)
 packages_mutate=(python3)
@@ -32,7 +33,7 @@ declare -A package_command=(
 	[gcc-riscv64-unknown-elf]=riscv64-unknown-elf-gcc [qemu-system-arm]=qemu-system-arm
 	[qemu-system-misc]=qemu-system-riscv32 [clang]=clang [clang-format]=clang-format [clang-tidy]=clang-tidy
 	[valgrind]=valgrind [graphviz]=dot [openocd]=openocd [stm32flash]=stm32flash [gdb-multiarch]=gdb-multiarch
-	[llvm]=llvm-cov [gcovr]=gcovr [python3]=python3 [spin]=spin [doxygen]=doxygen [mandoc]=mandoc [chromium]=chromium
+	[llvm]=llvm-cov [gcovr]=gcovr [python3]=python3 [spin]=spin [gnuplot-nox]=gnuplot [doxygen]=doxygen [mandoc]=mandoc [chromium]=chromium
 )
 
 say() {

@@ -19,4 +19,5 @@ const struct pb_machine pb_machine_mps2_an500 = {
 	.arguments = arguments,
 	.host_offset = 0xd00000u,
 	.host_bytes = 0x300000u,
+	.outer_offset = 0x1000000u,
 };

@@ -20,4 +20,5 @@ const struct pb_machine pb_machine_mps3_an547 = {
 	.memory_file_bytes = 0x80000000u, /* all of its DDR4 */
 	.host_offset = 0x1000000u,
 	.host_bytes = 0x1000000u,
+	.outer_offset = 0x2000000u,
 };

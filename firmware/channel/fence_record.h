@@ -10,7 +10,7 @@
 
 #include "firmware/channel/reply.h"
 #include "firmware/queue_record.h"
-#include "hal/shared.h"
+#include "hal/shared_pair.h"
 
 /** The record's sequence number: counts completions and other changes. A host compares it with itself only. */
 static inline uint32_t pb_core_fence_sequence(const struct pb_core_queue *queue, uint32_t completed)
@@ -30,10 +30,8 @@ static inline void pb_core_fence_complete(const struct pb_core_queue *queue, uin
 
 	pb_shared_write32(&record->sequence, sequence - 1u);
 	pb_shared_release();
-	pb_shared_write32(&record->completed, completed);
-	pb_shared_write32(&record->timeline_low, low);
-	pb_shared_write32(&record->timeline_high, high);
-	pb_shared_write32(&record->fence_id, fence_id);
+	pb_shared_write_pair(&record->completed, completed, low);
+	pb_shared_write_pair(&record->timeline_high, high, fence_id);
 	pb_shared_write32(&record->status, status);
 	pb_shared_write32(&record->valid, 1);
 	pb_shared_release();

@@ -7,10 +7,8 @@
 
 void pb_core_interrupt_raise(const struct pb_firmware *firmware, uint32_t channel)
 {
-	const struct pb_lines *lines = firmware->lines;
-
 	pb_shared_release();
-	lines->ops->raise(lines->context, PB_LINE_CHANNEL(channel));
+	firmware->lines_ops->raise(firmware->lines_context, PB_LINE_CHANNEL(channel));
 }
 
 /** Raises the interrupt for completions that were held back. */
@@ -36,7 +34,7 @@ static PB_CORE_COLD void moderate(struct pb_firmware *firmware, uint32_t c)
 	firmware->moderated |= 1u << c;
 }
 
-void pb_core_interrupt_complete(struct pb_firmware *firmware, uint32_t c)
+PB_CORE_STEP void pb_core_interrupt_complete(struct pb_firmware *firmware, uint32_t c)
 {
 	if (firmware->channels[c].moderation.count > 1u)
 		moderate(firmware, c);
@@ -57,14 +55,18 @@ void pb_core_interrupt_tick(struct pb_firmware *firmware)
 	}
 }
 
-void pb_core_interrupt_moderate(struct pb_core_moderation *moderation, uint32_t count, uint32_t microseconds)
+void pb_core_interrupt_moderate(struct pb_firmware *firmware, uint32_t c, uint32_t count,
+				uint32_t microseconds)
 {
+	struct pb_core_moderation *moderation = &firmware->channels[c].moderation;
+
+	firmware->moderations = (firmware->moderations & ~(1u << c)) | (uint32_t)(count > 1u) << c;
 	moderation->count = count;
 	moderation->microseconds = microseconds;
 }
 
-void pb_core_interrupt_open(struct pb_core_moderation *moderation)
+void pb_core_interrupt_open(struct pb_firmware *firmware, uint32_t c)
 {
-	moderation->count = 0;
-	moderation->held = 0;
+	pb_core_interrupt_moderate(firmware, c, 0, 0);
+	firmware->channels[c].moderation.held = 0;
 }

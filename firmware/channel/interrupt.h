@@ -23,13 +23,14 @@ struct pb_core_moderation {
 
 /** Raises a channel's host interrupt. What was stored before is visible to the host. */
 void pb_core_interrupt_raise(const struct pb_firmware *firmware, uint32_t channel);
-/** A submission of the channel has completed: raises its host interrupt, now or as moderation has it. */
+/** A submission of the channel has completed: raises its host interrupt, now or as moderation has it. While `moderations` is 0 that is pb_core_interrupt_raise(). */
 void pb_core_interrupt_complete(struct pb_firmware *firmware, uint32_t channel);
 /** Raises the interrupts that were held back long enough. Called at each tick. */
 void pb_core_interrupt_tick(struct pb_firmware *firmware);
 /** Sets how a channel's completions are moderated. @param count completions to an interrupt @param microseconds at most */
-void pb_core_interrupt_moderate(struct pb_core_moderation *moderation, uint32_t count, uint32_t microseconds);
+void pb_core_interrupt_moderate(struct pb_firmware *firmware, uint32_t channel, uint32_t count,
+				uint32_t microseconds);
 /** A channel is attached: nothing is moderated or held back. */
-void pb_core_interrupt_open(struct pb_core_moderation *moderation);
+void pb_core_interrupt_open(struct pb_firmware *firmware, uint32_t channel);
 
 #endif

@@ -23,12 +23,13 @@ void pb_core_quota_boot(struct pb_firmware *firmware)
 	const struct pb_firmware_config *config = firmware->config;
 	struct pb_core_quotas *quotas = &firmware->quotas;
 	const uint32_t pool = config->memory_bytes - config->pool_offset;
+	const uint32_t both = pool + pb_core_outer_bytes(firmware);
 
-	PB_ASSERT(config->queue_count <= UINT16_MAX && pool % PB_PAGE_BYTES == 0 &&
-		  pool / PB_PAGE_BYTES <= UINT16_MAX);
+	PB_ASSERT(config->queue_count <= UINT16_MAX && both % PB_PAGE_BYTES == 0 &&
+		  both / PB_PAGE_BYTES <= UINT16_MAX);
 	memcpy(quotas->total, totals, sizeof(totals));
 	quotas->total[PB_RESOURCE_QUEUES] = config->queue_count;
-	quotas->total[PB_RESOURCE_POOL_BYTES] = pool;
+	quotas->total[PB_RESOURCE_POOL_BYTES] = both;
 	for (uint32_t r = 0; r < PB_RESOURCE_COUNT; r++)
 		quotas->minimum[r] = PB_CORE_QUOTA_MINIMUM(quotas->total[r]);
 	quotas->minimum[PB_RESOURCE_POOL_BYTES] =

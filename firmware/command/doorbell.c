@@ -3,19 +3,7 @@
 
 #include "firmware/compiler.h"
 #include "firmware/instance.h"
-
-/** Reports a kick that names no queue of this channel: an error of the host, but of no queue. */
-static PB_CORE_COLD void report_stray(struct pb_firmware *firmware, uint32_t channel, uint32_t handle)
-{
-	const struct pb_event event = {
-		.type = PB_EVENT_QUEUE_FAULT,
-		.queue = handle,
-		.error = PB_ERROR_BAD_HANDLE,
-		.index = PB_INDEX_NONE,
-	};
-
-	pb_core_event(firmware, channel, &event);
-}
+#include "hal/shared_pair.h"
 
 /** Where this slice of the kicks ends: there are more than a slice has, and the rest waits for the next pass. */
 static PB_CORE_COLD uint32_t end_of_slice(struct pb_firmware *firmware, uint32_t c, uint32_t put)
@@ -30,37 +18,26 @@ static PB_CORE_COLD uint32_t end_of_slice(struct pb_firmware *firmware, uint32_t
 	return get + PB_SLICE_POLLS;
 }
 
-/** Polls the queue that a kick names. @return false: it names no queue of this channel */
-static inline bool poll_kicked(struct pb_firmware *firmware, uint32_t c, uint32_t handle)
+/** Reads one kick. Its slot in the ring is the host's again. @return the handle of a queue, as the host wrote it */
+static inline uint32_t read_kick(struct pb_core_channel *channel)
 {
-	struct pb_core_queue *queue;
+	const uint32_t get = channel->kicks.get;
+	const uint32_t handle = pb_shared_read32(&channel->endpoint.kicks[get % PB_LIMIT_KICK_ENTRIES]);
 
-	if (PB_HANDLE_INDEX(handle) >= firmware->table.count)
-		return false;
-	queue = &firmware->table.queues[PB_HANDLE_INDEX(handle)];
-	/* Whether it is open, the poll finds out. */
-	return queue->channel == c && queue->generation == PB_HANDLE_GENERATION(handle) &&
-	       pb_core_poll_queue(firmware, queue);
+	channel->kicks.get = get + 1u;
+	pb_shared_release(); /* the kick is read before the host may write over it */
+	pb_shared_write32(&channel->endpoint.entry->kick_get, get + 1u);
+	return handle;
 }
 
 /** Reads a slice of the kicks and polls the queues that they name. */
-static inline void read_kicks(struct pb_firmware *firmware, struct pb_core_channel *channel, uint32_t c,
-			      uint32_t put)
+static PB_CORE_COLD void read_kicks(struct pb_firmware *firmware, struct pb_core_channel *channel, uint32_t c,
+				    uint32_t put)
 {
-	uint32_t get = channel->kicks.get;
-
-	if (put - get > PB_SLICE_POLLS)
+	if (put - channel->kicks.get > PB_SLICE_POLLS)
 		put = end_of_slice(firmware, c, put);
-	for (; get != put; get++) {
-		const uint32_t handle =
-			pb_shared_read32(&channel->endpoint.kicks[get % PB_LIMIT_KICK_ENTRIES]);
-
-		if (!poll_kicked(firmware, c, handle))
-			report_stray(firmware, c, handle);
-	}
-	channel->kicks.get = get;
-	pb_shared_release(); /* the kicks are read before the host may write over them */
-	pb_shared_write32(&channel->endpoint.entry->kick_get, get);
+	while (channel->kicks.get != put)
+		pb_core_poll_kicked(firmware, c, read_kick(channel));
 }
 
 /** Polls a slice of the queues of a channel whose host asked for all of them, from a slice of the table. */
@@ -77,7 +54,7 @@ static PB_CORE_COLD void rescan_some(struct pb_firmware *firmware, uint32_t c, u
 	do {
 		queue = pb_core_table_next(&firmware->table, c, &kicks->rescan_at);
 		if (queue != NULL)
-			(void)pb_core_poll_queue(firmware, queue);
+			pb_core_poll_queue(firmware, queue);
 		polled++;
 	} while (queue != NULL && polled != PB_SLICE_POLLS && kicks->rescan_at % PB_SLICE_SEARCH != 0);
 	if (kicks->rescan_at < firmware->table.count) {
@@ -127,6 +104,30 @@ static PB_CORE_COLD bool serve_others(struct pb_firmware *firmware, uint32_t c, 
 	return part == PART_KICKS;
 }
 
+/** Serves a channel whose host asks for something else than one kick. The words of the host are read once, by the caller. */
+static PB_CORE_COLD void serve(struct pb_firmware *firmware, uint32_t c, uint32_t kick_put, uint32_t rescan,
+			       uint32_t control_put)
+{
+	struct pb_core_channel *channel = &firmware->channels[c];
+
+	if ((rescan != channel->kicks.rescan || control_put != channel->commands.get) &&
+	    !serve_others(firmware, c, kick_put, rescan, control_put))
+		return;
+	read_kicks(firmware, channel, c, kick_put);
+}
+
+/** Answers a request to attach or detach. @return whether the channel is open */
+static PB_CORE_COLD bool answer_request(struct pb_firmware *firmware, uint32_t c, uint32_t request)
+{
+	const struct pb_core_endpoint *endpoint = &firmware->channels[c].endpoint;
+
+	if (request != endpoint->attach_done) {
+		pb_shared_acquire();
+		pb_core_channel_request(firmware, c, request);
+	}
+	return pb_core_endpoint_is_open(endpoint);
+}
+
 PB_CORE_STEP void pb_core_doorbell(struct pb_firmware *firmware, uint32_t c)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
@@ -137,21 +138,20 @@ PB_CORE_STEP void pb_core_doorbell(struct pb_firmware *firmware, uint32_t c)
 	entry = channel->endpoint.entry;
 	pb_core_waypoint(firmware, PB_WAYPOINT_DOORBELL);
 	request = pb_shared_read32(&entry->attach_request);
-	if (request != channel->endpoint.attach_done) {
-		pb_shared_acquire();
-		pb_core_channel_request(firmware, c, request);
-	}
-	if (!pb_core_endpoint_is_open(&channel->endpoint))
+	/* One branch for both: what is not 0 is looked at there. */
+	if (((request ^ channel->endpoint.attach_done) | (channel->endpoint.state ^ PB_CORE_CHANNEL_OPEN)) !=
+		    0 &&
+	    !answer_request(firmware, c, request))
 		return;
-	kick_put = pb_shared_read32(&entry->kick_put);
-	rescan = pb_shared_read32(&entry->rescan);
+	pb_shared_read_pair(&entry->kick_put, &kick_put, &rescan);
 	control_put = pb_shared_read32(&entry->control_put);
 	pb_shared_acquire();
-	if ((rescan != channel->kicks.rescan || control_put != channel->commands.get) &&
-	    !serve_others(firmware, c, kick_put, rescan, control_put))
+	if (((rescan ^ channel->kicks.rescan) | (control_put ^ channel->commands.get) |
+	     (kick_put - channel->kicks.get - 1u)) != 0) {
+		serve(firmware, c, kick_put, rescan, control_put);
 		return;
-	if (kick_put != channel->kicks.get)
-		read_kicks(firmware, channel, c, kick_put);
+	}
+	pb_core_poll_kicked(firmware, c, read_kick(channel));
 }
 
 bool pb_core_doorbell_pending(const struct pb_firmware *firmware, uint32_t c)

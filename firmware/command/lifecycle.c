@@ -115,7 +115,7 @@ static void open_channel(struct pb_firmware *firmware, uint32_t c)
 	pb_core_kicks_open(&channel->kicks, entry);
 	pb_core_event_open(&channel->events, entry);
 	pb_core_ring_open(&channel->usage, entry);
-	pb_core_interrupt_open(&channel->moderation);
+	pb_core_interrupt_open(firmware, c);
 	pb_core_format_forget(&firmware->formats, &channel->formats);
 	pb_core_endpoint_new_epoch(&channel->endpoint);
 }

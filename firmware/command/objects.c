@@ -131,7 +131,7 @@ enum pb_error pb_core_format_set_command(struct pb_core_request *request)
 
 enum pb_error pb_core_moderate_command(struct pb_core_request *request)
 {
-	pb_core_interrupt_moderate(&request->firmware->channels[request->channel].moderation,
-				   request->arguments[0], request->arguments[1]);
+	pb_core_interrupt_moderate(request->firmware, request->channel, request->arguments[0],
+				   request->arguments[1]);
 	return PB_ERROR_OK;
 }

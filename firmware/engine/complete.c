@@ -98,39 +98,72 @@ static PB_CORE_COLD void complete_special(struct pb_firmware *firmware, struct p
 		pb_core_mark_stops(&firmware->marks, node->bit);
 }
 
-static PB_CORE_INLINE void complete(struct pb_firmware *firmware, struct pb_core_node *node,
-				    const struct pb_core_submission *submission)
+/** Retires the first submission in the engine's ring from all counts, and completes it by complete_special(). */
+static PB_CORE_COLD void retire_special(struct pb_firmware *firmware, struct pb_core_node *node,
+					const struct pb_core_submission *submission)
 {
 	struct pb_core_queue *queue = submission->queue;
 
-	pb_core_ring_release(queue, &firmware->channels[queue->channel].usage);
-	if (pb_core_queue_is_special(queue) || (submission->status | submission->patches) != 0) {
-		complete_special(firmware, node, submission);
-	} else {
-		publish(queue, submission, PB_ERROR_OK);
-		pb_core_interrupt_complete(firmware, queue->channel);
-		PB_CORE_TRACE_HOT(firmware, COMPLETE, queue, submission->fence_id,
-				  PB_TRACE_DONE(pb_core_queue_node(queue), PB_ERROR_OK));
-		pb_core_telemetry_latency(&node->telemetry, PB_LATENCY_FENCE,
-					  pb_core_clock(firmware) - submission->fed);
-	}
-	/* The host's interrupt is raised: what follows keeps the host waiting no longer. */
+	(void)pb_core_in_flight_retire(&node->flight);
 	pb_core_in_flight_leave(&node->flight, queue);
+	pb_core_ring_release(queue, &firmware->channels[queue->channel].usage);
+	complete_special(firmware, node, submission);
 	node->retirement.bytes += submission->engine.bytes;
 }
 
-void pb_core_complete_report(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence)
+/** What the firmware keeps of a submission that has completed, behind the host's interrupt, so that it delays no host. */
+static PB_CORE_INLINE void count(struct pb_firmware *firmware, struct pb_core_node *node,
+				 const struct pb_core_submission *submission)
 {
-	do
-		complete(firmware, node, pb_core_in_flight_retire(&node->flight));
-	while (node->flight.retired != sequence);
+	struct pb_core_queue *queue = submission->queue;
+
+	(void)pb_core_in_flight_retire(&node->flight);
+	pb_core_in_flight_leave(&node->flight, queue);
+	pb_core_ring_release(queue, &firmware->channels[queue->channel].usage);
+	pb_core_ring_complete(queue, queue->completed + 1u,
+			      pb_core_wide(submission->timeline_low, submission->timeline_high));
+	PB_CORE_TRACE_HOT(firmware, COMPLETE, queue, submission->fence_id,
+			  PB_TRACE_DONE(pb_core_queue_node(queue), PB_ERROR_OK));
+	pb_core_telemetry_latency(&node->telemetry, PB_LATENCY_FENCE,
+				  pb_core_clock(firmware) - submission->fed);
+	node->retirement.bytes += submission->engine.bytes;
+}
+
+static PB_CORE_INLINE void complete(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	const struct pb_core_submission *submission = pb_core_in_flight_head(&node->flight);
+	const struct pb_core_queue *queue = submission->queue;
+
+	PB_CORE_KEEP(submission);
+	PB_CORE_KEEP(queue);
+	if (pb_core_queue_is_special(queue) || (submission->status | submission->patches) != 0) {
+		retire_special(firmware, node, submission);
+		return;
+	}
+	pb_core_fence_complete(queue, queue->completed + 1u, submission->timeline_low,
+			       submission->timeline_high, submission->fence_id, PB_ERROR_OK);
+	if (firmware->moderations != 0)
+		pb_core_interrupt_complete(firmware, queue->channel);
+	else
+		pb_core_interrupt_raise(firmware, queue->channel);
+	count(firmware, node, submission);
+}
+
+void pb_core_complete_first(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	complete(firmware, node);
+}
+
+PB_CORE_STEP void pb_core_complete_next(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	complete(firmware, node);
 }
 
 PB_CORE_COLD void pb_core_complete_to(struct pb_firmware *firmware, struct pb_core_node *node,
 				      uint32_t sequence)
 {
 	while (node->flight.retired != sequence)
-		complete(firmware, node, pb_core_in_flight_retire(&node->flight));
+		pb_core_complete_next(firmware, node);
 }
 
 /** Charges a submission for time of the engine. Its priority was served if its queue has the timeslice: it starves no more. */

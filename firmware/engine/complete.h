@@ -27,8 +27,10 @@ struct pb_core_retirement {
 	bool uncharged; /**< nothing was charged since: nothing ran, or no other queue wanted the engine */
 };
 
-/** Completes what an engine's report covers. Each submission comes by here. Pre: it covers something that is in flight. */
-void pb_core_complete_report(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence);
+/** Completes the first submission in the engine's ring. Each report of an engine comes by here. Pre: there is one. */
+void pb_core_complete_first(struct pb_firmware *firmware, struct pb_core_node *node);
+/** As pb_core_complete_first(), for those behind it in the same report. Pre: there is one. */
+void pb_core_complete_next(struct pb_firmware *firmware, struct pb_core_node *node);
 /** Completes all submissions of the node up to a sequence number, small rather than quick. Pre: they are in flight. */
 void pb_core_complete_to(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence);
 /** Leaves marks for the end of a closing queue, and of its channel, if the submission that has just left was their last. */

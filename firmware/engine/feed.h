@@ -14,6 +14,8 @@ struct pb_core_node;
 
 /** Feeds the staged submission. Pre: it is ready, the node is RUNNING and has room. */
 void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node);
+/** Feeds the next submission, which is not staged: it has no patches and has not begun. Pre: the node is RUNNING and has room. */
+void pb_core_feed_at_once(struct pb_firmware *firmware, struct pb_core_node *node);
 /** Feeds a submission that is in flight once more. Pre: the engine's ring does not hold it. */
 void pb_core_feed_again(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t sequence);
 

@@ -8,6 +8,8 @@
 void pb_core_node_init(struct pb_core_node *node, const struct pb_engine *engine, uint32_t clock)
 {
 	node->engine = engine;
+	node->run = engine->run;
+	node->context = engine->context;
 	node->machine.state = PB_NODE_STATE_RESETTING;
 	pb_core_node_extend(&node->machine, clock, true);
 	node->machine.depth = PB_DEFAULT_IN_FLIGHT;

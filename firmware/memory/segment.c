@@ -5,6 +5,7 @@
 
 #include "firmware/compiler.h"
 #include "firmware/instance.h"
+#include "firmware/memory/wipe.h"
 #include "hal/bits.h"
 
 /*@
@@ -26,24 +27,28 @@ static bool fits_64(uint64_t base, uint64_t size)
 	return base <= UINT64_MAX - size;
 }
 
-/** Bytes that the engine sees: what is backed, all of an aperture. */
+/** Bytes that the engine sees: what is backed, all of an aperture and of outer memory. */
 /*@
-  requires \valid_read(segment) && (segment->kind == PB_SEGMENT_APERTURE ==> segment->size <= UINT32_MAX);
+  requires \valid_read(segment) && (segment->kind == PB_SEGMENT_APERTURE || segment->kind == PB_SEGMENT_OUTER ==>
+    segment->size <= UINT32_MAX);
   assigns \nothing;
   ensures \result == pb_core_bytes_seen(segment);
 */
 static PB_CORE_STEP uint32_t engine_bytes(const struct pb_core_segment *segment)
 {
-	return segment->kind == PB_SEGMENT_APERTURE ? (uint32_t)segment->size : segment->memory_bytes;
+	return segment->kind == PB_SEGMENT_APERTURE || segment->kind == PB_SEGMENT_OUTER
+		       ? (uint32_t)segment->size
+		       : segment->memory_bytes;
 }
 
 /** Bytes of the pool: what is backed, or an aperture's page table; host memory is no part of the pool. */
 /*@
-  requires \valid_read(segment) && pb_core_is_sound(segment) && segment->kind <= PB_SEGMENT_HOST;
+  requires \valid_read(segment) && pb_core_is_sound(segment) && segment->kind <= PB_SEGMENT_OUTER;
   assigns \nothing;
   ensures \result % PB_PAGE_BYTES == 0;
   ensures segment->kind == PB_SEGMENT_LINEAR ==> \result == segment->memory_bytes;
   ensures segment->kind == PB_SEGMENT_HOST ==> \result == 0;
+  ensures segment->kind == PB_SEGMENT_OUTER ==> \result == segment->size;
   ensures segment->kind == PB_SEGMENT_APERTURE ==>
     4 * (segment->size / PB_PAGE_BYTES) <= \result < 4 * (segment->size / PB_PAGE_BYTES) + PB_PAGE_BYTES;
 */
@@ -53,7 +58,7 @@ static uint32_t pool_bytes(const struct pb_core_segment *segment)
 
 	if (segment->kind == PB_SEGMENT_APERTURE)
 		return (table + PB_PAGE_BYTES - 1u) / PB_PAGE_BYTES * PB_PAGE_BYTES;
-	return segment->kind == PB_SEGMENT_HOST ? 0 : segment->memory_bytes;
+	return segment->kind == PB_SEGMENT_HOST ? 0 : engine_bytes(segment);
 }
 
 /** What the engine sees of two segments must not overlap: its ranges would be ambiguous. */
@@ -94,6 +99,7 @@ static void set_range(struct pb_firmware *firmware, uint32_t channel, uint32_t i
 void pb_core_segment_init(struct pb_firmware *firmware)
 {
 	firmware->segments.clean = firmware->config->pool_offset;
+	pb_core_segment_forget(&firmware->segment_memo, &firmware->segments);
 	for (uint32_t channel = 0; channel < PB_LIMIT_CHANNELS; channel++) {
 		firmware->channels[channel].memory.create.clean = home_of(firmware, channel);
 		for (uint32_t index = 0; index < PB_ENGINE_RANGES; index++)
@@ -103,6 +109,7 @@ void pb_core_segment_init(struct pb_firmware *firmware)
 
 /*@
   requires \valid_read(segment);
+  requires segment->kind == PB_SEGMENT_OUTER ==> segment->memory_bytes == 0 && segment->size <= UINT32_MAX;
   assigns \nothing;
   ensures \result == PB_ERROR_OK || \result == PB_ERROR_BAD_ARGUMENT;
   ensures \result == PB_ERROR_OK <==> pb_core_is_sound(segment);
@@ -172,6 +179,17 @@ static enum pb_error find_host(const struct pb_firmware *firmware, struct pb_cor
 	return segment->memory_offset != 0 ? PB_ERROR_OK : PB_ERROR_NO_PERMISSION;
 }
 
+/** Gives all of a segment to the engines, and nothing of it to the MCU, which does not see outer memory. */
+static enum pb_error give_outer(const struct pb_firmware *firmware, struct pb_core_segment *segment)
+{
+	if (pb_core_outer_bytes(firmware) == 0)
+		return PB_ERROR_UNSUPPORTED;
+	if (segment->size != segment->memory_bytes)
+		return PB_ERROR_BAD_ARGUMENT;
+	segment->memory_bytes = 0;
+	return PB_ERROR_OK;
+}
+
 enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t channel, uint32_t tag,
 				     const uint32_t *arguments)
 {
@@ -188,11 +206,13 @@ enum pb_error pb_core_segment_create(struct pb_firmware *firmware, uint32_t chan
 
 	if (arguments[0] >= PB_LIMIT_SEGMENTS)
 		return PB_ERROR_BAD_ARGUMENT;
-	if (arguments[1] > PB_SEGMENT_HOST)
+	if (arguments[1] > PB_SEGMENT_OUTER)
 		return PB_ERROR_UNSUPPORTED;
 	if (memory->segment_of[arguments[0]] != 0 || pb_core_segment_is_creating_id(memory, arguments[0]))
 		return PB_ERROR_BUSY;
-	error = check(&segment);
+	error = segment.kind == PB_SEGMENT_OUTER ? give_outer(firmware, &segment) : PB_ERROR_OK;
+	if (error == PB_ERROR_OK)
+		error = check(&segment);
 	if (error == PB_ERROR_OK)
 		error = find_host(firmware, &segment, arguments);
 	if (error != PB_ERROR_OK)
@@ -247,6 +267,7 @@ static void publish(struct pb_firmware *firmware, uint32_t channel)
 						    .paged = paged});
 	firmware->segments.at[create->slot] = *segment;
 	memory->segment_of[create->id] = (uint8_t)create->slot;
+	pb_core_segment_forget(&firmware->segment_memo, &firmware->segments);
 	finish(firmware, channel, PB_ERROR_OK);
 }
 
@@ -272,48 +293,47 @@ static void compare(struct pb_firmware *firmware, uint32_t channel)
 	}
 	create->slot = (uint8_t)claim_slot(&firmware->segments);
 	create->step = PB_CORE_CREATE_BACK;
-	create->at = firmware->config->pool_offset;
+	create->at = create->segment.kind == PB_SEGMENT_OUTER ? firmware->config->outer->offset
+							      : firmware->config->pool_offset;
 }
 
-/** Clears a slice of card memory. */
-static void clear(uint32_t *words)
-{
-	const uint32_t *const end = words + PB_SLICE_CLEAR / sizeof(uint32_t);
-
-	for (; words != end; words += 4) {
-		pb_shared_write_four(words, 0, 0, 0, 0);
-		PB_CORE_KEEP(words); /* no call of a memset that goes byte by byte */
-	}
-}
-
-/** Clears a slice of a segment's piece of the pool; some slices while neither a line nor a node waits. @return whether all is clear */
+/** Clears a part of what a segment has of the pool. @return whether all is clear */
 static bool wipe_some(struct pb_firmware *firmware, struct pb_core_create *create)
 {
-	const struct pb_core_piece *piece = &firmware->pool.pieces[create->slot];
-	uint32_t slices = 0;
-
-	while (create->at != piece->bytes) {
-		clear((uint32_t *)pb_core_at(firmware, piece->offset + create->at));
-		create->at += PB_SLICE_CLEAR;
-		if (++slices == PB_PASS_CLEARS || firmware->marks.nodes != 0 ||
-		    pb_lines_waiting(firmware->lines->pending))
-			break;
-	}
-	return create->at == piece->bytes;
+	if (create->segment.kind == PB_SEGMENT_OUTER)
+		return pb_core_outer_clear(firmware, create->slot, create->step == PB_CORE_CREATE_WIPE);
+	create->at = pb_core_wipe(firmware, create->slot, create->at);
+	return create->at == firmware->pool.pieces[create->slot].bytes;
 }
 
-/** Searches a slice of the part that all channels share, or of what is kept for this channel. */
+/** Searches a slice of the part that all channels share, of what is kept for this channel, or of outer memory. */
 static enum pb_core_search search_some(struct pb_firmware *firmware, uint32_t channel, uint32_t bytes)
 {
 	struct pb_core_create *create = &firmware->channels[channel].memory.create;
-	const uint32_t end = home_of(firmware, create->step == PB_CORE_CREATE_BACK ? 0 : channel + 1u);
+	const bool outer = create->segment.kind == PB_SEGMENT_OUTER;
+	const uint32_t end =
+		outer ? firmware->config->outer->offset + firmware->config->outer->bytes
+		      : home_of(firmware, create->step == PB_CORE_CREATE_BACK ? 0 : channel + 1u);
 	const enum pb_core_search search = pb_core_pool_search(&firmware->pool, end, &create->at, bytes);
 
-	if (search != PB_CORE_SEARCH_NONE || create->step != PB_CORE_CREATE_BACK)
+	if (search != PB_CORE_SEARCH_NONE || create->step != PB_CORE_CREATE_BACK || outer)
 		return search;
 	create->step = PB_CORE_CREATE_HOME;
 	create->at = home_of(firmware, channel);
 	return PB_CORE_SEARCH_MORE;
+}
+
+/** Whether the piece just found is to be cleared: in outer memory always, else where an earlier boot may have used it. */
+static bool was_used(struct pb_firmware *firmware, struct pb_core_create *create, uint32_t end)
+{
+	uint32_t *clean = create->step == PB_CORE_CREATE_BACK ? &firmware->segments.clean : &create->clean;
+
+	if (create->segment.kind == PB_SEGMENT_OUTER)
+		return true;
+	if (end <= *clean)
+		return false;
+	*clean = end;
+	return true;
 }
 
 /** Searches a slice of the pool for the segment's backing, or for its page table. */
@@ -322,7 +342,6 @@ static void find_memory(struct pb_firmware *firmware, uint32_t channel)
 	struct pb_core_create *create = &firmware->channels[channel].memory.create;
 	const uint32_t bytes = pool_bytes(&create->segment);
 	enum pb_core_search search;
-	uint32_t *clean;
 	bool dirty;
 
 	if (bytes == 0) {
@@ -335,11 +354,7 @@ static void find_memory(struct pb_firmware *firmware, uint32_t channel)
 	if (search != PB_CORE_SEARCH_FOUND)
 		return;
 	pb_core_pool_claim(&firmware->pool, create->slot, create->at, bytes);
-	clean = create->step == PB_CORE_CREATE_BACK ? &firmware->segments.clean
-						    : &firmware->channels[channel].memory.create.clean;
-	dirty = create->at + bytes > *clean;
-	if (dirty)
-		*clean = create->at + bytes;
+	dirty = was_used(firmware, create, create->at + bytes);
 	if (create->segment.kind == PB_SEGMENT_APERTURE) {
 		create->segment.table_offset = create->at;
 		create->step = PB_CORE_CREATE_CLEAR;
@@ -452,15 +467,6 @@ bool pb_core_segment_free_next(struct pb_firmware *firmware, uint32_t channel, u
 		return false;
 	remove_segment(firmware, channel, *id);
 	return true;
-}
-
-uint32_t pb_core_segment_count(const struct pb_core_channel_memory *memory)
-{
-	uint32_t count = 0;
-
-	for (uint32_t id = 0; id < PB_LIMIT_SEGMENTS; id++)
-		count += memory->segment_of[id] != 0;
-	return count;
 }
 
 enum pb_error pb_core_segment_destroy(struct pb_firmware *firmware, uint32_t channel, uint32_t tag,

@@ -24,7 +24,8 @@ struct pb_core_segment {
 	uint64_t size;     /**< bytes of address space */
 	uint32_t
 		memory_offset; /**< of its backing, from the start of card memory; host memory lies behind that */
-	uint32_t memory_bytes; /**< backed from its start; the rest has addresses only. An aperture: 0 */
+	uint32_t
+		memory_bytes; /**< backed from its start by what the MCU sees; the rest has addresses only. An aperture, outer memory: 0 */
 	uint32_t table_offset; /**< an aperture's page table in card memory; else 0 */
 	uint8_t kind;          /**< enum pb_segment_kind */
 	uint8_t channel;       /**< index of its owner */
@@ -32,7 +33,8 @@ struct pb_core_segment {
 
 /*@
   logic integer pb_core_bytes_seen(struct pb_core_segment *segment) =
-    segment->kind == PB_SEGMENT_APERTURE ? segment->size : segment->memory_bytes;
+    segment->kind == PB_SEGMENT_APERTURE || segment->kind == PB_SEGMENT_OUTER ? segment->size :
+    segment->memory_bytes;
 
   // What is kept of every segment, as SEGMENT_CREATE checks it.
   predicate pb_core_is_sound(struct pb_core_segment *segment) =
@@ -41,7 +43,8 @@ struct pb_core_segment {
     segment->os_base + segment->size <= UINT64_MAX && segment->gpu_base + segment->size <= UINT64_MAX &&
     segment->memory_bytes <= segment->size &&
     (segment->kind == PB_SEGMENT_APERTURE ==>
-     segment->memory_bytes == 0 && segment->size <= PB_LIMIT_APERTURE_PAGES * PB_PAGE_BYTES);
+     segment->memory_bytes == 0 && segment->size <= PB_LIMIT_APERTURE_PAGES * PB_PAGE_BYTES) &&
+    (segment->kind == PB_SEGMENT_OUTER ==> segment->memory_bytes == 0 && segment->size <= UINT32_MAX);
   // A channel's segment, or none.
   predicate pb_core_is_segment(struct pb_core_segment *segment) =
     pb_core_is_sound(segment) || (segment->size == 0 && segment->memory_bytes == 0);
@@ -53,7 +56,8 @@ enum pb_core_create_step {
 	PB_CORE_CREATE_CHECK = 1, /**< compares it with the channel's other segments */
 	PB_CORE_CREATE_BACK = 2,  /**< searches the shared part of the pool for its backing */
 	PB_CORE_CREATE_HOME = 3,  /**< searches the part that is kept for the channel */
-	PB_CORE_CREATE_SCRUB = 4, /**< clears what an earlier boot left in the backing */
+	PB_CORE_CREATE_SCRUB =
+		4, /**< clears what an earlier boot, or in outer memory an earlier owner, left in the backing */
 	PB_CORE_CREATE_CLEAR = 5, /**< clears an aperture's page table */
 	PB_CORE_CREATE_WIPE =
 		6, /**< the segment is gone: its piece of the pool is cleared before it is free */
@@ -80,6 +84,12 @@ struct pb_core_segments {
 		clean; /**< what is free of the shared part of the pool is 0 up to this offset; behind it, as an earlier boot left it */
 };
 
+/** The segment that was looked up last, for the channel whose context is known (queue/context.h). */
+struct pb_core_segment_memo {
+	uint32_t id;                /**< its id; all ones: none was looked up */
+	struct pb_core_segment *at; /**< it, or slot 0: the channel has none of this id */
+};
+
 /** A member of a channel's record. */
 struct pb_core_channel_memory {
 	uint8_t segment_of[PB_LIMIT_SEGMENTS]; /**< by segment id: its slot; 0: none */
@@ -98,6 +108,52 @@ static inline struct pb_core_segment *pb_core_segment_of(struct pb_core_segments
 							 uint32_t id)
 {
 	return &segments->at[id < PB_LIMIT_SEGMENTS ? memory->segment_of[id] : 0];
+}
+
+/**
+ * Forgets the segment that was looked up last: another channel comes next, or a slot has become a segment. One that goes
+ * need not be forgotten: its slot is no segment until then.
+ */
+/*@
+  requires \valid(memo) && \valid(segments);
+  assigns *memo;
+  ensures memo->id == UINT32_MAX && memo->at == segments->at;
+*/
+static inline void pb_core_segment_forget(struct pb_core_segment_memo *memo,
+					  struct pb_core_segments *segments)
+{
+	memo->id = UINT32_MAX;
+	memo->at = &segments->at[0];
+}
+
+/*@
+  // What is remembered is this channel's.
+  predicate pb_core_remembers(struct pb_core_segment_memo *memo, struct pb_core_segments *segments,
+    struct pb_core_channel_memory *memory) =
+    memo->at == segments->at + (memo->id < PB_LIMIT_SEGMENTS ? memory->segment_of[memo->id] : 0);
+*/
+
+/**
+ * As pb_core_segment_of(), at little cost if that segment was the last one looked up. Pre: none of another channel has
+ * been looked up since the last pb_core_segment_forget().
+ */
+/*@
+  requires \valid(memo) && \valid(segments) && \valid_read(memory) && \separated(memo, segments, memory);
+  requires id < PB_LIMIT_SEGMENTS ==> memory->segment_of[id] < PB_CORE_SEGMENT_SLOTS;
+  requires pb_core_remembers(memo, segments, memory);
+  assigns *memo;
+  ensures \result == segments->at + (id < PB_LIMIT_SEGMENTS ? memory->segment_of[id] : 0);
+*/
+static inline struct pb_core_segment *pb_core_segment_again(struct pb_core_segment_memo *memo,
+							    struct pb_core_segments *segments,
+							    const struct pb_core_channel_memory *memory,
+							    uint32_t id)
+{
+	if (id != memo->id) {
+		memo->id = id;
+		memo->at = pb_core_segment_of(segments, memory, id);
+	}
+	return memo->at;
 }
 
 /** Whether a segment of the channel is being created, or is gone and being cleared, of whatever id. */
@@ -151,7 +207,14 @@ bool pb_core_segment_free_next(struct pb_firmware *firmware, uint32_t channel, u
  */
 bool pb_core_segment_revoke(struct pb_firmware *firmware, uint32_t channel);
 /** How many segments a channel has. */
-uint32_t pb_core_segment_count(const struct pb_core_channel_memory *memory);
+static inline uint32_t pb_core_segment_count(const struct pb_core_channel_memory *memory)
+{
+	uint32_t count = 0;
+
+	for (uint32_t id = 0; id < PB_LIMIT_SEGMENTS; id++)
+		count += memory->segment_of[id] != 0;
+	return count;
+}
 /**
  * Finds where a piece of backed memory lies.
  * @return its offset in card memory, or 0 (which is never in the pool) if any byte of it is not backed

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "hal/bits.h"
-#include "hal/shared.h"
+#include "hal/shared_pair.h"
 #include "patchbay/abi/submission.h"
 #include "patchbay/abi/telemetry.h"
 
@@ -52,8 +52,7 @@ static inline void pb_core_telemetry_latency(struct pb_core_node_telemetry *tele
 /** Starts to measure from a doorbell: it showed descriptors from index `first` on. @param clock the card's */
 static inline void pb_core_telemetry_doorbell(struct pb_queue_page *page, uint32_t first, uint32_t clock)
 {
-	pb_shared_write32(&page->preempt.doorbell_time_us, clock);
-	pb_shared_write32(&page->preempt.doorbell_index, first);
+	pb_shared_write_pair(&page->preempt.doorbell_index, first, clock);
 }
 
 /** Whether a doorbell is being measured whose first descriptor, in [next, put), is still to be admitted. */
@@ -65,9 +64,10 @@ static inline bool pb_core_telemetry_measures(const struct pb_queue_page *page, 
 /** The time of the doorbell that showed a descriptor first. @return 0: it is not measured */
 static inline uint32_t pb_core_telemetry_doorbell_of(const struct pb_queue_page *page, uint32_t index)
 {
-	return pb_shared_read32(&page->preempt.doorbell_index) == index
-		       ? pb_shared_read32(&page->preempt.doorbell_time_us)
-		       : 0;
+	uint32_t first, clock;
+
+	pb_shared_read_pair(&page->preempt.doorbell_index, &first, &clock);
+	return first == index ? clock : 0;
 }
 
 #endif

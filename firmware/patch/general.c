@@ -1,69 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Step 3 for runs of a general format: its descriptor, worked out once into
- * what a loop needs. Formats or entries that are out of the ordinary take the
- * slow path.
+ * Step 3 for runs of a general format: loops over what general_plan.c has worked
+ * out of its descriptor. Entries that are out of the ordinary take the slow path.
  */
 #include "firmware/patch/run_list.h"
-
-static bool is_plain(const struct pb_patch_format *format)
-{
-	return format->source == PB_FORMAT_ADDRESS && format->or_by == PB_FORMAT_OR_FIRST &&
-	       format->shift_left == 0 &&
-	       (format->flags & (PB_FORMAT_WIDE | PB_FORMAT_KEEP | PB_FORMAT_SIGNED)) == 0;
-}
-
-/** Whether the loops can do this format at all, given the part of pre_or that is shifted into place. */
-static bool is_general(const struct pb_core_cursor *cursor, const struct pb_patch_format *format,
-		       uint64_t shifted)
-{
-	const bool fits = (format->flags & PB_FORMAT_FITS) != 0;
-	/* Inside an allocation no sum has a carry out of bit 63, unless the offset is negative. */
-	const bool adds = format->bound == PB_FORMAT_NONE ||
-			  (format->bound == PB_FORMAT_INSIDE && (format->flags & PB_FORMAT_SIGNED) == 0);
-
-	return format->align == 4u && format->step <= 1u && (format->flags & PB_FORMAT_CANONICAL) == 0 &&
-	       adds && format->source <= PB_FORMAT_CONSTANT && cursor->job->plan.uses_allocation &&
-	       (!fits || (shifted & ~pb_core_wide(format->mask, format->high_mask)) == 0);
-}
-
-static PB_CORE_STEP void make_general(struct pb_core_cursor *cursor, const struct pb_patch_format *format)
-{
-	const uint64_t pre_or = pb_core_wide(format->pre_or_low, format->pre_or_high);
-	/* A shifted OR is the OR of what is shifted, so that both are one constant. */
-	const uint64_t shifted = pre_or >> format->shift_right << format->shift_left;
-	const bool fits = (format->flags & PB_FORMAT_FITS) != 0;
-	const bool wide = (format->flags & PB_FORMAT_WIDE) != 0;
-	struct pb_core_general *general = &cursor->job->general;
-
-	*general = (struct pb_core_general){
-		.id = cursor->job->plan.id,
-		.format = format,
-		.places = cursor->places[wide ? PB_CORE_CLASS_ANY_WIDE : PB_CORE_CLASS_ANY],
-		.bounded = format->bound == PB_FORMAT_INSIDE ? UINT32_MAX : 0,
-		.column = (format->flags & PB_FORMAT_WRITE) != 0 ? 1u : 0,
-		.right = format->shift_right % 32u,
-		.lost_low = fits ? ~format->mask : 0,
-		.lost_high = fits ? ~format->high_mask : 0,
-		.mask = format->mask,
-		.high_or = (uint32_t)(shifted >> 32) & format->high_mask,
-	};
-	for (uint32_t i = 0; i < 4u; i++)
-		general->ors[i] =
-			format->background | (((uint32_t)shifted | format->or_value[i]) & format->mask);
-	if (is_general(cursor, format, shifted))
-		general->kind = is_plain(format) ? PB_CORE_GENERAL_PLAIN : PB_CORE_GENERAL_RICH;
-	pb_core_spend(cursor, PB_COST_PLAN);
-}
-
-bool pb_core_general_ready(struct pb_core_cursor *cursor)
-{
-	if (cursor->job->plan.id != cursor->format_id || cursor->job->plan.format == NULL)
-		return false;
-	if (cursor->job->general.id != cursor->format_id)
-		make_general(cursor, cursor->job->plan.format);
-	return cursor->job->general.kind != PB_CORE_GENERAL_NOT;
-}
 
 /*@
   // Bytes from the first that a format writes to behind the last; is_general() has seen to the step.
@@ -183,10 +123,143 @@ static PB_CORE_INLINE bool apply_plain(const struct pb_core_cursor *cursor,
 	return true;
 }
 
+/** What a loop finds out of its format when it starts, and where it finds what an allocation has, by its index. */
+struct choices {
+	const uint32_t *ids;
+	const uint8_t *tags;
+	const uint32_t *ors;
+	uint32_t source;    /**< enum pb_format_source */
+	uint32_t tag_shift; /**< of a tag, to the number in `ors`; 8: it is 0 */
+	uint32_t keep;      /**< bits of the first word that stay */
+	uint32_t high_mask; /**< bits of the second word that the value fills */
+	bool needs_high;    /**< a sum beyond 32 bits is irregular */
+};
+
+/*@
+  predicate is_choice(struct choices choices) = \valid_read(choices.ids + (0 .. PB_LIMIT_ALLOCATIONS - 1)) &&
+    \valid_read(choices.tags + (0 .. PB_LIMIT_ALLOCATIONS - 1)) && \valid_read(choices.ors + (0 .. 3)) &&
+    choices.tag_shift <= 8;
+*/
+
+/*@
+  requires \valid_read(job) && \valid_read(job->general.format);
+  assigns \nothing;
+  ensures is_choice(\result);
+*/
+static PB_CORE_INLINE struct choices choices_of(const struct pb_core_job *job)
+{
+	const struct pb_patch_format *format = job->general.format;
+	const uint32_t *ids = job->ids;
+	const uint8_t *tags = job->tags;
+	const uint32_t *ors = job->general.ors;
+	uint32_t tag_shift = 8;
+
+	/* Computed once, not with every entry. */
+	PB_CORE_KEEP(ids);
+	PB_CORE_KEEP(tags);
+	PB_CORE_KEEP(ors);
+	if (format->or_by == PB_FORMAT_OR_SEGMENT)
+		tag_shift = 4;
+	else if (format->or_by == PB_FORMAT_OR_ATTRIBUTE)
+		tag_shift = 0;
+	return (struct choices){
+		.ids = ids,
+		.tags = tags,
+		.ors = ors,
+		.source = format->source,
+		.tag_shift = tag_shift,
+		.keep = (format->flags & PB_FORMAT_KEEP) != 0 ? ~format->mask : 0,
+		.high_mask = format->high_mask,
+		.needs_high = pb_core_needs_high(format),
+	};
+}
+
+/** Writes one word of an address that fits one, shifted right. */
+/*@
+  requires \valid_read(general) && general->right < 32 && \valid_read(slot);
+  requires in_range: pb_in_range((uint32_t)at, 4);
+  assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
+  ensures nothing: !\result ==> pb_stores == \old(pb_stores);
+  ensures place: \result ==> pb_last_at == (uint32_t)at;
+*/
+static PB_CORE_INLINE bool apply_word(const struct pb_core_general *general, bool needs_high,
+				      const struct pb_core_slot *slot, uint32_t offset, uint32_t *at)
+{
+	uint32_t low = slot->low + offset;
+
+	if (low < offset && needs_high)
+		return false;
+	low >>= general->right;
+	if ((low & general->lost_low) != 0)
+		return false;
+	pb_shared_write32(at, (low & general->mask) | general->ors[0]);
+	return true;
+}
+
+/** Writes the low word of an address, an id or nothing, each with the offset; what is ORed in depends on the allocation. */
+/*@
+  requires \valid_read(cursor) && \valid_read(general) && \valid_read(slot) && \valid_read(entry);
+  requires choices: is_choice(choices);
+  requires index: entry->allocation_index < PB_LIMIT_ALLOCATIONS;
+  requires in_range: pb_in_range((uint32_t)(cursor->origin + entry->patch_offset), 4);
+  assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
+  ensures pb_last_at == (uint32_t)(cursor->origin + entry->patch_offset);
+*/
+static PB_CORE_INLINE void apply_choice(const struct pb_core_cursor *cursor,
+					const struct pb_core_general *general, struct choices choices,
+					const struct pb_core_slot *slot, const struct pb_core_entry *entry)
+{
+	uint32_t *const at = (uint32_t *)(cursor->origin + entry->patch_offset);
+	const uint32_t index = entry->allocation_index;
+	const uint32_t k = ((uint32_t)choices.tags[index] >> choices.tag_shift) & 3u;
+	uint32_t low = entry->allocation_offset;
+
+	if (choices.source == PB_FORMAT_ADDRESS)
+		low += slot->low;
+	else if (choices.source == PB_FORMAT_ID)
+		low += choices.ids[index];
+	low = (low & general->mask) | choices.ors[k];
+	if (choices.keep != 0)
+		low |= pb_shared_read32(at) & choices.keep;
+	pb_shared_write32(at, low);
+}
+
+/** Writes the two words of an address, of which bits stay. Nothing is ORed in. */
+/*@
+  requires \valid_read(cursor) && \valid_read(general) && \valid_read(slot) && \valid_read(entry);
+  requires range: pb_range_at + pb_range_bytes <= 0x100000000;
+  requires in_range: pb_in_range((uint32_t)(cursor->origin + entry->patch_offset), 8);
+  assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
+  ensures nothing: !\result ==> pb_stores == \old(pb_stores);
+  ensures place: \result ==> pb_earlier_at == (uint32_t)(cursor->origin + entry->patch_offset);
+*/
+static PB_CORE_INLINE bool apply_split(const struct pb_core_cursor *cursor,
+				       const struct pb_core_general *general, uint32_t high_mask,
+				       const struct pb_core_slot *slot, const struct pb_core_entry *entry)
+{
+	uint32_t *const at = (uint32_t *)(cursor->origin + entry->patch_offset);
+	uint32_t low = slot->low;
+	uint32_t high = slot->high;
+	uint32_t old_low, old_high;
+
+	PB_CORE_PAIR(low, high);
+	low += entry->allocation_offset;
+	high += low < entry->allocation_offset;
+	if (((low & general->lost_low) | (high & general->lost_high)) != 0)
+		return false;
+	pb_shared_read_both(at, &old_low, &old_high);
+	pb_shared_write_two(at, (old_low & ~general->mask) | (low & general->mask),
+			    (old_high & ~high_mask) | (high & high_mask));
+	return true;
+}
+
 enum shape {
 	PLAIN,
 	PLAIN_HIGH, /**< shifted right by 32 or more */
 	RICH,
+	WORD,
+	CHOICE,
+	SPLIT,
 };
 
 /** Writes an ordinary entry. Its place has been checked. @return false: it is not ordinary; nothing was written */
@@ -197,25 +270,51 @@ enum shape {
   requires right: general->right < 32;
   requires range: pb_range_at + pb_range_bytes <= 0x100000000;
   requires index: entry->allocation_index < PB_LIMIT_ALLOCATIONS;
+  requires choices: is_choice(choices);
+  requires split: shape == SPLIT ==> width(general->format) == 8;
   requires in_range: pb_in_range((uint32_t)(cursor->origin + entry->patch_offset), width(general->format));
   assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
   ensures nothing: !\result ==> pb_stores == \old(pb_stores);
-  ensures place: \result ==> (shape == RICH && width(general->format) == 8 ? pb_earlier_at : pb_last_at) ==
+  ensures place: \result ==>
+    (shape == SPLIT || (shape == RICH && width(general->format) == 8) ? pb_earlier_at : pb_last_at) ==
     (uint32_t)(cursor->origin + entry->patch_offset);
 */
 static PB_CORE_INLINE bool carry_out(const struct pb_core_cursor *cursor,
-				     const struct pb_core_general *general, const struct pb_core_slot *slot,
-				     const struct pb_core_entry *entry, enum shape shape)
+				     const struct pb_core_general *general, struct choices choices,
+				     const struct pb_core_slot *slot, const struct pb_core_entry *entry,
+				     enum shape shape)
 {
 	if (shape == RICH)
 		return apply_rich(cursor, &cursor->job->general, slot, entry);
+	if (shape == WORD)
+		return apply_word(general, choices.needs_high, slot, entry->allocation_offset,
+				  (uint32_t *)(cursor->origin + entry->patch_offset));
+	if (shape == CHOICE) {
+		apply_choice(cursor, general, choices, slot, entry);
+		return true;
+	}
+	if (shape == SPLIT)
+		return apply_split(cursor, general, choices.high_mask, slot, entry);
 	return apply_plain(cursor, general, slot, entry, shape == PLAIN_HIGH);
+}
+
+/** About what an entry costs, in instructions. */
+/*@
+  assigns \nothing;
+  ensures PB_COST_WORD <= \result <= PB_COST_RICH;
+*/
+static PB_CORE_INLINE uint32_t cost_of(enum shape shape)
+{
+	if (shape == WORD)
+		return PB_COST_WORD;
+	return shape == RICH ? PB_COST_RICH : PB_COST_PLAIN;
 }
 
 /** Runs ordinary entries of one general format, slice after slice. */
 /*@
   requires \valid(cursor) && is_grounded(cursor) && \valid_read(cursor->job) && has_tags(cursor->job);
   requires is_sound(&cursor->job->general) && is_sound_format(cursor->job->general.format);
+  requires split: shape == SPLIT ==> width(cursor->job->general.format) == 8;
   requires list: pb_list_entries <= 0x20000 && cursor->end == cursor->words + 6 * pb_list_entries &&
     \valid_read(cursor->words + (0 .. 6 * pb_list_entries - 1));
   requires pass: \base_addr(cursor->pass) == \base_addr(cursor->words) && cursor->pass <= cursor->end;
@@ -231,10 +330,12 @@ static PB_CORE_INLINE bool carry_out(const struct pb_core_cursor *cursor,
 static PB_CORE_INLINE enum pb_core_run run(struct pb_core_cursor *cursor, enum shape shape)
 {
 	struct pb_core_general general;
-	const uint32_t cost = shape == RICH ? PB_COST_RICH : PB_COST_PLAIN;
+	const uint32_t cost = cost_of(shape);
 	const uint32_t start = cursor->start;
+	const struct choices choices = choices_of(cursor->job);
 	const uint32_t *words = cursor->words;
 	uint32_t budget = cursor->budget;
+	uint32_t entries = budget / cost + 1u; /* of a slice */
 	struct pb_core_entry entry;
 	/*@ ghost uint32_t done = 0; */
 	/*@ ghost uint32_t stop = 0; */
@@ -243,17 +344,17 @@ static PB_CORE_INLINE enum pb_core_run run(struct pb_core_cursor *cursor, enum s
 	/*@ assert copied: is_sound(&general) && general.format == cursor->job->general.format; */
 	/*@
 	  loop invariant at: words == \at(cursor->words, Pre) + 6 * done && done <= pb_list_entries;
-	  loop invariant slice: budget <= PB_SLICE_INSTRUCTIONS;
+	  loop invariant slice: budget <= PB_SLICE_INSTRUCTIONS && 1 <= entries <= PB_SLICE_GENERAL + 1;
 	  loop invariant sound: is_sound(&general) && general.format == cursor->job->general.format;
-	  loop assigns words, budget, entry, done, stop;
+	  loop assigns words, budget, entries, entry, done, stop;
 	  loop assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
 	  loop variant pb_list_entries - done;
 	*/
 	do {
-		const uint32_t slice_words = (budget / cost + 1u) * PB_CORE_ENTRY_WORDS;
-		const uint32_t *const slice = pb_core_list_slice(words, cursor->end, slice_words);
+		const uint32_t *const slice =
+			pb_core_list_slice(words, cursor->end, entries * PB_CORE_ENTRY_WORDS);
 
-		/*@ ghost stop = pb_list_entries - done > budget / cost + 1 ? done + (budget / cost + 1) : pb_list_entries; */
+		/*@ ghost stop = pb_list_entries - done > entries ? done + entries : pb_list_entries; */
 		/*@ assert slice: slice == \at(cursor->words, Pre) + 6 * stop; */
 		/*@
 		  loop invariant at: words == \at(cursor->words, Pre) + 6 * done && done <= stop;
@@ -262,41 +363,42 @@ static PB_CORE_INLINE enum pb_core_run run(struct pb_core_cursor *cursor, enum s
 		  loop assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
 		  loop variant stop - done;
 		*/
-		for (; words != slice; words += PB_CORE_ENTRY_WORDS) {
+		while (words != slice) {
 			const struct pb_core_slot *slot;
-			uint32_t irregular_bits;
 
-			pb_core_read_entry(words, &entry);
-			irregular_bits =
-				(entry.driver_id ^ general.id) | entry.slot >> PB_PATCH_RESERVED_SHIFT;
-			if ((irregular_bits | entry.allocation_index >> PB_CORE_INDEX_BITS) != 0)
+			words = pb_core_read_entry(words, &entry);
+			/*@ ghost done++; */
+			if (pb_core_list_unlike(&entry, general.id))
 				goto irregular;
 			/*@ assert listed: entry.allocation_index < PB_LIMIT_ALLOCATIONS; */
-			entry.driver_id = general.id;
-			entry.slot = 0;
 			if (pb_core_rotate_right_2(entry.patch_offset - start) >= general.places)
-				goto irregular;
+				goto regular_format;
 			/*@ assert inside: (uint32_t)(entry.patch_offset - start) + width(general.format) <= pb_range_bytes; */
 			/*@ assert there: (uint32_t)(cursor->origin + entry.patch_offset) ==
 			      pb_range_at + (uint32_t)(entry.patch_offset - start); */
 			slot = &cursor->slots[entry.allocation_index];
 			PB_CORE_KEEP(slot);
-			if ((entry.allocation_offset & general.bounded) >= slot->limit[general.column])
-				goto irregular;
-			if (!carry_out(cursor, &general, slot, &entry, shape))
-				goto irregular;
-			/*@ ghost done++; */
+			if ((entry.allocation_offset & general.bounded) >=
+			    slot->limit[shape < WORD ? general.column : 0])
+				goto regular_format;
+			if (!carry_out(cursor, &general, choices, slot, &entry, shape))
+				goto regular_format;
 		}
 		budget = PB_SLICE_INSTRUCTIONS;
+		entries = PB_SLICE_GENERAL / cost + 1u;
 	} while (words < cursor->pass && !pb_lines_waiting(cursor->pending));
 	/*@ assert within: words <= cursor->end && \at(cursor->words, Pre) <= words; */
 	cursor->words = words;
 	return PB_CORE_DONE;
+regular_format:
+	/* Known, which frees two registers in the loop. */
+	entry.driver_id = general.id;
+	entry.slot = 0;
 irregular:
-	/*@ assert read: words == \at(cursor->words, Pre) + 6 * done && done < pb_list_entries; */
-	/*@ assert within: words + 6 <= cursor->end && \at(cursor->words, Pre) <= words; */
+	/*@ assert read: words == \at(cursor->words, Pre) + 6 * done && 0 < done <= pb_list_entries; */
+	/*@ assert within: words <= cursor->end && \at(cursor->words, Pre) < words; */
 	cursor->irregular = entry;
-	cursor->words = words + PB_CORE_ENTRY_WORDS;
+	cursor->words = words;
 	/* Of this slice a half is left, on average. */
 	cursor->budget = budget / 2u;
 	return PB_CORE_IRREGULAR;
@@ -317,8 +419,29 @@ static PB_CORE_STEP enum pb_core_run run_rich(struct pb_core_cursor *cursor)
 	return run(cursor, RICH);
 }
 
+static PB_CORE_STEP enum pb_core_run run_word(struct pb_core_cursor *cursor)
+{
+	return run(cursor, WORD);
+}
+
+static PB_CORE_STEP enum pb_core_run run_choice(struct pb_core_cursor *cursor)
+{
+	return run(cursor, CHOICE);
+}
+
+static PB_CORE_STEP enum pb_core_run run_split(struct pb_core_cursor *cursor)
+{
+	return run(cursor, SPLIT);
+}
+
 enum pb_core_run pb_core_general_run(struct pb_core_cursor *cursor)
 {
+	if (cursor->job->general.kind == PB_CORE_GENERAL_WORD)
+		return run_word(cursor);
+	if (cursor->job->general.kind == PB_CORE_GENERAL_CHOICE)
+		return run_choice(cursor);
+	if (cursor->job->general.kind == PB_CORE_GENERAL_SPLIT)
+		return run_split(cursor);
 	if (cursor->job->general.kind == PB_CORE_GENERAL_RICH)
 		return run_rich(cursor);
 	return cursor->job->general.format->shift_right < 32u ? run_plain(cursor) : run_plain_high(cursor);

@@ -34,8 +34,11 @@ struct pb_core_slot {
 
 /** The bits of an allocation that formats may choose a value by. */
 #define PB_CORE_TAG(kind, attribute) ((uint8_t)((uint32_t)(kind) << 4 | (attribute)))
-#define PB_CORE_TAG_KIND(tag)        ((uint32_t)(tag) >> 4)
+#define PB_CORE_TAG_KIND(tag)        ((uint32_t)(tag) >> 4 & 1u)
 #define PB_CORE_TAG_ATTRIBUTE(tag)   ((tag)&3u)
+
+/** Instead of the bits of an allocation that is kept, as it is presumed where it is listed: its slot has limit 0. */
+#define PB_CORE_TAG_KEPT 0x80u
 
 /** The step that a job is in. */
 enum pb_core_job_state {
@@ -61,7 +64,10 @@ struct pb_core_plan {
 enum pb_core_general_kind {
 	PB_CORE_GENERAL_NOT = 0, /**< nothing: its entries always take the slow path */
 	PB_CORE_GENERAL_PLAIN,   /**< an address, shifted, one word of it */
-	PB_CORE_GENERAL_RICH,    /**< the rest */
+	PB_CORE_GENERAL_WORD, /**< an address of which only the low word counts, shifted right, one word of it */
+	PB_CORE_GENERAL_CHOICE, /**< the low word of an address, an id, or a constant that the allocation may choose; bits may stay */
+	PB_CORE_GENERAL_SPLIT, /**< both words of an address, of which bits stay; nothing is ORed in */
+	PB_CORE_GENERAL_RICH,  /**< the rest */
 };
 
 /** A format as the general loops use it. */
@@ -103,7 +109,8 @@ struct pb_core_job {
 	const uint32_t *list;           /**< shared; the next word of the patch list */
 	uint32_t list_words;            /**< of it that are left */
 	uint32_t list_index;            /**< list index of the next entry, or word of a compact list */
-	bool compact;                   /**< the list is in the compact encoding */
+	bool compact;                   /**< the list is in the compact encoding, in groups or not */
+	bool grouped;                   /**< the list is in the grouped encoding */
 	uint32_t format_id;             /**< of the last entry */
 	struct pb_core_plan plan;       /**< of some format that took the slow path */
 	struct pb_core_general general; /**< of some format that took a general loop */
@@ -113,7 +120,10 @@ struct pb_core_job {
 
 	struct pb_core_slot slots[PB_LIMIT_ALLOCATIONS]; /**< by allocation index */
 	uint32_t ids[PB_LIMIT_ALLOCATIONS];              /**< by allocation index: what ID formats write */
-	uint8_t tags[PB_LIMIT_ALLOCATIONS];              /**< by allocation index: PB_CORE_TAG */
+	uint8_t tags[PB_LIMIT_ALLOCATIONS];              /**< by allocation index: PB_CORE_TAG, or _KEPT */
+
+	const struct pb_presumed *presumed; /**< shared; by allocation index; NULL: nothing is presumed */
+	uint32_t group;                     /**< words left of the group at hand, of a grouped list */
 };
 
 #endif

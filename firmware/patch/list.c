@@ -65,8 +65,7 @@ enum pb_error pb_core_list_general(struct pb_core_cursor *cursor, bool *irregula
 			if (pb_core_general_run(cursor) == PB_CORE_DONE)
 				return PB_ERROR_OK;
 		} else {
-			pb_core_read_entry(cursor->words, &cursor->irregular);
-			cursor->words += PB_CORE_ENTRY_WORDS;
+			cursor->words = pb_core_read_entry(cursor->words, &cursor->irregular);
 		}
 		*irregular = true;
 		if (pb_core_is_fast(cursor->irregular.driver_id) &&
@@ -75,4 +74,38 @@ enum pb_error pb_core_list_general(struct pb_core_cursor *cursor, bool *irregula
 			return PB_ERROR_OK;
 		}
 	}
+}
+
+/** What of a slice no single loop can do. @return what is wrong with the entry before `words` */
+static enum pb_error finish_slice(struct pb_core_cursor *cursor, bool irregular)
+{
+	enum pb_error error;
+
+	/* Each iteration applies one entry at least: an entry that is irregular in the mixed loop takes the general path. */
+	do {
+		if (irregular && pb_core_list_mixed(cursor) == PB_CORE_DONE)
+			return PB_ERROR_OK;
+		error = pb_core_list_general(cursor, &irregular);
+	} while (error == PB_ERROR_OK && irregular);
+	return error;
+}
+
+enum pb_error pb_core_list_slices(struct pb_core_cursor *cursor)
+{
+	do {
+		bool irregular = false;
+		enum pb_error error;
+
+		if (pb_core_is_fast(cursor->format_id)) {
+			irregular = pb_core_list_run(cursor) == PB_CORE_IRREGULAR;
+			if (!irregular)
+				return PB_ERROR_OK;
+		}
+		error = finish_slice(cursor, irregular);
+		if (error != PB_ERROR_OK) {
+			cursor->words -= PB_CORE_ENTRY_WORDS;
+			return error;
+		}
+	} while (cursor->words < cursor->pass && !pb_lines_waiting(cursor->pending));
+	return PB_ERROR_OK;
 }

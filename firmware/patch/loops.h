@@ -12,6 +12,8 @@
  *   run_compact.h     what these loops are made of
  *   run_compact_64.c  the one of them that a board may replace
  *   general.c         loops over the 24-byte list for formats that have no fast one
+ *   general_plan.c    what these loops need of a format
+ *   kept.c            lists of which much is skipped, as their allocations are kept; the grouped list
  *   slow.c            the slow path: any entry of any format, check by check
  *   format.c          the formats
  *
@@ -25,7 +27,7 @@
 #include "firmware/patch/job.h"
 #include "firmware/wide.h"
 #include "hal/lines.h"
-#include "hal/shared.h"
+#include "hal/shared_burst.h"
 #include "patchbay/abi/errors.h"
 
 struct pb_firmware;
@@ -111,7 +113,8 @@ struct pb_core_cursor {
 	uint32_t format_id;      /**< of the last entry */
 	struct pb_core_entry
 		irregular; /**< after PB_CORE_IRREGULAR: the entry before `words`; compact: the words there */
-	uint32_t escapes;  /**< of a compact list, in this pass */
+	uint32_t
+		escapes; /**< words of this pass that are no entry's which is carried out, and third words of escapes */
 	uint32_t mixed_slices; /**< to go until two neighbours are compared; 0: now, with `format_id` */
 	bool fenced;           /**< an entry wrote the fence id */
 	uint32_t budget;       /**< instructions left of this slice, in pb_core_list_general() */
@@ -134,18 +137,24 @@ static inline bool pb_core_is_fast(uint32_t id)
 	return id < 32u && (((0u PB_CORE_FAST_FORMATS(PB_CORE_FAST_BIT)) >> id) & 1u) != 0;
 }
 
-/** Reads the entry at `words`. */
+/** Reads the entry at `words`. @return the address of the next one */
 /*@
   requires \valid(entry) && \valid_read(words + (0 .. 4));
+  assigns \result \from words;
   assigns *entry;
+  ensures \result == words + 6;
 */
-static PB_CORE_INLINE void pb_core_read_entry(const uint32_t *words, struct pb_core_entry *entry)
+static PB_CORE_INLINE const uint32_t *pb_core_read_entry(const uint32_t *words, struct pb_core_entry *entry)
 {
-	entry->allocation_index = pb_shared_read32(&words[0]);
-	entry->slot = pb_shared_read32(&words[1]);
-	entry->driver_id = pb_shared_read32(&words[2]);
-	entry->allocation_offset = pb_shared_read32(&words[3]);
-	entry->patch_offset = pb_shared_read32(&words[4]);
+	uint32_t six[PB_CORE_ENTRY_WORDS];
+
+	words = pb_shared_read_five_of_six(words, six);
+	entry->allocation_index = six[0];
+	entry->slot = six[1];
+	entry->driver_id = six[2];
+	entry->allocation_offset = six[3];
+	entry->patch_offset = six[4];
+	return words;
 }
 
 /*@
@@ -234,8 +243,7 @@ static PB_CORE_INLINE bool pb_core_store(const struct pb_core_slot *slot, uint32
 	}
 	high = slot->high;
 	if (fast.bounded)
-		__asm__(""
-			: "+r"(low), "+r"(high)); /* side by side, which makes one instruction of two loads */
+		PB_CORE_PAIR(low, high);
 	low += offset;
 	/* No carry where the offset is bounded: no allocation of this job crosses 4 GiB, or there were no places. */
 	if (!fast.bounded && fast.value != PB_CORE_VALUE_HIGH)
@@ -261,9 +269,8 @@ static PB_CORE_INLINE bool pb_core_store(const struct pb_core_slot *slot, uint32
 			return false;
 		pb_shared_write32(at, low >> 8 | high << 24);
 	} else {
-		pb_shared_write32(at, low);
-		pb_shared_write32((uint32_t *)((uintptr_t)at + 4u),
-				  fast.value == PB_CORE_VALUE_WIDE ? high : (uint32_t)(int16_t)high);
+		pb_shared_write_two(at, low,
+				    fast.value == PB_CORE_VALUE_WIDE ? high : (uint32_t)(int16_t)high);
 	}
 	return true;
 }
@@ -288,6 +295,9 @@ enum pb_core_run pb_core_list_mixed(struct pb_core_cursor *cursor);
  */
 enum pb_error pb_core_list_general(struct pb_core_cursor *cursor, bool *irregular);
 
+/** The next slices of a 24-byte list. @return what is wrong with the entry at `words` */
+enum pb_error pb_core_list_slices(struct pb_core_cursor *cursor);
+
 /* ---- run_list_64.c, run_compact_64.c: may be replaced by the files of a CPU, see firmware/CMakeLists.txt ---- */
 
 /**
@@ -304,10 +314,30 @@ enum pb_core_run pb_core_run_compact_64(struct pb_core_cursor *cursor);
 /** The next slices of a compact list. @return what is wrong with the entry at `words` */
 enum pb_error pb_core_compact_slices(struct pb_core_cursor *cursor);
 
-/* ---- general.c ---- */
+/* ---- kept.c ---- */
+
+/** As pb_core_list_slices(), without entries of allocations that are kept. */
+enum pb_error pb_core_kept_slices(struct pb_core_cursor *cursor);
+/** The next slices of a grouped list. @return what is wrong with the entry, or the head of a group, at `words` */
+enum pb_error pb_core_group_slices(struct pb_core_cursor *cursor);
+
+/* ---- general_plan.c ---- */
+
+/** Whether the carry of address and offset, or the address's high word, would be in the value's low word or be a bit lost. */
+/*@
+  requires \valid_read(format);
+  assigns \nothing;
+*/
+static inline bool pb_core_needs_high(const struct pb_patch_format *format)
+{
+	return format->shift_right != 0 || (format->flags & PB_FORMAT_FITS) != 0;
+}
 
 /** Whether a general loop can run entries of cursor->format_id. Pre: job->plan is of that format. */
 bool pb_core_general_ready(struct pb_core_cursor *cursor);
+
+/* ---- general.c ---- */
+
 /** Runs entries of job->general, slice after slice, from `words` on. */
 enum pb_core_run pb_core_general_run(struct pb_core_cursor *cursor);
 

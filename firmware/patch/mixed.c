@@ -14,7 +14,7 @@
  * the first are of a kind, and at slices' ends, some of which are followed by
  * such a search too. Two of a kind may be a run, which has a loop of its own.
  * @param next the entry behind the one at which it stopped
- * @return the entry at which to stop again; NULL: here
+ * @return the entry behind which to stop again; NULL: here
  */
 static PB_CORE_STEP const uint32_t *stop_mixed(struct pb_core_cursor *cursor, const uint32_t *next,
 					       uint32_t driver_id)
@@ -33,8 +33,8 @@ static PB_CORE_STEP const uint32_t *stop_mixed(struct pb_core_cursor *cursor, co
 	if (cursor->mixed_slices == 0)
 		cursor->mixed_slices = MIXED_SLICES;
 	else if (--cursor->mixed_slices == 0)
-		return next;
-	return cursor->slice - PB_CORE_ENTRY_WORDS;
+		return next + PB_CORE_ENTRY_WORDS;
+	return cursor->slice;
 }
 
 enum pb_core_run pb_core_list_mixed(struct pb_core_cursor *cursor)
@@ -42,8 +42,8 @@ enum pb_core_run pb_core_list_mixed(struct pb_core_cursor *cursor)
 	const struct pb_core_slot *const slots = cursor->slots;
 	const uintptr_t origin = cursor->origin;
 	const uint32_t start = cursor->start;
-	const uint32_t *words = cursor->words - PB_CORE_ENTRY_WORDS; /* the entry at hand */
-	const uint32_t *stop = cursor->words == cursor->slice ? words : cursor->words;
+	const uint32_t *words = cursor->words; /* behind the entry at hand */
+	const uint32_t *stop = words == cursor->slice ? words : words + PB_CORE_ENTRY_WORDS;
 	struct pb_core_entry entry = cursor->irregular;
 
 	cursor->format_id = entry.driver_id;
@@ -73,15 +73,15 @@ enum pb_core_run pb_core_list_mixed(struct pb_core_cursor *cursor)
 			goto irregular;
 		}
 		if (words == stop) {
-			stop = stop_mixed(cursor, words + PB_CORE_ENTRY_WORDS, entry.driver_id);
+			stop = stop_mixed(cursor, words, entry.driver_id);
 			if (stop == NULL)
 				return PB_CORE_DONE;
+			words = cursor->words; /* or it is not in the register that a read wants it in */
 		}
-		words += PB_CORE_ENTRY_WORDS;
-		pb_core_read_entry(words, &entry);
+		words = pb_core_read_entry(words, &entry);
 	}
 irregular:
-	cursor->words = words + PB_CORE_ENTRY_WORDS;
+	cursor->words = words;
 	cursor->irregular = entry;
 	return PB_CORE_IRREGULAR;
 }

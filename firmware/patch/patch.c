@@ -27,53 +27,15 @@ static void set_places(struct pb_core_cursor *cursor, const struct pb_core_job *
 	cursor->places[PB_CORE_CLASS_LOW] = job->crossing || job->high ? 0 : words;
 }
 
-/** What of a slice no single loop can do. @return what is wrong with the entry before `words` */
-static enum pb_error finish_slice(struct pb_core_cursor *cursor, bool irregular)
+/** Words of an entry, if that is no escape. */
+static uint32_t entry_words(const struct pb_core_job *job)
 {
-	enum pb_error error;
-
-	/* Each iteration applies one entry at least: an entry that is irregular in the mixed loop takes the general path. */
-	do {
-		if (irregular && pb_core_list_mixed(cursor) == PB_CORE_DONE)
-			return PB_ERROR_OK;
-		error = pb_core_list_general(cursor, &irregular);
-	} while (error == PB_ERROR_OK && irregular);
-	return error;
-}
-
-/** Slices, until the list ends, an entry fails, a line is raised, or the other nodes have waited long enough. */
-static enum pb_error list_slices(struct pb_core_cursor *cursor)
-{
-	do {
-		bool irregular = false;
-		enum pb_error error;
-
-		if (pb_core_is_fast(cursor->format_id)) {
-			irregular = pb_core_list_run(cursor) == PB_CORE_IRREGULAR;
-			if (!irregular)
-				return PB_ERROR_OK;
-		}
-		error = finish_slice(cursor, irregular);
-		if (error != PB_ERROR_OK) {
-			cursor->words -= PB_CORE_ENTRY_WORDS;
-			return error;
-		}
-	} while (cursor->words < cursor->pass && !pb_lines_waiting(cursor->pending));
-	return PB_ERROR_OK;
-}
-
-/** Entries before a word of the list. */
-static uint32_t entries(const struct pb_core_job *job, const struct pb_core_cursor *cursor, uint32_t words)
-{
-	if (!job->compact)
-		return words / PB_CORE_ENTRY_WORDS;
-	return (words - cursor->escapes) / PB_COMPACT_SHORT_WORDS;
+	return job->compact ? PB_COMPACT_SHORT_WORDS : PB_CORE_ENTRY_WORDS;
 }
 
 static void set_list(struct pb_core_cursor *cursor, const struct pb_core_job *job)
 {
-	const uint32_t entry_words = job->compact ? PB_COMPACT_SHORT_WORDS : PB_CORE_ENTRY_WORDS;
-	const uint32_t pass_words = PB_PASS_SLICES * PB_SLICE_PATCHES * entry_words;
+	const uint32_t pass_words = PB_PASS_SLICES * PB_SLICE_PATCHES * entry_words(job);
 
 	cursor->words = job->list;
 	cursor->end = job->list + job->list_words;
@@ -84,16 +46,15 @@ static void set_list(struct pb_core_cursor *cursor, const struct pb_core_job *jo
 static void advance(struct pb_core_job *job, const struct pb_core_cursor *cursor)
 {
 	const uint32_t words = (uint32_t)(cursor->words - job->list);
-	const uint32_t done = entries(job, cursor, words);
 
 	/* Not remembered: a FENCE entry depends on this submission, and an aperture may map the buffer elsewhere later. */
 	if (cursor->fenced || job->aperture != NULL)
 		job->cookie = 0;
 	job->format_id = cursor->format_id;
-	job->submission->patches += done;
+	job->submission->patches += (words - cursor->escapes) / entry_words(job);
 	job->list += words;
 	job->list_words -= words;
-	job->list_index += job->compact ? words : done;
+	job->list_index += job->compact ? words : words / PB_CORE_ENTRY_WORDS;
 }
 
 /** Sets what lasts for this pass, or counts in it. The loops set `slice` and `irregular`. */
@@ -112,6 +73,18 @@ static void start(struct pb_core_cursor *cursor, struct pb_firmware *firmware, s
 	cursor->job = job;
 }
 
+/** The next slices of the list, by its encoding. */
+static enum pb_error carry_out(struct pb_core_cursor *cursor)
+{
+	const struct pb_core_job *job = cursor->job;
+
+	if (job->grouped)
+		return pb_core_group_slices(cursor);
+	if (job->compact)
+		return pb_core_compact_slices(cursor);
+	return job->presumed != NULL ? pb_core_kept_slices(cursor) : pb_core_list_slices(cursor);
+}
+
 enum pb_error pb_core_patch(struct pb_firmware *firmware, struct pb_core_job *job)
 {
 	struct pb_core_cursor cursor;
@@ -120,7 +93,7 @@ enum pb_error pb_core_patch(struct pb_firmware *firmware, struct pb_core_job *jo
 	start(&cursor, firmware, job);
 	set_list(&cursor, job);
 	set_places(&cursor, job);
-	error = job->compact ? pb_core_compact_slices(&cursor) : list_slices(&cursor);
+	error = carry_out(&cursor);
 	advance(job, &cursor);
 	if (error == PB_ERROR_OK && job->list_words == 0)
 		job->state = PB_CORE_JOB_READY;

@@ -9,7 +9,7 @@
 
 #include "firmware/patch/loops.h"
 
-#define PB_CORE_SHORT_SLICE_WORDS (PB_SLICE_PATCHES * PB_COMPACT_SHORT_WORDS)
+#define PB_CORE_SHORT_SLICE_WORDS (PB_SLICE_SHORT * PB_COMPACT_SHORT_WORDS)
 #define PB_CORE_SHORT_UNROLL      4u
 
 PB_STATIC_ASSERT(PB_LIMIT_ALLOCATIONS - 1u <= PB_COMPACT_INDEX_MASK, "every allocation has its index");
@@ -47,12 +47,29 @@ static inline uint32_t pb_core_short_places(const struct pb_core_cursor *cursor,
 	return (count < end / 4u ? count : end / 4u) << PB_COMPACT_PLACE_SHIFT;
 }
 
-/** Carries out the entry at `words` if it is a short and ordinary one of the format. */
+/** Reads the first two words of the entry at `words`. @return the address behind them */
 /*@
-  requires \valid_read(ground) && \valid_read(words + (0 .. 1)) && \valid(entry);
+  requires \valid(entry) && \valid_read(words + (0 .. 1));
+  assigns \result \from words;
+  assigns entry->slot, entry->allocation_offset;
+  ensures \result == words + 2;
+*/
+static PB_CORE_INLINE const uint32_t *pb_core_short_read(const uint32_t *words, struct pb_core_entry *entry)
+{
+	uint32_t two[2];
+
+	words = pb_shared_read_two(words, two);
+	entry->slot = two[0];
+	entry->allocation_offset = two[1];
+	return words;
+}
+
+/** Carries out an entry whose first two words have been read, if it is a short and ordinary one of the format. */
+/*@
+  requires \valid_read(ground) && \valid_read(entry);
   requires fast.column < 2 && fast.value <= PB_CORE_VALUE_SHIFT8 && pb_core_short_grounded(ground, fast);
   requires \separated(entry, ground, ground->slots + (0 .. PB_LIMIT_ALLOCATIONS - 1));
-  assigns *entry, pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
+  assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
   ensures nothing: !\result ==> pb_stores == \old(pb_stores);
   ensures place: \result ==>
     pb_core_stored_at(pb_range_at + (uint32_t)(entry->slot - ground->start) / 0x400 * 4, fast);
@@ -69,11 +86,9 @@ static inline uint32_t pb_core_short_places(const struct pb_core_cursor *cursor,
     pb_core_stored_shift8(ground->slots + entry->slot % 0x400, entry->allocation_offset);
 */
 static PB_CORE_INLINE bool pb_core_short_apply(const struct pb_core_short_ground *ground,
-					       const uint32_t *words, struct pb_core_entry *entry,
-					       struct pb_core_fast fast)
+					       const struct pb_core_entry *entry, struct pb_core_fast fast)
 {
-	const uint32_t word = entry->slot = pb_shared_read32(&words[0]);
-	const uint32_t offset = entry->allocation_offset = pb_shared_read32(&words[1]);
+	const uint32_t word = entry->slot;
 	const uint32_t place = word - ground->start;
 	const struct pb_core_slot *slot;
 
@@ -87,7 +102,7 @@ static PB_CORE_INLINE bool pb_core_short_apply(const struct pb_core_short_ground
 	/*@ assert index: (word & PB_COMPACT_INDEX_MASK) == word % 0x400; */
 	slot = &ground->slots[word & PB_COMPACT_INDEX_MASK];
 	PB_CORE_KEEP(slot);
-	return pb_core_store(slot, offset,
+	return pb_core_store(slot, entry->allocation_offset,
 			     (uint32_t *)(ground->target + (place >> PB_COMPACT_PLACE_SHIFT) * 4u), fast);
 }
 
@@ -151,16 +166,22 @@ static PB_CORE_INLINE enum pb_core_run pb_core_short_loop(struct pb_core_cursor 
 		  loop variant blocks;
 		*/
 		while (fast.unroll_compact && words != rest) {
-			if (!pb_core_short_apply(&ground, words, &entry, fast))
-				goto irregular_0;
-			if (!pb_core_short_apply(&ground, words + PB_COMPACT_SHORT_WORDS, &entry, fast))
-				goto irregular_1;
-			if (!pb_core_short_apply(&ground, words + 2u * PB_COMPACT_SHORT_WORDS, &entry, fast))
-				goto irregular_2;
-			if (!pb_core_short_apply(&ground, words + 3u * PB_COMPACT_SHORT_WORDS, &entry, fast))
-				goto irregular_3;
-			words += PB_CORE_SHORT_UNROLL * PB_COMPACT_SHORT_WORDS;
-			/*@ ghost done += 8; */
+			words = pb_core_short_read(words, &entry);
+			/*@ ghost done += 2; */
+			if (!pb_core_short_apply(&ground, &entry, fast))
+				goto irregular;
+			words = pb_core_short_read(words, &entry);
+			/*@ ghost done += 2; */
+			if (!pb_core_short_apply(&ground, &entry, fast))
+				goto irregular;
+			words = pb_core_short_read(words, &entry);
+			/*@ ghost done += 2; */
+			if (!pb_core_short_apply(&ground, &entry, fast))
+				goto irregular;
+			words = pb_core_short_read(words, &entry);
+			/*@ ghost done += 2; */
+			if (!pb_core_short_apply(&ground, &entry, fast))
+				goto irregular;
 			/*@ ghost blocks--; */
 		}
 		/*@
@@ -170,26 +191,18 @@ static PB_CORE_INLINE enum pb_core_run pb_core_short_loop(struct pb_core_cursor 
 		  loop assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
 		  loop variant stop - done;
 		*/
-		for (; (uint32_t)(slice - words) >= PB_COMPACT_SHORT_WORDS; words += PB_COMPACT_SHORT_WORDS) {
-			if (!pb_core_short_apply(&ground, words, &entry, fast))
-				goto irregular_0;
+		while ((uint32_t)(slice - words) >= PB_COMPACT_SHORT_WORDS) {
+			words = pb_core_short_read(words, &entry);
 			/*@ ghost done += 2; */
+			if (!pb_core_short_apply(&ground, &entry, fast))
+				goto irregular;
 		}
 	} while (words < cursor->pass && words + 1 < cursor->end && !pb_lines_waiting(cursor->pending));
 	cursor->words = words;
 	return PB_CORE_DONE;
-irregular_3:
-	PB_CORE_KEEP(words);
-	words += PB_COMPACT_SHORT_WORDS;
-irregular_2:
-	PB_CORE_KEEP(words);
-	words += PB_COMPACT_SHORT_WORDS;
-irregular_1:
-	PB_CORE_KEEP(words);
-	words += PB_COMPACT_SHORT_WORDS;
-irregular_0:
+irregular:
 	cursor->irregular = entry;
-	cursor->words = words;
+	cursor->words = words - PB_COMPACT_SHORT_WORDS;
 	return PB_CORE_IRREGULAR;
 }
 

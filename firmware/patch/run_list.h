@@ -24,6 +24,9 @@ struct pb_core_list_ground {
 	uintptr_t origin;
 	uint32_t start;
 	uint32_t places;
+	uint32_t id;
+	uint32_t last_slot;  /**< without Reserved bits */
+	uint32_t last_index; /**< that has a slot */
 };
 
 /*@
@@ -35,6 +38,7 @@ struct pb_core_list_ground {
     pb_range_at == (uint32_t)(origin + start) && pb_range_at + pb_range_bytes <= 0x100000000 &&
     places <= 0x40000000 && (places != 0 ==> 4 * (places - 1) + pb_core_width(fast) <= pb_range_bytes);
   predicate pb_core_grounded(struct pb_core_list_ground *ground, struct pb_core_fast fast) =
+    ground->last_index == PB_LIMIT_ALLOCATIONS - 1 &&
     pb_core_sound(ground->slots, ground->origin, ground->start, ground->places, fast);
 */
 
@@ -52,12 +56,26 @@ static PB_CORE_INLINE bool pb_core_list_misplaced(uint32_t offset, uint32_t plac
 	return offset % 4u != 0 || offset >= 4u * places;
 }
 
+/** Whether an entry is of another format, has Reserved bits, or an index that no slot has. */
+/*@
+  requires \valid_read(entry);
+  assigns \nothing;
+  ensures !\result ==> entry->allocation_index < PB_LIMIT_ALLOCATIONS;
+*/
+static PB_CORE_INLINE bool pb_core_list_unlike(const struct pb_core_entry *entry, uint32_t format_id)
+{
+	uint32_t irregular_bits = (entry->driver_id ^ format_id) | entry->slot >> PB_PATCH_RESERVED_SHIFT;
+
+	PB_CORE_KEEP(irregular_bits); /* in this order each shift is part of an OR */
+	return (irregular_bits | entry->allocation_index >> PB_CORE_INDEX_BITS) != 0;
+}
+
 /**
- * Reads the entry at `words` and carries it out if it is an ordinary one of the given format.
+ * Carries out an entry that has been read, if it is an ordinary one of the given format.
  * @return false: it is not; nothing was written
  */
 /*@
-  requires \valid_read(ground) && \valid_read(words + (0 .. 4)) && \valid(entry);
+  requires \valid_read(ground) && \valid(entry);
   requires fast.column < 2 && fast.value <= PB_CORE_VALUE_SHIFT8 && pb_core_grounded(ground, fast);
   requires \separated(entry, ground, ground->slots + (0 .. PB_LIMIT_ALLOCATIONS - 1));
   assigns *entry, pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
@@ -81,19 +99,18 @@ static PB_CORE_INLINE bool pb_core_list_misplaced(uint32_t offset, uint32_t plac
     ? entry->allocation_offset < ground->slots[entry->allocation_index].limit[fast.column]
     : ground->slots[entry->allocation_index].limit[fast.column] != 0);
 */
-static PB_CORE_INLINE bool pb_core_list_apply(const struct pb_core_list_ground *ground, const uint32_t *words,
+static PB_CORE_INLINE bool pb_core_list_apply(const struct pb_core_list_ground *ground,
 					      struct pb_core_entry *entry, struct pb_core_fast fast)
 {
 	const struct pb_core_slot *slot;
-	uint32_t irregular_bits;
 
-	pb_core_read_entry(words, entry);
-	irregular_bits = (entry->driver_id ^ fast.id) | entry->slot >> PB_PATCH_RESERVED_SHIFT;
-	PB_CORE_KEEP(irregular_bits); /* in this order each shift is part of an OR */
-	if ((irregular_bits | (PB_SHIFTS_ARE_FREE ? entry->allocation_index >> PB_CORE_INDEX_BITS : 0)) != 0)
+	if (PB_SHIFTS_ARE_FREE) {
+		if (pb_core_list_unlike(entry, fast.id))
+			return false;
+	} else if (entry->driver_id != ground->id || entry->slot > ground->last_slot ||
+		   entry->allocation_index > ground->last_index) {
 		return false;
-	if (!PB_SHIFTS_ARE_FREE && entry->allocation_index >= 1u << PB_CORE_INDEX_BITS)
-		return false;
+	}
 	/*@ assert listed: entry->allocation_index < PB_LIMIT_ALLOCATIONS; */
 	/* Known, or of no use, from here on, which frees their registers. */
 	entry->driver_id = fast.id;
@@ -120,6 +137,34 @@ static PB_CORE_INLINE const uint32_t *pb_core_list_slice(const uint32_t *words, 
 	return (uint32_t)(end - words) > slice_words ? words + slice_words : end;
 }
 
+/*@
+  requires \valid_read(cursor) && fast.places < PB_CORE_CLASSES;
+  assigns \nothing;
+  ensures \result.slots == cursor->slots && \result.origin == cursor->origin && \result.start == cursor->start;
+  ensures \result.places == cursor->places[fast.places] && \result.last_index == PB_LIMIT_ALLOCATIONS - 1;
+*/
+static PB_CORE_INLINE struct pb_core_list_ground pb_core_list_ground_of(const struct pb_core_cursor *cursor,
+									struct pb_core_fast fast)
+{
+	uint32_t id = fast.id;
+	uint32_t last_slot = UINT32_MAX >> (32u - PB_PATCH_RESERVED_SHIFT);
+	uint32_t last_index = PB_LIMIT_ALLOCATIONS - 1u;
+
+	/* Constants would be loaded for each entry. */
+	PB_CORE_KEEP(id);
+	PB_CORE_KEEP(last_slot);
+	PB_CORE_KEEP(last_index);
+	return (struct pb_core_list_ground){
+		.slots = cursor->slots,
+		.origin = cursor->origin,
+		.start = cursor->start,
+		.places = cursor->places[fast.places],
+		.id = id,
+		.last_slot = last_slot,
+		.last_index = last_index,
+	};
+}
+
 /** Runs ordinary entries of one format, slice after slice. */
 /*@
   requires \valid(cursor);
@@ -139,8 +184,7 @@ static PB_CORE_INLINE const uint32_t *pb_core_list_slice(const uint32_t *words, 
 static PB_CORE_INLINE enum pb_core_run pb_core_list_loop(struct pb_core_cursor *cursor,
 							 struct pb_core_fast fast)
 {
-	const struct pb_core_list_ground ground = {cursor->slots, cursor->origin, cursor->start,
-						   cursor->places[fast.places]};
+	const struct pb_core_list_ground ground = pb_core_list_ground_of(cursor, fast);
 	const uint32_t *words = cursor->words;
 	const uint32_t *
 		unrolled; /* no further than this an unrolled iteration may start; the slice's end is behind it */
@@ -172,16 +216,30 @@ static PB_CORE_INLINE enum pb_core_run pb_core_list_loop(struct pb_core_cursor *
 		  loop variant stop - done;
 		*/
 		while (fast.unroll_list && words <= unrolled) {
-			if (!pb_core_list_apply(&ground, words, &entry, fast))
-				goto irregular_0;
-			if (!pb_core_list_apply(&ground, words + PB_CORE_ENTRY_WORDS, &entry, fast))
-				goto irregular_1;
-			if (!pb_core_list_apply(&ground, words + 2u * PB_CORE_ENTRY_WORDS, &entry, fast))
-				goto irregular_2;
-			if (!pb_core_list_apply(&ground, words + 3u * PB_CORE_ENTRY_WORDS, &entry, fast))
-				goto irregular_3;
-			words += PB_CORE_LIST_UNROLL * PB_CORE_ENTRY_WORDS;
-			/*@ ghost done += 4; */
+			words = pb_core_read_entry(words, &entry);
+			/*@ ghost done++; */
+			if (!pb_core_list_apply(&ground, &entry, fast)) {
+				PB_CORE_KEEP(words);
+				goto irregular;
+			}
+			words = pb_core_read_entry(words, &entry);
+			/*@ ghost done++; */
+			if (!pb_core_list_apply(&ground, &entry, fast)) {
+				PB_CORE_KEEP(words);
+				goto irregular;
+			}
+			words = pb_core_read_entry(words, &entry);
+			/*@ ghost done++; */
+			if (!pb_core_list_apply(&ground, &entry, fast)) {
+				PB_CORE_KEEP(words);
+				goto irregular;
+			}
+			words = pb_core_read_entry(words, &entry);
+			/*@ ghost done++; */
+			if (!pb_core_list_apply(&ground, &entry, fast)) {
+				PB_CORE_KEEP(words);
+				goto irregular;
+			}
 		}
 		/*@
 		  loop invariant at: words == \at(cursor->words, Pre) + 6 * done && done <= stop;
@@ -190,29 +248,19 @@ static PB_CORE_INLINE enum pb_core_run pb_core_list_loop(struct pb_core_cursor *
 		  loop assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
 		  loop variant stop - done;
 		*/
-		for (; words != unrolled + PB_CORE_LIST_UNROLL * PB_CORE_ENTRY_WORDS;
-		     words += PB_CORE_ENTRY_WORDS) {
-			if (!pb_core_list_apply(&ground, words, &entry, fast))
-				goto irregular_0;
+		while (words != unrolled + PB_CORE_LIST_UNROLL * PB_CORE_ENTRY_WORDS) {
+			words = pb_core_read_entry(words, &entry);
 			/*@ ghost done++; */
+			if (!pb_core_list_apply(&ground, &entry, fast))
+				goto irregular;
 		}
 	} while (words < cursor->pass && !pb_lines_waiting(cursor->pending));
 	cursor->words = words;
 	return PB_CORE_DONE;
-	/* Kept apart from the loop, or the compiler works these addresses out with every entry. */
-irregular_3:
-	PB_CORE_KEEP(words);
-	words += PB_CORE_ENTRY_WORDS;
-irregular_2:
-	PB_CORE_KEEP(words);
-	words += PB_CORE_ENTRY_WORDS;
-irregular_1:
-	PB_CORE_KEEP(words);
-	words += PB_CORE_ENTRY_WORDS;
-irregular_0:
+irregular:
 	cursor->slice = unrolled + PB_CORE_LIST_UNROLL * PB_CORE_ENTRY_WORDS;
 	cursor->irregular = entry;
-	cursor->words = words + PB_CORE_ENTRY_WORDS;
+	cursor->words = words;
 	return PB_CORE_IRREGULAR;
 }
 

@@ -6,11 +6,12 @@
 #include "firmware/prepare/admit.h"
 
 #include "firmware/compiler.h"
+#include "hal/shared_pair.h"
 
-/** Accepts fence id and timeline value. A value that does not advance is an error; the submission completes at the last one then. */
+/** Accepts the timeline value. A value that does not advance is an error; the submission completes at the last one then. */
 /*@
   requires \valid(submission) && \valid(queue) && \valid_read(descriptor) && \separated(submission, queue);
-  assigns submission->fence_id, submission->timeline_low, submission->timeline_high, queue->timeline;
+  assigns submission->timeline_low, submission->timeline_high, queue->timeline;
   ensures never_back: queue->timeline >= \old(queue->timeline);
   ensures forward: \result == PB_ERROR_OK <==> queue->timeline > \old(queue->timeline);
   ensures as_its_queue: submission->timeline_low + 0x100000000 * submission->timeline_high == queue->timeline;
@@ -19,11 +20,11 @@ static PB_CORE_INLINE enum pb_error admit_timeline(struct pb_core_submission *su
 						   struct pb_core_queue *queue,
 						   const struct pb_descriptor *descriptor)
 {
-	const uint32_t low = pb_shared_read32(&descriptor->timeline_low);
-	const uint32_t high = pb_shared_read32(&descriptor->timeline_high);
-	const uint64_t timeline = pb_core_wide(low, high);
+	uint32_t low, high;
+	uint64_t timeline;
 
-	submission->fence_id = pb_shared_read32(&descriptor->fence_id);
+	pb_shared_read_pair(&descriptor->timeline_low, &low, &high);
+	timeline = pb_core_wide(low, high);
 	if (timeline <= queue->timeline) {
 		/* A timeline never goes back: this one completes at the value of the one before. */
 		submission->timeline_low = (uint32_t)queue->timeline;
@@ -36,11 +37,12 @@ static PB_CORE_INLINE enum pb_error admit_timeline(struct pb_core_submission *su
 	return PB_ERROR_OK;
 }
 
-/** Finds the context that a submission names, if its channel has it. */
+/** Accepts fence id and context. If another one than the last is named, no segment is remembered: that was maybe another channel's. */
 /*@
-  requires \valid_read(firmware) && \valid(submission) && \valid_read(descriptor) && channel < PB_LIMIT_CHANNELS;
-  requires \separated(submission, firmware->contexts.at + (0 .. PB_LIMIT_CONTEXTS - 1));
-  assigns submission->context, submission->engine.owner;
+  requires \valid(firmware) && \valid(submission) && \valid_read(descriptor) && channel < PB_LIMIT_CHANNELS;
+  requires \separated(submission, &firmware->contexts, &firmware->segment_memo, descriptor);
+  requires known: firmware->contexts.known_channel == channel ==> firmware->contexts.known % 0x10000 < PB_LIMIT_CONTEXTS;
+  assigns submission->fence_id, submission->context, submission->engine.owner, firmware->contexts.known, firmware->contexts.known_channel, firmware->segment_memo;
   ensures results: \result == PB_ERROR_OK || \result == PB_ERROR_CONTEXT_LOST || \result == PB_ERROR_BAD_CONTEXT;
   ensures none: \result == PB_ERROR_BAD_CONTEXT ==> submission->context == PB_CORE_CONTEXT_NONE && submission->engine.owner == channel;
   ensures some: \result != PB_ERROR_BAD_CONTEXT ==> submission->context < PB_LIMIT_CONTEXTS;
@@ -49,34 +51,34 @@ static PB_CORE_INLINE enum pb_error admit_context(struct pb_firmware *firmware,
 						  struct pb_core_submission *submission, uint32_t channel,
 						  const struct pb_descriptor *descriptor)
 {
-	const uint32_t handle = pb_shared_read32(&descriptor->context);
-	const uint32_t index = handle % PB_LIMIT_CONTEXTS;
-	/* As pb_core_context_find(), with a lost context told from a wrong handle by one comparison. */
-	const uint32_t difference = firmware->contexts.at[index] -
-				    (handle - index + PB_CORE_CONTEXT(0, channel) + PB_CORE_CONTEXT_USED);
+	enum pb_error error = PB_ERROR_OK;
+	uint32_t handle, fence_id;
 
-	if (PB_HANDLE_INDEX(handle) != index || (difference & ~PB_CORE_CONTEXT_LOST) != 0) {
-		submission->context = PB_CORE_CONTEXT_NONE;
-		submission->engine.owner = channel;
-		return PB_ERROR_BAD_CONTEXT;
+	pb_shared_read_pair(&descriptor->context, &handle, &fence_id);
+	submission->fence_id = fence_id;
+	if (!pb_core_context_is_known(&firmware->contexts, channel, handle)) {
+		error = pb_core_context_look_up(&firmware->contexts, channel, handle);
+		pb_core_segment_forget(&firmware->segment_memo, &firmware->segments);
+		if (error == PB_ERROR_BAD_CONTEXT) {
+			submission->context = PB_CORE_CONTEXT_NONE;
+			submission->engine.owner = channel;
+			return error;
+		}
 	}
-	submission->context = (uint16_t)index;
-	submission->engine.owner = PB_ENGINE_OWNER(channel, index);
-	return difference != 0 ? PB_ERROR_CONTEXT_LOST : PB_ERROR_OK;
+	submission->context = (uint16_t)handle;
+	submission->engine.owner = channel | handle << 16;
+	return error;
 }
 
 /** Checks the options. An engine that cannot stop resumes nothing. */
 /*@
-  requires \valid(submission) && \valid_read(descriptor) && \valid_read(engine);
+  requires \valid(submission) && \valid_read(engine);
   assigns submission->resumes;
   ensures \result == PB_ERROR_OK || \result == PB_ERROR_BAD_OPTIONS;
 */
-static PB_CORE_INLINE enum pb_error admit_options(struct pb_core_submission *submission,
-						  const struct pb_descriptor *descriptor,
+static PB_CORE_INLINE enum pb_error admit_options(struct pb_core_submission *submission, uint32_t options,
 						  const struct pb_engine *engine)
 {
-	const uint32_t options = pb_shared_read32(&descriptor->options);
-
 	if (options == 0)
 		return PB_ERROR_OK;
 	if ((options & ~PB_OPTION_RESUME) != 0 || engine->preempt == NULL)
@@ -154,18 +156,17 @@ static PB_CORE_INLINE enum pb_error admit_buffer(struct pb_firmware *firmware,
 						 struct pb_core_submission *submission,
 						 const struct pb_core_channel *channel,
 						 const struct pb_descriptor *descriptor,
-						 struct pb_core_range *range)
+						 struct pb_core_range *range, bool ordinary)
 {
-	const uint32_t size = pb_shared_read32(&descriptor->dma_size);
-	const uint32_t start = pb_shared_read32(&descriptor->dma_start);
-	const uint32_t end = pb_shared_read32(&descriptor->dma_end);
-	const uint32_t segment_id = pb_shared_read32(&descriptor->dma_segment);
-	const uint32_t low = pb_shared_read32(&descriptor->dma_address_low);
-	const uint64_t address = pb_core_wide(low, pb_shared_read32(&descriptor->dma_address_high));
 	const struct pb_core_segment *segment;
 	enum pb_error error = PB_ERROR_OK;
-	uint64_t offset;
+	uint32_t size, start, end, segment_id, low, high;
+	uint64_t address, offset;
 
+	pb_shared_read_pair(&descriptor->dma_segment, &segment_id, &size);
+	pb_shared_read_pair(&descriptor->dma_start, &start, &end);
+	pb_shared_read_pair(&descriptor->dma_address_low, &low, &high);
+	address = pb_core_wide(low, high);
 	/*@ ghost uint32_t slot = segment_id < PB_LIMIT_SEGMENTS ? channel->memory.segment_of[segment_id] : 0; */
 	/*@ ghost struct pb_core_segment *at = firmware->segments.at + slot; */
 	/*@ assert slot: slot < PB_CORE_SEGMENT_SLOTS && pb_core_is_segment(at); */
@@ -177,7 +178,9 @@ static PB_CORE_INLINE enum pb_error admit_buffer(struct pb_firmware *firmware,
 	submission->engine.bytes = end - start;
 	if (start == end)
 		return PB_ERROR_OK; /* an empty one need not have a buffer (docs/wddm.md) */
-	segment = pb_core_segment_of(&firmware->segments, &channel->memory, segment_id);
+	segment = ordinary ? pb_core_segment_again(&firmware->segment_memo, &firmware->segments,
+						   &channel->memory, segment_id)
+			   : pb_core_segment_of(&firmware->segments, &channel->memory, segment_id);
 	PB_CORE_KEEP(segment);
 	/*@ assert segment: segment == at && pb_core_is_segment(segment); */
 	offset = distance(segment->os_base, address);
@@ -229,33 +232,24 @@ static PB_CORE_INLINE enum pb_error admit_private(struct pb_firmware *firmware,
 						  const struct pb_core_channel *channel,
 						  const struct pb_descriptor *descriptor)
 {
-	const uint32_t size = pb_shared_read32(&descriptor->private_size);
-	const uint32_t start = pb_shared_read32(&descriptor->private_start);
-	const uint32_t end = pb_shared_read32(&descriptor->private_end);
+	uint32_t size, start, end;
 
+	pb_shared_read_pair(&descriptor->private_size, &size, &start);
+	end = pb_shared_read32(&descriptor->private_end);
 	if ((size | start | end) == 0)
 		return PB_ERROR_OK;
 	return check_private(firmware, channel, descriptor, size, start, end);
 }
 
-/** Checks both lists. If there is nothing to patch, the host did it, and the submission is ready. */
-static PB_CORE_INLINE enum pb_error admit_both_lists(struct pb_firmware *firmware, struct pb_core_node *node,
-						     const struct pb_core_channel *channel,
-						     const struct pb_descriptor *descriptor,
-						     const struct pb_core_range *range, uint32_t length)
-{
-	const uint32_t allocation_count = pb_shared_read32(&descriptor->allocation_count);
-	const uint32_t start = pb_shared_read32(&descriptor->patch_start);
-
-	if ((allocation_count | start | length) != 0) {
-		struct pb_core_lists lists = {NULL, allocation_count, 0, start, length};
-		const struct pb_core_range kept = *range;
-
-		return pb_core_admit_lists(firmware, node, channel, descriptor, &kept, &lists);
-	}
-	pb_core_staged_ready_at_once(&node->staged);
-	return PB_ERROR_OK;
-}
+/** Words of a descriptor that decide how it is admitted: each of them is 0 in an ordinary one, but for some flags. */
+struct first_words {
+	uint32_t flags;
+	uint32_t options;
+	uint32_t allocation_count;
+	uint32_t patch_start;
+	uint32_t patch_length;
+	uint32_t wait_count;
+};
 
 /** A submission that is being admitted. */
 struct admission {
@@ -264,51 +258,55 @@ struct admission {
 	struct pb_core_channel *channel;
 	struct pb_core_submission *submission; /**< the node's next */
 	const struct pb_descriptor *descriptor;
-	uint32_t length; /**< of its patch list */
+	struct first_words words; /**< of the descriptor */
 };
 
-static PB_CORE_INLINE enum pb_error
-admit_parts(struct pb_firmware *firmware, const struct admission *admission, struct pb_core_range *range)
+/** Checks options, DMA buffer and private data: one copy for all submissions that are not ordinary. */
+static PB_CORE_STEP enum pb_error admit_parts(struct pb_firmware *firmware, const struct admission *admission,
+					      struct pb_core_range *range)
 {
 	const struct pb_core_channel *channel = admission->channel;
 	const struct pb_descriptor *descriptor = admission->descriptor;
-	enum pb_error error = admit_options(admission->submission, descriptor, admission->node->engine);
+	enum pb_error error =
+		admit_options(admission->submission, admission->words.options, admission->node->engine);
 
 	if (error == PB_ERROR_OK)
-		error = admit_buffer(firmware, admission->submission, channel, descriptor, range);
+		error = admit_buffer(firmware, admission->submission, channel, descriptor, range, false);
 	if (error == PB_ERROR_OK)
 		error = admit_private(firmware, channel, descriptor);
 	return error;
 }
 
-/** As admit_parts(): one copy for all submissions that are not ordinary. */
-static PB_CORE_STEP enum pb_error admit_parts_of_special(struct pb_firmware *firmware,
-							 const struct admission *admission,
-							 struct pb_core_range *range)
+/** Checks both lists. If there is nothing to patch, the host did it, and the submission is ready. */
+static enum pb_error admit_both_lists(struct pb_firmware *firmware, const struct admission *admission,
+				      const struct pb_core_range *range)
 {
-	return admit_parts(firmware, admission, range);
+	const struct first_words *words = &admission->words;
+	struct pb_core_lists lists = {NULL, words->allocation_count, 0, words->patch_start,
+				      words->patch_length};
+
+	if ((lists.allocation_count | lists.start | lists.length) != 0)
+		return pb_core_admit_lists(firmware, admission->node, admission->channel,
+					   admission->descriptor, range, &lists);
+	pb_core_staged_ready_at_once(&admission->node->staged);
+	return PB_ERROR_OK;
 }
 
 /** Checks in the order in which the parts depend on each other; the first error counts. */
-static PB_CORE_INLINE enum pb_error admit_all(struct pb_firmware *firmware, const struct admission *admission,
-					      bool ordinary)
+static enum pb_error admit_all(struct pb_firmware *firmware, const struct admission *admission)
 {
-	const struct pb_core_channel *channel = admission->channel;
-	const struct pb_descriptor *descriptor = admission->descriptor;
 	const enum pb_error timeline_error =
-		admit_timeline(admission->submission, admission->queue, descriptor);
-	enum pb_error error =
-		admit_context(firmware, admission->submission, admission->queue->channel, descriptor);
+		admit_timeline(admission->submission, admission->queue, admission->descriptor);
+	enum pb_error error = admit_context(firmware, admission->submission, admission->queue->channel,
+					    admission->descriptor);
 	struct pb_core_range range;
 
 	if (error == PB_ERROR_OK)
 		error = timeline_error;
 	if (error == PB_ERROR_OK)
-		error = ordinary ? admit_parts(firmware, admission, &range)
-				 : admit_parts_of_special(firmware, admission, &range);
+		error = admit_parts(firmware, admission, &range);
 	if (error == PB_ERROR_OK)
-		error = admit_both_lists(firmware, admission->node, channel, descriptor, &range,
-					 admission->length);
+		error = admit_both_lists(firmware, admission, &range);
 	return error;
 }
 
@@ -320,11 +318,11 @@ static enum pb_error check_paging(struct pb_firmware *firmware, const struct adm
 
 	if (!pb_core_grants_has(&channel->grants, PB_PRIVILEGE_PAGING))
 		return PB_ERROR_NO_PERMISSION;
-	if ((pb_shared_read32(&descriptor->context) | pb_shared_read32(&descriptor->allocation_count) |
-	     pb_shared_read32(&descriptor->patch_count) | admission->length) != 0)
+	if ((pb_shared_read32(&descriptor->context) | admission->words.allocation_count |
+	     pb_shared_read32(&descriptor->patch_count) | admission->words.patch_length) != 0)
 		return PB_ERROR_BAD_PAGING;
 	admission->submission->engine.owner |= PB_ENGINE_OWNER_PRIVILEGED;
-	return admit_parts_of_special(firmware, admission, &range);
+	return admit_parts(firmware, admission, &range);
 }
 
 /** A paging buffer has neither a context nor lists. */
@@ -335,6 +333,7 @@ static enum pb_error admit_paging(struct pb_firmware *firmware, const struct adm
 		admit_timeline(submission, admission->queue, admission->descriptor);
 	enum pb_error error;
 
+	submission->fence_id = pb_shared_read32(&admission->descriptor->fence_id);
 	submission->context = PB_CORE_CONTEXT_PAGING;
 	submission->engine.owner = PB_ENGINE_OWNER(admission->queue->channel, PB_ENGINE_CONTEXT_NONE);
 	error = check_paging(firmware, admission);
@@ -377,85 +376,119 @@ static void readmit(struct pb_firmware *firmware, const struct admission *admiss
 #define KIND_FLAGS (PB_FLAG_PAGING | PB_FLAG_PRESENT | PB_FLAG_REDIRECTED_PRESENT | PB_FLAG_NULL_RENDERING)
 
 /** Admits a submission that has patches or waits, was recalled before, is protected, or has flags that mean something. */
-static PB_CORE_STEP bool admit_special(struct pb_firmware *firmware, const struct admission *admission,
-				       uint32_t flags, uint32_t waits)
+static PB_CORE_STEP enum pb_core_admitted
+admit_special(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue,
+	      const struct pb_descriptor *descriptor, struct first_words words)
 {
-	struct pb_core_node *node = admission->node;
-	struct pb_core_queue *queue = admission->queue;
+	const struct admission *admission = &(struct admission){
+		node,       queue, &firmware->channels[queue->channel], pb_core_in_flight_next(&node->flight),
+		descriptor, words};
+	const uint32_t flags = words.flags, length = words.patch_length;
 	enum pb_error failed = PB_ERROR_OK;
 	enum pb_error error;
 	bool parked = false;
 
-	if (admission->length != 0 && !pb_core_ring_is_prepared(queue) &&
+	if (length != 0 && !pb_core_ring_is_prepared(queue) &&
 	    !pb_core_jobs_has(firmware, &firmware->jobs, node, queue))
-		return false;
+		return PB_CORE_ADMITTED_NOT;
 	/* If it was recalled, it has waited before. */
 	if (pb_core_ring_claim_deadlock(queue))
 		failed = PB_ERROR_DEADLOCK;
-	else if (waits != 0 && !pb_core_ring_is_prepared(queue))
-		failed = pb_core_wait(firmware, queue, admission->descriptor, waits, &parked);
+	else if (words.wait_count != 0 && !pb_core_ring_is_prepared(queue))
+		failed = pb_core_wait(firmware, queue, descriptor, words.wait_count, &parked);
 	if (parked) {
 		pb_core_jobs_pass_on(firmware, node);
-		return true;
+		return PB_CORE_ADMITTED_STAGED;
 	}
 	begin(admission);
 	admission->submission->protected = pb_core_timeslice_claim_protect(&node->slice, queue);
 	error = (flags & PB_FLAG_PAGING) != 0 ? admit_paging(firmware, admission)
-					      : admit_all(firmware, admission, false);
+					      : admit_all(firmware, admission);
 	if (error == PB_ERROR_OK)
 		error = failed;
 	if (error != PB_ERROR_OK)
 		fail(firmware, node, error);
 	else if (pb_core_ring_is_prepared(queue))
 		readmit(firmware, admission);
-	if (admission->length != 0 && node->asks.granted)
+	if (length != 0 && node->asks.granted)
 		pb_core_jobs_pass_on(firmware, node);
 	if ((flags & PB_FLAG_NULL_RENDERING) != 0)
 		admission->submission->engine.bytes = 0;
 	if ((flags & KIND_FLAGS) != 0)
 		PB_CORE_TRACE_QUEUE(firmware, KIND, queue, admission->submission->fence_id, flags);
-	return true;
+	return PB_CORE_ADMITTED_STAGED;
 }
 
-/** Admits the others, at no cost but their own. */
-static PB_CORE_INLINE void admit_ordinary(struct pb_firmware *firmware, const struct admission *admission)
+/** Fails an ordinary submission whose timeline value is wrong; an error of its context counts before that. */
+static PB_CORE_COLD void fail_timeline(struct pb_firmware *firmware, struct pb_core_node *node,
+				       uint32_t channel, const struct pb_descriptor *descriptor)
 {
+	const enum pb_error error =
+		admit_context(firmware, pb_core_in_flight_next(&node->flight), channel, descriptor);
+
+	fail(firmware, node, error != PB_ERROR_OK ? error : PB_ERROR_BAD_TIMELINE);
+}
+
+/** Admits the others, at no cost but their own: checks as admit_all() does, with the options and lists that are none. */
+static PB_CORE_INLINE enum pb_core_admitted admit_ordinary(struct pb_firmware *firmware,
+							   const struct admission *admission)
+{
+	const uint32_t channel = admission->queue->channel;
+	struct pb_core_range range;
 	enum pb_error error;
 
 	begin(admission);
-	error = admit_all(firmware, admission, true);
-	if (error != PB_ERROR_OK)
+	if (admit_timeline(admission->submission, admission->queue, admission->descriptor) != PB_ERROR_OK) {
+		fail_timeline(firmware, admission->node, channel, admission->descriptor);
+		return PB_CORE_ADMITTED_STAGED;
+	}
+	error = admit_context(firmware, admission->submission, channel, admission->descriptor);
+	if (error == PB_ERROR_OK)
+		error = admit_buffer(firmware, admission->submission, admission->channel,
+				     admission->descriptor, &range, true);
+	if (error == PB_ERROR_OK)
+		error = admit_private(firmware, admission->channel, admission->descriptor);
+	if (error != PB_ERROR_OK) {
 		fail(firmware, admission->node, error);
+		return PB_CORE_ADMITTED_STAGED;
+	}
+	return PB_CORE_ADMITTED_AT_ONCE;
 }
 
-PB_CORE_STEP bool pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node,
-				struct pb_core_queue *queue)
+/** Reads those of the first words that say something of lists and waits. @return whether one of them is not 0 */
+static PB_CORE_INLINE bool has_lists(const struct pb_descriptor *descriptor, struct first_words *words)
+{
+	pb_shared_read_pair(&descriptor->patch_start, &words->patch_start, &words->patch_length);
+	words->allocation_count = pb_shared_read32(&descriptor->allocation_count);
+	words->wait_count = pb_shared_read32(&descriptor->wait_count);
+	return (words->patch_start | words->patch_length | words->allocation_count | words->wait_count) != 0;
+}
+
+PB_CORE_STEP enum pb_core_admitted pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node,
+						 struct pb_core_queue *queue)
 {
 	const struct pb_descriptor *descriptor =
 		(const struct pb_descriptor *)(const void *)(queue->page + 1) +
 		(pb_core_ring_next(queue) & queue->mask);
-	uint32_t flags, waits, length;
+	struct first_words words;
+	struct pb_core_submission *submission;
+	struct pb_core_channel *channel;
 
 	PB_CORE_KEEP(descriptor);
-	flags = pb_shared_read32(&descriptor->flags);
-	waits = pb_shared_read32(&descriptor->wait_count);
-	length = pb_shared_read32(&descriptor->patch_length);
-	if (((flags & KIND_FLAGS) | waits | queue->prepared | (uint32_t)node->slice.protect | length) == 0) {
-		struct pb_core_submission *submission;
-		struct pb_core_channel *channel;
-
-		/* What follows is of no use above, where registers are scarce. */
-		PB_CORE_KEEP(node);
-		submission = pb_core_in_flight_next(&node->flight);
-		channel = &firmware->channels[queue->channel];
-		PB_CORE_KEEP(submission);
-		PB_CORE_KEEP(channel);
-		admit_ordinary(firmware,
-			       &(struct admission){node, queue, channel, submission, descriptor, 0});
-		return true;
+	pb_shared_read_pair(&descriptor->flags, &words.flags, &words.options);
+	if (((words.flags & KIND_FLAGS) | words.options | queue->prepared | (uint32_t)node->slice.protect) !=
+	    0) {
+		(void)has_lists(descriptor, &words);
+		return admit_special(firmware, node, queue, descriptor, words);
 	}
-	return admit_special(firmware,
-			     &(struct admission){node, queue, &firmware->channels[queue->channel],
-						 pb_core_in_flight_next(&node->flight), descriptor, length},
-			     flags, waits);
+	if (has_lists(descriptor, &words))
+		return admit_special(firmware, node, queue, descriptor, words);
+	/* What follows is of no use above, where registers are scarce. */
+	PB_CORE_KEEP(node);
+	submission = pb_core_in_flight_next(&node->flight);
+	channel = &firmware->channels[queue->channel];
+	PB_CORE_KEEP(submission);
+	PB_CORE_KEEP(channel);
+	return admit_ordinary(firmware,
+			      &(struct admission){node, queue, channel, submission, descriptor, {0}});
 }

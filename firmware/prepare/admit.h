@@ -37,12 +37,19 @@ struct pb_core_lists {
 	uint32_t length;
 };
 
+/** What has become of a descriptor. */
+enum pb_core_admitted {
+	PB_CORE_ADMITTED_NOT = 0,     /**< it needs a job, and none is free; the node is marked when one is */
+	PB_CORE_ADMITTED_STAGED = 1,  /**< the node has staged it, or its queue waits for another queue */
+	PB_CORE_ADMITTED_AT_ONCE = 2, /**< it is ready, has no patches and has not begun; nothing is staged */
+};
+
 /**
- * Admits the queue's next descriptor, each word of it read once: the node has then staged the submission, with or
- * without a job, or the queue waits for another queue.
- * @return false: it needs a job, and none is free; the node is marked when one is
+ * Admits the queue's next descriptor, each word of it read once. One that is ready AT_ONCE is in the slot of the node's
+ * next submission: the caller feeds it, or stages it by pb_core_staged_ready_at_once(). Each submission comes by here.
  */
-bool pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node, struct pb_core_queue *queue);
+enum pb_core_admitted pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node,
+				    struct pb_core_queue *queue);
 /**
  * Checks the lists of a submission that has any. If there is something to patch, the node stages it with a job, of
  * which one is free; else the submission is ready.

@@ -31,14 +31,9 @@
 
 #define ALLOCATION_WORDS ((uint32_t)(sizeof(struct pb_allocation) / sizeof(uint32_t)))
 
-static inline uint32_t rotate_right(uint32_t value, uint32_t bits)
-{
-	return value >> bits | value << (32u - bits);
-}
-
 /**
  * Adds allocations to the job's digest, slice after slice, until a line is raised. The words of one pair are an address,
- * size or id, and one of which few bits are used.
+ * size or id, and one of which few bits are used: that with its key is never 0, or the other one would not count.
  */
 static PB_CORE_STEP void digest_allocations(struct pb_core_job *job, const uint32_t *pending)
 {
@@ -56,11 +51,11 @@ static PB_CORE_STEP void digest_allocations(struct pb_core_job *job, const uint3
 
 			allocation = (const void *)pb_shared_read_six(&allocation->address_low, word);
 			digest += (uint64_t)(word[0] + key) * (word[1] - key);
-			digest += (uint64_t)(word[2] + rotate_right(key, 13)) *
-				  (word[3] - rotate_right(key, 7));
-			digest += (uint64_t)(word[5] + rotate_right(key, 22)) *
-				  (word[4] + rotate_right(key, 3));
+			digest += (uint64_t)(word[2] + (key >> 3)) * (word[3] + (key << 3));
+			digest += (uint64_t)(word[5] + (key << 7)) * (word[4] + (key >> 7));
 			key += KEY_STEP;
+			PB_CORE_KEEP(
+				key); /* its shifts are parts of the additions, and no sums of their own */
 		}
 		if (pb_lines_waiting(pending))
 			break;
@@ -81,7 +76,7 @@ static uint64_t digest_job(const struct pb_core_job *job)
 		job->submission->engine.address_high,
 		(uint32_t)(uintptr_t)job->list,
 		job->list_words,
-		job->compact,
+		(uint32_t)job->compact + job->grouped,
 		job->allocation_count,
 		job->channel->endpoint.epoch,
 		job->channel->formats.version,

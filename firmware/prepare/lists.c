@@ -90,18 +90,36 @@ static PB_CORE_INLINE enum pb_error find_patches(struct pb_firmware *firmware,
 	return *offset == 0 || address % 4u != 0 ? PB_ERROR_BAD_PATCH_LIST : PB_ERROR_OK;
 }
 
+/** Finds what patches presume, behind the allocation list. @return false: not all of it is backed */
+static PB_CORE_COLD bool find_presumed(struct pb_firmware *firmware, struct pb_core_job *job,
+				       const struct pb_core_lists *lists)
+{
+	const struct pb_core_segment *system =
+		pb_core_segment_of(&firmware->segments, &job->channel->memory, PB_SEGMENT_SYSTEM);
+	const uintptr_t end = (uintptr_t)pb_core_at(firmware, system->memory_offset) + system->memory_bytes;
+
+	if (lists->allocation_count == 0)
+		return true;
+	job->presumed = (const void *)(lists->allocations + lists->allocation_count);
+	return end - (uintptr_t)job->presumed >= lists->allocation_count * sizeof(struct pb_presumed);
+}
+
 /** A list that is not empty; its sizes count entries, or words of a compact one. */
 static enum pb_error admit_list(struct pb_firmware *firmware, struct pb_core_job *job,
 				const struct pb_descriptor *descriptor, const struct pb_core_lists *lists)
 {
-	const uint32_t encoding = pb_shared_read32(&descriptor->patch_encoding);
-	const bool compact = encoding == PB_PATCH_ENCODING_COMPACT;
+	const uint32_t word = pb_shared_read32(&descriptor->patch_encoding);
+	const uint32_t encoding = word & ~PB_PATCH_PRESUMED;
+	const bool compact = encoding != PB_PATCH_ENCODING_WDDM;
 	const uint32_t unit_words = compact ? 1u : sizeof(struct pb_patch_location) / sizeof(uint32_t);
 	enum pb_error error;
 	uint32_t offset;
 
-	if (encoding > PB_PATCH_ENCODING_COMPACT)
+	if (encoding > PB_PATCH_ENCODING_GROUPED)
 		return PB_ERROR_UNSUPPORTED;
+	job->presumed = NULL;
+	if (word != encoding && encoding != PB_PATCH_ENCODING_COMPACT && !find_presumed(firmware, job, lists))
+		return PB_ERROR_BAD_ALLOCATION_LIST;
 	if (lists->length > (compact ? PB_LIMIT_PATCHES * PB_COMPACT_ESCAPE_WORDS : PB_LIMIT_PATCHES))
 		return PB_ERROR_TOO_MANY_PATCHES;
 	error = find_patches(firmware, job->channel, descriptor, lists, unit_words, &offset);
@@ -111,6 +129,8 @@ static enum pb_error admit_list(struct pb_firmware *firmware, struct pb_core_job
 	job->list_words = lists->length * unit_words;
 	job->list_index = lists->start;
 	job->compact = compact;
+	job->grouped = encoding == PB_PATCH_ENCODING_GROUPED;
+	job->group = 0;
 	job->cookie = pb_shared_read32(&descriptor->cookie);
 	return PB_ERROR_OK;
 }

@@ -82,6 +82,7 @@ static enum pb_error resolve_slow(struct pb_firmware *firmware, struct pb_core_j
 		return PB_ERROR_BAD_ALLOCATION;
 	if ((listed->flags & PB_ALLOCATION_UNBIND) != 0) {
 		job->slots[i] = (struct pb_core_slot){0};
+		job->tags[i] = 0; /* an earlier list may have kept the allocation with this index */
 		return id == 0 ? PB_ERROR_OK : PB_ERROR_BAD_ALLOCATION;
 	}
 	if (id == 0)
@@ -96,9 +97,9 @@ static enum pb_error resolve_slow(struct pb_firmware *firmware, struct pb_core_j
 	set_slot(job, i, segment->gpu_base + offset, listed->size_high != 0 ? UINT32_MAX : listed->size_low,
 		 listed->flags);
 	job->ids[i] = listed->id;
-	job->tags[i] =
-		PB_CORE_TAG(segment->kind != PB_SEGMENT_LINEAR,
-			    (listed->flags & PB_ALLOCATION_ATTRIBUTE_MASK) >> PB_ALLOCATION_ATTRIBUTE_SHIFT);
+	job->tags[i] = PB_CORE_TAG(
+		(uint32_t)segment->kind - PB_SEGMENT_APERTURE <= PB_SEGMENT_HOST - PB_SEGMENT_APERTURE,
+		(listed->flags & PB_ALLOCATION_ATTRIBUTE_MASK) >> PB_ALLOCATION_ATTRIBUTE_SHIFT);
 	open_window(window, segment, listed->flags, job->tags[i]);
 	return PB_ERROR_OK;
 }
@@ -143,12 +144,21 @@ static enum pb_error resolve_slices(struct pb_firmware *firmware, struct pb_core
 	struct pb_core_window window = {.flags = PB_CORE_WINDOW_CLOSED};
 	struct pb_core_listed irregular;
 
-	while (job->resolved != end && run_window(job, &window, end, pending, &irregular)) {
-		const enum pb_error error = resolve_slow(firmware, job, job->resolved, &irregular, &window);
+	while (job->resolved != end) {
+		uint32_t stop = end;
+		enum pb_error error;
 
-		if (error != PB_ERROR_OK)
-			return error;
-		job->resolved++;
+		if (job->presumed != NULL) {
+			if (!pb_core_run_kept(job, end, pending))
+				break;
+			stop = job->resolved + 1u;
+		}
+		if (run_window(job, &window, stop, pending, &irregular)) {
+			error = resolve_slow(firmware, job, job->resolved, &irregular, &window);
+			if (error != PB_ERROR_OK)
+				return error;
+			job->resolved++;
+		}
 		if (pb_lines_waiting(pending))
 			break;
 	}

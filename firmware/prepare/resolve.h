@@ -55,6 +55,27 @@ bool pb_core_run_resolve(struct pb_core_job *job, const struct pb_core_window *w
 			 const uint32_t *pending, struct pb_core_listed *irregular);
 
 /**
+ * Passes allocations that are kept, slice after slice, from job->resolved on, which it moves: to `end`, to the first one
+ * that is not presumed where it is listed, or until a line is raised. Their slots get limit 0, so that no path writes
+ * through them. Pre: job->presumed is not NULL.
+ * @return whether the allocation at job->resolved is one that is not kept
+ */
+/*@
+  requires \valid(job) && job->resolved <= end <= PB_LIMIT_ALLOCATIONS && \valid_read(pending);
+  requires listed: \valid_read(job->allocations + (0 .. end - 1)) && \valid_read(job->presumed + (0 .. end - 1));
+  requires \separated(job, job->allocations + (0 .. end - 1)) && \separated(job, job->presumed + (0 .. end - 1)) &&
+    \separated(job, pending);
+  assigns job->resolved, job->slots[0 .. PB_LIMIT_ALLOCATIONS - 1], job->tags[0 .. PB_LIMIT_ALLOCATIONS - 1];
+  ensures forward: \old(job->resolved) <= job->resolved <= end;
+  ensures one: \result ==> job->resolved < end;
+  ensures shut: \forall integer i; \old(job->resolved) <= i < job->resolved ==>
+    job->slots[i].limit[0] == 0 && job->slots[i].limit[1] == 0 && job->tags[i] == PB_CORE_TAG_KEPT;
+  ensures others: \forall integer i; 0 <= i < PB_LIMIT_ALLOCATIONS && !(\old(job->resolved) <= i < job->resolved) ==>
+    job->slots[i] == \old(job->slots[i]) && job->tags[i] == \old(job->tags[i]);
+*/
+bool pb_core_run_kept(struct pb_core_job *job, uint32_t end, const uint32_t *pending);
+
+/**
  * Resolves slices of the job's allocation list; at its end the job moves on to PATCH.
  * @return what is wrong with the allocation at job->resolved
  */

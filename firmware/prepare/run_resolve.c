@@ -1,68 +1,75 @@
 /* SPDX-License-Identifier: MIT */
 #include "firmware/compiler.h"
 #include "firmware/prepare/resolve.h"
+#include "hal/shared_burst.h"
 
-/*
- * The first compare needs few words. The other words of an irregular allocation
- * are read after the loop has left.
- */
+#define ALLOCATION_WORDS (sizeof(struct pb_allocation) / sizeof(uint32_t))
+#define SLOT_WORDS       (sizeof(struct pb_core_slot) / sizeof(uint32_t))
+
+/** Reads the allocation at `*words`, and sets `*words` to the next one. */
+static PB_CORE_INLINE struct pb_core_listed read_allocation(const uint32_t **words)
+{
+	uint32_t six[ALLOCATION_WORDS];
+
+	*words = pb_shared_read_six(*words, six);
+	return (struct pb_core_listed){
+		.address_low = six[0],
+		.address_high = six[1],
+		.size_low = six[2],
+		.size_high = six[3],
+		.flags = six[4],
+		.id = six[5],
+	};
+}
+
 PB_CORE_STEP bool pb_core_run_resolve(struct pb_core_job *job, const struct pb_core_window *shared_window,
 				      uint32_t end, const uint32_t *pending, struct pb_core_listed *irregular)
 {
-	const struct pb_core_window window = *shared_window;
-	const uint32_t first = job->resolved;
-	const struct pb_allocation *allocation = &job->allocations[first];
-	const struct pb_allocation *const last = &job->allocations[end];
-	struct pb_core_slot *slot = &job->slots[first];
-	uint32_t *id = &job->ids[first];
+	/* Where there are few registers, its words are loaded with each allocation, two at a time. */
+	const struct pb_core_window copy = *shared_window;
+	const struct pb_core_window *const window = PB_SHARED_BURSTS ? shared_window : &copy;
+	const uint32_t *words = (const uint32_t *)(const void *)&job->allocations[job->resolved];
+	const uint32_t *const last = (const uint32_t *)(const void *)&job->allocations[end];
+	uint32_t *slot = &job->slots[job->resolved].low;
+	uint32_t *id = &job->ids[job->resolved];
 	bool is_irregular = true;
 	struct pb_core_listed listed;
 
 	do {
-		const struct pb_allocation *const slice = (uint32_t)(last - allocation) > PB_SLICE_ALLOCATIONS
-								  ? allocation + PB_SLICE_ALLOCATIONS
-								  : last;
+		const uint32_t slice_words = PB_SLICE_ALLOCATIONS * ALLOCATION_WORDS;
+		const uint32_t *const slice =
+			(uint32_t)(last - words) > slice_words ? words + slice_words : last;
 
-		for (; allocation != slice; allocation++, slot++, id++) {
-			uint32_t room;
+		while (words != slice) {
+			uint32_t flags, os_high, room, bytes, gpu_delta, gpu_high;
 
-			listed.flags = pb_shared_read32(&allocation->flags);
-			listed.address_high = pb_shared_read32(&allocation->address_high);
-			listed.size_high = pb_shared_read32(&allocation->size_high);
-			if (((listed.flags ^ window.flags) | (listed.address_high ^ window.os_high) |
-			     listed.size_high) != 0)
-				goto irregular_early;
-			listed.size_low = pb_shared_read32(&allocation->size_low);
-			listed.address_low = pb_shared_read32(&allocation->address_low);
-			room = window.os_end - listed.address_low;
-			if (room > window.bytes || listed.size_low - 1u >= room)
-				goto irregular_late;
-			slot->low = listed.address_low + window.gpu_delta;
-			slot->high = window.gpu_high;
-			slot->limit[0] = listed.size_low;
-			slot->limit[1] = listed.size_low & window.writable;
-			*id = pb_shared_read32(&allocation->id);
+			listed = read_allocation(&words);
+			flags = window->flags;
+			os_high = window->os_high;
+			PB_CORE_PAIR(flags, os_high);
+			if (((listed.flags ^ flags) | (listed.address_high ^ os_high) | listed.size_high) !=
+			    0)
+				goto irregular;
+			PB_CORE_KEEP(listed.size_low); /* or it is copied with every allocation */
+			room = window->os_end;
+			bytes = window->bytes;
+			PB_CORE_PAIR(room, bytes);
+			room -= listed.address_low;
+			if (room > bytes || listed.size_low - 1u >= room)
+				goto irregular;
+			gpu_delta = window->gpu_delta;
+			gpu_high = window->gpu_high;
+			PB_CORE_PAIR(gpu_delta, gpu_high);
+			slot = pb_burst_put_four(slot, listed.address_low + gpu_delta, gpu_high,
+						 listed.size_low, listed.size_low & window->writable);
+			*id++ = listed.id;
 		}
-	} while (allocation != last && !pb_lines_waiting(pending));
+	} while (words != last && !pb_lines_waiting(pending));
 	is_irregular = false;
 	goto out;
-irregular_early:
-	listed.size_low = pb_shared_read32(&allocation->size_low);
-	listed.address_low = pb_shared_read32(&allocation->address_low);
-	listed.id = pb_shared_read32(&allocation->id);
+irregular:
 	*irregular = listed;
-	goto out;
-irregular_late:
-	/* What was equal is taken from the window, which frees three registers. */
-	*irregular = (struct pb_core_listed){
-		.address_low = listed.address_low,
-		.address_high = window.os_high,
-		.size_low = listed.size_low,
-		.size_high = 0,
-		.flags = window.flags,
-		.id = pb_shared_read32(&allocation->id),
-	};
 out:
-	job->resolved = (uint32_t)(allocation - job->allocations);
+	job->resolved = (uint32_t)(slot - &job->slots[0].low) / SLOT_WORDS;
 	return is_irregular;
 }

@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "firmware/queue/context.h"
 
+#include "firmware/compiler.h"
+
 static bool is_of(uint32_t context, uint32_t channel)
 {
 	return (context & PB_CORE_CONTEXT_USED) != 0 && (context >> 8 & 0xffu) == channel;
+}
+
+/** A context has changed: none is known until one is found anew. */
+static void forget(struct pb_core_contexts *contexts)
+{
+	contexts->known_channel = PB_LIMIT_CHANNELS;
+}
+
+void pb_core_context_init(struct pb_core_contexts *contexts)
+{
+	forget(contexts);
 }
 
 const uint32_t *pb_core_context_find(const struct pb_core_contexts *contexts, uint32_t channel,
@@ -16,6 +29,20 @@ const uint32_t *pb_core_context_find(const struct pb_core_contexts *contexts, ui
 		    (PB_CORE_CONTEXT(PB_HANDLE_GENERATION(handle), channel) | PB_CORE_CONTEXT_USED))
 		return NULL;
 	return &contexts->at[index];
+}
+
+PB_CORE_COLD enum pb_error pb_core_context_look_up(struct pb_core_contexts *contexts, uint32_t channel,
+						   uint32_t handle)
+{
+	const uint32_t *context = pb_core_context_find(contexts, channel, handle);
+
+	if (context == NULL)
+		return PB_ERROR_BAD_CONTEXT;
+	if ((*context & PB_CORE_CONTEXT_LOST) != 0)
+		return PB_ERROR_CONTEXT_LOST;
+	contexts->known_channel = channel;
+	contexts->known = handle;
+	return PB_ERROR_OK;
 }
 
 uint32_t pb_core_context_create(struct pb_core_contexts *contexts, uint32_t channel)
@@ -37,6 +64,7 @@ void pb_core_context_destroy(struct pb_core_contexts *contexts, uint32_t handle)
 	uint32_t *context = &contexts->at[PB_HANDLE_INDEX(handle)];
 
 	*context &= ~PB_CORE_CONTEXT_USED;
+	forget(contexts);
 }
 
 enum pb_error pb_core_context_clear(struct pb_core_contexts *contexts, uint32_t channel, uint32_t handle)
@@ -49,13 +77,16 @@ enum pb_error pb_core_context_clear(struct pb_core_contexts *contexts, uint32_t 
 
 void pb_core_context_lose(struct pb_core_contexts *contexts, const struct pb_core_submission *submission)
 {
-	if (submission->context < PB_LIMIT_CONTEXTS)
-		contexts->at[submission->context] |= PB_CORE_CONTEXT_LOST;
+	if (submission->context >= PB_LIMIT_CONTEXTS)
+		return;
+	contexts->at[submission->context] |= PB_CORE_CONTEXT_LOST;
+	forget(contexts);
 }
 
 void pb_core_context_free_some(struct pb_core_contexts *contexts, uint32_t channel, uint32_t from,
 			       uint32_t to)
 {
+	forget(contexts);
 	for (uint32_t i = from; i < to; i++) {
 		if (!is_of(contexts->at[i], channel))
 			continue;

@@ -29,8 +29,14 @@
 
 /** The state of this module. */
 struct pb_core_contexts {
+	uint32_t
+		known_channel; /**< whose context was found last and is not lost; PB_LIMIT_CHANNELS: none is known */
+	uint32_t known;        /**< the handle of that context */
 	uint32_t at[PB_LIMIT_CONTEXTS]; /**< PB_CORE_CONTEXT */
 };
+
+/** No context is known. Once, at boot. */
+void pb_core_context_init(struct pb_core_contexts *contexts);
 
 /** CONTEXT_CREATE. Pre: the channel's quota has a context for it, so that one is free. @return its handle */
 uint32_t pb_core_context_create(struct pb_core_contexts *contexts, uint32_t channel);
@@ -43,9 +49,27 @@ void pb_core_context_lose(struct pb_core_contexts *contexts, const struct pb_cor
 /** Frees the contexts [from, to) that belong to a channel. */
 void pb_core_context_free_some(struct pb_core_contexts *contexts, uint32_t channel, uint32_t from,
 			       uint32_t to);
+/**
+ * Finds a context of a channel for a submission, and remembers it if it is not lost.
+ * @return OK, CONTEXT_LOST, or BAD_CONTEXT: the handle names none
+ */
+/*@
+  requires \valid(contexts) && channel < PB_LIMIT_CHANNELS;
+  assigns contexts->known, contexts->known_channel;
+  ensures results: \result == PB_ERROR_OK || \result == PB_ERROR_CONTEXT_LOST || \result == PB_ERROR_BAD_CONTEXT;
+  ensures index: \result != PB_ERROR_BAD_CONTEXT ==> handle % 0x10000 < PB_LIMIT_CONTEXTS;
+*/
+enum pb_error pb_core_context_look_up(struct pb_core_contexts *contexts, uint32_t channel, uint32_t handle);
 /** Finds a context of a channel. @return its word, or NULL: the handle names none */
 const uint32_t *pb_core_context_find(const struct pb_core_contexts *contexts, uint32_t channel,
 				     uint32_t handle);
+
+/** Whether a handle names the context that is known, of this channel: it exists, and is not lost. */
+static inline bool pb_core_context_is_known(const struct pb_core_contexts *contexts, uint32_t channel,
+					    uint32_t handle)
+{
+	return ((handle ^ contexts->known) | (channel ^ contexts->known_channel)) == 0;
+}
 
 /** Whether a submission's context is lost. */
 static inline bool pb_core_context_is_lost(const struct pb_core_contexts *contexts,

@@ -48,7 +48,8 @@ static inline void poll_known(struct pb_firmware *firmware, struct pb_core_queue
 		pb_core_mark_node(&firmware->marks, 1u << pb_core_queue_node(queue));
 }
 
-bool pb_core_poll_queue(struct pb_firmware *firmware, struct pb_core_queue *queue)
+/** Polls a queue. @return false: it is free or closing */
+static inline bool poll(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
 	struct pb_queue_page *page;
 	uint32_t put;
@@ -76,9 +77,43 @@ bool pb_core_poll_queue(struct pb_firmware *firmware, struct pb_core_queue *queu
 	return true;
 }
 
+/** Reports a kick that names no queue of its channel: an error of the host, but of no queue. */
+static PB_CORE_COLD void report_stray(struct pb_firmware *firmware, uint32_t channel, uint32_t handle)
+{
+	const struct pb_event event = {
+		.type = PB_EVENT_QUEUE_FAULT,
+		.queue = handle,
+		.error = PB_ERROR_BAD_HANDLE,
+		.index = PB_INDEX_NONE,
+	};
+
+	pb_core_event(firmware, channel, &event);
+}
+
+PB_CORE_STEP void pb_core_poll_kicked(struct pb_firmware *firmware, uint32_t channel, uint32_t handle)
+{
+	struct pb_core_queue *queue;
+
+	if (PB_HANDLE_INDEX(handle) >= firmware->table.count) {
+		report_stray(firmware, channel, handle);
+		return;
+	}
+	queue = &firmware->table.queues[PB_HANDLE_INDEX(handle)];
+	/* Whether it is open, the poll finds out. */
+	if (queue->channel != channel || queue->generation != PB_HANDLE_GENERATION(handle) ||
+	    !poll(firmware, queue))
+		report_stray(firmware, channel, handle);
+}
+
+PB_CORE_COLD void pb_core_poll_queue(struct pb_firmware *firmware, struct pb_core_queue *queue)
+{
+	if (pb_core_table_is_alive(queue))
+		pb_core_poll_kicked(firmware, queue->channel, pb_core_table_handle(firmware, queue));
+}
+
 PB_CORE_COLD void pb_core_poll_again(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	(void)pb_core_poll_queue(firmware, queue);
+	pb_core_poll_queue(firmware, queue);
 	if (pb_core_queue_state(queue) != PB_CORE_QUEUE_FAULTED || !pb_core_ring_has_more(queue) ||
 	    (queue->stop & (PB_CORE_QUEUE_STOPPING | PB_CORE_QUEUE_SUSPENDED)) != 0)
 		return;

@@ -6,17 +6,19 @@
 #ifndef PB_FIRMWARE_QUEUE_POLL_H
 #define PB_FIRMWARE_QUEUE_POLL_H
 
-#include <stdbool.h>
+#include <stdint.h>
 
 struct pb_firmware;
 struct pb_core_queue;
 
 /**
- * Reads the queue's put index and has the queue admitted from if it holds new descriptors. A put index that moved back
- * or beyond the ring faults the queue. Each submission comes by here.
- * @return false: the queue is free or closing
+ * Reads the put index of the queue that a kick names, and has the queue admitted from if it holds new descriptors. A put
+ * index that moved back or beyond the ring faults the queue. A handle that names no queue of the channel is reported by an
+ * event. Each submission comes by here.
  */
-bool pb_core_poll_queue(struct pb_firmware *firmware, struct pb_core_queue *queue);
+void pb_core_poll_kicked(struct pb_firmware *firmware, uint32_t channel, uint32_t handle);
+/** Polls a queue, of which no kick has told, unless it is free or closing: small rather than quick. */
+void pb_core_poll_queue(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** Polls a queue after a stop request or a suspension has ended; a faulted one goes on with what it had. */
 void pb_core_poll_again(struct pb_firmware *firmware, struct pb_core_queue *queue);
 

@@ -26,9 +26,9 @@
 	.syntax unified
 	.thumb
 
-#define UNROLL 12
-#define SLICE  (PB_LOOPS_SLICE_PATCHES * PB_LOOPS_SHORT)
-	.if PB_LOOPS_SLICE_PATCHES % UNROLL
+#define UNROLL 16
+#define SLICE  (PB_LOOPS_SLICE_SHORT * PB_LOOPS_SHORT)
+	.if PB_LOOPS_SLICE_SHORT % UNROLL
 	.error "only the last slice of a list has a rest"
 	.endif
 

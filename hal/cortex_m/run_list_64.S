@@ -25,7 +25,7 @@
 	.syntax unified
 	.thumb
 
-#define UNROLL 8
+#define UNROLL 20
 #define ITERATION   (UNROLL * PB_LOOPS_ENTRY)
 #define SLICE  (PB_LOOPS_SLICE_WIDE * PB_LOOPS_ENTRY)
 /* The index bits that are above it are the format's number. */
@@ -33,13 +33,13 @@
 	.if ((1 << PB_LOOPS_INDEX_BITS) - 1) >> FORMAT_SHIFT != PB_LOOPS_FORMAT
 	.error "the last index does not hold the format"
 	.endif
-	.if PB_LOOPS_SLICE_WIDE % UNROLL
-	.error "only the last slice of a list has a rest"
+	.if PB_LOOPS_SLICE_WIDE != UNROLL
+	.error "a full slice is one iteration"
 	.endif
 
 /* On the stack. */
-#define FULL   0  /* no full slice starts here or further on */
-#define LIMIT  4  /* the last entry at which a whole iteration of this slice may start */
+#define STOP   0  /* a slice that starts here or further on is not full, or of the next pass */
+#define LIMIT  4  /* an iteration before the end of this slice */
 #define CURSOR 8
 
 .macro entry
@@ -70,7 +70,11 @@ pb_core_run_list_64:
 	ldr	r0, [r12, #PB_LOOPS_CURSOR_WORDS]
 	ldr	r1, [r12, #PB_LOOPS_CURSOR_END]
 	sub	r1, r1, #(SLICE - 1)
-	str	r1, [sp, #FULL]
+	ldr	r2, [r12, #PB_LOOPS_CURSOR_PASS]
+	cmp	r1, r2
+	it	hi
+	movhi	r1, r2
+	str	r1, [sp, #STOP]
 	ldr	r8, [r12, #PB_LOOPS_CURSOR_SLOTS]
 	ldr	r11, [r12, #PB_LOOPS_CURSOR_ORIGIN]
 	ldr	r7, [r12, #PB_LOOPS_CURSOR_START]
@@ -81,31 +85,28 @@ pb_core_run_list_64:
 	subs	r10, r10, #1
 	blo	no_place
 
-slice:
-	ldr	r1, [sp, #FULL]
+	/* The first slice of a call starts even where the pass ends. */
+	ldr	r1, [r12, #PB_LOOPS_CURSOR_END]
+	sub	r1, r1, #(SLICE - 1)
 	cmp	r0, r1
 	bhs	last_slice
-	add	r1, r0, #(SLICE - ITERATION)
-	str	r1, [sp, #LIMIT]
-iteration:
+
+full_slice:
+	str	r0, [sp, #LIMIT]
 	.rept	UNROLL
 	entry
 	.endr
-	ldr	r1, [sp, #LIMIT]
-	cmp	r0, r1
-	bls	iteration
-	add	r1, r1, #ITERATION
-	cmp	r0, r1
-	bne	rest
-slice_done:
 	ldr	r12, [sp, #CURSOR]
-	ldr	r1, [r12, #PB_LOOPS_CURSOR_PASS]
-	cmp	r0, r1
-	bhs	done
 	ldr	r1, [r12, #PB_LOOPS_CURSOR_PENDING]
 	ldr	r1, [r1]
 	cmp	r1, #0
-	beq	slice
+	bne	done
+	ldr	r1, [sp, #STOP]
+	cmp	r0, r1
+	blo	full_slice
+	ldr	r1, [r12, #PB_LOOPS_CURSOR_PASS]
+	cmp	r0, r1
+	blo	last_slice
 done:
 	str	r0, [r12, #PB_LOOPS_CURSOR_WORDS]
 	movs	r0, #PB_LOOPS_DONE
@@ -117,24 +118,23 @@ last_slice:
 	ldr	r2, [r12, #PB_LOOPS_CURSOR_END]
 	sub	r1, r2, #ITERATION
 	str	r1, [sp, #LIMIT]
-	cmp	r0, r1
-	bls	iteration
 	cmp	r0, r2
-	beq	slice_done
+	beq	done
 rest:
 	entry
 	ldr	r1, [sp, #LIMIT]
 	add	r1, r1, #ITERATION
 	cmp	r0, r1
 	bne	rest
-	b	slice_done
+	ldr	r12, [sp, #CURSOR]
+	b	done
 
 /* All trip: the first one does, if there is one. */
 no_place:
 	ldr	r2, [r12, #PB_LOOPS_CURSOR_END]
 	cmp	r0, r2
-	beq	slice_done
-	ldr	r1, [sp, #FULL]
+	beq	done
+	sub	r1, r2, #(SLICE - 1)
 	add	r3, r0, #SLICE
 	cmp	r0, r1
 	it	lo

@@ -23,10 +23,10 @@
 
 #define LANES 4
 #define GROUP (LANES * PB_LOOPS_SHORT)
-#define SLICE (PB_LOOPS_SLICE_PATCHES * PB_LOOPS_SHORT)
+#define SLICE (PB_LOOPS_SLICE_SHORT * PB_LOOPS_SHORT)
 #define INDEX_SHIFT (32 - PB_LOOPS_INDEX_BITS)
 #define APART 2 /* places that an address takes */
-	.if PB_LOOPS_SLICE_PATCHES % LANES
+	.if PB_LOOPS_SLICE_SHORT % LANES
 	.error "only the last slice of a list has a rest"
 	.endif
 

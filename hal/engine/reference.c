@@ -2,7 +2,7 @@
 #include "hal/engine/reference.h"
 
 #include "hal/engine/packets.h"
-#include "hal/shared.h"
+#include "hal/shared_pair.h"
 
 static struct pb_engine_registers *registers_of(const struct pb_reference_engine *engine)
 {
@@ -14,7 +14,7 @@ static struct pb_engine_slot *slot_of(const struct pb_reference_engine *engine, 
 	return &engine->ring[index % PB_ENGINE_SLOTS];
 }
 
-static void ring_doorbell(const struct pb_reference_engine *engine)
+static inline __attribute__((always_inline)) void ring_doorbell(const struct pb_reference_engine *engine)
 {
 	engine->lines->ops->raise(engine->lines->context, PB_LINE_NODE(engine->node));
 }
@@ -30,10 +30,8 @@ static void feed(void *context, const struct pb_engine_submission *submission, u
 	struct pb_engine_slot *slot = slot_of(engine, sequence - 1u);
 
 	/* The headers are there since the reset. */
-	pb_shared_write32(&slot->owner, submission->owner);
-	pb_shared_write32(&slot->address_low, submission->address_low);
-	pb_shared_write32(&slot->address_high, submission->address_high);
-	pb_shared_write32(&slot->bytes, submission->bytes);
+	pb_shared_write_pair(&slot->owner, submission->owner, submission->address_low);
+	pb_shared_write_pair(&slot->address_high, submission->address_high, submission->bytes);
 	pb_shared_write32(&slot->sequence, sequence);
 	pb_shared_release();
 	pb_shared_write32(&registers_of(engine)->tail, sequence);
@@ -41,26 +39,39 @@ static void feed(void *context, const struct pb_engine_submission *submission, u
 	ring_doorbell(engine);
 }
 
-static enum pb_engine_state poll(void *context, struct pb_engine_report *report)
+/** Reads what an engine reports that has answered the last command. */
+static inline enum pb_engine_state read_report(const struct pb_engine_registers *registers,
+					       struct pb_engine_report *report)
 {
-	const struct pb_reference_engine *engine = context;
-	const struct pb_engine_registers *registers = registers_of(engine);
+	const uint32_t fault_code = pb_shared_read32(&registers->fault_code);
 
-	const uint32_t done = pb_shared_read32(&registers->command_done);
-	uint32_t fault_code;
-
-	/*
-	 * In this order: a fault before the answer is seen with the answer, and
-	 * what completed before the fault is not to be blamed for it.
-	 */
-	pb_shared_acquire();
-	fault_code = pb_shared_read32(&registers->fault_code);
+	/* What completed before the fault is not to be blamed for it. */
 	pb_shared_acquire();
 	report->sequence = pb_shared_read32(&registers->sequence);
 	report->time = pb_shared_read32(&registers->time);
-	if (done != engine->command)
-		return PB_ENGINE_BUSY;
 	return fault_code != PB_ENGINE_FAULT_NONE ? PB_ENGINE_FAULTED : PB_ENGINE_READY;
+}
+
+/** Polls an engine that was not seen to have answered the last command: once it has, that is not asked again. */
+static __attribute__((noinline, cold)) enum pb_engine_state poll_asked(struct pb_reference_engine *engine,
+								       struct pb_engine_report *report)
+{
+	enum pb_engine_state state;
+
+	engine->asked = pb_shared_read32(&registers_of(engine)->command_done) != engine->command;
+	/* A fault before the answer is seen with the answer. */
+	pb_shared_acquire();
+	state = read_report(registers_of(engine), report);
+	return engine->asked ? PB_ENGINE_BUSY : state;
+}
+
+static enum pb_engine_state poll(void *context, struct pb_engine_report *report)
+{
+	struct pb_reference_engine *engine = context;
+
+	if (engine->asked)
+		return poll_asked(engine, report);
+	return read_report(registers_of(engine), report);
 }
 
 static void fault(void *context, struct pb_engine_fault *fault)
@@ -91,6 +102,7 @@ static void command(struct pb_reference_engine *engine, uint32_t op)
 
 	pb_shared_write32(&registers->tail, 0);
 	engine->command = word;
+	engine->asked = true;
 	pb_shared_release();
 	pb_shared_write32(&registers->command, word);
 	pb_shared_release();

@@ -19,7 +19,8 @@ struct pb_reference_engine {
 	uint32_t ring_offset; /**< room for PB_ENGINE_SLOTS slots, then as many struct pb_engine_progress */
 	uint32_t node;        /**< its number, which its doorbell carries */
 	const struct pb_lines *lines;
-	uint32_t command;                      /**< private: the last command given */
+	uint32_t command; /**< private: the last command given */
+	bool asked;       /**< private: the engine was not seen to have answered that command */
 	struct pb_engine_registers *registers; /**< private: computed at each reset */
 	struct pb_engine_slot *ring;           /**< private: likewise */
 };

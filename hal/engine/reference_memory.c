@@ -47,8 +47,28 @@ static void page_clear(void *context, uint32_t table_offset, uint32_t index, uin
 	pb_shared_write32(&translation->cleared, pb_shared_read32(&translation->cleared) + 1u);
 }
 
+static bool clear(void *context, uint32_t offset, uint32_t bytes)
+{
+	const struct pb_reference_memory *memory = context;
+	struct pb_engine_clear *unit =
+		(struct pb_engine_clear *)(void *)(memory->card_memory + memory->clear_offset);
+	const uint32_t request = pb_shared_read32(&unit->request);
+
+	if (pb_shared_read32(&unit->done) != request)
+		return false;
+	pb_shared_acquire();
+	if (bytes == 0)
+		return true;
+	pb_shared_write32(&unit->offset, offset);
+	pb_shared_write32(&unit->bytes, bytes);
+	pb_shared_release();
+	pb_shared_write32(&unit->request, request + 1u);
+	return true;
+}
+
 const struct pb_engine_memory_ops pb_reference_memory_ops = {
 	.set_range = set_range,
 	.page = page,
 	.page_clear = page_clear,
+	.clear = clear,
 };

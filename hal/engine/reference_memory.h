@@ -17,6 +17,7 @@ struct pb_reference_memory {
 	uint32_t channels;           /**< rows of the range table */
 	uint32_t dummy_offset;       /**< one page, see registers.h */
 	uint32_t translation_offset; /**< struct pb_engine_translation */
+	uint32_t clear_offset;       /**< struct pb_engine_clear; 0: there is none, nor outer memory */
 };
 
 /** Their context is a struct pb_reference_memory. */

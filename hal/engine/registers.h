@@ -208,4 +208,28 @@ PB_SIZE(pb_engine_translation, 128);
 PB_AT(pb_engine_translation, cleared, 0);
 PB_AT(pb_engine_translation, changed, 64);
 
+/**
+ * The clearing unit of a card with outer memory (hal/outer_memory.h), 128
+ * bytes. It clears one range at a time, whatever the engines do. A request that
+ * does not lie in outer memory is never answered.
+ */
+struct pb_engine_clear {
+	/* line 0: written by the MCU */
+	uint32_t offset;  /**< of the range, from the start of card memory, whole pages */
+	uint32_t bytes;   /**< of the range, whole pages */
+	uint32_t request; /**< changed last: clear the range */
+	uint32_t line0_reserved[13];
+
+	/* line 1: written by the card */
+	uint32_t done;        /**< the last request carried out; the unit is idle while it equals `request` */
+	uint32_t outer_bytes; /**< how much outer memory the card has; written before the MCU starts */
+	uint32_t line1_reserved[14];
+};
+PB_SIZE(pb_engine_clear, 128);
+PB_AT(pb_engine_clear, offset, 0);
+PB_AT(pb_engine_clear, bytes, 4);
+PB_AT(pb_engine_clear, request, 8);
+PB_AT(pb_engine_clear, done, 64);
+PB_AT(pb_engine_clear, outer_bytes, 68);
+
 #endif

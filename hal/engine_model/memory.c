@@ -7,14 +7,20 @@ static bool is_page(uint64_t value)
 	return value % PB_PAGE_BYTES == 0;
 }
 
-/* Whether a range lies in card memory or, if it is no page table, in host memory. */
+/* Whether a range lies in a part of memory that begins elsewhere than at 0. */
+static bool is_inside(uint32_t part_offset, uint32_t part_bytes, uint32_t offset, uint32_t bytes)
+{
+	return bytes <= part_bytes && offset >= part_offset && offset - part_offset <= part_bytes - bytes;
+}
+
+/* Whether a range lies in card memory or, if it is no page table, in host memory or in outer memory. */
 static bool is_memory(const struct pb_engine_model *model, uint32_t offset, uint32_t bytes, bool paged)
 {
 	const struct pb_engine_model_config *config = &model->config;
 
 	return (uint64_t)offset + bytes <= config->memory_bytes ||
-	       (!paged && bytes <= config->host_bytes && offset >= config->host_offset &&
-		offset - config->host_offset <= config->host_bytes - bytes);
+	       (!paged && (is_inside(config->host_offset, config->host_bytes, offset, bytes) ||
+			   is_inside(config->outer_offset, config->outer_bytes, offset, bytes)));
 }
 
 /* The MCU wrote the entry, but a model must not trust it: each word is read once. false: it is not there. */

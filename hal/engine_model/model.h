@@ -18,7 +18,9 @@ struct pb_engine_model_config {
 	uint32_t memory_bytes; /**< its size */
 	uint32_t
 		host_offset; /**< where host memory begins, as hal/host_window.h has it; ranges may lie there */
-	uint32_t host_bytes;              /**< 0: there is none, or it is a part of card memory */
+	uint32_t host_bytes;   /**< 0: there is none, or it is a part of card memory */
+	uint32_t outer_offset; /**< where outer memory begins (hal/outer_memory.h); ranges may lie there */
+	uint32_t outer_bytes;  /**< 0: there is none */
 	uint32_t registers_offset;        /**< this node's struct pb_engine_registers in it */
 	uint32_t kind;                    /**< enum pb_node_kind */
 	void (*interrupt)(void *context); /**< raises the node's line towards the MCU */

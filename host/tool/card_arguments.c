@@ -2,11 +2,14 @@
 #define _GNU_SOURCE
 #include "host/tool/card_arguments.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/tool/board_image.h"
 #include "host/tool/open_card.h"
 #include "qemu/card.h"
+#include "qemu/card_files.h"
 
 /* Distinct from the keys of the commands: an argp parent and its child must not share keys. */
 enum option_key {
@@ -14,6 +17,7 @@ enum option_key {
 	KEY_BOARD,
 	KEY_CARD,
 	KEY_LINK,
+	KEY_MEMORY,
 };
 
 static const struct argp_option option_table[] = {
@@ -24,8 +28,31 @@ static const struct argp_option option_table[] = {
 	 "Use the board at a debug probe. STUB: address of the probe's gdb server, HOST:PORT or the path of "
 	 "a Unix socket, optionally followed by \",ADDRESS,BYTES\" of card memory",
 	 0},
+	{"card-memory", KEY_MEMORY, "SIZE", 0, "Of a card that is started: " PB_CARD_MEMORY_HELP, 0},
 	{0},
 };
+
+/* A number of bytes, or of MiB with an M behind it. */
+uint32_t pb_card_memory_argument(const char *text, struct argp_state *state)
+{
+	unsigned long long value = 0;
+	const char *wrong;
+	char *end = NULL;
+
+	errno = 0;
+	if (text[0] >= '0' && text[0] <= '9')
+		value = strtoull(text, &end, 10);
+	if (end != NULL && *end == 'M' && value <= UINT32_MAX) {
+		value <<= 20;
+		end++;
+	}
+	if (end == NULL || errno != 0 || *end != '\0')
+		argp_error(state, "--card-memory %s: give a number of bytes, or of MiB as in 64M", text);
+	wrong = pb_card_memory_wrong(value);
+	if (wrong != NULL)
+		argp_error(state, "--card-memory %s: %s", text, wrong);
+	return (uint32_t)value;
+}
 
 static void set_link(struct pb_open_options *options, char *text, struct argp_state *state)
 {
@@ -47,6 +74,13 @@ static error_t parse(int key, char *text, struct argp_state *state)
 {
 	struct pb_open_options *options = state->input;
 
+	if (key == KEY_MEMORY) {
+		options->memory_bytes = pb_card_memory_argument(text, state);
+		return 0;
+	}
+	if (key == ARGP_KEY_END && options->memory_bytes != 0 &&
+	    (options->socket != NULL || options->probe.stub != NULL))
+		argp_error(state, "--card-memory is for a card that is started: not with --card or --link");
 	if (key != KEY_SIM && key != KEY_BOARD && key != KEY_CARD && key != KEY_LINK)
 		return ARGP_ERR_UNKNOWN;
 	if (options->sim || options->board != NULL || options->socket != NULL || options->probe.stub != NULL)

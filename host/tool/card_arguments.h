@@ -7,9 +7,20 @@
 #define PB_HOST_TOOL_CARD_ARGUMENTS_H
 
 #include <argp.h>
+#include <stdint.h>
+
+/** Help of the option --card-memory. */
+#define PB_CARD_MEMORY_HELP                                                                                  \
+	"Card memory in bytes, or in MiB as in 64M: a power of two from 16M (default) to 256M. The MCU "     \
+	"sees "                                                                                              \
+	"16 MiB, engines and hosts all"
+
+/** Reads the size of --card-memory. One that no card can have ends the program with the reason. @return bytes */
+uint32_t pb_card_memory_argument(const char *text, struct argp_state *state);
 
 /**
- * A command's only argp child: --sim, --board, --card and --link, of which one may be given, once. Its input is a
+ * A command's only argp child: --sim, --board, --card and --link, of which one may be given, once, and --card-memory,
+ * for a card that the command starts. Its input is a
  * struct pb_open_options, which the command passes at ARGP_KEY_INIT.
  */
 extern const struct argp_child pb_card_arguments[];

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "host/tool/board_image.h"
+#include "host/tool/card_arguments.h"
 #include "qemu/card.h"
 
 enum option_key {
@@ -19,6 +20,7 @@ enum option_key {
 	KEY_RESTARTS,
 	KEY_GDB,
 	KEY_HOST_MEMORY,
+	KEY_MEMORY,
 	KEY_QUIET = 'q',
 };
 
@@ -37,6 +39,7 @@ static const struct argp_option option_table[] = {
 	 "RAM of a "
 	 "virtual machine. Its size is a power of two, at least 1 MiB. May be given for several channels",
 	 0},
+	{"card-memory", KEY_MEMORY, "SIZE", 0, PB_CARD_MEMORY_HELP, 0},
 	{"quiet", KEY_QUIET, NULL, 0, "Print errors only", 0},
 	{0},
 };
@@ -89,6 +92,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_HOST_MEMORY:
 		add_host_memory(options, text, state);
+		return 0;
+	case KEY_MEMORY:
+		options->memory_bytes = pb_card_memory_argument(text, state);
 		return 0;
 	case KEY_GDB:
 		options->gdb = text;

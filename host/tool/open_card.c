@@ -19,9 +19,9 @@
 /** Channel used on a simulated card, whose only host is this process. */
 #define SIM_CHANNEL 1u
 
-static int open_sim(struct pb_open_card *card)
+static int open_sim(uint32_t memory_bytes, struct pb_open_card *card)
 {
-	card->sim = pb_sim_create();
+	card->sim = pb_sim_create_with(0, memory_bytes != 0 ? memory_bytes - PB_CARD_MEMORY_BYTES : 0);
 	if (card->sim == NULL || pb_link_open_sim(card->sim, SIM_CHANNEL, &card->link) != PB_ERROR_OK) {
 		fprintf(stderr, "patchbay: out of memory for a simulated card\n");
 		pb_sim_destroy(card->sim);
@@ -123,7 +123,8 @@ static int start_own(const struct pb_card_options *options, struct pb_open_card 
 	return 1;
 }
 
-static int open_own(const char *board, enum pb_open_needs needs, struct pb_open_card *card)
+static int open_own(const char *board, uint32_t memory_bytes, enum pb_open_needs needs,
+		    struct pb_open_card *card)
 {
 	struct pb_card_options options = PB_CARD_OPTIONS_DEFAULT;
 	char image[PATH_MAX];
@@ -139,6 +140,8 @@ static int open_own(const char *board, enum pb_open_needs needs, struct pb_open_
 	options.board = board;
 	options.image = image;
 	options.socket = card->socket;
+	if (memory_bytes != 0)
+		options.memory_bytes = memory_bytes;
 	options.quiet = true;
 	if (needs != PB_OPEN_HOST_MEMORY || add_host(board, &options, card))
 		code = start_own(&options, card);
@@ -157,12 +160,13 @@ int pb_open_card(const struct pb_open_options *options, enum pb_open_needs needs
 {
 	memset(card, 0, sizeof(*card));
 	if (options->sim)
-		return open_sim(card);
+		return open_sim(options->memory_bytes, card);
 	if (options->socket != NULL)
 		return open_socket(options->socket, card);
 	if (options->probe.stub != NULL)
 		return open_probe(&options->probe, card);
-	return open_own(options->board != NULL ? options->board : PB_DEFAULT_BOARD, needs, card);
+	return open_own(options->board != NULL ? options->board : PB_DEFAULT_BOARD, options->memory_bytes,
+			needs, card);
 }
 
 void pb_close_card(struct pb_open_card *card)

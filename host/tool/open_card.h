@@ -13,12 +13,13 @@
 #include "patchbay/link_gdb.h"
 #include "patchbay/patchbay.h"
 
-/** Card that the user asked for. At most one field is set. */
+/** Card that the user asked for. At most one field but the last is set. */
 struct pb_open_options {
 	const char *board;          /**< NULL, or the name of an existing board: start its card */
 	const char *socket;         /**< NULL, or the socket of a running card */
 	bool sim;                   /**< simulate a card in this process */
 	struct pb_gdb_target probe; /**< a board at a debug probe; stub NULL: none */
+	uint32_t memory_bytes;      /**< of a card that is started or simulated; 0: 16 MiB */
 };
 
 /** What the command needs of a card that pb_open_card() starts. */

@@ -5,7 +5,6 @@
 
 #include "host/tool/replay_wddm_state.h"
 
-#define PROGRESS_STEP 16u
 /** Every so many submissions: one runs elsewhere first, one is submitted again as it is, the node is preempted. */
 #define MOVE_EVERY    4u
 #define REPEAT_EVERY  4u
@@ -108,10 +107,12 @@ static bool await(struct pb_replay_wddm *replay, struct pb_replay_wddm_job *job)
 	if (!replay->context.lost)
 		return true;
 	if (pb_queue_fence(&replay->os.adapter.nodes[0].queue, &fence) != PB_ERROR_OK)
-		return pb_replay_wddm_fail_job(replay, PB_REPLAY_FAILED, job, "its context is lost");
+		return pb_replay_fail_submission(&replay->run, PB_REPLAY_FAILED, job->replay.submission.index,
+						 "its context is lost");
 	fence.status = fence.error;
 	pb_replay_job_refusal(&job->replay, &fence, message);
-	return pb_replay_wddm_fail_job(replay, PB_REPLAY_FAILED, job, message);
+	return pb_replay_fail_submission(&replay->run, PB_REPLAY_FAILED, job->replay.submission.index,
+					 message);
 }
 
 /** Starts the private data, as a Render of the captured command set would, and queues the packet. */
@@ -119,7 +120,7 @@ static bool queue(struct pb_replay_wddm *replay, struct pb_replay_wddm_job *job,
 {
 	if (fresh &&
 	    pb_wddm_private_start(&replay->os.adapter, job->private_data, replay->private_bytes) == NULL)
-		return pb_replay_wddm_fail(replay, PB_REPLAY_FAILED, "too little private data");
+		return pb_replay_fail(&replay->run, PB_REPLAY_FAILED, "too little private data");
 	job->running = true;
 	pb_os_enqueue(&replay->os, &job->packet);
 	return pb_os_submit(&replay->os) || pb_replay_wddm_fail_os(replay);
@@ -137,7 +138,7 @@ static bool submit(struct pb_replay_wddm *replay, struct pb_replay_wddm_job *job
 	}
 	if (moves) {
 		job->below = MOVE_BYTES;
-		replay->summary->moves++;
+		replay->run.summary->moves++;
 		if (!queue(replay, job, true) || !await(replay, job))
 			return false;
 		job->below = 0;
@@ -145,12 +146,6 @@ static bool submit(struct pb_replay_wddm *replay, struct pb_replay_wddm_job *job
 	if (!queue(replay, job, !moves))
 		return false;
 	return index % PREEMPT_EVERY != 1 || pb_os_preempt(&replay->os, 0) || pb_replay_wddm_fail_os(replay);
-}
-
-static void show_progress(const struct pb_replay_wddm *replay, uint32_t index)
-{
-	if (replay->options->progress && index % PROGRESS_STEP == 0)
-		(void)fprintf(stderr, "\rreplay: %" PRIu32 " of %" PRIu32, index, replay->reader.count);
 }
 
 /** Submits a job again as it is, like a buffer that Render has patched, and verifies it again. */
@@ -164,7 +159,8 @@ static bool repeat(struct pb_replay_wddm *replay, struct pb_replay_wddm_job *job
 	if (!queue(replay, job, true) || !await(replay, job))
 		return false;
 	return pb_replay_job_verify(&job->replay, message) ||
-	       pb_replay_wddm_fail_job(replay, PB_REPLAY_FAILED, job, message);
+	       pb_replay_fail_submission(&replay->run, PB_REPLAY_FAILED, job->replay.submission.index,
+					 message);
 }
 
 /** Waits for a job, verifies its buffer and frees its memory. */
@@ -177,33 +173,34 @@ static bool finish(struct pb_replay_wddm *replay, struct pb_replay_wddm_job *job
 	if (!await(replay, job))
 		return false;
 	right = pb_replay_job_verify(&job->replay, message);
-	if (replay->crc_out != NULL)
-		(void)fprintf(replay->crc_out, "%" PRIu32 "\t%" PRIu32 "\t%08" PRIx32 "\t%08" PRIx32 "\n",
+	if (replay->run.crc_out != NULL)
+		(void)fprintf(replay->run.crc_out, "%" PRIu32 "\t%" PRIu32 "\t%08" PRIx32 "\t%08" PRIx32 "\n",
 			      submission->index, submission->relocation_count, job->replay.crc_before,
 			      job->replay.crc_after);
 	if (!right)
-		return pb_replay_wddm_fail_job(replay, PB_REPLAY_FAILED, job, message);
+		return pb_replay_fail_submission(&replay->run, PB_REPLAY_FAILED, job->replay.submission.index,
+						 message);
 	if (!repeat(replay, job))
 		return false;
 	pb_memory_free(&job->replay.memory);
-	replay->summary->submissions++;
-	replay->summary->relocations += submission->relocation_count;
-	replay->summary->bytes += submission->contents_bytes;
-	replay->summary->list_bytes += job->replay.list_bytes;
-	show_progress(replay, submission->index);
+	replay->run.summary->submissions++;
+	replay->run.summary->relocations += submission->relocation_count;
+	replay->run.summary->bytes += submission->contents_bytes;
+	replay->run.summary->list_bytes += job->replay.list_bytes;
+	pb_replay_show_progress(&replay->run, submission->index);
 	return true;
 }
 
-/** Reads and prepares the next submission. @return false: there is none, or replay->result is set */
+/** Reads and prepares the next submission. @return false: there is none, or replay->run.result is set */
 static bool read_next(struct pb_replay_wddm *replay, struct pb_replay_wddm_job *job)
 {
 	char message[PB_REPLAY_MESSAGE_BYTES];
 	int got;
 
 	pb_replay_wddm_clear(job);
-	got = pb_subm_next(&replay->reader, &job->replay.submission);
+	got = pb_subm_next(&replay->run.reader, &job->replay.submission);
 	if (got < 0)
-		return pb_replay_wddm_fail(replay, PB_REPLAY_REFUSED, "%s", replay->reader.error);
+		return pb_replay_fail(&replay->run, PB_REPLAY_REFUSED, "%s", replay->run.reader.error);
 	if (got == 0)
 		return false;
 	job->below = 0;
@@ -212,9 +209,11 @@ static bool read_next(struct pb_replay_wddm *replay, struct pb_replay_wddm_job *
 	job->list = calloc((size_t)job->replay.submission.object_count + 1, sizeof(*job->list));
 	job->private_data = malloc(replay->private_bytes);
 	if (job->objects == NULL || job->list == NULL || job->private_data == NULL)
-		return pb_replay_wddm_fail_job(replay, PB_REPLAY_FAILED, job, "out of memory");
-	return pb_replay_job_prepare(&job->replay, &replay->rules, message) ||
-	       pb_replay_wddm_fail_job(replay, PB_REPLAY_REFUSED, job, message);
+		return pb_replay_fail_submission(&replay->run, PB_REPLAY_FAILED, job->replay.submission.index,
+						 "out of memory");
+	return pb_replay_job_prepare(&job->replay, &replay->run.rules, message) ||
+	       pb_replay_fail_submission(&replay->run, PB_REPLAY_REFUSED, job->replay.submission.index,
+					 message);
 }
 
 /** Allocates card memory for a job; if there is none, finishes the running job first. */
@@ -238,15 +237,16 @@ static bool allocate(struct pb_replay_wddm *replay, struct pb_replay_wddm_job *j
 		       " are available beside the lists of this board's %s = %" PRIu32,
 		       bytes, replay->system.request.backing_bytes,
 		       pb_capability_name(PB_CAPABILITY_POOL_BYTES),
-		       replay->channel.card.capabilities[PB_CAPABILITY_POOL_BYTES]);
-	return pb_replay_wddm_fail_job(replay, PB_REPLAY_REFUSED, job, message);
+		       replay->run.channel.card.capabilities[PB_CAPABILITY_POOL_BYTES]);
+	return pb_replay_fail_submission(&replay->run, PB_REPLAY_REFUSED, job->replay.submission.index,
+					 message);
 }
 
 /** Builds a job's patch list. If the card lacks formats for it, finishes the running job and sets them. */
 static bool list(struct pb_replay_wddm *replay, struct pb_replay_wddm_job *job,
 		 struct pb_replay_wddm_job **running)
 {
-	struct pb_replay_formats *formats = &replay->formats;
+	struct pb_replay_formats *formats = &replay->run.formats;
 	char message[PB_REPLAY_MESSAGE_BYTES];
 	enum pb_error error;
 
@@ -254,19 +254,22 @@ static bool list(struct pb_replay_wddm *replay, struct pb_replay_wddm_job *job,
 		(void)snprintf(message, sizeof(message),
 			       "too many patch formats are needed; this board's limit is %s = %" PRIu32,
 			       pb_capability_name(PB_CAPABILITY_FORMATS_OWN), formats->room);
-		return pb_replay_wddm_fail_job(replay, PB_REPLAY_REFUSED, job, message);
+		return pb_replay_fail_submission(&replay->run, PB_REPLAY_REFUSED,
+						 job->replay.submission.index, message);
 	}
-	if (!pb_replay_job_list(&job->replay, &replay->rules, formats, message))
-		return pb_replay_wddm_fail_job(replay, PB_REPLAY_REFUSED, job, message);
+	if (!pb_replay_job_list(&job->replay, &replay->run.rules, formats, message))
+		return pb_replay_fail_submission(&replay->run, PB_REPLAY_REFUSED,
+						 job->replay.submission.index, message);
 	if (formats->set == formats->count)
 		return true;
 	if (*running != NULL && !finish(replay, *running))
 		return false;
 	*running = NULL;
-	error = pb_replay_formats_set(formats, &replay->channel, message);
+	error = pb_replay_formats_set(formats, &replay->run.channel, message);
 	if (error == PB_ERROR_BAD_FORMAT)
-		return pb_replay_wddm_fail_job(replay, PB_REPLAY_FAILED, job, message);
-	return error == PB_ERROR_OK || pb_replay_wddm_fail_card(replay, "patch formats", error);
+		return pb_replay_fail_submission(&replay->run, PB_REPLAY_FAILED, job->replay.submission.index,
+						 message);
+	return error == PB_ERROR_OK || pb_replay_fail_card(&replay->run, "patch formats", error);
 }
 
 /* ---- the file ---- */

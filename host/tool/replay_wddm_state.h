@@ -7,10 +7,7 @@
 #ifndef PB_HOST_TOOL_REPLAY_WDDM_STATE_H
 #define PB_HOST_TOOL_REPLAY_WDDM_STATE_H
 
-#include <stdio.h>
-
-#include "host/tool/replay.h"
-#include "host/tool/replay_job.h"
+#include "host/tool/replay_run.h"
 #include "host/tool/wddm_os.h"
 
 /** Segment of the target objects: OS and GPU addresses are equal; no memory is behind them. */
@@ -29,14 +26,7 @@ struct pb_replay_wddm_job {
 };
 
 struct pb_replay_wddm {
-	const struct pb_replay_options *options;
-	struct pb_replay_summary *summary;
-	int result; /**< enum pb_replay_result of the first failure */
-	FILE *crc_out;
-	struct pb_subm_reader reader;
-	struct pb_replay_rules rules;
-	struct pb_replay_formats formats;
-	struct pb_channel channel;
+	struct pb_replay_run run;
 	struct pb_segment system;
 	struct pb_segment targets;
 	struct pb_os os;
@@ -49,14 +39,6 @@ struct pb_replay_wddm {
 	struct pb_replay_wddm_job jobs[2]; /**< one submitted, one in preparation */
 };
 
-/** Records a failure, unless there is one already. @return false, for the caller to return */
-__attribute__((format(printf, 3, 4))) bool pb_replay_wddm_fail(struct pb_replay_wddm *replay, int result,
-							       const char *format, ...);
-/** Records a failure of the card. @return false */
-bool pb_replay_wddm_fail_card(struct pb_replay_wddm *replay, const char *what, enum pb_error error);
-/** Records a failure of a submission. @return false */
-bool pb_replay_wddm_fail_job(struct pb_replay_wddm *replay, int result, const struct pb_replay_wddm_job *job,
-			     const char *message);
 /** Records a failure of the kernel. @return false */
 bool pb_replay_wddm_fail_os(struct pb_replay_wddm *replay);
 

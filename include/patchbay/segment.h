@@ -19,7 +19,8 @@ struct pb_segment_request {
 	uint64_t size;     /**< bytes of address space, multiple of 4 KiB */
 	/** Bytes of card memory, or of host memory, behind the segment's start, multiple of 4 KiB; may be 0. */
 	uint32_t backing_bytes;
-	uint32_t kind; /**< enum pb_segment_kind; an aperture has backing_bytes 0 */
+	uint32_t
+		kind; /**< enum pb_segment_kind; an aperture has backing_bytes 0, outer memory backs all of its size */
 };
 
 /** Host pages that back a segment: one run, which the card's admin has granted to the channel. */

@@ -11,6 +11,7 @@
  *   0x02000  register blocks of the engines      hal/engine/registers.h
  *   0x03000  range table of the engines
  *   0x04700  counters of their page tables
+ *   0x04780  the unit that clears outer memory
  *   0x04800  rings of the engines, each with the progress of what they go on with
  *   0x06000  channel directory, then the channels' rings
  *   0x1e000  telemetry                           include/patchbay/abi/telemetry.h
@@ -19,17 +20,20 @@
  *   0xfdf000 the trace, to the end
  *
  * A board may have a part of the memory file for host memory (hal/host_window.h): at its end, in front of which the trace
- * ends then, or behind it.
+ * ends then, or behind it. Outer memory, which the MCU does not see, lies behind all of that (hal/outer_memory.h).
  */
 #ifndef PB_QEMU_MCU_LAYOUT_H
 #define PB_QEMU_MCU_LAYOUT_H
 
+/** Card memory in the MCU's window, and all of it at most. */
 #define PB_CARD_MEMORY_BYTES       0x1000000u
+#define PB_CARD_MEMORY_BYTES_MAX   0x10000000u
 #define PB_CARD_CRASH_OFFSET       0x400u
 #define PB_CARD_ENGINE_OFFSET      0x2000u
 #define PB_CARD_ENGINE_STRIDE      0x100u
 #define PB_CARD_RANGES_OFFSET      0x3000u
 #define PB_CARD_TRANSLATION_OFFSET 0x4700u
+#define PB_CARD_CLEAR_OFFSET       0x4780u
 #define PB_CARD_RINGS_OFFSET       0x4800u
 #define PB_CARD_RING_STRIDE        0x600u
 #define PB_CARD_CHANNELS_OFFSET    0x6000u
@@ -40,6 +44,10 @@
 #ifndef PB_CARD_HOST_OFFSET
 #define PB_CARD_HOST_OFFSET PB_CARD_MEMORY_BYTES
 #define PB_CARD_HOST_BYTES  0u
+#endif
+/** Outer memory, from the start of card memory; the board's definitions may have another. */
+#ifndef PB_CARD_OUTER_OFFSET
+#define PB_CARD_OUTER_OFFSET PB_CARD_MEMORY_BYTES
 #endif
 /** What of the memory file is no host memory. */
 #if PB_CARD_HOST_OFFSET < PB_CARD_MEMORY_BYTES

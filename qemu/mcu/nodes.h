@@ -16,7 +16,7 @@
 	{                                                                                                    \
 		.card_memory = (window), .range_offset = PB_CARD_RANGES_OFFSET,                              \
 		.channels = PB_LIMIT_CHANNELS, .dummy_offset = PB_CARD_DUMMY_OFFSET,                         \
-		.translation_offset = PB_CARD_TRANSLATION_OFFSET,                                            \
+		.translation_offset = PB_CARD_TRANSLATION_OFFSET, .clear_offset = PB_CARD_CLEAR_OFFSET,      \
 	}
 
 /** Of the struct pb_reference_engine of node n. @param tables the struct pb_reference_memory, by address */

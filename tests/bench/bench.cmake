@@ -36,6 +36,11 @@ if(EXISTS ${bench_board})
     ${PROJECT_SOURCE_DIR}/tests/bench/bench_saturated.c ${echo} ${bench_card} LINKS pb_bench_host)
   target_link_options(patchbay-bench-echo-${PB_BOARD}.elf PRIVATE -Wl,--defsym=PB_STACK_BYTES=8192)
   set_target_properties(patchbay-bench-echo-${PB_BOARD}.elf PROPERTIES EXCLUDE_FROM_ALL TRUE)
+  pb_image(patchbay-bench-growth-${PB_BOARD}.elf
+    SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/bench_growth.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_queues.c
+    ${bench_card} LINKS pb_bench_host)
+  target_link_options(patchbay-bench-growth-${PB_BOARD}.elf PRIVATE -Wl,--defsym=PB_STACK_BYTES=8192)
+  set_target_properties(patchbay-bench-growth-${PB_BOARD}.elf PROPERTIES EXCLUDE_FROM_ALL TRUE)
   pb_image(patchbay-bench-marked-${PB_BOARD}.elf
     SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/bench_marked.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_host.c
     ${PROJECT_SOURCE_DIR}/tests/bench/bench_patch.c ${bench_card} LINKS pb_bench_host)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a submission costs beside its entries: the shortest list, a list of which one allocation has moved since the buffer
- * was patched, and a rescan of a channel that has one queue while the card has all that it can have.
+ * What a submission costs beside its entries: the shortest list; and a rescan of a channel that has one queue while the
+ * card has all that it can have.
  */
 #include <stddef.h>
 
@@ -9,12 +9,8 @@
 #include "tests/bench/bench.h"
 
 #define REPEATS          512u
-#define MOVED_REPEATS    8u
-#define ENTRIES          2048u
-#define ALLOCATIONS      200u
 #define ALLOCATION_BYTES 0x10000u
 #define STRIDE           16u
-#define COOKIE           0x4d4f5645u
 #define RING_ENTRIES     4u
 /** Channels whose queues fill the card: the first has all that one can have of 4,096, the others their minimum. */
 #define FILLERS        7u
@@ -81,48 +77,6 @@ static void measure_small_list(void)
 	pb_bench_print_milli("small_list_instr", (uint32_t)(sum / REPEATS));
 }
 
-static uint32_t address_of(uint32_t allocation)
-{
-	return allocations()[allocation].address_low - PB_BENCH_LOCAL_OS + PB_BENCH_LOCAL_GPU;
-}
-
-/** What the patches must have written, computed independently of the firmware's code. */
-static void check(void)
-{
-	const uint32_t *words = (const void *)pb_bench.buffer.bytes_host;
-
-	for (uint32_t i = 0; i < ENTRIES; i++, words += STRIDE / 4u)
-		pb_bench_require(words[0] == address_of(i % ALLOCATIONS) + offset_of(i) && words[1] == 0,
-				 "a patched address is wrong");
-}
-
-/** A buffer that is patched, and one allocation of its list moves before each submission. */
-static void measure_moved(void)
-{
-	uint64_t sum = 0, empty = 0;
-	uint32_t submit, retire;
-
-	write_lists(ALLOCATIONS, ENTRIES);
-	for (uint32_t i = 0; i < MOVED_REPEATS + 2u; i++) {
-		const struct pb_descriptor nothing = pb_bench_descriptor();
-		struct pb_descriptor descriptor = describe(ALLOCATIONS, ENTRIES);
-
-		descriptor.cookie = COOKIE;
-		/* The first two patch the whole buffer, and find it patched. */
-		if (i >= 2u)
-			allocations()[i * 23u % ALLOCATIONS].address_low += PB_PAGE_BYTES;
-		pb_bench_submit(&descriptor, &submit, &retire);
-		check();
-		if (i < 2u)
-			continue;
-		sum += submit;
-		pb_bench_submit(&nothing, &submit, &retire);
-		empty += submit;
-	}
-	pb_bench_print_milli("moved_1_of_200_instr_per_entry",
-			     (uint32_t)((sum - empty) / MOVED_REPEATS / ENTRIES));
-}
-
 /* ---- a rescan ---- */
 
 /** A channel with many queues, all idle. */
@@ -173,6 +127,5 @@ static void measure_rescan(void)
 void pb_bench_fixed(void)
 {
 	measure_small_list();
-	measure_moved();
 	measure_rescan();
 }

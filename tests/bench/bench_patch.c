@@ -4,6 +4,7 @@
  * the list is counted, slices and passes of the main loop too.
  */
 #include <stddef.h>
+#include <string.h>
 
 #include "hal/shared.h"
 #include "tests/bench/bench.h"
@@ -34,14 +35,22 @@ static void runs_of_32(void)
 		format_of[i] = four[i / 32u % 4u];
 }
 
-static void any_of_four(void)
+/** Formats in random order, each as often as it is listed. */
+static void any_of(const uint8_t *formats, uint32_t count)
 {
 	uint32_t random = 1;
 
 	for (uint32_t i = 0; i < ENTRIES; i++) {
 		random = random * 1664525u + 1013904223u;
-		format_of[i] = four[(random >> 16) % 4u];
+		format_of[i] = formats[(random >> 16) % count];
 	}
+}
+
+/** Formats in the order of a driver's submissions, over and over. */
+static void in_order(const uint8_t *formats, uint32_t count)
+{
+	for (uint32_t i = 0; i < ENTRIES; i++)
+		format_of[i] = formats[i % count];
 }
 
 static uint32_t allocation_of(uint32_t i)
@@ -111,27 +120,53 @@ static void poison(void)
 		words[i] = POISON;
 }
 
-/** Words that the patches must have written, computed independently of the firmware's code. */
+/** The words of an entry that is patched, computed independently of the firmware's code. @param high POISON unless patched */
+static uint32_t expect(uint32_t i, uint32_t *high)
+{
+	const uint32_t offset = offset_of(i),
+		       address = PB_BENCH_LOCAL_GPU + allocation_of(i) * 0x10000u + offset;
+
+	switch (format_of[i]) {
+	case PB_PATCH_FORMAT_ADDRESS64:
+	case PB_PATCH_FORMAT_ADDRESS64_WRITE:
+	case PB_PATCH_FORMAT_SUM64_SIGNED:
+	case PB_PATCH_FORMAT_SUM64_CANONICAL:
+		*high = 0;
+		return address;
+	case PB_PATCH_FORMAT_HIGH32:
+		return 0;
+	case PB_PATCH_FORMAT_SHIFT1:
+		return address >> 1;
+	case PB_PATCH_FORMAT_SHIFT8:
+		return address >> 8;
+	case PB_PATCH_FORMAT_SHIFT8_SECTOR:
+		return address >> 8 | 1u << 31;
+	case PB_PATCH_FORMAT_SPLIT40:
+		*high = POISON & ~0xffu;
+		return address | (POISON & 3u);
+	case PB_PATCH_FORMAT_NOUVEAU_DMA:
+		return offset | 0xbeef0201u;
+	case PB_PATCH_FORMAT_NOUVEAU_OR:
+		return offset | 1u;
+	case PB_PATCH_FORMAT_NOUVEAU_LOW_OR:
+		return address | 1u;
+	case PB_PATCH_FORMAT_TILING:
+		return (POISON & ~0xf00u) | (offset & 0xf00u);
+	case PB_PATCH_FORMAT_ID32:
+		return allocation_of(i) + offset;
+	default:
+		return address;
+	}
+}
+
 static void check(uint32_t count)
 {
 	const uint32_t *words = (const void *)pb_bench.buffer.bytes_host;
 
 	for (uint32_t i = 0; i < ENTRIES; i++, words += STRIDE / 4u) {
-		const uint32_t address = PB_BENCH_LOCAL_GPU + allocation_of(i) * 0x10000u + offset_of(i);
-		const uint32_t id = format_of[i];
-		uint32_t low = address, high = POISON;
+		uint32_t high = POISON;
+		const uint32_t low = expect(i, &high);
 
-		if (id == PB_PATCH_FORMAT_ADDRESS64 || id == PB_PATCH_FORMAT_ADDRESS64_WRITE ||
-		    id == PB_PATCH_FORMAT_SUM64_SIGNED)
-			high = 0;
-		else if (id == PB_PATCH_FORMAT_HIGH32)
-			low = 0;
-		else if (id == PB_PATCH_FORMAT_SHIFT8)
-			low = address >> 8;
-		else if (id == PB_PATCH_FORMAT_SHIFT8_SECTOR)
-			low = address >> 8 | 1u << 31;
-		else if (id == PB_PATCH_FORMAT_SPLIT40)
-			low = address | (POISON & 3u), high = POISON & ~0xffu;
 		pb_bench_require(words[0] == (i < count ? low : POISON), "a patched word is wrong");
 		pb_bench_require(words[1] == (i < count ? high : POISON), "a patched high word is wrong");
 	}
@@ -160,19 +195,27 @@ static uint32_t submit(uint32_t length, uint32_t encoding)
 	return span;
 }
 
-/** The first submission has a long list, so that no slot is left to be cleared. */
-static void measure(const char *key)
+/**
+ * The cost of an entry of a list. The first submission has a long list, so that no slot is left to be cleared.
+ * @param entries a part of them, if all took longer than the counter counts
+ */
+static void measure_part(const char *key, uint32_t entries)
 {
 	uint32_t full, half;
 
 	write_list();
 	poison();
-	half = submit(ENTRIES / 2u, PB_PATCH_ENCODING_WDDM);
-	check(ENTRIES / 2u);
+	half = submit(entries / 2u, PB_PATCH_ENCODING_WDDM);
+	check(entries / 2u);
 	poison();
-	full = submit(ENTRIES, PB_PATCH_ENCODING_WDDM);
-	check(ENTRIES);
-	pb_bench_print_milli(key, (full - half) / (ENTRIES / 2u));
+	full = submit(entries, PB_PATCH_ENCODING_WDDM);
+	check(entries);
+	pb_bench_print_milli(key, (full - half) / (entries / 2u));
+}
+
+static void measure(const char *key)
+{
+	measure_part(key, ENTRIES);
 }
 
 static void measure_compact(const char *key)
@@ -211,6 +254,92 @@ static void measure_allocations(void)
 	pb_bench_print_milli("unmoved_instr_per_allocation", (one - empty) / ALLOCATIONS);
 }
 
+/* ---- one allocation moved ---- */
+
+#define MOVED 77u
+/** Where it lies then, beside all others. */
+#define MOVED_OS  (PB_BENCH_LOCAL_OS + ALLOCATIONS * 0x10000u)
+#define MOVED_GPU (PB_BENCH_LOCAL_GPU + ALLOCATIONS * 0x10000u)
+
+static struct pb_presumed *presumed(void)
+{
+	return (void *)(allocations() + ALLOCATIONS);
+}
+
+static void *list_behind_presumed(void)
+{
+	return presumed() + ALLOCATIONS;
+}
+
+/** All allocations are presumed where they were; one lies elsewhere now. */
+static void move_one(void)
+{
+	write_allocations();
+	for (uint32_t i = 0; i < ALLOCATIONS; i++)
+		presumed()[i] = (struct pb_presumed){.address_low = allocations()[i].address_low,
+						     .flags = allocations()[i].flags};
+	allocations()[MOVED].address_low = MOVED_OS;
+}
+
+/** Groups of the first entries, one for each allocation. @return words */
+static uint32_t write_groups(uint32_t count)
+{
+	uint32_t *const first = list_behind_presumed();
+	uint32_t *words = first;
+
+	for (uint32_t a = 0; a < ALLOCATIONS; a++) {
+		uint32_t *head = words;
+
+		words += PB_GROUP_HEAD_WORDS;
+		for (uint32_t i = 0; i < count; i++) {
+			if (allocation_of(i) != a)
+				continue;
+			*words++ = i * STRIDE / 4u << PB_COMPACT_PLACE_SHIFT | a;
+			*words++ = offset_of(i);
+		}
+		head[0] = PB_PATCH_FORMAT_ADDRESS64 << PB_GROUP_FORMAT_SHIFT | a;
+		head[1] = (uint32_t)(words - head) - PB_GROUP_HEAD_WORDS;
+	}
+	return (uint32_t)(words - first);
+}
+
+/** Only the entries of the allocation that has moved are written. */
+static void check_moved(uint32_t count)
+{
+	const uint32_t *words = (const void *)pb_bench.buffer.bytes_host;
+
+	for (uint32_t i = 0; i < ENTRIES; i++, words += STRIDE / 4u) {
+		const bool written = i < count && allocation_of(i) == MOVED;
+
+		pb_bench_require(words[0] == (written ? MOVED_GPU + offset_of(i) : POISON),
+				 "a word of a moved allocation is wrong");
+		pb_bench_require(words[1] == (written ? 0 : POISON), "a high word is wrong");
+	}
+}
+
+/** The cost of an entry while one of 200 allocations has moved: all that the submission costs beyond one without lists. */
+static void measure_moved(const char *key, uint32_t encoding)
+{
+	const uint32_t empty = submit(0, PB_PATCH_ENCODING_WDDM);
+	struct pb_descriptor descriptor;
+	uint32_t words = ENTRIES;
+	uint32_t span, unused;
+
+	all_of(PB_PATCH_FORMAT_ADDRESS64);
+	write_list();
+	memmove(list_behind_presumed(), list(), ENTRIES * sizeof(struct pb_patch_location));
+	move_one();
+	if (encoding == PB_PATCH_ENCODING_GROUPED)
+		words = write_groups(ENTRIES);
+	descriptor = describe(words, encoding | PB_PATCH_PRESUMED);
+	descriptor.patch_address_low += ALLOCATIONS * (uint32_t)sizeof(struct pb_presumed);
+	poison();
+	pb_bench_submit(&descriptor, &span, &unused);
+	check_moved(ENTRIES);
+	pb_bench_print_milli(key, (span - empty) / ENTRIES);
+	write_allocations();
+}
+
 /** Lists of one format. */
 static const struct {
 	const char *key;
@@ -226,6 +355,15 @@ static const struct {
 	{"patch_generic_instr_per_entry", PB_PATCH_FORMAT_SHIFT8_SECTOR, false},
 	/* The most expensive format: two words whose other bits stay. */
 	{"patch_split_instr_per_entry", PB_PATCH_FORMAT_SPLIT40, false},
+	{"sum64_canonical_instr_per_entry", PB_PATCH_FORMAT_SUM64_CANONICAL, false},
+	{"high32_instr_per_entry", PB_PATCH_FORMAT_HIGH32, false},
+	{"nouveau_dma_instr_per_entry", PB_PATCH_FORMAT_NOUVEAU_DMA, false},
+	{"nouveau_or_instr_per_entry", PB_PATCH_FORMAT_NOUVEAU_OR, false},
+	{"nouveau_low_or_instr_per_entry", PB_PATCH_FORMAT_NOUVEAU_LOW_OR, false},
+	{"shift1_instr_per_entry", PB_PATCH_FORMAT_SHIFT1, false},
+	{"shift8_instr_per_entry", PB_PATCH_FORMAT_SHIFT8, false},
+	{"tiling_instr_per_entry", PB_PATCH_FORMAT_TILING, false},
+	{"id32_instr_per_entry", PB_PATCH_FORMAT_ID32, false},
 	{"patch_compact_instr_per_entry", PB_PATCH_FORMAT_ADDRESS64, true},
 	{"patch_compact32_instr_per_entry", PB_PATCH_FORMAT_ADDRESS32, true},
 };
@@ -239,6 +377,41 @@ static void measure_in_host_memory(void)
 	all_of(PB_PATCH_FORMAT_ADDRESS64);
 	measure("hostmem_patch64_instr_per_entry");
 	pb_bench_host_end();
+}
+
+#define O PB_PATCH_FORMAT_NOUVEAU_DMA
+#define A PB_PATCH_FORMAT_NOUVEAU_LOW_OR
+#define L PB_PATCH_FORMAT_SUM32
+#define H PB_PATCH_FORMAT_HIGH32
+#define R PB_PATCH_FORMAT_NOUVEAU_OR
+/* The first submissions of tests/data/nv40.subm.zst and nv50.subm.zst; of these, without four entries of own formats. */
+static const uint8_t nv40[] = {O, O, O, L, L, L, O, L, O, L, O, L, O, L, O, L, O, L, O, L, O, L,
+			       O, L, O, A, A, A, A, A, A, A, A, A, A, A, A, A, L, O, O, O, L, L};
+static const uint8_t nv50[] = {H, L, H, L, H, L, H, L, H, L, L, H, L, L, H, L, L, H, L, L, R, R};
+#undef O
+#undef A
+#undef L
+#undef H
+#undef R
+
+/* No captures: each format that the driver's relocations need, as often as the others. */
+static const uint8_t radeon[] = {PB_PATCH_FORMAT_SHIFT8, PB_PATCH_FORMAT_SPLIT40, PB_PATCH_FORMAT_TILING};
+static const uint8_t guest[] = {PB_PATCH_FORMAT_ID32, PB_PATCH_FORMAT_ADDRESS32};
+static const uint8_t msm[] = {PB_PATCH_FORMAT_SUM32, PB_PATCH_FORMAT_SHIFT1};
+
+/** The formats of other drivers' relocations, mixed as these drivers mix them. */
+static void measure_mixes(void)
+{
+	in_order(nv40, sizeof(nv40));
+	measure_part("mix_nv40_instr_per_entry", ENTRIES / 4u);
+	in_order(nv50, sizeof(nv50));
+	measure_part("mix_nv50_instr_per_entry", ENTRIES / 4u);
+	any_of(radeon, sizeof(radeon));
+	measure_part("mix_radeon_instr_per_entry", ENTRIES / 4u);
+	any_of(guest, sizeof(guest));
+	measure_part("mix_guest_instr_per_entry", ENTRIES / 4u);
+	any_of(msm, sizeof(msm));
+	measure_part("mix_msm_instr_per_entry", ENTRIES / 4u);
 }
 
 uint32_t pb_bench_mark[2];
@@ -294,7 +467,10 @@ void pb_bench_patches(void)
 	}
 	runs_of_32();
 	measure("patch_runs32_instr_per_entry");
-	any_of_four();
+	any_of(four, sizeof(four));
 	measure("patch_random_formats_instr_per_entry");
+	measure_moved("moved_1_of_200_instr_per_entry", PB_PATCH_ENCODING_GROUPED);
+	measure_moved("moved_1_of_200_list_instr_per_entry", PB_PATCH_ENCODING_WDDM);
+	measure_mixes();
 	measure_in_host_memory();
 }

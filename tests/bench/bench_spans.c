@@ -127,33 +127,38 @@ static void require_completed(struct pb_queue *queue)
 			 "a submission did not complete");
 }
 
-/** From the interrupt until the firmware is idle. */
-static uint32_t whole(void)
+/** Runs the firmware from an accepted interrupt until it is idle. @return the counter then, before anything is computed */
+static uint32_t run_until_idle(void)
 {
-	return pb_bench_board_instructions_milli(pb_bench_board_interrupt(), pb_bench_board_counter());
+	while (pb_firmware_pass(bench_card.firmware))
+		continue;
+	return pb_bench_board_counter();
+}
+
+static uint32_t since_interrupt(uint32_t counter)
+{
+	return pb_bench_board_instructions_milli(pb_bench_board_interrupt(), counter);
 }
 
 void pb_bench_submit_to(struct pb_queue *queue, const struct pb_descriptor *descriptor, uint32_t *submit,
 			uint32_t *retire)
 {
+	uint32_t idle;
+
 	hold_interrupts();
 	pb_bench_require(pb_queue_submit(queue, descriptor) == PB_ERROR_OK, "submit");
 	sleep_and_wake(); /* woken by the doorbell */
-	while (pb_firmware_pass(bench_card.firmware))
-		continue;
-	*submit = pb_bench_board_instructions_milli(pb_bench_board_interrupt(), bench_card.engine_rung) -
-		  empty_submit;
-	pb_bench_submit_to_sleep = whole() - empty_submit;
+	idle = run_until_idle();
+	*submit = since_interrupt(bench_card.engine_rung) - empty_submit;
+	pb_bench_submit_to_sleep = since_interrupt(idle) - empty_submit;
 	pb_bench_require(bench_card.engine_waits, "the engine's doorbell was not rung");
 	pb_bench_read_outgoing();
 	hold_interrupts();
 	pb_bench_serve();
 	sleep_and_wake(); /* woken by the engine */
-	while (pb_firmware_pass(bench_card.firmware))
-		continue;
-	*retire = pb_bench_board_instructions_milli(pb_bench_board_interrupt(), bench_card.host_rung) -
-		  empty_retire;
-	pb_bench_retire_to_sleep = whole() - empty_retire;
+	idle = run_until_idle();
+	*retire = since_interrupt(bench_card.host_rung) - empty_retire;
+	pb_bench_retire_to_sleep = since_interrupt(idle) - empty_retire;
 	pb_bench_read_outgoing();
 	require_completed(queue);
 }
@@ -163,9 +168,7 @@ uint32_t pb_bench_doorbell(void)
 	hold_interrupts();
 	pb_bench.channel.link->ops->doorbell(pb_bench.channel.link);
 	sleep_and_wake();
-	while (pb_firmware_pass(bench_card.firmware))
-		continue;
-	return whole() - empty_submit;
+	return since_interrupt(run_until_idle()) - empty_submit;
 }
 
 void pb_bench_submit(const struct pb_descriptor *descriptor, uint32_t *submit, uint32_t *retire)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "boards/cmsdk.h"
 #include "hal/mmio.h"
 #include "tests/bench/bench_board.h"
 
@@ -14,7 +15,8 @@
 #define STATE_RECEIVED      2u
 #define CONTROL_BOTH        3u /* transmitter and receiver, without interrupts */
 
-#define PAUSE_ROUNDS 5000u /* some microseconds of the emulator's host */
+#define PAUSE_ROUNDS   5000u /* some microseconds of the emulator's host */
+#define CONNECT_PAUSES 20u
 
 #define VECTOR_TABLE_OFFSET 0xe000ed08u
 #define MPU_CONTROL         0xe000ed94u
@@ -46,6 +48,38 @@ void pb_bench_board_interrupt_empty(void)
 	receive = real;
 }
 
+/** Between two polls the emulator's other threads get its lock, which each access of a device holds. */
+static void pause(void)
+{
+	for (uint32_t i = 0; i < PAUSE_ROUNDS; i++)
+		__asm__ volatile("nop");
+}
+
+static bool has_received(void)
+{
+	return (pb_mmio_read32(pb_bench_cmsdk.uart + UART_STATE) & STATE_RECEIVED) != 0;
+}
+
+/**
+ * Waits until what the firmware's UART sends arrives here: the emulator connects the two while the image runs already,
+ * and drops what is sent before.
+ */
+static void connect(void)
+{
+	uint32_t sent = 0, received = 0;
+
+	do {
+		pb_mmio_write32(pb_cmsdk.uart + UART_DATA, ++sent & 0xffu);
+		for (uint32_t i = 0; i < CONNECT_PAUSES && !has_received(); i++)
+			pause();
+	} while (!has_received());
+	while (received != (sent & 0xffu)) {
+		while (!has_received())
+			pause();
+		received = pb_mmio_read32(pb_bench_cmsdk.uart + UART_DATA);
+	}
+}
+
 void pb_bench_board_start(void)
 {
 	const void *table = (const void *)(uintptr_t)pb_mmio_read32(VECTOR_TABLE_OFFSET);
@@ -64,6 +98,7 @@ void pb_bench_board_start(void)
 	pb_mmio_write32(VECTOR_TABLE_OFFSET, (uint32_t)(uintptr_t)&vectors);
 	pb_mmio_write32(pb_bench_cmsdk.uart + UART_BAUD_DIVIDER, 16u);
 	pb_mmio_write32(pb_bench_cmsdk.uart + UART_CONTROL, CONTROL_BOTH);
+	connect();
 }
 
 void pb_bench_board_send(uint32_t line)
@@ -73,16 +108,9 @@ void pb_bench_board_send(uint32_t line)
 	pb_mmio_write32(pb_bench_cmsdk.uart + UART_DATA, line);
 }
 
-/** Between two polls the emulator's other threads get its lock, which each access of a device holds. */
-static void pause(void)
-{
-	for (uint32_t i = 0; i < PAUSE_ROUNDS; i++)
-		__asm__ volatile("nop");
-}
-
 void pb_bench_board_receive(void)
 {
-	while ((pb_mmio_read32(pb_bench_cmsdk.uart + UART_STATE) & STATE_RECEIVED) == 0)
+	while (!has_received())
 		pause();
 	(void)pb_mmio_read32(pb_bench_cmsdk.uart + UART_DATA);
 }

@@ -27,6 +27,7 @@ pb_e2e_test(info)
 # Boards that have host memory.
 pb_e2e_test(host_memory BOARDS mps2_an500 mps3_an547)
 pb_e2e_test(host_files BOARDS qemu_virt_rv32 qemu_virt_rv64)
+pb_e2e_test(outer_memory BOARDS mps2_an500 mps3_an547 qemu_virt_rv32)
 pb_e2e_test(timeline LINKS test_timeline_view)
 pb_e2e_test(stops SOURCES ${CMAKE_CURRENT_LIST_DIR}/e2e_long.c)
 pb_e2e_test(admin SOURCES ${CMAKE_CURRENT_LIST_DIR}/e2e_long.c)

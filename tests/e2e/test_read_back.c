@@ -100,6 +100,7 @@ static void read_back(const char *kind)
 {
 	char image[E2E_PATH_BYTES], probe[E2E_PATH_BYTES], memory[E2E_PATH_BYTES], socket[E2E_PATH_BYTES];
 	struct pb_image_header header;
+	struct pb_card_options options = PB_CARD_OPTIONS_DEFAULT;
 	struct pb_card_files files;
 	size_t bytes, found_bytes;
 	uint8_t *raw, *found;
@@ -114,7 +115,8 @@ static void read_back(const char *kind)
 	e2e_path(probe, "probe");
 	e2e_path(memory, "memory");
 	e2e_path(socket, "socket");
-	assert_true(pb_card_files_make(&files, NULL, socket, pb_machine_find(board), NULL, 0));
+	options.socket = socket;
+	assert_true(pb_card_files_make(&files, pb_machine_find(board), &options));
 	image_path(image, kind);
 	mcu = start_board(&files, image, probe);
 	debug(&header, probe, memory);

@@ -293,25 +293,18 @@ static void a_seed_gives_equal_bytes_through_the_miniport(void **state)
 
 static void wrong_arguments_are_refused(void **state)
 {
-	static const struct {
-		const char *arguments[E2E_ARGUMENTS];
-		const char *said;
-	} cases[] = {
+	static const struct e2e_refusal cases[] = {
 		{{"demo", "--wddm", "--card", "socket"},
+		 2,
 		 "admin channel included, which a running card's supervisor has"},
-		{{"replay", "--wddm", "--card", "socket", "file"}, "--wddm takes the whole card"},
+		{{"replay", "--wddm", "--card", "socket", "file"}, 2, "--wddm takes the whole card"},
 		{{"replay", "--sim", "--wddm", "--encoding", "compact", "file"},
+		 2,
 		 "--wddm: a WDDM kernel has no compact lists"},
 	};
-	static struct e2e_output output;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		e2e_collect(e2e_spawn(E2E_PATCHBAY, cases[i].arguments, NULL), &output);
-		assert_int_equal(output.code, 2);
-		assert_non_null(strstr(output.err, cases[i].said));
-		assert_string_equal(output.out, "");
-	}
+	e2e_check_refusals(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 int main(void)

@@ -191,10 +191,13 @@ static enum pb_error expected_error(uint32_t id, uint32_t kind, const struct seg
 
 	if (id >= SEGMENTS)
 		return PB_ERROR_BAD_ARGUMENT;
-	if (kind > PB_SEGMENT_HOST)
+	if (kind > PB_SEGMENT_OUTER)
 		return PB_ERROR_UNSUPPORTED;
 	if (segments[id].made)
 		return PB_ERROR_BUSY;
+	/* The MCU of this card sees all of its memory. */
+	if (kind == PB_SEGMENT_OUTER)
+		return PB_ERROR_UNSUPPORTED;
 	if (!numbers_are_good(wanted))
 		return PB_ERROR_BAD_ARGUMENT;
 	/* This card reaches no host memory. */

@@ -2,6 +2,7 @@
 #include "tests/sim/actions.h"
 
 #include "tests/sim/host.h"
+#include "tests/sim/host_memory.h"
 #include "tests/sim/hostile.h"
 #include "tests/sim/judge.h"
 #include "tests/sim/submission.h"
@@ -54,9 +55,15 @@ static void change_queue(struct pb_run *run, struct pb_host *host, struct pb_que
 	}
 }
 
+/** Whether a host has all that its channel was granted. One that leaves finds it when it comes again. */
+static bool has_its_pages(const struct pb_host *host)
+{
+	return host->revocation == PB_REVOCATION_NONE || host->revocation == PB_REVOCATION_GRANTED;
+}
+
 static void detach(struct pb_run *run, struct pb_host *host)
 {
-	if ((run->rates & PB_RATE_ROOMS) == 0 || !pb_random_one_in(&run->random, 8))
+	if ((run->rates & PB_RATE_ROOMS) == 0 || !pb_random_one_in(&run->random, 8) || !has_its_pages(host))
 		return;
 	pb_host_detach(run, host);
 }
@@ -151,7 +158,7 @@ static void kill_host_or_restart(struct pb_run *run, struct pb_host *host)
 
 	if (restarts && (run->rates & PB_RATE_RESTART) != 0)
 		pb_supervisor_restart(run);
-	else if (!restarts && (run->rates & PB_RATE_DIES) != 0 && !host->moving)
+	else if (!restarts && (run->rates & PB_RATE_DIES) != 0 && !host->moving && has_its_pages(host))
 		pb_host_die(run, host);
 }
 
@@ -167,7 +174,7 @@ static void erase_marks(struct pb_run *run, struct pb_host *host, struct pb_queu
 	entry = pb_entry_at(queue, queue->completed);
 	mark = &host->marks[entry->mark];
 	words = pb_submission_mark(host, entry->mark);
-	if (entry->kind != PB_KIND_PLAIN || mark->settled)
+	if (entry->kind != PB_KIND_PLAIN || mark->settled || mark->gone)
 		return;
 	for (uint32_t i = 0; i < 3u; i++) {
 		if (mark->value[i] == 0 || pb_shared_read32(&words[i]) != mark->value[i])
@@ -241,6 +248,7 @@ void pb_act(struct pb_run *run)
 
 	if (pb_hostile_present(run))
 		pb_hostile_act(run);
+	pb_host_memory_revoke_part(run);
 	if (host->attached)
 		act_as(run, host, queue);
 	else if (host->died && pb_random_one_in(&run->random, 3))

@@ -73,7 +73,7 @@ static void submit(struct pb_run *run, struct pb_host *host, struct pb_queue_vie
 
 	entry->step = run->step;
 	entry->sure_lost = context->sure_lost;
-	if (entry->kind >= PB_KIND_BAD && !entry->paging)
+	if ((entry->kind >= PB_KIND_BAD || pb_submission_is_doomed(host, entry)) && !entry->paging)
 		context->maybe_lost = true;
 	pb_submission_write(host, entry, &ring[queue->put % queue->entries]);
 	queue->ring[queue->put % queue->entries] = *entry;
@@ -135,12 +135,11 @@ static void prepare_resume(struct pb_host *host, struct pb_entry *entry)
 {
 	struct pb_mark *mark = &host->marks[entry->mark];
 	struct pb_slot *slot = &host->slots[entry->slot];
-	uint32_t *words = pb_submission_mark(host, entry->mark);
 
 	for (uint32_t i = 0; i < 3u; i++) {
-		if (pb_shared_read32(&words[i]) == PB_UNMARKED)
+		if (pb_submission_word(host, entry->mark, i) == PB_UNMARKED)
 			continue;
-		pb_shared_write32(&words[i], PB_UNMARKED);
+		pb_submission_unmark(host, entry->mark, i);
 		mark->value[i] = 0;
 	}
 	mark->settled = false;

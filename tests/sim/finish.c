@@ -60,7 +60,8 @@ static bool finish(struct pb_run *run)
 			pb_supervisor_close(run, host->client.channel);
 		if (host->attached)
 			done = finish_host(run, host) && done;
-		done = done && !host->detaching && !host->died;
+		done = done && !host->detaching && !host->died && host->revocation != PB_REVOCATION_ASKED &&
+		       host->revocation != PB_REVOCATION_GRANTING;
 	}
 	return done;
 }

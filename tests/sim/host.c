@@ -210,8 +210,10 @@ void pb_host_attach(struct pb_run *run, struct pb_host *host)
 
 void pb_host_move(struct pb_run *run, struct pb_host *host)
 {
-	static const uint32_t segment = PB_SEGMENTS - 1u;
+	static const uint32_t segment = PB_REVOKED_SEGMENT;
 
+	if (host->revocation != PB_REVOCATION_NONE && host->revocation != PB_REVOCATION_GRANTED)
+		return;
 	for (uint32_t q = 0; q < PB_QUEUES; q++) {
 		struct pb_queue_view *queue = &host->queues[q];
 

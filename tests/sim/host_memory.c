@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "tests/sim/host.h"
+#include "tests/sim/judge.h"
 #include "tests/sim/submission.h"
 
 #define PATTERN 0xc5u
@@ -93,10 +95,78 @@ void pb_host_memory_act(struct pb_run *run)
 		post_revoke(run, channel, pb_host_memory_address(segment), PB_SUBMISSION_VIDEO_BYTES);
 }
 
+/** Whether a host is at work, has the segment in host memory, and the supervisor may change what it is granted. */
+static bool may_change(const struct pb_run *run, const struct pb_host *host)
+{
+	return run->world.host_bytes != 0 && !run->revoking && run->supervising && host->attached &&
+	       !host->moving && pb_host_memory_has(run, host->client.channel, PB_REVOKED_SEGMENT) &&
+	       pb_client_open_questions(&run->admin) < PB_LIMIT_CONTROL_ENTRIES / 2u;
+}
+
+void pb_host_memory_revoke_part(struct pb_run *run)
+{
+	/* One client only: each hole takes entries of the table of grants. */
+	struct pb_host *host = &run->hosts[run->seed % run->host_count];
+	const uint32_t channel = host->client.channel;
+	const uint32_t address = pb_host_memory_address(PB_REVOKED_SEGMENT);
+
+	if (!may_change(run, host))
+		return;
+	if (host->revocation == PB_REVOCATION_NONE && run->step % 8u == 0) {
+		host->revocation = PB_REVOCATION_ASKED;
+		host->asked_at = run->world.now;
+		run->totals.parts++;
+		post_revoke(run, channel, address, PB_SUBMISSION_VIDEO_BYTES);
+	} else if (host->revocation == PB_REVOCATION_DONE && run->step % 8u == 0) {
+		host->revocation = PB_REVOCATION_GRANTING;
+		post_grant(run, channel, address, PB_SUBMISSION_VIDEO_BYTES);
+	} else if (host->revocation == PB_REVOCATION_GRANTED &&
+		   pb_client_open_questions(&host->client) < PB_LIMIT_CONTROL_ENTRIES / 2u) {
+		pb_host_move(run, host);
+	}
+}
+
+bool pb_host_memory_ends(const struct pb_run *run, const struct pb_host *host, uint32_t node)
+{
+	const struct pb_node_view *view = &run->nodes[node];
+	const uint32_t limit = view->hang_us < view->answer_us ? view->hang_us : view->answer_us;
+
+	/* Progress counts up to the last tick in front of the revocation. */
+	return host->revocation == PB_REVOCATION_ASKED &&
+	       run->world.now - host->asked_at + PB_TICK_MICROSECONDS >= limit;
+}
+
+void pb_host_memory_granted(struct pb_run *run, const struct pb_question *question)
+{
+	struct pb_host *host = &run->hosts[(question->object - 1u) % PB_HOSTS];
+
+	if (question->object <= run->host_count && host->revocation == PB_REVOCATION_GRANTING)
+		host->revocation = PB_REVOCATION_GRANTED;
+}
+
+/** The pages of a live host are another's from here on. What it has stored there is all that it ever will. */
+static void lose_pages(struct pb_run *run, struct pb_host *host)
+{
+	host->revocation = PB_REVOCATION_DONE;
+	pb_judge_marks(run, host);
+	for (uint32_t m = 0; m < host->mark_count; m++) {
+		struct pb_mark *mark = &host->marks[m];
+
+		if (pb_submission_segment(m) != PB_REVOKED_SEGMENT)
+			continue;
+		for (uint32_t i = 0; i < 3u; i++)
+			mark->seen[i] = pb_submission_word(host, m, i);
+		mark->gone = true;
+	}
+}
+
 void pb_host_memory_revoked(struct pb_run *run, const struct pb_question *question)
 {
 	const uint32_t channel = question->object;
+	struct pb_host *host = &run->hosts[(channel - 1u) % PB_HOSTS];
 
+	if (channel <= run->host_count && host->revocation == PB_REVOCATION_ASKED)
+		lose_pages(run, host);
 	run->revoking = false;
 	run->revoked[channel] = (struct pb_revoked){question->arguments[2], question->arguments[1]};
 	memset(share_of(run, channel) + question->arguments[2], PATTERN, question->arguments[1]);

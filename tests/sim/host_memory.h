@@ -19,6 +19,12 @@ void pb_host_memory_grant(struct pb_run *run, uint32_t channel);
 bool pb_host_memory_revoke(struct pb_run *run, uint32_t channel);
 /** Revokes a segment of the hostile host now and then, and grants it again. */
 void pb_host_memory_act(struct pb_run *run);
+/** Revokes a segment of a host that is at work, under that work; grants it again, so that the host can create it. */
+void pb_host_memory_revoke_part(struct pb_run *run);
+/** Whether a revocation has held a host for as long as a hang takes: what is still in flight on the node is reset. */
+bool pb_host_memory_ends(const struct pb_run *run, const struct pb_host *host, uint32_t node);
+/** Handles the reply to a grant. */
+void pb_host_memory_granted(struct pb_run *run, const struct pb_question *question);
 /** Handles the reply to a revocation. */
 void pb_host_memory_revoked(struct pb_run *run, const struct pb_question *question);
 /** Checks the pages that are revoked. */

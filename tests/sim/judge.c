@@ -2,6 +2,7 @@
 #include "tests/sim/judge.h"
 
 #include "tests/sim/host.h"
+#include "tests/sim/host_memory.h"
 #include "tests/sim/inside.h"
 #include "tests/sim/submission.h"
 #include "tests/sim/supervisor.h"
@@ -283,9 +284,13 @@ static void note_possible(struct pb_run *run, struct pb_host *host)
 		if (queue->hold == PB_HOLD_RESETTING)
 			run->nodes[queue->node].trouble_step = queue->reset_step = run->step;
 		/* An engine that ignores commands counts as hung, and its submission as guilty. */
-		for (uint32_t i = queue->completed;
-		     run->world.nodes[queue->node].deaf != 0 && i != queue->put; i++)
-			host->contexts[pb_entry_at(queue, i)->context].maybe_lost = true;
+		for (uint32_t i = queue->completed; i != queue->put; i++) {
+			const struct pb_entry *entry = pb_entry_at(queue, i);
+
+			if (run->world.nodes[queue->node].deaf != 0 || pb_submission_is_doomed(host, entry) ||
+			    pb_host_memory_ends(run, host, queue->node))
+				host->contexts[entry->context].maybe_lost = true;
+		}
 	}
 }
 
@@ -371,7 +376,7 @@ void pb_judge_marks(struct pb_run *run, struct pb_host *host)
 	for (uint32_t m = 0; m < host->mark_count; m++) {
 		const uint32_t *words = pb_submission_mark(host, m);
 
-		if (!host->marks[m].settled)
+		if (!host->marks[m].settled || host->marks[m].gone)
 			continue;
 		for (uint32_t i = 0; i < 3u; i++) {
 			if (pb_shared_read32(&words[i]) != host->marks[m].seen[i])

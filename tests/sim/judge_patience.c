@@ -96,7 +96,8 @@ static bool can_run(const struct pb_run *run, struct pb_host *host, struct pb_qu
 	if (queue->life != PB_QUEUE_OPEN || pb_outstanding(queue) == 0)
 		return false;
 	if (queue->hold == PB_HOLD_SUSPENDED || run->card == PB_HOLD_SUSPENDING ||
-	    run->card == PB_HOLD_SUSPENDED || host->halted[queue->node])
+	    run->card == PB_HOLD_SUSPENDED || host->halted[queue->node] ||
+	    host->revocation == PB_REVOCATION_ASKED)
 		return false;
 	return pb_judge_free_to_run(host, queue);
 }
@@ -162,9 +163,32 @@ static void check_card(struct pb_run *run)
 			     (unsigned long long)(run->world.now - run->card_delay.since));
 }
 
+/** A revocation ends with what was in flight; its channel is held until then. */
+static void check_revocation(struct pb_run *run)
+{
+	uint32_t channel = 0;
+
+	for (uint32_t h = 0; h < run->host_count; h++) {
+		if (run->hosts[h].revocation == PB_REVOCATION_ASKED)
+			channel = run->hosts[h].client.channel;
+	}
+	if (channel == 0) {
+		run->revocation_delay.on = false;
+		return;
+	}
+	if (!goes_on(run, &run->revocation_delay, channel)) {
+		run->revocation_delay.allowed_us = outstanding_on_all(run);
+		run->revocation_delay.work_us = work_of_all(run);
+	}
+	if (is_too_long(run, &run->revocation_delay, work_of_all(run)))
+		pb_run_break(run, "channel %u: the revocation of its pages has waited %llu us", channel,
+			     (unsigned long long)(run->world.now - run->revocation_delay.since));
+}
+
 void pb_judge_patience(struct pb_run *run)
 {
 	check_card(run);
+	check_revocation(run);
 	for (uint32_t h = 0; h < run->host_count; h++) {
 		struct pb_host *host = &run->hosts[h];
 

@@ -153,6 +153,7 @@ static void segment_created(struct pb_run *run, struct pb_host *host, uint32_t s
 		return;
 	pb_host_mark_segment(host, segment);
 	host->moving = false;
+	host->revocation = PB_REVOCATION_NONE;
 	run->totals.moves++;
 }
 

@@ -30,10 +30,12 @@ static void check_words(struct pb_run *run, const struct pb_host *host)
 static void check_ranges(struct pb_run *run, const struct pb_host *host)
 {
 	for (uint32_t segment = 0; segment < PB_ENGINE_RANGES; segment++) {
-		const uint32_t wanted = segment < PB_SEGMENTS ? host->bytes[segment] : 0;
+		const bool revoked = segment == PB_REVOKED_SEGMENT && host->revocation >= PB_REVOCATION_DONE;
+		const uint32_t wanted = segment < PB_SEGMENTS && !revoked ? host->bytes[segment] : 0;
 		uint32_t offset;
 
-		if (host->moving && segment == PB_SEGMENTS - 1u)
+		if (segment == PB_REVOKED_SEGMENT &&
+		    (host->moving || host->revocation == PB_REVOCATION_ASKED))
 			continue;
 		if (pb_hostile_range(&run->world, host->client.channel, segment, &offset) != wanted ||
 		    (wanted != 0 && run->world.memory + offset != host->memory[segment]))

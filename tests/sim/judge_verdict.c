@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "tests/sim/host_memory.h"
 #include "tests/sim/judge.h"
 #include "tests/sim/submission.h"
 
@@ -30,8 +31,7 @@ static uint32_t stores_of(const struct pb_host *host, const struct pb_entry *ent
 	uint32_t stored = 0;
 
 	for (uint32_t i = 0; i < 3u; i++) {
-		if (mark->value[i] != 0 &&
-		    pb_shared_read32(&pb_submission_mark(host, entry->mark)[i]) != PB_UNMARKED)
+		if (mark->value[i] != 0 && pb_submission_word(host, entry->mark, i) != PB_UNMARKED)
 			stored |= 1u << i;
 	}
 	return stored;
@@ -50,10 +50,8 @@ static uint32_t all_stores(const struct pb_host *host, const struct pb_entry *en
 void pb_judge_values(struct pb_run *run, struct pb_host *host, struct pb_queue_view *queue,
 		     struct pb_entry *entry)
 {
-	const uint32_t *words = pb_submission_mark(host, entry->mark);
-
 	for (uint32_t i = 0; i < PB_MARK_WORDS; i++) {
-		const uint32_t word = pb_shared_read32(&words[i]);
+		const uint32_t word = pb_submission_word(host, entry->mark, i);
 
 		if (word != PB_UNMARKED && (i == 3u || word != host->marks[entry->mark].value[i]))
 			BREAK("word %u of its mark is %08x", i, word);
@@ -110,6 +108,8 @@ static bool is_excused(struct pb_run *run, struct pb_host *host, struct pb_queue
 		return !entry->paging && (context->maybe_lost || context->maybe_step >= entry->step);
 	if (status == PB_ERROR_HALTED)
 		return host->halted[queue->node] || host->halted_step[queue->node] >= entry->step;
+	if (status == PB_ERROR_ENGINE_FAULT)
+		return pb_submission_is_doomed(host, entry);
 	if (status == PB_ERROR_DEP_FAILED)
 		return pb_judge_dep_failed(run, host, entry);
 	if (status == PB_ERROR_DEADLOCK)
@@ -117,7 +117,8 @@ static bool is_excused(struct pb_run *run, struct pb_host *host, struct pb_queue
 	if (status == PB_ERROR_ENGINE_DEAD)
 		return run->nodes[queue->node].may_die;
 	if (status == PB_ERROR_ENGINE_HANG)
-		return run->nodes[queue->node].deaf_step >= entry->step || queue->reset_step >= entry->step;
+		return run->nodes[queue->node].deaf_step >= entry->step || queue->reset_step >= entry->step ||
+		       pb_host_memory_ends(run, host, queue->node);
 	return false;
 }
 
@@ -143,7 +144,8 @@ static void check_failure(struct pb_run *run, struct pb_host *host, struct pb_qu
 	if (!is_own(entry, status, index) && !is_excused(run, host, queue, entry, status))
 		BREAK("failed with error %u, entry %u, for no reason", status, index);
 	/* An engine that was reset or stopped may have run it to its end without a report. */
-	if ((stores_of(host, entry) & 4u) != 0 && !was_trouble(run, queue, entry))
+	if ((stores_of(host, entry) & 4u) != 0 && !was_trouble(run, queue, entry) &&
+	    !pb_submission_is_doomed(host, entry))
 		BREAK("failed with error %u and ran to its end", status);
 	if (entry->kind == PB_KIND_BAD && stores_of(host, entry) != 0)
 		BREAK("is bad and ran: stores %x", stores_of(host, entry));
@@ -156,7 +158,7 @@ void pb_judge_settle(struct pb_host *host, const struct pb_entry *entry)
 	struct pb_mark *mark = &host->marks[entry->mark];
 
 	for (uint32_t i = 0; i < 3u; i++)
-		mark->seen[i] = pb_shared_read32(&pb_submission_mark(host, entry->mark)[i]);
+		mark->seen[i] = pb_submission_word(host, entry->mark, i);
 	mark->settled = true;
 }
 
@@ -210,6 +212,7 @@ void pb_judge_completed(struct pb_run *run, struct pb_host *host, struct pb_queu
 	if (status == PB_ERROR_OK) {
 		check_success(run, host, queue, entry);
 		run->totals.completed++;
+		run->totals.beside += host->revocation != PB_REVOCATION_NONE && pb_submission_runs(entry);
 	} else {
 		check_failure(run, host, queue, entry, status, index);
 		note_error(run, queue, entry, status, index);

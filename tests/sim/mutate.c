@@ -77,6 +77,26 @@ static void move_range(struct pb_run *run, uint32_t channel)
 	table[channel * PB_ENGINE_RANGES + 1u].memory_offset += PB_PAGE_BYTES;
 }
 
+/** Breaks what a revocation of a part of a client's pages may not touch, or what it must keep. */
+static bool break_revoked(struct pb_run *run)
+{
+	struct pb_engine_range_entry *table =
+		(struct pb_engine_range_entry *)(void *)(run->world.memory + PB_CARD_RANGES_OFFSET);
+
+	for (uint32_t h = 0; h < run->host_count; h++) {
+		struct pb_host *host = &run->hosts[h];
+
+		if (!host->attached || host->revocation != PB_REVOCATION_DONE)
+			continue;
+		if (run->mutation.kind == PB_MUTATION_REVOKED)
+			host->memory[PB_REVOKED_SEGMENT][PB_PAGE_BYTES - 1u] ^= 1u;
+		else
+			table[host->client.channel * PB_ENGINE_RANGES + 1u].bytes = 0;
+		return true;
+	}
+	return false;
+}
+
 /** Whether the mutation is applied elsewhere: where the judge gets its input. */
 static bool is_applied_elsewhere(enum pb_mutation_kind kind)
 {
@@ -142,6 +162,8 @@ static void break_queue(struct pb_run *run, struct pb_host *host, struct pb_queu
 	case PB_MUTATION_QUERY:
 	case PB_MUTATION_FORGOTTEN:
 	case PB_MUTATION_STORE:
+	case PB_MUTATION_REVOKED:
+	case PB_MUTATION_BESIDE:
 	case PB_MUTATION_NONE:
 	case PB_MUTATIONS:
 		break;
@@ -158,6 +180,10 @@ bool pb_mutate(struct pb_run *run)
 		return false;
 	if (run->mutation.kind == PB_MUTATION_STORE) {
 		run->mutation.done = store_late(run);
+		return run->mutation.done;
+	}
+	if (run->mutation.kind == PB_MUTATION_REVOKED || run->mutation.kind == PB_MUTATION_BESIDE) {
+		run->mutation.done = break_revoked(run);
 		return run->mutation.done;
 	}
 	queue = running_queue(run, &host);

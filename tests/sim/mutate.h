@@ -32,6 +32,8 @@ enum pb_mutation_kind {
 	PB_MUTATION_DROPPED,   /**< an event is dropped while there is room */
 	PB_MUTATION_STRAY,     /**< a word of memory without an owner changes */
 	PB_MUTATION_FATAL,     /**< the firmware finds its own state damaged */
+	PB_MUTATION_REVOKED,   /**< a byte of pages that were revoked from a client at work changes */
+	PB_MUTATION_BESIDE,    /**< the engines have no segment beside the revoked one any more */
 	PB_MUTATIONS
 };
 

@@ -61,11 +61,12 @@ struct pb_slot {
 	struct pb_allocation allocation[8];
 };
 
-/** The words of card memory that one submission stores into. */
+/** The words of memory that one submission stores into. */
 struct pb_mark {
 	uint32_t value[3]; /**< value that it stores; 0: it does not store there */
-	uint32_t seen[3];  /**< with `settled`: the word's last value */
+	uint32_t seen[3];  /**< with `settled` or `gone`: the word's last value */
 	bool settled;      /**< the submission has ended, or is held: no word may change */
+	bool gone;         /**< its page was revoked: nothing can be stored there */
 };
 
 struct pb_entry_wait {
@@ -187,6 +188,18 @@ struct pb_context_view {
 	uint64_t sure_step;  /**< step in which it was surely lost */
 };
 
+/** Segment of a live host whose pages the supervisor revokes at times: the last one. The others stay as they are. */
+#define PB_REVOKED_SEGMENT (PB_SEGMENTS - 1u)
+
+/** What has become of these pages. */
+enum pb_revocation {
+	PB_REVOCATION_NONE = 0, /**< they are the host's, and its segment is there */
+	PB_REVOCATION_ASKED,    /**< a revocation is in progress */
+	PB_REVOCATION_DONE,     /**< they are another's */
+	PB_REVOCATION_GRANTING, /**< a grant is in progress */
+	PB_REVOCATION_GRANTED,  /**< they are the host's; it must create its segment again */
+};
+
 struct pb_host {
 	struct pb_client client;
 	bool attached;
@@ -215,7 +228,9 @@ struct pb_host {
 	bool opened;               /**< `written` holds what it has written */
 	bool moving;               /**< segment 2 is being created again */
 	bool refused;              /**< a hostile host has taken something that it needs */
-	uint8_t *written;          /**< what it has written into segment 0; PB_SUBMISSION_SYSTEM_BYTES */
+	enum pb_revocation revocation;
+	uint64_t asked_at; /**< with PB_REVOCATION_ASKED: virtual time */
+	uint8_t *written;  /**< what it has written into segment 0; PB_SUBMISSION_SYSTEM_BYTES */
 	struct pb_delay delays[PB_LIMIT_CONTROL_ENTRIES]; /**< of its open commands */
 	bool halted[PB_CARD_NODES];                       /**< its submissions on that node wait for RESET */
 	uint64_t halted_step[PB_CARD_NODES];              /**< last step in which it was halted */
@@ -252,6 +267,8 @@ struct pb_totals {
 	uint64_t preemptions;
 	uint64_t suspensions;
 	uint64_t revocations; /**< of host memory */
+	uint64_t parts;       /**< of these, of pages of a client that goes on */
+	uint64_t beside;      /**< submissions that ran beside revoked pages of their client */
 	uint64_t resets;
 	uint64_t faults;              /**< injected */
 	uint64_t deaths;              /**< hosts that died without a detach */
@@ -285,8 +302,9 @@ struct pb_run {
 	uint32_t garbage;       /**< bits 0, 1: ring indices seldom garbage; bit 2: all words seldom */
 	struct pb_grant grants[PB_HOSTS + 2u]; /**< by channel */
 	struct pb_node_view nodes[PB_CARD_NODES];
-	struct pb_delay card_delay; /**< while the card is being suspended or resumed */
-	enum pb_hold card;          /**< NONE, SUSPENDING, SUSPENDED or RESUMING, as for a queue */
+	struct pb_delay card_delay;       /**< while the card is being suspended or resumed */
+	struct pb_delay revocation_delay; /**< while pages of a live host are being revoked */
+	enum pb_hold card;                /**< NONE, SUSPENDING, SUSPENDED or RESUMING, as for a queue */
 	struct pb_mutation mutation;
 	struct pb_totals totals;
 	jmp_buf broken;

@@ -179,6 +179,7 @@ bool pb_schedule_try(struct pb_run *run, uint64_t seed, void (*what)(struct pb_r
 	run->step = 0;
 	run->quiet = false;
 	run->card_delay.on = false;
+	run->revocation_delay.on = false;
 	run->host_count = 0;
 	run->rates = 0;
 	run->card = PB_HOLD_NONE;

@@ -245,6 +245,8 @@ static void add(struct pb_totals *sum, const struct pb_totals *part)
 	sum->preemptions += part->preemptions;
 	sum->suspensions += part->suspensions;
 	sum->revocations += part->revocations;
+	sum->parts += part->parts;
+	sum->beside += part->beside;
 	sum->resets += part->resets;
 	sum->faults += part->faults;
 	sum->deaths += part->deaths;
@@ -272,7 +274,9 @@ static void show_counts(const struct pb_totals *sum)
 	       sum->faults, sum->hostile, sum->hostile_submissions, sum->deaths, sum->restarts, sum->moves,
 	       sum->dropped, sum->touches_max);
 	if (sum->revocations != 0)
-		printf("%" PRIu64 " times host memory was revoked\n", sum->revocations);
+		printf("%" PRIu64 " times host memory was revoked, %" PRIu64
+		       " times of a client at work, which had %" PRIu64 " submissions run beside it\n",
+		       sum->revocations, sum->parts, sum->beside);
 }
 
 static int show_totals(const struct arguments *arguments, const struct job *jobs)

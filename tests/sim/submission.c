@@ -34,6 +34,27 @@ uint32_t *pb_submission_mark(const struct pb_host *host, uint32_t mark)
 	return (uint32_t *)(void *)host->memory[pb_submission_segment(mark)] + mark / 2u * PB_MARK_WORDS;
 }
 
+uint32_t pb_submission_word(const struct pb_host *host, uint32_t mark, uint32_t i)
+{
+	if (host->marks[mark].gone)
+		return i < 3u ? host->marks[mark].seen[i] : PB_UNMARKED;
+	return pb_shared_read32(&pb_submission_mark(host, mark)[i]);
+}
+
+void pb_submission_unmark(struct pb_host *host, uint32_t mark, uint32_t i)
+{
+	if (host->marks[mark].gone)
+		host->marks[mark].seen[i] = PB_UNMARKED;
+	else
+		pb_shared_write32(&pb_submission_mark(host, mark)[i], PB_UNMARKED);
+}
+
+bool pb_submission_is_doomed(const struct pb_host *host, const struct pb_entry *entry)
+{
+	return host->revocation != PB_REVOCATION_NONE && pb_submission_runs(entry) &&
+	       pb_submission_segment(entry->mark) == PB_REVOKED_SEGMENT;
+}
+
 uint32_t *pb_submission_words(const struct pb_host *host, uint32_t slot)
 {
 	return (uint32_t *)(void *)(host->memory[0] + BUFFERS_OFFSET + slot * BUFFER_BYTES);
@@ -49,6 +70,11 @@ uint32_t pb_submission_new_mark(struct pb_run *run, struct pb_host *host)
 	if (host->mark_count == PB_MARKS)
 		pb_run_break(run, "the schedule is too long: no mark is left");
 	host->marks[host->mark_count] = (struct pb_mark){.settled = false};
+	/* Most submissions go on beside pages that are revoked. */
+	if (host->revocation != PB_REVOCATION_NONE && host->mark_count + 1u < PB_MARKS &&
+	    pb_submission_segment(host->mark_count) == PB_REVOKED_SEGMENT &&
+	    !pb_random_one_in(&run->random, 6))
+		host->marks[++host->mark_count] = (struct pb_mark){.settled = false};
 	return host->mark_count++;
 }
 
@@ -140,9 +166,11 @@ static void build_program(struct pb_run *run, struct pb_host *host, struct pb_en
 	struct pb_slot *slot = &host->slots[entry->slot];
 
 	*slot = (struct pb_slot){.used = true};
-	host->marks[entry->mark] = (struct pb_mark){.settled = false};
+	host->marks[entry->mark] =
+		(struct pb_mark){.gone = host->revocation >= PB_REVOCATION_DONE &&
+					 pb_submission_segment(entry->mark) == PB_REVOKED_SEGMENT};
 	for (uint32_t i = 0; i < 3u; i++)
-		pb_shared_write32(&pb_submission_mark(host, entry->mark)[i], PB_UNMARKED);
+		pb_submission_unmark(host, entry->mark, i);
 	if (entry->kind == PB_KIND_EMPTY)
 		return;
 	add_fill(run, host, entry, 0);

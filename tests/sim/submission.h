@@ -34,8 +34,14 @@ void pb_submission_move(struct pb_run *run, struct pb_host *host, struct pb_entr
 			struct pb_descriptor *to);
 /** Allocates a mark for an entry. */
 uint32_t pb_submission_new_mark(struct pb_run *run, struct pb_host *host);
-/** The words of a mark in card memory. */
+/** The words of a mark in memory. */
 uint32_t *pb_submission_mark(const struct pb_host *host, uint32_t mark);
+/** Reads word `i` of a mark; the last value that the host saw there, if its page was revoked. */
+uint32_t pb_submission_word(const struct pb_host *host, uint32_t mark, uint32_t i);
+/** Sets word `i` of a mark to PB_UNMARKED. */
+void pb_submission_unmark(struct pb_host *host, uint32_t mark, uint32_t i);
+/** Whether a submission may fault, because the page of its mark is revoked or being revoked. */
+bool pb_submission_is_doomed(const struct pb_host *host, const struct pb_entry *entry);
 /** The buffer's words in card memory. */
 uint32_t *pb_submission_words(const struct pb_host *host, uint32_t slot);
 /** The first byte that differs from what the host wrote, where only the host may write. @return NULL: none. */

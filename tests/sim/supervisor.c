@@ -78,7 +78,9 @@ void pb_supervisor_poll(struct pb_run *run)
 			channel_closed(run, question.object);
 		else if (reply.code == PB_COMMAND_HOST_REVOKE)
 			pb_host_memory_revoked(run, &question);
-		else if (reply.code != PB_COMMAND_HOST_GRANT)
+		else if (reply.code == PB_COMMAND_HOST_GRANT)
+			pb_host_memory_granted(run, &question);
+		else
 			run->closing &= ~(1u << question.object);
 	}
 }
@@ -187,6 +189,7 @@ static void forget(struct pb_run *run, struct pb_host *host)
 	pb_client_init(&host->client, &run->world, host->client.channel);
 	host->detaching = false;
 	host->died = false;
+	host->revocation = PB_REVOCATION_NONE;
 	for (uint32_t q = 0; q < PB_QUEUES; q++)
 		host->queues[q].life = PB_QUEUE_ABSENT;
 }

@@ -100,6 +100,8 @@ static const struct mutation_case mutation_cases[] = {
 	{PB_MUTATION_DROPPED, "events dropped", false, CALM | PB_RATE_UNREAD},
 	{PB_MUTATION_STRAY, "has no owner, and has changed", true, CALM},
 	{PB_MUTATION_FATAL, "the firmware stopped: kind 1", false, CALM},
+	{PB_MUTATION_REVOKED, "host memory that was revoked has changed", true, CALM},
+	{PB_MUTATION_BESIDE, "the engines have another segment 1", true, CALM},
 };
 
 /** Each time a fault was planted, the judge reported a break, and mostly the right one. */
@@ -107,7 +109,9 @@ static void check_mutation(struct pb_run *run, const struct mutation_case *mutat
 {
 	uint32_t done = 0, named = 0, missed = 0;
 
-	run->options = (struct pb_options){.without = mutation->without};
+	run->options = (struct pb_options){.without = mutation->without,
+					   .host_memory = mutation->kind == PB_MUTATION_REVOKED ||
+							  mutation->kind == PB_MUTATION_BESIDE};
 	for (uint64_t seed = 0; seed < TRIED; seed++) {
 		const bool held = pb_schedule_run(run, seed, mutation->kind);
 

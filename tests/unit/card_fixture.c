@@ -41,10 +41,10 @@ void card_leave(struct pb_channel *channel)
 	channel->link->ops->close(channel->link);
 }
 
-static void attach(struct card *card, uint32_t host_bytes)
+static void attach(struct card *card, uint32_t host_bytes, uint32_t outer_bytes)
 {
 	memset(card, 0, sizeof(*card));
-	card->sim = pb_sim_create_with_host(host_bytes);
+	card->sim = pb_sim_create_with(host_bytes, outer_bytes);
 	assert_non_null(card->sim);
 	card_join(card, &card->channel, 1);
 	card->link = card->channel.link;
@@ -52,7 +52,7 @@ static void attach(struct card *card, uint32_t host_bytes)
 
 void card_attach(struct card *card)
 {
-	attach(card, 0);
+	attach(card, 0, 0);
 }
 
 static void make_segments(struct pb_channel *channel, struct pb_segment segments[4], uint32_t first)
@@ -116,8 +116,15 @@ void card_start(struct card *card)
 
 void card_start_host(struct card *card)
 {
-	attach(card, CARD_HOST_BYTES);
+	attach(card, CARD_HOST_BYTES, 0);
 	make_host_segments(&card->channel, card->segments);
+	furnish(card);
+}
+
+void card_start_outer(struct card *card)
+{
+	attach(card, 0, CARD_OUTER_BYTES);
+	card_make_segments(&card->channel, card->segments);
 	furnish(card);
 }
 

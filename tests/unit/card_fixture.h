@@ -64,6 +64,10 @@ void card_start(struct card *card);
 #define CARD_HOST_BYTES (8u * CARD_SYSTEM_BYTES)
 /** As card_start(), with host memory: segment 0 is the channel's part of it. */
 void card_start_host(struct card *card);
+/** Outer memory of card_start_outer(): the card has 64 MiB. */
+#define CARD_OUTER_BYTES 0x3000000u
+/** As card_start(), with outer memory, right behind what the MCU sees. */
+void card_start_outer(struct card *card);
 /** As card_start(), on a card that is not simulated and whose link has no other user; card_stop() closes it. */
 void card_start_on(struct card *card, struct pb_link *link);
 void card_stop(struct card *card);

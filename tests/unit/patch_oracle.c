@@ -48,6 +48,23 @@ static uint32_t buffer_bytes(const struct oracle_list *list)
 	return list->buffer_bytes != 0 ? list->buffer_bytes : ORACLE_BUFFER_BYTES;
 }
 
+struct pb_presumed oracle_presumed(const struct pb_allocation *allocation)
+{
+	return (struct pb_presumed){allocation->address_low, allocation->address_high, allocation->flags};
+}
+
+/** Nothing is written through an allocation that is presumed where it is listed. */
+static bool is_kept(const struct oracle_list *list, uint32_t index)
+{
+	struct pb_presumed listed;
+
+	if (list->presumed == NULL || list->encoding == PB_PATCH_ENCODING_COMPACT ||
+	    index >= list->allocation_count)
+		return false;
+	listed = oracle_presumed(&list->allocations[index]);
+	return memcmp(&listed, &list->presumed[index], sizeof(listed)) == 0;
+}
+
 static struct format_target target_of(const struct oracle_list *list, const struct pb_patch_format *format,
 				      uint32_t allocation_index, uint32_t fence_id)
 {
@@ -68,7 +85,7 @@ static struct format_target target_of(const struct oracle_list *list, const stru
 		target.kind = segment->kind;
 		target.attribute = allocation->flags / 512 % 4;
 		target.writable = allocation->flags % 2 != 0;
-		target.unbound = allocation->flags / 256 % 2 != 0;
+		target.unbound = allocation->flags / 256 % 2 != 0 || is_kept(list, allocation_index);
 	}
 	return target;
 }
@@ -130,11 +147,10 @@ enum pb_error oracle_entry(const struct oracle_list *list, const struct pb_patch
 
 /* ---- a list ---- */
 
-/** Takes the compact entry at `*at` and moves on; an entry that follows it may inherit `*format`. */
-static enum pb_error take_compact(const struct oracle_list *list, uint32_t *at, uint32_t *format,
-				  struct pb_patch_location *patch)
+/** Takes the compact entry at `*at` and moves on; an entry that follows it may inherit `*format`. @param end of the list, or of a group */
+static enum pb_error take_compact(const struct oracle_list *list, uint32_t *at, uint32_t end,
+				  uint32_t *format, struct pb_patch_location *patch)
 {
-	const uint32_t end = list->patch_start + list->patch_length;
 	const uint32_t *words = &list->words[*at];
 	const bool escape = words[0] / 0x400000 == 0x3ff;
 
@@ -157,20 +173,63 @@ static enum pb_error take_compact(const struct oracle_list *list, uint32_t *at, 
 	return PB_ERROR_OK;
 }
 
+/** Takes the head of a group at `*at`, and all of the group if that is skipped. @param group set to the end of its entries */
+static enum pb_error take_head(const struct oracle_list *list, uint32_t *at, uint32_t *group,
+			       uint32_t *format)
+{
+	const uint32_t end = list->patch_start + list->patch_length;
+	const uint32_t *head = &list->words[*at];
+	const uint32_t left = end - *at;
+
+	if (left < 2 || head[1] > left - 2) {
+		*at = end;
+		return PB_ERROR_PATCH_ENCODING;
+	}
+	*at += 2;
+	if (head[0] / 0x80000 != 0)
+		return PB_ERROR_PATCH_RESERVED;
+	*format = head[0] / 1024 % 256;
+	*group = *at + head[1];
+	if (head[0] / 0x40000 == 0 && is_kept(list, head[0] % 1024))
+		*at = *group;
+	return PB_ERROR_OK;
+}
+
+/** Takes what is next: an entry, or something that is none. @return whether it is an entry */
+static bool take(const struct oracle_list *list, struct oracle_result *result, uint32_t *group,
+		 uint32_t *format, struct pb_patch_location *patch)
+{
+	const uint32_t end = list->patch_start + list->patch_length;
+
+	if (list->encoding == PB_PATCH_ENCODING_WDDM) {
+		*patch = list->patches[result->next++];
+		return !is_kept(list, patch->allocation_index);
+	}
+	if (list->encoding == PB_PATCH_ENCODING_COMPACT) {
+		result->error = take_compact(list, &result->next, end, format, patch);
+		return true;
+	}
+	if (result->next == *group) {
+		result->error = take_head(list, &result->next, group, format);
+		return result->error != PB_ERROR_OK;
+	}
+	result->error = take_compact(list, &result->next, *group, format, patch);
+	return true;
+}
+
 struct oracle_result oracle_run(const struct oracle_list *list, uint32_t fence_id, uint8_t *buffer)
 {
 	const uint32_t end = list->patch_start + list->patch_length;
 	struct oracle_result result = {.next = list->patch_start};
+	uint32_t group = list->patch_start;
 	uint32_t format = 0;
 
 	while (result.next < end) {
 		struct pb_patch_location patch;
 
 		result.index = result.next;
-		if (list->encoding == PB_PATCH_ENCODING_COMPACT)
-			result.error = take_compact(list, &result.next, &format, &patch);
-		else
-			patch = list->patches[result.next++];
+		if (!take(list, &result, &group, &format, &patch))
+			continue;
 		if (result.error == PB_ERROR_OK)
 			result.error = carry_out(list, &patch, fence_id, buffer);
 		if (result.error != PB_ERROR_OK)
@@ -179,29 +238,6 @@ struct oracle_result oracle_run(const struct oracle_list *list, uint32_t fence_i
 	}
 	result.index = PB_INDEX_NONE;
 	return result;
-}
-
-uint32_t oracle_compact(const struct pb_patch_location *patches, uint32_t count, uint32_t loose,
-			uint32_t *words)
-{
-	uint32_t format = 0;
-	uint32_t used = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		const struct pb_patch_location *patch = &patches[i];
-		const uint32_t index = patch->allocation_index % 1024;
-
-		if ((loose >> i % 32 & 1u) == 0 && patch->driver_id == format &&
-		    patch->patch_offset % 4 == 0 && patch->patch_offset / 4 < 1023 * 4096) {
-			words[used++] = patch->patch_offset / 4 * 1024 + index;
-		} else {
-			format = patch->driver_id % 256;
-			words[used++] = 0xffc00000 + format * 1024 + index;
-			words[used++] = patch->patch_offset;
-		}
-		words[used++] = patch->allocation_offset;
-	}
-	return used;
 }
 
 uint32_t oracle_random(uint32_t *seed)
@@ -281,7 +317,7 @@ uint8_t *oracle_pages(const struct card *card)
 
 static const void *entries_of(const struct oracle_list *list, uint32_t *bytes)
 {
-	if (list->encoding == PB_PATCH_ENCODING_COMPACT) {
+	if (list->encoding != PB_PATCH_ENCODING_WDDM) {
 		*bytes = list->patch_count * (uint32_t)sizeof(*list->words);
 		return list->words;
 	}
@@ -301,6 +337,9 @@ static struct pb_descriptor describe(const struct card *card, const struct oracl
 	if (list->allocation_count != 0)
 		memcpy(card_bytes(card, 0, CARD_ALLOCATIONS), list->allocations,
 		       list->allocation_count * sizeof(*list->allocations));
+	if (list->presumed != NULL)
+		memcpy(card_bytes(card, 0, CARD_ALLOCATIONS + list->allocation_count * 24), list->presumed,
+		       list->allocation_count * sizeof(*list->presumed));
 	memcpy(card_bytes(card, 0, CARD_PATCHES), entries, bytes);
 	descriptor.flags = PB_FLAG_NULL_RENDERING;
 	descriptor.fence_id = list->fence_id != 0 ? list->fence_id : 0xf0000000u + card->queues[0].put;
@@ -309,7 +348,7 @@ static struct pb_descriptor describe(const struct card *card, const struct oracl
 	descriptor.dma_end = list->dma_end;
 	descriptor.patch_start = list->patch_start;
 	descriptor.patch_length = list->patch_length;
-	descriptor.patch_encoding = list->encoding;
+	descriptor.patch_encoding = list->encoding | (list->presumed != NULL ? PB_PATCH_PRESUMED : 0);
 	return descriptor;
 }
 

@@ -46,7 +46,8 @@ struct oracle_formats {
 struct oracle_list {
 	const struct pb_allocation *allocations;
 	const struct pb_patch_location *patches; /**< encoding WDDM */
-	const uint32_t *words;                   /**< encoding COMPACT */
+	const uint32_t *words;                   /**< encodings COMPACT and GROUPED */
+	const struct pb_presumed *presumed;      /**< by allocation; NULL: without PB_PATCH_PRESUMED */
 	const struct oracle_formats *own;        /**< NULL: none is set */
 	uint32_t encoding;                       /**< enum pb_patch_encoding */
 	uint32_t allocation_count;
@@ -62,7 +63,7 @@ struct oracle_list {
 /** How far a list came. */
 struct oracle_result {
 	enum pb_error error; /**< of the first bad entry; PB_ERROR_OK: there is none */
-	uint32_t done;       /**< entries carried out */
+	uint32_t done;       /**< entries carried out, those that were skipped not counted */
 	uint32_t index;      /**< of the bad entry, counted as the list counts, from its first */
 	uint32_t next;       /**< index behind it; without an error, the end */
 };
@@ -84,6 +85,15 @@ struct oracle_result oracle_run(const struct oracle_list *list, uint32_t fence_i
  */
 uint32_t oracle_compact(const struct pb_patch_location *patches, uint32_t count, uint32_t loose,
 			uint32_t *words);
+
+/**
+ * Writes entries as a grouped list, in the order that they have: groups of 1 to `most` entries, each named by its first
+ * entry's allocation, and never skipped if that entry's format uses none.
+ * @return words written, at most 3 for each entry and 2 for each group
+ */
+uint32_t oracle_grouped(const struct oracle_list *list, uint32_t count, uint32_t most, uint32_t *words);
+/** What presumes an allocation where it is listed. */
+struct pb_presumed oracle_presumed(const struct pb_allocation *allocation);
 
 /** card_start with the segments above. */
 void oracle_start(struct card *card);

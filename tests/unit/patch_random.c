@@ -298,13 +298,31 @@ static struct pb_patch_location good_entry(struct random_world *world, uint32_t 
 	return random_entry(world, PB_PATCH_FORMAT_SUM32);
 }
 
+/** Presumes some of the allocations where they are, the others almost there. */
+static void presume(struct random_world *world)
+{
+	struct oracle_list *list = &world->list;
+
+	for (uint32_t i = 0; i < list->allocation_count; i++) {
+		uint32_t *words = &world->presumed[i].address_low;
+
+		world->presumed[i] = oracle_presumed(&world->allocations[i]);
+		if (random_once_in(world, 2))
+			words[random_below(world, 3)] ^= 1u << random_below(world, 32);
+	}
+	list->presumed = world->presumed;
+}
+
 /** The same as words, or a part of them, with a bit changed now and then. */
-static void make_compact(struct random_world *world)
+static void make_words(struct random_world *world)
 {
 	struct oracle_list *list = &world->list;
 	const uint32_t loose = random_once_in(world, 3) ? world->seed : 0;
 
-	list->patch_count = oracle_compact(list->patches, list->patch_count, loose, world->words);
+	if (list->encoding == PB_PATCH_ENCODING_GROUPED)
+		list->patch_count = oracle_grouped(list, list->patch_count, 8, world->words);
+	else
+		list->patch_count = oracle_compact(list->patches, list->patch_count, loose, world->words);
 	if (random_once_in(world, 3))
 		world->words[random_below(world, list->patch_count)] ^= 1u << random_below(world, 32);
 	if (random_once_in(world, 8))
@@ -330,7 +348,7 @@ void random_list(struct random_world *world, uint32_t seed)
 		.patch_count = 1 + (is_long ? RANDOM_PATCHES / 2 + random_below(world, RANDOM_PATCHES / 2)
 					    : random_below(world, 160)),
 		.words = world->words,
-		.encoding = random_below(world, 2),
+		.encoding = random_below(world, is_long ? 2 : 3),
 	};
 	world->entries = list->patch_count;
 	random_range(world, is_long ? ORACLE_BUFFER_MAX : ORACLE_BUFFER_BYTES);
@@ -343,8 +361,10 @@ void random_list(struct random_world *world, uint32_t seed)
 	}
 	for (uint32_t faults = random_below(world, 6); faults > 1; faults--)
 		random_fault(world, &world->patches[random_below(world, list->patch_count)]);
-	if (list->encoding == PB_PATCH_ENCODING_COMPACT)
-		make_compact(world);
+	if (random_once_in(world, 2))
+		presume(world);
+	if (list->encoding != PB_PATCH_ENCODING_WDDM)
+		make_words(world);
 }
 
 void random_start(struct random_world *world)

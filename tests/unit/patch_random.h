@@ -29,11 +29,13 @@ struct random_world {
 	uint32_t flags;
 	struct oracle_formats own;
 	struct pb_allocation allocations[RANDOM_ALLOCATIONS];
+	struct pb_presumed presumed[RANDOM_ALLOCATIONS]; /**< half of them as listed */
 	struct pb_patch_location patches[RANDOM_PATCHES];
 	uint32_t entries; /**< that random_list made of them */
-	uint32_t words[RANDOM_PATCHES *
-		       PB_COMPACT_ESCAPE_WORDS]; /**< the patches, or most of them, in a compact list */
-	struct oracle_list list;                 /**< of those; the caller chooses counts and ranges */
+	uint32_t words
+		[RANDOM_PATCHES *
+		 PB_COMPACT_ESCAPE_WORDS]; /**< the patches, or most of them, in a compact or a grouped list */
+	struct oracle_list list;           /**< of those; the caller chooses counts and ranges */
 };
 
 /** 0 to bound - 1. */

@@ -67,23 +67,16 @@ static void append_fill(struct pb_rect rect, uint32_t color)
 
 static struct pb_dxgkarg_render arguments_of(struct vm_buffer *dma, struct vm_context *context)
 {
-	vm_list(&vm, context, dma->rendered);
-	return (struct pb_dxgkarg_render){
-		.pCommand = buffer.bytes,
-		.CommandLength = length,
-		.pDmaBuffer = dma->memory.bytes_host,
-		.DmaSize = VM_BUFFER,
-		.pDmaBufferPrivateData = dma->private_data,
-		.DmaBufferPrivateDataSize = sizeof(dma->private_data),
-		.pAllocationList = dma->rendered,
-		.AllocationListSize = VM_LIST,
-		.pPatchLocationListIn = (const void *)(uintptr_t)3,
-		.PatchLocationListInSize = 77,
-		.pPatchLocationListOut = dma->patches,
-		.PatchLocationListOutSize = VM_PATCHES,
-		.DmaBufferSegmentId = 0xa5a5a5a5,
-		.DmaBufferPhysicalAddress = UINT64_C(0xa5a5a5a5a5a5a5a5),
-	};
+	struct pb_dxgkarg_render render = vm_render_arguments(&vm, context, dma);
+
+	render.pCommand = buffer.bytes;
+	render.CommandLength = length;
+	/* Nothing reads these. */
+	render.pPatchLocationListIn = (const void *)(uintptr_t)3;
+	render.PatchLocationListInSize = 77;
+	render.DmaBufferSegmentId = 0xa5a5a5a5;
+	render.DmaBufferPhysicalAddress = UINT64_C(0xa5a5a5a5a5a5a5a5);
+	return render;
 }
 
 /** Queues a buffer, at times in two parts. */

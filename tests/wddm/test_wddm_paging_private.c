@@ -58,8 +58,17 @@ static struct os_packet packet_since(const struct pb_dxgkarg_buildpagingbuffer *
 	return packet;
 }
 
-/** Two submissions of one buffer, with page lists: their addresses are those of the buffer, not of its alias. */
-static void page_lists_are_found_where_the_buffer_lies(void **state)
+/** Makes segment 0 look like host memory that the host has mapped by itself: the link does not map it. */
+static void map_elsewhere(void)
+{
+	struct pb_segment *system = &vm.segments[0];
+
+	system->host_memory = vm.card.link->memory + system->memory_offset;
+	system->memory_offset = vm.card.link->memory_bytes;
+}
+
+/** @param elsewhere see map_elsewhere() */
+static void submit_page_lists(bool elsewhere)
 {
 	static struct pb_segment aperture;
 	static struct vm_mdl away;
@@ -78,8 +87,9 @@ static void page_lists_are_found_where_the_buffer_lies(void **state)
 	struct os_packet packets[2];
 	const uint32_t *words;
 
-	(void)state;
 	vm_start_with_aperture(&vm, &aperture);
+	if (elsewhere)
+		map_elsewhere();
 	memcpy(away.frames, vm.away_frames, sizeof(away.frames));
 	memset(system_page(6), 0, 3u * VM_BYTES);
 	room = empty_buffer();
@@ -107,6 +117,14 @@ static void page_lists_are_found_where_the_buffer_lies(void **state)
 	assert_int_equal(words[32], CARD_SYSTEM_GPU + vm.buffers[0].memory.offset + 26 * 4);
 	assert_int_equal(words[33], 0);
 	vm_stop(&vm);
+}
+
+/** Two submissions of one buffer, with page lists: their addresses are those of the buffer, not of its alias. */
+static void page_lists_are_found_where_the_buffer_lies(void **state)
+{
+	(void)state;
+	submit_page_lists(false);
+	submit_page_lists(true);
 }
 
 /** Private data that BuildPagingBuffer cannot have left: memory is not as the OS expects, and no fence comes. */

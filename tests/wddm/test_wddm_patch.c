@@ -85,44 +85,42 @@ static void buffers_are_patched_before_earlier_submissions(void **state)
 	vm_stop(&vm);
 }
 
-/** Patch twice for one fence: the last call counts. */
-static void the_last_patch_of_a_fence_counts(void **state)
+/** Fails unless a word of allocation 1 is what fill_moved() has drawn there. */
+static void expect_filled(struct vm_context *context, uint32_t word, const char *row)
 {
-	struct vm_context *context = &vm.contexts[0];
+	context->allocations[0].model[word] = 0xf1110000 + word;
+	vm_compare(&vm, row);
+}
+
+/** Patches one buffer many times, moved in between, for the fences from one on; then it is submitted. */
+static void patch_many_times(struct vm_context *context, uint32_t word, uint32_t fence_id, uint32_t step)
+{
 	struct os_packet packet;
 
-	(void)state;
 	vm_start(&vm, 1);
-	packet = fill_moved(context, 5, 10);
+	packet = fill_moved(context, word, fence_id);
 	for (uint32_t i = 0; i < TIMES; i++) {
 		vm_move(&vm, &context->allocations[0]);
+		packet.patch.SubmissionFenceId = packet.submit.SubmissionFenceId = fence_id + i * step;
 		patch_now(context, &packet);
 	}
 	submit_now(&packet);
-	context->allocations[0].model[5] = 0xf1110005;
-	vm_compare(&vm, "again");
+	expect_filled(context, word, "many times");
 	vm_stop(&vm);
+}
+
+/** Patch twice for one fence: the last call counts. */
+static void the_last_patch_of_a_fence_counts(void **state)
+{
+	(void)state;
+	patch_many_times(&vm.contexts[0], 5, 10, 0);
 }
 
 /** Patched, recalled before the submission, patched for a new fence: many times. */
 static void a_recalled_patch_is_made_again(void **state)
 {
-	struct vm_context *context = &vm.contexts[2];
-	struct os_packet packet;
-
 	(void)state;
-	vm_start(&vm, 1);
-	packet = fill_moved(context, 6, 10);
-	for (uint32_t i = 0; i < TIMES; i++) {
-		vm_move(&vm, &context->allocations[0]);
-		packet.patch.SubmissionFenceId = 0xfffffff0 + i;
-		packet.submit.SubmissionFenceId = 0xfffffff0 + i;
-		patch_now(context, &packet);
-	}
-	submit_now(&packet);
-	context->allocations[0].model[6] = 0xf1110006;
-	vm_compare(&vm, "in vain");
-	vm_stop(&vm);
+	patch_many_times(&vm.contexts[2], 6, 0xfffffff0, 1);
 }
 
 /** One buffer submitted three times with new fences, moved in between. Only then is it freed. */
@@ -140,8 +138,7 @@ static void a_buffer_is_submitted_three_times(void **state)
 		packet.patch.SubmissionFenceId = packet.submit.SubmissionFenceId = 20 - i;
 		patch_now(context, &packet);
 		submit_now(&packet);
-		context->allocations[0].model[7] = 0xf1110007;
-		vm_compare(&vm, "resubmitted");
+		expect_filled(context, 7, "resubmitted");
 	}
 	vm_stop(&vm);
 }
@@ -163,8 +160,7 @@ static void lists_are_kept_for_the_next_submission(void **state)
 		/* What Render wrote: as if the firmware had returned the submission before it was patched. */
 		memset((uint8_t *)packet.patch.pDmaBuffer + 4, 0, 8);
 		submit_now(&packet);
-		context->allocations[0].model[7] = 0xf1110007;
-		vm_compare(&vm, "kept");
+		expect_filled(context, 7, "kept");
 	}
 	vm_stop(&vm);
 }

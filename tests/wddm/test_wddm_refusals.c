@@ -29,18 +29,7 @@ static const struct {
 
 static void set_up(struct pb_dxgkarg_render *render, struct vm_buffer *buffer)
 {
-	*render = (struct pb_dxgkarg_render){
-		.pCommand = vm.words,
-		.pDmaBuffer = buffer->memory.bytes_host,
-		.DmaSize = VM_BUFFER,
-		.pDmaBufferPrivateData = buffer->private_data,
-		.DmaBufferPrivateDataSize = sizeof(buffer->private_data),
-		.pAllocationList = buffer->rendered,
-		.AllocationListSize = VM_LIST,
-		.pPatchLocationListOut = buffer->patches,
-		.PatchLocationListOutSize = VM_PATCHES,
-	};
-	vm_list(&vm, &vm.contexts[0], buffer->rendered);
+	*render = vm_render_arguments(&vm, &vm.contexts[0], buffer);
 }
 
 static void bad_command_buffers_are_refused(void **state)
@@ -183,22 +172,14 @@ static void bad_presents_are_refused(void **state)
 	vm_start(&vm, 100);
 	buffer = vm_buffer(&vm, &vm.contexts[0]);
 	for (size_t i = 0; i < sizeof(blits) / sizeof(blits[0]); i++) {
-		struct pb_dxgkarg_present present = {
-			.pDmaBuffer = buffer->memory.bytes_host,
-			.DmaSize = VM_BUFFER,
-			.pDmaBufferPrivateData = buffer->private_data,
-			.DmaBufferPrivateDataSize = sizeof(buffer->private_data),
-			.pAllocationList = list,
-			.pPatchLocationListOut = buffer->patches,
-			.PatchLocationListOutSize = VM_PATCHES,
-			.MultipassOffset = blits[i].multipass_offset,
-			.SrcRect = blits[i].source,
-			.DstRect = blits[i].destination,
-			.SubRectCnt = blits[i].parts,
-			.pDstSubRects = &blits[i].part,
-			.Flags = blits[i].flags,
-		};
+		struct pb_dxgkarg_present present = vm_present_arguments(buffer, list);
 
+		present.MultipassOffset = blits[i].multipass_offset;
+		present.SrcRect = blits[i].source;
+		present.DstRect = blits[i].destination;
+		present.SubRectCnt = blits[i].parts;
+		present.pDstSubRects = &blits[i].part;
+		present.Flags = blits[i].flags;
 		vm_list(&vm, &vm.contexts[0], buffer->rendered);
 		memcpy(list, buffer->rendered, sizeof(list));
 		card_equal(blits[i].name, pb_wddm_present(&vm.contexts[0].shim, &present), blits[i].status);

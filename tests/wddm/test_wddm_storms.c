@@ -135,20 +135,12 @@ static void present(struct vm_context *context, struct vm_buffer *buffer)
 	const uint32_t to = (from + 1 + vm_random(&vm, VM_ALLOCATIONS - 1)) % VM_ALLOCATIONS;
 	const int32_t left = (int32_t)vm_random(&vm, 8);
 	struct pb_dxgk_allocationlist list[3];
-	struct pb_dxgkarg_present arguments = {
-		.pDmaBuffer = buffer->memory.bytes_host,
-		.DmaSize = VM_BUFFER,
-		.pDmaBufferPrivateData = buffer->private_data,
-		.DmaBufferPrivateDataSize = sizeof(buffer->private_data),
-		.pAllocationList = list,
-		.pPatchLocationListOut = buffer->patches,
-		.PatchLocationListOutSize = VM_PATCHES,
-		.SrcRect = {left, 3, left + 8, 20},
-		.DstRect = {8 - left, 40, 16 - left, 57},
-		.Flags = PB_DXGK_PRESENT_BLT,
-	};
+	struct pb_dxgkarg_present arguments = vm_present_arguments(buffer, list);
 	struct os_packet packet;
 
+	arguments.SrcRect = (struct pb_rect){left, 3, left + 8, 20};
+	arguments.DstRect = (struct pb_rect){8 - left, 40, 16 - left, 57};
+	arguments.Flags = PB_DXGK_PRESENT_BLT;
 	vm_list(&vm, context, buffer->rendered);
 	list[0] = buffer->rendered[0];
 	list[1] = buffer->rendered[from + 1];

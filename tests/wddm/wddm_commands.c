@@ -66,3 +66,49 @@ void vm_model(struct vm *vm, struct vm_context *context)
 		}
 	}
 }
+
+/* ---- calls of Render and Present ---- */
+
+struct pb_dxgkarg_render vm_render_arguments(const struct vm *vm, const struct vm_context *context,
+					     struct vm_buffer *buffer)
+{
+	vm_list(vm, context, buffer->rendered);
+	return (struct pb_dxgkarg_render){
+		.pCommand = vm->words,
+		.CommandLength = vm->count * 4,
+		.pDmaBuffer = buffer->memory.bytes_host,
+		.DmaSize = VM_BUFFER,
+		.pDmaBufferPrivateData = buffer->private_data,
+		.DmaBufferPrivateDataSize = sizeof(buffer->private_data),
+		.pAllocationList = buffer->rendered,
+		.AllocationListSize = VM_LIST,
+		.pPatchLocationListOut = buffer->patches,
+		.PatchLocationListOutSize = VM_PATCHES,
+	};
+}
+
+struct pb_dxgkarg_present vm_present_arguments(struct vm_buffer *buffer,
+					       struct pb_dxgk_allocationlist list[3])
+{
+	return (struct pb_dxgkarg_present){
+		.pDmaBuffer = buffer->memory.bytes_host,
+		.DmaSize = VM_BUFFER,
+		.pDmaBufferPrivateData = buffer->private_data,
+		.DmaBufferPrivateDataSize = sizeof(buffer->private_data),
+		.pAllocationList = list,
+		.pPatchLocationListOut = buffer->patches,
+		.PatchLocationListOutSize = VM_PATCHES,
+	};
+}
+
+uint32_t vm_render(struct vm *vm, struct vm_context *context, struct vm_buffer *buffer)
+{
+	struct pb_dxgkarg_render render = vm_render_arguments(vm, context, buffer);
+	const uint32_t status = pb_wddm_render(&context->shim, &render);
+
+	buffer->bytes = (uint32_t)((uint8_t *)render.pDmaBuffer - buffer->memory.bytes_host);
+	buffer->patch_count = (uint32_t)(render.pPatchLocationListOut - buffer->patches);
+	buffer->private_end =
+		(uint32_t)((uint8_t *)render.pDmaBufferPrivateData - (uint8_t *)buffer->private_data);
+	return status;
+}

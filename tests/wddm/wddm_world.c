@@ -148,31 +148,6 @@ struct vm_buffer *vm_buffer(struct vm *vm, struct vm_context *context)
 	return NULL;
 }
 
-uint32_t vm_render(struct vm *vm, struct vm_context *context, struct vm_buffer *buffer)
-{
-	struct pb_dxgkarg_render render = {
-		.pCommand = vm->words,
-		.CommandLength = vm->count * 4,
-		.pDmaBuffer = buffer->memory.bytes_host,
-		.DmaSize = VM_BUFFER,
-		.pDmaBufferPrivateData = buffer->private_data,
-		.DmaBufferPrivateDataSize = sizeof(buffer->private_data),
-		.pAllocationList = buffer->rendered,
-		.AllocationListSize = VM_LIST,
-		.pPatchLocationListOut = buffer->patches,
-		.PatchLocationListOutSize = VM_PATCHES,
-	};
-	uint32_t status;
-
-	vm_list(vm, context, buffer->rendered);
-	status = pb_wddm_render(&context->shim, &render);
-	buffer->bytes = (uint32_t)((uint8_t *)render.pDmaBuffer - buffer->memory.bytes_host);
-	buffer->patch_count = (uint32_t)(render.pPatchLocationListOut - buffer->patches);
-	buffer->private_end =
-		(uint32_t)((uint8_t *)render.pDmaBufferPrivateData - (uint8_t *)buffer->private_data);
-	return status;
-}
-
 struct os_packet vm_packet(const struct vm_buffer *buffer, uint32_t flags, uint32_t start, uint32_t end)
 {
 	struct os_packet packet = {

@@ -165,6 +165,12 @@ void vm_model(struct vm *vm, struct vm_context *context);
 void vm_list(const struct vm *vm, const struct vm_context *context, struct pb_dxgk_allocationlist *list);
 /** A free DMA buffer, reserved until it is queued and has ended; NULL: none. */
 struct vm_buffer *vm_buffer(struct vm *vm, struct vm_context *context);
+/** Arguments of Render for the command buffer, into one DMA buffer, which gets the allocation list. */
+struct pb_dxgkarg_render vm_render_arguments(const struct vm *vm, const struct vm_context *context,
+					     struct vm_buffer *buffer);
+/** Arguments of Present into one DMA buffer, without what is to be drawn. */
+struct pb_dxgkarg_present vm_present_arguments(struct vm_buffer *buffer,
+					       struct pb_dxgk_allocationlist list[3]);
 /**
  * Calls Render for the command buffer, into one DMA buffer.
  * @return its NTSTATUS

@@ -128,7 +128,7 @@ struct pb_boot_block {
 	uint32_t magic;                    /**< PB_BOOT_MAGIC */
 	uint32_t abi_version;              /**< PB_ABI_VERSION of the firmware */
 	uint32_t block_bytes;              /**< sizeof(struct pb_boot_block) of the firmware */
-	uint32_t memory_bytes;             /**< card memory that the firmware uses, from offset 0 */
+	uint32_t memory_bytes;             /**< card memory in the MCU's window, from offset 0 */
 	uint32_t capability_offset;        /**< array of struct pb_capability */
 	uint32_t capability_count;         /**< its entries */
 	uint32_t channel_directory_offset; /**< array of struct pb_channel_entry */
@@ -230,8 +230,9 @@ PB_AT(pb_capability, value, 4);
 	X(TICK_MICROSECONDS, 15, "longest delay by a lost doorbell")                                         \
 	X(POOL_OFFSET, 16, "where backing memory for segments starts")                                       \
 	X(POOL_BYTES, 17, "backing memory for segments, all channels together")                              \
-	X(SEGMENT_KINDS, 18, "bit 0 linear, bit 1 aperture, bit 2 host memory")                              \
-	X(PATCH_ENCODINGS, 19, "bit 0 the 24-byte patch location, bit 1 compact")                            \
+	X(SEGMENT_KINDS, 18, "bit 0 linear, bit 1 aperture, bit 2 host memory, bit 3 outer")                 \
+	X(PATCH_ENCODINGS, 19,                                                                               \
+	  "bit 0 the 24-byte patch location, bit 1 compact, bit 2 grouped, bit 16 PB_PATCH_PRESUMED")        \
 	X(FORMATS, 20, "built-in patch formats, numbered from 0")                                            \
 	X(FORMATS_OWN, 21, "a channel's own patch formats, numbered from 128")                               \
 	X(SEGMENTS_TOTAL, 22, "segments of all channels together")                                           \
@@ -246,7 +247,10 @@ PB_AT(pb_capability, value, 4);
 	X(POOL_BYTES_MIN, 31, "backing memory that each channel is guaranteed, in one piece")                \
 	X(STOPS_MIN, 32, "stop requests that each channel is guaranteed at once")                            \
 	X(WAKES_MIN, 33, "waiting queues that are checked for each channel in one slice, at least")          \
-	X(HOST_BYTES, 34, "host memory that the card reaches; 0: none")
+	X(HOST_BYTES, 34, "host memory that the card reaches; 0: none")                                      \
+	X(WINDOW_BYTES, 35, "card memory that the MCU sees, from offset 0: lists and buffers lie there")     \
+	X(OUTER_OFFSET, 36, "where card memory lies that engines and hosts see, and the MCU does not")       \
+	X(OUTER_BYTES, 37, "how much of that there is, beside WINDOW_BYTES; 0: none")
 
 /** The meaning of a capability's value. */
 enum pb_capability_key {

@@ -136,6 +136,9 @@ PB_AT(pb_channel_entry, line3_reserved, 220);
  *                 the admin has granted to the channel, else NO_PERMISSION. The firmware does not clear them. Result 0 is
  *                 where the card sees them, from the start of card memory. UNSUPPORTED if the card reaches no host
  *                 memory
+ *                 OUTER: all of it is backed, so 8 is its size. Allocations may lie there; a DMA buffer, a list or a
+ *                 ring is refused there as in a segment without backing. Result 0 is where hosts see it. UNSUPPORTED
+ *                 if the card has no such memory
  * SEGMENT_DESTROY 0 segment; the reply comes when its backing is clear and free. ENGINE_DEAD: an engine that was given
  *                 up, and cannot be cut off, may still reach it; an attach is refused with the same error then
  * CONTEXT_CREATE  -> 0 context handle
@@ -313,6 +316,7 @@ enum pb_segment_kind {
 	PB_SEGMENT_LINEAR = 0,   /**< a range of card memory */
 	PB_SEGMENT_APERTURE = 1, /**< pages of other segments, mapped by paging buffers */
 	PB_SEGMENT_HOST = 2,     /**< a range of host memory, which the card's admin has granted */
+	PB_SEGMENT_OUTER = 3,    /**< a range of card memory outside of the MCU's window */
 };
 
 /* X(NAME, number, meaning): a higher priority runs first and preempts a lower one. */

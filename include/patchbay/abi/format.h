@@ -60,7 +60,7 @@ enum pb_format_bound {
 enum pb_format_or {
 	PB_FORMAT_OR_FIRST = 0, /**< or_value[0] */
 	PB_FORMAT_OR_SEGMENT =
-		1, /**< by the kind of the allocation's segment: 0 linear, 1 aperture or host memory */
+		1, /**< by the kind of the allocation's segment: 0 linear or outer memory, 1 aperture or host memory */
 	PB_FORMAT_OR_ATTRIBUTE = 2, /**< by the allocation's attribute, 0 to 3 */
 	PB_FORMAT_ORS               /**< their number */
 };

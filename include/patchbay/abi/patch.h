@@ -51,6 +51,24 @@ PB_AT(pb_allocation, size_high, 12);
 PB_AT(pb_allocation, flags, 16);
 PB_AT(pb_allocation, id, 20);
 
+/**
+ * Where the patches in the buffer presume one allocation, 12 bytes, written by the host: with PB_PATCH_PRESUMED, as many
+ * of these follow the allocation list as it has entries, right behind the last of them. An allocation that is presumed
+ * where it is listed, all three words equal, is kept: it is not checked, and nothing is written through it. So a host
+ * names here the words that the allocation was listed with when its patches were last carried out, or written by the host
+ * itself; and 0 for the flags if they were not, or if since then its id or its segment is another. The firmware does not
+ * change the lists. A host that presumes wrongly runs its own buffer with its own stale addresses.
+ */
+struct pb_presumed {
+	uint32_t address_low;  /**< as pb_allocation.address_low */
+	uint32_t address_high; /**< as pb_allocation.address_high */
+	uint32_t flags;        /**< as pb_allocation.flags; 0: nothing is presumed */
+};
+PB_SIZE(pb_presumed, 12);
+PB_AT(pb_presumed, address_low, 0);
+PB_AT(pb_presumed, address_high, 4);
+PB_AT(pb_presumed, flags, 8);
+
 /*
  * PatchLocation.slot:
  *
@@ -62,7 +80,11 @@ PB_AT(pb_allocation, id, 20);
 #define PB_PATCH_RESERVED_MASK  0xff000000u /**< 0: else PATCH_RESERVED */
 #define PB_PATCH_RESERVED_SHIFT 24u         /**< of Reserved */
 
-/** D3DDDI_PATCHLOCATIONLIST as it is, 24 bytes, written by the host. */
+/**
+ * D3DDDI_PATCHLOCATIONLIST as it is, 24 bytes, written by the host. With PB_PATCH_PRESUMED an entry is skipped, and no
+ * other word of it read, if AllocationIndex names an allocation that is kept, whatever its format: an entry whose format
+ * uses no allocation has an AllocationIndex at or above AllocationListSize then.
+ */
 struct pb_patch_location {
 	uint32_t allocation_index; /**< AllocationIndex into the allocation list */
 	uint32_t slot;             /**< SlotId and Reserved; the firmware ignores SlotId */
@@ -112,5 +134,30 @@ PB_AT(pb_patch_location, split_offset, 20);
 #define PB_COMPACT_ESCAPE_WORDS 3u          /**< of an escape */
 /** A short entry's PatchOffset is below this. */
 #define PB_COMPACT_PLACE_END 0x00ffc000u
+
+/*
+ * The grouped list (PB_PATCH_ENCODING_GROUPED): groups, one behind the other.
+ * A group is a head of two words, and entries of the compact list, which begin
+ * with the head's format.
+ *
+ *   head     31            19  18  17    10 9          0      31                     0
+ *           +----------------+----+--------+------------+    +------------------------+
+ *           |       0        | F  | format | Allocation |    |  words of the entries  |
+ *           +----------------+----+--------+------------+    +------------------------+
+ *
+ * With PB_PATCH_PRESUMED a group whose allocation is kept is skipped whole: its
+ * entries are not read. F says that it is not, as for entries whose format uses
+ * no allocation. The entries name their allocations themselves; one that names
+ * an allocation that is kept writes nothing, as if that were unbound.
+ * List sizes, starts, lengths and the index of a bad entry count words, those of
+ * heads included; a fence record counts entries that were not skipped. A head or
+ * a group that the end of its part of the list cuts off is PATCH_ENCODING.
+ */
+#define PB_GROUP_INDEX_MASK   0x000003ffu /**< of Allocation */
+#define PB_GROUP_FORMAT_SHIFT 10u         /**< of the format */
+#define PB_GROUP_FORMAT_MASK  0x0003fc00u /**< of it, where it stands */
+#define PB_GROUP_FIXED        0x00040000u /**< F: never skipped */
+#define PB_GROUP_ZERO         0xfff80000u /**< 0: else PATCH_RESERVED */
+#define PB_GROUP_HEAD_WORDS   2u          /**< of a head */
 
 #endif

@@ -152,7 +152,14 @@ PB_AT(pb_queue_page, save, 192);
 enum pb_patch_encoding {
 	PB_PATCH_ENCODING_WDDM = 0,    /**< struct pb_patch_location, 24 bytes */
 	PB_PATCH_ENCODING_COMPACT = 1, /**< words, see include/patchbay/abi/patch.h; counts are in words */
+	PB_PATCH_ENCODING_GROUPED = 2, /**< compact, grouped by allocation; counts are in words */
 };
+
+/**
+ * A flag in Descriptor.patch_encoding: the allocation list is followed by struct pb_presumed for each allocation. With
+ * the encoding COMPACT the firmware ignores it. The capability PATCH_ENCODINGS has this bit as well.
+ */
+#define PB_PATCH_PRESUMED 0x10000u
 
 /**
  * One submission, 128 bytes, written by the host and read once by the
@@ -191,7 +198,7 @@ struct pb_descriptor {
 	uint32_t patch_start;        /**< PatchLocationListSubmissionStart */
 
 	uint32_t patch_length;      /**< PatchLocationListSubmissionLength */
-	uint32_t patch_encoding;    /**< enum pb_patch_encoding */
+	uint32_t patch_encoding;    /**< enum pb_patch_encoding, and PB_PATCH_PRESUMED */
 	uint32_t wait_address_low;  /**< struct pb_wait[], 8-byte aligned; unused if none */
 	uint32_t wait_address_high; /**< high word */
 

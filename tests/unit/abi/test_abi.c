@@ -145,6 +145,9 @@ static const struct number frozen_capabilities[] = {
 	{32, "STOPS_MIN"},
 	{33, "WAKES_MIN"},
 	{34, "HOST_BYTES"},
+	{35, "WINDOW_BYTES"},
+	{36, "OUTER_OFFSET"},
+	{37, "OUTER_BYTES"},
 };
 
 static const struct number frozen_commands[] = {

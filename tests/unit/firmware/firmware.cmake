@@ -11,15 +11,16 @@ endfunction()
 
 pb_core_suites(command firmware_control firmware_query firmware_replies firmware_stops)
 pb_core_suites(channel firmware_channel firmware_quota firmware_rings)
-pb_core_suites(prepare firmware_admit firmware_contract firmware_edges firmware_jobs firmware_lists firmware_paging
-  firmware_resolve)
+pb_core_suites(prepare firmware_admit firmware_contract firmware_edges firmware_jobs firmware_known firmware_lists
+  firmware_paging firmware_resolve)
 pb_core_suites(patch firmware_compact firmware_cookie firmware_cookie_between firmware_cookie_random firmware_format_edges
-  firmware_format_set firmware_formats firmware_general firmware_leftovers firmware_paged_patch firmware_patch
+  firmware_format_set firmware_formats firmware_general firmware_kept firmware_leftovers firmware_paged_patch firmware_patch
   firmware_patch_again firmware_patch_random firmware_peer_bugs firmware_rare firmware_ways)
 pb_core_suites(engine firmware_charge recall_order)
 pb_core_suites(queue firmware_checks firmware_crowd firmware_waiters firmware_windows policy_fair policy_fifo queue_table
   schedule_order)
-pb_core_suites(memory firmware_aperture firmware_host firmware_host_revoke firmware_paged firmware_pool firmware_segment firmware_wipe)
+pb_core_suites(memory firmware_aperture firmware_host firmware_host_revoke firmware_outer firmware_paged
+  firmware_pool firmware_segment firmware_wipe)
 pb_core_suites(observe firmware_crash trace trace_queues)
 pb_core_suites(. firmware_attacks firmware_steps)
 pb_tries(test_firmware_patch_random RANDOM_ENTRIES 120000 10000000)

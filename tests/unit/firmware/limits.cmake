@@ -11,7 +11,7 @@ if(PB_SANITIZE)
 endif()
 set(unit ${PROJECT_SOURCE_DIR}/tests/unit)
 pb_library(test_card_fixture_small
-  SOURCES ${unit}/card_fixture.c ${unit}/card_queues.c ${unit}/format_oracle.c ${unit}/patch_oracle.c
+  SOURCES ${unit}/card_fixture.c ${unit}/card_queues.c ${unit}/format_oracle.c ${unit}/patch_oracle.c ${unit}/patch_words.c
   LINKS pb_sim_small pb_host)
 set_target_properties(pb_sim_small test_card_fixture_small PROPERTIES EXCLUDE_FROM_ALL TRUE)
 pb_unit_test(test_limits RUNNER firmware_small SOURCES ${here}/test_limits.c LINKS test_card_fixture_small)

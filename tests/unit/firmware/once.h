@@ -15,7 +15,8 @@
  *   DESCRIPTOR  an entry of a submission ring: one admission; a queue that has waited is admitted anew in a later pass
  *   MEMORY      lists, waits, saved progress, words of a DMA buffer: one admission and all that follows from it. A
  *               word that the firmware has stored itself counts as new. The digest of an allocation list, which is taken
- *               where there is a cookie, is an operation of its own: it decides only that nothing is written
+ *               where there is a cookie, is an operation of its own, and so is comparing with what is presumed: they
+ *               decide only that nothing is written
  *   TABLE       a page table entry: one store through it
  *   RECORD      a queue's records, which the firmware reads back to go on counting: one pass, or up to its next store
  *

@@ -57,6 +57,8 @@ static void lists(void **state)
 	start();
 	for (uint32_t i = 0; i < LISTS; i++) {
 		random_list(&world, 0x5eed0000u + i);
+		world.list.presumed =
+			NULL; /* what is compared first, and read again only where it is not skipped: once.h */
 		for (uint32_t own = 0; own < RANDOM_FORMATS; own++) {
 			uint32_t reason;
 

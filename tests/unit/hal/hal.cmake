@@ -7,6 +7,7 @@ foreach(name
   pb_unit_test(test_engine_${name} RUNNER hal SOURCES ${here}/test_engine_${name}.c LINKS test_engine_bench)
 endforeach()
 pb_unit_test(test_engine_driver RUNNER hal SOURCES ${here}/test_engine_driver.c LINKS test_engine_bench pb_hal_engine)
+pb_unit_test(test_clear_unit RUNNER hal SOURCES ${here}/test_clear_unit.c LINKS pb_hal_engine_model pb_hal_engine)
 pb_tries(test_engine_fuzz STREAMS 5000u 60000u)
 pb_tries(test_engine_preempt CASES 1000u 6000u)
 pb_unit_test(test_soft_engine RUNNER hal SOURCES ${here}/test_soft_engine.c LINKS pb_hal_soft_engine pb_hal_engine)

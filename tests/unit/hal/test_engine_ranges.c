@@ -2,6 +2,7 @@
 /* What a channel may touch: first and last bytes of ranges, and range tables that are wrong. */
 #include <string.h>
 
+#include "hal/engine_model/state.h"
 #include "patchbay/abi/boot.h"
 #include "tests/unit/hal/engine_bench.h"
 #include "tests/unit/unit.h"
@@ -113,6 +114,50 @@ static void the_table_is_not_trusted(void **state)
 	}
 }
 
+/* Card memory ends at 0x19000 here, and outer memory is 0x1a000 to 0x1c000. */
+static void outer_memory_is_in_reach(void **state)
+{
+	static const struct {
+		const char *name;
+		struct pb_engine_range_entry entry;
+		uint32_t offset; /* 0: ADDRESS */
+	} cases[] = {
+		{"its first page", {0, 9, 0x1000, 0x1a000}, 0x1a000},
+		{"its last page", {0, 9, 0x1000, 0x1b000}, 0x1b000},
+		{"all of it", {0, 9, 0x2000, 0x1a000}, 0x1a000},
+		{"past its end", {0, 9, 0x2000, 0x1b000}, 0},
+		{"behind it", {0, 9, 0x1000, 0x1c000}, 0},
+		{"before it", {0, 9, 0x1000, 0x19000}, 0},
+		{"into it", {0, 9, 0x2000, 0x19000}, 0},
+		{"the end of card memory", {0, 9, 0x1000, 0x18000}, 0x18000},
+		{"past the end of card memory", {0, 9, 0x2000, 0x18000}, 0},
+		{"a page table there", {0, 9, 0x1000, 0x1a000 | PB_ENGINE_RANGE_PAGED}, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pb_engine_model_config config;
+		struct bench bench;
+
+		print_message("  %s\n", cases[i].name);
+		bench_start(&bench, PB_NODE_COPY);
+		config = bench.model->config;
+		config.memory_bytes = 0x19000;
+		config.outer_offset = 0x1a000;
+		config.outer_bytes = 0x2000;
+		pb_engine_model_init(bench.model, &config);
+		*bench_range(&bench, 1, 3) = cases[i].entry;
+		SUBMIT(&bench, FILL(ADDRESS(0x900000000), 4, VALUE));
+		if (cases[i].offset == 0) {
+			bench_expect_fault(&bench, PB_ENGINE_FAULT_ADDRESS, 0x900000000);
+		} else {
+			bench_expect_done(&bench);
+			assert_int_equal(*bench_at(&bench, cases[i].offset), VALUE);
+		}
+		bench_stop(&bench);
+	}
+}
+
 /* The same address is another place for another channel, and nothing for a third. */
 static void each_channel_has_its_own_ranges(void **state)
 {
@@ -173,7 +218,7 @@ UNIT_SUITE(test_engine_ranges)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ranges_end_where_they_end),       cmocka_unit_test(the_table_is_not_trusted),
 		cmocka_unit_test(each_channel_has_its_own_ranges), cmocka_unit_test(ranges_may_overlap),
-		cmocka_unit_test(ranges_are_read_with_the_slot),
+		cmocka_unit_test(ranges_are_read_with_the_slot),   cmocka_unit_test(outer_memory_is_in_reach),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,7 @@
 #define HOST       (POOL + HOST_PAGE * PAGE)
 #define HOST_PAGES 3u
 #define HOST_END   (HOST + HOST_PAGES * PAGE)
+#define OUTER      (HOST_END + PAGE)
 #define TABLE      0x1000u /* where the engine below says its page table is */
 
 static uint8_t memory[HOST_END];
@@ -159,7 +160,7 @@ static void random_takes_and_gives(void **state)
 
 /**
  * Channel 1 has pages 0 to 3 as linear memory and 4 as a page table; channel 2 has 5 and 6; 7 is being made. Of host memory,
- * channel 1 has the first two pages.
+ * channel 1 has the first two pages. Outer memory, which the MCU does not see, is channel 1's.
  */
 static void make_segments(void)
 {
@@ -186,6 +187,9 @@ static void make_segments(void)
 							   .memory_offset = HOST,
 							   .memory_bytes = 2 * PAGE};
 	firmware.channels[1].memory.segment_of[7] = 5;
+	firmware.segments.at[6] = (struct pb_core_segment){
+		.size = 2 * PAGE, .kind = PB_SEGMENT_OUTER, .channel = 1, .memory_offset = OUTER};
+	pb_core_pool_claim(&firmware.pool, 6, OUTER, 2 * PAGE);
 }
 
 static const struct {
@@ -212,6 +216,8 @@ static const struct {
 	{"host memory of no segment", HOST + 2 * PAGE, -1, -1},
 	{"host memory, misaligned", HOST + 4, -1, -1},
 	{"behind host memory", HOST_END, -1, -1},
+	{"outer memory", OUTER, -1, -1},
+	{"the last page of outer memory", OUTER + PAGE, -1, -1},
 };
 
 static uint32_t *expected(int pages, uint32_t offset)

@@ -113,7 +113,7 @@ static void kinds(void **state)
 {
 	struct card card;
 	uint32_t arguments[PB_COMMAND_ARGUMENTS] = {1, 2, 0, 0, 0, 0, PAGE};
-	static const uint32_t unknown[] = {2, 256, 257, 0xffffffff};
+	static const uint32_t unknown[] = {2, 3, 4, 256, 257, 0xffffffff};
 
 	(void)state;
 	card_attach(&card);

@@ -279,7 +279,7 @@ static const struct {
 #define LIST   ((uint32_t)CARD_SYSTEM_OS + CARD_PATCHES)
 #define SYSTEM ((uint32_t)CARD_SYSTEM_OS + CARD_SYSTEM_BYTES)
 	{"as it is", PB_ERROR_OK, {{0}}},
-	{"no such encoding", PB_ERROR_UNSUPPORTED, {CARD_SET(patch_encoding, 2)}},
+	{"no such encoding", PB_ERROR_UNSUPPORTED, {CARD_SET(patch_encoding, 3)}},
 	{"encoding of all ones", PB_ERROR_UNSUPPORTED, {CARD_SET(patch_encoding, 0xffffffff)}},
 	{"most words", PB_ERROR_OK, {CARD_SET(patch_count, MOST_WORDS), CARD_SET(patch_length, MOST_WORDS)}},
 	{"a word too many",

@@ -18,7 +18,7 @@ static const struct row rows[] = {
 	{"option 31", PB_ERROR_BAD_OPTIONS, {CARD_SET(options, 0x80000000)}},
 
 	{"a wait without a list", PB_ERROR_BAD_WAIT, {CARD_SET(wait_count, 1)}},
-	{"encoding 2", PB_ERROR_UNSUPPORTED, {CARD_SET(patch_encoding, 2)}},
+	{"encoding 3", PB_ERROR_UNSUPPORTED, {CARD_SET(patch_encoding, 3)}},
 	{"encoding of all ones", PB_ERROR_UNSUPPORTED, {CARD_SET(patch_encoding, 0xffffffff)}},
 
 	{"start behind end", PB_ERROR_BAD_RANGE, {CARD_SET(dma_start, 24)}},
