@@ -113,7 +113,7 @@ enum pb_core_place {
 	0x40u /**< its first submission has begun: its progress is in the queue's page */
 #define PB_CORE_QUEUE_DEADLOCK 0x20u /**< its first submission closed a cycle of waits, and is to fail */
 #define PB_CORE_QUEUE_PREPARED                                                                               \
-	0x0fu /**< of those to be admitted next, so many are patched: they were recalled */
+	0x1fu /**< of those to be admitted next, so many are patched: they were recalled */
 
 /* pb_core_queue.changes */
 #define PB_CORE_QUEUE_ERROR_SHOWN 0x8000u /**< the fence record shows an error */
