@@ -16,6 +16,7 @@
 
 #include "hal/shared.h"
 
+/** 1: the CPU has LDM, STM, LDRD and STRD, and they are used; 0: each word is an access of its own. */
 #if defined(__thumb2__) && !defined(PB_SHARED_NO_BURSTS)
 #define PB_SHARED_BURSTS 1
 #else

@@ -25,8 +25,7 @@ typedef uint64_t __attribute__((may_alias, aligned(4))) pb_shared_pair;
   requires \separated(first, second) && \separated(first, address + (0 .. 1)) && \separated(second, address + (0 .. 1));
   assigns *first, *second;
 */
-static inline __attribute__((always_inline)) void pb_shared_read_pair(const uint32_t *address,
-								      uint32_t *first, uint32_t *second)
+static inline void pb_shared_read_pair(const uint32_t *address, uint32_t *first, uint32_t *second)
 {
 #if defined(__thumb2__)
 	__asm__ volatile("ldrd %0, %1, %2"
@@ -39,8 +38,7 @@ static inline __attribute__((always_inline)) void pb_shared_read_pair(const uint
 }
 
 /** Writes two adjacent words. @param address 4-byte aligned */
-static inline __attribute__((always_inline)) void pb_shared_write_pair(uint32_t *address, uint32_t first,
-								       uint32_t second)
+static inline void pb_shared_write_pair(uint32_t *address, uint32_t first, uint32_t second)
 {
 #if defined(__thumb2__)
 	__asm__ volatile("strd %1, %2, %0"
