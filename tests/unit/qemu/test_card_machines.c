@@ -89,7 +89,9 @@ static void host_memory_is_a_device_for_each_file(void **unused)
 {
 	static const char *const arguments[] = {"first", NULL};
 	static const struct pb_card_host_memory host = {
-		.files = {{1, "/a,b", 3, 0x100000, 0}, {7, "/c", 4, 0x10000000, 0x10000000}}, .count = 2};
+		.files = {{.channel = 1, .path = "/a,b", .file = 3, .bytes = 0x100000},
+			  {.channel = 7, .path = "/c", .file = 4, .bytes = 0x10000000, .offset = 0x10000000}},
+		.count = 2};
 	static const char *const expected[] = {
 		"first",
 		"-object",
