@@ -49,6 +49,21 @@ static enum pb_error handle(struct pb_core_request *request, const struct pb_com
 	return handlers[code].handle(request);
 }
 
+#define REPLY_WORDS (sizeof(struct pb_reply) / sizeof(uint32_t))
+PB_STATIC_ASSERT(REPLY_WORDS % 4u == 0, "a reply is cleared four words at a time");
+
+/** Clears the words of a reply. */
+static inline void clear(uint32_t *words)
+{
+	for (const uint32_t *end = words + REPLY_WORDS; words != end; words += 4) {
+		words[0] = 0;
+		words[1] = 0;
+		words[2] = 0;
+		words[3] = 0;
+		PB_CORE_KEEP(words); /* no call of memset */
+	}
+}
+
 /** Carries a command out, and sends its reply or defers it. @return false: not now, the command stays in its ring */
 static bool carry_out(struct pb_firmware *firmware, uint32_t c, const struct pb_command *command)
 {
@@ -61,13 +76,10 @@ static bool carry_out(struct pb_firmware *firmware, uint32_t c, const struct pb_
 	request.repeated = firmware->channels[c].kicks.repeated;
 	request.later = false;
 	request.again = false;
+	clear(&reply.code);
 	reply.code = pb_shared_read32(&command->code);
 	pb_core_note(firmware, PB_CRASH_NOTE_COMMAND, c, reply.code);
 	request.tag = pb_shared_read32(&command->tag);
-	for (uint32_t *result = reply.results; result != reply.results + PB_REPLY_RESULTS; result++) {
-		*result = 0;
-		PB_CORE_KEEP(result); /* no call of memset, nor an index */
-	}
 	reply.tag = request.tag;
 	reply.error = handle(&request, command, reply.code);
 	pb_core_control_repeat(&firmware->channels[c].kicks, request.again);

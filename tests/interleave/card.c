@@ -336,7 +336,7 @@ static void create_node(uint32_t n)
 		.memory = &card.tables,
 		.registers_offset = config.registers_offset,
 		.ring_offset = RINGS_OFFSET + n * RING_STRIDE,
-		.node = n,
+		.node = (uint8_t)n,
 		.lines = &card.lines,
 	};
 	card.engines[n] = (struct pb_engine)PB_REFERENCE_ENGINE(&node->driver, kinds[n]);
