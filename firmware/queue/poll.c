@@ -80,11 +80,16 @@ static inline bool poll(struct pb_firmware *firmware, struct pb_core_queue *queu
 /** Reports a kick that names no queue of its channel: an error of the host, but of no queue. */
 static PB_CORE_COLD void report_stray(struct pb_firmware *firmware, uint32_t channel, uint32_t handle)
 {
+	/* With all fields named no call of memset clears them first. */
 	const struct pb_event event = {
 		.type = PB_EVENT_QUEUE_FAULT,
+		.epoch = 0,
 		.queue = handle,
+		.fence_id = 0,
 		.error = PB_ERROR_BAD_HANDLE,
 		.index = PB_INDEX_NONE,
+		.detail = 0,
+		.number = 0,
 	};
 
 	pb_core_event(firmware, channel, &event);

@@ -18,7 +18,7 @@ check() {
 	(($2 <= $3)) || failed=1
 }
 
-check flash_bytes $((text + data)) 69632
+check flash_bytes $((text + data)) 73728
 check sram_bytes $((data + bss + card)) 98304
 check stack_bytes "$stack" "$reserved"
 exit $failed
