@@ -24,7 +24,7 @@ check_folder() {
 
 # check_name BOARD: tests and documents may be about a board, and budgets are one board's each.
 check_name() {
-	local others='^(tests|docs)/|^scripts/bench$|[.]md$' file
+	local others='^(tests|docs)/|^scripts/(bench|cycles([.]py)?)$|[.]md$' file
 	[[ $1 != "$template" ]] || return 0
 	! grep -qsF "\"$1\"" "$chooser" || others+="|^$chosen_in\$"
 	while IFS= read -r file; do
