@@ -1,5 +1,7 @@
 # The core with small tables: its sources are compiled once more, with other limits.
 set(here ${CMAKE_CURRENT_LIST_DIR})
+set(board_definitions ${PB_BOARD_DEFINITIONS})
+list(FILTER PB_BOARD_DEFINITIONS EXCLUDE REGEX "^PB_BOARD_LIMITS_H=")
 get_target_property(core pb_firmware SOURCES)
 list(TRANSFORM core PREPEND ${PROJECT_SOURCE_DIR}/firmware/)
 pb_library(pb_sim_small
@@ -27,3 +29,4 @@ foreach(name waits failures hosts)
   pb_unit_test(test_small_${name} RUNNER firmware_small SUITE test_scenario_${name}
     SOURCES ${scenario}/scenario_${name}.c ${scenario_sources} LINKS test_card_fixture_small)
 endforeach()
+set(PB_BOARD_DEFINITIONS ${board_definitions})
