@@ -127,10 +127,15 @@ static inline void pb_core_segment_forget(struct pb_core_segment_memo *memo,
 }
 
 /*@
+  // The channel's segment of an id; or, as it has none, the slot of one that is gone.
+  predicate pb_core_is_found(struct pb_core_segment *segment, struct pb_core_segments *segments,
+    struct pb_core_channel_memory *memory, integer id) =
+    segment == segments->at + (id < PB_LIMIT_SEGMENTS ? memory->segment_of[id] : 0) ||
+    ((id < PB_LIMIT_SEGMENTS ==> memory->segment_of[id] == 0) && segment->size == 0 && segment->memory_bytes == 0 &&
+     \exists integer gone; 0 <= gone < PB_CORE_SEGMENT_SLOTS && segment == segments->at + gone);
   // What is remembered is this channel's.
   predicate pb_core_remembers(struct pb_core_segment_memo *memo, struct pb_core_segments *segments,
-    struct pb_core_channel_memory *memory) =
-    memo->at == segments->at + (memo->id < PB_LIMIT_SEGMENTS ? memory->segment_of[memo->id] : 0);
+    struct pb_core_channel_memory *memory) = pb_core_is_found(memo->at, segments, memory, memo->id);
 */
 
 /**
@@ -142,7 +147,9 @@ static inline void pb_core_segment_forget(struct pb_core_segment_memo *memo,
   requires id < PB_LIMIT_SEGMENTS ==> memory->segment_of[id] < PB_CORE_SEGMENT_SLOTS;
   requires pb_core_remembers(memo, segments, memory);
   assigns *memo;
-  ensures \result == segments->at + (id < PB_LIMIT_SEGMENTS ? memory->segment_of[id] : 0);
+  assigns \result \from memo->at, segments, memory, id;
+  ensures found: pb_core_is_found(\result, segments, memory, id);
+  ensures remembered: pb_core_remembers(memo, segments, memory);
 */
 static inline struct pb_core_segment *pb_core_segment_again(struct pb_core_segment_memo *memo,
 							    struct pb_core_segments *segments,

@@ -15,12 +15,10 @@
   predicate is_sound(struct pb_core_general *general) =
     general->column < 2 && general->right < 32 && general->places <= 0x40000000 &&
     (general->places != 0 ==> 4 * (general->places - 1) + width(general->format) <= pb_range_bytes);
-  // And the cursor: the range is the submission, and every index has a slot and a tag.
+  // And the cursor: the range is the submission, and every index has a slot.
   predicate is_grounded(struct pb_core_cursor *cursor) =
     pb_range_at == (uint32_t)(cursor->origin + cursor->start) && pb_range_at + pb_range_bytes <= 0x100000000 &&
     \valid_read(cursor->slots + (0 .. PB_LIMIT_ALLOCATIONS - 1));
-  predicate has_tags(struct pb_core_job *job) =
-    \forall integer i; 0 <= i < PB_LIMIT_ALLOCATIONS ==> job->tags[i] < 0x20;
 */
 
 /** Stores one value of a rich format. */
@@ -58,7 +56,7 @@ static PB_CORE_INLINE void store_rich(const struct pb_core_general *general, uin
 
 /*@
   requires \valid_read(cursor) && \valid_read(general) && \valid_read(slot) && \valid_read(entry);
-  requires tags: \valid_read(cursor->job) && has_tags(cursor->job);
+  requires tags: \valid_read(cursor->job);
   requires format: is_sound_format(general->format);
   requires range: pb_range_at + pb_range_bytes <= 0x100000000;
   requires index: entry->allocation_index < PB_LIMIT_ALLOCATIONS;
@@ -274,7 +272,7 @@ enum shape {
 /** Writes an ordinary entry. Its place has been checked. @return false: it is not ordinary; nothing was written */
 /*@
   requires \valid_read(cursor) && \valid_read(general) && \valid_read(slot) && \valid_read(entry);
-  requires tags: \valid_read(cursor->job) && has_tags(cursor->job);
+  requires tags: \valid_read(cursor->job);
   requires format: is_sound_format(general->format) && general->format == cursor->job->general.format;
   requires right: general->right < 32;
   requires range: pb_range_at + pb_range_bytes <= 0x100000000;
@@ -321,7 +319,7 @@ static PB_CORE_INLINE uint32_t cost_of(enum shape shape)
 
 /** Runs ordinary entries of one general format, slice after slice. */
 /*@
-  requires \valid(cursor) && is_grounded(cursor) && \valid_read(cursor->job) && has_tags(cursor->job);
+  requires \valid(cursor) && is_grounded(cursor) && \valid_read(cursor->job);
   requires is_sound(&cursor->job->general) && is_sound_format(cursor->job->general.format);
   requires split: shape == SPLIT ==> width(cursor->job->general.format) == 8;
   requires list: pb_list_entries <= 0x20000 && cursor->end == cursor->words + 6 * pb_list_entries &&

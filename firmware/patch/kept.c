@@ -29,7 +29,7 @@ static PB_CORE_INLINE bool is_kept(const struct pb_core_job *job, uint32_t index
 /*@
   requires \valid_read(job) && job->allocation_count <= PB_LIMIT_ALLOCATIONS && pb_list_entries <= 0x20000;
   requires slice == words + 6 * pb_list_entries && \valid_read(words + (0 .. 6 * pb_list_entries - 1));
-  assigns \nothing;
+  assigns \result \from words, slice;
   ensures inside: words <= \result <= slice;
 */
 static PB_CORE_STEP const uint32_t *pass_all(const struct pb_core_job *job, const uint32_t *words,
@@ -53,7 +53,7 @@ static PB_CORE_STEP const uint32_t *pass_all(const struct pb_core_job *job, cons
 /*@
   requires \valid_read(job) && job->allocation_count <= PB_LIMIT_ALLOCATIONS && pb_list_entries <= 0x20000;
   requires slice == words + 6 * pb_list_entries && \valid_read(words + (0 .. 6 * pb_list_entries - 1));
-  assigns \nothing;
+  assigns \result \from words, slice;
   ensures inside: words <= \result <= slice;
 */
 static PB_CORE_STEP const uint32_t *skip(const struct pb_core_job *job, const uint32_t *words,

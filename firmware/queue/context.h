@@ -65,9 +65,19 @@ const uint32_t *pb_core_context_find(const struct pb_core_contexts *contexts, ui
 				     uint32_t handle);
 
 /** Whether a handle names the context that is known, of this channel: it exists, and is not lost. */
+/*@
+  requires \valid_read(contexts);
+  assigns \nothing;
+  ensures known: \result ==> handle == contexts->known && channel == contexts->known_channel;
+  ensures unknown: !\result ==> handle != contexts->known || channel != contexts->known_channel;
+*/
 static inline bool pb_core_context_is_known(const struct pb_core_contexts *contexts, uint32_t channel,
 					    uint32_t handle)
 {
+	/*@ assert handles: (uint32_t)(handle ^ contexts->known) == (handle ^ contexts->known); */
+	/*@ assert one: (uint32_t)(handle ^ contexts->known) == 0 <==> handle == contexts->known; */
+	/*@ assert channels: (uint32_t)(channel ^ contexts->known_channel) == (channel ^ contexts->known_channel); */
+	/*@ assert its: (uint32_t)(channel ^ contexts->known_channel) == 0 <==> channel == contexts->known_channel; */
 	return ((handle ^ contexts->known) | (channel ^ contexts->known_channel)) == 0;
 }
 
