@@ -4,13 +4,16 @@ set(bench_cmsdk)
 if("${PROJECT_SOURCE_DIR}/boards/cmsdk.c" IN_LIST PB_BOARD_SOURCES)
   set(bench_cmsdk ${PROJECT_SOURCE_DIR}/tests/bench/cmsdk.c)
 endif()
-if(EXISTS ${bench_board})
+set(loops_board ${PROJECT_SOURCE_DIR}/tests/bench/loops_${PB_BOARD}.c)
+if(EXISTS ${bench_board} OR EXISTS ${loops_board})
   pb_library(pb_bench_host SOURCES
     ${PROJECT_SOURCE_DIR}/host/card.c ${PROJECT_SOURCE_DIR}/host/channel.c ${PROJECT_SOURCE_DIR}/host/command.c
     ${PROJECT_SOURCE_DIR}/host/names.c ${PROJECT_SOURCE_DIR}/host/queue.c ${PROJECT_SOURCE_DIR}/host/segment.c)
   set(bench_print
     ${PROJECT_SOURCE_DIR}/tests/bench/bench_print.c ${PROJECT_SOURCE_DIR}/tests/target/semihost.c
     ${PROJECT_SOURCE_DIR}/tests/target/semihost_${CMAKE_SYSTEM_PROCESSOR}.c)
+endif()
+if(EXISTS ${bench_board})
   set(bench_card
     ${PROJECT_SOURCE_DIR}/tests/bench/bench_card.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_empty.c
     ${PROJECT_SOURCE_DIR}/tests/bench/bench_spans.c ${bench_print} ${bench_board} ${bench_cmsdk})
