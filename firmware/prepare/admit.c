@@ -138,8 +138,10 @@ static PB_CORE_INLINE uint64_t distance(uint64_t base, uint64_t address)
 /** The DMA buffer and the range submitted. */
 /*@
   requires \valid(firmware) && \valid(submission) && \valid_read(channel) && \valid_read(descriptor) && \valid(range);
-  requires pb_core_has_segments(firmware, channel) && \separated(range, submission, channel, firmware->segments.at + (0 .. PB_CORE_SEGMENT_SLOTS - 1));
-  assigns *range, submission->engine.bytes, submission->engine.address_low, submission->engine.address_high;
+  requires pb_core_has_segments(firmware, channel) && \separated(range, submission, channel, &firmware->segment_memo, firmware->segments.at + (0 .. PB_CORE_SEGMENT_SLOTS - 1));
+  requires \separated(&channel->memory, &firmware->segments);
+  requires remembered: ordinary ==> pb_core_remembers(&firmware->segment_memo, &firmware->segments, &channel->memory);
+  assigns *range, firmware->segment_memo, submission->engine.bytes, submission->engine.address_low, submission->engine.address_high;
   ensures words: \result == PB_ERROR_OK ==> range->start <= range->end <= range->size &&
     range->start % 4 == 0 && range->end % 4 == 0 && submission->engine.bytes == range->end - range->start;
   ensures nowhere: \result == PB_ERROR_OK && range->start == range->end ==> range->segment == \null;
@@ -167,40 +169,44 @@ static PB_CORE_INLINE enum pb_error admit_buffer(struct pb_firmware *firmware,
 	pb_shared_read_pair(&descriptor->dma_start, &start, &end);
 	pb_shared_read_pair(&descriptor->dma_address_low, &low, &high);
 	address = pb_core_wide(low, high);
-	/*@ ghost uint32_t slot = segment_id < PB_LIMIT_SEGMENTS ? channel->memory.segment_of[segment_id] : 0; */
-	/*@ ghost struct pb_core_segment *at = firmware->segments.at + slot; */
-	/*@ assert slot: slot < PB_CORE_SEGMENT_SLOTS && pb_core_is_segment(at); */
-	/*@ assert apart: \separated(submission, at) && \separated(range, at) && \valid_read(at); */
 	*range = (struct pb_core_range){
 		.start = start, .end = end, .size = size, .segment = NULL, .offset = 0, .paged = false};
+	range->paged = false; /* once more for WP, which does not follow a bool in a literal: no code */
 	if (start > end || end > size || (start | end) % 4u != 0)
 		return PB_ERROR_BAD_RANGE;
 	submission->engine.bytes = end - start;
 	if (start == end)
 		return PB_ERROR_OK; /* an empty one need not have a buffer (docs/wddm.md) */
+	/*@ assert memo: firmware->segment_memo == \at(firmware->segment_memo, Pre); */
+	/*@ assert slots: \forall integer id; 0 <= id < PB_LIMIT_SEGMENTS ==> channel->memory.segment_of[id] == \at(channel->memory.segment_of[id], Pre); */
+	/*@ assert same: \forall integer k; 0 <= k < PB_CORE_SEGMENT_SLOTS ==> firmware->segments.at[k] == \at(firmware->segments.at[k], Pre); */ /*@ assert sound: \forall integer k; 0 <= k < PB_CORE_SEGMENT_SLOTS ==> pb_core_is_segment(firmware->segments.at + k); */
+	/*@ assert remembered: ordinary ==> pb_core_remembers(&firmware->segment_memo, &firmware->segments, &channel->memory); */
 	segment = ordinary ? pb_core_segment_again(&firmware->segment_memo, &firmware->segments,
 						   &channel->memory, segment_id)
 			   : pb_core_segment_of(&firmware->segments, &channel->memory, segment_id);
 	PB_CORE_KEEP(segment);
-	/*@ assert segment: segment == at && pb_core_is_segment(segment); */
+	/*@ assert still_sound: \forall integer k; 0 <= k < PB_CORE_SEGMENT_SLOTS ==> pb_core_is_segment(firmware->segments.at + k); */
+	/*@ assert found: pb_core_is_found(segment, &firmware->segments, &channel->memory, segment_id); */
+	/*@ assert slot: \exists integer slot; 0 <= slot < PB_CORE_SEGMENT_SLOTS && segment == firmware->segments.at + slot; */ /*@ assert segment: pb_core_is_segment(segment); */
+	/*@ assert apart: \separated(submission, segment) && \separated(range, segment) && \valid_read(segment); */ /*@ assert copied: range->start == start < end == range->end <= size == range->size && submission->engine.bytes == end - start; */
 	offset = distance(segment->os_base, address);
 	/*@ assert cut: (uint32_t)offset == offset % 0x100000000; */
-	/*@ assert shifted: (offset >> 32) == offset / 0x100000000; */ /*@ assert small: (offset >> 32) == 0 ==> offset < 0x100000000; */
-	/*@ assert short: (offset >> 32) == 0 ==> (uint32_t)offset == offset; */
+	/*@ assert shifted: (offset >> 32) == offset / 0x100000000; */
+	/*@ assert small: (offset >> 32) == 0 ==> offset < 0x100000000; */ /*@ assert short: (offset >> 32) == 0 ==> (uint32_t)offset == offset; */
 	if (offset >> 32 != 0 || (uint32_t)offset > segment->memory_bytes ||
 	    size > segment->memory_bytes - (uint32_t)offset || low % PB_PAGE_BYTES != 0) {
 		error = check_paged_buffer(segment, address, size);
+		/*@ assert page: error == PB_ERROR_OK ==> segment->os_base <= address && offset == address - segment->os_base && segment->kind == PB_SEGMENT_APERTURE && segment->size != 0 && address % PB_PAGE_BYTES == 0 && offset + size <= segment->size; */
 		range->paged = true;
 	}
-	/*@ assert unpaged: error == PB_ERROR_OK && !range->paged ==> offset < 0x100000000 && low % PB_PAGE_BYTES == 0 &&
-	      offset + size <= segment->memory_bytes; */
-	/*@ assert paged: error == PB_ERROR_OK && range->paged ==> segment->kind == PB_SEGMENT_APERTURE &&
-	      segment->size != 0 && address % PB_PAGE_BYTES == 0 && offset + size <= segment->size; */
-	/*@ assert inside: error == PB_ERROR_OK ==> segment->size != 0 && offset < 0x100000000 &&
-	      offset + size <= pb_core_bytes_seen(segment) && pb_core_bytes_seen(segment) <= segment->size; */
+	/*@ assert unpaged: error == PB_ERROR_OK && !range->paged ==> offset < 0x100000000 && low % PB_PAGE_BYTES == 0 && offset + size <= segment->memory_bytes; */
+	/*@ assert paged: error == PB_ERROR_OK && range->paged ==> segment->kind == PB_SEGMENT_APERTURE && segment->size != 0 && address % PB_PAGE_BYTES == 0 && offset + size <= segment->size; */
+	/*@ assert inside: error == PB_ERROR_OK ==> segment->size != 0 && offset < 0x100000000 && offset + size <= pb_core_bytes_seen(segment) && pb_core_bytes_seen(segment) <= segment->size; */
+	/*@ assert whole: error == PB_ERROR_OK ==> offset % PB_PAGE_BYTES == 0; */ /*@ assert kind: error == PB_ERROR_OK ==> (range->paged <==> segment->kind == PB_SEGMENT_APERTURE); */
 	range->segment = segment;
 	range->offset = (uint32_t)offset;
 	place_buffer(submission, segment, (uint32_t)offset + start);
+	/*@ assert still: range->start == start && range->end == end && range->size == size && submission->engine.bytes == end - start; */ /*@ assert there: range->segment == segment && range->offset == offset % 0x100000000 && (error == PB_ERROR_OK ==> (range->paged <==> segment->kind == PB_SEGMENT_APERTURE)); */
 	return error;
 }
 
