@@ -102,7 +102,8 @@ void pb_core_compare(struct pb_firmware *firmware, struct pb_core_job *job)
 
 	if (job->compared == 0)
 		job->digest = digest_job(job);
-	digest_allocations(job, firmware->lines->pending);
+	if (job->compared != job->allocation_count)
+		digest_allocations(job, firmware->lines->pending);
 	if (job->compared != job->allocation_count)
 		return;
 	job->state = PB_CORE_JOB_RESOLVE;

@@ -235,7 +235,7 @@ static const struct fault {
 	{"private data", IN_DESCRIPTOR(private_end), 1, PB_ERROR_BAD_PRIVATE_DATA, NONE},
 	{"options", IN_DESCRIPTOR(options), 2, PB_ERROR_BAD_OPTIONS, NONE},
 	{"waits", IN_DESCRIPTOR(wait_count), 5, PB_ERROR_BAD_WAIT, NONE},
-	{"encoding", IN_DESCRIPTOR(patch_encoding), 2, PB_ERROR_UNSUPPORTED, NONE},
+	{"encoding", IN_DESCRIPTOR(patch_encoding), 3, PB_ERROR_UNSUPPORTED, NONE},
 };
 
 static void spoil(uint8_t *object, size_t offset, uint32_t value)
