@@ -52,9 +52,11 @@ static inline enum pb_engine_state read_report(const struct pb_engine_registers 
 	return fault_code != PB_ENGINE_FAULT_NONE ? PB_ENGINE_FAULTED : PB_ENGINE_READY;
 }
 
+static enum pb_engine_state poll_asked(struct pb_reference_engine *engine, struct pb_engine_report *report)
+	__attribute__((noinline, cold));
+
 /** Polls an engine that was not seen to have answered the last command: once it has, that is not asked again. */
-static __attribute__((noinline, cold)) enum pb_engine_state poll_asked(struct pb_reference_engine *engine,
-								       struct pb_engine_report *report)
+static enum pb_engine_state poll_asked(struct pb_reference_engine *engine, struct pb_engine_report *report)
 {
 	enum pb_engine_state state;
 
