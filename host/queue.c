@@ -336,25 +336,16 @@ static enum pb_error read_completed(struct pb_queue *queue)
 	return pb_still_owns(queue->channel);
 }
 
-/* Gets what the firmware has written by now, and the queue's lock, which the caller gives back. @return an error: no lock */
-static enum pb_error begin_reading(struct pb_queue *queue)
+enum pb_error pb_queue_indices(struct pb_queue *queue, uint32_t *put, uint32_t *completed)
 {
 	enum pb_error error;
 
 	if (!queue->channel->attached)
 		return PB_ERROR_DETACHED;
 	error = pb_refresh(queue->channel->link);
-	if (error == PB_ERROR_OK)
-		pb_lock(queue->lock);
-	return error;
-}
-
-enum pb_error pb_queue_indices(struct pb_queue *queue, uint32_t *put, uint32_t *completed)
-{
-	enum pb_error error = begin_reading(queue);
-
 	if (error != PB_ERROR_OK)
 		return error;
+	pb_lock(queue->lock);
 	error = read_completed(queue);
 	*put = queue->put;
 	*completed = queue->completed;
@@ -410,10 +401,14 @@ enum pb_error pb_queue_read_fence(struct pb_queue *queue, struct pb_fence *fence
 
 enum pb_error pb_queue_fence_now(struct pb_queue *queue, struct pb_fence *fence)
 {
-	enum pb_error error = begin_reading(queue);
+	enum pb_error error;
 
+	if (!queue->channel->attached)
+		return PB_ERROR_DETACHED;
+	error = pb_refresh(queue->channel->link);
 	if (error != PB_ERROR_OK)
 		return error;
+	pb_lock(queue->lock);
 	error = pb_queue_read_fence(queue, fence);
 	pb_unlock(queue->lock);
 	return error;

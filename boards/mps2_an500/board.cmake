@@ -5,5 +5,4 @@ set(PB_BOARD_HAL pb_hal_cortex_m pb_qemu_uart_cmsdk pb_hal_engine)
 set(PB_BOARD_LOOPS hal/cortex_m)
 set(PB_BOARD_E2E ON)
 # Card memory is the PSRAM, which is all that other processors see: its last 3 MiB are host memory.
-set(PB_BOARD_DEFINITIONS PB_BOARD_LIMITS_H="boards/emulated_limits.h"
-  PB_CARD_MEMORY=0x60000000u PB_CARD_HOST_OFFSET=0xd00000u PB_CARD_HOST_BYTES=0x300000u)
+set(PB_BOARD_DEFINITIONS PB_CARD_MEMORY=0x60000000u PB_CARD_HOST_OFFSET=0xd00000u PB_CARD_HOST_BYTES=0x300000u)

@@ -5,5 +5,4 @@ set(PB_BOARD_HAL pb_hal_riscv pb_hal_pci pb_qemu_uart_16550 pb_hal_engine)
 # What differs from its 32-bit sister is the code alone.
 set(PB_BOARD_E2E agree demo fatal faults hang host_files info stops waits)
 # Where the boot code places the windows of card memory and of host memory, which may have 512 MiB.
-set(PB_BOARD_DEFINITIONS PB_BOARD_LIMITS_H="boards/emulated_limits.h"
-  PB_CARD_MEMORY=0x41000000u PB_CARD_HOST_OFFSET=0x1f000000u PB_CARD_HOST_BYTES=0u)
+set(PB_BOARD_DEFINITIONS PB_CARD_MEMORY=0x41000000u PB_CARD_HOST_OFFSET=0x1f000000u PB_CARD_HOST_BYTES=0u)
