@@ -14,7 +14,7 @@
 
 #include "hal/shared.h"
 
-#if defined(__thumb2__)
+#if defined(__thumb2__) && !defined(PB_SHARED_NO_BURSTS)
 /** Both words: for this type the compiler chooses an address that the instructions have. */
 typedef uint64_t __attribute__((may_alias, aligned(4))) pb_shared_pair;
 #endif
@@ -27,7 +27,7 @@ typedef uint64_t __attribute__((may_alias, aligned(4))) pb_shared_pair;
 */
 static inline void pb_shared_read_pair(const uint32_t *address, uint32_t *first, uint32_t *second)
 {
-#if defined(__thumb2__)
+#if defined(__thumb2__) && !defined(PB_SHARED_NO_BURSTS)
 	__asm__ volatile("ldrd %0, %1, %2"
 			 : "=r"(*first), "=r"(*second)
 			 : "m"(*(const pb_shared_pair *)(const void *)address));
@@ -40,7 +40,7 @@ static inline void pb_shared_read_pair(const uint32_t *address, uint32_t *first,
 /** Writes two adjacent words. @param address 4-byte aligned */
 static inline void pb_shared_write_pair(uint32_t *address, uint32_t first, uint32_t second)
 {
-#if defined(__thumb2__)
+#if defined(__thumb2__) && !defined(PB_SHARED_NO_BURSTS)
 	__asm__ volatile("strd %1, %2, %0"
 			 : "=m"(*(pb_shared_pair *)(void *)address)
 			 : "r"(first), "r"(second));

@@ -18,6 +18,8 @@ void pb_stepped_write32(uint32_t *address, uint32_t value);
 uint8_t pb_stepped_read8(const uint8_t *address);
 void pb_stepped_write8(uint8_t *address, uint8_t value);
 
+/* No access by LDM or LDRD, which is no call. */
+#define PB_SHARED_NO_BURSTS
 #define pb_shared_read32  pb_stepped_read32
 #define pb_shared_read8   pb_stepped_read8
 #define pb_shared_write32 pb_stepped_write32
