@@ -19,10 +19,6 @@
 #define PB_LIMIT_CHANNELS (PB_LIMIT_CLIENTS + 1u)
 /** Submissions of a node that are fed and not retired, unless NODE_SET changes it: one runs, one waits behind it. */
 #define PB_DEFAULT_IN_FLIGHT 2u
-/** The same, while one channel at one priority uses the node: as many as a board that allows more than 3 allows. */
-#define PB_DEFAULT_IN_FLIGHT_ALONE (PB_LIMIT_IN_FLIGHT > 3u ? PB_LIMIT_IN_FLIGHT : PB_DEFAULT_IN_FLIGHT)
-/** Completions of one report behind which a pass leaves the other nodes to a later one, if a line is pending. */
-#define PB_PASS_COMPLETIONS 3u
 
 /** Steps between two checks of the pending lines: slots cleared or compared, allocations resolved, patches carried out. */
 #define PB_SLICE_SLOTS       24u

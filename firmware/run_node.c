@@ -45,22 +45,6 @@ static PB_CORE_COLD bool fail_if_dead(struct pb_firmware *firmware, struct pb_co
 	return pb_core_node_is_dead(&node->machine) && pb_core_retire_dead(firmware, node);
 }
 
-/**
- * Whether the engine may be fed one more. What runs before a submission of another channel or priority is bounded by the
- * depth; a channel that has the node to itself is fed as much as the board allows, so that its engine never waits.
- */
-static bool has_room(struct pb_core_node *node, uint32_t in_flight)
-{
-	const struct pb_core_queue *queue = pb_core_in_flight_next(&node->flight)->queue;
-	const uint32_t others = ~(1u << pb_core_queue_priority(queue));
-
-	if (in_flight < node->machine.depth)
-		return true;
-	return in_flight < node->machine.depth_alone &&
-	       ((node->ready.priorities | node->flight.priorities) & others) == 0 &&
-	       pb_core_fair_is_alone(node, queue);
-}
-
 /** Feeds the staged submission, or stops the engine for it. Pre: it is ready, and the node is RUNNING. @return whether there is more to do */
 static bool feed(struct pb_firmware *firmware, struct pb_core_node *node)
 {
@@ -69,7 +53,7 @@ static bool feed(struct pb_firmware *firmware, struct pb_core_node *node)
 	if (in_flight != 0) {
 		pb_core_preempt_for_staged(firmware, node);
 		/* Without room, retirement or an answer marks the node. */
-		if (!has_room(node, in_flight) || !pb_core_node_is_running(&node->machine))
+		if (in_flight >= node->machine.depth || !pb_core_node_is_running(&node->machine))
 			return false;
 	}
 	pb_core_waypoint(firmware, PB_WAYPOINT_FEED);

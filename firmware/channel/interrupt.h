@@ -23,7 +23,10 @@ struct pb_core_moderation {
 
 /** Raises a channel's host interrupt. What was stored before is visible to the host. */
 void pb_core_interrupt_raise(const struct pb_firmware *firmware, uint32_t channel);
-/** A submission of the channel has completed: raises its host interrupt, now or as moderation has it. While `moderations` is 0 that is pb_core_interrupt_raise(). */
+/**
+ * A submission of the channel has completed: raises its host interrupt, now or as moderation has it. While the
+ * firmware's `moderations` is 0, the effect is that of pb_core_interrupt_raise().
+ */
 void pb_core_interrupt_complete(struct pb_firmware *firmware, uint32_t channel);
 /** Raises the interrupts that were held back long enough. Called at each tick. */
 void pb_core_interrupt_tick(struct pb_firmware *firmware);

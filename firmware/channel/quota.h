@@ -40,7 +40,10 @@ struct pb_core_quotas {
 	uint32_t refused;                    /**< the resource of the last NO_QUOTA */
 };
 
-/** Sets totals, minima and every channel's limits. Once, at boot. Pre: the pool and outer memory are whole pages, together fewer than 65,536. */
+/**
+ * Sets totals, minima and every channel's limits. Once, at boot. Pre: the pool and outer memory are whole pages,
+ * together fewer than 65,536.
+ */
 void pb_core_quota_boot(struct pb_firmware *firmware);
 /** Sets a channel's limits to their defaults. What the channel has stays. */
 void pb_core_quota_reset(struct pb_firmware *firmware, uint32_t channel);

@@ -20,9 +20,6 @@ bool pb_core_reply_has_room(struct pb_firmware *firmware, uint32_t c)
 	       pb_core_reply_fits(replies);
 }
 
-#define REPLY_WORDS (sizeof(struct pb_reply) / sizeof(uint32_t))
-PB_STATIC_ASSERT(REPLY_WORDS % 4u == 0, "a reply is written four words at a time");
-
 void pb_core_reply_write(struct pb_firmware *firmware, uint32_t c, const struct pb_reply *reply)
 {
 	const struct pb_core_endpoint *endpoint = &firmware->channels[c].endpoint;
@@ -30,7 +27,7 @@ void pb_core_reply_write(struct pb_firmware *firmware, uint32_t c, const struct 
 	uint32_t *slot = &endpoint->rings->replies[replies->put % PB_LIMIT_CONTROL_ENTRIES].code;
 	const uint32_t *word = &reply->code;
 
-	for (const uint32_t *end = word + REPLY_WORDS; word != end; word += 4, slot += 4)
+	for (const uint32_t *end = word + PB_CORE_REPLY_WORDS; word != end; word += 4, slot += 4)
 		pb_shared_write_four(slot, word[0], word[1], word[2], word[3]);
 	pb_shared_release();
 	pb_shared_write32(&endpoint->entry->reply_put, ++replies->put);

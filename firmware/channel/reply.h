@@ -17,6 +17,10 @@
 
 struct pb_firmware;
 
+/** Words of a reply; cleared and written four at a time. */
+#define PB_CORE_REPLY_WORDS (sizeof(struct pb_reply) / sizeof(uint32_t))
+PB_STATIC_ASSERT(PB_CORE_REPLY_WORDS % 4u == 0, "a reply is whole groups of four words");
+
 /** A member of a channel's record. */
 struct pb_core_replies {
 	uint32_t put;      /**< producer index */

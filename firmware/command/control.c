@@ -49,13 +49,10 @@ static enum pb_error handle(struct pb_core_request *request, const struct pb_com
 	return handlers[code].handle(request);
 }
 
-#define REPLY_WORDS (sizeof(struct pb_reply) / sizeof(uint32_t))
-PB_STATIC_ASSERT(REPLY_WORDS % 4u == 0, "a reply is cleared four words at a time");
-
 /** Clears the words of a reply. */
 static inline void clear(uint32_t *words)
 {
-	for (const uint32_t *end = words + REPLY_WORDS; words != end; words += 4) {
+	for (const uint32_t *end = words + PB_CORE_REPLY_WORDS; words != end; words += 4) {
 		words[0] = 0;
 		words[1] = 0;
 		words[2] = 0;

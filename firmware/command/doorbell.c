@@ -138,7 +138,7 @@ PB_CORE_STEP void pb_core_doorbell(struct pb_firmware *firmware, uint32_t c)
 	entry = channel->endpoint.entry;
 	pb_core_waypoint(firmware, PB_WAYPOINT_DOORBELL);
 	request = pb_shared_read32(&entry->attach_request);
-	/* One branch for both: what is not 0 is looked at there. */
+	/* One branch for two rare cases: a request that is not answered, a channel that is not open. */
 	if (((request ^ channel->endpoint.attach_done) | (channel->endpoint.state ^ PB_CORE_CHANNEL_OPEN)) !=
 		    0 &&
 	    !answer_request(firmware, c, request))

@@ -149,7 +149,10 @@ static void answer_request(struct pb_core_endpoint *endpoint)
 	pb_core_endpoint_answer(endpoint, pb_shared_read32(&endpoint->entry->attach_request));
 }
 
-/** The error of the reply to the command that closed a channel: HOST_REVOKE has failed if an engine may still reach the pages. */
+/**
+ * Returns the error in the reply to the command that closed a channel: HOST_REVOKE has failed if an engine may still
+ * reach the pages.
+ */
 static enum pb_error closing_error(const struct pb_firmware *firmware, uint32_t c)
 {
 	return firmware->channels[c].closing.command == PB_COMMAND_HOST_REVOKE &&

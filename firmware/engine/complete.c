@@ -111,7 +111,7 @@ static PB_CORE_COLD void retire_special(struct pb_firmware *firmware, struct pb_
 	node->retirement.bytes += submission->engine.bytes;
 }
 
-/** What the firmware keeps of a submission that has completed, behind the host's interrupt, so that it delays no host. */
+/** Updates the firmware's own records of a completed submission. Called behind the host's interrupt, which it must not delay. */
 static PB_CORE_INLINE void count(struct pb_firmware *firmware, struct pb_core_node *node,
 				 const struct pb_core_submission *submission)
 {
@@ -166,7 +166,7 @@ PB_CORE_COLD void pb_core_complete_to(struct pb_firmware *firmware, struct pb_co
 		pb_core_complete_next(firmware, node);
 }
 
-/** Charges a submission for time of the engine. Its priority was served if its queue has the timeslice: it starves no more. */
+/** Charges a submission for time of the engine. If its queue has the timeslice, its priority's starvation count is cleared. */
 static PB_CORE_COLD void charge_engine(struct pb_core_node *node, const struct pb_core_submission *submission,
 				       uint32_t microseconds)
 {
@@ -220,7 +220,10 @@ static inline bool is_contended(struct pb_core_node *node, const struct pb_core_
 	       queue != pb_core_in_flight_at(&node->flight, node->flight.fed)->queue;
 }
 
-/** Charges the ring head for the engine time since the last charge, or has that time pass uncharged if no other queue wants it. */
+/**
+ * Charges the ring head for the engine time since the last charge. If no other queue wants the engine, nothing is charged for
+ * that time, now or later.
+ */
 static inline void charge_if_contended(struct pb_firmware *firmware, struct pb_core_node *node,
 				       const struct pb_core_submission *head, uint32_t time)
 {

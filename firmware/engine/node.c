@@ -13,7 +13,6 @@ void pb_core_node_init(struct pb_core_node *node, const struct pb_engine *engine
 	node->machine.state = PB_NODE_STATE_RESETTING;
 	pb_core_node_extend(&node->machine, clock, true);
 	node->machine.depth = PB_DEFAULT_IN_FLIGHT;
-	node->machine.depth_alone = PB_DEFAULT_IN_FLIGHT_ALONE;
 	node->machine.hang_limit = PB_HANG_MICROSECONDS;
 	node->machine.answer_limit = PB_ANSWER_MICROSECONDS;
 	engine->recover->reset(engine->context);
@@ -22,7 +21,6 @@ void pb_core_node_init(struct pb_core_node *node, const struct pb_engine *engine
 void pb_core_node_configure(struct pb_core_machine *machine, uint32_t depth, uint32_t hang, uint32_t answer)
 {
 	machine->depth = depth != 0 ? depth : machine->depth;
-	machine->depth_alone = depth != 0 ? depth : machine->depth_alone;
 	machine->hang_limit = hang != 0 ? hang : machine->hang_limit;
 	machine->answer_limit = answer != 0 ? answer : machine->answer_limit;
 }

@@ -33,7 +33,6 @@ struct pb_core_machine {
 	bool drained;   /**< the last stop was answered by an engine that cannot stop: its numbers go on */
 	bool stuck;     /**< the submission that hung last had failed before: the engine runs nothing */
 	uint32_t depth; /**< most submissions that may be fed and not retired */
-	uint32_t depth_alone;  /**< the same, while one channel at one priority uses the node */
 	uint32_t hang_limit;   /**< microseconds of engine time without progress */
 	uint32_t answer_limit; /**< microseconds for an answer */
 	uint32_t asked; /**< card clock when the engine was last asked for an answer, or made progress */

@@ -57,7 +57,6 @@ PB_CORE_STEP void pb_core_retire(struct pb_firmware *firmware, struct pb_core_no
 	struct pb_engine_report report;
 	const enum pb_engine_state state = node->run->poll(node->context, &report);
 	const struct pb_core_submission *head;
-	uint32_t completions;
 
 	pb_core_waypoint(firmware, PB_WAYPOINT_RETIRE);
 	if (!pb_core_node_is_running(&node->machine)) {
@@ -68,13 +67,10 @@ PB_CORE_STEP void pb_core_retire(struct pb_firmware *firmware, struct pb_core_no
 		/* Only feeding writes over the slot of a submission that has completed. */
 		head = pb_core_in_flight_head(&node->flight);
 		PB_CORE_KEEP(head);
-		completions = report.sequence - node->flight.retired;
 		pb_core_complete_first(firmware, node);
 		while (node->flight.retired != report.sequence)
 			pb_core_complete_next(firmware, node);
 		pb_core_charge_report(firmware, node, head, report.time);
-		if (completions > PB_PASS_COMPLETIONS) /* as much as a slice */
-			pb_core_mark_costly(&firmware->marks);
 	} else if (report.sequence != node->flight.retired) {
 		/* An engine that reports what it was not fed: only a reset makes it trustworthy again. */
 		pb_core_node_fault(firmware, node, PB_ENGINE_READY);

@@ -3,8 +3,9 @@
  * @file
  * The submissions of a node that are in flight, by the sequence numbers that
  * its engine reports, how many there are of each priority and channel, and the
- * slot of the next one. The owner of struct pb_core_in_flight; main loop only. A submission itself is written by the step
- * that has it: prepare/ until it is fed, then engine/.
+ * slot of the next one. The owner of struct pb_core_in_flight; main loop only. A
+ * submission itself is written by the step that has it: prepare/ until it is
+ * fed, then engine/.
  */
 #ifndef PB_FIRMWARE_QUEUE_IN_FLIGHT_H
 #define PB_FIRMWARE_QUEUE_IN_FLIGHT_H
@@ -120,7 +121,7 @@ static inline void pb_core_in_flight_end(struct pb_core_in_flight *flight, uint3
 		flight->priorities &= ~(1u << priority);
 }
 
-/** Counts a submission that was fed. Once for each that is fed. */
+/** Adds a submission that was fed to the counts. Once for each that is fed. */
 static inline void pb_core_in_flight_enter(struct pb_core_in_flight *flight,
 					   const struct pb_core_queue *queue)
 {
@@ -128,7 +129,7 @@ static inline void pb_core_in_flight_enter(struct pb_core_in_flight *flight,
 		pb_core_in_flight_begin(flight, pb_core_queue_priority(queue), queue->channel);
 }
 
-/** Counts a submission that was retired no more. Once for each that is retired, before anything is decided by the counts. */
+/** Removes a retired submission from the counts. Once for each that is retired, before a decision reads the counts. */
 static inline void pb_core_in_flight_leave(struct pb_core_in_flight *flight,
 					   const struct pb_core_queue *queue)
 {
@@ -148,7 +149,7 @@ static inline struct pb_core_submission *pb_core_in_flight_retire(struct pb_core
 	return pb_core_in_flight_at(flight, ++flight->retired);
 }
 
-/** The engine counts from 1 again: nothing is in flight. The slots and the counts stay as they are: see pb_core_in_flight_recount(). */
+/** The engine counts from 1 again: nothing is in flight. Slots and counts stay; pb_core_in_flight_recount() follows. */
 static inline void pb_core_in_flight_restart(struct pb_core_in_flight *flight)
 {
 	flight->fed = 0;

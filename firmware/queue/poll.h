@@ -17,7 +17,7 @@ struct pb_core_queue;
  * event. Each submission comes by here.
  */
 void pb_core_poll_kicked(struct pb_firmware *firmware, uint32_t channel, uint32_t handle);
-/** Polls a queue, of which no kick has told, unless it is free or closing: small rather than quick. */
+/** Polls a queue without a kick; no effect if the queue is free or closing. Compiled for size. */
 void pb_core_poll_queue(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** Polls a queue after a stop request or a suspension has ended; a faulted one goes on with what it had. */
 void pb_core_poll_again(struct pb_firmware *firmware, struct pb_core_queue *queue);

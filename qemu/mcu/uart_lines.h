@@ -58,15 +58,9 @@ void pb_uart_lines_idle_leave(void *context);
 static inline __attribute__((always_inline)) void pb_uart_lines_received(struct pb_uart_lines *lines,
 									 uint32_t line)
 {
-	uint32_t taken;
-
 	if (line >= PB_CARD_LINES)
 		return;
-	taken = ++lines->taken[line];
-
-	/* Stored first: a handler that has one value less to keep saves no registers. */
-	__asm__ volatile("" ::: "memory");
-	pb_shared_write32(&lines->block->to_mcu_taken[line], taken);
+	pb_shared_write32(&lines->block->to_mcu_taken[line], ++lines->taken[line]);
 	lines->pending |= 1u << line;
 }
 
@@ -90,10 +84,14 @@ static inline __attribute__((always_inline)) void pb_uart_lines_sent(struct pb_u
 	lines->unsent &= lines->unsent - 1u;
 }
 
-/** Keeps the byte of a line until the transmitter is free. Thread context. Apart from pb_uart_lines_send(), which saves no registers then. */
-static __attribute__((noinline, cold)) void pb_uart_lines_keep(struct pb_uart_lines *lines,
-							       const struct pb_uart_kind *kind, uint32_t line)
+/** Sends the byte of a line, now if the transmitter is free, else from its interrupt. Thread context. */
+static inline void pb_uart_lines_send(struct pb_uart_lines *lines, const struct pb_uart_kind *kind,
+				      uint32_t line)
 {
+	if (lines->unsent == 0 && !kind->full(lines->uart)) {
+		kind->put(lines->uart, line);
+		return;
+	}
 	pb_cpu_mask_interrupts();
 	lines->unsent |= 1u << line;
 	kind->watch(lines->uart, true);
@@ -101,16 +99,6 @@ static __attribute__((noinline, cold)) void pb_uart_lines_keep(struct pb_uart_li
 	if (!kind->full(lines->uart))
 		kind->transmit(lines);
 	pb_cpu_unmask_interrupts();
-}
-
-/** Sends the byte of a line, now if the transmitter is free, else from its interrupt. Thread context. */
-static inline void pb_uart_lines_send(struct pb_uart_lines *lines, const struct pb_uart_kind *kind,
-				      uint32_t line)
-{
-	if (lines->unsent == 0 && !kind->full(lines->uart))
-		kind->put(lines->uart, line);
-	else
-		pb_uart_lines_keep(lines, kind, line);
 }
 
 /** Operation raise of struct pb_lines_ops. */

@@ -24,7 +24,7 @@
 #define PB_LIMIT_JOBS            1u
 #define PB_LIMIT_WAKES           8u
 #define PB_LIMIT_STOPS           8u
-#define PB_LIMIT_IN_FLIGHT       7u
+#define PB_LIMIT_IN_FLIGHT       3u
 #define PB_LIMIT_CONTROL_ENTRIES 16u
 #define PB_LIMIT_KICK_ENTRIES    256u
 #define PB_LIMIT_EVENT_ENTRIES   64u
