@@ -198,7 +198,7 @@ static void a_visit_can_be_stopped(void **state)
 	assert_int_equal(visited, 2);
 }
 
-static void nobody_need_ask(void **state)
+static void a_caller_need_not_ask(void **state)
 {
 	const uint32_t buffers[] = {6u | 3u << 16, 16, 0, 21};
 	const uint32_t draw[13] = {8u | 12u << 16};
@@ -223,7 +223,7 @@ UNIT_SUITE(test_gl_account)
 		cmocka_unit_test_setup(a_sub_context_ends_with_its_objects, start),
 		cmocka_unit_test_setup(too_much_is_an_error, start),
 		cmocka_unit_test_setup(a_visit_can_be_stopped, start),
-		cmocka_unit_test_setup(nobody_need_ask, start),
+		cmocka_unit_test_setup(a_caller_need_not_ask, start),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
