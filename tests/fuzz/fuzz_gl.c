@@ -123,12 +123,11 @@ static enum pb_gl_status walk(struct follower *follower, const uint32_t *words, 
 /** A length that the command may have, or one beside it. */
 static uint32_t length_of(struct fuzz_input *input, uint32_t header)
 {
-	enum pb_gl_status status;
-	const struct pb_gl_operation *operation = pb_gl_operation_of(header, &status);
+	const struct pb_gl_operation *operation = pb_gl_operation_of(header);
 	const uint32_t more = fuzz_byte(input);
 	uint32_t length = more % 64u;
 
-	if (operation && more < 192u) {
+	if (more < 192u) {
 		const uint32_t step = operation->step != 0 ? operation->step : 1u;
 
 		length = operation->length_min;
