@@ -35,6 +35,8 @@ struct pb_core_lists {
 	uint32_t count; /**< of the patch list, as are start and length */
 	uint32_t start;
 	uint32_t length;
+	struct pb_core_job *
+		job; /**< free; it has all that the lists need, and is not claimed yet; NULL: nothing is to be patched */
 };
 
 /** What has become of a descriptor. */
@@ -51,13 +53,12 @@ enum pb_core_admitted {
 enum pb_core_admitted pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node,
 				    struct pb_core_queue *queue);
 /**
- * Checks the lists of a submission that has any. If there is something to patch, the node stages it with a job, of
- * which one is free; else the submission is ready.
- * @param lists all but the size of the patch list, and where the allocation list is: those are filled in
+ * Checks the lists of a submission that has any. If there is something to patch, a job is filled, of which one is free.
+ * @param lists all but the size of the patch list, where the allocation list is, and the job: those are filled in
+ * @param prepared the submission was recalled, and is patched: it needs no job again
  */
-enum pb_error pb_core_admit_lists(struct pb_firmware *firmware, struct pb_core_node *node,
-				  const struct pb_core_channel *channel,
+enum pb_error pb_core_admit_lists(struct pb_firmware *firmware, const struct pb_core_channel *channel,
 				  const struct pb_descriptor *descriptor, const struct pb_core_range *range,
-				  struct pb_core_lists *lists);
+				  struct pb_core_lists *lists, bool prepared);
 
 #endif
