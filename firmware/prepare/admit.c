@@ -272,38 +272,34 @@ struct admission {
 static PB_CORE_STEP enum pb_error admit_parts(struct pb_firmware *firmware, const struct admission *admission,
 					      struct pb_core_range *range)
 {
-	const struct pb_core_channel *channel = admission->channel;
-	const struct pb_descriptor *descriptor = admission->descriptor;
 	enum pb_error error =
 		admit_options(admission->submission, admission->words->options, admission->node->engine);
 
 	if (error == PB_ERROR_OK)
-		error = admit_buffer(firmware, admission->submission, channel, descriptor, range, false);
+		error = admit_buffer(firmware, admission->submission, admission->channel,
+				     admission->descriptor, range, false);
 	if (error == PB_ERROR_OK)
-		error = admit_private(firmware, channel, descriptor);
+		error = admit_private(firmware, admission->channel, admission->descriptor);
 	return error;
 }
 
-/** Checks both lists. @param job set to what is to patch; it stays NULL if there is nothing, or the host did it */
+/** Checks both lists. @param job stays NULL if there is nothing to patch, or the host did it */
 static enum pb_error admit_both_lists(struct pb_firmware *firmware, const struct admission *admission,
 				      const struct pb_core_range *range, struct pb_core_job **job)
 {
 	const struct first_words *words = admission->words;
-	struct pb_core_lists lists = {
-		NULL, words->allocation_count, 0, words->patch_start, words->patch_length, NULL};
-	enum pb_error error;
+	struct pb_core_lists lists = {NULL, words->allocation_count, 0, words->patch_start,
+				      words->patch_length};
 
 	if ((lists.allocation_count | lists.start | lists.length) == 0)
 		return PB_ERROR_OK;
-	error = pb_core_admit_lists(firmware, admission->channel, admission->descriptor, range, &lists,
-				    pb_core_ring_is_prepared(admission->queue));
-	*job = lists.job;
-	return error;
+	return pb_core_admit_lists(firmware, admission->channel, admission->descriptor, range, &lists,
+				   pb_core_ring_is_prepared(admission->queue) ? NULL : job);
 }
 
 /** Checks in the order in which the parts depend on each other; the first error counts. @param job as admit_both_lists() */
-static enum pb_error admit_all(struct pb_firmware *firmware, const struct admission *admission,
-			       struct pb_core_job **job)
+static PB_CORE_STEP enum pb_error admit_all(struct pb_firmware *firmware, const struct admission *admission,
+					    struct pb_core_job **job)
 {
 	const enum pb_error timeline_error =
 		admit_timeline(admission->submission, admission->queue, admission->descriptor);
@@ -322,11 +318,10 @@ static enum pb_error admit_all(struct pb_firmware *firmware, const struct admiss
 
 static enum pb_error check_paging(struct pb_firmware *firmware, const struct admission *admission)
 {
-	const struct pb_core_channel *channel = admission->channel;
 	const struct pb_descriptor *descriptor = admission->descriptor;
 	struct pb_core_range range;
 
-	if (!pb_core_grants_has(&channel->grants, PB_PRIVILEGE_PAGING))
+	if (!pb_core_grants_has(&admission->channel->grants, PB_PRIVILEGE_PAGING))
 		return PB_ERROR_NO_PERMISSION;
 	if ((pb_shared_read32(&descriptor->context) | admission->words->allocation_count |
 	     pb_shared_read32(&descriptor->patch_count) | admission->words->patch_length) != 0)
@@ -372,19 +367,13 @@ static PB_CORE_INLINE void begin(const struct admission *admission)
 	pb_core_ring_admit(queue, &admission->channel->usage);
 }
 
-/** Re-admits a recalled submission, which is already patched, and may have begun. Pre: it has not failed. */
-static void readmit(const struct admission *admission)
-{
-	admission->submission->doorbell = 0; /* its first feed was measured */
-	if (pb_core_ring_claim_prepared(admission->queue))
-		admission->submission->resumes = true;
-}
-
-/** Stages a submission that has nothing to patch. */
+/** Stages a submission that has nothing to patch. If it was recalled, it is patched, and may have begun. */
 static void make_ready(const struct admission *admission)
 {
-	if (pb_core_ring_is_prepared(admission->queue))
-		readmit(admission);
+	if (pb_core_ring_is_prepared(admission->queue)) {
+		admission->submission->doorbell = 0; /* its first feed was measured */
+		admission->submission->resumes |= pb_core_ring_claim_prepared(admission->queue);
+	}
 	pb_core_staged_ready_at_once(&admission->node->staged);
 }
 
@@ -400,9 +389,8 @@ admit_special(struct pb_firmware *firmware, struct pb_core_node *node, struct pb
 		node,       queue, &firmware->channels[queue->channel], pb_core_in_flight_next(&node->flight),
 		descriptor, &words};
 	const uint32_t flags = words.flags, length = words.patch_length;
-	enum pb_error failed = PB_ERROR_OK;
+	enum pb_error error, failed = PB_ERROR_OK;
 	struct pb_core_job *job = NULL;
-	enum pb_error error;
 	bool parked = false;
 
 	if (length != 0 && !pb_core_ring_is_prepared(queue) &&
@@ -421,8 +409,7 @@ admit_special(struct pb_firmware *firmware, struct pb_core_node *node, struct pb
 	admission->submission->protected = pb_core_timeslice_claim_protect(&node->slice, queue);
 	error = (flags & PB_FLAG_PAGING) != 0 ? admit_paging(firmware, admission)
 					      : admit_all(firmware, admission, &job);
-	if (error == PB_ERROR_OK)
-		error = failed;
+	error = error != PB_ERROR_OK ? error : failed;
 	if (error != PB_ERROR_OK)
 		fail(firmware, node, error);
 	else if (job != NULL)

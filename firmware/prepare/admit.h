@@ -35,8 +35,6 @@ struct pb_core_lists {
 	uint32_t count; /**< of the patch list, as are start and length */
 	uint32_t start;
 	uint32_t length;
-	struct pb_core_job *
-		job; /**< free; it has all that the lists need, and is not claimed yet; NULL: nothing is to be patched */
 };
 
 /** What has become of a descriptor. */
@@ -54,11 +52,11 @@ enum pb_core_admitted pb_core_admit(struct pb_firmware *firmware, struct pb_core
 				    struct pb_core_queue *queue);
 /**
  * Checks the lists of a submission that has any. If there is something to patch, a job is filled, of which one is free.
- * @param lists all but the size of the patch list, where the allocation list is, and the job: those are filled in
- * @param prepared the submission was recalled, and is patched: it needs no job again
+ * @param lists all but the size of the patch list, and where the allocation list is: those are filled in
+ * @param job set to the job, which is not claimed yet, if one was filled; NULL: the submission is patched, as it was recalled
  */
 enum pb_error pb_core_admit_lists(struct pb_firmware *firmware, const struct pb_core_channel *channel,
 				  const struct pb_descriptor *descriptor, const struct pb_core_range *range,
-				  struct pb_core_lists *lists, bool prepared);
+				  struct pb_core_lists *lists, struct pb_core_job **job);
 
 #endif

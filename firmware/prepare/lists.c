@@ -152,7 +152,7 @@ static void keep_target(const struct pb_firmware *firmware, struct pb_core_job *
 /** Fills a job with what the lists need. Pre: a job is free. */
 static enum pb_error fill_job(struct pb_firmware *firmware, const struct pb_core_channel *channel,
 			      const struct pb_descriptor *descriptor, const struct pb_core_range *range,
-			      struct pb_core_lists *lists)
+			      const struct pb_core_lists *lists, struct pb_core_job **filled)
 {
 	struct pb_core_job *job = pb_core_jobs_find(firmware);
 	enum pb_error error;
@@ -170,13 +170,13 @@ static enum pb_error fill_job(struct pb_firmware *firmware, const struct pb_core
 	keep_target(firmware, job, range);
 	job->state = job->cookie != 0 ? PB_CORE_JOB_COMPARE : PB_CORE_JOB_RESOLVE;
 	start_lists(job);
-	lists->job = job;
+	*filled = job;
 	return PB_ERROR_OK;
 }
 
 enum pb_error pb_core_admit_lists(struct pb_firmware *firmware, const struct pb_core_channel *channel,
 				  const struct pb_descriptor *descriptor, const struct pb_core_range *range,
-				  struct pb_core_lists *lists, bool prepared)
+				  struct pb_core_lists *lists, struct pb_core_job **job)
 {
 	enum pb_error error = PB_ERROR_OK;
 
@@ -188,7 +188,7 @@ enum pb_error pb_core_admit_lists(struct pb_firmware *firmware, const struct pb_
 		return error;
 	if (lists->start > lists->count || lists->length > lists->count - lists->start)
 		return PB_ERROR_BAD_PATCH_LIST;
-	if (lists->length == 0 || prepared)
+	if (lists->length == 0 || job == NULL)
 		return PB_ERROR_OK;
-	return fill_job(firmware, channel, descriptor, range, lists);
+	return fill_job(firmware, channel, descriptor, range, lists, job);
 }

@@ -63,13 +63,16 @@ static void set_slot(struct pb_core_job *job, uint32_t i, uint64_t gpu_address, 
 		.high = high,
 		.limit = {limit, (flags & PB_ALLOCATION_WRITE) != 0 ? limit : 0},
 	};
-	job->high = job->high || high != 0;
-	job->crossing = job->crossing || low + (limit - 1u) < low;
+	if (high != 0)
+		job->high = true;
+	if (low + (limit - 1u) < low)
+		job->crossing = true;
 }
 
 /** The slow path: checks one by one, in the order of the error list. @param window opened for what follows; NULL: nothing does */
-static enum pb_error resolve_slow(struct pb_firmware *firmware, struct pb_core_job *job, uint32_t i,
-				  const struct pb_core_listed *listed, struct pb_core_window *window)
+static PB_CORE_STEP enum pb_error resolve_slow(struct pb_firmware *firmware, struct pb_core_job *job,
+					       uint32_t i, const struct pb_core_listed *listed,
+					       struct pb_core_window *window)
 {
 	const uint64_t size = pb_core_wide(listed->size_low, listed->size_high);
 	const uint64_t address = pb_core_wide(listed->address_low, listed->address_high);
@@ -150,9 +153,10 @@ static enum pb_error resolve_slices(struct pb_firmware *firmware, struct pb_core
 {
 	const uint32_t pass = job->resolved + PB_PASS_SLICES * PB_SLICE_ALLOCATIONS;
 	const uint32_t end = pass < job->allocation_count ? pass : job->allocation_count;
-	struct pb_core_window window = {.flags = PB_CORE_WINDOW_CLOSED};
+	struct pb_core_window window; /* nothing of a closed one is read */
 	struct pb_core_listed irregular;
 
+	window.flags = PB_CORE_WINDOW_CLOSED;
 	while (job->resolved != end) {
 		uint32_t stop = end;
 		enum pb_error error;

@@ -259,7 +259,7 @@ static bool ask(enum between what, struct pb_queue *queue)
 }
 
 /* What may come while a brief list waits behind a line: its job is free again, and nothing is fed or patched in part. */
-static void a_list_that_waits_may_be_taken_back(void **state)
+static void a_list_that_waits_may_be_unsubmitted(void **state)
 {
 	static const enum between rows[] = {DESTROY, REVOKE, PRIORITY, PREEMPT};
 
@@ -422,7 +422,7 @@ UNIT_SUITE(test_firmware_brief)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(brief_lists_take_one_pass),
 		cmocka_unit_test(a_pending_line_goes_first),
-		cmocka_unit_test(a_list_that_waits_may_be_taken_back),
+		cmocka_unit_test(a_list_that_waits_may_be_unsubmitted),
 		cmocka_unit_test(short_jobs_are_shared_as_before),
 		cmocka_unit_test(errors_are_those_of_long_lists),
 		cmocka_unit_test(nothing_is_patched_for_a_failed_wait),
