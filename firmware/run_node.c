@@ -142,8 +142,13 @@ static inline bool admit_next(struct pb_firmware *firmware, struct pb_core_node 
 
 PB_CORE_STEP bool pb_core_run_node(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	if (!pb_core_staged_any(&node->staged))
-		return admit_next(firmware, node);
-	advance(firmware, node);
-	return go_on(firmware, node);
+	if (pb_core_staged_any(&node->staged)) {
+		advance(firmware, node);
+		/* What was staged is fed: the next one is admitted in its place, if no line is pending. */
+		if (!go_on(firmware, node))
+			return false;
+		if (pb_core_staged_any(&node->staged) || pb_lines_waiting(firmware->lines->pending))
+			return true;
+	}
+	return admit_next(firmware, node);
 }
