@@ -35,22 +35,26 @@ static struct pb_core_stop *find_reset(struct pb_firmware *firmware, const struc
 	return NULL;
 }
 
-static struct pb_core_step step_on(const struct pb_core_queue *queue, enum pb_core_stopping_event event)
+/** The queue's state, of its flags: the two upper ones, as a number, are 0, 2 or 3. */
+static inline enum pb_core_stopping_state state_of(const struct pb_core_queue *queue)
 {
-	const uint32_t drains = (queue->stop & PB_CORE_QUEUE_DRAINING) != 0 ? 2u : 1u;
-	const uint32_t state =
-		((queue->stop & PB_CORE_QUEUE_SUSPENDED) != 0 ? PB_CORE_STOPPING_SUSPENDED : 0) +
-		(pb_core_queue_is_stopping(queue) ? drains : 0);
+	const uint32_t stop = queue->stop;
 
-	return pb_core_stopping_next((enum pb_core_stopping_state)state, event);
+	PB_STATIC_ASSERT(PB_CORE_QUEUE_STOPPING == 0x80u && PB_CORE_QUEUE_DRAINING == 0x40u &&
+				 PB_CORE_QUEUE_SUSPENDED == 1u,
+			 "flags of pb_core_queue.stop");
+	PB_STATIC_ASSERT(PB_CORE_STOPPING_RECALLS == 1 && PB_CORE_STOPPING_DRAINS == 2 &&
+				 PB_CORE_STOPPING_SUSPENDED_DRAINS == PB_CORE_STOPPING_SUSPENDED + 2,
+			 "states that stop follow the one that does not");
+	return (enum pb_core_stopping_state)(((stop >> 6) + 1u) / 2u +
+					     (stop & PB_CORE_QUEUE_SUSPENDED) * PB_CORE_STOPPING_SUSPENDED);
 }
 
+/* Of the machine: what begins a stop is refused if one is under way, and only then. */
 bool pb_core_stop_may_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked)
 {
-	const bool refused =
-		step_on(asked->queue, PB_CORE_STOPPING_EVENT_RECALL).action == PB_CORE_STOPPING_ACTION_REFUSE;
-
-	return !refused || (asked->kind == PB_CORE_STOP_RESET && find_reset(firmware, asked->queue) == NULL);
+	return !pb_core_queue_is_stopping(asked->queue) ||
+	       (asked->kind == PB_CORE_STOP_RESET && find_reset(firmware, asked->queue) == NULL);
 }
 
 /** A free slot for a request. Pre: the channel's quota was claimed, so that there is one. */
@@ -75,7 +79,7 @@ static uint32_t on_event(struct pb_core_queue *queue, enum pb_core_stopping_even
 #define FLAGS(name, flags, meaning) (flags),
 	static const uint8_t flags[] = {PB_CORE_STOPPING_STATES(FLAGS)};
 #undef FLAGS
-	const struct pb_core_step step = step_on(queue, event);
+	const struct pb_core_step step = pb_core_stopping_next(state_of(queue), event);
 
 	PB_ASSERT(step.action != PB_CORE_STOPPING_ACTION_IMPOSSIBLE);
 	queue->stop = flags[step.state];
