@@ -186,7 +186,7 @@ static PB_CORE_COLD enum retirement end_retired(struct pb_firmware *firmware, st
 static inline bool retire_nodes(struct pb_firmware *firmware, uint32_t lines)
 {
 	for (; lines != 0; lines &= lines - 1u) {
-		struct pb_core_node *node = &firmware->nodes[pb_bits_lowest(lines) - PB_LINE_NODE(0)];
+		struct pb_core_node *node = firmware->node_at[pb_bits_lowest(lines) - PB_LINE_NODE(0)];
 
 		pb_core_retire(firmware, node);
 		if (pb_core_is_marked(&firmware->marks, PB_CORE_MARK_COSTLY)) {
@@ -278,7 +278,7 @@ static PB_CORE_STEP void run_some_nodes(struct pb_firmware *firmware, uint32_t l
 		const uint32_t n = pb_bits_lowest(left);
 
 		pb_core_unmark_node(&firmware->marks, 1u << n);
-		if (pb_core_run_node(firmware, &firmware->nodes[n]))
+		if (pb_core_run_node(firmware, firmware->node_at[n]))
 			pb_core_mark_node(&firmware->marks, 1u << n);
 		if (line_is_pending(firmware)) {
 			firmware->loop.first_node = (uint8_t)(n + 1u);
@@ -300,7 +300,7 @@ static inline void run_nodes(struct pb_firmware *firmware)
 	}
 	n = pb_bits_lowest(left);
 	pb_core_unmark_node(&firmware->marks, left);
-	if (pb_core_run_node(firmware, &firmware->nodes[n]))
+	if (pb_core_run_node(firmware, firmware->node_at[n]))
 		pb_core_mark_node(&firmware->marks, left);
 	firmware->loop.first_node = line_is_pending(firmware) ? (uint8_t)(n + 1u) : 0;
 }

@@ -132,7 +132,7 @@ static void give_back(struct pb_core_queue *queue, uint32_t cutoff, struct pb_co
 static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, struct pb_core_outcome *outcome)
 {
 	struct pb_core_queue *queue = stop->queue;
-	struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(queue)];
+	struct pb_core_node *node = pb_core_node_of(firmware, queue);
 	const uint32_t action =
 		on_event(queue, stop->kind == PB_CORE_STOP_SUSPEND ? PB_CORE_STOPPING_EVENT_STAY
 								   : PB_CORE_STOPPING_EVENT_RETURN);
@@ -164,7 +164,7 @@ static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, stru
  */
 static void let_through(struct pb_firmware *firmware, struct pb_core_queue *queue, uint32_t count)
 {
-	struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(queue)];
+	struct pb_core_node *node = pb_core_node_of(firmware, queue);
 	const uint32_t accepted = queue->put - queue->completed;
 
 	if (pb_core_queue_state(queue) == PB_CORE_QUEUE_FAULTED && count > accepted)
@@ -254,7 +254,7 @@ bool pb_core_stop_settle(struct pb_firmware *firmware, uint32_t nodes)
 /** Counts a tick at which the engine ran the submission that a request lets end. */
 static void count_tick(struct pb_firmware *firmware, struct pb_core_stop *stop)
 {
-	struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(stop->queue)];
+	struct pb_core_node *node = pb_core_node_of(firmware, stop->queue);
 
 	if (!pb_core_node_is_running(&node->machine) ||
 	    pb_core_in_flight_first_of(&node->flight, stop->queue) != 1u)
@@ -291,7 +291,7 @@ void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *qu
 /** Takes the queue out of all lists, and unsubmits what is staged of it. */
 static void leave_lists(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(queue)];
+	struct pb_core_node *node = pb_core_node_of(firmware, queue);
 
 	pb_core_timeslice_remove(firmware, node, queue);
 	pb_core_wait_leave(firmware, queue);
@@ -308,7 +308,7 @@ static void leave_lists(struct pb_firmware *firmware, struct pb_core_queue *queu
  */
 static void recall_from_engine(struct pb_firmware *firmware, struct pb_core_stop *stop)
 {
-	struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(stop->queue)];
+	struct pb_core_node *node = pb_core_node_of(firmware, stop->queue);
 	const uint32_t position = pb_core_in_flight_first_of(&node->flight, stop->queue);
 	const struct pb_core_submission *head = pb_core_in_flight_head(&node->flight);
 
@@ -354,5 +354,5 @@ void pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop 
 	}
 	PB_CORE_TRACE_QUEUE(firmware, STOP, queue, asked->kind, asked->cutoff);
 	if (is_done(queue))
-		pb_core_mark_stops(&firmware->marks, firmware->nodes[pb_core_queue_node(queue)].bit);
+		pb_core_mark_stops(&firmware->marks, pb_core_node_of(firmware, queue)->bit);
 }
