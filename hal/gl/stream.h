@@ -55,7 +55,8 @@ struct pb_gl_walk_ops {
  * @param command set if the result is OK
  * @return OK, TRUNCATED, UNKNOWN, REFUSED, KIND, LENGTH, VALUE or RESOURCE
  */
-enum pb_gl_status pb_gl_read(const uint32_t *words, uint32_t count, uint32_t at, struct pb_gl_command *command);
+enum pb_gl_status pb_gl_read(const uint32_t *words, uint32_t count, uint32_t at,
+			     struct pb_gl_command *command);
 
 /**
  * Walks a run to its end, or to the first error.
@@ -64,7 +65,7 @@ enum pb_gl_status pb_gl_read(const uint32_t *words, uint32_t count, uint32_t at,
  * @return error->status
  */
 enum pb_gl_status pb_gl_walk(uint32_t *words, uint32_t count, const struct pb_gl_walk_ops *ops, void *context,
-                             struct pb_gl_error *error);
+			     struct pb_gl_error *error);
 
 /**
  * Returns the words of the whole commands that fit in `limit` words from words[0] on; 0 if the first one alone does not
