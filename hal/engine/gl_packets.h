@@ -18,8 +18,10 @@
 
 /** Words 1 and up: whole virgl commands. Each word that names a resource is the resource's page, or 0: none. */
 #define PB_PACKET_GL 0x40u
-/** Most words of virgl commands in one GL packet; the header is not counted. */
+/** Most words of several commands in one GL packet; a longer packet holds one command. The header is not counted. */
 #define PB_GL_RUN_WORDS_MAX 4096u
+/** Most words of one command, and of a GL packet. */
+#define PB_GL_PACKET_WORDS_MAX 65536u
 
 /** Copies between memory and a resource: words below. */
 #define PB_PACKET_GL_TRANSFER       0x41u

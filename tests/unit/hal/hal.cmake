@@ -6,6 +6,7 @@ foreach(name
     ring stop resume preempt defects time packets ranges aperture unmapped translation paging draw raster fuzz)
   pb_unit_test(test_engine_${name} RUNNER hal SOURCES ${here}/test_engine_${name}.c LINKS test_engine_bench)
 endforeach()
+pb_unit_test(test_engine_gl RUNNER hal SOURCES ${here}/test_engine_gl.c LINKS test_engine_bench pb_hal_engine_gl)
 pb_unit_test(test_engine_driver RUNNER hal SOURCES ${here}/test_engine_driver.c LINKS test_engine_bench pb_hal_engine)
 pb_unit_test(test_clear_unit RUNNER hal SOURCES ${here}/test_clear_unit.c LINKS pb_hal_engine_model pb_hal_engine)
 pb_tries(test_engine_fuzz STREAMS 5000u 60000u)
