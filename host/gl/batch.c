@@ -93,16 +93,15 @@ static uint32_t bits(uint32_t word)
 /** Returns how many resources one command can reach by state at most. */
 static uint32_t reach_of(const struct pb_gl_account *account)
 {
-	const struct pb_gl_sub_context *now = &account->sub_contexts[account->current];
+	const struct pb_gl_bindings *now = &account->sub_contexts[account->current].bindings;
+	/* A query has a resource, too. */
 	uint32_t count = 4;
 
-	count += bits(now->colors.bound) + bits(now->vertices.bound) + bits(now->atomics.bound) +
-		 bits(now->streamout.bound);
-	for (uint32_t i = 0; i < PB_GL_STAGES; i++) {
-		const struct pb_gl_stage *stage = &now->stages[i];
-
-		count += bits(stage->views.bound) + bits(stage->uniforms.bound) + bits(stage->buffers.bound) +
-			 bits(stage->images.bound);
+	for (uint32_t i = 0; i < PB_GL_GROUPS; i++)
+		count += bits(now->groups[i].bound);
+	for (uint32_t stage = 0; stage < PB_GL_STAGES; stage++) {
+		for (uint32_t i = 0; i < PB_GL_STAGE_GROUPS; i++)
+			count += bits(now->stages[stage][i].bound);
 	}
 	return count;
 }

@@ -30,6 +30,11 @@ bool pb_gl_refuse(struct pb_gl_client *client, const char *what)
 	return false;
 }
 
+void pb_gl_client_refuse(struct pb_gl_client *client, const char *what)
+{
+	(void)pb_gl_refuse(client, what);
+}
+
 /* ---- batches ---- */
 
 static uint32_t staging_bytes(const struct pb_gl_client *client)
@@ -39,7 +44,7 @@ static uint32_t staging_bytes(const struct pb_gl_client *client)
 
 uint32_t pb_gl_staging_room(const struct pb_gl_client *client)
 {
-	return staging_bytes(client) / PB_GL_SLOTS / PAGE_BYTES * PAGE_BYTES;
+	return staging_bytes(client) / PB_GL_CLIENT_SLOTS / PAGE_BYTES * PAGE_BYTES;
 }
 
 static void begin_batch(struct pb_gl_client *client)
@@ -204,7 +209,7 @@ bool pb_gl_client_flush(struct pb_gl_client *client)
 	pb_gl_batch_close(batch, &client->context);
 	if (!submit_batch(client))
 		return false;
-	client->slot = (client->slot + 1u) % PB_GL_SLOTS;
+	client->slot = (client->slot + 1u) % PB_GL_CLIENT_SLOTS;
 	if (!wait_for(client, client->slots[client->slot].timeline))
 		return false;
 	begin_batch(client);
@@ -339,8 +344,7 @@ bool pb_gl_client_start(struct pb_gl_client *client, const struct pb_gl_client_s
 			      .chains = setup->chains},
 		.account = {.sub_contexts = setup->sub_contexts,
 			    .sub_context_count = PB_GL_SUB_CONTEXTS,
-			    .objects = setup->objects,
-			    .object_count = PB_GL_OBJECTS},
+			    .objects = {.records = setup->objects, .count = PB_GL_OBJECTS}},
 		.fence_id = 1,
 	};
 	client->context =

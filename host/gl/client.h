@@ -6,7 +6,7 @@
  *
  * A kernel driver can use it: no heap, no operating system. The caller owns all memory. One thread uses a client. The
  * program is not trusted: what it gets wrong is a failure of its client and of nothing else. Behind a failure only
- * pb_gl_client_failure_text() may be called.
+ * pb_gl_client_end() may be called.
  */
 #ifndef PB_HOST_GL_CLIENT_H
 #define PB_HOST_GL_CLIENT_H
@@ -18,7 +18,7 @@
 #include "patchbay/residency.h"
 
 /** Batches in turn: one is made while the others run. */
-#define PB_GL_SLOTS 3u
+#define PB_GL_CLIENT_SLOTS 3u
 /** Bytes of a batch's memory in segment 0: the DMA buffer, and behind that the two lists. */
 #define PB_GL_DMA_BYTES        (300u * 1024u)
 #define PB_GL_ALLOCATIONS      1024u
@@ -27,7 +27,7 @@
 #define PB_GL_LOCATIONS_AT     (PB_GL_ALLOCATIONS_AT + PB_GL_ALLOCATIONS * (uint32_t)sizeof(struct pb_allocation))
 #define PB_GL_SLOT_BYTES       (PB_GL_LOCATIONS_AT + PB_GL_LOCATIONS * (uint32_t)sizeof(struct pb_patch_location))
 /** Least staging memory of a client, in bytes. */
-#define PB_GL_STAGING_BYTES_MIN (PB_GL_SLOTS * 65536u)
+#define PB_GL_STAGING_BYTES_MIN (PB_GL_CLIENT_SLOTS * 65536u)
 
 /** Segments of a client's manager. */
 enum pb_gl_segment {
@@ -44,8 +44,8 @@ struct pb_gl_client_setup {
 	/** Both segments, by enum pb_gl_segment; `bindings` are set by pb_gl_client_start(). */
 	struct pb_residency_segment segments[PB_GL_SEGMENTS];
 	uint8_t *staging;       /**< all bytes of the staging segment, as the host sees them */
-	struct pb_memory slots[PB_GL_SLOTS]; /**< PB_GL_SLOT_BYTES of segment 0 each, 4 KiB aligned */
-	uint32_t *slot_ids[PB_GL_SLOTS];     /**< PB_GL_ALLOCATIONS words each */
+	struct pb_memory slots[PB_GL_CLIENT_SLOTS]; /**< PB_GL_SLOT_BYTES of segment 0 each, 4 KiB aligned */
+	uint32_t *slot_ids[PB_GL_CLIENT_SLOTS];     /**< PB_GL_ALLOCATIONS words each */
 	struct pb_memory buffer;             /**< one page of segment 0, 4 KiB aligned, for paging buffers */
 	uint32_t resource_count;             /**< resources at most: a power of two */
 	struct pb_gl_resource *resources;    /**< resource_count records */
@@ -91,7 +91,7 @@ struct pb_gl_client {
 	struct pb_gl_account account;                  /**< the program's */
 	struct pb_gl_batch_context context;            /**< for the batch */
 	struct pb_gl_batch batch;                      /**< the batch that is being made */
-	struct pb_gl_slot slots[PB_GL_SLOTS];          /**< memory of batches */
+	struct pb_gl_slot slots[PB_GL_CLIENT_SLOTS];          /**< memory of batches */
 	uint32_t slot;                                 /**< the one that the batch is made in */
 	uint32_t staging_used;                         /**< bytes of the slot's part of the staging memory in use */
 	uint32_t number;                               /**< batches begun */
@@ -132,6 +132,8 @@ bool pb_gl_client_busy(struct pb_gl_client *client, const struct pb_gl_resource 
 		       bool *busy);
 /** Reads a capability set. @param bytes multiple of 4, PB_GL_CAPS_BYTES_MAX at most */
 bool pb_gl_client_caps(struct pb_gl_client *client, uint32_t set, uint32_t *words, uint32_t bytes);
+/** Records that the program is wrong, for what the caller finds. @param what why */
+void pb_gl_client_refuse(struct pb_gl_client *client, const char *what);
 /** Submits what was collected. The functions above do so where they must. @return false: `failure` */
 bool pb_gl_client_flush(struct pb_gl_client *client);
 /** Waits until everything that was submitted has completed. */
