@@ -36,6 +36,11 @@
 /* And for so long at most before it looks at everything else. */
 #define SPIN_MOST_US 200u
 #define EVENTS       16 /* taken at once */
+/* The 3D nodes. */
+#define GL_NODES 5u
+_Static_assert(PB_CARD_NODES == 4 && PB_CARD_NODE_KIND(0) == PB_NODE_3D && PB_CARD_NODE_KIND(1) != PB_NODE_3D &&
+		       PB_CARD_NODE_KIND(2) == PB_NODE_3D && PB_CARD_NODE_KIND(3) != PB_NODE_3D,
+	       "GL_NODES");
 
 struct card {
 	const struct pb_card_options *options;
@@ -104,6 +109,7 @@ static void channel_closed(void *context, uint32_t channel)
 {
 	struct card *card = context;
 
+	pb_card_engines_close(&card->engines, channel);
 	pb_card_server_free(&card->server, channel);
 }
 
@@ -209,6 +215,7 @@ static void announce_death(struct card *card, bool again)
 {
 	card->open = false;
 	pb_card_boot_died(&card->boot, again);
+	pb_card_engines_died(&card->engines);
 	pb_card_admin_stop(&card->admin);
 	pb_card_server_interrupt_all(&card->server);
 	for (uint32_t c = 1; c < PB_SOCKET_PEERS; c++)
@@ -341,6 +348,9 @@ static void handle(struct card *card, enum pb_card_source source, uint32_t index
 	case PB_CARD_WATCH_MONITOR:
 		receive_monitor(card);
 		break;
+	case PB_CARD_WATCH_RENDERER:
+		pb_card_engines_renderer(&card->engines, index);
+		break;
 	case PB_CARD_WATCH_SOURCES:
 	default:
 		break;
@@ -423,6 +433,8 @@ static bool start_parts(struct card *card)
 	uint8_t *memory = card->files.memory;
 	const struct pb_card_admin_config admin = {.memory = memory,
 						   .memory_bytes = PB_CARD_MEMORY_BYTES,
+						   .slow_nodes = card->options->renderer != NULL ? GL_NODES : 0,
+						   .slow_us = PB_CARD_GL_LIMIT_US,
 						   .host = &card->files.host.shares,
 						   .ring = admin_rings,
 						   .closed = channel_closed,
@@ -434,7 +446,8 @@ static bool start_parts(struct card *card)
 	pb_card_monitor_init(&card->monitor);
 	pb_card_lines_init(&card->lines, (void *)(memory + PB_CARD_LINES_OFFSET), line_raised, card);
 	pb_card_admin_init(&card->admin, &admin);
-	return pb_card_engines_create(&card->engines, &card->files, engine_interrupt, card) &&
+	return pb_card_engines_create(&card->engines, &card->files, card->options->renderer, card->epoll, engine_interrupt,
+				      card) &&
 	       pb_card_watch(card->epoll, card->files.lines_listener, EPOLLIN, PB_CARD_WATCH_CONNECT, 0) &&
 	       pb_card_watch(card->epoll, card->files.monitor_listener, EPOLLIN, PB_CARD_WATCH_CONTROL, 0);
 }
@@ -485,6 +498,8 @@ int pb_card_run(const struct pb_card_options *options)
 		pb_card_say("there is no emulator for board %s", options->board);
 		card.status = 1;
 	}
+	if (card.status == 0 && options->renderer != NULL && !pb_renderers_check(options->renderer))
+		card.status = 1;
 	if (!watch_signals(&card)) {
 		pb_card_say("cannot watch for events: %s", strerror(errno));
 		card.status = 1;

@@ -6,6 +6,7 @@
  * renderer          with the two descriptors of a renderer
  * renderer --check  exit status 0 if virglrenderer can draw here
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
