@@ -113,14 +113,14 @@ static bool show_entries(int folder, const char *without)
 
 bool pb_gl_private_tmp(const char *program, const char *without)
 {
-	const int folder = open(FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int folder;
 
+	if (!unshare_mounts())
+		return fail(program, "unshare");
+	/* Of this namespace: what is mounted in another one cannot be shown here. */
+	folder = open(FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
 		return fail(program, FOLDER);
-	if (!unshare_mounts()) {
-		(void)close(folder);
-		return fail(program, "unshare");
-	}
 	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
 	    mount("tmpfs", FOLDER, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0) {
 		(void)close(folder);

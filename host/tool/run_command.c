@@ -97,7 +97,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 static bool start_card(struct run *run, struct pb_gl_card_options *card)
 {
-	static char socket[108], image[PATH_MAX];
+	static char socket[108], image[PATH_MAX], renderer[PATH_MAX];
 	const char *folder = getenv("XDG_RUNTIME_DIR");
 	struct pb_card_options options = PB_CARD_OPTIONS_DEFAULT;
 
@@ -114,6 +114,11 @@ static bool start_card(struct run *run, struct pb_gl_card_options *card)
 	options.image = image;
 	options.socket = socket;
 	options.memory_bytes = PB_GL_CARD_BYTES;
+	if (!pb_renderer_program(renderer, sizeof(renderer))) {
+		fprintf(stderr, "%s: the path of this program is too long\n", run->name);
+		return false;
+	}
+	options.renderer = renderer;
 	options.quiet = true;
 	card->socket = socket;
 	return pb_card_start(&options, &run->card) == 0;
