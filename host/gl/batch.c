@@ -73,7 +73,8 @@ static void locate(struct pb_gl_batch *batch, uint32_t entry, uint32_t format, u
 }
 
 /** Appends a patch location for the page of a resource. @param access enum pb_gl_access */
-static void locate_page(struct pb_gl_batch *batch, struct pb_gl_resource *resource, uint32_t access, uint32_t word)
+static void locate_page(struct pb_gl_batch *batch, struct pb_gl_resource *resource, uint32_t access,
+			uint32_t word)
 {
 	const uint32_t entry = entry_of(batch, resource);
 	const bool writes = (access & WRITES) != 0;
@@ -173,7 +174,8 @@ static bool note_reach(void *context, uint32_t id, uint32_t access)
 
 /** Appends the words of a command and the locations of those that name resources. Pre: there is room. */
 static void append(struct pb_gl_batch *batch, const struct pb_gl_batch_context *context,
-		   const struct pb_gl_command *command, const struct pb_gl_batch_use *uses, uint32_t use_count)
+		   const struct pb_gl_command *command, const struct pb_gl_batch_use *uses,
+		   uint32_t use_count)
 {
 	memcpy(&batch->memory.words[batch->words], command->words, command->count * sizeof(uint32_t));
 	for (uint32_t i = 0; i < use_count; i++) {
@@ -245,7 +247,8 @@ static uint32_t *begin_packet(struct pb_gl_batch *batch, const struct pb_gl_batc
 }
 
 /** Appends the location of a staging address. @param word of the packet @param writes the engine writes there */
-static void locate_staging(struct pb_gl_batch *batch, uint32_t word, uint32_t offset, uint64_t bytes, bool writes)
+static void locate_staging(struct pb_gl_batch *batch, uint32_t word, uint32_t offset, uint64_t bytes,
+			   bool writes)
 {
 	const uint32_t entry = staging_entry(batch, PB_GL_STAGING_HANDLE, bytes);
 
@@ -260,8 +263,7 @@ enum pb_gl_batch_result pb_gl_batch_transfer(struct pb_gl_batch *batch,
 					     const struct pb_gl_batch_transfer *transfer)
 {
 	struct pb_gl_resource *resource = pb_gl_resources_at(context->resources, transfer->id);
-	uint32_t *packet =
-		begin_packet(batch, context, PB_PACKET_GL_TRANSFER, PB_PACKET_GL_TRANSFER_WORDS);
+	uint32_t *packet = begin_packet(batch, context, PB_PACKET_GL_TRANSFER, PB_PACKET_GL_TRANSFER_WORDS);
 
 	if (packet == NULL)
 		return PB_GL_BATCH_FULL;
@@ -279,7 +281,8 @@ enum pb_gl_batch_result pb_gl_batch_transfer(struct pb_gl_batch *batch,
 }
 
 enum pb_gl_batch_result pb_gl_batch_caps(struct pb_gl_batch *batch, const struct pb_gl_batch_context *context,
-					 uint32_t set, uint32_t offset, uint32_t bytes, uint32_t staging_bytes)
+					 uint32_t set, uint32_t offset, uint32_t bytes,
+					 uint32_t staging_bytes)
 {
 	uint32_t *packet = begin_packet(batch, context, PB_PACKET_GL_CAPS, PB_PACKET_GL_CAPS_WORDS);
 

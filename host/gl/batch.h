@@ -35,11 +35,11 @@ extern const struct pb_patch_format pb_gl_formats[2];
 
 /** Memory of one batch: the lists are read by the firmware, so it is memory of segment 0. */
 struct pb_gl_batch_memory {
-	uint32_t *words;                     /**< the DMA buffer */
-	uint32_t word_count;                 /**< its words: at least a unit of any command, PB_GL_BATCH_WORDS_MIN */
-	struct pb_allocation *allocations;   /**< allocation list */
-	uint32_t allocation_count;           /**< its elements */
-	uint32_t *ids;                       /**< private memory: as many words; the id of each, 0: the staging memory */
+	uint32_t *words;     /**< the DMA buffer */
+	uint32_t word_count; /**< its words: at least a unit of any command, PB_GL_BATCH_WORDS_MIN */
+	struct pb_allocation *allocations; /**< allocation list */
+	uint32_t allocation_count;         /**< its elements */
+	uint32_t *ids; /**< private memory: as many words; the id of each, 0: the staging memory */
 	struct pb_patch_location *locations; /**< patch list */
 	uint32_t location_count;             /**< its elements */
 };
@@ -59,8 +59,8 @@ struct pb_gl_batch {
 	bool open;            /**< a GL packet is open */
 	uint32_t reach_count; /**< elements of `reach` */
 	struct {
-		uint32_t id;                /**< resource */
-		uint32_t access;            /**< enum pb_gl_access */
+		uint32_t id;      /**< resource */
+		uint32_t access;  /**< enum pb_gl_access */
 	} reach[PB_GL_REACH_MAX]; /**< what the open packet reaches by state */
 };
 

@@ -30,8 +30,7 @@ static enum pb_render_status bind(void *context, uint32_t handle, uint64_t gpu_a
 	const struct pb_gl_binding *binding = context;
 	const struct pb_gl_resource *resource =
 		pb_gl_resources_at(binding->resources, binding->ids[handle - 1]);
-	uint32_t packet[PB_PACKET_GL_BIND_WORDS] = {
-		PB_PACKET(PB_PACKET_GL_BIND, PB_PACKET_GL_BIND_WORDS)};
+	uint32_t packet[PB_PACKET_GL_BIND_WORDS] = {PB_PACKET(PB_PACKET_GL_BIND, PB_PACKET_GL_BIND_WORDS)};
 
 	if (resource == NULL)
 		return PB_RENDER_INVALID_PARAMETER;

@@ -18,8 +18,8 @@
 bool pb_gl_fail(struct pb_gl_client *client, const char *what, enum pb_error error)
 {
 	if (client->failure.what == NULL)
-		client->failure = (struct pb_gl_failure){
-			.what = what, .error = error, .command = PB_GL_COMMAND_COUNT};
+		client->failure =
+			(struct pb_gl_failure){.what = what, .error = error, .command = PB_GL_COMMAND_COUNT};
 	return false;
 }
 
@@ -242,8 +242,8 @@ bool pb_gl_touch(struct pb_gl_client *client, struct pb_gl_resource *resource)
 
 	if (resource->residency != 0)
 		return true;
-	resource->bytes =
-		pb_gl_resource_bytes(resource->template_words, segment->bytes / PART_MAX / PAGE_BYTES * PAGE_BYTES);
+	resource->bytes = pb_gl_resource_bytes(resource->template_words,
+					       segment->bytes / PART_MAX / PAGE_BYTES * PAGE_BYTES);
 	request.bytes = resource->bytes;
 	error = pb_residency_add(&client->manager, &request, &resource->residency);
 	if (error != PB_ERROR_OK)
@@ -263,7 +263,7 @@ struct pb_gl_resource *pb_gl_client_create(struct pb_gl_client *client, uint32_t
 	resource = pb_gl_resources_add(&client->resources, handle, template_words);
 	if (resource == NULL) {
 		(void)pb_gl_refuse(client, client->resources.free == 0 ? "too many resources"
-								      : "a resource's handle is in use");
+								       : "a resource's handle is in use");
 		return NULL;
 	}
 	resource->timeline = client->setup.queue->timeline;

@@ -20,12 +20,12 @@
 /** Batches in turn: one is made while the others run. */
 #define PB_GL_CLIENT_SLOTS 3u
 /** Bytes of a batch's memory in segment 0: the DMA buffer, and behind that the two lists. */
-#define PB_GL_DMA_BYTES        (300u * 1024u)
-#define PB_GL_ALLOCATIONS      1024u
-#define PB_GL_LOCATIONS        4096u
-#define PB_GL_ALLOCATIONS_AT   PB_GL_DMA_BYTES
-#define PB_GL_LOCATIONS_AT     (PB_GL_ALLOCATIONS_AT + PB_GL_ALLOCATIONS * (uint32_t)sizeof(struct pb_allocation))
-#define PB_GL_SLOT_BYTES       (PB_GL_LOCATIONS_AT + PB_GL_LOCATIONS * (uint32_t)sizeof(struct pb_patch_location))
+#define PB_GL_DMA_BYTES      (300u * 1024u)
+#define PB_GL_ALLOCATIONS    1024u
+#define PB_GL_LOCATIONS      4096u
+#define PB_GL_ALLOCATIONS_AT PB_GL_DMA_BYTES
+#define PB_GL_LOCATIONS_AT   (PB_GL_ALLOCATIONS_AT + PB_GL_ALLOCATIONS * (uint32_t)sizeof(struct pb_allocation))
+#define PB_GL_SLOT_BYTES     (PB_GL_LOCATIONS_AT + PB_GL_LOCATIONS * (uint32_t)sizeof(struct pb_patch_location))
 /** Least staging memory of a client, in bytes. */
 #define PB_GL_STAGING_BYTES_MIN (PB_GL_CLIENT_SLOTS * 65536u)
 
@@ -43,14 +43,14 @@ struct pb_gl_client_setup {
 	uint32_t context;        /**< handle of the program's context */
 	/** Both segments, by enum pb_gl_segment; `bindings` are set by pb_gl_client_start(). */
 	struct pb_residency_segment segments[PB_GL_SEGMENTS];
-	uint8_t *staging;       /**< all bytes of the staging segment, as the host sees them */
+	uint8_t *staging; /**< all bytes of the staging segment, as the host sees them */
 	struct pb_memory slots[PB_GL_CLIENT_SLOTS]; /**< PB_GL_SLOT_BYTES of segment 0 each, 4 KiB aligned */
 	uint32_t *slot_ids[PB_GL_CLIENT_SLOTS];     /**< PB_GL_ALLOCATIONS words each */
-	struct pb_memory buffer;             /**< one page of segment 0, 4 KiB aligned, for paging buffers */
-	uint32_t resource_count;             /**< resources at most: a power of two */
-	struct pb_gl_resource *resources;    /**< resource_count records */
-	uint32_t *chains;                    /**< resource_count words */
-	uint32_t *ids;                       /**< resource_count + 1 words */
+	struct pb_memory buffer;          /**< one page of segment 0, 4 KiB aligned, for paging buffers */
+	uint32_t resource_count;          /**< resources at most: a power of two */
+	struct pb_gl_resource *resources; /**< resource_count records */
+	uint32_t *chains;                 /**< resource_count words */
+	uint32_t *ids;                    /**< resource_count + 1 words */
 	struct pb_residency_allocation *allocations; /**< resource_count + 1 records */
 	struct pb_gl_object *objects;                /**< PB_GL_OBJECTS records */
 	struct pb_gl_sub_context *sub_contexts;      /**< PB_GL_SUB_CONTEXTS records */
@@ -83,23 +83,23 @@ struct pb_gl_client_figures {
 
 /** One client. The caller owns the memory and keeps it in place; only the functions below write it. */
 struct pb_gl_client {
-	struct pb_gl_client_setup setup;               /**< a copy of the caller's */
-	struct pb_residency manager;                   /**< of resources and staging memory */
+	struct pb_gl_client_setup setup;                       /**< a copy of the caller's */
+	struct pb_residency manager;                           /**< of resources and staging memory */
 	struct pb_residency_bindings bindings[PB_GL_SEGMENTS]; /**< of the segments */
-	struct pb_gl_binding binding;                  /**< for these */
-	struct pb_gl_resources resources;              /**< the program's */
-	struct pb_gl_account account;                  /**< the program's */
-	struct pb_gl_batch_context context;            /**< for the batch */
-	struct pb_gl_batch batch;                      /**< the batch that is being made */
-	struct pb_gl_slot slots[PB_GL_CLIENT_SLOTS];          /**< memory of batches */
-	uint32_t slot;                                 /**< the one that the batch is made in */
-	uint32_t staging_used;                         /**< bytes of the slot's part of the staging memory in use */
-	uint32_t number;                               /**< batches begun */
-	uint32_t fence_id;                             /**< of the next submission */
-	uint64_t reached;                              /**< timeline value read last */
-	uint32_t kept;                                 /**< dropped resources that objects reached at the last search */
-	struct pb_gl_failure failure;                  /**< why it ended */
-	struct pb_gl_client_figures figures;           /**< what it did */
+	struct pb_gl_binding binding;                          /**< for these */
+	struct pb_gl_resources resources;                      /**< the program's */
+	struct pb_gl_account account;                          /**< the program's */
+	struct pb_gl_batch_context context;                    /**< for the batch */
+	struct pb_gl_batch batch;                              /**< the batch that is being made */
+	struct pb_gl_slot slots[PB_GL_CLIENT_SLOTS];           /**< memory of batches */
+	uint32_t slot;                                         /**< the one that the batch is made in */
+	uint32_t staging_used;               /**< bytes of the slot's part of the staging memory in use */
+	uint32_t number;                     /**< batches begun */
+	uint32_t fence_id;                   /**< of the next submission */
+	uint64_t reached;                    /**< timeline value read last */
+	uint32_t kept;                       /**< dropped resources that objects reached at the last search */
+	struct pb_gl_failure failure;        /**< why it ended */
+	struct pb_gl_client_figures figures; /**< what it did */
 };
 
 /** Starts a client. @param setup copied @return false: `failure` */

@@ -55,8 +55,8 @@ static bool run_transfer(struct pb_gl_client *client, const struct pb_gl_command
 	struct pb_gl_resource *resource = pb_gl_resources_at(&client->resources, words[TRANSFER_RESOURCE]);
 	const struct pb_gl_resource *source =
 		copy ? pb_gl_resources_at(&client->resources, words[COPY_SOURCE]) : resource;
-	const bool to_resource = copy ? (words[COPY_FLAGS] & COPY_FROM) == 0
-				      : words[TRANSFER_DIRECTION] == DIRECTION_TO;
+	const bool to_resource =
+		copy ? (words[COPY_FLAGS] & COPY_FROM) == 0 : words[TRANSFER_DIRECTION] == DIRECTION_TO;
 	struct pb_gl_transfer_request request = {
 		.level = words[TRANSFER_LEVEL],
 		.stride = words[TRANSFER_STRIDE],

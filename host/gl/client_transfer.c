@@ -24,7 +24,8 @@ static bool make_room(struct pb_gl_client *client)
 static struct pb_gl_batch_transfer packet_of(const struct pb_gl_client *client,
 					     const struct pb_gl_resource *resource,
 					     const struct pb_gl_transfer *transfer,
-					     const struct pb_gl_piece *piece, bool to_resource, uint32_t offset)
+					     const struct pb_gl_piece *piece, bool to_resource,
+					     uint32_t offset)
 {
 	return (struct pb_gl_batch_transfer){
 		.id = resource->id,
@@ -41,8 +42,8 @@ static struct pb_gl_batch_transfer packet_of(const struct pb_gl_client *client,
 
 /** Runs one piece. A piece from a resource is waited for. */
 static bool run_piece(struct pb_gl_client *client, const struct pb_gl_resource *resource,
-		      const struct pb_gl_transfer *transfer, const struct pb_gl_piece *piece, bool to_resource,
-		      uint8_t *memory)
+		      const struct pb_gl_transfer *transfer, const struct pb_gl_piece *piece,
+		      bool to_resource, uint8_t *memory)
 {
 	struct pb_gl_batch_transfer packet;
 	uint32_t offset;

@@ -112,7 +112,8 @@ uint64_t pb_gl_resource_bytes(const uint32_t *template_words, uint64_t most)
 		uint64_t part = times(blocks_of(template_words[PB_GL_TEMPLATE_WIDTH], level, block.width),
 				      block.bytes, most);
 
-		part = times(part, blocks_of(template_words[PB_GL_TEMPLATE_HEIGHT], level, block.height), most);
+		part = times(part, blocks_of(template_words[PB_GL_TEMPLATE_HEIGHT], level, block.height),
+			     most);
 		part = times(part, blocks_of(template_words[PB_GL_TEMPLATE_DEPTH], level, 1), most);
 		bytes = part > most - bytes ? most : bytes + part;
 	}

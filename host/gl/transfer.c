@@ -39,10 +39,8 @@ static bool box_is_valid(const struct pb_gl_transfer_request *request)
 /** Sets the strides: those of the request, else those of the whole level. */
 static void set_strides(const struct pb_gl_transfer_request *request, struct pb_gl_transfer *transfer)
 {
-	const uint32_t width =
-		side_of_level(request->template_words[PB_GL_TEMPLATE_WIDTH], request->level);
-	const uint32_t height =
-		side_of_level(request->template_words[PB_GL_TEMPLATE_HEIGHT], request->level);
+	const uint32_t width = side_of_level(request->template_words[PB_GL_TEMPLATE_WIDTH], request->level);
+	const uint32_t height = side_of_level(request->template_words[PB_GL_TEMPLATE_HEIGHT], request->level);
 
 	transfer->stride = request->stride != 0
 				   ? request->stride
@@ -65,8 +63,8 @@ static bool lies_inside(const struct pb_gl_transfer_request *request, const stru
 		return false;
 	if (rows != 0 && transfer->stride > (left - transfer->row_bytes) / rows)
 		return false;
-	return layers == 0 || transfer->layer_stride <=
-				      (left - transfer->row_bytes - rows * transfer->stride) / layers;
+	return layers == 0 ||
+	       transfer->layer_stride <= (left - transfer->row_bytes - rows * transfer->stride) / layers;
 }
 
 bool pb_gl_transfer_plan(const struct pb_gl_transfer_request *request, struct pb_gl_transfer *transfer,
@@ -162,7 +160,8 @@ bool pb_gl_transfer_next(struct pb_gl_transfer *transfer, uint32_t room, struct 
 	*piece = (struct pb_gl_piece){
 		.rows = 1,
 		.layers = 1,
-		.offset = transfer->offset + transfer->layer * transfer->layer_stride + row * transfer->stride,
+		.offset =
+			transfer->offset + transfer->layer * transfer->layer_stride + row * transfer->stride,
 	};
 	memcpy(piece->box, transfer->box, sizeof(piece->box));
 	piece->box[Z] += transfer->layer;
@@ -185,8 +184,9 @@ void pb_gl_piece_pack(const struct pb_gl_transfer *transfer, const struct pb_gl_
 {
 	for (uint32_t layer = 0; layer < piece->layers; layer++) {
 		for (uint32_t row = 0; row < piece->rows; row++) {
-			memcpy(packed, memory + piece->offset + layer * transfer->layer_stride +
-					       row * transfer->stride,
+			memcpy(packed,
+			       memory + piece->offset + layer * transfer->layer_stride +
+				       row * transfer->stride,
 			       piece->row_bytes);
 			packed += piece->row_bytes;
 		}
@@ -198,7 +198,8 @@ void pb_gl_piece_unpack(const struct pb_gl_transfer *transfer, const struct pb_g
 {
 	for (uint32_t layer = 0; layer < piece->layers; layer++) {
 		for (uint32_t row = 0; row < piece->rows; row++) {
-			memcpy(memory + piece->offset + layer * transfer->layer_stride + row * transfer->stride,
+			memcpy(memory + piece->offset + layer * transfer->layer_stride +
+				       row * transfer->stride,
 			       packed, piece->row_bytes);
 			packed += piece->row_bytes;
 		}

@@ -18,13 +18,14 @@
 
 /** A transfer as the client asks for it. */
 struct pb_gl_transfer_request {
-	const uint32_t *template_words; /**< of the resource: PB_GL_TEMPLATE_WORDS words (hal/engine/gl_packets.h) */
-	uint32_t level;                 /**< mipmap level */
-	uint32_t box[PB_GL_BOX_WORDS];  /**< part of the level */
-	uint32_t stride;                /**< bytes from row to row in the client's memory; 0: that of the whole level */
-	uint32_t layer_stride;          /**< bytes from layer to layer; 0: that of the whole level */
-	uint64_t offset;                /**< first byte in the client's memory */
-	uint64_t available;             /**< bytes of the client's memory */
+	const uint32_t
+		*template_words; /**< of the resource: PB_GL_TEMPLATE_WORDS words (hal/engine/gl_packets.h) */
+	uint32_t level;          /**< mipmap level */
+	uint32_t box[PB_GL_BOX_WORDS]; /**< part of the level */
+	uint32_t stride; /**< bytes from row to row in the client's memory; 0: that of the whole level */
+	uint32_t layer_stride; /**< bytes from layer to layer; 0: that of the whole level */
+	uint64_t offset;       /**< first byte in the client's memory */
+	uint64_t available;    /**< bytes of the client's memory */
 };
 
 /** A transfer that was checked, and how far it went. Rows are rows of blocks. */

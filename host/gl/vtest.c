@@ -34,7 +34,7 @@ static enum pb_vtest_status length_of(struct pb_vtest_message *message, uint32_t
 	case PB_VTEST_SUBMIT_CMD:
 		message->bytes = message->length * (uint32_t)sizeof(uint32_t);
 		return message->length <= PB_VTEST_SUBMIT_WORDS_MAX ? PB_VTEST_STATUS_OK
-								     : PB_VTEST_STATUS_LENGTH;
+								    : PB_VTEST_STATUS_LENGTH;
 	case PB_VTEST_TRANSFER_PUT:
 	case PB_VTEST_TRANSFER_PUT2:
 		/* Counts the data, which pb_vtest_body() knows; behind TRANSFER_PUT2 it does not come. */
@@ -61,14 +61,16 @@ enum pb_vtest_status pb_vtest_begin(const struct pb_vtest_session *session, cons
 }
 
 /** Checks the data behind a transfer. @param counted the length must count it @param sent it comes */
-static enum pb_vtest_status check_data(struct pb_vtest_message *message, uint32_t bytes, bool counted, bool sent)
+static enum pb_vtest_status check_data(struct pb_vtest_message *message, uint32_t bytes, bool counted,
+				       bool sent)
 {
 	const uint32_t words = bytes / (uint32_t)sizeof(uint32_t) + (bytes % sizeof(uint32_t) != 0 ? 1u : 0u);
 
 	if (bytes > PB_VTEST_DATA_BYTES_MAX)
 		return PB_VTEST_STATUS_VALUE;
 	/* A TRANSFER_PUT2 that does not count its data is as right as one that does. */
-	if (counted && message->length - message->words != words && (sent || message->length != message->words))
+	if (counted && message->length - message->words != words &&
+	    (sent || message->length != message->words))
 		return PB_VTEST_STATUS_LENGTH;
 	message->bytes = sent ? bytes : 0;
 	return PB_VTEST_STATUS_OK;

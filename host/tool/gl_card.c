@@ -95,7 +95,8 @@ static bool make_system(struct pb_gl_card *card, char *message)
 	enum pb_error error = pb_segment_create(&card->system, &card->channel, &request);
 
 	for (uint32_t i = 0; error == PB_ERROR_OK && i < PB_GL_CLIENT_SLOTS; i++)
-		error = pb_memory_allocate(&card->system, PB_GL_SLOT_BYTES, PAGE_BYTES, &card->setup.slots[i]);
+		error = pb_memory_allocate(&card->system, PB_GL_SLOT_BYTES, PAGE_BYTES,
+					   &card->setup.slots[i]);
 	if (error == PB_ERROR_OK)
 		error = pb_memory_allocate(&card->system, PAGE_BYTES, PAGE_BYTES, &card->setup.buffer);
 	return error == PB_ERROR_OK || fail(card, message, "system memory", error);
@@ -122,8 +123,7 @@ static bool make_queues(struct pb_gl_card *card, const struct pb_gl_card_options
 		.entries = card->channel.card.capabilities[PB_CAPABILITY_RING_ENTRIES_MIN],
 		.priority = options->priority,
 	};
-	enum pb_error error =
-		pb_queue_create_with(&card->queue, &card->channel, &card->system, &request);
+	enum pb_error error = pb_queue_create_with(&card->queue, &card->channel, &card->system, &request);
 
 	if (error == PB_ERROR_OK)
 		error = pb_queue_create_with(&card->paging, &card->channel, &card->system, &request);

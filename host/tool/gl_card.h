@@ -26,15 +26,15 @@ struct pb_gl_card_options {
 
 /** A program's share. */
 struct pb_gl_card {
-	struct pb_link *link;                         /**< NULL: not open */
-	struct pb_channel channel;                    /**< attached, if `link` is */
-	struct pb_segment system;                     /**< segment 0 */
-	struct pb_segment segments[PB_GL_SEGMENTS];   /**< by enum pb_gl_segment */
-	struct pb_queue queue;                        /**< the program's submissions */
-	struct pb_queue paging;                       /**< paging buffers */
-	struct pb_gl_client *client;                  /**< with its memory */
-	struct pb_gl_client_setup setup;              /**< of the client */
-	bool started;                                 /**< the client has started */
+	struct pb_link *link;                       /**< NULL: not open */
+	struct pb_channel channel;                  /**< attached, if `link` is */
+	struct pb_segment system;                   /**< segment 0 */
+	struct pb_segment segments[PB_GL_SEGMENTS]; /**< by enum pb_gl_segment */
+	struct pb_queue queue;                      /**< the program's submissions */
+	struct pb_queue paging;                     /**< paging buffers */
+	struct pb_gl_client *client;                /**< with its memory */
+	struct pb_gl_client_setup setup;            /**< of the client */
+	bool started;                               /**< the client has started */
 };
 
 /** Opens a share. @param message out: 512 bytes; why it failed @return false: close it nevertheless */

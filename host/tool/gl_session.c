@@ -81,6 +81,7 @@ static bool take_name(struct pb_gl_session *session, uint32_t bytes)
 	length = strnlen((const char *)session->data, bytes);
 	if (length >= sizeof(session->name))
 		length = sizeof(session->name) - 1;
+	session->name[length] = '\0';
 	for (size_t i = 0; i < length; i++)
 		session->name[i] =
 			(char)(session->data[i] >= 0x20 && session->data[i] < 0x7f ? session->data[i] : '?');
@@ -142,7 +143,8 @@ static bool create(struct pb_gl_session *session, const uint32_t *body, uint32_t
 	if (!good && memory != NULL)
 		(void)munmap(memory, bytes);
 	if (good && file >= 0)
-		good = pb_gl_send_file(session->socket, file) || end_with(session, "it left before an answer");
+		good = pb_gl_send_file(session->socket, file) ||
+		       end_with(session, "it left before an answer");
 	if (file >= 0)
 		(void)close(file);
 	return good;
@@ -178,8 +180,8 @@ static bool transfer(struct pb_gl_session *session, const uint32_t *body, bool t
 		return false;
 	if (!to_resource)
 		memset(session->data, 0, bytes);
-	if (!back(session, session->backend->transfer(session->backend->context, body[0], &request, to_resource,
-						      session->data)))
+	if (!back(session, session->backend->transfer(session->backend->context, body[0], &request,
+						      to_resource, session->data)))
 		return false;
 	return to_resource || write_all(session, session->data, bytes);
 }
@@ -187,8 +189,7 @@ static bool transfer(struct pb_gl_session *session, const uint32_t *body, bool t
 /* TRANSFER_GET2 and TRANSFER_PUT2: the data are in shared memory. */
 static bool transfer_shared(struct pb_gl_session *session, const uint32_t *body, bool to_resource)
 {
-	struct pb_gl_transfer_request request = {.level = body[1],
-						 .offset = body[PB_VTEST_TRANSFER2_OFFSET]};
+	struct pb_gl_transfer_request request = {.level = body[1], .offset = body[PB_VTEST_TRANSFER2_OFFSET]};
 
 	memcpy(request.box, &body[PB_VTEST_TRANSFER2_BOX], sizeof(request.box));
 	return back(session, session->backend->transfer(session->backend->context, body[0], &request,
@@ -199,9 +200,9 @@ static bool submit(struct pb_gl_session *session, uint32_t bytes)
 {
 	if (!read_data(session, bytes))
 		return false;
-	return back(session, session->backend->submit(session->backend->context,
-						      (uint32_t *)(void *)session->data,
-						      bytes / (uint32_t)sizeof(uint32_t)));
+	return back(session,
+		    session->backend->submit(session->backend->context, (uint32_t *)(void *)session->data,
+					     bytes / (uint32_t)sizeof(uint32_t)));
 }
 
 static bool busy_wait(struct pb_gl_session *session, const uint32_t *body)

@@ -48,7 +48,8 @@ bool pb_gl_timeline_write(struct pb_gl_timeline *timeline, const char *path)
 {
 	static const struct pb_ddi_record no_calls;
 	struct pb_trace_data data = {0};
-	bool good = timeline->good && pb_trace_keep_read(&timeline->keeper, &no_calls, &data) && write_page(path, &data);
+	bool good = timeline->good && pb_trace_keep_read(&timeline->keeper, &no_calls, &data) &&
+		    write_page(path, &data);
 
 	if (!good)
 		fprintf(stderr, "%s: %s cannot be written: %s\n", timeline->program, path, strerror(errno));

@@ -26,7 +26,7 @@
 /* Connections at once: as many as a card has channels. */
 #define CONNECTIONS 8u
 /* How often the trace is read, and how long connections may take to end behind the program. */
-#define POLL_MS      10
+#define POLL_MS       10
 #define END_POLLS_MAX 1500u
 
 enum option_key {
@@ -47,7 +47,7 @@ struct run {
 	const char *name; /* argv[0] */
 	const struct options *options;
 	int listener;
-	pid_t card;    /* 0: not ours */
+	pid_t card; /* 0: not ours */
 	pid_t program;
 	pid_t connections[CONNECTIONS];
 	int status;
@@ -57,7 +57,8 @@ struct run {
 
 static const struct argp_option option_table[] = {
 	{"card", KEY_CARD, "SOCKET", 0, "Use the running card that listens at SOCKET; it has a GL engine", 0},
-	{"board", KEY_BOARD, "NAME", 0, "Start a card with this board's firmware (default " PB_DEFAULT_BOARD ")", 0},
+	{"board", KEY_BOARD, "NAME", 0,
+	 "Start a card with this board's firmware (default " PB_DEFAULT_BOARD ")", 0},
 	{"timeline", KEY_TIMELINE, "FILE", 0, "Leave a page with the timeline of the firmware's work", 0},
 	{0},
 };
@@ -240,10 +241,12 @@ int pb_run_command(int argc, char **argv)
 		.children = children,
 		.args_doc = "-- PROGRAM [ARGUMENT...]",
 		.doc = "Run an OpenGL program on a card.\v"
-		       "Starts a card with a GL engine, unless one is named. The program finds it by Mesa's driver "
+		       "Starts a card with a GL engine, unless one is named. The program finds it by Mesa's "
+		       "driver "
 		       "virpipe, "
 		       "in a /tmp of its own, which shows what is in /tmp.\n\n"
-		       "Exit code: the program's; 1 no card, or no mount namespace; 2 wrong arguments; 126 and "
+		       "Exit code: the program's; 1 no card, or no mount namespace; 2 wrong arguments; 126 "
+		       "and "
 		       "127 the "
 		       "program cannot be started; 128 + N signal N ended it.",
 	};
