@@ -89,7 +89,7 @@ static void plans(void **state)
 		{RGBA8, 8, 4, 0, {0x40000001, 0, 0, 1, 1, 1}, 0, 0, 0, 4096, false},
 		{RGBA8, 8, 4, 0, {0, 0, 0, 1, 1, 1}, 0, 0, UINT64_MAX, 4096, false},
 		{RGBA8, 8, 4, 31, {0, 0, 0, 1, 1, 1}, 0, 0, 0, 4096, false},
-		/* Nothing, and what nobody knows. */
+		/* Nothing, and a format that is not known. */
 		{RGBA8, 8, 4, 0, {0, 0, 0, 0, 1, 1}, 0, 0, 0, 4096, false},
 		{RGBA8, 8, 4, 0, {0, 0, 0, 1, 0, 1}, 0, 0, 0, 4096, false},
 		{RGBA8, 8, 4, 0, {0, 0, 0, 1, 1, 0}, 0, 0, 0, 4096, false},

@@ -18,92 +18,92 @@ static struct pb_vtest_session session_of(char letter)
 #define VERSION PB_VTEST_STATUS_VERSION
 #define VALUE   PB_VTEST_STATUS_VALUE
 
+static const struct {
+	char session;
+	uint32_t length, command;
+	enum pb_vtest_status status;
+	uint32_t words, bytes;
+} header_cases[] = {
+	/* The name comes first, and once; its length counts bytes. */
+	{'n', 1, 8, OK, 0, 1},
+	{'n', 4096, 8, OK, 0, 4096},
+	{'n', 4097, 8, LENGTH, 0, 0},
+	{'n', 0, 8, LENGTH, 0, 0},
+	{'0', 5, 8, ORDER, 0, 0},
+	{'n', 0, 10, ORDER, 0, 0},
+	{'n', 0, 1, ORDER, 0, 0},
+	{'n', 10, 2, ORDER, 0, 0},
+	{'n', 4, 6, ORDER, 0, 0},
+	/* Numbers that are none, and those of version 3. */
+	{'0', 0, 0, UNKNOWN, 0, 0},
+	{'2', 6, 18, UNKNOWN, 0, 0},
+	{'2', 1, 15, UNKNOWN, 0, 0},
+	{'2', 0, 0xffffffff, UNKNOWN, 0, 0},
+	/* Fixed lengths, in words. */
+	{'0', 0, 1, OK, 0, 0},
+	{'0', 1, 1, LENGTH, 0, 0},
+	{'2', 0, 9, OK, 0, 0},
+	{'2', 1, 9, LENGTH, 0, 0},
+	{'0', 0, 10, OK, 0, 0},
+	{'0', 1, 10, LENGTH, 0, 0},
+	{'0', 1, 11, OK, 1, 0},
+	{'0', 0, 11, LENGTH, 0, 0},
+	{'0', 2, 11, LENGTH, 0, 0},
+	{'0', 10, 2, OK, 10, 0},
+	{'0', 9, 2, LENGTH, 0, 0},
+	{'0', 11, 2, LENGTH, 0, 0},
+	{'2', 10, 2, VERSION, 0, 0},
+	{'2', 11, 12, OK, 11, 0},
+	{'2', 10, 12, LENGTH, 0, 0},
+	{'2', 12, 12, LENGTH, 0, 0},
+	{'0', 11, 12, VERSION, 0, 0},
+	{'0', 1, 3, OK, 1, 0},
+	{'0', 0, 3, LENGTH, 0, 0},
+	{'2', 2, 3, LENGTH, 0, 0},
+	{'0', 2, 7, OK, 2, 0},
+	{'0', 1, 7, LENGTH, 0, 0},
+	{'2', 3, 7, LENGTH, 0, 0},
+	{'0', 11, 4, OK, 11, 0},
+	{'0', 10, 4, LENGTH, 0, 0},
+	{'0', 12, 4, LENGTH, 0, 0},
+	{'2', 11, 4, VERSION, 0, 0},
+	{'2', 10, 13, OK, 10, 0},
+	{'2', 9, 13, LENGTH, 0, 0},
+	{'2', 11, 13, LENGTH, 0, 0},
+	{'0', 10, 13, VERSION, 0, 0},
+	/* Their length counts the data, which only the body names. */
+	{'0', 11, 5, OK, 11, 0},
+	{'0', 4000, 5, OK, 11, 0},
+	{'0', 10, 5, LENGTH, 0, 0},
+	{'2', 11, 5, VERSION, 0, 0},
+	{'2', 10, 14, OK, 10, 0},
+	{'2', 4000, 14, OK, 10, 0},
+	{'2', 9, 14, LENGTH, 0, 0},
+	{'0', 10, 14, VERSION, 0, 0},
+	/* Commands: words of data. */
+	{'0', 0, 6, OK, 0, 0},
+	{'2', 3, 6, OK, 0, 12},
+	{'2', 0x100000, 6, OK, 0, 0x400000},
+	{'2', 0x100001, 6, LENGTH, 0, 0},
+	{'2', 0x40000001, 6, LENGTH, 0, 0},
+	{'2', 0xffffffff, 6, LENGTH, 0, 0},
+};
+
 static void headers(void **state)
 {
-	static const struct {
-		char session;
-		uint32_t length, command;
-		enum pb_vtest_status status;
-		uint32_t words, bytes;
-	} cases[] = {
-		/* The name comes first, and once; its length counts bytes. */
-		{'n', 1, 8, OK, 0, 1},
-		{'n', 4096, 8, OK, 0, 4096},
-		{'n', 4097, 8, LENGTH, 0, 0},
-		{'n', 0, 8, LENGTH, 0, 0},
-		{'0', 5, 8, ORDER, 0, 0},
-		{'n', 0, 10, ORDER, 0, 0},
-		{'n', 0, 1, ORDER, 0, 0},
-		{'n', 10, 2, ORDER, 0, 0},
-		{'n', 4, 6, ORDER, 0, 0},
-		/* Numbers that are none, and those of version 3. */
-		{'0', 0, 0, UNKNOWN, 0, 0},
-		{'2', 6, 18, UNKNOWN, 0, 0},
-		{'2', 1, 15, UNKNOWN, 0, 0},
-		{'2', 0, 0xffffffff, UNKNOWN, 0, 0},
-		/* Fixed lengths, in words. */
-		{'0', 0, 1, OK, 0, 0},
-		{'0', 1, 1, LENGTH, 0, 0},
-		{'2', 0, 9, OK, 0, 0},
-		{'2', 1, 9, LENGTH, 0, 0},
-		{'0', 0, 10, OK, 0, 0},
-		{'0', 1, 10, LENGTH, 0, 0},
-		{'0', 1, 11, OK, 1, 0},
-		{'0', 0, 11, LENGTH, 0, 0},
-		{'0', 2, 11, LENGTH, 0, 0},
-		{'0', 10, 2, OK, 10, 0},
-		{'0', 9, 2, LENGTH, 0, 0},
-		{'0', 11, 2, LENGTH, 0, 0},
-		{'2', 10, 2, VERSION, 0, 0},
-		{'2', 11, 12, OK, 11, 0},
-		{'2', 10, 12, LENGTH, 0, 0},
-		{'2', 12, 12, LENGTH, 0, 0},
-		{'0', 11, 12, VERSION, 0, 0},
-		{'0', 1, 3, OK, 1, 0},
-		{'0', 0, 3, LENGTH, 0, 0},
-		{'2', 2, 3, LENGTH, 0, 0},
-		{'0', 2, 7, OK, 2, 0},
-		{'0', 1, 7, LENGTH, 0, 0},
-		{'2', 3, 7, LENGTH, 0, 0},
-		{'0', 11, 4, OK, 11, 0},
-		{'0', 10, 4, LENGTH, 0, 0},
-		{'0', 12, 4, LENGTH, 0, 0},
-		{'2', 11, 4, VERSION, 0, 0},
-		{'2', 10, 13, OK, 10, 0},
-		{'2', 9, 13, LENGTH, 0, 0},
-		{'2', 11, 13, LENGTH, 0, 0},
-		{'0', 10, 13, VERSION, 0, 0},
-		/* Their length counts the data, which only the body names. */
-		{'0', 11, 5, OK, 11, 0},
-		{'0', 4000, 5, OK, 11, 0},
-		{'0', 10, 5, LENGTH, 0, 0},
-		{'2', 11, 5, VERSION, 0, 0},
-		{'2', 10, 14, OK, 10, 0},
-		{'2', 4000, 14, OK, 10, 0},
-		{'2', 9, 14, LENGTH, 0, 0},
-		{'0', 10, 14, VERSION, 0, 0},
-		/* Commands: words of data. */
-		{'0', 0, 6, OK, 0, 0},
-		{'2', 3, 6, OK, 0, 12},
-		{'2', 0x100000, 6, OK, 0, 0x400000},
-		{'2', 0x100001, 6, LENGTH, 0, 0},
-		{'2', 0x40000001, 6, LENGTH, 0, 0},
-		{'2', 0xffffffff, 6, LENGTH, 0, 0},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct pb_vtest_session session = session_of(cases[i].session);
-		const uint32_t header[] = {cases[i].length, cases[i].command};
+	for (size_t i = 0; i < sizeof(header_cases) / sizeof(header_cases[0]); i++) {
+		const struct pb_vtest_session session = session_of(header_cases[i].session);
+		const uint32_t header[] = {header_cases[i].length, header_cases[i].command};
 		struct pb_vtest_message message;
 		const enum pb_vtest_status status = pb_vtest_begin(&session, header, &message);
 
-		if (status != cases[i].status)
+		if (status != header_cases[i].status)
 			fail_msg("row %zu: %s", i, pb_vtest_status_text(status));
 		if (status != OK)
 			continue;
-		assert_int_equal(message.words, cases[i].words);
-		assert_int_equal(message.bytes, cases[i].bytes);
+		assert_int_equal(message.words, header_cases[i].words);
+		assert_int_equal(message.bytes, header_cases[i].bytes);
 	}
 }
 
