@@ -14,6 +14,10 @@
 #define HANGS_US 1000000u
 /* That slice: engine time then advances about as fast as real time. */
 #define HANGING_SLICE_US 1000u
+_Static_assert(PB_CARD_NODES == 4 && PB_CARD_NODE_KIND(0) == PB_NODE_3D &&
+		       PB_CARD_NODE_KIND(1) != PB_NODE_3D && PB_CARD_NODE_KIND(2) == PB_NODE_3D &&
+		       PB_CARD_NODE_KIND(3) != PB_NODE_3D,
+	       "PB_CARD_NODES_3D");
 /* Resources of an owner of the GL engine. */
 #define GL_RESOURCES 16384u
 

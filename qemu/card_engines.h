@@ -16,6 +16,9 @@
 #include "qemu/gl/renderers.h"
 #include "qemu/mcu/layout.h"
 
+/** Mask of the 3D nodes, as PB_CARD_NODE_KIND has them. */
+#define PB_CARD_NODES_3D 5u
+
 struct pb_card_engines;
 
 /** One node's engine. */
@@ -24,10 +27,10 @@ struct pb_card_engine {
 	uint32_t node;
 	struct pb_engine_model *model;
 	struct pb_engine_gl_node *gl; /**< its part of a GL engine; NULL: it has none */
-	bool running;      /**< a submission runs */
-	bool raised;       /**< its interrupt, in this slice */
-	uint32_t progress; /**< its register as last seen */
-	uint32_t idle;     /**< engine time since that moved, in microseconds */
+	bool running;                 /**< a submission runs */
+	bool raised;                  /**< its interrupt, in this slice */
+	uint32_t progress;            /**< its register as last seen */
+	uint32_t idle;                /**< engine time since that moved, in microseconds */
 };
 
 /** The caller's, at a fixed address; only the functions below touch it. */
@@ -36,9 +39,9 @@ struct pb_card_engines {
 	void (*interrupt)(void *context, uint32_t node);
 	void *context;
 	struct pb_card_engine engine[PB_CARD_NODES];
-	struct pb_clear_unit clear; /**< of outer memory */
-	bool clears;                /**< it has more to clear */
-	struct pb_engine_gl *gl;    /**< NULL: the 3D nodes are reference engines */
+	struct pb_clear_unit clear;    /**< of outer memory */
+	bool clears;                   /**< it has more to clear */
+	struct pb_engine_gl *gl;       /**< NULL: the 3D nodes are reference engines */
 	struct pb_renderers renderers; /**< of the GL engine */
 };
 

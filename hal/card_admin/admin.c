@@ -305,5 +305,6 @@ void pb_card_admin_poll(struct pb_card_admin *admin)
 bool pb_card_admin_settled(const struct pb_card_admin *admin)
 {
 	return admin->state == PB_CARD_ADMIN_LOST ||
-	       (admin->state == PB_CARD_ADMIN_ATTACHED && (admin->grants | admin->granting | admin->slow | admin->slowing) == 0);
+	       (admin->state == PB_CARD_ADMIN_ATTACHED &&
+		(admin->grants | admin->granting | admin->slow | admin->slowing) == 0);
 }

@@ -220,7 +220,10 @@ struct packet {
 
 static enum pb_model_status run_packet(struct pb_engine_model *model, const uint32_t *words);
 
-#define PACKET(begin, words, paging) {{run_packet, 0, 1u << PB_NODE_3D, 1, paging}, begin, words}
+#define PACKET(begin, words, paging)                                                                         \
+	{                                                                                                    \
+		{run_packet, 0, 1u << PB_NODE_3D, 1, paging}, begin, words                                   \
+	}
 
 /* By opcode, from PB_PACKET_GL on. The words of a packet are read by run_packet(). */
 static const struct packet packets[] = {

@@ -69,9 +69,10 @@ struct pb_engine_gl_renderers {
 
 /** One resource of an owner. */
 struct pb_engine_gl_resource {
-	uint32_t id;     /**< as its host names it; 0: free */
-	uint32_t handle; /**< as its renderer names it: index + 1, and how often that was used in the high half */
-	uint32_t page;   /**< where it stands, or stood last */
+	uint32_t id; /**< as its host names it; 0: free */
+	uint32_t
+		handle; /**< as its renderer names it: index + 1, and how often that was used in the high half */
+	uint32_t page; /**< where it stands, or stood last */
 	uint32_t pages;
 	bool bound; /**< it stands there */
 	uint32_t words[PB_GL_TEMPLATE_WORDS];
@@ -87,8 +88,8 @@ struct pb_engine_gl_owner {
 	const struct pb_engine_gl_node *holder; /**< the node that works with it; NULL: none */
 	struct pb_gl_account account;
 	struct pb_engine_gl_resource *resources;
-	uint32_t fresh; /**< resources that were ever used */
-	uint32_t free;  /**< index + 1 of the first free one below; 0: none */
+	uint32_t fresh;                         /**< resources that were ever used */
+	uint32_t free;                          /**< index + 1 of the first free one below; 0: none */
 	uint32_t by_id[PB_ENGINE_GL_BUCKETS];   /**< index + 1 */
 	uint32_t by_page[PB_ENGINE_GL_BUCKETS]; /**< index + 1 */
 };

@@ -28,10 +28,10 @@ struct pb_gl_null_renderer {
 /** All of them. The caller's; only the functions of this file touch it once they have started. */
 struct pb_gl_null {
 	struct pb_gl_null_renderer *renderers; /**< the caller's, one for each owner of the engine */
-	uint32_t *words;          /**< the caller's: contents, `resource_count` of each renderer */
-	uint32_t resource_count;  /**< of each owner, as the engine has it */
-	uint32_t delay;           /**< polls that an answer takes; 0: the first one has it */
-	const uint32_t *clock;    /**< the card's clock */
+	uint32_t *words;         /**< the caller's: contents, `resource_count` of each renderer */
+	uint32_t resource_count; /**< of each owner, as the engine has it */
+	uint32_t delay;          /**< polls that an answer takes; 0: the first one has it */
+	const uint32_t *clock;   /**< the card's clock */
 };
 
 /** For a GL engine whose context is a struct pb_gl_null. */

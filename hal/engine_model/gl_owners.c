@@ -114,7 +114,8 @@ bool pb_gl_resource_overlaps(const struct pb_engine_gl_owner *owner, uint32_t pa
 	for (uint32_t i = 0; i < owner->fresh; i++) {
 		const struct pb_engine_gl_resource *other = &owner->resources[i];
 
-		if (other != except && other->bound && (uint64_t)page < (uint64_t)other->page + other->pages &&
+		if (other != except && other->bound &&
+		    (uint64_t)page < (uint64_t)other->page + other->pages &&
 		    (uint64_t)other->page < (uint64_t)page + pages)
 			return true;
 	}

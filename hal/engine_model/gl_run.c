@@ -54,7 +54,8 @@ static bool reach(void *context, uint32_t handle, uint32_t access)
 
 	(void)access;
 	if (resource == NULL || !resource->bound) {
-		pb_model_fault(model, PB_ENGINE_FAULT_PAGE, resource != NULL ? address_of(resource->page) : 0);
+		pb_model_fault(model, PB_ENGINE_FAULT_PAGE,
+			       resource != NULL ? address_of(resource->page) : 0);
 		return false;
 	}
 	if (!pb_gl_pages_lie(model, resource->page, resource->pages)) {

@@ -37,8 +37,9 @@ struct pb_engine_model_config {
 	uint32_t kind;                    /**< enum pb_node_kind */
 	void (*interrupt)(void *context); /**< raises the node's line towards the MCU */
 	void *context;
-	const struct pb_engine_gl_ops *gl_ops; /**< NULL: GL packets are unknown, as on the reference engine */
-	struct pb_engine_gl_node *gl;          /**< this node's part of the GL engine; with `gl_ops` only */
+	const struct pb_engine_gl_ops
+		*gl_ops;              /**< NULL: GL packets are unknown, as on the reference engine */
+	struct pb_engine_gl_node *gl; /**< this node's part of the GL engine; with `gl_ops` only */
 };
 
 /** Counters for statistics; nothing depends on them. */

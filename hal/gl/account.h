@@ -56,7 +56,7 @@ void pb_gl_account_begin(struct pb_gl_account *account);
 /**
  * Follows one command: reports what it reaches, and changes objects and bindings as it does. Pre: pb_gl_read() or
  * pb_gl_walk() gave the command. Behind an error the account is of no more use.
- * @param reach called for each resource; NULL: nobody asks
+ * @param reach called for each resource; NULL: nothing is asked
  * @return OK, KIND, OBJECT, SUB_CONTEXT, FULL, or STOPPED
  */
 enum pb_gl_status pb_gl_account_follow(struct pb_gl_account *account, const struct pb_gl_command *command,

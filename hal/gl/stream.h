@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * Walks a run of virgl commands that nobody vouches for: checks each command against the table of hal/gl/commands.h, and
+ * Walks a run of virgl commands from an untrusted client: checks each command against the table of hal/gl/commands.h, and
  * calls back for each word that names a resource, so that the caller can note or replace it.
  *
- * The run lies in private memory: nobody else writes it meanwhile. No word outside of the run is read. The work is
+ * The run lies in private memory: no other agent writes it meanwhile. No word outside of the run is read. The work is
  * bounded by the run's length: no word is read more than a fixed number of times.
  */
 #ifndef PB_HAL_GL_STREAM_H

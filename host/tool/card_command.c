@@ -43,7 +43,8 @@ static const struct argp_option option_table[] = {
 	 0},
 	{"card-memory", KEY_MEMORY, "SIZE", 0, PB_CARD_MEMORY_HELP, 0},
 	{"engine", KEY_ENGINE, "KIND", 0,
-	 "What the 3D nodes are: reference (default), or gl, which runs OpenGL by virglrenderer in software, a "
+	 "What the 3D nodes are: reference (default), or gl, which runs OpenGL by virglrenderer in software, "
+	 "a "
 	 "process for each context",
 	 0},
 	{"quiet", KEY_QUIET, NULL, 0, "Print errors only", 0},

@@ -18,7 +18,6 @@
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
-
 #include <virglrenderer.h>
 
 #include "hal/engine_model/gl.h"
@@ -190,8 +189,7 @@ static int loop(struct renderer *renderer)
 			return got == 0 ? 0 : 1;
 		reply.serial = request.serial;
 		reply.status = serve(renderer, &request) ? PB_RENDERER_DONE : PB_RENDERER_REFUSED;
-		if (send(PB_RENDERER_SOCKET, &reply, sizeof(reply), MSG_NOSIGNAL) !=
-		    (ssize_t)sizeof(reply))
+		if (send(PB_RENDERER_SOCKET, &reply, sizeof(reply), MSG_NOSIGNAL) != (ssize_t)sizeof(reply))
 			return 1;
 	}
 }

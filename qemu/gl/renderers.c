@@ -26,9 +26,14 @@
 /* Mesa's own software renderer, whatever the card's user has set for other programs. */
 static void set_environment(void)
 {
-	static const char *const unwanted[] = {"DISPLAY", "WAYLAND_DISPLAY", "EGL_PLATFORM", "VTEST_SOCKET_NAME",
-					       "LIBGL_DRI3_DISABLE", "MESA_LOADER_DRIVER_OVERRIDE",
-					       "MESA_GL_VERSION_OVERRIDE", "MESA_GLSL_VERSION_OVERRIDE"};
+	static const char *const unwanted[] = {"DISPLAY",
+					       "WAYLAND_DISPLAY",
+					       "EGL_PLATFORM",
+					       "VTEST_SOCKET_NAME",
+					       "LIBGL_DRI3_DISABLE",
+					       "MESA_LOADER_DRIVER_OVERRIDE",
+					       "MESA_GL_VERSION_OVERRIDE",
+					       "MESA_GLSL_VERSION_OVERRIDE"};
 
 	for (size_t i = 0; i < sizeof(unwanted) / sizeof(unwanted[0]); i++)
 		unsetenv(unwanted[i]);
@@ -55,8 +60,8 @@ static _Noreturn void become(const char *program, const char *argument, pid_t ca
 		socket = fcntl(socket, F_DUPFD_CLOEXEC, PB_RENDERER_WINDOW + 1);
 	if (window >= 0)
 		window = fcntl(window, F_DUPFD_CLOEXEC, PB_RENDERER_WINDOW + 1);
-	if (getppid() == card && null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(null, STDOUT_FILENO) >= 0 &&
-	    close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) == 0 &&
+	if (getppid() == card && null >= 0 && dup2(null, STDIN_FILENO) >= 0 &&
+	    dup2(null, STDOUT_FILENO) >= 0 && close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) == 0 &&
 	    (socket < 0 || (dup2(socket, PB_RENDERER_SOCKET) >= 0 && dup2(window, PB_RENDERER_WINDOW) >= 0)))
 		execl(program, program, argument, (char *)NULL);
 	_exit(127);
@@ -75,8 +80,8 @@ bool pb_renderers_check(const char *program)
 	pid_t pid;
 
 	if (access(program, X_OK) != 0) {
-		pb_card_say("no renderer at %s: %s. It is built where libvirglrenderer-dev is installed", program,
-			    strerror(errno));
+		pb_card_say("no renderer at %s: %s. It is built where libvirglrenderer-dev is installed",
+			    program, strerror(errno));
 		return false;
 	}
 	pid = fork();
@@ -86,7 +91,8 @@ bool pb_renderers_check(const char *program)
 		collect(pid, &status);
 	if (status == 0)
 		return true;
-	pb_card_say("%s cannot draw on this machine; Debian packages libvirglrenderer1, libegl1 and libgl1-mesa-dri "
+	pb_card_say("%s cannot draw on this machine; Debian packages libvirglrenderer1, libegl1 and "
+		    "libgl1-mesa-dri "
 		    "have what it needs",
 		    program);
 	return false;

@@ -19,19 +19,19 @@
 
 /** One process, or none. */
 struct pb_renderer {
-	pid_t pid;       /**< 0: none */
-	int socket;      /**< -1: none */
-	uint8_t *window; /**< mapped; NULL: none */
-	uint32_t serial; /**< of the last request */
-	bool asked;      /**< it has not answered that one */
+	pid_t pid;                       /**< 0: none */
+	int socket;                      /**< -1: none */
+	uint8_t *window;                 /**< mapped; NULL: none */
+	uint32_t serial;                 /**< of the last request */
+	bool asked;                      /**< it has not answered that one */
 	enum pb_engine_gl_answer answer; /**< to the last request, if it was answered */
-	bool lost;       /**< it ended or failed, until the engine ends it */
+	bool lost;                       /**< it ended or failed, until the engine ends it */
 };
 
 /** All of them. The caller's, at a fixed address; only the functions below touch it. */
 struct pb_renderers {
 	const char *program;   /**< path of the renderers' program */
-	int epoll;             /**< watches their sockets; -1: nobody does */
+	int epoll;             /**< watches their sockets; -1: nothing does */
 	const uint32_t *clock; /**< the card's, in card memory */
 	struct pb_renderer renderers[PB_RENDERERS_MAX];
 };

@@ -14,7 +14,6 @@
 #include "hal/shared.h"
 #include "tests/e2e/e2e_board.h"
 
-
 #define BUFFER_BYTES  16384u
 #define PATCHES       16u
 #define RING_ENTRIES  16u
@@ -63,11 +62,17 @@ bool e2e_gl_possible(void)
 
 void e2e_gl_card_start(struct e2e_card *card, uint32_t restarts)
 {
+	e2e_gl_card_start_in(card, restarts, NULL);
+}
+
+void e2e_gl_card_start_in(struct e2e_card *card, uint32_t restarts, const char *directory)
+{
 	struct pb_card_options options = e2e_card_options();
 
 	e2e_path(card->socket, "card");
 	options.socket = card->socket;
 	options.restarts = restarts;
+	options.directory = directory;
 	options.renderer = renderer();
 	options.quiet = true;
 	assert_int_equal(pb_card_start(&options, &card->pid), 0);
@@ -189,8 +194,16 @@ enum pb_error e2e_gl_finish(struct e2e_gl *gl)
 
 enum pb_error e2e_gl_draw_to(struct e2e_gl *gl, uint32_t handle, uint32_t page)
 {
-	const uint32_t commands[] = {COMMAND(CREATE, SURFACE, 5), handle, e2e_gl_page(gl, page), FORMAT_BGRA8, 0, 0,
-				     COMMAND(FRAMEBUFFER, 0, 3), 1, 0, handle};
+	const uint32_t commands[] = {COMMAND(CREATE, SURFACE, 5),
+				     handle,
+				     e2e_gl_page(gl, page),
+				     FORMAT_BGRA8,
+				     0,
+				     0,
+				     COMMAND(FRAMEBUFFER, 0, 3),
+				     1,
+				     0,
+				     handle};
 
 	e2e_gl_begin(gl, commands, sizeof(commands) / 4u);
 	return e2e_gl_finish(gl);
@@ -198,8 +211,8 @@ enum pb_error e2e_gl_draw_to(struct e2e_gl *gl, uint32_t handle, uint32_t page)
 
 enum pb_error e2e_gl_clear(struct e2e_gl *gl, bool red, bool green, bool blue)
 {
-	const uint32_t commands[] = {COMMAND(CLEAR, 0, 8), COLOR0, red ? ONE : 0, green ? ONE : 0, blue ? ONE : 0,
-				     ONE, 0, 0, 0};
+	const uint32_t commands[] = {
+		COMMAND(CLEAR, 0, 8), COLOR0, red ? ONE : 0, green ? ONE : 0, blue ? ONE : 0, ONE, 0, 0, 0};
 
 	e2e_gl_begin(gl, commands, sizeof(commands) / 4u);
 	return e2e_gl_finish(gl);
@@ -232,7 +245,8 @@ bool e2e_gl_is(const struct e2e_gl *gl, uint32_t pixel)
 
 	for (uint32_t i = 0; i < E2E_GL_BYTES / 4u; i++) {
 		if (pb_shared_read32(&pixels[i]) != pixel)
-			return e2e_fail("pixel %u is 0x%08x, not 0x%08x", i, pb_shared_read32(&pixels[i]), pixel);
+			return e2e_fail("pixel %u is 0x%08x, not 0x%08x", i, pb_shared_read32(&pixels[i]),
+					pixel);
 	}
 	return true;
 }
@@ -293,17 +307,15 @@ static uint32_t add_shader(uint32_t *words, uint32_t at, uint32_t handle, uint32
 
 void e2e_gl_draw_without_end(struct e2e_gl *gl)
 {
-	static const uint32_t state[] = {
-		COMMAND(CREATE, BLEND, 11), 101, 0, 0, 0x78000000, 0, 0, 0, 0, 0, 0, 0,
-		COMMAND(BIND, BLEND, 1), 101,
-		COMMAND(CREATE, RASTERIZER, 9), 102, 0x20000002, ONE, 0, 0, ONE, 0, 0, 0,
-		COMMAND(BIND, RASTERIZER, 1), 102,
-		COMMAND(CREATE, DEPTH, 5), 103, 0, 0, 0, 0,
-		COMMAND(BIND, DEPTH, 1), 103,
-		COMMAND(CREATE, ELEMENTS, 1), 104,
-		COMMAND(BIND, ELEMENTS, 1), 104,
-		/* 4096 by 4096 */
-		COMMAND(VIEWPORT, 0, 7), 0, 0x45000000, 0x45000000, 0x3f000000, 0x45000000, 0x45000000, 0x3f000000};
+	static const uint32_t state[] = {COMMAND(CREATE, BLEND, 11), 101, 0, 0, 0x78000000, 0, 0, 0, 0, 0, 0,
+					 0, COMMAND(BIND, BLEND, 1), 101, COMMAND(CREATE, RASTERIZER, 9), 102,
+					 0x20000002, ONE, 0, 0, ONE, 0, 0, 0, COMMAND(BIND, RASTERIZER, 1),
+					 102, COMMAND(CREATE, DEPTH, 5), 103, 0, 0, 0, 0,
+					 COMMAND(BIND, DEPTH, 1), 103, COMMAND(CREATE, ELEMENTS, 1), 104,
+					 COMMAND(BIND, ELEMENTS, 1), 104,
+					 /* 4096 by 4096 */
+					 COMMAND(VIEWPORT, 0, 7), 0, 0x45000000, 0x45000000, 0x3f000000,
+					 0x45000000, 0x45000000, 0x3f000000};
 	static const uint32_t draw[] = {COMMAND(DRAW, 0, 12), 0, 3, TRIANGLES, 0, 1, 0, 0, 0, 0, 0, 2, 0};
 	uint32_t words[1024];
 	uint32_t count = add(words, 0, state, sizeof(state) / 4u);

@@ -20,10 +20,10 @@
 /** One context with its queue on the 3D node, and the page of its picture. */
 struct e2e_gl {
 	struct e2e_host *host;
-	uint32_t context;       /**< handle */
-	uint32_t owner;         /**< as packets name it */
-	struct pb_queue queue;  /**< of the context's submissions */
-	struct pb_dma builder;  /**< of them */
+	uint32_t context;        /**< handle */
+	uint32_t owner;          /**< as packets name it */
+	struct pb_queue queue;   /**< of the context's submissions */
+	struct pb_dma builder;   /**< of them */
 	struct pb_memory pixels; /**< card memory for transfers */
 };
 
@@ -37,6 +37,8 @@ extern const struct e2e_gl_shape e2e_gl_picture;
 bool e2e_gl_possible(void);
 /** Starts a card with a GL engine. */
 void e2e_gl_card_start(struct e2e_card *card, uint32_t restarts);
+/** As e2e_gl_card_start(). @param directory where the card keeps its files; NULL: where it likes */
+void e2e_gl_card_start_in(struct e2e_card *card, uint32_t restarts, const char *directory);
 /** A context of a host that is open, and its queue. */
 void e2e_gl_open(struct e2e_gl *gl, struct e2e_host *host);
 /** The processes that are renderers of a card, oldest first. @return their number */

@@ -77,7 +77,7 @@ static void write_job(struct pb_replay_job *job, enum pb_patch_encoding encoding
 	assert_non_null(job->memory.bytes_host);
 	memset(job->memory.bytes_host, 0xcc, job->memory_bytes);
 	assert_true(pb_replay_job_list(job, &rules, &formats, message));
-	pb_replay_job_write(job, 0x10007);
+	pb_replay_job_write(job, 0x10007, encoding);
 }
 
 static void start_job(struct pb_replay_job *job)
