@@ -10,10 +10,7 @@
 enum option_key {
 	KEY_PRIORITY = 0x2000,
 	KEY_VIDEO,
-	KEY_LIMIT,
 };
-
-#define SECONDS_MAX 2000u
 
 static const struct argp_option option_table[] = {
 	{"priority", KEY_PRIORITY, "P", 0, "idle, low, normal (default), high or realtime", 0},
@@ -22,8 +19,6 @@ static const struct argp_option option_table[] = {
 	 "less, the "
 	 "program gets half as much, or a quarter, ...",
 	 0},
-	{"limit", KEY_LIMIT, "SECONDS", 0,
-	 "A submission that makes no progress for so long is reset, and its program ended (default 10)", 0},
 	{0},
 };
 
@@ -59,11 +54,6 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		options->memory_bytes = (uint64_t)number(text, "M", 128) << 20;
 		if (options->memory_bytes == 0)
 			argp_error(state, "--video-memory %s: give MiB as in 64M, 1M to 128M", text);
-		return 0;
-	case KEY_LIMIT:
-		options->limit_us = (uint32_t)number(text, "", SECONDS_MAX) * 1000000u;
-		if (options->limit_us == 0)
-			argp_error(state, "--limit %s: give seconds, 1 to %u", text, SECONDS_MAX);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

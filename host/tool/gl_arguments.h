@@ -14,8 +14,6 @@
 extern const struct argp pb_gl_arguments;
 /** Its initial values. */
 #define PB_GL_CARD_OPTIONS_DEFAULT                                                                           \
-	((struct pb_gl_card_options){.priority = PB_PRIORITY_NORMAL,                                         \
-				     .memory_bytes = PB_GL_MEMORY_BYTES,                                     \
-				     .limit_us = PB_GL_LIMIT_US})
+	((struct pb_gl_card_options){.priority = PB_PRIORITY_NORMAL, .memory_bytes = PB_GL_MEMORY_BYTES})
 
 #endif

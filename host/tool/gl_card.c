@@ -129,8 +129,7 @@ static bool make_queues(struct pb_gl_card *card, const struct pb_gl_card_options
 		error = pb_queue_create_with(&card->paging, &card->channel, &card->system, &request);
 	if (error != PB_ERROR_OK)
 		return fail(card, message, "queue", error);
-	pb_queue_set_limits(&card->queue, options->limit_us, options->limit_us);
-	pb_queue_set_limits(&card->paging, options->limit_us, options->limit_us);
+	/* Both have the node's limits, which a card with a GL engine sets: a channel may only ask for shorter ones. */
 	error = pb_context_create(&card->channel, &card->setup.context);
 	for (uint32_t i = 0; error == PB_ERROR_OK && i < 2; i++)
 		error = pb_format_set(&card->channel, PB_GL_FORMAT_PAGE + i, &pb_gl_formats[i], NULL);

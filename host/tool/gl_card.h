@@ -14,13 +14,10 @@ struct pb_gl_card_options {
 	const char *socket;    /**< of the card */
 	uint32_t priority;     /**< enum pb_priority */
 	uint64_t memory_bytes; /**< addresses for its resources; less if the card has less */
-	uint32_t limit_us;     /**< without progress for so long its submissions count as hung */
 };
 
 /** Default of memory_bytes. */
 #define PB_GL_MEMORY_BYTES 0x4000000u
-/** Default of limit_us. */
-#define PB_GL_LIMIT_US 10000000u
 /** Card memory of a card that is started for OpenGL programs: room for the addresses of three. */
 #define PB_GL_CARD_BYTES 0x10000000u
 
