@@ -156,7 +156,7 @@ static enum pb_gl_status check_elements(const uint32_t *words, uint32_t length)
 /* Up to `most` elements behind a fixed part. */
 #define LIST(fixed, element, most)                                                                           \
 	.length_min = (fixed), .length_max = (fixed) + (element) * (most), .step = (element)
-#define REFUSED FROM(0), .refused = true
+#define REFUSED FROM(0), .verdict = PB_GL_STATUS_REFUSED
 /* Operands: one that must be there, one that may be 0, one in each element of a list. */
 #define ONE(word, use)            .operands = {{(word), 0, (use), false}}
 #define ONE_OR_NONE(word, use)    .operands = {{(word), 0, (use), true}}
@@ -165,7 +165,6 @@ static enum pb_gl_status check_elements(const uint32_t *words, uint32_t length)
 
 /* CREATE_OBJECT, by kind of object. */
 static const struct pb_gl_operation creations[PB_GL_KIND_COUNT] = {
-	[PB_GL_KIND_NONE] = {REFUSED},
 	[PB_GL_KIND_BLEND] = {FIXED(11)},
 	[PB_GL_KIND_RASTERIZER] = {FIXED(9)},
 	[PB_GL_KIND_DSA] = {FIXED(5)},
@@ -257,21 +256,18 @@ static bool bindable(uint32_t kind)
 	       kind == PB_GL_KIND_VERTEX_ELEMENTS;
 }
 
-const struct pb_gl_operation *pb_gl_operation_of(uint32_t header, enum pb_gl_status *status)
+const struct pb_gl_operation *pb_gl_operation_of(uint32_t header)
 {
+	static const struct pb_gl_operation unknown = {.verdict = PB_GL_STATUS_UNKNOWN};
+	static const struct pb_gl_operation wrong_kind = {.verdict = PB_GL_STATUS_KIND};
 	const uint32_t number = pb_gl_number_of(header);
 	const uint32_t kind = pb_gl_kind_of(header);
 
-	*status = PB_GL_STATUS_UNKNOWN;
 	if (number >= PB_GL_COMMAND_COUNT)
-		return NULL;
-	*status = PB_GL_STATUS_KIND;
-	if (number == PB_GL_CREATE_OBJECT && (kind == PB_GL_KIND_NONE || kind >= PB_GL_KIND_COUNT))
-		return NULL;
-	if (number == PB_GL_BIND_OBJECT && !bindable(kind))
-		return NULL;
-	*status = PB_GL_STATUS_OK;
-	return number == PB_GL_CREATE_OBJECT ? &creations[kind] : &operations[number];
+		return &unknown;
+	if (number == PB_GL_CREATE_OBJECT)
+		return kind == PB_GL_KIND_NONE || kind >= PB_GL_KIND_COUNT ? &wrong_kind : &creations[kind];
+	return number == PB_GL_BIND_OBJECT && !bindable(kind) ? &wrong_kind : &operations[number];
 }
 
 const char *pb_gl_command_name(uint32_t number)

@@ -175,7 +175,7 @@ struct pb_gl_operation {
 	uint32_t length_min; /**< shortest payload */
 	uint32_t length_max; /**< longest payload */
 	uint32_t step; /**< payload is length_min and a multiple of this; 0: any length between the limits */
-	bool refused;  /**< known, and not allowed here */
+	enum pb_gl_status verdict; /**< OK; else every such command is refused, for this reason */
 	struct pb_gl_operand operands[PB_GL_OPERANDS]; /**< words that name resources */
 	/** Checks values and the lengths that depend on them. Pre: the length is right. NULL: nothing to check. */
 	enum pb_gl_status (*check)(const uint32_t *words, uint32_t length);
@@ -184,11 +184,10 @@ struct pb_gl_operation {
 };
 
 /**
- * Finds the description of a command by its header word.
- * @param status set to OK, UNKNOWN, or KIND (CREATE_OBJECT or BIND_OBJECT of a kind that it cannot have)
- * @return NULL unless the status is OK
+ * Returns the description of a command by its header word, never NULL. Its verdict is OK, UNKNOWN, REFUSED, or KIND for
+ * CREATE_OBJECT and BIND_OBJECT of a kind that they cannot have.
  */
-const struct pb_gl_operation *pb_gl_operation_of(uint32_t header, enum pb_gl_status *status);
+const struct pb_gl_operation *pb_gl_operation_of(uint32_t header);
 
 /** Returns the name of a command's number, "unknown" if it has none. */
 const char *pb_gl_command_name(uint32_t number);

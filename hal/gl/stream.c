@@ -42,11 +42,9 @@ enum pb_gl_status pb_gl_read(const uint32_t *words, uint32_t count, uint32_t at,
 	found.number = pb_gl_number_of(words[at]);
 	found.kind = pb_gl_kind_of(words[at]);
 	found.count = pb_gl_length_of(words[at]) + 1u;
-	found.operation = pb_gl_operation_of(words[at], &status);
-	if (!found.operation)
-		return status;
-	if (found.operation->refused)
-		return PB_GL_STATUS_REFUSED;
+	found.operation = pb_gl_operation_of(words[at]);
+	if (found.operation->verdict != PB_GL_STATUS_OK)
+		return found.operation->verdict;
 	if (found.count > count - at)
 		return PB_GL_STATUS_TRUNCATED;
 	status = check_length(found.operation, found.count - 1u);

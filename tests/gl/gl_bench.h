@@ -25,7 +25,7 @@ void bench_start(void);
 enum pb_gl_status bench_follow(const uint32_t *words, uint32_t length);
 
 /** Follows a command that must be right, and compares what it reaches: "" or words such as "r5 w6 rw7", as reported. */
-void bench_expect(const char *reached, const uint32_t *words, uint32_t length);
+void bench_expect(const char *expected, const uint32_t *words, uint32_t length);
 
 /** Resources that the account names, each once, in increasing order: "5 6 7". */
 const char *bench_named(void);
