@@ -125,6 +125,13 @@ static void mark_resources(struct pb_gl_client *client)
 		if (resource != NULL)
 			resource->timeline = timeline;
 	}
+	for (uint32_t i = 0; i < client->created_count; i++) {
+		struct pb_gl_resource *resource = pb_gl_resources_at(&client->resources, client->created[i]);
+
+		if (resource != NULL)
+			resource->timeline = timeline;
+	}
+	client->created_count = 0;
 	client->slots[client->slot].timeline = timeline;
 }
 
@@ -252,22 +259,30 @@ bool pb_gl_touch(struct pb_gl_client *client, struct pb_gl_resource *resource)
 	return true;
 }
 
+/**
+ * Programs take a new resource for a fence: it is busy until everything before it has completed, also what is collected
+ * and not submitted.
+ */
+static bool note_created(struct pb_gl_client *client, struct pb_gl_resource *resource)
+{
+	resource->timeline = client->setup.queue->timeline;
+	if (pb_gl_batch_is_empty(&client->batch))
+		return true;
+	client->created[client->created_count++] = resource->id;
+	return client->created_count != PB_GL_CREATED_MAX || pb_gl_client_flush(client);
+}
+
 struct pb_gl_resource *pb_gl_client_create(struct pb_gl_client *client, uint32_t handle,
 					   const uint32_t *template_words)
 {
-	struct pb_gl_resource *resource;
+	struct pb_gl_resource *resource = pb_gl_resources_add(&client->resources, handle, template_words);
 
-	/* Programs take a new resource for a fence: it is busy until everything before it has completed. */
-	if (!pb_gl_client_flush(client))
-		return NULL;
-	resource = pb_gl_resources_add(&client->resources, handle, template_words);
 	if (resource == NULL) {
 		(void)pb_gl_refuse(client, client->resources.free == 0 ? "too many resources"
 								       : "a resource's handle is in use");
 		return NULL;
 	}
-	resource->timeline = client->setup.queue->timeline;
-	return resource;
+	return note_created(client, resource) ? resource : NULL;
 }
 
 bool pb_gl_client_drop(struct pb_gl_client *client, uint32_t handle)

@@ -17,6 +17,8 @@
 #include "patchbay/patchbay.h"
 #include "patchbay/residency.h"
 
+/** Resources that can be created while a batch is made, until it is submitted for their sake. */
+#define PB_GL_CREATED_MAX 64u
 /** Batches in turn: one is made while the others run. */
 #define PB_GL_CLIENT_SLOTS 3u
 /** Bytes of a batch's memory in segment 0: the DMA buffer, and behind that the two lists. */
@@ -93,12 +95,15 @@ struct pb_gl_client {
 	struct pb_gl_batch batch;                              /**< the batch that is being made */
 	struct pb_gl_slot slots[PB_GL_CLIENT_SLOTS];           /**< memory of batches */
 	uint32_t slot;                                         /**< the one that the batch is made in */
-	uint32_t staging_used;               /**< bytes of the slot's part of the staging memory in use */
-	uint32_t number;                     /**< batches begun */
-	uint32_t fence_id;                   /**< of the next submission */
-	uint64_t reached;                    /**< timeline value read last */
-	uint32_t kept;                       /**< dropped resources that objects reached at the last search */
-	struct pb_gl_failure failure;        /**< why it ended */
+	uint32_t staging_used; /**< bytes of the slot's part of the staging memory in use */
+	uint32_t number;       /**< batches begun */
+	uint32_t fence_id;     /**< of the next submission */
+	uint32_t created
+		[PB_GL_CREATED_MAX];  /**< ids of resources that were created behind the batch\'s beginning */
+	uint32_t created_count;       /**< of them */
+	uint64_t reached;             /**< timeline value read last */
+	uint32_t kept;                /**< dropped resources that objects reached at the last search */
+	struct pb_gl_failure failure; /**< why it ended */
 	struct pb_gl_client_figures figures; /**< what it did */
 };
 
@@ -114,7 +119,11 @@ struct pb_gl_resource *pb_gl_client_create(struct pb_gl_client *client, uint32_t
 					   const uint32_t *template_words);
 /** Drops a resource: its handle is free, its memory is not used any more. @return false: `failure` */
 bool pb_gl_client_drop(struct pb_gl_client *client, uint32_t handle);
-/** Runs virgl commands. @param words private memory; it is written to @return false: `failure` */
+/**
+ * Runs virgl commands. They may wait for more, until pb_gl_client_flush().
+ * @param words private memory; it is written to
+ * @return false: `failure`
+ */
 bool pb_gl_client_submit(struct pb_gl_client *client, uint32_t *words, uint32_t count);
 /**
  * Transfers between memory and a resource. To the resource: the memory has been read at return. From the resource:
@@ -134,7 +143,10 @@ bool pb_gl_client_busy(struct pb_gl_client *client, const struct pb_gl_resource 
 bool pb_gl_client_caps(struct pb_gl_client *client, uint32_t set, uint32_t *words, uint32_t bytes);
 /** Records that the program is wrong, for what the caller finds. @param what why */
 void pb_gl_client_refuse(struct pb_gl_client *client, const char *what);
-/** Submits what was collected. The functions above do so where they must. @return false: `failure` */
+/**
+ * Submits what was collected. The functions above do so where they must; call it when the program is silent.
+ * @return false: `failure`
+ */
 bool pb_gl_client_flush(struct pb_gl_client *client);
 /** Waits until everything that was submitted has completed. */
 bool pb_gl_client_wait(struct pb_gl_client *client);

@@ -115,7 +115,7 @@ bool pb_gl_client_submit(struct pb_gl_client *client, uint32_t *words, uint32_t 
 	struct pb_gl_error error;
 
 	if (pb_gl_walk(words, count, &ops, &walk, &error) == PB_GL_STATUS_OK)
-		return pb_gl_client_flush(client);
+		return true;
 	(void)pb_gl_refuse(client, pb_gl_status_text(error.status));
 	client->failure.command = pb_gl_number_of(error.header);
 	client->failure.word = error.word;

@@ -96,6 +96,13 @@ static bool caps(void *context, uint32_t set, uint32_t *words, uint32_t bytes)
 	return pb_gl_client_caps(card->client, set, words, bytes);
 }
 
+static bool idle(void *context)
+{
+	struct pb_gl_card *card = context;
+
+	return pb_gl_client_flush(card->client);
+}
+
 static void failure(void *context, char *text)
 {
 	pb_gl_card_failure(context, text);
@@ -135,6 +142,7 @@ int pb_gl_serve(const char *program, int connection, const struct pb_gl_card_opt
 		.transfer = transfer,
 		.busy = busy,
 		.caps = caps,
+		.idle = idle,
 		.failure = failure,
 	};
 	struct pb_gl_session session = {.socket = connection, .backend = &backend};

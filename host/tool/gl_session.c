@@ -14,6 +14,8 @@
 #include "host/tool/gl_socket.h"
 
 #define ANSWER_WORDS 3u
+/* A program that sends nothing for so long, in microseconds, is silent. */
+#define SILENT_US 150u
 
 /* ---- ends ---- */
 
@@ -257,6 +259,11 @@ static bool serve_one(struct pb_gl_session *session, bool *left)
 	struct pb_vtest_message message;
 	enum pb_vtest_status status;
 
+	*left = false;
+	/* A frame is several messages, one after the other: they become one submission. */
+	if (!pb_gl_await_shortly(session->socket, SILENT_US) &&
+	    !back(session, session->backend->idle(session->backend->context)))
+		return false;
 	*left = !pb_gl_await(session->socket);
 	if (*left)
 		return false;

@@ -29,6 +29,8 @@ struct pb_gl_backend {
 	bool (*busy)(void *context, uint32_t handle, bool wait, bool *busy);
 	/** Reads a capability set. @param bytes multiple of 4 */
 	bool (*caps)(void *context, uint32_t set, uint32_t *words, uint32_t bytes);
+	/** The program is silent: what was collected is to be submitted. */
+	bool (*idle)(void *context);
 	/** Writes why a function returned false. @param text PB_GL_SESSION_TEXT bytes */
 	void (*failure)(void *context, char *text);
 };

@@ -3,10 +3,20 @@
 #include "host/tool/gl_socket.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
+
+bool pb_gl_await_shortly(int socket, unsigned microseconds)
+{
+	struct pollfd poller = {.fd = socket, .events = POLLIN};
+	const struct timespec timeout = {.tv_nsec = (long)microseconds * 1000};
+
+	return ppoll(&poller, 1, &timeout, NULL) > 0;
+}
 
 bool pb_gl_await(int socket)
 {

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/** Waits for something to read, or for the other side to leave. @return false: neither in so many microseconds */
+bool pb_gl_await_shortly(int socket, unsigned microseconds);
 /** Waits until there is something to read. @return false: the other side has left */
 bool pb_gl_await(int socket);
 /** Reads so many bytes. @return false: the other side left before */

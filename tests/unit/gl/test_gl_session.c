@@ -90,6 +90,12 @@ static bool caps(void *context, uint32_t set, uint32_t *words, uint32_t bytes)
 	return note(context, "caps %u %u; ", set, bytes);
 }
 
+static bool idle(void *context)
+{
+	(void)context;
+	return true;
+}
+
 static void failure(void *context, char *text)
 {
 	(void)context;
@@ -146,6 +152,7 @@ static void play_bytes(struct play *play, const void *bytes, size_t count, bool 
 						       .transfer = transfer,
 						       .busy = busy,
 						       .caps = caps,
+						       .idle = idle,
 						       .failure = failure};
 	struct pb_gl_backend backend = functions;
 	int sockets[2];
