@@ -122,7 +122,7 @@ static bool has_room(const struct pb_gl_batch *batch, uint32_t words, uint32_t u
 /** Returns whether a command may join the open packet. */
 static bool may_join(const struct pb_gl_batch *batch, uint32_t words, uint32_t reach)
 {
-	return batch->open && words <= PB_GL_RUN_WORDS_MAX &&
+	return batch->open && batch->unit_bytes <= batch->memory.unit_bytes && words <= PB_GL_RUN_WORDS_MAX &&
 	       batch->words - batch->unit - 1u <= PB_GL_RUN_WORDS_MAX - words &&
 	       reach <= PB_GL_REACH_MAX - batch->reach_count;
 }
@@ -150,7 +150,18 @@ static void open_packet(struct pb_gl_batch *batch, const struct pb_gl_batch_cont
 {
 	batch->unit = batch->words++;
 	batch->open = true;
+	batch->unit_number++;
+	batch->unit_bytes = 0;
 	pb_gl_account_begin(context->account);
+}
+
+/** Counts a resource of the open packet, once. */
+static void count_bytes(struct pb_gl_batch *batch, struct pb_gl_resource *resource)
+{
+	if (resource->unit == batch->unit_number)
+		return;
+	resource->unit = batch->unit_number;
+	batch->unit_bytes += resource->bytes;
 }
 
 /** For pb_gl_account_follow(). */
@@ -163,10 +174,11 @@ static bool note_reach(void *context, uint32_t id, uint32_t access)
 {
 	const struct reaching *reaching = context;
 	struct pb_gl_batch *batch = reaching->batch;
+	struct pb_gl_resource *resource = pb_gl_resources_at(reaching->context->resources, id);
 
-	if (batch->reach_count == PB_GL_REACH_MAX ||
-	    pb_gl_resources_at(reaching->context->resources, id) == NULL)
+	if (batch->reach_count == PB_GL_REACH_MAX || resource == NULL)
 		return false;
+	count_bytes(batch, resource);
 	batch->reach[batch->reach_count].id = id;
 	batch->reach[batch->reach_count++].access = access;
 	return true;
@@ -179,10 +191,11 @@ static void append(struct pb_gl_batch *batch, const struct pb_gl_batch_context *
 {
 	memcpy(&batch->memory.words[batch->words], command->words, command->count * sizeof(uint32_t));
 	for (uint32_t i = 0; i < use_count; i++) {
-		const uint32_t id = command->words[uses[i].word];
+		struct pb_gl_resource *resource =
+			pb_gl_resources_at(context->resources, command->words[uses[i].word]);
 
-		locate_page(batch, pb_gl_resources_at(context->resources, id), uses[i].access,
-			    batch->words + uses[i].word);
+		count_bytes(batch, resource);
+		locate_page(batch, resource, uses[i].access, batch->words + uses[i].word);
 	}
 	batch->words += command->count;
 }

@@ -42,6 +42,8 @@ struct pb_gl_batch_memory {
 	uint32_t *ids; /**< private memory: as many words; the id of each, 0: the staging memory */
 	struct pb_patch_location *locations; /**< patch list */
 	uint32_t location_count;             /**< its elements */
+	uint64_t
+		unit_bytes; /**< a GL packet ends behind the command with which its resources take more addresses */
 };
 
 /** Words with which any single command fits. */
@@ -57,6 +59,8 @@ struct pb_gl_batch {
 	uint32_t staging;     /**< index of the staging memory in the list + 1; 0: it is not listed */
 	uint32_t unit;        /**< first word of the open GL packet */
 	bool open;            /**< a GL packet is open */
+	uint32_t unit_number; /**< number of the open packet, of all batches in this memory */
+	uint64_t unit_bytes;  /**< addresses of the resources that the open packet names or reaches */
 	uint32_t reach_count; /**< elements of `reach` */
 	struct {
 		uint32_t id;      /**< resource */

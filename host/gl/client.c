@@ -13,7 +13,7 @@
 /* Dropped resources that are kept before the account is searched for them. */
 #define DROPPED_MAX 64u
 /* A resource takes this part of the addresses at most, so that several have room at once. */
-#define PART_MAX 8u
+#define PART_MAX 16u
 
 bool pb_gl_fail(struct pb_gl_client *client, const char *what, enum pb_error error)
 {
@@ -58,6 +58,7 @@ static void begin_batch(struct pb_gl_client *client)
 		.ids = client->setup.slot_ids[client->slot],
 		.locations = (struct pb_patch_location *)(void *)(bytes + PB_GL_LOCATIONS_AT),
 		.location_count = PB_GL_LOCATIONS,
+		.unit_bytes = client->setup.segments[PB_GL_SEGMENT_RESOURCES].bytes / 2u,
 	};
 
 	client->number = client->number != UINT32_MAX ? client->number + 1u : 1u;

@@ -22,11 +22,12 @@ struct pb_gl_resource {
 	uint32_t next;   /**< next of its chain, or next free record: index + 1; 0: none */
 	uint32_t template_words[PB_GL_TEMPLATE_WORDS]; /**< what it is */
 	uint64_t bytes;                                /**< of addresses: whole pages; the caller's */
-	uint32_t residency;    /**< handle of its allocation; 0: no submission has named it; the caller's */
-	uint64_t timeline;     /**< value of the last submission that uses it; the caller's */
-	uint32_t batch;        /**< number of the batch whose list has it; the caller's (host/gl/batch.h) */
-	uint32_t index;        /**< its index there */
-	uint8_t *memory;       /**< the client's memory behind it; NULL: none; the caller's */
+	uint32_t residency; /**< handle of its allocation; 0: no submission has named it; the caller's */
+	uint64_t timeline;  /**< value of the last submission that uses it; the caller's */
+	uint32_t batch;     /**< number of the batch whose list has it; the caller's (host/gl/batch.h) */
+	uint32_t index;     /**< its index there */
+	uint32_t unit;      /**< number of the last packet that counts it; the caller\'s (host/gl/batch.h) */
+	uint8_t *memory;    /**< the client's memory behind it; NULL: none; the caller's */
 	uint64_t memory_bytes; /**< its size */
 	bool reached;          /**< mark of a search for dropped resources; the caller's */
 };

@@ -12,6 +12,7 @@
 #define WORDS       (PB_GL_BATCH_WORDS_MIN + 1000u)
 #define ALLOCATIONS 64u
 #define LOCATIONS   64u
+#define UNIT_BYTES  (12u * 4096u)
 
 struct bench {
 	struct pb_gl_resource records[RESOURCES];
@@ -30,9 +31,16 @@ struct bench {
 
 static void begin(struct bench *bench, uint32_t number)
 {
-	const struct pb_gl_batch_memory memory = {bench->words, WORDS,      bench->allocations,
-						  ALLOCATIONS,  bench->ids, bench->locations,
-						  LOCATIONS};
+	const struct pb_gl_batch_memory memory = {
+		.words = bench->words,
+		.word_count = WORDS,
+		.allocations = bench->allocations,
+		.allocation_count = ALLOCATIONS,
+		.ids = bench->ids,
+		.locations = bench->locations,
+		.location_count = LOCATIONS,
+		.unit_bytes = UNIT_BYTES,
+	};
 
 	pb_gl_batch_start(&bench->batch, &memory, number);
 }
@@ -208,6 +216,33 @@ static void long_runs_are_divided_at_commands(void **state)
 	assert_int_equal(longest, 16000);
 }
 
+/* Each packet has room in video memory: behind 12 pages of resources another one begins. */
+static void packets_end_before_they_need_too_much(void **state)
+{
+	struct bench *bench = start();
+	uint32_t units[4], count = 0;
+
+	(void)state;
+	/* 8 pages, and 8 again, which are the same; with 4 more there are 12, with 3 more 15. */
+	bind_uniforms(bench, 0, 8);
+	bind_uniforms(bench, 1, 8);
+	bind_uniforms(bench, 2, 4);
+	bind_uniforms(bench, 3, 3);
+	bind_uniforms(bench, 4, 1);
+	/* The draw reaches all of it: 16 pages behind the one it names. */
+	draw(bench);
+	draw(bench);
+	pb_gl_batch_close(&bench->batch, &bench->context);
+	for (uint32_t at = 0; at < bench->batch.words; at += PB_PACKET_WORDS(bench->words[at])) {
+		if (PB_PACKET_OPCODE(bench->words[at]) == PB_PACKET_GL)
+			units[count++] = PB_PACKET_WORDS(bench->words[at]);
+	}
+	assert_int_equal(count, 3);
+	assert_int_equal(units[0], 1 + 4 * 6);
+	assert_int_equal(units[1], 1 + 6 + 13);
+	assert_int_equal(units[2], 1 + 13);
+}
+
 /* A batch that is full says so before the account has seen the command. */
 static void a_full_batch_takes_nothing(void **state)
 {
@@ -237,6 +272,7 @@ UNIT_SUITE(test_gl_batch)
 		cmocka_unit_test(state_is_reached_in_later_batches),
 		cmocka_unit_test(transfers_are_units),
 		cmocka_unit_test(long_runs_are_divided_at_commands),
+		cmocka_unit_test(packets_end_before_they_need_too_much),
 		cmocka_unit_test(a_full_batch_takes_nothing),
 	};
 
