@@ -104,6 +104,7 @@ PB_CORE_STEP void pb_core_poll_kicked(struct pb_firmware *firmware, uint32_t cha
 		return;
 	}
 	queue = &firmware->table.queues[PB_HANDLE_INDEX(handle)];
+	PB_CORE_KEEP(queue);
 	/* Whether it is open, the poll finds out. */
 	if (queue->channel != channel || queue->generation != PB_HANDLE_GENERATION(handle) ||
 	    !poll(firmware, queue))
