@@ -309,16 +309,16 @@ static inline void run_nodes(struct pb_firmware *firmware)
  * Polls the nodes from one on, at a tick. Behind an expensive retirement the others are left to the next pass, if a line is
  * pending.
  */
-static inline void tick(struct pb_firmware *firmware, struct pb_core_node *node)
+static inline void tick(struct pb_firmware *firmware, uint32_t n)
 {
 	struct pb_core_loop *loop = &firmware->loop;
-	uint32_t n;
 
 	do {
+		struct pb_core_node *node = firmware->node_at[n];
+
 		pb_core_watchdog(firmware, node);
 		pb_core_fair_tick(firmware, node);
-		node++;
-		n = (uint32_t)(node - firmware->nodes);
+		n++;
 	} while (n != firmware->config->node_count &&
 		 !(pb_core_is_marked(&firmware->marks, PB_CORE_MARK_COSTLY) && line_is_pending(firmware)));
 	pb_core_mark(&firmware->marks, PB_CORE_MARK_COSTLY, false);
@@ -357,15 +357,15 @@ static PB_CORE_COLD bool boot(struct pb_firmware *firmware)
 /** A pass while booting, or at a tick, which finds what any other line could tell. @return whether there is more to do */
 static PB_CORE_STEP bool pass_special(struct pb_firmware *firmware, uint32_t pending)
 {
-	struct pb_core_node *node = firmware->nodes;
+	uint32_t n = 0;
 
 	if (firmware->loop.special != 0) {
 		if (firmware->boot.booting)
 			return boot(firmware);
 		keep_lines(firmware, pending);
-		node += firmware->loop.ticked_nodes;
+		n = firmware->loop.ticked_nodes;
 	}
-	tick(firmware, node);
+	tick(firmware, n);
 	return true;
 }
 

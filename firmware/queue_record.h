@@ -70,7 +70,7 @@ struct pb_core_queue {
 
 	/* channel/fence_record.c */
 	uint16_t
-		changes; /**< of the fence record, other than completions; bit 15: the record shows an error */
+		changes; /**< of the fence record, other than completions; bit 0: the record shows an error */
 };
 
 /*
@@ -116,8 +116,8 @@ enum pb_core_place {
 	0x1fu /**< of those to be admitted next, so many are patched: they were recalled */
 
 /* pb_core_queue.changes */
-#define PB_CORE_QUEUE_ERROR_SHOWN 0x8000u /**< the fence record shows an error */
-#define PB_CORE_QUEUE_CHANGES     0x7fffu
+#define PB_CORE_QUEUE_ERROR_SHOWN 1u      /**< the fence record shows an error */
+#define PB_CORE_QUEUE_CHANGES     0xfffeu /**< twice their number, as the record's sequence number counts */
 
 /** The slow path of completion is taken if any of these bits is set in the first four bytes. */
 #define PB_CORE_QUEUE_SPECIAL 0x80808080u

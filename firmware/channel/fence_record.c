@@ -5,7 +5,7 @@
 static void begin_change(struct pb_core_queue *queue)
 {
 	const uint32_t error = queue->changes & PB_CORE_QUEUE_ERROR_SHOWN;
-	const uint32_t changes = (queue->changes + 1u) & PB_CORE_QUEUE_CHANGES;
+	const uint32_t changes = (queue->changes + 2u) & PB_CORE_QUEUE_CHANGES;
 
 	pb_shared_write32(&queue->page->fence.sequence, pb_core_fence_sequence(queue, queue->completed) + 1u);
 	pb_shared_release();

@@ -15,7 +15,7 @@
 /** The record's sequence number: counts completions and other changes. A host compares it with itself only. */
 static inline uint32_t pb_core_fence_sequence(const struct pb_core_queue *queue, uint32_t completed)
 {
-	return 2u * (completed + (queue->changes & PB_CORE_QUEUE_CHANGES));
+	return 2u * completed + (queue->changes & ~PB_CORE_QUEUE_ERROR_SHOWN);
 }
 
 /**

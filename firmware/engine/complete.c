@@ -132,9 +132,10 @@ static PB_CORE_INLINE void count(struct pb_firmware *firmware, struct pb_core_no
 static PB_CORE_INLINE void complete(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	const struct pb_core_submission *submission = pb_core_in_flight_head(&node->flight);
-	const struct pb_core_queue *queue = submission->queue;
+	const struct pb_core_queue *queue;
 
 	PB_CORE_KEEP(submission);
+	queue = submission->queue;
 	PB_CORE_KEEP(queue);
 	if (pb_core_queue_is_special(queue) || (submission->status | submission->patches) != 0) {
 		retire_special(firmware, node, submission);

@@ -73,6 +73,7 @@ static enum pb_engine_state poll(void *context, struct pb_engine_report *report)
 
 	if (engine->asked)
 		return poll_asked(engine, report);
+	__asm__("" : "+r"(report)); /* in its register: else GCC copies it before the branch */
 	return read_report(registers_of(engine), report);
 }
 
