@@ -142,6 +142,30 @@ static inline uint32_t *pb_burst_put_four(uint32_t *to, uint32_t first, uint32_t
 	return to;
 }
 
+/** Reads three adjacent words of private memory. @param from 4-byte aligned */
+/*@
+  requires \valid_read(from + (0 .. 2)) && \valid(first) && \valid(second) && \valid(third);
+  assigns *first, *second, *third;
+*/
+static inline void pb_burst_get_three(const uint32_t *from, uint32_t *first, uint32_t *second, uint32_t *third)
+{
+#if PB_SHARED_BURSTS
+	/* The address's own register is loaded, too: LDM in 16 bits. */
+	register uint32_t in_r3 __asm__("r3") = (uint32_t)from;
+	register uint32_t in_r6 __asm__("r6");
+	register uint32_t in_r7 __asm__("r7");
+
+	__asm__ volatile("ldmia %0, {%0, %1, %2}" : "+r"(in_r3), "=r"(in_r6), "=r"(in_r7) : : "memory");
+	*first = in_r3;
+	*second = in_r6;
+	*third = in_r7;
+#else
+	*first = from[0];
+	*second = from[1];
+	*third = from[2];
+#endif
+}
+
 /** Reads two adjacent words. @param from 4-byte aligned */
 /*@
   requires in_range: pb_in_range((uint32_t)from, 8) && pb_range_at + pb_range_bytes <= 0x100000000;

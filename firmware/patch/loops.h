@@ -231,18 +231,26 @@ PB_STATIC_ASSERT(PB_LIMIT_ALLOCATIONS == 1u << PB_CORE_INDEX_BITS,
 static PB_CORE_INLINE bool pb_core_store(const struct pb_core_slot *slot, uint32_t offset, uint32_t *at,
 					 struct pb_core_fast fast)
 {
-	const uint32_t limit = slot->limit[fast.column];
-	uint32_t low, high;
+	/* One instruction reads what these formats need of a slot; the others are better off without. */
+	const bool at_once = PB_SHARED_BURSTS && fast.column == 0 && fast.value != PB_CORE_VALUE_LOW &&
+			     fast.value != PB_CORE_VALUE_SHIFT8;
+	uint32_t low, high, limit;
 
+	if (at_once)
+		pb_burst_get_three(&slot->low, &low, &high, &limit);
+	else
+		limit = slot->limit[fast.column];
 	if (fast.bounded ? offset >= limit : limit == 0)
 		return false;
-	low = slot->low;
+	if (!at_once)
+		low = slot->low;
 	if (fast.value == PB_CORE_VALUE_LOW) {
 		pb_shared_write32(at, low + offset);
 		return true;
 	}
-	high = slot->high;
-	if (fast.bounded)
+	if (!at_once)
+		high = slot->high;
+	if (fast.bounded && !at_once)
 		PB_CORE_PAIR(low, high);
 	low += offset;
 	/* No carry where the offset is bounded: no allocation of this job crosses 4 GiB, or there were no places. */
