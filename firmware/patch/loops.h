@@ -277,7 +277,7 @@ static PB_CORE_INLINE bool pb_core_store(const struct pb_core_slot *slot, uint32
 			return false;
 		pb_shared_write32(at, low >> 8 | high << 24);
 	} else {
-		pb_shared_write_two(at, low,
+		pb_shared_write_pair(at, low,
 				    fast.value == PB_CORE_VALUE_WIDE ? high : (uint32_t)(int16_t)high);
 	}
 	return true;
