@@ -46,7 +46,7 @@ struct pb_core_entry {
  * X(NAME, class, value, bounded, column, list, compact): the class of places
  * that it may write to, what it stores, whether AllocationOffset is bounded,
  * which limit of a slot counts, and whether its loops over the two kinds of
- * lists are unrolled. An entry costs 2 instructions more where they are not,
+ * lists are unrolled. An entry costs 1 instruction more where they are not,
  * and the loop half the bytes.
  */
 #define PB_CORE_COMMON_FORMATS(X)                                                                            \
