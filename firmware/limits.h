@@ -24,7 +24,6 @@
 #define PB_SLICE_SLOTS       24u
 #define PB_SLICE_ALLOCATIONS 20u
 #define PB_SLICE_PATCHES     24u
-#define PB_SLICE_WIDE        20u /* of two words, one format after another */
 #define PB_SLICE_SHORT       32u /* of a compact list */
 #define PB_SLICE_MIXED       20u
 /** Steps between two checks where nothing is written: allocations kept, entries and groups skipped. */

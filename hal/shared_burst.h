@@ -140,7 +140,8 @@ static inline uint32_t *pb_burst_put_four(uint32_t *to, uint32_t first, uint32_t
   requires \valid_read(from + (0 .. 2)) && \valid(first) && \valid(second) && \valid(third);
   assigns *first, *second, *third;
 */
-static inline void pb_burst_get_three(const uint32_t *from, uint32_t *first, uint32_t *second, uint32_t *third)
+static inline void pb_burst_get_three(const uint32_t *from, uint32_t *first, uint32_t *second,
+				      uint32_t *third)
 {
 #if PB_SHARED_BURSTS
 	/* The address's own register is loaded, too: LDM in 16 bits. */

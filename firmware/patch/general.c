@@ -256,7 +256,7 @@ static PB_CORE_INLINE bool apply_split(const struct pb_core_cursor *cursor,
 		return false;
 	pb_shared_read_both(at, &old_low, &old_high);
 	pb_shared_write_pair(at, (old_low & ~general->mask) | (low & general->mask),
-			    (old_high & ~high_mask) | (high & high_mask));
+			     (old_high & ~high_mask) | (high & high_mask));
 	return true;
 }
 

@@ -278,7 +278,7 @@ static PB_CORE_INLINE bool pb_core_store(const struct pb_core_slot *slot, uint32
 		pb_shared_write32(at, low >> 8 | high << 24);
 	} else {
 		pb_shared_write_pair(at, low,
-				    fast.value == PB_CORE_VALUE_WIDE ? high : (uint32_t)(int16_t)high);
+				     fast.value == PB_CORE_VALUE_WIDE ? high : (uint32_t)(int16_t)high);
 	}
 	return true;
 }
