@@ -9,7 +9,7 @@
 
 #include "tests/unit/host/presumed_world.h"
 
-#define ACTIONS   1200u
+#define ACTIONS   600u
 #define STEPS_MAX 60u
 
 /* The first has records, the second has none. */
