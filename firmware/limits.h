@@ -24,7 +24,6 @@
 #define PB_SLICE_SLOTS       24u
 #define PB_SLICE_ALLOCATIONS 20u
 #define PB_SLICE_PATCHES     24u
-#define PB_SLICE_WIDE        20u /* of two words, one format after another */
 #define PB_SLICE_SHORT       32u /* of a compact list */
 #define PB_SLICE_MIXED       20u
 /** Steps between two checks where nothing is written: allocations kept, entries and groups skipped. */
@@ -44,9 +43,9 @@
 #define PB_COST_PAGES         180u
 /**
  * Most that lists may have which are resolved, patched and fed in the pass that admits them: allocations; and patches, or
- * words of a compact list. About one slice of each.
+ * words of a compact list. A part of what a job may do in a pass, with a check of the lines behind each slice.
  */
-#define PB_BRIEF_ALLOCATIONS PB_SLICE_ALLOCATIONS
+#define PB_BRIEF_ALLOCATIONS (12u * PB_SLICE_ALLOCATIONS)
 #define PB_BRIEF_LENGTH      PB_SLICE_PATCHES
 /** Slices of one job in a pass of the main loop while no line is pending: then the other nodes run. */
 #define PB_PASS_SLICES 48u

@@ -2,7 +2,7 @@
 /**
  * @file
  * Reads and writes adjacent words of shared memory in one transfer, where the
- * CPU has an instruction for that: LDM, LDRD and STRD on Arm. Elsewhere they are
+ * CPU has an instruction for that: LDM and STM on Arm. Elsewhere they are
  * accesses of one word. For the loops over lists, whose time on a card is that
  * of their transfers.
  *
@@ -14,14 +14,7 @@
 #ifndef PB_HAL_SHARED_BURST_H
 #define PB_HAL_SHARED_BURST_H
 
-#include "hal/shared.h"
-
-/** 1: the CPU has LDM, STM, LDRD and STRD, and they are used; 0: each word is an access of its own. */
-#if defined(__thumb2__) && !defined(PB_SHARED_NO_BURSTS)
-#define PB_SHARED_BURSTS 1
-#else
-#define PB_SHARED_BURSTS 0
-#endif
+#include "hal/shared_pair.h"
 
 /** Reads six words. @param from 4-byte aligned @return the address behind them */
 /*@
@@ -142,7 +135,32 @@ static inline uint32_t *pb_burst_put_four(uint32_t *to, uint32_t first, uint32_t
 	return to;
 }
 
-/** Reads two adjacent words. @param from 4-byte aligned */
+/** Reads three adjacent words of private memory. @param from 4-byte aligned */
+/*@
+  requires \valid_read(from + (0 .. 2)) && \valid(first) && \valid(second) && \valid(third);
+  assigns *first, *second, *third;
+*/
+static inline void pb_burst_get_three(const uint32_t *from, uint32_t *first, uint32_t *second,
+				      uint32_t *third)
+{
+#if PB_SHARED_BURSTS
+	/* The address's own register is loaded, too: LDM in 16 bits. */
+	register uint32_t in_r3 __asm__("r3") = (uint32_t)from;
+	register uint32_t in_r6 __asm__("r6");
+	register uint32_t in_r7 __asm__("r7");
+
+	__asm__ volatile("ldmia %0, {%0, %1, %2}" : "+r"(in_r3), "=r"(in_r6), "=r"(in_r7) : : "memory");
+	*first = in_r3;
+	*second = in_r6;
+	*third = in_r7;
+#else
+	*first = from[0];
+	*second = from[1];
+	*third = from[2];
+#endif
+}
+
+/** As pb_shared_read_pair(), of words that a patch replaces: the range of allowed stores holds them. */
 /*@
   requires in_range: pb_in_range((uint32_t)from, 8) && pb_range_at + pb_range_bytes <= 0x100000000;
   requires \valid(first) && \valid(second);
@@ -150,34 +168,12 @@ static inline uint32_t *pb_burst_put_four(uint32_t *to, uint32_t first, uint32_t
 */
 static inline void pb_shared_read_both(const uint32_t *from, uint32_t *first, uint32_t *second)
 {
-#if PB_SHARED_BURSTS
-	__asm__ volatile("ldrd %0, %1, [%2]" : "=&r"(*first), "=r"(*second) : "r"(from) : "memory");
-#else
+	if (PB_SHARED_BURSTS) {
+		pb_shared_read_pair(from, first, second);
+		return;
+	}
 	*first = pb_shared_read32(from);
 	*second = pb_shared_read32((const uint32_t *)((uintptr_t)from + 4u));
-#endif
-}
-
-/** Writes two adjacent words, in any order. @param to 4-byte aligned */
-/*@
-  requires in_range: pb_in_range((uint32_t)to, 8) && pb_range_at + pb_range_bytes <= 0x100000000;
-  assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
-  ensures pb_stores == (uint32_t)(\old(pb_stores) + 2);
-  ensures pb_earlier_at == (uint32_t)to && pb_earlier_value == first;
-  ensures pb_last_at == (uint32_t)to + 4 && pb_last_value == second;
-*/
-static inline void pb_shared_write_two(uint32_t *to, uint32_t first, uint32_t second)
-{
-#if PB_SHARED_BURSTS
-	struct two {
-		uint32_t words[2];
-	};
-
-	__asm__ volatile("strd %1, %2, %0" : "=Q"(*(struct two *)(void *)to) : "r"(first), "r"(second));
-#else
-	pb_shared_write32(to, first);
-	pb_shared_write32((uint32_t *)((uintptr_t)to + 4u), second);
-#endif
 }
 
 #endif

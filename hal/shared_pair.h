@@ -14,7 +14,14 @@
 
 #include "hal/shared.h"
 
+/** 1: the CPU has LDM, STM, LDRD and STRD, and they are used; 0: each word is an access of its own. */
 #if defined(__thumb2__) && !defined(PB_SHARED_NO_BURSTS)
+#define PB_SHARED_BURSTS 1
+#else
+#define PB_SHARED_BURSTS 0
+#endif
+
+#if PB_SHARED_BURSTS
 /** Both words: for this type the compiler chooses an address that the instructions have. */
 typedef uint64_t __attribute__((may_alias, aligned(4))) pb_shared_pair;
 #endif
@@ -27,7 +34,7 @@ typedef uint64_t __attribute__((may_alias, aligned(4))) pb_shared_pair;
 */
 static inline void pb_shared_read_pair(const uint32_t *address, uint32_t *first, uint32_t *second)
 {
-#if defined(__thumb2__) && !defined(PB_SHARED_NO_BURSTS)
+#if PB_SHARED_BURSTS
 	__asm__ volatile("ldrd %0, %1, %2"
 			 : "=r"(*first), "=r"(*second)
 			 : "m"(*(const pb_shared_pair *)(const void *)address));
@@ -38,15 +45,22 @@ static inline void pb_shared_read_pair(const uint32_t *address, uint32_t *first,
 }
 
 /** Writes two adjacent words. @param address 4-byte aligned */
+/*@
+  requires in_range: pb_in_range((uint32_t)address, 8) && pb_range_at + pb_range_bytes <= 0x100000000;
+  assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
+  ensures pb_stores == (uint32_t)(\old(pb_stores) + 2);
+  ensures pb_earlier_at == (uint32_t)address && pb_earlier_value == first;
+  ensures pb_last_at == (uint32_t)address + 4 && pb_last_value == second;
+*/
 static inline void pb_shared_write_pair(uint32_t *address, uint32_t first, uint32_t second)
 {
-#if defined(__thumb2__) && !defined(PB_SHARED_NO_BURSTS)
+#if PB_SHARED_BURSTS
 	__asm__ volatile("strd %1, %2, %0"
 			 : "=m"(*(pb_shared_pair *)(void *)address)
 			 : "r"(first), "r"(second));
 #else
 	pb_shared_write32(address, first);
-	pb_shared_write32(address + 1, second);
+	pb_shared_write32((uint32_t *)((uintptr_t)address + 4u), second);
 #endif
 }
 

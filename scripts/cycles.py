@@ -14,12 +14,12 @@ PEERS = 'tests/bench/peers.txt'
 # Arguments of llvm-mca, and the column of the other drivers' cycles.
 CPUS = {
     'mps2_an500': (['-mtriple=thumbv7em-none-eabi', '-mcpu=cortex-m7',], 0),
-    'qemu_virt_rv32': (['-mtriple=riscv32-none-elf', '-mcpu=sifive-e76', '-mattr=+m,+a,+c'], 1),
+    'qemu_virt_rv32': (['-mtriple=riscv32-none-elf', '-mcpu=sifive-e76', '-mattr=+m,+a,+c,+zba,+zbb'], 1),
 }
 # An address of the trace whose instruction accesses shared memory has this bit.
 ACCESS = 1
 # Tries to have llvm-mca accept the text: each replaces instructions that it does not know by a nop.
-TRIES = 8
+TRIES = 24
 
 
 def read_spans(log, trace):

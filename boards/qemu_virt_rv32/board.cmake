@@ -1,5 +1,6 @@
 set(PB_TOOLCHAIN riscv64-unknown-elf-gcc)
-set(PB_CPU_FLAGS -march=rv32imac -mabi=ilp32)
+# QEMU's CPU has Zba and Zbb unless it is told otherwise.
+set(PB_CPU_FLAGS -march=rv32imac_zba_zbb -mabi=ilp32)
 set(PB_BOARD_SOURCES boards/qemu_virt.c boards/emulated_card.c)
 set(PB_BOARD_HAL pb_hal_riscv pb_hal_pci pb_qemu_uart_16550 pb_hal_engine)
 set(PB_BOARD_E2E ON)

@@ -255,8 +255,8 @@ static PB_CORE_INLINE bool apply_split(const struct pb_core_cursor *cursor,
 	if (((low & general->lost_low) | (high & general->lost_high)) != 0)
 		return false;
 	pb_shared_read_both(at, &old_low, &old_high);
-	pb_shared_write_two(at, (old_low & ~general->mask) | (low & general->mask),
-			    (old_high & ~high_mask) | (high & high_mask));
+	pb_shared_write_pair(at, (old_low & ~general->mask) | (low & general->mask),
+			     (old_high & ~high_mask) | (high & high_mask));
 	return true;
 }
 

@@ -10,7 +10,7 @@
 #include "firmware/patch/loops.h"
 
 #define PB_CORE_SHORT_SLICE_WORDS (PB_SLICE_SHORT * PB_COMPACT_SHORT_WORDS)
-#define PB_CORE_SHORT_UNROLL      4u
+#define PB_CORE_SHORT_UNROLL      2u
 
 PB_STATIC_ASSERT(PB_LIMIT_ALLOCATIONS - 1u <= PB_COMPACT_INDEX_MASK, "every allocation has its index");
 
@@ -154,26 +154,18 @@ static PB_CORE_INLINE enum pb_core_run pb_core_short_loop(struct pb_core_cursor 
 			       : words + left / (PB_CORE_SHORT_UNROLL * PB_COMPACT_SHORT_WORDS) *
 						 (PB_CORE_SHORT_UNROLL * PB_COMPACT_SHORT_WORDS);
 		/*@ ghost stop = pb_list_words - done > PB_CORE_SHORT_SLICE_WORDS ? done + PB_CORE_SHORT_SLICE_WORDS : pb_list_words; */
-		/*@ ghost blocks = (stop - done) / 8; */
+		/*@ ghost blocks = (stop - done) / 4; */
 		/*@ assert slice: slice == \at(cursor->words, Pre) + stop; */
-		/*@ assert rest: rest == \at(cursor->words, Pre) + (done + 8 * blocks); */
+		/*@ assert rest: rest == \at(cursor->words, Pre) + (done + 4 * blocks); */
 		/*@
-		  loop invariant at: words == \at(cursor->words, Pre) + done && done + 8 * blocks <= stop;
-		  loop invariant rest: rest == \at(cursor->words, Pre) + (done + 8 * blocks);
+		  loop invariant at: words == \at(cursor->words, Pre) + done && done + 4 * blocks <= stop;
+		  loop invariant rest: rest == \at(cursor->words, Pre) + (done + 4 * blocks);
 		  loop invariant sound: pb_core_short_grounded(&ground, fast);
 		  loop assigns words, entry, done, blocks;
 		  loop assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
 		  loop variant blocks;
 		*/
 		while (fast.unroll_compact && words != rest) {
-			words = pb_core_short_read(words, &entry);
-			/*@ ghost done += 2; */
-			if (!pb_core_short_apply(&ground, &entry, fast))
-				goto irregular;
-			words = pb_core_short_read(words, &entry);
-			/*@ ghost done += 2; */
-			if (!pb_core_short_apply(&ground, &entry, fast))
-				goto irregular;
 			words = pb_core_short_read(words, &entry);
 			/*@ ghost done += 2; */
 			if (!pb_core_short_apply(&ground, &entry, fast))

@@ -10,13 +10,11 @@
 #include "firmware/patch/loops.h"
 #include "hal/shifts.h"
 
-#define PB_CORE_SLICE_WORDS      (PB_SLICE_PATCHES * PB_CORE_ENTRY_WORDS)
-#define PB_CORE_WIDE_SLICE_WORDS (PB_SLICE_WIDE * PB_CORE_ENTRY_WORDS)
+#define PB_CORE_SLICE_WORDS (PB_SLICE_PATCHES * PB_CORE_ENTRY_WORDS)
 /** Entries between two checks for the end of the slice. */
-#define PB_CORE_LIST_UNROLL 4u
+#define PB_CORE_LIST_UNROLL 2u
 
-PB_STATIC_ASSERT(PB_SLICE_PATCHES % PB_CORE_LIST_UNROLL == 0 && PB_SLICE_WIDE % PB_CORE_LIST_UNROLL == 0,
-		 "only the last slice of a list has a rest");
+PB_STATIC_ASSERT(PB_SLICE_PATCHES % PB_CORE_LIST_UNROLL == 0, "only the last slice of a list has a rest");
 
 /** What an entry's place is checked and found by; in registers all through a loop. */
 struct pb_core_list_ground {
@@ -200,14 +198,11 @@ static PB_CORE_INLINE enum pb_core_run pb_core_list_loop(struct pb_core_cursor *
 	  loop variant pb_list_entries - done;
 	*/
 	do {
-		unrolled = pb_core_list_slice(words, cursor->end,
-					      fast.places == PB_CORE_CLASS_WIDE ? PB_CORE_WIDE_SLICE_WORDS
-										: PB_CORE_SLICE_WORDS) -
+		unrolled = pb_core_list_slice(words, cursor->end, PB_CORE_SLICE_WORDS) -
 			   PB_CORE_LIST_UNROLL * PB_CORE_ENTRY_WORDS;
 		PB_CORE_KEEP(unrolled); /* or the slice's end keeps a register of its own */
-		/*@ ghost uint32_t entries = (fast.places == PB_CORE_CLASS_WIDE ? PB_SLICE_WIDE : PB_SLICE_PATCHES); */
-		/*@ ghost stop = pb_list_entries - done > entries ? done + entries : pb_list_entries; */
-		/*@ assert slice: unrolled == \at(cursor->words, Pre) + (6 * stop - 24); */
+		/*@ ghost stop = pb_list_entries - done > PB_SLICE_PATCHES ? done + PB_SLICE_PATCHES : pb_list_entries; */
+		/*@ assert slice: unrolled == \at(cursor->words, Pre) + (6 * stop - 12); */
 		/*@
 		  loop invariant at: words == \at(cursor->words, Pre) + 6 * done && done <= stop;
 		  loop invariant sound: pb_core_grounded(&ground, fast);
@@ -216,18 +211,6 @@ static PB_CORE_INLINE enum pb_core_run pb_core_list_loop(struct pb_core_cursor *
 		  loop variant stop - done;
 		*/
 		while (fast.unroll_list && words <= unrolled) {
-			words = pb_core_read_entry(words, &entry);
-			/*@ ghost done++; */
-			if (!pb_core_list_apply(&ground, &entry, fast)) {
-				PB_CORE_KEEP(words);
-				goto irregular;
-			}
-			words = pb_core_read_entry(words, &entry);
-			/*@ ghost done++; */
-			if (!pb_core_list_apply(&ground, &entry, fast)) {
-				PB_CORE_KEEP(words);
-				goto irregular;
-			}
 			words = pb_core_read_entry(words, &entry);
 			/*@ ghost done++; */
 			if (!pb_core_list_apply(&ground, &entry, fast)) {

@@ -37,7 +37,7 @@
 #define PB_LOOPS_SLOT_SHIFT        4 /* of an index, to the slot's offset */
 #define PB_LOOPS_INDEX_BITS        10
 #define PB_LOOPS_SLICE_SHORT       32
-#define PB_LOOPS_SLICE_WIDE        20
+#define PB_LOOPS_SLICE_PATCHES     24
 #define PB_LOOPS_SLICE_ALLOCATIONS 20
 #define PB_LOOPS_SHORT_END         0x00ffc000
 #define PB_LOOPS_RESERVED_SHIFT    24

@@ -25,22 +25,18 @@
 	.syntax unified
 	.thumb
 
-#define UNROLL 20
-#define ITERATION   (UNROLL * PB_LOOPS_ENTRY)
-#define SLICE  (PB_LOOPS_SLICE_WIDE * PB_LOOPS_ENTRY)
+#define SLICE (PB_LOOPS_SLICE_PATCHES * PB_LOOPS_ENTRY)
 /* The index bits that are above it are the format's number. */
 #define FORMAT_SHIFT (PB_LOOPS_INDEX_BITS - 1)
 	.if ((1 << PB_LOOPS_INDEX_BITS) - 1) >> FORMAT_SHIFT != PB_LOOPS_FORMAT
 	.error "the last index does not hold the format"
 	.endif
-	.if PB_LOOPS_SLICE_WIDE != UNROLL
-	.error "a full slice is one iteration"
-	.endif
 
 /* On the stack. */
-#define STOP   0  /* a slice that starts here or further on is not full, or of the next pass */
-#define LIMIT  4  /* an iteration before the end of this slice */
-#define CURSOR 8
+#define PENDING 0
+#define STOP    4 /* a slice that starts here or further on is not full, or of the next pass */
+#define FRAME   8
+#define CURSOR  8
 
 .macro entry
 	ldmia	r0!, {r1-r6}
@@ -65,8 +61,10 @@
 	.p2align 2
 pb_core_run_list_64:
 	push	{r0, r4-r11, lr}
-	sub	sp, sp, #8
+	sub	sp, sp, #FRAME
 	mov	r12, r0
+	ldr	r0, [r12, #PB_LOOPS_CURSOR_PENDING]
+	str	r0, [sp, #PENDING]
 	ldr	r0, [r12, #PB_LOOPS_CURSOR_WORDS]
 	ldr	r1, [r12, #PB_LOOPS_CURSOR_END]
 	sub	r1, r1, #(SLICE - 1)
@@ -92,41 +90,36 @@ pb_core_run_list_64:
 	bhs	last_slice
 
 full_slice:
-	str	r0, [sp, #LIMIT]
-	.rept	UNROLL
+	.rept	PB_LOOPS_SLICE_PATCHES
 	entry
 	.endr
-	ldr	r12, [sp, #CURSOR]
-	ldr	r1, [r12, #PB_LOOPS_CURSOR_PENDING]
+	ldrd	r1, r2, [sp, #PENDING]
 	ldr	r1, [r1]
-	cmp	r1, #0
-	bne	done
-	ldr	r1, [sp, #STOP]
-	cmp	r0, r1
+	cbnz	r1, done
+	cmp	r0, r2
 	blo	full_slice
+	ldr	r12, [sp, #CURSOR]
 	ldr	r1, [r12, #PB_LOOPS_CURSOR_PASS]
 	cmp	r0, r1
 	blo	last_slice
 done:
+	ldr	r12, [sp, #CURSOR]
 	str	r0, [r12, #PB_LOOPS_CURSOR_WORDS]
 	movs	r0, #PB_LOOPS_DONE
-	add	sp, sp, #12
+	add	sp, sp, #(FRAME + 4)
 	pop	{r4-r11, pc}
 
 last_slice:
 	ldr	r12, [sp, #CURSOR]
 	ldr	r2, [r12, #PB_LOOPS_CURSOR_END]
-	sub	r1, r2, #ITERATION
-	str	r1, [sp, #LIMIT]
 	cmp	r0, r2
 	beq	done
 rest:
 	entry
-	ldr	r1, [sp, #LIMIT]
-	add	r1, r1, #ITERATION
+	ldr	r12, [sp, #CURSOR]
+	ldr	r1, [r12, #PB_LOOPS_CURSOR_END]
 	cmp	r0, r1
 	bne	rest
-	ldr	r12, [sp, #CURSOR]
 	b	done
 
 /* All trip: the first one does, if there is one. */
@@ -134,13 +127,6 @@ no_place:
 	ldr	r2, [r12, #PB_LOOPS_CURSOR_END]
 	cmp	r0, r2
 	beq	done
-	sub	r1, r2, #(SLICE - 1)
-	add	r3, r0, #SLICE
-	cmp	r0, r1
-	it	lo
-	movlo	r2, r3
-	sub	r2, r2, #ITERATION
-	str	r2, [sp, #LIMIT]
 	ldmia	r0!, {r1-r6}
 	rsb	r5, r7, r5, ror #2
 
@@ -148,12 +134,22 @@ irregular:
 	add	r5, r5, r7
 	ror	r5, r5, #30		/* PatchOffset again */
 	ldr	r12, [sp, #CURSOR]
-	ldr	r6, [sp, #LIMIT]
-	add	r6, r6, #ITERATION
-	strd	r0, r6, [r12, #PB_LOOPS_CURSOR_WORDS]	/* and the slice */
-	add	r12, r12, #PB_LOOPS_CURSOR_IRREGULAR
-	stmia	r12, {r1-r5}
+	add	r6, r12, #PB_LOOPS_CURSOR_IRREGULAR
+	stmia	r6, {r1-r5}
+	/* The end of its slice: slices are counted from where the call began. */
+	ldr	r3, [r12, #PB_LOOPS_CURSOR_WORDS]
+	mov	r2, #SLICE
+	subs	r1, r0, r3
+	subs	r1, r1, #1
+	udiv	r1, r1, r2
+	mla	r1, r1, r2, r2
+	add	r1, r1, r3
+	ldr	r2, [r12, #PB_LOOPS_CURSOR_END]
+	cmp	r1, r2
+	it	hi
+	movhi	r1, r2
+	strd	r0, r1, [r12, #PB_LOOPS_CURSOR_WORDS]
 	movs	r0, #PB_LOOPS_IRREGULAR
-	add	sp, sp, #12
+	add	sp, sp, #(FRAME + 4)
 	pop	{r4-r11, pc}
 	.size	pb_core_run_list_64, . - pb_core_run_list_64

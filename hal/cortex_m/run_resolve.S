@@ -22,22 +22,17 @@
 	.syntax unified
 	.thumb
 
-#define UNROLL 4
-#define ITERATION   (UNROLL * PB_LOOPS_ALLOCATION)
-#define SLICE  (PB_LOOPS_SLICE_ALLOCATIONS * PB_LOOPS_ALLOCATION)
-	.if PB_LOOPS_SLICE_ALLOCATIONS % UNROLL
-	.error "only the last slice of a list has a rest"
-	.endif
+#define SLICE (PB_LOOPS_SLICE_ALLOCATIONS * PB_LOOPS_ALLOCATION)
 
 /* On the stack. */
 #define GPU_HIGH 0
 #define WRITABLE 4  /* behind it, for one load of both */
-#define LIMIT    8  /* the last entry at which a whole iteration of this slice may start */
-#define LAST     12 /* the list's end */
-#define JOB      16
-#define PENDING  20 /* r3 of the caller */
-#define FRAME    20
-#define IRREGULAR  60 /* the caller's fifth argument */
+#define LAST     8  /* the list's end */
+#define JOB      12
+#define PENDING  16
+#define STOP     20 /* a slice that starts further on is not full */
+#define FRAME    24
+#define IRREGULAR  (FRAME + 40) /* the caller's fifth argument */
 
 .macro allocation
 	ldmia	r0!, {r1-r6}
@@ -70,6 +65,8 @@ pb_core_run_resolve:
 	add	r2, r2, r2, lsl #1
 	add	r2, r4, r2, lsl #3
 	str	r2, [sp, #LAST]
+	sub	r2, r2, #SLICE
+	strd	r3, r2, [sp, #PENDING]
 	ldr	r5, [r0, #PB_LOOPS_JOB_RESOLVED]
 	add	r12, r0, #PB_LOOPS_JOB_SLOTS
 	add	lr, r12, #PB_LOOPS_SLOTS_TO_IDS
@@ -85,44 +82,28 @@ pb_core_run_resolve:
 	add	r8, r8, r6
 	lsl	r9, r4, #1
 	orr	r9, r9, #1
-	b	slice
+	ldr	r1, [sp, #STOP]
+	cmp	r0, r1
+	bhi	last_slice
 
-iteration:
-	.rept	UNROLL
+full_slice:
+	.rept	PB_LOOPS_SLICE_ALLOCATIONS
 	allocation
 	.endr
-	ldr	r1, [sp, #LIMIT]
-	cmp	r0, r1
-	bls	iteration
-	add	r1, r1, #ITERATION
-	cmp	r0, r1
-	bne	rest
-slice_done:
+	ldrd	r1, r2, [sp, #PENDING]
+	ldr	r1, [r1]
+	cbnz	r1, done
+	cmp	r0, r2
+	bls	full_slice
+last_slice:
 	ldr	r1, [sp, #LAST]
 	cmp	r0, r1
 	beq	done
-	ldr	r1, [sp, #PENDING]
-	ldr	r1, [r1]
-	cmp	r1, #0
-	bne	done
-slice:
-	ldr	r1, [sp, #LAST]
-	sub	r2, r1, r0
-	cmp	r2, #SLICE
-	ite	hs
-	addhs	r1, r0, #(SLICE - ITERATION)
-	sublo	r1, r1, #ITERATION
-	str	r1, [sp, #LIMIT]
-	cmp	r0, r1
-	bls	iteration
 rest:
 	allocation
-	ldr	r1, [sp, #LIMIT]
-	add	r1, r1, #ITERATION
+	ldr	r1, [sp, #LAST]
 	cmp	r0, r1
 	bne	rest
-	b	slice_done
-
 done:
 	movs	r0, #0
 	b	leave

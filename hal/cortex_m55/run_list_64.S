@@ -26,14 +26,14 @@
 
 #define LANES 4
 #define GROUP (LANES * PB_LOOPS_ENTRY)
-#define SLICE (PB_LOOPS_SLICE_WIDE * PB_LOOPS_ENTRY)
+#define SLICE (PB_LOOPS_SLICE_PATCHES * PB_LOOPS_ENTRY)
 #define INDEX            0
 #define SLOT             4
 #define DRIVER           8
 #define ALLOCATION       12
 #define PATCH            16
 #define APART            2 /* places that an address takes */
-	.if PB_LOOPS_SLICE_WIDE % LANES
+	.if PB_LOOPS_SLICE_PATCHES % LANES
 	.error "only the last slice of a list has a rest"
 	.endif
 

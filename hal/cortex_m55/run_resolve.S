@@ -37,10 +37,11 @@
 /* On the stack. */
 #define SLICE_END 0
 #define LAST      4 /* the list's end */
-#define GPU_HIGH  8
-#define JOB       12
-#define PENDING   16
-#define FRAME     20
+#define PENDING   8 /* and STOP, for one load of both */
+#define STOP      12 /* a slice that starts further on is not full */
+#define GPU_HIGH  16
+#define JOB       20
+#define FRAME     28
 #define IRREGULAR (FRAME + 40) /* the caller's fifth argument */
 
 	.section .text.pb_core_run_resolve, "ax", %progbits
@@ -59,6 +60,8 @@ pb_core_run_resolve:
 	add	r2, r2, r2, lsl #1
 	add	r2, r4, r2, lsl #3
 	str	r2, [sp, #LAST]
+	sub	r2, r2, #SLICE
+	str	r2, [sp, #STOP]
 	ldr	r11, [r12, #PB_LOOPS_JOB_RESOLVED]
 	add	r0, r11, r11, lsl #1
 	add	r0, r4, r0, lsl #3
@@ -74,20 +77,14 @@ pb_core_run_resolve:
 	and	r10, r11, #1
 
 slice:
-	ldr	r12, [sp, #LAST]
-	sub	r4, r12, r0
-	cmp	r4, #SLICE
-	itt	hi
-	movhi	r4, #SLICE
-	addhi	r12, r0, #SLICE
-	str	r12, [sp, #SLICE_END]
-	movs	r1, #GROUP
-	udiv	r1, r4, r1
-	cmp	r1, #0
-	beq	rest
 	adr	r4, lanes
 	vldrw.u32	q0, [r4]
 	vadd.i32	q0, q0, r0
+	ldr	r12, [sp, #STOP]
+	cmp	r0, r12
+	bhi	last_slice
+	movs	r1, #(SLICE / GROUP)
+groups:
 	dls	lr, r1
 group:
 	vldrw.u32	q1, [q0, #(GROUP + FLAGS)]
@@ -116,27 +113,41 @@ group:
 	vstrw.32	q1, [r3], #16
 	le	lr, group
 
-	movs	r4, #GROUP
-	mla	r0, r1, r4, r0
-	ldr	r12, [sp, #SLICE_END]
-	cmp	r0, r12
-	bne	rest
-slice_done:
-	ldr	r4, [sp, #LAST]
-	cmp	r0, r4
-	beq	done
-	ldr	r4, [sp, #PENDING]
+	cmp	r1, #(SLICE / GROUP)
+	bne	end_of_groups
+	add	r0, r0, #SLICE
+	ldrd	r4, r12, [sp, #PENDING]
 	ldr	r4, [r4]
-	cmp	r4, #0
-	beq	slice
+	cbnz	r4, done
+	cmp	r0, r12
+	bls	groups
+last_slice:
+	ldr	r12, [sp, #LAST]
+	subs	r4, r12, r0
+	beq	done
+	movs	r1, #GROUP
+	udiv	r1, r4, r1
+	cmp	r1, #0
+	bne	groups
+	b	rest_of_slice
 done:
 	movs	r0, #0
 	b	leave
 
 other:
 	sub	r1, r1, lr		/* groups that are resolved */
+end_of_groups:
+	add	r12, r0, #SLICE
 	movs	r4, #GROUP
 	mla	r0, r1, r4, r0
+	ldr	r4, [sp, #LAST]
+	cmp	r12, r4
+	it	hi
+	movhi	r12, r4
+	cmp	r0, r12
+	beq	slice_done
+rest_of_slice:
+	str	r12, [sp, #SLICE_END]
 rest:
 	ldr	r1, [r0]
 	ldrd	r4, r11, [r0, #SIZE_LOW]
@@ -165,7 +176,15 @@ rest:
 	ldr	r12, [sp, #SLICE_END]
 	cmp	r0, r12
 	bne	rest
-	b	slice_done
+slice_done:
+	ldr	r4, [sp, #LAST]
+	cmp	r0, r4
+	beq	done
+	ldr	r4, [sp, #PENDING]
+	ldr	r4, [r4]
+	cmp	r4, #0
+	beq	slice
+	b	done
 
 irregular_room:
 	mov	r12, r5

@@ -46,8 +46,10 @@ uint32_t pb_twins_unbound(const struct pb_core_cursor *cursor)
 /** Start of a submission in its buffer: mostly near 0, sometimes near the end of the 32-bit range. */
 static uint32_t any_start(void)
 {
-	switch (pb_twins_below(6)) {
+	switch (pb_twins_below(8)) {
 	case 0:
+	case 6:
+	case 7:
 		return 0;
 	case 1:
 		return PB_COMPACT_PLACE_END - 4u * pb_twins_below(PB_TWINS_BUFFER_WORDS * 2u);
