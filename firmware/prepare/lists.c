@@ -115,10 +115,10 @@ static enum pb_error admit_list(struct pb_firmware *firmware, struct pb_core_job
 	enum pb_error error;
 	uint32_t offset;
 
-	if (encoding > PB_PATCH_ENCODING_GROUPED)
+	if (encoding > PB_PATCH_ENCODING_GROUPED || word == (PB_PATCH_ENCODING_COMPACT | PB_PATCH_PRESUMED))
 		return PB_ERROR_UNSUPPORTED;
 	job->presumed = NULL;
-	if (word != encoding && encoding != PB_PATCH_ENCODING_COMPACT && !find_presumed(firmware, job, lists))
+	if (word != encoding && !find_presumed(firmware, job, lists))
 		return PB_ERROR_BAD_ALLOCATION_LIST;
 	if (lists->length > (compact ? PB_LIMIT_PATCHES * PB_COMPACT_ESCAPE_WORDS : PB_LIMIT_PATCHES))
 		return PB_ERROR_TOO_MANY_PATCHES;

@@ -77,7 +77,7 @@ static void write_job(struct pb_replay_job *job, enum pb_patch_encoding encoding
 	assert_non_null(job->memory.bytes_host);
 	memset(job->memory.bytes_host, 0xcc, job->memory_bytes);
 	assert_true(pb_replay_job_list(job, &rules, &formats, message));
-	pb_replay_job_write(job, 0x10007);
+	pb_replay_job_write(job, 0x10007, encoding);
 }
 
 static void start_job(struct pb_replay_job *job)
@@ -363,7 +363,7 @@ static void test_compact_limits(void **state)
 	small.capabilities[PB_CAPABILITY_PATCHES_MAX] = 4;
 	assert_false(pb_replay_job_list(&job, &rules, &formats, message));
 	assert_string_equal(message,
-			    "the compact list has 9 words; this board's limit is twice PATCHES_MAX = 4");
+			    "the list has 9 words; this board's limit is two times PATCHES_MAX = 4");
 	job.submission.relocations[1].target = 1023;
 	small.capabilities[PB_CAPABILITY_PATCHES_MAX] = 5;
 	assert_true(pb_replay_job_list(&job, &rules, &formats, message));
