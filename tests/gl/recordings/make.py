@@ -82,7 +82,7 @@ def named(found, command):
 
 
 class Context:
-    """What is bound, as names of slots; written from docs/gl.md, not from hal/gl."""
+    """What is bound, as names of slots; written from docs/gl_commands.md, not from hal/gl."""
 
     def __init__(self):
         self.sub = 0
