@@ -2,7 +2,7 @@
 /**
  * @file
  * The commands of a virgl stream, as data: number, length, and the words that name resources. A stream is what Mesa's
- * virgl driver sends and virglrenderer 0.10 executes. docs/gl.md lists what each command reads and writes.
+ * virgl driver sends and virglrenderer 0.10 executes. docs/gl_commands.md lists what each command reads and writes.
  *
  * A command is a header word and its payload. The header has the command's number in bits 0 to 7, the kind of object in
  * bits 8 to 15 (of commands about objects), and the number of payload words in bits 16 to 31. All words are
