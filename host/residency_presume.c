@@ -92,14 +92,12 @@ static bool use_their_allocations(const struct pb_residency_submission *submissi
 /* Settles what the last submission has left of an entry. @param pending state of what it was to patch */
 static void settle(struct pb_residency_presumption *entry, bool again, uint32_t pending)
 {
-	if (!again)
+	if (!again || entry->state == MIXED)
 		entry->state = UNKNOWN;
 	else if (entry->state == PENDING)
 		entry->state = pending;
 	else if (entry->state == KEPT)
 		entry->state = PRESUMED;
-	else if (entry->state == MIXED)
-		entry->state = UNKNOWN;
 }
 
 void pb_residency_presume_begin(const struct pb_residency *manager, uint32_t number,
