@@ -58,7 +58,9 @@ static void start_lists(struct pb_core_job *job)
 	job->compared = 0;
 	job->high = false;
 	job->crossing = false;
-	job->format_id = 0;
+	/* The first entry of a list with formats of its own is likely of the last list's format. */
+	if (job->compact)
+		job->format_id = 0;
 	job->plan.id = PB_CORE_NO_FORMAT;
 	job->plan.format = NULL; /* what an entry with a DriverId of all ones gets */
 	job->general.id = PB_CORE_NO_FORMAT;
@@ -147,15 +149,15 @@ static void keep_target(const struct pb_firmware *firmware, struct pb_core_job *
 		job->target = pb_core_at(firmware, segment->memory_offset + range->offset + range->start);
 }
 
-/** Stages the node's next submission with a job, which keeps what its lists need. Pre: a job is free. */
-static enum pb_error stage_job(struct pb_firmware *firmware, struct pb_core_node *node,
-			       const struct pb_core_channel *channel, const struct pb_descriptor *descriptor,
-			       const struct pb_core_range *range, const struct pb_core_lists *lists)
+/** Fills a job with what the lists need. Pre: a job is free. */
+static enum pb_error fill_job(struct pb_firmware *firmware, const struct pb_core_channel *channel,
+			      const struct pb_descriptor *descriptor, const struct pb_core_range *range,
+			      const struct pb_core_lists *lists, struct pb_core_job **filled)
 {
-	const struct pb_core_submission *submission = pb_core_in_flight_next(&node->flight);
 	struct pb_core_job *job = pb_core_jobs_find(firmware);
 	enum pb_error error;
 
+	PB_CORE_KEEP(job);
 	job->channel = channel;
 	error = admit_list(firmware, job, descriptor, lists);
 	if (error != PB_ERROR_OK)
@@ -168,15 +170,13 @@ static enum pb_error stage_job(struct pb_firmware *firmware, struct pb_core_node
 	keep_target(firmware, job, range);
 	job->state = job->cookie != 0 ? PB_CORE_JOB_COMPARE : PB_CORE_JOB_RESOLVE;
 	start_lists(job);
-	pb_core_staged_prepare(firmware, node, job);
-	PB_CORE_TRACE_QUEUE(firmware, PATCH, submission->queue, submission->fence_id, lists->length);
+	*filled = job;
 	return PB_ERROR_OK;
 }
 
-enum pb_error pb_core_admit_lists(struct pb_firmware *firmware, struct pb_core_node *node,
-				  const struct pb_core_channel *channel,
+enum pb_error pb_core_admit_lists(struct pb_firmware *firmware, const struct pb_core_channel *channel,
 				  const struct pb_descriptor *descriptor, const struct pb_core_range *range,
-				  struct pb_core_lists *lists)
+				  struct pb_core_lists *lists, struct pb_core_job **job)
 {
 	enum pb_error error = PB_ERROR_OK;
 
@@ -188,9 +188,7 @@ enum pb_error pb_core_admit_lists(struct pb_firmware *firmware, struct pb_core_n
 		return error;
 	if (lists->start > lists->count || lists->length > lists->count - lists->start)
 		return PB_ERROR_BAD_PATCH_LIST;
-	/* What was recalled is patched: it needs no job again. */
-	if (lists->length != 0 && !pb_core_ring_is_prepared(pb_core_in_flight_next(&node->flight)->queue))
-		return stage_job(firmware, node, channel, descriptor, range, lists);
-	pb_core_staged_ready(firmware, node);
-	return PB_ERROR_OK;
+	if (lists->length == 0 || job == NULL)
+		return PB_ERROR_OK;
+	return fill_job(firmware, channel, descriptor, range, lists, job);
 }

@@ -362,14 +362,13 @@ static void test_compact_limits(void **state)
 	assert_true(pb_replay_job_list(&job, &rules, &formats, message));
 	small.capabilities[PB_CAPABILITY_PATCHES_MAX] = 4;
 	assert_false(pb_replay_job_list(&job, &rules, &formats, message));
-	assert_string_equal(message,
-			    "the list has 9 words; this board's limit is two times PATCHES_MAX = 4");
+	assert_string_equal(message, "the list has 9 words; this board's limit is two times PATCHES_MAX = 4");
 	job.submission.relocations[1].target = 1023;
 	small.capabilities[PB_CAPABILITY_PATCHES_MAX] = 5;
 	assert_true(pb_replay_job_list(&job, &rules, &formats, message));
 	job.submission.relocations[1].target = 1024;
 	assert_false(pb_replay_job_list(&job, &rules, &formats, message));
-	assert_string_equal(message, "relocation 1 names object 1024; a compact list can name 1024");
+	assert_string_equal(message, "relocation 1 names object 1024; such a list can name 1024");
 	pb_replay_job_clear(&job);
 }
 
