@@ -57,10 +57,7 @@ void pb_gl_slots_set(struct pb_gl_slots *slots, uint32_t slot, uint32_t resource
 
 void pb_gl_slots_cut(struct pb_gl_slots *slots, uint32_t first)
 {
-	const uint32_t kept = first < PB_GL_SLOTS ? (1u << first) - 1u : ALL_SLOTS;
-
-	slots->bound &= kept;
-	slots->told &= kept;
+	slots->bound &= first < PB_GL_SLOTS ? (1u << first) - 1u : ALL_SLOTS;
 }
 
 static bool tell_each(const struct pb_gl_slots *slots, uint32_t mask, uint32_t access, pb_gl_reach *reach,

@@ -22,7 +22,7 @@ typedef bool pb_gl_reach(void *context, uint32_t resource, uint32_t access);
 /** Slots of one group. Bit n of a mask is slot n. */
 struct pb_gl_slots {
 	uint32_t bound;                  /**< slots with a resource */
-	uint32_t told;                   /**< of these, slots that were reported */
+	uint32_t told;                   /**< slots that were reported; counts where `bound` has the bit */
 	uint32_t resources[PB_GL_SLOTS]; /**< by slot; defined where `bound` has the bit */
 };
 

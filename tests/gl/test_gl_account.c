@@ -145,8 +145,10 @@ static void a_sub_context_ends_with_its_objects(void **state)
 	bench_expect("", COLOR(1));
 	bench_expect("", END_SUB(7));
 	assert_string_equal(bench_named(), "11");
-	/* Sub-context 0 is current then. */
+	/* Sub-context 0 is current then, and never ends. */
+	bench_expect("", END_SUB(0));
 	bench_expect("rw11", DRAW);
+	assert_string_equal(bench_named(), "11");
 	assert_int_equal(bench_follow(SET_SUB(7)), PB_GL_STATUS_SUB_CONTEXT);
 	/* It can be created once more, empty. */
 	bench_expect("", CREATE_SUB(7));
