@@ -368,7 +368,7 @@ static void test_compact_limits(void **state)
 	assert_true(pb_replay_job_list(&job, &rules, &formats, message));
 	job.submission.relocations[1].target = 1024;
 	assert_false(pb_replay_job_list(&job, &rules, &formats, message));
-	assert_string_equal(message, "relocation 1 names object 1024; a compact list can name 1024");
+	assert_string_equal(message, "relocation 1 names object 1024; such a list can name 1024");
 	pb_replay_job_clear(&job);
 }
 
