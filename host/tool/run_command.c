@@ -194,7 +194,7 @@ static void attend(struct run *run)
 		pid_t pid;
 
 		poller.fd = connection != NULL ? run->listener : -1;
-		if (poll(&poller, 1, POLL_MS) > 0) {
+		if (poll(&poller, 1, POLL_MS) > 0 && connection != NULL) {
 			pid = pb_gl_accept(run->name, run->listener, &run->options->card);
 			if (pid > 0)
 				*connection = pid;
