@@ -150,7 +150,9 @@ static void kicks(void **state)
 		card.channel.entry->rescan = ++card.channel.rescan;
 		assert_int_equal(card_execute(&card, i % 2, &mark).status, PB_ERROR_OK);
 	}
-	assert_true(once_report.reads[ONCE_KICK] >= 40u * 4u);
+	/* A submission may complete before all kicks of its pass are read. */
+	card_run(&card, 10000);
+	assert_int_equal(once_report.reads[ONCE_KICK], 40u * 4u);
 	stop("kicks");
 }
 
