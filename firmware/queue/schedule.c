@@ -28,8 +28,7 @@ static PB_CORE_STEP void append(struct pb_firmware *firmware, struct pb_core_que
 	PB_CORE_TRACE_QUEUE(firmware, SUBMIT, queue, queue->put, queue->completed);
 }
 
-/* Inline in poll.c at link time: there an ordinary submission comes by. */
-inline void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *queue)
+void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
 	struct pb_core_node *node = pb_core_node_of(firmware, queue);
 	struct pb_core_queue *current;
