@@ -430,6 +430,9 @@ static void a_killed_card_leaves_no_renderer(void **state)
 	start = e2e_now();
 	while (runs(pid))
 		assert_true(e2e_patience(start));
+	/* The MCU ends with the card, too; both are this process's to wait for. */
+	while (e2e_children(getpid(), &pid, 1) != 0)
+		assert_true(e2e_patience(start));
 	host.link->ops->close(host.link);
 	e2e_collect(e2e_spawn("/bin/rm", E2E_ARGUMENT_LIST("-r", directory, card.socket), NULL), &output);
 	assert_int_equal(output.code, 0);

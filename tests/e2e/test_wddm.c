@@ -300,7 +300,7 @@ static void wrong_arguments_are_refused(void **state)
 		{{"replay", "--wddm", "--card", "socket", "file"}, 2, "--wddm takes the whole card"},
 		{{"replay", "--sim", "--wddm", "--encoding", "compact", "file"},
 		 2,
-		 "--wddm: a WDDM kernel has no compact lists"},
+		 "--wddm: a WDDM kernel has no compact or grouped lists"},
 	};
 
 	(void)state;
