@@ -11,12 +11,13 @@
  *   0                     version of the protocol
  *   id                    number of this host, 1 to 8: its channel
  *   -1 + fd               card memory
- *   peer + eventfd        for each connected peer, one message a vector
+ *   0 + eventfd           the card's vectors, one message each
  *   id + eventfd          the host's own vectors, last
  *
- * Later: peer + eventfd when another host connects, peer without a descriptor
- * when a host disconnects. If all channels are in use, the card closes the
- * connection at once.
+ * The card tells a host nothing of the others, so that none can interrupt
+ * another. Servers of other devices do, also later: peer + eventfd when a host
+ * connects, peer without a descriptor when it disconnects; the link skips
+ * that. If all channels are in use, the card closes the connection at once.
  *
  * Peer 0 is the card. Its vector c is the doorbell of channel c. The card
  * interrupts a host on the host's vector 0; the other vectors are unused.

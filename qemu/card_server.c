@@ -9,17 +9,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "qemu/card_say.h"
 #include "qemu/card_watch.h"
-
-enum outcome {
-	SENT,
-	HELD_UP, /**< the host has not read the messages before */
-	BROKEN,
-};
 
 /* ---- messages ---- */
 
-static enum outcome send_message(int socket, int64_t value, int fd)
+static bool send_message(int socket, int64_t value, int fd)
 {
 	uint8_t bytes[sizeof(value)];
 	union {
@@ -39,64 +34,26 @@ static enum outcome send_message(int socket, int64_t value, int fd)
 		message.msg_controllen = sizeof(control.room);
 	}
 	/* So few bytes go whole or not at all. */
-	if (sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof(bytes))
-		return SENT;
-	return errno == EAGAIN || errno == EINTR ? HELD_UP : BROKEN;
+	return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof(bytes);
 }
 
-/* Version, id, memory. */
-static enum outcome greet(struct pb_card_server *server, uint32_t channel)
+static bool send_vectors(const struct pb_card_server *server, int socket, uint32_t peer)
 {
-	struct pb_card_peer *host = &server->peers[channel];
-	const struct {
-		int64_t value;
-		int fd;
-	} greetings[] = {{PB_SOCKET_VERSION, -1}, {channel, -1}, {PB_SOCKET_MEMORY, server->memory_file}};
+	bool sent = true;
 
-	while (host->greeting < sizeof(greetings) / sizeof(greetings[0])) {
-		enum outcome outcome = send_message(host->socket, greetings[host->greeting].value,
-						    greetings[host->greeting].fd);
-
-		if (outcome != SENT)
-			return outcome;
-		host->greeting++;
-	}
-	return SENT;
+	for (uint32_t v = 0; v < PB_SOCKET_VECTORS && sent; v++)
+		sent = send_message(socket, peer, server->peers[peer].vectors[v]);
+	return sent;
 }
 
-/* Brings what a host knows of one peer up to date. */
-static enum outcome announce(struct pb_card_server *server, uint32_t channel, uint32_t about)
+/* Sends a host all that it is ever told. A connection that is new has room for it. */
+static bool greet(const struct pb_card_server *server, uint32_t channel)
 {
-	struct pb_card_peer *host = &server->peers[channel];
-	const struct pb_card_peer *peer = &server->peers[about];
-	enum outcome outcome = SENT;
+	const int socket = server->peers[channel].socket;
 
-	if (host->announced[about].vectors != 0 && host->announced[about].serial != peer->serial) {
-		outcome = send_message(host->socket, about, -1);
-		if (outcome != SENT)
-			return outcome;
-		host->announced[about].vectors = 0;
-	}
-	host->announced[about].serial = peer->serial;
-	while (peer->serial != 0 && host->announced[about].vectors < PB_SOCKET_VECTORS) {
-		outcome = send_message(host->socket, about, peer->vectors[host->announced[about].vectors]);
-		if (outcome != SENT)
-			return outcome;
-		host->announced[about].vectors++;
-	}
-	return outcome;
-}
-
-/* Sends a host all that is new to it: the card and other hosts first, its own vectors last. */
-static enum outcome tell_all(struct pb_card_server *server, uint32_t channel)
-{
-	enum outcome outcome = greet(server, channel);
-
-	for (uint32_t about = 0; about < PB_SOCKET_PEERS && outcome == SENT; about++) {
-		if (about != channel)
-			outcome = announce(server, channel, about);
-	}
-	return outcome == SENT ? announce(server, channel, channel) : outcome;
+	return send_message(socket, PB_SOCKET_VERSION, -1) && send_message(socket, channel, -1) &&
+	       send_message(socket, PB_SOCKET_MEMORY, server->memory_file) &&
+	       send_vectors(server, socket, PB_SOCKET_CARD) && send_vectors(server, socket, channel);
 }
 
 /* ---- peers ---- */
@@ -111,13 +68,10 @@ static void close_vectors(struct pb_card_peer *peer)
 }
 
 /* Makes a peer that is here. New vectors: those of a former host are not to be trusted. */
-static bool make_peer(struct pb_card_server *server, struct pb_card_peer *peer, int socket)
+static bool make_peer(struct pb_card_peer *peer, int socket)
 {
 	bool made = true;
 
-	memset(peer->announced, 0, sizeof(peer->announced));
-	peer->greeting = 0;
-	peer->held_up = false;
 	for (uint32_t v = 0; v < PB_SOCKET_VECTORS; v++) {
 		peer->vectors[v] = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 		made = made && peer->vectors[v] >= 0;
@@ -127,7 +81,6 @@ static bool make_peer(struct pb_card_server *server, struct pb_card_peer *peer, 
 		return false;
 	}
 	peer->socket = socket;
-	peer->serial = ++server->serials;
 	peer->state = PB_CARD_PEER_HERE;
 	return true;
 }
@@ -138,47 +91,7 @@ static void dismiss(struct pb_card_peer *peer)
 	if (peer->socket >= 0)
 		close(peer->socket);
 	peer->socket = -1;
-	peer->serial = 0;
 	peer->state = PB_CARD_PEER_GONE;
-}
-
-static void watch_for_room(struct pb_card_server *server, uint32_t channel, bool held_up)
-{
-	struct pb_card_peer *host = &server->peers[channel];
-
-	if (host->held_up != held_up)
-		pb_card_watch_change(server->epoll, host->socket, held_up ? EPOLLIN | EPOLLOUT : EPOLLIN,
-				     PB_CARD_WATCH_HOST, channel);
-	host->held_up = held_up;
-}
-
-/* Sends every host its news, again whenever that finds another host gone. */
-static void spread(struct pb_card_server *server)
-{
-	uint32_t gone = 0;
-	bool again = true;
-
-	while (again) {
-		again = false;
-		for (uint32_t c = 1; c < PB_SOCKET_PEERS; c++) {
-			enum outcome outcome;
-
-			if (server->peers[c].state != PB_CARD_PEER_HERE)
-				continue;
-			outcome = tell_all(server, c);
-			if (outcome != BROKEN) {
-				watch_for_room(server, c, outcome == HELD_UP);
-				continue;
-			}
-			dismiss(&server->peers[c]);
-			gone |= 1u << c;
-			again = true;
-		}
-	}
-	for (uint32_t c = 1; c < PB_SOCKET_PEERS; c++) {
-		if ((gone & 1u << c) != 0)
-			server->gone(server->context, c);
-	}
 }
 
 static uint32_t find_peer(const struct pb_card_server *server, enum pb_card_peer_state state)
@@ -208,8 +121,7 @@ bool pb_card_server_start(struct pb_card_server *server, int listener, int epoll
 		server->peers[p].socket = -1;
 		memset(server->peers[p].vectors, 0xff, sizeof(server->peers[p].vectors));
 	}
-	watched = make_peer(server, card, -1) &&
-		  pb_card_watch(epoll, listener, EPOLLIN, PB_CARD_WATCH_ACCEPT, 0);
+	watched = make_peer(card, -1) && pb_card_watch(epoll, listener, EPOLLIN, PB_CARD_WATCH_ACCEPT, 0);
 	for (uint32_t v = 0; v < PB_SOCKET_VECTORS && watched; v++)
 		watched = pb_card_watch(epoll, card->vectors[v], EPOLLIN, PB_CARD_WATCH_DOORBELL, v);
 	return watched;
@@ -270,11 +182,13 @@ static bool accept_one(struct pb_card_server *server)
 	socket = accept4(server->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (socket < 0)
 		return false;
-	if (channel == PB_SOCKET_PEERS || !make_peer(server, &server->peers[channel], socket)) {
+	if (channel == PB_SOCKET_PEERS || !make_peer(&server->peers[channel], socket)) {
 		close(socket);
-	} else if (!pb_card_watch(server->epoll, socket, EPOLLIN, PB_CARD_WATCH_HOST, channel)) {
+	} else if (!pb_card_watch(server->epoll, socket, EPOLLIN, PB_CARD_WATCH_HOST, channel) ||
+		   !greet(server, channel)) {
+		pb_card_say("cannot greet the host of channel %u: %s", (unsigned)channel, strerror(errno));
 		dismiss(&server->peers[channel]);
-		server->peers[channel].state = PB_CARD_PEER_FREE;
+		server->gone(server->context, channel);
 	}
 	return true;
 }
@@ -282,14 +196,12 @@ static bool accept_one(struct pb_card_server *server)
 void pb_card_server_accept(struct pb_card_server *server)
 {
 	while (accept_one(server))
-		spread(server);
-	spread(server);
+		continue;
 }
 
 void pb_card_server_host(struct pb_card_server *server, uint32_t channel)
 {
 	look_at(server, channel);
-	spread(server);
 }
 
 bool pb_card_server_doorbell(struct pb_card_server *server, uint32_t channel)

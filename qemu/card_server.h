@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The card's hosts: accepts them, tells them of each other and of their
- * vectors (host/link_protocol.h). Never blocks: what a host does not read yet
- * is told later, and only what still holds then.
+ * The card's hosts: accepts them, and tells each of the card's vectors and its
+ * own (host/link_protocol.h), never of those of other hosts. Never blocks.
  */
 #ifndef PB_QEMU_CARD_SERVER_H
 #define PB_QEMU_CARD_SERVER_H
@@ -24,13 +23,6 @@ struct pb_card_peer {
 	enum pb_card_peer_state state;
 	int socket; /**< -1: none */
 	int vectors[PB_SOCKET_VECTORS];
-	uint32_t serial;   /**< of this connection, never used twice; 0: not connected */
-	uint32_t greeting; /**< first messages sent */
-	bool held_up;      /**< it does not read; the rest waits for room */
-	struct {
-		uint32_t serial;  /**< the connection that has been announced to this host */
-		uint32_t vectors; /**< as many of its vectors */
-	} announced[PB_SOCKET_PEERS];
 };
 
 /** The caller's; only the functions below touch it. */
@@ -40,8 +32,7 @@ struct pb_card_server {
 	int memory_file;
 	void (*gone)(void *context, uint32_t channel);
 	void *context;
-	uint32_t serials; /**< given so far */
-	bool full;        /**< not accepting until a peer is freed */
+	bool full; /**< not accepting until a peer is freed */
 	struct pb_card_peer peers[PB_SOCKET_PEERS];
 };
 

@@ -73,6 +73,7 @@ static void test_handshake(void **state)
 	const struct card_bench *bench = *state;
 	int first = raw_connect(bench->socket);
 	int second;
+	int third;
 
 	expect_greeting(first, 1);
 	expect_vectors(first, 0);
@@ -82,14 +83,15 @@ static void test_handshake(void **state)
 	second = raw_connect(bench->socket);
 	expect_greeting(second, 2);
 	expect_vectors(second, 0);
-	expect_vectors(second, 1);
 	expect_vectors(second, 2);
-	expect_vectors(first, 2);
-	assert_false(raw_has_news(first));
 	assert_false(raw_has_news(second));
 
+	/* Once a third has been greeted, the card has handled that the second came and left. */
 	close(second);
-	expect_number(first, 2);
+	third = raw_connect(bench->socket);
+	expect_number(third, 0);
+	assert_false(raw_has_news(first));
+	close(third);
 	close(first);
 }
 
@@ -218,32 +220,21 @@ static void test_killed_host(void **state)
 	witness->ops->close(witness);
 }
 
-/* A host that reads nothing is not dropped while many come and go, and hears what holds in the end. */
+/* A host that reads nothing is not dropped while many come and go, and finds the messages that were for it. */
 static void a_host_that_reads_nothing_is_kept(void **state)
 {
 	const struct card_bench *bench = *state;
-	bool here[PB_SOCKET_PEERS] = {false};
-	bool want[PB_SOCKET_PEERS] = {true, true};
-	struct raw_message message;
-	struct pb_link *last;
 	int slow = raw_connect(bench->socket);
 
-	expect_greeting(slow, 1);
 	for (uint32_t i = 0; i < 300; i++) {
 		struct pb_link *link = card_bench_open(bench);
 
 		link->ops->close(link);
 	}
-	last = card_bench_open(bench);
-	want[last->channel] = true;
-	while (memcmp(here, want, sizeof(here)) != 0 || raw_has_news(slow)) {
-		assert_true(raw_receive(slow, &message));
-		assert_true(message.value >= 0 && message.value < PB_SOCKET_PEERS);
-		here[message.value] = message.fd >= 0;
-		if (message.fd >= 0)
-			close(message.fd);
-	}
-	last->ops->close(last);
+	expect_greeting(slow, 1);
+	expect_vectors(slow, 0);
+	expect_vectors(slow, 1);
+	assert_false(raw_has_news(slow));
 	close(slow);
 }
 
