@@ -141,8 +141,7 @@ void pb_card_server_end(struct pb_card_server *server, uint32_t channels)
 	}
 }
 
-/* Finds out whether a host has left. */
-static void look_at(struct pb_card_server *server, uint32_t channel)
+void pb_card_server_host(struct pb_card_server *server, uint32_t channel)
 {
 	struct pb_card_peer *host = &server->peers[channel];
 	uint8_t ignored[64];
@@ -164,7 +163,7 @@ static uint32_t find_room(struct pb_card_server *server)
 
 	/* A host may have left before this one came, although its end is handled only later in this pass of the loop. */
 	for (uint32_t c = 1; c < PB_SOCKET_PEERS && channel == PB_SOCKET_PEERS; c++)
-		look_at(server, c);
+		pb_card_server_host(server, c);
 	return channel != PB_SOCKET_PEERS ? channel : find_peer(server, PB_CARD_PEER_FREE);
 }
 
@@ -200,11 +199,6 @@ void pb_card_server_accept(struct pb_card_server *server)
 {
 	while (accept_one(server))
 		continue;
-}
-
-void pb_card_server_host(struct pb_card_server *server, uint32_t channel)
-{
-	look_at(server, channel);
 }
 
 bool pb_card_server_doorbell(struct pb_card_server *server, uint32_t channel)

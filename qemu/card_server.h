@@ -46,7 +46,7 @@ bool pb_card_server_start(struct pb_card_server *server, int listener, int epoll
 void pb_card_server_stop(struct pb_card_server *server);
 /** PB_CARD_WATCH_ACCEPT: takes in hosts that wait; refuses them while the card is full. */
 void pb_card_server_accept(struct pb_card_server *server);
-/** PB_CARD_WATCH_HOST: looks at a host's connection. */
+/** PB_CARD_WATCH_HOST: finds out whether a host has left. */
 void pb_card_server_host(struct pb_card_server *server, uint32_t channel);
 /** PB_CARD_WATCH_DOORBELL: @return whether the channel's doorbell has been rung since the last call */
 bool pb_card_server_doorbell(struct pb_card_server *server, uint32_t channel);

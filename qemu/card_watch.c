@@ -7,21 +7,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static bool control(int epoll, int operation, int fd, uint32_t events, uint64_t data)
-{
-	struct epoll_event event = {.events = events, .data = {.u64 = data}};
-
-	return epoll_ctl(epoll, operation, fd, &event) == 0;
-}
-
 bool pb_card_watch(int epoll, int fd, uint32_t events, enum pb_card_source source, uint32_t index)
 {
-	return control(epoll, EPOLL_CTL_ADD, fd, events, (uint64_t)source << 32 | index);
-}
+	struct epoll_event event = {.events = events, .data = {.u64 = (uint64_t)source << 32 | index}};
 
-bool pb_card_watch_change(int epoll, int fd, uint32_t events, enum pb_card_source source, uint32_t index)
-{
-	return control(epoll, EPOLL_CTL_MOD, fd, events, (uint64_t)source << 32 | index);
+	return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
 void pb_card_watch_end(int epoll, int fd)

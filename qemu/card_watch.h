@@ -24,10 +24,8 @@ enum pb_card_source {
 	PB_CARD_WATCH_SOURCES
 };
 
-/** Adds a descriptor; @param events EPOLLIN, EPOLLOUT */
+/** Adds a descriptor; @param events EPOLLIN */
 bool pb_card_watch(int epoll, int fd, uint32_t events, enum pb_card_source source, uint32_t index);
-/** Changes what is watched for. */
-bool pb_card_watch_change(int epoll, int fd, uint32_t events, enum pb_card_source source, uint32_t index);
 /** Ends the watch of a descriptor that stays open. */
 void pb_card_watch_end(int epoll, int fd);
 
