@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "patchbay/abi/image.h"
-#include "patchbay/abi/version.h"
 
 /** From linker/sections.ld: the image's first word where it is loaded, and the first word behind it. */
 extern const uint32_t pb_image_start[], pb_image_end[];

@@ -5,7 +5,6 @@
 
 #include "firmware/compiler.h"
 #include "firmware/instance.h"
-#include "patchbay/abi/version.h"
 
 static void write_build(struct pb_boot_block *boot, const char *board)
 {

@@ -7,6 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+/* From the folder of the installed program, as CMake knows them. */
+#ifndef PB_TO_IMAGES
+#define PB_TO_IMAGES  "../share/patchbay/images"
+#define PB_TO_LIBEXEC "../libexec/patchbay"
+#endif
+
 /** Finds a folder from this program's path. @param up folders above the program @return false: it is not known */
 static bool folder_above(int up, char *path, size_t bytes)
 {

@@ -18,7 +18,6 @@
 #include "host/tool/trace_command.h"
 #include "host/tool/why_command.h"
 #include "patchbay/abi/base.h"
-#include "patchbay/abi/version.h"
 
 /** Exit code of a usage error, in every subcommand. */
 #define EXIT_USAGE 2

@@ -124,7 +124,7 @@ install_shared() {
 	readelf -d "$work/consumer of shared/hello" | grep -qF "[libpatchbay.so.${version%.*}]" || fail "no shared library was linked"
 }
 
-version=$(sed -nE 's/^#define PB_VERSION "(.*)"$/\1/p' "$project/include/patchbay/abi/version.h")
+version=$(sed -nE 's/^#define PB_VERSION "(.*)"$/\1/p' "$project/include/patchbay/abi/base.h")
 install_moved
 check_command
 write_functions

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Attaches to the card at a socket and prints the card's build text. */
-#include <stdio.h>
-
 #include <patchbay/patchbay.h>
+#include <stdio.h>
 
 int main(int argc, char **argv)
 {
