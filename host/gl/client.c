@@ -291,9 +291,6 @@ bool pb_gl_client_drop(struct pb_gl_client *client, uint32_t handle)
 
 	if (resource == NULL)
 		return pb_gl_refuse(client, "a resource that does not exist");
-	/* Its id may be given to another one, for which the transfer would be wrong. */
-	if (client->ahead.id == resource->id)
-		client->ahead = (struct pb_gl_ahead){.id = 0};
 	resource->memory = NULL;
 	resource->memory_bytes = 0;
 	pb_gl_resources_drop(&client->resources, resource);
@@ -303,13 +300,12 @@ bool pb_gl_client_drop(struct pb_gl_client *client, uint32_t handle)
 	return true;
 }
 
-bool pb_gl_client_busy(struct pb_gl_client *client, const struct pb_gl_resource *resource, bool wait,
-		       bool *busy)
+bool pb_gl_busy(struct pb_gl_client *client, const struct pb_gl_resource *resource, bool wait, bool *busy)
 {
 	struct pb_fence fence = {.timeline = 0};
 
 	*busy = false;
-	if ((wait && !pb_gl_ahead_wait(client)) || !pb_gl_client_flush(client))
+	if (!pb_gl_client_flush(client))
 		return false;
 	if (wait)
 		return pb_gl_wait_for(client, resource->timeline);

@@ -32,8 +32,9 @@ void pb_gl_ahead_forget(struct pb_gl_client *client)
 	ahead->waited = false;
 }
 
-void pb_gl_ahead_note(struct pb_gl_client *client, const struct pb_gl_resource *resource,
-		      const struct pb_gl_transfer_request *request, bool to_resource)
+/** Notes a transfer that was run: one from a resource behind a wait is expected behind the next wait. */
+static void note(struct pb_gl_client *client, struct pb_gl_resource *resource,
+		 const struct pb_gl_transfer_request *request, bool to_resource)
 {
 	struct pb_gl_ahead *ahead = &client->ahead;
 
@@ -42,10 +43,12 @@ void pb_gl_ahead_note(struct pb_gl_client *client, const struct pb_gl_resource *
 	} else if (ahead->waited && !ahead->ready) {
 		ahead->id = resource->id;
 		ahead->request = *request;
+		resource->shown = true;
 	}
 }
 
-bool pb_gl_ahead_wait(struct pb_gl_client *client)
+/** The program begins to wait: submits the transfer that is expected behind the wait, if there is one. */
+static bool read_ahead(struct pb_gl_client *client)
 {
 	struct pb_gl_ahead *ahead = &client->ahead;
 	const struct pb_gl_resource *resource = pb_gl_resources_at(&client->resources, ahead->id);
@@ -55,7 +58,8 @@ bool pb_gl_ahead_wait(struct pb_gl_client *client)
 	if (ahead->waited)
 		return true;
 	ahead->waited = true;
-	if (resource == NULL || resource->handle == 0)
+	/* Not another resource to which the id was given meanwhile. */
+	if (resource == NULL || resource->handle == 0 || !resource->shown)
 		return true;
 	ahead->request.template_words = resource->template_words;
 	if (!plan(client, &ahead->request, &transfer, &piece))
@@ -70,16 +74,18 @@ bool pb_gl_ahead_wait(struct pb_gl_client *client)
 	return true;
 }
 
-bool pb_gl_ahead_serve(struct pb_gl_client *client, const struct pb_gl_resource *resource,
-		       const struct pb_gl_transfer_request *request, uint8_t *memory, bool *served)
+/** Serves a transfer from a resource by what was read ahead. @param served out @return false: `failure` */
+static bool serve(struct pb_gl_client *client, const struct pb_gl_resource *resource,
+		  const struct pb_gl_transfer_request *request, uint8_t *memory, bool *served)
 {
 	struct pb_gl_ahead *ahead = &client->ahead;
 	struct pb_gl_transfer transfer;
 	struct pb_gl_piece piece;
 
+	*served = false;
 	/* The batch behind the next one uses its staging memory. */
-	if (!ahead->ready || ahead->id != resource->id || !is_equal(&ahead->request, request) ||
-	    client->number - ahead->number >= PB_GL_CLIENT_SLOTS ||
+	if (!ahead->ready || ahead->id != resource->id || !resource->shown ||
+	    !is_equal(&ahead->request, request) || client->number - ahead->number >= PB_GL_CLIENT_SLOTS ||
 	    !plan(client, request, &transfer, &piece))
 		return true;
 	ahead->ready = false;
@@ -90,4 +96,26 @@ bool pb_gl_ahead_serve(struct pb_gl_client *client, const struct pb_gl_resource 
 	client->figures.ahead++;
 	*served = true;
 	return true;
+}
+
+bool pb_gl_client_transfer(struct pb_gl_client *client, struct pb_gl_resource *resource,
+			   const struct pb_gl_transfer_request *request, bool to_resource, uint8_t *memory)
+{
+	bool served = false;
+
+	if (!to_resource && !serve(client, resource, request, memory, &served))
+		return false;
+	if (served)
+		return true;
+	if (!pb_gl_run_transfer(client, resource, request, to_resource, memory))
+		return false;
+	note(client, resource, request, to_resource);
+	return true;
+}
+
+bool pb_gl_client_busy(struct pb_gl_client *client, const struct pb_gl_resource *resource, bool wait,
+		       bool *busy)
+{
+	*busy = false;
+	return (!wait || read_ahead(client)) && pb_gl_busy(client, resource, wait, busy);
 }

@@ -91,21 +91,6 @@ bool pb_gl_run_transfer(struct pb_gl_client *client, struct pb_gl_resource *reso
 	return true;
 }
 
-bool pb_gl_client_transfer(struct pb_gl_client *client, struct pb_gl_resource *resource,
-			   const struct pb_gl_transfer_request *request, bool to_resource, uint8_t *memory)
-{
-	bool served = false;
-
-	if (!to_resource && !pb_gl_ahead_serve(client, resource, request, memory, &served))
-		return false;
-	if (served)
-		return true;
-	if (!pb_gl_run_transfer(client, resource, request, to_resource, memory))
-		return false;
-	pb_gl_ahead_note(client, resource, request, to_resource);
-	return true;
-}
-
 bool pb_gl_client_caps(struct pb_gl_client *client, uint32_t set, uint32_t *words, uint32_t bytes)
 {
 	const uint32_t *staged;

@@ -73,7 +73,8 @@ static bool map_file(const char *path)
 	void *mapped = MAP_FAILED;
 
 	if (file >= 0)
-		mapped = mmap(NULL, COUNTERS * sizeof(*counters), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+		mapped =
+			mmap(NULL, COUNTERS * sizeof(*counters), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	if (file >= 0)
 		close(file);
 	if (mapped != MAP_FAILED)
