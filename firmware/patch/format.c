@@ -2,6 +2,7 @@
 #include "firmware/patch/format.h"
 
 #include <stdbool.h>
+
 #include "firmware/compiler.h"
 
 const struct pb_patch_format pb_core_format_built_in[PB_PATCH_FORMAT_COUNT] = {
@@ -212,7 +213,8 @@ static uint32_t unshifted_shape(const struct pb_patch_format *format, uint32_t i
 		if (format->source == PB_FORMAT_ID)
 			return PB_CORE_SHAPE_ID;
 		/* A constant that no allocation chooses has no need of one. */
-		return format->source == PB_FORMAT_CONSTANT && !first ? PB_CORE_SHAPE_CONSTANT : PB_CORE_SHAPE_SLOW;
+		return format->source == PB_FORMAT_CONSTANT && !first ? PB_CORE_SHAPE_CONSTANT
+								      : PB_CORE_SHAPE_SLOW;
 	}
 	if (format->source == PB_FORMAT_ADDRESS && first && format->step == 1u &&
 	    (format->flags & ~(uint32_t)PB_FORMAT_FITS) == (PB_FORMAT_WIDE | PB_FORMAT_KEEP) &&
@@ -225,7 +227,8 @@ uint32_t pb_core_format_shape(const struct pb_patch_format *format)
 {
 	const uint32_t inside = format->bound == PB_FORMAT_INSIDE ? 1u : 0;
 
-	if (format->align != 4u || format->shift_left != 0 || (inside == 0 && format->bound != PB_FORMAT_NONE))
+	if (format->align != 4u || format->shift_left != 0 ||
+	    (inside == 0 && format->bound != PB_FORMAT_NONE))
 		return PB_CORE_SHAPE_SLOW;
 	if (format->source == PB_FORMAT_ADDRESS && format->or_by == PB_FORMAT_OR_FIRST &&
 	    (format->flags & ~(uint32_t)(PB_FORMAT_FITS | PB_FORMAT_WRITE)) == 0)

@@ -22,9 +22,10 @@ enum pb_core_shape {
 	PB_CORE_SHAPE_WORDS = 8, /**< from here on: one word */
 	PB_CORE_SHAPE_HIGH = 8,  /**< as SHIFT, by 32 bits or more */
 	PB_CORE_SHAPE_HIGH_INSIDE = 9,
-	PB_CORE_SHAPE_SHIFT = 10,         /**< an address, shifted right, one word of it */
-	PB_CORE_SHAPE_SHIFT_INSIDE = 11,  /**< as SHIFT, with a bounded offset */
-	PB_CORE_SHAPE_CHOICE = 12,        /**< the low word of an address; bits may stay; the allocation may choose what is ORed in */
+	PB_CORE_SHAPE_SHIFT = 10,        /**< an address, shifted right, one word of it */
+	PB_CORE_SHAPE_SHIFT_INSIDE = 11, /**< as SHIFT, with a bounded offset */
+	PB_CORE_SHAPE_CHOICE =
+		12, /**< the low word of an address; bits may stay; the allocation may choose what is ORed in */
 	PB_CORE_SHAPE_CHOICE_INSIDE = 13, /**< as CHOICE, with a bounded offset */
 	PB_CORE_SHAPE_ID = 14,            /**< as CHOICE, of an id */
 	PB_CORE_SHAPE_CONSTANT = 15,      /**< as CHOICE, of 0 */

@@ -68,15 +68,15 @@ struct pb_core_job {
 	bool high;                 /**< some address does not fit 32 bits */
 	bool crossing;             /**< some allocation reaches over a multiple of 4 GiB */
 
-	const uint32_t *list;           /**< shared; the next word of the patch list */
-	uint32_t list_words;            /**< of it that are left */
-	uint32_t list_index;            /**< list index of the next entry, or word of a compact list */
-	bool compact;                   /**< the list is in the compact encoding, in groups or not */
-	bool grouped;                   /**< the list is in the grouped encoding */
-	uint32_t format_id;             /**< of the last entry */
-	uint32_t cookie;                /**< the host's name for the buffer's contents, or 0 */
-	uint32_t compared;              /**< allocations that the digest holds */
-	uint64_t digest;                /**< of all that the patched bytes depend on, with a cookie */
+	const uint32_t *list; /**< shared; the next word of the patch list */
+	uint32_t list_words;  /**< of it that are left */
+	uint32_t list_index;  /**< list index of the next entry, or word of a compact list */
+	bool compact;         /**< the list is in the compact encoding, in groups or not */
+	bool grouped;         /**< the list is in the grouped encoding */
+	uint32_t format_id;   /**< of the last entry */
+	uint32_t cookie;      /**< the host's name for the buffer's contents, or 0 */
+	uint32_t compared;    /**< allocations that the digest holds */
+	uint64_t digest;      /**< of all that the patched bytes depend on, with a cookie */
 
 	struct pb_core_slot slots[PB_LIMIT_ALLOCATIONS]; /**< by allocation index */
 	uint32_t ids[PB_LIMIT_ALLOCATIONS];              /**< by allocation index: what ID formats write */

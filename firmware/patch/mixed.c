@@ -12,6 +12,8 @@
 /** Slices that the mixed loop goes through between two searches for a run. */
 #define MIXED_SLICES 4u
 
+PB_STATIC_ASSERT(PB_FORMAT_WRITE == 1u, "a format's limit is found by its flags");
+
 /**
  * Where the mixed loop stops: behind its second entry, to see whether that and
  * the first are of a kind, and at slices' ends, some of which are followed by
@@ -41,7 +43,16 @@ static PB_CORE_STEP const uint32_t *stop_mixed(struct pb_core_cursor *cursor, co
 	return cursor->slice;
 }
 
+/*@
+  predicate is_sound_format(struct pb_patch_format *format) = \valid_read(format) && format->shift_right <= 63;
+*/
+
 /** The one word of a shifted address. @param high_only whether it is shifted by 32 bits or more @return false: bits are lost */
+/*@
+  requires is_sound_format(format) && \valid(value) && \separated(value, format);
+  requires high_only ? 32 <= format->shift_right : format->shift_right < 32;
+  assigns *value;
+*/
 static PB_CORE_INLINE bool shift(const struct pb_patch_format *format, uint32_t low, uint32_t high,
 				 bool high_only, uint32_t *value)
 {
@@ -62,6 +73,14 @@ static PB_CORE_INLINE bool shift(const struct pb_patch_format *format, uint32_t 
 }
 
 /** Writes the two words of an address, of which bits stay. @return false: bits are lost; nothing was written */
+/*@
+  requires \valid_read(format) && \valid_read(slot);
+  requires range: pb_range_at + pb_range_bytes <= 0x100000000;
+  requires in_range: pb_in_range((uint32_t)at, 8);
+  assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
+  ensures nothing: !\result ==> pb_stores == \old(pb_stores);
+  ensures place: \result ==> pb_earlier_at == (uint32_t)at;
+*/
 static PB_CORE_INLINE bool split(const struct pb_patch_format *format, const struct pb_core_slot *slot,
 				 uint32_t offset, uint32_t *at)
 {
@@ -69,7 +88,8 @@ static PB_CORE_INLINE bool split(const struct pb_patch_format *format, const str
 	const uint32_t high = slot->high + (low < offset);
 	uint32_t old_low, old_high;
 
-	if ((format->flags & PB_FORMAT_FITS) != 0 && ((low & ~format->mask) | (high & ~format->high_mask)) != 0)
+	if ((format->flags & PB_FORMAT_FITS) != 0 &&
+	    ((low & ~format->mask) | (high & ~format->high_mask)) != 0)
 		return false;
 	pb_shared_read_both(at, &old_low, &old_high);
 	pb_shared_write_two(at, (old_low & ~format->mask) | (low & format->mask),
@@ -78,20 +98,40 @@ static PB_CORE_INLINE bool split(const struct pb_patch_format *format, const str
 }
 
 /** What an allocation chooses of a format's values. */
+/*@
+  requires \valid_read(job) && \valid_read(format) && index < PB_LIMIT_ALLOCATIONS;
+  assigns \nothing;
+*/
 static PB_CORE_INLINE uint32_t choice(const struct pb_core_job *job, const struct pb_patch_format *format,
 				      uint32_t index)
 {
 	if (format->or_by == PB_FORMAT_OR_SEGMENT)
 		return format->or_value[PB_CORE_TAG_KIND(job->tags[index])];
-	return format->or_value[format->or_by == PB_FORMAT_OR_FIRST ? 0 : PB_CORE_TAG_ATTRIBUTE(job->tags[index])];
+	return format
+		->or_value[format->or_by == PB_FORMAT_OR_FIRST ? 0 : PB_CORE_TAG_ATTRIBUTE(job->tags[index])];
 }
 
 /** Carries out an entry of a shape of one word. @return false: it is not ordinary; nothing was written */
-static PB_CORE_INLINE bool apply_shape(const struct pb_core_cursor *cursor, const struct pb_patch_format *format,
-				       uint32_t shape, const struct pb_core_slot *slot, uint32_t index,
-				       uint32_t offset, uint32_t *at)
+/*@
+  requires \valid_read(cursor) && \valid_read(cursor->job) && is_sound_format(format) && \valid_read(slot);
+  requires index < PB_LIMIT_ALLOCATIONS;
+  requires high: shape == PB_CORE_SHAPE_HIGH || shape == PB_CORE_SHAPE_HIGH_INSIDE ==> 32 <= format->shift_right;
+  requires shift: shape == PB_CORE_SHAPE_SHIFT || shape == PB_CORE_SHAPE_SHIFT_INSIDE ==> format->shift_right < 32;
+  requires shapes: shape == PB_CORE_SHAPE_SPLIT || PB_CORE_SHAPE_WORDS <= shape <= PB_CORE_SHAPE_CONSTANT;
+  requires range: pb_range_at + pb_range_bytes <= 0x100000000;
+  requires in_range: pb_in_range((uint32_t)at, shape == PB_CORE_SHAPE_SPLIT ? 8 : 4);
+  assigns pb_stores, pb_last_at, pb_last_value, pb_earlier_at, pb_earlier_value;
+  ensures nothing: !\result ==> pb_stores == \old(pb_stores);
+  ensures place: \result ==> (shape == PB_CORE_SHAPE_SPLIT ? pb_earlier_at : pb_last_at) == (uint32_t)at;
+  ensures bound: \result ==> 0 < slot->limit[format->flags % 2] &&
+    (format->bound == PB_FORMAT_INSIDE ==> offset < slot->limit[format->flags % 2]);
+*/
+static PB_CORE_INLINE bool apply_shape(const struct pb_core_cursor *cursor,
+				       const struct pb_patch_format *format, uint32_t shape,
+				       const struct pb_core_slot *slot, uint32_t index, uint32_t offset,
+				       uint32_t *at)
 {
-	const uint32_t limit = slot->limit[format->flags & PB_FORMAT_WRITE];
+	const uint32_t limit = slot->limit[format->flags % 2u]; /* PB_FORMAT_WRITE: the second */
 	uint32_t low = offset;
 	uint32_t high;
 
@@ -129,7 +169,8 @@ static PB_CORE_STEP bool apply_general(const struct pb_core_cursor *cursor)
 	return found.shape != PB_CORE_SHAPE_SLOW && entry->allocation_index < PB_LIMIT_ALLOCATIONS &&
 	       entry->slot >> PB_PATCH_RESERVED_SHIFT == 0 &&
 	       pb_core_rotate_right_2(entry->patch_offset - cursor->start) <
-		       cursor->places[found.shape == PB_CORE_SHAPE_SPLIT ? PB_CORE_CLASS_ANY_WIDE : PB_CORE_CLASS_ANY] &&
+		       cursor->places[found.shape == PB_CORE_SHAPE_SPLIT ? PB_CORE_CLASS_ANY_WIDE
+									 : PB_CORE_CLASS_ANY] &&
 	       apply_shape(cursor, found.format, found.shape, &cursor->slots[entry->allocation_index],
 			   entry->allocation_index, entry->allocation_offset,
 			   (uint32_t *)(cursor->origin + entry->patch_offset));
@@ -224,7 +265,8 @@ static enum pb_error apply_irregular(struct pb_core_cursor *cursor, uint32_t *co
 static bool is_constant(uint32_t id)
 {
 #define OTHER_BIT(name, ...) | 1u << PB_PATCH_FORMAT_##name
-	return id < 32u && ((0u PB_CORE_FAST_FORMATS(PB_CORE_FAST_BIT) OTHER_FORMATS(OTHER_BIT)) >> id & 1u) != 0;
+	return id < 32u &&
+	       ((0u PB_CORE_FAST_FORMATS(PB_CORE_FAST_BIT) OTHER_FORMATS(OTHER_BIT)) >> id & 1u) != 0;
 }
 
 enum pb_error pb_core_list_mixed(struct pb_core_cursor *cursor, bool search)

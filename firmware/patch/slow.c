@@ -220,9 +220,9 @@ static struct pb_core_slot source_slot(struct pb_core_cursor *cursor, const stru
 enum pb_error pb_core_slow_path(struct pb_core_cursor *cursor, const struct pb_core_entry *entry)
 {
 	const struct pb_core_job *job = cursor->job;
-	const struct pb_patch_format *format = pb_core_format_find(&cursor->firmware->formats,
-								   &job->channel->formats, entry->driver_id)
-						       .format;
+	const struct pb_patch_format *format =
+		pb_core_format_find(&cursor->firmware->formats, &job->channel->formats, entry->driver_id)
+			.format;
 	const uint32_t index = entry->allocation_index;
 	struct pb_core_slot slot;
 	uint64_t value;

@@ -40,7 +40,8 @@ static const struct row {
 	{"signed", SHAPE(SLOW), FORMAT(ADDRESS, NONE, PB_FORMAT_SIGNED, 4, 0, 0, 0, FIRST, ALL, 0, 0, 0)},
 	{"signed, inside", SHAPE(SLOW),
 	 FORMAT(ADDRESS, INSIDE, PB_FORMAT_SIGNED, 4, 0, 0, 0, FIRST, ALL, 0, 0, 0)},
-	{"canonical", SHAPE(SLOW), FORMAT(ADDRESS, NONE, PB_FORMAT_CANONICAL, 4, 0, 0, 0, FIRST, ALL, 0, 0, 0)},
+	{"canonical", SHAPE(SLOW),
+	 FORMAT(ADDRESS, NONE, PB_FORMAT_CANONICAL, 4, 0, 0, 0, FIRST, ALL, 0, 0, 0)},
 	{"wide", SHAPE(SLOW), FORMAT(ADDRESS, NONE, PB_FORMAT_WIDE, 4, 0, 0, 1, FIRST, ALL, ALL, 0, 0)},
 	{"wide, not side by side", SHAPE(SLOW),
 	 FORMAT(ADDRESS, NONE, PB_FORMAT_WIDE, 4, 0, 0, 2, FIRST, ALL, ALL, 0, 0)},
@@ -58,7 +59,8 @@ static const struct row {
 	{"fence", SHAPE(SLOW), FORMAT(FENCE, NONE, 0, 4, 0, 0, 0, FIRST, ALL, 0, 0, 0)},
 	{"fence by the segment", SHAPE(SLOW), FORMAT(FENCE, NONE, 0, 4, 0, 0, 0, SEGMENT, ALL, 0, 0, 0)},
 	{"the buffer itself", SHAPE(SLOW), FORMAT(SELF, NONE, 0, 4, 0, 0, 0, FIRST, ALL, 0, 0, 0)},
-	{"the buffer by the attribute", SHAPE(SLOW), FORMAT(SELF, NONE, 0, 4, 0, 0, 0, ATTRIBUTE, ALL, 0, 0, 0)},
+	{"the buffer by the attribute", SHAPE(SLOW),
+	 FORMAT(SELF, NONE, 0, 4, 0, 0, 0, ATTRIBUTE, ALL, 0, 0, 0)},
 	{"more bits", SHAPE(SHIFT), FORMAT(ADDRESS, NONE, 0, 4, 0, 0, 0, FIRST, ALL, 0, 1, 1)},
 	{"more bits that fit", SHAPE(SHIFT),
 	 FORMAT(ADDRESS, NONE, PB_FORMAT_FITS, 4, 0, 0, 0, FIRST, 0xffff, 0, 0x8000, 0)},
@@ -277,7 +279,8 @@ static void split_values(void **state)
 #define RUN 3u /* entries before and behind each change */
 
 /** The arguments of FORMAT_SET. @param flags and shift_right of a format of one word that is otherwise plain */
-static void set_arguments(uint32_t *arguments, uint32_t or_by, uint32_t shift_right, uint32_t mask, uint32_t or_value)
+static void set_arguments(uint32_t *arguments, uint32_t or_by, uint32_t shift_right, uint32_t mask,
+			  uint32_t or_value)
 {
 	memset(arguments, 0, PB_COMMAND_ARGUMENTS * sizeof(*arguments));
 	arguments[0] = ID;
@@ -327,9 +330,12 @@ static void a_format_is_used_as_it_is_now(void **state)
 		uint32_t or_by, shift_right, mask, or_value;
 		uint32_t stored; /* of address 0x12345678 */
 	} formats[] = {
-		{PB_FORMAT_OR_FIRST, 8, ALL, 0, 0x00123456},     {PB_FORMAT_OR_FIRST, 4, ALL, 0, 0x01234567},
-		{PB_FORMAT_OR_SEGMENT, 0, ALL, 0x1, 0x12345679}, {PB_FORMAT_OR_FIRST, 32, ALL, 0, 0x00000009},
-		{PB_FORMAT_OR_FIRST, 0, 0xff, 0x100, 0x78},      {PB_FORMAT_OR_FIRST, 0, 0xff00, 0x100, 0x5700},
+		{PB_FORMAT_OR_FIRST, 8, ALL, 0, 0x00123456},
+		{PB_FORMAT_OR_FIRST, 4, ALL, 0, 0x01234567},
+		{PB_FORMAT_OR_SEGMENT, 0, ALL, 0x1, 0x12345679},
+		{PB_FORMAT_OR_FIRST, 32, ALL, 0, 0x00000009},
+		{PB_FORMAT_OR_FIRST, 0, 0xff, 0x100, 0x78},
+		{PB_FORMAT_OR_FIRST, 0, 0xff00, 0x100, 0x5700},
 		{PB_FORMAT_OR_SEGMENT, 8, ALL, 0x1, 0x09123457},
 	};
 	struct pb_core_channel *const channels = firmware.channels;
@@ -354,8 +360,9 @@ static void a_format_is_used_as_it_is_now(void **state)
 		pb_core_format_set(&firmware.formats, &channels[1].formats, arguments);
 		assert_int_equal(patch_run(buffer), PB_ERROR_OK);
 		for (uint32_t n = 0; n < RUN; n++)
-			assert_int_equal(buffer[n], formats[k].stored |
-							    (high ? 9u << (32u - formats[k].shift_right) : 0));
+			assert_int_equal(buffer[n],
+					 formats[k].stored |
+						 (high ? 9u << (32u - formats[k].shift_right) : 0));
 	}
 	pb_core_format_forget(&firmware.formats, &channels[1].formats);
 	assert_int_equal(patch_run(buffer), PB_ERROR_PATCH_FORMAT);
@@ -383,9 +390,9 @@ static void a_mix_of_all(void **state)
 	};
 	/* Of address 0x02345678, id 0x77, attribute 2, in memory; bits that stay are those of PRIOR. */
 	static const uint32_t low[] = {
-		0x02345678, 0,          0xbeef0201, 1,          0x011a2b3c, 0x02345679,
-		0x77,       0x11111211, 0x02345679, 0x02345678, 0x11345678, 0x11110211,
-		0x00023456, 0xa2345678, 0x80023456,
+		0x02345678, 0,          0xbeef0201, 1,          0x011a2b3c,
+		0x02345679, 0x77,       0x11111211, 0x02345679, 0x02345678,
+		0x11345678, 0x11110211, 0x00023456, 0xa2345678, 0x80023456,
 	};
 	static struct pb_patch_location list[MIXED];
 	static uint32_t words[sizeof(list) / 4u];
@@ -410,7 +417,7 @@ static void a_mix_of_all(void **state)
 		list[i] = (struct pb_patch_location){
 			.allocation_index = i % 8u != 0,
 			.driver_id = i % 4u != 0 && random >> 30 != 0 ? list[i - 1u].driver_id
-								       : ids[(random >> 16) % COUNT(ids)],
+								      : ids[(random >> 16) % COUNT(ids)],
 			.patch_offset = i * 8u,
 		};
 		buffer[2u * i] = buffer[2u * i + 1u] = PRIOR;
