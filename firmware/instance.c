@@ -85,6 +85,7 @@ void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_con
 	for (uint32_t n = 0; n < config->node_count; n++) {
 		pb_core_loop_add_line(&firmware->loop, PB_LINE_NODE(n));
 		firmware->nodes[n].bit = 1u << n;
+		firmware->node_at[n] = &firmware->nodes[n];
 		pb_core_schedule_init(&firmware->nodes[n]);
 		pb_core_node_init(&firmware->nodes[n], &config->engines[n], pb_core_clock(firmware));
 	}

@@ -129,6 +129,8 @@ struct pb_firmware {
 	struct pb_core_quotas quotas;                   /**< channel/quota.c */
 	struct pb_core_stops stops;                     /**< command/stop.c */
 	struct pb_core_notes notes;                     /**< observe/crash.c */
+	struct pb_core_node
+		*node_at[PB_LIMIT_NODES]; /**< `nodes`: an address takes no multiplication; set at boot */
 	/** In front of what is large: one load of a Cortex-M reaches a member from the address of its number. */
 	struct pb_core_channel channels[PB_LIMIT_CHANNELS];
 	struct pb_core_node nodes[PB_LIMIT_NODES];
@@ -158,6 +160,13 @@ static inline uint32_t pb_core_host_window_bytes(const struct pb_firmware *firmw
 static inline uint32_t pb_core_outer_bytes(const struct pb_firmware *firmware)
 {
 	return firmware->config->outer != NULL ? firmware->config->outer->bytes : 0;
+}
+
+/** The node of a queue. */
+static inline struct pb_core_node *pb_core_node_of(const struct pb_firmware *firmware,
+						   const struct pb_core_queue *queue)
+{
+	return firmware->node_at[pb_core_queue_node(queue)];
 }
 
 /** The card's clock: microseconds, modulo 2^32. */

@@ -35,6 +35,12 @@
 #define PB_COST_GENERAL 4u
 #define PB_COST_SLOW    13u
 #define PB_COST_PAGES   20u
+/**
+ * Most that lists may have which are resolved, patched and fed in the pass that admits them: allocations; and patches, or
+ * words of a compact list. About one slice of each.
+ */
+#define PB_BRIEF_ALLOCATIONS PB_SLICE_ALLOCATIONS
+#define PB_BRIEF_LENGTH      PB_SLICE_PATCHES
 /** Slices of one job in a pass of the main loop while no line is pending: then the other nodes run. */
 #define PB_PASS_SLICES 48u
 /** Passes within which each channel is served that has something to do, whatever the others ask for. */

@@ -186,7 +186,7 @@ static PB_CORE_COLD enum retirement end_retired(struct pb_firmware *firmware, st
 static inline bool retire_nodes(struct pb_firmware *firmware, uint32_t lines)
 {
 	for (; lines != 0; lines &= lines - 1u) {
-		struct pb_core_node *node = &firmware->nodes[pb_bits_lowest(lines) - PB_LINE_NODE(0)];
+		struct pb_core_node *node = firmware->node_at[pb_bits_lowest(lines) - PB_LINE_NODE(0)];
 
 		pb_core_retire(firmware, node);
 		if (pb_core_is_marked(&firmware->marks, PB_CORE_MARK_COSTLY)) {
@@ -278,7 +278,7 @@ static PB_CORE_STEP void run_some_nodes(struct pb_firmware *firmware, uint32_t l
 		const uint32_t n = pb_bits_lowest(left);
 
 		pb_core_unmark_node(&firmware->marks, 1u << n);
-		if (pb_core_run_node(firmware, &firmware->nodes[n]))
+		if (pb_core_run_node(firmware, firmware->node_at[n]))
 			pb_core_mark_node(&firmware->marks, 1u << n);
 		if (line_is_pending(firmware)) {
 			firmware->loop.first_node = (uint8_t)(n + 1u);
@@ -300,7 +300,7 @@ static inline void run_nodes(struct pb_firmware *firmware)
 	}
 	n = pb_bits_lowest(left);
 	pb_core_unmark_node(&firmware->marks, left);
-	if (pb_core_run_node(firmware, &firmware->nodes[n]))
+	if (pb_core_run_node(firmware, firmware->node_at[n]))
 		pb_core_mark_node(&firmware->marks, left);
 	firmware->loop.first_node = line_is_pending(firmware) ? (uint8_t)(n + 1u) : 0;
 }
@@ -309,16 +309,16 @@ static inline void run_nodes(struct pb_firmware *firmware)
  * Polls the nodes from one on, at a tick. Behind an expensive retirement the others are left to the next pass, if a line is
  * pending.
  */
-static inline void tick(struct pb_firmware *firmware, uint32_t n)
+static inline void tick(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	struct pb_core_loop *loop = &firmware->loop;
+	uint32_t n;
 
 	do {
-		struct pb_core_node *node = &firmware->nodes[n];
-
 		pb_core_watchdog(firmware, node);
 		pb_core_fair_tick(firmware, node);
-		n++;
+		node++;
+		n = (uint32_t)(node - firmware->nodes);
 	} while (n != firmware->config->node_count &&
 		 !(pb_core_is_marked(&firmware->marks, PB_CORE_MARK_COSTLY) && line_is_pending(firmware)));
 	pb_core_mark(&firmware->marks, PB_CORE_MARK_COSTLY, false);
@@ -357,12 +357,15 @@ static PB_CORE_COLD bool boot(struct pb_firmware *firmware)
 /** A pass while booting, or at a tick, which finds what any other line could tell. @return whether there is more to do */
 static PB_CORE_STEP bool pass_special(struct pb_firmware *firmware, uint32_t pending)
 {
+	struct pb_core_node *node = firmware->nodes;
+
 	if (firmware->loop.special != 0) {
 		if (firmware->boot.booting)
 			return boot(firmware);
 		keep_lines(firmware, pending);
+		node += firmware->loop.ticked_nodes;
 	}
-	tick(firmware, firmware->loop.ticked_nodes);
+	tick(firmware, node);
 	return true;
 }
 

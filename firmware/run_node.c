@@ -45,6 +45,17 @@ static PB_CORE_COLD bool fail_if_dead(struct pb_firmware *firmware, struct pb_co
 	return pb_core_node_is_dead(&node->machine) && pb_core_retire_dead(firmware, node);
 }
 
+/** Whether the node has a submission to admit. If not, time passes uncharged, while nothing waits. */
+static inline bool has_next(struct pb_core_node *node)
+{
+	const struct pb_core_queue *queue = node->slice.current;
+
+	if (pb_core_ready_any(&node->ready) || (queue != NULL && pb_core_ring_has_more(queue)))
+		return true;
+	pb_core_charge_pause(&node->retirement);
+	return false;
+}
+
 /** Feeds the staged submission, or stops the engine for it. Pre: it is ready, and the node is RUNNING. @return whether there is more to do */
 static bool feed(struct pb_firmware *firmware, struct pb_core_node *node)
 {
@@ -58,7 +69,7 @@ static bool feed(struct pb_firmware *firmware, struct pb_core_node *node)
 	}
 	pb_core_waypoint(firmware, PB_WAYPOINT_FEED);
 	pb_core_feed(firmware, node);
-	return true;
+	return has_next(node);
 }
 
 /**
@@ -106,9 +117,12 @@ static PB_CORE_COLD bool admit_nothing(struct pb_firmware *firmware, struct pb_c
 /** Admits the next submission, and feeds it if it is ready and the engine has nothing. @return whether there is more to do */
 static inline bool admit_next(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	struct pb_core_queue *queue = pb_core_schedule_next(firmware, node);
+	struct pb_core_queue *queue;
 	enum pb_core_admitted admitted;
 
+	if (!has_next(node))
+		return fail_if_dead(firmware, node);
+	queue = pb_core_schedule_next(firmware, node);
 	if (queue == NULL)
 		return admit_nothing(firmware, node, false);
 	pb_core_waypoint(firmware, PB_WAYPOINT_ADMIT);
@@ -117,7 +131,7 @@ static inline bool admit_next(struct pb_firmware *firmware, struct pb_core_node 
 		if (pb_core_node_is_running(&node->machine) && pb_core_in_flight_is_empty(&node->flight)) {
 			pb_core_waypoint(firmware, PB_WAYPOINT_FEED);
 			pb_core_feed_at_once(firmware, node);
-			return true;
+			return has_next(node);
 		}
 		pb_core_staged_ready_at_once(&node->staged);
 	} else if (admitted == PB_CORE_ADMITTED_NOT) {
@@ -128,8 +142,13 @@ static inline bool admit_next(struct pb_firmware *firmware, struct pb_core_node 
 
 PB_CORE_STEP bool pb_core_run_node(struct pb_firmware *firmware, struct pb_core_node *node)
 {
-	if (!pb_core_staged_any(&node->staged))
-		return admit_next(firmware, node);
-	advance(firmware, node);
-	return go_on(firmware, node);
+	if (pb_core_staged_any(&node->staged)) {
+		advance(firmware, node);
+		/* What was staged is fed: the next one is admitted in its place, if no line is pending. */
+		if (!go_on(firmware, node))
+			return false;
+		if (pb_core_staged_any(&node->staged) || pb_lines_waiting(firmware->lines->pending))
+			return true;
+	}
+	return admit_next(firmware, node);
 }

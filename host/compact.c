@@ -103,6 +103,25 @@ enum pb_error pb_grouped_encode(const struct pb_patch_location *list, uint32_t c
 	return PB_ERROR_OK;
 }
 
+uint32_t pb_grouped_index(const uint32_t *words, uint32_t used, uint32_t word_index)
+{
+	uint32_t entry = 0;
+
+	for (uint32_t head = 0; head < used;) {
+		const uint32_t first = head + PB_GROUP_HEAD_WORDS;
+		const uint32_t size = pb_shared_read32(&words[head + 1]);
+
+		if (word_index < first)
+			return PB_INDEX_NONE;
+		if (word_index - first < size)
+			return entry + pb_compact_index(&words[first], size, word_index - first);
+		if (size != 0)
+			entry += pb_compact_index(&words[first], size, size - 1) + 1;
+		head = first + size;
+	}
+	return PB_INDEX_NONE;
+}
+
 uint32_t pb_compact_index(const uint32_t *words, uint32_t used, uint32_t word_index)
 {
 	uint32_t entry = 0;

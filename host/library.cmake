@@ -21,4 +21,5 @@ pb_library(pb_host SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/residency_tree.c
   ${CMAKE_CURRENT_LIST_DIR}/residency_room.c
   ${CMAKE_CURRENT_LIST_DIR}/residency.c
+  ${CMAKE_CURRENT_LIST_DIR}/residency_presume.c
   ${CMAKE_CURRENT_LIST_DIR}/residency_submit.c)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * What the three parts of the manager share: room in segments (host/residency_room.c), allocations and paging
- * (host/residency.c), submission (host/residency_submit.c). Each part calls only those named before it.
+ * What the four parts of the manager share: room in segments (host/residency_room.c), allocations and paging
+ * (host/residency.c), what patches presume (host/residency_presume.c), submission (host/residency_submit.c). Each part
+ * calls only those named before it.
  */
 #ifndef PB_HOST_RESIDENCY_INTERNAL_H
 #define PB_HOST_RESIDENCY_INTERNAL_H
@@ -69,5 +70,26 @@ enum pb_error pb_residency_empty(struct pb_residency *manager);
 enum pb_error pb_residency_flush(struct pb_residency *manager);
 /** Waits until a queue's timeline has reached a value. @param queue index in setup.queues */
 enum pb_error pb_residency_await(struct pb_residency *manager, uint32_t queue, uint64_t timeline);
+
+/* host/residency_presume.c. Pre: submission->patched is not NULL, and has room for the allocation list. */
+
+/**
+ * Finds out what of the buffer's patches was carried out before, and begins a submission. May wait some microseconds for
+ * a fence record.
+ * @param number index in setup.queues of the queue to submit to
+ */
+void pb_residency_presume_begin(const struct pb_residency *manager, uint32_t number,
+				const struct pb_residency_submission *submission);
+/**
+ * Writes what the patches presume of an entry of the next part's allocation list, and notes what that part patches.
+ * @param i index in the allocation list
+ * @param words of the entry as the part lists it: unbound if the part names no such allocation
+ * @param id handle of the allocation
+ * @return true: nothing is patched through the entry
+ */
+bool pb_residency_presume(const struct pb_residency_submission *submission, uint32_t i,
+			  const struct pb_presumed *words, uint32_t id);
+/** Ends a submission. @param timeline value of its last part @param good all parts were submitted */
+void pb_residency_presume_end(const struct pb_residency_submission *submission, uint64_t timeline, bool good);
 
 #endif

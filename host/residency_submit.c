@@ -168,10 +168,13 @@ static enum pb_error mark(struct pb_residency *manager, uint32_t queue,
  * Writes the allocation list for one part. Allocations that the part does not name are unbound, because their old
  * addresses may belong to others. The previous part no longer reads the list: a cut happens only after a wait for one
  * of that part's allocations.
+ * @return an allocation is presumed where it is
  */
-static void write_list(const struct pb_residency *manager, uint32_t queue,
+static bool write_list(const struct pb_residency *manager, uint32_t queue,
 		       const struct pb_residency_submission *submission, uint64_t timeline)
 {
+	bool presumed = false;
+
 	for (uint32_t i = 0; i < submission->descriptor.allocation_count; i++) {
 		struct pb_allocation *entry = &submission->allocations[i];
 		const uint32_t handle = pb_shared_read32(&entry->id);
@@ -179,15 +182,22 @@ static void write_list(const struct pb_residency *manager, uint32_t queue,
 		const bool bound = allocation != NULL && allocation->segment != NULL &&
 				   allocation->busy[queue] == timeline;
 		const uint64_t address = bound ? allocation->segment->os_base + allocation->offset : 0;
-		uint32_t flags = pb_shared_read32(&entry->flags) &
-				 (PB_ALLOCATION_WRITE | PB_ALLOCATION_ATTRIBUTE_MASK);
+		struct pb_presumed words = {
+			.address_low = (uint32_t)address,
+			.address_high = (uint32_t)(address >> 32),
+			.flags = pb_shared_read32(&entry->flags) &
+				 (PB_ALLOCATION_WRITE | PB_ALLOCATION_ATTRIBUTE_MASK),
+		};
 
-		flags |=
+		words.flags |=
 			bound ? allocation->segment->id << PB_ALLOCATION_SEGMENT_SHIFT : PB_ALLOCATION_UNBIND;
-		pb_shared_write32(&entry->address_low, (uint32_t)address);
-		pb_shared_write32(&entry->address_high, (uint32_t)(address >> 32));
-		pb_shared_write32(&entry->flags, flags);
+		pb_shared_write32(&entry->address_low, words.address_low);
+		pb_shared_write32(&entry->address_high, words.address_high);
+		pb_shared_write32(&entry->flags, words.flags);
+		if (submission->patched != NULL && pb_residency_presume(submission, i, &words, handle))
+			presumed = true;
 	}
+	return presumed;
 }
 
 static struct pb_descriptor describe(const struct pb_residency_submission *submission,
@@ -214,14 +224,15 @@ static enum pb_error submit_part(struct pb_residency *manager, uint32_t number,
 {
 	struct pb_queue *queue = manager->setup.queues[number];
 	const uint64_t timeline = queue->timeline + 1;
-	const struct pb_descriptor descriptor = describe(submission, part, timeline);
+	struct pb_descriptor descriptor = describe(submission, part, timeline);
 	enum pb_error error = pb_residency_flush(manager);
 
 	if (error == PB_ERROR_OK)
 		error = mark(manager, number, submission, part, timeline);
 	if (error != PB_ERROR_OK)
 		return error;
-	write_list(manager, number, submission, timeline);
+	if (write_list(manager, number, submission, timeline))
+		descriptor.patch_encoding |= PB_PATCH_PRESUMED;
 	error = pb_queue_submit(queue, &descriptor);
 	if (error == PB_ERROR_NO_SPACE) {
 		error = pb_residency_await(manager, number, queue->timeline);
@@ -238,7 +249,9 @@ static bool submission_is_valid(const struct pb_residency *manager, uint32_t que
 {
 	return queue < PB_RESIDENCY_QUEUES && manager->setup.queues[queue] != NULL &&
 	       submission->descriptor.patch_encoding == PB_PATCH_ENCODING_WDDM &&
-	       submission->descriptor.patch_length <= UINT32_MAX - submission->descriptor.patch_start;
+	       submission->descriptor.patch_length <= UINT32_MAX - submission->descriptor.patch_start &&
+	       (submission->patched == NULL ||
+		submission->descriptor.allocation_count <= submission->patched->room);
 }
 
 enum pb_error pb_residency_submit(struct pb_residency *manager, uint32_t queue,
@@ -252,6 +265,8 @@ enum pb_error pb_residency_submit(struct pb_residency *manager, uint32_t queue,
 	submission->failed = PB_INDEX_NONE;
 	if (!submission_is_valid(manager, queue, submission))
 		return PB_ERROR_BAD_ARGUMENT;
+	if (submission->patched != NULL)
+		pb_residency_presume_begin(manager, queue, submission);
 	do {
 		part.first = part.next;
 		part.start = part.end;
@@ -261,5 +276,8 @@ enum pb_error pb_residency_submit(struct pb_residency *manager, uint32_t queue,
 		if (error == PB_ERROR_OK && submission->parts > 1)
 			manager->figures.splits++;
 	} while (error == PB_ERROR_OK && part.next != locations_end(submission));
+	if (submission->patched != NULL)
+		pb_residency_presume_end(submission, manager->setup.queues[queue]->timeline,
+					 error == PB_ERROR_OK);
 	return error;
 }

@@ -28,12 +28,13 @@ static bool preemption_fits(const struct pb_queue *queue, const struct pb_preemp
 }
 
 /*
- * Accounts for returned submissions. If no submission is left in the ring, the queue's timeline is set to the value
- * reached, so that the values of returned submissions are used again.
+ * Accounts for the submissions that a report returns. If no submission is left in the ring, the queue's timeline is set
+ * to the value reached, so that the values of returned submissions are used again.
  * @retval PB_ERROR_TIMEOUT the fence record is half written: call again
  */
-static enum pb_error settle(struct pb_queue *queue, uint32_t completed)
+static enum pb_error settle(struct pb_queue *queue, const struct pb_preempt *report)
 {
+	const uint32_t completed = report->completed;
 	struct pb_fence fence;
 	enum pb_error error = pb_queue_read_fence(queue, &fence);
 
@@ -42,6 +43,8 @@ static enum pb_error settle(struct pb_queue *queue, uint32_t completed)
 	/* The firmware writes the fence record before any report. */
 	if (fence.completed - completed > queue->put - completed)
 		return pb_diagnose(queue->channel, PB_ERROR_PROTOCOL);
+	if (report->returned != 0)
+		queue->returns++;
 	if (fence.completed != queue->put)
 		return PB_ERROR_OK;
 	if (fence.timeline > queue->timeline)
@@ -141,7 +144,7 @@ enum pb_error pb_queue_preempt_finish(struct pb_queue *queue, struct pb_preempt 
 	error = fetch_reply(queue);
 	if (error == PB_ERROR_OK) {
 		pb_lock(queue->lock);
-		error = settle(queue, queue->stop.last.completed);
+		error = settle(queue, &queue->stop.last);
 		pb_unlock(queue->lock);
 	}
 	if (error == PB_ERROR_TIMEOUT)
@@ -186,7 +189,7 @@ static enum pb_error accept_record(struct pb_queue *queue, const struct pb_preem
 	    !preemption_fits(queue, &report))
 		return pb_diagnose(queue->channel, PB_ERROR_PROTOCOL);
 	*last = report;
-	return settle(queue, report.completed);
+	return settle(queue, &report);
 }
 
 /* Reads the record of the last preemption. Pre: the caller holds the queue's lock. */
@@ -284,7 +287,7 @@ static enum pb_error accept_reset(struct pb_queue *queue, void *out)
 
 	pb_lock(queue->lock);
 	error = report_fits(queue, reset->earliest, &reset->report)
-			? settle(queue, reset->report.completed)
+			? settle(queue, &reset->report)
 			: pb_diagnose(queue->channel, PB_ERROR_PROTOCOL);
 	pb_unlock(queue->lock);
 	return error;

@@ -12,18 +12,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "hal/card_admin/admin.h"
 #include "hal/lines.h"
-#include "qemu/card_boot.h"
-#include "qemu/card_clock.h"
-#include "qemu/card_engines.h"
-#include "qemu/card_files.h"
-#include "qemu/card_lines.h"
-#include "qemu/card_mcu.h"
-#include "qemu/card_monitor.h"
 #include "qemu/card_say.h"
-#include "qemu/card_server.h"
-#include "qemu/card_signals.h"
+#include "qemu/card_state.h"
 #include "qemu/card_watch.h"
 #include "qemu/mcu/layout.h"
 
@@ -36,29 +27,6 @@
 /* And for so long at most before it looks at everything else. */
 #define SPIN_MOST_US 200u
 #define EVENTS       16 /* taken at once */
-
-struct card {
-	const struct pb_card_options *options;
-	const struct pb_machine *machine;
-	struct pb_card_files files;
-	struct pb_card_server server;
-	struct pb_card_lines lines;
-	struct pb_card_engines engines;
-	struct pb_card_admin admin;
-	struct pb_card_boot boot;
-	struct pb_card_mcu mcu;
-	struct pb_card_clock clock;
-	struct pb_card_monitor monitor;
-	int epoll;
-	struct pb_card_signals signals;
-	int ready_fd;
-	bool came_up;    /* hosts could attach once */
-	bool open;       /* hosts may attach */
-	uint64_t active; /* time of the last progress of an engine, or of the last byte */
-	bool doubted;    /* hosts have been woken since the heartbeat stands */
-	bool stop;
-	int status;
-};
 
 #define SAY(card, ...)                                                                                       \
 	do {                                                                                                 \
@@ -104,6 +72,7 @@ static void channel_closed(void *context, uint32_t channel)
 {
 	struct card *card = context;
 
+	pb_card_engines_close(&card->engines, channel);
 	pb_card_server_free(&card->server, channel);
 }
 
@@ -209,6 +178,7 @@ static void announce_death(struct card *card, bool again)
 {
 	card->open = false;
 	pb_card_boot_died(&card->boot, again);
+	pb_card_engines_died(&card->engines);
 	pb_card_admin_stop(&card->admin);
 	pb_card_server_interrupt_all(&card->server);
 	for (uint32_t c = 1; c < PB_SOCKET_PEERS; c++)
@@ -341,6 +311,9 @@ static void handle(struct card *card, enum pb_card_source source, uint32_t index
 	case PB_CARD_WATCH_MONITOR:
 		receive_monitor(card);
 		break;
+	case PB_CARD_WATCH_RENDERER:
+		pb_card_engines_renderer(&card->engines, index);
+		break;
 	case PB_CARD_WATCH_SOURCES:
 	default:
 		break;
@@ -421,20 +394,24 @@ static bool watch_signals(struct card *card)
 static bool start_parts(struct card *card)
 {
 	uint8_t *memory = card->files.memory;
-	const struct pb_card_admin_config admin = {.memory = memory,
-						   .memory_bytes = PB_CARD_MEMORY_BYTES,
-						   .host = &card->files.host.shares,
-						   .ring = admin_rings,
-						   .closed = channel_closed,
-						   .refused = admin_refused,
-						   .context = card};
+	const struct pb_card_admin_config admin = {
+		.memory = memory,
+		.memory_bytes = PB_CARD_MEMORY_BYTES,
+		.slow_nodes = card->options->renderer != NULL ? PB_CARD_NODES_3D : 0,
+		.slow_us = PB_CARD_GL_LIMIT_US,
+		.host = &card->files.host.shares,
+		.ring = admin_rings,
+		.closed = channel_closed,
+		.refused = admin_refused,
+		.context = card};
 
 	pb_card_boot_init(&card->boot, (void *)(memory + PB_BOOT_OFFSET));
 	pb_card_clock_init(&card->clock, (void *)(memory + PB_BOOT_OFFSET), pb_card_wall_us());
 	pb_card_monitor_init(&card->monitor);
 	pb_card_lines_init(&card->lines, (void *)(memory + PB_CARD_LINES_OFFSET), line_raised, card);
 	pb_card_admin_init(&card->admin, &admin);
-	return pb_card_engines_create(&card->engines, &card->files, engine_interrupt, card) &&
+	return pb_card_engines_create(&card->engines, &card->files, card->options->renderer, card->epoll,
+				      engine_interrupt, card) &&
 	       pb_card_watch(card->epoll, card->files.lines_listener, EPOLLIN, PB_CARD_WATCH_CONNECT, 0) &&
 	       pb_card_watch(card->epoll, card->files.monitor_listener, EPOLLIN, PB_CARD_WATCH_CONTROL, 0);
 }
@@ -485,6 +462,8 @@ int pb_card_run(const struct pb_card_options *options)
 		pb_card_say("there is no emulator for board %s", options->board);
 		card.status = 1;
 	}
+	if (options->renderer != NULL && !pb_renderers_check(options->renderer))
+		card.status = 1;
 	if (!watch_signals(&card)) {
 		pb_card_say("cannot watch for events: %s", strerror(errno));
 		card.status = 1;

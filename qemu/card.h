@@ -28,10 +28,14 @@ struct pb_card_options {
 	uint32_t memory_bytes; /**< card memory: a power of two from 16 to 256 MiB */
 	struct pb_card_host_option host[PB_CARD_HOST_FILES]; /**< host memory in files */
 	uint32_t host_count;                                 /**< of them */
-	bool quiet;   /**< say nothing on standard error but what went wrong */
+	const char *
+		renderer; /**< program of the renderers, for GL engines on the 3D nodes; NULL: reference engines */
+	bool quiet;       /**< say nothing on standard error but what went wrong */
 	int ready_fd; /**< -1, or gets one '\n' when the firmware runs; closed then or at the end */
 };
 
+/** How long a GL engine may be without progress, and take for an answer: what a queue has that asks for nothing. */
+#define PB_CARD_GL_LIMIT_US 10000000u
 /** As long as Windows waits for a GPU. */
 #define PB_CARD_DEAD_US 2000000u
 

@@ -186,7 +186,10 @@ static bool accept_one(struct pb_card_server *server)
 		close(socket);
 	} else if (!pb_card_watch(server->epoll, socket, EPOLLIN, PB_CARD_WATCH_HOST, channel) ||
 		   !greet(server, channel)) {
-		pb_card_say("cannot greet the host of channel %u: %s", (unsigned)channel, strerror(errno));
+		/* One that has left at once is no failure. */
+		if (errno != EPIPE && errno != ECONNRESET)
+			pb_card_say("cannot greet the host of channel %u: %s", (unsigned)channel,
+				    strerror(errno));
 		dismiss(&server->peers[channel]);
 		server->gone(server->context, channel);
 	}

@@ -17,9 +17,9 @@ CURVES = {
     'queues': ('queues of one channel and node, a submission each', 1.05),
     'rescan': ('queues of a channel, a rescan of all', 1.05),
     'beside_queues': ('idle queues beside one submission', 0.05),
-    'channels': ('channels, a submission each', 1.05),
+    'channels': ('channels that share a node, a submission each', 1.05),
     'nodes': ('nodes, a submission each', 1.05),
-    'in_flight': ('submissions in flight on a node at once', 1.05),
+    'in_flight': ('submissions in flight at once, of the same twelve', 0.05),
 }
 
 

@@ -4,8 +4,9 @@
 #include "firmware/command/handlers.h"
 #include "firmware/compiler.h"
 #include "firmware/instance.h"
+#include "hal/shared_burst.h"
 
-/** The handler of each command, and how many of its arguments mean anything: the others are not read. */
+/** The handler of each command, and how many of its arguments mean anything: beyond the first ones no other is read. */
 static const struct {
 	enum pb_error (*handle)(struct pb_core_request *request);
 	uint32_t arguments;
@@ -39,12 +40,17 @@ static const struct {
 #define COUNT_COMMAND(name, number, meaning) +1
 PB_STATIC_ASSERT(HANDLERS == 1 PB_COMMANDS(COUNT_COMMAND), "one handler for each command");
 
-/** Reads a command once and has it handled. */
-static enum pb_error handle(struct pb_core_request *request, const struct pb_command *command, uint32_t code)
+/** The words of a command that are read at once: its code, its tag, and the first arguments. */
+#define FIRST_WORDS     6u
+#define FIRST_ARGUMENTS (FIRST_WORDS - 2u)
+
+/** Reads the other arguments of a command, each once, and has it handled. */
+static inline enum pb_error handle(struct pb_core_request *request, const struct pb_command *command,
+				   uint32_t code)
 {
 	if (code == 0 || code >= HANDLERS)
 		return PB_ERROR_BAD_COMMAND;
-	for (uint32_t i = 0; i < handlers[code].arguments; i++)
+	for (uint32_t i = FIRST_ARGUMENTS; i < handlers[code].arguments; i++)
 		request->arguments[i] = pb_shared_read32(&command->arguments[i]);
 	return handlers[code].handle(request);
 }
@@ -52,21 +58,24 @@ static enum pb_error handle(struct pb_core_request *request, const struct pb_com
 /** Clears the words of a reply. */
 static inline void clear(uint32_t *words)
 {
-	for (const uint32_t *end = words + PB_CORE_REPLY_WORDS; words != end; words += 4) {
-		words[0] = 0;
-		words[1] = 0;
-		words[2] = 0;
-		words[3] = 0;
-		PB_CORE_KEEP(words); /* no call of memset */
-	}
+	words = pb_burst_put_four(words, 0, 0, 0, 0);
+	words = pb_burst_put_four(words, 0, 0, 0, 0);
+	words = pb_burst_put_four(words, 0, 0, 0, 0);
+	(void)pb_burst_put_four(words, 0, 0, 0, 0);
 }
+PB_STATIC_ASSERT(PB_CORE_REPLY_WORDS == 16u, "a reply is four groups of four words");
 
 /** Carries a command out, and sends its reply or defers it. @return false: not now, the command stays in its ring */
 static bool carry_out(struct pb_firmware *firmware, uint32_t c, const struct pb_command *command)
 {
 	struct pb_reply reply;
 	struct pb_core_request request;
+	uint32_t words[FIRST_WORDS];
 
+	(void)pb_shared_read_six(&command->code, words);
+	request.tag = words[1];
+	for (uint32_t i = 0; i < FIRST_ARGUMENTS; i++)
+		request.arguments[i] = words[2u + i];
 	request.firmware = firmware;
 	request.channel = c;
 	request.results = reply.results;
@@ -74,10 +83,9 @@ static bool carry_out(struct pb_firmware *firmware, uint32_t c, const struct pb_
 	request.later = false;
 	request.again = false;
 	clear(&reply.code);
-	reply.code = pb_shared_read32(&command->code);
-	pb_core_note(firmware, PB_CRASH_NOTE_COMMAND, c, reply.code);
-	request.tag = pb_shared_read32(&command->tag);
+	reply.code = words[0];
 	reply.tag = request.tag;
+	pb_core_note(firmware, PB_CRASH_NOTE_COMMAND, c, reply.code);
 	reply.error = handle(&request, command, reply.code);
 	pb_core_control_repeat(&firmware->channels[c].kicks, request.again);
 	if (request.again)

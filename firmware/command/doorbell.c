@@ -80,40 +80,34 @@ static uint32_t choose_part(struct pb_core_kicks *kicks, uint32_t parts)
 }
 
 /**
- * Serves a rescan or a command, unless it is the turn of the kicks. The words of the host are read once, by the caller.
- * Marks the channel if something is left for the next pass. @return whether kicks are to be read
+ * Serves a channel whose host asks for something else than one kick: a slice of its kicks, of a rescan or of its commands,
+ * in rotation if it asks for several. Marks the channel if something is left for the next pass. The words of the host are
+ * read once, by the caller.
  */
-static PB_CORE_COLD bool serve_others(struct pb_firmware *firmware, uint32_t c, uint32_t kick_put,
-				      uint32_t rescan, uint32_t control_put)
+static PB_CORE_COLD void serve(struct pb_firmware *firmware, uint32_t c, uint32_t kick_put, uint32_t rescan,
+			       uint32_t control_put)
 {
 	struct pb_core_channel *channel = &firmware->channels[c];
 	const uint32_t parts = (kick_put != channel->kicks.get ? PART_KICKS : 0u) |
 			       (rescan != channel->kicks.rescan ? PART_RESCAN : 0u) |
 			       (control_put != channel->commands.get ? PART_COMMANDS : 0u);
-	const uint32_t part = choose_part(&channel->kicks, parts);
-	bool again = part != parts;
+	uint32_t part = PART_KICKS;
+	bool again = false;
 
-	if (part == PART_RESCAN) {
+	if ((parts & ~PART_KICKS) != 0) {
+		part = choose_part(&channel->kicks, parts);
+		again = part != parts;
+	}
+	if (part == PART_KICKS) {
+		read_kicks(firmware, channel, c, kick_put);
+	} else if (part == PART_RESCAN) {
 		rescan_some(firmware, c, rescan);
-	} else if (part == PART_COMMANDS) {
+	} else {
 		pb_core_waypoint(firmware, PB_WAYPOINT_CONTROL);
 		again |= pb_core_control(firmware, c, control_put);
 	}
 	if (again)
 		pb_core_mark_channel(&firmware->marks, c);
-	return part == PART_KICKS;
-}
-
-/** Serves a channel whose host asks for something else than one kick. The words of the host are read once, by the caller. */
-static PB_CORE_COLD void serve(struct pb_firmware *firmware, uint32_t c, uint32_t kick_put, uint32_t rescan,
-			       uint32_t control_put)
-{
-	struct pb_core_channel *channel = &firmware->channels[c];
-
-	if ((rescan != channel->kicks.rescan || control_put != channel->commands.get) &&
-	    !serve_others(firmware, c, kick_put, rescan, control_put))
-		return;
-	read_kicks(firmware, channel, c, kick_put);
 }
 
 /** Answers a request to attach or detach. @return whether the channel is open */

@@ -87,7 +87,7 @@ static void free_queue(struct pb_firmware *firmware, struct pb_core_queue *queue
 
 void pb_core_queue_close(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(queue)];
+	struct pb_core_node *node = pb_core_node_of(firmware, queue);
 
 	/* Before it closes: a queue that waits for itself is not drained by that. */
 	pb_core_wait_leave(firmware, queue);

@@ -70,7 +70,7 @@ static enum pb_error query_queue(struct pb_firmware *firmware, uint32_t asker, c
 	queue = find(firmware, channel, arguments[1]);
 	if (queue == NULL)
 		return PB_ERROR_BAD_HANDLE;
-	node = &firmware->nodes[pb_core_queue_node(queue)];
+	node = pb_core_node_of(firmware, queue);
 	results[0] = why(firmware, node, queue);
 	if (results[0] == PB_WHY_WAITING) {
 		results[1] = pb_core_table_handle(firmware, &firmware->table.queues[queue->awaits]);

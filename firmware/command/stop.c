@@ -35,22 +35,26 @@ static struct pb_core_stop *find_reset(struct pb_firmware *firmware, const struc
 	return NULL;
 }
 
-static struct pb_core_step step_on(const struct pb_core_queue *queue, enum pb_core_stopping_event event)
+/** The queue's state, of its flags: the two upper ones, as a number, are 0, 2 or 3. */
+static inline enum pb_core_stopping_state state_of(const struct pb_core_queue *queue)
 {
-	const uint32_t drains = (queue->stop & PB_CORE_QUEUE_DRAINING) != 0 ? 2u : 1u;
-	const uint32_t state =
-		((queue->stop & PB_CORE_QUEUE_SUSPENDED) != 0 ? PB_CORE_STOPPING_SUSPENDED : 0) +
-		(pb_core_queue_is_stopping(queue) ? drains : 0);
+	const uint32_t stop = queue->stop;
 
-	return pb_core_stopping_next((enum pb_core_stopping_state)state, event);
+	PB_STATIC_ASSERT(PB_CORE_QUEUE_STOPPING == 0x80u && PB_CORE_QUEUE_DRAINING == 0x40u &&
+				 PB_CORE_QUEUE_SUSPENDED == 1u,
+			 "flags of pb_core_queue.stop");
+	PB_STATIC_ASSERT(PB_CORE_STOPPING_RECALLS == 1 && PB_CORE_STOPPING_DRAINS == 2 &&
+				 PB_CORE_STOPPING_SUSPENDED_DRAINS == PB_CORE_STOPPING_SUSPENDED + 2,
+			 "states that stop follow the one that does not");
+	return (enum pb_core_stopping_state)(((stop >> 6) + 1u) / 2u +
+					     (stop & PB_CORE_QUEUE_SUSPENDED) * PB_CORE_STOPPING_SUSPENDED);
 }
 
+/* Of the machine: what begins a stop is refused if one is under way, and only then. */
 bool pb_core_stop_may_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked)
 {
-	const bool refused =
-		step_on(asked->queue, PB_CORE_STOPPING_EVENT_RECALL).action == PB_CORE_STOPPING_ACTION_REFUSE;
-
-	return !refused || (asked->kind == PB_CORE_STOP_RESET && find_reset(firmware, asked->queue) == NULL);
+	return !pb_core_queue_is_stopping(asked->queue) ||
+	       (asked->kind == PB_CORE_STOP_RESET && find_reset(firmware, asked->queue) == NULL);
 }
 
 /** A free slot for a request. Pre: the channel's quota was claimed, so that there is one. */
@@ -75,7 +79,7 @@ static uint32_t on_event(struct pb_core_queue *queue, enum pb_core_stopping_even
 #define FLAGS(name, flags, meaning) (flags),
 	static const uint8_t flags[] = {PB_CORE_STOPPING_STATES(FLAGS)};
 #undef FLAGS
-	const struct pb_core_step step = step_on(queue, event);
+	const struct pb_core_step step = pb_core_stopping_next(state_of(queue), event);
 
 	PB_ASSERT(step.action != PB_CORE_STOPPING_ACTION_IMPOSSIBLE);
 	queue->stop = flags[step.state];
@@ -128,7 +132,7 @@ static void give_back(struct pb_core_queue *queue, uint32_t cutoff, struct pb_co
 static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, struct pb_core_outcome *outcome)
 {
 	struct pb_core_queue *queue = stop->queue;
-	struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(queue)];
+	struct pb_core_node *node = pb_core_node_of(firmware, queue);
 	const uint32_t action =
 		on_event(queue, stop->kind == PB_CORE_STOP_SUSPEND ? PB_CORE_STOPPING_EVENT_STAY
 								   : PB_CORE_STOPPING_EVENT_RETURN);
@@ -160,7 +164,7 @@ static void finish(struct pb_firmware *firmware, struct pb_core_stop *stop, stru
  */
 static void let_through(struct pb_firmware *firmware, struct pb_core_queue *queue, uint32_t count)
 {
-	struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(queue)];
+	struct pb_core_node *node = pb_core_node_of(firmware, queue);
 	const uint32_t accepted = queue->put - queue->completed;
 
 	if (pb_core_queue_state(queue) == PB_CORE_QUEUE_FAULTED && count > accepted)
@@ -250,7 +254,7 @@ bool pb_core_stop_settle(struct pb_firmware *firmware, uint32_t nodes)
 /** Counts a tick at which the engine ran the submission that a request lets end. */
 static void count_tick(struct pb_firmware *firmware, struct pb_core_stop *stop)
 {
-	struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(stop->queue)];
+	struct pb_core_node *node = pb_core_node_of(firmware, stop->queue);
 
 	if (!pb_core_node_is_running(&node->machine) ||
 	    pb_core_in_flight_first_of(&node->flight, stop->queue) != 1u)
@@ -287,7 +291,7 @@ void pb_core_stop_abandon(struct pb_firmware *firmware, struct pb_core_queue *qu
 /** Takes the queue out of all lists, and unsubmits what is staged of it. */
 static void leave_lists(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(queue)];
+	struct pb_core_node *node = pb_core_node_of(firmware, queue);
 
 	pb_core_timeslice_remove(firmware, node, queue);
 	pb_core_wait_leave(firmware, queue);
@@ -304,7 +308,7 @@ static void leave_lists(struct pb_firmware *firmware, struct pb_core_queue *queu
  */
 static void recall_from_engine(struct pb_firmware *firmware, struct pb_core_stop *stop)
 {
-	struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(stop->queue)];
+	struct pb_core_node *node = pb_core_node_of(firmware, stop->queue);
 	const uint32_t position = pb_core_in_flight_first_of(&node->flight, stop->queue);
 	const struct pb_core_submission *head = pb_core_in_flight_head(&node->flight);
 
@@ -350,5 +354,5 @@ void pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop 
 	}
 	PB_CORE_TRACE_QUEUE(firmware, STOP, queue, asked->kind, asked->cutoff);
 	if (is_done(queue))
-		pb_core_mark_stops(&firmware->marks, firmware->nodes[pb_core_queue_node(queue)].bit);
+		pb_core_mark_stops(&firmware->marks, pb_core_node_of(firmware, queue)->bit);
 }

@@ -38,7 +38,7 @@ static PB_CORE_STEP enum pb_error stop_queue(struct pb_core_request *request, st
 	if (!pb_core_stop_may_begin(firmware, asked))
 		return PB_ERROR_BUSY;
 	/* What has run to its end counts, although its line was not seen: a RESET would blame it, or begin it anew. */
-	pb_core_retire(firmware, &firmware->nodes[pb_core_queue_node(queue)]);
+	pb_core_retire(firmware, pb_core_node_of(firmware, queue));
 	/* An expensive retirement is a slice of its own; but once only. */
 	request->again = !request->repeated && pb_core_is_marked(&firmware->marks, PB_CORE_MARK_COSTLY);
 	if (request->again)

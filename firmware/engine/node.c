@@ -108,7 +108,7 @@ static PB_CORE_COLD void die(struct pb_firmware *firmware, struct pb_core_node *
 	pb_core_mark_node(&firmware->marks, node->bit);
 }
 
-static void act(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t action)
+static PB_CORE_INLINE void act(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t action)
 {
 	const struct pb_engine *engine = node->engine;
 	const uint32_t n = (uint32_t)(node - firmware->nodes);
@@ -133,28 +133,44 @@ static void act(struct pb_firmware *firmware, struct pb_core_node *node, uint32_
 	}
 }
 
-static void on_event(struct pb_firmware *firmware, struct pb_core_node *node, enum pb_core_node_event event)
+/** Moves the node on. With a constant state and event the compiler reads the table of the machine. @param state the node's */
+static PB_CORE_INLINE void move_on(struct pb_firmware *firmware, struct pb_core_node *node,
+				   enum pb_node_state state, enum pb_core_node_event event)
 {
-	const struct pb_core_step step = pb_core_node_next(node->machine.state, event);
+	const struct pb_core_step step = pb_core_node_next(state, event);
 
 	PB_ASSERT(step.action != PB_CORE_NODE_ACTION_IMPOSSIBLE);
-	if (step.state != node->machine.state)
+	if (step.state != state)
 		pb_core_node_extend(&node->machine, pb_core_clock(firmware), true);
 	node->machine.state = step.state;
 	act(firmware, node, step.action);
 	PB_CORE_TRACE(firmware, NODE, node - firmware->nodes, step.state, event);
 }
 
+static PB_CORE_COLD void on_event(struct pb_firmware *firmware, struct pb_core_node *node,
+				  enum pb_core_node_event event)
+{
+	move_on(firmware, node, node->machine.state, event);
+}
+
+PB_CORE_STEP void pb_core_node_stop(struct pb_firmware *firmware, struct pb_core_node *node,
+				    enum pb_core_stop_reason reason, bool inside)
+{
+	node->machine.reason = (uint8_t)reason;
+	node->machine.inside = inside;
+	move_on(firmware, node, PB_NODE_STATE_RUNNING, PB_CORE_NODE_EVENT_RECALL);
+}
+
 void pb_core_node_recall(struct pb_firmware *firmware, struct pb_core_node *node,
 			 enum pb_core_stop_reason reason, bool inside)
 {
 	if (pb_core_node_is_running(&node->machine)) {
-		node->machine.reason = (uint8_t)reason;
-		node->machine.inside = inside;
-	} else if (reason == PB_CORE_STOP_TO_SWITCH) {
-		/* A stop to switch recalls what a host wants back, too. */
-		node->machine.reason = (uint8_t)reason;
+		pb_core_node_stop(firmware, node, reason, inside);
+		return;
 	}
+	/* A stop to switch recalls what a host wants back, too. */
+	if (reason == PB_CORE_STOP_TO_SWITCH)
+		node->machine.reason = (uint8_t)reason;
 	on_event(firmware, node, PB_CORE_NODE_EVENT_RECALL);
 }
 

@@ -54,6 +54,9 @@ void pb_core_node_blame(struct pb_firmware *firmware, struct pb_core_node *node,
 /** Has the engine stop, so that submissions can be recalled. @param inside it may stop inside a buffer */
 void pb_core_node_recall(struct pb_firmware *firmware, struct pb_core_node *node,
 			 enum pb_core_stop_reason reason, bool inside);
+/** As pb_core_node_recall(). Pre: the node is RUNNING. */
+void pb_core_node_stop(struct pb_firmware *firmware, struct pb_core_node *node,
+		       enum pb_core_stop_reason reason, bool inside);
 /** Has the engine reset. */
 void pb_core_node_reset(struct pb_firmware *firmware, struct pb_core_node *node);
 /** The engine has answered what it was asked. @param state what it reports */

@@ -24,7 +24,7 @@ bool pb_core_preempt_at_tick(struct pb_firmware *firmware, struct pb_core_node *
 	if (used == 0 || !node->schedule.policy->should_preempt(node, staged, used))
 		return false;
 	pb_core_timeslice_expire(&node->slice, queue, used);
-	pb_core_node_recall(firmware, node, PB_CORE_STOP_TO_SWITCH, true);
+	pb_core_node_stop(firmware, node, PB_CORE_STOP_TO_SWITCH, true);
 	return true;
 }
 

@@ -55,8 +55,10 @@ static uint32_t stop_limit_of(const struct pb_firmware *firmware, struct pb_core
 	return pb_core_watchdog_stop_limit(firmware, pb_core_in_flight_head(&node->flight)->queue);
 }
 
-static void check_answer(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t clock)
+static PB_CORE_COLD void check_answer(struct pb_firmware *firmware, struct pb_core_node *node)
 {
+	/* Read only now: what has just begun to be timed would have begun after an earlier reading. */
+	const uint32_t clock = pb_core_clock(firmware);
 	const uint32_t stop_limit = stop_limit_of(firmware, node);
 
 	if (stop_limit != 0) {
@@ -107,18 +109,19 @@ static PB_CORE_COLD bool recall_for_host(struct pb_firmware *firmware, struct pb
  */
 static inline void check(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t time)
 {
-	/* Read only now: what has just begun to be timed would have begun after an earlier reading. */
-	const uint32_t clock = pb_core_clock(firmware);
+	uint32_t clock;
 
 	if (!pb_core_node_is_running(&node->machine)) {
-		check_answer(firmware, node, clock);
+		check_answer(firmware, node);
 		return;
 	}
-	if (!pb_core_in_flight_is_empty(&node->flight) &&
-	    (pb_core_preempt_at_tick(firmware, node, time) || recall_for_host(firmware, node, time)))
-		return;
-	if (!pb_core_in_flight_is_empty(&node->flight))
+	if (!pb_core_in_flight_is_empty(&node->flight)) {
+		if (pb_core_preempt_at_tick(firmware, node, time) || recall_for_host(firmware, node, time))
+			return;
 		pb_core_charge_alone(firmware, node, time);
+	}
+	/* Read only now: what has just begun to be timed would have begun after an earlier reading. */
+	clock = pb_core_clock(firmware);
 	if (!pb_core_progress_check(firmware, node, clock) &&
 	    clock - node->progress.since > hang_limit_of(firmware, node))
 		pb_core_node_hang(firmware, node);
@@ -127,7 +130,7 @@ static inline void check(struct pb_firmware *firmware, struct pb_core_node *node
 void pb_core_watchdog(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	struct pb_engine_report report;
-	const enum pb_engine_state state = node->engine->run->poll(node->engine->context, &report);
+	const enum pb_engine_state state = node->run->poll(node->context, &report);
 
 	/* An interrupt may have been lost. */
 	if (state != PB_ENGINE_READY || !pb_core_node_is_running(&node->machine) ||

@@ -134,7 +134,7 @@ static void count_some(struct pb_firmware *firmware)
 		const struct pb_core_queue *queue = &firmware->table.queues[telemetry->queued_at++];
 
 		if (pb_core_queue_state(queue) != PB_CORE_QUEUE_FREE)
-			firmware->nodes[pb_core_queue_node(queue)].telemetry.queued_so_far +=
+			pb_core_node_of(firmware, queue)->telemetry.queued_so_far +=
 				queue->put - queue->completed;
 	}
 	if (telemetry->queued_at == firmware->table.count)

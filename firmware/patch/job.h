@@ -78,12 +78,12 @@ struct pb_core_job {
 	uint32_t compared;    /**< allocations that the digest holds */
 	uint64_t digest;      /**< of all that the patched bytes depend on, with a cookie */
 
+	const struct pb_presumed *presumed; /**< shared; by allocation index; NULL: nothing is presumed */
+	uint32_t group;                     /**< words left of the group at hand, of a grouped list */
+
 	struct pb_core_slot slots[PB_LIMIT_ALLOCATIONS]; /**< by allocation index */
 	uint32_t ids[PB_LIMIT_ALLOCATIONS];              /**< by allocation index: what ID formats write */
 	uint8_t tags[PB_LIMIT_ALLOCATIONS];              /**< by allocation index: PB_CORE_TAG, or _KEPT */
-
-	const struct pb_presumed *presumed; /**< shared; by allocation index; NULL: nothing is presumed */
-	uint32_t group;                     /**< words left of the group at hand, of a grouped list */
 };
 
 #endif

@@ -84,7 +84,7 @@ static enum pb_error carry_out(struct pb_core_cursor *cursor)
 	return job->presumed != NULL ? pb_core_kept_slices(cursor) : pb_core_list_slices(cursor);
 }
 
-enum pb_error pb_core_patch(struct pb_firmware *firmware, struct pb_core_job *job)
+PB_CORE_STEP enum pb_error pb_core_patch(struct pb_firmware *firmware, struct pb_core_job *job)
 {
 	struct pb_core_cursor cursor;
 	enum pb_error error;

@@ -6,6 +6,7 @@
 #include "firmware/prepare/admit.h"
 
 #include "firmware/compiler.h"
+#include "firmware/prepare/prepare.h"
 #include "hal/shared_pair.h"
 
 /** Accepts the timeline value. A value that does not advance is an error; the submission completes at the last one then. */
@@ -264,42 +265,41 @@ struct admission {
 	struct pb_core_channel *channel;
 	struct pb_core_submission *submission; /**< the node's next */
 	const struct pb_descriptor *descriptor;
-	struct first_words words; /**< of the descriptor */
+	const struct first_words *words; /**< of the descriptor; those of an ordinary one are of no use */
 };
 
 /** Checks options, DMA buffer and private data: one copy for all submissions that are not ordinary. */
 static PB_CORE_STEP enum pb_error admit_parts(struct pb_firmware *firmware, const struct admission *admission,
 					      struct pb_core_range *range)
 {
-	const struct pb_core_channel *channel = admission->channel;
-	const struct pb_descriptor *descriptor = admission->descriptor;
 	enum pb_error error =
-		admit_options(admission->submission, admission->words.options, admission->node->engine);
+		admit_options(admission->submission, admission->words->options, admission->node->engine);
 
 	if (error == PB_ERROR_OK)
-		error = admit_buffer(firmware, admission->submission, channel, descriptor, range, false);
+		error = admit_buffer(firmware, admission->submission, admission->channel,
+				     admission->descriptor, range, false);
 	if (error == PB_ERROR_OK)
-		error = admit_private(firmware, channel, descriptor);
+		error = admit_private(firmware, admission->channel, admission->descriptor);
 	return error;
 }
 
-/** Checks both lists. If there is nothing to patch, the host did it, and the submission is ready. */
+/** Checks both lists. @param job stays NULL if there is nothing to patch, or the host did it */
 static enum pb_error admit_both_lists(struct pb_firmware *firmware, const struct admission *admission,
-				      const struct pb_core_range *range)
+				      const struct pb_core_range *range, struct pb_core_job **job)
 {
-	const struct first_words *words = &admission->words;
+	const struct first_words *words = admission->words;
 	struct pb_core_lists lists = {NULL, words->allocation_count, 0, words->patch_start,
 				      words->patch_length};
 
-	if ((lists.allocation_count | lists.start | lists.length) != 0)
-		return pb_core_admit_lists(firmware, admission->node, admission->channel,
-					   admission->descriptor, range, &lists);
-	pb_core_staged_ready_at_once(&admission->node->staged);
-	return PB_ERROR_OK;
+	if ((lists.allocation_count | lists.start | lists.length) == 0)
+		return PB_ERROR_OK;
+	return pb_core_admit_lists(firmware, admission->channel, admission->descriptor, range, &lists,
+				   pb_core_ring_is_prepared(admission->queue) ? NULL : job);
 }
 
-/** Checks in the order in which the parts depend on each other; the first error counts. */
-static enum pb_error admit_all(struct pb_firmware *firmware, const struct admission *admission)
+/** Checks in the order in which the parts depend on each other; the first error counts. @param job as admit_both_lists() */
+static PB_CORE_STEP enum pb_error admit_all(struct pb_firmware *firmware, const struct admission *admission,
+					    struct pb_core_job **job)
 {
 	const enum pb_error timeline_error =
 		admit_timeline(admission->submission, admission->queue, admission->descriptor);
@@ -312,20 +312,19 @@ static enum pb_error admit_all(struct pb_firmware *firmware, const struct admiss
 	if (error == PB_ERROR_OK)
 		error = admit_parts(firmware, admission, &range);
 	if (error == PB_ERROR_OK)
-		error = admit_both_lists(firmware, admission, &range);
+		error = admit_both_lists(firmware, admission, &range, job);
 	return error;
 }
 
 static enum pb_error check_paging(struct pb_firmware *firmware, const struct admission *admission)
 {
-	const struct pb_core_channel *channel = admission->channel;
 	const struct pb_descriptor *descriptor = admission->descriptor;
 	struct pb_core_range range;
 
-	if (!pb_core_grants_has(&channel->grants, PB_PRIVILEGE_PAGING))
+	if (!pb_core_grants_has(&admission->channel->grants, PB_PRIVILEGE_PAGING))
 		return PB_ERROR_NO_PERMISSION;
-	if ((pb_shared_read32(&descriptor->context) | admission->words.allocation_count |
-	     pb_shared_read32(&descriptor->patch_count) | admission->words.patch_length) != 0)
+	if ((pb_shared_read32(&descriptor->context) | admission->words->allocation_count |
+	     pb_shared_read32(&descriptor->patch_count) | admission->words->patch_length) != 0)
 		return PB_ERROR_BAD_PAGING;
 	admission->submission->engine.owner |= PB_ENGINE_OWNER_PRIVILEGED;
 	return admit_parts(firmware, admission, &range);
@@ -343,7 +342,6 @@ static enum pb_error admit_paging(struct pb_firmware *firmware, const struct adm
 	submission->context = PB_CORE_CONTEXT_PAGING;
 	submission->engine.owner = PB_ENGINE_OWNER(admission->queue->channel, PB_ENGINE_CONTEXT_NONE);
 	error = check_paging(firmware, admission);
-	pb_core_staged_ready(firmware, admission->node);
 	return error != PB_ERROR_OK ? error : timeline_error;
 }
 
@@ -369,13 +367,14 @@ static PB_CORE_INLINE void begin(const struct admission *admission)
 	pb_core_ring_admit(queue, &admission->channel->usage);
 }
 
-/** Re-admits a recalled submission, which is already patched, and may have begun. Pre: it has not failed. */
-static void readmit(struct pb_firmware *firmware, const struct admission *admission)
+/** Stages a submission that has nothing to patch. If it was recalled, it is patched, and may have begun. */
+static void make_ready(const struct admission *admission)
 {
-	admission->submission->doorbell = 0; /* its first feed was measured */
-	if (pb_core_ring_claim_prepared(admission->queue))
-		admission->submission->resumes = true;
-	pb_core_staged_ready(firmware, admission->node);
+	if (pb_core_ring_is_prepared(admission->queue)) {
+		admission->submission->doorbell = 0; /* its first feed was measured */
+		admission->submission->resumes |= pb_core_ring_claim_prepared(admission->queue);
+	}
+	pb_core_staged_ready_at_once(&admission->node->staged);
 }
 
 /** Flags that a trace tells of, as no other record does. */
@@ -388,10 +387,10 @@ admit_special(struct pb_firmware *firmware, struct pb_core_node *node, struct pb
 {
 	const struct admission *admission = &(struct admission){
 		node,       queue, &firmware->channels[queue->channel], pb_core_in_flight_next(&node->flight),
-		descriptor, words};
+		descriptor, &words};
 	const uint32_t flags = words.flags, length = words.patch_length;
-	enum pb_error failed = PB_ERROR_OK;
-	enum pb_error error;
+	enum pb_error error, failed = PB_ERROR_OK;
+	struct pb_core_job *job = NULL;
 	bool parked = false;
 
 	if (length != 0 && !pb_core_ring_is_prepared(queue) &&
@@ -409,13 +408,14 @@ admit_special(struct pb_firmware *firmware, struct pb_core_node *node, struct pb
 	begin(admission);
 	admission->submission->protected = pb_core_timeslice_claim_protect(&node->slice, queue);
 	error = (flags & PB_FLAG_PAGING) != 0 ? admit_paging(firmware, admission)
-					      : admit_all(firmware, admission);
-	if (error == PB_ERROR_OK)
-		error = failed;
+					      : admit_all(firmware, admission, &job);
+	error = error != PB_ERROR_OK ? error : failed;
 	if (error != PB_ERROR_OK)
 		fail(firmware, node, error);
-	else if (pb_core_ring_is_prepared(queue))
-		readmit(firmware, admission);
+	else if (job != NULL)
+		pb_core_prepare_begin(firmware, node, job, length);
+	else
+		make_ready(admission);
 	if (length != 0 && node->asks.granted)
 		pb_core_jobs_pass_on(firmware, node);
 	if ((flags & PB_FLAG_NULL_RENDERING) != 0)
@@ -496,5 +496,5 @@ PB_CORE_STEP enum pb_core_admitted pb_core_admit(struct pb_firmware *firmware, s
 	PB_CORE_KEEP(submission);
 	PB_CORE_KEEP(channel);
 	return admit_ordinary(firmware,
-			      &(struct admission){node, queue, channel, submission, descriptor, {0}});
+			      &(struct admission){node, queue, channel, submission, descriptor, NULL});
 }

@@ -51,13 +51,12 @@ enum pb_core_admitted {
 enum pb_core_admitted pb_core_admit(struct pb_firmware *firmware, struct pb_core_node *node,
 				    struct pb_core_queue *queue);
 /**
- * Checks the lists of a submission that has any. If there is something to patch, the node stages it with a job, of
- * which one is free; else the submission is ready.
+ * Checks the lists of a submission that has any. If there is something to patch, a job is filled, of which one is free.
  * @param lists all but the size of the patch list, and where the allocation list is: those are filled in
+ * @param job set to the job, which is not claimed yet, if one was filled; NULL: the submission is patched, as it was recalled
  */
-enum pb_error pb_core_admit_lists(struct pb_firmware *firmware, struct pb_core_node *node,
-				  const struct pb_core_channel *channel,
+enum pb_error pb_core_admit_lists(struct pb_firmware *firmware, const struct pb_core_channel *channel,
 				  const struct pb_descriptor *descriptor, const struct pb_core_range *range,
-				  struct pb_core_lists *lists);
+				  struct pb_core_lists *lists, struct pb_core_job **job);
 
 #endif

@@ -125,6 +125,9 @@ PB_CORE_COLD void pb_core_compare_forget(struct pb_core_patched_set *patched, co
 			    : entry->target - target < job->bytes || target - entry->target < entry->bytes)
 			entry->cookie = 0;
 	}
+	/* Hosts that give no cookies any more do not pay for those that they gave. */
+	while (patched->end != 0 && patched->at[patched->end - 1u].cookie == 0)
+		patched->end--;
 }
 
 void pb_core_compare_forget_channel(struct pb_core_patched_set *patched, uint32_t channel)
@@ -137,12 +140,16 @@ void pb_core_compare_forget_channel(struct pb_core_patched_set *patched, uint32_
 
 void pb_core_compare_remember(struct pb_core_patched_set *patched, const struct pb_core_job *job)
 {
-	*entry_of(patched, job) = (struct pb_core_patched){
+	struct pb_core_patched *entry = entry_of(patched, job);
+	const uint32_t end = (uint32_t)(entry - patched->at) + 1u;
+
+	*entry = (struct pb_core_patched){
 		.cookie = job->cookie,
 		.channel = job->submission->queue->channel,
 		.digest = job->digest,
 		.target = (uintptr_t)job->target,
 		.bytes = job->bytes,
 	};
-	patched->end = PB_LIMIT_PATCHED; /* hosts that give no cookies do not pay for them */
+	if (patched->end < end)
+		patched->end = end;
 }

@@ -24,7 +24,7 @@ struct pb_core_patched {
 /** The state of this module. */
 struct pb_core_patched_set {
 	struct pb_core_patched at[PB_LIMIT_PATCHED]; /**< by hash of the cookie */
-	uint32_t end;                                /**< entries from here on were never used */
+	uint32_t end;                                /**< entries from here on hold no buffer */
 };
 
 /**

@@ -405,7 +405,7 @@ void pb_core_jobs_tick(struct pb_firmware *firmware, const struct pb_core_node *
 
 bool pb_core_jobs_awaits(const struct pb_firmware *firmware, const struct pb_core_queue *queue)
 {
-	const struct pb_core_node *node = &firmware->nodes[pb_core_queue_node(queue)];
+	const struct pb_core_node *node = pb_core_node_of(firmware, queue);
 
 	return queue_of(node) == queue && !node->asks.granted;
 }

@@ -58,7 +58,9 @@ static void start_lists(struct pb_core_job *job)
 	job->compared = 0;
 	job->high = false;
 	job->crossing = false;
-	job->format_id = 0;
+	/* The first entry of a list with formats of its own is likely of the last list's format. */
+	if (job->compact)
+		job->format_id = 0;
 }
 
 /** Where the patch list lies in card memory. @param unit_words of an entry, or 1 if the list is compact */
@@ -112,10 +114,10 @@ static enum pb_error admit_list(struct pb_firmware *firmware, struct pb_core_job
 	enum pb_error error;
 	uint32_t offset;
 
-	if (encoding > PB_PATCH_ENCODING_GROUPED)
+	if (encoding > PB_PATCH_ENCODING_GROUPED || word == (PB_PATCH_ENCODING_COMPACT | PB_PATCH_PRESUMED))
 		return PB_ERROR_UNSUPPORTED;
 	job->presumed = NULL;
-	if (word != encoding && encoding != PB_PATCH_ENCODING_COMPACT && !find_presumed(firmware, job, lists))
+	if (word != encoding && !find_presumed(firmware, job, lists))
 		return PB_ERROR_BAD_ALLOCATION_LIST;
 	if (lists->length > (compact ? PB_LIMIT_PATCHES * PB_COMPACT_ESCAPE_WORDS : PB_LIMIT_PATCHES))
 		return PB_ERROR_TOO_MANY_PATCHES;
@@ -144,15 +146,15 @@ static void keep_target(const struct pb_firmware *firmware, struct pb_core_job *
 		job->target = pb_core_at(firmware, segment->memory_offset + range->offset + range->start);
 }
 
-/** Stages the node's next submission with a job, which keeps what its lists need. Pre: a job is free. */
-static enum pb_error stage_job(struct pb_firmware *firmware, struct pb_core_node *node,
-			       const struct pb_core_channel *channel, const struct pb_descriptor *descriptor,
-			       const struct pb_core_range *range, const struct pb_core_lists *lists)
+/** Fills a job with what the lists need. Pre: a job is free. */
+static enum pb_error fill_job(struct pb_firmware *firmware, const struct pb_core_channel *channel,
+			      const struct pb_descriptor *descriptor, const struct pb_core_range *range,
+			      const struct pb_core_lists *lists, struct pb_core_job **filled)
 {
-	const struct pb_core_submission *submission = pb_core_in_flight_next(&node->flight);
 	struct pb_core_job *job = pb_core_jobs_find(firmware);
 	enum pb_error error;
 
+	PB_CORE_KEEP(job);
 	job->channel = channel;
 	error = admit_list(firmware, job, descriptor, lists);
 	if (error != PB_ERROR_OK)
@@ -165,15 +167,13 @@ static enum pb_error stage_job(struct pb_firmware *firmware, struct pb_core_node
 	keep_target(firmware, job, range);
 	job->state = job->cookie != 0 ? PB_CORE_JOB_COMPARE : PB_CORE_JOB_RESOLVE;
 	start_lists(job);
-	pb_core_staged_prepare(firmware, node, job);
-	PB_CORE_TRACE_QUEUE(firmware, PATCH, submission->queue, submission->fence_id, lists->length);
+	*filled = job;
 	return PB_ERROR_OK;
 }
 
-enum pb_error pb_core_admit_lists(struct pb_firmware *firmware, struct pb_core_node *node,
-				  const struct pb_core_channel *channel,
+enum pb_error pb_core_admit_lists(struct pb_firmware *firmware, const struct pb_core_channel *channel,
 				  const struct pb_descriptor *descriptor, const struct pb_core_range *range,
-				  struct pb_core_lists *lists)
+				  struct pb_core_lists *lists, struct pb_core_job **job)
 {
 	enum pb_error error = PB_ERROR_OK;
 
@@ -185,9 +185,7 @@ enum pb_error pb_core_admit_lists(struct pb_firmware *firmware, struct pb_core_n
 		return error;
 	if (lists->start > lists->count || lists->length > lists->count - lists->start)
 		return PB_ERROR_BAD_PATCH_LIST;
-	/* What was recalled is patched: it needs no job again. */
-	if (lists->length != 0 && !pb_core_ring_is_prepared(pb_core_in_flight_next(&node->flight)->queue))
-		return stage_job(firmware, node, channel, descriptor, range, lists);
-	pb_core_staged_ready(firmware, node);
-	return PB_ERROR_OK;
+	if (lists->length == 0 || job == NULL)
+		return PB_ERROR_OK;
+	return fill_job(firmware, channel, descriptor, range, lists, job);
 }

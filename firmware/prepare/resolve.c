@@ -63,13 +63,16 @@ static void set_slot(struct pb_core_job *job, uint32_t i, uint64_t gpu_address, 
 		.high = high,
 		.limit = {limit, (flags & PB_ALLOCATION_WRITE) != 0 ? limit : 0},
 	};
-	job->high = job->high || high != 0;
-	job->crossing = job->crossing || low + (limit - 1u) < low;
+	if (high != 0)
+		job->high = true;
+	if (low + (limit - 1u) < low)
+		job->crossing = true;
 }
 
-/** The slow path: checks one by one, in the order of the error list. */
-static enum pb_error resolve_slow(struct pb_firmware *firmware, struct pb_core_job *job, uint32_t i,
-				  const struct pb_core_listed *listed, struct pb_core_window *window)
+/** The slow path: checks one by one, in the order of the error list. @param window opened for what follows; NULL: nothing does */
+static PB_CORE_STEP enum pb_error resolve_slow(struct pb_firmware *firmware, struct pb_core_job *job,
+					       uint32_t i, const struct pb_core_listed *listed,
+					       struct pb_core_window *window)
 {
 	const uint64_t size = pb_core_wide(listed->size_low, listed->size_high);
 	const uint64_t address = pb_core_wide(listed->address_low, listed->address_high);
@@ -100,7 +103,8 @@ static enum pb_error resolve_slow(struct pb_firmware *firmware, struct pb_core_j
 	job->tags[i] = PB_CORE_TAG(
 		(uint32_t)segment->kind - PB_SEGMENT_APERTURE <= PB_SEGMENT_HOST - PB_SEGMENT_APERTURE,
 		(listed->flags & PB_ALLOCATION_ATTRIBUTE_MASK) >> PB_ALLOCATION_ATTRIBUTE_SHIFT);
-	open_window(window, segment, listed->flags, job->tags[i]);
+	if (window != NULL)
+		open_window(window, segment, listed->flags, job->tags[i]);
 	return PB_ERROR_OK;
 }
 
@@ -124,13 +128,21 @@ static bool clear_left_over(struct pb_core_job *job, const uint32_t *pending)
 	return true;
 }
 
-/** pb_core_run_resolve, and the tags, of which a window has one. */
+/**
+ * pb_core_run_resolve, and the tags, of which a window has one. A closed window has no ordinary allocation: the first one
+ * is read at once. Pre: there is one.
+ */
 static bool run_window(struct pb_core_job *job, const struct pb_core_window *window, uint32_t end,
 		       const uint32_t *pending, struct pb_core_listed *irregular)
 {
 	const uint32_t first = job->resolved;
-	const bool is_irregular = pb_core_run_resolve(job, window, end, pending, irregular);
+	bool is_irregular;
 
+	if (window->flags == PB_CORE_WINDOW_CLOSED) {
+		(void)pb_core_read_listed(&job->allocations[first].address_low, irregular);
+		return true;
+	}
+	is_irregular = pb_core_run_resolve(job, window, end, pending, irregular);
 	memset(&job->tags[first], window->tag, job->resolved - first);
 	return is_irregular;
 }
@@ -141,9 +153,10 @@ static enum pb_error resolve_slices(struct pb_firmware *firmware, struct pb_core
 {
 	const uint32_t pass = job->resolved + PB_PASS_SLICES * PB_SLICE_ALLOCATIONS;
 	const uint32_t end = pass < job->allocation_count ? pass : job->allocation_count;
-	struct pb_core_window window = {.flags = PB_CORE_WINDOW_CLOSED};
+	struct pb_core_window window; /* nothing of a closed one is read */
 	struct pb_core_listed irregular;
 
+	window.flags = PB_CORE_WINDOW_CLOSED;
 	while (job->resolved != end) {
 		uint32_t stop = end;
 		enum pb_error error;
@@ -154,7 +167,8 @@ static enum pb_error resolve_slices(struct pb_firmware *firmware, struct pb_core
 			stop = job->resolved + 1u;
 		}
 		if (run_window(job, &window, stop, pending, &irregular)) {
-			error = resolve_slow(firmware, job, job->resolved, &irregular, &window);
+			error = resolve_slow(firmware, job, job->resolved, &irregular,
+					     end - job->resolved == 1u ? NULL : &window);
 			if (error != PB_ERROR_OK)
 				return error;
 			job->resolved++;
@@ -168,7 +182,8 @@ static enum pb_error resolve_slices(struct pb_firmware *firmware, struct pb_core
 /** Moves the job on: its whole list is resolved. */
 static void finish(struct pb_firmware *firmware, struct pb_core_job *job)
 {
-	pb_core_compare_forget(&firmware->patched, job);
+	if (firmware->patched.end != 0)
+		pb_core_compare_forget(&firmware->patched, job);
 	job->state = PB_CORE_JOB_PATCH;
 }
 

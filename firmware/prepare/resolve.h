@@ -9,16 +9,7 @@
 #define PB_FIRMWARE_RESOLVE_H
 
 #include "firmware/instance.h"
-
-/** One allocation-list entry, each word of it read once. */
-struct pb_core_listed {
-	uint32_t address_low;
-	uint32_t address_high;
-	uint32_t size_low;
-	uint32_t size_high;
-	uint32_t flags;
-	uint32_t id;
-};
+#include "firmware/prepare/listed.h"
 
 /** A segment as seen by its ordinary allocations: no address in it crosses a multiple of 4 GiB. */
 struct pb_core_window {

@@ -9,6 +9,7 @@
  */
 #include "firmware/compiler.h"
 #include "firmware/prepare/resolve.h"
+#include "hal/shared_pair.h"
 
 /** Whether an allocation is presumed where it is listed. */
 /*@
@@ -17,8 +18,11 @@
 */
 static PB_CORE_INLINE bool is_kept(const struct pb_allocation *allocation, const struct pb_presumed *presumed)
 {
-	return ((pb_shared_read32(&allocation->address_low) ^ pb_shared_read32(&presumed->address_low)) |
-		(pb_shared_read32(&allocation->address_high) ^ pb_shared_read32(&presumed->address_high)) |
+	uint32_t listed[2], expected[2];
+
+	pb_shared_read_pair(&allocation->address_low, &listed[0], &listed[1]);
+	pb_shared_read_pair(&presumed->address_low, &expected[0], &expected[1]);
+	return ((listed[0] ^ expected[0]) | (listed[1] ^ expected[1]) |
 		(pb_shared_read32(&allocation->flags) ^ pb_shared_read32(&presumed->flags))) == 0;
 }
 

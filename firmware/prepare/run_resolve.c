@@ -1,26 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "firmware/compiler.h"
 #include "firmware/prepare/resolve.h"
-#include "hal/shared_burst.h"
 
 #define ALLOCATION_WORDS (sizeof(struct pb_allocation) / sizeof(uint32_t))
 #define SLOT_WORDS       (sizeof(struct pb_core_slot) / sizeof(uint32_t))
-
-/** Reads the allocation at `*words`, and sets `*words` to the next one. */
-static PB_CORE_INLINE struct pb_core_listed read_allocation(const uint32_t **words)
-{
-	uint32_t six[ALLOCATION_WORDS];
-
-	*words = pb_shared_read_six(*words, six);
-	return (struct pb_core_listed){
-		.address_low = six[0],
-		.address_high = six[1],
-		.size_low = six[2],
-		.size_high = six[3],
-		.flags = six[4],
-		.id = six[5],
-	};
-}
 
 PB_CORE_STEP bool pb_core_run_resolve(struct pb_core_job *job, const struct pb_core_window *shared_window,
 				      uint32_t end, const uint32_t *pending, struct pb_core_listed *irregular)
@@ -43,7 +26,7 @@ PB_CORE_STEP bool pb_core_run_resolve(struct pb_core_job *job, const struct pb_c
 		while (words != slice) {
 			uint32_t flags, os_high, room, bytes, gpu_delta, gpu_high;
 
-			listed = read_allocation(&words);
+			words = pb_core_read_listed(words, &listed);
 			flags = window->flags;
 			os_high = window->os_high;
 			PB_CORE_PAIR(flags, os_high);

@@ -76,7 +76,7 @@ void pb_core_staged_count_patches(struct pb_firmware *firmware, const struct pb_
 	const struct pb_core_queue *queue = submission->queue;
 	struct pb_core_channel *channel = &firmware->channels[queue->channel];
 
-	firmware->nodes[pb_core_queue_node(queue)].staged.patches += submission->patches;
+	pb_core_node_of(firmware, queue)->staged.patches += submission->patches;
 	pb_core_ring_count_patches(&channel->usage, channel->endpoint.entry, submission->patches);
 }
 

@@ -44,6 +44,15 @@ static inline void pb_core_staged_ready_at_once(struct pb_core_staged *staged)
 {
 	staged->kind = PB_CORE_STAGED_READY;
 }
+/**
+ * The node's next submission was prepared by a job that was not claimed: it is ready, or has failed. Pre: nothing is
+ * staged. @param status of the submission @param began card clock
+ */
+static inline void pb_core_staged_finish(struct pb_core_staged *staged, uint32_t status, uint32_t began)
+{
+	staged->kind = status == PB_ERROR_OK ? PB_CORE_STAGED_READY : PB_CORE_STAGED_FAILED;
+	staged->preparing = began;
+}
 /** The node's next submission has failed; its job, if it has one, is free again. */
 void pb_core_staged_fail(struct pb_firmware *firmware, struct pb_core_node *node);
 /** The node's next submission was cancelled after it was prepared. Pre: it was ready. */

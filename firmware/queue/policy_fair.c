@@ -366,7 +366,7 @@ static bool is_followed_by_failed(struct pb_core_in_flight *flight, uint32_t seq
 }
 
 /** Whether a submission of a lower priority is in flight that can make room for `staged`. */
-static bool is_outranked(struct pb_core_node *node, const struct pb_core_submission *staged)
+static PB_CORE_COLD bool is_outranked(struct pb_core_node *node, const struct pb_core_submission *staged)
 {
 	const uint32_t priority = pb_core_queue_priority(staged->queue);
 	bool lower = false;
@@ -427,14 +427,14 @@ static bool is_running_share_used(struct pb_core_node *node, const struct pb_cor
 	return (waiting_at(node, priority, staged) & ~(1u << queue->channel)) != 0;
 }
 
-static bool should_preempt(struct pb_core_node *node, const struct pb_core_submission *staged, uint32_t used)
+/** Whether a tick stops the engine for another reason than that the queue's quantum is used up and a peer of it waits. */
+static PB_CORE_COLD bool should_stop(struct pb_core_node *node, const struct pb_core_submission *staged,
+				     uint32_t used)
 {
 	const struct pb_core_submission *head = pb_core_in_flight_head(&node->flight);
 	const struct pb_core_queue *queue = head->queue;
 	uint32_t quantum_used = used;
 
-	if (used == 0)
-		return is_outranked(node, staged);
 	/* A stop has charged it for some of its quantum: that is what its priority is to repay now. */
 	if (head->protected)
 		quantum_used += node->fair.at[pb_core_queue_priority(queue)].repay_us / PB_REPAY_TIMES;
@@ -448,6 +448,18 @@ static bool should_preempt(struct pb_core_node *node, const struct pb_core_submi
 		return true;
 	return is_running_share_used(node, queue, staged,
 				     used - (queue == node->slice.current ? node->slice.used : 0));
+}
+
+static bool should_preempt(struct pb_core_node *node, const struct pb_core_submission *staged, uint32_t used)
+{
+	const struct pb_core_queue *queue = pb_core_in_flight_head(&node->flight)->queue;
+
+	if (used == 0)
+		return is_outranked(node, staged);
+	/* The most frequent reason, and the cheapest to find, comes first. */
+	if (is_quantum_used(queue, used) && has_peers(node, queue))
+		return true;
+	return should_stop(node, staged, used);
 }
 
 static bool may_recall(const struct pb_core_node *node, const struct pb_core_submission *submission)

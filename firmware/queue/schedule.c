@@ -4,11 +4,6 @@
 #include "firmware/compiler.h"
 #include "firmware/instance.h"
 
-static struct pb_core_node *node_of(struct pb_firmware *firmware, const struct pb_core_queue *queue)
-{
-	return &firmware->nodes[pb_core_queue_node(queue)];
-}
-
 void pb_core_schedule_init(struct pb_core_node *node)
 {
 	pb_core_ready_init(&node->ready);
@@ -33,9 +28,10 @@ static PB_CORE_STEP void append(struct pb_firmware *firmware, struct pb_core_que
 	PB_CORE_TRACE_QUEUE(firmware, SUBMIT, queue, queue->put, queue->completed);
 }
 
-void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *queue)
+/* Inline in poll.c at link time: there an ordinary submission comes by. */
+inline void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	struct pb_core_node *node = node_of(firmware, queue);
+	struct pb_core_node *node = pb_core_node_of(firmware, queue);
 	struct pb_core_queue *current;
 
 	PB_CORE_KEEP(node);
@@ -54,7 +50,7 @@ void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *qu
 
 void pb_core_schedule_return(struct pb_firmware *firmware, struct pb_core_queue *queue)
 {
-	struct pb_core_node *node = node_of(firmware, queue);
+	struct pb_core_node *node = pb_core_node_of(firmware, queue);
 
 	pb_core_mark_node(&firmware->marks, node->bit);
 	if (pb_core_queue_place(queue) != PB_CORE_PLACE_NONE)

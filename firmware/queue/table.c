@@ -122,7 +122,7 @@ void pb_core_table_free(struct pb_firmware *firmware, struct pb_core_queue *queu
 	(void)pb_core_table_step(queue, PB_CORE_QUEUE_EVENT_EMPTY);
 	(*cell_of(&firmware->table, queue))--;
 	pb_core_stack_push(firmware->table.queues, &firmware->table.free, queue);
-	firmware->nodes[pb_core_queue_node(queue)].queues--;
+	pb_core_node_of(firmware, queue)->queues--;
 }
 
 void pb_core_table_defer_reply(struct pb_core_queue *queue, uint32_t tag)

@@ -108,7 +108,7 @@ static enum pb_error wait_one(struct pb_firmware *firmware, struct pb_core_queue
 		return PB_ERROR_OK;
 	if (target == queue && value > queue->timeline)
 		return PB_ERROR_DEADLOCK;
-	pb_core_timeslice_remove(firmware, &firmware->nodes[pb_core_queue_node(queue)], queue);
+	pb_core_timeslice_remove(firmware, pb_core_node_of(firmware, queue), queue);
 	park(firmware, queue, target, value);
 	*parked = true;
 	if (pb_core_deadlock_is_suspect(queue, target, value)) {

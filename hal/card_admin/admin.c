@@ -76,6 +76,8 @@ void pb_card_admin_stop(struct pb_card_admin *admin)
 	admin->granting = 0;
 	admin->sharing = 0;
 	admin->leaving = 0;
+	admin->slow = 0;
+	admin->slowing = 0;
 }
 
 static bool read_rings(struct pb_card_admin *admin)
@@ -129,6 +131,7 @@ static void finish_attach(struct pb_card_admin *admin)
 		return;
 	admin->state = PB_CARD_ADMIN_ATTACHED;
 	admin->grants = clients(admin);
+	admin->slow = admin->config.slow_nodes;
 	admin->share = admin->grants != 0 ? share_of_each(admin) : 0;
 }
 
@@ -154,11 +157,14 @@ static uint32_t share_of(const struct pb_card_admin *admin, uint32_t channel, ui
 	return admin->share;
 }
 
-/* The arguments of a command behind its channel. */
+/* The arguments of a command behind its channel, or its node. */
 static uint32_t argument(const struct pb_card_admin *admin, uint32_t code, uint32_t channel, uint32_t i)
 {
 	uint32_t offset, bytes;
 
+	/* Time without progress, and for an answer. */
+	if (code == PB_COMMAND_NODE_SET)
+		return i == 3 || i == 4 ? admin->config.slow_us : 0;
 	if (code == PB_COMMAND_CHANNEL_GRANT && i <= GRANTED)
 		return granted[i - 1u];
 	if (code != PB_COMMAND_HOST_GRANT || (i != 1 && i != 4))
@@ -195,6 +201,10 @@ static void send_wanted(struct pb_card_admin *admin)
 	for (; admin->closes != 0 && has_room(admin); admin->closes &= admin->closes - 1u) {
 		send(admin, PB_COMMAND_CHANNEL_CLOSE, (uint32_t)__builtin_ctz(admin->closes));
 		admin->closing |= admin->closes & (0u - admin->closes);
+	}
+	for (; admin->slow != 0 && has_room(admin); admin->slow &= admin->slow - 1u) {
+		send(admin, PB_COMMAND_NODE_SET, (uint32_t)__builtin_ctz(admin->slow));
+		admin->slowing |= admin->slow & (0u - admin->slow);
 	}
 	/* One at a time of each channel: their replies are alike. */
 	while ((grants = admin->grants & ~admin->granting) != 0 && has_room(admin)) {
@@ -244,6 +254,7 @@ static bool take_reply(struct pb_card_admin *admin)
 	uint32_t asked = code == PB_COMMAND_CHANNEL_CLOSE   ? admin->closing
 			 : code == PB_COMMAND_CHANNEL_GRANT ? admin->granting & ~admin->sharing
 			 : code == PB_COMMAND_HOST_GRANT    ? admin->sharing
+			 : code == PB_COMMAND_NODE_SET      ? admin->slowing
 							    : 0;
 
 	if (channel >= 32u || (asked & 1u << channel) == 0)
@@ -252,7 +263,9 @@ static bool take_reply(struct pb_card_admin *admin)
 	pb_shared_write32(&admin->entry->reply_get, ++admin->reply_get);
 	if (error != PB_ERROR_OK)
 		admin->config.refused(admin->config.context, code, channel, error);
-	if (code == PB_COMMAND_CHANNEL_CLOSE)
+	if (code == PB_COMMAND_NODE_SET)
+		admin->slowing &= ~(1u << channel);
+	else if (code == PB_COMMAND_CHANNEL_CLOSE)
 		was_closed(admin, channel);
 	else if (code == PB_COMMAND_CHANNEL_GRANT && share_of(admin, channel, &offset) != 0)
 		give_share(admin, channel);
@@ -292,5 +305,6 @@ void pb_card_admin_poll(struct pb_card_admin *admin)
 bool pb_card_admin_settled(const struct pb_card_admin *admin)
 {
 	return admin->state == PB_CARD_ADMIN_LOST ||
-	       (admin->state == PB_CARD_ADMIN_ATTACHED && (admin->grants | admin->granting) == 0);
+	       (admin->state == PB_CARD_ADMIN_ATTACHED &&
+		(admin->grants | admin->granting | admin->slow | admin->slowing) == 0);
 }

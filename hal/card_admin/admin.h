@@ -38,10 +38,12 @@ struct pb_card_admin_config {
 	uint8_t *memory;
 	uint32_t memory_bytes;
 	const struct pb_card_admin_shares *host; /**< NULL: each client has an equal part of host memory */
-	void (*ring)(void *context);             /**< rings the admin channel's doorbell */
+	uint32_t slow_nodes; /**< mask of nodes with limits of their own, for a hang and for an answer */
+	uint32_t slow_us;    /**< those limits, in microseconds */
+	void (*ring)(void *context); /**< rings the admin channel's doorbell */
 	/** Reports that a channel has been closed and has its privileges again: the next client may attach. */
 	void (*closed)(void *context, uint32_t channel);
-	/** Reports that the firmware refused a command about a channel. The administrator continues as if it had succeeded. */
+	/** Reports that the firmware refused a command about a channel, or about a node. The administrator continues as if it had succeeded. */
 	void (*refused)(void *context, uint32_t code, uint32_t channel, uint32_t error);
 	void *context;
 };
@@ -63,6 +65,8 @@ struct pb_card_admin {
 	uint32_t granting; /**< mask of those whose reply is not there yet */
 	uint32_t sharing;  /**< mask of those to which host memory was granted, without a reply yet */
 	uint32_t share;    /**< an equal part of host memory, in bytes; 0: there is none */
+	uint32_t slow;     /**< mask of nodes to give their limits */
+	uint32_t slowing;  /**< mask of those whose reply is not there yet */
 	uint32_t leaving;  /**< mask of channels that are closed but for their privileges */
 };
 

@@ -43,6 +43,8 @@ enum pb_engine_fault_code {
 	/** a page of an aperture is not mapped: the access went to the dummy page */
 	PB_ENGINE_FAULT_PAGE = 9,
 	PB_ENGINE_FAULT_PRIVILEGE = 10, /**< a paging packet of a submission that is not privileged */
+	PB_ENGINE_FAULT_RENDERER =
+		11, /**< GL engines: the renderer of the slot's owner is lost, or refused a packet */
 };
 
 /** pb_engine_progress.version: the layout below. */

@@ -18,6 +18,8 @@ static void empty_ring(struct pb_engine_model *model)
 
 void pb_model_reset(struct pb_engine_model *model)
 {
+	if (model->config.gl_ops != NULL)
+		model->config.gl_ops->reset(model);
 	pb_model_pages_reset(model);
 	model->phase = PB_MODEL_WAITING;
 	empty_ring(model);

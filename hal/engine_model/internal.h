@@ -14,6 +14,7 @@
  *   blit.c     FILL, DISCARD, COPY, COPY_RECT
  *   draw.c     TARGET, TEXTURE, DRAW: operands and state
  *   raster.c   one triangle
+ *   gl*.c      packets of a GL engine, a library of their own: gl_internal.h
  */
 #ifndef PB_HAL_ENGINE_MODEL_INTERNAL_H
 #define PB_HAL_ENGINE_MODEL_INTERNAL_H

@@ -82,6 +82,7 @@ static void enter_slot(struct pb_engine_model *model, const struct line0 *line,
 		(model->head & (line->ring_slots - 1));
 
 	model->privileged = (slot->owner & PB_ENGINE_OWNER_PRIVILEGED) != 0;
+	model->owner = slot->owner & PB_ENGINE_OWNER(0xffu, 0xffffu);
 	model->dummy_offset = line->dummy_offset;
 	model->translation =
 		(struct pb_engine_translation *)(void *)pb_model_words(model, line->translation_offset);

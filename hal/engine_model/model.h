@@ -12,6 +12,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct pb_engine_gl_node;
+struct pb_engine_model;
+struct pb_model_operation;
+
+/** What a GL engine adds to the reference engine (hal/engine_model/gl.h): more packets. */
+struct pb_engine_gl_ops {
+	/** Returns the operation of a packet by its header; NULL: there is none. */
+	const struct pb_model_operation *(*find)(uint32_t header);
+	/** Called as the engine is reset: ends a renderer that works for this node. */
+	void (*reset)(struct pb_engine_model *model);
+};
+
 /** What the model needs from the card around it. */
 struct pb_engine_model_config {
 	uint8_t *memory;       /**< card memory, aligned to 4 bytes */
@@ -25,6 +37,9 @@ struct pb_engine_model_config {
 	uint32_t kind;                    /**< enum pb_node_kind */
 	void (*interrupt)(void *context); /**< raises the node's line towards the MCU */
 	void *context;
+	const struct pb_engine_gl_ops
+		*gl_ops;              /**< NULL: GL packets are unknown, as on the reference engine */
+	struct pb_engine_gl_node *gl; /**< this node's part of the GL engine; with `gl_ops` only */
 };
 
 /** Counters for statistics; nothing depends on them. */
@@ -50,8 +65,6 @@ struct pb_engine_model_defects {
 	uint32_t spurious_every; /**< steps between two spurious interrupts; 0: none */
 	uint32_t late; /**< steps by which the line is raised late; interrupts in between are merged */
 };
-
-struct pb_engine_model;
 
 /** Starts a model in memory of the caller (state.h), whatever its contents. The configuration is copied. */
 void pb_engine_model_init(struct pb_engine_model *model, const struct pb_engine_model_config *config);

@@ -84,13 +84,13 @@ enum pb_model_status pb_model_enter(struct pb_engine_model *model, uint64_t addr
 }
 
 /* NULL: no such packet, or of another length. */
-static const struct pb_model_operation *find_operation(uint32_t header)
+static const struct pb_model_operation *find_operation(const struct pb_engine_model *model, uint32_t header)
 {
 	uint32_t opcode = PB_PACKET_OPCODE(header);
 	const struct pb_model_operation *operation = &operations[0];
 
 	if (opcode >= sizeof(operations) / sizeof(operations[0]))
-		return NULL;
+		return model->config.gl_ops != NULL ? model->config.gl_ops->find(header) : NULL;
 	operation = &operations[opcode];
 	if (operation->run == NULL)
 		return NULL;
@@ -115,7 +115,7 @@ static enum pb_model_status decode(struct pb_engine_model *model, struct pb_mode
 {
 	bool there = pb_model_read(model, &frame->span, frame->done, &model->words[0], 1) == 1;
 	uint32_t words = there ? PB_PACKET_WORDS(model->words[0]) : 0;
-	const struct pb_model_operation *operation = there ? find_operation(model->words[0]) : NULL;
+	const struct pb_model_operation *operation = there ? find_operation(model, model->words[0]) : NULL;
 	bool good = operation != NULL && words != 0 && words <= (frame->span.bytes - frame->done) / 4;
 
 	model->packet_address = frame->span.address + frame->done;

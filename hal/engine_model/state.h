@@ -115,6 +115,7 @@ struct pb_engine_model {
 	enum pb_model_phase phase;
 	uint32_t sequence; /**< of its fence */
 	bool privileged;
+	uint32_t owner;        /**< channel and context: PB_ENGINE_OWNER */
 	uint32_t dummy_offset; /**< as the register says: not checked */
 	struct pb_engine_translation *translation;
 	struct pb_model_window windows[PB_ENGINE_RANGES];

@@ -41,3 +41,23 @@ bool pb_board_image(const char *board, char *path, size_t bytes)
 		board, path, board, board, board);
 	return false;
 }
+
+bool pb_renderer_program(char *path, size_t bytes)
+{
+	char folder[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1u);
+	char *slash;
+	int wrote;
+
+	if (length < 0)
+		return false;
+	folder[length] = '\0';
+	for (int i = 0; i < 2; i++) {
+		slash = strrchr(folder, '/');
+		if (slash == NULL)
+			return false;
+		*slash = '\0';
+	}
+	wrote = snprintf(path, bytes, "%s/qemu/patchbay-renderer", folder);
+	return wrote > 0 && (size_t)wrote < bytes;
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * Path of a board's firmware image.
+ * Paths of a board's firmware image and of the renderers' program.
  */
 #ifndef PB_HOST_TOOL_BOARD_IMAGE_H
 #define PB_HOST_TOOL_BOARD_IMAGE_H
@@ -19,5 +19,11 @@
  * @return false: the image does not exist; the error has been printed, with the command that builds it
  */
 bool pb_board_image(const char *board, char *path, size_t bytes);
+
+/**
+ * Makes the path of the renderers' program (qemu/gl/renderer.c), in this program's own build folder. It may not be there.
+ * @return false: this program's path is not known, or the path is too long
+ */
+bool pb_renderer_program(char *path, size_t bytes);
 
 #endif

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "host/tool/board_image.h"
@@ -21,6 +22,7 @@ enum option_key {
 	KEY_GDB,
 	KEY_HOST_MEMORY,
 	KEY_MEMORY,
+	KEY_ENGINE,
 	KEY_QUIET = 'q',
 };
 
@@ -40,6 +42,11 @@ static const struct argp_option option_table[] = {
 	 "virtual machine. Its size is a power of two, at least 1 MiB. May be given for several channels",
 	 0},
 	{"card-memory", KEY_MEMORY, "SIZE", 0, PB_CARD_MEMORY_HELP, 0},
+	{"engine", KEY_ENGINE, "KIND", 0,
+	 "What the 3D nodes are: reference (default), or gl, which runs OpenGL by virglrenderer in software, "
+	 "a "
+	 "process for each context",
+	 0},
 	{"quiet", KEY_QUIET, NULL, 0, "Print errors only", 0},
 	{0},
 };
@@ -73,6 +80,20 @@ static void add_host_memory(struct pb_card_options *options, const char *text, s
 		(struct pb_card_host_option){.channel = channel, .path = text + 2};
 }
 
+static void set_engine(struct pb_card_options *options, const char *text, struct argp_state *state)
+{
+	static char renderer[PATH_MAX];
+
+	if (strcmp(text, "gl") == 0)
+		options->renderer = pb_renderer_program(renderer, sizeof(renderer)) ? renderer : NULL;
+	else if (strcmp(text, "reference") == 0)
+		options->renderer = NULL;
+	else
+		argp_error(state, "--engine %s: give reference or gl", text);
+	if (strcmp(text, "gl") == 0 && options->renderer == NULL)
+		argp_error(state, "--engine gl: the path of this program is too long");
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
 	struct pb_card_options *options = state->input;
@@ -95,6 +116,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_MEMORY:
 		options->memory_bytes = pb_card_memory_argument(text, state);
+		return 0;
+	case KEY_ENGINE:
+		set_engine(options, text, state);
 		return 0;
 	case KEY_GDB:
 		options->gdb = text;

@@ -115,10 +115,10 @@ static bool check_fence(struct replay *replay, const struct pb_replay_job *job, 
 	else if (fence->fence_id != index)
 		(void)snprintf(message, sizeof(message),
 			       "the fence record has submission %" PRIu32 " instead", fence->fence_id);
-	else if (patches != job->submission.relocation_count)
+	else if (patches != job->patch_count)
 		(void)snprintf(message, sizeof(message),
 			       "the firmware counted %" PRIu64 " patches for %" PRIu32 " relocations",
-			       patches, job->submission.relocation_count);
+			       patches, job->patch_count);
 	else
 		return true;
 	return pb_replay_fail_submission(&replay->run, PB_REPLAY_FAILED, index, message);
@@ -135,18 +135,47 @@ static bool await(struct replay *replay, const struct pb_replay_job *job)
 	return check_fence(replay, job, &fence);
 }
 
+/** Submits a job again after moves, and verifies its buffer each time. */
+static bool repeat(struct replay *replay, struct pb_replay_job *job)
+{
+	struct pb_replay_summary *summary = replay->run.summary;
+	char message[PB_REPLAY_MESSAGE_BYTES];
+
+	for (uint32_t round = 0; round < PB_REPLAY_ROUNDS; round++) {
+		enum pb_error error;
+
+		if (!pb_replay_job_again(job, &replay->run.rules, round, message))
+			return pb_replay_fail_submission(&replay->run, PB_REPLAY_REFUSED,
+							 job->submission.index, message);
+		error = pb_queue_submit(&replay->queue, &job->descriptor);
+		if (error != PB_ERROR_OK)
+			return fail_job(replay, job, error);
+		if (!await(replay, job))
+			return false;
+		if (!pb_replay_job_verify(job, message))
+			return pb_replay_fail_submission(&replay->run, PB_REPLAY_FAILED,
+							 job->submission.index, message);
+		summary->moves++;
+		summary->repatched += job->patch_count;
+		summary->kept += job->submission.relocation_count - job->patch_count;
+	}
+	return true;
+}
+
 /** Verifies a job's buffer and frees its memory. */
 static bool verify(struct replay *replay, struct pb_replay_job *job)
 {
 	const struct pb_subm_submission *submission = &job->submission;
 	char message[PB_REPLAY_MESSAGE_BYTES];
 	bool right = pb_replay_job_verify(job, message);
+	const uint32_t crc_after = job->crc_after;
 
+	if (right && replay->run.options->presumed && !repeat(replay, job))
+		return false;
 	pb_memory_free(&job->memory);
 	if (replay->run.crc_out != NULL)
 		(void)fprintf(replay->run.crc_out, "%" PRIu32 "\t%" PRIu32 "\t%08" PRIx32 "\t%08" PRIx32 "\n",
-			      submission->index, submission->relocation_count, job->crc_before,
-			      job->crc_after);
+			      submission->index, submission->relocation_count, job->crc_before, crc_after);
 	if (!right)
 		return pb_replay_fail_submission(&replay->run, PB_REPLAY_FAILED, submission->index, message);
 	replay->run.summary->submissions++;
@@ -245,13 +274,15 @@ static bool list(struct replay *replay, struct pb_replay_job *job, struct pb_rep
 static bool submit(struct replay *replay, struct pb_replay_job *job, struct pb_replay_job *running)
 {
 	enum pb_error error;
-
 	if (running != NULL && !await(replay, running))
+		return false;
+	/* A job that is submitted again has the queue to itself. */
+	if (running != NULL && replay->run.options->presumed && !verify(replay, running))
 		return false;
 	error = pb_queue_submit(&replay->queue, &job->descriptor);
 	if (error != PB_ERROR_OK)
 		return fail_job(replay, job, error);
-	return running == NULL || verify(replay, running);
+	return running == NULL || replay->run.options->presumed || verify(replay, running);
 }
 
 /* ---- the file ---- */
@@ -262,7 +293,7 @@ static void replay_all(struct replay *replay)
 	struct pb_replay_job *job = &replay->jobs[0];
 
 	while (prepare(replay, job) && allocate(replay, job, &running) && list(replay, job, &running)) {
-		pb_replay_job_write(job, replay->context);
+		pb_replay_job_write(job, replay->context, replay->run.options->encoding);
 		if (!submit(replay, job, running))
 			return;
 		running = job;
@@ -295,7 +326,8 @@ int pb_replay_scan(const struct pb_replay_options *options, uint64_t *largest,
 	*largest = 0;
 	if (pb_subm_open(&reader, options->file)) {
 		while ((got = pb_subm_next(&reader, &submission)) > 0) {
-			uint64_t bytes = pb_replay_job_bytes(&submission, options->encoding);
+			uint64_t bytes =
+				pb_replay_job_bytes(&submission, options->encoding, options->presumed);
 
 			if (bytes > *largest)
 				*largest = bytes;

@@ -10,6 +10,7 @@ pb_library(pb_subm SOURCES
 pb_library(pb_replay SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/replay_formats.c
   ${CMAKE_CURRENT_LIST_DIR}/replay_job.c
+  ${CMAKE_CURRENT_LIST_DIR}/replay_again.c
   ${CMAKE_CURRENT_LIST_DIR}/replay_run.c
   ${CMAKE_CURRENT_LIST_DIR}/replay.c
   ${CMAKE_CURRENT_LIST_DIR}/replay_wddm.c

@@ -29,6 +29,7 @@ struct pb_replay_options {
 	uint64_t seed;        /**< of the random placement */
 	bool progress;        /**< show progress on stderr */
 	bool wddm;            /**< as a WDDM kernel, through the functions of a miniport */
+	bool presumed;        /**< submit each submission again after moves, with what its patches presume */
 	uint8_t *host_memory; /**< host memory that the card maps from this process; NULL: none */
 	enum pb_patch_encoding encoding; /**< encoding of the patch lists */
 };
@@ -41,9 +42,11 @@ struct pb_replay_summary {
 	uint64_t list_bytes;  /**< bytes of patch lists */
 	uint32_t packets;     /**< as a WDDM kernel: calls of SubmitCommand */
 	uint32_t patched;     /**< of them behind a call of Patch */
-	uint32_t moves;       /**< submissions whose objects moved, and that were patched again */
+	uint32_t moves;       /**< submissions made again after some of their objects had moved */
 	uint32_t preemptions; /**< answered calls of PreemptCommand */
 	bool host_memory;     /**< its system memory is host memory */
+	uint64_t kept;        /**< submitted again: relocations that were skipped */
+	uint64_t repatched;   /**< relocations that were patched again */
 	char message[600];    /**< the error, if the result is not PB_REPLAY_OK */
 };
 

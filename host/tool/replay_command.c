@@ -20,6 +20,7 @@ enum option_key {
 	KEY_SEED,
 	KEY_ENCODING,
 	KEY_WDDM,
+	KEY_PRESUMED,
 };
 
 struct arguments {
@@ -31,11 +32,16 @@ static const struct argp_option option_table[] = {
 	{"crc-out", KEY_CRC_OUT, "OUT.tsv", 0,
 	 "Write index, relocations, CRC before and after of each submission to OUT.tsv", 0},
 	{"seed", KEY_SEED, "N", 0, "Place the objects at random, with seed N", 0},
-	{"encoding", KEY_ENCODING, "wddm|compact", 0, "Encoding of patch lists (default wddm)", 0},
+	{"encoding", KEY_ENCODING, "wddm|compact|grouped", 0, "Encoding of patch lists (default wddm)", 0},
 	{"wddm", KEY_WDDM, NULL, 0,
 	 "Submit as a WDDM kernel does: through the functions of the miniport, with moves and preemptions on "
 	 "the "
 	 "way. Takes the whole card, so give a board or simulate",
+	 0},
+	{"presumed", KEY_PRESUMED, NULL, 0,
+	 "Submit each submission three times more, after none, some and all of its objects have moved, with "
+	 "what its patches "
+	 "presume: only what has moved is patched",
 	 0},
 	{0},
 };
@@ -43,16 +49,18 @@ static const struct argp_option option_table[] = {
 static const char *const encoding_names[] = {
 	[PB_PATCH_ENCODING_WDDM] = "wddm",
 	[PB_PATCH_ENCODING_COMPACT] = "compact",
+	[PB_PATCH_ENCODING_GROUPED] = "grouped",
 };
 
 static void parse_encoding(const char *text, struct argp_state *state, struct pb_replay_options *options)
 {
-	if (strcmp(text, encoding_names[PB_PATCH_ENCODING_WDDM]) == 0)
-		options->encoding = PB_PATCH_ENCODING_WDDM;
-	else if (strcmp(text, encoding_names[PB_PATCH_ENCODING_COMPACT]) == 0)
-		options->encoding = PB_PATCH_ENCODING_COMPACT;
-	else
-		argp_error(state, "--encoding %s: give wddm or compact", text);
+	for (uint32_t i = 0; i < sizeof(encoding_names) / sizeof(encoding_names[0]); i++) {
+		if (strcmp(text, encoding_names[i]) == 0) {
+			options->encoding = (enum pb_patch_encoding)i;
+			return;
+		}
+	}
+	argp_error(state, "--encoding %s: give wddm, compact or grouped", text);
 }
 
 static void parse_seed(const char *text, struct argp_state *state, struct pb_replay_options *options)
@@ -84,6 +92,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case KEY_WDDM:
 		arguments->replay.wddm = true;
 		break;
+	case KEY_PRESUMED:
+		arguments->replay.presumed = true;
+		break;
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &arguments->card;
 		break;
@@ -96,7 +107,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		if (arguments->replay.file == NULL)
 			argp_error(state, "FILE is missing");
 		if (arguments->replay.wddm && arguments->replay.encoding != PB_PATCH_ENCODING_WDDM)
-			argp_error(state, "--wddm: a WDDM kernel has no compact lists");
+			argp_error(state, "--wddm: a WDDM kernel has no compact or grouped lists");
+		if (arguments->replay.presumed &&
+		    (arguments->replay.wddm || arguments->replay.encoding == PB_PATCH_ENCODING_COMPACT))
+			argp_error(state, "--presumed: not with --wddm, and the firmware skips nothing of "
+					  "compact lists");
 		if (arguments->replay.wddm &&
 		    (arguments->card.socket != NULL || arguments->card.probe.stub != NULL))
 			argp_error(state, "--wddm takes the whole card, its admin channel included, which a "
@@ -119,6 +134,10 @@ static void print_result(const struct arguments *arguments, int result,
 			     " bytes; %s patch lists of %" PRIu64 " bytes\n",
 			     arguments->replay.file, summary->submissions, summary->relocations,
 			     summary->bytes, encoding_names[arguments->replay.encoding], summary->list_bytes);
+	if (result == PB_REPLAY_OK && arguments->replay.presumed)
+		(void)printf("submitted again %" PRIu32 " times: %" PRIu64 " relocations patched, %" PRIu64
+			     " skipped\n",
+			     summary->moves, summary->repatched, summary->kept);
 	if (result == PB_REPLAY_OK && arguments->replay.wddm)
 		(void)printf("as a WDDM kernel: %" PRIu32 " packets, %" PRIu32 " patched, %" PRIu32
 			     " moves, %" PRIu32 " preemptions; in %s memory\n",

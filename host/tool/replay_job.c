@@ -40,11 +40,23 @@ static uint64_t buffer_size(const struct pb_subm_submission *submission)
 	return bytes;
 }
 
-uint64_t pb_replay_job_bytes(const struct pb_subm_submission *submission, enum pb_patch_encoding encoding)
+static uint32_t words_max(enum pb_patch_encoding encoding, uint32_t entries)
 {
-	uint64_t entry_bytes = encoding == PB_PATCH_ENCODING_COMPACT ? PB_COMPACT_WORDS_MAX(sizeof(uint32_t))
-								     : sizeof(struct pb_patch_location);
-	uint64_t bytes = buffer_size(submission) + submission->object_count * sizeof(struct pb_allocation) +
+	return encoding == PB_PATCH_ENCODING_COMPACT ? PB_COMPACT_WORDS_MAX(entries)
+						     : PB_GROUPED_WORDS_MAX(entries);
+}
+
+static uint32_t object_bytes(bool presumed)
+{
+	return (uint32_t)sizeof(struct pb_allocation) + (presumed ? (uint32_t)sizeof(struct pb_presumed) : 0);
+}
+
+uint64_t pb_replay_job_bytes(const struct pb_subm_submission *submission, enum pb_patch_encoding encoding,
+			     bool presumed)
+{
+	uint64_t entry_bytes = encoding == PB_PATCH_ENCODING_WDDM ? sizeof(struct pb_patch_location)
+								  : words_max(encoding, sizeof(uint32_t));
+	uint64_t bytes = buffer_size(submission) + submission->object_count * object_bytes(presumed) +
 			 submission->relocation_count * entry_bytes;
 
 	/* An empty submission still needs an address. */
@@ -56,7 +68,7 @@ static bool within_limits(struct pb_replay_job *job, const struct pb_replay_rule
 	const struct pb_card_info *card = rules->card;
 	const struct pb_subm_submission *submission = &job->submission;
 	uint64_t buffer_bytes = buffer_size(submission);
-	uint64_t memory_bytes = pb_replay_job_bytes(submission, rules->encoding);
+	uint64_t memory_bytes = pb_replay_job_bytes(submission, rules->encoding, rules->presumed);
 	const struct {
 		const char *what;
 		uint64_t amount;
@@ -114,7 +126,7 @@ static void lay_out(struct pb_replay_job *job)
 }
 
 /** Room for all that depends on the counts; one more of each, as sizes of 0 have no address. */
-static bool make_room(struct pb_replay_job *job, enum pb_patch_encoding encoding)
+static bool make_room(struct pb_replay_job *job, const struct pb_replay_rules *rules)
 {
 	const struct pb_subm_submission *submission = &job->submission;
 	const size_t entries = (size_t)submission->relocation_count + 1;
@@ -124,11 +136,20 @@ static bool make_room(struct pb_replay_job *job, enum pb_patch_encoding encoding
 	job->expected = calloc((size_t)job->buffer_bytes + 1, 1);
 	job->found = calloc((size_t)job->buffer_bytes + 1, 1);
 	job->patches = calloc(entries, sizeof(*job->patches));
-	if (encoding == PB_PATCH_ENCODING_COMPACT)
-		job->words = calloc(PB_COMPACT_WORDS_MAX(entries), sizeof(*job->words));
+	if (rules->encoding != PB_PATCH_ENCODING_WDDM)
+		job->words = calloc(words_max(rules->encoding, (uint32_t)entries), sizeof(*job->words));
+	if (rules->presumed)
+		job->presumed = calloc((size_t)submission->object_count + 1, sizeof(*job->presumed));
 	return job->addresses != NULL && job->offsets != NULL && job->expected != NULL &&
 	       job->found != NULL && job->patches != NULL &&
-	       (encoding != PB_PATCH_ENCODING_COMPACT || job->words != NULL);
+	       (rules->encoding == PB_PATCH_ENCODING_WDDM || job->words != NULL) &&
+	       (!rules->presumed || job->presumed != NULL);
+}
+
+void pb_replay_job_expect(struct pb_replay_job *job)
+{
+	lay_out(job);
+	pb_oracle_apply(&job->submission, job->addresses, job->offsets, job->expected);
 }
 
 bool pb_replay_job_prepare(struct pb_replay_job *job, struct pb_replay_rules *rules, char *message)
@@ -137,13 +158,14 @@ bool pb_replay_job_prepare(struct pb_replay_job *job, struct pb_replay_rules *ru
 
 	if (!within_limits(job, rules, message))
 		return false;
-	if (!make_room(job, rules->encoding))
+	if (!make_room(job, rules))
 		return fail(message, "out of memory");
 	if (!place_objects(job, rules))
 		return fail(message, "the objects do not fit into the address space");
 	lay_out(job);
 	job->crc_before = pb_oracle_crc(submission, job->offsets, job->expected);
-	pb_oracle_apply(submission, job->addresses, job->offsets, job->expected);
+	pb_replay_job_expect(job);
+	job->patch_count = submission->relocation_count;
 	return true;
 }
 
@@ -167,8 +189,11 @@ void pb_replay_job_write_buffer(const struct pb_replay_job *job, uint8_t *to)
 	}
 }
 
-static void write_allocations(const struct pb_replay_job *job, uint8_t *to)
+void pb_replay_job_write_allocations(const struct pb_replay_job *job)
 {
+	const size_t count = job->submission.object_count;
+	uint8_t *to = job->memory.bytes_host + job->buffer_bytes;
+
 	for (uint32_t i = 0; i < job->submission.object_count; i++) {
 		const struct pb_subm_object *object = &job->submission.objects[i];
 		struct pb_allocation entry = {
@@ -186,6 +211,9 @@ static void write_allocations(const struct pb_replay_job *job, uint8_t *to)
 			entry.flags |= PB_REPLAY_ATTRIBUTE_GART << PB_ALLOCATION_ATTRIBUTE_SHIFT;
 		memcpy(to + i * sizeof(entry), &entry, sizeof(entry));
 	}
+	if (job->presumed != NULL)
+		memcpy(to + count * sizeof(struct pb_allocation), job->presumed,
+		       count * sizeof(*job->presumed));
 }
 
 static void make_patches(struct pb_replay_job *job, const struct pb_replay_formats *formats)
@@ -205,27 +233,27 @@ static void make_patches(struct pb_replay_job *job, const struct pb_replay_forma
 	}
 }
 
-/**
- * Encodes the list in compact form. Fails for an object that the encoding cannot name, or a list beyond the board's
- * limit.
- */
-static bool make_words(struct pb_replay_job *job, const struct pb_card_info *card, char *message)
+/** Encodes the list in words. Fails for an object that the encoding cannot name, or a list beyond the board's limit. */
+static bool make_words(struct pb_replay_job *job, const struct pb_replay_rules *rules, char *message)
 {
+	const struct pb_card_info *card = rules->card;
+	const bool grouped = rules->encoding == PB_PATCH_ENCODING_GROUPED;
 	const uint32_t count = job->submission.relocation_count;
-	const uint32_t most = PB_COMPACT_SHORT_WORDS * card->capabilities[PB_CAPABILITY_PATCHES_MAX];
+	const uint32_t most = (grouped ? PB_COMPACT_ESCAPE_WORDS : PB_COMPACT_SHORT_WORDS) *
+			      card->capabilities[PB_CAPABILITY_PATCHES_MAX];
 	uint32_t encoded;
 
-	if (pb_compact_encode(job->patches, count, job->words, PB_COMPACT_WORDS_MAX(count), &job->list_count,
-			      &encoded) != PB_ERROR_OK)
+	if ((grouped ? pb_grouped_encode : pb_compact_encode)(job->patches, count, job->words,
+							      words_max(rules->encoding, count),
+							      &job->list_count, &encoded) != PB_ERROR_OK)
 		return fail(message,
-			    "relocation %" PRIu32 " names object %" PRIu32 "; a compact list can name %u",
+			    "relocation %" PRIu32 " names object %" PRIu32 "; such a list can name %u",
 			    encoded, job->patches[encoded].allocation_index, PB_COMPACT_INDEX_MASK + 1);
 	job->list_bytes = job->list_count * (uint32_t)sizeof(*job->words);
 	if (job->list_count <= most)
 		return true;
-	return fail(message,
-		    "the compact list has %" PRIu32 " words; this board's limit is twice %s = %" PRIu32,
-		    job->list_count, pb_capability_name(PB_CAPABILITY_PATCHES_MAX),
+	return fail(message, "the list has %" PRIu32 " words; this board's limit is %s times %s = %" PRIu32,
+		    job->list_count, grouped ? "three" : "two", pb_capability_name(PB_CAPABILITY_PATCHES_MAX),
 		    card->capabilities[PB_CAPABILITY_PATCHES_MAX]);
 }
 
@@ -234,24 +262,23 @@ bool pb_replay_job_list(struct pb_replay_job *job, const struct pb_replay_rules 
 {
 	make_patches(job, formats);
 	if (job->words != NULL)
-		return make_words(job, rules->card, message);
+		return make_words(job, rules, message);
 	job->list_count = job->submission.relocation_count;
 	job->list_bytes = job->list_count * (uint32_t)sizeof(*job->patches);
 	return true;
 }
 
-void pb_replay_job_write(struct pb_replay_job *job, uint32_t context)
+void pb_replay_job_write(struct pb_replay_job *job, uint32_t context, enum pb_patch_encoding encoding)
 {
 	uint32_t allocations = job->buffer_bytes;
-	uint32_t patches =
-		allocations + job->submission.object_count * (uint32_t)sizeof(struct pb_allocation);
+	uint32_t patches = allocations + job->submission.object_count * object_bytes(job->presumed != NULL);
 	uint64_t address = job->memory.os_address;
 	const void *list = job->patches;
 
 	if (job->words != NULL)
 		list = job->words;
 	pb_replay_job_write_buffer(job, job->memory.bytes_host);
-	write_allocations(job, job->memory.bytes_host + allocations);
+	pb_replay_job_write_allocations(job);
 	memcpy(job->memory.bytes_host + patches, list, job->list_bytes);
 	job->descriptor = (struct pb_descriptor){
 		.flags = PB_FLAG_NULL_RENDERING,
@@ -269,7 +296,7 @@ void pb_replay_job_write(struct pb_replay_job *job, uint32_t context)
 		.patch_address_high = (uint32_t)((address + patches) >> 32),
 		.patch_count = job->list_count,
 		.patch_length = job->list_count,
-		.patch_encoding = job->words != NULL ? PB_PATCH_ENCODING_COMPACT : PB_PATCH_ENCODING_WDDM,
+		.patch_encoding = encoding,
 	};
 }
 
@@ -277,6 +304,8 @@ uint32_t pb_replay_job_entry(const struct pb_replay_job *job, uint32_t index)
 {
 	if (job->words == NULL)
 		return index;
+	if ((job->descriptor.patch_encoding & ~PB_PATCH_PRESUMED) == PB_PATCH_ENCODING_GROUPED)
+		return pb_grouped_index(job->words, job->list_count, index);
 	return pb_compact_index(job->words, job->list_count, index);
 }
 
@@ -348,6 +377,10 @@ void pb_replay_job_clear(struct pb_replay_job *job)
 	free(job->found);
 	free(job->patches);
 	free(job->words);
+	free(job->presumed);
+	free(job->shared);
+	job->presumed = NULL;
+	job->shared = NULL;
 	job->patches = NULL;
 	job->words = NULL;
 	job->addresses = NULL;

@@ -82,6 +82,7 @@ void pb_replay_set_rules(struct pb_replay_run *run, enum pb_patch_encoding encod
 		.card = &run->channel.card,
 		.reloc_bits = run->reader.reloc_bits,
 		.encoding = encoding,
+		.presumed = run->options->presumed,
 		.random = run->options->random,
 		.random_state = run->options->seed,
 	};

@@ -32,7 +32,8 @@ static bool find_needs(struct pb_replay_wddm *replay)
 
 	if (pb_subm_open(&reader, replay->run.options->file)) {
 		while ((got = pb_subm_next(&reader, &submission)) > 0) {
-			const uint64_t bytes = pb_replay_job_bytes(&submission, PB_PATCH_ENCODING_WDDM);
+			const uint64_t bytes =
+				pb_replay_job_bytes(&submission, PB_PATCH_ENCODING_WDDM, false);
 
 			if (bytes > replay->largest)
 				replay->largest = bytes;

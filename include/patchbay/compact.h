@@ -57,5 +57,7 @@ enum pb_error pb_grouped_encode(const struct pb_patch_location *list, uint32_t c
  * @return the entry's index, from 0; PB_INDEX_NONE: the list has no such word
  */
 uint32_t pb_compact_index(const uint32_t *words, uint32_t used, uint32_t word_index);
+/** As pb_compact_index(), for one list of pb_grouped_encode(). The words of a head have no entry: PB_INDEX_NONE. */
+uint32_t pb_grouped_index(const uint32_t *words, uint32_t used, uint32_t word_index);
 
 #endif

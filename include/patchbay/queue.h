@@ -76,7 +76,8 @@ struct pb_queue {
 	uint64_t timeline;             /**< value of the last submission that was not returned */
 	struct pb_descriptor *history; /**< as in the request; NULL: no history */
 	struct pb_stop stop;           /**< preemption request */
-	struct pb_lock *lock;          /**< as in the request: of `put` to `stop` */
+	uint32_t returns;     /**< reports of submissions returned, modulo 2^32; one may count twice */
+	struct pb_lock *lock; /**< as in the request: of `put` to `returns` */
 };
 
 /** Parameters of pb_queue_create_with(). */

@@ -127,6 +127,34 @@ struct pb_residency {
 	struct pb_residency_figures figures; /**< counted since pb_residency_start() */
 };
 
+/** What the patches in a DMA buffer presume of one entry of its allocation list. Only the manager reads and writes it. */
+struct pb_residency_presumption {
+	struct pb_presumed words; /**< words with which its patches were carried out, or are to be */
+	uint32_t id;              /**< handle with which they were */
+	uint32_t state;           /**< whether they were; 0: not known */
+};
+
+/**
+ * What the patches in one DMA buffer presume. With such a record, a buffer that is submitted again is patched only where
+ * an allocation has moved. pb_residency_patched_start() begins it, and again each time that anyone but the manager and
+ * the firmware has changed the buffer or its lists, or that the manager was started again. Only the manager writes it.
+ */
+struct pb_residency_patched {
+	struct pb_residency_presumption
+		*entries; /**< the caller's array: one for each entry of the allocation list */
+	uint32_t room;    /**< elements of `entries` */
+	bool rendered;    /**< pb_render() has written the buffer; it was not submitted since */
+	bool usable;      /**< each patch location uses its allocation, so that it may be skipped */
+	bool complete;    /**< all parts of the last submission were submitted */
+	struct pb_descriptor
+		last;     /**< the last submission: range, lists, and timeline value of its last part */
+	uint32_t epoch;   /**< of the channel then */
+	uint32_t queue;   /**< handle of the queue then */
+	uint32_t number;  /**< index of the queue in setup.queues */
+	uint32_t returns; /**< pb_queue.returns then */
+	uint32_t errors;  /**< pb_fence.errors then */
+};
+
 /** One rendered DMA buffer, for pb_residency_submit(). */
 struct pb_residency_submission {
 	/**
@@ -135,7 +163,12 @@ struct pb_residency_submission {
 	struct pb_descriptor descriptor;
 	struct pb_allocation *allocations; /**< its allocation list as the host sees it; ids are handles */
 	const struct pb_patch_location *locations; /**< its patch-location list */
-	uint32_t parts;                            /**< out: submissions made */
+	/**
+	 * NULL: all of the buffer is patched. Else what its patches presume: the allocation list has room for a struct
+	 * pb_presumed for each of its entries right behind it, and no two locations of different allocations write one bit.
+	 */
+	struct pb_residency_patched *patched;
+	uint32_t parts;  /**< out: submissions made */
 	uint32_t failed; /**< out: index of the patch location that caused the error, or PB_INDEX_NONE */
 };
 
@@ -180,6 +213,24 @@ bool pb_residency_find(void *manager, uint32_t handle, struct pb_render_allocati
 enum pb_error pb_residency_page_out(struct pb_residency *manager, uint32_t handle, bool keep);
 
 /**
+ * Begins a record of what the patches in a buffer presume: nothing. Never blocks.
+ * @param patched out
+ * @param entries array in private memory, which stays in use
+ * @param room elements of `entries`
+ */
+void pb_residency_patched_start(struct pb_residency_patched *patched,
+				struct pb_residency_presumption *entries, uint32_t room);
+/**
+ * Notes the addresses that pb_render() has written into a buffer: where these are right when the buffer is submitted, it
+ * is not patched. Never blocks.
+ * @param submission as for pb_residency_submit(), with a record that was started. Its buffer and its allocation list are as
+ *   one call of pb_render() has left them, whose device found allocations by pb_residency_find() of the manager that is to
+ *   submit the buffer
+ * @retval PB_ERROR_BAD_ARGUMENT the record has no room for all allocations
+ */
+enum pb_error pb_residency_patched_rendered(const struct pb_residency_submission *submission);
+
+/**
  * Makes resident what a DMA buffer needs, and submits the buffer, in parts if necessary. The buffer and its lists must
  * not be in use by an earlier submission; they stay in use until the queue reaches its timeline value after this call.
  * Blocks while memory has to be freed.
@@ -187,8 +238,8 @@ enum pb_error pb_residency_page_out(struct pb_residency *manager, uint32_t handl
  * @param submission the buffer; `parts` and `failed` are results
  * @retval PB_ERROR_NO_SPACE one command needs more than fits: `failed` is the first location without room. The parts
  *   before that command were submitted.
- * @retval PB_ERROR_BAD_ARGUMENT the queue does not exist, the patch encoding is not WDDM, or location `failed` has an
- *   invalid AllocationIndex or SplitOffset
+ * @retval PB_ERROR_BAD_ARGUMENT the queue does not exist, the patch encoding is not WDDM, `patched` has no room for all
+ *   allocations, or location `failed` has an invalid AllocationIndex or SplitOffset
  * @retval PB_ERROR_BAD_HANDLE the allocation list names an allocation that does not exist
  * @return else an error of pb_queue_submit() or pb_queue_wait(), or the status of a paging buffer
  */

@@ -40,9 +40,9 @@
 
 /** Both directions; each column is one writer's and starts a cache line. */
 struct pb_card_line_block {
-	uint32_t to_mcu_raised[PB_CARD_LINES];  /**< written by the card: counts raises */
-	uint32_t to_mcu_taken[PB_CARD_LINES];   /**< written by the MCU: bytes taken */
-	uint32_t from_mcu_sent[PB_CARD_LINES];  /**< written by the MCU: for people, counts bytes */
+	uint32_t to_mcu_raised[PB_CARD_LINES]; /**< written by the card: counts raises */
+	uint32_t to_mcu_taken[PB_CARD_LINES];  /**< written by the MCU: bytes taken */
+	uint32_t reserved_sent[PB_CARD_LINES];
 	uint32_t from_mcu_taken[PB_CARD_LINES]; /**< written by the card: bytes taken */
 	uint32_t mcu_polls; /**< written by the MCU, cleared by the card before one starts; see above */
 	uint32_t reserved[15];
@@ -52,7 +52,7 @@ struct pb_card_line_block {
 PB_SIZE(pb_card_line_block, 640);
 PB_AT(pb_card_line_block, to_mcu_raised, 0);
 PB_AT(pb_card_line_block, to_mcu_taken, 128);
-PB_AT(pb_card_line_block, from_mcu_sent, 256);
+PB_AT(pb_card_line_block, reserved_sent, 256);
 PB_AT(pb_card_line_block, from_mcu_taken, 384);
 PB_AT(pb_card_line_block, mcu_polls, 512);
 PB_AT(pb_card_line_block, to_mcu_raises, 576);

@@ -6,16 +6,18 @@
 #define FIFO_ON_AND_EMPTY 7u /* an interrupt for each byte */
 #define LINE_8_BITS       3u
 
-/** Seldom: it stays out of the way of the ordinary raise. */
-static __attribute__((noinline)) void transmit(struct pb_uart_lines *lines)
-{
-	pb_uart_16550_transmit(lines);
-}
+static void send_later(struct pb_uart_lines *lines, uint32_t line) __attribute__((noinline, cold));
 
 static const struct pb_uart_kind kind = {.full = pb_uart_16550_full,
 					 .put = pb_uart_16550_put,
 					 .watch = pb_uart_16550_watch,
-					 .transmit = transmit};
+					 .transmit = pb_uart_16550_transmit,
+					 .send_later = send_later};
+
+static void send_later(struct pb_uart_lines *lines, uint32_t line)
+{
+	pb_uart_lines_send_later(lines, &kind, line);
+}
 
 void pb_uart_16550_start(struct pb_uart_lines *lines)
 {

@@ -38,8 +38,18 @@ static void watch(uintptr_t uart, bool wanted)
 			wanted ? CONTROL_QUIET | CONTROL_TRANSMIT_INTERRUPT : CONTROL_QUIET);
 }
 
-static const struct pb_uart_kind kind = {
-	.full = full, .put = put, .watch = watch, .transmit = pb_uart_cmsdk_transmit};
+static void send_later(struct pb_uart_lines *lines, uint32_t line) __attribute__((noinline, cold));
+
+static const struct pb_uart_kind kind = {.full = full,
+					 .put = put,
+					 .watch = watch,
+					 .transmit = pb_uart_cmsdk_transmit,
+					 .send_later = send_later};
+
+static void send_later(struct pb_uart_lines *lines, uint32_t line)
+{
+	pb_uart_lines_send_later(lines, &kind, line);
+}
 
 void pb_uart_cmsdk_start(struct pb_uart_lines *lines)
 {

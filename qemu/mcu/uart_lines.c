@@ -8,6 +8,7 @@
 
 void pb_uart_lines_begin(struct pb_uart_lines *lines)
 {
+	lines->from_taken = lines->block->from_mcu_taken;
 	for (uint32_t line = 0; line < PB_CARD_LINES; line++) {
 		lines->taken[line] = pb_shared_read32(&lines->block->to_mcu_taken[line]);
 		lines->sent[line] = pb_shared_read32(&lines->block->from_mcu_taken[line]);

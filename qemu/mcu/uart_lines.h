@@ -17,16 +17,18 @@
 /** Lines that the card raises have lower numbers than this. */
 #define PB_CARD_RAISED PB_LINE_NODE(PB_CARD_NODES)
 
-/** A UART and the lines behind it. The board fills in the first two. */
+/** A UART and the lines behind it. The board fills in `uart` and `block`. */
 struct pb_uart_lines {
+	/* First, and as far from the start as to_mcu_taken in the block: an index is all that it takes to reach one. */
+	uint32_t sent[PB_CARD_LINES];     /**< bytes sent, by line */
+	uint32_t taken[PB_CARD_LINES];    /**< bytes received, by line */
 	uintptr_t uart;                   /**< base address */
 	struct pb_card_line_block *block; /**< in card memory */
+	const uint32_t *from_taken;       /**< from_mcu_taken of the block */
 	uint32_t pending;                 /**< pending lines; written by interrupt handlers */
 	uint32_t unsent;                  /**< lines whose byte waits for the transmitter */
 	uint32_t raises;                  /**< count of all raises, when last polled */
 	uint32_t seen[PB_CARD_RAISED];    /**< count of each line's raises, when last polled */
-	uint32_t taken[PB_CARD_LINES];
-	uint32_t sent[PB_CARD_LINES];
 };
 
 /** Operations of a kind of UART, at a base address. */
@@ -39,6 +41,8 @@ struct pb_uart_kind {
 	void (*watch)(uintptr_t uart, bool wanted);
 	/** Handler of that interrupt: calls pb_uart_lines_sent(). */
 	void (*transmit)(struct pb_uart_lines *lines);
+	/** Calls pb_uart_lines_send_later(); out of line, so that raising a line has no call but at its end. */
+	void (*send_later)(struct pb_uart_lines *lines, uint32_t line);
 };
 
 /** Continues the counts of the MCU that ran before. Thread context, before the UART is enabled. */
@@ -60,8 +64,8 @@ static inline __attribute__((always_inline)) void pb_uart_lines_received(struct 
 {
 	if (line >= PB_CARD_LINES)
 		return;
-	pb_shared_write32(&lines->block->to_mcu_taken[line], ++lines->taken[line]);
 	lines->pending |= 1u << line;
+	pb_shared_write32(&lines->block->to_mcu_taken[line], ++lines->taken[line]);
 }
 
 /** Sends the next byte that waits, if the transmitter is free. Interrupt context, or interrupts are masked. */
@@ -84,14 +88,10 @@ static inline __attribute__((always_inline)) void pb_uart_lines_sent(struct pb_u
 	lines->unsent &= lines->unsent - 1u;
 }
 
-/** Sends the byte of a line, now if the transmitter is free, else from its interrupt. Thread context. */
-static inline void pb_uart_lines_send(struct pb_uart_lines *lines, const struct pb_uart_kind *kind,
-				      uint32_t line)
+/** Sends the byte of a line from the transmitter's interrupt. Thread context. */
+static inline void pb_uart_lines_send_later(struct pb_uart_lines *lines, const struct pb_uart_kind *kind,
+					    uint32_t line)
 {
-	if (lines->unsent == 0 && !kind->full(lines->uart)) {
-		kind->put(lines->uart, line);
-		return;
-	}
 	pb_cpu_mask_interrupts();
 	lines->unsent |= 1u << line;
 	kind->watch(lines->uart, true);
@@ -101,19 +101,24 @@ static inline void pb_uart_lines_send(struct pb_uart_lines *lines, const struct 
 	pb_cpu_unmask_interrupts();
 }
 
-/** Operation raise of struct pb_lines_ops. */
-static inline void pb_uart_lines_raise(struct pb_uart_lines *lines, const struct pb_uart_kind *kind,
-				       uint32_t line)
+/**
+ * Operation raise of struct pb_lines_ops: sends the byte of a line now if the transmitter is free, else by send_later(). Thread
+ * context.
+ */
+static inline __attribute__((always_inline)) void
+pb_uart_lines_raise(struct pb_uart_lines *lines, const struct pb_uart_kind *kind, uint32_t line)
 {
-	struct pb_card_line_block *block = lines->block;
+	const uint32_t *from_taken = lines->from_taken;
 	const uint32_t sent = lines->sent[line];
 
 	pb_shared_barrier();
-	if (pb_shared_read32(&block->from_mcu_taken[line]) != sent)
+	if (pb_shared_read32(&from_taken[line]) != sent)
 		return; /* its byte is on the way */
 	lines->sent[line] = sent + 1u;
-	pb_shared_write32(&block->from_mcu_sent[line], sent + 1u);
-	pb_uart_lines_send(lines, kind, line);
+	if (lines->unsent != 0 || kind->full(lines->uart))
+		kind->send_later(lines, line);
+	else
+		kind->put(lines->uart, line);
 }
 
 #endif

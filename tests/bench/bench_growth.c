@@ -200,7 +200,7 @@ static void set_depth(struct pb_channel *admin, uint32_t depth)
 	pb_bench_claim_bare(claim, &raised);
 }
 
-/** As many submissions in flight, of as many queues, as the node's depth allows. */
+/** The same submissions of the same queues, of which more and more are in flight at once, up to what a node allows. */
 static void grow_in_flight(void)
 {
 	const uint32_t most = pb_bench.channel.card.capabilities[PB_CAPABILITY_IN_FLIGHT];
@@ -213,7 +213,7 @@ static void grow_in_flight(void)
 	create(most, 1);
 	for (uint32_t depth = 1; depth <= most; depth++) {
 		set_depth(&admin, depth);
-		print("in_flight", depth, submit_to(depth, 1));
+		print("in_flight", depth, submit_to(most, ENTRIES));
 	}
 	destroy(most);
 	pb_bench_claim_bare(NULL, NULL);
@@ -283,7 +283,8 @@ static void grow_channels(void)
 	for (uint32_t c = 1; c < CLIENTS; c++)
 		join(&clients[c - 1u], c + 1u);
 	pb_bench_claim_bare(claim, &raised);
-	for (uint32_t count = 1; count < CLIENTS; count++)
+	/* A channel that is alone is neither listed nor charged: growth begins where two share the node. */
+	for (uint32_t count = 2; count < CLIENTS; count++)
 		submit_of(count);
 }
 

@@ -2,6 +2,7 @@
 pb_program(patchbay-host-bench
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/host_bench.c ${CMAKE_CURRENT_LIST_DIR}/host_render.c
   ${CMAKE_CURRENT_LIST_DIR}/host_submit.c ${CMAKE_CURRENT_LIST_DIR}/host_residency.c
+  ${CMAKE_CURRENT_LIST_DIR}/host_presume.c
   LINKS pb_scene pb_sim pb_host)
 # A plugin of QEMU that counts bus transactions: it has the emulator's functions when the emulator loads it.
 add_library(patchbay-bench-probe MODULE EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/probe.c)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the host library costs on the host's own CPU: Render of a frame of the demo, submissions to the
- * simulated card, and placements in video memory. Repeats one of them and prints the number of units and the median time of one.
+ * What the host library costs on the host's own CPU: Render of a frame of the demo, submissions to the simulated card,
+ * placements in video memory, and buffers that the manager of video memory submits again. Repeats one of them and prints
+ * the number of units and the median time of one.
  * scripts/bench runs it again under callgrind, which counts the instructions of the one function.
  */
 #define _POSIX_C_SOURCE 200809L
@@ -55,6 +56,8 @@ static const struct work {
 	{"submit", pb_host_bench_submit},
 	{"place-1000", place_1000},
 	{"place-10000", place_10000},
+	{"resubmit", pb_host_bench_resubmit_whole},
+	{"resubmit-presumed", pb_host_bench_resubmit_presumed},
 };
 
 static const struct work *find_work(const char *name)
@@ -74,7 +77,7 @@ int main(int count, char **words)
 	uint32_t units;
 
 	if (work == NULL || repeats == 0 || repeats > REPEATS_MAX) {
-		fprintf(stderr, "patchbay-host-bench render|submit|place-1000|place-10000 REPEATS\n");
+		fprintf(stderr, "patchbay-host-bench WORK REPEATS\n");
 		return 2;
 	}
 	units = work->run(times, repeats);

@@ -30,6 +30,15 @@ uint32_t pb_host_bench_submit(uint64_t *times, uint32_t repeats);
  * @return placements in a run
  */
 uint32_t pb_host_bench_residency(uint64_t *times, uint32_t repeats, uint32_t allocations);
+/**
+ * Submits a buffer of 200 allocations and 400 patch locations again and again. @param times filled in: nanoseconds of each
+ * submission @return 1
+ */
+uint32_t pb_host_bench_resubmit_whole(uint64_t *times, uint32_t repeats);
+/** As pb_host_bench_resubmit_whole(), with a record of what the patches presume. */
+uint32_t pb_host_bench_resubmit_presumed(uint64_t *times, uint32_t repeats);
+/** One such submission: the function whose instructions scripts/bench counts. */
+void pb_host_bench_resubmit(void);
 /** One placement: the function whose instructions scripts/bench counts. */
 void pb_host_bench_place(void);
 

@@ -59,6 +59,8 @@ struct pb_slot {
 	struct pb_patch_location patch[8];
 	uint32_t allocations;
 	struct pb_allocation allocation[8];
+	bool presumes; /**< PB_PATCH_PRESUMED: `presumed` stands behind the allocation list */
+	struct pb_presumed presumed[8];
 };
 
 /** The words of memory that one submission stores into. */

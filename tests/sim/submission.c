@@ -120,8 +120,37 @@ static void add_patch(struct pb_slot *slot, uint32_t index, uint32_t format, uin
 								  .patch_offset = at};
 }
 
-/** Adds a FILL of word i of the mark. Its address is patched, if there are lists. */
-static void add_fill(struct pb_run *run, struct pb_host *host, struct pb_entry *entry, uint32_t i)
+/**
+ * Presumes the last allocation where it is listed, or almost there.
+ * @param kept false: one bit differs from the list
+ */
+static void presume(struct pb_run *run, struct pb_slot *slot, bool kept)
+{
+	const struct pb_allocation *listed = &slot->allocation[slot->allocations - 1u];
+	struct pb_presumed *presumed = &slot->presumed[slot->allocations - 1u];
+	uint32_t *words[] = {&presumed->address_low, &presumed->address_high, &presumed->flags};
+
+	*presumed = (struct pb_presumed){listed->address_low, listed->address_high, listed->flags};
+	if (!kept)
+		*words[pb_random_below(&run->random, 3)] ^= 1u << pb_random_below(&run->random, 32);
+}
+
+/**
+ * Writes the address itself, or another one, and presumes that it need not be patched: the first is true, the second a lie,
+ * with which the engine reads what the host has written.
+ */
+static void presume_address(struct pb_slot *slot, uint32_t word, bool lie)
+{
+	for (uint32_t i = word + 1u; i <= word + 2u; i++) {
+		if (lie)
+			slot->image[i] = slot->raw[i];
+		else
+			slot->raw[i] = slot->image[i];
+	}
+}
+
+/** Adds a FILL of word i of the mark. Its address is patched, if there are lists, or presumed. */
+static void add_fill(struct pb_run *run, struct pb_host *host, struct pb_entry *entry, uint32_t i, bool lie)
 {
 	struct pb_slot *slot = &host->slots[entry->slot];
 	const uint32_t segment = pb_submission_segment(entry->mark);
@@ -135,19 +164,30 @@ static void add_fill(struct pb_run *run, struct pb_host *host, struct pb_entry *
 	if (!by_host && i == 2u && entry->fence_id != 0 && pb_random_one_in(&run->random, 2)) {
 		value = entry->fence_id;
 		raw = 0xbadbad00u;
-		add_patch(slot, 0, PB_PATCH_FORMAT_FENCE_ID, 0, offset_of(entry->slot, word + 4u));
+		add_patch(slot, slot->presumes ? PB_INDEX_NONE : 0, PB_PATCH_FORMAT_FENCE_ID, 0,
+			  offset_of(entry->slot, word + 4u));
 	}
 	plain(slot, PB_PACKET(PB_PACKET_FILL, PB_PACKET_FILL_WORDS));
 	put(slot, by_host ? (uint32_t)target : 0xbad00000u, (uint32_t)target);
 	put(slot, by_host ? (uint32_t)(target >> 32) : 0xbad00001u, (uint32_t)(target >> 32));
 	plain(slot, 4);
 	put(slot, raw, value);
-	host->marks[entry->mark].value[i] = value;
+	host->marks[entry->mark].value[i] = lie ? 0 : value;
 	if (!by_host) {
 		const uint32_t offset = add_allocation(run, host, slot, segment, at);
 
 		add_patch(slot, slot->allocations - 1u, PB_PATCH_FORMAT_ADDRESS64_WRITE, offset,
 			  offset_of(entry->slot, word + 1u));
+		if (slot->presumes) {
+			const bool kept =
+				lie || (entry->kind != PB_KIND_BAD && pb_random_one_in(&run->random, 2));
+			presume(run, slot, kept);
+			if (kept)
+				presume_address(slot, word, lie);
+			/* What a mistake makes of the list must not be what is presumed. */
+			if (entry->kind == PB_KIND_BAD)
+				slot->presumed[slot->allocations - 1u].flags = 0;
+		}
 	}
 }
 
@@ -164,6 +204,7 @@ static void add_busy(struct pb_run *run, struct pb_slot *slot, uint32_t microsec
 static void build_program(struct pb_run *run, struct pb_host *host, struct pb_entry *entry)
 {
 	struct pb_slot *slot = &host->slots[entry->slot];
+	bool lies;
 
 	*slot = (struct pb_slot){.used = true};
 	host->marks[entry->mark] =
@@ -173,16 +214,23 @@ static void build_program(struct pb_run *run, struct pb_host *host, struct pb_en
 		pb_submission_unmark(host, entry->mark, i);
 	if (entry->kind == PB_KIND_EMPTY)
 		return;
-	add_fill(run, host, entry, 0);
-	add_busy(run, slot, entry->busy / 2u);
-	if (entry->kind == PB_KIND_FAULT)
+	slot->presumes = !entry->paging && pb_random_one_in(&run->random, 3);
+	lies = slot->presumes && (entry->kind == PB_KIND_FAULT || entry->kind == PB_KIND_NULL) &&
+	       pb_random_one_in(&run->random, 2);
+	add_fill(run, host, entry, 0, false);
+	add_busy(run, slot,
+		 entry->busy /
+			 2u); /* The engine faults where a lie has left it an address that no segment has. */
+	if (lies)
+		add_fill(run, host, entry, 1, true);
+	else if (entry->kind == PB_KIND_FAULT)
 		plain(slot, PB_PACKET(PB_PACKET_FAULT, PB_PACKET_FAULT_WORDS));
 	if (entry->kind == PB_KIND_HANG)
 		plain(slot, PB_PACKET(PB_PACKET_HANG, PB_PACKET_HANG_WORDS));
-	if (pb_random_one_in(&run->random, 2))
-		add_fill(run, host, entry, 1);
+	if (!lies && pb_random_one_in(&run->random, 2))
+		add_fill(run, host, entry, 1, false);
 	add_busy(run, slot, entry->busy - entry->busy / 2u);
-	add_fill(run, host, entry, 2);
+	add_fill(run, host, entry, 2, false);
 }
 
 /* ---- one planted error ---- */
@@ -291,6 +339,9 @@ static void write_lists(struct pb_host *host, const struct pb_entry *entry)
 
 	write_words(host, lists + ALLOCATIONS_AT, slot->allocation,
 		    slot->allocations * (uint32_t)sizeof(struct pb_allocation));
+	if (slot->presumes)
+		write_words(host, lists + ALLOCATIONS_AT + slot->allocations * sizeof(struct pb_allocation),
+			    slot->presumed, slot->allocations * (uint32_t)sizeof(struct pb_presumed));
 	write_words(host, lists + PATCHES_AT, slot->patch,
 		    slot->patches * (uint32_t)sizeof(struct pb_patch_location));
 	for (uint32_t i = 0; i < entry->wait_count; i++)
@@ -330,6 +381,7 @@ static struct pb_descriptor describe(const struct pb_host *host, const struct pb
 		.wait_address_low = (uint32_t)(lists + WAITS_AT),
 		.wait_address_high = (uint32_t)((lists + WAITS_AT) >> 32),
 		.cookie = entry->cookie,
+		.patch_encoding = slot->presumes ? PB_PATCH_PRESUMED : 0,
 	};
 
 	if (entry->wrong_word != 0)

@@ -125,8 +125,8 @@ extern struct pb_world *pb_world_running;
 /*
  * What a pass costs, in nanoseconds of virtual time. Accesses to shared memory and engine registers are counted, not
  * instructions, so that compilers and options change nothing. The two constants are those of a Cortex-M7 at 25 MHz: one
- * submission without patches has 59 accesses in two passes and 474 instructions, 19 us; an entry of a patch list 7
- * accesses and 24 instructions, 0.96 us. A pass does a bounded number of steps on private memory beside its accesses;
+ * submission without patches has 59 accesses in one pass and 456 instructions, of which 14 us are counted; an entry of a
+ * patch list 7 accesses and 24 instructions, 0.96 us. A pass does a bounded number of steps on private memory beside its accesses;
  * the first constant has them.
  */
 #define PB_WORLD_PASS_NS   5400u

@@ -27,6 +27,12 @@ host_tests() {
 	if [[ ! -e $saved || $1 -nt $saved ]]; then
 		# Both outputs, in the order of writing.
 		{ stdbuf -o0 "$@" 2>&1 </dev/null || true; } | tests_of >"$saved.$$"
+		# A run that was cut off is shown, and not kept for the boards that come later.
+		if ! grep -qE '^\[=+\] [0-9]+ test\(s\) run\.$' "$saved.$$"; then
+			cat "$saved.$$"
+			rm "$saved.$$"
+			return
+		fi
 		mv "$saved.$$" "$saved"
 	fi
 	cat "$saved"

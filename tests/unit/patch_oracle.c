@@ -58,8 +58,7 @@ static bool is_kept(const struct oracle_list *list, uint32_t index)
 {
 	struct pb_presumed listed;
 
-	if (list->presumed == NULL || list->encoding == PB_PATCH_ENCODING_COMPACT ||
-	    index >= list->allocation_count)
+	if (list->presumed == NULL || index >= list->allocation_count)
 		return false;
 	listed = oracle_presumed(&list->allocations[index]);
 	return memcmp(&listed, &list->presumed[index], sizeof(listed)) == 0;

@@ -361,7 +361,7 @@ void random_list(struct random_world *world, uint32_t seed)
 	}
 	for (uint32_t faults = random_below(world, 6); faults > 1; faults--)
 		random_fault(world, &world->patches[random_below(world, list->patch_count)]);
-	if (random_once_in(world, 2))
+	if (list->encoding != PB_PATCH_ENCODING_COMPACT && random_once_in(world, 2))
 		presume(world);
 	if (list->encoding != PB_PATCH_ENCODING_WDDM)
 		make_words(world);

@@ -56,8 +56,9 @@ PB_AT(pb_allocation, id, 20);
  * of these follow the allocation list as it has entries, right behind the last of them. An allocation that is presumed
  * where it is listed, all three words equal, is kept: it is not checked, and nothing is written through it. So a host
  * names here the words that the allocation was listed with when its patches were last carried out, or written by the host
- * itself; and 0 for the flags if they were not, or if since then its id or its segment is another. The firmware does not
- * change the lists. A host that presumes wrongly runs its own buffer with its own stale addresses.
+ * itself; and 0 for the flags if they were not, or if since then its id or its segment is another. Entries of different
+ * allocations that write one bit do not go with presuming: the last one of the list would not be the last one carried
+ * out. The firmware does not change the lists. A host that presumes wrongly runs its own buffer with its own stale addresses.
  */
 struct pb_presumed {
 	uint32_t address_low;  /**< as pb_allocation.address_low */

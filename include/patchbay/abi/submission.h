@@ -156,8 +156,9 @@ enum pb_patch_encoding {
 };
 
 /**
- * A flag in Descriptor.patch_encoding: the allocation list is followed by struct pb_presumed for each allocation. With
- * the encoding COMPACT the firmware ignores it. The capability PATCH_ENCODINGS has this bit as well.
+ * A flag in Descriptor.patch_encoding: the allocation list is followed by struct pb_presumed for each allocation. Together
+ * with the encoding COMPACT it is UNSUPPORTED: entries of a stream cannot be skipped unread, which GROUPED is for. The
+ * capability PATCH_ENCODINGS has this bit as well.
  */
 #define PB_PATCH_PRESUMED 0x10000u
 

@@ -28,7 +28,7 @@ pb_tries(test_firmware_ways SEEDS 6u 60u)
 
 # On an engine and a clock that the test moves.
 set(puppet_bench ${PROJECT_SOURCE_DIR}/tests/unit/puppet_bench.c)
-foreach(file prepare/test_firmware_fill engine/test_firmware_cannot_stop engine/test_firmware_limits engine/test_firmware_given_up
+foreach(file prepare/test_firmware_brief prepare/test_firmware_fill engine/test_firmware_cannot_stop engine/test_firmware_limits engine/test_firmware_given_up
     memory/test_firmware_revocation
     observe/test_firmware_telemetry observe/test_trace_lines
     test_firmware_between test_firmware_boot test_firmware_yield)

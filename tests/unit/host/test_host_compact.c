@@ -338,6 +338,24 @@ static void bad_entries_of_groups(void **state)
 	}
 }
 
+/* Each word of each group's entries names its entry; the heads, an empty group's too, name none. */
+static void words_of_groups(void **state)
+{
+	static const uint32_t none = PB_INDEX_NONE;
+	const uint32_t words[] = {1,          5, 0x00000001, 0,
+				  0xffc00401, 8, 0,              /* two entries, the second an escape */
+				  2,          0,                 /* none */
+				  0x00040000, 2, 0x00001000, 0}; /* one */
+	const uint32_t owner[] = {none, none, 0, 0, 1, 1, 1, none, none, none, none, 2, 2};
+
+	(void)state;
+	for (uint32_t i = 0; i < 13; i++)
+		assert_int_equal(pb_grouped_index(words, 13, i), owner[i]);
+	assert_int_equal(pb_grouped_index(words, 13, 13), none);
+	assert_int_equal(pb_grouped_index(words, 0, 0), none);
+	assert_int_equal(pb_grouped_index(words, 7, none), none);
+}
+
 UNIT_SUITE(test_host_compact)
 {
 	const struct CMUnitTest tests[] = {
@@ -348,6 +366,7 @@ UNIT_SUITE(test_host_compact)
 		cmocka_unit_test(parts),
 		cmocka_unit_test(groups_by_hand),
 		cmocka_unit_test(bad_entries_of_groups),
+		cmocka_unit_test(words_of_groups),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

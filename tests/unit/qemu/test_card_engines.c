@@ -33,8 +33,10 @@ static int start(void **state)
 	bench.memory = calloc(1, PB_CARD_MEMORY_BYTES);
 	files.memory = bench.memory;
 	*state = &bench;
-	return bench.memory != NULL && pb_card_engines_create(&bench.engines, &files, interrupt, &bench) ? 0
-													 : -1;
+	return bench.memory != NULL &&
+			       pb_card_engines_create(&bench.engines, &files, NULL, -1, interrupt, &bench)
+		       ? 0
+		       : -1;
 }
 
 static int stop(void **state)

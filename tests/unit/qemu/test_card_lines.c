@@ -80,7 +80,7 @@ static void mcu_raise_step(struct mcu *mcu)
 			mcu->step = 0;
 		break;
 	default:
-		pb_shared_write32(&mcu->block->from_mcu_sent[mcu->line], ++mcu->sent[mcu->line]);
+		mcu->sent[mcu->line]++;
 		assert_int_equal(send(mcu->socket, &byte, 1, 0), 1);
 		mcu->step = 0;
 		break;

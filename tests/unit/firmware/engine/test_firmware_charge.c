@@ -27,6 +27,7 @@ static void start(void)
 	firmware.table.count = COUNT(queues);
 	firmware.config = &config;
 	node->bit = 1;
+	firmware.node_at[0] = node;
 	pb_core_schedule_init(node);
 	for (uint32_t i = 0; i < COUNT(queues); i++) {
 		queues[i].channel = (uint8_t)(i / 2u);

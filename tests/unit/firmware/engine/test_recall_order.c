@@ -42,6 +42,7 @@ static void start(uint32_t first, uint32_t second)
 	firmware.channels[0].usage.in_flight = 2;
 	pb_core_schedule_init(node);
 	node->bit = 1;
+	firmware.node_at[0] = node;
 	node->engine = &engine;
 	node->machine.reason = PB_CORE_STOP_TO_SWITCH;
 	node->flight.fed = 2;

@@ -34,6 +34,7 @@ static void start(void)
 		struct pb_core_node *node = &firmware.nodes[n];
 
 		node->bit = 1u << n;
+		firmware.node_at[n] = node;
 		pb_core_schedule_init(node);
 		queues[n].channel = (uint8_t)n;
 		queues[n].put = 1;

@@ -21,6 +21,7 @@ static void make_queues(uint32_t count)
 	firmware.boot.block = &boot;
 	firmware.table.queues = queues;
 	firmware.table.count = CHAIN;
+	firmware.node_at[0] = firmware.nodes;
 	firmware.channels[0].quota.used[PB_RESOURCE_QUEUES] = (uint16_t)count;
 	for (uint32_t c = 0; c < PB_LIMIT_CHANNELS; c++)
 		firmware.channels[c].quota.limit[PB_RESOURCE_WAKES] = PB_SLICE_WAITERS;

@@ -37,6 +37,7 @@ static int start(void **state)
 	firmware.table.queues = queues;
 	firmware.table.count = COUNT(queues);
 	node->bit = 1;
+	firmware.node_at[0] = node;
 	firmware.config = &config;
 	pb_core_schedule_init(node);
 	for (uint32_t i = 0; i < COUNT(queues); i++) {

@@ -25,6 +25,7 @@ static int start(void **state)
 	firmware.table.count = 2;
 	firmware.config = &config;
 	node->bit = 1;
+	firmware.node_at[0] = node;
 	pb_core_schedule_init(node);
 	pb_core_schedule_set_mode(node, PB_NODE_HOST_ORDERED);
 	for (uint32_t i = 0; i < 2; i++) {

@@ -77,6 +77,7 @@ static void start_many(uint32_t count)
 	memset(&firmware, 0, sizeof(firmware));
 	many_config.queue_count = count;
 	firmware.config = &many_config;
+	firmware.node_at[0] = firmware.nodes;
 	pb_core_table_init(&firmware);
 }
 

@@ -36,6 +36,7 @@ static int start(void **state)
 	firmware.table.queues = queues;
 	firmware.table.count = QUEUES;
 	node->bit = 1;
+	firmware.node_at[0] = node;
 	firmware.config = &config;
 	pb_core_schedule_init(node);
 	for (uint32_t i = 0; i < QUEUES; i++) {

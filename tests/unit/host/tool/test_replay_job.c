@@ -77,7 +77,7 @@ static void write_job(struct pb_replay_job *job, enum pb_patch_encoding encoding
 	assert_non_null(job->memory.bytes_host);
 	memset(job->memory.bytes_host, 0xcc, job->memory_bytes);
 	assert_true(pb_replay_job_list(job, &rules, &formats, message));
-	pb_replay_job_write(job, 0x10007);
+	pb_replay_job_write(job, 0x10007, encoding);
 }
 
 static void start_job(struct pb_replay_job *job)
@@ -362,14 +362,13 @@ static void test_compact_limits(void **state)
 	assert_true(pb_replay_job_list(&job, &rules, &formats, message));
 	small.capabilities[PB_CAPABILITY_PATCHES_MAX] = 4;
 	assert_false(pb_replay_job_list(&job, &rules, &formats, message));
-	assert_string_equal(message,
-			    "the compact list has 9 words; this board's limit is twice PATCHES_MAX = 4");
+	assert_string_equal(message, "the list has 9 words; this board's limit is two times PATCHES_MAX = 4");
 	job.submission.relocations[1].target = 1023;
 	small.capabilities[PB_CAPABILITY_PATCHES_MAX] = 5;
 	assert_true(pb_replay_job_list(&job, &rules, &formats, message));
 	job.submission.relocations[1].target = 1024;
 	assert_false(pb_replay_job_list(&job, &rules, &formats, message));
-	assert_string_equal(message, "relocation 1 names object 1024; a compact list can name 1024");
+	assert_string_equal(message, "relocation 1 names object 1024; such a list can name 1024");
 	pb_replay_job_clear(&job);
 }
 

@@ -64,7 +64,6 @@ static void test_samples(void **state)
 {
 	static char expected[65536];
 	static char found[65536];
-
 	(void)state;
 	for (size_t i = 0; i < 3 * sizeof(samples) / sizeof(samples[0]); i++) {
 		const struct sample *sample = &samples[i / 3];
@@ -100,7 +99,7 @@ static void test_samples_at_random_places(void **state)
 
 /* ---- made files ---- */
 
-/* Saves the file, replays it under both placements and as a WDDM kernel, and removes it. */
+/* Saves the file, replays it under both placements, as a WDDM kernel and after moves, and removes it. */
 static int replay_made(struct subm_writer *writer, struct pb_replay_summary *summary)
 {
 	struct pb_replay_summary again;
@@ -114,6 +113,9 @@ static int replay_made(struct subm_writer *writer, struct pb_replay_summary *sum
 		result);
 	assert_int_equal(again.submissions, summary->submissions);
 	assert_int_equal(replay_on_card(&(struct pb_replay_options){.file = path, .wddm = true}, &again),
+			 result);
+	assert_int_equal(again.submissions, summary->submissions);
+	assert_int_equal(replay_on_card(&(struct pb_replay_options){.file = path, .presumed = true}, &again),
 			 result);
 	assert_int_equal(again.submissions, summary->submissions);
 	assert_int_equal(unlink(path), 0);
@@ -161,7 +163,7 @@ static void objects_may_be_their_own_targets(void **state)
 	expect_right(&writer, 1, 3);
 }
 
-/* Deltas beyond the target, negative ones, both widths in one file, and two that overlap. */
+/* Deltas beyond the target, negative ones, both widths in one file, and pairs that overlap. */
 static void deltas_may_leave_the_target(void **state)
 {
 	static const uint32_t deltas[] = {0,          1,          0xfff,      0x1000,     0x1001,
@@ -173,7 +175,7 @@ static void deltas_may_leave_the_target(void **state)
 		struct subm_writer writer = {0};
 
 		subm_file_header(&writer, bits, 1);
-		subm_begin(&writer, 2, 2 * count + 2, 1);
+		subm_begin(&writer, 2, 2 * count + 4, 1);
 		subm_object(&writer, 1, 4096, 0);
 		subm_object(&writer, 2, 4096, 0);
 		for (uint32_t i = 0; i < count; i++)
@@ -182,9 +184,12 @@ static void deltas_may_leave_the_target(void **state)
 			subm_relocation(&writer, 0, 1, 12 + 12 * i, deltas[i], 4);
 		subm_relocation(&writer, 0, 1, 400, 0x11, bits / 8);
 		subm_relocation(&writer, 0, 0, 404, 0x22, 4);
+		/* Of the other object first. */
+		subm_relocation(&writer, 0, 0, 420, 0x33, bits / 8);
+		subm_relocation(&writer, 0, 1, 420 + bits / 8 - 4, 0x44, 4);
 		subm_contents(&writer, 0, 512);
 		subm_end(&writer);
-		expect_right(&writer, 1, 2 * count + 2);
+		expect_right(&writer, 1, 2 * count + 4);
 	}
 }
 

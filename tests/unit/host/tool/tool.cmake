@@ -37,7 +37,7 @@ pb_unit_test(test_placement RUNNER tool SOURCES ${here}/test_placement.c LINKS p
 pb_unit_test(test_replay_nouveau RUNNER tool SOURCES ${here}/test_replay_nouveau.c LINKS test_subm_writer pb_replay)
 pb_unit_test(test_replay_job RUNNER tool SOURCES ${here}/test_replay_job.c LINKS pb_replay)
 pb_library(test_replay_card SOURCES ${PROJECT_SOURCE_DIR}/tests/unit/replay_card.c LINKS pb_replay pb_sim cmocka)
-foreach(name sim needs)
+foreach(name sim needs again)
   pb_unit_test(test_replay_${name} RUNNER tool_sim
     SOURCES ${here}/test_replay_${name}.c LINKS test_replay_card test_subm_writer pb_replay pb_sim ${samples})
 endforeach()

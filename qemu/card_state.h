@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The state of the card's event loop. Only qemu/card.c includes it.
+ */
+#ifndef PB_QEMU_CARD_STATE_H
+#define PB_QEMU_CARD_STATE_H
+
+#include "hal/card_admin/admin.h"
+#include "qemu/card.h"
+#include "qemu/card_boot.h"
+#include "qemu/card_clock.h"
+#include "qemu/card_engines.h"
+#include "qemu/card_files.h"
+#include "qemu/card_lines.h"
+#include "qemu/card_mcu.h"
+#include "qemu/card_monitor.h"
+#include "qemu/card_server.h"
+#include "qemu/card_signals.h"
+
+/** One card. */
+struct card {
+	const struct pb_card_options *options;
+	const struct pb_machine *machine;
+	struct pb_card_files files;
+	struct pb_card_server server;
+	struct pb_card_lines lines;
+	struct pb_card_engines engines;
+	struct pb_card_admin admin;
+	struct pb_card_boot boot;
+	struct pb_card_mcu mcu;
+	struct pb_card_clock clock;
+	struct pb_card_monitor monitor;
+	int epoll;
+	struct pb_card_signals signals;
+	int ready_fd;
+	bool came_up;    /**< hosts could attach once */
+	bool open;       /**< hosts may attach */
+	uint64_t active; /**< time of the last progress of an engine, or of the last byte */
+	bool doubted;    /**< hosts have been woken since the heartbeat stands */
+	bool stop;
+	int status;
+};
+
+#endif
