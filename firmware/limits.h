@@ -26,7 +26,7 @@
 #define PB_SLICE_PATCHES     24u
 #define PB_SLICE_WIDE        20u /* of two words, one format after another */
 #define PB_SLICE_SHORT       32u /* of a compact list */
-#define PB_SLICE_MIXED       24u
+#define PB_SLICE_MIXED       20u
 /** Steps between two checks where nothing is written: allocations kept, entries and groups skipped. */
 #define PB_SLICE_KEPT    16u
 #define PB_SLICE_SKIPPED 96u
