@@ -98,12 +98,55 @@ static enum pb_error build(struct pb_residency *manager, struct pb_paging_operat
 	return PB_ERROR_OK;
 }
 
-/** Transfers an allocation to its segment, or maps it. Pre: its place in the segment is free. */
+/* ---- allocations whose contents are with the engine ---- */
+
+/** Which packets of struct pb_residency_bindings. */
+enum binding { BIND, UNBIND, FORGET };
+
+/** Appends the packets once. Pre: the record is in use. */
+static enum pb_render_status put_binding(struct pb_residency *manager,
+					 const struct pb_residency_bindings *bindings,
+					 const struct pb_residency_allocation *allocation, enum binding kind)
+{
+	const uint32_t handle = (uint32_t)(allocation - manager->setup.allocations) + 1;
+
+	switch (kind) {
+	case BIND:
+		return bindings->bind(bindings->context, handle, gpu_address(allocation), &manager->room);
+	case UNBIND:
+		return bindings->unbind(bindings->context, handle, &manager->room);
+	case FORGET:
+	default:
+		return bindings->forget(bindings->context, handle, &manager->room);
+	}
+}
+
+/** Appends the packets; submits the paging buffer first if it has no room. */
+static enum pb_error bind(struct pb_residency *manager, const struct pb_residency_bindings *bindings,
+			  struct pb_residency_allocation *allocation, enum binding kind)
+{
+	enum pb_render_status status = put_binding(manager, bindings, allocation, kind);
+	enum pb_error error = PB_ERROR_OK;
+
+	allocation->bound = true;
+	if (status == PB_RENDER_INSUFFICIENT_DMA_BUFFER) {
+		error = pb_residency_flush(manager);
+		if (error == PB_ERROR_OK)
+			status = put_binding(manager, bindings, allocation, kind);
+	}
+	if (error == PB_ERROR_OK && status != PB_RENDER_SUCCESS)
+		error = PB_ERROR_BAD_ARGUMENT;
+	return error;
+}
+
+/** Transfers an allocation to its segment, maps it, or binds it. Pre: its place in the segment is free. */
 static enum pb_error page_in(struct pb_residency *manager, struct pb_residency_allocation *allocation)
 {
 	const bool map = pb_residency_is_aperture(allocation->segment);
 
 	manager->figures.page_ins++;
+	if (allocation->segment->bindings != NULL)
+		return bind(manager, allocation->segment->bindings, allocation, BIND);
 	if (!map)
 		manager->figures.bytes_in += allocation->request.bytes;
 	return build(manager, (struct pb_paging_operation){
@@ -114,12 +157,9 @@ static enum pb_error page_in(struct pb_residency *manager, struct pb_residency_a
 			      });
 }
 
-/**
- * Pages an allocation out. Pre: no submission in flight uses it. @param keep transfer changed contents to the backing
- * store
- */
-static enum pb_error evict(struct pb_residency *manager, struct pb_residency_allocation *allocation,
-			   bool keep)
+/** Transfers an allocation to its backing store if `keep` and it has changed, or unmaps it; then its segment is not its own. */
+static enum pb_error page_away(struct pb_residency *manager, const struct pb_residency_allocation *allocation,
+			       bool keep)
 {
 	const bool unmap = pb_residency_is_aperture(allocation->segment);
 	struct pb_paging_operation operation = {
@@ -136,8 +176,20 @@ static enum pb_error evict(struct pb_residency *manager, struct pb_residency_all
 	}
 	operation.kind = unmap ? PB_PAGING_UNMAP_APERTURE : PB_PAGING_DISCARD;
 	operation.destination = operation.source;
-	if (error == PB_ERROR_OK)
-		error = build(manager, operation);
+	return error == PB_ERROR_OK ? build(manager, operation) : error;
+}
+
+/**
+ * Pages an allocation out. Pre: no submission in flight uses it. @param keep transfer changed contents to the backing
+ * store
+ */
+static enum pb_error evict(struct pb_residency *manager, struct pb_residency_allocation *allocation,
+			   bool keep)
+{
+	const struct pb_residency_bindings *bindings = allocation->segment->bindings;
+	const enum pb_error error = bindings != NULL ? bind(manager, bindings, allocation, UNBIND)
+						     : page_away(manager, allocation, keep);
+
 	pb_residency_room_remove(manager, allocation);
 	allocation->changed = false;
 	manager->figures.evictions++;
@@ -297,7 +349,9 @@ static bool segment_is_valid(const struct pb_residency *manager, const struct pb
 {
 	return segment->id != 0 && segment->id <= PB_RESIDENCY_SEGMENTS &&
 	       segment_of(manager, segment->id) == segment &&
-	       (segment->kind == PB_SEGMENT_LINEAR || segment->kind == PB_SEGMENT_APERTURE) &&
+	       (segment->kind == PB_SEGMENT_LINEAR ||
+		(segment->kind == PB_SEGMENT_APERTURE && segment->bindings == NULL) ||
+		(segment->kind == PB_SEGMENT_OUTER && segment->bindings != NULL)) &&
 	       (segment->os_base | segment->gpu_base | segment->bytes) % PB_PAGE_BYTES == 0 &&
 	       segment->gpu_base <= UINT64_MAX - segment->bytes &&
 	       segment->os_base <= UINT64_MAX - segment->bytes;
@@ -322,6 +376,15 @@ enum pb_error pb_residency_start(struct pb_residency *manager, const struct pb_r
 	return PB_ERROR_OK;
 }
 
+/** Returns the bindings of a request's first segment; NULL: it has none. */
+static const struct pb_residency_bindings *bindings_of(const struct pb_residency *manager,
+						       const struct pb_residency_request *request)
+{
+	const struct pb_residency_segment *segment = segment_of(manager, request->segments[0]);
+
+	return segment != NULL ? segment->bindings : NULL;
+}
+
 /** Checks a request. @param fits out: one of its segments is large enough */
 static bool request_is_valid(const struct pb_residency *manager, const struct pb_residency_request *request,
 			     bool *fits)
@@ -336,7 +399,8 @@ static bool request_is_valid(const struct pb_residency *manager, const struct pb
 		const struct pb_residency_segment *segment = segment_of(manager, request->segments[i]);
 
 		if (segment == NULL ||
-		    (pb_residency_is_aperture(segment) && request->backing % PB_PAGE_BYTES != 0))
+		    (pb_residency_is_aperture(segment) && request->backing % PB_PAGE_BYTES != 0) ||
+		    segment->bindings != bindings_of(manager, request))
 			return false;
 		*fits = *fits || request->bytes <= segment->bytes;
 	}
@@ -372,14 +436,32 @@ enum pb_error pb_residency_page_out(struct pb_residency *manager, uint32_t handl
 	return error == PB_ERROR_OK ? pb_residency_flush(manager) : error;
 }
 
+/** Waits until an allocation with bindings is idle, and appends the packets that end it. */
+static enum pb_error forget(struct pb_residency *manager, const struct pb_residency_bindings *bindings,
+			    struct pb_residency_allocation *allocation)
+{
+	enum pb_error error = await_idle(manager, allocation);
+
+	if (error != PB_ERROR_OK)
+		return error;
+	if (allocation->segment != NULL) {
+		pb_residency_room_remove(manager, allocation);
+		manager->figures.evictions++;
+	}
+	return allocation->bound ? bind(manager, bindings, allocation, FORGET) : PB_ERROR_OK;
+}
+
 enum pb_error pb_residency_remove(struct pb_residency *manager, uint32_t handle)
 {
 	struct pb_residency_allocation *allocation = pb_residency_at(manager, handle);
+	const struct pb_residency_bindings *bindings;
 	enum pb_error error;
 
 	if (allocation == NULL)
 		return PB_ERROR_BAD_HANDLE;
-	error = pb_residency_page_out(manager, handle, false);
+	bindings = bindings_of(manager, &allocation->request);
+	error = bindings != NULL ? forget(manager, bindings, allocation)
+				 : pb_residency_page_out(manager, handle, false);
 	if (error == PB_ERROR_OK)
 		put_free(manager, allocation);
 	return error;

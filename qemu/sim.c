@@ -7,10 +7,12 @@
 #include "hal/card_admin/admin.h"
 #include "hal/engine/reference.h"
 #include "hal/engine_model/clear.h"
+#include "hal/engine_model/gl_null.h"
 #include "hal/host/host_lines.h"
 #include "hal/shared.h"
 #include "patchbay/abi/boot.h"
 #include "qemu/engine.h"
+#include "qemu/engine_gl.h"
 #include "qemu/mcu/nodes.h"
 
 /** How far virtual time moves in one step while anything runs, in microseconds. */
@@ -19,6 +21,7 @@
 struct engine_side {
 	struct pb_reference_engine driver;
 	struct pb_engine_model *model;
+	struct pb_engine_gl_node *gl; /**< NULL: a reference engine */
 	struct pb_sim *sim;
 	bool running; /**< it was rung, or has more to run */
 };
@@ -41,7 +44,13 @@ struct pb_sim {
 	struct pb_firmware *firmware;
 	void *queues;
 	struct pb_card_admin admin;
+	struct pb_engine_gl *gl; /* NULL: reference engines */
+	struct pb_gl_null renderers;
 };
+
+/* Of the GL engines. */
+static const struct pb_engine_gl_sizes gl_sizes = {
+	.owners = 16, .resources = 256, .objects = 1024, .sub_contexts = 4};
 
 static void engine_interrupt(void *context)
 {
@@ -53,7 +62,7 @@ static void engine_interrupt(void *context)
 static bool create_engine(struct pb_sim *sim, uint32_t node)
 {
 	struct engine_side *side = &sim->sides[node];
-	const struct pb_engine_model_config config = {
+	struct pb_engine_model_config config = {
 		.memory = sim->memory,
 		.memory_bytes = PB_CARD_MEMORY_BYTES,
 		.host_offset = PB_CARD_MEMORY_BYTES,
@@ -69,11 +78,30 @@ static bool create_engine(struct pb_sim *sim, uint32_t node)
 	side->sim = sim;
 	side->driver = (struct pb_reference_engine)PB_CARD_REFERENCE_ENGINE(node, &sim->tables, &sim->lines);
 	sim->engines[node] = (struct pb_engine)PB_REFERENCE_ENGINE(&side->driver, PB_CARD_NODE_KIND(node));
+	if (sim->gl != NULL && PB_CARD_NODE_KIND(node) == PB_NODE_3D) {
+		side->gl = pb_engine_gl_node_create(sim->gl);
+		if (side->gl == NULL)
+			return false;
+		config.gl_ops = &pb_engine_gl_ops;
+		config.gl = side->gl;
+	}
 	side->model = pb_engine_model_create(&config);
 	return side->model != NULL;
 }
 
-static bool create_parts(struct pb_sim *sim)
+static bool create_gl(struct pb_sim *sim)
+{
+	const struct pb_boot_block *boot = (const void *)(sim->memory + PB_BOOT_OFFSET);
+
+	sim->renderers.renderers = calloc(gl_sizes.owners, sizeof(*sim->renderers.renderers));
+	sim->renderers.words = calloc((size_t)gl_sizes.owners * gl_sizes.resources, sizeof(uint32_t));
+	sim->renderers.resource_count = gl_sizes.resources;
+	sim->renderers.clock = &boot->clock;
+	sim->gl = pb_engine_gl_create(&pb_gl_null_renderers, &sim->renderers, &gl_sizes);
+	return sim->gl != NULL && sim->renderers.renderers != NULL && sim->renderers.words != NULL;
+}
+
+static bool create_parts(struct pb_sim *sim, bool gl)
 {
 	sim->memory = calloc(1, pb_sim_memory_bytes(sim));
 	sim->firmware = calloc(1, pb_firmware_bytes());
@@ -89,6 +117,8 @@ static bool create_parts(struct pb_sim *sim)
 		.ops = &pb_host_lines_ops, .context = &sim->host_lines, .pending = &sim->host_lines.pending};
 	sim->tables = (struct pb_reference_memory)PB_CARD_REFERENCE_MEMORY(sim->memory);
 	sim->engine_memory = (struct pb_engine_memory){&pb_reference_memory_ops, &sim->tables};
+	if (gl && !create_gl(sim))
+		return false;
 	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		if (!create_engine(sim, n))
 			return false;
@@ -132,7 +162,7 @@ struct pb_sim *pb_sim_create_with_host(uint32_t host_bytes)
 	return pb_sim_create_with(host_bytes, 0);
 }
 
-struct pb_sim *pb_sim_create_with(uint32_t host_bytes, uint32_t outer_bytes)
+static struct pb_sim *create(uint32_t host_bytes, uint32_t outer_bytes, bool gl)
 {
 	struct pb_sim *sim = calloc(1, sizeof(*sim));
 	struct pb_boot_block *boot;
@@ -142,7 +172,7 @@ struct pb_sim *pb_sim_create_with(uint32_t host_bytes, uint32_t outer_bytes)
 	sim->host_bytes = host_bytes;
 	sim->outer = (struct pb_outer_memory){PB_CARD_MEMORY_BYTES + host_bytes, outer_bytes};
 	sim->window = (struct pb_host_window){.offset = PB_CARD_MEMORY_BYTES, .bytes = host_bytes};
-	if (!create_parts(sim)) {
+	if (!create_parts(sim, gl)) {
 		pb_sim_destroy(sim);
 		return NULL;
 	}
@@ -171,12 +201,32 @@ struct pb_sim *pb_sim_create_with(uint32_t host_bytes, uint32_t outer_bytes)
 	return sim;
 }
 
+struct pb_sim *pb_sim_create_with(uint32_t host_bytes, uint32_t outer_bytes)
+{
+	return create(host_bytes, outer_bytes, false);
+}
+
+struct pb_sim *pb_sim_create_gl(void)
+{
+	return create(0, 0, true);
+}
+
+void pb_sim_gl_delay(struct pb_sim *sim, uint32_t steps)
+{
+	sim->renderers.delay = steps;
+}
+
 void pb_sim_destroy(struct pb_sim *sim)
 {
 	if (sim == NULL)
 		return;
-	for (uint32_t n = 0; n < PB_CARD_NODES; n++)
+	for (uint32_t n = 0; n < PB_CARD_NODES; n++) {
 		pb_engine_model_destroy(sim->sides[n].model);
+		free(sim->sides[n].gl);
+	}
+	pb_engine_gl_destroy(sim->gl);
+	free(sim->renderers.renderers);
+	free(sim->renderers.words);
 	free(sim->queues);
 	free(sim->firmware);
 	free(sim->memory);

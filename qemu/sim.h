@@ -26,6 +26,13 @@ struct pb_sim *pb_sim_create(void);
 struct pb_sim *pb_sim_create_with_host(uint32_t host_bytes);
 /** As pb_sim_create_with_host(), with outer memory (hal/outer_memory.h) behind host memory. @param outer_bytes whole pages */
 struct pb_sim *pb_sim_create_with(uint32_t host_bytes, uint32_t outer_bytes);
+/**
+ * As pb_sim_create(), with GL engines on the 3D nodes, whose renderers draw nothing (hal/engine_model/gl_null.h): what
+ * they answer takes as many steps as pb_sim_gl_delay() says, at first none.
+ */
+struct pb_sim *pb_sim_create_gl(void);
+/** Of a simulation with GL engines: steps that an answer takes. */
+void pb_sim_gl_delay(struct pb_sim *sim, uint32_t steps);
 void pb_sim_destroy(struct pb_sim *sim);
 /** One pass of the firmware and one step of each engine; time moves on. */
 void pb_sim_step(struct pb_sim *sim);

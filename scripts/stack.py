@@ -50,6 +50,8 @@ POINTERS = [
     ('hal/card*/admin.c', ['boards/*/local_host.c']),
     ('hal/engine*/packets.c', ['hal/engine*/packets.c',
                                *(f'hal/engine*/{file}.c:pb_model_*' for file in ('blit', 'draw', 'pages'))]),
+    # An image has no GL engine: the table is not there.
+    ('hal/engine*/command.c', ['pb_model_pages_reset']),
     ('hal/engine*/defects.c', ['hal/engine*/soft.c']),
 ]
 

@@ -8,6 +8,7 @@
 #include "host/tool/card_command.h"
 #include "host/tool/crash_command.h"
 #include "host/tool/demo.h"
+#include "host/tool/gl_command.h"
 #include "host/tool/image_command.h"
 #include "host/tool/info_command.h"
 #include "host/tool/replay_command.h"
@@ -29,6 +30,8 @@ static const struct command {
 } commands[] = {
 	{"demo", (char[]){"patchbay demo"}, pb_demo_command,
 	 "render an animation whose parts move in memory"},
+	{"run", (char[]){"patchbay run"}, pb_run_command, "run an OpenGL program on a card"},
+	{"gl", (char[]){"patchbay gl"}, pb_gl_command, "serve OpenGL programs on a running card"},
 	{"replay", (char[]){"patchbay replay"}, pb_replay_command,
 	 "patch captured submissions of real drivers"},
 	{"info", (char[]){"patchbay info"}, pb_info_command,

@@ -35,6 +35,8 @@ pb_library(pb_wddm_os SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/wddm_paging.c
   LINKS pb_ddi_calls pb_wddm pb_host)
 
+include(${CMAKE_CURRENT_LIST_DIR}/gl.cmake)
+
 # The patchbay command.
 include(${CMAKE_CURRENT_LIST_DIR}/replay.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/demo.cmake)
@@ -46,11 +48,13 @@ pb_program(patchbay
     ${CMAKE_CURRENT_LIST_DIR}/card_arguments.c
     ${CMAKE_CURRENT_LIST_DIR}/card_command.c
     ${CMAKE_CURRENT_LIST_DIR}/crash_command.c
+    ${CMAKE_CURRENT_LIST_DIR}/gl_command.c
     ${CMAKE_CURRENT_LIST_DIR}/image_command.c
     ${CMAKE_CURRENT_LIST_DIR}/info_command.c
     ${CMAKE_CURRENT_LIST_DIR}/memory_file.c
+    ${CMAKE_CURRENT_LIST_DIR}/run_command.c
     ${CMAKE_CURRENT_LIST_DIR}/stats_command.c
     ${CMAKE_CURRENT_LIST_DIR}/top_command.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_command.c
     ${CMAKE_CURRENT_LIST_DIR}/why_command.c
-  LINKS pb_why pb_crash pb_stats pb_top pb_trace pb_firmware_image pb_card_failure pb_replay pb_demo pb_link_socket pb_probe pb_card pb_sim pb_schedules pb_json_number cjson)
+  LINKS pb_gl_serve pb_why pb_crash pb_stats pb_top pb_trace pb_firmware_image pb_card_failure pb_replay pb_demo pb_link_socket pb_probe pb_card pb_sim pb_schedules pb_json_number cjson)

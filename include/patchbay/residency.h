@@ -30,6 +30,23 @@
 /** Largest allocation, in bytes: 16 TiB less one page. */
 #define PB_RESIDENCY_BYTES_MAX ((uint64_t)UINT32_MAX * PB_PAGE_BYTES)
 
+/**
+ * How the allocations of a segment are paged where an allocation's contents do not lie in the segment, but with the
+ * engine, and only addresses matter. Each function appends its packets to the paging buffer, and moves it behind them.
+ * It returns PB_RENDER_SUCCESS; or PB_RENDER_INSUFFICIENT_DMA_BUFFER, and nothing was written: it is called again with
+ * more room, which is the whole paging buffer at last.
+ */
+struct pb_residency_bindings {
+	void *context; /**< passed to the functions */
+	/** The allocation stands at an address from now on. */
+	enum pb_render_status (*bind)(void *context, uint32_t handle, uint64_t gpu_address,
+				      struct pb_paging_buffer *buffer);
+	/** The allocation loses its address, and keeps its contents. */
+	enum pb_render_status (*unbind)(void *context, uint32_t handle, struct pb_paging_buffer *buffer);
+	/** The allocation and its contents are gone. Called once, for an allocation that was bound at least once. */
+	enum pb_render_status (*forget)(void *context, uint32_t handle, struct pb_paging_buffer *buffer);
+};
+
 /** A segment, or the part of one that the manager owns. No other code may place memory there. */
 struct pb_residency_segment {
 	uint32_t id;       /**< 1 to PB_RESIDENCY_SEGMENTS, each id once */
@@ -37,6 +54,8 @@ struct pb_residency_segment {
 	uint64_t os_base;  /**< first address as lists name it, multiple of 4 KiB */
 	uint64_t gpu_base; /**< first address as the engine sees it, multiple of 4 KiB */
 	uint64_t bytes;    /**< size of memory, or of an aperture's address space; multiple of 4 KiB */
+	/** NULL: contents are transferred or mapped; else how allocations are paged. Not for an aperture. */
+	const struct pb_residency_bindings *bindings;
 };
 
 /** Parameters of pb_residency_add(). */
@@ -46,10 +65,11 @@ struct pb_residency_request {
 	uint64_t alignment;
 	/**
 	 * GPU address of the backing store: `bytes` of system memory (for an aperture whole pages), multiple of 4
-	 * (of 4 KiB if an aperture is named). Its contents at pb_residency_add() are the allocation's contents.
+	 * (of 4 KiB if an aperture is named). Its contents at pb_residency_add() are the allocation's contents. Unused if
+	 * the segments have bindings.
 	 */
 	uint64_t backing;
-	/** Ids of segments, the preferred one first; 0 ends the list. */
+	/** Ids of segments, the preferred one first; 0 ends the list. If one has bindings, all have the same. */
 	uint32_t segments[PB_RESIDENCY_PREFERRED];
 };
 
@@ -79,6 +99,7 @@ struct pb_residency_allocation {
 	/** Timeline value of the last submission that uses it, by queue. */
 	uint64_t busy[PB_RESIDENCY_QUEUES];
 	bool changed; /**< written since it was paged in: the backing store is outdated */
+	bool bound;   /**< was bound at least once (struct pb_residency_bindings) */
 };
 
 /** What a manager works with. */
@@ -191,7 +212,8 @@ enum pb_error pb_residency_add(struct pb_residency *manager, const struct pb_res
 			       uint32_t *handle);
 
 /**
- * Waits until no submission uses an allocation, and removes it. Its contents are lost. Blocks.
+ * Waits until no submission uses an allocation, and removes it. Its contents are lost. Blocks. The packets of an
+ * allocation with bindings go to the engine with the next paging buffer.
  * @retval PB_ERROR_BAD_HANDLE the allocation does not exist
  */
 enum pb_error pb_residency_remove(struct pb_residency *manager, uint32_t handle);

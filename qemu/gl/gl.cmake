@@ -1,7 +1,10 @@
 # The program of the renderers: only where virglrenderer is installed. The card finds it at run time.
-find_package(PkgConfig)
+if(PB_BOARD)
+  return()
+endif()
+find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
-  pkg_check_modules(VIRGL IMPORTED_TARGET virglrenderer)
+  pkg_check_modules(VIRGL QUIET IMPORTED_TARGET virglrenderer)
 endif()
 if(VIRGL_FOUND)
   pb_program(patchbay-renderer SOURCES ${CMAKE_CURRENT_LIST_DIR}/renderer.c LINKS PkgConfig::VIRGL)

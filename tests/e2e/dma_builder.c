@@ -98,25 +98,41 @@ static uint32_t name_allocation(struct pb_dma *dma, const struct pb_memory *memo
 	return dma->allocation_count++;
 }
 
-void pb_dma_address(struct pb_dma *dma, const struct pb_memory *memory, uint32_t offset, bool write)
+/* Appends a patch location for the next word. @return false: no room, or an error before */
+static bool locate(struct pb_dma *dma, const struct pb_memory *memory, uint32_t offset, uint32_t format,
+		   bool write)
 {
 	struct pb_patch_location patch = {
 		.slot = dma->patch_count,
-		.driver_id = write ? PB_PATCH_FORMAT_ADDRESS64_WRITE : PB_PATCH_FORMAT_ADDRESS64,
+		.driver_id = format,
 		.allocation_offset = offset,
 		.patch_offset = dma->bytes,
 	};
 
 	patch.allocation_index = name_allocation(dma, memory);
 	if (!allow(dma, patch.allocation_index < PB_DMA_ALLOCATIONS && dma->patch_count < dma->patch_max))
-		return;
+		return false;
 	if (write)
 		dma->allocations[patch.allocation_index].flags |= PB_ALLOCATION_WRITE;
 	write_words(&dma->lists, PATCHES_OFFSET + dma->patch_count * (uint32_t)sizeof(patch), &patch,
 		    sizeof(patch));
 	dma->patch_count++;
+	return true;
+}
+
+void pb_dma_address(struct pb_dma *dma, const struct pb_memory *memory, uint32_t offset, bool write)
+{
+	if (!locate(dma, memory, offset, write ? PB_PATCH_FORMAT_ADDRESS64_WRITE : PB_PATCH_FORMAT_ADDRESS64,
+		    write))
+		return;
 	pb_dma_word(dma, PB_DMA_POISON);
 	pb_dma_word(dma, PB_DMA_POISON);
+}
+
+void pb_dma_patch(struct pb_dma *dma, const struct pb_memory *memory, uint32_t format, bool write)
+{
+	if (locate(dma, memory, 0, format, write))
+		pb_dma_word(dma, PB_DMA_POISON);
 }
 
 uint32_t pb_dma_skip_begin(struct pb_dma *dma)

@@ -65,6 +65,11 @@ void pb_dma_word(struct pb_dma *dma, uint32_t word);
  */
 void pb_dma_address(struct pb_dma *dma, const struct pb_memory *memory, uint32_t offset, bool write);
 /**
+ * Appends one word for the GPU address of memory in a format of 32 bits.
+ * @param write the memory is written; the format must say so, too
+ */
+void pb_dma_patch(struct pb_dma *dma, const struct pb_memory *memory, uint32_t format, bool write);
+/**
  * Begins words that the engine skips here, so that an INDIRECT packet can run them from elsewhere. @return
  * offset of their first byte
  */

@@ -40,6 +40,8 @@ pb_e2e_test(admin SOURCES ${CMAKE_CURRENT_LIST_DIR}/e2e_long.c)
 pb_e2e_test(kills SOURCES ${CMAKE_CURRENT_LIST_DIR}/e2e_victim.c BOARDS mps2_an500)
 # The commands as a WDDM kernel: one board of each instruction set.
 pb_e2e_test(wddm BOARDS mps2_an500 qemu_virt_rv32)
+# OpenGL programs: one board of each instruction set. Without virglrenderer there is nothing to run.
+pb_e2e_test(gl BOARDS mps2_an500 qemu_virt_rv32)
 # Each other board against the default one, on equal inputs.
 set(others ${PB_E2E_BOARDS})
 list(REMOVE_ITEM others mps2_an500)

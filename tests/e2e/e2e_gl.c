@@ -17,7 +17,6 @@
 #define BUFFER_BYTES  16384u
 #define PATCHES       16u
 #define RING_ENTRIES  16u
-#define FORMAT_BGRA8  1u
 #define TEXTURE_2D    2u
 #define RENDER_TARGET 2u
 #define COLOR0        4u
@@ -25,10 +24,10 @@
 #define ONE           0x3f800000u
 /* Header of a virgl command. */
 #define COMMAND(number, kind, words) ((uint32_t)(words) << 16 | (uint32_t)(kind) << 8 | (uint32_t)(number))
-enum { CREATE = 1, BIND = 2, VIEWPORT = 4, FRAMEBUFFER = 5, CLEAR = 7, DRAW = 8, BIND_SHADER = 31 };
-enum { BLEND = 1, RASTERIZER = 2, DEPTH = 3, SHADER = 4, ELEMENTS = 5, SURFACE = 8 };
+enum { CREATE = 1, BIND = 2, VIEWPORT = 4, CLEAR = 7, DRAW = 8, BIND_SHADER = 31 };
+enum { BLEND = 1, RASTERIZER = 2, DEPTH = 3, SHADER = 4, ELEMENTS = 5 };
 
-const struct e2e_gl_shape e2e_gl_picture = {TEXTURE_2D, FORMAT_BGRA8, RENDER_TARGET, E2E_GL_WIDTH,
+const struct e2e_gl_shape e2e_gl_picture = {TEXTURE_2D, E2E_GL_FORMAT, RENDER_TARGET, E2E_GL_WIDTH,
 					    E2E_GL_HEIGHT};
 
 static const char *renderer(void)
@@ -80,11 +79,18 @@ void e2e_gl_card_start_in(struct e2e_card *card, uint32_t restarts, const char *
 
 void e2e_gl_open(struct e2e_gl *gl, struct e2e_host *host)
 {
+	e2e_gl_open_with(gl, host, PB_PRIORITY_NORMAL);
+}
+
+void e2e_gl_open_with(struct e2e_gl *gl, struct e2e_host *host, uint32_t priority)
+{
+	const struct pb_queue_request request = {.entries = RING_ENTRIES, .priority = priority};
+
 	memset(gl, 0, sizeof(*gl));
 	gl->host = host;
 	assert_int_equal(pb_context_create(&host->channel, &gl->context), PB_ERROR_OK);
 	gl->owner = PB_ENGINE_OWNER(host->link->channel, gl->context & 0xffffu);
-	assert_int_equal(pb_queue_create(&gl->queue, &host->channel, &host->system, 0, RING_ENTRIES),
+	assert_int_equal(pb_queue_create_with(&gl->queue, &host->channel, &host->system, &request),
 			 PB_ERROR_OK);
 	assert_int_equal(pb_dma_open(&gl->builder, &gl->queue, gl->context, &host->system, &host->system,
 				     BUFFER_BYTES, PATCHES),
@@ -194,13 +200,13 @@ enum pb_error e2e_gl_finish(struct e2e_gl *gl)
 
 enum pb_error e2e_gl_draw_to(struct e2e_gl *gl, uint32_t handle, uint32_t page)
 {
-	const uint32_t commands[] = {COMMAND(CREATE, SURFACE, 5),
+	const uint32_t commands[] = {E2E_GL_CREATE_SURFACE,
 				     handle,
 				     e2e_gl_page(gl, page),
-				     FORMAT_BGRA8,
+				     E2E_GL_FORMAT,
 				     0,
 				     0,
-				     COMMAND(FRAMEBUFFER, 0, 3),
+				     E2E_GL_SET_FRAMEBUFFER,
 				     1,
 				     0,
 				     handle};
@@ -209,12 +215,20 @@ enum pb_error e2e_gl_draw_to(struct e2e_gl *gl, uint32_t handle, uint32_t page)
 	return e2e_gl_finish(gl);
 }
 
-enum pb_error e2e_gl_clear(struct e2e_gl *gl, bool red, bool green, bool blue)
+void e2e_gl_add_clear(struct e2e_gl *gl, bool red, bool green, bool blue)
 {
 	const uint32_t commands[] = {
 		COMMAND(CLEAR, 0, 8), COLOR0, red ? ONE : 0, green ? ONE : 0, blue ? ONE : 0, ONE, 0, 0, 0};
 
-	e2e_gl_begin(gl, commands, sizeof(commands) / 4u);
+	pb_dma_packet(&gl->builder, PB_PACKET_GL, 1 + sizeof(commands) / 4u);
+	for (uint32_t i = 0; i < sizeof(commands) / 4u; i++)
+		pb_dma_word(&gl->builder, commands[i]);
+}
+
+enum pb_error e2e_gl_clear(struct e2e_gl *gl, bool red, bool green, bool blue)
+{
+	pb_dma_begin(&gl->builder);
+	e2e_gl_add_clear(gl, red, green, blue);
 	return e2e_gl_finish(gl);
 }
 

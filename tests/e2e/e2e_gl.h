@@ -14,6 +14,10 @@
 #define E2E_GL_WIDTH  16u
 #define E2E_GL_HEIGHT 16u
 #define E2E_GL_BYTES  (E2E_GL_WIDTH * E2E_GL_HEIGHT * 4u)
+/** Headers of virgl commands, and the pictures' format. */
+#define E2E_GL_CREATE_SURFACE  0x00050801u
+#define E2E_GL_SET_FRAMEBUFFER 0x00030005u
+#define E2E_GL_FORMAT          1u
 /** The card's time for an engine without progress, of which a shader without end takes two at most. */
 #define E2E_GL_PATIENCE_US 120000000u
 
@@ -41,6 +45,8 @@ void e2e_gl_card_start(struct e2e_card *card, uint32_t restarts);
 void e2e_gl_card_start_in(struct e2e_card *card, uint32_t restarts, const char *directory);
 /** A context of a host that is open, and its queue. */
 void e2e_gl_open(struct e2e_gl *gl, struct e2e_host *host);
+/** As e2e_gl_open(). @param priority enum pb_priority, of the queue */
+void e2e_gl_open_with(struct e2e_gl *gl, struct e2e_host *host, uint32_t priority);
 /** The processes that are renderers of a card, oldest first. @return their number */
 size_t e2e_gl_renderers(const struct e2e_card *card, pid_t *pids, size_t most);
 
@@ -58,6 +64,8 @@ void e2e_gl_begin(struct e2e_gl *gl, const uint32_t *commands, uint32_t count);
 enum pb_error e2e_gl_finish(struct e2e_gl *gl);
 /** Makes a picture the framebuffer: surface `handle` of the page. */
 enum pb_error e2e_gl_draw_to(struct e2e_gl *gl, uint32_t handle, uint32_t page);
+/** Appends a packet that clears the framebuffer. */
+void e2e_gl_add_clear(struct e2e_gl *gl, bool red, bool green, bool blue);
 /** Clears the framebuffer to a colour, each channel 0 or 1. */
 enum pb_error e2e_gl_clear(struct e2e_gl *gl, bool red, bool green, bool blue);
 /** Transfers a picture into card memory. @return the status */

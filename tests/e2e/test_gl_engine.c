@@ -4,12 +4,15 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "hal/engine/gl_packets.h"
 #include "hal/engine/packets.h"
 #include "hal/shared.h"
+#include "patchbay/format.h"
+#include "patchbay/query.h"
 #include "tests/e2e/e2e_board.h"
 #include "tests/e2e/e2e_gl.h"
 
@@ -71,6 +74,118 @@ static void a_picture_is_drawn_and_read_at_its_address(void **state)
 	assert_true(e2e_gl_is(&gl, GREEN));
 	/* The reference engine's packets are still there. */
 	assert_true(e2e_host_round(&host, 0x47000001));
+	assert_true(e2e_host_close(&host));
+	e2e_card_stop(&card);
+}
+
+/* The word that names the picture is left to the firmware: poison, until its page is patched. */
+static void the_firmware_patches_the_page(void **state)
+{
+	static struct e2e_host host;
+	const struct pb_patch_format format = {.source = PB_FORMAT_ADDRESS,
+					       .bound = PB_FORMAT_INSIDE,
+					       .flags = PB_FORMAT_FITS | PB_FORMAT_WRITE,
+					       .align = 4,
+					       .shift_right = 12,
+					       .mask = PB_FORMAT_ONES};
+	struct pb_memory place;
+	struct e2e_card card;
+	struct e2e_gl gl;
+	uint32_t page;
+
+	NEEDS_RENDERER();
+	e2e_gl_card_start(&card, 0);
+	assert_true(e2e_host_open(&host, card.socket));
+	assert_int_equal(pb_format_set(&host.channel, PB_FORMAT_OWN, &format, NULL), PB_ERROR_OK);
+	e2e_gl_open(&gl, &host);
+	assert_int_equal(pb_memory_allocate(&host.video, PB_PAGE_BYTES, PB_PAGE_BYTES, &place), PB_ERROR_OK);
+	page = place.offset / PB_PAGE_BYTES;
+	assert_int_equal(e2e_gl_bind(&gl, 1, page, &e2e_gl_picture), PB_ERROR_OK);
+	pb_dma_begin(&gl.builder);
+	pb_dma_packet(&gl.builder, PB_PACKET_GL, 11);
+	pb_dma_word(&gl.builder, E2E_GL_CREATE_SURFACE);
+	pb_dma_word(&gl.builder, SURFACE);
+	pb_dma_patch(&gl.builder, &place, PB_FORMAT_OWN, true);
+	pb_dma_word(&gl.builder, E2E_GL_FORMAT);
+	pb_dma_word(&gl.builder, 0);
+	pb_dma_word(&gl.builder, 0);
+	pb_dma_word(&gl.builder, E2E_GL_SET_FRAMEBUFFER);
+	pb_dma_word(&gl.builder, 1);
+	pb_dma_word(&gl.builder, 0);
+	pb_dma_word(&gl.builder, SURFACE);
+	assert_int_equal(e2e_gl_finish(&gl), PB_ERROR_OK);
+	assert_int_equal(e2e_gl_clear(&gl, true, false, false), PB_ERROR_OK);
+	check_red(&gl, page);
+	assert_true(e2e_host_close(&host));
+	e2e_card_stop(&card);
+}
+
+/* The set that Mesa asks for begins with its version; what lies behind the bytes asked for stays. */
+static void capabilities_are_stored_at_an_address(void **state)
+{
+	static struct e2e_host host;
+	const uint32_t *words;
+	struct e2e_card card;
+	struct e2e_gl gl;
+
+	NEEDS_RENDERER();
+	e2e_gl_card_start(&card, 0);
+	assert_true(e2e_host_open(&host, card.socket));
+	e2e_gl_open(&gl, &host);
+	memset(gl.pixels.bytes_host, 0x5a, E2E_GL_BYTES);
+	pb_dma_begin(&gl.builder);
+	pb_dma_packet(&gl.builder, PB_PACKET_GL_CAPS, PB_PACKET_GL_CAPS_WORDS);
+	pb_dma_word(&gl.builder, 2);
+	pb_dma_word(&gl.builder, 2);
+	pb_dma_address(&gl.builder, &gl.pixels, 0, true);
+	pb_dma_word(&gl.builder, 512);
+	assert_int_equal(e2e_gl_finish(&gl), PB_ERROR_OK);
+	words = (const uint32_t *)(const void *)gl.pixels.bytes_host;
+	assert_int_equal(pb_shared_read32(&words[0]), 2);
+	assert_int_equal(pb_shared_read32(&words[128]), 0x5a5a5a5a);
+	assert_true(e2e_host_close(&host));
+	e2e_card_stop(&card);
+}
+
+/* A long buffer of one context is stopped between two packets for an urgent one, and goes on behind it. */
+static void an_urgent_context_goes_between_two_packets(void **state)
+{
+	static const struct e2e_gl_shape large = {2, 1, 2, 4096, 4096};
+	static struct e2e_host host;
+	struct pb_node_status before, after;
+	struct e2e_gl slow, urgent;
+	struct e2e_card card;
+	struct pb_fence fence;
+
+	NEEDS_RENDERER();
+	e2e_gl_card_start(&card, 0);
+	assert_true(e2e_host_open(&host, card.socket));
+	e2e_gl_open(&slow, &host);
+	assert_int_equal(e2e_gl_bind(&slow, 1, PAGE_B, &large), PB_ERROR_OK);
+	assert_int_equal(e2e_gl_draw_to(&slow, SURFACE, PAGE_B), PB_ERROR_OK);
+	e2e_gl_open_with(&urgent, &host, PB_PRIORITY_REALTIME);
+	assert_int_equal(e2e_gl_bind(&urgent, 1, PAGE_A, &e2e_gl_picture), PB_ERROR_OK);
+	assert_int_equal(e2e_gl_draw_to(&urgent, SURFACE, PAGE_A), PB_ERROR_OK);
+	assert_int_equal(pb_node_query(&host.channel, 0, &before), PB_ERROR_OK);
+	pb_dma_begin(&slow.builder);
+	for (uint32_t i = 0; i < 200; i++)
+		e2e_gl_add_clear(&slow, i % 2 == 0, false, true);
+	assert_int_equal(pb_dma_submit(&slow.builder, 3), PB_ERROR_OK);
+	/* Until its renderer has used 20 ms of processor time. */
+	do {
+		assert_int_equal(pb_node_query(&host.channel, 0, &after), PB_ERROR_OK);
+	} while (after.progress - before.progress < 20000u);
+	assert_int_equal(e2e_gl_clear(&urgent, true, false, false), PB_ERROR_OK);
+	assert_int_equal(pb_queue_fence(&slow.queue, &fence), PB_ERROR_OK);
+	assert_true(fence.timeline < slow.builder.timeline);
+	assert_int_equal(pb_dma_wait(&slow.builder, E2E_GL_PATIENCE_US, &fence), PB_ERROR_OK);
+	assert_int_equal(pb_node_query(&host.channel, 0, &after), PB_ERROR_OK);
+	assert_true(after.stops > before.stops);
+	assert_int_equal(after.resets, before.resets);
+	check_red(&urgent, PAGE_A);
+	/* The last clear was blue. */
+	assert_int_equal(e2e_gl_read(&slow, PAGE_B), PB_ERROR_OK);
+	assert_true(e2e_gl_is(&slow, BLUE));
 	assert_true(e2e_host_close(&host));
 	e2e_card_stop(&card);
 }
@@ -210,6 +325,30 @@ static void a_shader_without_end_is_reset_and_no_other_context_is(void **state)
 	e2e_card_stop(&card);
 }
 
+/* Nothing else is to run: after two seconds of processor time it makes no progress, and its queue's limit counts. */
+static void a_shader_without_end_hangs_alone(void **state)
+{
+	static const struct e2e_gl_shape large = {2, 1, 2, 4096, 4096};
+	static struct e2e_host host;
+	struct e2e_gl endless;
+	struct e2e_card card;
+	struct pb_fence fence;
+	pid_t pids[4];
+
+	NEEDS_RENDERER();
+	e2e_gl_card_start(&card, 0);
+	assert_true(e2e_host_open(&host, card.socket));
+	e2e_gl_open(&endless, &host);
+	assert_int_equal(e2e_gl_bind(&endless, 1, PAGE_B, &large), PB_ERROR_OK);
+	assert_int_equal(e2e_gl_draw_to(&endless, SURFACE, PAGE_B), PB_ERROR_OK);
+	pb_queue_set_limits(&endless.queue, 100000, 100000);
+	e2e_gl_draw_without_end(&endless);
+	assert_int_equal(pb_dma_wait(&endless.builder, E2E_GL_PATIENCE_US, &fence), PB_ERROR_ENGINE_HANG);
+	assert_int_equal(e2e_gl_renderers(&card, pids, 4), 0);
+	assert_true(e2e_host_close(&host));
+	e2e_card_stop(&card);
+}
+
 /* Two hosts: each has a channel of its own. The one that leaves takes its renderers along. */
 static void a_host_that_leaves_leaves_no_renderer(void **state)
 {
@@ -301,11 +440,15 @@ int main(void)
 #define gl_test(function) cmocka_unit_test_setup_teardown(function, setup, e2e_teardown)
 	const struct CMUnitTest tests[] = {
 		gl_test(a_picture_is_drawn_and_read_at_its_address),
+		gl_test(the_firmware_patches_the_page),
+		gl_test(capabilities_are_stored_at_an_address),
+		gl_test(an_urgent_context_goes_between_two_packets),
 		gl_test(a_moved_picture_keeps_its_contents),
 		gl_test(an_address_without_a_resource_is_a_page_fault),
 		gl_test(a_killed_renderer_costs_its_context),
 		gl_test(a_frozen_renderer_is_reset),
 		gl_test(a_shader_without_end_is_reset_and_no_other_context_is),
+		gl_test(a_shader_without_end_hangs_alone),
 		gl_test(a_host_that_leaves_leaves_no_renderer),
 		gl_test(a_dead_mcu_leaves_no_renderer),
 		gl_test(a_killed_card_leaves_no_renderer),

@@ -48,9 +48,11 @@ rule '^boards/.*/machine[.]c$' "$none" '"qemu/machines[.]h"|<stddef[.]h>'
 # What a kernel driver would take: links to a card and the command line are not part of it.
 rule '^host/[^/]*$' '^host/link_' "\"host/[^/\"]*\"|$public|\"hal/(shared|shared_copy|engine/packets)[.]h\"|$freestanding"
 rule '^host/wddm/' '^host/wddm/windows/' "\"host/(wddm/)?[^/\"]*\"|$public|\"hal/shared(_copy)?[.]h\"|$freestanding"
+# The front end of OpenGL programs, but for its sockets and processes, which are in host/tool.
+rule '^host/gl/' "$none" "\"host/(gl/)?[^/\"]*\"|$public|\"hal/(shared|engine|engine/packets|engine/gl_packets|gl/[a-z]*)[.]h\"|$freestanding"
 # Where the shim becomes a driver of Windows it takes the headers of the driver kit, or what stands in for them.
 rule '^host/wddm/windows/' "$none" "\"host/wddm/(windows/)?[^/\"]*\"|\"standin[.]h\"|$public|<[^>]*>"
-rule '^host/(link_|.*/)' '^host/wddm/' "$public|\"(host|qemu|hal)/[^\"]*\"|<[^>]*>"
+rule '^host/(link_|.*/)' '^host/(wddm|gl)/' "$public|\"(host|qemu|hal)/[^\"]*\"|<[^>]*>"
 rule '^qemu/' '^qemu/mcu/' "$public|\"(qemu|host|hal|firmware)/[^\"]*\"|<[^>]*>"
 rule '^tests/' "$none" "$public|\"(tests|qemu|host|hal|firmware|boards)/[^\"]*\"|<[^>]*>"
 

@@ -24,7 +24,7 @@ mapfile -t all < <(sources)
 mapfile -t outside_hal < <(sources firmware boards host qemu tests)
 mapfile -t firmware < <(sources firmware)
 mapfile -t on_target < <(sources firmware boards hal qemu/mcu)
-mapfile -t library < <(sources host | grep -E '^host/(wddm/)?[^/]*$' | grep -Ev '^host/link_' || true)
+mapfile -t library < <(sources host | grep -E '^host/((wddm|gl)/)?[^/]*$' | grep -Ev '^host/link_' || true)
 mapfile -t wire < <(sources include/patchbay/abi hal/engine qemu/mcu)
 
 forbid '(^|[^_A-Za-z0-9])volatile($|[^_A-Za-z0-9])' \

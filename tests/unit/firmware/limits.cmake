@@ -6,7 +6,7 @@ get_target_property(core pb_firmware SOURCES)
 list(TRANSFORM core PREPEND ${PROJECT_SOURCE_DIR}/firmware/)
 pb_library(pb_sim_small
   SOURCES ${core} ${PROJECT_SOURCE_DIR}/qemu/sim.c ${PROJECT_SOURCE_DIR}/qemu/sim_link.c
-  LINKS pb_hal_engine pb_hal_host pb_engine_model pb_hal_card_admin)
+  LINKS pb_hal_engine pb_hal_host pb_engine_gl pb_engine_model pb_hal_card_admin)
 target_compile_definitions(pb_sim_small PUBLIC PB_BOARD_LIMITS_H="tests/unit/firmware/small_limits.h")
 if(PB_SANITIZE)
   target_compile_options(pb_sim_small PRIVATE -O0) # as suites are: tests/suites.cmake

@@ -11,7 +11,7 @@ pb_unit_test(test_paging RUNNER host SOURCES ${here}/test_paging.c LINKS pb_host
 
 # The video memory manager.
 pb_library(test_residency_bench SOURCES ${here}/residency_bench.c LINKS test_fake_firmware pb_host cmocka)
-foreach(name place split)
+foreach(name place split bindings)
   pb_unit_test(test_residency_${name} RUNNER host SOURCES ${here}/test_residency_${name}.c LINKS test_residency_bench)
 endforeach()
 

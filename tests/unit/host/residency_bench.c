@@ -182,9 +182,9 @@ void residency_bench_start(struct residency_bench *bench)
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(
 			pb_queue_create(&bench->queues[i], &bench->channel, &bench->system, i != 1, 4), 0);
-	bench->segments[0] = (struct pb_residency_segment){1, 0, 0x800000000, 0x180000000, 0x4000};
-	bench->segments[1] = (struct pb_residency_segment){2, 0, 0x20000000, 0xfffff000, 0x2000};
-	bench->segments[2] = (struct pb_residency_segment){3, 1, 0x700000000, 0x380000000, 0x4000};
+	bench->segments[0] = (struct pb_residency_segment){1, 0, 0x800000000, 0x180000000, 0x4000, NULL};
+	bench->segments[1] = (struct pb_residency_segment){2, 0, 0x20000000, 0xfffff000, 0x2000, NULL};
+	bench->segments[2] = (struct pb_residency_segment){3, 1, 0x700000000, 0x380000000, 0x4000, NULL};
 	bench->setup = (struct pb_residency_setup){
 		.segments = bench->segments,
 		.segment_count = 3,

@@ -95,11 +95,12 @@ static void start(struct world *world, uint32_t seed)
 	assert_int_equal(pb_queue_create(&world->paging, &card->channel, &card->segments[0], 1, 8),
 			 PB_ERROR_OK);
 	assert_int_equal(pb_memory_allocate(&card->segments[0], 4096, 4096, &setup.buffer), PB_ERROR_OK);
-	world->segments[0] = (struct pb_residency_segment){1, 0, CARD_VIDEO_OS, CARD_VIDEO_GPU, 0x10000};
+	world->segments[0] =
+		(struct pb_residency_segment){1, 0, CARD_VIDEO_OS, CARD_VIDEO_GPU, 0x10000, NULL};
 	/* Across 4 GiB for the engine. */
-	world->segments[1] = (struct pb_residency_segment){2, 0, CARD_EDGE_OS, CARD_EDGE_GPU, 0x18000};
-	world->segments[2] = (struct pb_residency_segment){APERTURE, PB_SEGMENT_APERTURE, APERTURE_OS,
-							   APERTURE_OS, 0x10000};
+	world->segments[1] = (struct pb_residency_segment){2, 0, CARD_EDGE_OS, CARD_EDGE_GPU, 0x18000, NULL};
+	world->segments[2] = (struct pb_residency_segment){
+		APERTURE, PB_SEGMENT_APERTURE, APERTURE_OS, APERTURE_OS, 0x10000, NULL};
 	assert_int_equal(pb_residency_start(&world->manager, &setup), PB_ERROR_OK);
 	for (uint32_t s = 0; s < 2; s++)
 		for (uint32_t i = 0; i < world->segments[s].bytes / 4; i++)

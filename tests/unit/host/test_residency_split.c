@@ -234,14 +234,14 @@ static void test_bad_setup(void **state)
 		const char *row;
 		struct pb_residency_segment segment; /* the first one */
 	} cases[] = {
-		{"segment 0", {0, 0, 0, 0, 0x1000}},
-		{"segment 32", {32, 0, 0, 0, 0x1000}},
-		{"kind", {1, 2, 0, 0, 0x1000}},
-		{"OS base", {1, 0, 4, 0, 0x1000}},
-		{"GPU base", {1, 0, 0, 4, 0x1000}},
-		{"size", {1, 0, 0, 0, 0x1004}},
-		{"OS end", {1, 0, 0xfffffffffffff000, 0, 0x1000}},
-		{"GPU end", {1, 0, 0, 0xfffffffffffff000, 0x1000}},
+		{"segment 0", {0, 0, 0, 0, 0x1000, NULL}},
+		{"segment 32", {32, 0, 0, 0, 0x1000, NULL}},
+		{"kind", {1, 2, 0, 0, 0x1000, NULL}},
+		{"OS base", {1, 0, 4, 0, 0x1000, NULL}},
+		{"GPU base", {1, 0, 0, 4, 0x1000, NULL}},
+		{"size", {1, 0, 0, 0, 0x1004, NULL}},
+		{"OS end", {1, 0, 0xfffffffffffff000, 0, 0x1000, NULL}},
+		{"GPU end", {1, 0, 0, 0xfffffffffffff000, 0x1000, NULL}},
 	};
 	struct residency_bench bench;
 	struct pb_residency_setup setup;

@@ -11,3 +11,9 @@ foreach(name server supervisor hang)
     SOURCES ${here}/test_card_${name}.c ${here}/card_bench.c LINKS pb_card pb_link_socket test_raw_host
     DEFINES FAKE_MCU="$<TARGET_FILE:test_fake_mcu>" NEEDS test_fake_mcu)
 endforeach()
+# GL engines that draw nothing, under the firmware in this process.
+pb_unit_test(test_gl_sim RUNNER gl_sim SOURCES ${here}/test_gl_sim.c LINKS pb_sim pb_host pb_dma_builder)
+pb_tries(test_gl_sim SCHEDULES 30u 400u)
+pb_program(test_fake_renderer SOURCES ${here}/fake_renderer.c)
+pb_unit_test(test_renderers RUNNER renderers SOURCES ${here}/test_renderers.c LINKS pb_card
+  DEFINES FAKE_RENDERER="$<TARGET_FILE:test_fake_renderer>" NEEDS test_fake_renderer)

@@ -1,0 +1,12 @@
+# OpenGL programs: a session with one of them, and a server.
+pb_library(pb_gl_session
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/gl_session.c ${CMAKE_CURRENT_LIST_DIR}/gl_socket.c
+  LINKS pb_gl)
+pb_library(pb_gl_serve
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/gl_arguments.c
+    ${CMAKE_CURRENT_LIST_DIR}/gl_card.c
+    ${CMAKE_CURRENT_LIST_DIR}/gl_private.c
+    ${CMAKE_CURRENT_LIST_DIR}/gl_serve.c
+    ${CMAKE_CURRENT_LIST_DIR}/gl_timeline.c
+  LINKS pb_gl_session pb_gl pb_card_failure pb_trace pb_host pb_link_socket)
