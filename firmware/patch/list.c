@@ -29,8 +29,7 @@ enum pb_error pb_core_list_slices(struct pb_core_cursor *cursor)
 		bool search = true;
 
 		if (!pb_core_is_fast(cursor->format_id)) {
-			cursor->slice =
-				pb_core_list_slice(first, cursor->end, PB_SLICE_MIXED * PB_CORE_ENTRY_WORDS);
+			cursor->slice = cursor->end;
 			cursor->words = pb_core_read_entry(first, &cursor->irregular);
 		} else if (runs[cursor->format_id](cursor) == PB_CORE_DONE) {
 			return PB_ERROR_OK;

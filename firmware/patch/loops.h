@@ -228,10 +228,10 @@ PB_STATIC_ASSERT(PB_LIMIT_ALLOCATIONS == 1u << PB_CORE_INDEX_BITS,
     pb_core_stored_shift8(slot, offset);
 */
 static PB_CORE_INLINE bool pb_core_store(const struct pb_core_slot *slot, uint32_t offset, uint32_t *at,
-					 struct pb_core_fast fast)
+					 struct pb_core_fast fast, bool burst)
 {
 	/* One instruction reads what these formats need of a slot; the others are better off without. */
-	const bool at_once = PB_SHARED_BURSTS && fast.column == 0 && fast.value != PB_CORE_VALUE_LOW &&
+	const bool at_once = burst && PB_SHARED_BURSTS && fast.column == 0 && fast.value != PB_CORE_VALUE_LOW &&
 			     fast.value != PB_CORE_VALUE_SHIFT8;
 	uint32_t low, high, limit;
 

@@ -218,7 +218,7 @@ static PB_CORE_STEP const uint32_t *run_mixed(struct pb_core_cursor *cursor, con
 		if (pb_core_rotate_right_2(entry.patch_offset - start) >=                                    \
 			    cursor->places[PB_CORE_CLASS_##class] ||                                         \
 		    !pb_core_store(slot, entry.allocation_offset, (uint32_t *)(origin + entry.patch_offset), \
-				   PB_CORE_FAST(name, class, __VA_ARGS__)))                                  \
+				   PB_CORE_FAST(name, class, __VA_ARGS__), false))                           \
 			goto irregular;                                                                      \
 		break;
 			PB_CORE_FAST_FORMATS(MIXED)
@@ -271,8 +271,11 @@ static bool is_constant(uint32_t id)
 
 enum pb_error pb_core_list_mixed(struct pb_core_cursor *cursor, bool search)
 {
-	const uint32_t *stop = cursor->slice;
+	/* What another loop left of its slice is more than fits this one's, whose entries cost more. */
+	const uint32_t *stop =
+		pb_core_list_slice(cursor->words, cursor->slice, PB_SLICE_MIXED * PB_CORE_ENTRY_WORDS);
 
+	cursor->slice = stop;
 	if (search && cursor->words != stop)
 		stop = cursor->words + PB_CORE_ENTRY_WORDS;
 	cursor->format_id = cursor->irregular.driver_id;
