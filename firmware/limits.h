@@ -30,8 +30,8 @@
 #define PB_SLICE_KEPT    16u
 #define PB_SLICE_SKIPPED 96u
 #define PB_SLICE_GROUPS  32u
-/** Entries that one counts for whose format is read with it; that takes the slow path; and that does so page by page. */
-#define PB_COST_GENERAL 4u
+/** Entries that one counts for besides itself: of a format that is read from a table; on the slow path; there page by page. */
+#define PB_COST_GENERAL 2u
 #define PB_COST_SLOW    13u
 #define PB_COST_PAGES   20u
 /**

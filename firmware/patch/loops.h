@@ -231,8 +231,8 @@ static PB_CORE_INLINE bool pb_core_store(const struct pb_core_slot *slot, uint32
 					 struct pb_core_fast fast, bool burst)
 {
 	/* One instruction reads what these formats need of a slot; the others are better off without. */
-	const bool at_once = burst && PB_SHARED_BURSTS && fast.column == 0 && fast.value != PB_CORE_VALUE_LOW &&
-			     fast.value != PB_CORE_VALUE_SHIFT8;
+	const bool at_once = burst && PB_SHARED_BURSTS && fast.column == 0 &&
+			     fast.value != PB_CORE_VALUE_LOW && fast.value != PB_CORE_VALUE_SHIFT8;
 	uint32_t low, high, limit;
 
 	if (at_once)

@@ -93,7 +93,7 @@ static PB_CORE_INLINE bool split(const struct pb_patch_format *format, const str
 		return false;
 	pb_shared_read_both(at, &old_low, &old_high);
 	pb_shared_write_pair(at, (old_low & ~format->mask) | (low & format->mask),
-			    (old_high & ~format->high_mask) | (high & format->high_mask));
+			     (old_high & ~format->high_mask) | (high & format->high_mask));
 	return true;
 }
 
@@ -157,23 +157,6 @@ static PB_CORE_INLINE bool apply_shape(const struct pb_core_cursor *cursor,
 		low |= pb_shared_read32(at) & ~format->mask;
 	pb_shared_write32(at, low);
 	return true;
-}
-
-/** Carries out the irregular entry, if its format is of one word. @return false: it is not ordinary; nothing was written */
-static PB_CORE_STEP bool apply_general(const struct pb_core_cursor *cursor)
-{
-	const struct pb_core_entry *entry = &cursor->irregular;
-	const struct pb_core_format found = pb_core_format_find(
-		&cursor->firmware->formats, &cursor->job->channel->formats, entry->driver_id);
-
-	return found.shape != PB_CORE_SHAPE_SLOW && entry->allocation_index < PB_LIMIT_ALLOCATIONS &&
-	       entry->slot >> PB_PATCH_RESERVED_SHIFT == 0 &&
-	       pb_core_rotate_right_2(entry->patch_offset - cursor->start) <
-		       cursor->places[found.shape == PB_CORE_SHAPE_SPLIT ? PB_CORE_CLASS_ANY_WIDE
-									 : PB_CORE_CLASS_ANY] &&
-	       apply_shape(cursor, found.format, found.shape, &cursor->slots[entry->allocation_index],
-			   entry->allocation_index, entry->allocation_offset,
-			   (uint32_t *)(cursor->origin + entry->patch_offset));
 }
 
 /* Built-in formats that are constants here, and have no loops of their own: X(NAME, class, shape). */
@@ -250,23 +233,54 @@ irregular:
 	return stop;
 }
 
-/** The irregular entry, by its format's descriptor. @param cost set to what it takes off the slice, in words of the list */
-static enum pb_error apply_irregular(struct pb_core_cursor *cursor, uint32_t *cost)
+/**
+ * Applies the irregular entry by its format's descriptor, and those behind it that are of its format.
+ * @param stop where to stop
+ * @return NULL: the loop ends. Else the irregular entry is next, and where to stop
+ */
+static PB_CORE_STEP const uint32_t *run_general(struct pb_core_cursor *cursor, const uint32_t *stop)
 {
-	if (apply_general(cursor)) {
-		*cost = PB_COST_GENERAL * PB_CORE_ENTRY_WORDS;
-		return PB_ERROR_OK;
+	const uint32_t id = cursor->irregular.driver_id;
+	const struct pb_core_format found =
+		pb_core_format_find(&cursor->firmware->formats, &cursor->job->channel->formats, id);
+	const uint32_t places = cursor->places[found.shape == PB_CORE_SHAPE_SPLIT ? PB_CORE_CLASS_ANY_WIDE
+										  : PB_CORE_CLASS_ANY];
+	const uint32_t *words = cursor->words;
+	struct pb_core_entry entry = cursor->irregular;
+
+	while (found.shape != PB_CORE_SHAPE_SLOW && entry.driver_id == id &&
+	       (entry.slot >> PB_PATCH_RESERVED_SHIFT | entry.allocation_index >> PB_CORE_INDEX_BITS) == 0 &&
+	       pb_core_rotate_right_2(entry.patch_offset - cursor->start) < places &&
+	       apply_shape(cursor, found.format, found.shape, &cursor->slots[entry.allocation_index],
+			   entry.allocation_index, entry.allocation_offset,
+			   (uint32_t *)(cursor->origin + entry.patch_offset))) {
+		stop -= PB_COST_GENERAL * PB_CORE_ENTRY_WORDS;
+		if (words >= stop) {
+			stop = stop_mixed(cursor, words, id);
+			if (stop == NULL)
+				return NULL;
+		}
+		words = pb_core_read_entry(words, &entry);
 	}
-	*cost = (cursor->job->aperture == NULL ? PB_COST_SLOW : PB_COST_PAGES) * PB_CORE_ENTRY_WORDS;
-	return pb_core_slow_path(cursor, &cursor->irregular);
+	cursor->words = words;
+	cursor->irregular = entry;
+	return stop;
 }
 
-/** Whether entries of a format are carried out by run_mixed(). */
-static bool is_constant(uint32_t id)
+/** Applies the irregular entry check by check. @param stop where to stop; set to where to stop now, or NULL */
+static enum pb_error run_slow(struct pb_core_cursor *cursor, const uint32_t **stop)
 {
-#define OTHER_BIT(name, ...) | 1u << PB_PATCH_FORMAT_##name
-	return id < 32u &&
-	       ((0u PB_CORE_FAST_FORMATS(PB_CORE_FAST_BIT) OTHER_FORMATS(OTHER_BIT)) >> id & 1u) != 0;
+	const uint32_t cost = cursor->job->aperture == NULL ? PB_COST_SLOW : PB_COST_PAGES;
+	const enum pb_error error = pb_core_slow_path(cursor, &cursor->irregular);
+
+	if (error != PB_ERROR_OK)
+		return error;
+	*stop -= cost * PB_CORE_ENTRY_WORDS;
+	if (cursor->words >= *stop)
+		*stop = stop_mixed(cursor, cursor->words, cursor->irregular.driver_id);
+	if (*stop != NULL)
+		cursor->words = pb_core_read_entry(cursor->words, &cursor->irregular);
+	return PB_ERROR_OK;
 }
 
 enum pb_error pb_core_list_mixed(struct pb_core_cursor *cursor, bool search)
@@ -281,22 +295,21 @@ enum pb_error pb_core_list_mixed(struct pb_core_cursor *cursor, bool search)
 	cursor->format_id = cursor->irregular.driver_id;
 	cursor->mixed_slices = search ? 0 : MIXED_SLICES;
 	while ((stop = run_mixed(cursor, stop)) != NULL) {
-		do {
-			uint32_t cost;
-			const enum pb_error error = apply_irregular(cursor, &cost);
+		const uint32_t *const at = cursor->words;
+		enum pb_error error;
 
-			if (error != PB_ERROR_OK)
-				return error;
-			cursor->slice -= cost;
-			if (cursor->mixed_slices != 0)
-				stop -= cost;
-			if (cursor->words >= stop) {
-				stop = stop_mixed(cursor, cursor->words, cursor->irregular.driver_id);
-				if (stop == NULL)
-					return PB_ERROR_OK;
-			}
-			cursor->words = pb_core_read_entry(cursor->words, &cursor->irregular);
-		} while (!is_constant(cursor->irregular.driver_id));
+		if (cursor->mixed_slices == 0) {
+			cursor->mixed_slices = MIXED_SLICES;
+			stop = cursor->slice;
+		}
+		stop = run_general(cursor, stop);
+		if (stop == NULL)
+			return PB_ERROR_OK;
+		if (cursor->words != at)
+			continue;
+		error = run_slow(cursor, &stop);
+		if (error != PB_ERROR_OK || stop == NULL)
+			return error;
 	}
 	return PB_ERROR_OK;
 }

@@ -378,6 +378,37 @@ static void a_format_is_used_as_it_is_now(void **state)
 
 #define MIXED 600u
 
+static uint32_t list_words[MIXED * sizeof(struct pb_patch_location) / 4u];
+static uint32_t target[2u * MIXED];
+
+/** A job with an allocation that is bound, and a cursor at its long list. @param pending whether a line waits: one slice */
+static struct pb_core_cursor cursor_of(const struct pb_patch_location *list, bool pending)
+{
+	static const uint32_t lines[] = {0, 1};
+
+	memset(&firmware, 0, sizeof(firmware));
+	memset(&job, 0, sizeof(job));
+	job.channel = &firmware.channels[1];
+	job.target = (void *)target;
+	job.bytes = sizeof(target);
+	job.allocation_count = 2;
+	job.slots[1] = (struct pb_core_slot){0x02345678, 0, {0x1000, 0x1000}};
+	job.ids[1] = 0x77;
+	job.tags[1] = PB_CORE_TAG(0, 2);
+	memcpy(list_words, list, sizeof(list_words));
+	return (struct pb_core_cursor){
+		.words = list_words,
+		.end = list_words + COUNT(list_words),
+		.pass = list_words + COUNT(list_words),
+		.slots = job.slots,
+		.origin = (uintptr_t)target,
+		.places = {2u * MIXED, 2u * MIXED, 2u * MIXED - 1u, 2u * MIXED, 2u * MIXED - 1u},
+		.pending = &lines[pending],
+		.firmware = &firmware,
+		.job = &job,
+	};
+}
+
 /** In one long list, in no order, the formats that have loops, constants, descriptors, or the slow path alone. */
 static void a_mix_of_all(void **state)
 {
@@ -395,22 +426,10 @@ static void a_mix_of_all(void **state)
 		0x11345678, 0x11110211, 0x00023456, 0xa2345678, 0x80023456,
 	};
 	static struct pb_patch_location list[MIXED];
-	static uint32_t words[sizeof(list) / 4u];
-	static uint32_t buffer[2u * MIXED];
-	static const uint32_t pending;
 	struct pb_core_cursor cursor;
 	uint32_t random = 1;
 
 	(void)state;
-	memset(&firmware, 0, sizeof(firmware));
-	memset(&job, 0, sizeof(job));
-	job.channel = &firmware.channels[1];
-	job.target = (void *)buffer;
-	job.bytes = sizeof(buffer);
-	job.allocation_count = 2;
-	job.slots[1] = (struct pb_core_slot){0x02345678, 0, {0x1000, 0x1000}};
-	job.ids[1] = 0x77;
-	job.tags[1] = PB_CORE_TAG(0, 2);
 	for (uint32_t i = 0; i < MIXED; i++) {
 		random = random * 1664525u + 1013904223u;
 		/* Runs of one to three; every eighth allocation is not bound. */
@@ -420,20 +439,9 @@ static void a_mix_of_all(void **state)
 								      : ids[(random >> 16) % COUNT(ids)],
 			.patch_offset = i * 8u,
 		};
-		buffer[2u * i] = buffer[2u * i + 1u] = PRIOR;
+		target[2u * i] = target[2u * i + 1u] = PRIOR;
 	}
-	memcpy(words, list, sizeof(words));
-	cursor = (struct pb_core_cursor){
-		.words = words,
-		.end = words + COUNT(words),
-		.pass = words + COUNT(words),
-		.slots = job.slots,
-		.origin = (uintptr_t)buffer,
-		.places = {2u * MIXED, 2u * MIXED, 2u * MIXED - 1u, 2u * MIXED, 2u * MIXED - 1u},
-		.pending = &pending,
-		.firmware = &firmware,
-		.job = &job,
-	};
+	cursor = cursor_of(list, false);
 	assert_int_equal(pb_core_list_slices(&cursor), PB_ERROR_OK);
 	assert_ptr_equal(cursor.words, cursor.end);
 	for (uint32_t i = 0; i < MIXED; i++) {
@@ -443,9 +451,38 @@ static void a_mix_of_all(void **state)
 		for (uint32_t k = 0; k < COUNT(ids); k++)
 			if (ids[k] == list[i].driver_id && i % 8u != 0)
 				stored = low[k];
-		if (buffer[2u * i] != stored)
-			fail_msg("entry %u, format %u: %x", i, list[i].driver_id, buffer[2u * i]);
-		assert_int_equal(buffer[2u * i + 1u], split ? PRIOR & ~0xffu : PRIOR);
+		if (target[2u * i] != stored)
+			fail_msg("entry %u, format %u: %x", i, list[i].driver_id, target[2u * i]);
+		assert_int_equal(target[2u * i + 1u], split ? PRIOR & ~0xffu : PRIOR);
+	}
+}
+
+/** While a line waits, one slice is carried out: about as many instructions, whatever the formats are. */
+static void a_slice_of_each(void **state)
+{
+	static const struct {
+		uint32_t before, format, most;
+	} slices[] = {
+		{PB_PATCH_FORMAT_ADDRESS32, PB_PATCH_FORMAT_ADDRESS32, 24},
+		{PB_PATCH_FORMAT_ADDRESS32, PB_PATCH_FORMAT_SPLIT40, 15},
+		{PB_PATCH_FORMAT_SPLIT40, PB_PATCH_FORMAT_SPLIT40, 15},
+		{PB_PATCH_FORMAT_HIGH32, PB_PATCH_FORMAT_LOW24, 7},
+		{PB_PATCH_FORMAT_LOW24, PB_PATCH_FORMAT_LOW24, 7},
+		{PB_PATCH_FORMAT_SPLIT40, PB_PATCH_FORMAT_UNALIGNED32, 2},
+	};
+	static struct pb_patch_location list[MIXED];
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(slices); i++) {
+		struct pb_core_cursor cursor;
+
+		for (uint32_t k = 0; k < MIXED; k++)
+			list[k] = (struct pb_patch_location){
+				.allocation_index = 1, .driver_id = slices[i].format, .patch_offset = k * 8u};
+		cursor = cursor_of(list, true);
+		cursor.format_id = slices[i].before;
+		assert_int_equal(pb_core_list_slices(&cursor), PB_ERROR_OK);
+		assert_in_range((cursor.words - list_words) / 6, 1, slices[i].most);
 	}
 }
 
@@ -455,7 +492,7 @@ UNIT_SUITE(test_firmware_general)
 		cmocka_unit_test(every_shape),    cmocka_unit_test(built_in_shapes),
 		cmocka_unit_test(shifted_values), cmocka_unit_test(chosen_values),
 		cmocka_unit_test(split_values),   cmocka_unit_test(a_format_is_used_as_it_is_now),
-		cmocka_unit_test(a_mix_of_all),
+		cmocka_unit_test(a_mix_of_all),   cmocka_unit_test(a_slice_of_each),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
