@@ -157,6 +157,15 @@ build_preset() {
 	build_folder "$1" "${2-all}" --preset "$1"
 }
 
+# build_gl: the command with a GL engine and a camera.
+build_gl() {
+	build_preset host patchbay
+	# A build that was configured before virglrenderer was there.
+	[[ -e $root/build/host/qemu/patchbay-renderer ]] || logged host cmake -S "$root" -B "$root/build/host" --preset host
+	build_preset host patchbay-renderer
+	build_preset host patchbay-camera
+}
+
 # Every board: a folder of boards/.
 all_boards() {
 	local file

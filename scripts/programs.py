@@ -28,15 +28,29 @@ LIMIT_PLAIN, LIMIT_FIRMWARE = 120, 900
 OUTPUT_MAX = 1 << 20
 VIRPIPE = {'GALLIUM_DRIVER': 'virpipe', 'LIBGL_ALWAYS_SOFTWARE': '1'}
 
-# The server, in namespaces with a /tmp of its own in which the project is seen; all ends with the last line.
+# The server, in namespaces with a /tmp of its own in which two folders are seen; all ends with the last line.
 PLAIN = r'''
-cd "$1" && mount -t tmpfs none /tmp && mkdir -p "$1" || exit 1
-case $1 in /tmp/*) mount --rbind . "$1" && cd "$1" || exit 1 ;; esac
-env -u GALLIUM_DRIVER virgl_test_server --use-egl-surfaceless >"$2" 2>&1 &
-shift 2
+mount -t tmpfs none /mnt || exit 1
+for folder in "$1" "$2"; do
+	case $folder in /tmp/*)
+		mkdir -p "/mnt${folder#/tmp}" && mount --rbind "$folder" "/mnt${folder#/tmp}" || exit 1 ;;
+	esac
+done
+mount --move /mnt /tmp || exit 1
+env -u GALLIUM_DRIVER virgl_test_server --use-egl-surfaceless >"$3" 2>&1 &
+shift 3
 for try in $(seq 600); do [ -S /tmp/.virgl_test ] && break; sleep 0.05; done
 "$@"
 '''
+
+
+def on_plain_server(folder, log):
+    """What stands before a command that runs on the server, and sees the project and a folder."""
+    flags = ['-mpf', '--mount-proc', '--kill-child', '--propagation', 'private']
+    if os.geteuid() != 0:
+        flags.append('-r')
+    return ['unshare', *flags, 'env', *(f'{name}={value}' for name, value in VIRPIPE.items()), 'bash', '-c', PLAIN, 'bash',
+            ROOT, folder, log]
 
 
 def read_table(path, header):
@@ -205,11 +219,7 @@ def workers(options, name, prefix, limit):
 
 
 def plain(options, name):
-    flags = ['-mpf', '--mount-proc', '--kill-child', '--propagation', 'private']
-    if os.geteuid() != 0:
-        flags.append('-r')
-    return workers(options, name, lambda log: ['unshare', *flags, 'env', *(f'{k}={v}' for k, v in VIRPIPE.items()),
-                                               'bash', '-c', PLAIN, 'bash', ROOT, log], LIMIT_PLAIN)
+    return workers(options, name, lambda log: on_plain_server(options.folder, log), LIMIT_PLAIN)
 
 
 def firmware(options):

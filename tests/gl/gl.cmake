@@ -12,7 +12,11 @@ if(NOT PB_SANITIZE AND TARGET patchbay-renderer)
     if(board IN_LIST PB_E2E_BOARDS)
       add_test(NAME ${board}_e2e_gl_programs
         COMMAND bash ${PROJECT_SOURCE_DIR}/scripts/programs --built --board ${board})
-      set_tests_properties(${board}_e2e_gl_programs PROPERTIES LABELS e2e RESOURCE_LOCK card COST 500 TIMEOUT 1800)
+      add_test(NAME ${board}_e2e_gl_demo
+        COMMAND python3 ${PROJECT_SOURCE_DIR}/scripts/gl_demo.py --board ${board} --frames 12
+          --patchbay $<TARGET_FILE:patchbay> --output ${PROJECT_BINARY_DIR}/demo-gl-${board})
+      set_tests_properties(${board}_e2e_gl_programs ${board}_e2e_gl_demo
+        PROPERTIES LABELS e2e RESOURCE_LOCK card COST 500 TIMEOUT 1800)
     endif()
   endforeach()
 endif()
