@@ -79,11 +79,12 @@ def run_both(options, folder, socket):
     logs = {name: os.path.join(folder, f'{name}.log') for name in COMMANDS}
     until = os.path.join(folder, 'until')
     pictures = {name: os.path.join(folder, name) for name in COMMANDS}
-    flood = start([options.patchbay, 'run', '--card', socket, '--',
+    run = [options.patchbay, 'run', '--card', socket, '--video-memory', options.video_memory]
+    flood = start([*run, '--',
                    *environment(options, pictures[FLOOD], UNTIL=until), *COMMANDS[FLOOD]], logs[FLOOD])
     try:
         wait_for(lambda: os.path.exists(os.path.join(pictures[FLOOD], '0001.ppm')), flood, FLOOD, logs[FLOOD])
-        urgent = start([options.patchbay, 'run', '--card', socket, '--priority', 'high', '--',
+        urgent = start([*run, '--priority', 'high', '--',
                         *environment(options, pictures[URGENT], PAUSE=PAUSE), *COMMANDS[URGENT]], logs[URGENT])
         finish(urgent, URGENT, logs[URGENT])
         with open(until, 'w', encoding='utf-8'):
@@ -218,6 +219,8 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--board', default='mps2_an500', help='a folder of boards/ (default: %(default)s)')
     parser.add_argument('--frames', type=int, default=40, help='frames of each program (default: %(default)s)')
+    parser.add_argument('--video-memory', default='64M',
+                        help='addresses that the resources of each program have (default: %(default)s)')
     parser.add_argument('--output', default='build/demo-gl', help='folder for the pictures (default: %(default)s)')
     parser.add_argument('--patchbay', default=os.path.join(ROOT, 'build/host/host/patchbay'), help=argparse.SUPPRESS)
     options = parser.parse_args()
