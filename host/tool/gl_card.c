@@ -9,6 +9,7 @@
 
 #include "host/tool/card_failure.h"
 #include "patchbay/format.h"
+#include "patchbay/query.h"
 
 #define ATTACH_TIMEOUT_US 30000000u
 /* For a wait of the client: longer than any limit of a submission, and its reset. */
@@ -129,7 +130,9 @@ static bool make_queues(struct pb_gl_card *card, const struct pb_gl_card_options
 		error = pb_queue_create_with(&card->paging, &card->channel, &card->system, &request);
 	if (error != PB_ERROR_OK)
 		return fail(card, message, "queue", error);
-	/* Both have the node's limits, which a card with a GL engine sets: a channel may only ask for shorter ones. */
+	/* The card with a GL engine sets the node's limits: a channel may only ask for shorter ones. */
+	if (options->hang_us != 0)
+		pb_queue_set_limits(&card->queue, options->hang_us, options->hang_us);
 	error = pb_context_create(&card->channel, &card->setup.context);
 	for (uint32_t i = 0; error == PB_ERROR_OK && i < 2; i++)
 		error = pb_format_set(&card->channel, PB_GL_FORMAT_PAGE + i, &pb_gl_formats[i], NULL);
@@ -198,12 +201,30 @@ static bool attach(struct pb_gl_card *card, const struct pb_gl_card_options *opt
 	return error == PB_ERROR_OK || fail(card, message, "attach", error);
 }
 
+/* Asks for a weight, and waits until the channel has it: the card's administrator gives it. */
+static bool weigh(struct pb_gl_card *card, uint32_t weight, char *message)
+{
+	const uint64_t start = card->link->ops->now(card->link);
+	struct pb_channel_status status = {.weight = 1};
+	enum pb_error error = PB_ERROR_OK;
+
+	if (weight == 1)
+		return true;
+	error = pb_link_ask_weight(card->link, weight);
+	while (error == PB_ERROR_OK && status.weight != weight) {
+		error = pb_channel_query(&card->channel, &status);
+		if (error == PB_ERROR_OK && card->link->ops->now(card->link) - start > ATTACH_TIMEOUT_US)
+			error = PB_ERROR_TIMEOUT;
+	}
+	return error == PB_ERROR_OK || fail(card, message, "weight", error);
+}
+
 bool pb_gl_card_open(struct pb_gl_card *card, const struct pb_gl_card_options *options, char *message)
 {
-	memset(card, 0, sizeof(*card));
-	if (!attach(card, options, message) || !make_system(card, message) ||
-	    !make_queues(card, options, message) || !make_segments(card, options, message) ||
-	    !make_memory(card, message))
+	*card = PB_GL_CARD_CLOSED;
+	if (!attach(card, options, message) || !weigh(card, options->weight, message) ||
+	    !make_system(card, message) || !make_queues(card, options, message) ||
+	    !make_segments(card, options, message) || !make_memory(card, message))
 		return false;
 	card->started = true;
 	if (pb_gl_client_start(card->client, &card->setup))
