@@ -15,9 +15,10 @@
 /* For a wait of the client: longer than any limit of a submission, and its reset. */
 #define WAIT_TIMEOUT_US 120000000u
 #define RESOURCES       32768u
-/* Segment 0: batches, a paging buffer, two queues. */
-#define SYSTEM_BYTES  0x180000u
-#define STAGING_BYTES 0x600000u
+/* Segment 0: batches, a paging buffer, two queues. A card with many programs has room for fewer batches of each. */
+#define SLOTS_MIN     3u
+#define QUEUES_BYTES  0x20000u
+#define STAGING_BYTES 0xc00000u
 /* Least addresses with which a program is taken. */
 #define MEMORY_BYTES_MIN 0x100000u
 #define PAGE_BYTES       4096u
@@ -66,7 +67,8 @@ static bool make_segments(struct pb_gl_card *card, const struct pb_gl_card_optio
 		uint64_t base, bytes, least;
 	} parts[PB_GL_SEGMENTS] = {
 		[PB_GL_SEGMENT_RESOURCES] = {RESOURCE_BASE, options->memory_bytes, MEMORY_BYTES_MIN},
-		[PB_GL_SEGMENT_STAGING] = {STAGING_BASE, STAGING_BYTES, PB_GL_STAGING_BYTES_MIN},
+		[PB_GL_SEGMENT_STAGING] = {STAGING_BASE, STAGING_BYTES,
+					   PB_GL_CLIENT_SLOTS * PB_GL_STAGING_BYTES_MIN},
 	};
 
 	for (uint32_t i = PB_GL_SEGMENTS; i-- != 0;) {
@@ -84,18 +86,30 @@ static bool make_segments(struct pb_gl_card *card, const struct pb_gl_card_optio
 	return true;
 }
 
-static bool make_system(struct pb_gl_card *card, char *message)
+/* Segment 0, with room for so many batches. */
+static enum pb_error make_system_for(struct pb_gl_card *card, uint32_t slots)
 {
+	const uint32_t bytes = slots * PB_GL_SLOT_BYTES + QUEUES_BYTES;
 	const struct pb_segment_request request = {
 		.id = PB_SEGMENT_SYSTEM,
 		.os_base = SYSTEM_BASE,
 		.gpu_base = SYSTEM_BASE,
-		.size = SYSTEM_BYTES,
-		.backing_bytes = SYSTEM_BYTES,
+		.size = bytes,
+		.backing_bytes = bytes,
 	};
-	enum pb_error error = pb_segment_create(&card->system, &card->channel, &request);
 
-	for (uint32_t i = 0; error == PB_ERROR_OK && i < PB_GL_CLIENT_SLOTS; i++)
+	card->setup.slot_count = slots;
+	return pb_segment_create(&card->system, &card->channel, &request);
+}
+
+static bool make_system(struct pb_gl_card *card, char *message)
+{
+	uint32_t slots = PB_GL_CLIENT_SLOTS;
+	enum pb_error error = make_system_for(card, slots);
+
+	while (error == PB_ERROR_NO_SPACE && slots > SLOTS_MIN)
+		error = make_system_for(card, --slots);
+	for (uint32_t i = 0; error == PB_ERROR_OK && i < slots; i++)
 		error = pb_memory_allocate(&card->system, PB_GL_SLOT_BYTES, PAGE_BYTES,
 					   &card->setup.slots[i]);
 	if (error == PB_ERROR_OK)
