@@ -408,7 +408,6 @@ static bool start_parts(struct card *card)
 		.memory_bytes = PB_CARD_MEMORY_BYTES,
 		.slow_nodes = card->options->renderer != NULL ? PB_CARD_NODES_3D : 0,
 		.slow_us = PB_CARD_GL_LIMIT_US,
-		.slow_depth = PB_CARD_GL_DEPTH,
 		.host = &card->files.host.shares,
 		.ring = admin_rings,
 		.closed = channel_closed,

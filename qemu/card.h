@@ -36,11 +36,6 @@ struct pb_card_options {
 
 /** How long a GL engine may be without progress, and take for an answer: what a queue has that asks for nothing. */
 #define PB_CARD_GL_LIMIT_US 10000000u
-/**
- * Submissions of a GL engine in flight: what is in flight is not chosen any more, and those of a GL engine are long. So
- * the next one is chosen, by priority and weight, when the one before it ends.
- */
-#define PB_CARD_GL_DEPTH 1u
 /** As long as Windows waits for a GPU. */
 #define PB_CARD_DEAD_US 2000000u
 

@@ -14,7 +14,7 @@ packages_host=(python3 gcc g++ libc6-dev cmake ninja-build libcmocka-dev libpng-
 packages_firmware=(python3 gcc-arm-none-eabi libnewlib-arm-none-eabi gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf)
 packages_run=(qemu-system-arm qemu-system-misc)
 # A card with a GL engine: without them it is not built, and its tests are skipped.
-packages_gl=(pkg-config libvirglrenderer-dev libegl1 libgl1-mesa-dri)
+packages_gl=(pkg-config libvirglrenderer-dev libegl1 libegl-dev libgles-dev libgl1-mesa-dri)
 packages_bench=(valgrind)
 packages_cycles=(python3 llvm)
 packages_growth=(python3 gnuplot-nox)

@@ -170,9 +170,9 @@ static uint32_t argument(const struct pb_card_admin *admin, uint32_t code, uint3
 {
 	uint32_t offset, bytes;
 
-	/* Depth, time without progress, and for an answer. */
+	/* Time without progress, and for an answer. */
 	if (code == PB_COMMAND_NODE_SET)
-		return i == 3 || i == 4 ? admin->config.slow_us : i == 2 ? admin->config.slow_depth : 0;
+		return i == 3 || i == 4 ? admin->config.slow_us : 0;
 	if (code == PB_COMMAND_CHANNEL_GRANT)
 		return granted(admin, channel, i);
 	if (code != PB_COMMAND_HOST_GRANT || (i != 1 && i != 4))

@@ -43,7 +43,6 @@ struct pb_card_admin_config {
 	const struct pb_card_admin_shares *host; /**< NULL: each client has an equal part of host memory */
 	uint32_t slow_nodes; /**< mask of nodes with limits of their own, for a hang and for an answer */
 	uint32_t slow_us;    /**< those limits, in microseconds */
-	uint32_t slow_depth; /**< and submissions in flight there; 0: as many as the firmware chooses */
 	void (*ring)(void *context); /**< rings the admin channel's doorbell */
 	/** Reports that a channel has been closed and has its privileges again: the next client may attach. */
 	void (*closed)(void *context, uint32_t channel);

@@ -49,7 +49,7 @@ struct pb_gl_client_setup {
 	uint32_t context;        /**< handle of the program's context */
 	/** Both segments, by enum pb_gl_segment; `bindings` are set by pb_gl_client_start(). */
 	struct pb_residency_segment segments[PB_GL_SEGMENTS];
-	uint8_t *staging; /**< all bytes of the staging segment, as the host sees them */
+	uint8_t *staging;    /**< all bytes of the staging segment, as the host sees them */
 	uint32_t slot_count; /**< batches in turn: PB_GL_CLIENT_SLOTS_MIN to PB_GL_CLIENT_SLOTS */
 	struct pb_memory slots[PB_GL_CLIENT_SLOTS]; /**< PB_GL_SLOT_BYTES of segment 0 each, 4 KiB aligned */
 	uint32_t *slot_ids[PB_GL_CLIENT_SLOTS];     /**< PB_GL_ALLOCATIONS words each */

@@ -16,8 +16,10 @@
 #define WAIT_TIMEOUT_US 120000000u
 #define RESOURCES       32768u
 /* Segment 0: batches, a paging buffer, two queues. A card with many programs has room for fewer batches of each. */
-#define SLOTS_MIN     3u
-#define QUEUES_BYTES  0x20000u
+#define SLOTS_MIN    3u
+#define QUEUES_BYTES 0x20000u
+/* More than the batches in turn: a full ring is waited for until it is empty. */
+#define RING_ENTRIES  32u
 #define STAGING_BYTES 0xc00000u
 /* Least addresses with which a program is taken. */
 #define MEMORY_BYTES_MIN 0x100000u
@@ -135,7 +137,7 @@ static bool make_queues(struct pb_gl_card *card, const struct pb_gl_card_options
 {
 	const struct pb_queue_request request = {
 		.node = find_node(&card->channel.card),
-		.entries = card->channel.card.capabilities[PB_CAPABILITY_RING_ENTRIES_MIN],
+		.entries = RING_ENTRIES,
 		.priority = options->priority,
 	};
 	enum pb_error error = pb_queue_create_with(&card->queue, &card->channel, &card->system, &request);

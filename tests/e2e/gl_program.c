@@ -33,26 +33,28 @@
 /* What a frame has many of, so that a packet has few frames. */
 #define TINTS 900
 
-static const char vertex_text[] = "attribute vec2 place;\n"
-				  "varying vec2 at;\n"
-				  "void main() { at = place * 0.5 + 0.5; gl_Position = vec4(place, 0.0, 1.0); }\n";
+static const char vertex_text[] =
+	"attribute vec2 place;\n"
+	"varying vec2 at;\n"
+	"void main() { at = place * 0.5 + 0.5; gl_Position = vec4(place, 0.0, 1.0); }\n";
 
 /* Integers alone: every processor computes them alike. The texel says which frame it is. */
-static const char frames_text[] = "precision highp float;\n"
-				  "varying vec2 at;\n"
-				  "uniform float number;\n"
-				  "uniform vec4 tints[900];\n"
-				  "uniform sampler2D image;\n"
-				  "void main() {\n"
-				  "  float frame = floor(texture2D(image, at).r * 255.0 + 0.5);\n"
-				  "  float x = floor(at.x * 256.0) + frame, y = floor(at.y * 256.0);\n"
-				  "  for (int i = 0; i < 1000000; i++) {\n"
-				  "    if (float(i) >= number) break;\n"
-				  "    x = mod(x * 5.0 + y + 1.0, 1024.0);\n"
-				  "  }\n"
-				  "  x = mod(x + tints[int(mod(x, 900.0))].x, 1024.0);\n"
-				  "  gl_FragColor = vec4(mod(x, 256.0) / 255.0, floor(x / 256.0) / 255.0, frame / 255.0, 1.0);\n"
-				  "}\n";
+static const char frames_text[] =
+	"precision highp float;\n"
+	"varying vec2 at;\n"
+	"uniform float number;\n"
+	"uniform vec4 tints[900];\n"
+	"uniform sampler2D image;\n"
+	"void main() {\n"
+	"  float frame = floor(texture2D(image, at).r * 255.0 + 0.5);\n"
+	"  float x = floor(at.x * 256.0) + frame, y = floor(at.y * 256.0);\n"
+	"  for (int i = 0; i < 1000000; i++) {\n"
+	"    if (float(i) >= number) break;\n"
+	"    x = mod(x * 5.0 + y + 1.0, 1024.0);\n"
+	"  }\n"
+	"  x = mod(x + tints[int(mod(x, 900.0))].x, 1024.0);\n"
+	"  gl_FragColor = vec4(mod(x, 256.0) / 255.0, floor(x / 256.0) / 255.0, frame / 255.0, 1.0);\n"
+	"}\n";
 
 static const char textures_text[] = "precision highp float;\n"
 				    "varying vec2 at;\n"
@@ -74,9 +76,10 @@ static const char endless_text[] = "precision highp float;\n"
 static bool start(void)
 {
 	static const EGLint attributes[] = {EGL_CONTEXT_CLIENT_VERSION, 2, EGL_NONE};
-	static const EGLint kind[] = {EGL_RENDERABLE_TYPE, EGL_OPENGL_ES2_BIT, EGL_SURFACE_TYPE, EGL_PBUFFER_BIT,
-				      EGL_NONE};
-	const EGLDisplay display = eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
+	static const EGLint kind[] = {EGL_RENDERABLE_TYPE, EGL_OPENGL_ES2_BIT, EGL_SURFACE_TYPE,
+				      EGL_PBUFFER_BIT, EGL_NONE};
+	const EGLDisplay display =
+		eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
 	EGLContext context;
 	EGLConfig config;
 	EGLint count = 0;
@@ -139,7 +142,8 @@ static void fill(long number, long size)
 
 	for (long i = 0; i < size * size; i++)
 		texels[i] = (uint32_t)(i * 2654435761u + number * 40503u) | 0xff000000u;
-	glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, (GLsizei)size, (GLsizei)size, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);
+	glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, (GLsizei)size, (GLsizei)size, 0, GL_RGBA, GL_UNSIGNED_BYTE,
+		     texels);
 	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
 	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
 	free(texels);
