@@ -94,7 +94,7 @@ static void serve(struct pb_gl_server *server)
 int pb_gl_command(int argc, char **argv)
 {
 	static const struct argp_child children[] = {
-		{&pb_gl_arguments, 0, "Each program that nobody registered:", 1}, {0}};
+		{&pb_gl_arguments, 0, "Each program that is not registered:", 1}, {0}};
 	static const struct argp argp = {
 		.options = option_table,
 		.parser = parse,

@@ -59,7 +59,8 @@ struct pb_gl_registration {
 
 /** The caller's; only the functions below touch it. */
 struct pb_gl_registry {
-	struct pb_gl_card_options defaults; /**< `socket` of all; the rest of those that nobody registered */
+	struct pb_gl_card_options
+		defaults; /**< `socket` of all; the rest of programs that are not registered */
 	int listener;
 	struct pb_gl_registration records[PB_GL_REGISTRATIONS];
 };

@@ -166,7 +166,7 @@ static void failure(void *context, char *text)
 
 /* ---- connections ---- */
 
-/* Makes a path free whose server has been killed: nobody listens there. */
+/* Makes a path free whose server has been killed: a connection is refused there. */
 static void remove_stale(const struct sockaddr_un *address, int kind)
 {
 	const int probe = socket(AF_UNIX, kind, 0);

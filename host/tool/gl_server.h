@@ -21,7 +21,7 @@
 /** One connection that is served. */
 struct pb_gl_connection {
 	pid_t process; /**< that serves it; 0: none */
-	pid_t program; /**< who has registered the program, else its own process; 0: not known */
+	pid_t program; /**< the process that registered it, else its own; 0: not known */
 };
 
 /** The caller's; only the functions below touch it. */
@@ -38,7 +38,7 @@ struct pb_gl_server {
 /**
  * Starts to listen at a path, and beside it for registrations.
  * @param server name, each and tells are set; all else is 0
- * @param defaults what a program gets that nobody registered
+ * @param defaults what a program gets that is not registered
  * @return false: the error was printed
  */
 bool pb_gl_server_start(struct pb_gl_server *server, const char *path,

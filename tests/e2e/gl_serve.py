@@ -103,7 +103,7 @@ class World:
         return Process(self, "program", PATCHBAY, "run", f"--server={self.socket}", *options, "--", program, *words)
 
     def stranger(self, *words):
-        """A program that nobody registered: it finds the server's socket where Mesa looks."""
+        """A program that is not registered: it finds the server's socket where Mesa looks."""
         script = ("mount -t tmpfs none /mnt && touch /mnt/.virgl_test && mount --bind \"$0\" /mnt/.virgl_test && "
                   "mount --rbind /mnt /tmp && exec \"$@\"")
         return Process(self, "stranger", "unshare", "-m", "--propagation", "private", "sh", "-c", script, self.socket,

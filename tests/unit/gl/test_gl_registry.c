@@ -361,7 +361,6 @@ static const struct refusal {
 	{{1, 2, 1, 129, 0}, 20, PB_GL_REGISTRATION_WRONG},
 	{{1, 2, 1, 64, 10001}, 20, PB_GL_REGISTRATION_WRONG},
 	{{1, 2, 1, 64, 0}, 19, PB_GL_REGISTRATION_WRONG},
-	{{1, 2, 1, 64, 0}, 1, PB_GL_REGISTRATION_WRONG},
 	{{1, 2, 1, 64, 0}, 24, PB_GL_REGISTRATION_WRONG},
 };
 
@@ -432,10 +431,8 @@ static void another_user(void **state)
 	pid_t other;
 
 	(void)state;
-	if (geteuid() != 0) {
-		print_message("skipped: only root can be another user\n");
+	if (geteuid() != 0)
 		skip();
-	}
 	assert_int_equal(chmod(server.control, 0777), 0);
 	assert_int_equal(chmod(server.folder, 0755), 0);
 	other = lead();
@@ -451,11 +448,11 @@ static void another_user(void **state)
 	}
 	while (waitpid(other, &status, WNOHANG) == 0)
 		pb_gl_registry_poll(&server.registry);
-	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	assert_int_equal(status, 0);
 }
 
 /* A socket that a killed server left is replaced; that of one that runs is not. */
-static void a_socket_that_nobody_serves_is_replaced(void **state)
+static void a_socket_without_a_server_is_replaced(void **state)
 {
 	char path[64];
 	int first, second;
@@ -463,7 +460,6 @@ static void a_socket_that_nobody_serves_is_replaced(void **state)
 	(void)state;
 	(void)snprintf(path, sizeof(path), "%s/again", server.folder);
 	first = pb_gl_listen("test", path, SOCK_STREAM);
-	assert_true(first >= 0);
 	assert_int_equal(pb_gl_listen("test", path, SOCK_STREAM), -1);
 	(void)close(first);
 	second = pb_gl_listen("test", path, SOCK_STREAM);
@@ -472,17 +468,15 @@ static void a_socket_that_nobody_serves_is_replaced(void **state)
 	(void)unlink(path);
 }
 
-/* This process, its parent, and so on, up to one that nobody sees. */
+/* This process, its parent, and so on, up to one that is not seen here. */
 static void the_chain_of_a_process(void **state)
 {
 	pid_t chain[PB_GL_ANCESTORS_MAX];
 	const size_t count = pb_gl_ancestors(getpid(), chain);
 
 	(void)state;
-	assert_true(count >= 1);
-	assert_int_equal(chain[0], getpid());
-	if (count > 1)
-		assert_int_equal(chain[1], getppid());
+	assert_true(count >= 1 && chain[0] == getpid());
+	assert_true(count == 1 || chain[1] == getppid());
 	assert_int_equal(pb_gl_ancestors(0x3ffffff, chain), 0);
 }
 
@@ -499,7 +493,7 @@ UNIT_SUITE(test_gl_registry)
 		registry_test(wrong_requests_are_refused),
 		registry_test(a_full_table),
 		registry_test(another_user),
-		registry_test(a_socket_that_nobody_serves_is_replaced),
+		registry_test(a_socket_without_a_server_is_replaced),
 		cmocka_unit_test(the_chain_of_a_process),
 	};
 

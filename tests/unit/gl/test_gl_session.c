@@ -44,7 +44,8 @@ static bool open_share(void *context, const char *name, char *message)
 	struct notes *notes = context;
 
 	(void)message;
-	assert_string_equal(name, "x");
+	/* Once, behind the name, which is printable. */
+	assert_true(strcmp(name, "x") == 0 || strcmp(name, "a?[?b") == 0);
 	assert_int_equal(notes->opens, 0);
 	notes->opens++;
 	return true;
