@@ -217,7 +217,7 @@ def compare(options, folders):
 def main():
     parser = argparse.ArgumentParser(prog='scripts/demo --gl', description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--board', default='mps2_an500', help='a folder of boards/ (default: %(default)s)')
+    parser.add_argument('--board', required=True, help='a folder of boards/ (default: that of patchbay demo)')
     parser.add_argument('--frames', type=int, default=40, help='frames of each program (default: %(default)s)')
     parser.add_argument('--video-memory', default='64M',
                         help='addresses that the resources of each program have (default: %(default)s)')

@@ -6,8 +6,11 @@ pb_library(pb_gl_serve
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/gl_arguments.c
     ${CMAKE_CURRENT_LIST_DIR}/gl_card.c
+    ${CMAKE_CURRENT_LIST_DIR}/gl_peer.c
     ${CMAKE_CURRENT_LIST_DIR}/gl_private.c
+    ${CMAKE_CURRENT_LIST_DIR}/gl_registry.c
     ${CMAKE_CURRENT_LIST_DIR}/gl_serve.c
+    ${CMAKE_CURRENT_LIST_DIR}/gl_server.c
     ${CMAKE_CURRENT_LIST_DIR}/gl_timeline.c
   LINKS pb_gl_session pb_gl pb_card_failure pb_trace pb_host pb_link_socket)
 
