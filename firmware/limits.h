@@ -27,8 +27,8 @@
 #define PB_SLICE_SHORT       32u /* of a compact list */
 #define PB_SLICE_MIXED       20u
 /** Steps between two checks where nothing is written: allocations kept, entries and groups skipped. */
-#define PB_SLICE_KEPT    16u
-#define PB_SLICE_SKIPPED 96u
+#define PB_SLICE_KEPT    24u
+#define PB_SLICE_SKIPPED 120u
 #define PB_SLICE_GROUPS  32u
 /** Entries that one counts for besides itself: of a format that is read from a table; on the slow path; there page by page. */
 #define PB_COST_GENERAL 2u
