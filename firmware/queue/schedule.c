@@ -70,6 +70,11 @@ struct pb_core_queue *pb_core_schedule_next(struct pb_firmware *firmware, struct
 	return node->schedule.policy->next(firmware, node);
 }
 
+struct pb_core_queue *pb_core_schedule_choose(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	return node->schedule.policy->next(firmware, node);
+}
+
 /** Computes which channels are held on a node; the queue that has the timeslice loses it if its channel is. */
 static PB_CORE_COLD void hold(struct pb_firmware *firmware, struct pb_core_node *node)
 {

@@ -39,6 +39,8 @@ void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *qu
 void pb_core_schedule_return(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** The queue to admit from next; its timeslice has begun. @return NULL: none */
 struct pb_core_queue *pb_core_schedule_next(struct pb_firmware *firmware, struct pb_core_node *node);
+/** As pb_core_schedule_next(), of a node whose engine is busy: most often other queues are ready there. */
+struct pb_core_queue *pb_core_schedule_choose(struct pb_firmware *firmware, struct pb_core_node *node);
 
 /** Holds or releases a channel that is being closed, on all nodes. */
 void pb_core_schedule_hold_channel(struct pb_firmware *firmware, uint32_t channel, bool held);

@@ -61,8 +61,8 @@ static enum pb_engine_state poll_irregular(struct pb_reference_engine *engine,
 {
 	uint32_t fault_code;
 
-	engine->asked = engine->asked &&
-			pb_shared_read32(&registers_of(engine)->command_done) != engine->command;
+	engine->asked =
+		engine->asked && pb_shared_read32(&registers_of(engine)->command_done) != engine->command;
 	/* A fault before the answer is seen with the answer. */
 	pb_shared_acquire();
 	fault_code = pb_shared_read32(&registers_of(engine)->fault_code);

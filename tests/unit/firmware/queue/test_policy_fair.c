@@ -399,6 +399,7 @@ static void protected_runtime_is_repaid_to_higher_priorities(void **state)
 		for (uint32_t l = 0; l < 3u; l++)
 			node->fair.at[PRIORITY - 1u + l].repay_us = rows[i].before[l];
 		node->fair.at[PB_PRIORITY_IDLE].repay_us = rows[i].before[0];
+		node->fair.repays = (1u << PB_PRIORITIES) - 1u;
 		pb_core_policy_fair.charge(node, &submission, rows[i].microseconds);
 		assert_int_equal(node->fair.at[PB_PRIORITY_IDLE].repay_us, rows[i].after[0]);
 		for (uint32_t l = 0; l < 3u; l++)
