@@ -427,7 +427,7 @@ static bool is_running_share_used(struct pb_core_node *node, const struct pb_cor
 	return (waiting_at(node, priority, staged) & ~(1u << queue->channel)) != 0;
 }
 
-/** Whether a tick stops the engine for another reason than that the queue's quantum is used up and a peer of it waits. */
+/** Whether a tick stops the engine. */
 static PB_CORE_COLD bool should_stop(struct pb_core_node *node, const struct pb_core_submission *staged,
 				     uint32_t used)
 {
@@ -450,16 +450,14 @@ static PB_CORE_COLD bool should_stop(struct pb_core_node *node, const struct pb_
 				     used - (queue == node->slice.current ? node->slice.used : 0));
 }
 
+static bool has_expired(const struct pb_core_node *node, const struct pb_core_queue *queue, uint32_t used)
+{
+	return is_quantum_used(queue, used) && has_peers(node, queue);
+}
+
 static bool should_preempt(struct pb_core_node *node, const struct pb_core_submission *staged, uint32_t used)
 {
-	const struct pb_core_queue *queue = pb_core_in_flight_head(&node->flight)->queue;
-
-	if (used == 0)
-		return is_outranked(node, staged);
-	/* The most frequent reason, and the cheapest to find, comes first. */
-	if (is_quantum_used(queue, used) && has_peers(node, queue))
-		return true;
-	return should_stop(node, staged, used);
+	return used == 0 ? is_outranked(node, staged) : should_stop(node, staged, used);
 }
 
 static bool may_recall(const struct pb_core_node *node, const struct pb_core_submission *submission)
@@ -468,4 +466,4 @@ static bool may_recall(const struct pb_core_node *node, const struct pb_core_sub
 }
 
 const struct pb_core_policy pb_core_policy_fair = {
-	.next = next, .charge = charge, .should_preempt = should_preempt, .may_recall = may_recall};
+	.next = next, .charge = charge, .is_over = has_expired, .should_preempt = should_preempt, .may_recall = may_recall};
