@@ -3,6 +3,7 @@
 
 #include "firmware/assert.h"
 #include "firmware/instance.h"
+#include "firmware/queue/schedule_add.h"
 
 void pb_core_stop_init(struct pb_core_queue *queue)
 {

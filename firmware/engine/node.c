@@ -149,8 +149,7 @@ PB_CORE_STEP void pb_core_node_stopping(struct pb_firmware *firmware, struct pb_
 					enum pb_core_stop_reason reason, bool inside)
 {
 	/* Constants: the compiler reads the table of the machine. */
-	const struct pb_core_step step =
-		pb_core_node_next(PB_NODE_STATE_RUNNING, PB_CORE_NODE_EVENT_RECALL);
+	const struct pb_core_step step = pb_core_node_next(PB_NODE_STATE_RUNNING, PB_CORE_NODE_EVENT_RECALL);
 
 	PB_ASSERT(step.state == PB_NODE_STATE_STOPPING && step.action == PB_CORE_NODE_ACTION_STOP);
 	node->machine.stops++;

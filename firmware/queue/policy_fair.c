@@ -465,5 +465,8 @@ static bool may_recall(const struct pb_core_node *node, const struct pb_core_sub
 	return !submission->protected || submission->queue == node->slice.expired;
 }
 
-const struct pb_core_policy pb_core_policy_fair = {
-	.next = next, .charge = charge, .is_over = has_expired, .should_preempt = should_preempt, .may_recall = may_recall};
+const struct pb_core_policy pb_core_policy_fair = {.next = next,
+						   .charge = charge,
+						   .is_over = has_expired,
+						   .should_preempt = should_preempt,
+						   .may_recall = may_recall};

@@ -58,5 +58,8 @@ static bool may_recall(const struct pb_core_node *node, const struct pb_core_sub
 	return true;
 }
 
-const struct pb_core_policy pb_core_policy_fifo = {
-	.next = next, .charge = charge, .is_over = is_over, .should_preempt = should_preempt, .may_recall = may_recall};
+const struct pb_core_policy pb_core_policy_fifo = {.next = next,
+						   .charge = charge,
+						   .is_over = is_over,
+						   .should_preempt = should_preempt,
+						   .may_recall = may_recall};

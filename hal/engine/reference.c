@@ -78,11 +78,12 @@ static enum pb_engine_state poll(void *context, struct pb_engine_report *report)
 {
 	struct pb_reference_engine *engine = context;
 	const struct pb_engine_registers *registers = registers_of(engine);
-	const uint32_t fault_code = pb_shared_read32(&registers->fault_code);
+	uint32_t irregular = pb_shared_read32(&registers->fault_code);
 
 	pb_shared_acquire(); /* as in poll_irregular() */
 	/* One branch for two rare cases. */
-	if ((fault_code | engine->asked) != 0)
+	irregular |= engine->asked;
+	if (irregular != 0)
 		return poll_irregular(engine, report);
 	__asm__("" : "+r"(report)); /* in its register: else GCC copies it before the branch */
 	read_report(registers, report);

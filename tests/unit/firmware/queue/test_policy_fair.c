@@ -100,6 +100,9 @@ static void a_timeslice_is_over_when_others_wait(void **state)
 			append(&queues[2]);
 		*deficit(0) = rows[i].deficit;
 		assert_int_equal(pb_core_policy_fair.should_preempt(node, NULL, rows[i].used), rows[i].over);
+		/* The reason that is asked for first: a peer waits, and the quantum is used up. */
+		assert_int_equal(pb_core_policy_fair.is_over(node, &queues[0], rows[i].used),
+				 rows[i].own && rows[i].used >= QUANTUM);
 	}
 }
 
