@@ -12,8 +12,11 @@
 /** Board of a card if the user names none. */
 #define PB_DEFAULT_BOARD "mps2_an500"
 
+/** Returns the name of a board that is given by its name, or by the path of its folder, which loses a slash at its end. */
+char *pb_board_name(char *text);
+
 /**
- * Finds the image beside this program's build folder: build/BOARD/patchbay-BOARD.elf.
+ * Finds the image that is installed with this program, or the one beside its build folder: build/BOARD/patchbay-BOARD.elf.
  * @param path out
  * @param bytes size of `path`
  * @return false: the image does not exist; the error has been printed, with the command that builds it
@@ -21,8 +24,9 @@
 bool pb_board_image(const char *board, char *path, size_t bytes);
 
 /**
- * Makes the path of the renderers' program (qemu/gl/renderer.c), in this program's own build folder. It may not be there.
- * @return false: this program's path is not known, or the path is too long
+ * Finds the renderers' program (qemu/gl/renderer.c) that is installed with this program, or that of its build folder.
+ * @param path out; without such a program, where it was looked for last
+ * @return false: this program's path is not known
  */
 bool pb_renderer_program(char *path, size_t bytes);
 
