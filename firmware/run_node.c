@@ -140,7 +140,8 @@ static inline bool go_on_staged(struct pb_firmware *firmware, struct pb_core_nod
 	if (is_undisturbed(firmware, node, staged))
 		return feed(firmware, node, staged);
 	advance(firmware, node);
-	return go_on(firmware, node);
+	/* Most often a job goes on in the next pass. */
+	return node->staged.kind == PB_CORE_STAGED_JOB || go_on(firmware, node);
 }
 
 /** Feeds a submission that was admitted at once, or stages it. @return whether there is more to do */

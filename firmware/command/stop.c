@@ -310,9 +310,12 @@ static void leave_lists(struct pb_firmware *firmware, struct pb_core_queue *queu
 static inline void stop_engine(struct pb_firmware *firmware, const struct pb_core_queue *queue)
 {
 	struct pb_core_node *node = pb_core_node_of(firmware, queue);
+	const struct pb_core_queue *first = pb_core_in_flight_head(&node->flight)->queue;
 
-	if (pb_core_in_flight_first_of(&node->flight, queue) != 0 &&
-	    pb_core_in_flight_head(&node->flight)->queue->channel == queue->channel)
+	if (pb_core_in_flight_is_empty(&node->flight))
+		return;
+	if (first == queue ||
+	    (first->channel == queue->channel && pb_core_in_flight_first_of(&node->flight, queue) != 0))
 		pb_core_node_recall(firmware, node, PB_CORE_STOP_FOR_HOST, true);
 }
 
