@@ -25,10 +25,8 @@
 #define PB_SLICE_ALLOCATIONS 20u
 #define PB_SLICE_SHORT       32u /* of a compact list */
 #define PB_SLICE_MIXED       20u
-/** Entries of a list between two checks. A loop in assembly has its own number, which the build defines. */
-#ifndef PB_SLICE_PATCHES
+/** Entries of a list between two checks. A loop in assembly, which is unrolled for a slice, has its own number. */
 #define PB_SLICE_PATCHES 16u
-#endif
 /** Steps between two checks where nothing is written: allocations kept, entries and groups skipped. */
 #define PB_SLICE_KEPT    16u
 #define PB_SLICE_SKIPPED 96u
