@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "qemu/mcu/uart_lines.h"
 
+#include <stddef.h>
+
 #include "hal/shared.h"
 
 /** Polls before the MCU sleeps: some tens of microseconds. */
@@ -40,14 +42,28 @@ static __attribute__((noinline)) uint32_t poll_lines(struct pb_uart_lines *lines
 	return raised;
 }
 
+/**
+ * As pb_uart_lines_take(), while nothing is pending. Out of line, and found by the word that the caller has just exchanged,
+ * so that a take of a line that is pending saves no register.
+ */
+static __attribute__((noinline)) uint32_t take_raised(uint32_t *pending)
+{
+	uint8_t *const lines = (uint8_t *)pending - offsetof(struct pb_uart_lines, pending);
+	const uint32_t raised = poll_lines((struct pb_uart_lines *)(void *)lines);
+
+	pb_shared_barrier();
+	return raised;
+}
+
 uint32_t pb_uart_lines_take(void *context)
 {
 	struct pb_uart_lines *lines = context;
 	/* Atomic towards interrupt handlers: a line is returned now or stays pending. */
-	uint32_t pending = __atomic_exchange_n(&lines->pending, 0, __ATOMIC_RELAXED);
+	const uint32_t pending = __atomic_exchange_n(&lines->pending, 0, __ATOMIC_RELAXED);
 
-	if (pb_shared_read32(&lines->block->to_mcu_raises) != lines->raises)
-		pending |= poll_lines(lines);
+	/* What is pending comes from bytes or from the last poll: raises since then are the next pass's. */
+	if (pending == 0)
+		return take_raised(&lines->pending);
 	/* Between `taken`, stored by the handler, and the state that the caller reads. */
 	pb_shared_barrier();
 	return pending;

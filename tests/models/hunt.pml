@@ -135,8 +135,12 @@ proctype main_loop()
 
 	do
 	:: AT(pb_uart_lines_take) atomic { raised = pending; pending = false; found = false };
-		look_at_raises();
-		AT(pb_uart_lines_take) atomic { raised = (raised || found); found = false };
+		if
+		:: raised -> skip
+		:: else ->
+			look_at_raises();
+			AT(take_raised) atomic { raised = found; found = false }
+		fi;
 		AT(pb_uart_lines_take) BARRIER(MCU);
 		if
 		:: raised ->
