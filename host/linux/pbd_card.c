@@ -280,7 +280,7 @@ void pbd_card_lost(struct pbd_device *dev, int result, const char *why)
 		return;
 	drm_warn(&dev->drm, "the card is lost: %s\n", why);
 	pbd_end_all(dev, result);
-	mod_delayed_work(dev->card_wq, &dev->attach, 0);
+	mod_delayed_work(dev->clean_wq, &dev->attach, 0);
 }
 
 /* Attaches again, as often as it takes. */
@@ -302,7 +302,7 @@ void pbd_card_attach_work(struct work_struct *work)
 		drm_info(&dev->drm, "attached again: incarnation %u\n", dev->channel.card.incarnation);
 		pbd_card_watch(dev);
 	} else if (!READ_ONCE(dev->removed)) {
-		queue_delayed_work(dev->card_wq, &dev->attach, msecs_to_jiffies(500));
+		queue_delayed_work(dev->clean_wq, &dev->attach, msecs_to_jiffies(500));
 	}
 	drm_dev_exit(idx);
 }

@@ -112,7 +112,8 @@ struct pbd_device {
 	struct list_head lru; /* struct pbd_bo.lru: objects in VRAM, least recently used first */
 	u64 evictions;
 
-	struct workqueue_struct *push_wq, *clean_wq, *card_wq;
+	struct workqueue_struct *push_wq, *card_wq; /* fences depend on them */
+	struct workqueue_struct *clean_wq;          /* allocates, waits */
 	struct work_struct clean;
 	struct delayed_work watch, attach;
 	u32 clock, clock_ticks; /* as the watchdog saw it */
