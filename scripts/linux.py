@@ -93,10 +93,10 @@ class Machine:
         self.name = words
         self.lines = queue.Queue()
         self.seen = []
-        share = [os.path.join(folder, "packages/root/usr/share/qemu"),
-                 os.path.join(folder, "packages/root/usr/share/seabios"), "/usr/share/qemu", "/usr/share/seabios"]
+        share = [os.path.join(folder, "packages/tree/usr/share/qemu"),
+                 os.path.join(folder, "packages/tree/usr/share/seabios"), "/usr/share/qemu", "/usr/share/seabios"]
         environment = dict(os.environ)
-        libraries = os.path.join(folder, "packages/root/usr/lib/x86_64-linux-gnu")
+        libraries = os.path.join(folder, "packages/tree/usr/lib/x86_64-linux-gnu")
         environment["LD_LIBRARY_PATH"] = libraries
         modules = [m for m in (libraries + "/qemu", "/usr/lib/x86_64-linux-gnu/qemu")
                    if glob.glob(m + "/accel-tcg-x86_64*")]

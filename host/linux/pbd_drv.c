@@ -233,7 +233,7 @@ static int pbd_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	return 0;
 }
 
-/* Fences end first, so that nobody waits for them while the device goes. */
+/* Fences end first, so that no thread waits for them while the device goes. */
 static void pbd_remove(struct pci_dev *pdev)
 {
 	struct pbd_device *dev = pci_get_drvdata(pdev);

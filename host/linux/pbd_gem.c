@@ -143,7 +143,7 @@ int pbd_bo_evict(struct pbd_device *dev, struct pbd_bo *bo)
 }
 
 /*
- * Returns the object of a region that was not used for longest, among those that nobody holds; with its reservation and
+ * Returns the object of a region that was not used for longest, among those whose reservation is free; with its reservation and
  * a reference. An object in the list exists: freeing it begins with the list.
  * @busy: also one whose fences have to be waited for
  */
@@ -233,7 +233,7 @@ int pbd_bo_place(struct pbd_device *dev, struct pbd_bo *bo, bool evict)
 		pbd_bo_copy(bo, pbd_bo_bytes(dev, bo), true);
 		pbd_bo_drop_pages(bo);
 	} else {
-		/* What another object left there is nobody's business. */
+		/* What another object left there is not for this one. */
 		memset(pbd_bo_bytes(dev, bo), 0, bo->base.size);
 	}
 	bo->touched = true;

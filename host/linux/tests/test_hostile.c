@@ -148,7 +148,7 @@ static void random_call(int fd)
 	(void)guest_ioctl(fd, requests[some(sizeof(requests) / sizeof(requests[0]))], arguments);
 }
 
-void arguments_of_chance_harm_nobody(void)
+void arguments_of_chance_harm_no_other_file(void)
 {
 	static struct guest_work work;
 	int fd = guest_open(), other = guest_open();

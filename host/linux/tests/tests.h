@@ -29,7 +29,7 @@
 	X(objects_keep_their_contents_when_they_move)                                                        \
 	X(what_does_not_fit_is_refused)                                                                      \
 	X(four_processes_share_the_card)                                                                     \
-	X(arguments_of_chance_harm_nobody)
+	X(arguments_of_chance_harm_no_other_file)
 
 /* The device comes and goes; the guest does that itself. */
 #define PBD_LIFE(X)                                                                                          \
