@@ -95,7 +95,7 @@ static inline const uint32_t *pb_shared_read_two(const uint32_t *from, uint32_t 
 #if PB_SHARED_BURSTS
 	register const uint32_t *behind __asm__("r0");
 	register uint32_t first __asm__("r1");
-	register uint32_t second __asm__("r2");
+	register uint32_t second __asm__("r4");
 
 	__asm__ volatile("ldmia %0!, {%1, %2}"
 			 : "=r"(behind), "=r"(first), "=r"(second)
@@ -144,15 +144,18 @@ static inline void pb_burst_get_three(const uint32_t *from, uint32_t *first, uin
 				      uint32_t *third)
 {
 #if PB_SHARED_BURSTS
-	/* The address's own register is loaded, too: LDM in 16 bits. */
-	register uint32_t in_r3 __asm__("r3") = (uint32_t)from;
+	/*
+	 * The address's own register is loaded, too: LDM in 16 bits. Not R7: that is the frame pointer, of which GCC
+	 * takes for granted that it is not 0, so that a comparison with 0 is left out.
+	 */
+	register uint32_t in_r2 __asm__("r2") = (uint32_t)from;
+	register uint32_t in_r3 __asm__("r3");
 	register uint32_t in_r6 __asm__("r6");
-	register uint32_t in_r7 __asm__("r7");
 
-	__asm__ volatile("ldmia %0, {%0, %1, %2}" : "+r"(in_r3), "=r"(in_r6), "=r"(in_r7) : : "memory");
-	*first = in_r3;
-	*second = in_r6;
-	*third = in_r7;
+	__asm__ volatile("ldmia %0, {%0, %1, %2}" : "+r"(in_r2), "=r"(in_r3), "=r"(in_r6) : : "memory");
+	*first = in_r2;
+	*second = in_r3;
+	*third = in_r6;
 #else
 	*first = from[0];
 	*second = from[1];

@@ -11,6 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct pb_engine_model;
 struct pb_sim;
 
@@ -47,5 +51,9 @@ void pb_sim_doorbell(struct pb_sim *sim, uint32_t channel);
 bool pb_sim_interrupt_take(struct pb_sim *sim, uint32_t channel);
 /** A node's engine, for tests that break it; the node exists. */
 struct pb_engine_model *pb_sim_engine(const struct pb_sim *sim, uint32_t node);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

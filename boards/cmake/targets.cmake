@@ -13,6 +13,10 @@ function(pb_configure target)
   target_compile_definitions(${target} PRIVATE PB_VERSION="${PROJECT_VERSION}" ${PB_BOARD_DEFINITIONS})
   # Images and reports must not depend on where the tree lies.
   target_compile_options(${target} PRIVATE -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+  # Of static libraries, too: a shared one may be made of their objects.
+  if(BUILD_SHARED_LIBS)
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()
   if(PB_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(${target} PRIVATE -fsanitize=address,undefined)

@@ -7,15 +7,21 @@
 #include <string.h>
 #include <unistd.h>
 
-/** Finds the folder build, from this program's path build/PRESET/host/patchbay. @return false: it is not known */
-static bool build_folder(char *path, size_t bytes)
+/* From the folder of the installed program, as CMake knows them. */
+#ifndef PB_TO_IMAGES
+#define PB_TO_IMAGES  "../share/patchbay/images"
+#define PB_TO_LIBEXEC "../libexec/patchbay"
+#endif
+
+/** Finds a folder from this program's path. @param up folders above the program @return false: it is not known */
+static bool folder_above(int up, char *path, size_t bytes)
 {
 	const ssize_t length = readlink("/proc/self/exe", path, bytes - 1u);
 
 	if (length < 0)
 		return false;
 	path[length] = '\0';
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i <= up; i++) {
 		char *slash = strrchr(path, '/');
 
 		if (slash == NULL)
@@ -25,39 +31,43 @@ static bool build_folder(char *path, size_t bytes)
 	return true;
 }
 
-bool pb_board_image(const char *board, char *path, size_t bytes)
+/** Writes the path of a file below a folder above this program. @return false: it is not known, or too long */
+static bool path_below(int up, const char *below, const char *name, char *path, size_t bytes)
 {
 	char folder[PATH_MAX];
+	int length;
 
-	if (build_folder(folder, sizeof(folder))) {
-		const int length = snprintf(path, bytes, "%s/%s/patchbay-%s.elf", folder, board, board);
+	if (!folder_above(up, folder, sizeof(folder)))
+		return false;
+	length = snprintf(path, bytes, "%s/%s/%s", folder, below, name);
+	return length > 0 && (size_t)length < bytes;
+}
 
-		if (length > 0 && (size_t)length < bytes && access(path, R_OK) == 0)
-			return true;
-	}
+/** As path_below(). @return false: there is no such file */
+static bool find(int up, const char *below, const char *name, char *path, size_t bytes)
+{
+	return path_below(up, below, name, path, bytes) && access(path, R_OK) == 0;
+}
+
+bool pb_board_image(const char *board, char *path, size_t bytes)
+{
+	char name[PATH_MAX];
+	const int length = snprintf(name, sizeof(name), "patchbay-%s.elf", board);
+
+	/* In a build this program is build/PRESET/host/patchbay. */
+	if (length > 0 && (size_t)length < sizeof(name) &&
+	    (find(0, PB_TO_IMAGES, name, path, bytes) || find(2, board, name, path, bytes)))
+		return true;
 	fprintf(stderr,
 		"patchbay: no firmware image for board %s (%s)\n"
-		"Build it with: cmake -B build/%s -G Ninja -DPB_BOARD=%s && cmake --build build/%s\n",
+		"Install the package patchbay-firmware, or build it: cmake -B build/%s -G Ninja "
+		"-DPB_BOARD=%s && cmake --build build/%s\n",
 		board, path, board, board, board);
 	return false;
 }
 
 bool pb_renderer_program(char *path, size_t bytes)
 {
-	char folder[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1u);
-	char *slash;
-	int wrote;
-
-	if (length < 0)
-		return false;
-	folder[length] = '\0';
-	for (int i = 0; i < 2; i++) {
-		slash = strrchr(folder, '/');
-		if (slash == NULL)
-			return false;
-		*slash = '\0';
-	}
-	wrote = snprintf(path, bytes, "%s/qemu/patchbay-renderer", folder);
-	return wrote > 0 && (size_t)wrote < bytes;
+	return find(0, PB_TO_LIBEXEC, "patchbay-renderer", path, bytes) ||
+	       path_below(1, "qemu", "patchbay-renderer", path, bytes);
 }

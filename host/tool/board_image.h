@@ -13,7 +13,7 @@
 #define PB_DEFAULT_BOARD "mps2_an500"
 
 /**
- * Finds the image beside this program's build folder: build/BOARD/patchbay-BOARD.elf.
+ * Finds the image that is installed with this program, or the one beside its build folder: build/BOARD/patchbay-BOARD.elf.
  * @param path out
  * @param bytes size of `path`
  * @return false: the image does not exist; the error has been printed, with the command that builds it
@@ -21,8 +21,9 @@
 bool pb_board_image(const char *board, char *path, size_t bytes);
 
 /**
- * Makes the path of the renderers' program (qemu/gl/renderer.c), in this program's own build folder. It may not be there.
- * @return false: this program's path is not known, or the path is too long
+ * Finds the renderers' program (qemu/gl/renderer.c) that is installed with this program, or that of its build folder.
+ * @param path out; without such a program, where it was looked for last
+ * @return false: this program's path is not known
  */
 bool pb_renderer_program(char *path, size_t bytes);
 

@@ -14,6 +14,10 @@
 #include "patchbay/abi/errors.h"
 #include "patchbay/link.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Size of pb_card_info.capabilities: keys from this number on are not kept. */
 #define PB_CAPABILITY_KEYS 64u
 
@@ -64,5 +68,9 @@ enum pb_error pb_crash_read(const struct pb_link *link, struct pb_crash_record *
  * for each channel lies apart.
  */
 uint32_t pb_card_pool_most(const struct pb_card_info *card);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

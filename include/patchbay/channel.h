@@ -14,6 +14,10 @@
 #include "patchbay/card.h"
 #include "patchbay/link.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Time after which a control command without a reply counts as lost, in microseconds. */
 #define PB_COMMAND_TIMEOUT_US 5000000u
 /** Commands of a channel that can be unfinished at once. The control ring may have room for fewer. */
@@ -156,5 +160,9 @@ enum pb_error pb_channel_finish(struct pb_channel *channel, uint32_t tag, uint32
  */
 enum pb_error pb_channel_command(struct pb_channel *channel, uint32_t code, const uint32_t *arguments,
 				 uint32_t *results);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -18,6 +18,10 @@
 #include "patchbay/abi/errors.h"
 #include "patchbay/abi/patch.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Words that are enough for any list of this many entries. */
 #define PB_COMPACT_WORDS_MAX(entries) (PB_COMPACT_ESCAPE_WORDS * (entries))
 
@@ -59,5 +63,9 @@ enum pb_error pb_grouped_encode(const struct pb_patch_location *list, uint32_t c
 uint32_t pb_compact_index(const uint32_t *words, uint32_t used, uint32_t word_index);
 /** As pb_compact_index(), for one list of pb_grouped_encode(). The words of a head have no entry: PB_INDEX_NONE. */
 uint32_t pb_grouped_index(const uint32_t *words, uint32_t used, uint32_t word_index);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

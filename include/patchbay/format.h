@@ -10,6 +10,10 @@
 #include "patchbay/abi/format.h"
 #include "patchbay/channel.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Returns a built-in format as the firmware has it; NULL if no built-in format has this number. */
 const struct pb_patch_format *pb_format_builtin(uint32_t number);
 
@@ -26,5 +30,9 @@ const struct pb_patch_format *pb_format_builtin(uint32_t number);
  */
 enum pb_error pb_format_set(struct pb_channel *channel, uint32_t driver_id,
 			    const struct pb_patch_format *format, uint32_t *reason);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

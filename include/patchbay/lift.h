@@ -18,6 +18,10 @@
 #include "patchbay/abi/errors.h"
 #include "patchbay/abi/patch.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Kinds of relocation. Words are little-endian; the addend is the value that user space wrote. */
 enum pb_lift_kind {
 	/**
@@ -68,5 +72,9 @@ enum pb_lift_kind {
  */
 enum pb_error pb_lift(enum pb_lift_kind kind, uint32_t allocation_index, uint8_t *commands, uint32_t bytes,
 		      uint32_t offset, struct pb_patch_location *entries, uint32_t *count);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

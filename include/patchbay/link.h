@@ -12,6 +12,10 @@
 #include "patchbay/abi/errors.h"
 #include "patchbay/lock.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct pb_link;
 
 /**
@@ -73,5 +77,9 @@ struct pb_sim;
  * @retval PB_ERROR_HOST_MEMORY the host is out of memory
  */
 enum pb_error pb_link_open_sim(struct pb_sim *sim, uint32_t channel, struct pb_link **link);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -16,6 +16,10 @@
 
 #include "patchbay/link.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** A board behind a gdb stub. */
 struct pb_gdb_target {
 	/** HOST:PORT, [HOST]:PORT, or the path of a Unix socket, which begins with '/' or '.'. */
@@ -64,5 +68,9 @@ struct pb_gdb_figures pb_link_gdb_figures(const struct pb_link *link);
  * @return false: the text has neither form
  */
 bool pb_gdb_target_parse(char *text, struct pb_gdb_target *target);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

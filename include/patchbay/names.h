@@ -9,6 +9,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Returns the name of an enum pb_error, such as "PATCH_RANGE". */
 const char *pb_error_name(uint32_t error);
 /** Returns the meaning of an enum pb_error, in one phrase. */
@@ -39,5 +43,9 @@ const char *pb_why_meaning(uint32_t why);
 const char *pb_format_reason_name(uint32_t reason);
 /** Returns the meaning of an enum pb_format_reason, in one phrase. */
 const char *pb_format_reason_meaning(uint32_t reason);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

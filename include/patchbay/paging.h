@@ -16,6 +16,10 @@
 
 #include "patchbay/render.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Room in bytes with which each call makes progress: one page of MAP_APERTURE. */
 #define PB_PAGING_BYTES_MIN 40u
 
@@ -66,5 +70,9 @@ struct pb_paging_buffer {
  *   was written
  */
 enum pb_render_status pb_paging_build(struct pb_paging_operation *operation, struct pb_paging_buffer *buffer);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -14,6 +14,10 @@
 #include "patchbay/queue.h"
 #include "patchbay/stop.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** A queue as the firmware reports it. */
 struct pb_queue_state {
 	uint32_t why;             /**< enum pb_why: why no submission of the queue runs, or RUNNING */
@@ -165,5 +169,9 @@ enum pb_error pb_node_set(struct pb_channel *channel, uint32_t node, const struc
  * Threads: commands; waits.
  */
 enum pb_error pb_channel_moderate(struct pb_channel *channel, uint32_t count, uint32_t microseconds);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

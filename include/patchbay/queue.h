@@ -13,6 +13,10 @@
 #include "patchbay/abi/submission.h"
 #include "patchbay/segment.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* ---- contexts ---- */
 
 /**
@@ -202,5 +206,9 @@ void pb_queue_set_limits(struct pb_queue *queue, uint32_t hang_us, uint32_t stop
  * Threads: commands; waits.
  */
 enum pb_error pb_queue_clear(struct pb_queue *queue);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -25,6 +25,10 @@
 #include "patchbay/abi/patch.h"
 #include "patchbay/abi/submission.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * X(NAME, number, NTSTATUS, meaning)
  * If a command has several faults, the first in the order of docs/render.md is reported.
@@ -245,5 +249,9 @@ enum pb_render_status pb_render_present(struct pb_render_present *present);
  * of the memory, context, fence id and all other fields; they are left unchanged.
  */
 void pb_render_describe(const struct pb_render_record *record, struct pb_descriptor *descriptor);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

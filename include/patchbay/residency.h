@@ -21,6 +21,10 @@
 #include "patchbay/paging.h"
 #include "patchbay/queue.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Queues that one manager can submit to. */
 #define PB_RESIDENCY_QUEUES 4u
 /** Segments that an allocation can name, as in DXGK_SEGMENTPREFERENCE. */
@@ -267,5 +271,9 @@ enum pb_error pb_residency_patched_rendered(const struct pb_residency_submission
  */
 enum pb_error pb_residency_submit(struct pb_residency *manager, uint32_t queue,
 				  struct pb_residency_submission *submission);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -11,6 +11,10 @@
 
 #include "patchbay/channel.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Parameters of pb_segment_create(). */
 struct pb_segment_request {
 	uint32_t id;       /**< PB_SEGMENT_SYSTEM (0): contiguous system memory; else 1 to 31 */
@@ -136,5 +140,9 @@ enum pb_error pb_memory_allocate(struct pb_segment *segment, uint32_t bytes, uin
  * Threads: mutex.
  */
 void pb_memory_free(struct pb_memory *memory);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

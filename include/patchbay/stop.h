@@ -15,6 +15,10 @@
 
 #include "patchbay/queue.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* ---- preemption ---- */
 
 /**
@@ -131,5 +135,9 @@ enum pb_error pb_node_release(struct pb_channel *channel, uint32_t node);
  * @retval PB_ERROR_BAD_ARGUMENT the queue has no history
  */
 enum pb_error pb_queue_unfinished(struct pb_queue *queue, struct pb_descriptor *descriptor);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -14,6 +14,10 @@
 #include "patchbay/abi/telemetry.h"
 #include "patchbay/card.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Largest number of nodes that the library reads: as many as the capability NODE_KINDS has room for. */
 #define PB_TELEMETRY_NODES 8u
 /** Channels that a snapshot has room for. */
@@ -106,5 +110,9 @@ uint64_t pb_latency_count(const uint32_t buckets[PB_LATENCY_BUCKETS]);
  * @return false: the histogram is empty
  */
 bool pb_latency_percentile(const uint32_t buckets[PB_LATENCY_BUCKETS], uint32_t permille, uint32_t *bound);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

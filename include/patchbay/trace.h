@@ -14,6 +14,10 @@
 #include "patchbay/abi/trace.h"
 #include "patchbay/channel.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Largest schema that the library reads, in bytes. */
 #define PB_TRACE_SCHEMA_BYTES_MAX 8192u
 
@@ -60,5 +64,9 @@ void pb_trace_schema(const struct pb_trace *trace, char *text);
  * @retval PB_ERROR_BAD_ARGUMENT a level is above PB_TRACE_LEVEL_MAX
  */
 enum pb_error pb_trace_set(struct pb_channel *channel, uint32_t levels, uint64_t nanoseconds);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -227,7 +227,9 @@ static void wrong_arguments_are_refused(void **state)
 		{{"replay"}, 2, "FILE is missing"},
 		{{"replay", "one", "two"}, 2, "give one FILE"},
 		{{"replay", "file", "--seed", "seven"}, 2, "--seed seven: give a number"},
-		{{"replay", "file", "--encoding", "short"}, 2, "--encoding short: give wddm, compact or grouped"},
+		{{"replay", "file", "--encoding", "short"},
+		 2,
+		 "--encoding short: give wddm, compact or grouped"},
 		{{"replay", "file", "--sim", "--card", "socket"}, 2, "exclude each other"},
 		{{"replay", "file", "--board", "none"}, 2, "there is no board none"},
 	};

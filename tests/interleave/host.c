@@ -149,12 +149,21 @@ static bool submit_random(struct pb_host *host, struct pb_host_lane *lane)
 	return true;
 }
 
+/** Looks at the heartbeat right behind a sleep in which several came. */
+static bool watch_after_sleep(struct pb_host *host)
+{
+	host->link->asks = false; /* nothing but time ends the sleep */
+	(void)host->link->link.ops->wait(&host->link->link, 2u * PB_HEARTBEAT_US);
+	host->link->asks = true;
+	return pb_host_succeeded(host, pb_channel_watch(&host->channel), "the heartbeat is watched");
+}
+
 /** One action. @return false: the session has ended */
 static bool act(struct pb_host *host)
 {
 	struct pb_host_lane *lane = &host->lanes[pb_host_choose(PB_HOST_LANES)];
 
-	switch (pb_host_choose(18)) {
+	switch (pb_host_choose(19)) {
 	case 0:
 		return burst(host);
 	case 1:
@@ -179,6 +188,8 @@ static bool act(struct pb_host *host)
 		return true;
 	case 12:
 		return pb_host_aim(host, lane);
+	case 13:
+		return watch_after_sleep(host);
 	default:
 		return submit_random(host, lane);
 	}

@@ -33,6 +33,9 @@ forbid '(^|[^_A-Za-z0-9])(malloc|calloc|realloc|free|alloca) *[(]' \
 	'no heap here' "${on_target[@]}" "${library[@]}"
 forbid '[A-Za-z0-9_][ \t]*:[ \t]*[0-9]+[ \t]*[;,]' 'no bit-field in a wire struct' "${wire[@]}"
 forbid '__attribute__[^;]*weak|[.]weak|#[ \t]*pragma[ \t]+weak' 'no weak symbol' "${all[@]}"
+# GCC takes for granted that the frame pointer is not 0, also where a variable is kept in its register.
+grep -nE '__asm__ *[(]"(r7|fp|s0|x8)"[)]' "${all[@]}" /dev/null |
+	sed -E 's/^([^:]*:[0-9]+):.*/\1: no variable in the frame pointer: its comparison with 0 is left out/' >>"$findings" || true
 # Include guards and __cplusplus are the only conditions that the core needs.
 code "${firmware[@]}" | awk '
 {

@@ -155,6 +155,7 @@ rules|host/queue.c|void *x = calloc(1, 4);|host/queue.c:2:|no heap
 rules|include/patchbay/abi/wire.h|struct x {\n\tuint32_t y : 3;\n};|include/patchbay/abi/wire.h:3:|bit-field
 rules|boards/one/board.c|__attribute__((weak)) void f(void);|boards/one/board.c:2:|weak
 rules|hal/cortex_m/vectors.c|#pragma weak handler|hal/cortex_m/vectors.c:2:|weak
+rules|hal/burst.h|register int x __asm__("r7");|hal/burst.h:2:|frame pointer
 rules|firmware/core.c|#ifdef __arm__\n#endif|firmware/core.c:2:|conditional
 rules|firmware/core.c|#if PB_BOARD == 1\n#endif|firmware/core.c:2:|conditional
 include_direction|host/queue.c|# include <stdio.h> // "include/patchbay/patchbay.h"|host/queue.c:2:|may not

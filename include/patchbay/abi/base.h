@@ -34,6 +34,11 @@
 #define PB_ABI_MINOR   2u                                  /**< what an older peer may not know of */
 #define PB_ABI_VERSION (PB_ABI_MAJOR << 16 | PB_ABI_MINOR) /**< the version word */
 
+#ifndef PB_VERSION
+/** Release of these sources: CMake reads it here. It is part of the boot block's build text and of an image's header. */
+#define PB_VERSION "0.1.0"
+#endif
+
 /** One writer a line: no two sides store into the same 64 bytes. */
 #define PB_LINE_BYTES 64u
 /** Granularity of segments and of their backing memory, in bytes. */

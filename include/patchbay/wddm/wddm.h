@@ -39,6 +39,10 @@
 #include "patchbay/wddm/ddi_gdi.h"
 #include "patchbay/wddm/ddi_paging.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Largest number of nodes of an adapter. */
 #define PB_WDDM_NODES 4u
 /** Largest RequiredDmaQueueEntry: submissions of a node that have not completed. */
@@ -403,5 +407,9 @@ void pb_wddm_dpc(struct pb_wddm_adapter *adapter);
  */
 uint32_t pb_wddm_query_current_fence(struct pb_wddm_adapter *adapter,
 				     struct pb_dxgkarg_querycurrentfence *query);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

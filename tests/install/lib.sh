@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# Shared by the tests of what is installed. Sourced with the build folder of the host as the first argument.
+
+set -euo pipefail
+export LC_ALL=C
+unset DESTDIR PKG_CONFIG_PATH CMAKE_PREFIX_PATH
+project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+build=$(cd "$1" && pwd)
+work=$(mktemp -d)
+card=
+end() {
+	if [[ -n $card ]]; then
+		kill "$card" 2>/dev/null || true
+		wait "$card" || true
+	fi
+	rm -rf "$work"
+}
+trap end EXIT
+
+fail() {
+	echo "$*" >&2
+	exit 1
+}
+
+# quiet COMMAND...: prints what the command printed only if it fails.
+quiet() {
+	"$@" >"$work/output" 2>&1 </dev/null || {
+		cat "$work/output" >&2
+		fail "failed: $*"
+	}
+}
+
+# refused TEXT COMMAND...: the command fails, and says so.
+refused() {
+	local text=$1
+	shift
+	! "$@" >"$work/output" 2>&1 </dev/null || fail "did not fail: $*"
+	grep -qF -- "$text" "$work/output" || {
+		cat "$work/output" >&2
+		fail "did not say \"$text\": $*"
+	}
+}
+
+# start_card PATCHBAY: an emulated card at the socket $work/card.
+start_card() {
+	"$1" card --quiet --socket "$work/card" &
+	card=$!
+	for ((tries = 0; tries < 200; tries++)); do
+		[[ ! -S $work/card ]] || return 0
+		kill -0 "$card" 2>/dev/null || fail "the card has ended"
+		sleep 0.05
+	done
+	fail "the card did not start"
+}
