@@ -11,7 +11,6 @@
 
 /* Bytes of segment 0: rings, and lists and engine buffers of submissions. */
 #define PBD_SYSTEM_BYTES (1536u << 10)
-#define PBD_ARENA_BYTES (1024u << 10)
 #define PBD_REGION_BYTES_MIN (256u << 10)
 
 /* Addresses of the OS and of the engines differ, so that each mistake shows. */
@@ -176,10 +175,10 @@ static int pbd_segments_make(struct pbd_device *dev)
 	error = pb_segment_create(&dev->system, &dev->channel, &request);
 	if (error == PB_ERROR_OK)
 		error = pb_memory_allocate(&dev->system, PBD_ARENA_BYTES, PB_PAGE_BYTES, &dev->arena_memory);
+	if (error == PB_ERROR_OK)
+		error = pb_memory_allocate(&dev->system, PB_PAGE_BYTES, PB_PAGE_BYTES, &dev->record_memory);
 	if (error != PB_ERROR_OK)
 		return pbd_errno(error);
-	dev->arena_bytes = PBD_ARENA_BYTES;
-	drm_mm_init(&dev->arena, 0, PBD_ARENA_BYTES);
 	window = window > PBD_SYSTEM_BYTES ? (window - PBD_SYSTEM_BYTES) / 2 : 0;
 	if (pbd_vram_mb != 0)
 		window = min_t(u64, (u64)pbd_vram_mb << 20, U32_MAX);
@@ -231,10 +230,6 @@ static void pbd_card_forget(struct pbd_device *dev)
 		memset(&dev->regions[i], 0, sizeof(dev->regions[i]));
 	}
 	mutex_unlock(&dev->vram);
-	if (drm_mm_initialized(&dev->arena)) {
-		drm_mm_takedown(&dev->arena);
-		memset(&dev->arena, 0, sizeof(dev->arena));
-	}
 }
 
 /* Leaves the card for good. Pre: the device is unplugged. */
@@ -292,7 +287,7 @@ void pbd_card_attach_work(struct work_struct *work)
 	if (!drm_dev_enter(&dev->drm, &idx))
 		return;
 	down_write(&dev->card);
-	/* Submissions that have ended still have space in the arena. */
+	/* Submissions that have ended hold queues, which end with their attachment. */
 	flush_work(&dev->clean);
 	pbd_card_forget(dev);
 	ret = READ_ONCE(dev->removed) ? -ENODEV : pbd_card_attach(dev, PBD_ATTACH_TRY_MS);

@@ -76,7 +76,8 @@ static const struct drm_ioctl_desc pbd_ioctls[] = {
 DEFINE_DRM_GEM_FOPS(pbd_fops);
 
 static const struct drm_driver pbd_driver = {
-	.driver_features = DRIVER_GEM | DRIVER_RENDER | DRIVER_SYNCOBJ | DRIVER_SYNCOBJ_TIMELINE,
+	.driver_features = DRIVER_GEM | DRIVER_RENDER | DRIVER_SYNCOBJ | DRIVER_SYNCOBJ_TIMELINE | DRIVER_MODESET |
+			   DRIVER_ATOMIC,
 	.open = pbd_file_open,
 	.postclose = pbd_file_close,
 	.dumb_create = pbd_dumb_create,
@@ -131,10 +132,12 @@ static int pbd_map(struct pbd_device *dev)
 	return 0;
 }
 
-static void pbd_release_workqueues(struct drm_device *drm, void *data)
+/* Files and submissions are gone by now. */
+static void pbd_release(struct drm_device *drm, void *data)
 {
 	struct pbd_device *dev = pbd_device(drm);
 
+	drm_mm_takedown(&dev->arena);
 	if (dev->push_wq)
 		destroy_workqueue(dev->push_wq);
 	if (dev->clean_wq)
@@ -159,16 +162,17 @@ static int pbd_init(struct pbd_device *dev)
 	INIT_WORK(&dev->clean, pbd_clean_work);
 	INIT_DELAYED_WORK(&dev->watch, pbd_card_watch_work);
 	INIT_DELAYED_WORK(&dev->attach, pbd_card_attach_work);
+	drm_mm_init(&dev->arena, 0, PBD_ARENA_BYTES);
 	pbd_card_init(dev);
 	/* Fences depend on the first and on the watchdog, so memory that is short must not stop them. */
 	dev->push_wq = alloc_workqueue("patchbay-push", WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
 	dev->card_wq = alloc_workqueue("patchbay-card", WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
 	dev->clean_wq = alloc_workqueue("patchbay-clean", WQ_UNBOUND, 0);
 	if (!dev->push_wq || !dev->card_wq || !dev->clean_wq) {
-		pbd_release_workqueues(&dev->drm, NULL);
+		pbd_release(&dev->drm, NULL);
 		return -ENOMEM;
 	}
-	return drmm_add_action_or_reset(&dev->drm, pbd_release_workqueues, NULL);
+	return drmm_add_action_or_reset(&dev->drm, pbd_release, NULL);
 }
 
 static int pbd_interrupts(struct pbd_device *dev)
@@ -202,8 +206,11 @@ static int pbd_start(struct pbd_device *dev)
 	ret = pbd_card_attach(dev, PBD_ATTACH_MS);
 	up_write(&dev->card);
 	if (ret == 0)
+		ret = pbd_kms_init(dev);
+	if (ret == 0)
 		ret = drm_dev_register(&dev->drm, 0);
 	if (ret != 0) {
+		pbd_kms_free(dev);
 		pbd_card_detach(dev);
 		pbd_no_interrupts(dev);
 	}
@@ -242,6 +249,8 @@ static void pbd_remove(struct pci_dev *pdev)
 	pbd_end_all(dev, -ENODEV);
 	drm_dev_unplug(&dev->drm);
 	unmap_mapping_range(dev->drm.anon_inode->i_mapping, 0, 0, 1);
+	pbd_kms_stop(dev);
+	pbd_kms_free(dev);
 	pbd_card_detach(dev);
 	pbd_no_interrupts(dev);
 	pci_clear_master(pdev);

@@ -16,6 +16,7 @@
 #define PBD_DRV_H
 
 #include <linux/dma-fence.h>
+#include <linux/hrtimer.h>
 #include <linux/kref.h>
 #include <linux/mutex.h>
 #include <linux/pci.h>
@@ -25,19 +26,27 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
+#include <drm/drm_connector.h>
+#include <drm/drm_crtc.h>
 #include <drm/drm_device.h>
 #include <drm/drm_drv.h>
+#include <drm/drm_encoder.h>
 #include <drm/drm_file.h>
 #include <drm/drm_gem.h>
 #include <drm/drm_mm.h>
+#include <drm/drm_plane.h>
 #include <drm/drm_print.h>
 
 #include "patchbay/patchbay.h"
 #include "patchbay_drm.h"
 
-/* Bytes of one command buffer; descriptors of a ring; submissions of a queue that may be unfinished. */
+/*
+ * Bytes of one command buffer; descriptors of a ring; bytes for lists and engine buffers; submissions of a queue that may
+ * be unfinished.
+ */
 #define PBD_COMMAND_BYTES_MAX 65536u
 #define PBD_RING_ENTRIES 32u
+#define PBD_ARENA_BYTES (1024u << 10)
 #define PBD_QUEUE_JOBS 32u
 /* Fences that one submission may wait for in the kernel; syncobjs of one submission. */
 #define PBD_DEPS_MAX 1024u
@@ -68,6 +77,21 @@ struct pbd_region {
 	u64 used;          /* bytes; under vram */
 };
 
+/* The display. */
+struct pbd_kms {
+	struct drm_plane plane;
+	struct drm_crtc crtc;
+	struct drm_encoder encoder;
+	struct drm_connector connector;
+	struct hrtimer timer; /* ticks at each vertical blank */
+	ktime_t period;
+	bool ticking;
+	struct pbd_queue *queue; /* of the blits */
+	u64 bytes;               /* for pictures */
+	u32 updates;
+	bool stale; /* the scan-out lacks an update: the next one is whole */
+};
+
 struct pbd_device {
 	struct drm_device drm;
 	struct pci_dev *pdev;
@@ -83,6 +107,8 @@ struct pbd_device {
 	struct pb_channel channel;
 	struct pb_segment system;
 	struct pb_memory arena_memory;
+	struct pb_memory record_memory; /* a page, for struct pb_scanout */
+	struct pbd_kms kms;
 
 	struct mutex validate;
 	struct rw_semaphore card;
@@ -101,10 +127,9 @@ struct pbd_device {
 	struct list_head done;   /* struct pbd_job.link, whose fences have ended */
 	u32 jobs;                /* unfinished */
 
-	/* Space for lists and engine buffers in segment 0. */
+	/* Space for lists and engine buffers in segment 0: bytes of arena_memory, whichever attachment that is of. */
 	spinlock_t arena_lock;
 	struct drm_mm arena;
-	u32 arena_bytes;
 	wait_queue_head_t arena_wait;
 
 	struct mutex vram;
@@ -176,6 +201,7 @@ struct pbd_fence {
 	struct pbd_queue *queue; /* exists until the fence is signaled */
 	u64 file;
 	u32 node;
+	bool begun; /* it is a fence: it has a reference count */
 };
 
 /* A fence that a submission waits for in the kernel. */
@@ -195,6 +221,7 @@ struct pbd_job {
 	struct pbd_fence *fence;
 	struct pb_descriptor descriptor;
 	u64 value;
+	u32 epoch; /* of the device when its lists were written */
 	u32 index; /* in the ring, modulo 2^32 */
 	u32 error, error_index;
 	int result;
@@ -249,6 +276,8 @@ void pbd_card_attach_work(struct work_struct *work);
 struct drm_gem_object *pbd_bo_create(struct pbd_device *dev, u64 size, u32 flags);
 int pbd_bo_place(struct pbd_device *dev, struct pbd_bo *bo, bool evict);
 int pbd_bo_evict(struct pbd_device *dev, struct pbd_bo *bo);
+void pbd_bo_unpin(struct drm_gem_object *object);
+u32 pbd_bo_memory_offset(const struct pbd_bo *bo);
 void pbd_bo_used(struct pbd_device *dev, struct pbd_bo *bo);
 void pbd_vram_lost(struct pbd_device *dev);
 u64 pbd_bo_os_address(const struct pbd_bo *bo);
@@ -260,6 +289,7 @@ int pbd_gem_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *file
 /* pbd_queue.c: queues of files */
 int pbd_file_open(struct drm_device *drm, struct drm_file *file);
 void pbd_file_close(struct drm_device *drm, struct drm_file *file);
+struct pbd_queue *pbd_queue_of_kernel(struct pbd_device *dev, u32 node);
 struct pbd_queue *pbd_queue_get(struct pbd_file *file, u32 number, bool create);
 void pbd_queue_put(struct pbd_queue *queue);
 int pbd_queue_make(struct pbd_queue *queue);
@@ -271,6 +301,7 @@ int pbd_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
 /* pbd_fence.c: from the ring to the fence */
 struct pbd_fence *pbd_fence_alloc(struct pbd_queue *queue);
+void pbd_fence_begin(struct pbd_queue *queue, struct pbd_fence *fence);
 bool pbd_fence_is_ours(const struct dma_fence *fence);
 void pbd_push(struct pbd_queue *queue);
 void pbd_push_work(struct work_struct *work);
@@ -281,6 +312,20 @@ void pbd_job_put(struct pbd_job *job);
 
 /* pbd_submit.c */
 int pbd_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+
+struct pbd_blit {
+	struct drm_gem_object *from, *to;
+	u32 from_pitch, to_pitch;
+	u32 x, y, width, height; /* in pixels, on both sides */
+};
+
+struct pbd_job *pbd_blit_prepare(struct pbd_queue *queue, const struct pbd_blit *blit);
+struct dma_fence *pbd_blit_go(struct pbd_job *job);
+
+/* pbd_kms.c */
+int pbd_kms_init(struct pbd_device *dev);
+void pbd_kms_stop(struct pbd_device *dev);
+void pbd_kms_free(struct pbd_device *dev);
 
 extern bool pbd_unsafe;
 extern unsigned int pbd_card_timeout_ms;

@@ -56,24 +56,27 @@ bool pbd_fence_is_ours(const struct dma_fence *fence)
 	return fence->ops == &pbd_fence_ops;
 }
 
-/*
- * Allocates the fence of the queue's next submission. Pre: validate is held. A fence may outlive its device; it keeps
- * the module loaded.
- */
+/* Allocates a fence of the queue. It may outlive its device; it keeps the module loaded. */
 struct pbd_fence *pbd_fence_alloc(struct pbd_queue *queue)
 {
 	struct pbd_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL);
 
 	if (!fence)
 		return NULL;
-	__module_get(THIS_MODULE);
 	spin_lock_init(&fence->lock);
 	fence->dev = queue->dev;
 	fence->queue = queue;
 	fence->file = queue->file;
 	fence->node = queue->node;
-	dma_fence_init(&fence->base, &pbd_fence_ops, &fence->lock, queue->fence_context, queue->value + 1);
 	return fence;
+}
+
+/* Makes it that of the queue's next submission. Pre: validate. */
+void pbd_fence_begin(struct pbd_queue *queue, struct pbd_fence *fence)
+{
+	__module_get(THIS_MODULE);
+	dma_fence_init(&fence->base, &pbd_fence_ops, &fence->lock, queue->fence_context, queue->value + 1);
+	fence->begun = true;
 }
 
 /* ---- the end of a submission ---- */
@@ -331,8 +334,10 @@ static void pbd_job_free(struct kref *refs)
 	kvfree(job->listed);
 	kvfree(job->objects);
 	kvfree(job->writes);
-	if (job->fence)
+	if (job->fence && job->fence->begun)
 		dma_fence_put(&job->fence->base);
+	else
+		kfree(job->fence);
 	pbd_queue_put(job->queue);
 	kfree(job);
 }

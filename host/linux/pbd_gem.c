@@ -30,6 +30,20 @@ u64 pbd_bo_os_address(const struct pbd_bo *bo)
 	return bo->region->segment.request.os_base + bo->node.start;
 }
 
+/* Where the object begins, from the start of card memory. Pre: it is in VRAM. */
+u32 pbd_bo_memory_offset(const struct pbd_bo *bo)
+{
+	return bo->region->segment.memory_offset + (u32)bo->node.start;
+}
+
+/* Lets an object move again that pbd_blit_prepare() has pinned. */
+void pbd_bo_unpin(struct drm_gem_object *object)
+{
+	dma_resv_lock(object->resv, NULL);
+	pbd_bo(object)->pins--;
+	dma_resv_unlock(object->resv);
+}
+
 /* Takes user mappings away: the next access faults, and finds the object where it lies then. */
 static void pbd_bo_unmap(struct pbd_device *dev, struct pbd_bo *bo)
 {

@@ -15,15 +15,15 @@ static u32 pbd_nodes(const struct pbd_device *dev)
 	return min_t(u32, dev->channel.card.capabilities[PB_CAPABILITY_NODES], PBD_QUEUE_FIRST);
 }
 
-static struct pbd_queue *pbd_queue_alloc(struct pbd_file *file, u32 node, u32 priority, u32 quantum_us)
+static struct pbd_queue *pbd_queue_alloc(struct pbd_device *dev, u64 file, u32 node, u32 priority, u32 quantum_us)
 {
 	struct pbd_queue *queue = kzalloc(sizeof(*queue), GFP_KERNEL);
 
 	if (!queue)
 		return NULL;
 	kref_init(&queue->refs);
-	queue->dev = file->dev;
-	queue->file = file->id;
+	queue->dev = dev;
+	queue->file = file;
 	queue->node = node;
 	queue->priority = priority;
 	queue->quantum_us = quantum_us;
@@ -36,6 +36,12 @@ static struct pbd_queue *pbd_queue_alloc(struct pbd_file *file, u32 node, u32 pr
 	INIT_LIST_HEAD(&queue->running);
 	INIT_WORK(&queue->push, pbd_push_work);
 	return queue;
+}
+
+/* Returns a queue of the driver's own. */
+struct pbd_queue *pbd_queue_of_kernel(struct pbd_device *dev, u32 node)
+{
+	return pbd_queue_alloc(dev, 0, node, PB_PRIORITY_NORMAL, 0);
 }
 
 /* ---- the firmware's objects ---- */
@@ -71,7 +77,8 @@ int pbd_queue_make(struct pbd_queue *queue)
 
 	if (READ_ONCE(dev->state) != PBD_UP)
 		return -ENODEV;
-	if (queue->epoch != 0)
+	/* The driver's own queues lose nothing with the card, and are made anew without a word. */
+	if (queue->epoch != 0 && (queue->epoch == dev->epoch || queue->file != 0))
 		return queue->epoch == dev->epoch ? 0 : -EIO;
 	mutex_lock(&dev->commands);
 	error = pbd_queue_objects(queue);
@@ -157,7 +164,7 @@ struct pbd_queue *pbd_queue_get(struct pbd_file *file, u32 number, bool create)
 	mutex_lock(&file->lock);
 	queue = xa_load(&file->queues, number);
 	if (!queue && create && number < pbd_nodes(file->dev)) {
-		queue = pbd_queue_alloc(file, number, PB_PRIORITY_NORMAL, 0);
+		queue = pbd_queue_alloc(file->dev, file->id, number, PB_PRIORITY_NORMAL, 0);
 		if (queue && xa_err(xa_store(&file->queues, number, queue, GFP_KERNEL))) {
 			kfree(queue);
 			queue = NULL;
@@ -198,7 +205,7 @@ int pbd_queue_create_ioctl(struct drm_device *drm, void *data, struct drm_file *
 		return -EINVAL;
 	if (args->priority > PATCHBAY_PRIORITY_NORMAL && !capable(CAP_SYS_NICE))
 		return -EPERM;
-	queue = pbd_queue_alloc(file, args->node, args->priority, args->quantum_us);
+	queue = pbd_queue_alloc(dev, file->id, args->node, args->priority, args->quantum_us);
 	if (!queue)
 		return -ENOMEM;
 	ret = drm_dev_enter(drm, &idx) ? 0 : -ENODEV;

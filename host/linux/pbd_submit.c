@@ -40,7 +40,6 @@ struct pbd_submit {
 	struct pbd_device *dev;
 	struct drm_file *drm_file;
 	struct drm_patchbay_submit *args;
-	u32 epoch; /* of the device, when the call began */
 	struct pbd_job *job;
 	struct pbd_bo *target; /* referenced by the job's list of objects */
 
@@ -538,14 +537,12 @@ static u32 pbd_space_bytes(const struct pbd_submit *submit)
 
 static bool pbd_try_space(struct pbd_device *dev, struct pbd_job *job, u32 bytes)
 {
-	int ret = -ENOSPC;
+	int ret;
 
 	if (READ_ONCE(dev->state) != PBD_UP)
 		return true;
 	spin_lock(&dev->arena_lock);
-	if (drm_mm_initialized(&dev->arena))
-		ret = drm_mm_insert_node_generic(&dev->arena, &job->space, bytes, PB_PAGE_BYTES, 0,
-						 DRM_MM_INSERT_BEST);
+	ret = drm_mm_insert_node_generic(&dev->arena, &job->space, bytes, PB_PAGE_BYTES, 0, DRM_MM_INSERT_BEST);
 	spin_unlock(&dev->arena_lock);
 	return ret == 0;
 }
@@ -558,7 +555,7 @@ static int pbd_take_room(struct pbd_submit *submit)
 	const u32 bytes = pbd_space_bytes(submit);
 	long left;
 
-	if (bytes > dev->arena_bytes / 2)
+	if (bytes > PBD_ARENA_BYTES / 2)
 		return -E2BIG;
 	left = wait_event_interruptible_timeout(dev->arena_wait, pbd_try_space(dev, job, bytes), PBD_ROOM_JIFFIES);
 	if (left < 0)
@@ -584,7 +581,8 @@ static int pbd_place_all(struct pbd_submit *submit)
 		if (ret != -ENOSPC || round == 1)
 			break;
 		for (i = 0, ret = 0; ret == 0 && i < job->object_count; i++)
-			ret = pbd_bo_evict(submit->dev, pbd_bo(job->objects[i]));
+			if (pbd_bo(job->objects[i])->pins == 0)
+				ret = pbd_bo_evict(submit->dev, pbd_bo(job->objects[i]));
 		if (ret != 0)
 			break;
 	}
@@ -650,6 +648,7 @@ static void pbd_write_lists(struct pbd_submit *submit)
 	pbd_set_address(&descriptor->wait_address_low, address + offset);
 	descriptor->wait_count = job->awaited_count;
 	descriptor->context = job->queue->context;
+	job->epoch = dev->epoch;
 }
 
 /* ---- arming ---- */
@@ -667,7 +666,7 @@ static int pbd_arm(struct pbd_submit *submit)
 	bool first;
 
 	spin_lock_irq(&dev->state_lock);
-	if (dev->state != PBD_UP || queue->epoch != dev->epoch) {
+	if (dev->state != PBD_UP || job->epoch != dev->epoch) {
 		spin_unlock_irq(&dev->state_lock);
 		return -ENODEV;
 	}
@@ -746,6 +745,7 @@ static int pbd_make_fence(struct pbd_submit *submit)
 	job->fence = pbd_fence_alloc(job->queue);
 	if (!job->fence)
 		return -ENOMEM;
+	pbd_fence_begin(job->queue, job->fence);
 	if (!(submit->args->flags & PATCHBAY_SUBMIT_FENCE_OUT))
 		return 0;
 	submit->fd = get_unused_fd_flags(O_CLOEXEC);
@@ -821,8 +821,7 @@ static int pbd_submit_prepared(struct pbd_submit *submit)
 	if (ret != 0)
 		return ret;
 	down_read(&dev->card);
-	/* The arena is another one if the card was lost meanwhile. */
-	ret = submit->epoch == dev->epoch ? pbd_submit_placed(submit) : -EIO;
+	ret = pbd_submit_placed(submit);
 	up_read(&dev->card);
 	mutex_unlock(&dev->validate);
 	return ret;
@@ -879,6 +878,159 @@ static struct pbd_job *pbd_job_make(struct pbd_device *dev, struct pbd_file *fil
 	return job;
 }
 
+/* ---- blits of the kernel's own ---- */
+
+/* Translates the blit: one COPY_RECT with two addresses to patch. Entry 0 of the list is NULL. */
+static int pbd_blit_translate(struct pbd_submit *submit, const struct pbd_blit *blit)
+{
+	const struct pb_render_device device = { .find = pbd_find, .context = submit->job, .node = PB_NODE_COPY };
+	u32 private_data[sizeof(struct pb_render_record) / sizeof(u32)];
+	struct pb_render_present present = {
+		.device = &device,
+		.source = { .handle = 2, .pitch = blit->from_pitch, .left = blit->x, .top = blit->y },
+		.destination = { .handle = 3, .pitch = blit->to_pitch, .left = blit->x, .top = blit->y },
+		.width = blit->width,
+		.height = blit->height,
+	};
+	enum pb_render_status status;
+	int ret = pbd_make_outputs(submit);
+
+	if (ret != 0)
+		return ret;
+	present.output = (struct pb_render_output){
+		.dma_buffer = submit->engine,
+		.dma_size = submit->engine_bytes,
+		.private_data = private_data,
+		.private_data_size = sizeof(private_data),
+		.allocations = submit->entries,
+		.allocations_size = submit->args->allocation_count,
+		.locations = submit->locations,
+		.locations_size = submit->location_count,
+	};
+	status = pb_render_present(&present);
+	submit->record = present.output.record;
+	submit->engine_bytes = submit->record.dma_bytes;
+	submit->location_count = submit->record.patch_count;
+	return pbd_render_errno(status);
+}
+
+static int pbd_blit_list(struct pbd_submit *submit, const struct pbd_blit *blit)
+{
+	struct pbd_job *job = submit->job;
+
+	job->listed = kvcalloc(3, sizeof(*job->listed), GFP_KERNEL);
+	submit->allocations = kvcalloc(3, sizeof(*submit->allocations), GFP_KERNEL);
+	if (!job->listed || !submit->allocations)
+		return -ENOMEM;
+	drm_gem_object_get(blit->from);
+	drm_gem_object_get(blit->to);
+	job->listed[1] = blit->from;
+	job->listed[2] = blit->to;
+	job->listed_count = 3;
+	submit->allocations[2].flags = PATCHBAY_ALLOCATION_WRITE;
+	return pbd_unique_objects(submit);
+}
+
+/* Places both objects and pins them, so that the addresses in the lists stay right until they are unpinned. */
+static int pbd_blit_place(struct pbd_submit *submit)
+{
+	struct pbd_job *job = submit->job;
+	int ret = pbd_queue_make(job->queue);
+	u32 i;
+
+	if (ret == 0)
+		ret = drm_gem_lock_reservations(job->objects, (int)job->object_count, &submit->ticket);
+	if (ret != 0)
+		return ret;
+	ret = pbd_place_all(submit);
+	if (ret == 0) {
+		for (i = 0; i < job->object_count; i++)
+			pbd_bo(job->objects[i])->pins++;
+		pbd_write_lists(submit);
+	}
+	drm_gem_unlock_reservations(job->objects, (int)job->object_count, &submit->ticket);
+	return ret;
+}
+
+static int pbd_blit_make(struct pbd_submit *submit, const struct pbd_blit *blit)
+{
+	int ret = pbd_blit_list(submit, blit);
+
+	if (ret == 0)
+		ret = pbd_blit_translate(submit, blit);
+	if (ret == 0)
+		ret = pbd_take_room(submit);
+	if (ret != 0)
+		return ret;
+	submit->job->fence = pbd_fence_alloc(submit->job->queue);
+	if (!submit->job->fence)
+		return -ENOMEM;
+	ret = mutex_lock_interruptible(&submit->dev->validate);
+	if (ret != 0)
+		return ret;
+	down_read(&submit->dev->card);
+	ret = pbd_blit_place(submit);
+	up_read(&submit->dev->card);
+	mutex_unlock(&submit->dev->validate);
+	return ret;
+}
+
+/*
+ * Makes all that a blit needs. Both objects are pinned until the caller unpins them. Sleeps, allocates, may fail.
+ * @return the blit, for pbd_blit_go() or pbd_job_put(); an error, and nothing is pinned
+ */
+struct pbd_job *pbd_blit_prepare(struct pbd_queue *queue, const struct pbd_blit *blit)
+{
+	struct drm_patchbay_submit args = { .allocation_count = 3, .command_bytes = 64 };
+	struct pbd_submit submit = { .dev = queue->dev, .args = &args, .fd = -1 };
+	struct pbd_job *job = kzalloc(sizeof(*job), GFP_KERNEL);
+	int ret;
+
+	if (!job)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&job->refs);
+	INIT_LIST_HEAD(&job->link);
+	job->dev = queue->dev;
+	job->error_index = PB_INDEX_NONE;
+	job->queue = queue;
+	kref_get(&queue->refs);
+	submit.job = job;
+	ret = pbd_blit_make(&submit, blit);
+	kref_get(&job->refs);
+	pbd_submit_free(&submit);
+	if (ret == 0)
+		return job;
+	pbd_job_put(job);
+	return ERR_PTR(ret);
+}
+
+/*
+ * Submits a blit. Nothing allocates or fails, and no lock is taken under which others do. Pre: of one queue, one blit at
+ * a time goes. @return a reference to its fence; NULL: the card was lost since it was
+ * prepared, and nothing happens
+ */
+struct dma_fence *pbd_blit_go(struct pbd_job *job)
+{
+	struct pbd_submit submit = { .dev = job->dev, .job = job };
+	struct dma_fence *fence = NULL;
+	bool cookie;
+
+	pbd_fence_begin(job->queue, job->fence);
+	cookie = dma_fence_begin_signalling();
+	atomic_set(&job->waiting, 0);
+	kref_get(&job->refs);
+	if (pbd_arm(&submit) == 0) {
+		fence = dma_fence_get(&job->fence->base);
+		pbd_push(job->queue);
+	}
+	dma_fence_end_signalling(cookie);
+	if (!fence)
+		pbd_job_put(job);
+	return fence;
+}
+
+/* ---- the ioctl itself ---- */
+
 int pbd_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct pbd_submit submit = {
@@ -890,7 +1042,6 @@ int pbd_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_fi
 	int ret, idx;
 
 	submit.args->refusal = PB_RENDER_SUCCESS;
-	submit.epoch = READ_ONCE(submit.dev->epoch);
 	ret = pbd_check_args(submit.dev, submit.args);
 	if (ret != 0)
 		return ret;

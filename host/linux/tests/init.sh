@@ -10,7 +10,7 @@ mkdir -p /dev/shm /run
 echo 4 >/proc/sys/kernel/printk
 # patchbay.NAME=VALUE of the kernel's command line, as modprobe takes it; insmod does not.
 parameters=$(tr ' ' '\n' </proc/cmdline | sed -nE 's/^patchbay[.]//p' | tr '\n' ' ')
-for module in drm drm_shmem_helper patchbay vgem; do
+for module in drm drm_kms_helper drm_shmem_helper patchbay vgem; do
 	case $module in
 	patchbay) insmod /lib/modules/$module.ko unsafe=1 ${parameters} || echo "FAIL insmod 0" ;;
 	*) insmod /lib/modules/$module.ko ;;

@@ -104,6 +104,11 @@ void objects_keep_their_contents_when_they_move(void)
 		CHECK_EQ(objects[next].words[0], 0x1000 + next);
 		CHECK_EQ(objects[next].words[1], 0x2000 + next);
 	}
+	/* Mappings follow the objects: these were made before the moves. */
+	for (unsigned int i = 0; i < COUNT; i++) {
+		CHECK_EQ(objects[i].words[0], 0x1000 + i);
+		CHECK_EQ(objects[i].words[1], 0x2000 + i);
+	}
 	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PATCHBAY_INFO, &after), 0);
 	CHECK(after.evictions > before.evictions);
 	CHECK(moved > 0);
