@@ -9,11 +9,13 @@ import os
 import queue
 import re
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import zlib
 
 # Longest life of a machine or a card, in seconds: an emulated machine on a busy system.
 MACHINE_SECONDS = 240
@@ -116,7 +118,7 @@ class Machine:
         if shell:
             self.process = subprocess.Popen(command, env=environment)
             return
-        self.process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        self.process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, start_new_session=True)
         self.thread = threading.Thread(target=self.read, daemon=True)
         self.thread.start()
@@ -136,6 +138,11 @@ class Machine:
         if line is not None:
             self.seen.append(line)
         return line
+
+    def answer(self, text):
+        """Types a line on the console."""
+        self.process.stdin.write(text.encode() + b"\n")
+        self.process.stdin.flush()
 
     def until(self, text):
         """Reads on to a line."""
@@ -191,7 +198,76 @@ class Table:
             self.row("the_machine_ends_by_itself", False, 0, machine.seen)
 
 
-def serve(machine, card):
+def read_png(path):
+    """(width, height, bytes of RGB) of a PNG file as `patchbay screenshot` writes it."""
+    with open(path, "rb") as file:
+        data = file.read()
+    if data[:8] != b"\x89PNG\r\n\x1a\n":
+        raise Failure(path + " is no PNG file")
+    offset, packed, width, height = 8, b"", 0, 0
+    while offset < len(data):
+        length, kind = struct.unpack(">I4s", data[offset:offset + 8])
+        body = data[offset + 8:offset + 8 + length]
+        if kind == b"IHDR":
+            width, height = struct.unpack(">II", body[:8])
+        elif kind == b"IDAT":
+            packed += body
+        offset += 12 + length
+    raw, stride = zlib.decompress(packed), 3 * width
+    rows, above = [], bytes(stride)
+    for y in range(height):
+        start = y * (stride + 1)
+        above = unfilter(raw[start], bytearray(raw[start + 1:start + 1 + stride]), above)
+        rows.append(above)
+    return width, height, rows
+
+
+def unfilter(kind, row, above):
+    """Undoes a filter of PNG for pixels of three bytes."""
+    for i in range(len(row)):  # pylint: disable=consider-using-enumerate
+        left = row[i - 3] if i >= 3 else 0
+        corner = above[i - 3] if i >= 3 else 0
+        if kind == 1:
+            row[i] = row[i] + left & 255
+        elif kind == 2:
+            row[i] = row[i] + above[i] & 255
+        elif kind == 3:
+            row[i] = row[i] + (left + above[i]) // 2 & 255
+        elif kind == 4:
+            guess = left + above[i] - corner
+            distances = abs(guess - left), abs(guess - above[i]), abs(guess - corner)
+            nearest = (left, above[i], corner)[distances.index(min(distances))]
+            row[i] = row[i] + nearest & 255
+    return row
+
+
+def pixel(x, y, seed):
+    """Red, green and blue of the guest's test picture."""
+    return (x * 3 + seed) % 256, (y * 5 + seed * 7) % 256, (x ^ y) % 256
+
+
+def compare(card, options, words):
+    """Holds the display in card memory against the picture that the guest says it shows."""
+    width, height, seed, inner, left, top, right, bottom = (int(word) for word in words)
+    path = card.socket + ".png"
+    shot = subprocess.run([options.patchbay, "screenshot", path, "--card", card.socket], capture_output=True, text=True,
+                          check=False)
+    if shot.returncode != 0:
+        return shot.stderr.strip()
+    got_width, got_height, rows = read_png(path)
+    if (got_width, got_height) != (width, height):
+        return f"{got_width} x {got_height} pixels instead of {width} x {height}"
+    for y in range(height):
+        wanted = bytearray()
+        for x in range(width):
+            wanted += bytes(pixel(x, y, inner if left <= x < right and top <= y < bottom else seed))
+        if wanted != rows[y]:
+            x = next(i for i in range(3 * width) if wanted[i] != rows[y][i]) // 3
+            return f"pixel {x}, {y} is {tuple(rows[y][3 * x:3 * x + 3])}, not {tuple(wanted[3 * x:3 * x + 3])}"
+    return "same"
+
+
+def serve(machine, card, options=None):
     """Does what the machine asks for, until it ends."""
     while True:
         line = machine.line()
@@ -201,17 +277,22 @@ def serve(machine, card):
         if line == "HOST kill-mcu":
             time.sleep(0.3)
             card.kill_mcu()
+        elif line.startswith("HOST compare "):
+            answer = compare(card, options, line.split()[2:])
+            machine.seen.append("compared: " + answer)
+            machine.answer("same" if answer == "same" else "other")
         elif line == "HOST kill-card":
             time.sleep(0.3)
             card.kill()
 
 
-def run_one(options, work, table, words="tests,life,the_firmware_dies_and_returns"):
+def run_one(options, work, table, words="tests,flips_show_the_picture,damage_is_all_that_is_taken,life,"
+            "the_firmware_dies_and_returns"):
     """One machine: all that it can test by itself, and the end of the firmware."""
     card = Card(options, work, "one")
     try:
         machine = Machine(options, card, words)
-        serve(machine, card)
+        serve(machine, card, options)
         table.machine(machine)
     finally:
         card.stop()

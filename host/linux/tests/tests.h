@@ -41,6 +41,8 @@
 
 /* The machine below takes part: a line "HOST WORD" on the console asks for it. */
 #define PBD_WITH_HOST(X)                                                                                     \
+	X(flips_show_the_picture)                                                                            \
+	X(damage_is_all_that_is_taken)                                                                       \
 	X(the_firmware_dies_and_returns)                                                                     \
 	X(a_card_that_is_gone_ends_all_fences)                                                               \
 	X(load_runs_for_a_while)
