@@ -5,6 +5,7 @@
 
 #include <drm/drm_ioctl.h>
 #include <drm/drm_managed.h>
+#include <drm/drm_prime.h>
 
 #include "patchbay/abi/boot.h"
 #include "pbd_drv.h"
@@ -81,6 +82,8 @@ static const struct drm_driver pbd_driver = {
 	.open = pbd_file_open,
 	.postclose = pbd_file_close,
 	.dumb_create = pbd_dumb_create,
+	.prime_handle_to_fd = drm_gem_prime_handle_to_fd,
+	.prime_fd_to_handle = drm_gem_prime_fd_to_handle,
 	.ioctls = pbd_ioctls,
 	.num_ioctls = ARRAY_SIZE(pbd_ioctls),
 	.fops = &pbd_fops,

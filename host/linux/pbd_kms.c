@@ -334,9 +334,19 @@ static void pbd_crtc_enable(struct drm_crtc *crtc, struct drm_atomic_state *stat
 	drm_crtc_vblank_on(crtc);
 }
 
+/* Nothing is flushed that is off, so the event is sent here. */
 static void pbd_crtc_disable(struct drm_crtc *crtc, struct drm_atomic_state *state)
 {
+	struct drm_pending_vblank_event *event = crtc->state->event;
+
 	drm_crtc_vblank_off(crtc);
+	pbd_record_write(pbd_device(crtc->dev), NULL);
+	if (!event || crtc->state->active)
+		return;
+	crtc->state->event = NULL;
+	spin_lock_irq(&crtc->dev->event_lock);
+	drm_crtc_send_vblank_event(crtc, event);
+	spin_unlock_irq(&crtc->dev->event_lock);
 }
 
 static const struct drm_crtc_helper_funcs pbd_crtc_helpers = {

@@ -137,20 +137,33 @@ struct drm_patchbay_gem_info guest_info(int fd, uint32_t handle)
 	return info;
 }
 
-struct guest_object guest_object(int fd, uint64_t bytes, uint32_t flags)
+static struct guest_object map_object(int fd, uint32_t handle)
 {
-	struct drm_patchbay_gem_create create = {.size = bytes, .flags = flags};
-	struct guest_object object;
-	void *map;
+	const struct drm_patchbay_gem_info info = guest_info(fd, handle);
+	struct guest_object object = {.handle = handle, .size = info.size};
+	void *map = mmap(NULL, info.size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)info.offset);
 
-	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PATCHBAY_GEM_CREATE, &create), 0);
-	object.handle = create.handle;
-	object.size = create.size;
-	map = mmap(NULL, create.size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-		   (off_t)guest_info(fd, create.handle).offset);
 	CHECK(map != MAP_FAILED);
 	object.words = map;
 	return object;
+}
+
+struct guest_object guest_object(int fd, uint64_t bytes, uint32_t flags)
+{
+	struct drm_patchbay_gem_create create = {.size = bytes, .flags = flags};
+
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PATCHBAY_GEM_CREATE, &create), 0);
+	return map_object(fd, create.handle);
+}
+
+struct guest_object guest_share(int fd, const struct guest_object *object, int other)
+{
+	struct drm_prime_handle prime = {.handle = object->handle, .flags = DRM_CLOEXEC | DRM_RDWR};
+
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime), 0);
+	CHECK_EQ(guest_ioctl(other, DRM_IOCTL_PRIME_FD_TO_HANDLE, &prime), 0);
+	close(prime.fd);
+	return map_object(other, prime.handle);
 }
 
 void guest_object_free(int fd, struct guest_object *object)

@@ -41,6 +41,8 @@ struct guest_object {
 };
 
 struct guest_object guest_object(int fd, uint64_t bytes, uint32_t flags);
+/* The object in another file of the driver. */
+struct guest_object guest_share(int fd, const struct guest_object *object, int other);
 void guest_object_free(int fd, struct guest_object *object);
 struct drm_patchbay_gem_info guest_info(int fd, uint32_t handle);
 

@@ -177,6 +177,7 @@ void damage_is_all_that_is_taken(void)
 	CHECK_EQ(guest_ioctl(display.fd, DRM_IOCTL_MODE_DIRTYFB, &dirty), 0);
 	compare(&display, 3, 4, &clip);
 	dirty.num_clips = 0;
+	dirty.clips_ptr = 0;
 	CHECK_EQ(guest_ioctl(display.fd, DRM_IOCTL_MODE_DIRTYFB, &dirty), 0);
 	compare(&display, 4, 4, NULL);
 	close(display.fd);

@@ -75,14 +75,14 @@ void timelines_order_queues(void)
 	CHECK_EQ(guest_syncobj_wait(fd, timeline, STEPS + 1, GUEST_SECOND / 10), ETIME);
 }
 
-/* The reservation of an object orders its users on different nodes. */
+/* The reservation of an object orders its users on different nodes, of one file and of two. */
 void objects_order_their_users(void)
 {
 	enum { STEPS = 40 };
 	static struct guest_work work;
 	struct drm_patchbay_gem_wait wait = {0};
-	int fd = guest_open();
-	struct guest_object object = guest_object(fd, 4096, 0);
+	int fd = guest_open(), other = guest_open();
+	struct guest_object object = guest_object(fd, 4096, 0), shared = guest_share(fd, &object, other);
 
 	guest_work_start(&work, 0);
 	guest_allocation(&work, object.handle, true);
@@ -91,9 +91,9 @@ void objects_order_their_users(void)
 	CHECK_EQ(guest_submit(fd, &work), 0);
 	for (uint32_t i = 0; i < STEPS; i++) {
 		guest_work_start(&work, (i + 1) % 2);
-		guest_allocation(&work, object.handle, true);
+		guest_allocation(&work, i % 3 == 0 ? shared.handle : object.handle, true);
 		guest_copy(&work, 0, 4 * i, 0, 4 * i + 4, 4);
-		CHECK_EQ(guest_submit(fd, &work), 0);
+		CHECK_EQ(guest_submit(i % 3 == 0 ? other : fd, &work), 0);
 	}
 	wait.handle = object.handle;
 	wait.timeout_ns = 20 * GUEST_SECOND;
@@ -231,8 +231,8 @@ void many_fences_are_waited_for_at_once(void)
 void a_closed_file_still_waits_for_foreign_fences(void)
 {
 	static struct guest_work work;
-	int fd = guest_open(), fence;
-	struct guest_object object = guest_object(fd, 4096, 0);
+	int fd = guest_open(), other = guest_open(), fence;
+	struct guest_object object = guest_object(fd, 4096, 0), shared = guest_share(fd, &object, other);
 	struct guest_foreign foreign = guest_foreign();
 
 	fill(&work, 0, &object, 1);
@@ -240,10 +240,11 @@ void a_closed_file_still_waits_for_foreign_fences(void)
 	work.args.in_fence_fd = foreign.file;
 	CHECK_EQ(guest_submit(fd, &work), 0);
 	fence = work.args.out_fence_fd;
+	guest_object_free(fd, &object);
 	close(fd);
 	CHECK_EQ(guest_fence_status(fence), 0);
 	guest_foreign_signal(&foreign);
 	CHECK_EQ(guest_fence_wait(fence, 10000), 0);
 	CHECK_EQ(guest_fence_status(fence), 1);
-	CHECK_EQ(object.words[0], 1);
+	CHECK_EQ(shared.words[0], 1);
 }

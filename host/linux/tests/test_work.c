@@ -360,6 +360,7 @@ void a_file_may_close_with_work_in_flight(void)
 				close(fence);
 			fence = work.args.out_fence_fd;
 		}
+		guest_object_free(fd, &object);
 		close(fd);
 		CHECK_EQ(guest_fence_wait(fence, 10000), 0);
 		CHECK_EQ(guest_fence_status(fence), 1);

@@ -38,7 +38,8 @@ static void put(uint32_t page, struct pb_scanout record)
 
 static void the_check_is_that_of_its_words(void **state)
 {
-	const struct pb_scanout record = {.version = 1, .width = 2, .height = 3, .pitch = 4, .offset = 5, .updates = 6};
+	const struct pb_scanout record = {
+		.version = 1, .width = 2, .height = 3, .pitch = 4, .offset = 5, .updates = 6};
 
 	(void)state;
 	/* ((((1 * 31 + 2) * 31 + 3) * 31 + 4) * 31 + 5) * 31 + 6 */
