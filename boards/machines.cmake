@@ -3,7 +3,14 @@
 # PB_E2E_BOARDS: those whose board.cmake asks for the end-to-end tests, with PB_BOARD_E2E: ON for all, or the names of
 # some, which PB_E2E_OF_NAME hands on;
 # PB_E2E_ASSEMBLY_BOARDS: those of them that have their hot loops in assembly too.
+# PB_BOARD_DIRS: folders of more boards, which lie elsewhere.
 file(GLOB machine_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/boards/*/machine.c)
+set(PB_BOARD_DIRS "" CACHE STRING "folders of boards elsewhere, whose emulators the command gets")
+foreach(folder IN LISTS PB_BOARD_DIRS)
+  cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY ${CMAKE_SOURCE_DIR} NORMALIZE)
+  string(REGEX REPLACE "/+$" "" folder "${folder}")
+  list(APPEND machine_sources ${folder}/machine.c)
+endforeach()
 set(rows)
 foreach(source IN LISTS machine_sources)
   cmake_path(GET source PARENT_PATH folder)

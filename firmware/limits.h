@@ -30,17 +30,10 @@
 #define PB_SLICE_KEPT    16u
 #define PB_SLICE_SKIPPED 96u
 #define PB_SLICE_GROUPS  32u
-/** Instructions of a Cortex-M7 between two checks, for patches that take no fast loop; and about what a patch costs. */
-#define PB_SLICE_INSTRUCTIONS 280u
-#define PB_SLICE_GENERAL      450u /* while entries of one such format follow one another */
-#define PB_COST_FAST          28u
-#define PB_COST_WORD          36u
-#define PB_COST_PLAIN         50u
-#define PB_COST_RICH          100u
-#define PB_COST_SLOW          180u
-#define PB_COST_PLAN          150u
-#define PB_COST_CHANGE        80u
-#define PB_COST_PAGES         180u
+/** Entries that one counts for besides itself: of a format that is read from a table; on the slow path; there page by page. */
+#define PB_COST_GENERAL 2u
+#define PB_COST_SLOW    13u
+#define PB_COST_PAGES   20u
 /**
  * Most that lists may have which are resolved, patched and fed in the pass that admits them: allocations; and patches, or
  * words of a compact list. A part of what a job may do in a pass, with a check of the lines behind each slice.

@@ -9,9 +9,14 @@ function(pb_installed_library target name file)
   add_library(patchbay::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} OUTPUT_NAME ${file} LINKER_LANGUAGE C
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-  target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
+  target_include_directories(${target} INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
   target_link_libraries(${target} PUBLIC ${arg_LINKS})
 endfunction()
+
+# Headers whose place in the tree is not that among the installed ones.
+configure_file(${PROJECT_SOURCE_DIR}/qemu/sim.h ${PROJECT_BINARY_DIR}/include/patchbay/sim.h COPYONLY)
+configure_file(${PROJECT_SOURCE_DIR}/hal/engine/packets.h ${PROJECT_BINARY_DIR}/include/patchbay/engine/packets.h COPYONLY)
 
 # A host of a card: the library proper, the functions of a WDDM miniport, and the links of Linux processes.
 pb_installed_library(pb_patchbay patchbay patchbay PARTS pb_host pb_wddm pb_link_system pb_link_socket pb_link_gdb)

@@ -25,9 +25,8 @@ endforeach()
 set_target_properties(pb_patchbay pb_patchbay_sim PROPERTIES EXCLUDE_FROM_ALL OFF)
 install(TARGETS pb_patchbay pb_patchbay_sim EXPORT patchbay COMPONENT devel
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(DIRECTORY include/patchbay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT devel)
-install(FILES qemu/sim.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/patchbay COMPONENT devel)
-install(FILES hal/engine/packets.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/patchbay/engine COMPONENT devel)
+install(DIRECTORY include/patchbay ${PROJECT_BINARY_DIR}/include/patchbay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  COMPONENT devel)
 install(EXPORT patchbay FILE patchbayTargets.cmake NAMESPACE patchbay:: DESTINATION ${packages}/patchbay COMPONENT devel)
 install(FILES packaging/patchbayConfig.cmake DESTINATION ${packages}/patchbay COMPONENT devel)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/packaging/patchbayConfigVersion.cmake COMPATIBILITY SameMinorVersion)
@@ -48,6 +47,7 @@ install(DIRECTORY boards DESTINATION ${share} COMPONENT firmware
 install(DIRECTORY qemu/mcu DESTINATION ${share}/qemu COMPONENT firmware)
 install(DIRECTORY include/patchbay/abi DESTINATION ${share}/include/patchbay COMPONENT firmware)
 install(PROGRAMS scripts/seal scripts/stack.py DESTINATION ${share}/scripts COMPONENT firmware)
+include(packaging/pdsc.cmake)
 file(RELATIVE_PATH to_share /prefix/${packages}/patchbay_firmware /prefix/${share})
 configure_file(packaging/patchbay_firmwareConfig.cmake.in packaging/patchbay_firmwareConfig.cmake @ONLY)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/packaging/patchbay_firmwareConfigVersion.cmake

@@ -118,9 +118,22 @@ need_packages() {
 	fi
 }
 
+# board_folder BOARD: a folder of boards/, or one elsewhere: then BOARD is its path, with a slash in it.
+board_folder() {
+	case $1 in
+	*/*) realpath -m "$1" ;;
+	*) printf '%s\n' "$root/boards/$1" ;;
+	esac
+}
+
+# board_name BOARD: the name of its folder.
+board_name() {
+	basename "$1"
+}
+
 # board_packages BOARD: what it takes to build its image and to emulate it, a line each; nothing if there is no such board.
 board_packages() {
-	case $(sed -nE 's/^set\(PB_TOOLCHAIN ([^ )]*)\)$/\1/p' "$root/boards/$1/board.cmake" 2>/dev/null) in
+	case $(sed -nE 's/^set\(PB_TOOLCHAIN ([^ )]*)\)$/\1/p' "$(board_folder "$1")/board.cmake" 2>/dev/null) in
 	arm-none-eabi-gcc) printf '%s\n' python3 gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm ;;
 	riscv64-unknown-elf-gcc) printf '%s\n' python3 gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf qemu-system-misc ;;
 	esac
@@ -164,21 +177,38 @@ all_boards() {
 
 # board_has BOARD VARIABLE: whether its board.cmake sets it.
 board_has() {
-	grep -q "^set($2 " "$root/boards/$1/board.cmake"
+	grep -q "^set($2 " "$(board_folder "$1")/board.cmake"
 }
 
 # build_board NAME [VARIANT [TARGET]]: its image in build/NAME, or in build/NAME-VARIANT.
 # Variants: asm (hot loops in assembly, if it has them), clang (libraries only, for the warnings).
 build_board() {
-	local name=$1 variant=${2-} target=${3-all} options=()
-	[[ -e $root/boards/$name/board.cmake ]] || die 2 "no board is called $name"
+	local name variant=${2-} target=${3-all} folder options=()
+	name=$(board_name "$1") folder=$(board_folder "$1")
+	[[ -e $folder/board.cmake ]] || die 2 "no board is called $1"
 	case $variant in
 	'') ;;
 	asm) options=(-DPB_ASSEMBLY=ON) ;;
 	clang) options=(-DPB_CLANG=ON) ;;
 	*) die 2 "no variant of a board is called $variant" ;;
 	esac
+	if [[ $folder != "$root/boards/$name" ]]; then
+		[[ ! -e $root/boards/$name ]] || die 2 "boards/$name has the name of $1"
+		# What was built by this name may have been another folder's.
+		logged "$name" cmake -S "$root" -B "$root/build/$name${variant:+-$variant}" -G Ninja -DPB_BOARD_DIR="$folder" "${options[@]}"
+	fi
 	build_folder "$name${variant:+-$variant}" "$target" -G Ninja -DPB_BOARD="$name" "${options[@]}"
+}
+
+# build_command BOARD: the patchbay command, whose path $patchbay is then; for a board elsewhere one with its emulator.
+build_command() {
+	local build=host
+	if [[ $(board_folder "$1") != "$root"/boards/* ]]; then
+		build=host-$(board_name "$1")
+		logged "$build" cmake -S "$root" -B "$root/build/$build" --preset host -DBUILD_TESTING=OFF -DPB_BOARD_DIRS="$(board_folder "$1")"
+	fi
+	build_folder "$build" patchbay --preset host
+	patchbay=$root/build/$build/host/patchbay
 }
 
 # What the sources are that a record is about, as far as version control knows.

@@ -97,13 +97,15 @@ def read(path):
 
 
 def linked_objects(map_text):
-    """The objects that the image has anything of, by its map; a member of an archive as ARCHIVE(OBJECT).
+    """The objects that the image has anything of, by its map; a member of an archive as ARCHIVE(OBJECT), an object of the
+    image itself from its folder CMakeFiles on: the image may be a part of a larger build.
 
     All that an object for -flto adds by itself is the name of the compiler.
     """
     sections = re.findall(r'^ (\.\S+)\s+0x[0-9a-f]+ +0x[1-9a-f][0-9a-f]* (\S+)$', map_text, re.M)
     objects = {path for section, path in sections if section != '.comment'}
-    return objects | {os.path.basename(path) for path in objects if path.endswith(')')}
+    return objects | {os.path.basename(path) for path in objects if path.endswith(')')} | {
+        path[path.find('CMakeFiles/'):] for path in objects if 'CMakeFiles/' in path}
 
 
 def is_dropped(name, map_text):
@@ -121,7 +123,7 @@ def find_graphs(build, image, objects):
             title = re.match(r'graph: \{ title: "([^"]*)\.o"', graph)
             candidate = title and f'{title[1]}.ltrans.o'
         elif of_target[1] == image:
-            candidate = os.path.relpath(path, build)[:-len('.ci')] + '.obj'
+            candidate = path[path.find('CMakeFiles/'):-len('.ci')] + '.obj'
         else:
             candidate = f'lib{of_target[1]}.a({os.path.basename(path)[:-len(".ci")]}.obj)'
         if candidate in objects:

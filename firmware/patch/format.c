@@ -2,25 +2,30 @@
 #include "firmware/patch/format.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "firmware/compiler.h"
 
-static const struct pb_patch_format built_in[] = {PB_PATCH_FORMATS(PB_PATCH_FORMAT_ROW)};
-PB_STATIC_ASSERT(sizeof(built_in) / sizeof(built_in[0]) == PB_PATCH_FORMAT_COUNT, "numbers without holes");
+const struct pb_patch_format pb_core_format_built_in[PB_PATCH_FORMAT_COUNT] = {
+	PB_PATCH_FORMATS(PB_PATCH_FORMAT_ROW)};
 
-const struct pb_patch_format *pb_core_format_find(const struct pb_core_formats *formats,
-						  const struct pb_core_channel_formats *own, uint32_t id)
-{
-	uint32_t slot;
-
-	if (id < PB_PATCH_FORMAT_COUNT)
-		return &built_in[id];
-	if (id - PB_FORMAT_OWN >= PB_LIMIT_FORMATS_OWN)
-		return NULL;
-	slot = own->slot_of[id - PB_FORMAT_OWN];
-	return slot != 0 ? &formats->at[slot - 1u] : NULL;
-}
+/* What pb_core_format_shape() finds of each; the others are SLOW. */
+const uint8_t pb_core_format_shapes[PB_PATCH_FORMAT_COUNT] = {
+	[PB_PATCH_FORMAT_ADDRESS32] = PB_CORE_SHAPE_SHIFT_INSIDE,
+	[PB_PATCH_FORMAT_ADDRESS32_WRITE] = PB_CORE_SHAPE_SHIFT_INSIDE,
+	[PB_PATCH_FORMAT_SUM32] = PB_CORE_SHAPE_SHIFT,
+	[PB_PATCH_FORMAT_HIGH32] = PB_CORE_SHAPE_HIGH,
+	[PB_PATCH_FORMAT_NOUVEAU_DMA] = PB_CORE_SHAPE_CONSTANT,
+	[PB_PATCH_FORMAT_NOUVEAU_OR] = PB_CORE_SHAPE_CONSTANT,
+	[PB_PATCH_FORMAT_NOUVEAU_LOW_OR] = PB_CORE_SHAPE_CHOICE,
+	[PB_PATCH_FORMAT_SHIFT1] = PB_CORE_SHAPE_SHIFT,
+	[PB_PATCH_FORMAT_SHIFT8] = PB_CORE_SHAPE_SHIFT_INSIDE,
+	[PB_PATCH_FORMAT_SHIFT8_SECTOR] = PB_CORE_SHAPE_SHIFT,
+	[PB_PATCH_FORMAT_SPLIT40] = PB_CORE_SHAPE_SPLIT,
+	[PB_PATCH_FORMAT_TILING] = PB_CORE_SHAPE_CONSTANT,
+	[PB_PATCH_FORMAT_ID32] = PB_CORE_SHAPE_ID,
+	[PB_PATCH_FORMAT_FIELD28] = PB_CORE_SHAPE_SHIFT_INSIDE,
+	[PB_PATCH_FORMAT_LOW24] = PB_CORE_SHAPE_CHOICE,
+};
 
 /** The format that twelve words describe. */
 /*@
@@ -197,6 +202,40 @@ enum pb_format_reason pb_core_format_check(const uint32_t *arguments)
 	return arguments[0] - PB_FORMAT_OWN < PB_LIMIT_FORMATS_OWN ? check(&format) : PB_FORMAT_REASON_NUMBER;
 }
 
+/** The shape of a format that is shifted nowhere. @param inside 1: its offset is bounded; 0: it is not */
+static uint32_t unshifted_shape(const struct pb_patch_format *format, uint32_t inside)
+{
+	const bool first = format->or_by == PB_FORMAT_OR_FIRST;
+
+	if ((format->flags & ~(uint32_t)PB_FORMAT_KEEP) == 0) {
+		if (format->source == PB_FORMAT_ADDRESS)
+			return PB_CORE_SHAPE_CHOICE + inside;
+		if (format->source == PB_FORMAT_ID)
+			return PB_CORE_SHAPE_ID;
+		/* A constant that no allocation chooses has no need of one. */
+		return format->source == PB_FORMAT_CONSTANT && !first ? PB_CORE_SHAPE_CONSTANT
+								      : PB_CORE_SHAPE_SLOW;
+	}
+	if (format->source == PB_FORMAT_ADDRESS && first && format->step == 1u &&
+	    (format->flags & ~(uint32_t)PB_FORMAT_FITS) == (PB_FORMAT_WIDE | PB_FORMAT_KEEP) &&
+	    (format->pre_or_low | format->pre_or_high | format->or_value[0]) == 0)
+		return PB_CORE_SHAPE_SPLIT;
+	return PB_CORE_SHAPE_SLOW;
+}
+
+uint32_t pb_core_format_shape(const struct pb_patch_format *format)
+{
+	const uint32_t inside = format->bound == PB_FORMAT_INSIDE ? 1u : 0;
+
+	if (format->align != 4u || format->shift_left != 0 ||
+	    (inside == 0 && format->bound != PB_FORMAT_NONE))
+		return PB_CORE_SHAPE_SLOW;
+	if (format->source == PB_FORMAT_ADDRESS && format->or_by == PB_FORMAT_OR_FIRST &&
+	    (format->flags & ~(uint32_t)(PB_FORMAT_FITS | PB_FORMAT_WRITE)) == 0)
+		return (format->shift_right < 32u ? PB_CORE_SHAPE_SHIFT : PB_CORE_SHAPE_HIGH) + inside;
+	return format->shift_right == 0 ? unshifted_shape(format, inside) : PB_CORE_SHAPE_SLOW;
+}
+
 void pb_core_format_set(struct pb_core_formats *formats, struct pb_core_channel_formats *own,
 			const uint32_t *arguments)
 {
@@ -208,6 +247,7 @@ void pb_core_format_set(struct pb_core_formats *formats, struct pb_core_channel_
 		(*slot)++;
 	}
 	formats->at[*slot - 1u] = format_of_words(&arguments[1]);
+	formats->shape[*slot - 1u] = (uint8_t)pb_core_format_shape(&formats->at[*slot - 1u]);
 	own->version++;
 }
 

@@ -48,44 +48,6 @@ enum pb_core_job_state {
 	PB_CORE_JOB_READY = 4,   /**< nothing is left to do: the node has the submission, the job is free */
 };
 
-/** No format has this number. */
-#define PB_CORE_NO_FORMAT UINT32_MAX
-
-/** A format as the slow path uses it. */
-struct pb_core_plan {
-	const struct pb_patch_format *format; /**< NULL: no such format */
-	uint32_t id;                          /**< the format's number */
-	uint32_t places;                      /**< bytes of the submission at which its words may start */
-	bool uses_allocation;                 /**< AllocationIndex names something */
-	struct pb_core_slot base; /**< of a source that is not an allocation; limit of an offset into it */
-};
-
-/** What the general loops can do of a format. */
-enum pb_core_general_kind {
-	PB_CORE_GENERAL_NOT = 0, /**< nothing: its entries always take the slow path */
-	PB_CORE_GENERAL_PLAIN,   /**< an address, shifted, one word of it */
-	PB_CORE_GENERAL_WORD, /**< an address of which only the low word counts, shifted right, one word of it */
-	PB_CORE_GENERAL_CHOICE, /**< the low word of an address, an id, or a constant that the allocation may choose; bits may stay */
-	PB_CORE_GENERAL_SPLIT, /**< both words of an address, of which bits stay; nothing is ORed in */
-	PB_CORE_GENERAL_RICH,  /**< the rest */
-};
-
-/** A format as the general loops use it. */
-struct pb_core_general {
-	enum pb_core_general_kind kind;
-	uint32_t id;                          /**< the format's number */
-	const struct pb_patch_format *format; /**< its descriptor */
-	uint32_t places;                      /**< 4-byte aligned target words */
-	uint32_t bounded;                     /**< all ones: AllocationOffset is; 0: it is not */
-	uint32_t column;                      /**< of pb_core_slot.limit */
-	uint32_t right;                       /**< shift, modulo 32 */
-	uint32_t lost_low;                    /**< bits that must not be lost */
-	uint32_t lost_high;                   /**< bits that must not be lost */
-	uint32_t mask;                        /**< bits of the first word that the value fills */
-	uint32_t high_or;                     /**< ORed into the second word */
-	uint32_t ors[4];                      /**< for the first word: background, and all that is ORed in */
-};
-
 /** What it takes to prepare a submission. */
 struct pb_core_job {
 	uint32_t state;                        /**< enum pb_core_job_state */
@@ -106,17 +68,15 @@ struct pb_core_job {
 	bool high;                 /**< some address does not fit 32 bits */
 	bool crossing;             /**< some allocation reaches over a multiple of 4 GiB */
 
-	const uint32_t *list;           /**< shared; the next word of the patch list */
-	uint32_t list_words;            /**< of it that are left */
-	uint32_t list_index;            /**< list index of the next entry, or word of a compact list */
-	bool compact;                   /**< the list is in the compact encoding, in groups or not */
-	bool grouped;                   /**< the list is in the grouped encoding */
-	uint32_t format_id;             /**< of the last entry */
-	struct pb_core_plan plan;       /**< of some format that took the slow path */
-	struct pb_core_general general; /**< of some format that took a general loop */
-	uint32_t cookie;                /**< the host's name for the buffer's contents, or 0 */
-	uint32_t compared;              /**< allocations that the digest holds */
-	uint64_t digest;                /**< of all that the patched bytes depend on, with a cookie */
+	const uint32_t *list; /**< shared; the next word of the patch list */
+	uint32_t list_words;  /**< of it that are left */
+	uint32_t list_index;  /**< list index of the next entry, or word of a compact list */
+	bool compact;         /**< the list is in the compact encoding, in groups or not */
+	bool grouped;         /**< the list is in the grouped encoding */
+	uint32_t format_id;   /**< of the last entry */
+	uint32_t cookie;      /**< the host's name for the buffer's contents, or 0 */
+	uint32_t compared;    /**< allocations that the digest holds */
+	uint64_t digest;      /**< of all that the patched bytes depend on, with a cookie */
 
 	const struct pb_presumed *presumed; /**< shared; by allocation index; NULL: nothing is presumed */
 	uint32_t group;                     /**< words left of the group at hand, of a grouped list */

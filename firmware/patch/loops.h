@@ -11,8 +11,7 @@
  *   compact.c         fast loops over the compact list
  *   run_compact.h     what these loops are made of
  *   run_compact_64.c  the one of them that a board may replace
- *   general.c         loops over the 24-byte list for formats that have no fast one
- *   general_plan.c    what these loops need of a format
+ *   mixed.c           the loop over the 24-byte list where formats change, or have no fast loop
  *   kept.c            lists of which much is skipped, as their allocations are kept; the grouped list
  *   slow.c            the slow path: any entry of any format, check by check
  *   format.c          the formats
@@ -24,6 +23,7 @@
 #define PB_FIRMWARE_PATCH_LOOPS_H
 
 #include "firmware/compiler.h"
+#include "firmware/patch/format.h"
 #include "firmware/patch/job.h"
 #include "firmware/wide.h"
 #include "hal/lines.h"
@@ -117,7 +117,6 @@ struct pb_core_cursor {
 		escapes; /**< words of this pass that are no entry's which is carried out, and third words of escapes */
 	uint32_t mixed_slices; /**< to go until two neighbours are compared; 0: now, with `format_id` */
 	bool fenced;           /**< an entry wrote the fence id */
-	uint32_t budget;       /**< instructions left of this slice, in pb_core_list_general() */
 	struct pb_firmware *firmware;
 	struct pb_core_job *job;
 };
@@ -229,11 +228,11 @@ PB_STATIC_ASSERT(PB_LIMIT_ALLOCATIONS == 1u << PB_CORE_INDEX_BITS,
     pb_core_stored_shift8(slot, offset);
 */
 static PB_CORE_INLINE bool pb_core_store(const struct pb_core_slot *slot, uint32_t offset, uint32_t *at,
-					 struct pb_core_fast fast)
+					 struct pb_core_fast fast, bool burst)
 {
 	/* One instruction reads what these formats need of a slot; the others are better off without. */
-	const bool at_once = PB_SHARED_BURSTS && fast.column == 0 && fast.value != PB_CORE_VALUE_LOW &&
-			     fast.value != PB_CORE_VALUE_SHIFT8;
+	const bool at_once = burst && PB_SHARED_BURSTS && fast.column == 0 &&
+			     fast.value != PB_CORE_VALUE_LOW && fast.value != PB_CORE_VALUE_SHIFT8;
 	uint32_t low, high, limit;
 
 	if (at_once)
@@ -283,25 +282,7 @@ static PB_CORE_INLINE bool pb_core_store(const struct pb_core_slot *slot, uint32
 	return true;
 }
 
-/** Takes from what is left of the slice. */
-static inline void pb_core_spend(struct pb_core_cursor *cursor, uint32_t instructions)
-{
-	cursor->budget = cursor->budget > instructions ? cursor->budget - instructions : 0;
-}
-
 /* ---- list.c ---- */
-
-/** Runs entries of the fast format cursor->format_id, slice after slice, from `words` on. */
-enum pb_core_run pb_core_list_run(struct pb_core_cursor *cursor);
-/** Applies the irregular entry and those behind it, while they are of any fast format, to the slice's end. */
-enum pb_core_run pb_core_list_mixed(struct pb_core_cursor *cursor);
-/**
- * Applies entries of general formats, and the irregular entry of any format.
- * @param irregular whether cursor->irregular is still to be applied; set to false at the slice's end, to true before an
- *        entry of a fast format
- * @return what is wrong with the entry before `words`
- */
-enum pb_error pb_core_list_general(struct pb_core_cursor *cursor, bool *irregular);
 
 /** The next slices of a 24-byte list. @return what is wrong with the entry at `words` */
 enum pb_error pb_core_list_slices(struct pb_core_cursor *cursor);
@@ -329,25 +310,15 @@ enum pb_error pb_core_kept_slices(struct pb_core_cursor *cursor);
 /** The next slices of a grouped list. @return what is wrong with the entry, or the head of a group, at `words` */
 enum pb_error pb_core_group_slices(struct pb_core_cursor *cursor);
 
-/* ---- general_plan.c ---- */
+/* ---- mixed.c ---- */
 
-/** Whether the carry of address and offset, or the address's high word, would be in the value's low word or be a bit lost. */
-/*@
-  requires \valid_read(format);
-  assigns \nothing;
-*/
-static inline bool pb_core_needs_high(const struct pb_patch_format *format)
-{
-	return format->shift_right != 0 || (format->flags & PB_FORMAT_FITS) != 0;
-}
-
-/** Whether a general loop can run entries of cursor->format_id. Pre: job->plan is of that format. */
-bool pb_core_general_ready(struct pb_core_cursor *cursor);
-
-/* ---- general.c ---- */
-
-/** Runs entries of job->general, slice after slice, from `words` on. */
-enum pb_core_run pb_core_general_run(struct pb_core_cursor *cursor);
+/**
+ * Applies the irregular entry and those behind it, of any formats, slice after slice. Stops where two neighbours are of
+ * one fast format, which is `format_id` then; and where other loops stop, too.
+ * @param search whether the first two are looked at for that
+ * @return what is wrong with the entry before `words`
+ */
+enum pb_error pb_core_list_mixed(struct pb_core_cursor *cursor, bool search);
 
 /* ---- slow.c ---- */
 

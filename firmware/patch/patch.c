@@ -68,7 +68,6 @@ static void start(struct pb_core_cursor *cursor, struct pb_firmware *firmware, s
 	cursor->escapes = 0;
 	cursor->mixed_slices = 0;
 	cursor->fenced = false;
-	cursor->budget = 0;
 	cursor->firmware = firmware;
 	cursor->job = job;
 }

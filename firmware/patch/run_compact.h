@@ -103,7 +103,8 @@ static PB_CORE_INLINE bool pb_core_short_apply(const struct pb_core_short_ground
 	slot = &ground->slots[word & PB_COMPACT_INDEX_MASK];
 	PB_CORE_KEEP(slot);
 	return pb_core_store(slot, entry->allocation_offset,
-			     (uint32_t *)(ground->target + (place >> PB_COMPACT_PLACE_SHIFT) * 4u), fast);
+			     (uint32_t *)(ground->target + (place >> PB_COMPACT_PLACE_SHIFT) * 4u), fast,
+			     true);
 }
 
 /** Runs short entries of one format, slice after slice. */

@@ -121,7 +121,7 @@ static PB_CORE_INLINE bool pb_core_list_apply(const struct pb_core_list_ground *
 	slot = &ground->slots[entry->allocation_index];
 	PB_CORE_KEEP(slot); /* computed once, not anew for each field */
 	return pb_core_store(slot, entry->allocation_offset,
-			     (uint32_t *)(ground->origin + entry->patch_offset), fast);
+			     (uint32_t *)(ground->origin + entry->patch_offset), fast, true);
 }
 
 /*@

@@ -42,27 +42,6 @@ static struct pb_core_slot self_slot(const struct pb_core_job *job)
 	};
 }
 
-/** All that depends on the format and the submission alone. */
-static PB_CORE_STEP void make_plan(struct pb_core_cursor *cursor, uint32_t id)
-{
-	struct pb_core_job *job = cursor->job;
-	const struct pb_patch_format *format =
-		pb_core_format_find(&cursor->firmware->formats, &job->channel->formats, id);
-	struct pb_core_plan *plan = &job->plan;
-
-	*plan = (struct pb_core_plan){.format = format, .id = id};
-	pb_core_spend(cursor, PB_COST_PLAN);
-	if (format == NULL)
-		return;
-	plan->places = job->bytes < extent(format) ? 0 : job->bytes - extent(format) + 1u;
-	plan->uses_allocation = uses_allocation(format);
-	if (format->source == PB_FORMAT_SELF)
-		plan->base = self_slot(job);
-	else if (format->source == PB_FORMAT_FENCE)
-		plan->base.low = job->submission->fence_id;
-	cursor->fenced = cursor->fenced || format->source == PB_FORMAT_FENCE;
-}
-
 /*@
   requires bound < PB_FORMAT_BOUNDS;
   assigns \nothing;
@@ -218,45 +197,65 @@ static bool store(const struct pb_core_cursor *cursor, const struct pb_patch_for
 			   keep, 0));
 }
 
+/** Whether all that a format writes is in the submission. */
+static bool is_in_range(const struct pb_core_cursor *cursor, const struct pb_patch_format *format,
+			uint32_t patch_offset)
+{
+	const uint32_t bytes = cursor->job->bytes;
+
+	return bytes >= extent(format) && patch_offset - cursor->start <= bytes - extent(format);
+}
+
+/** What a format starts from that is no allocation's. */
+static struct pb_core_slot source_slot(struct pb_core_cursor *cursor, const struct pb_patch_format *format)
+{
+	if (format->source == PB_FORMAT_SELF)
+		return self_slot(cursor->job);
+	if (format->source != PB_FORMAT_FENCE)
+		return (struct pb_core_slot){0};
+	cursor->fenced = true;
+	return (struct pb_core_slot){.low = cursor->job->submission->fence_id};
+}
+
 enum pb_error pb_core_slow_path(struct pb_core_cursor *cursor, const struct pb_core_entry *entry)
 {
+	const struct pb_core_job *job = cursor->job;
+	const struct pb_patch_format *format =
+		pb_core_format_find(&cursor->firmware->formats, &job->channel->formats, entry->driver_id)
+			.format;
 	const uint32_t index = entry->allocation_index;
-	const struct pb_core_plan *plan = &cursor->job->plan;
-	const struct pb_core_slot *slot = &plan->base;
-	const struct pb_patch_format *format;
+	struct pb_core_slot slot;
 	uint64_t value;
 	uint32_t tag = 0;
 
 	if ((entry->slot & PB_PATCH_RESERVED_MASK) != 0)
 		return PB_ERROR_PATCH_RESERVED;
-	if (entry->driver_id != plan->id)
-		make_plan(cursor, entry->driver_id);
-	format = plan->format;
 	if (format == NULL)
 		return PB_ERROR_PATCH_FORMAT;
-	if (plan->uses_allocation && index >= cursor->job->allocation_count)
+	if (uses_allocation(format) && index >= job->allocation_count)
 		return PB_ERROR_PATCH_INDEX;
 	if ((entry->patch_offset & (format->align - 1u)) != 0)
 		return PB_ERROR_PATCH_ALIGNMENT;
-	if (entry->patch_offset - cursor->start >= plan->places)
+	if (!is_in_range(cursor, format, entry->patch_offset))
 		return PB_ERROR_PATCH_RANGE;
-	value = pb_core_wide(slot->low, slot->high);
-	if (plan->uses_allocation) {
+	slot = source_slot(cursor, format);
+	value = pb_core_wide(slot.low, slot.high);
+	if (uses_allocation(format)) {
 		const struct pb_core_slot *named = &cursor->slots[index];
 
 		if (named->limit[0] == 0)
 			return PB_ERROR_OK; /* unbound: legal, and writes nothing */
 		if ((format->flags & PB_FORMAT_WRITE) != 0 && named->limit[1] == 0)
 			return PB_ERROR_PATCH_WRITE;
-		tag = cursor->job->tags[index];
+		tag = job->tags[index];
 		if (format->source == PB_FORMAT_ADDRESS) {
-			slot = named;
-			value = pb_core_wide(slot->low, slot->high);
+			slot.limit[0] = named->limit[0];
+			value = pb_core_wide(named->low, named->high);
 		} else if (format->source == PB_FORMAT_ID) {
-			value = cursor->job->ids[index];
+			value = job->ids[index];
 		}
 	}
-	if (offset_is_bad(format->bound, entry->allocation_offset, slot->limit[0]))
+	if (offset_is_bad(format->bound, entry->allocation_offset, slot.limit[0]))
 		return PB_ERROR_PATCH_OFFSET;
 	if (!make_value(format, value, entry->allocation_offset, &value))
 		return PB_ERROR_PATCH_VALUE;

@@ -61,9 +61,6 @@ static void start_lists(struct pb_core_job *job)
 	/* The first entry of a list with formats of its own is likely of the last list's format. */
 	if (job->compact)
 		job->format_id = 0;
-	job->plan.id = PB_CORE_NO_FORMAT;
-	job->plan.format = NULL; /* what an entry with a DriverId of all ones gets */
-	job->general.id = PB_CORE_NO_FORMAT;
 }
 
 /** Where the patch list lies in card memory. @param unit_words of an entry, or 1 if the list is compact */

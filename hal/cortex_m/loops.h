@@ -27,7 +27,7 @@
 /* struct pb_core_job */
 #define PB_LOOPS_JOB_ALLOCATIONS 28
 #define PB_LOOPS_JOB_RESOLVED    44
-#define PB_LOOPS_JOB_SLOTS       192
+#define PB_LOOPS_JOB_SLOTS       104
 #define PB_LOOPS_SLOTS_TO_IDS    16384
 
 /* Sizes in bytes, and what depends on them; limits. */

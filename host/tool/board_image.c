@@ -49,6 +49,17 @@ static bool find(int up, const char *below, const char *name, char *path, size_t
 	return path_below(up, below, name, path, bytes) && access(path, R_OK) == 0;
 }
 
+char *pb_board_name(char *text)
+{
+	size_t length = strlen(text);
+	char *slash;
+
+	while (length > 1 && text[length - 1u] == '/')
+		text[--length] = '\0';
+	slash = strrchr(text, '/');
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : text;
+}
+
 bool pb_board_image(const char *board, char *path, size_t bytes)
 {
 	char name[PATH_MAX];

@@ -12,6 +12,9 @@
 /** Board of a card if the user names none. */
 #define PB_DEFAULT_BOARD "mps2_an500"
 
+/** Returns the name of a board that is given by its name, or by the path of its folder, which loses a slash at its end. */
+char *pb_board_name(char *text);
+
 /**
  * Finds the image that is installed with this program, or the one beside its build folder: build/BOARD/patchbay-BOARD.elf.
  * @param path out

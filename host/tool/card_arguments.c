@@ -63,8 +63,10 @@ static void set_link(struct pb_open_options *options, char *text, struct argp_st
 		argp_error(state, "--link %s: give gdb:STUB or gdb:STUB,ADDRESS,BYTES", text);
 }
 
-static void set_board(struct pb_open_options *options, const char *board, struct argp_state *state)
+static void set_board(struct pb_open_options *options, char *text, struct argp_state *state)
 {
+	const char *board = pb_board_name(text);
+
 	if (pb_machine_find(board) == NULL)
 		argp_error(state, "there is no board %s", board);
 	options->board = board;

@@ -100,7 +100,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 	switch (key) {
 	case KEY_BOARD:
-		options->board = text;
+		options->board = pb_board_name(text);
 		return 0;
 	case KEY_IMAGE:
 		options->image = text;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/tool/board_image.h"
 #include "host/tool/firmware_image.h"
 #include "host/tool/json_number.h"
 
@@ -44,7 +45,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		arguments->json = true;
 		return 0;
 	case KEY_BOARD:
-		arguments->board = text;
+		arguments->board = pb_board_name(text);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (arguments->path != NULL)

@@ -75,7 +75,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		options->card.socket = text;
 		return 0;
 	case KEY_BOARD:
-		options->board = text;
+		options->board = pb_board_name(text);
 		return 0;
 	case KEY_TIMELINE:
 		options->timeline = text;

@@ -117,10 +117,38 @@ uint32_t pb_wddm_patch_room(const struct pb_wddm_config *config, uint32_t privat
  * @return the byte behind it
  */
 void *pb_wddm_block_start(uint8_t *bytes, uint32_t allocation_room, uint32_t patch_room);
+/**
+ * Notes with which words of the allocation list Render has written addresses: where Patch lists the same words, nothing is
+ * patched. What Render did not know, or what does not lie in a segment, is not noted.
+ * @param bytes as for pb_wddm_block_start(), which has returned
+ * @param entries the allocation list of Render
+ * @param locations what Render has written of the patch list
+ * @param count of these
+ */
+void pb_wddm_presume(const struct pb_wddm_adapter *adapter, uint8_t *bytes,
+		     const struct pb_dxgk_allocationlist *entries, const struct pb_patch_location *locations,
+		     uint32_t count);
+/** What is to be patched of one range. */
+struct pb_wddm_lists {
+	const uint8_t *allocations; /**< struct pb_allocation, not aligned */
+	const uint8_t *patches;     /**< struct pb_patch_location, not aligned */
+	uint32_t allocation_count;  /**< entries */
+	uint32_t patch_count;       /**< entries; 0: nothing is to be patched */
+};
+
+/**
+ * Finds the lists that Patch kept for a submission, which are patched now. They stay where they are until Patch or Render is
+ * called for the buffer.
+ * @param submit of a range that is not empty
+ * @param lists out
+ * @return false: the submission must not run
+ */
+bool pb_wddm_take_lists(const struct pb_dxgkarg_submitcommand *submit, struct pb_wddm_lists *lists);
 /** Returns the private data of a DMA buffer with lists of these sizes, without Render's record, in bytes. */
 static inline uint64_t pb_wddm_block_bytes(uint64_t allocation_count, uint64_t patch_count)
 {
-	return PB_WDDM_BLOCK_HEAD_BYTES + allocation_count * sizeof(struct pb_allocation) +
+	return PB_WDDM_BLOCK_HEAD_BYTES +
+	       allocation_count * (PB_WDDM_PRESUMPTION_BYTES + sizeof(struct pb_allocation)) +
 	       patch_count * sizeof(struct pb_patch_location);
 }
 

@@ -64,14 +64,24 @@ static struct pb_render_output output_of(const struct pb_wddm_adapter *adapter, 
 	};
 }
 
-/** Prepares the private data of a buffer that was built. @return the byte behind it; unchanged if none was built */
-static void *end_private(const struct pb_wddm_config *config, void *private_data, uint32_t size,
-			 const struct pb_render_output *output)
+/**
+ * Prepares the private data of a buffer that was built.
+ * @param locations the first patch location written
+ * @return the byte behind it; unchanged if none was built
+ */
+static void *end_private(const struct list *list, void *private_data, uint32_t size,
+			 const struct pb_patch_location *locations, const struct pb_render_output *output)
 {
+	const struct pb_wddm_config *config = &list->adapter->config;
+	uint8_t *block = (uint8_t *)output->private_data;
+	void *end;
+
 	if ((void *)output->private_data == private_data)
 		return private_data;
-	return pb_wddm_block_start((uint8_t *)output->private_data, config->allocations,
-				   pb_wddm_patch_room(config, size));
+	end = pb_wddm_block_start(block, config->allocations, pb_wddm_patch_room(config, size));
+	pb_wddm_presume(list->adapter, block, list->entries, locations,
+			(uint32_t)(output->locations - locations));
+	return end;
 }
 
 void *pb_wddm_private_start(const struct pb_wddm_adapter *adapter, void *private_data, uint32_t size)
@@ -160,8 +170,9 @@ static uint32_t render_with(struct pb_wddm_context *context, struct pb_dxgkarg_r
 		return status;
 	status = pb_render_ntstatus(translate(&arguments, render));
 	render->pDmaBuffer = arguments.output.dma_buffer;
-	render->pDmaBufferPrivateData = end_private(&context->adapter->config, render->pDmaBufferPrivateData,
-						    render->DmaBufferPrivateDataSize, &arguments.output);
+	render->pDmaBufferPrivateData =
+		end_private(&list, render->pDmaBufferPrivateData, render->DmaBufferPrivateDataSize,
+			    render->pPatchLocationListOut, &arguments.output);
 	render->pPatchLocationListOut = arguments.output.locations;
 	render->MultipassOffset = arguments.multipass_offset;
 	return status;
@@ -251,8 +262,8 @@ static uint32_t blit(struct pb_wddm_context *context, struct pb_dxgkarg_present 
 	status = pb_render_ntstatus(pb_render_present(&blit));
 	present->pDmaBuffer = blit.output.dma_buffer;
 	present->pDmaBufferPrivateData =
-		end_private(&context->adapter->config, present->pDmaBufferPrivateData,
-			    present->DmaBufferPrivateDataSize, &blit.output);
+		end_private(&list, present->pDmaBufferPrivateData, present->DmaBufferPrivateDataSize,
+			    present->pPatchLocationListOut, &blit.output);
 	present->pPatchLocationListOut = blit.output.locations;
 	return status;
 }

@@ -5,6 +5,7 @@ pb_library(pb_wddm SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/describe.c
   ${CMAKE_CURRENT_LIST_DIR}/render.c
   ${CMAKE_CURRENT_LIST_DIR}/gdi.c
+  ${CMAKE_CURRENT_LIST_DIR}/patch.c
   ${CMAKE_CURRENT_LIST_DIR}/submit.c
   ${CMAKE_CURRENT_LIST_DIR}/interrupt.c
   ${CMAKE_CURRENT_LIST_DIR}/preempt.c

@@ -139,6 +139,8 @@ static uint32_t expect(uint32_t i, uint32_t *high)
 		return address | 1u;
 	case PB_PATCH_FORMAT_TILING:
 		return (POISON & ~0xf00u) | (offset & 0xf00u);
+	case PB_PATCH_FORMAT_LOW24:
+		return (POISON & 0xff000000u) | (address & 0x00ffffffu);
 	case PB_PATCH_FORMAT_ID32:
 		return bench_allocation_of(i) + offset;
 	default:

@@ -203,6 +203,9 @@ static const struct {
 	{"shift8_instr_per_entry", PB_PATCH_FORMAT_SHIFT8, false},
 	{"tiling_instr_per_entry", PB_PATCH_FORMAT_TILING, false},
 	{"id32_instr_per_entry", PB_PATCH_FORMAT_ID32, false},
+	/* Formats whose descriptors are read with each entry, as a channel's own are; and one that takes the slow path. */
+	{"low24_instr_per_entry", PB_PATCH_FORMAT_LOW24, false},
+	{"unaligned32_instr_per_entry", PB_PATCH_FORMAT_UNALIGNED32, false},
 	{"patch_compact_instr_per_entry", PB_PATCH_FORMAT_ADDRESS64, true},
 	{"patch_compact32_instr_per_entry", PB_PATCH_FORMAT_ADDRESS32, true},
 };

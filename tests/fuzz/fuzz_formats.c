@@ -3,7 +3,7 @@
  * Format tables set by commands: each is taken or refused for the reason that
  * the oracle gives, and writes what the oracle writes.
  *
- * Aims at: firmware/patch/format.c firmware/patch/general.c firmware/patch/general_plan.c firmware/patch/slow.c
+ * Aims at: firmware/patch/format.c firmware/patch/mixed.c firmware/patch/slow.c
  */
 #include "tests/fuzz/lists.h"
 

@@ -14,7 +14,7 @@ end() {
 		kill "$card" 2>/dev/null || true
 		wait "$card" || true
 	fi
-	rm -rf "$work"
+	[[ -n ${KEEP-} ]] || rm -rf "$work"
 }
 trap end EXIT
 

@@ -34,7 +34,7 @@ check_name() {
 }
 
 for folder in boards/*/; do
-	[[ -d $folder && $folder != boards/cmake/ ]] || continue
+	[[ -d $folder && $folder != boards/cmake/ && $folder != boards/zephyr/ ]] || continue
 	check_folder "$(basename "$folder")"
 	check_name "$(basename "$folder")"
 done

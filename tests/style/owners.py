@@ -27,9 +27,6 @@ HANDED = {
     "pb_core_lists": ("firmware/prepare/",),
     "pb_core_job": ("firmware/prepare/", "firmware/patch/"),
     "pb_core_slot": ("firmware/prepare/resolve", "firmware/patch/slow"),
-    # Of a job: prepare/lists.c says that they are of no format yet.
-    "pb_core_plan": ("firmware/prepare/lists", "firmware/patch/"),
-    "pb_core_general": ("firmware/prepare/lists", "firmware/patch/"),
     "pb_core_cursor": ("firmware/patch/",),
     "pb_core_entry": ("firmware/patch/",),
     "pb_core_request": ("firmware/command/",),

@@ -263,9 +263,9 @@ static void a_context_has_the_sizes_of_the_configuration(void **state)
 			card_equal(rows[i].name, context.node, rows[i].node);
 			card_equal(rows[i].name, create.ContextInfo.DmaBufferSize, 0x10000);
 			card_equal(rows[i].name, create.ContextInfo.DmaBufferSegmentSet, 0);
-			/* Render's record, a head, two lists of 24 bytes an entry. */
+			/* Render's record, a head, what is presumed of each allocation, two lists: 24 bytes an entry. */
 			card_equal(rows[i].name, create.ContextInfo.DmaBufferPrivateDataSize,
-				   36 + 64 + 24 * VM_LIST + 24 * VM_PATCHES);
+				   36 + 64 + 24 * VM_LIST + 24 * VM_LIST + 24 * VM_PATCHES);
 			card_equal(rows[i].name, create.ContextInfo.AllocationListSize, VM_LIST);
 			card_equal(rows[i].name, create.ContextInfo.PatchLocationListSize, VM_PATCHES);
 			card_equal(rows[i].name, create.ContextInfo.Reserved,

@@ -195,6 +195,9 @@ static void a_bad_submission_loses_only_its_context(void **state)
 		vm_fill(&vm, 2, 0, 8, 9);
 		packets[0] = render_tagged(guilty, 1);
 		packets[1] = render_tagged(guilty, 0);
+		/* So that all locations are carried out. */
+		vm_move(&vm, &guilty->allocations[0]);
+		vm_move(&vm, &guilty->allocations[1]);
 		/* The model skips the failed packet. It may have run in part, but only in its own allocations. */
 		for (uint32_t a = 0; a < 2; a++)
 			for (uint32_t w = 0; w < 2; w++)

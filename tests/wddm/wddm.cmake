@@ -11,7 +11,7 @@ pb_library(test_wddm_world SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/wddm_paging.c ${CMAKE_CURRENT_LIST_DIR}/wddm_miniport.c
   LINKS pb_wddm test_os_model_lib test_card_fixture)
 
-foreach(name layout versions describe gdi present shim refusals failures patch random paging paging_private interrupt
+foreach(name layout versions describe gdi present shim refusals failures patch presumed random paging paging_private interrupt
     power stops tdr storms)
   pb_unit_test(test_wddm_${name} RUNNER wddm SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_wddm_${name}.c LINKS test_wddm_world)
 endforeach()

@@ -52,8 +52,10 @@ extern "C" {
 
 /** Private data of each call of BuildPagingBuffer that wrote packets, in bytes. */
 #define PB_WDDM_PAGING_RECORD_BYTES 32u
-/** Private data of a DMA buffer beside Render's record and its lists, in bytes. */
+/** Private data of a DMA buffer beside Render's record, its lists, and what it presumes, in bytes. */
 #define PB_WDDM_BLOCK_HEAD_BYTES 64u
+/** Of it for each entry of the longest allocation list: what the buffer presumes, in bytes. */
+#define PB_WDDM_PRESUMPTION_BYTES 24u
 
 /** Target of hDeviceSpecificAllocation. The driver owns it and keeps it unchanged while the allocation is open. */
 struct pb_wddm_allocation {
@@ -210,7 +212,7 @@ uint64_t pb_wddm_staging_bytes(uint32_t command_length, uint32_t allocation_coun
 uint64_t pb_wddm_private_bytes(uint32_t allocation_count, uint32_t patch_count);
 /**
  * Starts the private data of a DMA buffer that the driver's own Render wrote, for a command set that pb_wddm_render()
- * does not know. Patch and SubmitCommand take the buffer as one of pb_wddm_render(). Never blocks.
+ * does not know. Patch and SubmitCommand take the buffer as one of pb_wddm_render() that knew no address. Never blocks.
  * @param size room in bytes: pb_wddm_private_bytes() for config.allocations and the longest patch list of the buffer
  * @return the byte behind it; NULL: too little room
  */
@@ -319,7 +321,8 @@ uint32_t pb_wddm_present(struct pb_wddm_context *context, struct pb_dxgkarg_pres
 
 /**
  * DxgkDdiPatch: keeps the lists in the DMA buffer's private data, for each SubmitCommand of the same range until Patch
- * or Render is called for the buffer again. An allocation that no entry of the range names is not read.
+ * or Render is called for the buffer again. An allocation that no entry of the range names is not read. An entry is left out,
+ * and not checked, if its allocation is listed as at Render, and no submission of the buffer has listed it otherwise since.
  */
 uint32_t pb_wddm_patch(struct pb_wddm_adapter *adapter, const struct pb_dxgkarg_patch *patch);
 /**
