@@ -36,14 +36,12 @@ static void pbd_lock_acquire(struct pb_lock *base) __acquires(base)
 
 	spin_lock_irqsave(&lock->lock, flags);
 	lock->flags = flags;
-	__acquire(base);
 }
 
 static void pbd_lock_release(struct pb_lock *base) __releases(base)
 {
 	struct pbd_lock *lock = container_of(base, struct pbd_lock, base);
 
-	__release(base);
 	spin_unlock_irqrestore(&lock->lock, lock->flags);
 }
 
