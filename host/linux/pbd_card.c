@@ -206,6 +206,7 @@ int pbd_card_attach(struct pbd_device *dev, unsigned int timeout_ms)
 		drm_dbg(&dev->drm, "no attach: %s\n", pb_error_name(error));
 		return ret;
 	}
+	dev->info = dev->channel.card;
 	spin_lock_irqsave(&dev->state_lock, flags);
 	dev->epoch++;
 	dev->state = PBD_UP;
@@ -284,6 +285,8 @@ void pbd_card_attach_work(struct work_struct *work)
 
 	if (!drm_dev_enter(&dev->drm, &idx))
 		return;
+	/* It reads the channel, which the attach writes. */
+	cancel_delayed_work_sync(&dev->watch);
 	down_write(&dev->card);
 	/* Submissions that have ended hold queues, which end with their attachment. */
 	flush_work(&dev->clean);

@@ -33,12 +33,12 @@ MODULE_PARM_DESC(vram_mb, "MiB of the card's window for objects (default 0: half
 static int pbd_info_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct pbd_device *dev = pbd_device(drm);
-	const u32 *capabilities = dev->channel.card.capabilities;
+	const u32 *capabilities = dev->info.capabilities;
 	struct drm_patchbay_info *info = data;
 	unsigned int i;
 
 	memset(info, 0, sizeof(*info));
-	info->abi_version = dev->channel.card.abi_version;
+	info->abi_version = dev->info.abi_version;
 	info->channel = dev->link.channel;
 	info->nodes = capabilities[PB_CAPABILITY_NODES];
 	info->node_kinds = capabilities[PB_CAPABILITY_NODE_KINDS];
@@ -46,7 +46,7 @@ static int pbd_info_ioctl(struct drm_device *drm, void *data, struct drm_file *f
 	info->patches_max = capabilities[PB_CAPABILITY_PATCHES_MAX];
 	info->command_bytes_max = PBD_COMMAND_BYTES_MAX;
 	info->restarts = READ_ONCE(dev->restarts);
-	strscpy(info->build, dev->channel.card.build, sizeof(info->build));
+	strscpy(info->build, dev->info.build, sizeof(info->build));
 	mutex_lock(&dev->vram);
 	for (i = 0; i < PBD_REGIONS; i++) {
 		if (!dev->regions[i].present)
@@ -239,7 +239,7 @@ static int pbd_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (ret != 0)
 		return ret;
 	pbd_card_watch(dev);
-	drm_info(&dev->drm, "channel %u of a card with %s\n", dev->link.channel, dev->channel.card.build);
+	drm_info(&dev->drm, "channel %u of a card with %s\n", dev->link.channel, dev->info.build);
 	return 0;
 }
 

@@ -105,6 +105,7 @@ struct pbd_device {
 	struct pbd_lock command_lock, kick_lock, event_lock;
 	struct pb_channel_locks locks;
 	struct pb_channel channel;
+	struct pb_card_info info; /* of the last attach that succeeded */
 	struct pb_segment system;
 	struct pb_memory arena_memory;
 	struct pb_memory record_memory; /* a page, for struct pb_scanout */

@@ -454,7 +454,7 @@ static int pbd_kms_objects(struct pbd_device *dev)
 /* A node that copies and does nothing else, if there is one. */
 static u32 pbd_copy_node(const struct pbd_device *dev)
 {
-	const u32 *capabilities = dev->channel.card.capabilities;
+	const u32 *capabilities = dev->info.capabilities;
 	u32 node;
 
 	for (node = 0; node < capabilities[PB_CAPABILITY_NODES] && node < 8; node++)

@@ -12,7 +12,7 @@
 
 static u32 pbd_nodes(const struct pbd_device *dev)
 {
-	return min_t(u32, dev->channel.card.capabilities[PB_CAPABILITY_NODES], PBD_QUEUE_FIRST);
+	return min_t(u32, dev->info.capabilities[PB_CAPABILITY_NODES], PBD_QUEUE_FIRST);
 }
 
 static struct pbd_queue *pbd_queue_alloc(struct pbd_device *dev, u64 file, u32 node, u32 priority, u32 quantum_us)

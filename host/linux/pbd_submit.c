@@ -77,7 +77,7 @@ static int pbd_copy(void **to, u64 from, size_t count, size_t bytes)
 
 static int pbd_check_args(struct pbd_device *dev, const struct drm_patchbay_submit *args)
 {
-	const u32 *capabilities = dev->channel.card.capabilities;
+	const u32 *capabilities = dev->info.capabilities;
 	bool patch = args->flags & PATCHBAY_SUBMIT_PATCH;
 
 	if ((args->flags & ~PBD_SUBMIT_FLAGS) || args->pad)
@@ -235,7 +235,7 @@ static int pbd_make_outputs(struct pbd_submit *submit)
 {
 	const struct drm_patchbay_submit *args = submit->args;
 	const u32 words = args->command_bytes / 4;
-	const u32 most = submit->dev->channel.card.capabilities[PB_CAPABILITY_PATCHES_MAX];
+	const u32 most = submit->dev->info.capabilities[PB_CAPABILITY_PATCHES_MAX];
 
 	submit->engine_bytes = words * 16 + PB_RENDER_DMA_BYTES_MIN;
 	submit->location_count = min(words / 4 * 3 + PB_RENDER_PATCHES_MIN, most);
@@ -249,7 +249,7 @@ static int pbd_make_outputs(struct pbd_submit *submit)
 static int pbd_translate(struct pbd_submit *submit)
 {
 	struct drm_patchbay_submit *args = submit->args;
-	const u32 kinds = submit->dev->channel.card.capabilities[PB_CAPABILITY_NODE_KINDS];
+	const u32 kinds = submit->dev->info.capabilities[PB_CAPABILITY_NODE_KINDS];
 	const struct pb_render_device device = {
 		.find = pbd_find,
 		.context = submit->job,
