@@ -22,7 +22,10 @@
 #define TURN_MS 1
 /* Else: how long a fatal record, or an answer to the admin whose interrupt got lost, goes unseen. */
 #define REST_MS 20
-/* Time for which the engines are polled without a byte, after their last progress, before the card sleeps. */
+/*
+ * Time for which the engines are polled without a byte, after their last progress, before the card sleeps. A card whose
+ * engines wait for renderers sleeps at once: renderers and programs need the processor.
+ */
 #define SPIN_US 1000u
 /* And for so long at most before it looks at everything else. */
 #define SPIN_MOST_US 200u
@@ -320,6 +323,12 @@ static void handle(struct card *card, enum pb_card_source source, uint32_t index
 	}
 }
 
+/* Whether engines are polled, because the MCU may ring one soon. */
+static bool may_spin(const struct card *card, uint64_t now)
+{
+	return card->options->renderer == NULL && now - card->active < SPIN_US;
+}
+
 /* Serves an MCU and engines that keep each other busy, without a byte from it or a system call between them. */
 static void spin(struct card *card)
 {
@@ -327,7 +336,7 @@ static void spin(struct card *card)
 	uint64_t now = start;
 
 	/* One that hangs is not to have slice after slice here. */
-	while (now - card->active < SPIN_US && now - start < SPIN_MOST_US &&
+	while (may_spin(card, now) && now - start < SPIN_MOST_US &&
 	       pb_card_engines_sleep(&card->engines) <= 0) {
 		pb_card_lines_poll(&card->lines);
 		if (pb_card_engines_run(&card->engines))
@@ -343,7 +352,7 @@ static int sleep_ms(struct card *card)
 {
 	int engines = pb_card_engines_sleep(&card->engines);
 
-	if (engines == 0 || pb_card_wall_us() - card->active < SPIN_US || pb_card_lines_rest(&card->lines))
+	if (engines == 0 || may_spin(card, pb_card_wall_us()) || pb_card_lines_rest(&card->lines))
 		return 0;
 	if (engines > 0)
 		return engines;

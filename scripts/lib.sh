@@ -15,6 +15,8 @@ packages_firmware=(python3 gcc-arm-none-eabi libnewlib-arm-none-eabi gcc-riscv64
 packages_run=(qemu-system-arm qemu-system-misc)
 # A card with a GL engine: without them it is not built, and its tests are skipped.
 packages_gl=(pkg-config libvirglrenderer-dev libegl1 libgl1-mesa-dri)
+# Programs that run on one, and what they are compared with.
+packages_gl_programs=(glmark2-es2-x11 mesa-utils xvfb virgl-server)
 packages_bench=(valgrind)
 packages_cycles=(python3 llvm)
 packages_growth=(python3 gnuplot-nox)

@@ -77,8 +77,7 @@ static bool read_fence(struct pb_gl_client *client, struct pb_fence *fence, enum
 	return true;
 }
 
-/** Waits for a timeline value of the program's queue. */
-static bool wait_for(struct pb_gl_client *client, uint64_t timeline)
+bool pb_gl_wait_for(struct pb_gl_client *client, uint64_t timeline)
 {
 	struct pb_fence fence = {.timeline = 0};
 	enum pb_error error;
@@ -218,7 +217,7 @@ bool pb_gl_client_flush(struct pb_gl_client *client)
 	if (!submit_batch(client))
 		return false;
 	client->slot = (client->slot + 1u) % PB_GL_CLIENT_SLOTS;
-	if (!wait_for(client, client->slots[client->slot].timeline))
+	if (!pb_gl_wait_for(client, client->slots[client->slot].timeline))
 		return false;
 	begin_batch(client);
 	return client->resources.dropped < client->kept + DROPPED_MAX || collect(client);
@@ -226,7 +225,7 @@ bool pb_gl_client_flush(struct pb_gl_client *client)
 
 bool pb_gl_client_wait(struct pb_gl_client *client)
 {
-	return pb_gl_client_flush(client) && wait_for(client, client->setup.queue->timeline);
+	return pb_gl_client_flush(client) && pb_gl_wait_for(client, client->setup.queue->timeline);
 }
 
 bool pb_gl_stage(struct pb_gl_client *client, uint32_t bytes, uint32_t *offset)
@@ -301,8 +300,7 @@ bool pb_gl_client_drop(struct pb_gl_client *client, uint32_t handle)
 	return true;
 }
 
-bool pb_gl_client_busy(struct pb_gl_client *client, const struct pb_gl_resource *resource, bool wait,
-		       bool *busy)
+bool pb_gl_busy(struct pb_gl_client *client, const struct pb_gl_resource *resource, bool wait, bool *busy)
 {
 	struct pb_fence fence = {.timeline = 0};
 
@@ -310,7 +308,7 @@ bool pb_gl_client_busy(struct pb_gl_client *client, const struct pb_gl_resource 
 	if (!pb_gl_client_flush(client))
 		return false;
 	if (wait)
-		return wait_for(client, resource->timeline);
+		return pb_gl_wait_for(client, resource->timeline);
 	if (client->reached < resource->timeline &&
 	    !read_fence(client, &fence, pb_queue_fence(client->setup.queue, &fence)))
 		return false;

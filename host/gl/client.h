@@ -73,6 +73,20 @@ struct pb_gl_slot {
 	uint64_t timeline; /**< value behind which its memory is free */
 };
 
+/**
+ * A transfer from a resource that the program asked for behind a wait. Programs that show their frames in a window do so
+ * behind each frame's wait. So it is submitted with the frame, before the program asks for it.
+ */
+struct pb_gl_ahead {
+	uint32_t id;                           /**< resource; 0: none is expected */
+	struct pb_gl_transfer_request request; /**< the transfer, as it was asked for last */
+	bool waited;                           /**< the program has waited behind its last commands */
+	bool ready;                            /**< it was submitted behind the last commands */
+	uint64_t timeline;                     /**< the value behind which its data is there */
+	uint32_t number;                       /**< batch that it is in */
+	uint32_t offset;                       /**< of its data in the staging memory */
+};
+
 /** Counters of a client. */
 struct pb_gl_client_figures {
 	uint64_t submissions; /**< submissions, each part counts */
@@ -81,6 +95,7 @@ struct pb_gl_client_figures {
 	uint64_t patches;     /**< patch locations */
 	uint64_t bytes_to;    /**< bytes transferred to resources */
 	uint64_t bytes_from;  /**< bytes transferred from resources */
+	uint64_t ahead;       /**< transfers that were there when the program asked */
 };
 
 /** One client. The caller owns the memory and keeps it in place; only the functions below write it. */
@@ -103,6 +118,7 @@ struct pb_gl_client {
 	uint32_t created_count;       /**< of them */
 	uint64_t reached;             /**< timeline value read last */
 	uint32_t kept;                /**< dropped resources that objects reached at the last search */
+	struct pb_gl_ahead ahead;     /**< the transfer that is expected */
 	struct pb_gl_failure failure; /**< why it ended */
 	struct pb_gl_client_figures figures; /**< what it did */
 };

@@ -114,6 +114,7 @@ bool pb_gl_client_submit(struct pb_gl_client *client, uint32_t *words, uint32_t 
 	struct walk walk = {.client = client};
 	struct pb_gl_error error;
 
+	pb_gl_ahead_forget(client);
 	if (pb_gl_walk(words, count, &ops, &walk, &error) == PB_GL_STATUS_OK)
 		return true;
 	(void)pb_gl_refuse(client, pb_gl_status_text(error.status));

@@ -40,23 +40,33 @@ static struct pb_gl_batch_transfer packet_of(const struct pb_gl_client *client,
 	};
 }
 
+bool pb_gl_append_piece(struct pb_gl_client *client, const struct pb_gl_resource *resource,
+			const struct pb_gl_transfer *transfer, const struct pb_gl_piece *piece,
+			bool to_resource, uint32_t *offset)
+{
+	struct pb_gl_batch_transfer packet;
+
+	if (!make_room(client) || !pb_gl_stage(client, piece->bytes, offset))
+		return false;
+	packet = packet_of(client, resource, transfer, piece, to_resource, *offset);
+	return append(client, &packet);
+}
+
 /** Runs one piece. A piece from a resource is waited for. */
 static bool run_piece(struct pb_gl_client *client, const struct pb_gl_resource *resource,
 		      const struct pb_gl_transfer *transfer, const struct pb_gl_piece *piece,
 		      bool to_resource, uint8_t *memory)
 {
-	struct pb_gl_batch_transfer packet;
 	uint32_t offset;
 
-	if (!make_room(client) || !pb_gl_stage(client, piece->bytes, &offset))
+	if (!pb_gl_append_piece(client, resource, transfer, piece, to_resource, &offset))
 		return false;
-	packet = packet_of(client, resource, transfer, piece, to_resource, offset);
 	if (to_resource) {
 		pb_gl_piece_pack(transfer, piece, memory, client->setup.staging + offset);
 		client->figures.bytes_to += piece->bytes;
-		return append(client, &packet);
+		return true;
 	}
-	if (!append(client, &packet) || !pb_gl_client_wait(client))
+	if (!pb_gl_client_wait(client))
 		return false;
 	pb_gl_piece_unpack(transfer, piece, client->setup.staging + offset, memory);
 	client->figures.bytes_from += piece->bytes;
@@ -79,12 +89,6 @@ bool pb_gl_run_transfer(struct pb_gl_client *client, struct pb_gl_resource *reso
 			return false;
 	}
 	return true;
-}
-
-bool pb_gl_client_transfer(struct pb_gl_client *client, struct pb_gl_resource *resource,
-			   const struct pb_gl_transfer_request *request, bool to_resource, uint8_t *memory)
-{
-	return pb_gl_run_transfer(client, resource, request, to_resource, memory);
 }
 
 bool pb_gl_client_caps(struct pb_gl_client *client, uint32_t set, uint32_t *words, uint32_t bytes)

@@ -3,6 +3,7 @@ pb_library(pb_gl SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/batch.c
   ${CMAKE_CURRENT_LIST_DIR}/binding.c
   ${CMAKE_CURRENT_LIST_DIR}/client.c
+  ${CMAKE_CURRENT_LIST_DIR}/client_ahead.c
   ${CMAKE_CURRENT_LIST_DIR}/client_stream.c
   ${CMAKE_CURRENT_LIST_DIR}/client_transfer.c
   ${CMAKE_CURRENT_LIST_DIR}/formats.c

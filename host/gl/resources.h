@@ -30,6 +30,7 @@ struct pb_gl_resource {
 	uint8_t *memory;    /**< the client's memory behind it; NULL: none; the caller's */
 	uint64_t memory_bytes; /**< its size */
 	bool reached;          /**< mark of a search for dropped resources; the caller's */
+	bool shown;            /**< the program has read it behind a wait; the caller's */
 };
 
 /** The table. Only the functions below write it, but for the memory that its caller fills in. */

@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -39,6 +40,7 @@ struct renderer {
 	uint8_t *window;
 	uint32_t fence; /* the last one asked for */
 	uint32_t done;  /* the last one that signalled */
+	int signals;    /* readable when one has signalled; -1: it has to be asked for */
 };
 
 static void write_fence(void *cookie, uint32_t fence)
@@ -60,16 +62,26 @@ static bool start(struct renderer *renderer)
 	static struct virgl_renderer_callbacks callbacks = {.version = 1, .write_fence = write_fence};
 
 	virgl_set_debug_callback(be_quiet);
-	return virgl_renderer_init(renderer, VIRGL_RENDERER_USE_EGL | VIRGL_RENDERER_USE_SURFACELESS,
-				   &callbacks) == 0 &&
-	       virgl_renderer_context_create(CONTEXT, sizeof(name) - 1u, name) == 0;
+	/* A thread of virglrenderer waits for fences, where it can. */
+	if (virgl_renderer_init(renderer,
+				VIRGL_RENDERER_USE_EGL | VIRGL_RENDERER_USE_SURFACELESS |
+					VIRGL_RENDERER_THREAD_SYNC,
+				&callbacks) != 0)
+		return false;
+	renderer->signals = virgl_renderer_get_poll_fd();
+	return virgl_renderer_context_create(CONTEXT, sizeof(name) - 1u, name) == 0;
 }
 
-static void sleep_us(long microseconds)
+/* Sleeps until a fence may have signalled: for so long at most. */
+static void await_signal(const struct renderer *renderer, long microseconds)
 {
+	struct pollfd poller = {.fd = renderer->signals, .events = POLLIN};
 	const struct timespec time = {.tv_nsec = microseconds * 1000};
 
-	nanosleep(&time, NULL);
+	if (renderer->signals >= 0)
+		(void)poll(&poller, 1, -1);
+	else
+		nanosleep(&time, NULL);
 }
 
 /* Waits until all commands so far have been carried out, and not only taken. */
@@ -83,7 +95,7 @@ static bool finish(struct renderer *renderer)
 		virgl_renderer_poll();
 		if (renderer->done == renderer->fence)
 			return true;
-		sleep_us(pause);
+		await_signal(renderer, pause);
 		pause = pause < LAST_SLEEP_US ? pause + pause / 4 : pause;
 	}
 }

@@ -7,3 +7,6 @@ pb_program(patchbay-host-bench
 # A plugin of QEMU that counts bus transactions: it has the emulator's functions when the emulator loads it.
 add_library(patchbay-bench-probe MODULE EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/probe.c)
 set_target_properties(patchbay-bench-probe PROPERTIES PREFIX "" C_STANDARD 11)
+# Another, that counts instructions in real time.
+add_library(patchbay-bench-count MODULE EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/count.c)
+set_target_properties(patchbay-bench-count PROPERTIES PREFIX "" C_STANDARD 11)
