@@ -51,18 +51,23 @@ class Card:
 
     def __init__(self, options, work, name):
         self.socket = os.path.join(work, name)
-        self.log = open(self.socket + ".log", "w+", encoding="utf-8")
-        command = [options.patchbay, "card", "--quiet", "--board", options.board, "--image", options.image,
+        self.log = open(self.socket + ".log", "w", encoding="utf-8")
+        command = [options.patchbay, "card", "--board", options.board, "--image", options.image,
                    "--card-memory", options.card_memory, "--socket", self.socket]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
                                         start_new_session=True)
         end = time.monotonic() + 30
-        while not os.path.exists(self.socket):
+        # The socket is there before the card listens.
+        while "card: ready" not in self.said():
             if self.process.poll() is not None or time.monotonic() > end:
                 self.stop()
-                self.log.seek(0)
-                raise Failure("the card does not start: " + self.log.read())
+                raise Failure("the card does not start: " + self.said())
             time.sleep(0.02)
+
+    def said(self):
+        """All that the card has said so far."""
+        with open(self.log.name, encoding="utf-8") as text:
+            return text.read()
 
     def kill_mcu(self):
         """Ends the emulator of the card's MCU, its only child."""
@@ -149,8 +154,9 @@ class Machine:
         while True:
             line = self.line()
             if line is None:
-                raise Failure(f"{self.name}: the machine ends before it says: {text}")
-            if line == text:
+                said = "\n  ".join(self.seen[-30:])
+                raise Failure(f"{self.name}: the machine ends before it says: {text}\n  {said}")
+            if line.endswith(text):
                 return
 
     def kill(self):

@@ -243,7 +243,7 @@ static int pbd_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	return 0;
 }
 
-/* Fences end first, so that no thread waits for them while the device goes. */
+/* Fences end first, so that no thread waits for them while the device goes. Unplugging takes the mappings. */
 static void pbd_remove(struct pci_dev *pdev)
 {
 	struct pbd_device *dev = pci_get_drvdata(pdev);
@@ -251,7 +251,6 @@ static void pbd_remove(struct pci_dev *pdev)
 	WRITE_ONCE(dev->removed, true);
 	pbd_end_all(dev, -ENODEV);
 	drm_dev_unplug(&dev->drm);
-	unmap_mapping_range(dev->drm.anon_inode->i_mapping, 0, 0, 1);
 	pbd_kms_stop(dev);
 	pbd_kms_free(dev);
 	pbd_card_detach(dev);
