@@ -56,7 +56,10 @@ rule '^host/wddm/windows/' "$none" "\"host/wddm/(windows/)?[^/\"]*\"|\"standin[.
 kernel='<(linux|drm)/[^>]*[.]h>'
 rule '^host/linux/' '^host/linux/tests/' "\"(pbd_drv|patchbay_drm)[.]h\"|$public|$kernel"
 rule '^host/linux/tests/' "$none" "\"(guest|tests|../patchbay_drm|hal/engine/packets)[.]h\"|$public|<[^>]*>"
-rule '^host/(link_|.*/)' '^host/(wddm|gl|linux)/' "$public|\"(host|qemu|hal)/[^\"]*\"|<[^>]*>"
+# Programs of others, which see what is installed; and a board of theirs.
+rule '^host/examples/[^/]*$' "$none" "$public|\"example[.]h\"|<[^>]*>"
+rule '^host/examples/board/' "$none" "$abi|\"(boards|hal|firmware|qemu/mcu)/[^\"]*\"|$freestanding"
+rule '^host/(link_|.*/)' '^host/(wddm|gl|linux|examples)/' "$public|\"(host|qemu|hal)/[^\"]*\"|<[^>]*>"
 rule '^qemu/' '^qemu/mcu/' "$public|\"(qemu|host|hal|firmware)/[^\"]*\"|<[^>]*>"
 rule '^tests/' "$none" "$public|\"(tests|qemu|host|hal|firmware|boards)/[^\"]*\"|<[^>]*>"
 
