@@ -32,6 +32,7 @@ install(FILES packaging/patchbayConfig.cmake DESTINATION ${packages}/patchbay CO
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/packaging/patchbayConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/packaging/patchbayConfigVersion.cmake
   DESTINATION ${packages}/patchbay COMPONENT devel)
+install(DIRECTORY host/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT devel)
 file(RELATIVE_PATH to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" to_prefix "${to_prefix}")
 foreach(module patchbay patchbay-sim)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""scripts/stack.py BUILD_FOLDER: prints the worst stack of a firmware image, in bytes.
+"""scripts/stack.py BUILD_FOLDER [BOARD_FOLDER]: prints the worst stack of a firmware image, in bytes.
 
 Reads the call graphs that gcc writes (-fcallgraph-info=su) beside each object, or beside the image for what is compiled
 when the image is linked (-flto). Fails on recursion, on a frame of unknown size, on a call that it cannot follow, and if
@@ -13,6 +13,8 @@ import os
 import re
 import sys
 
+# Of a board that lies elsewhere.
+BOARD = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else ''
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # CPUs, by the first function of an image: the bytes that an exception pushes by itself, and the functions that handle
@@ -82,7 +84,12 @@ def plain_name(name):
 
 @functools.cache
 def in_tree(path):
-    """The path relative to the root of the tree, which gcc may have written from any folder; a foreign path as it is."""
+    """The path relative to the root of the tree, which gcc may have written from any folder; a foreign path as it is.
+
+    A board elsewhere counts as a folder of boards/.
+    """
+    if BOARD and os.path.normpath(path).startswith(BOARD + '/'):
+        return 'boards' + os.path.normpath(path)[len(os.path.dirname(BOARD)):]
     parts = os.path.normpath(path).split('/')
     for first in range(len(parts)):
         tail = '/'.join(parts[first:])
@@ -233,8 +240,8 @@ def reserved_stack(map_path, map_text):
 
 
 def main():
-    if len(sys.argv) != 2:
-        sys.exit('usage: scripts/stack.py BUILD_FOLDER')
+    if len(sys.argv) not in (2, 3):
+        sys.exit('usage: scripts/stack.py BUILD_FOLDER [BOARD_FOLDER]')
     build = sys.argv[1]
     maps = [path for path in glob.glob(f'{glob.escape(build)}/patchbay-*.elf.map')
             if not re.search('patchbay-(bench|echo|twins)-', path)]

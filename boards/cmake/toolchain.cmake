@@ -1,7 +1,7 @@
 # Toolchain of a firmware image: that of its board. -DPB_BOARD=NAME, or -DPB_BOARD_DIR=FOLDER; -DPB_CLANG=ON for the
 # libraries by clang.
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES PB_BOARD PB_BOARD_DIR PB_CLANG)
-include(${CMAKE_CURRENT_LIST_DIR}/board.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/which_board.cmake)
 if(PB_CLANG)
   string(REGEX REPLACE "-gcc$" "-clang" PB_TOOLCHAIN ${PB_TOOLCHAIN})
   set(PB_LINK_IMAGE OFF)

@@ -35,7 +35,7 @@ own_machine() {
 	sed -i 's/mps2_an500/their_own/' "$board/machine.c"
 	quiet cmake -S "$project" -B "$work/tool" -G Ninja -DBUILD_TESTING=OFF -DPB_BOARD_DIRS="$board/"
 	quiet cmake --build "$work/tool" --target pb_machines
-	nm "$work/tool/qemu/libpb_machines.a" | grep -q ' [DR] pb_machine_their_own$' || fail "no emulator of their_own"
+	nm "$work/tool/libpb_machines.a" | grep -q ' [DR] pb_machine_their_own$' || fail "no emulator of their_own"
 	grep -qF 'ROW(their_own)' "$work/tool/generated/qemu/machine_list.h" || fail "no row of their_own"
 	# shellcheck source=scripts/lib.sh
 	[[ $(source "$project/scripts/lib.sh" && board_packages "$board" && board_folder mps2_an500) == *qemu-system-arm*"$project/boards/mps2_an500" ]] ||

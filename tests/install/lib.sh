@@ -9,12 +9,17 @@ project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$(cd "$1" && pwd)
 work=$(mktemp -d)
 card=
-end() {
+stop_card() {
 	if [[ -n $card ]]; then
 		kill "$card" 2>/dev/null || true
 		wait "$card" || true
 	fi
-	[[ -n ${KEEP-} ]] || rm -rf "$work"
+	card=
+	rm -f "$work/card"
+}
+end() {
+	stop_card
+	rm -rf "$work"
 }
 trap end EXIT
 
@@ -42,12 +47,14 @@ refused() {
 	}
 }
 
-# start_card PATCHBAY: an emulated card at the socket $work/card.
+# start_card PATCHBAY [OPTION...]: an emulated card at the socket $work/card.
 start_card() {
-	"$1" card --quiet --socket "$work/card" &
+	local patchbay=$1
+	shift
+	"$patchbay" card --quiet --socket "$work/card" "$@" &
 	card=$!
-	for ((tries = 0; tries < 200; tries++)); do
-		[[ ! -S $work/card ]] || return 0
+	for ((tries = 0; tries < 400; tries++)); do
+		! "$patchbay" info --card "$work/card" >/dev/null 2>&1 || return 0
 		kill -0 "$card" 2>/dev/null || fail "the card has ended"
 		sleep 0.05
 	done

@@ -25,7 +25,8 @@ INSTANCE_ALLOWED = ("firmware/prepare/admit.h", "firmware/prepare/resolve.h")
 TOP = "loop"
 # Only the compiler of their CPU translates these; a list of the boards' machines, which the build makes; and what needs
 # a library that not every machine has.
-FOREIGN = re.compile(r"hal/(cortex_m|riscv)/|hal/start\.c|qemu/mcu/|qemu/machines\.c|qemu/gl/renderer\.c|host/wddm/windows/")
+FOREIGN = re.compile(r"hal/(cortex_m|riscv)/|hal/start\.c|qemu/mcu/|qemu/machines\.c|qemu/gl/renderer\.c|"
+                     r"host/wddm/windows/|host/examples/")
 # No attribute hides a call.
 FLAGS = ["-O0", "-w", "-I.", "-Iinclude", '-DPB_VERSION="0"', "-Dalways_inline=unused", "-ffunction-sections",
          "-fdata-sections", "-fcallgraph-info=su", "-c"]
