@@ -45,8 +45,6 @@ static void set_environment(void)
 static _Noreturn void become(const char *program, const char *argument, pid_t card, int socket, int window)
 {
 	const struct rlimit no_core = {0, 0};
-	const struct rlimit memory = {PB_RENDERER_MEMORY_BYTES, PB_RENDERER_MEMORY_BYTES};
-	const struct rlimit files = {PB_RENDERER_FILES, PB_RENDERER_FILES};
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigset_t none;
 
@@ -56,8 +54,6 @@ static _Noreturn void become(const char *program, const char *argument, pid_t ca
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	setrlimit(RLIMIT_CORE, &no_core);
-	setrlimit(RLIMIT_DATA, &memory);
-	setrlimit(RLIMIT_NOFILE, &files);
 	set_environment();
 	/* Out of the way of their new numbers. */
 	if (socket >= 0)

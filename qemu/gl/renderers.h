@@ -17,10 +17,6 @@
 /** Owners of a card: contexts of all channels that have a renderer at a time. */
 #define PB_RENDERERS_MAX 64u
 
-/** What one of them may have: bytes of memory of its own, and open files. One that needs more ends, or refuses, alone. */
-#define PB_RENDERER_MEMORY_BYTES 0x40000000u
-#define PB_RENDERER_FILES        256u
-
 /** One process, or none. */
 struct pb_renderer {
 	pid_t pid;                       /**< 0: none */
