@@ -31,6 +31,9 @@ static bool run_frame(struct pb_demo *demo)
 		if (!demo->path->draw(demo, pass))
 			return false;
 		pb_demo_paint(demo, pass);
+		/* While the card draws: the picture of the frame before. */
+		if (!pb_demo_keep(demo))
+			return false;
 	}
 	return demo->path->wait(demo) && pb_demo_check(demo) && pb_demo_audit(demo) &&
 	       (demo->path->keep_trace == NULL || demo->path->keep_trace(demo));
@@ -46,9 +49,8 @@ static bool run_frames(struct pb_demo *demo)
 			fprintf(stderr, "\rframe %u of %u", (unsigned)demo->frame + 1,
 				(unsigned)demo->options->frames);
 		good = run_frame(demo);
-		if (good)
-			pb_demo_sheet_add(demo);
 	}
+	good = pb_demo_keep(demo) && good;
 	if (progress)
 		fprintf(stderr, "\n");
 	return good;

@@ -74,11 +74,12 @@ bool pb_demo_make_folder(const struct pb_demo *demo)
 	return true;
 }
 
-static bool write_picture(const struct pb_demo *demo, const struct pb_image *image, const char *suffix)
+static bool write_picture(const struct pb_demo *demo, uint32_t frame, const struct pb_image *image,
+			  const char *suffix)
 {
 	char path[PATH_MAX];
 	int length = snprintf(path, sizeof(path), "%s/frame-%04u%s.png", demo->options->output,
-			      (unsigned)demo->frame, suffix);
+			      (unsigned)frame, suffix);
 	int error = length < (int)sizeof(path) ? pb_image_write_png(image, path) : ENAMETOOLONG;
 
 	return error == 0 || fail_file(path, error);
@@ -98,6 +99,15 @@ void pb_demo_paint(struct pb_demo *demo, uint32_t number)
 	}
 }
 
+bool pb_demo_keep(struct pb_demo *demo)
+{
+	if (!demo->unkept)
+		return true;
+	demo->unkept = false;
+	pb_demo_sheet_add(demo, demo->found_frame);
+	return write_picture(demo, demo->found_frame, &demo->found, "");
+}
+
 bool pb_demo_check(struct pb_demo *demo)
 {
 	const uint32_t screen = pb_demo_resource_of(demo, PB_SCENE_SCREEN);
@@ -106,8 +116,8 @@ bool pb_demo_check(struct pb_demo *demo)
 	uint32_t first = 0;
 
 	pb_demo_read(demo, screen, demo->resources[screen].inset, demo->found.pixels, pixels);
-	if (!write_picture(demo, &demo->found, ""))
-		return false;
+	demo->found_frame = demo->frame;
+	demo->unkept = true;
 	while (first < pixels && demo->found.pixels[first] == expected->pixels[first])
 		first++;
 	if (first == pixels)
@@ -116,6 +126,6 @@ bool pb_demo_check(struct pb_demo *demo)
 		(unsigned)demo->frame, (unsigned)(first % expected->width),
 		(unsigned)(first / expected->width), (unsigned)expected->pixels[first],
 		(unsigned)demo->found.pixels[first]);
-	(void)write_picture(demo, expected, "-expected");
+	(void)write_picture(demo, demo->frame, expected, "-expected");
 	return false;
 }

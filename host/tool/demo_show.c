@@ -48,10 +48,10 @@ static uint32_t mean(const struct pb_image *image, uint32_t x, uint32_t y)
 	return result;
 }
 
-void pb_demo_sheet_add(struct pb_demo *demo)
+void pb_demo_sheet_add(struct pb_demo *demo, uint32_t frame)
 {
 	const uint32_t width = demo->found.width / SHRINK, height = demo->found.height / SHRINK;
-	const uint32_t tile = (uint32_t)((uint64_t)demo->frame * tiles(demo) / demo->options->frames);
+	const uint32_t tile = (uint32_t)((uint64_t)frame * tiles(demo) / demo->options->frames);
 	uint32_t *corner =
 		demo->sheet.pixels + tile / COLUMNS * height * demo->sheet.width + tile % COLUMNS * width;
 

@@ -143,6 +143,8 @@ struct pb_demo {
 	/** Expected contents of each image; none for the vertices. */
 	struct pb_image expected[PB_DEMO_RESOURCES];
 	struct pb_image found; /**< picture that the card drew */
+	uint32_t found_frame;  /**< frame of it */
+	bool unkept;           /**< it is neither in its file nor on the sheet yet */
 	struct pb_image sheet; /**< all pictures, reduced */
 };
 
@@ -193,8 +195,10 @@ void pb_demo_free_images(struct pb_demo *demo);
 bool pb_demo_make_folder(const struct pb_demo *demo);
 /** Paints the expected contents of a pass's target. */
 void pb_demo_paint(struct pb_demo *demo, uint32_t number);
-/** Writes the card's picture to a file and compares it with the painted picture. */
+/** Compares the card's picture with the painted picture; pb_demo_keep() keeps it. Pre: the one before is kept. */
 bool pb_demo_check(struct pb_demo *demo);
+/** Writes the card's last picture to its file, and copies it to the sheet, unless that was done. */
+bool pb_demo_keep(struct pb_demo *demo);
 
 /* ---- demo_audit.c: memory ---- */
 
@@ -209,8 +213,8 @@ bool pb_demo_audit(struct pb_demo *demo);
 
 /** Allocates an empty sheet. @return false: out of memory; nothing was printed */
 bool pb_demo_sheet_make(struct pb_demo *demo);
-/** Copies the card's picture to the sheet, reduced. */
-void pb_demo_sheet_add(struct pb_demo *demo);
+/** Copies the card's picture of a frame to the sheet, reduced. */
+void pb_demo_sheet_add(struct pb_demo *demo, uint32_t frame);
 /** Writes the sheet, and a timeline if the board has a trace. Prints their paths, unless the demo is quiet. */
 bool pb_demo_show(struct pb_demo *demo);
 

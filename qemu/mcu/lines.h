@@ -19,10 +19,11 @@
  * The card takes the bytes before it sleeps, and polls once more after the
  * barrier.
  *
- * The MCU, while `mcu_polls` is not 0, polls `to_mcu_raises`, and if it has
- * changed the count of each line: the card then counts a raise, with a full
- * barrier, and sends no byte. Before the MCU sleeps it stores 0, a full barrier,
- * and polls once more.
+ * The MCU, while `mcu_polls` is not 0, polls `to_mcu_raises` in each pass of its
+ * main loop, and if it has changed the count of each line: the card then counts a
+ * raise, with a full barrier, and sends no byte. So it is from the first sleep on,
+ * as long as the MCU is awake. Before it sleeps it stores 0, a full barrier, and
+ * polls once more.
  *
  * `bytes I sent` is the raiser's private count. A raiser that restarts begins
  * with `taken`. The MCU's tick covers a byte that was lost between the two.

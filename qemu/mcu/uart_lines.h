@@ -49,7 +49,7 @@ struct pb_uart_kind {
 void pb_uart_lines_begin(struct pb_uart_lines *lines);
 /** Handler of the tick: records it, and nothing else. Interrupt context. */
 void pb_uart_lines_tick(struct pb_uart_lines *lines);
-/** Operation take of struct pb_lines_ops. */
+/** Operation take of struct pb_lines_ops: polls the counts of raises, too. */
 uint32_t pb_uart_lines_take(void *context);
 /** Operation idle_enter of struct pb_lines_ops: polls the counts of raises for a while before it masks interrupts. */
 void pb_uart_lines_idle_enter(void *context);

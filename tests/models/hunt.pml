@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An engine completes submissions, or a host submits, the MCU serves them or goes
- * to sleep: none stays unseen. While the MCU polls the counts of raised
- * interrupts by itself, the card sends it no byte (qemu/mcu/lines.h).
+ * to sleep: none stays unseen. While the MCU is awake it polls the counts of raised
+ * interrupts by itself, and the card sends it no byte (qemu/mcu/lines.h).
  *
  * What may be left out, to show that it is needed:
  *   NO_RAISE_RELEASE  of pb_card_lines_raise, between the reported state and its count
@@ -91,7 +91,6 @@ inline hunt_for_raises()
 {
 	found = false;
 	round = 0;
-	AT(hunt) STORE(MCU, MCU_LOOKS, 1);
 	do
 	:: atomic { round < ROUNDS && !found && !pending -> round++ };
 		look_at_raises()
@@ -125,6 +124,7 @@ inline idle()
 end_asleep:
 		AT(pb_cpu_wait) nempty(wire)
 	fi;
+	AT(pb_uart_lines_idle_leave) STORE(MCU, MCU_LOOKS, 1);
 	AT(pb_uart_lines_idle_leave) masked = false
 }
 
@@ -134,7 +134,13 @@ proctype main_loop()
 	bool raised, found;
 
 	do
-	:: AT(pb_uart_lines_take) atomic { raised = pending; pending = false };
+	:: AT(pb_uart_lines_take) atomic { raised = pending; pending = false; found = false };
+		if
+		:: raised -> skip
+		:: else ->
+			look_at_raises();
+			AT(take_raised) atomic { raised = found; found = false }
+		fi;
 		AT(pb_uart_lines_take) BARRIER(MCU);
 		if
 		:: raised ->
