@@ -15,7 +15,8 @@
 /*@
   requires \valid(allocation) && \valid(presumed) && \separated(allocation, presumed);
   requires \valid_read(*allocation) && \valid_read(*presumed);
-  assigns *allocation, *presumed;
+  assigns *allocation \from *allocation;
+  assigns *presumed \from *presumed;
   ensures *allocation == \old(*allocation) + 1 && *presumed == \old(*presumed) + 1;
 */
 static PB_CORE_INLINE uint32_t compare(const struct pb_allocation **allocation,
@@ -44,6 +45,7 @@ PB_CORE_STEP bool pb_core_run_kept(struct pb_core_job *job, uint32_t end, const 
 	  loop invariant at: \at(job->resolved, Pre) <= i <= end;
 	  loop invariant words: allocation == job->allocations + i && presumed == job->presumed + i;
 	  loop invariant places: slot == &job->slots[i] && tag == &job->tags[i];
+	  loop invariant equal: differ == 0;
 	  loop invariant shut: \forall integer k; \at(job->resolved, Pre) <= k < i ==>
 	    job->slots[k].limit[0] == 0 && job->slots[k].limit[1] == 0 && job->tags[k] == PB_CORE_TAG_KEPT;
 	  loop invariant others: \forall integer k; 0 <= k < PB_LIMIT_ALLOCATIONS &&
@@ -63,6 +65,7 @@ PB_CORE_STEP bool pb_core_run_kept(struct pb_core_job *job, uint32_t end, const 
 		  loop invariant at: \at(job->resolved, Pre) <= i <= stop <= end;
 		  loop invariant words: allocation == job->allocations + i && presumed == job->presumed + i;
 		  loop invariant places: slot == &job->slots[i] && tag == &job->tags[i];
+		  loop invariant equal: differ == 0;
 		  loop invariant shut: \forall integer k; \at(job->resolved, Pre) <= k < i ==>
 		    job->slots[k].limit[0] == 0 && job->slots[k].limit[1] == 0 && job->tags[k] == PB_CORE_TAG_KEPT;
 		  loop invariant others: \forall integer k; 0 <= k < PB_LIMIT_ALLOCATIONS &&
