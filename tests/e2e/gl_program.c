@@ -78,8 +78,7 @@ static bool start(void)
 	static const EGLint attributes[] = {EGL_CONTEXT_CLIENT_VERSION, 2, EGL_NONE};
 	static const EGLint kind[] = {EGL_RENDERABLE_TYPE, EGL_OPENGL_ES2_BIT, EGL_SURFACE_TYPE,
 				      EGL_PBUFFER_BIT, EGL_NONE};
-	const EGLDisplay display =
-		eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
+	EGLDisplay display = eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
 	EGLContext context;
 	EGLConfig config;
 	EGLint count = 0;

@@ -73,7 +73,7 @@ static int connect_to(const char *path, int kind)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	const int connection = socket(AF_UNIX, kind, 0);
 
-	strcpy(address.sun_path, path);
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
 	if (connection < 0 || connect(connection, (const struct sockaddr *)&address, sizeof(address)) != 0)
 		_exit(1);
 	return connection;
@@ -348,7 +348,7 @@ static void an_id_that_is_used_again_has_nothing_of_the_first_one(void **state)
 
 static const struct refusal {
 	struct pb_gl_registration_request request;
-	size_t bytes;
+	uint32_t bytes;
 	uint32_t answer;
 } refusals[] = {
 	{{1, 4, 64, 128, 10000}, 20, PB_GL_REGISTRATION_DONE},
