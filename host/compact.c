@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "hal/shared.h"
+#include "hal/shared_copy.h"
 
 /* Returns PB_ERROR_OK if the encoding can carry an entry, else the reason. */
 static enum pb_error check_entry(const struct pb_patch_location *entry)
@@ -99,6 +100,89 @@ enum pb_error pb_grouped_encode(const struct pb_patch_location *list, uint32_t c
 		*used = at + write_entry(&entry, compact, &words[at]);
 		pb_shared_write32(&words[head + 1], *used - head - PB_GROUP_HEAD_WORDS);
 		format = entry.driver_id;
+	}
+	return PB_ERROR_OK;
+}
+
+/* Returns an entry of a list, and checks it. */
+static enum pb_error read_entry(const struct pb_patch_location *list, uint32_t i, uint32_t allocations,
+				struct pb_patch_location *entry)
+{
+	enum pb_error error;
+
+	pb_shared_copy_in(entry, &list[i], sizeof(*entry));
+	error = check_entry(entry);
+	return error == PB_ERROR_OK && entry->allocation_index >= allocations ? PB_ERROR_PATCH_INDEX : error;
+}
+
+/* Counts the words of each group, heads included, in its cursor. */
+static enum pb_error measure_groups(const struct pb_patch_location *list, uint32_t count,
+				    struct pb_group_cursor *cursors, uint32_t allocations)
+{
+	for (uint32_t i = 0; i < allocations; i++)
+		cursors[i] = (struct pb_group_cursor){.at = 0};
+	for (uint32_t i = 0; i < count; i++) {
+		struct pb_patch_location entry;
+		const enum pb_error error = read_entry(list, i, allocations, &entry);
+		struct pb_group_cursor *cursor;
+
+		if (error != PB_ERROR_OK)
+			return error;
+		cursor = &cursors[entry.allocation_index];
+		if (cursor->at == 0)
+			*cursor = (struct pb_group_cursor){PB_GROUP_HEAD_WORDS, entry.driver_id};
+		cursor->at +=
+			is_short(&entry, cursor->format) ? PB_COMPACT_SHORT_WORDS : PB_COMPACT_ESCAPE_WORDS;
+		cursor->format = entry.driver_id;
+	}
+	return PB_ERROR_OK;
+}
+
+/* Places the groups one behind the other, and writes their sizes. @return groups */
+static uint32_t place_groups(struct pb_group_cursor *cursors, uint32_t allocations, uint32_t *words,
+			     uint32_t room, uint32_t *used)
+{
+	uint32_t groups = 0;
+
+	*used = 0;
+	for (uint32_t i = 0; i < allocations; i++) {
+		const uint32_t size = cursors[i].at;
+
+		cursors[i] = (struct pb_group_cursor){*used, PB_INDEX_NONE};
+		if (size == 0)
+			continue;
+		if (*used <= room && room - *used >= size)
+			pb_shared_write32(&words[*used + 1], size - PB_GROUP_HEAD_WORDS);
+		*used += size;
+		groups++;
+	}
+	return groups;
+}
+
+enum pb_error pb_grouped_sort(const struct pb_patch_location *list, uint32_t count,
+			      struct pb_group_cursor *cursors, uint32_t allocations, uint32_t *words,
+			      uint32_t room, uint32_t *used, uint32_t *groups)
+{
+	enum pb_error error = measure_groups(list, count, cursors, allocations);
+
+	if (error != PB_ERROR_OK)
+		return error;
+	*groups = place_groups(cursors, allocations, words, room, used);
+	if (*used > room)
+		return PB_ERROR_NO_SPACE;
+	for (uint32_t i = 0; i < count; i++) {
+		struct pb_patch_location entry;
+		struct pb_group_cursor *cursor;
+
+		(void)read_entry(list, i, allocations, &entry);
+		cursor = &cursors[entry.allocation_index];
+		if (cursor->format == PB_INDEX_NONE) {
+			pb_shared_write32(&words[cursor->at],
+					  entry.allocation_index | entry.driver_id << PB_GROUP_FORMAT_SHIFT);
+			*cursor = (struct pb_group_cursor){cursor->at + PB_GROUP_HEAD_WORDS, entry.driver_id};
+		}
+		cursor->at += write_entry(&entry, is_short(&entry, cursor->format), &words[cursor->at]);
+		cursor->format = entry.driver_id;
 	}
 	return PB_ERROR_OK;
 }

@@ -6,7 +6,8 @@
  * virtual machine (vectors=9) is a host like any native process.
  *
  * Each message of the card is a 64-bit little-endian number, some with one file
- * descriptor (SCM_RIGHTS). A host sends nothing.
+ * descriptor (SCM_RIGHTS). A host may send requests, which are such numbers, too; a device of a virtual machine sends
+ * none. The card skips what it does not know.
  *
  *   0                     version of the protocol
  *   id                    number of this host, 1 to 8: its channel
@@ -21,6 +22,9 @@
  *
  * Peer 0 is the card. Its vector c is the doorbell of channel c. The card
  * interrupts a host on the host's vector 0; the other vectors are unused.
+ *
+ * The one request is PB_SOCKET_WEIGHT in the high word, and a weight, 1 to 64, in the low one: the channel has that
+ * weight beside the others of its priority until its host leaves. It has no answer; a query of the channel shows it.
  */
 #ifndef PB_HOST_LINK_PROTOCOL_H
 #define PB_HOST_LINK_PROTOCOL_H
@@ -35,6 +39,8 @@
 #define PB_SOCKET_PEERS   (PB_SOCKET_CLIENTS + 1u) /**< the card and its hosts */
 /** Vectors of each peer. */
 #define PB_SOCKET_VECTORS (PB_SOCKET_CLIENTS + 1u)
+/** High word of a request for a weight. */
+#define PB_SOCKET_WEIGHT 0x57474854u
 /** Largest peer id that the protocol knows. */
 #define PB_SOCKET_PEER_MAX 65535
 

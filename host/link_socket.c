@@ -16,6 +16,7 @@
 #include "hal/shared.h"
 #include "host/link_protocol.h"
 #include "host/link_system.h"
+#include "patchbay/abi/channel.h"
 #include "patchbay/link.h"
 
 /* Time for the whole handshake, in microseconds. */
@@ -321,6 +322,25 @@ static const struct pb_link_ops socket_ops = {
 	.now = now,
 	.close = close_link,
 };
+
+enum pb_error pb_link_ask_weight(struct pb_link *link, uint32_t weight)
+{
+	const struct link_socket *card = (const struct link_socket *)link;
+	const uint64_t request = (uint64_t)PB_SOCKET_WEIGHT << 32 | weight;
+	uint8_t bytes[sizeof(request)];
+	ssize_t sent;
+
+	if (link->ops != &socket_ops)
+		return PB_ERROR_UNSUPPORTED;
+	if (weight - 1u >= PB_WEIGHT_MAX)
+		return PB_ERROR_BAD_ARGUMENT;
+	for (unsigned i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(request >> (8u * i));
+	do {
+		sent = send(card->socket, bytes, sizeof(bytes), MSG_NOSIGNAL);
+	} while (sent < 0 && errno == EINTR);
+	return sent == (ssize_t)sizeof(bytes) ? PB_ERROR_OK : PB_ERROR_NO_CARD;
+}
 
 enum pb_error pb_link_open_socket(const char *path, struct pb_link **link)
 {

@@ -89,6 +89,14 @@ void pb_residency_presume_begin(const struct pb_residency *manager, uint32_t num
  */
 bool pb_residency_presume(const struct pb_residency_submission *submission, uint32_t i,
 			  const struct pb_presumed *words, uint32_t id);
+/**
+ * Names the patch list in groups in a descriptor, if that costs the firmware less than the list that it names.
+ * @param number index in setup.queues
+ * @param descriptor of all of the buffer, of which something is presumed
+ */
+void pb_residency_presume_group(const struct pb_residency *manager, uint32_t number,
+				const struct pb_residency_submission *submission,
+				struct pb_descriptor *descriptor);
 /** Ends a submission. @param timeline value of its last part @param good all parts were submitted */
 void pb_residency_presume_end(const struct pb_residency_submission *submission, uint64_t timeline, bool good);
 

@@ -11,6 +11,14 @@
 #include "host/internal.h"
 #include "host/residency_internal.h"
 
+/*
+ * Entries for each group, on average, from which on a list in groups costs the firmware no more than the list as it is.
+ * Counted on a Cortex-M7 for 200 allocations of which one has moved, in instructions an entry, groups against list: 23.8 and
+ * 20.4 for 2 entries a group, 15.9 and 16.1 for 3, 11.9 and 13.9 for 4, 4.8 and 10.1 for 10. The more have moved, the more
+ * groups save: of a quarter of 200 groups of 3 it is 41 against 77.
+ */
+#define GROUP_ENTRIES 3u
+
 enum {
 	UNKNOWN,  /* the target words may hold anything */
 	PRESUMED, /* the target words were patched with `words` and `id` */
@@ -23,6 +31,16 @@ void pb_residency_patched_start(struct pb_residency_patched *patched,
 				struct pb_residency_presumption *entries, uint32_t room)
 {
 	*patched = (struct pb_residency_patched){.entries = entries, .room = room};
+}
+
+void pb_residency_patched_group(struct pb_residency_patched *patched, struct pb_group_cursor *cursors,
+				uint32_t *words, uint64_t address, uint32_t room)
+{
+	patched->cursors = cursors;
+	patched->grouped = words;
+	patched->grouped_address = address;
+	patched->grouped_room = room;
+	patched->grouped_tried = false;
 }
 
 enum pb_error pb_residency_patched_rendered(const struct pb_residency_submission *submission)
@@ -71,6 +89,12 @@ static bool is_carried_out(const struct pb_residency *manager, const struct pb_r
 	       fence.errors == patched->errors && fence.timeline >= timeline;
 }
 
+/* Returns whether the card has what a bit of the capability PATCH_ENCODINGS stands for. */
+static bool card_can(const struct pb_queue *queue, uint32_t bit)
+{
+	return (queue->channel->card.capabilities[PB_CAPABILITY_PATCH_ENCODINGS] & bit) != 0;
+}
+
 /*
  * Returns whether each location has a format that uses its allocation. The formats of a channel are not known here, and
  * count as formats that do not.
@@ -113,8 +137,10 @@ void pb_residency_presume_begin(const struct pb_residency *manager, uint32_t num
 
 	for (uint32_t i = 0; !patched->rendered && i < submission->descriptor.allocation_count; i++)
 		settle(&patched->entries[i], again, pending);
-	if (patched->rendered || !again)
-		patched->usable = use_their_allocations(submission);
+	if (patched->rendered || !again) {
+		patched->usable = card_can(queue, PB_PATCH_PRESUMED) && use_their_allocations(submission);
+		patched->grouped_tried = false;
+	}
 	patched->rendered = false;
 	patched->last = submission->descriptor;
 	patched->epoch = queue->channel->epoch;
@@ -161,6 +187,44 @@ bool pb_residency_presume(const struct pb_residency_submission *submission, uint
 	}
 	pb_shared_write32(&presumed->flags, kept ? words->flags : 0);
 	return kept;
+}
+
+/* Writes the patch list in groups, if it has so many entries for each group that it pays. */
+static void write_groups(const struct pb_queue *queue, const struct pb_residency_submission *submission)
+{
+	const struct pb_descriptor *whole = &submission->descriptor;
+	struct pb_residency_patched *patched = submission->patched;
+	const uint64_t most = (uint64_t)PB_COMPACT_ESCAPE_WORDS *
+			      queue->channel->card.capabilities[PB_CAPABILITY_PATCHES_MAX];
+	const uint32_t room = patched->grouped_room < most ? patched->grouped_room : (uint32_t)most;
+	uint32_t words, groups;
+
+	patched->grouped_words = 0;
+	patched->grouped_tried = true;
+	if (patched->grouped != NULL && card_can(queue, 1u << PB_PATCH_ENCODING_GROUPED) &&
+	    pb_grouped_sort(submission->locations + whole->patch_start, whole->patch_length, patched->cursors,
+			    whole->allocation_count, patched->grouped, room, &words,
+			    &groups) == PB_ERROR_OK &&
+	    whole->patch_length >= GROUP_ENTRIES * groups)
+		patched->grouped_words = words;
+}
+
+void pb_residency_presume_group(const struct pb_residency *manager, uint32_t number,
+				const struct pb_residency_submission *submission,
+				struct pb_descriptor *descriptor)
+{
+	struct pb_residency_patched *patched = submission->patched;
+
+	if (!patched->grouped_tried)
+		write_groups(manager->setup.queues[number], submission);
+	if (patched->grouped_words == 0)
+		return;
+	descriptor->patch_encoding = PB_PATCH_ENCODING_GROUPED;
+	descriptor->patch_address_low = (uint32_t)patched->grouped_address;
+	descriptor->patch_address_high = (uint32_t)(patched->grouped_address >> 32);
+	descriptor->patch_count = patched->grouped_words;
+	descriptor->patch_start = 0;
+	descriptor->patch_length = patched->grouped_words;
 }
 
 void pb_residency_presume_end(const struct pb_residency_submission *submission, uint64_t timeline, bool good)

@@ -200,6 +200,12 @@ static bool write_list(const struct pb_residency *manager, uint32_t queue,
 	return presumed;
 }
 
+/** Returns whether a part is all of the buffer. */
+static bool is_whole(const struct pb_residency_submission *submission, const struct part *part)
+{
+	return part->start == submission->descriptor.dma_start && part->end == submission->descriptor.dma_end;
+}
+
 static struct pb_descriptor describe(const struct pb_residency_submission *submission,
 				     const struct part *part, uint64_t timeline)
 {
@@ -214,7 +220,7 @@ static struct pb_descriptor describe(const struct pb_residency_submission *submi
 	descriptor.patch_start = part->first;
 	descriptor.patch_length = part->next - part->first;
 	/* A cookie is valid for one range only. */
-	if (part->start != whole->dma_start || part->end != whole->dma_end)
+	if (!is_whole(submission, part))
 		descriptor.cookie = 0;
 	return descriptor;
 }
@@ -231,8 +237,11 @@ static enum pb_error submit_part(struct pb_residency *manager, uint32_t number,
 		error = mark(manager, number, submission, part, timeline);
 	if (error != PB_ERROR_OK)
 		return error;
-	if (write_list(manager, number, submission, timeline))
+	if (write_list(manager, number, submission, timeline)) {
+		if (is_whole(submission, part))
+			pb_residency_presume_group(manager, number, submission, &descriptor);
 		descriptor.patch_encoding |= PB_PATCH_PRESUMED;
+	}
 	error = pb_queue_submit(queue, &descriptor);
 	if (error == PB_ERROR_NO_SPACE) {
 		error = pb_residency_await(manager, number, queue->timeline);

@@ -90,10 +90,19 @@ static void host_gone(void *context, uint32_t channel)
 	struct card *card = context;
 
 	/* Without an MCU no channel is open, and the next MCU closes all channels as it boots. */
-	if (card->mcu.pid == 0)
+	if (card->mcu.pid == 0) {
+		pb_card_admin_weigh(&card->admin, channel, 1);
 		pb_card_server_free(&card->server, channel);
-	else
+	} else {
 		pb_card_admin_close(&card->admin, channel);
+	}
+}
+
+static void host_weighs(void *context, uint32_t channel, uint32_t weight)
+{
+	struct card *card = context;
+
+	pb_card_admin_weigh(&card->admin, channel, weight);
 }
 
 /* ---- the MCU's life ---- */
@@ -427,10 +436,11 @@ static bool start_parts(struct card *card)
 
 static void run(struct card *card)
 {
+	static const struct pb_card_server_ops ops = {.gone = host_gone, .weigh = host_weighs};
 	bool served = start_parts(card);
 
 	served = pb_card_server_start(&card->server, card->files.socket_listener, card->epoll,
-				      card->files.memory_file, host_gone, card) &&
+				      card->files.memory_file, &ops, card) &&
 		 served;
 	if (!served)
 		pb_card_say("cannot set up the card: %s", strerror(errno));

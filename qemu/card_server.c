@@ -9,8 +9,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "patchbay/abi/channel.h"
 #include "qemu/card_say.h"
 #include "qemu/card_watch.h"
+
+/* The rest of what a host has sent is read when the loop comes by again. */
+#define REQUESTS_AT_ONCE 8u
 
 /* ---- messages ---- */
 
@@ -82,6 +86,7 @@ static bool make_peer(struct pb_card_peer *peer, int socket)
 	}
 	peer->socket = socket;
 	peer->state = PB_CARD_PEER_HERE;
+	peer->request_bytes = 0;
 	return true;
 }
 
@@ -106,7 +111,7 @@ static uint32_t find_peer(const struct pb_card_server *server, enum pb_card_peer
 /* ---- for the card ---- */
 
 bool pb_card_server_start(struct pb_card_server *server, int listener, int epoll, int memory_file,
-			  void (*gone)(void *context, uint32_t channel), void *context)
+			  const struct pb_card_server_ops *ops, void *context)
 {
 	struct pb_card_peer *card = &server->peers[PB_SOCKET_CARD];
 	bool watched;
@@ -115,7 +120,7 @@ bool pb_card_server_start(struct pb_card_server *server, int listener, int epoll
 	server->listener = listener;
 	server->epoll = epoll;
 	server->memory_file = memory_file;
-	server->gone = gone;
+	server->ops = ops;
 	server->context = context;
 	for (uint32_t p = 0; p < PB_SOCKET_PEERS; p++) {
 		server->peers[p].socket = -1;
@@ -141,19 +146,46 @@ void pb_card_server_end(struct pb_card_server *server, uint32_t channels)
 	}
 }
 
+/* Carries out a request that has come whole; skips one that there is not. */
+static void carry_out(const struct pb_card_server *server, uint32_t channel)
+{
+	const uint8_t *bytes = server->peers[channel].request;
+	uint32_t words[2] = {0, 0};
+
+	for (uint32_t i = 0; i < sizeof(words); i++)
+		words[i / 4u] |= (uint32_t)bytes[i] << (i % 4u * 8u);
+	if (words[1] == PB_SOCKET_WEIGHT && words[0] - 1u < PB_WEIGHT_MAX)
+		server->ops->weigh(server->context, channel, words[0]);
+}
+
+/* Reads a few requests of a host. @return false: it has left */
+static bool read_requests(struct pb_card_server *server, uint32_t channel)
+{
+	struct pb_card_peer *host = &server->peers[channel];
+
+	for (uint32_t i = 0; i < REQUESTS_AT_ONCE; i++) {
+		const ssize_t got = recv(host->socket, host->request + host->request_bytes,
+					 sizeof(host->request) - host->request_bytes, MSG_DONTWAIT);
+
+		if (got <= 0)
+			return got < 0 && (errno == EAGAIN || errno == EINTR);
+		host->request_bytes += (uint32_t)got;
+		if (host->request_bytes == sizeof(host->request)) {
+			host->request_bytes = 0;
+			carry_out(server, channel);
+		}
+	}
+	return true;
+}
+
 void pb_card_server_host(struct pb_card_server *server, uint32_t channel)
 {
 	struct pb_card_peer *host = &server->peers[channel];
-	uint8_t ignored[64];
-	ssize_t got;
 
-	if (host->state != PB_CARD_PEER_HERE)
-		return;
-	got = recv(host->socket, ignored, sizeof(ignored), MSG_DONTWAIT);
-	if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)))
+	if (host->state != PB_CARD_PEER_HERE || read_requests(server, channel))
 		return;
 	dismiss(host);
-	server->gone(server->context, channel);
+	server->ops->gone(server->context, channel);
 }
 
 /* @return a channel for a new host; PB_SOCKET_PEERS: none is free */
@@ -190,7 +222,7 @@ static bool accept_one(struct pb_card_server *server)
 			pb_card_say("cannot greet the host of channel %u: %s", (unsigned)channel,
 				    strerror(errno));
 		dismiss(&server->peers[channel]);
-		server->gone(server->context, channel);
+		server->ops->gone(server->context, channel);
 	}
 	return true;
 }

@@ -23,6 +23,16 @@ struct pb_card_peer {
 	enum pb_card_peer_state state;
 	int socket; /**< -1: none */
 	int vectors[PB_SOCKET_VECTORS];
+	uint8_t request[8];     /**< of the host: what has come of it */
+	uint32_t request_bytes; /**< of that */
+};
+
+/** What the server calls. */
+struct pb_card_server_ops {
+	/** A host has left. */
+	void (*gone)(void *context, uint32_t channel);
+	/** A host asks for a weight, which is 1 to PB_WEIGHT_MAX. */
+	void (*weigh)(void *context, uint32_t channel, uint32_t weight);
 };
 
 /** The caller's; only the functions below touch it. */
@@ -30,7 +40,7 @@ struct pb_card_server {
 	int listener;
 	int epoll;
 	int memory_file;
-	void (*gone)(void *context, uint32_t channel);
+	const struct pb_card_server_ops *ops;
 	void *context;
 	bool full; /**< not accepting until a peer is freed */
 	struct pb_card_peer peers[PB_SOCKET_PEERS];
@@ -38,15 +48,15 @@ struct pb_card_server {
 
 /**
  * Starts to serve. The descriptors stay the caller's.
- * @param gone called when a host has left, with its channel
+ * @param ops called with `context`
  */
 bool pb_card_server_start(struct pb_card_server *server, int listener, int epoll, int memory_file,
-			  void (*gone)(void *context, uint32_t channel), void *context);
+			  const struct pb_card_server_ops *ops, void *context);
 /** Leaves all hosts. */
 void pb_card_server_stop(struct pb_card_server *server);
 /** PB_CARD_WATCH_ACCEPT: takes in hosts that wait; refuses them while the card is full. */
 void pb_card_server_accept(struct pb_card_server *server);
-/** PB_CARD_WATCH_HOST: finds out whether a host has left. */
+/** PB_CARD_WATCH_HOST: reads a host's requests, and finds out whether it has left. */
 void pb_card_server_host(struct pb_card_server *server, uint32_t channel);
 /** PB_CARD_WATCH_DOORBELL: @return whether the channel's doorbell has been rung since the last call */
 bool pb_card_server_doorbell(struct pb_card_server *server, uint32_t channel);

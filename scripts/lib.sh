@@ -14,9 +14,10 @@ packages_host=(python3 gcc g++ libc6-dev cmake ninja-build libcmocka-dev libpng-
 packages_firmware=(python3 gcc-arm-none-eabi libnewlib-arm-none-eabi gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf)
 packages_run=(qemu-system-arm qemu-system-misc)
 # A card with a GL engine: without them it is not built, and its tests are skipped.
-packages_gl=(pkg-config libvirglrenderer-dev libegl1 libgl1-mesa-dri)
-# Programs that run on one, and what they are compared with.
-packages_gl_programs=(glmark2-es2-x11 mesa-utils xvfb virgl-server)
+packages_gl=(pkg-config libvirglrenderer-dev libegl1 libegl-dev libgles-dev libgl1-mesa-dri)
+# Programs that run on one, with the libraries of piglit's, whose package is not installed; and what they are compared with.
+packages_gl_programs=(python3 glmark2-es2-x11 glmark2-x11 mesa-utils xvfb virgl-server libgl1 libegl1 libgles2 libwaffle-1-0
+	libwayland-client0 libx11-6 libxkbcommon0)
 packages_bench=(valgrind)
 packages_cycles=(python3 llvm)
 packages_growth=(python3 gnuplot-nox)
@@ -211,6 +212,17 @@ build_command() {
 	fi
 	build_folder "$build" patchbay --preset host
 	patchbay=$root/build/$build/host/patchbay
+}
+
+# build_gl BOARD: the patchbay command with a GL engine and a camera.
+build_gl() {
+	local build
+	build_command "$1"
+	build=$(basename "$(dirname "$(dirname "$patchbay")")")
+	# A build that was configured before virglrenderer was there.
+	[[ -e $root/build/$build/qemu/patchbay-renderer ]] || logged "$build" cmake -S "$root" -B "$root/build/$build" --preset host
+	build_folder "$build" patchbay-renderer --preset host
+	build_folder "$build" patchbay-camera --preset host
 }
 
 # What the sources are that a record is about, as far as version control knows.

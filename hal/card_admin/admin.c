@@ -139,10 +139,18 @@ static void finish_attach(struct pb_card_admin *admin)
 
 /*
  * What a client gets: paging buffers and questions about others, whose memory it maps anyway, a share
- * like the others', and every priority.
+ * like the others' unless it asks for more, and every priority.
  */
-#define GRANTED 3u
-static const uint32_t granted[GRANTED] = {PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY, 1, PB_PRIORITY_REALTIME};
+static uint32_t granted(const struct pb_card_admin *admin, uint32_t channel, uint32_t i)
+{
+	const uint32_t values[] = {
+		[1] = PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY,
+		[2] = admin->weight[channel] != 0 ? admin->weight[channel] : 1u,
+		[3] = PB_PRIORITY_REALTIME,
+	};
+
+	return i < sizeof(values) / sizeof(values[0]) ? values[i] : 0;
+}
 
 /* What a client gets of host memory. Client c, from 1, has the equal part c - 1. */
 static uint32_t share_of(const struct pb_card_admin *admin, uint32_t channel, uint32_t *offset)
@@ -165,8 +173,8 @@ static uint32_t argument(const struct pb_card_admin *admin, uint32_t code, uint3
 	/* Time without progress, and for an answer. */
 	if (code == PB_COMMAND_NODE_SET)
 		return i == 3 || i == 4 ? admin->config.slow_us : 0;
-	if (code == PB_COMMAND_CHANNEL_GRANT && i <= GRANTED)
-		return granted[i - 1u];
+	if (code == PB_COMMAND_CHANNEL_GRANT)
+		return granted(admin, channel, i);
 	if (code != PB_COMMAND_HOST_GRANT || (i != 1 && i != 4))
 		return 0;
 	bytes = share_of(admin, channel, &offset);
@@ -286,8 +294,18 @@ static void take_replies(struct pb_card_admin *admin)
 		admin->state = PB_CARD_ADMIN_LOST;
 }
 
+void pb_card_admin_weigh(struct pb_card_admin *admin, uint32_t channel, uint32_t weight)
+{
+	admin->weight[channel] = (uint8_t)weight;
+	/* Once attached, all channels are granted what they are to have then. */
+	if (admin->state == PB_CARD_ADMIN_ATTACHED)
+		admin->grants |= 1u << channel;
+	pb_card_admin_poll(admin);
+}
+
 void pb_card_admin_close(struct pb_card_admin *admin, uint32_t channel)
 {
+	admin->weight[channel] = 0;
 	admin->closes |= 1u << channel;
 	pb_card_admin_poll(admin);
 }

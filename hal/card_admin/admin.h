@@ -2,7 +2,7 @@
 /**
  * @file
  * The card's administrator, a host of the card's own firmware: attached to the
- * admin channel, it grants every client's channel the privilege to page and its
+ * admin channel, it grants every client's channel the privilege to page, the weight that the client asked for and its
  * part of host memory, and closes the channels of clients that have left. It runs beside an emulated
  * card and in the image of a board that is a card by itself. No function
  * blocks; the owner calls pb_card_admin_poll() when something may have changed,
@@ -32,6 +32,9 @@ struct pb_card_admin_shares {
 	uint32_t bytes[PB_CARD_ADMIN_SHARES];  /**< by channel: 0: none */
 	bool chosen;                           /**< false: each client has an equal part instead */
 };
+
+/** Channels whose weight can be chosen: a mask has a bit for each. */
+#define PB_CARD_ADMIN_CHANNELS 32u
 
 /** What the administrator needs from the card. Its functions are called from those below. */
 struct pb_card_admin_config {
@@ -68,6 +71,7 @@ struct pb_card_admin {
 	uint32_t slow;     /**< mask of nodes to give their limits */
 	uint32_t slowing;  /**< mask of those whose reply is not there yet */
 	uint32_t leaving;  /**< mask of channels that are closed but for their privileges */
+	uint8_t weight[PB_CARD_ADMIN_CHANNELS]; /**< by channel: what its client asked for; 0: 1 */
 };
 
 /** Initialises the administrator, in state OFF. The configuration is copied. */
@@ -76,6 +80,11 @@ void pb_card_admin_init(struct pb_card_admin *admin, const struct pb_card_admin_
 void pb_card_admin_start(struct pb_card_admin *admin);
 /** Drops all requests. Call when the firmware is gone. */
 void pb_card_admin_stop(struct pb_card_admin *admin);
+/**
+ * Gives a channel another weight beside the others of its priority, now or once attached, until it is closed.
+ * @param weight 1 to PB_WEIGHT_MAX
+ */
+void pb_card_admin_weigh(struct pb_card_admin *admin, uint32_t channel, uint32_t weight);
 /** Requests that a channel be closed, now or once attached. */
 void pb_card_admin_close(struct pb_card_admin *admin, uint32_t channel);
 /** Handles the firmware's replies and sends the next commands. Never waits. */

@@ -44,7 +44,7 @@ static uint32_t staging_bytes(const struct pb_gl_client *client)
 
 uint32_t pb_gl_staging_room(const struct pb_gl_client *client)
 {
-	return staging_bytes(client) / PB_GL_CLIENT_SLOTS / PAGE_BYTES * PAGE_BYTES;
+	return staging_bytes(client) / client->setup.slot_count / PAGE_BYTES * PAGE_BYTES;
 }
 
 static void begin_batch(struct pb_gl_client *client)
@@ -216,7 +216,7 @@ bool pb_gl_client_flush(struct pb_gl_client *client)
 	pb_gl_batch_close(batch, &client->context);
 	if (!submit_batch(client))
 		return false;
-	client->slot = (client->slot + 1u) % PB_GL_CLIENT_SLOTS;
+	client->slot = (client->slot + 1u) % client->setup.slot_count;
 	if (!pb_gl_wait_for(client, client->slots[client->slot].timeline))
 		return false;
 	begin_batch(client);
@@ -369,7 +369,7 @@ bool pb_gl_client_start(struct pb_gl_client *client, const struct pb_gl_client_s
 		.owner = PB_ENGINE_OWNER(setup->queue->channel->link->channel,
 					 PB_HANDLE_INDEX(setup->context)),
 	};
-	if (staging_bytes(client) < PB_GL_STAGING_BYTES_MIN)
+	if (staging_bytes(client) < setup->slot_count * PB_GL_STAGING_BYTES_MIN)
 		return pb_gl_fail(client, "too little staging memory", PB_ERROR_BAD_ARGUMENT);
 	pb_gl_resources_start(&client->resources);
 	pb_gl_account_start(&client->account);

@@ -19,8 +19,12 @@
 
 /** Resources that can be created while a batch is made, until it is submitted for their sake. */
 #define PB_GL_CREATED_MAX 64u
-/** Batches in turn: one is made while the others run. */
-#define PB_GL_CLIENT_SLOTS 3u
+/**
+ * Batches in turn: one is made while the others run. With as many as a node has in flight and three more, the queue has
+ * always one that is ready while the program goes on: what a channel's weight decides is who is next of those.
+ */
+#define PB_GL_CLIENT_SLOTS     6u
+#define PB_GL_CLIENT_SLOTS_MIN 2u
 /** Bytes of a batch's memory in segment 0: the DMA buffer, and behind that the two lists. */
 #define PB_GL_DMA_BYTES      (300u * 1024u)
 #define PB_GL_ALLOCATIONS    1024u
@@ -28,8 +32,8 @@
 #define PB_GL_ALLOCATIONS_AT PB_GL_DMA_BYTES
 #define PB_GL_LOCATIONS_AT   (PB_GL_ALLOCATIONS_AT + PB_GL_ALLOCATIONS * (uint32_t)sizeof(struct pb_allocation))
 #define PB_GL_SLOT_BYTES     (PB_GL_LOCATIONS_AT + PB_GL_LOCATIONS * (uint32_t)sizeof(struct pb_patch_location))
-/** Least staging memory of a client, in bytes. */
-#define PB_GL_STAGING_BYTES_MIN (PB_GL_CLIENT_SLOTS * 65536u)
+/** Least staging memory of a client, in bytes for each batch. */
+#define PB_GL_STAGING_BYTES_MIN 65536u
 
 /** Segments of a client's manager. */
 enum pb_gl_segment {
@@ -45,7 +49,8 @@ struct pb_gl_client_setup {
 	uint32_t context;        /**< handle of the program's context */
 	/** Both segments, by enum pb_gl_segment; `bindings` are set by pb_gl_client_start(). */
 	struct pb_residency_segment segments[PB_GL_SEGMENTS];
-	uint8_t *staging; /**< all bytes of the staging segment, as the host sees them */
+	uint8_t *staging;    /**< all bytes of the staging segment, as the host sees them */
+	uint32_t slot_count; /**< batches in turn: PB_GL_CLIENT_SLOTS_MIN to PB_GL_CLIENT_SLOTS */
 	struct pb_memory slots[PB_GL_CLIENT_SLOTS]; /**< PB_GL_SLOT_BYTES of segment 0 each, 4 KiB aligned */
 	uint32_t *slot_ids[PB_GL_CLIENT_SLOTS];     /**< PB_GL_ALLOCATIONS words each */
 	struct pb_memory buffer;          /**< one page of segment 0, 4 KiB aligned, for paging buffers */

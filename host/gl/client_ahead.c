@@ -85,7 +85,8 @@ static bool serve(struct pb_gl_client *client, const struct pb_gl_resource *reso
 	*served = false;
 	/* The batch behind the next one uses its staging memory. */
 	if (!ahead->ready || ahead->id != resource->id || !resource->shown ||
-	    !is_equal(&ahead->request, request) || client->number - ahead->number >= PB_GL_CLIENT_SLOTS ||
+	    !is_equal(&ahead->request, request) ||
+	    client->number - ahead->number >= client->setup.slot_count ||
 	    !plan(client, request, &transfer, &piece))
 		return true;
 	ahead->ready = false;

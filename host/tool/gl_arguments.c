@@ -10,15 +10,23 @@
 enum option_key {
 	KEY_PRIORITY = 0x2000,
 	KEY_VIDEO,
+	KEY_WEIGHT,
+	KEY_HANG,
 };
 
 static const struct argp_option option_table[] = {
+	{"hang-limit", KEY_HANG, "MS", 0,
+	 "Milliseconds without progress after which a submission is reset and its context lost, 1 to 10000 "
+	 "(default: the card's limit, 10000)",
+	 0},
 	{"priority", KEY_PRIORITY, "P", 0, "idle, low, normal (default), high or realtime", 0},
 	{"video-memory", KEY_VIDEO, "SIZE", 0,
 	 "Addresses for each program's resources, in MiB as in 64M (default), 1M to 128M. If the card has "
 	 "less, the "
 	 "program gets half as much, or a quarter, ...",
 	 0},
+	{"weight", KEY_WEIGHT, "N", 0,
+	 "Share of the engines beside other programs of the same priority, 1 (default) to 64", 0},
 	{0},
 };
 
@@ -51,9 +59,20 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		options->priority = priority_of(text, state);
 		return 0;
 	case KEY_VIDEO:
-		options->memory_bytes = (uint64_t)number(text, "M", 128) << 20;
+		options->memory_bytes = (uint64_t)number(text, "M", PB_GL_MEMORY_MIB_MAX) << 20;
 		if (options->memory_bytes == 0)
 			argp_error(state, "--video-memory %s: give MiB as in 64M, 1M to 128M", text);
+		return 0;
+	case KEY_WEIGHT:
+		options->weight = (uint32_t)number(text, "", PB_WEIGHT_MAX);
+		if (options->weight == 0)
+			argp_error(state, "--weight %s: give a number from 1 to %u", text, PB_WEIGHT_MAX);
+		return 0;
+	case KEY_HANG:
+		options->hang_us = (uint32_t)number(text, "", PB_GL_HANG_MS_MAX) * 1000u;
+		if (options->hang_us == 0)
+			argp_error(state, "--hang-limit %s: give milliseconds from 1 to %u", text,
+				   PB_GL_HANG_MS_MAX);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -9,14 +9,18 @@
 
 #include "host/tool/card_failure.h"
 #include "patchbay/format.h"
+#include "patchbay/query.h"
 
 #define ATTACH_TIMEOUT_US 30000000u
 /* For a wait of the client: longer than any limit of a submission, and its reset. */
 #define WAIT_TIMEOUT_US 120000000u
 #define RESOURCES       32768u
-/* Segment 0: batches, a paging buffer, two queues. */
-#define SYSTEM_BYTES  0x180000u
-#define STAGING_BYTES 0x600000u
+/* Segment 0: batches, a paging buffer, two queues. A card with many programs has room for fewer batches of each. */
+#define SLOTS_MIN    3u
+#define QUEUES_BYTES 0x20000u
+/* More than the batches in turn: a full ring is waited for until it is empty. */
+#define RING_ENTRIES  32u
+#define STAGING_BYTES 0xc00000u
 /* Least addresses with which a program is taken. */
 #define MEMORY_BYTES_MIN 0x100000u
 #define PAGE_BYTES       4096u
@@ -65,7 +69,8 @@ static bool make_segments(struct pb_gl_card *card, const struct pb_gl_card_optio
 		uint64_t base, bytes, least;
 	} parts[PB_GL_SEGMENTS] = {
 		[PB_GL_SEGMENT_RESOURCES] = {RESOURCE_BASE, options->memory_bytes, MEMORY_BYTES_MIN},
-		[PB_GL_SEGMENT_STAGING] = {STAGING_BASE, STAGING_BYTES, PB_GL_STAGING_BYTES_MIN},
+		[PB_GL_SEGMENT_STAGING] = {STAGING_BASE, STAGING_BYTES,
+					   PB_GL_CLIENT_SLOTS * PB_GL_STAGING_BYTES_MIN},
 	};
 
 	for (uint32_t i = PB_GL_SEGMENTS; i-- != 0;) {
@@ -83,18 +88,30 @@ static bool make_segments(struct pb_gl_card *card, const struct pb_gl_card_optio
 	return true;
 }
 
-static bool make_system(struct pb_gl_card *card, char *message)
+/* Segment 0, with room for so many batches. */
+static enum pb_error make_system_for(struct pb_gl_card *card, uint32_t slots)
 {
+	const uint32_t bytes = slots * PB_GL_SLOT_BYTES + QUEUES_BYTES;
 	const struct pb_segment_request request = {
 		.id = PB_SEGMENT_SYSTEM,
 		.os_base = SYSTEM_BASE,
 		.gpu_base = SYSTEM_BASE,
-		.size = SYSTEM_BYTES,
-		.backing_bytes = SYSTEM_BYTES,
+		.size = bytes,
+		.backing_bytes = bytes,
 	};
-	enum pb_error error = pb_segment_create(&card->system, &card->channel, &request);
 
-	for (uint32_t i = 0; error == PB_ERROR_OK && i < PB_GL_CLIENT_SLOTS; i++)
+	card->setup.slot_count = slots;
+	return pb_segment_create(&card->system, &card->channel, &request);
+}
+
+static bool make_system(struct pb_gl_card *card, char *message)
+{
+	uint32_t slots = PB_GL_CLIENT_SLOTS;
+	enum pb_error error = make_system_for(card, slots);
+
+	while (error == PB_ERROR_NO_SPACE && slots > SLOTS_MIN)
+		error = make_system_for(card, --slots);
+	for (uint32_t i = 0; error == PB_ERROR_OK && i < slots; i++)
 		error = pb_memory_allocate(&card->system, PB_GL_SLOT_BYTES, PAGE_BYTES,
 					   &card->setup.slots[i]);
 	if (error == PB_ERROR_OK)
@@ -120,7 +137,7 @@ static bool make_queues(struct pb_gl_card *card, const struct pb_gl_card_options
 {
 	const struct pb_queue_request request = {
 		.node = find_node(&card->channel.card),
-		.entries = card->channel.card.capabilities[PB_CAPABILITY_RING_ENTRIES_MIN],
+		.entries = RING_ENTRIES,
 		.priority = options->priority,
 	};
 	enum pb_error error = pb_queue_create_with(&card->queue, &card->channel, &card->system, &request);
@@ -129,7 +146,9 @@ static bool make_queues(struct pb_gl_card *card, const struct pb_gl_card_options
 		error = pb_queue_create_with(&card->paging, &card->channel, &card->system, &request);
 	if (error != PB_ERROR_OK)
 		return fail(card, message, "queue", error);
-	/* Both have the node's limits, which a card with a GL engine sets: a channel may only ask for shorter ones. */
+	/* The card with a GL engine sets the node's limits: a channel may only ask for shorter ones. */
+	if (options->hang_us != 0)
+		pb_queue_set_limits(&card->queue, options->hang_us, options->hang_us);
 	error = pb_context_create(&card->channel, &card->setup.context);
 	for (uint32_t i = 0; error == PB_ERROR_OK && i < 2; i++)
 		error = pb_format_set(&card->channel, PB_GL_FORMAT_PAGE + i, &pb_gl_formats[i], NULL);
@@ -198,12 +217,30 @@ static bool attach(struct pb_gl_card *card, const struct pb_gl_card_options *opt
 	return error == PB_ERROR_OK || fail(card, message, "attach", error);
 }
 
+/* Asks for a weight, and waits until the channel has it: the card's administrator gives it. */
+static bool weigh(struct pb_gl_card *card, uint32_t weight, char *message)
+{
+	const uint64_t start = card->link->ops->now(card->link);
+	struct pb_channel_status status = {.weight = 1};
+	enum pb_error error = PB_ERROR_OK;
+
+	if (weight == 1)
+		return true;
+	error = pb_link_ask_weight(card->link, weight);
+	while (error == PB_ERROR_OK && status.weight != weight) {
+		error = pb_channel_query(&card->channel, &status);
+		if (error == PB_ERROR_OK && card->link->ops->now(card->link) - start > ATTACH_TIMEOUT_US)
+			error = PB_ERROR_TIMEOUT;
+	}
+	return error == PB_ERROR_OK || fail(card, message, "weight", error);
+}
+
 bool pb_gl_card_open(struct pb_gl_card *card, const struct pb_gl_card_options *options, char *message)
 {
-	memset(card, 0, sizeof(*card));
-	if (!attach(card, options, message) || !make_system(card, message) ||
-	    !make_queues(card, options, message) || !make_segments(card, options, message) ||
-	    !make_memory(card, message))
+	*card = PB_GL_CARD_CLOSED;
+	if (!attach(card, options, message) || !weigh(card, options->weight, message) ||
+	    !make_system(card, message) || !make_queues(card, options, message) ||
+	    !make_segments(card, options, message) || !make_memory(card, message))
 		return false;
 	card->started = true;
 	if (pb_gl_client_start(card->client, &card->setup))

@@ -13,8 +13,14 @@
 struct pb_gl_card_options {
 	const char *socket;    /**< of the card */
 	uint32_t priority;     /**< enum pb_priority */
+	uint32_t weight;       /**< of its channel: 1 to PB_WEIGHT_MAX */
+	uint32_t hang_us;      /**< time without progress that counts as a hang; 0: the card's */
 	uint64_t memory_bytes; /**< addresses for its resources; less if the card has less */
 };
+
+/** Bounds of these. */
+#define PB_GL_MEMORY_MIB_MAX 128u
+#define PB_GL_HANG_MS_MAX    10000u
 
 /** Default of memory_bytes. */
 #define PB_GL_MEMORY_BYTES 0x4000000u
@@ -33,6 +39,9 @@ struct pb_gl_card {
 	struct pb_gl_client_setup setup;            /**< of the client */
 	bool started;                               /**< the client has started */
 };
+
+/** A share that is not open. */
+#define PB_GL_CARD_CLOSED ((struct pb_gl_card){.link = NULL})
 
 /** Opens a share. @param message out: 512 bytes; why it failed @return false: close it nevertheless */
 bool pb_gl_card_open(struct pb_gl_card *card, const struct pb_gl_card_options *options, char *message);

@@ -111,6 +111,15 @@ static bool show_entries(int folder, const char *without)
 	return good;
 }
 
+bool pb_gl_private_socket(const char *program, const char *path, const char *name)
+{
+	const int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (file >= 0)
+		(void)close(file);
+	return (file >= 0 && mount(path, name, NULL, MS_BIND, NULL) == 0) || fail(program, path);
+}
+
 bool pb_gl_private_tmp(const char *program, const char *without)
 {
 	int folder;

@@ -15,5 +15,11 @@
  * @return false: the error was printed; it names the namespace
  */
 bool pb_gl_private_tmp(const char *program, const char *without);
+/**
+ * Shows a socket under another name, for this process and those that it starts. Pre: pb_gl_private_tmp()
+ * @param path of the socket @param name new, in /tmp
+ * @return false: the error was printed
+ */
+bool pb_gl_private_socket(const char *program, const char *path, const char *name);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * A server of OpenGL programs: listens, and gives each connection a process of its own, with a channel of the card.
+ * Serves one OpenGL program: a process for its connection, with a channel of the card from the moment that the program
+ * tells its name.
  */
 #ifndef PB_HOST_TOOL_GL_SERVE_H
 #define PB_HOST_TOOL_GL_SERVE_H
@@ -14,11 +15,26 @@
 /** Where Mesa's virpipe connects. */
 #define PB_GL_SOCKET "/tmp/.virgl_test"
 
-/** Listens at a path. @return the socket; -1: the error was printed */
-int pb_gl_listen(const char *program, const char *path);
-/** Accepts one connection and serves it in a new process. @return its id; -1: none; the error was printed */
-pid_t pb_gl_accept(const char *program, int listener, const struct pb_gl_card_options *options);
-/** Serves one connection in this process, and prints why it ended if not because the program left. @return exit code */
-int pb_gl_serve(const char *program, int connection, const struct pb_gl_card_options *options);
+/** A connection of a program. */
+struct pb_gl_program {
+	const char *server;                /**< name of the server in messages */
+	int connection;                    /**< the caller's */
+	pid_t id;                          /**< of the program's process; 0: not known */
+	bool tells;                        /**< prints what the program gets, and at its end what it did */
+	struct pb_gl_card_options options; /**< what it gets */
+};
+
+/**
+ * Listens at a path. A socket that a server has left there when it was killed is replaced.
+ * @param kind SOCK_STREAM or SOCK_SEQPACKET, and flags
+ * @return the socket; -1: the error was printed
+ */
+int pb_gl_listen(const char *program, const char *path, int kind);
+/**
+ * Serves a program in a new process, which ends with the program or with the calling thread.
+ * @param program copied
+ * @return the new process's id; -1: the error was printed
+ */
+pid_t pb_gl_start(const struct pb_gl_program *program);
 
 #endif

@@ -222,7 +222,8 @@ static bool carry_out(struct pb_gl_session *session, const struct pb_vtest_messa
 {
 	switch (message->command) {
 	case PB_VTEST_CREATE_RENDERER:
-		return take_name(session, message->bytes);
+		return take_name(session, message->bytes) &&
+		       session->backend->open(session->backend->context, session->name, session->message);
 	case PB_VTEST_GET_CAPS:
 		return send_caps(session, 1, PB_GL_CAPS1_BYTES);
 	case PB_VTEST_GET_CAPS2:

@@ -15,6 +15,11 @@
 /** What carries out messages: the card, or what a test puts in its place. Each function returns false for the end. */
 struct pb_gl_backend {
 	void *context; /**< passed to the functions */
+	/**
+	 * The program has told its name: makes ready what the other functions need. Called before them, once.
+	 * @param name printable @param message out: why it returned false, PB_GL_SESSION_TEXT bytes
+	 */
+	bool (*open)(void *context, const char *name, char *message);
 	/** Creates a resource. @param memory of the program, mapped here; NULL: none */
 	bool (*create)(void *context, uint32_t handle, const uint32_t *template_words, uint8_t *memory,
 		       uint32_t bytes);
@@ -29,7 +34,7 @@ struct pb_gl_backend {
 	bool (*busy)(void *context, uint32_t handle, bool wait, bool *busy);
 	/** Reads a capability set. @param bytes multiple of 4 */
 	bool (*caps)(void *context, uint32_t set, uint32_t *words, uint32_t bytes);
-	/** The program is silent: what was collected is to be submitted. */
+	/** The program is silent: what was collected is to be submitted. Called before open(), too. */
 	bool (*idle)(void *context);
 	/** Writes why a function returned false. @param text PB_GL_SESSION_TEXT bytes */
 	void (*failure)(void *context, char *text);

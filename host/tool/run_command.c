@@ -8,13 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "host/tool/board_image.h"
 #include "host/tool/gl_arguments.h"
 #include "host/tool/gl_command.h"
+#include "host/tool/gl_peer.h"
 #include "host/tool/gl_private.h"
+#include "host/tool/gl_registry.h"
 #include "host/tool/gl_serve.h"
 #include "host/tool/gl_timeline.h"
 #include "qemu/card.h"
@@ -33,13 +37,15 @@ enum option_key {
 	KEY_CARD = 0x100,
 	KEY_BOARD,
 	KEY_TIMELINE,
+	KEY_SERVER,
 };
 
 struct options {
 	struct pb_gl_card_options card;
 	const char *board;
 	const char *timeline;
-	char **program; /* NULL-terminated */
+	const char *server; /* NULL: none */
+	char **program;     /* NULL-terminated */
 };
 
 /* What runs. */
@@ -59,6 +65,11 @@ static const struct argp_option option_table[] = {
 	{"card", KEY_CARD, "SOCKET", 0, "Use the running card that listens at SOCKET; it has a GL engine", 0},
 	{"board", KEY_BOARD, "NAME", 0,
 	 "Start a card with this board's firmware (default " PB_DEFAULT_BOARD ")", 0},
+	{"server", KEY_SERVER, "PATH", OPTION_ARG_OPTIONAL,
+	 "Have a running `patchbay gl` serve the program, and register it there. PATH is the server's "
+	 "--socket "
+	 "(default " PB_GL_SOCKET ")",
+	 0},
 	{"timeline", KEY_TIMELINE, "FILE", 0, "Leave a page with the timeline of the firmware's work", 0},
 	{0},
 };
@@ -80,6 +91,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case KEY_TIMELINE:
 		options->timeline = text;
 		return 0;
+	case KEY_SERVER:
+		options->server = text != NULL ? text : PB_GL_SOCKET;
+		return 0;
 	case ARGP_KEY_ARGS:
 		options->program = state->argv + state->next;
 		return 0;
@@ -88,6 +102,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
 			argp_error(state, "give the program, behind --");
 		if (options->board != NULL && options->card.socket != NULL)
 			argp_error(state, "--card and --board exclude each other");
+		if (options->server != NULL && (options->board != NULL || options->card.socket != NULL))
+			argp_error(state, "--server excludes --card and --board");
+		if (options->server != NULL && options->timeline != NULL)
+			argp_error(state, "--timeline needs the card, which only the server knows");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -182,6 +200,22 @@ static bool is_quiet(const struct run *run)
 	return true;
 }
 
+/* Accepts one connection and serves it. @return the id of the process that does; 0: none */
+static pid_t accept_one(const struct run *run)
+{
+	struct pb_gl_program program = {.server = run->name, .options = run->options->card};
+	uid_t user;
+	pid_t process;
+
+	program.connection = accept4(run->listener, NULL, NULL, SOCK_CLOEXEC);
+	if (program.connection < 0)
+		return 0;
+	program.id = pb_gl_peer(program.connection, &user);
+	process = pb_gl_start(&program);
+	(void)close(program.connection);
+	return process > 0 ? process : 0;
+}
+
 /* Accepts connections until the program has ended, and they have. */
 static void attend(struct run *run)
 {
@@ -194,11 +228,8 @@ static void attend(struct run *run)
 		pid_t pid;
 
 		poller.fd = connection != NULL ? run->listener : -1;
-		if (poll(&poller, 1, POLL_MS) > 0 && connection != NULL) {
-			pid = pb_gl_accept(run->name, run->listener, &run->options->card);
-			if (pid > 0)
-				*connection = pid;
-		}
+		if (poll(&poller, 1, POLL_MS) > 0 && connection != NULL)
+			*connection = accept_one(run);
 		while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 			note_end(run, pid, status);
 		if (run->options->timeline != NULL)
@@ -220,7 +251,7 @@ static int run_program(struct run *run)
 		return 1;
 	if (timeline != NULL && !pb_gl_timeline_begin(&run->timeline, run->name, run->options->card.socket))
 		return 1;
-	run->listener = pb_gl_listen(run->name, PB_GL_SOCKET);
+	run->listener = pb_gl_listen(run->name, PB_GL_SOCKET, SOCK_STREAM | SOCK_CLOEXEC);
 	if (run->listener < 0 || !start_program(run))
 		return 1;
 	/* Keys that end the program are for the program. */
@@ -229,6 +260,36 @@ static int run_program(struct run *run)
 	(void)close(run->listener);
 	if (timeline != NULL && !pb_gl_timeline_write(&run->timeline, timeline) && run->status == 0)
 		return 1;
+	return run->status;
+}
+
+/* ---- a server that runs ---- */
+
+/* Registers, and runs the program. What the program starts and leaves behind stays this process's. @return exit code */
+static int run_served(struct run *run)
+{
+	const char *const path = run->options->server;
+	const int registration = pb_gl_register(run->name, path, &run->options->card);
+	int status = 0;
+	pid_t pid;
+
+	if (registration < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+		return 1;
+	/* Where Mesa looks, no namespace is needed. */
+	if (strcmp(path, PB_GL_SOCKET) != 0 &&
+	    (!pb_gl_private_tmp(run->name, strrchr(PB_GL_SOCKET, '/') + 1) ||
+	     !pb_gl_private_socket(run->name, path, PB_GL_SOCKET)))
+		return 1;
+	if (!start_program(run))
+		return 1;
+	(void)signal(SIGINT, SIG_IGN);
+	while (!run->ended && (pid = waitpid(-1, &status, 0)) != 0) {
+		if (pid > 0)
+			note_end(run, pid, status);
+		else if (errno != EINTR)
+			break;
+	}
+	(void)close(registration);
 	return run->status;
 }
 
@@ -241,11 +302,13 @@ int pb_run_command(int argc, char **argv)
 		.children = children,
 		.args_doc = "-- PROGRAM [ARGUMENT...]",
 		.doc = "Run an OpenGL program on a card.\v"
-		       "Starts a card with a GL engine, unless one is named. The program finds it by Mesa's "
+		       "Starts a card with a GL engine, unless one is named, or a server. The program finds "
+		       "it by Mesa's "
 		       "driver "
 		       "virpipe, "
 		       "in a /tmp of its own, which shows what is in /tmp.\n\n"
-		       "Exit code: the program's; 1 no card, or no mount namespace; 2 wrong arguments; 126 "
+		       "Exit code: the program's; 1 no card, no server, or no mount namespace; 2 wrong "
+		       "arguments; 126 "
 		       "and "
 		       "127 the "
 		       "program cannot be started; 128 + N signal N ended it.",
@@ -256,7 +319,9 @@ int pb_run_command(int argc, char **argv)
 
 	argp_err_exit_status = 2;
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
-	if (options.card.socket != NULL || start_card(&run, &options.card))
+	if (options.server != NULL)
+		code = run_served(&run);
+	else if (options.card.socket != NULL || start_card(&run, &options.card))
 		code = run_program(&run);
 	if (run.card != 0)
 		(void)pb_card_stop(run.card);

@@ -5,6 +5,7 @@
 
 #include "host/tool/timeline_page.h"
 #include "host/tool/trace_export.h"
+#include "patchbay/abi/channel.h"
 #include "patchbay/names.h"
 
 /** Text of the page that the data replace. */
@@ -19,6 +20,19 @@ enum mark_group {
 	MARK_OTHER,
 };
 
+/* Of what a node's engine is asked for. */
+static enum mark_group group_of_state(uint32_t state)
+{
+	switch (state) {
+	case PB_NODE_STATE_RUNNING:
+		return MARK_OTHER;
+	case PB_NODE_STATE_STOPPING:
+		return MARK_PREEMPTION;
+	default:
+		return MARK_RESET;
+	}
+}
+
 static enum mark_group group_of(uint32_t event, const struct pb_trace_record *record)
 {
 	switch (event) {
@@ -29,6 +43,7 @@ static enum mark_group group_of(uint32_t event, const struct pb_trace_record *re
 	case PB_TRACE_RESUME:
 		return MARK_PREEMPTION;
 	case PB_TRACE_NODE:
+		return group_of_state(record->arguments[0]);
 	case PB_TRACE_BOOT:
 		return MARK_RESET;
 	case PB_TRACE_REFUSE:

@@ -53,6 +53,26 @@ enum pb_error pb_compact_encode(const struct pb_patch_location *list, uint32_t c
 enum pb_error pb_grouped_encode(const struct pb_patch_location *list, uint32_t count, uint32_t *words,
 				uint32_t room, uint32_t *used, uint32_t *encoded);
 
+/** What pb_grouped_sort() keeps of one allocation. */
+struct pb_group_cursor {
+	uint32_t at;     /**< the next word of its group */
+	uint32_t format; /**< of its last entry */
+};
+
+/**
+ * As pb_grouped_encode() of the list sorted by allocation, where the entries of one allocation keep their order: one group
+ * for each allocation that is named. Each entry's AllocationIndex is below `allocations`. O(count + allocations).
+ * @param list private memory of the driver, unchanged meanwhile
+ * @param cursors private memory, one for each allocation; what they hold afterwards has no meaning
+ * @param allocations entries of the allocation list
+ * @param groups out: groups written
+ * @retval PB_ERROR_PATCH_INDEX an AllocationIndex is at or above `allocations`, or above 1023
+ * @return else as pb_grouped_encode(); after an error nothing in `words` has a meaning
+ */
+enum pb_error pb_grouped_sort(const struct pb_patch_location *list, uint32_t count,
+			      struct pb_group_cursor *cursors, uint32_t allocations, uint32_t *words,
+			      uint32_t room, uint32_t *used, uint32_t *groups);
+
 /**
  * Converts a word index, as a fence record or an event reports it, to the index of the entry.
  * @param words one encoded list, or several that follow each other

@@ -68,6 +68,17 @@ struct pb_link {
  */
 enum pb_error pb_link_open_socket(const char *path, struct pb_link **link);
 
+/**
+ * Asks an emulated card for a weight of the channel beside the others of its priority; every channel has 1 until its
+ * host has asked for another. Returns at once: pb_channel_query() shows when the channel has it.
+ * @param link of pb_link_open_socket()
+ * @param weight 1 to PB_WEIGHT_MAX
+ * @retval PB_ERROR_BAD_ARGUMENT there is no such weight
+ * @retval PB_ERROR_NO_CARD the card has left
+ * @retval PB_ERROR_UNSUPPORTED another kind of link
+ */
+enum pb_error pb_link_ask_weight(struct pb_link *link, uint32_t weight);
+
 struct pb_sim;
 /**
  * Connects to a card simulated in this process (qemu/sim.h). The simulation advances while a host waits on the link.

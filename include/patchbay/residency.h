@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "patchbay/compact.h"
 #include "patchbay/paging.h"
 #include "patchbay/queue.h"
 
@@ -178,6 +179,12 @@ struct pb_residency_patched {
 	uint32_t number;  /**< index of the queue in setup.queues */
 	uint32_t returns; /**< pb_queue.returns then */
 	uint32_t errors;  /**< pb_fence.errors then */
+	struct pb_group_cursor *cursors; /**< the caller's array: one for each of `entries`; NULL: none */
+	uint32_t *grouped;               /**< memory for the patch list in groups; NULL: none */
+	uint64_t grouped_address;        /**< of it, as the OS names it */
+	uint32_t grouped_room;           /**< words that it has room for */
+	uint32_t grouped_words;          /**< of the list that is there; 0: none */
+	bool grouped_tried;              /**< whether there is one has been decided for this patch list */
 };
 
 /** One rendered DMA buffer, for pb_residency_submit(). */
@@ -246,6 +253,19 @@ enum pb_error pb_residency_page_out(struct pb_residency *manager, uint32_t handl
  */
 void pb_residency_patched_start(struct pb_residency_patched *patched,
 				struct pb_residency_presumption *entries, uint32_t room);
+/**
+ * Gives a record memory for the patch list in groups. A buffer that is submitted in one part, and of which something is
+ * presumed, is then submitted with the encoding GROUPED if that costs the firmware less, and if the card has that encoding:
+ * the index of a bad entry in its fence record counts words of that list. Never blocks.
+ * @param patched a record that was started
+ * @param cursors array in private memory, which stays in use: one for each of the record's entries
+ * @param words as the host sees it, in backed memory of segment 0; PB_GROUPED_WORDS_MAX() of its patch locations are enough.
+ *   It is in use as the buffer's lists are
+ * @param address of it as the OS names it
+ * @param room in words
+ */
+void pb_residency_patched_group(struct pb_residency_patched *patched, struct pb_group_cursor *cursors,
+				uint32_t *words, uint64_t address, uint32_t room);
 /**
  * Notes the addresses that pb_render() has written into a buffer: where these are right when the buffer is submitted, it
  * is not patched. Never blocks.

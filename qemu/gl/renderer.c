@@ -50,10 +50,14 @@ static void write_fence(void *cookie, uint32_t fence)
 	renderer->done = fence;
 }
 
-static void be_quiet(const char *format, va_list arguments)
+/* Whether virglrenderer has declared the context in error: it draws nothing any more, and the program is not told. */
+static bool in_error;
+
+/* Prints nothing. Only a message says that the context is in error. */
+static void note_error(const char *format, va_list arguments)
 {
-	(void)format;
 	(void)arguments;
+	in_error = in_error || strstr(format, "context error reported") != NULL;
 }
 
 static bool start(struct renderer *renderer)
@@ -61,7 +65,7 @@ static bool start(struct renderer *renderer)
 	static const char name[] = "patchbay";
 	static struct virgl_renderer_callbacks callbacks = {.version = 1, .write_fence = write_fence};
 
-	virgl_set_debug_callback(be_quiet);
+	virgl_set_debug_callback(note_error);
 	/* A thread of virglrenderer waits for fences, where it can. */
 	if (virgl_renderer_init(renderer,
 				VIRGL_RENDERER_USE_EGL | VIRGL_RENDERER_USE_SURFACELESS |
@@ -100,11 +104,16 @@ static bool finish(struct renderer *renderer)
 	}
 }
 
+/* A command that is refused ends the renderer. What follows an error that the program was not told of does nothing. */
 static bool run(struct renderer *renderer, const struct pb_renderer_request *request)
 {
-	return request->count <= PB_GL_PACKET_WORDS_MAX &&
-	       virgl_renderer_submit_cmd(renderer->window, CONTEXT, (int)request->count) == 0 &&
-	       finish(renderer);
+	const bool was_in_error = in_error;
+
+	if (request->count > PB_GL_PACKET_WORDS_MAX)
+		return false;
+	if (virgl_renderer_submit_cmd(renderer->window, CONTEXT, (int)request->count) != 0)
+		return was_in_error;
+	return finish(renderer);
 }
 
 static bool create(const struct pb_renderer_request *request)
@@ -146,12 +155,17 @@ static bool transfer(struct renderer *renderer, const struct pb_renderer_request
 
 	if (request->bytes > PB_GL_TRANSFER_BYTES_MAX)
 		return false;
+	/* A context in error reads nothing. */
+	if (request->kind == PB_ENGINE_GL_GET && in_error)
+		memset(memory.iov_base, 0, memory.iov_len);
 	if (request->kind == PB_ENGINE_GL_GET)
 		return virgl_renderer_transfer_read_iov(request->resource, CONTEXT, words[0], words[7],
-							words[8], &box, 0, &memory, 1) == 0;
-	return virgl_renderer_transfer_write_iov(request->resource, CONTEXT, (int)words[0], words[7],
-						 words[8], &box, 0, &memory, 1) == 0 &&
-	       finish(renderer);
+							words[8], &box, 0, &memory, 1) == 0 ||
+		       in_error;
+	if (virgl_renderer_transfer_write_iov(request->resource, CONTEXT, (int)words[0], words[7], words[8],
+					      &box, 0, &memory, 1) != 0)
+		return in_error;
+	return finish(renderer);
 }
 
 static bool caps(struct renderer *renderer, const struct pb_renderer_request *request)

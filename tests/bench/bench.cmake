@@ -1,7 +1,7 @@
 # The bench image of a board that has tests/bench/BOARD.c: core, drivers and host library in one program.
 set(bench_board ${PROJECT_SOURCE_DIR}/tests/bench/${PB_BOARD}.c)
 set(bench_cmsdk)
-if("${PROJECT_SOURCE_DIR}/boards/cmsdk.c" IN_LIST PB_BOARD_SOURCES)
+if(boards/cmsdk.c IN_LIST PB_BOARD_SOURCES)
   set(bench_cmsdk ${PROJECT_SOURCE_DIR}/tests/bench/cmsdk.c)
 endif()
 set(loops_board ${PROJECT_SOURCE_DIR}/tests/bench/loops_${PB_BOARD}.c)

@@ -42,6 +42,19 @@ pb_e2e_test(kills SOURCES ${CMAKE_CURRENT_LIST_DIR}/e2e_victim.c BOARDS mps2_an5
 pb_e2e_test(wddm BOARDS mps2_an500 qemu_virt_rv32)
 # OpenGL programs: one board of each instruction set. Without virglrenderer there is nothing to run.
 pb_e2e_test(gl BOARDS mps2_an500 qemu_virt_rv32)
+# Several of them at one server. One of the tests' own draws what these need: with EGL and OpenGL ES alone.
+find_package(PkgConfig QUIET)
+if(PkgConfig_FOUND AND TARGET patchbay-renderer AND NOT PB_SANITIZE)
+  pkg_check_modules(GLES QUIET IMPORTED_TARGET egl glesv2)
+endif()
+if(TARGET PkgConfig::GLES)
+  pb_program(gl_program SOURCES ${CMAKE_CURRENT_LIST_DIR}/gl_program.c LINKS PkgConfig::GLES)
+  foreach(board mps2_an500 qemu_virt_rv32)
+    add_test(NAME ${board}_e2e_gl_serve COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/gl_serve.py
+      $<TARGET_FILE:patchbay> $<TARGET_FILE:gl_program> ${board})
+    set_tests_properties(${board}_e2e_gl_serve PROPERTIES LABELS e2e RESOURCE_LOCK card COST 500 TIMEOUT 600)
+  endforeach()
+endif()
 # Each other board against the default one, on equal inputs.
 set(others ${PB_E2E_BOARDS})
 list(REMOVE_ITEM others mps2_an500)

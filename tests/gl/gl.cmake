@@ -6,3 +6,20 @@ foreach(name commands values stream objects account reach)
 endforeach()
 pb_unit_test(test_gl_recordings RUNNER gl_recordings SOURCES ${here}/test_gl_recordings.c
   DEFINES GL_RECORDINGS="${here}/recordings" LINKS pb_hal_gl)
+# Programs that were written elsewhere, on one board of each instruction set; once more with addresses for a quarter of
+# what they want. A program that hangs is ended long before.
+if(NOT PB_SANITIZE AND TARGET patchbay-renderer)
+  foreach(board mps2_an500 qemu_virt_rv32)
+    if(board IN_LIST PB_E2E_BOARDS)
+      add_test(NAME ${board}_e2e_gl_programs
+        COMMAND bash ${PROJECT_SOURCE_DIR}/scripts/programs --built --board ${board})
+      set(demo python3 ${PROJECT_SOURCE_DIR}/scripts/gl_demo.py --board ${board} --patchbay $<TARGET_FILE:patchbay>
+        --frames 12)
+      add_test(NAME ${board}_e2e_gl_demo COMMAND ${demo} --output ${PROJECT_BINARY_DIR}/demo-gl-${board})
+      add_test(NAME ${board}_e2e_gl_demo_memory
+        COMMAND ${demo} --video-memory 1M --output ${PROJECT_BINARY_DIR}/demo-gl-${board}-memory)
+      set_tests_properties(${board}_e2e_gl_programs ${board}_e2e_gl_demo ${board}_e2e_gl_demo_memory
+        PROPERTIES LABELS e2e RESOURCE_LOCK card COST 500 TIMEOUT 1800)
+    endif()
+  endforeach()
+endif()

@@ -19,6 +19,8 @@
 #define PAGES         UINT64_C(0x40000000)
 #define PAGES_BYTES   0x200000u
 #define STAGING       UINT64_C(0xc0000000)
+#define SLOTS         3u
+#define STAGING_BYTES (SLOTS * PB_GL_STAGING_BYTES_MIN)
 #define PAGE_BYTES    4096u
 #define TEXTURE_2D    2u
 #define FORMAT        1u /* four bytes a texel */
@@ -50,19 +52,19 @@ static void open_segments(struct world *world)
 	const struct pb_segment_request system = {
 		.id = PB_SEGMENT_SYSTEM, SYSTEM, SYSTEM, SYSTEM_BYTES, SYSTEM_BYTES, 0};
 	const struct pb_segment_request pages = {1, PAGES, PAGES, PAGES_BYTES, PAGES_BYTES, 0};
-	const struct pb_segment_request staging = {
-		2, STAGING, STAGING, PB_GL_STAGING_BYTES_MIN, PB_GL_STAGING_BYTES_MIN, 0};
+	const struct pb_segment_request staging = {2, STAGING, STAGING, STAGING_BYTES, STAGING_BYTES, 0};
 	struct pb_gl_client_setup *setup = &world->setup;
 
 	assert_int_equal(pb_segment_create(&world->system, &world->channel, &system), PB_ERROR_OK);
 	assert_int_equal(pb_segment_create(&world->pages, &world->channel, &pages), PB_ERROR_OK);
 	assert_int_equal(pb_segment_create(&world->staging, &world->channel, &staging), PB_ERROR_OK);
+	setup->slot_count = SLOTS;
 	setup->segments[PB_GL_SEGMENT_RESOURCES] = (struct pb_residency_segment){
 		.id = 1, .os_base = PAGES, .gpu_base = PAGES, .bytes = PAGES_BYTES};
 	setup->segments[PB_GL_SEGMENT_STAGING] = (struct pb_residency_segment){
-		.id = 2, .os_base = STAGING, .gpu_base = STAGING, .bytes = PB_GL_STAGING_BYTES_MIN};
+		.id = 2, .os_base = STAGING, .gpu_base = STAGING, .bytes = STAGING_BYTES};
 	setup->staging = world->link->memory + world->staging.memory_offset;
-	for (uint32_t i = 0; i < PB_GL_CLIENT_SLOTS; i++)
+	for (uint32_t i = 0; i < SLOTS; i++)
 		assert_int_equal(
 			pb_memory_allocate(&world->system, PB_GL_SLOT_BYTES, PAGE_BYTES, &setup->slots[i]),
 			PB_ERROR_OK);
@@ -88,7 +90,7 @@ static void allocate(struct pb_gl_client_setup *setup)
 	setup->allocations = array(RESOURCES + 1u, sizeof(*setup->allocations));
 	setup->objects = array(PB_GL_OBJECTS, sizeof(*setup->objects));
 	setup->sub_contexts = array(PB_GL_SUB_CONTEXTS, sizeof(*setup->sub_contexts));
-	for (uint32_t i = 0; i < PB_GL_CLIENT_SLOTS; i++)
+	for (uint32_t i = 0; i < SLOTS; i++)
 		setup->slot_ids[i] = array(PB_GL_ALLOCATIONS, sizeof(*setup->slot_ids[i]));
 }
 
@@ -131,7 +133,7 @@ static void close_world(struct world *world)
 	free(setup->allocations);
 	free(setup->objects);
 	free(setup->sub_contexts);
-	for (uint32_t i = 0; i < PB_GL_CLIENT_SLOTS; i++)
+	for (uint32_t i = 0; i < SLOTS; i++)
 		free(setup->slot_ids[i]);
 	free(world);
 }

@@ -24,6 +24,7 @@ struct notes {
 	uint8_t *memory; /* of the last resource that was created */
 	uint32_t bytes;
 	bool fails;
+	uint32_t opens;
 };
 
 static bool note(struct notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -36,6 +37,18 @@ static bool note(struct notes *notes, const char *format, ...)
 	(void)vsnprintf(notes->text + length, TEXT - length, format, arguments);
 	va_end(arguments);
 	return !notes->fails;
+}
+
+static bool open_share(void *context, const char *name, char *message)
+{
+	struct notes *notes = context;
+
+	(void)message;
+	/* Once, behind the name, which is printable. */
+	assert_true(strcmp(name, "x") == 0 || strcmp(name, "a?[?b") == 0);
+	assert_int_equal(notes->opens, 0);
+	notes->opens++;
+	return true;
 }
 
 static bool create(void *context, uint32_t handle, const uint32_t *words, uint8_t *memory, uint32_t bytes)
@@ -146,7 +159,8 @@ static void read_answers(struct play *play, int socket)
 /* Sends so many bytes, leaves, and has them served. */
 static void play_bytes(struct play *play, const void *bytes, size_t count, bool fails)
 {
-	static const struct pb_gl_backend functions = {.create = create,
+	static const struct pb_gl_backend functions = {.open = open_share,
+						       .create = create,
 						       .drop = drop,
 						       .submit = submit,
 						       .transfer = transfer,

@@ -22,6 +22,7 @@ static struct pb_card_admin admin;
 static uint32_t closed[CHANNELS];
 static uint32_t answered; /* commands, of those in the control ring */
 static uint32_t granted[CHANNELS];
+static uint32_t weights[CHANNELS]; /* by the last grant; 0: none since the close */
 
 /* Host memory that the card reaches, and how the card divides it: chosen for two channels, or in equal parts. */
 #define CAPABILITIES 0x400u
@@ -81,6 +82,7 @@ static int setup(void **state)
 	memset(&memory, 0, sizeof(memory));
 	memset(closed, 0, sizeof(closed));
 	memset(granted, 0, sizeof(granted));
+	memset(weights, 0, sizeof(weights));
 	answered = 0;
 	memory.boot.abi_version = PB_ABI_VERSION;
 	memory.boot.channel_directory_offset = DIRECTORY;
@@ -114,12 +116,14 @@ static bool answer(uint32_t count)
 			(struct pb_reply){.code = command->code, .tag = command->tag, .error = PB_ERROR_OK};
 		if (command->code == PB_COMMAND_CHANNEL_GRANT) {
 			granted[command->arguments[0]]++;
+			weights[command->arguments[0]] = command->arguments[2];
 		} else if (command->code == PB_COMMAND_HOST_GRANT) {
 			assert_int_equal(command->arguments[2] | command->arguments[3], 0);
 			hosts[command->arguments[0]].bytes = command->arguments[1];
 			hosts[command->arguments[0]].offset = command->arguments[4];
 		} else {
 			granted[command->arguments[0]] = 0;
+			weights[command->arguments[0]] = 0;
 			memset(&hosts[command->arguments[0]], 0, sizeof(hosts[0]));
 		}
 		answered++;
@@ -191,6 +195,50 @@ static void test_host_memory_comes_with_the_privileges(void **state)
 	shares.chosen = false;
 }
 
+/*
+ * A client asks for a weight before the attach is finished, in the midst of the first grants, or behind them, and then
+ * for another one. The last one counts, until the channel is closed: the next client has 1 again. A new MCU gives the
+ * channel its weight again.
+ */
+static void a_client_has_the_weight_that_it_asked_for_last(void **state)
+{
+	for (uint32_t portion = 1; portion <= 3u; portion++) {
+		for (uint32_t early = 0; early <= CHANNELS; early++) {
+			const uint32_t channel = 1u + early % (CHANNELS - 1u);
+
+			assert_int_equal(setup(state), 0);
+			for (uint32_t poll = 0; poll < early; poll++) {
+				pb_card_admin_poll(&admin);
+				(void)answer(portion);
+			}
+			pb_card_admin_weigh(&admin, channel, 64);
+			(void)answer(portion);
+			pb_card_admin_weigh(&admin, channel, 3);
+			while (answer(portion))
+				pb_card_admin_poll(&admin);
+			for (uint32_t c = 1; c < CHANNELS; c++)
+				assert_int_equal(weights[c], c == channel ? 3 : 1);
+			pb_card_admin_stop(&admin);
+			memset(weights, 0, sizeof(weights));
+			pb_card_admin_start(&admin);
+			entry()->attach_done = entry()->attach_request;
+			entry()->reply_put = 0;
+			answered = 0;
+			do {
+				pb_card_admin_poll(&admin);
+			} while (answer(portion));
+			for (uint32_t c = 1; c < CHANNELS; c++)
+				assert_int_equal(weights[c], c == channel ? 3 : 1);
+			pb_card_admin_close(&admin, channel);
+			while (answer(portion))
+				pb_card_admin_poll(&admin);
+			assert_int_equal(admin.state, PB_CARD_ADMIN_ATTACHED);
+			for (uint32_t c = 1; c < CHANNELS; c++)
+				assert_int_equal(weights[c], 1);
+		}
+	}
+}
+
 /* A reply that nothing asked for: the firmware is not to be trusted. */
 static void test_a_reply_too_many(void **state)
 {
@@ -211,6 +259,7 @@ UNIT_SUITE(test_card_admin)
 		cmocka_unit_test(test_a_client_leaves),
 		cmocka_unit_test(test_all_leave),
 		cmocka_unit_test(test_host_memory_comes_with_the_privileges),
+		cmocka_unit_test(a_client_has_the_weight_that_it_asked_for_last),
 		cmocka_unit_test_setup(test_a_reply_too_many, setup),
 	};
 

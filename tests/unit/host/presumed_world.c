@@ -7,6 +7,7 @@
 #define APERTURE_OS UINT64_C(0x7000000000)
 #define LIST_STRIDE 0x1000u
 #define RECORDS     0x270000u
+#define GROUPED     0x260000u
 #define IDLE_BUFFER PRESUMED_BUFFERS
 #define TIMEOUT_US  1000000u
 
@@ -96,6 +97,18 @@ struct pb_render_output presumed_output(const struct presumed_world *world, uint
 	};
 }
 
+void presumed_begin_record(struct presumed_world *world, uint32_t slot)
+{
+	struct presumed_buffer *buffer = &world->buffers[slot];
+	const uint32_t grouped = GROUPED + LIST_STRIDE * slot;
+
+	pb_residency_patched_start(&buffer->patched, buffer->entries, PRESUMED_COUNT + 1);
+	if (world->grouped_room != 0)
+		pb_residency_patched_group(&buffer->patched, buffer->cursors,
+					   (void *)card_bytes(&world->card, 0, grouped),
+					   CARD_SYSTEM_OS + grouped, world->grouped_room);
+}
+
 void presumed_render(struct presumed_world *world, uint32_t slot, const struct presumed_commands *commands)
 {
 	struct presumed_buffer *buffer = &world->buffers[slot];
@@ -132,7 +145,7 @@ void presumed_render(struct presumed_world *world, uint32_t slot, const struct p
 	memset(buffer->work.allocations + PRESUMED_COUNT + 1, 0xa5,
 	       (PRESUMED_COUNT + 1) * sizeof(struct pb_presumed));
 	buffer->work.patched = &buffer->patched;
-	pb_residency_patched_start(&buffer->patched, buffer->entries, PRESUMED_COUNT + 1);
+	presumed_begin_record(world, slot);
 	if (commands->located)
 		assert_int_equal(pb_residency_patched_rendered(&buffer->work), PB_ERROR_OK);
 }

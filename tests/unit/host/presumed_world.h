@@ -19,6 +19,7 @@
 struct presumed_buffer {
 	struct pb_residency_patched patched;
 	struct pb_residency_presumption entries[PRESUMED_COUNT + 1];
+	struct pb_group_cursor cursors[PRESUMED_COUNT + 1];
 	struct pb_residency_submission work;
 };
 
@@ -31,7 +32,8 @@ struct presumed_world {
 	struct pb_residency manager;
 	struct presumed_buffer buffers[PRESUMED_BUFFERS];
 	uint64_t staging[1024];
-	bool records; /* the buffers have records */
+	bool records;          /* the buffers have records */
+	uint32_t grouped_room; /* words for a list in groups, of each record; 0: none */
 };
 
 struct presumed_commands {
@@ -48,6 +50,8 @@ void presumed_start_manager(struct presumed_world *world);
 uint8_t *presumed_backing(const struct presumed_world *world, uint32_t number);
 /** Where buffer and lists of a slot lie. */
 struct pb_render_output presumed_output(const struct presumed_world *world, uint32_t slot);
+/** Begins the record of a buffer. */
+void presumed_begin_record(struct presumed_world *world, uint32_t slot);
 /** Renders a buffer anew, and begins its record. */
 void presumed_render(struct presumed_world *world, uint32_t slot, const struct presumed_commands *commands);
 /** Waits for all that was submitted. */

@@ -356,6 +356,128 @@ static void words_of_groups(void **state)
 	assert_int_equal(pb_grouped_index(words, 7, none), none);
 }
 
+/* ---- sorted groups ---- */
+
+static const struct {
+	const char *name;
+	uint32_t count;
+	struct entry entries[4];
+	uint32_t groups;
+	uint32_t used;
+	uint32_t words[ROOM];
+} sorted[] = {
+	{"none", 0, {{0}}, 0, 0, {0}},
+	{"one", 1, {{2, 0, 0x10, 4}}, 1, 4, {2, 2, 0x402, 0x10}},
+	{"there and back",
+	 3,
+	 {{1, 0, 1, 0}, {0, 0, 2, 0}, {1, 0, 3, 0}},
+	 2,
+	 10,
+	 {0, 2, 0, 2, 1, 4, 1, 1, 1, 3}},
+	{"entries of an allocation keep their order and their formats",
+	 4,
+	 {{2, 5, 1, 8}, {0, 7, 2, 0}, {2, 5, 3, 4}, {2, 6, 4, 12}},
+	 2,
+	 13,
+	 {0x1c00, 2, 0, 2, 0x1402, 7, 0x802, 1, 0x402, 3, 0xffc01802, 12, 4}},
+	{"an escape at its beginning", 1, {{2, 5, 1, 2}}, 1, 5, {0x1402, 3, 0xffc01402, 2, 1}},
+};
+
+/** With exactly the room that it takes, and with one word less. */
+static void sorted_by_hand(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(sorted) / sizeof(sorted[0]); i++) {
+		const uint32_t used = sorted[i].used;
+		struct pb_group_cursor cursors[3];
+		struct pb_patch_location list[4];
+		uint32_t words[ROOM + 1];
+		uint32_t written = 99, groups_written = 99;
+
+		print_message("%s\n", sorted[i].name);
+		memset(words, 0xee, sizeof(words));
+		memset(cursors, 0xee, sizeof(cursors));
+		for (uint32_t e = 0; e < sorted[i].count; e++)
+			list[e] = location(sorted[i].entries[e]);
+		assert_int_equal(pb_grouped_sort(list, sorted[i].count, cursors, 3, words, used, &written,
+						 &groups_written),
+				 PB_ERROR_OK);
+		assert_int_equal(written, used);
+		assert_int_equal(groups_written, sorted[i].groups);
+		assert_memory_equal(words, sorted[i].words, used * sizeof(words[0]));
+		assert_int_equal(words[used], 0xeeeeeeee);
+		if (used == 0)
+			continue;
+		memset(words, 0xee, sizeof(words));
+		assert_int_equal(pb_grouped_sort(list, sorted[i].count, cursors, 3, words, used - 1, &written,
+						 &groups_written),
+				 PB_ERROR_NO_SPACE);
+		assert_int_equal(words[used - 1], 0xeeeeeeee);
+	}
+}
+
+static void bad_entries_of_sorted_groups(void **state)
+{
+	static const struct {
+		struct entry entry;
+		uint32_t slot;
+		enum pb_error error;
+	} rows[] = {
+		{{2, 0, 0, 0}, 0, PB_ERROR_OK},
+		{{3, 0, 0, 0}, 0, PB_ERROR_PATCH_INDEX},
+		{{~0u, 0, 0, 0}, 0, PB_ERROR_PATCH_INDEX},
+		{{0, 256, 0, 0}, 0, PB_ERROR_PATCH_FORMAT},
+		{{0, 0, 0, 0}, 0x80000000, PB_ERROR_PATCH_RESERVED},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct pb_patch_location list[2] = {location((struct entry){0}), location(rows[i].entry)};
+		struct pb_group_cursor cursors[3];
+		uint32_t words[ROOM], used, count;
+
+		list[1].slot = rows[i].slot;
+		assert_int_equal(pb_grouped_sort(list, 2, cursors, 3, words, ROOM, &used, &count),
+				 rows[i].error);
+	}
+}
+
+/** The words are those of pb_grouped_encode() for a list that was sorted here, without a word of the code under test. */
+static void sorting_first_is_no_difference(void **state)
+{
+	static struct pb_patch_location list[RANDOM_ENTRIES], by_allocation[RANDOM_ENTRIES];
+	static uint32_t words[PB_GROUPED_WORDS_MAX(RANDOM_ENTRIES)], expected[sizeof(words) / 4];
+	struct pb_group_cursor cursors[16];
+	uint32_t seed = 1811;
+
+	(void)state;
+	for (uint32_t round = 0; round < 100; round++) {
+		uint32_t used, expected_words, count, taken, at = 0, named = 0;
+
+		for (uint32_t i = 0; i < RANDOM_ENTRIES; i++) {
+			list[i] = random_location(&seed, next_random(&seed) % 4);
+			list[i].allocation_index = next_random(&seed) % (1 + round % 16);
+		}
+		for (uint32_t a = 0; a < 16; a++) {
+			const uint32_t before = at;
+
+			for (uint32_t i = 0; i < RANDOM_ENTRIES; i++)
+				if (list[i].allocation_index == a)
+					by_allocation[at++] = list[i];
+			named += at != before;
+		}
+		assert_int_equal(pb_grouped_encode(by_allocation, RANDOM_ENTRIES, expected,
+						   sizeof(expected) / 4, &expected_words, &taken),
+				 PB_ERROR_OK);
+		assert_int_equal(pb_grouped_sort(list, RANDOM_ENTRIES, cursors, 16, words, sizeof(words) / 4,
+						 &used, &count),
+				 PB_ERROR_OK);
+		assert_int_equal(used, expected_words);
+		assert_int_equal(count, named);
+		assert_memory_equal(words, expected, used * sizeof(words[0]));
+	}
+}
+
 UNIT_SUITE(test_host_compact)
 {
 	const struct CMUnitTest tests[] = {
@@ -367,6 +489,9 @@ UNIT_SUITE(test_host_compact)
 		cmocka_unit_test(groups_by_hand),
 		cmocka_unit_test(bad_entries_of_groups),
 		cmocka_unit_test(words_of_groups),
+		cmocka_unit_test(sorted_by_hand),
+		cmocka_unit_test(bad_entries_of_sorted_groups),
+		cmocka_unit_test(sorting_first_is_no_difference),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,9 +27,11 @@ static uint32_t chance(uint32_t bound)
 static struct presumed_commands random_commands(void)
 {
 	struct presumed_commands commands = {.located = chance(2) == 0};
+	/* Of few allocations, so that a list has groups; or of all. */
+	const uint32_t count = chance(6) == 0 ? 4 : PRESUMED_COUNT;
 
 	for (uint32_t i = 2 + chance(PRESUMED_COMMANDS - 2); i != 0; i--) {
-		const uint32_t to = chance(PRESUMED_COUNT), from = chance(PRESUMED_COUNT);
+		const uint32_t to = chance(count), from = chance(count);
 		const uint32_t place = 4 * chance(0x200), bytes = 4 * chance(0x200);
 		const uint32_t fill[] = {0x01000005, to + 1, place, bytes, chance(UINT32_MAX)};
 		const uint32_t copy[] = {0x02000006, from + 1, place, to + 1, 4 * chance(0x200), bytes};
@@ -117,10 +119,12 @@ static void act(struct presumed_world *world, enum action action, uint32_t slot,
 static void run_random(uint32_t first_seed)
 {
 	uint32_t done[ACTIONS_COUNT] = {0};
+	uint32_t grouped = 0;
 
 	seed = first_seed;
 	presumed_start(&worlds[0], true);
 	presumed_start(&worlds[1], false);
+	worlds[0].grouped_room = 128;
 	for (uint32_t slot = 0; slot < PRESUMED_BUFFERS; slot++) {
 		const struct presumed_commands commands = random_commands();
 
@@ -136,13 +140,16 @@ static void run_random(uint32_t first_seed)
 		act(&worlds[1], action, slot, number, &commands);
 		done[action]++;
 		compare_memory();
-		if (action == WELL)
+		if (action == WELL) {
 			compare_buffer(slot);
+			grouped += worlds[0].buffers[slot].patched.grouped_words != 0;
+		}
 	}
 	/* All of it happened, not once but often. */
 	for (uint32_t i = 0; i < ACTIONS_COUNT; i++)
 		assert_true(done[i] > 10);
-	assert_true(worlds[0].manager.figures.splits > 10);
+	assert_true(worlds[0].manager.figures.splits >= 5);
+	assert_true(grouped >= 5);
 	assert_true(3 * patches_of(&worlds[0]) < 2 * patches_of(&worlds[1]));
 	card_stop(&worlds[0].card);
 	card_stop(&worlds[1].card);

@@ -148,6 +148,132 @@ static void formats_that_use_no_allocation_are_not_skipped(void **state)
 	card_stop(&world->card);
 }
 
+/* ---- which encoding a buffer is submitted with ---- */
+
+#define WITH_ALL (1u << PB_PATCH_ENCODING_WDDM | 1u << PB_PATCH_ENCODING_GROUPED | PB_PATCH_PRESUMED)
+
+/* A buffer of six fills, of the first so many allocations in turn, submitted three times. */
+static const struct {
+	const char *name;
+	uint32_t allocations;
+	uint32_t room;        /* words for the list in groups */
+	uint32_t encodings;   /* capability of the card */
+	uint32_t expected[3]; /* patch_encoding, by submission */
+	uint32_t patches;     /* carried out by all of them */
+} encodings[] = {
+	{"two groups", 2, 16, WITH_ALL, {0, 0x10002, 0x10002}, 6},
+	{"one group", 1, 14, WITH_ALL, {0, 0x10002, 0x10002}, 6},
+	{"too many groups", 3, 18, WITH_ALL, {0, 0x10000, 0x10000}, 6},
+	{"a word too little", 2, 15, WITH_ALL, {0, 0x10000, 0x10000}, 6},
+	{"no memory", 2, 0, WITH_ALL, {0, 0x10000, 0x10000}, 6},
+	{"a card without groups", 2, 16, WITH_ALL & ~4u, {0, 0x10000, 0x10000}, 6},
+	{"a card that presumes nothing", 2, 16, WITH_ALL & ~PB_PATCH_PRESUMED, {0, 0, 0}, 18},
+};
+
+static void add_fill(struct presumed_commands *commands, uint32_t handle)
+{
+	const uint32_t fill[] = {0x01000005, handle, 0, 4, commands->count};
+
+	memcpy(&commands->words[commands->count], fill, sizeof(fill));
+	commands->count += 5;
+}
+
+static uint32_t last_encoding(const struct presumed_world *world)
+{
+	const struct pb_queue *queue = &world->card.queues[0];
+	const struct pb_queue_page *page = (const void *)queue->memory.bytes_host;
+	const struct pb_descriptor *ring = (const void *)(page + 1);
+
+	return ring[(queue->put - 1) & (queue->entries - 1)].patch_encoding;
+}
+
+static void groups_are_submitted_where_they_pay(void **state)
+{
+	struct presumed_world *world = &the_world;
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(encodings) / sizeof(encodings[0]); i++) {
+		struct presumed_commands commands = {.count = 0};
+
+		presumed_start(world, true);
+		world->grouped_room = encodings[i].room;
+		world->card.channel.card.capabilities[PB_CAPABILITY_PATCH_ENCODINGS] = encodings[i].encodings;
+		for (uint32_t f = 0; f < 6; f++)
+			add_fill(&commands, f % encodings[i].allocations + 1);
+		presumed_render(world, 0, &commands);
+		for (uint32_t s = 0; s < 3; s++) {
+			presumed_submit_well(world, 0);
+			card_equal(encodings[i].name, last_encoding(world), encodings[i].expected[s]);
+		}
+		card_equal(encodings[i].name, patches_of(world), encodings[i].patches);
+		card_stop(&world->card);
+	}
+}
+
+/* A list in groups is that of one range: another range of the same list gets groups of its own. */
+static void another_range_has_its_own_groups(void **state)
+{
+	struct presumed_world *world = &the_world;
+	struct pb_descriptor *descriptor = &world->buffers[0].work.descriptor;
+	struct presumed_commands commands = {.count = 0}, other = {.count = 0};
+	struct pb_descriptor whole;
+
+	(void)state;
+	presumed_start(world, true);
+	world->grouped_room = 32;
+	for (uint32_t i = 0; i < 6; i++)
+		add_fill(&commands, i < 3 ? 1 : 2);
+	add_fill(&other, 6);
+	presumed_render(world, 0, &commands);
+	presumed_render(world, 1, &other);
+	whole = *descriptor;
+	descriptor->patch_length = 3;
+	descriptor->dma_end /= 2;
+	presumed_submit_well(world, 0);
+	presumed_submit_well(world, 0);
+	assert_int_equal(last_encoding(world), PB_PATCH_ENCODING_GROUPED | PB_PATCH_PRESUMED);
+	assert_int_equal(patches_of(world), 3);
+	*descriptor = whole;
+	presumed_submit_well(world, 0);
+	assert_int_equal(patches_of(world), 3 + 6);
+	/* Another allocation takes the place of one of the two. */
+	presumed_move(world, 1, false);
+	presumed_submit_well(world, 1);
+	assert_int_equal(patches_of(world), 3 + 6 + 1);
+	presumed_submit_well(world, 0);
+	assert_int_equal(last_encoding(world), PB_PATCH_ENCODING_GROUPED | PB_PATCH_PRESUMED);
+	assert_int_equal(patches_of(world), 3 + 6 + 1 + 3);
+	card_stop(&world->card);
+}
+
+/* Two allocations that do not fit at once, each at its old place when its part is submitted: both parts presume it. */
+static void a_part_has_no_groups(void **state)
+{
+	static const struct pb_residency_request big = {
+		.bytes = 0x10000, .alignment = 4, .backing = CARD_SYSTEM_GPU + 0x300000, .segments = {2}};
+	struct presumed_world *world = &the_world;
+	struct presumed_commands commands = {.count = 0};
+	uint32_t handles[2];
+
+	(void)state;
+	presumed_start(world, true);
+	world->grouped_room = 32;
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(pb_residency_remove(&world->manager, 13 + i), PB_ERROR_OK);
+		assert_int_equal(pb_residency_add(&world->manager, &big, &handles[i]), PB_ERROR_OK);
+	}
+	for (uint32_t i = 0; i < 6; i++)
+		add_fill(&commands, handles[i / 3]);
+	presumed_render(world, 0, &commands);
+	for (uint32_t i = 0; i < 3; i++) {
+		presumed_submit_well(world, 0);
+		assert_int_equal(world->buffers[0].work.parts, 2);
+		assert_int_equal(last_encoding(world), i == 0 ? 0 : PB_PATCH_PRESUMED);
+		assert_int_equal(patches_of(world), 6);
+	}
+	card_stop(&world->card);
+}
+
 /* The first part of a buffer is submitted, the second has no room: what both name is patched in the first part only. */
 static void a_part_without_room_leaves_nothing_presumed(void **state)
 {
@@ -190,6 +316,9 @@ UNIT_SUITE(test_residency_record)
 		cmocka_unit_test(a_new_attachment_presumes_nothing),
 		cmocka_unit_test(another_range_presumes_nothing),
 		cmocka_unit_test(formats_that_use_no_allocation_are_not_skipped),
+		cmocka_unit_test(groups_are_submitted_where_they_pay),
+		cmocka_unit_test(another_range_has_its_own_groups),
+		cmocka_unit_test(a_part_has_no_groups),
 		cmocka_unit_test(a_part_without_room_leaves_nothing_presumed),
 	};
 

@@ -238,7 +238,39 @@ static void a_host_that_reads_nothing_is_kept(void **state)
 	close(slow);
 }
 
-/* A host has nothing to say; what it says all the same is skipped. */
+/* A host asks for weights: in pieces, several at once, behind one that there is not. The next host has 1 again. */
+static void a_host_has_the_weight_that_it_asks_for(void **state)
+{
+	static const uint8_t asked[] = {3,    0,    0,    0,    0x54, 0x48, 0x47, 0x57, 65,   0,
+					0,    0,    0x54, 0x48, 0x47, 0x57, 0,    0,    0,    0,
+					0x54, 0x48, 0x47, 0x57, 9,    0,    0,    0,    0x55, 0x48,
+					0x47, 0x57, 7,    0,    0,    0,    0x54, 0x48, 0x47, 0x57};
+	struct pb_link *witness = card_bench_open(*state);
+	const struct fake_mailbox *mailbox = card_bench_mailbox(witness);
+	struct pb_link *link;
+	int host = raw_connect(((const struct card_bench *)*state)->socket);
+
+	expect_greeting(host, 2);
+	assert_int_equal(write(host, asked, 5), 5);
+	assert_int_equal(mailbox->weights[2], 1);
+	assert_int_equal(write(host, asked + 5, 3), 3);
+	card_bench_await(&mailbox->weights[2], 3);
+	assert_int_equal(write(host, asked + 8, sizeof(asked) - 8), (ssize_t)sizeof(asked) - 8);
+	card_bench_await(&mailbox->weights[2], 7);
+	assert_int_equal(mailbox->weights[1], 1);
+	close(host);
+	card_bench_await(&mailbox->closes[2], 1);
+	card_bench_await(&mailbox->weights[2], 1);
+	link = card_bench_open(*state);
+	assert_int_equal(pb_link_ask_weight(link, 0), PB_ERROR_BAD_ARGUMENT);
+	assert_int_equal(pb_link_ask_weight(link, 65), PB_ERROR_BAD_ARGUMENT);
+	assert_int_equal(pb_link_ask_weight(link, 64), PB_ERROR_OK);
+	card_bench_await(&mailbox->weights[link->channel], 64);
+	link->ops->close(link);
+	witness->ops->close(witness);
+}
+
+/* What is no request is skipped. */
 static void messages_of_hosts_are_skipped(void **state)
 {
 	int host = raw_connect(((const struct card_bench *)*state)->socket);
@@ -306,6 +338,7 @@ UNIT_SUITE(test_card_server)
 		cmocka_unit_test_setup_teardown(test_killed_host, start, stop),
 		cmocka_unit_test_setup_teardown(a_host_that_reads_nothing_is_kept, start, stop),
 		cmocka_unit_test_setup_teardown(messages_of_hosts_are_skipped, start, stop),
+		cmocka_unit_test_setup_teardown(a_host_has_the_weight_that_it_asks_for, start, stop),
 		cmocka_unit_test_prestate(test_card_leaves, &own),
 		cmocka_unit_test(a_larger_file_keeps_the_size_of_card_memory),
 	};
