@@ -120,6 +120,18 @@ enum pb_error pb_core_kept_slices(struct pb_core_cursor *cursor)
 }
 
 /** Passes a slice of groups that are skipped, and the head of one that is not: its entries are next. */
+/*@
+  requires \valid(cursor) && \valid(cursor->job) && \separated(cursor, cursor->job);
+  requires cursor->job->allocation_count <= PB_LIMIT_ALLOCATIONS && cursor->job->group == 0;
+  requires pb_list_entries <= 0x40000 && cursor->end == cursor->words + pb_list_entries;
+  requires \valid_read(cursor->words + (0 .. pb_list_entries - 1));
+  requires \separated(cursor->words + (0 .. pb_list_entries - 1), cursor, cursor->job);
+  assigns cursor->words \from cursor->words;
+  assigns cursor->format_id, cursor->escapes, cursor->job->group;
+  ensures inside: \old(cursor->words) <= cursor->words <= \old(cursor->words) + pb_list_entries;
+  ensures whole: cursor->job->group <= \old(cursor->words) + pb_list_entries - cursor->words;
+  ensures refused: \result != PB_ERROR_OK ==> cursor->job->group == 0;
+*/
 static PB_CORE_STEP enum pb_error skip_groups(struct pb_core_cursor *cursor)
 {
 	struct pb_core_job *job = cursor->job;
@@ -132,6 +144,12 @@ static PB_CORE_STEP enum pb_error skip_groups(struct pb_core_cursor *cursor)
 	enum pb_error error = PB_ERROR_OK;
 
 	PB_CORE_KEEP(tags);
+	/*@
+	  loop invariant at: words == \at(cursor->words, Pre) + (pb_list_entries - left) && left <= pb_list_entries;
+	  loop invariant slice: 1 <= groups <= PB_SLICE_GROUPS;
+	  loop assigns words, left, groups, head, size;
+	  loop variant left;
+	*/
 	for (; left >= PB_GROUP_HEAD_WORDS; words += size) {
 		head = pb_shared_read32(words++);
 		size = pb_shared_read32(words++);
