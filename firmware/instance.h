@@ -5,7 +5,7 @@
  * of what they keep of each node and channel. Nothing here is visible to hosts.
  * A module writes its own struct only; it reads others, and calls them. A
  * .c file that needs more than its own struct includes this header; of the
- * headers only prepare/admit.h and prepare/resolve.h do.
+ * headers only prepare/admit.h, prepare/resolve.h and queue/schedule_add.h do.
  */
 #ifndef PB_FIRMWARE_INSTANCE_H
 #define PB_FIRMWARE_INSTANCE_H

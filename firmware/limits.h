@@ -23,12 +23,13 @@
 /** Steps between two checks of the pending lines: slots cleared or compared, allocations resolved, patches carried out. */
 #define PB_SLICE_SLOTS       24u
 #define PB_SLICE_ALLOCATIONS 20u
-#define PB_SLICE_PATCHES     24u
 #define PB_SLICE_SHORT       32u /* of a compact list */
 #define PB_SLICE_MIXED       20u
+/** Entries of a list between two checks. A loop in assembly, which is unrolled for a slice, has its own number. */
+#define PB_SLICE_PATCHES 16u
 /** Steps between two checks where nothing is written: allocations kept, entries and groups skipped. */
-#define PB_SLICE_KEPT    16u
-#define PB_SLICE_SKIPPED 96u
+#define PB_SLICE_KEPT    24u
+#define PB_SLICE_SKIPPED 120u
 #define PB_SLICE_GROUPS  32u
 /** Entries that one counts for besides itself: of a format that is read from a table; on the slow path; there page by page. */
 #define PB_COST_GENERAL 2u
@@ -39,9 +40,11 @@
  * words of a compact list. A part of what a job may do in a pass, with a check of the lines behind each slice.
  */
 #define PB_BRIEF_ALLOCATIONS (12u * PB_SLICE_ALLOCATIONS)
-#define PB_BRIEF_LENGTH      PB_SLICE_PATCHES
+#define PB_BRIEF_LENGTH      24u
 /** Slices of one job in a pass of the main loop while no line is pending: then the other nodes run. */
 #define PB_PASS_SLICES 48u
+/** Entries of a list in such a pass, up to the end of a slice. */
+#define PB_PASS_PATCHES 1152u
 /** Passes within which each channel is served that has something to do, whatever the others ask for. */
 #define PB_PASS_CHANNEL_WAIT 8u
 /**

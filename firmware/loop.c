@@ -145,6 +145,14 @@ enum retirement {
 	END_PASS,      /**< the other nodes and the channels are left to later passes */
 };
 
+/** Runs one node. @return whether there is more to do now */
+static inline bool run_node(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	if (pb_core_staged_any(&node->staged) || !pb_core_in_flight_is_empty(&node->flight))
+		return pb_core_run_busy(firmware, node);
+	return pb_core_run_idle(firmware, node);
+}
+
 /** Runs a node whose engine has answered and has nothing to run. @return false: the engine has not, or the node has nothing to do */
 static PB_CORE_COLD bool feed_answered(struct pb_firmware *firmware, struct pb_core_node *node)
 {
@@ -152,7 +160,7 @@ static PB_CORE_COLD bool feed_answered(struct pb_firmware *firmware, struct pb_c
 	    !pb_core_in_flight_is_empty(&node->flight))
 		return false;
 	pb_core_unmark_node(&firmware->marks, node->bit);
-	if (pb_core_run_node(firmware, node))
+	if (run_node(firmware, node))
 		pb_core_mark_node(&firmware->marks, node->bit);
 	return true;
 }
@@ -274,17 +282,20 @@ static PB_CORE_STEP void run_some_nodes(struct pb_firmware *firmware, uint32_t l
 {
 	if (firmware->loop.first_node != 0 && left >> firmware->loop.first_node != 0)
 		left &= ~((1u << firmware->loop.first_node) - 1u);
-	for (; left != 0; left &= left - 1u) {
+	pb_core_unmark_node(&firmware->marks, left);
+	do {
 		const uint32_t n = pb_bits_lowest(left);
+		struct pb_core_node *node = firmware->node_at[n];
 
-		pb_core_unmark_node(&firmware->marks, 1u << n);
-		if (pb_core_run_node(firmware, firmware->node_at[n]))
-			pb_core_mark_node(&firmware->marks, 1u << n);
+		left &= left - 1u;
+		if (run_node(firmware, node))
+			pb_core_mark_node(&firmware->marks, node->bit);
 		if (line_is_pending(firmware)) {
+			pb_core_mark_node(&firmware->marks, left);
 			firmware->loop.first_node = (uint8_t)(n + 1u);
 			return;
 		}
-	}
+	} while (left != 0);
 	firmware->loop.first_node = 0;
 }
 
@@ -300,7 +311,7 @@ static inline void run_nodes(struct pb_firmware *firmware)
 	}
 	n = pb_bits_lowest(left);
 	pb_core_unmark_node(&firmware->marks, left);
-	if (pb_core_run_node(firmware, firmware->node_at[n]))
+	if (run_node(firmware, firmware->node_at[n]))
 		pb_core_mark_node(&firmware->marks, left);
 	firmware->loop.first_node = line_is_pending(firmware) ? (uint8_t)(n + 1u) : 0;
 }

@@ -3,8 +3,8 @@
  * @file
  * The main loop: what is drained in a pass, in which order. The owner of struct
  * pb_core_loop. pb_firmware_pass() and pb_firmware_idle() are declared in
- * firmware/firmware.h, where a board sees them; pb_core_run_node() is in
- * run_node.c.
+ * firmware/firmware.h, where a board sees them; pb_core_run_busy() and
+ * pb_core_run_idle() are in run_node.c.
  */
 #ifndef PB_FIRMWARE_LOOP_H
 #define PB_FIRMWARE_LOOP_H
@@ -45,7 +45,13 @@ static inline void pb_core_loop_add_line(struct pb_core_loop *loop, uint32_t lin
 	loop->node_lines |= 1u << line;
 	loop->retired_lines = loop->node_lines;
 }
-/** Runs one node: advances its staged submission by a slice, or admits and feeds one. @return whether there is more to do now */
-bool pb_core_run_node(struct pb_firmware *firmware, struct pb_core_node *node);
+/**
+ * Runs a node that has a submission staged or in flight: advances the staged one by a slice, or feeds it. Then admits the
+ * next one, and those behind it as long as the engine has room for them and no line is pending. @return whether there is
+ * more to do now
+ */
+bool pb_core_run_busy(struct pb_firmware *firmware, struct pb_core_node *node);
+/** Runs a node that has nothing staged or in flight: admits its next submission, and feeds that. @return whether there is more to do now */
+bool pb_core_run_idle(struct pb_firmware *firmware, struct pb_core_node *node);
 
 #endif

@@ -37,13 +37,13 @@ struct pb_core_marks {
 	uint8_t last_drained; /**< the channel of which something was settled last */
 };
 
-/** Has a node run in this pass, or in the next if this pass is past its nodes. @param bit the node's */
+/** Has a node run in this pass, or in the next if this pass is past its nodes. @param bit the node's, or a mask of several */
 static inline void pb_core_mark_node(struct pb_core_marks *marks, uint32_t bit)
 {
 	marks->nodes |= bit;
 }
 
-/** The loop runs this node now. @param bit the node's */
+/** The loop runs this node now, or several. @param bit the node's, or a mask of theirs */
 static inline void pb_core_unmark_node(struct pb_core_marks *marks, uint32_t bit)
 {
 	marks->nodes &= ~bit;

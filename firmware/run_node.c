@@ -56,19 +56,27 @@ static inline bool has_next(struct pb_core_node *node)
 	return false;
 }
 
-/** Feeds the staged submission, or stops the engine for it. Pre: it is ready, and the node is RUNNING. @return whether there is more to do */
-static bool feed(struct pb_firmware *firmware, struct pb_core_node *node)
+/**
+ * Feeds the staged submission, or stops the engine for it. Pre: it is ready, and the node is RUNNING.
+ * @return whether there is more to do; nothing is staged then
+ */
+static inline bool feed(struct pb_firmware *firmware, struct pb_core_node *node,
+			struct pb_core_submission *staged)
 {
 	const uint32_t in_flight = pb_core_in_flight_count(&node->flight);
 
 	if (in_flight != 0) {
-		pb_core_preempt_for_staged(firmware, node);
+		if (pb_core_in_flight_has_lower(&node->flight, pb_core_queue_priority(staged->queue))) {
+			pb_core_preempt_for_staged(firmware, node);
+			if (!pb_core_node_is_running(&node->machine))
+				return false;
+		}
 		/* Without room, retirement or an answer marks the node. */
-		if (in_flight >= node->machine.depth || !pb_core_node_is_running(&node->machine))
+		if (in_flight >= node->machine.depth)
 			return false;
 	}
 	pb_core_waypoint(firmware, PB_WAYPOINT_FEED);
-	pb_core_feed(firmware, node);
+	pb_core_feed(firmware, node, staged);
 	return has_next(node);
 }
 
@@ -101,7 +109,7 @@ static PB_CORE_STEP bool go_on(struct pb_firmware *firmware, struct pb_core_node
 	}
 	if (!pb_core_node_is_running(&node->machine))
 		return fail_if_dead(firmware, node);
-	return feed(firmware, node);
+	return feed(firmware, node, pb_core_in_flight_next(&node->flight));
 }
 
 /** There is nothing to admit, or it needs a job and none is free. @return whether there is more to do */
@@ -114,8 +122,63 @@ static PB_CORE_COLD bool admit_nothing(struct pb_firmware *firmware, struct pb_c
 	return fail_if_dead(firmware, node);
 }
 
-/** Admits the next submission, and feeds it if it is ready and the engine has nothing. @return whether there is more to do */
-static inline bool admit_next(struct pb_firmware *firmware, struct pb_core_node *node)
+/** Whether the staged submission is to be fed as it is: it is ready, the node RUNNING, and nothing is to go before it. */
+static inline bool is_undisturbed(const struct pb_firmware *firmware, const struct pb_core_node *node,
+				  const struct pb_core_submission *staged)
+{
+	return pb_core_staged_is_ready(&node->staged) && pb_core_node_is_running(&node->machine) &&
+	       !node->asks.revoked &&
+	       !pb_core_ready_above(&node->ready, pb_core_queue_priority(staged->queue)) &&
+	       !pb_core_context_is_lost(&firmware->contexts, staged);
+}
+
+/** Feeds the staged submission, if it is ready and nothing is to go before it. @return whether there is more to do */
+static inline bool go_on_staged(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	struct pb_core_submission *staged = pb_core_in_flight_next(&node->flight);
+
+	if (is_undisturbed(firmware, node, staged))
+		return feed(firmware, node, staged);
+	advance(firmware, node);
+	/* Most often a job goes on in the next pass. */
+	return node->staged.kind == PB_CORE_STAGED_JOB || go_on(firmware, node);
+}
+
+/** Feeds a submission that was admitted at once, or stages it. @return whether there is more to do */
+static inline bool feed_or_stage(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	pb_core_staged_ready_at_once(&node->staged);
+	if (!pb_core_node_is_running(&node->machine))
+		return fail_if_dead(firmware, node);
+	return feed(firmware, node, pb_core_in_flight_next(&node->flight));
+}
+
+PB_CORE_STEP bool pb_core_run_busy(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	if (pb_core_staged_any(&node->staged)) {
+		if (!go_on_staged(firmware, node))
+			return false;
+		if (pb_core_staged_any(&node->staged) || pb_lines_waiting(firmware->lines->pending))
+			return true;
+	}
+	do {
+		struct pb_core_queue *queue = pb_core_schedule_choose(firmware, node);
+		enum pb_core_admitted admitted;
+
+		if (queue == NULL)
+			return admit_nothing(firmware, node, false);
+		pb_core_waypoint(firmware, PB_WAYPOINT_ADMIT);
+		admitted = pb_core_admit(firmware, node, queue);
+		if (admitted != PB_CORE_ADMITTED_AT_ONCE)
+			return admitted == PB_CORE_ADMITTED_NOT ? admit_nothing(firmware, node, true)
+								: go_on(firmware, node);
+		if (!feed_or_stage(firmware, node))
+			return false;
+	} while (!pb_core_staged_any(&node->staged) && !pb_lines_waiting(firmware->lines->pending));
+	return true;
+}
+
+PB_CORE_STEP bool pb_core_run_idle(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	struct pb_core_queue *queue;
 	enum pb_core_admitted admitted;
@@ -127,28 +190,14 @@ static inline bool admit_next(struct pb_firmware *firmware, struct pb_core_node 
 		return admit_nothing(firmware, node, false);
 	pb_core_waypoint(firmware, PB_WAYPOINT_ADMIT);
 	admitted = pb_core_admit(firmware, node, queue);
-	if (admitted == PB_CORE_ADMITTED_AT_ONCE) {
-		if (pb_core_node_is_running(&node->machine) && pb_core_in_flight_is_empty(&node->flight)) {
-			pb_core_waypoint(firmware, PB_WAYPOINT_FEED);
-			pb_core_feed_at_once(firmware, node);
-			return has_next(node);
-		}
+	if (admitted != PB_CORE_ADMITTED_AT_ONCE)
+		return admitted == PB_CORE_ADMITTED_NOT ? admit_nothing(firmware, node, true)
+							: go_on(firmware, node);
+	if (!pb_core_node_is_running(&node->machine)) {
 		pb_core_staged_ready_at_once(&node->staged);
-	} else if (admitted == PB_CORE_ADMITTED_NOT) {
-		return admit_nothing(firmware, node, true);
+		return fail_if_dead(firmware, node);
 	}
-	return go_on(firmware, node);
-}
-
-PB_CORE_STEP bool pb_core_run_node(struct pb_firmware *firmware, struct pb_core_node *node)
-{
-	if (pb_core_staged_any(&node->staged)) {
-		advance(firmware, node);
-		/* What was staged is fed: the next one is admitted in its place, if no line is pending. */
-		if (!go_on(firmware, node))
-			return false;
-		if (pb_core_staged_any(&node->staged) || pb_lines_waiting(firmware->lines->pending))
-			return true;
-	}
-	return admit_next(firmware, node);
+	pb_core_waypoint(firmware, PB_WAYPOINT_FEED);
+	pb_core_feed_at_once(firmware, node);
+	return has_next(node);
 }

@@ -111,6 +111,37 @@ static inline const uint32_t *pb_shared_read_two(const uint32_t *from, uint32_t 
 #endif
 }
 
+/** Reads three words. @param from 4-byte aligned @return the address behind them */
+/*@
+  requires \valid_read(from + (0 .. 2)) && \valid(words + (0 .. 2));
+  assigns \result \from from;
+  assigns words[0 .. 2];
+  ensures \result == from + 3;
+*/
+static inline const uint32_t *pb_shared_read_three(const uint32_t *from, uint32_t *words)
+{
+#if PB_SHARED_BURSTS
+	/* Beside those of pb_shared_read_six(). */
+	register uint32_t first __asm__("r8");
+	register uint32_t second __asm__("r9");
+	register uint32_t third __asm__("r10");
+
+	__asm__ volatile("ldmia %0!, {%1, %2, %3}"
+			 : "+r"(from), "=&r"(first), "=&r"(second), "=&r"(third)
+			 :
+			 : "memory");
+	words[0] = first;
+	words[1] = second;
+	words[2] = third;
+	return from;
+#else
+	words[0] = pb_shared_read32(&from[0]);
+	words[1] = pb_shared_read32(&from[1]);
+	words[2] = pb_shared_read32(&from[2]);
+	return from + 3;
+#endif
+}
+
 /** Writes four adjacent words of private memory. @param to 4-byte aligned @return the address behind them */
 static inline uint32_t *pb_burst_put_four(uint32_t *to, uint32_t first, uint32_t second, uint32_t third,
 					  uint32_t fourth)

@@ -24,6 +24,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 KNOWN = os.path.join(ROOT, 'tests', 'gl', 'programs', 'differs.tsv')
 # What a program may take before it hangs, in seconds: on the server itself, and through the firmware.
 LIMIT_PLAIN, LIMIT_FIRMWARE = 120, 900
+# How often the server runs what differs once more, to see whether its own verdict wavers.
+REPEATS = 20
 # Most of a program's output that is kept.
 OUTPUT_MAX = 1 << 20
 VIRPIPE = {'GALLIUM_DRIVER': 'virpipe', 'LIBGL_ALWAYS_SOFTWARE': '1'}
@@ -189,9 +191,23 @@ def short(lines):
     return lines[0]
 
 
+def read_results(folder, count):
+    results = []
+    for number in range(count):
+        try:
+            with open(os.path.join(folder, f'{number}.json'), encoding='utf-8') as file:
+                results.append(json.load(file))
+        except FileNotFoundError:
+            results.append(None)
+    return results
+
+
 def workers(options, name, prefix, limit):
     """Runs the list behind this command prefix, a process for each job. Returns the results, in the list's order."""
     folder = os.path.join(options.folder, name)
+    count = len(read_list(options.list))
+    if options.keep and os.path.exists(os.path.join(folder, f'{count - 1}.json')):
+        return read_results(folder, count)
     os.makedirs(folder, exist_ok=True)
     for entry in os.listdir(folder):
         os.unlink(os.path.join(folder, entry))
@@ -208,14 +224,7 @@ def workers(options, name, prefix, limit):
             processes.append(subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=file, stderr=file))
     for process in processes:
         process.wait()
-    results = []
-    for number in range(len(read_list(options.list))):
-        try:
-            with open(os.path.join(folder, f'{number}.json'), encoding='utf-8') as file:
-                results.append(json.load(file))
-        except FileNotFoundError:
-            results.append(None)
-    return results
+    return read_results(folder, count)
 
 
 def plain(options, name):
@@ -266,17 +275,36 @@ def classify(kind, known, theirs, ours, again):
     return 'known' if known == [short(first), short(mine)] else 'different'
 
 
+def repeat(options, rows, different, ours):
+    """Runs what differs on the server again and again. Returns the programs that come to the firmware's verdict there."""
+    found = set()
+    folder = os.path.join(options.folder, 'repeat')
+    path = os.path.join(options.folder, 'repeat.tsv')
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write('kind\tcommand\twhy\n')
+        file.writelines('\t'.join(rows[number]) + '\n' for number in different)
+    again = argparse.Namespace(**{**vars(options), 'list': path, 'folder': folder, 'keep': False, 'jobs': 1})
+    for _ in range(REPEATS):
+        if len(found) < len(different):
+            results = plain(again, 'server')
+            found |= {number for number, result in zip(different, results)
+                      if verdict(rows[number][0], result) == verdict(rows[number][0], ours[number])}
+    return found
+
+
 def compare(options):
     rows = read_list(options.list)
     known = {row[0]: row[1:] for row in read_table(KNOWN, 'program server firmware why')}
     theirs = plain(options, 'server')
     ours = firmware(options)
     again = plain(options, 'again') if options.again else theirs
-    counts = dict.fromkeys(('equal', 'different', 'known', 'wavering'), 0)
+    kinds = [classify(row[0], known.get(row[1], [])[:2], theirs[number], ours[number], again[number])
+             for number, row in enumerate(rows)]
+    for number in repeat(options, rows, [number for number, kind in enumerate(kinds) if kind == 'different'], ours):
+        kinds[number] = 'wavering'
+    counts = {kind: kinds.count(kind) for kind in ('equal', 'different', 'known', 'wavering')}
     for number, row in enumerate(rows):
-        reason = known.get(row[1], [])
-        found = classify(row[0], reason[:2], theirs[number], ours[number], again[number])
-        counts[found] += 1
+        reason, found = known.get(row[1], []), kinds[number]
         if found == 'wavering':
             print(f'{row[1]}: not compared, as it differs from run to run on the server')
         elif found == 'known':
@@ -307,6 +335,8 @@ def main():
         whole.add_argument('--' + name, required=True)
     whole.add_argument('--jobs', type=int, default=2)
     whole.add_argument('--again', action='store_true')
+    # What an earlier comparison has left in the folder is judged again, not run.
+    whole.add_argument('--keep', action='store_true')
     whole.add_argument('--record')
     whole.add_argument('--revision')
     options = parser.parse_args()

@@ -15,31 +15,35 @@ void pb_core_interrupt_raise(const struct pb_firmware *firmware, uint32_t channe
 static void report(struct pb_firmware *firmware, uint32_t c)
 {
 	firmware->moderated &= ~(1u << c);
-	firmware->channels[c].moderation.held = 0;
+	firmware->channels[c].moderation.left = 0;
 	pb_core_interrupt_raise(firmware, c);
 	PB_CORE_TRACE(firmware, INTERRUPT, PB_TRACE_NONE, c, 0);
 }
 
-/** Holds a completion back, unless it is the last that an interrupt waits for. */
+/** Holds back the first completion that an interrupt waits for; raises the interrupt at the last, or at each. */
 static PB_CORE_COLD void moderate(struct pb_firmware *firmware, uint32_t c)
 {
 	struct pb_core_moderation *moderation = &firmware->channels[c].moderation;
 
-	if (++moderation->held >= moderation->count) {
+	if (moderation->left != 0) {
 		report(firmware, c);
-		return;
-	}
-	if (moderation->held == 1u)
+	} else if (moderation->count <= 1u) {
+		pb_core_interrupt_raise(firmware, c);
+	} else {
+		moderation->left = moderation->count - 1u;
 		moderation->held_since = pb_core_clock(firmware);
-	firmware->moderated |= 1u << c;
+		firmware->moderated |= 1u << c;
+	}
 }
 
 PB_CORE_STEP void pb_core_interrupt_complete(struct pb_firmware *firmware, uint32_t c)
 {
-	if (firmware->channels[c].moderation.count > 1u)
-		moderate(firmware, c);
+	uint32_t *left = &firmware->channels[c].moderation.left;
+
+	if (*left > 1u)
+		--*left;
 	else
-		pb_core_interrupt_raise(firmware, c);
+		moderate(firmware, c);
 }
 
 void pb_core_interrupt_tick(struct pb_firmware *firmware)
@@ -60,6 +64,11 @@ void pb_core_interrupt_moderate(struct pb_firmware *firmware, uint32_t c, uint32
 {
 	struct pb_core_moderation *moderation = &firmware->channels[c].moderation;
 
+	/* Those that are held back count. */
+	if (moderation->left != 0)
+		moderation->left = count > moderation->count - moderation->left
+					   ? count - (moderation->count - moderation->left)
+					   : 1u;
 	firmware->moderations = (firmware->moderations & ~(1u << c)) | (uint32_t)(count > 1u) << c;
 	moderation->count = count;
 	moderation->microseconds = microseconds;
@@ -67,6 +76,6 @@ void pb_core_interrupt_moderate(struct pb_firmware *firmware, uint32_t c, uint32
 
 void pb_core_interrupt_open(struct pb_firmware *firmware, uint32_t c)
 {
+	firmware->channels[c].moderation.left = 0;
 	pb_core_interrupt_moderate(firmware, c, 0, 0);
-	firmware->channels[c].moderation.held = 0;
 }

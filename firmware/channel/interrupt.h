@@ -15,9 +15,10 @@ struct pb_firmware;
 
 /** A member of a channel's record: what MODERATE set. */
 struct pb_core_moderation {
-	uint32_t count;        /**< completions to an interrupt; 0 and 1: every completion raises one */
+	uint32_t count; /**< completions to an interrupt; 0 and 1: every completion raises one */
+	uint32_t
+		left; /**< completions until an interrupt is raised for those that are held back; 0: none is */
 	uint32_t microseconds; /**< after which an interrupt is raised all the same */
-	uint32_t held;         /**< completions since the last interrupt */
 	uint32_t held_since;   /**< card clock at the first of them, in microseconds */
 };
 

@@ -100,6 +100,17 @@ enum pb_error pb_core_quota_claim(struct pb_firmware *firmware, uint32_t channel
 	return PB_ERROR_OK;
 }
 
+bool pb_core_quota_claim_guaranteed(struct pb_firmware *firmware, uint32_t channel, uint32_t resource)
+{
+	struct pb_core_quota *quota = &firmware->channels[channel].quota;
+	const uint32_t used = quota->used[resource];
+
+	if (used >= quota->limit[resource] || used >= firmware->quotas.minimum[resource])
+		return false;
+	quota->used[resource] = (uint16_t)(used + 1u);
+	return true;
+}
+
 void pb_core_quota_release(struct pb_firmware *firmware, uint32_t channel, uint32_t resource, uint32_t amount)
 {
 	struct pb_core_quotas *quotas = &firmware->quotas;

@@ -8,6 +8,9 @@
 #ifndef PB_FIRMWARE_CHANNEL_QUOTA_H
 #define PB_FIRMWARE_CHANNEL_QUOTA_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "firmware/limits.h"
 #include "patchbay/abi/channel.h"
 #include "patchbay/abi/errors.h"
@@ -57,6 +60,11 @@ enum pb_error pb_core_quota_set(struct pb_firmware *firmware, uint32_t channel, 
  */
 enum pb_error pb_core_quota_claim(struct pb_firmware *firmware, uint32_t channel, uint32_t resource,
 				  uint32_t amount);
+/**
+ * Claims one of a resource for a channel if that is within the channel's limit and guaranteed minimum: then there is room.
+ * @param resource one that is counted by ones @return whether it was claimed; if not, pb_core_quota_claim() may
+ */
+bool pb_core_quota_claim_guaranteed(struct pb_firmware *firmware, uint32_t channel, uint32_t resource);
 /** Gives some of a resource back. Pre: the channel has claimed it. */
 void pb_core_quota_release(struct pb_firmware *firmware, uint32_t channel, uint32_t resource,
 			   uint32_t amount);

@@ -94,9 +94,12 @@ static PB_CORE_COLD void serve(struct pb_firmware *firmware, uint32_t c, uint32_
 	uint32_t part = PART_KICKS;
 	bool again = false;
 
-	if ((parts & ~PART_KICKS) != 0) {
+	if ((parts & (parts - 1u)) != 0) {
 		part = choose_part(&channel->kicks, parts);
-		again = part != parts;
+		again = true;
+	} else if (parts > PART_KICKS) {
+		part = parts;
+		channel->kicks.part = (uint8_t)parts;
 	}
 	if (part == PART_KICKS) {
 		read_kicks(firmware, channel, c, kick_put);

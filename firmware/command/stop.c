@@ -3,6 +3,7 @@
 
 #include "firmware/assert.h"
 #include "firmware/instance.h"
+#include "firmware/queue/schedule_add.h"
 
 void pb_core_stop_init(struct pb_core_queue *queue)
 {
@@ -302,10 +303,23 @@ static void leave_lists(struct pb_firmware *firmware, struct pb_core_queue *queu
 }
 
 /**
- * Has the queue's submissions recalled from the engine: by a reset if that is asked and the engine runs one, else by a
- * stop. It stops inside a submission also if that is to end first: others may want the engine meanwhile. If the engine
- * runs another channel's submission, the next tick stops it (engine/watchdog.c).
+ * Has the engine stop, so that the queue's submissions are recalled. It stops inside a submission also if that is to end
+ * first: others may want the engine meanwhile. If the engine runs another channel's submission, the next tick stops it
+ * (engine/watchdog.c).
  */
+static inline void stop_engine(struct pb_firmware *firmware, const struct pb_core_queue *queue)
+{
+	struct pb_core_node *node = pb_core_node_of(firmware, queue);
+	const struct pb_core_queue *first = pb_core_in_flight_head(&node->flight)->queue;
+
+	if (pb_core_in_flight_is_empty(&node->flight))
+		return;
+	if (first == queue ||
+	    (first->channel == queue->channel && pb_core_in_flight_first_of(&node->flight, queue) != 0))
+		pb_core_node_recall(firmware, node, PB_CORE_STOP_FOR_HOST, true);
+}
+
+/** Of a RESET, has the queue's submissions recalled from the engine: by a reset if the engine runs one, else by a stop. */
 static void recall_from_engine(struct pb_firmware *firmware, struct pb_core_stop *stop)
 {
 	struct pb_core_node *node = pb_core_node_of(firmware, stop->queue);
@@ -314,7 +328,7 @@ static void recall_from_engine(struct pb_firmware *firmware, struct pb_core_stop
 
 	if (position == 0 || head->queue->channel != stop->queue->channel)
 		return;
-	if (stop->kind != PB_CORE_STOP_RESET || position != 1u || head->status != PB_ERROR_OK) {
+	if (position != 1u || head->status != PB_ERROR_OK) {
 		pb_core_node_recall(firmware, node, PB_CORE_STOP_FOR_HOST, true);
 		return;
 	}
@@ -335,18 +349,23 @@ static enum pb_core_stopping_event event_of(const struct pb_core_stop *asked, ui
 void pb_core_stop_begin(struct pb_firmware *firmware, const struct pb_core_stop *asked, uint32_t flags)
 {
 	struct pb_core_queue *queue = asked->queue;
-	struct pb_core_stop *stop = claim(firmware);
+	const enum pb_core_stopping_event event = event_of(asked, flags);
+	struct pb_core_stop *stop;
 
+	/*
+	 * The engine is asked before anything is written down, so that it stops soon; unless it is to be reset: a reset
+	 * depends on what is staged.
+	 */
+	if (event == PB_CORE_STOPPING_EVENT_RECALL && asked->kind != PB_CORE_STOP_RESET)
+		stop_engine(firmware, queue);
+	stop = claim(firmware);
 	*stop = *asked;
 	stop->put = queue->put;
 	if (asked->kind == PB_CORE_STOP_PREEMPT && (flags & PB_STOP_INSIDE) != 0)
 		stop->flags = PB_CORE_STOP_INSIDE;
-	if (on_event(queue, event_of(asked, flags)) == PB_CORE_STOPPING_ACTION_LIMIT) {
+	if (on_event(queue, event) == PB_CORE_STOPPING_ACTION_LIMIT) {
 		let_through(firmware, queue, pb_core_ring_before(queue, asked->cutoff));
 	} else {
-		/* The engine is asked first, so that it stops soon; unless it is to be reset: a reset depends on what is staged. */
-		if (asked->kind != PB_CORE_STOP_RESET)
-			recall_from_engine(firmware, stop);
 		leave_lists(firmware, queue);
 		if (asked->kind == PB_CORE_STOP_RESET)
 			recall_from_engine(firmware, stop);

@@ -37,18 +37,23 @@ static PB_CORE_STEP enum pb_error stop_queue(struct pb_core_request *request, st
 	asked->tag = request->tag;
 	if (!pb_core_stop_may_begin(firmware, asked))
 		return PB_ERROR_BUSY;
-	/* What has run to its end counts, although its line was not seen: a RESET would blame it, or begin it anew. */
-	pb_core_retire(firmware, pb_core_node_of(firmware, queue));
-	/* An expensive retirement is a slice of its own; but once only. */
-	request->again = !request->repeated && pb_core_is_marked(&firmware->marks, PB_CORE_MARK_COSTLY);
-	if (request->again)
-		return PB_ERROR_OK;
+	if (asked->kind == PB_CORE_STOP_RESET) {
+		/* What has run to its end counts, although its line was not seen: a RESET would blame it, or begin it anew. */
+		pb_core_retire(firmware, pb_core_node_of(firmware, queue));
+		/* An expensive retirement is a slice of its own; but once only. */
+		request->again =
+			!request->repeated && pb_core_is_marked(&firmware->marks, PB_CORE_MARK_COSTLY);
+		if (request->again)
+			return PB_ERROR_OK;
+	}
 	/* The cutoff may lie behind what has completed by now, also of what was submitted after the request. */
 	if ((int32_t)(asked->cutoff - queue->completed) > (int32_t)queue->mask + 1)
 		return PB_ERROR_BAD_ARGUMENT;
-	error = pb_core_quota_claim(firmware, request->channel, PB_RESOURCE_STOPS, 1);
-	if (error != PB_ERROR_OK)
-		return error;
+	if (!pb_core_quota_claim_guaranteed(firmware, request->channel, PB_RESOURCE_STOPS)) {
+		error = pb_core_quota_claim(firmware, request->channel, PB_RESOURCE_STOPS, 1);
+		if (error != PB_ERROR_OK)
+			return error;
+	}
 	pb_core_stop_begin(firmware, asked, flags);
 	request->later = true;
 	return PB_ERROR_OK;

@@ -167,11 +167,9 @@ PB_CORE_COLD void pb_core_complete_to(struct pb_firmware *firmware, struct pb_co
 		pb_core_complete_next(firmware, node);
 }
 
-/** Charges a submission for time of the engine. If its queue has the timeslice, its priority's starvation count is cleared. */
-static PB_CORE_COLD void charge_engine(struct pb_core_node *node, const struct pb_core_submission *submission,
-				       uint32_t microseconds)
+/** If the submission's queue has the timeslice, its priority's starvation count is cleared. */
+static inline void serve(struct pb_core_node *node, const struct pb_core_submission *submission)
 {
-	node->schedule.policy->charge(node, submission, microseconds);
 	if (submission->queue == node->slice.current)
 		pb_core_ready_served(&node->ready, pb_core_queue_priority(submission->queue));
 }
@@ -182,18 +180,24 @@ static PB_CORE_COLD void charge_engine(struct pb_core_node *node, const struct p
  * between. Time in which the engine had nothing to run, as the firmware was
  * still busy with the head, was kept from others like time in which it ran.
  */
-PB_CORE_COLD void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node,
-				 const struct pb_core_submission *head, uint32_t time)
+static PB_CORE_STEP void charge_until(struct pb_core_node *node, const struct pb_core_submission *head,
+				      uint32_t time, uint32_t clock)
 {
 	struct pb_core_retirement *retirement = &node->retirement;
-	const uint32_t clock = pb_core_clock(firmware);
 	const uint32_t elapsed = retirement->uncharged ? 0 : clock - retirement->charged_until;
 	const uint32_t run = time - retirement->time;
 
-	charge_engine(node, head, run > elapsed ? run : elapsed);
 	retirement->time = time;
 	retirement->charged_until = clock;
 	retirement->uncharged = false;
+	serve(node, head);
+	node->schedule.policy->charge(node, head, run > elapsed ? run : elapsed);
+}
+
+void pb_core_charge(struct pb_firmware *firmware, struct pb_core_node *node,
+		    const struct pb_core_submission *head, uint32_t time)
+{
+	charge_until(node, head, time, pb_core_clock(firmware));
 }
 
 PB_CORE_COLD void pb_core_charge_stop(struct pb_firmware *firmware, struct pb_core_node *node,
@@ -206,7 +210,8 @@ PB_CORE_COLD void pb_core_charge_stop(struct pb_firmware *firmware, struct pb_co
 	const uint32_t run = time - retirement->time;
 
 	if (asker->queue->channel != head->queue->channel) {
-		charge_engine(node, asker, elapsed > run ? elapsed - run : 0);
+		serve(node, asker);
+		node->schedule.policy->charge(node, asker, elapsed > run ? elapsed - run : 0);
 		pb_core_charge_pause(&node->retirement);
 	}
 	pb_core_charge(firmware, node, head, time);
@@ -229,7 +234,7 @@ static inline void charge_if_contended(struct pb_firmware *firmware, struct pb_c
 				       const struct pb_core_submission *head, uint32_t time)
 {
 	if (is_contended(node, head)) {
-		pb_core_charge(firmware, node, head, time);
+		charge_until(node, head, time, pb_core_clock(firmware));
 	} else {
 		node->retirement.uncharged = true;
 		node->retirement.time = time;

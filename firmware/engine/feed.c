@@ -36,11 +36,9 @@ static PB_CORE_INLINE void give(struct pb_firmware *firmware, struct pb_core_nod
 	PB_CORE_TRACE_HOT(firmware, FEED, submission->queue, submission->fence_id, submission->context);
 }
 
-PB_CORE_STEP void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node)
+PB_CORE_STEP void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node,
+			       struct pb_core_submission *submission)
 {
-	struct pb_core_submission *submission = pb_core_in_flight_next(&node->flight);
-
-	PB_CORE_KEEP(submission);
 	if (submission->patches != 0 && pb_core_in_flight_is_empty(&node->flight))
 		pb_core_charge_prepared(firmware, node, submission);
 	pb_core_staged_feed(&node->staged);

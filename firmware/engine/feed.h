@@ -11,9 +11,11 @@
 
 struct pb_firmware;
 struct pb_core_node;
+struct pb_core_submission;
 
-/** Feeds the staged submission. Pre: it is ready, the node is RUNNING and has room. */
-void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node);
+/** Feeds the staged submission. Pre: it is ready, the node is RUNNING and has room. @param submission the node's next */
+void pb_core_feed(struct pb_firmware *firmware, struct pb_core_node *node,
+		  struct pb_core_submission *submission);
 /** Feeds the next submission, which is not staged: it has no patches and has not begun. Pre: the node is RUNNING and has room. */
 void pb_core_feed_at_once(struct pb_firmware *firmware, struct pb_core_node *node);
 /** Feeds a submission that is in flight once more. Pre: the engine's ring does not hold it. */

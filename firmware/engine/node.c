@@ -114,9 +114,8 @@ static PB_CORE_INLINE void act(struct pb_firmware *firmware, struct pb_core_node
 	const uint32_t n = (uint32_t)(node - firmware->nodes);
 
 	if (action == PB_CORE_NODE_ACTION_STOP) {
+		pb_core_engine_stop(engine, node->machine.inside);
 		node->machine.stops++;
-		if (engine->preempt != NULL)
-			engine->preempt->stop(engine->context, node->machine.inside);
 	} else if (action == PB_CORE_NODE_ACTION_RESET) {
 		node->machine.resets++;
 		pb_core_waypoint(firmware, PB_WAYPOINT_RESET);
@@ -133,39 +132,40 @@ static PB_CORE_INLINE void act(struct pb_firmware *firmware, struct pb_core_node
 	}
 }
 
-/** Moves the node on. With a constant state and event the compiler reads the table of the machine. @param state the node's */
-static PB_CORE_INLINE void move_on(struct pb_firmware *firmware, struct pb_core_node *node,
-				   enum pb_node_state state, enum pb_core_node_event event)
+static PB_CORE_COLD void on_event(struct pb_firmware *firmware, struct pb_core_node *node,
+				  enum pb_core_node_event event)
 {
-	const struct pb_core_step step = pb_core_node_next(state, event);
+	const struct pb_core_step step = pb_core_node_next(node->machine.state, event);
 
 	PB_ASSERT(step.action != PB_CORE_NODE_ACTION_IMPOSSIBLE);
-	if (step.state != state)
+	if (step.state != node->machine.state)
 		pb_core_node_extend(&node->machine, pb_core_clock(firmware), true);
 	node->machine.state = step.state;
 	act(firmware, node, step.action);
 	PB_CORE_TRACE(firmware, NODE, node - firmware->nodes, step.state, event);
 }
 
-static PB_CORE_COLD void on_event(struct pb_firmware *firmware, struct pb_core_node *node,
-				  enum pb_core_node_event event)
+PB_CORE_STEP void pb_core_node_stopping(struct pb_firmware *firmware, struct pb_core_node *node,
+					enum pb_core_stop_reason reason, bool inside)
 {
-	move_on(firmware, node, node->machine.state, event);
-}
+	/* Constants: the compiler reads the table of the machine. */
+	const struct pb_core_step step = pb_core_node_next(PB_NODE_STATE_RUNNING, PB_CORE_NODE_EVENT_RECALL);
 
-PB_CORE_STEP void pb_core_node_stop(struct pb_firmware *firmware, struct pb_core_node *node,
-				    enum pb_core_stop_reason reason, bool inside)
-{
+	PB_ASSERT(step.state == PB_NODE_STATE_STOPPING && step.action == PB_CORE_NODE_ACTION_STOP);
+	node->machine.stops++;
 	node->machine.reason = (uint8_t)reason;
 	node->machine.inside = inside;
-	move_on(firmware, node, PB_NODE_STATE_RUNNING, PB_CORE_NODE_EVENT_RECALL);
+	node->machine.state = step.state;
+	pb_core_node_extend(&node->machine, pb_core_clock(firmware), true);
+	PB_CORE_TRACE(firmware, NODE, node - firmware->nodes, step.state, PB_CORE_NODE_EVENT_RECALL);
 }
 
 void pb_core_node_recall(struct pb_firmware *firmware, struct pb_core_node *node,
 			 enum pb_core_stop_reason reason, bool inside)
 {
 	if (pb_core_node_is_running(&node->machine)) {
-		pb_core_node_stop(firmware, node, reason, inside);
+		pb_core_engine_stop(node->engine, inside);
+		pb_core_node_stopping(firmware, node, reason, inside);
 		return;
 	}
 	/* A stop to switch recalls what a host wants back, too. */

@@ -54,9 +54,15 @@ void pb_core_node_blame(struct pb_firmware *firmware, struct pb_core_node *node,
 /** Has the engine stop, so that submissions can be recalled. @param inside it may stop inside a buffer */
 void pb_core_node_recall(struct pb_firmware *firmware, struct pb_core_node *node,
 			 enum pb_core_stop_reason reason, bool inside);
-/** As pb_core_node_recall(). Pre: the node is RUNNING. */
-void pb_core_node_stop(struct pb_firmware *firmware, struct pb_core_node *node,
-		       enum pb_core_stop_reason reason, bool inside);
+/** Asks an engine to stop, if it can. Pre: its node is RUNNING. @param inside it may stop inside a buffer */
+static inline void pb_core_engine_stop(const struct pb_engine *engine, bool inside)
+{
+	if (engine->preempt != NULL)
+		engine->preempt->stop(engine->context, inside);
+}
+/** The node's engine was asked to stop by pb_core_engine_stop(), so that submissions can be recalled. Pre: the node is RUNNING. */
+void pb_core_node_stopping(struct pb_firmware *firmware, struct pb_core_node *node,
+			   enum pb_core_stop_reason reason, bool inside);
 /** Has the engine reset. */
 void pb_core_node_reset(struct pb_firmware *firmware, struct pb_core_node *node);
 /** The engine has answered what it was asked. @param state what it reports */

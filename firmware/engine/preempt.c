@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "firmware/engine/preempt.h"
 
+#include "firmware/compiler.h"
 #include "firmware/instance.h"
 
 void pb_core_preempt_for_staged(struct pb_firmware *firmware, struct pb_core_node *node)
@@ -12,19 +13,30 @@ void pb_core_preempt_for_staged(struct pb_firmware *firmware, struct pb_core_nod
 		pb_core_node_recall(firmware, node, PB_CORE_STOP_TO_SWITCH, true);
 }
 
-bool pb_core_preempt_at_tick(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t time)
+/** Whether the engine is stopped at a tick for another reason than the most frequent one. @param used not 0 */
+static PB_CORE_COLD bool stops_otherwise(struct pb_core_node *node, uint32_t used)
 {
 	const struct pb_core_submission *staged =
 		pb_core_staged_any(&node->staged) ? pb_core_in_flight_next(&node->flight) : NULL;
+
+	return node->schedule.policy->should_preempt(node, staged, used);
+}
+
+bool pb_core_preempt_at_tick(struct pb_firmware *firmware, struct pb_core_node *node, uint32_t time)
+{
 	const struct pb_core_queue *queue = pb_core_in_flight_head(&node->flight)->queue;
 	uint32_t used = time - node->retirement.time;
 
 	if (queue == node->slice.current)
 		used += node->slice.used;
-	if (used == 0 || !node->schedule.policy->should_preempt(node, staged, used))
+	if (used == 0)
 		return false;
+	if (!node->schedule.policy->is_over(node, queue, used) && !stops_otherwise(node, used))
+		return false;
+	/* The engine is asked before anything is written down, so that it stops soon. */
+	pb_core_engine_stop(node->engine, true);
+	pb_core_node_stopping(firmware, node, PB_CORE_STOP_TO_SWITCH, true);
 	pb_core_timeslice_expire(&node->slice, queue, used);
-	pb_core_node_stop(firmware, node, PB_CORE_STOP_TO_SWITCH, true);
 	return true;
 }
 

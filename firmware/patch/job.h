@@ -37,7 +37,7 @@ struct pb_core_slot {
 #define PB_CORE_TAG_KIND(tag)        ((uint32_t)(tag) >> 4 & 1u)
 #define PB_CORE_TAG_ATTRIBUTE(tag)   ((tag)&3u)
 
-/** Instead of the bits of an allocation that is kept, as it is presumed where it is listed: its slot has limit 0. */
+/** Instead of the bits of an allocation that is kept, as it is presumed where it is listed: its slot has limit 0. No tag behind the list is this. */
 #define PB_CORE_TAG_KEPT 0x80u
 
 /** The step that a job is in. */

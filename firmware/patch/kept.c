@@ -11,8 +11,11 @@
 #include "firmware/patch/loops.h"
 
 #define SKIP_WORDS (PB_SLICE_SKIPPED * PB_CORE_ENTRY_WORDS)
-/** Entries between two checks for the end of the slice. */
-#define SKIP_UNROLL 6u
+/** What a slice of groups counts for in a pass, in words. */
+#define SLICE_GROUPS_WORDS (PB_SLICE_PATCHES * 3u / 2u * PB_COMPACT_SHORT_WORDS)
+/** Entries that are skipped together. */
+#define SKIP_AT_ONCE       6u
+#define SKIP_WORDS_AT_ONCE (SKIP_AT_ONCE * PB_CORE_ENTRY_WORDS)
 
 /** Whether an entry, or a group, is skipped: the index names an allocation that is kept. */
 /*@
@@ -49,9 +52,28 @@ static PB_CORE_STEP const uint32_t *pass_all(const struct pb_core_job *job, cons
 	return words;
 }
 
-/** As pass_all(), of entries that are skipped, but may stop up to SKIP_UNROLL - 1 entries before. */
+/** Whether all of so many entries are skipped. An index is compared with the power of two above all others at once. */
 /*@
-  requires \valid_read(job) && job->allocation_count <= PB_LIMIT_ALLOCATIONS && pb_list_entries <= 0x20000;
+  requires \valid_read(tags + (0 .. PB_LIMIT_ALLOCATIONS - 1)) && \valid_read(words + (0 .. 6 * SKIP_AT_ONCE - 1));
+  assigns \nothing;
+*/
+static PB_CORE_INLINE bool all_kept(const uint8_t *tags, const uint32_t *words)
+{
+	const uint32_t first = pb_shared_read32(words);
+	const uint32_t second = pb_shared_read32(words + PB_CORE_ENTRY_WORDS);
+	const uint32_t third = pb_shared_read32(words + 2u * PB_CORE_ENTRY_WORDS);
+	const uint32_t fourth = pb_shared_read32(words + 3u * PB_CORE_ENTRY_WORDS);
+	const uint32_t fifth = pb_shared_read32(words + 4u * PB_CORE_ENTRY_WORDS);
+	const uint32_t sixth = pb_shared_read32(words + 5u * PB_CORE_ENTRY_WORDS);
+
+	return (first | second | third | fourth | fifth | sixth) < PB_LIMIT_ALLOCATIONS &&
+	       (tags[first] & tags[second] & tags[third] & tags[fourth] & tags[fifth] & tags[sixth]) >=
+		       PB_CORE_TAG_KEPT;
+}
+
+/** As pass_all(), of entries that are skipped, but may stop up to 2 * SKIP_AT_ONCE - 1 entries before. */
+/*@
+  requires \valid_read(job) && pb_list_entries <= 0x20000;
   requires slice == words + 6 * pb_list_entries && \valid_read(words + (0 .. 6 * pb_list_entries - 1));
   assigns \result \from words, slice;
   ensures inside: words <= \result <= slice;
@@ -60,7 +82,6 @@ static PB_CORE_STEP const uint32_t *skip(const struct pb_core_job *job, const ui
 					 const uint32_t *slice)
 {
 	const uint8_t *tags = job->tags;
-	const uint32_t count = job->allocation_count;
 	uint32_t left = (uint32_t)(slice - words);
 	/*@ ghost uint32_t done = 0; */
 
@@ -71,25 +92,15 @@ static PB_CORE_STEP const uint32_t *skip(const struct pb_core_job *job, const ui
 	  loop assigns words, left, done;
 	  loop variant pb_list_entries - done;
 	*/
-	for (; left >= SKIP_UNROLL * PB_CORE_ENTRY_WORDS; left -= SKIP_UNROLL * PB_CORE_ENTRY_WORDS) {
-		uint32_t all = PB_CORE_TAG_KEPT;
-		uint32_t index;
-
-#define SKIP(i)                                                                                              \
-	index = pb_shared_read32(words + (i)*PB_CORE_ENTRY_WORDS);                                           \
-	if (index >= count)                                                                                  \
-		break;                                                                                       \
-	all &= tags[index]
-		SKIP(0);
-		SKIP(1);
-		SKIP(2);
-		SKIP(3);
-		SKIP(4);
-		SKIP(5);
-		if (all == 0)
+	while (left >= 2u * SKIP_WORDS_AT_ONCE) {
+		if (!all_kept(tags, words))
 			break;
-		words += SKIP_UNROLL * PB_CORE_ENTRY_WORDS;
-		/*@ ghost done += SKIP_UNROLL; */
+		words += SKIP_WORDS_AT_ONCE;
+		if (!all_kept(tags, words))
+			break;
+		words += SKIP_WORDS_AT_ONCE;
+		left -= 2u * SKIP_WORDS_AT_ONCE;
+		/*@ ghost done += 2 * SKIP_AT_ONCE; */
 	}
 	return words;
 }
@@ -120,50 +131,32 @@ enum pb_error pb_core_kept_slices(struct pb_core_cursor *cursor)
 }
 
 /** Passes a slice of groups that are skipped, and the head of one that is not: its entries are next. */
-/*@
-  requires \valid(cursor) && \valid(cursor->job) && \separated(cursor, cursor->job);
-  requires cursor->job->allocation_count <= PB_LIMIT_ALLOCATIONS && cursor->job->group == 0;
-  requires pb_list_entries <= 0x40000 && cursor->end == cursor->words + pb_list_entries;
-  requires \valid_read(cursor->words + (0 .. pb_list_entries - 1));
-  requires \separated(cursor->words + (0 .. pb_list_entries - 1), cursor, cursor->job);
-  assigns cursor->words \from cursor->words;
-  assigns cursor->format_id, cursor->escapes, cursor->job->group;
-  ensures inside: \old(cursor->words) <= cursor->words <= \old(cursor->words) + pb_list_entries;
-  ensures whole: cursor->job->group <= \old(cursor->words) + pb_list_entries - cursor->words;
-  ensures refused: \result != PB_ERROR_OK ==> cursor->job->group == 0;
-*/
 static PB_CORE_STEP enum pb_error skip_groups(struct pb_core_cursor *cursor)
 {
 	struct pb_core_job *job = cursor->job;
 	const uint8_t *tags = job->tags;
-	const uint32_t count = job->allocation_count;
 	const uint32_t *words = cursor->words;
 	uint32_t left = (uint32_t)(cursor->end - words);
 	uint32_t groups = PB_SLICE_GROUPS;
-	uint32_t head, size;
+	uint32_t word[PB_GROUP_HEAD_WORDS];
+	uint32_t head, size, rest, skipped;
 	enum pb_error error = PB_ERROR_OK;
 
 	PB_CORE_KEEP(tags);
-	/*@
-	  loop invariant at: words == \at(cursor->words, Pre) + (pb_list_entries - left) && left <= pb_list_entries;
-	  loop invariant slice: 1 <= groups <= PB_SLICE_GROUPS;
-	  loop assigns words, left, groups, head, size;
-	  loop variant left;
-	*/
-	for (; left >= PB_GROUP_HEAD_WORDS; words += size) {
-		head = pb_shared_read32(words++);
-		size = pb_shared_read32(words++);
+	while (left >= PB_GROUP_HEAD_WORDS) {
+		words = pb_shared_read_two(words, word);
+		head = word[0];
+		size = word[1];
 		left -= PB_GROUP_HEAD_WORDS;
-		if (size > left || head >= PB_GROUP_FIXED)
+		if (head >= PB_GROUP_FIXED || tags[head & PB_GROUP_INDEX_MASK] < PB_CORE_TAG_KEPT)
 			goto other;
-		if ((head & PB_GROUP_INDEX_MASK) >= count ||
-		    tags[head & PB_GROUP_INDEX_MASK] < PB_CORE_TAG_KEPT)
+		rest = left - size;
+		if (rest > left) /* wraps: size > left */
 			goto other;
-		left -= size;
-		if (--groups == 0) {
-			words += size;
+		left = rest;
+		words += size;
+		if (--groups == 0)
 			goto out;
-		}
 	}
 	if (left != 0)
 		error = PB_ERROR_PATCH_ENCODING;
@@ -179,7 +172,11 @@ other:
 	if (error != PB_ERROR_OK)
 		words -= PB_GROUP_HEAD_WORDS;
 out:
-	cursor->escapes += (uint32_t)(words - cursor->words);
+	skipped = (uint32_t)(words - cursor->words);
+	/* Counts as a slice and a half of patches: a pass reaches further by the rest. */
+	left = skipped > SLICE_GROUPS_WORDS ? skipped - SLICE_GROUPS_WORDS : 0;
+	cursor->pass = (uint32_t)(cursor->end - cursor->pass) > left ? cursor->pass + left : cursor->end;
+	cursor->escapes += skipped;
 	cursor->words = words;
 	return error;
 }

@@ -35,7 +35,7 @@ static uint32_t entry_words(const struct pb_core_job *job)
 
 static void set_list(struct pb_core_cursor *cursor, const struct pb_core_job *job)
 {
-	const uint32_t pass_words = PB_PASS_SLICES * PB_SLICE_PATCHES * entry_words(job);
+	const uint32_t pass_words = PB_PASS_PATCHES * entry_words(job);
 
 	cursor->words = job->list;
 	cursor->end = job->list + job->list_words;

@@ -121,6 +121,7 @@ static bool clear_left_over(struct pb_core_job *job, const uint32_t *pending)
 
 			slot->limit[0] = 0;
 			slot->limit[1] = 0;
+			job->tags[job->slots_used] = 0;
 		}
 		if (pb_lines_waiting(pending))
 			return false;

@@ -2,7 +2,7 @@
 /**
  * @file
  * The seam between the scheduler's mechanism (queue/ready.h, queue/timeslice.h,
- * queue/schedule.h) and its policies. A policy is a table of four functions; a
+ * queue/schedule.h) and its policies. A policy is a table of five functions; a
  * node has one, by its mode. CONTRIBUTING.md shows how to add one.
  */
 #ifndef PB_FIRMWARE_QUEUE_POLICY_H
@@ -27,6 +27,12 @@ struct pb_core_policy {
 	/** Charges engine time that a submission has used, or kept from others. @param microseconds of it */
 	void (*charge)(struct pb_core_node *node, const struct pb_core_submission *submission,
 		       uint32_t microseconds);
+	/**
+	 * Whether a queue's timeslice is over, as another queue waits for its end. The most frequent reason to stop the
+	 * engine at a tick, and the first that is asked for: false does not say that there is no other.
+	 * @param queue that of the first submission in the ring @param used microseconds of its timeslice
+	 */
+	bool (*is_over)(const struct pb_core_node *node, const struct pb_core_queue *queue, uint32_t used);
 	/**
 	 * Whether the engine is to be stopped now. Pre: something is in flight.
 	 * @param next the staged submission, or NULL

@@ -171,7 +171,7 @@ static struct pb_core_queue *pick(struct pb_firmware *firmware, struct pb_core_n
 }
 
 /** Whether other channels of the queue's priority wait, and its own has used up its share. */
-static bool is_share_used(const struct pb_core_node *node, const struct pb_core_queue *queue)
+static PB_CORE_INLINE bool is_share_used(const struct pb_core_node *node, const struct pb_core_queue *queue)
 {
 	const uint32_t priority = pb_core_queue_priority(queue);
 	const uint32_t others = node->ready.at[priority].ready & ~(1u << queue->channel);
@@ -235,7 +235,18 @@ static void end_timeslice(struct pb_firmware *firmware, struct pb_core_node *nod
 	}
 }
 
-static struct pb_core_queue *next(struct pb_firmware *firmware, struct pb_core_node *node)
+/**
+ * Whether the queue that has the timeslice keeps it, and its next submission starves no priority: no other one
+ * is ready, and nothing of the timeslice or of its channel's share is used up.
+ */
+static inline bool keeps_undisputed(const struct pb_core_node *node, const struct pb_core_queue *queue)
+{
+	return (node->ready.priorities & ~(1u << pb_core_queue_priority(queue))) == 0 &&
+	       !is_quantum_used(queue, node->slice.used) && !is_share_used(node, queue);
+}
+
+/** The queue to serve, where the timeslice may be over. */
+static PB_CORE_STEP struct pb_core_queue *choose(struct pb_firmware *firmware, struct pb_core_node *node)
 {
 	struct pb_core_queue *queue = node->slice.current;
 
@@ -252,6 +263,15 @@ static struct pb_core_queue *next(struct pb_firmware *firmware, struct pb_core_n
 	return pick(firmware, node);
 }
 
+static struct pb_core_queue *next(struct pb_firmware *firmware, struct pb_core_node *node)
+{
+	struct pb_core_queue *queue = node->slice.current;
+
+	if (queue != NULL && pb_core_ring_has_more(queue) && keeps_undisputed(node, queue))
+		return queue;
+	return choose(firmware, node);
+}
+
 /** Channels of a priority that use the node: in its lists, by its timeslice, or in flight. */
 static PB_CORE_COLD uint32_t channels_at(struct pb_core_node *node, uint32_t priority)
 {
@@ -263,14 +283,21 @@ static PB_CORE_COLD uint32_t channels_at(struct pb_core_node *node, uint32_t pri
 	return channels;
 }
 
-bool pb_core_fair_is_alone(struct pb_core_node *node, const struct pb_core_queue *queue)
+/** Whether no other channel has queues ready, or submissions in flight, at the queue's priority. */
+static inline bool uses_alone(const struct pb_core_node *node, const struct pb_core_queue *queue)
 {
 	const uint32_t priority = pb_core_queue_priority(queue);
-	const uint32_t others = ~(1u << queue->channel);
 
-	if (((node->ready.at[priority].ready | node->flight.channels[priority]) & others) != 0)
+	return ((node->ready.at[priority].ready | node->flight.channels[priority]) &
+		~(1u << queue->channel)) == 0;
+}
+
+bool pb_core_fair_is_alone(struct pb_core_node *node, const struct pb_core_queue *queue)
+{
+	if (!uses_alone(node, queue))
 		return false;
-	return queue == node->slice.current || (channels_at(node, priority) & others) == 0;
+	return queue == node->slice.current ||
+	       (channels_at(node, pb_core_queue_priority(queue)) & ~(1u << queue->channel)) == 0;
 }
 
 static void repay(struct pb_core_node *node, const struct pb_core_submission *submission,
@@ -285,8 +312,9 @@ static void repay(struct pb_core_node *node, const struct pb_core_submission *su
 	pb_core_repay(node, priority, microseconds);
 }
 
-/** @param elapsed microseconds; more than PB_CHARGE_MICROSECONDS_MAX counts as a leap of the clock, and as so many */
-static void charge(struct pb_core_node *node, const struct pb_core_submission *submission, uint32_t elapsed)
+/** As charge(), for every submission. */
+static PB_CORE_STEP void charge_any(struct pb_core_node *node, const struct pb_core_submission *submission,
+				    uint32_t elapsed)
 {
 	const uint32_t microseconds =
 		elapsed < PB_CHARGE_MICROSECONDS_MAX ? elapsed : PB_CHARGE_MICROSECONDS_MAX;
@@ -305,50 +333,22 @@ static void charge(struct pb_core_node *node, const struct pb_core_submission *s
 	}
 }
 
-/** Channels that use the node, or wait for it, at any priority. */
-static PB_CORE_COLD uint32_t channels_of(struct pb_core_node *node)
+/** Fewer microseconds than this are no leap of the clock. A power of two. */
+#define SHORT_CHARGE 0x2000000u
+PB_STATIC_ASSERT(SHORT_CHARGE <= PB_CHARGE_MICROSECONDS_MAX, "a charge that is no leap is not cut");
+
+/** @param elapsed microseconds; more than PB_CHARGE_MICROSECONDS_MAX counts as a leap of the clock, and as so many */
+static void charge(struct pb_core_node *node, const struct pb_core_submission *submission, uint32_t elapsed)
 {
-	const struct pb_core_queue *current = node->slice.current;
-	uint32_t channels = 0;
+	const struct pb_core_queue *queue = submission->queue;
 
-	if (current != NULL && pb_core_ring_has_more(current))
-		channels |= 1u << current->channel;
-	if (node->staged.kind != PB_CORE_STAGED_NONE)
-		channels |= 1u << pb_core_in_flight_next(&node->flight)->queue->channel;
-	for (uint32_t priority = 0; priority < PB_PRIORITIES; priority++)
-		channels |= node->ready.at[priority].listed | node->flight.channels[priority];
-	return channels;
-}
-
-/** A channel's debts are less by a part of the tick. @param part microseconds */
-static void age(struct pb_core_fair *fair, uint32_t channel, int32_t part)
-{
-	for (struct pb_core_fair_level *level = fair->at; level != fair->at + PB_PRIORITIES; level++) {
-		int32_t *deficit = &level->deficit[channel];
-
-		if (*deficit < 0)
-			*deficit = *deficit < -part ? *deficit + part : 0;
-		if (*deficit >= 0)
-			level->charged &= (uint16_t) ~(1u << channel);
-	}
-}
-
-void pb_core_fair_tick(struct pb_firmware *firmware, struct pb_core_node *node)
-{
-	uint32_t idle = 0, weights = 0;
-
-	for (uint32_t priority = 0; priority < PB_PRIORITIES; priority++)
-		idle |= node->fair.at[priority].charged;
-	if (idle != 0)
-		idle &= ~channels_of(node);
-	for (uint32_t channel = 0; idle != 0 && channel < PB_LIMIT_CHANNELS; channel++)
-		weights += firmware->channels[channel].grants.weight;
-	for (; idle != 0; idle &= idle - 1u) {
-		const uint32_t channel = pb_bits_lowest(idle);
-		const uint32_t weight = firmware->channels[channel].grants.weight;
-
-		age(&node->fair, channel, (int32_t)(PB_TICK_MICROSECONDS * weight / weights));
-	}
+	/* Nothing but the timeslice is charged if the channel is alone, and no priority repays anything. */
+	if (queue == node->slice.current &&
+	    (elapsed / SHORT_CHARGE | node->fair.repays | submission->protected) == 0 &&
+	    uses_alone(node, queue))
+		pb_core_timeslice_charge(&node->slice, elapsed);
+	else
+		charge_any(node, submission, elapsed);
 }
 
 /** Whether this submission, or one of its queue behind it, has failed: it stays in flight then (engine/recall.c). */
@@ -427,7 +427,7 @@ static bool is_running_share_used(struct pb_core_node *node, const struct pb_cor
 	return (waiting_at(node, priority, staged) & ~(1u << queue->channel)) != 0;
 }
 
-/** Whether a tick stops the engine for another reason than that the queue's quantum is used up and a peer of it waits. */
+/** Whether a tick stops the engine. */
 static PB_CORE_COLD bool should_stop(struct pb_core_node *node, const struct pb_core_submission *staged,
 				     uint32_t used)
 {
@@ -450,16 +450,14 @@ static PB_CORE_COLD bool should_stop(struct pb_core_node *node, const struct pb_
 				     used - (queue == node->slice.current ? node->slice.used : 0));
 }
 
+static bool has_expired(const struct pb_core_node *node, const struct pb_core_queue *queue, uint32_t used)
+{
+	return is_quantum_used(queue, used) && has_peers(node, queue);
+}
+
 static bool should_preempt(struct pb_core_node *node, const struct pb_core_submission *staged, uint32_t used)
 {
-	const struct pb_core_queue *queue = pb_core_in_flight_head(&node->flight)->queue;
-
-	if (used == 0)
-		return is_outranked(node, staged);
-	/* The most frequent reason, and the cheapest to find, comes first. */
-	if (is_quantum_used(queue, used) && has_peers(node, queue))
-		return true;
-	return should_stop(node, staged, used);
+	return used == 0 ? is_outranked(node, staged) : should_stop(node, staged, used);
 }
 
 static bool may_recall(const struct pb_core_node *node, const struct pb_core_submission *submission)
@@ -467,5 +465,8 @@ static bool may_recall(const struct pb_core_node *node, const struct pb_core_sub
 	return !submission->protected || submission->queue == node->slice.expired;
 }
 
-const struct pb_core_policy pb_core_policy_fair = {
-	.next = next, .charge = charge, .should_preempt = should_preempt, .may_recall = may_recall};
+const struct pb_core_policy pb_core_policy_fair = {.next = next,
+						   .charge = charge,
+						   .is_over = has_expired,
+						   .should_preempt = should_preempt,
+						   .may_recall = may_recall};

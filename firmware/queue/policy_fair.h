@@ -2,7 +2,8 @@
 /**
  * @file
  * The account that the fair policy keeps of each node. The owner of struct
- * pb_core_fair is queue/policy_fair.c, but for repay_us: queue/repay.c.
+ * pb_core_fair is queue/policy_fair.c, but for repay_us and repays: queue/repay.c;
+ * queue/policy_fair_tick.c ages deficits.
  */
 #ifndef PB_FIRMWARE_QUEUE_POLICY_FAIR_H
 #define PB_FIRMWARE_QUEUE_POLICY_FAIR_H
@@ -29,6 +30,7 @@ struct pb_core_fair_level {
 
 /** A member of a node's record. */
 struct pb_core_fair {
+	uint32_t repays; /**< mask of priorities that have something to repay: no other has */
 	struct pb_core_fair_level at[PB_PRIORITIES]; /**< by priority */
 };
 

@@ -33,6 +33,14 @@ static void charge(struct pb_core_node *node, const struct pb_core_submission *s
 	(void)microseconds;
 }
 
+static bool is_over(const struct pb_core_node *node, const struct pb_core_queue *queue, uint32_t used)
+{
+	(void)node;
+	(void)queue;
+	(void)used;
+	return false;
+}
+
 static bool should_preempt(struct pb_core_node *node, const struct pb_core_submission *next_one,
 			   uint32_t used)
 {
@@ -50,5 +58,8 @@ static bool may_recall(const struct pb_core_node *node, const struct pb_core_sub
 	return true;
 }
 
-const struct pb_core_policy pb_core_policy_fifo = {
-	.next = next, .charge = charge, .should_preempt = should_preempt, .may_recall = may_recall};
+const struct pb_core_policy pb_core_policy_fifo = {.next = next,
+						   .charge = charge,
+						   .is_over = is_over,
+						   .should_preempt = should_preempt,
+						   .may_recall = may_recall};

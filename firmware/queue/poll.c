@@ -3,6 +3,7 @@
 
 #include "firmware/compiler.h"
 #include "firmware/instance.h"
+#include "firmware/queue/schedule_add.h"
 
 /** The queue takes no more submissions: its put index broke its rule. What it had goes on. */
 static PB_CORE_COLD void fault(struct pb_firmware *firmware, struct pb_core_queue *queue)
@@ -73,7 +74,7 @@ static inline bool poll(struct pb_firmware *firmware, struct pb_core_queue *queu
 		pb_core_telemetry_doorbell(page, queue->put, pb_core_clock(firmware));
 	pb_core_ring_accept_put(queue, put);
 	if (put != next)
-		pb_core_schedule_add(firmware, queue);
+		pb_core_schedule_add_inline(firmware, queue);
 	return true;
 }
 

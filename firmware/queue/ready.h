@@ -83,7 +83,7 @@ static inline bool pb_core_ready_above(const struct pb_core_ready *ready, uint32
 /** Whether a channel has queues in its list of a priority, held or not. */
 static inline bool pb_core_ready_lists(const struct pb_core_ready *ready, uint32_t priority, uint32_t channel)
 {
-	return ready->at[priority].lists[channel].head != PB_CORE_NO_QUEUE;
+	return (ready->at[priority].listed >> channel & 1u) != 0;
 }
 
 /** Whether a bad paging buffer halted the channel on this node. */

@@ -2,7 +2,7 @@
 /**
  * @file
  * What a priority repays that was served because it had starved. The owner of
- * pb_core_fair_level.repay_us; main loop only.
+ * pb_core_fair_level.repay_us and of pb_core_fair.repays; main loop only.
  */
 #ifndef PB_FIRMWARE_QUEUE_REPAY_H
 #define PB_FIRMWARE_QUEUE_REPAY_H

@@ -9,6 +9,7 @@
 #ifndef PB_FIRMWARE_QUEUE_RING_H
 #define PB_FIRMWARE_QUEUE_RING_H
 
+#include "firmware/compiler.h"
 #include "firmware/queue_record.h"
 #include "patchbay/abi/channel.h"
 
@@ -30,7 +31,7 @@ struct pb_core_usage {
   assigns \nothing;
   ensures \result <==> (uint32_t)(queue->put - queue->completed) != queue->in_flight;
 */
-static inline bool pb_core_ring_has_more(const struct pb_core_queue *queue)
+static PB_CORE_INLINE bool pb_core_ring_has_more(const struct pb_core_queue *queue)
 {
 	return queue->put != queue->completed + queue->in_flight;
 }

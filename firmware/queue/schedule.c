@@ -20,31 +20,11 @@ uint32_t pb_core_schedule_mode(const struct pb_core_node *node)
 	return node->schedule.policy == &pb_core_policy_fifo ? PB_NODE_HOST_ORDERED : PB_NODE_SCHEDULED;
 }
 
-/** Lists a queue behind the others of its channel. The parameters stand where pb_core_schedule_add() has them. */
-static PB_CORE_STEP void append(struct pb_firmware *firmware, struct pb_core_queue *queue,
-				struct pb_core_node *node)
+PB_CORE_STEP void pb_core_schedule_list(struct pb_firmware *firmware, struct pb_core_queue *queue,
+					struct pb_core_node *node)
 {
 	pb_core_ready_append(firmware->table.queues, &node->ready, queue);
 	PB_CORE_TRACE_QUEUE(firmware, SUBMIT, queue, queue->put, queue->completed);
-}
-
-void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *queue)
-{
-	struct pb_core_node *node = pb_core_node_of(firmware, queue);
-	struct pb_core_queue *current;
-
-	PB_CORE_KEEP(node);
-	current = node->slice.current;
-	pb_core_mark_node(&firmware->marks, node->bit);
-	/* While another submission is staged, the queue is not admitted from: it is listed, so that policies see it. */
-	if ((node->ready.priorities | node->ready.held) != 0 || node->staged.kind != PB_CORE_STAGED_NONE ||
-	    (current != NULL && pb_core_ring_has_more(current))) {
-		append(firmware, queue, node);
-		return;
-	}
-	if (current != NULL)
-		pb_core_timeslice_end(&node->slice);
-	pb_core_timeslice_begin(&node->slice, queue);
 }
 
 void pb_core_schedule_return(struct pb_firmware *firmware, struct pb_core_queue *queue)
@@ -67,6 +47,11 @@ struct pb_core_queue *pb_core_schedule_next(struct pb_firmware *firmware, struct
 	/* No other queue is ready: every policy would choose this one. */
 	if (queue != NULL && !pb_core_ready_any(&node->ready) && pb_core_ring_has_more(queue))
 		return queue;
+	return node->schedule.policy->next(firmware, node);
+}
+
+struct pb_core_queue *pb_core_schedule_choose(struct pb_firmware *firmware, struct pb_core_node *node)
+{
 	return node->schedule.policy->next(firmware, node);
 }
 

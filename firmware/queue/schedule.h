@@ -30,8 +30,9 @@ void pb_core_schedule_set_mode(struct pb_core_node *node, uint32_t mode);
 /** The node's mode, enum pb_node_mode. */
 uint32_t pb_core_schedule_mode(const struct pb_core_node *node);
 
-/** Has a queue admitted from, at once if no other queue is ready. Pre: it is in no list and has descriptors to admit. */
-void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *queue);
+/** Lists a queue behind the others of its channel. Pre: it is in no list and has descriptors to admit. */
+void pb_core_schedule_list(struct pb_firmware *firmware, struct pb_core_queue *queue,
+			   struct pb_core_node *node);
 /**
  * Has a queue admitted from again, in front of the others of its channel, or behind them if its timeslice expired: a
  * submission of it was recalled. Nothing happens if it is in a list. Pre: it does not wait for another queue.
@@ -39,6 +40,8 @@ void pb_core_schedule_add(struct pb_firmware *firmware, struct pb_core_queue *qu
 void pb_core_schedule_return(struct pb_firmware *firmware, struct pb_core_queue *queue);
 /** The queue to admit from next; its timeslice has begun. @return NULL: none */
 struct pb_core_queue *pb_core_schedule_next(struct pb_firmware *firmware, struct pb_core_node *node);
+/** As pb_core_schedule_next(), of a node whose engine is busy: most often other queues are ready there. */
+struct pb_core_queue *pb_core_schedule_choose(struct pb_firmware *firmware, struct pb_core_node *node);
 
 /** Holds or releases a channel that is being closed, on all nodes. */
 void pb_core_schedule_hold_channel(struct pb_firmware *firmware, uint32_t channel, bool held);

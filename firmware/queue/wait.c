@@ -2,6 +2,7 @@
 #include "firmware/queue/wait.h"
 
 #include "firmware/instance.h"
+#include "firmware/queue/schedule_add.h"
 #include "hal/bits.h"
 
 void pb_core_wait_boot(struct pb_firmware *firmware)

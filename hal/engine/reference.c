@@ -39,42 +39,55 @@ static void feed(void *context, const struct pb_engine_submission *submission, u
 	ring_doorbell(engine);
 }
 
-/** Reads what an engine reports that has answered the last command. */
-static inline enum pb_engine_state read_report(const struct pb_engine_registers *registers,
-					       struct pb_engine_report *report)
+/** Reads what an engine has completed, and its runtime. */
+static inline void read_report(const struct pb_engine_registers *registers, struct pb_engine_report *report)
 {
-	const uint32_t fault_code = pb_shared_read32(&registers->fault_code);
+	const uint32_t sequence = pb_shared_read32(&registers->sequence);
+	const uint32_t time = pb_shared_read32(&registers->time);
 
-	/* What completed before the fault is not to be blamed for it. */
-	pb_shared_acquire();
-	report->sequence = pb_shared_read32(&registers->sequence);
-	report->time = pb_shared_read32(&registers->time);
-	return fault_code != PB_ENGINE_FAULT_NONE ? PB_ENGINE_FAULTED : PB_ENGINE_READY;
+	report->sequence = sequence;
+	report->time = time;
 }
 
-static enum pb_engine_state poll_asked(struct pb_reference_engine *engine, struct pb_engine_report *report)
-	__attribute__((noinline, cold));
+static enum pb_engine_state poll_irregular(struct pb_reference_engine *engine,
+					   struct pb_engine_report *report) __attribute__((noinline, cold));
 
-/** Polls an engine that was not seen to have answered the last command: once it has, that is not asked again. */
-static enum pb_engine_state poll_asked(struct pb_reference_engine *engine, struct pb_engine_report *report)
+/**
+ * Polls an engine that has faulted, or was not seen to have answered the last command: once it has, that is not asked
+ * again.
+ */
+static enum pb_engine_state poll_irregular(struct pb_reference_engine *engine,
+					   struct pb_engine_report *report)
 {
-	enum pb_engine_state state;
+	uint32_t fault_code;
 
-	engine->asked = pb_shared_read32(&registers_of(engine)->command_done) != engine->command;
+	engine->asked =
+		engine->asked && pb_shared_read32(&registers_of(engine)->command_done) != engine->command;
 	/* A fault before the answer is seen with the answer. */
 	pb_shared_acquire();
-	state = read_report(registers_of(engine), report);
-	return engine->asked ? PB_ENGINE_BUSY : state;
+	fault_code = pb_shared_read32(&registers_of(engine)->fault_code);
+	/* What completed before the fault is not to be blamed for it. */
+	pb_shared_acquire();
+	read_report(registers_of(engine), report);
+	if (engine->asked)
+		return PB_ENGINE_BUSY;
+	return fault_code != PB_ENGINE_FAULT_NONE ? PB_ENGINE_FAULTED : PB_ENGINE_READY;
 }
 
 static enum pb_engine_state poll(void *context, struct pb_engine_report *report)
 {
 	struct pb_reference_engine *engine = context;
+	const struct pb_engine_registers *registers = registers_of(engine);
+	uint32_t irregular = pb_shared_read32(&registers->fault_code);
 
-	if (engine->asked)
-		return poll_asked(engine, report);
+	pb_shared_acquire(); /* as in poll_irregular() */
+	/* One branch for two rare cases. */
+	irregular |= engine->asked;
+	if (irregular != 0)
+		return poll_irregular(engine, report);
 	__asm__("" : "+r"(report)); /* in its register: else GCC copies it before the branch */
-	return read_report(registers_of(engine), report);
+	read_report(registers, report);
+	return PB_ENGINE_READY;
 }
 
 static void fault(void *context, struct pb_engine_fault *fault)

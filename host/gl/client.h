@@ -83,13 +83,14 @@ struct pb_gl_slot {
  * behind each frame's wait. So it is submitted with the frame, before the program asks for it.
  */
 struct pb_gl_ahead {
-	uint32_t id;                           /**< resource; 0: none is expected */
+	uint32_t id;                           /**< resource; 0: none */
 	struct pb_gl_transfer_request request; /**< the transfer, as it was asked for last */
-	bool waited;                           /**< the program has waited behind its last commands */
-	bool ready;                            /**< it was submitted behind the last commands */
-	uint64_t timeline;                     /**< the value behind which its data is there */
-	uint32_t number;                       /**< batch that it is in */
-	uint32_t offset;                       /**< of its data in the staging memory */
+	uint32_t seen;     /**< how often in a row; behind the second time it is expected */
+	bool waited;       /**< the program has waited behind its last commands */
+	bool ready;        /**< it was submitted behind the last commands */
+	uint64_t timeline; /**< the value behind which its data is there */
+	uint32_t number;   /**< batch that it is in */
+	uint32_t offset;   /**< of its data in the staging memory */
 };
 
 /** Counters of a client. */

@@ -4,6 +4,9 @@
 
 #include "host/gl/client_internal.h"
 
+/* So often in a row a program has to ask for the same transfer: one that reads single pixels asks for others each time. */
+#define SEEN_MIN 2u
+
 static bool is_equal(const struct pb_gl_transfer_request *a, const struct pb_gl_transfer_request *b)
 {
 	return a->level == b->level && a->stride == b->stride && a->layer_stride == b->layer_stride &&
@@ -27,7 +30,7 @@ void pb_gl_ahead_forget(struct pb_gl_client *client)
 
 	/* It was not asked for, so the program does not do that behind each wait. */
 	if (ahead->ready)
-		ahead->id = 0;
+		ahead->seen = 0;
 	ahead->ready = false;
 	ahead->waited = false;
 }
@@ -41,6 +44,10 @@ static void note(struct pb_gl_client *client, struct pb_gl_resource *resource,
 	if (to_resource) {
 		pb_gl_ahead_forget(client);
 	} else if (ahead->waited && !ahead->ready) {
+		if (ahead->id != resource->id || !resource->shown || !is_equal(&ahead->request, request))
+			ahead->seen = 0;
+		if (ahead->seen < SEEN_MIN)
+			ahead->seen++;
 		ahead->id = resource->id;
 		ahead->request = *request;
 		resource->shown = true;
@@ -59,7 +66,7 @@ static bool read_ahead(struct pb_gl_client *client)
 		return true;
 	ahead->waited = true;
 	/* Not another resource to which the id was given meanwhile. */
-	if (resource == NULL || resource->handle == 0 || !resource->shown)
+	if (ahead->seen < SEEN_MIN || resource == NULL || resource->handle == 0 || !resource->shown)
 		return true;
 	ahead->request.template_words = resource->template_words;
 	if (!plan(client, &ahead->request, &transfer, &piece))

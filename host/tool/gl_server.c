@@ -130,6 +130,8 @@ void pb_gl_server_poll(struct pb_gl_server *server)
 	if (find_free(server) != NULL)
 		pollers[count++] = (struct pollfd){.fd = server->listener, .events = POLLIN};
 	(void)poll(pollers, count, WAIT_MS);
+	/* A connection that has ended leaves its room to the next one. */
+	collect(server);
 	/* Whoever registers waits for its answer before it starts a program, so registrations come first. */
 	pb_gl_registry_poll(&server->registry);
 	accept_all(server);

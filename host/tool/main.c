@@ -12,6 +12,7 @@
 #include "host/tool/image_command.h"
 #include "host/tool/info_command.h"
 #include "host/tool/replay_command.h"
+#include "host/tool/screenshot_command.h"
 #include "host/tool/sim_command.h"
 #include "host/tool/stats_command.h"
 #include "host/tool/top_command.h"
@@ -43,6 +44,8 @@ static const struct command {
 	{"top", (char[]){"patchbay top"}, pb_top_command, "show what a running card does, refreshed"},
 	{"why", (char[]){"patchbay why"}, pb_why_command,
 	 "explain why a queue of a running card does not run"},
+	{"screenshot", (char[]){"patchbay screenshot"}, pb_screenshot_command,
+	 "write what a display of a running card shows"},
 	{"crash", (char[]){"patchbay crash"}, pb_crash_command,
 	 "explain the last crash of a card's firmware"},
 	{"trace", (char[]){"patchbay trace"}, pb_trace_command,
@@ -55,7 +58,7 @@ static void print_usage(FILE *stream)
 {
 	fprintf(stream, "Usage: patchbay COMMAND [ARGUMENT...]\n\n");
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		fprintf(stream, "  %-8s %s\n", commands[i].name, commands[i].summary);
+		fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].summary);
 	fprintf(stream,
 		"\npatchbay COMMAND --help describes a command; patchbay --version prints the version.\n"
 		"Exit code: 0 success; 1 failure; 2 wrong arguments.\n");

@@ -67,7 +67,7 @@ static const struct argp_option option_table[] = {
 	 "Start a card with this board's firmware (default " PB_DEFAULT_BOARD ")", 0},
 	{"server", KEY_SERVER, "PATH", OPTION_ARG_OPTIONAL,
 	 "Have a running `patchbay gl` serve the program, and register it there. PATH is the server's "
-	 "--socket "
+	 "socket "
 	 "(default " PB_GL_SOCKET ")",
 	 0},
 	{"timeline", KEY_TIMELINE, "FILE", 0, "Leave a page with the timeline of the firmware's work", 0},

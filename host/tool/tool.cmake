@@ -8,6 +8,9 @@ pb_library(pb_json_number SOURCES ${CMAKE_CURRENT_LIST_DIR}/json_number.c LINKS 
 # Why a queue does not run: the part that is tested without a card.
 pb_library(pb_why SOURCES ${CMAKE_CURRENT_LIST_DIR}/why.c LINKS pb_json_number pb_host)
 
+# Pictures of displays: the part that is tested without a card.
+pb_library(pb_screenshot SOURCES ${CMAKE_CURRENT_LIST_DIR}/screenshot.c)
+
 # Firmware images in files.
 pb_library(pb_firmware_image SOURCES ${CMAKE_CURRENT_LIST_DIR}/firmware_image.c LINKS z)
 
@@ -53,8 +56,9 @@ pb_program(patchbay
     ${CMAKE_CURRENT_LIST_DIR}/info_command.c
     ${CMAKE_CURRENT_LIST_DIR}/memory_file.c
     ${CMAKE_CURRENT_LIST_DIR}/run_command.c
+    ${CMAKE_CURRENT_LIST_DIR}/screenshot_command.c
     ${CMAKE_CURRENT_LIST_DIR}/stats_command.c
     ${CMAKE_CURRENT_LIST_DIR}/top_command.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_command.c
     ${CMAKE_CURRENT_LIST_DIR}/why_command.c
-  LINKS pb_gl_serve pb_why pb_crash pb_stats pb_top pb_trace pb_firmware_image pb_card_failure pb_replay pb_demo pb_link_socket pb_probe pb_card pb_sim pb_schedules pb_json_number cjson)
+  LINKS pb_gl_serve pb_why pb_screenshot pb_crash pb_stats pb_top pb_trace pb_firmware_image pb_card_failure pb_replay pb_demo pb_link_socket pb_probe pb_card pb_sim pb_schedules pb_json_number cjson)

@@ -20,6 +20,10 @@
 #define PB_RENDERER_DATA_OFFSET  (PB_GL_PACKET_WORDS_MAX * 4u)
 #define PB_RENDERER_WINDOW_BYTES (PB_RENDERER_DATA_OFFSET + PB_GL_TRANSFER_BYTES_MAX)
 
+/** What a renderer may have: bytes of memory of its own, and open files. One that needs more ends, or refuses, alone. */
+#define PB_RENDERER_MEMORY_BYTES 0x40000000u
+#define PB_RENDERER_FILES        256u
+
 /** From the card. */
 struct pb_renderer_request {
 	uint32_t serial;                      /**< counts requests, from 1 */

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -58,6 +59,15 @@ static void note_error(const char *format, va_list arguments)
 {
 	(void)arguments;
 	in_error = in_error || strstr(format, "context error reported") != NULL;
+}
+
+/* Before anything that a program asks for: what it takes too much of is missing here alone. */
+static bool limit(void)
+{
+	const struct rlimit memory = {PB_RENDERER_MEMORY_BYTES, PB_RENDERER_MEMORY_BYTES};
+	const struct rlimit files = {PB_RENDERER_FILES, PB_RENDERER_FILES};
+
+	return setrlimit(RLIMIT_DATA, &memory) == 0 && setrlimit(RLIMIT_NOFILE, &files) == 0;
 }
 
 static bool start(struct renderer *renderer)
@@ -224,7 +234,7 @@ int main(int argc, char **argv)
 {
 	struct renderer renderer = {.fence = 0};
 
-	if (!start(&renderer)) {
+	if (!limit() || !start(&renderer)) {
 		fprintf(stderr, "patchbay-renderer: virglrenderer finds no OpenGL (EGL, surfaceless) here\n");
 		return 1;
 	}

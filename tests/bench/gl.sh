@@ -163,6 +163,8 @@ gl_table() {
 measure_gl() {
 	local folder round side command glmark gears server
 	folder=$(mktemp -d)
+	# What runs when something fails: an X server, a card.
+	trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 	build_preset host patchbay
 	build_preset host patchbay-renderer
 	build_preset host patchbay-bench-count

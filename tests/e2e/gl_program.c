@@ -232,13 +232,17 @@ static void draw_without_end(void)
 
 static void hoard(void)
 {
+	GLuint texture;
+
 	(void)prepare(textures_text);
 	for (long i = 0; glGetError() == GL_NO_ERROR; i++) {
-		(void)make_texture(i, 1024);
+		glGenTextures(1, &texture);
+		glBindTexture(GL_TEXTURE_2D, texture);
+		glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, 2048, 2048, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+		glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
 		glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
 		glFinish();
-		if (i % 10 == 0)
-			printf("textures %ld\n", i);
+		printf("textures %ld\n", i);
 	}
 	exit(3);
 }

@@ -120,6 +120,27 @@ static void a_timeline_is_left(void **state)
 	free(page);
 }
 
+/* In a user namespace that allows no other namespaces: with the right to make mount namespaces, and without it. */
+static void without_a_namespace_the_error_names_it(void **state)
+{
+	static const char *const scripts[] = {
+		"echo 0 >/proc/sys/user/max_mnt_namespaces && exec \"$0\" run --card none -- true",
+		"echo 0 >/proc/sys/user/max_user_namespaces && "
+		"exec setpriv --bounding-set=-sys_admin --inh-caps=-sys_admin \"$0\" run --card none -- true",
+	};
+	static struct e2e_output output;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+		e2e_collect(e2e_spawn("/usr/bin/unshare",
+				      E2E_ARGUMENT_LIST("-Ur", "sh", "-c", scripts[i], E2E_PATCHBAY), NULL),
+			    &output);
+		assert_int_equal(output.code, 1);
+		assert_non_null(strstr(output.err, "mount namespace for a /tmp of its own: unshare: "));
+		assert_non_null(strstr(output.err, "where users may make namespaces"));
+	}
+}
+
 static void wrong_arguments_are_refused(void **state)
 {
 	static const struct e2e_refusal cases[] = {
@@ -128,7 +149,14 @@ static void wrong_arguments_are_refused(void **state)
 		{{"run", "--video-memory", "64", "--", "true"}, 2, "--video-memory 64: give MiB as in 64M"},
 		{{"run", "--video-memory", "0M", "--", "true"}, 2, "--video-memory 0M: give MiB as in 64M"},
 		{{"run", "--board", "none", "--", "true"}, 1, "there is no board none"},
+		{{"run", "--weight", "65", "--", "true"}, 2, "--weight 65: give a number from 1 to 64"},
+		{{"run", "--hang-limit", "0", "--", "true"}, 2, "--hang-limit 0: give milliseconds from 1"},
+		{{"run", "--server", "--card", "x", "--", "true"}, 2, "--server excludes --card and --board"},
+		{{"run", "--server=/no", "--", "true"}, 1, "no `patchbay gl` serves at /no"},
 		{{"gl"}, 2, "give the card with --card SOCKET"},
+		{{"gl", "--card", "x", "--connections", "65"},
+		 2,
+		 "--connections 65: give a number from 1 to 64"},
 	};
 
 	(void)state;
@@ -142,6 +170,7 @@ int main(void)
 		e2e_test(the_exit_status_is_the_programs),
 		e2e_test(a_program_that_breaks_the_protocol),
 		e2e_test(a_timeline_is_left),
+		e2e_test(without_a_namespace_the_error_names_it),
 		e2e_test(wrong_arguments_are_refused),
 	};
 

@@ -114,7 +114,7 @@ static const struct violation {
 	uint32_t offset;
 	uint32_t riscv; /* status */
 } violations[] = {
-	{"store to code", E2E_STRAY_STORE, "pb_core_run_node", 0, RISCV_STORE},
+	{"store to code", E2E_STRAY_STORE, "pb_core_run_busy", 0, RISCV_STORE},
 	{"store to a constant", E2E_STRAY_STORE, "pb_emulated_card_config", 0, RISCV_STORE},
 	{"run data", E2E_STRAY_JUMP, "the_firmware", 64, RISCV_RUN},
 	{"run the stack", E2E_STRAY_JUMP, "pb_stack_bottom", 0x200, RISCV_RUN},

@@ -84,6 +84,8 @@
       ((x & 0x3f) | (uint8_t)(y << 6)) / 64 == y && ((x & 0x3f) | (uint8_t)(y << 6)) % 64 == x % 64;
     axiom or_is_zero: \forall integer y, z; 0 <= y < 0x10000000000000000 && 0 <= z < 0x10000000000000000 ==>
       ((y | z) == 0 <==> y == 0 && z == 0);
+    axiom or_below_1024: \forall integer y, z; 0 <= y < 0x100000000 && 0 <= z < 0x100000000 ==>
+      ((y | z) < 0x400 <==> y < 0x400 && z < 0x400);
     axiom differ_is_zero: \forall integer y, z; 0 <= y < 0x10000000000000000 && 0 <= z < 0x10000000000000000 ==>
       ((y ^ z) == 0 <==> y == z);
     axiom or_is_32: \forall integer y, z; 0 <= y < 0x100000000 && 0 <= z < 0x100000000 ==>

@@ -52,10 +52,14 @@ rule '^host/wddm/' '^host/wddm/windows/' "\"host/(wddm/)?[^/\"]*\"|$public|\"hal
 rule '^host/gl/' "$none" "\"host/(gl/)?[^/\"]*\"|$public|\"hal/(shared|engine|engine/packets|engine/gl_packets|gl/[a-z]*)[.]h\"|$freestanding"
 # Where the shim becomes a driver of Windows it takes the headers of the driver kit, or what stands in for them.
 rule '^host/wddm/windows/' "$none" "\"host/wddm/(windows/)?[^/\"]*\"|\"standin[.]h\"|$public|<[^>]*>"
+# The DRM driver takes the kernel's headers; its tests are programs of the guest.
+kernel='<(linux|drm)/[^>]*[.]h>'
+rule '^host/linux/' '^host/linux/tests/' "\"(pbd_drv|patchbay_drm)[.]h\"|$public|$kernel"
+rule '^host/linux/tests/' "$none" "\"(guest|tests|../patchbay_drm|hal/engine/packets)[.]h\"|$public|<[^>]*>"
 # Programs of others, which see what is installed; and a board of theirs.
 rule '^host/examples/[^/]*$' "$none" "$public|\"example[.]h\"|<[^>]*>"
 rule '^host/examples/board/' "$none" "$abi|\"(boards|hal|firmware|qemu/mcu)/[^\"]*\"|$freestanding"
-rule '^host/(link_|.*/)' '^host/(wddm|gl|examples)/' "$public|\"(host|qemu|hal)/[^\"]*\"|<[^>]*>"
+rule '^host/(link_|.*/)' '^host/(wddm|gl|linux|examples)/' "$public|\"(host|qemu|hal)/[^\"]*\"|<[^>]*>"
 rule '^qemu/' '^qemu/mcu/' "$public|\"(qemu|host|hal|firmware)/[^\"]*\"|<[^>]*>"
 rule '^tests/' "$none" "$public|\"(tests|qemu|host|hal|firmware|boards)/[^\"]*\"|<[^>]*>"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Rules of the house that a pattern can find.
+# Rules of the house that a pattern can find. The sources of host/linux follow those of the kernel instead.
 source "$(dirname "$0")/lib.sh"
 
 file_lines_max=500
@@ -20,8 +20,8 @@ forbid() {
 	}' >>"$findings"
 }
 
-mapfile -t all < <(sources)
-mapfile -t outside_hal < <(sources firmware boards host qemu tests)
+mapfile -t all < <(sources | grep -v '^host/linux/')
+mapfile -t outside_hal < <(sources firmware boards host qemu tests | grep -v '^host/linux/')
 mapfile -t firmware < <(sources firmware)
 mapfile -t on_target < <(sources firmware boards hal qemu/mcu)
 mapfile -t library < <(sources host | grep -E '^host/((wddm|gl)/)?[^/]*$' | grep -Ev '^host/link_' || true)

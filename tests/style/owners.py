@@ -40,6 +40,9 @@ HANDED = {
     "pb_core_commands": ("firmware/command/rings", "firmware/command/control"),
     # Of a level of the fair policy: what it repays has a file of its own.
     "pb_core_fair_level.repay_us": ("firmware/queue/repay",),
+    "pb_core_fair.repays": ("firmware/queue/repay",),
+    "pb_core_fair_level.deficit": ("firmware/queue/policy_fair", "firmware/queue/policy_fair_tick"),
+    "pb_core_fair_level.charged": ("firmware/queue/policy_fair", "firmware/queue/policy_fair_tick"),
     # A queue that is created is written as a whole.
     "pb_core_queue.*": ("firmware/queue/table",),
 }

@@ -132,6 +132,7 @@ include_direction|hal/cortex_m/nvic.c|#include "firmware/core.h"|hal/cortex_m/nv
 include_direction|hal/cortex_m/nvic.c|#include <stdlib.h>|hal/cortex_m/nvic.c:2:|<stdlib.h>
 include_direction|hal/host/halt.c|#include <stdlib.h>\n#include "qemu/sim.h"|hal/host/halt.c:3:|"qemu/sim.h"
 include_direction|host/wddm/submit.c|#include <stdlib.h>|host/wddm/submit.c:2:|<stdlib.h>
+include_direction|host/linux/pbd_drv.c|#include "host/internal.h"|host/linux/pbd_drv.c:2:|"host/internal.h"
 include_direction|host/queue.c|#include <unistd.h>|host/queue.c:2:|<unistd.h>
 include_direction|host/queue.c|#include "qemu/sim.h"|host/queue.c:2:|"qemu/sim.h"
 include_direction|host/tool/main.c|#include "firmware/core.h"|host/tool/main.c:2:|"firmware/core.h"

@@ -234,31 +234,33 @@ static const struct {
 	const char *program;
 	uint32_t submissions, ahead;
 } cases[] = {
-	/* A frame is drawn, waited for and shown: from the second one on, one submission. */
+	/* A frame is drawn, waited for and shown: from the third one on, one submission. */
 	{"cwg", 2, 0},
-	{"cwg cwg cwg", 4, 2},
-	{"cwg cwg cwg cwg cwg cwg", 7, 5},
+	{"cwg cwg", 4, 0},
+	{"cwg cwg cwg", 5, 1},
+	{"cwg cwg cwg cwg cwg cwg", 8, 4},
 	/* Without a wait, or without a read behind the wait, nothing is expected. */
-	{"cg cg cg", 3, 0},
-	{"cw cw cw", 3, 0},
-	/* What was expected was not asked for: not expected again. */
-	{"cwg cw cwg", 5, 0},
-	{"cwg cw cwg cwg", 6, 1},
+	{"cg cg cg cg", 4, 0},
+	{"cw cw cw cw", 4, 0},
+	/* What was expected was not asked for: not expected again, until it was asked for twice more. */
+	{"cwg cwg cw cwg", 7, 0},
+	{"cwg cwg cw cwg cwg cwg", 10, 1},
 	/* A command behind the wait changes what is read, or something else. */
-	{"cwg cwcg", 4, 0},
-	{"cwg cwdg", 4, 0},
+	{"cwg cwg cwcg", 6, 0},
+	{"cwg cwg cwdg", 6, 0},
 	/* So does a transfer. */
-	{"cwg cwpg", 4, 0},
+	{"cwg cwg cwpg", 6, 0},
 	/* Another read does not, until its staging memory is used again. */
-	{"cwg cdwhg", 4, 1},
-	{"cwg cdwhhhhg", 8, 0},
+	{"cwg cwg cdwhg", 6, 1},
+	{"cwg cwg cdwhhhhg", 10, 0},
 	/* Another part, and another resource in its place. */
-	{"cwg cwq", 4, 0},
-	{"cwg cwxg", 4, 0},
-	/* Two reads behind a wait: one of them is expected. */
-	{"cdwgh cdwgh", 5, 1},
+	{"cwg cwg cwq", 6, 0},
+	{"cwg cwg cwxg", 6, 0},
+	/* Another part each time, and two reads behind a wait: neither is expected. */
+	{"cwg cwq cwg cwq", 8, 0},
+	{"cdwgh cdwgh cdwgh", 9, 0},
 	/* Read twice: once it was there. */
-	{"cwg cwgg", 4, 1},
+	{"cwg cwg cwgg", 6, 1},
 };
 
 static void reads_are_what_was_written(void **state)
@@ -292,7 +294,7 @@ static void nothing_is_read_ahead_of_another_resource_with_the_same_id(void **st
 	create(world, A);
 	create(world, B);
 	id = pb_gl_resources_find(table, A)->id;
-	for (const char *at = "cwg"; *at != '\0'; at++)
+	for (const char *at = "cwgcwg"; *at != '\0'; at++)
 		step(world, *at);
 	assert_true(pb_gl_client_drop(&world->client, A));
 	for (uint32_t i = 0; i < DROPPED; i++, handle++) {
@@ -307,7 +309,7 @@ static void nothing_is_read_ahead_of_another_resource_with_the_same_id(void **st
 	before = figures->submissions;
 	wait_for_fence(world);
 	assert_int_equal(figures->submissions, before + 1u);
-	assert_int_equal(figures->bytes_from, sizeof(world->memory));
+	assert_int_equal(figures->bytes_from, 2u * sizeof(world->memory));
 	assert_int_equal(figures->ahead, 0);
 	close_world(world);
 }

@@ -237,6 +237,7 @@ static void what_ran_alone_is_charged_at_each_tick(void **state)
 		node->retirement.time = 50;
 		node->retirement.charged_until = clock;
 		node->fair.at[PB_PRIORITY_LOW].repay_us = 5000;
+		node->fair.repays = 1u << PB_PRIORITY_LOW;
 		pb_core_charge_alone(&firmware, node, 700);
 		assert_int_equal(node->retirement.time, rows[i].time);
 		assert_int_equal(node->slice.used, rows[i].used);

@@ -142,10 +142,18 @@ static bool note_used(struct pb_core_node *of, const struct pb_core_submission *
 	return false;
 }
 
+static bool never_over(const struct pb_core_node *of, const struct pb_core_queue *queue, uint32_t used)
+{
+	(void)of;
+	(void)queue;
+	(void)used;
+	return false;
+}
+
 /** What the queue that runs has used of its timeslice before counts at a tick; what another one has used does not. */
 static void the_whole_timeslice_counts_at_a_tick(void **state)
 {
-	static const struct pb_core_policy policy = {.should_preempt = note_used};
+	static const struct pb_core_policy policy = {.is_over = never_over, .should_preempt = note_used};
 
 	(void)state;
 	for (uint32_t current = 0; current < QUEUES; current++) {
@@ -192,7 +200,7 @@ static bool always(struct pb_core_node *of, const struct pb_core_submission *sta
 /** A queue that is preempted at a tick has had its timeslice: it goes behind its peers when it comes back. */
 static void a_queue_that_is_preempted_at_a_tick_has_expired(void **state)
 {
-	static const struct pb_core_policy policy = {.should_preempt = always};
+	static const struct pb_core_policy policy = {.is_over = never_over, .should_preempt = always};
 
 	(void)state;
 	start(0, 1);

@@ -50,6 +50,7 @@ static void gaps_between_submissions_repay_lower_priorities(void **state)
 
 		fair->at[PB_PRIORITY_LOW].repay_us = REPAY;
 		fair->at[PB_PRIORITY_HIGH].repay_us = REPAY;
+		fair->repays = 1u << PB_PRIORITY_LOW | 1u << PB_PRIORITY_HIGH;
 		puppet_bench.clock += rows[i].gap;
 		run_one(rows[i].run);
 		assert_int_equal(fair->at[PB_PRIORITY_LOW].repay_us, time < REPAY ? REPAY - time : 0);

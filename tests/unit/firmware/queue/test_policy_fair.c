@@ -100,6 +100,9 @@ static void a_timeslice_is_over_when_others_wait(void **state)
 			append(&queues[2]);
 		*deficit(0) = rows[i].deficit;
 		assert_int_equal(pb_core_policy_fair.should_preempt(node, NULL, rows[i].used), rows[i].over);
+		/* The reason that is asked for first: a peer waits, and the quantum is used up. */
+		assert_int_equal(pb_core_policy_fair.is_over(node, &queues[0], rows[i].used),
+				 rows[i].own && rows[i].used >= QUANTUM);
 	}
 }
 
@@ -399,6 +402,7 @@ static void protected_runtime_is_repaid_to_higher_priorities(void **state)
 		for (uint32_t l = 0; l < 3u; l++)
 			node->fair.at[PRIORITY - 1u + l].repay_us = rows[i].before[l];
 		node->fair.at[PB_PRIORITY_IDLE].repay_us = rows[i].before[0];
+		node->fair.repays = (1u << PB_PRIORITIES) - 1u;
 		pb_core_policy_fair.charge(node, &submission, rows[i].microseconds);
 		assert_int_equal(node->fair.at[PB_PRIORITY_IDLE].repay_us, rows[i].after[0]);
 		for (uint32_t l = 0; l < 3u; l++)

@@ -99,6 +99,7 @@ static void the_current_queue_is_kept_whatever_it_uses(void **state)
 	pb_core_policy_fifo.charge(node, &first, UINT32_MAX);
 	assert_memory_equal(&node->fair, &fair, sizeof(fair));
 	assert_int_equal(node->slice.used, 0);
+	assert_false(pb_core_policy_fifo.is_over(node, &queues[0], UINT32_MAX));
 	assert_false(pb_core_policy_fifo.should_preempt(node, NULL, 0));
 	assert_false(pb_core_policy_fifo.should_preempt(node, &other, 0));
 	assert_false(pb_core_policy_fifo.should_preempt(node, &other, UINT32_MAX));

@@ -4,6 +4,7 @@ pb_unit_test(test_card_failure RUNNER tool SOURCES ${here}/test_card_failure.c L
 pb_unit_test(test_firmware_image RUNNER tool SOURCES ${here}/test_firmware_image.c LINKS pb_firmware_image)
 pb_unit_test(test_crash_report RUNNER tool SOURCES ${here}/test_crash_report.c LINKS pb_crash)
 pb_unit_test(test_why RUNNER tool SOURCES ${here}/test_why.c LINKS pb_why test_fake_firmware pb_host)
+pb_unit_test(test_screenshot RUNNER tool SOURCES ${here}/test_screenshot.c LINKS pb_screenshot)
 
 # The demo's scene, painter and DMA buffer builder.
 pb_unit_test(test_painter RUNNER tool SOURCES ${here}/test_painter.c LINKS pb_scene)

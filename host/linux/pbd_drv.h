@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * What the files of the Patchbay DRM driver share.
+ *
+ * Locks, outer ones first:
+ *
+ *   validate   one submission at a time is placed and armed
+ *   card       read: the firmware's objects stay; write: they are made anew
+ *   commands   one control command at a time
+ *   resv       of an object: its placement
+ *   vram       the allocators of VRAM and the list of objects in it
+ *   state      spinlock, interrupts off: submissions, events, end of the card
+ *   fence, library locks, arena: spinlocks that take no other
+ */
+#ifndef PBD_DRV_H
+#define PBD_DRV_H
+
+#include <linux/dma-fence.h>
+#include <linux/hrtimer.h>
+#include <linux/kref.h>
+#include <linux/mutex.h>
+#include <linux/pci.h>
+#include <linux/rwsem.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+
+#include <drm/drm_connector.h>
+#include <drm/drm_crtc.h>
+#include <drm/drm_device.h>
+#include <drm/drm_drv.h>
+#include <drm/drm_encoder.h>
+#include <drm/drm_file.h>
+#include <drm/drm_gem.h>
+#include <drm/drm_mm.h>
+#include <drm/drm_plane.h>
+#include <drm/drm_print.h>
+
+#include "patchbay/patchbay.h"
+#include "patchbay_drm.h"
+
+/*
+ * Bytes of one command buffer; descriptors of a ring; bytes for lists and engine buffers; submissions of a queue that may
+ * be unfinished.
+ */
+#define PBD_COMMAND_BYTES_MAX 65536u
+#define PBD_RING_ENTRIES 32u
+#define PBD_ARENA_BYTES (1024u << 10)
+#define PBD_QUEUE_JOBS 32u
+/* Fences that one submission may wait for in the kernel; syncobjs of one submission. */
+#define PBD_DEPS_MAX 1024u
+#define PBD_SYNCS_MAX 256u
+/* Segment numbers. */
+#define PBD_SEGMENT_WINDOW 1u
+#define PBD_SEGMENT_OUTER 2u
+#define PBD_REGIONS 2u
+
+/* A short lock of the host library. */
+struct pbd_lock {
+	struct pb_lock base;
+	spinlock_t lock;
+	unsigned long flags; /* the holder's */
+};
+
+/* State of the card. */
+enum pbd_state {
+	PBD_DOWN, /* not attached: fences have ended with an error */
+	PBD_UP,
+};
+
+/* A part of VRAM: a segment of the firmware. */
+struct pbd_region {
+	struct pb_segment segment;
+	struct drm_mm mm;  /* bytes from the segment's start; under vram */
+	bool present;      /* under vram */
+	u64 used;          /* bytes; under vram */
+};
+
+/* The display. */
+struct pbd_kms {
+	struct drm_plane plane;
+	struct drm_crtc crtc;
+	struct drm_encoder encoder;
+	struct drm_connector connector;
+	struct hrtimer timer; /* ticks at each vertical blank */
+	ktime_t period;
+	bool ticking;
+	struct pbd_queue *queue; /* of the blits */
+	u64 bytes;               /* for pictures */
+	u32 updates;
+	bool stale; /* the scan-out lacks an update: the next one is whole */
+};
+
+struct pbd_device {
+	struct drm_device drm;
+	struct pci_dev *pdev;
+	void __iomem *registers;
+	u8 *memory;
+	resource_size_t memory_start;
+	u32 memory_bytes;
+	int irq;
+
+	struct pb_link link;
+	struct pbd_lock command_lock, kick_lock, event_lock;
+	struct pb_channel_locks locks;
+	struct pb_channel channel;
+	struct pb_card_info info; /* of the last attach that succeeded */
+	struct pb_segment system;
+	struct pb_memory arena_memory;
+	struct pb_memory record_memory; /* a page, for struct pb_scanout */
+	struct pbd_kms kms;
+
+	struct mutex validate;
+	struct rw_semaphore card;
+	struct mutex commands;
+	wait_queue_head_t irq_wait;
+	atomic_t irqs;
+	int irqs_seen; /* by the holder of commands */
+	bool abort;    /* commands end at once */
+
+	/* Under state. */
+	spinlock_t state_lock;
+	enum pbd_state state;
+	bool removed;
+	u32 epoch;              /* of the firmware's objects, from 1 */
+	struct list_head queues; /* struct pbd_queue.link */
+	struct list_head done;   /* struct pbd_job.link, whose fences have ended */
+	u32 jobs;                /* unfinished */
+
+	/* Space for lists and engine buffers in segment 0: bytes of arena_memory, whichever attachment that is of. */
+	spinlock_t arena_lock;
+	struct drm_mm arena;
+	wait_queue_head_t arena_wait;
+
+	struct mutex vram;
+	struct pbd_region regions[PBD_REGIONS];
+	struct list_head lru; /* struct pbd_bo.lru: objects in VRAM, least recently used first */
+	u64 evictions;
+
+	struct workqueue_struct *push_wq, *card_wq; /* fences depend on them */
+	struct workqueue_struct *clean_wq;          /* allocates, waits */
+	struct work_struct clean;
+	struct delayed_work watch, attach;
+	u32 clock, clock_ticks; /* as the watchdog saw it */
+	unsigned long clock_moved;
+	bool clock_busy;
+	u32 restarts;
+	atomic64_t file_ids;
+};
+
+static inline struct pbd_device *pbd_device(struct drm_device *drm)
+{
+	return container_of(drm, struct pbd_device, drm);
+}
+
+/* An open file. */
+struct pbd_file {
+	struct pbd_device *dev;
+	u64 id;
+	struct mutex lock; /* of queues: creation and numbers */
+	struct xarray queues;
+};
+
+/* A queue of the firmware with its context. A file holds it, and each unfinished submission. */
+struct pbd_queue {
+	struct kref refs;
+	struct pbd_device *dev;
+	u64 file;
+	u32 node, priority, quantum_us;
+	u64 fence_context;
+	wait_queue_head_t wait; /* a submission has ended */
+
+	/* Under validate. */
+	u64 value; /* of the last submission */
+
+	/* The firmware's objects; written under card and validate. */
+	u32 epoch; /* of the device when they were made; 0: never */
+	u32 context;
+	struct pb_queue queue;
+	struct pbd_lock lock;
+
+	/* Under state. */
+	struct list_head link;    /* dev->queues, while the firmware has it */
+	struct list_head pending; /* jobs that wait for fences, in order */
+	struct list_head running; /* jobs in the ring, in order */
+	u32 put;                  /* jobs that were put into the ring */
+	u32 unfinished;           /* jobs in both lists */
+	u64 completed;            /* value */
+	bool lost;
+	u64 error_value;
+	u32 error, error_index, errors;
+
+	struct work_struct push;
+};
+
+/* The fence of a submission. */
+struct pbd_fence {
+	struct dma_fence base;
+	spinlock_t lock;
+	struct pbd_device *dev;  /* not held: compare only */
+	struct pbd_queue *queue; /* exists until the fence is signaled */
+	u64 file;
+	u32 node;
+	bool begun; /* it is a fence: it has a reference count */
+};
+
+/* A fence that a submission waits for in the kernel. */
+struct pbd_dep {
+	struct dma_fence_cb cb;
+	struct dma_fence *fence;
+	struct pbd_job *job;
+	bool added;
+};
+
+/* A submission, from its preparation to the end of its fence. */
+struct pbd_job {
+	struct kref refs;      /* one while it is on its way, one of the submitter */
+	struct list_head link; /* pending, running or done */
+	struct pbd_device *dev;
+	struct pbd_queue *queue;
+	struct pbd_fence *fence;
+	struct pb_descriptor descriptor;
+	u64 value;
+	u32 epoch; /* of the device when its lists were written */
+	u32 index; /* in the ring, modulo 2^32 */
+	u32 error, error_index;
+	int result;
+
+	struct drm_mm_node space; /* of the arena */
+
+	struct drm_gem_object **listed;  /* of each list entry; NULL: none */
+	struct drm_gem_object **objects; /* each once */
+	bool *writes;                    /* of each of `objects` */
+	u32 listed_count, object_count;
+
+	struct pbd_dep *deps;
+	u32 dep_count, dep_room;
+	atomic_t waiting;
+	struct pbd_queue *awaited[PB_WAITS_MAX];
+	u64 awaited_value[PB_WAITS_MAX];
+	u32 awaited_count;
+};
+
+/* An object: memory that lies in VRAM, in pages of the system, or nowhere yet. */
+struct pbd_bo {
+	struct drm_gem_object base;
+	u32 flags;
+	/* Under resv. */
+	struct page **pages;
+	bool lost;
+	bool touched; /* has had contents */
+	u32 pins;
+	/* Under resv and vram. */
+	struct pbd_region *region;
+	struct drm_mm_node node;
+	struct list_head lru;
+};
+
+static inline struct pbd_bo *pbd_bo(struct drm_gem_object *object)
+{
+	return container_of(object, struct pbd_bo, base);
+}
+
+/* pbd_card.c: attach, end and return of the card */
+void pbd_lock_init(struct pbd_lock *lock);
+int pbd_errno(enum pb_error error);
+void pbd_card_init(struct pbd_device *dev);
+int pbd_card_attach(struct pbd_device *dev, unsigned int timeout_ms);
+void pbd_card_detach(struct pbd_device *dev);
+void pbd_card_lost(struct pbd_device *dev, int result, const char *why);
+void pbd_card_watch(struct pbd_device *dev);
+void pbd_card_watch_work(struct work_struct *work);
+void pbd_card_attach_work(struct work_struct *work);
+
+/* pbd_gem.c: objects */
+struct drm_gem_object *pbd_bo_create(struct pbd_device *dev, u64 size, u32 flags);
+int pbd_bo_place(struct pbd_device *dev, struct pbd_bo *bo, bool evict);
+int pbd_bo_evict(struct pbd_device *dev, struct pbd_bo *bo);
+void pbd_bo_unpin(struct drm_gem_object *object);
+u32 pbd_bo_memory_offset(const struct pbd_bo *bo);
+void pbd_bo_used(struct pbd_device *dev, struct pbd_bo *bo);
+void pbd_vram_lost(struct pbd_device *dev);
+u64 pbd_bo_os_address(const struct pbd_bo *bo);
+int pbd_dumb_create(struct drm_file *file, struct drm_device *drm, struct drm_mode_create_dumb *args);
+int pbd_gem_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int pbd_gem_info_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int pbd_gem_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+
+/* pbd_queue.c: queues of files */
+int pbd_file_open(struct drm_device *drm, struct drm_file *file);
+void pbd_file_close(struct drm_device *drm, struct drm_file *file);
+struct pbd_queue *pbd_queue_of_kernel(struct pbd_device *dev, u32 node);
+struct pbd_queue *pbd_queue_get(struct pbd_file *file, u32 number, bool create);
+void pbd_queue_put(struct pbd_queue *queue);
+int pbd_queue_make(struct pbd_queue *queue);
+int pbd_queue_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int pbd_queue_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int pbd_queue_query_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int pbd_queue_clear_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int pbd_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+
+/* pbd_fence.c: from the ring to the fence */
+struct pbd_fence *pbd_fence_alloc(struct pbd_queue *queue);
+void pbd_fence_begin(struct pbd_queue *queue, struct pbd_fence *fence);
+bool pbd_fence_is_ours(const struct dma_fence *fence);
+void pbd_push(struct pbd_queue *queue);
+void pbd_push_work(struct work_struct *work);
+void pbd_retire(struct pbd_device *dev);
+void pbd_end_all(struct pbd_device *dev, int result);
+void pbd_clean_work(struct work_struct *work);
+void pbd_job_put(struct pbd_job *job);
+
+/* pbd_submit.c */
+int pbd_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+
+struct pbd_blit {
+	struct drm_gem_object *from, *to;
+	u32 from_pitch, to_pitch;
+	u32 x, y, width, height; /* in pixels, on both sides */
+};
+
+struct pbd_job *pbd_blit_prepare(struct pbd_queue *queue, const struct pbd_blit *blit);
+struct dma_fence *pbd_blit_go(struct pbd_job *job);
+
+/* pbd_kms.c */
+int pbd_kms_init(struct pbd_device *dev);
+void pbd_kms_stop(struct pbd_device *dev);
+void pbd_kms_free(struct pbd_device *dev);
+
+extern bool pbd_unsafe;
+extern unsigned int pbd_card_timeout_ms;
+extern unsigned int pbd_vram_mb;
+
+#endif

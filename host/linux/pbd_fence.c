@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * From the ring to the fence. Nothing here allocates or fails: what a submission needs was made before it was armed.
+ * Fences of a queue end in order, under the state lock. Memory and objects are released in a worker.
+ */
+#include <linux/slab.h>
+
+#include <drm/drm_gem.h>
+
+#include "patchbay/abi/channel.h"
+#include "pbd_drv.h"
+
+/* Events that are read at one interrupt; more wait for the watchdog or the next interrupt. */
+#define PBD_EVENTS_MAX 4096
+
+/* ---- the fence itself ---- */
+
+static struct pbd_fence *to_pbd_fence(const struct dma_fence *fence)
+{
+	return container_of(fence, struct pbd_fence, base);
+}
+
+static const char *pbd_fence_driver(struct dma_fence *fence)
+{
+	return "patchbay";
+}
+
+static const char *pbd_fence_timeline(struct dma_fence *fence)
+{
+	static const char *const names[] = { "node0", "node1", "node2", "node3" };
+	u32 node = to_pbd_fence(fence)->node;
+
+	return node < ARRAY_SIZE(names) ? names[node] : "node";
+}
+
+static void pbd_fence_free(struct rcu_head *head)
+{
+	kfree(to_pbd_fence(container_of(head, struct dma_fence, rcu)));
+	module_put(THIS_MODULE);
+}
+
+static void pbd_fence_release(struct dma_fence *fence)
+{
+	call_rcu(&fence->rcu, pbd_fence_free);
+}
+
+static const struct dma_fence_ops pbd_fence_ops = {
+	.use_64bit_seqno = true,
+	.get_driver_name = pbd_fence_driver,
+	.get_timeline_name = pbd_fence_timeline,
+	.release = pbd_fence_release,
+};
+
+bool pbd_fence_is_ours(const struct dma_fence *fence)
+{
+	return fence->ops == &pbd_fence_ops;
+}
+
+/* Allocates a fence of the queue. It may outlive its device; it keeps the module loaded. */
+struct pbd_fence *pbd_fence_alloc(struct pbd_queue *queue)
+{
+	struct pbd_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL);
+
+	if (!fence)
+		return NULL;
+	spin_lock_init(&fence->lock);
+	fence->dev = queue->dev;
+	fence->queue = queue;
+	fence->file = queue->file;
+	fence->node = queue->node;
+	return fence;
+}
+
+/* Makes it that of the queue's next submission. Pre: validate. */
+void pbd_fence_begin(struct pbd_queue *queue, struct pbd_fence *fence)
+{
+	__module_get(THIS_MODULE);
+	dma_fence_init(&fence->base, &pbd_fence_ops, &fence->lock, queue->fence_context, queue->value + 1);
+	fence->begun = true;
+}
+
+/* ---- the end of a submission ---- */
+
+static int pbd_result(u32 error)
+{
+	switch (error) {
+	case PB_ERROR_OK:
+		return 0;
+	case PB_ERROR_ENGINE_HANG:
+		return -ETIME;
+	case PB_ERROR_CONTEXT_LOST:
+	case PB_ERROR_CANCELLED:
+	case PB_ERROR_DEP_FAILED:
+		return -ECANCELED;
+	default:
+		return -EIO;
+	}
+}
+
+/* Signals the fence and hands the submission to the worker. Pre: the state lock is held; the job is the queue's first. */
+static void pbd_job_end(struct pbd_job *job)
+{
+	struct pbd_queue *queue = job->queue;
+	struct pbd_device *dev = job->dev;
+	int result = job->result ? job->result : pbd_result(job->error);
+
+	if (result != 0) {
+		queue->errors++;
+		if (queue->error_value == 0) {
+			queue->error_value = job->value;
+			queue->error = job->error;
+			queue->error_index = job->error_index;
+		}
+		dma_fence_set_error(&job->fence->base, result);
+	}
+	queue->completed = job->value;
+	queue->unfinished--;
+	dev->jobs--;
+	dma_fence_signal(&job->fence->base);
+	list_move_tail(&job->link, &dev->done);
+	wake_up_all(&queue->wait);
+}
+
+/* Notes what an event says of a submission that has not ended yet. Pre: the state lock is held. */
+static void pbd_event(struct pbd_device *dev, const struct pb_event *event)
+{
+	struct pbd_queue *queue;
+	struct pbd_job *job;
+
+	list_for_each_entry(queue, &dev->queues, link) {
+		if (event->type == PB_EVENT_CONTEXT_LOST && event->detail == queue->context)
+			queue->lost = true;
+		if (event->queue != queue->queue.handle)
+			continue;
+		list_for_each_entry(job, &queue->running, link) {
+			if ((u32)job->value != event->fence_id || job->error != PB_ERROR_OK)
+				continue;
+			if (event->type == PB_EVENT_SUBMISSION_FAILED || event->type == PB_EVENT_ENGINE_FAULT ||
+			    event->type == PB_EVENT_ENGINE_HANG) {
+				job->error = event->error;
+				job->error_index = event->index;
+			}
+			break;
+		}
+	}
+}
+
+/* When events were lost: what cannot be shown to be right counts as failed. */
+static void pbd_events_dropped(struct pbd_device *dev)
+{
+	struct pbd_queue *queue;
+	struct pbd_job *job;
+
+	list_for_each_entry(queue, &dev->queues, link) {
+		struct pb_fence record;
+
+		if (list_empty(&queue->running))
+			continue;
+		if (pb_queue_fence_now(&queue->queue, &record) == PB_ERROR_OK && record.error == PB_ERROR_OK)
+			continue;
+		queue->lost = true;
+		list_for_each_entry(job, &queue->running, link)
+			if ((s32)(queue->queue.completed - job->index) > 0 && job->error == PB_ERROR_OK)
+				job->error = PB_ERROR_CANCELLED;
+	}
+}
+
+static void pbd_read_events(struct pbd_device *dev)
+{
+	struct pb_event event;
+	int i;
+
+	for (i = 0; i < PBD_EVENTS_MAX && pb_channel_event(&dev->channel, &event); i++)
+		pbd_event(dev, &event);
+	if (pb_channel_dropped(&dev->channel) != 0)
+		pbd_events_dropped(dev);
+}
+
+/*
+ * Ends what the firmware has completed: the consumer indices first, then the events, which name what failed, then the
+ * fences. Pre: the state lock is held.
+ */
+static enum pb_error pbd_retire_locked(struct pbd_device *dev)
+{
+	enum pb_error worst = PB_ERROR_OK;
+	struct pbd_queue *queue;
+	u32 completed;
+	bool any = false;
+
+	list_for_each_entry(queue, &dev->queues, link) {
+		enum pb_error error = PB_ERROR_OK;
+
+		if (!list_empty(&queue->running))
+			error = pb_queue_completed(&queue->queue, &completed);
+		if (error != PB_ERROR_OK)
+			worst = error;
+	}
+	pbd_read_events(dev);
+	list_for_each_entry(queue, &dev->queues, link) {
+		struct pbd_job *job, *next;
+
+		list_for_each_entry_safe(job, next, &queue->running, link) {
+			if ((s32)(queue->queue.completed - job->index) <= 0)
+				break;
+			pbd_job_end(job);
+			any = true;
+		}
+	}
+	if (any)
+		queue_work(dev->clean_wq, &dev->clean);
+	return worst;
+}
+
+/* Ends what the firmware has completed. Any context. */
+void pbd_retire(struct pbd_device *dev)
+{
+	enum pb_error error = PB_ERROR_OK;
+	unsigned long flags;
+	bool cookie;
+
+	cookie = dma_fence_begin_signalling();
+	spin_lock_irqsave(&dev->state_lock, flags);
+	if (dev->state == PBD_UP)
+		error = pbd_retire_locked(dev);
+	spin_unlock_irqrestore(&dev->state_lock, flags);
+	if (error != PB_ERROR_OK)
+		pbd_card_lost(dev, -EIO, pb_error_name(error));
+	dma_fence_end_signalling(cookie);
+}
+
+/* Ends all submissions, finished or not, because the card is gone. Any context. */
+void pbd_end_all(struct pbd_device *dev, int result)
+{
+	struct pbd_queue *queue, *other;
+	struct pbd_job *job, *next;
+	unsigned long flags;
+	bool cookie;
+
+	cookie = dma_fence_begin_signalling();
+	spin_lock_irqsave(&dev->state_lock, flags);
+	if (dev->state == PBD_UP)
+		(void)pbd_retire_locked(dev);
+	dev->state = PBD_DOWN;
+	WRITE_ONCE(dev->abort, true);
+	list_for_each_entry_safe(queue, other, &dev->queues, link) {
+		list_splice_tail_init(&queue->pending, &queue->running);
+		list_for_each_entry_safe(job, next, &queue->running, link) {
+			job->result = result;
+			job->error = result == -ENODEV ? PB_ERROR_NO_CARD : PB_ERROR_FIRMWARE_DEAD;
+			job->error_index = PB_INDEX_NONE;
+			pbd_job_end(job);
+		}
+		/* Its handle may soon be that of another queue. */
+		list_del_init(&queue->link);
+		wake_up_all(&queue->wait);
+	}
+	queue_work(dev->clean_wq, &dev->clean);
+	spin_unlock_irqrestore(&dev->state_lock, flags);
+	dma_fence_end_signalling(cookie);
+	wake_up_all(&dev->irq_wait);
+	wake_up_all(&dev->arena_wait);
+}
+
+/* ---- into the ring ---- */
+
+/* Puts submissions into the ring, in order, as far as they wait for nothing. Any context. */
+void pbd_push(struct pbd_queue *queue)
+{
+	struct pbd_device *dev = queue->dev;
+	enum pb_error error = PB_ERROR_OK;
+	struct pbd_job *job, *next;
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->state_lock, flags);
+	list_for_each_entry_safe(job, next, &queue->pending, link) {
+		if (dev->state != PBD_UP || atomic_read(&job->waiting) != 0)
+			break;
+		job->index = queue->put;
+		error = pb_queue_submit(&queue->queue, &job->descriptor);
+		/* The ring has room: it has as many entries as a queue may have submissions. */
+		if (error != PB_ERROR_OK)
+			break;
+		queue->put++;
+		list_move_tail(&job->link, &queue->running);
+	}
+	spin_unlock_irqrestore(&dev->state_lock, flags);
+	if (error != PB_ERROR_OK)
+		pbd_card_lost(dev, -EIO, pb_error_name(error));
+}
+
+void pbd_push_work(struct work_struct *work)
+{
+	struct pbd_queue *queue = container_of(work, struct pbd_queue, push);
+	bool cookie = dma_fence_begin_signalling();
+
+	pbd_push(queue);
+	dma_fence_end_signalling(cookie);
+}
+
+/* ---- behind the fence ---- */
+
+static void pbd_job_release_deps(struct pbd_job *job)
+{
+	u32 i;
+
+	for (i = 0; i < job->dep_count; i++) {
+		/* The callback has run, runs no more, or is taken away: it runs under the fence's lock. */
+		if (job->deps[i].added)
+			dma_fence_remove_callback(job->deps[i].fence, &job->deps[i].cb);
+		dma_fence_put(job->deps[i].fence);
+	}
+	kvfree(job->deps);
+	for (i = 0; i < job->awaited_count; i++)
+		pbd_queue_put(job->awaited[i]);
+}
+
+/* Frees a submission that has ended, or was never armed. */
+static void pbd_job_free(struct kref *refs)
+{
+	struct pbd_job *job = container_of(refs, struct pbd_job, refs);
+	struct pbd_device *dev = job->dev;
+	u32 i;
+
+	pbd_job_release_deps(job);
+	if (drm_mm_node_allocated(&job->space)) {
+		spin_lock(&dev->arena_lock);
+		drm_mm_remove_node(&job->space);
+		spin_unlock(&dev->arena_lock);
+		wake_up_all(&dev->arena_wait);
+	}
+	for (i = 0; i < job->listed_count; i++)
+		if (job->listed[i])
+			drm_gem_object_put(job->listed[i]);
+	kvfree(job->listed);
+	kvfree(job->objects);
+	kvfree(job->writes);
+	if (job->fence && job->fence->begun)
+		dma_fence_put(&job->fence->base);
+	else
+		kfree(job->fence);
+	pbd_queue_put(job->queue);
+	kfree(job);
+}
+
+/* Drops a reference: of the submitter, or of the submission's own life. Sleeps. */
+void pbd_job_put(struct pbd_job *job)
+{
+	kref_put(&job->refs, pbd_job_free);
+}
+
+void pbd_clean_work(struct work_struct *work)
+{
+	struct pbd_device *dev = container_of(work, struct pbd_device, clean);
+	struct pbd_job *job, *next;
+	LIST_HEAD(done);
+
+	spin_lock_irq(&dev->state_lock);
+	list_splice_init(&dev->done, &done);
+	spin_unlock_irq(&dev->state_lock);
+	list_for_each_entry_safe(job, next, &done, link)
+		pbd_job_put(job);
+}

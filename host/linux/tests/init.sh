@@ -1,0 +1,44 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# The guest's first process: loads the modules, does what pbd= on the kernel's command line says, powers off.
+/bin/busybox --install -s /bin
+export PATH=/bin
+mount -t proc none /proc
+mount -t sysfs none /sys
+mount -t devtmpfs none /dev
+mkdir -p /dev/shm /run
+echo 4 >/proc/sys/kernel/printk
+# patchbay.NAME=VALUE of the kernel's command line, as modprobe takes it; insmod does not.
+parameters=$(tr ' ' '\n' </proc/cmdline | sed -nE 's/^patchbay[.]//p' | tr '\n' ' ')
+for module in drm drm_kms_helper drm_shmem_helper patchbay vgem; do
+	case $module in
+	patchbay) insmod /lib/modules/$module.ko unsafe=1 ${parameters} || echo "FAIL insmod 0" ;;
+	*) insmod /lib/modules/$module.ko ;;
+	esac
+done
+words=$(sed -nE 's/.*(^| )pbd=([^ ]*).*/\2/p' /proc/cmdline | tr , ' ')
+echo "GUEST up"
+for word in $words; do
+	case $word in
+	shell) setsid cttyhack sh ;;
+	tests) pbd-test ;;
+	crash)
+		# The machine ends in the middle of everything.
+		pbd-test load_runs_for_a_while >/dev/null &
+		sleep 1
+		echo "GUEST crashes"
+		echo 1 >/proc/sys/kernel/sysrq
+		echo b >/proc/sysrq-trigger
+		;;
+	*) pbd-test "$word" ;;
+	esac
+done
+# What the kernel complains of is a failure, whatever the tests say.
+if dmesg | grep -E 'BUG|WARNING|Oops|Call Trace|blocked for more|refcount|list_(add|del) corruption'; then
+	dmesg | tail -n 60
+	echo "FAIL the_kernel_does_not_complain 0"
+else
+	echo "ok the_kernel_does_not_complain 0"
+fi
+echo "GUEST down"
+poweroff -f

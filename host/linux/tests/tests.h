@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The tests, in the order in which they run. */
+#ifndef PBD_TESTS_H
+#define PBD_TESTS_H
+
+#define PBD_TESTS(X)                                                                                         \
+	X(the_card_says_what_it_is)                                                                          \
+	X(new_objects_are_zero)                                                                              \
+	X(dumb_buffers_are_mapped)                                                                           \
+	X(commands_run_on_each_node)                                                                         \
+	X(a_rectangle_is_copied)                                                                             \
+	X(triangles_are_drawn)                                                                               \
+	X(bad_commands_are_refused)                                                                          \
+	X(bad_arguments_are_refused)                                                                         \
+	X(an_object_is_patched)                                                                              \
+	X(a_bad_patch_costs_its_queue_alone)                                                                 \
+	X(a_hang_costs_its_queue_alone)                                                                      \
+	X(queues_end_with_their_files)                                                                       \
+	X(high_priority_needs_the_right)                                                                     \
+	X(a_file_may_close_with_work_in_flight)                                                              \
+	X(waits_end_in_time)                                                                                 \
+	X(timelines_order_queues)                                                                            \
+	X(objects_order_their_users)                                                                         \
+	X(a_sync_file_goes_in_and_out)                                                                       \
+	X(a_failure_elsewhere_does_not_fail_a_waiter)                                                        \
+	X(foreign_fences_are_waited_for_in_the_kernel)                                                       \
+	X(many_fences_are_waited_for_at_once)                                                                \
+	X(a_closed_file_still_waits_for_foreign_fences)                                                      \
+	X(objects_keep_their_contents_when_they_move)                                                        \
+	X(what_does_not_fit_is_refused)                                                                      \
+	X(four_processes_share_the_card)                                                                     \
+	X(arguments_of_chance_harm_no_other_file)
+
+/* The device comes and goes; the guest does that itself. */
+#define PBD_LIFE(X)                                                                                          \
+	X(the_module_loads_again)                                                                            \
+	X(the_device_unbinds_under_load)                                                                     \
+	X(the_device_is_removed_and_found_again)                                                             \
+	X(fences_outlive_the_device)                                                                         \
+	X(mappings_end_with_the_device)
+
+/* The machine below takes part: a line "HOST WORD" on the console asks for it. */
+#define PBD_WITH_HOST(X)                                                                                     \
+	X(flips_show_the_picture)                                                                            \
+	X(damage_is_all_that_is_taken)                                                                       \
+	X(the_firmware_dies_and_returns)                                                                     \
+	X(a_card_that_is_gone_ends_all_fences)                                                               \
+	X(load_runs_for_a_while)
+
+#define PBD_TEST_PROTOTYPE(name) void name(void);
+PBD_TESTS(PBD_TEST_PROTOTYPE)
+PBD_LIFE(PBD_TEST_PROTOTYPE)
+PBD_WITH_HOST(PBD_TEST_PROTOTYPE)
+#undef PBD_TEST_PROTOTYPE
+
+#endif
