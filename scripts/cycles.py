@@ -103,7 +103,7 @@ def model(lines, arguments):
             return int(cycles.group(1)), replaced
         unsupported = re.search(r'note: instruction:\s+(\S+)', run.stderr)
         if unsupported:
-            bad = {number for number, line in enumerate(lines, 1) if line.split()[0] == unsupported.group(1)}
+            bad = {number for number, line in enumerate(lines, 1) if line.split()[:1] == [unsupported.group(1)]}
         if not bad:
             sys.exit(f'llvm-mca: {run.stderr[:400]}')
         for number in bad:
