@@ -482,7 +482,7 @@ static void a_slice_of_each(void **state)
 		cursor = cursor_of(list, true);
 		cursor.format_id = slices[i].before;
 		assert_int_equal(pb_core_list_slices(&cursor), PB_ERROR_OK);
-		assert_in_range((cursor.words - list_words) / 6, 1, slices[i].most);
+		assert_in_range((uint32_t)(cursor.words - list_words) / 6u, 1, slices[i].most);
 	}
 }
 
