@@ -442,11 +442,13 @@ static void bad_entries_of_sorted_groups(void **state)
 	}
 }
 
+#define SORTED_ENTRIES 36u
+
 /** The words are those of pb_grouped_encode() for a list that was sorted here, without a word of the code under test. */
 static void sorting_first_is_no_difference(void **state)
 {
-	static struct pb_patch_location list[RANDOM_ENTRIES], by_allocation[RANDOM_ENTRIES];
-	static uint32_t words[PB_GROUPED_WORDS_MAX(RANDOM_ENTRIES)], expected[sizeof(words) / 4];
+	static struct pb_patch_location list[SORTED_ENTRIES], by_allocation[SORTED_ENTRIES];
+	static uint32_t words[PB_GROUPED_WORDS_MAX(SORTED_ENTRIES)], expected[sizeof(words) / 4];
 	struct pb_group_cursor cursors[16];
 	uint32_t seed = 1811;
 
@@ -454,22 +456,22 @@ static void sorting_first_is_no_difference(void **state)
 	for (uint32_t round = 0; round < 100; round++) {
 		uint32_t used, expected_words, count, taken, at = 0, named = 0;
 
-		for (uint32_t i = 0; i < RANDOM_ENTRIES; i++) {
+		for (uint32_t i = 0; i < SORTED_ENTRIES; i++) {
 			list[i] = random_location(&seed, next_random(&seed) % 4);
 			list[i].allocation_index = next_random(&seed) % (1 + round % 16);
 		}
 		for (uint32_t a = 0; a < 16; a++) {
 			const uint32_t before = at;
 
-			for (uint32_t i = 0; i < RANDOM_ENTRIES; i++)
+			for (uint32_t i = 0; i < SORTED_ENTRIES; i++)
 				if (list[i].allocation_index == a)
 					by_allocation[at++] = list[i];
 			named += at != before;
 		}
-		assert_int_equal(pb_grouped_encode(by_allocation, RANDOM_ENTRIES, expected,
+		assert_int_equal(pb_grouped_encode(by_allocation, SORTED_ENTRIES, expected,
 						   sizeof(expected) / 4, &expected_words, &taken),
 				 PB_ERROR_OK);
-		assert_int_equal(pb_grouped_sort(list, RANDOM_ENTRIES, cursors, 16, words, sizeof(words) / 4,
+		assert_int_equal(pb_grouped_sort(list, SORTED_ENTRIES, cursors, 16, words, sizeof(words) / 4,
 						 &used, &count),
 				 PB_ERROR_OK);
 		assert_int_equal(used, expected_words);
