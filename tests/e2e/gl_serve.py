@@ -146,10 +146,11 @@ def plain(*words):
     script = ("mount -t tmpfs none /tmp && { virgl_test_server --use-egl-surfaceless >/dev/null 2>&1 & }\n"
               "for try in $(seq 400); do [ -S /tmp/.virgl_test ] && break; sleep 0.05; done\n"
               "env GALLIUM_DRIVER=virpipe LIBGL_ALWAYS_SOFTWARE=1 \"$@\"; exit $?\n")
-    # A server with that environment would be a program of its own.
+    # A server with that environment would be a program of its own. The program's folder may lie in the /tmp that is hidden.
+    folder, name = os.path.split(PROGRAM)
     done = subprocess.run(["unshare", "-mpf", "--kill-child", "--propagation", "private", "bash", "-c", script, "bash",
-                           PROGRAM, *[str(word) for word in words]], stdout=subprocess.PIPE, timeout=PATIENCE, check=True,
-                          text=True)
+                           f"./{name}", *[str(word) for word in words]], stdout=subprocess.PIPE, timeout=PATIENCE,
+                          check=True, text=True, cwd=folder)
     return done.stdout
 
 

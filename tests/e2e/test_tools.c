@@ -70,7 +70,7 @@ static void a_missing_image_is_reported(void **state)
 	snprintf(name, sizeof(name), "build/%s/patchbay-%s.elf", board, board);
 	e2e_path(image, name);
 	snprintf(said, sizeof(said),
-		 "Build it with: cmake -B build/%s -G Ninja -DPB_BOARD=%s && cmake --build build/%s\n", board,
+		 "or build it: cmake -B build/%s -G Ninja -DPB_BOARD=%s && cmake --build build/%s\n", board,
 		 board, board);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		e2e_collect(e2e_spawn(command, cases[i], NULL), &output);
