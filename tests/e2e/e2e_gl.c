@@ -64,16 +64,23 @@ void e2e_gl_card_start(struct e2e_card *card, uint32_t restarts)
 	e2e_gl_card_start_in(card, restarts, NULL);
 }
 
-void e2e_gl_card_start_in(struct e2e_card *card, uint32_t restarts, const char *directory)
+struct pb_card_options e2e_gl_card_options(struct e2e_card *card)
 {
 	struct pb_card_options options = e2e_card_options();
 
 	e2e_path(card->socket, "card");
 	options.socket = card->socket;
-	options.restarts = restarts;
-	options.directory = directory;
 	options.renderer = renderer();
 	options.quiet = true;
+	return options;
+}
+
+void e2e_gl_card_start_in(struct e2e_card *card, uint32_t restarts, const char *directory)
+{
+	struct pb_card_options options = e2e_gl_card_options(card);
+
+	options.restarts = restarts;
+	options.directory = directory;
 	assert_int_equal(pb_card_start(&options, &card->pid), 0);
 }
 

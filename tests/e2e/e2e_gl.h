@@ -7,6 +7,7 @@
 #ifndef PB_TESTS_E2E_E2E_GL_H
 #define PB_TESTS_E2E_E2E_GL_H
 
+#include "qemu/card.h"
 #include "tests/e2e/e2e.h"
 #include "tests/e2e/e2e_host.h"
 
@@ -43,6 +44,8 @@ bool e2e_gl_possible(void);
 void e2e_gl_card_start(struct e2e_card *card, uint32_t restarts);
 /** As e2e_gl_card_start(). @param directory where the card keeps its files; NULL: where it likes */
 void e2e_gl_card_start_in(struct e2e_card *card, uint32_t restarts, const char *directory);
+/** Options of such a card, for pb_card_start(). Valid as long as the card's name and the image paths. */
+struct pb_card_options e2e_gl_card_options(struct e2e_card *card);
 /** A context of a host that is open, and its queue. */
 void e2e_gl_open(struct e2e_gl *gl, struct e2e_host *host);
 /** As e2e_gl_open(). @param priority enum pb_priority, of the queue */

@@ -63,6 +63,7 @@ pb_fuzz_target(image LINKS pb_firmware_image)
 pb_fuzz_target(subm LINKS pb_subm)
 pb_fuzz_target(render LINKS pb_host)
 pb_fuzz_target(gl LINKS pb_hal_gl)
+pb_fuzz_target(gl_engine LINKS test_engine_gl_bench pb_hal_gl cmocka)
 pb_fuzz_target(vtest LINKS pb_gl)
 
 # The link, once more: connected to a socket on which the case has spoken.
@@ -76,4 +77,4 @@ target_compile_definitions(test_fuzz_link PRIVATE connect=fuzz_connect)
 target_compile_options(test_fuzz_link PRIVATE $<$<C_COMPILER_ID:GNU>:-Wno-pedantic>)
 pb_fuzz_target(ivshmem LINKS test_fuzz_link pb_host)
 
-pb_fuzz_watch(pb_hal_gl pb_gl pb_firmware pb_hal_engine pb_hal_engine_model pb_host pb_firmware_image pb_subm test_fuzz_link)
+pb_fuzz_watch(pb_hal_gl pb_gl pb_hal_engine_gl pb_firmware pb_hal_engine pb_hal_engine_model pb_host pb_firmware_image pb_subm test_fuzz_link)
