@@ -54,7 +54,7 @@ if(TARGET PkgConfig::GLES)
   foreach(board mps2_an500 qemu_virt_rv32)
     add_test(NAME ${board}_e2e_gl_serve COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/gl_serve.py
       $<TARGET_FILE:patchbay> $<TARGET_FILE:gl_program> ${board})
-    set_tests_properties(${board}_e2e_gl_serve PROPERTIES LABELS e2e RESOURCE_LOCK card COST 500 TIMEOUT 600)
+    set_tests_properties(${board}_e2e_gl_serve PROPERTIES LABELS e2e RESOURCE_LOCK card RUN_SERIAL ON TIMEOUT 600)
   endforeach()
 endif()
 # Each other board against the default one, on equal inputs.
