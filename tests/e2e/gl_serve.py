@@ -96,7 +96,14 @@ class World:
     def serve(self, *options):
         self.server = Process(self, "server", PATCHBAY, "gl", "--card", self.card_socket, "--socket", self.socket,
                               "--verbose", *options)
-        until(lambda: os.path.exists(self.socket + ".control"), "the server does not listen")
+        until(self.listens, lambda: "the server does not listen")
+
+    def listens(self):
+        """Whether it takes registrations. Its socket alone says nothing: one that was killed has left its own."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as control, contextlib.suppress(OSError):
+            control.connect(self.socket + ".control")
+            return True
+        return False
 
     def run(self, *words, options=(), program=PROGRAM):
         """A program that is registered."""
