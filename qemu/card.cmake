@@ -1,3 +1,5 @@
+# The flash of an emulated card.
+pb_library(pb_flash_model SOURCES flash_model.c LINKS pb_loader_slots)
 # The emulated card around an MCU in QEMU.
 pb_library(pb_card SOURCES
   card.c card_boot.c card_clock.c card_engines.c card_files.c card_host_memory.c card_lines.c card_mcu.c card_monitor.c
