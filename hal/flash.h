@@ -25,8 +25,8 @@ struct pb_flash_ops {
 
 /** A flash. */
 struct pb_flash {
-	const struct pb_flash_ops *ops;
-	void *context;         /**< the driver's */
+	const struct pb_flash_ops *ops; /**< the driver */
+	void *context;                  /**< the driver's */
 	uint32_t sector_bytes; /**< what one erase erases, at a multiple of that; a multiple of 256 */
 };
 

@@ -30,8 +30,8 @@ struct pb_fuses_ops {
 
 /** The fuses of a card. */
 struct pb_fuses {
-	const struct pb_fuses_ops *ops;
-	void *context; /**< the driver's */
+	const struct pb_fuses_ops *ops; /**< the driver */
+	void *context;                  /**< the driver's */
 };
 
 #endif

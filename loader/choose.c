@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "loader/loader.h"
-
 #include <stddef.h>
 #include <string.h>
+
+#include "loader/loader.h"
 
 /** Copies and checks a slot's image. @return the reason for which it is refused, or PB_LOADER_STARTED with both verdicts */
 static enum pb_loader_reason examine(const struct pb_loader *loader, uint32_t slot,

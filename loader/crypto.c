@@ -19,8 +19,7 @@ uint32_t pb_crypto_verify(const uint8_t key[PB_FUSES_KEY_BYTES], const uint8_t d
 {
 	/* An uncompressed point. */
 	uint8_t point[1u + PB_FUSES_KEY_BYTES] = {4};
-	const br_ec_public_key public_key = {
-		.curve = BR_EC_secp256r1, .q = point, .qlen = sizeof(point)};
+	const br_ec_public_key public_key = {.curve = BR_EC_secp256r1, .q = point, .qlen = sizeof(point)};
 
 	memcpy(point + 1, key, PB_FUSES_KEY_BYTES);
 	return br_ecdsa_i31_vrfy_raw(&br_ec_prime_i31, digest, PB_DIGEST_BYTES, &public_key, signature,

@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "host/update_protocol.h"
 #include "qemu/card.h"
 #include "qemu/card_say.h"
 #include "qemu/mcu/layout.h"
@@ -192,8 +193,13 @@ static bool make_socket(int *listener, char kept[PB_CARD_PATH_BYTES], const char
 	return true;
 }
 
-static bool make_sockets(struct pb_card_files *files, const char *socket)
+static bool make_sockets(struct pb_card_files *files, const struct pb_card_options *options)
 {
+	const char *socket = options->socket;
+
+	if (options->flash != NULL &&
+	    !make_socket(&files->admin_listener, files->admin_path, socket, PB_ADMIN_SUFFIX))
+		return false;
 	return make_socket(&files->socket_listener, files->socket_path, socket, "") &&
 	       make_socket(&files->lines_listener, files->lines_path, files->directory, "/lines") &&
 	       make_socket(&files->monitor_listener, files->monitor_path, files->directory, "/monitor");
@@ -213,8 +219,11 @@ bool pb_card_files_make(struct pb_card_files *files, const struct pb_machine *ma
 {
 	const char *wrong = pb_card_memory_wrong(options->memory_bytes);
 
-	*files = (struct pb_card_files){
-		.memory_file = -1, .lines_listener = -1, .monitor_listener = -1, .socket_listener = -1};
+	*files = (struct pb_card_files){.memory_file = -1,
+					.lines_listener = -1,
+					.monitor_listener = -1,
+					.socket_listener = -1,
+					.admin_listener = -1};
 	if (wrong != NULL) {
 		pb_card_say("no card has %u bytes of memory: %s", (unsigned)options->memory_bytes, wrong);
 		return false;
@@ -227,7 +236,7 @@ bool pb_card_files_make(struct pb_card_files *files, const struct pb_machine *ma
 	files->outer_offset = machine->outer_offset;
 	files->outer_bytes = options->memory_bytes - PB_CARD_MEMORY_BYTES;
 	if (pb_card_host_memory_open(&files->host, machine, options->host, options->host_count) &&
-	    make_directory(files, options->directory) && make_sockets(files, options->socket) &&
+	    make_directory(files, options->directory) && make_sockets(files, options) &&
 	    make_memory(files, machine))
 		return true;
 	pb_card_files_remove(files);
@@ -247,6 +256,7 @@ void pb_card_files_remove(struct pb_card_files *files)
 	if (files->memory != NULL)
 		munmap(files->memory, files->mapped);
 	close_and_remove(files->socket_listener, files->socket_path);
+	close_and_remove(files->admin_listener, files->admin_path);
 	close_and_remove(files->lines_listener, files->lines_path);
 	close_and_remove(files->monitor_listener, files->monitor_path);
 	close_and_remove(files->memory_file, files->memory_path);

@@ -29,6 +29,7 @@ struct pb_card_files {
 	char lines_path[PB_CARD_PATH_BYTES];
 	char monitor_path[PB_CARD_PATH_BYTES];
 	char socket_path[PB_CARD_PATH_BYTES];
+	char admin_path[PB_CARD_PATH_BYTES];
 	uint8_t *memory;                 /**< card memory and host memory, mapped */
 	uint64_t mapped;                 /**< bytes of it */
 	uint32_t host_offset;            /**< where host memory begins in it */
@@ -40,6 +41,7 @@ struct pb_card_files {
 	int lines_listener;              /**< where the MCU connects */
 	int monitor_listener;            /**< where its control interface connects */
 	int socket_listener;             /**< where hosts connect */
+	int admin_listener;              /**< where the administrator connects; -1: the card has no loader */
 	bool made_directory;
 };
 

@@ -21,6 +21,7 @@ enum pb_card_source {
 	PB_CARD_WATCH_CONTROL = 7,  /**< the control interface of its emulator connects */
 	PB_CARD_WATCH_MONITOR = 8,  /**< answers from it */
 	PB_CARD_WATCH_RENDERER = 9, /**< a renderer answers, or has ended; index: its own */
+	PB_CARD_WATCH_ADMIN = 10,   /**< the administrator connects, asks, or has left */
 	PB_CARD_WATCH_SOURCES
 };
 

@@ -19,7 +19,8 @@ enum pb_flash_tear {
 
 /** The caller's; read-only but for `power`, `tear` and `seed`. */
 struct pb_flash_model {
-	uint8_t *bytes; /**< PB_CARD_FLASH_BYTES, or as large as the test's slots need; as `words` of 4 bytes */
+	uint8_t *
+		bytes; /**< PB_CARD_FLASH_BYTES, or as large as the test's slots need; as `words` of 4 bytes */
 	struct pb_flash flash;
 	struct pb_fuses fuses;
 	struct pb_slots slots;

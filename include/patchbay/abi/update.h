@@ -14,7 +14,7 @@
 /** Version of the header's layout. */
 #define PB_SIGNED_VERSION 1u
 
-/** Written by scripts/sign. Every bit before the signature is covered by the signature, and the image by its digest. */
+/** Written by the build: scripts/sign. Every bit before the signature is covered by the signature, and the image by its digest. */
 struct pb_signed_header {
 	uint32_t magic;            /**< PB_SIGNED_MAGIC */
 	uint32_t version;          /**< PB_SIGNED_VERSION */
@@ -24,7 +24,7 @@ struct pb_signed_header {
 	uint32_t reserved[3];      /**< 0 */
 	uint8_t digest[32];        /**< SHA-256 of the image */
 	char board[32];            /**< a folder of boards/, zero-terminated ASCII */
-	uint8_t signature[64];     /**< ECDSA, P-256, SHA-256 of all before: r and s, most significant byte first */
+	uint8_t signature[64];     /**< ECDSA over P-256: r and s, most significant byte first */
 };
 PB_SIZE(pb_signed_header, 160);
 PB_AT(pb_signed_header, magic, 0);

@@ -65,8 +65,7 @@ void bench_stop(struct bench *bench)
 
 void bench_sign_again(struct bench_file *file, bool own)
 {
-	const br_ec_private_key key = {
-		.curve = BR_EC_secp256r1, .x = own ? own_key : other_key, .xlen = 32};
+	const br_ec_private_key key = {.curve = BR_EC_secp256r1, .x = own ? own_key : other_key, .xlen = 32};
 	uint8_t digest[32];
 	br_sha256_context context;
 

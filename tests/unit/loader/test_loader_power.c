@@ -40,7 +40,8 @@ static void check_boots(const char *step, uint32_t cut, uint32_t how)
 		const uint32_t *words = bench.staged_words;
 		const bool is_old = memcmp(words, old_file.words, sizeof(old_file.words)) == 0;
 
-		if (slot == PB_SLOT_NONE || (!is_old && memcmp(words, new_file.words, sizeof(new_file.words)) != 0))
+		if (slot == PB_SLOT_NONE ||
+		    (!is_old && memcmp(words, new_file.words, sizeof(new_file.words)) != 0))
 			fail_msg("%s, cut in write %u, left %u: slot %u, reasons %d %d", step, cut, how, slot,
 				 bench.reported[0], bench.reported[1]);
 		assert_true(bench.staged.header.security_version >= counter);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Which slot is tried first: every pair of states that two slots can have. */
-#include "loader/slot.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "loader/slot.h"
 #include "qemu/flash_model.h"
 #include "qemu/mcu/flash.h"
 #include "tests/unit/unit.h"
@@ -169,7 +168,8 @@ UNIT_SUITE(test_loader_slots)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_image_on_trial_comes_before_confirmed_ones_and_these_before_failed_ones),
 		cmocka_unit_test_setup_teardown(marks_are_read_back_as_they_are_written, start, stop),
-		cmocka_unit_test_setup_teardown(a_mark_that_is_not_complete_counts_only_as_tried, start, stop),
+		cmocka_unit_test_setup_teardown(a_mark_that_is_not_complete_counts_only_as_tried, start,
+						stop),
 		cmocka_unit_test_setup_teardown(the_flash_clears_bits_and_erases_sectors_and_leaves_the_fuses,
 						start, stop),
 		cmocka_unit_test_setup_teardown(the_counter_rises_and_never_falls, start, stop),
