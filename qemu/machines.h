@@ -58,9 +58,9 @@ struct pb_machine_files {
 	const char *lines;   /**< Unix socket to connect the UART of the interrupt lines to */
 	const char *monitor; /**< Unix socket to connect the emulator's control interface (QMP) to */
 	const char *image;   /**< firmware image, ELF; or the loader, if there is a flash */
-	const char *flash;   /**< file that is the card's flash; NULL: none */
 	/** Host memory in files; NULL: none. Only for a machine with a window. */
 	const struct pb_card_host_memory *host;
+	const char *flash; /**< file that is the card's flash; NULL: none */
 };
 
 /** Most arguments of a program, its name included. */
