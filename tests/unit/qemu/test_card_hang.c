@@ -134,15 +134,15 @@ static void dead_firmware_is_found_without_a_host(void **unused)
 static void a_boot_that_does_not_end_is_reported(void **unused)
 {
 	static const char *const forever[] = {"1000000", NULL};
-	struct pb_machine machine;
+	struct pb_machine sleeps;
 	struct card_bench bench;
 
 	(void)unused;
 	card_bench_make(&bench);
-	machine = *bench.options.machine;
-	machine.program = "sleep";
-	machine.arguments = forever;
-	bench.options.machine = &machine;
+	sleeps = *bench.options.machine;
+	sleeps.program = "sleep";
+	sleeps.arguments = forever;
+	bench.options.machine = &sleeps;
 	bench.options.boot_us = 50000;
 	assert_int_equal(card_bench_start(&bench), -1);
 	assert_true(card_bench_said(&bench,
