@@ -264,6 +264,8 @@ static void pbd_remove(struct pci_dev *pdev)
 
 	WRITE_ONCE(dev->removed, true);
 	pbd_end_all(dev, -ENODEV);
+	/* A submission that is stopped for it would hold up the rest. */
+	pbd_capture_close(dev, NULL);
 	drm_dev_unplug(&dev->drm);
 	pbd_i915_identity(dev, false);
 	pbd_kms_stop(dev);

@@ -354,6 +354,7 @@ void pbd_kms_free(struct pbd_device *dev);
 /* pbd_i915.c */
 extern const struct drm_driver pbd_i915_driver;
 void pbd_i915_identity(struct pbd_device *dev, bool shown);
+void pbd_capture_close(struct pbd_device *dev, struct drm_file *file);
 
 extern bool pbd_unsafe;
 extern bool pbd_i915;

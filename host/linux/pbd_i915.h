@@ -19,7 +19,6 @@ int pbd_i915_exec_ioctl(struct drm_device *drm, void *data, struct drm_file *fil
 /* pbd_i915_capture.c */
 bool pbd_capture_on(struct pbd_device *dev);
 void pbd_capture_show(struct pbd_device *dev, const struct pbd_capture_shown *shown);
-void pbd_capture_close(struct pbd_device *dev, struct drm_file *file);
 int pbd_capture_next_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int pbd_capture_memory_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 

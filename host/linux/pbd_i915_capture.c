@@ -62,13 +62,14 @@ void pbd_capture_show(struct pbd_device *dev, const struct pbd_capture_shown *sh
 	kvfree(record);
 }
 
+/* Ends the capture. @file: only if it is this file's; NULL: whoever has it */
 void pbd_capture_close(struct pbd_device *dev, struct drm_file *file)
 {
 	struct pbd_capture *capture = &dev->capture;
 	void *record = NULL;
 
 	spin_lock(&capture->lock);
-	if (capture->owner == file) {
+	if (!file || capture->owner == file) {
 		capture->owner = NULL;
 		record = pbd_capture_drop(capture);
 	}
@@ -102,11 +103,12 @@ int pbd_capture_next_ioctl(struct drm_device *drm, void *data, struct drm_file *
 						       nsecs_to_jiffies((u64)args->timeout_ns);
 	struct pbd_capture_shown shown;
 	long left;
-	int ret = pbd_capture_go_on(capture, file);
+	int ret = READ_ONCE(pbd_device(drm)->removed) ? -ENODEV : pbd_capture_go_on(capture, file);
 
 	if (ret != 0)
 		return ret;
-	left = wait_event_interruptible_timeout(capture->wait, READ_ONCE(capture->shown.record),
+	left = wait_event_interruptible_timeout(capture->wait,
+						READ_ONCE(capture->shown.record) || READ_ONCE(capture->owner) != file,
 						min_t(unsigned long, timeout, MAX_SCHEDULE_TIMEOUT));
 	if (left <= 0)
 		return left < 0 ? (int)left : -ETIME;

@@ -613,17 +613,17 @@ static int pbd_exec_prepare(struct pbd_exec *exec, struct drm_file *file)
 	return ret;
 }
 
-/* Tells the caller the addresses, which are valid until an object moves. A caller whose memory is gone needs none. */
+/* Tells the caller the addresses, which are valid until an object moves, and the fence. */
 static void pbd_exec_tell(const struct pbd_exec *exec)
 {
 	struct drm_i915_gem_exec_object2 __user *to = u64_to_user_ptr(exec->user->buffers_ptr);
 	u32 i;
 
+	if (exec->user->flags & I915_EXEC_FENCE_OUT)
+		exec->user->rsvd2 = (u64)(u32)exec->args.out_fence_fd << 32 | lower_32_bits(exec->user->rsvd2);
 	for (i = 0; i < exec->count; i++)
 		if (put_user(exec->objects[i].offset, &to[i].offset))
 			return;
-	if (exec->user->flags & I915_EXEC_FENCE_OUT)
-		exec->user->rsvd2 = (u64)(u32)exec->args.out_fence_fd << 32 | lower_32_bits(exec->user->rsvd2);
 }
 
 static void pbd_exec_free(struct pbd_exec *exec)

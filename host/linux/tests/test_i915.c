@@ -522,6 +522,40 @@ void i915_captures_end_with_their_file(void)
 	close(batches);
 }
 
+/* The driver lets the device go while a batch is stopped, and finds it again. */
+void i915_captures_end_with_the_device(void)
+{
+	static uint8_t record[65536];
+	int fd = open_i915(), batches = open_i915();
+	struct buffer buffers[2] = {make_buffer(batches, 4096), make_buffer(batches, 4096)};
+	struct drm_patchbay_capture_next got = {.timeout_ns = 1};
+	const int64_t start = guest_now_ns();
+	struct batch batch = good_batch(buffers, 2);
+	int status;
+	pid_t child;
+
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PATCHBAY_CAPTURE_NEXT, &got), ETIME);
+	child = fork();
+	if (child == 0) {
+		int error = execute(batches, &batch);
+
+		_exit(error == 0 || error == ENODEV || error == EIO ? 0 : 1);
+	}
+	CHECK_EQ(next(fd, record, sizeof(record), &got), 0);
+	CHECK_EQ(system("cd /sys/bus/pci/drivers/patchbay && ls | grep 0000: >/tmp/name && cat /tmp/name >unbind"), 0);
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK_EQ(status, 0);
+	CHECK(guest_now_ns() - start < 5 * GUEST_SECOND);
+	CHECK_EQ(next(fd, record, sizeof(record), &got), ENODEV);
+	CHECK_EQ(system("grep -q 1af4 /sys/bus/pci/devices/$(cat /tmp/name)/vendor"), 0);
+	CHECK_EQ(system("cat /tmp/name >/sys/bus/pci/drivers/patchbay/bind"), 0);
+	CHECK_EQ(system("grep -q 8086 /sys/bus/pci/devices/$(cat /tmp/name)/vendor"), 0);
+	fd = open_i915();
+	buffers[0] = make_buffer(fd, 4096);
+	buffers[1] = make_buffer(fd, 4096);
+	check_good(fd, buffers);
+}
+
 /* ---- chance ---- */
 
 static uint64_t chance = 915;

@@ -59,7 +59,8 @@
 	X(i915_contexts_are_queues)                                                                          \
 	X(i915_captures_find_all_relocations)                                                                \
 	X(i915_captures_end_with_their_file)                                                                 \
-	X(i915_batches_of_chance_harm_no_other_file)
+	X(i915_batches_of_chance_harm_no_other_file)                                                         \
+	X(i915_captures_end_with_the_device)
 
 #define PBD_TEST_PROTOTYPE(name) void name(void);
 PBD_TESTS(PBD_TEST_PROTOTYPE)

@@ -173,10 +173,32 @@ static uint32_t value(const struct submission *submission, const struct relocati
 	return (uint32_t)(submission->objects[relocation->target].address + relocation->delta);
 }
 
+static int compare_addresses(const void *a, const void *b)
+{
+	const struct object *first = *(const struct object *const *)a, *second = *(const struct object *const *)b;
+
+	return first->address < second->address ? -1 : first->address > second->address;
+}
+
+/* No two objects may lie in one place, or their addresses would say nothing. */
+static void check_overlaps(struct capture *capture, struct submission *submission)
+{
+	struct object **sorted = allocate(submission->object_count * sizeof(*sorted));
+
+	for (uint32_t i = 0; i < submission->object_count; i++)
+		sorted[i] = &submission->objects[i];
+	qsort(sorted, submission->object_count, sizeof(*sorted), compare_addresses);
+	for (uint32_t i = 1; i < submission->object_count; i++)
+		if (sorted[i - 1]->address + sorted[i - 1]->size > sorted[i]->address && capture->failed++ < WRONG_SHOWN)
+			printf("pbd-capture: two objects at 0x%llx\n", (unsigned long long)sorted[i]->address);
+	free(sorted);
+}
+
 /* Reads the patched objects, calculates what they must become, and poisons each word that will be patched. */
 static void placed(struct capture *capture, struct submission *submission)
 {
 	measure(submission);
+	check_overlaps(capture, submission);
 	for (uint32_t i = 0; i < submission->object_count; i++) {
 		struct object *object = &submission->objects[i];
 
