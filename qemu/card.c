@@ -125,7 +125,7 @@ static bool start_mcu(struct card *card)
 	pb_card_lines_restart(&card->lines);
 	pb_card_loader_start(&card->loader, card->clock.time);
 	pb_card_monitor_restart(&card->monitor);
-	pb_card_boot_start(&card->boot);
+	pb_card_boot_start(&card->boot, pb_card_wall_us());
 	pb_card_clock_start(&card->clock, pb_card_wall_us());
 	return pb_card_mcu_start(&card->mcu, card->machine, &files, card->options->gdb) &&
 	       pb_card_watch(card->epoll, card->mcu.process, EPOLLIN, PB_CARD_WATCH_MCU, 0);
@@ -221,12 +221,12 @@ static void trial_failed(struct card *card)
 	mcu_died(card, "it did not come up in its time");
 }
 
-/* The firmware makes no progress, as far as its MCU has run. */
-static void firmware_hangs(struct card *card)
+/* The firmware makes no progress, as far as its MCU has run, or its boot takes too long. @param late_us 0: the former */
+static void firmware_hangs(struct card *card, uint32_t late_us)
 {
-	char how[64];
+	char how[PB_CARD_BOOT_FATAL_BYTES];
 
-	snprintf(how, sizeof(how), "no heartbeat for %u us", card->clock.still);
+	pb_card_boot_hang(&card->boot, late_us, card->clock.still, card->lines.heard, how);
 	pb_card_mcu_stop(&card->mcu);
 	mcu_died(card, how);
 }
@@ -240,12 +240,9 @@ static void advance_clock(struct card *card)
 	if (card->options->gdb == NULL && pb_card_clock_doubts(&card->clock))
 		pb_card_monitor_probe(&card->monitor, now);
 	/* Hosts take it for dead from then on, if they look: they are woken. */
-	if (card->clock.still < PB_HEARTBEAT_US) {
-		card->doubted = false;
-	} else if (!card->doubted) {
-		card->doubted = true;
+	if (card->clock.still >= PB_HEARTBEAT_US && !card->doubted)
 		pb_card_server_interrupt_all(&card->server);
-	}
+	card->doubted = card->clock.still >= PB_HEARTBEAT_US;
 }
 
 static void look_at_firmware(struct card *card)
@@ -264,7 +261,10 @@ static void look_at_firmware(struct card *card)
 		break;
 	case PB_CARD_BOOT_NOTHING:
 		if (card->clock.still >= card->options->dead_us)
-			firmware_hangs(card);
+			firmware_hangs(card, 0);
+		else if (card->options->gdb == NULL &&
+			 pb_card_boot_late(&card->boot, pb_card_wall_us(), card->options->boot_us))
+			firmware_hangs(card, card->options->boot_us);
 		break;
 	default:
 		break;

@@ -28,6 +28,7 @@ void pb_card_lines_restart(struct pb_card_lines *lines)
 	/* Bytes under way are lost with the old MCU, and so is what the unsent ones announced. */
 	lines->unsent = 0;
 	lines->here = 0;
+	lines->heard = false;
 	pb_shared_write32(&lines->block->mcu_polls, 0);
 	for (uint32_t i = 0; i < PB_CARD_LINES; i++)
 		lines->sent[i] = pb_shared_read32(&lines->block->to_mcu_taken[i]);
@@ -102,6 +103,7 @@ bool pb_card_lines_receive(struct pb_card_lines *lines)
 	uint8_t bytes[64];
 	ssize_t got = recv(lines->socket, bytes, sizeof(bytes), MSG_DONTWAIT);
 
+	lines->heard = lines->heard || got > 0;
 	for (ssize_t i = 0; i < got; i++) {
 		if ((lines->byte != NULL && lines->byte(lines->context, bytes[i])) ||
 		    bytes[i] >= PB_CARD_LINES)

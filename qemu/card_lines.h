@@ -24,6 +24,7 @@ struct pb_card_lines {
 	uint32_t unsent; /**< lines whose byte could not be sent yet */
 	uint32_t here;   /**< nodes' lines whose byte has come and is not taken: the MCU sends no other */
 	uint32_t raises; /**< of all lines */
+	bool heard;      /**< a byte has come from this MCU */
 	uint32_t raised[PB_CARD_LINES];
 	uint32_t sent[PB_CARD_LINES];
 	uint32_t taken[PB_CARD_LINES];

@@ -11,6 +11,7 @@
 #include "host/tool/gl_command.h"
 #include "host/tool/image_command.h"
 #include "host/tool/info_command.h"
+#include "host/tool/output.h"
 #include "host/tool/replay_command.h"
 #include "host/tool/screenshot_command.h"
 #include "host/tool/sim_command.h"
@@ -91,6 +92,7 @@ int main(int argc, char **argv)
 {
 	const struct command *command;
 
+	pb_output_check("patchbay");
 	if (argc < 2) {
 		print_usage(stderr);
 		return EXIT_USAGE;
@@ -109,5 +111,6 @@ int main(int argc, char **argv)
 	if (command == NULL)
 		return EXIT_USAGE;
 	argv[1] = command->full_name;
+	pb_output_check(argv[1]);
 	return command->run(argc - 1, argv + 1);
 }

@@ -55,6 +55,7 @@ pb_program(patchbay
     ${CMAKE_CURRENT_LIST_DIR}/image_command.c
     ${CMAKE_CURRENT_LIST_DIR}/info_command.c
     ${CMAKE_CURRENT_LIST_DIR}/memory_file.c
+    ${CMAKE_CURRENT_LIST_DIR}/output.c
     ${CMAKE_CURRENT_LIST_DIR}/run_command.c
     ${CMAKE_CURRENT_LIST_DIR}/screenshot_command.c
     ${CMAKE_CURRENT_LIST_DIR}/stats_command.c
