@@ -52,6 +52,8 @@
 /* Fences that one submission may wait for in the kernel; syncobjs of one submission. */
 #define PBD_DEPS_MAX 1024u
 #define PBD_SYNCS_MAX 256u
+/* Contexts that a card may have, of which some wait for a new queue. */
+#define PBD_CONTEXTS_MAX 512u
 /* Segment numbers. */
 #define PBD_SEGMENT_WINDOW 1u
 #define PBD_SEGMENT_OUTER 2u
@@ -140,6 +142,11 @@ struct pbd_device {
 	atomic_t irqs;
 	int irqs_seen; /* by the holder of commands */
 	bool abort;    /* commands end at once */
+	/*
+	 * Contexts without a queue; under commands. The firmware frees none while anything of this machine is in flight.
+	 */
+	u32 spare[PBD_CONTEXTS_MAX];
+	u32 spare_count;
 
 	/* Under state. */
 	spinlock_t state_lock;
