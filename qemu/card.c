@@ -31,12 +31,6 @@
 #define SPIN_MOST_US 200u
 #define EVENTS       16 /* taken at once */
 
-#define SAY(card, ...)                                                                                       \
-	do {                                                                                                 \
-		if (!(card)->options->quiet)                                                                 \
-			pb_card_say(__VA_ARGS__);                                                            \
-	} while (0)
-
 static void fail(struct card *card)
 {
 	card->status = 1;
@@ -79,10 +73,11 @@ static void channel_closed(void *context, uint32_t channel)
 	pb_card_server_free(&card->server, channel);
 }
 
-static void admin_refused(void *context, uint32_t code, uint32_t channel, uint32_t error)
+static void observer_answered(void *context, uint32_t question, const struct pb_reply *reply)
 {
-	(void)context;
-	pb_card_say("the firmware refused command %u about channel %u: error %u", code, channel, error);
+	struct card *card = context;
+
+	pb_card_observers_answer(&card->observers, question, reply);
 }
 
 static void host_gone(void *context, uint32_t channel)
@@ -171,18 +166,12 @@ static void receive_monitor(struct card *card)
 /* Once every channel has its privileges. */
 static void let_hosts_attach(struct card *card)
 {
-	const char newline = '\n';
-
-	SAY(card, "ready");
+	if (!card->options->quiet)
+		pb_card_say("ready");
 	card->came_up = true;
 	card->open = true;
 	pb_card_boot_open(&card->boot);
-	if (card->ready_fd >= 0) {
-		if (write(card->ready_fd, &newline, 1) != 1)
-			pb_card_say("no reader for the report that the card is ready");
-		close(card->ready_fd);
-		card->ready_fd = -1;
-	}
+	pb_card_say_ready(&card->ready_fd);
 }
 
 /* Wakes every host, and lets the channels of those that left be given again. */
@@ -192,6 +181,7 @@ static void announce_death(struct card *card, bool again)
 	pb_card_boot_died(&card->boot, again);
 	pb_card_engines_died(&card->engines);
 	pb_card_admin_stop(&card->admin);
+	pb_card_observers_poll(&card->observers);
 	pb_card_server_interrupt_all(&card->server);
 	for (uint32_t c = 1; c < PB_SOCKET_PEERS; c++)
 		pb_card_server_free(&card->server, c);
@@ -326,6 +316,12 @@ static void handle(struct card *card, enum pb_card_source source, uint32_t index
 	case PB_CARD_WATCH_RENDERER:
 		pb_card_engines_renderer(&card->engines, index);
 		break;
+	case PB_CARD_WATCH_OBSERVERS:
+		pb_card_observers_accept(&card->observers);
+		break;
+	case PB_CARD_WATCH_OBSERVER:
+		pb_card_observers_read(&card->observers, index);
+		break;
 	case PB_CARD_WATCH_SOURCES:
 	default:
 		break;
@@ -389,6 +385,7 @@ static void loop(struct card *card)
 		if (card->mcu.pid != 0)
 			look_at_firmware(card);
 		pb_card_admin_poll(&card->admin);
+		pb_card_observers_poll(&card->observers);
 		if (!card->open && pb_card_admin_settled(&card->admin))
 			let_hosts_attach(card);
 		pb_card_lines_poll(&card->lines);
@@ -420,7 +417,8 @@ static bool start_parts(struct card *card)
 		.host = &card->files.host.shares,
 		.ring = admin_rings,
 		.closed = channel_closed,
-		.refused = admin_refused,
+		.refused = pb_card_say_refused,
+		.answered = observer_answered,
 		.context = card};
 
 	pb_card_boot_init(&card->boot, (void *)(memory + PB_BOOT_OFFSET));
@@ -441,12 +439,13 @@ static void run(struct card *card)
 
 	served = pb_card_server_start(&card->server, card->files.socket_listener, card->epoll,
 				      card->files.memory_file, &ops, card) &&
+		 pb_card_observers_start(&card->observers, card->files.observe_listener, card->epoll,
+					 card->files.reading_file, &card->admin) &&
 		 served;
 	if (!served)
 		pb_card_say("cannot set up the card: %s", strerror(errno));
 	if (served && start_mcu(card)) {
-		SAY(card, "board %s, socket %s, memory %u MiB, MCU pid %d", card->options->board,
-		    card->files.socket_path, card->options->memory_bytes >> 20, (int)card->mcu.pid);
+		pb_card_say_started(card->options, card->files.socket_path, card->mcu.pid);
 		loop(card);
 	} else {
 		fail(card);
@@ -456,6 +455,7 @@ static void run(struct card *card)
 	if (card->options->gdb != NULL && card->options->gdb[0] == '/')
 		unlink(card->options->gdb);
 	pb_card_boot_end(&card->boot);
+	pb_card_observers_stop(&card->observers);
 	pb_card_server_stop(&card->server);
 	pb_card_engines_destroy(&card->engines);
 	pb_card_lines_restart(&card->lines);

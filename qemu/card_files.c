@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "host/link_protocol.h"
 #include "qemu/card.h"
 #include "qemu/card_say.h"
 #include "qemu/mcu/layout.h"
@@ -78,6 +79,9 @@ static bool make_memory(struct pb_card_files *files, const struct pb_machine *ma
 	files->memory_file = open(files->memory_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (files->memory_file < 0)
 		return say_failed("make", files->memory_path);
+	files->reading_file = open(files->memory_path, O_RDONLY | O_CLOEXEC);
+	if (files->reading_file < 0)
+		return say_failed("open", files->memory_path);
 	/* Real blocks, so that a full disk shows here and not as a fault of whoever stores first. */
 	errno = posix_fallocate(files->memory_file, 0, used);
 	if (errno != 0)
@@ -195,6 +199,7 @@ static bool make_socket(int *listener, char kept[PB_CARD_PATH_BYTES], const char
 static bool make_sockets(struct pb_card_files *files, const char *socket)
 {
 	return make_socket(&files->socket_listener, files->socket_path, socket, "") &&
+	       make_socket(&files->observe_listener, files->observe_path, socket, PB_SOCKET_OBSERVERS) &&
 	       make_socket(&files->lines_listener, files->lines_path, files->directory, "/lines") &&
 	       make_socket(&files->monitor_listener, files->monitor_path, files->directory, "/monitor");
 }
@@ -214,7 +219,13 @@ bool pb_card_files_make(struct pb_card_files *files, const struct pb_machine *ma
 	const char *wrong = pb_card_memory_wrong(options->memory_bytes);
 
 	*files = (struct pb_card_files){
-		.memory_file = -1, .lines_listener = -1, .monitor_listener = -1, .socket_listener = -1};
+		.memory_file = -1,
+		.reading_file = -1,
+		.lines_listener = -1,
+		.monitor_listener = -1,
+		.socket_listener = -1,
+		.observe_listener = -1,
+	};
 	if (wrong != NULL) {
 		pb_card_say("no card has %u bytes of memory: %s", (unsigned)options->memory_bytes, wrong);
 		return false;
@@ -247,9 +258,11 @@ void pb_card_files_remove(struct pb_card_files *files)
 	if (files->memory != NULL)
 		munmap(files->memory, files->mapped);
 	close_and_remove(files->socket_listener, files->socket_path);
+	close_and_remove(files->observe_listener, files->observe_path);
 	close_and_remove(files->lines_listener, files->lines_path);
 	close_and_remove(files->monitor_listener, files->monitor_path);
 	close_and_remove(files->memory_file, files->memory_path);
+	close_and_remove(files->reading_file, "");
 	pb_card_host_memory_close(&files->host);
 	if (files->made_directory)
 		rmdir(files->directory);

@@ -15,6 +15,7 @@
 #include "qemu/card_lines.h"
 #include "qemu/card_mcu.h"
 #include "qemu/card_monitor.h"
+#include "qemu/card_observers.h"
 #include "qemu/card_server.h"
 #include "qemu/card_signals.h"
 
@@ -24,6 +25,7 @@ struct card {
 	const struct pb_machine *machine;
 	struct pb_card_files files;
 	struct pb_card_server server;
+	struct pb_card_observers observers;
 	struct pb_card_lines lines;
 	struct pb_card_engines engines;
 	struct pb_card_admin admin;

@@ -145,7 +145,8 @@ int pb_card_command(int argc, char **argv)
 		.options = option_table,
 		.parser = parse,
 		.doc = "Emulate a card: its MCU in QEMU, its engines, memory and interrupt lines.\v"
-		       "Runs until it is interrupted. Up to 8 hosts connect with --card SOCKET.\n\n"
+		       "Runs until it is interrupted. Up to 8 hosts connect with --card SOCKET, and up to 16 "
+		       "observers: info, stats, why, top, trace, crash and screenshot take no channel.\n\n"
 		       "Exit code: 0 interrupted; 1 the card failed; 2 wrong arguments.",
 	};
 	struct pb_card_options options = PB_CARD_OPTIONS_DEFAULT;

@@ -144,7 +144,7 @@ int pb_info_command(int argc, char **argv)
 
 	argp_err_exit_status = 2;
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-	code = pb_open_card(&arguments.card, PB_OPEN_LINK, &card);
+	code = pb_open_card(&arguments.card, PB_OPEN_READ, &card);
 	if (code != 0)
 		return code;
 	error = pb_card_read_running(card.link, &info);

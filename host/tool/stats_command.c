@@ -132,7 +132,7 @@ static enum pb_error read_counters(struct run *run)
 	if (run->arguments->memory != NULL)
 		error = read_memory(run);
 	else if (run->card.link == NULL &&
-		 pb_open_card(&run->arguments->card, PB_OPEN_LINK, &run->card) != 0) {
+		 pb_open_card(&run->arguments->card, PB_OPEN_READ, &run->card) != 0) {
 		run->card.link = NULL;
 		return PB_ERROR_SYSTEM; /* the error has been printed */
 	} else

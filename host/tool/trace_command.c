@@ -130,7 +130,7 @@ static int read_card(const struct arguments *arguments)
 		free(link.memory);
 		return code;
 	}
-	code = pb_open_card(&arguments->card, PB_OPEN_LINK, &card);
+	code = pb_open_card(&arguments->card, recording->set ? PB_OPEN_ASK : PB_OPEN_READ, &card);
 	if (code != 0)
 		return code;
 	code = pb_trace_record(recording, card.link);
@@ -140,8 +140,7 @@ static int read_card(const struct arguments *arguments)
 
 #define LEVELS_HELP                                                                                          \
 	"LEVELS is off, default, all, or CATEGORY=LEVEL,...: LIFE, PACKET, SCHEDULE, NODE, CONTROL and "     \
-	"LINE at 0 to 3, the others at 1. Setting them needs a channel of the card; they are restored at "   \
-	"the end."
+	"LINE at 0 to 3, the others at 1. They are restored at the end."
 
 static int record_command(int argc, char **argv)
 {

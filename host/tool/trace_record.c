@@ -184,7 +184,9 @@ static int record_at_levels(struct run *run)
 		return 1;
 	}
 	code = record(run);
-	(void)set_levels(run, run->trace.levels);
+	/* A card sets the levels of an observer back, as soon as it has left. */
+	if (run->link->ops->ask == NULL)
+		(void)set_levels(run, run->trace.levels);
 	(void)pb_channel_detach(run->channel);
 	return code;
 }
