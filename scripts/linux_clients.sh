@@ -56,12 +56,12 @@ build_client_guest() {
 	rm -rf "$tree"
 	mkdir -p "$tree"/{bin,lib/modules,lib/clients}
 	logged linux-guest gcc -std=gnu11 -O2 -Wall -Wextra -Werror -static -D__user= -isystem "$folder/uapi" \
-		-o "$tree/bin/pbd-picture" "$root/host/linux/clients/picture.c"
+		-o "$tree/bin/pbd-picture" "$root/host/linux/tests/clients/picture.c"
 	for module in "${client_modules[@]}"; do
 		cp "$modules/$module.ko" "$tree/lib/modules/"
 	done
 	[[ ! -e $packages/vkms/vkms.ko ]] || cp "$packages/vkms/vkms.ko" "$tree/lib/modules/"
-	cp "$root"/host/linux/clients/*.{sh,ini,conf} "$tree/lib/clients/"
+	cp "$root"/host/linux/tests/clients/*.{sh,ini,conf} "$tree/lib/clients/"
 	{
 		cat "$folder/guest.cpio"
 		(cd "$tree" && find . | "$folder/guest/bin/busybox" cpio -o -H newc 2>/dev/null)
