@@ -18,6 +18,7 @@ import time
 import zlib
 
 import linux_clients
+import linux_mesa
 
 # Longest life of a machine or a card, in seconds: an emulated machine on a busy system.
 MACHINE_SECONDS = 240
@@ -115,7 +116,8 @@ class Machine:
                    os.path.join(folder, "qemu")]
         for path in share:
             command += ["-L", path]
-        command += ["-machine", "pc", *(() if "-m" in extra else ("-m", "256")), "-accel", "tcg,thread=single", "-nodefaults", "-display", "none",
+        command += ["-machine", "pc", *(() if "-m" in extra else ("-m", "256")), "-accel", "tcg,thread=single",
+                    "-nodefaults", "-display", "none",
                     "-serial", "mon:stdio" if shell else "stdio", "-no-reboot",
                     "-kernel", os.path.join(folder, "packages/vmlinux"),
                     "-initrd", os.path.join(folder, guest),
@@ -358,12 +360,24 @@ def run_card(options, work, table):
         card.stop()
 
 
+def run_i915(options, work, table):
+    """The driver with i915's uAPI, on a card with room for a thousand objects."""
+    card = Card(options, work, "i915", memory="64M")
+    try:
+        machine = Machine(options, card, "i915", parameters=PATIENT + " patchbay.i915=1")
+        serve(machine, card)
+        table.machine(machine)
+    finally:
+        card.stop()
+
+
 def run_clients(options, work, table):
     """Debian's display servers: linux_clients.py."""
     linux_clients.run_clients(sys.modules[__name__], options, work, table)
 
 
-RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_clients": run_clients}
+RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915,
+        "run_clients": run_clients}
 
 
 def run_all(options, table):
@@ -402,6 +416,9 @@ def main():
     parser.add_argument("--shell", action="store_true")
     parser.add_argument("--client")
     parser.add_argument("--disk", default="clients")
+    parser.add_argument("--mesa", action="store_true")
+    parser.add_argument("--record")
+    parser.add_argument("--revision")
     parser.add_argument("tests", nargs="*")
     options = parser.parse_args()
     if options.extract:
@@ -413,7 +430,11 @@ def main():
         with tempfile.TemporaryDirectory(prefix="patchbay-linux-") as work:
             return linux_clients.run_client(sys.modules[__name__], options, work)
     table = Table()
-    run_all(options, table)
+    if options.mesa:
+        with tempfile.TemporaryDirectory(prefix="patchbay-linux-") as work:
+            linux_mesa.run_mesa(sys.modules[__name__], options, work, table)
+    else:
+        run_all(options, table)
     print(f"{table.count - table.failed} of {table.count} passed in {time.monotonic() - table.start:.0f} s")
     return 1 if table.failed or table.count == 0 else 0
 

@@ -175,7 +175,8 @@ static bool print(const struct run *run)
 			puts(text);
 		cJSON_free(text);
 	}
-	return fflush(stdout) == 0;
+	/* The end of the program reports what could not be written. */
+	return fflush(stdout) == 0 && ferror(stdout) == 0;
 }
 
 /** Reads the counters once and writes them. @return true: success */

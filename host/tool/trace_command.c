@@ -163,6 +163,7 @@ static int record_command(int argc, char **argv)
 			argv[0]);
 		return EXIT_USAGE;
 	}
+	arguments.recording.name = arguments.file;
 	arguments.recording.file = fopen(arguments.file, "wb");
 	if (arguments.recording.file == NULL)
 		return complain(argv[0], arguments.file, strerror(errno));
@@ -183,8 +184,11 @@ static int follow_command(int argc, char **argv)
 		       "Exit code: 0 success; 1 there is no trace, or a failure; 2 wrong arguments.",
 		.children = pb_card_arguments,
 	};
-	struct arguments arguments = {
-		.recording = {.program = argv[0], .file = stdout, .text = true, .seconds = -1}};
+	struct arguments arguments = {.recording = {.program = argv[0],
+						    .file = stdout,
+						    .name = "standard output",
+						    .text = true,
+						    .seconds = -1}};
 
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
 	if (arguments.file == NULL && pb_names_card(&arguments.card) && arguments.memory == NULL)
@@ -265,14 +269,18 @@ static int export_to(const char *program, const char *path, const struct pb_trac
 		     bool (*write)(FILE *, const struct pb_trace_data *, const struct pb_timeline *))
 {
 	FILE *file = path != NULL ? fopen(path, "w") : NULL;
-	bool written;
+	int reason = 0;
 
 	if (path == NULL)
 		return 0;
 	if (file == NULL)
 		return complain(program, path, strerror(errno));
-	written = write(file, data, timeline);
-	return fclose(file) == 0 && written ? 0 : complain(program, path, "cannot write the file");
+	errno = 0;
+	if (!write(file, data, timeline))
+		reason = errno != 0 ? errno : EIO;
+	if (fclose(file) != 0)
+		reason = errno;
+	return reason == 0 ? 0 : complain(program, path, strerror(reason));
 }
 
 static int export_command(int argc, char **argv)

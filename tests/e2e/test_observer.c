@@ -45,7 +45,7 @@ static void every_command_finds_a_full_card(void **state)
 		{{"info"}, "boot stage     RUNNING\n"},
 		{{"stats"}, "SUBMISSIONS"},
 		{{"stats", "--json"}, "\"submissions\""},
-		{{"why", "1:0"}, "Queue 0 of channel 1 (node 0, priority NORMAL) does not run: "},
+		{{"why", "1:0"}, "Queue 1:0 (node 0, priority NORMAL) does not run: "},
 		{{"why", "1:1", "--json"}, "\"node\":\t1"},
 		{{"trace", "follow", "--time", "0"}, " COMPLETE "},
 		{{"trace", "follow", "--time", "0.1", "--levels", "all"}, " LEVELS "},
