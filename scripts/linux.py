@@ -17,6 +17,7 @@ import threading
 import time
 import zlib
 
+import linux_clients
 import linux_mesa
 
 # Longest life of a machine or a card, in seconds: an emulated machine on a busy system.
@@ -370,7 +371,13 @@ def run_i915(options, work, table):
         card.stop()
 
 
-RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915}
+def run_clients(options, work, table):
+    """Debian's display servers: linux_clients.py."""
+    linux_clients.run_clients(sys.modules[__name__], options, work, table)
+
+
+RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915,
+        "run_clients": run_clients}
 
 
 def run_all(options, table):
@@ -407,6 +414,8 @@ def main():
     parser.add_argument("--board")
     parser.add_argument("--card-memory")
     parser.add_argument("--shell", action="store_true")
+    parser.add_argument("--client")
+    parser.add_argument("--disk", default="clients")
     parser.add_argument("--mesa", action="store_true")
     parser.add_argument("--record")
     parser.add_argument("--revision")
@@ -417,6 +426,9 @@ def main():
         return 0
     if options.shell:
         return shell(options)
+    if options.client:
+        with tempfile.TemporaryDirectory(prefix="patchbay-linux-") as work:
+            return linux_clients.run_client(sys.modules[__name__], options, work)
     table = Table()
     if options.mesa:
         with tempfile.TemporaryDirectory(prefix="patchbay-linux-") as work:
