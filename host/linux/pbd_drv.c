@@ -30,6 +30,13 @@ unsigned int pbd_vram_mb;
 module_param_named(vram_mb, pbd_vram_mb, uint, 0400);
 MODULE_PARM_DESC(vram_mb, "MiB of the card's window for objects (default 0: half of what is free)");
 
+bool pbd_virtgpu;
+module_param_named(virtgpu, pbd_virtgpu, bool, 0400);
+MODULE_PARM_DESC(virtgpu, "offer the 3D uAPI of virtio-gpu instead of our own; needs a card with a GL engine");
+unsigned int pbd_gl_hang_ms;
+module_param_named(gl_hang_ms, pbd_gl_hang_ms, uint, 0600);
+MODULE_PARM_DESC(gl_hang_ms, "OpenGL that makes no progress for so long is reset (default 0: the card's own limit)");
+
 static int pbd_info_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct pbd_device *dev = pbd_device(drm);
@@ -162,6 +169,8 @@ static int pbd_init(struct pbd_device *dev)
 	INIT_LIST_HEAD(&dev->queues);
 	INIT_LIST_HEAD(&dev->done);
 	INIT_LIST_HEAD(&dev->lru);
+	INIT_LIST_HEAD(&dev->virt.clients);
+	INIT_LIST_HEAD(&dev->virt.waiters);
 	INIT_WORK(&dev->clean, pbd_clean_work);
 	INIT_DELAYED_WORK(&dev->watch, pbd_card_watch_work);
 	INIT_DELAYED_WORK(&dev->attach, pbd_card_attach_work);
@@ -208,6 +217,8 @@ static int pbd_start(struct pbd_device *dev)
 	down_write(&dev->card);
 	ret = pbd_card_attach(dev, PBD_ATTACH_MS);
 	up_write(&dev->card);
+	if (ret == 0 && pbd_virtgpu)
+		ret = pbd_virt_init(dev);
 	if (ret == 0)
 		ret = pbd_kms_init(dev);
 	if (ret == 0)
@@ -222,7 +233,8 @@ static int pbd_start(struct pbd_device *dev)
 
 static int pbd_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
-	struct pbd_device *dev = devm_drm_dev_alloc(&pdev->dev, &pbd_driver, struct pbd_device, drm);
+	const struct drm_driver *driver = pbd_virtgpu ? &pbd_virt_driver : &pbd_driver;
+	struct pbd_device *dev = devm_drm_dev_alloc(&pdev->dev, driver, struct pbd_device, drm);
 	int ret;
 
 	if (IS_ERR(dev))
