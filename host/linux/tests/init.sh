@@ -22,6 +22,7 @@ for word in $words; do
 	case $word in
 	shell) setsid cttyhack sh ;;
 	tests) pbd-test ;;
+	gl:*) pbd-gl ${word#gl:} ;;
 	crash)
 		# The machine ends in the middle of everything.
 		pbd-test load_runs_for_a_while >/dev/null &
