@@ -151,7 +151,7 @@ def run_mesa(linux, options, work, table):
     guest = None
     try:
         guest = Guest(linux, options, card, table)
-        guest.check("eglinfo_names_the_driver", "eglinfo.x86_64-linux-gnu -p gbm", has("EGL driver name: virtio_gpu"))
+        guest.check("eglinfo_names_the_driver", "eglinfo.x86_64-linux-gnu || true", has("EGL driver name: virtio_gpu"))
         for arguments in SUMS:
             wanted = on_server(options, work, arguments)
             guest.check("gl_program_" + arguments.replace(" ", "_"), "gl_program " + arguments,

@@ -37,7 +37,7 @@ weston_up() {
 weston_down() {
 	killall weston-cliptest weston
 	wait
-	rm -f /run/user/*
+	rm -f /run/user/* /tmp/weston.log
 }
 
 echo "GUEST up"
