@@ -1,0 +1,3 @@
+# The patchbay command as a program, on cards in its own process.
+add_test(NAME tool_full COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/full.sh $<TARGET_FILE:patchbay>
+  ${PROJECT_SOURCE_DIR}/tests/data)
