@@ -18,6 +18,7 @@ import time
 import zlib
 
 import linux_gl
+import linux_mesa
 
 # Longest life of a machine or a card, in seconds: an emulated machine on a busy system.
 MACHINE_SECONDS = 240
@@ -361,12 +362,24 @@ def run_card(options, work, table):
         card.stop()
 
 
+def run_i915(options, work, table):
+    """The driver with i915's uAPI, on a card with room for a thousand objects."""
+    card = Card(options, work, "i915", memory="64M")
+    try:
+        machine = Machine(options, card, "i915", parameters=PATIENT + " patchbay.i915=1")
+        serve(machine, card)
+        table.machine(machine)
+    finally:
+        card.stop()
+
+
 def run_gl(options, work, table):
     """The driver with virtio-gpu's 3D uAPI, on a card with a GL engine."""
     linux_gl.run_gl(sys.modules[__name__], options, work, table)
 
 
-RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_gl": run_gl}
+RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915,
+        "run_gl": run_gl}
 
 
 def run_all(options, table):
@@ -403,6 +416,7 @@ def main():
     parser.add_argument("--board")
     parser.add_argument("--card-memory")
     parser.add_argument("--shell", action="store_true")
+    parser.add_argument("--mesa", action="store_true")
     parser.add_argument("--gl", action="store_true")
     parser.add_argument("--record")
     parser.add_argument("--revision")
@@ -414,9 +428,10 @@ def main():
     if options.shell:
         return shell(options)
     table = Table()
-    if options.gl:
+    if options.mesa or options.gl:
         with tempfile.TemporaryDirectory(prefix="patchbay-linux-") as work:
-            linux_gl.run_mesa(sys.modules[__name__], options, work, table)
+            run = linux_mesa.run_mesa if options.mesa else linux_gl.run_mesa
+            run(sys.modules[__name__], options, work, table)
     else:
         run_all(options, table)
     print(f"{table.count - table.failed} of {table.count} passed in {time.monotonic() - table.start:.0f} s")

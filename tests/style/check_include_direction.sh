@@ -56,9 +56,10 @@ rule '^host/gl/' "$none" "\"host/(gl/)?[^/\"]*\"|$public|\"hal/(shared|engine|en
 # Where the shim becomes a driver of Windows it takes the headers of the driver kit, or what stands in for them.
 rule '^host/wddm/windows/' "$none" "\"host/wddm/(windows/)?[^/\"]*\"|\"standin[.]h\"|$public|<[^>]*>"
 # The DRM driver takes the kernel's headers; its tests are programs of the guest.
-kernel='<(linux|drm)/[^>]*[.]h>'
-rule '^host/linux/' '^host/linux/tests/' "\"(pbd_drv|patchbay_drm)[.]h\"|$public|$kernel"
-rule '^host/linux/tests/' "$none" "\"(guest|tests|../patchbay_drm|hal/engine/packets)[.]h\"|$public|<[^>]*>"
+kernel='<(linux|drm|uapi/drm)/[^>]*[.]h>'
+rule '^host/linux/' '^host/linux/(tests|tools)/' "\"(pbd_drv|pbd_submit|pbd_i915|patchbay_drm|patchbay_i915)[.]h\"|$public|$kernel"
+rule '^host/linux/tests/' "$none" "\"(guest|tests|../patchbay_(drm|i915)|hal/engine/packets)[.]h\"|$public|<[^>]*>"
+rule '^host/linux/tools/' "$none" '"../patchbay_i915[.]h"|<[^>]*>'
 # Programs of others, which see what is installed; and a board of theirs.
 rule '^host/examples/[^/]*$' "$none" "$public|\"example[.]h\"|<[^>]*>"
 rule '^host/examples/board/' "$none" "$abi|\"(boards|hal|firmware|qemu/mcu)/[^\"]*\"|$freestanding"
