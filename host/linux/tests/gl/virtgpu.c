@@ -349,7 +349,7 @@ static void fences_go_in_and_out(void)
 	CHECK_EQ(execute(fd, &resource, stream.words, stream.count, &args), 0);
 	CHECK_EQ(guest_fence_wait(args.fence_fd, 10000), 0);
 	CHECK_EQ(guest_fence_status(args.fence_fd), 1);
-	/* A fence of this file's own order is waited for by nobody. */
+	/* A fence of this file's own order is not waited for. */
 	args = (struct drm_virtgpu_execbuffer){.flags = VIRTGPU_EXECBUF_FENCE_FD_IN, .fence_fd = args.fence_fd};
 	stream.count = 0;
 	add_clear(&stream, true, false, true);
