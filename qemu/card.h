@@ -20,7 +20,8 @@ struct pb_card_options {
 	const char *board;                /**< which MCU: a folder of boards/ */
 	const struct pb_machine *machine; /**< NULL: the one of that board */
 	const char *image;                /**< firmware image, ELF */
-	const char *socket;               /**< path where hosts connect; at most 99 bytes */
+	const char *flash;  /**< NULL, or the file of the card's flash: then `image` is the board's loader */
+	const char *socket; /**< path where hosts connect; at most 99 bytes */
 	const char *gdb; /**< NULL, or where the MCU, halted at reset, waits for gdb: HOST:PORT or a path */
 	const char *directory; /**< for the card's files; NULL: a new one, removed at the end */
 	uint32_t restarts;     /**< how often an MCU that died is started again */

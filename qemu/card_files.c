@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "host/link_protocol.h"
+#include "host/update_protocol.h"
 #include "qemu/card.h"
 #include "qemu/card_say.h"
 #include "qemu/mcu/layout.h"
@@ -196,8 +197,13 @@ static bool make_socket(int *listener, char kept[PB_CARD_PATH_BYTES], const char
 	return true;
 }
 
-static bool make_sockets(struct pb_card_files *files, const char *socket)
+static bool make_sockets(struct pb_card_files *files, const struct pb_card_options *options)
 {
+	const char *socket = options->socket;
+
+	if (options->flash != NULL &&
+	    !make_socket(&files->admin_listener, files->admin_path, socket, PB_ADMIN_SUFFIX))
+		return false;
 	return make_socket(&files->socket_listener, files->socket_path, socket, "") &&
 	       make_socket(&files->observe_listener, files->observe_path, socket, PB_SOCKET_OBSERVERS) &&
 	       make_socket(&files->lines_listener, files->lines_path, files->directory, "/lines") &&
@@ -225,6 +231,7 @@ bool pb_card_files_make(struct pb_card_files *files, const struct pb_machine *ma
 		.monitor_listener = -1,
 		.socket_listener = -1,
 		.observe_listener = -1,
+		.admin_listener = -1,
 	};
 	if (wrong != NULL) {
 		pb_card_say("no card has %u bytes of memory: %s", (unsigned)options->memory_bytes, wrong);
@@ -238,7 +245,7 @@ bool pb_card_files_make(struct pb_card_files *files, const struct pb_machine *ma
 	files->outer_offset = machine->outer_offset;
 	files->outer_bytes = options->memory_bytes - PB_CARD_MEMORY_BYTES;
 	if (pb_card_host_memory_open(&files->host, machine, options->host, options->host_count) &&
-	    make_directory(files, options->directory) && make_sockets(files, options->socket) &&
+	    make_directory(files, options->directory) && make_sockets(files, options) &&
 	    make_memory(files, machine))
 		return true;
 	pb_card_files_remove(files);
@@ -258,6 +265,7 @@ void pb_card_files_remove(struct pb_card_files *files)
 	if (files->memory != NULL)
 		munmap(files->memory, files->mapped);
 	close_and_remove(files->socket_listener, files->socket_path);
+	close_and_remove(files->admin_listener, files->admin_path);
 	close_and_remove(files->observe_listener, files->observe_path);
 	close_and_remove(files->lines_listener, files->lines_path);
 	close_and_remove(files->monitor_listener, files->monitor_path);

@@ -29,6 +29,7 @@ struct pb_card_files {
 	char lines_path[PB_CARD_PATH_BYTES];
 	char monitor_path[PB_CARD_PATH_BYTES];
 	char socket_path[PB_CARD_PATH_BYTES];
+	char admin_path[PB_CARD_PATH_BYTES];
 	char observe_path[PB_CARD_PATH_BYTES];
 	uint8_t *memory;                 /**< card memory and host memory, mapped */
 	uint64_t mapped;                 /**< bytes of it */
@@ -42,6 +43,7 @@ struct pb_card_files {
 	int lines_listener;              /**< where the MCU connects */
 	int monitor_listener;            /**< where its control interface connects */
 	int socket_listener;             /**< where hosts connect */
+	int admin_listener;              /**< where the administrator connects; -1: the card has no loader */
 	int observe_listener;            /**< where observers connect */
 	bool made_directory;
 };

@@ -23,6 +23,7 @@ enum pb_card_source {
 	PB_CARD_WATCH_RENDERER = 9,   /**< a renderer answers, or has ended; index: its own */
 	PB_CARD_WATCH_OBSERVERS = 10, /**< an observer connects */
 	PB_CARD_WATCH_OBSERVER = 11,  /**< an observer's connection; index: its place */
+	PB_CARD_WATCH_ADMIN = 12,     /**< the administrator connects, asks, or has left */
 	PB_CARD_WATCH_SOURCES
 };
 

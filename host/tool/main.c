@@ -19,6 +19,7 @@
 #include "host/tool/stats_command.h"
 #include "host/tool/top_command.h"
 #include "host/tool/trace_command.h"
+#include "host/tool/update_command.h"
 #include "host/tool/why_command.h"
 #include "patchbay/abi/base.h"
 
@@ -54,6 +55,8 @@ static const struct command {
 	{"trace", (char[]){"patchbay trace"}, pb_trace_command,
 	 "record and show what the firmware of a card did, and when"},
 	{"image", (char[]){"patchbay image"}, pb_image_command, "check a firmware image and show its header"},
+	{"update", (char[]){"patchbay update"}, pb_update_command,
+	 "write a signed firmware image to a card that boots by a loader"},
 	{"card", (char[]){"patchbay card"}, pb_card_command, "emulate a card for other processes"},
 };
 
