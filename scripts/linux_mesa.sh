@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# Part of scripts/linux: the guest with Mesa's unmodified driver for Intel's generation 7.5, and programs that use it.
+# Part of scripts/linux: the guest with Mesa's unmodified drivers for Intel's generation 7.5, and programs that use it.
 # Sourced; needs lib.sh, and $root, $folder, $packages and $release of scripts/linux.
 
 # What runs in the guest, without what it depends on.
-mesa_programs=(libgl1-mesa-dri libegl-mesa0 libegl1 libgles2 libgbm1 kmscube glmark2-es2-drm)
+mesa_programs=(libgl1-mesa-dri libegl-mesa0 libegl1 libgles2 libgbm1 mesa-vulkan-drivers kmscube glmark2-es2-drm
+	libsdl2-tests)
 
 # Downloads the programs with all that they need, whatever this system has installed, and unpacks them to $folder/mesa/tree.
 fetch_mesa() {
 	local cache=$folder/mesa/debs deb
-	[[ ! -e $folder/mesa/unpacked ]] || return 0
+	[[ "$(cat "$folder/mesa/unpacked" 2>/dev/null)" != "${mesa_programs[*]}" ]] || return 0
 	say "downloading ${mesa_programs[*]}"
 	rm -rf "$folder/mesa"
 	mkdir -p "$cache/partial" "$folder/mesa/tree"
@@ -21,7 +22,8 @@ fetch_mesa() {
 	done
 	rm -rf "$cache" "$folder"/mesa/tree/usr/share/{doc,locale,man}
 	find "$folder/mesa/tree/usr/lib/x86_64-linux-gnu/dri" -type f ! -name crocus_dri.so -delete
-	touch "$folder/mesa/unpacked"
+	find "$folder/mesa/tree/usr/lib/x86_64-linux-gnu" -name 'libvulkan_*.so' ! -name libvulkan_intel_hasvk.so -delete
+	echo "${mesa_programs[*]}" >"$folder/mesa/unpacked"
 }
 
 # build_capture FOLDER: the program that compares relocations, for any guest.

@@ -10,7 +10,7 @@
 #define PBD_REG_DOORBELL 12
 
 /* Bytes of segment 0: rings, and lists and engine buffers of submissions. */
-#define PBD_SYSTEM_BYTES (1536u << 10)
+#define PBD_SYSTEM_BYTES (PBD_ARENA_BYTES + (512u << 10))
 #define PBD_REGION_BYTES_MIN (256u << 10)
 
 /* Addresses of the OS and of the engines differ, so that each mistake shows. */
