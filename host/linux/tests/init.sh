@@ -6,6 +6,8 @@ export PATH=/bin
 mount -t proc none /proc
 mount -t sysfs none /sys
 mount -t devtmpfs none /dev
+mount -t debugfs none /sys/kernel/debug
+mount -t tracefs none /sys/kernel/tracing
 mkdir -p /dev/shm /run
 echo 4 >/proc/sys/kernel/printk
 # patchbay.NAME=VALUE of the kernel's command line, as modprobe takes it; insmod does not.

@@ -31,6 +31,11 @@
 	X(objects_keep_their_contents_when_they_move)                                                        \
 	X(what_does_not_fit_is_refused)                                                                      \
 	X(four_processes_share_the_card)                                                                     \
+	X(fdinfo_says_who_works)                                                                             \
+	X(fdinfo_says_where_objects_lie)                                                                     \
+	X(debugfs_says_what_a_queue_waits_for)                                                               \
+	X(debugfs_counts_memory_and_queues)                                                                  \
+	X(tracepoints_follow_a_submission)                                                                   \
 	X(arguments_of_chance_harm_no_other_file)
 
 /* The device comes and goes; the guest does that itself. */
