@@ -17,6 +17,8 @@ import threading
 import time
 import zlib
 
+import linux_mesa
+
 # Longest life of a machine or a card, in seconds: an emulated machine on a busy system.
 MACHINE_SECONDS = 240
 # What makes the guest boot in two seconds without KVM.
@@ -49,11 +51,11 @@ class Failure(Exception):
 class Card:
     """An emulated card, with a socket for machines."""
 
-    def __init__(self, options, work, name):
+    def __init__(self, options, work, name, memory=None):
         self.socket = os.path.join(work, name)
         self.log = open(self.socket + ".log", "w", encoding="utf-8")
         command = [options.patchbay, "card", "--board", options.board, "--image", options.image,
-                   "--card-memory", options.card_memory, "--socket", self.socket]
+                   "--card-memory", memory or options.card_memory, "--socket", self.socket]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
                                         start_new_session=True)
         end = time.monotonic() + 30
@@ -95,9 +97,10 @@ class Card:
 class Machine:
     """A virtual machine on a card. Its console is read by a thread."""
 
-    def __init__(self, options, card, words, parameters=PATIENT, shell=False):
+    def __init__(self, options, card, words, parameters=PATIENT, shell=False, guest="guest.cpio", extra=()):
         folder = options.folder
         self.name = words
+        self.seconds = MACHINE_SECONDS * options.slow
         self.lines = queue.Queue()
         self.seen = []
         share = [os.path.join(folder, "packages/tree/usr/share/qemu"),
@@ -109,17 +112,19 @@ class Machine:
                    if glob.glob(m + "/accel-tcg-x86_64*")]
         if modules:
             environment["QEMU_MODULE_DIR"] = modules[0]
-        command = ["timeout", "--foreground", str(MACHINE_SECONDS if not shell else 86400), "nice",
+        command = ["timeout", "--foreground", str(MACHINE_SECONDS * options.slow if not shell else 86400), "nice",
                    os.path.join(folder, "qemu")]
         for path in share:
             command += ["-L", path]
-        command += ["-machine", "pc", "-m", "256", "-accel", "tcg,thread=single", "-nodefaults", "-display", "none",
+        command += ["-machine", "pc", *(() if "-m" in extra else ("-m", options.machine_memory)),
+                    "-smp", options.processors,
+                    "-accel", "tcg,thread=" + ("single" if options.processors == "1" else "multi"), "-nodefaults", "-display", "none",
                     "-serial", "mon:stdio" if shell else "stdio", "-no-reboot",
-                    "-kernel", os.path.join(folder, "packages/vmlinux"),
-                    "-initrd", os.path.join(folder, "guest.cpio"),
-                    "-append", f"{COMMAND_LINE} {parameters} pbd={words}",
+                    "-kernel", options.kernel or os.path.join(folder, "packages/vmlinux"),
+                    "-initrd", options.initrd or os.path.join(folder, guest),
+                    "-append", f"{COMMAND_LINE} {parameters} pbd_slow={options.slow} pbd={words}",
                     "-chardev", f"socket,path={card.socket},id=card",
-                    "-device", "ivshmem-doorbell,vectors=9,chardev=card"]
+                    "-device", "ivshmem-doorbell,vectors=9,chardev=card", *extra]
         if shell:
             self.process = subprocess.Popen(command, env=environment)
             return
@@ -137,7 +142,7 @@ class Machine:
     def line(self):
         """Returns the next line; None: the machine has ended."""
         try:
-            line = self.lines.get(timeout=MACHINE_SECONDS + 10)
+            line = self.lines.get(timeout=self.seconds + 10)
         except queue.Empty:
             return None
         if line is not None:
@@ -356,19 +361,40 @@ def run_card(options, work, table):
         card.stop()
 
 
-RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card}
+def run_i915(options, work, table):
+    """The driver with i915's uAPI, on a card with room for a thousand objects."""
+    card = Card(options, work, "i915", memory="64M")
+    try:
+        machine = Machine(options, card, "i915", parameters=PATIENT + " patchbay.i915=1")
+        serve(machine, card)
+        table.machine(machine)
+    finally:
+        card.stop()
+
+
+def run_debug(options, work, table):
+    """What a kernel with checkers is to see: all tests of one machine, two machines, the end of the card, i915's uAPI."""
+    run_one(options, work, table, "sw_sync_fences_are_waited_for,tests,flips_show_the_picture,"
+            "damage_is_all_that_is_taken,life,the_firmware_dies_and_returns,leaks")
+    for run in (run_two, run_card, run_i915):
+        run(options, work, table)
+
+
+# Those that are part of every run.
+RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915}
 
 
 def run_all(options, table):
     """The runs or tests that are asked for, or all runs."""
     with tempfile.TemporaryDirectory(prefix="patchbay-linux-") as work:
-        runs = [name for name in options.tests if name in RUNS]
-        tests = [name for name in options.tests if name not in RUNS]
+        known = {**RUNS, "run_debug": run_debug}
+        runs = [name for name in options.tests if name in known]
+        tests = [name for name in options.tests if name not in known]
         if tests:
             run_one(options, work, table, ",".join(tests))
         for name in runs if options.tests else RUNS:
             try:
-                RUNS[name](options, work, table)
+                known[name](options, work, table)
             except Failure as failure:
                 table.row(name, False, 0, [str(failure)])
 
@@ -392,7 +418,15 @@ def main():
     parser.add_argument("--image")
     parser.add_argument("--board")
     parser.add_argument("--card-memory")
+    parser.add_argument("--kernel")
+    parser.add_argument("--initrd")
+    parser.add_argument("--processors", default="1")
+    parser.add_argument("--machine-memory", default="256")
+    parser.add_argument("--slow", type=int, default=1)
     parser.add_argument("--shell", action="store_true")
+    parser.add_argument("--mesa", action="store_true")
+    parser.add_argument("--record")
+    parser.add_argument("--revision")
     parser.add_argument("tests", nargs="*")
     options = parser.parse_args()
     if options.extract:
@@ -401,7 +435,11 @@ def main():
     if options.shell:
         return shell(options)
     table = Table()
-    run_all(options, table)
+    if options.mesa:
+        with tempfile.TemporaryDirectory(prefix="patchbay-linux-") as work:
+            linux_mesa.run_mesa(sys.modules[__name__], options, work, table)
+    else:
+        run_all(options, table)
     print(f"{table.count - table.failed} of {table.count} passed in {time.monotonic() - table.start:.0f} s")
     return 1 if table.failed or table.count == 0 else 0
 

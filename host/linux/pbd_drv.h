@@ -96,6 +96,25 @@ struct pbd_kms {
 	bool stale; /* the scan-out lacks an update: the next one is whole */
 };
 
+/* What the capture of relocations shows; pbd_i915_capture.c. */
+struct pbd_capture_shown {
+	void *record; /* kvmalloc */
+	u32 bytes;
+	u32 phase;
+	int status;
+};
+
+struct pbd_capture {
+	struct mutex one; /* submission at a time is shown; outside of all other locks */
+	spinlock_t lock;
+	wait_queue_head_t wait;
+	/* Under lock. */
+	struct drm_file *owner;
+	struct pbd_capture_shown shown; /* record: until the owner has taken it */
+	bool waiting;                   /* a submission waits for the owner */
+	u32 number;
+};
+
 struct pbd_device {
 	struct drm_device drm;
 	struct pci_dev *pdev;
@@ -114,6 +133,8 @@ struct pbd_device {
 	struct pb_memory arena_memory;
 	struct pb_memory record_memory; /* a page, for struct pb_scanout */
 	struct pbd_kms kms;
+	struct pbd_capture capture;
+	u16 own_vendor, own_device; /* of the PCI device, while i915's are shown */
 
 	struct mutex validate;
 	struct rw_semaphore card;
@@ -265,6 +286,7 @@ struct pbd_job {
 struct pbd_bo {
 	struct drm_gem_object base;
 	u32 flags;
+	u32 tiling; /* of i915's uAPI: what clients tell each other */
 	/* Under resv. */
 	struct page **pages;
 	bool lost;
@@ -301,6 +323,7 @@ u32 pbd_bo_memory_offset(const struct pbd_bo *bo);
 void pbd_bo_used(struct pbd_device *dev, struct pbd_bo *bo);
 void pbd_vram_lost(struct pbd_device *dev);
 u64 pbd_bo_os_address(const struct pbd_bo *bo);
+u64 pbd_bo_gpu_address(const struct pbd_bo *bo);
 int pbd_dumb_create(struct drm_file *file, struct drm_device *drm, struct drm_mode_create_dumb *args);
 int pbd_gem_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int pbd_gem_info_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
@@ -357,8 +380,16 @@ int pbd_kms_init(struct pbd_device *dev);
 void pbd_kms_stop(struct pbd_device *dev);
 void pbd_kms_free(struct pbd_device *dev);
 
+/* pbd_i915.c */
+extern const struct drm_driver pbd_i915_driver;
+void pbd_i915_identity(struct pbd_device *dev, bool shown);
+void pbd_capture_close(struct pbd_device *dev, struct drm_file *file);
+
+extern const struct file_operations pbd_fops;
 extern bool pbd_unsafe;
+extern bool pbd_i915;
 extern unsigned int pbd_card_timeout_ms;
 extern unsigned int pbd_vram_mb;
+extern unsigned int pbd_outer_mb;
 
 #endif

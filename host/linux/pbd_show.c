@@ -142,7 +142,7 @@ void pbd_show_fdinfo(struct seq_file *m, struct file *f)
 	u64 vram = 0, pages = 0;
 
 	pbd_count_objects(drm_file, &vram, &pages);
-	seq_puts(m, "drm-driver:\tpatchbay\n");
+	seq_printf(m, "drm-driver:\t%s\n", dev->drm.driver->name);
 	seq_printf(m, "drm-pdev:\t%s\n", pci_name(dev->pdev));
 	seq_printf(m, "drm-client-id:\t%llu\n", file->id);
 	pbd_show_engines(m, dev, file->usage);

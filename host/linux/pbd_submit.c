@@ -4,20 +4,14 @@
  * comes before it is armed.
  */
 #include <linux/capability.h>
-#include <linux/dma-fence-chain.h>
 #include <linux/dma-fence-unwrap.h>
 #include <linux/dma-resv.h>
 #include <linux/file.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
-#include <linux/sync_file.h>
 #include <linux/uaccess.h>
 
-#include <drm/drm_syncobj.h>
-
-#include "patchbay/abi/patch.h"
-#include "patchbay/render.h"
-#include "pbd_drv.h"
+#include "pbd_submit.h"
 
 #define PBD_SUBMIT_FLAGS                                                                                     \
 	(PATCHBAY_SUBMIT_PATCH | PATCHBAY_SUBMIT_FENCE_IN | PATCHBAY_SUBMIT_FENCE_OUT |                      \
@@ -27,41 +21,6 @@
 
 static_assert(sizeof(struct drm_patchbay_patch) == sizeof(struct pb_patch_location));
 static_assert(sizeof(struct drm_patchbay_allocation) == sizeof(struct pb_render_user_allocation));
-
-/* A syncobj that the submission signals. */
-struct pbd_signal {
-	struct drm_syncobj *syncobj;
-	struct dma_fence_chain *chain; /* of a timeline; NULL: binary */
-	u64 point;
-};
-
-/* One call of the ioctl. */
-struct pbd_submit {
-	struct pbd_device *dev;
-	struct drm_file *drm_file;
-	struct drm_patchbay_submit *args;
-	struct pbd_job *job;
-	struct pbd_bo *target; /* referenced by the job's list of objects */
-
-	/* Copies of the user's memory. */
-	u32 *commands;
-	struct drm_patchbay_allocation *allocations;
-	struct drm_patchbay_patch *patches;
-
-	/* What the firmware will read. */
-	u32 *engine;
-	u32 engine_bytes;
-	struct pb_allocation *entries;
-	struct pb_patch_location *locations;
-	u32 location_count;
-	struct pb_render_record record;
-
-	struct pbd_signal *signals;
-	u32 signal_count;
-	struct sync_file *sync_file;
-	int fd;
-	struct ww_acquire_ctx ticket;
-};
 
 /* ---- copies ---- */
 
@@ -129,7 +88,7 @@ static int pbd_compare(const void *a, const void *b)
 }
 
 /* Index of an object in the sorted list. */
-static u32 pbd_object_index(const struct pbd_job *job, const struct drm_gem_object *object)
+u32 pbd_object_index(const struct pbd_job *job, const struct drm_gem_object *object)
 {
 	u32 low = 0, high = job->object_count;
 
@@ -145,7 +104,7 @@ static u32 pbd_object_index(const struct pbd_job *job, const struct drm_gem_obje
 }
 
 /* Lists each object once, and whether it is written. */
-static int pbd_unique_objects(struct pbd_submit *submit)
+int pbd_unique_objects(struct pbd_submit *submit)
 {
 	struct pbd_job *job = submit->job;
 	u32 i, count = 0;
@@ -193,6 +152,7 @@ static int pbd_look_up(struct pbd_submit *submit)
 			return -ENOENT;
 		job->listed_count++;
 		submit->target = pbd_bo(job->listed[count]);
+		submit->target_bytes = (u32)submit->target->base.size;
 		if (!(submit->target->flags & PATCHBAY_GEM_PATCHABLE) || args->end > submit->target->base.size)
 			return -EINVAL;
 	}
@@ -397,7 +357,7 @@ static int pbd_add_fence(struct pbd_job *job, struct dma_fence *fence)
 }
 
 /* Adds what a fence consists of. Consumes the reference. */
-static int pbd_add_fences(struct pbd_job *job, struct dma_fence *head)
+int pbd_add_fences(struct pbd_job *job, struct dma_fence *head)
 {
 	struct dma_fence_unwrap cursor;
 	struct dma_fence *fence;
@@ -439,7 +399,7 @@ static int pbd_add_named_fences(struct pbd_submit *submit)
 }
 
 /* Adds the fences of the objects: of their writers, and of their readers where the submission writes. */
-static int pbd_add_object_fences(struct pbd_submit *submit)
+int pbd_add_object_fences(struct pbd_submit *submit)
 {
 	struct pbd_job *job = submit->job;
 	u32 i;
@@ -548,7 +508,7 @@ static bool pbd_try_space(struct pbd_device *dev, struct pbd_job *job, u32 bytes
 }
 
 /* Waits for room in the ring and in the arena. Pre: the caller holds no lock of the card. */
-static int pbd_take_room(struct pbd_submit *submit)
+int pbd_take_room(struct pbd_submit *submit)
 {
 	struct pbd_device *dev = submit->dev;
 	struct pbd_job *job = submit->job;
@@ -568,7 +528,7 @@ static int pbd_take_room(struct pbd_submit *submit)
 /* ---- placement and lists ---- */
 
 /* Brings all objects into VRAM. If they do not fit as they lie, they make room for each other once. */
-static int pbd_place_all(struct pbd_submit *submit)
+int pbd_place_all(struct pbd_submit *submit)
 {
 	struct pbd_job *job = submit->job;
 	unsigned int round;
@@ -598,7 +558,7 @@ static void pbd_set_address(u32 *low, u64 address)
 }
 
 /* Writes the lists to card memory, with the addresses that the objects have now. Pre: resv of all objects is held. */
-static void pbd_write_lists(struct pbd_submit *submit)
+void pbd_write_lists(struct pbd_submit *submit)
 {
 	struct pbd_device *dev = submit->dev;
 	struct pbd_job *job = submit->job;
@@ -621,7 +581,7 @@ static void pbd_write_lists(struct pbd_submit *submit)
 	if (submit->target) {
 		pbd_set_address(&descriptor->dma_address_low, pbd_bo_os_address(submit->target));
 		descriptor->dma_segment = submit->target->region->segment.request.id;
-		descriptor->dma_size = (u32)submit->target->base.size;
+		descriptor->dma_size = submit->target_bytes;
 		descriptor->dma_start = submit->args->start;
 		descriptor->dma_end = submit->args->end;
 		descriptor->flags = PB_FLAG_NULL_RENDERING;
@@ -704,7 +664,7 @@ static void pbd_add_callbacks(struct pbd_job *job)
  * Arms and publishes. Pre: all is allocated, the reservations are held. The submission may end at any time from then on,
  * also because the card does: a reference of ours keeps it. @return as pbd_arm()
  */
-static int pbd_publish(struct pbd_submit *submit)
+int pbd_publish(struct pbd_submit *submit)
 {
 	struct pbd_job *job = submit->job;
 	struct dma_fence *fence = &job->fence->base;
@@ -739,7 +699,7 @@ static int pbd_publish(struct pbd_submit *submit)
 
 /* ---- the ioctl ---- */
 
-static int pbd_make_fence(struct pbd_submit *submit)
+int pbd_make_fence(struct pbd_submit *submit)
 {
 	struct pbd_job *job = submit->job;
 
@@ -797,7 +757,7 @@ static bool pbd_queue_has_room(struct pbd_queue *queue)
 }
 
 /* Waits for the right to place, and for room in the ring, which only its holder takes. */
-static int pbd_lock_validate(struct pbd_submit *submit)
+int pbd_lock_validate(struct pbd_submit *submit)
 {
 	struct pbd_queue *queue = submit->job->queue;
 	int ret;
@@ -844,7 +804,7 @@ static int pbd_prepare(struct pbd_submit *submit)
 	return ret;
 }
 
-static void pbd_submit_free(struct pbd_submit *submit)
+void pbd_submit_free(struct pbd_submit *submit)
 {
 	if (submit->sync_file)
 		fput(submit->sync_file->file);
@@ -861,7 +821,7 @@ static void pbd_submit_free(struct pbd_submit *submit)
 }
 
 /* Makes a submission with a reference to its queue. */
-static struct pbd_job *pbd_job_make(struct pbd_device *dev, struct pbd_file *file, u32 queue)
+struct pbd_job *pbd_job_make(struct pbd_device *dev, struct pbd_file *file, u32 queue)
 {
 	struct pbd_job *job = kzalloc(sizeof(*job), GFP_KERNEL);
 

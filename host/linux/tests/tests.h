@@ -46,6 +46,9 @@
 	X(fences_outlive_the_device)                                                                         \
 	X(mappings_end_with_the_device)
 
+/* A kernel of the project's own has what they need (scripts/linux --debug-kernel). */
+#define PBD_DEBUG(X) X(sw_sync_fences_are_waited_for)
+
 /* The machine below takes part: a line "HOST WORD" on the console asks for it. */
 #define PBD_WITH_HOST(X)                                                                                     \
 	X(flips_show_the_picture)                                                                            \
@@ -54,10 +57,27 @@
 	X(a_card_that_is_gone_ends_all_fences)                                                               \
 	X(load_runs_for_a_while)
 
+/* With the module's parameter i915=1. */
+#define PBD_I915(X)                                                                                          \
+	X(i915_is_what_mesa_looks_for)                                                                       \
+	X(i915_relocations_are_written)                                                                      \
+	X(i915_relocations_follow_objects_that_move)                                                         \
+	X(i915_long_lists_are_patched)                                                                       \
+	X(i915_bad_batches_are_refused)                                                                      \
+	X(i915_fences_go_in_and_out)                                                                         \
+	X(i915_foreign_fences_are_waited_for)                                                                \
+	X(i915_contexts_are_queues)                                                                          \
+	X(i915_captures_find_all_relocations)                                                                \
+	X(i915_captures_end_with_their_file)                                                                 \
+	X(i915_batches_of_chance_harm_no_other_file)                                                         \
+	X(i915_captures_end_with_the_device)
+
 #define PBD_TEST_PROTOTYPE(name) void name(void);
 PBD_TESTS(PBD_TEST_PROTOTYPE)
 PBD_LIFE(PBD_TEST_PROTOTYPE)
 PBD_WITH_HOST(PBD_TEST_PROTOTYPE)
+PBD_DEBUG(PBD_TEST_PROTOTYPE)
+PBD_I915(PBD_TEST_PROTOTYPE)
 #undef PBD_TEST_PROTOTYPE
 
 #endif
