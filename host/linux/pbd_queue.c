@@ -172,6 +172,10 @@ int pbd_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	file->id = (u64)atomic64_inc_return(&dev->file_ids);
 	mutex_init(&file->lock);
 	xa_init_flags(&file->queues, XA_FLAGS_ALLOC);
+	if (pbd_virtgpu && pbd_virt_file_open(file) != 0) {
+		kfree(file);
+		return -ENOMEM;
+	}
 	drm_file->driver_priv = file;
 	return 0;
 }
@@ -182,6 +186,7 @@ void pbd_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	struct pbd_queue *queue;
 	unsigned long number;
 
+	pbd_virt_file_close(file);
 	xa_for_each(&file->queues, number, queue)
 		pbd_queue_put(queue);
 	xa_destroy(&file->queues);

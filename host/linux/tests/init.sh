@@ -25,7 +25,13 @@ echo "GUEST up"
 for word in $words; do
 	case $word in
 	shell) setsid cttyhack sh ;;
+	client_*)
+		# A function of that file with its arguments.
+		. /lib/clients/guest.sh
+		$(echo "$word" | tr - " ")
+		;;
 	tests) pbd-test ;;
+	gl:*) pbd-gl ${word#gl:} ;;
 	leaks)
 		# The second look counts: memory that was just freed by the first one is no leak.
 		rmmod patchbay

@@ -63,6 +63,7 @@
 	X(i915_relocations_are_written)                                                                      \
 	X(i915_relocations_follow_objects_that_move)                                                         \
 	X(i915_long_lists_are_patched)                                                                       \
+	X(i915_memory_of_the_caller_is_copied)                                                               \
 	X(i915_bad_batches_are_refused)                                                                      \
 	X(i915_fences_go_in_and_out)                                                                         \
 	X(i915_foreign_fences_are_waited_for)                                                                \
