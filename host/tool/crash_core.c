@@ -97,7 +97,10 @@ struct parts {
 static void fill_ident(unsigned char *ident, bool wide)
 {
 	memset(ident, 0, EI_NIDENT);
-	memcpy(ident, ELFMAG, SELFMAG);
+	ident[EI_MAG0] = ELFMAG0;
+	ident[EI_MAG1] = ELFMAG1;
+	ident[EI_MAG2] = ELFMAG2;
+	ident[EI_MAG3] = ELFMAG3;
 	ident[EI_CLASS] = wide ? ELFCLASS64 : ELFCLASS32;
 	ident[EI_DATA] = ELFDATA2LSB;
 	ident[EI_VERSION] = EV_CURRENT;

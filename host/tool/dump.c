@@ -152,7 +152,7 @@ const char *pb_dump_read(FILE *file, struct pb_dump *dump)
 
 	*dump = (struct pb_dump){.memory = NULL};
 	wrong = read_whole(file, &dump->memory, &count);
-	if (wrong != NULL)
+	if (wrong != NULL || dump->memory == NULL)
 		return wrong;
 	if (count >= sizeof(footer))
 		memcpy(&footer, dump->memory + count - sizeof(footer), sizeof(footer));

@@ -13,6 +13,11 @@
 
 /** Prints tables. */
 void pb_stats_print(FILE *file, const struct pb_telemetry_snapshot *snapshot);
+/**
+ * Prints the counters with the keys of a DRM driver's fdinfo: of the whole card, as client 0, the engine time of each kind
+ * of node; of each client's channel its video memory. Clients are separated by an empty line.
+ */
+void pb_stats_fdinfo(FILE *file, const struct pb_telemetry_snapshot *snapshot);
 /** Formats one JSON object. @param line on one line @return text that the caller frees; NULL: out of memory */
 char *pb_stats_json(const struct pb_telemetry_snapshot *snapshot, bool line);
 /**

@@ -22,6 +22,7 @@ enum option_key {
 	KEY_PROMETHEUS,
 	KEY_EVERY,
 	KEY_MEMORY,
+	KEY_FDINFO,
 };
 
 struct arguments {
@@ -29,6 +30,7 @@ struct arguments {
 	const char *memory;
 	const char *prometheus;
 	bool json;
+	bool fdinfo;
 	double every; /**< period in seconds; 0: once */
 };
 
@@ -45,14 +47,15 @@ static const struct argp_option option_table[] = {
 	{"prometheus", KEY_PROMETHEUS, "FILE", 0, "Write FILE for Prometheus; FILE is replaced atomically",
 	 0},
 	{"every", KEY_EVERY, "SECONDS", 0, "Repeat every SECONDS until interrupted", 0},
+	{"fdinfo", KEY_FDINFO, NULL, 0, "Print the keys of a DRM driver's fdinfo", 0},
 	{"memory", KEY_MEMORY, "FILE.bin", 0, "Read saved card memory, from its first byte on", 0},
 	{0},
 };
 
 static void check(const struct arguments *arguments, struct argp_state *state)
 {
-	if (arguments->json && arguments->prometheus != NULL)
-		argp_error(state, "--json and --prometheus exclude each other; give one");
+	if (arguments->json + arguments->fdinfo + (arguments->prometheus != NULL) > 1)
+		argp_error(state, "--json, --fdinfo and --prometheus exclude each other; give one");
 	if (arguments->memory != NULL && pb_names_card(&arguments->card))
 		argp_error(state, "a card and --memory exclude each other; give one");
 }
@@ -64,6 +67,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case KEY_JSON:
 		arguments->json = true;
+		return 0;
+	case KEY_FDINFO:
+		arguments->fdinfo = true;
 		return 0;
 	case KEY_PROMETHEUS:
 		arguments->prometheus = text;
@@ -165,7 +171,11 @@ static bool print(const struct run *run)
 {
 	char *text;
 
-	if (!run->arguments->json) {
+	if (run->arguments->fdinfo) {
+		pb_stats_fdinfo(stdout, &run->snapshot);
+		if (run->arguments->every != 0)
+			putchar('\n');
+	} else if (!run->arguments->json) {
 		pb_stats_print(stdout, &run->snapshot);
 		if (run->arguments->every != 0)
 			putchar('\n');

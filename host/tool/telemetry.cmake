@@ -2,6 +2,7 @@
 pb_library(pb_short_text SOURCES ${CMAKE_CURRENT_LIST_DIR}/seconds.c ${CMAKE_CURRENT_LIST_DIR}/short_text.c LINKS m)
 pb_library(pb_stats
   SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/stats_fdinfo.c
     ${CMAKE_CURRENT_LIST_DIR}/stats_json.c
     ${CMAKE_CURRENT_LIST_DIR}/stats_print.c
     ${CMAKE_CURRENT_LIST_DIR}/stats_prometheus.c

@@ -53,6 +53,7 @@ rows() {
 		stats	stats --sim
 		stats	stats --sim --json
 		stats	stats --memory saved
+		stats	stats --sim --fdinfo
 		sim	sim --count 2
 		top	top --memory saved
 		why

@@ -272,6 +272,46 @@ static void whether_it_runs(void **state)
 
 #define test(function) cmocka_unit_test_setup(function, start)
 
+/* The keys of a DRM driver's fdinfo: engine times of both nodes of a kind together, above 2^32 microseconds. */
+static void the_keys_of_fdinfo(void **state)
+{
+	static struct pb_telemetry_snapshot card;
+	FILE *file = open_text();
+
+	(void)state;
+	card.card.capabilities[PB_CAPABILITY_NODE_KINDS] = 0x0121;
+	card.node_count = 3;
+	card.node_values = PB_NODE_TAG_COUNT;
+	card.nodes[0].values[PB_NODE_TAG_BUSY] = 5;
+	card.nodes[1].values[PB_NODE_TAG_BUSY] = 70000;
+	card.nodes[2].values[PB_NODE_TAG_BUSY] = UINT64_C(0x100000000);
+	card.channel_count = 3;
+	card.channels[1].used[PB_RESOURCE_POOL_BYTES] = 3u << 20;
+	card.channels[2].used[PB_RESOURCE_POOL_BYTES] = 4096;
+	pb_stats_fdinfo(file, &card);
+	assert_int_equal(fclose(file), 0);
+	assert_string_equal(text, "drm-driver:\tpatchbay\n"
+				  "drm-client-id:\t0\n"
+				  "drm-engine-render:\t4294967301000 ns\n"
+				  "drm-engine-capacity-render:\t2\n"
+				  "drm-engine-copy:\t70000000 ns\n"
+				  "\n"
+				  "drm-driver:\tpatchbay\n"
+				  "drm-client-id:\t1\n"
+				  "drm-total-card:\t3072 KiB\n"
+				  "\n"
+				  "drm-driver:\tpatchbay\n"
+				  "drm-client-id:\t2\n"
+				  "drm-total-card:\t4 KiB\n");
+	/* Firmware that does not count engine time has no keys of engines. */
+	card.node_values = 0;
+	card.channel_count = 0;
+	file = open_text();
+	pb_stats_fdinfo(file, &card);
+	assert_int_equal(fclose(file), 0);
+	assert_string_equal(text, "drm-driver:\tpatchbay\ndrm-client-id:\t0\n");
+}
+
 UNIT_SUITE(test_stats)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +323,7 @@ UNIT_SUITE(test_stats)
 		test(older_firmware_has_fewer),
 		test(no_counters_and_no_card),
 		test(whether_it_runs),
+		cmocka_unit_test(the_keys_of_fdinfo),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
