@@ -15,6 +15,8 @@
 static struct bench bench;
 static struct bench_file old_file, new_file;
 static uint8_t before[PB_CARD_FLASH_BYTES];
+/** Whether a slot holds an image that is bad without any power cut. */
+static bool may_be_bad;
 
 /** What has power: the update, the trial boot, and the confirmation of what it started. @return what was started */
 static uint32_t whole_way(void)
@@ -32,8 +34,14 @@ static uint32_t whole_way(void)
 /** Boots with power, twice, and requires one of the two images, whole, that the counter allows. */
 static void check_boots(const char *step, uint32_t cut, uint32_t how)
 {
-	uint32_t counter = bench_counter(&bench);
+	const uint32_t counter = bench_counter(&bench);
+	struct pb_slot_state updated;
 
+	/* The counter rises only when the new image is confirmed. */
+	assert_true(pb_slot_read(&bench.model.slots, 1, &updated));
+	if (counter > OLD_VERSION && !updated.confirmed)
+		fail_msg("%s, cut in write %u, left %u: the counter is %u before the confirmation", step, cut,
+			 how, counter);
 	pb_flash_model_power_on(&bench.model);
 	for (int boot = 0; boot < 2; boot++) {
 		const uint32_t slot = bench_boot(&bench);
@@ -47,6 +55,12 @@ static void check_boots(const char *step, uint32_t cut, uint32_t how)
 		assert_true(bench.staged.header.security_version >= counter);
 		/* The counter is at most the version of an image that has come up. */
 		assert_true(counter <= OLD_VERSION || !is_old);
+		/* What is half written is empty, and never taken for an update. */
+		for (uint32_t other = 0; other < PB_SLOTS; other++) {
+			if (bench.reported[other] > PB_LOADER_EMPTY && !may_be_bad)
+				fail_msg("%s, cut in write %u, left %u: slot %u is refused: %d", step, cut,
+					 how, other, bench.reported[other]);
+		}
 	}
 }
 
@@ -110,8 +124,10 @@ static void an_update_over_a_failed_one_survives_a_power_cut_in_any_write(void *
 	bench_place(&bench, 0, &old_file, true, true);
 	assert_true(pb_update_confirm(&bench.updater, 0));
 	bench_place(&bench, 1, &failed, true, false);
+	may_be_bad = true;
 	memcpy(before, bench.model.bytes, sizeof(before));
 	assert_true(cut_every_write("over a failed one") > 40u);
+	may_be_bad = false;
 	bench_stop(&bench);
 }
 
