@@ -244,7 +244,7 @@ static uint32_t follow_moves(uint64_t seed, uint32_t part, uint32_t rounds)
 
 void i915_relocations_follow_objects_that_move(void)
 {
-	CHECK(follow_moves(5, 14, 24) >= 20);
+	CHECK(follow_moves(5, 16, 24) >= 20);
 }
 
 /* Small objects with holes between them, all of one batch, move together for a large one. */
