@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * The capture of relocations: one file, root's, sees each EXECBUFFER2 before and after the firmware has patched it. What
- * is right, that program decides by itself.
+ * The capture of relocations: one file, root's, sees each EXECBUFFER2 before and after the firmware has patched it.
+ * What is right, that program decides by itself.
  */
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -11,11 +11,11 @@
 
 /* How long a submission waits for the file; then the capture ends. */
 #define PBD_CAPTURE_JIFFIES (20 * HZ)
-#define PBD_CAPTURE_BYTES_MAX (1u << 20)
+#define PBD_CAPTURE_BYTES_MAX BIT(20)
 
 bool pbd_capture_on(struct pbd_device *dev)
 {
-	return READ_ONCE(dev->capture.owner) != NULL;
+	return READ_ONCE(dev->capture.owner);
 }
 
 /* Drops what is shown; whoever waits for it goes on. Pre: the lock is held. @return the record, to be freed */
@@ -30,8 +30,8 @@ static void *pbd_capture_drop(struct pbd_capture *capture)
 }
 
 /*
- * Shows a submission to the file, and waits until the file asks for the next one, or ends. Consumes the record. Pre: the
- * caller holds `one`, so that one submission at a time is shown.
+ * Shows a submission to the file, and waits until the file asks for the next one, or ends. Consumes the record.
+ * Pre: the caller holds `one`, so that one submission at a time is shown.
  */
 void pbd_capture_show(struct pbd_device *dev, const struct pbd_capture_shown *shown)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * EXECBUFFER2: one patched submission that executes nothing. Its DMA buffer reaches from the first to the last object
- * that has relocations; each relocation is an entry of the patch list, each object one of the allocation list. An object
- * may have moved since its last use: what the caller presumes of addresses is not believed, so that all is patched.
+ * that has relocations; each relocation is an entry of the patch list, each object one of the allocation list. An
+ * object may have moved since its last use: what the caller presumes of addresses is not believed, so that all is
+ * patched.
  */
 #include <linux/bsearch.h>
 #include <linux/dma-resv.h>
@@ -408,7 +409,10 @@ static bool pbd_exec_is_narrow(struct pbd_device *dev, u64 bytes)
 	return narrow;
 }
 
-/* Moves out what lies in the wrong place: `all`, or what is to be patched outside of the window, and what makes it narrow. */
+/*
+ * Moves out what lies in the wrong place: `all`, or what is to be patched and lies outside of the window, and what
+ * makes the window narrow.
+ */
 static int pbd_exec_leave(struct pbd_exec *exec, bool narrow, bool all)
 {
 	struct pbd_device *dev = exec->submit.dev;
@@ -440,8 +444,8 @@ static int pbd_exec_enter(struct pbd_exec *exec, bool patched)
 }
 
 /*
- * Brings the objects into VRAM, into the window first what is to be patched. If they do not fit as they lie, they make room
- * for each other once. Pre: resv of all.
+ * Brings the objects into VRAM, into the window first what is to be patched. If they do not fit as they lie, they make
+ * room for each other once. Pre: resv of all.
  */
 static int pbd_exec_place(struct pbd_exec *exec)
 {
