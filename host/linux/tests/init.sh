@@ -12,7 +12,7 @@ echo 4 >/proc/sys/kernel/printk
 parameters=$(tr ' ' '\n' </proc/cmdline | sed -nE 's/^patchbay[.]//p' | tr '\n' ' ')
 for module in drm drm_kms_helper drm_shmem_helper patchbay vgem; do
 	case $module in
-	patchbay) insmod /lib/modules/$module.ko unsafe=1 ${parameters} || echo "FAIL insmod 0" ;;
+	patchbay) insmod /lib/modules/$module.ko unsafe=1 fbdev=0 ${parameters} || echo "FAIL insmod 0" ;;
 	*) insmod /lib/modules/$module.ko ;;
 	esac
 done
