@@ -105,6 +105,9 @@ class Gallery:
             if line is None:
                 machine.process.wait()
                 return
+            if line == "HOST kill-mcu":
+                time.sleep(0.3)
+                self.card.kill_mcu()
             if not line.startswith("HOST picture "):
                 continue
             _, _, client, driver, failed = line.split()
@@ -167,6 +170,7 @@ def run_clients(linux, options, work, table, clients=("fbcon", "weston", "xorg",
     gallery = Gallery(linux, options, card, options.folder, disk)
     words = ",".join(f"client_run-{client}-{driver}" for client in clients for driver in ("vkms", "patchbay"))
     words += ",client_flips-vkms,client_flips-patchbay,client_kms-vkms,client_kms-patchbay"
+    words += ",client_console_goes,the_firmware_dies_and_returns"
     try:
         machine = machine_on(linux, options, card, work, words, disk)
         gallery.serve(machine)

@@ -137,6 +137,29 @@ client_kms() {
 	pbd-kms "$1" | sed -E "s/^(ok|FAIL) ([a-z_0-9]+) ([0-9]+)$/kms $1 \2 \1 \3/"
 }
 
+# The device goes and comes while the console is on it.
+client_console_goes() {
+	client_root
+	node=$(node_of patchbay)
+	device=$(basename "$(readlink -f "/sys/class/drm/${node##*/}/device")")
+	inside con2fbmap 1 "$(console_of)"
+	verdict=ok
+	for round in 1 2 3; do
+		seq 1 200 >/dev/tty1 &
+		echo "$device" >/sys/bus/pci/drivers/patchbay/unbind || verdict=FAIL
+		wait
+		[ -z "$(node_of patchbay)" ] || verdict=FAIL
+		echo "$device" >/sys/bus/pci/drivers/patchbay/bind || verdict=FAIL
+		node=$(node_of patchbay)
+		inside con2fbmap 1 "$(console_of)" || verdict=FAIL
+	done
+	rmmod patchbay || verdict=FAIL
+	insmod /lib/modules/patchbay.ko unsafe=1 || verdict=FAIL
+	node=$(node_of patchbay)
+	inside con2fbmap 1 "$(console_of)" || verdict=FAIL
+	echo "$verdict the_console_goes_with_its_device 0"
+}
+
 # Shows what went wrong.
 client_logs() {
 	for log in /tmp/*.out /client/tmp/*.log; do
