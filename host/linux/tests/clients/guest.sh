@@ -94,7 +94,7 @@ console_of() {
 	done | head -n 1
 }
 
-# The kernel's own console; nobody of user space draws.
+# The console of the kernel, without a program that draws.
 fbcon_up() {
 	echo 0 >/sys/class/graphics/fbcon/cursor_blink
 	inside con2fbmap 1 "$(console_of)" || return 1
