@@ -27,6 +27,7 @@ for word in $words; do
 		$(echo "$word" | tr - " ")
 		;;
 	tests) pbd-test ;;
+	gl:*) pbd-gl ${word#gl:} ;;
 	crash)
 		# The machine ends in the middle of everything.
 		pbd-test load_runs_for_a_while >/dev/null &

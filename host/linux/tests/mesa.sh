@@ -5,6 +5,7 @@
 /usr/bin/busybox mkdir -p /bin /proc /sys /dev /tmp /run
 /usr/bin/busybox --install -s /bin
 export PATH=/bin:/usr/bin HOME=/tmp XDG_RUNTIME_DIR=/run LD_LIBRARY_PATH=/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu
+export SDL_VIDEODRIVER=kmsdrm VK_ICD_FILENAMES=/usr/share/vulkan/icd.d/intel_hasvk_icd.x86_64.json
 mount -t proc none /proc
 mount -t sysfs none /sys
 mount -t devtmpfs none /dev
@@ -15,7 +16,7 @@ parameters=$(tr ' ' '\n' </proc/cmdline | sed -nE 's/^patchbay[.]//p' | tr '\n' 
 for module in virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk drm drm_kms_helper \
 	drm_shmem_helper patchbay; do
 	case $module in
-	patchbay) insmod /lib/modules/$module.ko i915=1 ${parameters} || echo "FAIL insmod 0" ;;
+	patchbay) insmod /lib/modules/$module.ko fbdev=0 i915=1 ${parameters} || echo "FAIL insmod 0" ;;
 	*) insmod /lib/modules/$module.ko ;;
 	esac
 done
