@@ -104,6 +104,7 @@ class Machine:
     def __init__(self, options, card, words, parameters=PATIENT, shell=False, guest="guest.cpio", extra=()):
         folder = options.folder
         self.name = words
+        self.seconds = MACHINE_SECONDS * options.slow
         self.lines = queue.Queue()
         self.seen = []
         share = [os.path.join(folder, "packages/tree/usr/share/qemu"),
@@ -115,16 +116,17 @@ class Machine:
                    if glob.glob(m + "/accel-tcg-x86_64*")]
         if modules:
             environment["QEMU_MODULE_DIR"] = modules[0]
-        command = ["timeout", "--foreground", str(MACHINE_SECONDS if not shell else 86400), "nice",
+        command = ["timeout", "--foreground", str(MACHINE_SECONDS * options.slow if not shell else 86400), "nice",
                    os.path.join(folder, "qemu")]
         for path in share:
             command += ["-L", path]
-        command += ["-machine", "pc", *(() if "-m" in extra else ("-m", "256")), "-accel", "tcg,thread=single",
-                    "-nodefaults", "-display", "none",
+        command += ["-machine", "pc", *(() if "-m" in extra else ("-m", options.machine_memory)),
+                    "-smp", options.processors,
+                    "-accel", "tcg,thread=" + ("single" if options.processors == "1" else "multi"), "-nodefaults", "-display", "none",
                     "-serial", "mon:stdio" if shell else "stdio", "-no-reboot",
-                    "-kernel", os.path.join(folder, "packages/vmlinux"),
-                    "-initrd", os.path.join(folder, guest),
-                    "-append", f"{COMMAND_LINE} {parameters} pbd={words}",
+                    "-kernel", options.kernel or os.path.join(folder, "packages/vmlinux"),
+                    "-initrd", options.initrd or os.path.join(folder, guest),
+                    "-append", f"{COMMAND_LINE} {parameters} pbd_slow={options.slow} pbd={words}",
                     "-chardev", f"socket,path={card.socket},id=card",
                     "-device", "ivshmem-doorbell,vectors=9,chardev=card", *extra]
         if shell:
@@ -144,7 +146,7 @@ class Machine:
     def line(self):
         """Returns the next line; None: the machine has ended."""
         try:
-            line = self.lines.get(timeout=MACHINE_SECONDS + 10)
+            line = self.lines.get(timeout=self.seconds + 10)
         except queue.Empty:
             return None
         if line is not None:
@@ -374,6 +376,14 @@ def run_i915(options, work, table):
         card.stop()
 
 
+def run_debug(options, work, table):
+    """What a kernel with checkers is to see: all tests of one machine, two machines, the end of the card, i915's uAPI."""
+    run_one(options, work, table, "sw_sync_fences_are_waited_for,tests,flips_show_the_picture,"
+            "damage_is_all_that_is_taken,life,the_firmware_dies_and_returns,leaks")
+    for run in (run_two, run_card, run_i915):
+        run(options, work, table)
+
+
 def run_clients(options, work, table):
     """Debian's display servers: linux_clients.py."""
     linux_clients.run_clients(sys.modules[__name__], options, work, table)
@@ -384,6 +394,7 @@ def run_gl(options, work, table):
     linux_gl.run_gl(sys.modules[__name__], options, work, table)
 
 
+# Those that are part of every run.
 RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915,
         "run_clients": run_clients, "run_gl": run_gl}
 
@@ -391,13 +402,14 @@ RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_car
 def run_all(options, table):
     """The runs or tests that are asked for, or all runs."""
     with tempfile.TemporaryDirectory(prefix="patchbay-linux-") as work:
-        runs = [name for name in options.tests if name in RUNS]
-        tests = [name for name in options.tests if name not in RUNS]
+        known = {**RUNS, "run_debug": run_debug}
+        runs = [name for name in options.tests if name in known]
+        tests = [name for name in options.tests if name not in known]
         if tests:
             run_one(options, work, table, ",".join(tests))
         for name in runs if options.tests else RUNS:
             try:
-                RUNS[name](options, work, table)
+                known[name](options, work, table)
             except Failure as failure:
                 table.row(name, False, 0, [str(failure)])
 
@@ -421,6 +433,11 @@ def main():
     parser.add_argument("--image")
     parser.add_argument("--board")
     parser.add_argument("--card-memory")
+    parser.add_argument("--kernel")
+    parser.add_argument("--initrd")
+    parser.add_argument("--processors", default="1")
+    parser.add_argument("--machine-memory", default="256")
+    parser.add_argument("--slow", type=int, default=1)
     parser.add_argument("--shell", action="store_true")
     parser.add_argument("--client")
     parser.add_argument("--disk", default="clients")

@@ -91,7 +91,20 @@ static const struct drm_ioctl_desc pbd_ioctls[] = {
 	DRM_IOCTL_DEF_DRV(PATCHBAY_WAIT, pbd_wait_ioctl, DRM_RENDER_ALLOW),
 };
 
-DEFINE_DRM_GEM_FOPS(pbd_fops);
+const struct file_operations pbd_fops = {
+	.owner = THIS_MODULE,
+	.open = drm_open,
+	.release = drm_release,
+	.unlocked_ioctl = drm_ioctl,
+	.compat_ioctl = drm_compat_ioctl,
+	.poll = drm_poll,
+	.read = drm_read,
+	.llseek = noop_llseek,
+	.mmap = drm_gem_mmap,
+#ifdef CONFIG_PROC_FS
+	.show_fdinfo = pbd_show_fdinfo,
+#endif
+};
 
 static const struct drm_driver pbd_driver = {
 	.driver_features = DRIVER_GEM | DRIVER_RENDER | DRIVER_SYNCOBJ | DRIVER_SYNCOBJ_TIMELINE | DRIVER_MODESET |
@@ -99,6 +112,9 @@ static const struct drm_driver pbd_driver = {
 	.open = pbd_file_open,
 	.postclose = pbd_file_close,
 	.dumb_create = pbd_dumb_create,
+#ifdef CONFIG_DEBUG_FS
+	.debugfs_init = pbd_debugfs_init,
+#endif
 	.prime_handle_to_fd = drm_gem_prime_handle_to_fd,
 	.prime_fd_to_handle = drm_gem_prime_fd_to_handle,
 	.ioctls = pbd_ioctls,

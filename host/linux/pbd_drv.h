@@ -55,6 +55,8 @@
 #define PBD_SYNCS_MAX 256u
 /* Contexts that a card may have, of which some wait for a new queue. */
 #define PBD_CONTEXTS_MAX 512u
+/* Nodes that a card may have, at most. */
+#define PBD_NODES_MAX 16u
 /* Segment numbers. */
 #define PBD_SEGMENT_WINDOW 1u
 #define PBD_SEGMENT_OUTER 2u
@@ -181,6 +183,7 @@ struct pbd_device {
 	struct list_head queues; /* struct pbd_queue.link */
 	struct list_head done;   /* struct pbd_job.link, whose fences have ended */
 	u32 jobs;                /* unfinished */
+	u64 node_ended_ns[PBD_NODES_MAX]; /* when the node's last submission ended */
 
 	/* Space for lists and engine buffers in segment 0: bytes of arena_memory, whichever attachment that is of. */
 	spinlock_t arena_lock;
@@ -209,10 +212,17 @@ static inline struct pbd_device *pbd_device(struct drm_device *drm)
 	return container_of(drm, struct pbd_device, drm);
 }
 
+/* Engine time of an open file. The file holds it, and each of its queues. */
+struct pbd_usage {
+	struct kref refs;
+	u64 busy_ns[PBD_NODES_MAX]; /* under state */
+};
+
 /* An open file. */
 struct pbd_file {
 	struct pbd_device *dev;
 	u64 id;
+	struct pbd_usage *usage;
 	struct mutex lock; /* of queues: creation and numbers */
 	struct xarray queues;
 	struct pbd_virt *virt; /* NULL: the driver offers its own uAPI */
@@ -223,6 +233,7 @@ struct pbd_queue {
 	struct kref refs;
 	struct pbd_device *dev;
 	u64 file;
+	struct pbd_usage *usage; /* the file's; NULL: a queue of the driver's own */
 	u32 node, priority, quantum_us;
 	u64 fence_context;
 	wait_queue_head_t wait; /* a submission has ended */
@@ -280,6 +291,7 @@ struct pbd_job {
 	u64 value;
 	u32 epoch; /* of the device when its lists were written */
 	u32 index; /* in the ring, modulo 2^32 */
+	u64 begun_ns; /* when the firmware got it; 0: it has not */
 	u32 error, error_index;
 	int result;
 
@@ -399,6 +411,16 @@ int pbd_crc_set(struct drm_crtc *crtc, const char *source);
 int pbd_crc_init(struct pbd_kms *kms, struct drm_device *drm);
 void pbd_crc_stop(struct pbd_kms *kms);
 
+/* pbd_show.c: fdinfo, debugfs, tracepoints */
+void pbd_trace_submit(const struct pbd_job *job);
+void pbd_trace_ring(const struct pbd_job *job);
+void pbd_trace_signal(const struct pbd_job *job, int result);
+void pbd_busy_begin(struct pbd_job *job);
+void pbd_busy_end(struct pbd_job *job);
+void pbd_usage_put(struct pbd_usage *usage);
+void pbd_show_fdinfo(struct seq_file *m, struct file *f);
+void pbd_debugfs_init(struct drm_minor *minor);
+
 /* pbd_kms.c */
 int pbd_kms_init(struct pbd_device *dev);
 void pbd_kms_stop(struct pbd_device *dev);
@@ -420,6 +442,7 @@ extern const struct drm_driver pbd_i915_driver;
 void pbd_i915_identity(struct pbd_device *dev, bool shown);
 void pbd_capture_close(struct pbd_device *dev, struct drm_file *file);
 
+extern const struct file_operations pbd_fops;
 extern bool pbd_virtgpu;
 extern unsigned int pbd_gl_hang_ms;
 extern bool pbd_unsafe;

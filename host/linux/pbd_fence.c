@@ -115,6 +115,8 @@ static void pbd_job_end(struct pbd_job *job)
 	}
 	queue->completed = job->value;
 	queue->unfinished--;
+	pbd_busy_end(job);
+	pbd_trace_signal(job, result);
 	dev->jobs--;
 	dma_fence_signal(&job->fence->base);
 	list_move_tail(&job->link, &dev->done);
@@ -283,6 +285,8 @@ void pbd_push(struct pbd_queue *queue)
 		if (error != PB_ERROR_OK)
 			break;
 		queue->put++;
+		pbd_busy_begin(job);
+		pbd_trace_ring(job);
 		list_move_tail(&job->link, &queue->running);
 	}
 	spin_unlock_irqrestore(&dev->state_lock, flags);

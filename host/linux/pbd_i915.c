@@ -488,8 +488,6 @@ static const struct drm_ioctl_desc pbd_i915_ioctls[] = {
 	DRM_IOCTL_DEF_DRV(PATCHBAY_CAPTURE_MEMORY, pbd_capture_memory_ioctl, DRM_RENDER_ALLOW | DRM_ROOT_ONLY),
 };
 
-DEFINE_DRM_GEM_FOPS(pbd_i915_fops);
-
 /* The name and the version are what Mesa's loader asks for. */
 const struct drm_driver pbd_i915_driver = {
 	.driver_features = DRIVER_GEM | DRIVER_RENDER | DRIVER_SYNCOBJ | DRIVER_SYNCOBJ_TIMELINE | DRIVER_MODESET |
@@ -497,11 +495,14 @@ const struct drm_driver pbd_i915_driver = {
 	.open = pbd_file_open,
 	.postclose = pbd_i915_close,
 	.dumb_create = pbd_dumb_create,
+#ifdef CONFIG_DEBUG_FS
+	.debugfs_init = pbd_debugfs_init,
+#endif
 	.prime_handle_to_fd = drm_gem_prime_handle_to_fd,
 	.prime_fd_to_handle = drm_gem_prime_fd_to_handle,
 	.ioctls = pbd_i915_ioctls,
 	.num_ioctls = ARRAY_SIZE(pbd_i915_ioctls),
-	.fops = &pbd_i915_fops,
+	.fops = &pbd_fops,
 	.name = "i915",
 	.desc = "Patchbay card, by the uAPI of i915",
 	.date = "20261123",

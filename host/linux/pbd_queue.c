@@ -15,7 +15,9 @@ static u32 pbd_nodes(const struct pbd_device *dev)
 	return min_t(u32, dev->info.capabilities[PB_CAPABILITY_NODES], PBD_QUEUE_FIRST);
 }
 
-static struct pbd_queue *pbd_queue_alloc(struct pbd_device *dev, u64 file, u32 node, u32 priority, u32 quantum_us)
+/* Allocates a queue of a file; NULL: one of the driver's own. */
+static struct pbd_queue *pbd_queue_alloc(struct pbd_device *dev, struct pbd_file *file, u32 node, u32 priority,
+					 u32 quantum_us)
 {
 	struct pbd_queue *queue = kzalloc(sizeof(*queue), GFP_KERNEL);
 
@@ -23,7 +25,11 @@ static struct pbd_queue *pbd_queue_alloc(struct pbd_device *dev, u64 file, u32 n
 		return NULL;
 	kref_init(&queue->refs);
 	queue->dev = dev;
-	queue->file = file;
+	if (file) {
+		queue->file = file->id;
+		queue->usage = file->usage;
+		kref_get(&file->usage->refs);
+	}
 	queue->node = node;
 	queue->priority = priority;
 	queue->quantum_us = quantum_us;
@@ -41,7 +47,7 @@ static struct pbd_queue *pbd_queue_alloc(struct pbd_device *dev, u64 file, u32 n
 /* Returns a queue of the driver's own. */
 struct pbd_queue *pbd_queue_of_kernel(struct pbd_device *dev, u32 node)
 {
-	return pbd_queue_alloc(dev, 0, node, PB_PRIORITY_NORMAL, 0);
+	return pbd_queue_alloc(dev, NULL, node, PB_PRIORITY_NORMAL, 0);
 }
 
 /* ---- the firmware's objects ---- */
@@ -138,6 +144,7 @@ static void pbd_queue_release(struct kref *refs)
 			drm_dbg(&dev->drm, "a queue is left: %s\n", pb_error_name(error));
 	}
 	mutex_unlock(&dev->commands);
+	pbd_usage_put(queue->usage);
 	kfree(queue);
 }
 
@@ -155,6 +162,12 @@ int pbd_file_open(struct drm_device *drm, struct drm_file *drm_file)
 
 	if (!file)
 		return -ENOMEM;
+	file->usage = kzalloc(sizeof(*file->usage), GFP_KERNEL);
+	if (!file->usage) {
+		kfree(file);
+		return -ENOMEM;
+	}
+	kref_init(&file->usage->refs);
 	file->dev = dev;
 	file->id = (u64)atomic64_inc_return(&dev->file_ids);
 	mutex_init(&file->lock);
@@ -178,6 +191,7 @@ void pbd_file_close(struct drm_device *drm, struct drm_file *drm_file)
 		pbd_queue_put(queue);
 	xa_destroy(&file->queues);
 	mutex_destroy(&file->lock);
+	pbd_usage_put(file->usage);
 	kfree(file);
 }
 
@@ -189,8 +203,9 @@ struct pbd_queue *pbd_queue_get(struct pbd_file *file, u32 number, bool create)
 	mutex_lock(&file->lock);
 	queue = xa_load(&file->queues, number);
 	if (!queue && create && number < pbd_nodes(file->dev)) {
-		queue = pbd_queue_alloc(file->dev, file->id, number, PB_PRIORITY_NORMAL, 0);
+		queue = pbd_queue_alloc(file->dev, file, number, PB_PRIORITY_NORMAL, 0);
 		if (queue && xa_err(xa_store(&file->queues, number, queue, GFP_KERNEL))) {
+			pbd_usage_put(queue->usage);
 			kfree(queue);
 			queue = NULL;
 		}
@@ -230,7 +245,7 @@ int pbd_queue_create_ioctl(struct drm_device *drm, void *data, struct drm_file *
 		return -EINVAL;
 	if (args->priority > PATCHBAY_PRIORITY_NORMAL && !capable(CAP_SYS_NICE))
 		return -EPERM;
-	queue = pbd_queue_alloc(dev, file->id, args->node, args->priority, args->quantum_us);
+	queue = pbd_queue_alloc(dev, file, args->node, args->priority, args->quantum_us);
 	if (!queue)
 		return -ENOMEM;
 	ret = drm_dev_enter(drm, &idx) ? 0 : -ENODEV;

@@ -636,6 +636,7 @@ static int pbd_arm(struct pbd_submit *submit)
 	list_add_tail(&job->link, &queue->pending);
 	queue->unfinished++;
 	first = dev->jobs++ == 0;
+	pbd_trace_submit(job);
 	spin_unlock_irq(&dev->state_lock);
 	if (first)
 		pbd_card_watch(dev);

@@ -484,6 +484,36 @@ finds versions $table:1: 'the tag v7.7.7 has no row'
 tagged latest
 finds versions $table:1: 'the tag latest is no version'
 clean_tree
+# The workflow of a forge and the development container.
+project_tree() {
+	local file
+	clean_tree
+	for file in .github/workflows/ci.yml .devcontainer/Dockerfile .devcontainer/devcontainer.json scripts/lib.sh; do
+		put "$file" <"$here/../../$file"
+	done
+}
+# project PLACE TEXT FILE SCRIPT: one fault, by sed -E.
+project() {
+	project_tree
+	sed -i -E "$4" "$work/tree/$3"
+	finds project "$1" "$2" others
+}
+project_tree
+passes project
+workflow=.github/workflows/ci.yml container=.devcontainer/Dockerfile
+project $workflow:13: 'more than .ci/run' $workflow 's,run: .ci/run,run: .ci/run --quick,'
+project $workflow:14: 'more than .ci/run' $workflow '$a\      - run: make'
+project $workflow:14: 'more than .ci/run' $workflow '$a\        env: {A: b}'
+project $workflow:13: 'more than .ci/run' $workflow 's,run: .ci/run,run: |,'
+project $workflow:1: 'is not what it runs' $workflow '/ci.run/d'
+project $container:1: 'not Debian 12' $container 's/debian:12/debian:13/'
+project $container:1: 'qemu-system-arm is missing' $container 's/qemu-system-arm//'
+project $container:1: 'g++ is missing' $container 's/ g[+][+]//'
+project .devcontainer/devcontainer.json:1: 'builds Other' .devcontainer/devcontainer.json 's/Dockerfile/Other/'
+project .devcontainer/devcontainer.json:1: 'JSONDecodeError' .devcontainer/devcontainer.json 's/^[{]//'
+project README.md:2: 'a badge that no test holds' README.md '$a![CI](https://example.org/badge.svg)'
+clean_tree
+
 source_file firmware/core.c '/* It is allowed to bypass the unguarded target on a chorus; whoever has it. */'
 printf 'chore\n' | put tests/records/words.tsv
 passes words

@@ -6,11 +6,15 @@ export PATH=/bin
 mount -t proc none /proc
 mount -t sysfs none /sys
 mount -t devtmpfs none /dev
+mount -t debugfs none /sys/kernel/debug
+mount -t tracefs none /sys/kernel/tracing
 mkdir -p /dev/shm /run
 echo 4 >/proc/sys/kernel/printk
 # patchbay.NAME=VALUE of the kernel's command line, as modprobe takes it; insmod does not.
 parameters=$(tr ' ' '\n' </proc/cmdline | sed -nE 's/^patchbay[.]//p' | tr '\n' ' ')
 for module in drm drm_kms_helper drm_shmem_helper patchbay vgem; do
+	# A kernel of the project's own has all but the driver built in.
+	[ -e /lib/modules/$module.ko ] || continue
 	case $module in
 	patchbay) insmod /lib/modules/$module.ko unsafe=1 fbdev=0 ${parameters} || echo "FAIL insmod 0" ;;
 	*) insmod /lib/modules/$module.ko ;;
@@ -28,6 +32,20 @@ for word in $words; do
 		;;
 	tests) pbd-test ;;
 	gl:*) pbd-gl ${word#gl:} ;;
+	leaks)
+		# The second look counts: memory that was just freed by the first one is no leak.
+		rmmod patchbay
+		for _ in 1 2; do
+			sleep 6
+			echo scan >/sys/kernel/debug/kmemleak
+		done
+		leaks=$(cat /sys/kernel/debug/kmemleak)
+		[ -z "$leaks" ] && echo "ok nothing_leaks 0" || {
+			echo "$leaks" | head -n 60
+			echo "FAIL nothing_leaks 0"
+		}
+		insmod /lib/modules/patchbay.ko unsafe=1 ${parameters}
+		;;
 	crash)
 		# The machine ends in the middle of everything.
 		pbd-test load_runs_for_a_while >/dev/null &

@@ -13,6 +13,7 @@ static const struct guest_test tests[] = {PBD_TESTS(PBD_TEST_ROW)};
 static const struct guest_test life[] = {PBD_LIFE(PBD_TEST_ROW)};
 static const struct guest_test i915[] = {PBD_I915(PBD_TEST_ROW)};
 static const struct guest_test with_host[] = {PBD_WITH_HOST(PBD_TEST_ROW)};
+static const struct guest_test debug[] = {PBD_DEBUG(PBD_TEST_ROW)};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -29,6 +30,7 @@ int main(int argc, char **argv)
 		failed += guest_run(life, COUNT(life), argc, argv);
 		failed += guest_run(i915, COUNT(i915), argc, argv);
 		failed += guest_run(with_host, COUNT(with_host), argc, argv);
+		failed += guest_run(debug, COUNT(debug), argc, argv);
 	}
 	return failed != 0;
 }

@@ -31,6 +31,11 @@
 	X(objects_keep_their_contents_when_they_move)                                                        \
 	X(what_does_not_fit_is_refused)                                                                      \
 	X(four_processes_share_the_card)                                                                     \
+	X(fdinfo_says_who_works)                                                                             \
+	X(fdinfo_says_where_objects_lie)                                                                     \
+	X(debugfs_says_what_a_queue_waits_for)                                                               \
+	X(debugfs_counts_memory_and_queues)                                                                  \
+	X(tracepoints_follow_a_submission)                                                                   \
 	X(arguments_of_chance_harm_no_other_file)
 
 /* The device comes and goes; the guest does that itself. */
@@ -40,6 +45,9 @@
 	X(the_device_is_removed_and_found_again)                                                             \
 	X(fences_outlive_the_device)                                                                         \
 	X(mappings_end_with_the_device)
+
+/* A kernel of the project's own has what they need (scripts/linux --debug-kernel). */
+#define PBD_DEBUG(X) X(sw_sync_fences_are_waited_for)
 
 /* The machine below takes part: a line "HOST WORD" on the console asks for it. */
 #define PBD_WITH_HOST(X)                                                                                     \
@@ -54,13 +62,17 @@
 	X(i915_is_what_mesa_looks_for)                                                                       \
 	X(i915_relocations_are_written)                                                                      \
 	X(i915_relocations_follow_objects_that_move)                                                         \
+	X(i915_objects_make_room_for_each_other)                                                             \
+	X(i915_processes_share_the_card)                                                                     \
 	X(i915_long_lists_are_patched)                                                                       \
 	X(i915_memory_of_the_caller_is_copied)                                                               \
+	X(i915_memory_of_the_caller_is_not_copied_under_a_batch)                                             \
 	X(i915_bad_batches_are_refused)                                                                      \
 	X(i915_fences_go_in_and_out)                                                                         \
 	X(i915_foreign_fences_are_waited_for)                                                                \
 	X(i915_contexts_are_queues)                                                                          \
 	X(i915_captures_find_all_relocations)                                                                \
+	X(i915_captures_hold_nothing)                                                                        \
 	X(i915_captures_end_with_their_file)                                                                 \
 	X(i915_batches_of_chance_harm_no_other_file)                                                         \
 	X(i915_captures_end_with_the_device)
@@ -69,6 +81,7 @@
 PBD_TESTS(PBD_TEST_PROTOTYPE)
 PBD_LIFE(PBD_TEST_PROTOTYPE)
 PBD_WITH_HOST(PBD_TEST_PROTOTYPE)
+PBD_DEBUG(PBD_TEST_PROTOTYPE)
 PBD_I915(PBD_TEST_PROTOTYPE)
 #undef PBD_TEST_PROTOTYPE
 

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2154
+# The kernel's own source: its style checker, and a kernel that watches the driver. Sourced by scripts/linux.
+
+# What must be on in the kernel that is built, or its run shows nothing.
+watchers=(PROVE_LOCKING KASAN DEBUG_ATOMIC_SLEEP DEBUG_KMEMLEAK SW_SYNC)
+
+# fetch_source: the kernel's source, unpacked to $source.
+fetch_source() {
+	unpack linux-source-6.1
+	source=$folder/linux-source-6.1
+	if [[ ! -e $source/.unpacked ]]; then
+		say "unpacking the kernel's source"
+		logged linux-packages tar -C "$folder" -xf "$packages/tree/usr/src/linux-source-6.1.tar.xz"
+		touch "$source/.unpacked"
+	fi
+}
+
+# record FILE HEADER VALUE...: adds a line to a table of tests/records.
+record() {
+	local file=$root/tests/records/$1 header=$2
+	shift 2
+	[[ -e $file ]] || printf '%s\n' "$header" >"$file"
+	(
+		IFS=$'\t'
+		printf '%s\n' "$*" >>"$file"
+	)
+}
+
+# The kernel's style, with lines of 120. Two of its checks cannot be met by any header of tracepoints.
+lint_style() {
+	local file complaints=0 count log=$logs/linux-style.log options
+	fetch_source
+	: >"$log"
+	for file in "$root"/host/linux/*.[ch] "$root"/host/linux/compat/*.h; do
+		options=(--no-tree --strict --terse --show-types --max-line-length=120)
+		[[ $file == *_trace.h ]] && options+=(--ignore "PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE")
+		"$source/scripts/checkpatch.pl" "${options[@]}" -f "$file" 2>&1 | grep -v '^total: ' >>"$log" || true
+	done
+	count=$(find "$root/host/linux" -maxdepth 2 -name tests -prune -o -name '*.[ch]' -print | wc -l)
+	complaints=$(wc -l <"$log")
+	sed "s,^$root/,," "$log" >&2
+	record linux_lint.tsv $'date\tkernel\trevision\tfiles\tsparse\tcheckpatch' "$(date -u +%F)" \
+		"$(sed -nE 's/^(VERSION|PATCHLEVEL|SUBLEVEL) = //p' "$source/Makefile" | paste -sd.)" "$(source_revision)" \
+		"$count" 0 "$complaints"
+	((complaints == 0)) || die 1 "the kernel's style checker has $complaints complaints"
+	say "the kernel's style checker has no complaint"
+}
+
+# kernel_make TARGET...: make for the kernel, in $debug.
+kernel_make() {
+	logged linux-kernel make -C "$source" O="$debug" -j "$(nproc)" "$@"
+}
+
+# build_debug_kernel: $debug/arch/x86/boot/bzImage; $headers and $release are that kernel's from then on.
+build_debug_kernel() {
+	local name
+	need_packages gcc make libc6-dev flex bison bc libelf-dev
+	fetch_source
+	debug=$folder/debug-kernel
+	mkdir -p "$debug"
+	if ! cmp -s "$root/host/linux/tests/debug.config" "$debug/fragment"; then
+		kernel_make tinyconfig
+		cat "$root/host/linux/tests/debug.config" >>"$debug/.config"
+		kernel_make olddefconfig
+		cp "$root/host/linux/tests/debug.config" "$debug/fragment"
+	fi
+	for name in "${watchers[@]}"; do
+		grep -qx "CONFIG_$name=y" "$debug/.config" || die 1 "the kernel's configuration lost $name"
+	done
+	step "kernel with lock and memory checkers" kernel_make bzImage modules
+	release=$(<"$debug/include/config/kernel.release")
+	headers=$debug
+}
+
+# run_debug_kernel COMMAND...: the driver's tests on that kernel, with one processor and with two; a line of the record each.
+run_debug_kernel() {
+	local processors result=0 log=$logs/linux-debug.log
+	for processors in 1 2; do
+		say "the driver's tests on $release with $processors processor(s)"
+		"$@" --kernel "$debug/arch/x86/boot/bzImage" --initrd "$folder/debug.cpio" --processors "$processors" \
+			--machine-memory 768 --slow 8 run_debug | tee "$log" || result=1
+		record linux_debug.tsv $'date\tkernel\trevision\toptions\tprocessors\tverdict\tfailed' "$(date -u +%F)" "$release" \
+			"$(source_revision)" "${watchers[*]}" "$processors" "$(tail -n 1 "$log" | sed 's/ in .*//')" \
+			"$(sed -nE 's/^FAIL ([^ ]+) .*/\1/p' "$log" | paste -sd' ')"
+	done
+	return "$result"
+}
