@@ -358,7 +358,7 @@ def run_card(options, work, table):
     """The card is killed under a machine. With the driver's own time limit: the fences must end in time."""
     card = Card(options, work, "card")
     try:
-        machine = Machine(options, card, "a_card_that_is_gone_ends_all_fences", parameters="")
+        machine = Machine(options, card, "a_card_that_is_gone_ends_all_fences", parameters="patchbay.fbdev=1")
         serve(machine, card)
         table.machine(machine)
     finally:

@@ -2,6 +2,7 @@
 """Runs Debian's display servers on the driver in a virtual machine, for scripts/linux.py, and compares their pictures."""
 
 import os
+import re
 import struct
 import subprocess
 import time
@@ -104,6 +105,9 @@ class Gallery:
             if line is None:
                 machine.process.wait()
                 return
+            if line == "HOST kill-mcu":
+                time.sleep(0.3)
+                self.card.kill_mcu()
             if not line.startswith("HOST picture "):
                 continue
             _, _, client, driver, failed = line.split()
@@ -126,7 +130,8 @@ def machine_on(linux, options, card, work, words, disk):
     extra = ["-m", "768"]
     for path, read_only in ((os.path.join(options.folder, options.disk + ".disk"), "on"), (disk, "off")):
         extra += ["-drive", f"file={path},format=raw,if=virtio,readonly={read_only},cache=unsafe"]
-    return linux.Machine(options, card, words, guest="clients.cpio", extra=extra)
+    return linux.Machine(options, card, words, linux.PATIENT + " patchbay.fbdev=1", guest="clients.cpio",
+                         extra=extra)
 
 
 def picture_of(lines):
@@ -139,13 +144,33 @@ def picture_of(lines):
     return found
 
 
-def run_clients(linux, options, work, table, clients=("weston", "xorg", "modetest")):
+def control_rows(table, lines):
+    """The checks of pbd-kms: what holds on vkms holds on the card."""
+    found, said = {}, []
+    for line in lines:
+        match = re.match(r"kms (\w+) (\w+) (ok|FAIL) (\d+)$", line)
+        if match:
+            found.setdefault(match[2], {})[match[1]] = (match[3], int(match[4]), said)
+            said = []
+        else:
+            said.append(line)
+    if not found:
+        table.row("checks_of_displays", False, 0, ["none has run"])
+    for name, results in found.items():
+        card, control = results.get("patchbay", ("FAIL", 0, [])), results.get("vkms", ("FAIL", 0, []))
+        table.row(f"{name} [vkms: {control[0]}]", card[0] == "ok", card[1], card[2])
+        if control[0] != "ok":
+            print("\n".join("  on vkms: " + line for line in control[2][-4:]))
+
+
+def run_clients(linux, options, work, table, clients=("fbcon", "weston", "xorg", "modetest")):
     """Each client on vkms and on the card, in one machine: equal pictures."""
     card = linux.Card(options, work, "clients", CARD_MEMORY)
     disk = os.path.join(work, "picture.raw")
     gallery = Gallery(linux, options, card, options.folder, disk)
     words = ",".join(f"client_run-{client}-{driver}" for client in clients for driver in ("vkms", "patchbay"))
-    words += ",client_flips-vkms,client_flips-patchbay"
+    words += ",client_flips-vkms,client_flips-patchbay,client_kms-vkms,client_kms-patchbay"
+    words += ",client_console_goes,the_firmware_dies_and_returns"
     try:
         machine = machine_on(linux, options, card, work, words, disk)
         gallery.serve(machine)
@@ -155,6 +180,7 @@ def run_clients(linux, options, work, table, clients=("weston", "xorg", "modetes
                    if gallery.results.get((client, driver), "") is not None]
             table.row(f"{client}_shows_what_it_shows_on_vkms", not why, took.get((client, "patchbay"), 0),
                       machine.seen + why if why else ())
+        control_rows(table, machine.seen)
         table.machine(machine)
     finally:
         card.stop()

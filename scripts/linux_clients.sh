@@ -2,8 +2,8 @@
 # shellcheck shell=bash disable=SC2154
 # Programs of Debian's that run on the driver in the guest, and the driver vkms to compare with. Sourced by scripts/linux.
 
-# Programs that scripts/linux runs each time.
-client_packages=(dash weston xserver-xorg-core x11-apps libdrm-tests)
+# Programs that scripts/linux runs each time; fbset is for con2fbmap.
+client_packages=(dash weston xserver-xorg-core x11-apps libdrm-tests fbset)
 # Never read in the guest.
 client_leaves_out=(usr/share/{doc,man,locale,info,lintian,bug,groff,iso-codes,icons,mime,perl5} var/cache)
 # Modules of the kernel that the disk needs.
@@ -57,6 +57,9 @@ build_client_guest() {
 	mkdir -p "$tree"/{bin,lib/modules,lib/clients}
 	logged linux-guest gcc -std=gnu11 -O2 -Wall -Wextra -Werror -static -D__user= -isystem "$folder/uapi" \
 		-o "$tree/bin/pbd-picture" "$root/host/linux/tests/clients/picture.c"
+	logged linux-guest gcc -std=gnu11 -O2 -Wall -Wextra -Werror -static -D__user= -isystem "$folder/uapi" \
+		-I"$root" -I"$root/include" -I"$root/host/linux/tests" -o "$tree/bin/pbd-kms" \
+		"$root/host/linux/tests/clients/kms.c" "$root/host/linux/tests/guest.c"
 	for module in "${client_modules[@]}"; do
 		cp "$modules/$module.ko" "$tree/lib/modules/"
 	done

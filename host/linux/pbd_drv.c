@@ -3,6 +3,7 @@
 #include <linux/io.h>
 #include <linux/module.h>
 
+#include <drm/drm_fb_helper.h>
 #include <drm/drm_ioctl.h>
 #include <drm/drm_managed.h>
 #include <drm/drm_prime.h>
@@ -23,6 +24,9 @@
 bool pbd_unsafe;
 module_param_named(unsafe, pbd_unsafe, bool, 0400);
 MODULE_PARM_DESC(unsafe, "let root submit commands that hang or fault the engine (tests)");
+bool pbd_fbdev = true;
+module_param_named(fbdev, pbd_fbdev, bool, 0400);
+MODULE_PARM_DESC(fbdev, "a console on the display (default yes)");
 unsigned int pbd_card_timeout_ms = 1200;
 module_param_named(card_timeout_ms, pbd_card_timeout_ms, uint, 0600);
 MODULE_PARM_DESC(card_timeout_ms, "a card whose clock stands for so long is gone (default 1200)");
@@ -279,6 +283,8 @@ static int pbd_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (ret != 0)
 		return ret;
 	pbd_card_watch(dev);
+	if (pbd_fbdev)
+		drm_fbdev_generic_setup(&dev->drm, 32);
 	drm_info(&dev->drm, "channel %u of a card with %s\n", dev->link.channel, dev->info.build);
 	return 0;
 }

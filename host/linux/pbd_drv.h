@@ -100,6 +100,17 @@ struct pbd_kms {
 	u64 bytes;               /* for pictures */
 	u32 updates;
 	bool stale; /* the scan-out lacks an update: the next one is whole */
+
+	/* CRCs: pbd_crc.c. */
+	struct mutex shown_lock; /* no update and no CRC at once; under it nothing allocates */
+	const u8 *shown;         /* the scan-out, NULL: nothing is shown; under shown_lock */
+	u32 shown_width, shown_height, shown_pitch;
+	struct work_struct crc_work;
+	spinlock_t crc_lock;
+	bool crc_on;
+	bool crc_pending;        /* under crc_lock */
+	u64 crc_first, crc_last; /* frames; under crc_lock */
+	u32 *crc_line;
 };
 
 /* What the clients of a GL engine share (pbd_virtgpu.h). */
@@ -312,6 +323,7 @@ struct pbd_bo {
 	bool lost;
 	bool touched; /* has had contents */
 	u32 pins;
+	u32 kmaps; /* mappings of the kernel's own */
 	/* Under resv and vram. */
 	struct pbd_region *region;
 	struct drm_mm_node node;
@@ -350,6 +362,11 @@ int pbd_gem_create_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 int pbd_gem_info_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int pbd_gem_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
+int pbd_bo_get_pages(struct pbd_bo *bo);
+/* pbd_vmap.c */
+int pbd_bo_vmap(struct drm_gem_object *object, struct iosys_map *map);
+void pbd_bo_vunmap(struct drm_gem_object *object, struct iosys_map *map);
+
 /* pbd_queue.c: queues of files */
 int pbd_file_open(struct drm_device *drm, struct drm_file *file);
 void pbd_file_close(struct drm_device *drm, struct drm_file *file);
@@ -386,6 +403,14 @@ struct pbd_blit {
 struct pbd_job *pbd_blit_prepare(struct pbd_queue *queue, const struct pbd_blit *blit);
 struct dma_fence *pbd_blit_go(struct pbd_job *job);
 
+/* pbd_crc.c: CRCs of the display */
+void pbd_crc_vblank(struct pbd_kms *kms);
+const char *const *pbd_crc_sources(struct drm_crtc *crtc, size_t *count);
+int pbd_crc_verify(struct drm_crtc *crtc, const char *source, size_t *values);
+int pbd_crc_set(struct drm_crtc *crtc, const char *source);
+int pbd_crc_init(struct pbd_kms *kms, struct drm_device *drm);
+void pbd_crc_stop(struct pbd_kms *kms);
+
 /* pbd_show.c: fdinfo, debugfs, tracepoints */
 void pbd_trace_submit(const struct pbd_job *job);
 void pbd_trace_ring(const struct pbd_job *job);
@@ -421,6 +446,7 @@ extern const struct file_operations pbd_fops;
 extern bool pbd_virtgpu;
 extern unsigned int pbd_gl_hang_ms;
 extern bool pbd_unsafe;
+extern bool pbd_fbdev;
 extern bool pbd_i915;
 extern unsigned int pbd_card_timeout_ms;
 extern unsigned int pbd_vram_mb;

@@ -53,7 +53,7 @@ static void pbd_bo_unmap(struct pbd_device *dev, struct pbd_bo *bo)
 
 /* ---- pages of the system ---- */
 
-static int pbd_bo_get_pages(struct pbd_bo *bo)
+int pbd_bo_get_pages(struct pbd_bo *bo)
 {
 	struct page **pages;
 
@@ -140,7 +140,7 @@ int pbd_bo_evict(struct pbd_device *dev, struct pbd_bo *bo)
 
 	if (!bo->region)
 		return 0;
-	if (bo->pins)
+	if (bo->pins || bo->kmaps)
 		return -EBUSY;
 	left = dma_resv_wait_timeout(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP, true, MAX_SCHEDULE_TIMEOUT);
 	if (left < 0)
@@ -170,7 +170,7 @@ static struct pbd_bo *pbd_victim(struct pbd_device *dev, struct pbd_region *regi
 	list_for_each_entry(bo, &dev->lru, lru) {
 		if (bo->region != region || !dma_resv_trylock(bo->base.resv))
 			continue;
-		if (!bo->pins && (busy || dma_resv_test_signaled(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP)) &&
+		if (!bo->pins && !bo->kmaps && (busy || dma_resv_test_signaled(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP)) &&
 		    kref_get_unless_zero(&bo->base.refcount)) {
 			found = bo;
 			break;
@@ -240,6 +240,8 @@ int pbd_bo_place(struct pbd_device *dev, struct pbd_bo *bo, bool evict)
 
 	if (bo->region)
 		return 0;
+	if (bo->kmaps)
+		return -EBUSY;
 	ret = pbd_bo_find_room(dev, bo, evict);
 	if (ret != 0)
 		return ret;
@@ -373,6 +375,8 @@ static const struct drm_gem_object_funcs pbd_bo_funcs = {
 	.mmap = pbd_bo_mmap,
 	.pin = pbd_bo_pin,
 	.get_sg_table = pbd_bo_sg_table,
+	.vmap = pbd_bo_vmap,
+	.vunmap = pbd_bo_vunmap,
 	.vm_ops = &pbd_vm_ops,
 };
 

@@ -62,6 +62,7 @@ static enum hrtimer_restart pbd_vblank(struct hrtimer *timer)
 
 	hrtimer_forward_now(timer, kms->period);
 	drm_crtc_handle_vblank(&kms->crtc);
+	pbd_crc_vblank(kms);
 	return READ_ONCE(kms->ticking) ? HRTIMER_RESTART : HRTIMER_NORESTART;
 }
 
@@ -229,33 +230,63 @@ static int pbd_plane_check(struct drm_plane *plane, struct drm_atomic_state *sta
 						   false, false);
 }
 
-/* Submits the blit and waits for it, so that the event of the flip says that the framebuffer is free. */
+/* Says what the scan-out is from now on; NULL: nothing is shown. Pre: shown_lock. */
+static void pbd_show(struct pbd_device *dev, const struct pbd_plane_state *state)
+{
+	struct pbd_kms *kms = &dev->kms;
+
+	kms->shown = state ? dev->memory + pbd_bo_memory_offset(pbd_bo(state->scanout)) : NULL;
+	kms->shown_width = state ? state->width : 0;
+	kms->shown_height = state ? state->height : 0;
+	kms->shown_pitch = state ? state->pitch : 0;
+	pbd_record_write(dev, state);
+}
+
+static void pbd_show_nothing(struct pbd_device *dev)
+{
+	mutex_lock(&dev->kms.shown_lock);
+	pbd_show(dev, NULL);
+	mutex_unlock(&dev->kms.shown_lock);
+}
+
+/*
+ * Submits the blit and waits for it, so that the event of the flip says that the framebuffer is free. If it fails, the
+ * picture of before stays.
+ */
+static bool pbd_plane_blit(struct pbd_plane_state *state)
+{
+	struct dma_fence *fence = state->blit ? pbd_blit_go(state->blit) : NULL;
+	bool done;
+
+	if (state->blit)
+		pbd_job_put(state->blit);
+	state->blit = NULL;
+	if (!fence)
+		return false;
+	done = dma_fence_wait_timeout(fence, false, PBD_BLIT_JIFFIES) > 0 && dma_fence_get_status(fence) == 1;
+	dma_fence_put(fence);
+	return done;
+}
+
 static void pbd_plane_update(struct drm_plane *plane, struct drm_atomic_state *commit)
 {
 	struct pbd_device *dev = pbd_device(plane->dev);
 	struct pbd_plane_state *state = to_pbd_plane_state(plane->state);
-	struct dma_fence *fence = NULL;
 
 	if (!plane->state->fb || !plane->state->visible)
 		return;
-	if (state->blit)
-		fence = pbd_blit_go(state->blit);
-	if (state->blit)
-		pbd_job_put(state->blit);
-	state->blit = NULL;
-	WRITE_ONCE(dev->kms.stale, true);
-	if (!fence)
-		return;
-	if (dma_fence_wait_timeout(fence, false, PBD_BLIT_JIFFIES) > 0 && dma_fence_get_status(fence) == 1) {
-		WRITE_ONCE(dev->kms.stale, false);
-		pbd_record_write(dev, state);
-	}
-	dma_fence_put(fence);
+	mutex_lock(&dev->kms.shown_lock);
+	WRITE_ONCE(dev->kms.stale, !pbd_plane_blit(state));
+	if (!dev->kms.stale)
+		pbd_show(dev, state);
+	else
+		dev->kms.shown = NULL;
+	mutex_unlock(&dev->kms.shown_lock);
 }
 
 static void pbd_plane_disable(struct drm_plane *plane, struct drm_atomic_state *commit)
 {
-	pbd_record_write(pbd_device(plane->dev), NULL);
+	pbd_show_nothing(pbd_device(plane->dev));
 }
 
 static const struct drm_plane_helper_funcs pbd_plane_helpers = {
@@ -344,7 +375,7 @@ static void pbd_crtc_disable(struct drm_crtc *crtc, struct drm_atomic_state *sta
 	struct drm_pending_vblank_event *event = crtc->state->event;
 
 	drm_crtc_vblank_off(crtc);
-	pbd_record_write(pbd_device(crtc->dev), NULL);
+	pbd_show_nothing(pbd_device(crtc->dev));
 	if (!event || crtc->state->active)
 		return;
 	crtc->state->event = NULL;
@@ -370,6 +401,9 @@ static const struct drm_crtc_funcs pbd_crtc_funcs = {
 	.enable_vblank = pbd_vblank_enable,
 	.disable_vblank = pbd_vblank_disable,
 	.get_vblank_timestamp = pbd_vblank_time,
+	.get_crc_sources = pbd_crc_sources,
+	.set_crc_source = pbd_crc_set,
+	.verify_crc_source = pbd_crc_verify,
 };
 
 /* ---- the connector ---- */
@@ -488,7 +522,9 @@ int pbd_kms_init(struct pbd_device *dev)
 	kms->queue = pbd_queue_of_kernel(dev, pbd_copy_node(dev));
 	if (!kms->queue)
 		return -ENOMEM;
-	ret = pbd_kms_objects(dev);
+	ret = pbd_crc_init(kms, &dev->drm);
+	if (ret == 0)
+		ret = pbd_kms_objects(dev);
 	if (ret == 0)
 		ret = drm_vblank_init(&dev->drm, 1);
 	if (ret == 0)
@@ -501,6 +537,7 @@ void pbd_kms_stop(struct pbd_device *dev)
 {
 	drm_atomic_helper_shutdown(&dev->drm);
 	hrtimer_cancel(&dev->kms.timer);
+	pbd_crc_stop(&dev->kms);
 }
 
 void pbd_kms_free(struct pbd_device *dev)

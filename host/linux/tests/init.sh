@@ -16,7 +16,7 @@ for module in drm drm_kms_helper drm_shmem_helper patchbay vgem; do
 	# A kernel of the project's own has all but the driver built in.
 	[ -e /lib/modules/$module.ko ] || continue
 	case $module in
-	patchbay) insmod /lib/modules/$module.ko unsafe=1 ${parameters} || echo "FAIL insmod 0" ;;
+	patchbay) insmod /lib/modules/$module.ko unsafe=1 fbdev=0 ${parameters} || echo "FAIL insmod 0" ;;
 	*) insmod /lib/modules/$module.ko ;;
 	esac
 done

@@ -16,7 +16,7 @@ parameters=$(tr ' ' '\n' </proc/cmdline | sed -nE 's/^patchbay[.]//p' | tr '\n' 
 for module in virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk drm drm_kms_helper \
 	drm_shmem_helper patchbay; do
 	case $module in
-	patchbay) insmod /lib/modules/$module.ko i915=1 ${parameters} || echo "FAIL insmod 0" ;;
+	patchbay) insmod /lib/modules/$module.ko fbdev=0 i915=1 ${parameters} || echo "FAIL insmod 0" ;;
 	*) insmod /lib/modules/$module.ko ;;
 	esac
 done

@@ -15,7 +15,7 @@
 #include "tests.h"
 
 #define DRIVER "/sys/bus/pci/drivers/patchbay/"
-#define MODULE "insmod /lib/modules/patchbay.ko unsafe=1"
+#define MODULE "insmod /lib/modules/patchbay.ko unsafe=1 fbdev=0"
 
 static void run(const char *command)
 {

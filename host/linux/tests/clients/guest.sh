@@ -61,7 +61,6 @@ weston_up() {
 		--socket=wayland-1 --log=/tmp/weston.log </dev/tty1 >/tmp/weston.out 2>&1 &
 	server=$!
 	until_there /client/run/user/wayland-1 || return 1
-	inside weston-eventdemo >/tmp/eventdemo.out 2>&1 &
 	inside weston-cliptest >/tmp/image.out 2>&1 &
 }
 
@@ -87,6 +86,27 @@ modetest_up() {
 	exec 7>/tmp/modetest.in
 }
 
+# The frame buffer device of a driver.
+console_of() {
+	for console in /sys/class/graphics/fb[0-9]; do
+		[ "$(readlink -f "$console/device")" != "$(readlink -f "/sys/class/drm/${node##*/}/device")" ] ||
+			echo "${console##*/fb}"
+	done | head -n 1
+}
+
+# The console of the kernel, without a program that draws.
+fbcon_up() {
+	echo 0 >/sys/class/graphics/fbcon/cursor_blink
+	inside con2fbmap 1 "$(console_of)" || return 1
+	printf '\033c\033[?25l' >/dev/tty1
+	for line in $(seq 1 60); do
+		printf 'line %s of a console that scrolls: %s\n' "$line" "$(head -c "$line" /bin/busybox | md5sum)" >/dev/tty1
+	done
+	printf '\033[31mred \033[32mgreen \033[44mon blue\033[0m\n' >/dev/tty1
+	inside sleep 10000 &
+	server=$!
+}
+
 # client_flips DRIVER: 120 flips, each with its event; modetest counts 60 at a time.
 client_flips() {
 	client_root
@@ -108,6 +128,36 @@ client_flips() {
 	exec 7>&-
 	wait $server || verdict=FAIL
 	echo "$verdict $name $((($(cut -d' ' -f1 /proc/uptime | tr -d .) - start) * 10))"
+}
+
+# client_kms DRIVER: the checks that any driver of a display must pass; a line "kms DRIVER NAME ok|FAIL MS" for each.
+client_kms() {
+	client_root
+	grep -q debugfs /proc/mounts || mount -t debugfs none /sys/kernel/debug
+	pbd-kms "$1" | sed -E "s/^(ok|FAIL) ([a-z_0-9]+) ([0-9]+)$/kms $1 \2 \1 \3/"
+}
+
+# The device goes and comes while the console is on it.
+client_console_goes() {
+	client_root
+	node=$(node_of patchbay)
+	device=$(basename "$(readlink -f "/sys/class/drm/${node##*/}/device")")
+	inside con2fbmap 1 "$(console_of)"
+	verdict=ok
+	for round in 1 2 3; do
+		seq 1 200 >/dev/tty1 &
+		echo "$device" >/sys/bus/pci/drivers/patchbay/unbind || verdict=FAIL
+		wait
+		[ -z "$(node_of patchbay)" ] || verdict=FAIL
+		echo "$device" >/sys/bus/pci/drivers/patchbay/bind || verdict=FAIL
+		node=$(node_of patchbay)
+		inside con2fbmap 1 "$(console_of)" || verdict=FAIL
+	done
+	rmmod patchbay || verdict=FAIL
+	insmod /lib/modules/patchbay.ko unsafe=1 || verdict=FAIL
+	node=$(node_of patchbay)
+	inside con2fbmap 1 "$(console_of)" || verdict=FAIL
+	echo "$verdict the_console_goes_with_its_device 0"
 }
 
 # Shows what went wrong.

@@ -19,9 +19,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A picture is settled after so many checks in a row, each with at most BUSY of 100 hundredths of a second in use. */
+/* A picture is settled after so many checks in a row, each with at most BUSY of 50 hundredths of a second in use. */
 #define CHECKS 3
-#define BUSY 15
+#define BUSY 8
 #define CHECKS_MAX 60
 
 static int open_driver(const char *name)
@@ -125,7 +125,7 @@ static int settle(int fd)
 		last = picture;
 		last_bytes = bytes;
 		before = busy();
-		usleep(1000000);
+		usleep(500000);
 		same = equal && busy() - before <= BUSY ? same + 1 : 0;
 	}
 	return same == CHECKS ? 0 : 1;
