@@ -703,6 +703,28 @@ static void the_device_unbinds_while_files_draw(void)
 	}
 }
 
+/* A file is lost with the firmware; a new one draws when the firmware is back. */
+static void files_draw_when_the_firmware_is_back(void)
+{
+	const int64_t end = guest_now_ns() + 40 * GUEST_SECOND;
+	int fd = open_gl(), other = -1;
+
+	CHECK_EQ(clear(fd, true, false, true), 0);
+	printf("HOST kill-mcu\n");
+	fflush(stdout);
+	while (clear(fd, true, true, true) == 0)
+		CHECK(guest_now_ns() < end);
+	do {
+		CHECK(guest_now_ns() < end);
+		if (other >= 0)
+			close(other);
+		guest_sleep_ms(50);
+		other = open_gl();
+	} while (clear(other, false, true, true) != 0);
+	CHECK_EQ(clear(fd, true, true, true), EIO);
+	CHECK_EQ(clear(other, true, true, true), 0);
+}
+
 static void what_is_drawn_ends_with_the_card(void)
 {
 	int fd = open_gl();
@@ -733,6 +755,7 @@ static const struct guest_test tests[] = {
 	ROW(arguments_of_chance_harm_no_other_file),
 	ROW(a_resource_is_shown),
 	ROW(the_device_unbinds_while_files_draw),
+	ROW(files_draw_when_the_firmware_is_back),
 	ROW(what_is_drawn_ends_with_the_card),
 };
 
