@@ -17,6 +17,7 @@ import threading
 import time
 import zlib
 
+import linux_clients
 import linux_gl
 import linux_mesa
 
@@ -374,13 +375,18 @@ def run_i915(options, work, table):
         card.stop()
 
 
+def run_clients(options, work, table):
+    """Debian's display servers: linux_clients.py."""
+    linux_clients.run_clients(sys.modules[__name__], options, work, table)
+
+
 def run_gl(options, work, table):
     """The driver with virtio-gpu's 3D uAPI, on a card with a GL engine."""
     linux_gl.run_gl(sys.modules[__name__], options, work, table)
 
 
 RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915,
-        "run_gl": run_gl}
+        "run_clients": run_clients, "run_gl": run_gl}
 
 
 def run_all(options, table):
@@ -417,6 +423,8 @@ def main():
     parser.add_argument("--board")
     parser.add_argument("--card-memory")
     parser.add_argument("--shell", action="store_true")
+    parser.add_argument("--client")
+    parser.add_argument("--disk", default="clients")
     parser.add_argument("--mesa", action="store_true")
     parser.add_argument("--gl", action="store_true")
     parser.add_argument("--record")
@@ -428,6 +436,9 @@ def main():
         return 0
     if options.shell:
         return shell(options)
+    if options.client:
+        with tempfile.TemporaryDirectory(prefix="patchbay-linux-") as work:
+            return linux_clients.run_client(sys.modules[__name__], options, work)
     table = Table()
     if options.mesa or options.gl:
         with tempfile.TemporaryDirectory(prefix="patchbay-linux-") as work:

@@ -9,8 +9,11 @@
 /* Registers of an ivshmem device. */
 #define PBD_REG_DOORBELL 12
 
-/* Bytes of segment 0: rings, and lists and engine buffers of submissions. */
-#define PBD_SYSTEM_BYTES (1536u << 10)
+/*
+ * Bytes of segment 0: lists and engine buffers of submissions, and rings of as many queues as the firmware has contexts
+ * for one machine (288 of 512), 4,352 bytes each.
+ */
+#define PBD_SYSTEM_BYTES (PBD_ARENA_BYTES + (1280u << 10))
 /* More of it for clients of a GL engine: about 900 KiB each. */
 #define PBD_SYSTEM_VIRT_BYTES (5u << 20)
 #define PBD_REGION_BYTES_MIN (256u << 10)
@@ -206,6 +209,7 @@ int pbd_card_attach(struct pbd_device *dev, unsigned int timeout_ms)
 
 	mutex_lock(&dev->commands);
 	WRITE_ONCE(dev->abort, false);
+	dev->spare_count = 0;
 	error = pb_channel_attach(&dev->channel, &dev->link, (u64)timeout_ms * 1000);
 	ret = pbd_errno(error);
 	if (error == PB_ERROR_OK) {

@@ -47,11 +47,14 @@
  */
 #define PBD_COMMAND_BYTES_MAX 65536u
 #define PBD_RING_ENTRIES 32u
-#define PBD_ARENA_BYTES (1024u << 10)
+/* i915's uAPI has longer lists. */
+#define PBD_ARENA_BYTES (pbd_i915 ? 2560u << 10 : 1024u << 10)
 #define PBD_QUEUE_JOBS 32u
 /* Fences that one submission may wait for in the kernel; syncobjs of one submission. */
 #define PBD_DEPS_MAX 1024u
 #define PBD_SYNCS_MAX 256u
+/* Contexts that a card may have, of which some wait for a new queue. */
+#define PBD_CONTEXTS_MAX 512u
 /* Segment numbers. */
 #define PBD_SEGMENT_WINDOW 1u
 #define PBD_SEGMENT_OUTER 2u
@@ -153,6 +156,11 @@ struct pbd_device {
 	atomic_t irqs;
 	int irqs_seen; /* by the holder of commands */
 	bool abort;    /* commands end at once */
+	/*
+	 * Contexts without a queue; under commands. The firmware frees none while anything of this machine is in flight.
+	 */
+	u32 spare[PBD_CONTEXTS_MAX];
+	u32 spare_count;
 
 	/* Under state. */
 	spinlock_t state_lock;
@@ -283,7 +291,10 @@ struct pbd_job {
 struct pbd_bo {
 	struct drm_gem_object base;
 	u32 flags;
-	u32 tiling; /* of i915's uAPI: what clients tell each other */
+	/* Of i915's uAPI: what clients tell each other; memory of the caller that its contents come from. */
+	u32 tiling;
+	u64 user_start;
+	struct mm_struct *user_mm; /* NULL: they are its own */
 	/* Under resv. */
 	struct page **pages;
 	bool lost;
@@ -321,6 +332,7 @@ void pbd_bo_used(struct pbd_device *dev, struct pbd_bo *bo);
 void pbd_vram_lost(struct pbd_device *dev);
 u64 pbd_bo_os_address(const struct pbd_bo *bo);
 u64 pbd_bo_gpu_address(const struct pbd_bo *bo);
+void pbd_bo_write(struct pbd_device *dev, struct pbd_bo *bo, const void *contents);
 int pbd_dumb_create(struct drm_file *file, struct drm_device *drm, struct drm_mode_create_dumb *args);
 int pbd_gem_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int pbd_gem_info_ioctl(struct drm_device *drm, void *data, struct drm_file *file);

@@ -8,6 +8,7 @@
 #include <linux/dma-resv.h>
 #include <linux/highmem.h>
 #include <linux/mm.h>
+#include <linux/sched/mm.h>
 #include <linux/shmem_fs.h>
 
 #include <drm/drm_cache.h>
@@ -350,6 +351,8 @@ static void pbd_bo_free(struct drm_gem_object *object)
 	mutex_unlock(&dev->vram);
 	if (bo->pages)
 		drm_gem_put_pages(object, bo->pages, false, false);
+	if (bo->user_mm)
+		mmdrop(bo->user_mm);
 	drm_gem_object_release(object);
 	kfree(bo);
 }
@@ -427,6 +430,12 @@ int pbd_dumb_create(struct drm_file *file, struct drm_device *drm, struct drm_mo
 	args->pitch = (u32)pitch;
 	args->size = pitch * args->height;
 	return pbd_bo_create_handle(pbd_device(drm), file, &args->size, 0, &args->handle);
+}
+
+/* Writes contents. Pre: resv is held, the object is in VRAM. */
+void pbd_bo_write(struct pbd_device *dev, struct pbd_bo *bo, const void *contents)
+{
+	memcpy(pbd_bo_bytes(dev, bo), contents, bo->base.size);
 }
 
 u64 pbd_bo_gpu_address(const struct pbd_bo *bo)

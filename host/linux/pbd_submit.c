@@ -528,7 +528,7 @@ int pbd_take_room(struct pbd_submit *submit)
 /* ---- placement and lists ---- */
 
 /* Brings all objects into VRAM. If they do not fit as they lie, they make room for each other once. */
-int pbd_place_all(struct pbd_submit *submit)
+static int pbd_place_all(struct pbd_submit *submit)
 {
 	struct pbd_job *job = submit->job;
 	unsigned int round;

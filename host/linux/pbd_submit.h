@@ -59,7 +59,6 @@ int pbd_add_object_fences(struct pbd_submit *submit);
 struct pbd_job *pbd_job_make(struct pbd_device *dev, struct pbd_file *file, u32 queue);
 int pbd_take_room(struct pbd_submit *submit);
 int pbd_lock_validate(struct pbd_submit *submit);
-int pbd_place_all(struct pbd_submit *submit);
 int pbd_make_fence(struct pbd_submit *submit);
 void pbd_write_lists(struct pbd_submit *submit);
 int pbd_publish(struct pbd_submit *submit);

@@ -21,6 +21,11 @@ echo "GUEST up"
 for word in $words; do
 	case $word in
 	shell) setsid cttyhack sh ;;
+	client_*)
+		# A function of that file with its arguments.
+		. /lib/clients/guest.sh
+		$(echo "$word" | tr - " ")
+		;;
 	tests) pbd-test ;;
 	gl:*) pbd-gl ${word#gl:} ;;
 	crash)
