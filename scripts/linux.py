@@ -76,12 +76,13 @@ class Card:
             return text.read()
 
     def kill_mcu(self):
-        """Ends the emulator of the card's MCU, its only child."""
-        children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True,
-                                  text=True, check=False).stdout.split()
-        if len(children) != 1:
-            raise Failure(f"the card has {len(children)} children")
-        os.kill(int(children[0]), signal.SIGKILL)
+        """Ends the emulator of the card's MCU; other children of the card are renderers."""
+        lines = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(self.process.pid)], capture_output=True,
+                               text=True, check=False).stdout.splitlines()
+        found = [int(line.split()[0]) for line in lines if line.split()[1].startswith("qemu")]
+        if len(found) != 1:
+            raise Failure(f"the card has {len(found)} emulators: {lines}")
+        os.kill(found[0], signal.SIGKILL)
 
     def kill(self):
         """Ends the card and its MCU at once, as a crash would."""

@@ -14,7 +14,8 @@ CARD_MEMORY = "256M"
 # The tests of pbd-gl that are short, in the order in which they run.
 SHORT = ("the_engine_says_what_it_is", "a_triangle_reads_back", "transfers_go_both_ways", "fences_go_in_and_out",
          "wrong_arguments_are_refused", "a_wrong_stream_costs_its_file_alone", "a_hang_costs_its_file_alone",
-         "resources_of_other_files_are_not_there", "a_resource_is_shown", "the_device_unbinds_while_files_draw")
+         "resources_of_other_files_are_not_there", "a_resource_is_shown", "the_device_unbinds_while_files_draw",
+         "files_draw_when_the_firmware_is_back")
 PARAMETERS = "patchbay.virtgpu=1 patchbay.gl_hang_ms=1000"
 # Programs that print sums of what they draw; each prints the same on virglrenderer's own server.
 SUMS = ("frames 20 10", "frames 100 2", "textures 16 256", "flood 20 10")

@@ -20,6 +20,8 @@
 #define PBD_VIRT_STAGING_MIN (PB_GL_CLIENT_SLOTS_MIN * PB_GL_STAGING_BYTES_MIN)
 /* Longer than the card takes to reset what hangs. */
 #define PBD_VIRT_TIMEOUT_US 120000000u
+/* For the end of a client that has failed: the next one with its context's number ends its renderer, too. */
+#define PBD_VIRT_END_US 12000000u
 /* Addresses of resources: their contents are with the renderers, so all clients use the same addresses. */
 #define PBD_VIRT_ADDRESS_BYTES (64u << 20)
 #define PBD_VIRT_ADDRESS_MIN (1u << 20)
@@ -391,7 +393,9 @@ static int pbd_virt_make(struct pbd_virt *virt)
 	if (error != PB_ERROR_OK)
 		return pbd_errno(error);
 	pbd_virt_call(virt);
-	ret = pb_gl_client_start(virt->client, &virt->setup) ? 0 : -EIO;
+	/* An earlier attachment may have left a renderer under this context's number: it ends first. */
+	ret = pb_gl_client_start(virt->client, &virt->setup) && pb_gl_client_end(virt->client) &&
+	      pb_gl_client_start(virt->client, &virt->setup) ? 0 : -EIO;
 	pbd_virt_called(virt);
 	if (ret == 0)
 		return 0;
@@ -494,6 +498,9 @@ void pbd_virt_end(struct pbd_virt *virt)
 	if (virt->ready) {
 		if (pbd_virt_is_attached(virt)) {
 			pbd_virt_call(virt);
+			/* One that has failed may have a paging queue that ends nothing any more. */
+			if (virt->client->failure.what)
+				virt->client->setup.timeout_us = PBD_VIRT_END_US;
 			(void)pb_gl_client_end(virt->client);
 			pbd_virt_called(virt);
 		}
