@@ -10,7 +10,7 @@
 #define PBD_REG_DOORBELL 12
 
 /* Bytes of segment 0: rings, and lists and engine buffers of submissions. */
-#define PBD_SYSTEM_BYTES (1536u << 10)
+#define PBD_SYSTEM_BYTES (PBD_ARENA_BYTES + (512u << 10))
 #define PBD_REGION_BYTES_MIN (256u << 10)
 
 /* Addresses of the OS and of the engines differ, so that each mistake shows. */
@@ -288,6 +288,8 @@ void pbd_card_attach_work(struct work_struct *work)
 	/* It reads the channel, which the attach writes. */
 	cancel_delayed_work_sync(&dev->watch);
 	down_write(&dev->card);
+	/* What is on its way into card memory, whose place will be another one. */
+	flush_workqueue(dev->push_wq);
 	/* Submissions that have ended hold queues, which end with their attachment. */
 	flush_work(&dev->clean);
 	pbd_card_forget(dev);

@@ -15,7 +15,34 @@ static u32 pbd_nodes(const struct pbd_device *dev)
 	return min_t(u32, dev->info.capabilities[PB_CAPABILITY_NODES], PBD_QUEUE_FIRST);
 }
 
-static struct pbd_queue *pbd_queue_alloc(struct pbd_device *dev, u64 file, u32 node, u32 priority, u32 quantum_us)
+/* ---- accounts ---- */
+
+static struct pbd_account *pbd_account_make(u64 id)
+{
+	struct pbd_account *account = kzalloc(sizeof(*account), GFP_KERNEL);
+
+	if (!account)
+		return NULL;
+	kref_init(&account->refs);
+	init_waitqueue_head(&account->wait);
+	account->id = id;
+	return account;
+}
+
+static void pbd_account_free(struct kref *refs)
+{
+	kfree(container_of(refs, struct pbd_account, refs));
+}
+
+void pbd_account_put(struct pbd_account *account)
+{
+	kref_put(&account->refs, pbd_account_free);
+}
+
+/* ---- queues ---- */
+
+static struct pbd_queue *pbd_queue_alloc(struct pbd_device *dev, struct pbd_account *account, u32 node, u32 priority,
+					 u32 quantum_us)
 {
 	struct pbd_queue *queue = kzalloc(sizeof(*queue), GFP_KERNEL);
 
@@ -23,7 +50,8 @@ static struct pbd_queue *pbd_queue_alloc(struct pbd_device *dev, u64 file, u32 n
 		return NULL;
 	kref_init(&queue->refs);
 	queue->dev = dev;
-	queue->file = file;
+	kref_get(&account->refs);
+	queue->account = account;
 	queue->node = node;
 	queue->priority = priority;
 	queue->quantum_us = quantum_us;
@@ -34,6 +62,7 @@ static struct pbd_queue *pbd_queue_alloc(struct pbd_device *dev, u64 file, u32 n
 	INIT_LIST_HEAD(&queue->link);
 	INIT_LIST_HEAD(&queue->pending);
 	INIT_LIST_HEAD(&queue->running);
+	INIT_LIST_HEAD(&queue->hungry);
 	INIT_WORK(&queue->push, pbd_push_work);
 	return queue;
 }
@@ -41,7 +70,14 @@ static struct pbd_queue *pbd_queue_alloc(struct pbd_device *dev, u64 file, u32 n
 /* Returns a queue of the driver's own. */
 struct pbd_queue *pbd_queue_of_kernel(struct pbd_device *dev, u32 node)
 {
-	return pbd_queue_alloc(dev, 0, node, PB_PRIORITY_NORMAL, 0);
+	struct pbd_account *account = pbd_account_make(0);
+	struct pbd_queue *queue = NULL;
+
+	if (account) {
+		queue = pbd_queue_alloc(dev, account, node, PB_PRIORITY_NORMAL, 0);
+		pbd_account_put(account);
+	}
+	return queue;
 }
 
 /* ---- the firmware's objects ---- */
@@ -78,7 +114,7 @@ int pbd_queue_make(struct pbd_queue *queue)
 	if (READ_ONCE(dev->state) != PBD_UP)
 		return -ENODEV;
 	/* The driver's own queues lose nothing with the card, and are made anew without a word. */
-	if (queue->epoch != 0 && (queue->epoch == dev->epoch || queue->file != 0))
+	if (queue->epoch != 0 && (queue->epoch == dev->epoch || queue->account->id != 0))
 		return queue->epoch == dev->epoch ? 0 : -EIO;
 	mutex_lock(&dev->commands);
 	error = pbd_queue_objects(queue);
@@ -118,6 +154,7 @@ static void pbd_queue_release(struct kref *refs)
 			drm_dbg(&dev->drm, "a queue is left: %s\n", pb_error_name(error));
 	}
 	mutex_unlock(&dev->commands);
+	pbd_account_put(queue->account);
 	kfree(queue);
 }
 
@@ -136,7 +173,11 @@ int pbd_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	if (!file)
 		return -ENOMEM;
 	file->dev = dev;
-	file->id = (u64)atomic64_inc_return(&dev->file_ids);
+	file->account = pbd_account_make((u64)atomic64_inc_return(&dev->file_ids));
+	if (!file->account) {
+		kfree(file);
+		return -ENOMEM;
+	}
 	mutex_init(&file->lock);
 	xa_init_flags(&file->queues, XA_FLAGS_ALLOC);
 	drm_file->driver_priv = file;
@@ -153,6 +194,7 @@ void pbd_file_close(struct drm_device *drm, struct drm_file *drm_file)
 		pbd_queue_put(queue);
 	xa_destroy(&file->queues);
 	mutex_destroy(&file->lock);
+	pbd_account_put(file->account);
 	kfree(file);
 }
 
@@ -164,8 +206,9 @@ struct pbd_queue *pbd_queue_get(struct pbd_file *file, u32 number, bool create)
 	mutex_lock(&file->lock);
 	queue = xa_load(&file->queues, number);
 	if (!queue && create && number < pbd_nodes(file->dev)) {
-		queue = pbd_queue_alloc(file->dev, file->id, number, PB_PRIORITY_NORMAL, 0);
+		queue = pbd_queue_alloc(file->dev, file->account, number, PB_PRIORITY_NORMAL, 0);
 		if (queue && xa_err(xa_store(&file->queues, number, queue, GFP_KERNEL))) {
+			pbd_account_put(queue->account);
 			kfree(queue);
 			queue = NULL;
 		}
@@ -205,7 +248,7 @@ int pbd_queue_create_ioctl(struct drm_device *drm, void *data, struct drm_file *
 		return -EINVAL;
 	if (args->priority > PATCHBAY_PRIORITY_NORMAL && !capable(CAP_SYS_NICE))
 		return -EPERM;
-	queue = pbd_queue_alloc(dev, file->id, args->node, args->priority, args->quantum_us);
+	queue = pbd_queue_alloc(dev, file->account, args->node, args->priority, args->quantum_us);
 	if (!queue)
 		return -ENOMEM;
 	ret = drm_dev_enter(drm, &idx) ? 0 : -ENODEV;
