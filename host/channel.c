@@ -178,6 +178,22 @@ static enum pb_error read_rings(struct pb_channel *channel)
 	return PB_ERROR_OK;
 }
 
+/* Waits until the supervisor's channel, through which an observer asks, is open. Its epoch tells one boot from the next. */
+static enum pb_error await_supervisor(struct pb_channel *channel, uint64_t deadline)
+{
+	while (pb_shared_read32(&channel->entry->state) != PB_CHANNEL_OPEN) {
+		enum pb_error error = same_firmware(channel) ? PB_ERROR_OK : PB_ERROR_FIRMWARE_DEAD;
+
+		if (error == PB_ERROR_OK)
+			error = pb_pause(channel->link, deadline, PB_ATTACH_SLICE_US);
+		if (error != PB_ERROR_OK)
+			return error;
+	}
+	pb_shared_acquire();
+	channel->epoch = pb_shared_read32(&channel->entry->epoch);
+	return PB_ERROR_OK;
+}
+
 static enum pb_error attach_once(struct pb_channel *channel, uint64_t deadline)
 {
 	struct pb_link *link = channel->link;
@@ -187,6 +203,8 @@ static enum pb_error attach_once(struct pb_channel *channel, uint64_t deadline)
 	if (link->channel >= channel->card.channel_count)
 		return PB_ERROR_NO_SPACE;
 	channel->entry = &directory[link->channel];
+	if (pb_observes(link))
+		return await_supervisor(channel, deadline);
 	error = ask_attach(channel, deadline);
 	if (error == PB_ERROR_OK)
 		error = read_rings(channel);
@@ -228,6 +246,8 @@ enum pb_error pb_channel_detach(struct pb_channel *channel)
 	if (!channel->attached)
 		return PB_ERROR_DETACHED;
 	channel->attached = false;
+	if (pb_observes(channel->link))
+		return PB_ERROR_OK;
 	error = ask(channel, PB_ATTACH_OP_DETACH, pb_deadline(channel->link, PB_COMMAND_TIMEOUT_US));
 	if (error == PB_ERROR_OK && pb_shared_read32(&channel->entry->state) != PB_CHANNEL_CLOSED)
 		return PB_ERROR_PROTOCOL;
@@ -307,7 +327,7 @@ bool pb_channel_event(struct pb_channel *channel, struct pb_event *event)
 {
 	bool fresh;
 
-	if (!channel->attached)
+	if (!channel->attached || pb_observes(channel->link))
 		return false;
 	(void)pb_refresh(channel->link);
 	pb_lock(pb_event_lock(channel));
@@ -320,7 +340,7 @@ uint32_t pb_channel_dropped(struct pb_channel *channel)
 {
 	uint32_t since, now;
 
-	if (!channel->attached)
+	if (!channel->attached || pb_observes(channel->link))
 		return 0;
 	(void)pb_refresh(channel->link);
 	pb_lock(pb_event_lock(channel));

@@ -14,8 +14,11 @@
 static enum pb_error pop_reply(struct pb_channel *channel, struct pb_reply *reply)
 {
 	const struct pb_reply *ring = pb_at(channel->link, channel->reply_offset);
-	uint32_t unread = pb_shared_read32(&channel->entry->reply_put) - channel->reply_get;
+	uint32_t unread;
 
+	if (pb_observes(channel->link))
+		return channel->link->ops->answer(channel->link, reply);
+	unread = pb_shared_read32(&channel->entry->reply_put) - channel->reply_get;
 	/* Each command has one reply: more replies than commands break the contract. */
 	if (unread > channel->control_put - channel->reply_get)
 		return PB_ERROR_PROTOCOL;
@@ -78,30 +81,58 @@ static void write_command(struct pb_channel *channel, uint32_t code, const uint3
 	channel->next_tag++;
 }
 
-/* Puts a command into the ring. */
+/* Checks that both rings have room: the control ring for a command, the reply ring for its reply. */
+static enum pb_error check_room(const struct pb_channel *channel)
+{
+	uint32_t consumed;
+
+	if (pb_observes(channel->link))
+		return PB_ERROR_OK;
+	consumed = pb_shared_read32(&channel->entry->control_get);
+	if (channel->control_put - consumed > channel->control_entries)
+		return pb_diagnose(channel, PB_ERROR_PROTOCOL);
+	if (channel->control_put - consumed >= channel->control_entries ||
+	    channel->control_put - channel->reply_get >= channel->control_entries)
+		return PB_ERROR_NO_SPACE;
+	return PB_ERROR_OK;
+}
+
+/* Sends a command: an observer's to the card's supervisor, any other through the ring. */
+static enum pb_error send(struct pb_channel *channel, uint32_t code, const uint32_t *arguments)
+{
+	struct pb_command question = {.code = code, .tag = channel->next_tag};
+
+	if (!pb_observes(channel->link)) {
+		write_command(channel, code, arguments);
+		return PB_ERROR_OK;
+	}
+	memcpy(question.arguments, arguments, sizeof(question.arguments));
+	channel->next_tag++;
+	return channel->link->ops->ask(channel->link, &question);
+}
+
+/* Sends a command, for whose reply a slot is free. */
 static enum pb_error begin(struct pb_channel *channel, uint32_t code, const uint32_t *arguments,
 			   uint32_t *tag)
 {
 	struct pb_pending *pending;
-	uint32_t consumed;
 	enum pb_error error = collect(channel);
 
 	if (error != PB_ERROR_OK)
 		return pb_diagnose(channel, error);
 	pending = find_free(channel);
-	consumed = pb_shared_read32(&channel->entry->control_get);
-	if (channel->control_put - consumed > channel->control_entries)
-		return pb_diagnose(channel, PB_ERROR_PROTOCOL);
-	/* Both rings need room: the control ring for the command, the reply ring for its reply. */
-	if (pending == NULL || channel->control_put - consumed >= channel->control_entries ||
-	    channel->control_put - channel->reply_get >= channel->control_entries)
+	error = check_room(channel);
+	if (error != PB_ERROR_OK)
+		return error;
+	if (pending == NULL)
 		return PB_ERROR_NO_SPACE;
-	pending->state = PB_PENDING_SENT;
 	pending->code = code;
 	pending->tag = channel->next_tag;
 	*tag = channel->next_tag;
-	write_command(channel, code, arguments);
-	return PB_ERROR_OK;
+	error = send(channel, code, arguments);
+	if (error == PB_ERROR_OK)
+		pending->state = PB_PENDING_SENT;
+	return error;
 }
 
 enum pb_error pb_channel_begin(struct pb_channel *channel, uint32_t code, const uint32_t *arguments,

@@ -13,6 +13,12 @@
 #include "hal/shared_copy.h"
 #include "patchbay/patchbay.h"
 
+/** Returns whether a link is an observer's: it has no channel of its own and may not write card memory. */
+static inline bool pb_observes(const struct pb_link *link)
+{
+	return link->ops->ask != NULL;
+}
+
 /**
  * Longest single wait on the link, in microseconds: the cost of a lost interrupt, and the period of heartbeat checks.
  */

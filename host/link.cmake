@@ -1,6 +1,10 @@
 # Links of Linux processes to a card.
 pb_library(pb_link_system SOURCES ${CMAKE_CURRENT_LIST_DIR}/link_system.c)
-pb_library(pb_link_socket SOURCES ${CMAKE_CURRENT_LIST_DIR}/link_socket.c LINKS pb_link_system)
+pb_library(pb_link_socket SOURCES
+  ${CMAKE_CURRENT_LIST_DIR}/link_message.c
+  ${CMAKE_CURRENT_LIST_DIR}/link_observer.c
+  ${CMAKE_CURRENT_LIST_DIR}/link_socket.c
+  LINKS pb_link_system)
 pb_library(pb_link_gdb SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/link_gdb.c
   ${CMAKE_CURRENT_LIST_DIR}/link_gdb_memory.c

@@ -25,6 +25,12 @@
  *
  * The one request is PB_SOCKET_WEIGHT in the high word, and a weight, 1 to 64, in the low one: the channel has that
  * weight beside the others of its priority until its host leaves. It has no answer; a query of the channel shows it.
+ *
+ * Observers connect to a socket of their own, whose path is that of the hosts with PB_SOCKET_OBSERVERS behind it. An
+ * observer has no channel and no vectors. The card sends it the version and card memory, as above, with a descriptor that
+ * cannot be mapped for writing. Then the observer sends questions, each a struct pb_command, and the card answers each
+ * with a struct pb_reply, in the order of the questions. The card reads the next question when it has answered the last
+ * one. It leaves an observer that does not read its answers.
  */
 #ifndef PB_HOST_LINK_PROTOCOL_H
 #define PB_HOST_LINK_PROTOCOL_H
@@ -41,6 +47,10 @@
 #define PB_SOCKET_VECTORS (PB_SOCKET_CLIENTS + 1u)
 /** High word of a request for a weight. */
 #define PB_SOCKET_WEIGHT 0x57474854u
+/** What the path of the observers' socket ends with. */
+#define PB_SOCKET_OBSERVERS ".observe"
+/** Largest number of connected observers. */
+#define PB_SOCKET_OBSERVERS_MOST 16u
 /** Largest peer id that the protocol knows. */
 #define PB_SOCKET_PEER_MAX 65535
 

@@ -14,17 +14,14 @@
 #include <unistd.h>
 
 #include "hal/shared.h"
+#include "host/link_message.h"
 #include "host/link_protocol.h"
 #include "host/link_system.h"
 #include "patchbay/abi/channel.h"
 #include "patchbay/link.h"
 
-/* Time for the whole handshake, in microseconds. */
-#define HANDSHAKE_US 10000000u
 /* Messages accepted in a handshake: nine peers of nine vectors, and hosts that connect and disconnect meanwhile. */
 #define HANDSHAKE_MESSAGES 1024u
-/* Smallest card memory accepted, in bytes: it must hold the boot block. */
-#define MEMORY_BYTES_MIN 4096
 /* Messages read in one wait, so that a flood of messages cannot delay its return. */
 #define MESSAGES_IN_ONE_WAIT 128u
 
@@ -36,154 +33,10 @@ struct link_socket {
 	bool gone;     /* the card has disconnected; atomic: several threads may wait */
 };
 
-struct message {
-	int64_t value;
-	int fd; /* -1: none */
-};
-
-/* Closes a descriptor, if it is open. */
-static void drop(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
-/* ---- messages ---- */
-
-/* Receives up to `bytes` and at most one descriptor. The kernel drops a second one, because the buffer has no room. */
-static ssize_t receive_some(int socket, void *to, size_t bytes, int *fd)
-{
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct iovec part = {.iov_base = to, .iov_len = bytes};
-	struct msghdr message = {
-		.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = CMSG_LEN(sizeof(int)),
-	};
-	ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	const struct cmsghdr *header = got < 0 ? NULL : CMSG_FIRSTHDR(&message);
-
-	if (header != NULL && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
-	    header->cmsg_len == CMSG_LEN(sizeof(int))) {
-		drop(fd);
-		memcpy(fd, CMSG_DATA(header), sizeof(int));
-	}
-	return got;
-}
-
-static int64_t little_endian(const uint8_t *bytes)
-{
-	uint64_t value = 0;
-
-	for (unsigned i = 0; i < sizeof(value); i++)
-		value |= (uint64_t)bytes[i] << (8u * i);
-	return (int64_t)value;
-}
-
-/* Sleeps until the socket is readable. @retval PB_ERROR_NO_CARD the deadline has passed */
-static enum pb_error await_socket(int socket, uint64_t deadline)
-{
-	struct pollfd poller = {.fd = socket, .events = POLLIN};
-	uint64_t now = pb_clock_us();
-	int got;
-
-	if (now >= deadline)
-		return PB_ERROR_NO_CARD;
-	got = poll(&poller, 1, (int)((deadline - now) / 1000u) + 1);
-	return got < 0 && errno != EINTR ? PB_ERROR_SYSTEM : PB_ERROR_OK;
-}
-
-/*
- * Receives one message. The caller owns its descriptor.
- * @param deadline 0: do not wait
- * @retval PB_ERROR_TIMEOUT no message is there (deadline 0 only)
- * @retval PB_ERROR_NO_CARD the card closed the connection, or the deadline has passed
- */
-static enum pb_error receive(int socket, uint64_t deadline, struct message *message)
-{
-	uint8_t bytes[sizeof(int64_t)];
-	size_t have = 0;
-	enum pb_error error = PB_ERROR_OK;
-
-	message->fd = -1;
-	while (have < sizeof(bytes) && error == PB_ERROR_OK) {
-		ssize_t got = receive_some(socket, bytes + have, sizeof(bytes) - have, &message->fd);
-
-		if (got > 0)
-			have += (size_t)got;
-		else if (got < 0 && errno == EINTR)
-			continue;
-		else if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK))
-			error = PB_ERROR_NO_CARD;
-		else if (deadline == 0)
-			/* A partial message means that the sender is no card. */
-			error = have == 0 ? PB_ERROR_TIMEOUT : PB_ERROR_NO_CARD;
-		else
-			error = await_socket(socket, deadline);
-	}
-	if (error != PB_ERROR_OK)
-		drop(&message->fd);
-	else
-		message->value = little_endian(bytes);
-	return error;
-}
-
 /* ---- handshake ---- */
 
-/* Receives a message that must carry no descriptor, and a value in [low, high]. */
-static enum pb_error expect_number(int socket, uint64_t deadline, int64_t low, int64_t high, int64_t *value)
-{
-	struct message message;
-	enum pb_error error = receive(socket, deadline, &message);
-
-	if (error != PB_ERROR_OK)
-		return error;
-	if (message.fd >= 0 || message.value < low || message.value > high)
-		error = PB_ERROR_PROTOCOL;
-	drop(&message.fd);
-	*value = message.value;
-	return error;
-}
-
-static enum pb_error map_memory(struct pb_link *link, int fd)
-{
-	struct stat status;
-	void *memory;
-
-	if (fstat(fd, &status) != 0)
-		return PB_ERROR_SYSTEM;
-	if (!S_ISREG(status.st_mode) || status.st_size < MEMORY_BYTES_MIN || status.st_size > UINT32_MAX)
-		return PB_ERROR_PROTOCOL;
-	memory = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (memory == MAP_FAILED)
-		return errno == EACCES ? PB_ERROR_PROTOCOL : PB_ERROR_SYSTEM;
-	link->memory = memory;
-	link->memory_bytes = (uint32_t)status.st_size;
-	return PB_ERROR_OK;
-}
-
-static enum pb_error expect_memory(struct link_socket *card, uint64_t deadline)
-{
-	struct message message;
-	enum pb_error error = receive(card->socket, deadline, &message);
-
-	if (error != PB_ERROR_OK)
-		return error;
-	if (message.value != PB_SOCKET_MEMORY || message.fd < 0)
-		error = PB_ERROR_PROTOCOL;
-	else
-		error = map_memory(&card->link, message.fd);
-	drop(&message.fd);
-	return error;
-}
-
 /* Takes over an eventfd and sets it non-blocking. */
-static enum pb_error keep(int *kept, struct message *message)
+static enum pb_error keep(int *kept, struct pb_message *message)
 {
 	int flags = fcntl(message->fd, F_GETFL);
 	struct stat status;
@@ -206,8 +59,8 @@ static enum pb_error expect_vectors(struct link_socket *card, uint64_t deadline)
 	uint32_t card_vectors = 0;
 
 	for (uint32_t i = 0; i < HANDSHAKE_MESSAGES && card->interrupt < 0; i++) {
-		struct message message;
-		enum pb_error error = receive(card->socket, deadline, &message);
+		struct pb_message message;
+		enum pb_error error = pb_message_receive(card->socket, deadline, &message);
 
 		if (error != PB_ERROR_OK)
 			return error;
@@ -219,7 +72,7 @@ static enum pb_error expect_vectors(struct link_socket *card, uint64_t deadline)
 			error = keep(&card->doorbell, &message);
 		else if (message.value == card->link.channel)
 			error = keep(&card->interrupt, &message);
-		drop(&message.fd);
+		pb_message_drop(&message.fd);
 		if (error != PB_ERROR_OK)
 			return error;
 	}
@@ -228,17 +81,17 @@ static enum pb_error expect_vectors(struct link_socket *card, uint64_t deadline)
 
 static enum pb_error shake_hands(struct link_socket *card)
 {
-	uint64_t deadline = pb_clock_us() + HANDSHAKE_US;
+	uint64_t deadline = pb_clock_us() + PB_HANDSHAKE_US;
 	int64_t value;
 	enum pb_error error;
 
-	error = expect_number(card->socket, deadline, PB_SOCKET_VERSION, PB_SOCKET_VERSION, &value);
+	error = pb_message_number(card->socket, deadline, PB_SOCKET_VERSION, PB_SOCKET_VERSION, &value);
 	if (error == PB_ERROR_OK)
-		error = expect_number(card->socket, deadline, 1, PB_SOCKET_CLIENTS, &value);
+		error = pb_message_number(card->socket, deadline, 1, PB_SOCKET_CLIENTS, &value);
 	if (error != PB_ERROR_OK)
 		return error;
 	card->link.channel = (uint32_t)value;
-	error = expect_memory(card, deadline);
+	error = pb_message_memory(card->socket, deadline, PROT_READ | PROT_WRITE, &card->link);
 	return error == PB_ERROR_OK ? expect_vectors(card, deadline) : error;
 }
 
@@ -261,11 +114,11 @@ static void doorbell(struct pb_link *link)
 static bool socket_alive(const struct link_socket *card)
 {
 	for (uint32_t i = 0; i < MESSAGES_IN_ONE_WAIT; i++) {
-		struct message message;
-		enum pb_error error = receive(card->socket, 0, &message);
+		struct pb_message message;
+		enum pb_error error = pb_message_receive(card->socket, 0, &message);
 		bool card_left = error == PB_ERROR_OK && message.fd < 0 && message.value == PB_SOCKET_CARD;
 
-		drop(&message.fd);
+		pb_message_drop(&message.fd);
 		if (error == PB_ERROR_TIMEOUT)
 			return true;
 		if (error != PB_ERROR_OK || card_left)
@@ -310,9 +163,9 @@ static void close_link(struct pb_link *link)
 
 	if (link->memory != NULL)
 		munmap(link->memory, link->memory_bytes);
-	drop(&card->doorbell);
-	drop(&card->interrupt);
-	drop(&card->socket);
+	pb_message_drop(&card->doorbell);
+	pb_message_drop(&card->interrupt);
+	pb_message_drop(&card->socket);
 	free(card);
 }
 

@@ -31,12 +31,6 @@
 #define SPIN_MOST_US 200u
 #define EVENTS       16 /* taken at once */
 
-#define SAY(card, ...)                                                                                       \
-	do {                                                                                                 \
-		if (!(card)->options->quiet)                                                                 \
-			pb_card_say(__VA_ARGS__);                                                            \
-	} while (0)
-
 static void fail(struct card *card)
 {
 	card->status = 1;
@@ -64,6 +58,13 @@ static void engine_interrupt(void *context, uint32_t node)
 	pb_card_lines_raise(&card->lines, PB_LINE_NODE(node));
 }
 
+static bool loader_byte(void *context, uint8_t byte)
+{
+	struct card *card = context;
+
+	return pb_card_loader_byte(&card->loader, byte);
+}
+
 static void admin_rings(void *context)
 {
 	struct card *card = context;
@@ -79,10 +80,11 @@ static void channel_closed(void *context, uint32_t channel)
 	pb_card_server_free(&card->server, channel);
 }
 
-static void admin_refused(void *context, uint32_t code, uint32_t channel, uint32_t error)
+static void observer_answered(void *context, uint32_t question, const struct pb_reply *reply)
 {
-	(void)context;
-	pb_card_say("the firmware refused command %u about channel %u: error %u", code, channel, error);
+	struct card *card = context;
+
+	pb_card_observers_answer(&card->observers, question, reply);
 }
 
 static void host_gone(void *context, uint32_t channel)
@@ -113,6 +115,7 @@ static bool start_mcu(struct card *card)
 					       .lines = card->files.lines_path,
 					       .monitor = card->files.monitor_path,
 					       .image = card->options->image,
+					       .flash = card->options->flash,
 					       .host = &card->files.host};
 
 	pb_card_server_end(&card->server, pb_card_host_memory_check(&card->files.host));
@@ -120,69 +123,24 @@ static bool start_mcu(struct card *card)
 	pb_card_refuse(card->files.lines_listener);
 	pb_card_refuse(card->files.monitor_listener);
 	pb_card_lines_restart(&card->lines);
+	pb_card_loader_start(&card->loader, card->clock.time);
 	pb_card_monitor_restart(&card->monitor);
-	pb_card_boot_start(&card->boot);
+	pb_card_boot_start(&card->boot, pb_card_wall_us());
 	pb_card_clock_start(&card->clock, pb_card_wall_us());
 	return pb_card_mcu_start(&card->mcu, card->machine, &files, card->options->gdb) &&
 	       pb_card_watch(card->epoll, card->mcu.process, EPOLLIN, PB_CARD_WATCH_MCU, 0);
 }
 
-/* The MCU's UART has connected. */
-static void connect_lines(struct card *card)
-{
-	int socket = pb_card_accept(card->files.lines_listener);
-
-	if (socket < 0)
-		return;
-	/* It has one UART: whoever comes second is none. */
-	if (card->lines.socket < 0 && pb_card_watch(card->epoll, socket, EPOLLIN, PB_CARD_WATCH_LINES, 0))
-		pb_card_lines_connect(&card->lines, socket);
-	else
-		close(socket);
-}
-
-static void receive_lines(struct card *card)
-{
-	card->active = pb_card_wall_us();
-	/* The end of the lines is the MCU's end, which its process reports. */
-	if (card->lines.socket >= 0 && !pb_card_lines_receive(&card->lines))
-		pb_card_watch_end(card->epoll, card->lines.socket);
-}
-
-/* The control interface of its emulator has connected; as above. */
-static void connect_monitor(struct card *card)
-{
-	int socket = pb_card_accept(card->files.monitor_listener);
-
-	if (socket < 0)
-		return;
-	if (card->monitor.socket < 0 && pb_card_watch(card->epoll, socket, EPOLLIN, PB_CARD_WATCH_MONITOR, 0))
-		pb_card_monitor_connect(&card->monitor, socket);
-	else
-		close(socket);
-}
-
-static void receive_monitor(struct card *card)
-{
-	if (card->monitor.socket >= 0 && !pb_card_monitor_receive(&card->monitor, pb_card_wall_us()))
-		pb_card_watch_end(card->epoll, card->monitor.socket);
-}
-
 /* Once every channel has its privileges. */
 static void let_hosts_attach(struct card *card)
 {
-	const char newline = '\n';
-
-	SAY(card, "ready");
+	if (!card->options->quiet)
+		pb_card_say("ready");
 	card->came_up = true;
 	card->open = true;
 	pb_card_boot_open(&card->boot);
-	if (card->ready_fd >= 0) {
-		if (write(card->ready_fd, &newline, 1) != 1)
-			pb_card_say("no reader for the report that the card is ready");
-		close(card->ready_fd);
-		card->ready_fd = -1;
-	}
+	pb_card_loader_up(&card->loader, card->clock.time);
+	pb_card_say_ready(&card->ready_fd);
 }
 
 /* Wakes every host, and lets the channels of those that left be given again. */
@@ -192,6 +150,7 @@ static void announce_death(struct card *card, bool again)
 	pb_card_boot_died(&card->boot, again);
 	pb_card_engines_died(&card->engines);
 	pb_card_admin_stop(&card->admin);
+	pb_card_observers_poll(&card->observers);
 	pb_card_server_interrupt_all(&card->server);
 	for (uint32_t c = 1; c < PB_SOCKET_PEERS; c++)
 		pb_card_server_free(&card->server, c);
@@ -200,10 +159,12 @@ static void announce_death(struct card *card, bool again)
 /* No MCU runs any more. */
 static void mcu_died(struct card *card, const char *how)
 {
-	bool again = card->came_up && card->boot.deaths < card->options->restarts;
+	/* A loader starts another image then. */
+	bool again = (card->came_up || card->loader.used) &&
+		     card->boot.deaths < card->options->restarts + card->asked;
 
 	announce_death(card, again);
-	if (!card->came_up) {
+	if (!card->came_up && !again) {
 		pb_card_say("the MCU ended before the firmware ran: %s, at stage %s, waypoint %s", how,
 			    pb_card_boot_dead_stage(&card->boot), pb_card_boot_dead_waypoint(&card->boot));
 		fail(card);
@@ -243,12 +204,29 @@ static void firmware_failed(struct card *card)
 	mcu_died(card, how);
 }
 
-/* The firmware makes no progress, as far as its MCU has run. */
-static void firmware_hangs(struct card *card)
+/* The administrator has the MCU started again. */
+static void handle_admin(struct card *card)
 {
-	char how[64];
+	if (!pb_card_update_handle(&card->update))
+		return;
+	card->asked++;
+	pb_card_mcu_stop(&card->mcu);
+	mcu_died(card, "the administrator asked for that");
+}
 
-	snprintf(how, sizeof(how), "no heartbeat for %u us", card->clock.still);
+/* The image on trial has had its time. */
+static void trial_failed(struct card *card)
+{
+	pb_card_mcu_stop(&card->mcu);
+	mcu_died(card, "it did not come up in its time");
+}
+
+/* The firmware makes no progress, as far as its MCU has run, or its boot takes too long. @param late_us 0: the former */
+static void firmware_hangs(struct card *card, uint32_t late_us)
+{
+	char how[PB_CARD_BOOT_FATAL_BYTES];
+
+	pb_card_boot_hang(&card->boot, late_us, card->clock.still, card->lines.heard, how);
 	pb_card_mcu_stop(&card->mcu);
 	mcu_died(card, how);
 }
@@ -262,17 +240,18 @@ static void advance_clock(struct card *card)
 	if (card->options->gdb == NULL && pb_card_clock_doubts(&card->clock))
 		pb_card_monitor_probe(&card->monitor, now);
 	/* Hosts take it for dead from then on, if they look: they are woken. */
-	if (card->clock.still < PB_HEARTBEAT_US) {
-		card->doubted = false;
-	} else if (!card->doubted) {
-		card->doubted = true;
+	if (card->clock.still >= PB_HEARTBEAT_US && !card->doubted)
 		pb_card_server_interrupt_all(&card->server);
-	}
+	card->doubted = card->clock.still >= PB_HEARTBEAT_US;
 }
 
 static void look_at_firmware(struct card *card)
 {
 	advance_clock(card);
+	if (pb_card_loader_turn(&card->loader, card->clock.time, card->clock.still) == PB_CARD_LOADER_LATE) {
+		trial_failed(card);
+		return;
+	}
 	switch (pb_card_boot_poll(&card->boot)) {
 	case PB_CARD_BOOT_RUNS:
 		pb_card_admin_start(&card->admin);
@@ -282,7 +261,10 @@ static void look_at_firmware(struct card *card)
 		break;
 	case PB_CARD_BOOT_NOTHING:
 		if (card->clock.still >= card->options->dead_us)
-			firmware_hangs(card);
+			firmware_hangs(card, 0);
+		else if (card->options->gdb == NULL &&
+			 pb_card_boot_late(&card->boot, pb_card_wall_us(), card->options->boot_us))
+			firmware_hangs(card, card->options->boot_us);
 		break;
 	default:
 		break;
@@ -312,19 +294,28 @@ static void handle(struct card *card, enum pb_card_source source, uint32_t index
 			mcu_ended(card);
 		break;
 	case PB_CARD_WATCH_CONNECT:
-		connect_lines(card);
+		pb_card_connect_lines(card);
 		break;
 	case PB_CARD_WATCH_LINES:
-		receive_lines(card);
+		pb_card_receive_lines(card);
 		break;
 	case PB_CARD_WATCH_CONTROL:
-		connect_monitor(card);
+		pb_card_connect_monitor(card);
 		break;
 	case PB_CARD_WATCH_MONITOR:
-		receive_monitor(card);
+		pb_card_receive_monitor(card);
 		break;
 	case PB_CARD_WATCH_RENDERER:
 		pb_card_engines_renderer(&card->engines, index);
+		break;
+	case PB_CARD_WATCH_ADMIN:
+		handle_admin(card);
+		break;
+	case PB_CARD_WATCH_OBSERVERS:
+		pb_card_observers_accept(&card->observers);
+		break;
+	case PB_CARD_WATCH_OBSERVER:
+		pb_card_observers_read(&card->observers, index);
 		break;
 	case PB_CARD_WATCH_SOURCES:
 	default:
@@ -389,6 +380,7 @@ static void loop(struct card *card)
 		if (card->mcu.pid != 0)
 			look_at_firmware(card);
 		pb_card_admin_poll(&card->admin);
+		pb_card_observers_poll(&card->observers);
 		if (!card->open && pb_card_admin_settled(&card->admin))
 			let_hosts_attach(card);
 		pb_card_lines_poll(&card->lines);
@@ -420,16 +412,19 @@ static bool start_parts(struct card *card)
 		.host = &card->files.host.shares,
 		.ring = admin_rings,
 		.closed = channel_closed,
-		.refused = admin_refused,
+		.refused = pb_card_say_refused,
+		.answered = observer_answered,
 		.context = card};
 
 	pb_card_boot_init(&card->boot, (void *)(memory + PB_BOOT_OFFSET));
 	pb_card_clock_init(&card->clock, (void *)(memory + PB_BOOT_OFFSET), pb_card_wall_us());
 	pb_card_monitor_init(&card->monitor);
 	pb_card_lines_init(&card->lines, (void *)(memory + PB_CARD_LINES_OFFSET), line_raised, card);
+	card->lines.byte = loader_byte;
 	pb_card_admin_init(&card->admin, &admin);
 	return pb_card_engines_create(&card->engines, &card->files, card->options->renderer, card->epoll,
 				      engine_interrupt, card) &&
+	       pb_card_update_start(&card->update, &card->loader, card->files.admin_listener, card->epoll) &&
 	       pb_card_watch(card->epoll, card->files.lines_listener, EPOLLIN, PB_CARD_WATCH_CONNECT, 0) &&
 	       pb_card_watch(card->epoll, card->files.monitor_listener, EPOLLIN, PB_CARD_WATCH_CONTROL, 0);
 }
@@ -441,12 +436,13 @@ static void run(struct card *card)
 
 	served = pb_card_server_start(&card->server, card->files.socket_listener, card->epoll,
 				      card->files.memory_file, &ops, card) &&
+		 pb_card_observers_start(&card->observers, card->files.observe_listener, card->epoll,
+					 card->files.reading_file, &card->admin) &&
 		 served;
 	if (!served)
 		pb_card_say("cannot set up the card: %s", strerror(errno));
 	if (served && start_mcu(card)) {
-		SAY(card, "board %s, socket %s, memory %u MiB, MCU pid %d", card->options->board,
-		    card->files.socket_path, card->options->memory_bytes >> 20, (int)card->mcu.pid);
+		pb_card_say_started(card->options, card->files.socket_path, card->mcu.pid);
 		loop(card);
 	} else {
 		fail(card);
@@ -455,7 +451,9 @@ static void run(struct card *card)
 	/* A socket's file outlives the process that listened there. */
 	if (card->options->gdb != NULL && card->options->gdb[0] == '/')
 		unlink(card->options->gdb);
+	pb_card_update_stop(&card->update);
 	pb_card_boot_end(&card->boot);
+	pb_card_observers_stop(&card->observers);
 	pb_card_server_stop(&card->server);
 	pb_card_engines_destroy(&card->engines);
 	pb_card_lines_restart(&card->lines);
@@ -487,12 +485,15 @@ int pb_card_run(const struct pb_card_options *options)
 		pb_card_say("cannot watch for events: %s", strerror(errno));
 		card.status = 1;
 	}
-	if (card.status == 0 && pb_card_files_make(&card.files, card.machine, options)) {
+	if (card.status == 0 &&
+	    pb_card_loader_open(&card.loader, options->flash, card.machine, &card.lines, options->quiet) &&
+	    pb_card_files_make(&card.files, card.machine, options)) {
 		run(&card);
 		pb_card_files_remove(&card.files);
 	} else {
 		card.status = 1;
 	}
+	pb_card_loader_close(&card.loader);
 	close_all(&card);
 	return card.status;
 }

@@ -20,11 +20,14 @@ struct pb_card_options {
 	const char *board;                /**< which MCU: a folder of boards/ */
 	const struct pb_machine *machine; /**< NULL: the one of that board */
 	const char *image;                /**< firmware image, ELF */
-	const char *socket;               /**< path where hosts connect; at most 107 bytes */
+	const char *flash;  /**< NULL, or the file of the card's flash: then `image` is the board's loader */
+	const char *socket; /**< path where hosts connect; at most 99 bytes */
 	const char *gdb; /**< NULL, or where the MCU, halted at reset, waits for gdb: HOST:PORT or a path */
 	const char *directory; /**< for the card's files; NULL: a new one, removed at the end */
 	uint32_t restarts;     /**< how often an MCU that died is started again */
 	uint32_t dead_us;      /**< firmware whose heartbeat stood for so long on the card's clock is dead */
+	uint32_t
+		boot_us; /**< firmware that does not run so long after its MCU has started is dead; not with gdb */
 	uint32_t memory_bytes; /**< card memory: a power of two from 16 to 256 MiB */
 	struct pb_card_host_option host[PB_CARD_HOST_FILES]; /**< host memory in files */
 	uint32_t host_count;                                 /**< of them */
@@ -39,10 +42,14 @@ struct pb_card_options {
 /** As long as Windows waits for a GPU. */
 #define PB_CARD_DEAD_US 2000000u
 
+/** A boot takes milliseconds of an MCU; a loaded machine takes a few seconds to start the emulator. */
+#define PB_CARD_BOOT_US 30000000u
+
 #define PB_CARD_OPTIONS_DEFAULT                                                                              \
 	((struct pb_card_options){.board = "mps2_an500",                                                     \
 				  .restarts = 3,                                                             \
 				  .dead_us = PB_CARD_DEAD_US,                                                \
+				  .boot_us = PB_CARD_BOOT_US,                                                \
 				  .memory_bytes = PB_CARD_MEMORY_BYTES,                                      \
 				  .ready_fd = -1})
 

@@ -10,8 +10,26 @@ void pb_card_boot_init(struct pb_card_boot *boot, struct pb_boot_block *block)
 	*boot = (struct pb_card_boot){.block = block};
 }
 
-void pb_card_boot_start(struct pb_card_boot *boot)
+bool pb_card_boot_late(const struct pb_card_boot *boot, uint64_t now, uint32_t limit_us)
 {
+	return !boot->open && now - boot->started >= limit_us;
+}
+
+void pb_card_boot_hang(const struct pb_card_boot *boot, uint32_t late_us, uint32_t still_us, bool heard,
+		       char text[PB_CARD_BOOT_FATAL_BYTES])
+{
+	const char *more = boot->open || heard ? "" : ", no byte on the lines";
+
+	if (late_us != 0)
+		snprintf(text, PB_CARD_BOOT_FATAL_BYTES, "not up within %.3g s%s", late_us / 1e6, more);
+	else
+		snprintf(text, PB_CARD_BOOT_FATAL_BYTES, "no heartbeat for %.3g s%s", still_us / 1e6, more);
+}
+
+void pb_card_boot_start(struct pb_card_boot *boot, uint64_t now)
+{
+	boot->started = now;
+	boot->open = false;
 	boot->former = pb_shared_read32(&boot->block->incarnation);
 	boot->former_fatal = pb_shared_read32(&boot->block->boot_stage) == PB_BOOT_STAGE_FATAL;
 	boot->running = false;
@@ -38,6 +56,7 @@ enum pb_card_boot_news pb_card_boot_poll(struct pb_card_boot *boot)
 
 void pb_card_boot_open(struct pb_card_boot *boot)
 {
+	boot->open = true;
 	pb_shared_release();
 	pb_shared_write32(&boot->block->mcu_state, PB_MCU_RUNNING);
 }

@@ -13,6 +13,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "host/link_protocol.h"
+#include "host/update_protocol.h"
 #include "qemu/card.h"
 #include "qemu/card_say.h"
 #include "qemu/mcu/layout.h"
@@ -78,6 +80,9 @@ static bool make_memory(struct pb_card_files *files, const struct pb_machine *ma
 	files->memory_file = open(files->memory_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (files->memory_file < 0)
 		return say_failed("make", files->memory_path);
+	files->reading_file = open(files->memory_path, O_RDONLY | O_CLOEXEC);
+	if (files->reading_file < 0)
+		return say_failed("open", files->memory_path);
 	/* Real blocks, so that a full disk shows here and not as a fault of whoever stores first. */
 	errno = posix_fallocate(files->memory_file, 0, used);
 	if (errno != 0)
@@ -192,9 +197,15 @@ static bool make_socket(int *listener, char kept[PB_CARD_PATH_BYTES], const char
 	return true;
 }
 
-static bool make_sockets(struct pb_card_files *files, const char *socket)
+static bool make_sockets(struct pb_card_files *files, const struct pb_card_options *options)
 {
+	const char *socket = options->socket;
+
+	if (options->flash != NULL &&
+	    !make_socket(&files->admin_listener, files->admin_path, socket, PB_ADMIN_SUFFIX))
+		return false;
 	return make_socket(&files->socket_listener, files->socket_path, socket, "") &&
+	       make_socket(&files->observe_listener, files->observe_path, socket, PB_SOCKET_OBSERVERS) &&
 	       make_socket(&files->lines_listener, files->lines_path, files->directory, "/lines") &&
 	       make_socket(&files->monitor_listener, files->monitor_path, files->directory, "/monitor");
 }
@@ -214,7 +225,14 @@ bool pb_card_files_make(struct pb_card_files *files, const struct pb_machine *ma
 	const char *wrong = pb_card_memory_wrong(options->memory_bytes);
 
 	*files = (struct pb_card_files){
-		.memory_file = -1, .lines_listener = -1, .monitor_listener = -1, .socket_listener = -1};
+		.memory_file = -1,
+		.reading_file = -1,
+		.lines_listener = -1,
+		.monitor_listener = -1,
+		.socket_listener = -1,
+		.observe_listener = -1,
+		.admin_listener = -1,
+	};
 	if (wrong != NULL) {
 		pb_card_say("no card has %u bytes of memory: %s", (unsigned)options->memory_bytes, wrong);
 		return false;
@@ -227,7 +245,7 @@ bool pb_card_files_make(struct pb_card_files *files, const struct pb_machine *ma
 	files->outer_offset = machine->outer_offset;
 	files->outer_bytes = options->memory_bytes - PB_CARD_MEMORY_BYTES;
 	if (pb_card_host_memory_open(&files->host, machine, options->host, options->host_count) &&
-	    make_directory(files, options->directory) && make_sockets(files, options->socket) &&
+	    make_directory(files, options->directory) && make_sockets(files, options) &&
 	    make_memory(files, machine))
 		return true;
 	pb_card_files_remove(files);
@@ -247,9 +265,12 @@ void pb_card_files_remove(struct pb_card_files *files)
 	if (files->memory != NULL)
 		munmap(files->memory, files->mapped);
 	close_and_remove(files->socket_listener, files->socket_path);
+	close_and_remove(files->admin_listener, files->admin_path);
+	close_and_remove(files->observe_listener, files->observe_path);
 	close_and_remove(files->lines_listener, files->lines_path);
 	close_and_remove(files->monitor_listener, files->monitor_path);
 	close_and_remove(files->memory_file, files->memory_path);
+	close_and_remove(files->reading_file, "");
 	pb_card_host_memory_close(&files->host);
 	if (files->made_directory)
 		rmdir(files->directory);

@@ -3,7 +3,7 @@
  * @file
  * What the card keeps in the file system while it runs: a directory with its
  * memory and the sockets of its interrupt lines and of the emulator's control, and
- * the socket for hosts.
+ * the sockets for hosts and for observers.
  */
 #ifndef PB_QEMU_CARD_FILES_H
 #define PB_QEMU_CARD_FILES_H
@@ -29,6 +29,8 @@ struct pb_card_files {
 	char lines_path[PB_CARD_PATH_BYTES];
 	char monitor_path[PB_CARD_PATH_BYTES];
 	char socket_path[PB_CARD_PATH_BYTES];
+	char admin_path[PB_CARD_PATH_BYTES];
+	char observe_path[PB_CARD_PATH_BYTES];
 	uint8_t *memory;                 /**< card memory and host memory, mapped */
 	uint64_t mapped;                 /**< bytes of it */
 	uint32_t host_offset;            /**< where host memory begins in it */
@@ -37,9 +39,12 @@ struct pb_card_files {
 	uint32_t outer_bytes;            /**< 0: there is none */
 	struct pb_card_host_memory host; /**< its files, if it lies in files */
 	int memory_file;                 /**< the descriptor of that file */
+	int reading_file;                /**< another, which cannot be written */
 	int lines_listener;              /**< where the MCU connects */
 	int monitor_listener;            /**< where its control interface connects */
 	int socket_listener;             /**< where hosts connect */
+	int admin_listener;              /**< where the administrator connects; -1: the card has no loader */
+	int observe_listener;            /**< where observers connect */
 	bool made_directory;
 };
 

@@ -28,6 +28,7 @@ void pb_card_lines_restart(struct pb_card_lines *lines)
 	/* Bytes under way are lost with the old MCU, and so is what the unsent ones announced. */
 	lines->unsent = 0;
 	lines->here = 0;
+	lines->heard = false;
 	pb_shared_write32(&lines->block->mcu_polls, 0);
 	for (uint32_t i = 0; i < PB_CARD_LINES; i++)
 		lines->sent[i] = pb_shared_read32(&lines->block->to_mcu_taken[i]);
@@ -45,13 +46,26 @@ static void flush(struct pb_card_lines *lines)
 
 	for (uint32_t left = lines->unsent; left != 0; left &= left - 1u)
 		bytes[count++] = (uint8_t)__builtin_ctz(left);
-	if (count == 0)
+	if (count == 0 || lines->held)
 		return;
 	sent = send(lines->socket, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
 	for (size_t i = 0; i < count && (ssize_t)i < sent; i++) {
 		lines->unsent &= ~(1u << bytes[i]);
 		lines->sent[bytes[i]]++;
 	}
+}
+
+void pb_card_lines_hold(struct pb_card_lines *lines, bool held)
+{
+	lines->held = held;
+	if (lines->socket >= 0)
+		flush(lines);
+}
+
+void pb_card_lines_answer(struct pb_card_lines *lines, uint8_t byte)
+{
+	/* A loader that gets no answer starts nothing. */
+	(void)!send(lines->socket, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 void pb_card_lines_connect(struct pb_card_lines *lines, int socket)
@@ -89,8 +103,10 @@ bool pb_card_lines_receive(struct pb_card_lines *lines)
 	uint8_t bytes[64];
 	ssize_t got = recv(lines->socket, bytes, sizeof(bytes), MSG_DONTWAIT);
 
+	lines->heard = lines->heard || got > 0;
 	for (ssize_t i = 0; i < got; i++) {
-		if (bytes[i] >= PB_CARD_LINES)
+		if ((lines->byte != NULL && lines->byte(lines->context, bytes[i])) ||
+		    bytes[i] >= PB_CARD_LINES)
 			continue;
 		if ((PB_LINES_NODES & 1u << bytes[i]) != 0)
 			lines->here |= 1u << bytes[i];

@@ -17,10 +17,14 @@ struct pb_card_lines {
 	struct pb_card_line_block *block; /**< in card memory */
 	void (*line)(void *context, uint32_t line);
 	void *context;
-	int socket;      /**< to the MCU's UART; -1: it is not connected */
+	int socket; /**< to the MCU's UART; -1: it is not connected */
+	bool held;  /**< the MCU's loader has the UART: no line is sent */
+	/** NULL, or takes a byte of the MCU before the lines do. @return false: it is a line's */
+	bool (*byte)(void *context, uint8_t byte);
 	uint32_t unsent; /**< lines whose byte could not be sent yet */
 	uint32_t here;   /**< nodes' lines whose byte has come and is not taken: the MCU sends no other */
 	uint32_t raises; /**< of all lines */
+	bool heard;      /**< a byte has come from this MCU */
 	uint32_t raised[PB_CARD_LINES];
 	uint32_t sent[PB_CARD_LINES];
 	uint32_t taken[PB_CARD_LINES];
@@ -31,6 +35,10 @@ void pb_card_lines_init(struct pb_card_lines *lines, struct pb_card_line_block *
 			void (*line)(void *context, uint32_t line), void *context);
 /** Closes the connection and makes ready for an MCU that starts anew. None may run now. */
 void pb_card_lines_restart(struct pb_card_lines *lines);
+/** Has the lines wait, or sends what waited. */
+void pb_card_lines_hold(struct pb_card_lines *lines, bool held);
+/** Sends a byte that is no line's. Pre: the lines wait. */
+void pb_card_lines_answer(struct pb_card_lines *lines, uint8_t byte);
 /** Takes over the connection of a new MCU and sends what was raised before it came. */
 void pb_card_lines_connect(struct pb_card_lines *lines, int socket);
 /** Raises a line towards the MCU. What was stored before is visible to it. */

@@ -10,43 +10,19 @@
 #include <unistd.h>
 
 #include "patchbay/abi/channel.h"
+#include "qemu/card_message.h"
 #include "qemu/card_say.h"
 #include "qemu/card_watch.h"
 
 /* The rest of what a host has sent is read when the loop comes by again. */
 #define REQUESTS_AT_ONCE 8u
 
-/* ---- messages ---- */
-
-static bool send_message(int socket, int64_t value, int fd)
-{
-	uint8_t bytes[sizeof(value)];
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = {.room = {0}};
-	struct iovec part = {.iov_base = bytes, .iov_len = sizeof(bytes)};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-
-	for (unsigned i = 0; i < sizeof(bytes); i++)
-		bytes[i] = (uint8_t)((uint64_t)value >> (8u * i));
-	if (fd >= 0) {
-		control.header = (struct cmsghdr){
-			.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
-		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
-		message.msg_control = &control;
-		message.msg_controllen = sizeof(control.room);
-	}
-	/* So few bytes go whole or not at all. */
-	return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof(bytes);
-}
-
 static bool send_vectors(const struct pb_card_server *server, int socket, uint32_t peer)
 {
 	bool sent = true;
 
 	for (uint32_t v = 0; v < PB_SOCKET_VECTORS && sent; v++)
-		sent = send_message(socket, peer, server->peers[peer].vectors[v]);
+		sent = pb_card_message(socket, peer, server->peers[peer].vectors[v]);
 	return sent;
 }
 
@@ -55,8 +31,8 @@ static bool greet(const struct pb_card_server *server, uint32_t channel)
 {
 	const int socket = server->peers[channel].socket;
 
-	return send_message(socket, PB_SOCKET_VERSION, -1) && send_message(socket, channel, -1) &&
-	       send_message(socket, PB_SOCKET_MEMORY, server->memory_file) &&
+	return pb_card_message(socket, PB_SOCKET_VERSION, -1) && pb_card_message(socket, channel, -1) &&
+	       pb_card_message(socket, PB_SOCKET_MEMORY, server->memory_file) &&
 	       send_vectors(server, socket, PB_SOCKET_CARD) && send_vectors(server, socket, channel);
 }
 

@@ -14,6 +14,13 @@ bool pb_card_watch(int epoll, int fd, uint32_t events, enum pb_card_source sourc
 	return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
+bool pb_card_watch_change(int epoll, int fd, uint32_t events, enum pb_card_source source, uint32_t index)
+{
+	struct epoll_event event = {.events = events, .data = {.u64 = (uint64_t)source << 32 | index}};
+
+	return epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &event) == 0;
+}
+
 void pb_card_watch_end(int epoll, int fd)
 {
 	epoll_ctl(epoll, EPOLL_CTL_DEL, fd, NULL);

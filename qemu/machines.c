@@ -110,6 +110,17 @@ static bool put_host(struct pb_machine_command *command, struct writer *writer,
 	return true;
 }
 
+/* Has the emulator copy the flash to its window. */
+static bool put_flash(struct pb_machine_command *command, struct writer *writer, uint32_t address,
+		      const char *path, size_t *count)
+{
+	char device[64];
+
+	snprintf(device, sizeof(device), "loader,addr=0x%x,force-raw=on,file=", (unsigned)address);
+	return put_text(command, writer, count, "-device", "") &&
+	       put_text(command, writer, count, device, path);
+}
+
 bool pb_machine_command(struct pb_machine_command *command, const struct pb_machine *machine,
 			const struct pb_machine_files *files)
 {
@@ -127,6 +138,9 @@ bool pb_machine_command(struct pb_machine_command *command, const struct pb_mach
 			return false;
 	}
 	if (files->host != NULL && !put_host(command, &writer, files->host, &count))
+		return false;
+	if (files->flash != NULL &&
+	    !put_flash(command, &writer, machine->flash_address, files->flash, &count))
 		return false;
 	command->argv[count] = NULL;
 	return true;

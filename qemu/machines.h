@@ -39,6 +39,9 @@ struct pb_machine {
 	 */
 	uint32_t window_offset;
 	uint32_t window_bytes;
+	/** Where the MCU has the window of its flash (qemu/mcu/flash.h); 0: the board has no loader. */
+	uint32_t flash_address;
+	uint32_t load_address; /**< of a board with a loader: where its images begin */
 	/** Where outer memory begins (hal/outer_memory.h), as the board's definitions have it; 0: it has no room for any. */
 	uint32_t outer_offset;
 };
@@ -54,9 +57,10 @@ struct pb_machine_files {
 	const char *memory;  /**< file that is the card's memory */
 	const char *lines;   /**< Unix socket to connect the UART of the interrupt lines to */
 	const char *monitor; /**< Unix socket to connect the emulator's control interface (QMP) to */
-	const char *image;   /**< firmware image, ELF */
+	const char *image;   /**< firmware image, ELF; or the loader, if there is a flash */
 	/** Host memory in files; NULL: none. Only for a machine with a window. */
 	const struct pb_card_host_memory *host;
+	const char *flash; /**< file that is the card's flash; NULL: none */
 };
 
 /** Most arguments of a program, its name included. */

@@ -17,6 +17,8 @@ import threading
 import time
 import zlib
 
+import linux_mesa
+
 # Longest life of a machine or a card, in seconds: an emulated machine on a busy system.
 MACHINE_SECONDS = 240
 # What makes the guest boot in two seconds without KVM.
@@ -49,11 +51,11 @@ class Failure(Exception):
 class Card:
     """An emulated card, with a socket for machines."""
 
-    def __init__(self, options, work, name):
+    def __init__(self, options, work, name, memory=None):
         self.socket = os.path.join(work, name)
         self.log = open(self.socket + ".log", "w", encoding="utf-8")
         command = [options.patchbay, "card", "--board", options.board, "--image", options.image,
-                   "--card-memory", options.card_memory, "--socket", self.socket]
+                   "--card-memory", memory or options.card_memory, "--socket", self.socket]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
                                         start_new_session=True)
         end = time.monotonic() + 30
@@ -95,7 +97,7 @@ class Card:
 class Machine:
     """A virtual machine on a card. Its console is read by a thread."""
 
-    def __init__(self, options, card, words, parameters=PATIENT, shell=False):
+    def __init__(self, options, card, words, parameters=PATIENT, shell=False, guest="guest.cpio", extra=()):
         folder = options.folder
         self.name = words
         self.lines = queue.Queue()
@@ -113,13 +115,14 @@ class Machine:
                    os.path.join(folder, "qemu")]
         for path in share:
             command += ["-L", path]
-        command += ["-machine", "pc", "-m", "256", "-accel", "tcg,thread=single", "-nodefaults", "-display", "none",
+        command += ["-machine", "pc", *(() if "-m" in extra else ("-m", "256")), "-accel", "tcg,thread=single",
+                    "-nodefaults", "-display", "none",
                     "-serial", "mon:stdio" if shell else "stdio", "-no-reboot",
                     "-kernel", os.path.join(folder, "packages/vmlinux"),
-                    "-initrd", os.path.join(folder, "guest.cpio"),
+                    "-initrd", os.path.join(folder, guest),
                     "-append", f"{COMMAND_LINE} {parameters} pbd={words}",
                     "-chardev", f"socket,path={card.socket},id=card",
-                    "-device", "ivshmem-doorbell,vectors=9,chardev=card"]
+                    "-device", "ivshmem-doorbell,vectors=9,chardev=card", *extra]
         if shell:
             self.process = subprocess.Popen(command, env=environment)
             return
@@ -356,7 +359,18 @@ def run_card(options, work, table):
         card.stop()
 
 
-RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card}
+def run_i915(options, work, table):
+    """The driver with i915's uAPI, on a card with room for a thousand objects."""
+    card = Card(options, work, "i915", memory="64M")
+    try:
+        machine = Machine(options, card, "i915", parameters=PATIENT + " patchbay.i915=1")
+        serve(machine, card)
+        table.machine(machine)
+    finally:
+        card.stop()
+
+
+RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915}
 
 
 def run_all(options, table):
@@ -393,6 +407,9 @@ def main():
     parser.add_argument("--board")
     parser.add_argument("--card-memory")
     parser.add_argument("--shell", action="store_true")
+    parser.add_argument("--mesa", action="store_true")
+    parser.add_argument("--record")
+    parser.add_argument("--revision")
     parser.add_argument("tests", nargs="*")
     options = parser.parse_args()
     if options.extract:
@@ -401,7 +418,11 @@ def main():
     if options.shell:
         return shell(options)
     table = Table()
-    run_all(options, table)
+    if options.mesa:
+        with tempfile.TemporaryDirectory(prefix="patchbay-linux-") as work:
+            linux_mesa.run_mesa(sys.modules[__name__], options, work, table)
+    else:
+        run_all(options, table)
     print(f"{table.count - table.failed} of {table.count} passed in {time.monotonic() - table.start:.0f} s")
     return 1 if table.failed or table.count == 0 else 0
 

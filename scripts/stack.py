@@ -244,7 +244,7 @@ def main():
         sys.exit('usage: scripts/stack.py BUILD_FOLDER [BOARD_FOLDER]')
     build = sys.argv[1]
     maps = [path for path in glob.glob(f'{glob.escape(build)}/patchbay-*.elf.map')
-            if not re.search('patchbay-(bench|echo|twins)-', path)]
+            if not re.search('patchbay-(bench|echo|loader|twins)-', path)]
     if not maps:
         fail(f'no image in {build}: build it first')
     map_text = read(maps[0])

@@ -20,4 +20,6 @@ const struct pb_machine pb_machine_mps2_an500 = {
 	.host_offset = PB_CARD_HOST_OFFSET,
 	.host_bytes = PB_CARD_HOST_BYTES,
 	.outer_offset = 0x1000000u,
+	.flash_address = 0x00200000u,
+	.load_address = 0,
 };

@@ -4,11 +4,14 @@
 #include <string.h>
 
 #include "hal/shared.h"
+#include "hal/shared_copy.h"
 #include "patchbay/abi/boot.h"
 #include "patchbay/abi/errors.h"
 
 /* More entries than this are no ring but garbage. */
 #define ENTRIES_LIMIT 4096u
+/* Tags of questions begin here; those of the administrator's own commands are numbers of channels and nodes. */
+#define TAG_OF_QUESTIONS 0x100u
 
 void pb_card_admin_init(struct pb_card_admin *admin, const struct pb_card_admin_config *config)
 {
@@ -78,6 +81,7 @@ void pb_card_admin_stop(struct pb_card_admin *admin)
 	admin->leaving = 0;
 	admin->slow = 0;
 	admin->slowing = 0;
+	admin->asking = 0;
 }
 
 static bool read_rings(struct pb_card_admin *admin)
@@ -181,19 +185,28 @@ static uint32_t argument(const struct pb_card_admin *admin, uint32_t code, uint3
 	return i == 1 ? bytes : offset;
 }
 
-static void send(struct pb_card_admin *admin, uint32_t code, uint32_t channel)
+/* Puts a command into the ring, which has room. */
+static void put_command(struct pb_card_admin *admin, uint32_t code, uint32_t tag, const uint32_t *arguments)
 {
 	struct pb_command *ring = at(admin, admin->control_offset);
 	struct pb_command *command = &ring[admin->control_put & (admin->entries - 1u)];
 
 	pb_shared_write32(&command->code, code);
-	pb_shared_write32(&command->tag, channel);
-	pb_shared_write32(&command->arguments[0], channel);
-	for (uint32_t i = 1; i < PB_COMMAND_ARGUMENTS; i++)
-		pb_shared_write32(&command->arguments[i], argument(admin, code, channel, i));
+	pb_shared_write32(&command->tag, tag);
+	for (uint32_t i = 0; i < PB_COMMAND_ARGUMENTS; i++)
+		pb_shared_write32(&command->arguments[i], arguments[i]);
 	pb_shared_release();
 	pb_shared_write32(&admin->entry->control_put, ++admin->control_put);
 	admin->config.ring(admin->config.context);
+}
+
+static void send(struct pb_card_admin *admin, uint32_t code, uint32_t channel)
+{
+	uint32_t arguments[PB_COMMAND_ARGUMENTS] = {channel};
+
+	for (uint32_t i = 1; i < PB_COMMAND_ARGUMENTS; i++)
+		arguments[i] = argument(admin, code, channel, i);
+	put_command(admin, code, channel, arguments);
 }
 
 /* A command that has no reply yet keeps its entry in both rings. */
@@ -250,6 +263,22 @@ static void was_granted(struct pb_card_admin *admin, uint32_t channel)
 	admin->config.closed(admin->config.context, channel);
 }
 
+/* Hands on the reply to a question. @return false: there is no such question */
+static bool take_answer(struct pb_card_admin *admin, const struct pb_reply *shared, uint32_t tag)
+{
+	const uint32_t question = tag - TAG_OF_QUESTIONS;
+	struct pb_reply reply;
+
+	if (question >= PB_CARD_ADMIN_QUESTIONS || (admin->asking & 1u << question) == 0)
+		return false;
+	pb_shared_copy_in(&reply, shared, sizeof(reply));
+	pb_shared_release();
+	pb_shared_write32(&admin->entry->reply_get, ++admin->reply_get);
+	admin->asking &= ~(1u << question);
+	admin->config.answered(admin->config.context, question, &reply);
+	return true;
+}
+
 /* @return false: the reply answers nothing that was asked */
 static bool take_reply(struct pb_card_admin *admin)
 {
@@ -265,6 +294,8 @@ static bool take_reply(struct pb_card_admin *admin)
 			 : code == PB_COMMAND_NODE_SET      ? admin->slowing
 							    : 0;
 
+	if (channel >= TAG_OF_QUESTIONS)
+		return take_answer(admin, reply, channel);
 	if (channel >= 32u || (asked & 1u << channel) == 0)
 		return false;
 	pb_shared_release();
@@ -308,6 +339,24 @@ void pb_card_admin_close(struct pb_card_admin *admin, uint32_t channel)
 	admin->weight[channel] = 0;
 	admin->closes |= 1u << channel;
 	pb_card_admin_poll(admin);
+}
+
+enum pb_error pb_card_admin_ask(struct pb_card_admin *admin, uint32_t question, uint32_t code,
+				const uint32_t *arguments)
+{
+	uint32_t asked = 0;
+
+	if (admin->state == PB_CARD_ADMIN_ATTACHING)
+		return PB_ERROR_BUSY;
+	if (admin->state != PB_CARD_ADMIN_ATTACHED)
+		return PB_ERROR_FIRMWARE_DEAD;
+	for (uint32_t left = admin->asking; left != 0; left &= left - 1u)
+		asked++;
+	if (asked >= admin->entries / 2u || !has_room(admin))
+		return PB_ERROR_BUSY;
+	admin->asking |= 1u << question;
+	put_command(admin, code, TAG_OF_QUESTIONS + question, arguments);
+	return PB_ERROR_OK;
 }
 
 void pb_card_admin_poll(struct pb_card_admin *admin)

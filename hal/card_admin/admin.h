@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "patchbay/abi/channel.h"
+#include "patchbay/abi/errors.h"
 
 enum pb_card_admin_state {
 	PB_CARD_ADMIN_OFF = 0,       /**< no firmware runs */
@@ -36,6 +37,9 @@ struct pb_card_admin_shares {
 /** Channels whose weight can be chosen: a mask has a bit for each. */
 #define PB_CARD_ADMIN_CHANNELS 32u
 
+/** Questions of others that may be unanswered at once: a mask has a bit for each. */
+#define PB_CARD_ADMIN_QUESTIONS 32u
+
 /** What the administrator needs from the card. Its functions are called from those below. */
 struct pb_card_admin_config {
 	uint8_t *memory;
@@ -48,6 +52,8 @@ struct pb_card_admin_config {
 	void (*closed)(void *context, uint32_t channel);
 	/** Reports that the firmware refused a command about a channel, or about a node. The administrator continues as if it had succeeded. */
 	void (*refused)(void *context, uint32_t code, uint32_t channel, uint32_t error);
+	/** Reports the reply to a question of pb_card_admin_ask(). NULL: there are no questions. */
+	void (*answered)(void *context, uint32_t question, const struct pb_reply *reply);
 	void *context;
 };
 
@@ -71,6 +77,7 @@ struct pb_card_admin {
 	uint32_t slow;     /**< mask of nodes to give their limits */
 	uint32_t slowing;  /**< mask of those whose reply is not there yet */
 	uint32_t leaving;  /**< mask of channels that are closed but for their privileges */
+	uint32_t asking;   /**< mask of questions whose reply is not there yet */
 	uint8_t weight[PB_CARD_ADMIN_CHANNELS]; /**< by channel: what its client asked for; 0: 1 */
 };
 
@@ -87,6 +94,16 @@ void pb_card_admin_stop(struct pb_card_admin *admin);
 void pb_card_admin_weigh(struct pb_card_admin *admin, uint32_t channel, uint32_t weight);
 /** Requests that a channel be closed, now or once attached. */
 void pb_card_admin_close(struct pb_card_admin *admin, uint32_t channel);
+/**
+ * Sends a command for another process, which never takes more than half of the ring.
+ * @param question number below PB_CARD_ADMIN_QUESTIONS, without an unanswered command; the report of the reply has it
+ * @param arguments PB_COMMAND_ARGUMENTS words
+ * @retval PB_ERROR_OK the reply will be reported, unless pb_card_admin_stop() is called before, or the state becomes LOST
+ * @retval PB_ERROR_BUSY there is no room, or the firmware has not answered the attach: try again later
+ * @retval PB_ERROR_FIRMWARE_DEAD no firmware runs that would answer
+ */
+enum pb_error pb_card_admin_ask(struct pb_card_admin *admin, uint32_t question, uint32_t code,
+				const uint32_t *arguments);
 /** Handles the firmware's replies and sends the next commands. Never waits. */
 void pb_card_admin_poll(struct pb_card_admin *admin);
 /** Returns whether the firmware has granted all clients their privileges, or refused to: hosts may attach. */

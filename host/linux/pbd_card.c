@@ -18,6 +18,8 @@
 #define PBD_SYSTEM_GPU 0x110000000ull
 static const u64 pbd_region_os[PBD_REGIONS] = { 0x4000000000ull, 0x8000000000ull };
 static const u64 pbd_region_gpu[PBD_REGIONS] = { 0x200000000ull, 0x300000000ull };
+/* With i915's uAPI an address has 32 bits. */
+static const u64 pbd_region_gpu_i915[PBD_REGIONS] = { 0x10000000ull, 0x80000000ull };
 static const u32 pbd_region_id[PBD_REGIONS] = { PBD_SEGMENT_WINDOW, PBD_SEGMENT_OUTER };
 
 /* The watchdog's period while submissions are unfinished, and otherwise. */
@@ -134,7 +136,7 @@ static void pbd_region_make(struct pbd_device *dev, unsigned int index, u64 byte
 	struct pb_segment_request request = {
 		.id = pbd_region_id[index],
 		.os_base = pbd_region_os[index],
-		.gpu_base = pbd_region_gpu[index],
+		.gpu_base = pbd_i915 ? pbd_region_gpu_i915[index] : pbd_region_gpu[index],
 		.kind = index == 0 ? PB_SEGMENT_LINEAR : PB_SEGMENT_OUTER,
 	};
 	enum pb_error error = PB_ERROR_NO_SPACE;
@@ -181,7 +183,8 @@ static int pbd_segments_make(struct pbd_device *dev)
 	if (pbd_vram_mb != 0)
 		window = min_t(u64, (u64)pbd_vram_mb << 20, U32_MAX);
 	pbd_region_make(dev, 0, window);
-	pbd_region_make(dev, 1, outer / 2);
+	outer = pbd_outer_mb != 0 ? (u32)min_t(u64, (u64)pbd_outer_mb << 20, outer) : outer / 2;
+	pbd_region_make(dev, 1, outer);
 	return dev->regions[0].present ? 0 : -ENOSPC;
 }
 

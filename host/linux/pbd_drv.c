@@ -30,6 +30,13 @@ unsigned int pbd_vram_mb;
 module_param_named(vram_mb, pbd_vram_mb, uint, 0400);
 MODULE_PARM_DESC(vram_mb, "MiB of the card's window for objects (default 0: half of what is free)");
 
+unsigned int pbd_outer_mb;
+module_param_named(outer_mb, pbd_outer_mb, uint, 0400);
+MODULE_PARM_DESC(outer_mb, "MiB of the card's memory outside of the window for objects (default 0: half of it)");
+bool pbd_i915;
+module_param_named(i915, pbd_i915, bool, 0400);
+MODULE_PARM_DESC(i915, "present the part of i915's uAPI that Mesa needs, instead of the driver's own");
+
 static int pbd_info_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct pbd_device *dev = pbd_device(drm);
@@ -171,6 +178,9 @@ static int pbd_init(struct pbd_device *dev)
 	mutex_init(&dev->commands);
 	mutex_init(&dev->vram);
 	spin_lock_init(&dev->state_lock);
+	mutex_init(&dev->capture.one);
+	spin_lock_init(&dev->capture.lock);
+	init_waitqueue_head(&dev->capture.wait);
 	init_waitqueue_head(&dev->irq_wait);
 	INIT_LIST_HEAD(&dev->queues);
 	INIT_LIST_HEAD(&dev->done);
@@ -224,9 +234,12 @@ static int pbd_start(struct pbd_device *dev)
 	up_write(&dev->card);
 	if (ret == 0)
 		ret = pbd_kms_init(dev);
+	if (ret == 0 && pbd_i915)
+		pbd_i915_identity(dev, true);
 	if (ret == 0)
 		ret = drm_dev_register(&dev->drm, 0);
 	if (ret != 0) {
+		pbd_i915_identity(dev, false);
 		pbd_kms_free(dev);
 		pbd_card_detach(dev);
 		pbd_no_interrupts(dev);
@@ -236,7 +249,8 @@ static int pbd_start(struct pbd_device *dev)
 
 static int pbd_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
-	struct pbd_device *dev = devm_drm_dev_alloc(&pdev->dev, &pbd_driver, struct pbd_device, drm);
+	const struct drm_driver *driver = pbd_i915 ? &pbd_i915_driver : &pbd_driver;
+	struct pbd_device *dev = devm_drm_dev_alloc(&pdev->dev, driver, struct pbd_device, drm);
 	int ret;
 
 	if (IS_ERR(dev))
@@ -264,7 +278,10 @@ static void pbd_remove(struct pci_dev *pdev)
 
 	WRITE_ONCE(dev->removed, true);
 	pbd_end_all(dev, -ENODEV);
+	/* A submission that is stopped for it would hold up the rest. */
+	pbd_capture_close(dev, NULL);
 	drm_dev_unplug(&dev->drm);
+	pbd_i915_identity(dev, false);
 	pbd_kms_stop(dev);
 	pbd_kms_free(dev);
 	pbd_card_detach(dev);

@@ -50,12 +50,14 @@
  * submissions, and for larger ones, of which the largest fits. A file has a part of it, or one submission.
  */
 #define PBD_DISPLAY_BYTES (64u << 10)
-#define PBD_SMALL_BYTES (768u << 10)
-#define PBD_LARGE_BYTES (1728u << 10)
+#define PBD_SMALL_BYTES (384u << 10)
+#define PBD_LARGE_BYTES (832u << 10)
 #define PBD_ARENA_BYTES (PBD_DISPLAY_BYTES + PBD_SMALL_BYTES + PBD_LARGE_BYTES)
 #define PBD_SMALL_JOB_BYTES 16384u
-#define PBD_SMALL_PARTS 6u
+#define PBD_SMALL_PARTS 3u
 #define PBD_LARGE_PARTS 4u
+/* From so many patch locations on a list is encoded compactly, so that the longest one of the card has room. */
+#define PBD_LONG_LIST 512u
 /* Kernel memory for lists of a file's unfinished submissions, unless it is one submission. */
 #define PBD_STAGED_BYTES (8u << 20)
 /* Fences that one submission may wait for in the kernel; syncobjs of one submission. */
@@ -127,6 +129,25 @@ struct pbd_kms {
 	bool stale; /* the scan-out lacks an update: the next one is whole */
 };
 
+/* What the capture of relocations shows; pbd_i915_capture.c. */
+struct pbd_capture_shown {
+	void *record; /* kvmalloc */
+	u32 bytes;
+	u32 phase;
+	int status;
+};
+
+struct pbd_capture {
+	struct mutex one; /* submission at a time is shown; outside of all other locks */
+	spinlock_t lock;
+	wait_queue_head_t wait;
+	/* Under lock. */
+	struct drm_file *owner;
+	struct pbd_capture_shown shown; /* record: until the owner has taken it */
+	bool waiting;                   /* a submission waits for the owner */
+	u32 number;
+};
+
 struct pbd_device {
 	struct drm_device drm;
 	struct pci_dev *pdev;
@@ -145,6 +166,8 @@ struct pbd_device {
 	struct pb_memory arena_memory;
 	struct pb_memory record_memory; /* a page, for struct pb_scanout */
 	struct pbd_kms kms;
+	struct pbd_capture capture;
+	u16 own_vendor, own_device; /* of the PCI device, while i915's are shown */
 
 	struct mutex claim;
 	struct mutex validate;
@@ -269,6 +292,8 @@ struct pbd_job {
 	struct pb_allocation *entries;
 	struct pb_patch_location *locations;
 	u32 entry_count, location_count;
+	u32 *words; /* the compact encoding of a long list of locations */
+	u32 word_count, word_room;
 	u64 staged;               /* bytes that the file's account has been charged */
 	struct drm_mm_node space; /* under state */
 	bool filled;              /* the space has the lists; the pusher's */
@@ -291,6 +316,7 @@ struct pbd_job {
 struct pbd_bo {
 	struct drm_gem_object base;
 	u32 flags;
+	u32 tiling; /* of i915's uAPI: what clients tell each other */
 	/* Under resv. */
 	struct page **pages;
 	bool lost;
@@ -339,6 +365,7 @@ u32 pbd_bo_memory_offset(const struct pbd_bo *bo);
 void pbd_bo_used(struct pbd_device *dev, struct pbd_bo *bo);
 void pbd_vram_lost(struct pbd_device *dev);
 u64 pbd_bo_os_address(const struct pbd_bo *bo);
+u64 pbd_bo_gpu_address(const struct pbd_bo *bo);
 int pbd_dumb_create(struct drm_file *file, struct drm_device *drm, struct drm_mode_create_dumb *args);
 int pbd_gem_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int pbd_gem_info_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
@@ -363,6 +390,7 @@ struct pbd_fence *pbd_fence_alloc(struct pbd_queue *queue);
 void pbd_fence_begin(struct pbd_queue *queue, struct pbd_fence *fence);
 bool pbd_fence_is_ours(const struct dma_fence *fence);
 bool pbd_fence_waits(const struct pbd_device *dev, struct dma_fence *base);
+u32 pbd_job_entry(const struct pbd_job *job, u32 error, u32 index);
 u32 pbd_job_bytes(const struct pbd_job *job);
 bool pbd_job_take_space(struct pbd_job *job);
 void pbd_job_fill(struct pbd_job *job);
@@ -390,8 +418,15 @@ int pbd_kms_init(struct pbd_device *dev);
 void pbd_kms_stop(struct pbd_device *dev);
 void pbd_kms_free(struct pbd_device *dev);
 
+/* pbd_i915.c */
+extern const struct drm_driver pbd_i915_driver;
+void pbd_i915_identity(struct pbd_device *dev, bool shown);
+void pbd_capture_close(struct pbd_device *dev, struct drm_file *file);
+
 extern bool pbd_unsafe;
+extern bool pbd_i915;
 extern unsigned int pbd_card_timeout_ms;
 extern unsigned int pbd_vram_mb;
+extern unsigned int pbd_outer_mb;
 
 #endif

@@ -239,7 +239,7 @@ static void pbd_event(struct pbd_device *dev, const struct pb_event *event)
 			if (event->type == PB_EVENT_SUBMISSION_FAILED || event->type == PB_EVENT_ENGINE_FAULT ||
 			    event->type == PB_EVENT_ENGINE_HANG) {
 				job->error = event->error;
-				job->error_index = event->index;
+				job->error_index = pbd_job_entry(job, event->error, event->index);
 			}
 			break;
 		}
@@ -503,6 +503,7 @@ static void pbd_job_free(struct kref *refs)
 	kvfree(job->engine);
 	kvfree(job->entries);
 	kvfree(job->locations);
+	kvfree(job->words);
 	for (i = 0; i < job->listed_count; i++)
 		if (job->listed[i])
 			drm_gem_object_put(job->listed[i]);

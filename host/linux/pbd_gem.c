@@ -519,7 +519,7 @@ int pbd_dumb_create(struct drm_file *file, struct drm_device *drm, struct drm_mo
 	return pbd_bo_create_handle(pbd_device(drm), file, &args->size, 0, &args->handle);
 }
 
-static u64 pbd_bo_gpu_address(const struct pbd_bo *bo)
+u64 pbd_bo_gpu_address(const struct pbd_bo *bo)
 {
 	return bo->region->segment.request.gpu_base + bo->node.start;
 }

@@ -4,20 +4,15 @@
  * comes before it is armed.
  */
 #include <linux/capability.h>
-#include <linux/dma-fence-chain.h>
 #include <linux/dma-fence-unwrap.h>
 #include <linux/dma-resv.h>
 #include <linux/file.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
-#include <linux/sync_file.h>
 #include <linux/uaccess.h>
 
-#include <drm/drm_syncobj.h>
-
-#include "patchbay/abi/patch.h"
-#include "patchbay/render.h"
-#include "pbd_drv.h"
+#include "patchbay/compact.h"
+#include "pbd_submit.h"
 
 #define PBD_SUBMIT_FLAGS                                                                                     \
 	(PATCHBAY_SUBMIT_PATCH | PATCHBAY_SUBMIT_FENCE_IN | PATCHBAY_SUBMIT_FENCE_OUT |                      \
@@ -27,36 +22,6 @@
 
 static_assert(sizeof(struct drm_patchbay_patch) == sizeof(struct pb_patch_location));
 static_assert(sizeof(struct drm_patchbay_allocation) == sizeof(struct pb_render_user_allocation));
-
-/* A syncobj that the submission signals. */
-struct pbd_signal {
-	struct drm_syncobj *syncobj;
-	struct dma_fence_chain *chain; /* of a timeline; NULL: binary */
-	u64 point;
-};
-
-/* One call of the ioctl. */
-struct pbd_submit {
-	struct pbd_device *dev;
-	struct drm_file *drm_file;
-	struct drm_patchbay_submit *args;
-	struct pbd_job *job;
-	struct pbd_bo *target; /* referenced by the job's list of objects */
-
-	/* Copies of the user's memory. */
-	u32 *commands;
-	struct drm_patchbay_allocation *allocations;
-	struct drm_patchbay_patch *patches;
-
-	struct pb_render_record record;
-	struct pbd_room room;
-
-	struct pbd_signal *signals;
-	u32 signal_count;
-	struct sync_file *sync_file;
-	int fd;
-	struct ww_acquire_ctx ticket;
-};
 
 /* ---- copies ---- */
 
@@ -124,7 +89,7 @@ static int pbd_compare(const void *a, const void *b)
 }
 
 /* Index of an object in the sorted list. */
-static u32 pbd_object_index(const struct pbd_job *job, const struct drm_gem_object *object)
+u32 pbd_object_index(const struct pbd_job *job, const struct drm_gem_object *object)
 {
 	u32 low = 0, high = job->object_count;
 
@@ -140,7 +105,7 @@ static u32 pbd_object_index(const struct pbd_job *job, const struct drm_gem_obje
 }
 
 /* Lists each object once, and whether it is written. */
-static int pbd_unique_objects(struct pbd_submit *submit)
+int pbd_unique_objects(struct pbd_submit *submit)
 {
 	struct pbd_job *job = submit->job;
 	u32 i, count = 0;
@@ -188,6 +153,7 @@ static int pbd_look_up(struct pbd_submit *submit)
 			return -ENOENT;
 		job->listed_count++;
 		submit->target = pbd_bo(job->listed[count]);
+		submit->target_bytes = (u32)submit->target->base.size;
 		if (!(submit->target->flags & PATCHBAY_GEM_PATCHABLE) || args->end > submit->target->base.size)
 			return -EINVAL;
 	}
@@ -397,7 +363,7 @@ static int pbd_add_fence(struct pbd_job *job, struct dma_fence *fence)
 }
 
 /* Adds what a fence consists of. Consumes the reference. */
-static int pbd_add_fences(struct pbd_job *job, struct dma_fence *head)
+int pbd_add_fences(struct pbd_job *job, struct dma_fence *head)
 {
 	struct dma_fence_unwrap cursor;
 	struct dma_fence *fence;
@@ -439,7 +405,7 @@ static int pbd_add_named_fences(struct pbd_submit *submit)
 }
 
 /* Adds the fences of the objects: of their writers, and of their readers where the submission writes. */
-static int pbd_add_object_fences(struct pbd_submit *submit)
+int pbd_add_object_fences(struct pbd_submit *submit)
 {
 	struct pbd_job *job = submit->job;
 	u32 i;
@@ -539,7 +505,10 @@ static u32 pbd_locations_offset(const struct pbd_job *job)
 
 static u32 pbd_waits_offset(const struct pbd_job *job)
 {
-	return round_up(pbd_locations_offset(job) + job->location_count * (u32)sizeof(*job->locations), 64);
+	u32 bytes = job->word_count != 0 ? job->word_count * (u32)sizeof(*job->words) :
+					   job->location_count * (u32)sizeof(*job->locations);
+
+	return round_up(pbd_locations_offset(job) + bytes, 64);
 }
 
 /* Bytes of card memory for what the firmware reads. */
@@ -563,14 +532,41 @@ static bool pbd_try_charge(struct pbd_job *job, u32 bytes)
 	return fits;
 }
 
-/* Waits until the file's unfinished submissions leave kernel memory for this one: only the file itself makes that last. */
-static int pbd_charge(struct pbd_job *job)
+/*
+ * Makes memory for the compact list of a long one, and waits until the file's unfinished submissions leave kernel memory for
+ * this one: only the file itself makes that last.
+ */
+int pbd_charge(struct pbd_job *job)
 {
-	u32 bytes = pbd_job_bytes(job);
+	u32 words = PB_COMPACT_WORDS_MAX(job->location_count);
 
-	if (bytes > PBD_LARGE_BYTES)
-		return -E2BIG;
-	return wait_event_interruptible(job->queue->account->wait, pbd_try_charge(job, bytes));
+	/* Commands have been translated, and their lists are described already. */
+	if (!job->engine && job->location_count >= PBD_LONG_LIST) {
+		job->words = kvmalloc_array(words, sizeof(*job->words), GFP_KERNEL);
+		if (!job->words)
+			return -ENOMEM;
+		job->word_room = words;
+	}
+	return wait_event_interruptible(job->queue->account->wait,
+					pbd_try_charge(job, pbd_job_bytes(job) + job->word_room * 4));
+}
+
+/* Encodes a long list compactly: a third of the card memory. One that cannot be encoded has an entry that is wrong. */
+static void pbd_encode(struct pbd_job *job)
+{
+	u32 encoded;
+
+	if (!job->words || pb_compact_encode(job->locations, job->location_count, job->words, job->word_room,
+					     &job->word_count, &encoded) != PB_ERROR_OK)
+		job->word_count = 0;
+}
+
+/* Entry of the patch list, of which the firmware reports the word. */
+u32 pbd_job_entry(const struct pbd_job *job, u32 error, u32 index)
+{
+	if (job->word_count == 0 || index == PB_INDEX_NONE || error < PB_ERROR_PATCH_RESERVED)
+		return index;
+	return pb_compact_index(job->words, job->word_count, index);
 }
 
 static void pbd_set_address(u32 *low, u64 address)
@@ -593,7 +589,10 @@ void pbd_job_fill(struct pbd_job *job)
 	}
 	memcpy(bytes + pbd_entries_offset(job), job->entries, job->entry_count * sizeof(*job->entries));
 	pbd_set_address(&descriptor->allocation_address_low, address + pbd_entries_offset(job));
-	memcpy(bytes + pbd_locations_offset(job), job->locations, job->location_count * sizeof(*job->locations));
+	if (job->word_count != 0)
+		memcpy(bytes + pbd_locations_offset(job), job->words, job->word_count * sizeof(*job->words));
+	else
+		memcpy(bytes + pbd_locations_offset(job), job->locations, job->location_count * sizeof(*job->locations));
 	pbd_set_address(&descriptor->patch_address_low, address + pbd_locations_offset(job));
 	for (i = 0; i < job->awaited_count; i++)
 		pb_wait_on((struct pb_wait *)(bytes + pbd_waits_offset(job)) + i, &job->awaited[i]->queue,
@@ -603,6 +602,18 @@ void pbd_job_fill(struct pbd_job *job)
 }
 
 /* ---- placement and lists ---- */
+
+/* Whether an object leaves VRAM for another submission. This one comes after that. */
+bool pbd_is_claimed(struct pbd_submit *submit)
+{
+	struct pbd_job *job = submit->job;
+	u32 i;
+
+	for (i = 0; i < job->object_count && !submit->room.claims; i++)
+		if (pbd_bo_is_claimed(submit->dev, pbd_bo(job->objects[i])))
+			return true;
+	return false;
+}
 
 /* Moves the submission's own objects out, so that they can lie differently. */
 static int pbd_evict_own(struct pbd_submit *submit)
@@ -621,7 +632,7 @@ static int pbd_evict_own(struct pbd_submit *submit)
  * Brings all objects into VRAM. If they do not fit as they lie, they make room for each other once.
  * @return -EAGAIN: as pbd_bo_place()
  */
-static int pbd_place_all(struct pbd_submit *submit)
+int pbd_place_all(struct pbd_submit *submit)
 {
 	struct pbd_device *dev = submit->dev;
 	struct pbd_job *job = submit->job;
@@ -629,10 +640,9 @@ static int pbd_place_all(struct pbd_submit *submit)
 	int ret = 0;
 	u32 i;
 
+	if (pbd_is_claimed(submit))
+		return -EAGAIN;
 	submit->room.ticket = &submit->ticket;
-	for (i = 0; i < job->object_count && !submit->room.claims; i++)
-		if (pbd_bo_is_claimed(dev, pbd_bo(job->objects[i])))
-			return -EAGAIN;
 	for (round = 0; round < 2; round++) {
 		for (i = 0, ret = 0; ret == 0 && i < job->object_count; i++)
 			ret = pbd_bo_place(dev, pbd_bo(job->objects[i]), &submit->room);
@@ -647,8 +657,8 @@ static int pbd_place_all(struct pbd_submit *submit)
 	return ret;
 }
 
-/* Sets the addresses that the objects have now. Pre: resv of all objects is held. */
-static void pbd_address_lists(struct pbd_submit *submit)
+/* Sets the addresses that the objects have now. Pre: resv of all objects is held. @return -E2BIG: too long a list */
+int pbd_address_lists(struct pbd_submit *submit)
 {
 	struct pbd_job *job = submit->job;
 	struct pb_descriptor *descriptor = &job->descriptor;
@@ -668,12 +678,15 @@ static void pbd_address_lists(struct pbd_submit *submit)
 	if (submit->target) {
 		pbd_set_address(&descriptor->dma_address_low, pbd_bo_os_address(submit->target));
 		descriptor->dma_segment = submit->target->region->segment.request.id;
-		descriptor->dma_size = (u32)submit->target->base.size;
+		descriptor->dma_size = submit->target_bytes;
 		descriptor->dma_start = submit->args->start;
 		descriptor->dma_end = submit->args->end;
 		descriptor->flags = PB_FLAG_NULL_RENDERING;
 		descriptor->allocation_count = job->entry_count;
-		descriptor->patch_count = descriptor->patch_length = job->location_count;
+		pbd_encode(job);
+		descriptor->patch_count = descriptor->patch_length = job->word_count != 0 ? job->word_count :
+											    job->location_count;
+		descriptor->patch_encoding = job->word_count != 0 ? PB_PATCH_ENCODING_COMPACT : PB_PATCH_ENCODING_WDDM;
 	} else {
 		pb_render_describe(&submit->record, descriptor);
 		descriptor->dma_segment = PB_SEGMENT_SYSTEM;
@@ -684,6 +697,7 @@ static void pbd_address_lists(struct pbd_submit *submit)
 	descriptor->wait_count = job->awaited_count;
 	descriptor->context = job->queue->context;
 	job->epoch = submit->dev->epoch;
+	return pbd_job_bytes(job) <= PBD_LARGE_BYTES ? 0 : -E2BIG;
 }
 
 /* ---- arming ---- */
@@ -738,7 +752,7 @@ static void pbd_add_callbacks(struct pbd_job *job)
  * Arms and publishes. Pre: all is allocated, the reservations are held. The submission may end at any time from then on,
  * also because the card does: a reference of ours keeps it. @return as pbd_arm()
  */
-static int pbd_publish(struct pbd_submit *submit)
+int pbd_publish(struct pbd_submit *submit)
 {
 	struct pbd_job *job = submit->job;
 	struct dma_fence *fence = &job->fence->base;
@@ -773,7 +787,7 @@ static int pbd_publish(struct pbd_submit *submit)
 
 /* ---- the ioctl ---- */
 
-static int pbd_make_fence(struct pbd_submit *submit)
+int pbd_make_fence(struct pbd_submit *submit)
 {
 	struct pbd_job *job = submit->job;
 
@@ -805,8 +819,8 @@ static int pbd_submit_reserved(struct pbd_submit *submit)
 		ret = pbd_make_fence(submit);
 	if (ret != 0)
 		return ret;
-	pbd_address_lists(submit);
-	return pbd_publish(submit);
+	ret = pbd_address_lists(submit);
+	return ret != 0 ? ret : pbd_publish(submit);
 }
 
 /* Pre: validate, card for reading. */
@@ -831,7 +845,7 @@ static bool pbd_queue_has_room(struct pbd_queue *queue)
 }
 
 /* Waits for the right to place, and for room in the ring, which only its holder takes. */
-static int pbd_lock_validate(struct pbd_submit *submit)
+int pbd_lock_validate(struct pbd_submit *submit)
 {
 	struct pbd_queue *queue = submit->job->queue;
 	int ret;
@@ -867,7 +881,7 @@ static int pbd_wait_busy(struct pbd_submit *submit, unsigned long end)
  * by others until it has the room.
  * @place: tries; -EAGAIN: `submit->room` says what is missing
  */
-static int pbd_with_room(struct pbd_submit *submit, int (*place)(struct pbd_submit *submit))
+int pbd_with_room(struct pbd_submit *submit, int (*place)(struct pbd_submit *submit))
 {
 	struct pbd_device *dev = submit->dev;
 	unsigned long end;
@@ -926,7 +940,7 @@ static int pbd_prepare(struct pbd_submit *submit)
 	return ret;
 }
 
-static void pbd_submit_free(struct pbd_submit *submit)
+void pbd_submit_free(struct pbd_submit *submit)
 {
 	if (submit->sync_file)
 		fput(submit->sync_file->file);
@@ -940,7 +954,7 @@ static void pbd_submit_free(struct pbd_submit *submit)
 }
 
 /* Makes a submission with a reference to its queue. */
-static struct pbd_job *pbd_job_make(struct pbd_device *dev, struct pbd_file *file, u32 queue)
+struct pbd_job *pbd_job_make(struct pbd_device *dev, struct pbd_file *file, u32 queue)
 {
 	struct pbd_job *job = kzalloc(sizeof(*job), GFP_KERNEL);
 
@@ -1027,7 +1041,7 @@ static int pbd_blit_place(struct pbd_submit *submit)
 	if (ret == 0) {
 		for (i = 0; i < job->object_count; i++)
 			pbd_bo(job->objects[i])->pins++;
-		pbd_address_lists(submit);
+		(void)pbd_address_lists(submit);
 		pbd_job_fill(job);
 	}
 	drm_gem_unlock_reservations(job->objects, (int)job->object_count, &submit->ticket);

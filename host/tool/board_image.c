@@ -60,14 +60,32 @@ char *pb_board_name(char *text)
 	return slash != NULL && slash[1] != '\0' ? slash + 1 : text;
 }
 
-bool pb_board_image(const char *board, char *path, size_t bytes)
+/** Finds an image by the beginning of its name. */
+static bool find_image(const char *prefix, const char *board, char *path, size_t bytes)
 {
 	char name[PATH_MAX];
-	const int length = snprintf(name, sizeof(name), "patchbay-%s.elf", board);
+	const int length = snprintf(name, sizeof(name), "%s%s.elf", prefix, board);
 
 	/* In a build this program is build/PRESET/host/patchbay. */
-	if (length > 0 && (size_t)length < sizeof(name) &&
-	    (find(0, PB_TO_IMAGES, name, path, bytes) || find(2, board, name, path, bytes)))
+	return length > 0 && (size_t)length < sizeof(name) &&
+	       (find(0, PB_TO_IMAGES, name, path, bytes) || find(2, board, name, path, bytes));
+}
+
+bool pb_board_loader(const char *board, char *path, size_t bytes)
+{
+	if (find_image("patchbay-loader-", board, path, bytes))
+		return true;
+	fprintf(stderr,
+		"patchbay: no loader for board %s\n"
+		"Build it: scripts/bearssl && cmake -B build/%s -G Ninja -DPB_BOARD=%s && cmake --build "
+		"build/%s\n",
+		board, board, board, board);
+	return false;
+}
+
+bool pb_board_image(const char *board, char *path, size_t bytes)
+{
+	if (find_image("patchbay-", board, path, bytes))
 		return true;
 	fprintf(stderr,
 		"patchbay: no firmware image for board %s (%s)\n"

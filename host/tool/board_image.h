@@ -23,6 +23,9 @@ char *pb_board_name(char *text);
  */
 bool pb_board_image(const char *board, char *path, size_t bytes);
 
+/** As pb_board_image(), the board's loader: build/BOARD/patchbay-loader-BOARD.elf. */
+bool pb_board_loader(const char *board, char *path, size_t bytes);
+
 /**
  * Finds the renderers' program (qemu/gl/renderer.c) that is installed with this program, or that of its build folder.
  * @param path out; without such a program, where it was looked for last

@@ -17,6 +17,7 @@
 enum option_key {
 	KEY_BOARD = 0x100,
 	KEY_IMAGE,
+	KEY_FLASH,
 	KEY_SOCKET,
 	KEY_RESTARTS,
 	KEY_GDB,
@@ -29,6 +30,11 @@ enum option_key {
 static const struct argp_option option_table[] = {
 	{"board", KEY_BOARD, "NAME", 0, "Emulate this board (default " PB_DEFAULT_BOARD ")", 0},
 	{"image", KEY_IMAGE, "FILE", 0, "Firmware image (default: the one built for the board)", 0},
+	{"flash", KEY_FLASH, "FILE", 0,
+	 "Boot by the board's loader, from the signed images in this flash, which scripts/sign makes; "
+	 "--image is "
+	 "the loader then. SOCKET.admin takes updates",
+	 0},
 	{"socket", KEY_SOCKET, "PATH", 0,
 	 "Socket that hosts connect to (default $XDG_RUNTIME_DIR/patchbay.sock or /tmp/patchbay.sock)", 0},
 	{"restarts", KEY_RESTARTS, "N", 0, "Restart a dead MCU, up to N times (default 3)", 0},
@@ -105,6 +111,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case KEY_IMAGE:
 		options->image = text;
 		return 0;
+	case KEY_FLASH:
+		options->flash = text;
+		return 0;
 	case KEY_SOCKET:
 		options->socket = text;
 		return 0;
@@ -145,7 +154,8 @@ int pb_card_command(int argc, char **argv)
 		.options = option_table,
 		.parser = parse,
 		.doc = "Emulate a card: its MCU in QEMU, its engines, memory and interrupt lines.\v"
-		       "Runs until it is interrupted. Up to 8 hosts connect with --card SOCKET.\n\n"
+		       "Runs until it is interrupted. Up to 8 hosts connect with --card SOCKET, and up to 16 "
+		       "observers: info, stats, why, top, trace, crash and screenshot take no channel.\n\n"
 		       "Exit code: 0 interrupted; 1 the card failed; 2 wrong arguments.",
 	};
 	struct pb_card_options options = PB_CARD_OPTIONS_DEFAULT;
@@ -158,7 +168,8 @@ int pb_card_command(int argc, char **argv)
 		return 2;
 	}
 	if (options.image == NULL) {
-		if (!pb_board_image(options.board, image, sizeof(image)))
+		if (!(options.flash != NULL ? pb_board_loader : pb_board_image)(options.board, image,
+										sizeof(image)))
 			return 1;
 		options.image = image;
 	}

@@ -157,7 +157,7 @@ int pb_crash_command(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
 	if (arguments.file != NULL)
 		return report_file(argv[0], &arguments);
-	code = pb_open_card(&arguments.card, PB_OPEN_LINK, &card);
+	code = pb_open_card(&arguments.card, PB_OPEN_READ, &card);
 	if (code != 0)
 		return code;
 	code = report_crash(argv[0], &arguments, card.link);

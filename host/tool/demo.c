@@ -58,8 +58,16 @@ static bool run_frames(struct pb_demo *demo)
 
 static bool run(struct pb_demo *demo)
 {
-	return pb_demo_make_folder(demo) && pb_demo_open(demo) && pb_demo_make_images(demo) &&
-	       pb_demo_fill_memory(demo) && run_frames(demo) && pb_demo_show(demo);
+	bool good;
+
+	if (!pb_demo_make_folder(demo) || !pb_demo_open(demo))
+		return false;
+	good = pb_demo_make_images(demo) && pb_demo_fill_memory(demo) && run_frames(demo);
+	if (good)
+		return pb_demo_show(demo);
+	/* What the firmware did up to the failure. */
+	(void)pb_demo_show_timeline(demo);
+	return false;
 }
 
 static void print_last_line(const struct pb_demo *demo, bool good)

@@ -81,7 +81,8 @@ static bool write_page(FILE *file, const struct pb_trace_data *data)
 static bool read_now(struct pb_link *link, struct pb_trace_data *data)
 {
 	FILE *records = tmpfile();
-	const struct pb_trace_recording recording = {.program = "patchbay demo", .file = records};
+	const struct pb_trace_recording recording = {
+		.program = "patchbay demo", .name = "a temporary file", .file = records};
 	bool read = records != NULL && pb_trace_record(&recording, link) == 0;
 
 	memset(data, 0, sizeof(*data));
@@ -105,13 +106,13 @@ static bool write_timeline(struct pb_demo *demo, FILE *file)
 	return written;
 }
 
-static bool show_timeline(struct pb_demo *demo)
+bool pb_demo_show_timeline(struct pb_demo *demo)
 {
 	struct pb_link *link = demo->options->link;
 	struct pb_trace trace;
 	char path[PATH_MAX];
 	FILE *file;
-	bool written;
+	int reason = 0;
 
 	if (pb_trace_open(&trace, link) == PB_ERROR_UNSUPPORTED)
 		return true; /* the board has no trace */
@@ -119,9 +120,13 @@ static bool show_timeline(struct pb_demo *demo)
 	file = fopen(path, "w");
 	if (file == NULL)
 		return fail(path, strerror(errno));
-	written = write_timeline(demo, file);
-	if (fclose(file) != 0 || !written)
-		return fail(path, "cannot write the file");
+	errno = 0;
+	if (!write_timeline(demo, file))
+		reason = errno != 0 ? errno : EIO;
+	if (fclose(file) != 0)
+		reason = errno;
+	if (reason != 0)
+		return fail(path, strerror(reason));
 	if (!demo->options->quiet)
 		printf("timeline: %s\n", path);
 	return true;
@@ -138,5 +143,5 @@ bool pb_demo_show(struct pb_demo *demo)
 		return fail(path, strerror(error));
 	if (!demo->options->quiet)
 		printf("pictures: %s/frame-NNNN.png, all of them: %s\n", demo->options->output, path);
-	return show_timeline(demo);
+	return pb_demo_show_timeline(demo);
 }

@@ -217,5 +217,7 @@ bool pb_demo_sheet_make(struct pb_demo *demo);
 void pb_demo_sheet_add(struct pb_demo *demo, uint32_t frame);
 /** Writes the sheet, and a timeline if the board has a trace. Prints their paths, unless the demo is quiet. */
 bool pb_demo_show(struct pb_demo *demo);
+/** Writes the timeline, also of a demo that failed. Pre: pb_demo_open() has succeeded. @return false: the error was printed */
+bool pb_demo_show_timeline(struct pb_demo *demo);
 
 #endif

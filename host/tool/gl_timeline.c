@@ -12,7 +12,7 @@
 
 bool pb_gl_timeline_begin(struct pb_gl_timeline *timeline, const char *program, const char *socket)
 {
-	const enum pb_error error = pb_link_open_socket(socket, &timeline->link);
+	const enum pb_error error = pb_link_open_observer(socket, &timeline->link);
 
 	timeline->program = program;
 	timeline->good = false;
@@ -22,7 +22,7 @@ bool pb_gl_timeline_begin(struct pb_gl_timeline *timeline, const char *program, 
 	}
 	timeline->good = pb_trace_keep_begin(&timeline->keeper, timeline->link);
 	if (!timeline->good)
-		fprintf(stderr, "%s: a temporary file cannot be written\n", program);
+		fprintf(stderr, "%s: a temporary file cannot be written: %s\n", program, strerror(errno));
 	return timeline->good;
 }
 

@@ -6,6 +6,7 @@
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "host/tool/card_arguments.h"
 #include "host/tool/card_failure.h"
@@ -44,6 +45,75 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	}
 }
 
+/* ---- words ---- */
+
+/** Longest text of a capability's value. */
+#define WORDS_BYTES 96u
+
+static void add_word(char text[WORDS_BYTES], const char *word)
+{
+	const size_t length = strlen(text);
+
+	(void)snprintf(text + length, WORDS_BYTES - length, "%s%s", length != 0 ? " " : "", word);
+}
+
+/** Names the bits of a mask; those without a name as a number. */
+static void name_bits(uint32_t mask, const char *const *names, uint32_t count, char text[WORDS_BYTES])
+{
+	char rest[16];
+
+	for (uint32_t bit = 0; bit < count; bit++) {
+		if ((mask >> bit & 1u) == 0 || names[bit] == NULL)
+			continue;
+		add_word(text, names[bit]);
+		mask &= ~(1u << bit);
+	}
+	(void)snprintf(rest, sizeof(rest), "0x%x", mask);
+	if (mask != 0)
+		add_word(text, rest);
+}
+
+/** Names the kind of each node. */
+static void name_nodes(const struct pb_card_info *info, char text[WORDS_BYTES])
+{
+	const uint32_t kinds = info->capabilities[PB_CAPABILITY_NODE_KINDS];
+
+	for (uint32_t n = 0; n < info->capabilities[PB_CAPABILITY_NODES] && n < 8u; n++) {
+		const uint32_t kind = kinds >> 4u * n & 15u;
+
+		add_word(text, kind == PB_NODE_3D ? "3D" : kind == PB_NODE_COPY ? "copy" : "?");
+	}
+}
+
+/** Describes the value of a capability whose bits have meanings. @param text out; empty: the number says it */
+static void describe(const struct pb_card_info *info, uint32_t key, char text[WORDS_BYTES])
+{
+	static const char *const segments[] = {"linear", "aperture", "host", "outer"};
+	static const char *const encodings[17] = {
+		[0] = "list", [1] = "compact", [2] = "grouped", [16] = "presumed"};
+	static const char *const preemptions[] = {"between-buffers", "inside-buffers"};
+	const uint32_t value = info->capabilities[key];
+
+	text[0] = '\0';
+	if (key == PB_CAPABILITY_NODE_KINDS)
+		name_nodes(info, text);
+	else if (key == PB_CAPABILITY_SEGMENT_KINDS)
+		name_bits(value, segments, 4, text);
+	else if (key == PB_CAPABILITY_PATCH_ENCODINGS)
+		name_bits(value, encodings, 17, text);
+	else if (key == PB_CAPABILITY_PREEMPTION)
+		name_bits(value, preemptions, 2, text);
+}
+
+static void print_capability(const struct pb_card_info *info, uint32_t key)
+{
+	char words[WORDS_BYTES];
+
+	describe(info, key, words);
+	printf("  %-20s %u%s%s%s\n", pb_capability_name(key), info->capabilities[key],
+	       words[0] != '\0' ? " (" : "", words, words[0] != '\0' ? ")" : "");
+}
+
 static void print_text(const struct pb_card_info *info)
 {
 	printf("build          %s\n", info->build);
@@ -65,7 +135,7 @@ static void print_text(const struct pb_card_info *info)
 	printf("capabilities\n");
 	for (uint32_t key = 0; key < PB_CAPABILITY_KEYS; key++) {
 		if (pb_capability_name(key)[0] != '?')
-			printf("  %-20s %u\n", pb_capability_name(key), info->capabilities[key]);
+			print_capability(info, key);
 	}
 }
 
@@ -144,7 +214,7 @@ int pb_info_command(int argc, char **argv)
 
 	argp_err_exit_status = 2;
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-	code = pb_open_card(&arguments.card, PB_OPEN_LINK, &card);
+	code = pb_open_card(&arguments.card, PB_OPEN_READ, &card);
 	if (code != 0)
 		return code;
 	error = pb_card_read_running(card.link, &info);

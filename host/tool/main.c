@@ -11,12 +11,14 @@
 #include "host/tool/gl_command.h"
 #include "host/tool/image_command.h"
 #include "host/tool/info_command.h"
+#include "host/tool/output.h"
 #include "host/tool/replay_command.h"
 #include "host/tool/screenshot_command.h"
 #include "host/tool/sim_command.h"
 #include "host/tool/stats_command.h"
 #include "host/tool/top_command.h"
 #include "host/tool/trace_command.h"
+#include "host/tool/update_command.h"
 #include "host/tool/why_command.h"
 #include "patchbay/abi/base.h"
 
@@ -51,6 +53,8 @@ static const struct command {
 	{"trace", (char[]){"patchbay trace"}, pb_trace_command,
 	 "record and show what the firmware of a card did, and when"},
 	{"image", (char[]){"patchbay image"}, pb_image_command, "check a firmware image and show its header"},
+	{"update", (char[]){"patchbay update"}, pb_update_command,
+	 "write a signed firmware image to a card that boots by a loader"},
 	{"card", (char[]){"patchbay card"}, pb_card_command, "emulate a card for other processes"},
 };
 
@@ -88,6 +92,7 @@ int main(int argc, char **argv)
 {
 	const struct command *command;
 
+	pb_output_check("patchbay");
 	if (argc < 2) {
 		print_usage(stderr);
 		return EXIT_USAGE;
@@ -106,5 +111,6 @@ int main(int argc, char **argv)
 	if (command == NULL)
 		return EXIT_USAGE;
 	argv[1] = command->full_name;
+	pb_output_check(argv[1]);
 	return command->run(argc - 1, argv + 1);
 }

@@ -19,10 +19,17 @@
 /** Channel used on a simulated card, whose only host is this process. */
 #define SIM_CHANNEL 1u
 
-static int open_sim(uint32_t memory_bytes, struct pb_open_card *card)
+static bool only_observes(enum pb_open_needs needs)
 {
+	return needs == PB_OPEN_READ || needs == PB_OPEN_ASK;
+}
+
+static int open_sim(uint32_t memory_bytes, enum pb_open_needs needs, struct pb_open_card *card)
+{
+	const uint32_t channel = only_observes(needs) ? PB_CHANNEL_ADMIN : SIM_CHANNEL;
+
 	card->sim = pb_sim_create_with(0, memory_bytes != 0 ? memory_bytes - PB_CARD_MEMORY_BYTES : 0);
-	if (card->sim == NULL || pb_link_open_sim(card->sim, SIM_CHANNEL, &card->link) != PB_ERROR_OK) {
+	if (card->sim == NULL || pb_link_open_sim(card->sim, channel, &card->link) != PB_ERROR_OK) {
 		fprintf(stderr, "patchbay: out of memory for a simulated card\n");
 		pb_sim_destroy(card->sim);
 		return 1;
@@ -30,9 +37,10 @@ static int open_sim(uint32_t memory_bytes, struct pb_open_card *card)
 	return 0;
 }
 
-static int open_socket(const char *path, struct pb_open_card *card)
+static int open_socket(const char *path, enum pb_open_needs needs, struct pb_open_card *card)
 {
-	const enum pb_error error = pb_link_open_socket(path, &card->link);
+	const enum pb_error error = only_observes(needs) ? pb_link_open_observer(path, &card->link)
+							 : pb_link_open_socket(path, &card->link);
 
 	if (error == PB_ERROR_OK)
 		return 0;
@@ -41,11 +49,14 @@ static int open_socket(const char *path, struct pb_open_card *card)
 	return 1;
 }
 
-static int open_probe(const struct pb_gdb_target *target, struct pb_open_card *card)
+static int open_probe(const struct pb_gdb_target *target, enum pb_open_needs needs, struct pb_open_card *card)
 {
+	const enum pb_probe_needs wanted = needs == PB_OPEN_READ  ? PB_PROBE_READ
+					   : needs == PB_OPEN_ASK ? PB_PROBE_ASK
+								  : PB_PROBE_CHANNEL;
 	char message[PB_GDB_MESSAGE_BYTES];
 
-	if (pb_open_probe(target, &card->link, message) == PB_ERROR_OK)
+	if (pb_open_probe(target, wanted, &card->link, message) == PB_ERROR_OK)
 		return 0;
 	fprintf(stderr, "patchbay: %s\n", message);
 	return 1;
@@ -111,13 +122,14 @@ static bool add_host(const char *board, struct pb_card_options *options, struct 
 	return true;
 }
 
-static int start_own(const struct pb_card_options *options, struct pb_open_card *card)
+static int start_own(const struct pb_card_options *options, enum pb_open_needs needs,
+		     struct pb_open_card *card)
 {
 	if (pb_card_start(options, &card->pid) != 0) {
 		card->pid = 0;
 		return 1;
 	}
-	if (open_socket(card->socket, card) == 0)
+	if (open_socket(card->socket, needs, card) == 0)
 		return 0;
 	pb_card_stop(card->pid);
 	return 1;
@@ -144,7 +156,7 @@ static int open_own(const char *board, uint32_t memory_bytes, enum pb_open_needs
 		options.memory_bytes = memory_bytes;
 	options.quiet = true;
 	if (needs != PB_OPEN_HOST_MEMORY || add_host(board, &options, card))
-		code = start_own(&options, card);
+		code = start_own(&options, needs, card);
 	if (code != 0)
 		close_host(card);
 	return code;
@@ -160,11 +172,11 @@ int pb_open_card(const struct pb_open_options *options, enum pb_open_needs needs
 {
 	memset(card, 0, sizeof(*card));
 	if (options->sim)
-		return open_sim(options->memory_bytes, card);
+		return open_sim(options->memory_bytes, needs, card);
 	if (options->socket != NULL)
-		return open_socket(options->socket, card);
+		return open_socket(options->socket, needs, card);
 	if (options->probe.stub != NULL)
-		return open_probe(&options->probe, card);
+		return open_probe(&options->probe, needs, card);
 	return open_own(options->board != NULL ? options->board : PB_DEFAULT_BOARD, options->memory_bytes,
 			needs, card);
 }

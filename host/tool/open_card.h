@@ -22,10 +22,12 @@ struct pb_open_options {
 	uint32_t memory_bytes;      /**< of a card that is started or simulated; 0: 16 MiB */
 };
 
-/** What the command needs of a card that pb_open_card() starts. */
+/** What the command needs of a card. */
 enum pb_open_needs {
-	PB_OPEN_LINK,        /**< a link */
-	PB_OPEN_HOST_MEMORY, /**< also host memory in a file of this process, where the board can map one */
+	PB_OPEN_LINK, /**< a client's channel */
+	PB_OPEN_HOST_MEMORY, /**< and of a card that is started host memory in a file of this process, if the board can map one */
+	PB_OPEN_READ, /**< card memory to read; no channel */
+	PB_OPEN_ASK,  /**< card memory to read, and commands by the channel of the card's supervisor */
 };
 
 /** An open card. */

@@ -87,14 +87,31 @@ static bool runs_alone(struct pb_link *link)
 	       info.mcu_state == PB_MCU_UNKNOWN;
 }
 
-enum pb_error pb_open_probe(const struct pb_gdb_target *target, struct pb_link **link,
-			    char message[PB_GDB_MESSAGE_BYTES])
+/* Lets the link use the admin's channel, unless an admin is attached. @return false: one is */
+static bool take_admin(struct pb_link *link)
+{
+	struct pb_card_info info;
+	const struct pb_channel_entry *admin;
+
+	if (pb_card_read(link, &info) != PB_ERROR_OK)
+		return false;
+	admin = (const void *)(link->memory + info.channel_directory_offset);
+	if (pb_shared_read32(&admin->state) == PB_CHANNEL_OPEN)
+		return false;
+	link->channel = PB_CHANNEL_ADMIN;
+	return true;
+}
+
+enum pb_error pb_open_probe(const struct pb_gdb_target *target, enum pb_probe_needs needs,
+			    struct pb_link **link, char message[PB_GDB_MESSAGE_BYTES])
 {
 	enum pb_error error = pb_link_open_gdb(target, link, message);
 
 	if (error != PB_ERROR_OK)
 		return error;
-	if (!runs_alone(*link) || (*link)->channel == PB_CHANNEL_ADMIN)
+	if (needs == PB_PROBE_READ || !runs_alone(*link) || (*link)->channel == PB_CHANNEL_ADMIN)
+		return PB_ERROR_OK;
+	if (needs == PB_PROBE_ASK && take_admin(*link))
 		return PB_ERROR_OK;
 	error = get_privileges(*link);
 	/* Firmware that died meanwhile is reported by the command itself. */

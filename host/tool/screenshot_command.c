@@ -138,7 +138,7 @@ int pb_screenshot_command(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
 	if (arguments.memory != NULL)
 		return shoot_file(argv[0], &arguments);
-	code = pb_open_card(&arguments.card, PB_OPEN_LINK, &card);
+	code = pb_open_card(&arguments.card, PB_OPEN_READ, &card);
 	if (code != 0)
 		return code;
 	code = shoot(argv[0], card.link, &arguments);

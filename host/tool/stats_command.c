@@ -132,7 +132,7 @@ static enum pb_error read_counters(struct run *run)
 	if (run->arguments->memory != NULL)
 		error = read_memory(run);
 	else if (run->card.link == NULL &&
-		 pb_open_card(&run->arguments->card, PB_OPEN_LINK, &run->card) != 0) {
+		 pb_open_card(&run->arguments->card, PB_OPEN_READ, &run->card) != 0) {
 		run->card.link = NULL;
 		return PB_ERROR_SYSTEM; /* the error has been printed */
 	} else
@@ -175,7 +175,8 @@ static bool print(const struct run *run)
 			puts(text);
 		cJSON_free(text);
 	}
-	return fflush(stdout) == 0;
+	/* The end of the program reports what could not be written. */
+	return fflush(stdout) == 0 && ferror(stdout) == 0;
 }
 
 /** Reads the counters once and writes them. @return true: success */

@@ -55,10 +55,13 @@ pb_program(patchbay
     ${CMAKE_CURRENT_LIST_DIR}/image_command.c
     ${CMAKE_CURRENT_LIST_DIR}/info_command.c
     ${CMAKE_CURRENT_LIST_DIR}/memory_file.c
+    ${CMAKE_CURRENT_LIST_DIR}/output.c
     ${CMAKE_CURRENT_LIST_DIR}/run_command.c
     ${CMAKE_CURRENT_LIST_DIR}/screenshot_command.c
     ${CMAKE_CURRENT_LIST_DIR}/stats_command.c
     ${CMAKE_CURRENT_LIST_DIR}/top_command.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_command.c
+    ${CMAKE_CURRENT_LIST_DIR}/update_card.c
+    ${CMAKE_CURRENT_LIST_DIR}/update_command.c
     ${CMAKE_CURRENT_LIST_DIR}/why_command.c
   LINKS pb_gl_serve pb_why pb_screenshot pb_crash pb_stats pb_top pb_trace pb_firmware_image pb_card_failure pb_replay pb_demo pb_link_socket pb_probe pb_card pb_sim pb_schedules pb_json_number cjson)

@@ -13,7 +13,7 @@ enum pb_error pb_top_card_open(struct pb_top_card *card)
 {
 	card->clock = (struct pb_trace_clock){0};
 	pb_top_model_restart(&card->model);
-	return pb_link_open_socket(card->socket, &card->link);
+	return pb_link_open_observer(card->socket, &card->link);
 }
 
 /** Does not detach, because that may block: the card closes the channel of a host that disconnects. */

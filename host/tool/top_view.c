@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/tool/card_failure.h"
@@ -11,11 +12,10 @@
 
 /** Longest line, in bytes. */
 #define LINE_BYTES 256u
+/** Longest remark about a queue, in bytes. */
+#define REMARK_BYTES 64u
 
-static const char node_head[] =
-	"NODE STATE      BUSY  SUBM/S PATCH/S BYTES/S DEPTH FEED50 FEED99 FENCE50 FENCE99 "
-	"FLIGHT QUEUES STOP/S FAULTS RESETS";
-static const char queue_head[] = "QUEUE    NODE PRIORITY STATE          PENDING  COMPLETED  DONE/S  REMARK";
+static const char queue_head[] = "QUEUE   NODE PRIORITY STATE          PENDING  COMPLETED DONE/S REMARK";
 
 /** Position of the next line. */
 struct pen {
@@ -33,6 +33,26 @@ static void put_line(struct pen *pen, attr_t attributes, const char *text)
 	(void)wattrset(pen->window, (int)(pen->attributes | attributes));
 	(void)mvwprintw(pen->window, pen->row, 0, "%-*.*s", pen->columns, pen->columns, text);
 	pen->row++;
+}
+
+/** Draws a message, if necessary on several lines. An empty one leaves an empty line. */
+static void put_message(struct pen *pen, const char *text)
+{
+	const size_t width = (size_t)pen->columns;
+	char line[LINE_BYTES];
+
+	while (strlen(text) > width && width < sizeof(line)) {
+		size_t end = width;
+
+		while (end != 0 && text[end] != ' ')
+			end--;
+		end = end != 0 ? end : width;
+		(void)snprintf(line, sizeof(line), "%.*s", (int)end, text);
+		put_line(pen, A_BOLD, line);
+		text += end;
+		text += *text == ' ';
+	}
+	put_line(pen, A_BOLD, text);
 }
 
 /* ---- the card ---- */
@@ -67,19 +87,70 @@ static void draw_card(struct pen *pen, const struct pb_top_picture *picture)
 			       "; events dropped: %" PRIu64 ", channels faulted: %" PRIu64,
 			       now->values[PB_CARD_TAG_DROPS], now->values[PB_CARD_TAG_CHANNEL_FAULTS]);
 	put_line(pen, 0, line);
-	put_line(pen, A_BOLD, picture->message);
+	put_message(pen, picture->message);
 }
 
 /* ---- nodes ---- */
 
-static double gauge(const struct pb_top_model *model, uint32_t n, enum pb_node_tag tag)
+/** Contents of a cell. */
+enum content {
+	CONTENT_STATE,  /**< the node's state */
+	CONTENT_BUSY,   /**< share of time in which the engine ran */
+	CONTENT_RATE,   /**< growth in a second */
+	CONTENT_BYTES,  /**< growth in a second, in bytes */
+	CONTENT_GAUGE,  /**< the value itself */
+	CONTENT_MEDIAN, /**< median of a histogram */
+	CONTENT_TAIL,   /**< 99th percentile of a histogram */
+};
+
+/** A column behind that of the node's number. */
+static const struct column {
+	const char *title;
+	int width;
+	enum content content;
+	uint32_t what; /**< enum pb_node_tag, or enum pb_latency */
+	uint32_t
+		rank; /**< 0: always shown; else those of higher rank are left out first where there is no room */
+} columns[] = {
+	{"STATE", -9, CONTENT_STATE, PB_NODE_TAG_STATE, 0},
+	{"BUSY", 5, CONTENT_BUSY, PB_NODE_TAG_BUSY, 0},
+	{"SUBM/S", 7, CONTENT_RATE, PB_NODE_TAG_SUBMISSIONS, 0},
+	{"PATCH/S", 7, CONTENT_RATE, PB_NODE_TAG_PATCHES, 0},
+	{"BYTES/S", 7, CONTENT_BYTES, PB_NODE_TAG_BYTES, 5},
+	{"DEPTH", 5, CONTENT_GAUGE, PB_NODE_TAG_DEPTH, 0},
+	{"FEED50", 6, CONTENT_MEDIAN, PB_LATENCY_FEED, 4},
+	{"FEED99", 6, CONTENT_TAIL, PB_LATENCY_FEED, 0},
+	{"FENCE50", 7, CONTENT_MEDIAN, PB_LATENCY_FENCE, 3},
+	{"FENCE99", 7, CONTENT_TAIL, PB_LATENCY_FENCE, 0},
+	{"FLIGHT", 6, CONTENT_GAUGE, PB_NODE_TAG_IN_FLIGHT, 0},
+	{"QUEUES", 6, CONTENT_GAUGE, PB_NODE_TAG_QUEUES, 0},
+	{"STOP/S", 6, CONTENT_RATE, PB_NODE_TAG_PREEMPTIONS, 2},
+	{"FAULTS", 6, CONTENT_GAUGE, PB_NODE_TAG_FAULTS, 0},
+	{"RESETS", 6, CONTENT_GAUGE, PB_NODE_TAG_RESETS, 1},
+};
+
+#define COLUMNS    (sizeof(columns) / sizeof(columns[0]))
+#define NODE_WIDTH 4
+#define RANKS      5u
+
+/** Returns the width of the columns whose rank is at most this. */
+static int width_of(uint32_t rank)
 {
-	return pb_top_model_has(model, tag) ? (double)model->now.nodes[n].values[tag] : (double)NAN;
+	int width = NODE_WIDTH;
+
+	for (size_t c = 0; c < COLUMNS; c++)
+		width += columns[c].rank <= rank ? abs(columns[c].width) + 1 : 0;
+	return width;
 }
 
-static double rate(const struct pb_top_model *model, uint32_t n, enum pb_node_tag tag)
+/** Returns the highest rank that has room. */
+static uint32_t rank_of(int width)
 {
-	return pb_top_model_has(model, tag) ? model->nodes[n].rates[tag] : (double)NAN;
+	uint32_t rank = RANKS;
+
+	while (rank != 0 && width_of(rank) > width)
+		rank--;
+	return rank;
 }
 
 static void add_text(char *line, const char *text, int width)
@@ -89,89 +160,106 @@ static void add_text(char *line, const char *text, int width)
 	(void)snprintf(line + length, LINE_BYTES - length, "%s%*s", length != 0 ? " " : "", width, text);
 }
 
-static void add_count(char *line, double value, int width)
+static void print_share(char *text, double share)
 {
-	char text[PB_SHORT_BYTES];
-
-	pb_short_count(text, value);
-	add_text(line, text, width);
+	if (isnan(share))
+		(void)snprintf(text, PB_SHORT_BYTES, "-");
+	else
+		(void)snprintf(text, PB_SHORT_BYTES, "%.0f%%", 100 * share);
 }
 
-static void add_bytes(char *line, double value, int width)
+/** Prints a percentile of a histogram. */
+static void print_latency(char *text, const struct pb_top_latency *latency, bool tail)
 {
-	char text[PB_SHORT_BYTES];
-
-	pb_short_bytes(text, value);
-	add_text(line, text, width);
+	pb_short_time(text, !latency->any ? (double)NAN : tail ? latency->p99 : latency->p50);
 }
 
-static void add_share(char *line, double share, int width)
-{
-	char text[PB_SHORT_BYTES] = "-";
-
-	if (!isnan(share))
-		(void)snprintf(text, sizeof(text), "%.0f%%", 100 * share);
-	add_text(line, text, width);
-}
-
-static void add_latency(char *line, const struct pb_top_latency *latency, int width)
-{
-	char text[PB_SHORT_BYTES];
-
-	pb_short_time(text, latency->any ? latency->p50 : (double)NAN);
-	add_text(line, text, width);
-	pb_short_time(text, latency->any ? latency->p99 : (double)NAN);
-	add_text(line, text, width);
-}
-
-static void draw_node(struct pen *pen, const struct pb_top_model *model, uint32_t n)
+/** Prints one value of a node. @param text out: PB_SHORT_BYTES */
+static void print_cell(char *text, const struct pb_top_model *model, uint32_t n, const struct column *column)
 {
 	const struct pb_top_node *node = &model->nodes[n];
-	const bool stated = pb_top_model_has(model, PB_NODE_TAG_STATE);
-	const uint32_t state = (uint32_t)model->now.nodes[n].values[PB_NODE_TAG_STATE];
-	char line[LINE_BYTES] = "", number[16];
+	const enum content content = column->content;
+	const bool has = pb_top_model_has(model, (enum pb_node_tag)column->what);
+	const uint64_t value = model->now.nodes[n].values[column->what];
+	const double rate = has ? node->rates[column->what] : (double)NAN;
 
-	(void)snprintf(number, sizeof(number), "%" PRIu32, n);
-	add_text(line, number, 4);
-	add_text(line, stated ? pb_node_state_name(state) : "-", -9);
-	add_share(line, pb_top_model_has(model, PB_NODE_TAG_BUSY) ? node->busy : (double)NAN, 5);
-	add_count(line, rate(model, n, PB_NODE_TAG_SUBMISSIONS), 7);
-	add_count(line, rate(model, n, PB_NODE_TAG_PATCHES), 7);
-	add_bytes(line, rate(model, n, PB_NODE_TAG_BYTES), 7);
-	add_count(line, gauge(model, n, PB_NODE_TAG_DEPTH), 5);
-	add_latency(line, &node->latencies[PB_LATENCY_FEED], 6);
-	add_latency(line, &node->latencies[PB_LATENCY_FENCE], 7);
-	add_count(line, gauge(model, n, PB_NODE_TAG_IN_FLIGHT), 6);
-	add_count(line, gauge(model, n, PB_NODE_TAG_QUEUES), 6);
-	add_count(line, rate(model, n, PB_NODE_TAG_PREEMPTIONS), 6);
-	add_count(line, gauge(model, n, PB_NODE_TAG_FAULTS), 6);
-	add_count(line, gauge(model, n, PB_NODE_TAG_RESETS), 6);
-	put_line(pen, stated && state != PB_NODE_STATE_RUNNING ? A_BOLD : 0, line);
+	if (content == CONTENT_STATE)
+		(void)snprintf(text, PB_SHORT_BYTES, "%s", has ? pb_node_state_name((uint32_t)value) : "-");
+	else if (content == CONTENT_BUSY)
+		print_share(text, has ? node->busy : (double)NAN);
+	else if (content == CONTENT_RATE)
+		pb_short_count(text, rate);
+	else if (content == CONTENT_BYTES)
+		pb_short_bytes(text, rate);
+	else if (content == CONTENT_GAUGE)
+		pb_short_count(text, has ? (double)value : (double)NAN);
+	else
+		print_latency(text, &node->latencies[column->what], content == CONTENT_TAIL);
+}
+
+/** Draws the titles of the nodes, with a row for each. */
+static void draw_nodes(struct pen *pen, const struct pb_top_model *model)
+{
+	const uint32_t rank = rank_of(pen->columns);
+	char line[LINE_BYTES] = "NODE", text[PB_SHORT_BYTES];
+
+	for (size_t c = 0; c < COLUMNS; c++)
+		if (columns[c].rank <= rank)
+			add_text(line, columns[c].title, columns[c].width);
+	put_line(pen, A_REVERSE, line);
+	for (uint32_t n = 0; n < model->now.node_count; n++) {
+		const uint64_t state = model->now.nodes[n].values[PB_NODE_TAG_STATE];
+		const bool works =
+			!pb_top_model_has(model, PB_NODE_TAG_STATE) || state == PB_NODE_STATE_RUNNING;
+
+		(void)snprintf(line, sizeof(line), "%*" PRIu32, NODE_WIDTH, n);
+		for (size_t c = 0; c < COLUMNS; c++) {
+			if (columns[c].rank > rank)
+				continue;
+			print_cell(text, model, n, &columns[c]);
+			add_text(line, text, columns[c].width);
+		}
+		put_line(pen, works ? 0 : A_BOLD, line);
+	}
 }
 
 /* ---- queues ---- */
 
-static void remark(const struct pb_top_queue *queue, char *text, size_t bytes)
+/** Writes what is remarkable about a queue. A queue waits for queues of its own channel. @param room for the text */
+static void remark(const struct pb_top_queue *queue, size_t room, char text[REMARK_BYTES])
 {
+	char value[PB_SHORT_BYTES];
+	int length;
+
 	text[0] = '\0';
-	if (queue->why == PB_WHY_WAITING)
-		(void)snprintf(text, bytes, "until 0x%08" PRIx32 " reaches %" PRIu64, queue->waits_for_queue,
-			       queue->waits_for_value);
-	else if (queue->failed)
-		(void)snprintf(text, bytes, "a submission failed");
+	if (queue->why != PB_WHY_WAITING && queue->failed)
+		(void)snprintf(text, REMARK_BYTES, "failed");
+	if (queue->why != PB_WHY_WAITING)
+		return;
+	length = snprintf(text, REMARK_BYTES, "%" PRIu32 ":%" PRIu32 " >= %" PRIu64, queue->channel,
+			  PB_HANDLE_INDEX(queue->waits_for_queue), queue->waits_for_value);
+	if (length > 0 && (size_t)length <= room)
+		return;
+	pb_short_count(value, (double)queue->waits_for_value);
+	(void)snprintf(text, REMARK_BYTES, "%" PRIu32 ":%" PRIu32 " >= %s", queue->channel,
+		       PB_HANDLE_INDEX(queue->waits_for_queue), value);
 }
 
 static void draw_queue(struct pen *pen, const struct pb_top_queue *queue)
 {
-	char line[LINE_BYTES], name[32], pending[PB_SHORT_BYTES], done[PB_SHORT_BYTES], said[64];
+	char line[LINE_BYTES], name[32], pending[PB_SHORT_BYTES], done[PB_SHORT_BYTES];
+	const size_t width = (size_t)pen->columns;
+	size_t length;
 
 	(void)snprintf(name, sizeof(name), "%" PRIu32 ":%" PRIu32, queue->channel, queue->index);
 	pb_short_count(pending, queue->pending);
 	pb_short_count(done, queue->rate);
-	remark(queue, said, sizeof(said));
-	(void)snprintf(line, sizeof(line), "%-8s %4" PRIu32 " %-8s %-14s %7s %10" PRIu32 " %7s  %s", name,
-		       queue->node, pb_priority_name(queue->priority), pb_why_name(queue->why), pending,
-		       queue->completed, done, said);
+	(void)snprintf(line, sizeof(line) - REMARK_BYTES,
+		       "%-7s %4" PRIu32 " %-8s %-14s %7s %10" PRIu32 " %6s ", name, queue->node,
+		       pb_priority_name(queue->priority), pb_why_name(queue->why), pending, queue->completed,
+		       done);
+	length = strlen(line);
+	remark(queue, width > length ? width - length : 0, line + length);
 	put_line(pen, queue->failed ? A_BOLD : 0, line);
 }
 
@@ -220,9 +308,7 @@ uint32_t pb_top_draw(WINDOW *window, const struct pb_top_picture *picture)
 	uint32_t scroll, shown;
 
 	draw_card(&pen, picture);
-	put_line(&pen, A_REVERSE, node_head);
-	for (uint32_t n = 0; n < model->now.node_count; n++)
-		draw_node(&pen, model, n);
+	draw_nodes(&pen, model);
 	put_line(&pen, 0, "");
 	scroll = draw_queues(&pen, picture, &shown);
 	draw_keys(&pen, picture, scroll, shown);

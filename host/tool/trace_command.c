@@ -130,7 +130,7 @@ static int read_card(const struct arguments *arguments)
 		free(link.memory);
 		return code;
 	}
-	code = pb_open_card(&arguments->card, PB_OPEN_LINK, &card);
+	code = pb_open_card(&arguments->card, recording->set ? PB_OPEN_ASK : PB_OPEN_READ, &card);
 	if (code != 0)
 		return code;
 	code = pb_trace_record(recording, card.link);
@@ -140,8 +140,7 @@ static int read_card(const struct arguments *arguments)
 
 #define LEVELS_HELP                                                                                          \
 	"LEVELS is off, default, all, or CATEGORY=LEVEL,...: LIFE, PACKET, SCHEDULE, NODE, CONTROL and "     \
-	"LINE at 0 to 3, the others at 1. Setting them needs a channel of the card; they are restored at "   \
-	"the end."
+	"LINE at 0 to 3, the others at 1. They are restored at the end."
 
 static int record_command(int argc, char **argv)
 {
@@ -164,6 +163,7 @@ static int record_command(int argc, char **argv)
 			argv[0]);
 		return EXIT_USAGE;
 	}
+	arguments.recording.name = arguments.file;
 	arguments.recording.file = fopen(arguments.file, "wb");
 	if (arguments.recording.file == NULL)
 		return complain(argv[0], arguments.file, strerror(errno));
@@ -184,8 +184,11 @@ static int follow_command(int argc, char **argv)
 		       "Exit code: 0 success; 1 there is no trace, or a failure; 2 wrong arguments.",
 		.children = pb_card_arguments,
 	};
-	struct arguments arguments = {
-		.recording = {.program = argv[0], .file = stdout, .text = true, .seconds = -1}};
+	struct arguments arguments = {.recording = {.program = argv[0],
+						    .file = stdout,
+						    .name = "standard output",
+						    .text = true,
+						    .seconds = -1}};
 
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
 	if (arguments.file == NULL && pb_names_card(&arguments.card) && arguments.memory == NULL)
@@ -266,14 +269,18 @@ static int export_to(const char *program, const char *path, const struct pb_trac
 		     bool (*write)(FILE *, const struct pb_trace_data *, const struct pb_timeline *))
 {
 	FILE *file = path != NULL ? fopen(path, "w") : NULL;
-	bool written;
+	int reason = 0;
 
 	if (path == NULL)
 		return 0;
 	if (file == NULL)
 		return complain(program, path, strerror(errno));
-	written = write(file, data, timeline);
-	return fclose(file) == 0 && written ? 0 : complain(program, path, "cannot write the file");
+	errno = 0;
+	if (!write(file, data, timeline))
+		reason = errno != 0 ? errno : EIO;
+	if (fclose(file) != 0)
+		reason = errno;
+	return reason == 0 ? 0 : complain(program, path, strerror(reason));
 }
 
 static int export_command(int argc, char **argv)

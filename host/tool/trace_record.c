@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "host/tool/trace_record.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
@@ -164,8 +165,10 @@ static int record(struct run *run)
 	const bool written = begin_output(run) && put_new_records(run) && put_anchor(run) && record_on(run) &&
 			     put_anchor(run);
 
-	if (!written)
-		fprintf(stderr, "%s: cannot write the file\n", run->recording->program);
+	/* The end of the program reports what could not be written to standard output. */
+	if (!written && run->recording->file != stdout)
+		fprintf(stderr, "%s: %s: %s\n", run->recording->program, run->recording->name,
+			strerror(errno));
 	return written ? 0 : 1;
 }
 
@@ -184,7 +187,9 @@ static int record_at_levels(struct run *run)
 		return 1;
 	}
 	code = record(run);
-	(void)set_levels(run, run->trace.levels);
+	/* A card sets the levels of an observer back, as soon as it has left. */
+	if (run->link->ops->ask == NULL)
+		(void)set_levels(run, run->trace.levels);
 	(void)pb_channel_detach(run->channel);
 	return code;
 }

@@ -17,8 +17,9 @@
 struct pb_trace_recording {
 	const char *program; /**< name in error messages */
 	FILE *file;          /**< output */
+	const char *name;    /**< of the output, in error messages */
 	bool text;           /**< print text; else write a trace file */
-	bool set;            /**< set `levels` during the recording, which needs a channel of the card */
+	bool set;            /**< set `levels` during the recording */
 	uint32_t levels;     /**< PB_TRACE_LEVELS_* */
 	double seconds;      /**< duration; 0: only the present records; negative: until interrupted */
 };

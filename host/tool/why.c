@@ -11,6 +11,8 @@
 
 /* Larger than the number of channels of any card. */
 #define CHANNELS_LIMIT 32u
+/* Size of a queue's name, in bytes. */
+#define NAME_BYTES 24u
 
 /* Parses a number that the character `end` follows. @param rest out: points to `end` */
 static bool read_number(const char *text, char end, uint64_t most, uint32_t *number, const char **rest)
@@ -57,39 +59,41 @@ enum pb_error pb_why_ask(struct pb_channel *channel, struct pb_why_queue *queue,
 
 /* ---- words ---- */
 
-static void name_queue(const struct pb_why_queue *queue, char *text, size_t bytes)
+/* Names a queue as the command takes it. */
+static void name_queue(uint32_t channel, uint32_t handle, char *text)
 {
-	if (PB_HANDLE_GENERATION(queue->handle) != 0)
-		(void)snprintf(text, bytes, "0x%08" PRIx32, queue->handle);
-	else
-		(void)snprintf(text, bytes, "%" PRIu32, queue->handle);
+	(void)snprintf(text, NAME_BYTES, "%" PRIu32 ":%" PRIu32, channel, PB_HANDLE_INDEX(handle));
 }
 
 void pb_why_sentence(const struct pb_why_queue *queue, const struct pb_queue_state *state, char *text)
 {
 	const bool runs = state->why == PB_WHY_RUNNING;
-	char name[16], waits[64] = "";
+	char name[NAME_BYTES], other[NAME_BYTES], waits[64] = "";
 
-	name_queue(queue, name, sizeof(name));
+	name_queue(queue->channel, queue->handle, name);
+	/* A queue waits for queues of its own channel. */
+	name_queue(queue->channel, state->waits_for_queue, other);
 	if (state->why == PB_WHY_WAITING)
-		(void)snprintf(waits, sizeof(waits), " (0x%08" PRIx32 " to reach %" PRIu64 ")",
-			       state->waits_for_queue, state->waits_for_value);
+		(void)snprintf(waits, sizeof(waits), " (%s to reach %" PRIu64 ")", other,
+			       state->waits_for_value);
 	(void)snprintf(text, PB_WHY_BYTES,
-		       "Queue %s of channel %" PRIu32 " (node %" PRIu32 ", priority %s) %s: %s%s; %" PRIu32
-		       " submitted, %" PRIu32 " admitted, %" PRIu32 " completed, timeline %" PRIu64 "%s.",
-		       name, queue->channel, state->node, pb_priority_name(state->priority),
-		       runs ? "runs" : "does not run", pb_why_meaning(state->why), waits, state->put,
-		       state->admitted, state->completed, state->timeline,
-		       state->failed ? "; a submission failed" : "");
+		       "Queue %s (node %" PRIu32 ", priority %s) %s: %s%s; %" PRIu32 " submitted, %" PRIu32
+		       " admitted, %" PRIu32 " completed, timeline %" PRIu64 "%s.",
+		       name, state->node, pb_priority_name(state->priority), runs ? "runs" : "does not run",
+		       pb_why_meaning(state->why), waits, state->put, state->admitted, state->completed,
+		       state->timeline, state->failed ? "; a submission failed" : "");
 }
 
-static cJSON *waits_json(const struct pb_queue_state *state)
+static cJSON *waits_json(uint32_t channel, const struct pb_queue_state *state)
 {
+	char name[NAME_BYTES];
 	cJSON *object;
 
 	if (state->why != PB_WHY_WAITING)
 		return cJSON_CreateNull();
 	object = cJSON_CreateObject();
+	name_queue(channel, state->waits_for_queue, name);
+	cJSON_AddStringToObject(object, "name", name);
 	cJSON_AddNumberToObject(object, "queue", state->waits_for_queue);
 	pb_json_number(object, "timeline", state->waits_for_value);
 	return object;
@@ -98,13 +102,16 @@ static cJSON *waits_json(const struct pb_queue_state *state)
 char *pb_why_json(const struct pb_why_queue *queue, const struct pb_queue_state *state)
 {
 	cJSON *object = cJSON_CreateObject();
+	char name[NAME_BYTES];
 	char *text;
 
+	name_queue(queue->channel, queue->handle, name);
+	cJSON_AddStringToObject(object, "name", name);
 	cJSON_AddNumberToObject(object, "channel", queue->channel);
 	cJSON_AddNumberToObject(object, "queue", queue->handle);
 	cJSON_AddStringToObject(object, "why", pb_why_name(state->why));
 	cJSON_AddStringToObject(object, "meaning", pb_why_meaning(state->why));
-	cJSON_AddItemToObject(object, "waits_for", waits_json(state));
+	cJSON_AddItemToObject(object, "waits_for", waits_json(queue->channel, state));
 	cJSON_AddNumberToObject(object, "put", state->put);
 	cJSON_AddNumberToObject(object, "admitted", state->admitted);
 	cJSON_AddNumberToObject(object, "completed", state->completed);

@@ -141,7 +141,7 @@ int pb_why_command(int argc, char **argv)
 
 	argp_err_exit_status = 2;
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-	code = pb_open_card(&arguments.card, PB_OPEN_LINK, &card);
+	code = pb_open_card(&arguments.card, PB_OPEN_ASK, &card);
 	if (code != 0)
 		return code;
 	code = ask(argv[0], card.link, &arguments);

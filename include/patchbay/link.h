@@ -17,6 +17,8 @@ extern "C" {
 #endif
 
 struct pb_link;
+struct pb_command;
+struct pb_reply;
 
 /**
  * Operations of one kind of link. The thread that uses the channel calls them. If the link has locks, several threads
@@ -44,6 +46,18 @@ struct pb_link_ops {
 	enum pb_error (*refresh)(struct pb_link *link);
 	/** Leaves the card and frees the link. */
 	void (*close)(struct pb_link *link);
+	/**
+	 * NULL, but for an observer's link: it has no channel, so card memory need not be writable, and the card's
+	 * supervisor puts the question. Sends one. Never blocks.
+	 * @retval PB_ERROR_NO_CARD the card is gone for good
+	 */
+	enum pb_error (*ask)(struct pb_link *link, const struct pb_command *question);
+	/**
+	 * NULL, but for an observer's link. Receives the next reply, with the tag of its question. Never blocks.
+	 * @retval PB_ERROR_NO_SPACE no reply is here
+	 * @retval PB_ERROR_NO_CARD the card is gone for good
+	 */
+	enum pb_error (*answer)(struct pb_link *link, struct pb_reply *reply);
 };
 
 /** An open link. Its opener writes the fields; all others only read them. */
@@ -51,7 +65,8 @@ struct pb_link {
 	const struct pb_link_ops *ops; /**< operations; NULL if the link holds only saved card memory */
 	uint8_t *memory;               /**< card memory, mapped; shared with the firmware */
 	uint32_t memory_bytes;         /**< size of `memory`, in bytes */
-	uint32_t channel;              /**< this host's entry in the channel directory, from 0 */
+	uint32_t
+		channel; /**< this host's entry in the channel directory, from 0; of an observer PB_CHANNEL_ADMIN */
 	/** Short locks of the channel; NULL: one thread uses it at a time. Set after the opening, before the attach. */
 	const struct pb_channel_locks *locks;
 };
@@ -78,6 +93,18 @@ enum pb_error pb_link_open_socket(const char *path, struct pb_link **link);
  * @retval PB_ERROR_UNSUPPORTED another kind of link
  */
 enum pb_error pb_link_ask_weight(struct pb_link *link, uint32_t weight);
+
+/**
+ * Connects to an emulated card as an observer, at the socket beside that of its hosts. An observer takes no channel, so
+ * that it finds room on a card whose channels are all in use; up to 16 observers do. Its mapping of card memory is
+ * read-only, and the card refuses it a writable one. A channel on this link asks through the channel of the card's
+ * supervisor: PB_COMMAND_QUERY about everything, PB_COMMAND_TRACE, and PB_COMMAND_PING; the card refuses the rest with
+ * PB_ERROR_NO_PERMISSION. Trace levels that it has set are restored when it leaves. Blocks for at most 10 seconds.
+ * @param path of the socket of the card's hosts
+ * @param link out; the caller closes it with link->ops->close
+ * @return as pb_link_open_socket()
+ */
+enum pb_error pb_link_open_observer(const char *path, struct pb_link **link);
 
 struct pb_sim;
 /**

@@ -32,7 +32,7 @@ ctest --test-dir "$build" -N | sed -nE 's/^ *Test +#[0-9]+: //p' >"$work/tests"
 sed -nE "s/.*add_test\\(\"([a-z_]+)\".*/\\1/p" scripts/test >>"$work/tests"
 while read -r how; do
 	case $how in
-	run | fails | all | hardware | made) ;;
+	run | fails | all | hardware | made | recorded) ;;
 	check_*) [[ -e tests/style/$how.sh ]] || { echo "$list: there is no tests/style/$how.sh" >&2 && exit 1; } ;;
 	*) grep -qxF "$how" "$work/tests" || { echo "$list: there is no test $how" >&2 && exit 1; } ;;
 	esac

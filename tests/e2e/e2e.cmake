@@ -24,6 +24,8 @@ foreach(name replay demo clients lost_doorbell client_killed waits many_queues m
   pb_e2e_test(${name})
 endforeach()
 pb_e2e_test(info)
+# What a card serves does not depend on its MCU.
+pb_e2e_test(observer BOARDS mps2_an500)
 # Boards that have host memory.
 pb_e2e_test(host_memory BOARDS mps2_an500 mps3_an547)
 pb_e2e_test(host_files BOARDS qemu_virt_rv32 qemu_virt_rv64)

@@ -46,7 +46,7 @@ static void check_ninth_is_refused(const char *socket)
 
 	assert_int_equal(pb_link_open_socket(socket, &link), PB_ERROR_NO_CARD);
 	assert_null(link);
-	e2e_patchbay(&output, "info", "--card", socket);
+	e2e_patchbay(&output, "replay", "--card", socket, E2E_DATA "/snb.subm.zst");
 	assert_int_equal(output.code, 1);
 	assert_non_null(strstr(output.err, "NO_CARD: no card answers there, or all its channels are taken"));
 }

@@ -69,7 +69,9 @@ static void emulated_and_simulated_cards_draw_equal_pictures(void **state)
 static void check_without_patches(const char *option)
 {
 	static struct e2e_output output;
-	char folder[E2E_PATH_BYTES];
+	char folder[E2E_PATH_BYTES], path[2 * E2E_PATH_BYTES];
+	size_t bytes;
+	char *text;
 
 	e2e_path(folder, "pictures");
 	e2e_patchbay(&output, "demo", "--frames", "6", "--output", folder, "--no-patches", option);
@@ -77,7 +79,13 @@ static void check_without_patches(const char *option)
 	assert_null(strstr(output.out, "demo: ok"));
 	assert_non_null(strstr(output.err, "frame 0: 3D node: ENGINE_FAULT: "));
 	assert_string_equal(e2e_last_line(output.out), "demo: failed");
-	assert_int_equal(count_files(folder), 0);
+	/* No picture, but what the firmware did up to the failure. */
+	assert_int_equal(count_files(folder), 1);
+	snprintf(path, sizeof(path), "%s/timeline.html", folder);
+	text = (char *)e2e_read_file(path, &bytes);
+	assert_in_range(bytes, 10000, 1000000);
+	assert_non_null(strstr(text, "\"packets\":[\n["));
+	free(text);
 }
 
 static void the_demo_fails_without_patching(void **state)

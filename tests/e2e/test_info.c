@@ -173,9 +173,14 @@ static void the_heartbeat_advances_when_idle(void **state)
 static void the_text_has_every_line(void **state)
 {
 	static const char *const lines[] = {
-		"build          patchbay 0.1.0 ", "interface      1.2\n",
-		"boot stage     RUNNING\n",       "MCU            running, died 0 times\n",
+		"build          patchbay 0.1.0 ",
+		"interface      1.2\n",
+		"boot stage     RUNNING\n",
+		"MCU            running, died 0 times\n",
 		"  QUEUES               4096\n",
+		"  NODE_KINDS           8481 (3D copy 3D copy)\n",
+		" (linear aperture",
+		"  PATCH_ENCODINGS      65543 (list compact grouped presumed)\n",
 	};
 	static struct e2e_output output;
 	char memory[40];

@@ -126,7 +126,7 @@ static void a_trace_has_the_whole_path_of_a_submission(void **state)
 static void the_trace_is_as_the_tour_shows(void **state)
 {
 	static const char *const way[] = {
-		"  HANDLE    queue 0 handle 0x10000 of channel 2 node 0 priority NORMAL\n",
+		"  HANDLE    queue 0 handle 0x10000 of channel 1 node 0 priority NORMAL\n",
 		"  SUBMIT    queue 0 put 2 completed ",
 		"  PATCH     queue 0 fence 0x1 patches 19\n",
 		"  PATCHED   queue 0 fence 0x1 error OK\n",

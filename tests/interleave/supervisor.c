@@ -69,7 +69,7 @@ static void refused(void *context, uint32_t code, uint32_t channel, uint32_t err
 
 static void start_mcu(void)
 {
-	pb_card_boot_start(&supervisor.boot);
+	pb_card_boot_start(&supervisor.boot, 0);
 	pb_weave_mcu_start();
 }
 

@@ -5,6 +5,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,10 +51,20 @@ struct arguments {
 };
 
 /** The result of one job, in memory shared with the parent process. */
+/** Set by SIGINT and SIGTERM: no further seed begins. */
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal)
+{
+	(void)signal;
+	interrupted = 1;
+}
+
 struct job {
 	struct pb_totals totals;
 	uint64_t broken;
 	bool finished;
+	pid_t pid; /**< of the process; not above 0: this process, or none could be made */
 };
 
 static const struct argp_option command_options[] = {
@@ -176,7 +187,8 @@ static void run_job(const struct arguments *arguments, struct job *job, uint32_t
 		return;
 	run->verbose = arguments->verbose;
 	run->options = arguments->options;
-	for (uint64_t i = first, done = 1; i < arguments->count; i += arguments->jobs, done++) {
+	for (uint64_t i = first, done = 1; i < arguments->count && interrupted == 0;
+	     i += arguments->jobs, done++) {
 		if (!pb_schedule_run(run, arguments->from + i, PB_MUTATION_NONE) && job->broken++ < SHOWN_MAX)
 			show_failure(run);
 		if (done % PROGRESS_SEEDS == 0 && first == 0)
@@ -217,7 +229,7 @@ static void run_contests(const struct arguments *arguments, struct job *job, uin
 	if (contest == NULL)
 		return;
 	contest->without = arguments->strategies;
-	for (uint64_t i = first; i < arguments->count; i += arguments->jobs) {
+	for (uint64_t i = first; i < arguments->count && interrupted == 0; i += arguments->jobs) {
 		if (!pb_contest_run(contest, arguments->from + i) && job->broken++ < SHOWN_MAX)
 			show_contest(arguments, contest, arguments->from + i);
 		job->totals.schedules++;
@@ -290,6 +302,9 @@ static int show_totals(const struct arguments *arguments, const struct job *jobs
 		broken += jobs[j].broken;
 		finished = finished && jobs[j].finished;
 	}
+	if (interrupted != 0)
+		printf("interrupted after %" PRIu64 " of %" PRIu64 " schedules\n", sum.schedules,
+		       arguments->count);
 	if (!finished)
 		printf("a process of the simulation died\n");
 	if (broken != 0)
@@ -302,7 +317,7 @@ static int show_totals(const struct arguments *arguments, const struct job *jobs
 		       sum.submissions, sum.faults + sum.hostile + sum.deaths, broken);
 	if (sum.submissions < arguments->at_least)
 		printf("fewer than %" PRIu64 " submissions\n", arguments->at_least);
-	return finished && broken == 0 && sum.submissions >= arguments->at_least ? 0 : 1;
+	return finished && broken == 0 && interrupted == 0 && sum.submissions >= arguments->at_least ? 0 : 1;
 }
 
 static void run_one(const struct arguments *arguments, struct job *job, uint32_t first)
@@ -313,17 +328,36 @@ static void run_one(const struct arguments *arguments, struct job *job, uint32_t
 		run_job(arguments, job, first);
 }
 
+/** Waits for all processes. A terminal interrupts them, too; `kill` interrupts only the first one. */
+static void await_jobs(const struct arguments *arguments, const struct job *jobs)
+{
+	bool told = false;
+
+	do {
+		for (uint32_t j = 1; j < arguments->jobs && interrupted != 0 && !told; j++)
+			if (jobs[j].pid > 0)
+				(void)kill(jobs[j].pid, SIGTERM);
+		told = interrupted != 0;
+	} while (wait(NULL) > 0 || errno == EINTR);
+}
+
 static void run_jobs(const struct arguments *arguments, struct job *jobs)
 {
+	const struct sigaction action = {.sa_handler = interrupt};
+
+	(void)sigaction(SIGINT, &action, NULL);
+	(void)sigaction(SIGTERM, &action, NULL);
 	for (uint32_t j = 1; j < arguments->jobs; j++) {
-		if (fork() == 0) {
+		const pid_t pid = fork();
+
+		if (pid == 0) {
 			run_one(arguments, &jobs[j], j);
 			_exit(0);
 		}
+		jobs[j].pid = pid;
 	}
 	run_one(arguments, &jobs[0], 0);
-	while (wait(NULL) > 0)
-		continue;
+	await_jobs(arguments, jobs);
 }
 
 static void choose_jobs(struct arguments *arguments)
@@ -348,7 +382,8 @@ int pb_sim_command(int argc, char **argv)
 		       "reset, attach and detach, while faults are injected. After each pass of the "
 		       "firmware "
 		       "all that hosts see is compared with a model of the contract.\v"
-		       "Exit code: 0 every invariant held; 1 one did not; 2 wrong arguments.",
+		       "Exit code: 0 every invariant held; 1 one did not, or it was interrupted, with the "
+		       "counts so far; 2 wrong arguments.",
 	};
 	struct arguments arguments = {.count = 1000};
 	struct job *jobs;

@@ -23,7 +23,7 @@ allow() {
 # rule FILES EXCEPT ALLOWED: each include of the files whose path matches FILES and not EXCEPT must match ALLOWED.
 rule() {
 	local files
-	mapfile -t files < <(sources include firmware hal boards host qemu tests | grep -E "$1" | grep -Ev "$2" || true)
+	mapfile -t files < <(sources include firmware hal loader boards host qemu tests | grep -E "$1" | grep -Ev "$2" || true)
 	allow "$3" "${files[@]}"
 }
 
@@ -38,9 +38,12 @@ rule '^hal/[^/]*$' "$none" "$abi|\"hal/[^/\"]*\"|$freestanding"
 rule '^hal/.*/' '^hal/host/' "$abi|\"hal/[^\"]*\"|$freestanding"
 # The drivers of the host stand on its operating system.
 rule '^hal/host/' "$none" "$abi|\"hal/[^\"]*\"|<[^>]*>"
+# The loader knows its own headers and the hardware contracts; one file knows the cryptographic library.
+rule '^loader/' '^loader/crypto[.]c$' "\"loader/[^\"]*\"|\"hal/[^/\"]*\"|$abi|$freestanding"
+rule '^loader/crypto[.]c$' "$none" "\"loader/crypto[.]h\"|<bearssl_(ec|hash)[.]h>|$freestanding"
 # The MCU's end of an emulated card is below the boards, beside the drivers.
-rule '^qemu/mcu/' "$none" "$abi|\"(qemu/mcu|hal)/[^\"]*\"|$freestanding"
-rule '^boards/' '/machine[.]c$|^boards/[^/]*/app/' "$abi|\"(boards|hal|firmware|qemu/mcu)/[^\"]*\"|$freestanding"
+rule '^qemu/mcu/' "$none" "$abi|\"(qemu/mcu|hal|loader)/[^\"]*\"|$freestanding"
+rule '^boards/' '/machine[.]c$|^boards/[^/]*/app/' "$abi|\"(boards|hal|firmware|loader|qemu/mcu)/[^\"]*\"|$freestanding"
 # A host that runs on the MCU knows the card as any other host does, and its board not at all.
 rule '^boards/[^/]*/app/' "$none" "$abi|\"(boards/[^/]*/app/[^/\"]*|hal/(shared|shared_copy|engine/packets|card_admin/admin)[.]h)\"|$freestanding"
 # How to emulate a board is for the host.
@@ -53,14 +56,15 @@ rule '^host/gl/' "$none" "\"host/(gl/)?[^/\"]*\"|$public|\"hal/(shared|engine|en
 # Where the shim becomes a driver of Windows it takes the headers of the driver kit, or what stands in for them.
 rule '^host/wddm/windows/' "$none" "\"host/wddm/(windows/)?[^/\"]*\"|\"standin[.]h\"|$public|<[^>]*>"
 # The DRM driver takes the kernel's headers; its tests are programs of the guest.
-kernel='<(linux|drm)/[^>]*[.]h>'
-rule '^host/linux/' '^host/linux/tests/' "\"(pbd_drv|patchbay_drm)[.]h\"|$public|$kernel"
-rule '^host/linux/tests/' "$none" "\"(guest|tests|../patchbay_drm|hal/engine/packets)[.]h\"|$public|<[^>]*>"
+kernel='<(linux|drm|uapi/drm)/[^>]*[.]h>'
+rule '^host/linux/' '^host/linux/(tests|tools)/' "\"(pbd_drv|pbd_submit|pbd_i915|patchbay_drm|patchbay_i915)[.]h\"|$public|$kernel"
+rule '^host/linux/tests/' "$none" "\"(guest|tests|../patchbay_(drm|i915)|hal/engine/packets)[.]h\"|$public|<[^>]*>"
+rule '^host/linux/tools/' "$none" '"../patchbay_i915[.]h"|<[^>]*>'
 # Programs of others, which see what is installed; and a board of theirs.
 rule '^host/examples/[^/]*$' "$none" "$public|\"example[.]h\"|<[^>]*>"
 rule '^host/examples/board/' "$none" "$abi|\"(boards|hal|firmware|qemu/mcu)/[^\"]*\"|$freestanding"
-rule '^host/(link_|.*/)' '^host/(wddm|gl|linux|examples)/' "$public|\"(host|qemu|hal)/[^\"]*\"|<[^>]*>"
-rule '^qemu/' '^qemu/mcu/' "$public|\"(qemu|host|hal|firmware)/[^\"]*\"|<[^>]*>"
-rule '^tests/' "$none" "$public|\"(tests|qemu|host|hal|firmware|boards)/[^\"]*\"|<[^>]*>"
+rule '^host/(link_|.*/)' '^host/(wddm|gl|linux|examples)/' "$public|\"(host|qemu|hal|loader)/[^\"]*\"|<[^>]*>"
+rule '^qemu/' '^qemu/mcu/' "$public|\"(qemu|host|hal|loader|firmware)/[^\"]*\"|<[^>]*>"
+rule '^tests/' "$none" "$public|\"(tests|qemu|host|hal|loader|firmware|boards)/[^\"]*\"|<[^>]*>"
 
 finish

@@ -21,9 +21,9 @@ forbid() {
 }
 
 mapfile -t all < <(sources | grep -v '^host/linux/')
-mapfile -t outside_hal < <(sources firmware boards host qemu tests | grep -v '^host/linux/')
+mapfile -t outside_hal < <(sources firmware loader boards host qemu tests | grep -v '^host/linux/')
 mapfile -t firmware < <(sources firmware)
-mapfile -t on_target < <(sources firmware boards hal qemu/mcu)
+mapfile -t on_target < <(sources firmware loader boards hal qemu/mcu)
 mapfile -t library < <(sources host | grep -E '^host/((wddm|gl)/)?[^/]*$' | grep -Ev '^host/link_' || true)
 mapfile -t wire < <(sources include/patchbay/abi hal/engine qemu/mcu)
 

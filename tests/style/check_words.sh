@@ -14,7 +14,7 @@ exempt='^tests/(records|data|fuzz/corpus)/|^tests/style/(check_words|selftest)[.
 candidates() {
 	find . -maxdepth 1 -name '*.md'
 	local folder
-	for folder in firmware hal boards linker include host qemu tests scripts docs; do
+	for folder in firmware hal loader boards linker include host qemu tests scripts docs; do
 		[[ ! -d $folder ]] || find "$folder" -type f \( -path 'scripts/*' -o -name '*.[chS1]' -o -name '*.cpp' \
 			-o -name '*.ld' -o -name '*.cmake' -o -name '*.txt' -o -name '*.md' -o -name '*.sh' -o -name '*.py' \
 			-o -name '*.pl' -o -name '*.pml' -o -name '*.tsv' -o -name '*.list' \)

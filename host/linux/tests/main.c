@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * pbd-test [NAME...]: runs the tests, a line "ok NAME MILLISECONDS" or "FAIL NAME MILLISECONDS" for each. Without a name
- * all but those of the life cycle; "life" are those that a guest can run alone.
+ * all but those of the life cycle; "life" are those that a guest can run alone, "i915" those of i915's uAPI.
  */
 #include <string.h>
 
@@ -11,6 +11,7 @@
 #define PBD_TEST_ROW(name) {#name, name},
 static const struct guest_test tests[] = {PBD_TESTS(PBD_TEST_ROW)};
 static const struct guest_test life[] = {PBD_LIFE(PBD_TEST_ROW)};
+static const struct guest_test i915[] = {PBD_I915(PBD_TEST_ROW)};
 static const struct guest_test with_host[] = {PBD_WITH_HOST(PBD_TEST_ROW)};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -21,9 +22,12 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && strcmp(argv[1], "life") == 0)
 		return guest_run(life, COUNT(life), 1, argv);
+	if (argc == 2 && strcmp(argv[1], "i915") == 0)
+		return guest_run(i915, COUNT(i915), 1, argv);
 	failed = guest_run(tests, COUNT(tests), argc, argv);
 	if (argc > 1) {
 		failed += guest_run(life, COUNT(life), argc, argv);
+		failed += guest_run(i915, COUNT(i915), argc, argv);
 		failed += guest_run(with_host, COUNT(with_host), argc, argv);
 	}
 	return failed != 0;

@@ -28,6 +28,9 @@
 	X(a_closed_file_still_waits_for_foreign_fences)                                                      \
 	X(objects_keep_their_contents_when_they_move)                                                        \
 	X(what_does_not_fit_is_refused)                                                                      \
+	X(lists_that_wait_leave_room_for_others)                                                             \
+	X(a_client_that_waits_for_vram_stops_no_other)                                                       \
+	X(the_longest_lists_are_carried_out)                                                                 \
 	X(four_processes_share_the_card)                                                                     \
 	X(arguments_of_chance_harm_no_other_file)
 
@@ -47,10 +50,26 @@
 	X(a_card_that_is_gone_ends_all_fences)                                                               \
 	X(load_runs_for_a_while)
 
+/* With the module's parameter i915=1. */
+#define PBD_I915(X)                                                                                          \
+	X(i915_is_what_mesa_looks_for)                                                                       \
+	X(i915_relocations_are_written)                                                                      \
+	X(i915_relocations_follow_objects_that_move)                                                         \
+	X(i915_long_lists_are_patched)                                                                       \
+	X(i915_bad_batches_are_refused)                                                                      \
+	X(i915_fences_go_in_and_out)                                                                         \
+	X(i915_foreign_fences_are_waited_for)                                                                \
+	X(i915_contexts_are_queues)                                                                          \
+	X(i915_captures_find_all_relocations)                                                                \
+	X(i915_captures_end_with_their_file)                                                                 \
+	X(i915_batches_of_chance_harm_no_other_file)                                                         \
+	X(i915_captures_end_with_the_device)
+
 #define PBD_TEST_PROTOTYPE(name) void name(void);
 PBD_TESTS(PBD_TEST_PROTOTYPE)
 PBD_LIFE(PBD_TEST_PROTOTYPE)
 PBD_WITH_HOST(PBD_TEST_PROTOTYPE)
+PBD_I915(PBD_TEST_PROTOTYPE)
 #undef PBD_TEST_PROTOTYPE
 
 #endif

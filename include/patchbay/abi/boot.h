@@ -57,7 +57,8 @@ enum pb_waypoint {
  * Why the firmware died. Written once, by the firmware, `valid` last. For
  * BAD_IMAGE, pc is the address of the image's first byte, address that of its
  * header, and status the CRC-32 that was computed. For UNPROTECTED, status is the number of regions that the CPU
- * has, and address the number needed. For CACHED_MEMORY, address is the CPU's address of card memory.
+ * has, and address the number needed. For CACHED_MEMORY, address is the CPU's address of card memory. For REFUSED, which
+ * the loader writes, status holds loader_reasons of the boot block, 8 bits a slot from bit 0.
  *
  *   status   Arm: CFSR           RISC-V: mcause
  *   address  Arm: BFAR or MMFAR  RISC-V: mtval
@@ -90,7 +91,8 @@ PB_AT(pb_fatal_record, waypoint, 28);
 	X(CPU_FAULT, 2, "the CPU took a fault")                                                              \
 	X(BAD_IMAGE, 3, "the image is damaged: its CRC is wrong")                                            \
 	X(UNPROTECTED, 4, "the CPU has fewer regions for memory protection than the image needs")            \
-	X(CACHED_MEMORY, 5, "the CPU may cache card memory, which other processors access")
+	X(CACHED_MEMORY, 5, "the CPU may cache card memory, which other processors access")                  \
+	X(REFUSED, 6, "the loader found no image that may run: docs/boot.md")
 
 /** Kinds of death. */
 enum pb_fatal_kind {
@@ -151,11 +153,13 @@ struct pb_boot_block {
 	struct pb_fatal_record fatal; /**< why the firmware died; valid is 0 while it lives */
 	uint32_t line2_reserved[8];
 
-	/* line 3: written once at boot by the firmware */
+	/* line 3: written once at boot by the firmware; the loader's words by the loader, before the firmware starts */
 	uint32_t crash_offset;     /**< where struct pb_crash_record is (patchbay/abi/crash.h); 0: nowhere */
 	uint32_t crash_bytes;      /**< room for it there */
 	uint32_t telemetry_offset; /**< where struct pb_telemetry is (patchbay/abi/telemetry.h); 0: nowhere */
-	uint32_t line3_reserved[13];
+	uint32_t loader_slot; /**< slot that the loader started, from 1; 0: no loader, or it started none */
+	uint32_t loader_reasons[2]; /**< enum pb_loader_reason (patchbay/abi/update.h) of each slot */
+	uint32_t line3_reserved[10];
 
 	/* line 4: written by the card's supervisor, not by the firmware */
 	uint32_t mcu_state;      /**< enum pb_mcu_state */
@@ -192,7 +196,9 @@ PB_AT(pb_boot_block, line2_reserved, 160);
 PB_AT(pb_boot_block, crash_offset, 192);
 PB_AT(pb_boot_block, crash_bytes, 196);
 PB_AT(pb_boot_block, telemetry_offset, 200);
-PB_AT(pb_boot_block, line3_reserved, 204);
+PB_AT(pb_boot_block, loader_slot, 204);
+PB_AT(pb_boot_block, loader_reasons, 208);
+PB_AT(pb_boot_block, line3_reserved, 216);
 PB_AT(pb_boot_block, mcu_state, 256);
 PB_AT(pb_boot_block, mcu_deaths, 260);
 PB_AT(pb_boot_block, dead_stage, 264);

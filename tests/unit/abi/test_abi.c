@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "patchbay/abi/update.h"
 #include "patchbay/patchbay.h"
 #include "tests/unit/unit.h"
 
@@ -82,8 +83,13 @@ static const struct number frozen_waypoints[] = {
 };
 
 static const struct number frozen_fatal_kinds[] = {
-	{0, "NONE"},      {1, "ASSERT"},      {2, "CPU_FAULT"},
-	{3, "BAD_IMAGE"}, {4, "UNPROTECTED"}, {5, "CACHED_MEMORY"},
+	{0, "NONE"},        {1, "ASSERT"},        {2, "CPU_FAULT"}, {3, "BAD_IMAGE"},
+	{4, "UNPROTECTED"}, {5, "CACHED_MEMORY"}, {6, "REFUSED"},
+};
+
+static const struct number frozen_loader_reasons[] = {
+	{0, "NONE"},          {1, "STARTED"},    {2, "EMPTY"},       {3, "BAD_HEADER"}, {4, "BAD_BOARD"},
+	{5, "BAD_SIGNATURE"}, {6, "BAD_DIGEST"}, {7, "OLD_VERSION"}, {8, "BAD_FLASH"},  {9, "BAD_VERDICT"},
 };
 
 static const struct number frozen_crash_cpus[] = {
@@ -200,6 +206,7 @@ static const struct number errors[] = {PB_ERRORS(NUMBER)};
 static const struct number stages[] = {PB_BOOT_STAGES(NUMBER)};
 static const struct number waypoints[] = {PB_WAYPOINTS(NUMBER)};
 static const struct number fatal_kinds[] = {PB_FATAL_KINDS(NUMBER)};
+static const struct number loader_reasons[] = {PB_LOADER_REASONS(NUMBER)};
 static const struct number crash_cpus[] = {PB_CRASH_CPUS(NUMBER)};
 static const struct number crash_notes[] = {PB_CRASH_NOTE_KINDS(NUMBER)};
 static const struct number mcu_states[] = {PB_MCU_STATES(NUMBER)};
@@ -231,6 +238,7 @@ static const struct {
 	LIST(stages, pb_boot_stage_name),
 	LIST(waypoints, pb_waypoint_name),
 	LIST(fatal_kinds, pb_fatal_kind_name),
+	LIST(loader_reasons, NULL),
 	LIST(crash_cpus, NULL),
 	LIST(crash_notes, NULL),
 	LIST(mcu_states, NULL),

@@ -60,14 +60,18 @@ static void make_board(void)
 	memset(code, 0, sizeof(code));
 }
 
+static enum pb_error open_probe(enum pb_probe_needs needs)
+{
+	return pb_open_probe(&(struct pb_gdb_target){.stub = stub.path}, needs, &link_, message);
+}
+
 static void open_board(void)
 {
 	make_board();
 	put_header(0);
 	stub = board(0);
 	gdb_stub_start(&stub);
-	assert_int_equal(pb_open_probe(&(struct pb_gdb_target){.stub = stub.path}, &link_, message),
-			 PB_ERROR_OK);
+	assert_int_equal(open_probe(PB_PROBE_CHANNEL), PB_ERROR_OK);
 }
 
 static void close_board(void)
@@ -181,8 +185,7 @@ static void opening_may_fail_at_every_step(void **state)
 		stub = board(0);
 		stub.answers_most = most;
 		gdb_stub_start(&stub);
-		assert_int_equal(pb_open_probe(&(struct pb_gdb_target){.stub = stub.path}, &link_, message),
-				 PB_ERROR_NO_CARD);
+		assert_int_equal(open_probe(PB_PROBE_CHANNEL), PB_ERROR_NO_CARD);
 		assert_non_null(strstr(message, stub.path));
 		gdb_stub_end(&stub);
 	}
@@ -327,8 +330,7 @@ static void the_next_host_finds_an_empty_channel(void **state)
 	gdb_stub_end(&stub);
 	stub = board(0);
 	gdb_stub_start(&stub);
-	assert_int_equal(pb_open_probe(&(struct pb_gdb_target){.stub = stub.path}, &link_, message),
-			 PB_ERROR_OK);
+	assert_int_equal(open_probe(PB_PROBE_CHANNEL), PB_ERROR_OK);
 	assert_int_equal(link_->channel, 8);
 	assert_int_equal(pb_channel_attach(&bench.channel, link_, 60 * SECOND_US), PB_ERROR_OK);
 	assert_int_equal(pb_channel_command(&bench.channel, PB_COMMAND_QUERY, about, results), PB_ERROR_OK);
@@ -369,13 +371,50 @@ static void test_is_its_own_admin(void **state)
 		put_header(0);
 		stub = board(0);
 		gdb_stub_start(&stub);
-		assert_int_equal(pb_open_probe(&(struct pb_gdb_target){.stub = stub.path}, &link_, message),
-				 PB_ERROR_OK);
+		assert_int_equal(open_probe(PB_PROBE_CHANNEL), PB_ERROR_OK);
 		assert_int_equal(link_->channel, 8);
 		assert_int_equal(pb_channel_attach(&channel, link_, 60 * SECOND_US), PB_ERROR_OK);
 		assert_int_equal(pb_channel_command(&channel, PB_COMMAND_QUERY, about, results), PB_ERROR_OK);
 		assert_int_equal(results[0], PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY);
 		assert_int_equal(results[2], PB_PRIORITY_REALTIME);
+		close_board();
+	}
+}
+
+/* ---- observers ---- */
+
+/* Reading a board attaches nothing and writes nothing; asking attaches the admin's channel, unless that is taken. */
+static void an_observer_leaves_the_channels_alone(void **state)
+{
+	static const struct {
+		enum pb_probe_needs needs;
+		bool admin; /* attached */
+		uint32_t channel;
+	} rows[] = {
+		{PB_PROBE_READ, true, 8}, {PB_PROBE_ASK, false, PB_CHANNEL_ADMIN}, {PB_PROBE_ASK, true, 8}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct pb_channel_entry *client;
+		struct pb_channel_status status;
+		struct pb_channel channel;
+		uint32_t before;
+
+		make_board();
+		take_privileges(!rows[i].admin);
+		put_header(0);
+		stub = board(0);
+		gdb_stub_start(&stub);
+		client = (const void *)(pb_sim_memory(sim) + PB_CARD_CHANNELS_OFFSET + 8 * sizeof(*client));
+		before = client->attach_request;
+		assert_int_equal(open_probe(rows[i].needs), PB_ERROR_OK);
+		assert_int_equal(link_->channel, rows[i].channel);
+		if (rows[i].needs == PB_PROBE_ASK) {
+			assert_int_equal(pb_channel_attach(&channel, link_, 60 * SECOND_US), PB_ERROR_OK);
+			assert_int_equal(pb_channel_query(&channel, &status), PB_ERROR_OK);
+		}
+		assert_true((pb_link_gdb_figures(link_).bytes_out == 0) == (rows[i].needs == PB_PROBE_READ));
+		assert_true((client->attach_request == before) == (i != 2));
 		close_board();
 	}
 }
@@ -429,8 +468,7 @@ static void test_does_not_boot(void **state)
 	stub = board(0);
 	stub.run = stand_still;
 	gdb_stub_start(&stub);
-	assert_int_equal(pb_open_probe(&(struct pb_gdb_target){.stub = stub.path}, &link_, message),
-			 PB_ERROR_FIRMWARE_DEAD);
+	assert_int_equal(open_probe(PB_PROBE_CHANNEL), PB_ERROR_FIRMWARE_DEAD);
 	assert_non_null(
 		strstr(message, "does not finish its boot: no boot block at 0x60000000; debug it with gdb"));
 	gdb_stub_end(&stub);
@@ -450,6 +488,7 @@ UNIT_SUITE(test_link_gdb)
 		cmocka_unit_test(polling_callers_see_what_came),
 		cmocka_unit_test(the_next_host_finds_an_empty_channel),
 		cmocka_unit_test(test_is_its_own_admin),
+		cmocka_unit_test(an_observer_leaves_the_channels_alone),
 		cmocka_unit_test(a_heart_that_stops_is_dead_firmware),
 		cmocka_unit_test(test_probe_unplugged),
 		cmocka_unit_test(test_does_not_boot),

@@ -24,10 +24,12 @@
 #include "hal/shared.h"
 #include "patchbay/abi/boot.h"
 #include "patchbay/abi/channel.h"
+#include "patchbay/abi/trace.h"
 #include "qemu/mcu/lines.h"
 
 #define CONTROL_OFFSET (PB_CARD_CHANNELS_OFFSET + 0x1000u)
 #define REPLY_OFFSET   (PB_CARD_CHANNELS_OFFSET + 0x2000u)
+#define TRACE_OFFSET   (PB_CARD_POOL_OFFSET + 0x1000u)
 /* Fewer than there are channels, so that the admin has to wait for room. */
 #define ENTRIES 4u
 
@@ -86,6 +88,15 @@ static void fail_if_due(void)
 		pause();
 }
 
+/* There is no trace, but the word that shows its levels. */
+static void set_levels(uint32_t levels)
+{
+	struct pb_trace_ring *ring = (void *)(memory + TRACE_OFFSET);
+
+	pb_shared_write32(&ring->levels, levels);
+	pb_shared_write32(&mailbox()->levels, levels);
+}
+
 static void boot(void)
 {
 	struct pb_boot_block *words = (void *)(memory + PB_BOOT_OFFSET);
@@ -95,6 +106,8 @@ static void boot(void)
 	pb_shared_write32(&words->abi_version, PB_ABI_VERSION);
 	pb_shared_write32(&words->channel_directory_offset, PB_CARD_CHANNELS_OFFSET);
 	pb_shared_write32(&words->channel_count, FAKE_CHANNELS);
+	pb_shared_write32(&words->block_bytes, sizeof(*words));
+	pb_shared_write32(&words->memory_bytes, PB_CARD_MEMORY_BYTES);
 	pb_shared_write32(&words->waypoint, FAKE_WAYPOINT);
 	pb_shared_write32(&words->heartbeat, FAKE_HEARTBEAT);
 	pb_shared_write32(&words->incarnation, pb_shared_read32(&words->incarnation) + 1u);
@@ -104,6 +117,8 @@ static void boot(void)
 	pb_shared_write32(&mailbox()->pid, (uint32_t)getpid());
 	memset(mailbox()->privileges, 0, sizeof(mailbox()->privileges));
 	pb_shared_write32(&mailbox()->hangs, 0);
+	pb_shared_write32(&words->trace_offset, TRACE_OFFSET);
+	set_levels(FAKE_LEVELS);
 	fail_if_due();
 	pb_shared_release();
 	pb_shared_write32(&words->boot_stage, PB_BOOT_STAGE_RUNNING);
@@ -139,7 +154,11 @@ static void carry_out_one(void)
 		mailbox()->privileges[channel] = pb_shared_read32(&command->arguments[1]);
 		mailbox()->weights[channel] = pb_shared_read32(&command->arguments[2]);
 		mailbox()->priorities[channel] = pb_shared_read32(&command->arguments[3]);
+	} else if (code == PB_COMMAND_TRACE) {
+		set_levels(channel);
 	}
+	mailbox()->commands++;
+	pb_shared_write32(&reply->results[0], pb_shared_read32(&command->arguments[1]) + FAKE_ANSWER);
 	pb_shared_write32(&reply->code, code);
 	pb_shared_write32(&reply->tag, pb_shared_read32(&command->tag));
 	pb_shared_write32(&reply->error, 0);

@@ -32,6 +32,12 @@ struct fake_mailbox {
 	uint32_t fails;                     /* how often to stop with a fatal record, now or at its boot */
 	uint32_t hangs;                     /* 1: the heartbeat stands, until this one has ended */
 	uint32_t hold_monitor;              /* 1: no answer on the control socket */
+	uint32_t commands;                  /* of the admin, carried out */
+	uint32_t levels;                    /* of the trace, by the last TRACE; FAKE_LEVELS at boot */
 };
+
+#define FAKE_LEVELS 0x1234u
+/* First result of a QUERY: its second argument and this. */
+#define FAKE_ANSWER 1000u
 
 #endif

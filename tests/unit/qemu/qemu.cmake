@@ -6,9 +6,9 @@ pb_library(test_raw_host SOURCES ${here}/raw_host.c)
 foreach(name clock lines engines machines)
   pb_unit_test(test_card_${name} RUNNER qemu SOURCES ${here}/test_card_${name}.c LINKS pb_card)
 endforeach()
-foreach(name server supervisor hang)
+foreach(name server supervisor hang observers)
   pb_unit_test(test_card_${name} RUNNER qemu
-    SOURCES ${here}/test_card_${name}.c ${here}/card_bench.c LINKS pb_card pb_link_socket test_raw_host
+    SOURCES ${here}/test_card_${name}.c ${here}/card_bench.c LINKS pb_card pb_link_socket pb_host test_raw_host
     DEFINES FAKE_MCU="$<TARGET_FILE:test_fake_mcu>" NEEDS test_fake_mcu)
 endforeach()
 # GL engines that draw nothing, under the firmware in this process.

@@ -82,7 +82,7 @@ static void test_dies(void **unused)
 		assert_int_equal(block->incarnation, 2);
 	}
 	link->ops->close(link);
-	assert_true(card_bench_said(&bench, "the MCU died (no heartbeat for 30000 us) at stage RUNNING, "
+	assert_true(card_bench_said(&bench, "the MCU died (no heartbeat for 0.03 s) at stage RUNNING, "
 					    "waypoint PATCH: restart 1 of 1"));
 	card_bench_end(&bench);
 }
@@ -130,12 +130,35 @@ static void dead_firmware_is_found_without_a_host(void **unused)
 	card_bench_end(&bench);
 }
 
+/* An MCU that never boots, and sends nothing. */
+static void a_boot_that_does_not_end_is_reported(void **unused)
+{
+	static const char *const forever[] = {"1000000", NULL};
+	struct pb_machine sleeps;
+	struct card_bench bench;
+
+	(void)unused;
+	card_bench_make(&bench);
+	sleeps = *bench.options.machine;
+	sleeps.program = "sleep";
+	sleeps.arguments = forever;
+	bench.options.machine = &sleeps;
+	bench.options.boot_us = 50000;
+	assert_int_equal(card_bench_start(&bench), -1);
+	assert_true(card_bench_said(&bench,
+				    "card: the MCU ended before the firmware ran: not up within 0.05 s, no "
+				    "byte on the lines, at stage NONE, waypoint NONE\n"));
+	unlink(bench.log);
+	assert_int_equal(rmdir(bench.directory), 0);
+}
+
 UNIT_SUITE(test_card_hang)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_dies),
 		cmocka_unit_test(card_time_stands_while_the_emulator_is_not_run),
 		cmocka_unit_test(dead_firmware_is_found_without_a_host),
+		cmocka_unit_test(a_boot_that_does_not_end_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

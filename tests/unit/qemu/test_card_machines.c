@@ -11,8 +11,8 @@
 #include "qemu/machines.h"
 #include "tests/unit/unit.h"
 
-static const struct pb_machine_files files = {"/run/a,b/memory", "/run/a,b/lines", "/run/a,b/monitor",
-					      "im,age.elf", NULL};
+static const struct pb_machine_files files = {
+	"/run/a,b/memory", "/run/a,b/lines", "/run/a,b/monitor", "im,age.elf", NULL, NULL};
 
 static void boards_are_found_by_name(void **unused)
 {
@@ -115,13 +115,33 @@ static void host_memory_is_a_device_for_each_file(void **unused)
 	assert_null(command.argv[1 + sizeof(expected) / sizeof(expected[0])]);
 }
 
+static void a_flash_is_copied_to_its_window(void **unused)
+{
+	static const char *const arguments[] = {"first", NULL};
+	const struct pb_machine machine = {.board = "b",
+					   .program = "p",
+					   .package = "k",
+					   .arguments = arguments,
+					   .flash_address = 0x123000};
+	struct pb_machine_files with_flash = files;
+	struct pb_machine_command command;
+
+	(void)unused;
+	with_flash.flash = "/a,b";
+	assert_true(pb_machine_command(&command, &machine, &with_flash));
+	assert_string_equal(command.argv[1], "first");
+	assert_string_equal(command.argv[2], "-device");
+	assert_string_equal(command.argv[3], "loader,addr=0x123000,force-raw=on,file=/a,,b");
+	assert_null(command.argv[4]);
+}
+
 static void command_lines_that_are_too_long_are_refused(void **unused)
 {
 	static const char *most[PB_MACHINE_ARGUMENTS + 1];
 	static char path[PB_MACHINE_TEXT_BYTES];
 	static const char *const image[] = {"{image}", NULL};
 	struct pb_machine machine = {.board = "b", .program = "p", .package = "k", .arguments = most};
-	struct pb_machine_files long_files = {"", "", "", path, NULL};
+	struct pb_machine_files long_files = {"", "", "", path, NULL, NULL};
 	struct pb_machine_command command;
 
 	(void)unused;
@@ -192,6 +212,7 @@ UNIT_SUITE(test_card_machines)
 		cmocka_unit_test(placeholders_become_paths),
 		cmocka_unit_test(host_memory_is_a_device_for_each_file),
 		cmocka_unit_test(a_shortened_file_is_replaced),
+		cmocka_unit_test(a_flash_is_copied_to_its_window),
 		cmocka_unit_test(command_lines_that_are_too_long_are_refused),
 	};
 

@@ -2,6 +2,7 @@
 /* The picture of `patchbay top`, in windows of all sizes, read back from a terminal without a screen. */
 #define _GNU_SOURCE
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,10 +132,9 @@ static void all_of_it(void **state)
 			    "   1 RESETTING   73%     0.5    123k  1.50Ki  4321   63us  4.19s       - "
 			    "      -      0      0      0      9      0");
 	assert_string_equal(line(7), "");
-	assert_string_equal(line(8),
-			    "QUEUE    NODE PRIORITY STATE          PENDING  COMPLETED  DONE/S  REMARK");
-	assert_string_equal(line(9), "2:100       0 HIGH     RUNNING              0       7000       0");
-	assert_string_equal(line(14), "2:105       1 HIGH     RUNNING              5       7005       5");
+	assert_string_equal(line(8), "QUEUE   NODE PRIORITY STATE          PENDING  COMPLETED DONE/S REMARK");
+	assert_string_equal(line(9), "2:100      0 HIGH     RUNNING              0       7000      0");
+	assert_string_equal(line(14), "2:105      1 HIGH     RUNNING              5       7005      5");
 	assert_string_equal(line(15), "q quit  p pause  arrows scroll   queues 1-6 of 30");
 }
 
@@ -155,12 +155,11 @@ static void what_is_remarkable(void **state)
 	assert_string_equal(line(0), "patchbay top: sample   (paused)");
 	assert_string_equal(line(1), "firmware RUNNING, incarnation 4, up 1.02m, heart STOPPED (0/s)");
 	assert_string_equal(line(3), "The firmware makes no progress");
-	assert_string_equal(line(9),
-			    "2:100       0 HIGH     WAITING              0       7000       -  until "
-			    "0x00030007 reaches 18446744073709551615");
-	assert_string_equal(line(10), "2:101       1 HIGH     RUNNING              1       7001       1  a "
-				      "submission failed");
-	assert_string_equal(line(11), "2:102       0 HIGH     ?                    2       7002       2");
+	assert_string_equal(line(9), "2:100      0 HIGH     WAITING              0       7000      - 2:7 >= "
+				     "18446744073709551615");
+	assert_string_equal(line(10),
+			    "2:101      1 HIGH     RUNNING              1       7001      1 failed");
+	assert_string_equal(line(11), "2:102      0 HIGH     ?                    2       7002      2");
 	assert_string_equal(line(19), "q quit  p resume  arrows scroll   queues 1-10 of 30");
 }
 
@@ -180,6 +179,51 @@ static void older_firmware(void **state)
 	assert_string_equal(line(5), "");
 	assert_string_equal(line(7), "");
 	assert_string_equal(line(15), "q quit  p pause  arrows scroll   queues 0-0 of 0");
+}
+
+/* What has no room is left out whole, and the rest is there: no number loses a digit. */
+static void the_usual_terminal_has_room(void **state)
+{
+	static const struct {
+		int columns;
+		const char *head, *node, *value;
+	} rows[] = {
+		{80, "NODE STATE      BUSY  SUBM/S PATCH/S DEPTH FEED99 FENCE99 FLIGHT QUEUES FAULTS",
+		 "   1 RESETTING   73%     0.5    123k  4321  4.19s       -      0      0      9", "123M"},
+		{85, "NODE STATE      BUSY  SUBM/S PATCH/S DEPTH FEED99 FENCE99 FLIGHT QUEUES FAULTS RESETS",
+		 "   1 RESETTING   73%     0.5    123k  4321  4.19s       -      0      0      9      0",
+		 "123456789"},
+	};
+	char queue[100];
+
+	(void)state;
+	queues[0] = (struct pb_top_queue){.channel = 31,
+					  .index = 4095,
+					  .node = 7,
+					  .priority = PB_PRIORITY_REALTIME,
+					  .why = PB_WHY_WAITING,
+					  .waits_for_queue = 0x00011000,
+					  .waits_for_value = 123456789,
+					  .pending = 256,
+					  .completed = UINT32_MAX,
+					  .rate = 99999.4};
+	picture.message =
+		"No counters: this firmware does not do that; its capability table says what it does";
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const int more = rows[i].columns < 84 ? 1 : 0;
+
+		draw(16, rows[i].columns);
+		assert_string_equal(line(5 + more - 1), rows[i].head);
+		assert_string_equal(line(6 + more), rows[i].node);
+		(void)snprintf(queue, sizeof(queue), "%s%s",
+			       "31:4095    7 REALTIME WAITING            256 4294967295  99999 31:4096 >= ",
+			       rows[i].value);
+		assert_string_equal(line(9 + more), queue);
+	}
+	draw(16, 80);
+	assert_string_equal(line(3),
+			    "No counters: this firmware does not do that; its capability table says what it");
+	assert_string_equal(line(4), "does");
 }
 
 static void scrolling(void **state)
@@ -247,8 +291,9 @@ static void nothing_is_left_over(void **state)
 UNIT_SUITE(test_top_view)
 {
 	const struct CMUnitTest tests[] = {
-		test(all_of_it),        test(what_is_remarkable), test(older_firmware),       test(scrolling),
-		test(any_size_will_do), test(what_was_is_dim),    test(nothing_is_left_over),
+		test(all_of_it),       test(what_is_remarkable),          test(older_firmware),
+		test(scrolling),       test(the_usual_terminal_has_room), test(any_size_will_do),
+		test(what_was_is_dim), test(nothing_is_left_over),
 	};
 
 	return cmocka_run_group_tests(tests, open_terminal, close_terminal);

@@ -129,15 +129,14 @@ static void sentences(void **state)
 
 	(void)state;
 	pb_why_sentence(&by_handle, &waiting, text);
-	assert_string_equal(
-		text,
-		"Queue 0x00010002 of channel 3 (node 2, priority HIGH) does not run: its next submission "
-		"waits for another queue (0x00050006 to reach 18364758544493064720); 6 submitted, 5 "
-		"admitted, 4 completed, timeline 9007199254740993; a submission failed.");
+	assert_string_equal(text,
+			    "Queue 3:2 (node 2, priority HIGH) does not run: its next submission "
+			    "waits for another queue (3:6 to reach 18364758544493064720); 6 submitted, 5 "
+			    "admitted, 4 completed, timeline 9007199254740993; a submission failed.");
 	pb_why_sentence(&by_index, &running, text);
-	assert_string_equal(
-		text, "Queue 17 of channel 4 (node 0, priority ?) runs: a submission of it is at the engine; "
-		      "4294967295 submitted, 0 admitted, 0 completed, timeline 0.");
+	assert_string_equal(text,
+			    "Queue 4:17 (node 0, priority ?) runs: a submission of it is at the engine; "
+			    "4294967295 submitted, 0 admitted, 0 completed, timeline 0.");
 }
 
 static const cJSON *item(const cJSON *object, const char *name)
@@ -157,6 +156,8 @@ static void as_json(void **state)
 	assert_non_null(object);
 	assert_true(item(object, "channel")->valuedouble == 3);
 	assert_true(item(object, "queue")->valuedouble == 0x00010002);
+	assert_string_equal(item(object, "name")->valuestring, "3:2");
+	assert_string_equal(item(item(object, "waits_for"), "name")->valuestring, "3:6");
 	assert_string_equal(item(object, "why")->valuestring, "WAITING");
 	assert_string_equal(item(object, "meaning")->valuestring,
 			    "its next submission waits for another queue");

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# Part of scripts/linux: the guest with Mesa's unmodified driver for Intel's generation 7.5, and programs that use it.
+# Sourced; needs lib.sh, and $root, $folder, $packages and $release of scripts/linux.
+
+# What runs in the guest, without what it depends on.
+mesa_programs=(libgl1-mesa-dri libegl-mesa0 libegl1 libgles2 libgbm1 kmscube glmark2-es2-drm)
+
+# Downloads the programs with all that they need, whatever this system has installed, and unpacks them to $folder/mesa/tree.
+fetch_mesa() {
+	local cache=$folder/mesa/debs deb
+	[[ ! -e $folder/mesa/unpacked ]] || return 0
+	say "downloading ${mesa_programs[*]}"
+	rm -rf "$folder/mesa"
+	mkdir -p "$cache/partial" "$folder/mesa/tree"
+	: >"$folder/mesa/status"
+	logged linux-packages apt-get install -y -q --no-install-recommends --download-only -o Debug::NoLocking=1 \
+		-o Dir::State::status="$folder/mesa/status" -o Dir::Cache::archives="$cache" "${mesa_programs[@]}"
+	for deb in "$cache"/*.deb; do
+		logged linux-packages dpkg -x "$deb" "$folder/mesa/tree"
+	done
+	rm -rf "$cache" "$folder"/mesa/tree/usr/share/{doc,locale,man}
+	find "$folder/mesa/tree/usr/lib/x86_64-linux-gnu/dri" -type f ! -name crocus_dri.so -delete
+	touch "$folder/mesa/unpacked"
+}
+
+# build_capture FOLDER: the program that compares relocations, for any guest.
+build_capture() {
+	logged linux-guest gcc -std=gnu11 -O2 -Wall -Wextra -Werror -static -D__user= -isystem "$folder/uapi" \
+		-o "$1/pbd-capture" "$root/host/linux/tools/capture.c"
+}
+
+# The revision of what a run is about; nothing, if it is not committed: then the run is not recorded.
+mesa_revision() {
+	local sources=(firmware include hal host qemu boards scripts CMakeLists.txt CMakePresets.json)
+	if [[ -z $(git -C "$root" status --porcelain -- "${sources[@]}" 2>/dev/null) ]]; then
+		git -C "$root" log -1 --format=%h -- "${sources[@]}" 2>/dev/null
+	fi
+}
+
+# Makes $folder/mesa.cpio.
+build_mesa_guest() {
+	local tree=$folder/mesa/tree modules=$packages/tree/lib/modules/$release/kernel/drivers
+	mkdir -p "$tree/lib/modules"
+	build_capture "$tree/usr/bin"
+	cp "$packages/tree/bin/busybox" "$tree/usr/bin/"
+	cp "$modules"/virtio/virtio{,_ring,_pci,_pci_legacy_dev,_pci_modern_dev}.ko "$modules/block/virtio_blk.ko" \
+		"$modules"/gpu/drm/drm{,_kms_helper,_shmem_helper}.ko "$folder/module/patchbay.ko" "$tree/lib/modules/"
+	install -m 755 "$root/host/linux/tests/mesa.sh" "$tree/init"
+	(cd "$tree" && find . | usr/bin/busybox cpio -o -H newc >"$folder/mesa.cpio" 2>/dev/null)
+}

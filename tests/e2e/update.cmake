@@ -1,0 +1,11 @@
+# Updates of a card that boots by its loader, on each board that has one: about 20 s. The loader is made with the board's
+# image if BearSSL is there (scripts/bearssl).
+if(NOT PB_SANITIZE AND PB_LOADER)
+  file(GLOB loaders ${PROJECT_SOURCE_DIR}/boards/*/loader/loader.c)
+  foreach(loader IN LISTS loaders)
+    string(REGEX REPLACE ".*/boards/([^/]*)/loader/.*" "\\1" board ${loader})
+    add_test(NAME ${board}_e2e_update COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/update.py $<TARGET_FILE:patchbay> ${board}
+      ${PROJECT_BINARY_DIR}/../${board})
+    set_tests_properties(${board}_e2e_update PROPERTIES LABELS e2e RESOURCE_LOCK card COST 500 TIMEOUT 240)
+  endforeach()
+endif()
