@@ -628,8 +628,25 @@ static int pbd_evict_own(struct pbd_submit *submit)
 	return ret;
 }
 
+/* Places the objects that must be in the window, or the others. */
+static int pbd_place_some(struct pbd_submit *submit, u32 patchable)
+{
+	struct pbd_job *job = submit->job;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; ret == 0 && i < job->object_count; i++) {
+		struct pbd_bo *bo = pbd_bo(job->objects[i]);
+
+		if ((bo->flags & PATCHBAY_GEM_PATCHABLE) == patchable)
+			ret = pbd_bo_place(submit->dev, bo, &submit->room);
+	}
+	return ret;
+}
+
 /*
- * Brings all objects into VRAM. If they do not fit as they lie, they make room for each other once.
+ * Brings all objects into VRAM: those first that the others could take the window from. If they do not fit as they lie, they
+ * make room for each other once.
  * @return -EAGAIN: as pbd_bo_place()
  */
 int pbd_place_all(struct pbd_submit *submit)
@@ -644,8 +661,9 @@ int pbd_place_all(struct pbd_submit *submit)
 		return -EAGAIN;
 	submit->room.ticket = &submit->ticket;
 	for (round = 0; round < 2; round++) {
-		for (i = 0, ret = 0; ret == 0 && i < job->object_count; i++)
-			ret = pbd_bo_place(dev, pbd_bo(job->objects[i]), &submit->room);
+		ret = pbd_place_some(submit, PATCHBAY_GEM_PATCHABLE);
+		if (ret == 0)
+			ret = pbd_place_some(submit, 0);
 		if (ret != -ENOSPC || round == 1)
 			break;
 		ret = pbd_evict_own(submit);

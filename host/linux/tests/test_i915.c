@@ -206,7 +206,7 @@ void i915_relocations_follow_objects_that_move(void)
 
 	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_I915_GEM_GET_APERTURE, &aperture), 0);
 	for (uint32_t i = 0; i < BUFFERS; i++) {
-		buffers[i] = make_buffer(fd, (uint32_t)(aperture.aper_size / 14) / 4096 * 4096);
+		buffers[i] = make_buffer(fd, (uint32_t)(aperture.aper_size / 16) / 4096 * 4096);
 		buffers[i].map[0] = 1000 + i;
 	}
 	for (uint32_t round = 0; round < 60; round++) {

@@ -146,13 +146,17 @@ void the_longest_lists_are_carried_out(void)
 	struct drm_patchbay_submit submit = {.flags = PATCHBAY_SUBMIT_PATCH};
 	struct guest_object target;
 	int fd = guest_open();
+	uint32_t objects;
 	uint64_t seed = 5, address[1024];
 
 	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PATCHBAY_INFO, &info), 0);
 	CHECK(info.patches_max >= 40000 && info.allocations_max == 1024);
+	/* As many objects as fit into VRAM beside the target. */
+	objects = (uint32_t)(info.vram_bytes * 3 / 4 / 4096);
+	objects = objects < 1024 ? objects : 1024;
 	patches = calloc(info.patches_max, sizeof(*patches));
 	target = guest_object(fd, 4ull * info.patches_max, PATCHBAY_GEM_PATCHABLE);
-	for (uint32_t i = 0; i < 1024; i++) {
+	for (uint32_t i = 0; i < objects; i++) {
 		struct drm_patchbay_gem_create create = {.size = 4096};
 
 		CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PATCHBAY_GEM_CREATE, &create), 0);
@@ -160,13 +164,13 @@ void the_longest_lists_are_carried_out(void)
 	}
 	for (uint32_t i = 0; i < info.patches_max; i++)
 		patches[i] = (struct drm_patchbay_patch){
-			.allocation_index = guest_random(&seed) % 1024,
+			.allocation_index = guest_random(&seed) % objects,
 			.format = i % 3 == 0 ? PB_PATCH_FORMAT_SUM32 : PB_PATCH_FORMAT_HIGH32,
 			.allocation_offset = i % 1024 * 4,
 			.patch_offset = 4 * (i * 4099u % info.patches_max),
 		};
 	submit.allocations = (uintptr_t)allocations;
-	submit.allocation_count = 1024;
+	submit.allocation_count = objects;
 	submit.patches = (uintptr_t)patches;
 	submit.patch_count = info.patches_max;
 	submit.target = target.handle;
@@ -174,14 +178,14 @@ void the_longest_lists_are_carried_out(void)
 	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PATCHBAY_SUBMIT, &submit), 0);
 	CHECK_EQ(guest_wait(fd, 0, submit.value, 20 * GUEST_SECOND), 0);
 	CHECK_EQ(guest_query(fd, 0).errors, 0);
-	for (uint32_t i = 0; i < 1024; i++)
+	for (uint32_t i = 0; i < objects; i++)
 		address[i] = guest_info(fd, allocations[i].handle).address;
 	for (uint32_t i = 0; i < info.patches_max; i++) {
 		const uint64_t value = address[patches[i].allocation_index] + patches[i].allocation_offset;
 
 		CHECK_EQ(target.words[patches[i].patch_offset / 4], i % 3 == 0 ? (uint32_t)value : value >> 32);
 	}
-	patches[40001].allocation_offset = 4097;
+	patches[40001].patch_offset += 2;
 	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PATCHBAY_SUBMIT, &submit), 0);
 	CHECK_EQ(guest_wait(fd, 0, submit.value, 20 * GUEST_SECOND), 0);
 	CHECK_EQ(guest_query(fd, 0).errors, 1);
