@@ -18,6 +18,8 @@ PB_STATIC_ASSERT(PB_LIMIT_SEGMENTS_TOTAL % 32u == 0 && PB_LIMIT_SEGMENTS_TOTAL <
 		 "slots in whole words, each of them in a byte");
 PB_STATIC_ASSERT(PB_LIMIT_STOPS >= PB_LIMIT_CHANNELS, "one is kept for each channel");
 PB_STATIC_ASSERT(PB_LIMIT_CONTEXTS % PB_SLICE_CONTEXTS == 0, "a channel closes in whole slices");
+PB_STATIC_ASSERT((PB_LIMIT_CONTEXTS & (PB_LIMIT_CONTEXTS - 1u)) == 0 && PB_LIMIT_CONTEXTS <= 16384u,
+		 "indices of free contexts wrap around");
 PB_STATIC_ASSERT(PB_LIMIT_CHANNELS <= 16u, "every channel has its line");
 
 /* What firmware/limits.h asks of a board's own limits. */

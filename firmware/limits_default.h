@@ -13,8 +13,8 @@
 #define PB_LIMIT_CLIENTS 8u
 /** Queues, all channels together, that a board may have memory for; a power of two. */
 #define PB_LIMIT_QUEUES 4096u
-/** A multiple of PB_SLICE_CONTEXTS. */
-#define PB_LIMIT_CONTEXTS 64u
+/** Contexts, all channels together, of four bytes each: a power of two, from PB_SLICE_CONTEXTS to 16384. */
+#define PB_LIMIT_CONTEXTS 512u
 /** Segments of one channel, segment 0 included: all that five bits can name. */
 #define PB_LIMIT_SEGMENTS 32u
 /** All channels together; a multiple of 32, at most 224. */

@@ -17,6 +17,8 @@ import threading
 import time
 import zlib
 
+import linux_clients
+import linux_gl
 import linux_mesa
 
 # Longest life of a machine or a card, in seconds: an emulated machine on a busy system.
@@ -51,11 +53,13 @@ class Failure(Exception):
 class Card:
     """An emulated card, with a socket for machines."""
 
-    def __init__(self, options, work, name, memory=None):
+    def __init__(self, options, work, name, memory=None, engine=None):
         self.socket = os.path.join(work, name)
         self.log = open(self.socket + ".log", "w", encoding="utf-8")
         command = [options.patchbay, "card", "--board", options.board, "--image", options.image,
                    "--card-memory", memory or options.card_memory, "--socket", self.socket]
+        if engine:
+            command += ["--engine", engine]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
                                         start_new_session=True)
         end = time.monotonic() + 30
@@ -370,7 +374,18 @@ def run_i915(options, work, table):
         card.stop()
 
 
-RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915}
+def run_clients(options, work, table):
+    """Debian's display servers: linux_clients.py."""
+    linux_clients.run_clients(sys.modules[__name__], options, work, table)
+
+
+def run_gl(options, work, table):
+    """The driver with virtio-gpu's 3D uAPI, on a card with a GL engine."""
+    linux_gl.run_gl(sys.modules[__name__], options, work, table)
+
+
+RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915,
+        "run_clients": run_clients, "run_gl": run_gl}
 
 
 def run_all(options, table):
@@ -407,7 +422,10 @@ def main():
     parser.add_argument("--board")
     parser.add_argument("--card-memory")
     parser.add_argument("--shell", action="store_true")
+    parser.add_argument("--client")
+    parser.add_argument("--disk", default="clients")
     parser.add_argument("--mesa", action="store_true")
+    parser.add_argument("--gl", action="store_true")
     parser.add_argument("--record")
     parser.add_argument("--revision")
     parser.add_argument("tests", nargs="*")
@@ -417,10 +435,14 @@ def main():
         return 0
     if options.shell:
         return shell(options)
-    table = Table()
-    if options.mesa:
+    if options.client:
         with tempfile.TemporaryDirectory(prefix="patchbay-linux-") as work:
-            linux_mesa.run_mesa(sys.modules[__name__], options, work, table)
+            return linux_clients.run_client(sys.modules[__name__], options, work)
+    table = Table()
+    if options.mesa or options.gl:
+        with tempfile.TemporaryDirectory(prefix="patchbay-linux-") as work:
+            run = linux_mesa.run_mesa if options.mesa else linux_gl.run_mesa
+            run(sys.modules[__name__], options, work, table)
     else:
         run_all(options, table)
     print(f"{table.count - table.failed} of {table.count} passed in {time.monotonic() - table.start:.0f} s")

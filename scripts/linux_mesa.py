@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs Mesa's unmodified driver for Intel's generation 7.5 on the card: every relocation compared, and replayed."""
+"""Runs Mesa's unmodified drivers for Intel's generation 7.5 on the card: every relocation compared, and replayed."""
 
 import os
 import re
@@ -15,10 +15,11 @@ PARAMETERS = "patchbay.outer_mb=232"
 DISK_BYTES = 4 << 30
 # Longest life of the machine, in seconds.
 MACHINE_SECONDS = 3000
-# What runs, by name. glmark2 without arguments has all its scenes.
+# What runs, by name. glmark2 without arguments has all its scenes; testvulkan runs until it is told to end.
 PROGRAMS = {
     "kmscube": "kmscube -c 300",
     "kmscube_rgba": "kmscube -M rgba -c 100",
+    "testvulkan": "timeout 15 /usr/libexec/installed-tests/SDL2/testvulkan",
     "glmark2_refract": "glmark2-es2-drm -b refract:duration=3",
     "glmark2": "glmark2-es2-drm -b :duration=5",
 }

@@ -1,27 +1,37 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# Part of scripts/linux: the guest with Mesa's unmodified driver for Intel's generation 7.5, and programs that use it.
+# Part of scripts/linux: the guest with Mesa's unmodified drivers for Intel's generation 7.5, and programs that use it.
 # Sourced; needs lib.sh, and $root, $folder, $packages and $release of scripts/linux.
 
 # What runs in the guest, without what it depends on.
-mesa_programs=(libgl1-mesa-dri libegl-mesa0 libegl1 libgles2 libgbm1 kmscube glmark2-es2-drm)
+mesa_programs=(libgl1-mesa-dri libegl-mesa0 libegl1 libgles2 libgbm1 mesa-vulkan-drivers kmscube glmark2-es2-drm
+	libsdl2-tests)
 
-# Downloads the programs with all that they need, whatever this system has installed, and unpacks them to $folder/mesa/tree.
-fetch_mesa() {
-	local cache=$folder/mesa/debs deb
-	[[ ! -e $folder/mesa/unpacked ]] || return 0
-	say "downloading ${mesa_programs[*]}"
-	rm -rf "$folder/mesa"
-	mkdir -p "$cache/partial" "$folder/mesa/tree"
-	: >"$folder/mesa/status"
+# fetch_programs NAME DRIVER PROGRAM...: downloads programs with all that they need, whatever this system has installed, and
+# unpacks them to $folder/NAME/tree, with one OpenGL driver of Mesa's, and the Vulkan driver hasvk if it is among them.
+fetch_programs() {
+	local place=$folder/$1 driver=$2 deb
+	local cache=$place/debs
+	shift 2
+	[[ "$(cat "$place/unpacked" 2>/dev/null)" != "$*" ]] || return 0
+	say "downloading $*"
+	rm -rf "$place"
+	mkdir -p "$cache/partial" "$place/tree"
+	: >"$place/status"
 	logged linux-packages apt-get install -y -q --no-install-recommends --download-only -o Debug::NoLocking=1 \
-		-o Dir::State::status="$folder/mesa/status" -o Dir::Cache::archives="$cache" "${mesa_programs[@]}"
+		-o Dir::State::status="$place/status" -o Dir::Cache::archives="$cache" "$@"
 	for deb in "$cache"/*.deb; do
-		logged linux-packages dpkg -x "$deb" "$folder/mesa/tree"
+		logged linux-packages dpkg -x "$deb" "$place/tree"
 	done
-	rm -rf "$cache" "$folder"/mesa/tree/usr/share/{doc,locale,man}
-	find "$folder/mesa/tree/usr/lib/x86_64-linux-gnu/dri" -type f ! -name crocus_dri.so -delete
-	touch "$folder/mesa/unpacked"
+	rm -rf "$cache" "$place"/tree/usr/share/{doc,locale,man}
+	# One file has many names, which the guest's disk in memory would copy.
+	find "$place/tree/usr/lib/x86_64-linux-gnu/dri" -type f ! -name "${driver}_dri.so" -delete
+	find "$place/tree/usr/lib/x86_64-linux-gnu" -name 'libvulkan_*.so' ! -name libvulkan_intel_hasvk.so -delete
+	echo "$*" >"$place/unpacked"
+}
+
+fetch_mesa() {
+	fetch_programs mesa crocus "${mesa_programs[@]}"
 }
 
 # build_capture FOLDER: the program that compares relocations, for any guest.

@@ -14,6 +14,16 @@ static void forget(struct pb_core_contexts *contexts)
 	contexts->known_channel = PB_LIMIT_CHANNELS;
 }
 
+/** Frees context i: it becomes the first of the free ones. The generation stays, for the handle of the next one. */
+PB_CORE_COLD static void release(struct pb_core_contexts *contexts, uint32_t i)
+{
+	const uint32_t behind = (contexts->free - i - 1u) % PB_LIMIT_CONTEXTS;
+
+	contexts->at[i] = (contexts->at[i] & ~0xffffu) | behind << PB_CORE_CONTEXT_BEHIND_SHIFT;
+	contexts->free = i;
+	forget(contexts);
+}
+
 void pb_core_context_init(struct pb_core_contexts *contexts)
 {
 	forget(contexts);
@@ -47,12 +57,12 @@ PB_CORE_COLD enum pb_error pb_core_context_look_up(struct pb_core_contexts *cont
 
 uint32_t pb_core_context_create(struct pb_core_contexts *contexts, uint32_t channel)
 {
-	uint32_t i = 0;
-	uint32_t generation;
+	const uint32_t i = contexts->free;
+	const uint32_t word = contexts->at[i];
+	uint32_t generation = (word >> 16) + 1u;
 
-	while ((contexts->at[i] & PB_CORE_CONTEXT_USED) != 0)
-		i++;
-	generation = (contexts->at[i] >> 16) + 1u;
+	/* The generation is a multiple of the limit there. */
+	contexts->free = (i + 1u + (word >> PB_CORE_CONTEXT_BEHIND_SHIFT)) % PB_LIMIT_CONTEXTS;
 	if (generation > UINT16_MAX)
 		generation = 1;
 	contexts->at[i] = PB_CORE_CONTEXT(generation, channel) | PB_CORE_CONTEXT_USED;
@@ -61,10 +71,7 @@ uint32_t pb_core_context_create(struct pb_core_contexts *contexts, uint32_t chan
 
 void pb_core_context_destroy(struct pb_core_contexts *contexts, uint32_t handle)
 {
-	uint32_t *context = &contexts->at[PB_HANDLE_INDEX(handle)];
-
-	*context &= ~PB_CORE_CONTEXT_USED;
-	forget(contexts);
+	release(contexts, PB_HANDLE_INDEX(handle));
 }
 
 enum pb_error pb_core_context_clear(struct pb_core_contexts *contexts, uint32_t channel, uint32_t handle)
@@ -86,10 +93,8 @@ void pb_core_context_lose(struct pb_core_contexts *contexts, const struct pb_cor
 void pb_core_context_free_some(struct pb_core_contexts *contexts, uint32_t channel, uint32_t from,
 			       uint32_t to)
 {
-	forget(contexts);
 	for (uint32_t i = from; i < to; i++) {
-		if (!is_of(contexts->at[i], channel))
-			continue;
-		contexts->at[i] &= ~PB_CORE_CONTEXT_USED;
+		if (is_of(contexts->at[i], channel))
+			release(contexts, i);
 	}
 }

@@ -12,15 +12,19 @@
 #include "patchbay/abi/channel.h"
 
 /*
- * A context:
+ * A context; and below, a free one. The free ones are a list: behind context i comes i + 1 + behind, modulo
+ * PB_LIMIT_CONTEXTS, so that words of zeros are a list of all.
  *
  *   31          16 15        8 7     2 1 0
  *  +--------------+-----------+-------+-+-+
  *  |  generation  |  channel  |   0   |L|U|   U: used  L: lost
  *  +--------------+-----------+-------+-+-+
+ *  |  generation  |       behind      |0|0|
+ *  +--------------+-------------------+-+-+
  */
 #define PB_CORE_CONTEXT_USED                 1u
 #define PB_CORE_CONTEXT_LOST                 2u
+#define PB_CORE_CONTEXT_BEHIND_SHIFT         2u
 #define PB_CORE_CONTEXT(generation, channel) ((uint32_t)(generation) << 16 | (uint32_t)(channel) << 8)
 
 /** Instead of a context's index in pb_core_submission. */
@@ -32,13 +36,14 @@ struct pb_core_contexts {
 	uint32_t
 		known_channel; /**< whose context was found last and is not lost; PB_LIMIT_CHANNELS: none is known */
 	uint32_t known;        /**< the handle of that context */
+	uint32_t free;         /**< the first free context, if there is one */
 	uint32_t at[PB_LIMIT_CONTEXTS]; /**< PB_CORE_CONTEXT */
 };
 
 /** No context is known. Once, at boot. */
 void pb_core_context_init(struct pb_core_contexts *contexts);
 
-/** CONTEXT_CREATE. Pre: the channel's quota has a context for it, so that one is free. @return its handle */
+/** CONTEXT_CREATE, in a fixed number of steps. Pre: the channel's quota has a context for it, so that one is free. @return its handle */
 uint32_t pb_core_context_create(struct pb_core_contexts *contexts, uint32_t channel);
 /** Frees a context. Pre: the handle names one, and nothing of its channel is in flight. */
 void pb_core_context_destroy(struct pb_core_contexts *contexts, uint32_t handle);

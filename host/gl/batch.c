@@ -86,9 +86,14 @@ static void locate_page(struct pb_gl_batch *batch, struct pb_gl_resource *resour
 
 /* ---- GL packets ---- */
 
+/** Counts the bits of a word. Not by the compiler's function: a kernel has no library for it. */
 static uint32_t bits(uint32_t word)
 {
-	return (uint32_t)__builtin_popcount(word);
+	uint32_t count = 0;
+
+	for (; word != 0; word &= word - 1u)
+		count++;
+	return count;
 }
 
 /** Returns how many resources one command can reach by state at most. */

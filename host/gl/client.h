@@ -114,8 +114,9 @@ struct pb_gl_client {
 	struct pb_gl_account account;                          /**< the program's */
 	struct pb_gl_batch_context context;                    /**< for the batch */
 	struct pb_gl_batch batch;                              /**< the batch that is being made */
-	struct pb_gl_slot slots[PB_GL_CLIENT_SLOTS];           /**< memory of batches */
-	uint32_t slot;                                         /**< the one that the batch is made in */
+	struct pb_gl_batch_use uses[PB_GL_USES_MAX]; /**< words of the present command for resources */
+	struct pb_gl_slot slots[PB_GL_CLIENT_SLOTS]; /**< memory of batches */
+	uint32_t slot;                               /**< the one that the batch is made in */
 	uint32_t staging_used; /**< bytes of the slot's part of the staging memory in use */
 	uint32_t number;       /**< batches begun */
 	uint32_t fence_id;     /**< of the next submission */

@@ -25,8 +25,7 @@ enum {
 /** A walk through one message. */
 struct walk {
 	struct pb_gl_client *client;
-	struct pb_gl_batch_use uses[PB_GL_USES_MAX]; /**< of the present command */
-	uint32_t use_count;
+	uint32_t use_count; /**< of the present command, in client->uses */
 };
 
 static bool note_resource(void *context, const struct pb_gl_use *use, uint32_t *value)
@@ -41,7 +40,7 @@ static bool note_resource(void *context, const struct pb_gl_use *use, uint32_t *
 		return pb_gl_refuse(walk->client, "a command that names too many resources");
 	if (!data && !pb_gl_touch(walk->client, resource))
 		return false;
-	walk->uses[walk->use_count++] =
+	walk->client->uses[walk->use_count++] =
 		(struct pb_gl_batch_use){.word = use->word - use->command, .access = use->access};
 	*value = resource->id;
 	return true;
@@ -81,12 +80,12 @@ static enum pb_gl_status append(struct walk *walk, const struct pb_gl_command *c
 	struct pb_gl_client *client = walk->client;
 	enum pb_gl_status status = PB_GL_STATUS_OK;
 	enum pb_gl_batch_result result = pb_gl_batch_command(&client->batch, &client->context, command,
-							     walk->uses, walk->use_count, &status);
+							     client->uses, walk->use_count, &status);
 
 	if (result == PB_GL_BATCH_FULL) {
 		if (!pb_gl_client_flush(client))
 			return PB_GL_STATUS_STOPPED;
-		result = pb_gl_batch_command(&client->batch, &client->context, command, walk->uses,
+		result = pb_gl_batch_command(&client->batch, &client->context, command, client->uses,
 					     walk->use_count, &status);
 	}
 	return result == PB_GL_BATCH_OK ? PB_GL_STATUS_OK : status;

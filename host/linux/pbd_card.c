@@ -9,8 +9,13 @@
 /* Registers of an ivshmem device. */
 #define PBD_REG_DOORBELL 12
 
-/* Bytes of segment 0: rings, and lists and engine buffers of submissions. */
-#define PBD_SYSTEM_BYTES (PBD_ARENA_BYTES + (512u << 10))
+/*
+ * Bytes of segment 0: lists and engine buffers of submissions, and rings of as many queues as the firmware has contexts
+ * for one machine (288 of 512), 4,352 bytes each.
+ */
+#define PBD_SYSTEM_BYTES (PBD_ARENA_BYTES + (1280u << 10))
+/* More of it for clients of a GL engine: about 900 KiB each. */
+#define PBD_SYSTEM_VIRT_BYTES (5u << 20)
 #define PBD_REGION_BYTES_MIN (256u << 10)
 
 /* Addresses of the OS and of the engines differ, so that each mistake shows. */
@@ -61,18 +66,18 @@ static void pbd_link_doorbell(struct pb_link *link)
 	writel(link->channel, dev->registers + PBD_REG_DOORBELL);
 }
 
-/* Only the holder of `commands` waits, so one count of interrupts that were seen is enough. */
+/* Clients of a GL engine have a count of interrupts each; otherwise only the holder of `commands` waits. */
 static enum pb_error pbd_link_wait(struct pb_link *link, uint64_t timeout_us)
 {
 	struct pbd_device *dev = container_of(link, struct pbd_device, link);
+	int *seen = pbd_virt_irqs_seen(dev) ?: &dev->irqs_seen;
 	long left;
 
 	if (READ_ONCE(dev->abort))
 		return PB_ERROR_NO_CARD;
-	left = wait_event_timeout(dev->irq_wait,
-				  atomic_read(&dev->irqs) != dev->irqs_seen || READ_ONCE(dev->abort),
+	left = wait_event_timeout(dev->irq_wait, atomic_read(&dev->irqs) != *seen || READ_ONCE(dev->abort),
 				  usecs_to_jiffies(timeout_us));
-	dev->irqs_seen = atomic_read(&dev->irqs);
+	*seen = atomic_read(&dev->irqs);
 	return left == 0 ? PB_ERROR_TIMEOUT : PB_ERROR_OK;
 }
 
@@ -161,12 +166,13 @@ static void pbd_region_make(struct pbd_device *dev, unsigned int index, u64 byte
 static int pbd_segments_make(struct pbd_device *dev)
 {
 	const struct pb_card_info *card = &dev->channel.card;
+	const u32 system = PBD_SYSTEM_BYTES + (pbd_virtgpu ? PBD_SYSTEM_VIRT_BYTES : 0);
 	struct pb_segment_request request = {
 		.id = PB_SEGMENT_SYSTEM,
 		.os_base = PBD_SYSTEM_OS,
 		.gpu_base = PBD_SYSTEM_GPU,
-		.size = PBD_SYSTEM_BYTES,
-		.backing_bytes = PBD_SYSTEM_BYTES,
+		.size = system,
+		.backing_bytes = system,
 	};
 	u32 window = pb_card_pool_most(card);
 	u32 outer = card->capabilities[PB_CAPABILITY_OUTER_BYTES];
@@ -179,7 +185,13 @@ static int pbd_segments_make(struct pbd_device *dev)
 		error = pb_memory_allocate(&dev->system, PB_PAGE_BYTES, PB_PAGE_BYTES, &dev->record_memory);
 	if (error != PB_ERROR_OK)
 		return pbd_errno(error);
-	window = window > PBD_SYSTEM_BYTES ? (window - PBD_SYSTEM_BYTES) / 2 : 0;
+	if (pbd_virtgpu) {
+		int ret = pbd_virt_attach(dev);
+
+		if (ret != 0)
+			return ret;
+	}
+	window = window > system ? (window - system) / 2 : 0;
 	if (pbd_vram_mb != 0)
 		window = min_t(u64, (u64)pbd_vram_mb << 20, U32_MAX);
 	pbd_region_make(dev, 0, window);
@@ -197,6 +209,7 @@ int pbd_card_attach(struct pbd_device *dev, unsigned int timeout_ms)
 
 	mutex_lock(&dev->commands);
 	WRITE_ONCE(dev->abort, false);
+	dev->spare_count = 0;
 	error = pb_channel_attach(&dev->channel, &dev->link, (u64)timeout_ms * 1000);
 	ret = pbd_errno(error);
 	if (error == PB_ERROR_OK) {

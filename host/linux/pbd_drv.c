@@ -36,6 +36,12 @@ MODULE_PARM_DESC(outer_mb, "MiB of the card's memory outside of the window for o
 bool pbd_i915;
 module_param_named(i915, pbd_i915, bool, 0400);
 MODULE_PARM_DESC(i915, "present the part of i915's uAPI that Mesa needs, instead of the driver's own");
+bool pbd_virtgpu;
+module_param_named(virtgpu, pbd_virtgpu, bool, 0400);
+MODULE_PARM_DESC(virtgpu, "offer the 3D uAPI of virtio-gpu instead of our own; needs a card with a GL engine");
+unsigned int pbd_gl_hang_ms;
+module_param_named(gl_hang_ms, pbd_gl_hang_ms, uint, 0600);
+MODULE_PARM_DESC(gl_hang_ms, "OpenGL that makes no progress for so long is reset (default 0: the card's own limit)");
 
 static int pbd_info_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 {
@@ -186,6 +192,8 @@ static int pbd_init(struct pbd_device *dev)
 	INIT_LIST_HEAD(&dev->done);
 	INIT_LIST_HEAD(&dev->lru);
 	INIT_LIST_HEAD(&dev->claims);
+	INIT_LIST_HEAD(&dev->virt.clients);
+	INIT_LIST_HEAD(&dev->virt.waiters);
 	INIT_WORK(&dev->clean, pbd_clean_work);
 	INIT_DELAYED_WORK(&dev->watch, pbd_card_watch_work);
 	INIT_DELAYED_WORK(&dev->attach, pbd_card_attach_work);
@@ -232,6 +240,8 @@ static int pbd_start(struct pbd_device *dev)
 	down_write(&dev->card);
 	ret = pbd_card_attach(dev, PBD_ATTACH_MS);
 	up_write(&dev->card);
+	if (ret == 0 && pbd_virtgpu)
+		ret = pbd_virt_init(dev);
 	if (ret == 0)
 		ret = pbd_kms_init(dev);
 	if (ret == 0 && pbd_i915)
@@ -249,7 +259,7 @@ static int pbd_start(struct pbd_device *dev)
 
 static int pbd_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
-	const struct drm_driver *driver = pbd_i915 ? &pbd_i915_driver : &pbd_driver;
+	const struct drm_driver *driver = pbd_virtgpu ? &pbd_virt_driver : pbd_i915 ? &pbd_i915_driver : &pbd_driver;
 	struct pbd_device *dev = devm_drm_dev_alloc(&pdev->dev, driver, struct pbd_device, drm);
 	int ret;
 
@@ -305,6 +315,9 @@ static struct pci_driver pbd_pci_driver = {
 
 static int __init pbd_module_init(void)
 {
+	/* A device has one uAPI. */
+	if (pbd_i915 && pbd_virtgpu)
+		return -EINVAL;
 	return pci_register_driver(&pbd_pci_driver);
 }
 

@@ -39,6 +39,7 @@
 #include <drm/drm_print.h>
 
 #include "patchbay/patchbay.h"
+#include "patchbay/residency.h"
 #include "patchbay_drm.h"
 
 /* Bytes of one command buffer; descriptors of a ring; submissions of a queue that may be unfinished. */
@@ -60,13 +61,21 @@
 #define PBD_LONG_LIST 512u
 /* Kernel memory for lists of a file's unfinished submissions, unless it is one submission. */
 #define PBD_STAGED_BYTES (8u << 20)
+/* How long a submission waits for objects of others to become idle, and an update of the display for earlier ones. */
+#define PBD_ROOM_JIFFIES (10 * HZ)
 /* Fences that one submission may wait for in the kernel; syncobjs of one submission. */
 #define PBD_DEPS_MAX 1024u
 #define PBD_SYNCS_MAX 256u
+/* Contexts that a card may have, of which some wait for a new queue. */
+#define PBD_CONTEXTS_MAX 512u
 /* Segment numbers. */
 #define PBD_SEGMENT_WINDOW 1u
 #define PBD_SEGMENT_OUTER 2u
+#define PBD_SEGMENT_VIRT 3u
 #define PBD_REGIONS 2u
+/* Bytes of the GL engine's capability sets. */
+#define PBD_CAPS1_BYTES 308u
+#define PBD_CAPS2_BYTES 1376u
 
 /* A short lock of the host library. */
 struct pbd_lock {
@@ -129,6 +138,15 @@ struct pbd_kms {
 	bool stale; /* the scan-out lacks an update: the next one is whole */
 };
 
+/* What the clients of a GL engine share (pbd_virtgpu.h). */
+struct pbd_virt_device {
+	struct pb_segment segment;            /* addresses of resources */
+	struct pb_residency_segment addresses;
+	u32 caps1[PBD_CAPS1_BYTES / sizeof(u32)], caps2[PBD_CAPS2_BYTES / sizeof(u32)];
+	atomic_t numbers; /* of resources */
+	struct list_head clients, waiters; /* under state */
+};
+
 /* What the capture of relocations shows; pbd_i915_capture.c. */
 struct pbd_capture_shown {
 	void *record; /* kvmalloc */
@@ -177,6 +195,11 @@ struct pbd_device {
 	atomic_t irqs;
 	int irqs_seen; /* by the holder of commands */
 	bool abort;    /* commands end at once */
+	/*
+	 * Contexts without a queue; under commands. The firmware frees none while anything of this machine is in flight.
+	 */
+	u32 spare[PBD_CONTEXTS_MAX];
+	u32 spare_count;
 
 	/* Under state. */
 	spinlock_t state_lock;
@@ -203,6 +226,7 @@ struct pbd_device {
 	bool clock_busy;
 	u32 restarts;
 	atomic64_t file_ids;
+	struct pbd_virt_device virt;
 };
 
 static inline struct pbd_device *pbd_device(struct drm_device *drm)
@@ -216,6 +240,7 @@ struct pbd_file {
 	struct pbd_account *account;
 	struct mutex lock; /* of queues: creation and numbers */
 	struct xarray queues;
+	struct pbd_virt *virt; /* NULL: the driver offers its own uAPI */
 };
 
 /* A queue of the firmware with its context. A file holds it, and each unfinished submission. */
@@ -316,7 +341,10 @@ struct pbd_job {
 struct pbd_bo {
 	struct drm_gem_object base;
 	u32 flags;
-	u32 tiling; /* of i915's uAPI: what clients tell each other */
+	/* Of i915's uAPI: what clients tell each other; memory of the caller that its contents come from. */
+	u32 tiling;
+	u64 user_start;
+	struct mm_struct *user_mm; /* NULL: they are its own */
 	/* Under resv. */
 	struct page **pages;
 	bool lost;
@@ -333,6 +361,7 @@ struct pbd_bo {
 /* How objects come by room in VRAM that others have. */
 struct pbd_room {
 	bool claims;         /* the caller holds `claim` */
+	bool alone;          /* the caller waits for `busy` without claiming it: it may come too late again and again */
 	struct pbd_bo *busy; /* what to wait for, with a reference; NULL: nothing, but `claim` is needed */
 	struct ww_acquire_ctx *ticket; /* of the reservations that the caller has */
 	bool held;           /* an object was passed over, since another thread has its reservation for a moment */
@@ -358,6 +387,8 @@ void pbd_card_attach_work(struct work_struct *work);
 struct drm_gem_object *pbd_bo_create(struct pbd_device *dev, u64 size, u32 flags);
 int pbd_bo_place(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *room);
 int pbd_bo_evict(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *room);
+int pbd_bo_lock_placed(struct pbd_device *dev, struct pbd_bo *bo);
+int pbd_room_wait(struct pbd_room *room, unsigned long end);
 bool pbd_bo_is_claimed(struct pbd_device *dev, struct pbd_bo *bo);
 void pbd_claims_end(struct pbd_device *dev);
 void pbd_bo_unpin(struct drm_gem_object *object);
@@ -366,6 +397,7 @@ void pbd_bo_used(struct pbd_device *dev, struct pbd_bo *bo);
 void pbd_vram_lost(struct pbd_device *dev);
 u64 pbd_bo_os_address(const struct pbd_bo *bo);
 u64 pbd_bo_gpu_address(const struct pbd_bo *bo);
+void pbd_bo_write(struct pbd_device *dev, struct pbd_bo *bo, const void *contents);
 int pbd_dumb_create(struct drm_file *file, struct drm_device *drm, struct drm_mode_create_dumb *args);
 int pbd_gem_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int pbd_gem_info_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
@@ -418,11 +450,24 @@ int pbd_kms_init(struct pbd_device *dev);
 void pbd_kms_stop(struct pbd_device *dev);
 void pbd_kms_free(struct pbd_device *dev);
 
+/* pbd_virtgpu.c, pbd_virtgpu_client.c: the guest's OpenGL */
+extern const struct drm_driver pbd_virt_driver;
+struct drm_gem_object *pbd_virt_picture(struct drm_framebuffer *fb);
+int pbd_virt_attach(struct pbd_device *dev);
+int pbd_virt_init(struct pbd_device *dev);
+int pbd_virt_file_open(struct pbd_file *file);
+void pbd_virt_file_close(struct pbd_file *file);
+void pbd_virt_retire(struct pbd_device *dev);
+void pbd_virt_end_all(struct pbd_device *dev, int result);
+int *pbd_virt_irqs_seen(struct pbd_device *dev);
+
 /* pbd_i915.c */
 extern const struct drm_driver pbd_i915_driver;
 void pbd_i915_identity(struct pbd_device *dev, bool shown);
 void pbd_capture_close(struct pbd_device *dev, struct drm_file *file);
 
+extern bool pbd_virtgpu;
+extern unsigned int pbd_gl_hang_ms;
 extern bool pbd_unsafe;
 extern bool pbd_i915;
 extern unsigned int pbd_card_timeout_ms;

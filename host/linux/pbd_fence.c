@@ -307,6 +307,7 @@ static enum pb_error pbd_retire_locked(struct pbd_device *dev)
 			any = true;
 		}
 	}
+	pbd_virt_retire(dev);
 	if (any)
 		queue_work(dev->clean_wq, &dev->clean);
 	return worst;
@@ -356,6 +357,7 @@ void pbd_end_all(struct pbd_device *dev, int result)
 		list_del_init(&queue->link);
 		wake_up_all(&queue->wait);
 	}
+	pbd_virt_end_all(dev, result);
 	queue_work(dev->clean_wq, &dev->clean);
 	spin_unlock_irqrestore(&dev->state_lock, flags);
 	dma_fence_end_signalling(cookie);

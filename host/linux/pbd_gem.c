@@ -8,6 +8,7 @@
 #include <linux/dma-resv.h>
 #include <linux/highmem.h>
 #include <linux/mm.h>
+#include <linux/sched/mm.h>
 #include <linux/shmem_fs.h>
 
 #include <drm/drm_cache.h>
@@ -147,10 +148,10 @@ bool pbd_bo_is_claimed(struct pbd_device *dev, struct pbd_bo *bo)
 /* Claims a busy object. Pre: the caller holds a reference to it, and `claim` if the room says so. @return -EAGAIN */
 static int pbd_claim(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *room)
 {
-	if (!room->claims)
+	if (!room->claims && !room->alone)
 		return -EAGAIN;
 	mutex_lock(&dev->vram);
-	if (list_empty(&bo->claim)) {
+	if (room->claims && list_empty(&bo->claim)) {
 		drm_gem_object_get(&bo->base);
 		list_add_tail(&bo->claim, &dev->claims);
 	}
@@ -343,6 +344,40 @@ int pbd_bo_place(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *roo
 	return 0;
 }
 
+/* Waits without a lock until the object that is in the way is idle. @return -EBUSY: not before `end`, in jiffies */
+int pbd_room_wait(struct pbd_room *room, unsigned long end)
+{
+	struct pbd_bo *bo = room->busy;
+	long left = (long)(end - jiffies);
+
+	room->busy = NULL;
+	if (!bo)
+		return 0;
+	if (left > 0)
+		left = dma_resv_wait_timeout(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP, true, (unsigned long)left);
+	drm_gem_object_put(&bo->base);
+	return left > 0 ? 0 : left == -ERESTARTSYS ? -ERESTARTSYS : -EBUSY;
+}
+
+/* Locks an object's reservation and moves it into VRAM, for a caller that has other locks. @return 0: the caller unlocks */
+int pbd_bo_lock_placed(struct pbd_device *dev, struct pbd_bo *bo)
+{
+	struct pbd_room room = { .alone = true };
+	unsigned long end = jiffies + PBD_ROOM_JIFFIES;
+	int ret;
+
+	do {
+		ret = dma_resv_lock_interruptible(bo->base.resv, NULL);
+		if (ret != 0)
+			return ret;
+		ret = pbd_bo_place(dev, bo, &room);
+		if (ret == 0)
+			return 0;
+		dma_resv_unlock(bo->base.resv);
+	} while (ret == -EAGAIN && (ret = pbd_room_wait(&room, end)) == 0);
+	return ret;
+}
+
 /* Takes the placement of all objects in VRAM, whose contents are lost with the card. */
 void pbd_vram_lost(struct pbd_device *dev)
 {
@@ -439,6 +474,8 @@ static void pbd_bo_free(struct drm_gem_object *object)
 	mutex_unlock(&dev->vram);
 	if (bo->pages)
 		drm_gem_put_pages(object, bo->pages, false, false);
+	if (bo->user_mm)
+		mmdrop(bo->user_mm);
 	drm_gem_object_release(object);
 	kfree(bo);
 }
@@ -517,6 +554,12 @@ int pbd_dumb_create(struct drm_file *file, struct drm_device *drm, struct drm_mo
 	args->pitch = (u32)pitch;
 	args->size = pitch * args->height;
 	return pbd_bo_create_handle(pbd_device(drm), file, &args->size, 0, &args->handle);
+}
+
+/* Writes contents. Pre: resv is held, the object is in VRAM. */
+void pbd_bo_write(struct pbd_device *dev, struct pbd_bo *bo, const void *contents)
+{
+	memcpy(pbd_bo_bytes(dev, bo), contents, bo->base.size);
 }
 
 u64 pbd_bo_gpu_address(const struct pbd_bo *bo)

@@ -5,6 +5,7 @@
  * patches it (pbd_i915_exec.c).
  */
 #include <linux/dma-resv.h>
+#include <linux/sched/mm.h>
 
 #include <drm/drm_ioctl.h>
 #include <drm/drm_prime.h>
@@ -51,6 +52,7 @@ static int pbd_i915_param(int param)
 	case I915_PARAM_HAS_EXEC_BATCH_FIRST:
 	case I915_PARAM_HAS_EXEC_FENCE_ARRAY:
 	case I915_PARAM_MMAP_GTT_COHERENT:
+	case I915_PARAM_HAS_USERPTR_PROBE:
 		return 1;
 	case I915_PARAM_CMD_PARSER_VERSION:
 		return 10;
@@ -139,6 +141,33 @@ static int pbd_i915_create(struct drm_device *drm, void *data, struct drm_file *
 	return ret;
 }
 
+/*
+ * An object whose contents are memory of the caller. They are copied to card memory by each EXECBUFFER2 that names the
+ * object; what is patched there is not copied back.
+ */
+static int pbd_i915_userptr(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_i915_gem_userptr *args = data;
+	struct drm_gem_object *object;
+	int ret;
+
+	if ((args->flags & ~I915_USERPTR_PROBE) || !PAGE_ALIGNED(args->user_ptr | args->user_size))
+		return -EINVAL;
+	if (args->user_size == 0 || args->user_size > PBD_I915_USER_BYTES_MAX)
+		return args->user_size ? -E2BIG : -EINVAL;
+	if (!access_ok(u64_to_user_ptr(args->user_ptr), args->user_size))
+		return -EFAULT;
+	object = pbd_bo_create(pbd_device(drm), args->user_size, 0);
+	if (IS_ERR(object))
+		return PTR_ERR(object);
+	pbd_bo(object)->user_start = args->user_ptr;
+	pbd_bo(object)->user_mm = current->mm;
+	mmgrab(current->mm);
+	ret = drm_gem_handle_create(file, object, &args->handle);
+	drm_gem_object_put(object);
+	return ret;
+}
+
 static int pbd_i915_mmap_offset(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_i915_gem_mmap_offset *args = data;
@@ -151,7 +180,7 @@ static int pbd_i915_mmap_offset(struct drm_device *drm, void *data, struct drm_f
 	object = drm_gem_object_lookup(file, args->handle);
 	if (!object)
 		return -ENOENT;
-	ret = drm_gem_create_mmap_offset(object);
+	ret = pbd_bo(object)->user_mm ? -ENODEV : drm_gem_create_mmap_offset(object);
 	if (ret == 0)
 		args->offset = drm_vma_node_offset_addr(&object->vma_node);
 	drm_gem_object_put(object);
@@ -436,6 +465,7 @@ static void pbd_i915_close(struct drm_device *drm, struct drm_file *file)
 static const struct drm_ioctl_desc pbd_i915_ioctls[] = {
 	DRM_IOCTL_DEF_DRV(I915_GETPARAM, pbd_i915_getparam, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(I915_GEM_CREATE, pbd_i915_create, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(I915_GEM_USERPTR, pbd_i915_userptr, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(I915_GEM_MMAP_OFFSET, pbd_i915_mmap_offset, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(I915_GEM_BUSY, pbd_i915_busy, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(I915_GEM_WAIT, pbd_i915_wait, DRM_RENDER_ALLOW),

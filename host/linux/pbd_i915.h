@@ -9,6 +9,9 @@
 #define PBD_I915_VENDOR 0x8086
 #define PBD_I915_DEVICE 0x0412
 
+/* Memory of callers that one EXECBUFFER2 may have copied. */
+#define PBD_I915_USER_BYTES_MAX (64ull << 20)
+
 /* pbd_i915.c: contexts, and the queues that they are */
 bool pbd_i915_is_context(struct pbd_device *dev, struct drm_file *file, u32 context);
 u32 pbd_i915_queue(const struct pbd_device *dev, u32 context);

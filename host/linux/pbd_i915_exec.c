@@ -40,6 +40,9 @@ struct pbd_exec {
 	struct drm_i915_gem_relocation_entry *relocs; /* of all objects, in order; targets are indices */
 	u32 reloc_count;
 	int (*step)(struct pbd_exec *exec); /* what is done under the locks */
+	void **contents; /* of objects that are memory of the caller, until they are written; NULL: none */
+	bool has_contents;
+	bool in_use; /* objects that are to have them were in use by an earlier submission */
 };
 
 /* A handle and its index, to find targets by handle. */
@@ -235,6 +238,86 @@ static int pbd_exec_check_relocs(struct pbd_exec *exec)
 	return ret;
 }
 
+/* ---- memory of the caller ---- */
+
+/* Copies what objects are to have, before any lock is taken. */
+static int pbd_exec_copy_contents(struct pbd_exec *exec)
+{
+	u64 bytes = 0;
+	u32 i;
+
+	exec->contents = kvcalloc(exec->count, sizeof(*exec->contents), GFP_KERNEL);
+	if (!exec->contents)
+		return -ENOMEM;
+	for (i = 0; i < exec->count; i++) {
+		const struct pbd_bo *bo = pbd_bo(exec->submit.job->listed[i]);
+
+		if (!bo->user_mm)
+			continue;
+		if (bo->user_mm != current->mm)
+			return -EFAULT;
+		bytes += bo->base.size;
+		if (bytes > PBD_I915_USER_BYTES_MAX)
+			return -E2BIG;
+		exec->has_contents = true;
+		exec->contents[i] = kvmalloc(bo->base.size, GFP_KERNEL);
+		if (!exec->contents[i])
+			return -ENOMEM;
+		if (copy_from_user(exec->contents[i], u64_to_user_ptr(bo->user_start), bo->base.size))
+			return -EFAULT;
+	}
+	return 0;
+}
+
+/*
+ * Writes the copies. Pre: the objects are placed, their reservations held.
+ * @return -EBUSY with `in_use`: pbd_exec_idle() waits for that
+ */
+static int pbd_exec_write_contents(struct pbd_exec *exec)
+{
+	u32 i;
+
+	for (i = 0; i < exec->count; i++)
+		if (exec->contents[i] &&
+		    !dma_resv_test_signaled(exec->submit.job->listed[i]->resv, DMA_RESV_USAGE_READ)) {
+			exec->in_use = true;
+			return -EBUSY;
+		}
+	for (i = 0; i < exec->count; i++) {
+		if (!exec->contents[i])
+			continue;
+		pbd_bo_write(exec->submit.dev, pbd_bo(exec->submit.job->listed[i]), exec->contents[i]);
+		kvfree(exec->contents[i]);
+		exec->contents[i] = NULL;
+	}
+	return 0;
+}
+
+static void pbd_exec_free_contents(struct pbd_exec *exec)
+{
+	u32 i;
+
+	for (i = 0; exec->contents && i < exec->count; i++)
+		kvfree(exec->contents[i]);
+	kvfree(exec->contents);
+}
+
+/* Waits until no submission uses the objects. */
+static int pbd_exec_idle(struct pbd_exec *exec)
+{
+	struct pbd_job *job = exec->submit.job;
+	u32 i;
+
+	for (i = 0; i < job->object_count; i++) {
+		const long left = dma_resv_wait_timeout(job->objects[i]->resv, DMA_RESV_USAGE_READ, true,
+							MAX_SCHEDULE_TIMEOUT);
+
+		if (left < 0)
+			return (int)left;
+	}
+	return 0;
+}
+
 /* ---- fences ---- */
 
 static int pbd_exec_take_fence(struct pbd_exec *exec, const struct drm_i915_gem_exec_fence *user)
@@ -290,10 +373,10 @@ static int pbd_exec_take_fences(struct pbd_exec *exec)
 
 /* ---- placement ---- */
 
-/* Whether the firmware writes to the object: it has relocations, or is the whole DMA buffer of a list without entries. */
+/* Whether the firmware writes to the object. A list without entries has a DMA buffer as well: the batch. */
 static bool pbd_exec_is_patched(const struct pbd_exec *exec, u32 index)
 {
-	return exec->objects[index].relocation_count != 0 || index == exec->batch;
+	return exec->objects[index].relocation_count != 0 || (exec->reloc_count == 0 && index == exec->batch);
 }
 
 /* Marks what must lie in the MCU's window. @return bytes of it that do not lie there yet */
@@ -327,14 +410,45 @@ static bool pbd_exec_is_narrow(struct pbd_device *dev, u64 bytes)
 	return narrow;
 }
 
+/* Moves out what lies in the wrong place: `all`, or what is to be patched outside of the window, and what makes it narrow. */
+static int pbd_exec_leave(struct pbd_exec *exec, bool narrow, bool all)
+{
+	struct pbd_device *dev = exec->submit.dev;
+	const struct pbd_region *window = &dev->regions[0];
+	u32 i;
+	int ret = 0;
+
+	for (i = 0; ret == 0 && i < exec->count; i++) {
+		struct pbd_bo *bo = pbd_bo(exec->submit.job->listed[i]);
+		const bool patched = bo->flags & PATCHBAY_GEM_PATCHABLE;
+
+		if (!bo->region || (bo->pins && !patched))
+			continue;
+		if (all || (patched ? bo->region != window : narrow && bo->region == window))
+			ret = pbd_bo_evict(dev, bo, &exec->submit.room);
+	}
+	return ret;
+}
+
+static int pbd_exec_enter(struct pbd_exec *exec, bool patched)
+{
+	u32 i;
+	int ret = 0;
+
+	for (i = 0; ret == 0 && i < exec->count; i++)
+		if (pbd_exec_is_patched(exec, i) == patched)
+			ret = pbd_bo_place(exec->submit.dev, pbd_bo(exec->submit.job->listed[i]), &exec->submit.room);
+	return ret;
+}
+
 /*
- * Brings the objects into VRAM. What is patched goes into the window first; where that is narrow, the submission's other
- * objects make room. Pre: resv of all.
+ * Brings the objects into VRAM, into the window first what is to be patched. If they do not fit as they lie, they make room
+ * for each other once. Pre: resv of all.
  */
 static int pbd_exec_place(struct pbd_exec *exec)
 {
 	struct pbd_device *dev = exec->submit.dev;
-	const struct pbd_region *window = &dev->regions[0];
+	unsigned int round;
 	bool narrow;
 	u32 i;
 	int ret = 0;
@@ -343,17 +457,18 @@ static int pbd_exec_place(struct pbd_exec *exec)
 		return -EAGAIN;
 	exec->submit.room.ticket = &exec->submit.ticket;
 	narrow = pbd_exec_is_narrow(dev, pbd_exec_mark(exec));
-	for (i = 0; ret == 0 && i < exec->count; i++) {
-		struct pbd_bo *bo = pbd_bo(exec->submit.job->listed[i]);
-		const bool patched = bo->flags & PATCHBAY_GEM_PATCHABLE;
-
-		if (bo->region && (patched ? bo->region != window : narrow && bo->region == window && !bo->pins))
-			ret = pbd_bo_evict(dev, bo, &exec->submit.room);
+	for (round = 0; round < 2; round++) {
+		ret = pbd_exec_leave(exec, narrow, round == 1);
+		if (ret == 0)
+			ret = pbd_exec_enter(exec, true);
+		if (ret == 0)
+			ret = pbd_exec_enter(exec, false);
+		if (ret != -ENOSPC)
+			break;
 	}
-	for (i = 0; ret == 0 && narrow && i < exec->count; i++)
-		if (pbd_exec_is_patched(exec, i))
-			ret = pbd_bo_place(dev, pbd_bo(exec->submit.job->listed[i]), &exec->submit.room);
-	return ret == 0 ? pbd_place_all(&exec->submit) : ret;
+	for (i = 0; ret == 0 && i < exec->count; i++)
+		pbd_bo_used(dev, pbd_bo(exec->submit.job->listed[i]));
+	return ret;
 }
 
 /* Sets the DMA buffer: from the first to the last object that is patched. */
@@ -478,6 +593,8 @@ static int pbd_exec_pin_reserved(struct pbd_exec *exec)
 	u32 i;
 	int ret = pbd_exec_place(exec);
 
+	if (ret == 0)
+		ret = pbd_exec_write_contents(exec);
 	for (i = 0; ret == 0 && i < job->object_count; i++)
 		pbd_bo(job->objects[i])->pins++;
 	if (ret == 0)
@@ -493,22 +610,6 @@ static void pbd_exec_unpin(struct pbd_exec *exec)
 		pbd_bo_unpin(exec->submit.job->objects[i]);
 }
 
-/* Waits until no submission uses the objects. */
-static int pbd_exec_idle(struct pbd_exec *exec)
-{
-	struct pbd_job *job = exec->submit.job;
-	u32 i;
-
-	for (i = 0; i < job->object_count; i++) {
-		const long left = dma_resv_wait_timeout(job->objects[i]->resv, DMA_RESV_USAGE_READ, true,
-							MAX_SCHEDULE_TIMEOUT);
-
-		if (left < 0)
-			return (int)left;
-	}
-	return 0;
-}
-
 /* ---- the way of a submission ---- */
 
 /* Pre: validate, card for reading, the reservations of all objects. */
@@ -519,6 +620,8 @@ static int pbd_exec_reserved(struct pbd_exec *exec)
 	u32 i;
 	int ret = pbd_exec_place(exec);
 
+	if (ret == 0)
+		ret = pbd_exec_write_contents(exec);
 	for (i = 0; ret == 0 && i < job->object_count; i++)
 		ret = dma_resv_reserve_fences(job->objects[i]->resv, 1);
 	if (ret == 0)
@@ -555,10 +658,19 @@ static int pbd_exec_try(struct pbd_submit *submit)
 	return ret;
 }
 
+/* The same; where memory of the caller is copied, when its objects are idle. */
 static int pbd_exec_locked(struct pbd_exec *exec, int (*step)(struct pbd_exec *exec))
 {
+	int ret;
+
 	exec->step = step;
-	return pbd_with_room(&exec->submit, pbd_exec_try);
+	do {
+		exec->in_use = false;
+		ret = exec->has_contents ? pbd_exec_idle(exec) : 0;
+		if (ret == 0)
+			ret = pbd_with_room(&exec->submit, pbd_exec_try);
+	} while (exec->in_use);
+	return ret;
 }
 
 /*
@@ -621,6 +733,8 @@ static int pbd_exec_prepare(struct pbd_exec *exec, struct drm_file *file)
 	if (ret == 0)
 		ret = pbd_exec_check_relocs(exec);
 	if (ret == 0)
+		ret = pbd_exec_copy_contents(exec);
+	if (ret == 0)
 		ret = pbd_exec_take_fences(exec);
 	return ret;
 }
@@ -642,6 +756,7 @@ static void pbd_exec_free(struct pbd_exec *exec)
 {
 	kvfree(exec->objects);
 	kvfree(exec->presumed);
+	pbd_exec_free_contents(exec);
 	kvfree(exec->relocs);
 	pbd_submit_free(&exec->submit);
 }

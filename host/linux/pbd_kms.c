@@ -161,6 +161,7 @@ static int pbd_plane_prepare(struct drm_plane *plane, struct drm_plane_state *ba
 {
 	struct pbd_device *dev = pbd_device(plane->dev);
 	struct pbd_plane_state *state = to_pbd_plane_state(base);
+	struct drm_gem_object *picture;
 	struct pbd_blit blit = {};
 	struct drm_rect damage;
 	struct pbd_job *job;
@@ -169,6 +170,9 @@ static int pbd_plane_prepare(struct drm_plane *plane, struct drm_plane_state *ba
 
 	if (!base->fb || !base->crtc || !base->crtc->state)
 		return 0;
+	picture = pbd_virt_picture(base->fb);
+	if (IS_ERR(picture))
+		return PTR_ERR(picture);
 	ret = drm_gem_plane_helper_prepare_fb(plane, base);
 	if (ret == 0)
 		ret = pbd_scanout_take(dev, state,
@@ -178,7 +182,7 @@ static int pbd_plane_prepare(struct drm_plane *plane, struct drm_plane_state *ba
 	damage = (struct drm_rect){ 0, 0, (int)state->width, (int)state->height };
 	if (!whole && !drm_atomic_helper_damage_merged(plane->state, base, &damage))
 		damage = (struct drm_rect){ 0, 0, 1, 1 };
-	blit.from = base->fb->obj[0];
+	blit.from = picture;
 	blit.to = state->scanout;
 	blit.from_pitch = base->fb->pitches[0];
 	blit.to_pitch = state->pitch;

@@ -82,6 +82,26 @@ struct pbd_queue *pbd_queue_of_kernel(struct pbd_device *dev, u32 node)
 
 /* ---- the firmware's objects ---- */
 
+/* Takes a context that another queue has left, or creates one. Pre: commands. */
+static enum pb_error pbd_context_take(struct pbd_device *dev, u32 *context)
+{
+	if (dev->spare_count == 0)
+		return pb_context_create(&dev->channel, context);
+	*context = dev->spare[--dev->spare_count];
+	return pb_context_clear(&dev->channel, *context);
+}
+
+/* Destroys a context, or keeps it for the next queue. Pre: commands; no queue uses it. */
+static void pbd_context_leave(struct pbd_device *dev, u32 context)
+{
+	enum pb_error error = pb_context_destroy(&dev->channel, context);
+
+	if (error == PB_ERROR_BUSY && dev->spare_count < PBD_CONTEXTS_MAX)
+		dev->spare[dev->spare_count++] = context;
+	else if (error != PB_ERROR_OK)
+		drm_dbg(&dev->drm, "a context is left: %s\n", pb_error_name(error));
+}
+
 static enum pb_error pbd_queue_objects(struct pbd_queue *queue)
 {
 	struct pbd_device *dev = queue->dev;
@@ -92,13 +112,13 @@ static enum pb_error pbd_queue_objects(struct pbd_queue *queue)
 		.quantum_us = queue->quantum_us,
 		.lock = &queue->lock.base,
 	};
-	enum pb_error error = pb_context_create(&dev->channel, &queue->context);
+	enum pb_error error = pbd_context_take(dev, &queue->context);
 
 	if (error != PB_ERROR_OK)
 		return error;
 	error = pb_queue_create_with(&queue->queue, &dev->channel, &dev->system, &request);
 	if (error != PB_ERROR_OK)
-		(void)pb_context_destroy(&dev->channel, queue->context);
+		pbd_context_leave(dev, queue->context);
 	return error;
 }
 
@@ -149,8 +169,8 @@ static void pbd_queue_release(struct kref *refs)
 		enum pb_error error = pb_queue_destroy(&queue->queue);
 
 		if (error == PB_ERROR_OK)
-			error = pb_context_destroy(&dev->channel, queue->context);
-		if (error != PB_ERROR_OK)
+			pbd_context_leave(dev, queue->context);
+		else
 			drm_dbg(&dev->drm, "a queue is left: %s\n", pb_error_name(error));
 	}
 	mutex_unlock(&dev->commands);
@@ -180,6 +200,10 @@ int pbd_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	}
 	mutex_init(&file->lock);
 	xa_init_flags(&file->queues, XA_FLAGS_ALLOC);
+	if (pbd_virtgpu && pbd_virt_file_open(file) != 0) {
+		kfree(file);
+		return -ENOMEM;
+	}
 	drm_file->driver_priv = file;
 	return 0;
 }
@@ -190,6 +214,7 @@ void pbd_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	struct pbd_queue *queue;
 	unsigned long number;
 
+	pbd_virt_file_close(file);
 	xa_for_each(&file->queues, number, queue)
 		pbd_queue_put(queue);
 	xa_destroy(&file->queues);

@@ -17,8 +17,6 @@
 #define PBD_SUBMIT_FLAGS                                                                                     \
 	(PATCHBAY_SUBMIT_PATCH | PATCHBAY_SUBMIT_FENCE_IN | PATCHBAY_SUBMIT_FENCE_OUT |                      \
 	 PATCHBAY_SUBMIT_EXPLICIT | PATCHBAY_SUBMIT_UNSAFE)
-/* How long a submission waits for objects of others to become idle, and an update of the display for earlier ones. */
-#define PBD_ROOM_JIFFIES (10 * HZ)
 
 static_assert(sizeof(struct drm_patchbay_patch) == sizeof(struct pb_patch_location));
 static_assert(sizeof(struct drm_patchbay_allocation) == sizeof(struct pb_render_user_allocation));
@@ -649,7 +647,7 @@ static int pbd_place_some(struct pbd_submit *submit, u32 patchable)
  * make room for each other once.
  * @return -EAGAIN: as pbd_bo_place()
  */
-int pbd_place_all(struct pbd_submit *submit)
+static int pbd_place_all(struct pbd_submit *submit)
 {
 	struct pbd_device *dev = submit->dev;
 	struct pbd_job *job = submit->job;
@@ -878,21 +876,6 @@ int pbd_lock_validate(struct pbd_submit *submit)
 	}
 }
 
-/* Waits without a lock until the object that is in the way is idle. @return -EBUSY: not in time */
-static int pbd_wait_busy(struct pbd_submit *submit, unsigned long end)
-{
-	struct pbd_bo *bo = submit->room.busy;
-	long left = (long)(end - jiffies);
-
-	submit->room.busy = NULL;
-	if (!bo)
-		return 0;
-	if (left > 0)
-		left = dma_resv_wait_timeout(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP, true, (unsigned long)left);
-	drm_gem_object_put(&bo->base);
-	return left > 0 ? 0 : left < 0 && left == -ERESTARTSYS ? -ERESTARTSYS : -EBUSY;
-}
-
 /*
  * Places a submission. One that needs the room of objects that are busy waits for them behind others of its kind; no
  * submission that has its objects in VRAM, or finds room among idle ones, waits for that. What the one claims is not used
@@ -914,7 +897,7 @@ int pbd_with_room(struct pbd_submit *submit, int (*place)(struct pbd_submit *sub
 	end = jiffies + PBD_ROOM_JIFFIES;
 	do {
 		ret = place(submit);
-	} while (ret == -EAGAIN && (ret = pbd_wait_busy(submit, end)) == 0);
+	} while (ret == -EAGAIN && (ret = pbd_room_wait(&submit->room, end)) == 0);
 	pbd_claims_end(dev);
 	submit->room.claims = false;
 	mutex_unlock(&dev->claim);

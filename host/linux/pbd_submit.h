@@ -56,7 +56,6 @@ int pbd_charge(struct pbd_job *job);
 int pbd_with_room(struct pbd_submit *submit, int (*place)(struct pbd_submit *submit));
 int pbd_lock_validate(struct pbd_submit *submit);
 bool pbd_is_claimed(struct pbd_submit *submit);
-int pbd_place_all(struct pbd_submit *submit);
 int pbd_make_fence(struct pbd_submit *submit);
 int pbd_address_lists(struct pbd_submit *submit);
 int pbd_publish(struct pbd_submit *submit);

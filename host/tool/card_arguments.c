@@ -18,17 +18,27 @@ enum option_key {
 	KEY_CARD,
 	KEY_LINK,
 	KEY_MEMORY,
+	KEY_SAVED,
 };
+
+#define CARD_HELP "Use the running card that listens at SOCKET"
+#define LINK_HELP                                                                                            \
+	"Use the board at a debug probe. STUB: address of the probe's gdb server, HOST:PORT or the path of " \
+	"a Unix socket, optionally followed by \",ADDRESS,BYTES\" of card memory"
 
 static const struct argp_option option_table[] = {
 	{"sim", KEY_SIM, NULL, 0, "Simulate the card in this process", 0},
 	{"board", KEY_BOARD, "NAME", 0, "Start an emulated card with this board's firmware", 0},
-	{"card", KEY_CARD, "SOCKET", 0, "Use the running card that listens at SOCKET", 0},
-	{"link", KEY_LINK, "gdb:STUB", 0,
-	 "Use the board at a debug probe. STUB: address of the probe's gdb server, HOST:PORT or the path of "
-	 "a Unix socket, optionally followed by \",ADDRESS,BYTES\" of card memory",
-	 0},
+	{"card", KEY_CARD, "SOCKET", 0, CARD_HELP, 0},
+	{"link", KEY_LINK, "gdb:STUB", 0, LINK_HELP, 0},
 	{"card-memory", KEY_MEMORY, "SIZE", 0, "Of a card that is started: " PB_CARD_MEMORY_HELP, 0},
+	{0},
+};
+
+static const struct argp_option running_table[] = {
+	{"card", KEY_CARD, "SOCKET", 0, CARD_HELP, 0},
+	{"link", KEY_LINK, "gdb:STUB", 0, LINK_HELP, 0},
+	{"memory", KEY_SAVED, "FILE", 0, "Read a card that patchbay dump has saved", 0},
 	{0},
 };
 
@@ -83,16 +93,18 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	if (key == ARGP_KEY_END && options->memory_bytes != 0 &&
 	    (options->socket != NULL || options->probe.stub != NULL))
 		argp_error(state, "--card-memory is for a card that is started: not with --card or --link");
-	if (key != KEY_SIM && key != KEY_BOARD && key != KEY_CARD && key != KEY_LINK)
+	if (key != KEY_SIM && key != KEY_BOARD && key != KEY_CARD && key != KEY_LINK && key != KEY_SAVED)
 		return ARGP_ERR_UNKNOWN;
-	if (options->sim || options->board != NULL || options->socket != NULL || options->probe.stub != NULL)
-		argp_error(state, "--sim, --board, --card and --link exclude each other; give one");
+	if (pb_names_card(options))
+		argp_error(state, "the options that name a card exclude each other; give one");
 	if (key == KEY_SIM)
 		options->sim = true;
 	else if (key == KEY_BOARD)
 		set_board(options, text, state);
 	else if (key == KEY_LINK)
 		set_link(options, text, state);
+	else if (key == KEY_SAVED)
+		options->memory = text;
 	else
 		options->socket = text;
 	return 0;
@@ -102,5 +114,12 @@ static const struct argp argp = {.options = option_table, .parser = parse};
 
 const struct argp_child pb_card_arguments[] = {
 	{&argp, 0, "Which card (default: --board " PB_DEFAULT_BOARD "):", 1},
+	{0},
+};
+
+static const struct argp running = {.options = running_table, .parser = parse};
+
+const struct argp_child pb_running_card_arguments[] = {
+	{&running, 0, "Which card:", 1},
 	{0},
 };

@@ -24,5 +24,7 @@ uint32_t pb_card_memory_argument(const char *text, struct argp_state *state);
  * struct pb_open_options, which the command passes at ARGP_KEY_INIT.
  */
 extern const struct argp_child pb_card_arguments[];
+/** As pb_card_arguments, for a card that exists: --card, --link and --memory, of which one may be given, once. */
+extern const struct argp_child pb_running_card_arguments[];
 
 #endif

@@ -16,6 +16,7 @@
 enum option_key {
 	KEY_JSON = 0x100,
 	KEY_IMAGE,
+	KEY_MEMORY,
 };
 
 struct arguments {
@@ -28,6 +29,7 @@ struct arguments {
 static const struct argp_option option_table[] = {
 	{"image", KEY_IMAGE, "FILE.elf", 0, "The image that crashed, for function names and source lines", 0},
 	{"json", KEY_JSON, NULL, 0, "Print one JSON object", 0},
+	{"memory", KEY_MEMORY, "FILE.bin", 0, "Read saved card memory, as FILE.bin alone does", 0},
 	{0},
 };
 
@@ -51,6 +53,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &arguments->card;
 		return 0;
+	case KEY_MEMORY:
 	case ARGP_KEY_ARG:
 		if (arguments->file != NULL)
 			argp_error(state, "give one FILE.bin");

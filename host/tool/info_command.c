@@ -16,6 +16,7 @@
 
 enum option_key {
 	KEY_JSON = 0x100,
+	KEY_MEMORY,
 };
 
 struct arguments {
@@ -25,6 +26,7 @@ struct arguments {
 
 static const struct argp_option option_table[] = {
 	{"json", KEY_JSON, NULL, 0, "Print one JSON object", 0},
+	{"memory", KEY_MEMORY, "FILE.bin", 0, "Read saved card memory, from its first byte on", 0},
 	{0},
 };
 
@@ -32,8 +34,12 @@ static error_t parse(int key, char *text, struct argp_state *state)
 {
 	struct arguments *arguments = state->input;
 
-	(void)text;
 	switch (key) {
+	case KEY_MEMORY:
+		if (pb_names_card(&arguments->card))
+			argp_error(state, "a card and --memory exclude each other; give one");
+		arguments->card.memory = text;
+		return 0;
 	case KEY_JSON:
 		arguments->json = true;
 		return 0;

@@ -8,6 +8,7 @@
 #include "host/tool/card_command.h"
 #include "host/tool/crash_command.h"
 #include "host/tool/demo.h"
+#include "host/tool/dump_command.h"
 #include "host/tool/gl_command.h"
 #include "host/tool/image_command.h"
 #include "host/tool/info_command.h"
@@ -46,6 +47,7 @@ static const struct command {
 	{"top", (char[]){"patchbay top"}, pb_top_command, "show what a running card does, refreshed"},
 	{"why", (char[]){"patchbay why"}, pb_why_command,
 	 "explain why a queue of a running card does not run"},
+	{"dump", (char[]){"patchbay dump"}, pb_dump_command, "save a card to a file"},
 	{"screenshot", (char[]){"patchbay screenshot"}, pb_screenshot_command,
 	 "write what a display of a running card shows"},
 	{"crash", (char[]){"patchbay crash"}, pb_crash_command,

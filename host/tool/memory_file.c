@@ -2,25 +2,30 @@
 #include "host/tool/memory_file.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Largest file read, in bytes: no card has more memory. */
-#define FILE_BYTES_MAX (64u << 20)
+bool pb_memory_file_open(const char *program, const char *path, struct pb_dump *dump)
+{
+	FILE *file = fopen(path, "rb");
+	const char *wrong;
+
+	if (file == NULL) {
+		fprintf(stderr, "%s: %s: %s\n", program, path, strerror(errno));
+		return false;
+	}
+	wrong = pb_dump_read(file, dump);
+	if (wrong != NULL)
+		fprintf(stderr, "%s: %s: %s\n", program, path, wrong);
+	(void)fclose(file);
+	return wrong == NULL;
+}
 
 bool pb_memory_file_read(const char *program, const char *path, struct pb_link *link)
 {
-	FILE *stream = fopen(path, "rb");
+	struct pb_dump dump;
 
-	*link = (struct pb_link){.memory = stream != NULL ? calloc(1, FILE_BYTES_MAX) : NULL};
-	if (link->memory == NULL) {
-		fprintf(stderr, "%s: %s: %s\n", program, path, strerror(errno));
-		if (stream != NULL)
-			(void)fclose(stream);
+	if (!pb_memory_file_open(program, path, &dump))
 		return false;
-	}
-	link->memory_bytes = (uint32_t)fread(link->memory, 1, FILE_BYTES_MAX, stream);
-	(void)fclose(stream);
+	*link = (struct pb_link){.memory = dump.memory, .memory_bytes = dump.memory_bytes};
 	return true;
 }

@@ -6,10 +6,15 @@
 #ifndef PB_HOST_TOOL_MEMORY_FILE_H
 #define PB_HOST_TOOL_MEMORY_FILE_H
 
-#include <stdbool.h>
+#include "host/tool/dump.h"
 
-#include "patchbay/link.h"
-
+/**
+ * Reads card memory from a file, with the answers of the firmware if `patchbay dump` wrote it.
+ * @param program name for the error message
+ * @param dump out; the caller frees its memory
+ * @return false: the file cannot be read; the error has been printed
+ */
+bool pb_memory_file_open(const char *program, const char *path, struct pb_dump *dump);
 /**
  * Reads card memory from a file.
  * @param program name for the error message

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "host/tool/board_image.h"
+#include "host/tool/memory_file.h"
 #include "host/tool/probe.h"
 #include "qemu/card.h"
 #include "qemu/machines.h"
@@ -162,15 +163,31 @@ static int open_own(const char *board, uint32_t memory_bytes, enum pb_open_needs
 	return code;
 }
 
+/* A saved card that is only read never lets a reader wait. */
+static int open_memory(const char *path, enum pb_open_needs needs, struct pb_open_card *card)
+{
+	if (!pb_memory_file_open("patchbay", path, &card->dump))
+		return 1;
+	card->saved = (struct pb_link){.memory = card->dump.memory, .memory_bytes = card->dump.memory_bytes};
+	card->link = needs == PB_OPEN_ASK ? pb_dump_link(&card->dump) : &card->saved;
+	if (card->link != NULL)
+		return 0;
+	free(card->dump.memory);
+	fprintf(stderr, "patchbay: %s: %s\n", path, strerror(errno));
+	return 1;
+}
+
 bool pb_names_card(const struct pb_open_options *options)
 {
 	return options->socket != NULL || options->probe.stub != NULL || options->sim ||
-	       options->board != NULL;
+	       options->board != NULL || options->memory != NULL;
 }
 
 int pb_open_card(const struct pb_open_options *options, enum pb_open_needs needs, struct pb_open_card *card)
 {
 	memset(card, 0, sizeof(*card));
+	if (options->memory != NULL)
+		return open_memory(options->memory, needs, card);
 	if (options->sim)
 		return open_sim(options->memory_bytes, needs, card);
 	if (options->socket != NULL)
@@ -183,7 +200,10 @@ int pb_open_card(const struct pb_open_options *options, enum pb_open_needs needs
 
 void pb_close_card(struct pb_open_card *card)
 {
-	card->link->ops->close(card->link);
+	if (card->link->ops != NULL)
+		card->link->ops->close(card->link);
+	else
+		free(card->saved.memory);
 	pb_sim_destroy(card->sim);
 	if (card->pid != 0)
 		pb_card_stop(card->pid);
@@ -195,7 +215,8 @@ enum pb_error pb_card_read_running(struct pb_link *link, struct pb_card_info *in
 	enum pb_error error = pb_card_read(link, info);
 
 	/* A simulated card advances its boot only while a host waits on its link. */
-	for (int tries = 0; tries < 100 && error == PB_ERROR_OK && info->boot_stage < PB_BOOT_STAGE_RUNNING;
+	for (int tries = 0; link->ops != NULL && tries < 100 && error == PB_ERROR_OK &&
+			    info->boot_stage < PB_BOOT_STAGE_RUNNING;
 	     tries++) {
 		(void)link->ops->wait(link, 10000);
 		error = pb_card_read(link, info);

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "host/tool/dump.h"
 #include "patchbay/link.h"
 #include "patchbay/link_gdb.h"
 #include "patchbay/patchbay.h"
@@ -19,6 +20,7 @@ struct pb_open_options {
 	const char *socket;         /**< NULL, or the socket of a running card */
 	bool sim;                   /**< simulate a card in this process */
 	struct pb_gdb_target probe; /**< a board at a debug probe; stub NULL: none */
+	const char *memory;         /**< NULL, or a file with saved card memory */
 	uint32_t memory_bytes;      /**< of a card that is started or simulated; 0: 16 MiB */
 };
 
@@ -39,6 +41,8 @@ struct pb_open_card {
 	uint8_t *host_memory; /**< host memory that the card maps from this process; NULL: none */
 	uint32_t host_bytes;  /**< its size */
 	int host_file;        /**< its file; meaningless if host_memory is NULL */
+	struct pb_dump dump;  /**< a saved card; memory NULL: none */
+	struct pb_link saved; /**< link of a saved card that is only read: without operations */
 };
 
 /** Returns whether the user named a card. */
@@ -50,7 +54,7 @@ bool pb_names_card(const struct pb_open_options *options);
 int pb_open_card(const struct pb_open_options *options, enum pb_open_needs needs, struct pb_open_card *card);
 /** Closes the link, and stops the card that pb_open_card() started. */
 void pb_close_card(struct pb_open_card *card);
-/** Reads the boot block. Waits for the end of a boot in progress, for up to a second. @return as pb_card_read() */
+/** Reads the boot block. On a link with operations, waits for the end of a boot in progress, for up to a second. @return as pb_card_read() */
 enum pb_error pb_card_read_running(struct pb_link *link, struct pb_card_info *info);
 
 #endif

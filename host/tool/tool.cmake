@@ -14,6 +14,9 @@ pb_library(pb_screenshot SOURCES ${CMAKE_CURRENT_LIST_DIR}/screenshot.c)
 # Firmware images in files.
 pb_library(pb_firmware_image SOURCES ${CMAKE_CURRENT_LIST_DIR}/firmware_image.c LINKS z)
 
+# Cards that were saved to a file.
+pb_library(pb_dump SOURCES ${CMAKE_CURRENT_LIST_DIR}/dump.c LINKS pb_host)
+
 # The report of a crash.
 pb_library(pb_crash
   SOURCES
@@ -51,6 +54,7 @@ pb_program(patchbay
     ${CMAKE_CURRENT_LIST_DIR}/card_arguments.c
     ${CMAKE_CURRENT_LIST_DIR}/card_command.c
     ${CMAKE_CURRENT_LIST_DIR}/crash_command.c
+    ${CMAKE_CURRENT_LIST_DIR}/dump_command.c
     ${CMAKE_CURRENT_LIST_DIR}/gl_command.c
     ${CMAKE_CURRENT_LIST_DIR}/image_command.c
     ${CMAKE_CURRENT_LIST_DIR}/info_command.c
@@ -64,4 +68,4 @@ pb_program(patchbay
     ${CMAKE_CURRENT_LIST_DIR}/update_card.c
     ${CMAKE_CURRENT_LIST_DIR}/update_command.c
     ${CMAKE_CURRENT_LIST_DIR}/why_command.c
-  LINKS pb_gl_serve pb_why pb_screenshot pb_crash pb_stats pb_top pb_trace pb_firmware_image pb_card_failure pb_replay pb_demo pb_link_socket pb_probe pb_card pb_sim pb_schedules pb_json_number cjson)
+  LINKS pb_gl_serve pb_dump pb_why pb_screenshot pb_crash pb_stats pb_top pb_trace pb_firmware_image pb_card_failure pb_replay pb_demo pb_link_socket pb_probe pb_card pb_sim pb_schedules pb_json_number cjson)

@@ -13,7 +13,7 @@ enum pb_error pb_top_card_open(struct pb_top_card *card)
 {
 	card->clock = (struct pb_trace_clock){0};
 	pb_top_model_restart(&card->model);
-	return pb_link_open_observer(card->socket, &card->link);
+	return card->socket != NULL ? pb_link_open_observer(card->socket, &card->link) : PB_ERROR_NO_CARD;
 }
 
 /** Does not detach, because that may block: the card closes the channel of a host that disconnects. */
@@ -49,7 +49,10 @@ static bool find(struct pb_top_card *card)
 		pb_top_card_close(card);
 	if (card->link != NULL || pb_top_card_open(card) == PB_ERROR_OK)
 		return true;
-	set_message(card, "The card is gone. Retrying ", card->socket);
+	if (card->socket != NULL)
+		set_message(card, "The card is gone. Retrying ", card->socket);
+	else
+		set_message(card, "The card is gone", "");
 	return false;
 }
 

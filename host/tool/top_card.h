@@ -15,8 +15,8 @@
 
 /** State of the card. */
 struct pb_top_card {
-	const char *socket;          /**< path of the card's socket */
-	struct pb_link *link;        /**< NULL: the card is gone */
+	const char *socket;   /**< path of the card's socket; NULL: a link that is lost is not opened again */
+	struct pb_link *link; /**< NULL: the card is gone */
 	struct pb_channel channel;   /**< for queries of queues */
 	bool attached;               /**< `channel` is attached */
 	bool old;                    /**< the firmware does not run: model and survey show its last state */

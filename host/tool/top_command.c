@@ -3,17 +3,22 @@
 #include "host/tool/top_command.h"
 
 #include <argp.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "host/tool/card_arguments.h"
+#include "host/tool/open_card.h"
 #include "host/tool/seconds.h"
 #include "host/tool/top_card.h"
 #include "host/tool/top_view.h"
 
 #define EXIT_USAGE 2
+/** Rounds of queries for one reading: each index of each channel comes up in fewer. */
+#define ROUNDS_MOST 1000u
 /** Longest sleep in milliseconds, while replies are expected and otherwise. */
 #define BUSY_MS 5
 #define IDLE_MS 100
@@ -21,13 +26,14 @@
 #define ESCAPE_MS 25
 
 enum option_key {
-	KEY_CARD = 0x100,
-	KEY_DELAY,
+	KEY_DELAY = 0x100,
+	KEY_ONCE,
 };
 
 struct arguments {
-	const char *socket;
+	struct pb_open_options card;
 	double delay;
+	bool once;
 };
 
 /** State of a run. */
@@ -50,8 +56,9 @@ static void interrupt(int signal)
 }
 
 static const struct argp_option option_table[] = {
-	{"card", KEY_CARD, "SOCKET", 0, "The running card that listens at SOCKET", 0},
 	{"delay", KEY_DELAY, "SECONDS", 0, "Time between refreshes (default 1)", 0},
+	{"once", KEY_ONCE, NULL, 0, "Print one reading, without rates; needs no terminal. So does --memory",
+	 0},
 	{0},
 };
 
@@ -60,16 +67,21 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	struct arguments *arguments = state->input;
 
 	switch (key) {
-	case KEY_CARD:
-		arguments->socket = text;
+	case KEY_ONCE:
+		arguments->once = true;
+		return 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &arguments->card;
 		return 0;
 	case KEY_DELAY:
 		if (!pb_seconds_parse(text, 0.1, 3600, &arguments->delay))
 			argp_error(state, "--delay %s: give 0.1 to 3600 seconds", text);
 		return 0;
 	case ARGP_KEY_END:
-		if (arguments->socket == NULL)
+		if (!pb_names_card(&arguments->card))
 			argp_error(state, "--card SOCKET of a running card is missing");
+		if (arguments->card.memory != NULL)
+			arguments->once = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -84,10 +96,11 @@ static uint64_t now(void)
 	return (uint64_t)time.tv_sec * 1000000u + (uint64_t)time.tv_nsec / 1000u;
 }
 
-static void draw(struct top *top)
+static struct pb_top_picture picture_of(struct top *top)
 {
 	const struct pb_top_card *card = &top->card;
-	const struct pb_top_picture picture = {
+
+	return (struct pb_top_picture){
 		.model = &card->model,
 		.uptime = pb_top_card_uptime(card),
 		.queues = top->list,
@@ -97,6 +110,11 @@ static void draw(struct top *top)
 		.old = card->old,
 		.paused = top->paused,
 	};
+}
+
+static void draw(struct top *top)
+{
+	const struct pb_top_picture picture = picture_of(top);
 
 	top->scroll = pb_top_draw(stdscr, &picture);
 	(void)refresh();
@@ -189,28 +207,51 @@ static bool open_screen(void)
 	return true;
 }
 
+/** Prints one reading, when all queues have been found. Queues that come and go meanwhile end the search after a while. */
+static void print_once(struct top *top)
+{
+	struct pb_top_picture picture;
+
+	pb_top_model_restart(&top->card.model);
+	pb_top_card_refresh(&top->card);
+	for (uint32_t rounds = 0; top->card.attached && rounds < ROUNDS_MOST; rounds++) {
+		while (pb_top_card_poll(&top->card))
+			(void)top->card.link->ops->wait(top->card.link, BUSY_MS * 1000u);
+		if (!top->card.attached || pb_survey_complete(&top->card.survey))
+			break;
+		pb_survey_round(&top->card.survey);
+	}
+	/* A reading that took several rounds has rates of some queues; they are left out like those of the nodes. */
+	for (uint32_t q = 0; q < PB_SURVEY_QUEUES; q++)
+		top->card.survey.queues[q].rate = (double)NAN;
+	picture = picture_of(top);
+	pb_top_print(stdout, &picture);
+}
+
 static int watch(const char *program, struct top *top)
 {
-	const enum pb_error error = pb_top_card_open(&top->card);
-
-	if (error != PB_ERROR_OK) {
-		fprintf(stderr, "%s: %s: %s: %s\n", program, top->card.socket, pb_error_name((uint32_t)error),
-			pb_error_meaning((uint32_t)error));
-		return 1;
-	}
 	if (!open_screen()) {
 		fprintf(stderr,
 			"%s: the terminal lacks needed functions; use patchbay stats, which needs no "
 			"terminal\n",
 			program);
-		pb_top_card_close(&top->card);
 		return EXIT_USAGE;
 	}
 	while (!top->quit && interrupted == 0 && handle_keys(top, step(top)))
 		;
 	(void)endwin();
-	pb_top_card_close(&top->card);
 	return 0;
+}
+
+static bool has_terminal(const char *program)
+{
+	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+		return true;
+	fprintf(stderr,
+		"%s: standard input and output must be a terminal; use --once or patchbay stats, which need "
+		"none\n",
+		program);
+	return false;
 }
 
 int pb_top_command(int argc, char **argv)
@@ -224,20 +265,30 @@ int pb_top_command(int argc, char **argv)
 		       "Keys: q quits, p pauses and resumes, arrows scroll the queues. Continues when the "
 		       "firmware is restarted, and when the card returns.\n\n"
 		       "Exit code: 0 success; 1 there is no card; 2 wrong arguments, or no terminal.",
+		.children = pb_running_card_arguments,
 	};
 	static struct top top;
 	struct arguments arguments = {.delay = 1};
+	struct pb_open_card card;
+	int code;
 
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		fprintf(stderr,
-			"%s: standard input and output must be a terminal; use patchbay stats, which needs "
-			"none\n",
-			argv[0]);
+	if (!arguments.once && !has_terminal(argv[0]))
 		return EXIT_USAGE;
-	}
-	top.card.socket = arguments.socket;
+	code = pb_open_card(&arguments.card, PB_OPEN_ASK, &card);
+	if (code != 0)
+		return code;
+	top.card.socket = arguments.card.socket;
+	top.card.link = card.link;
 	top.delay = (uint64_t)(arguments.delay * 1e6);
-	return watch(argv[0], &top);
+	if (arguments.once)
+		print_once(&top);
+	else
+		code = watch(argv[0], &top);
+	/* A link that was lost was closed, and another one opened. */
+	card.link = top.card.link;
+	if (card.link != NULL)
+		pb_close_card(&card);
+	return code;
 }

@@ -241,6 +241,14 @@ enum pb_error pb_survey_poll(struct pb_survey *survey, uint64_t now)
 	return error;
 }
 
+bool pb_survey_complete(const struct pb_survey *survey)
+{
+	for (uint32_t c = 1; c < channel_count(survey); c++)
+		if (survey->channels[c].known < survey->channels[c].queues)
+			return false;
+	return true;
+}
+
 /* ---- the list ---- */
 
 static double busyness(const struct pb_top_queue *queue)

@@ -79,6 +79,8 @@ void pb_survey_round(struct pb_survey *survey);
  * @return PB_ERROR_OK, or why no further query is possible
  */
 enum pb_error pb_survey_poll(struct pb_survey *survey, uint64_t now);
+/** Returns whether every queue that the channels have had at their last query is known. */
+bool pb_survey_complete(const struct pb_survey *survey);
 /** Lists the queues, the busiest first. @param list out: room for PB_SURVEY_QUEUES pointers @return number of queues */
 uint32_t pb_survey_list(const struct pb_survey *survey, const struct pb_top_queue **list);
 

@@ -19,15 +19,30 @@ static const char queue_head[] = "QUEUE   NODE PRIORITY STATE          PENDING  
 
 /** Position of the next line. */
 struct pen {
-	WINDOW *window;
+	WINDOW *window; /**< NULL: lines are printed */
+	FILE *file;     /**< to which, if there is no window */
 	int row;
 	int rows; /**< rows for lines; the last row of the window shows the keys */
 	int columns;
 	attr_t attributes; /**< attributes of all lines */
 };
 
+/** Prints a line without the spaces at its end. */
+static void print_line(FILE *file, const char *text)
+{
+	size_t length = strlen(text);
+
+	while (length != 0 && text[length - 1u] == ' ')
+		length--;
+	fprintf(file, "%.*s\n", (int)length, text);
+}
+
 static void put_line(struct pen *pen, attr_t attributes, const char *text)
 {
+	if (pen->window == NULL) {
+		print_line(pen->file, text);
+		return;
+	}
 	if (pen->row >= pen->rows)
 		return;
 	(void)wattrset(pen->window, (int)(pen->attributes | attributes));
@@ -64,9 +79,17 @@ static void draw_firmware(struct pen *pen, const struct pb_top_picture *picture)
 
 	pb_short_count(beats, floor(model->beats + 0.5));
 	pb_short_time(uptime, (double)picture->uptime);
-	(void)snprintf(line, sizeof(line), "firmware %s, incarnation %" PRIu32 ", up %s, heart %s (%s/s)",
-		       pb_boot_stage_name(model->now.card.boot_stage), model->now.card.incarnation, uptime,
-		       model->beating ? "beating" : "STOPPED", beats);
+	/* One reading alone does not show whether it beats. */
+	if (isnan(model->beats) && model->beating)
+		(void)snprintf(line, sizeof(line),
+			       "firmware %s, incarnation %" PRIu32 ", up %s, heartbeat %" PRIu32,
+			       pb_boot_stage_name(model->now.card.boot_stage), model->now.card.incarnation,
+			       uptime, model->now.card.heartbeat);
+	else
+		(void)snprintf(line, sizeof(line),
+			       "firmware %s, incarnation %" PRIu32 ", up %s, heart %s (%s/s)",
+			       pb_boot_stage_name(model->now.card.boot_stage), model->now.card.incarnation,
+			       uptime, model->beating ? "beating" : "STOPPED", beats);
 	put_line(pen, 0, line);
 }
 
@@ -313,4 +336,16 @@ uint32_t pb_top_draw(WINDOW *window, const struct pb_top_picture *picture)
 	scroll = draw_queues(&pen, picture, &shown);
 	draw_keys(&pen, picture, scroll, shown);
 	return scroll;
+}
+
+void pb_top_print(FILE *file, const struct pb_top_picture *picture)
+{
+	struct pen pen = {.file = file, .columns = (int)LINE_BYTES - 1};
+
+	draw_card(&pen, picture);
+	draw_nodes(&pen, picture->model);
+	put_line(&pen, 0, "");
+	put_line(&pen, 0, queue_head);
+	for (uint32_t i = 0; i < picture->queue_count; i++)
+		draw_queue(&pen, picture->queues[i]);
 }

@@ -29,5 +29,7 @@ struct pb_top_picture {
  * @return scroll position, reduced if it was beyond the last queue
  */
 uint32_t pb_top_draw(WINDOW *window, const struct pb_top_picture *picture);
+/** Prints all lines of the screen but that of the keys, with all columns and all queues. */
+void pb_top_print(FILE *file, const struct pb_top_picture *picture);
 
 #endif

@@ -191,9 +191,10 @@ static int follow_command(int argc, char **argv)
 						    .seconds = -1}};
 
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-	if (arguments.file == NULL && pb_names_card(&arguments.card) && arguments.memory == NULL)
+	if (arguments.file == NULL && pb_names_card(&arguments.card) != (arguments.memory != NULL) &&
+	    (arguments.memory == NULL || !arguments.recording.set))
 		return read_card(&arguments);
-	fprintf(stderr, "%s: give a card, and no file\n", argv[0]);
+	fprintf(stderr, "%s: give a card, or --memory without --levels, and no file\n", argv[0]);
 	return EXIT_USAGE;
 }
 

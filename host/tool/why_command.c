@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "host/tool/card_arguments.h"
 #include "host/tool/card_failure.h"
 #include "host/tool/open_card.h"
 #include "host/tool/why.h"
@@ -13,8 +14,7 @@
 #define ATTACH_TIMEOUT_US 30000000u
 
 enum option_key {
-	KEY_CARD = 0x100,
-	KEY_CHANNEL,
+	KEY_CHANNEL = 0x100,
 	KEY_JSON,
 };
 
@@ -27,7 +27,6 @@ struct arguments {
 };
 
 static const struct argp_option option_table[] = {
-	{"card", KEY_CARD, "SOCKET", 0, "The running card that listens at SOCKET", 0},
 	{"channel", KEY_CHANNEL, "N", 0, "Channel that owns the queue", 0},
 	{"json", KEY_JSON, NULL, 0, "Print one JSON object", 0},
 	{0},
@@ -57,7 +56,7 @@ static void check(struct arguments *arguments, struct argp_state *state)
 {
 	if (!arguments->named)
 		argp_error(state, "QUEUE is missing: give a queue's handle or CHANNEL:INDEX");
-	if (arguments->card.socket == NULL)
+	if (!pb_names_card(&arguments->card))
 		argp_error(state, "--card SOCKET of a running card is missing");
 	if (arguments->channel != 0 && arguments->queue.channel != 0)
 		argp_error(state, "QUEUE already names the channel; leave --channel out");
@@ -70,8 +69,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	struct arguments *arguments = state->input;
 
 	switch (key) {
-	case KEY_CARD:
-		arguments->card.socket = text;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &arguments->card;
 		return 0;
 	case KEY_CHANNEL:
 		set_channel(arguments, text, state);
@@ -100,7 +99,7 @@ static bool print_json(const struct pb_why_queue *queue, const struct pb_queue_s
 	return text != NULL;
 }
 
-/* Attaches as a client, queries the queue, prints the answer, detaches. @return exit code */
+/* Attaches, queries the queue, prints the answer, detaches. @return exit code */
 static int ask(const char *program, struct pb_link *link, struct arguments *arguments)
 {
 	struct pb_channel channel;
@@ -134,6 +133,7 @@ int pb_why_command(int argc, char **argv)
 		       "QUEUE is a queue's handle, or CHANNEL:INDEX: the queue of that channel whose handle "
 		       "has INDEX as its low 16 bits.\n\n"
 		       "Exit code: 0 success; 1 there is no answer; 2 wrong arguments.",
+		.children = pb_running_card_arguments,
 	};
 	struct arguments arguments = {0};
 	struct pb_open_card card;

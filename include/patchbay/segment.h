@@ -41,8 +41,10 @@ struct pb_host_grant {
 	uint32_t offset;  /**< where the card sees the pages, in bytes from the start of card memory */
 };
 
-/** Allocations that one segment can hold at once. */
+/** Allocations that one segment can hold at once. Another number must be the same for the library and for its users. */
+#ifndef PB_SEGMENT_EXTENTS
 #define PB_SEGMENT_EXTENTS 128u
+#endif
 
 /** A segment and its allocator. The caller owns the memory and keeps it in place; only the library writes it. */
 struct pb_segment {

@@ -240,6 +240,9 @@ static void wrong_arguments_are_refused(void **state)
 	assert_string_equal(output.err, "patchbay crash: /nonexistent/file.bin: No such file or directory\n");
 	e2e_patchbay(&output, "crash", "/dev/null");
 	assert_int_equal(output.code, 1);
+	assert_string_equal(output.err, "patchbay crash: /dev/null: the file is empty\n");
+	e2e_patchbay(&output, "crash", "--memory", E2E_PATCHBAY);
+	assert_int_equal(output.code, 1);
 	assert_non_null(strstr(output.err, "NO_CARD"));
 }
 

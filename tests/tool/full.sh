@@ -36,6 +36,7 @@ prints() {
 }
 
 "$patchbay" trace record --sim some.trace
+"$patchbay" dump --sim saved >/dev/null
 prints --version
 prints --help
 
@@ -48,14 +49,18 @@ rows() {
 		replay	replay --sim $data/snb.subm.zst
 		info	info --sim
 		info	info --sim --json
+		info	info --memory saved
 		stats	stats --sim
 		stats	stats --sim --json
+		stats	stats --memory saved
 		sim	sim --count 2
-		top
+		top	top --memory saved
 		why
+		dump	dump --sim other
 		screenshot
 		crash
 		trace	trace follow --sim --time 0
+		trace	trace follow --memory saved
 		trace	trace decode some.trace
 		image
 		card
@@ -77,6 +82,7 @@ done
 
 # Files that the commands write.
 refuses /dev/full trace record --sim /dev/full
+refuses /dev/full dump --sim /dev/full
 refuses /dev/full trace export some.trace --perfetto /dev/full
 refuses /dev/full trace export some.trace --html /dev/full
 "$patchbay" replay --sim "$data/snb.subm.zst" --crc-out /dev/full >out 2>said && wrong "replay --crc-out /dev/full"

@@ -109,9 +109,14 @@ static int open_node(const char *name, const char *format, int first)
 	return -1;
 }
 
+int guest_open_render(const char *name)
+{
+	return open_node(name, "/dev/dri/renderD%d", 128);
+}
+
 int guest_open(void)
 {
-	return open_node("patchbay", "/dev/dri/renderD%d", 128);
+	return guest_open_render("patchbay");
 }
 
 int guest_open_primary(const char *name)

@@ -25,9 +25,10 @@ struct guest_test {
 /* Runs those of the table that the arguments name, or all, each in a process of its own. @return exit status */
 int guest_run(const struct guest_test *tests, size_t count, int argc, char **argv);
 
-/* Opens the driver's render node; the primary node of a driver. -1: there is none. */
+/* Opens the driver's render node; the primary or the render node of a driver. -1: there is none. */
 int guest_open(void);
 int guest_open_primary(const char *name);
+int guest_open_render(const char *name);
 /* Waits until the device is there again, for at most `seconds`. */
 int guest_open_soon(int seconds);
 

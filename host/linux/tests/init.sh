@@ -21,7 +21,13 @@ echo "GUEST up"
 for word in $words; do
 	case $word in
 	shell) setsid cttyhack sh ;;
+	client_*)
+		# A function of that file with its arguments.
+		. /lib/clients/guest.sh
+		$(echo "$word" | tr - " ")
+		;;
 	tests) pbd-test ;;
+	gl:*) pbd-gl ${word#gl:} ;;
 	crash)
 		# The machine ends in the middle of everything.
 		pbd-test load_runs_for_a_while >/dev/null &

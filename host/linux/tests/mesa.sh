@@ -5,6 +5,7 @@
 /usr/bin/busybox mkdir -p /bin /proc /sys /dev /tmp /run
 /usr/bin/busybox --install -s /bin
 export PATH=/bin:/usr/bin HOME=/tmp XDG_RUNTIME_DIR=/run LD_LIBRARY_PATH=/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu
+export SDL_VIDEODRIVER=kmsdrm VK_ICD_FILENAMES=/usr/share/vulkan/icd.d/intel_hasvk_icd.x86_64.json
 mount -t proc none /proc
 mount -t sysfs none /sys
 mount -t devtmpfs none /dev

@@ -149,9 +149,9 @@ static void write_relocations(int fd, bool by_index)
 	struct buffer buffers[4];
 	struct batch batch = make_batch(4, 24);
 
-	for (uint32_t i = 0; i < 4; i++) {
+	/* Later objects of the list have lower handles. */
+	for (uint32_t i = 4; i-- > 0;) {
 		buffers[i] = make_buffer(fd, 4096 * (i + 1));
-		fill(&buffers[i]);
 		batch.objects[i].handle = buffers[i].handle;
 	}
 	for (uint32_t object = 1; object < 4; object += 2)
@@ -214,8 +214,11 @@ void i915_relocations_follow_objects_that_move(void)
 		const uint32_t first = guest_random(&seed) % BUFFERS, word = 1 + guest_random(&seed) % 900;
 
 		batch.args.flags |= I915_EXEC_HANDLE_LUT;
-		for (uint32_t i = 0; i < SOME; i++)
+		batch.args.flags |= I915_EXEC_NO_RELOC;
+		for (uint32_t i = 0; i < SOME; i++) {
 			batch.objects[i].handle = buffers[(first + 5 * i) % BUFFERS].handle;
+			batch.objects[i].offset = last[(first + 5 * i) % BUFFERS];
+		}
 		for (uint32_t i = 0; i < SOME; i++)
 			add_reloc(&batch, 0, i, word + i, 16 * i);
 		CHECK_EQ(execute(fd, &batch), 0);
@@ -266,6 +269,52 @@ void i915_long_lists_are_patched(void)
 		CHECK_EQ(words[1], POISON);
 	}
 	free_batch(&batch);
+	close(fd);
+}
+
+/* An object that is the caller's memory, as Mesa's Vulkan driver makes its pools: each batch sees what is there then. */
+void i915_memory_of_the_caller_is_copied(void)
+{
+	int fd = open_i915();
+	uint32_t *memory = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct drm_i915_gem_userptr user = {.user_ptr = (uintptr_t)memory, .user_size = 8192};
+	struct drm_i915_gem_userptr bad = user;
+	struct buffer buffer = make_buffer(fd, 4096);
+	struct drm_i915_gem_mmap_offset offset = {0};
+	struct batch batch = make_batch(2, 2);
+	int status;
+	pid_t child;
+
+	CHECK(memory != MAP_FAILED);
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_I915_GEM_USERPTR, &user), 0);
+	bad.user_ptr += 4;
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_I915_GEM_USERPTR, &bad), EINVAL);
+	bad = (struct drm_i915_gem_userptr){.user_ptr = ~4095ull, .user_size = 8192};
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_I915_GEM_USERPTR, &bad), EFAULT);
+	bad = (struct drm_i915_gem_userptr){.user_ptr = user.user_ptr, .user_size = 1ull << 40};
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_I915_GEM_USERPTR, &bad), E2BIG);
+	offset.handle = user.handle;
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_I915_GEM_MMAP_OFFSET, &offset), ENODEV);
+	batch.args.flags |= I915_EXEC_HANDLE_LUT;
+	batch.objects[0].handle = user.handle;
+	batch.objects[1].handle = buffer.handle;
+	add_reloc(&batch, 0, 1, 1024, 4);
+	add_reloc(&batch, 1, 0, 7, 0);
+	for (uint32_t round = 0; round < 20; round++) {
+		memory[0] = round;
+		CHECK_EQ(execute(fd, &batch), 0);
+	}
+	wait_idle(fd, user.handle);
+	CHECK_EQ(memory[1024], 0);
+	CHECK_EQ(buffer.map[7], (uint32_t)batch.objects[0].offset);
+	/* Of another process the memory is not this one. */
+	child = fork();
+	if (child == 0)
+		_exit(execute(fd, &batch) == EFAULT ? 0 : 1);
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK_EQ(status, 0);
+	munmap(memory, 4096);
+	CHECK_EQ(execute(fd, &batch), EFAULT);
 	close(fd);
 }
 
@@ -410,12 +459,14 @@ void i915_fences_go_in_and_out(void)
 	close(fd);
 }
 
-/* A fence of another driver holds the batch back. */
+/* A fence of another driver holds the batch back, and one of another file and queue that uses an object of its. */
 void i915_foreign_fences_are_waited_for(void)
 {
-	int fd = open_i915();
+	int fd = open_i915(), other = open_i915();
 	struct buffer buffers[2] = {make_buffer(fd, 4096), make_buffer(fd, 4096)};
-	struct batch batch = good_batch(buffers, 2);
+	struct buffer own[2] = {make_buffer(other, 4096)};
+	struct batch batch = good_batch(buffers, 2), behind;
+	struct drm_prime_handle prime = {.handle = buffers[0].handle, .flags = DRM_CLOEXEC | DRM_RDWR};
 	struct guest_foreign foreign = guest_foreign();
 	struct drm_i915_gem_busy busy = {.handle = buffers[0].handle};
 
@@ -423,13 +474,23 @@ void i915_foreign_fences_are_waited_for(void)
 	batch.args.flags |= I915_EXEC_FENCE_IN;
 	batch.args.rsvd2 = (uint32_t)foreign.file;
 	CHECK_EQ(execute(fd, &batch), 0);
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime), 0);
+	CHECK_EQ(guest_ioctl(other, DRM_IOCTL_PRIME_FD_TO_HANDLE, &prime), 0);
+	own[1].handle = prime.handle;
+	fill(&own[0]);
+	behind = good_batch(own, 2);
+	CHECK_EQ(execute(other, &behind), 0);
 	guest_sleep_ms(50);
+	CHECK_EQ(own[0].map[3], POISON);
 	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_I915_GEM_BUSY, &busy), 0);
 	CHECK(busy.busy != 0);
 	CHECK_EQ(buffers[0].map[3], POISON);
 	guest_foreign_signal(&foreign);
 	wait_idle(fd, buffers[0].handle);
 	CHECK_EQ(buffers[0].map[3], (uint32_t)batch.objects[0].offset + 8);
+	wait_idle(other, own[0].handle);
+	CHECK_EQ(own[0].map[5], (uint32_t)behind.objects[1].offset + 12);
+	wait_idle(fd, buffers[0].handle);
 	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_I915_GEM_BUSY, &busy), 0);
 	CHECK_EQ(busy.busy, 0);
 	close(fd);
@@ -491,6 +552,7 @@ void i915_captures_end_with_their_file(void)
 	struct buffer buffers[2] = {make_buffer(batches, 4096), make_buffer(batches, 4096)};
 	struct drm_patchbay_capture_next got = {.timeout_ns = 1};
 	struct drm_patchbay_capture_memory memory = {.address = 0x10000000, .data = (uintptr_t)record, .bytes = 4096};
+	const int64_t start = guest_now_ns();
 	int status;
 	pid_t child;
 
@@ -518,6 +580,7 @@ void i915_captures_end_with_their_file(void)
 	close(fd);
 	CHECK_EQ(waitpid(child, &status, 0), child);
 	CHECK_EQ(status, 0);
+	CHECK(guest_now_ns() - start < 10 * GUEST_SECOND);
 	close(other);
 	close(batches);
 }

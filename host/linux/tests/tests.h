@@ -16,6 +16,8 @@
 	X(a_bad_patch_costs_its_queue_alone)                                                                 \
 	X(a_hang_costs_its_queue_alone)                                                                      \
 	X(queues_end_with_their_files)                                                                       \
+	X(a_card_has_contexts_for_hundreds_of_files)                                                         \
+	X(contexts_return_while_others_work)                                                                 \
 	X(high_priority_needs_the_right)                                                                     \
 	X(a_file_may_close_with_work_in_flight)                                                              \
 	X(waits_end_in_time)                                                                                 \
@@ -56,6 +58,7 @@
 	X(i915_relocations_are_written)                                                                      \
 	X(i915_relocations_follow_objects_that_move)                                                         \
 	X(i915_long_lists_are_patched)                                                                       \
+	X(i915_memory_of_the_caller_is_copied)                                                               \
 	X(i915_bad_batches_are_refused)                                                                      \
 	X(i915_fences_go_in_and_out)                                                                         \
 	X(i915_foreign_fences_are_waited_for)                                                                \

@@ -17,7 +17,7 @@ pb_core_suites(patch firmware_compact firmware_cookie firmware_cookie_between fi
   firmware_format_set firmware_formats firmware_general firmware_kept firmware_kept_left firmware_leftovers firmware_paged_patch firmware_patch
   firmware_patch_again firmware_patch_random firmware_peer_bugs firmware_rare firmware_ways)
 pb_core_suites(engine firmware_charge recall_order)
-pb_core_suites(queue firmware_checks firmware_crowd firmware_waiters firmware_windows policy_fair policy_fifo queue_table
+pb_core_suites(queue contexts firmware_checks firmware_crowd firmware_waiters firmware_windows policy_fair policy_fifo queue_table
   schedule_order)
 pb_core_suites(memory firmware_aperture firmware_host firmware_host_revoke firmware_outer firmware_paged
   firmware_pool firmware_segment firmware_wipe)

@@ -5,9 +5,9 @@
 #include "tests/unit/card_queues.h"
 
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
-/* What one channel can have: of 4096 queues 227, and of 64 contexts three, are kept for each other one. */
+/* What one channel can have: of 4096 queues 227, and of 512 contexts 28, are kept for each other one. */
 #define QUEUES   2280u
-#define CONTEXTS 40u
+#define CONTEXTS 288u
 
 /* ---- attach ---- */
 

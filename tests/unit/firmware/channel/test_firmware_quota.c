@@ -82,11 +82,11 @@ static const struct {
 	uint32_t one; /**< how much of it an object takes */
 	enum pb_error (*create)(struct pb_channel *channel, uint32_t number, uint32_t *results);
 	uint32_t
-		minimum; /**< of 4096 queues, 64 contexts, 96 segments, 64 formats, a pool of 4031 pages; nine channels */
+		minimum; /**< of 4096 queues, 512 contexts, 96 segments, 64 formats, a pool of 4031 pages; nine channels */
 	uint32_t total;
 } rows[] = {
 	{PB_RESOURCE_QUEUES, 1, create_queue, 227, 4096},
-	{PB_RESOURCE_CONTEXTS, 1, create_context, 3, 64},
+	{PB_RESOURCE_CONTEXTS, 1, create_context, 28, 512},
 	{PB_RESOURCE_SEGMENTS, 1, create_segment, 5, 96},
 	{PB_RESOURCE_FORMATS, 1, set_format, 3, 64},
 	{PB_RESOURCE_POOL_BYTES, PAGE, create_page, 111 * PAGE, 0xfbf000},
@@ -227,7 +227,7 @@ static void refusals(void **state)
 		{1, 9, -1u, PB_ERROR_BAD_ARGUMENT},
 		{1, -1u, -1u, PB_ERROR_BAD_ARGUMENT},
 		{1, PB_RESOURCE_QUEUES, 226, PB_ERROR_BAD_ARGUMENT},
-		{1, PB_RESOURCE_CONTEXTS, 2, PB_ERROR_BAD_ARGUMENT},
+		{1, PB_RESOURCE_CONTEXTS, 27, PB_ERROR_BAD_ARGUMENT},
 		{1, PB_RESOURCE_SEGMENTS, 4, PB_ERROR_BAD_ARGUMENT},
 		{1, PB_RESOURCE_FORMATS, 2, PB_ERROR_BAD_ARGUMENT},
 		{1, PB_RESOURCE_POOL_BYTES, 111 * PAGE - 1, PB_ERROR_BAD_ARGUMENT},
@@ -237,7 +237,7 @@ static void refusals(void **state)
 		{1, PB_RESOURCE_STOP_MICROSECONDS, 9999, PB_ERROR_BAD_ARGUMENT},
 	};
 	/** What a limit above all that there is becomes. */
-	static const uint32_t most[] = {4096, 64, 96, 64, 0xfbf000, 16, 4, 0x7fffffff, 0x7fffffff};
+	static const uint32_t most[] = {4096, 512, 96, 64, 0xfbf000, 16, 4, 0x7fffffff, 0x7fffffff};
 	struct pb_channel other;
 	struct pb_quota_status status;
 

@@ -22,6 +22,11 @@ foreach(name top_survey top_card)
   pb_unit_test(test_${name} RUNNER tool_sim SOURCES ${here}/test_${name}.c LINKS test_card_fixture pb_top)
 endforeach()
 
+# Saved cards, for every reader.
+pb_unit_test(test_dump RUNNER tool_sim SOURCES ${here}/test_dump.c
+  LINKS test_card_fixture pb_dump pb_why pb_top pb_stats pb_trace pb_crash pb_screenshot)
+pb_tries(test_dump CHANGES 300u 3000u)
+
 # Traces: files, schemas, timelines, and their exports.
 pb_library(test_trace_sample SOURCES ${PROJECT_SOURCE_DIR}/tests/unit/trace_sample.c LINKS pb_trace)
 pb_library(test_timeline_view SOURCES ${PROJECT_SOURCE_DIR}/tests/unit/timeline_view.c LINKS cmocka cjson)

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The guest's OpenGL: with the parameter virtgpu=1 the driver offers the 3D part of virtio-gpu's uAPI
+ * (<drm/virtgpu_drm.h>) instead of its own, so that an unmodified Mesa draws through the firmware and the card's GL
+ * engine. A file that draws has a client of host/gl: a context, two queues, and so a renderer of its own at the card.
+ *
+ * Locks, outer ones first, before those of pbd_drv.h but for `card`: lock of a client, card (read), commands, resv.
+ */
+#ifndef PBD_VIRTGPU_H
+#define PBD_VIRTGPU_H
+
+#include <linux/iosys-map.h>
+
+#include <drm/drm_gem_shmem_helper.h>
+
+#include "pbd_drv.h"
+/* A field has the name of the kernel's macro. */
+#pragma push_macro("current")
+#undef current
+#include "host/gl/client.h"
+#pragma pop_macro("current")
+
+/* The client of one file. */
+struct pbd_virt {
+	struct kref refs; /* the file, and each object that the file has made */
+	struct pbd_device *dev;
+	struct mutex lock; /* of the client, and of its calls */
+	struct pbd_virt_waiter {
+		struct list_head link;    /* dev->virt.waiters, during a call */
+		struct task_struct *task; /* the caller */
+		int irqs_seen;
+	} waiter;
+
+	/* Under lock. */
+	u32 epoch;  /* of the device when the client was started */
+	bool ready; /* it was started, and has not ended */
+	struct pb_gl_client *client;
+	struct pb_gl_client_setup setup;
+	struct pbd_lock queue_lock, paging_lock;
+	struct pb_queue queue, paging;
+	struct pb_memory slots[PB_GL_CLIENT_SLOTS_MIN], buffer;
+	struct drm_gem_object *staging;
+
+	u64 fence_context;
+
+	/* Under state. */
+	struct list_head link;   /* dev->virt.clients, while fences may be pending */
+	struct list_head fences; /* struct pbd_virt_fence.link, in order */
+	u64 seqno;
+};
+
+/* The fence of what a client has submitted up to a value. */
+struct pbd_virt_fence {
+	struct dma_fence base;
+	spinlock_t lock;
+	struct list_head link;
+	u64 value; /* of the client's queue */
+};
+
+/* A resource: memory of the guest, and its contents at the renderer of each client that has a handle of it. */
+struct pbd_virt_bo {
+	struct drm_gem_shmem_object base;
+	u32 number; /* by which streams name it */
+	u32 template_words[PB_GL_TEMPLATE_WORDS];
+	struct iosys_map map;          /* of the memory, as long as the object exists */
+	struct pbd_virt *home;         /* the client that made it */
+	u32 handles;                   /* of the home's file; under its lock */
+	struct drm_gem_object *shadow; /* what the display reads */
+};
+
+static inline struct pbd_virt_bo *pbd_virt_bo(struct drm_gem_object *object)
+{
+	return container_of(to_drm_gem_shmem_obj(object), struct pbd_virt_bo, base);
+}
+
+/* pbd_virtgpu_client.c */
+struct pbd_virt *pbd_virt_alloc(struct pbd_device *dev);
+void pbd_virt_put(struct pbd_virt *virt);
+int pbd_virt_enter(struct pbd_virt *virt);
+int pbd_virt_leave(struct pbd_virt *virt);
+void pbd_virt_end(struct pbd_virt *virt);
+void pbd_virt_drop(struct pbd_virt *virt, struct pbd_virt_bo *bo);
+struct pbd_virt_fence *pbd_virt_fence_alloc(struct pbd_virt *virt);
+struct dma_fence *pbd_virt_fence_arm(struct pbd_virt *virt, struct pbd_virt_fence *fence);
+
+/* pbd_virtgpu.c */
+bool pbd_virt_is_resource(const struct drm_gem_object *object);
+
+#endif

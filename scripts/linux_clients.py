@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""Runs Debian's display servers on the driver in a virtual machine, for scripts/linux.py, and compares their pictures."""
+
+import os
+import struct
+import subprocess
+import time
+import zlib
+
+# A card that shows 1920 x 1080, with what fits beside it.
+CARD_MEMORY = "64M"
+# What the guest has no fixed size for: a picture of vkms comes out on its second disk.
+PICTURE_BYTES = 16 << 20
+# How long a client may take to show what it shows on vkms, in seconds, on a busy system.
+PATIENCE = 90
+
+
+def read_raw(path):
+    """(width, height, rows of RGB) that pbd-picture has written."""
+    with open(path, "rb") as file:
+        data = file.read()
+    width, height = struct.unpack("<II", data[:8])
+    stride = 3 * width
+    return width, height, [data[8 + y * stride:8 + (y + 1) * stride] for y in range(height)]
+
+
+def write_png(path, picture):
+    """Writes a picture, so that a failure can be looked at."""
+    width, height, rows = picture
+
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    with open(path, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)))
+        file.write(chunk(b"IDAT", zlib.compress(b"".join(b"\0" + bytes(row) for row in rows), 1)) + chunk(b"IEND", b""))
+
+
+def difference(got, wanted):
+    """None, or where two pictures differ."""
+    if got[:2] != wanted[:2]:
+        return f"{got[0]} x {got[1]} pixels instead of {wanted[0]} x {wanted[1]}"
+    for y, (row, other) in enumerate(zip(got[2], wanted[2])):
+        if bytes(row) != bytes(other):
+            x = next(i for i in range(len(row)) if row[i] != other[i]) // 3
+            return f"pixel {x}, {y} is {tuple(row[3 * x:3 * x + 3])}, on vkms {tuple(other[3 * x:3 * x + 3])}"
+    return None
+
+
+def colours(picture):
+    """Number of different colours of a picture: one that is empty proves nothing."""
+    found = set()
+    for row in picture[2]:
+        found.update(bytes(row[i:i + 3]) for i in range(0, len(row), 3))
+    return len(found)
+
+
+class Gallery:
+    """The pictures of a machine's clients."""
+
+    def __init__(self, linux, options, card, folder, disk):
+        self.linux, self.options, self.card, self.folder, self.disk = linux, options, card, folder, disk
+        self.wanted = {}
+        self.results = {}
+
+    def shot(self, path):
+        """The display as it is in card memory."""
+        shot = subprocess.run([self.options.patchbay, "screenshot", path, "--card", self.card.socket],
+                              capture_output=True, text=True, check=False)
+        return None if shot.returncode else self.linux.read_png(path)
+
+    def take_wanted(self, client):
+        """The picture on vkms, which the card's is held against."""
+        picture = read_raw(self.disk)
+        write_png(os.path.join(self.folder, client + "-vkms.png"), picture)
+        self.wanted[client] = picture
+        count = colours(picture)
+        return None if count > 2 else f"the picture on vkms has {count} colours"
+
+    def compare(self, client):
+        """None, or how the card's picture differs from that on vkms."""
+        path = os.path.join(self.folder, client + ".png")
+        wanted, end, why = self.wanted.get(client), time.monotonic() + PATIENCE, "no picture on the card"
+        if wanted is None:
+            return "no picture on vkms"
+        while time.monotonic() < end:
+            picture = self.shot(path)
+            if picture:
+                why = difference(picture, wanted)
+            if why is None:
+                return None
+            time.sleep(1)
+        return why
+
+    def show(self, client):
+        """Only takes the card's picture."""
+        picture = self.shot(os.path.join(self.folder, client + ".png"))
+        return None if picture else "no picture on the card"
+
+    def serve(self, machine):
+        """Does what the machine asks for, until it ends."""
+        while True:
+            line = machine.line()
+            if line is None:
+                machine.process.wait()
+                return
+            if not line.startswith("HOST picture "):
+                continue
+            _, _, client, driver, failed = line.split()
+            if failed != "0":
+                why = "it does not come up"
+            elif driver == "vkms":
+                why = self.take_wanted(client)
+            elif self.options.client:
+                why = self.show(client)
+            else:
+                why = self.compare(client)
+            self.results[client, driver] = why
+            machine.answer("same" if why is None else "other")
+
+
+def machine_on(linux, options, card, work, words, disk):
+    """A machine with the programs' disk and an empty one, and a card."""
+    with open(disk, "wb") as file:
+        file.truncate(PICTURE_BYTES)
+    extra = ["-m", "768"]
+    for path, read_only in ((os.path.join(options.folder, options.disk + ".disk"), "on"), (disk, "off")):
+        extra += ["-drive", f"file={path},format=raw,if=virtio,readonly={read_only},cache=unsafe"]
+    return linux.Machine(options, card, words, guest="clients.cpio", extra=extra)
+
+
+def picture_of(lines):
+    """{(client, driver): milliseconds} of what the guest says about its clients."""
+    found = {}
+    for line in lines:
+        if line.startswith("client "):
+            _, client, driver, start, end = line.split()
+            found[client, driver] = int(1000 * (float(end) - float(start)))
+    return found
+
+
+def run_clients(linux, options, work, table, clients=("weston", "xorg", "modetest")):
+    """Each client on vkms and on the card, in one machine: equal pictures."""
+    card = linux.Card(options, work, "clients", CARD_MEMORY)
+    disk = os.path.join(work, "picture.raw")
+    gallery = Gallery(linux, options, card, options.folder, disk)
+    words = ",".join(f"client_run-{client}-{driver}" for client in clients for driver in ("vkms", "patchbay"))
+    words += ",client_flips-vkms,client_flips-patchbay"
+    try:
+        machine = machine_on(linux, options, card, work, words, disk)
+        gallery.serve(machine)
+        took = picture_of(machine.seen)
+        for client in clients:
+            why = [f"{driver}: {gallery.results.get((client, driver), 'not reached')}" for driver in ("vkms", "patchbay")
+                   if gallery.results.get((client, driver), "") is not None]
+            table.row(f"{client}_shows_what_it_shows_on_vkms", not why, took.get((client, "patchbay"), 0),
+                      machine.seen + why if why else ())
+        table.machine(machine)
+    finally:
+        card.stop()
+
+
+def run_client(linux, options, work):
+    """One client on the card. @return exit status"""
+    card = linux.Card(options, work, "client", options.card_memory if options.card_memory != "16M" else CARD_MEMORY)
+    gallery = Gallery(linux, options, card, options.folder, os.path.join(work, "picture.raw"))
+    try:
+        machine = machine_on(linux, options, card, work, f"client_run-{options.client}-patchbay", gallery.disk)
+        gallery.serve(machine)
+    finally:
+        card.stop()
+    whole = "GUEST down" in machine.seen and not any(line.startswith("FAIL") for line in machine.seen)
+    if gallery.results.get((options.client, "patchbay"), "not reached") is not None or not whole:
+        print("\n".join(machine.seen[-60:]))
+        return 1
+    print(f"{options.client}'s picture, read out of card memory: {options.folder}/{options.client}.png")
+    return 0

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2154
+# Programs of Debian's that run on the driver in the guest, and the driver vkms to compare with. Sourced by scripts/linux.
+
+# Programs that scripts/linux runs each time.
+client_packages=(dash weston xserver-xorg-core x11-apps libdrm-tests)
+# Never read in the guest.
+client_leaves_out=(usr/share/{doc,man,locale,info,lintian,bug,groff,iso-codes,icons,mime,perl5} var/cache)
+# Modules of the kernel that the disk needs.
+client_modules=(drivers/virtio/{virtio,virtio_ring,virtio_pci,virtio_pci_legacy_dev,virtio_pci_modern_dev}
+	drivers/block/virtio_blk fs/ext4/ext4 fs/mbcache fs/jbd2/jbd2 lib/crc16 lib/libcrc32c crypto/crc32c_generic)
+
+# fetch_clients NAME PACKAGE...: $folder/NAME.disk, a file system with the packages and all that they depend on.
+fetch_clients() {
+	local name=$1 deb bytes
+	local tree=$packages/$name.tree debs=$packages/$name.debs
+	shift
+	[[ "$(cat "$packages/$name.list" 2>/dev/null)" != "$*" || ! -e $folder/$name.disk ]] || return 0
+	say "downloading $* and what they depend on"
+	rm -rf "$tree" "$debs"
+	mkdir -p "$debs/partial" "$tree"/{dev,proc,sys,tmp,run}
+	# As on a system on which nothing is installed.
+	: >"$packages/status"
+	logged linux-clients apt-get install -y -q --no-install-recommends --download-only -o Debug::NoLocking=1 \
+		-o Dir::State::status="$packages/status" -o Dir::Cache::archives="$debs" "$@"
+	for deb in "$debs"/*.deb; do
+		logged linux-clients dpkg -x "$deb" "$tree"
+	done
+	(cd "$tree" && rm -rf "${client_leaves_out[@]}")
+	bytes=$(du -s --block-size=1M --apparent-size "$tree" | cut -f1)
+	rm -f "$folder/$name.disk"
+	PATH=$PATH:/usr/sbin:/sbin logged linux-clients mke2fs -q -t ext4 -O '^has_journal' -m 0 -N 40000 -d "$tree" \
+		"$folder/$name.disk" "$((bytes * 6 / 5 + 40))M"
+	rm -rf "$debs" "$tree"
+	echo "$*" >"$packages/$name.list"
+}
+
+# The kernel's virtual display driver, which Debian does not build: $folder/vkms/vkms.ko, from Debian's source.
+build_vkms() {
+	local source=drivers/gpu/drm/vkms
+	unpack linux-source-6.1
+	if [[ ! -e $packages/vkms/Makefile ]]; then
+		say "unpacking vkms"
+		rm -rf "$packages/vkms"
+		mkdir -p "$packages/vkms.part"
+		logged linux-packages tar -C "$packages/vkms.part" --strip-components=5 -xf \
+			"$packages/tree/usr/src/linux-source-6.1.tar.xz" "linux-source-6.1/$source"
+		mv "$packages/vkms.part" "$packages/vkms"
+	fi
+	logged linux-vkms make -C "$headers" M="$packages/vkms" CONFIG_DRM_VKMS=m -j "$(nproc)" modules
+}
+
+# build_client_guest: $folder/clients.cpio, the guest of build_guest() with what runs the programs.
+build_client_guest() {
+	local tree=$folder/clients modules=$packages/tree/lib/modules/$release/kernel module
+	rm -rf "$tree"
+	mkdir -p "$tree"/{bin,lib/modules,lib/clients}
+	logged linux-guest gcc -std=gnu11 -O2 -Wall -Wextra -Werror -static -D__user= -isystem "$folder/uapi" \
+		-o "$tree/bin/pbd-picture" "$root/host/linux/tests/clients/picture.c"
+	for module in "${client_modules[@]}"; do
+		cp "$modules/$module.ko" "$tree/lib/modules/"
+	done
+	[[ ! -e $packages/vkms/vkms.ko ]] || cp "$packages/vkms/vkms.ko" "$tree/lib/modules/"
+	cp "$root"/host/linux/tests/clients/*.{sh,ini,conf} "$tree/lib/clients/"
+	{
+		cat "$folder/guest.cpio"
+		(cd "$tree" && find . | "$folder/guest/bin/busybox" cpio -o -H newc 2>/dev/null)
+	} >"$folder/clients.cpio"
+}
+
+# prepare_clients: what the mode, or the tests that are asked for, need of the above.
+prepare_clients() {
+	case $mode in
+	weston | xorg) ;;
+	run) ((${#tests[@]} == 0)) || [[ " ${tests[*]} " == *" run_clients "* ]] || return 0 ;;
+	*) return 0 ;;
+	esac
+	need_packages e2fsprogs
+	fetch_clients clients "${client_packages[@]}"
+	[[ $mode != run ]] || build_vkms
+	build_client_guest
+}

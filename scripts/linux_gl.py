@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""The guest's OpenGL through the driver, for scripts/linux.py: the driver's own tests, and Debian's Mesa."""
+
+import os
+import re
+import subprocess
+import time
+
+import programs
+
+# Megabytes of the virtual machine: of its own tests; with a disk in memory that has Mesa. Of card memory.
+TEST_MEGABYTES, MESA_MEGABYTES = "512", "2048"
+CARD_MEMORY = "256M"
+# The tests of pbd-gl that are short, in the order in which they run.
+SHORT = ("the_engine_says_what_it_is", "a_triangle_reads_back", "transfers_go_both_ways", "fences_go_in_and_out",
+         "wrong_arguments_are_refused", "a_wrong_stream_costs_its_file_alone", "a_hang_costs_its_file_alone",
+         "resources_of_other_files_are_not_there", "a_resource_is_shown", "the_device_unbinds_while_files_draw")
+PARAMETERS = "patchbay.virtgpu=1 patchbay.gl_hang_ms=1000"
+# Programs that print sums of what they draw; each prints the same on virglrenderer's own server.
+SUMS = ("frames 20 10", "frames 100 2", "textures 16 256", "flood 20 10")
+# Frames of kmscube.
+FRAMES = 200
+# A channel of a pixel of Weston's picture may differ by so much from the one that pixman draws: they round differently.
+ROUNDING = 1
+# How long a picture may take to come to rest, in seconds, and how long it rests then.
+PATIENCE, REST = 60, 3
+
+
+def engine(options):
+    """Whether the card can have a GL engine here."""
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(options.patchbay)))
+    return os.path.exists(os.path.join(folder, "qemu", "patchbay-renderer"))
+
+
+def open_card(linux, options, work, name):
+    """A card with a GL engine."""
+    return linux.Card(options, work, name, memory=CARD_MEMORY, engine="gl")
+
+
+def run_gl(linux, options, work, table, tests=SHORT):
+    """The driver's own tests. @param tests none: all"""
+    if not engine(options):
+        print("left out: run_gl: libvirglrenderer-dev was not there when this was built", flush=True)
+        return
+    card = open_card(linux, options, work, "gl")
+    try:
+        words = ",".join("gl:" + test for test in tests) or "gl:"
+        machine = linux.Machine(options, card, words, linux.PATIENT + " " + PARAMETERS, extra=("-m", TEST_MEGABYTES))
+        linux.serve(machine, card, options)
+        table.machine(machine)
+    finally:
+        card.stop()
+
+
+class Guest:
+    """A machine that runs what it is told."""
+
+    def __init__(self, linux, options, card, table):
+        self.linux, self.options, self.card, self.table = linux, options, card, table
+        self.machine = linux.Machine(options, card, "mesa", linux.PATIENT + " patchbay.virtgpu=1", guest="gl.cpio",
+                                     extra=("-m", MESA_MEGABYTES))
+
+    def run(self, command):
+        """(status, lines that it printed) of a command."""
+        self.machine.until("GUEST reads")
+        first = len(self.machine.seen)
+        self.machine.answer(command)
+        while True:
+            line = self.machine.line()
+            if line is None:
+                return 1, self.machine.seen[first:]
+            match = re.match(r"GUEST ran (\d+)$", line)
+            if match:
+                return int(match[1]), self.machine.seen[first:-1]
+
+    def check(self, name, command, wanted):
+        """Runs a command, and has what it printed checked by a function, which returns None or what is wrong."""
+        start = time.monotonic()
+        status, lines = self.run(command)
+        wrong = f"exit status {status}" if status else wanted(lines)
+        self.table.row(name, wrong is None, int((time.monotonic() - start) * 1000), lines + [str(wrong)])
+        return lines
+
+    def picture(self, name):
+        """The display, when it has come to rest. Its file stays in build/linux."""
+        path = os.path.join(self.options.folder, name + ".png")
+        end, before, since = time.monotonic() + PATIENCE, None, 0
+        while time.monotonic() < end:
+            shot = subprocess.run([self.options.patchbay, "screenshot", path, "--card", self.card.socket],
+                                  capture_output=True, check=False)
+            now = self.linux.read_png(path) if shot.returncode == 0 else None
+            if now is None or now != before:
+                before, since = now, time.monotonic()
+            elif time.monotonic() - since > REST:
+                return now
+            time.sleep(0.5)
+        raise self.linux.Failure(f"{name}: the picture does not come to rest")
+
+
+def has(text):
+    """A check: some line has the text."""
+    return lambda lines: None if any(text in line for line in lines) else f"no {text!r}"
+
+
+def sums(lines):
+    """The sums of pictures among lines of output."""
+    return [line for line in lines if line.startswith("picture")]
+
+
+def on_server(options, work, arguments):
+    """The sums of the same program on virglrenderer's own server, on this system."""
+    command = programs.on_plain_server(work, os.path.join(work, "server.log"))
+    done = subprocess.run([*command, os.path.join(options.folder, "gl_program"), *arguments.split()],
+                          capture_output=True, text=True, timeout=120, check=False)
+    return sums(done.stdout.splitlines())
+
+
+def difference(got, wanted):
+    """(most that a channel of a pixel differs by, how many do)."""
+    if got[:2] != wanted[:2]:
+        return 256, 0
+    most = count = 0
+    for row, other in zip(got[2], wanted[2]):
+        if bytes(row) != bytes(other):
+            apart = [abs(a - b) for a, b in zip(row, other)]
+            most, count = max(most, *apart), count + sum(1 for value in apart if value)
+    return most, count
+
+
+def run_weston(guest, table):
+    """Weston's picture, drawn with OpenGL, beside the one that it draws with pixman. Returns how many channels differ."""
+    start, pictures = time.monotonic(), []
+    for renderer, option in (("gl", ""), ("pixman", "--use-pixman")):
+        guest.run("weston_up " + option)
+        pictures.append(guest.picture("weston-" + renderer))
+        _, said = guest.run("cat /tmp/weston.log")
+        if (has("GL renderer: virgl")(said) is None) != (renderer == "gl"):
+            table.row("weston_draws_by_" + renderer, False, 0, said)
+        guest.run("weston_down")
+    most, count = difference(*pictures)
+    colours = len({bytes(row[i:i + 3]) for row in pictures[0][2] for i in range(0, len(row), 3)})
+    table.row("weston_shows_the_picture_of_pixman", most <= ROUNDING and colours > 10,
+              int((time.monotonic() - start) * 1000), [f"{count} channels differ, by {most} at most; {colours} colours"])
+    return count
+
+
+def run_mesa(linux, options, work, table):
+    """All of it: scripts/linux --gl."""
+    run_gl(linux, options, work, table, ())
+    card = open_card(linux, options, work, "mesa")
+    guest = None
+    try:
+        guest = Guest(linux, options, card, table)
+        guest.check("eglinfo_names_the_driver", "eglinfo.x86_64-linux-gnu || true", has("EGL driver name: virtio_gpu"))
+        for arguments in SUMS:
+            wanted = on_server(options, work, arguments)
+            guest.check("gl_program_" + arguments.replace(" ", "_"), "gl_program " + arguments,
+                        lambda lines, wanted=wanted: None if wanted and sums(lines) == wanted else
+                        f"on the server itself: {wanted}")
+        lines = guest.check("kmscube_draws_to_its_end", f"kmscube --count={FRAMES}", has(f"Rendered {FRAMES - 1} frames"))
+        guest.table.row("kmscube_draws_by_virgl", has('renderer: "virgl')(lines) is None, 0, lines)
+        count = run_weston(guest, table)
+        guest.machine.until("GUEST reads")
+        guest.machine.answer("end")
+        linux.serve(guest.machine, card)
+        table.machine(guest.machine)
+    finally:
+        if guest:
+            guest.machine.kill()
+        card.stop()
+    if options.record and options.revision and not table.failed:
+        with open(options.record, "a", encoding="utf-8") as file:
+            if file.tell() == 0:
+                file.write("checks\tpassed\tweston_channels_rounded\tboard\trevision\n")
+            file.write(f"{table.count}\t{table.count - table.failed}\t{count}\t{options.board}\t{options.revision}\n")
