@@ -304,6 +304,8 @@ void pbd_card_attach_work(struct work_struct *work)
 	/* It reads the channel, which the attach writes. */
 	cancel_delayed_work_sync(&dev->watch);
 	down_write(&dev->card);
+	/* What is on its way into card memory, whose place will be another one. */
+	flush_workqueue(dev->push_wq);
 	/* Submissions that have ended hold queues, which end with their attachment. */
 	flush_work(&dev->clean);
 	pbd_card_forget(dev);

@@ -172,8 +172,10 @@ static int pbd_map(struct pbd_device *dev)
 static void pbd_release(struct drm_device *drm, void *data)
 {
 	struct pbd_device *dev = pbd_device(drm);
+	unsigned int i;
 
-	drm_mm_takedown(&dev->arena);
+	for (i = 0; i < PBD_ARENAS; i++)
+		drm_mm_takedown(&dev->arenas[i].mm);
 	if (dev->push_wq)
 		destroy_workqueue(dev->push_wq);
 	if (dev->clean_wq)
@@ -182,28 +184,40 @@ static void pbd_release(struct drm_device *drm, void *data)
 		destroy_workqueue(dev->card_wq);
 }
 
+static void pbd_arenas_init(struct pbd_device *dev)
+{
+	static const u32 sizes[PBD_ARENAS] = { PBD_DISPLAY_BYTES, PBD_SMALL_BYTES, PBD_LARGE_BYTES };
+	u32 start = 0;
+	unsigned int i;
+
+	for (i = 0; i < PBD_ARENAS; start += sizes[i++]) {
+		drm_mm_init(&dev->arenas[i].mm, start, sizes[i]);
+		INIT_LIST_HEAD(&dev->arenas[i].hungry);
+	}
+}
+
 static int pbd_init(struct pbd_device *dev)
 {
+	mutex_init(&dev->claim);
 	mutex_init(&dev->validate);
 	init_rwsem(&dev->card);
 	mutex_init(&dev->commands);
 	mutex_init(&dev->vram);
 	spin_lock_init(&dev->state_lock);
-	spin_lock_init(&dev->arena_lock);
 	mutex_init(&dev->capture.one);
 	spin_lock_init(&dev->capture.lock);
 	init_waitqueue_head(&dev->capture.wait);
 	init_waitqueue_head(&dev->irq_wait);
-	init_waitqueue_head(&dev->arena_wait);
 	INIT_LIST_HEAD(&dev->queues);
 	INIT_LIST_HEAD(&dev->done);
 	INIT_LIST_HEAD(&dev->lru);
+	INIT_LIST_HEAD(&dev->claims);
 	INIT_LIST_HEAD(&dev->virt.clients);
 	INIT_LIST_HEAD(&dev->virt.waiters);
 	INIT_WORK(&dev->clean, pbd_clean_work);
 	INIT_DELAYED_WORK(&dev->watch, pbd_card_watch_work);
 	INIT_DELAYED_WORK(&dev->attach, pbd_card_attach_work);
-	drm_mm_init(&dev->arena, 0, PBD_ARENA_BYTES);
+	pbd_arenas_init(dev);
 	pbd_card_init(dev);
 	/* Fences depend on the first and on the watchdog, so memory that is short must not stop them. */
 	dev->push_wq = alloc_workqueue("patchbay-push", WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);

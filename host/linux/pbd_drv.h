@@ -4,13 +4,14 @@
  *
  * Locks, outer ones first:
  *
- *   validate   one submission at a time is placed and armed
+ *   claim      one submission at a time waits for objects of others to become idle, to have their room
+ *   validate   one submission at a time is placed and armed; its holder waits for no fence
  *   card       read: the firmware's objects stay; write: they are made anew
  *   commands   one control command at a time
  *   resv       of an object: its placement
  *   vram       the allocators of VRAM and the list of objects in it
  *   state      spinlock, interrupts off: submissions, events, end of the card
- *   fence, library locks, arena: spinlocks that take no other
+ *   fence, library locks: spinlocks that take no other
  */
 #ifndef PBD_DRV_H
 #define PBD_DRV_H
@@ -41,15 +42,27 @@
 #include "patchbay/residency.h"
 #include "patchbay_drm.h"
 
-/*
- * Bytes of one command buffer; descriptors of a ring; bytes for lists and engine buffers; submissions of a queue that may
- * be unfinished.
- */
+/* Bytes of one command buffer; descriptors of a ring; submissions of a queue that may be unfinished. */
 #define PBD_COMMAND_BYTES_MAX 65536u
 #define PBD_RING_ENTRIES 32u
-/* i915's uAPI has longer lists. */
-#define PBD_ARENA_BYTES (pbd_i915 ? 2560u << 10 : 1024u << 10)
 #define PBD_QUEUE_JOBS 32u
+/*
+ * Card memory for lists and engine buffers of the submissions in the rings: for updates of the display, for small
+ * submissions, and for larger ones, of which the largest fits. A file has a part of it, or one submission.
+ */
+#define PBD_DISPLAY_BYTES (64u << 10)
+#define PBD_SMALL_BYTES (384u << 10)
+#define PBD_LARGE_BYTES (832u << 10)
+#define PBD_ARENA_BYTES (PBD_DISPLAY_BYTES + PBD_SMALL_BYTES + PBD_LARGE_BYTES)
+#define PBD_SMALL_JOB_BYTES 16384u
+#define PBD_SMALL_PARTS 3u
+#define PBD_LARGE_PARTS 4u
+/* From so many patch locations on a list is encoded compactly, so that the longest one of the card has room. */
+#define PBD_LONG_LIST 512u
+/* Kernel memory for lists of a file's unfinished submissions, unless it is one submission. */
+#define PBD_STAGED_BYTES (8u << 20)
+/* How long a submission waits for objects of others to become idle, and an update of the display for earlier ones. */
+#define PBD_ROOM_JIFFIES (10 * HZ)
 /* Fences that one submission may wait for in the kernel; syncobjs of one submission. */
 #define PBD_DEPS_MAX 1024u
 #define PBD_SYNCS_MAX 256u
@@ -85,6 +98,32 @@ struct pbd_region {
 	struct drm_mm mm;  /* bytes from the segment's start; under vram */
 	bool present;      /* under vram */
 	u64 used;          /* bytes; under vram */
+};
+
+enum {
+	PBD_ARENA_DISPLAY,
+	PBD_ARENA_SMALL,
+	PBD_ARENA_LARGE,
+	PBD_ARENAS,
+};
+
+/* A part of the memory for lists. */
+struct pbd_arena {
+	struct drm_mm mm;        /* bytes of arena_memory, whichever attachment that is of */
+	struct list_head hungry; /* struct pbd_queue.hungry: whose first submission waits for room, longest first */
+};
+
+/* What a file has of the things that are shared. Its queues hold it. */
+struct pbd_account {
+	struct kref refs;
+	u64 id;                 /* of the file; 0: the driver's own */
+	wait_queue_head_t wait; /* for `staged` */
+
+	/* Under state. */
+	u32 used[PBD_ARENAS];       /* bytes of the memory for lists */
+	u64 staged;                 /* bytes of lists in kernel memory */
+	u64 busy_ns[PBD_NODES_MAX]; /* engine time */
+	bool blocked;               /* a queue waits until another one of the file has put something into its ring */
 };
 
 /* The display. */
@@ -162,6 +201,7 @@ struct pbd_device {
 	struct pbd_capture capture;
 	u16 own_vendor, own_device; /* of the PCI device, while i915's are shown */
 
+	struct mutex claim;
 	struct mutex validate;
 	struct rw_semaphore card;
 	struct mutex commands;
@@ -185,14 +225,12 @@ struct pbd_device {
 	u32 jobs;                /* unfinished */
 	u64 node_ended_ns[PBD_NODES_MAX]; /* when the node's last submission ended */
 
-	/* Space for lists and engine buffers in segment 0: bytes of arena_memory, whichever attachment that is of. */
-	spinlock_t arena_lock;
-	struct drm_mm arena;
-	wait_queue_head_t arena_wait;
+	struct pbd_arena arenas[PBD_ARENAS];
 
 	struct mutex vram;
 	struct pbd_region regions[PBD_REGIONS];
-	struct list_head lru; /* struct pbd_bo.lru: objects in VRAM, least recently used first */
+	struct list_head lru;    /* struct pbd_bo.lru: objects in VRAM, least recently used first */
+	struct list_head claims; /* struct pbd_bo.claim: objects that leave VRAM for the holder of `claim` */
 	u64 evictions;
 
 	struct workqueue_struct *push_wq, *card_wq; /* fences depend on them */
@@ -212,17 +250,10 @@ static inline struct pbd_device *pbd_device(struct drm_device *drm)
 	return container_of(drm, struct pbd_device, drm);
 }
 
-/* Engine time of an open file. The file holds it, and each of its queues. */
-struct pbd_usage {
-	struct kref refs;
-	u64 busy_ns[PBD_NODES_MAX]; /* under state */
-};
-
 /* An open file. */
 struct pbd_file {
 	struct pbd_device *dev;
-	u64 id;
-	struct pbd_usage *usage;
+	struct pbd_account *account;
 	struct mutex lock; /* of queues: creation and numbers */
 	struct xarray queues;
 	struct pbd_virt *virt; /* NULL: the driver offers its own uAPI */
@@ -232,8 +263,7 @@ struct pbd_file {
 struct pbd_queue {
 	struct kref refs;
 	struct pbd_device *dev;
-	u64 file;
-	struct pbd_usage *usage; /* the file's; NULL: a queue of the driver's own */
+	struct pbd_account *account;
 	u32 node, priority, quantum_us;
 	u64 fence_context;
 	wait_queue_head_t wait; /* a submission has ended */
@@ -251,7 +281,10 @@ struct pbd_queue {
 	struct list_head link;    /* dev->queues, while the firmware has it */
 	struct list_head pending; /* jobs that wait for fences, in order */
 	struct list_head running; /* jobs in the ring, in order */
+	struct list_head hungry;  /* of an arena */
 	u32 put;                  /* jobs that were put into the ring */
+	u64 pushed;               /* value of the last of them */
+	bool pushing, again;      /* one thread puts jobs into the ring; it has to look again */
 	u32 unfinished;           /* jobs in both lists */
 	u64 completed;            /* value */
 	bool lost;
@@ -295,7 +328,18 @@ struct pbd_job {
 	u32 error, error_index;
 	int result;
 
-	struct drm_mm_node space; /* of the arena */
+	/* What the firmware will read: in kernel memory, and from the push on in card memory. */
+	u32 *engine;
+	u32 engine_bytes;
+	struct pb_allocation *entries;
+	struct pb_patch_location *locations;
+	u32 entry_count, location_count;
+	u32 *words; /* the compact encoding of a long list of locations */
+	u32 word_count, word_room;
+	u64 staged;               /* bytes that the file's account has been charged */
+	struct drm_mm_node space; /* under state */
+	bool filled;              /* the space has the lists; the pusher's */
+	bool filling, ended;      /* the pusher is at it; it has ended in the meantime. Under state */
 
 	struct drm_gem_object **listed;  /* of each list entry; NULL: none */
 	struct drm_gem_object **objects; /* each once */
@@ -328,6 +372,17 @@ struct pbd_bo {
 	struct pbd_region *region;
 	struct drm_mm_node node;
 	struct list_head lru;
+	/* Under vram. */
+	struct list_head claim; /* dev->claims */
+};
+
+/* How objects come by room in VRAM that others have. */
+struct pbd_room {
+	bool claims;         /* the caller holds `claim` */
+	bool alone;          /* the caller waits for `busy` without claiming it: it may come too late again and again */
+	struct pbd_bo *busy; /* what to wait for, with a reference; NULL: nothing, but `claim` is needed */
+	struct ww_acquire_ctx *ticket; /* of the reservations that the caller has */
+	bool held;           /* an object was passed over, since another thread has its reservation for a moment */
 };
 
 static inline struct pbd_bo *pbd_bo(struct drm_gem_object *object)
@@ -348,8 +403,12 @@ void pbd_card_attach_work(struct work_struct *work);
 
 /* pbd_gem.c: objects */
 struct drm_gem_object *pbd_bo_create(struct pbd_device *dev, u64 size, u32 flags);
-int pbd_bo_place(struct pbd_device *dev, struct pbd_bo *bo, bool evict);
-int pbd_bo_evict(struct pbd_device *dev, struct pbd_bo *bo);
+int pbd_bo_place(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *room);
+int pbd_bo_evict(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *room);
+int pbd_bo_lock_placed(struct pbd_device *dev, struct pbd_bo *bo);
+int pbd_room_wait(struct pbd_room *room, unsigned long end);
+bool pbd_bo_is_claimed(struct pbd_device *dev, struct pbd_bo *bo);
+void pbd_claims_end(struct pbd_device *dev);
 void pbd_bo_unpin(struct drm_gem_object *object);
 u32 pbd_bo_memory_offset(const struct pbd_bo *bo);
 void pbd_bo_used(struct pbd_device *dev, struct pbd_bo *bo);
@@ -370,6 +429,7 @@ void pbd_bo_vunmap(struct drm_gem_object *object, struct iosys_map *map);
 /* pbd_queue.c: queues of files */
 int pbd_file_open(struct drm_device *drm, struct drm_file *file);
 void pbd_file_close(struct drm_device *drm, struct drm_file *file);
+void pbd_account_put(struct pbd_account *account);
 struct pbd_queue *pbd_queue_of_kernel(struct pbd_device *dev, u32 node);
 struct pbd_queue *pbd_queue_get(struct pbd_file *file, u32 number, bool create);
 void pbd_queue_put(struct pbd_queue *queue);
@@ -384,6 +444,11 @@ int pbd_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 struct pbd_fence *pbd_fence_alloc(struct pbd_queue *queue);
 void pbd_fence_begin(struct pbd_queue *queue, struct pbd_fence *fence);
 bool pbd_fence_is_ours(const struct dma_fence *fence);
+bool pbd_fence_waits(const struct pbd_device *dev, struct dma_fence *base);
+u32 pbd_job_entry(const struct pbd_job *job, u32 error, u32 index);
+u32 pbd_job_bytes(const struct pbd_job *job);
+bool pbd_job_take_space(struct pbd_job *job);
+void pbd_job_fill(struct pbd_job *job);
 void pbd_push(struct pbd_queue *queue);
 void pbd_push_work(struct work_struct *work);
 void pbd_retire(struct pbd_device *dev);
@@ -417,7 +482,6 @@ void pbd_trace_ring(const struct pbd_job *job);
 void pbd_trace_signal(const struct pbd_job *job, int result);
 void pbd_busy_begin(struct pbd_job *job);
 void pbd_busy_end(struct pbd_job *job);
-void pbd_usage_put(struct pbd_usage *usage);
 void pbd_show_fdinfo(struct seq_file *m, struct file *f);
 void pbd_debugfs_init(struct drm_minor *minor);
 

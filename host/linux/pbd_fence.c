@@ -66,7 +66,7 @@ struct pbd_fence *pbd_fence_alloc(struct pbd_queue *queue)
 	spin_lock_init(&fence->lock);
 	fence->dev = queue->dev;
 	fence->queue = queue;
-	fence->file = queue->file;
+	fence->file = queue->account->id;
 	fence->node = queue->node;
 	return fence;
 }
@@ -77,6 +77,103 @@ void pbd_fence_begin(struct pbd_queue *queue, struct pbd_fence *fence)
 	__module_get(THIS_MODULE);
 	dma_fence_init(&fence->base, &pbd_fence_ops, &fence->lock, queue->fence_context, queue->value + 1);
 	fence->begun = true;
+}
+
+/* Whether the fence is of a submission that is not in the ring yet: it ends when others, who are not of the card, will. */
+bool pbd_fence_waits(const struct pbd_device *dev, struct dma_fence *base)
+{
+	struct pbd_fence *fence = to_pbd_fence(base);
+	bool waits = false;
+
+	if (!pbd_fence_is_ours(base))
+		return !dma_fence_is_signaled(base);
+	if (fence->dev != dev)
+		return !dma_fence_is_signaled(base);
+	spin_lock_irq(&fence->dev->state_lock);
+	if (!dma_fence_is_signaled(base))
+		waits = fence->queue->pushed < base->seqno;
+	spin_unlock_irq(&fence->dev->state_lock);
+	return waits;
+}
+
+/* ---- card memory for lists ---- */
+
+static unsigned int pbd_job_arena(const struct pbd_job *job)
+{
+	if (job->queue->account->id == 0)
+		return PBD_ARENA_DISPLAY;
+	return pbd_job_bytes(job) <= PBD_SMALL_JOB_BYTES ? PBD_ARENA_SMALL : PBD_ARENA_LARGE;
+}
+
+/* Whether the file has its part already, so that only what it has itself has to end first. */
+static bool pbd_has_part(const struct pbd_job *job)
+{
+	static const u32 parts[PBD_ARENAS] = {
+		[PBD_ARENA_DISPLAY] = PBD_DISPLAY_BYTES,
+		[PBD_ARENA_SMALL] = PBD_SMALL_BYTES / PBD_SMALL_PARTS,
+		[PBD_ARENA_LARGE] = PBD_LARGE_BYTES / PBD_LARGE_PARTS,
+	};
+	unsigned int arena = pbd_job_arena(job);
+	u32 used = job->queue->account->used[arena];
+
+	return used != 0 && used + pbd_job_bytes(job) > parts[arena];
+}
+
+/* Returns the queue that waits longest for room and may have some; NULL: there is none. */
+static struct pbd_queue *pbd_hungry(struct pbd_arena *arena)
+{
+	struct pbd_queue *queue;
+
+	list_for_each_entry(queue, &arena->hungry, hungry)
+		if (!pbd_has_part(list_first_entry(&queue->pending, struct pbd_job, link)))
+			return queue;
+	return NULL;
+}
+
+static void pbd_feed(struct pbd_device *dev, unsigned int arena)
+{
+	struct pbd_queue *queue = pbd_hungry(&dev->arenas[arena]);
+
+	if (queue)
+		queue_work(dev->push_wq, &queue->push);
+}
+
+/*
+ * Takes room in card memory for a submission's lists: in the order in which they ask, but those whose file has its part
+ * wait for that alone. What holds room is in a ring, behind nothing but submissions that are in rings, so that it ends by
+ * itself. Pre: state; the job is the queue's first, or not armed
+ */
+bool pbd_job_take_space(struct pbd_job *job)
+{
+	struct pbd_queue *queue = job->queue, *first;
+	struct pbd_device *dev = job->dev;
+	unsigned int index = pbd_job_arena(job);
+	struct pbd_arena *arena = &dev->arenas[index];
+
+	if (drm_mm_node_allocated(&job->space))
+		return true;
+	first = pbd_hungry(arena);
+	if (pbd_has_part(job) || (first && first != queue) ||
+	    drm_mm_insert_node_generic(&arena->mm, &job->space, pbd_job_bytes(job), PB_PAGE_BYTES, 0,
+				       DRM_MM_INSERT_BEST) != 0)
+		return false;
+	list_del_init(&queue->hungry);
+	queue->account->used[index] += (u32)job->space.size;
+	pbd_feed(dev, index);
+	return true;
+}
+
+/* Gives the room back. Pre: state. */
+static void pbd_job_leave_space(struct pbd_job *job)
+{
+	unsigned int index = pbd_job_arena(job);
+
+	if (!drm_mm_node_allocated(&job->space))
+		return;
+	job->queue->account->used[index] -= (u32)job->space.size;
+	drm_mm_remove_node(&job->space);
+	if (job->dev->state == PBD_UP)
+		pbd_feed(job->dev, index);
 }
 
 /* ---- the end of a submission ---- */
@@ -119,7 +216,11 @@ static void pbd_job_end(struct pbd_job *job)
 	pbd_trace_signal(job, result);
 	dev->jobs--;
 	dma_fence_signal(&job->fence->base);
-	list_move_tail(&job->link, &dev->done);
+	list_del_init(&job->link);
+	pbd_job_leave_space(job);
+	job->ended = true;
+	if (!job->filling)
+		list_add_tail(&job->link, &dev->done);
 	wake_up_all(&queue->wait);
 }
 
@@ -140,7 +241,7 @@ static void pbd_event(struct pbd_device *dev, const struct pb_event *event)
 			if (event->type == PB_EVENT_SUBMISSION_FAILED || event->type == PB_EVENT_ENGINE_FAULT ||
 			    event->type == PB_EVENT_ENGINE_HANG) {
 				job->error = event->error;
-				job->error_index = event->index;
+				job->error_index = pbd_job_entry(job, event->error, event->index);
 			}
 			break;
 		}
@@ -246,6 +347,7 @@ void pbd_end_all(struct pbd_device *dev, int result)
 	dev->state = PBD_DOWN;
 	WRITE_ONCE(dev->abort, true);
 	list_for_each_entry_safe(queue, other, &dev->queues, link) {
+		list_del_init(&queue->hungry);
 		list_splice_tail_init(&queue->pending, &queue->running);
 		list_for_each_entry_safe(job, next, &queue->running, link) {
 			job->result = result;
@@ -262,32 +364,103 @@ void pbd_end_all(struct pbd_device *dev, int result)
 	spin_unlock_irqrestore(&dev->state_lock, flags);
 	dma_fence_end_signalling(cookie);
 	wake_up_all(&dev->irq_wait);
-	wake_up_all(&dev->arena_wait);
 }
 
 /* ---- into the ring ---- */
 
-/* Puts submissions into the ring, in order, as far as they wait for nothing. Any context. */
+/*
+ * Whether another queue that the firmware is to wait for has all in its ring that it takes, so that nothing in the rings
+ * waits for room that something in the rings has. Pre: state.
+ */
+static bool pbd_job_blocked(const struct pbd_job *job)
+{
+	u32 i;
+
+	for (i = 0; i < job->awaited_count; i++)
+		if (job->awaited[i]->pushed < job->awaited_value[i])
+			return true;
+	return false;
+}
+
+/* Returns the submission that goes into the ring next, with room for its lists; NULL: there is none. Pre: state. */
+static struct pbd_job *pbd_next(struct pbd_queue *queue)
+{
+	struct pbd_job *job = list_first_entry_or_null(&queue->pending, struct pbd_job, link);
+
+	if (!job || queue->dev->state != PBD_UP || atomic_read(&job->waiting) != 0)
+		return NULL;
+	if (pbd_job_blocked(job)) {
+		queue->account->blocked = true;
+		return NULL;
+	}
+	if (pbd_job_take_space(job))
+		return job;
+	if (list_empty(&queue->hungry))
+		list_add_tail(&queue->hungry, &queue->dev->arenas[pbd_job_arena(job)].hungry);
+	return NULL;
+}
+
+/* Wakes the file's queues that were blocked by this one. Pre: state. */
+static void pbd_unblock(struct pbd_queue *queue)
+{
+	struct pbd_queue *other;
+
+	if (!queue->account->blocked)
+		return;
+	queue->account->blocked = false;
+	list_for_each_entry(other, &queue->dev->queues, link)
+		if (other->account == queue->account && other != queue && !list_empty(&other->pending))
+			queue_work(queue->dev->push_wq, &other->push);
+}
+
+/* Writes the lists to card memory, without the lock. Pre: state. @return false: it has ended in the meantime */
+static bool pbd_fill(struct pbd_job *job, unsigned long *flags)
+{
+	struct pbd_device *dev = job->dev;
+
+	if (job->filled)
+		return true;
+	job->filling = true;
+	spin_unlock_irqrestore(&dev->state_lock, *flags);
+	pbd_job_fill(job);
+	spin_lock_irqsave(&dev->state_lock, *flags);
+	job->filling = false;
+	if (!job->ended)
+		return true;
+	list_add_tail(&job->link, &dev->done);
+	queue_work(dev->clean_wq, &dev->clean);
+	return false;
+}
+
+/* Puts submissions into the ring, in order, as far as they wait for nothing. The caller keeps the queue. Process context. */
 void pbd_push(struct pbd_queue *queue)
 {
 	struct pbd_device *dev = queue->dev;
 	enum pb_error error = PB_ERROR_OK;
-	struct pbd_job *job, *next;
+	struct pbd_job *job;
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->state_lock, flags);
-	list_for_each_entry_safe(job, next, &queue->pending, link) {
-		if (dev->state != PBD_UP || atomic_read(&job->waiting) != 0)
-			break;
-		job->index = queue->put;
-		error = pb_queue_submit(&queue->queue, &job->descriptor);
-		/* The ring has room: it has as many entries as a queue may have submissions. */
-		if (error != PB_ERROR_OK)
-			break;
-		queue->put++;
-		pbd_busy_begin(job);
-		pbd_trace_ring(job);
-		list_move_tail(&job->link, &queue->running);
+	queue->again = true;
+	while (queue->again && !queue->pushing) {
+		queue->again = false;
+		queue->pushing = true;
+		while (error == PB_ERROR_OK && (job = pbd_next(queue)) != NULL) {
+			if (!pbd_fill(job, &flags))
+				continue;
+			job->index = queue->put;
+			error = pb_queue_submit(&queue->queue, &job->descriptor);
+			/* The ring has room: it has as many entries as a queue may have submissions. */
+			if (error != PB_ERROR_OK)
+				break;
+			queue->put++;
+			queue->pushed = job->value;
+			pbd_busy_begin(job);
+			pbd_trace_ring(job);
+			list_move_tail(&job->link, &queue->running);
+			pbd_unblock(queue);
+		}
+		queue->pushing = false;
 	}
 	spin_unlock_irqrestore(&dev->state_lock, flags);
 	if (error != PB_ERROR_OK)
@@ -328,12 +501,15 @@ static void pbd_job_free(struct kref *refs)
 	u32 i;
 
 	pbd_job_release_deps(job);
-	if (drm_mm_node_allocated(&job->space)) {
-		spin_lock(&dev->arena_lock);
-		drm_mm_remove_node(&job->space);
-		spin_unlock(&dev->arena_lock);
-		wake_up_all(&dev->arena_wait);
-	}
+	spin_lock_irq(&dev->state_lock);
+	pbd_job_leave_space(job);
+	job->queue->account->staged -= job->staged;
+	spin_unlock_irq(&dev->state_lock);
+	wake_up_all(&job->queue->account->wait);
+	kvfree(job->engine);
+	kvfree(job->entries);
+	kvfree(job->locations);
+	kvfree(job->words);
 	for (i = 0; i < job->listed_count; i++)
 		if (job->listed[i])
 			drm_gem_object_put(job->listed[i]);

@@ -40,6 +40,7 @@ struct pbd_exec {
 	u32 batch;                                  /* index of the object that would be executed */
 	struct drm_i915_gem_relocation_entry *relocs; /* of all objects, in order; targets are indices */
 	u32 reloc_count;
+	int (*step)(struct pbd_exec *exec); /* what is done under the locks */
 	void **contents; /* of objects that are memory of the caller, until they are written; NULL: none */
 	bool has_contents;
 	bool in_use; /* objects that are to have them were in use by an earlier submission */
@@ -117,9 +118,9 @@ static int pbd_exec_copy_relocs(struct pbd_exec *exec)
 	u32 i, next = 0;
 
 	exec->relocs = kvmalloc_array(exec->reloc_count + 1, sizeof(*exec->relocs), GFP_KERNEL);
-	exec->submit.locations = kvmalloc_array(exec->reloc_count + 1, sizeof(*exec->submit.locations), GFP_KERNEL);
-	exec->submit.location_count = exec->reloc_count;
-	if (!exec->relocs || !exec->submit.locations)
+	exec->submit.job->locations = kvmalloc_array(exec->reloc_count + 1, sizeof(*exec->submit.job->locations), GFP_KERNEL);
+	exec->submit.job->location_count = exec->reloc_count;
+	if (!exec->relocs || !exec->submit.job->locations)
 		return -ENOMEM;
 	for (i = 0; i < exec->count; i++) {
 		const u32 count = exec->objects[i].relocation_count;
@@ -142,9 +143,10 @@ static int pbd_exec_look_up(struct pbd_exec *exec, struct drm_file *file)
 
 	job->listed = kvcalloc(exec->count + 1, sizeof(*job->listed), GFP_KERNEL);
 	submit->allocations = kvcalloc(exec->count + 1, sizeof(*submit->allocations), GFP_KERNEL);
-	submit->entries = kvcalloc(exec->count + 1, sizeof(*submit->entries), GFP_KERNEL);
-	if (!job->listed || !submit->allocations || !submit->entries)
+	job->entries = kvcalloc(exec->count + 1, sizeof(*job->entries), GFP_KERNEL);
+	if (!job->listed || !submit->allocations || !job->entries)
 		return -ENOMEM;
+	job->entry_count = exec->count;
 	for (i = 0; i < exec->count; i++, job->listed_count++) {
 		job->listed[i] = drm_gem_object_lookup(file, exec->objects[i].handle);
 		if (!job->listed[i])
@@ -213,7 +215,7 @@ static int pbd_exec_check_reloc(struct pbd_exec *exec, const struct drm_i915_gem
 		const struct drm_gem_object *target = exec->submit.job->listed[reloc->target_handle];
 		struct pbd_job *job = exec->submit.job;
 
-		exec->submit.entries[reloc->target_handle].flags |= PB_ALLOCATION_WRITE;
+		exec->submit.job->entries[reloc->target_handle].flags |= PB_ALLOCATION_WRITE;
 		job->writes[pbd_object_index(job, target)] = true;
 	}
 	return 0;
@@ -227,10 +229,10 @@ static int pbd_exec_check_relocs(struct pbd_exec *exec)
 	for (i = 0; ret == 0 && i < exec->count; i++) {
 		const u64 size = exec->submit.job->listed[i]->size;
 
-		exec->submit.entries[i].size_low = (u32)size;
-		exec->submit.entries[i].id = i + 1;
+		exec->submit.job->entries[i].size_low = (u32)size;
+		exec->submit.job->entries[i].id = i + 1;
 		if (exec->objects[i].flags & EXEC_OBJECT_WRITE)
-			exec->submit.entries[i].flags = PB_ALLOCATION_WRITE;
+			exec->submit.job->entries[i].flags = PB_ALLOCATION_WRITE;
 		for (j = 0; ret == 0 && j < exec->objects[i].relocation_count; j++, next++)
 			ret = pbd_exec_check_reloc(exec, &exec->relocs[next], size);
 	}
@@ -427,7 +429,7 @@ static int pbd_exec_leave(struct pbd_exec *exec, bool narrow, bool all)
 		if (!bo->region || (bo->pins && !patched))
 			continue;
 		if (all || (patched ? bo->region != window : narrow && bo->region == window))
-			ret = pbd_bo_evict(dev, bo);
+			ret = pbd_bo_evict(dev, bo, &exec->submit.room);
 	}
 	return ret;
 }
@@ -439,7 +441,7 @@ static int pbd_exec_enter(struct pbd_exec *exec, bool patched)
 
 	for (i = 0; ret == 0 && i < exec->count; i++)
 		if (pbd_exec_is_patched(exec, i) == patched)
-			ret = pbd_bo_place(exec->submit.dev, pbd_bo(exec->submit.job->listed[i]), true);
+			ret = pbd_bo_place(exec->submit.dev, pbd_bo(exec->submit.job->listed[i]), &exec->submit.room);
 	return ret;
 }
 
@@ -450,11 +452,15 @@ static int pbd_exec_enter(struct pbd_exec *exec, bool patched)
 static int pbd_exec_place(struct pbd_exec *exec)
 {
 	struct pbd_device *dev = exec->submit.dev;
-	const bool narrow = pbd_exec_is_narrow(dev, pbd_exec_mark(exec));
 	unsigned int round;
+	bool narrow;
 	u32 i;
 	int ret = 0;
 
+	if (pbd_is_claimed(&exec->submit))
+		return -EAGAIN;
+	exec->submit.room.ticket = &exec->submit.ticket;
+	narrow = pbd_exec_is_narrow(dev, pbd_exec_mark(exec));
 	for (round = 0; round < 2; round++) {
 		ret = pbd_exec_leave(exec, narrow, round == 1);
 		if (ret == 0)
@@ -505,7 +511,7 @@ static void pbd_exec_set_lists(struct pbd_exec *exec)
 		for (j = 0; j < exec->objects[i].relocation_count; j++, next++) {
 			const struct drm_i915_gem_relocation_entry *reloc = &exec->relocs[next];
 
-			exec->submit.locations[next] = (struct pb_patch_location){
+			exec->submit.job->locations[next] = (struct pb_patch_location){
 				.allocation_index = reloc->target_handle,
 				.driver_id = PB_PATCH_FORMAT_SUM32,
 				.allocation_offset = reloc->delta,
@@ -629,14 +635,14 @@ static int pbd_exec_reserved(struct pbd_exec *exec)
 	if (ret != 0)
 		return ret;
 	pbd_exec_set_lists(exec);
-	pbd_write_lists(submit);
-	return pbd_publish(submit);
+	ret = pbd_address_lists(submit);
+	return ret != 0 ? ret : pbd_publish(submit);
 }
 
 /* Does a step under the locks of a submission. */
-static int pbd_exec_try(struct pbd_exec *exec, int (*step)(struct pbd_exec *exec))
+static int pbd_exec_try(struct pbd_submit *submit)
 {
-	struct pbd_submit *submit = &exec->submit;
+	struct pbd_exec *exec = container_of(submit, struct pbd_exec, submit);
 	struct pbd_device *dev = submit->dev;
 	struct pbd_job *job = submit->job;
 	int ret = pbd_lock_validate(submit);
@@ -648,7 +654,7 @@ static int pbd_exec_try(struct pbd_exec *exec, int (*step)(struct pbd_exec *exec
 	if (ret == 0)
 		ret = drm_gem_lock_reservations(job->objects, (int)job->object_count, &submit->ticket);
 	if (ret == 0) {
-		ret = step(exec);
+		ret = exec->step(exec);
 		drm_gem_unlock_reservations(job->objects, (int)job->object_count, &submit->ticket);
 	}
 	up_read(&dev->card);
@@ -661,11 +667,12 @@ static int pbd_exec_locked(struct pbd_exec *exec, int (*step)(struct pbd_exec *e
 {
 	int ret;
 
+	exec->step = step;
 	do {
 		exec->in_use = false;
 		ret = exec->has_contents ? pbd_exec_idle(exec) : 0;
 		if (ret == 0)
-			ret = pbd_exec_try(exec, step);
+			ret = pbd_with_room(&exec->submit, pbd_exec_try);
 	} while (exec->in_use);
 	return ret;
 }
@@ -710,7 +717,7 @@ static int pbd_exec_captured(struct pbd_exec *exec)
 
 static int pbd_exec_prepared(struct pbd_exec *exec)
 {
-	int ret = pbd_take_room(&exec->submit);
+	int ret = pbd_charge(exec->submit.job);
 
 	if (ret != 0)
 		return ret;

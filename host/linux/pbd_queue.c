@@ -15,8 +15,33 @@ static u32 pbd_nodes(const struct pbd_device *dev)
 	return min_t(u32, dev->info.capabilities[PB_CAPABILITY_NODES], PBD_QUEUE_FIRST);
 }
 
-/* Allocates a queue of a file; NULL: one of the driver's own. */
-static struct pbd_queue *pbd_queue_alloc(struct pbd_device *dev, struct pbd_file *file, u32 node, u32 priority,
+/* ---- accounts ---- */
+
+static struct pbd_account *pbd_account_make(u64 id)
+{
+	struct pbd_account *account = kzalloc(sizeof(*account), GFP_KERNEL);
+
+	if (!account)
+		return NULL;
+	kref_init(&account->refs);
+	init_waitqueue_head(&account->wait);
+	account->id = id;
+	return account;
+}
+
+static void pbd_account_free(struct kref *refs)
+{
+	kfree(container_of(refs, struct pbd_account, refs));
+}
+
+void pbd_account_put(struct pbd_account *account)
+{
+	kref_put(&account->refs, pbd_account_free);
+}
+
+/* ---- queues ---- */
+
+static struct pbd_queue *pbd_queue_alloc(struct pbd_device *dev, struct pbd_account *account, u32 node, u32 priority,
 					 u32 quantum_us)
 {
 	struct pbd_queue *queue = kzalloc(sizeof(*queue), GFP_KERNEL);
@@ -25,11 +50,8 @@ static struct pbd_queue *pbd_queue_alloc(struct pbd_device *dev, struct pbd_file
 		return NULL;
 	kref_init(&queue->refs);
 	queue->dev = dev;
-	if (file) {
-		queue->file = file->id;
-		queue->usage = file->usage;
-		kref_get(&file->usage->refs);
-	}
+	kref_get(&account->refs);
+	queue->account = account;
 	queue->node = node;
 	queue->priority = priority;
 	queue->quantum_us = quantum_us;
@@ -40,6 +62,7 @@ static struct pbd_queue *pbd_queue_alloc(struct pbd_device *dev, struct pbd_file
 	INIT_LIST_HEAD(&queue->link);
 	INIT_LIST_HEAD(&queue->pending);
 	INIT_LIST_HEAD(&queue->running);
+	INIT_LIST_HEAD(&queue->hungry);
 	INIT_WORK(&queue->push, pbd_push_work);
 	return queue;
 }
@@ -47,7 +70,14 @@ static struct pbd_queue *pbd_queue_alloc(struct pbd_device *dev, struct pbd_file
 /* Returns a queue of the driver's own. */
 struct pbd_queue *pbd_queue_of_kernel(struct pbd_device *dev, u32 node)
 {
-	return pbd_queue_alloc(dev, NULL, node, PB_PRIORITY_NORMAL, 0);
+	struct pbd_account *account = pbd_account_make(0);
+	struct pbd_queue *queue = NULL;
+
+	if (account) {
+		queue = pbd_queue_alloc(dev, account, node, PB_PRIORITY_NORMAL, 0);
+		pbd_account_put(account);
+	}
+	return queue;
 }
 
 /* ---- the firmware's objects ---- */
@@ -104,7 +134,7 @@ int pbd_queue_make(struct pbd_queue *queue)
 	if (READ_ONCE(dev->state) != PBD_UP)
 		return -ENODEV;
 	/* The driver's own queues lose nothing with the card, and are made anew without a word. */
-	if (queue->epoch != 0 && (queue->epoch == dev->epoch || queue->file != 0))
+	if (queue->epoch != 0 && (queue->epoch == dev->epoch || queue->account->id != 0))
 		return queue->epoch == dev->epoch ? 0 : -EIO;
 	mutex_lock(&dev->commands);
 	error = pbd_queue_objects(queue);
@@ -144,7 +174,7 @@ static void pbd_queue_release(struct kref *refs)
 			drm_dbg(&dev->drm, "a queue is left: %s\n", pb_error_name(error));
 	}
 	mutex_unlock(&dev->commands);
-	pbd_usage_put(queue->usage);
+	pbd_account_put(queue->account);
 	kfree(queue);
 }
 
@@ -162,14 +192,12 @@ int pbd_file_open(struct drm_device *drm, struct drm_file *drm_file)
 
 	if (!file)
 		return -ENOMEM;
-	file->usage = kzalloc(sizeof(*file->usage), GFP_KERNEL);
-	if (!file->usage) {
+	file->dev = dev;
+	file->account = pbd_account_make((u64)atomic64_inc_return(&dev->file_ids));
+	if (!file->account) {
 		kfree(file);
 		return -ENOMEM;
 	}
-	kref_init(&file->usage->refs);
-	file->dev = dev;
-	file->id = (u64)atomic64_inc_return(&dev->file_ids);
 	mutex_init(&file->lock);
 	xa_init_flags(&file->queues, XA_FLAGS_ALLOC);
 	if (pbd_virtgpu && pbd_virt_file_open(file) != 0) {
@@ -191,7 +219,7 @@ void pbd_file_close(struct drm_device *drm, struct drm_file *drm_file)
 		pbd_queue_put(queue);
 	xa_destroy(&file->queues);
 	mutex_destroy(&file->lock);
-	pbd_usage_put(file->usage);
+	pbd_account_put(file->account);
 	kfree(file);
 }
 
@@ -203,9 +231,9 @@ struct pbd_queue *pbd_queue_get(struct pbd_file *file, u32 number, bool create)
 	mutex_lock(&file->lock);
 	queue = xa_load(&file->queues, number);
 	if (!queue && create && number < pbd_nodes(file->dev)) {
-		queue = pbd_queue_alloc(file->dev, file, number, PB_PRIORITY_NORMAL, 0);
+		queue = pbd_queue_alloc(file->dev, file->account, number, PB_PRIORITY_NORMAL, 0);
 		if (queue && xa_err(xa_store(&file->queues, number, queue, GFP_KERNEL))) {
-			pbd_usage_put(queue->usage);
+			pbd_account_put(queue->account);
 			kfree(queue);
 			queue = NULL;
 		}
@@ -245,7 +273,7 @@ int pbd_queue_create_ioctl(struct drm_device *drm, void *data, struct drm_file *
 		return -EINVAL;
 	if (args->priority > PATCHBAY_PRIORITY_NORMAL && !capable(CAP_SYS_NICE))
 		return -EPERM;
-	queue = pbd_queue_alloc(dev, file, args->node, args->priority, args->quantum_us);
+	queue = pbd_queue_alloc(dev, file->account, args->node, args->priority, args->quantum_us);
 	if (!queue)
 		return -ENOMEM;
 	ret = drm_dev_enter(drm, &idx) ? 0 : -ENODEV;

@@ -25,7 +25,7 @@ void pbd_trace_submit(const struct pbd_job *job)
 	const struct pbd_queue *queue = job->queue;
 
 	if (trace_patchbay_submit_enabled())
-		trace_patchbay_submit(queue->file, queue->node, queue->queue.handle, job->value,
+		trace_patchbay_submit(queue->account->id, queue->node, queue->queue.handle, job->value,
 				      pbd_card_clock(job->dev), (int)job->dep_count);
 }
 
@@ -34,7 +34,7 @@ void pbd_trace_ring(const struct pbd_job *job)
 	const struct pbd_queue *queue = job->queue;
 
 	if (trace_patchbay_ring_enabled())
-		trace_patchbay_ring(queue->file, queue->node, queue->queue.handle, job->value,
+		trace_patchbay_ring(queue->account->id, queue->node, queue->queue.handle, job->value,
 				    pbd_card_clock(job->dev), (int)(job->index % PBD_RING_ENTRIES));
 }
 
@@ -43,7 +43,7 @@ void pbd_trace_signal(const struct pbd_job *job, int result)
 	const struct pbd_queue *queue = job->queue;
 
 	if (trace_patchbay_signal_enabled())
-		trace_patchbay_signal(queue->file, queue->node, queue->queue.handle, job->value,
+		trace_patchbay_signal(queue->account->id, queue->node, queue->queue.handle, job->value,
 				      pbd_card_clock(job->dev), result);
 }
 
@@ -70,8 +70,7 @@ void pbd_busy_end(struct pbd_job *job)
 	last = &job->dev->node_ended_ns[queue->node];
 	now = ktime_get_ns();
 	from = max(job->begun_ns, *last);
-	if (queue->usage)
-		queue->usage->busy_ns[queue->node] += now - from;
+	queue->account->busy_ns[queue->node] += now - from;
 	*last = now;
 }
 
@@ -92,7 +91,7 @@ static u32 pbd_kind_of(const struct pbd_device *dev, u32 node)
 	return node < 8 ? dev->info.capabilities[PB_CAPABILITY_NODE_KINDS] >> node * 4 & 0xf : 0;
 }
 
-static void pbd_show_engines(struct seq_file *m, struct pbd_device *dev, struct pbd_usage *usage)
+static void pbd_show_engines(struct seq_file *m, struct pbd_device *dev, struct pbd_account *account)
 {
 	u32 nodes = min_t(u32, dev->info.capabilities[PB_CAPABILITY_NODES], PBD_NODES_MAX), i, node;
 
@@ -105,7 +104,7 @@ static void pbd_show_engines(struct seq_file *m, struct pbd_device *dev, struct 
 			if (pbd_kind_of(dev, node) != pbd_kinds[i].kind)
 				continue;
 			count++;
-			busy += usage->busy_ns[node];
+			busy += account->busy_ns[node];
 		}
 		spin_unlock_irq(&dev->state_lock);
 		if (count != 0)
@@ -144,21 +143,10 @@ void pbd_show_fdinfo(struct seq_file *m, struct file *f)
 	pbd_count_objects(drm_file, &vram, &pages);
 	seq_printf(m, "drm-driver:\t%s\n", dev->drm.driver->name);
 	seq_printf(m, "drm-pdev:\t%s\n", pci_name(dev->pdev));
-	seq_printf(m, "drm-client-id:\t%llu\n", file->id);
-	pbd_show_engines(m, dev, file->usage);
+	seq_printf(m, "drm-client-id:\t%llu\n", file->account->id);
+	pbd_show_engines(m, dev, file->account);
 	seq_printf(m, "drm-memory-vram:\t%llu KiB\n", vram >> 10);
 	seq_printf(m, "drm-memory-system:\t%llu KiB\n", pages >> 10);
-}
-
-static void pbd_usage_free(struct kref *refs)
-{
-	kfree(container_of(refs, struct pbd_usage, refs));
-}
-
-void pbd_usage_put(struct pbd_usage *usage)
-{
-	if (usage)
-		kref_put(&usage->refs, pbd_usage_free);
 }
 
 /* ---- debugfs ---- */
@@ -234,7 +222,7 @@ static void pbd_show_queue(struct seq_file *m, struct pbd_device *dev, const str
 	struct pbd_queue *queue = seen->queue;
 
 	seq_printf(m, "queue=0x%x file=%llu node=%u priority=%u context=0x%x%s value=%llu completed=%llu",
-		   queue->queue.handle, queue->file, queue->node, queue->priority, queue->context,
+		   queue->queue.handle, queue->account->id, queue->node, queue->priority, queue->context,
 		   seen->lost ? " lost" : "", seen->value, seen->completed);
 	seq_printf(m, " waiting=%u running=%u fences=%u", seen->pending, seen->running, seen->fences);
 	if (seen->error_value != 0)
@@ -286,10 +274,11 @@ static int pbd_debugfs_memory(struct seq_file *m, void *data)
 	}
 	seq_printf(m, "objects: vram=%u pinned=%u evictions=%llu\n", objects, pinned, dev->evictions);
 	mutex_unlock(&dev->vram);
-	spin_lock(&dev->arena_lock);
-	drm_mm_for_each_node(space, &dev->arena)
-		used += space->size;
-	spin_unlock(&dev->arena_lock);
+	spin_lock_irq(&dev->state_lock);
+	for (i = 0; i < PBD_ARENAS; i++)
+		drm_mm_for_each_node(space, &dev->arenas[i].mm)
+			used += space->size;
+	spin_unlock_irq(&dev->state_lock);
 	seq_printf(m, "lists: bytes=%u used=%llu\n", PBD_ARENA_BYTES, used);
 	return 0;
 }

@@ -11,13 +11,12 @@
 #include <linux/sort.h>
 #include <linux/uaccess.h>
 
+#include "patchbay/compact.h"
 #include "pbd_submit.h"
 
 #define PBD_SUBMIT_FLAGS                                                                                     \
 	(PATCHBAY_SUBMIT_PATCH | PATCHBAY_SUBMIT_FENCE_IN | PATCHBAY_SUBMIT_FENCE_OUT |                      \
 	 PATCHBAY_SUBMIT_EXPLICIT | PATCHBAY_SUBMIT_UNSAFE)
-/* How long a submission waits for others to leave it room. */
-#define PBD_ROOM_JIFFIES (10 * HZ)
 
 static_assert(sizeof(struct drm_patchbay_patch) == sizeof(struct pb_patch_location));
 static_assert(sizeof(struct drm_patchbay_allocation) == sizeof(struct pb_render_user_allocation));
@@ -194,26 +193,29 @@ static int pbd_render_errno(enum pb_render_status status)
 static int pbd_make_outputs(struct pbd_submit *submit)
 {
 	const struct drm_patchbay_submit *args = submit->args;
+	struct pbd_job *job = submit->job;
 	const u32 words = args->command_bytes / 4;
 	const u32 most = submit->dev->info.capabilities[PB_CAPABILITY_PATCHES_MAX];
 
-	submit->engine_bytes = words * 16 + PB_RENDER_DMA_BYTES_MIN;
-	submit->location_count = min(words / 4 * 3 + PB_RENDER_PATCHES_MIN, most);
-	submit->engine = kvmalloc(submit->engine_bytes, GFP_KERNEL);
-	submit->locations = kvmalloc_array(submit->location_count, sizeof(*submit->locations), GFP_KERNEL);
-	submit->entries = kvcalloc(args->allocation_count + 1, sizeof(*submit->entries), GFP_KERNEL);
-	return submit->engine && submit->locations && submit->entries ? 0 : -ENOMEM;
+	job->engine_bytes = words * 16 + PB_RENDER_DMA_BYTES_MIN;
+	job->location_count = min(words / 4 * 3 + PB_RENDER_PATCHES_MIN, most);
+	job->engine = kvmalloc(job->engine_bytes, GFP_KERNEL);
+	job->locations = kvmalloc_array(job->location_count, sizeof(*job->locations), GFP_KERNEL);
+	job->entries = kvcalloc(args->allocation_count + 1, sizeof(*job->entries), GFP_KERNEL);
+	job->entry_count = args->allocation_count;
+	return job->engine && job->locations && job->entries ? 0 : -ENOMEM;
 }
 
 /* Translates the commands into engine packets and lists, all addresses unknown. */
 static int pbd_translate(struct pbd_submit *submit)
 {
 	struct drm_patchbay_submit *args = submit->args;
+	struct pbd_job *job = submit->job;
 	const u32 kinds = submit->dev->info.capabilities[PB_CAPABILITY_NODE_KINDS];
 	const struct pb_render_device device = {
 		.find = pbd_find,
-		.context = submit->job,
-		.node = kinds >> submit->job->queue->node * 4 & 0xf,
+		.context = job,
+		.node = kinds >> job->queue->node * 4 & 0xf,
 	};
 	struct pb_render_arguments render = {
 		.device = &device,
@@ -233,27 +235,27 @@ static int pbd_translate(struct pbd_submit *submit)
 	if (ret != 0)
 		return ret;
 	for (i = 0; i < args->allocation_count; i++)
-		submit->allocations[i].handle = submit->job->listed[i] ? i + 1 : 0;
+		submit->allocations[i].handle = job->listed[i] ? i + 1 : 0;
 	staging = pb_render_staging_bytes(args->command_bytes, args->allocation_count, args->patch_count);
 	render.staging_size = (u32)staging;
 	render.staging = kvmalloc(staging + 8, GFP_KERNEL);
 	if (!render.staging)
 		return -ENOMEM;
 	render.output = (struct pb_render_output){
-		.dma_buffer = submit->engine,
-		.dma_size = submit->engine_bytes,
+		.dma_buffer = job->engine,
+		.dma_size = job->engine_bytes,
 		.private_data = private_data,
 		.private_data_size = sizeof(private_data),
-		.allocations = submit->entries,
+		.allocations = job->entries,
 		.allocations_size = args->allocation_count,
-		.locations = submit->locations,
-		.locations_size = submit->location_count,
+		.locations = job->locations,
+		.locations_size = job->location_count,
 	};
 	status = args->flags & PATCHBAY_SUBMIT_UNSAFE ? pb_render_km(&render) : pb_render(&render);
 	kvfree(render.staging);
 	submit->record = render.output.record;
-	submit->engine_bytes = submit->record.dma_bytes;
-	submit->location_count = submit->record.patch_count;
+	job->engine_bytes = submit->record.dma_bytes;
+	job->location_count = submit->record.patch_count;
 	args->refusal = status;
 	return pbd_render_errno(status);
 }
@@ -262,23 +264,25 @@ static int pbd_translate(struct pbd_submit *submit)
 static int pbd_take_patches(struct pbd_submit *submit)
 {
 	const struct drm_patchbay_submit *args = submit->args;
+	struct pbd_job *job = submit->job;
 	u32 i;
 
-	submit->locations = (struct pb_patch_location *)submit->patches;
-	submit->location_count = args->patch_count;
+	job->locations = (struct pb_patch_location *)submit->patches;
+	job->location_count = args->patch_count;
 	submit->patches = NULL;
-	submit->entries = kvcalloc(args->allocation_count + 1, sizeof(*submit->entries), GFP_KERNEL);
-	if (!submit->entries)
+	job->entries = kvcalloc(args->allocation_count + 1, sizeof(*job->entries), GFP_KERNEL);
+	job->entry_count = args->allocation_count;
+	if (!job->entries)
 		return -ENOMEM;
 	for (i = 0; i < args->allocation_count; i++) {
-		const struct drm_gem_object *object = submit->job->listed[i];
+		const struct drm_gem_object *object = job->listed[i];
 
-		submit->entries[i].size_low = object ? (u32)object->size : 0;
-		submit->entries[i].flags = !object ? PB_ALLOCATION_UNBIND :
+		job->entries[i].size_low = object ? (u32)object->size : 0;
+		job->entries[i].flags = !object ? PB_ALLOCATION_UNBIND :
 					   submit->allocations[i].flags & PATCHBAY_ALLOCATION_WRITE ?
 						     PB_ALLOCATION_WRITE :
 						     0;
-		submit->entries[i].id = i + 1;
+		job->entries[i].id = i + 1;
 	}
 	return 0;
 }
@@ -303,7 +307,7 @@ static bool pbd_wait_in_firmware(struct pbd_job *job, struct dma_fence *base)
 	bool taken = false;
 	u32 i;
 
-	if (!pbd_fence_is_ours(base) || fence->dev != job->dev || fence->file != job->queue->file)
+	if (!pbd_fence_is_ours(base) || fence->dev != job->dev || fence->file != job->queue->account->id)
 		return false;
 	spin_lock_irq(&job->dev->state_lock);
 	if (dma_fence_is_signaled(base) || fence->queue == job->queue) {
@@ -484,71 +488,83 @@ static void pbd_free_signals(struct pbd_submit *submit)
 	kvfree(submit->signals);
 }
 
-/* ---- room for the lists ---- */
+/* ---- lists ---- */
 
-/* Bytes of card memory: engine buffer, record, both lists, waits. */
-static u32 pbd_space_bytes(const struct pbd_submit *submit)
+/* Offsets in the submission's space: engine buffer, allocations, patches, waits. */
+static u32 pbd_entries_offset(const struct pbd_job *job)
 {
-	return round_up(submit->engine_bytes, 64) + 64 +
-	       submit->args->allocation_count * (u32)sizeof(struct pb_allocation) + 64 +
-	       submit->location_count * (u32)sizeof(struct pb_patch_location) + 64 +
-	       PB_WAITS_MAX * (u32)sizeof(struct pb_wait);
+	return round_up(job->engine_bytes, 64);
 }
 
-static bool pbd_try_space(struct pbd_device *dev, struct pbd_job *job, u32 bytes)
+static u32 pbd_locations_offset(const struct pbd_job *job)
 {
-	int ret;
-
-	if (READ_ONCE(dev->state) != PBD_UP)
-		return true;
-	spin_lock(&dev->arena_lock);
-	ret = drm_mm_insert_node_generic(&dev->arena, &job->space, bytes, PB_PAGE_BYTES, 0, DRM_MM_INSERT_BEST);
-	spin_unlock(&dev->arena_lock);
-	return ret == 0;
+	return round_up(pbd_entries_offset(job) + job->entry_count * (u32)sizeof(*job->entries), 64);
 }
 
-/* Waits for room in the ring and in the arena. Pre: the caller holds no lock of the card. */
-int pbd_take_room(struct pbd_submit *submit)
+static u32 pbd_waits_offset(const struct pbd_job *job)
 {
-	struct pbd_device *dev = submit->dev;
-	struct pbd_job *job = submit->job;
-	const u32 bytes = pbd_space_bytes(submit);
-	long left;
+	u32 bytes = job->word_count != 0 ? job->word_count * (u32)sizeof(*job->words) :
+					   job->location_count * (u32)sizeof(*job->locations);
 
-	if (bytes > PBD_ARENA_BYTES / 2)
-		return -E2BIG;
-	left = wait_event_interruptible_timeout(dev->arena_wait, pbd_try_space(dev, job, bytes), PBD_ROOM_JIFFIES);
-	if (left < 0)
-		return (int)left;
-	if (left == 0)
-		return -EBUSY;
-	return drm_mm_node_allocated(&job->space) ? 0 : -ENODEV;
+	return round_up(pbd_locations_offset(job) + bytes, 64);
 }
 
-/* ---- placement and lists ---- */
-
-/* Brings all objects into VRAM. If they do not fit as they lie, they make room for each other once. */
-static int pbd_place_all(struct pbd_submit *submit)
+/* Bytes of card memory for what the firmware reads. */
+u32 pbd_job_bytes(const struct pbd_job *job)
 {
-	struct pbd_job *job = submit->job;
-	unsigned int round;
-	int ret = 0;
-	u32 i;
+	return pbd_waits_offset(job) + PB_WAITS_MAX * (u32)sizeof(struct pb_wait);
+}
 
-	for (round = 0; round < 2; round++) {
-		for (i = 0, ret = 0; ret == 0 && i < job->object_count; i++)
-			ret = pbd_bo_place(submit->dev, pbd_bo(job->objects[i]), true);
-		if (ret != -ENOSPC || round == 1)
-			break;
-		for (i = 0, ret = 0; ret == 0 && i < job->object_count; i++)
-			if (pbd_bo(job->objects[i])->pins == 0)
-				ret = pbd_bo_evict(submit->dev, pbd_bo(job->objects[i]));
-		if (ret != 0)
-			break;
+static bool pbd_try_charge(struct pbd_job *job, u32 bytes)
+{
+	struct pbd_account *account = job->queue->account;
+	bool fits;
+
+	spin_lock_irq(&job->dev->state_lock);
+	fits = account->staged == 0 || account->staged + bytes <= PBD_STAGED_BYTES;
+	if (fits) {
+		account->staged += bytes;
+		job->staged = bytes;
 	}
-	for (i = 0; ret == 0 && i < job->object_count; i++)
-		pbd_bo_used(submit->dev, pbd_bo(job->objects[i]));
-	return ret;
+	spin_unlock_irq(&job->dev->state_lock);
+	return fits;
+}
+
+/*
+ * Makes memory for the compact list of a long one, and waits until the file's unfinished submissions leave kernel memory for
+ * this one: only the file itself makes that last.
+ */
+int pbd_charge(struct pbd_job *job)
+{
+	u32 words = PB_COMPACT_WORDS_MAX(job->location_count);
+
+	/* Commands have been translated, and their lists are described already. */
+	if (!job->engine && job->location_count >= PBD_LONG_LIST) {
+		job->words = kvmalloc_array(words, sizeof(*job->words), GFP_KERNEL);
+		if (!job->words)
+			return -ENOMEM;
+		job->word_room = words;
+	}
+	return wait_event_interruptible(job->queue->account->wait,
+					pbd_try_charge(job, pbd_job_bytes(job) + job->word_room * 4));
+}
+
+/* Encodes a long list compactly: a third of the card memory. One that cannot be encoded has an entry that is wrong. */
+static void pbd_encode(struct pbd_job *job)
+{
+	u32 encoded;
+
+	if (!job->words || pb_compact_encode(job->locations, job->location_count, job->words, job->word_room,
+					     &job->word_count, &encoded) != PB_ERROR_OK)
+		job->word_count = 0;
+}
+
+/* Entry of the patch list, of which the firmware reports the word. */
+u32 pbd_job_entry(const struct pbd_job *job, u32 error, u32 index)
+{
+	if (job->word_count == 0 || index == PB_INDEX_NONE || error < PB_ERROR_PATCH_RESERVED)
+		return index;
+	return pb_compact_index(job->words, job->word_count, index);
 }
 
 static void pbd_set_address(u32 *low, u64 address)
@@ -557,18 +573,115 @@ static void pbd_set_address(u32 *low, u64 address)
 	low[1] = upper_32_bits(address);
 }
 
-/* Writes the lists to card memory, with the addresses that the objects have now. Pre: resv of all objects is held. */
-void pbd_write_lists(struct pbd_submit *submit)
+/* Writes the lists to the submission's space. The addresses in them have been set. Nothing allocates, waits or fails. */
+void pbd_job_fill(struct pbd_job *job)
+{
+	u8 *bytes = job->dev->arena_memory.bytes_host + job->space.start;
+	u64 address = job->dev->arena_memory.os_address + job->space.start;
+	struct pb_descriptor *descriptor = &job->descriptor;
+	u32 i;
+
+	if (job->engine) {
+		memcpy(bytes, job->engine, job->engine_bytes);
+		pbd_set_address(&descriptor->dma_address_low, address);
+	}
+	memcpy(bytes + pbd_entries_offset(job), job->entries, job->entry_count * sizeof(*job->entries));
+	pbd_set_address(&descriptor->allocation_address_low, address + pbd_entries_offset(job));
+	if (job->word_count != 0)
+		memcpy(bytes + pbd_locations_offset(job), job->words, job->word_count * sizeof(*job->words));
+	else
+		memcpy(bytes + pbd_locations_offset(job), job->locations, job->location_count * sizeof(*job->locations));
+	pbd_set_address(&descriptor->patch_address_low, address + pbd_locations_offset(job));
+	for (i = 0; i < job->awaited_count; i++)
+		pb_wait_on((struct pb_wait *)(bytes + pbd_waits_offset(job)) + i, &job->awaited[i]->queue,
+			   job->awaited_value[i]);
+	pbd_set_address(&descriptor->wait_address_low, address + pbd_waits_offset(job));
+	job->filled = true;
+}
+
+/* ---- placement and lists ---- */
+
+/* Whether an object leaves VRAM for another submission. This one comes after that. */
+bool pbd_is_claimed(struct pbd_submit *submit)
+{
+	struct pbd_job *job = submit->job;
+	u32 i;
+
+	for (i = 0; i < job->object_count && !submit->room.claims; i++)
+		if (pbd_bo_is_claimed(submit->dev, pbd_bo(job->objects[i])))
+			return true;
+	return false;
+}
+
+/* Moves the submission's own objects out, so that they can lie differently. */
+static int pbd_evict_own(struct pbd_submit *submit)
+{
+	struct pbd_job *job = submit->job;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; ret == 0 && i < job->object_count; i++)
+		if (pbd_bo(job->objects[i])->pins == 0)
+			ret = pbd_bo_evict(submit->dev, pbd_bo(job->objects[i]), &submit->room);
+	return ret;
+}
+
+/* Places the objects that must be in the window, or the others. */
+static int pbd_place_some(struct pbd_submit *submit, u32 patchable)
+{
+	struct pbd_job *job = submit->job;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; ret == 0 && i < job->object_count; i++) {
+		struct pbd_bo *bo = pbd_bo(job->objects[i]);
+
+		if ((bo->flags & PATCHBAY_GEM_PATCHABLE) == patchable)
+			ret = pbd_bo_place(submit->dev, bo, &submit->room);
+	}
+	return ret;
+}
+
+/*
+ * Brings all objects into VRAM: those first that the others could take the window from. If they do not fit as they lie, they
+ * make room for each other once.
+ * @return -EAGAIN: as pbd_bo_place()
+ */
+static int pbd_place_all(struct pbd_submit *submit)
 {
 	struct pbd_device *dev = submit->dev;
 	struct pbd_job *job = submit->job;
-	struct pb_descriptor *descriptor = &job->descriptor;
-	u8 *bytes = dev->arena_memory.bytes_host + job->space.start;
-	u64 address = dev->arena_memory.os_address + job->space.start;
-	u32 count = submit->args->allocation_count, offset = 0, i;
+	unsigned int round;
+	int ret = 0;
+	u32 i;
 
-	for (i = 0; i < count; i++) {
-		struct pb_allocation *entry = &submit->entries[i];
+	if (pbd_is_claimed(submit))
+		return -EAGAIN;
+	submit->room.ticket = &submit->ticket;
+	for (round = 0; round < 2; round++) {
+		ret = pbd_place_some(submit, PATCHBAY_GEM_PATCHABLE);
+		if (ret == 0)
+			ret = pbd_place_some(submit, 0);
+		if (ret != -ENOSPC || round == 1)
+			break;
+		ret = pbd_evict_own(submit);
+		if (ret != 0)
+			break;
+	}
+	for (i = 0; ret == 0 && i < job->object_count; i++)
+		pbd_bo_used(dev, pbd_bo(job->objects[i]));
+	return ret;
+}
+
+/* Sets the addresses that the objects have now. Pre: resv of all objects is held. @return -E2BIG: too long a list */
+int pbd_address_lists(struct pbd_submit *submit)
+{
+	struct pbd_job *job = submit->job;
+	struct pb_descriptor *descriptor = &job->descriptor;
+	u32 i;
+
+	for (i = 0; i < job->entry_count; i++) {
+		struct pb_allocation *entry = &job->entries[i];
 		struct pbd_bo *bo;
 
 		if (!job->listed[i])
@@ -585,30 +698,22 @@ void pbd_write_lists(struct pbd_submit *submit)
 		descriptor->dma_start = submit->args->start;
 		descriptor->dma_end = submit->args->end;
 		descriptor->flags = PB_FLAG_NULL_RENDERING;
-		descriptor->allocation_count = count;
-		descriptor->patch_count = descriptor->patch_length = submit->location_count;
+		descriptor->allocation_count = job->entry_count;
+		pbd_encode(job);
+		descriptor->patch_count = descriptor->patch_length = job->word_count != 0 ? job->word_count :
+											    job->location_count;
+		descriptor->patch_encoding = job->word_count != 0 ? PB_PATCH_ENCODING_COMPACT : PB_PATCH_ENCODING_WDDM;
 	} else {
-		memcpy(bytes, submit->engine, submit->engine_bytes);
 		pb_render_describe(&submit->record, descriptor);
-		pbd_set_address(&descriptor->dma_address_low, address);
 		descriptor->dma_segment = PB_SEGMENT_SYSTEM;
-		descriptor->dma_size = submit->engine_bytes;
-		offset = round_up(submit->engine_bytes, 64);
+		descriptor->dma_size = job->engine_bytes;
 		/* The firmware reads no private data: the record stays with the driver. */
 		descriptor->private_start = descriptor->private_end = descriptor->private_size = 0;
 	}
-	memcpy(bytes + offset, submit->entries, count * sizeof(*submit->entries));
-	pbd_set_address(&descriptor->allocation_address_low, address + offset);
-	offset = round_up(offset + count * (u32)sizeof(*submit->entries), 64);
-	memcpy(bytes + offset, submit->locations, submit->location_count * sizeof(*submit->locations));
-	pbd_set_address(&descriptor->patch_address_low, address + offset);
-	offset = round_up(offset + submit->location_count * (u32)sizeof(*submit->locations), 64);
-	for (i = 0; i < job->awaited_count; i++)
-		pb_wait_on((struct pb_wait *)(bytes + offset) + i, &job->awaited[i]->queue, job->awaited_value[i]);
-	pbd_set_address(&descriptor->wait_address_low, address + offset);
 	descriptor->wait_count = job->awaited_count;
 	descriptor->context = job->queue->context;
-	job->epoch = dev->epoch;
+	job->epoch = submit->dev->epoch;
+	return pbd_job_bytes(job) <= PBD_LARGE_BYTES ? 0 : -E2BIG;
 }
 
 /* ---- arming ---- */
@@ -731,8 +836,8 @@ static int pbd_submit_reserved(struct pbd_submit *submit)
 		ret = pbd_make_fence(submit);
 	if (ret != 0)
 		return ret;
-	pbd_write_lists(submit);
-	return pbd_publish(submit);
+	ret = pbd_address_lists(submit);
+	return ret != 0 ? ret : pbd_publish(submit);
 }
 
 /* Pre: validate, card for reading. */
@@ -772,13 +877,39 @@ int pbd_lock_validate(struct pbd_submit *submit)
 	}
 }
 
-static int pbd_submit_prepared(struct pbd_submit *submit)
+/*
+ * Places a submission. One that needs the room of objects that are busy waits for them behind others of its kind; no
+ * submission that has its objects in VRAM, or finds room among idle ones, waits for that. What the one claims is not used
+ * by others until it has the room.
+ * @place: tries; -EAGAIN: `submit->room` says what is missing
+ */
+int pbd_with_room(struct pbd_submit *submit, int (*place)(struct pbd_submit *submit))
 {
 	struct pbd_device *dev = submit->dev;
-	int ret = pbd_take_room(submit);
+	unsigned long end;
+	int ret = place(submit);
 
-	if (ret == 0)
-		ret = pbd_lock_validate(submit);
+	if (ret != -EAGAIN)
+		return ret;
+	ret = mutex_lock_interruptible(&dev->claim);
+	if (ret != 0)
+		return ret;
+	submit->room.claims = true;
+	end = jiffies + PBD_ROOM_JIFFIES;
+	do {
+		ret = place(submit);
+	} while (ret == -EAGAIN && (ret = pbd_room_wait(&submit->room, end)) == 0);
+	pbd_claims_end(dev);
+	submit->room.claims = false;
+	mutex_unlock(&dev->claim);
+	return ret;
+}
+
+static int pbd_submit_try(struct pbd_submit *submit)
+{
+	struct pbd_device *dev = submit->dev;
+	int ret = pbd_lock_validate(submit);
+
 	if (ret != 0)
 		return ret;
 	down_read(&dev->card);
@@ -786,6 +917,13 @@ static int pbd_submit_prepared(struct pbd_submit *submit)
 	up_read(&dev->card);
 	mutex_unlock(&dev->validate);
 	return ret;
+}
+
+static int pbd_submit_prepared(struct pbd_submit *submit)
+{
+	int ret = pbd_charge(submit->job);
+
+	return ret != 0 ? ret : pbd_with_room(submit, pbd_submit_try);
 }
 
 static int pbd_prepare(struct pbd_submit *submit)
@@ -814,9 +952,6 @@ void pbd_submit_free(struct pbd_submit *submit)
 	kvfree(submit->commands);
 	kvfree(submit->allocations);
 	kvfree(submit->patches);
-	kvfree(submit->engine);
-	kvfree(submit->entries);
-	kvfree(submit->locations);
 	pbd_job_put(submit->job);
 }
 
@@ -844,7 +979,8 @@ struct pbd_job *pbd_job_make(struct pbd_device *dev, struct pbd_file *file, u32 
 /* Translates the blit: one COPY_RECT with two addresses to patch. Entry 0 of the list is NULL. */
 static int pbd_blit_translate(struct pbd_submit *submit, const struct pbd_blit *blit)
 {
-	const struct pb_render_device device = { .find = pbd_find, .context = submit->job, .node = PB_NODE_COPY };
+	struct pbd_job *job = submit->job;
+	const struct pb_render_device device = { .find = pbd_find, .context = job, .node = PB_NODE_COPY };
 	u32 private_data[sizeof(struct pb_render_record) / sizeof(u32)];
 	struct pb_render_present present = {
 		.device = &device,
@@ -859,19 +995,19 @@ static int pbd_blit_translate(struct pbd_submit *submit, const struct pbd_blit *
 	if (ret != 0)
 		return ret;
 	present.output = (struct pb_render_output){
-		.dma_buffer = submit->engine,
-		.dma_size = submit->engine_bytes,
+		.dma_buffer = job->engine,
+		.dma_size = job->engine_bytes,
 		.private_data = private_data,
 		.private_data_size = sizeof(private_data),
-		.allocations = submit->entries,
+		.allocations = job->entries,
 		.allocations_size = submit->args->allocation_count,
-		.locations = submit->locations,
-		.locations_size = submit->location_count,
+		.locations = job->locations,
+		.locations_size = job->location_count,
 	};
 	status = pb_render_present(&present);
 	submit->record = present.output.record;
-	submit->engine_bytes = submit->record.dma_bytes;
-	submit->location_count = submit->record.patch_count;
+	job->engine_bytes = submit->record.dma_bytes;
+	job->location_count = submit->record.patch_count;
 	return pbd_render_errno(status);
 }
 
@@ -907,26 +1043,17 @@ static int pbd_blit_place(struct pbd_submit *submit)
 	if (ret == 0) {
 		for (i = 0; i < job->object_count; i++)
 			pbd_bo(job->objects[i])->pins++;
-		pbd_write_lists(submit);
+		(void)pbd_address_lists(submit);
+		pbd_job_fill(job);
 	}
 	drm_gem_unlock_reservations(job->objects, (int)job->object_count, &submit->ticket);
 	return ret;
 }
 
-static int pbd_blit_make(struct pbd_submit *submit, const struct pbd_blit *blit)
+static int pbd_blit_try(struct pbd_submit *submit)
 {
-	int ret = pbd_blit_list(submit, blit);
+	int ret = mutex_lock_interruptible(&submit->dev->validate);
 
-	if (ret == 0)
-		ret = pbd_blit_translate(submit, blit);
-	if (ret == 0)
-		ret = pbd_take_room(submit);
-	if (ret != 0)
-		return ret;
-	submit->job->fence = pbd_fence_alloc(submit->job->queue);
-	if (!submit->job->fence)
-		return -ENOMEM;
-	ret = mutex_lock_interruptible(&submit->dev->validate);
 	if (ret != 0)
 		return ret;
 	down_read(&submit->dev->card);
@@ -934,6 +1061,41 @@ static int pbd_blit_make(struct pbd_submit *submit, const struct pbd_blit *blit)
 	up_read(&submit->dev->card);
 	mutex_unlock(&submit->dev->validate);
 	return ret;
+}
+
+static bool pbd_blit_has_space(struct pbd_job *job)
+{
+	bool has;
+
+	spin_lock_irq(&job->dev->state_lock);
+	has = job->dev->state != PBD_UP || pbd_job_take_space(job);
+	spin_unlock_irq(&job->dev->state_lock);
+	return has;
+}
+
+/* Waits for earlier updates, which alone have room where the display has its own. */
+static int pbd_blit_space(struct pbd_job *job)
+{
+	long left = wait_event_interruptible_timeout(job->queue->account->wait, pbd_blit_has_space(job), PBD_ROOM_JIFFIES);
+
+	if (left <= 0)
+		return left < 0 ? (int)left : -EBUSY;
+	return drm_mm_node_allocated(&job->space) ? 0 : -ENODEV;
+}
+
+static int pbd_blit_make(struct pbd_submit *submit, const struct pbd_blit *blit)
+{
+	struct pbd_job *job = submit->job;
+	int ret = pbd_blit_list(submit, blit);
+
+	if (ret == 0)
+		ret = pbd_blit_translate(submit, blit);
+	if (ret == 0)
+		ret = pbd_blit_space(job);
+	if (ret != 0)
+		return ret;
+	job->fence = pbd_fence_alloc(job->queue);
+	return job->fence ? pbd_with_room(submit, pbd_blit_try) : -ENOMEM;
 }
 
 /*

@@ -34,13 +34,8 @@ struct pbd_submit {
 	struct drm_patchbay_allocation *allocations;
 	struct drm_patchbay_patch *patches;
 
-	/* What the firmware will read. */
-	u32 *engine;
-	u32 engine_bytes;
-	struct pb_allocation *entries;
-	struct pb_patch_location *locations;
-	u32 location_count;
 	struct pb_render_record record;
+	struct pbd_room room;
 
 	struct pbd_signal *signals;
 	u32 signal_count;
@@ -57,10 +52,12 @@ int pbd_add_fences(struct pbd_job *job, struct dma_fence *head);
 int pbd_add_object_fences(struct pbd_submit *submit);
 /* The steps of a submission, in order. */
 struct pbd_job *pbd_job_make(struct pbd_device *dev, struct pbd_file *file, u32 queue);
-int pbd_take_room(struct pbd_submit *submit);
+int pbd_charge(struct pbd_job *job);
+int pbd_with_room(struct pbd_submit *submit, int (*place)(struct pbd_submit *submit));
 int pbd_lock_validate(struct pbd_submit *submit);
+bool pbd_is_claimed(struct pbd_submit *submit);
 int pbd_make_fence(struct pbd_submit *submit);
-void pbd_write_lists(struct pbd_submit *submit);
+int pbd_address_lists(struct pbd_submit *submit);
 int pbd_publish(struct pbd_submit *submit);
 void pbd_submit_free(struct pbd_submit *submit);
 

@@ -476,16 +476,15 @@ static int pbd_virt_read_picture(struct pbd_virt_bo *bo, const struct pb_gl_tran
 	struct pbd_device *dev = bo->home->dev;
 	struct pb_gl_resource *resource = pb_gl_resources_find(&bo->home->client->resources, bo->number);
 	struct pbd_bo *shadow = pbd_bo(bo->shadow);
-	int ret = dma_resv_lock_interruptible(bo->shadow->resv, NULL);
+	int ret = pbd_bo_lock_placed(dev, shadow);
 
 	if (ret != 0)
 		return ret;
-	ret = pbd_bo_place(dev, shadow, true);
-	if (ret == 0 && resource)
+	if (resource)
 		(void)pb_gl_client_transfer(bo->home->client, resource, request, false,
 					    dev->memory + pbd_bo_memory_offset(shadow));
 	dma_resv_unlock(bo->shadow->resv);
-	return ret;
+	return 0;
 }
 
 /*

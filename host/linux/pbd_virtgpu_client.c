@@ -262,12 +262,10 @@ static int pbd_virt_make_staging(struct pbd_virt *virt)
 		if (IS_ERR(object))
 			return PTR_ERR(object);
 		bo = pbd_bo(object);
-		dma_resv_lock(object->resv, NULL);
-		ret = pbd_bo_place(dev, bo, true);
-		if (ret == 0)
-			bo->pins++;
-		dma_resv_unlock(object->resv);
+		ret = pbd_bo_lock_placed(dev, bo);
 		if (ret == 0) {
+			bo->pins++;
+			dma_resv_unlock(object->resv);
 			virt->staging = object;
 			break;
 		}

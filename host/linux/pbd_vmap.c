@@ -19,7 +19,7 @@ int pbd_bo_vmap(struct drm_gem_object *object, struct iosys_map *map)
 	if (ret != 0)
 		return ret;
 	if (bo->kmaps == 0 && !bo->pages)
-		ret = pbd_bo_place(dev, bo, false);
+		ret = pbd_bo_place(dev, bo, NULL);
 	if (ret == -ENOSPC)
 		ret = pbd_bo_get_pages(bo);
 	if (ret == 0 && bo->region)

@@ -30,6 +30,9 @@
 	X(a_closed_file_still_waits_for_foreign_fences)                                                      \
 	X(objects_keep_their_contents_when_they_move)                                                        \
 	X(what_does_not_fit_is_refused)                                                                      \
+	X(lists_that_wait_leave_room_for_others)                                                             \
+	X(a_client_that_waits_for_vram_stops_no_other)                                                       \
+	X(the_longest_lists_are_carried_out)                                                                 \
 	X(four_processes_share_the_card)                                                                     \
 	X(fdinfo_says_who_works)                                                                             \
 	X(fdinfo_says_where_objects_lie)                                                                     \
