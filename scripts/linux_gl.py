@@ -23,6 +23,8 @@ SUMS = ("frames 20 10", "frames 100 2", "textures 16 256", "flood 20 10")
 FRAMES = 200
 # A channel of a pixel of Weston's picture may differ by so much from the one that pixman draws: they round differently.
 ROUNDING = 1
+# Weston's picture has more colours than this.
+COLOURS_MIN = 10
 # How long a picture may take to come to rest, in seconds, and how long it rests then.
 PATIENCE, REST = 60, 3
 
@@ -90,7 +92,8 @@ class Guest:
             shot = subprocess.run([self.options.patchbay, "screenshot", path, "--card", self.card.socket],
                                   capture_output=True, check=False)
             now = self.linux.read_png(path) if shot.returncode == 0 else None
-            if now is None or now != before:
+            # An empty display is no picture yet, however long it rests.
+            if now is None or now != before or colours(now) <= COLOURS_MIN:
                 before, since = now, time.monotonic()
             elif time.monotonic() - since > REST:
                 return now
@@ -128,6 +131,11 @@ def difference(got, wanted):
     return most, count
 
 
+def colours(picture):
+    """Number of different colours of a picture."""
+    return len({bytes(row[i:i + 3]) for row in picture[2] for i in range(0, len(row), 3)})
+
+
 def run_weston(guest, table):
     """Weston's picture, drawn with OpenGL, beside the one that it draws with pixman. Returns how many channels differ."""
     start, pictures = time.monotonic(), []
@@ -139,9 +147,8 @@ def run_weston(guest, table):
             table.row("weston_draws_by_" + renderer, False, 0, said)
         guest.run("weston_down")
     most, count = difference(*pictures)
-    colours = len({bytes(row[i:i + 3]) for row in pictures[0][2] for i in range(0, len(row), 3)})
-    table.row("weston_shows_the_picture_of_pixman", most <= ROUNDING and colours > 10,
-              int((time.monotonic() - start) * 1000), [f"{count} channels differ, by {most} at most; {colours} colours"])
+    table.row("weston_shows_the_picture_of_pixman", most <= ROUNDING,
+              int((time.monotonic() - start) * 1000), [f"{count} channels differ, by {most} at most"])
     return count
 
 
