@@ -26,7 +26,7 @@ packages_coverage=(gcovr)
 packages_mutate=(python3)
 packages_debug=(gdb-multiarch)
 packages_model=(gcc libc6-dev spin)
-packages_test=(lintian dpkg-dev file make pkg-config clang libclang-rt-14-dev clang-format clang-tidy openocd stm32flash chromium mingw-w64-common libwine-dev
+packages_test=(yamllint lintian dpkg-dev file make pkg-config clang libclang-rt-14-dev clang-format clang-tidy openocd stm32flash chromium mingw-w64-common libwine-dev
 	"${packages_debug[@]}")
 packages_fuzz=(llvm)
 packages_reference=(python3 doxygen)

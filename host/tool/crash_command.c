@@ -3,11 +3,13 @@
 #include "host/tool/crash_command.h"
 
 #include <argp.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/tool/card_arguments.h"
+#include "host/tool/crash_core.h"
 #include "host/tool/crash_report.h"
 #include "host/tool/memory_file.h"
 #include "host/tool/open_card.h"
@@ -17,18 +19,24 @@ enum option_key {
 	KEY_JSON = 0x100,
 	KEY_IMAGE,
 	KEY_MEMORY,
+	KEY_CORE,
 };
 
 struct arguments {
 	struct pb_open_options card;
 	const char *file;
 	const char *image;
+	const char *core;
 	bool json;
 };
 
 static const struct argp_option option_table[] = {
 	{"image", KEY_IMAGE, "FILE.elf", 0, "The image that crashed, for function names and source lines", 0},
 	{"json", KEY_JSON, NULL, 0, "Print one JSON object", 0},
+	{"core", KEY_CORE, "FILE", 0,
+	 "Write an ELF core, which gdb opens beside the image: registers, and the part of the stack that was "
+	 "saved",
+	 0},
 	{"memory", KEY_MEMORY, "FILE.bin", 0, "Read saved card memory, as FILE.bin alone does", 0},
 	{0},
 };
@@ -46,6 +54,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case KEY_JSON:
 		arguments->json = true;
+		return 0;
+	case KEY_CORE:
+		arguments->core = text;
 		return 0;
 	case KEY_IMAGE:
 		arguments->image = text;
@@ -89,10 +100,32 @@ static bool open_symbols(const char *program, const char *image, struct pb_crash
 	return false;
 }
 
+/* Writes the core. @return false: the error has been printed */
+static bool write_core(const char *program, const char *path, const struct pb_crash_record *record)
+{
+	int reason = 0;
+	FILE *file;
+
+	if (!pb_crash_has_core(record)) {
+		fprintf(stderr, "%s: %s: the crash record has no registers of a CPU\n", program, path);
+		return false;
+	}
+	file = fopen(path, "wb");
+	if (file == NULL || !pb_crash_write_core(file, record))
+		reason = errno;
+	if (file != NULL && fclose(file) != 0)
+		reason = errno;
+	if (reason != 0)
+		fprintf(stderr, "%s: %s: %s\n", program, path, strerror(reason));
+	return reason == 0;
+}
+
 static int show(const char *program, const struct arguments *arguments, struct pb_crash_view *view)
 {
 	bool good = true;
 
+	if (arguments->core != NULL && !write_core(program, arguments->core, view->record))
+		return 1;
 	if (arguments->image != NULL)
 		good = open_symbols(program, arguments->image, view);
 	if (arguments->json)

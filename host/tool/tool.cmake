@@ -20,6 +20,7 @@ pb_library(pb_dump SOURCES ${CMAKE_CURRENT_LIST_DIR}/dump.c LINKS pb_host)
 # The report of a crash.
 pb_library(pb_crash
   SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/crash_core.c
     ${CMAKE_CURRENT_LIST_DIR}/crash_report.c
     ${CMAKE_CURRENT_LIST_DIR}/crash_symbols.c
     ${CMAKE_CURRENT_LIST_DIR}/crash_words.c

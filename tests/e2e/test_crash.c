@@ -100,6 +100,54 @@ static void check_file(const struct e2e_card *card, const char *image, const cha
 	assert_non_null(strstr(saved.err, "PROTOCOL"));
 }
 
+/* What gdb says of the core: its registers are the record's, and the calls lead from where the image was broken up to main. */
+static void check_core(const struct e2e_card *card, const char *image, const struct pb_crash_record *record)
+{
+	static const struct {
+		const char *arm, *riscv; /* gdb's names */
+		uint32_t arm_number, riscv_number;
+	} registers[] = {{"$pc", "$pc", 15, 0}, {"$sp", "$sp", 13, 2}, {"$lr", "$ra", 14, 1},
+			 {"$r0", "$a0", 0, 10}, {"$r4", "$s1", 4, 9},  {"$r11", "$s11", 11, 27}};
+	const bool arm = e2e_image_cpu() == E2E_IMAGE_ARM;
+	static struct e2e_output said;
+	char core[E2E_PATH_BYTES], script[E2E_PATH_BYTES], commands[1024] = "backtrace\n", line[64];
+	const char *calls;
+
+	e2e_path(core, "core");
+	e2e_path(script, "commands");
+	e2e_patchbay(&said, "crash", "--card", card->socket, "--core", "/dev/full");
+	assert_int_equal(said.code, 1);
+	assert_string_equal(said.err, "patchbay crash: /dev/full: No space left on device\n");
+	e2e_patchbay(&said, "crash", "--card", card->socket, "--core", core);
+	assert_int_equal(said.code, 0);
+	for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++) {
+		snprintf(line, sizeof(line), "printf \"%zu=%%x\\n\", %s\n", i,
+			 arm ? registers[i].arm : registers[i].riscv);
+		strcat(commands, line);
+	}
+	e2e_write_file(script, commands, strlen(commands));
+	e2e_collect(e2e_spawn("/usr/bin/env",
+			      E2E_ARGUMENT_LIST("gdb-multiarch", "-nx", "-batch", "-x", script, image, core),
+			      NULL),
+		    &said);
+	if (said.code != 0 || (calls = strstr(said.out, "#0 ")) == NULL)
+		fail_msg("gdb-multiarch: %s%s", said.out, said.err);
+	for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++) {
+		const uint32_t number = arm ? registers[i].arm_number : registers[i].riscv_number;
+
+		snprintf(line, sizeof(line), "\n%zu=%x\n", i, record->registers[number]);
+		if (strstr(said.out, line) == NULL)
+			fail_msg("no line %s in %s", line + 1, said.out);
+	}
+	for (size_t i = 0; i < 3; i++) {
+		static const char *const functions[] = {"pb_core_admit ", "pb_firmware_pass ", "main "};
+
+		calls = strstr(calls, functions[i]);
+		if (calls == NULL)
+			fail_msg("%sis not in its place: %s%s", functions[i], said.out, said.err);
+	}
+}
+
 static void a_fault_is_explained(void **state)
 {
 	char image[E2E_PATH_BYTES], dump[E2E_PATH_BYTES];
@@ -118,6 +166,7 @@ static void a_fault_is_explained(void **state)
 	assert_string_equal(output.err, "");
 	assert_int_equal(output.code, 0);
 	check_fault(image, address, &record);
+	check_core(&card, image, &record);
 	check_file(&card, image, dump);
 	e2e_card_stop(&card);
 }

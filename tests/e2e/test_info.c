@@ -121,7 +121,7 @@ static void info_starts_a_card_of_its_own(void **state)
 	assert_string_equal(output.err, "");
 	assert_int_equal(output.code, 0);
 	object = parse_running(output.out, e2e_board());
-	snprintf(build, sizeof(build), "patchbay 0.1.0 %s", e2e_board());
+	snprintf(build, sizeof(build), "patchbay " PB_VERSION " %s", e2e_board());
 	check_text(object, "build", build);
 	check_text(object, "mcu_state", "running");
 	cJSON_Delete(object);
@@ -173,8 +173,8 @@ static void the_heartbeat_advances_when_idle(void **state)
 static void the_text_has_every_line(void **state)
 {
 	static const char *const lines[] = {
-		"build          patchbay 0.1.0 ",
-		"interface      1.2\n",
+		"build          patchbay " PB_VERSION " ",
+		"interface      1.3\n",
 		"boot stage     RUNNING\n",
 		"MCU            running, died 0 times\n",
 		"  QUEUES               4096\n",

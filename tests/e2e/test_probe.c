@@ -69,7 +69,7 @@ static void check_info(const struct board *board)
 	assert_non_null(object);
 	assert_string_equal(cJSON_GetObjectItemCaseSensitive(object, "boot_stage")->valuestring, "RUNNING");
 	assert_string_equal(cJSON_GetObjectItemCaseSensitive(object, "build")->valuestring,
-			    "patchbay 0.1.0 mps2_an500");
+			    "patchbay " PB_VERSION " mps2_an500");
 	/* The last part of card memory is host memory, as the board states. */
 	host_bytes = cJSON_GetObjectItemCaseSensitive(
 			     cJSON_GetObjectItemCaseSensitive(object, "capabilities"), "HOST_BYTES")

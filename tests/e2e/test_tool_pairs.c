@@ -379,7 +379,7 @@ static void every_command_has_help(void **state)
 	}
 	e2e_patchbay(&output, "--version");
 	assert_int_equal(output.code, 0);
-	assert_string_equal(output.out, "patchbay 0.1.0, interface 1.2\n");
+	assert_string_equal(output.out, "patchbay " PB_VERSION ", interface 1.3\n");
 }
 
 static void the_demo_prints_where_its_pictures_are(void **state)

@@ -289,7 +289,7 @@ static void wrong_arguments_are_refused(void **state)
 		{{"trace", "record", "--sim", "--time", "-1", "y"}, 2, "--time -1: give 0"},
 		{{"trace", "record", "--sim", "one", "two"}, 2, "give one FILE"},
 		{{"trace", "record", "--sim", "/nonexistent/x"}, 1, "/nonexistent/x: No such file"},
-		{{"trace", "record", "--sim", "/dev/full"}, 1, "cannot write the file"},
+		{{"trace", "record", "--sim", "/dev/full"}, 1, "/dev/full: No space left on device"},
 		{{"trace", "record", "--memory", "/dev/null", "/dev/null"}, 1, "NO_CARD"},
 		{{"trace", "follow"}, 2, "give a card"},
 		{{"trace", "decode"}, 2, "FILE.trace is missing"},

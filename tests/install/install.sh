@@ -99,16 +99,16 @@ says_hello() {
 
 # Of two versions each is found by its number, whatever comes first.
 two_versions() {
-	local next=$work/next wanted
+	local next=$work/next short=${version%.*} wanted
 	cp -r "$moved" "$next"
-	sed -i "s/PACKAGE_VERSION \"[0-9.]*\"/PACKAGE_VERSION \"77.5.0\"/; s/\"0[.]1[.]0\"/\"77.5.0\"/; s/\"0\"/\"77\"/; s/\"1\"/\"5\"/" \
-		"$next/lib/cmake/patchbay/patchbayConfigVersion.cmake"
-	for wanted in 0.1 77.5; do
-		consumer "$work/want $wanted" "$next;$moved" -DWANTED=$wanted
+	sed -i "s/PACKAGE_VERSION \"[0-9.]*\"/PACKAGE_VERSION \"77.5.0\"/; s/\"${version//./[.]}\"/\"77.5.0\"/
+		s/\"${short%.*}\"/\"77\"/; s/\"${short#*.}\"/\"5\"/" "$next/lib/cmake/patchbay/patchbayConfigVersion.cmake"
+	for wanted in "$short" 77.5; do
+		consumer "$work/want $wanted" "$next;$moved" -DWANTED="$wanted"
 	done
 	grep -q "patchbay_DIR:PATH=$next/" "$work/want 77.5/CMakeCache.txt" || fail "77.5 is not what was found"
-	grep -q "patchbay_DIR:PATH=$moved/" "$work/want 0.1/CMakeCache.txt" || fail "0.1 is not what was found"
-	refused "77.5.0" cmake -S "$project/tests/install/consumer" -B "$work/none" -DCMAKE_PREFIX_PATH="$next" -DWANTED=0.1
+	grep -q "patchbay_DIR:PATH=$moved/" "$work/want $short/CMakeCache.txt" || fail "$short is not what was found"
+	refused "77.5.0" cmake -S "$project/tests/install/consumer" -B "$work/none" -DCMAKE_PREFIX_PATH="$next" -DWANTED="$short"
 }
 
 # The libraries as shared ones: the same programs, unchanged.

@@ -405,6 +405,115 @@ printf '# Changes\n<!-- renamed -->\nchore: deferred task\n<!-- /renamed -->\n' 
 passes words
 printf '# Changes\n<!-- renamed -->\nchore: deferred task\n<!-- /renamed -->\nA chore.\n' | put CHANGELOG.md
 finds words CHANGELOG.md:5: 'the retired word "chore"'
+# A tree of version 0.2.0 with interface 1.3 behind the release 0.1.0 with interface 1.2.
+# numbers RELEASE MINOR: a base.h with these.
+numbers() {
+	printf '#define PB_ABI_MAJOR 1u\n#define PB_ABI_MINOR %su\n#define PB_VERSION "%s"\n' "$2" "$1"
+}
+wire_page() {
+	printf '<!-- struct pb_wire -->\n| 0 | `first` | uint32_t | host | a |\n| 4 | `reserved` | uint32_t[3] | host | reserved |\n<!-- / -->\n'
+	printf '<!-- enum pb_code -->\n| 1 | `PB_CODE_ONE` | a |\n<!-- / -->\n<!-- constants base.h -->\n| %s | `PB_LIMIT` | a |\n<!-- / -->\n' "$1"
+}
+version_tree() {
+	local old=$work/tree/tests/released/patchbay-0.1.0
+	clean_tree
+	mkdir -p "$old/docs" "$old/include/patchbay/abi"
+	numbers 0.1.0 2 >"$old/include/patchbay/abi/base.h"
+	wire_page 5 >"$old/docs/abi.md"
+	printf '# C\n\n## Unreleased: firmware 0.1.0, ABI 1.2\n\n- fix: a.\n' >"$old/CHANGELOG.md"
+	tar -C "$old/.." -cJf "$old.tar.xz" patchbay-0.1.0
+	rm -r "$old"
+	numbers 0.2.0 3 | put include/patchbay/abi/base.h
+	wire_page 6 | sed 's/^| 1 .*/&\n| 2 | `PB_CODE_TWO` | b |/' | put docs/abi.md
+	printf '# C\n\n## Unreleased: firmware 0.2.0, ABI 1.3\n\n- fix: b.\n\n## 0.1.0 (2026-01-01), ABI 1.2\n\n- fix: a.\n' | put CHANGELOG.md
+	printf '# Rows\n0.1.0\t1.2\tabc\t%s\n' "$(sha256sum <"$old.tar.xz" | cut -d ' ' -f 1)" | put tests/released/releases.tsv
+}
+# version PLACE TEXT [FILE SCRIPT]...: one fault, by sed -E.
+version() {
+	local place=$1 text=$2
+	shift 2
+	version_tree
+	while (($#)); do
+		sed -i -E "$2" "$work/tree/$1"
+		shift 2
+	done
+	finds versions "$place" "$text" others
+}
+version_tree
+passes versions
+base=include/patchbay/abi/base.h changes=CHANGELOG.md table=tests/released/releases.tsv page=docs/abi.md
+version $changes:3: 'the top section is not of 0.3.0' $base 's/0.2.0/0.3.0/'
+version $changes:3: 'the top section is not of 0.2.0 with ABI 1.4' $base 's/3u/4u/'
+version $changes:3: 'a section is "Unreleased' $changes 's/^## Unreleased.*/## Next/'
+version $changes:3: '0.1.0 is released: what comes' $base 's/0.2.0/0.1.0/' $changes '3s/0.2.0/0.1.0/'
+version $changes:7: '0.1.0 is released: its section stays' $changes 's/fix: a/fix: c/'
+version $changes:7: '0.1.0 has ABI 1.2' $changes '7s/1.2$/1.1/'
+version $changes:1: 'there is no section for 0.1.0' $changes '/^## 0.1.0 /,$d'
+version $changes:10: '0.0.9 is no release' $changes '$a## 0.0.9 (2026-01-01), ABI 1.2'
+version $base:3: '0.4.0 does not follow 0.1.0' $base 's/0.2.0/0.4.0/' $changes 's/0.2.0/0.4.0/'
+version $base:2: 'ABI 1.4 does not follow 1.2' $base 's/3u/4u/' $changes '3s/1.3/1.4/'
+version $base:1: 'pb_wire 0 `first` uint32_t of ABI 1.2 is gone or another: ABI 2.0' $page 's/`first`/`second`/'
+version $base:1: 'pb_wire 0 `first` uint32_t of ABI 1.2 is gone or another: ABI 2.0' $page 's/0 \| `first`/4 | `first`/'
+version $base:1: 'pb_code 1 `PB_CODE_ONE` of ABI 1.2 is gone or another: ABI 2.0' $page 's/^\| 1 /| 3 /'
+version $base:2: 'pb_code 2 `PB_CODE_TWO`: the wire is not that of 0.1.0' $base 's/3u/2u/' $changes '3s/1.3/1.2/' $page 's/^\| 6 /| 5 /'
+version $base:2: 'base.h `PB_LIMIT` 5: the wire is not that of 0.1.0' $base 's/3u/2u/' $changes '3s/1.3/1.2/' $page '/CODE_TWO/d'
+version $base:2: '0.1.1 is not the next version' $base 's/0.2.0/0.1.1/' $changes 's/0.2.0/0.1.1/'
+version $table:2: 'is not what was released' $table 's/[0-9a-f]$/x/'
+version $table:3: 'is missing' $table '$a9.9.9\t1.2\tx\tx'
+version $table:3: 'a row has four columns' $table '$a9.9.9\t1.2'
+# What is gone is allowed with the next MAJOR.
+version_tree
+sed -i 's/MAJOR 1u/MAJOR 2u/; s/3u/0u/' "$work/tree/$base"
+sed -i '3s/1.3/2.0/' "$work/tree/$changes"
+sed -i 's/`first`/`second`/' "$work/tree/$page"
+passes versions
+# Tags, of a commit that has no row, and of the version that is being released.
+tagged() {
+	version_tree
+	git -C "$work/tree" init -q
+	git -C "$work/tree" add -A
+	git -C "$work/tree" -c user.name=x -c user.email=x@x commit -qm x
+	git -C "$work/tree" tag "$1"
+}
+tagged v0.2.0
+passes versions
+tagged v0.1.0
+finds versions $table:2: 'the tag v0.1.0 names'
+tagged v7.7.7
+finds versions $table:1: 'the tag v7.7.7 has no row'
+tagged latest
+finds versions $table:1: 'the tag latest is no version'
+clean_tree
+# The workflow of a forge and the development container.
+project_tree() {
+	local file
+	clean_tree
+	for file in .github/workflows/ci.yml .devcontainer/Dockerfile .devcontainer/devcontainer.json scripts/lib.sh; do
+		put "$file" <"$here/../../$file"
+	done
+}
+# project PLACE TEXT FILE SCRIPT: one fault, by sed -E.
+project() {
+	project_tree
+	sed -i -E "$4" "$work/tree/$3"
+	finds project "$1" "$2" others
+}
+project_tree
+passes project
+workflow=.github/workflows/ci.yml container=.devcontainer/Dockerfile
+project $workflow:13: 'more than .ci/run' $workflow 's,run: .ci/run,run: .ci/run --quick,'
+project $workflow:14: 'more than .ci/run' $workflow '$a\      - run: make'
+project $workflow:14: 'more than .ci/run' $workflow '$a\        env: {A: b}'
+project $workflow:13: 'more than .ci/run' $workflow 's,run: .ci/run,run: |,'
+project $workflow:1: 'is not what it runs' $workflow '/ci.run/d'
+project $container:1: 'not Debian 12' $container 's/debian:12/debian:13/'
+project $container:1: 'qemu-system-arm is missing' $container 's/qemu-system-arm//'
+project $container:1: 'g++ is missing' $container 's/ g[+][+]//'
+project .devcontainer/devcontainer.json:1: 'builds Other' .devcontainer/devcontainer.json 's/Dockerfile/Other/'
+project .devcontainer/devcontainer.json:1: 'JSONDecodeError' .devcontainer/devcontainer.json 's/^[{]//'
+project README.md:2: 'a badge that no test holds' README.md '$a![CI](https://example.org/badge.svg)'
+clean_tree
+
 source_file firmware/core.c '/* It is allowed to bypass the unguarded target on a chorus; whoever has it. */'
 printf 'chore\n' | put tests/records/words.tsv
 passes words

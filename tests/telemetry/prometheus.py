@@ -68,7 +68,7 @@ def check_values(samples, report):
     """Checks that the samples are exactly the values of --json."""
     expected = {
         ("patchbay_up",): 1,
-        ("patchbay_build_info", ("abi", "1.2"), ("build", report["build"])): 1,
+        ("patchbay_build_info", ("abi", "1.3"), ("build", report["build"])): 1,
         ("patchbay_firmware_running",): 1,
         ("patchbay_firmware_boot_stage",): 4,
         ("patchbay_firmware_incarnation",): report["incarnation"],

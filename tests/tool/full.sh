@@ -64,6 +64,7 @@ rows() {
 		trace	trace decode some.trace
 		image
 		card
+		update
 	END
 }
 

@@ -14,6 +14,8 @@
 #include "tests.h"
 
 #define POISON 0xdeadbeefu
+/* Contents that are looked for in a dump. */
+#define SIGN 0x51671500u
 
 struct buffer {
 	uint32_t handle;
@@ -194,22 +196,25 @@ void i915_relocations_are_written(void)
 	close(fd);
 }
 
-/* Objects that do not fit into VRAM together: they have other addresses later, and the words follow. */
-void i915_relocations_follow_objects_that_move(void)
+/*
+ * Objects that do not fit into VRAM together: they have other addresses later, and the words follow.
+ * @return how often one had another address
+ */
+static uint32_t follow_moves(uint64_t seed, uint32_t part, uint32_t rounds)
 {
 	enum { BUFFERS = 24, SOME = 8 };
 	struct drm_i915_gem_get_aperture aperture = {0};
-	uint64_t seed = 5, last[BUFFERS] = {0};
+	uint64_t last[BUFFERS] = {0};
 	struct buffer buffers[BUFFERS];
 	uint32_t moved = 0;
 	int fd = open_i915();
 
 	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_I915_GEM_GET_APERTURE, &aperture), 0);
 	for (uint32_t i = 0; i < BUFFERS; i++) {
-		buffers[i] = make_buffer(fd, (uint32_t)(aperture.aper_size / 16) / 4096 * 4096);
+		buffers[i] = make_buffer(fd, (uint32_t)(aperture.aper_size / part) / 4096 * 4096);
 		buffers[i].map[0] = 1000 + i;
 	}
-	for (uint32_t round = 0; round < 60; round++) {
+	for (uint32_t round = 0; round < rounds; round++) {
 		struct batch batch = make_batch(SOME, SOME);
 		const uint32_t first = guest_random(&seed) % BUFFERS, word = 1 + guest_random(&seed) % 900;
 
@@ -233,8 +238,65 @@ void i915_relocations_follow_objects_that_move(void)
 		}
 		free_batch(&batch);
 	}
-	CHECK(moved >= 50);
 	close(fd);
+	return moved;
+}
+
+void i915_relocations_follow_objects_that_move(void)
+{
+	CHECK(follow_moves(5, 16, 24) >= 20);
+}
+
+/* Small objects with holes between them, all of one batch, move together for a large one. */
+void i915_objects_make_room_for_each_other(void)
+{
+	enum { SMALL = 56, KEPT = SMALL / 2 };
+	struct drm_i915_gem_get_aperture aperture = {0};
+	struct batch all = make_batch(SMALL, 0), some = make_batch(KEPT + 1, 1);
+	int fd = open_i915();
+	uint32_t bytes;
+
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_I915_GEM_GET_APERTURE, &aperture), 0);
+	bytes = (uint32_t)(aperture.aper_size / 64) / 4096 * 4096;
+	for (uint32_t i = 0; i < SMALL; i++) {
+		struct drm_i915_gem_create create = {.size = bytes};
+
+		CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_I915_GEM_CREATE, &create), 0);
+		all.objects[i].handle = create.handle;
+	}
+	CHECK_EQ(execute(fd, &all), 0);
+	some.objects[0].handle = make_buffer(fd, bytes * 20).handle;
+	for (uint32_t i = 0; i < SMALL; i++) {
+		struct drm_gem_close gone = {.handle = all.objects[i].handle};
+
+		if (i % 2 == 0)
+			some.objects[1 + i / 2].handle = all.objects[i].handle;
+		else
+			CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_GEM_CLOSE, &gone), 0);
+	}
+	some.args.flags |= I915_EXEC_HANDLE_LUT;
+	add_reloc(&some, KEPT, 0, 0, 0);
+	CHECK_EQ(execute(fd, &some), 0);
+	wait_idle(fd, some.objects[0].handle);
+	close(fd);
+}
+
+/* Each has more than a third of what there is room for, and each finds its own words. */
+void i915_processes_share_the_card(void)
+{
+	pid_t children[3];
+
+	for (uint32_t i = 0; i < 3; i++) {
+		children[i] = fork();
+		if (children[i] == 0)
+			_exit(follow_moves(100 + i, 50, 40) != 0 ? 0 : 2);
+	}
+	for (uint32_t i = 0; i < 3; i++) {
+		int status;
+
+		CHECK_EQ(waitpid(children[i], &status, 0), children[i]);
+		CHECK_EQ(status, 0);
+	}
 }
 
 void i915_long_lists_are_patched(void)
@@ -301,7 +363,7 @@ void i915_memory_of_the_caller_is_copied(void)
 	add_reloc(&batch, 0, 1, 1024, 4);
 	add_reloc(&batch, 1, 0, 7, 0);
 	for (uint32_t round = 0; round < 20; round++) {
-		memory[0] = round;
+		memory[0] = SIGN + round;
 		CHECK_EQ(execute(fd, &batch), 0);
 	}
 	wait_idle(fd, user.handle);
@@ -315,6 +377,36 @@ void i915_memory_of_the_caller_is_copied(void)
 	CHECK_EQ(status, 0);
 	munmap(memory, 4096);
 	CHECK_EQ(execute(fd, &batch), EFAULT);
+	close(fd);
+}
+
+/* While a batch uses such an object, the next one that names it waits in the call. */
+void i915_memory_of_the_caller_is_not_copied_under_a_batch(void)
+{
+	int fd = open_i915();
+	uint32_t *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct drm_i915_gem_userptr user = {.user_ptr = (uintptr_t)memory, .user_size = 4096};
+	struct guest_foreign foreign = guest_foreign();
+	struct batch batch = make_batch(1, 1);
+	int64_t start;
+
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_I915_GEM_USERPTR, &user), 0);
+	batch.objects[0].handle = user.handle;
+	batch.args.flags |= I915_EXEC_HANDLE_LUT | I915_EXEC_FENCE_IN;
+	batch.args.rsvd2 = (uint32_t)foreign.file;
+	add_reloc(&batch, 0, 0, 1, 0);
+	CHECK_EQ(execute(fd, &batch), 0);
+	if (fork() == 0) {
+		guest_sleep_ms(300);
+		guest_foreign_signal(&foreign);
+		_exit(0);
+	}
+	batch.args.flags &= ~(uint64_t)I915_EXEC_FENCE_IN;
+	batch.args.rsvd2 = 0;
+	start = guest_now_ns();
+	CHECK_EQ(execute(fd, &batch), 0);
+	CHECK(guest_now_ns() - start > GUEST_SECOND / 5);
+	wait_idle(fd, user.handle);
 	close(fd);
 }
 
@@ -537,6 +629,28 @@ void i915_captures_find_all_relocations(void)
 	close(fd);
 }
 
+/* Whether the dump has the word. */
+static bool dump_has(uint32_t word)
+{
+	FILE *file = fopen("/tmp/dump", "rb");
+	uint32_t got;
+	bool found = false;
+
+	CHECK(file != NULL);
+	while (!found && fread(&got, sizeof(got), 1, file) == 1)
+		found = got == word;
+	fclose(file);
+	return found;
+}
+
+/* A capture holds objects only while they are shown, and sees copies of memory. */
+void i915_captures_hold_nothing(void)
+{
+	CHECK_EQ(system("pbd-capture -o /tmp/dump pbd-test i915_memory_of_the_caller_is_copied >/tmp/said"), 0);
+	CHECK(dump_has(SIGN) && dump_has(SIGN + 19) && !dump_has(SIGN + 20));
+	CHECK_EQ(system("pbd-capture pbd-test i915_relocations_follow_objects_that_move >/tmp/said"), 0);
+}
+
 static int next(int fd, void *record, uint32_t bytes, struct drm_patchbay_capture_next *got)
 {
 	*got = (struct drm_patchbay_capture_next){
@@ -685,7 +799,7 @@ static void ioctl_of_chance(int fd)
 		DRM_IOCTL_I915_GEM_GET_APERTURE, DRM_IOCTL_I915_GEM_CONTEXT_DESTROY,
 		DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM,
 		DRM_IOCTL_I915_GET_RESET_STATS, DRM_IOCTL_I915_REG_READ, DRM_IOCTL_I915_GEM_MMAP_OFFSET,
-		DRM_IOCTL_PATCHBAY_CAPTURE_MEMORY,
+		DRM_IOCTL_PATCHBAY_CAPTURE_MEMORY, DRM_IOCTL_I915_GEM_USERPTR,
 	};
 	uint32_t words[64] = {some(16), some(16), some(4)};
 
@@ -700,9 +814,13 @@ void i915_batches_of_chance_harm_no_other_file(void)
 	int fd = open_i915(), good = open_i915();
 	struct buffer buffers[BUFFERS], own[2] = {make_buffer(good, 4096), make_buffer(good, 4096)};
 	uint32_t syncobj = guest_syncobj(fd);
+	void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct drm_i915_gem_userptr user = {.user_ptr = (uintptr_t)memory, .user_size = 4096};
 
 	for (uint32_t i = 0; i < BUFFERS; i++)
 		buffers[i] = make_buffer(fd, 4096);
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_I915_GEM_USERPTR, &user), 0);
+	buffers[0].handle = user.handle;
 	for (uint32_t round = 0; round < 2000; round++) {
 		batch_of_chance(fd, buffers, BUFFERS, syncobj);
 		ioctl_of_chance(fd);

@@ -62,13 +62,17 @@
 	X(i915_is_what_mesa_looks_for)                                                                       \
 	X(i915_relocations_are_written)                                                                      \
 	X(i915_relocations_follow_objects_that_move)                                                         \
+	X(i915_objects_make_room_for_each_other)                                                             \
+	X(i915_processes_share_the_card)                                                                     \
 	X(i915_long_lists_are_patched)                                                                       \
 	X(i915_memory_of_the_caller_is_copied)                                                               \
+	X(i915_memory_of_the_caller_is_not_copied_under_a_batch)                                             \
 	X(i915_bad_batches_are_refused)                                                                      \
 	X(i915_fences_go_in_and_out)                                                                         \
 	X(i915_foreign_fences_are_waited_for)                                                                \
 	X(i915_contexts_are_queues)                                                                          \
 	X(i915_captures_find_all_relocations)                                                                \
+	X(i915_captures_hold_nothing)                                                                        \
 	X(i915_captures_end_with_their_file)                                                                 \
 	X(i915_batches_of_chance_harm_no_other_file)                                                         \
 	X(i915_captures_end_with_the_device)

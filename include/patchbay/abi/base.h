@@ -31,12 +31,12 @@
  * host of its own major, whatever the minor.
  */
 #define PB_ABI_MAJOR   1u                                  /**< what an older peer would misread */
-#define PB_ABI_MINOR   2u                                  /**< what an older peer may not know of */
+#define PB_ABI_MINOR   3u                                  /**< what an older peer may not know of */
 #define PB_ABI_VERSION (PB_ABI_MAJOR << 16 | PB_ABI_MINOR) /**< the version word */
 
 #ifndef PB_VERSION
 /** Release of these sources: CMake reads it here. It is part of the boot block's build text and of an image's header. */
-#define PB_VERSION "0.1.0"
+#define PB_VERSION "0.2.0"
 #endif
 
 /** One writer a line: no two sides store into the same 64 bytes. */

@@ -334,7 +334,7 @@ static void attach_asks_with_a_fresh_request(void **state)
 			77;
 		assert_int_equal(pb_channel_attach(&channel, &fake.link, SECOND), PB_ERROR_OK);
 		assert_int_equal(entry->attach_request, cases[i].expected);
-		assert_int_equal(entry->host_version, 0x10002);
+		assert_int_equal(entry->host_version, 0x10003);
 		assert_int_equal(entry->incarnation, FAKE_INCARNATION);
 		assert_int_equal(entry->rescan, 0);
 		assert_int_equal(channel.epoch, entry->epoch);

@@ -18,7 +18,7 @@ static void reads_a_sound_block(void **state)
 	fake_boot(&fake)->dead_stage = PB_BOOT_STAGE_RUNNING;
 	fake_boot(&fake)->dead_waypoint = PB_WAYPOINT_PATCH;
 	assert_int_equal(pb_card_read(&fake.link, &info), PB_ERROR_OK);
-	assert_int_equal(info.abi_version, 0x10002);
+	assert_int_equal(info.abi_version, 0x10003);
 	assert_int_equal(info.memory_bytes, FAKE_BYTES);
 	assert_int_equal(info.channel_directory_offset, FAKE_DIRECTORY_OFFSET);
 	assert_int_equal(info.channel_count, FAKE_CHANNELS);

@@ -157,7 +157,7 @@ static void every_wrong_word_of_the_header_is_named(void **state)
 		{"turned", FIELD(abi_oldest), 0x00020000, true,
 		 "the header has the interface range 2.0 to 1.65535"},
 		{"too old", FIELD(abi_oldest), 0x0001ffff, true,
-		 "the image serves interface 1.65535 to 1.65535, this program uses 1.2"},
+		 "the image serves interface 1.65535 to 1.65535, this program uses 1.3"},
 		{"none newer than ours", FIELD(abi_newest), PB_ABI_VERSION, true, NULL},
 	};
 
@@ -177,7 +177,7 @@ static void every_wrong_word_of_the_header_is_named(void **state)
 	put32(raw + FIELD(abi_newest), 0x0000ffff);
 	seal(BYTES);
 	refuse("of an older major", raw, BYTES, NULL,
-	       "the image serves interface 0.0 to 0.65535, this program uses 1.2");
+	       "the image serves interface 0.0 to 0.65535, this program uses 1.3");
 }
 
 /* A name that fills its field has no end. */
