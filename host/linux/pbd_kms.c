@@ -115,6 +115,7 @@ static void pbd_record_write(struct pbd_device *dev, const struct pbd_plane_stat
 	if (!record)
 		return;
 	WRITE_ONCE(record->magic, 0);
+	/* A reader that finds the mark has no half of what follows. */
 	smp_wmb();
 	if (!state)
 		return;
@@ -125,6 +126,7 @@ static void pbd_record_write(struct pbd_device *dev, const struct pbd_plane_stat
 	record->offset = pbd_bo_memory_offset(pbd_bo(state->scanout));
 	record->updates = ++dev->kms.updates;
 	record->check = pb_scanout_check(record);
+	/* The mark comes behind what it vouches for. */
 	smp_wmb();
 	WRITE_ONCE(record->magic, PB_SCANOUT_MAGIC);
 }

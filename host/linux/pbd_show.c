@@ -312,11 +312,13 @@ static int pbd_debugfs_card(struct seq_file *m, void *data)
 	return 0;
 }
 
+typedef int (*pbd_show_fn)(struct seq_file *m, void *data);
+
 /* A removed device has no card to ask. */
 static int pbd_debugfs_show(struct seq_file *m, void *data)
 {
 	struct drm_info_node *node = m->private;
-	int (*const *show)(struct seq_file *, void *) = node->info_ent->data;
+	const pbd_show_fn *show = node->info_ent->data;
 	int idx, ret;
 
 	if (!drm_dev_enter(node->minor->dev, &idx))
@@ -326,7 +328,7 @@ static int pbd_debugfs_show(struct seq_file *m, void *data)
 	return ret;
 }
 
-static int (*const pbd_shows[])(struct seq_file *, void *) = {
+static const pbd_show_fn pbd_shows[] = {
 	pbd_debugfs_queues,
 	pbd_debugfs_memory,
 	pbd_debugfs_card,
