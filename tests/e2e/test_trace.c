@@ -290,7 +290,7 @@ static void wrong_arguments_are_refused(void **state)
 		{{"trace", "record", "--sim", "one", "two"}, 2, "give one FILE"},
 		{{"trace", "record", "--sim", "/nonexistent/x"}, 1, "/nonexistent/x: No such file"},
 		{{"trace", "record", "--sim", "/dev/full"}, 1, "/dev/full: No space left on device"},
-		{{"trace", "record", "--memory", "/dev/null", "/dev/null"}, 1, "NO_CARD"},
+		{{"trace", "record", "--memory", "/dev/null", "/dev/null"}, 1, "/dev/null: the file is empty"},
 		{{"trace", "follow"}, 2, "give a card"},
 		{{"trace", "decode"}, 2, "FILE.trace is missing"},
 		{{"trace", "decode", "/dev/null"}, 1, "/dev/null: the file is no trace"},
