@@ -8,7 +8,7 @@ import struct
 SLOW = 4
 # What the guest measures: processor time and time in ns, instructions of the card's MCU.
 MEASURED = ("submissions", "submit_ns", "vgem_ns", "flips", "flip_cpu_ns", "vkms_flip_cpu_ns", "rest_cpu_ns",
-            "mcu_instr_per_flip", "mcu_instr_at_rest_per_s")
+            "flip_mcu_instructions", "rest_mcu_instructions_per_s")
 
 
 def ratios(found):
@@ -64,6 +64,6 @@ def run_cost(linux, options, work, table):
     if table.failed:
         return
     for key, value in {**found, **ratios(found)}.items():
-        print(f"  {key:24} {value}")
+        print(f"  {key:28} {value}")
     if options.record and options.revision:
         record(options, found)
