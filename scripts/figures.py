@@ -31,8 +31,8 @@ LINUX_KEYS = {
     'flip_cpu_ns': "ns of the guest's processor for a flip of 640x480, until its event is read; all that runs meanwhile is in it",
     'vkms_flip_cpu_ns': 'flip_cpu_ns on vkms',
     'rest_cpu_ns': "ns of the guest's processor in a time as long as a flip, without one, with both displays on",
-    'flip_mcu_instructions': 'instructions of the MCU for a flip, less those of as long a rest',
-    'rest_mcu_instructions_per_s': 'instructions of the MCU in a second of rest, without its poll loop',
+    'instructions_per_flip': 'instructions of the MCU for a flip, less those of as long a rest',
+    'instructions_at_rest_per_s': 'instructions of the MCU in a second of rest, without its poll loop',
 }
 README = 'README.md'
 # Those in README.md.

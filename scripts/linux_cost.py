@@ -8,7 +8,7 @@ import struct
 SLOW = 4
 # What the guest measures: processor time and time in ns, instructions of the card's MCU.
 MEASURED = ("submissions", "submit_ns", "vgem_ns", "flips", "flip_cpu_ns", "vkms_flip_cpu_ns", "rest_cpu_ns",
-            "flip_mcu_instructions", "rest_mcu_instructions_per_s")
+            "instructions_per_flip", "instructions_at_rest_per_s")
 
 
 def ratios(found):

@@ -260,8 +260,8 @@ static void flips(void)
 	say("flip_cpu_ns", (uint64_t)median(ours, ROUNDS));
 	say("vkms_flip_cpu_ns", (uint64_t)median(theirs, ROUNDS));
 	say("rest_cpu_ns", (uint64_t)median(rests, ROUNDS));
-	say("flip_mcu_instructions", (uint64_t)median(instructions, ROUNDS));
-	say("rest_mcu_instructions_per_s", (uint64_t)median(mcu_rests, ROUNDS));
+	say("instructions_per_flip", (uint64_t)median(instructions, ROUNDS));
+	say("instructions_at_rest_per_s", (uint64_t)median(mcu_rests, ROUNDS));
 }
 
 int main(int argc, char **argv)
