@@ -204,6 +204,19 @@ static void has(const char *line, const char *wanted)
 	CHECK(line != NULL && strstr(line, wanted) != NULL);
 }
 
+/* As has(), of a queue's line, which may take a moment: a worker brings submissions to the firmware. */
+static void becomes(int fd, uint32_t node, const char *wanted)
+{
+	const int64_t end = guest_now_ns() + 20 * GUEST_SECOND;
+	const char *line = queue_line(fd, node);
+
+	while ((line == NULL || strstr(line, wanted) == NULL) && guest_now_ns() < end) {
+		guest_sleep_ms(1);
+		line = queue_line(fd, node);
+	}
+	has(line, wanted);
+}
+
 void debugfs_says_what_a_queue_waits_for(void)
 {
 	static struct guest_work work;
@@ -238,7 +251,7 @@ void debugfs_says_what_a_queue_waits_for(void)
 	work.args.in_count = 1;
 	guest_command(&work, PB_PACKET_NOP, 0, NULL);
 	CHECK_EQ(guest_submit(fd, &work), 0);
-	has(queue_line(fd, 1), " value=1 completed=0 waiting=0 running=1 fences=0 why=WAITING");
+	becomes(fd, 1, " value=1 completed=0 waiting=0 running=1 fences=0 why=WAITING");
 	{
 		char wanted[32];
 		unsigned int handle = 0;
