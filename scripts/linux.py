@@ -19,6 +19,7 @@ import time
 import zlib
 
 import linux_clients
+import linux_cost
 import linux_ends
 import linux_gl
 import linux_mesa
@@ -141,7 +142,7 @@ class Machine:
                    if glob.glob(m + "/accel-tcg-x86_64*")]
         if modules:
             environment["QEMU_MODULE_DIR"] = modules[0]
-        command = [*ENDS_WITH_US, "timeout", "--foreground", str(MACHINE_SECONDS * options.slow if not shell else 86400), "nice",
+        command = [*ENDS_WITH_US, "timeout", "--foreground", str(86400 if shell else MACHINE_SECONDS * options.slow), "nice",
                    os.path.join(folder, "qemu")]
         for path in share:
             command += ["-L", path]
@@ -484,6 +485,7 @@ def main():
     parser.add_argument("--disk", default="clients")
     parser.add_argument("--mesa", action="store_true")
     parser.add_argument("--gl", action="store_true")
+    parser.add_argument("--counting")
     parser.add_argument("--record")
     parser.add_argument("--revision")
     parser.add_argument("tests", nargs="*")
@@ -501,9 +503,12 @@ def main():
         with tempfile.TemporaryDirectory(prefix="patchbay-linux-") as work:
             return linux_clients.run_client(sys.modules[__name__], options, work)
     table = Table()
-    if options.mesa or options.gl:
+    special = ((options.mesa, linux_mesa.run_mesa), (options.gl, linux_gl.run_mesa),
+               (options.counting, linux_cost.run_cost))
+    chosen = [run for given, run in special if given]
+    if chosen:
+        run = chosen[0]
         with tempfile.TemporaryDirectory(prefix="patchbay-linux-") as work:
-            run = linux_mesa.run_mesa if options.mesa else linux_gl.run_mesa
             run(sys.modules[__name__], options, work, table)
     else:
         run_all(options, table)
