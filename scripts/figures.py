@@ -6,6 +6,7 @@ scripts/figures.py print JSON: the measured figures with their gates, and beside
 scripts/figures.py check JSON: fails if a figure is beyond its gate, or if one is missing.
 scripts/figures.py write JSON: records the measured figures and writes the tables anew.
 scripts/figures.py compare: fails, with "file:line: what is wrong", if a table is not what is recorded.
+scripts/figures.py linux: writes the table of the Linux driver's cost anew, from tests/records/linux_cost.tsv.
 scripts/figures.py put FILE NAME: puts standard input between the lines <!-- NAME --> and <!-- /NAME -->.
 
 Run in the root of the tree. JSON is build/bench.json. tests/bench/figures.tsv explains the gates.
@@ -20,6 +21,19 @@ import sys
 RECORD = 'tests/bench/figures.tsv'
 PEERS = 'tests/bench/peers.txt'
 PAGE = 'docs/figures.md'
+LINUX = 'tests/records/linux_cost.tsv'
+# The keys of its last line that are shown, and what they mean.
+LINUX_KEYS = {
+    'submit_ratio': 'submit_ns by vgem_ns',
+    'submit_ns': 'ns from the ioctl that submits a fill of 64 bytes until its sync_file is signaled: the median',
+    'vgem_ns': 'ns in which a fence of vgem is made, put into a sync_file, signaled by an ioctl and waited for, without a device',
+    'flip_cpu_ratio': 'flip_cpu_ns by vkms_flip_cpu_ns',
+    'flip_cpu_ns': "ns of the guest's processor for a flip of 640x480, until its event is read; all that runs meanwhile is in it",
+    'vkms_flip_cpu_ns': 'flip_cpu_ns on vkms',
+    'rest_cpu_ns': "ns of the guest's processor in a time as long as a flip, without one, with both displays on",
+    'instructions_per_flip': 'instructions of the MCU for a flip, less those of as long a rest',
+    'instructions_at_rest_per_s': 'instructions of the MCU in a second of rest, without its poll loop',
+}
 README = 'README.md'
 # Those in README.md.
 SHORT = ['submit_instr', 'retire_instr', 'patch64_instr_per_entry', 'patch_compact_instr_per_entry', 'slice_instr_max',
@@ -165,11 +179,22 @@ def peer_table(figures):
                    f'{peer.all_ratio:.2f}', peer.reason) for peer in read_peers(figures)])
 
 
+def linux_table():
+    """The last measurement of the Linux driver; None: there is none."""
+    lines = [line.split('\t') for line in read(LINUX).splitlines()] if os.path.exists(LINUX) else []
+    if len(lines) < 2:
+        return None
+    last = dict(zip(lines[0], lines[-1]))
+    return table(('figure', 'measured', 'meaning'),
+                 [(f'`{key}`', last[key], meaning) for key, meaning in LINUX_KEYS.items()])
+
+
 def tables(figures):
     """(file, name, text) of each table that the recorded figures make."""
+    linux = linux_table()
     recorded = {key: figure.recorded for key, figure in figures.items() if figure.is_recorded()}
     return [(PAGE, 'figures', figure_table(figures, figures)), (PAGE, 'peers', peer_table(recorded)),
-            (README, 'figures', figure_table(figures, SHORT))]
+            (README, 'figures', figure_table(figures, SHORT)), *([(PAGE, 'linux', linux)] if linux else [])]
 
 
 def find_block(path, name):
@@ -245,7 +270,8 @@ def compare(figures):
                      if rows[number:number + 1] != wanted_rows[number:number + 1]]
         if different:
             line = text.count('\n', 0, start) + 1 + different[0]
-            print(f'{path}:{line}: not what {RECORD} records: run scripts/bench --write')
+            source, command = (LINUX, 'scripts/figures.py linux') if name == 'linux' else (RECORD, 'scripts/bench --write')
+            print(f'{path}:{line}: not what {source} records: run {command}')
             equal = False
     return equal
 
@@ -254,6 +280,8 @@ def main():
     command, *arguments = sys.argv[1:]
     if command == 'put':
         return put(*arguments, sys.stdin.read())
+    if command == 'linux':
+        return put(PAGE, 'linux', linux_table() or '')
     if command == 'compare':
         # A tree without figures has nothing to compare: a test of the checks has such a tree.
         return not os.path.exists(RECORD) or compare(read_record())

@@ -3,6 +3,7 @@
 """Runs virtual machines on emulated cards for scripts/linux, and prints what their tests say."""
 
 import argparse
+import atexit
 import glob
 import lzma
 import os
@@ -18,6 +19,8 @@ import time
 import zlib
 
 import linux_clients
+import linux_cost
+import linux_ends
 import linux_gl
 import linux_mesa
 
@@ -46,8 +49,27 @@ def extract(image, output):
     os.rename(output + ".part", output)
 
 
+# The cards and machines that run. Whatever ends this program ends them: it does so itself where it can, the kernel does
+# if this program is killed (ENDS_WITH_US).
+RUNNING = []
+ENDS_WITH_US = ("setpriv", "--pdeathsig", "TERM")
+
+
 class Failure(Exception):
     """A machine or a card that does not do what it should."""
+
+
+def end_all():
+    """Ends all cards and machines. Other signals do not interrupt this."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    for one in list(RUNNING):
+        one.end()
+
+
+def ended(number, _):
+    """A signal ends this program like an error, so that cards, machines and folders are cleaned up."""
+    sys.exit(128 + number)
 
 
 class Card:
@@ -56,12 +78,13 @@ class Card:
     def __init__(self, options, work, name, memory=None, engine=None):
         self.socket = os.path.join(work, name)
         self.log = open(self.socket + ".log", "w", encoding="utf-8")
-        command = [options.patchbay, "card", "--board", options.board, "--image", options.image,
+        command = [*ENDS_WITH_US, options.patchbay, "card", "--board", options.board, "--image", options.image,
                    "--card-memory", memory or options.card_memory, "--socket", self.socket]
         if engine:
             command += ["--engine", engine]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
                                         start_new_session=True)
+        RUNNING.append(self)
         end = time.monotonic() + 30
         # The socket is there before the card listens.
         while "card: ready" not in self.said():
@@ -98,6 +121,8 @@ class Card:
             except subprocess.TimeoutExpired:
                 self.kill()
 
+    end = stop
+
 
 class Machine:
     """A virtual machine on a card. Its console is read by a thread."""
@@ -117,7 +142,7 @@ class Machine:
                    if glob.glob(m + "/accel-tcg-x86_64*")]
         if modules:
             environment["QEMU_MODULE_DIR"] = modules[0]
-        command = ["timeout", "--foreground", str(MACHINE_SECONDS * options.slow if not shell else 86400), "nice",
+        command = [*ENDS_WITH_US, "timeout", "--foreground", str(86400 if shell else MACHINE_SECONDS * options.slow), "nice",
                    os.path.join(folder, "qemu")]
         for path in share:
             command += ["-L", path]
@@ -132,9 +157,11 @@ class Machine:
                     "-device", "ivshmem-doorbell,vectors=9,chardev=card", *extra]
         if shell:
             self.process = subprocess.Popen(command, env=environment)
+            RUNNING.append(self)
             return
         self.process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, start_new_session=True)
+        RUNNING.append(self)
         self.thread = threading.Thread(target=self.read, daemon=True)
         self.thread.start()
 
@@ -174,6 +201,15 @@ class Machine:
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+
+    def end(self):
+        """Ends the machine, which may be one on this terminal: that one is in this program's group of processes."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
 
     def results(self):
         """(name, passed, milliseconds, lines before it) of each test."""
@@ -395,9 +431,14 @@ def run_gl(options, work, table):
     linux_gl.run_gl(sys.modules[__name__], options, work, table)
 
 
+def run_ends(options, work, table):
+    """What ends this command ends its card and its machine: linux_ends.py."""
+    linux_ends.run_ends(sys.modules[__name__], options, work, table)
+
+
 # Those that are part of every run.
 RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915,
-        "run_clients": run_clients, "run_gl": run_gl}
+        "run_clients": run_clients, "run_gl": run_gl, "run_ends": run_ends}
 
 
 def run_all(options, table):
@@ -444,6 +485,7 @@ def main():
     parser.add_argument("--disk", default="clients")
     parser.add_argument("--mesa", action="store_true")
     parser.add_argument("--gl", action="store_true")
+    parser.add_argument("--counting")
     parser.add_argument("--record")
     parser.add_argument("--revision")
     parser.add_argument("tests", nargs="*")
@@ -451,15 +493,22 @@ def main():
     if options.extract:
         extract(*options.extract)
         return 0
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, ended)
+    # Before the first card, so that it is the last that is done.
+    atexit.register(end_all)
     if options.shell:
         return shell(options)
     if options.client:
         with tempfile.TemporaryDirectory(prefix="patchbay-linux-") as work:
             return linux_clients.run_client(sys.modules[__name__], options, work)
     table = Table()
-    if options.mesa or options.gl:
+    special = ((options.mesa, linux_mesa.run_mesa), (options.gl, linux_gl.run_mesa),
+               (options.counting, linux_cost.run_cost))
+    chosen = [run for given, run in special if given]
+    if chosen:
+        run = chosen[0]
         with tempfile.TemporaryDirectory(prefix="patchbay-linux-") as work:
-            run = linux_mesa.run_mesa if options.mesa else linux_gl.run_mesa
             run(sys.modules[__name__], options, work, table)
     else:
         run_all(options, table)

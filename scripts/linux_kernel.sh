@@ -79,7 +79,8 @@ run_debug_kernel() {
 	local processors result=0 log=$logs/linux-debug.log
 	for processors in 1 2; do
 		say "the driver's tests on $release with $processors processor(s)"
-		"$@" --kernel "$debug/arch/x86/boot/bzImage" --initrd "$folder/debug.cpio" --processors "$processors" \
+		# The runs end with this script.
+		setpriv --pdeathsig TERM "$@" --kernel "$debug/arch/x86/boot/bzImage" --initrd "$folder/debug.cpio" --processors "$processors" \
 			--machine-memory 768 --slow 8 run_debug | tee "$log" || result=1
 		record linux_debug.tsv $'date\tkernel\trevision\toptions\tprocessors\tverdict\tfailed' "$(date -u +%F)" "$release" \
 			"$(source_revision)" "${watchers[*]}" "$processors" "$(tail -n 1 "$log" | sed 's/ in .*//')" \

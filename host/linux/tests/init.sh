@@ -31,6 +31,10 @@ for word in $words; do
 		$(echo "$word" | tr - " ")
 		;;
 	tests) pbd-test ;;
+	cost)
+		insmod /lib/modules/vkms.ko
+		pbd-cost
+		;;
 	gl:*) pbd-gl ${word#gl:} ;;
 	leaks)
 		# The second look counts: memory that was just freed by the first one is no leak.

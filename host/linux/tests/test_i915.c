@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -115,11 +117,16 @@ static int param(int fd, int number, int *value)
 	return guest_ioctl(fd, DRM_IOCTL_I915_GETPARAM, &get);
 }
 
-static uint32_t sysfs_number(const char *path)
+/* A number of the PCI device of an open node, which need not be the first one of the machine. */
+static uint32_t pci_number(int node, const char *name)
 {
-	char text[16] = "";
-	int fd = open(path, O_RDONLY);
+	char path[96], text[16] = "";
+	struct stat about;
+	int fd;
 
+	CHECK_EQ(fstat(node, &about), 0);
+	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/device/%s", major(about.st_rdev), minor(about.st_rdev), name);
+	fd = open(path, O_RDONLY);
 	CHECK(fd >= 0);
 	CHECK(read(fd, text, sizeof(text) - 1) > 0);
 	close(fd);
@@ -131,8 +138,8 @@ void i915_is_what_mesa_looks_for(void)
 	struct drm_i915_gem_get_aperture aperture = {0};
 	int fd = open_i915(), value = 0;
 
-	CHECK_EQ(sysfs_number("/sys/class/drm/card0/device/vendor"), 0x8086);
-	CHECK_EQ(sysfs_number("/sys/class/drm/card0/device/device"), 0x0412);
+	CHECK_EQ(pci_number(fd, "vendor"), 0x8086);
+	CHECK_EQ(pci_number(fd, "device"), 0x0412);
 	CHECK_EQ(param(fd, I915_PARAM_CHIPSET_ID, &value), 0);
 	CHECK_EQ(value, 0x0412);
 	CHECK_EQ(param(fd, I915_PARAM_MMAP_GTT_VERSION, &value), 0);
