@@ -39,8 +39,11 @@ lint_sparse() {
 lint_style() {
 	local file complaints log=$logs/linux-style.log options
 	mkdir -p "$logs"
-	# Without it the loop below would find no complaint.
-	[[ -x $1/scripts/checkpatch.pl ]] || die 1 "$1 has no style checker"
+	need_packages perl
+	# A checker that does not run would find no complaint below.
+	echo 'int planted=1;' >"$folder/planted.c"
+	{ "$1/scripts/checkpatch.pl" --no-tree --terse -f "$folder/planted.c" 2>&1 || true; } | grep 'ERROR: spaces required' >/dev/null ||
+		die 1 "the style checker in $1 does not find what it should"
 	: >"$log"
 	for file in "$root"/host/linux/*.[ch] "$root"/host/linux/compat/*.h; do
 		options=(--no-tree --strict --terse --show-types --max-line-length=120)
