@@ -35,17 +35,20 @@ fetch_clients() {
 	echo "$*" >"$packages/$name.list"
 }
 
-# The kernel's virtual display driver, which Debian does not build: $folder/vkms/vkms.ko, from Debian's source.
+# The kernel's virtual display driver, which Debian does not build: $packages/vkms/vkms.ko, from Debian's source; and from
+# there the style checker: $packages/checker/scripts/checkpatch.pl.
 build_vkms() {
-	local source=drivers/gpu/drm/vkms
+	local part=$packages/source.part
 	unpack linux-source-6.1
-	if [[ ! -e $packages/vkms/Makefile ]]; then
+	if [[ ! -e $packages/vkms/Makefile || ! -e $packages/checker/scripts/checkpatch.pl ]]; then
 		say "unpacking vkms"
-		rm -rf "$packages/vkms"
-		mkdir -p "$packages/vkms.part"
-		logged linux-packages tar -C "$packages/vkms.part" --strip-components=5 -xf \
-			"$packages/tree/usr/src/linux-source-6.1.tar.xz" "linux-source-6.1/$source"
-		mv "$packages/vkms.part" "$packages/vkms"
+		rm -rf "$packages/vkms" "$packages/checker" "$part"
+		mkdir -p "$part"
+		logged linux-packages tar -C "$part" --strip-components=1 -xf "$packages/tree/usr/src/linux-source-6.1.tar.xz" \
+			linux-source-6.1/drivers/gpu/drm/vkms \
+			linux-source-6.1/scripts/{checkpatch.pl,spelling.txt,const_structs.checkpatch}
+		mv "$part/drivers/gpu/drm/vkms" "$packages/vkms"
+		mv "$part" "$packages/checker"
 	fi
 	logged linux-vkms make -C "$headers" M="$packages/vkms" CONFIG_DRM_VKMS=m -j "$(nproc)" modules
 }

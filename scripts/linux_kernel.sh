@@ -27,25 +27,47 @@ record() {
 	)
 }
 
-# The kernel's style, with lines of 120: errors and warnings fail, remarks (--strict) are counted. Two of its checks cannot be met by any header of tracepoints.
+# Every source of the module, built anew or not, passes sparse.
+lint_sparse() {
+	unpack sparse
+	build_module C=2 CHECK="$packages/tree/usr/bin/sparse -Wno-declaration-after-statement" CF=-D__CHECKER__
+	say "sparse has no complaint"
+}
+
+# lint_style FOLDER: the kernel's style by the checker in a folder, with lines of 120: errors and warnings fail, remarks (--strict)
+# are counted in $remarks. Two of its checks cannot be met by any header of tracepoints.
 lint_style() {
-	local file complaints checks count log=$logs/linux-style.log options
-	fetch_source
+	local file complaints log=$logs/linux-style.log options
+	mkdir -p "$logs"
+	need_packages perl
+	# A checker that does not run would find no complaint below.
+	echo 'int planted=1;' >"$folder/planted.c"
+	{ "$1/scripts/checkpatch.pl" --no-tree --terse -f "$folder/planted.c" 2>&1 || true; } | grep 'ERROR: spaces required' >/dev/null ||
+		die 1 "the style checker in $1 does not find what it should"
 	: >"$log"
 	for file in "$root"/host/linux/*.[ch] "$root"/host/linux/compat/*.h; do
 		options=(--no-tree --strict --terse --show-types --max-line-length=120)
 		[[ $file == *_trace.h ]] && options+=(--ignore "PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE")
-		"$source/scripts/checkpatch.pl" "${options[@]}" -f "$file" 2>&1 | grep -v '^total: ' >>"$log" || true
+		"$1/scripts/checkpatch.pl" "${options[@]}" -f "$file" 2>&1 | grep -v '^total: ' >>"$log" || true
 	done
-	count=$(find "$root/host/linux" -maxdepth 2 -name tests -prune -o -name '*.[ch]' -print | wc -l)
 	complaints=$(grep -cE ': (ERROR|WARNING):' "$log" || true)
-	checks=$(grep -c ': CHECK:' "$log" || true)
-	sed "s,^$root/,," "$log" >&2
+	remarks=$(grep -c ': CHECK:' "$log" || true)
+	((complaints == 0)) || grep -E ': (ERROR|WARNING):' "$log" | sed "s,^$root/,," >&2
+	((complaints == 0)) || die 1 "the kernel's style checker has $complaints complaints"
+	say "the kernel's style checker has no complaint, and $remarks remarks"
+}
+
+# lint: both, and a line of the record.
+lint() {
+	local count
+	fetch_source
+	lint_sparse
+	lint_style "$source"
+	sed "s,^$root/,," "$logs/linux-style.log" >&2
+	count=$(find "$root/host/linux" -maxdepth 2 -name tests -prune -o -name '*.[ch]' -print | wc -l)
 	record linux_lint.tsv $'date\tkernel\trevision\tfiles\tsparse\terrors_and_warnings\tchecks' "$(date -u +%F)" \
 		"$(sed -nE 's/^(VERSION|PATCHLEVEL|SUBLEVEL) = //p' "$source/Makefile" | paste -sd.)" "$(source_revision)" \
-		"$count" 0 "$complaints" "$checks"
-	((complaints == 0)) || die 1 "the kernel's style checker has $complaints complaints"
-	say "the kernel's style checker has no complaint, and $checks remarks"
+		"$count" 0 0 "$remarks"
 }
 
 # kernel_make TARGET...: make for the kernel, in $debug.
