@@ -201,6 +201,7 @@ int pbd_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	mutex_init(&file->lock);
 	xa_init_flags(&file->queues, XA_FLAGS_ALLOC);
 	if (pbd_virtgpu && pbd_virt_file_open(file) != 0) {
+		pbd_account_put(file->account);
 		kfree(file);
 		return -ENOMEM;
 	}

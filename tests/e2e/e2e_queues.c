@@ -11,9 +11,9 @@
 #define UNDER_WAY 8u
 /* What the other host holds. */
 #define OTHER_BYTES (E2E_SYSTEM_BYTES + E2E_VIDEO_BYTES)
-/* What one channel can have: of 4096 queues 227, and of 64 contexts three, are kept for each other one. */
+/* What one channel can have: of 4096 queues 227, and of 512 contexts 28, are kept for each other one. */
 #define ALL_QUEUES   2280u
-#define ALL_CONTEXTS 40u
+#define ALL_CONTEXTS 288u
 #define OWN_SEGMENTS 32u
 
 static void prepare(struct pb_queue *queue, struct pb_channel *channel, const struct pb_memory *memory,

@@ -309,7 +309,8 @@ static void the_demo_fails_without_patching(void **state)
 	(void)state;
 	run(&outcome, (struct pb_demo_options){.frames = PB_SCENE_PERIOD, .without_patches = true}, NULL);
 	assert_int_equal(outcome.code, 1);
-	assert_int_equal(outcome.files, 0);
+	/* The timeline. */
+	assert_int_equal(outcome.files, 1);
 	assert_non_null(strstr(outcome.err, "patchbay demo: frame 0: 3D node: ENGINE_FAULT: "));
 	assert_string_equal(last_line(outcome.out), "demo: failed");
 }
@@ -416,8 +417,8 @@ static void one_wrong_bit_is_found(void **state)
 	assert_true(frame > 0);
 	assert_int_equal(expected, SCREW);
 	assert_int_equal(found, SCREW ^ 1u);
-	/* Frames 0 to this one, and the expected picture of this one. */
-	assert_int_equal(outcome.files, frame + 2);
+	/* Frames 0 to this one, the expected picture of this one, and the timeline. */
+	assert_int_equal(outcome.files, frame + 3);
 }
 
 UNIT_SUITE(test_demo_sim)

@@ -412,7 +412,7 @@ static bool runs(pid_t pid)
 static void a_killed_card_leaves_no_renderer(void **state)
 {
 	static struct e2e_host host;
-	char directory[E2E_PATH_BYTES];
+	char directory[E2E_PATH_BYTES], observe[E2E_PATH_BYTES + 16];
 	struct e2e_output output;
 	struct e2e_card card;
 	struct e2e_gl gl;
@@ -434,7 +434,9 @@ static void a_killed_card_leaves_no_renderer(void **state)
 	while (e2e_children(getpid(), &pid, 1) != 0)
 		assert_true(e2e_patience(start));
 	host.link->ops->close(host.link);
-	e2e_collect(e2e_spawn("/bin/rm", E2E_ARGUMENT_LIST("-r", directory, card.socket), NULL), &output);
+	snprintf(observe, sizeof(observe), "%s.observe", card.socket);
+	e2e_collect(e2e_spawn("/bin/rm", E2E_ARGUMENT_LIST("-r", directory, card.socket, observe), NULL),
+		    &output);
 	assert_int_equal(output.code, 0);
 }
 

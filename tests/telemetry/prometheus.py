@@ -130,7 +130,7 @@ def check_failures(folder, image):
     assert parse(target) == ({("patchbay_up",): 0}, {"patchbay_up": "gauge"})
     empty = os.path.join(folder, "empty.bin")
     open(empty, "wb").close()
-    assert "NO_CARD" in stats("--memory", empty, "--prometheus", target, status=1).stderr
+    assert "the file is empty" in stats("--memory", empty, "--prometheus", target, status=1).stderr
     assert parse(target)[0] == {("patchbay_up",): 0}
     os.remove(empty)
     os.remove(target)
