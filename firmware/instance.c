@@ -81,7 +81,7 @@ void pb_firmware_init(struct pb_firmware *firmware, const struct pb_firmware_con
 	PB_ASSERT(config->node_count >= 1u && config->node_count <= PB_LIMIT_NODES);
 	pb_core_table_init(firmware);
 	pb_core_wait_boot(firmware);
-	pb_core_context_init(&firmware->contexts);
+	pb_core_context_init(&firmware->contexts, firmware->context_words);
 	pb_core_jobs_boot(&firmware->jobs);
 	pb_core_boot_publish(firmware);
 	for (uint32_t n = 0; n < config->node_count; n++) {

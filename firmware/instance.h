@@ -134,14 +134,15 @@ struct pb_firmware {
 	/** In front of what is large: one load of a Cortex-M reaches a member from the address of its number. */
 	struct pb_core_channel channels[PB_LIMIT_CHANNELS];
 	struct pb_core_node nodes[PB_LIMIT_NODES];
-	struct pb_core_pool pool;              /**< memory/pool.c */
-	struct pb_core_segments segments;      /**< memory/segment.c */
-	struct pb_core_host host;              /**< memory/host.c */
-	struct pb_core_outer outer;            /**< memory/outer.c */
-	struct pb_core_revocation revocation;  /**< command/revoke.c */
-	struct pb_core_formats formats;        /**< patch/format.c */
-	struct pb_core_patched_set patched;    /**< prepare/compare.c */
-	struct pb_core_job job[PB_LIMIT_JOBS]; /**< prepare/jobs.c */
+	struct pb_core_pool pool;                  /**< memory/pool.c */
+	struct pb_core_segments segments;          /**< memory/segment.c */
+	struct pb_core_host host;                  /**< memory/host.c */
+	struct pb_core_outer outer;                /**< memory/outer.c */
+	struct pb_core_revocation revocation;      /**< command/revoke.c */
+	struct pb_core_formats formats;            /**< patch/format.c */
+	struct pb_core_patched_set patched;        /**< prepare/compare.c */
+	struct pb_core_job job[PB_LIMIT_JOBS];     /**< prepare/jobs.c */
+	uint32_t context_words[PB_LIMIT_CONTEXTS]; /**< of `contexts` */
 };
 
 /** Address of an offset in card memory. */

@@ -24,8 +24,9 @@ PB_CORE_COLD static void release(struct pb_core_contexts *contexts, uint32_t i)
 	forget(contexts);
 }
 
-void pb_core_context_init(struct pb_core_contexts *contexts)
+void pb_core_context_init(struct pb_core_contexts *contexts, uint32_t *words)
 {
+	contexts->at = words;
 	forget(contexts);
 }
 

@@ -37,11 +37,11 @@ struct pb_core_contexts {
 		known_channel; /**< whose context was found last and is not lost; PB_LIMIT_CHANNELS: none is known */
 	uint32_t known;        /**< the handle of that context */
 	uint32_t free;         /**< the first free context, if there is one */
-	uint32_t at[PB_LIMIT_CONTEXTS]; /**< PB_CORE_CONTEXT */
+	uint32_t *at;          /**< PB_CORE_CONTEXT, PB_LIMIT_CONTEXTS of them; set at boot */
 };
 
-/** No context is known. Once, at boot. */
-void pb_core_context_init(struct pb_core_contexts *contexts);
+/** All contexts are free, and none is known. Once, at boot. @param words PB_LIMIT_CONTEXTS zeros, for these contexts alone */
+void pb_core_context_init(struct pb_core_contexts *contexts, uint32_t *words);
 
 /** CONTEXT_CREATE, in a fixed number of steps. Pre: the channel's quota has a context for it, so that one is free. @return its handle */
 uint32_t pb_core_context_create(struct pb_core_contexts *contexts, uint32_t channel);

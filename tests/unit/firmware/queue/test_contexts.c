@@ -9,6 +9,7 @@
 
 static struct pb_core_contexts contexts;
 /** The model: the handle that each slot has given out last, and to which channel. 0: never; channel 0: free. */
+static uint32_t words[PB_LIMIT_CONTEXTS];
 static uint32_t handles[PB_LIMIT_CONTEXTS];
 static uint32_t channels[PB_LIMIT_CONTEXTS];
 static uint32_t used;
@@ -16,10 +17,11 @@ static uint32_t used;
 static void start(void)
 {
 	memset(&contexts, 0, sizeof(contexts));
+	memset(words, 0, sizeof(words));
 	memset(handles, 0, sizeof(handles));
 	memset(channels, 0, sizeof(channels));
 	used = 0;
-	pb_core_context_init(&contexts);
+	pb_core_context_init(&contexts, words);
 }
 
 /** Creates one: in a slot that was free, with the generation behind the slot's last one. */
