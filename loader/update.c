@@ -14,25 +14,30 @@ static void read_states(const struct pb_slots *slots, struct pb_slot_state state
 		(void)pb_slot_read(slots, slot, &states[slot]);
 }
 
-/** Returns the slot that the card must keep: the confirmed one that would be started first; PB_SLOT_NONE: none came up. */
-static uint32_t needed_slot(const struct pb_slot_state states[PB_SLOTS])
+/**
+ * Returns the slot that the card must keep: the one that runs, else the confirmed one that would be started first;
+ * PB_SLOT_NONE: none came up.
+ */
+static uint32_t needed_slot(const struct pb_slot_state states[PB_SLOTS], uint32_t running)
 {
 	struct pb_slot_state confirmed[PB_SLOTS];
 	uint32_t order[PB_SLOTS];
 
+	if (running < PB_SLOTS)
+		return running;
 	for (uint32_t slot = 0; slot < PB_SLOTS; slot++)
 		confirmed[slot] = states[slot].confirmed ? states[slot] : (struct pb_slot_state){0};
 	pb_slot_order(confirmed, order);
 	return order[0];
 }
 
-uint32_t pb_update_free_slot(const struct pb_updater *updater)
+uint32_t pb_update_free_slot(const struct pb_updater *updater, uint32_t running)
 {
 	struct pb_slot_state states[PB_SLOTS];
 	uint32_t order[PB_SLOTS], needed;
 
 	read_states(updater->slots, states);
-	needed = needed_slot(states);
+	needed = needed_slot(states, running);
 	if (needed != PB_SLOT_NONE)
 		return 1u - needed;
 	pb_slot_order(states, order);
@@ -116,14 +121,14 @@ enum pb_update_error pb_update_write(const struct pb_updater *updater, const uin
 
 	if (error != PB_UPDATE_DONE)
 		return error;
-	if (running != PB_SLOT_NONE)
-		return PB_UPDATE_ON_TRIAL;
 	read_states(slots, states);
+	if (running < PB_SLOTS && !states[running].confirmed)
+		return PB_UPDATE_ON_TRIAL;
 	if (slot == PB_SLOT_NONE)
-		slot = pb_update_free_slot(updater);
+		slot = pb_update_free_slot(updater, running);
 	if (slot >= PB_SLOTS)
 		return PB_UPDATE_BAD_SLOT;
-	if (slot == needed_slot(states))
+	if (slot == needed_slot(states, running))
 		return PB_UPDATE_NEEDED;
 	return erase_slot(slots, slot, bytes) && program_image(slots, slot, file, words) &&
 			       is_programmed(slots, slot, file, words) &&

@@ -42,15 +42,20 @@ struct pb_updater {
 	uint32_t load_address; /**< where images of this board begin */
 };
 
-/** Returns the slot that an update is to be written to: not the one that the next start of the MCU would choose. */
-uint32_t pb_update_free_slot(const struct pb_updater *updater);
+/**
+ * Returns the slot that an update is to be written to: neither the one whose image runs nor, where none runs, the one that
+ * the next start of the MCU would choose.
+ * @param running slot of the image that runs now; PB_SLOT_NONE: not known
+ */
+uint32_t pb_update_free_slot(const struct pb_updater *updater, uint32_t running);
 /**
  * Writes a signed image to a slot. The slot is unusable from the first write to the last one; the other slot is not
  * touched.
  * @param file   the signed image
  * @param bytes  its size
  * @param slot   a slot, or PB_SLOT_NONE: pb_update_free_slot()
- * @param running slot of the image that runs now and is not confirmed; PB_SLOT_NONE: there is none
+ * @param running slot of the image that runs now; it is kept, as a later image may be confirmed but damaged. PB_SLOT_NONE:
+ * not known
  */
 enum pb_update_error pb_update_write(const struct pb_updater *updater, const uint32_t *file, uint32_t bytes,
 				     uint32_t slot, uint32_t running);

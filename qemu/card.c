@@ -207,7 +207,7 @@ static void firmware_failed(struct card *card)
 /* The administrator has the MCU started again. */
 static void handle_admin(struct card *card)
 {
-	if (!pb_card_update_handle(&card->update))
+	if (!pb_card_update_handle(&card->update, pb_card_wall_us()))
 		return;
 	card->asked++;
 	pb_card_mcu_stop(&card->mcu);
@@ -248,6 +248,7 @@ static void advance_clock(struct card *card)
 static void look_at_firmware(struct card *card)
 {
 	advance_clock(card);
+	pb_card_update_turn(&card->update, pb_card_wall_us());
 	if (pb_card_loader_turn(&card->loader, card->clock.time, card->clock.still) == PB_CARD_LOADER_LATE) {
 		trial_failed(card);
 		return;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,22 +32,35 @@ static char slot_name(uint32_t slot)
 	return (char)('A' + slot);
 }
 
-/** Maps the file. @return NULL: errno has the reason, or is 0 for a wrong size */
-static uint8_t *map(const char *path)
+/** Gives a file all of its blocks, so that no write to the mapping meets a full disk. */
+static bool reserve(int file)
 {
-	const int file = open(path, O_RDWR | O_CLOEXEC);
-	struct stat status;
-	void *bytes = MAP_FAILED;
+	errno = posix_fallocate(file, 0, PB_CARD_FLASH_BYTES);
+	return errno == 0;
+}
 
-	if (file < 0)
+/** Locks a file for one card, and maps it. @return NULL: errno has the reason, or is 0 for a wrong size */
+static uint8_t *map(int file)
+{
+	struct stat status;
+	void *bytes;
+
+	if (flock(file, LOCK_EX | LOCK_NB) != 0 || fstat(file, &status) != 0)
 		return NULL;
-	if (fstat(file, &status) == 0) {
-		errno = 0;
-		if (status.st_size == PB_CARD_FLASH_BYTES)
-			bytes = mmap(NULL, PB_CARD_FLASH_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-	}
-	close(file);
+	errno = 0;
+	if (!S_ISREG(status.st_mode) || status.st_size != PB_CARD_FLASH_BYTES || !reserve(file))
+		return NULL;
+	bytes = mmap(NULL, PB_CARD_FLASH_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	return bytes != MAP_FAILED ? bytes : NULL;
+}
+
+/** Returns why a file cannot be a flash, by its errno. */
+static const char *why_not(int error)
+{
+	if (error == EWOULDBLOCK)
+		return "a card or an update uses it";
+	return error != 0 ? strerror(error)
+			  : "it is no file of a flash's size; scripts/sign --new-flash makes one";
 }
 
 bool pb_card_loader_open(struct pb_card_loader *loader, const char *path, const struct pb_machine *machine,
@@ -61,11 +75,12 @@ bool pb_card_loader_open(struct pb_card_loader *loader, const char *path, const 
 		pb_card_say("board %s has no loader", machine->board);
 		return false;
 	}
-	bytes = map(path);
+	loader->file = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	bytes = loader->file >= 0 ? map(loader->file) : NULL;
 	if (bytes == NULL) {
-		pb_card_say("cannot use %s as the card's flash: %s", path,
-			    errno != 0 ? strerror(errno)
-				       : "it has another size; scripts/sign --new-flash makes one");
+		pb_card_say("cannot use %s as the card's flash: %s", path, why_not(errno));
+		if (loader->file >= 0)
+			close(loader->file);
 		return false;
 	}
 	pb_flash_model_init(&loader->model, bytes);
@@ -79,8 +94,10 @@ bool pb_card_loader_open(struct pb_card_loader *loader, const char *path, const 
 
 void pb_card_loader_close(struct pb_card_loader *loader)
 {
-	if (loader->used)
+	if (loader->used) {
 		munmap(loader->model.bytes, PB_CARD_FLASH_BYTES);
+		close(loader->file);
+	}
 	loader->used = false;
 }
 

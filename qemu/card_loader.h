@@ -25,7 +25,8 @@
 
 /** The caller's; read-only for everyone but the functions below. */
 struct pb_card_loader {
-	bool used;                          /**< the card boots by a loader */
+	bool used; /**< the card boots by a loader */
+	int file;  /**< of the flash; holds the lock that keeps others away; valid if `used` */
 	struct pb_flash_model model;        /**< over the file of the flash */
 	struct pb_updater updater;          /**< over the model */
 	struct pb_card_lines *lines;        /**< whose UART carries the frames */

@@ -10,6 +10,9 @@
 
 #include "qemu/card_watch.h"
 
+/** An administrator that sends nothing for so long is left, so that the next one is served. */
+#define SILENCE_US 10000000u
+
 bool pb_card_update_start(struct pb_card_update *update, struct pb_card_loader *loader, int listener,
 			  int epoll)
 {
@@ -59,9 +62,8 @@ static enum pb_update_error write_slot(struct pb_card_update *update, uint32_t *
 	const struct pb_card_loader *loader = update->loader;
 
 	if (*slot >= PB_SLOTS)
-		*slot = pb_update_free_slot(&loader->updater);
-	return pb_update_write(&loader->updater, update->file, update->request.bytes, *slot,
-			       pb_card_loader_trial(loader));
+		*slot = pb_update_free_slot(&loader->updater, loader->running);
+	return pb_update_write(&loader->updater, update->file, update->request.bytes, *slot, loader->running);
 }
 
 /** Carries out a request that has come whole. @return whether the MCU is to be started again */
@@ -79,8 +81,24 @@ static bool carry_out(struct pb_card_update *update)
 	return operation == PB_ADMIN_RESTART;
 }
 
+/** Returns whether a request's head is one. */
+static bool is_request(const struct pb_admin_request *request)
+{
+	if (request->magic != PB_ADMIN_MAGIC)
+		return false;
+	switch (request->operation) {
+	case PB_ADMIN_STATUS:
+	case PB_ADMIN_RESTART:
+		return request->bytes == 0;
+	case PB_ADMIN_WRITE:
+		return request->bytes <= PB_CARD_SLOT_BYTES;
+	default:
+		return false;
+	}
+}
+
 /** Receives what there is of a request. @return false: the connection has ended, or is no administrator's */
-static bool receive(struct pb_card_update *update)
+static bool receive(struct pb_card_update *update, uint64_t now)
 {
 	const uint32_t head = sizeof(update->request);
 	uint8_t *to = update->got < head ? (uint8_t *)&update->request + update->got
@@ -92,30 +110,37 @@ static bool receive(struct pb_card_update *update)
 	if (got <= 0)
 		return got < 0 && (errno == EAGAIN || errno == EINTR);
 	update->got += (uint32_t)got;
-	return update->got < head ||
-	       (update->request.magic == PB_ADMIN_MAGIC && update->request.bytes <= sizeof(update->file));
+	update->heard_us = now;
+	return update->got < head || is_request(&update->request);
 }
 
-static void take_in(struct pb_card_update *update)
+static void take_in(struct pb_card_update *update, uint64_t now)
 {
 	update->socket = pb_card_accept(update->listener);
 	if (update->socket < 0)
 		return;
+	update->heard_us = now;
 	pb_card_watch_end(update->epoll, update->listener);
 	if (!pb_card_watch(update->epoll, update->socket, EPOLLIN, PB_CARD_WATCH_ADMIN, 0))
 		leave(update);
 }
 
-bool pb_card_update_handle(struct pb_card_update *update)
+bool pb_card_update_handle(struct pb_card_update *update, uint64_t now)
 {
 	if (update->socket < 0) {
-		take_in(update);
+		take_in(update, now);
 		return false;
 	}
-	if (!receive(update)) {
+	if (!receive(update, now)) {
 		leave(update);
 		return false;
 	}
 	return update->got >= sizeof(update->request) &&
 	       update->got == sizeof(update->request) + update->request.bytes && carry_out(update);
+}
+
+void pb_card_update_turn(struct pb_card_update *update, uint64_t now)
+{
+	if (update->socket >= 0 && now - update->heard_us >= SILENCE_US)
+		leave(update);
 }

@@ -22,6 +22,7 @@ struct pb_card_update {
 	int socket;                      /**< of the administrator that is connected; -1: none */
 	struct pb_admin_request request; /**< what has come of it */
 	uint32_t got;                    /**< bytes of the request and of what follows */
+	uint64_t heard_us;               /**< when it sent something last, on the wall clock */
 	uint32_t file[PB_CARD_SLOT_BYTES / sizeof(uint32_t)]; /**< what follows */
 };
 
@@ -30,7 +31,12 @@ bool pb_card_update_start(struct pb_card_update *update, struct pb_card_loader *
 			  int epoll);
 /** Closes the connection. */
 void pb_card_update_stop(struct pb_card_update *update);
-/** PB_CARD_WATCH_ADMIN: takes in an administrator that waits, or reads. @return whether the MCU is to be started again */
-bool pb_card_update_handle(struct pb_card_update *update);
+/**
+ * PB_CARD_WATCH_ADMIN: takes in an administrator that waits, or reads.
+ * @param now the wall clock @return whether the MCU is to be started again
+ */
+bool pb_card_update_handle(struct pb_card_update *update, uint64_t now);
+/** A turn of the card's loop: leaves an administrator that has sent nothing for 10 s. @param now the wall clock */
+void pb_card_update_turn(struct pb_card_update *update, uint64_t now);
 
 #endif

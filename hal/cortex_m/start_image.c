@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "hal/start_image.h"
 
+#include "hal/cortex_m/confine.h"
+
 /*
  * In assembly: nothing of the stack may be used once the image is there, and no compiler may merge the two comparisons.
- * VTOR gets the image's vectors, the stack pointer its first word. References: Armv7-M Architecture Reference Manual,
- * B3.2.5 (VTOR), B1.5.5 (reset).
+ * The regions of the memory protection unit are off, as after a reset; VTOR gets the image's vectors, the stack pointer
+ * its first word. References: Armv7-M Architecture Reference Manual, B3.2.5 (VTOR), B1.5.5 (reset), B3.5 (MPU).
  */
+_Static_assert(PB_CORTEX_M_LOADER_REGIONS == 5, "the regions that are turned off");
+
 __asm__(".syntax unified\n"
 	".section .text.pb_hal_start_image, \"ax\", %progbits\n"
 	"	b .\n" /* whoever runs into this function stops here */
@@ -30,6 +34,17 @@ __asm__(".syntax unified\n"
 	"	bne .Lcopy\n"
 	"	ldr r5, =0xe000ed08\n"
 	"	str r0, [r5]\n"
+	"	dsb\n"
+	"	isb\n"
+	"	ldr r5, =0xe000ed94\n" /* MPU_CTRL, then MPU_RNR, MPU_RBAR, MPU_RASR */
+	"	movs r3, #0\n"
+	"	str r3, [r5]\n"
+	"	movs r4, #4\n"
+	".Lregions:\n"
+	"	str r4, [r5, #4]\n"
+	"	str r3, [r5, #12]\n"
+	"	subs r4, #1\n"
+	"	bpl .Lregions\n"
 	"	dsb\n"
 	"	isb\n"
 	"	ldr r1, [r0]\n"

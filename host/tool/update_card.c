@@ -142,7 +142,7 @@ int pb_update_flash(const char *program, const char *flash, const char *board,
 	if (!pb_card_loader_open(&loader, flash, machine, &lines, true))
 		return -1;
 	if (*slot >= PB_SLOTS)
-		*slot = pb_update_free_slot(&loader.updater);
+		*slot = pb_update_free_slot(&loader.updater, PB_SLOT_NONE);
 	error = (int)pb_update_write(&loader.updater, file->words, (uint32_t)file->bytes, *slot,
 				     PB_SLOT_NONE);
 	pb_card_loader_close(&loader);

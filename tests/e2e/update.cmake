@@ -8,4 +8,7 @@ if(NOT PB_SANITIZE AND PB_LOADER)
       ${PROJECT_BINARY_DIR}/../${board})
     set_tests_properties(${board}_e2e_update PROPERTIES LABELS e2e RESOURCE_LOCK card COST 500 TIMEOUT 240)
   endforeach()
+  # A loader with one check instead of two is found by its faults: about 10 s.
+  add_test(NAME mps2_an500_loader_faults COMMAND python3 ${PROJECT_SOURCE_DIR}/scripts/faults --selftest --jobs 2)
+  set_tests_properties(mps2_an500_loader_faults PROPERTIES LABELS e2e COST 100 TIMEOUT 240)
 endif()

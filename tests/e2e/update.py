@@ -257,11 +257,48 @@ def a_host_does_not_reach_the_flash():
     card.stop()
 
 
+def a_flash_belongs_to_one_card_at_a_time():
+    """A second card, and an update behind a card's back, find the flash in use; what is no flash is refused."""
+    flash = new_flash(signed(2))
+    card = Card(flash)
+    card.wait("slot A is confirmed")
+    before = open(flash, "rb").read()
+    text = Card(flash, 0).end()
+    assert "a card or an update uses it" in text, text
+    status, text = run(PATCHBAY, "update", signed(3), "--flash", flash, "--board", BOARD)
+    assert status == 1 and "a card or an update uses it" in text, text
+    assert open(flash, "rb").read() == before
+    card.stop()
+    must(PATCHBAY, "update", signed(3), "--flash", flash, "--board", BOARD)
+    short, fifo = path("short.flash"), path("fifo.flash")
+    with open(short, "wb") as file:
+        file.write(open(flash, "rb").read()[:-1])
+    os.mkfifo(fifo)
+    for file, reason in ((short, "no file of a flash's size"), (fifo, "no file of a flash's size"),
+                         (folder.name, "Is a directory"), (path("none.flash"), "No such file")):
+        text = Card(file, 0).end()
+        assert reason in text and file in text, text
+
+
+def two_updates_at_once_both_end():
+    """Each is tried and confirmed, one after the other, or refused with a reason."""
+    card = Card(new_flash(signed(2)))
+    card.wait("slot A is confirmed")
+    both = [subprocess.Popen((PATCHBAY, "update", signed(version), "--card", card.socket), stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, text=True) for version in (3, 4)]
+    texts = [update.communicate(timeout=PATIENCE)[0] for update in both]
+    results = [update.returncode == 0 and "runs and is confirmed" in text for update, text in zip(both, texts)]
+    refused = [update.returncode == 1 and "less than the card's counter" in text for update, text in zip(both, texts)]
+    assert results == [True, True] or (results[1] and refused[0]), texts
+    card.stop()
+
+
 def main():
     for key in ("key.pem", "other.pem"):
         must(SIGN, "--new-key", path(key))
     for case in (an_update_is_tried_and_confirmed_and_there_is_no_way_back, no_bit_of_the_image_may_differ,
-                 an_image_that_does_not_come_up_is_left, a_foreign_key_starts_nothing, a_host_does_not_reach_the_flash):
+                 an_image_that_does_not_come_up_is_left, a_foreign_key_starts_nothing, a_host_does_not_reach_the_flash,
+                 a_flash_belongs_to_one_card_at_a_time, two_updates_at_once_both_end):
         start = time.monotonic()
         case()
         print(f"ok   {case.__name__} ({time.monotonic() - start:.1f} s)", flush=True)

@@ -31,7 +31,7 @@ static void updates_take_turns_and_keep_the_image_that_came_up(void **state)
 		const uint32_t slot = (version - 1u) % 2u;
 
 		bench_sign(&file, version, version);
-		assert_int_equal(pb_update_free_slot(&bench.updater), slot);
+		assert_int_equal(pb_update_free_slot(&bench.updater, PB_SLOT_NONE), slot);
 		assert_int_equal(bench_write(&bench, &file, PB_SLOT_NONE), PB_UPDATE_DONE);
 		assert_int_equal(bench_boot(&bench), slot);
 		assert_int_equal(bench.staged_words[0], file.words[0]);
@@ -49,7 +49,7 @@ static void a_bad_update_is_written_again_where_it_was(void **state)
 	assert_int_equal(bench_write(&bench, &file, PB_SLOT_NONE), PB_UPDATE_DONE);
 	assert_int_equal(bench_boot(&bench), 1);
 	assert_int_equal(bench_boot(&bench), 0);
-	assert_int_equal(pb_update_free_slot(&bench.updater), 1);
+	assert_int_equal(pb_update_free_slot(&bench.updater, PB_SLOT_NONE), 1);
 	assert_int_equal(bench_write(&bench, &file, PB_SLOT_NONE), PB_UPDATE_DONE);
 	assert_int_equal(bench_boot(&bench), 1);
 }
@@ -87,10 +87,29 @@ static void what_is_refused_changes_nothing(void **state)
 	refuse(PB_UPDATE_BAD_BOARD);
 	assert_int_equal(pb_update_write(&bench.updater, words, 100, PB_SLOT_NONE, PB_SLOT_NONE),
 			 PB_UPDATE_BAD_FILE);
-	assert_int_equal(pb_update_write(&bench.updater, words, sizeof(file), 1, 0), PB_UPDATE_ON_TRIAL);
+	assert_int_equal(pb_update_write(&bench.updater, words, sizeof(file), 0, 1), PB_UPDATE_ON_TRIAL);
 	assert_int_equal(pb_update_write(&bench.updater, words, sizeof(file), 7, PB_SLOT_NONE),
 			 PB_UPDATE_BAD_SLOT);
 	assert_int_equal(bench_write(&bench, &file, 0), PB_UPDATE_NEEDED);
+}
+
+/* The later image was confirmed, and its flash has lost a bit since: the earlier one runs, and is all that the card has. */
+static void the_image_that_runs_is_kept_although_a_later_one_was_confirmed(void **state)
+{
+	const uint32_t *words = &file.header.magic;
+	uint8_t *damaged =
+		bench.model.bytes + pb_slot_image_offset(&bench.model.slots, 1) + sizeof(file) / 2u;
+
+	(void)state;
+	bench_place(&bench, 0, &file, true, true);
+	bench_place(&bench, 1, &file, true, true);
+	*damaged ^= 1u;
+	assert_int_equal(bench_boot(&bench), 0);
+	assert_int_equal(pb_update_write(&bench.updater, words, sizeof(file), 0, 0), PB_UPDATE_NEEDED);
+	assert_int_equal(pb_update_free_slot(&bench.updater, 0), 1);
+	assert_int_equal(pb_update_write(&bench.updater, words, sizeof(file), PB_SLOT_NONE, 0),
+			 PB_UPDATE_DONE);
+	assert_int_equal(bench_boot(&bench), 1);
 }
 
 static void an_image_larger_than_a_slot_is_refused(void **state)
@@ -116,6 +135,8 @@ UNIT_SUITE(test_loader_update)
 						stop),
 		cmocka_unit_test_setup_teardown(a_bad_update_is_written_again_where_it_was, start, stop),
 		cmocka_unit_test_setup_teardown(what_is_refused_changes_nothing, start, stop),
+		cmocka_unit_test_setup_teardown(
+			the_image_that_runs_is_kept_although_a_later_one_was_confirmed, start, stop),
 		cmocka_unit_test_setup_teardown(an_image_larger_than_a_slot_is_refused, start, stop),
 		cmocka_unit_test_setup_teardown(an_empty_slot_is_not_confirmed, start, stop),
 	};

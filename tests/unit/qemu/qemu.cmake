@@ -3,7 +3,7 @@ set(here ${CMAKE_CURRENT_LIST_DIR})
 pb_program(test_fake_mcu SOURCES ${here}/fake_mcu.c)
 pb_library(test_raw_host SOURCES ${here}/raw_host.c)
 
-foreach(name clock lines engines machines)
+foreach(name clock lines engines machines update)
   pb_unit_test(test_card_${name} RUNNER qemu SOURCES ${here}/test_card_${name}.c LINKS pb_card)
 endforeach()
 foreach(name server supervisor hang observers)
