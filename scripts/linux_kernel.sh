@@ -39,7 +39,7 @@ lint_sparse() {
 lint_style() {
 	local file complaints log=$logs/linux-style.log options
 	mkdir -p "$logs"
-	need_packages perl
+	need_packages dpkg-dev # brings what the checker is written in
 	# A checker that does not run would find no complaint below.
 	echo 'int planted=1;' >"$folder/planted.c"
 	{ "$1/scripts/checkpatch.pl" --no-tree --terse -f "$folder/planted.c" 2>&1 || true; } | grep 'ERROR: spaces required' >/dev/null ||
