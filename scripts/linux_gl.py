@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 
+import linux_picture
 import programs
 
 # Megabytes of the virtual machine: of its own tests; with a disk in memory that has Mesa. Of card memory.
@@ -44,12 +45,8 @@ def open_card(linux, options, work, name):
 
 def renderers(card, what):
     """Lets the card's renderers rest, or go on."""
-    lines = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(card.process.pid)], capture_output=True, text=True,
-                           check=False).stdout.splitlines()
-    for pid, name in (line.split() for line in lines):
-        # The kernel cuts names off.
-        if name.startswith("patchbay-render"):
-            os.kill(int(pid), {"rest": signal.SIGSTOP, "go-on": signal.SIGCONT}[what])
+    for pid in card.children("patchbay-render"):
+        os.kill(pid, {"rest": signal.SIGSTOP, "go-on": signal.SIGCONT}[what])
 
 
 def run_gl(linux, options, work, table, tests=SHORT):
@@ -103,7 +100,7 @@ class Guest:
         while time.monotonic() < end:
             shot = subprocess.run([self.options.patchbay, "screenshot", path, "--card", self.card.socket],
                                   capture_output=True, check=False)
-            now = self.linux.read_png(path) if shot.returncode == 0 else None
+            now = linux_picture.read_png(path) if shot.returncode == 0 else None
             # An empty display is no picture yet, however long it rests.
             if now is None or now != before or colours(now) <= COLOURS_MIN:
                 before, since = now, time.monotonic()
