@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 
+import linux_picture
 import programs
 
 # Megabytes of the virtual machine: of its own tests; with a disk in memory that has Mesa. Of card memory.
@@ -103,7 +104,7 @@ class Guest:
         while time.monotonic() < end:
             shot = subprocess.run([self.options.patchbay, "screenshot", path, "--card", self.card.socket],
                                   capture_output=True, check=False)
-            now = self.linux.read_png(path) if shot.returncode == 0 else None
+            now = linux_picture.read_png(path) if shot.returncode == 0 else None
             # An empty display is no picture yet, however long it rests.
             if now is None or now != before or colours(now) <= COLOURS_MIN:
                 before, since = now, time.monotonic()

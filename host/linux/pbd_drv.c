@@ -107,19 +107,10 @@ const struct file_operations pbd_fops = {
 };
 
 static const struct drm_driver pbd_driver = {
-	.driver_features = DRIVER_GEM | DRIVER_RENDER | DRIVER_SYNCOBJ | DRIVER_SYNCOBJ_TIMELINE | DRIVER_MODESET |
-			   DRIVER_ATOMIC,
-	.open = pbd_file_open,
+	PBD_DRIVER_COMMON,
 	.postclose = pbd_file_close,
-	.dumb_create = pbd_dumb_create,
-#ifdef CONFIG_DEBUG_FS
-	.debugfs_init = pbd_debugfs_init,
-#endif
-	.prime_handle_to_fd = drm_gem_prime_handle_to_fd,
-	.prime_fd_to_handle = drm_gem_prime_fd_to_handle,
 	.ioctls = pbd_ioctls,
 	.num_ioctls = ARRAY_SIZE(pbd_ioctls),
-	.fops = &pbd_fops,
 	.name = "patchbay",
 	.desc = "Patchbay card",
 	.date = "20261123",

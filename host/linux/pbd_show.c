@@ -9,7 +9,7 @@
 #include "patchbay/abi/boot.h"
 #include "patchbay/names.h"
 #include "patchbay/query.h"
-#include "pbd_drv.h"
+#include "pbd_job.h"
 
 #define CREATE_TRACE_POINTS
 #include "pbd_trace.h"
