@@ -55,7 +55,7 @@ void i915_is_what_mesa_looks_for(void)
 }
 
 /* As Mesa's cache of buffers uses it. */
-void i915_buffers_that_nobody_needs_are_thrown_away(void)
+void i915_unneeded_buffers_are_thrown_away(void)
 {
 	struct drm_i915_gem_get_aperture aperture = {0};
 	struct drm_i915_gem_madvise advise = {.madv = I915_MADV_DONTNEED};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* Memory of the system that objects have, when the system is short of it: contents that nobody needs, and swap. */
+/* Memory of the system that objects have, when the system is short of it: contents that are not needed, and swap. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static struct drm_patchbay_info card_info(int fd)
 }
 
 /* Of two objects in memory of the system one is not needed: it gives its memory back, the other one stays as it is. */
-void contents_that_nobody_needs_are_thrown_away(void)
+void unneeded_contents_are_thrown_away(void)
 {
 	int fd = guest_open();
 	uint64_t bytes = card_info(fd).vram_bytes + 4096, shared;
@@ -115,7 +115,7 @@ void contents_that_nobody_needs_are_thrown_away(void)
 }
 
 /* An object that is not needed leaves VRAM without a copy. */
-void contents_that_nobody_needs_are_not_moved(void)
+void unneeded_contents_are_not_moved(void)
 {
 	static struct guest_work work;
 	int fd = guest_open();
@@ -156,7 +156,7 @@ static uint32_t objects_for_all_memory(uint64_t bytes)
 }
 
 /* Objects that are not needed are no burden: there may be more of them than the system has memory. */
-void memory_is_short_and_nobody_needs_the_objects(void)
+void unneeded_objects_make_room_in_memory(void)
 {
 	static struct guest_object objects[128];
 	uint32_t count = objects_for_all_memory(8 * MIB), purged = 0;
@@ -195,7 +195,7 @@ static bool swap_on(uint64_t bytes)
 }
 
 /* Objects that are needed go to swap, and come back with all that was in them, for the CPU and for the engine. */
-void memory_is_short_and_objects_are_swapped(void)
+void objects_are_swapped_when_memory_is_short(void)
 {
 	static struct guest_object objects[256];
 	static struct guest_work work;
