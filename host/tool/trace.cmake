@@ -19,6 +19,7 @@ pb_library(pb_trace
     ${CMAKE_CURRENT_LIST_DIR}/trace_perfetto_clients.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_perfetto_counters.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_perfetto_events.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_perfetto_list.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_perfetto_marks.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_perfetto_tracks.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_proto.c

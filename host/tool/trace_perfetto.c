@@ -40,11 +40,8 @@
 #define ANNOTATION_UINT       3u
 #define ANNOTATION_TEXT       6u
 
-/** All packets are of one sequence. */
-#define SEQUENCE 1u
-/** sequence_flags: state before the packet is void; the packet depends on state of the sequence. */
+/** sequence_flags: state before the packet is void. */
 #define STATE_CLEARED 1u
-#define STATE_NEEDED  2u
 
 /** Clocks: CLOCK_REALTIME; and that of the trace, the FNV-1a hash of "patchbay.trace" with the top bit set. */
 #define REALTIME    1u
@@ -72,15 +69,6 @@ enum annotation {
 	ANNOTATIONS(ANNOTATION_ENUM)
 #undef ANNOTATION_ENUM
 };
-
-size_t pb_perfetto_begin_packet(struct pb_proto *proto)
-{
-	const size_t packet = pb_proto_begin(proto, TRACE_PACKET);
-
-	pb_proto_number(proto, PACKET_SEQUENCE, SEQUENCE);
-	pb_proto_number(proto, PACKET_SEQUENCE_FLAGS, STATE_NEEDED);
-	return packet;
-}
 
 static void intern(struct pb_proto *proto, uint32_t field, uint32_t id, const char *name)
 {
@@ -120,8 +108,8 @@ static bool write_first(const struct pb_perfetto *export, struct pb_proto *proto
 {
 	const size_t packet = pb_proto_begin(proto, TRACE_PACKET);
 
-	pb_proto_number(proto, PACKET_SEQUENCE, SEQUENCE);
-	pb_proto_number(proto, PACKET_SEQUENCE_FLAGS, STATE_CLEARED | STATE_NEEDED);
+	pb_proto_number(proto, PACKET_SEQUENCE, PB_PERFETTO_SEQUENCE);
+	pb_proto_number(proto, PACKET_SEQUENCE_FLAGS, STATE_CLEARED | PB_PERFETTO_STATE_NEEDED);
 	pb_proto_number(proto, PACKET_FIRST, 1);
 	pb_proto_number(proto, PACKET_DROPPED, 1);
 	if (export->data->anchor_count != 0) {
@@ -310,7 +298,12 @@ bool pb_trace_export_perfetto(FILE *file, const struct pb_trace_data *data,
 
 	pb_perfetto_find_clients(&export);
 	if (!export.failed)
-		pb_perfetto_collect(&export);
+		pb_perfetto_add_packets(&export);
+	if (!export.failed)
+		pb_perfetto_add_marks(&export);
+	if (!export.failed)
+		pb_perfetto_add_counters(&export);
+	pb_perfetto_sort(&export);
 	good = !export.failed && write_all(&export, &proto, file);
 	pb_proto_free(&proto);
 	free(export.events);

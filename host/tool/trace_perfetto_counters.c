@@ -31,11 +31,11 @@ static int by_owner(const void *left, const void *right)
 	return (a->time > b->time) - (a->time < b->time);
 }
 
-/** Adds the depths of all lanes or all nodes: of changes of one time only the result. */
+/** Adds the depths of all lanes or all nodes: of changes of one time the result, if it is another. */
 static void add_depths(struct pb_perfetto *export, enum pb_perfetto_kind kind, struct change *changes,
 		       size_t count)
 {
-	int64_t depth = 0;
+	int64_t depth = 0, shown = 0;
 
 	if (count != 0)
 		qsort(changes, count, sizeof(*changes), by_owner);
@@ -43,10 +43,13 @@ static void add_depths(struct pb_perfetto *export, enum pb_perfetto_kind kind, s
 		const struct change *change = &changes[i];
 
 		if (i == 0 || change[-1].of != change->of)
-			depth = 0;
+			depth = shown = 0;
 		depth += change->step;
-		if (i + 1u == count || change[1].of != change->of || change[1].time != change->time)
+		if (i + 1u < count && change[1].of == change->of && change[1].time == change->time)
+			continue;
+		if (depth != shown)
 			add_value(export, change->time, pb_perfetto_uuid(kind, change->of, 0), depth);
+		shown = depth;
 	}
 }
 
@@ -145,7 +148,7 @@ static void find_nodes(struct pb_perfetto *export)
 	}
 }
 
-void pb_perfetto_count(struct pb_perfetto *export)
+void pb_perfetto_add_counters(struct pb_perfetto *export)
 {
 	find_nodes(export);
 	count_depths(export, PB_PERFETTO_QUEUE_DEPTH);

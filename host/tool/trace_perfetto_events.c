@@ -4,23 +4,6 @@
 
 #include "host/tool/trace_perfetto_state.h"
 
-void pb_perfetto_add(struct pb_perfetto *export, struct pb_perfetto_event event)
-{
-	/* Doubles whenever the count is a power of two. */
-	if ((export->event_count & (export->event_count - 1u)) == 0) {
-		const size_t room = export->event_count == 0 ? 1u : 2u * export->event_count;
-		struct pb_perfetto_event *larger = realloc(export->events, room * sizeof(*larger));
-
-		if (larger == NULL) {
-			export->failed = true;
-			return;
-		}
-		export->events = larger;
-	}
-	event.number = (uint32_t) export->event_count;
-	export->events[export->event_count++] = event;
-}
-
 /** Adds a span. Spans of a track are added by begin, those inside another one between its begin and its end. */
 static void add_span(struct pb_perfetto *export, uint64_t track, enum pb_perfetto_name name, uint64_t from,
 		     uint64_t to)
@@ -153,13 +136,15 @@ static void add_lane(struct pb_perfetto *export, const struct place *places, siz
 	}
 }
 
-static void add_packets(struct pb_perfetto *export)
+void pb_perfetto_add_packets(struct pb_perfetto *export)
 {
 	const struct pb_timeline *timeline = export->timeline;
 	struct place *places = calloc(timeline->packet_count + 1u, sizeof(*places));
 	uint64_t *ends = calloc(timeline->packet_count + 1u, sizeof(*ends));
 
-	export->failed |= places == NULL || ends == NULL;
+	export->rows = calloc(timeline->lanes.count + 1u, sizeof(uint32_t));
+	export->signals = calloc(timeline->packet_count + 1u, sizeof(uint32_t));
+	export->failed |= places == NULL || ends == NULL || export->rows == NULL || export->signals == NULL;
 	for (uint32_t i = 0; !export->failed && i < timeline->packet_count; i++)
 		places[i] = (struct place){pb_packet_begin(&timeline->packets[i]), timeline->packets[i].end,
 					   timeline->packets[i].lane, i};
@@ -172,43 +157,6 @@ static void add_packets(struct pb_perfetto *export)
 	}
 	free(places);
 	free(ends);
-	for (uint32_t i = 0; i < timeline->packet_count; i++)
+	for (uint32_t i = 0; !export->failed && i < timeline->packet_count; i++)
 		add_run(export, i);
-}
-
-static int by_time(const void *left, const void *right)
-{
-	const struct pb_perfetto_event *const a = left, *const b = right;
-
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return (a->number > b->number) - (a->number < b->number);
-}
-
-static int by_number(const void *left, const void *right)
-{
-	const struct pb_perfetto_link *const a = left, *const b = right;
-
-	if (a->number != b->number)
-		return a->number < b->number ? -1 : 1;
-	return (a->flow > b->flow) - (a->flow < b->flow);
-}
-
-void pb_perfetto_collect(struct pb_perfetto *export)
-{
-	export->rows = calloc(export->timeline->lanes.count + 1u, sizeof(uint32_t));
-	export->signals = calloc(export->timeline->packet_count + 1u, sizeof(uint32_t));
-	export->failed |= export->rows == NULL || export->signals == NULL;
-	if (!export->failed)
-		add_packets(export);
-	if (!export->failed)
-		pb_perfetto_mark(export);
-	if (!export->failed)
-		pb_perfetto_count(export);
-	if (export->failed)
-		return;
-	if (export->event_count != 0)
-		qsort(export->events, export->event_count, sizeof(export->events[0]), by_time);
-	if (export->link_count != 0)
-		qsort(export->links, export->link_count, sizeof(export->links[0]), by_number);
 }

@@ -115,37 +115,6 @@ static uint64_t flow_of_fence(const struct finder *finder, const struct pb_ddi_c
 		       : 0;
 }
 
-static void add_link(struct pb_perfetto *export, uint32_t number, uint64_t flow)
-{
-	/* Doubles whenever the count is a power of two. */
-	if ((export->link_count & (export->link_count - 1u)) == 0) {
-		const size_t room = export->link_count == 0 ? 1u : 2u * export->link_count;
-		struct pb_perfetto_link *larger = realloc(export->links, room * sizeof(*larger));
-
-		if (larger == NULL) {
-			export->failed = true;
-			return;
-		}
-		export->links = larger;
-	}
-	export->links[export->link_count++] = (struct pb_perfetto_link){number, flow};
-}
-
-size_t pb_perfetto_find_links(const struct pb_perfetto *export, uint32_t number)
-{
-	size_t low = 0, high = export->link_count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2u;
-
-		if (export->links[middle].number < number)
-			low = middle + 1u;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /** Ends the wait of a lane's queue, if there is one. */
 static void end_wait(struct pb_perfetto *export, struct finder *finder, uint32_t lane, uint64_t time)
 {
@@ -185,7 +154,7 @@ static void add_wait(struct pb_perfetto *export, struct finder *finder, const st
 	if (last == 0)
 		return;
 	event->flow = WAKE_FLOWS + export->event_count;
-	add_link(export, export->signals[last - 1u], event->flow);
+	pb_perfetto_add_link(export, export->signals[last - 1u], event->flow);
 }
 
 /** Adds a record without a packet. */
@@ -230,7 +199,7 @@ static void add_call(struct pb_perfetto *export, const struct finder *finder, ui
 					.detail = PB_PERFETTO_CALL});
 }
 
-void pb_perfetto_mark(struct pb_perfetto *export)
+void pb_perfetto_add_marks(struct pb_perfetto *export)
 {
 	const struct pb_timeline *timeline = export->timeline;
 	struct finder finder;

@@ -10,6 +10,10 @@
 #include "host/tool/trace_proto.h"
 #include "host/tool/trace_timeline.h"
 
+/** The sequence of all packets. */
+#define PB_PERFETTO_SEQUENCE 1u
+/** sequence_flags: the packet depends on state of the sequence. */
+#define PB_PERFETTO_STATE_NEEDED 2u
 /** Nodes that have tracks. */
 #define PB_PERFETTO_NODES 256u
 
@@ -102,7 +106,7 @@ struct pb_perfetto_client {
 struct pb_perfetto {
 	const struct pb_trace_data *data;
 	const struct pb_timeline *timeline;
-	struct pb_perfetto_event *events; /**< sorted by pb_perfetto_sort() */
+	struct pb_perfetto_event *events; /**< by time when they are sorted */
 	size_t event_count;
 	struct pb_perfetto_link *links; /**< by number of the event */
 	size_t link_count;
@@ -123,19 +127,25 @@ static inline uint64_t pb_perfetto_uuid(enum pb_perfetto_kind kind, uint32_t ind
 
 /** Finds the clients of the lanes. Fills clients and client_of. */
 void pb_perfetto_find_clients(struct pb_perfetto *export);
-/** Collects and sorts all events. Fills events, rows and node. Pre: the clients are known. */
-void pb_perfetto_collect(struct pb_perfetto *export);
+/** Adds the events of all packets. Fills rows and signals. Pre: the clients are known. */
+void pb_perfetto_add_packets(struct pb_perfetto *export);
 /** Adds events without a packet: records, waits, DDI calls. Fills links. Pre: the packets were added. */
-void pb_perfetto_mark(struct pb_perfetto *export);
+void pb_perfetto_add_marks(struct pb_perfetto *export);
 /** Adds the values of all counters. Fills node. */
-void pb_perfetto_count(struct pb_perfetto *export);
+void pb_perfetto_add_counters(struct pb_perfetto *export);
+
 /** Adds an event behind the others. Its `number` is set. */
 void pb_perfetto_add(struct pb_perfetto *export, struct pb_perfetto_event event);
+/** Adds a link. @param number of the event that the flow leads from */
+void pb_perfetto_add_link(struct pb_perfetto *export, uint32_t number, uint64_t flow);
+/** Sorts the events by time, those of one time as they were added, and the links by event. */
+void pb_perfetto_sort(struct pb_perfetto *export);
 /** The first link of an event. @return its index; where there is none, that of another event's, or link_count */
 size_t pb_perfetto_find_links(const struct pb_perfetto *export, uint32_t number);
-/** Writes the descriptors of all tracks, each behind that of its parent. @return false: writing failed */
-bool pb_perfetto_write_tracks(const struct pb_perfetto *export, struct pb_proto *proto, FILE *file);
+
 /** Begins a TracePacket: its sequence and flags. @return its place, for pb_proto_end() */
 size_t pb_perfetto_begin_packet(struct pb_proto *proto);
+/** Writes the descriptors of all tracks, each behind that of its parent. @return false: writing failed */
+bool pb_perfetto_write_tracks(const struct pb_perfetto *export, struct pb_proto *proto, FILE *file);
 
 #endif

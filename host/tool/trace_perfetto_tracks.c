@@ -4,7 +4,10 @@
 
 #include "host/tool/trace_perfetto_state.h"
 
-/* Fields of TracePacket and of its messages that tracks use. */
+/* Fields of Trace, TracePacket and of its messages that tracks use. */
+#define TRACE_PACKET            1u
+#define PACKET_SEQUENCE         10u
+#define PACKET_SEQUENCE_FLAGS   13u
 #define PACKET_TRACK_DESCRIPTOR 60u
 #define TRACK_UUID              1u
 #define TRACK_NAME              2u
@@ -39,6 +42,15 @@ struct track {
 	const char *unit;        /**< of a counter; "": a count; NULL: no counter */
 	const char *description; /**< or NULL */
 };
+
+size_t pb_perfetto_begin_packet(struct pb_proto *proto)
+{
+	const size_t packet = pb_proto_begin(proto, TRACE_PACKET);
+
+	pb_proto_number(proto, PACKET_SEQUENCE, PB_PERFETTO_SEQUENCE);
+	pb_proto_number(proto, PACKET_SEQUENCE_FLAGS, PB_PERFETTO_STATE_NEEDED);
+	return packet;
+}
 
 static bool write_track(struct pb_proto *proto, FILE *file, const struct track *track)
 {

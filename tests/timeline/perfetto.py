@@ -54,7 +54,8 @@ def piece(kind, contents):
 
 
 def write_small(path, schema):
-    """Two clients with a queue each; the second waits for the first, and leaves its channel to a third one."""
+    """Two clients with a queue each; the second waits for the first, and leaves its channel to a third one. Things of one
+    time: two anchors, an end and a begin in one queue, an end and the call that reports it."""
     records = [
         (0, CHANNEL, NONE, 1, OPEN),
         (0, QUEUE, 0, 1, 0),
@@ -80,6 +81,10 @@ def write_small(path, schema):
         (130, STOP, 0, 1, 2),
         (150, COMPLETE, 1, 9, 1 << 16),
         (151, COMPLETE, 0, 6, 0),
+        (151, PATCH, 0, 7, 1),
+        (153, PATCHED, 0, 7, 0),
+        (153, FEED, 0, 7, 1),
+        (158, COMPLETE, 0, 7, 0),
         (160, FREE, 1, 0x10001, of(2, 1)),
         (161, CHANNEL, NONE, 2, CLOSED),
         (170, CHANNEL, NONE, 2, OPEN),
@@ -89,8 +94,8 @@ def write_small(path, schema):
         (20_190, COMPLETE, 1, 1, 1 << 16 | 1),
     ]
     start = 0xFFFFFFF0  # the clock wraps on the way
-    calls = [(8, 4, 0, 1, 5, 0), (103, 6, 0, 1, 5, 0), (104, 8, 0xFFFFFFFF, 0, 0, 0xC01E0001)]
-    anchors = [(50, SECOND), (100, SECOND + 49_000), (140, SECOND + 91_500)]
+    calls = [(8, 4, 0, 1, 5, 0), (103, 6, 0, 1, 5, 0), (158, 6, 0, 1, 7, 0), (159, 8, 0xFFFFFFFF, 0, 0, 0xC01E0001)]
+    anchors = [(50, SECOND), (100, SECOND + 49_000), (140, SECOND + 91_500), (140, SECOND + 91_600)]
     with open(path, "wb") as file:
         file.write(b"PBTRACE1" + piece(1, schema))
         for clock, event, queue, first, second in records:
@@ -128,6 +133,11 @@ SMALL = [
     (FIRST, "signal", 100, None, 0, ["0x5", "wake"]),
     (FIRST, "STOP", 130, None, 0, []),
     (FIRST, "signal", 151, None, 0, ["0x6"]),
+    (FIRST + ("submissions",), "fence 0x7", 151, 158, 0, ["0x7"]),
+    (FIRST + ("submissions",), "patching", 151, 153, 1, []),
+    (FIRST + ("submissions",), "running", 153, 158, 1, []),
+    (FIRST, "signal", 158, None, 0, ["0x7"]),
+    (("card", "node 0"), "render", 153, 158, 0, ["0x7"]),
     (("card", "node 0"), "render", 40, 100, 0, ["0x5"]),
     (("card", "node 0"), "render", 100, 151, 0, ["0x6"]),
     (SECOND_ONE + ("submissions",), "fence 0x9", 11, 150, 0, ["0x9"]),
@@ -152,12 +162,14 @@ SMALL = [
     (("card", "firmware"), "CHANNEL", 170, None, 0, []),
     ((KERNEL, "DDI calls of node 0"), "SubmitCommand", 8, None, 0, ["0x5"]),
     ((KERNEL, "DDI calls of node 0"), "DMA_COMPLETED", 103, None, 0, ["0x5"]),
-    ((KERNEL, "all nodes"), "DpcRoutine", 104, None, 0, []),
+    ((KERNEL, "DDI calls of node 0"), "DMA_COMPLETED", 158, None, 0, ["0x7"]),
+    ((KERNEL, "all nodes"), "DpcRoutine", 159, None, 0, []),
 ]
 # The arrows of each flow, from its first event to its last.
 ARROWS = {
     "0x5": ["SubmitCommand", "fence 0x5", "render", "signal", "DMA_COMPLETED"],
     "0x6": ["fence 0x6", "render", "signal"],
+    "0x7": ["fence 0x7", "render", "signal", "DMA_COMPLETED"],
     "0x9": ["fence 0x9", "waits for another queue", "render", "signal"],
     "0x1": ["fence 0x1", "failed", "signal"],
     "wake": ["signal", "WAKE"],
@@ -191,11 +203,11 @@ DRAWN = [
 COUNTERS = {
     "node 0 engine time": [(0, 1), (10_000, 0), (20_190, 0)],
     "node 1 engine time": [(0, 99), (10_000, 100), (20_190, 0)],
-    "node 0 submissions": [(10, 1), (60, 2), (100, 1), (151, 0)],
+    "node 0 submissions": [(10, 1), (60, 2), (100, 1), (158, 0)],
     "node 1 submissions": [(11, 1), (150, 0), (180, 1), (20_190, 0)],
 }
 DEPTHS = {
-    FIRST: [(10, 1), (60, 2), (100, 1), (151, 0)],
+    FIRST: [(10, 1), (60, 2), (100, 1), (158, 0)],
     SECOND_ONE: [(11, 1), (150, 0)],
     THIRD: [(180, 1), (20_190, 0)],
 }
@@ -291,6 +303,7 @@ def check_against_decode(trace, text):
         counted = sum(share * (after[0] - at) for (at, share), after in zip(values, values[1:])) / 100
         runs = [one.end - one.begin for one in trace.slices if one.track == track.parent and one.end is not None]
         assert abs(counted - sum(runs)) < 0.005 * values[-1][0], f"{track.name}: {counted}, not {sum(runs)}"
+    same("ids of the flows", sorted(trace.flows), list(range(1, PACKETS + 1)))
     ends = [len(indices) for indices in trace.flows.values()]
     assert len(ends) == PACKETS and ends.count(3) == len(signals), "each submission that ended is a flow of three"
 
