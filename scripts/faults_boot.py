@@ -18,6 +18,8 @@ KINDS = ('signature', 'code', 'version')
 MPU = 0xe000ed94
 # A boot counts as endless when QEMU has computed for so long without an end, in seconds: four times what a boot takes.
 PATIENCE = 0.25
+# It is endless, too, if it verifies so many signatures: two slots have two checks each.
+VERIFICATIONS = 16
 # bne . and beq .: one of the two stands, too.
 STANDS_TOO = 0xd0fed1fe
 # Whoever executes any halfword of it stays there, so that it is noticed.
@@ -54,12 +56,16 @@ class Board:
         self.flash, self.stage, self.stage_bytes = (
             number_in(loader, f'PB_LOADER_{word}=') for word in ('FLASH', 'STAGE', 'STAGE_BYTES'))
         self.load = number_in(machine, r'\.load_address =')
-        self.uart = number_in(text_of('boards', name, 'loader', 'loader.c'), '#define UART')
         self.emulator = re.search(r'\.program = "([^"]+)"', machine).group(1)
-        self.machine = re.search(r'"-M", "([^",]+)', machine).group(1)
+        # Its arguments, with card memory that no file keeps.
+        words = re.findall('"([^"]*)"', machine[machine.index('arguments[] = {'):machine.index('PB_MACHINE_CONNECTIONS')])
+        self.arguments = [re.sub(r'memory-backend-file,(.*),mem-path=\{memory\}', r'memory-backend-ram,\1', word) for word in words]
         self.flash_bytes, self.sector, self.slot_a, self.slot_b, self.slot_bytes = (
             number_in(layout, f'#define PB_CARD_{word}') for word in (
                 'FLASH_BYTES', 'FLASH_SECTOR_BYTES', 'SLOT_A_OFFSET', 'SLOT_B_OFFSET', 'SLOT_BYTES'))
+
+    def uart(self):
+        return number_in(text_of('boards', self.name, 'loader', 'loader.c'), '#define UART')
 
     def elf(self):
         return os.path.join(ROOT, 'build', self.name, f'patchbay-loader-{self.name}.elf')
@@ -121,7 +127,7 @@ def make_flash(folder, board, kind):
 def emulator(board, elf, flash, gdb, *options, count='shift=0'):
     """Starts QEMU with a loader and a flash; its CPU does not run yet."""
     return subprocess.Popen(
-        [board.emulator, '-M', board.machine, '-display', 'none', '-monitor', 'none', '-serial', 'null', '-icount', count,
+        [board.emulator, *board.arguments, '-display', 'none', '-monitor', 'none', '-serial', 'null', '-icount', count,
          '-kernel', elf, '-device', f'loader,addr={board.flash:#x},force-raw=on,file={flash}',
          '-device', f'loader,addr={board.stage:#x},force-raw=on,file={flash}.stage', *options,
          '-S', '-gdb', f'unix:{gdb},server=on,wait=off'], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -151,7 +157,7 @@ class Layout:
                        (board.load, IMAGE_BYTES)]
         # Registers that gdb cannot write, and what no boot changes; here it is memory that a wild store reaches.
         slot = board.flash + board.slot_a
-        self.devices = [(board.uart + 4, 8), (board.uart + 16, 4), (MPU, 16),
+        self.devices = [(board.uart() + 4, 8), (board.uart() + 16, 4), (MPU, 16),
                         *pieces_of(symbols.start, address['pb_data_load'] + 0xb8 - symbols.start),
                         (board.flash, 0xc0), (slot, 32), (slot + board.sector, HEADER_BYTES + IMAGE_BYTES),
                         (board.flash + board.slot_b, 32)]
@@ -250,9 +256,9 @@ class Boot:
         self.gdb.breakpoint(verify)
         try:
             came = self.gdb.run(PATIENCE, request)
-            while came:
-                if self.gdb.registers()[PC] != verify:
-                    return True
+            for _ in range(VERIFICATIONS):
+                if not came or self.gdb.registers()[PC] != verify:
+                    return came
                 came = self.verify(verify) and self.gdb.run(PATIENCE)
             return False
         finally:
@@ -363,7 +369,7 @@ class Golden:
         self.places = {word: os.path.join(folder, f'{word}-{os.getpid()}') for word in ('gdb', 'qmp', 'record')}
         self.start('record')
         self.gdb.breakpoint(symbols.address['pb_loader_refuse'])
-        self.gdb.run(30)
+        self.run()
         self.instructions = self.count()
         self.ask('quit')
         self.process.wait()
@@ -394,6 +400,11 @@ class Golden:
             if 'return' in answer:
                 return answer['return']
 
+    def run(self):
+        """Runs to a breakpoint, and is never interrupted: a replay does not survive that."""
+        self.gdb.send('c')
+        self.gdb.receive()
+
     def count(self):
         """Instructions up to here."""
         return self.ask('query-replay')['icount']
@@ -402,17 +413,19 @@ class Golden:
         """Runs up to an instruction; only forward. Returns the State before it."""
         if number != self.count():
             self.ask('replay-break', icount=number)
-            self.gdb.run(60)
+            self.run()
+        if number != self.count():
+            raise ConnectionError('QEMU does not replay')
         return self.layout.read(self.gdb)
 
     def verified(self):
         """The number of the instruction behind the first verification of a signature. The record starts anew then."""
         self.gdb.breakpoint(self.symbols.address['br_ecdsa_i31_vrfy_raw'])
-        self.gdb.run(60)
+        self.run()
         back = self.gdb.registers()[LR] & ~1
         self.gdb.breakpoint(self.symbols.address['br_ecdsa_i31_vrfy_raw'], False)
         self.gdb.breakpoint(back)
-        self.gdb.run(60)
+        self.run()
         number = self.count()
         self.close()
         self.start('replay')
