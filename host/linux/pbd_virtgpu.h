@@ -5,7 +5,7 @@
  * engine. A file that draws has a client of host/gl: a context, two queues, and so a renderer of its own at the card.
  *
  * Locks, outer ones first, before those of pbd_drv.h but for `card`: lock of a client, card (read), lock of a resource's
- * copies, commands, resv. Nobody holds the locks of two clients.
+ * copies, commands, resv. No task holds the locks of two clients.
  */
 #ifndef PBD_VIRTGPU_H
 #define PBD_VIRTGPU_H

@@ -3,7 +3,8 @@
  * Resources that several files have. Each file has a renderer of its own, and so a copy of the resource: what one of them
  * writes is read from its renderer, and written to that of another one, before the other one's next use. So a stream sees
  * what was written to the objects that it names by all that was submitted before it, in whatever file; and what one file
- * does to its renderer is still no other file's loss. Who has written is known from the commands: host/gl follows them.
+ * does to its renderer is still no other file's loss. What a stream may write is known from its commands, which host/gl
+ * follows.
  */
 #include <linux/slab.h>
 
@@ -37,7 +38,8 @@ static size_t pbd_virt_whole(const struct pbd_virt_bo *bo, struct pb_gl_transfer
 		.box = { 0, 0, 0, words[PB_GL_TEMPLATE_WIDTH], words[PB_GL_TEMPLATE_HEIGHT], 1 },
 		.available = PBD_VIRT_STAGED_BYTES_MAX,
 	};
-	if (words[PB_GL_TEMPLATE_TARGET] != PBD_VIRT_TEXTURE_2D && words[PB_GL_TEMPLATE_TARGET] != PBD_VIRT_TEXTURE_RECT)
+	if (words[PB_GL_TEMPLATE_TARGET] != PBD_VIRT_TEXTURE_2D &&
+	    words[PB_GL_TEMPLATE_TARGET] != PBD_VIRT_TEXTURE_RECT)
 		return 0;
 	if (words[PB_GL_TEMPLATE_LAST_LEVEL] != 0 || words[PB_GL_TEMPLATE_SAMPLES] > 1 ||
 	    !pb_gl_transfer_plan(request, &transfer, &why))
@@ -82,7 +84,8 @@ static int pbd_virt_copy_add(struct pbd_virt_bo *bo, struct pbd_virt *virt)
 	if (bo->version == 0) {
 		/* The file that makes it. */
 		bo->writer = virt;
-		copy->version = bo->version = 1;
+		bo->version = 1;
+		copy->version = 1;
 	} else {
 		WRITE_ONCE(bo->shared, true);
 	}
@@ -183,8 +186,8 @@ static bool pbd_virt_is_old(struct pbd_virt_bo *bo, const struct pbd_virt *virt)
 }
 
 /*
- * Before a call of the client's: reads contents that are newer than its copy's from whoever has written them, once all
- * that this one has submitted has ended. A writer that has failed leaves the others what they have.
+ * Before a call of the client's: reads contents that are newer than its copy's from the renderer of the file that wrote them,
+ * once all that this file has submitted has ended. A writer that has failed leaves the others what they have.
  * @return -EINTR: a signal came
  */
 int pbd_virt_fetch(struct pbd_virt_bo *bo, struct pbd_virt *virt)

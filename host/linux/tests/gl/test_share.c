@@ -68,7 +68,7 @@ void files_see_what_others_draw(void)
 	is_all_for_streams(fds[1], &resources[1], BLUE);
 	resources[2] = gl_share(fds[1], &resources[1], fds[2]);
 	is_all(fds[2], &resources[2], BLUE);
-	/* Each writes in turn; who has not looked for a while sees the last one's. */
+	/* Each writes in turn; a file that has not looked for a while sees the last one's. */
 	for (uint32_t round = 0; round < 12; round++) {
 		const uint32_t writer = round * 7 % 3, reader = (writer + 1 + round % 2) % 3;
 
@@ -117,7 +117,7 @@ void what_a_file_drew_outlives_it(void)
 	close_handle(other, &shared);
 	close(other);
 	is_all_for_streams(fd, &resource, GREEN);
-	/* Nobody but a descriptor. */
+	/* Only a descriptor has it. */
 	close_handle(fd, &resource);
 	resource = gl_import(fd, buffer);
 	is_all(fd, &resource, GREEN);
@@ -150,7 +150,7 @@ void a_writer_that_fails_costs_no_reader(void)
 	is_all(other, &shared, RED | BLUE);
 }
 
-/* Who looks at what a file that hangs has drawn waits until that one is reset, and goes on with what it has. */
+/* A file that looks at what one that hangs has drawn waits until that one is reset, and goes on with what it has. */
 void a_writer_that_hangs_costs_no_reader(void)
 {
 	int fd = gl_open(), other = gl_open();
