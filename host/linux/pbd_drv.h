@@ -20,6 +20,7 @@
 #include <linux/mutex.h>
 #include <linux/pci.h>
 #include <linux/rwsem.h>
+#include <linux/shrinker.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -195,6 +196,11 @@ struct pbd_device {
 	struct list_head lru;    /* struct pbd_bo.lru: objects in VRAM, least recently used first */
 	struct list_head claims; /* struct pbd_bo.claim: objects that leave VRAM for the holder of `claim` */
 	u64 evictions;
+	struct list_head paged;  /* struct pbd_bo.paged: objects that have pages, longest first */
+	unsigned long paged_pages, purgeable_pages; /* of them */
+
+	struct shrinker shrinker;
+	atomic64_t purged_pages, swapped_pages; /* that it has given back */
 
 	struct workqueue_struct *push_wq, *card_wq; /* fences depend on them */
 	struct workqueue_struct *clean_wq;          /* allocates, waits */

@@ -80,11 +80,14 @@ int pbd_bo_evict(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *roo
 		return -EBUSY;
 	if (!dma_resv_test_signaled(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP))
 		return pbd_claim(dev, bo, room);
-	ret = pbd_bo_get_pages(bo);
+	ret = bo->purgeable ? 0 : pbd_bo_get_pages(bo);
 	if (ret != 0)
 		return ret;
 	pbd_bo_unmap(dev, bo);
-	pbd_bo_copy(bo, pbd_bo_bytes(dev, bo), false);
+	if (bo->purgeable)
+		bo->purged = true;
+	else
+		pbd_bo_copy(bo, pbd_bo_bytes(dev, bo), false);
 	mutex_lock(&dev->vram);
 	pbd_bo_leave(bo);
 	dev->evictions++;
@@ -219,7 +222,10 @@ int pbd_bo_place(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *roo
 		return 0;
 	if (bo->kmaps)
 		return -EBUSY;
-	ret = pbd_bo_find_room_soon(dev, bo, room);
+	/* What is in swap is read first: that may fail. */
+	ret = bo->stored ? pbd_bo_get_pages(bo) : 0;
+	if (ret == 0)
+		ret = pbd_bo_find_room_soon(dev, bo, room);
 	if (ret != 0)
 		return ret;
 	if (bo->pages) {

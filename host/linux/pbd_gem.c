@@ -74,8 +74,7 @@ static void pbd_bo_free(struct drm_gem_object *object)
 	mutex_lock(&dev->vram);
 	pbd_bo_leave(bo);
 	mutex_unlock(&dev->vram);
-	if (bo->pages)
-		drm_gem_put_pages(object, bo->pages, false, false);
+	pbd_bo_let_pages(bo);
 	if (bo->user_mm)
 		mmdrop(bo->user_mm);
 	drm_gem_object_release(object);
@@ -117,6 +116,7 @@ struct drm_gem_object *pbd_bo_create(struct pbd_device *dev, u64 size, u32 flags
 	bo->base.funcs = &pbd_bo_funcs;
 	bo->flags = flags;
 	INIT_LIST_HEAD(&bo->lru);
+	INIT_LIST_HEAD(&bo->paged);
 	INIT_LIST_HEAD(&bo->claim);
 	ret = drm_gem_object_init(&dev->drm, &bo->base, round_up(size, PAGE_SIZE));
 	if (ret != 0) {
@@ -182,7 +182,7 @@ int pbd_gem_info_ioctl(struct drm_device *drm, void *data, struct drm_file *file
 		args->flags = bo->lost ? PATCHBAY_GEM_LOST : 0;
 		bo->lost = false;
 		args->place = bo->region ? PATCHBAY_PLACE_VRAM :
-			      bo->pages  ? PATCHBAY_PLACE_SYSTEM :
+			      bo->stored ? PATCHBAY_PLACE_SYSTEM :
 					   PATCHBAY_PLACE_NONE;
 		args->address = bo->region ? pbd_bo_gpu_address(bo) : 0;
 		args->size = object->size;

@@ -28,8 +28,11 @@ struct pbd_bo {
 	u64 user_start;
 	struct mm_struct *user_mm; /* NULL: they are its own */
 	/* Under resv. */
-	struct page **pages;
+	struct page **pages; /* NULL: none are held */
+	bool stored;         /* its file, whose pages they are, has the contents, also while they are not held */
 	bool lost;
+	bool purgeable; /* its user can do without the contents */
+	bool purged;    /* which have been thrown away since */
 	bool touched; /* has had contents */
 	u32 pins;
 	u32 kmaps; /* mappings of the kernel's own */
@@ -37,6 +40,7 @@ struct pbd_bo {
 	struct pbd_region *region;
 	struct drm_mm_node node;
 	struct list_head lru;
+	struct list_head paged; /* dev->paged: it has pages */
 	/* Under vram. */
 	struct list_head claim; /* dev->claims */
 };
@@ -70,6 +74,7 @@ u32 pbd_bo_memory_offset(const struct pbd_bo *bo);
 void pbd_bo_write(struct pbd_device *dev, struct pbd_bo *bo, const void *contents);
 void pbd_bo_unmap(struct pbd_device *dev, struct pbd_bo *bo);
 int pbd_bo_get_pages(struct pbd_bo *bo);
+void pbd_bo_let_pages(struct pbd_bo *bo);
 void pbd_bo_drop_pages(struct pbd_bo *bo);
 void pbd_bo_copy(struct pbd_bo *bo, u8 *vram, bool to_vram);
 void pbd_bo_leave(struct pbd_bo *bo);
@@ -85,6 +90,13 @@ void pbd_bo_unpin(struct drm_gem_object *object);
 int pbd_room_wait(struct pbd_room *room, unsigned long end);
 bool pbd_bo_is_claimed(struct pbd_device *dev, struct pbd_bo *bo);
 void pbd_claims_end(struct pbd_device *dev);
+
+/* pbd_shrink.c: pages of the system go back when memory is short */
+void pbd_bo_paged(struct pbd_device *dev, struct pbd_bo *bo, bool paged);
+bool pbd_bo_madvise(struct pbd_device *dev, struct pbd_bo *bo, bool needed);
+int pbd_gem_madvise_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int pbd_shrink_init(struct pbd_device *dev);
+void pbd_shrink_end(struct pbd_device *dev);
 
 /* pbd_vmap.c: objects that the kernel itself reads and writes */
 int pbd_bo_vmap(struct drm_gem_object *object, struct iosys_map *map);

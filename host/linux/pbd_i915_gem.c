@@ -190,11 +190,12 @@ int pbd_i915_get_caching(struct drm_device *drm, void *data, struct drm_file *fi
 	return pbd_i915_exists(file, args->handle);
 }
 
-/* Nothing is thrown away. */
 int pbd_i915_madvise(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_i915_gem_madvise *args = data;
+	struct drm_patchbay_gem_madvise madvise = { .handle = args->handle, .advice = args->madv };
+	int ret = pbd_gem_madvise_ioctl(drm, &madvise, file);
 
-	args->retained = 1;
-	return args->madv > I915_MADV_DONTNEED ? -EINVAL : pbd_i915_exists(file, args->handle);
+	args->retained = madvise.retained;
+	return ret;
 }

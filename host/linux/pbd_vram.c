@@ -58,17 +58,29 @@ int pbd_bo_get_pages(struct pbd_bo *bo)
 	if (IS_ERR(pages))
 		return PTR_ERR(pages);
 	bo->pages = pages;
+	bo->stored = true;
+	pbd_bo_paged(pbd_device(bo->base.dev), bo, true);
 	return 0;
+}
+
+/* Holds the pages no longer: the kernel may write them to swap. Their contents stay with the object's file. */
+void pbd_bo_let_pages(struct pbd_bo *bo)
+{
+	if (!bo->pages)
+		return;
+	pbd_bo_paged(pbd_device(bo->base.dev), bo, false);
+	drm_gem_put_pages(&bo->base, bo->pages, true, false);
+	bo->pages = NULL;
 }
 
 /* Frees the pages; their contents are elsewhere, or matter no more. */
 void pbd_bo_drop_pages(struct pbd_bo *bo)
 {
-	if (!bo->pages)
+	if (!bo->stored)
 		return;
-	drm_gem_put_pages(&bo->base, bo->pages, false, false);
-	bo->pages = NULL;
+	pbd_bo_let_pages(bo);
 	shmem_truncate_range(file_inode(bo->base.filp), 0, (loff_t)-1);
+	bo->stored = false;
 }
 
 /* Copies all of the object between its pages and VRAM. */

@@ -54,6 +54,32 @@ void i915_is_what_mesa_looks_for(void)
 	close(fd);
 }
 
+/* As Mesa's cache of buffers uses it. */
+void i915_unneeded_buffers_are_thrown_away(void)
+{
+	struct drm_i915_gem_get_aperture aperture = {0};
+	struct drm_i915_gem_madvise advise = {.madv = I915_MADV_DONTNEED};
+	int fd = open_i915(), drop = open("/proc/sys/vm/drop_caches", O_WRONLY);
+	struct buffer buffer;
+
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_I915_GEM_GET_APERTURE, &aperture), 0);
+	/* It does not fit into VRAM: it lies in memory of the system. */
+	buffer = make_buffer(fd, (uint32_t)aperture.aper_size + 4096);
+	fill(&buffer);
+	advise.handle = buffer.handle;
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_I915_GEM_MADVISE, &advise), 0);
+	CHECK_EQ(advise.retained, 1);
+	CHECK_EQ(write(drop, "2", 1), 1);
+	advise.madv = I915_MADV_WILLNEED;
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_I915_GEM_MADVISE, &advise), 0);
+	CHECK_EQ(advise.retained, 0);
+	CHECK_EQ(buffer.map[buffer.words - 1], 0);
+	advise.madv = 2;
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_I915_GEM_MADVISE, &advise), EINVAL);
+	close(drop);
+	close(fd);
+}
+
 /* Three targets and four words in each of two objects, by index and by handle, with what the caller presumes right. */
 static void write_relocations(int fd, bool by_index)
 {
