@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Sleep of the machine. What is in the rings ends, what VRAM holds is copied to pages of the system, and the firmware is
- * left, so that other machines may have the memory meanwhile. Resume attaches again. Submissions that wait for fences
- * stay armed: the places of their objects, which stand in their lists, are kept for them.
+ * Sleep of the machine. What is in the rings ends, what VRAM holds is copied to pages of the system, and the firmware
+ * is left, so that other machines may have the memory meanwhile. Resume attaches again. Submissions that wait for
+ * fences stay armed: the places of their objects, which stand in their lists, are kept for them.
  */
 #include <linux/dma-resv.h>
 #include <linux/pci.h>
@@ -15,7 +15,7 @@
 
 /* ---- objects ---- */
 
-/* Whether the object has to be at its place again: a list, or a mapping of the kernel's, names it. Pre: resv is held. */
+/* Whether the object has to be at its place again: a list or a mapping of the kernel's names it. Pre: resv is held. */
 static bool pbd_bo_has_place(struct pbd_bo *bo)
 {
 	return bo->pins || bo->kmaps || !dma_resv_test_signaled(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP);
@@ -41,7 +41,7 @@ static int pbd_bo_save(struct pbd_device *dev, struct pbd_bo *bo)
 	return ret;
 }
 
-/* Copies an object that has kept its place back to it. @return -ENOSPC: the card has not the room, or not where it was */
+/* Copies an object that has kept its place back to it. @return -ENOSPC: the card has no room, or not where it was */
 static int pbd_bo_restore(struct pbd_device *dev, struct pbd_bo *bo)
 {
 	const struct pbd_region *region = bo->region;
@@ -221,8 +221,8 @@ static bool pbd_queue_has_failed(struct pbd_queue *queue)
 }
 
 /*
- * Makes the firmware's objects of a queue for the submissions that wait in it; without any, the next one does. A queue that
- * had failed has lost them for good, as before.
+ * Makes the firmware's objects of a queue for the submissions that wait in it; without any, the next one does. A queue
+ * that had failed has lost them for good, as before.
  */
 static int pbd_queue_resume(struct pbd_queue *queue)
 {

@@ -58,31 +58,6 @@ void objects_keep_their_contents_over_a_sleep(void)
 		CHECK_EQ(objects[i].words[1], 3000 + i);
 }
 
-/* What the engine is at, and what is behind it in its ring, is done when the machine sleeps. */
-void work_in_the_rings_ends_before_a_sleep(void)
-{
-	enum { SUBMISSIONS = 12 };
-	static struct guest_work work;
-	int fd = guest_open(), fences[SUBMISSIONS];
-	struct guest_object object = guest_object(fd, 4096, 0);
-
-	for (uint32_t i = 0; i < SUBMISSIONS; i++) {
-		guest_work_start(&work, 0);
-		guest_busy(&work, 20000);
-		work.args.flags |= PATCHBAY_SUBMIT_FENCE_OUT;
-		guest_allocation(&work, object.handle, true);
-		guest_fill(&work, 0, 4 * i, 4, 100 + i);
-		CHECK_EQ(guest_submit(fd, &work), 0);
-		fences[i] = work.args.out_fence_fd;
-	}
-	CHECK_EQ(guest_fence_status(fences[SUBMISSIONS - 1]), 0);
-	CHECK_EQ(guest_suspend("freeze", "devices"), 0);
-	for (uint32_t i = 0; i < SUBMISSIONS; i++) {
-		CHECK_EQ(guest_fence_status(fences[i]), 1);
-		CHECK_EQ(object.words[i], 100 + i);
-	}
-}
-
 /*
  * Submissions that wait for another driver's fence, behind one that does, and in another queue for both, are carried out
  * after the sleep, with the addresses that their objects have then.

@@ -48,7 +48,6 @@
 /* The device comes and goes; the guest does that itself. */
 #define PBD_LIFE(X)                                                                                          \
 	X(objects_keep_their_contents_over_a_sleep)                                                          \
-	X(work_in_the_rings_ends_before_a_sleep)                                                             \
 	X(submissions_that_wait_survive_a_sleep)                                                             \
 	X(a_failed_queue_has_failed_after_a_sleep)                                                           \
 	X(a_machine_sleeps_under_load)                                                                       \
