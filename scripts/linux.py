@@ -22,6 +22,7 @@ import linux_clients
 import linux_cost
 import linux_ends
 import linux_gl
+import linux_links
 import linux_mesa
 
 # Longest life of a machine or a card, in seconds: an emulated machine on a busy system.
@@ -436,9 +437,14 @@ def run_ends(options, work, table):
     linux_ends.run_ends(sys.modules[__name__], options, work, table)
 
 
+def run_links(options, work, table):
+    """Programs without the driver: linux_links.py."""
+    linux_links.run_links(sys.modules[__name__], options, work, table)
+
+
 # Those that are part of every run.
 RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915,
-        "run_clients": run_clients, "run_ends": run_ends}
+        "run_clients": run_clients, "run_links": run_links, "run_ends": run_ends}
 # Only by name: on a busy system a file loses its renderer at times (docs/linux.md).
 BY_NAME = {"run_gl": run_gl}
 
