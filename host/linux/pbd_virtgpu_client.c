@@ -329,8 +329,6 @@ static enum pb_error pbd_virt_make_queues(struct pbd_virt *virt)
 	if (error != PB_ERROR_OK)
 		return error;
 	virt->setup.paging = &virt->paging;
-	if (pbd_gl_hang_ms != 0)
-		pb_queue_set_limits(&virt->queue, pbd_gl_hang_ms * 1000, pbd_gl_hang_ms * 1000);
 	return PB_ERROR_OK;
 }
 
@@ -433,6 +431,15 @@ static int pbd_virt_start(struct pbd_virt *virt)
 }
 
 /*
+ * What is submitted from here on may make no progress for so long. A stop has the card's own limit: a limit of the queue's
+ * would count whatever progress a packet makes, and a renderer that is being started may take long.
+ */
+static void pbd_virt_set_limit(struct pbd_virt *virt)
+{
+	pb_queue_set_limits(&virt->queue, min(READ_ONCE(pbd_gl_hang_ms), U32_MAX / 1000) * 1000, 0);
+}
+
+/*
  * Begins a call of the file's client, which is started if it was not. Until pbd_virt_leave() the client is the caller's.
  * @return -EIO: it has failed, or was lost with the card
  */
@@ -448,6 +455,7 @@ int pbd_virt_enter(struct pbd_virt *virt)
 	if (ret == 0 && (!pbd_virt_is_attached(virt) || virt->client->failure.what))
 		ret = -EIO;
 	if (ret == 0) {
+		pbd_virt_set_limit(virt);
 		pbd_virt_call(virt);
 		return 0;
 	}

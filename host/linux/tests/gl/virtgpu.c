@@ -258,6 +258,15 @@ static int clear(int fd, bool red, bool green, bool blue)
 	return error;
 }
 
+static void write_to(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+
+	CHECK(fd >= 0);
+	CHECK_EQ(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
 /* Draws what takes hours, with a fence. */
 static int draw_without_end(int fd, struct drm_virtgpu_execbuffer *args)
 {
@@ -487,13 +496,52 @@ static void a_resource_that_cannot_be_costs_its_file_alone(void)
 	CHECK_EQ(clear(other, true, true, true), 0);
 }
 
+/* Asks what runs the machine for something, and waits until it is done. */
+static void ask_host(const char *what)
+{
+	char answer[8] = "";
+
+	printf("HOST %s\n", what);
+	fflush(stdout);
+	CHECK(read(0, answer, sizeof(answer) - 1) > 0);
+	CHECK_EQ(strncmp(answer, "done", 4), 0);
+}
+
+/* A renderer that gets no processor for a second, as on a busy system, has not hung. */
+static void a_renderer_may_rest(void)
+{
+	int fd = open_gl();
+	struct resource resource = make_resource(fd);
+	struct stream stream = {.count = 0};
+
+	/* Now its renderer has the resource. */
+	add_target(&stream, resource.number);
+	add_clear(&stream, true, false, false);
+	CHECK_EQ(execute(fd, &resource, stream.words, stream.count, NULL), 0);
+	read_back(fd, &resource);
+	CHECK_EQ(resource.words[0], 0xffff0000u);
+	stream.count = 0;
+	add_clear(&stream, false, true, true);
+	ask_host("renderers rest");
+	CHECK_EQ(execute(fd, &resource, stream.words, stream.count, NULL), 0);
+	guest_sleep_ms(1000);
+	CHECK_EQ(await_resource(fd, &resource, VIRTGPU_WAIT_NOWAIT), EBUSY);
+	ask_host("renderers go-on");
+	read_back(fd, &resource);
+	CHECK_EQ(resource.words[0], 0xff00ffffu);
+}
+
 static void a_hang_costs_its_file_alone(void)
 {
 	int fd = open_gl(), other = open_gl();
 	struct drm_virtgpu_execbuffer args = {0};
 
+	/* Both renderers have started, which takes as long as it takes, before the limit is low; only fd's calls see it. */
 	CHECK_EQ(clear(other, true, false, false), 0);
+	CHECK_EQ(clear(fd, true, false, false), 0);
+	write_to("/sys/module/patchbay/parameters/gl_hang_ms", "100");
 	CHECK_EQ(draw_without_end(fd, &args), 0);
+	write_to("/sys/module/patchbay/parameters/gl_hang_ms", "0");
 	CHECK_EQ(guest_fence_wait(args.fence_fd, 30000), 0);
 	CHECK(guest_fence_status(args.fence_fd) < 0);
 	CHECK_EQ(clear(fd, true, false, false), EIO);
@@ -657,15 +705,6 @@ static void a_resource_is_shown(void)
 
 /* ---- the life cycle ---- */
 
-static void write_to(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-
-	CHECK(fd >= 0);
-	CHECK_EQ(write(fd, text, strlen(text)), strlen(text));
-	close(fd);
-}
-
 /* Draws until it cannot. */
 static _Noreturn void draw_on(void)
 {
@@ -762,6 +801,7 @@ static const struct guest_test tests[] = {
 	ROW(wrong_arguments_are_refused),
 	ROW(a_wrong_stream_costs_its_file_alone),
 	ROW(a_resource_that_cannot_be_costs_its_file_alone),
+	ROW(a_renderer_may_rest),
 	ROW(a_hang_costs_its_file_alone),
 	ROW(resources_of_other_files_are_not_there),
 	ROW(many_files_draw),
