@@ -10,6 +10,7 @@
 #include "patchbay/names.h"
 #include "patchbay/query.h"
 #include "pbd_job.h"
+#include "pbd_virtgpu.h"
 
 #define CREATE_TRACE_POINTS
 #include "pbd_trace.h"
@@ -56,22 +57,26 @@ void pbd_busy_begin(struct pbd_job *job)
 }
 
 /*
- * Charges the file for a submission that has ended: the time since the firmware got it, without the time in which
+ * Charges a file for a submission that has ended: the time since the firmware got it, without the time in which
  * earlier ones of the node ended. What files are charged is never more than the time that has passed on the node. Pre:
  * the state lock is held.
  */
-void pbd_busy_end(struct pbd_job *job)
+void pbd_busy_charge(struct pbd_device *dev, struct pbd_account *account, u32 node, u64 begun_ns)
 {
-	struct pbd_queue *queue = job->queue;
 	u64 *last, now, from;
 
-	if (job->begun_ns == 0 || queue->node >= PBD_NODES_MAX)
+	if (begun_ns == 0 || node >= PBD_NODES_MAX)
 		return;
-	last = &job->dev->node_ended_ns[queue->node];
+	last = &dev->node_ended_ns[node];
 	now = ktime_get_ns();
-	from = max(job->begun_ns, *last);
-	queue->account->busy_ns[queue->node] += now - from;
+	from = max(begun_ns, *last);
+	account->busy_ns[node] += now - from;
 	*last = now;
+}
+
+void pbd_busy_end(struct pbd_job *job)
+{
+	pbd_busy_charge(job->dev, job->queue->account, job->queue->node, job->begun_ns);
 }
 
 /* ---- fdinfo: Documentation/gpu/drm-usage-stats.rst ---- */
@@ -124,6 +129,10 @@ static void pbd_count_objects(struct drm_file *drm_file, u64 *vram, u64 *pages)
 	idr_for_each_entry(&drm_file->object_idr, object, handle) {
 		struct pbd_bo *bo = pbd_bo(object);
 
+		if (pbd_virt_is_resource(object)) {
+			*pages += object->size;
+			continue;
+		}
 		/* It may move at this moment: then it counts where it was or will be. */
 		if (READ_ONCE(bo->region))
 			*vram += object->size;
@@ -141,6 +150,8 @@ void pbd_show_fdinfo(struct seq_file *m, struct file *f)
 	u64 vram = 0, pages = 0;
 
 	pbd_count_objects(drm_file, &vram, &pages);
+	if (file->virt)
+		pbd_virt_count_memory(file->virt, &vram);
 	seq_printf(m, "drm-driver:\t%s\n", dev->drm.driver->name);
 	seq_printf(m, "drm-pdev:\t%s\n", pci_name(dev->pdev));
 	seq_printf(m, "drm-client-id:\t%llu\n", file->account->id);
@@ -196,17 +207,12 @@ static u32 pbd_see_all(struct pbd_device *dev, struct pbd_seen *seen, u32 room)
 	return count;
 }
 
-/* Asks the firmware why nothing of the queue runs. Pre: card for reading. */
-static void pbd_show_why(struct seq_file *m, struct pbd_device *dev, struct pbd_queue *queue)
+/* Asks the firmware why nothing of the queue runs. @there: the firmware has it. Pre: card for reading, commands. */
+void pbd_show_why(struct seq_file *m, struct pb_queue *queue, bool there)
 {
 	struct pb_queue_state state;
-	enum pb_error error;
+	enum pb_error error = there ? pb_queue_query(queue, &state) : PB_ERROR_NO_CARD;
 
-	mutex_lock(&dev->commands);
-	error = queue->epoch == dev->epoch && READ_ONCE(dev->state) == PBD_UP ?
-			pb_queue_query(&queue->queue, &state) :
-			PB_ERROR_NO_CARD;
-	mutex_unlock(&dev->commands);
 	if (error != PB_ERROR_OK) {
 		seq_printf(m, " why=? (%s)", pb_error_name(error));
 		return;
@@ -228,7 +234,9 @@ static void pbd_show_queue(struct seq_file *m, struct pbd_device *dev, const str
 	if (seen->error_value != 0)
 		seq_printf(m, " failed=%llu error=%s entry=%d", seen->error_value, pb_error_name(seen->error),
 			   (int)seen->error_index);
-	pbd_show_why(m, dev, queue);
+	mutex_lock(&dev->commands);
+	pbd_show_why(m, &queue->queue, queue->epoch == dev->epoch && READ_ONCE(dev->state) == PBD_UP);
+	mutex_unlock(&dev->commands);
 	seq_putc(m, '\n');
 }
 
@@ -245,6 +253,7 @@ static int pbd_debugfs_queues(struct seq_file *m, void *data)
 	down_read(&dev->card);
 	for (i = 0; i < count; i++)
 		pbd_show_queue(m, dev, &seen[i]);
+	pbd_virt_show_clients(m, dev);
 	up_read(&dev->card);
 	for (i = 0; i < count; i++)
 		pbd_queue_put(seen[i].queue);
