@@ -8,6 +8,8 @@ import subprocess
 import time
 import zlib
 
+import linux_picture
+
 # A card that shows 1920 x 1080, with what fits beside it.
 CARD_MEMORY = "64M"
 # What the guest has no fixed size for: a picture of vkms comes out on its second disk.
@@ -68,7 +70,7 @@ class Gallery:
         """The display as it is in card memory."""
         shot = subprocess.run([self.options.patchbay, "screenshot", path, "--card", self.card.socket],
                               capture_output=True, text=True, check=False)
-        return None if shot.returncode else self.linux.read_png(path)
+        return None if shot.returncode else linux_picture.read_png(path)
 
     def take_wanted(self, client):
         """The picture on vkms, which the card's is held against."""

@@ -120,7 +120,8 @@ bool pb_trace_time_of(const struct pb_trace_data *data, uint64_t host_us, int64_
 
 	if (i == data->anchor_count)
 		return false;
-	for (next = next_of(data, i + 1u); next < data->anchor_count && data->anchors[next].host_us <= host_us;
+	for (next = next_of(data, i + 1u);
+	     next < data->anchor_count && data->anchors[next].host_us <= host_us;
 	     next = next_of(data, next + 1u))
 		i = next;
 	since = (int64_t)(host_us - data->anchors[i].time) - corrected(data, i);

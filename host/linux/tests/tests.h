@@ -34,6 +34,10 @@
 	X(a_client_that_waits_for_vram_stops_no_other)                                                       \
 	X(the_longest_lists_are_carried_out)                                                                 \
 	X(four_processes_share_the_card)                                                                     \
+	X(unneeded_contents_are_thrown_away)                                                                 \
+	X(unneeded_contents_are_not_moved)                                                                   \
+	X(unneeded_objects_make_room_in_memory)                                                              \
+	X(objects_are_swapped_when_memory_is_short)                                                          \
 	X(fdinfo_says_who_works)                                                                             \
 	X(fdinfo_says_where_objects_lie)                                                                     \
 	X(debugfs_says_what_a_queue_waits_for)                                                               \
@@ -63,6 +67,7 @@
 /* With the module's parameter i915=1. */
 #define PBD_I915(X)                                                                                          \
 	X(i915_is_what_mesa_looks_for)                                                                       \
+	X(i915_unneeded_buffers_are_thrown_away)                                                             \
 	X(i915_relocations_are_written)                                                                      \
 	X(i915_relocations_follow_objects_that_move)                                                         \
 	X(i915_objects_make_room_for_each_other)                                                             \

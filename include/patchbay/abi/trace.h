@@ -167,8 +167,7 @@ struct pb_trace_ring {
 	uint32_t records_offset; /**< from the start of card memory, in bytes: behind the ring */
 	uint32_t schema_offset;  /**< text, see PB_TRACE_SCHEMA */
 	uint32_t schema_bytes;   /**< without a zero at its end */
-	uint32_t
-		clock_hertz; /**< rate of the records' clock, 1 MHz to 100 MHz; 0: it is the card's clock, 1 MHz */
+	uint32_t clock_hertz;    /**< rate of the records' clock, 1 to 100 MHz; 0: it is the card's clock */
 	uint32_t line0_reserved[8];
 
 	/* line 1: written while running */

@@ -61,10 +61,10 @@ static void a_boot_leaves_its_stages(void **state)
 {
 	/* Channel 0 is the simulation's own. */
 	static const struct expected expected[] = {
-		{PB_TRACE_BOOT, 0xffff, 0, 1}, {PB_TRACE_CLOCK, 0xffff, 0, 0},
-		{PB_TRACE_BOOT, 0xffff, 1, 1}, {PB_TRACE_NODE, 0, ANSWERED},
-		{PB_TRACE_NODE, 1, ANSWERED},  {PB_TRACE_NODE, 2, ANSWERED},  {PB_TRACE_NODE, 3, ANSWERED},
-		{PB_TRACE_BOOT, 0xffff, 2, 1}, {PB_TRACE_BOOT, 0xffff, 3, 1}, {PB_TRACE_BOOT, 0xffff, 4, 1},
+		{PB_TRACE_BOOT, 0xffff, 0, 1}, {PB_TRACE_CLOCK, 0xffff, 0, 0}, {PB_TRACE_BOOT, 0xffff, 1, 1},
+		{PB_TRACE_NODE, 0, ANSWERED},  {PB_TRACE_NODE, 1, ANSWERED},   {PB_TRACE_NODE, 2, ANSWERED},
+		{PB_TRACE_NODE, 3, ANSWERED},  {PB_TRACE_BOOT, 0xffff, 2, 1},  {PB_TRACE_BOOT, 0xffff, 3, 1},
+		{PB_TRACE_BOOT, 0xffff, 4, 1},
 	};
 	struct card card;
 	uint32_t first = 0;

@@ -203,110 +203,110 @@ static void files_of_the_first_form_are_read(void **state)
 
 /* ---- the host's clock ---- */
 
+/** Anchors of a trace, and what they tell. */
+static const struct {
+	const char *name;
+	struct pb_trace_anchor anchors[3];
+	uint32_t count;
+	bool drifts;
+	int64_t drift;   /* parts of 10^9 */
+	uint64_t at[3];  /* the host's clock */
+	int64_t time[3]; /* of the trace */
+} host_cases[] = {
+	{"none", {{0}}, 0, false, 0, {0}, {0}},
+	{"one",
+	 {{.host_us = 5000000, .time = 100}},
+	 1,
+	 false,
+	 0,
+	 {4999900, 5000000, 6000000},
+	 {0, 100, 1000100}},
+	{"before the first record",
+	 {{.host_us = 5000000, .time = 100}},
+	 1,
+	 false,
+	 0,
+	 {4999000, 4999899, 4999901},
+	 {-900, -1, 1}},
+	{"in step",
+	 {{.host_us = 5000000, .time = 100}, {.host_us = 7000000, .time = 2000100}},
+	 2,
+	 true,
+	 0,
+	 {5000000, 6000000, 9000000},
+	 {100, 1000100, 4000100}},
+	/* In 10 s of the card the host counts 1 ms more: 100 parts in a million. */
+	{"the host is fast",
+	 {{.host_us = 5000000, .time = 0}, {.nanoseconds = 1}, {.host_us = 15001000, .time = 10000000}},
+	 3,
+	 true,
+	 100000,
+	 {5000000, 10000500, 15001000},
+	 {0, 5000000, 10000000}},
+	{"the host is slow",
+	 {{.host_us = 5000000, .time = 0}, {.host_us = 14999000, .time = 10000000}},
+	 2,
+	 true,
+	 -100000,
+	 {5000000, 9999500, 14999000},
+	 {0, 5000000, 10000000}},
+	/* 99 ms apart: what is between them is error, not drift. */
+	{"too close",
+	 {{.host_us = 5000000, .time = 0}, {.host_us = 5099000, .time = 99000}},
+	 2,
+	 false,
+	 0,
+	 {5000000, 5099000, 6000000},
+	 {0, 99000, 1000000}},
+	/* The MCU was stopped for 2 ms between the first two. */
+	{"a stop",
+	 {{.host_us = 5000000, .time = 0},
+	  {.host_us = 5252000, .time = 250000},
+	  {.host_us = 5502000, .time = 500000}},
+	 3,
+	 true,
+	 4000000,
+	 {5000000, 5252000, 5402000},
+	 {0, 250000, 400000}},
+	/* The second was seen 3 ms late. */
+	{"a late one",
+	 {{.host_us = 5000000, .time = 0},
+	  {.host_us = 5253000, .time = 250000},
+	  {.host_us = 5500000, .time = 500000}},
+	 3,
+	 true,
+	 0,
+	 {5100000, 5250000, 5400000},
+	 {100000, 250000, 400000}},
+	{"the first is late",
+	 {{.host_us = 5003000, .time = 0},
+	  {.host_us = 5250000, .time = 250000},
+	  {.host_us = 5500000, .time = 500000}},
+	 3,
+	 true,
+	 0,
+	 {5000000, 5100000, 5400000},
+	 {0, 100000, 400000}},
+};
+
 static void the_host_s_clock_is_read_between_two_anchors(void **state)
 {
-	static const struct {
-		const char *name;
-		struct pb_trace_anchor anchors[3];
-		uint32_t count;
-		bool drifts;
-		int64_t drift;   /* parts of 10^9 */
-		uint64_t at[3];  /* the host's clock */
-		int64_t time[3]; /* of the trace */
-	} cases[] = {
-		{"none", {{0}}, 0, false, 0, {0}, {0}},
-		{"one",
-		 {{.host_us = 5000000, .time = 100}},
-		 1,
-		 false,
-		 0,
-		 {4999900, 5000000, 6000000},
-		 {0, 100, 1000100}},
-		{"before the first record",
-		 {{.host_us = 5000000, .time = 100}},
-		 1,
-		 false,
-		 0,
-		 {4999000, 4999899, 4999901},
-		 {-900, -1, 1}},
-		{"in step",
-		 {{.host_us = 5000000, .time = 100}, {.host_us = 7000000, .time = 2000100}},
-		 2,
-		 true,
-		 0,
-		 {5000000, 6000000, 9000000},
-		 {100, 1000100, 4000100}},
-		/* In 10 s of the card the host counts 1 ms more: 100 parts in a million. */
-		{"the host is fast",
-		 {{.host_us = 5000000, .time = 0},
-		  {.nanoseconds = 1},
-		  {.host_us = 15001000, .time = 10000000}},
-		 3,
-		 true,
-		 100000,
-		 {5000000, 10000500, 15001000},
-		 {0, 5000000, 10000000}},
-		{"the host is slow",
-		 {{.host_us = 5000000, .time = 0}, {.host_us = 14999000, .time = 10000000}},
-		 2,
-		 true,
-		 -100000,
-		 {5000000, 9999500, 14999000},
-		 {0, 5000000, 10000000}},
-		/* 99 ms apart: what is between them is error, not drift. */
-		{"too close",
-		 {{.host_us = 5000000, .time = 0}, {.host_us = 5099000, .time = 99000}},
-		 2,
-		 false,
-		 0,
-		 {5000000, 5099000, 6000000},
-		 {0, 99000, 1000000}},
-		/* The MCU was stopped for 2 ms between the first two. */
-		{"a stop",
-		 {{.host_us = 5000000, .time = 0},
-		  {.host_us = 5252000, .time = 250000},
-		  {.host_us = 5502000, .time = 500000}},
-		 3,
-		 true,
-		 4000000,
-		 {5000000, 5252000, 5402000},
-		 {0, 250000, 400000}},
-		/* The second was seen 3 ms late. */
-		{"a late one",
-		 {{.host_us = 5000000, .time = 0},
-		  {.host_us = 5253000, .time = 250000},
-		  {.host_us = 5500000, .time = 500000}},
-		 3,
-		 true,
-		 0,
-		 {5100000, 5250000, 5400000},
-		 {100000, 250000, 400000}},
-		{"the first is late",
-		 {{.host_us = 5003000, .time = 0},
-		  {.host_us = 5250000, .time = 250000},
-		  {.host_us = 5500000, .time = 500000}},
-		 3,
-		 true,
-		 0,
-		 {5000000, 5100000, 5400000},
-		 {0, 100000, 400000}},
-	};
-
 	(void)state;
-	for (uint32_t i = 0; i < COUNT(cases); i++) {
+	for (uint32_t i = 0; i < COUNT(host_cases); i++) {
 		struct pb_trace_anchor anchors[3];
-		const struct pb_trace_data data = {.anchors = anchors, .anchor_count = cases[i].count};
+		const struct pb_trace_data data = {.anchors = anchors, .anchor_count = host_cases[i].count};
 		int64_t drift;
 
-		print_message("%s\n", cases[i].name);
-		memcpy(anchors, cases[i].anchors, sizeof(anchors));
-		assert_int_equal(pb_trace_drift(&data, &drift), cases[i].drifts);
-		assert_int_equal(drift, cases[i].drift);
+		print_message("%s\n", host_cases[i].name);
+		memcpy(anchors, host_cases[i].anchors, sizeof(anchors));
+		assert_int_equal(pb_trace_drift(&data, &drift), host_cases[i].drifts);
+		assert_int_equal(drift, host_cases[i].drift);
 		for (uint32_t k = 0; k < 3u; k++) {
 			int64_t time = 0;
 
-			assert_int_equal(pb_trace_time_of(&data, cases[i].at[k], &time), cases[i].count != 0);
-			assert_int_equal(time, cases[i].time[k]);
+			assert_int_equal(pb_trace_time_of(&data, host_cases[i].at[k], &time),
+					 host_cases[i].count != 0);
+			assert_int_equal(time, host_cases[i].time[k]);
 		}
 	}
 }
