@@ -15,6 +15,7 @@ import linux_clients
 import linux_cost
 import linux_ends
 import linux_gl
+import linux_host
 import linux_mesa
 from linux_machine import PATIENT, Card, Failure, Machine, end_all, ended
 from linux_picture import compare
@@ -173,13 +174,18 @@ def run_gl(options, work, table):
     linux_gl.run_gl(sys.modules[__name__], options, work, table)
 
 
+def run_host(options, work, table):
+    """Machines whose memory the card reaches: linux_host.py."""
+    linux_host.run_host(sys.modules[__name__], options, work, table)
+
+
 def run_ends(options, work, table):
     """What ends this command ends its card and its machine: linux_ends.py."""
     linux_ends.run_ends(sys.modules[__name__], options, work, table)
 
 
 # Those that are part of every run.
-RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915,
+RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915, "run_host": run_host,
         "run_clients": run_clients, "run_ends": run_ends}
 # Only by name: on a busy system a file loses its renderer at times (docs/linux.md).
 BY_NAME = {"run_gl": run_gl}
@@ -218,6 +224,8 @@ def main():
     parser.add_argument("--patchbay")
     parser.add_argument("--image")
     parser.add_argument("--board")
+    parser.add_argument("--host-board")
+    parser.add_argument("--host-image")
     parser.add_argument("--card-memory")
     parser.add_argument("--kernel")
     parser.add_argument("--initrd")
