@@ -4,6 +4,7 @@
 
 import argparse
 import atexit
+import glob
 import lzma
 import os
 import signal
@@ -76,6 +77,9 @@ def serve(machine, card, options=None):
             answer = compare(card, options, line.split()[2:])
             machine.seen.append("compared: " + answer)
             machine.answer("same" if answer == "same" else "other")
+        elif line.startswith("HOST renderers "):
+            linux_gl.renderers(card, line.split()[2])
+            machine.answer("done")
         elif line == "HOST kill-card":
             time.sleep(0.3)
             card.kill()
@@ -185,25 +189,34 @@ def run_ends(options, work, table):
 
 
 # Those that are part of every run.
-RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915, "run_host": run_host,
-        "run_clients": run_clients, "run_ends": run_ends}
-# Only by name: on a busy system a file loses its renderer at times (docs/linux.md).
-BY_NAME = {"run_gl": run_gl}
+RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915,
+        "run_host": run_host, "run_clients": run_clients, "run_gl": run_gl, "run_ends": run_ends}
+
+
+def run_in(work, name, table, run):
+    """One run, in a folder of its own. Behind a failure, prints what its cards have said."""
+    place, failed = os.path.join(work, name), table.failed
+    os.makedirs(place, exist_ok=True)
+    try:
+        run(place)
+    except Failure as failure:
+        table.row(name, False, 0, [str(failure)])
+    if table.failed != failed:
+        for log in sorted(glob.glob(os.path.join(place, "*.log"))):
+            with open(log, encoding="utf-8", errors="replace") as text:
+                print(f"  the card of {os.path.basename(log)}:", *text, sep="\n    ", flush=True)
 
 
 def run_all(options, table):
     """The runs or tests that are asked for, or all runs."""
     with tempfile.TemporaryDirectory(prefix="patchbay-linux-") as work:
-        known = {**RUNS, **BY_NAME, "run_debug": run_debug}
+        known = {**RUNS, "run_debug": run_debug}
         runs = [name for name in options.tests if name in known]
         tests = [name for name in options.tests if name not in known]
         if tests:
-            run_one(options, work, table, ",".join(tests))
+            run_in(work, "tests", table, lambda place: run_one(options, place, table, ",".join(tests)))
         for name in runs if options.tests else RUNS:
-            try:
-                known[name](options, work, table)
-            except Failure as failure:
-                table.row(name, False, 0, [str(failure)])
+            run_in(work, name, table, lambda place, name=name: known[name](options, place, table))
 
 
 def shell(options):

@@ -48,7 +48,7 @@ module_param_named(virtgpu, pbd_virtgpu, bool, 0400);
 MODULE_PARM_DESC(virtgpu, "offer the 3D uAPI of virtio-gpu instead of our own; needs a card with a GL engine");
 unsigned int pbd_gl_hang_ms;
 module_param_named(gl_hang_ms, pbd_gl_hang_ms, uint, 0600);
-MODULE_PARM_DESC(gl_hang_ms, "OpenGL that makes no progress for so long is reset (default 0: the card's own limit)");
+MODULE_PARM_DESC(gl_hang_ms, "OpenGL that makes no progress for so long is reset: 10 to 100 unless the card's administrator allows more (default 0: the card's own limit)");
 
 static int pbd_info_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 {
