@@ -19,7 +19,8 @@ def run_host(lib, options, work, table):
             file.truncate(256 << 20)
         card = lib.Card(options, work, "host", memory="32M", host_memory=memory)
         try:
-            machine = lib.Machine(options, card, words, extra=extra if its_own else ())
+            machine = lib.Machine(options, card, words, parameters=lib.PATIENT + " patchbay.fbdev=1",
+                                  extra=extra if its_own else ())
             lib.serve(machine, card, options)
             table.machine(machine)
         finally:

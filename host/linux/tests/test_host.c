@@ -23,8 +23,8 @@ static struct drm_patchbay_info card_info(int fd)
 	return info;
 }
 
-/* Bytes that the engine has moved, and the CPU. */
-static void moved(unsigned long long *engine, unsigned long long *cpu)
+/* Numbers of a line of debugfs. */
+static void memory_line(const char *format, unsigned long long *first, unsigned long long *second)
 {
 	char line[256];
 	FILE *file = popen("cat /sys/kernel/debug/dri/*/patchbay_memory", "r");
@@ -32,9 +32,24 @@ static void moved(unsigned long long *engine, unsigned long long *cpu)
 
 	CHECK(file != NULL);
 	while (fgets(line, sizeof(line), file) != NULL)
-		found += sscanf(line, "moved: engine=%llu cpu=%llu", engine, cpu) == 2;
+		found += sscanf(line, format, first, second) == 2;
 	pclose(file);
 	CHECK(found > 0);
+}
+
+/* Bytes that the engine has moved, and the CPU. */
+static void moved(unsigned long long *engine, unsigned long long *cpu)
+{
+	memory_line("moved: engine=%llu cpu=%llu", engine, cpu);
+}
+
+/* Pages of the system that objects have. */
+static uint64_t pages_held(void)
+{
+	unsigned long long held, purgeable;
+
+	memory_line("pages: held=%llu purgeable=%llu", &held, &purgeable);
+	return held;
 }
 
 static uint32_t word_of(uint32_t seed, uint64_t i)
@@ -82,7 +97,7 @@ static void fill(int fd, uint32_t queue, const struct guest_object *object, uint
 	guest_do(fd, &work);
 }
 
-/* What the CPU writes the engines read in place, page for page, and the other way round; nothing is moved for it. */
+/* Engines read in place what the CPU writes, page for page, and the CPU what engines write; nothing is moved for it. */
 void engines_reach_host_memory(void)
 {
 	unsigned long long engine[2], cpu[2];
@@ -227,7 +242,8 @@ void the_engine_moves_objects(void)
 	unsigned long long engine[2], cpu[2];
 	int fd = guest_open();
 	struct drm_patchbay_info before = card_info(fd);
-	uint64_t bytes = before.vram_bytes * 3 / 2 / COUNT / 4096 * 4096;
+	uint64_t bytes = before.vram_bytes * 3 / 2 / COUNT / 4096 * 4096, outside = 0, held = pages_held();
+	const int64_t end = guest_now_ns() + 10 * GUEST_SECOND;
 
 	moved(&engine[0], &cpu[0]);
 	for (uint32_t i = 0; i < COUNT; i++) {
@@ -247,6 +263,12 @@ void the_engine_moves_objects(void)
 	}
 	for (uint32_t i = 0; i < COUNT; i++)
 		CHECK_EQ(objects[i].words[2], 0x900 + i);
+	for (uint32_t i = 0; i < COUNT; i++)
+		outside += guest_info(fd, objects[i].handle).place != PATCHBAY_PLACE_VRAM;
+	/* Pages that they were moved in from are freed soon. */
+	while (pages_held() > held + outside * (bytes / 4096) && guest_now_ns() < end)
+		guest_sleep_ms(20);
+	CHECK(pages_held() <= held + outside * (bytes / 4096));
 	moved(&engine[1], &cpu[1]);
 	CHECK(card_info(fd).evictions >= before.evictions + COUNT);
 	CHECK(engine[1] - engine[0] >= bytes * COUNT);
