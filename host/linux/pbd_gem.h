@@ -17,6 +17,7 @@ struct pbd_region {
 	struct drm_mm mm;  /* bytes from the segment's start; under vram */
 	bool present;      /* under vram */
 	u64 used;          /* bytes; under vram */
+	u32 slept_offset;  /* of the segment in card memory, when the machine went to sleep */
 };
 
 /* Flag of an object of the driver's own, beside those of the uAPI: it lies in VRAM or is of no use. */

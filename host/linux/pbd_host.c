@@ -145,9 +145,13 @@ static void pbd_host_aperture(struct pbd_device *dev)
 		.kind = PB_SEGMENT_APERTURE,
 		.size = min(most, dev->host.bytes / 2),
 	};
+	/* After a sleep objects have places in it. */
+	const u64 kept = drm_mm_initialized(&region->mm) ? region->segment.request.size : 0;
 	enum pb_error error = PB_ERROR_NO_SPACE;
 
-	while (request.size >= PBD_APERTURE_BYTES_MIN && error != PB_ERROR_OK) {
+	if (kept != 0)
+		request.size = kept;
+	while (request.size >= max_t(u64, kept, PBD_APERTURE_BYTES_MIN) && error != PB_ERROR_OK) {
 		request.size = round_down(request.size, PB_PAGE_BYTES);
 		error = pb_segment_create(&region->segment, &dev->channel, &request);
 		if (error != PB_ERROR_OK && error != PB_ERROR_NO_SPACE && error != PB_ERROR_NO_QUOTA)
@@ -158,8 +162,10 @@ static void pbd_host_aperture(struct pbd_device *dev)
 	if (error != PB_ERROR_OK)
 		return;
 	mutex_lock(&dev->vram);
-	drm_mm_init(&region->mm, 0, request.size);
-	region->used = 0;
+	if (kept == 0) {
+		drm_mm_init(&region->mm, 0, request.size);
+		region->used = 0;
+	}
 	region->host = true;
 	region->present = true;
 	mutex_unlock(&dev->vram);
@@ -241,6 +247,12 @@ void pbd_host_attached(struct pbd_device *dev)
 		host->queue = pbd_queue_of_kernel(dev, pbd_host_node(dev));
 		if (host->queue)
 			host->queue->priority = PB_PRIORITY_HIGH;
+	}
+	/* After a sleep it may still be known by what it was. */
+	if (host->queue) {
+		spin_lock_irq(&dev->state_lock);
+		list_del_init(&host->queue->link);
+		spin_unlock_irq(&dev->state_lock);
 	}
 	/* Without a queue the CPU moves what is moved, and no object is mapped. */
 	if (!host->queue || pbd_queue_make(host->queue) != 0)
