@@ -7,12 +7,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "host/tool/card_arguments.h"
 #include "host/tool/memory_file.h"
 #include "host/tool/open_card.h"
 #include "host/tool/seconds.h"
+#include "host/tool/trace_ctf.h"
 #include "host/tool/trace_export.h"
 #include "host/tool/trace_perfetto.h"
 #include "host/tool/trace_record.h"
@@ -24,6 +26,7 @@ enum option_key {
 	KEY_LEVELS,
 	KEY_TIME,
 	KEY_CHROME,
+	KEY_CTF,
 	KEY_PERFETTO,
 	KEY_HTML,
 };
@@ -33,6 +36,7 @@ struct arguments {
 	const char *memory;
 	const char *file;
 	const char *chrome;
+	const char *ctf;
 	const char *perfetto;
 	const char *html;
 	struct pb_trace_recording recording;
@@ -48,6 +52,7 @@ static const struct argp_option reader_options[] = {
 static const struct argp_option export_options[] = {
 	{"perfetto", KEY_PERFETTO, "FILE.pftrace", 0, "Write a trace for Perfetto", 0},
 	{"chrome", KEY_CHROME, "FILE.json", 0, "Write Chrome trace events, for speedscope and others", 0},
+	{"ctf", KEY_CTF, "DIR", 0, "Write a folder in the Common Trace Format 1.8", 0},
 	{"html", KEY_HTML, "FILE.html", 0, "Write a page that needs no network", 0},
 	{0},
 };
@@ -81,6 +86,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_CHROME:
 		arguments->chrome = text;
+		return 0;
+	case KEY_CTF:
+		arguments->ctf = text;
 		return 0;
 	case KEY_PERFETTO:
 		arguments->perfetto = text;
@@ -290,6 +298,42 @@ static int export_to(const char *program, const char *path, const struct pb_trac
 	return reason == 0 ? 0 : complain(program, path, strerror(reason));
 }
 
+static bool write_metadata(FILE *file, const struct pb_trace_data *data, const struct pb_timeline *timeline)
+{
+	(void)timeline;
+	return pb_trace_ctf_metadata(file, data);
+}
+
+static bool write_stream(FILE *file, const struct pb_trace_data *data, const struct pb_timeline *timeline)
+{
+	(void)timeline;
+	return pb_trace_ctf_stream(file, data);
+}
+
+/** Writes the two files of a folder, which is made if it is not there. */
+static int export_ctf(const char *program, const char *folder, const struct pb_trace_data *data)
+{
+	const struct {
+		const char *name;
+		bool (*write)(FILE *, const struct pb_trace_data *, const struct pb_timeline *);
+	} files[] = {{"metadata", write_metadata}, {"stream", write_stream}};
+	int code = 0;
+
+	if (folder == NULL)
+		return 0;
+	if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+		return complain(program, folder, strerror(errno));
+	for (size_t i = 0; code == 0 && i < sizeof(files) / sizeof(files[0]); i++) {
+		char *path;
+
+		if (asprintf(&path, "%s/%s", folder, files[i].name) < 0)
+			return complain(program, folder, "out of memory");
+		code = export_to(program, path, data, NULL, files[i].write);
+		free(path);
+	}
+	return code;
+}
+
 /** Writes all files that were asked for, until one cannot be written. */
 static int export_all(const struct arguments *arguments, const char *program,
 		      const struct pb_trace_data *data, const struct pb_timeline *timeline)
@@ -306,7 +350,7 @@ static int export_all(const struct arguments *arguments, const char *program,
 
 	for (size_t i = 0; code == 0 && i < sizeof(files) / sizeof(files[0]); i++)
 		code = export_to(program, files[i].path, data, timeline, files[i].write);
-	return code;
+	return code == 0 ? export_ctf(program, arguments->ctf, data) : code;
 }
 
 static int export_command(int argc, char **argv)
@@ -324,9 +368,10 @@ static int export_command(int argc, char **argv)
 	int code;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-	if (arguments.file == NULL ||
-	    (arguments.perfetto == NULL && arguments.chrome == NULL && arguments.html == NULL)) {
-		fprintf(stderr, "%s: give FILE.trace, and at least one of --perfetto, --chrome, --html\n",
+	if (arguments.file == NULL || (arguments.perfetto == NULL && arguments.chrome == NULL &&
+				       arguments.html == NULL && arguments.ctf == NULL)) {
+		fprintf(stderr,
+			"%s: give FILE.trace, and at least one of --perfetto, --chrome, --ctf, --html\n",
 			argv[0]);
 		return EXIT_USAGE;
 	}

@@ -142,6 +142,7 @@ static const char *read_records(struct pb_trace_data *data, struct pb_trace_cloc
 							  .arguments = {words[i + 2u], words[i + 3u]}};
 		moment->time = pb_trace_clock_step(clock, words[i]);
 		moment->after_loss = data->losing;
+		moment->lost = data->lost;
 		data->losing = false;
 		data->count++;
 	}

@@ -65,6 +65,7 @@ struct pb_trace_moment {
 	uint64_t time;                 /**< microseconds since the first record */
 	struct pb_trace_record record; /**< as in the file */
 	bool after_loss;               /**< records were lost just before it */
+	uint64_t lost;                 /**< records lost before it, since the trace began */
 };
 
 /** A DDI call with its time. */

@@ -88,6 +88,11 @@ refuses /dev/full dump --sim /dev/full
 refuses /dev/full trace export some.trace --perfetto /dev/full
 refuses /dev/full trace export some.trace --chrome /dev/full
 refuses /dev/full trace export some.trace --html /dev/full
+for file in metadata stream; do
+	mkdir "full-$file"
+	ln -s /dev/full "full-$file/$file"
+	refuses "full-$file/$file" trace export some.trace --ctf "full-$file"
+done
 "$patchbay" replay --sim "$data/snb.subm.zst" --crc-out /dev/full >out 2>said && wrong "replay --crc-out /dev/full"
 grep -q "/dev/full: No space left on device" said || wrong "replay does not say that its file is full: $(cat said)"
 ln -s /dev/full frames.png
