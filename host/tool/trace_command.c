@@ -16,6 +16,8 @@
 #include "host/tool/seconds.h"
 #include "host/tool/trace_ctf.h"
 #include "host/tool/trace_export.h"
+#include "host/tool/trace_guest.h"
+#include "host/tool/trace_import.h"
 #include "host/tool/trace_perfetto.h"
 #include "host/tool/trace_record.h"
 
@@ -244,6 +246,17 @@ static void print_anchor(const struct pb_trace_anchor *anchor)
 	       (unsigned)(anchor->time % 1000000u), text, (unsigned)(anchor->nanoseconds / 1000u % 1000000u));
 }
 
+static void print_guest(const struct pb_trace_guest *at)
+{
+	const struct pb_guest_event *event = &at->event;
+
+	printf("%6" PRIu64 ".%06u  guest %u %-6s queue 0x%08x value %" PRIu64 " node %u file %" PRIu64
+	       " task %s %u detail %d\n",
+	       at->time / 1000000u, (unsigned)(at->time % 1000000u), (unsigned)at->guest,
+	       pb_guest_event_name(event->kind), (unsigned)event->queue, event->value, (unsigned)event->node,
+	       event->file, event->comm, (unsigned)event->pid, (int)event->detail);
+}
+
 static int decode_command(int argc, char **argv)
 {
 	static const struct argp argp = {
@@ -256,7 +269,7 @@ static int decode_command(int argc, char **argv)
 	};
 	struct arguments arguments = {0};
 	struct pb_trace_data data;
-	size_t anchor = 0;
+	size_t anchor = 0, guest = 0;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
 	if (arguments.file == NULL) {
@@ -269,10 +282,14 @@ static int decode_command(int argc, char **argv)
 		for (; anchor < data.anchor_count && data.anchors[anchor].time < data.moments[i].time;
 		     anchor++)
 			print_anchor(&data.anchors[anchor]);
+		for (; guest < data.guest_count && data.guest[guest].time < data.moments[i].time; guest++)
+			print_guest(&data.guest[guest]);
 		pb_trace_print(stdout, &data.schema, &data.moments[i].record, data.moments[i].time);
 	}
 	for (; anchor < data.anchor_count; anchor++)
 		print_anchor(&data.anchors[anchor]);
+	for (; guest < data.guest_count; guest++)
+		print_guest(&data.guest[guest]);
 	if (data.lost != 0)
 		printf("       ...  %" PRIu64 " records were lost\n", data.lost);
 	pb_trace_data_free(&data);
@@ -377,13 +394,46 @@ static int export_command(int argc, char **argv)
 	}
 	if (!read_file(argv[0], arguments.file, &data))
 		return 1;
-	if (pb_timeline_build(&data, &timeline))
+	if (pb_timeline_build(&data, &timeline) && pb_trace_guest_join(&data, &timeline))
 		code = export_all(&arguments, argv[0], &data, &timeline);
 	else
 		code = complain(argv[0], arguments.file, "out of memory");
 	pb_timeline_free(&timeline);
 	pb_trace_data_free(&data);
 	return code;
+}
+
+/** Parser of the three files of an import. */
+static error_t parse_import(int key, char *text, struct argp_state *state)
+{
+	struct pb_trace_import *files = state->input;
+	const char **const places[] = {&files->trace, &files->guest, &files->joined};
+
+	if (key == ARGP_KEY_END && state->arg_num != sizeof(places) / sizeof(places[0]))
+		argp_error(state, "give FILE.trace, GUEST.txt and JOINED.trace");
+	if (key != ARGP_KEY_ARG)
+		return ARGP_ERR_UNKNOWN;
+	if (state->arg_num >= sizeof(places) / sizeof(places[0]))
+		argp_error(state, "give FILE.trace, GUEST.txt and JOINED.trace");
+	*places[state->arg_num] = text;
+	return 0;
+}
+
+static int import_command(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.parser = parse_import,
+		.args_doc = "FILE.trace GUEST.txt JOINED.trace",
+		.doc = "Join the trace of a card with that of a guest's Linux driver.\v"
+		       "GUEST.txt is /sys/kernel/tracing/trace of the guest, or what trace-cmd report "
+		       "prints, with "
+		       "the events patchbay_submit, patchbay_ring and patchbay_signal.\n\n"
+		       "Exit code: 0 success; 1 reading or writing failed; 2 wrong arguments.",
+	};
+	struct pb_trace_import files = {0};
+
+	argp_parse(&argp, argc, argv, 0, NULL, &files);
+	return pb_trace_import(argv[0], &files);
 }
 
 int pb_trace_command(int argc, char **argv)
@@ -399,6 +449,8 @@ int pb_trace_command(int argc, char **argv)
 		{"decode", (char[]){"patchbay trace decode"}, decode_command, "print a trace file"},
 		{"export", (char[]){"patchbay trace export"}, export_command,
 		 "export a trace file as a timeline"},
+		{"import", (char[]){"patchbay trace import"}, import_command,
+		 "join a trace file with the trace of a Linux guest"},
 	};
 	const bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0);
 

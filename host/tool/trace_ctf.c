@@ -8,7 +8,7 @@
 /** Events of a packet. */
 #define PACKET_EVENTS 4096u
 /** Bytes of the longest event. */
-#define EVENT_BYTES 32u
+#define EVENT_BYTES 74u
 
 /** A packet that is being filled. */
 struct packet {
@@ -96,6 +96,52 @@ static bool put_call(struct packet *packet, const struct pb_trace_call *at)
 	return true;
 }
 
+static bool put_guest(struct packet *packet, const struct pb_trace_guest *at)
+{
+	const struct pb_guest_event *event = &at->event;
+
+	if (!begin_event(packet, PB_CTF_GUESTS + event->kind, at->time))
+		return false;
+	put(packet, at->guest, 4);
+	put(packet, event->file, 8);
+	put(packet, event->node, 4);
+	put(packet, event->queue, 4);
+	put(packet, event->value, 8);
+	put(packet, (uint32_t)event->detail, 4);
+	put(packet, event->card_us, 4);
+	put(packet, event->nanoseconds, 8);
+	put(packet, event->pid, 4);
+	for (const char *c = event->comm; *c != '\0'; c++)
+		put(packet, (uint8_t)*c, 1);
+	put(packet, 0, 1);
+	return true;
+}
+
+/** What of the calls and of the guests' events has been written. */
+struct others {
+	size_t calls, guests;
+};
+
+/** Writes the calls and guests' events of before a time. */
+static bool put_others(struct packet *packet, const struct pb_trace_data *data, struct others *done,
+		       uint64_t time)
+{
+	bool good = true;
+
+	while (good) {
+		const bool calls = done->calls < data->call_count && data->calls[done->calls].time < time;
+		const bool guests = done->guests < data->guest_count && data->guest[done->guests].time < time;
+
+		if (!calls && !guests)
+			return true;
+		if (guests && (!calls || data->guest[done->guests].time < data->calls[done->calls].time))
+			good = put_guest(packet, &data->guest[done->guests++]);
+		else
+			good = put_call(packet, &data->calls[done->calls++]);
+	}
+	return false;
+}
+
 /** Ends the packet where records were lost: a reader reports them between this packet and the next one. */
 static bool put_lost(struct packet *packet, uint64_t lost)
 {
@@ -108,7 +154,7 @@ static bool put_lost(struct packet *packet, uint64_t lost)
 bool pb_trace_ctf_stream(FILE *file, const struct pb_trace_data *data)
 {
 	static struct packet packet;
-	size_t call = 0;
+	struct others done = {0};
 	bool good = true;
 
 	packet.file = file;
@@ -116,14 +162,11 @@ bool pb_trace_ctf_stream(FILE *file, const struct pb_trace_data *data)
 	packet.begin = packet.end = packet.lost = packet.told = 0;
 	packet.events = 0;
 	for (size_t i = 0; good && i < data->count; i++) {
-		for (; good && call < data->call_count && data->calls[call].time < data->moments[i].time;
-		     call++)
-			good = put_call(&packet, &data->calls[call]);
+		good = put_others(&packet, data, &done, data->moments[i].time);
 		good = good && put_lost(&packet, data->moments[i].lost) &&
 		       put_record(&packet, data, &data->moments[i]);
 	}
-	for (; good && call < data->call_count; call++)
-		good = put_call(&packet, &data->calls[call]);
+	good = good && put_others(&packet, data, &done, UINT64_MAX);
 	good = good && put_lost(&packet, data->lost);
 	if (good && (packet.events != 0 || packet.lost != packet.told))
 		good = end_packet(&packet);

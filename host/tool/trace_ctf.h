@@ -16,10 +16,12 @@
 
 /** Number of the event class of a DDI function, enum pb_ddi_function. Those of records have their numbers. */
 #define PB_CTF_CALLS 0x100u
+/** Number of the event class of a guest's event, enum pb_guest_event_kind. */
+#define PB_CTF_GUESTS 0x200u
 
-/** Writes the description of the records and calls. @return false: writing failed */
+/** Writes the description of the records, calls and guests' events. @return false: writing failed */
 bool pb_trace_ctf_metadata(FILE *file, const struct pb_trace_data *data);
-/** Writes the records and calls in the order of their times. @return false: writing failed, or out of memory */
+/** Writes the records, calls and guests' events in the order of their times. @return false: writing failed, or out of memory */
 bool pb_trace_ctf_stream(FILE *file, const struct pb_trace_data *data);
 
 #endif

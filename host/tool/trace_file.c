@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/tool/trace_guest.h"
+
 static const char magic[8] = "PBTRACE1";
 
 /** Words of a DDI call. */
@@ -69,6 +71,33 @@ bool pb_trace_file_calls(FILE *file, const struct pb_ddi_call *calls, size_t cou
 				 (uint32_t[]){calls[i].clock, calls[i].function, calls[i].node,
 					      calls[i].names, calls[i].id, calls[i].status},
 				 CALL_WORDS))
+			return false;
+	}
+	return true;
+}
+
+bool pb_trace_file_guest(FILE *file, uint32_t guest, const struct pb_guest_event *events, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct pb_guest_event *event = &events[i];
+		uint32_t words[PB_TRACE_GUEST_WORDS] = {guest,
+							event->kind,
+							(uint32_t)event->nanoseconds,
+							(uint32_t)(event->nanoseconds >> 32),
+							(uint32_t)event->file,
+							(uint32_t)(event->file >> 32),
+							(uint32_t)event->value,
+							(uint32_t)(event->value >> 32),
+							event->node,
+							event->queue,
+							event->card_us,
+							(uint32_t)event->detail,
+							event->pid};
+
+		for (size_t c = 0; c < sizeof(event->comm); c++)
+			words[PB_TRACE_GUEST_COMM + c / 4u] |= (uint32_t)(uint8_t)event->comm[c]
+							       << 8u * (c % 4u);
+		if (!write_words(file, PB_TRACE_PIECE_GUEST, words, PB_TRACE_GUEST_WORDS))
 			return false;
 	}
 	return true;
@@ -204,6 +233,8 @@ static const char *read_piece(struct pb_trace_data *data, struct pb_trace_clock 
 	}
 	if (kind == PB_TRACE_PIECE_ANCHOR && count == 3u)
 		return read_anchor(data, clock, words);
+	if (kind == PB_TRACE_PIECE_GUEST)
+		return pb_trace_guest_add(data, words, count);
 	if (kind == PB_TRACE_PIECE_CALLS)
 		return count % CALL_WORDS != 0 ? "a piece of calls is cut off"
 					       : read_calls(data, clock, words, count);
@@ -246,6 +277,7 @@ const char *pb_trace_file_read(FILE *file, struct pb_trace_data *data)
 	if (bytes == NULL)
 		return "out of memory";
 	wrong = read_pieces(file, data, bytes);
+	pb_trace_guest_time(data);
 	free(bytes);
 	return wrong;
 }
@@ -255,5 +287,6 @@ void pb_trace_data_free(struct pb_trace_data *data)
 	free(data->moments);
 	free(data->anchors);
 	free(data->calls);
+	free(data->guest);
 	memset(data, 0, sizeof(*data));
 }

@@ -237,6 +237,46 @@ static bool write_calls(const struct pb_perfetto *export, struct pb_proto *proto
 	return good;
 }
 
+/** Writes the processes of guests behind all others, and a track for each file and queue of one. */
+static bool write_guests(const struct pb_perfetto *export, struct pb_proto *proto, FILE *file)
+{
+	uint32_t place = 1u + (uint32_t) export->client_count;
+	char name[NAME_BYTES];
+	bool good = true;
+
+	for (uint32_t i = 0; good && i < export->data->guest_count; i++) {
+		const struct pb_perfetto_guest *at = &export->guest[i];
+		const struct pb_trace_guest *event = &export->data->guest[i];
+
+		if (at->process == i) {
+			if (at->pid != 0)
+				snprintf(name, sizeof(name), "guest %" PRIu32 ": %s %" PRIu32, event->guest,
+					 at->comm, at->pid);
+			else
+				snprintf(name, sizeof(name), "guest %" PRIu32 ": unknown process",
+					 event->guest);
+			place++;
+			good = write_track(
+				proto, file,
+				&(struct track){.uuid = pb_perfetto_uuid(PB_PERFETTO_GUEST_PROCESS, i, 0),
+						.name = name,
+						.pid = CARD_PID + place,
+						.rank = place});
+		}
+		if (!good || at->track != i)
+			continue;
+		snprintf(name, sizeof(name), "file %" PRIu64 ", queue 0x%08" PRIx32 " (node %" PRIu32 ")",
+			 event->event.file, event->event.queue, event->event.node);
+		good = write_track(
+			proto, file,
+			&(struct track){.uuid = pb_perfetto_uuid(PB_PERFETTO_GUEST, i, 0),
+					.parent = pb_perfetto_uuid(PB_PERFETTO_GUEST_PROCESS, at->process, 0),
+					.name = name,
+					.rank = i});
+	}
+	return good;
+}
+
 bool pb_perfetto_write_tracks(const struct pb_perfetto *export, struct pb_proto *proto, FILE *file)
 {
 	bool good = write_root(proto, file) && write_card(export, proto, file) &&
@@ -244,5 +284,6 @@ bool pb_perfetto_write_tracks(const struct pb_perfetto *export, struct pb_proto 
 
 	for (uint32_t lane = 0; good && lane < export->timeline->lanes.count; lane++)
 		good = write_queue(export, proto, file, lane);
-	return good && (export->data->call_count == 0 || write_calls(export, proto, file));
+	return good && (export->data->call_count == 0 || write_calls(export, proto, file)) &&
+	       write_guests(export, proto, file);
 }
