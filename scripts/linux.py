@@ -4,6 +4,7 @@
 
 import argparse
 import atexit
+import glob
 import lzma
 import os
 import signal
