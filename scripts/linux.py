@@ -17,6 +17,7 @@ import linux_cost
 import linux_ends
 import linux_gl
 import linux_mesa
+import linux_trace
 from linux_machine import PATIENT, Card, Failure, Machine, end_all, ended
 from linux_picture import compare
 
@@ -182,9 +183,14 @@ def run_ends(options, work, table):
     linux_ends.run_ends(sys.modules[__name__], options, work, table)
 
 
+def run_trace(options, work, table):
+    """The guest's tracepoints beside the card's trace: linux_trace.py."""
+    linux_trace.run_trace(sys.modules[__name__], options, work, table)
+
+
 # Those that are part of every run.
 RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915,
-        "run_clients": run_clients, "run_gl": run_gl, "run_ends": run_ends}
+        "run_clients": run_clients, "run_gl": run_gl, "run_ends": run_ends, "run_trace": run_trace}
 
 
 def run_in(work, name, table, run):

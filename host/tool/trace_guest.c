@@ -234,60 +234,90 @@ static bool find_all(struct pb_trace_data *data, const struct pb_timeline *timel
 	return keys != NULL;
 }
 
-/** By how much an event may move at least and at most, in microseconds. Unknown limits stay as they are. */
-static void limit(const struct pb_timeline *timeline, const struct pb_trace_guest *at, int64_t *least,
-		  int64_t *most)
+/** The earliest and the latest time of an event, as far as its submission limits them. */
+static void limit(const struct pb_timeline *timeline, const struct pb_trace_guest *at, uint64_t *least,
+		  uint64_t *most)
 {
-	const struct pb_packet *packet;
-
+	*least = 0;
+	*most = PB_TRACE_NEVER;
 	if (at->packet == PB_TRACE_GUEST_ALONE)
 		return;
-	packet = &timeline->packets[at->packet];
-	if (at->event.kind == PB_GUEST_SIGNAL && packet->kind != PB_PACKET_OPEN) {
-		const int64_t later = (int64_t)packet->end - (int64_t)at->time;
+	if (at->event.kind == PB_GUEST_SIGNAL && timeline->packets[at->packet].kind != PB_PACKET_OPEN)
+		*least = timeline->packets[at->packet].end;
+	else if (at->event.kind == PB_GUEST_SUBMIT)
+		*most = pb_packet_begin(&timeline->packets[at->packet]);
+}
 
-		*least = later > *least ? later : *least;
-	} else if (at->event.kind == PB_GUEST_SUBMIT) {
-		const int64_t earlier = (int64_t)pb_packet_begin(packet) - (int64_t)at->time;
+/** Moves events that are near each other together, so that as many limits hold as can. */
+static void move_together(struct pb_trace_data *data, const struct pb_timeline *timeline, size_t first,
+			  size_t end)
+{
+	int64_t least = INT64_MIN, most = INT64_MAX, by;
 
-		*most = earlier < *most ? earlier : *most;
+	for (size_t i = first; i < end; i++) {
+		const int64_t time = (int64_t)data->guest[i].time;
+		uint64_t from, to;
+
+		limit(timeline, &data->guest[i], &from, &to);
+		if (from != 0 && (int64_t)from - time > least)
+			least = (int64_t)from - time;
+		if (to != PB_TRACE_NEVER && (int64_t)to - time < most)
+			most = (int64_t)to - time;
+	}
+	if (least > most)
+		by = least / 2 + most / 2;
+	else
+		by = least > 0 ? least : most < 0 ? most : 0;
+	for (size_t i = first; i < end; i++) {
+		const int64_t time = (int64_t)data->guest[i].time + by;
+
+		data->guest[i].time = time > 0 ? (uint64_t)time : 0;
 	}
 }
 
-static void move(struct pb_trace_guest *at, int64_t by)
+/**
+ * Moves the events of a guest that still break a limit, and keeps their order: none is before the limit of an earlier
+ * one, nor behind that of a later one. @param most room for a number for each event
+ */
+static void move_alone(struct pb_trace_data *data, const struct pb_timeline *timeline, size_t first,
+		       size_t end, uint64_t *most)
 {
-	const int64_t time = (int64_t)at->time + by;
+	uint64_t last = PB_TRACE_NEVER, earliest = 0, time = 0, least, own;
 
-	at->time = time > 0 ? (uint64_t)time : 0;
-}
-
-/** The number from `least` to `most` that is nearest to 0; in between if there is none. */
-static int64_t choose(int64_t least, int64_t most)
-{
-	if (least > most)
-		return least / 2 + most / 2;
-	return least > 0 ? least : most < 0 ? most : 0;
+	for (size_t i = end; i-- != first; last = most[i]) {
+		limit(timeline, &data->guest[i], &least, &own);
+		most[i] = own < last ? own : last;
+	}
+	for (size_t i = first; i < end; i++) {
+		limit(timeline, &data->guest[i], &least, &own);
+		earliest = least > earliest ? least : earliest;
+		time = data->guest[i].time > time ? data->guest[i].time : time;
+		data->guest[i].time = time > most[i] ? most[i] : time;
+		if (data->guest[i].time < earliest)
+			data->guest[i].time = earliest;
+	}
 }
 
 bool pb_trace_guest_join(struct pb_trace_data *data, const struct pb_timeline *timeline)
 {
-	if (!find_all(data, timeline))
+	uint64_t *most = calloc(data->guest_count + 1u, sizeof(*most));
+
+	if (most == NULL || !find_all(data, timeline)) {
+		free(most);
 		return false;
+	}
 	sort(data, by_guest);
 	for (size_t first = 0, end; first < data->guest_count; first = end) {
-		int64_t least = INT64_MIN, most = INT64_MAX;
-
 		end = end_of_near(data, first);
-		for (size_t i = first; i < end; i++)
-			limit(timeline, &data->guest[i], &least, &most);
-		for (size_t i = first; i < end; i++) {
-			int64_t own_least = INT64_MIN, own_most = INT64_MAX;
-
-			move(&data->guest[i], choose(least, most));
-			limit(timeline, &data->guest[i], &own_least, &own_most);
-			move(&data->guest[i], choose(own_least, own_most));
-		}
+		move_together(data, timeline, first, end);
 	}
+	for (size_t first = 0, end; first < data->guest_count; first = end) {
+		for (end = first;
+		     end < data->guest_count && data->guest[end].guest == data->guest[first].guest;)
+			end++;
+		move_alone(data, timeline, first, end, most);
+	}
+	free(most);
 	sort(data, by_time);
 	return true;
 }
