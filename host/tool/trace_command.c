@@ -14,6 +14,7 @@
 #include "host/tool/memory_file.h"
 #include "host/tool/open_card.h"
 #include "host/tool/seconds.h"
+#include "host/tool/trace_anchor.h"
 #include "host/tool/trace_ctf.h"
 #include "host/tool/trace_export.h"
 #include "host/tool/trace_guest.h"
@@ -242,8 +243,9 @@ static void print_anchor(const struct pb_trace_anchor *anchor)
 
 	if (gmtime_r(&seconds, &parts) != NULL)
 		(void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
-	printf("%6" PRIu64 ".%06u  the host's clock: %s.%06uZ\n", anchor->time / 1000000u,
-	       (unsigned)(anchor->time % 1000000u), text, (unsigned)(anchor->nanoseconds / 1000u % 1000000u));
+	printf("%6" PRIu64 ".%06u  the host's clock: %s.%06uZ, at most %u us late\n", anchor->time / 1000000u,
+	       (unsigned)(anchor->time % 1000000u), text, (unsigned)(anchor->nanoseconds / 1000u % 1000000u),
+	       (unsigned)anchor->error_us);
 }
 
 static void print_guest(const struct pb_trace_guest *at)
@@ -270,6 +272,7 @@ static int decode_command(int argc, char **argv)
 	struct arguments arguments = {0};
 	struct pb_trace_data data;
 	size_t anchor = 0, guest = 0;
+	int64_t drift;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
 	if (arguments.file == NULL) {
@@ -290,6 +293,9 @@ static int decode_command(int argc, char **argv)
 		print_anchor(&data.anchors[anchor]);
 	for (; guest < data.guest_count; guest++)
 		print_guest(&data.guest[guest]);
+	if (pb_trace_drift(&data, &drift))
+		printf("       ...  the host's clock drifts by %+.3f parts in a million\n",
+		       (double)drift / 1000.0);
 	if (data.lost != 0)
 		printf("       ...  %" PRIu64 " records were lost\n", data.lost);
 	pb_trace_data_free(&data);

@@ -147,7 +147,8 @@ void pb_trace_guest_time(struct pb_trace_data *data)
 	const size_t start = clocks ? find_clock(data) : 0;
 	size_t last = start, kept = 0;
 
-	if (data->count == 0)
+	/* A counter tells nothing of the card's clock without CLOCK. */
+	if (data->count == 0 || (data->hertz != 0 && !clocks))
 		data->guest_count = 0;
 	sort(data, by_guest);
 	for (size_t first = 0, end; first < data->guest_count; first = end) {

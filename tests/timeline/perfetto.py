@@ -51,6 +51,10 @@ def of(channel, node):
     return 2 << 16 | node << 8 | channel
 
 
+# What the clock of the host's link shows at the first record, in microseconds.
+LINK = 3_000_000_000
+
+
 def piece(kind, contents):
     return struct.pack("<II", kind, len(contents)) + contents
 
@@ -98,15 +102,16 @@ def write_small(path, schema):
     calls = [(8, 4, 0, 1, 5, 0), (103, 6, 0, 1, 5, 0), (158, 6, 0, 1, 7, 0), (159, 8, 0xFFFFFFFF, 0, 0, 0xC01E0001)]
     anchors = [(50, SECOND), (100, SECOND + 49_000), (140, SECOND + 91_500), (140, SECOND + 91_600)]
     with open(path, "wb") as file:
-        file.write(b"PBTRACE1" + piece(1, schema))
+        file.write(b"PBTRACE2" + piece(1, schema) + piece(6, struct.pack("<I", 0)))
         for clock, event, queue, first, second in records:
             for at, nanoseconds in [anchor for anchor in anchors if anchor[0] < clock]:
-                file.write(piece(4, struct.pack("<QI", nanoseconds, at + START & 0xFFFFFFFF)))
+                words = (nanoseconds, at + START & 0xFFFFFFFF, 0, LINK + at)
+                file.write(piece(4, struct.pack("<QIIQ", *words)))
                 anchors = anchors[1:]
             words = (clock + START & 0xFFFFFFFF, queue << 16 | event, first, second)
             file.write(piece(2, struct.pack("<4I", *words)))
         for call in calls:
-            file.write(piece(5, struct.pack("<6I", call[0] + START & 0xFFFFFFFF, *call[1:])))
+            file.write(piece(7, struct.pack("<Q5I", LINK + call[0], *call[1:])))
 
 
 # What three guests print. Their clocks differ from the card's, which they see in steps, by 7 s, 1 day, and -5,000 us.
@@ -355,6 +360,24 @@ def check_refused(path):
         assert not os.path.exists(path + ".none"), "an import that failed has left a file"
 
 
+def check_clock(path, schema):
+    """The records have a counter of 2 MHz. The card's clock stands still for 0.1 s, which CLOCK records show."""
+    event = "  a-1 [000] ..... %s: patchbay_submit: file=1 node=0 queue=0x10000 value=%d card_us=%d detail=0\n"
+    with open(path + ".txt", "w", encoding="ascii") as file:
+        file.write(event % ("5.000000", 1, START + 100_500 & 0xFFFFFFFF) + event % ("5.250000", 2, START + 250_500 & 0xFFFFFFFF))
+    # Two guests with the same events.
+    for clocks, expected in (([(0, 500), (300_000, 200_500)], ["0.100000"] * 2 + ["0.350000"] * 2), ([], [])):
+        with open(path + ".trace", "wb") as file:
+            file.write(b"PBTRACE2" + piece(1, schema) + piece(6, struct.pack("<I", 2_000_000)))
+            for time, card in clocks:
+                file.write(piece(2, struct.pack("<4I", 2 * time, NONE << 16 | 8, START + card & 0xFFFFFFFF, 2_000_000)))
+            file.write(piece(2, struct.pack("<4I", 800_000, FEED, 1, 1)))
+        patchbay("trace", "import", path + ".trace", path + ".txt", path + ".one")
+        patchbay("trace", "import", path + ".one", path + ".txt", path + ".joined")
+        lines = [line.split() for line in patchbay("trace", "decode", path + ".joined").splitlines()]
+        same("times by the card's clock", [line[0] for line in lines if line[1] == "guest"], expected)
+
+
 # ---- against the other exports ----
 
 
@@ -471,6 +494,7 @@ def main():
             data = file.read()
         check_small(Trace(data))
         check_refused(small)
+        check_clock(os.path.join(folder, "clock"), schema)
         check_faults(data)
 
 
