@@ -25,6 +25,7 @@ CHANNEL, QUEUE, HANDLE, FREE, SUBMIT, PATCH, PATCHED, FEED, COMPLETE, STOP, WAIT
 OPEN, CLOSED, NONE = 1, 0, 0xFFFF
 SECOND = 1_700_000_000_000_000_000
 START = 0xFFFFFFF0  # of the card's clock, which wraps on the way
+CARD = 0xFFFF0000  # of the card's clock beside a counter
 
 
 def patchbay(*arguments):
@@ -364,13 +365,13 @@ def check_clock(path, schema):
     """The records have a counter of 2 MHz. The card's clock stands still for 0.1 s, which CLOCK records show."""
     event = "  a-1 [000] ..... %s: patchbay_submit: file=1 node=0 queue=0x10000 value=%d card_us=%d detail=0\n"
     with open(path + ".txt", "w", encoding="ascii") as file:
-        file.write(event % ("5.000000", 1, START + 100_500 & 0xFFFFFFFF) + event % ("5.250000", 2, START + 250_500 & 0xFFFFFFFF))
+        file.write(event % ("5.000000", 1, CARD + 100_500 & 0xFFFFFFFF) + event % ("5.250000", 2, CARD + 250_500 & 0xFFFFFFFF))
     # Two guests with the same events.
     for clocks, expected in (([(0, 500), (300_000, 200_500)], ["0.100000"] * 2 + ["0.350000"] * 2), ([], [])):
         with open(path + ".trace", "wb") as file:
             file.write(b"PBTRACE2" + piece(1, schema) + piece(6, struct.pack("<I", 2_000_000)))
             for time, card in clocks:
-                file.write(piece(2, struct.pack("<4I", 2 * time, NONE << 16 | 8, START + card & 0xFFFFFFFF, 2_000_000)))
+                file.write(piece(2, struct.pack("<4I", 2 * time, NONE << 16 | 8, CARD + card & 0xFFFFFFFF, 2_000_000)))
             file.write(piece(2, struct.pack("<4I", 800_000, FEED, 1, 1)))
         patchbay("trace", "import", path + ".trace", path + ".txt", path + ".one")
         patchbay("trace", "import", path + ".one", path + ".txt", path + ".joined")
