@@ -25,7 +25,7 @@ CHANNEL, QUEUE, HANDLE, FREE, SUBMIT, PATCH, PATCHED, FEED, COMPLETE, STOP, WAIT
 OPEN, CLOSED, NONE = 1, 0, 0xFFFF
 SECOND = 1_700_000_000_000_000_000
 START = 0xFFFFFFF0  # of the card's clock, which wraps on the way
-CARD = 0xFFFF0000  # of the card's clock beside a counter
+CARD = 0xFFFCCBB0  # of the card's clock beside a counter
 
 
 def patchbay(*arguments):
