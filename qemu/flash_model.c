@@ -126,26 +126,29 @@ static bool fuses_counter(void *context, uint32_t *value)
 	return true;
 }
 
-/** Clears one more bit of the counter. */
-static bool raise_by_one(struct pb_flash_model *model, uint32_t value)
+/** Clears one more bit of the counter. @param words the counter as it is; out: as it is to be */
+static bool raise_by_one(struct pb_flash_model *model, uint32_t words[PB_CARD_COUNTER_WORDS])
 {
-	const uint32_t offset = (uint32_t)offsetof(struct pb_card_fuses, counter) + value / 32u * 4u;
+	const uint32_t i = pb_card_counter_raise(words);
+	const uint32_t offset = (uint32_t)offsetof(struct pb_card_fuses, counter) + i * 4u;
 	bool whole;
 
 	if (!begin(model, &whole))
 		return false;
-	write_word(model, offset, read_word(model, offset) & ~(1u << value % 32u & changed_bits(model)));
+	write_word(model, offset, read_word(model, offset) & (words[i] | ~changed_bits(model)));
 	return end(model, whole);
 }
 
 static bool fuses_raise(void *context, uint32_t value)
 {
-	uint32_t now;
+	struct pb_flash_model *model = context;
+	uint32_t words[PB_CARD_COUNTER_WORDS];
 
-	if (value > PB_FUSES_COUNTER_MAX || !fuses_counter(context, &now))
+	memcpy(words, model->bytes + offsetof(struct pb_card_fuses, counter), sizeof(words));
+	if (value > PB_FUSES_COUNTER_MAX)
 		return false;
-	for (; now < value; now++) {
-		if (!raise_by_one(context, now))
+	for (uint32_t now = pb_card_counter_value(words); now < value; now++) {
+		if (!raise_by_one(model, words))
 			return false;
 	}
 	return true;

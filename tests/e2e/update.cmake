@@ -7,6 +7,10 @@ if(NOT PB_SANITIZE AND PB_LOADER)
     add_test(NAME ${board}_e2e_update COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/update.py $<TARGET_FILE:patchbay> ${board}
       ${PROJECT_BINARY_DIR}/../${board})
     set_tests_properties(${board}_e2e_update PROPERTIES LABELS e2e RESOURCE_LOCK card COST 500 TIMEOUT 240)
+    # Over a played probe: about 10 s.
+    add_test(NAME ${board}_e2e_update_probe COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/update_probe.py $<TARGET_FILE:patchbay>
+      ${board} ${PROJECT_BINARY_DIR}/../${board})
+    set_tests_properties(${board}_e2e_update_probe PROPERTIES LABELS e2e RESOURCE_LOCK card COST 300 TIMEOUT 240)
     add_test(NAME ${board}_loader_confined COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/loader_confined.py ${board})
     set_tests_properties(${board}_loader_confined PROPERTIES LABELS e2e TIMEOUT 240)
   endforeach()
