@@ -60,12 +60,12 @@ static bool begin(struct pb_flash_model *model, bool *whole)
 	return true;
 }
 
-/** Ends an operation. @return whether it was carried out as a whole */
-static bool end(struct pb_flash_model *model, bool whole)
+/** Ends an operation on a range. @return whether it was carried out as a whole, and is permanent */
+static bool end(struct pb_flash_model *model, bool whole, uint32_t offset, uint32_t bytes)
 {
 	if (model->power != UINT32_MAX)
 		model->power = whole ? model->power - 1u : UINT32_MAX - 1u;
-	return whole;
+	return (model->save == NULL || model->save(model->context, offset, bytes)) && whole;
 }
 
 static bool inside(uint32_t offset, uint32_t bytes)
@@ -92,7 +92,7 @@ static bool flash_program(void *context, uint32_t offset, uint32_t value)
 	if (offset < FUSES_END || !inside(offset, sizeof(value)) || !begin(model, &whole))
 		return false;
 	write_word(model, offset, read_word(model, offset) & (value | ~changed_bits(model)));
-	return end(model, whole);
+	return end(model, whole, offset, sizeof(value));
 }
 
 static bool flash_erase(void *context, uint32_t offset)
@@ -105,7 +105,7 @@ static bool flash_erase(void *context, uint32_t offset)
 		return false;
 	for (uint32_t at = offset; at < offset + PB_CARD_FLASH_SECTOR_BYTES; at += (uint32_t)sizeof(uint32_t))
 		write_word(model, at, read_word(model, at) | changed_bits(model));
-	return end(model, whole);
+	return end(model, whole, offset, PB_CARD_FLASH_SECTOR_BYTES);
 }
 
 static bool fuses_key(void *context, uint8_t key[PB_FUSES_KEY_BYTES])
@@ -136,7 +136,7 @@ static bool raise_by_one(struct pb_flash_model *model, uint32_t words[PB_CARD_CO
 	if (!begin(model, &whole))
 		return false;
 	write_word(model, offset, read_word(model, offset) & (words[i] | ~changed_bits(model)));
-	return end(model, whole);
+	return end(model, whole, offset, sizeof(words[i]));
 }
 
 static bool fuses_raise(void *context, uint32_t value)
@@ -171,6 +171,13 @@ void pb_flash_model_init(struct pb_flash_model *model, uint8_t *bytes)
 		.power = UINT32_MAX,
 		.seed = 1,
 	};
+}
+
+void pb_flash_model_keep(struct pb_flash_model *model,
+			 bool (*save)(void *context, uint32_t offset, uint32_t bytes), void *context)
+{
+	model->save = save;
+	model->context = context;
 }
 
 void pb_flash_model_power_on(struct pb_flash_model *model)
