@@ -68,7 +68,7 @@ static uint8_t *load(int file)
 	return bytes;
 }
 
-/** Writes a range to the file. @return false: somebody has made the file another one, or the disk fails */
+/** Writes a range to the file. @return false: the file has another size now, or the disk fails */
 static bool save(void *context, uint32_t offset, uint32_t bytes)
 {
 	const struct pb_card_loader *loader = context;
