@@ -198,43 +198,41 @@ static void wait_for_return(int fd, uint32_t restarts)
 	}
 }
 
-/* Submits until the firmware does not answer. */
-static void submit_until_dead(int fd, const struct guest_object *object)
+/* The firmware's processor stands still when this returns. The driver counts it as dead in a while. */
+static void stop_firmware(void)
 {
-	static struct guest_work work;
+	char answer[16] = "";
 
-	do {
-		guest_work_start(&work, 1);
-		guest_allocation(&work, object->handle, true);
-		guest_fill(&work, 0, 0, 4, 1);
-	} while (guest_submit(fd, &work) == 0 && guest_wait(fd, 1, work.args.value, GUEST_SECOND / 5) == 0);
+	printf("HOST stop-mcu\n");
+	fflush(stdout);
+	/* The answer comes over the console. */
+	CHECK(read(0, answer, sizeof(answer) - 1) > 0);
 }
 
 /*
- * The firmware is dead, which the driver does not know yet, when an object is to leave VRAM for another one.
- * @return whether that object was lost; then it is zero, else it has all that it had
+ * An object is on its way out of VRAM, for another one, when the firmware dies: it is lost, and zero.
+ * @return whether it was
  */
 static bool die_under_a_move(int fd, const struct guest_object *out, const struct guest_object *in)
 {
 	static struct guest_work work;
-	int other = guest_open();
-	struct guest_object probe = guest_object(other, 4096, 0);
 	uint32_t restarts = object_card_info(fd).restarts, flags;
+	bool moving;
 
 	object_fill(fd, 0, out, 0x22);
-	printf("HOST kill-mcu\n");
-	fflush(stdout);
-	submit_until_dead(other, &probe);
 	guest_work_start(&work, 0);
 	guest_allocation(&work, in->handle, true);
 	guest_fill(&work, 0, 0, 4096, 0x33);
-	(void)guest_submit(fd, &work);
+	stop_firmware();
+	moving = guest_submit(fd, &work) == 0 && guest_info(fd, out->handle).place == PATCHBAY_PLACE_SYSTEM;
+	printf("HOST kill-mcu\n");
+	fflush(stdout);
 	wait_for_return(fd, restarts);
-	close(other);
 	flags = guest_info(fd, out->handle).flags;
-	object_check_all(out, flags & PATCHBAY_GEM_LOST ? 0 : 0x22);
+	CHECK_EQ(flags, PATCHBAY_GEM_LOST);
+	object_check_all(out, 0);
 	CHECK(guest_info(fd, in->handle).place != PATCHBAY_PLACE_VRAM);
-	return flags & PATCHBAY_GEM_LOST;
+	return moving;
 }
 
 /* An object in host memory keeps what it has when the firmware dies. One that is on its way out of VRAM is lost as a whole. */
@@ -243,15 +241,15 @@ void host_memory_survives_the_firmware(void)
 	int fd = guest_open();
 	uint64_t bytes = object_card_info(fd).patchable_bytes / 3 * 2 / 4096 * 4096;
 	struct guest_object host = guest_object(fd, MIB, PATCHBAY_GEM_HOST);
-	bool lost = false;
+	bool moving = false;
 
 	/* As often as it takes to come in time. */
-	for (uint32_t round = 0; round < 6 && !lost; round++) {
+	for (uint32_t round = 0; round < 3 && !moving; round++) {
 		struct guest_object out = guest_object(fd, bytes, PATCHBAY_GEM_PATCHABLE);
 		struct guest_object in = guest_object(fd, bytes, PATCHBAY_GEM_PATCHABLE);
 
 		object_fill(fd, 0, &host, 0x11 + round);
-		lost = die_under_a_move(fd, &out, &in);
+		moving = die_under_a_move(fd, &out, &in);
 		object_check_all(&host, 0x11 + round);
 		CHECK_EQ(guest_info(fd, host.handle).flags, 0);
 		CHECK_EQ(guest_clear(fd, 0), 0);
@@ -261,5 +259,5 @@ void host_memory_survives_the_firmware(void)
 		guest_object_free(fd, &out);
 		guest_object_free(fd, &in);
 	}
-	CHECK(lost);
+	CHECK(moving);
 }
