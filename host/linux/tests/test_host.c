@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Host memory: objects in pages of this machine that the engines reach. The machine's memory is a file that the card maps. */
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "guest.h"
 #include "objects.h"
@@ -119,6 +121,32 @@ void addresses_of_host_memory_are_used_again(void)
 		moved_ones += guest_info(fd, objects[i].handle).address != addresses[i];
 	}
 	CHECK(moved_ones > 0);
+}
+
+/* Memory is short: an idle object that is not needed leaves host memory, another one stays. */
+void unneeded_contents_leave_host_memory(void)
+{
+	int fd = guest_open(), drop = open("/proc/sys/vm/drop_caches", O_WRONLY);
+	struct guest_object host = guest_object(fd, MIB, PATCHBAY_GEM_HOST), kept = guest_object(fd, MIB, PATCHBAY_GEM_HOST);
+	struct drm_patchbay_gem_madvise advise = {.handle = host.handle, .advice = PATCHBAY_GEM_DONTNEED};
+
+	object_fill(fd, 0, &host, 0x66);
+	object_fill(fd, 1, &kept, 0x67);
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PATCHBAY_GEM_MADVISE, &advise), 0);
+	CHECK_EQ(advise.retained, 1);
+	CHECK_EQ(object_card_info(fd).host_used, 2 * MIB);
+	CHECK_EQ(write(drop, "2", 1), 1);
+	CHECK_EQ(guest_info(fd, host.handle).place, PATCHBAY_PLACE_NONE);
+	CHECK_EQ(guest_info(fd, kept.handle).place, PATCHBAY_PLACE_HOST);
+	CHECK_EQ(object_card_info(fd).host_used, MIB);
+	advise.advice = PATCHBAY_GEM_WILLNEED;
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PATCHBAY_GEM_MADVISE, &advise), 0);
+	CHECK_EQ(advise.retained, 0);
+	object_check_all(&host, 0);
+	object_fill(fd, 0, &host, 0x68);
+	object_check_all(&host, 0x68);
+	object_check_all(&kept, 0x67);
+	close(drop);
 }
 
 /* The firmware patches an object there, across its pages, and names the entry that is wrong. */
