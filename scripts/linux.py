@@ -75,6 +75,9 @@ def serve(machine, card, options=None):
         if line == "HOST kill-mcu":
             time.sleep(0.3)
             card.kill_mcu()
+        elif line == "HOST stop-mcu":
+            card.kill_mcu(signal.SIGSTOP)
+            machine.answer("stopped")
         elif line.startswith("HOST compare "):
             answer = compare(card, options, line.split()[2:])
             machine.seen.append("compared: " + answer)

@@ -21,7 +21,7 @@ static vm_fault_t pbd_bo_fault(struct vm_fault *vmf)
 	unsigned long page = (vmf->address - vma->vm_start) >> PAGE_SHIFT;
 	vm_fault_t fault = VM_FAULT_SIGBUS;
 	unsigned long pfn;
-	int ret, idx;
+	int ret = 0, idx;
 
 	if (page >= bo->base.size >> PAGE_SHIFT || !drm_dev_enter(&dev->drm, &idx))
 		return VM_FAULT_SIGBUS;
@@ -29,8 +29,7 @@ static vm_fault_t pbd_bo_fault(struct vm_fault *vmf)
 		drm_dev_exit(idx);
 		return VM_FAULT_NOPAGE;
 	}
-	ret = pbd_bo_settle(bo, true);
-	if (ret == 0 && !bo->region && !bo->pages)
+	if (!bo->region && !bo->pages)
 		ret = bo->flags & PATCHBAY_GEM_HOST ? -ENOSPC : pbd_bo_place(dev, bo, NULL);
 	if (ret == 0)
 		ret = pbd_bo_settle(bo, true);
@@ -186,6 +185,9 @@ int pbd_gem_info_ioctl(struct drm_device *drm, void *data, struct drm_file *file
 	if (ret == 0)
 		ret = dma_resv_lock_interruptible(object->resv, NULL);
 	if (ret == 0) {
+		/* Whether a move has lost the contents. */
+		if (bo->move && dma_fence_is_signaled(bo->move))
+			(void)pbd_bo_settle(bo, false);
 		args->flags = bo->lost ? PATCHBAY_GEM_LOST : 0;
 		bo->lost = false;
 		args->place = pbd_bo_in_vram(bo) ? PATCHBAY_PLACE_VRAM :

@@ -18,8 +18,7 @@ int pbd_bo_vmap(struct drm_gem_object *object, struct iosys_map *map)
 
 	if (ret != 0)
 		return ret;
-	ret = pbd_bo_settle(bo, false);
-	if (ret == 0 && bo->kmaps == 0 && !bo->region && !bo->pages)
+	if (bo->kmaps == 0 && !bo->region && !bo->pages)
 		ret = pbd_bo_place(dev, bo, NULL);
 	if (ret == 0)
 		ret = pbd_bo_settle(bo, false);

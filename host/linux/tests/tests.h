@@ -78,6 +78,7 @@
 	X(host_memory_takes_what_vram_cannot)                                                                \
 	X(addresses_of_host_memory_are_used_again)                                                           \
 	X(host_memory_is_patched)                                                                            \
+	X(unneeded_contents_leave_host_memory)                                                               \
 	X(the_engine_moves_objects)                                                                          \
 	X(moves_are_waited_for)                                                                              \
 	X(new_objects_in_host_memory_are_zero)                                                               \
