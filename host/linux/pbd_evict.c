@@ -67,6 +67,36 @@ void pbd_claims_end(struct pbd_device *dev)
 /* ---- who leaves for whom ---- */
 
 /*
+ * Whether no submission uses the object. Fences of other drivers say nothing of VRAM, which those do not reach. Pre: resv is
+ * held.
+ */
+bool pbd_bo_is_idle(struct pbd_bo *bo)
+{
+	struct dma_resv_iter cursor;
+	struct dma_fence *fence;
+	bool idle = true;
+
+	dma_resv_for_each_fence(&cursor, bo->base.resv, DMA_RESV_USAGE_BOOKKEEP, fence)
+		idle &= !pbd_fence_is_ours(fence) || dma_fence_is_signaled(fence);
+	return idle;
+}
+
+/* Brings the contents to pages, unless they may be thrown away. */
+static int pbd_bo_take_out(struct pbd_device *dev, struct pbd_bo *bo)
+{
+	int ret = bo->purgeable ? 0 : pbd_bo_get_pages(bo);
+
+	if (ret != 0)
+		return ret;
+	pbd_bo_unmap(dev, bo);
+	if (bo->purgeable)
+		bo->purged = true;
+	else
+		pbd_bo_copy(bo, pbd_bo_bytes(dev, bo), false);
+	return 0;
+}
+
+/*
  * Moves an object out of VRAM. Pre: resv is held.
  * @return -EAGAIN: it is busy; `room` says what to do
  */
@@ -76,22 +106,18 @@ int pbd_bo_evict(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *roo
 
 	if (!bo->region)
 		return 0;
-	if (bo->pins || bo->kmaps)
+	if (bo->pins || (bo->kmaps && !bo->outside))
 		return -EBUSY;
-	if (!dma_resv_test_signaled(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP))
+	if (!pbd_bo_is_idle(bo))
 		return pbd_claim(dev, bo, room);
-	ret = bo->purgeable ? 0 : pbd_bo_get_pages(bo);
+	ret = bo->outside ? 0 : pbd_bo_take_out(dev, bo);
 	if (ret != 0)
 		return ret;
-	pbd_bo_unmap(dev, bo);
-	if (bo->purgeable)
-		bo->purged = true;
-	else
-		pbd_bo_copy(bo, pbd_bo_bytes(dev, bo), false);
 	mutex_lock(&dev->vram);
 	pbd_bo_leave(bo);
 	dev->evictions++;
 	mutex_unlock(&dev->vram);
+	pbd_bo_come_inside(bo);
 	return 0;
 }
 
@@ -110,7 +136,7 @@ static enum pbd_patience pbd_bo_patience(struct pbd_device *dev, struct pbd_bo *
 	struct dma_fence *fence;
 
 	dma_resv_for_each_fence(&cursor, bo->base.resv, DMA_RESV_USAGE_BOOKKEEP, fence) {
-		if (dma_fence_is_signaled(fence))
+		if (!pbd_fence_is_ours(fence) || dma_fence_is_signaled(fence))
 			continue;
 		most = max(most, pbd_fence_waits(dev, fence) ? PBD_LATER : PBD_SOON);
 	}
@@ -128,13 +154,13 @@ static struct pbd_bo *pbd_victim(struct pbd_device *dev, struct pbd_region *regi
 
 	mutex_lock(&dev->vram);
 	list_for_each_entry(bo, &dev->lru, lru) {
-		if (bo->region != region || bo->pins || bo->kmaps || (!list_empty(&bo->claim) && !room->claims))
+		if (bo->region != region || bo->pins || (bo->kmaps && !bo->outside) || (!list_empty(&bo->claim) && !room->claims))
 			continue;
 		if (!dma_resv_trylock(bo->base.resv)) {
 			room->held |= dma_resv_locking_ctx(bo->base.resv) != room->ticket;
 			continue;
 		}
-		if (!bo->pins && !bo->kmaps && pbd_bo_patience(dev, bo) <= patience &&
+		if (!bo->pins && (!bo->kmaps || bo->outside) && pbd_bo_patience(dev, bo) <= patience &&
 		    kref_get_unless_zero(&bo->base.refcount)) {
 			found = bo;
 			break;
@@ -220,7 +246,7 @@ int pbd_bo_place(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *roo
 
 	if (bo->region)
 		return 0;
-	if (bo->kmaps)
+	if (bo->kmaps && !bo->outside)
 		return -EBUSY;
 	/* What is in swap is read first: that may fail. */
 	ret = bo->stored ? pbd_bo_get_pages(bo) : 0;
@@ -228,7 +254,9 @@ int pbd_bo_place(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *roo
 		ret = pbd_bo_find_room_soon(dev, bo, room);
 	if (ret != 0)
 		return ret;
-	if (bo->pages) {
+	if (bo->outside) {
+		/* The copy is made when a submission enters its ring. */
+	} else if (bo->pages) {
 		pbd_bo_unmap(dev, bo);
 		pbd_bo_copy(bo, pbd_bo_bytes(dev, bo), true);
 		pbd_bo_drop_pages(bo);
@@ -238,6 +266,21 @@ int pbd_bo_place(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *roo
 	}
 	bo->touched = true;
 	return 0;
+}
+
+/* Waits for the submissions that use an object. @return as dma_resv_wait_timeout() */
+long pbd_bo_wait(struct pbd_bo *bo, long left)
+{
+	struct dma_resv_iter cursor;
+	struct dma_fence *fence;
+
+	dma_resv_iter_begin(&cursor, bo->base.resv, DMA_RESV_USAGE_BOOKKEEP);
+	dma_resv_for_each_fence_unlocked(&cursor, fence) {
+		if (left > 0 && pbd_fence_is_ours(fence))
+			left = dma_fence_wait_timeout(fence, true, left);
+	}
+	dma_resv_iter_end(&cursor);
+	return left;
 }
 
 /* Waits without a lock until the object that is in the way is idle. @return -EBUSY: not before `end`, in jiffies */
@@ -250,7 +293,7 @@ int pbd_room_wait(struct pbd_room *room, unsigned long end)
 	if (!bo)
 		return 0;
 	if (left > 0)
-		left = dma_resv_wait_timeout(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP, true, (unsigned long)left);
+		left = pbd_bo_wait(bo, left);
 	drm_gem_object_put(&bo->base);
 	return left > 0 ? 0 : left == -ERESTARTSYS ? -ERESTARTSYS : -EBUSY;
 }

@@ -18,7 +18,15 @@
 /* Whether the object has to be at its place again: a list or a mapping of the kernel's names it. Pre: resv is held. */
 static bool pbd_bo_has_place(struct pbd_bo *bo)
 {
-	return bo->pins || bo->kmaps || !dma_resv_test_signaled(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP);
+	return bo->pins || bo->kmaps || !pbd_bo_is_idle(bo);
+}
+
+static void pbd_bo_leave_place(struct pbd_device *dev, struct pbd_bo *bo)
+{
+	mutex_lock(&dev->vram);
+	pbd_bo_leave(bo);
+	mutex_unlock(&dev->vram);
+	pbd_bo_come_inside(bo);
 }
 
 /* Copies an object to pages; it leaves VRAM, or keeps its place there. */
@@ -27,16 +35,13 @@ static int pbd_bo_save(struct pbd_device *dev, struct pbd_bo *bo)
 	int ret;
 
 	dma_resv_lock(bo->base.resv, NULL);
-	ret = pbd_bo_get_pages(bo);
-	if (ret == 0) {
+	ret = bo->outside ? 0 : pbd_bo_get_pages(bo);
+	if (ret == 0 && !bo->outside) {
 		pbd_bo_unmap(dev, bo);
 		pbd_bo_copy(bo, pbd_bo_bytes(dev, bo), false);
-		if (!pbd_bo_has_place(bo)) {
-			mutex_lock(&dev->vram);
-			pbd_bo_leave(bo);
-			mutex_unlock(&dev->vram);
-		}
 	}
+	if (ret == 0 && !pbd_bo_has_place(bo))
+		pbd_bo_leave_place(dev, bo);
 	dma_resv_unlock(bo->base.resv);
 	return ret;
 }
@@ -49,7 +54,7 @@ static int pbd_bo_restore(struct pbd_device *dev, struct pbd_bo *bo)
 	int ret = region->present && !(bo->kmaps && moved) ? 0 : -ENOSPC;
 
 	dma_resv_lock(bo->base.resv, NULL);
-	if (ret == 0 && bo->pages) {
+	if (ret == 0 && bo->pages && !bo->outside) {
 		pbd_bo_copy(bo, pbd_bo_bytes(dev, bo), true);
 		pbd_bo_drop_pages(bo);
 	}
@@ -61,9 +66,7 @@ static int pbd_bo_restore(struct pbd_device *dev, struct pbd_bo *bo)
 static int pbd_bo_forget_place(struct pbd_device *dev, struct pbd_bo *bo)
 {
 	dma_resv_lock(bo->base.resv, NULL);
-	mutex_lock(&dev->vram);
-	pbd_bo_leave(bo);
-	mutex_unlock(&dev->vram);
+	pbd_bo_leave_place(dev, bo);
 	dma_resv_unlock(bo->base.resv);
 	return 0;
 }

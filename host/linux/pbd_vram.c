@@ -160,10 +160,11 @@ void pbd_vram_lost(struct pbd_device *dev)
 		dma_resv_lock(bo->base.resv, NULL);
 		pbd_bo_unmap(dev, bo);
 		mutex_lock(&dev->vram);
-		if (bo->region)
+		if (bo->region && !bo->outside)
 			bo->lost = true;
 		pbd_bo_leave(bo);
 		mutex_unlock(&dev->vram);
+		pbd_bo_come_inside(bo);
 		dma_resv_unlock(bo->base.resv);
 		drm_gem_object_put(&bo->base);
 		mutex_lock(&dev->vram);
