@@ -141,34 +141,59 @@ void a_client_that_waits_for_vram_stops_no_other(void)
 	}
 }
 
+/* Keeps VRAM behind a fence of another driver, until the fence ends: eight submissions for all of the window. */
+static pid_t start_greedy(const struct guest_foreign *foreign, uint32_t seed)
+{
+	enum { PARTS = 8 };
+	struct drm_patchbay_info info;
+	struct guest_object object;
+	pid_t child = fork();
+	int fd;
+
+	if (child != 0)
+		return child;
+	fd = guest_open();
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PATCHBAY_INFO, &info), 0);
+	for (uint32_t i = 0; i < PARTS; i++) {
+		object = guest_object(fd, info.patchable_bytes / PARTS / 4096 * 4096, PATCHBAY_GEM_PATCHABLE);
+		use_object(fd, i % 2, &object, seed + i, i < 2 ? foreign->file : -1);
+	}
+	CHECK_EQ(guest_wait(fd, 1, PARTS / 2, 10 * GUEST_SECOND), 0);
+	CHECK_EQ(object.words[0], seed + PARTS - 1);
+	_exit(0);
+}
+
+static void end_greedy(const struct guest_foreign *foreign, const pid_t *children, int count)
+{
+	int status;
+
+	CHECK_EQ(guest_fence_status(foreign->file), 0);
+	for (int i = 0; i < count; i++)
+		CHECK_EQ(waitpid(children[i], &status, WNOHANG), 0);
+	guest_foreign_signal(foreign);
+	for (int i = 0; i < count; i++) {
+		CHECK_EQ(waitpid(children[i], &status, 0), children[i]);
+		CHECK_EQ(status, 0);
+	}
+}
+
 /*
  * Three clients would keep all of VRAM behind a fence of another driver. They get their parts, the rest of their submissions
  * waits before it is placed: another client finds room at once.
  */
 void waiting_for_others_keeps_a_part_of_vram(void)
 {
-	enum { GREEDY = 3, PARTS = 8 };
+	enum { GREEDY = 3 };
 	struct drm_patchbay_info info;
 	struct guest_object large;
 	struct guest_foreign foreign = guest_foreign();
-	int fd = guest_open(), status;
+	int fd = guest_open();
 	pid_t children[GREEDY];
 	int64_t start;
 
 	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PATCHBAY_INFO, &info), 0);
-	for (uint32_t i = 0; i < GREEDY; i++) {
-		children[i] = fork();
-		if (children[i] != 0)
-			continue;
-		fd = guest_open();
-		for (uint32_t j = 0; j < PARTS; j++) {
-			large = guest_object(fd, info.patchable_bytes / PARTS / 4096 * 4096, PATCHBAY_GEM_PATCHABLE);
-			use_object(fd, j % 2, &large, 10 * i + j, j < 2 ? foreign.file : -1);
-		}
-		CHECK_EQ(guest_wait(fd, 1, PARTS / 2, 10 * GUEST_SECOND), 0);
-		CHECK_EQ(large.words[0], 10 * i + PARTS - 1);
-		_exit(0);
-	}
+	for (uint32_t i = 0; i < GREEDY; i++)
+		children[i] = start_greedy(&foreign, 10 * i);
 	guest_sleep_ms(300);
 	start = guest_now_ns();
 	large = guest_object(fd, info.patchable_bytes / 2 / 4096 * 4096, PATCHBAY_GEM_PATCHABLE);
@@ -178,14 +203,28 @@ void waiting_for_others_keeps_a_part_of_vram(void)
 		CHECK_EQ(large.words[0], 70 + i);
 	}
 	CHECK(guest_now_ns() - start < 3 * GUEST_SECOND);
-	CHECK_EQ(guest_fence_status(foreign.file), 0);
-	for (uint32_t i = 0; i < GREEDY; i++)
-		CHECK_EQ(waitpid(children[i], &status, WNOHANG), 0);
-	guest_foreign_signal(&foreign);
-	for (uint32_t i = 0; i < GREEDY; i++) {
-		CHECK_EQ(waitpid(children[i], &status, 0), children[i]);
-		CHECK_EQ(status, 0);
-	}
+	end_greedy(&foreign, children, GREEDY);
+}
+
+/* One client that keeps all it may leaves another one its own part: that one's submission does not wait in the call. */
+void each_file_keeps_its_own_part_of_vram(void)
+{
+	struct drm_patchbay_info info;
+	struct guest_object own;
+	struct guest_foreign foreign = guest_foreign();
+	int fd = guest_open();
+	pid_t child = start_greedy(&foreign, 10);
+	int64_t start;
+
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PATCHBAY_INFO, &info), 0);
+	own = guest_object(fd, info.patchable_bytes / 4 / 4096 * 4096, PATCHBAY_GEM_PATCHABLE);
+	guest_sleep_ms(300);
+	start = guest_now_ns();
+	use_object(fd, 0, &own, 5, foreign.file);
+	CHECK(guest_now_ns() - start < 2 * GUEST_SECOND);
+	end_greedy(&foreign, &child, 1);
+	CHECK_EQ(guest_wait(fd, 0, 1, 10 * GUEST_SECOND), 0);
+	CHECK_EQ(own.words[0], 5);
 }
 
 /* A fence of another driver that was put into an idle object does not keep it in VRAM. */

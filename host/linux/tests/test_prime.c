@@ -122,25 +122,26 @@ void objects_of_other_drivers_are_used(void)
 /* One submission after the other, on two nodes and in two files, also where the caller asks for no order. */
 void objects_of_other_drivers_order_their_users(void)
 {
-	enum { STEPS = 40 };
+	/* Copies that take long, with what is written at their ends. */
+	enum { STEPS = 40, BYTES = 1 << 20, START = BYTES / 4 - STEPS - 1 };
 	static struct guest_work work;
-	struct alien alien = make_alien(4096);
+	struct alien alien = make_alien(BYTES);
 	int fd = guest_open(), other = guest_open();
 	const uint32_t handles[2] = {take_over(fd, alien.file), take_over(other, alien.file)};
 	struct pollfd poller = {.fd = alien.file, .events = POLLIN | POLLOUT};
 
-	alien.words[0] = 0xabcd;
+	alien.words[START] = 0xabcd;
 	for (uint32_t i = 0; i < STEPS; i++) {
 		guest_work_start(&work, i % 2);
-		guest_allocation(&work, handles[i / 2 % 2], true);
-		guest_copy(&work, 0, 4 * i, 0, 4 * i + 4, 4);
+		guest_allocation(&work, handles[i / 8 % 2], true);
+		guest_copy(&work, 0, 4 * (START + i), 0, 4 * (START + i) + 4, 4);
 		work.args.flags = i % 3 == 0 ? PATCHBAY_SUBMIT_EXPLICIT : 0;
-		CHECK_EQ(guest_submit(i / 2 % 2 ? other : fd, &work), 0);
+		CHECK_EQ(guest_submit(i / 8 % 2 ? other : fd, &work), 0);
 	}
-	/* What vgem, or who has its file, would wait for. */
+	/* What vgem would wait for, or another one with the file. */
 	CHECK_EQ(poll(&poller, 1, 20000), 1);
 	for (uint32_t i = 0; i <= STEPS; i++)
-		CHECK_EQ(alien.words[i], 0xabcd);
+		CHECK_EQ(alien.words[START + i], 0xabcd);
 }
 
 /* A fence of the other driver's in the object: what is there when the fence ends is what the submission reads. */
@@ -206,6 +207,7 @@ void objects_are_lent_to_other_drivers(void)
 	uint32_t *map, handle;
 
 	fill(fd, 0, object.handle, 0, BYTES, 5);
+	CHECK_EQ(object.words[1], 5);
 	file = hand_out(fd, object.handle);
 	handle = take_over(vgem, file);
 	map = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -213,6 +215,9 @@ void objects_are_lent_to_other_drivers(void)
 	CHECK_EQ(map[LAST], 5);
 	for (uint32_t i = 0; i < 4; i++) {
 		map[0] = 100 + i;
+		/* This mapping is older than the attachment. */
+		object.words[1] = 300 + i;
+		CHECK_EQ(map[1], 300 + i);
 		copy(fd, i % 2, object.handle, own.handle, BYTES);
 		CHECK_EQ(own.words[0], 100 + i);
 		fill(fd, i % 2, object.handle, BYTES - 4, 4, 200 + i);

@@ -33,6 +33,7 @@
 	X(lists_that_wait_leave_room_for_others)                                                             \
 	X(a_client_that_waits_for_vram_stops_no_other)                                                       \
 	X(waiting_for_others_keeps_a_part_of_vram)                                                           \
+	X(each_file_keeps_its_own_part_of_vram)                                                              \
 	X(fences_of_others_keep_no_object_in_vram)                                                           \
 	X(the_longest_lists_are_carried_out)                                                                 \
 	X(four_processes_share_the_card)                                                                     \
