@@ -4,6 +4,7 @@
 
 import argparse
 import atexit
+import glob
 import lzma
 import os
 import signal
@@ -15,6 +16,7 @@ import linux_clients
 import linux_cost
 import linux_ends
 import linux_gl
+import linux_links
 import linux_mesa
 from linux_machine import PATIENT, Card, Failure, Machine, end_all, ended
 from linux_picture import compare
@@ -184,9 +186,14 @@ def run_ends(options, work, table):
     linux_ends.run_ends(sys.modules[__name__], options, work, table)
 
 
+def run_links(options, work, table):
+    """Programs without the driver: linux_links.py."""
+    linux_links.run_links(sys.modules[__name__], options, work, table)
+
+
 # Those that are part of every run.
 RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915,
-        "run_clients": run_clients, "run_gl": run_gl, "run_ends": run_ends}
+        "run_clients": run_clients, "run_links": run_links, "run_gl": run_gl, "run_ends": run_ends}
 
 
 def run_in(work, name, table, run):
