@@ -144,7 +144,7 @@ bool pbd_job_release(struct pbd_job *job)
 }
 
 /* Writes what the firmware reads to card memory, without the lock. Pre: state. @return as pbd_job_release() */
-static bool pbd_fill(struct pbd_job *job, unsigned long *flags)
+static bool pbd_fill(struct pbd_job *job, unsigned long *flags) __must_hold(&job->dev->state_lock)
 {
 	struct pbd_device *dev = job->dev;
 
