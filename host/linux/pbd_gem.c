@@ -76,8 +76,11 @@ static void pbd_bo_free(struct drm_gem_object *object)
 	mutex_lock(&dev->vram);
 	pbd_bo_leave(bo);
 	mutex_unlock(&dev->vram);
+	if (object->import_attach) {
+		pbd_prime_free_later(dev, bo);
+		return;
+	}
 	pbd_bo_let_pages(bo);
-	pbd_prime_free(bo);
 	if (bo->user_mm)
 		mmdrop(bo->user_mm);
 	drm_gem_object_release(object);

@@ -4,6 +4,7 @@
 #define PBD_GEM_H
 
 #include <linux/iosys-map.h>
+#include <linux/workqueue.h>
 
 #include <drm/drm_gem.h>
 #include <drm/drm_mm.h>
@@ -43,6 +44,7 @@ struct pbd_bo {
 	/* Of an object of another driver; written once. */
 	struct iosys_map foreign;
 	struct sg_table *foreign_table;
+	struct work_struct end; /* it is given back */
 	/* Under resv and vram. */
 	struct pbd_region *region;
 	struct drm_mm_node node;
@@ -114,7 +116,7 @@ void pbd_bo_detach(struct drm_gem_object *object);
 struct sg_table *pbd_bo_sg_table(struct drm_gem_object *object);
 void pbd_bo_come_inside(struct pbd_bo *bo);
 struct drm_gem_object *pbd_prime_import(struct drm_device *drm, struct dma_buf_attachment *attach, struct sg_table *table);
-void pbd_prime_free(struct pbd_bo *bo);
+void pbd_prime_free_later(struct pbd_device *dev, struct pbd_bo *bo);
 int pbd_prime_mmap(struct pbd_bo *bo, struct vm_area_struct *vma);
 
 /* pbd_vmap.c: objects that the kernel itself reads and writes */

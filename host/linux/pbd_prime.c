@@ -122,13 +122,21 @@ struct drm_gem_object *pbd_prime_import(struct drm_device *drm, struct dma_buf_a
 	return object;
 }
 
-/* Gives back what is another driver's. */
-void pbd_prime_free(struct pbd_bo *bo)
+static void pbd_prime_free(struct work_struct *work)
 {
-	if (!bo->base.import_attach)
-		return;
+	struct pbd_bo *bo = container_of(work, struct pbd_bo, end);
+
 	dma_buf_vunmap(bo->base.import_attach->dmabuf, &bo->foreign);
 	drm_prime_gem_destroy(&bo->base, bo->foreign_table);
+	drm_gem_object_release(&bo->base);
+	kfree(bo);
+}
+
+/* Gives back what is another driver's, which takes locks of that driver: the caller may have some of our own. */
+void pbd_prime_free_later(struct pbd_device *dev, struct pbd_bo *bo)
+{
+	INIT_WORK(&bo->end, pbd_prime_free);
+	queue_work(dev->clean_wq, &bo->end);
 }
 
 /* The other driver's memory is mapped as that driver does it. Consumes the reference that the mapping would have. */
