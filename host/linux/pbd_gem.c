@@ -29,15 +29,22 @@ static vm_fault_t pbd_bo_fault(struct vm_fault *vmf)
 		drm_dev_exit(idx);
 		return VM_FAULT_NOPAGE;
 	}
-	ret = bo->pages ? 0 : pbd_bo_place(dev, bo, NULL);
+	ret = pbd_bo_settle(bo, true);
+	if (ret == 0 && !bo->region && !bo->pages)
+		ret = bo->flags & PATCHBAY_GEM_HOST ? -ENOSPC : pbd_bo_place(dev, bo, NULL);
+	if (ret == 0)
+		ret = pbd_bo_settle(bo, true);
 	if (ret == -ENOSPC) {
 		ret = pbd_bo_get_pages(bo);
 		bo->touched = true;
 	}
 	if (ret == -ENOMEM)
 		fault = VM_FAULT_OOM;
+	if (ret == -ERESTARTSYS)
+		fault = VM_FAULT_NOPAGE;
 	if (ret == 0) {
-		pfn = bo->region && !bo->outside ? (unsigned long)((dev->memory_start + bo->region->segment.memory_offset +
+		pfn = pbd_bo_in_vram(bo) && !bo->outside ?
+				   (unsigned long)((dev->memory_start + bo->region->segment.memory_offset +
 						    bo->node.start) >> PAGE_SHIFT) + page :
 				   page_to_pfn(bo->pages[page]);
 		fault = vmf_insert_pfn(vma, vmf->address, pfn);
@@ -76,6 +83,7 @@ static void pbd_bo_free(struct drm_gem_object *object)
 	mutex_lock(&dev->vram);
 	pbd_bo_leave(bo);
 	mutex_unlock(&dev->vram);
+	dma_fence_put(bo->move);
 	if (object->import_attach) {
 		pbd_prime_free_later(dev, bo);
 		return;
@@ -161,7 +169,7 @@ int pbd_gem_create_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 {
 	struct drm_patchbay_gem_create *args = data;
 
-	if (args->flags & ~PATCHBAY_GEM_PATCHABLE)
+	if (args->flags & ~(PATCHBAY_GEM_PATCHABLE | PATCHBAY_GEM_HOST))
 		return -EINVAL;
 	return pbd_bo_create_handle(pbd_device(drm), file, &args->size, args->flags, &args->handle);
 }
@@ -197,7 +205,8 @@ int pbd_gem_info_ioctl(struct drm_device *drm, void *data, struct drm_file *file
 	if (ret == 0) {
 		args->flags = bo->lost ? PATCHBAY_GEM_LOST : 0;
 		bo->lost = false;
-		args->place = bo->region ? PATCHBAY_PLACE_VRAM :
+		args->place = pbd_bo_in_vram(bo) ? PATCHBAY_PLACE_VRAM :
+			      bo->region ? PATCHBAY_PLACE_HOST :
 			      bo->stored || bo->outside ? PATCHBAY_PLACE_SYSTEM :
 					   PATCHBAY_PLACE_NONE;
 		args->address = bo->region ? pbd_bo_gpu_address(bo) : 0;

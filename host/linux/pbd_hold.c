@@ -89,6 +89,8 @@ static unsigned int pbd_region_of(const struct pbd_device *dev, const struct pbd
 {
 	if (bo->region)
 		return (unsigned int)(bo->region - dev->regions);
+	if ((bo->flags & PATCHBAY_GEM_HOST) && !(bo->flags & PBD_BO_VRAM) && dev->regions[PBD_REGION_HOST].present)
+		return PBD_REGION_HOST;
 	return (bo->flags & PATCHBAY_GEM_PATCHABLE) || !dev->regions[1].present ? 0 : 1;
 }
 

@@ -56,6 +56,9 @@ struct pbd_job {
 	bool carries_back;        /* and is written */
 	bool carried;             /* what was written is where it belongs; under state */
 
+	struct page *paging; /* a paging buffer, in memory of the machine; NULL: the submission is none */
+	unsigned int paging_order;
+
 	struct drm_gem_object **listed;  /* of each list entry; NULL: none */
 	struct drm_gem_object **objects; /* each once */
 	bool *writes;                    /* of each of `objects` */

@@ -42,17 +42,24 @@ static int pbd_bo_go_outside(struct pbd_device *dev, struct pbd_bo *bo)
 
 	if (bo->outside)
 		return 0;
-	/* The kernel itself writes to VRAM. */
-	if (bo->kmaps && bo->region)
+	/* The kernel itself writes to VRAM, or an update of the display is prepared from host memory. */
+	if ((bo->kmaps && bo->region) || (bo->pins && bo->region && !pbd_bo_in_vram(bo)))
 		return -EBUSY;
-	ret = pbd_bo_get_pages(bo);
+	ret = pbd_bo_settle(bo, true);
+	if (ret == 0)
+		ret = pbd_bo_get_pages(bo);
 	if (ret != 0)
 		return ret;
-	if (bo->region) {
+	if (pbd_bo_in_vram(bo)) {
 		pbd_bo_unmap(dev, bo);
 		pbd_bo_copy(bo, pbd_bo_bytes(dev, bo), false);
+	} else {
+		mutex_lock(&dev->vram);
+		pbd_bo_leave(bo);
+		mutex_unlock(&dev->vram);
 	}
 	bo->outside = true;
+	bo->flags |= PBD_BO_VRAM;
 	bo->touched = true;
 	return 0;
 }
@@ -91,8 +98,10 @@ void pbd_bo_detach(struct drm_gem_object *object)
 /* The object is one of ours like all others, if no other driver has it and it has no copy. Pre: resv is held. */
 void pbd_bo_come_inside(struct pbd_bo *bo)
 {
-	if (bo->attached == 0 && !bo->base.import_attach && !bo->region)
-		bo->outside = false;
+	if (!bo->outside || bo->attached != 0 || bo->base.import_attach || bo->region)
+		return;
+	bo->outside = false;
+	bo->flags &= ~PBD_BO_VRAM;
 }
 
 struct sg_table *pbd_bo_sg_table(struct drm_gem_object *object)
@@ -116,6 +125,7 @@ struct drm_gem_object *pbd_prime_import(struct drm_device *drm, struct dma_buf_a
 		return object;
 	}
 	pbd_bo(object)->outside = true;
+	pbd_bo(object)->flags = PBD_BO_VRAM;
 	pbd_bo(object)->touched = true;
 	pbd_bo(object)->foreign = map;
 	pbd_bo(object)->foreign_table = table;

@@ -138,12 +138,12 @@ int pbd_add_object_fences(struct pbd_submit *submit)
 
 	for (i = 0; ret == 0 && i < job->object_count; i++) {
 		const bool outside = pbd_bo(job->objects[i])->outside;
+		enum dma_resv_usage usage = explicit && !outside ? DMA_RESV_USAGE_KERNEL :
+								   dma_resv_usage_rw(outside || job->writes[i]);
 		struct dma_resv_iter cursor;
 		struct dma_fence *fence;
 
-		if (explicit && !outside)
-			continue;
-		dma_resv_for_each_fence(&cursor, job->objects[i]->resv, dma_resv_usage_rw(outside || job->writes[i]), fence) {
+		dma_resv_for_each_fence(&cursor, job->objects[i]->resv, usage, fence) {
 			if (ret == 0)
 				ret = pbd_add_fence(job, fence, outside);
 		}
