@@ -198,12 +198,11 @@ void objects_of_other_drivers_make_room(void)
 		CHECK_EQ(aliens[i].words[bytes / 4 - 1], 2 * ALIENS + i);
 }
 
-/* vgem attaches to an object of ours: both drivers, and who maps the file, have the same contents, and then it returns. */
-void objects_are_lent_to_other_drivers(void)
+static void lend(uint32_t flags)
 {
 	enum { BYTES = 65536, LAST = BYTES / 4 - 1 };
 	int fd = guest_open(), vgem = guest_open_primary("vgem"), file;
-	struct guest_object object = guest_object(fd, BYTES, 0), own = guest_object(fd, BYTES, 0);
+	struct guest_object object = guest_object(fd, BYTES, flags), own = guest_object(fd, BYTES, 0);
 	uint32_t *map, handle;
 
 	fill(fd, 0, object.handle, 0, BYTES, 5);
@@ -232,6 +231,16 @@ void objects_are_lent_to_other_drivers(void)
 	munmap(map, BYTES);
 	guest_object_free(fd, &object);
 	CHECK_EQ(own.words[0], 103);
+}
+
+/*
+ * vgem attaches to an object of ours: both drivers, and a mapping of the file, have the same contents, and then it returns.
+ * It prefers host memory, where there is some, or not.
+ */
+void objects_are_lent_to_other_drivers(void)
+{
+	lend(0);
+	lend(PATCHBAY_GEM_HOST);
 }
 
 /* A mapping of an object's file follows the object, which moves as long as no driver is attached. */
