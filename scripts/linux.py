@@ -16,6 +16,8 @@ import linux_clients
 import linux_cost
 import linux_ends
 import linux_gl
+import linux_host
+import linux_links
 import linux_mesa
 from linux_machine import PATIENT, Card, Failure, Machine, end_all, ended
 from linux_picture import compare
@@ -84,8 +86,8 @@ def serve(machine, card, options=None):
             card.kill()
 
 
-def run_one(options, work, table, words="tests,flips_show_the_picture,damage_is_all_that_is_taken,life,"
-            "the_firmware_dies_and_returns"):
+def run_one(options, work, table, words="tests,flips_show_the_picture,damage_is_all_that_is_taken,"
+            "the_picture_returns_after_a_sleep,life,the_firmware_dies_and_returns"):
     """One machine: all that it can test by itself, and the end of the firmware."""
     card = Card(options, work, "one")
     try:
@@ -162,7 +164,7 @@ def run_i915(options, work, table):
 def run_debug(options, work, table):
     """What a kernel with checkers is to see: all tests of one machine, two machines, the end of the card, i915's uAPI."""
     run_one(options, work, table, "sw_sync_fences_are_waited_for,tests,flips_show_the_picture,"
-            "damage_is_all_that_is_taken,life,the_firmware_dies_and_returns,leaks")
+            "damage_is_all_that_is_taken,the_picture_returns_after_a_sleep,life,the_firmware_dies_and_returns,leaks")
     for run in (run_two, run_card, run_i915):
         run(options, work, table)
 
@@ -177,14 +179,25 @@ def run_gl(options, work, table):
     linux_gl.run_gl(sys.modules[__name__], options, work, table)
 
 
+def run_host(options, work, table):
+    """Machines whose memory the card reaches: linux_host.py."""
+    linux_host.run_host(sys.modules[__name__], options, work, table)
+
+
 def run_ends(options, work, table):
     """What ends this command ends its card and its machine: linux_ends.py."""
     linux_ends.run_ends(sys.modules[__name__], options, work, table)
 
 
+def run_links(options, work, table):
+    """Programs without the driver: linux_links.py."""
+    linux_links.run_links(sys.modules[__name__], options, work, table)
+
+
 # Those that are part of every run.
 RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915,
-        "run_clients": run_clients, "run_gl": run_gl, "run_ends": run_ends}
+        "run_host": run_host, "run_clients": run_clients, "run_links": run_links, "run_gl": run_gl,
+        "run_ends": run_ends}
 
 
 def run_in(work, name, table, run):
@@ -231,6 +244,8 @@ def main():
     parser.add_argument("--patchbay")
     parser.add_argument("--image")
     parser.add_argument("--board")
+    parser.add_argument("--host-board")
+    parser.add_argument("--host-image")
     parser.add_argument("--card-memory")
     parser.add_argument("--kernel")
     parser.add_argument("--initrd")

@@ -53,6 +53,9 @@ struct pbd_job {
 	bool filled;              /* the space has the lists; the pusher's */
 	bool filling, ended;      /* the pusher is at it; it has ended in the meantime. Under state */
 
+	struct page *paging; /* a paging buffer, in memory of the machine; NULL: the submission is none */
+	unsigned int paging_order;
+
 	struct drm_gem_object **listed;  /* of each list entry; NULL: none */
 	struct drm_gem_object **objects; /* each once */
 	bool *writes;                    /* of each of `objects` */
@@ -72,6 +75,7 @@ void pbd_fence_begin(struct pbd_queue *queue, struct pbd_fence *fence);
 bool pbd_fence_is_ours(const struct dma_fence *fence);
 bool pbd_fence_waits(const struct pbd_device *dev, struct dma_fence *base);
 void pbd_job_put(struct pbd_job *job);
+void pbd_end_queue(struct pbd_queue *queue, int result, enum pb_error error);
 
 /* pbd_sync.c: the fences that it waits for */
 void pbd_job_release_deps(struct pbd_job *job);
