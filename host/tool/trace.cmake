@@ -12,6 +12,7 @@ pb_library(pb_ddi_calls SOURCES ${CMAKE_CURRENT_LIST_DIR}/ddi_calls.c LINKS pb_h
 pb_library(pb_trace
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/trace_anchor.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_cause.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_clock.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_export.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_file.c

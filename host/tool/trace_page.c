@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/tool/timeline_page.h"
+#include "host/tool/trace_cause.h"
 #include "host/tool/trace_export.h"
 #include "host/tool/trace_wakes.h"
 #include "patchbay/abi/channel.h"
@@ -108,20 +109,6 @@ static void write_mark(FILE *file, const struct pb_trace_schema *schema, const s
 	fputc(']', file);
 }
 
-/** Returns the lane of the kernel's queue on a node: the one with the most packets; NONE: there is no such lane. */
-static uint32_t lane_on(const struct pb_timeline *timeline, uint32_t node)
-{
-	const struct pb_lanes *lanes = &timeline->lanes;
-	uint32_t found = PB_LANE_NONE;
-
-	for (uint32_t i = 0; i < lanes->count; i++) {
-		if (lanes->lanes[i].node == node &&
-		    (found == PB_LANE_NONE || lanes->lanes[i].packets > lanes->lanes[found].packets))
-			found = i;
-	}
-	return found;
-}
-
 static void write_id(FILE *file, const struct pb_ddi_call *call, enum pb_ddi_names names)
 {
 	if (call->names == (uint32_t)names)
@@ -134,7 +121,8 @@ static void write_id(FILE *file, const struct pb_ddi_call *call, enum pb_ddi_nam
 static void write_call(FILE *file, const struct pb_timeline *timeline, const struct pb_trace_call *at)
 {
 	const struct pb_ddi_call *call = &at->call;
-	const uint32_t lane = call->node != PB_DDI_NONE ? lane_on(timeline, call->node) : PB_LANE_NONE;
+	const uint32_t lane =
+		call->node != PB_DDI_NONE ? pb_trace_lane_on(timeline, call->node) : PB_LANE_NONE;
 
 	fprintf(file, "[%" PRIu64 ",\"%s\"", at->time, pb_ddi_name(call->function));
 	write_number(file, lane, PB_LANE_NONE);

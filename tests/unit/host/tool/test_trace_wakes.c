@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/tool/trace_cause.h"
 #include "host/tool/trace_export.h"
 #include "host/tool/trace_wakes.h"
 #include "patchbay/abi/errors.h"
@@ -140,6 +141,60 @@ static void a_signal_leads_to_the_packet_that_waited(void **state)
 	}
 }
 
+/* ---- the host's calls ---- */
+
+/* A packet that is patched at 20, fed at 30 and ends at 50; another one, of the same fence, on another node. */
+static const struct step called[] = {
+	{0, PB_TRACE_QUEUE, 0, 1, 0},  {0, PB_TRACE_QUEUE, 1, 1, 1},
+	{20, PB_TRACE_PATCH, 0, 7, 1}, {21, PB_TRACE_PATCHED, 0, 7, 0},
+	{30, PB_TRACE_FEED, 0, 7, 1},  {50, PB_TRACE_COMPLETE, 0, 7, DONE},
+	{90, PB_TRACE_FEED, 1, 7, 1},  {95, PB_TRACE_COMPLETE, 1, 7, PB_TRACE_DONE(1, PB_ERROR_OK)},
+};
+
+static void no_effect_stands_before_its_cause(void **state)
+{
+	static const struct {
+		uint32_t function, node, names, id;
+		uint64_t at, expected;
+	} rows[] = {
+		{PB_DDI_RENDER, 0, PB_DDI_NAMES_PACKET, 7, 19, 19},
+		{PB_DDI_RENDER, 0, PB_DDI_NAMES_PACKET, 7, 24, 20},
+		{PB_DDI_BUILD_PAGING_BUFFER, 0, PB_DDI_NAMES_PACKET, 7, 21, 20},
+		{PB_DDI_PATCH, 0, PB_DDI_NAMES_PACKET, 7, 21, 20},
+		{PB_DDI_SUBMIT_COMMAND, 0, PB_DDI_NAMES_PACKET, 7, 33, 20},
+		{PB_DDI_SUBMIT_COMMAND, 1, PB_DDI_NAMES_PACKET, 7, 99, 90},
+		{PB_DDI_COMPLETED, 0, PB_DDI_NAMES_PACKET, 7, 44, 50},
+		{PB_DDI_COMPLETED, 0, PB_DDI_NAMES_PACKET, 7, 51, 51},
+		{PB_DDI_COMPLETED, 1, PB_DDI_NAMES_PACKET, 7, 44, 95},
+		/* Of no packet that is there. */
+		{PB_DDI_COMPLETED, 0, PB_DDI_NAMES_PACKET, 8, 44, 44},
+		{PB_DDI_COMPLETED, 2, PB_DDI_NAMES_PACKET, 7, 44, 44},
+		{PB_DDI_PREEMPTED, 0, PB_DDI_NAMES_PREEMPTION, 7, 44, 44},
+		{PB_DDI_DPC, PB_DDI_NONE, PB_DDI_NAMES_NOTHING, 7, 44, 44},
+	};
+	struct pb_trace_call calls[COUNT(rows)];
+	struct pb_timeline timeline;
+	struct pb_trace_data data;
+
+	(void)state;
+	build(called, COUNT(called), &data, &timeline);
+	for (uint32_t i = 0; i < COUNT(rows); i++)
+		calls[i] = (struct pb_trace_call){.time = rows[i].at,
+						  .call = {.function = rows[i].function,
+							   .node = rows[i].node,
+							   .names = rows[i].names,
+							   .id = rows[i].id}};
+	data.calls = calls;
+	data.call_count = COUNT(rows);
+	pb_trace_order_calls(&data, &timeline);
+	for (uint32_t i = 0; i < COUNT(rows); i++)
+		assert_int_equal(calls[i].time, rows[i].expected);
+	data.calls = NULL;
+	data.call_count = 0;
+	pb_timeline_free(&timeline);
+	pb_trace_data_free(&data);
+}
+
 /* ---- the page ---- */
 
 /** The data of a page. The caller deletes them. */
@@ -208,6 +263,7 @@ UNIT_SUITE(test_trace_wakes)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_signal_leads_to_the_packet_that_waited),
+		cmocka_unit_test(no_effect_stands_before_its_cause),
 		cmocka_unit_test(the_page_has_signals_frames_and_idle_nodes),
 	};
 
