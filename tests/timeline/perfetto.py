@@ -253,10 +253,10 @@ DRAWN = [
     ("card",),
     ("card", "firmware"),
     ("card", "node 0"),
-    ("card", "node 0", "node 0 engine time"),
+    ("card", "node 0", "node 0 occupied"),
     ("card", "node 0", "node 0 submissions"),
     ("card", "node 1"),
-    ("card", "node 1", "node 1 engine time"),
+    ("card", "node 1", "node 1 occupied"),
     ("card", "node 1", "node 1 submissions"),
     ("channel 1",),
     FIRST,
@@ -283,8 +283,8 @@ DRAWN = [
 ]
 # Windows of 10 ms, the last one of 190 us.
 COUNTERS = {
-    "node 0 engine time": [(0, 1), (10_000, 0), (20_190, 0)],
-    "node 1 engine time": [(0, 99), (10_000, 100), (20_190, 0)],
+    "node 0 occupied": [(0, 1), (10_000, 0), (20_190, 0)],
+    "node 1 occupied": [(0, 99), (10_000, 100), (20_190, 0)],
     "node 0 submissions": [(10, 1), (60, 2), (100, 1), (158, 0)],
     "node 1 submissions": [(11, 1), (150, 0), (180, 1), (20_190, 0)],
 }
@@ -323,7 +323,7 @@ def check_small(trace):
         same(path, values, [(host(time), value) for time, value in expected])
     same("counters", len(trace.counters), len(COUNTERS) + len(DEPTHS))
     units = {track.name: track.counter for track in trace.tracks.values() if track.counter is not None}
-    same("unit of a share", units["node 0 engine time"], {"unit_name": "%"})
+    same("unit of a share", units["node 0 occupied"], {"unit_name": "%"})
     same("unit of a depth", units["depth"], {"unit": 2})
     failed = [one.notes for one in trace.slices if one.name == "failed"][0]
     same("notes", failed["error"] != "OK" and {**failed, "error": ""}, {
@@ -436,8 +436,8 @@ def check_against_decode(trace, text):
     same("signals", sorted(got), sorted(signals))
     for uuid, values in trace.counters.items():
         track = trace.tracks[uuid]
-        assert track.name.endswith("engine time") or values[-1][1] == 0, f"{track.name} does not end at 0"
-        if not track.name.endswith("engine time"):
+        assert track.name.endswith("occupied") or values[-1][1] == 0, f"{track.name} does not end at 0"
+        if not track.name.endswith("occupied"):
             continue
         counted = sum(share * (after[0] - at) for (at, share), after in zip(values, values[1:])) / 100
         runs = [one.end - one.begin for one in trace.slices if one.track == track.parent and one.end is not None]
