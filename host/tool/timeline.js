@@ -11,9 +11,10 @@ const [NAME, CHANNEL, HANDLE, ON, PRIORITY] = Array(5).keys();
 const KINDS = [["render", "#3f7cc9"], ["present", "#1f9e8f"], ["paging", "#e0a021"], ["preempted", "#8e5bc0"], ["failed", "#d0392b"], ["open", "#7d8794"]];
 const MARKS = [["interrupt", "#58a06a"], ["preemption", "#8e5bc0"], ["reset", "#d0602b"], ["error", "#b3123f"], ["other", "#7d8794"]];
 const hex = n => "0x" + n.toString(16);
-// DDI calls of a WDDM kernel: time, name, lane, fence id of a packet, id of a preemption, NTSTATUS. They are marks, too.
+// DDI calls of a WDDM kernel, and events of a Linux guest: time, name, lane, fence id of a packet, id of a preemption,
+// NTSTATUS or error. They are marks, too.
 const [AT, CALL, CALL_LANE, CALL_FENCE, CALL_ID, STATUS] = Array(6).keys();
-if (data.calls.length) MARKS.push(["DDI", "#0f7fa8"]);
+if (data.calls.length) MARKS.push(["host", "#0f7fa8"]);
 for (const c of data.calls)
 	data.marks.push([c[AT], MARKS.length - 1, c[CALL] + (c[CALL_FENCE] !== null ? " fence " + hex(c[CALL_FENCE]) : "") + (c[CALL_ID] !== null ? " preemption " + c[CALL_ID] : "") + (c[STATUS] ? " status " + hex(c[STATUS]) : ""), c[CALL_LANE], null]);
 if (data.calls.length) data.marks.sort((a, b) => a[0] - b[0]);
@@ -411,7 +412,7 @@ function signalOf(p) {
 	return w ? `${KINDS[signal[KIND]][0]} ${hex(signal[FENCE])}` + (w[SINCE] === null ? "" : `, ${time(w[WOKEN] - w[SINCE])}`) : null;
 }
 
-// Returns the DDI calls of a packet, with their times from its first record.
+// Returns the DDI calls and guest events of a packet, with their times from its first record.
 function callsOf(p) {
 	return data.calls.filter(c => c[CALL_LANE] === p[LANE] && c[CALL_FENCE] === p[FENCE]).map(c => [c[CALL], time(c[AT] - first(p))]);
 }

@@ -131,6 +131,23 @@ static void write_call(FILE *file, const struct pb_timeline *timeline, const str
 	fprintf(file, ",%u]", call->status);
 }
 
+/** Writes an event of a guest as a call: on the lane of its queue, with its fence; a signal with its error. */
+static void write_guest(FILE *file, const struct pb_timeline *timeline, const struct pb_trace_guest *at)
+{
+	const struct pb_lanes *lanes = &timeline->lanes;
+	uint32_t lane = 0;
+
+	if (at->packet != PB_TRACE_GUEST_ALONE)
+		lane = timeline->packets[at->packet].lane;
+	else
+		while (lane < lanes->count && lanes->lanes[lane].handle != at->event.queue)
+			lane++;
+	fprintf(file, "[%" PRIu64 ",\"guest %s\"", at->time, pb_guest_event_name(at->event.kind));
+	write_number(file, lane, lanes->count);
+	fprintf(file, ",%u,null,%u]", (unsigned)(uint32_t)at->event.value,
+		at->event.kind == PB_GUEST_SIGNAL ? (unsigned)at->event.detail : 0);
+}
+
 /** Writes the signals that let a packet go on: the two packets, the times of WAIT, or null, and of WAKE. */
 static void write_wakes(FILE *file, const struct pb_wakes *wakes)
 {
@@ -205,6 +222,10 @@ static bool write_data(FILE *file, const struct pb_trace_data *data, const struc
 	for (size_t i = 0; i < data->call_count; i++) {
 		fputs(i == 0 ? "" : ",\n", file);
 		write_call(file, timeline, &data->calls[i]);
+	}
+	for (size_t i = 0; i < data->guest_count; i++) {
+		fputs(i == 0 && data->call_count == 0 ? "" : ",\n", file);
+		write_guest(file, timeline, &data->guest[i]);
 	}
 	fputs("],\"wakes\":[\n", file);
 	write_wakes(file, wakes);

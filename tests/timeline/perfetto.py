@@ -338,6 +338,18 @@ def check_small(trace):
     same("the record of a wait", texts, ["WAIT      queue 1 for 0 value 5"])
 
 
+def check_page(text):
+    """The page has the same events on the lanes of their queues."""
+    data = json.loads(text.split('<script id="data" type="application/json">')[1].split("</script>")[0])
+    names = [lane[0] for lane in data["lanes"]]
+    rows = [row for row in data["calls"] if row[1].startswith("guest ")]
+    got = [(row[1], row[0], row[2] if row[2] is None else names[row[2]]) for row in rows]
+    lanes = {GUEST: FIRST[1], XORG: SECOND_ONE[1], WESTON: THIRD[1]}
+    same("the page", sorted(got, key=repr), sorted([(one[1], one[2], lanes.get(one[0])) for one in IMPORTED], key=repr))
+    errors = [(row[3], row[5]) for row in rows if row[5] != 0]
+    same("errors on the page", errors, [(9, 2**32 - 5), (1, 2**32 - 5)])
+
+
 EVENT = "  a-1 [000] ..... 1.000001: patchbay_submit: file=1 node=0 queue=0x1 value=1 card_us=1 detail=0"
 REFUSED = [
     ("", "0: there is no event"),
@@ -490,7 +502,9 @@ def main():
             schema = file.read(length)
         small = os.path.join(folder, "small")
         write_small(small + ".trace", schema)
-        patchbay("trace", "export", "--perfetto", small + ".pftrace", import_guests(small))
+        patchbay("trace", "export", "--perfetto", small + ".pftrace", "--html", small + ".html", import_guests(small))
+        with open(small + ".html", encoding="utf-8") as file:
+            check_page(file.read())
         with open(small + ".pftrace", "rb") as file:
             data = file.read()
         check_small(Trace(data))
