@@ -23,6 +23,7 @@ import linux_cost
 import linux_ends
 import linux_gl
 import linux_mesa
+import linux_programs
 
 # Longest life of a machine or a card, in seconds: an emulated machine on a busy system.
 MACHINE_SECONDS = 240
@@ -487,6 +488,7 @@ def main():
     parser.add_argument("--disk", default="clients")
     parser.add_argument("--mesa", action="store_true")
     parser.add_argument("--gl", action="store_true")
+    parser.add_argument("--clients", action="store_true")
     parser.add_argument("--counting")
     parser.add_argument("--record")
     parser.add_argument("--revision")
@@ -506,7 +508,7 @@ def main():
             return linux_clients.run_client(sys.modules[__name__], options, work)
     table = Table()
     special = ((options.mesa, linux_mesa.run_mesa), (options.gl, linux_gl.run_mesa),
-               (options.counting, linux_cost.run_cost))
+               (options.counting, linux_cost.run_cost), (options.clients, linux_programs.run_programs))
     chosen = [run for given, run in special if given]
     if chosen:
         run = chosen[0]
